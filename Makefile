@@ -27,7 +27,7 @@ BIN     := $(if $(filter gcc,$(variant)),bin,$B/bin)
 WARN := $(if $(findstring clang,$(notdir $(CC))),-Wno-pass-failed) -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wwrite-strings $(if $(WERROR),-Werror)
 OPT  := $(if $(DEBUG),-O0,$(if $(SANITIZE)$(THREADSAN),-O1,-O2)) -g -fno-math-errno
 # the kernels: short loops over the entries of small matrices are written out.  No bit changes
-HOT  := lib/math/% lib/sparse/% lib/geom/% lib/energy/% lib/contact/% lib/judge/% lib/repair/% lib/gpu/%
+HOT  := lib/math/% lib/sparse/% lib/geom/% lib/energy/% lib/contact/% lib/judge/% lib/repair/% lib/gpu/% lib/solve/nodal/%
 OPT_HOT := $(if $(DEBUG)$(SANITIZE)$(THREADSAN),,-O3)
 SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)$(if $(THREADSAN),-fsanitize=thread -fno-omit-frame-pointer)
 
@@ -147,7 +147,7 @@ fuzz:
 
 # Minutes to hours: the geometric claims on many more random inputs (rational arithmetic as the judge), then the readers on
 # mutated input, SECONDS (default 30) each; waves, beams and plates on finer meshes; all under ASan + UBSan
-LONG := beam slender ccd ccd_exact ccd_inclusion ccd_within impact predicates zpoly
+LONG := beam manufactured slender ccd ccd_exact ccd_inclusion ccd_within impact predicates zpoly
 check-long:
 	@$(MAKE) --no-print-directory -s SANITIZE=1 long-unit
 	@tests/fuzz/run $(SECONDS)

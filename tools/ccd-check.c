@@ -10,6 +10,7 @@ typedef struct options {
     const char *method, *motion, *kind, *json, *obj;
     double min_sep, delta;
     int all, queries, single, no_output, gap, motion_only;
+    int curved;
 } options;
 
 #define OWN_SEPARATION -HUGE_VAL    /* the option is not given */
@@ -56,6 +57,9 @@ static abut_status check_options(const options *o, const abut_cli *cli, abut_jud
         return abut_fail(err, ABUT_E_ARG, "--motion-only: --%s judges no motion", o->single ? "static" : "motion none");
     if (o->motion_only && all_meshes(cli) && cli->nargs < 2)
         return abut_fail(err, ABUT_E_ARG, "--motion-only: expected two mesh files or more");
+    if (o->curved < 0 || o->curved > 64) return abut_fail(err, ABUT_E_ARG, "--curved %d: expected 1 to 64 segments", o->curved);
+    if (o->curved && (o->queries || o->single || all_meshes(cli)))
+        return abut_fail(err, ABUT_E_ARG, "--curved: expected a stream");
     if (o->gap && (o->queries || o->single || all_meshes(cli)))
         return abut_fail(err, ABUT_E_ARG, "--gap: expected a stream");
     if ((o->queries || o->single) && cli->nargs == 0)
@@ -120,6 +124,9 @@ int main(int argc, char **argv)
           "coming this near is a collision, 0: touching is (default: the contact "
           "thickness of the two objects, array object/thickness; touching where they have none)" },
         { 0, "gap", ABUT_OPT_FLAG, &o.gap, NULL, "say the smallest gap of all frames, distance less what is asked for" },
+        { 0, "curved", ABUT_OPT_INT, &o.curved, "N",
+          "say how deep the true boundary of curved tets is in what it touches, sampled with N segments on a side: a remark, no "
+          "part of the answer" },
         { 0, "delta", ABUT_OPT_REAL, &o.delta, "m", "resolution of the tight method (default 1e-6)" },
         { 'a', "all", ABUT_OPT_FLAG, &o.all, NULL, "report every collision, not the first one alone" },
         { 0, "json", ABUT_OPT_TEXT, &o.json, "FILE", "write a report (of --csv-queries: the scores)" },
@@ -143,7 +150,7 @@ int main(int argc, char **argv)
                    "[FILE ...]", opts, ABUT_CLI_IN | ABUT_CLI_OUT_MAY);
     abut_err err = { 0 };
     abut_verdict v = { .cli = &cli, .motion_only = o.motion_only, .all = o.all, .json = o.json, .obj = o.obj, .want_gap = o.gap,
-                       .gap = { .gap = INFINITY } };
+                       .curved = o.curved, .gap = { .gap = INFINITY } };
     int kind, no = 0;
     abut_status rc = check_options(&o, &cli, &v.opts, &kind, &err);
     if (!rc) rc = parse_path(o.motion, &v.path, &err);

@@ -25,11 +25,11 @@ static int texts(const options *o)
 static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
 {
     const abut_results_opts *to = &o->to;
-    const int files = to->vtu || to->obj || to->ply || to->gltf || to->nodes || to->csv || to->json;
+    const int files = to->vtu || to->msh || to->msh_text || to->obj || to->ply || to->gltf || to->nodes || to->csv || to->json;
     if (!files && !o->dump) o->summary = 1;
-    const char *beside = to->vtu ? "vtu" : to->obj ? "obj" : to->ply ? "ply" : to->gltf ? "gltf" : to->nodes ? "nodes" :
-                         to->csv ? "csv" : to->json ? "json" : o->summary ? "summary" : o->frames ? "frames" :
-                         o->objects.n ? "object" : NULL;
+    const char *beside = to->vtu ? "vtu" : to->msh ? "msh" : to->msh_text ? "msh-text" : to->obj ? "obj" : to->ply ? "ply" :
+                         to->gltf ? "gltf" : to->nodes ? "nodes" : to->csv ? "csv" : to->json ? "json" : o->summary ? "summary" :
+                         o->frames ? "frames" : o->objects.n ? "object" : NULL;
     if (o->dump && beside)
         return abut_fail(err, ABUT_E_ARG, "--dump writes the whole stream as text and does not go with --%s", beside);
     if (!o->dump && (o->arrays.n || o->no_data))
@@ -99,6 +99,9 @@ int main(int argc, char **argv)
     const abut_opt opts[] = {
         { 0, "vtu", ABUT_OPT_TEXT, &o.to.vtu, "DIR",
           "VTK grids with displacement, velocity, contact force, J, stress; scene.pvd" },
+        { 0, "msh", ABUT_OPT_TEXT, &o.to.msh, "DIR",
+          "Gmsh 4.1: tets of any order at rest with displacement and velocity, a file per frame" },
+        { 0, "msh-text", ABUT_OPT_TEXT, &o.to.msh_text, "DIR", "the same as text" },
         { 0, "obj", ABUT_OPT_TEXT, &o.to.obj, "DIR", "OBJ surfaces, a file per frame" },
         { 0, "ply", ABUT_OPT_TEXT, &o.to.ply, "DIR", "binary PLY surfaces, a file per frame" },
         { 0, "gltf", ABUT_OPT_TEXT, &o.to.gltf, "FILE", "one .glb with the animation in it" },

@@ -7,6 +7,8 @@
 #include "formats/result/text_file.h"
 #include "mesh/tetra.h"
 #include "scene/build.h"
+#include "scene/match.h"
+#include "scene/orders.h"
 #include "model/model.h"
 #include "tools/cli/cli.h"
 #include "tools/mesh-prep/report.h"
@@ -48,6 +50,7 @@ static abut_status fill_surfaces(prep *p, abut_err *err)
         }
         abut_mesh_clear(&o->mesh);
         o->mesh = solid;
+        rc = abut_scene_shape(o, err);
     }
     return rc;
 }
@@ -57,7 +60,9 @@ static abut_status build(prep *p, abut_err *err)
     abut_status rc = fill_surfaces(p, err);
     if (rc) return rc;
     abut_scene_place(&p->scene);
-    return abut_scene_build(&p->scene, &p->model, &p->frame, &p->built, &p->bad, err);
+    rc = abut_scene_orders(&p->scene, err);
+    if (!rc) rc = abut_scene_match(&p->scene, err);
+    return rc ? rc : abut_scene_build(&p->scene, &p->model, &p->frame, &p->built, &p->bad, err);
 }
 
 static void append(abut_err *err, const char *text)
@@ -83,6 +88,13 @@ static abut_status check(prep *p, abut_err *err)
                      p->built.dhat, p->built.dhat / p->built.length, p->built.length);
     if (!m.nc) abut_cli_say(&p->cli, "contact is off: everything passes through everything");
     if (p->scene.bodies_off) abut_cli_say(&p->cli, "contact.bodies is off: bodies pass through themselves and each other");
+    for (int32_t i = 0; i < p->scene.nobjects; i++) {
+        const abut_proxy_facts *y = &p->built.object[i].proxy;
+        if (!y->vertices || !y->low) continue;
+        abut_cli_say(&p->cli, "warning: the contact surface of '%s' has triangles with an altitude of %.6g m, no more than dhat, "
+                     "%.6g m: contact pushes neighbours apart at rest; fewer segments or a smaller dhat avoid that",
+                     p->scene.object[i].name, y->altitude, p->built.dhat);
+    }
     p->facts.gap = gap.gap;
     p->facts.reach = p->built.dhat;
     memcpy(p->facts.closest, gap.text, sizeof p->facts.closest);

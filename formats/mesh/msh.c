@@ -1,5 +1,7 @@
 #include "formats/mesh/msh.h"
 
+#include "mesh/elevate.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +23,18 @@ typedef struct msh {
     abut_mesh mesh;
 } msh;
 
+/* What becomes of an element type.  Curved segments and triangles mark the boundary of curved tets: they are read and left out. */
+enum { TAKEN, LEFT_OUT, REFUSED };
 static const struct elem_type {
-    int type, nodes;    /* nodes 0: refused */
+    int type, nodes, use;
     const char *name;
 } TYPES[] = {
-    { 1, 2, "segment" },     { 2, 3, "triangle" },     { 3, 4, "quadrangle" }, { 4, 4, "tet" }, { 15, 1, "point" },
-    { 5, 0, "hexahedron" },  { 6, 0, "prism" },        { 7, 0, "pyramid" },
-    { 8, 0, "second order segment" }, { 9, 0, "second order triangle" }, { 11, 0, "second order tet" },
+    { 1, 2, TAKEN, "segment" },     { 2, 3, TAKEN, "triangle" },   { 3, 4, TAKEN, "quadrangle" }, { 4, 4, TAKEN, "tet" },
+    { 15, 1, TAKEN, "point" },      { 5, 0, REFUSED, "hexahedron" }, { 6, 0, REFUSED, "prism" },  { 7, 0, REFUSED, "pyramid" },
+    { 11, 10, TAKEN, "tet of order 2" }, { 29, 20, TAKEN, "tet of order 3" }, { 30, 35, TAKEN, "tet of order 4" },
+    { 31, 0, REFUSED, "tet of order 5" }, { 8, 3, LEFT_OUT, "segment of order 2" }, { 26, 4, LEFT_OUT, "segment of order 3" },
+    { 27, 5, LEFT_OUT, "segment of order 4" }, { 9, 6, LEFT_OUT, "triangle of order 2" },
+    { 21, 10, LEFT_OUT, "triangle of order 3" }, { 23, 15, LEFT_OUT, "triangle of order 4" },
 };
 
 /* An integer of `bytes` bytes in a binary file, a word in a text file. */
@@ -165,52 +172,64 @@ static abut_status nodes4(msh *m, abut_err *err)
     return rc ? rc : tags_sort(m, err);
 }
 
-static abut_status elem_nodes(const msh *m, int64_t type, int *n, abut_err *err)
+static abut_status elem_type(const msh *m, int64_t type, const struct elem_type **out, abut_err *err)
 {
     for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
         if (TYPES[i].type == type) {
-            *n = TYPES[i].nodes;
-            return *n ? ABUT_OK
-                      : abut_scan_fail(&m->s, err, "element type %lld (%s): expected points, segments, triangles, "
-                                       "quadrangles or straight tets", (long long)type, TYPES[i].name);
+            *out = &TYPES[i];
+            return TYPES[i].use != REFUSED ? ABUT_OK
+                                           : abut_scan_fail(&m->s, err, "element type %lld (%s): expected points, segments, "
+                                                            "triangles, quadrangles or tets of order 1 to 4", (long long)type,
+                                                            TYPES[i].name);
         }
-    return abut_scan_fail(&m->s, err, "element type %lld: expected points (15), segments (1), triangles (2), "
-                          "quadrangles (3) or tets (4)", (long long)type);
+    return abut_scan_fail(&m->s, err, "element type %lld: expected points (15), segments (1), triangles (2), quadrangles (3) or "
+                          "tets (4, 11, 29, 30)", (long long)type);
+}
+
+static abut_status add_tet(msh *m, const struct elem_type *e, const int32_t *v, abut_err *err)
+{
+    int order = 1;
+    while (abut_tet_nodes(order) < e->nodes) order++;
+    abut_err why = { 0 };
+    const abut_status rc = abut_mesh_add_tet_of(&m->mesh, order, v, &why);
+    if (rc == ABUT_E_FORMAT) return abut_scan_fail(&m->s, err, "%s", why.msg);
+    return rc ? abut_fail(err, rc, "%s", why.msg) : ABUT_OK;
 }
 
 /* The nodes of one element, `bytes` bytes per tag. */
-static abut_status elem_add(msh *m, int64_t type, int n, size_t bytes, abut_err *err)
+static abut_status elem_add(msh *m, const struct elem_type *e, size_t bytes, abut_err *err)
 {
-    int32_t v[4] = { 0 };
-    for (int k = 0; k < n; k++) {
+    int32_t v[ABUT_TET_NODES_MAX] = { 0 };
+    for (int k = 0; k < e->nodes; k++) {
         int64_t tag;
         abut_status rc = take_int(m, bytes, "an element's node", 1, INT64_MAX, &tag, err);
         if (!rc) rc = tag_find(m, tag, &v[k], err);
         if (rc) return rc;
     }
+    if (e->use == LEFT_OUT) return ABUT_OK;
     abut_status rc = ABUT_OK;
-    switch (type) {
+    switch (e->type) {
     case 1: return abut_mesh_add_seg(&m->mesh, v[0], v[1], err);
     case 2: return abut_mesh_add_tri(&m->mesh, v[0], v[1], v[2], err);
     case 3:
         rc = abut_mesh_add_tri(&m->mesh, v[0], v[1], v[2], err);
         return rc ? rc : abut_mesh_add_tri(&m->mesh, v[0], v[2], v[3], err);
-    case 4: return abut_mesh_add_tet(&m->mesh, v[0], v[1], v[2], v[3], err);
-    default: return abut_mesh_add_point(&m->mesh, v[0], err);
+    case 15: return abut_mesh_add_point(&m->mesh, v[0], err);
+    default: return add_tet(m, e, v, err);
     }
 }
 
 /* `n` elements of a 2.2 file that share type and number of tags. */
 static abut_status elements2_group(msh *m, int64_t type, int64_t n, int64_t ntags, abut_err *err)
 {
-    int nodes = 0;
-    abut_status rc = elem_nodes(m, type, &nodes, err);
+    const struct elem_type *e = NULL;
+    abut_status rc = elem_type(m, type, &e, err);
     for (int64_t i = 0; i < n && !rc; i++) {
         int64_t skip;
         if (m->binary) rc = take_int(m, 4, "an element's number", INT32_MIN, INT32_MAX, &skip, err);
         for (int64_t k = 0; k < ntags && !rc; k++)
             rc = take_int(m, 4, "an element's tag", INT32_MIN, INT32_MAX, &skip, err);
-        if (!rc) rc = elem_add(m, type, nodes, 4, err);
+        if (!rc) rc = elem_add(m, e, 4, err);
     }
     return rc;
 }
@@ -240,15 +259,15 @@ static abut_status elements4(msh *m, abut_err *err)
     if (!rc) rc = take_int(m, 8, "the smallest element tag", 0, INT64_MAX, &tag, err);
     if (!rc) rc = take_int(m, 8, "the largest element tag", 0, INT64_MAX, &tag, err);
     for (int64_t b = 0; b < blocks && !rc; b++) {
-        int nodes = 0;
+        const struct elem_type *e = NULL;
         rc = take_int(m, 4, "the entity dimension", 0, 3, &dim, err);
         if (!rc) rc = take_int(m, 4, "the entity tag", INT32_MIN, INT32_MAX, &tag, err);
         if (!rc) rc = take_int(m, 4, "the element type", 1, 1000, &type, err);
         if (!rc) rc = take_int(m, 8, "the number of elements of the block", 0, total - done, &n, err);
-        if (!rc) rc = elem_nodes(m, type, &nodes, err);
+        if (!rc) rc = elem_type(m, type, &e, err);
         for (int64_t i = 0; !rc && i < n; i++) {
             rc = take_int(m, 8, "an element tag", 0, INT64_MAX, &tag, err);
-            if (!rc) rc = elem_add(m, type, nodes, 8, err);
+            if (!rc) rc = elem_add(m, e, 8, err);
         }
         if (!rc) done += n;
     }
@@ -329,6 +348,7 @@ abut_status abut_msh_read(const abut_bytes *in, abut_mesh *out, abut_err *err)
     }
     if (!rc && !m.has_elements) rc = abut_fail(err, ABUT_E_FORMAT, "%s: no $Elements section", in->name);
     if (!rc && (rc = abut_mesh_check(&m.mesh, err))) abut_wrap(err, "%s", in->name);
+    if (!rc && (rc = abut_mesh_conforming(&m.mesh, err))) abut_wrap(err, "%s", in->name);
     if (!rc) rc = abut_mesh_drop_markers(&m.mesh, err);
     free(m.tag);
     if (rc) abut_mesh_clear(&m.mesh);

@@ -24,7 +24,7 @@ import zlib
 import numpy as np
 
 MAGIC = b"\x89ABT\r\n\x1a\n"
-MAJOR, MINOR = 1, 1
+MAJOR, MINOR = 1, 2
 REQUIRED, KEEP = 1, 2                   # section flags
 ARRAY_REQUIRED, ARRAY_CARRY = 1, 2      # array flags
 COMMITTED, PENDING = 0, 1

@@ -4,9 +4,12 @@
 #include "energy/barrier.h"
 #include "energy/codim_term.h"
 #include "energy/elastic.h"
+#include "energy/elastic_high.h"
 #include "energy/hinge.h"
 #include "energy/pressure.h"
 #include "energy/stretch_limit.h"
+#include "geom/lagrange.h"
+#include "model/tets.h"
 #include "solve/step/measures.h"
 
 #include <math.h>
@@ -17,7 +20,8 @@ abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *e
 {
     *ms = (abut_measure){ .model = m };
     abut_status rc = abut_collmesh_init(&ms->cm, m, err);
-    const abut_term_world world = { .model = m, .cm = &ms->cm };
+    if (!rc && abut_model_order(m) > 1) rc = abut_reordered_new(&ms->reordered, m, err);
+    const abut_term_world world = { .model = ms->reordered ? &ms->reordered->model : m, .reordered = ms->reordered, .cm = &ms->cm };
     if (!rc) rc = abut_terms_init(&ms->terms, &world, NULL, err);
     ms->J = calloc((size_t)m->nt + 1, sizeof *ms->J);
     ms->stress = calloc((size_t)m->nt + 1, sizeof *ms->stress);
@@ -38,6 +42,7 @@ abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *e
 void abut_measure_clear(abut_measure *ms)
 {
     abut_terms_clear(&ms->terms);
+    abut_reordered_free(&ms->reordered);
     abut_collmesh_clear(&ms->cm);
     abut_candidates_clear(&ms->cand);
     abut_pairs_clear(&ms->pairs);
@@ -58,11 +63,20 @@ static void measure_stress(abut_measure *ms, const double *x, abut_fields *out)
 {
     const abut_elastic *elastic = abut_elastic_of(&ms->terms);
     #pragma omp parallel for schedule(static)
-    for (int32_t t = 0; t < ms->model->nt; t++) {
+    for (int32_t t = 0; t < elastic->n; t++) {
         double F[9], sigma[9];
-        ms->J[t] = abut_elastic_deformation(elastic, x, t, F);
+        const int32_t to = ms->reordered ? ms->reordered->number[t] : t;
+        ms->J[to] = abut_elastic_deformation(elastic, x, t, F);
         abut_elastic_stress(elastic, x, t, sigma);
-        ms->stress[t] = abut_von_mises(sigma);
+        ms->stress[to] = abut_von_mises(sigma);
+    }
+    for (int order = 2; order <= ABUT_ORDER_MAX; order++) {
+        const abut_elastic_high *e = abut_elastic_high_of(&ms->terms, order);
+        #pragma omp parallel for schedule(static)
+        for (int32_t t = 0; t < (e ? e->n : 0); t++) {
+            const int32_t to = ms->reordered->number[e->first + t];
+            ms->J[to] = abut_elastic_high_stress(e, x, t, &ms->stress[to]);
+        }
     }
     out->J = ms->J;
     out->stress = ms->stress;
@@ -175,15 +189,19 @@ static abut_status measure_contact(abut_measure *ms, const abut_arrays *set, con
 static void centers(abut_measure *ms, const abut_frame *f, abut_fields *out)
 {
     const abut_model *m = ms->model;
+    const abut_mass *M = abut_mass_of(&ms->terms);
     memset(ms->center, 0, 3 * (size_t)m->no * sizeof *ms->center);
     memset(ms->velocity, 0, 3 * (size_t)m->no * sizeof *ms->velocity);
     memset(ms->mass, 0, (size_t)m->no * sizeof *ms->mass);
     for (int32_t i = 0; i < m->nv; i++) {
         const int32_t o = m->body[i];
+        double mx[3], mv[3];
+        abut_mass_row(M, f->x, i, mx);
+        abut_mass_row(M, f->v, i, mv);
         ms->mass[o] += m->mass[i];
         for (int d = 0; d < 3; d++) {
-            ms->center[3 * o + d] += m->mass[i] * f->x[3 * i + d];
-            ms->velocity[3 * o + d] += m->mass[i] * f->v[3 * i + d];
+            ms->center[3 * o + d] += mx[d];
+            ms->velocity[3 * o + d] += mv[d];
         }
     }
     for (int32_t o = 0; o < m->no; o++)
@@ -219,10 +237,10 @@ static abut_status measure_totals(abut_measure *ms, const abut_frame *f, abut_fi
 {
     const abut_status rc = potential(ms, f, &out->elastic, err);
     if (rc) return rc;
-    out->kinetic = abut_kinetic_energy(ms->model, f->v);
-    out->gravity = abut_gravity_energy(ms->model, f->x);
-    abut_linear_momentum(ms->model, f->v, out->linear);
-    abut_angular_momentum(ms->model, f->x, f->v, out->angular);
+    out->kinetic = abut_kinetic_energy(abut_mass_of(&ms->terms), f->v);
+    out->gravity = abut_gravity_energy(abut_mass_of(&ms->terms), f->x);
+    abut_linear_momentum(abut_mass_of(&ms->terms), f->v, out->linear);
+    abut_angular_momentum(abut_mass_of(&ms->terms), f->x, f->v, out->angular);
     centers(ms, f, out);
     out->min_J = NAN;
     out->min_J_tet = -1;

@@ -11,8 +11,8 @@ enum { ABUT_WANT_STRESS = 1 /* J, stress */, ABUT_WANT_CONTACT = 2 /* force, con
 
 /* Pointers are good until the next call of abut_measure_frame. */
 typedef struct abut_fields {
-    const double *J;        /* [nt] det F */
-    const double *stress;   /* [nt] von Mises, Pa; NaN where a neo-Hookean tet is inverted */
+    const double *J;        /* [nt] det F; of tets of order 2 and more the least at their quadrature points */
+    const double *stress;   /* [nt] von Mises, Pa, of those the mean; NaN where a neo-Hookean tet is inverted */
     const double *strain;   /* [5 nsh] of shells: principal stretches, the larger first; Green strain E11, E22, E12 */
     const double *bend;     /* [nsh] rad: angle of the hinge of the shell that is furthest from rest, less that at rest */
     const double *force;    /* [3 nv] N, of the contact barrier; NaN when the frame does not tell its stiffness */
@@ -34,6 +34,7 @@ typedef struct abut_fields {
 /* Zero-filled is empty.  Borrows the model. */
 typedef struct abut_measure {
     const abut_model *model;
+    abut_reordered *reordered;  /* what terms are of; NULL where all tets have order 1: the model itself */
     abut_collmesh cm;
     abut_terms terms;
     abut_candidates cand;

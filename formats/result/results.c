@@ -1,5 +1,6 @@
 #include "formats/result/results.h"
 
+#include "formats/result/msh_write.h"
 #include "formats/result/node_table.h"
 #include "formats/result/obj_write.h"
 #include "formats/result/ply_write.h"
@@ -27,6 +28,8 @@ abut_status abut_results_open(abut_results *r, const abut_results_opts *opt, FIL
     *r = (abut_results){ .opt = *opt };
     abut_status rc = ABUT_OK;
     if (opt->vtu) rc = abut_vtu_open(opt->vtu, &r->vtu, err);
+    if (!rc && opt->msh) rc = abut_out_folder(opt->msh, err);
+    if (!rc && opt->msh_text) rc = abut_out_folder(opt->msh_text, err);
     if (!rc && opt->obj) rc = abut_out_folder(opt->obj, err);
     if (!rc && opt->ply) rc = abut_out_folder(opt->ply, err);
     if (!rc && opt->nodes) rc = abut_out_folder(opt->nodes, err);
@@ -40,6 +43,8 @@ abut_status abut_results_frame(abut_results *r, const abut_shot *s, abut_err *er
 {
     abut_status rc = ABUT_OK;
     if (r->vtu) rc = abut_vtu_frame(r->vtu, s, err);
+    if (!rc && r->opt.msh) rc = abut_msh_write(r->opt.msh, s, 1, err);
+    if (!rc && r->opt.msh_text) rc = abut_msh_write(r->opt.msh_text, s, 0, err);
     if (!rc && r->opt.obj) rc = abut_obj_write(r->opt.obj, s, err);
     if (!rc && r->opt.ply) rc = abut_ply_write(r->opt.ply, s, err);
     if (!rc && r->opt.nodes) rc = abut_node_table_write(r->opt.nodes, s, err);

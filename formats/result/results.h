@@ -10,7 +10,7 @@
 
 /* Where each goes; NULL: not wanted.  "-" for csv and json: the open text stream. */
 typedef struct abut_results_opts {
-    const char *vtu, *obj, *ply, *gltf, *csv, *json, *nodes;
+    const char *vtu, *msh, *msh_text, *obj, *ply, *gltf, *csv, *json, *nodes;
 } abut_results_opts;
 
 /* Zero-filled is empty. */

@@ -128,6 +128,25 @@ static void device(FILE *f, const abut_device_report *d)
     fprintf(f, "\"corrections\":%d,\"cg_double\":%d,\"transfer_seconds\":%.6f,", d->corrections, d->cg_double, d->transfer);
 }
 
+/* Only steps of hard contact have them. */
+static void nodal(FILE *f, const abut_nodal_report *n)
+{
+    const double all = (double)(n->visits + n->asleep);
+    if (!n->solved) return;
+    fprintf(f, "\"nodal\":{\"linearisations\":%d,\"admm_iterations\":%d,\"rounds\":%d,\"contact_visits\":%zu,",
+            n->linearisations, n->iterations, n->rounds, n->visits);
+    number(f, "asleep_fraction", all > 0 ? (double)n->asleep / all : 0);
+    fprintf(f, "\"contacts\":%zu,\"contacts_appended\":%zu,\"colours\":%d,", n->contacts, n->appended, n->colours);
+    number(f, "delta_inf", n->delta_inf);
+    number(f, "delta_2", n->delta_2);
+    number(f, "penetration", n->penetration);
+    number(f, "coulomb_residual", n->coulomb_residual);
+    number(f, "balance_residual", n->balance_residual);
+    fprintf(f, "\"sticking\":%zu,\"sliding\":%zu,\"yielding\":%zu,\"opening\":%zu,\"repaired\":%d,\"twist_iterations\":%d,",
+            n->sticking, n->sliding, n->yielding, n->opening, n->repaired, n->twist_iterations);
+    fprintf(f, "\"seconds\":{\"detect\":%.6f,\"project\":%.6f,\"judge\":%.6f}},", n->detect, n->project, n->judge);
+}
+
 abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f, abut_err *err)
 {
     const double none = NAN;
@@ -141,6 +160,7 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
     fprintf(f, "\"newton_solves\":%d,\"initial_matrices\":%d,\"not_descending\":%d,\"pairs_skipped\":%d,", r->newton_solves,
             r->initial_matrices, r->not_descending, r->pairs_skipped);
     number(f, "characteristic_norm", r->norm > 0 ? r->norm : none);
+    number(f, "gradient_norm", r->gradient > 0 ? r->gradient : none);
     number(f, "residual", r->residual);
     number(f, "force_residual", r->force_largest > 0 ? r->force_residual : none);
     number(f, "force_largest", r->force_largest > 0 ? r->force_largest : none);
@@ -178,6 +198,7 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
     fprintf(f, "\"memory_peak\":%zu,\"cpu_seconds\":%.6f,", r->memory_peak, r->cpu);
     former_names(f, r, shells);
     device(f, &r->device);
+    nodal(f, &r->nodal);
     seconds(f, &r->seconds);
     fputs("}\n", f);
     if (fflush(f) || ferror(f)) return abut_fail(err, ABUT_E_IO, "step report: %s", strerror(errno));

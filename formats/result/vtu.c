@@ -3,12 +3,13 @@
 #include "formats/result/out_file.h"
 #include "formats/result/vtu_array.h"
 #include "model/naming.h"
+#include "model/tets.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { VTK_VERTEX = 1, VTK_LINE = 3, VTK_TRIANGLE = 5, VTK_TETRA = 10 };
+enum { VTK_VERTEX = 1, VTK_LINE = 3, VTK_TRIANGLE = 5, VTK_TETRA = 10, VTK_QUADRATIC_TETRA = 24, VTK_LAGRANGE_TETRAHEDRON = 71 };
 
 /* What of a model goes into one file: constant over its frames. */
 typedef struct grid {
@@ -68,32 +69,71 @@ static void add_cell(grid *g, int type, const int32_t *point, int n, int32_t fir
     g->type[g->nc++] = (uint8_t)type;
 }
 
-/* Elements of `width` nodes, those of the chosen objects, and the nodes they have. */
-static abut_status make_elements(const abut_shot *s, const char *stem, const int32_t *element, int32_t n, int width, int type,
-                                 grid *g, abut_err *err)
+/* Elements of a model, of any number of nodes. */
+typedef struct elements {
+    int32_t n;
+    int most;               /* nodes of one, at most */
+    /* Nodes of element e in VTK's order, the first of them its first in the model; returns how many, and the type of the cell. */
+    int (*read)(const abut_model *m, int32_t e, int32_t *node, int *type);
+} elements;
+
+static int read_shell(const abut_model *m, int32_t e, int32_t *node, int *type)
+{
+    *type = VTK_TRIANGLE;
+    memcpy(node, m->shell + 3 * (size_t)e, 3 * sizeof *node);
+    return 3;
+}
+
+/* VTK orders the edges of a tet 01, 12, 20, 03, 13, 23, and its faces and their nodes in ways of its own: VTK's node i is node
+ * place[i] of ours, by order. */
+static const signed char place2[] = { 0, 1, 2, 3, 4, 5, 6, 7, 9, 8 };
+static const signed char place3[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 10, 15, 14, 13, 12, 17, 19, 18, 16 };
+static const signed char place4[] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 15, 14, 13, 21, 20,
+                                      19, 18, 17, 16, 25, 26, 27, 33, 31, 32, 28, 29, 30, 22, 23, 24, 34 };
+
+static int read_tet(const abut_model *m, int32_t e, int32_t *node, int *type)
+{
+    static const signed char *const place[] = { NULL, NULL, place2, place3, place4 };
+    int32_t ours[ABUT_TET_NODES_MAX];
+    const int order = abut_tet_order(m, e), n = abut_tet_corners(m, e, ours);
+    *type = order == 1 ? VTK_TETRA : order == 2 ? VTK_QUADRATIC_TETRA : VTK_LAGRANGE_TETRAHEDRON;
+    for (int i = 0; i < n; i++) node[i] = ours[place[order] ? place[order][i] : i];
+    return n;
+}
+
+static elements shells_of(const abut_model *m) { return (elements){ m->nsh, 3, read_shell }; }
+static elements tets_of(const abut_model *m)
+{
+    return (elements){ m->nt, abut_tet_nodes(abut_model_order(m)), read_tet };
+}
+
+/* Those of the chosen objects, and the nodes they have. */
+static abut_status make_elements(const abut_shot *s, const char *stem, elements all, grid *g, abut_err *err)
 {
     const abut_model *m = s->model;
-    int32_t *local = malloc(((size_t)m->nv + 1) * sizeof *local);
-    abut_status rc = local ? grid_room(g, (size_t)m->nv, (size_t)n, (size_t)width * (size_t)n, err)
+    int32_t *local = malloc(((size_t)m->nv + 1) * sizeof *local), node[ABUT_TET_NODES_MAX];
+    abut_status rc = local ? grid_room(g, (size_t)m->nv, (size_t)all.n, (size_t)all.most * (size_t)all.n, err)
                            : abut_fail(err, ABUT_E_NOMEM, "no memory for a grid of %d points", m->nv);
+    int type;
     g->stem = stem;
     if (!rc) {
         for (int32_t i = 0; i < m->nv; i++) local[i] = -1;
-        for (int32_t t = 0; t < n; t++)
-            if (s->parts->chosen[element[width * t]])
-                for (int k = 0; k < width; k++) local[element[width * t + k]] = 0;
+        for (int32_t e = 0; e < all.n; e++) {
+            const int n = all.read(m, e, node, &type);
+            for (int k = 0; k < n && s->parts->chosen[node[0]]; k++) local[node[k]] = 0;
+        }
         for (int32_t i = 0; i < m->nv; i++)
             if (local[i] == 0) {
                 local[i] = g->np;
                 g->node[g->np] = g->lead[g->np] = i;
                 g->np++;
             }
-        for (int32_t t = 0; t < n; t++) {
-            if (!s->parts->chosen[element[width * t]]) continue;
-            int32_t corner[4];
-            for (int k = 0; k < width; k++) corner[k] = local[element[width * t + k]];
-            g->row[g->nc] = t;
-            add_cell(g, type, corner, width, 0);
+        for (int32_t e = 0; e < all.n; e++) {
+            const int n = all.read(m, e, node, &type);
+            if (!s->parts->chosen[node[0]]) continue;
+            for (int k = 0; k < n; k++) node[k] = local[node[k]];
+            g->row[g->nc] = e;
+            add_cell(g, type, node, n, 0);
         }
     }
     free(local);
@@ -337,8 +377,8 @@ static abut_status take_model(abut_vtu *w, const abut_shot *s, abut_err *err)
     for (int k = 0; k < GRIDS; k++) grid_clear(&w->grid[k]);
     w->model_index = -1;
     const abut_model *m = s->model;
-    abut_status rc = make_elements(s, STEM[SOLIDS], m->tet, m->nt, 4, VTK_TETRA, &w->grid[SOLIDS], err);
-    if (!rc) rc = make_elements(s, STEM[SHELLS], m->shell, m->nsh, 3, VTK_TRIANGLE, &w->grid[SHELLS], err);
+    abut_status rc = make_elements(s, STEM[SOLIDS], tets_of(m), &w->grid[SOLIDS], err);
+    if (!rc) rc = make_elements(s, STEM[SHELLS], shells_of(m), &w->grid[SHELLS], err);
     if (!rc) rc = make_others(s, &w->grid[OTHERS], err);
     if (!rc) w->model_index = s->model_index;
     return rc;

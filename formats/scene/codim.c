@@ -30,6 +30,24 @@ static abut_status read_fabric(const abut_tree *t, double a[4], abut_err *err)
         a[0], a[1], a[2], a[3]);
 }
 
+/* {warp, weft, shear} of Baraff and Witkin, and perhaps compression. */
+static abut_status read_stretch_shear(const abut_tree *t, double a[4], double *compression, abut_err *err)
+{
+    static const char *const keys[] = { "warp", "weft", "shear", "compression", NULL };
+    static const int place[] = { 0, 1, 3 };
+    const abut_tree *left = abut_tree_find(t, "compression");
+    abut_status rc = abut_tree_keys(t, "fabric", keys, err);
+    for (int k = 0; k < 3 && !rc; k++) {
+        const abut_tree *m = abut_tree_find(t, keys[k]);
+        if (!m)
+            return abut_tree_fail(t, err, "fabric: %s is missing: expected warp, weft, shear, and perhaps compression", keys[k]);
+        rc = abut_tree_positive(m, keys[k], ABUT_Q_PRESSURE, &a[place[k]], NULL, err);
+    }
+    if (!rc && left) rc = abut_tree_real(left, "compression", ABUT_Q_PURE, compression, NULL, err);
+    if (rc || (*compression > 0 && *compression <= 1)) return rc;
+    return abut_tree_fail(left, err, "compression is %g: expected more than 0, at most 1", *compression);
+}
+
 static abut_status read_strain_limit(const abut_tree *t, double limit[3], abut_err *err)
 {
     static const char *const keys[] = { "warp", "weft", "shear", NULL };
@@ -40,19 +58,24 @@ static abut_status read_strain_limit(const abut_tree *t, double limit[3], abut_e
 
 abut_status abut_scene_fabric(const abut_tree *t, abut_scene_material *m, abut_err *err)
 {
-    static const char *const names[] = { "isotropic", "orthotropic", "cloth", NULL };
+    static const char *const names[] = { "isotropic", "orthotropic", "cloth", "baraff-witkin", NULL };
     const abut_tree *membrane = abut_tree_find(t, "membrane"), *fabric = abut_tree_find(t, "fabric");
     const abut_tree *limit = abut_tree_find(t, "strain-limit"), *bending = abut_tree_find(t, "bending-young");
     abut_status rc = ABUT_OK;
     if (bending) rc = abut_tree_positive(bending, "bending-young", ABUT_Q_PRESSURE, &m->bending_young, NULL, err);
     if (!rc && membrane) rc = abut_tree_choice(membrane, "membrane", names, &m->membrane, err);
-    if (!rc && fabric) rc = read_fabric(fabric, m->fabric, err);
+    m->compression = 1;
+    if (!rc && fabric && m->membrane == ABUT_MEMBRANE_BARAFF_WITKIN)
+        rc = read_stretch_shear(fabric, m->fabric, &m->compression, err);
+    else if (!rc && fabric)
+        rc = read_fabric(fabric, m->fabric, err);
     if (!rc && limit) rc = read_strain_limit(limit, m->strain_limit, err);
     if (rc) return rc;
     if ((m->membrane != ABUT_MEMBRANE_ISOTROPIC) != (fabric != NULL))
         return abut_tree_fail_key(fabric ? fabric : membrane, err,
-                                  fabric ? "fabric: of a membrane that is %s; expected orthotropic or "
-                                           "cloth"
+                                  fabric ? "fabric: of a membrane that is %s; expected orthotropic, cloth or baraff-witkin"
+                                         : m->membrane == ABUT_MEMBRANE_BARAFF_WITKIN
+                                             ? "membrane: %s needs fabric: {warp: .., weft: .., shear: ..}"
                                          : "membrane: %s needs fabric: {warp: .., weft: .., coupling: .., shear: ..}",
                                   names[m->membrane]);
     if ((m->membrane == ABUT_MEMBRANE_CLOTH) != (limit != NULL))
@@ -124,11 +147,22 @@ static abut_status read_shell(const abut_tree *t, abut_scene_shell *s, abut_err 
     return rc;
 }
 
-/* {radius: length} of rods or particles. */
+/* {radius: length} of particles. */
 static abut_status read_radius(const abut_tree *t, double *radius, abut_err *err)
 {
     const abut_status rc = abut_scene_need(t, (const char *const[]){ "radius", NULL }, err);
     return rc ? rc : abut_tree_positive(abut_tree_find(t, "radius"), "radius", ABUT_Q_LENGTH, radius, NULL, err);
+}
+
+/* {radius: length, curved: true or false} */
+static abut_status read_rod(const abut_tree *t, abut_scene_object *o, abut_err *err)
+{
+    static const char *const keys[] = { "radius", "curved", NULL };
+    const abut_tree *curved = abut_tree_find(t, "curved");
+    abut_status rc = abut_tree_keys(t, "rod", keys, err);
+    if (!rc) rc = abut_scene_all_there(t, (const char *const[]){ "radius", NULL }, err);
+    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "radius"), "radius", ABUT_Q_LENGTH, &o->rod_radius, NULL, err);
+    return rc || !curved ? rc : abut_tree_flag(curved, "curved", &o->rod_curved, err);
 }
 
 abut_status abut_scene_codim(const abut_tree *t, abut_scene_object *o, abut_err *err)
@@ -143,7 +177,7 @@ abut_status abut_scene_codim(const abut_tree *t, abut_scene_object *o, abut_err 
             return abut_tree_fail_key(abut_tree_find(t, of_bodies[k]), err,
                                       "%s: an obstacle is made of no material; expected a body", of_bodies[k]);
     if (shell) rc = read_shell(shell, &o->shell, err);
-    if (!rc && rod) rc = read_radius(rod, &o->rod_radius, err);
+    if (!rc && rod) rc = read_rod(rod, o, err);
     if (!rc && particle) rc = read_radius(particle, &o->particle_radius, err);
     if (!rc && thick) rc = abut_tree_not_negative(thick, "contact-thickness", ABUT_Q_LENGTH, &o->contact_thickness, err);
     return rc;

@@ -27,6 +27,20 @@ static void said(FILE *f, const char *name, double value, const char *unit, cons
     line(f, name, value, unit, why);
 }
 
+/* What hard contact is solved with, as far as the scene says it. */
+static void nodal(FILE *f, const abut_scene *s, const abut_built *b)
+{
+    static const char *const solver[ABUT_SOLVED_BY] = { "newton", "nodal" };
+    if (s->solver) fprintf(f, "  %-16s %s\n", "solver", solver[s->solver]);
+    for (int i = 0; i < ABUT_NODAL_KEYS; i++) {
+        const abut_param *p = &s->nodal[i];
+        const abut_scene_nodal_key *k = &abut_scene_nodal_keys[i];
+        if (p->from[0]) said(f, k->array, p->per_length ? p->value * b->length : p->value, k->unit ? k->unit : "", p);
+    }
+    for (const abut_scene_cohesion *c = s->cohesion; c < s->cohesion + s->ncohesions; c++)
+        fprintf(f, "  %-16s %-14.9g %-8s up to a gap of %.9g m (%s)\n", "cohesion", c->force, "N", c->range, c->from);
+}
+
 static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
 {
     fprintf(f, "parameters\n");
@@ -44,6 +58,7 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     said(f, "dhat", b->dhat, "m", &s->dhat);
     law(f, "barrier", abut_barrier_names[s->barrier_law], abut_barrier_laws[s->barrier_law]->help);
     if (s->barrier_filter.value > 0) said(f, "barrier filter", s->barrier_filter.value, "dhat", &s->barrier_filter);
+    if (s->mollifier_off) fprintf(f, "  %-16s off: forces of nearly parallel edges may jump\n", "mollifier");
     said(f, "eps_v", b->eps_v, "m/s", &s->eps_v);
     said(f, "tolerance", b->tolerance, "m/s", &s->tolerance);
     if (s->force_tolerance.value > 0) said(f, "force tolerance", s->force_tolerance.value, "", &s->force_tolerance);
@@ -63,6 +78,7 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
         said(f, "stiffen below", p->per_length ? p->value * b->length : p->value, "m", p);
     }
     line(f, "kappa max", b->kappa_max, "kg/m^2", "100 kappa min");
+    nodal(f, s, b);
 }
 
 /* The explicit pairs; the rule for all others is that of formats/SCENE.md. */
@@ -82,7 +98,7 @@ static void friction(FILE *f, const abut_scene *s)
 /* What the triangles, segments and points of a body are made to be. */
 static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material *m, const abut_object_facts *a)
 {
-    static const char *const membrane[ABUT_MEMBRANES] = { "isotropic, in plane stress", "orthotropic", "cloth" };
+    static const char *const membrane[ABUT_MEMBRANES] = { "isotropic, in plane stress", "orthotropic", "cloth", "stretch and shear (Baraff-Witkin)" };
     const double *s = o->shell.limit, *k = m->fabric, *e = m->strain_limit;
     if (a->shells) {
         fprintf(f, "  %-16s %d triangles, %d hinges; %s; %s; rest: %s, angles %s\n", "shell", a->shells, a->hinges,
@@ -92,7 +108,10 @@ static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material 
         line(f, "area", a->area, "m^2", "at rest");
         if (s[3] > 0) fprintf(f, "  %-16s less than %.9g; the barrier begins at %.9g\n", "largest stretch", s[3], s[2]);
         if (s[1] > 0) fprintf(f, "  %-16s more than %.9g; the barrier begins at %.9g\n", "smallest stretch", s[0], s[1]);
-        if (m->membrane) fprintf(f, "  %-16s %g, %g, %g, %g Pa: warp, weft, coupling, shear\n", "fabric", k[0], k[1], k[2], k[3]);
+        if (m->membrane == ABUT_MEMBRANE_BARAFF_WITKIN)
+            fprintf(f, "  %-16s %g, %g, %g Pa: warp, weft, shear; %g of warp and weft in compression\n", "fabric", k[0], k[1],
+                    k[3], m->compression);
+        else if (m->membrane) fprintf(f, "  %-16s %g, %g, %g, %g Pa: warp, weft, coupling, shear\n", "fabric", k[0], k[1], k[2], k[3]);
         if (m->membrane == ABUT_MEMBRANE_CLOTH)
             fprintf(f, "  %-16s less than %g, %g, %g: warp, weft, shear\n", "Green strain", e[0], e[1], e[2]);
         if (o->shell.pressure != 0) line(f, "pressure", o->shell.pressure, "Pa", "along the normals, which turn with the shell");
@@ -110,6 +129,43 @@ static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material 
     if (m->bending_young > 0) line(f, "bending modulus", m->bending_young, "Pa", "of hinges and bends");
 }
 
+/* Orders of tets, and what became of their surface. */
+static void curved(FILE *f, const abut_scene_object *o, const abut_object_facts *a)
+{
+    const abut_curved *c = &o->order.facts;
+    fprintf(f, "  %-16s %d on a shape of order %d; %d nodes are no corners\n", "order", a->order, a->shape, a->inner);
+    line(f, "least det J", a->least_ratio, "", "over its mean in the tet, anywhere in a tet at rest; 1: straight");
+    if (a->shape > a->order)
+        fprintf(f, "  %-16s rigid rotations store energy, as the shape has a higher order than displacement\n", "warning");
+    if (!o->order.curved) return;
+    line(f, "surface gap", c->gap, "m", "to the shape that it stands for, the largest of samples");
+    if (c->corners) fprintf(f, "  %-16s %d moved onto it, %d of them less than all the way\n", "corners", c->corners, c->held);
+    if (c->eased) fprintf(f, "  %-16s %d tets, the first is %d: their surface is less curved, so that det J > 0\n", "eased",
+                          c->eased, c->first);
+}
+
+/* The surface that contact sees, where it is one of its own. */
+static void proxy(FILE *f, const abut_scene_object *o, const abut_object_facts *a)
+{
+    const abut_proxy_facts *p = &a->proxy;
+    const abut_embedding *e = &p->embedding;
+    if (!p->vertices) return;
+    fprintf(f, "  %-16s %d vertices, ", "contact surface", p->vertices);
+    if (p->segments)
+        fprintf(f, "the boundary with %d segments on a side (%s)\n", p->segments,
+                *o->proxy.from ? o->proxy.from : "by the order, dhat/4 and the altitudes");
+    else fprintf(f, "of a surface in the tets (%s)\n", o->proxy.from);
+    if (p->segments) line(f, "chord", p->chord.measured, "m", "of the boundary from its flat triangles, the largest of samples");
+    if (p->segments) line(f, "chord bound", p->chord.bound, "m", "no point of the boundary is further from its flat one");
+    line(f, "least altitude", p->altitude, "m", !p->low ? "of its triangles; more than dhat"
+                                                : "of its triangles: no more than dhat, neighbours push each other at rest");
+    if (p->segments) return;
+    fprintf(f, "  %-16s %d vertices, by at most %.6g (sum of negative barycentric coordinates)\n", "outside", e->outside,
+            e->extrapolation);
+    line(f, "residual", e->residual, "m", "of the inverse of the tets' maps");
+    line(f, "largest offset", e->offset, "m", "added to W x; does not rotate with the body");
+}
+
 static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, const abut_object_facts *a)
 {
     fprintf(f, "%s %s (%s)\n", o->obstacle ? "obstacle" : "body", o->name, o->from);
@@ -120,6 +176,8 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
     if (a->dropped)
         fprintf(f, "  %-16s %d points of the mesh %s\n", "left out", a->dropped,
                 o->obstacle ? "inside the obstacle, or in no element" : "in no tet");
+    if (a->shape > 1) curved(f, o, a);
+    proxy(f, o, a);
     if (a->edges) line(f, "shortest edge", a->least_edge, "m", "of the surface");
     if (o->path.n)
         fprintf(f, "  %-16s %d positions, from %g s to %g s\n", "sequence", o->path.n, o->path.time[0],
@@ -133,7 +191,9 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
     fprintf(f, "  %-16s %s: %s, %g kg/m^3, E %g Pa, nu %g (%s)\n", "material", m->name, abut_material_names[m->model], m->density,
             m->young, m->poisson, m->from);
     thin(f, o, m, a);
-    line(f, "mass", a->mass, "kg", "density times volume");
+    line(f, "mass", a->mass, "kg", a->density[1] > 0 ? "that of another mesh, and its centre" : "density times volume");
+    if (a->density[1] > 0)
+        fprintf(f, "  %-16s %.6g to %.6g of the material's in the tets\n", "densities", a->density[0], a->density[1]);
     if (!a->tets) return;
     law(f, "energy density", abut_material_names[m->model], abut_materials[m->model]->help);
     line(f, "volume", a->volume, "m^3", "");

@@ -47,6 +47,16 @@ static abut_status make_sphere(const abut_tree *t, abut_mesh *m, abut_err *err)
     return rc ? rc : abut_scene_placed(t, abut_generate_sphere(radius, cells, m, err), err);
 }
 
+static abut_status make_ball(const abut_tree *t, abut_mesh *m, abut_err *err)
+{
+    double radius = 0;
+    int32_t n = 0;
+    abut_status rc = abut_scene_need(t, (const char *const[]){ "radius", "divisions", NULL }, err);
+    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "radius"), "radius", ABUT_Q_LENGTH, &radius, NULL, err);
+    if (!rc) rc = abut_tree_int(abut_tree_find(t, "divisions"), "divisions", 1, 64, &n, err);
+    return rc ? rc : abut_scene_placed(t, abut_generate_star(radius, n, m, err), err);
+}
+
 static abut_status make_cylinder(const abut_tree *t, abut_mesh *m, abut_err *err)
 {
     double radius = 0, height = 0;
@@ -118,23 +128,34 @@ static abut_status read_capsule(const abut_tree *t, abut_capsule *c, abut_err *e
     return rc ? rc : abut_tree_positive(radius, "radius", ABUT_Q_LENGTH, &c->radius, NULL, err);
 }
 
+abut_status abut_scene_capsules(const abut_tree *t, abut_capsule **capsule, int32_t *n, double *blend, abut_err *err)
+{
+    abut_status rc = abut_scene_all_there(t, (const char *const[]){ "capsules", NULL }, err);
+    const abut_tree *list = rc ? NULL : abut_tree_find(t, "capsules"), *b = rc ? NULL : abut_tree_find(t, "blend");
+    if (!rc && b) rc = abut_tree_not_negative(b, "blend", ABUT_Q_LENGTH, blend, err);
+    if (!rc && (list->kind != ABUT_TREE_LIST || list->n < 1)) rc = abut_tree_fail(list, err, "capsules: expected a list of them");
+    abut_capsule *c = rc ? NULL : calloc((size_t)list->n, sizeof *c);
+    if (!rc && !c) rc = abut_fail(err, ABUT_E_NOMEM, "no memory for %d capsules", list->n);
+    *n = 0;
+    for (const abut_tree *row = rc ? NULL : list->child; row && !rc; row = row->next) rc = read_capsule(row, &c[(*n)++], err);
+    if (rc) free(c);
+    else *capsule = c;
+    return rc;
+}
+
 static abut_status make_blob(const abut_tree *t, abut_mesh *m, abut_err *err)
 {
     double cell = 0, blend = 0;
     int snap = 0;
+    abut_capsule *c = NULL;
+    int32_t n = 0;
     abut_status rc = abut_tree_keys(t, t->key, (const char *const[]){ "capsules", "cell", "blend", "snap", NULL }, err);
     if (!rc) rc = abut_scene_all_there(t, (const char *const[]){ "capsules", "cell", NULL }, err);
     if (rc) return rc;
-    const abut_tree *list = abut_tree_find(t, "capsules"), *b = abut_tree_find(t, "blend"), *s = abut_tree_find(t, "snap");
+    const abut_tree *s = abut_tree_find(t, "snap");
     rc = abut_tree_positive(abut_tree_find(t, "cell"), "cell", ABUT_Q_LENGTH, &cell, NULL, err);
-    if (!rc && b) rc = abut_tree_real(b, "blend", ABUT_Q_LENGTH, &blend, NULL, err);
     if (!rc && s) rc = abut_tree_flag(s, "snap", &snap, err);
-    if (!rc && (list->kind != ABUT_TREE_LIST || list->n < 1)) rc = abut_tree_fail(list, err, "capsules: expected a list of them");
-    if (rc) return rc;
-    abut_capsule *c = calloc((size_t)list->n, sizeof *c);
-    if (!c) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d capsules", list->n);
-    int32_t n = 0;
-    for (const abut_tree *row = list->child; row && !rc; row = row->next) rc = read_capsule(row, &c[n++], err);
+    if (!rc) rc = abut_scene_capsules(t, &c, &n, &blend, err);
     if (!rc) rc = abut_scene_placed(t, abut_generate_blob(c, n, blend, cell, snap, m, err), err);
     free(c);
     return rc;
@@ -213,12 +234,12 @@ abut_status abut_scene_generate(const abut_tree *t, abut_mesh *m, abut_err *err)
 {
     static const char *const names[] = { "box", "sphere", "cylinder", "torus", "cloth", "revolution", "rod", "particles", "blob",
                                          "tendrils", "arch", "explicit", "tube", "icosphere", "bowl", "strands", "net",
-                                         "sprinkles", NULL };
+                                         "sprinkles", "ball", "hair", NULL };
     static abut_status (*const make[])(const abut_tree *, abut_mesh *, abut_err *) = {
         make_box, make_sphere, make_cylinder, make_torus, abut_scene_make_cloth, make_revolution, make_rod,
             abut_scene_make_particles,
         make_blob, make_tendrils, make_arch, make_explicit, abut_scene_make_tube, abut_scene_make_icosphere, abut_scene_make_bowl,
-        abut_scene_make_strands, abut_scene_make_net, abut_scene_make_sprinkles
+        abut_scene_make_strands, abut_scene_make_net, abut_scene_make_sprinkles, make_ball, abut_scene_make_hair
     };
     abut_status rc = abut_tree_keys(t, "generate", names, err);
     if (!rc && t->n != 1) rc = abut_tree_fail(t, err, "generate: %d shapes: expected one", t->n);

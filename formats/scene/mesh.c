@@ -2,6 +2,7 @@
 
 #include "formats/mesh/mesh_io.h"
 #include "mesh/surface.h"
+#include "scene/orders.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -137,6 +138,7 @@ static abut_status move_origin(const abut_tree *t, abut_scene_object *o, abut_er
     if (which == 2) vertex_mean(&o->mesh, b);
     for (int k = 0; k < 3; k++) b[k] = -b[k];
     abut_mesh_transform(&o->mesh, I, b);
+    abut_mesh_transform(&o->order.snap.mesh, I, b);
     return ABUT_OK;
 }
 
@@ -154,6 +156,7 @@ static abut_status make_unit(const abut_tree *t, abut_scene_object *o, abut_err 
     if (!(side > 0)) return abut_tree_fail_key(t, err, "unit-size: the mesh has no extent: expected one that has");
     for (int k = 0; k < 3; k++) A[4 * k] = 1 / side;
     abut_mesh_transform(&o->mesh, A, none);
+    abut_mesh_transform(&o->order.snap.mesh, A, none);
     return ABUT_OK;
 }
 
@@ -201,6 +204,24 @@ abut_status abut_scene_copies(const abut_tree *object, int32_t *n, abut_err *err
     return ABUT_OK;
 }
 
+static void copy_at(const int32_t count[3], const double spacing[3], int64_t c, double at[3])
+{
+    at[0] = (double)(c % count[0]) * spacing[0];
+    at[1] = (double)(c / count[0] % count[1]) * spacing[1];
+    at[2] = (double)(c / count[0] / count[1]) * spacing[2];
+}
+
+abut_status abut_scene_copy_at(const abut_tree *t, int64_t copy, double at[3], int *objects, abut_err *err)
+{
+    int32_t count[3] = { 1, 1, 1 };
+    double spacing[3] = { 0 };
+    int apart = 0;
+    const abut_status rc = read_repeat(t, count, spacing, &apart, err);
+    if (objects) *objects = apart;
+    copy_at(count, spacing, copy, at);
+    return rc;
+}
+
 /* All copies in one mesh; of copies that are objects, this one. */
 static abut_status repeat(const abut_tree *t, int32_t which, abut_mesh *m, abut_err *err)
 {
@@ -217,8 +238,8 @@ static abut_status repeat(const abut_tree *t, int32_t which, abut_mesh *m, abut_
     const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     const int64_t total = (int64_t)count[0] * count[1] * count[2];
     for (int64_t c = objects ? which : 0; c < (objects ? which + 1 : total) && !rc; c++) {
-        const double at[3] = { (double)(c % count[0]) * spacing[0], (double)(c / count[0] % count[1]) * spacing[1],
-                               (double)(c / count[0] / count[1]) * spacing[2] };
+        double at[3];
+        copy_at(count, spacing, c, at);
         rc = abut_mesh_append(&copy, m, err);
         abut_mesh_transform(&copy, I, at);
         if (!rc) rc = abut_mesh_append(&all, &copy, err);
@@ -341,6 +362,7 @@ static abut_status source(const abut_scene_reader *r, const abut_tree *t, abut_s
     if ((mesh != NULL) + (gen != NULL) + (sequence != NULL) != 1)
         return abut_tree_fail_key(t, err, "object '%s': expected one of mesh, generate, sequence, half-space", t->key);
     if (mesh) return abut_scene_load(r, mesh, &o->mesh, err);
+    if (gen && gen->child && !strcmp(gen->child->key, "cage")) return abut_scene_cage(r, t, gen->child, o, err);
     if (gen) return abut_scene_generate(gen, &o->mesh, err);
     if (!o->obstacle) return abut_tree_fail_key(sequence, err, "sequence: only an obstacle follows one (obstacle: true)");
     if (abut_tree_find(t, "repeat") || abut_tree_find(t, "velocity") || abut_tree_find(t, "angular-velocity"))
@@ -361,6 +383,7 @@ static abut_status place(const abut_scene_reader *r, const abut_tree *t, int tur
     for (size_t i = 0; i < 3 * (size_t)o->mesh.nv; i++) x[i] = scale[i % 3] * o->mesh.x[i];
     if (turn) abut_mesh_flip(&o->mesh);
     abut_mesh_transform(&o->mesh, A, b);
+    abut_mesh_transform(&o->order.snap.mesh, A, b);
     abut_scene_path_transform(&o->path, o->mesh.nv, A, b);
     rc = abut_scene_rest(r, t, x, scale, turn, o, err);
     free(x);
@@ -381,6 +404,7 @@ abut_status abut_scene_mesh(const abut_scene_reader *r, const abut_tree *t, int3
     const abut_tree *unit = abut_tree_find(t, "unit-size"), *rest = abut_tree_find(t, "rest");
     int turn = 0;
     abut_status rc = source(r, t, o, err);
+    if (!rc && !abut_tree_find(t, "tetrahedralize")) rc = abut_scene_shape(o, err);
     if (!rc && use) rc = use_part(use, &o->mesh, err);
     if (!rc && origin) rc = move_origin(origin, o, err);
     if (!rc && unit && rest) rc = abut_tree_fail_key(unit, err, "unit-size and rest: expected one of them");

@@ -28,6 +28,11 @@ ABUT_MUST_USE abut_status abut_scene_copies(const abut_tree *object, int32_t *n,
 /** The mesh of an object: file or generator, scaled, rotated, moved, repeated.  copy: of `repeat` with `objects: true`, or 0. */
 ABUT_MUST_USE abut_status abut_scene_mesh(const abut_scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o,
                                           abut_err *err);
+/** `proxy` and `match-mass` of an object: after its mesh and its tets.  copy: as for abut_scene_mesh. */
+ABUT_MUST_USE abut_status abut_scene_read_proxy(const abut_scene_reader *r, const abut_tree *object, int32_t copy,
+                                                abut_scene_object *o, abut_err *err);
+/** Where copy `copy` of a `repeat` is, from the first one, m; objects  out: the copies are objects; NULL to skip. */
+ABUT_MUST_USE abut_status abut_scene_copy_at(const abut_tree *repeat, int64_t copy, double at[3], int *objects, abut_err *err);
 /** Loads the mesh file that t names. */
 ABUT_MUST_USE abut_status abut_scene_load(const abut_scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err);
 /** `shell`, `rod`, `particle`, `contact-thickness` of an object: before its mesh. */
@@ -44,6 +49,13 @@ ABUT_MUST_USE abut_status abut_scene_terms(const abut_tree *t, abut_scene_materi
 ABUT_MUST_USE abut_status abut_scene_fabric(const abut_tree *t, abut_scene_material *m, abut_err *err);
 /** The `seams` list: after the objects. */
 ABUT_MUST_USE abut_status abut_scene_seams(abut_scene_reader *r, const abut_tree *seams, abut_err *err);
+/** `order`, `geometry`, `surface` of an object, and the shape that its generator stands for: before its mesh. */
+ABUT_MUST_USE abut_status abut_scene_order_keys(const abut_scene_reader *r, const abut_tree *t, abut_scene_order *a, abut_err *err);
+/** The generator `cage` of an object: its tets, and how much of each is solid. */
+ABUT_MUST_USE abut_status abut_scene_cage(const abut_scene_reader *r, const abut_tree *object, const abut_tree *t,
+                                          abut_scene_object *o, abut_err *err);
+/** The keys `capsules`, a malloc'ed list, and `blend`. */
+ABUT_MUST_USE abut_status abut_scene_capsules(const abut_tree *t, abut_capsule **capsule, int32_t *n, double *blend, abut_err *err);
 /** The value of `generate`: a map with one generator, into an empty mesh. */
 ABUT_MUST_USE abut_status abut_scene_generate(const abut_tree *t, abut_mesh *m, abut_err *err);
 /** Generators of sheets, strands and grains: t is the map of sizes. */
@@ -52,6 +64,7 @@ ABUT_MUST_USE abut_status abut_scene_make_tube(const abut_tree *t, abut_mesh *m,
 ABUT_MUST_USE abut_status abut_scene_make_icosphere(const abut_tree *t, abut_mesh *m, abut_err *err);
 ABUT_MUST_USE abut_status abut_scene_make_bowl(const abut_tree *t, abut_mesh *m, abut_err *err);
 ABUT_MUST_USE abut_status abut_scene_make_strands(const abut_tree *t, abut_mesh *m, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_make_hair(const abut_tree *t, abut_mesh *m, abut_err *err);
 ABUT_MUST_USE abut_status abut_scene_make_net(const abut_tree *t, abut_mesh *m, abut_err *err);
 ABUT_MUST_USE abut_status abut_scene_make_sprinkles(const abut_tree *t, abut_mesh *m, abut_err *err);
 ABUT_MUST_USE abut_status abut_scene_make_particles(const abut_tree *t, abut_mesh *m, abut_err *err);
@@ -82,6 +95,9 @@ ABUT_MUST_USE abut_status abut_read_scene_select(const abut_scene_reader *r, con
 ABUT_MUST_USE abut_status abut_scene_selections(const abut_scene_reader *r, abut_err *err);
 /** The `attachments` list: after the objects. */
 ABUT_MUST_USE abut_status abut_scene_attachments(abut_scene_reader *r, const abut_tree *attachments, abut_err *err);
+/** The map `nodal`; the list `contact.cohesion`, after the objects (NULL: none). */
+ABUT_MUST_USE abut_status abut_scene_nodal(const abut_scene_reader *r, const abut_tree *t, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_cohesions(const abut_scene_reader *r, const abut_tree *list, abut_err *err);
 /** The `motion` list; selections are looked up in the root's `selections`. */
 ABUT_MUST_USE abut_status abut_scene_motions(abut_scene_reader *r, const abut_tree *motion, abut_err *err);
 

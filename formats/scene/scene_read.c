@@ -192,7 +192,8 @@ static abut_status read_filter(const abut_tree *t, abut_param *filter, abut_err 
 
 static abut_status read_barrier(abut_scene_reader *r, const abut_tree *t, abut_err *err)
 {
-    static const char *const keys[] = { "law", "continuity", "filter", "kappa", "stiffen-below", NULL };
+    static const char *const keys[] = { "law", "continuity", "filter", "kappa", "mollifier", "stiffen-below", NULL };
+    static const char *const words[] = { "on", "off", NULL };
     static const char *const kappas[] = { "own", "ipc", NULL };
     static const char *const smooth[] = { "c0", "c1", "c2", NULL };     /* in the order of the published laws */
     abut_status rc = abut_tree_keys(t, "contact.barrier", keys, err);
@@ -200,12 +201,14 @@ static abut_status read_barrier(abut_scene_reader *r, const abut_tree *t, abut_e
         rc = parameter(t, "stiffen-below", "contact.barrier.stiffen-below", ABUT_Q_LENGTH_OR_L, 1, &r->scene->stiffen_below, err);
     const abut_tree *law = abut_tree_find(t, "law"), *c = abut_tree_find(t, "continuity");
     const abut_tree *filter = abut_tree_find(t, "filter"), *kappa = abut_tree_find(t, "kappa");
+    const abut_tree *mollifier = abut_tree_find(t, "mollifier");
     if (!rc && law && c)
         rc = abut_tree_fail_key(c, err, "contact.barrier.continuity: contact.barrier.law is there; expected one of them");
     if (!rc && law) rc = read_barrier_law(law, &r->scene->barrier_law, err);
     if (!rc && c) rc = abut_tree_choice(c, "contact.barrier.continuity", smooth, &r->scene->barrier_law, err);
     if (!rc && filter) rc = read_filter(filter, &r->scene->barrier_filter, err);
     if (!rc && kappa) rc = abut_tree_choice(kappa, "contact.barrier.kappa", kappas, &r->scene->barrier_kappa, err);
+    if (!rc && mollifier) rc = abut_tree_choice(mollifier, "contact.barrier.mollifier", words, &r->scene->mollifier_off, err);
     return rc;
 }
 
@@ -214,7 +217,7 @@ static abut_status read_contact(abut_scene_reader *r, const abut_tree *t, abut_e
 {
     static const char *const words[] = { "on", "off", NULL };
     if (t->kind == ABUT_TREE_TEXT) return abut_tree_choice(t, "contact", words, &r->scene->contact_off, err);
-    static const char *const keys[] = { "dhat", "kappa-scale", "barrier", "friction", "bodies", NULL };
+    static const char *const keys[] = { "dhat", "kappa-scale", "barrier", "friction", "bodies", "cohesion", NULL };
     const abut_tree *bodies = abut_tree_find(t, "bodies");
     abut_status rc = abut_tree_keys(t, "contact", keys, err);
     if (!rc && bodies) rc = abut_tree_choice(bodies, "contact.bodies", words, &r->scene->bodies_off, err);
@@ -318,7 +321,8 @@ static abut_status read_top(abut_scene_reader *r, abut_err *err)
 {
     static const char *const keys[] = { "abut", "time", "gravity", "damping", "contact", "tolerance", "force-tolerance", "rotate",
                                         "fit", "lift", "materials", "objects", "selections", "motion",
-                                        "attachments", "seams", "wind", NULL };
+                                        "attachments", "seams", "wind", "solver", "nodal", NULL };
+    static const char *const solvers[] = { "newton", "nodal", NULL };
     abut_scene *s = r->scene;
     int32_t version;
     abut_status rc = abut_tree_keys(r->root, "scene", keys, err);
@@ -336,6 +340,9 @@ static abut_status read_top(abut_scene_reader *r, abut_err *err)
     if (!rc && tolerance)
         rc = parameter(r->root, "tolerance", "tolerance", ABUT_Q_SPEED_OR_L, 1, &s->tolerance, err);
     if (!rc) rc = parameter(r->root, "force-tolerance", "force-tolerance", ABUT_Q_PURE, 0, &s->force_tolerance, err);
+    const abut_tree *solver = abut_tree_find(r->root, "solver"), *nodal = abut_tree_find(r->root, "nodal");
+    if (!rc && solver) rc = abut_tree_choice(solver, "solver", solvers, &s->solver, err);
+    if (!rc && nodal) rc = abut_scene_nodal(r, nodal, err);
     if (!rc && fit) rc = abut_tree_positive(fit, "fit", ABUT_Q_LENGTH, &s->fit, NULL, err);
     return rc ? rc : read_place(r, err);
 }
@@ -351,6 +358,7 @@ abut_status abut_scene_read(const abut_tree *root, const char *base, abut_scene 
     if (!rc) rc = abut_scene_objects(&r, abut_tree_find(root, "objects"), err);
     const abut_tree *friction = !rc && contact ? abut_tree_find(contact, "friction") : NULL;
     if (friction) rc = read_pairs(&r, abut_tree_find(friction, "pairs"), err);
+    if (!rc && contact) rc = abut_scene_cohesions(&r, abut_tree_find(contact, "cohesion"), err);
     if (!rc) rc = abut_scene_selections(&r, err);
     if (!rc) rc = abut_scene_motions(&r, abut_tree_find(root, "motion"), err);
     if (!rc) rc = abut_scene_attachments(&r, abut_tree_find(root, "attachments"), err);

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-enum { ABUT_STATE_MAJOR = 1, ABUT_STATE_MINOR = 1 };
+enum { ABUT_STATE_MAJOR = 1, ABUT_STATE_MINOR = 2 };
 #define ABUT_STEP_MOST ((int64_t)1 << 53)   /* largest step number: a double holds every one up to there */
 
 typedef enum abut_phase { ABUT_COMMITTED = 0, ABUT_PENDING = 1 } abut_phase;

@@ -84,6 +84,17 @@ static inline int abut_collmesh_passes(const abut_collmesh *cm, int32_t va, int3
     const abut_model *m = cm->model;
     return m->bodies_meet && !m->bodies_meet[0] && !cm->obstacle[va] && !cm->obstacle[vb];
 }
+/** Where a table of two friction classes, as contact/mu is, has the objects of two vertices; of a vertex and a half-space. */
+static inline size_t abut_collmesh_classes(const abut_collmesh *cm, int32_t va, int32_t vb)
+{
+    const abut_model *m = cm->model;
+    return (size_t)(m->ng * m->obj_friction[abut_collmesh_object(cm, va)] + m->obj_friction[abut_collmesh_object(cm, vb)]);
+}
+static inline size_t abut_collmesh_plane_classes(const abut_collmesh *cm, int32_t v, int32_t plane)
+{
+    const abut_model *m = cm->model;
+    return (size_t)(m->ng * m->obj_friction[abut_collmesh_object(cm, v)] + m->hs_friction[plane]);
+}
 /** Thickness of a vertex against a half-space, which has none of its own, m. */
 static inline double abut_collmesh_plane_xi(const abut_collmesh *cm, int32_t v) { return cm->xi ? 0.5 * cm->xi[v] : 0; }
 

@@ -56,42 +56,93 @@ static double plane_toi(const abut_collmesh *cm, const abut_sweep *m, int32_t v,
     return d > 0 && move < 0 ? fmin(1, (1 - m->slack) * d / -move) : 1;
 }
 
-/* Into the ascending out[*n], of which `most` are kept; the earlier one of a tie stays first. */
-static void insert(abut_impact *out, size_t *n, size_t most, const abut_impact *hit)
+/* Ascending in time by merging, which keeps the order of equal times; room[n]. */
+static void sort_by_time(abut_impact *hit, size_t n, abut_impact *room)
 {
-    size_t at = *n;
-    while (at > 0 && out[at - 1].toi > hit->toi) at--;
-    if (at == most) return;
-    if (*n < most) ++*n;
-    memmove(out + at + 1, out + at, (*n - 1 - at) * sizeof *out);
-    out[at] = *hit;
+    for (size_t width = 1; width < n; width *= 2) {
+        for (size_t lo = 0; lo < n; lo += 2 * width) {
+            const size_t mid = lo + width < n ? lo + width : n, hi = mid + width < n ? mid + width : n;
+            for (size_t i = lo, j = mid, k = lo; k < hi; k++)
+                room[k] = j == hi || (i < mid && !(hit[j].toi < hit[i].toi)) ? hit[i++] : hit[j++];
+        }
+        memcpy(hit, room, n * sizeof *hit);
+    }
+}
+
+/* Pairs of list l, and vertices and half-spaces, whose time is before `until`: written to out where there is one; how many. */
+static size_t pick_pairs(const abut_collmesh *cm, const abut_candidates *cand, int l, const double *toi, double until,
+                         abut_impact *out)
+{
+    const abut_pair_list *list = abut_candidates_list(cand, l);
+    size_t n = 0;
+    for (size_t k = 0; k < list->n; k++) {
+        if (!(toi[k] < until)) continue;
+        if (out) {
+            out[n] = (abut_impact){ .toi = toi[k], .kind = abut_candidates_kind(l), .plane = -1 };
+            abut_candidate_vertices(cm, out[n].kind, list->ij[k], out[n].vert);
+        }
+        n++;
+    }
+    return n;
+}
+
+static size_t pick_planes(const abut_collmesh *cm, const abut_sweep *m, double until, const uint8_t *fixed, abut_impact *out)
+{
+    size_t n = 0;
+    for (int32_t v = 0; v < (cm->model->nh ? cm->nc : 0); v++)
+        for (int32_t h = 0; h < cm->model->nh && !(fixed && fixed[v]); h++) {
+            const abut_impact hit = { plane_toi(cm, m, v, h), ABUT_PP, { v, -1, -1, -1 }, h };
+            if (!(hit.toi < until)) continue;
+            if (out) out[n] = hit;
+            n++;
+        }
+    return n;
+}
+
+/* All of them, counted where out is NULL. */
+static size_t pick(const abut_collmesh *cm, const abut_candidates *cand, const abut_sweep *m, const double *toi, double until,
+                   const uint8_t *fixed, abut_impact *out)
+{
+    size_t n = 0;
+    for (int l = 0; l < ABUT_CANDIDATE_LISTS; l++) {
+        n += pick_pairs(cm, cand, l, toi, until, out ? out + n : NULL);
+        toi += abut_candidates_list(cand, l)->n;
+    }
+    return n + pick_planes(cm, m, until, fixed, out ? out + n : NULL);
+}
+
+abut_status abut_impacts_all(const abut_collmesh *cm, const abut_candidates *cand, const double *y, const double *y1,
+                             double slack, double until, const uint8_t *fixed, abut_impact **out, size_t *n,
+                             abut_arena *scratch, abut_err *err)
+{
+    const size_t all = abut_candidates_count(cand);
+    double *toi = ABUT_ROOM(scratch, double, all + 1);
+    *n = 0;
+    if (!toi) return abut_fail(err, ABUT_E_NOMEM, "impacts: %zu pairs", all);
+    const abut_sweep m = abut_sweep_of(cm, y, y1, slack);
+    double *at = toi;
+    for (int l = 0; l < ABUT_CANDIDATE_LISTS; l++) {
+        times_of_list(cm, cand, l, &m, until, at);
+        at += abut_candidates_list(cand, l)->n;
+    }
+    const size_t found = pick(cm, cand, &m, toi, until, fixed, NULL);
+    *out = ABUT_ROOM(scratch, abut_impact, found + 1);
+    abut_impact *room = ABUT_ROOM(scratch, abut_impact, found + 1);
+    if (!*out || !room) return abut_fail(err, ABUT_E_NOMEM, "impacts: %zu of %zu pairs", found, all);
+    *n = pick(cm, cand, &m, toi, until, fixed, *out);
+    sort_by_time(*out, *n, room);
+    return ABUT_OK;
 }
 
 abut_status abut_impacts_find(const abut_collmesh *cm, const abut_candidates *cand, const double *y, const double *y1,
                               double slack, double until, const uint8_t *fixed, size_t most, abut_impact *out, size_t *n,
                               abut_arena *scratch, abut_err *err)
 {
-    const size_t all = abut_candidates_count(cand);
     const abut_mark mark = abut_arena_mark(scratch);
-    double *toi = ABUT_ROOM(scratch, double, all + 1);
-    *n = 0;
-    if (!toi) return abut_fail(err, ABUT_E_NOMEM, "impacts: %zu pairs", all);
-    const abut_sweep m = abut_sweep_of(cm, y, y1, slack);
-    for (int l = 0; l < ABUT_CANDIDATE_LISTS; l++) {
-        const abut_pair_list *list = abut_candidates_list(cand, l);
-        times_of_list(cm, cand, l, &m, until, toi);
-        for (size_t k = 0; k < list->n; k++) {
-            abut_impact hit = { .toi = toi[k], .kind = abut_candidates_kind(l), .plane = -1 };
-            if (!(hit.toi < until)) continue;
-            abut_candidate_vertices(cm, hit.kind, list->ij[k], hit.vert);
-            insert(out, n, most, &hit);
-        }
-    }
+    abut_impact *all;
+    const abut_status rc = abut_impacts_all(cm, cand, y, y1, slack, until, fixed, &all, n, scratch, err);
+    if (*n > most) *n = most;
+    if (!rc) memcpy(out, all, *n * sizeof *out);
     abut_arena_release(scratch, mark);
-    for (int32_t v = 0; v < (cm->model->nh ? cm->nc : 0); v++)
-        for (int32_t h = 0; h < cm->model->nh && !(fixed && fixed[v]); h++) {
-            const abut_impact hit = { plane_toi(cm, &m, v, h), ABUT_PP, { v, -1, -1, -1 }, h };
-            if (hit.toi < until) insert(out, n, most, &hit);
-        }
-    return ABUT_OK;
+    return rc;
 }

@@ -19,10 +19,14 @@ typedef struct abut_impact {
  * none is).  The same for every thread count.
  *
  * out      [most]; *n: how many
- * scratch  a number for each candidate, given back before return
+ * scratch  a number for each candidate and room for what is found, given back before return
  * Fails    ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_impacts_find(const abut_collmesh *cm, const abut_candidates *cand, const double *y,
                                             const double *y1, double slack, double until, const uint8_t *fixed, size_t most,
                                             abut_impact *out, size_t *n, abut_arena *scratch, abut_err *err);
+/** All of them, *out[*n] in scratch. */
+ABUT_MUST_USE abut_status abut_impacts_all(const abut_collmesh *cm, const abut_candidates *cand, const double *y,
+                                           const double *y1, double slack, double until, const uint8_t *fixed,
+                                           abut_impact **out, size_t *n, abut_arena *scratch, abut_err *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "contact/intersect.h"
 
 #include "base/par.h"
+#include "contact/curved.h"
 #include "geom/ccd/ccd.h"
 #include "geom/exact/predicates.h"
 #include "geom/ccd/slab.h"
@@ -138,6 +139,10 @@ int32_t abut_inverted_find(const abut_model *m, const double *x, int only_inject
     for (int32_t t = 0; t < m->nt; t++) {
         const int32_t *v = m->tet + 4 * (size_t)t;
         if (only_injective && !abut_material_injective(m->mat_model[m->tet_mat[t]])) continue;
+        if (abut_is_curved(m, t)) {
+            if (t < first && abut_curved_inverted(m, t, x)) first = t;
+            continue;
+        }
         /* a positive volume has sign -1 */
         const int sign = abut_orient3d(x + 3 * (size_t)v[0], x + 3 * (size_t)v[1], x + 3 * (size_t)v[2], x + 3 * (size_t)v[3]);
         if (sign >= 0 && t < first) first = t;
@@ -149,6 +154,7 @@ int abut_inverting_tet(const abut_model *m, const double *x0, const double *x1, 
 {
     double p0[12], p1[12];
     if (!abut_material_injective(m->mat_model[m->tet_mat[tet]])) return 0;
+    if (abut_is_curved(m, tet)) return abut_curved_inverting(m, tet, x0, x1);
     for (int k = 0; k < 4; k++) {
         const size_t v = 3 * (size_t)m->tet[4 * (size_t)tet + (size_t)k];
         memcpy(p0 + 3 * k, x0 + v, 3 * sizeof *p0);
@@ -186,7 +192,7 @@ double abut_smallest_jacobian(const abut_model *m, const double *x, int32_t *tet
         #pragma omp for schedule(static) nowait
         for (int32_t t = 0; t < m->nt; t++) {
             const int32_t *v = m->tet + 4 * (size_t)t;
-            const double J = volume6(x, v) / volume6(m->X, v);
+            const double J = abut_is_curved(m, t) ? abut_curved_jacobian(m, t, x) : volume6(x, v) / volume6(m->X, v);
             if (J < mine) mine = J, at = t;
         }
         /* least J, then lowest tet: an order in which any thread may come first */

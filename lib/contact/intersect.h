@@ -21,7 +21,8 @@ ABUT_MUST_USE abut_status abut_intersections_find(const abut_collmesh *cm, const
 /** The part about half-spaces alone; returns how many there are. */
 size_t abut_intersections_planes(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max,
                                  abut_intersection *list);
-/** First tet with no positive volume (exact sign), -1 when all are positive.
+/** First tet with no positive volume (exact sign), -1 when all are positive.  Of one of order 2 and more det F > 0 is proven in
+ * all of it (contact/curved.h), here and below.
  * only_injective: of those whose material forbids it. */
 int32_t abut_inverted_find(const abut_model *m, const double *x, int only_injective);
 /** First tet whose material forbids inversion and that loses its positive volume somewhere on the straight motion x0 -> x1
@@ -29,7 +30,8 @@ int32_t abut_inverted_find(const abut_model *m, const double *x, int only_inject
 int32_t abut_inverting_find(const abut_model *m, const double *x0, const double *x1);
 /** The same of one tet. */
 int abut_inverting_tet(const abut_model *m, const double *x0, const double *x1, int32_t tet);
-/** Smallest J = det F over all tets, and which (the first of equal ones); +inf and -1 without tets.  tet NULL: skip. */
+/** Smallest J = det F over all tets, of one of order 2 and more a lower bound, and which (the first of equal ones); +inf and -1
+ * without tets.  tet NULL: skip. */
 double abut_smallest_jacobian(const abut_model *m, const double *x, int32_t *tet);
 
 #endif

@@ -41,26 +41,32 @@ static inline void gather(const double *y, const int32_t v[4], int n, double x[1
     for (int k = 0; k < n; k++) memcpy(x + 3 * k, y + 3 * (size_t)v[k], 3 * sizeof *x);
 }
 
-static void swap_if_less(int32_t *a, int32_t *b)
+static int swap_if_less(int32_t *a, int32_t *b)
 {
-    if (*b >= *a) return;
+    if (*b >= *a) return 0;
     const int32_t t = *a;
     *a = *b;
     *b = t;
+    return 1;
+}
+
+int abut_pairs_order(const abut_feature *f, const int32_t v[4], int32_t out[4])
+{
+    const int k = abut_stencil_size(f->kind);
+    for (int i = 0; i < 4; i++) out[i] = i < k ? v[f->idx[i]] : -1;
+    if (f->kind == ABUT_PP) (void)swap_if_less(&out[0], &out[1]);
+    return f->kind == ABUT_PE && swap_if_less(&out[1], &out[2]);
 }
 
 /* The active feature in its one canonical order, so that equal stencils are equal to the bit wherever they come from. */
 static void reduce(const abut_feature *f, const int32_t v[4], const double *y, double d2, struct raw *c)
 {
-    const int k = abut_stencil_size(f->kind);
-    for (int i = 0; i < 4; i++) c->v[i] = i < k ? v[f->idx[i]] : -1;
-    if (f->kind == ABUT_PP) swap_if_less(&c->v[0], &c->v[1]);
+    double x[12];
+    const int swapped = abut_pairs_order(f, v, c->v);
     c->class = (int32_t)f->kind;
     c->dist2 = d2;
     c->eps_x = 0;
-    if (f->kind != ABUT_PE || c->v[1] < c->v[2]) return;
-    double x[12];
-    swap_if_less(&c->v[1], &c->v[2]);
+    if (!swapped) return;
     gather(y, c->v, 3, x);
     c->dist2 = abut_dist2(ABUT_PE, x, NULL);
 }
@@ -74,7 +80,8 @@ static inline __attribute__((always_inline)) int classify(const abut_collmesh *c
     const double dhat = *cm->model->dhat, D = abut_beyond2(near->dist2[l], xi);
     if (!(D < (2 * xi + dhat) * dhat)) return 0;
     if (!(D > 0)) return -1;
-    const double eps_x = s == ABUT_EE ? abut_mollify_eps(cm->rest2[ij[0]], cm->rest2[ij[1]]) : 0;
+    const int32_t *mollifier = cm->model->mollifier;
+    const double eps_x = s == ABUT_EE && (!mollifier || *mollifier) ? abut_mollify_eps(cm->rest2[ij[0]], cm->rest2[ij[1]]) : 0;
     if (s == ABUT_EE && near->cross2[l] < eps_x) {
         memcpy(c->v, v, sizeof c->v);
         c->class = MOLLIFIED;

@@ -46,6 +46,9 @@ double abut_pairs_gap(const abut_collmesh *cm, const abut_pairs *p, size_t i);
 /** The smallest of all, +inf without contacts; which (NULL to skip): the first that has it, pairs before half-spaces. */
 double abut_pairs_smallest_gap(const abut_collmesh *cm, const abut_pairs *p, size_t *which);
 
+/** The vertices of the active feature f of a stencil of vertices v[4] in the order of contacts: one feature has one order,
+ * wherever it comes from.  Returns 1 where two ends of an edge have changed places. */
+int abut_pairs_order(const abut_feature *f, const int32_t v[4], int32_t out[4]);
 /** Copies the points of contact i to x[12] and returns its kind. */
 abut_stencil abut_pairs_get(const abut_pairs *p, size_t i, const double *y, double x[12]);
 void abut_pairs_clear(abut_pairs *p);

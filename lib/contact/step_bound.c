@@ -1,6 +1,7 @@
 #include "contact/step_bound.h"
 
 #include "base/par.h"
+#include "contact/curved.h"
 #include "contact/sweep.h"
 #include "contact/tet_step_inline.h"
 #include "geom/ccd/ccd.h"
@@ -204,9 +205,10 @@ double abut_tet_max_step(const double x[12], const double p[12], double slack)
     return abut_tet_step(x, p, slack);
 }
 
+/* Straight, of a material that forbids inversion. */
 static int injective(const abut_model *m, size_t t)
 {
-    return abut_material_injective(m->mat_model[m->tet_mat[t]]);
+    return !abut_is_curved(m, (int32_t)t) && abut_material_injective(m->mat_model[m->tet_mat[t]]);
 }
 
 static double tet_bound(const abut_model *m, const double *x, const double *p, size_t t, double slack)
@@ -278,7 +280,9 @@ void abut_limit_inversion(const abut_model *m, const double *x, const double *p,
         #pragma omp critical(abut_limit_inversion)
         if (mine < least || (mine <= least && tet < which)) least = mine, which = tet;
     }
-    if (which == INT32_MAX) return;
-    *lim = (abut_limit){ .alpha = least, .kind = ABUT_LIMIT_TET, .tet = which };
-    memcpy(lim->node, m->tet + 4 * (size_t)which, sizeof lim->node);
+    if (which != INT32_MAX) {
+        *lim = (abut_limit){ .alpha = least, .kind = ABUT_LIMIT_TET, .tet = which };
+        memcpy(lim->node, m->tet + 4 * (size_t)which, sizeof lim->node);
+    }
+    abut_limit_curved(m, x, p, slack, lim);
 }

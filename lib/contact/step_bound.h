@@ -10,6 +10,7 @@
 typedef enum abut_limit_kind { ABUT_LIMIT_NONE = 0, ABUT_LIMIT_VT, ABUT_LIMIT_EE, ABUT_LIMIT_PLANE, ABUT_LIMIT_TET,
                                ABUT_LIMIT_LENGTH /* of a step, by the solver */, ABUT_LIMIT_VE, ABUT_LIMIT_VV,
                                ABUT_LIMIT_STRETCH /* of a shell */, ABUT_LIMIT_TERM /* any other term of the objective */,
+                               ABUT_LIMIT_CFL /* of the motion of a point, by the solver */,
                                ABUT_LIMIT_KINDS /* how many */ } abut_limit_kind;
 typedef struct abut_limit {
     double alpha;           /* the bound, in (0, 1]; 0 only when a half-space, a tet or a shell is violated at the start */
@@ -28,7 +29,8 @@ ABUT_MUST_USE abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_can
 /** The same against the half-spaces, for the vertices that are not fixed (fixed NULL: none is). */
 void abut_limit_planes(const abut_collmesh *cm, const double *y, const double *y1, const uint8_t *fixed, double slack,
                        abut_limit *lim);
-/** The same for the volume of every tet whose material is injective (neo-Hookean): keeps `slack` of its current volume.
+/** The same for the volume of every tet whose material is injective (neo-Hookean): keeps `slack` of its current volume, of tets
+ * of order 2 and more `slack` of det F at every point (contact/curved.h).
  * x, p [3 nv]: node positions and direction. */
 void abut_limit_inversion(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim);
 

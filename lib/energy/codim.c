@@ -17,7 +17,8 @@
 static void count(abut_codim *t)
 {
     const abut_model *m = t->model;
-    const int32_t of_kind[ABUT_CODIM_KINDS] = { m->nsh, m->nhg, m->nrd, m->nbd };
+    /* bends of curved rods are a term of their own (energy/curved_rod.h) */
+    const int32_t of_kind[ABUT_CODIM_KINDS] = { m->nsh, m->nhg, m->nrd, m->rod_curvature ? 0 : m->nbd };
     for (int k = 0; k < ABUT_CODIM_KINDS; k++) t->first[k + 1] = t->first[k] + (size_t)of_kind[k];
     t->n = t->first[ABUT_CODIM_KINDS];
 }

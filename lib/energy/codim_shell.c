@@ -49,9 +49,9 @@ void abut_shell_deformation(const abut_codim *t, const double *x, int32_t shell,
     s[1] = S[1][0];
 }
 
-/* What is asked of one shell: its membrane, which of the two kinds it is, and its row of limits, NULL for none. */
+/* What is asked of one shell: its membrane, which of the kinds it is, and its row of limits, NULL for none. */
 typedef struct terms {
-    const abut_membrane *isotropic, *fabric;
+    const abut_membrane *isotropic, *fabric, *bw;
     const double *limit;
 } terms;
 
@@ -60,7 +60,9 @@ static terms terms_of(const abut_codim_ask *a, size_t shell)
     const abut_model *m = a->t->model;
     const abut_membrane *law = &a->t->membrane[m->shell_mat[shell]];
     const int asked = a->parts & (law->strain ? ABUT_CODIM_BOUNDED : ABUT_CODIM_ELASTIC);
-    return (terms){ asked && !law->fabric ? law : NULL, asked && law->fabric ? law : NULL,
+    const int bw = law->kind == ABUT_MEMBRANE_BARAFF_WITKIN;
+    return (terms){ asked && law->kind == ABUT_MEMBRANE_ISOTROPIC ? law : NULL, asked && law->fabric ? law : NULL,
+                    asked && bw ? law : NULL,
                     a->parts & ABUT_CODIM_BOUNDED && m->shell_limit ? m->shell_limit + 4 * shell : NULL };
 }
 
@@ -83,6 +85,17 @@ static abut_plane_principal principal(const abut_codim_ask *a, const terms *w, c
     return p;
 }
 
+/* psi of shell l of the group by Baraff and Witkin, P += its stress; 0 where it is not of them. */
+static double stretch_and_shear(const terms *w, const group *g, size_t l, double P[4])
+{
+    if (!w->bw) return 0;
+    const double s[2] = { g->s[0][l], g->s[1][l] }, V[4] = { g->V[0][l], g->V[1][l], g->V[2][l], g->V[3][l] };
+    double T[4];
+    const double psi = abut_bw_stress(w->bw->bw, s, V, T);
+    for (int i = 0; i < 4; i++) P[i] += T[i];
+    return psi;
+}
+
 double abut_codim_shell_energy(const abut_codim_ask *a, size_t lo, size_t hi)
 {
     double sum = 0;
@@ -96,7 +109,8 @@ double abut_codim_shell_energy(const abut_codim_ask *a, size_t lo, size_t hi)
             const double s[2] = { g.s[0][l], g.s[1][l] };
             const terms w = terms_of(a, g.t[l]);
             if (!(s[0] > 0 && s[1] > 0)) return INFINITY;
-            sum += a->t->vol[g.t[l]] * (principal(a, &w, s).psi + woven[l]);
+            double P[4] = { 0 };
+            sum += a->t->vol[g.t[l]] * (principal(a, &w, s).psi + woven[l] + stretch_and_shear(&w, &g, l, P));
         }
     }
     return sum;
@@ -123,7 +137,8 @@ void abut_codim_shell_gradient(const abut_codim_ask *a, size_t lo, size_t hi, do
             const double s[2] = { g.s[0][l], g.s[1][l] };
             const terms w = terms_of(a, t);
             const abut_plane_principal p = principal(a, &w, s);
-            const double P[4] = { p.d[0] + woven[0][l], woven[1][l], woven[2][l], p.d[1] + woven[3][l] };
+            double P[4] = { p.d[0] + woven[0][l], woven[1][l], woven[2][l], p.d[1] + woven[3][l] };
+            (void)stretch_and_shear(&w, &g, l, P);
             corner_forces(&g, l, a->scale * a->t->vol[t], a->t->B + 4 * t, P, f + 12 * t);
         }
     }
@@ -140,7 +155,7 @@ static void pack(const frames *h, const abut_lanes *U, const abut_lanes *B, cons
     abut_shell_pack_lanes(h->G, h->R, U, B, V, H);
 }
 
-/* What is a function of the principal stretches, of shell l of the group. */
+/* What is not of a fabric, of shell l of the group. */
 static void frame_put(const abut_codim_ask *a, const group *g, int l, frames *out)
 {
     const double s[2] = { g->s[0][l], g->s[1][l] };
@@ -149,6 +164,13 @@ static void frame_put(const abut_codim_ask *a, const group *g, int l, frames *ou
     if (w.isotropic || w.limit) {
         const abut_plane_principal p = principal(a, &w, s);
         abut_plane_project(&p, s, &f);
+    }
+    if (w.bw) {
+        const double V[4] = { g->V[0][l], g->V[1][l], g->V[2][l], g->V[3][l] };
+        double G[16], R[3];
+        abut_bw_hessian(w.bw->bw, s, V, G, R);
+        for (int k = 0; k < 16; k++) f.G[k] += G[k];
+        for (int k = 0; k < 3; k++) f.R[k] += R[k];
     }
     for (int k = 0; k < 16; k++) out->G[k][l] = f.G[k];
     for (int k = 0; k < 3; k++) out->R[k][l] = f.R[k];

@@ -8,10 +8,11 @@
 #include <assert.h>
 #include <stdlib.h>
 
-abut_status abut_damping_init(abut_damping *d, const abut_model *m, const abut_codim *t, abut_err *err)
+abut_status abut_damping_init(abut_damping *d, const abut_mass *M, const abut_codim *t, abut_err *err)
 {
-    assert(m && t);
-    *d = (abut_damping){ .mass = m->damp_mass ? m->damp_mass[0] : 0, .stiffness = m->damp_stiffness ? m->damp_stiffness[0] : 0 };
+    assert(M && t);
+    const abut_model *m = M->model;
+    *d = (abut_damping){ .M = M, .mass = m->damp_mass ? m->damp_mass[0] : 0, .stiffness = m->damp_stiffness ? m->damp_stiffness[0] : 0 };
     if (d->stiffness == 0) return ABUT_OK;
     d->K = malloc(((size_t)m->nt * abut_packed_size(4) + 1) * sizeof *d->K);
     d->codim_K = malloc((t->n * abut_packed_size(4) + 1) * sizeof *d->codim_K);
@@ -44,7 +45,7 @@ typedef struct elements {
 
 static void both_sets(const abut_damping *d, const abut_elastic *e, const abut_codim *t, elements set[2])
 {
-    set[0] = (elements){ (size_t)e->model->nt, e->model->tet, e->inc_first, e->inc, d->K };
+    set[0] = (elements){ (size_t)e->n, e->model->tet, e->inc_first, e->inc, d->K };
     set[1] = (elements){ t->n, t->node, t->inc_first, t->inc, d->codim_K };
 }
 
@@ -71,7 +72,8 @@ static double element_force(const double *K, const int32_t v[4], const double *x
 static double mass_work(const abut_damping *d, const abut_model *m, const double *x, const double *c)
 {
     abut_acc sum = { 0, 0 };
-    for (int32_t i = 0; i < 3 * m->nv; i++) abut_acc_add(&sum, m->mass[i / 3] * (x[i] - c[i]) * (x[i] - c[i]));
+    for (int32_t i = 0; i < 3 * m->nv; i++)
+        if (!abut_mass_order(d->M, i / 3)) abut_acc_add(&sum, m->mass[i / 3] * (x[i] - c[i]) * (x[i] - c[i]));
     return d->mass * (sum.hi + sum.lo);
 }
 
@@ -138,7 +140,8 @@ abut_status abut_damping_gradient(const abut_damping *d, const abut_elastic *e, 
     elements set[2];
     both_sets(d, e, t, set);
     if (d->mass > 0 && parts & ABUT_DAMPING_TETS)
-        for (int32_t i = 0; i < 3 * m->nv; i++) g[i] += scale * d->mass * m->mass[i / 3] * (x[i] - c[i]);
+        for (int32_t i = 0; i < 3 * m->nv; i++)
+            if (!abut_mass_order(d->M, i / 3)) g[i] += scale * d->mass * m->mass[i / 3] * (x[i] - c[i]);
     for (int k = 0; k < 2 && d->K; k++) {
         if (!(parts & 1 << k)) continue;
         const abut_status rc = set_gradient(&set[k], m->nv, x, c, scale, g, scratch, err);
@@ -178,7 +181,7 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
     damped *s = malloc(sizeof *s);
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "damping");
     *s = (damped){ .elastic = abut_elastic_of(w->before), .codim = abut_codim_of(w->before) };
-    const abut_status rc = abut_damping_init(&s->d, m, s->codim, err);
+    const abut_status rc = abut_damping_init(&s->d, abut_mass_of(w->before), s->codim, err);
     if (rc) return free(s), rc;
     *self = s;
     return ABUT_OK;
@@ -226,7 +229,8 @@ static void diagonal(const void *self, const abut_term_step *step, double scale,
 {
     const damped *s = self;
     const abut_model *m = s->elastic->model;
-    for (int32_t i = 0; i < m->nv; i++) diag[i] += scale * (m->mass[i] * (step->damping * s->d.mass));
+    for (int32_t i = 0; i < m->nv; i++)
+        if (!abut_mass_order(s->d.M, i)) diag[i] += scale * (m->mass[i] * (step->damping * s->d.mass));
 }
 
 static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)

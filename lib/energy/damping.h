@@ -2,15 +2,18 @@
  * step, projected to positive semidefinite, so that the damping is a convex quadratic of the positions (stretch limits are no
  * part of K: they are no material):
  *     D(x) = scale/2 (x - c)^T C (x - c),     v = rate (x - c) / h.
+ * Tets of order 2 and more have terms of their own (energy/damping_high.c).
  * Source: Rayleigh 1877, 81 (forces proportional to mass and stiffness). */
 #ifndef ABUT_ENERGY_DAMPING_H
 #define ABUT_ENERGY_DAMPING_H
 
-#include "energy/elastic.h"
 #include "energy/codim.h"
+#include "energy/elastic.h"
+#include "energy/mass.h"
 
 /* Zero-filled: no damping.  K is owned here. */
 typedef struct abut_damping {
+    const abut_mass *M;
     double mass;        /* a_M, 1/s */
     double stiffness;   /* b_K, s */
     double *K;          /* [nt * ABUT_PACKED] b_K K of each tet, N s/m; NULL when b_K is 0 */
@@ -21,8 +24,8 @@ struct abut_terms;
 /** That of a list of terms, NULL without: the terms "damping" (mass and tets) and "codim damping" are of one. */
 abut_damping *abut_damping_of(const struct abut_terms *terms);
 
-/** Takes the coefficients of the model and makes room.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_damping_init(abut_damping *d, const abut_model *m, const abut_codim *t, abut_err *err);
+/** Takes the coefficients of the model and makes room; M is borrowed.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_damping_init(abut_damping *d, const abut_mass *M, const abut_codim *t, abut_err *err);
 void abut_damping_clear(abut_damping *d);
 
 /** Freezes K at the start of a step, x[3 nv] of finite energy. */

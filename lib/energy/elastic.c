@@ -2,22 +2,16 @@
 
 #include "base/par.h"
 #include "energy/material/fibre.h"
-#include "energy/material/projection.h"
 #include "math/mat3.h"
 #include "math/polar3.h"
 #include "math/svd3.h"
 #include "math/svd3_lanes.h"
+#include "model/tets.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-void abut_lame(double young, double poisson, double *mu, double *lambda)
-{
-    *mu = young / (2 * (1 + poisson));
-    *lambda = young * poisson / ((1 + poisson) * (1 - 2 * poisson));
-}
 
 /* ---- rest shape ---- */
 
@@ -28,20 +22,6 @@ static void edge_matrix(const int32_t node[4], const double *x, double D[9])
         const double *xc = x + 3 * (size_t)node[c + 1];
         for (int i = 0; i < 3; i++) D[3 * i + c] = xc[i] - x0[i];
     }
-}
-
-static abut_status check_materials(const abut_model *m, abut_err *err)
-{
-    for (int32_t i = 0; i < m->nm; i++) {
-        if (!abut_density_known(m->mat_model[i]))
-            return abut_fail(err, ABUT_E_FORMAT, "material %d: model %d is not known", i, m->mat_model[i]);
-        if (!(m->mat_young[i] > 0))
-            return abut_fail(err, ABUT_E_FORMAT, "material %d: Young's modulus %g Pa, expected > 0", i, m->mat_young[i]);
-        if (!(m->mat_poisson[i] > -1 && m->mat_poisson[i] < 0.5))
-            return abut_fail(err, ABUT_E_FORMAT, "material %d: Poisson's ratio %g, expected in (-1, 0.5)", i,
-                             m->mat_poisson[i]);
-    }
-    return ABUT_OK;
 }
 
 /* B of tet t; returns its volume */
@@ -56,10 +36,11 @@ abut_status abut_elastic_check(const abut_model *m, abut_err *err)
 {
     assert(m);
     if (m->nt > INT32_MAX / 4) return abut_fail(err, ABUT_E_FORMAT, "%d tets: more than %d", m->nt, INT32_MAX / 4);
-    const abut_status rc = check_materials(m, err);
+    const abut_status rc = abut_model_laws_check(m, err);
     if (rc) return rc;
     for (int32_t t = 0; t < m->nt; t++) {
         double B[9];
+        if (abut_tet_order(m, t) > 1) continue;
         const double volume = rest_shape(m, t, B);
         if (!(volume > 0)) return abut_fail(err, ABUT_E_GEOM, "tet %d: rest volume %g m^3, expected > 0", t, volume);
     }
@@ -69,30 +50,11 @@ abut_status abut_elastic_check(const abut_model *m, abut_err *err)
 static void rest_shapes(abut_elastic *e)
 {
     const abut_model *m = e->model;
-    for (int32_t t = 0; t < m->nt; t++) {
+    for (int32_t t = 0; t < e->n; t++) {
         const int32_t mat = m->tet_mat[t];
-        e->vol[t] = rest_shape(m, t, e->B + 9 * (size_t)t);
+        e->vol[t] = rest_shape(m, t, e->B + 9 * (size_t)t) * (m->tet_fill ? m->tet_fill[t] : 1);
         abut_lame(m->mat_young[mat], m->mat_poisson[mat], &e->lame[2 * (size_t)t], &e->lame[2 * (size_t)t + 1]);
     }
-}
-
-/* What materials have besides their moduli. */
-static abut_status material_terms(abut_elastic *e, abut_err *err)
-{
-    const abut_model *m = e->model;
-    abut_status rc = ABUT_OK;
-    for (int32_t i = 0; i < m->nm && !rc; i++) {
-        const int more = (m->mat_volume && m->mat_volume[i] > 0) || (m->mat_stretch && m->mat_stretch[3 * i] > 0);
-        e->needs[i] = (uint8_t)(more ? ABUT_NEEDS_STRETCHES : abut_density_need(m->mat_model[i]));
-        if (m->mat_model[i] != ABUT_SPLINE) continue;
-        if (!e->spline && !(e->spline = calloc((size_t)m->nm, sizeof *e->spline)))
-            return abut_fail(err, ABUT_E_NOMEM, "splines of %d materials", m->nm);
-        e->nspline = m->nm;
-        const size_t lo = (size_t)m->mat_spline[2 * i];
-        rc = abut_spline_init(&e->spline[i], m->mat_spline[2 * i + 1] - m->mat_spline[2 * i], m->spline_knot + lo,
-                              m->spline_slope + 3 * lo, err);
-    }
-    return rc;
 }
 
 /* corners by node: count, sum up, fill; the fill runs in corner order, so every list ascends */
@@ -100,7 +62,7 @@ static void incidence(abut_elastic *e)
 {
     const abut_model *m = e->model;
     int32_t *first = e->inc_first;
-    const int32_t corners = 4 * m->nt;
+    const int32_t corners = 4 * e->n;
     for (int32_t c = 0; c < corners; c++) first[m->tet[c] + 1]++;
     for (int32_t i = 0; i < m->nv; i++) first[i + 1] += first[i];
     for (int32_t c = 0; c < corners; c++) e->inc[first[m->tet[c]]++] = c;
@@ -111,19 +73,20 @@ static void incidence(abut_elastic *e)
 abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *err)
 {
     assert(m);
-    *e = (abut_elastic){ .model = m };
+    *e = (abut_elastic){ .model = m, .n = abut_linear_tets_first(m) };
     abut_status rc = abut_elastic_check(m, err);
+    for (int32_t t = e->n; t < m->nt && !rc; t++)
+        if (abut_tet_order(m, t) == 1) rc = abut_fail(err, ABUT_E_ARG, "tet %d of order 1 comes after others, expected before", t);
     if (rc) return rc;
-    const size_t nt = m->nt ? (size_t)m->nt : 1;
+    const size_t nt = e->n ? (size_t)e->n : 1;
     e->B = malloc(nt * 9 * sizeof *e->B);
     e->vol = malloc(nt * sizeof *e->vol);
     e->lame = malloc(nt * 2 * sizeof *e->lame);
     e->inc_first = calloc((size_t)m->nv + 1, sizeof *e->inc_first);
     e->inc = malloc(nt * 4 * sizeof *e->inc);
-    e->needs = calloc((size_t)m->nm + 1, 1);
-    if (!e->B || !e->vol || !e->lame || !e->inc_first || !e->inc || !e->needs)
-        rc = abut_fail(err, ABUT_E_NOMEM, "rest shapes of %d tets", m->nt);
-    if (!rc) rc = material_terms(e, err);
+    if (!e->B || !e->vol || !e->lame || !e->inc_first || !e->inc)
+        rc = abut_fail(err, ABUT_E_NOMEM, "rest shapes of %d tets", e->n);
+    if (!rc) rc = abut_model_laws_init(&e->laws, m, err);
     if (rc) return abut_elastic_clear(e), rc;
     rest_shapes(e);
     incidence(e);
@@ -137,9 +100,7 @@ void abut_elastic_clear(abut_elastic *e)
     free(e->lame);
     free(e->inc_first);
     free(e->inc);
-    free(e->needs);
-    for (int32_t i = 0; i < e->nspline; i++) abut_spline_clear(&e->spline[i]);
-    free(e->spline);
+    abut_model_laws_clear(&e->laws);
     *e = (abut_elastic){ 0 };
 }
 
@@ -156,13 +117,7 @@ static inline void deformation(const abut_elastic *e, const double *x, size_t t,
 
 void abut_elastic_principal(const abut_elastic *e, size_t t, const double s[3], abut_principal *out)
 {
-    const abut_model *m = e->model;
-    const int32_t i = m->tet_mat[t], model = m->mat_model[i];
-    if (model == ABUT_SPLINE) abut_spline_principal(&e->spline[i], s, out);
-    else abut_density_principal(model, e->lame[2 * t], e->lame[2 * t + 1], s, out);
-    if (m->mat_volume && m->mat_volume[i] > 0) abut_volume_principal(m->mat_volume[i], s, out);
-    const double *stretch = m->mat_stretch ? m->mat_stretch + 3 * (size_t)i : NULL;
-    if (stretch && stretch[0] > 0) abut_strain_principal(stretch[0], stretch[1], stretch[2], s, out);
+    abut_model_law_principal(&e->laws, e->model->tet_mat[t], s, out);
 }
 
 /* 1 when the tets have one material, of a density that has moduli and nothing added. */
@@ -172,8 +127,7 @@ static int are_plain(const abut_elastic *e, size_t t, size_t n)
     const int32_t i = m->tet_mat[t];
     for (size_t l = 1; l < n; l++)
         if (m->tet_mat[t + l] != i) return 0;
-    return m->mat_model[i] != ABUT_SPLINE && !(m->mat_volume && m->mat_volume[i] > 0) &&
-           !(m->mat_stretch && m->mat_stretch[3 * (size_t)i] > 0);
+    return abut_model_law_is_plain(&e->laws, i);
 }
 
 void abut_elastic_principals(const abut_elastic *e, size_t t, size_t n, const abut_lanes *s, abut_principals *out)
@@ -203,7 +157,7 @@ static double psi_of(const abut_elastic *e, size_t t, const double F[9], double 
 {
     double U[9], s[3], V[9], psi;
     abut_principal p;
-    if (e->needs[e->model->tet_mat[t]] == ABUT_NEEDS_F) {
+    if (e->laws.needs[e->model->tet_mat[t]] == ABUT_NEEDS_F) {
         psi = abut_psi(e->model->mat_model[e->model->tet_mat[t]], e->lame[2 * t], e->lame[2 * t + 1], F, P);
     } else {
         abut_svd3(F, U, s, V);
@@ -228,7 +182,7 @@ static inline size_t tet_of(const group *g, size_t l)
 
 static abut_density_needs need_of(const abut_elastic *e, const group *g, size_t l)
 {
-    return e->needs[e->model->tet_mat[g->t + l]];
+    return e->laws.needs[e->model->tet_mat[g->t + l]];
 }
 
 static void entries_of(const abut_lanes A[9], size_t l, double a[9])
@@ -334,10 +288,10 @@ static void corner_gradients(const abut_elastic *e, const group *g, double *f)
         for (size_t k = 0; k < 12; k++) f[12 * l + k] = c[k][l];
 }
 
-/* *energy and f[12 nt] */
+/* *energy and f[12 n] */
 static abut_status evaluate(const abut_elastic *e, const double *x, double *energy, double *f, abut_arena *scratch, abut_err *err)
 {
-    const size_t n = (size_t)e->model->nt, nb = abut_blocks(n);
+    const size_t n = (size_t)e->n, nb = abut_blocks(n);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_NEW(scratch, double, nb);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "elastic energy: %zu partial sums", nb);
@@ -380,7 +334,7 @@ void abut_elastic_gather(const abut_elastic *e, const double *f, double scale, d
 abut_status abut_elastic_recall(const abut_elastic *e, const double *x, abut_elastic_memo *memo, abut_arena *scratch,
                                 abut_err *err)
 {
-    const size_t bytes = 3 * (size_t)e->model->nv * sizeof *x, nt = (size_t)e->model->nt;
+    const size_t bytes = 3 * (size_t)e->model->nv * sizeof *x, nt = (size_t)e->n;
     if (!nt || (memo->holds && !memcmp(memo->x, x, bytes))) return ABUT_OK;
     memo->holds = 0;
     if (!memo->x) memo->x = malloc(bytes + 1);

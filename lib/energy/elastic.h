@@ -1,4 +1,4 @@
-/* Hyperelastic tetrahedra: energy, gradient, projected Hessian (Li 2020, 2.2).
+/* Hyperelastic tetrahedra of order 1: energy, gradient, projected Hessian (Li 2020, 2.2); energy/elastic_high.h has the others.
  *
  * Linear elements: F = [x1 - x0, x2 - x0, x3 - x0] B with B the inverse of the same edges at rest; a tet stores
  * vol * psi(F) joules.  The densities are in energy/material/density.h. */
@@ -6,8 +6,7 @@
 #define ABUT_ENERGY_ELASTIC_H
 
 #include "base/arena.h"
-#include "energy/material/density.h"
-#include "energy/material/spline.h"
+#include "energy/material/model_laws.h"
 
 struct abut_terms;
 
@@ -16,14 +15,13 @@ struct abut_terms;
 /* Rest shape of every tet, precomputed; owned here.  Borrows the model. */
 typedef struct abut_elastic {
     const abut_model *model;
-    double *B;          /* [nt * 9] inverse of the rest edge matrix, row major */
-    double *vol;        /* [nt] m^3 */
-    double *lame;       /* [nt * 2] mu, lambda, Pa */
-    int32_t *inc_first; /* [nv + 1], inc [4 nt]: tet corners at each node, ascending (4 * tet + corner) */
+    int32_t n;          /* tets of order 1, which come first in the model */
+    double *B;          /* [n * 9] inverse of the rest edge matrix, row major */
+    double *vol;        /* [n] m^3 that are solid */
+    double *lame;       /* [n * 2] mu, lambda, Pa */
+    int32_t *inc_first; /* [nv + 1], inc [4 n]: tet corners at each node, ascending (4 * tet + corner) */
     int32_t *inc;
-    uint8_t *needs;     /* [nm] abut_density_needs, with all that the material has */
-    abut_spline *spline;    /* [nm] of those materials that are one; NULL when none is */
-    int32_t nspline;        /* how many there are, so that clearing needs no model; 0 or nm */
+    abut_model_laws laws;
 } abut_elastic;
 
 /** That of a list of terms; every model has one. */
@@ -33,12 +31,9 @@ abut_elastic *abut_elastic_of(const struct abut_terms *terms);
 ABUT_MUST_USE abut_status abut_elastic_check(const abut_model *m, abut_err *err);
 /** Precomputes the rest shape.
  * Fails  ABUT_E_FORMAT unknown material model, Young's modulus not positive, Poisson's ratio outside (-1, 1/2);
- *        ABUT_E_GEOM a rest volume is not positive (names the tet); ABUT_E_NOMEM */
+ *        ABUT_E_GEOM a rest volume is not positive (names the tet); ABUT_E_NOMEM; ABUT_E_ARG tets of order 1 do not come first */
 ABUT_MUST_USE abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *err);
 void abut_elastic_clear(abut_elastic *e);
-
-/** mu = E / (2 (1 + nu)), lambda = E nu / ((1 + nu)(1 - 2 nu)), Pa. */
-void abut_lame(double young, double poisson, double *mu, double *lambda);
 
 /** The principal form of all isotropic terms of tet t: its density, distance to volume 1, to a range of stretches. */
 void abut_elastic_principal(const abut_elastic *e, size_t t, const double s[3], abut_principal *out);
@@ -47,7 +42,7 @@ void abut_elastic_principal(const abut_elastic *e, size_t t, const double s[3], 
  * then, mostly, for the gradient there, which is nearly all the same work.  Zero-filled is empty; serves one abut_elastic. */
 typedef struct abut_elastic_memo {
     double *x;          /* [3 nv] the point */
-    double *f;          /* [12 nt] N: dE/dx at the corners of each tet, where E is finite */
+    double *f;          /* [12 n] N: dE/dx at the corners of each tet, where E is finite */
     double energy;      /* J: sum of volume * psi(F); +inf when a neo-Hookean tet is not positive or anything is not finite */
     int holds;
 } abut_elastic_memo;
@@ -59,7 +54,7 @@ ABUT_MUST_USE abut_status abut_elastic_recall(const abut_elastic *e, const doubl
 void abut_elastic_gather(const abut_elastic *e, const double *f, double scale, double *g);
 void abut_elastic_memo_clear(abut_elastic_memo *memo);
 
-/** H[nt * ABUT_PACKED] (sparse/elements.h): scale * d2E/dx2 of each tet, projected to positive semidefinite; scale >= 0,
+/** H[n * ABUT_PACKED] (sparse/elements.h): scale * d2E/dx2 of each tet, projected to positive semidefinite; scale >= 0,
  * x of finite energy.  Closed-form eigen-system of the isotropic densities (Smith et al. 2019). */
 void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, double *H);
 /** Those of tets [lo, hi) alone, H[(hi - lo) * ABUT_PACKED], on one thread; lo a multiple of ABUT_LANES for the same bits. */

@@ -63,7 +63,7 @@ void abut_elastic_hessian_some(const abut_elastic *e, const double *x, double sc
 
 void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, double *H)
 {
-    const size_t n = (size_t)e->model->nt;
+    const size_t n = (size_t)e->n;
     #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN / 4)
     for (size_t b = 0; b < abut_blocks(n); b++) {
         const abut_range r = abut_block(n, b);

@@ -1,6 +1,7 @@
 #include "energy/elastic.h"
 
 #include "base/par.h"
+#include "contact/curved.h"
 #include "energy/stiffness_fit.h"
 #include "energy/terms.h"
 #include "model/naming.h"
@@ -40,7 +41,7 @@ static double stiffness(const void *self)
 {
     const abut_elastic *e = self;
     abut_acc sum = { 0, 0 };
-    for (int32_t t = 0; t < e->model->nt; t++) abut_acc_add(&sum, e->vol[t] * (e->lame[2 * t] + e->lame[2 * t + 1]));
+    for (int32_t t = 0; t < e->n; t++) abut_acc_add(&sum, e->vol[t] * (e->lame[2 * t] + e->lame[2 * t + 1]));
     return sum.hi + sum.lo;
 }
 
@@ -62,9 +63,9 @@ static abut_status gradient(void *self, const abut_at *at, double scale, double 
 
 static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
 {
-    const abut_model *m = ((const elastic *)self)->e.model;
+    const abut_elastic *e = &((const elastic *)self)->e;
     (void)at, (void)err;
-    set->corners = 4, set->n = (size_t)m->nt, set->row = m->tet;
+    set->corners = 4, set->n = (size_t)e->n, set->row = e->model->tet;
     return ABUT_OK;
 }
 
@@ -77,7 +78,7 @@ static void hessian(void *self, const abut_at *at, double scale, size_t lo, size
 static void constant_tets(const abut_elastic *e, const double *k, double scale, double *H)
 {
     const abut_model *m = e->model;
-    for (size_t t = 0; t < (size_t)m->nt; t++) {
+    for (size_t t = 0; t < (size_t)e->n; t++) {
         const double *B = e->B + 9 * t, w = scale * e->vol[t] * k[m->tet_mat[t]];
         double g[12];
         for (int d = 0; d < 3; d++) {
@@ -98,7 +99,7 @@ static void constant_tets(const abut_elastic *e, const double *k, double scale, 
 static abut_status constant(void *self, const double fit[2], double scale, double *val, abut_err *err)
 {
     const abut_elastic *e = &((const elastic *)self)->e;
-    if (!e->model->nt) return ABUT_OK;
+    if (!e->n) return ABUT_OK;
     double *k = malloc(((size_t)e->model->nm + 1) * sizeof *k);
     const abut_status rc = k ? abut_stiffness_fit_materials(e, fit[0], fit[1], k, err)
                              : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d materials", e->model->nm);
@@ -119,7 +120,9 @@ static void limit_words(const void *self, const double *x, const abut_limit *lim
     double F[9];
     *w = (abut_bound_words){ .what = "element", .number = abut_reordered_tet_number(t->reordered, lim->tet),
                              .object = m->body[m->tet[4 * lim->tet]] };
-    snprintf(w->detail, sizeof w->detail, "%.3g of its rest volume left", abut_elastic_deformation(&t->e, x, lim->tet, F));
+    if (lim->tet < t->e.n)
+        snprintf(w->detail, sizeof w->detail, "%.3g of its rest volume left", abut_elastic_deformation(&t->e, x, lim->tet, F));
+    else snprintf(w->detail, sizeof w->detail, "det F at least %.3g", abut_curved_jacobian(m, lim->tet, x));
 }
 
 const abut_term_ops abut_term_elastic = { .name = "elastic", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,

@@ -39,13 +39,6 @@ static abut_status make_room(abut_lag *lag, size_t n, abut_err *err)
 /* of the slots that contacts have */
 static const abut_row_map *map_of(const abut_collmesh *cm) { return abut_collmesh_selects(cm) ? NULL : &cm->W; }
 
-/* friction class of the object that a collision vertex belongs to */
-static int32_t class_of(const abut_collmesh *cm, int32_t vert)
-{
-    const abut_model *m = cm->model;
-    return m->obj_friction[abut_collmesh_object(cm, vert)];
-}
-
 static void freeze_pair(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, size_t i, abut_lag *lag)
 {
     double x[12];
@@ -70,20 +63,19 @@ abut_status abut_lag_freeze(const abut_collmesh *cm, const abut_pairs *pairs, co
                             abut_lag *lag, abut_err *err)
 {
     assert(pairs && lag);
-    const abut_model *m = cm->model;
     const abut_status rc = make_room(lag, pairs->n_plain + pairs->n_plane, err);
     if (rc) return rc;
     lag->map = map_of(cm);
     for (size_t i = 0; i < pairs->n_plain; i++) {
         const int32_t *v = pairs->vert[i];
-        const double mu = m->mu[m->ng * class_of(cm, v[0]) + class_of(cm, v[pairs->kind[i] == ABUT_EE ? 2 : 1])];
+        const double mu = cm->model->mu[abut_collmesh_classes(cm, v[0], v[pairs->kind[i] == ABUT_EE ? 2 : 1])];
         if (mu == 0) continue;
         freeze_pair(cm, pairs, y, i, lag);
         lag->force[lag->n] = abut_barrier_force(cm, pairs, y, kappa, h, i);
         lag->mu[lag->n++] = mu;
     }
     for (size_t i = 0; i < pairs->n_plane; i++) {
-        const double mu = m->mu[m->ng * class_of(cm, pairs->plane_vert[i]) + m->hs_friction[pairs->plane[i]]];
+        const double mu = cm->model->mu[abut_collmesh_plane_classes(cm, pairs->plane_vert[i], pairs->plane[i])];
         if (mu == 0) continue;
         freeze_plane(cm, pairs, i, lag);
         lag->force[lag->n] = abut_barrier_force(cm, pairs, y, kappa, h, pairs->n + i);

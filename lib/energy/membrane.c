@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #include "math/forms_lanes.h"
 #define FABRICS abut_fabrics
@@ -18,7 +19,12 @@ void abut_membrane_take(const abut_model *m, int32_t mat, abut_membrane *law)
     const double E = m->mat_young[mat], nu = m->mat_poisson[mat];
     *law = (abut_membrane){ .kind = m->mat_membrane ? m->mat_membrane[mat] : ABUT_MEMBRANE_ISOTROPIC, .model = m->mat_model[mat],
                             .mu = E / (2 * (1 + nu)), .lambda = E * nu / (1 - nu * nu) };
-    if (law->kind != ABUT_MEMBRANE_ISOTROPIC) law->fabric = m->mat_fabric + 4 * (size_t)mat;
+    const double *a = m->mat_fabric ? m->mat_fabric + 4 * (size_t)mat : NULL;
+    if (law->kind == ABUT_MEMBRANE_ORTHOTROPIC || law->kind == ABUT_MEMBRANE_CLOTH) law->fabric = a;
+    if (law->kind == ABUT_MEMBRANE_BARAFF_WITKIN) {
+        const double number[ABUT_BW_NUMBERS] = { a[0], a[1], m->mat_compression[mat], a[3] };
+        memcpy(law->bw, number, sizeof number);
+    }
     if (law->kind == ABUT_MEMBRANE_CLOTH) law->strain = m->mat_strain + 3 * (size_t)mat;
 }
 
@@ -27,13 +33,15 @@ abut_status abut_membrane_of(const abut_model *m, int32_t mat, abut_membrane *la
     assert(law);
     abut_membrane_take(m, mat, law);
     char list[200];
-    if (law->fabric || abut_material_is(law->model, ABUT_MATERIAL_PLANE)) return ABUT_OK;
+    if (law->kind != ABUT_MEMBRANE_ISOTROPIC || abut_material_is(law->model, ABUT_MATERIAL_PLANE)) return ABUT_OK;
     return abut_fail(err, ABUT_E_FORMAT, "material %d is of a shell and %s: expected %s", mat, abut_material_names[law->model],
                      abut_materials_with(ABUT_MATERIAL_PLANE, list, sizeof list));
 }
 
 double abut_membrane_stiffness(const abut_membrane *law)
 {
+    if (law->kind == ABUT_MEMBRANE_BARAFF_WITKIN)
+        return 2 * (law->bw[ABUT_BW_WARP] + law->bw[ABUT_BW_WEFT] + law->bw[ABUT_BW_SHEAR]);
     return law->fabric ? law->fabric[0] + law->fabric[1] + law->fabric[3] : law->mu + fabs(law->lambda);
 }
 

@@ -2,6 +2,7 @@
 #ifndef ABUT_ENERGY_MEMBRANE_INLINE_H
 #define ABUT_ENERGY_MEMBRANE_INLINE_H
 
+#include "energy/baraff_witkin_inline.h"
 #include "math/spd_inline.h"
 #include "math/svd32_inline.h"
 #include "model/laws_inline.h"
@@ -131,8 +132,8 @@ typedef struct abut_fabrics_one {
 
 /* ---- any law ---- */
 
-/* Numbers of a law: mu and lambda, or a11, a22, a12, G12, m11, m22, m12 (INFINITY: no bound). */
-enum { ABUT_PLANE_WOVEN = -1 /* no constitutive model, but a fabric */, ABUT_PLANE_NUMBERS = 7 };
+/* Numbers of a law: mu and lambda; or a11, a22, a12, G12, m11, m22, m12 (INFINITY: no bound); or those of ABUT_BW_*. */
+enum { ABUT_PLANE_WOVEN = -1 /* no constitutive model, but a fabric */, ABUT_PLANE_BARAFF_WITKIN = -2, ABUT_PLANE_NUMBERS = 7 };
 
 ABUT_FN void abut_fabrics_of_one(const double *law, abut_fabrics_one *f)
 {
@@ -144,6 +145,7 @@ ABUT_FN void abut_fabrics_of_one(const double *law, abut_fabrics_one *f)
  * vectors. */
 ABUT_FN double abut_plane_stress_one(int model, const double *law, double k, const double s[2], const double V[4], double P[4])
 {
+    if (model == ABUT_PLANE_BARAFF_WITKIN) return abut_bw_stress(law, s, V, P);
     for (int i = 0; i < 4; i++) P[i] = 0;
     if (model != ABUT_PLANE_WOVEN) {
         abut_plane_principal p;
@@ -165,6 +167,10 @@ ABUT_FN double abut_plane_stress_one(int model, const double *law, double k, con
 ABUT_FN void abut_plane_hessian_one(int model, const double *law, double k, const double s[2], const double V[4],
                                     abut_plane_frame *f)
 {
+    if (model == ABUT_PLANE_BARAFF_WITKIN) {
+        abut_bw_hessian(law, s, V, f->G, f->R);
+        return;
+    }
     if (model != ABUT_PLANE_WOVEN) {
         abut_plane_principal p;
         abut_plane_principal_of(model, law[0], law[1], s, model == ABUT_NEO_HOOKEAN ? abut_log(s[0] * s[1]) : 0, &p);

@@ -36,7 +36,7 @@ abut_status abut_stiffness_fit_materials(const abut_elastic *e, double lo, doubl
     for (int32_t i = 0; i < m->nm; i++) {
         double mu, lambda;
         abut_lame(m->mat_young[i], m->mat_poisson[i], &mu, &lambda);
-        k[i] = fit(m->mat_model[i] == ABUT_SPLINE ? &e->spline[i] : NULL, m->mat_model[i], mu, lambda, lo, hi);
+        k[i] = fit(m->mat_model[i] == ABUT_SPLINE ? &e->laws.spline[i] : NULL, m->mat_model[i], mu, lambda, lo, hi);
         if (m->mat_volume) k[i] += m->mat_volume[i];
         if (m->mat_stretch) k[i] += m->mat_stretch[3 * i];
         if (!(k[i] > 0 && k[i] < INFINITY))

@@ -16,7 +16,7 @@ static void take(abut_stretch *s, double lo, int32_t lo_tet, double hi, int32_t 
 abut_status abut_stretch_find(const abut_elastic *e, const double *x, abut_stretch *out, abut_arena *scratch, abut_err *err)
 {
     assert(e);
-    const size_t n = (size_t)e->model->nt, nb = abut_blocks(n);
+    const size_t n = (size_t)e->n, nb = abut_blocks(n);
     const abut_mark mark = abut_arena_mark(scratch);
     abut_stretch *part = ABUT_NEW(scratch, abut_stretch, nb);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "stretch: %zu partial extremes", nb);

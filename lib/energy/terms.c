@@ -7,13 +7,23 @@
     TERM(inertia) \
     TERM(prescribed) \
     TERM(elastic) \
+    TERM(elastic_2) \
+    TERM(elastic_3) \
+    TERM(elastic_4) \
+    TERM(inertia_2) \
+    TERM(inertia_3) \
+    TERM(inertia_4) \
     TERM(spring) \
     TERM(attachment) \
     TERM(pressure) \
     TERM(codim) \
     TERM(codim_bounds) \
+    TERM(curved_rods) \
     TERM(friction) \
     TERM(damping) \
+    TERM(damping_2) \
+    TERM(damping_3) \
+    TERM(damping_4) \
     TERM(codim_damping) \
     TERM(drag) \
     TERM(barrier)

@@ -13,7 +13,7 @@ typedef struct abut_own_term {
     void *own;
 } abut_own_term;
 
-enum { ABUT_TERMS_MAX = 24 };
+enum { ABUT_TERMS_MAX = 32 };
 typedef struct abut_term {
     const abut_term_ops *ops;
     void *self;

@@ -55,7 +55,7 @@ ABUT_KERNEL(shell_bound, abut_shell_args)
 {
     const int model = model_of(a, i);
     const double *bound = law_of(a, i) + 4;
-    const int injective = model != ABUT_PLANE_WOVEN && abut_form_injective(model);
+    const int injective = model >= 0 && abut_form_injective(model);
     const int strained = model == ABUT_PLANE_WOVEN && bound[0] < (double)INFINITY;
     double x[9], p[9], B[4], F[6], G[6];
     a->bound[i] = 1;

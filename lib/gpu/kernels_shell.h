@@ -7,7 +7,7 @@
 
 /* Elements: `shells` of them first, then hinges, n in all.  Arrays of an element have one number of all together: node[4][n] (-1:
  * unused), B[4][shells].  law: 7 numbers of each material (energy/membrane_inline.h), model: its constitutive model,
- * ABUT_PLANE_WOVEN of a fabric.  k, Pa: what stiffens bounds of strain.
+ * ABUT_PLANE_WOVEN of a fabric, ABUT_PLANE_BARAFF_WITKIN.  k, Pa: what stiffens bounds of strain.
  *
  * shell_energy of shell i, hinge_energy of hinge i: energy[element] in joules, +inf where it is no number; force[12 element + ..]
  * its derivative at the corners, 0 at an unused one.

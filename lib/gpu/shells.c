@@ -43,6 +43,11 @@ static void law_put(const abut_membrane *law, int32_t *model, double *to)
     const double none[3] = { INFINITY, INFINITY, INFINITY };
     *model = law->fabric ? ABUT_PLANE_WOVEN : law->model;
     memset(to, 0, ABUT_PLANE_NUMBERS * sizeof *to);
+    if (law->kind == ABUT_MEMBRANE_BARAFF_WITKIN) {
+        *model = ABUT_PLANE_BARAFF_WITKIN;
+        memcpy(to, law->bw, sizeof law->bw);
+        return;
+    }
     if (law->fabric) {
         memcpy(to, law->fabric, 4 * sizeof *to);
         memcpy(to + 4, law->strain ? law->strain : none, sizeof none);

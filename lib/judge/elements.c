@@ -2,6 +2,8 @@
 #include "judge/judge.h"
 
 #include "base/par.h"
+#include "geom/jacobian.h"
+#include "model/tets.h"
 #include "geom/exact/predicates.h"
 
 #include <assert.h>
@@ -10,6 +12,20 @@
 
 static const double *at(const double *x, int32_t node) { return x + 3 * (size_t)node; }
 
+typedef const double (*places)[3];
+
+/* 1 for a tet of order 2 and more: its sign at x0, or on the motion to x1. */
+static int curved_sign(const abut_judge_shape *s, const double *x0, const double *x1, size_t tet, abut_jacobian_sign *sign,
+                       abut_jacobian_at *at)
+{
+    double from[ABUT_TET_NODES_MAX][3], to[ABUT_TET_NODES_MAX][3];
+    if (!s->curved || abut_tet_geometry_order(s->curved, (int32_t)tet) == 1) return 0;
+    const int order = abut_tet_shape(s->curved, (int32_t)tet, x0, from);
+    if (x1) abut_tet_shape(s->curved, (int32_t)tet, x1, to);
+    *sign = x1 ? abut_jacobian_check_motion(order, (places)from, (places)to, at) : abut_jacobian_check(order, (places)from, at);
+    return 1;
+}
+
 abut_status abut_judge_inverted(const abut_judge_shape *s, const double *x, int only_injective, abut_hits *out,
                                 abut_err *err)
 {
@@ -17,7 +33,10 @@ abut_status abut_judge_inverted(const abut_judge_shape *s, const double *x, int 
     for (size_t i = 0; i < s->tet.n; i++) {
         const int32_t *const n = s->tet.node + 4 * i;
         if (only_injective && !s->injective[i]) continue;
-        if (abut_orient3d(at(x, n[0]), at(x, n[1]), at(x, n[2]), at(x, n[3])) < 0) continue;
+        abut_jacobian_sign sign;
+        const int curved = curved_sign(s, x, NULL, i, &sign, NULL);
+        if (curved && sign == ABUT_JACOBIAN_POSITIVE) continue;
+        if (!curved && abut_orient3d(at(x, n[0]), at(x, n[1]), at(x, n[2]), at(x, n[3])) < 0) continue;
         const abut_hit hit = { ABUT_HIT_INVERTED, { n[0], n[1], n[2], n[3], -1 }, (int32_t)i, 0, 0 };
         const abut_status rc = abut_hits_add(out, &hit, err);
         if (rc) return rc;
@@ -30,7 +49,13 @@ static int inverts(const abut_judge_shape *s, const double *x0, const double *x1
 {
     double p0[12], p1[12];
     const int32_t *const n = s->tet.node + 4 * tet;
+    abut_jacobian_sign sign;
+    abut_jacobian_at where = { .t = 0 };
     *hit = (abut_hit){ ABUT_HIT_INVERTED, { n[0], n[1], n[2], n[3], -1 }, (int32_t)tet, 0, 0 };
+    if (curved_sign(s, x0, x1, tet, &sign, &where)) {
+        hit->t_lo = hit->t_hi = where.t;
+        return sign != ABUT_JACOBIAN_POSITIVE;
+    }
     for (int k = 0; k < 4; k++) {
         memcpy(p0 + 3 * k, at(x0, n[k]), 3 * sizeof *p0);
         memcpy(p1 + 3 * k, at(x1, n[k]), 3 * sizeof *p1);

@@ -39,7 +39,7 @@ typedef enum abut_hit_kind {
     ABUT_HIT_PLANE,         /* a vertex is on or under half-space `item` */
     ABUT_HIT_FOLD,          /* static: two triangles with a common edge (nodes 0, 1) lie on each other */
     ABUT_HIT_DUPLICATE,     /* static: a triangle is there twice */
-    ABUT_HIT_INVERTED,      /* tet `item` has no positive volume, at one instant or on its path */
+    ABUT_HIT_INVERTED,      /* tet `item` has no positive volume, at one instant or on its path; or not at one of its points */
     ABUT_HIT_FLAT_TRI,      /* static: a triangle without area */
     ABUT_HIT_FLAT_EDGE      /* static: an edge without length */
 } abut_hit_kind;
@@ -86,11 +86,13 @@ typedef struct abut_judge_gap {
 ABUT_MUST_USE abut_status abut_judge_smallest_gap(const abut_judge_shape *s, const double *x, double reach,
                                                   const abut_judge_opts *opts, abut_judge_gap *out, abut_err *err);
 
-/** Appends tets without positive volume (exact sign); only_injective: those whose material forbids it. */
+/** Appends tets without positive volume (exact sign); only_injective: those whose material forbids it.  Of a tet of order 2 and
+ * more det dx/dxi > 0 is asked for in all of it (geom/jacobian.h): one of which that is not proven is appended. */
 ABUT_MUST_USE abut_status abut_judge_inverted(const abut_judge_shape *s, const double *x, int only_injective, abut_hits *out,
                                               abut_err *err);
 /** Appends tets that lose their positive volume on the straight motion x0 -> x1, ends included, with the first such time; exact
- * by every method.  out is sorted. */
+ * by every method.  Of a tet of order 2 and more the time is one at which det dx/dxi is not proven, perhaps not the first.
+ * out is sorted. */
 ABUT_MUST_USE abut_status abut_judge_inverting(const abut_judge_shape *s, const double *x0, const double *x1, int only_injective,
                                                abut_hits *out, abut_err *err);
 /** Appends triangles without area and edges without length. */

@@ -179,6 +179,7 @@ abut_status abut_judge_shape_model(abut_judge_shape *s, const abut_model *m, abu
     abut_simplices all = { 0 };
     abut_status rc = copy_tets(s, m->tet, m->nt, err);
     s->bodies_pass = m->bodies_meet && !m->bodies_meet[0];
+    s->curved = m->tet_order || m->geo_order ? m : NULL;
     if (!rc) rc = copy_planes(s, m, err);
     if (!rc) rc = copy_thickness(s, m, err);
     if (!rc) rc = gather(&s->tri, 3, m, m->coll_tri, m->nct, err);

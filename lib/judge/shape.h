@@ -24,7 +24,8 @@ typedef struct abut_judge_shape {
     abut_simplices side;         /* sides of triangles */
     abut_simplices rod;          /* edges of no triangle */
     abut_simplices tri;          /* in the given order, not sorted */
-    abut_simplices tet;          /* the same */
+    abut_simplices tet;          /* the same; corners */
+    const abut_model *curved;   /* which has all nodes of tets of order 2 and more; borrowed; NULL: there are none */
     uint8_t *injective;         /* [tet.n] 1: its material forbids inversion */
     uint8_t *still;             /* [nv] 1: of an obstacle; obstacles may touch each other */
     int bodies_pass;            /* 1: nodes of bodies pass through each other */
@@ -43,7 +44,7 @@ static inline int abut_judge_passes(const abut_judge_shape *s, int32_t a, int32_
 double abut_judge_thickness(const abut_judge_shape *s, const abut_simplices *e, size_t i);
 
 /** The collision mesh, tets, half-spaces and thicknesses of a model, which stays where it is if its collision vertices are sums
- * of nodes.  Fails ABUT_E_NOMEM. */
+ * of nodes, or its tets curved.  Fails ABUT_E_NOMEM. */
 ABUT_MUST_USE abut_status abut_judge_shape_model(abut_judge_shape *s, const abut_model *m, abut_err *err);
 /** A mesh from a file: its triangles, segments and points; the boundary of its tets (no tet may be inverted).
  * Fails  ABUT_E_FORMAT a bad index, an element that names a point twice;  ABUT_E_NOMEM */

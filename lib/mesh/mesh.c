@@ -24,6 +24,8 @@ static abut_status room(abut_mesh *m, int kind, int32_t more, abut_err *err)
     case 0: return grow((void **)&m->x, m->nv, &m->cap[0], more, 3 * sizeof *m->x, "points", err);
     case 1: return grow((void **)&m->tet, m->nt, &m->cap[1], more, 4 * sizeof *m->tet, "tets", err);
     case 2: return grow((void **)&m->tri, m->nf, &m->cap[2], more, 3 * sizeof *m->tri, "triangles", err);
+    case 5: return grow((void **)&m->more, m->nt, &m->cap[5], more, (size_t)(abut_tet_nodes(m->order) - 4) * sizeof *m->more,
+                        "tets", err);
     case 3: return grow((void **)&m->seg, m->ns, &m->cap[3], more, 2 * sizeof *m->seg, "segments", err);
     default: return grow((void **)&m->point, m->np, &m->cap[4], more, sizeof *m->point, "isolated points", err);
     }
@@ -36,11 +38,39 @@ abut_status abut_mesh_add_vertex(abut_mesh *m, const double x[3], abut_err *err)
     return rc;
 }
 
+int abut_mesh_tet_nodes(const abut_mesh *m, int32_t t, int32_t node[ABUT_TET_NODES_MAX])
+{
+    const size_t more = (size_t)abut_mesh_more(m);
+    memcpy(node, m->tet + 4 * (size_t)t, 4 * sizeof *node);
+    if (more) memcpy(node + 4, m->more + more * (size_t)t, more * sizeof *node);
+    return 4 + (int)more;
+}
+
+/* Room for tets of that order, which the mesh has from now on. */
+static abut_status room_for_tets(abut_mesh *m, int order, int32_t n, abut_err *err)
+{
+    if (m->nt && abut_mesh_order(m) != order)
+        return abut_fail(err, ABUT_E_FORMAT, "tets of order %d after others of order %d: expected one order in a mesh", order,
+                         abut_mesh_order(m));
+    if (!m->nt && m->order != order) m->cap[5] = 0;     /* its rows were of another width */
+    if (!m->nt) m->order = order;
+    const abut_status rc = room(m, 1, n, err);
+    return rc || order == 1 ? rc : room(m, 5, n, err);
+}
+
+abut_status abut_mesh_add_tet_of(abut_mesh *m, int order, const int32_t *node, abut_err *err)
+{
+    const abut_status rc = room_for_tets(m, order, 1, err);
+    if (rc) return rc;
+    const size_t more = (size_t)abut_tet_nodes(order) - 4, t = (size_t)m->nt++;
+    memcpy(m->tet + 4 * t, node, 4 * sizeof *node);
+    if (more) memcpy(m->more + more * t, node + 4, more * sizeof *node);
+    return ABUT_OK;
+}
+
 abut_status abut_mesh_add_tet(abut_mesh *m, int32_t a, int32_t b, int32_t c, int32_t d, abut_err *err)
 {
-    const abut_status rc = room(m, 1, 1, err);
-    if (!rc) memcpy(m->tet + 4 * (size_t)m->nt++, (int32_t[4]){ a, b, c, d }, 4 * sizeof a);
-    return rc;
+    return abut_mesh_add_tet_of(m, 1, (const int32_t[4]){ a, b, c, d }, err);
 }
 
 abut_status abut_mesh_add_tri(abut_mesh *m, int32_t a, int32_t b, int32_t c, abut_err *err)
@@ -102,14 +132,14 @@ abut_status abut_mesh_bound(double points, double elements, const char *what, ab
 abut_status abut_mesh_append(abut_mesh *a, const abut_mesh *b, abut_err *err)
 {
     const int32_t more[5] = { b->nv, b->nt, b->nf, b->ns, b->np }, base = a->nv;
-    for (int k = 0; k < 5; k++) {
-        const abut_status rc = room(a, k, more[k], err);
-        if (rc) return rc;
-    }
-    const abut_status rc = append_pattern(a, b, err);
+    abut_status rc = b->nt ? room_for_tets(a, abut_mesh_order(b), b->nt, err) : ABUT_OK;
+    for (int k = 0; k < 5 && !rc; k++) rc = room(a, k, more[k], err);
+    if (!rc) rc = append_pattern(a, b, err);
     if (rc) return rc;
     if (b->nv) memcpy(a->x + 3 * (size_t)a->nv, b->x, 3 * (size_t)b->nv * sizeof *b->x);
     copy_shifted(a->tet, 4 * (size_t)a->nt, b->tet, 4 * (size_t)b->nt, base);
+    const size_t inner = (size_t)abut_mesh_more(b);
+    copy_shifted(a->more, inner * (size_t)a->nt, b->more, inner * (size_t)b->nt, base);
     copy_shifted(a->tri, 3 * (size_t)a->nf, b->tri, 3 * (size_t)b->nf, base);
     copy_shifted(a->seg, 2 * (size_t)a->ns, b->seg, 2 * (size_t)b->ns, base);
     copy_shifted(a->point, (size_t)a->np, b->point, (size_t)b->np, base);
@@ -138,6 +168,7 @@ abut_status abut_mesh_check(const abut_mesh *m, abut_err *err)
             if (!isfinite(m->x[3 * (size_t)i + k]))
                 return abut_fail(err, ABUT_E_FORMAT, "point %d: coordinate %d is not a finite number", i, k);
     abut_status rc = check_rows("tet", m->tet, m->nt, 4, m->nv, err);
+    if (!rc && abut_mesh_more(m)) rc = check_rows("inside of tet", m->more, m->nt, abut_mesh_more(m), m->nv, err);
     if (!rc) rc = check_rows("triangle", m->tri, m->nf, 3, m->nv, err);
     if (!rc) rc = check_rows("segment", m->seg, m->ns, 2, m->nv, err);
     return rc ? rc : check_rows("isolated point", m->point, m->np, 1, m->nv, err);
@@ -149,9 +180,25 @@ static void swap(int32_t *a, int32_t *b)
     *a = *b, *b = t;
 }
 
+/* The nodes of tets whose corners 2 and 3 change places do so, too. */
+static void flip_more(abut_mesh *m)
+{
+    const int n = abut_tet_nodes(abut_mesh_order(m));
+    const signed char(*a)[4] = abut_tet_lattice(abut_mesh_order(m));
+    for (int i = 4; i < n; i++) {
+        int k = 4;
+        while (a[k][0] != a[i][0] || a[k][1] != a[i][1] || a[k][2] != a[i][3]) k++;
+        for (int32_t t = 0; t < m->nt && k > i; t++) {
+            int32_t *v = m->more + (size_t)(n - 4) * (size_t)t - 4;
+            swap(&v[i], &v[k]);
+        }
+    }
+}
+
 void abut_mesh_flip(abut_mesh *m)
 {
     for (int32_t i = 0; i < m->nt; i++) swap(&m->tet[4 * (size_t)i + 2], &m->tet[4 * (size_t)i + 3]);
+    flip_more(m);
     for (int32_t i = 0; i < m->nf; i++) swap(&m->tri[3 * (size_t)i + 1], &m->tri[3 * (size_t)i + 2]);
     for (int32_t i = 0; m->uv && i < m->nf; i++) {
         double *p = m->uv + 6 * (size_t)i + 2, q[2] = { p[0], p[1] };
@@ -210,6 +257,7 @@ abut_status abut_mesh_drop_markers(abut_mesh *m, abut_err *err)
     uint8_t *mark = calloc((size_t)m->nv + 1, 1);
     if (!mark) return abut_fail(err, ABUT_E_NOMEM, "mesh: no memory for %d marks", m->nv);
     mark_rows(mark, m->tet, 4 * (size_t)m->nt);
+    mark_rows(mark, m->more, (size_t)abut_mesh_more(m) * (size_t)m->nt);
     m->nf = keep_unmarked(m->tri, m->nf, 3, mark, m->uv);
     mark_rows(mark, m->tri, 3 * (size_t)m->nf);
     m->ns = keep_unmarked(m->seg, m->ns, 2, mark, NULL);
@@ -280,6 +328,7 @@ abut_status abut_mesh_weld(abut_mesh *m, double distance, abut_err *err)
     if (!rc) {
         cluster(m, distance, s, parent);
         rename_points(m->tet, 4 * (size_t)m->nt, parent);
+        rename_points(m->more, (size_t)abut_mesh_more(m) * (size_t)m->nt, parent);
         rename_points(m->tri, 3 * (size_t)m->nf, parent);
         rename_points(m->seg, 2 * (size_t)m->ns, parent);
         rename_points(m->point, (size_t)m->np, parent);
@@ -291,6 +340,6 @@ abut_status abut_mesh_weld(abut_mesh *m, double distance, abut_err *err)
 
 void abut_mesh_clear(abut_mesh *m)
 {
-    free(m->x), free(m->tet), free(m->tri), free(m->seg), free(m->point), free(m->uv);
+    free(m->x), free(m->tet), free(m->more), free(m->tri), free(m->seg), free(m->point), free(m->uv);
     memset(m, 0, sizeof *m);
 }

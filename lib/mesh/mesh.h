@@ -3,26 +3,39 @@
 #define ABUT_MESH_MESH_H
 
 #include "base/err.h"
+#include "geom/lagrange.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Owns its arrays; zero-filled is a valid empty mesh.  Elements hold indices of points. */
+/* Owns its arrays; zero-filled is a valid empty mesh.  Elements hold indices of points.  Tets of order 2 to 4 are curved: their
+ * shape is the polynomial through all their nodes, and what reads corners alone sees them straight. */
 typedef struct abut_mesh {
     int32_t nv, nt, nf, ns, np;
     double *x;          /* [nv * 3] m */
+    int order;          /* of all tets, 1 to 4; 0: as 1 */
     int32_t *tet;       /* [nt * 4] positively oriented: det[x1-x0, x2-x0, x3-x0] > 0 */
+    int32_t *more;      /* [nt * abut_mesh_more(m)] the nodes of each tet after its corners, in the order of geom/lagrange.h */
     int32_t *tri;       /* [nf * 3] counter-clockwise seen from outside */
     int32_t *seg;       /* [ns * 2] */
     int32_t *point;     /* [np] isolated points, named on purpose */
     double *uv;         /* [nf * 6] where the corners of the triangles lie in a flat pattern, u and v each; NULL: nobody says */
-    int32_t cap[5];     /* room in the arrays above, in their order; uv has none to spare, and is put after the last triangle */
+    int32_t cap[6];     /* room for x, tet, tri, seg, point, and for tets in more; uv has none to spare, and is put after the
+                           last triangle */
 } abut_mesh;
+
+/** Order of the tets, and how many nodes each has after its corners: 0, 6, 16, 31. */
+static inline int abut_mesh_order(const abut_mesh *m) { return m->nt && m->order > 1 ? m->order : 1; }
+static inline int abut_mesh_more(const abut_mesh *m) { return abut_tet_nodes(abut_mesh_order(m)) - 4; }
+/** All nodes of tet t, corners first; returns how many. */
+int abut_mesh_tet_nodes(const abut_mesh *m, int32_t t, int32_t node[ABUT_TET_NODES_MAX]);
 
 /** Appends one point or element; indices are checked by abut_mesh_check, not here.
  * Fails  ABUT_E_NOMEM; ABUT_E_FORMAT more than INT32_MAX / 4 of a kind */
 ABUT_MUST_USE abut_status abut_mesh_add_vertex(abut_mesh *m, const double x[3], abut_err *err);
 ABUT_MUST_USE abut_status abut_mesh_add_tet(abut_mesh *m, int32_t a, int32_t b, int32_t c, int32_t d, abut_err *err);
+/** A tet of that order with all its nodes.  Fails  ABUT_E_FORMAT the mesh has tets of another order */
+ABUT_MUST_USE abut_status abut_mesh_add_tet_of(abut_mesh *m, int order, const int32_t *node, abut_err *err);
 ABUT_MUST_USE abut_status abut_mesh_add_tri(abut_mesh *m, int32_t a, int32_t b, int32_t c, abut_err *err);
 ABUT_MUST_USE abut_status abut_mesh_add_seg(abut_mesh *m, int32_t a, int32_t b, abut_err *err);
 ABUT_MUST_USE abut_status abut_mesh_add_point(abut_mesh *m, int32_t a, abut_err *err);
@@ -36,7 +49,8 @@ ABUT_MUST_USE abut_status abut_mesh_bound(double points, double elements, const 
 /** Tets, triangles, segments and isolated points. */
 double abut_mesh_elements(const abut_mesh *m);
 
-/** Appends a copy of b's points and elements to a.  The pattern stays when both have one for all their triangles. */
+/** Appends a copy of b's points and elements to a.  The pattern stays when both have one for all their triangles.
+ * Fails  ABUT_E_FORMAT tets of two orders; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_mesh_append(abut_mesh *a, const abut_mesh *b, abut_err *err);
 
 /** Every coordinate finite, every index in range, no element that names a point twice.

@@ -1,11 +1,10 @@
 #include "mesh/surface.h"
 
+#include "geom/lagrange.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Corners of the faces of a positively oriented tet, outward; face k is opposite corner k. */
-static const int FACE[4][3] = { { 1, 2, 3 }, { 0, 3, 2 }, { 0, 1, 3 }, { 0, 2, 1 } };
 
 /* A face or edge in the bucket of its smallest vertex. */
 typedef struct entry {
@@ -61,7 +60,7 @@ static void buckets_sort(buckets *b, int32_t nv)
 static int32_t face_entry(const int32_t *tet, int64_t id, entry *e)
 {
     const int32_t *t = tet + 4 * (id / 4);
-    const int *f = FACE[id % 4];
+    const signed char *f = abut_tet_face[id % 4];
     int32_t a = t[f[0]], b = t[f[1]], c = t[f[2]], s;
     int odd = 0;
     if (a > b) s = a, a = b, b = s, odd ^= 1;
@@ -89,21 +88,20 @@ static abut_status match_faces(const buckets *b, int32_t nv, uint8_t *shared, ab
     return ABUT_OK;
 }
 
-static abut_status collect(const int32_t *tet, int64_t n, const uint8_t *shared, int32_t **tri, int32_t *count,
-                           abut_err *err)
+static abut_status collect(int64_t n, const uint8_t *shared, int64_t **face, int32_t *count, abut_err *err)
 {
     size_t k = 0;
     for (int64_t i = 0; i < n; i++) k += !shared[i];
-    int32_t *out = malloc((3 * k + 1) * sizeof *out);
+    int64_t *out = malloc((k + 1) * sizeof *out);
     if (!out) return abut_fail(err, ABUT_E_NOMEM, "surface: no memory for %zu triangles", k);
-    *tri = out;
+    *face = out;
     *count = (int32_t)k;
     for (int64_t i = 0; i < n; i++)
-        for (int c = 0; c < 3 && !shared[i]; c++) *out++ = tet[4 * (i / 4) + FACE[i % 4][c]];
+        if (!shared[i]) *out++ = i;
     return ABUT_OK;
 }
 
-abut_status abut_surface_triangles(const int32_t *tet, int32_t nt, int32_t nv, int32_t **tri, int32_t *n, abut_err *err)
+abut_status abut_surface_faces(const int32_t *tet, int32_t nt, int32_t nv, int64_t **face, int32_t *n, abut_err *err)
 {
     assert(nt >= 0 && nv >= 0);
     const int64_t nfaces = 4 * (int64_t)nt;
@@ -123,8 +121,22 @@ abut_status abut_surface_triangles(const int32_t *tet, int32_t nt, int32_t nv, i
         rc = match_faces(&b, nv, shared, err);
         buckets_free(&b);
     }
-    if (!rc) rc = collect(tet, nfaces, shared, tri, n, err);
+    if (!rc) rc = collect(nfaces, shared, face, n, err);
     free(shared);
+    return rc;
+}
+
+abut_status abut_surface_triangles(const int32_t *tet, int32_t nt, int32_t nv, int32_t **tri, int32_t *n, abut_err *err)
+{
+    int64_t *face = NULL;
+    int32_t k = 0;
+    abut_status rc = abut_surface_faces(tet, nt, nv, &face, &k, err);
+    int32_t *out = rc ? NULL : malloc((3 * (size_t)k + 1) * sizeof *out);
+    if (!rc && !out) rc = abut_fail(err, ABUT_E_NOMEM, "surface: no memory for %d triangles", k);
+    for (int32_t i = 0; i < k && !rc; i++)
+        for (int c = 0; c < 3; c++) out[3 * (size_t)i + (size_t)c] = tet[4 * (face[i] / 4) + abut_tet_face[face[i] % 4][c]];
+    if (!rc) *tri = out, *n = k;
+    free(face);
     return rc;
 }
 

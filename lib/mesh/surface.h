@@ -15,6 +15,10 @@
 ABUT_MUST_USE abut_status abut_surface_triangles(const int32_t *tet, int32_t nt, int32_t nv, int32_t **tri, int32_t *n,
                                                  abut_err *err);
 
+/** The same as numbers 4 t + f of face f of tet t (abut_tet_face).  face  out: malloc'ed [n], the caller's */
+ABUT_MUST_USE abut_status abut_surface_faces(const int32_t *tet, int32_t nt, int32_t nv, int64_t **face, int32_t *n,
+                                             abut_err *err);
+
 /** Edges of the triangles and the segments, each once, a < b, ascending.
  *
  * tri [nf * 3], seg [ns * 2]  indices in [0, nv)

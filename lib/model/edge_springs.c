@@ -1,6 +1,7 @@
 #include "model/edge_springs.h"
 
 #include "model/naming.h"
+#include "model/tets.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -143,6 +144,7 @@ abut_status abut_edge_springs_add(abut_arrays *set, const abut_edge_springs_opts
     pairs all = { 0 };
     *added = 0;
     abut_status rc = abut_model_view(set, &m, err);
+    if (!rc) rc = abut_linear_tets(&m, "springs along edges", err);
     if (rc) return rc;
     if (!collect(&m, o->across > 0, &all)) rc = abut_fail(err, ABUT_E_NOMEM, "springs along %zu edges", all.n);
     if (!rc) unique(&m, &all);

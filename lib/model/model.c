@@ -49,7 +49,7 @@ static const count frame_counts[] = { ABUT_FRAME_COUNTS(FRAME_COUNT) };
 static const table model_table = { model_fields, model_counts, LENGTH(model_fields), LENGTH(model_counts) };
 static const table frame_table = { frame_fields, frame_counts, LENGTH(frame_fields), LENGTH(frame_counts) };
 
-enum { COUNTS_MAX = 24, UNSET = -1 };
+enum { COUNTS_MAX = 32, UNSET = -1 };
 _Static_assert(LENGTH(model_counts) <= COUNTS_MAX && LENGTH(frame_counts) <= COUNTS_MAX, "raise COUNTS_MAX");
 
 /* The counts met so far and the array that fixed each. */
@@ -237,6 +237,9 @@ abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abu
     const int nv = count_row(&frame_table, "nv");
     c.n[nv] = model->nv;
     c.by[nv] = "node/X of the MODEL";
+    const int nrd = count_row(&frame_table, "nrd");
+    c.n[nrd] = model->nrd;
+    c.by[nrd] = "rod/node of the MODEL";
     abut_status rc = check_understood(&frame_table, set, err);
     if (!rc) rc = fill(&frame_table, set, &f, &c, err);
     if (!rc) rc = abut_frame_check(&f, model, err);

@@ -18,11 +18,14 @@ enum { ABUT_NODE_FREE = 0, ABUT_NODE_HANDLE = 1 /* of a body, some motion moves 
 /* What a shell is of; formulas in energy/membrane.h.  The numbers stand in streams: append only. */
 enum { ABUT_MEMBRANE_ISOTROPIC = 0 /* the constitutive model in plane stress */,
        ABUT_MEMBRANE_ORTHOTROPIC = 1 /* StVK along warp and weft */, ABUT_MEMBRANE_CLOTH = 2 /* the same, bounded in strain */,
-       ABUT_MEMBRANES = 3 /* how many */ };
+       ABUT_MEMBRANE_BARAFF_WITKIN = 3 /* stretch along warp and weft, and shear */, ABUT_MEMBRANES = 4 /* how many */ };
 
 /* Time integrators; formulas in solve/integrator.h.  The numbers stand in streams: append only. */
 enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_MIDPOINT = 3,
        ABUT_SCHEMES = 4 /* how many have inertia */, ABUT_QUASI_STATIC = 4, ABUT_ALL_SCHEMES = 5 };
+
+/* What a scene asks to be solved by.  The numbers stand in streams: append only. */
+enum { ABUT_SOLVED_BY_BARRIER = 0, ABUT_SOLVED_BY_NODAL = 1 /* exact Coulomb friction on nodes */, ABUT_SOLVED_BY = 2 /* how many */ };
 
 /* What a motion does to its nodes (model/motion.h).  The numbers stand in streams: append only. */
 enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* acceleration added to gravity */,
@@ -31,9 +34,10 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
 
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
  * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments; shell triangles, hinges between
- * them, rod segments, bends between those, particles, springs, knots of splines; entries of the map of collision vertices. */
+ * them, rod segments, bends between those, particles, springs, knots of splines; entries of the map of collision vertices; nodes of
+ * tets beyond their corners, nodes of the geometry of tets (model/tets.h). */
 #define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx) C(na) \
-    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn) C(nmap)
+    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn) C(nmap) C(nmore) C(ngx)
 
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule)
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
@@ -49,6 +53,15 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(body,          "node/object",        int32_t, I32, nv, 0, "",       NEED) /* row of object/                         */ \
     F(tet,           "tet/node",           int32_t, I32, nt, 4, "",       OPT)  /* positively oriented at rest            */ \
     F(tet_mat,       "tet/material",       int32_t, I32, nt, 0, "",       OPT)  /* row of material/                       */ \
+    F(tet_order,     "tet/order",          int32_t, I32, nt, 0, "",       MAY)  /* 1 to 4 (model/tets.h); absent: 1 */ \
+    F(tet_first,     "tet/first",          int32_t, I32, nt, 0, "",       MAY)  /* first row of tet/more; needed by tet/order */ \
+    F(tet_more,      "tet/more",           int32_t, I32, nmore, 0, "",    OPT)  /* nodes after the corners, tet by tet */ \
+    F(tet_density,   "tet/density-scale",  double,  F64, nt, 0, "",       MAY)  /* factor on the density of the material; absent: 1 */ \
+    F(tet_fill,      "tet/fill",           double,  F64, nt, 0, "",       MAY)  /* factor on mass and elastic energy: part of the volume that is solid; absent: 1 */ \
+    F(mat_quadrature, "material/quadrature", int32_t, I32, nm, 2, "",     MAY)  /* degrees for tets of order 2 and more: elastic energy, mass; 0: by order */ \
+    F(geo_order,     "geometry/order",     int32_t, I32, nt, 0, "",       MAY)  /* of the rest shape where it exceeds tet/order; absent: the same */ \
+    F(geo_first,     "geometry/first",     int32_t, I32, nt, 0, "",       MAY)  /* first row of geometry/X; needed by geometry/order */ \
+    F(geo_X,         "geometry/X",         double,  F64, ngx, 3, "m",     OPT)  /* places of those nodes, tet by tet */ \
     F(mat_model,     "material/model",     int32_t, I32, nm, 0, "",       OPT)  /* ABUT_NEO_HOOKEAN, ...                  */ \
     F(mat_density,   "material/density",   double,  F64, nm, 0, "kg/m^3", OPT)  \
     F(mat_young,     "material/young",     double,  F64, nm, 0, "Pa",     OPT)  \
@@ -100,6 +113,8 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(rod_length,    "rod/length",         double,  F64, nrd, 0, "m",     OPT)  /* at rest; > 0                          */ \
     F(bend,          "bend/node",          int32_t, I32, nbd, 3, "",      OPT)  /* two segments in a row; straight at rest */ \
     F(bend_stiffness, "bend/stiffness",    double,  F64, nbd, 0, "J",     OPT)  /* k of k |curvature binormal|^2; >= 0   */ \
+    F(rod_curvature, "rod/curvature",      double,  F64, nbd, 2, "1/m",   MAY)  /* of bends at rest, in the material frames of energy/curved_rod.h */ \
+    F(rod_twist,     "rod/twist",          double,  F64, nbd, 0, "rad",   MAY)  /* of bends at rest; needs rod/curvature */ \
     F(particle,      "particle/node",      int32_t, I32, np, 0, "",       OPT)  /* a node without elements               */ \
     F(particle_radius, "particle/radius",  double,  F64, np, 0, "m",      OPT)  /* of the material; > 0                  */ \
     F(spring,        "spring/node",        int32_t, I32, nsp, 2, "",      OPT)  /* energy/spring.h                       */ \
@@ -113,7 +128,8 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(spline_knot,   "spline/knot",        double,  F64, nkn, 0, "",      OPT)  /* ascending in each material            */ \
     F(spline_slope,  "spline/slope",       double,  F64, nkn, 3, "Pa",    OPT)  /* a', b', c' there (energy/material/spline.h)    */ \
     F(mat_membrane,  "material/membrane",  int32_t, I32, nm, 0, "",       MAY)  /* ABUT_MEMBRANE_*; absent: isotropic    */ \
-    F(mat_fabric,    "material/fabric",    double,  F64, nm, 4, "Pa",     MAY)  /* a11, a22, a12, G12 of one that is not isotropic; needed then */ \
+    F(mat_fabric,    "material/fabric",    double,  F64, nm, 4, "Pa",     MAY)  /* of one that is not isotropic, needed then: a11, a22, a12, G12; BARAFF_WITKIN: k_u, k_v, 0, k_s */ \
+    F(mat_compression, "material/compression", double, F64, nm, 0, "",    MAY)  /* BARAFF_WITKIN: what is left of k_u, k_v in compression, in (0, 1]; needed then */ \
     F(mat_strain,    "material/strain-limit", double, F64, nm, 3, "",     MAY)  /* CLOTH: |E11|, |E22|, |E12| stay below; needed then */ \
     F(obj_thick,     "object/thickness",   double,  F64, no, 0, "m",      MAY)  /* contact thickness xi: a pair keeps more than the mean of its two apart; absent: 0 */ \
     F(obj_pressure,  "object/pressure",    double,  F64, no, 0, "Pa",     MAY)  /* pushes the shells of the object along their normals */ \
@@ -128,6 +144,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(dhat,          "contact/dhat",       double,  F64, 1, 0, "m",       NEED) /* activation distance                    */ \
     F(continuity,    "contact/barrier-continuity", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_BARRIER_IPC                */ \
     F(barrier_filter, "contact/barrier-filter", double, F64, 1, 0, "",    MAY)  /* of dhat: see energy/barrier_hessians.h; absent: 0 */ \
+    F(mollifier,     "contact/mollifier",  int32_t, I32, 1, 0, "",        MAY)  /* 0: nearly parallel edges are contacts as others; absent: 1 */ \
     F(bodies_meet,   "contact/bodies",     int32_t, I32, 1, 0, "",        MAY)  /* 0: bodies pass through themselves and each other; absent: 1 */ \
     F(eps_v,         "contact/eps-v",      double,  F64, 1, 0, "m/s",     NEED) /* stiction speed                         */ \
     F(smoothing,     "contact/friction-smoothing", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_FRICTION_C1                */ \
@@ -135,11 +152,26 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(tolerance,     "solve/tolerance",    double,  F64, 1, 0, "m/s",     NEED) /* Newton: |p|_inf / h                    */ \
     F(stiffen_below, "contact/stiffen-below", double, F64, 1, 0, "m",     MAY)  /* the barrier is stiffened at gaps below that still shrink; absent: 1e-9 l */ \
     F(force_tolerance, "solve/force-tolerance", double, F64, 1, 0, "",    MAY)  /* and forces balance to this share of the largest; absent: nobody asks */ \
+    F(solver,        "solve/solver",       int32_t, I32, 1, 0, "",        MAY)  /* ABUT_SOLVED_BY_*: what the scene asks for; absent: the first */ \
+    F(nodal_newton,  "nodal/newton",       int32_t, I32, 1, 0, "",        MAY)  /* this and the rest of nodal/: solve/nodal, whose defaults hold where one is absent */ \
+    F(nodal_iterations, "nodal/iterations", int32_t, I32, 1, 0, "",       MAY)  \
+    F(nodal_sweeps,  "nodal/sweeps",       int32_t, I32, 1, 0, "",        MAY)  \
+    F(nodal_tolerance, "nodal/tolerance",  double,  F64, 1, 0, "m",       MAY)  \
+    F(nodal_gap,     "nodal/gap",          double,  F64, 1, 0, "m",       MAY)  /* reserve that contacts keep beyond their thickness */ \
+    F(nodal_beta,    "nodal/beta",         double,  F64, 1, 0, "",        MAY)  \
+    F(nodal_sigma,   "nodal/sigma",        double,  F64, 1, 0, "",        MAY)  \
+    F(nodal_freeze,  "nodal/freeze",       double,  F64, 1, 0, "",        MAY)  \
+    F(nodal_return,  "nodal/return",       int32_t, I32, 1, 0, "",        MAY)  /* 0: feasible velocities, 1: elastic ones */ \
+    F(nodal_accelerated, "nodal/accelerated", int32_t, I32, 1, 0, "",     MAY)  \
+    F(nodal_compliance, "nodal/compliance", double, F64, 1, 0, "N/m",     MAY)  /* stiffness of contacts that close too fast; absent: none yields */ \
+    F(cohesion_force, "nodal/cohesion-force", double, F64, ng, ng, "N",   MAY)  /* of two classes at no gap; with the next */ \
+    F(cohesion_range, "nodal/cohesion-range", double, F64, ng, ng, "m",   MAY)  /* gap at which it is 0 */ \
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
-/* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts; nw: rows of the waypoints. */
-#define ABUT_FRAME_COUNTS(C) C(nv) C(nl) C(nw)
+/* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts; nw: rows of the waypoints;
+ * ntc, ntn: hard contacts and the nodes of all of them. */
+#define ABUT_FRAME_COUNTS(C) C(nv) C(nrd) C(nl) C(nw) C(ntc) C(ntn)
 #define ABUT_FRAME_FIELDS(F) \
     F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED) /* positions at the frame's time          */ \
     F(v,          "node/v",           double,  F64, nv, 3, "m/s",  NEED) /* velocities                             */ \
@@ -152,12 +184,23 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(euler_left, "midpoint/damped-steps", int32_t, I32, 1, 0, "", MAY)  /* steps that implicit Euler takes from here */ \
     F(euler_bout, "midpoint/bout",    int32_t, I32, 1, 0, "",      MAY)  /* how many it took last; 0 after a while without */ \
     F(waypoints,  "step/waypoints",   double,  F64, nw, 3, "m",    OPT)  /* nv rows each: from the frame before through them to x, every straight line is free; absent: one line */ \
+    F(rod_frame,  "rod/frame",        double,  F64, nrd, 3, "",    MAY)  /* first material direction of each segment, where rods are curved at rest */ \
     F(lag_node,   "lag/node",         int32_t, I32, nl, 4, "",     MAY)  /* nodes of a friction contact, -1 unused; half-space: node, -1, -1, -1 */ \
     F(lag_vertex, "lag/vertex",       int32_t, I32, nl, 4, "",     MAY)  /* in place of them where contact/map-first is: collision vertices */ \
     F(lag_weight, "lag/weight",       double,  F64, nl, 4, "",     OPT)  /* closest-point weights: r = sum w_i x_i */ \
     F(lag_basis,  "lag/basis",        double,  F64, nl, 6, "",     OPT)  /* two unit tangents, one after the other */ \
     F(lag_force,  "lag/normal-force", double,  F64, nl, 0, "N",    OPT)  /* magnitude                              */ \
     F(lag_mu,     "lag/mu",           double,  F64, nl, 0, "",     OPT)  \
+    F(impulse,    "node/contact-impulse", double, F64, nv, 3, "N s", MAY) /* of hard contact in the step that ends here */ \
+    F(nodal_step, "nodal/step",       int64_t, I64, 1, 0, "",      MAY)  /* the number of the frame that node/contact-impulse is of */ \
+    F(touch_first, "touch/first",     int32_t, I32, ntc, 2, "",    MAY)  /* [lo, hi) rows of touch/node: the nodes of a hard contact that move */ \
+    F(touch_node, "touch/node",       int32_t, I32, ntn, 0, "",    MAY)  \
+    F(touch_weight, "touch/weight",   double,  F64, ntn, 0, "",    MAY)  /* of their velocities in that of the contact */ \
+    F(touch_point, "touch/point",     double,  F64, ntc, 3, "m",   MAY)  /* where its first primitive is nearest at the end of the step */ \
+    F(touch_normal, "touch/normal",   double,  F64, ntc, 3, "",    MAY)  /* unit, to the first primitive            */ \
+    F(touch_impulse, "touch/impulse", double,  F64, ntc, 3, "N s", MAY)  /* on the first primitive in the step      */ \
+    F(touch_mu,   "touch/mu",         double,  F64, ntc, 0, "",    MAY)  \
+    F(touch_state, "touch/state",     int32_t, I32, ntc, 0, "",    MAY)  /* 0 open, 1 sticks, 2 slides              */ \
     F(x0,         "step/x0",          double,  F64, nv, 3, "m",    SIDE) /* PENDING: positions at the start of the step */ \
     F(pass,       "step/pass",        int32_t, I32, 1, 0, "",      SIDE) /* PENDING: friction passes solved so far */ \
     F(penalty,    "step/penalty",     double,  F64, 1, 0, "",      SIDE) /* PENDING: of the augmented Lagrangian, with the next one */ \

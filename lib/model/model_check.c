@@ -1,5 +1,7 @@
 #include "model/model_check.h"
 
+#include "model/tets_check.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -145,8 +147,8 @@ static abut_status check_elements(const abut_model *m, abut_err *err)
         if (!abut_material_bounded(m->mat_model[i], m->mat_poisson[i]))
             return abut_fail(err, ABUT_E_FORMAT, "array 'material/poisson' row %d: %g, expected " ABUT_MATERIAL_UNBOUNDED, i,
                              m->mat_poisson[i]);
-    rc = check_terms(m, err);
-    return rc ? rc : check_splines(m, err);
+    if ((rc = check_terms(m, err)) || (rc = abut_tets_check(m, err))) return rc;
+    return check_splines(m, err);
 }
 
 /* A node is at most one collision vertex: two would be in contact with each other at distance zero. */
@@ -372,6 +374,8 @@ static abut_status check_rods(const abut_model *m, abut_err *err)
         (rc = indices("bend/node", m->bend, m->nbd, 3, 0, m->nv, err)) ||
         (rc = distinct("bend/node", m->bend, m->nbd, 3, err)) ||
         (rc = domain("bend/stiffness", m->bend_stiffness, (size_t)m->nbd, 0, 1, INFINITY, err)) ||
+        (m->rod_twist && !m->rod_curvature &&
+         (rc = abut_fail(err, ABUT_E_FORMAT, "array 'rod/curvature' is missing: 'rod/twist' is there"))) ||
         (rc = indices("particle/node", m->particle, m->np, 1, 0, m->nv, err)) ||
         (rc = domain("particle/radius", m->particle_radius, (size_t)m->np, 0, 0, INFINITY, err)))
         return rc;
@@ -389,6 +393,15 @@ static abut_status check_springs(const abut_model *m, abut_err *err)
     return domain("spring/stiffness", m->spring_stiffness, n, 0, 0, INFINITY, err);
 }
 
+static abut_status check_compression(const abut_model *m, int32_t i, abut_err *err)
+{
+    if (!m->mat_compression)
+        return abut_fail(err, ABUT_E_FORMAT, "array 'material/compression' is missing: material %d is of Baraff and Witkin", i);
+    if (m->mat_compression[i] > 0 && m->mat_compression[i] <= 1) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "array 'material/compression' row %d: %g, expected more than 0, at most 1", i,
+                     m->mat_compression[i]);
+}
+
 /* What a fabric needs, which isotropic membranes do without. */
 static abut_status check_fabric(const abut_model *m, abut_err *err)
 {
@@ -404,6 +417,7 @@ static abut_status check_fabric(const abut_model *m, abut_err *err)
             return abut_fail(err, ABUT_E_FORMAT, "array 'material/fabric' row %d: %g, %g, %g, %g, expected a11, a22, G12 > 0 and "
                              "a12^2 < a11 a22", i, a[0], a[1], a[2], a[3]);
         if (cloth) rc = domain("material/strain-limit", m->mat_strain + 3 * (size_t)i, 3, 0, 0, INFINITY, err);
+        if (!rc && m->mat_membrane[i] == ABUT_MEMBRANE_BARAFF_WITKIN) rc = check_compression(m, i, err);
     }
     return rc;
 }
@@ -444,6 +458,32 @@ static abut_status check_codim(const abut_model *m, abut_err *err)
     return ABUT_OK;
 }
 
+/* What hard contact is solved with. */
+static abut_status check_nodal(const abut_model *m, abut_err *err)
+{
+    const size_t pairs = (size_t)m->ng * (size_t)m->ng;
+    const struct { const char *name; const double *at; size_t n; int or_zero; } reals[] = {
+        { "nodal/tolerance", m->nodal_tolerance, 1, 0 },      { "nodal/gap", m->nodal_gap, 1, 0 },
+        { "nodal/beta", m->nodal_beta, 1, 0 },                { "nodal/sigma", m->nodal_sigma, 1, 0 },
+        { "nodal/freeze", m->nodal_freeze, 1, 1 },            { "nodal/compliance", m->nodal_compliance, 1, 0 },
+        { "nodal/cohesion-force", m->cohesion_force, pairs, 1 }, { "nodal/cohesion-range", m->cohesion_range, pairs, 1 },
+    };
+    const struct { const char *name; const int32_t *at; int32_t lo, hi; } wholes[] = {
+        { "solve/solver", m->solver, 0, ABUT_SOLVED_BY },
+        { "nodal/newton", m->nodal_newton, 1, INT32_MAX },    { "nodal/iterations", m->nodal_iterations, 1, INT32_MAX },
+        { "nodal/sweeps", m->nodal_sweeps, 1, INT32_MAX },    { "nodal/return", m->nodal_return, 0, 2 },
+        { "nodal/accelerated", m->nodal_accelerated, 0, 2 },
+    };
+    abut_status rc = ABUT_OK;
+    for (size_t i = 0; i < sizeof reals / sizeof *reals && !rc; i++)
+        if (reals[i].at) rc = domain(reals[i].name, reals[i].at, reals[i].n, 0, reals[i].or_zero, INFINITY, err);
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes && !rc; i++)
+        if (wholes[i].at) rc = indices(wholes[i].name, wholes[i].at, 1, 1, wholes[i].lo, wholes[i].hi, err);
+    if (rc || !m->cohesion_force == !m->cohesion_range) return rc;
+    return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: cohesion has a force and a range",
+                     m->cohesion_force ? "nodal/cohesion-range" : "nodal/cohesion-force");
+}
+
 static abut_status check_parameters(const abut_model *m, abut_err *err)
 {
     abut_status rc;
@@ -456,6 +496,7 @@ static abut_status check_parameters(const abut_model *m, abut_err *err)
         (m->damp_stiffness && (rc = domain("damping/stiffness", m->damp_stiffness, 1, 0, 1, INFINITY, err))) ||
         (m->continuity && (rc = law("contact/barrier-continuity", m->continuity, 1, abut_barrier_names, err))) ||
         (m->barrier_filter && (rc = domain("contact/barrier-filter", m->barrier_filter, 1, 0, 1, 1, err))) ||
+        (m->mollifier && (rc = indices("contact/mollifier", m->mollifier, 1, 1, 0, 2, err))) ||
         (m->bodies_meet && (rc = indices("contact/bodies", m->bodies_meet, 1, 1, 0, 2, err))) ||
         (m->smoothing && (rc = law("contact/friction-smoothing", m->smoothing, 1, abut_friction_names, err))) ||
         (rc = indices("contact/lags", m->lags, 1, 1, 0, INT32_MAX, err)) ||
@@ -472,7 +513,8 @@ abut_status abut_model_check(const abut_model *m, abut_err *err)
 {
     abut_status rc;
     if ((rc = check_nodes(m, err)) || (rc = check_elements(m, err)) || (rc = check_contact(m, err)) ||
-        (rc = check_motion(m, err)) || (rc = check_attachments(m, err)) || (rc = check_codim(m, err)))
+        (rc = check_motion(m, err)) || (rc = check_attachments(m, err)) || (rc = check_codim(m, err)) ||
+        (rc = check_nodal(m, err)))
         return rc;
     return check_parameters(m, err);
 }
@@ -483,7 +525,7 @@ static abut_status check_vectors(const abut_frame *f, abut_err *err)
     if ((rc = near_enough("node/x", f->x, f->nv, err)) || (rc = near_enough("node/v", f->v, f->nv, err)) ||
         (rc = near_enough("node/a", f->a, f->nv, err)) || (rc = near_enough("node/x1", f->x1, f->nv, err)) ||
         (rc = near_enough("node/v1", f->v1, f->nv, err)) || (rc = near_enough("step/waypoints", f->waypoints, f->nw, err)) ||
-        (rc = near_enough("step/x0", f->x0, f->nv, err)))
+        (rc = near_enough("node/contact-impulse", f->impulse, f->nv, err)) || (rc = near_enough("step/x0", f->x0, f->nv, err)))
         return rc;
     return near_enough("step/multiplier", f->multiplier, f->nv, err);
 }
@@ -523,13 +565,39 @@ static abut_status check_lag(const abut_frame *f, const abut_model *m, abut_err 
     return ABUT_OK;
 }
 
+/* A table of hard contacts: all of it, or nothing. */
+static abut_status check_touch(const abut_frame *f, const abut_model *m, abut_err *err)
+{
+    const size_t n = (size_t)f->ntc;
+    const void *const all[] = { f->touch_first, f->touch_node, f->touch_weight, f->touch_point, f->touch_normal,
+                                f->touch_impulse, f->touch_mu, f->touch_state };
+    int there = 0;
+    for (int i = 0; i < 8; i++) there += all[i] != NULL;
+    if (there == 0) return ABUT_OK;
+    if (there < 8)
+        return abut_fail(err, ABUT_E_FORMAT, "arrays 'touch/': %d of first, node, weight, point, normal, impulse, mu, state are "
+                         "there, expected all or none", there);
+    abut_status rc = ABUT_OK;
+    for (size_t c = 0; c < n && !rc; c++) {
+        const int32_t lo = f->touch_first[2 * c], hi = f->touch_first[2 * c + 1];
+        if (!(0 <= lo && lo <= hi && hi <= f->ntn))
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'touch/first' row %zu: %d, %d, expected a range of the %d rows of "
+                           "touch/node", c, lo, hi, f->ntn);
+    }
+    if (!rc) rc = indices("touch/node", f->touch_node, f->ntn, 1, 0, m->nv, err);
+    if (!rc) rc = unit_vectors("touch/normal", f->touch_normal, n, 1e-6, err);
+    if (!rc) rc = domain("touch/mu", f->touch_mu, n, 0, 1, INFINITY, err);
+    return rc ? rc : indices("touch/state", f->touch_state, f->ntc, 1, 0, 3, err);
+}
+
 abut_status abut_frame_check(const abut_frame *f, const abut_model *m, abut_err *err)
 {
     assert(f);
     abut_status rc;
     const size_t nl = (size_t)f->nl;
     if ((rc = check_vectors(f, err)) || (rc = check_numbers(f, err)) ||
-        (rc = check_lag(f, m, err)) ||
+        (rc = check_lag(f, m, err)) || (rc = check_touch(f, m, err)) ||
+        (rc = unit_vectors("rod/frame", f->rod_frame, f->rod_frame ? (size_t)m->nrd : 0, 1e-6, err)) ||
         (rc = unit_vectors("lag/basis", f->lag_basis, 2 * nl, 1e-6, err)) ||
         (rc = domain("lag/normal-force", f->lag_force, nl, 0, 1, INFINITY, err)) ||
         (rc = domain("lag/mu", f->lag_mu, nl, 0, 1, INFINITY, err)))

@@ -1,19 +1,21 @@
 /* A model as a solver keeps it: the same, but for the order of its tets.
  *
  * Mesh generators leave nodes and tets in no order: a thousand tets in a row have some 2800 different nodes, where 300 would do,
- * and whatever goes through them waits for memory.  Here tets follow a curve through the rest shape, object by object.  Nodes
+ * and whatever goes through them waits for memory.  Here tets follow a curve through the rest shape, object by object, those
+ * of order 1 before the others.  Nodes
  * keep their numbers, for frames, messages and contacts have them; `node` is an order for what a solver numbers by itself. */
 #ifndef ABUT_MODEL_REORDERED_H
 #define ABUT_MODEL_REORDERED_H
 
 #include "model/model.h"
 
+enum { ABUT_REORDERED_ROWS = 9 };
 typedef struct abut_reordered {
-    abut_model model;       /* tet, tet_mat and tet_fibre are those below; all else is borrowed from the model that was given */
+    abut_model model;       /* what has a row for each tet is in row[]; all else is borrowed from the model that was given.  The
+                             * rows tet_first and geo_first do not ascend */
     int32_t *number;        /* [nt] number of a tet there */
     int32_t *node;          /* [nv] nodes as the tets come to them, then those without tets, ascending */
-    int32_t *tet, *tet_mat;
-    double *tet_fibre;
+    void *row[ABUT_REORDERED_ROWS];
 } abut_reordered;
 
 /** Fails  ABUT_E_NOMEM */

@@ -28,6 +28,16 @@ static void mark(int32_t *at, const int32_t *e, size_t n)
     for (size_t i = 0; i < n; i++) at[e[i]] = 0;
 }
 
+/* All nodes of tets; returns how many are no corners. */
+static int32_t mark_tets(int32_t *at, const abut_mesh *m)
+{
+    const size_t n = (size_t)abut_mesh_more(m) * (size_t)m->nt;
+    int32_t inner = 0;
+    mark(at, m->tet, 4 * (size_t)m->nt);
+    for (size_t i = 0; i < n; i++) inner += at[m->more[i]] < 0, at[m->more[i]] = 0;
+    return inner;
+}
+
 /* What contact sees of an object: the surface of its tets, its own triangles, all sides of both, its segments. */
 static abut_status part_surface(abut_part *p, abut_err *err)
 {
@@ -42,6 +52,28 @@ static abut_status part_surface(abut_part *p, abut_err *err)
         p->ntri += m->nf;
     }
     return abut_surface_edges(p->tri, p->ntri, m->seg, m->ns, m->nv, &p->edge, &p->nedge, err);
+}
+
+/* Vertices of the surface, and the other nodes of the faces of tets that are on it. */
+static abut_status mark_surface(abut_part *p, abut_err *err)
+{
+    const abut_mesh *m = &p->object->mesh;
+    const int order = abut_mesh_order(m);
+    int64_t *face = NULL;
+    int32_t n = 0;
+    p->surface = calloc((size_t)m->nv + 1, 1);
+    if (!p->surface) return no_memory(err, "nodes");
+    for (int32_t i = 0; i < m->nv; i++) p->surface[i] = p->vertex[i] == 0;
+    abut_status rc = order > 1 ? abut_surface_faces(m->tet, m->nt, m->nv, &face, &n, err) : ABUT_OK;
+    for (int32_t i = 0; i < n && !rc; i++) {
+        int32_t node[ABUT_TET_NODES_MAX];
+        int of_face[ABUT_FACE_NODES_MAX];
+        abut_mesh_tet_nodes(m, (int32_t)(face[i] / 4), node);
+        abut_tet_face_nodes(order, (int)(face[i] % 4), of_face);
+        for (int k = 0; k < abut_triangle_nodes(order); k++) p->surface[node[of_face[k]]] = 1;
+    }
+    free(face);
+    return rc;
 }
 
 static double shortest_edge(const abut_part *p)
@@ -60,6 +92,7 @@ static abut_status part_number(abut_part *p, abut_built *out, abut_object_facts 
 {
     const abut_mesh *m = &p->object->mesh;
     const size_t n = (size_t)m->nv + 1;
+    const int proxy = abut_part_has_proxy(p);
     p->node = malloc(n * sizeof *p->node);
     p->vertex = malloc(n * sizeof *p->vertex);
     if (!p->node || !p->vertex) return no_memory(err, "nodes");
@@ -67,10 +100,12 @@ static abut_status part_number(abut_part *p, abut_built *out, abut_object_facts 
     memset(p->vertex, -1, n * sizeof *p->vertex);
     mark(p->vertex, p->edge, 2 * (size_t)p->nedge);
     mark(p->vertex, m->point, (size_t)m->np);
-    if (!p->object->obstacle) mark(p->node, m->tet, 4 * (size_t)m->nt);
+    if (!p->object->obstacle) f->inner = mark_tets(p->node, m);
+    const abut_status rc = mark_surface(p, err);
+    if (rc) return rc;
     p->first = out->nodes;
     for (int32_t i = 0; i < m->nv; i++) {
-        if (p->vertex[i] == 0) p->vertex[i] = out->collision_vertices++, p->node[i] = 0;
+        if (p->vertex[i] == 0) p->vertex[i] = proxy ? 0 : out->collision_vertices++, p->node[i] = 0;
         if (p->node[i] == 0) p->node[i] = out->nodes++;
         else f->dropped++;
     }
@@ -79,7 +114,8 @@ static abut_status part_number(abut_part *p, abut_built *out, abut_object_facts 
     f->triangles = p->ntri, f->edges = p->nedge, f->points = m->np, f->least_edge = shortest_edge(p);
     out->shells += f->shells, out->hinges += f->hinges;
     out->rods += f->rods, out->bends += f->bends, out->particles += f->particles;
-    out->tets += f->tets, out->edges += p->nedge, out->triangles += p->ntri;
+    out->tets += f->tets;
+    if (!proxy) out->edges += p->nedge, out->triangles += p->ntri;
     abut_mesh_bounds(m, f->lo, f->hi);
     return ABUT_OK;
 }
@@ -119,7 +155,9 @@ static void parts_free(abut_build *b)
 {
     for (int32_t i = 0; b->part && i < b->scene->nobjects; i++) {
         abut_part *p = &b->part[i];
-        free(p->node), free(p->vertex), free(p->tri), free(p->edge), free(p->hinge), free(p->bend);
+        free(p->node), free(p->vertex), free(p->surface), free(p->tri), free(p->edge), free(p->hinge), free(p->bend);
+        if (p->proxy) abut_proxy_clear(p->proxy);
+        free(p->proxy);
     }
     free(b->part);
 }
@@ -157,36 +195,6 @@ static abut_status put_nodes(abut_build *b, abut_err *err)
     return ABUT_OK;
 }
 
-/* Tets, and the lumped masses they give: a quarter of rho V to each corner. */
-static abut_status put_tets(abut_build *b, abut_err *err)
-{
-    int32_t *tet, *mat;
-    if (!b->out->tets) return ABUT_OK;
-    abut_status rc = put(b->model, "tet/node", b->out->tets, &tet, err);
-    if (!rc) rc = put(b->model, "tet/material", b->out->tets, &mat, err);
-    if (rc) return rc;
-    for (int32_t o = 0; o < b->scene->nobjects; o++) {
-        const abut_scene_object *s = &b->scene->object[o];
-        abut_object_facts *f = &b->out->object[o];
-        f->least_volume = f->tets ? INFINITY : 0;
-        for (int32_t t = 0; t < f->tets; t++, tet += 4) {
-            abut_vec3 p[4];
-            for (int k = 0; k < 4; k++) {
-                tet[k] = b->part[o].node[s->mesh.tet[4 * (size_t)t + k]];
-                p[k] = abut_v3_get(b->X + 3 * (size_t)tet[k]);
-            }
-            const double V = abut_v3_dot(abut_v3_sub(p[1], p[0]),
-                                         abut_v3_cross(abut_v3_sub(p[2], p[0]), abut_v3_sub(p[3], p[0]))) / 6;
-            const double m = V * b->scene->material[s->material].density;
-            f->volume += V, f->mass += m;
-            f->least_volume = fmin(f->least_volume, V);
-            *mat++ = s->material;
-            for (int k = 0; k < 4; k++) b->mass[tet[k]] += m / 4;
-        }
-    }
-    return ABUT_OK;
-}
-
 /* Diagonal of the bounding box of the simulated nodes, or of all. */
 static double diagonal(const abut_build *b, int all)
 {
@@ -219,21 +227,25 @@ static abut_status measure(abut_build *b, abut_err *err)
 /* Without them nothing touches. */
 static abut_status put_contact(abut_build *b, abut_err *err)
 {
-    int32_t *node, *edge = NULL, *tri = NULL;
+    int32_t *node = NULL, *edge = NULL, *tri = NULL;
     if (b->scene->contact_off) {
         b->out->collision_vertices = b->out->edges = b->out->triangles = 0;
         return ABUT_OK;
     }
-    abut_status rc = put(b->model, "contact/node", b->out->collision_vertices, &node, err);
+    int proxies = 0;
+    for (int32_t o = 0; o < b->scene->nobjects; o++) proxies |= b->part[o].proxy != NULL;
+    abut_status rc = proxies ? abut_build_contact_rows(b, err)
+                             : put(b->model, "contact/node", b->out->collision_vertices, &node, err);
     if (!rc && b->out->edges) rc = put(b->model, "contact/edge", b->out->edges, &edge, err);
     if (!rc && b->out->triangles) rc = put(b->model, "contact/triangle", b->out->triangles, &tri, err);
     if (rc) return rc;
     for (int32_t o = 0; o < b->scene->nobjects; o++) {
         const abut_part *p = &b->part[o];
-        for (int32_t i = 0; i < p->object->mesh.nv; i++)
+        const abut_proxy *y = p->proxy;
+        for (int32_t i = 0; i < (node ? p->object->mesh.nv : 0); i++)
             if (p->vertex[i] >= 0) node[p->vertex[i]] = p->node[i];
-        for (int32_t i = 0; i < 3 * p->ntri; i++) *tri++ = p->vertex[p->tri[i]];
-        for (int32_t i = 0; i < 2 * p->nedge; i++) *edge++ = p->vertex[p->edge[i]];
+        for (int32_t i = 0; i < 3 * (y ? y->nf : p->ntri); i++) *tri++ = y ? p->first_vertex + y->tri[i] : p->vertex[p->tri[i]];
+        for (int32_t i = 0; i < 2 * p->nedge; i++) *edge++ = y ? p->first_vertex + p->edge[i] : p->vertex[p->edge[i]];
     }
     return ABUT_OK;
 }
@@ -277,6 +289,13 @@ static const abut_scene_pair *find_pair(const abut_scene *s, int of_materials, i
     return NULL;
 }
 
+static int coheres(const abut_scene *s, int32_t thing)
+{
+    for (int32_t i = 0; i < s->ncohesions; i++)
+        if (s->cohesion[i].a == thing || s->cohesion[i].b == thing) return 1;
+    return 0;
+}
+
 static int in_pairs(const abut_scene *s, int of_materials, int32_t row)
 {
     for (const abut_scene_pair *p = s->pair; p < s->pair + s->npairs; p++)
@@ -296,12 +315,12 @@ static double pair_mu(const abut_scene *s, int32_t a, int32_t b)
     return p.has_mu ? p.mu : q.has_mu ? q.mu : s->mu.value;
 }
 
-/* Things that behave alike share a class: no explicit pair names them, their own coefficients are the same or none, and so
- * are their materials as far as a pair of materials names them. */
+/* Things that behave alike share a class: no explicit pair names them, nor does a cohesion, their own coefficients are the same
+ * or none, and so are their materials as far as a pair of materials names them. */
 static int same_class(const abut_scene *s, int32_t a, int32_t b)
 {
     const rubbing p = rubbing_of(s, a), q = rubbing_of(s, b);
-    if (in_pairs(s, 0, a) || in_pairs(s, 0, b)) return 0;
+    if (in_pairs(s, 0, a) || in_pairs(s, 0, b) || coheres(s, a) || coheres(s, b)) return 0;
     if (p.material != q.material && (in_pairs(s, 1, p.material) || in_pairs(s, 1, q.material))) return 0;
     return p.has_mu == q.has_mu && (!p.has_mu || p.mu == q.mu);
 }
@@ -382,11 +401,12 @@ static abut_status put_variants(abut_build *b, abut_err *err)
     if (!rc && s->barrier_law != ABUT_BARRIER_IPC) rc = put_choice(b, "contact/barrier-continuity", s->barrier_law, err);
     if (!rc && s->friction_law != ABUT_FRICTION_C1) rc = put_choice(b, "contact/friction-smoothing", s->friction_law, err);
     if (!rc && s->bodies_off) rc = put_choice(b, "contact/bodies", 0, err);
+    if (!rc && s->mollifier_off) rc = put_choice(b, "contact/mollifier", 0, err);
     if (!rc && s->damp_mass.value > 0) rc = put_number(b, "damping/mass", s->damp_mass.value, err);
     if (!rc && s->damp_stiffness.value > 0) rc = put_number(b, "damping/stiffness", s->damp_stiffness.value, err);
     static const char *const name[] = { "time/scheme", "damping/mass", "damping/stiffness", "contact/barrier-continuity",
-                                        "contact/friction-smoothing", "contact/bodies" };
-    for (int i = 0; i < 6 && !rc; i++) {
+                                        "contact/friction-smoothing", "contact/bodies", "contact/mollifier" };
+    for (size_t i = 0; i < sizeof name / sizeof *name && !rc; i++) {
         abut_array *a = abut_arrays_find(b->model, name[i]);
         if (a) a->flags |= ABUT_A_REQUIRED;
     }
@@ -472,10 +492,13 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     abut_status rc = abut_build_check(&b, bad, err);
     if (!rc) rc = parts_make(&b, err);
     if (!rc) rc = put_nodes(&b, err);
-    if (!rc) rc = put_tets(&b, err);
+    if (!rc) rc = abut_build_tets(&b, err);
     if (!rc) rc = abut_build_codim(&b, err);
     if (!rc) rc = measure(&b, err);
+    built->dhat = in_metres(&s->dhat, built->length);
+    if (!rc) rc = abut_build_proxies(&b, err);
     if (!rc) rc = put_materials(&b, err);
+    if (!rc) rc = abut_build_curved(&b, err);
     if (!rc) rc = put_contact(&b, err);
     if (!rc) rc = put_planes(&b, err);
     if (!rc) rc = put_friction(&b, err);
@@ -485,6 +508,7 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     if (!rc) rc = put_parameters(&b, err);
     if (!rc) rc = put_all_names(&b, err);
     if (!rc) rc = put_stiffness(&b, err);
+    if (!rc) rc = abut_build_nodal(&b, err);
     parts_free(&b);
     if (rc) {
         abut_built_clear(built);

@@ -3,8 +3,19 @@
 #define ABUT_SCENE_BUILD_H
 
 #include "base/array.h"
+#include "mesh/embed.h"
 #include "model/offender.h"
 #include "scene/scene.h"
+
+/* The contact surface of an object that has one of its own. */
+typedef struct abut_proxy_facts {
+    int32_t vertices;           /* 0: its contact surface is the faces of its elements */
+    int segments;               /* of the boundary; 0: another surface is in its place */
+    double altitude;            /* m, the smallest of its triangles */
+    int low;                    /* 1: no more than dhat: contact pushes neighbours apart at rest */
+    abut_chord chord;           /* of the boundary */
+    abut_embedding embedding;   /* of another surface */
+} abut_proxy_facts;
 
 /* What became of one object. */
 typedef struct abut_object_facts {
@@ -14,8 +25,13 @@ typedef struct abut_object_facts {
     double mass, volume;        /* kg, m^3 of tets; 0 for an obstacle */
     double area, length;        /* m^2 of shells, m of rods, at rest */
     double least_volume;        /* m^3, of a tet */
+    int order, shape;           /* of its tets: displacement, rest shape; 0 without tets */
+    int32_t inner;              /* nodes that are no corners */
+    double least_ratio;         /* least det J over its mean in a tet, J of the rest shape */
     double least_edge;          /* m, of the surface */
     double lo[3], hi[3];        /* m, bounding box */
+    abut_proxy_facts proxy;
+    double density[2];          /* least and largest factor on the material's density, of a body with a reference; else 0 */
 } abut_object_facts;
 
 /* What was derived; zero-filled is empty. */

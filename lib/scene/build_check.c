@@ -1,6 +1,8 @@
 #include "scene/build_parts.h"
 
+#include "geom/jacobian.h"
 #include "math/vec3.h"
+#include "mesh/elevate.h"
 
 #include <assert.h>
 #include <math.h>
@@ -50,6 +52,7 @@ static int32_t *number_points(const abut_mesh *m)
     if (!number) return NULL;
     memset(number, -1, (size_t)m->nv * sizeof *number);
     use(number, m->tet, 4 * (size_t)m->nt);
+    use(number, m->more, (size_t)abut_mesh_more(m) * (size_t)m->nt);
     use(number, m->tri, 3 * (size_t)m->nf);
     use(number, m->seg, 2 * (size_t)m->ns);
     use(number, m->point, (size_t)m->np);
@@ -71,6 +74,25 @@ static abut_status check_tets(const abut_scene_object *o, const int32_t *number,
                                 "%.6g): 6 V / L^3 = %.3g, expected more than %g", t, o->name, number[v[0]],
                                 number[v[1]], number[v[2]], number[v[3]],
                                 shape < -FLAT ? "inverted" : "flat", x[0], x[1], x[2], shape, FLAT);
+    }
+    return rc;
+}
+
+/* The rest shapes of tets of order 2 and more are one-to-one everywhere. */
+static abut_status check_curved(const abut_scene_object *o, abut_offenders *bad, abut_err *err)
+{
+    const int order = o->order.kept ? o->order.kept : abut_mesh_order(&o->mesh);
+    abut_status rc = ABUT_OK;
+    for (int32_t t = 0; t < o->mesh.nt && !rc && order > 1; t++) {
+        double X[ABUT_TET_NODES_MAX][3];
+        abut_jacobian_at at;
+        if (o->order.kept) memcpy(X, o->order.rest + 3 * (size_t)abut_tet_nodes(order) * (size_t)t, sizeof(double[3]) *
+                                  (size_t)abut_tet_nodes(order));
+        else abut_mesh_tet_places(&o->mesh, t, X);
+        if (abut_jacobian_check(order, (const double(*)[3])X, &at) == ABUT_JACOBIAN_POSITIVE) continue;
+        rc = abut_offenders_add(bad, 4, 0, X[0], err, "tet %d of '%s', of order %d, is not one-to-one: det J = %.3g m^3 at the "
+                                "barycentric point (%.4g, %.4g, %.4g, %.4g), expected more than 0", t, o->name, order, at.det,
+                                at.L[0], at.L[1], at.L[2], at.L[3]);
     }
     return rc;
 }
@@ -109,6 +131,7 @@ abut_status abut_build_check(const abut_build *b, abut_offenders *bad, abut_err 
         if (!number) return abut_fail(err, ABUT_E_NOMEM, "object '%s': no memory for %d points", o->name, o->mesh.nv);
         rc = check_surface(o, number, bad, err);
         if (!rc && !o->obstacle) rc = check_tets(o, number, bad, err);
+        if (!rc && !o->obstacle) rc = check_curved(o, bad, err);
         free(number);
     }
     if (!rc && bad->total)

@@ -270,8 +270,10 @@ static abut_status put_bends(abut_build *b, abut_err *err)
         const abut_part *p = &b->part[i];
         const abut_scene_object *o = p->object;
         for (const abut_bend *e = p->bend; e < p->bend + p->nbend; e++, node += 3) {
+            /* along the rod, where its segments run the other direction */
+            const int back = o->rod_curved && o->mesh.seg[2 * (size_t)e->seg[0]] == e->node[1];
             for (int k = 0; k < 3; k++)
-                node[k] = p->node[e->node[k]];
+                node[k] = p->node[e->node[back ? 2 - k : k]];
             *stiffness++ = abut_bend_stiffness(bending_young(&b->scene->material[o->material]), o->rod_radius,
                                                o->rod_length[e->seg[0]], o->rod_length[e->seg[1]]);
         }
@@ -336,17 +338,20 @@ abut_status abut_build_fabrics(abut_build *b, abut_err *err)
 {
     assert(b);
     const abut_scene *s = b->scene;
-    int fabric = 0, cloth = 0;
+    int fabric = 0, cloth = 0, squeezed = 0;
     for (int32_t i = 0; i < s->nmaterials; i++)
         fabric |= s->material[i].membrane != ABUT_MEMBRANE_ISOTROPIC,
-            cloth |= s->material[i].membrane == ABUT_MEMBRANE_CLOTH;
+            cloth |= s->material[i].membrane == ABUT_MEMBRANE_CLOTH,
+            squeezed |= s->material[i].membrane == ABUT_MEMBRANE_BARAFF_WITKIN;
     int32_t *membrane = fabric ? put(b, "material/membrane", s->nmaterials, err) : NULL;
     double *moduli = membrane ? put(b, "material/fabric", s->nmaterials, err) : NULL;
     double *limit = moduli && cloth ? put(b, "material/strain-limit", s->nmaterials, err) : NULL;
-    if ((fabric && !moduli) || (cloth && !limit)) return status(err);
+    double *left = moduli && squeezed ? put(b, "material/compression", s->nmaterials, err) : NULL;
+    if ((fabric && !moduli) || (cloth && !limit) || (squeezed && !left)) return status(err);
     for (int32_t i = 0; i < s->nmaterials && membrane; i++) {
         membrane[i] = s->material[i].membrane;
         memcpy(moduli + 4 * (size_t)i, s->material[i].fabric, 4 * sizeof *moduli);
+        if (left) left[i] = s->material[i].compression;
         if (limit) memcpy(limit + 3 * (size_t)i, s->material[i].strain_limit, 3 * sizeof *limit);
     }
     return ABUT_OK;

@@ -10,13 +10,16 @@
 typedef struct abut_part {
     const abut_scene_object *object;
     int32_t *node;          /* [mesh.nv] node of the model, -1: left out */
-    int32_t *vertex;        /* [mesh.nv] collision vertex, -1: none */
-    int32_t *tri, *edge;    /* surface, in points of the mesh */
+    int32_t *vertex;        /* [mesh.nv] collision vertex, -1: none; of a part with a proxy 0 on the boundary */
+    unsigned char *surface; /* [mesh.nv] 1: on the surface, nodes of the faces of curved tets, too */
+    int32_t *tri, *edge;    /* surface, in points of the mesh; edges of a proxy in its vertices */
     int32_t ntri, nedge;
     abut_hinge *hinge;      /* of a body, in points of the mesh */
     abut_bend *bend;
     int32_t nhinge, nbend;
     int32_t first, nodes;   /* nodes of the model: [first, first + nodes) */
+    abut_proxy *proxy;      /* NULL: its surface are faces of its elements */
+    int32_t first_vertex;   /* collision vertices of the proxy: from here on */
 } abut_part;
 
 /* What the steps of abut_scene_build have in common. */
@@ -38,8 +41,21 @@ static inline int32_t abut_part_number(const abut_part *p, int32_t point)
 /** The part that a node of the model belongs to. */
 const abut_part *abut_part_of(const abut_build *b, int32_t node);
 
+/** 1 when contact sees the part by a surface of its own. */
+int abut_part_has_proxy(const abut_part *p);
+/** Makes these surfaces, after the parameters that lengths derive from: b->out->dhat.
+ * Fails  as abut_proxy_embed and abut_proxy_upsample; ABUT_E_FORMAT elements that are no tets, too many segments */
+ABUT_MUST_USE abut_status abut_build_proxies(abut_build *b, abut_err *err);
+/** Puts the rows of all collision vertices, where at least one part has a proxy: contact/map-*. */
+ABUT_MUST_USE abut_status abut_build_contact_rows(abut_build *b, abut_err *err);
+
 /** Lists inverted, flat and degenerate elements of all objects. */
 ABUT_MUST_USE abut_status abut_build_check(const abut_build *b, abut_offenders *bad, abut_err *err);
+
+/** Puts tets of every order, and the masses of their nodes: a quarter of rho V to each corner of a tet of order 1; at order 2 and
+ * more M_ii (sum of rho V)/(sum of M_ii) over the body, M the consistent mass (E. Hinton, T. Rock, O. Zienkiewicz, "A note on mass
+ * lumping", Earthq. Eng. Struct. Dyn. 4, 1976), which is positive.  After the nodes. */
+ABUT_MUST_USE abut_status abut_build_tets(abut_build *b, abut_err *err);
 
 /** Finds what bends in a body; its elements of every kind are what the object says they are.
  * Fails  ABUT_E_FORMAT triangles, segments or points without a meaning, or a meaning without them; ABUT_E_GEOM more than two
@@ -52,6 +68,13 @@ ABUT_MUST_USE abut_status abut_build_codim(abut_build *b, abut_err *err);
 
 /** Puts what materials of shells have beside their isotropic moduli. */
 ABUT_MUST_USE abut_status abut_build_fabrics(abut_build *b, abut_err *err);
+
+/** Puts the curvature at rest of rods, where an object wants it: after materials and bends.
+ * Fails  ABUT_E_FORMAT with a `rest` of its own; as abut_curved_rods_init and abut_curved_rods_measure; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_build_curved(abut_build *b, abut_err *err);
+
+/** Puts what hard contact is solved with: after the friction classes. */
+ABUT_MUST_USE abut_status abut_build_nodal(abut_build *b, abut_err *err);
 
 /** Puts what materials of tets have beside their isotropic moduli: after the tets. */
 ABUT_MUST_USE abut_status abut_build_terms(abut_build *b, abut_err *err);

@@ -30,7 +30,7 @@ static int selected(const abut_scene_select *s, const abut_part *p, const double
 {
     const double *x = p->object->mesh.x + 3 * (size_t)i;
     const abut_vec3 v = abut_v3_get(x);
-    if (p->node[i] < 0 || (s->on_surface && p->vertex[i] < 0)) return 0;
+    if (p->node[i] < 0 || (s->on_surface && !p->surface[i])) return 0;
     if (s->in_box && !inside(x, s->lo, s->hi)) return 0;
     if (s->in_relative_box && !inside(x, box[0], box[1])) return 0;
     if (s->in_sphere && abut_v3_norm2(abut_v3_sub(v, abut_v3_get(s->center))) > s->radius * s->radius) return 0;

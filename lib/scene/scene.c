@@ -7,6 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+const abut_scene_nodal_key abut_scene_nodal_keys[ABUT_NODAL_KEYS] = {
+    { "newton", "nodal/newton", ABUT_NODAL_WHOLE, NULL },
+    { "iterations", "nodal/iterations", ABUT_NODAL_WHOLE, NULL },
+    { "sweeps", "nodal/sweeps", ABUT_NODAL_WHOLE, NULL },
+    { "tolerance", "nodal/tolerance", ABUT_NODAL_LENGTH, "m" },
+    { "gap", "nodal/gap", ABUT_NODAL_LENGTH, "m" },
+    { "beta", "nodal/beta", ABUT_NODAL_REAL, "" },
+    { "sigma", "nodal/sigma", ABUT_NODAL_REAL, "" },
+    { "freeze", "nodal/freeze", ABUT_NODAL_SHARE, "" },
+    { "return", "nodal/return", ABUT_NODAL_RETURN, NULL },
+    { "accelerated", "nodal/accelerated", ABUT_NODAL_FLAG, NULL },
+    { "compliance", "nodal/compliance", ABUT_NODAL_STIFFNESS, "N/m" },
+};
+
 static abut_param param(double value, int per_length)
 {
     return (abut_param){ value, per_length, "default" };
@@ -69,6 +83,14 @@ abut_status abut_scene_reserve_seams(abut_scene *s, int32_t n, abut_err *err)
     return ABUT_OK;
 }
 
+abut_status abut_scene_reserve_cohesions(abut_scene *s, int32_t n, abut_err *err)
+{
+    s->cohesion = calloc((size_t)n + 1, sizeof *s->cohesion);
+    if (!s->cohesion) return abut_fail(err, ABUT_E_NOMEM, "scene: no memory for %d cohesions", n);
+    s->ncohesions = n;
+    return ABUT_OK;
+}
+
 void abut_scene_path_transform(abut_scene_path *path, int32_t nv, const double A[9], const double b[3])
 {
     for (size_t i = 0; i < (size_t)path->n * (size_t)nv; i++) {
@@ -85,6 +107,8 @@ static void transform_all(abut_scene *s, const double A[9], const double b[3])
         abut_scene_object *o = &s->object[i];
         if (o->in_place) continue;
         abut_mesh_transform(&o->mesh, A, b);
+        abut_mesh_transform(&o->proxy.surface, A, b);
+        abut_mesh_transform(&o->reference, A, b);
         abut_scene_path_transform(&o->path, o->mesh.nv, A, b);
     }
     for (int32_t i = 0; i < s->nmotions; i++) {
@@ -160,10 +184,16 @@ void abut_scene_clear(abut_scene *s)
 {
     for (int32_t i = 0; i < s->nobjects; i++) {
         abut_mesh_clear(&s->object[i].mesh);
+        abut_mesh_clear(&s->object[i].proxy.surface);
+        abut_mesh_clear(&s->object[i].reference);
+        free(s->object[i].density);
         free(s->object[i].path.time);
         free(s->object[i].path.x);
         free(s->object[i].shell.rest);
         free(s->object[i].rod_length);
+        abut_snap_clear(&s->object[i].order.snap);
+        free(s->object[i].order.rest);
+        free(s->object[i].fill);
     }
     for (int32_t i = 0; i < s->nmotions; i++) {
         free(s->motion[i].select.points);
@@ -175,6 +205,7 @@ void abut_scene_clear(abut_scene *s)
     for (int32_t i = 0; i < s->nseams; i++)
         for (int k = 0; k < 2; k++) free(s->seam[i].side[k].points);
     free(s->attachment), free(s->seam);
+    free(s->cohesion);
     for (int32_t i = 0; s->material && i < s->nmaterials; i++) free(s->material[i].knot), free(s->material[i].slope);
     free(s->material), free(s->object), free(s->plane), free(s->motion), free(s->pair);
     memset(s, 0, sizeof *s);

@@ -3,6 +3,7 @@
 #ifndef ABUT_SCENE_SCENE_H
 #define ABUT_SCENE_SCENE_H
 
+#include "mesh/curve.h"
 #include "mesh/mesh.h"
 
 enum { ABUT_SCENE_NAME = 64, ABUT_SCENE_FROM = 96 };
@@ -20,7 +21,8 @@ typedef struct abut_scene_material {
     double density, young, poisson; /* kg/m^3, Pa, 1 */
     double bending_young;           /* Pa, of hinges and bends; 0: young */
     int membrane;                   /* ABUT_MEMBRANE_ISOTROPIC, ... */
-    double fabric[4];               /* Pa: a11, a22, a12, G12 */
+    double fabric[4];               /* Pa: a11, a22, a12, G12; of ABUT_MEMBRANE_BARAFF_WITKIN k_u, k_v, 0, k_s */
+    double compression;             /* of ABUT_MEMBRANE_BARAFF_WITKIN: what is left of k_u, k_v */
     double strain_limit[3];         /* of ABUT_MEMBRANE_CLOTH: E11, E22, E12 */
     int32_t nknots;                 /* of a spline; 0: it is none */
     double *knot, *slope;           /* [nknots], [3 nknots] Pa: a', b', c' */
@@ -48,6 +50,29 @@ typedef struct abut_scene_shell {
     double *rest;                   /* [nf * 9] corners of the triangles at rest, m */
 } abut_scene_shell;
 
+/* Of which order the tets of an object are, and what its surface stands for (scene/orders.h). */
+typedef struct abut_scene_order {
+    int order, geometry;            /* of displacement and of the rest shape, 1 to 4; 0: not said */
+    int surface;                    /* 1: the snap was said, 0: it is that of a generator, for orders above 1 */
+    abut_snap snap;                 /* in the coordinates of the mesh until it is placed; a mesh is placed with it */
+    int curved;                     /* 1: the surface was put onto it */
+    abut_curved facts;
+    int found;                      /* order of the tets as they were said */
+    int kept;                       /* 0, or the order of the rest shape, which is above that of displacement */
+    double *rest;                   /* [3 nt abut_tet_nodes(kept)] m: places of its nodes, tet by tet */
+} abut_scene_order;
+
+/* The contact surface of a body of tets; zero-filled, with extrapolation -1: the faces of its tets, or what their order asks for
+ * (scene/build_proxy.c). */
+typedef struct abut_scene_proxy {
+    char from[ABUT_SCENE_FROM];     /* "": the scene does not say */
+    int segments;                   /* on a side of a face; 0: by edge, then by tolerance */
+    double edge;                    /* m: no longer than that is a segment; 0: not said */
+    abut_param tolerance;           /* m: between the boundary and its flat triangles; 0: not said */
+    abut_mesh surface;              /* that stands for the boundary; empty: the boundary does */
+    double extrapolation;           /* how far it may be outside of the tets (mesh/embed.h); below 0: not said */
+} abut_scene_proxy;
+
 /* A body or an obstacle; the mesh is where the scene starts. */
 typedef struct abut_scene_object {
     char name[ABUT_SCENE_NAME], from[ABUT_SCENE_FROM];
@@ -62,12 +87,18 @@ typedef struct abut_scene_object {
     double mu;
     double max_volume;              /* m^3: fill the closed surface with tets no larger than this; 0: leave it */
     int keep_surface;               /* ... without dividing its triangles */
+    abut_scene_order order;         /* of its tets */
+    double *fill;                   /* [nt] part of each tet that is solid, of a cage; NULL: all are */
+    abut_mesh reference;            /* whose mass, at the material's density, and centre the body shall have; empty: its own */
+    double *density;                /* [nt] factor on the material's density for that (scene/match.h); NULL: 1 */
     abut_scene_path path;           /* of an obstacle */
     abut_scene_shell shell;         /* of a body's triangles */
     double rod_radius;              /* m: a body's segments are rods; 0: it has none */
+    int rod_curved;                 /* they are at rest as curved as their mesh; else straight */
     double *rod_length;             /* [ns] at rest, m */
     double particle_radius;         /* m: a body's isolated points are particles; 0: it has none */
     double contact_thickness;       /* m */
+    abut_scene_proxy proxy;
 } abut_scene_object;
 
 typedef struct abut_scene_plane {
@@ -160,6 +191,23 @@ typedef struct abut_scene_pair {
     char from[ABUT_SCENE_FROM];
 } abut_scene_pair;
 
+/* Attraction of two things by a linear fall-off: things as in abut_scene_pair. */
+typedef struct abut_scene_cohesion {
+    int32_t a, b;
+    double force, range;            /* N at no gap, m */
+    char from[ABUT_SCENE_FROM];
+} abut_scene_cohesion;
+
+/* How hard contact is solved (solve/nodal): the keys of the map `nodal`, in the order of abut_scene_nodal_keys. */
+enum { ABUT_NODAL_KEYS = 11 };
+typedef struct abut_scene_nodal_key {
+    const char *key, *array;        /* "gap", "nodal/gap" */
+    enum { ABUT_NODAL_WHOLE, ABUT_NODAL_LENGTH, ABUT_NODAL_REAL, ABUT_NODAL_SHARE /* may be 0 */, ABUT_NODAL_STIFFNESS,
+           ABUT_NODAL_RETURN /* feasible or elastic */, ABUT_NODAL_FLAG } kind;
+    const char *unit;               /* of the array; NULL: a whole number */
+} abut_scene_nodal_key;
+extern const abut_scene_nodal_key abut_scene_nodal_keys[ABUT_NODAL_KEYS];
+
 /* Owns everything in it; zero-filled is a valid empty scene without defaults. */
 typedef struct abut_scene {
     abut_param step, end;           /* s; end 0: not said */
@@ -173,6 +221,7 @@ typedef struct abut_scene {
     abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
     int barrier_law;                /* ABUT_BARRIER_IPC, ... */
     abut_param barrier_filter;      /* of dhat; 0: none */
+    int mollifier_off;              /* nearly parallel edges are contacts as others */
     int barrier_kappa;              /* 1: bounds of the stiffness by the law ipc, whatever the law is */
     abut_param stiffen_below;       /* m; 0: the default of whoever solves */
     abut_param eps_v, tolerance;    /* m/s */
@@ -180,6 +229,8 @@ typedef struct abut_scene {
     int friction_law;               /* ABUT_FRICTION_C1, ... */
     abut_param mu;
     abut_param lags;                /* friction lag iterations per step; 0: until they converge */
+    int solver;                     /* ABUT_SOLVED_BY_* */
+    abut_param nodal[ABUT_NODAL_KEYS];      /* from "": not said */
     int is_turned;                  /* before fit, the scene is rotated about the origin by ... */
     double turn[9];                 /* ... this rotation, row-major */
     double fit;                     /* m: the scene is scaled so that its longest side is this, and moved to the positive
@@ -194,6 +245,8 @@ typedef struct abut_scene {
     int32_t nattachments;
     abut_scene_seam *seam;
     int32_t nseams;
+    abut_scene_cohesion *cohesion;
+    int32_t ncohesions;
     int32_t nmaterials, nobjects, nplanes, nmotions, npairs;
 } abut_scene;
 
@@ -214,6 +267,9 @@ void abut_scene_place(abut_scene *s);
 
 /** The same for seams. */
 ABUT_MUST_USE abut_status abut_scene_reserve_seams(abut_scene *s, int32_t n, abut_err *err);
+
+/** The same for cohesions. */
+ABUT_MUST_USE abut_status abut_scene_reserve_cohesions(abut_scene *s, int32_t n, abut_err *err);
 
 /** x -> A x + b for all positions of nv points each. */
 void abut_scene_path_transform(abut_scene_path *path, int32_t nv, const double A[9], const double b[3]);

@@ -117,6 +117,7 @@ static void say_limit(words *w, const abut_failure_view *s, const abut_limit *l,
     case ABUT_LIMIT_PLANE: say_plane(w, s, l->node[0], l->node[1], NAN); break;
     case ABUT_LIMIT_TET: case ABUT_LIMIT_STRETCH: case ABUT_LIMIT_TERM: say_term(w, s, l); break;
     case ABUT_LIMIT_LENGTH: say(w, "the length of the scene"); break;
+    case ABUT_LIMIT_CFL: say(w, "half of dhat for a point"); break;
     case ABUT_LIMIT_NONE: case ABUT_LIMIT_KINDS: break;
     }
 }
@@ -203,7 +204,8 @@ abut_status abut_failure_say(const abut_failure *f, const abut_failure_view *s, 
     words w = { .n = 0 };
     say_kind(&w, s, f);
     if (isfinite(f->residual)) {
-        if (s->want > 0) say(&w, "; characteristic norm %.3g, want %.3g", f->norm, s->want);
+        const struct abut_failure_norm *n = &s->norm;
+        if (n->words) say(&w, "; %s %.3g%s, want %.3g", n->words, f->norm, n->unit, n->want);
         else say(&w, "; residual %.3g m/s, want %.3g", f->residual, s->prob->model->tolerance[0]);
         say(&w, "; step length %.3g", f->alpha);
         say_limit(&w, s, &f->limit, f->bound);

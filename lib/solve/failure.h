@@ -21,7 +21,7 @@ typedef struct abut_failure {
     abut_failure_kind kind;
     int iterations;             /* of this minimisation */
     double residual;            /* m/s, of the last direction; NAN before the first */
-    double norm;                /* characteristic norm at the last iterate when it is the stopping rule, else 0 */
+    double norm;                /* of the gradient at the last iterate when the stopping rule asks for one, else 0 */
     double bound, alpha;        /* of the last step: feasible and accepted length; accepted 0: none */
     abut_limit limit;           /* what set the bound */
     int32_t node;               /* INDEFINITE: of the pivot; FLOATING: of the body; otherwise -1 */
@@ -33,7 +33,10 @@ typedef struct abut_failure_view {
     const abut_objective *prob;
     const abut_point *here;     /* the iterate, with its contacts */
     const abut_arrays *names;   /* the arrays of the model; NULL: objects have numbers */
-    double want;                /* of the characteristic norm when it is the stopping rule, else 0 */
+    struct abut_failure_norm {  /* of the gradient when the stopping rule asks for one: words (NULL: it does not), unit, its bound */
+        const char *words, *unit;
+        double want;
+    } norm;
     double progress;            /* fraction of the scripted motion that is done */
 } abut_failure_view;
 

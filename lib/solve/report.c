@@ -10,9 +10,10 @@ static int slot(int number)
     return number < HALF ? number : HALF + (number - HALF) % HALF;
 }
 
-const char *const abut_contact_names[ABUT_CONTACT_NOT_BODIES + 1] = {
+const char *const abut_contact_names[ABUT_CONTACT_HARD + 1] = {
     "barrier", "ignored: nothing is guaranteed", "springs: nothing is guaranteed", "off: nothing is guaranteed",
-    "barrier against obstacles: nothing is guaranteed between bodies"
+    "barrier against obstacles: nothing is guaranteed between bodies",
+    "hard, judged"
 };
 
 abut_iteration *abut_report_iteration(abut_report *r)
@@ -43,7 +44,7 @@ const abut_iteration *abut_report_row(const abut_report *r, int i)
 const char *abut_limit_name(abut_limit_kind kind, const char *term)
 {
     static const char *const name[] = { "none", "vertex-triangle", "edge-edge", "half-space", "inversion", "length",
-                                        "vertex-edge", "vertex-vertex", "stretch" };
+                                        "vertex-edge", "vertex-vertex", "stretch", NULL, "cfl" };
     return kind == ABUT_LIMIT_TERM ? term : name[kind];
 }
 

@@ -34,8 +34,8 @@ enum { ABUT_HISTORY = 1024 };
 
 /* What stands between bodies: the barrier, which guarantees that they never meet; nothing; springs, which guarantee nothing. */
 enum { ABUT_CONTACT_BARRIER = 0, ABUT_CONTACT_IGNORED = 1, ABUT_CONTACT_SPRINGS = 2, ABUT_CONTACT_OFF = 3,
-       ABUT_CONTACT_NOT_BODIES = 4 };
-extern const char *const abut_contact_names[ABUT_CONTACT_NOT_BODIES + 1];
+       ABUT_CONTACT_NOT_BODIES = 4, ABUT_CONTACT_HARD = 5 /* laws of contact, and a judge of every step */ };
+extern const char *const abut_contact_names[ABUT_CONTACT_HARD + 1];
 
 /* What a step on a device adds. */
 typedef struct abut_device_report {
@@ -45,6 +45,24 @@ typedef struct abut_device_report {
     int corrections, cg_double; /* of solutions in single precision; solutions that double precision had to find */
     double transfer;            /* s: positions to and fro */
 } abut_device_report;
+
+/* What a step of hard contact adds (solve/nodal). */
+typedef struct abut_nodal_report {
+    int solved;                 /* 1: this is one */
+    int linearisations, iterations, rounds; /* of Newton; of ADMM; of detection after the judge refused */
+    size_t visits, asleep;      /* of contacts by sweeps, and those that were left out because they slept */
+    size_t contacts, appended;  /* at the end; of them, found on the motion */
+    int colours;
+    double delta_inf, delta_2;  /* m: h (change of v + distance of v and p) in the last iteration, largest and mean square */
+    double penetration;         /* m: max of -h u_N with the velocity returned */
+    double coulomb_residual;    /* m/s: of the laws of contact, with that velocity */
+    double balance_residual;    /* |A v - f - B^T r| over |f|, largest entries */
+    size_t sticking, sliding, yielding; /* contacts */
+    size_t opening;             /* that were within the reserve at the start */
+    int repaired;               /* 0: none, 1: more rounds, 2: the barrier's step */
+    int twist_iterations;
+    double detect, project, judge;  /* s */
+} abut_nodal_report;
 
 /* Zero-filled is empty; clear frees the iterations. */
 typedef struct abut_report {
@@ -59,7 +77,8 @@ typedef struct abut_report {
     int newton_solves;          /* quasi-Newton: iterations that took Newton's direction */
     int not_descending, pairs_skipped;  /* its directions that were replaced; steps that taught it nothing */
     int initial_matrices;       /* and how many it made */
-    double norm;                /* characteristic norm of the gradient at the end; 0 when it is not the stopping rule */
+    double norm, gradient;      /* of the gradient at the end, as the stopping rule asks for it: characteristic; the largest entry
+                                 * as a force for each metre of the scene, N/m.  0 when it does not */
     int shifts;                 /* factorisations that needed a larger diagonal */
     abut_iteration *it;         /* kept iterations: abut_report_row */
     int it_cap;
@@ -96,6 +115,7 @@ typedef struct abut_report {
     double cpu;                 /* s, of all threads; seconds.total is wall clock */
     abut_phase_seconds seconds;
     abut_device_report device;
+    abut_nodal_report nodal;
 } abut_report;
 
 /** Room for one more iteration, counted in newton; NULL when memory is out. */

@@ -5,6 +5,7 @@
 #include "solve/directions.h"
 #include "sparse/linear_solvers.h"
 #include "solve/local_global/local_global.h"
+#include "solve/nodal/failsafe.h"
 #include "solve/step/barrier_stepper.h"
 #include "solve/step/options.h"
 
@@ -12,7 +13,8 @@
 
 enum {
     BARRIER = ABUT_OPTION_ONE_PASS | ABUT_OPTION_LAGS | ABUT_OPTION_RECORD | ABUT_OPTION_MAX_NEWTON |
-              ABUT_OPTION_FORCE_TOLERANCE | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_WITHOUT,
+              ABUT_OPTION_FORCE_TOLERANCE | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_WITHOUT | ABUT_OPTION_ARMIJO |
+              ABUT_OPTION_CCD,
     ON_DEVICE = ABUT_OPTION_DEVICE | ABUT_OPTION_PRECOND,
     CONSTANT = ABUT_OPTION_ITERATIONS | ABUT_OPTION_CONTACT,
     EVERY_RULE = (1 << ABUT_STOPS) - 1,
@@ -45,6 +47,10 @@ const abut_solver_row abut_solver_table[] = {
       .options = BARRIER | ABUT_OPTION_HISTORY },
     { "gradient", "on the diagonal, likewise", BARRIER_ROW, .direction = &abut_direction_gradient,
       .options = BARRIER | ABUT_OPTION_HISTORY },
+    { "nodal", "hard contact with exact Coulomb friction on the nodes: no barrier, every step is judged before it is written",
+      .stepper = &abut_failsafe_stepper_ops, .stops = 1 << ABUT_STOP_NEWTON,
+      .promises = EVERY_PROMISE & ~(unsigned)ABUT_KEEPS_CONVERGED,
+      .options = ABUT_OPTION_RECORD | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_LINEAR | ABUT_OPTION_REPAIR | ABUT_OPTION_STRICT },
     { "pd", "projective dynamics, for real time, without the barrier and its guarantees", .stepper = &abut_pd_stepper_ops,
       CONSTANT_ROW },
     { "mass-springs", "the same of springs alone", .stepper = &abut_mass_springs_stepper_ops, CONSTANT_ROW },
@@ -55,7 +61,7 @@ const abut_solver_row abut_solver_table[] = {
 /* Of the bits ABUT_OPTION_*, in their order. */
 static const char *const option_name[] = { "one-pass", "lags", "with", "max-newton", "history", "parts", "levels",
                                            "force-tolerance", "dump-stuck", "iterations", "contact", "linear-solver", "without",
-                                           "device", "precond", "barrier-hessian" };
+                                           "device", "precond", "barrier-hessian", "armijo", "ccd", "repair", "strict" };
 enum { ROWS = sizeof abut_solver_table / sizeof *abut_solver_table, OPTIONS = sizeof option_name / sizeof *option_name };
 
 /* The names of the rows that understand an option. */
@@ -105,10 +111,13 @@ abut_status abut_solver_check(const abut_solver_row *row, const abut_step_option
         return abut_fail(err, ABUT_E_ARG, "--stop %s does not go with --solver %s", stop, row->name);
     if (o->force_tolerance > 0 && o->stop != ABUT_STOP_NEWTON)
         return abut_fail(err, ABUT_E_ARG, "--force-tolerance does not go with --stop %s", stop);
+    if (o->armijo >= 1) return abut_fail(err, ABUT_E_ARG, "--armijo %g: want less than 1", o->armijo);
     if (o->linear && (o->linear->can & row->linear_can) != row->linear_can) return needs_other(row, o->linear, err);
     if (!o->device.kind) return ABUT_OK;
     if (!(DEVICE_RULES & 1u << o->stop))
         return abut_fail(err, ABUT_E_ARG, "--device: takes --stop newton and published, not %s", stop);
+    if (o->ccd != ABUT_CCD_FULL)
+        return abut_fail(err, ABUT_E_ARG, "--device: takes --ccd full, not %s", abut_ccd_rule_names[o->ccd]);
     if (o->linear) return abut_fail(err, ABUT_E_ARG, "--device: has a linear solver of its own, not %s", o->linear->name);
     if (o->hessian && o->hessian != abut_barrier_hessians[0])
         return abut_fail(err, ABUT_E_ARG, "--device: has projected Hessians of contacts, not --barrier-hessian %s",

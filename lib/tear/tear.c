@@ -5,6 +5,7 @@
 #include "energy/codim.h"
 #include "math/svd3.h"
 #include "math/vec3.h"
+#include "model/tets.h"
 #include "tear/arrays.h"
 #include "tear/surface.h"
 
@@ -28,7 +29,8 @@ abut_status abut_tear_find(const abut_model *m, const double *x, double limit, u
     abut_elastic e = { 0 };
     abut_codim thin = { 0 };
     *torn = (abut_torn){ 0 };
-    abut_status rc = abut_elastic_init(&e, m, err);
+    abut_status rc = abut_linear_tets(m, "tearing", err);
+    if (!rc) rc = abut_elastic_init(&e, m, err);
     if (!rc) rc = abut_codim_init(&thin, m, err);
     for (int32_t t = 0; t < m->nt && !rc; t++) {
         double F[9], U[9], s[3], V[9];

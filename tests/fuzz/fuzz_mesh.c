@@ -9,6 +9,7 @@
 #include "formats/mesh/stl.h"
 #include "formats/mesh/tetgen_files.h"
 #include "formats/scene/yaml.h"
+#include "mesh/elevate.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/bytes.h"
 
@@ -83,6 +84,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (rc != err.code || (rc && !err.msg[0])) abort();
     if (!rc && abut_mesh_check(&mesh, &err)) abort();
+    if (!rc && data[0] % 9 == 0 && abut_mesh_conforming(&mesh, &err) && err.code != ABUT_E_NOMEM) abort();
+    if (!rc && mesh.nt < 100 && abut_mesh_set_order(&mesh, abut_mesh_order(&mesh) % ABUT_ORDER_MAX + 1, &err) &&
+        err.code != ABUT_E_NOMEM) abort();
     abut_mesh_clear(&mesh);
     abut_bytes_clear(&in);
     return 0;

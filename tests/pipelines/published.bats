@@ -145,7 +145,7 @@ L
         "$BIN/mesh-prep" -q "$ROOT/${words[0]}" "${words[@]:1}" --to-yaml > /dev/null || { echo "$name"; return 1; }
     done < "$ROOT/pipelines/published.tsv"
     for scene in "$SCENES"/*.yaml "$SCENES"/*/*.yaml; do
-        grep -q "pipelines/scenes/${scene#"$SCENES/"}" "$ROOT"/pipelines/{published,thin}.tsv "$ROOT"/pipelines/*.sh ||
+        grep -q "pipelines/scenes/${scene#"$SCENES/"}" "$ROOT"/pipelines/{published,thin,gipc}.tsv "$ROOT"/pipelines/*.sh ||
             { echo "in no list: $scene"; return 1; }
     done
 }

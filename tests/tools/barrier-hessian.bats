@@ -67,3 +67,19 @@ setup() { pile=$BATS_FILE_TMPDIR/pile.abut; cd "$BATS_TEST_TMPDIR"; }
     near cpu.abut twin.abut 4 1e-9
     "$BIN/ccd-check" -q --no-output twin.abut
 }
+
+@test "without the mollifier parallel edges are plain contacts, judged free of intersections; a device refuses it by name" {
+    for m in on off; do
+        "$BIN/mesh-prep" -q "$ROOT/pipelines/scenes/parallel-edges.yaml" --set contact.barrier.mollifier=$m -o $m.start.abut
+        "$BIN/step" -q -n 60 --report $m.jsonl $m.start.abut -o $m.abut
+        "$BIN/ccd-check" -q --no-output $m.abut
+    done
+    grep -q '"mollified":[1-9]' on.jsonl
+    exits 1 grep -q '"mollified":[1-9]' off.jsonl
+    grep -q '"contacts":[1-9]' off.jsonl
+    exits 1 cmp -s on.jsonl off.jsonl
+    exits 2 "$BIN/step" --device twin off.start.abut -o o.abut
+    says "--device: contact.barrier.mollifier is off, which a device does not know: expected on"
+    exits 3 "$BIN/mesh-prep" -q "$ROOT/pipelines/scenes/parallel-edges.yaml" --set contact.barrier.mollifier=none -o o.abut
+    says "contact.barrier.mollifier"
+}

@@ -23,3 +23,19 @@ bench() { (cd "$ROOT" && BENCH=pile-start BENCH_OUT=$TMP/bench tests/bench/bench
     [ "$status" -eq 1 ]
     [[ $output == *"no scene was run"* ]]
 }
+
+@test "every scene of the bench that needs no data becomes a model; every figure of others has a source that is described" {
+    while IFS=$'\t' read -r name group warm steps args; do
+        [[ -n $name && $name != \#* && $args != *@DATA@* ]] || continue
+        [[ $warm =~ ^[0-9]+$ && $steps =~ ^[0-9]+$ ]]
+        read -ra argv <<<"$args"
+        (cd "$ROOT" && "$BIN/mesh-prep" -q "${argv[@]}" --to-yaml >/dev/null) || { echo "$name"; return 1; }
+    done <"$ROOT/tests/bench/scenes.tsv"
+    for scene in "$ROOT"/tests/bench/thin/*.yaml; do
+        "$BIN/mesh-prep" -q "$scene" -o start.abut
+        "$BIN/ccd-check" -q -j 1 --no-output start.abut
+    done
+    awk -F '\t' 'NR == FNR { if ($1 ~ /^# [a-z-]+$/ && NF == 6) source[substr($1, 3)]; else if ($1 !~ /^#/) of[$1] = $4; next }
+        $1 in of { seen[$1] } END { for (s in of) if (!(of[s] in source) || !(s in seen)) { print s; bad = 1 }; exit bad }' \
+        "$ROOT/tests/bench/reference.tsv" "$ROOT/tests/bench/scenes.tsv"
+}

@@ -110,14 +110,17 @@ materials:
   cotton: {density: 472.6, young: 80 kPa, poisson: 0.243, bending-young: 0.8 MPa}
   rubber: {model: neo-hookean, density: 900, young: 50 kPa, poisson: 0.4}
   plain:  {membrane: orthotropic, fabric: {warp: 24500, weft: 36600, coupling: 6100, shear: 3800}, density: 300}
+  woven:  {membrane: baraff-witkin, fabric: {warp: 24500, weft: 16600, shear: 800, compression: 0.1}, density: 300}
 objects:
   a: {generate: {cloth: {size: [0.3, 0.3], cells: [3, 3]}}, material: cotton, shell: {thickness: 0.318 mm}}
+  d: {generate: {cloth: {size: [0.3, 0.3], cells: [3, 3]}}, material: woven, shell: {thickness: 1 mm}, translate: [3, 0, 0]}
   b: {generate: {cloth: {size: [0.3, 0.3], cells: [3, 3]}}, material: rubber, shell: {thickness: 1 mm}, translate: [1, 0, 0]}
   c: {generate: {cloth: {size: [0.3, 0.3], cells: [3, 3]}}, material: plain, shell: {thickness: 1 mm}, translate: [2, 0, 0]}
 motion:
   - {select: {object: a, relative-box: [[0, 0, 0], [1, 1, 0.01]]}, fix: true}
   - {select: {object: b, relative-box: [[0, 0, 0], [1, 1, 0.01]]}, fix: true}
   - {select: {object: c, relative-box: [[0, 0, 0], [1, 1, 0.01]]}, fix: true}
+  - {select: {object: d, relative-box: [[0, 0, 0], [1, 1, 0.01]]}, fix: true}
 Y
     "$BIN/mesh-prep" -q hang.yaml -o hang.abut
     "$BIN/step" --device twin -n 40 --tolerance 1e-7 hang.abut -o twin.abut

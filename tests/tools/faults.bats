@@ -3,12 +3,14 @@
 load helpers
 
 setup_file() {
-    [[ $BIN != *sanitize* && $BIN != *threadsan* ]] || skip "faults cannot be loaded before a sanitizer"
     cd "$BATS_FILE_TMPDIR"
     two_boxes 1 0.32 >scene.yaml
     "$BIN/mesh-prep" -q scene.yaml | "$BIN/step" -q -n 2 -o run.abut
 }
-setup() { cd "$BATS_FILE_TMPDIR"; }
+setup() {
+    [[ $BIN != *sanitize* && $BIN != *threadsan* ]] || skip "faults cannot be loaded before a sanitizer"
+    cd "$BATS_FILE_TMPDIR"
+}
 
 # with FAULT=N ... -- COMMAND ...: the command meets that
 with() {

@@ -1,7 +1,7 @@
 # Every array of a stream with every bad value, through every program: for tests/tools/hostile.bats and tests/attack/arrays.
 #   $BIN folder of the programs, $AIDS that of hostile; works in the current folder
 
-# hostile_base: committed.abut, pending.abut and mapped.abut, which hold every array of both tables between them.
+# hostile_base: committed.abut, pending.abut, mapped.abut and high.abut, which hold every array of both tables between them.
 hostile_base() {
     cat >every.yaml <<'Y'
 abut: 1
@@ -50,7 +50,17 @@ Y
     "$BIN/step" -q --one-pass 3.abut -o 4.abut || return
     "$AIDS/hostile" complete 3.abut >committed.abut || return
     "$AIDS/hostile" complete 4.abut >pending.abut || return
-    "$AIDS/hostile" map committed.abut >mapped.abut
+    "$AIDS/hostile" map committed.abut >mapped.abut || return
+    cat >curved.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+objects:
+  box:   {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0.3, 0.1, 0]}
+  ball:  {generate: {sphere: {radius: 0.1, cells: 1}}, order: 2, geometry: 3, translate: [0, 0.11, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    "$BIN/mesh-prep" -q curved.yaml -o 5.abut || return
+    "$AIDS/hostile" complete 5.abut >high.abut
 }
 
 # hostile_list: the variants of both streams, one a line: FILE NUMBER MUST ITEM ARRAY WORDS.  The MODEL of a pending stream matters
@@ -62,6 +72,7 @@ hostile_list() {
 hostile_lists() {
     "$AIDS/hostile" list committed.abut | sed 's/^/committed.abut /'
     "$AIDS/hostile" list pending.abut | sed 's/^/pending.abut /'
+    "$AIDS/hostile" list high.abut | grep -E ' (tet/|geometry/|material/quadrature)' | sed 's/^/high.abut /'
     "$AIDS/hostile" list mapped.abut | grep -E ' (contact/(map-|offset)|lag/vertex)' | sed 's/^/mapped.abut /'
 }
 

@@ -27,7 +27,7 @@ refused() {
 }
 
 @test "the streams to spoil hold every array of both tables" {
-    "$AIDS/hostile" missing committed.abut pending.abut mapped.abut
+    "$AIDS/hostile" missing committed.abut pending.abut mapped.abut high.abut
 }
 
 @test "a sample of all arrays with bad values: no crash, no hang, refused where they must be" {
@@ -43,6 +43,24 @@ refused() {
     refused step "MODEL contact/edge without rows" "array 'contact/edge' lacks a side of row 0"
     refused one-pass "MODEL contact/triangle without rows" "the collision mesh is not whole"
     refused ccd-check "MODEL contact/triangle without rows" "array 'contact/triangle' lacks outer face 0"
+}
+
+@test "tets of order 2: what is wrong with their arrays is refused by name, and nothing crashes" {
+    refused step "MODEL tet/order first 2.14748e+09" "array 'tet/order' row 0: 2147483647, expected an order from 1 to 4"
+    refused ccd-check "MODEL tet/more first -1" "array 'tet/more' row 0: -1"
+    refused export "MODEL tet/more a row short" "array 'tet/more'"
+    refused dump "MODEL tet/more without rows" "array 'tet/more'"
+    refused step "MODEL tet/first absent" "array 'tet/first' is missing"
+    refused step "MODEL tet/fill first nan" "array 'tet/fill' row 0"
+    refused step "MODEL geometry/X first nan" "array 'geometry/X' row 0"
+    refused step "MODEL geometry/order all -1" "array 'geometry/order' row 0: -1"
+    refused step "MODEL material/quadrature first 1" "array 'material/quadrature' row 0: 1"
+    local k=0 file number must words
+    while read -r file number must words; do
+        k=$((k + 1))
+        hostile_try "$file" "$number" "$must" "$words" -- step ccd-check export
+    done < <(grep '^high' list | awk 'NR % 7 == 3')
+    ((k > 20))
 }
 
 @test "numbers that overflow are refused with their array and row" {

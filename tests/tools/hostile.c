@@ -59,6 +59,11 @@ static void stream_read(stream *s, const char *name)
     fclose(f);
 }
 
+static void stream_clear(stream *s)
+{
+    for (int i = 0; i < s->n; i++) abut_arrays_clear(&s->at[i].set);
+}
+
 static void stream_write(const stream *s, FILE *f)
 {
     abut_err err = { 0 };
@@ -101,10 +106,23 @@ static int missing(int n, char **file)
         stream_read(&s, file[k]);
         for (int i = 0; i < ROWS; i++)
             seen[i] |= abut_arrays_find(&s.at[rows[i].is_frame ? s.frame : s.model].set, rows[i].name) != NULL;
+        stream_clear(&s);
     }
     for (int i = 0; i < ROWS; i++)
         if (!seen[i]) lacks++, printf("%s\n", rows[i].name);
     return lacks > 0;
+}
+
+/* Factors of 1 and degrees by the order for tets of order 2 and more. */
+static void complete_tets(abut_arrays *m)
+{
+    abut_err err = { 0 };
+    const abut_array *order = abut_arrays_find(m, "tet/order"), *model = abut_arrays_find(m, "material/model");
+    if (!order || !model) return;
+    const int64_t nt = order->shape[0], nm = model->shape[0];
+    double *scale = abut_model_put(m, "tet/density-scale", nt, &err), *fill = abut_model_put(m, "tet/fill", nt, &err);
+    need(scale && fill && abut_model_put(m, "material/quadrature", nm, &err), err.msg);
+    for (int64_t t = 0; t < nt; t++) scale[t] = fill[t] = 1;
 }
 
 /* A copy of the positions as the only waypoint, the Lagrangian of a PENDING frame; zeros are right for all else that may be. */
@@ -132,6 +150,7 @@ static void complete(stream *s)
     int32_t *meet = abut_arrays_find(m, "contact/bodies") ? NULL : abut_model_put(m, "contact/bodies", 1, &err);
     if (meet) *meet = 1;
     need(abut_arrays_find(m, "contact/bodies") != NULL, err.msg);
+    complete_tets(m);
     if (!abut_arrays_find(m, "contact/barrier-filter")) need(abut_model_put(m, "contact/barrier-filter", 1, &err) != NULL,
                                                              err.msg);
 }

@@ -7,7 +7,7 @@
 #include "scene_world.h"
 
 /* Everything that an objective may hold, in one scene: a block with fibres that slides on the floor, a sheet with limits under
- * pressure and in the wind, a rod, springs, attachments, damping, friction, a scripted node. */
+ * pressure and in the wind, a rod, blocks of higher order, springs, attachments, damping, friction, a scripted node. */
 static const char *const ALL =
     "{time: {step: 10 ms, scheme: %s}, gravity: [0, -9.81, 0], tolerance: 1e-5 m/s, wind: [1, 4, 0.5],\n"
     " damping: {mass: 2, stiffness: 5 ms}, contact: {dhat: 4 mm, friction: {mu: 0.4, eps_v: 0.05 m/s}},\n"
@@ -20,7 +20,10 @@ static const char *const ALL =
     "  over: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, translate: [0.03, 0.155, 0.04] %s},\n"
     "  cloth: {generate: {cloth: {size: [0.12, 0.12], cells: [2, 2]}}, material: sheet, translate: [0.3, 0.002, 0],\n"
     "          shell: {thickness: 2 mm, pressure: 20, drag: 0.6, stretch-limit: 1.2}},\n"
-    "  rod: {generate: {rod: {length: 0.2, cells: 4}}, material: sheet, rod: {radius: 8 mm}, translate: [0, 0.003, 0.3]}},\n"
+    "  rod: {generate: {rod: {length: 0.2, cells: 4}}, material: sheet, rod: {radius: 8 mm}, translate: [0, 0.003, 0.3]},\n"
+    "  two: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, order: 2, translate: [0.6, 0.2, 0]},\n"
+    "  three: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, order: 3, translate: [0.6, 0.4, 0]},\n"
+    "  four: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, order: 4, translate: [0.6, 0.6, 0]}},\n"
     " attachments: [{from: {object: block, relative-box: [[0, 1, 0], [1, 1, 1]]}, to: {point: [0.1, 0.3, 0]}, stiffness: 9},\n"
     "               {from: {object: rod, nodes: [0]}, to: {object: block}, stiffness: 7}],\n"
     " motion: [{select: {object: rod, nodes: [4]}, translate: [0.1, 0.2, 0]}]}\n";

@@ -8,6 +8,7 @@
 #include "formats/scene/scene_read.h"
 #include "formats/scene/yaml.h"
 #include "scene/build.h"
+#include "scene/orders.h"
 
 #include <stdarg.h>
 
@@ -23,6 +24,7 @@ static inline void scene_arrays(const char *text, abut_arrays *model, abut_array
     abut_status rc = abut_yaml_read(&arena, "scene", text, strlen(text), &tree, &err);
     if (!rc) rc = abut_scene_read(tree, "", &scene, &err);
     if (!rc) abut_scene_place(&scene);
+    if (!rc) rc = abut_scene_orders(&scene, &err);
     if (!rc) rc = abut_scene_build(&scene, model, frame, &built, &bad, &err);
     if (rc) printf("# %s\n", err.msg), abort();
     abut_scene_clear(&scene);
@@ -43,6 +45,7 @@ static inline int scene_refused(const char *text, abut_status status, const char
     abut_err err = { 0 };
     abut_status rc = abut_yaml_read(&arena, "test.yaml", text, strlen(text), &tree, &err);
     if (!rc) rc = abut_scene_read(tree, "", &scene, &err);
+    if (!rc) rc = abut_scene_orders(&scene, &err);
     if (!rc) rc = abut_scene_build(&scene, &model, &frame, &built, &bad, &err);
     const int ok = rc == status && strstr(err.msg, part) && strstr(err.msg, place);
     if (!ok) printf("# status %d: %s\n", rc, err.msg);

@@ -14,7 +14,7 @@
 #include "sparse/packed_lanes.h"
 #include "machine_open.h"
 
-enum { LAWS = 5, CLOTH = 4 };       /* StVK, neo-Hookean, fixed corotated, orthotropic, cloth */
+enum { LAWS = 6, CLOTH = 4 };       /* StVK, neo-Hookean, fixed corotated, orthotropic, cloth, Baraff-Witkin */
 
 /* A square of side x side cells of two triangles, laws one after the other, hinges at diagonals and rows. */
 typedef struct world {
@@ -24,24 +24,28 @@ typedef struct world {
     abut_gpu_shells s;
     size_t nv, n;
     int32_t model[LAWS], membrane[LAWS];
-    double young[LAWS], poisson[LAWS], fabric[4 * LAWS], strain[3 * LAWS];
+    double young[LAWS], poisson[LAWS], fabric[4 * LAWS], strain[3 * LAWS], compression[LAWS];
     int32_t *shell, *mat, *hinge;
     double *thick, *rest, *stiffness, *angle, *x, *p;
     abut_buffer dx, dp, out, scalar;
 } world;
 
 static abut_err err;
+static double bw_shear = 380;   /* Pa: of Baraff and Witkin; what is not 0 is never convex */
 
 static void materials(world *w)
 {
-    const int32_t model[LAWS] = { ABUT_STVK, ABUT_NEO_HOOKEAN, ABUT_FIXED_COROTATED, ABUT_STVK, ABUT_STVK };
+    const int32_t model[LAWS] = { ABUT_STVK, ABUT_NEO_HOOKEAN, ABUT_FIXED_COROTATED, ABUT_STVK, ABUT_STVK, ABUT_STVK };
+    const int32_t membrane[LAWS] = { 0, 0, 0, ABUT_MEMBRANE_ORTHOTROPIC, ABUT_MEMBRANE_CLOTH, ABUT_MEMBRANE_BARAFF_WITKIN };
     const double fabric[4] = { 2450, 3660, 610, 380 }, strain[3] = { 0.45, 0.4, 0.35 };
     for (int i = 0; i < LAWS; i++) {
         w->model[i] = model[i];
-        w->membrane[i] = i < 3 ? ABUT_MEMBRANE_ISOTROPIC : i == 3 ? ABUT_MEMBRANE_ORTHOTROPIC : ABUT_MEMBRANE_CLOTH;
+        w->membrane[i] = membrane[i];
+        w->compression[i] = 0.1;
         w->young[i] = 3000 + 100 * i;
         w->poisson[i] = 0.3;
         memcpy(w->fabric + 4 * i, fabric, sizeof fabric);
+        if (membrane[i] == ABUT_MEMBRANE_BARAFF_WITKIN) w->fabric[4 * i + 3] = bw_shear;
         memcpy(w->strain + 3 * i, strain, sizeof strain);
     }
 }
@@ -110,7 +114,8 @@ static void world_make(world *w, int32_t side, double stretch, double noise)
     materials(w);
     w->m = (abut_model){ .nv = (int32_t)w->nv, .nm = LAWS, .shell = w->shell, .shell_mat = w->mat, .shell_thick = w->thick,
                          .shell_rest = w->rest, .mat_model = w->model, .mat_young = w->young, .mat_poisson = w->poisson,
-                         .mat_membrane = w->membrane, .mat_fabric = w->fabric, .mat_strain = w->strain, .hinge = w->hinge,
+                         .mat_membrane = w->membrane, .mat_fabric = w->fabric, .mat_strain = w->strain,
+                         .mat_compression = w->compression, .hinge = w->hinge,
                          .hinge_stiffness = w->stiffness, .hinge_angle = w->angle };
     stencils(w, side);
     elements(w, &r);
@@ -224,7 +229,9 @@ TEST(hessians_that_need_no_projection_are_derivatives_of_the_forces)
 {
     world w;
     const double step = 1e-6;
+    bw_shear = 0;
     world_make(&w, 6, 1.15, 1e-3);
+    bw_shear = 380;
     for (int32_t i = 0; i < w.m.nhg; i++) {     /* no moment: nothing to project */
         double x[12];
         for (size_t c = 0; c < 12; c++) x[c] = w.x[3 * (size_t)w.hinge[4 * i + (int32_t)c / 3] + c % 3];

@@ -149,7 +149,7 @@ static double energy_of(world *w)
 {
     double psi = 0;
     CHECK(!abut_objective_potential(&w->st.solver.prob, get(w, "node/x"), &psi, &w->st.solver.scratch, NULL));
-    return abut_kinetic_energy(&w->model, get(w, "node/v")) + psi;
+    return abut_kinetic_energy(&(abut_mass){ .model = &w->model }, get(w, "node/v")) + psi;
 }
 
 /* A cube in flight that turns by `angle` in every step; a wave crosses it many times meanwhile. */

@@ -485,7 +485,7 @@ TEST(collision_springs_between_bodies_keep_momentum_and_limit_the_depth)
         if (springs) o.contact = ABUT_CONTACT_BY_SPRINGS;
         CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
         double before[3];
-        abut_linear_momentum(&w.model, get(&w, "node/v"), before);
+        abut_linear_momentum(&(abut_mass){ .model = &w.model }, get(&w, "node/v"), before);
         depth[springs] = INFINITY;
         for (int k = 0; k < 12; k++) {
             abut_report rep = { 0 };

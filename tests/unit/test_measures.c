@@ -159,7 +159,7 @@ TEST(angular_momentum_in_flight_changes_as_each_scheme_must)
         flight(&w, scheme, 0);
         const double h = w.model.h[0];
         double l[3], most = 0;
-        abut_angular_momentum(&w.model, get(&w, "node/x"), get(&w, "node/v"), l);
+        abut_angular_momentum(&(abut_mass){ .model = &w.model }, get(&w, "node/x"), get(&w, "node/v"), l);
         const double size = abut_v3_norm(abut_v3_get(l));
         for (int k = 0; k < 40; k++) {
             double *x = keep(&w, "node/x"), *v = keep(&w, "node/v"), *f = elastic_force(&w, x);

@@ -312,6 +312,26 @@ TEST(a_fabric_has_its_moduli)
     abut_arrays_clear(&s);
 }
 
+TEST(stretch_and_shear_have_their_stiffness_and_what_is_left_of_it_in_compression)
+{
+    abut_arrays s = { 0 };
+    abut_model m;
+    for (int k = 0; k < 5; k++) {
+        const double left[] = { 0, -0.5, 1.01, 0.01, 1 };
+        sample_codim(&s);
+        SAMPLE_PUT(model, &s, "material/membrane", int32_t, 1, ABUT_MEMBRANE_BARAFF_WITKIN);
+        if (k == 0) refused(&s, "material/fabric", "material 0 is a fabric");
+        if (k == 0) sample_codim(&s);
+        SAMPLE_PUT(model, &s, "material/membrane", int32_t, 1, ABUT_MEMBRANE_BARAFF_WITKIN);
+        SAMPLE_PUT(model, &s, "material/fabric", double, 1, 2, 2, 0, 1);
+        if (k == 0) CHECK(abut_model_view(&s, &m, NULL) == ABUT_E_FORMAT);
+        SAMPLE_PUT(model, &s, "material/compression", double, 1, left[k]);
+        if (k < 3) refused(&s, "material/compression", "expected more than 0, at most 1");
+        else CHECK(!abut_model_view(&s, &m, NULL) && m.mat_compression[0] == left[k]);
+    }
+    abut_arrays_clear(&s);
+}
+
 TEST(type_shape_unit_and_presence_are_checked)
 {
     abut_arrays s = { 0 };

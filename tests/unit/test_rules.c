@@ -53,6 +53,24 @@ TEST(a_full_step_that_was_too_short_says_how_much_longer_it_should_be)
     CHECK(abut_rule_is_short(1, 1) && !abut_rule_is_short(1.01, 1) && !abut_rule_is_short(NAN, 1));
 }
 
+TEST(a_step_has_to_bring_a_part_of_what_its_slope_promises)
+{
+    CHECK(abut_rule_ceiling(10, 0.5, 0, 0.25, 8) == 10.5);      /* it must not grow beyond rounding, whatever the slope */
+    CHECK(abut_rule_ceiling(10, 0.5, 0, 0.25, INFINITY) == 10.5);
+    CHECK(abut_rule_ceiling(10, 0.5, 0.1, 0.25, 8) == 10.5 - 0.1 * 0.25 * 8);
+    /* of a parabola start - slope t + slope t^2 / 2 the full step brings half of what the slope promises */
+    CHECK(9 - 4 <= abut_rule_ceiling(9, 0, 0.49, 1, 8) && !(9 - 4 <= abut_rule_ceiling(9, 0, 0.51, 1, 8)));
+}
+
+TEST(points_dhat_apart_do_not_meet_on_the_fraction_of_the_cfl_rule)
+{
+    CHECK(abut_rule_cfl(0.1, 1, 0) == INFINITY);
+    for (double motion = 1e-3; motion < 1e3; motion *= 7) {
+        const double most = abut_rule_cfl(0.1, 0.5, motion), per = motion / 0.5;    /* m for the whole direction */
+        CHECK(2 * most * per < 0.1 && 2 * most * per > 0.1 * (1 - 1e-8));
+    }
+}
+
 TEST(what_failed_is_tried_again_after_one_then_three_then_nine_directions)
 {
     abut_rule_wait w = { 0 };

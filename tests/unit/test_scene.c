@@ -189,15 +189,16 @@ TEST(barriers_of_gipc_have_a_filter_and_a_choice_of_bounds)
 {
     static const char *const text = "contact: {dhat: 1e-3 l, barrier: {law: %s}}\n"
                                     "objects: {box: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}}\n";
-    static const char *const words[] = { "log", "log2", "log2, kappa: ipc", "log2, filter: 0.1" };
-    double kappa[4];
-    for (int i = 0; i < 4; i++) {
+    static const char *const words[] = { "log", "log2", "log2, kappa: ipc", "log2, filter: 0.1", "log2, mollifier: off" };
+    double kappa[5];
+    for (int i = 0; i < 5; i++) {
         char scene[300];
         made s;
         snprintf(scene, sizeof scene, text, words[i]);
         CHECK(made_well(&s, scene));
         CHECK(has_law(&s.model_set, "contact/barrier-continuity", i ? ABUT_BARRIER_LOG2 : ABUT_BARRIER_IPC, ABUT_BARRIER_IPC));
-        CHECK(!s.m.barrier_filter == (i < 3) && (i < 3 || *s.m.barrier_filter == 0.1));
+        CHECK(!s.m.barrier_filter == (i != 3) && (i != 3 || *s.m.barrier_filter == 0.1));
+        CHECK(!s.m.mollifier == (i < 4) && (i < 4 || *s.m.mollifier == 0));
         kappa[i] = *s.m.kappa_min;
         drop(&s);
     }

@@ -447,9 +447,9 @@ TEST(a_free_sheet_keeps_its_momenta)
     world_open(&w, f, (double[]){ 0.3, -0.2, 0.1 });
     double *v = abut_arrays_find(&w.frame, "node/v")->data, p[3], q[3];
     for (int32_t i = 0; i < f->nv; i++) v[3 * i] += 2 * f->X[3 * i + 2], v[3 * i + 1] += 3 * f->X[3 * i];
-    abut_linear_momentum(&w.model, v, p);
+    abut_linear_momentum(&(abut_mass){ .model = &w.model }, v, p);
     CHECK(!world_judged(&w, 3));
-    abut_linear_momentum(&w.model, get(&w, "node/v"), q);
+    abut_linear_momentum(&(abut_mass){ .model = &w.model }, get(&w, "node/v"), q);
     for (int k = 0; k < 3; k++) CHECK_NEAR(p[k], q[k], 1e-9 * fabs(p[0]));
     world_close(&w);
 }

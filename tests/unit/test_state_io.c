@@ -225,7 +225,7 @@ TEST(other_files_and_other_versions_are_named)
     refused_with(&lf, "text-mode");
     bytes b = make_stream(0, 1, 1);
     b.p[8] = 2;
-    refused_with(&b, "version 2.1, this program reads 1.x");
+    refused_with(&b, "version 2.2, this program reads 1.x");
     b.p[8] = 1;
     unsigned char mark[4] = { 1, 2, 3, 4 };
     memcpy(b.p + 12, mark, 4);

@@ -162,7 +162,9 @@ static void product(const abut_elements *set, const double *val, const double *v
 /* quadratic, or convex without projection: the Hessian is the derivative of the gradient */
 static int is_exact(const char *name)
 {
-    static const char *const exact[] = { "inertia", "lagrangian", "attachment", "friction", "damping", "codim damping", "drag" };
+    static const char *const exact[] = { "inertia", "lagrangian", "attachment", "friction", "damping", "codim damping", "drag",
+                                         "inertia of order 2", "inertia of order 3", "inertia of order 4", "damping of order 2",
+                                         "damping of order 3", "damping of order 4" };
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
         if (!strcmp(name, exact[i])) return 1;
     return 0;
@@ -190,7 +192,7 @@ TEST(the_hessian_of_every_term_is_semidefinite_and_no_less_than_the_derivative_o
             memset(diag, 0, bytes);
             if (hessians(&q, i, &at, &set, &val)) product(&set, val, v, Hv, &least);
             if (t->ops->diagonal) t->ops->diagonal(t->self, &q.o->step, 1, diag);
-            const double shift = t->ops->kind == ABUT_TERM_INERTIA ? q.o->w.shift : 0;
+            const double shift = t->ops->kind == ABUT_TERM_INERTIA && t->ops->diagonal ? q.o->w.shift : 0;
             double size = 0, short_of = 0, apart = 0;
             for (int32_t j = 0; j < q.n3; j++) {
                 Hv[j] += (diag[j / 3] - (q.o->held[j / 3] ? 0 : shift * q.w.model.mass[j / 3])) * v[j];

@@ -1,4 +1,5 @@
 #include "model/contact_check.h"
+#include "model/naming.h"
 #include "tools/cli/stream.h"
 #include "tools/ccd-check/modes.h"
 
@@ -107,6 +108,25 @@ static abut_status measure_gap(judge *j, const abut_stream *s, const double *x, 
     return ABUT_OK;
 }
 
+/* how deep the true boundary of curved tets is in something, when deeper than before */
+static abut_status measure_depth(judge *j, const abut_stream *s, const double *x, abut_place here, abut_err *err)
+{
+    const abut_model *m = &s->model;
+    abut_verdict *v = j->v;
+    abut_boundary_depth d;
+    char one[ABUT_OBJECT_WORDS], two[ABUT_OBJECT_WORDS];
+    const abut_status rc = abut_judge_boundary(m, x, j->shape.map ? x + 3 * (size_t)m->nv : NULL, v->curved, &d, err);
+    if (rc || (v->deepest.samples && !(d.depth > v->deepest.depth))) return rc;
+    v->deepest = d;
+    v->deepest_at = here;
+    if (d.tet < 0) return ABUT_OK;
+    if (d.plane >= 0) abut_half_space_words(m, d.plane, two);
+    else abut_object_words(m, d.object, two);
+    snprintf(v->deepest_words, sizeof v->deepest_words, "tet %d of %s in %s", v->tet_number[d.tet],
+             abut_object_words(m, m->body[m->tet[4 * (size_t)d.tet]], one), two);
+    return ABUT_OK;
+}
+
 static abut_status judge_frame(judge *j, const abut_stream *s, abut_err *err)
 {
     const int pending = s->head.phase == ABUT_PENDING, came = j->x && j->v->path != ABUT_PATH_NONE;
@@ -118,6 +138,7 @@ static abut_status judge_frame(judge *j, const abut_stream *s, abut_err *err)
     if (!rc) rc = came ? judge_path(j, s, x, here, err) : alone ? judge_alone(j, x, here, err) : ABUT_OK;
     if (!rc && alone && !abut_verdict_done(j->v)) rc = judge_tets(j, x, here, came, err);
     if (!rc && j->v->want_gap) rc = measure_gap(j, s, x, here, err);
+    if (!rc && j->v->curved) rc = measure_depth(j, s, x, here, err);
     if (rc) return abut_wrap(err, "step %lld", (long long)here.step);
     j->v->frames += alone;
     j->v->pending += pending && alone;

@@ -148,6 +148,21 @@ abut_status abut_verdict_add(abut_verdict *v, const abut_hits *hits, abut_place 
     return ABUT_OK;
 }
 
+/* What contact cannot see: no part of the answer. */
+static void say_curved(const abut_verdict *v)
+{
+    char where[256];
+    print_place(where, sizeof where, &v->deepest_at);
+    if (!v->deepest.samples) abut_cli_say(v->cli, "--curved %d: no curved tets", v->curved);
+    else if (!(v->deepest.depth > 0))
+        abut_cli_say(v->cli, "--curved %d: the true boundary is in nothing, %zu samples of a frame", v->curved,
+                     v->deepest.samples);
+    else
+        abut_cli_say(v->cli, "--curved %d: the true boundary is in what it touches by up to %.6g m: %s, %s, at (%.6g, %.6g, "
+                     "%.6g)", v->curved, v->deepest.depth, where, v->deepest_words, v->deepest.at[0], v->deepest.at[1],
+                     v->deepest.at[2]);
+}
+
 abut_status abut_verdict_end(abut_verdict *v, abut_err *err)
 {
     if (v->contact_off)
@@ -174,6 +189,7 @@ abut_status abut_verdict_end(abut_verdict *v, abut_err *err)
     } else if (v->want_gap) {
         abut_cli_say(v->cli, "smallest gap: above dhat in every frame");
     }
+    if (v->curved) say_curved(v);
     abut_status rc = v->json ? abut_verdict_json(v, v->json, err) : ABUT_OK;
     if (!rc && v->obj) rc = abut_verdict_obj(v, v->obj, err);
     return rc;

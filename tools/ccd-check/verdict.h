@@ -2,6 +2,7 @@
 #ifndef ABUT_TOOLS_CCD_CHECK_VERDICT_H
 #define ABUT_TOOLS_CCD_CHECK_VERDICT_H
 
+#include "judge/boundary.h"
 #include "judge/judge.h"
 #include "tools/cli/cli.h"
 
@@ -57,6 +58,10 @@ typedef struct abut_verdict {
     const abut_model *model;    /* of the frames judged now; NULL: mesh files */
     int32_t *node_number, *tet_number;  /* [nv], [nt] within their objects */
     abut_finding gap_found;     /* its nodes with their numbers and objects */
+    int curved;                 /* segments at which the true boundary of curved tets is sampled; 0: it is not */
+    abut_boundary_depth deepest;    /* of all frames */
+    abut_place deepest_at;
+    char deepest_words[200];    /* who is in what */
 } abut_verdict;
 
 /** "exact", "tight", "additive"; and back: 1 when text names one. */

@@ -15,6 +15,26 @@ abut_status abut_stream_open(abut_stream *s, abut_cli *cli, const char *options,
     return options ? abut_writer_prov(s->writer, cli->tool, ABUT_VERSION, options, err) : ABUT_OK;
 }
 
+abut_status abut_stream_open_asking(abut_stream *s, abut_cli *cli,
+                                    abut_status (*options)(void *ctx, const abut_model *m, const char **options, abut_err *err),
+                                    void *ctx, abut_err *err)
+{
+    const abut_status rc = abut_stream_open(s, cli, NULL, err);
+    s->asks.options = options;
+    s->asks.ctx = ctx;
+    return rc;
+}
+
+static abut_status ask_options(abut_stream *s, abut_err *err)
+{
+    const char *options = NULL;
+    if (!s->asks.options) return ABUT_OK;
+    const abut_status rc = s->asks.options(s->asks.ctx, &s->model, &options, err);
+    if (rc || s->asks.told || !s->writer) return rc;
+    s->asks.told = 1;
+    return abut_writer_prov(s->writer, s->cli->tool, ABUT_VERSION, options, err);
+}
+
 static abut_status accept_model(abut_stream *s, abut_arrays *fresh, abut_err *err)
 {
     abut_arrays_clear(&s->model_set);
@@ -26,7 +46,7 @@ static abut_status accept_model(abut_stream *s, abut_arrays *fresh, abut_err *er
     abut_arrays_clear(&s->before_set);
     s->frame = s->before = (abut_frame){ 0 };
     if (abut_model_view(&s->model_set, &s->model, err)) return abut_wrap(err, "%s", s->cli->in_name);
-    return ABUT_OK;
+    return ask_options(s, err);
 }
 
 static abut_status accept_frame(abut_stream *s, const abut_frame_head *head, abut_arrays *fresh, abut_err *err)

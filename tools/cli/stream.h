@@ -35,11 +35,22 @@ typedef struct abut_stream {
     abut_frame before;
     abut_frame_head before_head;
     int64_t nframes;            /* read so far */
+    struct abut_stream_asks {   /* of a program whose options depend on the MODEL */
+        abut_status (*options)(void *ctx, const abut_model *m, const char **options, abut_err *err);
+        void *ctx;
+        int told;
+    } asks;
 } abut_stream;
 
 /** Opens cli->in and, if there is one, cli->out; copies the history and adds this program to it.
  * options  JSON object with the options that shape the result; NULL for a program that changes nothing: no record */
 ABUT_MUST_USE abut_status abut_stream_open(abut_stream *s, abut_cli *cli, const char *options, abut_err *err);
+
+/** The same where the options depend on the MODEL: `options` is asked for each, and what it says of the first is the record.
+ * Its failures are those of abut_stream_next. */
+ABUT_MUST_USE abut_status abut_stream_open_asking(abut_stream *s, abut_cli *cli,
+                                                  abut_status (*options)(void *ctx, const abut_model *m, const char **options,
+                                                                         abut_err *err), void *ctx, abut_err *err);
 
 /** Reads the next item, checks it and fills model or frame (and before).  Says what the reader left out. */
 ABUT_MUST_USE abut_status abut_stream_next(abut_stream *s, abut_err *err);

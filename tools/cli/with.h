@@ -4,9 +4,9 @@
 
 #include "solve/step/record.h"
 
-#define ABUT_WITH_HELP "add to new frames, comma separated: forces, energies (formats/STATE.md)"
+#define ABUT_WITH_HELP "add to new frames, comma separated: forces, energies; contacts, of --solver nodal (formats/STATE.md)"
 
-/** "forces,energies", either alone, in any order; NULL: nothing.  *with: ABUT_WITH_*.
+/** "forces,energies,contacts", any alone, in any order; NULL: nothing.  *with: ABUT_WITH_*.
  * Fails  ABUT_E_ARG naming the word that is unknown */
 ABUT_MUST_USE abut_status abut_with_parse(const char *text, int *with, abut_err *err);
 

@@ -4,6 +4,7 @@
 #include "contact/primitive_name.h"
 #include "contact/start_check.h"
 #include "model/naming.h"
+#include "model/tets.h"
 #include "repair/separate.h"
 #include "energy/codim_bound.h"
 #include "formats/scene/tree_value.h"
@@ -198,6 +199,7 @@ abut_status abut_prep_separate_run(const abut_prep_separate *s, abut_cli *cli, c
     job j = { .set = model };
     abut_status rc = abut_model_view(model, &m, err);
     if (!rc) rc = abut_frame_view(frame, &m, &f, err);
+    if (!rc) rc = abut_linear_tets(&m, "--separate", err);
     if (!rc) rc = abut_collmesh_init(&j.cm, &m, err);
     if (!rc) rc = run(s, &j, cli, f.x, bad, err);
     if (!rc) memcpy(abut_arrays_find(frame, "node/x")->data, j.x, 3 * (size_t)m.nv * sizeof *j.x);

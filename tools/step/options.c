@@ -21,7 +21,8 @@ typedef abut_status (*parse_word)(abut_step_command *c, const char **word, abut_
 
 static abut_status parse_with(abut_step_command *c, const char **word, abut_err *err)
 {
-    static const char *const said[] = { NULL, "forces", "energies", "forces,energies" };
+    static const char *const said[] = { NULL, "forces", "energies", "forces,energies", "contacts", "forces,contacts",
+                                        "energies,contacts", "forces,energies,contacts" };
     const abut_status rc = abut_with_parse(*word, &c->record, err);
     *word = said[c->record];
     return rc;
@@ -79,11 +80,21 @@ static abut_status parse_stop(abut_step_command *c, const char **word, abut_err 
     return abut_name_find("--stop", *word, abut_stop_names, &c->o.stop, err);
 }
 
+static abut_status parse_ccd(abut_step_command *c, const char **word, abut_err *err)
+{
+    return abut_name_find("--ccd", *word, abut_ccd_rule_names, &c->o.ccd, err);
+}
+
 static abut_status parse_without(abut_step_command *c, const char **word, abut_err *err)
 {
     const abut_status rc = abut_without_parse(*word, &c->o.without, err);
     *word = abut_without_words(c->o.without, c->without);
     return rc ? abut_wrap(err, "--without"), rc : ABUT_OK;
+}
+
+static abut_status parse_repair(abut_step_command *c, const char **word, abut_err *err)
+{
+    return abut_name_find("--repair", *word, abut_repair_names, &c->o.hard.repair, err);
 }
 
 static abut_status parse_lags(abut_step_command *c, const char **word, abut_err *err)
@@ -178,9 +189,19 @@ static const option table[] = {
     { 0, "stop", ABUT_OPT_TEXT, .parse = parse_stop, .shapes = 1, .unit = "RULE",
       .help = "newton (default): when no Newton direction would move a node faster than the tolerance, what is left after it is"
               " not much more, and forces balance; published: the first of that alone; characteristic: when the characteristic "
-              "norm of the gradient is below it, for comparing solvers without contact" },
+              "norm of the gradient is below it, for comparing solvers without contact; gradient: when no force is out of "
+              "balance by more than it times the length of the scene; step: when a Newton direction after the first is short, "
+              "which is not followed (GIPC)" },
     { 0, "tolerance", ABUT_OPT_REAL, AT(o.tolerance), .least = 1, .shapes = 1, .unit = "X",
-      .help = "of that rule: m/s for newton (default: the scene's), a number for characteristic (default 1e-5)" },
+      .help = "of that rule: m/s for newton, published and step (default: the scene's), a number for characteristic (default "
+              "1e-5), N/m for gradient (default 0.03)" },
+    { 0, "armijo", ABUT_OPT_REAL, AT(o.armijo), .bit = ABUT_OPTION_ARMIJO, .least = 1, .shapes = 1, .unit = "C",
+      .help = "a step has to lower the objective by C times what its slope promises, 0 < C < 1 (default: it must not grow beyond "
+              "rounding)" },
+    { 0, "ccd", ABUT_OPT_TEXT, .parse = parse_ccd, .bit = ABUT_OPTION_CCD, .shapes = 1, .unit = "RULE",
+      .help = "full (default): continuous collision detection of all pairs bounds every direction; cfl: of those nearer than "
+              "dhat first; where they allow no more than moves a point by dhat, half of dhat is the bound, and else that of all "
+              "pairs, but no less (GIPC)" },
     { 0, "force-tolerance", ABUT_OPT_REAL, AT(o.force_tolerance), .bit = ABUT_OPTION_FORCE_TOLERANCE, .least = 1, .shapes = 1,
       .unit = "X",
       .help = "newton: what may be left of the forces on a body, as a fraction of the largest on any (default: the scene's)" },
@@ -188,6 +209,11 @@ static const option table[] = {
       .describe = describe_features },
     { 0, "lags", ABUT_OPT_TEXT, .parse = parse_lags, .bit = ABUT_OPTION_LAGS, .shapes = 1, .unit = "N",
       .help = "friction lag iterations per step at most, or as many as it takes to be 'converged' (default: the scene's)" },
+    { 0, "repair", ABUT_OPT_TEXT, .parse = parse_repair, .bit = ABUT_OPTION_REPAIR, .shapes = 1, .unit = "HOW",
+      .help = "nodal: what becomes of a step that the judge still refuses after five more rounds of detection: barrier (default):"
+              " it is taken again by --solver newton; none: step gives up" },
+    { 0, "strict", ABUT_OPT_FLAG, AT(o.hard.strict), .bit = ABUT_OPTION_STRICT, .shapes = 1,
+      .help = "nodal: give up a step whose iterations end above nodal.tolerance" },
     { 0, "one-pass", ABUT_OPT_FLAG, AT(one_pass), .bit = ABUT_OPTION_ONE_PASS, .shapes = 1,
       .help = "solve once and leave the step PENDING for friction-lag" },
     { 0, "report", ABUT_OPT_TEXT, AT(report), .unit = "FILE", .help = "one line of JSON for every step" },
@@ -221,9 +247,7 @@ void abut_step_line_init(abut_step_line *line)
 typedef struct reading {
     const abut_step_line *line;
     abut_step_command *c;
-    unsigned given;
-    char notes[900];        /* for the history */
-    size_t used;
+    size_t used;            /* of c->notes */
 } reading;
 
 static int is_given(const abut_step_line *line, int i)
@@ -239,8 +263,8 @@ static int is_given(const abut_step_line *line, int i)
 /* ,"key":value; words that are numbers go without quotes. */
 static void note(reading *r, const option *o, const char *value)
 {
-    char *text = r->notes + r->used, key[32];
-    const size_t size = sizeof r->notes - r->used;
+    char *text = r->c->notes + r->used, key[32];
+    const size_t size = sizeof r->c->notes - r->used;
     const char *quote = value[strspn(value, "0123456789.e+-")] && strcmp(value, "true") ? "\"" : "";
     snprintf(key, sizeof key, "%s", o->name);
     for (char *s = key; *s; s++) *s = *s == '-' ? '_' : *s;
@@ -283,9 +307,21 @@ static abut_status read_option(reading *r, int i, abut_err *err)
         else *(const char **)to = said;
     }
     if (rc || !said) return rc;
-    r->given |= o->bit;
+    r->c->given |= o->bit;
     if (o->shapes) note(r, o, said);
     return ABUT_OK;
+}
+
+/* What scenes ask for, by ABUT_SOLVED_BY_*. */
+static const char *const scene_solver[ABUT_SOLVED_BY] = { "newton", "nodal" };
+
+static abut_status take_solver(abut_step_command *c, const char *name, abut_err *err)
+{
+    c->solver_name = name;
+    c->solver = abut_solver_find(name, c->given, err);
+    const abut_status rc = c->solver ? abut_solver_check(c->solver, &c->o, err) : ABUT_E_ARG;
+    if (!rc) snprintf(c->history, sizeof c->history, "{\"solver\":\"%s\"%s}", name, c->notes);
+    return rc;
 }
 
 static abut_status check_stuck_file(const abut_step_command *c, const abut_cli *cli, abut_err *err)
@@ -300,15 +336,21 @@ abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli,
 {
     reading r = { .line = line, .c = c };
     abut_status rc = ABUT_OK;
-    *c = (abut_step_command){ .steps = 1, .every = 1, .from = -1, .until = INFINITY, .solver_name = abut_solver_table[0].name,
-                              .o = abut_step_defaults() };
+    *c = (abut_step_command){ .steps = 1, .every = 1, .from = -1, .until = INFINITY, .o = abut_step_defaults() };
     c->o.threads = cli->threads;
     for (int i = 0; i < OPTIONS && !rc; i++)
         if (is_given(line, i)) rc = read_option(&r, i, err);
     if (rc) return rc;
-    c->solver = abut_solver_find(c->solver_name, r.given, err);
-    rc = c->solver ? abut_solver_check(c->solver, &c->o, err) : ABUT_E_ARG;
-    if (rc) return rc;
-    snprintf(c->history, sizeof c->history, "{\"solver\":\"%s\"%s}", c->solver_name, r.notes);
-    return check_stuck_file(c, cli, err);
+    c->solver_said = c->solver_name != NULL;
+    rc = take_solver(c, c->solver_said ? c->solver_name : scene_solver[ABUT_SOLVED_BY_BARRIER], err);
+    /* a scene may ask for the other, which understands other options */
+    abut_err other = { 0 };
+    if (rc && !c->solver_said && abut_solver_find(scene_solver[ABUT_SOLVED_BY_NODAL], c->given, &other)) rc = ABUT_OK;
+    return rc ? rc : check_stuck_file(c, cli, err);
+}
+
+abut_status abut_step_choose_solver(abut_step_command *c, const abut_model *m, abut_err *err)
+{
+    if (c->solver_said) return ABUT_OK;
+    return take_solver(c, scene_solver[m->solver ? m->solver[0] : ABUT_SOLVED_BY_BARRIER], err);
 }

@@ -16,6 +16,9 @@ typedef struct abut_step_command {
     const char *report, *dump_stuck;    /* files; NULL: none */
     const char *solver_name;
     const abut_solver_row *solver;
+    int solver_said;            /* --solver was given; else the scene may choose another */
+    unsigned given;             /* ABUT_OPTION_* */
+    char notes[900];            /* JSON: the options given that shape the result, each after a comma */
     abut_step_options o;
     char without[ABUT_WITHOUT_WORDS];   /* the features that the solver does without */
     char history[1024];         /* JSON: the solver and the options given that shape the result */
@@ -38,5 +41,9 @@ void abut_step_line_init(abut_step_line *line);
  * Fails  ABUT_E_ARG naming the option, its value and what was expected; ABUT_E_IO --dump-stuck cannot be written */
 ABUT_MUST_USE abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli, abut_step_command *c,
                                               abut_err *err);
+
+/** The solver: that of --solver, else what the scene asks for.  c->solver and c->history become what they are then.
+ * Fails  as abut_step_line_read: an option is not for that solver */
+ABUT_MUST_USE abut_status abut_step_choose_solver(abut_step_command *c, const abut_model *m, abut_err *err);
 
 #endif

@@ -112,10 +112,19 @@ static abut_status simulate(abut_step_run *r, const abut_step_command *c, abut_c
     return rc;
 }
 
-abut_status abut_step_run_all(abut_step_run *r, const abut_step_command *c, abut_cli *cli, abut_err *err)
+/* The solver, once the scene is known. */
+static abut_status options_of(void *ctx, const abut_model *m, const char **options, abut_err *err)
+{
+    abut_step_command *c = ctx;
+    const abut_status rc = abut_step_choose_solver(c, m, err);
+    *options = c->history;
+    return rc;
+}
+
+abut_status abut_step_run_all(abut_step_run *r, abut_step_command *c, abut_cli *cli, abut_err *err)
 {
     abut_step_options o = c->o;
-    abut_status rc = abut_stream_open(&r->s, cli, c->history, err);
+    abut_status rc = abut_stream_open_asking(&r->s, cli, options_of, c, err);
     if (!rc) rc = abut_last_read(&r->now, &r->s, c->from, err);
     if (rc) return rc;
     o.names = &r->s.model_set;

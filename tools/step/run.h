@@ -11,6 +11,8 @@ typedef struct abut_step_tally {
     int more_frames;            /* written beyond --every, for the path to them */
     int unsettled;              /* steps whose friction passes ended before they converged */
     double worst_lag;           /* m/s: their largest lag residual */
+    int mended[2];              /* steps of hard contact that passed after more rounds, that the barrier took */
+    int balanced;               /* steps whose forces were measured */
     int damped;                 /* steps of the midpoint scheme that implicit Euler took */
     int unbalanced;             /* steps whose forces rounding kept from balancing */
     double worst_balance;       /* the largest force residual of a step */
@@ -29,7 +31,7 @@ typedef struct abut_step_run {
 } abut_step_run;
 
 /** Reads the stream, makes the steps and writes everything on.  Fails as its parts do, with the name of the input. */
-ABUT_MUST_USE abut_status abut_step_run_all(abut_step_run *r, const abut_step_command *c, abut_cli *cli, abut_err *err);
+ABUT_MUST_USE abut_status abut_step_run_all(abut_step_run *r, abut_step_command *c, abut_cli *cli, abut_err *err);
 void abut_step_run_clear(abut_step_run *r);
 
 /** What the run has to say at its end, its promises that were not kept among them. */

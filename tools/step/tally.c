@@ -10,6 +10,8 @@ void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const a
     t->steps++;
     t->damped += rep->damped;
     t->worst_balance = fmax(t->worst_balance, rep->force_residual);
+    t->balanced += rep->force_largest > 0;
+    t->mended[rep->nodal.repaired > 0 ? rep->nodal.repaired - 1 : 0] += rep->nodal.repaired > 0;
     t->unbalanced += want && rep->force_residual > *want;
     if (!(rep->lag_residual > m->tolerance[0])) return;
     t->unsettled++;
@@ -32,7 +34,7 @@ void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, c
     if (t->unbalanced)
         abut_cli_say(cli, "rounding kept the forces of %d of %d steps from balancing: up to %.3g of the largest on a body is "
                      "left (want %.3g)", t->unbalanced, t->steps, t->worst_balance, m->force_tolerance[0]);
-    else if (t->steps && (c->record & ABUT_WITH_FORCES))
+    else if (t->steps && t->balanced && (c->record & ABUT_WITH_FORCES))
         abut_cli_say(cli, "forces balance to %.2g of the largest on a body, or better", t->worst_balance);
     if (t->more_frames)
         abut_cli_say(cli, "%d frames more than --every asks for: the path to the next one had too many waypoints",
@@ -43,5 +45,8 @@ void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, c
     if (t->damped)
         abut_cli_say(cli, "implicit Euler took %d of %d steps of the midpoint scheme, which created energy or let volumes swing: "
                      "%g s is too long for it here", t->damped, t->steps, m->h[0]);
+    if (t->mended[0] || t->mended[1])
+        abut_cli_say(cli, "the judge refused %d of %d steps: %d passed after more rounds of detection, the barrier took %d",
+                     t->mended[0] + t->mended[1], t->steps, t->mended[0], t->mended[1]);
     say_promises(c, cli);
 }

@@ -3,6 +3,7 @@
 #include "formats/result/json_text.h"
 #include "formats/result/object_parts.h"
 #include "model/naming.h"
+#include "model/tets.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -117,6 +118,20 @@ static void remark_shells(const abut_strain_audit *a, const abut_stream *s, cons
                          along[k], abut_strain_shell_name(s, span->strain_row[k], element, sizeof element), span->strain[k]);
 }
 
+/* *tets: those of order 2 and more, too, by the numbers of the stream. */
+static void span_high(const abut_strain_audit *a, const double *x, abut_stretch *tets)
+{
+    const int32_t *number = a->ordered ? a->ordered->number : NULL;
+    if (number && tets->min_tet >= 0) tets->min_tet = number[tets->min_tet], tets->max_tet = number[tets->max_tet];
+    for (const abut_elastic_high *e = a->high; e < a->high + 3; e++)
+        for (int32_t t = 0; t < e->n; t++) {
+            double least, largest;
+            abut_elastic_high_stretch(e, x, t, &least, &largest);
+            if (tets->min_tet < 0 || least < tets->min) tets->min = least, tets->min_tet = number[e->first + t];
+            if (tets->max_tet < 0 || largest > tets->max) tets->max = largest, tets->max_tet = number[e->first + t];
+        }
+}
+
 abut_status abut_strain_audit_frame(abut_strain_audit *a, const abut_stream *s, abut_err *err)
 {
     abut_stretch tets = { 1, 1, -1, -1 };
@@ -124,6 +139,7 @@ abut_status abut_strain_audit_frame(abut_strain_audit *a, const abut_stream *s, 
     extreme e[2];
     abut_status rc = a->all ? abut_stretch_find(&a->elastic, s->frame.x, &tets, &a->scratch, err) : ABUT_OK;
     if (rc) return rc;
+    if (a->all) span_high(a, s->frame.x, &tets);
     const double half = a->limits.upper > 1 ? 1.25 * (a->limits.upper - 1) : 0.25;
     abut_shell_span_find(&a->codim, s->frame.x, a->rows, a->all ? NULL : a->chosen, half, &span);
     join(&tets, &span, e);
@@ -143,11 +159,18 @@ abut_status abut_strain_audit_frame(abut_strain_audit *a, const abut_stream *s, 
     return write_json(a, s, e, &span, outside, err);
 }
 
+static void clear_elements(abut_strain_audit *a)
+{
+    abut_elastic_clear(&a->elastic);
+    for (int k = 0; k < 3; k++) abut_elastic_high_clear(&a->high[k]);
+    abut_reordered_free(&a->ordered);
+    abut_codim_clear(&a->codim);
+}
+
 abut_status abut_strain_audit_model(abut_strain_audit *a, const abut_stream *s, abut_err *err)
 {
     const abut_model *m = &s->model;
-    abut_elastic_clear(&a->elastic);
-    abut_codim_clear(&a->codim);
+    clear_elements(a);
     free(a->rows), free(a->chosen);
     a->all = a->objects->n == 0;
     a->rows = malloc((4 * (size_t)m->nsh + 1) * sizeof *a->rows);
@@ -158,7 +181,10 @@ abut_status abut_strain_audit_model(abut_strain_audit *a, const abut_stream *s, 
     const abut_strain_limits *l = &a->limits;
     abut_shell_limits(m, a->chosen, l->lower, l->lower_begins, l->upper_begins, l->upper, a->rows);
     if (m->nt + m->nsh == 0) abut_cli_say(s->cli, "this model has neither tetrahedra nor shells: nothing in it has a stretch");
-    rc = abut_elastic_init(&a->elastic, m, err);
+    if (abut_model_order(m) > 1) rc = abut_reordered_new(&a->ordered, m, err);
+    if (!rc) rc = abut_elastic_init(&a->elastic, a->ordered ? &a->ordered->model : m, err);
+    for (int k = 0; k < 3 && a->ordered && !rc; k++)
+        rc = abut_elastic_high_init(&a->high[k], &a->ordered->model, k + 2, a->ordered->number, err);
     return rc ? rc : abut_codim_init(&a->codim, m, err);
 }
 
@@ -175,8 +201,7 @@ void abut_strain_audit_say(const abut_strain_audit *a, abut_cli *cli)
 
 void abut_strain_audit_clear(abut_strain_audit *a)
 {
-    abut_elastic_clear(&a->elastic);
-    abut_codim_clear(&a->codim);
+    clear_elements(a);
     abut_arena_clear(&a->scratch);
     free(a->rows), free(a->chosen);
 }

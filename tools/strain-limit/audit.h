@@ -2,8 +2,10 @@
 #ifndef ABUT_TOOLS_STRAIN_LIMIT_AUDIT_H
 #define ABUT_TOOLS_STRAIN_LIMIT_AUDIT_H
 
+#include "energy/elastic_high.h"
 #include "energy/shell_span.h"
 #include "energy/stretch.h"
+#include "model/reordered.h"
 #include "tools/cli/stream.h"
 
 /* The limits asked for; NAN: not asked. */
@@ -16,7 +18,9 @@ typedef struct abut_strain_audit {
     const abut_opt_list *objects;   /* names; none: all */
     FILE *json;                     /* NULL: none */
     const char *json_name;
-    abut_elastic elastic;           /* of the model in the stream */
+    abut_reordered *ordered;        /* the model in the stream; NULL where all its tets have order 1 */
+    abut_elastic elastic;           /* of it */
+    abut_elastic_high high[3];      /* orders 2 to 4 */
     abut_codim codim;
     abut_arena scratch;
     double *rows;                   /* [4 nsh] limits of the shells */

@@ -10,48 +10,7 @@
 
 enum { CELLS_MAX = 5000000, PIECE_NONE = -1 };
 
-/* ---- the implicit shape ---- */
-
-typedef struct shape { const abut_capsule *capsule; int32_t n; double blend; } shape;
-
-/* Signed distance to a capsule and its gradient, a unit vector (0 on the axis). */
-static double capsule_distance(const abut_capsule *c, const double p[3], double grad[3])
-{
-    double d[3], along = 0, length2 = 0, out2 = 0;
-    for (int k = 0; k < 3; k++) {
-        d[k] = c->b[k] - c->a[k];
-        along += d[k] * (p[k] - c->a[k]), length2 += d[k] * d[k];
-    }
-    const double s = length2 > 0 ? fmin(fmax(along / length2, 0), 1) : 0;
-    for (int k = 0; k < 3; k++) {
-        grad[k] = p[k] - c->a[k] - s * d[k];
-        out2 += grad[k] * grad[k];
-    }
-    const double out = sqrt(out2);
-    for (int k = 0; k < 3; k++) grad[k] = out > 0 ? grad[k] / out : 0;
-    return out - c->radius;
-}
-
-/* f and its gradient.  The sum is taken relative to the least distance, so that no exponential overflows. */
-static double shape_value(const shape *f, const double p[3], double grad[3])
-{
-    double least = INFINITY, g[3], sum = 0;
-    for (int32_t i = 0; i < f->n; i++) {
-        const double d = capsule_distance(&f->capsule[i], p, g);
-        if (d < least) least = d, memcpy(grad, g, sizeof g);
-    }
-    if (!(f->blend > 0)) return least;
-    double blended[3] = { 0 };
-    for (int32_t i = 0; i < f->n; i++) {
-        const double far = (capsule_distance(&f->capsule[i], p, g) - least) / f->blend;
-        if (far > 40) continue;                 /* below the rounding of the sum, which is 1 or more */
-        const double w = exp(-far);
-        sum += w;
-        for (int k = 0; k < 3; k++) blended[k] += w * g[k];
-    }
-    for (int k = 0; k < 3; k++) grad[k] = blended[k] / sum;
-    return least - f->blend * log(sum);
-}
+typedef abut_capsules shape;
 
 /* ---- the cells ---- */
 
@@ -104,8 +63,9 @@ static abut_status cells_fill(const shape *f, cells *c, abut_err *err)
             for (int32_t i = 0; i < c->n[0]; i++) {
                 const size_t at = cell_at(c, i, j, k);
                 double grad[3];
-                c->f[at] = shape_value(f, (double[3]){ (c->first[0] + i + 0.5) * c->edge, (c->first[1] + j + 0.5) * c->edge,
-                                                       (c->first[2] + k + 0.5) * c->edge }, grad);
+                const double p[3] = { (c->first[0] + i + 0.5) * c->edge, (c->first[1] + j + 0.5) * c->edge,
+                                      (c->first[2] + k + 0.5) * c->edge };
+                c->f[at] = abut_capsules_value(f, p, grad);
                 c->full[at] = c->f[at] < 0;
             }
     return ABUT_OK;
@@ -249,7 +209,7 @@ static void snap_by(const shape *f, const double x[3], double edge, double move[
     double p[3] = { x[0], x[1], x[2] };
     for (int it = 0; it < 8; it++) {
         double g[3];
-        const double value = shape_value(f, p, g), g2 = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
+        const double value = abut_capsules_value(f, p, g), g2 = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
         if (!(g2 > 1e-12) || fabs(value) < 1e-9 * edge) break;
         for (int k = 0; k < 3; k++) p[k] -= value * g[k] / g2;
     }

@@ -2,6 +2,7 @@
 #ifndef ABUT_MESH_GENERATE_GENERATE_H
 #define ABUT_MESH_GENERATE_GENERATE_H
 
+#include "mesh/capsules.h"
 #include "mesh/mesh.h"
 
 /* Every generator appends to an empty mesh, fails with ABUT_E_ARG on a size that is not positive or a cell count out of
@@ -15,6 +16,10 @@ ABUT_MUST_USE abut_status abut_generate_box(const double size[3], const int32_t 
  * sphere: p -> radius p |p|max / |p|2.  The diagonals of the cells point away from the centre, so that no tet is flattened
  * at the cube's edges.  (cells+1)^3 points. */
 ABUT_MUST_USE abut_status abut_generate_sphere(double radius, int32_t cells, abut_mesh *m, abut_err *err);
+
+/** Ball of tets from its centre, the first point, to an icosphere (sheets.h) with d divisions of an edge: 20 d^2 tets, 10 d^2 + 3
+ * points. */
+ABUT_MUST_USE abut_status abut_generate_star(double radius, int32_t divisions, abut_mesh *m, abut_err *err);
 
 /** Cylinder of tets about the y axis: `across` cells over the diameter, `along` over the height. */
 ABUT_MUST_USE abut_status abut_generate_cylinder(double radius, double height, int32_t across, int32_t along,
@@ -41,13 +46,9 @@ ABUT_MUST_USE abut_status abut_generate_particles(const double size[3], const in
 ABUT_MUST_USE abut_status abut_generate_revolution(const double *profile, int32_t n, int32_t around, int32_t along,
                                                    abut_mesh *m, abut_err *err);
 
-/* Points within `radius` of the segment from a to b. */
-typedef struct abut_capsule { double a[3], b[3], radius; } abut_capsule;
-
 /** Body of tets out of capsules: the cells of a cubic lattice (edge `cell`, points at its multiples) whose centre has
- * f < 0, six tets each, where f is the distance to the capsules joined smoothly,
- *   f = -blend ln sum_i exp(-f_i / blend)    (blend 0: the least f_i).
- * Where the cells would meet in an edge or a point alone, a further one is filled, so that the surface is a manifold.
+ * f < 0 (mesh/capsules.h), six tets each.  Where the cells would meet in an edge or a point alone, a further one is filled, so
+ * that the surface is a manifold.
  *
  * snap   0: it keeps its steps; 1: its points move towards f = 0, by less than half a cell along each axis and only as far
  *        as every tet keeps 0.15 of its volume and the surface stays free of crossings

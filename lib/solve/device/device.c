@@ -6,6 +6,7 @@
 #include "energy/friction_term.h"
 #include "energy/prescribed.h"
 #include "energy/pressure.h"
+#include "model/tets.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -77,6 +78,7 @@ static abut_status check_model(const abut_objective *p, const abut_arrays *names
     const abut_air *air = abut_air_of(&p->terms);
     if (!abut_collmesh_selects(&p->cm))
         return refuse("the contact surface is a map of nodes (array 'contact/map-first')", names, -1, err);
+    if (abut_model_order(m) > 1) return refuse("the scene has tets of order 2 and more", names, -1, err);
     if (m->nrd) return refuse("has rods; a device has tetrahedra and shells", names, m->body[m->rod[0]], err);
     if (t->first[ABUT_CODIM_ROD] != t->n) return refuse("bends of rods", names, -1, err);
     for (int32_t i = 0; t->bounded && i < m->nsh; i++) {
@@ -139,12 +141,19 @@ static abut_status bring_passes(abut_device *d, const abut_collmesh *cm, abut_er
     return rc;
 }
 
+/* The device has the mollifier of nearly parallel edges, and no contacts without. */
+static abut_status expect_mollifier(const abut_model *m, abut_err *err)
+{
+    if (!m->mollifier || m->mollifier[0]) return ABUT_OK;
+    return abut_fail(err, ABUT_E_ARG, "--device: contact.barrier.mollifier is off, which a device does not know: expected on");
+}
+
 static abut_status bring_model(abut_device *d, const abut_objective *p, abut_err *err)
 {
     abut_queue *q = &d->q;
     const size_t nv = (size_t)p->model->nv;
     abut_buffer *const field[] = { &d->x, &d->xt, &d->kept_x, &d->p, &d->g, &d->v, &d->target, &d->xn, &d->xhat, &d->still };
-    abut_status rc = ABUT_OK;
+    abut_status rc = expect_mollifier(p->model, err);
     for (size_t i = 0; i < sizeof field / sizeof *field && !rc; i++) rc = abut_buffer_need(q, field[i], "nodes", 3 * nv, 8, err);
     if (!rc) rc = abut_buffer_need(q, &d->part, "parts of sums", nv, sizeof(double), err);
     if (!rc) rc = abut_buffer_need(q, &d->pulse, "scalars", ABUT_PULSE, sizeof(double), err);

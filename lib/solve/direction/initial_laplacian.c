@@ -4,6 +4,7 @@
 #include "energy/prescribed.h"
 #include "energy/stiffness_fit.h"
 #include "graph/graph.h"
+#include "model/tets.h"
 #include "solve/direction/initial.h"
 #include "solve/objective_sets.h"
 #include "sparse/own/cholesky.h"
@@ -73,7 +74,8 @@ abut_status abut_laplacian_factor(const abut_objective *p, const double fit[2], 
     abut_bsr A = { 0 };
     int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
     abut_linear_solver_clear(c);
-    abut_status rc = perm ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", p->nrow);
+    abut_status rc = abut_linear_tets(p->model, "solver lbfgs-pd", err);
+    if (!rc && !perm) rc = abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", p->nrow);
     if (!rc) rc = abut_laplacian(p, fit, NULL, &A, err);
     if (!rc && mean) rc = mean_stiffness(p, &A, mean, err);
     if (!rc) rc = abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, err);

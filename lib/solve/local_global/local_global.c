@@ -4,13 +4,15 @@
 #include "base/timer.h"
 #include "contact/intersect.h"
 #include "energy/characteristic.h"
-#include "energy/pressure.h"
 #include "energy/stiffness_fit.h"
 #include "model/motion.h"
+#include "model/tets.h"
+#include "solve/loads.h"
 #include "solve/step/measures.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +31,11 @@ abut_lg_opts abut_lg_defaults(void)
 static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_err *err)
 {
     const char *name = o->method->name;
-    const abut_status rc = o->method->check ? o->method->check(m, err) : ABUT_OK;
+    char who[40];
+    snprintf(who, sizeof who, "solver %s", name);
+    abut_status rc = abut_linear_tets(m, who, err);
+    if (rc) return rc;
+    rc = o->method->check ? o->method->check(m, err) : ABUT_OK;
     if (rc) return abut_wrap(err, "solver %s", name), rc;
     if (m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER)
         return abut_fail(err, ABUT_E_FORMAT, "solver %s: time scheme %d, expected implicit Euler", name, m->scheme[0]);
@@ -162,19 +168,6 @@ static abut_status start(abut_local_global *s, abut_err *err)
     return rc || isfinite(sum) ? rc : abut_fail(err, ABUT_E_GEOM, "an element has no finite energy where the step starts");
 }
 
-/* Air as the time step takes it; what is no part of the objective is explicit, as at its start. */
-static void add_air(abut_local_global *s)
-{
-    abut_objective *p = &s->objective;
-    const abut_model *m = p->model;
-    const abut_air *air = abut_air_of(&p->terms);
-    if (!air || !air->open) return;
-    memset(s->g, 0, 3 * (size_t)m->nv * sizeof *s->g);
-    abut_air_load(air, p->xn, s->g);
-    for (int32_t i = 0; i < 3 * m->nv; i++)
-        if (m->role[i / 3] != ABUT_NODE_OBSTACLE) s->acc[i] += s->g[i] / m->mass[i / 3];
-}
-
 abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
     abut_objective *p = &s->objective;
@@ -186,11 +179,10 @@ abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_i
     memcpy(p->xn, f.x, bytes);
     memcpy(s->v, f.v, bytes);
     abut_motion_targets(m, at.time, p->xn, p->target, p->held);
-    abut_motion_acceleration(m, at.time, s->acc);
     abut_objective_weigh(p, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
     rc = abut_objective_begin(p, err);
     if (rc) return rc;
-    add_air(s);
+    abut_loads_explicit(p, at.time, s->acc, s->g);
     const abut_start from = { .x = p->xn, .v = s->v, .acc = s->acc };
     abut_integrator_predict(m, ABUT_IMPLICIT_EULER, &from, p->xhat);
     abut_integrator_still(m, ABUT_IMPLICIT_EULER, &from, p->held, p->target, p->still);
@@ -369,10 +361,10 @@ abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, ab
 abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->objective;
-    rep->kinetic = abut_kinetic_energy(p->model, s->v_end);
-    rep->gravity = abut_gravity_energy(p->model, s->x);
-    abut_linear_momentum(p->model, s->v_end, rep->momentum);
-    abut_angular_momentum(p->model, s->x, s->v_end, rep->angular);
+    rep->kinetic = abut_kinetic_energy(abut_mass_of(&p->terms), s->v_end);
+    rep->gravity = abut_gravity_energy(abut_mass_of(&p->terms), s->x);
+    abut_linear_momentum(abut_mass_of(&p->terms), s->v_end, rep->momentum);
+    abut_angular_momentum(abut_mass_of(&p->terms), s->x, s->v_end, rep->angular);
     int32_t flattest;
     rep->min_jacobian = abut_smallest_jacobian(p->model, s->x, &flattest);
     rep->min_jacobian_tet = abut_objective_tet(p, flattest);

@@ -10,16 +10,22 @@ abut_status abut_search_try(abut_search *s, double alpha, abut_iteration *it, ab
     return s->ops->points.evaluate(s, &s->trial, ABUT_HAS_ENERGY, rep, err);
 }
 
-/* From the bound, halved until the objective does not grow beyond rounding. */
+double abut_search_ceiling(const abut_search *s, double alpha)
+{
+    const double part = s->opt.armijo, slope = part > 0 ? s->ops->aim.slope(s) : 0;
+    return abut_rule_ceiling(s->here.e.sum, s->here.e.noise, part, alpha, slope);
+}
+
+/* From the bound, halved until the objective falls enough, or does not grow beyond rounding where that is enough. */
 abut_status abut_move_backtrack(abut_search *s, abut_move *m, abut_report *rep, abut_err *err)
 {
-    const double most = s->here.e.sum + s->here.e.noise, bound = m->lim.alpha;
+    const double bound = m->lim.alpha;
     if (m->searched) return ABUT_OK;
     m->searched = 1;
     for (double alpha = bound; alpha > bound * SHORTEST && !m->moved; alpha /= 2) {
         const abut_status rc = abut_search_try(s, alpha, m->it, rep, err);
         if (rc) return rc;
-        m->moved = s->trial.e.sum <= most;
+        m->moved = s->trial.e.sum <= abut_search_ceiling(s, alpha);
         if (m->moved) m->it->alpha = alpha;
     }
     return ABUT_OK;

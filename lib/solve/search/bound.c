@@ -40,6 +40,48 @@ abut_status abut_search_bound(abut_search *s, double first, double most, abut_li
     return ABUT_OK;
 }
 
+/* The same by the CFL rule (Huang et al. 2024, and their code): only pairs nearer than dhat, the others cannot meet while no point
+ * goes further than half of it.  A direction that may lead much further is bounded by all pairs, but at no less than that. */
+static abut_status bound_by_cfl(abut_search *s, double most, abut_limit *lim, double *reached, abut_report *rep, abut_err *err)
+{
+    *lim = (abut_limit){ .alpha = most, .kind = most < 1 ? ABUT_LIMIT_LENGTH : ABUT_LIMIT_NONE, .node = { -1, -1, -1, -1 },
+                         .tet = -1 };
+    abut_status rc = s->ops->bound.limits(s, lim, rep, err);
+    if (!rc) rc = s->ops->bound.candidates(s, 0, rep, err);
+    if (rc) return rc;
+    abut_limit swept = { .alpha = 1, .node = { -1, -1, -1, -1 }, .tet = -1 };
+    s->ops->points.try_at(s, lim->alpha);
+    rc = s->ops->bound.ccd(s, &swept, rep, err);
+    if (rc) return rc;
+    const double safe = abut_rule_cfl(s->prob.model->dhat[0], lim->alpha, s->ops->bound.motion(s));
+    if (swept.alpha < 1) {
+        swept.alpha *= lim->alpha;
+        *lim = swept;
+    }
+    *reached = lim->alpha > 2 * safe ? lim->alpha : fmin(lim->alpha, safe);
+    const int all = lim->alpha > 2 * safe;
+    if (all) {
+        rc = sweep(s, *reached, &swept, rep, err);
+        if (!rc && swept.alpha < 1) {
+            swept.alpha *= *reached;
+            *lim = swept;
+        }
+    } else {
+        rc = s->ops->bound.candidates(s, *reached, rep, err);
+    }
+    if (all ? lim->alpha < safe : lim->alpha > safe)
+        *lim = (abut_limit){ .alpha = safe, .kind = ABUT_LIMIT_CFL, .node = { -1, -1, -1, -1 }, .tet = -1 };
+    return rc;
+}
+
+/* Of a direction, by the rule that was asked for. */
+static abut_status bound_of(abut_search *s, double first, double most, abut_limit *lim, double *reached, abut_report *rep,
+                            abut_err *err)
+{
+    if (s->opt.cfl) return bound_by_cfl(s, most, lim, reached, rep, err);
+    return abut_search_bound(s, first, most, lim, reached, rep, err);
+}
+
 double abut_search_longest(const abut_search *s, double speed)
 {
     const abut_model *m = s->prob.model;
@@ -57,7 +99,7 @@ static abut_status refine(abut_search *s, double swept, abut_limit *lim, abut_re
         const abut_status rc = s->ops->aim.refine(s, swept, &seen, &changed, rep, err);
         if (rc || !changed) return rc ? rc : bounded;
         const double most = abut_search_longest(s, s->aim.speed);
-        bounded = abut_search_bound(s, fmin(most, MORE_THAN_LAST * lim->alpha), most, lim, &swept, rep, err);
+        bounded = bound_of(s, fmin(most, MORE_THAN_LAST * lim->alpha), most, lim, &swept, rep, err);
         if (bounded && bounded != ABUT_E_GEOM) return bounded;
     }
 }
@@ -66,8 +108,8 @@ abut_status abut_search_bound_direction(abut_search *s, abut_limit *lim, abut_re
 {
     const double speed = s->aim.speed, last = s->progress.speed, longer = speed > MORE_THAN_LAST * last ? speed / last : 1;
     double swept;
-    abut_status rc = abut_search_bound(s, MORE_THAN_LAST * s->progress.bound / longer, abut_search_longest(s, speed), lim, &swept,
-                                       rep, err);
+    abut_status rc = bound_of(s, MORE_THAN_LAST * s->progress.bound / longer, abut_search_longest(s, speed), lim, &swept, rep,
+                              err);
     s->progress.bound = lim->alpha;
     s->progress.speed = speed;
     if (!rc && s->ops->aim.refine && !abut_rule_is_short(speed, s->prob.model->tolerance[0]))

@@ -1,6 +1,7 @@
 #include "solve/search/equilibrium.h"
 
 #include "base/par.h"
+#include "energy/mass.h"
 #include "math/vec3.h"
 
 #include <math.h>
@@ -13,9 +14,9 @@ enum { LEFT, CONTACT, LOAD, WEIGHT, PRESSURE, HOLD, KINDS };
 
 static double magnitude(const double *f) { return sqrt(abut_v3_norm2(abut_v3_get(f))); }
 
-/* Of node i; contact, pressure and elastic are gradients of those terms. */
+/* Of node i; contact, pressure and elastic are gradients of those terms; load: xhat less x, NULL: masses are diagonal. */
 static void add_node(const abut_objective *p, const double *x, int32_t i, const double *g, const double *contact,
-                     const double *pressure, const double *elastic, double sum[KINDS])
+                     const double *pressure, const double *elastic, const double *load, double sum[KINDS])
 {
     const abut_model *m = p->model;
     const size_t at = 3 * (size_t)i;
@@ -24,10 +25,16 @@ static void add_node(const abut_objective *p, const double *x, int32_t i, const 
         sum[HOLD] += magnitude(elastic + at);
         return;
     }
-    const double *from = p->w.inertia ? x + at : p->xn + at;
-    const double load[3] = { p->xhat[at] - from[0], p->xhat[at + 1] - from[1], p->xhat[at + 2] - from[2] };
     sum[LEFT] += magnitude(g + at);
-    sum[LOAD] += m->mass[i] * magnitude(load);
+    if (load) {
+        double f[3];
+        abut_mass_row(abut_mass_of(&p->terms), load, i, f);
+        sum[LOAD] += magnitude(f);
+    } else {
+        const double *from = p->w.inertia ? x + at : p->xn + at;
+        const double d[3] = { p->xhat[at] - from[0], p->xhat[at + 1] - from[1], p->xhat[at + 2] - from[2] };
+        sum[LOAD] += m->mass[i] * magnitude(d);
+    }
     sum[WEIGHT] += m->mass[i] * magnitude(m->gravity) * p->w.h_force * p->w.h_force;
     sum[PRESSURE] += magnitude(pressure + at);
 }
@@ -52,15 +59,16 @@ abut_status abut_equilibrium_find(const abut_objective *p, const abut_point *poi
     const size_t n3 = 3 * (size_t)m->nv;
     const abut_mark mark = abut_arena_mark(scratch);
     double *contact = ABUT_NEW(scratch, double, n3), *elastic = ABUT_NEW(scratch, double, n3);
-    double *pressure = ABUT_NEW(scratch, double, n3);
+    double *pressure = ABUT_NEW(scratch, double, n3), *load = abut_mass_of(&p->terms)->order ? ABUT_NEW(scratch, double, n3) : NULL;
     double (*sum)[KINDS] = (double (*)[KINDS])ABUT_NEW(scratch, double, KINDS * (size_t)m->no);
-    if (!contact || !elastic || !pressure || !sum)
+    if (!contact || !elastic || !pressure || !sum || (!load && abut_mass_of(&p->terms)->order))
         return abut_fail(err, ABUT_E_NOMEM, "balance of forces: %d nodes", m->nv);
     const abut_at at = abut_point_at(point, p);
+    for (size_t i = 0; i < n3 && load; i++) load[i] = p->xhat[i] - (p->w.inertia ? at.x : p->xn)[i];
     abut_status rc = abut_objective_gradient_add(p, &at, 1 << ABUT_TERM_CONTACT, contact, scratch, err);
     if (!rc) rc = abut_objective_gradient_add(p, &at, ABUT_KINDS_POTENTIAL, elastic, scratch, err);
     if (!rc) rc = abut_objective_gradient_add(p, &at, 1 << ABUT_TERM_FOLLOWER, pressure, scratch, err);
-    for (int32_t i = 0; i < m->nv && !rc; i++) add_node(p, at.x, i, point->g, contact, pressure, elastic, sum[m->body[i]]);
+    for (int32_t i = 0; i < m->nv && !rc; i++) add_node(p, at.x, i, point->g, contact, pressure, elastic, load, sum[m->body[i]]);
     if (!rc) largest_sums(p, (const double (*)[KINDS])sum, e);
     abut_arena_release(scratch, mark);
     return rc;

@@ -6,7 +6,8 @@
  * published rule ends it by that, and corrected steps keep the length that they are judged by. */
 int abut_move_may_lengthen(const abut_search *s, const abut_move *m)
 {
-    const int ends = abut_rule_is_short(m->it->residual, s->prob.model->tolerance[0]) && (s->opt.plain || s->second_order.p);
+    const int published = s->opt.stop.rule == ABUT_STOP_PUBLISHED;
+    const int ends = abut_rule_is_short(m->it->residual, s->prob.model->tolerance[0]) && (published || s->second_order.p);
     return s->pass.lengthens && m->moved && m->it->alpha == 1 && !ends;
 }
 

@@ -20,7 +20,8 @@ static abut_status init_direction(abut_search *s, abut_err *err)
 {
     const abut_search_opts *o = &s->opt;
     const abut_direction_options opt = { .linear = o->linear, .threads = o->threads, .history = o->history, .cut = o->cut,
-                                         .parts = o->parts, .one_level = o->one_level, .proves = !(o->norm > 0),
+                                         .parts = o->parts, .one_level = o->one_level, 
+                                         .proves = abut_stop_by_directions(abut_search_stop_rule(s)),
                                          .without = o->without };
     const abut_direction_ops *ops = o->direction ? o->direction : abut_directions[0];
     const abut_status rc = abut_direction_make(&s->dir, ops, &s->prob, &opt, err);
@@ -132,7 +133,9 @@ abut_status abut_search_fail(abut_search *s, abut_failure_kind kind, abut_err *e
     abut_report unread = { 0 };
     s->failed.kind = kind;
     const abut_status rc = leave(s, &unread, err);   /* the words are about the iterate and its contacts */
-    const abut_failure_view view = { &s->prob, &s->here, s->opt.names, s->opt.norm, abut_search_progress(s) };
+    const abut_stop_rule *rule = abut_search_stop_rule(s);
+    const abut_failure_view view = { &s->prob, &s->here, s->opt.names, { rule->norm, rule->unit, s->opt.stop.tolerance },
+                                     abut_search_progress(s) };
     return rc ? rc : abut_failure_say(&s->failed, &view, err);
 }
 
@@ -201,7 +204,8 @@ static abut_status arrive_at_trial(abut_search *s, const abut_move *m, abut_err 
  * Newton's, which may still lead on. */
 static abut_status stay_here(abut_search *s, double speed, abut_err *err)
 {
-    const int at_rest = abut_rule_is_short(speed, s->prob.model->tolerance[0]) && abut_search_stop_rule(s)->after_step;
+    const int at_rest = abut_rule_is_short(speed, s->prob.model->tolerance[0]) &&
+                        abut_stop_by_directions(abut_search_stop_rule(s));
     if (!s->aim.exact || s->aim.approximate) require_exact(s);
     else if (!at_rest) return abut_search_fail(s, ABUT_FAILED_STALLED, err);
     return ABUT_OK;
@@ -245,6 +249,13 @@ static abut_status begin(abut_search *s, abut_err *err)
     return rule->begin ? rule->begin(s, err) : ABUT_OK;
 }
 
+/* A direction that is short enough to end the minimisation, and to be judged by. */
+static int ends_before(const abut_search *s, const abut_stop_rule *rule)
+{
+    const int judges = s->aim.exact && s->aim.fair && s->failed.iterations > 1 && !abut_lagrangian_of(&s->prob.terms)->on;
+    return rule->at_direction && judges && abut_rule_is_short(s->aim.speed, s->prob.model->tolerance[0]);
+}
+
 /* One iteration; *stop: the minimisation ends here. */
 static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop, abut_report *rep, abut_err *err)
 {
@@ -263,6 +274,8 @@ static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop
     const double speed = s->failed.residual = rep->residual = it->residual = s->aim.speed;
     if (!isfinite(speed)) return abut_search_fail(s, ABUT_FAILED_NOT_FINITE, err);
 
+    *stop = ends_before(s, rule);
+    if (*stop) return it->contacts = (int32_t)abut_search_count(s), ABUT_OK;
     rc = take_step(s, it, rep, err);
     if (!rc) rc = abut_script_update(s, speed, &script, rep, err);
     if (rc || !abut_rule_is_short(speed, tolerance)) return rc;

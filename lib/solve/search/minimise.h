@@ -4,11 +4,17 @@
  * draw_back.c, lengthen.c) reach positions through a table of operations (search_ops.h), of which the processor has one and
  * a device another.
  *
- * Stopping rules.  Newton: no entry of a Newton direction is beyond h times the tolerance (published), nor is more than ABUT_NEAR
- * times that left to the minimum, by the direction that the same matrix has from there; and forces balance as far as the model
- * asks for that (solve/search/equilibrium.h).  Characteristic norm (Li 2020, 3.5.2): |dE/dx|_2 <= epsilon psi C, C the
- * characteristic force of the mesh (energy/characteristic.h), psi the weight of the elastic energy; it needs no Newton direction,
- * and says little where contact forces are large. */
+ * Stopping rules.
+ *   newton          no entry of a Newton direction is beyond h times the tolerance (published), nor is more than ABUT_NEAR times that
+ *                   left to the minimum, by the direction that the same matrix has from there; and forces balance as far as the
+ *                   model asks for that (solve/search/equilibrium.h)
+ *   published       the first of that: the direction is short, and is followed
+ *   step            a Newton direction is short, from the second one on, and is not followed (Huang et al. 2024, algorithm 1)
+ *   gradient        |dE/dx|_inf / (s_I h^2 l) <= tolerance, N/m: the largest force out of balance for each metre of the length l
+ *                   of the scene (Huang et al. 2024, supplement)
+ *   characteristic  |dE/dx|_2 <= epsilon psi C (Li 2020, 3.5.2), C the characteristic force of the mesh (energy/characteristic.h),
+ *                   psi the weight of the elastic energy
+ * The last two need no Newton direction; the last says little where contact forces are large. */
 #ifndef ABUT_SOLVE_SEARCH_MINIMISE_H
 #define ABUT_SOLVE_SEARCH_MINIMISE_H
 
@@ -35,8 +41,12 @@ typedef struct abut_search_opts {
     abut_partition cut;     /* of the tets for dot, borrowed; none: it makes its own */
     int parts;              /* dot and lbfgs-jh: subdomains of their own; 0: by the number of nodes */
     int one_level;          /* dot without its coarse space */
-    double norm;            /* epsilon of the characteristic norm; 0: the Newton rule */
-    int plain;              /* of that only what is published */
+    struct abut_stop_opts {
+        int rule;           /* ABUT_STOP_* */
+        double tolerance;   /* characteristic: epsilon; gradient: N/m; the others have that of the model */
+    } stop;
+    double armijo;          /* part of the decrease that the slope promises, which a step has to bring; 0: no growth is enough */
+    int cfl;                /* short steps are bounded by dhat, not by continuous collision detection (bound.c) */
     unsigned without;       /* ABUT_WITHOUT_* */
     const abut_own_term *terms; /* of the caller's own, beside those of the model (energy/terms.h), borrowed; NULL: none */
     int threads;            /* of the factorisation; the bits do not depend on it */

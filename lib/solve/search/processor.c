@@ -193,6 +193,17 @@ static abut_status ccd(abut_search *s, abut_limit *lim, abut_report *rep, abut_e
     return rc;
 }
 
+static double motion(const abut_search *s)
+{
+    const double *y = s->here.y, *y1 = s->trial.y;
+    double most2 = 0;
+    for (size_t i = 0; i < 3 * (size_t)s->prob.cm.nc; i += 3) {
+        const double d[3] = { y1[i] - y[i], y1[i + 1] - y[i + 1], y1[i + 2] - y[i + 2] };
+        most2 = fmax(most2, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    }
+    return sqrt(most2);
+}
+
 /* ---- the start of a step ---- */
 
 static void warm(abut_search *s, const double *v, double fraction)
@@ -259,7 +270,7 @@ const abut_search_ops abut_search_processor = {
     .aim = { .find = find, .find_newton = find_newton, .require_exact = require_exact,
              .next_speed = next_speed, .refine = refine, .slope = slope, .scale = scale, .fastest = fastest },
     .correct = { .can = can_resolve, .resolve = resolve, .excess = excess },
-    .bound = { .limits = limits, .candidates = candidates, .ccd = ccd },
+    .bound = { .limits = limits, .candidates = candidates, .ccd = ccd, .motion = motion },
     .start = { .warm = warm, .aim_at_trial = aim_at_trial, .staying = staying, .aim_at_targets = aim_at_targets,
                .move_held = move_held }
 };

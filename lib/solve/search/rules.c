@@ -5,7 +5,18 @@
 #define LONGEST 8           /* times a direction that turns out too short */
 #define MUCH_LONGER 4       /* times its length, what a short direction has to ask for */
 #define CLEAR_OF_NOISE 1e3  /* a decrease that says something about curvature is that many times the rounding of the objective */
+#define HALF_OF_DHAT (0.5 * (1 - 1e-9)) /* clear of the rounding of positions */
 #define BLOCKED_GAIN 1e-6   /* of the scripted motion: less is nothing */
+
+double abut_rule_ceiling(double start, double noise, double part, double alpha, double slope)
+{
+    return part > 0 ? start + noise - part * alpha * slope : start + noise;
+}
+
+double abut_rule_cfl(double dhat, double alpha, double motion)
+{
+    return motion > 0 ? HALF_OF_DHAT * dhat * alpha / motion : INFINITY;
+}
 
 double abut_rule_error(double speed, double next)
 {

@@ -33,13 +33,18 @@ double abut_search_longest(const abut_search *s, double speed);
 /* A stopping rule; NULL operations do not apply. */
 typedef struct abut_stop_rule {
     const char *name;
+    const char *norm, *unit;    /* what it asks of gradients, in words and its unit; NULL: it asks for short directions */
     int patience;       /* directions in a row within rounding after which the minimisation has failed; 0: any number */
     abut_status (*begin)(abut_search *s, abut_err *err);
     /** At the iterate, which has its gradient, before a direction is found. */
     abut_status (*at_iterate)(abut_search *s, int *stop, abut_report *rep, abut_err *err);
+    /** At a short Newton direction from the iterate, not the first of the minimisation: it ends before that is followed. */
+    int at_direction;
     /** After a step along an exact direction below the tolerance; NULL: directions do not end it. */
     abut_status (*after_step)(abut_search *s, double speed, int *stop, abut_report *rep, abut_err *err);
 } abut_stop_rule;
+/** Whether short directions end a minimisation. */
+static inline int abut_stop_by_directions(const abut_stop_rule *rule) { return rule->after_step || rule->at_direction; }
 const abut_stop_rule *abut_search_stop_rule(const abut_search *s);
 
 /* ---- moves ---- */
@@ -63,6 +68,8 @@ ABUT_MUST_USE abut_status abut_move_lengthen(abut_search *s, abut_move *m, abut_
 
 /** The objective at trial = here + alpha p; counted. */
 ABUT_MUST_USE abut_status abut_search_try(abut_search *s, double alpha, abut_iteration *it, abut_report *rep, abut_err *err);
+/** The largest value of the objective at which a step of length alpha along s->p is taken. */
+double abut_search_ceiling(const abut_search *s, double alpha);
 /** Whether a full step was found that may have been too short. */
 int abut_move_may_lengthen(const abut_search *s, const abut_move *m);
 

@@ -171,14 +171,14 @@ static double promise(double alpha, double slope) { return alpha * (1 - 0.5 * al
 /* The longest corrected step that shells do not bound, if one is worth it and lowers the objective. */
 static abut_status search_beyond(abut_search *s, abut_move *m, double slope, abut_report *rep, abut_err *err)
 {
-    const double most = s->here.e.sum + s->here.e.noise, bound = m->lim.alpha;
+    const double bound = m->lim.alpha;
     for (double alpha = abut_search_longest(s, m->it->residual); alpha >= WORTH_TRYING * bound && !m->moved; alpha *= SHORTER) {
         double fraction = 0;
         int clear;
         abut_status rc = correct_all(s, alpha, promise(alpha, slope), s->here.e.noise, &clear, rep, err);
         if (!rc && clear) rc = try_corrected(s, 1, 1, &fraction, m->it, rep, err);
         if (rc) return rc;
-        if (fraction * alpha > bound && s->trial.e.sum <= most) arrive(s, m, alpha, fraction, 1);
+        if (fraction * alpha > bound && s->trial.e.sum <= abut_search_ceiling(s, fraction * alpha)) arrive(s, m, alpha, fraction, 1);
     }
     abut_rule_tried(&s->second_order.beyond, m->moved, LONGEST_WAIT);
     return ABUT_OK;
@@ -187,7 +187,7 @@ static abut_status search_beyond(abut_search *s, abut_move *m, double slope, abu
 /* As backtracking, with steps corrected where rotations stretch. */
 static abut_status search_corrected(abut_search *s, abut_move *m, double slope, abut_report *rep, abut_err *err)
 {
-    const double most = s->here.e.sum + s->here.e.noise, bound = m->lim.alpha;
+    const double bound = m->lim.alpha;
     for (double alpha = bound; alpha > bound * 0x1p-60 && !m->moved; alpha /= 2) {
         const double promised = promise(alpha, slope), enough = fmax(WORTH_CORRECTING * promised, s->here.e.noise);
         double costs, fraction = 1;
@@ -202,7 +202,7 @@ static abut_status search_corrected(abut_search *s, abut_move *m, double slope, 
             rc = abut_search_try(s, alpha, m->it, rep, err);
         }
         if (rc) return rc;
-        if (s->trial.e.sum <= most) arrive(s, m, alpha, fraction, corrects);
+        if (s->trial.e.sum <= abut_search_ceiling(s, fraction * alpha)) arrive(s, m, alpha, fraction, corrects);
     }
     return ABUT_OK;
 }

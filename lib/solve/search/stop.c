@@ -4,6 +4,7 @@
 #include "base/par.h"
 #include "energy/characteristic.h"
 #include "sparse/pcg.h"
+#include "model/tets.h"
 #include "solve/search/equilibrium.h"
 
 #include <math.h>
@@ -53,6 +54,8 @@ static abut_status published_after(abut_search *s, double speed, int *stop, abut
 static abut_status norm_begin(abut_search *s, abut_err *err)
 {
     const abut_model *m = s->prob.model;
+    const abut_status rc = abut_linear_tets(m, "characteristic norm", err);
+    if (rc) return rc;
     const abut_mark mark = abut_arena_mark(&s->scratch);
     double *node = ABUT_ROOM(&s->scratch, double, m->nv + 1), *scale = &s->progress.characteristic;
     if (!node) return abut_fail(err, ABUT_E_NOMEM, "characteristic norm: %d nodes", m->nv);
@@ -72,19 +75,35 @@ static abut_status norm_at(abut_search *s, int *stop, abut_report *rep, abut_err
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "characteristic norm: %zu numbers", n3);
     s->failed.norm = rep->norm = sqrt(abut_dot(s->here.g, s->here.g, n3, part)) / s->progress.characteristic;
     abut_arena_release(&s->scratch, mark);
-    *stop = rep->norm <= s->opt.norm;
+    *stop = rep->norm <= s->opt.stop.tolerance;
     return ABUT_OK;
 }
 
-enum { NEWTON, PUBLISHED, CHARACTERISTIC };
-static const abut_stop_rule rules[] = {
-    [NEWTON] = { .name = "newton", .after_step = newton_after },
-    [PUBLISHED] = { .name = "published", .after_step = published_after },
-    [CHARACTERISTIC] = { .name = "characteristic", .patience = STALLED, .begin = norm_begin, .at_iterate = norm_at },
+/* ---- largest entry of the gradient ---- */
+
+static abut_status gradient_at(abut_search *s, int *stop, abut_report *rep, abut_err *err)
+{
+    const abut_model *m = s->prob.model;
+    const double newton = s->prob.w.h_force * s->prob.w.h_force;
+    const abut_status rc = fetch(s, err);
+    if (rc) return rc;
+    s->failed.norm = rep->gradient = abut_largest(s->here.g, 3 * (size_t)m->nv) / (newton * m->length[0]);
+    *stop = rep->gradient <= s->opt.stop.tolerance;
+    return ABUT_OK;
+}
+
+static const abut_stop_rule rules[ABUT_STOPS] = {
+    [ABUT_STOP_NEWTON] = { .name = "newton", .after_step = newton_after },
+    [ABUT_STOP_PUBLISHED] = { .name = "published", .after_step = published_after },
+    [ABUT_STOP_CHARACTERISTIC] = { .name = "characteristic", .norm = "characteristic norm", .unit = "", .patience = STALLED,
+                                   .begin = norm_begin, .at_iterate = norm_at },
+    [ABUT_STOP_GRADIENT] = { .name = "gradient", .norm = "gradient", .unit = " N/m", .patience = STALLED,
+                             .at_iterate = gradient_at },
+    [ABUT_STOP_STEP] = { .name = "step", .at_direction = 1 },
 };
 
 const abut_stop_rule *abut_search_stop_rule(const abut_search *s)
 {
-    if (s->opt.norm > 0) return &rules[CHARACTERISTIC];
-    return &rules[s->opt.plain || s->pass.others_follow ? PUBLISHED : NEWTON];
+    const int rule = s->opt.stop.rule;
+    return &rules[rule == ABUT_STOP_NEWTON && s->pass.others_follow ? ABUT_STOP_PUBLISHED : rule];
 }

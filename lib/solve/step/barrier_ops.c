@@ -25,8 +25,9 @@ static abut_status solver_options(const abut_solver_row *row, const abut_step_op
     so->linear = o->linear;
     so->threads = o->threads;
     so->max_newton = o->max_newton;
-    so->norm = abut_step_norm(o);
-    so->plain = o->stop == ABUT_STOP_PUBLISHED;
+    so->stop = (struct abut_stop_opts){ o->stop, abut_step_norm(o) };
+    so->armijo = o->armijo;
+    so->cfl = o->ccd == ABUT_CCD_CFL;
     so->history = o->history;
     so->parts = o->parts;
     so->one_level = o->levels == 1;

@@ -69,7 +69,7 @@ static abut_status load(abut_stepper *s, const abut_arrays *frame, const double 
     if (!rc) rc = abut_objective_begin(p, err);
     if (rc) return rc;
     abut_step_load_damping(s, f);
-    abut_step_load_forces(s);
+    if ((rc = abut_step_load_forces(s, err))) return rc;
     abut_search_forget(&s->solver);
     abut_objective_number(p);
     return abut_step_load_past(s, f, err);
@@ -206,7 +206,7 @@ abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
 /* Friction contacts that stick, and slide at the end of s->p. */
 static int32_t count_about_to_slide(abut_search *s)
 {
-    if (!abut_lag_of(&s->prob.terms)->n || s->opt.plain) return 0;
+    if (!abut_lag_of(&s->prob.terms)->n || s->opt.stop.rule == ABUT_STOP_PUBLISHED) return 0;
     abut_point_set(&s->trial, &s->prob, s->here.x, 1, s->p);
     return abut_creep_about_to_slide(&s->prob, s->here.x, s->trial.x);
 }

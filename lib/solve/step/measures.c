@@ -14,49 +14,67 @@
 static int simulated(const abut_model *m, int32_t i) { return m->role[i] != ABUT_NODE_OBSTACLE; }
 static double value(abut_acc a) { return a.hi + a.lo; }
 
-double abut_kinetic_energy(const abut_model *m, const double *v)
+/* u_i . (M v)_i */
+static double product(const abut_mass *M, int32_t i, const double *u, const double *v)
 {
+    double f[3];
+    abut_mass_row(M, v, i, f);
+    return abut_v3_dot(abut_v3_get(f), abut_v3_get(u + 3 * (size_t)i));
+}
+
+double abut_kinetic_energy(const abut_mass *M, const double *v)
+{
+    const abut_model *m = M->model;
     abut_acc sum = { 0, 0 };
-    for (int32_t i = 0; i < m->nv; i++)
-        if (simulated(m, i)) abut_acc_add(&sum, 0.5 * m->mass[i] * abut_v3_norm2(abut_v3_get(v + 3 * i)));
-    return value(sum);
-}
-
-double abut_gravity_energy(const abut_model *m, const double *x)
-{
-    const abut_vec3 g = abut_v3_get(m->gravity);
-    abut_acc sum = { 0, 0 };
-    for (int32_t i = 0; i < m->nv; i++)
-        if (simulated(m, i)) abut_acc_add(&sum, -m->mass[i] * abut_v3_dot(g, abut_v3_get(x + 3 * i)));
-    return value(sum);
-}
-
-void abut_linear_momentum(const abut_model *m, const double *v, double p[3])
-{
-    abut_acc sum[3] = { { 0, 0 } };
-    for (int32_t i = 0; i < m->nv; i++)
-        for (int k = 0; k < 3 && simulated(m, i); k++) abut_acc_add(&sum[k], m->mass[i] * v[3 * i + k]);
-    for (int k = 0; k < 3; k++) p[k] = value(sum[k]);
-}
-
-void abut_angular_momentum(const abut_model *m, const double *x, const double *v, double l[3])
-{
-    abut_acc sum[3] = { { 0, 0 } };
     for (int32_t i = 0; i < m->nv; i++) {
         if (!simulated(m, i)) continue;
-        const abut_vec3 c = abut_v3_cross(abut_v3_get(x + 3 * i), abut_v3_get(v + 3 * i));
-        abut_acc_add(&sum[0], m->mass[i] * c.x);
-        abut_acc_add(&sum[1], m->mass[i] * c.y);
-        abut_acc_add(&sum[2], m->mass[i] * c.z);
+        abut_acc_add(&sum, abut_mass_order(M, i) ? 0.5 * product(M, i, v, v)
+                                                 : 0.5 * m->mass[i] * abut_v3_norm2(abut_v3_get(v + 3 * i)));
+    }
+    return value(sum);
+}
+
+double abut_gravity_energy(const abut_mass *M, const double *x)
+{
+    const abut_model *m = M->model;
+    const abut_vec3 g = abut_v3_get(m->gravity);
+    abut_acc sum = { 0, 0 };
+    for (int32_t i = 0; i < m->nv; i++) {
+        double f[3];
+        if (!simulated(m, i)) continue;
+        if (abut_mass_order(M, i)) abut_mass_row(M, x, i, f);
+        abut_acc_add(&sum, abut_mass_order(M, i) ? -abut_v3_dot(g, abut_v3_get(f))
+                                                 : -m->mass[i] * abut_v3_dot(g, abut_v3_get(x + 3 * i)));
+    }
+    return value(sum);
+}
+
+void abut_linear_momentum(const abut_mass *M, const double *v, double p[3]) { abut_mass_total(M, v, p); }
+
+void abut_angular_momentum(const abut_mass *M, const double *x, const double *v, double l[3])
+{
+    const abut_model *m = M->model;
+    abut_acc sum[3] = { { 0, 0 } };
+    for (int32_t i = 0; i < m->nv; i++) {
+        double f[3];
+        if (!simulated(m, i)) continue;
+        const int consistent = abut_mass_order(M, i);
+        if (consistent) abut_mass_row(M, v, i, f);
+        const double mass = consistent ? 1 : m->mass[i];
+        const abut_vec3 c = abut_v3_cross(abut_v3_get(x + 3 * i), abut_v3_get(consistent ? f : v + 3 * i));
+        abut_acc_add(&sum[0], mass * c.x);
+        abut_acc_add(&sum[1], mass * c.y);
+        abut_acc_add(&sum[2], mass * c.z);
     }
     for (int k = 0; k < 3; k++) l[k] = value(sum[k]);
 }
 
-void abut_mass_center(const abut_model *m, const double *x, double c[3])
+void abut_mass_center(const abut_mass *M, const double *x, double c[3])
 {
+    const abut_model *m = M->model;
     double mass = 0;
     for (int32_t i = 0; i < m->nv; i++) mass += simulated(m, i) ? m->mass[i] : 0;
-    abut_linear_momentum(m, x, c);
+    abut_linear_momentum(M, x, c);
     for (int k = 0; k < 3; k++) c[k] = mass > 0 ? c[k] / mass : 0;
 }
 
@@ -122,19 +140,42 @@ static double mean(const abut_solved *s, const double *now, const double *last, 
     return newmark(s) ? 0.5 * (last[i] + now[i]) : now[i];
 }
 
-void abut_balance(const abut_solved *s, const abut_forces *now, const abut_forces *last, double *f)
+/* What inertia takes at coordinate i, m/s^2: the acceleration less that of the loads. */
+static double inertial(const abut_solved *s, int32_t i)
+{
+    const int bdf2 = s->objective->w.scheme == ABUT_BDF2;
+    const double dv = bdf2 ? 0.5 * (3 * s->v[i] - 4 * s->v0[i] + s->v1[i]) : s->v[i] - s->v0[i];
+    return s->objective->w.inertia * dv / s->objective->model->h[0] - mean(s, s->acc, s->acc0, i);
+}
+
+/* f[3 nv] = M a, N, of a[3 nv] that `of` says; nothing on obstacles. */
+static abut_status mass_force(const abut_solved *s, double (*of)(const abut_solved *s, int32_t i), double *f, abut_arena *scratch,
+                              abut_err *err)
+{
+    const abut_mass *M = abut_mass_of(&s->objective->terms);
+    const abut_model *m = M->model;
+    const size_t n3 = 3 * (size_t)m->nv;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *a = ABUT_ROOM(scratch, double, n3 + 1);
+    if (!a) return abut_fail(err, ABUT_E_NOMEM, "balance of forces: %zu numbers", n3);
+    for (size_t i = 0; i < n3; i++) a[i] = simulated(m, (int32_t)(i / 3)) ? of(s, (int32_t)i) : 0;
+    abut_mass_multiply(M, a, f);
+    abut_arena_release(scratch, mark);
+    return ABUT_OK;
+}
+
+abut_status abut_balance(const abut_solved *s, const abut_forces *now, const abut_forces *last, double *f, abut_arena *scratch,
+                         abut_err *err)
 {
     const abut_model *m = s->objective->model;
-    const double h = m->h[0];
-    for (int32_t i = 0; i < 3 * m->nv; i++) {
+    const abut_status rc = mass_force(s, inertial, f, scratch, err);
+    for (int32_t i = 0; i < 3 * m->nv && !rc; i++) {
+        const double inertia = f[i];
         f[i] = -mean(s, now->contact, last->contact, i) - mean(s, now->friction, last->friction, i) -
                mean(s, now->elastic, last->elastic, i);
-        if (!simulated(m, i / 3)) continue;
-        const int bdf2 = s->objective->w.scheme == ABUT_BDF2;
-        const double dv = bdf2 ? 0.5 * (3 * s->v[i] - 4 * s->v0[i] + s->v1[i]) : s->v[i] - s->v0[i];
-        f[i] += m->mass[i / 3] * (s->objective->w.inertia * dv / h - mean(s, s->acc, s->acc0, i)) -
-                mean(s, now->damping, last->damping, i);
+        if (simulated(m, i / 3)) f[i] += inertia - mean(s, now->damping, last->damping, i);
     }
+    return rc;
 }
 
 double abut_work(const abut_solved *s, const double *now, const double *last)
@@ -145,15 +186,22 @@ double abut_work(const abut_solved *s, const double *now, const double *last)
     return value(sum);
 }
 
-double abut_work_load(const abut_solved *s)
+/* All but gravity, m/s^2. */
+static double scripted(const abut_solved *s, int32_t i) { return mean(s, s->acc, s->acc0, i) - s->objective->model->gravity[i % 3]; }
+
+abut_status abut_work_load(const abut_solved *s, double *work, abut_arena *scratch, abut_err *err)
 {
     const abut_model *m = s->objective->model;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *f = ABUT_ROOM(scratch, double, 3 * (size_t)m->nv + 1);
+    if (!f) return abut_fail(err, ABUT_E_NOMEM, "work of loads: %d nodes", m->nv);
+    const abut_status rc = mass_force(s, scripted, f, scratch, err);
     abut_acc sum = { 0, 0 };
-    for (int32_t i = 0; i < 3 * m->nv; i++)
-        if (simulated(m, i / 3))
-            abut_acc_add(&sum, m->mass[i / 3] * (mean(s, s->acc, s->acc0, i) - m->gravity[i % 3]) *
-                                   (s->x[i] - s->objective->xn[i]));
-    return value(sum);
+    for (int32_t i = 0; i < 3 * m->nv && !rc; i++)
+        if (simulated(m, i / 3)) abut_acc_add(&sum, f[i] * (s->x[i] - s->objective->xn[i]));
+    abut_arena_release(scratch, mark);
+    *work = value(sum);
+    return rc;
 }
 
 abut_status abut_potentials(const abut_solved *s, const double *x, const double *y, const abut_pairs *pairs, double *elastic,

@@ -5,17 +5,18 @@
 #ifndef ABUT_SOLVE_STEP_MEASURES_H
 #define ABUT_SOLVE_STEP_MEASURES_H
 
+#include "energy/mass.h"
 #include "solve/objective.h"
 
 /* ---- a state: x[3 nv] m, v[3 nv] m/s; obstacles have no part in it ---- */
 
-double abut_kinetic_energy(const abut_model *m, const double *v);   /* 1/2 sum m |v|^2, J */
-double abut_gravity_energy(const abut_model *m, const double *x);   /* -sum m g.x, J */
-void abut_linear_momentum(const abut_model *m, const double *v, double p[3]);   /* sum m v, kg m/s */
-/** sum m x cross v, kg m^2/s, about the origin. */
-void abut_angular_momentum(const abut_model *m, const double *x, const double *v, double l[3]);
-/** sum m x / sum m, m; the origin when nothing is simulated. */
-void abut_mass_center(const abut_model *m, const double *x, double c[3]);
+double abut_kinetic_energy(const abut_mass *M, const double *v);    /* 1/2 v^T M v, J */
+double abut_gravity_energy(const abut_mass *M, const double *x);    /* -sum g.(M x), J */
+void abut_linear_momentum(const abut_mass *M, const double *v, double p[3]);    /* sum M v, kg m/s */
+/** sum x cross (M v), kg m^2/s, about the origin. */
+void abut_angular_momentum(const abut_mass *M, const double *x, const double *v, double l[3]);
+/** sum M x / sum m, m; the origin when nothing is simulated. */
+void abut_mass_center(const abut_mass *M, const double *x, double c[3]);
 
 /* ---- a step that is solved ---- */
 
@@ -50,17 +51,18 @@ ABUT_MUST_USE abut_status abut_force_damping_start(const abut_solved *s, double 
 ABUT_MUST_USE abut_status abut_force_elastic(const abut_solved *s, const double *x, double *f, abut_arena *scratch,
                                              abut_err *err);
 
-/** What the momentum balance of a step lacks at every node, N: m dv/h less all forces, dv = v' - v, in BDF2
+/** What the momentum balance of a step lacks at every node, N: M dv/h less all forces, dv = v' - v, in BDF2
  * (3 v' - 4 v + v1)/2, without inertia 0.  At prescribed nodes this is the force that whoever prescribes them exerts, in
  * Newmark its mean over the step; at free nodes it is what the solver has left.  Obstacles have no inertia: they are held
  * against what touches them or is tied to them.
  * last: the forces one step before; read by Newmark alone. */
-void abut_balance(const abut_solved *s, const abut_forces *now, const abut_forces *last, double *f);
+ABUT_MUST_USE abut_status abut_balance(const abut_solved *s, const abut_forces *now, const abut_forces *last, double *f,
+                                       abut_arena *scratch, abut_err *err);
 
 /** The work of a force in the step, J: sum f.(x' - x), f = now, in Newmark (last + now)/2. */
 double abut_work(const abut_solved *s, const double *now, const double *last);
 /** The same of scripted accelerations and of the loads of the air: all but gravity. */
-double abut_work_load(const abut_solved *s);
+ABUT_MUST_USE abut_status abut_work_load(const abut_solved *s, double *work, abut_arena *scratch, abut_err *err);
 
 /** Elastic energy at x and energy of the barrier with the stiffness of this step, J.  pairs: contacts at x (y = W x). */
 ABUT_MUST_USE abut_status abut_potentials(const abut_solved *s, const double *x, const double *y, const abut_pairs *pairs,

@@ -1,3 +1,4 @@
+#include "energy/mass.h"
 #include "energy/pressure.h"
 #include "solve/step/step_parts.h"
 
@@ -25,13 +26,32 @@ static abut_status free_acceleration(abut_stepper *s, const double *x, const dou
     abut_status rc = abut_objective_potential_gradient(p, &at, -1, a, &s->solver.scratch, err);
     if (!rc) rc = abut_objective_damping_force(p, v, a, &s->solver.scratch, err);
     if (!rc && drags(p)) abut_air_drag_gradient(abut_air_of(&p->terms), v, NULL, 1, -1, a);
+    /* prescribed nodes of consistent rows do not accelerate: what they would, others do not take from them */
+    const abut_mass *M = abut_mass_of(&p->terms);
+    for (int32_t i = 0; i < 3 * m->nv && M->order; i++)
+        if (p->held[i / 3] && M->order[i / 3]) a[i] = -s->acc[i];
+    if (!rc) rc = abut_mass_solve(M, p->held, a, &s->solver.scratch, err);
     if (rc) return rc;
     for (int32_t i = 0; i < 3 * m->nv; i++) {
-        a[i] = m->role[i / 3] == ABUT_NODE_OBSTACLE ? 0 : s->acc[i] + a[i] / m->mass[i / 3];
+        a[i] = m->role[i / 3] == ABUT_NODE_OBSTACLE ? 0 : s->acc[i] + a[i];
         if (!isfinite(a[i])) return abut_fail(err, ABUT_E_GEOM, "%s: its elastic force is not finite",
                                                    abut_nodes_words(m, &(int32_t){ i / 3 }, 1, (char[ABUT_NODES_WORDS]){ 0 }));
     }
     return ABUT_OK;
+}
+
+/* x - xhat of prescribed nodes with consistent rows, which pull those around them: the force scale of the scheme times their
+ * acceleration (v' - v)/h, v' = (target - x)/h, less that of loads.  In implicit Euler xhat is that already. */
+static void pull_along(abut_stepper *s)
+{
+    abut_objective *p = &s->solver.prob;
+    const abut_mass *M = abut_mass_of(&p->terms);
+    const double h = p->model->h[0], scale = p->w.h_force * p->w.h_force;
+    for (int32_t i = 0; i < 3 * p->model->nv && M->order; i++) {
+        if (!p->held[i / 3] || !M->order[i / 3]) continue;
+        const double dv = (p->target[i] - p->xn[i]) / h - s->v[i];
+        p->xhat[i] = p->target[i] - scale * (dv / h - s->acc[i]);
+    }
 }
 
 static abut_start start_of(const abut_stepper *s)
@@ -54,27 +74,38 @@ abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *
     const abut_start at = start_of(s);
     if (rc) return rc;
     abut_integrator_predict(p->model, p->w.scheme, &at, p->xhat);
+    if (p->w.inertia) pull_along(s);
     abut_integrator_still(p->model, p->w.scheme, &at, p->held, p->target, p->still);
     return ABUT_OK;
 }
 
-/* acc += f / m, of what has mass */
-static void add_force(const abut_model *m, const double *f, double *acc)
+/* acc += M^-1 f, of what has mass; f is lost */
+static abut_status add_force(abut_stepper *s, double *f, double *acc, abut_err *err)
 {
-    for (int32_t i = 0; i < 3 * m->nv; i++)
-        if (m->role[i / 3] != ABUT_NODE_OBSTACLE) acc[i] += f[i] / m->mass[i / 3];
+    const abut_model *m = s->solver.prob.model;
+    const abut_status rc = abut_mass_solve(abut_mass_of(&s->solver.prob.terms), NULL, f, &s->solver.scratch, err);
+    for (int32_t i = 0; i < 3 * m->nv && !rc; i++)
+        if (m->role[i / 3] != ABUT_NODE_OBSTACLE) acc[i] += f[i];
+    return rc;
 }
 
-void abut_step_load_forces(abut_stepper *s)
+abut_status abut_step_load_forces(abut_stepper *s, abut_err *err)
 {
     abut_objective *p = &s->solver.prob;
+    const size_t n3 = 3 * (size_t)p->model->nv;
     abut_motion_acceleration(p->model, s->at.time, s->acc);
-    if (!s->air) return;
+    if (!s->air) return ABUT_OK;
     const abut_air *air = abut_air_of(&p->terms);
-    memset(s->air, 0, 3 * (size_t)p->model->nv * sizeof *s->air);
+    const abut_mark mark = abut_arena_mark(&s->solver.scratch);
+    double *f = ABUT_ROOM(&s->solver.scratch, double, n3 + 1);
+    if (!f) return abut_fail(err, ABUT_E_NOMEM, "air: %d nodes", p->model->nv);
+    memset(s->air, 0, n3 * sizeof *s->air);
     abut_air_load(air, p->xn, s->air);
     if (!drags(p)) abut_air_drag_gradient(air, s->v, NULL, 1, -1, s->air);
-    add_force(p->model, s->air, s->acc);
+    memcpy(f, s->air, n3 * sizeof *f);
+    const abut_status rc = add_force(s, f, s->acc, err);
+    abut_arena_release(&s->solver.scratch, mark);
+    return rc;
 }
 
 abut_status abut_step_finish_drag(abut_stepper *s, const abut_arrays *before, abut_err *err)
@@ -85,17 +116,17 @@ abut_status abut_step_finish_drag(abut_stepper *s, const abut_arrays *before, ab
     const abut_array *last = s->at.step > 0 ? abut_arrays_find(before, "node/air-force") : NULL;
     const size_t n3 = 3 * (size_t)p->model->nv;
     const abut_mark mark = abut_arena_mark(&s->solver.scratch);
-    double *drag = ABUT_NEW(&s->solver.scratch, double, n3);
-    if (!drag) return abut_fail(err, ABUT_E_NOMEM, "drag: %d nodes", p->model->nv);
-    memcpy(drag, s->air, n3 * sizeof *drag);
-    if (drags(p)) abut_air_drag_gradient(air, s->v, NULL, 1, -1, drag);
-    add_force(p->model, last ? last->data : drag, s->acc0);
-    memset(drag, 0, n3 * sizeof *drag);
+    double *drag = ABUT_NEW(&s->solver.scratch, double, n3), *f = ABUT_ROOM(&s->solver.scratch, double, n3 + 1);
+    if (!drag || !f) return abut_fail(err, ABUT_E_NOMEM, "drag: %d nodes", p->model->nv);
+    memcpy(f, s->air, n3 * sizeof *f);
+    if (drags(p)) abut_air_drag_gradient(air, s->v, NULL, 1, -1, f);
+    if (last) memcpy(f, last->data, n3 * sizeof *f);
+    abut_status rc = add_force(s, f, s->acc0, err);
     if (drags(p)) abut_air_drag_gradient(air, s->solver.here.x, p->step.x_damp, p->step.damp_time, -1, drag);
-    add_force(p->model, drag, s->acc);
     for (size_t i = 0; i < n3; i++) s->air[i] += drag[i];
+    if (!rc) rc = add_force(s, drag, s->acc, err);
     abut_arena_release(&s->solver.scratch, mark);
-    return ABUT_OK;
+    return rc;
 }
 
 abut_status abut_step_finish(abut_stepper *s, abut_err *err)

@@ -1,9 +1,13 @@
 #include "solve/step/options.h"
 
-#define NORM_DEFAULT 1e-5   /* characteristic norm: Li 2020, 3.5.2 */
+/* what rules ask of gradients: Li 2020, 3.5.2; Huang et al. 2024, supplement, N/m */
+static const double norm_default[ABUT_STOPS] = { [ABUT_STOP_CHARACTERISTIC] = 1e-5, [ABUT_STOP_GRADIENT] = 3e-2 };
 
-const char *const abut_stop_names[ABUT_STOPS + 1] = { "newton", "published", "characteristic", NULL };
+const char *const abut_stop_names[ABUT_STOPS + 1] = { "newton", "published", "characteristic", "gradient", "step", NULL };
+const char *const abut_ccd_rule_names[ABUT_CCD_RULES + 1] = { "full", "cfl", NULL };
 const char *const abut_contact_choice_names[ABUT_CONTACT_BY_SPRINGS + 1] = { "ignore", "springs", NULL };
+
+const char *const abut_repair_names[ABUT_REPAIR_NONE + 2] = { "barrier", "none", NULL };
 
 abut_step_options abut_step_defaults(void)
 {
@@ -12,13 +16,14 @@ abut_step_options abut_step_defaults(void)
 
 double abut_step_norm(const abut_step_options *o)
 {
-    return o->stop != ABUT_STOP_CHARACTERISTIC ? 0 : o->tolerance > 0 ? o->tolerance : NORM_DEFAULT;
+    const double usual = norm_default[o->stop];
+    return usual > 0 && o->tolerance > 0 ? o->tolerance : usual;
 }
 
 void abut_step_model_view(abut_step_model *out, const abut_model *m, const abut_step_options *o)
 {
     *out = (abut_step_model){ *m, o->tolerance, o->force_tolerance, o->lags };
     if (o->lags >= 0) out->view.lags = &out->lags;
-    if (o->tolerance > 0 && o->stop != ABUT_STOP_CHARACTERISTIC) out->view.tolerance = &out->tolerance;
+    if (o->tolerance > 0 && !norm_default[o->stop]) out->view.tolerance = &out->tolerance;
     if (o->force_tolerance > 0) out->view.force_tolerance = &out->force_tolerance;
 }

@@ -3,22 +3,32 @@
 #define ABUT_SOLVE_STEP_OPTIONS_H
 
 #include "model/model.h"
+#include "solve/search/rules.h"
 #include "solve/without.h"
 #include "sparse/linear_solver.h"
 
-/* The rules that end a minimisation (solve/search/minimise.h), and their names, NULL at the end. */
-enum { ABUT_STOP_NEWTON, ABUT_STOP_PUBLISHED, ABUT_STOP_CHARACTERISTIC, ABUT_STOPS };
+/* The names of the rules that end a minimisation (solve/search/rules.h), NULL at the end. */
 extern const char *const abut_stop_names[ABUT_STOPS + 1];
+
+/* What keeps a direction from leading through something, and the names of that, NULL at the end (solve/search/bound.c). */
+enum { ABUT_CCD_FULL, ABUT_CCD_CFL, ABUT_CCD_RULES };
+extern const char *const abut_ccd_rule_names[ABUT_CCD_RULES + 1];
 
 /* What becomes of contact in steppers without a barrier, and the names of that, from the second on, NULL at the end. */
 enum { ABUT_CONTACT_REFUSED /* models that could touch anything */, ABUT_CONTACT_IGNORE, ABUT_CONTACT_BY_SPRINGS };
 extern const char *const abut_contact_choice_names[ABUT_CONTACT_BY_SPRINGS + 1];
 
+/* What becomes of a step of hard contact that the judge refuses, and their names, NULL at the end. */
+enum { ABUT_REPAIR_BARRIER, ABUT_REPAIR_NONE };
+extern const char *const abut_repair_names[ABUT_REPAIR_NONE + 2];
+
 typedef struct abut_step_options {
     int lags;               /* friction passes at most; 0: until they converge; -1: the model's */
     int stop;               /* ABUT_STOP_* */
-    double tolerance;       /* of that rule: m/s, or of the characteristic norm; 0: the model's, or 1e-5 */
+    double tolerance;       /* of that rule: m/s, N/m, or of the characteristic norm; 0: the model's, 3e-2, or 1e-5 */
     double force_tolerance; /* what may be left of the forces; 0: the model's */
+    double armijo;          /* part of the decrease that the slope promises, which a step has to bring, < 1; 0 */
+    int ccd;                /* ABUT_CCD_* */
     int max_newton;         /* iterations of a minimisation: reaching it is an error; 10000 */
     const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the solver's */
     const struct abut_barrier_hessian_ops *hessian;     /* of contacts (energy/barrier_hessians.h); NULL: projected */
@@ -33,11 +43,15 @@ typedef struct abut_step_options {
     } device;
     int iterations;         /* of steppers that make a fixed number; 0: until they converge; -1: their default */
     int contact;            /* ABUT_CONTACT_*, of steppers without a barrier */
+    struct abut_step_hard {  /* of hard contact */
+        int repair;         /* ABUT_REPAIR_* */
+        int strict;         /* 1: a step that ends above its tolerance is given up */
+    } hard;
     const abut_arrays *names;   /* the arrays of the model, for names in messages and the partition; NULL: without */
 } abut_step_options;
 abut_step_options abut_step_defaults(void);
 
-/** Epsilon of the characteristic norm where that is the rule, else 0. */
+/** What a rule asks of gradients: epsilon of the characteristic norm, N/m; of other rules 0. */
 double abut_step_norm(const abut_step_options *o);
 
 /* A model with the tolerances and the number of passes that options ask for.  It must stay where it is. */

@@ -78,7 +78,7 @@ abut_status abut_step_decide_damping(abut_stepper *s, abut_report *rep, abut_err
     const abut_status rc = elastic_gain(s, &gain, &psi, err);
     if (rc) return rc;
     r->gain = fmax(0, r->gain + gain);
-    if (r->gain > GAIN_MAX * (abut_kinetic_energy(p->model, s->v_end) + psi) || swings(s)) {
+    if (r->gain > GAIN_MAX * (abut_kinetic_energy(abut_mass_of(&p->terms), s->v_end) + psi) || swings(s)) {
         r->last_run = r->last_run == 0 ? 1 : 2 * r->last_run < RUN_MAX ? 2 * r->last_run : RUN_MAX;
         r->steps_left = r->last_run;
         r->gain = 0;

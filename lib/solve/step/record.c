@@ -153,18 +153,19 @@ static abut_status put_work(abut_arrays *out, const char *name, double work, con
 static abut_status put_energies(const abut_solved *s, const abut_forces *now, const abut_forces *last, const double *balance,
                                 const abut_frame *before, abut_arrays *out, abut_arena *scratch, abut_err *err)
 {
-    const abut_model *m = s->objective->model;
-    double elastic[2], barrier[2];
+    const abut_mass *M = abut_mass_of(&s->objective->terms);
+    double elastic[2], barrier[2], load = 0;
     abut_status rc = start_potentials(s, &elastic[0], &barrier[0], scratch, err);
     if (!rc) rc = abut_potentials(s, s->x, s->y, s->pairs, &elastic[1], &barrier[1], scratch, err);
+    if (!rc) rc = abut_work_load(s, &load, scratch, err);
     if (rc) return rc;
-    const double kinetic = abut_kinetic_energy(m, s->v), gravity = abut_gravity_energy(m, s->x);
+    const double kinetic = abut_kinetic_energy(M, s->v), gravity = abut_gravity_energy(M, s->x);
     const double friction = abut_work(s, now->friction, last->friction), damping = abut_work(s, now->damping, last->damping);
-    const double reaction = reaction_work(s, balance), load = abut_work_load(s);
+    const double reaction = reaction_work(s, balance);
     const double strain_kappa = abut_codim_state_of(&s->objective->terms)->strain_kappa;
     const int strain = before->elastic && before->strain_kappa && *before->strain_kappa != strain_kappa;
     const double stiffness = (before->barrier ? barrier[0] - *before->barrier : 0) + (strain ? elastic[0] - *before->elastic : 0);
-    const double gain[] = { kinetic, -abut_kinetic_energy(m, s->v0), gravity, -abut_gravity_energy(m, s->objective->xn),
+    const double gain[] = { kinetic, -abut_kinetic_energy(M, s->v0), gravity, -abut_gravity_energy(M, s->objective->xn),
                             elastic[1], -elastic[0], barrier[1], -barrier[0], -friction, -damping, -reaction, -load };
     const double numerical = abut_sum(gain, sizeof gain / sizeof *gain);
 
@@ -183,11 +184,11 @@ static abut_status put_energies(const abut_solved *s, const abut_forces *now, co
 
 static abut_status put_momenta(const abut_solved *s, abut_arrays *out, abut_err *err)
 {
-    const abut_model *m = s->objective->model;
+    const abut_mass *M = abut_mass_of(&s->objective->terms);
     double linear[3], angular[3], center[3];
-    abut_linear_momentum(m, s->v, linear);
-    abut_angular_momentum(m, s->x, s->v, angular);
-    abut_mass_center(m, s->x, center);
+    abut_linear_momentum(M, s->v, linear);
+    abut_angular_momentum(M, s->x, s->v, angular);
+    abut_mass_center(M, s->x, center);
     abut_status rc = put_vector(out, "momentum/linear", linear, err);
     if (!rc) rc = put_vector(out, "momentum/angular", angular, err);
     if (!rc) rc = put_vector(out, "mass/center", center, err);
@@ -208,7 +209,7 @@ abut_status abut_record_put(const abut_solved *s, int with, int iterations, cons
     if (!rc) rc = forces_last(s, &was, &now, &last, scratch, err);
     double *balance = ABUT_NEW(scratch, double, 3 * (size_t)s->objective->model->nv);
     if (!rc && !balance) rc = abut_fail(err, ABUT_E_NOMEM, "forces on %d nodes", s->objective->model->nv);
-    if (!rc) abut_balance(s, &now, &last, balance);
+    if (!rc) rc = abut_balance(s, &now, &last, balance, scratch, err);
     if (!rc && (forces || newmark)) rc = put_forces(s, &now, balance, out, err);
     if (!rc && forces) rc = put_creep(s, out, err);
     if (!rc && forces) rc = put_real(out, "step/force-residual", s->force_residual, err);

@@ -15,7 +15,7 @@
 
 #include "solve/step/measures.h"
 
-enum { ABUT_WITH_FORCES = 1, ABUT_WITH_ENERGIES = 2 };
+enum { ABUT_WITH_FORCES = 1, ABUT_WITH_ENERGIES = 2, ABUT_WITH_CONTACTS = 4 /* of hard contact: touch/ */ };
 
 /** Adds what `with` names to the frame `out` of a step that is solved.  before: the frame before, or the PENDING one of this
  * step; iterations: of Newton.  The energies of Newmark bring the forces with them, for the next step.

@@ -50,10 +50,10 @@ static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *e
     abut_lag_exchange(&p->terms, &s->solved_lag);
     const abut_creep creep = abut_creep_find(p, x);
     abut_lag_exchange(&p->terms, &s->solved_lag);
-    rep->kinetic = abut_kinetic_energy(p->model, s->v_end);
-    rep->gravity = abut_gravity_energy(p->model, x);
-    abut_linear_momentum(p->model, s->v_end, rep->momentum);
-    abut_angular_momentum(p->model, x, s->v_end, rep->angular);
+    rep->kinetic = abut_kinetic_energy(abut_mass_of(&p->terms), s->v_end);
+    rep->gravity = abut_gravity_energy(abut_mass_of(&p->terms), x);
+    abut_linear_momentum(abut_mass_of(&p->terms), s->v_end, rep->momentum);
+    abut_angular_momentum(abut_mass_of(&p->terms), x, s->v_end, rep->angular);
     rep->sticking = creep.sticking;
     rep->sliding = creep.sliding;
     rep->creep_max = creep.max;

@@ -25,7 +25,7 @@ static void soften(abut_arrays *set)
     for (int64_t i = 0; model && i < abut_array_count(model); i++) ((int32_t *)model->data)[i] = ABUT_NEO_HOOKEAN;
     for (int64_t i = 0; membrane && i < abut_array_count(membrane); i++) {
         int32_t *kind = (int32_t *)membrane->data + i;
-        if (*kind == ABUT_MEMBRANE_ORTHOTROPIC) *kind = ABUT_MEMBRANE_ISOTROPIC;
+        if (*kind != ABUT_MEMBRANE_CLOTH) *kind = ABUT_MEMBRANE_ISOTROPIC;
     }
 }
 

@@ -10,13 +10,15 @@
 /* ---- motion.c ---- */
 
 /** s->acc, and s->air where it acts: what accelerates the nodes in this step but the forces of the objective; explicit, as at
- * its start. */
-void abut_step_load_forces(abut_stepper *s);
+ * its start.
+ * Fails  as abut_mass_solve */
+ABUT_MUST_USE abut_status abut_step_load_forces(abut_stepper *s, abut_err *err);
 /** What the scheme of this step remembers of the one before, and where inertia leads from there; after
  * abut_step_load_forces.
  * Fails  ABUT_E_GEOM the elastic force on a node is not finite (names it); ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *err);
-/** Velocities, and in Newmark accelerations: of a prescribed node the one it would have if it were let go.
+/** Velocities, and in Newmark accelerations: of a prescribed node the one it would have if it were let go, 0
+ * of one with a consistent mass.
  * Fails  as abut_step_load_past */
 ABUT_MUST_USE abut_status abut_step_finish(abut_stepper *s, abut_err *err);
 /** The drag at the end of a step joins the loads of the air under which it was taken.  before: the frame where a Newmark step

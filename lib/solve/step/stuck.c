@@ -36,7 +36,7 @@ static abut_status put_limit(const abut_objective *p, const abut_limit *l, abut_
 {
     int32_t *to = abut_arrays_put_rows(out, "stuck/limit", ABUT_I32, 6, 0, "", err);
     if (!to) return err->code;
-    const int names = l->kind != ABUT_LIMIT_NONE && l->kind != ABUT_LIMIT_LENGTH;
+    const int names = l->kind != ABUT_LIMIT_NONE && l->kind != ABUT_LIMIT_LENGTH && l->kind != ABUT_LIMIT_CFL;
     to[0] = (int32_t)l->kind;
     for (int k = 0; k < 4; k++) to[1 + k] = names ? l->node[k] : -1;
     to[5] = l->kind == ABUT_LIMIT_TET ? abut_objective_tet(p, l->tet) : l->term ? l->tet : -1;

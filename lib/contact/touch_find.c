@@ -1,0 +1,316 @@
+#include "contact/touch_find.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void abut_touch_search_clear(abut_touch_search *s)
+{
+    abut_candidates_clear(&s->cand);
+    abut_pairs_clear(&s->pairs);
+    abut_arena_clear(&s->scratch);
+    free(s->fixed);
+    free(s->node);
+    free(s->b);
+    *s = (abut_touch_search){ 0 };
+}
+
+/* ---- one contact ---- */
+
+/* The nodes of vertex v, which moves with them by these weights (NULL: 1); returns how many. */
+static int nodes_of(const abut_collmesh *cm, int32_t v, const int32_t **node, const double **weight)
+{
+    if (abut_collmesh_selects(cm)) return *node = cm->W.col + v, *weight = NULL, 1;
+    const int32_t lo = cm->W.first[v];
+    *node = cm->W.col + lo;
+    *weight = cm->W.weight + lo;
+    return cm->W.first[v + 1] - lo;
+}
+
+static int is_fixed(const abut_collmesh *cm, const uint8_t *held, int32_t v)
+{
+    const int32_t *node;
+    const double *weight;
+    const int n = nodes_of(cm, v, &node, &weight);
+    for (int k = 0; k < n; k++)
+        if (!held[node[k]]) return 0;
+    return 1;
+}
+
+/* Room for the nodes of four vertices. */
+static abut_status make_room(abut_touch_search *s, const abut_collmesh *cm, abut_err *err)
+{
+    size_t most = 1;
+    if (!abut_collmesh_selects(cm))
+        for (int32_t v = 0; v < cm->nc; v++) {
+            const size_t n = (size_t)(cm->W.first[v + 1] - cm->W.first[v]);
+            most = n > most ? n : most;
+        }
+    if (s->cap_node >= 4 * most) return ABUT_OK;
+    free(s->node);
+    free(s->b);
+    s->cap_node = 0;
+    s->node = malloc(4 * most * sizeof *s->node);
+    s->b = malloc(4 * most * sizeof *s->b);
+    if (!s->node || !s->b) return abut_fail(err, ABUT_E_NOMEM, "contacts of %zu nodes", 4 * most);
+    s->cap_node = 4 * most;
+    return ABUT_OK;
+}
+
+/* Adds the share w of vertex v to the contact: to its nodes that move, to k of those that do not. */
+static void add_vertex(abut_touch_search *s, const abut_touch_step *step, int32_t v, double w, abut_touch *c)
+{
+    const int32_t *node;
+    const double *weight;
+    const int n = nodes_of(step->cm, v, &node, &weight);
+    for (int i = 0; i < n; i++) {
+        const double b = weight ? w * weight[i] : w;
+        if (step->held[node[i]]) {
+            for (int d = 0; d < 3; d++) c->k[d] += b * step->v_held[3 * (size_t)node[i] + (size_t)d];
+            continue;
+        }
+        int at = 0;
+        while (at < c->n && s->node[at] != node[i]) at++;
+        if (at == c->n) s->node[c->n] = node[i], s->b[c->n++] = 0;
+        s->b[at] += b;
+    }
+}
+
+/* Where tables of two friction classes have a contact. */
+static size_t classes_of(const abut_collmesh *cm, const abut_touch_key *key)
+{
+    if (key->plane >= 0) return abut_collmesh_plane_classes(cm, key->vert[0], key->plane);
+    return abut_collmesh_classes(cm, key->vert[0], key->vert[abut_stencil_second((abut_stencil)key->kind)]);
+}
+
+/* N s: what holds its primitives together across this gap. */
+static double cohesion(const abut_touch_step *step, const abut_touch_key *key, double gap)
+{
+    const abut_model *m = step->cm->model;
+    if (!m->cohesion_force) return 0;
+    const size_t row = classes_of(step->cm, key);
+    const double range = m->cohesion_range[row];
+    return range > 0 && range > gap ? step->h * m->cohesion_force[row] * (1 - fmax(gap, 0) / range) : 0;
+}
+
+/* Those that scripts close by more than the reserve yield. */
+static void yield(const abut_touch_step *step, abut_touch *c)
+{
+    const double closing = -(c->k[0] * c->normal[0] + c->k[1] * c->normal[1] + c->k[2] * c->normal[2]);
+    if (!(step->compliance > 0 && closing * step->h > step->reserve)) return;
+    c->key.yields = 1;
+    c->give = 1 / (step->compliance * step->h * step->h);
+}
+
+/* A contact with this height less thickness at the start. */
+static abut_status append(abut_touch_search *s, const abut_touch_step *step, const double w[4], double above, abut_touch *c,
+                          abut_touching *out, abut_err *err)
+{
+    const double gap = fmax(above - step->reserve, -step->reserve / 4);
+    for (int k = 0; k < 4 && c->key.vert[k] >= 0; k++)
+        if (w[k] < 0 || w[k] > 0) add_vertex(s, step, c->key.vert[k], w[k], c);
+    for (int d = 0; d < 3; d++) c->k[d] += gap / step->h * c->normal[d];
+    c->cohesion = cohesion(step, &c->key, above - step->reserve);
+    yield(step, c);
+    c->node = s->node;
+    c->b = s->b;
+    return abut_touching_append(out, c, err);
+}
+
+static void gather(const double *y, abut_stencil kind, const int32_t v[4], double x[12])
+{
+    for (int k = 0; k < abut_stencil_size(kind); k++) memcpy(x + 3 * k, y + 3 * (size_t)v[k], 3 * sizeof *x);
+}
+
+/* The separation r of stencil x with weights w. */
+static void separation(abut_stencil kind, const double *x, const double w[4], double r[3])
+{
+    r[0] = r[1] = r[2] = 0;
+    for (int k = 0; k < abut_stencil_size(kind); k++)
+        for (int d = 0; d < 3; d++) r[d] += w[k] * x[3 * k + d];
+}
+
+/* Weights and normal of a stencil, and its height at the start; 0: its primitives touch, there is no normal. */
+static int freeze(const abut_touch_step *step, const double *z, abut_touch *c, double w[4], double *height)
+{
+    const abut_stencil kind = (abut_stencil)c->key.kind;
+    double x[12], r[3], start[3];
+    gather(z, kind, c->key.vert, x);
+    (void)abut_closest(kind, x, w);
+    separation(kind, x, w, r);
+    const double length = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
+    if (!(length > 0)) return 0;
+    gather(step->y, kind, c->key.vert, x);
+    separation(kind, x, w, start);
+    *height = (r[0] * start[0] + r[1] * start[1] + r[2] * start[2]) / length;
+    for (int d = 0; d < 3; d++) c->normal[d] = (*height < 0 ? -r[d] : r[d]) / length;
+    *height = fabs(*height);
+    return 1;
+}
+
+static abut_status append_pair(abut_touch_search *s, const abut_touch_step *step, const double *z, abut_touch *c,
+                               abut_touching *out, abut_err *err)
+{
+    const abut_collmesh *cm = step->cm;
+    const abut_stencil kind = (abut_stencil)c->key.kind;
+    const int32_t *v = c->key.vert;
+    double w[4], height;
+    c->key.plane = -1;
+    if (!freeze(step, z, c, w, &height)) return ABUT_OK;
+    c->mu = cm->model->mu[classes_of(cm, &c->key)];
+    return append(s, step, w, height - abut_collmesh_xi(cm, kind, v), c, out, err);
+}
+
+static abut_status append_plane(abut_touch_search *s, const abut_touch_step *step, int32_t v, int32_t plane, double above,
+                                abut_touch *c, abut_touching *out, abut_err *err)
+{
+    static const double one[4] = { 1, 0, 0, 0 };
+    const abut_model *m = step->cm->model;
+    c->key.vert[0] = v;
+    c->key.vert[1] = c->key.vert[2] = c->key.vert[3] = -1;
+    c->key.plane = plane;
+    c->key.kind = ABUT_PP;
+    memcpy(c->normal, m->hs_normal + 3 * (size_t)plane, sizeof c->normal);
+    c->mu = m->mu[classes_of(step->cm, &c->key)];
+    return append(s, step, one, above, c, out, err);
+}
+
+/* ---- near ---- */
+
+static abut_status begin(abut_touch_search *s, const abut_touch_step *step, abut_err *err)
+{
+    const abut_collmesh *cm = step->cm;
+    uint8_t *grown = realloc(s->fixed, (size_t)cm->nc + 1);
+    if (!grown) return abut_fail(err, ABUT_E_NOMEM, "contacts of %d vertices", cm->nc);
+    s->fixed = grown;
+    for (int32_t v = 0; v < cm->nc; v++) s->fixed[v] = (uint8_t)is_fixed(cm, step->held, v);
+    const abut_status rc = abut_pairs_check(cm, step->y, err);
+    return rc ? rc : make_room(s, cm, err);
+}
+
+/* The height of v above a half-space, less its thickness. */
+static double plane_height(const abut_collmesh *cm, const double *y, int32_t v, int32_t plane)
+{
+    const double *o = cm->model->hs_point + 3 * (size_t)plane, *n = cm->model->hs_normal + 3 * (size_t)plane;
+    const double *p = y + 3 * (size_t)v;
+    return n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]) - abut_collmesh_plane_xi(cm, v);
+}
+
+static abut_status near_planes(abut_touch_search *s, const abut_touch_step *step, const double *y1, abut_touching *out,
+                               abut_err *err)
+{
+    const abut_collmesh *cm = step->cm;
+    abut_status rc = ABUT_OK;
+    for (int32_t v = 0; v < (cm->model->nh ? cm->nc : 0); v++)
+        for (int32_t h = 0; h < cm->model->nh && !s->fixed[v] && !rc; h++) {
+            const double above = plane_height(cm, step->y, v, h);
+            abut_touch c = { 0 };
+            if (!(above > 0)) return abut_pairs_plane_too_close(cm, v, h, above + abut_collmesh_plane_xi(cm, v), err);
+            const abut_touch_key key = { .vert = { v, -1, -1, -1 }, .plane = h };
+            s->opening += above < step->reserve;
+            if (above < 2 * step->reserve || plane_height(cm, y1, v, h) < 2 * step->reserve ||
+                cohesion(step, &key, above - step->reserve) > 0)
+                rc = append_plane(s, step, v, h, above, &c, out, err);
+        }
+    return rc;
+}
+
+/* How far pair i would be apart along its separation, less thickness and reserve, were only that of the end: to first order. */
+static double expected(const abut_touch_step *step, const abut_pairs *p, size_t i, const double *y1)
+{
+    double x[12], w[4], r[3], end[3];
+    const abut_stencil kind = abut_pairs_get(p, i, step->y, x);
+    (void)abut_closest(kind, x, w);
+    separation(kind, x, w, r);
+    gather(y1, kind, p->vert[i], x);
+    separation(kind, x, w, end);
+    return (r[0] * end[0] + r[1] * end[1] + r[2] * end[2]) / sqrt(p->dist2[i]) - abut_pairs_xi(step->cm, p, i) - step->reserve;
+}
+
+/* The largest range of cohesion, m. */
+static double attraction(const abut_model *m)
+{
+    double most = 0;
+    for (int32_t i = 0; i < (m->cohesion_range ? m->ng * m->ng : 0); i++) most = fmax(most, m->cohesion_range[i]);
+    return most;
+}
+
+abut_status abut_touch_find_near(abut_touch_search *s, const abut_touch_step *step, const double *y1, abut_touching *out,
+                                 abut_err *err)
+{
+    assert(step->reserve > 0 && step->h > 0);
+    const abut_collmesh *cm = step->cm;
+    double reach = fmax((1 + ABUT_TOUCH_REACH) * step->reserve, step->reserve + attraction(cm->model));
+    /* the pairs of a collision mesh whose activation distance is the reach; half-spaces come apart */
+    abut_model wide = *cm->model;
+    abut_collmesh seen = *cm;
+    seen.model = &wide;
+    wide.dhat = &reach;
+    wide.nh = 0;
+    s->opening = 0;
+    abut_status rc = begin(s, step, err);
+    if (!rc) rc = abut_candidates_find(cm, step->y, NULL, reach, s->fixed, &s->cand, err);
+    if (!rc) rc = abut_pairs_find(&seen, &s->cand, step->y, s->fixed, &s->pairs, err);
+    for (size_t i = 0; i < s->pairs.n && !rc; i++) {
+        abut_touch c = { .key = { .kind = s->pairs.kind[i], .plane = -1 } };
+        const double gap = abut_pairs_gap(cm, &s->pairs, i) - step->reserve;
+        memcpy(c.key.vert, s->pairs.vert[i], sizeof c.key.vert);
+        s->opening += gap < 0;
+        if (gap >= step->reserve && expected(step, &s->pairs, i, y1) >= step->reserve && !(cohesion(step, &c.key, gap) > 0))
+            continue;
+        rc = append_pair(s, step, step->y, &c, out, err);
+    }
+    return rc ? rc : near_planes(s, step, y1, out, err);
+}
+
+/* ---- hits ---- */
+
+abut_status abut_touch_find_one(abut_touch_search *s, const abut_touch_step *step, const double *z, abut_stencil kind,
+                                const int32_t vert[4], double toi, int round, abut_touching *out, abut_err *err)
+{
+    double x[12];
+    abut_touch c = { .key = { .toi = toi, .round = (int16_t)round } };
+    gather(z, kind, vert, x);
+    const abut_feature f = abut_nearest(kind, x, NULL);
+    (void)abut_pairs_order(&f, vert, c.key.vert);
+    c.key.kind = (uint8_t)f.kind;
+    const abut_status rc = make_room(s, step->cm, err);
+    return rc ? rc : append_pair(s, step, z, &c, out, err);
+}
+
+/* Where the vertices of a hit are at its time: z[3 nc], written at those alone. */
+static void place(const abut_touch_step *step, const double *y1, const abut_impact *hit, double *z)
+{
+    for (int k = 0; k < 4 && hit->vert[k] >= 0; k++)
+        for (size_t d = 0, i = 3 * (size_t)hit->vert[k]; d < 3; d++)
+            z[i + d] = step->y[i + d] + hit->toi * (y1[i + d] - step->y[i + d]);
+}
+
+abut_status abut_touch_find_hits(abut_touch_search *s, const abut_touch_step *step, const double *y1, int round,
+                                 abut_touching *out, size_t *n, abut_err *err)
+{
+    assert(round > 0);
+    const abut_collmesh *cm = step->cm;
+    abut_impact *hit;
+    *n = 0;
+    abut_status rc = begin(s, step, err);
+    if (!rc) rc = abut_candidates_find(cm, step->y, y1, 0, s->fixed, &s->cand, err);
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double *z = ABUT_ROOM(&s->scratch, double, 3 * (size_t)cm->nc + 1);
+    if (!rc && !z) rc = abut_fail(err, ABUT_E_NOMEM, "contacts of %d vertices", cm->nc);
+    if (!rc)
+        rc = abut_impacts_all(cm, &s->cand, step->y, y1, ABUT_TOUCH_SLACK, 1, s->fixed, &hit, n, &s->scratch, err);
+    for (size_t i = 0; i < *n && !rc; i++) {
+        abut_touch c = { .key = { .toi = hit[i].toi, .round = (int16_t)round } };
+        if (hit[i].plane >= 0) {
+            rc = append_plane(s, step, hit[i].vert[0], hit[i].plane,
+                              plane_height(cm, step->y, hit[i].vert[0], hit[i].plane), &c, out, err);
+            continue;
+        }
+        place(step, y1, &hit[i], z);
+        rc = abut_touch_find_one(s, step, z, hit[i].kind, hit[i].vert, hit[i].toi, round, out, err);
+    }
+    abut_arena_release(&s->scratch, mark);
+    return rc;
+}

@@ -1,0 +1,68 @@
+/* Contacts of a step with hard contact: which pairs of primitives, and which vertices above half-spaces, may meet in it, each as
+ * one linear law whose weights and normal are frozen (Daviet 2020, 4.1 to 4.3; contact/touching.h).
+ *
+ * Two kinds.  Near: pairs that are close at the start, by their nearest features there.  Hits: pairs that meet on the motion
+ * y -> y1, by their nearest features at the time of impact.  The gap is that of the start,
+ *
+ *     gap = n . sum w y - xi - reserve,         at least -reserve / 4
+ *
+ * xi the thickness of the pair.  The reserve is what errors of the linear law may use up before the thickness is touched; a start
+ * that is nearer than that opens by a quarter of the reserve in a step.
+ *
+ * Where the model has cohesion, a contact is attracted by force (1 - gap / range), the gap of the start, 0 beyond the range. */
+#ifndef ABUT_CONTACT_TOUCH_FIND_H
+#define ABUT_CONTACT_TOUCH_FIND_H
+
+#include "contact/impacts.h"
+#include "contact/pairs.h"
+#include "contact/touching.h"
+
+/* Near contacts are looked for up to this many reserves beyond the reserve itself. */
+#define ABUT_TOUCH_REACH 4
+/* The part of a gap that a motion must leave: less is a hit. */
+#define ABUT_TOUCH_SLACK 0.1
+
+/* The step that contacts are for.  Borrows everything. */
+typedef struct abut_touch_step {
+    const abut_collmesh *cm;
+    const double *y;            /* [3 nc] m: vertices at the start; every pair is further apart than its thickness */
+    const uint8_t *held;        /* [nv] nodes whose motion is prescribed, obstacles among them */
+    const double *v_held;       /* [3 nv] m/s: their velocities; others are not read */
+    double h;                   /* s */
+    double reserve;             /* m, above 0 */
+    double compliance;          /* N/m: stiffness of contacts that scripts close by more than a reserve in the step; 0: rigid */
+} abut_touch_step;
+
+/* What a search keeps for the next one of the same collision mesh.  Zero-filled is empty.  Leaves no trace in the results. */
+typedef struct abut_touch_search {
+    abut_candidates cand;
+    abut_pairs pairs;
+    abut_arena scratch;
+    size_t opening;             /* near contacts of the last search that were within the reserve at the start */
+    uint8_t *fixed;             /* [nc] vertices of nodes that are held, all of them */
+    int32_t *node;              /* nodes of one contact, and their coefficients */
+    double *b;
+    size_t cap_node;
+} abut_touch_search;
+
+/** The nearest features less than ABUT_TOUCH_REACH reserves beyond the reserve at the start, of those that would use up all but
+ * a reserve of their gap on the motion y -> y1, and all below one reserve or within the range of cohesion; and vertices above
+ * half-spaces, likewise at any height.  Appended to `out` as round 0, in the order of abut_pairs, half-spaces last.
+ * y1  [3 nc] m: end of the motion that is expected
+ * Fails  ABUT_E_GEOM a pair is no further apart than its thickness, or a position is not finite (names it);  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_touch_find_near(abut_touch_search *s, const abut_touch_step *step, const double *y1,
+                                               abut_touching *out, abut_err *err);
+/** Pairs that use up all but ABUT_TOUCH_SLACK of their gap, distance less thickness, on the motion y -> y1 and meet, ascending in
+ * time; and vertices above half-spaces, which use up theirs.  Appended to `out` with that round.
+ * *n: how many were found, contacts of `out` found again among them (abut_touching_settle drops those)
+ * The same failures. */
+ABUT_MUST_USE abut_status abut_touch_find_hits(abut_touch_search *s, const abut_touch_step *step, const double *y1, int round,
+                                               abut_touching *out, size_t *n, abut_err *err);
+/** One pair of vertices vert[4] of that kind, frozen at z[3 nc] m, time toi of a motion from step->y: for those who know a pair.
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_touch_find_one(abut_touch_search *s, const abut_touch_step *step, const double *z,
+                                              abut_stencil kind, const int32_t vert[4], double toi, int round,
+                                              abut_touching *out, abut_err *err);
+void abut_touch_search_clear(abut_touch_search *s);
+
+#endif

@@ -1,0 +1,73 @@
+/* Rods that are curved at rest, and their twist: discrete elastic rods (Bergou et al. 2008, 2010) with the twist in equilibrium.
+ *
+ * Segments of a rod follow each other: edges e^j with unit tangents t^j, each with a material frame (m1, m2, t).  A bend i is
+ * between e^{i-1} and e^i:
+ *
+ *     kb = 2 t^{i-1} x t^i / (1 + t^{i-1}.t^i),   kappa1 = kb.(m2^{i-1} + m2^i)/2,   kappa2 = -kb.(m1^{i-1} + m1^i)/2
+ *     m_i = the angle about t^i from m1^{i-1}, taken there by the rotation that takes t^{i-1} to t^i, to m1^i
+ *     U = sum k [(kappa1 - kappa1_0)^2 + (kappa2 - kappa2_0)^2] + k/(1 + nu) (m - m_0)^2                          J
+ *
+ * k is bend/stiffness, E I/(2 l), l the mean rest length of the two segments; of a circular section G J = E I/(1 + nu).
+ * kappa_0 = l rod/curvature, m_0 = rod/twist.
+ *
+ * Material frames are no unknowns: m1 = cos(theta) u + sin(theta) t x u, where u is that of the start of the step, taken along by
+ * the rotation that takes the tangent there to the one at x, and theta makes U least,
+ *
+ *     Ue(x) = min over theta of U(x, theta),
+ *
+ * so that dUe/dx is the partial derivative at that theta.  Only bends j and j + 1 know theta^j: a tridiagonal Newton's method for
+ * each rod, from theta = 0.  Edges whose two nodes are held keep theta = 0: a clamp.  The Hessian is that of Gauss and Newton at
+ * that theta. */
+#ifndef ABUT_ENERGY_CURVED_ROD_H
+#define ABUT_ENERGY_CURVED_ROD_H
+
+#include "base/arena.h"
+#include "model/model.h"
+
+/* All rods of a model.  Owns its arrays; borrows the model.  Zero-filled is empty. */
+typedef struct abut_curved_rods {
+    const abut_model *model;
+    int32_t n;                  /* rods: rows of segments that follow each other */
+    int32_t *first, *edge;      /* [n + 1]; [nrd] segments, rod after rod */
+    int32_t *bend;              /* [nrd] the bend between a segment and the one before it in `edge`; -1: the first of a rod */
+    double *rest;               /* [3 nbd] kappa1_0, kappa2_0, m_0 */
+    double *twist;              /* [nbd] J: k/(1 + nu) */
+    double *t0, *u0;            /* [3 nrd] tangents and material directions m1 at the start of the step */
+    uint8_t *clamped;           /* [nrd] */
+    int has_frame;              /* of the frame that the step starts from: */
+    double *frame;              /* [3 nrd] rod/frame */
+    struct abut_curved_rods_work {   /* by segments, in their order in `edge` but for theta, which is by segment */
+        double *t, *u, *length; /* [3 nrd], [3 nrd], [nrd] */
+        double *kb, *mref;      /* [3 nrd], [nrd] of the bend before a segment */
+        double *theta, *m;      /* [nrd]; [6 nrd] m1, m2 */
+        double *matrix;         /* [6 nrd] of Newton's method */
+        double *f;              /* [9 nbd] */
+    } work;
+    int iterations;             /* of Newton's method in the last evaluation, the most of any rod */
+} abut_curved_rods;
+
+/** Fails  ABUT_E_FORMAT segments of a bend do not follow each other, a rod is closed (names it); ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_curved_rods_init(abut_curved_rods *r, const abut_model *m, abut_err *err);
+void abut_curved_rods_clear(abut_curved_rods *r);
+
+/** Where a step starts: x0[3 nv] m; held[nv]; frame[3 nrd], m1 of each segment there, or NULL: parallel along each rod from a
+ * direction that its first tangent decides. */
+void abut_curved_rods_start(abut_curved_rods *r, const double *x0, const uint8_t *held, const double *frame);
+
+/** *energy, J; +inf where a segment has no length or one folds back onto the one before.
+ * Fails  ABUT_E_NUMERIC the twist of a rod has not converged */
+ABUT_MUST_USE abut_status abut_curved_rods_energy(abut_curved_rods *r, const double *x, double *energy, abut_err *err);
+/** g[3 nv] += scale dUe/dx, at an x of finite energy.  The same failures. */
+ABUT_MUST_USE abut_status abut_curved_rods_gradient(abut_curved_rods *r, const double *x, double scale, double *g, abut_err *err);
+/** H[54 nbd] = scale times the packed matrices of bends (sparse/elements.h), corners as bend/node has them. */
+void abut_curved_rods_hessian(abut_curved_rods *r, const double *x, double scale, double *H);
+/** m1 of each segment at x, into frame[3 nrd].  The failures of the energy. */
+ABUT_MUST_USE abut_status abut_curved_rods_frame(abut_curved_rods *r, const double *x, double *frame, abut_err *err);
+/** The curvature of bends at x with frames that are parallel along each rod, in the array's form: out[2 nbd], 1/m. */
+ABUT_MUST_USE abut_status abut_curved_rods_measure(abut_curved_rods *r, const double *x, double *out, abut_err *err);
+
+/* As a term (curved_rod_term.c), an instance is an abut_curved_rods. */
+struct abut_term_ops;
+extern const struct abut_term_ops abut_term_curved_rods;
+
+#endif

@@ -1,0 +1,320 @@
+#include "energy/mass.h"
+
+#include "base/par.h"
+#include "geom/quadrature.h"
+#include "model/tets.h"
+#include "sparse/packed_inline.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one tet ---- */
+
+/* M += weight phi phi^T, a <= b */
+static void add_point(int nodes, const double *phi, double weight, double *M)
+{
+    for (int a = 0; a < nodes; a++)
+        for (int b = a; b < nodes; b++) *M++ += weight * phi[a] * phi[b];
+}
+
+abut_status abut_mass_tet(int order, int geometry, const double (*X)[3], int degree, double *M, abut_err *err)
+{
+    const int nodes = abut_tet_nodes(order), least = abut_tet_least_order(geometry, X);
+    abut_quadrature q;
+    const abut_status rc = abut_quadrature_tet(degree ? degree : abut_degree_mass(order, least), &q, err);
+    if (rc) return rc;
+    for (int k = 0; k < nodes * (nodes + 1) / 2; k++) M[k] = 0;
+    for (int i = 0; i < q.n; i++) {
+        double phi[ABUT_TET_NODES_MAX], J[9];
+        abut_tet_basis(order, q.L + 4 * i, phi, NULL);
+        const double det = abut_tet_point(least == 1 ? 1 : geometry, X, q.L + 4 * i, NULL, J);
+        add_point(nodes, phi, q.w[i] * det / 6, M);
+    }
+    abut_quadrature_clear(&q);
+    return ABUT_OK;
+}
+
+/* ---- elements ---- */
+
+/* What a straight tet of an order has for each m^3; empty until one needs it. */
+typedef struct unit_matrices {
+    double of[ABUT_ORDER_MAX + 1][ABUT_TET_NODES_MAX * (ABUT_TET_NODES_MAX + 1) / 2];
+    int there[ABUT_ORDER_MAX + 1];
+} unit_matrices;
+
+static abut_status element(const abut_model *m, int32_t t, unit_matrices *unit, double *M, abut_err *err)
+{
+    static const double corner[35][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+    const int order = abut_tet_order(m, t), nodes = abut_tet_nodes(order), g = abut_tet_geometry_order(m, t);
+    const int32_t material = m->tet_mat[t];
+    const int degree = m->mat_quadrature ? m->mat_quadrature[2 * material + 1] : 0;
+    const double density = m->mat_density[material] * (m->tet_density ? m->tet_density[t] : 1) * (m->tet_fill ? m->tet_fill[t] : 1);
+    double X[3 * ABUT_TET_NODES_MAX], J[9], scale = density;
+    const double centre[4] = { 0.25, 0.25, 0.25, 0.25 };
+    abut_status rc = ABUT_OK;
+    if (degree && degree < 2 * order)
+        return abut_fail(err, ABUT_E_FORMAT, "array 'material/quadrature' row %d: degree %d of the mass of tets of order %d, "
+                         "expected at least %d", material, degree, order, 2 * order);
+    abut_tet_geometry(m, t, X);
+    const double (*place)[3] = (const double(*)[3])X;
+    if (abut_tet_least_order(g, place) == 1) {
+        if (!unit->there[order]) rc = abut_mass_tet(order, 1, corner, 0, unit->of[order], err);
+        unit->there[order] = !rc;
+        scale *= abut_tet_point(1, place, centre, NULL, J);
+        memcpy(M, unit->of[order], sizeof *M * (size_t)(nodes * (nodes + 1) / 2));
+    } else {
+        rc = abut_mass_tet(order, g, place, degree, M, err);
+    }
+    for (int k = 0; k < nodes * (nodes + 1) / 2; k++) M[k] *= scale;
+    return rc;
+}
+
+static abut_status elements(abut_mass *M, abut_err *err)
+{
+    const abut_model *m = M->model;
+    unit_matrices *unit = calloc(1, sizeof *unit);
+    abut_status rc = unit ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "mass of %d tets", m->nt);
+    for (int32_t t = abut_linear_tets_first(m), end; t < m->nt && !rc; t = end) {
+        const int order = abut_tet_order(m, t);
+        const size_t size = (size_t)(abut_tet_nodes(order) * (abut_tet_nodes(order) + 1) / 2);
+        for (end = t; end < m->nt && abut_tet_order(m, end) == order;) end++;
+        assert(order > 1 && !M->element[order]);
+        M->begin[order] = t;
+        M->element[order] = malloc(size * (size_t)(end - t) * sizeof(double));
+        if (!M->element[order]) rc = abut_fail(err, ABUT_E_NOMEM, "mass of %d tets of order %d", end - t, order);
+        for (int32_t i = t; i < end && !rc; i++) rc = element(m, i, unit, M->element[order] + size * (size_t)(i - t), err);
+    }
+    free(unit);
+    return rc;
+}
+
+/* ---- rows ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    const int32_t p = *(const int32_t *)a, q = *(const int32_t *)b;
+    return p < q ? -1 : p > q;
+}
+
+/* Tets of order 2 and more at each node: list[first[i]] .. list[first[i + 1]]. */
+typedef struct tets_at {
+    int32_t *first, *list;
+} tets_at;
+
+static abut_status find_tets(const abut_model *m, tets_at *at, abut_err *err)
+{
+    int32_t node[ABUT_TET_NODES_MAX];
+    size_t corners = 1;
+    for (int32_t t = 0; t < m->nt; t++) corners += (size_t)abut_tet_nodes(abut_tet_order(m, t));
+    at->first = calloc((size_t)m->nv + 2, sizeof *at->first);
+    at->list = malloc(corners * sizeof *at->list);
+    if (!at->first || !at->list) return abut_fail(err, ABUT_E_NOMEM, "mass of %d nodes", m->nv);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t t = 0; t < m->nt; t++) {
+            const int n = abut_tet_order(m, t) > 1 ? abut_tet_corners(m, t, node) : 0;
+            for (int c = 0; c < n; c++)
+                if (pass == 0) at->first[node[c] + 2]++;
+                else at->list[at->first[node[c] + 1]++] = t;
+        }
+        for (int32_t i = 0; i < m->nv && pass == 0; i++) at->first[i + 2] += at->first[i + 1];
+    }
+    return ABUT_OK;
+}
+
+/* Columns of row i, ascending, into col (room for all corners around); returns how many. */
+static int32_t columns(const abut_model *m, const tets_at *at, int32_t i, int32_t *col)
+{
+    int32_t n = 0, kept = 0;
+    for (int32_t k = at->first[i]; k < at->first[i + 1]; k++) n += abut_tet_corners(m, at->list[k], col + n);
+    qsort(col, (size_t)n, sizeof *col, by_number);
+    for (int32_t k = 0; k < n; k++)
+        if (kept == 0 || col[k] != col[kept - 1]) col[kept++] = col[k];
+    return kept;
+}
+
+/* Where an entry is in val. */
+static int32_t entry(const abut_mass *M, int32_t row, int32_t col)
+{
+    int32_t lo = M->first[row], hi = M->first[row + 1];
+    while (hi - lo > 1) {
+        const int32_t mid = lo + (hi - lo) / 2;
+        if (M->col[mid] <= col) lo = mid;
+        else hi = mid;
+    }
+    return lo;
+}
+
+static void add_tet(abut_mass *M, int32_t t)
+{
+    int32_t node[ABUT_TET_NODES_MAX];
+    const int order = abut_tet_order(M->model, t), n = abut_tet_corners(M->model, t, node);
+    const double *e = M->element[order] + (size_t)(n * (n + 1) / 2) * (size_t)(t - M->begin[order]);
+    for (int a = 0; a < n; a++) {
+        M->order[node[a]] = (uint8_t)order;
+        for (int b = a; b < n; b++, e++) {
+            M->val[entry(M, node[a], node[b])] += *e;
+            if (a != b) M->val[entry(M, node[b], node[a])] += *e;
+        }
+    }
+}
+
+static abut_status rows(abut_mass *M, abut_err *err)
+{
+    const abut_model *m = M->model;
+    tets_at at = { 0 };
+    abut_status rc = find_tets(m, &at, err);
+    int32_t most = 0, *around = NULL;
+    for (int32_t i = 0; i < m->nv && !rc; i++) most = at.first[i + 1] - at.first[i] > most ? at.first[i + 1] - at.first[i] : most;
+    if (!rc && !(around = malloc(((size_t)most * ABUT_TET_NODES_MAX + 1) * sizeof *around)))
+        rc = abut_fail(err, ABUT_E_NOMEM, "mass: %d tets at a node", most);
+    M->order = calloc((size_t)m->nv + 1, 1);
+    M->first = calloc((size_t)m->nv + 1, sizeof *M->first);
+    size_t n = 0;
+    if (!rc && M->order && M->first)
+        for (int32_t i = 0; i < m->nv; i++) n += (size_t)columns(m, &at, i, around), M->first[i + 1] = (int32_t)n;
+    if (!rc && n > INT32_MAX) rc = abut_fail(err, ABUT_E_FORMAT, "mass: %zu entries, at most %d", n, INT32_MAX);
+    M->col = malloc((n + 1) * sizeof *M->col);
+    M->val = calloc(n + 1, sizeof *M->val);
+    if (!rc && (!M->order || !M->first || !M->col || !M->val))
+        rc = abut_fail(err, ABUT_E_NOMEM, "mass of %d nodes: %zu entries", m->nv, n);
+    for (int32_t i = 0; i < m->nv && !rc; i++) {
+        const int32_t k = columns(m, &at, i, around);
+        memcpy(M->col + M->first[i], around, (size_t)k * sizeof *around);
+    }
+    for (int32_t t = 0; t < m->nt && !rc; t++)
+        if (abut_tet_order(m, t) > 1) add_tet(M, t);
+    free(around), free(at.first), free(at.list);
+    return rc;
+}
+
+abut_status abut_mass_init(abut_mass *M, const abut_model *m, abut_err *err)
+{
+    assert(m);
+    *M = (abut_mass){ .model = m };
+    if (abut_model_order(m) == 1) return ABUT_OK;
+    abut_status rc = elements(M, err);
+    if (!rc) rc = rows(M, err);
+    if (rc) abut_mass_clear(M);
+    return rc;
+}
+
+void abut_mass_clear(abut_mass *M)
+{
+    for (int k = 0; k <= ABUT_ORDER_MAX; k++) free(M->element[k]);
+    free(M->order);
+    free(M->first);
+    free(M->col);
+    free(M->val);
+    *M = (abut_mass){ 0 };
+}
+
+/* ---- products and solutions ---- */
+
+void abut_mass_row(const abut_mass *M, const double *u, int32_t i, double out[3])
+{
+    if (!abut_mass_order(M, i)) {
+        for (int d = 0; d < 3; d++) out[d] = M->model->mass[i] * u[3 * (size_t)i + (size_t)d];
+        return;
+    }
+    double sum[3] = { 0, 0, 0 };
+    for (int32_t k = M->first[i]; k < M->first[i + 1]; k++)
+        for (int d = 0; d < 3; d++) sum[d] += M->val[k] * u[3 * (size_t)M->col[k] + (size_t)d];
+    memcpy(out, sum, sizeof sum);
+}
+
+void abut_mass_multiply(const abut_mass *M, const double *u, double *f)
+{
+    const int32_t nv = M->model->nv;
+    #pragma omp parallel for schedule(static) if ((size_t)nv >= ABUT_PAR_MIN)
+    for (int32_t i = 0; i < nv; i++) abut_mass_row(M, u, i, f + 3 * (size_t)i);
+}
+
+void abut_mass_add_elements(const abut_mass *M, int order, double scale, size_t lo, size_t hi, double *val)
+{
+    const size_t blocks = abut_packed_size(abut_tet_nodes(order)) / 9;
+    const double *m = M->element[order] + blocks * lo;
+    for (size_t k = 0; k < blocks * (hi - lo); k++)
+        for (size_t i = 0; i < 9; i += 4) val[9 * k + i] += scale * m[k];
+}
+
+void abut_mass_total(const abut_mass *M, const double *u, double total[3])
+{
+    abut_acc sum[3] = { { 0, 0 } };
+    for (int32_t i = 0; i < M->model->nv; i++) {
+        double f[3];
+        if (M->model->role[i] == ABUT_NODE_OBSTACLE) continue;
+        abut_mass_row(M, u, i, f);
+        for (int k = 0; k < 3; k++) abut_acc_add(&sum[k], f[k]);
+    }
+    for (int k = 0; k < 3; k++) total[k] = sum[k].hi + sum[k].lo;
+}
+
+/* Of the nodes that are solved for. */
+static double dot(const abut_mass *M, const uint8_t *sought, const double *a, const double *b)
+{
+    abut_acc sum = { 0, 0 };
+    for (int32_t i = 0; i < M->model->nv; i++)
+        for (size_t k = 3 * (size_t)i; k < 3 * (size_t)i + 3 && sought[i]; k++) abut_acc_add(&sum, a[k] * b[k]);
+    return sum.hi + sum.lo;
+}
+
+/* Vectors [3 nv] of conjugate gradients, 0 beside the nodes that are solved for. */
+typedef struct vectors {
+    double *x, *r, *p, *q;
+    double *diagonal;       /* [nv] */
+    uint8_t *sought;        /* [nv] */
+} vectors;
+
+static abut_status conjugate_gradients(const abut_mass *M, const vectors *v, abut_err *err)
+{
+    enum { MOST = 1000 };
+    const size_t n3 = 3 * (size_t)M->model->nv;
+    const double enough = 1e-30 * dot(M, v->sought, v->r, v->r);
+    double rz = 0, before;
+    for (int k = 0; k <= MOST; k++) {
+        if (!(dot(M, v->sought, v->r, v->r) > enough)) return ABUT_OK;
+        for (size_t i = 0; i < n3; i++)
+            if (v->sought[i / 3]) v->q[i] = v->r[i] / v->diagonal[i / 3];
+        before = rz;
+        rz = dot(M, v->sought, v->r, v->q);
+        for (size_t i = 0; i < n3; i++)
+            if (v->sought[i / 3]) v->p[i] = v->q[i] + (k ? rz / before * v->p[i] : 0);
+        abut_mass_multiply(M, v->p, v->q);
+        const double alpha = rz / dot(M, v->sought, v->p, v->q);
+        for (size_t i = 0; i < n3; i++)
+            if (v->sought[i / 3]) v->x[i] += alpha * v->p[i], v->r[i] -= alpha * v->q[i];
+    }
+    return abut_fail(err, ABUT_E_NUMERIC, "mass matrix: conjugate gradients do not converge in %d iterations", MOST);
+}
+
+abut_status abut_mass_solve(const abut_mass *M, const uint8_t *known, double *f, abut_arena *scratch, abut_err *err)
+{
+    const abut_model *m = M->model;
+    const size_t nv = (size_t)m->nv, n3 = 3 * nv;
+    for (size_t i = 0; i < n3; i++)
+        if (!abut_mass_order(M, (int32_t)(i / 3)) && m->role[i / 3] != ABUT_NODE_OBSTACLE) f[i] /= m->mass[i / 3];
+    if (!M->order) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(scratch);
+    const vectors v = { ABUT_NEW(scratch, double, n3), ABUT_NEW(scratch, double, n3), ABUT_NEW(scratch, double, n3),
+                        ABUT_NEW(scratch, double, n3), ABUT_NEW(scratch, double, nv), ABUT_NEW(scratch, uint8_t, nv) };
+    if (!v.x || !v.r || !v.p || !v.q || !v.diagonal || !v.sought)
+        return abut_fail(err, ABUT_E_NOMEM, "mass matrix: %zu nodes", nv);
+    for (int32_t i = 0; i < m->nv; i++) {
+        v.sought[i] = M->order[i] && !(known && known[i]);
+        if (v.sought[i]) v.diagonal[i] = M->val[entry(M, i, i)];
+        for (size_t k = 3 * (size_t)i; k < 3 * (size_t)i + 3; k++)
+            if (M->order[i] && !v.sought[i]) v.p[k] = f[k];
+    }
+    if (known) abut_mass_multiply(M, v.p, v.r);
+    for (size_t i = 0; i < n3; i++) {
+        v.r[i] = v.sought[i / 3] ? f[i] - v.r[i] : 0;
+        v.p[i] = 0;
+    }
+    const abut_status rc = conjugate_gradients(M, &v, err);
+    for (size_t i = 0; i < n3 && !rc; i++)
+        if (v.sought[i / 3]) f[i] = v.x[i];
+    abut_arena_release(scratch, mark);
+    return rc;
+}

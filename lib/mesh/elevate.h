@@ -1,0 +1,23 @@
+/* Tets of order 1 to 4: from one order to another, by the nodes of the lattice of each. */
+#ifndef ABUT_MESH_ELEVATE_H
+#define ABUT_MESH_ELEVATE_H
+
+#include "mesh/mesh.h"
+
+/** Gives all tets that order.  The new nodes lie on the shape of the tets: a higher order has the same shape, a lower one
+ * interpolates it.  Corners and points of other elements keep their numbers; nodes of the order before that nobody names any more
+ * are left out.  New points follow all others: those of edges, then of faces, then of insides, each in the order of their keys
+ * (mesh/node_key.h), so that tets share what they have in common whatever the order of tets and corners.
+ *
+ * order  1 to 4; the one it has: nothing happens
+ * Fails  ABUT_E_FORMAT too many points; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_mesh_set_order(abut_mesh *m, int order, abut_err *err);
+
+/** The places of all nodes of tet t, m; returns how many. */
+int abut_mesh_tet_places(const abut_mesh *m, int32_t t, double X[ABUT_TET_NODES_MAX][3]);
+
+/** Conforming: every node is at one place of the tets that have it, and every place has one node.
+ * Fails  ABUT_E_FORMAT naming two tets and their nodes; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_mesh_conforming(const abut_mesh *m, abut_err *err);
+
+#endif

@@ -1,0 +1,32 @@
+/* Any triangle surface as the contact surface of tets of order 1 to 4: every vertex is found in a tet, by the inverse of its map
+ * from barycentric coordinates, and moves with the nodes of it (Ferguson et al. 2023, section 4.1.2).
+ *
+ * A vertex outside of all tets goes with the one that it is outside of by the least sum of |L|, an extrapolation. */
+#ifndef ABUT_MESH_EMBED_H
+#define ABUT_MESH_EMBED_H
+
+#include "mesh/proxy.h"
+
+/* What an embedding is like. */
+typedef struct abut_embedding {
+    int32_t outside;        /* vertices in no tet */
+    double extrapolation;   /* the largest (sum |L| - 1)/2: the sum of negative coordinates */
+    double residual;        /* m: the largest distance of a vertex from the place that was found */
+    double offset;          /* m: the largest of what is added to W x */
+} abut_embedding;
+
+/** Barycentric coordinates at which the map of a tet with nodes X has the value s: by damped Newton from those of the straight
+ * tet with its corners, and from points inside where that leads outside.  Of several solutions that of the least sum of |L|.
+ * returns  m: the distance that is left; +inf: no solution was found */
+double abut_tet_invert(int order, const double (*X)[3], const double s[3], double L[4]);
+
+/** Embeds the triangles of `surface`, whose points all belong to triangles, in the tets of m.  Where several tets hold a
+ * vertex that with the largest least coordinate has it, of equal ones the lowest.
+ *
+ * most   of extrapolation: 0: every vertex is in a tet
+ * Fails  ABUT_E_GEOM vertices outside of all tets by more, or that no tet has; sides that join tets far apart, as those of two
+ *        limbs are: more tets lie between than the side is long in edges of tets, and four; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_proxy_embed(const abut_mesh *m, const abut_mesh *surface, double most, abut_proxy *out,
+                                           abut_embedding *facts, abut_err *err);
+
+#endif

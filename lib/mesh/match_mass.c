@@ -1,0 +1,122 @@
+#include "mesh/match_mass.h"
+
+#include "geom/quadrature.h"
+#include "math/vec3.h"
+#include "mesh/elevate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void abut_tet_moments(int order, const double (*X)[3], const double *L, const double *w, int n, double *volume, double center[3])
+{
+    *volume = center[0] = center[1] = center[2] = 0;
+    for (int q = 0; q < n; q++) {
+        double x[3], J[9];
+        const double v = w[q] / 6 * abut_tet_point(order, X, L + 4 * q, x, J);
+        *volume += v;
+        for (int d = 0; d < 3; d++) center[d] += v * x[d];
+    }
+    for (int d = 0; d < 3; d++) center[d] /= *volume;
+}
+
+static abut_status tets_volume(const abut_mesh *m, double *volume, double moment[3], abut_err *err)
+{
+    abut_quadrature q = { 0 };
+    const int order = abut_mesh_order(m);
+    const abut_status rc = abut_quadrature_tet(4 * order - 3, &q, err);
+    for (int32_t t = 0; t < m->nt && !rc; t++) {
+        double X[ABUT_TET_NODES_MAX][3], v, c[3];
+        abut_mesh_tet_places(m, t, X);
+        abut_tet_moments(order, (const double(*)[3])X, q.L, q.w, q.n, &v, c);
+        *volume += v;
+        for (int d = 0; d < 3; d++) moment[d] += v * c[d];
+    }
+    abut_quadrature_clear(&q);
+    return rc;
+}
+
+abut_status abut_mesh_volume(const abut_mesh *m, double *volume, double center[3], abut_err *err)
+{
+    double lo[3], hi[3], moment[3] = { 0 };
+    abut_status rc = ABUT_OK;
+    *volume = 0;
+    abut_mesh_bounds(m, lo, hi);
+    if (m->nt) rc = tets_volume(m, volume, moment, err);
+    for (int32_t t = 0; t < (m->nt ? 0 : m->nf); t++) {     /* tets between triangles and the middle of the box */
+        abut_vec3 x[3], mid = abut_v3_scale(0.5, abut_v3_add(abut_v3_get(lo), abut_v3_get(hi)));
+        for (int k = 0; k < 3; k++) x[k] = abut_v3_sub(abut_v3_get(m->x + 3 * (size_t)m->tri[3 * (size_t)t + (size_t)k]), mid);
+        const double v = abut_v3_dot(x[0], abut_v3_cross(x[1], x[2])) / 6;
+        const abut_vec3 c = abut_v3_add(mid, abut_v3_scale(0.25, abut_v3_add(x[0], abut_v3_add(x[1], x[2]))));
+        *volume += v;
+        moment[0] += v * c.x, moment[1] += v * c.y, moment[2] += v * c.z;
+    }
+    if (!rc && !(*volume > 0))
+        rc = abut_fail(err, ABUT_E_GEOM, "a volume of %.6g m^3: expected tets, or a closed surface with its normals outward",
+                       *volume);
+    for (int d = 0; d < 3; d++) center[d] = moment[d] / *volume;
+    return rc;
+}
+
+/* A y = b for a symmetric positive matrix of 4 rows, by Cholesky; 0: it is not positive. */
+static int solve4(double A[4][4], double b[4])
+{
+    const double size = A[0][0] + A[1][1] + A[2][2] + A[3][3];
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j <= i; j++) {
+            double s = A[i][j];
+            for (int k = 0; k < j; k++) s -= A[i][k] * A[j][k];
+            if (i == j && !(s > 1e-14 * size)) return 0;
+            A[i][j] = i == j ? sqrt(s) : s / A[j][j];
+        }
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < i; k++) b[i] -= A[i][k] * b[k];
+        b[i] /= A[i][i];
+    }
+    for (int i = 3; i >= 0; i--) {
+        for (int k = i + 1; k < 4; k++) b[i] -= A[k][i] * b[k];
+        b[i] /= A[i][i];
+    }
+    return 1;
+}
+
+/* One tet's row of the conditions, lengths in units of `unit`. */
+static void row_of(const double *center, const double at[3], double unit, double a[4])
+{
+    a[0] = 1;
+    for (int d = 0; d < 3; d++) a[d + 1] = (center[d] - at[d]) / unit;
+}
+
+abut_status abut_match_mass(int32_t n, const double *volume, const double (*center)[3], double total, const double at[3],
+                            double least, double *factor, abut_err *err)
+{
+    unsigned char *low = calloc((size_t)n + 1, 1);
+    double unit = 0;
+    if (!low) return abut_fail(err, ABUT_E_NOMEM, "densities of %d tets", n);
+    for (int32_t e = 0; e < n; e++)
+        for (int d = 0; d < 3; d++) unit = fmax(unit, fabs(center[e][d] - at[d]));
+    for (int again = 1; again;) {
+        double A[4][4] = { { 0 } }, b[4] = { total, 0, 0, 0 }, a[4];
+        for (int32_t e = 0; e < n; e++) {
+            row_of(center[e], at, unit, a);
+            for (int i = 0; i < 4; i++) {
+                b[i] -= volume[e] * a[i] * (low[e] ? least : 1);
+                for (int j = 0; j < 4 && !low[e]; j++) A[i][j] += volume[e] * a[i] * a[j];
+            }
+        }
+        if (!solve4(A, b)) {
+            free(low);
+            return abut_fail(err, ABUT_E_GEOM, "no densities of %d tets, all at least %g of the material's, give the volume %.6g "
+                             "m^3 with its centre at (%.6g, %.6g, %.6g): expected tets around it", n, least, total, at[0], at[1],
+                             at[2]);
+        }
+        again = 0;
+        for (int32_t e = 0; e < n; e++) {
+            row_of(center[e], at, unit, a);
+            factor[e] = low[e] ? least : 1 + a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
+            if (!(factor[e] >= least)) low[e] = 1, again = 1;
+        }
+    }
+    free(low);
+    return ABUT_OK;
+}

@@ -1,0 +1,322 @@
+#include "mesh/proxy.h"
+
+#include "geom/bernstein.h"
+#include "math/vec3.h"
+#include "mesh/elevate.h"
+#include "mesh/node_key.h"
+#include "mesh/surface.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A vertex as a face has it. */
+typedef struct place {
+    abut_node_key key;
+    int64_t face;       /* 4 tet + face */
+    int32_t slot;       /* among the lattice points of all faces, face by face */
+} place;
+
+static int by_key(const void *a, const void *b)
+{
+    const place *p = a, *q = b;
+    const int by = abut_node_key_compare(&p->key, &q->key);
+    if (by) return by;
+    if (p->face != q->face) return p->face < q->face ? -1 : 1;
+    return (p->slot > q->slot) - (p->slot < q->slot);
+}
+
+/* Lattice point (i, j) of a face: i, j segments from its first corner towards the second and third.  Row after row of j. */
+static int lattice_at(int n, int i, int j) { return j * (n + 1) - j * (j - 1) / 2 + i; }
+
+static void put_point(const signed char corner[3], int n, int i, int j, signed char a[4])
+{
+    memset(a, 0, 4);
+    a[corner[0]] = (signed char)(n - i - j);
+    a[corner[1]] = (signed char)i;
+    a[corner[2]] = (signed char)j;
+}
+
+static abut_status no_memory(const char *what, size_t n, abut_err *err)
+{
+    return abut_fail(err, ABUT_E_NOMEM, "proxy: no memory for %zu %s", n, what);
+}
+
+/* All lattice points of the faces, by keys. */
+static abut_status list_places(const abut_mesh *m, const int64_t *face, int32_t n, int segments, place **list, abut_err *err)
+{
+    const size_t each = (size_t)abut_triangle_nodes(segments);
+    if ((double)n * (double)each > INT32_MAX / 4)
+        return abut_fail(err, ABUT_E_FORMAT, "proxy: %d faces with %d segments on a side have %g vertices, expected at most %d",
+                         n, segments, (double)n * (double)each, INT32_MAX / 4);
+    place *p = malloc(((size_t)n * each + 1) * sizeof *p);
+    if (!p) return no_memory("vertices of faces", (size_t)n * each, err);
+    for (int32_t f = 0; f < n; f++)
+        for (int j = 0; j <= segments; j++)
+            for (int i = 0; i + j <= segments; i++) {
+                const int32_t slot = (int32_t)((size_t)f * each) + lattice_at(segments, i, j);
+                signed char a[4];
+                put_point(abut_tet_face[face[f] % 4], segments, i, j, a);
+                p[slot] = (place){ abut_node_key_of(m->tet + 4 * (face[f] / 4), a), face[f], slot };
+            }
+    qsort(p, (size_t)n * each, sizeof *p, by_key);
+    *list = p;
+    return ABUT_OK;
+}
+
+/* Barycentric coordinates of a place in its tet. */
+static void barycentric(const abut_mesh *m, const place *p, int segments, double L[4])
+{
+    const int32_t *corner = m->tet + 4 * (p->face / 4);
+    for (int c = 0; c < 4; c++) {
+        L[c] = 0;
+        for (int k = 0; k < 4 && p->key.weight[k]; k++)
+            if (p->key.corner[k] == corner[c]) L[c] = (double)p->key.weight[k] / segments;
+    }
+}
+
+void abut_proxy_row(const abut_mesh *m, int32_t t, const double L[4], abut_proxy *out, int32_t v)
+{
+    double phi[ABUT_TET_NODES_MAX];
+    int32_t node[ABUT_TET_NODES_MAX], k = out->first[v];
+    const int n = abut_mesh_tet_nodes(m, t, node);
+    abut_tet_basis(abut_mesh_order(m), L, phi, NULL);
+    for (int i = 0; i < n; i++) {
+        if (fabs(phi[i]) < 1e-12) continue;
+        int32_t at = k++;
+        for (; at > out->first[v] && out->point[at - 1] > node[i]; at--)
+            out->point[at] = out->point[at - 1], out->weight[at] = out->weight[at - 1];
+        out->point[at] = node[i];
+        out->weight[at] = phi[i];
+    }
+    out->first[v + 1] = k;
+}
+
+/* Nodes of the rest shape of a tet; returns its order. */
+static int shape_of(const abut_mesh *m, abut_rest_shape shape, int32_t t, double X[ABUT_TET_NODES_MAX][3])
+{
+    const size_t n = 3 * (size_t)abut_tet_nodes(shape.order);
+    if (shape.order) memcpy(X, shape.x + n * (size_t)t, n * sizeof(double));
+    else abut_mesh_tet_places(m, t, X);
+    return shape.order ? shape.order : abut_mesh_order(m);
+}
+
+static void write_vertex(const abut_mesh *m, abut_rest_shape shape, const place *p, int segments, abut_proxy *out, int32_t v)
+{
+    double L[4], X[ABUT_TET_NODES_MAX][3];
+    const int32_t t = (int32_t)(p->face / 4);
+    const int order = shape_of(m, shape, t, X);
+    barycentric(m, p, segments, L);
+    abut_tet_point(order, (const double(*)[3])X, L, out->X + 3 * (size_t)v, NULL);
+    abut_proxy_row(m, t, L, out, v);
+}
+
+abut_status abut_proxy_offset(const abut_mesh *m, abut_proxy *p, double *largest, abut_err *err)
+{
+    double lo[3], hi[3], *offset = malloc((3 * (size_t)p->nv + 1) * sizeof *offset);
+    if (!offset) return no_memory("offsets", (size_t)p->nv, err);
+    abut_mesh_bounds(m, lo, hi);
+    *largest = 0;
+    for (int32_t v = 0; v < p->nv; v++)
+        for (size_t d = 0; d < 3; d++) {
+            double sum = 0;
+            for (int32_t k = p->first[v]; k < p->first[v + 1]; k++) sum += p->weight[k] * m->x[3 * (size_t)p->point[k] + d];
+            offset[3 * (size_t)v + d] = p->X[3 * (size_t)v + d] - sum;
+            *largest = fmax(*largest, fabs(offset[3 * (size_t)v + d]));
+        }
+    free(p->offset);
+    p->offset = offset;
+    if (*largest > 1e-12 * abut_v3_norm(abut_v3_sub(abut_v3_get(hi), abut_v3_get(lo)))) return ABUT_OK;
+    free(offset);
+    p->offset = NULL;
+    return ABUT_OK;
+}
+
+/* Triangles (i,j) (i+1,j) (i,j+1) and (i+1,j) (i+1,j+1) (i,j+1) of every face. */
+static void write_triangles(int32_t faces, int segments, const int32_t *vertex, int32_t *tri)
+{
+    for (int32_t f = 0; f < faces; f++, vertex += abut_triangle_nodes(segments))
+        for (int j = 0; j < segments; j++)
+            for (int i = 0; i + j < segments; i++) {
+                const int32_t a = vertex[lattice_at(segments, i, j)], b = vertex[lattice_at(segments, i + 1, j)],
+                              c = vertex[lattice_at(segments, i, j + 1)];
+                *tri++ = a, *tri++ = b, *tri++ = c;
+                if (i + j + 1 == segments) continue;
+                *tri++ = b, *tri++ = vertex[lattice_at(segments, i + 1, j + 1)], *tri++ = c;
+            }
+}
+
+abut_status abut_proxy_room(abut_proxy *p, int32_t nv, int32_t nf, int32_t width, abut_err *err)
+{
+    const size_t entries = (size_t)nv * (size_t)width + 1;
+    *p = (abut_proxy){ nv, nf, calloc((size_t)nv + 1, sizeof *p->first), malloc(entries * sizeof *p->point),
+                       malloc(entries * sizeof *p->weight), malloc((3 * (size_t)nv + 1) * sizeof *p->X), NULL,
+                       malloc((3 * (size_t)nf + 1) * sizeof *p->tri) };
+    if (p->first && p->point && p->weight && p->X && p->tri) return ABUT_OK;
+    abut_proxy_clear(p);
+    return no_memory("vertices", (size_t)nv, err);
+}
+
+abut_status abut_proxy_upsample(const abut_mesh *m, abut_rest_shape shape, int segments, abut_proxy *out, abut_err *err)
+{
+    assert(segments >= 1 && segments <= ABUT_SEGMENTS_MOST);
+    int64_t *face = NULL;
+    int32_t n = 0, nv = 0, *vertex = NULL;
+    place *list = NULL;
+    *out = (abut_proxy){ 0 };
+    abut_status rc = abut_surface_faces(m->tet, m->nt, m->nv, &face, &n, err);
+    const size_t all = (size_t)n * (size_t)abut_triangle_nodes(segments);
+    if (!rc) rc = list_places(m, face, n, segments, &list, err);
+    for (size_t i = 0; i < (rc ? 0 : all); i++) nv += i == 0 || abut_node_key_compare(&list[i - 1].key, &list[i].key) != 0;
+    if (!rc && !(vertex = malloc((all + 1) * sizeof *vertex))) rc = no_memory("vertices of faces", all, err);
+    if (!rc) rc = abut_proxy_room(out, nv, n * segments * segments, abut_triangle_nodes(abut_mesh_order(m)), err);
+    for (size_t i = 0; i < (rc ? 0 : all); i++) {
+        const int is_new = i == 0 || abut_node_key_compare(&list[i - 1].key, &list[i].key) != 0;
+        if (is_new) nv = i ? nv + 1 : 0;
+        if (is_new) write_vertex(m, shape, &list[i], segments, out, nv);      /* of the lowest face that has it */
+        vertex[list[i].slot] = nv;
+    }
+    if (!rc) write_triangles(n, segments, vertex, out->tri);
+    double largest;
+    if (!rc && shape.order) rc = abut_proxy_offset(m, out, &largest, err);
+    if (rc) abut_proxy_clear(out);
+    free(face), free(list), free(vertex);
+    return rc;
+}
+
+void abut_proxy_clear(abut_proxy *p)
+{
+    free(p->first), free(p->point), free(p->weight), free(p->X), free(p->offset), free(p->tri);
+    *p = (abut_proxy){ 0 };
+}
+
+/* ---- how far it is from the boundary ---- */
+
+/* Distance of the boundary at L, the mean of n lattice points, from the plane of a triangle with corners y. */
+static double off_plane(int order, double (*X)[3], const double (*L)[4], int n, double (*y)[3])
+{
+    double mean[4] = { 0 }, x[3];
+    for (int k = 0; k < n; k++)
+        for (int c = 0; c < 4; c++) mean[c] += L[k][c] / n;
+    abut_tet_point(order, (const double(*)[3])X, mean, x, NULL);
+    const abut_vec3 a = abut_v3_get(y[0]), u = abut_v3_sub(abut_v3_get(y[1]), a), v = abut_v3_sub(abut_v3_get(y[2]), a);
+    const abut_vec3 normal = abut_v3_cross(u, v);
+    const double size = abut_v3_norm(normal);
+    return size > 0 ? fabs(abut_v3_dot(normal, abut_v3_sub(abut_v3_get(x), a))) / size
+                    : abut_v3_norm(abut_v3_sub(abut_v3_get(x), a));
+}
+
+static double measure_face(int order, double (*X)[3], const signed char corner[3], int n)
+{
+    double worst = 0;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i + j < n; i++)
+            for (int up = 0; up < (i + j + 1 < n ? 2 : 1); up++) {
+                const int at[3][2] = { { i + up, j }, { i + 1, j + up }, { i, j + 1 } };
+                double L[6][4], y[3][3];
+                for (int k = 0; k < 3; k++) {
+                    signed char a[4];
+                    put_point(corner, n, at[k][0], at[k][1], a);
+                    for (int c = 0; c < 4; c++) L[k][c] = (double)a[c] / n;
+                    abut_tet_point(order, (const double(*)[3])X, L[k], y[k], NULL);
+                }
+                memcpy(L + 3, L, 3 * sizeof *L);
+                for (int k = 0; k < 3; k++) worst = fmax(worst, off_plane(order, X, (const double(*)[4])(L + k), 2, y));
+                worst = fmax(worst, off_plane(order, X, (const double(*)[4])L, 3, y));
+            }
+    return worst;
+}
+
+/* The largest second difference of the Bernstein coefficients along a side of the face, times order (order - 1). */
+static double curvature(int order, double (*X)[3], const signed char corner[3])
+{
+    double b[ABUT_TET_NODES_MAX][3], worst = 0;
+    if (order == 1) return 0;
+    abut_bernstein_of_nodes(order, (const double(*)[3])X, b, NULL);
+    for (int j = 0; j <= order - 2; j++)
+        for (int i = 0; i + j <= order - 2; i++)
+            for (int side = 0; side < 3; side++) {
+                double d2 = 0;
+                int at[3];
+                for (int k = 0; k < 3; k++) {   /* two at the one end, one at each, two at the other */
+                    signed char a[4];
+                    put_point(corner, order - 2, i, j, a);
+                    a[corner[side]] = (signed char)(a[corner[side]] + 2 - k);
+                    a[corner[(side + 1) % 3]] = (signed char)(a[corner[(side + 1) % 3]] + k);
+                    at[k] = abut_bernstein_index(a[1], a[2], a[3]);
+                }
+                for (int d = 0; d < 3; d++) {
+                    const double s = b[at[0]][d] - 2 * b[at[1]][d] + b[at[2]][d];
+                    d2 += s * s;
+                }
+                worst = fmax(worst, sqrt(d2));
+            }
+    return order * (order - 1) * worst;
+}
+
+static void chord_of(const abut_mesh *m, abut_rest_shape shape, const int64_t *face, int32_t n, int segments, abut_chord *out)
+{
+    double far = 0;
+    *out = (abut_chord){ 0, 0 };
+    for (int32_t f = 0; f < n; f++) {
+        double X[ABUT_TET_NODES_MAX][3];
+        const signed char *corner = abut_tet_face[face[f] % 4];
+        const int order = shape_of(m, shape, (int32_t)(face[f] / 4), X);
+        out->measured = fmax(out->measured, measure_face(order, X, corner, segments));
+        out->bound = fmax(out->bound, curvature(order, X, corner) / (6. * segments * segments));
+        for (int i = 0; i < 3 * abut_tet_nodes(order); i++) far = fmax(far, fabs(X[i / 3][i % 3]));
+    }
+    out->bound += 0x1p-49 * far;        /* rounding of positions */
+}
+
+abut_status abut_proxy_chord(const abut_mesh *m, abut_rest_shape shape, int segments, abut_chord *out, abut_err *err)
+{
+    int64_t *face = NULL;
+    int32_t n = 0;
+    abut_status rc = abut_surface_faces(m->tet, m->nt, m->nv, &face, &n, err);
+    if (!rc) chord_of(m, shape, face, n, segments, out);
+    free(face);
+    return rc;
+}
+
+abut_status abut_proxy_segments_for(const abut_mesh *m, abut_rest_shape shape, double tolerance, int *segments, abut_chord *chord,
+                                    abut_err *err)
+{
+    int64_t *face = NULL;
+    int32_t n = 0;
+    abut_status rc = abut_surface_faces(m->tet, m->nt, m->nv, &face, &n, err);
+    for (*segments = 1; !rc; ++*segments) {
+        chord_of(m, shape, face, n, *segments, chord);
+        if (chord->measured <= tolerance || *segments == ABUT_SEGMENTS_CHOSEN) break;
+    }
+    free(face);
+    return rc;
+}
+
+abut_status abut_proxy_longest_side(const abut_mesh *m, double *length, abut_err *err)
+{
+    int32_t *tri = NULL, n = 0;
+    const abut_status rc = abut_surface_triangles(m->tet, m->nt, m->nv, &tri, &n, err);
+    *length = 0;
+    for (size_t i = 0; i < (rc ? 0 : 3 * (size_t)n); i++) {
+        const double *a = m->x + 3 * (size_t)tri[i], *b = m->x + 3 * (size_t)tri[i % 3 == 2 ? i - 2 : i + 1];
+        *length = fmax(*length, abut_v3_norm(abut_v3_sub(abut_v3_get(b), abut_v3_get(a))));
+    }
+    free(tri);
+    return rc;
+}
+
+double abut_proxy_altitude(const abut_proxy *p)
+{
+    double least = INFINITY;
+    for (int32_t f = 0; f < p->nf; f++) {
+        abut_vec3 x[3];
+        double longest = 0;
+        for (int k = 0; k < 3; k++) x[k] = abut_v3_get(p->X + 3 * (size_t)p->tri[3 * (size_t)f + (size_t)k]);
+        for (int k = 0; k < 3; k++) longest = fmax(longest, abut_v3_norm(abut_v3_sub(x[(k + 1) % 3], x[k])));
+        const double twice = abut_v3_norm(abut_v3_cross(abut_v3_sub(x[1], x[0]), abut_v3_sub(x[2], x[0])));
+        least = fmin(least, longest > 0 ? twice / longest : 0);
+    }
+    return least;
+}

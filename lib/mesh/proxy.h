@@ -1,0 +1,66 @@
+/* A triangle surface that stands for the boundary of tets of order 1 to 4 in contact.  Its vertices are y = o + W x, sums of
+ * points of the mesh; between them it is flat.
+ *
+ * Either it is the boundary itself, every face divided into n^2 triangles of the lattice with n segments on a side, or any
+ * surface in the tets or near them (mesh/embed.h).  Source: Z. Ferguson et al., "High-Order Incremental Potential Contact for
+ * Elastodynamic Simulation on Curved Meshes", SIGGRAPH 2023, section 4.1. */
+#ifndef ABUT_MESH_PROXY_H
+#define ABUT_MESH_PROXY_H
+
+#include "mesh/mesh.h"
+
+enum { ABUT_SEGMENTS_MOST = 64 /* that may be asked for */, ABUT_SEGMENTS_CHOSEN = 16 /* that a tolerance leads to */ };
+
+/* Owns its arrays; zero-filled is empty. */
+typedef struct abut_proxy {
+    int32_t nv, nf;
+    int32_t *first, *point;     /* [nv + 1]; points of the mesh in row v: first[v] .. first[v + 1], ascending */
+    double *weight;             /* of those; every row sums to 1 */
+    double *X;                  /* [3 nv] m: where the vertices are */
+    double *offset;             /* [3 nv] m: X - W x of the mesh; NULL: 0 to rounding */
+    int32_t *tri;               /* [3 nf] vertices, outward */
+} abut_proxy;
+
+/* The rest shape of tets where its order is above that of their displacement, the order of the mesh. */
+typedef struct abut_rest_shape {
+    int order;              /* 0: there is none, the shape is that of the mesh */
+    const double *x;        /* [3 nt abut_tet_nodes(order)] m: its nodes, tet by tet */
+} abut_rest_shape;
+
+/** The boundary of the tets with so many segments on a side.  Vertices that faces have in common are one, found by corners and
+ * places on the lattice (mesh/node_key.h), never by distance; they come corners first, then those of edges, then of faces, each
+ * in the order of keys.  A vertex of a face of order k has the nodes of that face, edge or corner in its row; it lies on the
+ * rest shape, by an offset where that is not the mesh.
+ * Fails  ABUT_E_GEOM the boundary is none of a solid; ABUT_E_FORMAT too many vertices; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_proxy_upsample(const abut_mesh *m, abut_rest_shape shape, int segments, abut_proxy *out,
+                                              abut_err *err);
+void abut_proxy_clear(abut_proxy *p);
+
+/** Room for so many vertices, with up to `width` points in a row, and triangles.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_proxy_room(abut_proxy *p, int32_t nv, int32_t nf, int32_t width, abut_err *err);
+/** Writes row v, after the rows before: the nodes of tet t whose basis is 1e-12 or more at L, ascending. */
+void abut_proxy_row(const abut_mesh *m, int32_t t, const double L[4], abut_proxy *p, int32_t v);
+/** Puts the offset that leads W x to X; none where it is 1e-12 of the size of the mesh at most.
+ * largest  out: m, of it  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_proxy_offset(const abut_mesh *m, abut_proxy *p, double *largest, abut_err *err);
+
+/* How far flat triangles on the lattice of the boundary are from it. */
+typedef struct abut_chord {
+    double measured;    /* m: the largest distance of the boundary from its triangle, at middles of sides and triangles */
+    double bound;       /* m: no point of the boundary is further from the point of the triangle that stands for it */
+} abut_chord;
+
+/** Of the boundary of the rest shape.  bound: linear interpolation errs by at most M/6, M the largest second derivative
+ * along a side; that lies in the hull of second differences of Bernstein coefficients.  Fails  as abut_proxy_upsample */
+ABUT_MUST_USE abut_status abut_proxy_chord(const abut_mesh *m, abut_rest_shape shape, int segments, abut_chord *out, abut_err *err);
+
+/** Smallest number of segments, at most ABUT_SEGMENTS_CHOSEN, whose measured chord is no longer than tolerance, m. */
+ABUT_MUST_USE abut_status abut_proxy_segments_for(const abut_mesh *m, abut_rest_shape shape, double tolerance, int *segments,
+                                                  abut_chord *chord, abut_err *err);
+
+/** The longest side of a boundary face between its corners, m: 0 without tets.  Fails  as abut_proxy_upsample */
+ABUT_MUST_USE abut_status abut_proxy_longest_side(const abut_mesh *m, double *length, abut_err *err);
+/** The smallest altitude of a triangle, m; +inf without any. */
+double abut_proxy_altitude(const abut_proxy *p);
+
+#endif

@@ -1,0 +1,54 @@
+/* Tets of a model with all their nodes.
+ *
+ * A tet of order k has (k + 1)(k + 2)(k + 3)/6 nodes, in the order of MSH files: its corners, then edges, faces and interior.
+ * `tet/node` has the corners of every tet, `tet/more` the others, tet by tet, from the row `tet/first` of each.  A model without
+ * `tet/order` has tets of order 1 alone.  What needs corners only reads m->tet, whatever the order. */
+#ifndef ABUT_MODEL_TETS_H
+#define ABUT_MODEL_TETS_H
+
+#include "geom/lagrange.h"
+#include "model/model.h"
+
+static inline int abut_tet_order(const abut_model *m, int32_t t)
+{
+    return m->tet_order ? (int)m->tet_order[t] : 1;
+}
+
+/** All nodes of tet t, corners first; returns how many. */
+static inline int abut_tet_corners(const abut_model *m, int32_t t, int32_t node[ABUT_TET_NODES_MAX])
+{
+    const int n = abut_tet_nodes(abut_tet_order(m, t));
+    for (int c = 0; c < 4; c++) node[c] = m->tet[4 * (size_t)t + (size_t)c];
+    for (int c = 4; c < n; c++) node[c] = m->tet_more[(size_t)m->tet_first[t] + (size_t)c - 4];
+    return n;
+}
+
+/** Positions out[n][3] of all nodes of tet t at x[3 nv], or what p[3 nv] is there; returns its order. */
+int abut_tet_gather(const abut_model *m, int32_t t, const double *x, double out[ABUT_TET_NODES_MAX][3]);
+
+/** Nodes of the shape that tet t has at x[3 nv]: those of abut_tet_gather, or of its geometry where that has the higher order,
+ * which move by the displacement there; and how far they move where nodes move by p[3 nv].  Both return the order of the shape. */
+int abut_tet_shape(const abut_model *m, int32_t t, const double *x, double out[ABUT_TET_NODES_MAX][3]);
+int abut_tet_motion(const abut_model *m, int32_t t, const double *p, double out[ABUT_TET_NODES_MAX][3]);
+
+/** Order of the rest shape of tet t: at least that of its displacement. */
+static inline int abut_tet_geometry_order(const abut_model *m, int32_t t)
+{
+    return m->geo_order && m->geo_order[t] > abut_tet_order(m, t) ? (int)m->geo_order[t] : abut_tet_order(m, t);
+}
+
+/** Rest places of the nodes of its geometry, m, in the same order; returns how many. */
+int abut_tet_geometry(const abut_model *m, int32_t t, double X[3 * ABUT_TET_NODES_MAX]);
+
+/** How many tets of order 1 come before the first of another order: in the order of a solver (model/reordered.h), all of them. */
+int32_t abut_linear_tets_first(const abut_model *m);
+
+/** The highest order among the tets; 1 without tets. */
+int abut_model_order(const abut_model *m);
+
+/** ABUT_OK when all tets have order 1; else fails for a program or a solver that knows no others.
+ * who  "solver pd", "tear", ...
+ * Fails  ABUT_E_FORMAT "WHO: tets of order 2, expected order 1" */
+ABUT_MUST_USE abut_status abut_linear_tets(const abut_model *m, const char *who, abut_err *err);
+
+#endif

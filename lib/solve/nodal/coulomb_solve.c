@@ -1,0 +1,231 @@
+#include "solve/nodal/coulomb_solve.h"
+
+#include "base/par.h"
+#include "base/timer.h"
+#include "solve/nodal/coulomb_inline.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIELDS = 9 };
+static void fields_of(abut_coulomb_state *s, double **field[FIELDS])
+{
+    double **const all[FIELDS] = { &s->v, &s->p, &s->lambda, &s->v_old, &s->rhs, &s->p_hat, &s->lambda_hat, &s->next,
+                                   &s->lambda_next };
+    memcpy(field, all, sizeof all);
+}
+
+abut_status abut_coulomb_state_init(abut_coulomb_state *s, int32_t nodes, abut_err *err)
+{
+    double **field[FIELDS];
+    *s = (abut_coulomb_state){ .nodes = nodes, .delta = NAN, .delta_2 = NAN };
+    fields_of(s, field);
+    int ok = (s->moved = malloc(((size_t)nodes + 1) * sizeof *s->moved)) != NULL;
+    for (int i = 0; i < FIELDS; i++) ok &= (*field[i] = calloc(3 * (size_t)nodes + 1, sizeof(double))) != NULL;
+    if (ok) return ABUT_OK;
+    abut_coulomb_state_clear(s);
+    return abut_fail(err, ABUT_E_NOMEM, "contacts of %d nodes", nodes);
+}
+
+void abut_coulomb_state_clear(abut_coulomb_state *s)
+{
+    double **field[FIELDS];
+    fields_of(s, field);
+    for (int i = 0; i < FIELDS; i++) free(*field[i]);
+    free(s->moved);
+    abut_projection_clear(&s->projection);
+    *s = (abut_coulomb_state){ 0 };
+}
+
+void abut_coulomb_begin(abut_coulomb_state *s)
+{
+    const size_t bytes = 3 * (size_t)s->nodes * sizeof(double);
+    memcpy(s->p, s->v, bytes);
+    memcpy(s->p_hat, s->v, bytes);
+    memcpy(s->v_old, s->v, bytes);
+    memcpy(s->lambda_hat, s->lambda, bytes);
+    s->delta = s->delta_2 = NAN;
+    s->smallest_delta = INFINITY;
+    s->theta = 1;
+    s->iterations = 0;
+}
+
+/* The nodes with weights. */
+static void list_moved(abut_coulomb_state *s, const abut_coulomb_system *y)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < s->nodes; i++)
+        if (y->w[i] > 0) s->moved[n++] = i;
+    s->n_moved = n;
+}
+
+/* The largest of |v - v_old|, and its sum of squares, by blocks. */
+static abut_status measure_change(abut_coulomb_state *s, double *most, double *sum, abut_err *err)
+{
+    const size_t n3 = 3 * (size_t)s->nodes, blocks = abut_blocks(n3);
+    double *part = malloc((2 * blocks + 1) * sizeof *part);
+    if (!part) return abut_fail(err, ABUT_E_NOMEM, "%zu blocks of velocities", blocks);
+    #pragma omp parallel for schedule(static) if (n3 >= 16 * ABUT_PAR_MIN)
+    for (size_t b = 0; b < blocks; b++) {
+        const abut_range r = abut_block(n3, b);
+        double top = 0, squares = 0;
+        for (size_t i = r.lo; i < r.hi; i++) {
+            const double e = fabs(s->v[i] - s->v_old[i]);
+            top = e > top ? e : top;
+            squares += e * e;
+        }
+        part[b] = isfinite(squares) ? top : NAN;
+        part[blocks + b] = squares;
+    }
+    *most = 0;
+    for (size_t b = 0; b < blocks; b++) *most = part[b] > *most || isnan(part[b]) ? part[b] : *most;
+    *sum = abut_sum(part + blocks, blocks);
+    free(part);
+    return ABUT_OK;
+}
+
+/* delta and delta_2, with the change of v and |v - p| over the nodes with weights. */
+static void measure(abut_coulomb_state *s, const abut_coulomb_system *y, const double *p, double change, double change2)
+{
+    const double n3 = fmax(1, 3. * s->nodes);
+    double most = 0;
+    abut_acc off = { 0, 0 };
+    for (int32_t k = 0; k < s->n_moved; k++)
+        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
+            const double e = fabs(s->v[i] - p[i]);
+            most = e > most || isnan(e) ? e : most;
+            abut_acc_add(&off, e * e);
+        }
+    s->delta = y->h * (change + most);
+    s->delta_2 = y->h * (sqrt(change2 / n3) + sqrt((off.hi + off.lo) / n3));
+}
+
+/* p_hat and lambda_hat for the next iteration, from p and lambda of this one (next) and of the one before. */
+static void extrapolate(abut_coulomb_state *s)
+{
+    const int restart = s->delta > s->smallest_delta;
+    const double theta = restart ? 1 : (1 + sqrt(1 + 4 * s->theta * s->theta)) / 2, share = restart ? 0 : (s->theta - 1) / theta;
+    for (int32_t k = 0; k < s->n_moved; k++)
+        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
+            s->p_hat[i] = s->next[i] + share * (s->next[i] - s->p[i]);
+            s->lambda_hat[i] = s->lambda_next[i] + share * (s->lambda_next[i] - s->lambda[i]);
+        }
+    s->theta = theta;
+    s->smallest_delta = s->delta;
+}
+
+/* v: the dynamics, with p and lambda. */
+static abut_status solve(abut_coulomb_state *s, const abut_coulomb_system *y, const double *p, const double *lambda,
+                         abut_err *err)
+{
+    double *const last = s->v;
+    for (int32_t k = 0; k < s->n_moved; k++) {
+        const size_t node = (size_t)s->moved[k];
+        for (size_t i = 3 * node; i < 3 * node + 3; i++) s->rhs[i] = y->f[i] + y->w[node] * (p[i] + lambda[i]);
+    }
+    s->v = s->v_old;
+    s->v_old = last;
+    return y->solve(y->ctx, s->rhs, s->v, err);
+}
+
+/* p where no contact has the node: v. */
+static void complete(abut_coulomb_state *s, const abut_coulomb_system *y)
+{
+    for (int32_t i = 0; i < s->nodes; i++)
+        if (!(y->w[i] > 0)) memcpy(s->p + 3 * (size_t)i, s->v + 3 * (size_t)i, 3 * sizeof *s->p);
+}
+
+/* Contacts that v meets, of nodes that may have had none: these begin at p = v. */
+static abut_status append(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t, abut_err *err)
+{
+    complete(s, y);
+    abut_status rc = y->append(y->ctx, s->v, s->iterations, t, err);
+    if (!rc) rc = abut_touching_settle(t, y->inv_w, err);
+    if (!rc) list_moved(s, y);
+    return rc;
+}
+
+static abut_status one_iteration(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t,
+                                 const abut_coulomb_options *o, abut_err *err)
+{
+    const double *p = o->accelerated ? s->p_hat : s->p, *lambda = o->accelerated ? s->lambda_hat : s->lambda;
+    const double asleep = s->iterations && o->freeze > 0 ? o->freeze * s->delta / y->h : 0;
+    double clock = abut_time_wall(), change = 0, change2 = 0;
+    s->iterations++;
+    abut_status rc = solve(s, y, p, lambda, err);
+    if (!rc) rc = measure_change(s, &change, &change2, err);
+    s->seconds.solve += abut_time_lap(&clock);
+    if (!rc && y->append && o->refresh && s->iterations % o->refresh == 0) {
+        rc = append(s, y, t, err);
+        s->seconds.append += abut_time_lap(&clock);
+    }
+    for (int32_t k = 0; k < s->n_moved && !rc; k++)
+        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++)
+            s->next[i] = s->v[i] - lambda[i];
+    const abut_project_options po = { .sweeps = o->sweeps, .moved = s->moved, .n_moved = s->n_moved, .asleep = asleep };
+    if (!rc) rc = abut_project(&s->projection, t, y->inv_w, s->next, &po, s->next, err);
+    for (int32_t k = 0; k < s->n_moved && !rc; k++)
+        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++)
+            s->lambda_next[i] = lambda[i] + s->next[i] - s->v[i];
+    if (rc) return rc;
+    measure(s, y, s->next, change, change2);
+    if (o->accelerated) extrapolate(s);
+    for (int32_t k = 0; k < s->n_moved; k++) {
+        const size_t i = 3 * (size_t)s->moved[k];
+        memcpy(s->p + i, s->next + i, 3 * sizeof *s->p);
+        memcpy(s->lambda + i, s->lambda_next + i, 3 * sizeof *s->p);
+    }
+    s->seconds.project += abut_time_lap(&clock);
+    return ABUT_OK;
+}
+
+abut_status abut_coulomb_iterate(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t,
+                                 const abut_coulomb_options *o, abut_err *err)
+{
+    assert(s->nodes == y->nodes && t->nodes == y->nodes);
+    abut_status rc = ABUT_OK;
+    memcpy(s->rhs, y->f, 3 * (size_t)s->nodes * sizeof *s->rhs);
+    list_moved(s, y);
+    for (int k = 0; k < o->iterations && !rc; k++) {
+        rc = one_iteration(s, y, t, o, err);
+        if (!rc && !isfinite(s->delta))
+            rc = abut_fail(err, ABUT_E_NUMERIC, "iteration %d of the contacts: a velocity is not finite", s->iterations);
+        if (!rc && s->delta < o->tolerance) break;
+    }
+    complete(s, y);
+    return rc;
+}
+
+abut_coulomb_quality abut_coulomb_quality_at(const abut_touching *t, const double *p)
+{
+    abut_coulomb_quality q = { 0 };
+    abut_acc friction = { 0, 0 }, normal = { 0, 0 };
+    for (size_t c = 0; c < t->n; c++) {
+        const double *n = t->normal + 3 * c, *rbar = t->rbar + 3 * c;
+        double u[3], r[3], uN = 0, rN = 0, dot = 0, most = 0;
+        abut_touching_velocity(t, c, p, u);
+        abut_touching_impulse(t, c, r);
+        for (int d = 0; d < 3; d++) {
+            u[d] += t->give[c] * r[d];
+            uN += u[d] * n[d];
+            rN += rbar[d] * n[d];
+        }
+        for (int d = 0; d < 3; d++) {
+            const double uT = u[d] - uN * n[d], rT = rbar[d] - rN * n[d];
+            dot += uT * rT;
+            most += rT * rT;
+        }
+        const double res = abut_coulomb_residual(u, rbar, n, t->mu[c]);
+        q.penetration = fmax(q.penetration, -uN);
+        q.residual = fmax(q.residual, res);
+        if (!(rN > 0)) q.open++;
+        else if (sqrt(most) < t->mu[c] * rN * (1 - 1e-9)) q.stick++;
+        else q.slide++;
+        abut_acc_add(&friction, dot / t->s[c]);
+        abut_acc_add(&normal, uN * rN / t->s[c]);
+    }
+    q.friction_work = friction.hi + friction.lo;
+    q.normal_work = normal.hi + normal.lo;
+    return q;
+}

@@ -1,0 +1,73 @@
+/* One discrete Coulomb friction problem, by ADMM (Daviet 2020, 5.1, algorithm 2, appendix C):
+ *
+ *     A v = f + B^T (r - xi n),   u = B v + k,   (u_c, r_c) of the law of Signorini and Coulomb for every contact c
+ *
+ *     repeat   v: (A + W) v = f + W (p + lambda);   p: projection of v - lambda (solve/nodal/project.h);   lambda += p - v
+ *
+ * W, one number for each node of a contact, changes how fast this converges, never to what.  At a fixed point p = v, and W lambda
+ * is the impulse of all contacts on each node.  p keeps the law up to what the sweeps leave, v the dynamics. */
+#ifndef ABUT_SOLVE_NODAL_COULOMB_SOLVE_H
+#define ABUT_SOLVE_NODAL_COULOMB_SOLVE_H
+
+#include "solve/nodal/project.h"
+
+/* What is solved.  Borrowed. */
+typedef struct abut_coulomb_system {
+    int32_t nodes;
+    double h;               /* s: lengths are velocities times this */
+    const double *f;        /* [3 nodes] N s */
+    const double *w, *inv_w;    /* [nodes] kg, 1/kg; both 0: no contact has the node, p = v */
+    /** (A + W) v = rhs at the nodes that move; v stays where they do not. */
+    abut_status (*solve)(void *ctx, const double *rhs, double *v, abut_err *err);
+    /** Appends contacts that the motion by v meets, and gives their nodes weights; NULL: none come. */
+    abut_status (*append)(void *ctx, const double *v, int round, abut_touching *t, abut_err *err);
+    void *ctx;
+} abut_coulomb_system;
+
+typedef struct abut_coulomb_options {
+    int iterations, sweeps; /* at most; of each projection */
+    double tolerance;       /* m: residual that ends the iterations; 0: all are made */
+    double freeze;          /* contacts that change by less than this part of the residual sleep; 0: none does */
+    int accelerated;        /* Nesterov's, with restarts where the residual grows */
+    int refresh;            /* iterations from one append to the next; 0: none is asked for */
+} abut_coulomb_options;
+
+/* Owns its arrays.  Zero-filled is empty. */
+typedef struct abut_coulomb_state {
+    int32_t nodes;
+    double *v, *p;          /* [3 nodes] m/s: of the dynamics, of the law */
+    double *lambda;         /* [3 nodes] m/s; 0 where no contact has the node */
+    double *v_old, *rhs, *p_hat, *lambda_hat, *next, *lambda_next;  /* [3 nodes] */
+    int32_t *moved, n_moved;    /* [nodes] those with weights, ascending */
+    abut_projection projection;
+    double delta, delta_2;  /* m: h (|v - v_old| + |v - p|), largest and root mean square; NAN before the first iteration */
+    double smallest_delta, theta;   /* of the accelerated iterations */
+    int iterations;         /* since abut_coulomb_begin */
+    struct abut_coulomb_seconds {
+        double solve, project, append;
+    } seconds;
+} abut_coulomb_state;
+
+/** Room for so many nodes.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_coulomb_state_init(abut_coulomb_state *s, int32_t nodes, abut_err *err);
+void abut_coulomb_state_clear(abut_coulomb_state *s);
+
+/** From s->v and s->lambda, with p = v. */
+void abut_coulomb_begin(abut_coulomb_state *s);
+/** Iterations until the residual is below the tolerance, or as many as the options say; may be called again, with more contacts,
+ * to go on.  t: settled with y->inv_w.  The same bits for every thread count if y->solve and y->append have them.
+ * Fails  as y->solve, y->append, abut_project */
+ABUT_MUST_USE abut_status abut_coulomb_iterate(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t,
+                                               const abut_coulomb_options *o, abut_err *err);
+
+/* What the law and the dynamics lack at some velocities. */
+typedef struct abut_coulomb_quality {
+    double penetration;     /* m/s: the largest -u_N */
+    double residual;        /* m/s: the largest abut_coulomb_residual */
+    size_t open, stick, slide;
+    double friction_work, normal_work;  /* J: sums of r_T . u_T and r_N u_N */
+} abut_coulomb_quality;
+/** Of the contacts at p[3 nodes] with the impulses that t has. */
+abut_coulomb_quality abut_coulomb_quality_at(const abut_touching *t, const double *p);
+
+#endif

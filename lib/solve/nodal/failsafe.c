@@ -1,0 +1,221 @@
+/* The stepper of hard contact with its failsafe: every step is judged before it is committed (solve/nodal/guard.h).  One that is
+ * refused gets rounds of detection on its own motion; then the barrier takes it (solve/nodal/mend.h), or it is given up. */
+#include "solve/nodal/failsafe.h"
+
+#include "base/timer.h"
+#include "solve/nodal/guard.h"
+#include "solve/nodal/mend.h"
+#include "solve/nodal/nodal.h"
+#include "solve/nodal/touch_record.h"
+#include "solve/solvers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ROUNDS = 5, ITERATIONS = 5 };    /* of detection after the judge refused; of ADMM in each */
+
+/* An instance. */
+typedef struct failsafe {
+    abut_nodal nodal;
+    abut_step_model model;
+    abut_guard guard;
+    abut_mend mend;
+    int repair, strict;         /* of the options */
+    int sweeps;                 /* of a projection */
+    double tolerance;           /* m */
+    const abut_arrays *frame;   /* that the step starts from; borrowed until it is committed */
+    abut_instant at;
+    double *x1;                 /* [3 nv] m: where the step leads */
+    int start_checked;
+    int refused;                /* the present step was, and nothing takes its place */
+} failsafe;
+
+static void free_it(void *self)
+{
+    failsafe *f = self;
+    abut_nodal_clear(&f->nodal);
+    abut_guard_clear(&f->guard);
+    abut_mend_clear(&f->mend);
+    free(f->x1);
+    free(f);
+}
+
+/* What the scene says, and the solver's defaults. */
+static abut_nodal_options options_of(const abut_model *m, const abut_step_options *o)
+{
+    abut_nodal_options n = abut_nodal_defaults();
+    if (m->nodal_newton) n.newton = m->nodal_newton[0];
+    if (m->nodal_iterations) n.admm.iterations = m->nodal_iterations[0];
+    if (m->nodal_sweeps) n.admm.sweeps = m->nodal_sweeps[0];
+    if (m->nodal_tolerance) n.admm.tolerance = m->nodal_tolerance[0];
+    if (m->nodal_freeze) n.admm.freeze = m->nodal_freeze[0];
+    if (m->nodal_accelerated) n.admm.accelerated = m->nodal_accelerated[0];
+    if (m->nodal_gap) n.reserve = m->nodal_gap[0];
+    if (m->nodal_beta) n.beta = m->nodal_beta[0];
+    if (m->nodal_sigma) n.sigma = m->nodal_sigma[0];
+    if (m->nodal_return) n.elastic = m->nodal_return[0];
+    if (m->nodal_compliance) n.compliance = m->nodal_compliance[0];
+    n.linear = o->linear;
+    n.threads = o->threads;
+    n.terms = o->terms;
+    return n;
+}
+
+static abut_status make(void **self, const abut_model *m, const struct abut_solver_row *row, const abut_step_options *o,
+                        abut_err *err)
+{
+    (void)row;
+    failsafe *f = calloc(1, sizeof *f);
+    if (!f) return abut_fail(err, ABUT_E_NOMEM, "step: a stepper");
+    abut_step_model_view(&f->model, m, o);
+    const abut_nodal_options n = options_of(&f->model.view, o);
+    f->repair = o->hard.repair;
+    f->strict = o->hard.strict;
+    f->sweeps = n.admm.sweeps;
+    f->tolerance = n.admm.tolerance;
+    f->x1 = malloc(3 * ((size_t)m->nv + 1) * sizeof *f->x1);
+    abut_status rc = f->x1 ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", m->nv);
+    if (!rc) rc = abut_nodal_init(&f->nodal, &f->model.view, &n, err);
+    if (!rc) rc = abut_guard_init(&f->guard, &f->model.view, &f->nodal.objective.cm, err);
+    abut_mend_init(&f->mend, m, o);
+    if (rc) free_it(f);
+    else *self = f;
+    return rc;
+}
+
+/* ---- a step ---- */
+
+static abut_status name_step(const failsafe *f, abut_status rc, abut_err *err)
+{
+    return rc ? abut_wrap(err, "step %lld (t = %g s)", (long long)f->at.step + 1, f->at.time), rc : ABUT_OK;
+}
+
+/* The first frame of a process may be anybody's; later ones were judged. */
+static abut_status check_start(failsafe *f, const abut_arrays *frame, abut_err *err)
+{
+    abut_frame view;
+    char words[ABUT_GUARD_WORDS];
+    int clean;
+    abut_status rc = abut_frame_view(frame, &f->model.view, &view, err);
+    if (!rc) rc = abut_guard_place(&f->guard, view.x, &clean, err);
+    if (!rc && !clean) rc = abut_fail(err, ABUT_E_GEOM, "%s", abut_guard_words(&f->guard, words));
+    if (rc) return abut_wrap(err, "frame %lld: hard contact cannot start from it", (long long)f->at.step), rc;
+    f->start_checked = 1;
+    return ABUT_OK;
+}
+
+/* Straight lines are judged from step to step: every end is written. */
+static abut_status begin(void *self, const abut_arrays *frame, abut_instant at, int *written, abut_report *rep, abut_err *err)
+{
+    failsafe *f = self;
+    const double clock = abut_time_wall();
+    f->frame = frame;
+    f->at = at;
+    f->refused = 0;
+    *written = 1;
+    abut_status rc = f->start_checked ? ABUT_OK : check_start(f, frame, err);
+    if (!rc) rc = name_step(f, abut_nodal_begin(&f->nodal, frame, at, err), err);
+    rep->seconds.predict += abut_time_wall() - clock;
+    return rc;
+}
+
+static abut_status judge(failsafe *f, int *clean, abut_report *rep, abut_err *err)
+{
+    const double clock = abut_time_wall();
+    abut_nodal_end(&f->nodal, f->x1);
+    const abut_status rc = abut_guard_motion(&f->guard, f->nodal.objective.xn, f->x1, clean, err);
+    rep->nodal.judge += abut_time_wall() - clock;
+    return rc;
+}
+
+/* What the step runs into becomes contacts, and iterations go on with them. */
+static abut_status another_round(failsafe *f, int round, abut_report *rep, abut_err *err)
+{
+    const double clock = abut_time_wall();
+    const abut_touch_step step = abut_nodal_touch_step(&f->nodal);
+    abut_nodal *n = &f->nodal;
+    size_t found;
+    abut_collmesh_positions(step.cm, f->x1, n->of.y1);
+    abut_status rc = abut_touch_find_hits(&n->search, &step, n->of.y1, n->opt.admm.iterations + round, &n->contacts, &found, err);
+    rep->nodal.detect += abut_time_wall() - clock;
+    return rc ? rc : abut_nodal_go_on(n, ITERATIONS, f->sweeps << round, rep, err);
+}
+
+/* The message of a step that the judge refuses. */
+static abut_status refuse(failsafe *f, abut_err *err)
+{
+    char words[ABUT_GUARD_WORDS];
+    f->refused = 1;
+    return abut_fail(err, ABUT_E_NUMERIC, "%s, after %d more rounds of detection (velocities still changed by %.3g m in the "
+                     "step): more nodal.iterations or nodal.sweeps, a smaller time step or --repair barrier may help",
+                     abut_guard_words(&f->guard, words), ROUNDS, f->nodal.state.delta);
+}
+
+static abut_status mend(failsafe *f, abut_report *rep, abut_err *err)
+{
+    char words[ABUT_GUARD_WORDS];
+    const abut_touch_step step = abut_nodal_touch_step(&f->nodal);
+    int written = 1;
+    (void)abut_guard_words(&f->guard, words);
+    abut_status rc = abut_mend_step(&f->mend, f->frame, f->at, &f->nodal.contacts, step.cm, step.y, step.h, &written, rep, err);
+    if (!rc) return rep->nodal.repaired = 2, ABUT_OK;
+    f->refused = rc == ABUT_E_NUMERIC;
+    return abut_wrap(err, "%s; the barrier's step in its place", words), rc;
+}
+
+static abut_status check_tolerance(failsafe *f, const abut_report *rep, abut_err *err)
+{
+    const double delta = f->nodal.contacts.n ? f->nodal.state.delta : 0;
+    if (!f->strict || delta <= f->tolerance) return ABUT_OK;
+    abut_nodal_end(&f->nodal, f->x1);
+    f->refused = 1;
+    return abut_fail(err, ABUT_E_NUMERIC, "velocities still change by %.3g m in the step after %d iterations, expected at most "
+                     "nodal.tolerance, %.3g m (--strict)", delta, rep->nodal.iterations, f->tolerance);
+}
+
+static abut_status solve(void *self, abut_report *rep, abut_err *err)
+{
+    failsafe *f = self;
+    int clean = 0;
+    rep->contact = ABUT_CONTACT_HARD;
+    abut_status rc = abut_nodal_solve(&f->nodal, rep, err);
+    if (!rc) rc = check_tolerance(f, rep, err);
+    if (!rc) rc = judge(f, &clean, rep, err);
+    for (int round = 1; round <= ROUNDS && !rc && !clean; round++) {
+        rep->nodal.rounds = round;
+        rep->nodal.repaired = 1;
+        rc = another_round(f, round, rep, err);
+        if (!rc) rc = judge(f, &clean, rep, err);
+    }
+    if (!rc && !clean) rc = f->repair == ABUT_REPAIR_NONE ? refuse(f, err) : mend(f, rep, err);
+    return name_step(f, rc, err);
+}
+
+static abut_status commit(void *self, const abut_arrays *carry, int record, abut_arrays *out, abut_instant *at, abut_report *rep,
+                          abut_err *err)
+{
+    failsafe *f = self;
+    if (rep->nodal.repaired == 2)
+        return abut_mend_commit(&f->mend, carry, record & (ABUT_WITH_FORCES | ABUT_WITH_ENERGIES), out, at, rep, err);
+    abut_status rc = abut_nodal_put_frame(&f->nodal, carry, out, rep, err);
+    if (!rc) rc = abut_touch_record_put(&f->nodal, record, out, err);
+    if (rc) return name_step(f, rc, err);
+    *at = abut_instant_next(f->at, f->model.view.h[0]);
+    rep->step = at->step;
+    rep->time = at->time;
+    return ABUT_OK;
+}
+
+static abut_status stuck(void *self, const abut_arrays *carry, const abut_report *rep, const char *why, abut_arrays *out,
+                         int *kept, abut_err *err)
+{
+    failsafe *f = self;
+    (void)rep;
+    *kept = f->refused;
+    return *kept ? abut_mend_stuck(&f->mend, carry, f->at, f->x1, why, out, err) : ABUT_OK;
+}
+
+const abut_stepper_ops abut_failsafe_stepper_ops = {
+    .make = make, .begin = begin, .solve = solve, .commit = commit, .stuck = stuck, .free = free_it,
+};

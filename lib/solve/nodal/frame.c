@@ -1,0 +1,113 @@
+/* What a step of hard contact leaves: the next frame, and its figures. */
+#include "base/timer.h"
+#include "contact/intersect.h"
+#include "energy/curved_rod.h"
+#include "energy/term.h"
+#include "solve/nodal/nodal.h"
+#include "solve/step/measures.h"
+
+#include <math.h>
+#include <string.h>
+
+static abut_status put_impulse(const abut_nodal *s, int64_t step, abut_arrays *out, abut_err *err)
+{
+    const int32_t nv = s->objective.model->nv;
+    if (!s->objective.cm.nc) return ABUT_OK;
+    double *to = abut_frame_put(out, "node/contact-impulse", nv, err);
+    int64_t *of = to ? abut_frame_put(out, "nodal/step", 1, err) : NULL;
+    if (!of) return err->code;
+    memcpy(to, s->of.impulse, 3 * (size_t)nv * sizeof *to);
+    *of = step;
+    return ABUT_OK;
+}
+
+/* |A v - f - B^T r| over |f|, largest entries; the matrix has W on its diagonal. */
+static double imbalance(const abut_nodal *s)
+{
+    const abut_objective *p = &s->objective;
+    const abut_newton_solve *q = &s->solve;
+    double left = 0, size = 0;
+    if (!s->weighed || !p->nrow) return 0;
+    abut_rows_gather(p, s->of.end, 1, q->rhs);
+    abut_bsr_multiply(&s->matrix.A, q->rhs, q->sol);
+    memset(s->state.next, 0, 3 * (size_t)p->model->nv * sizeof(double));
+    abut_touching_forces(&s->contacts, s->state.next);
+    for (int32_t i = 0; i < 3 * p->model->nv; i++) {
+        const int32_t row = p->row[i / 3];
+        if (row < 0) continue;
+        left = fmax(left, fabs(q->sol[3 * row + i % 3] - s->of.w[i / 3] * s->of.end[i] - s->of.f[i] - s->state.next[i]));
+        size = fmax(size, fabs(s->of.f[i]));
+    }
+    return size > 0 ? left / size : 0;
+}
+
+static void report_contacts(const abut_nodal *s, abut_report *rep)
+{
+    const abut_touching *t = &s->contacts;
+    const abut_coulomb_quality q = abut_coulomb_quality_at(t, s->of.end);
+    abut_nodal_report *n = &rep->nodal;
+    size_t planes = 0;
+    for (size_t c = 0; c < t->n; c++) {
+        planes += t->key[c].plane >= 0;
+        n->appended += t->key[c].round > 0;
+        n->yielding += t->give[c] > 0;
+    }
+    n->contacts = t->n;
+    n->colours = abut_touching_colours(t);
+    n->visits = s->state.projection.visits;
+    n->asleep = s->state.projection.skipped;
+    n->penetration = s->objective.model->h[0] * q.penetration;
+    n->coulomb_residual = q.residual;
+    n->balance_residual = imbalance(s);
+    n->sticking = q.stick;
+    n->sliding = q.slide;
+    n->opening = s->search.opening;
+    n->project = s->state.seconds.project;
+    rep->seconds.solve += s->state.seconds.solve;
+    rep->sticking = (int32_t)q.stick;
+    rep->sliding = (int32_t)q.slide;
+    rep->contacts = (int32_t)(t->n - planes);
+    rep->planes = (int32_t)planes;
+    rep->residual = s->objective.model->h[0] > 0 ? n->delta_inf / s->objective.model->h[0] : 0;
+}
+
+static abut_status report(abut_nodal *s, const double *x, abut_report *rep, abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    const abut_model *m = p->model;
+    const abut_mass *mass = abut_mass_of(&p->terms);
+    int32_t flattest;
+    rep->kinetic = abut_kinetic_energy(mass, s->of.end);
+    rep->gravity = abut_gravity_energy(mass, x);
+    abut_linear_momentum(mass, s->of.end, rep->momentum);
+    abut_angular_momentum(mass, x, s->of.end, rep->angular);
+    rep->min_jacobian = abut_smallest_jacobian(m, x, &flattest);
+    rep->min_jacobian_tet = abut_objective_tet(p, flattest);
+    rep->passes = 1;
+    rep->eta = 1;
+    rep->min_gap = rep->lag_residual = -1;
+    rep->contact = !p->cm.nc ? ABUT_CONTACT_OFF : ABUT_CONTACT_HARD;
+    rep->memory_peak = abut_memory_peak();
+    report_contacts(s, rep);
+    abut_newton_solve_stats(&s->solve, rep);
+    return abut_objective_potential(p, x, &rep->elastic, &s->scratch, err);
+}
+
+abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays *carry, abut_arrays *out, abut_report *rep, abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    const int32_t nv = p->model->nv;
+    const size_t n3 = 3 * (size_t)nv;
+    abut_arrays_clear(out);
+    abut_status rc = abut_frame_carry(carry, out, err);
+    double *x = rc ? NULL : abut_frame_put(out, "node/x", nv, err), *v = x ? abut_frame_put(out, "node/v", nv, err) : NULL;
+    if (!v) return err->code;
+    abut_nodal_end(s, x);
+    memcpy(v, s->of.end, n3 * sizeof *v);
+    rc = put_impulse(s, s->from.step + 1, out, err);
+    void *rods = abut_terms_find(&p->terms, abut_term_curved_rods.name);
+    const abut_term_frame as = { 0, 1, NULL };
+    if (!rc && rods) rc = abut_term_curved_rods.store(rods, &as, out, err);
+    if (rods) rep->nodal.twist_iterations = ((const abut_curved_rods *)rods)->iterations;
+    return rc ? rc : report(s, x, rep, err);
+}

@@ -1,0 +1,412 @@
+#include "solve/nodal/nodal.h"
+
+#include "base/par.h"
+#include "base/timer.h"
+#include "energy/curved_rod.h"
+#include "model/motion.h"
+#include "solve/loads.h"
+#include "solve/nodal/weights.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_HALVINGS = 8 };
+
+abut_nodal_options abut_nodal_defaults(void)
+{
+    return (abut_nodal_options){ .newton = 2, .beta = 25, .sigma = 1e-3, .threads = 1,
+                                 .admm = { .iterations = 25, .sweeps = 5, .tolerance = 1e-5, .freeze = 0.01, .refresh = 5 } };
+}
+
+/* ---- what it can do ---- */
+
+static abut_status check_model(const abut_model *m, abut_err *err)
+{
+    if (m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER)
+        return abut_fail(err, ABUT_E_FORMAT, "solver nodal: time scheme %d, expected implicit Euler", m->scheme[0]);
+    if (m->shell_limit || m->mat_strain)
+        return abut_fail(err, ABUT_E_FORMAT, "solver nodal: shells with limits of their stretch (%s), expected none: a linear "
+                         "problem cannot keep them", m->shell_limit ? "shell/stretch-limit" : "material/strain-limit");
+    return ABUT_OK;
+}
+
+static abut_status allocate(abut_nodal *s, abut_err *err)
+{
+    const size_t nv = (size_t)s->objective.model->nv, nc = (size_t)s->objective.model->nc;
+    struct abut_nodal_fields *f = &s->of;
+    const struct { double **to; size_t n; } all[] = { { &f->v0, 3 * nv }, { &f->acc, 3 * nv }, { &f->vk, 3 * nv },
+        { &f->f, 3 * nv }, { &f->w, nv }, { &f->inv_w, nv }, { &f->impulse, 3 * nv }, { &f->end, 3 * nv }, { &f->x, 3 * nv },
+        { &f->y0, 3 * nc }, { &f->y1, 3 * nc } };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!(*all[i].to = calloc(all[i].n + 1, sizeof(double)))) return abut_fail(err, ABUT_E_NOMEM, "step: %zu nodes", nv);
+    return ABUT_OK;
+}
+
+abut_status abut_nodal_init(abut_nodal *s, const abut_model *m, const abut_nodal_options *opt, abut_err *err)
+{
+    *s = (abut_nodal){ .opt = *opt };
+    if (!(s->opt.reserve > 0)) s->opt.reserve = m->dhat[0] / 2;
+    const abut_direction_options direction = { .linear = opt->linear, .threads = opt->threads };
+    abut_status rc = check_model(m, err);
+    if (!rc) rc = abut_objective_init(&s->objective, m, opt->terms, err);
+    if (!rc) rc = abut_point_init(&s->at, &s->objective, 0, err);
+    if (!rc) rc = abut_newton_matrix_init(&s->matrix, &s->objective, 0, err);
+    if (!rc) rc = abut_newton_solve_init(&s->solve, &s->objective, &direction, 1, err);
+    if (!rc) rc = abut_coulomb_state_init(&s->state, m->nv, err);
+    if (!rc) rc = allocate(s, err);
+    if (rc) abut_nodal_clear(s);
+    return rc;
+}
+
+void abut_nodal_clear(abut_nodal *s)
+{
+    const struct abut_nodal_fields f = s->of;
+    double *all[] = { f.v0, f.acc, f.vk, f.f, f.w, f.inv_w, f.impulse, f.end, f.x, f.y0, f.y1 };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+    abut_touching_clear(&s->contacts);
+    abut_touch_search_clear(&s->search);
+    abut_coulomb_state_clear(&s->state);
+    abut_newton_solve_clear(&s->solve);
+    abut_newton_matrix_clear(&s->matrix);
+    abut_point_clear(&s->at);
+    abut_arena_clear(&s->scratch);
+    abut_objective_clear(&s->objective);    /* last: the others borrow it */
+    *s = (abut_nodal){ 0 };
+}
+
+/* ---- where a step starts ---- */
+
+static size_t numbers(const abut_nodal *s)
+{
+    return 3 * (size_t)s->objective.model->nv;
+}
+
+static double step_size(const abut_nodal *s)
+{
+    return s->objective.model->h[0];
+}
+
+/* x = where the velocities v lead; held nodes to their targets exactly. */
+static void lead(const abut_nodal *s, const double *v, double *x)
+{
+    const abut_objective *p = &s->objective;
+    const double h = step_size(s);
+    for (size_t i = 0; i < numbers(s); i++) x[i] = p->held[i / 3] ? p->target[i] : p->xn[i] + h * v[i];
+}
+
+/* The impulses that the frame has, if they are those of the step that made it: the dual variables of the last step. */
+static void load_impulse(abut_nodal *s, const abut_frame *f, abut_instant at)
+{
+    const int fresh = f->impulse && f->nodal_step && f->nodal_step[0] == at.step;
+    for (size_t i = 0; i < numbers(s); i++) s->of.impulse[i] = fresh && !s->objective.held[i / 3] ? f->impulse[i] : 0;
+}
+
+/* The state of terms that outlives a step: of those that hard contact has, only curved rods have any. */
+static abut_status load_rods(const abut_objective *p, const abut_frame *f, abut_err *err)
+{
+    const abut_term_frame as = { 0, 1, NULL };
+    void *rods = abut_terms_find(&p->terms, abut_term_curved_rods.name);
+    return rods ? abut_term_curved_rods.load(rods, f, &as, err) : ABUT_OK;
+}
+
+abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_instant at, abut_err *err)
+{
+    abut_objective *p = &s->objective;
+    const abut_model *m = p->model;
+    struct abut_nodal_fields *of = &s->of;
+    const double h = m->h[0];
+    abut_frame f;
+    abut_status rc = abut_frame_view(frame, m, &f, err);
+    if (rc) return rc;
+    s->from = at;
+    memcpy(p->xn, f.x, numbers(s) * sizeof(double));
+    abut_motion_targets(m, at.time, p->xn, p->target, p->held);
+    for (size_t i = 0; i < numbers(s); i++) of->v0[i] = p->held[i / 3] ? (p->target[i] - p->xn[i]) / h : f.v[i];
+    load_impulse(s, &f, at);
+    abut_objective_weigh(p, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
+    rc = load_rods(p, &f, err);
+    if (!rc) rc = abut_objective_begin(p, err);
+    if (rc) return rc;
+    abut_loads_explicit(p, at.time, of->acc, of->f);
+    const abut_start from = { .x = p->xn, .v = f.v, .acc = of->acc };
+    abut_integrator_predict(m, ABUT_IMPLICIT_EULER, &from, p->xhat);
+    abut_integrator_still(m, ABUT_IMPLICIT_EULER, &from, p->held, p->target, p->still);
+    abut_objective_number(p);
+    abut_newton_solve_begin_step(&s->solve, &s->matrix);
+    abut_collmesh_positions(&p->cm, p->xn, of->y0);
+    return abut_touching_begin(&s->contacts, m->nv, err);
+}
+
+/* ---- one linear problem ---- */
+
+/* The point at x_n + h v; *energy of it, kg m^2, +inf where an element has none. */
+static abut_status look(abut_nodal *s, const double *v, unsigned what, double *energy, abut_err *err)
+{
+    lead(s, v, s->of.x);
+    abut_point_set(&s->at, &s->objective, s->of.x, 0, NULL);
+    s->at.has |= ABUT_HAS_CONTACTS;     /* none: the objective is without them here */
+    abut_status rc = abut_point_evaluate(&s->at, &s->objective, ABUT_HAS_ENERGY, NULL, &s->scratch, err);
+    *energy = s->at.e.sum;
+    if (!rc && isfinite(*energy) && what & ABUT_HAS_GRADIENT)
+        rc = abut_point_evaluate(&s->at, &s->objective, ABUT_HAS_GRADIENT, NULL, &s->scratch, err);
+    return rc;
+}
+
+/* E/h^2 less the work of the impulses J: what a step must lower, J. */
+static double merit(const abut_nodal *s, const double *J, const double *v, double energy)
+{
+    const double h = step_size(s);
+    abut_acc sum = { 0, 0 };
+    for (size_t i = 0; i < numbers(s); i++) abut_acc_add(&sum, J[i] * v[i]);
+    return energy / (h * h) - (sum.hi + sum.lo);
+}
+
+/* A of E at s->of.vk, and f = A v_k - g/h; s->at has the gradient. */
+static abut_status linearise(abut_nodal *s, abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    const double h = step_size(s);
+    abut_status rc = abut_newton_matrix_sum(&s->matrix, &s->solve.order, p, &s->at, s->rep, err);
+    if (rc) return rc;
+    abut_rows_gather(p, s->of.vk, 1, s->solve.rhs);
+    abut_bsr_multiply(&s->matrix.A, s->solve.rhs, s->solve.sol);
+    abut_rows_scatter(p, s->solve.sol, 1, s->of.f);
+    for (size_t i = 0; i < numbers(s); i++) s->of.f[i] -= p->row[i / 3] < 0 ? 0 : s->at.g[i] / h;
+    return ABUT_OK;
+}
+
+/* The last factor applied: v of the nodes that move. */
+abut_status abut_nodal_solve_rows(void *ctx, const double *rhs, double *v, abut_err *err)
+{
+    abut_nodal *s = ctx;
+    const abut_objective *p = &s->objective;
+    abut_newton_solve *q = &s->solve;
+    if (!p->nrow) return ABUT_OK;
+    const int iterates = abut_newton_solve_iterates(q);
+    const abut_operator of = abut_newton_solve_operator(q, &s->matrix);
+    const abut_solve_goal goal = { .far = 1e-8, .close = 1e-8 };
+    abut_linear_solver *linear = iterates ? &q->linear : abut_reuse_inner(&q->linear);
+    abut_rows_gather(p, rhs, 1, q->rhs);
+    const abut_status rc = abut_linear_solve(linear, &of, q->rhs, iterates ? &goal : NULL, q->sol, err);
+    if (rc) return rc;
+    if (iterates) s->rep->cg_iterations += abut_linear_get_stats(linear).iterations;
+    for (int32_t i = 0; i < p->model->nv; i++)
+        if (p->row[i] >= 0) memcpy(v + 3 * (size_t)i, q->sol + 3 * (size_t)p->row[i], 3 * sizeof *v);
+    return ABUT_OK;
+}
+
+/* v of A v = f: without contacts. */
+static abut_status solve_free(abut_nodal *s, double *v, abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    const double h = step_size(s);
+    memcpy(v, s->of.vk, numbers(s) * sizeof *v);
+    if (!p->nrow) return ABUT_OK;
+    abut_status rc = abut_newton_factor(&s->solve, &s->matrix, p, s->rep, err);
+    for (size_t i = 0; i < numbers(s); i++) s->state.rhs[i] = -s->at.g[i] / h;
+    if (!rc) rc = abut_nodal_solve_rows(s, s->state.rhs, s->state.next, err);
+    for (size_t i = 0; i < numbers(s) && !rc; i++) v[i] += p->row[i / 3] < 0 ? 0 : s->state.next[i];
+    return rc;
+}
+
+/* W of node i, unless it has one, onto the diagonal of the matrix; 1: it is new. */
+static int weigh(abut_nodal *s, int32_t i)
+{
+    const abut_objective *p = &s->objective;
+    const int32_t row = p->row[i];
+    if (row < 0 || s->of.w[i] > 0) return 0;
+    double *block = s->matrix.A.val + 9 * s->matrix.A.ptr[row];
+    const double w = abut_nodal_weight(block, p->model->mass[i], s->opt.beta, s->opt.sigma);
+    s->of.w[i] = w;
+    s->of.inv_w[i] = 1 / w;
+    for (int k = 0; k < 3; k++) block[4 * k] += w;
+    return 1;
+}
+
+/* The factor of A + W, W of the nodes of contacts: those of the contacts from number `first` on are new. */
+static abut_status factor_weighed(abut_nodal *s, size_t first, abut_err *err)
+{
+    const abut_touching *t = &s->contacts;
+    int fresh = 0;
+    if (!s->weighed) {
+        memset(s->of.w, 0, numbers(s) / 3 * sizeof *s->of.w);
+        memset(s->of.inv_w, 0, numbers(s) / 3 * sizeof *s->of.w);
+        for (int32_t i = 0; s->opt.everywhere && i < s->objective.model->nv; i++) fresh |= weigh(s, i);
+    }
+    for (size_t e = (size_t)t->first[first]; e < t->m; e++) fresh |= weigh(s, t->node[e]);
+    const int unchanged = s->weighed && !fresh;
+    s->weighed = 1;
+    return unchanged ? ABUT_OK : abut_newton_factor(&s->solve, &s->matrix, &s->objective, s->rep, err);
+}
+
+/* ---- contacts ---- */
+
+abut_touch_step abut_nodal_touch_step(const abut_nodal *s)
+{
+    const abut_objective *p = &s->objective;
+    return (abut_touch_step){ &p->cm, s->of.y0, p->held, s->of.v0, p->model->h[0], s->opt.reserve,
+                              s->opt.compliance };
+}
+
+/* Appends what the motion by v meets, and in round 0 what is near at the start. */
+static abut_status append(void *ctx, const double *v, int round, abut_touching *t, abut_err *err)
+{
+    abut_nodal *s = ctx;
+    const abut_touch_step step = abut_nodal_touch_step(s);
+    const double clock = abut_time_wall();
+    size_t hits = 0;
+    abut_status rc = ABUT_OK;
+    if (!s->objective.cm.nc) return ABUT_OK;
+    lead(s, v, s->of.x);
+    abut_collmesh_positions(&s->objective.cm, s->of.x, s->of.y1);
+    if (!round) rc = abut_touch_find_near(&s->search, &step, s->of.y1, t, err);
+    if (!rc) rc = abut_touch_find_hits(&s->search, &step, s->of.y1, round ? round : 1, t, &hits, err);
+    s->rep->nodal.detect += abut_time_wall() - clock;
+    return rc || !round ? rc : factor_weighed(s, t->settled, err);
+}
+
+/* ---- a step ---- */
+
+static abut_coulomb_system system_of(abut_nodal *s)
+{
+    return (abut_coulomb_system){ .nodes = s->objective.model->nv, .h = step_size(s), .f = s->of.f, .w = s->of.w,
+                                  .inv_w = s->of.inv_w, .solve = abut_nodal_solve_rows, .append = append, .ctx = s };
+}
+
+static abut_status iterate(abut_nodal *s, const abut_coulomb_options *o, abut_err *err)
+{
+    const abut_coulomb_system y = system_of(s);
+    const int before = s->state.iterations;
+    const abut_status rc = abut_coulomb_iterate(&s->state, &y, &s->contacts, o, err);
+    s->rep->nodal.iterations += s->state.iterations - before;
+    s->rep->nodal.delta_inf = s->state.delta;
+    s->rep->nodal.delta_2 = s->state.delta_2;
+    for (size_t i = 0; i < numbers(s) && !rc; i++) s->of.impulse[i] = s->of.w[i / 3] * s->state.lambda[i];
+    memcpy(s->of.end, s->opt.elastic ? s->state.v : s->state.p, numbers(s) * sizeof *s->of.end);
+    return rc;
+}
+
+/* The linear problem at vk with the contacts of s->contacts, from s->state.v. */
+static abut_status solve_contacts(abut_nodal *s, const abut_coulomb_options *o, abut_err *err)
+{
+    abut_status rc = factor_weighed(s, 0, err);
+    if (!rc) rc = abut_touching_settle(&s->contacts, s->of.inv_w, err);
+    if (rc) return rc;
+    for (size_t i = 0; i < numbers(s); i++) s->state.lambda[i] = s->of.inv_w[i / 3] * s->of.impulse[i];
+    abut_coulomb_begin(&s->state);
+    return iterate(s, o, err);
+}
+
+/* One linearisation: from vk to s->of.end. */
+static abut_status newton(abut_nodal *s, int first, abut_err *err)
+{
+    const size_t bytes = numbers(s) * sizeof(double);
+    s->weighed = 0;
+    abut_status rc = linearise(s, err);
+    if (rc) return rc;
+    if (first) rc = solve_free(s, s->state.v, err);
+    else memcpy(s->state.v, s->of.vk, bytes);
+    if (!rc) rc = abut_touching_begin(&s->contacts, s->objective.model->nv, err);
+    if (!rc) rc = append(s, s->state.v, 0, &s->contacts, err);
+    if (rc) return rc;
+    if (s->contacts.n) return solve_contacts(s, &s->opt.admm, err);
+    memset(s->of.impulse, 0, bytes);
+    if (!first) rc = solve_free(s, s->state.v, err);
+    memcpy(s->of.end, s->state.v, bytes);
+    memcpy(s->state.p, s->state.v, bytes);
+    return rc;
+}
+
+/* J = A v - f: the impulses with which v is the solution of the last linear problem. */
+static void impulses_of(abut_nodal *s, const double *v, double *J)
+{
+    const abut_objective *p = &s->objective;
+    const abut_newton_solve *q = &s->solve;
+    abut_rows_gather(p, v, 1, q->rhs);
+    abut_bsr_multiply(&s->matrix.A, q->rhs, q->sol);
+    abut_rows_scatter(p, q->sol, 1, J);
+    for (size_t i = 0; i < numbers(s); i++)
+        J[i] = p->row[i / 3] < 0 ? 0 : J[i] - (s->weighed ? s->of.w[i / 3] * v[i] : 0) - s->of.f[i];
+}
+
+/* vk for the next linearisation: v of this one; half of the path to it, as often as needed, where that raises the merit, under
+ * the impulses with which v is the minimum of the linear problem.  *halvings: how often. */
+static abut_status advance(abut_nodal *s, int *halvings, abut_err *err)
+{
+    double energy, before, part = 1, *J = s->state.next;
+    impulses_of(s, s->state.v, J);
+    abut_status rc = look(s, s->of.vk, 0, &before, err);
+    before = merit(s, J, s->of.vk, before);
+    const double noise = s->at.e.noise / (step_size(s) * step_size(s));
+    for (*halvings = 0; !rc; ++*halvings, part /= 2) {
+        for (size_t i = 0; i < numbers(s); i++) s->state.rhs[i] = s->of.vk[i] + part * (s->state.v[i] - s->of.vk[i]);
+        rc = look(s, s->state.rhs, 0, &energy, err);
+        if (rc || *halvings == MOST_HALVINGS || merit(s, J, s->state.rhs, energy) <= before + noise) break;
+    }
+    memcpy(s->of.vk, s->state.rhs, numbers(s) * sizeof(double));
+    return rc;
+}
+
+/* vk = v_n; where that has no finite energy, no motion but of what is held. */
+static abut_status start(abut_nodal *s, abut_err *err)
+{
+    double energy;
+    memcpy(s->of.vk, s->of.v0, numbers(s) * sizeof(double));
+    abut_status rc = look(s, s->of.vk, ABUT_HAS_GRADIENT, &energy, err);
+    if (rc || isfinite(energy)) return rc;
+    for (size_t i = 0; i < numbers(s); i++)
+        if (!s->objective.held[i / 3]) s->of.vk[i] = 0;
+    rc = look(s, s->of.vk, ABUT_HAS_GRADIENT, &energy, err);
+    if (rc || isfinite(energy)) return rc;
+    return abut_fail(err, ABUT_E_NUMERIC, "an element has no finite energy where the step starts");
+}
+
+/* A row of the report. */
+static abut_status note(abut_nodal *s, int halvings, abut_err *err)
+{
+    abut_iteration *it = abut_report_iteration(s->rep);
+    if (!it) return abut_fail(err, ABUT_E_NOMEM, "step report: iteration %d", s->rep->newton);
+    *it = (abut_iteration){ .residual = s->contacts.n ? s->state.delta / step_size(s) : 0, .bound = 1,
+                            .alpha = ldexp(1, -halvings), .contacts = (int32_t)s->contacts.n, .trials = halvings };
+    s->rep->nodal.linearisations++;
+    return ABUT_OK;
+}
+
+abut_status abut_nodal_solve(abut_nodal *s, abut_report *rep, abut_err *err)
+{
+    double energy;
+    int halvings = 0, halved = 0;
+    s->rep = rep;
+    rep->nodal.solved = 1;
+    s->state.projection.visits = s->state.projection.skipped = 0;
+    s->state.seconds = (struct abut_coulomb_seconds){ 0 };
+    abut_status rc = start(s, err);
+    for (int k = 0; k < s->opt.newton + halved && !rc; k++) {
+        rc = newton(s, k == 0, err);
+        if (!rc) rc = advance(s, &halvings, err);
+        if (!rc) rc = note(s, halvings, err);
+        if (!rc && halvings && halved < MOST_HALVINGS) halved++;
+        if (!rc && k + 1 < s->opt.newton + halved) rc = look(s, s->of.vk, ABUT_HAS_GRADIENT, &energy, err);
+    }
+    return rc;
+}
+
+abut_status abut_nodal_go_on(abut_nodal *s, int iterations, int sweeps, abut_report *rep, abut_err *err)
+{
+    abut_coulomb_options o = s->opt.admm;
+    s->rep = rep;
+    o.iterations = iterations;
+    o.sweeps = sweeps;
+    if (!s->contacts.n) return ABUT_OK;
+    if (!s->weighed) return solve_contacts(s, &o, err);
+    abut_status rc = factor_weighed(s, s->contacts.settled, err);
+    if (!rc) rc = abut_touching_renew(&s->contacts, s->of.inv_w, err);
+    return rc ? rc : iterate(s, &o, err);
+}
+
+void abut_nodal_end(const abut_nodal *s, double *x)
+{
+    lead(s, s->of.end, x);
+}

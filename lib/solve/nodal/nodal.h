@@ -1,0 +1,85 @@
+/* Time steps of implicit Euler with hard contact and exact Coulomb friction: no barrier, no smoothing, nothing lagged.
+ *
+ *     minimise E(x_n + h v)/h^2 subject to Signorini's and Coulomb's laws of all contacts
+ *
+ * E is the objective of solve/objective.h without contact and friction.  It is linearised as often as the options say
+ * (projected Newton), at v_k
+ *
+ *     A v = f + B^T r,   A = d2E/dx2 projected,   f = A v_k - (dE/dx)/h
+ *
+ * and each linear problem is solved by ADMM (solve/nodal/coulomb_solve.h), with contacts that are near at the start of the step
+ * or met on the motion (contact/touch_find.h).  (Daviet 2020, 4.4, 6.2, algorithm 2.)
+ *
+ * Velocities of contacts are linear and their normals those of the start, so the end of a step may intersect: it has to be
+ * judged before it is written. */
+#ifndef ABUT_SOLVE_NODAL_NODAL_H
+#define ABUT_SOLVE_NODAL_NODAL_H
+
+#include "contact/touch_find.h"
+#include "solve/direction/matrix.h"
+#include "solve/direction/newton_solve.h"
+#include "solve/nodal/coulomb_solve.h"
+#include "solve/stepper.h"
+
+typedef struct abut_nodal_options {
+    int newton;             /* linearisations of a step; 2 */
+    abut_coulomb_options admm;  /* 25 iterations of 5 sweeps, 0.01 mm, 0.01, every 5 */
+    double reserve;         /* m: gap that contacts keep beyond their thickness; 0: half of dhat */
+    double beta, sigma;     /* of weights; 25, 1e-3 */
+    int everywhere;         /* 1: every node has a weight, as published; 0: those of contacts alone */
+    int elastic;            /* 1: the step takes v, 0: p */
+    double compliance;      /* N/m: stiffness of contacts that close faster than the reserve in a step; 0: none yields */
+    const abut_linear_solver_ops *linear;   /* NULL: the first of the table */
+    int threads;            /* of factorisations */
+    const struct abut_own_term *terms;      /* of the caller; NULL: none */
+} abut_nodal_options;
+abut_nodal_options abut_nodal_defaults(void);
+
+/* Zero-filled is empty. */
+typedef struct abut_nodal {
+    abut_nodal_options opt;
+    abut_objective objective;
+    abut_point at;              /* where E is linearised, and where it is looked at */
+    abut_newton_matrix matrix;  /* A, then A + W */
+    abut_newton_solve solve;    /* and the factor of either */
+    abut_touch_search search;
+    abut_touching contacts;     /* of the last linearisation */
+    abut_coulomb_state state;   /* state.v, state.p: velocities at the end of the step */
+    abut_instant from;          /* start of the step */
+    struct abut_nodal_fields {  /* [3 nv], w and inv_w [nv] */
+        double *v0, *acc;       /* m/s, m/s^2: velocities and loads at the start */
+        double *vk;             /* m/s: where E is linearised */
+        double *f;              /* N s */
+        double *w, *inv_w;      /* kg, 1/kg; 0 where nodes are held */
+        double *impulse;        /* N s: of all contacts on each node, at the start and at the end of the step */
+        double *end;            /* m/s: velocities of the step that is taken */
+        double *x;              /* m: room for positions */
+        double *y0, *y1;        /* [3 nc] m: collision vertices at the start, and at the end of a motion */
+    } of;
+    int weighed;                /* the matrix is A + W */
+    abut_report *rep;           /* of the step under way; borrowed */
+    abut_arena scratch;
+} abut_nodal;
+
+/** Fails  ABUT_E_FORMAT another time scheme than implicit Euler, limits of stretches (names it); ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_nodal_init(abut_nodal *s, const abut_model *m, const abut_nodal_options *opt, abut_err *err);
+void abut_nodal_clear(abut_nodal *s);
+
+/** A step begins at a frame.  Fails  ABUT_E_GEOM it cannot be stepped from */
+ABUT_MUST_USE abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_instant at, abut_err *err);
+/** s->of.end: its velocities.  Fails  ABUT_E_NUMERIC a matrix has no factor, an element no finite energy */
+ABUT_MUST_USE abut_status abut_nodal_solve(abut_nodal *s, abut_report *rep, abut_err *err);
+/** More iterations of the last linear problem, for contacts that the caller has appended to s->contacts since.
+ * sweeps: of each projection */
+ABUT_MUST_USE abut_status abut_nodal_go_on(abut_nodal *s, int iterations, int sweeps, abut_report *rep, abut_err *err);
+/** The nodes that move get v = M^-1 rhs, by the factor that there is, M the matrix; ctx: the abut_nodal. */
+abut_status abut_nodal_solve_rows(void *ctx, const double *rhs, double *v, abut_err *err);
+/** x[3 nv], m: where the step leads. */
+void abut_nodal_end(const abut_nodal *s, double *x);
+/** The step that contacts of s->contacts are for. */
+abut_touch_step abut_nodal_touch_step(const abut_nodal *s);
+/** The next frame into out (cleared first), and what the report tells of it. */
+ABUT_MUST_USE abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays *carry, abut_arrays *out, abut_report *rep,
+                                               abut_err *err);
+
+#endif

@@ -1,0 +1,41 @@
+/* The projection of velocities onto what contacts allow: Gauss-Seidel over the contacts, without a matrix, in scaled impulses
+ * (Daviet 2020, 5.2.3 and algorithm 1).
+ *
+ *     find p, r:  W p = W v + B^T (r - xi n),   u = B p + k,   (u_c, r_c) of the law of Signorini and Coulomb for every c
+ *
+ * A visit of contact c gathers u, takes its own impulse out of it (ustar = u - rbar), asks the law for its new u, and scatters
+ * the difference.  The contacts of one colour have no node in common, so no bit depends on which thread visits which. */
+#ifndef ABUT_SOLVE_NODAL_PROJECT_H
+#define ABUT_SOLVE_NODAL_PROJECT_H
+
+#include "contact/touching.h"
+
+typedef struct abut_project_options {
+    int sweeps;
+    const int32_t *moved;   /* [n_moved] the nodes of contacts, ascending, each once: others are not looked at; NULL: all nodes */
+    int32_t n_moved;
+    double asleep;      /* m/s: a contact whose visit changes u by less is not visited again in this projection; 0: all are */
+} abut_project_options;
+
+/* What a projection works in.  Zero-filled is empty; the memory is kept. */
+typedef struct abut_projection {
+    double *p;          /* [4 nodes], aligned to 32 bytes: p of a node, m/s, and its 1/w, 1/kg */
+    void *block;        /* what p lies in */
+    int32_t nodes;
+    uint8_t *asleep;    /* [cap] */
+    size_t cap;
+    size_t visits, skipped;     /* contacts visited, and those not because they slept, since the counters were set to 0 */
+} abut_projection;
+
+/** p[3 nodes] = the projection of v[3 nodes] (which may be p) at the nodes that o names, after so many sweeps from the impulses
+ * that t has; those that t has afterwards make p: W p = W v + B^T (r - xi n) up to rounding.  The same bits for every thread
+ * count.
+ *
+ * t        settled with inv_w
+ * inv_w    [nodes] 1/kg
+ * Fails    ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_project(abut_projection *q, abut_touching *t, const double *inv_w, const double *v,
+                                       const abut_project_options *o, double *p, abut_err *err);
+void abut_projection_clear(abut_projection *q);
+
+#endif

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# The experiments of GIPC (Huang et al. 2024): stiffness, tolerance, funnel, conjugate gradients, scenes, two cores against a
+# graphics card.  What is run, and what is published of it, is in pipelines/gipc.tsv.
+#
+#   ROWS="stiffness tolerance/1e-6"     groups, or GROUP/ROW as shell patterns (default: all groups but funnel-mesh and card;
+#                                       `all`; none: makes the table again from the runs)
+#   ROWS=card BUDGET=600 pipelines/gipc.sh         the published meshes, on two cores that do nothing else: half an hour
+#   STEPS=20                            at most so many steps of each; BUDGET=60: seconds of processor time for each run
+#   NEW=1                               only runs that RUNS does not have;  NEW=quiet: and those that others disturbed
+#   RUNS=pipelines/results/gipc.tsv     a line for each run; runs of the same name are replaced, others stay
+#   TABLE=pipelines/results/gipc.md     made of it beside the published figures;  OUT=out/gipc: reports and messages
+# Every run is judged by ccd-check, also one that was cut short.  Scenes whose file or data (ABUT_DATA) is not there are skipped
+# by name.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=${BIN:-bin} out=${OUT:-out/gipc} python=${PYTHON:-/usr/bin/python3} budget=${BUDGET:-60} list=${LIST:-pipelines/gipc.tsv}
+runs=${RUNS:-pipelines/results/gipc.tsv} table=${TABLE:-pipelines/results/gipc.md} data=${ABUT_DATA:-../shared/data}
+[ ! -d "$data" ] || data=$(realpath "$data")    # meshes are looked for from the folder of the scene
+build=$(git rev-parse --short HEAD 2>/dev/null || echo -)
+read -ra wanted <<<"${ROWS-stiffness tolerance gradient funnel cg scenes trajectories projection}"
+mkdir -p "$out"
+
+chosen() { # group, row
+    local w
+    for w in "${wanted[@]}"; do
+        # shellcheck disable=SC2053  # a pattern on purpose
+        if [[ $w == all || $w == "$1" || $1/$2 == $w ]]; then return 0; fi
+    done
+    return 1
+}
+
+# Seconds of processor time of all processes, and of the wall clock, since the machine started.
+clocks() {
+    awk -v hz="$(getconf CLK_TCK)" 'NR == FNR { t = $1; next } $1 == "cpu" { print ($2 + $3 + $4 + $7 + $8 + $9) / hz, t }' \
+        /proc/uptime /proc/stat
+}
+
+# One run: its frames judged, its line in $runs.
+run() { # group row rules variant, steps threads check, the name of its files, arguments of mesh-prep, options of step
+    local steps=$5 threads=$6 at=$8 rc=0 verdict="" before after sizes
+    local -a prep options
+    read -ra prep <<<"$9"
+    read -ra options <<<"${10}"
+    "$bin/mesh-prep" -q -j 1 "${prep[@]}" -o "$at.start.abut" 2>"$at.err" ||
+        { echo "gipc: $1: $2: refused: $(head -n 1 "$at.err")"; return; }
+    sizes=$("$bin/export" --summary "$at.start.abut" | awk '$2 == "body" { n += $3; t += $4 } END { print n + 0, t + 0 }')
+    rm -f "$at.abut" "$at.abut.part" "$at.jsonl"
+    before=$(clocks)
+    (ulimit -t "$budget"
+        exec nice -n "${NICE:-15}" "$bin/step" -q --no-sync -j "$threads" -n "$steps" "${options[@]}" --report "$at.jsonl" \
+            "$at.start.abut" -o "$at.abut") 2>"$at.err" || rc=$?
+    after=$(clocks)
+    ((rc == 0)) || "$bin/salvage" -q "$at.abut.part" -o "$at.abut" 2>>"$at.err" || verdict="no frame"
+    if [ -z "$verdict" ]; then
+        verdict=clean
+        nice -n 15 "$bin/ccd-check" -q -j 1 --no-output "$at.abut" 2>>"$at.err" || verdict="judge: status $?"
+    fi
+    PYTHONPATH=formats/python "$python" pipelines/gipc.py run "$runs" "${@:1:4}" "$steps" "$threads" "$7" "$at" "$rc" "$verdict" \
+        "$build" "$before $after" "$sizes"
+    rm -f "$at.start.abut" "$at.abut.part"
+}
+
+# Whether $runs has a run that may stay.
+kept() { # group row rules variant
+    [ -n "${NEW:-}" ] && [ -e "$runs" ] && awk -F'\t' -v g="$1" -v w="$2" -v r="$3" -v v="$4" -v new="$NEW" '
+        $1 == g && $2 == w && $3 == r && $4 == v { found = new != "quiet" || $16 <= 0.1 } END { exit !found }' "$runs"
+}
+
+words() { local w; for w; do [ "$w" = - ] || printf '%s ' "$w"; done; }   # fields of the list
+
+# The runs of one row, one after another.  The frames of the first stay for the others to be compared with.
+row() { # group row steps threads check arguments
+    local of rules variant prep options r check first="" at args=${6%% -- *} own=""
+    [[ $6 != *" -- "* ]] || own=${6#* -- }
+    while IFS=$'\t' read -r _ of rules variant prep options; do
+        [[ " $of " == *" $1 "* ]] || continue
+        for r in $rules; do
+            ! kept "$1" "$2" "$r" "$variant" || continue
+            at=$out/$(tr -cs 'A-Za-z0-9.\n' '-' <<<"$1-$2-$r-$variant")
+            check=$5
+            [ "$check" != apart ] || check="apart $first.abut"
+            run "$1" "$2" "$r" "$variant" "$3" "$4" "$check" "$at" "$args $(words "$prep")" "$(words "$options" "${option[$r]}") $own"
+            if [ -n "$first" ]; then rm -f "$at.abut"; else first=$at; fi
+        done
+    done < <(grep '^variant' "$list")
+    rm -f "$first.abut"
+}
+
+declare -A option
+while IFS=$'\t' read -r _ name options; do option[$name]=$options; done < <(grep '^rules' "$list")
+while IFS=$'\t' read -r _ group name steps threads check args; do
+    chosen "$group" "$name" || continue
+    args=${args//@DATA@/$data}
+    file=$(grep -oE '[^ =]*\.(yaml|txt|msh)' <<<"$args" | while read -r f; do [ -e "$f" ] || echo "$f"; done)
+    [ -z "$file" ] || { echo "gipc: $group: $name: skipped, no ${file%%$'\n'*}"; continue; }
+    [ -z "${STEPS:-}" ] || ((STEPS >= steps)) || steps=$STEPS
+    row "$group" "$name" "$steps" "$threads" "$check" "$args"
+done < <(grep '^scene' "$list")
+if chosen projection -; then
+    bench=${BENCH:-build/gcc/bench/bench_barrier_hessians}
+    if [ -x "$bench" ]; then nice -n 15 "$bench" 100000 9 >"${runs%.tsv}-projection.tsv"
+    else echo "gipc: projection: skipped, no $bench (make $bench)"; fi
+fi
+"$python" pipelines/gipc.py table "$list" "$runs" >"$table.part"
+mv "$table.part" "$table"

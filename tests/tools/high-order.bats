@@ -1,0 +1,282 @@
+#!/usr/bin/env bats
+# Tets of order 2 to 4: scenes, files, tools.  high_order.py reads files back by the rules of their formats.
+load helpers
+
+# ball K: a ball of tets of order K, that falls.  setup_file: orders 1 to 4, built and stepped once.
+ball() {
+    cat <<Y
+abut: 1
+time: {step: 0.005 s}
+materials: {rubber: {model: neo-hookean, density: 700, young: 5.91e5, poisson: 0.45}}
+objects:
+  ball:  {generate: {ball: {radius: 0.1, divisions: 1}}, order: $1, translate: [0, 0.105, 0], velocity: [0, -1, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+}
+
+setup_file() {
+    local bin=${BIN:-$BATS_TEST_DIRNAME/../../bin} k
+    cd "$BATS_FILE_TMPDIR"
+    for k in 1 2 3 4; do
+        ball $k > ball$k.yaml
+        "$bin/mesh-prep" ball$k.yaml -o start$k.abut
+        "$bin/step" -n 4 start$k.abut -o run$k.abut
+    done
+}
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    TMP=$BATS_TEST_TMPDIR
+    files=$BATS_FILE_TMPDIR
+}
+
+check() {
+    skip_without_numpy
+    "$PYTHON" "$BATS_TEST_DIRNAME/high_order.py" "$@"
+}
+
+# scene LINE: one object `a` with these keys
+scene() {
+    printf 'abut: 1\nobjects:\n  a: {%s}\n' "$1" > a.yaml
+}
+
+# wrong LINE TEXT: that object is refused with the text
+wrong() {
+    scene "$1"
+    exits 3 "$BIN/mesh-prep" a.yaml -o a.abut
+    says "$2"
+}
+
+@test "the steps of balls of every order are judged clean, and nothing inverts" {
+    for k in 1 2 3 4; do exits 0 "$BIN/ccd-check" "$files/run$k.abut" -o /dev/null; done
+}
+
+@test "Gmsh files of every order, binary and text, hold the tets, nodes and displacements of the stream" {
+    for k in 1 2 3 4; do
+        exits 0 "$BIN/export" "$files/run$k.abut" --frames 0 --msh bin$k --msh-text text$k
+        check msh bin$k/frame_0000.msh "$files/run$k.abut"
+        check msh text$k/frame_0000.msh "$files/run$k.abut"
+    done
+}
+
+@test "what export writes as Gmsh file becomes the same MODEL and FRAME" {
+    for k in 1 2 3 4; do
+        exits 0 "$BIN/export" "$files/start$k.abut" --msh bin --msh-text text
+        exits 0 "$BIN/export" "$files/start$k.abut" --dump
+        grep -v '^prov' stdout > want
+        for d in bin text; do
+            sed "s|generate: {ball: {radius: 0.1, divisions: 1}}, order: $k, translate: .0, 0.105, 0.|mesh: $PWD/$d/frame_0000.msh|" \
+                "$files/ball$k.yaml" > again.yaml
+            exits 0 "$BIN/mesh-prep" again.yaml -o again.abut
+            exits 0 "$BIN/export" again.abut --dump
+            grep -v '^prov' stdout > got
+            cmp want got
+        done
+        rm -r bin text
+    done
+}
+
+@test "VTK cells of every order have positive Jacobian determinants and the volume of the tets" {
+    for k in 1 2 3 4; do
+        exits 0 "$BIN/export" "$files/run$k.abut" --vtu v$k
+        check vtu v$k/solids_0000.vtu "$files/run$k.abut"
+    done
+    "$PYTHON" -c 'import vtk' 2>/dev/null || skip "no VTK library for $PYTHON"
+    "$PYTHON" - v?/solids_0000.vtu <<'P'
+import sys, vtk
+for path in sys.argv[1:]:
+    r = vtk.vtkXMLUnstructuredGridReader()
+    r.SetFileName(path)
+    r.Update()
+    g = r.GetOutput()
+    assert g.GetNumberOfCells() == 20, path
+    for i in range(20):                     # the library's own map: volumes of a fine lattice of each cell are positive
+        c, x, w, s = g.GetCell(i), [0] * 3, [0] * g.GetCell(i).GetNumberOfPoints(), vtk.mutable(0)
+        P = {}
+        for a in range(5):
+            for b in range(5 - a):
+                for d in range(5 - a - b):
+                    c.EvaluateLocation(s, [a / 4, b / 4, d / 4], x, w)
+                    P[a, b, d] = list(x)
+        for (a, b, d), o in P.items():
+            if a + b + d == 4:
+                continue
+            e = [[P[q][k] - o[k] for k in range(3)] for q in ((a + 1, b, d), (a, b + 1, d), (a, b, d + 1))]
+            det = sum(e[0][k] * (e[1][(k + 1) % 3] * e[2][(k + 2) % 3] - e[1][(k + 2) % 3] * e[2][(k + 1) % 3]) for k in range(3))
+            assert det > 0, (path, i, a, b, d)
+P
+}
+
+@test "a scene mixes orders, cloth and rods; 6 steps are 3 and 3, whatever the threads" {
+    cat > mixed.yaml <<'Y'
+abut: 1
+time: {step: 0.005 s}
+contact: {friction: {mu: 0.3}}
+materials: {rubber: {model: neo-hookean, density: 700, young: 1e5, poisson: 0.4}}
+objects:
+  ball:  {generate: {ball: {radius: 0.1, divisions: 1}}, order: 2, translate: [0, 0.222, 0], velocity: [0, -1, 0]}
+  block: {generate: {box: {size: [0.4, 0.1, 0.4], cells: [3, 1, 3]}}, translate: [0, 0.051, 0]}
+  top:   {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, order: 3, translate: [0, 0.42, 0]}
+  sheet: {generate: {cloth: {size: [0.3, 0.3], cells: [3, 3]}}, shell: {thickness: 1 mm}, translate: [0, 0.34, 0]}
+  wire:  {generate: {rod: {length: 0.3, cells: 3}}, rod: {radius: 1 mm}, translate: [0, 0.49, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    "$BIN/mesh-prep" mixed.yaml -o mixed.abut
+    for j in 1 2 7; do "$BIN/step" -q -j $j -n 6 mixed.abut -o $j.abut; done
+    cmp 1.abut 2.abut
+    cmp 1.abut 7.abut
+    "$BIN/step" -q -n 3 mixed.abut | "$BIN/step" -q -n 3 -o twice.abut
+    cmp 1.abut twice.abut
+    exits 0 "$BIN/ccd-check" 1.abut -o /dev/null
+}
+
+@test "--explain says orders, nodes, det J and how far the surface is from its shape" {
+    scene 'generate: {sphere: {radius: 1, cells: 2}}, order: 3'
+    exits 0 "$BIN/mesh-prep" -e a.yaml -o a.abut
+    says "order            3 on a shape of order 3; 316 nodes are no corners"
+    says "least det J      0.7"
+    says "surface gap      0.0"
+    scene 'generate: {sphere: {radius: 1, cells: 2}}, order: 2, geometry: 4'
+    exits 0 "$BIN/mesh-prep" -e a.yaml -o a.abut
+    says "order            2 on a shape of order 4"
+    says "rigid rotations store energy"
+    exits 0 "$BIN/export" a.abut --dump --array 'geometry/*' --no-data
+    writes "geometry/X f64 [1680, 3] m required"
+    scene 'generate: {sphere: {radius: 1, cells: 2}}, order: 3, geometry: 1'
+    exits 0 "$BIN/mesh-prep" -e a.yaml -o a.abut
+    says "least det J      1 "
+}
+
+@test "a surface goes onto a file of triangles, a shape, or nothing" {
+    printf 'abut: 1\nobjects: {s: {generate: {icosphere: {radius: 1, divisions: 12}}, shell: {thickness: 1 mm}}}\n' > s.yaml
+    "$BIN/mesh-prep" s.yaml | "$BIN/export" --obj o
+    scene "generate: {sphere: {radius: 0.97, cells: 3}}, order: 2, surface: {snap: o/frame_0000.obj}"
+    exits 0 "$BIN/mesh-prep" -e a.yaml -o a.abut
+    says "corners          56 moved onto it, 0 of them less than all the way"
+    scene 'generate: {sphere: {radius: 0.97, cells: 2}}, surface: {snap: {sphere: {radius: 1}}}, scale: 2'
+    exits 0 "$BIN/mesh-prep" -e a.yaml -o a.abut
+    says "[-2, -2, -2] to [2, 2, 2] m"
+    scene 'generate: {sphere: {radius: 1, cells: 2}}, order: 2, surface: {snap: none}'
+    exits 0 "$BIN/mesh-prep" -e a.yaml -o a.abut
+    says "least det J      1 "
+    scene 'generate: {blob: {capsules: [{from: [0, 0, 0], to: [1, 0, 0], radius: 0.4}], cell: 0.3, snap: true}}, order: 2'
+    exits 0 "$BIN/mesh-prep" -e a.yaml -o a.abut
+    says "surface gap      0.0"
+    scene 'mesh: o/frame_0000.obj, tetrahedralize: {max-volume: 0.5, keep-surface: true}, order: 2,
+           surface: {snap: o/frame_0000.obj}, scale: 2, translate: [1, 2, 3]'
+    exits 0 "$BIN/mesh-prep" -e a.yaml -o a.abut
+    says "order            2 on a shape of order 2"
+}
+
+@test "what is wrong with order, geometry and surface is named with its place" {
+    wrong 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, order: 5' "a.yaml:3:"
+    says "order"
+    wrong 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, order: 2, geometry: 0' "geometry"
+    wrong 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, order: 2, geometry: 2' \
+          "object 'a': geometry: 2: expected 1, or a surface that the mesh is put onto"
+    wrong 'generate: {sphere: {radius: 1, cells: 2}}, geometry: 2' "geometry: 2: expected 1 for tets of order 1"
+    wrong 'generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, order: 2' "object 'a': order: 2: expected a mesh of tets"
+    wrong 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, obstacle: true, order: 2' "object 'a': order: 2: expected none, as an obstacle"
+    wrong 'generate: {sphere: {radius: 1, cells: 2}}, order: 2, surface: 3' "surface"
+    wrong 'generate: {sphere: {radius: 1, cells: 2}}, order: 2, surface: {}' "surface: expected {snap:"
+    wrong 'generate: {sphere: {radius: 1, cells: 2}}, order: 2, surface: {snap: {cube: {size: 1}}}' "unknown key 'cube'"
+    wrong 'generate: {sphere: {radius: 1, cells: 2}}, order: 2, surface: {snap: {sphere: {}}}' "'radius' is missing"
+    wrong 'generate: {sphere: {radius: 1, cells: 2}}, order: 2, surface: {snap: {sphere: {radius: -1}}}' "radius"
+    wrong 'generate: {sphere: {radius: 1, cells: 2}}, order: 2, surface: {snap: {torus: {radius: 1, tube: 2}}}' "expected less than the radius"
+    wrong 'generate: {sphere: {radius: 1, cells: 2}}, order: 2, surface: {snap: no-such.obj}' "no-such.obj"
+    wrong 'generate: {icosphere: {radius: 1, divisions: 2}}, tetrahedralize: {max-volume: 1}, order: 2, surface: {snap: {sphere: {radius: 1}}}' \
+          "of a surface that is filled with tets: expected a file of triangles"
+    wrong 'generate: {ball: {radius: 1}}' "'divisions' is missing"
+    wrong "mesh: $files/none.msh, order: 2" "none.msh"
+}
+
+@test "what is wrong with a Gmsh file of higher order is named with its line" {
+    exits 0 "$BIN/export" "$files/start2.abut" --msh-text t
+    sed 's/^3 1 11 20$/3 1 31 20/' t/frame_0000.msh > five.msh
+    wrong 'mesh: five.msh' "element type 31 (tet of order 5): expected points, segments, triangles, quadrangles or tets of order 1 to 4"
+    wrong 'mesh: t/frame_0000.msh, order: 2, geometry: 3' "geometry: 3: expected at most the order of the mesh"
+    wrong 'mesh: t/frame_0000.msh, obstacle: true' "an obstacle of tets of order 2: expected order: 1"
+    wrong 'mesh: t/frame_0000.msh, surface: {snap: {sphere: {radius: 1}}}' "surface: for tets of order 2: expected straight tets"
+    scene 'mesh: t/frame_0000.msh, obstacle: true, order: 1'
+    echo '  b: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [5, 0, 0]}' >> a.yaml
+    exits 0 "$BIN/mesh-prep" a.yaml -o a.abut
+    "$PYTHON" - t/frame_0000.msh <<'P'
+import sys
+text = open(sys.argv[1]).read().split("\n")
+at = text.index("3 1 11 20")
+row = text[at + 1].split()
+def write(name, r):
+    open(name, "w").write("\n".join(text[:at + 1] + [" ".join(r)] + text[at + 2:]))
+write("twice.msh", row[:10] + [row[9]])                         # a node twice
+write("crossed.msh", row[:5] + [row[6], row[5]] + row[7:])      # two nodes of edges exchanged
+mixed = text[:at] + ["3 1 4 1", "1 " + " ".join(row[1:5]), "3 1 11 19"] + text[at + 2:]
+open("mixed.msh", "w").write("\n".join(mixed).replace("$Elements\n1 20", "$Elements\n2 20"))
+P
+    wrong 'mesh: twice.msh' "twice"
+    wrong 'mesh: crossed.msh' "at two places"
+    wrong 'mesh: mixed.msh' "tets of order 2 after others of order 1: expected one order in a mesh"
+    head -c 3000 t/frame_0000.msh > cut.msh
+    wrong 'mesh: cut.msh' "cut.msh"
+}
+
+@test "a rest shape that folds over is refused, and the tet is named" {
+    exits 0 "$BIN/export" "$files/start2.abut" --msh-text t
+    "$PYTHON" - t/frame_0000.msh <<'P'
+import sys
+text = open(sys.argv[1]).read().split("\n")
+at = text.index("3 1 11 20")
+node = int(text[at + 1].split()[5])                     # the middle of the first edge of tet 0: from the centre outwards
+n = int(text[text.index("$Nodes") + 1].split()[1])
+line = text.index("$Nodes") + 2 + n + node
+x = [float(w) for w in text[line].split()]
+text[line] = "%.17g %.17g %.17g" % (3 * x[0], 0.105 + 3 * (x[1] - 0.105), 3 * x[2])
+open("fold.msh", "w").write("\n".join(text))
+P
+    wrong 'mesh: fold.msh' "of order 2, is not one-to-one: det J ="
+}
+
+@test "tear, springs and --separate refuse tets of order 2" {
+    exits 3 "$BIN/tear" --stretch 2 "$files/start2.abut"
+    says "tets of order 2, expected order 1"
+    exits 3 "$BIN/springs" --stiffness 10 "$files/start2.abut"
+    says "tets of order 2, expected order 1"
+    exits 3 "$BIN/mesh-prep" --separate '1e-3 l' "$files/ball2.yaml"
+    says "tets of order 2, expected order 1"
+}
+
+@test "a cage holds a surface and has the mass inside of it" {
+    printf 'abut: 1\nobjects: {s: {generate: {icosphere: {radius: 1, divisions: 8}}, shell: {thickness: 1 mm}}}\n' > s.yaml
+    "$BIN/mesh-prep" s.yaml | "$BIN/export" --obj o
+    local mass kind
+    for kind in 'cell: 0.6' 'solid: icosahedron' 'solid: octahedron'; do
+        for k in 1 2; do
+            scene "generate: {cage: {mesh: o/frame_0000.obj, $kind}}, order: $k"
+            exits 0 "$BIN/mesh-prep" -e a.yaml -o a.abut
+            mass=$(awk '$1 == "mass" && $3 == "kg" { print $2 }' stderr)
+            # an icosphere of radius 1 has a bit less than 4/3 pi m^3 at 1000 kg/m^3
+            awk -v m="$mass" 'BEGIN { exit !(m > 4060 && m < 4200) }'
+        done
+        exits 0 "$BIN/step" -q -n 1 a.abut -o b.abut
+        exits 0 "$BIN/ccd-check" b.abut -o /dev/null
+    done
+    wrong 'generate: {cage: {mesh: o/frame_0000.obj}}' "cage: expected {mesh: file, cell: length}"
+    wrong 'generate: {cage: {mesh: o/frame_0000.obj, cell: 1, solid: octahedron}}' "cage: expected {mesh: file, cell: length}"
+    wrong 'generate: {cage: {mesh: o/frame_0000.obj, solid: cube}}' "solid"
+    wrong 'generate: {cage: {mesh: none.obj, cell: 1}}' "none.obj"
+    wrong 'generate: {cage: {mesh: o/frame_0000.obj, cell: 1}}, obstacle: true' "an obstacle is its surface"
+    wrong 'generate: {cage: {mesh: o/frame_0000.obj, cell: 1}}, repeat: {count: [2, 1, 1], spacing: [3, 0, 0]}' "expected objects: true"
+    wrong 'generate: {cage: {mesh: o/frame_0000.obj, cell: 1 mm}}' "expected larger ones"
+}
+
+@test "selections, parts and summaries know all nodes of curved tets" {
+    scene 'generate: {sphere: {radius: 1, cells: 2}}, order: 2'
+    printf 'motion:\n  - {select: {object: a, surface: true}, fix: true}\n' >> a.yaml
+    exits 0 "$BIN/mesh-prep" -e a.yaml -o a.abut
+    says "nodes            98 of a"                   # 26 corners, 72 edges of 48 triangles
+    exits 0 "$BIN/decompose" --parts 4 "$files/start3.abut" -o parts.abut
+    exits 0 "$BIN/step" -q -n 1 parts.abut -o stepped.abut
+    exits 0 "$BIN/export" stepped.abut --summary --csv t.csv --obj o --ply p --gltf g.glb --nodes n
+    [ -s t.csv ]
+    [ -s g.glb ]
+    [ "$(wc -l < n/nodes_0000.csv)" -ge 147 ]
+}

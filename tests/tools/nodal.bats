@@ -1,0 +1,185 @@
+#!/usr/bin/env bats
+# Hard contact (--solver nodal): the judge of every step, what takes the place of one that is refused, bytes, hand-over, scene
+# keys, tables of contacts.
+load helpers
+
+# A soft ball falls on a bar; with options of mesh-prep.
+ball() {
+    cat > ball.yaml <<'Y'
+abut: 1
+solver: nodal
+time: {step: 0.01 s}
+contact: {dhat: 0.5 mm, friction: {mu: 0.4}}
+materials: {rubber: {density: 1000, young: 1e5, poisson: 0.4}}
+objects:
+  ball:  {generate: {sphere: {radius: 0.1, cells: 4}}, translate: [0, 0.2, 0], velocity: [0, -1, 0]}
+  bar:   {generate: {box: {size: [0.5, 0.08, 0.1], cells: [8, 1, 2]}}, translate: [0.1, 0.05, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    "$BIN/mesh-prep" -q ball.yaml "$@" -o a.abut
+}
+
+# so little work that the judge has to refuse steps
+starved() {
+    ball --set nodal.iterations=1 --set nodal.sweeps=1 --set objects.ball.generate.sphere.cells=8 \
+        --set objects.bar.generate.box.cells='[20, 3, 4]' --set contact.dhat='0.2 mm' "$@"
+}
+
+# a number of every report: "key":number
+figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
+
+@test "the scene chooses the solver, --solver goes before it, and the history says which it was" {
+    ball
+    "$BIN/step" -q -n 2 --report r.jsonl a.abut -o b.abut
+    [ "$(figure repaired r.jsonl | wc -l)" -eq 2 ]
+    "$BIN/export" --dump b.abut > dump
+    grep '^prov step .*"solver":"nodal"' dump
+    "$BIN/step" -q --solver newton -n 2 --report r.jsonl a.abut -o c.abut
+    [ "$(figure repaired r.jsonl | wc -l)" -eq 0 ]
+    "$BIN/export" --dump c.abut > dump
+    grep '^prov step .*"solver":"newton"' dump
+    "$BIN/mesh-prep" -q ball.yaml --set solver=newton | "$BIN/step" -q --solver nodal -n 2 -o d.abut
+    "$BIN/export" --dump b.abut --array 'node/x' | grep -v '^prov' > one
+    "$BIN/export" --dump d.abut --array 'node/x' | grep -v '^prov' > two
+    cmp one two
+}
+
+@test "the same bytes for every thread count, and in one go or two, a judge in between" {
+    ball
+    for j in 1 2 3 7; do "$BIN/step" -q -j $j -n 24 a.abut -o $j.abut; done
+    cmp 1.abut 2.abut
+    cmp 1.abut 3.abut
+    cmp 1.abut 7.abut
+    "$BIN/step" -q -n 12 a.abut | "$BIN/ccd-check" -q | "$BIN/step" -q -n 12 -o both.abut
+    "$BIN/export" --dump 1.abut | grep -v '^prov' > one
+    "$BIN/export" --dump both.abut | grep -v '^prov' > two
+    cmp one two
+}
+
+@test "a starved solver writes no frame that the judge refuses: the barrier mends its steps, to the same bytes" {
+    starved
+    "$BIN/step" -n 36 -j 1 --report r.jsonl a.abut -o b.abut 2> said
+    "$BIN/ccd-check" -q --no-output b.abut
+    rounds=$(figure repaired r.jsonl | grep -c 1)
+    barrier=$(figure repaired r.jsonl | grep -c 2)
+    echo "$rounds by rounds, $barrier by the barrier"
+    [ "$barrier" -gt 0 ]
+    grep -F "the judge refused $((rounds + barrier)) of 36 steps: $rounds passed after more rounds" said
+    grep -F "the barrier took $barrier" said
+    "$BIN/step" -q -n 36 -j 3 a.abut -o c.abut
+    cmp b.abut c.abut
+    "$BIN/step" -q -n 14 a.abut | "$BIN/step" -q -n 22 -o d.abut
+    "$BIN/export" --dump b.abut | grep -v '^prov' > one
+    "$BIN/export" --dump d.abut | grep -v '^prov' > two
+    cmp one two
+}
+
+@test "without repair a refused step is exit 4, names the pair, and newton goes on from what is kept" {
+    starved
+    exits 4 "$BIN/step" -q -n 30 --repair none --dump-stuck stuck.abut a.abut -o b.abut
+    grep -E "step [0-9]+ \(t = [0-9.]+ s\): (node|edge|triangle) [0-9 ]+ of '(ball|bar)' and .* meet after [0-9.e-]+ of" stderr
+    grep -F -- "--repair barrier may help" stderr
+    "$BIN/export" --dump stuck.abut > dump
+    grep '^ *array stuck/x f64' dump || grep 'stuck/x' dump
+    "$BIN/step" -q --solver newton -n 2 stuck.abut | "$BIN/ccd-check" -q --no-output
+    exits 3 "$BIN/step" -q -n 2 stuck.abut -o c.abut
+}
+
+@test "--strict gives up a step whose velocities still change" {
+    starved
+    exits 4 "$BIN/step" -q -n 30 --strict a.abut -o b.abut
+    grep -F "expected at most nodal.tolerance, 1e-05 m (--strict)" stderr
+}
+
+@test "barrier and hard contact go on from each other" {
+    ball
+    "$BIN/step" -q -n 20 --solver newton a.abut | "$BIN/step" -q -n 10 --solver nodal --report r.jsonl |
+        "$BIN/step" -q -n 10 --solver newton --lags converged | "$BIN/step" -q -n 5 --solver lbfgs-h |
+        "$BIN/ccd-check" -q --no-output
+    # frames of the barrier are nearer than the reserve: what opens is counted
+    [ "$(figure opening r.jsonl | head -1)" -gt 0 ]
+}
+
+@test "a start within the thickness is refused by name" {
+    ball
+    "$BIN/mesh-prep" -q ball.yaml --set objects.ball.contact-thickness=0.01 --set objects.bar.contact-thickness=0.01 -o thick.abut
+    "$BIN/mesh-prep" -q ball.yaml -o thin.abut
+    "$BIN/step" -q -n 12 thin.abut -o near.abut
+    # the thick model with positions of the thin run
+    skip_without_numpy
+    "$PYTHON" - "$ROOT" <<'P'
+import sys
+sys.path.insert(0, sys.argv[1] + "/formats/python")
+import abut_stream as s
+model = [i for i in s.read("thick.abut") if i.kind == "model"][0]
+last = [i for i in s.read("near.abut")][-1]
+with s.Writer("mixed.abut") as w:
+    w.model(model.arrays)
+    w.frame(last.step, last.time, last.arrays)
+P
+    exits 3 "$BIN/step" -q -n 1 mixed.abut -o out.abut
+    grep -F "hard contact cannot start from it" stderr
+    grep -E "of '(ball|bar)'" stderr
+}
+
+@test "tables of contacts, forces and energies are in the frames; sums balance" {
+    ball
+    "$BIN/step" -q -n 30 --with contacts,forces,energies --report r.jsonl a.abut -o b.abut
+    "$BIN/ccd-check" -q --no-output b.abut
+    "$BIN/export" --dump --no-data b.abut > dump
+    for name in touch/{first,node,weight,point,normal,impulse,mu,state} node/contact-impulse node/contact-force \
+                node/friction-force nodal/step energy/kinetic work/friction; do grep -F "$name" dump; done
+    # friction takes energy, in every step
+    "$BIN/export" --dump --array work/friction b.abut | awk '/^ +-?[0-9]/ { if ($1 > 1e-12) bad = 1; n++ } END { exit bad || n < 30 }'
+    # they are of their step alone
+    n=$(grep -c "touch/first" dump)
+    [ "$("$BIN/step" -q -n 1 b.abut | "$BIN/export" --dump --no-data | grep -c "touch/first")" -eq "$n" ]
+}
+
+@test "what hard contact cannot take is refused by name" {
+    ball --set time.scheme=bdf2
+    exits 3 "$BIN/step" -q -n 1 a.abut -o b.abut
+    grep -F "bdf2" stderr || grep -iF "implicit euler" stderr
+    ball
+    exits 2 "$BIN/step" -q -n 1 --one-pass a.abut -o b.abut
+    grep -F -- "--one-pass" stderr
+    exits 2 "$BIN/step" -q -n 1 --lags 3 a.abut -o b.abut
+    exits 2 "$BIN/step" -q -n 1 --solver newton --repair none a.abut -o b.abut
+    grep -F -- "--repair: for --solver nodal, not for newton" stderr
+    exits 2 "$BIN/step" -q -n 1 --repair glue a.abut -o b.abut
+    exits 2 "$BIN/step" -q -n 1 --with friction a.abut -o b.abut
+    grep -F "'friction' is none of forces, energies, contacts" stderr
+}
+
+@test "scene keys of hard contact: what is refused" {
+    ball
+    refused() { # OPTION MESSAGE
+        exits 3 "$BIN/mesh-prep" -q ball.yaml --set "$1"
+        grep -F -- "$2" stderr
+    }
+    refused nodal.gap=1 "nodal.gap is '1': expected a number and its unit"
+    refused nodal.newton=0 "nodal.newton"
+    refused nodal.return=both "nodal.return"
+    refused nodal.gab=1e-3 "did you mean 'gap'"
+    refused solver=nodel "nodal"
+    refused contact.cohesion='[{between: [ball, bar], force: 1}]' "expected {between: [object, object], force: N, range: m}"
+    refused contact.cohesion='[{between: [ball, bar], force: 1, range: 1}, {between: [bar, ball], force: 2, range: 1}]' "the same two"
+    "$BIN/mesh-prep" ball.yaml --explain --set nodal.gap='2e-4 l' --set nodal.accelerated=true \
+        --set contact.cohesion='[{between: [ball, floor], force: 0.5 N, range: 2 mm}]' -o a.abut 2> said
+    grep -E 'nodal/gap +[0-9.e-]+ +m' said
+    grep -E 'cohesion +0.5 +N +up to a gap of 0.002 m' said
+    "$BIN/export" --dump --no-data a.abut > dump
+    grep -F "nodal/cohesion-range" dump
+    "$BIN/step" -q -n 3 a.abut | "$BIN/ccd-check" -q --no-output
+}
+
+@test "hair grows out of a ball in equal edges, and keeps away from it when the ball rotates" {
+    sed -e 's/count: 1000/count: 40/' -e 's/cells: 30}/cells: 8}/' -e 's/divisions: 16/divisions: 5/' \
+        -e 's/radius: 96.6 mm/radius: 111 mm/' "$ROOT/pipelines/scenes/nodal/hairy-ball.yaml" > hair.yaml
+    "$BIN/mesh-prep" -q hair.yaml --set motion.0.keyframes.0.time=0.02 --set motion.1.keyframes.0.time=0.02 -o a.abut
+    "$BIN/step" -q -n 20 --report r.jsonl a.abut -o b.abut
+    "$BIN/ccd-check" -q --no-output b.abut
+    [ "$(figure repaired r.jsonl | grep -c 2)" -eq 0 ]
+    exits 3 "$BIN/mesh-prep" -q hair.yaml --set objects.hair.generate.hair.curl='{radius: 1 mm, wavelength: 30 mm, ramp: 10 mm}'
+    grep -F "expected six or more on each" stderr
+}

@@ -1,0 +1,140 @@
+#!/usr/bin/env bats
+# Options of the time step: how it ends, what a step has to bring, what bounds a direction.
+load helpers
+
+setup_file() {
+    "${BIN:-bin}"/mesh-prep -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set tolerance='1e-6 m/s' -o "$BATS_FILE_TMPDIR/pile.abut"
+}
+setup() { pile=$BATS_FILE_TMPDIR/pile.abut; cd "$BATS_TEST_TMPDIR"; }
+
+# go NAME OPTION...: eight steps of the pile, judged, with 1 and 3 threads and in two halves
+go() {
+    local name=$1; shift
+    "$BIN/step" -q -j 1 -n 8 --report "$name.jsonl" "$@" "$pile" -o "$name.abut"
+    "$BIN/ccd-check" -q --no-output "$name.abut"
+    "$BIN/step" -q -j 3 -n 4 "$@" "$pile" | "$BIN/step" -q -j 2 -n 4 "$@" | cmp - "$name.abut"
+}
+
+# claims CLAIM FILE...: of r, the rows of each report, by its name
+claims() {
+    "$PYTHON" - "$@" <<'P'
+import json, sys
+r = {f: [json.loads(l) for l in open(f + ".jsonl")] for f in sys.argv[2:]}
+total = lambda f, key: sum(row[key] for row in r[f])
+its = lambda f: [it for row in r[f] for it in row["iterations"]]
+assert eval(sys.argv[1]), sys.argv[1]
+P
+}
+
+@test "--stop step ends at the direction by which published would end, and does not follow it" {
+    skip_without_numpy
+    go published --stop published
+    go step --stop step
+    claims 'total("step", "newton_iterations") == total("published", "newton_iterations")' step published
+    claims 'total("step", "line_search_trials") == total("published", "line_search_trials") - 8' step published
+    claims 'all(row["iterations"][-1][0] <= 1e-6 and row["iterations"][-1][2] == 0 for row in r["step"])' step
+    claims 'all(row["iterations"][-1][2] > 0 and row["gradient_norm"] is None for row in r["published"])' published
+    near step.abut published.abut 8 1e-6
+    "$BIN/step" -q -n 1 --stop step --tolerance 1e9 --report loose.jsonl "$pile" -o loose.abut
+    claims 'r["loose"][0]["newton_iterations"] == 2' loose      # never at the first direction
+}
+
+@test "--stop gradient ends when no force for a metre of the scene is out of balance by more than the tolerance" {
+    go loose --stop gradient
+    go tight --stop gradient --tolerance 1e-6
+    claims 'all(0 < row["gradient_norm"] <= 0.03 for row in r["loose"])' loose
+    claims 'all(0 < row["gradient_norm"] <= 1e-6 for row in r["tight"])' tight
+    claims 'total("loose", "newton_iterations") < total("tight", "newton_iterations")' loose tight
+    # the same number by the forces of a frame: mass times acceleration less all forces, of the largest entry
+    "$BIN/step" -q -n 8 --stop gradient --with forces "$pile" -o forces.abut
+    skip_without_numpy
+    "$PYTHON" - "$ROOT" <<'P'
+import json, sys
+import numpy as np
+sys.path.insert(0, sys.argv[1] + "/formats/python")
+import abut_stream
+model, *frames = list(abut_stream.read("forces.abut"))
+rows = [json.loads(l) for l in open("loose.jsonl")]
+h, l, m = float(model["time/step"]), float(model["scene/length"]), model["node/mass"].reshape(-1, 1)
+E, nu = float(model["material/young"][0]), float(model["material/poisson"][0])
+mu, lam, tet = E / 2 / (1 + nu), E * nu / (1 + nu) / (1 - 2 * nu), model["tet/node"]
+
+def edges(x): return np.stack([x[tet[:, k]] - x[tet[:, 0]] for k in (1, 2, 3)], axis=2)
+D = edges(model["node/X"])
+B, volume = np.linalg.inv(D), np.linalg.det(D) / 6
+
+def elastic_force(x):       # neo-Hookean: P = mu (F - F^-T) + lambda ln J F^-T
+    F = edges(x) @ B
+    T = np.linalg.inv(F).transpose(0, 2, 1)
+    P = mu * (F - T) + (lam * np.log(np.linalg.det(F)))[:, None, None] * T
+    g, f = volume[:, None, None] * (P @ B.transpose(0, 2, 1)), np.zeros_like(x)
+    for k in (1, 2, 3):
+        np.add.at(f, tet[:, k], -g[:, :, k - 1])
+        np.add.at(f, tet[:, 0], g[:, :, k - 1])
+    return f
+
+for before, f, row in zip(frames, frames[1:], rows):
+    lacks = m * ((f["node/v"] - before["node/v"]) / h - model["world/gravity"].reshape(1, 3)) - elastic_force(f["node/x"])
+    lacks -= f["node/contact-force"] + f["node/friction-force"]
+    found = abs(lacks).max() / l
+    assert abs(found - row["gradient_norm"]) <= 1e-6 * found + 1e-9, (f.step, found, row["gradient_norm"])
+P
+}
+
+@test "--armijo shortens steps that fall by less, and ends where the default does" {
+    skip_without_numpy
+    go plain
+    go much --armijo 0.4
+    "$BIN/step" -q -n 8 "$pile" | cmp - plain.abut
+    claims 'sum(it[6] == "decrease" for it in its("much")) > sum(it[6] == "decrease" for it in its("plain"))' plain much
+    near plain.abut much.abut 8 1e-6
+}
+
+@test "--ccd cfl lets no point go further than half of dhat where near pairs allow no more than dhat, and ends where full does" {
+    skip_without_numpy
+    go full
+    go cfl --ccd cfl
+    claims 'sum(it[6] == "cfl" for it in its("cfl")) >= 3 and not any(it[6] == "cfl" for it in its("full"))' full cfl
+    near full.abut cfl.abut 8 1e-6
+    # the fastest node moves by residual times h times the step length: half of dhat, where a row says cfl (none looks ahead)
+    "$BIN/step" -q -n 8 --ccd cfl --without look-ahead --report bare.jsonl "$pile" -o bare.abut
+    "$BIN/ccd-check" -q --no-output bare.abut
+    "$PYTHON" - "$ROOT" "$pile" <<'P'
+import json, math, sys
+sys.path.insert(0, sys.argv[1] + "/formats/python")
+import abut_stream
+model = next(iter(abut_stream.read(sys.argv[2])))
+h, dhat = float(model["time/step"]), float(model["contact/dhat"])
+rows = [it for l in open("bare.jsonl") for it in json.loads(l)["iterations"] if it[6] == "cfl"]
+assert rows
+for residual, bound, *_ in rows:        # the residual is the largest entry, the motion the length of the three
+    assert 0.5 * dhat / math.sqrt(3) * 0.999 <= residual * h * bound <= 0.5 * dhat, (residual * h * bound, dhat)
+P
+}
+
+@test "options of the time step: what does not go together, and what is no number of its kind, is refused" {
+    exits 2 "$BIN/step" --stop soon "$pile"
+    says "know newton, published, characteristic, gradient, step"
+    exits 2 "$BIN/step" --armijo 1 "$pile"
+    says "--armijo 1: want less than 1"
+    exits 2 "$BIN/step" --armijo 0 "$pile"
+    says "--armijo 0: want more than 0"
+    exits 2 "$BIN/step" --ccd some "$pile"
+    says "know full, cfl"
+    exits 2 "$BIN/step" --ccd cfl --device twin "$pile"
+    says "--device: takes --ccd full, not cfl"
+    exits 2 "$BIN/step" --stop gradient --device twin "$pile"
+    says "takes --stop newton and published, not gradient"
+    exits 2 "$BIN/step" --stop step --force-tolerance 0.1 "$pile"
+    says "--force-tolerance does not go with --stop step"
+    exits 2 "$BIN/step" --ccd cfl --solver pd --contact ignore "$pile"
+    says "--ccd: for --solver newton"
+    exits 2 "$BIN/step" --stop gradient --solver pd --contact ignore "$pile"
+    says "--stop gradient does not go with --solver pd"
+}
+
+@test "a rule that asks for a gradient says how far it is from it when it gives up" {
+    exits 4 "$BIN/step" -n 8 --stop gradient --tolerance 1e-9 --max-newton 3 "$pile" -o part.abut
+    says "; gradient "
+    says " N/m, want 1e-09; step length"
+}
