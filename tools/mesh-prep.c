@@ -81,8 +81,8 @@ static void say_curved(prep *p)
             abut_cli_say(&p->cli, "warning: '%s' has tets of order %d on a rest shape of order %d: rigid rotations store energy; "
                          "geometry: %d avoids that", o->name, abut_scene_order_of(o), o->order.kept, abut_scene_order_of(o));
         if (o->order.curved && (c->eased || c->held))
-            abut_cli_say(&p->cli, "'%s': %d corners and %d tets (the first is %d) do not reach the surface that they stand for, so "
-                         "that no tet is turned over; it is within %.3g m", o->name, c->held, c->eased, c->first, c->gap);
+            abut_cli_say(&p->cli, "'%s': %d corners and %d tets (the first is %d) do not reach the surface that they stand for, "
+                         "so that no tet is turned over; it is within %.3g m", o->name, c->held, c->eased, c->first, c->gap);
     }
 }
 
