@@ -20,7 +20,7 @@ static const char *const ALL =
     "  over: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, translate: [0.03, 0.155, 0.04] %s},\n"
     "  cloth: {generate: {cloth: {size: [0.12, 0.12], cells: [2, 2]}}, material: sheet, translate: [0.3, 0.002, 0],\n"
     "          shell: {thickness: 2 mm, pressure: 20, drag: 0.6, stretch-limit: 1.2}},\n"
-    "  rod: {generate: {rod: {length: 0.2, cells: 4}}, material: sheet, rod: {radius: 8 mm}, translate: [0, 0.003, 0.3]},\n"
+    "  rod: {generate: {rod: {length: 0.2, cells: 4}}, material: sheet, rod: {radius: 8 mm, curved: true}, translate: [0, 0.003, 0.3]},\n"
     "  two: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, order: 2, proxy: {segments: 1}, translate: [0.6, 0.2, 0]},\n"
     "  three: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, order: 3, proxy: {segments: 1}, translate: [0.6, 0.4, 0]},\n"
     "  four: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, order: 4, proxy: {segments: 1}, translate: [0.6, 0.6, 0]}},\n"

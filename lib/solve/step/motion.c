@@ -56,7 +56,7 @@ static void pull_along(abut_stepper *s)
 
 static abut_start start_of(const abut_stepper *s)
 {
-    return (abut_start){ s->solver.prob.xn, s->v, s->acc, s->a, s->x1, s->v1 };
+    return (abut_start){ s->solver.prob.xn, s->v, s->acc, s->a, s->past.x, s->past.v };
 }
 
 abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *err)
@@ -64,10 +64,14 @@ abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *
     abut_objective *p = &s->solver.prob;
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double);
     abut_status rc = ABUT_OK;
-    if (p->w.scheme == ABUT_BDF2) {
-        memcpy(s->x1, f->x1, bytes);
-        memcpy(s->v1, f->v1, bytes);
-    } else if (p->w.scheme == ABUT_IMPLICIT_NEWMARK) {
+    const double *x[ABUT_PAST], *v[ABUT_PAST];
+    const int reads = abut_integrator_past(p->w.scheme);
+    if (reads) (void)abut_integrator_past_of(f, x, v);
+    for (int k = 0; k < reads; k++) {
+        memcpy(s->past.x[k], x[k], bytes);
+        memcpy(s->past.v[k], v[k], bytes);
+    }
+    if (p->w.scheme == ABUT_IMPLICIT_NEWMARK) {
         if (f->a) memcpy(s->a, f->a, bytes);
         else rc = free_acceleration(s, p->xn, s->v, s->a, err);
     }
