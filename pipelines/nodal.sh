@@ -89,7 +89,7 @@ slope-0.52 slope 100
 capstan-2.4 capstan 200
 cards-0.6 card-house 200
 cloth-on-ball cloth-on-ball 100
-hairs-1000 hairy-ball 12 --set motion.0.keyframes.0.time=0.02s --set motion.1.keyframes.0.time=0.02s
+hairs-1000 hairy-ball 40 --set motion.0.keyframes.0.time=0.02s --set motion.1.keyframes.0.time=0.02s
 R
 }
 
