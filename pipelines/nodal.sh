@@ -48,9 +48,9 @@ put() {
 
 head_of_table() {
     cat <<'H'
-# Hard contact: outcomes, and the barrier beside it
+# Hard contact: outcomes
 
-Made by `TABLE=pipelines/results/nodal.md pipelines/nodal.sh` and `... side`; every trajectory passed `ccd-check`. Steps that the
+Made by `TABLE=pipelines/results/nodal.md pipelines/nodal.sh`; every trajectory passed `ccd-check`. Steps that the
 judge refused passed after more rounds of detection, or the barrier took them ("mended": rounds, barrier). Seconds depend on
 the machine and on what else it does.
 
