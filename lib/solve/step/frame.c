@@ -84,8 +84,9 @@ abut_status abut_step_put_record(abut_stepper *s, int with, const abut_report *r
     const abut_solved done = { .objective = &so->prob, .pairs = &at->pairs, .x = at->x, .y = at->y, .v0 = s->v, .v = s->v_end,
                                .past_v = s->past.v, .acc0 = s->acc0, .acc = s->acc, .air = s->air,
                                .force_residual = rep->force_residual, .first = s->at.step == 0 };
-    if (with) abut_motion_acceleration(so->prob.model, s->at.time - (done.first ? 0 : so->prob.model->h[0]), s->acc0);
-    abut_status rc = with && s->air ? abut_step_finish_drag(s, before, err) : ABUT_OK;
+    const double last = s->at.time - (done.first ? 0 : so->prob.model->h[0]);
+    abut_status rc = with ? abut_step_accelerate(s, last, s->acc0, err) : ABUT_OK;
+    if (!rc && with && s->air) rc = abut_step_finish_drag(s, before, err);
     if (rc) return rc;
     abut_lag_exchange(&so->prob.terms, &s->solved_lag);
     rc = abut_record_put(&done, with, s->newton, before, out, &so->scratch, err);

@@ -93,12 +93,25 @@ static abut_status add_force(abut_stepper *s, double *f, double *acc, abut_err *
     return rc;
 }
 
+abut_status abut_step_accelerate(abut_stepper *s, double time, double *acc, abut_err *err)
+{
+    const abut_model *m = s->solver.prob.model;
+    abut_motion_acceleration(m, time, acc);
+    if (!m->mo_newtons) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(&s->solver.scratch);
+    double *f = ABUT_ROOM(&s->solver.scratch, double, 3 * (size_t)m->nv + 1);
+    if (!f) return abut_fail(err, ABUT_E_NOMEM, "loads: %d nodes", m->nv);
+    const abut_status rc = abut_motion_load(m, time, f) ? add_force(s, f, acc, err) : ABUT_OK;
+    abut_arena_release(&s->solver.scratch, mark);
+    return rc;
+}
+
 abut_status abut_step_load_forces(abut_stepper *s, abut_err *err)
 {
     abut_objective *p = &s->solver.prob;
     const size_t n3 = 3 * (size_t)p->model->nv;
-    abut_motion_acceleration(p->model, s->at.time, s->acc);
-    if (!s->air) return ABUT_OK;
+    abut_status rc = abut_step_accelerate(s, s->at.time, s->acc, err);
+    if (rc || !s->air) return rc;
     const abut_air *air = abut_air_of(&p->terms);
     const abut_mark mark = abut_arena_mark(&s->solver.scratch);
     double *f = ABUT_ROOM(&s->solver.scratch, double, n3 + 1);
@@ -107,7 +120,7 @@ abut_status abut_step_load_forces(abut_stepper *s, abut_err *err)
     abut_air_load(air, p->xn, s->air);
     if (!drags(p)) abut_air_drag_gradient(air, s->v, NULL, 1, -1, s->air);
     memcpy(f, s->air, n3 * sizeof *f);
-    const abut_status rc = add_force(s, f, s->acc, err);
+    rc = add_force(s, f, s->acc, err);
     abut_arena_release(&s->solver.scratch, mark);
     return rc;
 }
