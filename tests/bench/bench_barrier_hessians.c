@@ -1,5 +1,5 @@
-/* The Hessians of contacts and of their friction, made and projected: TSV of kind, rows of the matrix, choice, law, contacts, ns a
- * contact on one thread (best of the repeats).  bench_barrier_hessians [most contacts] [repeats]
+/* The Hessians of contacts and of their friction, made and projected: TSV of kind, rows of the matrix, choice, law, contacts,
+ * ns a contact on one thread (best of the repeats).  bench_barrier_hessians [most contacts] [repeats]
  *
  * "expanded": the terms of rank one as packed blocks; "dense eigen": the Hessian projected by its eigenvectors, all rows. */
 #include "base/par.h"
