@@ -31,8 +31,7 @@ typedef struct pcg {
     double *r, *z, *p, *q;
     double *inverse;    /* [n * 3] inverted diagonal blocks; NULL with M */
     double *part;
-    double *fall;       /* [iterations] what each has taken off the energy of the error; NULL: not kept */
-    double *kept;       /* [n] x of an earlier iteration; likewise */
+    double *alpha, *beta;   /* [iterations] steps, and parts of the directions before in each; NULL: not kept */
 } pcg;
 
 /* Positive leading minors (Sylvester), false for a NaN. */
@@ -95,7 +94,7 @@ static abut_status advance(pcg *s, int k, double *rz, double *x, abut_err *err)
                          " (p . A p = %g)", k, pq);
     axpy(s->n, now / pq, s->p, x);
     axpy(s->n, -now / pq, s->q, s->r);
-    if (s->fall) s->fall[k] = now / pq * now;
+    if (s->alpha) s->alpha[k] = now / pq, s->beta[k] = beta;
     *rz = now;
     return ABUT_OK;
 }
@@ -151,55 +150,70 @@ static abut_status approach(pcg *s, double *x, double b_norm, abut_pcg_goal goal
     return ABUT_OK;
 }
 
-/* What is known of the error of x: how far x has moved since iteration `since`, and by how much slower its energy fell then than
- * in as many iterations before. */
-typedef struct error_watch {
-    int since, next;        /* iterations: of the place that is kept, and of the next look */
-    double before;          /* energy that fell between the places before */
-    double error;           /* m, largest of x_i; INFINITY: not known yet */
-} error_watch;
+/* The matrix of Lanczos that iterations make, tridiagonal, from their step lengths and directions (Golub and Van Loan 2013,
+ * 11.3.3). */
+static double lanczos_diagonal(const pcg *s, int i)
+{
+    return 1 / s->alpha[i] + (i ? s->beta[i] / s->alpha[i - 1] : 0);
+}
+
+/* Whether it has an eigenvalue below t: a pivot of T - t I that is not positive. */
+static int has_below(const pcg *s, int k, double t)
+{
+    double pivot = 1;
+    for (int i = 0; i < k; i++) {
+        const double off2 = i ? s->beta[i] / (s->alpha[i - 1] * s->alpha[i - 1]) : 0;
+        pivot = lanczos_diagonal(s, i) - t - off2 / pivot;
+        if (!(pivot > 0)) return 1;
+    }
+    return 0;
+}
+
+/* Its smallest eigenvalue after k iterations, which sinks to that of M^-1 A, to a tenth. */
+static double smallest_ritz(const pcg *s, int k)
+{
+    double hi = lanczos_diagonal(s, 0), lo;
+    for (int i = 1; i < k; i++) hi = fmin(hi, lanczos_diagonal(s, i));
+    for (lo = hi; lo > 0 && has_below(s, k, lo); lo /= 2) hi = lo;
+    for (; hi - lo > 0.1 * lo && lo > 0;) {
+        const double mid = 0.5 * (lo + hi);
+        if (has_below(s, k, mid)) hi = mid;
+        else lo = mid;
+    }
+    return lo;
+}
 
 enum { FIRST_LOOK = 3 };    /* iterations */
 
-static int window(int k) { return FIRST_LOOK + k / 4; }
+/* The look after that of iteration k. */
+static int next_look(int k) { return k + FIRST_LOOK + k / 8; }
 
-/* The rest of a geometric series: what lies ahead of x is to the last window as that is to the one before. */
-static void look(pcg *s, int k, const double *x, error_watch *w)
+/* s->z = M^-1 r is there. */
+static int is_near(const pcg *s, const double *x, int k, double residual, const abut_pcg_reach *reach)
 {
-    double fell = 0, moved = 0;
-    for (int i = w->since; i < k; i++) fell += s->fall[i];
-    for (size_t i = 0; i < s->n; i++) moved = fmax(moved, fabs(x[i] - s->kept[i]));
-    const double each = fell / (k - w->since), ratio = sqrt(each / w->before);
-    w->error = ratio < 1 ? moved * ratio / (1 - ratio) : INFINITY;
-    w->before = each;
-    w->since = k;
-    w->next = k + window(k);
-    memcpy(s->kept, x, s->n * sizeof *x);
-}
-
-static int is_near(const pcg *s, const double *x, double residual, double error, const abut_pcg_reach *reach)
-{
-    if (residual <= reach->close) return 1;
-    if (residual > reach->far || !isfinite(error)) return 0;
+    if (residual > reach->far) return 0;
     const double length = abut_largest(x, s->n), fraction = reach->fraction * length;
-    return error <= (length <= reach->near ? fmin(fraction, reach->within) : fraction);
+    const double allowed = length <= reach->near ? fmin(fraction, reach->within) : fraction;
+    const double last = abut_largest(s->z, s->n);
+    return last <= allowed && last <= allowed * smallest_ritz(s, k);
 }
 
 /* From x = 0 and r = b until it is close enough, or the last iteration. */
 static abut_status reach_for(pcg *s, double *x, double b_norm, const abut_pcg_reach *reach, abut_pcg_report *rep, abut_err *err)
 {
-    error_watch w = { .next = FIRST_LOOK, .error = INFINITY };
     double rz = 0;
-    memset(s->kept, 0, s->n * sizeof *s->kept);
-    for (int k = 0;; k++) {
+    for (int k = 0, look = FIRST_LOOK;; k++) {
         rep->iterations = k;
         rep->residual = norm(s, s->r) / b_norm;
-        const int looks = k == w.next;
-        if (looks) look(s, k, x, &w);
-        rep->converged = (looks || rep->residual <= reach->close) && is_near(s, x, rep->residual, w.error, reach);
+        rep->converged = rep->residual <= reach->close;
         if (rep->converged || k == reach->max_iterations) return ABUT_OK;
         abut_status rc = precondition(s, err);
         if (rc) return abut_wrap(err, "conjugate gradients, iteration %d", k), rc;
+        if (k == look) {
+            rep->converged = is_near(s, x, k, rep->residual, reach);
+            if (rep->converged) return ABUT_OK;
+            look = next_look(k);
+        }
         rc = advance(s, k, &rz, x, err);
         if (rc) return rc;
     }
@@ -244,9 +258,9 @@ static abut_status begin(const abut_operator *A, const abut_precond *M, const do
     for (int k = 0; k < 3; k++) ok &= (*vec[k] = ABUT_ROOM(scratch, double, n + 1)) != NULL;
     s.part = ABUT_ROOM(scratch, double, abut_blocks(n) + 1);
     if (!M) s.inverse = ABUT_ROOM(scratch, double, 3 * n + 1);
-    if (want.reach) s.fall = ABUT_ROOM(scratch, double, (size_t)want.reach->max_iterations + 1);
-    if (want.reach) s.kept = ABUT_ROOM(scratch, double, n + 1);
-    ok &= s.part && (M || s.inverse) && (!want.reach || (s.fall && s.kept));
+    if (want.reach) s.alpha = ABUT_ROOM(scratch, double, (size_t)want.reach->max_iterations + 1);
+    if (want.reach) s.beta = ABUT_ROOM(scratch, double, (size_t)want.reach->max_iterations + 1);
+    ok &= s.part && (M || s.inverse) && (!want.reach || (s.alpha && s.beta));
     const abut_status rc = ok ? solve(&s, b, x, want, report, err)
                               : abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: scratch for %zu rows", n);
     abut_arena_release(scratch, mark);

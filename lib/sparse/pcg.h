@@ -21,9 +21,8 @@ typedef struct abut_pcg_report {
 /* When x is close enough for a step of an optimisation: |b - A x|_2 <= close |b|_2; or |b - A x|_2 <= far |b|_2, and the error of
  * no x_i is larger than `fraction` of the largest |x_i|, nor, where that is at most `near`, than `within`.
  *
- * The error is told by the iterations that were made: x moves towards the solution, and what is ahead of it is to its motion in
- * the last few iterations as that is to the motion in those before, in the norm of the energy, of which each iteration takes off
- * a known part (Hestenes and Stiefel 1952, 6:1; Strakos and Tichy 2002, 4, with a delay that grows with the iterations). */
+ * The error of x is (M^-1 A)^-1 M^-1 r: it is taken for M^-1 r over the smallest eigenvalue of M^-1 A, as the iterations tell
+ * that: the smallest Ritz value of their Lanczos matrix sinks to it. */
 typedef struct abut_pcg_reach {
     double far, close;
     double fraction;

@@ -1,7 +1,7 @@
 /* y = (D + the sum of element sets) x without the matrix of all: each element multiplies its own rows, then each row adds what
- * its corners have.  Sets that `make` writes are made again for every product; a set with a map multiplies vertices W x and adds W^T
- * of the result.  Terms s v v^T that lie in memory are multiplied as they are: t = s v . x, then each row adds its part of t v.
- * It takes 3 numbers and an index for a corner, of a tet a seventh of its packed matrix.
+ * its corners have.  Sets that `make` writes are made again for every product; a set with a map multiplies vertices W x and adds
+ * W^T of the result.  Terms s v v^T that lie in memory are multiplied as they are: t = s v . x, then each row adds its part of
+ * t v.  It takes 3 numbers and an index for a corner, of a tet a seventh of its packed matrix.
  *
  * The first sets, those whose rows last, may be summed with D into 3x3 blocks instead (sparse/bsr.h): of linear tets a product
  * reads a sixth of the memory then that their packed matrices take.  Contacts, which come and go, leave that pattern as it is. */

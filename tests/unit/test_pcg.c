@@ -263,3 +263,59 @@ TEST(an_approach_without_hope_is_given_up_early_and_bad_goals_are_refused)
     abut_chol_free(&old);
     fixture_free(&f);
 }
+
+static double farthest(const double *x, const double *y, size_t n)
+{
+    double d = 0;
+    for (size_t i = 0; i < n; i++) d = fmax(d, fabs(x[i] - y[i]));
+    return d;
+}
+
+/* By diagonal blocks of systems that are ever closer to singular, x against that of a factor. */
+TEST(iterations_end_when_the_error_of_no_row_is_beyond_the_goal_which_they_tell_themselves)
+{
+    for (double mass = 10; mass > 1e-3; mass /= 10) {
+        fixture f = fixture_make();
+        int last = 0;
+        for (size_t i = 0; i < f.n; i++) f.diag[i] *= mass;
+        abut_bsr_assemble(&f.A, f.diag, &f.set, 1);
+        abut_chol *c = factor_of(&f.A);
+        CHECK(!abut_chol_solve(c, f.b, f.y, NULL));
+        const double length = abut_largest(f.y, f.n);
+        for (double fraction = 0.1; fraction > 1e-5; fraction /= 10) {
+            abut_pcg_reach reach = { .far = 1, .close = 1e-14, .fraction = fraction, .max_iterations = 5000 };
+            abut_pcg_report rep;
+            CHECK(!abut_pcg_solve_near(OF(&f.A), NULL, f.b, f.x, reach, &rep, &f.scratch, NULL) && rep.converged);
+            CHECK(farthest(f.x, f.y, f.n) <= fraction * length && rep.iterations >= last && rep.residual > 1e-14);
+            last = rep.iterations;
+            reach.near = 2 * length, reach.within = 1e-2 * fraction * length;
+            CHECK(!abut_pcg_solve_near(OF(&f.A), NULL, f.b, f.x, reach, &rep, &f.scratch, NULL) && rep.converged);
+            CHECK(farthest(f.x, f.y, f.n) <= reach.within && rep.iterations >= last);
+            reach.near = length / 2;        /* x is beyond it */
+            CHECK(!abut_pcg_solve_near(OF(&f.A), NULL, f.b, f.x, reach, &rep, &f.scratch, NULL) && rep.iterations == last);
+        }
+        CHECK(last > 30);
+        abut_chol_free(&c);
+        fixture_free(&f);
+    }
+}
+
+TEST(a_residual_that_is_close_enough_ends_iterations_whatever_the_error_and_a_far_one_does_not)
+{
+    fixture f = fixture_make();
+    const abut_pcg_reach close = { .far = 1e-3, .close = 1e-3, .max_iterations = 1000 };
+    const abut_pcg_reach loose = { .far = 1e-3, .close = 1e-14, .fraction = 100, .max_iterations = 1000 };
+    abut_pcg_report rep, few;
+    abut_err err = { 0 };
+    CHECK(!abut_pcg_solve_near(OF(&f.A), NULL, f.b, f.x, close, &rep, &f.scratch, NULL) && rep.converged);
+    CHECK(residual(&f) <= 1e-3 * (1 + 1e-6));
+    CHECK(!abut_pcg_solve_near(OF(&f.A), NULL, f.b, f.x, loose, &rep, &f.scratch, NULL) && rep.converged);
+    CHECK(residual(&f) <= 1e-3 * (1 + 1e-6));
+    few = rep;
+    const abut_pcg_reach five = { .far = 1e-3, .close = 1e-14, .max_iterations = 5 };
+    CHECK(!abut_pcg_solve_near(OF(&f.A), NULL, f.b, f.x, five, &rep, &f.scratch, NULL));
+    CHECK(!rep.converged && rep.iterations == 5 && few.iterations > 5);
+    CHECK(abut_pcg_solve_near(OF(&f.A), NULL, f.b, f.x, (abut_pcg_reach){ .far = 1 }, &rep, &f.scratch, &err) == ABUT_E_ARG);
+    CHECK(strstr(err.msg, "close 0"));
+    fixture_free(&f);
+}

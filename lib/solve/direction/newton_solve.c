@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #define FAR 0.1             /* of the right-hand side that iterations may leave, */
-#define CLOSE 1e-8         /* and what is small enough whatever the error;  */
-#define FRACTION_ALL 0.05   /* of the direction that its error may have, */
-#define WITHIN_ALL 1e-2     /* and of what the convergence test looks at, there */
+#define CLOSE 1e-8          /* and what is small enough whatever the error; */
+#define FRACTION_ALL 0.2    /* of the direction that its error may have, */
+#define WITHIN_ALL 0.05     /* and of what the convergence test looks at, there */
 
 /* By a factor that is older than the matrix or in single precision: */
 #define FORCE 0.1           /* of the right-hand side that may be left */
