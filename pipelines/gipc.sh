@@ -6,6 +6,7 @@
 #                                       `all`; none: makes the table again from the runs)
 #   ROWS=card BUDGET=600 pipelines/gipc.sh         the published meshes, on two cores that do nothing else: half an hour
 #   STEPS=20                            at most so many steps of each; BUDGET=60: seconds of processor time for each run
+#   THREADS=1                           of step, instead of those that the list says
 #   NEW=1                               only runs that RUNS does not have;  NEW=quiet: and those that others disturbed
 #   RUNS=pipelines/results/gipc.tsv     a line for each run; runs of the same name are replaced, others stay
 #   TABLE=pipelines/results/gipc.md     made of it beside the published figures;  OUT=out/gipc: reports and messages
@@ -94,7 +95,7 @@ while IFS=$'\t' read -r _ group name steps threads check args; do
     file=$(grep -oE '[^ =]*\.(yaml|txt|msh)' <<<"$args" | while read -r f; do [ -e "$f" ] || echo "$f"; done)
     [ -z "$file" ] || { echo "gipc: $group: $name: skipped, no ${file%%$'\n'*}"; continue; }
     [ -z "${STEPS:-}" ] || ((STEPS >= steps)) || steps=$STEPS
-    row "$group" "$name" "$steps" "$threads" "$check" "$args"
+    row "$group" "$name" "$steps" "${THREADS:-$threads}" "$check" "$args"
 done < <(grep '^scene' "$list")
 if chosen projection -; then
     bench=${BENCH:-build/gcc/bench/bench_barrier_hessians}

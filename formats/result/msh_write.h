@@ -1,7 +1,7 @@
 /* Gmsh MSH 4.1: the chosen objects of a frame, with tets of their order.
  *
- * DIR/frame_0012.msh   nodes at rest; tets (types 4, 11, 29, 30), triangles of shells and obstacles, segments, isolated points; an
- *                      entity and a physical group for each object and kind; `displacement`, `velocity` as $NodeData */
+ * DIR/frame_0012.msh   nodes at rest; tets (types 4, 11, 29, 30), triangles of shells and obstacles, segments, isolated points;
+ *                      an entity and a physical group for each object and kind; `displacement`, `velocity` as $NodeData */
 #ifndef ABUT_FORMATS_RESULT_MSH_WRITE_H
 #define ABUT_FORMATS_RESULT_MSH_WRITE_H
 

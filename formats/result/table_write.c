@@ -132,7 +132,7 @@ static abut_status set_forces(abut_table *t, const abut_shot *s, const char *pre
     char name[2 * ABUT_PART_NAME];
     double r[3];
     abut_status rc = ABUT_OK;
-    if (!s->frame->f_reaction || s->head->phase == ABUT_PENDING) return ABUT_OK;
+    if (!s->frame->f_contact || s->head->phase == ABUT_PENDING) return ABUT_OK;
     for (size_t i = 0; i < sizeof force / sizeof *force; i++) {
         if (!force[i].f) continue;
         resultant(s->model, force[i].f, object, r);

@@ -2,6 +2,7 @@
 
 #include "formats/result/out_file.h"
 #include "formats/result/vtu_array.h"
+#include "formats/result/vtu_touch.h"
 #include "model/naming.h"
 #include "model/tets.h"
 
@@ -21,9 +22,9 @@ typedef struct grid {
     int32_t *row;           /* [nc] tet or shell of each cell; NULL in the grid of others */
 } grid;
 
-enum { SOLIDS, OTHERS, SHELLS, GRIDS };
+enum { SOLIDS, OTHERS, SHELLS, GRIDS, TOUCHES = GRIDS, STEMS };
 
-static const char *const STEM[GRIDS] = { "solids", "others", "shells" };
+static const char *const STEM[STEMS] = { "solids", "others", "shells", "contacts" };
 
 struct abut_vtu {
     char *dir;
@@ -31,7 +32,7 @@ struct abut_vtu {
     grid grid[GRIDS];
     struct entry {
         double time;
-        int index, has[GRIDS];
+        int index, has[STEMS];
     } *entry;
     size_t n, cap;
     void *rows;             /* one array, gathered */
@@ -329,15 +330,9 @@ static abut_status put_cell_data(abut_vtu *w, FILE *f, const grid *g, const abut
     return rc;
 }
 
-static void file_head(FILE *f, const char *type)
-{
-    fprintf(f, "<?xml version=\"1.0\"?>\n<VTKFile type=\"%s\" version=\"1.0\" byte_order=\"%s\" header_type=\"UInt64\"%s>\n",
-            type, abut_vtu_byte_order(), strcmp(type, "Collection") ? " compressor=\"vtkZLibDataCompressor\"" : "");
-}
-
 static abut_status write_grid(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
 {
-    file_head(f, "UnstructuredGrid");
+    abut_vtu_head(f, "UnstructuredGrid");
     fprintf(f, "<UnstructuredGrid>\n<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
             "format=\"ascii\">%.17g</DataArray>\n</FieldData>\n<Piece NumberOfPoints=\"%d\" NumberOfCells=\"%d\">\n",
             s->head->time, g->np, g->nc);
@@ -384,6 +379,19 @@ static abut_status take_model(abut_vtu *w, const abut_shot *s, abut_err *err)
     return rc;
 }
 
+/* The table of hard contacts as points. */
+static abut_status write_touches(abut_vtu *w, const abut_shot *s, struct entry *e, abut_err *err)
+{
+    abut_out_file o;
+    abut_status rc = abut_out_open_numbered(&o, w->dir, STEM[TOUCHES], s->index, ".vtu", err);
+    if (rc) return rc;
+    rc = abut_vtu_touches(o.f, s->frame, s->head->time, err);
+    e->has[TOUCHES] = 1;
+    if (rc) abut_out_drop(&o);
+    else rc = abut_out_close(&o, err);
+    return rc;
+}
+
 abut_status abut_vtu_frame(abut_vtu *w, const abut_shot *s, abut_err *err)
 {
     abut_status rc = take_model(w, s, err);
@@ -408,6 +416,7 @@ abut_status abut_vtu_frame(abut_vtu *w, const abut_shot *s, abut_err *err)
         else rc = abut_out_close(&o, err);
         e->has[k] = 1;
     }
+    if (!rc && s->frame->ntc && s->frame->touch_point) rc = write_touches(w, s, e, err);
     if (!rc) w->n++;
     return rc;
 }
@@ -422,10 +431,10 @@ abut_status abut_vtu_close(abut_vtu *w, abut_err *err)
     abut_status rc = abut_out_open(&o, path, err);
     free(path);
     if (rc) return rc;
-    file_head(o.f, "Collection");
+    abut_vtu_head(o.f, "Collection");
     fputs("<Collection>\n", o.f);
     for (size_t i = 0; i < w->n; i++)
-        for (int k = 0; k < GRIDS; k++)
+        for (int k = 0; k < STEMS; k++)
             if (w->entry[i].has[k])
                 fprintf(o.f, "<DataSet timestep=\"%.17g\" group=\"\" part=\"%d\" name=\"%s\" file=\"%s_%04d.vtu\"/>\n",
                         w->entry[i].time, k, STEM[k], STEM[k], w->entry[i].index);

@@ -3,6 +3,7 @@
  * DIR/solids_0012.vtu   tets: points with displacement, velocity, contact_force, object, node;
  *                       cells with J, von_mises_stress, material, tet
  * DIR/others_0012.vtu   triangles, segments, isolated points of objects without tets (obstacles)
+ * DIR/contacts_0012.vtu  hard contacts as points, of frames that have the table touch/: normal, impulse, mu, state
  * The number is the frame's place in the stream.  Arrays of the stream that abut itself does not know are written too,
  * under their names, when their first dimension is the number of nodes or of tets.  EXPORT.md has the details. */
 #ifndef ABUT_FORMATS_RESULT_VTU_H

@@ -3,6 +3,7 @@
 #include "formats/stream/zlib_stream.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { BLOCK = 1 << 17, LEVEL = 4 };
 
@@ -74,7 +75,8 @@ static const char *vtk_type(abut_dtype type)
     return "UInt8";
 }
 
-const char *abut_vtu_byte_order(void)
+/* The value of the attribute byte_order on this machine. */
+static const char *byte_order(void)
 {
     const uint16_t one = 1;
     return *(const uint8_t *)&one ? "LittleEndian" : "BigEndian";
@@ -113,4 +115,10 @@ abut_status abut_vtu_array(FILE *f, const char *name, abut_dtype type, const voi
     free(head);
     free(joined);
     return rc;
+}
+
+void abut_vtu_head(FILE *f, const char *type)
+{
+    fprintf(f, "<?xml version=\"1.0\"?>\n<VTKFile type=\"%s\" version=\"1.0\" byte_order=\"%s\" header_type=\"UInt64\"%s>\n",
+            type, byte_order(), strcmp(type, "Collection") ? " compressor=\"vtkZLibDataCompressor\"" : "");
 }

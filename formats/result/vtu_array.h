@@ -10,7 +10,7 @@
 ABUT_MUST_USE abut_status abut_vtu_array(FILE *f, const char *name, abut_dtype type, const void *data, size_t n,
                                          size_t width, abut_err *err);
 
-/** The value of the attribute byte_order on this machine. */
-const char *abut_vtu_byte_order(void);
+/** The first lines of a file of that type ("UnstructuredGrid"). */
+void abut_vtu_head(FILE *f, const char *type);
 
 #endif

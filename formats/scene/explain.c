@@ -47,7 +47,7 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     said(f, "time step", s->step.value, "s", &s->step);
     if (s->end.value > 0) said(f, "end", s->end.value, "s", &s->end);
     static const char *const scheme[ABUT_ALL_SCHEMES] = { "implicit Euler", "implicit Newmark", "BDF2", "implicit midpoint",
-                                                    "quasi-static" };
+                                                        "quasi-static", "BDF3", "BDF4", "BDF5", "BDF6" };
     fprintf(f, "  %-16s %s\n", "time scheme", scheme[s->scheme]);
     if (s->damp_mass.value > 0) said(f, "mass damping", s->damp_mass.value, "1/s", &s->damp_mass);
     if (s->damp_stiffness.value > 0) said(f, "stiffness damping", s->damp_stiffness.value, "s", &s->damp_stiffness);

@@ -64,7 +64,8 @@ static abut_status parameter(const abut_tree *map, const char *key, const char *
 static abut_status read_time(abut_scene_reader *r, const abut_tree *t, abut_err *err)
 {
     static const char *const keys[] = { "step", "end", "scheme", NULL };
-    static const char *const schemes[] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint", "quasi-static", NULL };
+    static const char *const schemes[] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint", "quasi-static",
+                                           "bdf3", "bdf4", "bdf5", "bdf6", NULL };
     abut_status rc = abut_tree_keys(t, "time", keys, err);
     if (!rc) rc = parameter(t, "step", "time.step", ABUT_Q_TIME, 0, &r->scene->step, err);
     if (!rc) rc = parameter(t, "end", "time.end", ABUT_Q_TIME, 0, &r->scene->end, err);

@@ -3,6 +3,8 @@
 #include "base/par.h"
 
 #include <assert.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +119,9 @@ static abut_status sums(abut_collmesh *cm, abut_err *err)
         memcpy(W->col + W->first[v], m->map_node + lo, (size_t)count * sizeof *W->col);
         memcpy(W->weight + W->first[v], m->map_weight + lo, (size_t)count * sizeof *W->weight);
         W->first[v + 1] = W->first[v] + count;
+        double size = 1;        /* of y0: no larger than the scene */
+        for (int32_t k = 0; k < count; k++) size += fabs(m->map_weight[lo + k]);
+        cm->rounding = fmax(cm->rounding, (count + 2) * 0x1p-53 * size);
     }
     cm->y0 = m->map_offset;
     return abut_row_map_transpose(W, err);
@@ -247,9 +252,22 @@ int32_t abut_collmesh_node(const abut_collmesh *cm, int32_t vertex)
     return W->col[best];
 }
 
+/* Sums of nodes go by their own numbers, which ccd-check names, too. */
+static const char *vertices_words(const abut_collmesh *cm, const int32_t *vertex, int n, char buf[ABUT_NODES_WORDS])
+{
+    static const char *const what[] = { "", "vertex", "edge of vertices", "triangle of vertices" };
+    char object[ABUT_OBJECT_WORDS];
+    int used = snprintf(buf, ABUT_NODES_WORDS, "%s", what[n < 4 ? n : 3]);
+    for (int k = 0; k < n; k++) used += snprintf(buf + used, ABUT_NODES_WORDS - (size_t)used, " %d", vertex[k]);
+    snprintf(buf + used, ABUT_NODES_WORDS - (size_t)used, " of %s",
+             abut_object_words(cm->model, abut_collmesh_object(cm, vertex[0]), object));
+    return buf;
+}
+
 const char *abut_collmesh_words(const abut_collmesh *cm, const int32_t *vertex, int n, char buf[ABUT_NODES_WORDS])
 {
     int32_t node[4];
+    if (cm->W.first) return vertices_words(cm, vertex, n, buf);
     for (int k = 0; k < n && k < 4; k++) node[k] = abut_collmesh_node(cm, vertex[k]);
     return abut_nodes_words(cm->model, node, n, buf);
 }

@@ -29,6 +29,7 @@ typedef struct abut_collmesh {
     int32_t *loose;             /* [n_loose] vertices in no triangle, ascending */
     int32_t *seg;               /* [n_seg] edges that are no side of a triangle, ascending */
     int32_t *point;             /* [n_point] vertices in no edge and no triangle, ascending */
+    double rounding;            /* |error| of a coordinate of y over the largest of x; 0 where W selects */
     double *xi;                 /* [nc] contact thickness of each vertex, m; NULL: 0 everywhere */
 } abut_collmesh;
 
@@ -70,7 +71,8 @@ static inline int32_t abut_collmesh_object(const abut_collmesh *cm, int32_t vert
 {
     return cm->model->body[abut_collmesh_node(cm, vertex)];
 }
-/** "node 3 of 'ball'", "edge 3 4 of 'ball'": a primitive of n vertices by its nodes (model/naming.h); returns buf. */
+/** "node 3 of 'ball'", "edge 3 4 of 'ball'": a primitive of n vertices by its nodes (model/naming.h); where they are sums of
+ * nodes "edge of vertices 30 40 of 'ball'"; returns buf. */
 const char *abut_collmesh_words(const abut_collmesh *cm, const int32_t *vertex, int n, char buf[ABUT_NODES_WORDS]);
 
 /** Thickness of a stencil of vertices v[4], m: the mean of its two primitives' (Li 2020, 5.5), each of one object. */

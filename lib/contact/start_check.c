@@ -1,5 +1,6 @@
 #include "contact/start_check.h"
 
+#include "contact/enclosed.h"
 #include "contact/intersect.h"
 #include "contact/primitive_name.h"
 #include "geom/bvh.h"
@@ -256,6 +257,25 @@ static abut_status list_inside(check *c, const double *x, abut_err *err)
     return rc;
 }
 
+/* The same by closed contact surfaces, where they are no faces of tets. */
+static abut_status list_enclosed(check *c, abut_err *err)
+{
+    const abut_model *m = c->cm.model;
+    int32_t *in = malloc(((size_t)c->cm.nc + 1) * sizeof *in);
+    abut_status rc = in ? abut_enclosed_find(&c->cm, c->y, in, err)
+                        : abut_fail(err, ABUT_E_NOMEM, "start check: no memory for %d vertices", c->cm.nc);
+    for (int32_t v = 0; v < c->cm.nc && !rc; v++) {
+        char one[ABUT_PRIMITIVE_NAME] = "", object[ABUT_OBJECT_WORDS];
+        if (in[v] < 0 || c->vert_hit[v]) continue;
+        c->vert_hit[v] = 1;
+        if (!abut_offenders_full(c->bad)) describe(c, &v, 1, one);
+        rc = abut_offenders_add(c->bad, 1, 0, c->y + 3 * (size_t)v, err, "%s is inside of %s", one,
+                                abut_object_words(m, in[v], object));
+    }
+    free(in);
+    return rc;
+}
+
 int abut_start_short_edge(const abut_collmesh *cm, const abut_arrays *set, const double *y, char *text, size_t size)
 {
     int32_t best = -1, *degree = cm->xi ? calloc((size_t)cm->nc + 1, sizeof *degree) : NULL;
@@ -304,7 +324,7 @@ abut_status abut_start_check(const abut_model *model, const abut_arrays *set, co
     abut_status rc = prepare(&c, model, x, err);
     if (!rc) rc = list_intersections(&c, err);
     if (!rc) rc = list_touches(&c, err);
-    if (!rc && abut_collmesh_selects(&c.cm)) rc = list_inside(&c, x, err);
+    if (!rc) rc = abut_collmesh_selects(&c.cm) ? list_inside(&c, x, err) : list_enclosed(&c, err);
     if (!rc) rc = plane_gaps(&c, err);
     name_nearest(&c, &c.near, gap->text, sizeof gap->text);
     name_nearest(&c, &c.fine, gap->fine_text, sizeof gap->fine_text);

@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) void pair_bound(abut_stencil s, con
     const int n = abut_stencil_size(s);
     abut_sweep_gather(m->y, v, n, x0);
     abut_sweep_gather(m->y1, v, n, x1);
-    const abut_ccd_answer a = abut_ccd_additive(s, x0, x1, xi, m->slack, out->toi, &toi);
+    const abut_ccd_answer a = abut_ccd_additive(s, x0, x1, xi + m->round, m->slack, out->toi, &toi);
     if (a == ABUT_CCD_CLEAR || (a == ABUT_CCD_HIT && !(toi < out->toi))) return;
     *out = (struct block_bound){ toi, k, 1, a == ABUT_CCD_BAD };
 }

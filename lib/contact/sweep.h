@@ -13,6 +13,7 @@
 typedef struct abut_sweep {
     const double *y, *y1;   /* [3 nc] start, end */
     double slack;           /* of the start gap: what is to be left */
+    double round;           /* m: what rounding of y0 + W x may take of a gap at both ends of a step; 0 where W selects */
     double tiny;            /* m: what rounding may take a visible part of is left to the CCD */
 } abut_sweep;
 
@@ -26,7 +27,7 @@ static inline abut_sweep abut_sweep_of(const abut_collmesh *cm, const double *y,
         most = a > most ? a : most;
         most = b > most ? b : most;
     }
-    return (abut_sweep){ y, y1, slack, 0x1p-43 * most };
+    return (abut_sweep){ y, y1, slack, 4 * cm->rounding * most, 0x1p-43 * most };
 }
 
 /** A bit for each of four candidates: set where it keeps its slack up to t_max and the first slab proves it. */

@@ -58,16 +58,19 @@ abut_status abut_mesh_volume(const abut_mesh *m, double *volume, double center[3
     return rc;
 }
 
-/* A y = b for a symmetric positive matrix of 4 rows, by Cholesky; 0: it is not positive. */
+/* A y = b for a symmetric positive semidefinite matrix of 4 rows, by Cholesky, y in place of b; a pivot of 0 makes its y 0: centres
+ * in a plane cannot tell what is across it.  0: there is no solution. */
 static int solve4(double A[4][4], double b[4])
 {
     const double size = A[0][0] + A[1][1] + A[2][2] + A[3][3];
+    double B[4][4], left[4], most = 0;
+    memcpy(B, A, sizeof B), memcpy(left, b, sizeof left);
     for (int i = 0; i < 4; i++)
         for (int j = 0; j <= i; j++) {
             double s = A[i][j];
             for (int k = 0; k < j; k++) s -= A[i][k] * A[j][k];
-            if (i == j && !(s > 1e-14 * size)) return 0;
-            A[i][j] = i == j ? sqrt(s) : s / A[j][j];
+            if (i == j) A[i][j] = s > 1e-12 * size ? sqrt(s) : INFINITY;
+            else A[i][j] = s / A[j][j];
         }
     for (int i = 0; i < 4; i++) {
         for (int k = 0; k < i; k++) b[i] -= A[i][k] * b[k];
@@ -77,7 +80,11 @@ static int solve4(double A[4][4], double b[4])
         for (int k = i + 1; k < 4; k++) b[i] -= A[k][i] * b[k];
         b[i] /= A[i][i];
     }
-    return 1;
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < 4; j++) left[i] -= B[i][j] * b[j];
+        most = fmax(most, fabs(left[i]));
+    }
+    return most <= 1e-9 * size;
 }
 
 /* One tet's row of the conditions, lengths in units of `unit`. */

@@ -18,19 +18,6 @@ void abut_snap_clear(abut_snap *s)
     memset(s, 0, sizeof *s);
 }
 
-abut_status abut_snap_copy(abut_snap *to, const abut_snap *a, abut_err *err)
-{
-    *to = *a;
-    to->tree = NULL;
-    to->mesh = (abut_mesh){ 0 };
-    to->capsule = malloc(((size_t)a->ncapsules + 1) * sizeof *to->capsule);
-    abut_status rc = to->capsule ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "no memory for %d capsules", a->ncapsules);
-    if (!rc && a->ncapsules) memcpy(to->capsule, a->capsule, (size_t)a->ncapsules * sizeof *to->capsule);
-    if (!rc) rc = abut_mesh_append(&to->mesh, &a->mesh, err);
-    if (rc) abut_snap_clear(to);
-    return rc;
-}
-
 /* p at the distance r from the origin in the plane of its coordinates other than y, or in space. */
 static int to_radius(abut_vec3 *p, int in_space, double r)
 {

@@ -36,7 +36,4 @@ void abut_snap_clear(abut_snap *s);
  * returns 0: there is none, and x stays */
 int abut_snap_point(const abut_snap *s, abut_vec3 x, const abut_vec3 *normal, int k, double reach, abut_vec3 *y);
 
-/** Copies a; *to is overwritten.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_snap_copy(abut_snap *to, const abut_snap *a, abut_err *err);
-
 #endif

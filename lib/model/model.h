@@ -22,7 +22,11 @@ enum { ABUT_MEMBRANE_ISOTROPIC = 0 /* the constitutive model in plane stress */,
 
 /* Time integrators; formulas in solve/integrator.h.  The numbers stand in streams: append only. */
 enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_MIDPOINT = 3,
-       ABUT_SCHEMES = 4 /* how many have inertia */, ABUT_QUASI_STATIC = 4, ABUT_ALL_SCHEMES = 5 };
+       ABUT_SCHEMES = 4 /* how many of order 1 and 2 */, ABUT_QUASI_STATIC = 4, ABUT_BDF3 = 5, ABUT_BDF4 = 6, ABUT_BDF5 = 7,
+       ABUT_BDF6 = 8, ABUT_ALL_SCHEMES = 9 };
+
+/* States before the start of a step that a scheme may know: node/x1 and node/v1 one step earlier, ... */
+enum { ABUT_PAST = 5 };
 
 /* What a scene asks to be solved by.  The numbers stand in streams: append only. */
 enum { ABUT_SOLVED_BY_BARRIER = 0, ABUT_SOLVED_BY_NODAL = 1 /* exact Coulomb friction on nodes */, ABUT_SOLVED_BY = 2 /* how many */ };
@@ -87,6 +91,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(mo_node,       "motion/node",        int32_t, I32, nmn, 0, "",      OPT)  \
     F(mo_scale,      "motion/scale",       double,  F64, nmo, 3, "1/s",   MAY)  /* MOVE: growth along each axis about the center */ \
     F(mo_share,      "motion/share",       double,  F64, nmn, 3, "",      MAY)  /* FORCE: what a node gets of linear; absent: 1 */ \
+    F(mo_newtons,    "motion/newtons",     int32_t, I32, nmo, 0, "",      MAY)  /* FORCE: 1: linear times share is a force, N; absent: 0 */ \
     F(mo_key,        "motion/key",         int32_t, I32, nmo, 2, "",      MAY)  /* KEYS, PATH: [lo, hi) rows of key/      */ \
     F(mo_smooth,     "motion/smooth",      int32_t, I32, nmo, 0, "",      MAY)  /* KEYS, PATH: 1 rests at every key       */ \
     F(mo_path,       "motion/path",        int32_t, I32, nmo, 0, "",      MAY)  /* PATH: its first row of path/x, a row for each node, key by key */ \
@@ -176,8 +181,16 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED) /* positions at the frame's time          */ \
     F(v,          "node/v",           double,  F64, nv, 3, "m/s",  NEED) /* velocities                             */ \
     F(a,          "node/a",           double,  F64, nv, 3, "m/s^2", MAY) /* Newmark: accelerations by all forces   */ \
-    F(x1,         "node/x1",          double,  F64, nv, 3, "m",    MAY)  /* BDF2: positions one step earlier       */ \
-    F(v1,         "node/v1",          double,  F64, nv, 3, "m/s",  MAY)  /* BDF2: velocities one step earlier      */ \
+    F(x1,         "node/x1",          double,  F64, nv, 3, "m",    MAY)  /* BDF2 and up: positions one step earlier */ \
+    F(v1,         "node/v1",          double,  F64, nv, 3, "m/s",  MAY)  /* velocities there                       */ \
+    F(x2,         "node/x2",          double,  F64, nv, 3, "m",    MAY)  /* BDF3 and up: two steps earlier; and so on */ \
+    F(v2,         "node/v2",          double,  F64, nv, 3, "m/s",  MAY)  \
+    F(x3,         "node/x3",          double,  F64, nv, 3, "m",    MAY)  \
+    F(v3,         "node/v3",          double,  F64, nv, 3, "m/s",  MAY)  \
+    F(x4,         "node/x4",          double,  F64, nv, 3, "m",    MAY)  \
+    F(v4,         "node/v4",          double,  F64, nv, 3, "m/s",  MAY)  \
+    F(x5,         "node/x5",          double,  F64, nv, 3, "m",    MAY)  \
+    F(v5,         "node/v5",          double,  F64, nv, 3, "m/s",  MAY)  \
     F(kappa,      "contact/kappa",    double,  F64, 1, 0, "kg/m^2", OPT) /* barrier stiffness at the end of the step */ \
     F(strain_kappa, "strain/kappa",   double,  F64, 1, 0, "Pa",   MAY)  /* stiffness of the stretch limits at the end of the step */ \
     F(gain,       "midpoint/gain",    double,  F64, 1, 0, "J",    MAY)  /* energy that the rule has created since a step was damped */ \

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Rows n of `width` indices of the array `name`, each in [low, high). */
@@ -293,6 +294,7 @@ static abut_status check_motion(const abut_model *m, abut_err *err)
     abut_status rc;
     if ((rc = indices("motion/kind", m->mo_kind, m->nmo, 1, 0, ABUT_MOTION_KINDS, err)) ||
         (rc = indices("motion/node", m->mo_node, m->nmn, 1, 0, m->nv, err)) ||
+        (m->mo_newtons && (rc = indices("motion/newtons", m->mo_newtons, m->nmo, 1, 0, 2, err))) ||
         (m->mo_smooth && (rc = indices("motion/smooth", m->mo_smooth, m->nmo, 1, 0, 2, err))) ||
         (m->key_turn && (rc = check_quaternions("key/rotation", m->key_turn, m->nk, err))) ||
         (m->key_scale && (rc = domain("key/scale", m->key_scale, 3 * (size_t)m->nk, 0, 0, INFINITY, err))))
@@ -519,12 +521,34 @@ abut_status abut_model_check(const abut_model *m, abut_err *err)
     return check_parameters(m, err);
 }
 
+/* Positions and velocities of former states come together, and with all later ones. */
+static abut_status check_past(const abut_frame *f, abut_err *err)
+{
+    const double *const x[] = { f->x1, f->x2, f->x3, f->x4, f->x5 }, *const v[] = { f->v1, f->v2, f->v3, f->v4, f->v5 };
+    for (int k = 0; k < ABUT_PAST; k++) {
+        char lacks[16], has[16];
+        const int later = k > 0 && x[k] && !x[k - 1];
+        if (!x[k] == !v[k] && !later) {
+            snprintf(has, sizeof has, "node/x%d", k + 1);
+            abut_status rc = near_enough(has, x[k], f->nv, err);
+            has[5] = 'v';
+            if (!rc) rc = near_enough(has, v[k], f->nv, err);
+            if (rc) return rc;
+            continue;
+        }
+        snprintf(lacks, sizeof lacks, "node/%c%d", later || v[k] ? 'x' : 'v', later ? k : k + 1);
+        snprintf(has, sizeof has, "node/%c%d", x[k] ? 'x' : 'v', k + 1);
+        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'", lacks, has);
+    }
+    return ABUT_OK;
+}
+
 static abut_status check_vectors(const abut_frame *f, abut_err *err)
 {
     abut_status rc;
     if ((rc = near_enough("node/x", f->x, f->nv, err)) || (rc = near_enough("node/v", f->v, f->nv, err)) ||
-        (rc = near_enough("node/a", f->a, f->nv, err)) || (rc = near_enough("node/x1", f->x1, f->nv, err)) ||
-        (rc = near_enough("node/v1", f->v1, f->nv, err)) || (rc = near_enough("step/waypoints", f->waypoints, f->nw, err)) ||
+        (rc = near_enough("node/a", f->a, f->nv, err)) || (rc = check_past(f, err)) ||
+        (rc = near_enough("step/waypoints", f->waypoints, f->nw, err)) ||
         (rc = near_enough("node/contact-impulse", f->impulse, f->nv, err)) || (rc = near_enough("step/x0", f->x0, f->nv, err)))
         return rc;
     return near_enough("step/multiplier", f->multiplier, f->nv, err);
@@ -609,9 +633,6 @@ abut_status abut_frame_check(const abut_frame *f, const abut_model *m, abut_err 
     if (!f->penalty != !f->multiplier)
         return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'",
                          f->penalty ? "step/multiplier" : "step/penalty", f->penalty ? "step/penalty" : "step/multiplier");
-    if (!f->x1 != !f->v1)
-        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'", f->x1 ? "node/v1" : "node/x1",
-                         f->x1 ? "node/x1" : "node/v1");
     if (f->nw % f->nv)
         return abut_fail(err, ABUT_E_FORMAT, "step/waypoints has %d rows, expected a multiple of the %d nodes", f->nw, f->nv);
     return ABUT_OK;

@@ -211,16 +211,31 @@ void abut_motion_targets(const abut_model *m, double t, const double *x, double 
             move_nodes(m, k, t, obstacle, x, target, held);
 }
 
+/* out += what FORCE motions give their nodes at that time, those in newtons or the others; returns how many there are. */
+static int32_t add_forces(const abut_model *m, double t, int newtons, double *out)
+{
+    int32_t n = 0;
+    for (int32_t k = 0; k < m->nmo; k++) {
+        if (m->mo_kind[k] != ABUT_MOTION_FORCE || !belongs(m, k, t) || (m->mo_newtons && m->mo_newtons[k]) != newtons) continue;
+        n++;
+        for (int32_t j = m->mo_first[2 * k]; j < m->mo_first[2 * k + 1]; j++)
+            for (int d = 0; d < 3; d++) {
+                const double share = m->mo_share ? m->mo_share[3 * (size_t)j + (size_t)d] : 1;
+                out[3 * m->mo_node[j] + d] += m->mo_linear[3 * k + d] * share;
+            }
+    }
+    return n;
+}
+
 void abut_motion_acceleration(const abut_model *m, double t, double *acc)
 {
     for (int32_t i = 0; i < m->nv; i++)
         for (int k = 0; k < 3; k++) acc[3 * i + k] = m->gravity[k];
-    for (int32_t k = 0; k < m->nmo; k++) {
-        if (m->mo_kind[k] != ABUT_MOTION_FORCE || !belongs(m, k, t)) continue;
-        for (int32_t j = m->mo_first[2 * k]; j < m->mo_first[2 * k + 1]; j++)
-            for (int d = 0; d < 3; d++) {
-                const double share = m->mo_share ? m->mo_share[3 * (size_t)j + (size_t)d] : 1;
-                acc[3 * m->mo_node[j] + d] += m->mo_linear[3 * k + d] * share;
-            }
-    }
+    (void)add_forces(m, t, 0, acc);
+}
+
+int abut_motion_load(const abut_model *m, double t, double *f)
+{
+    memset(f, 0, 3 * (size_t)m->nv * sizeof *f);
+    return m->mo_newtons && add_forces(m, t, 1, f) > 0;
 }

@@ -26,7 +26,9 @@
  *  held[nv]          out: 1 for prescribed nodes (obstacles, and handles under a motion of this step), else 0 */
 void abut_motion_targets(const abut_model *m, double t, const double *x, double *target, uint8_t *held);
 
-/** acc[3 nv] m/s^2: gravity plus the FORCE motions that the step from t to t + h belongs to. */
+/** acc[3 nv] m/s^2: gravity plus the FORCE motions that the step from t to t + h belongs to, but those in newtons. */
 void abut_motion_acceleration(const abut_model *m, double t, double *acc);
+/** f[3 nv] N: those; returns 1 when there is one. */
+int abut_motion_load(const abut_model *m, double t, double *f);
 
 #endif

@@ -1,6 +1,8 @@
 #include "scene/build_parts.h"
 
+#include "geom/quadrature.h"
 #include "math/vec3.h"
+#include "mesh/surface.h"
 #include "model/model.h"
 
 #include <assert.h>
@@ -14,7 +16,7 @@ typedef struct motions {
     int32_t n, cap, nnodes, cap_nodes, nkeys, cap_keys, npath, cap_path;
     struct row {
         int32_t kind, lo, hi, key[2], smooth, path;
-        int hold;
+        int hold, newtons;      /* FORCE: linear times share is a force */
         double window[2], linear[3], angular[3], scale[3], center[3];
         const char *from;
     } *row;
@@ -194,9 +196,48 @@ static abut_status set_path(motions *m, const abut_scene_path *path, int32_t nv,
     return ABUT_OK;
 }
 
-/* Force per area on the triangles of an object whose corners are all selected, a third to each; returns their number.
- * at[nv]: the row of a point, or -1. */
-static int32_t load_triangles(const abut_build *b, motions *m, const abut_part *p, const abut_scene_motion *s, const int32_t *at)
+/* Forces on the faces of tets of higher order whose nodes are all selected: the integral of each basis times the load, which the
+ * bases of the face on the map of the face make a polynomial. */
+static abut_status load_faces(motions *m, const abut_part *p, const abut_scene_motion *s, const int32_t *at, int32_t *loaded,
+                              abut_err *err)
+{
+    const abut_mesh *mesh = &p->object->mesh;
+    const int order = abut_mesh_order(mesh), n = abut_triangle_nodes(order);
+    int64_t *face = NULL;
+    int32_t faces = 0;
+    abut_quadrature q = { 0 };
+    abut_status rc = abut_surface_faces(mesh->tet, mesh->nt, mesh->nv, &face, &faces, err);
+    if (!rc) rc = abut_quadrature_triangle(order + 2 * (order - 1), &q, err);
+    for (int32_t i = 0; i < faces && !rc; i++) {
+        int32_t node[ABUT_TET_NODES_MAX];
+        int of_face[ABUT_FACE_NODES_MAX], all = 1;
+        abut_mesh_tet_nodes(mesh, (int32_t)(face[i] / 4), node);
+        abut_tet_face_nodes(order, (int)(face[i] % 4), of_face);
+        for (int k = 0; k < n; k++) all &= at[node[of_face[k]]] >= 0;
+        *loaded += all;
+        for (int j = 0; j < q.n && all; j++) {
+            double phi[ABUT_FACE_NODES_MAX], dphi[ABUT_FACE_NODES_MAX][2];
+            abut_vec3 d[2] = { { 0, 0, 0 }, { 0, 0, 0 } }, f = abut_v3_get(s->linear);
+            abut_triangle_basis(order, q.L + 3 * j, phi, dphi);
+            for (int k = 0; k < n; k++)
+                for (int c = 0; c < 2; c++) d[c] = abut_v3_axpy(d[c], dphi[k][c], abut_v3_get(mesh->x + 3 * (size_t)node[of_face[k]]));
+            const abut_vec3 area = abut_v3_scale(0.5 * q.w[j], abut_v3_cross(d[0], d[1]));
+            f = s->act == ABUT_ACT_PRESSURE ? abut_v3_scale(-f.x, area) : abut_v3_scale(abut_v3_norm(area), f);
+            for (int k = 0; k < n; k++) {
+                double *share = m->node[at[node[of_face[k]]]].share;
+                abut_v3_put(share, abut_v3_axpy(abut_v3_get(share), phi[k], f));
+            }
+        }
+    }
+    abut_quadrature_clear(&q);
+    free(face);
+    return rc;
+}
+
+/* Force per area on the triangles of an object whose corners are all selected, a third to each, in newtons or over the mass of the
+ * node; returns their number.  at[nv]: the row of a point, or -1. */
+static int32_t load_triangles(const abut_build *b, motions *m, const abut_part *p, const abut_scene_motion *s, const int32_t *at,
+                              int newtons)
 {
     int32_t loaded = 0;
     for (int32_t t = 0; t < p->ntri; t++) {
@@ -208,7 +249,8 @@ static int32_t load_triangles(const abut_build *b, motions *m, const abut_part *
         f = s->act == ABUT_ACT_PRESSURE ? abut_v3_scale(-f.x, area) : abut_v3_scale(abut_v3_norm(area), f);
         for (int k = 0; k < 3; k++) {
             double *share = m->node[at[v[k]]].share;
-            abut_v3_put(share, abut_v3_axpy(abut_v3_get(share), 1 / (3 * b->mass[m->node[at[v[k]]].node]), f));
+            const double mass = newtons ? 1 : b->mass[m->node[at[v[k]]].node];
+            abut_v3_put(share, abut_v3_axpy(abut_v3_get(share), 1 / (3 * mass), f));
         }
         loaded++;
     }
@@ -218,23 +260,39 @@ static int32_t load_triangles(const abut_build *b, motions *m, const abut_part *
 static abut_status load_surface(abut_build *b, motions *m, const abut_scene_motion *s, struct row *r, abut_err *err)
 {
     int32_t loaded = 0;
+    abut_status rc = ABUT_OK;
     for (int32_t i = r->lo; i < r->hi; i++) memset(m->node[i].share, 0, sizeof m->node[i].share);
-    for (int32_t o = 0; o < b->scene->nobjects; o++) {
+    for (int32_t o = 0; o < b->scene->nobjects && !rc; o++) {
         const abut_part *p = &b->part[o];
         int32_t *at = malloc(((size_t)p->object->mesh.nv + 1) * sizeof *at);
         if (!at) return abut_fail(err, ABUT_E_NOMEM, "motions: no memory for %d nodes", p->object->mesh.nv);
         memset(at, -1, ((size_t)p->object->mesh.nv + 1) * sizeof *at);
         for (int32_t i = r->lo; i < r->hi; i++)
             if (m->node[i].node >= p->first && m->node[i].node < p->first + p->nodes) at[m->node[i].point] = i;
-        loaded += load_triangles(b, m, p, s, at);
+        if (abut_mesh_order(&p->object->mesh) > 1) rc = load_faces(m, p, s, at, &loaded, err);
+        else loaded += load_triangles(b, m, p, s, at, r->newtons);
         free(at);
     }
+    if (rc) return rc;
     return loaded ? ABUT_OK : abut_fail(err, ABUT_E_FORMAT, "%s: no triangle of a surface has all its corners among the %d "
                                         "selected "
                                         "nodes", s->from, r->hi - r->lo);
 }
 
-/* Forces as what each node gets of an acceleration of 1 m/s^2 along every axis, or one acceleration for all. */
+/* 1 when a node of the row is of tets of order 2 and more: no acceleration of it alone is a force on it alone. */
+static int has_high(const abut_build *b, const motions *m, const struct row *r)
+{
+    for (int32_t o = 0; o < b->scene->nobjects; o++) {
+        const abut_part *p = &b->part[o];
+        if (abut_mesh_order(&p->object->mesh) == 1) continue;
+        for (int32_t i = r->lo; i < r->hi; i++)
+            if (m->node[i].node >= p->first && m->node[i].node < p->first + p->nodes) return 1;
+    }
+    return 0;
+}
+
+/* Forces as what each node gets of an acceleration of 1 m/s^2 along every axis, or one acceleration for all; in newtons where the
+ * mass matrix is not diagonal. */
 static abut_status set_force(abut_build *b, motions *m, const abut_scene_motion *s, struct row *r, abut_err *err)
 {
     double mass = 0;
@@ -244,7 +302,10 @@ static abut_status set_force(abut_build *b, motions *m, const abut_scene_motion 
         mass += b->mass[m->node[i].node];
     }
     r->kind = ABUT_MOTION_FORCE;
-    for (int k = 0; k < 3 && s->act == ABUT_ACT_FORCE; k++) r->linear[k] /= mass;
+    r->newtons = s->act != ABUT_ACT_ACCELERATE && s->act != ABUT_ACT_DENSITY && has_high(b, m, r);
+    for (int32_t i = r->lo; i < r->hi && r->newtons && s->act == ABUT_ACT_FORCE; i++)
+        for (int k = 0; k < 3; k++) m->node[i].share[k] = b->mass[m->node[i].node] / mass;
+    for (int k = 0; k < 3 && s->act == ABUT_ACT_FORCE && !r->newtons; k++) r->linear[k] /= mass;
     if (s->act == ABUT_ACT_ACCELERATE || s->act == ABUT_ACT_FORCE) return ABUT_OK;
     for (int k = 0; k < 3; k++) r->linear[k] = 1;
     if (s->act != ABUT_ACT_DENSITY) return load_surface(b, m, s, r, err);
@@ -427,6 +488,19 @@ static abut_status put_shares(abut_build *b, const motions *m, abut_err *err)
     return ABUT_OK;
 }
 
+static abut_status put_newtons(abut_build *b, const motions *m, abut_err *err)
+{
+    int32_t *newtons;
+    int some = 0;
+    for (int32_t k = 0; k < m->n; k++) some |= m->row[k].newtons;
+    if (!some) return ABUT_OK;
+    const abut_status rc = put_array(b, "motion/newtons", m->n, &newtons, err);
+    if (rc) return rc;
+    for (int32_t k = 0; k < m->n; k++) newtons[k] = m->row[k].newtons;
+    abut_arrays_find(b->model, "motion/newtons")->flags |= ABUT_A_REQUIRED;
+    return ABUT_OK;
+}
+
 static abut_status put_keys(abut_build *b, const motions *m, abut_err *err)
 {
     int32_t *key, *smooth, *path;
@@ -486,6 +560,7 @@ static abut_status put(abut_build *b, const motions *m, abut_err *err)
     b->out->motions = m->n;
     rc = put_scales(b, m, err);
     if (!rc) rc = put_shares(b, m, err);
+    if (!rc) rc = put_newtons(b, m, err);
     return rc ? rc : put_keys(b, m, err);
 }
 

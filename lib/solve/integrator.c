@@ -10,11 +10,61 @@
  * above the rounding of a factorisation. */
 #define STATIC_SHIFT 1e-9
 
+/* ---- BDF ---- */
+
+/* b, and a_1, ... of the states before the start; a_0 is 1 less their sum */
+static const struct bdf {
+    int scheme;
+    double b, a[ABUT_PAST];
+} family[ABUT_PAST + 1] = {
+    { ABUT_IMPLICIT_EULER, 1, { 0 } },
+    { ABUT_BDF2, 2.0 / 3, { -1.0 / 3 } },
+    { ABUT_BDF3, 6.0 / 11, { -9.0 / 11, 2.0 / 11 } },
+    { ABUT_BDF4, 12.0 / 25, { -36.0 / 25, 16.0 / 25, -3.0 / 25 } },
+    { ABUT_BDF5, 60.0 / 137, { -300.0 / 137, 200.0 / 137, -75.0 / 137, 12.0 / 137 } },
+    { ABUT_BDF6, 20.0 / 49, { -450.0 / 147, 400.0 / 147, -225.0 / 147, 72.0 / 147, -10.0 / 147 } },
+};
+
+int abut_integrator_past(int scheme)
+{
+    return scheme == ABUT_BDF2 ? 1 : scheme >= ABUT_BDF3 && scheme <= ABUT_BDF6 ? scheme - ABUT_BDF3 + 2 : 0;
+}
+
+int abut_integrator_bdf(int past) { return family[past].scheme; }
+
+int abut_integrator_past_of(const abut_frame *f, const double *x[ABUT_PAST], const double *v[ABUT_PAST])
+{
+    const double *const xs[] = { f->x1, f->x2, f->x3, f->x4, f->x5 }, *const vs[] = { f->v1, f->v2, f->v3, f->v4, f->v5 };
+    int n = 0;
+    for (; n < ABUT_PAST && xs[n]; n++) x[n] = xs[n], v[n] = vs[n];
+    return n;
+}
+
+/* xt or vt of component i, from x, that at the start */
+static double extrapolated(int scheme, const double *x, double *const *past, size_t i)
+{
+    const int n = abut_integrator_past(scheme);
+    double sum = 0;
+    for (int k = 0; k < n; k++) sum += family[n].a[k] * (past[k][i] - x[i]);
+    return x[i] + sum;
+}
+
+double abut_integrator_change(int scheme, const double *v1, const double *v0, double *const *past_v, size_t i)
+{
+    if (scheme == ABUT_BDF2) return 0.5 * (3 * v1[i] - 4 * v0[i] + past_v[0][i]);
+    const int n = abut_integrator_past(scheme);
+    return n ? (v1[i] - extrapolated(scheme, v0, past_v, i)) / family[n].b : v1[i] - v0[i];
+}
+
+/* ---- schemes ---- */
+
 int abut_integrator_scheme(const abut_model *m, const abut_frame *f)
 {
     const int scheme = m->scheme ? m->scheme[0] : ABUT_IMPLICIT_EULER;
     if (scheme == ABUT_MIDPOINT && f->euler_left && f->euler_left[0] > 0) return ABUT_IMPLICIT_EULER;
-    return scheme == ABUT_BDF2 && !f->x1 ? ABUT_IMPLICIT_EULER : scheme;
+    const double *x[ABUT_PAST], *v[ABUT_PAST];
+    const int reads = abut_integrator_past(scheme), has = reads ? abut_integrator_past_of(f, x, v) : 0;
+    return has < reads ? abut_integrator_bdf(has) : scheme;
 }
 
 double abut_integrator_step_weight(int scheme)
@@ -23,7 +73,7 @@ double abut_integrator_step_weight(int scheme)
     case ABUT_IMPLICIT_NEWMARK: return 0.25;
     case ABUT_BDF2: return 4.0 / 9;
     case ABUT_MIDPOINT: return 0.5;
-    default: return 1;
+    default: return family[abut_integrator_past(scheme)].b * family[abut_integrator_past(scheme)].b;
     }
 }
 
@@ -88,7 +138,8 @@ static double static_time(const abut_model *m)
 /* the velocity after a step is rate (x' - c) / h */
 static double velocity_rate(int scheme)
 {
-    return scheme == ABUT_IMPLICIT_EULER ? 1 : scheme == ABUT_BDF2 ? 1.5 : 2;
+    const int n = abut_integrator_past(scheme);
+    return scheme == ABUT_IMPLICIT_EULER ? 1 : scheme == ABUT_BDF2 ? 1.5 : n ? 1 / family[n].b : 2;
 }
 
 abut_weights abut_integrator_weights(const abut_model *m, int scheme)
@@ -127,7 +178,14 @@ void abut_integrator_predict(const abut_model *m, int scheme, const abut_start *
         break;
     case ABUT_BDF2:
         for (int32_t i = 0; i < n3; i++)
-            xhat[i] = x[i] + (x[i] - at->x1[i]) / 3 + 2 * h / 3 * ((4 * v[i] - at->v1[i]) / 3) + 4.0 / 9 * h * h * acc[i];
+            xhat[i] = x[i] + (x[i] - at->past_x[0][i]) / 3 + 2 * h / 3 * ((4 * v[i] - at->past_v[0][i]) / 3) +
+                      4.0 / 9 * h * h * acc[i];
+        break;
+    case ABUT_BDF3: case ABUT_BDF4: case ABUT_BDF5: case ABUT_BDF6:
+        T = family[abut_integrator_past(scheme)].b * h;
+        for (int32_t i = 0; i < n3; i++)
+            xhat[i] = extrapolated(scheme, x, at->past_x, (size_t)i) + T * extrapolated(scheme, v, at->past_v, (size_t)i) +
+                      T * T * acc[i];
         break;
     case ABUT_MIDPOINT:
         for (int32_t i = 0; i < n3; i++) xhat[i] = x[i] + h * v[i] + 0.5 * h * h * acc[i];
@@ -144,7 +202,8 @@ void abut_integrator_still(const abut_model *m, int scheme, const abut_start *at
     for (int32_t i = 0; i < 3 * m->nv; i++) {
         if (scheme == ABUT_IMPLICIT_EULER || scheme == ABUT_QUASI_STATIC) c[i] = x[i];
         else if (held[i / 3]) c[i] = x[i] + (1 - 1 / rate) * (target[i] - x[i]);
-        else if (scheme == ABUT_BDF2) c[i] = x[i] + (x[i] - at->x1[i]) / 3;
+        else if (scheme == ABUT_BDF2) c[i] = x[i] + (x[i] - at->past_x[0][i]) / 3;
+        else if (abut_integrator_past(scheme)) c[i] = extrapolated(scheme, x, at->past_x, (size_t)i);
         else c[i] = x[i] + 0.5 * h * at->v[i];
     }
 }
@@ -154,13 +213,16 @@ void abut_integrator_finish(const abut_model *m, int scheme, const abut_start *a
 {
     const double h = m->h[0], *x0 = at->x;
     const int32_t n3 = 3 * m->nv;
+    const int past = abut_integrator_past(scheme);
     for (int32_t i = 0; i < n3; i++) {
         if (scheme == ABUT_QUASI_STATIC) {
             v[i] = 0;
         } else if (held[i / 3] || scheme == ABUT_IMPLICIT_EULER) {
             v[i] = (x[i] - x0[i]) / h;
         } else if (scheme == ABUT_BDF2) {
-            v[i] = (3 * (x[i] - x0[i]) - (x0[i] - at->x1[i])) / (2 * h);
+            v[i] = (3 * (x[i] - x0[i]) - (x0[i] - at->past_x[0][i])) / (2 * h);
+        } else if (past) {
+            v[i] = (x[i] - extrapolated(scheme, x0, at->past_x, (size_t)i)) / (family[past].b * h);
         } else if (scheme == ABUT_MIDPOINT) {
             v[i] = 2 * (x[i] - x0[i]) / h - at->v[i];
         } else {

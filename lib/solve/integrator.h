@@ -6,10 +6,17 @@
  *     implicit Euler                  x + h v + h^2 g             h^2       1      1     (x' - x) / h
  *     implicit Newmark (1/4, 1/2)     x + h v + h^2/4 (a + g)     h^2/4     1      1/4   2 (x' - x) / h - v
  *     BDF2                            xt + 2h/3 vt + 4h^2/9 g     4h^2/9    1      4/9   3 (x' - xt) / (2h)
+ *     BDF of order q, 3 to 6          xt + b h vt + b^2 h^2 g     b^2 h^2   1      b^2   (x' - xt) / (b h)
  *     implicit midpoint               x + h v + h^2/2 g           h^2       1/2    1/2   2 (x' - x) / h - v
  *     quasi-static                    x + T^2 g                   T^2       1      -     0
  *
- * with xt = (4 x - x1)/3, vt = (4 v - v1)/3 from the step before the last one.  dE/dx = M (x - xhat) - s_I h^2 f, so a
+ * with xt = (4 x - x1)/3, vt = (4 v - v1)/3 from the step before the last one, and the sums a_0 x + a_1 x1 + ... of
+ *     q    b        a_0, ...
+ *     3    6/11     18, -9, 2                        / 11
+ *     4    12/25    48, -36, 16, -3                  / 25
+ *     5    60/137   300, -300, 200, -75, 12          / 137
+ *     6    20/49    360, -450, 400, -225, 72, -10    / 147
+ * dE/dx = M (x - xhat) - s_I h^2 f, so a
  * force in newtons is what the barrier or friction exerts in E divided by s_I h^2; both act at the end of the step.
  * The velocity after the step is always rate (x' - c) / h; friction opposes it.  (If it opposed (x' - x)/h, a contact that
  * sticks would leave Newmark and midpoint with v' = -v, step after step.)  Damping opposes it too, but in midpoint, whose
@@ -23,7 +30,7 @@
  * friction sticks up to a slide of eps_v h within one step, damping opposes (x - x_n) / h, the tolerance is a motion of h
  * times tolerance.
  * shift M is added to the Hessian, never to E: nodes that no stiffness holds get a direction, but the minimum stays.
- * Sources: Li 2020, 2.1 and 5.3 (Euler, the family); Newmark 1959; Hairer and Wanner 1996, III.1 (BDF2), II.1. */
+ * Sources: Li 2020, 2.1 and 5.3 (Euler, the family); Newmark 1959; Hairer and Wanner 1996, III.1 (BDF), II.1. */
 #ifndef ABUT_SOLVE_INTEGRATOR_H
 #define ABUT_SOLVE_INTEGRATOR_H
 
@@ -41,22 +48,32 @@ typedef struct abut_weights {
     double eps_v;       /* m/s: eps_v h_force is the |x - c| at the stiction speed */
 } abut_weights;
 
-/** The scheme of the step that starts (COMMITTED) or goes on (PENDING) at a frame: the model's, but BDF2 without a past
- * takes one step of implicit Euler, and midpoint those that are to be damped (solve/step/rebound.c). */
+/** The scheme of the step that starts (COMMITTED) or goes on (PENDING) at a frame: the model's, but BDF whose past is too short
+ * takes the highest order that it is enough for, implicit Euler at first, and midpoint those that are to be damped
+ * (solve/step/rebound.c). */
 int abut_integrator_scheme(const abut_model *m, const abut_frame *f);
+/** The states of a frame before its own, newest first, each [3 nv]; returns how many there are. */
+int abut_integrator_past_of(const abut_frame *f, const double *x[ABUT_PAST], const double *v[ABUT_PAST]);
+/** How many states before the start of a step a scheme reads: q - 1 in BDF of order q, else 0. */
+int abut_integrator_past(int scheme);
+/** The scheme of the BDF family that reads so many: implicit Euler for 0. */
+int abut_integrator_bdf(int past);
 abut_weights abut_integrator_weights(const abut_model *m, int scheme);
 /** s_I of the schemes with inertia. */
 double abut_integrator_step_weight(int scheme);
 /** s_I h^2, or T^2, s^2: kappa dB/dx of a frame divided by it is minus a force in N. */
 double abut_integrator_force_scale(const abut_model *m, const abut_frame *f);
 
-/* Where a step starts; each [3 nv].  a is for Newmark, x1 and v1 are for BDF2. */
+/* Where a step starts; each [3 nv].  a is for Newmark, the past for BDF. */
 typedef struct abut_start {
     const double *x, *v;        /* m, m/s */
     const double *acc;          /* m/s^2: gravity and scripted forces */
     const double *a;            /* m/s^2: acceleration by all forces */
-    const double *x1, *v1;      /* m, m/s: one step earlier */
+    double *const *past_x, *const *past_v;  /* m, m/s: one step earlier, ... */
 } abut_start;
+
+/** h times the acceleration that a step gives component i of the velocities: v' - v, in BDF (v' - vt)/b; m/s. */
+double abut_integrator_change(int scheme, const double *v1, const double *v0, double *const *past_v, size_t i);
 
 /** xhat[3 nv], m. */
 void abut_integrator_predict(const abut_model *m, int scheme, const abut_start *at, double *xhat);

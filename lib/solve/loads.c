@@ -10,6 +10,9 @@ void abut_loads_explicit(const abut_objective *p, double time, double *acc, doub
     const abut_model *m = p->model;
     const abut_air *air = abut_air_of(&p->terms);
     abut_motion_acceleration(m, time, acc);
+    if (abut_motion_load(m, time, room))
+        for (int32_t i = 0; i < 3 * m->nv; i++)
+            if (m->role[i / 3] != ABUT_NODE_OBSTACLE) acc[i] += room[i] / m->mass[i / 3];
     if (!air || !air->open) return;
     memset(room, 0, 3 * (size_t)m->nv * sizeof *room);
     abut_air_load(air, p->xn, room);

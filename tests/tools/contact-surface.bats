@@ -117,6 +117,17 @@ Y
     says "max-extrapolation: 0.9, expected at most 0.5 for tets of order 2"
 }
 
+@test "contact-surface: a body inside of another is refused at the start, though no surfaces touch" {
+    two_boxes 2 0.105 | sed 's/size: \[0.3, 0.2, 0.3\], cells: \[2, 2, 2\]}}, material: jelly, translate: \[0.1/size: [0.05, 0.05, 0.05], cells: [1, 1, 1]}}, order: 2, material: jelly, translate: [0.05/' >in.yaml
+    exits 3 "$BIN/mesh-prep" in.yaml -o x.abut
+    says "of 'high' (vertex"
+    says "is inside of 'low'"
+    two_boxes 2 0.3 | sed 's/material: jelly/order: 2, material: jelly/' >over.yaml
+    exits 3 "$BIN/mesh-prep" over.yaml --set objects.high.translate='[0.1, 0.28, 0.05]' -o x.abut
+    says "touches or crosses"
+    says "(vertices "
+}
+
 @test "contact-surface: keys that make no sense are refused by name" {
     local keys
     while read -r keys; do

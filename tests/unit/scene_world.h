@@ -89,22 +89,26 @@ static inline size_t world_collisions(const world *w, const double *x0)
     const size_t n3 = 3 * (size_t)w->model.nv;
     const abut_array *way = abut_arrays_find(&w->frame, "step/waypoints");
     const size_t stops = way ? (size_t)way->shape[0] / (size_t)w->model.nv : 0;
-    const double *x1 = get(w, "node/x"), *from = x0;
+    const double *x1 = get(w, "node/x"), *from, *to = NULL;
     size_t bad = 0;
     abut_judge_shape s;
     abut_hits hits = { 0 };
     CHECK(!abut_judge_shape_model(&s, &w->model, NULL));
+    double *room = malloc(6 * sizeof *room * (size_t)s.nv);
+    CHECK(!abut_judge_points(&s, x0, room, &from, NULL));
     for (size_t k = 0; k <= stops; k++) {
-        const double *to = k < stops ? (const double *)way->data + k * n3 : x1;
+        const double *here = k < stops ? (const double *)way->data + k * n3 : x1;
+        CHECK(!abut_judge_points(&s, here, room + 3 * (size_t)s.nv * ((k + 1) % 2), &to, NULL));
         CHECK(!abut_judge_motion(&s, from, to, &o, &hits, NULL));
         bad += hits.n;
         from = to;
     }
-    CHECK(!abut_judge_static(&s, x1, &hits, NULL));
-    CHECK(!abut_judge_inverted(&s, x1, 1, &hits, NULL));
+    CHECK(!abut_judge_static(&s, to, &hits, NULL));
+    CHECK(!abut_judge_inverted(&s, to, 1, &hits, NULL));
     bad += hits.n;
     abut_hits_clear(&hits);
     abut_judge_shape_clear(&s);
+    free(room);
     return bad;
 }
 

@@ -162,6 +162,17 @@ TEST(vertices_are_sums_of_nodes_and_their_offset)
         many += w.first[2 * v + 1] - w.first[2 * v] == 4;
     }
     CHECK(few && many && !abut_collmesh_selects(&w.cm));
+    /* rounding of positions is within its bound, which is small */
+    double far = 0;
+    for (int i = 0; i < DIM; i++) far = fmax(far, fabs(w.x[i]));
+    for (int32_t v = 0; v < NC; v++)
+        for (int d = 0; d < 3; d++) {
+            long double exact = w.offset[3 * v + d];
+            for (int32_t k = w.first[2 * v]; k < w.first[2 * v + 1]; k++)
+                exact += (long double)w.weight[k] * w.x[3 * w.node[k] + d];
+            CHECK(fabsl(exact - y[3 * v + d]) <= w.cm.rounding * far);
+        }
+    CHECK(w.cm.rounding > 0 && w.cm.rounding < 1e-14);
     for (int32_t e = 0; e < w.cm.ne; e++) {
         double l2 = 0;
         for (int d = 0; d < 3; d++) l2 += pow(Y[3 * w.edge[2 * e + 1] + d] - Y[3 * w.edge[2 * e] + d], 2);
@@ -300,6 +311,7 @@ TEST(rows_of_one_node_and_weight_1_are_what_the_selection_of_it_is)
         abut_collmesh cm;
         abut_arena a = { 0 };
         CHECK(!abut_collmesh_init(&cm, &m, NULL) && abut_collmesh_selects(&cm) == !mapped);
+        CHECK(mapped ? cm.rounding > 0 : !(cm.rounding > 0));
         abut_collmesh_positions(&cm, x, y[mapped]);
         double *to = abut_collmesh_sum_begin(&cm, g[mapped], &a);
         CHECK((to == g[mapped]) == !mapped);

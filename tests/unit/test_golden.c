@@ -52,6 +52,11 @@ TEST(a_stream_of_1_0_with_waypoints_says_what_it_always_said)
     dump_equals("tests/golden/waypoints-1.0.abut", "tests/golden/waypoints-1.0.txt");
 }
 
+TEST(a_stream_of_1_2_with_curved_tets_says_what_it_always_said)
+{
+    dump_equals("tests/golden/orders-1.2.abut", "tests/golden/orders-1.2.txt");
+}
+
 TEST(the_compressed_stream_of_1_0_says_the_same)
 {
     dump_equals("tests/golden/compressed-1.0.abut", "tests/golden/1.0.txt");
@@ -114,6 +119,17 @@ static void of_this_version(char *p, size_t n)
         abut_put_le(b + at + size, crc, 4);
         at += size + 4;
     }
+}
+
+TEST(a_stream_of_curved_tets_is_valid_and_rewritten_with_the_same_bytes)
+{
+    size_t n, m;
+    char *expected = slurp("tests/golden/orders-1.2.abut", &n), *got = copy("tests/golden/orders-1.2.abut", &m);
+    CHECK(n > 100 && expected[MINOR] == 2);
+    of_this_version(expected, n);
+    CHECK(m == n && !memcmp(expected, got, n));
+    free(expected);
+    free(got);
 }
 
 TEST(a_stream_that_another_implementation_wrote_is_valid_and_rewritten_with_the_same_bytes)

@@ -305,6 +305,165 @@ TEST(euler_converges_with_order_one_and_the_others_with_two)
     }
 }
 
+/* ---- BDF ---- */
+
+static int bdf(int order) { return abut_integrator_bdf(order - 1); }
+
+/* Three linear oscillators of the formulas alone, x'' = -omega^2 x: a step of the scheme has a closed form.  From an exact past
+ * to t = 1; the distance from the exact state, in the plane of x and v/omega, where it does not swing. */
+static double linear_error(int order, int n)
+{
+    static const double omega[3] = { 3, 4, 5 };
+    const double h = 1.0 / n;
+    double x[ABUT_PAST + 1][3], v[ABUT_PAST + 1][3], xhat[3], next[3], speed[3], none[3] = { 0 }, off = 0;
+    const uint8_t held[1] = { 0 };
+    const abut_model m = { .nv = 1, .h = &h };
+    for (int k = 0; k <= ABUT_PAST; k++)
+        for (int i = 0; i < 3; i++) x[k][i] = sin(omega[i] * -k * h), v[k][i] = omega[i] * cos(omega[i] * -k * h);
+    for (int step = 0; step < n; step++) {
+        double *const past_x[] = { x[1], x[2], x[3], x[4], x[5] }, *const past_v[] = { v[1], v[2], v[3], v[4], v[5] };
+        const abut_start at = { x[0], v[0], none, NULL, past_x, past_v };
+        abut_integrator_predict(&m, bdf(order), &at, xhat);
+        const double s = abut_integrator_step_weight(bdf(order)) * h * h;
+        for (int i = 0; i < 3; i++) next[i] = xhat[i] / (1 + s * omega[i] * omega[i]);
+        abut_integrator_finish(&m, bdf(order), &at, held, xhat, next, speed, NULL);
+        memmove(x[1], x[0], ABUT_PAST * sizeof *x), memmove(v[1], v[0], ABUT_PAST * sizeof *v);
+        memcpy(x[0], next, sizeof next), memcpy(v[0], speed, sizeof speed);
+    }
+    for (int i = 0; i < 3; i++) off += pow(x[0][i] - sin(omega[i]), 2) + pow(v[0][i] / omega[i] - cos(omega[i]), 2);
+    return sqrt(off);
+}
+
+TEST(the_formulas_of_bdf_have_order_one_to_six)
+{
+    static const int steps[] = { 0, 4000, 1000, 400, 300, 200, 100 };
+    for (int order = 1; order <= 6; order++) {
+        const double coarse = linear_error(order, steps[order]), fine = linear_error(order, 2 * steps[order]);
+        printf("# BDF%d: error %.3g, %.3g, order %.3f\n", order, coarse, fine, log2(coarse / fine));
+        CHECK_NEAR(log2(coarse / fine), order, 0.1);
+    }
+}
+
+/* How a damped oscillator, x'' = -omega^2 x - 2 d omega x', has grown after many steps with omega h = z. */
+static double growth(int order, double d, double z)
+{
+    const double h = 1, b = sqrt(abut_integrator_step_weight(bdf(order)));
+    double x[ABUT_PAST + 1][3] = { { 0 } }, v[ABUT_PAST + 1][3] = { { 0 } }, none[3] = { 0 };
+    double xhat[3], still[3], next[3], speed[3];
+    const uint8_t held[1] = { 0 };
+    const abut_model m = { .nv = 1, .h = &h };
+    double early = 0, late = 0;
+    v[0][0] = z;
+    for (int step = 0; step < 1200; step++) {
+        double *const past_x[] = { x[1], x[2], x[3], x[4], x[5] }, *const past_v[] = { v[1], v[2], v[3], v[4], v[5] };
+        const abut_start at = { x[0], v[0], none, NULL, past_x, past_v };
+        abut_integrator_predict(&m, bdf(order), &at, xhat);
+        abut_integrator_still(&m, bdf(order), &at, held, none, still);
+        for (int i = 0; i < 3; i++) next[i] = (xhat[i] + 2 * d * z * b * still[i]) / (1 + b * b * z * z + 2 * d * z * b);
+        abut_integrator_finish(&m, bdf(order), &at, held, xhat, next, speed, NULL);
+        memmove(x[1], x[0], ABUT_PAST * sizeof *x), memmove(v[1], v[0], ABUT_PAST * sizeof *v);
+        memcpy(x[0], next, sizeof next), memcpy(v[0], speed, sizeof speed);
+        const double size = hypot(x[0][0], v[0][0] / z);
+        if (step >= 300 && step < 600) early = fmax(early, size);
+        if (step >= 900) late = fmax(late, size);
+    }
+    return late / (early + 1e-280);
+}
+
+TEST(oscillations_grow_where_the_documents_say_that_they_do_and_nowhere_else)
+{
+    /* cosines of 86.0, 73.3, 51.8, 17.8 degrees */
+    static const double bound[] = { [3] = 0.0693, [4] = 0.2867, [5] = 0.618, [6] = 0.952 };
+    for (int order = 1; order <= 6; order++) {
+        double below = 0, above = 0;
+        for (double z = 0.02; z < 40; z *= 1.02) {
+            below = fmax(below, growth(order, order < 3 ? 0 : 0.97 * bound[order], z));
+            above = fmax(above, growth(order, order < 3 ? 0 : fmin(1, 1.02 * bound[order]), z));
+        }
+        printf("# BDF%d: times %.3g, %.3g in 600 steps\n", order, below, above);
+        CHECK(above < 1);
+        if (order > 2) CHECK(below > 1.1);
+    }
+}
+
+/* A past in the frame, as exact as the start itself: the box is shaken some steps earlier, and s is the present state then. */
+static void give_past(world *w, int states, double h, double *s)
+{
+    for (int k = states; k > 0; k--) {
+        char name[24];
+        for (int v = 0; v < 2; v++) {
+            snprintf(name, sizeof name, "node/%c%d", v ? 'v' : 'x', k);
+            double *to = abut_frame_put(&w->frame, name, NB, &w->err);
+            if (!to) printf("# %s\n", w->err.msg), abort();
+            memcpy(to, s + 3 * NB * v, 3 * NB * sizeof *s);
+        }
+        truth(w, h, s);
+    }
+    memcpy(get(w, "node/x"), s, 3 * NB * sizeof *s);
+    memcpy(get(w, "node/v"), s + 3 * NB, 3 * NB * sizeof *s);
+}
+
+static double error_of_bdf(int order, int n, int with_past)
+{
+    enum { PARTS = 5 };
+    const double t_end = 0.4, h = t_end / n;
+    world w;
+    fixture *f = shaken(h, bdf(order));
+    f->tol = 1e-11;
+    world_open(&w, f, NULL);
+    shake(&w.model, get(&w, "node/v"));
+    double s[6 * NB], off = 0;
+    memcpy(s, get(&w, "node/x"), 3 * NB * sizeof *s);
+    memcpy(s + 3 * NB, get(&w, "node/v"), 3 * NB * sizeof *s);
+    if (with_past) give_past(&w, order - 1, h, s);
+    for (int part = 0; part < PARTS; part++) {
+        truth(&w, t_end / PARTS, s);
+        CHECK(!world_run(&w, n / PARTS));
+        for (int i = 0; i < 3 * NB; i++) off += pow(get(&w, "node/x")[i] - s[i], 2);
+    }
+    world_close(&w);
+    return sqrt(off);
+}
+
+TEST(a_body_moves_with_the_order_of_bdf_from_a_past_that_is_exact)
+{
+    static const int steps[] = { [2] = 200, [3] = 100, [4] = 200, [5] = 135, [6] = 135 };
+    for (int order = 2; order <= 6; order++) {
+        const double coarse = error_of_bdf(order, steps[order], 1), fine = error_of_bdf(order, 2 * steps[order], 1);
+        printf("# BDF%d: error %.3g m, %.3g m, order %.3f\n", order, coarse, fine, log2(coarse / fine));
+        CHECK_NEAR(log2(coarse / fine), order, order < 6 ? 0.1 : 0.25);     /* beyond, rounding */
+    }
+}
+
+TEST(bdf_that_starts_by_lower_orders_keeps_order_two)
+{
+    for (int order = 3; order <= 6; order++) {
+        const int n = order == 3 ? 400 : 200;
+        const double coarse = error_of_bdf(order, n, 0), fine = error_of_bdf(order, 2 * n, 0);
+        printf("# BDF%d: error %.3g m, %.3g m, order %.3f\n", order, coarse, fine, log2(coarse / fine));
+        CHECK_NEAR(log2(coarse / fine), 2, 0.25);
+    }
+}
+
+TEST(a_past_too_short_for_an_order_is_used_by_the_order_that_it_is_enough_for)
+{
+    double data[3] = { 0 };
+    for (int32_t scheme = ABUT_BDF3; scheme <= ABUT_BDF6; scheme++) {
+        const abut_model m = { .scheme = &scheme };
+        const double *x[ABUT_PAST] = { NULL }, *v[ABUT_PAST];
+        for (int have = 0; have <= ABUT_PAST; have++) {
+            if (have) x[have - 1] = data;
+            const abut_frame f = { .x1 = x[0], .v1 = x[0], .x2 = x[1], .v2 = x[1], .x3 = x[2], .v3 = x[2], .x4 = x[3],
+                                   .v4 = x[3], .x5 = x[4], .v5 = x[4] };
+            const int reads = abut_integrator_past(scheme), used = have < reads ? have : reads;
+            const double *px[ABUT_PAST];
+            CHECK(abut_integrator_past_of(&f, px, v) == have);
+            CHECK(abut_integrator_scheme(&m, &f) == abut_integrator_bdf(used));
+        }
+        CHECK(abut_integrator_past(scheme) == scheme - ABUT_BDF3 + 2);
+    }
+}
+
 /* ---- contact ---- */
 
 TEST(contact_forces_in_newtons_explain_the_change_of_momentum)
@@ -435,7 +594,7 @@ static void step_in_stages(world *w)
         CHECK(!(done ? abut_step_commit(&w->st, &w->next, WORLD_WITH, &w->frame, &w->at, &w->rep, &w->err)
                      : abut_step_suspend(&w->st, &w->next, &w->frame, &w->err)));
         if (w->err.code) {
-            printf("# %s: %s\n", NAME[w->f->scheme], w->err.msg);
+            printf("# scheme %d: %s\n", w->f->scheme, w->err.msg);
             return;
         }
     }
@@ -458,6 +617,29 @@ TEST(a_frame_is_a_checkpoint_in_every_scheme)
     }
 }
 
+/* a pile with contact and friction; every step of the start-up has another order */
+TEST(a_frame_is_a_checkpoint_in_bdf_of_every_order)
+{
+    for (int order = 3; order <= 6; order++) {
+        world a, b;
+        pile(&a, bdf(order));
+        pile(&b, bdf(order));
+        for (int k = 0; k < 8; k++) {
+            CHECK(!world_run(&a, 1));
+            step_in_stages(&b);
+            CHECK(same_frames(&a.frame, &b.frame));
+            char name[24];      /* as much past as the next step reads, and no more */
+            for (int i = 1; i <= ABUT_PAST; i++) {
+                snprintf(name, sizeof name, "node/x%d", i);
+                CHECK((abut_arrays_find(&a.frame, name) != NULL) == (i <= k + 1 && i < order));
+            }
+        }
+        CHECK(a.rep.contacts + a.rep.planes > 0);
+        world_close(&a);
+        world_close(&b);
+    }
+}
+
 TEST(a_past_that_is_not_whole_is_refused)
 {
     world w;
@@ -467,5 +649,13 @@ TEST(a_past_that_is_not_whole_is_refused)
     abut_report_clear(&w.rep);
     CHECK(abut_step_advance(&w.st, &w.frame, 0, &w.at, 0, &w.next, &w.rep, &w.err) == ABUT_E_FORMAT);
     CHECK(strstr(w.err.msg, "'node/v1' is missing: the frame has 'node/x1'") != NULL);
+    world_close(&w);
+    pile(&w, ABUT_BDF4);
+    CHECK(!world_run(&w, 3));
+    abut_arrays_remove(&w.frame, "node/x2");
+    abut_arrays_remove(&w.frame, "node/v2");
+    abut_report_clear(&w.rep);
+    CHECK(abut_step_advance(&w.st, &w.frame, 0, &w.at, 0, &w.next, &w.rep, &w.err) == ABUT_E_FORMAT);
+    CHECK(strstr(w.err.msg, "'node/x2' is missing: the frame has 'node/x3'") != NULL);
     world_close(&w);
 }

@@ -1,6 +1,8 @@
 /* Mass matrices of tets of order 2 to 4: totals, integrals, solutions, and what they do in time steps. */
 #include "energy/mass.h"
 #include "geom/quadrature.h"
+#include "math/mat3.h"
+#include "model/motion.h"
 #include "solve/step/measures.h"
 
 #include "check.h"
@@ -250,4 +252,67 @@ TEST(reactions_of_prescribed_nodes_balance_weight_and_inertia)
             CHECK(still || (fabs(damping) > 0.01 && fabs(change) > 0.1));
             world_close(&w);
         }
+}
+
+/* ---- loads on faces ---- */
+
+/* The load of pressure p on a closed surface has no resultant, and its virial is that of the volume inside: sum f.X = -3 p V. */
+TEST(pressure_on_a_curved_surface_has_no_resultant_and_the_virial_of_its_volume)
+{
+    for (int k = 2; k <= 4; k++) {
+        world w;
+        world_scene(&w, "{time: {step: 10 ms}, gravity: [0, 0, 0], contact: {dhat: 1 mm}, materials: {m: {density: 1000, young: 1e6}},\n"
+                    " objects: {a: {generate: {sphere: {radius: 0.1, cells: 2}}, order: %d}},\n"
+                    " motion: [{select: {object: a}, pressure: 500}]}\n", k);
+        double *f = malloc(3 * sizeof *f * (size_t)w.model.nv), sum[3] = { 0 }, virial = 0, total[3], size = 0;
+        CHECK(abut_motion_load(&w.model, 0, f));
+        for (int32_t i = 0; i < 3 * w.model.nv; i++) {
+            sum[i % 3] += f[i], virial += f[i] * w.model.X[i];
+            size += fabs(f[i]);
+        }
+        for (int32_t i = 0; i < 3 * w.model.nv; i++) f[i] = 1;
+        abut_mass_total(abut_mass_of(&w.st.solver.prob.terms), f, total);
+        CHECK_NEAR(virial, -3 * 500 * total[0] / 1000, 1e-12 * fabs(virial));
+        for (int d = 0; d < 3; d++) CHECK_NEAR(sum[d], 0, 1e-13 * size);
+        free(f);
+        world_close(&w);
+    }
+}
+
+/* A dead load of the same traction on both ends of a bar: every point has the same F. */
+TEST(a_bar_under_traction_is_stretched_evenly)
+{
+    for (int k = 2; k <= 4; k++) {
+        world w;
+        world_scene(&w, "{time: {step: 1 s, scheme: quasi-static}, gravity: [0, 0, 0], tolerance: 1e-10 m/s, contact: {dhat: 1 mm},\n"
+                    " damping: {mass: 0.1}, materials: {m: {density: 1000, young: 1e5, poisson: 0.3}},\n"
+                    " objects: {a: {generate: {box: {size: [0.3, 0.1, 0.1], cells: [2, 1, 1]}}, order: %d}},\n"
+                    " motion: [{select: {object: a, relative-box: [[0.999, 0, 0], [1, 1, 1]]}, traction: [2e4, 0, 0]},\n"
+                    "          {select: {object: a, relative-box: [[0, 0, 0], [0.001, 1, 1]]}, traction: [-2e4, 0, 0]}]}\n", k);
+        CHECK(!world_judged(&w, 6));
+        const double *x = get(&w, "node/x"), *X = w.model.X;
+        double F[9], worst = 0;
+        int32_t corner[4] = { 0 };     /* the first tet tells F */
+        double D[9], E[9], Ei[9];
+        memcpy(corner, w.model.tet, sizeof corner);
+        for (int c = 0; c < 3; c++)
+            for (int d = 0; d < 3; d++) {
+                D[3 * d + c] = x[3 * corner[c + 1] + d] - x[3 * corner[0] + d];
+                E[3 * d + c] = X[3 * corner[c + 1] + d] - X[3 * corner[0] + d];
+            }
+        (void)abut_m3_inverse(Ei, E);
+        abut_m3_mul(F, D, Ei);
+        for (int32_t i = 0; i < w.model.nv; i++)
+            for (int d = 0; d < 3; d++) {
+                double at = x[3 * corner[0] + d];
+                for (int c = 0; c < 3; c++) at += F[3 * d + c] * (X[3 * i + c] - X[3 * corner[0] + c]);
+                worst = fmax(worst, fabs(at - x[3 * i + d]));
+            }
+        /* P e_x = traction: mu F_00 + (lambda ln J - mu)/F_00 (Ferguson et al. 2023, 4.3) */
+        const double mu = 1e5 / 2.6, lambda = 1e5 * 0.3 / (1.3 * 0.4), J = abut_m3_det(F);
+        CHECK_NEAR(mu * F[0] + (lambda * log(J) - mu) / F[0], 2e4, 2e4 * 1e-6);
+        CHECK_NEAR(worst, 0, 1e-9);
+        CHECK(F[0] > 1.1);
+        world_close(&w);
+    }
 }

@@ -104,6 +104,34 @@ TEST(factors_give_the_mass_and_the_center_and_are_the_nearest_to_1)
     }
 }
 
+TEST(tets_with_centers_in_a_plane_move_the_center_within_it_alone)
+{
+    abut_mesh m = { 0 };
+    double V[6], c[6][3], f[6];
+    const double in[3] = { 0.05, -0.1, 0.1 / 1.2 }, across[3] = { 0.05, 0.05, 0.05 };
+    make(&m, 1);
+    for (int32_t t = 0; t < 6; t++) {
+        const double centroid[4] = { .25, .25, .25, .25 }, one = 1;
+        double X[ABUT_TET_NODES_MAX][3];
+        abut_mesh_tet_places(&m, t, X);
+        abut_tet_moments(1, (const double(*)[3])X, centroid, &one, 1, &V[t], c[t]);
+    }
+    /* centres of the six tets along a diagonal: x + y/2 + z/3 is the same for all */
+    const double plane = c[0][0] + c[0][1] / 2 + c[0][2] / 3;
+    for (int t = 0; t < 6; t++) CHECK_NEAR(c[t][0] + c[t][1] / 2 + c[t][2] / 3, plane, 1e-12);
+    const double at[3] = { in[0], in[1], 3 * (plane - in[0] - in[1] / 2) };
+    double sum = 0, moment[3] = { 0 };
+    CHECK(!abut_match_mass(6, V, (const double(*)[3])c, 6.5, at, 0.01, f, NULL));
+    for (int t = 0; t < 6; t++) {
+        sum += V[t] * f[t];
+        for (int d = 0; d < 3; d++) moment[d] += V[t] * f[t] * (c[t][d] - at[d]);
+    }
+    CHECK_NEAR(sum, 6.5, 1e-9);
+    for (int d = 0; d < 3; d++) CHECK_NEAR(moment[d], 0, 1e-9);
+    CHECK(abut_match_mass(6, V, (const double(*)[3])c, 6, across, 0.01, f, NULL) == ABUT_E_GEOM);
+    abut_mesh_clear(&m);
+}
+
 TEST(factors_stay_above_their_bound_and_what_cannot_be_is_refused)
 {
     double V[TETS], c[TETS][3], f[TETS];

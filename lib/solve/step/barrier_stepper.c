@@ -19,8 +19,12 @@ abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_s
     *s = (abut_stepper){ 0 };
     abut_status rc = abut_search_init(&s->solver, m, opt, err);
     if (rc) return rc;
-    double **field[] = { &s->v, &s->acc, &s->acc0, &s->v_end, &s->a, &s->a_end, &s->x1, &s->v1, &s->air };
-    for (int i = 0; i < 8 + abut_air_acts(abut_air_of(&s->solver.prob.terms)); i++) {
+    double **field[7 + 2 * ABUT_PAST] = { &s->v, &s->acc, &s->acc0, &s->v_end, &s->a, &s->a_end };
+    int n = 6;
+    for (int k = 0; k < abut_integrator_past(m->scheme ? m->scheme[0] : ABUT_IMPLICIT_EULER); k++)
+        field[n++] = &s->past.x[k], field[n++] = &s->past.v[k];
+    if (abut_air_acts(abut_air_of(&s->solver.prob.terms))) field[n++] = &s->air;
+    for (int i = 0; i < n; i++) {
         *field[i] = calloc(3 * (size_t)m->nv, sizeof(double));
         if (*field[i]) continue;
         abut_stepper_clear(s);
@@ -39,8 +43,7 @@ void abut_stepper_clear(abut_stepper *s)
     free(s->v_end);
     free(s->a);
     free(s->a_end);
-    free(s->x1);
-    free(s->v1);
+    for (int k = 0; k < ABUT_PAST; k++) free(s->past.x[k]), free(s->past.v[k]);
     abut_lag_clear(&s->solved_lag);
     *s = (abut_stepper){ 0 };
 }

@@ -25,7 +25,9 @@ typedef struct abut_stepper {
     double *acc;        /* [3 nv] m/s^2: gravity, scripted forces, loads of the air; after the step also its drag */
     double *air;        /* [3 nv] N: of the air alone; NULL when it is still */
     double *a;          /* [3 nv] Newmark: acceleration by all forces at the start of the step */
-    double *x1, *v1;    /* [3 nv] BDF2: one step before the start */
+    struct abut_stepper_past {
+        double *x[ABUT_PAST], *v[ABUT_PAST];    /* [3 nv] BDF: one step before the start, ...; NULL beyond its order */
+    } past;
     double *v_end, *a_end;  /* [3 nv] after the step */
     abut_instant at;    /* start of the step */
     double *acc0;       /* [3 nv] the same one step earlier */

@@ -6,6 +6,7 @@
 #include "model/motion.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 static abut_status put_nodes(const char *name, const double *value, int32_t nv, abut_arrays *out, abut_err *err)
@@ -16,6 +17,14 @@ static abut_status put_nodes(const char *name, const double *value, int32_t nv, 
     return ABUT_OK;
 }
 
+/* How many states before its start the next step reads, in BDF. */
+static int next_past(const abut_objective *p)
+{
+    const int most = p->model->scheme ? abut_integrator_past(p->model->scheme[0]) : 0;
+    const int known = abut_integrator_past(p->w.scheme) + 1;
+    return known < most ? known : most;
+}
+
 /* What the step after a COMMITTED frame has to know, or (pending) the one that goes on. */
 static abut_status put_past(const abut_stepper *s, int pending, abut_arrays *out, abut_err *err)
 {
@@ -24,9 +33,17 @@ static abut_status put_past(const abut_stepper *s, int pending, abut_arrays *out
     const int scheme = p->model->scheme ? p->model->scheme[0] : ABUT_IMPLICIT_EULER;
     if (scheme == ABUT_MIDPOINT) return abut_step_put_damping(s, out, err);
     if (scheme == ABUT_IMPLICIT_NEWMARK) return put_nodes("node/a", pending ? s->a : s->a_end, nv, out, err);
-    if (scheme != ABUT_BDF2 || (pending && p->w.scheme != ABUT_BDF2)) return ABUT_OK;
-    const abut_status rc = put_nodes("node/x1", pending ? s->x1 : p->xn, nv, out, err);
-    return rc ? rc : put_nodes("node/v1", pending ? s->v1 : s->v, nv, out, err);
+    /* the start of this step is one step before its end, and so on */
+    const int known = abut_integrator_past(p->w.scheme), n = pending ? known : next_past(p);
+    abut_status rc = ABUT_OK;
+    for (int k = 0; k < n && !rc; k++) {
+        char name[24];
+        snprintf(name, sizeof name, "node/x%d", k + 1);
+        rc = put_nodes(name, pending ? s->past.x[k] : k ? s->past.x[k - 1] : p->xn, nv, out, err);
+        snprintf(name, sizeof name, "node/v%d", k + 1);
+        if (!rc) rc = put_nodes(name, pending ? s->past.v[k] : k ? s->past.v[k - 1] : s->v, nv, out, err);
+    }
+    return rc;
 }
 
 static abut_status put_waypoints(const abut_path *path, int32_t nv, abut_arrays *out, abut_err *err)
@@ -48,9 +65,10 @@ abut_status abut_step_put_state(const abut_stepper *s, const double *v, int pend
     if (!rc) rc = put_nodes("node/v", v, nv, out, err);
     if (!rc) rc = put_past(s, pending, out, err);
     if (rc) return rc;
-    /* readers of a frame convert stiffnesses to newtons by the weight of the model's scheme: so does the first step of BDF2 */
-    const int starts = !pending && p->w.scheme == ABUT_IMPLICIT_EULER && p->model->scheme && p->model->scheme[0] == ABUT_BDF2;
-    const abut_term_frame as = { 0, starts ? abut_integrator_step_weight(ABUT_BDF2) : abut_step_kappa_weight(p), NULL };
+    /* readers of a frame convert stiffnesses to newtons by the weight of the scheme that goes on from it */
+    const int next = abut_integrator_bdf(next_past(p)), starts = !pending && next_past(p) > abut_integrator_past(p->w.scheme);
+    const double weight = abut_integrator_step_weight(next) / abut_integrator_step_weight(p->w.scheme);
+    const abut_term_frame as = { 0, starts ? weight : abut_step_kappa_weight(p), NULL };
     const int first = out->n;
     rc = abut_objective_store(p, &as, out, err);
     if (!rc) rc = put_waypoints(&s->solver.path, nv, out, err);
@@ -64,10 +82,11 @@ abut_status abut_step_put_record(abut_stepper *s, int with, const abut_report *r
     abut_search *so = &s->solver;
     const abut_point *at = &so->here;
     const abut_solved done = { .objective = &so->prob, .pairs = &at->pairs, .x = at->x, .y = at->y, .v0 = s->v, .v = s->v_end,
-                               .v1 = s->v1, .acc0 = s->acc0, .acc = s->acc, .air = s->air,
+                               .past_v = s->past.v, .acc0 = s->acc0, .acc = s->acc, .air = s->air,
                                .force_residual = rep->force_residual, .first = s->at.step == 0 };
-    if (with) abut_motion_acceleration(so->prob.model, s->at.time - (done.first ? 0 : so->prob.model->h[0]), s->acc0);
-    abut_status rc = with && s->air ? abut_step_finish_drag(s, before, err) : ABUT_OK;
+    const double last = s->at.time - (done.first ? 0 : so->prob.model->h[0]);
+    abut_status rc = with ? abut_step_accelerate(s, last, s->acc0, err) : ABUT_OK;
+    if (!rc && with && s->air) rc = abut_step_finish_drag(s, before, err);
     if (rc) return rc;
     abut_lag_exchange(&so->prob.terms, &s->solved_lag);
     rc = abut_record_put(&done, with, s->newton, before, out, &so->scratch, err);

@@ -143,8 +143,7 @@ static double mean(const abut_solved *s, const double *now, const double *last, 
 /* What inertia takes at coordinate i, m/s^2: the acceleration less that of the loads. */
 static double inertial(const abut_solved *s, int32_t i)
 {
-    const int bdf2 = s->objective->w.scheme == ABUT_BDF2;
-    const double dv = bdf2 ? 0.5 * (3 * s->v[i] - 4 * s->v0[i] + s->v1[i]) : s->v[i] - s->v0[i];
+    const double dv = abut_integrator_change(s->objective->w.scheme, s->v, s->v0, s->past_v, (size_t)i);
     return s->objective->w.inertia * dv / s->objective->model->h[0] - mean(s, s->acc, s->acc0, i);
 }
 

@@ -26,7 +26,7 @@ typedef struct abut_solved {
     const abut_pairs *pairs;        /* contacts at the end */
     const double *x, *y;            /* [3 nv], [3 nc] the end */
     const double *v0, *v;           /* [3 nv] velocities at the start and at the end */
-    const double *v1;               /* [3 nv] BDF2: one step before the start */
+    double *const *past_v;          /* [3 nv] each, BDF: one step before the start, ... */
     const double *acc0, *acc;       /* [3 nv] m/s^2, gravity, scripted forces, air: in the step before (Newmark), in this one */
     const double *air;              /* [3 nv] N, or NULL */
     double force_residual;          /* what is left of the forces over the largest (solve/search/equilibrium.h) */
@@ -51,8 +51,8 @@ ABUT_MUST_USE abut_status abut_force_damping_start(const abut_solved *s, double 
 ABUT_MUST_USE abut_status abut_force_elastic(const abut_solved *s, const double *x, double *f, abut_arena *scratch,
                                              abut_err *err);
 
-/** What the momentum balance of a step lacks at every node, N: M dv/h less all forces, dv = v' - v, in BDF2
- * (3 v' - 4 v + v1)/2, without inertia 0.  At prescribed nodes this is the force that whoever prescribes them exerts, in
+/** What the momentum balance of a step lacks at every node, N: M dv/h less all forces, dv = v' - v, in BDF its sum of more steps
+ * (abut_integrator_change), without inertia 0.  At prescribed nodes this is the force that whoever prescribes them exerts, in
  * Newmark its mean over the step; at free nodes it is what the solver has left.  Obstacles have no inertia: they are held
  * against what touches them or is tied to them.
  * last: the forces one step before; read by Newmark alone. */

@@ -56,7 +56,7 @@ static void pull_along(abut_stepper *s)
 
 static abut_start start_of(const abut_stepper *s)
 {
-    return (abut_start){ s->solver.prob.xn, s->v, s->acc, s->a, s->x1, s->v1 };
+    return (abut_start){ s->solver.prob.xn, s->v, s->acc, s->a, s->past.x, s->past.v };
 }
 
 abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *err)
@@ -64,10 +64,14 @@ abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *
     abut_objective *p = &s->solver.prob;
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double);
     abut_status rc = ABUT_OK;
-    if (p->w.scheme == ABUT_BDF2) {
-        memcpy(s->x1, f->x1, bytes);
-        memcpy(s->v1, f->v1, bytes);
-    } else if (p->w.scheme == ABUT_IMPLICIT_NEWMARK) {
+    const double *x[ABUT_PAST], *v[ABUT_PAST];
+    const int reads = abut_integrator_past(p->w.scheme);
+    if (reads) (void)abut_integrator_past_of(f, x, v);
+    for (int k = 0; k < reads; k++) {
+        memcpy(s->past.x[k], x[k], bytes);
+        memcpy(s->past.v[k], v[k], bytes);
+    }
+    if (p->w.scheme == ABUT_IMPLICIT_NEWMARK) {
         if (f->a) memcpy(s->a, f->a, bytes);
         else rc = free_acceleration(s, p->xn, s->v, s->a, err);
     }
@@ -89,12 +93,25 @@ static abut_status add_force(abut_stepper *s, double *f, double *acc, abut_err *
     return rc;
 }
 
+abut_status abut_step_accelerate(abut_stepper *s, double time, double *acc, abut_err *err)
+{
+    const abut_model *m = s->solver.prob.model;
+    abut_motion_acceleration(m, time, acc);
+    if (!m->mo_newtons) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(&s->solver.scratch);
+    double *f = ABUT_ROOM(&s->solver.scratch, double, 3 * (size_t)m->nv + 1);
+    if (!f) return abut_fail(err, ABUT_E_NOMEM, "loads: %d nodes", m->nv);
+    const abut_status rc = abut_motion_load(m, time, f) ? add_force(s, f, acc, err) : ABUT_OK;
+    abut_arena_release(&s->solver.scratch, mark);
+    return rc;
+}
+
 abut_status abut_step_load_forces(abut_stepper *s, abut_err *err)
 {
     abut_objective *p = &s->solver.prob;
     const size_t n3 = 3 * (size_t)p->model->nv;
-    abut_motion_acceleration(p->model, s->at.time, s->acc);
-    if (!s->air) return ABUT_OK;
+    abut_status rc = abut_step_accelerate(s, s->at.time, s->acc, err);
+    if (rc || !s->air) return rc;
     const abut_air *air = abut_air_of(&p->terms);
     const abut_mark mark = abut_arena_mark(&s->solver.scratch);
     double *f = ABUT_ROOM(&s->solver.scratch, double, n3 + 1);
@@ -103,7 +120,7 @@ abut_status abut_step_load_forces(abut_stepper *s, abut_err *err)
     abut_air_load(air, p->xn, s->air);
     if (!drags(p)) abut_air_drag_gradient(air, s->v, NULL, 1, -1, s->air);
     memcpy(f, s->air, n3 * sizeof *f);
-    const abut_status rc = add_force(s, f, s->acc, err);
+    rc = add_force(s, f, s->acc, err);
     abut_arena_release(&s->solver.scratch, mark);
     return rc;
 }

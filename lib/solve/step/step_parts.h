@@ -9,6 +9,8 @@
 
 /* ---- motion.c ---- */
 
+/** acc[3 nv] m/s^2: gravity and scripted forces of the step that begins at `time`.  Fails  as abut_mass_solve */
+ABUT_MUST_USE abut_status abut_step_accelerate(abut_stepper *s, double time, double *acc, abut_err *err);
 /** s->acc, and s->air where it acts: what accelerates the nodes in this step but the forces of the objective; explicit, as at
  * its start.
  * Fails  as abut_mass_solve */

@@ -1,0 +1,12 @@
+/* What lies wholly inside of a body touches no surface: vertices inside of closed contact surfaces, where these are no faces of
+ * tets. */
+#ifndef ABUT_CONTACT_ENCLOSED_H
+#define ABUT_CONTACT_ENCLOSED_H
+
+#include "contact/collision_mesh.h"
+
+/** in[nc]: a body of tets whose closed contact surface at y[3 nc] holds the vertex, another object's, the first of several; -1:
+ * none.  Vertices of bodies that do not meet are in none.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_enclosed_find(const abut_collmesh *cm, const double *y, int32_t *in, abut_err *err);
+
+#endif

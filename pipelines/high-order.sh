@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Runs scenes with tets of order 1 to 4 and writes a table: what is published of each, and what was measured here.
+#
+#   pipelines/high-order.sh [NAME ...]       rows of pipelines/high-order.tsv whose names begin so, or all ("Beam", "Ball P2")
+#   BUDGET=120                               seconds of processor time for each scene: it is stepped as far as they go
+#   TABLE=pipelines/results/high-order.md    rows that are run replace those of the same name; the others stay
+#   OUT=out/high-order                       surfaces, reports, messages; KEEP=1 leaves the streams there, too
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=${BIN:-bin} out=${OUT:-out/high-order} budget=${BUDGET:-120} table=${TABLE:-pipelines/results/high-order.md}
+list=${LIST:-pipelines/high-order.tsv} python=${PYTHON:-/usr/bin/python3}
+build=$(git rev-parse --short HEAD 2> /dev/null || echo -)
+mkdir -p "$out"
+[[ $bin == /* ]] || bin=$PWD/$bin
+[[ $out == /* ]] || out=$PWD/$out
+. pipelines/advance.sh
+
+# The surfaces that cages hold: a ball of radius 0.5 m in 5120 triangles; a bolt and a nut.
+surfaces() {
+    [ -e "$out/sphere/frame_0000.obj" ] ||
+        echo '{abut: 1, objects: {s: {generate: {icosphere: {radius: 0.5, divisions: 16}}, shell: {thickness: 1 mm}}}}' |
+        "$bin/mesh-prep" -q - | "$bin/export" -q --obj "$out/sphere"
+    [ -e "$out/nut.obj" ] || "$python" pipelines/thread.py "$out/bolt.obj" "$out/nut.obj"
+}
+
+row() { # name, arguments, published: tets, triangles, seconds
+    local run all sizes triangles verdict outcome n its sec total args
+    run=$out/$(tr -cs 'A-Za-z0-9.\n' '-' <<< "$1")
+    read -ra args <<< "${2//@OUT@/$out}"
+    if ! nice -n 15 "$bin/mesh-prep" --explain -j 1 "pipelines/scenes/high-order/${args[0]}" "${args[@]:1}" -o "$run.abut" 2> "$run.log"
+    then
+        echo "| $1 | | $3 | | $4 | | | | | $5 | | refused: $(grep -m 1 '^mesh-prep' "$run.log" | tr '|' ',') | $build |"
+        return
+    fi
+    cp "$run.abut" "$run.start"
+    sizes=$(sed -n 's/^  size  *\([0-9]*\) nodes, \([0-9]*\) tets.*/\2, \1/p' "$run.log")
+    triangles=$(sed -n 's/^  size .* edges, \([0-9]*\) triangles.*/\1/p' "$run.log")
+    all=$(awk '$1 == "time" && $2 == "step" { h = $3 } $1 == "end" { e = $2 } END { printf "%.0f", e / h }' "$run.log")
+    verdict=$(advance "$run" "$all")
+    read -r n its _ _ sec total < <(measures "$run.jsonl")
+    outcome=$("$python" pipelines/high_order.py "$1" "$run.abut" 2>> "$run.log" || echo "-")
+    echo "| $1 | $sizes | $3 | $triangles | $4 | $n of $all | $its | $sec | $total | $5 | $outcome | $verdict | $build |"
+    [ -n "${KEEP:-}" ] || rm -f "$run.abut"
+    rm -f "$run.piece" "$run.next" "$run.start"
+}
+
+head_of_table() {
+    cat <<'H'
+# Tets of order 1 to 4
+
+Made by `pipelines/high-order.sh` from the list in `pipelines/high-order.tsv`: the scenes of Ferguson et al. 2023 (high-order
+incremental potential contact) with generated meshes (`pipelines/scenes/high-order/`). Each runs through `mesh-prep | step -j 1 |
+ccd-check` for the processor time given to it (`BUDGET`). A scene that was cut short has run its start only.
+
+- *Seconds*: processor time of one thread, a step and all steps that were made. Published seconds are wall-clock time of the whole
+  run with 16 threads of two Xeon Platinum 8268. Bodies of the last six rows are stand-ins and compare in kind alone.
+- *Triangles* are those of contact, obstacles included.
+- *Outcome*: beam: where the mean of its upper corners is at the end. Ball: height of its centre after the first bounce, and how far
+  it has moved sideways at the end. Rolling: distance along the slope. Others: the extent of the body at the end.
+- *Clean*: `ccd-check` found no collision in any frame or on the path between two, judged exactly, and no tet whose Jacobian
+  determinant is not positive.
+- *Commit*: the build that made the row.
+
+| Scene | tets, nodes | published | triangles | published | steps | Newton its/step | s/step | s | published | outcome | verdict | commit |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|
+H
+}
+
+surfaces
+read_rows
+while IFS=$'\t' read -r name args tets triangles sec <&3; do
+    [[ $name != '#'* ]] && wanted "$name" "$@" || continue
+    replace_row "$name" "$(row "$name" "$args" "$tets" "$triangles" "$sec")"
+done 3< "$list"
