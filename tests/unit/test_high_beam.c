@@ -6,8 +6,8 @@
 static double tip(int order)
 {
     world w;
-    world_scene(&w, "{time: {step: 0.1 s, scheme: quasi-static}, gravity: [-2, 0, 0], tolerance: 1e-7 m/s, contact: {dhat: 1 mm},\n"
-                " materials: {m: {model: neo-hookean, density: 1000, young: 1e7, poisson: 0.4}},\n"
+    world_scene(&w, "{time: {step: 0.1 s, scheme: quasi-static}, gravity: [-2, 0, 0], tolerance: 1e-7 m/s,\n"
+                " contact: {dhat: 1 mm}, materials: {m: {model: neo-hookean, density: 1000, young: 1e7, poisson: 0.4}},\n"
                 " objects: {beam: {generate: {box: {size: [1, 8, 1], cells: [1, 8, 1]}}, order: %d}},\n"
                 " motion: [{select: {object: beam, relative-box: [[0, 0, 0], [1, 0.001, 1]]}, fix: true}]}\n", order);
     CHECK(w.model.nt == 48);
