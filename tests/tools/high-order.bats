@@ -140,8 +140,14 @@ Y
     exits 0 "$BIN/mesh-prep" -e a.yaml -o a.abut
     says "order            2 on a shape of order 4"
     says "rigid rotations store energy"
+    exits 0 "$BIN/mesh-prep" a.yaml -o a.abut
+    says "warning: 'a' has tets of order 2 on a rest shape of order 4: rigid rotations store energy; geometry: 2 avoids that"
     exits 0 "$BIN/export" a.abut --dump --array 'geometry/*' --no-data
     writes "geometry/X f64 [1680, 3] m required"
+    scene 'generate: {explicit: {points: [[1, 1, 1], [-1, 1, -1], [1, -1, -1], [-1, -1, 1]], tets: [[0, 1, 2, 3]]}}, order: 3,
+           surface: {snap: {sphere: {radius: 1.7}}}'
+    exits 0 "$BIN/mesh-prep" a.yaml -o a.abut
+    says "'a': 0 corners and 1 tets (the first is 0) do not reach the surface that they stand for"
     scene 'generate: {sphere: {radius: 1, cells: 2}}, order: 3, geometry: 1'
     exits 0 "$BIN/mesh-prep" -e a.yaml -o a.abut
     says "least det J      1 "
