@@ -332,8 +332,8 @@ TEST(fibres_of_higher_elements_have_the_derivatives_of_their_energy)
     close_world(&w);
 }
 
-/* A rest shape of a higher order than displacement: no energy at rest, energies that know their gradient, and (what those of g <= k
- * do not have) energy of a rotation. */
+/* A rest shape of a higher order than displacement: no energy at rest, energies that know their gradient, and (what those of
+ * g <= k do not have) energy of a rotation. */
 TEST(a_shape_beyond_the_order_of_displacement_is_at_rest_where_it_is_said_to_be)
 {
     const double c = cos(0.5), s = sin(0.5), turned[9] = { c, -s, 0, s, c, 0, 0, 0, 1 };
