@@ -402,7 +402,7 @@ TEST(a_million_contacts_take_less_than_250_bytes_each)
     CHECK(bytes <= 250);
 }
 
-/* A contact that is met again with another normal: settled, the first stays; renewed, it is the new one, with the impulse kept. */
+/* A contact that is met again with another normal: settled, the first stays; renewed, the new one has its impulse. */
 TEST(a_contact_that_is_renewed_keeps_its_impulse_and_gets_the_new_normal)
 {
     for (int renewed = 0; renewed < 2; renewed++) {
