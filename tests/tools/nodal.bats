@@ -239,3 +239,14 @@ Y
     "$BIN/export" --dump --array 'node/x' parts.abut | grep -v '^prov' > two
     cmp one two
 }
+
+@test "tear between steps of hard contact changes nothing where nothing is torn" {
+    ball
+    "$BIN/step" -q -n 8 --with contacts a.abut -o b.abut
+    "$BIN/tear" -q --stretch 5 b.abut -o c.abut
+    "$BIN/step" -q -n 4 b.abut -o one.abut
+    "$BIN/step" -q -n 4 c.abut -o two.abut
+    "$BIN/export" --dump --array 'node/x' one.abut | grep -v '^prov' | tail -40 > one
+    "$BIN/export" --dump --array 'node/x' two.abut | grep -v '^prov' | tail -40 > two
+    cmp one two
+}
