@@ -180,7 +180,7 @@ bench: all
 bench-solvers: all $B/bench/bench_solvers
 	@tests/bench/solvers $B $(BIN)
 
-bench-geometry: $B/bench/bench_geom $B/bench/bench_broad $B/bench/bench_contact $B/bench/bench_barrier_hessians
+bench-geometry: $B/bench/bench_geom $B/bench/bench_broad $B/bench/bench_contact $B/bench/bench_barrier_hessians $B/bench/bench_elements
 	@tests/bench/geometry $B
 
 format:

@@ -47,7 +47,9 @@ def outcome(scene, name, t):
     if scene == "spikes":
         return f"ball and sheet {1000 * (end['spikes.y_m'] - end['sheet.y_m']):.3g} mm apart, no spike through"
     if scene == "hair-band":
-        return f"band {1000 * (moved(t, 'band', 'y') - moved(t, 'hair', 'y')):.2g} mm against the hair"
+        late = [row for row in t if row["time_s"] > 0.2]       # it has closed around the hair
+        slid = 1000 * (moved(late, "band", "y") - moved(late, "hair", "y"))
+        return f"{'stays' if abs(slid) < 5 else 'slides off'}: band {slid:.2g} mm against the hair after 0.2 s"
     if scene in ("drag", "cloth-on-ball", "box-and-cone", "pinch"):
         return f"sheet at {speed(end, 'sheet'):.2g} m/s at the end"
     return f"kinetic energy {end['kinetic_J']:.2g} J at the end"

@@ -1,47 +1,41 @@
 #!/usr/bin/env python3
 """pipelines/thread.py BOLT.obj NUT.obj: a bolt with a thread, closed, and the threaded inside of a nut around it, in metres.
 
-At the angle a and the height y the bolt has the radius R + D cos(a + 2 pi y / P) times a ramp at its ends, the nut the same and a
-clearance.  Triangles of the bolt are outward, those of the nut towards the axis.
+At the angle a and the height y the bolt has the radius R + D cos(a + 2 pi y / P), the nut the same and a clearance.  Rows of vertices
+follow the helices a + 2 pi y / P = const, so that a bolt that turns along its thread has its edges on those of the nut.  Triangles of
+the bolt are outward, those of the nut towards the axis.
 """
 import math
 import sys
 
-R, D, P, CLEARANCE = 5e-3, 0.7e-3, 3e-3, 0.25e-3
-AROUND, LOW, HIGH = 32, -6e-3, 14e-3        # of the bolt
-NUT = (-2.5e-3, 2.5e-3)
-STEP = P / 8
-
-
-def radius(a, y, more=0.0):
-    return R + more + D * math.cos(a + 2 * math.pi * y / P)
-
-
-def rings(lo, hi, more):
-    n = round((hi - lo) / STEP)
-    for k in range(n + 1):
-        y = lo + (hi - lo) * k / n
-        yield [(radius(2 * math.pi * i / AROUND, y, more) * math.cos(2 * math.pi * i / AROUND), y,
-                -radius(2 * math.pi * i / AROUND, y, more) * math.sin(2 * math.pi * i / AROUND)) for i in range(AROUND)]
+R, D, P, CLEARANCE = 5e-3, 0.7e-3, 6e-3, 0.25e-3
+AROUND, ROWS = 96, 8                # vertices around, rows in a pitch
+BOLT, NUT = (-10e-3, 14e-3), (-4e-3, 6e-3)
 
 
 def write(path, lo, hi, more, closed):
+    rows = round((hi - lo) / P * ROWS)
     points, faces = [], []
-    for ring in rings(lo, hi, more):
-        points += ring
-    n = len(points) // AROUND
-    for k in range(n - 1):
+    for k in range(rows + 1):
         for i in range(AROUND):
-            a, b = k * AROUND + i, k * AROUND + (i + 1) % AROUND
-            c, d = a + AROUND, b + AROUND
-            faces += [(a, b, d), (a, d, c)] if closed else [(a, d, b), (a, c, d)]
-    if closed:
-        for k, y in ((0, lo), (n - 1, hi)):
+            a, y = 2 * math.pi * i / AROUND, lo + P * (k / ROWS - i / AROUND)
+            r = R + more + D * math.cos(a + 2 * math.pi * y / P)
+            points.append((r * math.cos(a), y, -r * math.sin(a)))
+    at = lambda i, k: k * AROUND + i if i < AROUND else (k - ROWS) * AROUND     # once around it is a pitch lower
+    there = lambda i, k: 0 <= k <= rows and (i < AROUND or k >= ROWS)
+    for k in range(rows):
+        for i in range(AROUND):
+            if there(i + 1, k) and there(i + 1, k + 1):
+                a, b, c, d = at(i, k), at(i + 1, k), at(i, k + 1), at(i + 1, k + 1)
+                faces += [(a, b, d), (a, d, c)] if closed else [(a, d, b), (a, c, d)]
+    if closed:                      # from points of the axis to the rims, which have a step of one pitch
+        lower = [at(i, 0) for i in range(AROUND)] + [at(AROUND - 1, k) for k in range(1, ROWS)]
+        lower.append(at(AROUND - 1, ROWS))
+        upper = [at(0, k) for k in range(rows - ROWS, rows)] + [at(i, rows) for i in range(AROUND)]
+        for rim, y, up in ((lower, lo - P / 2, 0), (upper, hi - P / 2, 1)):
             points.append((0.0, y, 0.0))
-            m = len(points) - 1
-            for i in range(AROUND):
-                a, b = k * AROUND + i, k * AROUND + (i + 1) % AROUND
-                faces.append((m, b, a) if k == 0 else (m, a, b))
+            for a, b in zip(rim, rim[1:] + rim[:1]):
+                faces.append((len(points) - 1, a, b) if up else (len(points) - 1, b, a))
     with open(path, "w") as f:
         for p in points:
             f.write("v %.17g %.17g %.17g\n" % p)
@@ -49,5 +43,5 @@ def write(path, lo, hi, more, closed):
             f.write("f %d %d %d\n" % tuple(v + 1 for v in t))
 
 
-write(sys.argv[1], LOW, HIGH, 0.0, True)
-write(sys.argv[2], NUT[0], NUT[1], CLEARANCE, False)
+write(sys.argv[1], *BOLT, 0.0, True)
+write(sys.argv[2], *NUT, CLEARANCE, False)

@@ -71,6 +71,21 @@ static void append(abut_err *err, const char *text)
     snprintf(err->msg + used, sizeof err->msg - used, "%s", text);
 }
 
+/* What became of curved surfaces, where it is not what one expects. */
+static void say_curved(prep *p)
+{
+    for (int32_t i = 0; i < p->scene.nobjects; i++) {
+        const abut_scene_object *o = &p->scene.object[i];
+        const abut_curved *c = &o->order.facts;
+        if (o->order.kept)
+            abut_cli_say(&p->cli, "warning: '%s' has tets of order %d on a rest shape of order %d: rigid rotations store energy; "
+                         "geometry: %d avoids that", o->name, abut_scene_order_of(o), o->order.kept, abut_scene_order_of(o));
+        if (o->order.curved && (c->eased || c->held))
+            abut_cli_say(&p->cli, "'%s': %d corners and %d tets (the first is %d) do not reach the surface that they stand for, "
+                         "so that no tet is turned over; it is within %.3g m", o->name, c->held, c->eased, c->first, c->gap);
+    }
+}
+
 /* The views check what was built as any later stage would; then nothing may touch. */
 static abut_status check(prep *p, abut_err *err)
 {
@@ -86,6 +101,7 @@ static abut_status check(prep *p, abut_err *err)
     if (m.nc && p->built.dhat > 0.1 * p->built.length)
         abut_cli_say(&p->cli, "warning: contact acts within dhat, %.6g m, which is %.2g of the length of the scene, %.6g m",
                      p->built.dhat, p->built.dhat / p->built.length, p->built.length);
+    say_curved(p);
     if (!m.nc) abut_cli_say(&p->cli, "contact is off: everything passes through everything");
     if (p->scene.bodies_off) abut_cli_say(&p->cli, "contact.bodies is off: bodies pass through themselves and each other");
     for (int32_t i = 0; i < p->scene.nobjects; i++) {

@@ -23,7 +23,7 @@ typedef struct msh {
     abut_mesh mesh;
 } msh;
 
-/* What becomes of an element type.  Curved segments and triangles mark the boundary of curved tets: they are read and left out. */
+/* What becomes of an element type.  Curved segments and triangles mark the boundary of curved tets: they are left out. */
 enum { TAKEN, LEFT_OUT, REFUSED };
 static const struct elem_type {
     int type, nodes, use;

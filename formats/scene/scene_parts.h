@@ -50,12 +50,14 @@ ABUT_MUST_USE abut_status abut_scene_fabric(const abut_tree *t, abut_scene_mater
 /** The `seams` list: after the objects. */
 ABUT_MUST_USE abut_status abut_scene_seams(abut_scene_reader *r, const abut_tree *seams, abut_err *err);
 /** `order`, `geometry`, `surface` of an object, and the shape that its generator stands for: before its mesh. */
-ABUT_MUST_USE abut_status abut_scene_order_keys(const abut_scene_reader *r, const abut_tree *t, abut_scene_order *a, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_order_keys(const abut_scene_reader *r, const abut_tree *t, abut_scene_order *a,
+                                                abut_err *err);
 /** The generator `cage` of an object: its tets, and how much of each is solid. */
 ABUT_MUST_USE abut_status abut_scene_cage(const abut_scene_reader *r, const abut_tree *object, const abut_tree *t,
                                           abut_scene_object *o, abut_err *err);
 /** The keys `capsules`, a malloc'ed list, and `blend`. */
-ABUT_MUST_USE abut_status abut_scene_capsules(const abut_tree *t, abut_capsule **capsule, int32_t *n, double *blend, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_capsules(const abut_tree *t, abut_capsule **capsule, int32_t *n, double *blend,
+                                              abut_err *err);
 /** The value of `generate`: a map with one generator, into an empty mesh. */
 ABUT_MUST_USE abut_status abut_scene_generate(const abut_tree *t, abut_mesh *m, abut_err *err);
 /** Generators of sheets, strands and grains: t is the map of sizes. */

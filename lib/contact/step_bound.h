@@ -23,7 +23,8 @@ typedef struct abut_limit {
 
 /** Lowers lim->alpha to the largest step along y -> y + alpha (y1 - y) that keeps `slack` (in (0, 1)) of every candidate's
  * gap, distance less thickness, by additive CCD.  Where vertices are sums of nodes the gap is counted less what the rounding
- * of those sums may take of it: the vertices of x + alpha p are on that line to rounding alone.  The same bits and the same pair for any thread count.
+ * of those sums may take of it: the vertices of x + alpha p are on that line to rounding alone.  The same bits and the same
+ * pair for any thread count.
  * Fails  ABUT_E_GEOM the gap of a pair is zero, or too small for double precision to move it at all (names the pair) */
 ABUT_MUST_USE abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_candidates *cand, const double *y,
                                          const double *y1, double slack, abut_limit *lim, abut_err *err);

@@ -38,7 +38,8 @@ static abut_status make_room(abut_curved_rods *r, abut_err *err)
     struct abut_curved_rods_work *w = &r->work;
     const struct { double **at; size_t n; } all[] = {
         { &r->frame, 3 * n }, { &r->rest, 3 * nb }, { &r->twist, nb }, { &r->t0, 3 * n }, { &r->u0, 3 * n },
-        { &w->t, 3 * n }, { &w->u, 3 * n }, { &w->length, n }, { &w->kb, 3 * n }, { &w->mref, n }, { &w->theta, n }, { &w->m, 6 * n }, { &w->matrix, 6 * n },
+        { &w->t, 3 * n }, { &w->u, 3 * n }, { &w->length, n }, { &w->kb, 3 * n }, { &w->mref, n }, { &w->theta, n },
+        { &w->m, 6 * n }, { &w->matrix, 6 * n },
         { &w->f, 9 * nb },
     };
     int ok = 1;

@@ -109,8 +109,8 @@ static abut_status check_degrees(const abut_model *m, abut_err *err)
         const int least[2] = { abut_degree_elastic(order, 1), abut_degree_mass(order, 1) };
         for (int k = 0; k < 2 && order > 1; k++)
             if (d[k] && d[k] < least[k])
-                return abut_fail(err, ABUT_E_FORMAT, "array 'material/quadrature' row %d: %d for %s, expected 0, or %d or more for "
-                                 "tets of order %d", i, d[k], k ? "mass" : "elastic energy", least[k], order);
+                return abut_fail(err, ABUT_E_FORMAT, "array 'material/quadrature' row %d: %d for %s, expected 0, or %d or more "
+                                 "for tets of order %d", i, d[k], k ? "mass" : "elastic energy", least[k], order);
     }
     return ABUT_OK;
 }

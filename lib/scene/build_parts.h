@@ -53,8 +53,8 @@ ABUT_MUST_USE abut_status abut_build_contact_rows(abut_build *b, abut_err *err);
 ABUT_MUST_USE abut_status abut_build_check(const abut_build *b, abut_offenders *bad, abut_err *err);
 
 /** Puts tets of every order, and the masses of their nodes: a quarter of rho V to each corner of a tet of order 1; at order 2 and
- * more M_ii (sum of rho V)/(sum of M_ii) over the body, M the consistent mass (E. Hinton, T. Rock, O. Zienkiewicz, "A note on mass
- * lumping", Earthq. Eng. Struct. Dyn. 4, 1976), which is positive.  After the nodes. */
+ * more M_ii (sum of rho V)/(sum of M_ii) over the body, M the consistent mass (E. Hinton, T. Rock, O. Zienkiewicz, "A note on
+ * mass lumping", Earthq. Eng. Struct. Dyn. 4, 1976), which is positive.  After the nodes. */
 ABUT_MUST_USE abut_status abut_build_tets(abut_build *b, abut_err *err);
 
 /** Finds what bends in a body; its elements of every kind are what the object says they are.

@@ -1,11 +1,12 @@
-/* The Hessians of contacts, made and projected: TSV of kind, rows of the matrix, choice, law, contacts, ns a contact on one
- * thread (best of the repeats).  bench_barrier_hessians [most contacts] [repeats]
+/* The Hessians of contacts and of their friction, made and projected: TSV of kind, rows of the matrix, choice, law, contacts,
+ * ns a contact on one thread (best of the repeats).  bench_barrier_hessians [most contacts] [repeats]
  *
  * "expanded": the terms of rank one as packed blocks; "dense eigen": the Hessian projected by its eigenvectors, all rows. */
 #include "base/par.h"
 #include "base/rng.h"
 #include "base/timer.h"
 #include "energy/barrier_hessians.h"
+#include "energy/friction.h"
 #include "math/spd.h"
 #include "sparse/elements.h"
 
@@ -77,6 +78,45 @@ static void measure(const bench *b, const abut_barrier_hessian_ops *ops, int exp
            expand ? ", expanded" : "", abut_barrier_names[b->law[0].number], b->n, 1e9 * best / (double)b->n);
 }
 
+/* Friction of the same four points, by its closed form and projected by eigenvectors. */
+static void measure_friction(size_t n, int repeats, double *room)
+{
+    int32_t (*node)[4] = malloc(n * sizeof *node);
+    double (*weight)[4] = malloc(n * sizeof *weight), (*basis)[6] = malloc(n * sizeof *basis), *x = malloc(12 * n * sizeof *x);
+    double *one = malloc(n * sizeof *one), *H = malloc(n * ABUT_PACKED * sizeof *H), *still = calloc(12 * n, sizeof *still);
+    const abut_stiction law = { 0.01, 1e-3, ABUT_FRICTION_C1 };
+    abut_rng r = { 1 };
+    for (size_t i = 0; node && weight && basis && x && one && H && still && i < n; i++) {
+        const double a = abut_rng_real(&r, 0.2, 0.5), b = abut_rng_real(&r, 0.2, 0.45);
+        const double w[4] = { 1, -a, -b, a + b - 1 }, P[6] = { 1, 0, 0, 0, 0, 1 };
+        for (int c = 0; c < 4; c++) node[i][c] = (int32_t)(4 * i) + c;
+        memcpy(weight[i], w, sizeof w), memcpy(basis[i], P, sizeof P);
+        for (int k = 0; k < 12; k++) x[12 * i + (size_t)k] = abut_rng_real(&r, -2e-5, 2e-5);
+        one[i] = 1;
+    }
+    const abut_lag lag = { n, n, node, weight, basis, one, one, NULL };
+    for (int dense = 0; dense < 2 && H; dense++) {
+        double best = 0;
+        for (int k = 0; k < repeats; k++) {
+            const double start = abut_time_cpu();
+            abut_friction_hessian(&lag, &law, x, still, NULL, NULL, H);
+            for (size_t i = 0; dense && i < n; i++) {
+                for (int a = 0, at = 0; a < 4; a++)
+                    for (int b = a; b < 4; b++, at += 9)
+                        for (int e = 0; e < 9; e++)
+                            room[12 * (3 * a + e / 3) + 3 * b + e % 3] = room[12 * (3 * b + e % 3) + 3 * a + e / 3] =
+                                H[ABUT_PACKED * i + (size_t)(at + e)];
+                (void)abut_psd_project(12, room);
+            }
+            const double took = abut_time_cpu() - start;
+            if (best <= 0 || took < best) best = took;
+        }
+        const char *how = dense ? "closed form, dense eigen" : "closed form";
+        printf("friction\t12\t%s\tc1\t%zu\t%.1f\n", how, n, 1e9 * best / (double)n);
+    }
+    free(node), free(weight), free(basis), free(x), free(one), free(H), free(still);
+}
+
 int main(int argc, char **argv)
 {
     const size_t most = argc > 1 ? (size_t)strtoul(argv[1], NULL, 10) : 100000;
@@ -103,6 +143,7 @@ int main(int argc, char **argv)
             }
         }
     }
+    for (b.n = 1000; b.n <= most; b.n *= 100) measure_friction(b.n, b.repeats, b.room);
     free(b.x);
     free(b.val);
     free(b.room);

@@ -1,6 +1,6 @@
-/* Elements of order 1 to 4, one thread: processor nanoseconds of an energy with its forces and of a projected matrix, and how many
- * operations on doubles a matrix takes (products of bases and moduli alone) for each nanosecond.
- *   bench_elements [SECONDS of each row]                     TSV: order, map, points, energy_ns, matrix_ns, flops, flops_per_ns */
+/* Elements of order 1 to 4, one thread: processor nanoseconds of an energy with its forces and of a projected matrix, and how
+ * many operations on doubles a matrix takes (products of bases and moduli alone) for each nanosecond.
+ *   bench_elements [SECONDS of each row]         TSV: order, map, points, energy_ns, matrix_ns, flops, flops_per_ns */
 #include "base/par.h"
 #include "energy/elastic.h"
 #include "energy/elastic_high.h"

@@ -4,6 +4,7 @@
 #include "base/timer.h"
 #include "geom/bvh.h"
 #include "geom/ccd/ccd.h"
+#include "geom/jacobian.h"
 #include "geom/mollify.h"
 #include "ply_mesh.h"
 #include "tests/unit/query_files.h"
@@ -157,6 +158,54 @@ static void bench_queries(const char *data)
     query_set_clear(&set);
 }
 
+/* -- certified Jacobians ------------------------------------------------------------------------------------------ */
+
+/* Tets of order k, somewhat curved, and a direction. */
+static void curved_tet(int order, abut_rng *r, double x[ABUT_TET_NODES_MAX][3], double p[ABUT_TET_NODES_MAX][3])
+{
+    const double by = 0.1 / (order * order);
+    for (int i = 0; i < abut_tet_nodes(order); i++)
+        for (int d = 0; d < 3; d++) {
+            x[i][d] = (double)abut_tet_lattice(order)[i][d + 1] / order + abut_rng_real(r, -by, by);
+            p[i][d] = abut_rng_real(r, -by, by);
+        }
+}
+
+static double certify(int what, int order, double (*x)[3], double (*p)[3], double (*y)[3])
+{
+    typedef const double (*places)[3];
+    if (what == 0) return abut_jacobian_check(order, (places)x, NULL);
+    if (what == 1) return abut_jacobian_check_motion(order, (places)x, (places)y, NULL);
+    return abut_jacobian_max_step(order, (places)x, (places)p, 0.2);
+}
+
+static void bench_jacobian(void)
+{
+    enum { TETS = 200 };
+    static double x[TETS][ABUT_TET_NODES_MAX][3], p[TETS][ABUT_TET_NODES_MAX][3], y[TETS][ABUT_TET_NODES_MAX][3];
+    static const char *const names[] = { "det J > 0, order", "det J > 0 on a motion, order", "step that keeps det J, order" };
+    abut_rng r = { 1 };
+    for (int order = 2; order <= ABUT_ORDER_MAX; order++) {
+        for (int t = 0; t < TETS; t++) {
+            curved_tet(order, &r, x[t], p[t]);
+            for (int i = 0; i < 3 * ABUT_TET_NODES_MAX; i++) y[t][i / 3][i % 3] = x[t][i / 3][i % 3] + 0.5 * p[t][i / 3][i % 3];
+        }
+        for (int what = 0; what < 3; what++) {
+            double best = INFINITY, sum = 0;
+            char name[64];
+            snprintf(name, sizeof name, "%s %d", names[what], order);
+            if (!wanted(name)) continue;
+            for (int rep = 0; rep < repeat; rep++) {
+                const double start = abut_time_cpu();
+                sum = 0;
+                for (int t = 0; t < TETS; t++) sum += certify(what, order, x[t], p[t], y[t]);
+                best = fmin(best, abut_time_cpu() - start);
+            }
+            row(name, TETS, best, "sum", sum);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *data = getenv("ABUT_DATA") ? getenv("ABUT_DATA") : "../shared/data";
@@ -164,6 +213,7 @@ int main(int argc, char **argv)
     if (argc > 2) filter = argv[2];
     printf("kernel\tcalls\tns\tresult\n");
     bench_stencils();
+    bench_jacobian();
     bench_queries(data);
     bench_cloth(data);
     return 0;

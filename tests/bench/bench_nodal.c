@@ -8,6 +8,8 @@
  *     full          the projection of lib/solve/nodal: scalar weights, closed form, sleeping
  *     awake         the same without sleeping
  *     accelerated   the same as full with Nesterov's extrapolation
+ *     in order      the same as full without colours: contacts one after the other in the order of their vertices
+ *     everywhere    the same as full with weights at every node, as published
  *     general       scalar weights, but a local solver for full blocks (coulomb_general.h), sleeping
  *     blocks        weights by 3x3 blocks, which need such a solver
  *     ica           iterative constraint anticipation (Otaduy et al. 2009) with that local solver
@@ -130,7 +132,7 @@ static void add_weights(bench *b, double sign, const double *W)
 static void factor(bench *b)
 {
     abut_err err = { 0 };
-    fail_on(abut_newton_factor(&b->s.solve, &b->s.matrix.A, &b->s.objective, &b->rep, &err), &err);
+    fail_on(abut_newton_factor(&b->s.solve, &b->s.matrix, &b->s.objective, &b->rep, &err), &err);
 }
 
 static void solve(bench *b, const double *rhs, double *v)
@@ -138,7 +140,7 @@ static void solve(bench *b, const double *rhs, double *v)
     abut_err err = { 0 };
     const abut_objective *p = &b->s.objective;
     abut_newton_solve *q = &b->s.solve;
-    const abut_operator of = abut_newton_solve_operator(q, &b->s.matrix.A);
+    const abut_operator of = abut_newton_solve_operator(q, &b->s.matrix);
     abut_rows_gather(p, rhs, 1, q->rhs);
     fail_on(abut_linear_solve(abut_reuse_inner(&q->linear), &of, q->rhs, NULL, q->sol, &err), &err);
     for (int32_t i = 0; i < p->model->nv; i++)
@@ -229,6 +231,45 @@ static void time_sweeps(bench *b, double freeze, double *nominal)
         *nominal = fmin(*nominal, 1e9 * t / (10. * SWEEPS * (double)s->contacts.n));
     }
     free(p);
+}
+
+/* The same contacts without colours: all are swept in their order. */
+static outcome in_order(bench *b)
+{
+    const abut_touching *t = &b->s.contacts;
+    abut_touching plain = { 0 };
+    abut_err err = { 0 };
+    fail_on(abut_touching_begin(&plain, t->nodes, &err), &err);
+    memset(plain.taken, 0xff, (size_t)t->nodes * sizeof *plain.taken);
+    for (size_t i = 0; i < t->n; i++) {
+        abut_touch c = { .key = t->key[i], .n = t->first[i + 1] - t->first[i], .node = t->node + t->first[i],
+                         .b = t->b + t->first[i], .mu = t->mu[i], .cohesion = t->cohesion[i], .give = t->give[i] };
+        memcpy(c.normal, t->normal + 3 * i, sizeof c.normal);
+        memcpy(c.k, t->k + 3 * i, sizeof c.k);
+        fail_on(abut_touching_append(&plain, &c, &err), &err);
+    }
+    fail_on(abut_touching_settle(&plain, b->s.of.inv_w, &err), &err);
+    const abut_touching coloured = b->s.contacts;
+    b->s.contacts = plain;
+    const outcome r = scalar(b, SLEEP, 0);
+    abut_touching_clear(&b->s.contacts);
+    b->s.contacts = coloured;
+    return r;
+}
+
+/* Weights at every node from here on. */
+static void weigh_everywhere(bench *b)
+{
+    const abut_objective *p = &b->s.objective;
+    for (int32_t i = 0; i < b->model.nv; i++) {
+        if (p->row[i] < 0 || b->s.of.w[i] > 0) continue;
+        double *block = b->s.matrix.A.val + 9 * b->s.matrix.A.ptr[p->row[i]];
+        const double w = abut_nodal_weight(block, b->model.mass[i], b->s.opt.beta, b->s.opt.sigma);
+        b->s.of.w[i] = w;
+        b->s.of.inv_w[i] = 1 / w;
+        for (int k = 0; k < 3; k++) block[4 * k] += w;
+    }
+    factor(b);
 }
 
 /* ---- ADMM with blocks ---- */
@@ -603,19 +644,25 @@ int main(int argc, char **argv)
     outcome r = scalar(&b, SLEEP, 0);
     time_sweeps(&b, 0, &awake);
     time_sweeps(&b, SLEEP * WANTED / b.h, &asleep);
-    printf("# %d threads, %d colours: %.1f ns a visit; %.1f ns where contacts that change by less than %g mm sleep\n", threads, abut_touching_colours(&b.s.contacts), awake, asleep, 1e3 * SLEEP * WANTED);
+    printf("# %d threads, %d colours: %.1f ns a visit; %.1f ns where contacts that change by less than %g mm sleep\n",
+           threads, abut_touching_colours(&b.s.contacts), awake, asleep, 1e3 * SLEEP * WANTED);
     printf("file\tnodes\tcontacts\tsolver\tresidual_25_mm\tproject_25_s\titerations\tproject_s\tall_s\tns_visit\n");
     say(&b, "full", &r);
     r = scalar(&b, 0, 0);
     say(&b, "awake", &r);
     r = scalar(&b, SLEEP, 1);
     say(&b, "accelerated", &r);
+    r = in_order(&b);
+    say(&b, "in order", &r);
     r = by_blocks(&b, 0);
     say(&b, "general", &r);
     r = by_blocks(&b, 1);
     say(&b, "blocks", &r);
     r = anticipate(&b);
     say(&b, "ica", &r);
+    weigh_everywhere(&b);
+    r = scalar(&b, SLEEP, 0);
+    say(&b, "everywhere", &r);
     free(b.b.inv_w), free(b.b.S), free(b.b.E), free(b.b.r), free(b.b.asleep), free(b.W), free(b.v_free);
     abut_nodal_clear(&b.s);
     abut_arrays_clear(&b.model_set);

@@ -90,6 +90,28 @@ Y
     "$BIN/mesh-prep" cage.yaml | "$BIN/step" -q -n 20 | "$BIN/ccd-check" --no-output
 }
 
+@test "contact-surface: thickness, obstacles and held nodes" {
+    cat >thick.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+materials: {rubber: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.4}}
+objects:
+  ball:  {generate: {sphere: {radius: 0.1, cells: 2}}, order: 2, proxy: {segments: 4}, contact-thickness: 4 mm,
+          translate: [0, 0.11, 0]}
+  bar:   {generate: {box: {size: [0.5, 0.08, 0.1], cells: [5, 1, 1]}}, proxy: {segments: 2}, contact-thickness: 2 mm,
+          translate: [0.1, -0.045, 0]}
+  post:  {generate: {box: {size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}}, obstacle: true, translate: [0.05, -0.15, 0]}
+motion:
+  - {select: {object: bar, box: [[0.3, -1, -1], [1, 1, 1]]}, fix: true}
+Y
+    "$BIN/mesh-prep" thick.yaml | "$BIN/step" -q -n 25 -o run.abut
+    exits 0 "$BIN/ccd-check" --no-output --gap run.abut
+    says "no collision"
+    # thinner than half of both together: the thickness is what keeps them apart
+    exits 1 "$BIN/ccd-check" --no-output --min-separation 3.5e-3 run.abut
+    "$BIN/mesh-prep" thick.yaml --set contact=off | "$BIN/step" -q -n 2 | "$BIN/ccd-check" --no-output
+}
+
 @test "contact-surface: tets weigh what the surface holds, in two copies" {
     caged 0.2 1 'max-extrapolation: 0.2' | sed "s/translate: \[0, 0.11, 0\]/match-mass: frame_0000.obj, translate: [0, 0.11, 0], repeat: {count: [2, 1, 1], spacing: [0.3, 0, 0], objects: true}/" >cage.yaml
     "$BIN/mesh-prep" --explain cage.yaml -o cage.abut 2>text

@@ -245,6 +245,49 @@ TEST(every_hessian_is_semidefinite_from_rest_to_fast_sliding)
     abut_lag_clear(&lag);
 }
 
+/* Numerical eigenvalues of a whole block: f0'' along the slide and f0'/y across it, times mu lambda h^2 and the sum of squared
+ * weights; all others are 0, and nothing is left for a projection to do. */
+TEST(a_block_has_the_two_eigenvalues_of_its_law_and_no_other)
+{
+    enum { N = 60, NV = 32 };
+    abut_lag lag;
+    random_lag(&lag, N, NV, 7);
+    int32_t *node = malloc(4 * N * sizeof *node);
+    double *H = calloc(N, ABUT_PACKED * sizeof *H), *xn = random_positions(NV, 1, 8);
+    const double sizes[] = { 0, 1e-9, 1e-6, 2e-3, 0.2 };    /* m; the threshold is 0.01 m */
+    for (int k = 0; k < 15; k++) {
+        const abut_stiction law = { 0.02, 0.5, k / 5 };
+        double *x = random_positions(NV, sizes[k % 5], 9);
+        for (int i = 0; i < 3 * NV; i++) x[i] += xn[i];
+        abut_friction_hessian(&lag, &law, x, xn, NULL, node, H);
+        for (size_t i = 0; i < N; i++) {
+            double D[144] = { 0 }, P[144], w[12], Q[144], first, second, ww = 0, worst = 0;
+            const double *b = H + ABUT_PACKED * i;
+            for (int a = 0; a < 4; a++)
+                for (int c = a; c < 4; c++, b += 9)
+                    for (int e = 0; e < 9 && lag.node[i][c] >= 0; e++)
+                        D[12 * (3 * a + e / 3) + 3 * c + e % 3] = D[12 * (3 * c + e % 3) + 3 * a + e / 3] = b[e];
+            for (int c = 0; c < 4 && lag.node[i][c] >= 0; c++) ww += lag.weight[i][c] * lag.weight[i][c];
+            (void)abut_friction_f0(law.smoothing, abut_friction_slid(&lag, i, x, xn), 0.01, &first, &second);
+            const double scale = lag.mu[i] * lag.force[i] * law.h * law.h * ww, high = scale * fmax(first, second);
+            memcpy(P, D, sizeof P);
+            abut_sym_eigen(12, D, w, Q);
+            for (int a = 0; a < 12; a++)
+                for (int c = a + 1; c < 12; c++)
+                    if (w[c] < w[a]) { const double was = w[a]; w[a] = w[c], w[c] = was; }
+            CHECK_NEAR(w[11], high, 1e-12 * high);
+            CHECK_NEAR(w[10], scale * fmin(first, second), 1e-12 * high);
+            for (int a = 0; a < 10; a++) CHECK_NEAR(w[a], 0, 1e-13 * high);
+            (void)abut_psd_project(12, P);
+            for (int a = 0; a < 144; a++) worst = fmax(worst, fabs(P[a] - D[a]));
+            CHECK(worst <= 1e-13 * high);
+        }
+        free(x);
+    }
+    free(node), free(H), free(xn);
+    abut_lag_clear(&lag);
+}
+
 /* contact i of lag alone */
 static abut_lag one_contact(const abut_lag *lag, size_t i)
 {

@@ -189,8 +189,8 @@ TEST(a_body_in_free_fall_moves_by_the_recurrence_of_the_scheme_and_does_not_defo
     }
 }
 
-/* Elastic forces have no torque on the positions at which they act; the midpoint rule takes them in the middle of a step, where it
- * keeps both momenta. */
+/* Elastic forces have no torque on the positions at which they act; the midpoint rule takes them in the middle of a step, where
+ * it keeps both momenta. */
 TEST(a_spinning_body_keeps_both_momenta_over_a_hundred_steps_of_the_midpoint_rule)
 {
     world w;
@@ -261,7 +261,8 @@ TEST(pressure_on_a_curved_surface_has_no_resultant_and_the_virial_of_its_volume)
 {
     for (int k = 2; k <= 4; k++) {
         world w;
-        world_scene(&w, "{time: {step: 10 ms}, gravity: [0, 0, 0], contact: {dhat: 1 mm}, materials: {m: {density: 1000, young: 1e6}},\n"
+        world_scene(&w, "{time: {step: 10 ms}, gravity: [0, 0, 0], contact: {dhat: 1 mm},\n"
+                    " materials: {m: {density: 1000, young: 1e6}},\n"
                     " objects: {a: {generate: {sphere: {radius: 0.1, cells: 2}}, order: %d}},\n"
                     " motion: [{select: {object: a}, pressure: 500}]}\n", k);
         double *f = malloc(3 * sizeof *f * (size_t)w.model.nv), sum[3] = { 0 }, virial = 0, total[3], size = 0;
@@ -284,8 +285,8 @@ TEST(a_bar_under_traction_is_stretched_evenly)
 {
     for (int k = 2; k <= 4; k++) {
         world w;
-        world_scene(&w, "{time: {step: 1 s, scheme: quasi-static}, gravity: [0, 0, 0], tolerance: 1e-10 m/s, contact: {dhat: 1 mm},\n"
-                    " damping: {mass: 0.1}, materials: {m: {density: 1000, young: 1e5, poisson: 0.3}},\n"
+        world_scene(&w, "{time: {step: 1 s, scheme: quasi-static}, gravity: [0, 0, 0], tolerance: 1e-10 m/s,\n"
+                    " contact: {dhat: 1 mm}, damping: {mass: 0.1}, materials: {m: {density: 1000, young: 1e5, poisson: 0.3}},\n"
                     " objects: {a: {generate: {box: {size: [0.3, 0.1, 0.1], cells: [2, 1, 1]}}, order: %d}},\n"
                     " motion: [{select: {object: a, relative-box: [[0.999, 0, 0], [1, 1, 1]]}, traction: [2e4, 0, 0]},\n"
                     "          {select: {object: a, relative-box: [[0, 0, 0], [0.001, 1, 1]]}, traction: [-2e4, 0, 0]}]}\n", k);

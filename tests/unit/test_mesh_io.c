@@ -184,6 +184,39 @@ TEST(msh_has_elements_of_every_dimension_and_quads_are_two_triangles)
     abut_mesh_clear(&m);
 }
 
+/* One tet of each order with nodes 1, 2, ... on its lattice, behind elements that mark its boundary. */
+TEST(msh_has_tets_of_order_1_to_4_in_the_order_of_nodes_of_the_lattice)
+{
+    static const int type[] = { 0, 4, 11, 29, 30 }, segment[] = { 0, 1, 8, 26, 27 }, triangle[] = { 0, 2, 9, 21, 23 };
+    for (int k = 1; k <= 4; k++) {
+        char text[8000];
+        abut_mesh m = { 0 };
+        abut_err err = { 0 };
+        const int n = abut_tet_nodes(k), nt = abut_triangle_nodes(k);
+        int at = sprintf(text, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n%d\n", n);
+        for (int i = 0; i < n; i++) {
+            const signed char *a = abut_tet_lattice(k)[i];
+            at += sprintf(text + at, "%d %d %d %d\n", i + 1, a[1], a[2], a[3]);
+        }
+        at += sprintf(text + at, "$EndNodes\n$Elements\n3\n1 %d 0", segment[k]);
+        for (int i = 1; i <= k + 1; i++) at += sprintf(text + at, " %d", i);
+        at += sprintf(text + at, "\n2 %d 0", triangle[k]);
+        for (int i = 1; i <= nt; i++) at += sprintf(text + at, " %d", i);
+        at += sprintf(text + at, "\n3 %d 0", type[k]);
+        for (int i = 1; i <= n; i++) at += sprintf(text + at, " %d", i);
+        sprintf(text + at, "\n$EndElements\n");
+        CHECK(!read_text(abut_msh_read, text, &m, &err));
+        if (err.code) printf("# %s\n", err.msg);
+        CHECK(m.nt == 1 && m.nf == 0 && m.ns == 0 && m.nv == n && abut_mesh_order(&m) == k);
+        for (int i = 0; i < n && m.nt; i++) {
+            int32_t node[ABUT_TET_NODES_MAX];
+            abut_mesh_tet_nodes(&m, 0, node);
+            CHECK(node[i] == i && m.x[3 * i] == abut_tet_lattice(k)[i][1]);
+        }
+        abut_mesh_clear(&m);
+    }
+}
+
 TEST(msh_errors_name_the_line_and_what_was_expected)
 {
     CHECK(refused(abut_msh_read, "hello\n", "test.file:1: not a Gmsh file"));
@@ -193,7 +226,7 @@ TEST(msh_errors_name_the_line_and_what_was_expected)
     CHECK(refused(abut_msh_read, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2000000000\n1 0 0 0\n",
                   "2000000000 nodes are announced, but only"));
     CHECK(refused(abut_msh_read, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n"
-                  "1 11 0 1 1 1 1 1 1 1 1 1 1\n", "second order tet"));
+                  "1 31 0 1 1 1 1 1 1 1 1 1 1\n", "tet of order 5"));
     CHECK(refused(abut_msh_read, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 0 0\n$EndNodes\n$Elements\n1\n"
                   "1 4 0 1 2 3 4\n", "test.file:10: an element names node 2"));
     CHECK(refused(abut_msh_read, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2\n3 0 0 0\n3 1 0 0\n$EndNodes\n",

@@ -166,8 +166,8 @@ static abut_status frame(const abut_mesh *s, double cell, double inflate, cells 
         const double n = ceil((hi[d] - lo[d] + 2 * inflate) / cell);
         total *= n;
         if (!(total <= CELLS_MOST))
-            return abut_fail(err, ABUT_E_ARG, "cage: cells of %g m: expected larger ones, for at most %d around the surface", cell,
-                             (int)CELLS_MOST);
+            return abut_fail(err, ABUT_E_ARG, "cage: cells of %g m: expected larger ones, for at most %d around the surface",
+                            cell, (int)CELLS_MOST);
         c->n[d] = n < 1 ? 1 : (int32_t)n;
         c->lo[d] = 0.5 * (lo[d] + hi[d] - c->n[d] * cell);
     }
@@ -192,8 +192,8 @@ abut_status abut_generate_cage(const abut_mesh *surface, double cell, double inf
         fill_inside(&c, tree);
         const int64_t left = flood(&c, stack);
         if (left)
-            rc = abut_fail(err, ABUT_E_GEOM, "cage: %lld cells are joined to the others by no face: expected larger cells, or more "
-                           "inflate", (long long)left);
+            rc = abut_fail(err, ABUT_E_GEOM, "cage: %lld cells are joined to the others by no face: expected larger cells, or "
+                           "more inflate", (long long)left);
     }
     if (!rc) rc = mesh_of(&c, m, err);
     abut_triangle_tree_free(&tree);
@@ -227,7 +227,7 @@ abut_status abut_generate_round_cage(const abut_mesh *surface, int faces, abut_m
     abut_mesh_bounds(surface, lo, hi);
     for (int d = 0; d < 3; d++) center[d] = 0.5 * (lo[d] + hi[d]);
     for (size_t i = 0; i < 3 * (size_t)surface->nf; i++)
-        most2 = fmax(most2, abut_v3_norm2(abut_v3_sub(abut_v3_get(surface->x + 3 * (size_t)surface->tri[i]), abut_v3_get(center))));
+        most2 = fmax(most2, abut_v3_norm2(abut_v3_diff(surface->x + 3 * (size_t)surface->tri[i], center)));
     const double radius = (1 + 1e-9) * sqrt(most2) / inscribed;
     const abut_status rc = faces == 8 ? octahedron(radius, m, err) : abut_generate_star(radius, 1, m, err);
     if (rc) abut_mesh_clear(m);

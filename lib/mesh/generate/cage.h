@@ -14,8 +14,8 @@
  *        ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_generate_cage(const abut_mesh *surface, double cell, double inflate, abut_mesh *m, abut_err *err);
 
-/** A regular solid of `faces` = 8 or 20 triangles, cut into as many tets from its centre, whose inscribed ball holds the surface: its
- * centre is that of the bounding box, its radius the largest distance from there, 1 + 1e-9 times that. */
+/** A regular solid of `faces` = 8 or 20 triangles, cut into as many tets from its centre, whose inscribed ball holds the surface:
+ * its centre is that of the bounding box, its radius the largest distance from there, 1 + 1e-9 times that. */
 ABUT_MUST_USE abut_status abut_generate_round_cage(const abut_mesh *surface, int faces, abut_mesh *m, abut_err *err);
 
 /** fill[nt] of a mesh of straight tets: the part of each that is inside of the surface, by 560 points in each with the weights of

@@ -76,9 +76,9 @@ static abut_status check_model(const abut_objective *p, const abut_arrays *names
     const abut_model *m = p->model;
     const abut_codim *t = abut_codim_of(&p->terms);
     const abut_air *air = abut_air_of(&p->terms);
+    if (abut_model_order(m) > 1) return refuse("the scene has tets of order 2 and more", names, -1, err);
     if (!abut_collmesh_selects(&p->cm))
         return refuse("the contact surface is a map of nodes (array 'contact/map-first')", names, -1, err);
-    if (abut_model_order(m) > 1) return refuse("the scene has tets of order 2 and more", names, -1, err);
     if (m->nrd) return refuse("has rods; a device has tetrahedra and shells", names, m->body[m->rod[0]], err);
     if (t->first[ABUT_CODIM_ROD] != t->n) return refuse("bends of rods", names, -1, err);
     for (int32_t i = 0; t->bounded && i < m->nsh; i++) {

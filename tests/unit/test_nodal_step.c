@@ -1,0 +1,166 @@
+/* Steps of --solver nodal on scenes, every one of which the judge of solve/nodal/failsafe.h has passed: slopes, momentum, energy,
+ * stacks at rest. */
+#include "scene_made.h"
+
+#include "solve/solvers.h"
+#include "solve/step/options.h"
+
+typedef struct run {
+    made scene;
+    const abut_stepper_ops *ops;
+    void *stepper;
+    abut_arrays now, next;
+    abut_instant at;
+    abut_report rep;
+    abut_frame f;
+} run;
+
+static void open_run(run *r, const char *text)
+{
+    memset(r, 0, sizeof *r);
+    if (make(&r->scene, text)) {
+        printf("# %s\n", r->scene.err.msg);
+        abort();
+    }
+    const abut_solver_row *row = abut_solver_find("nodal", 0, &r->scene.err);
+    abut_step_options o = abut_step_defaults();
+    o.hard.repair = ABUT_REPAIR_NONE;
+    r->ops = row->stepper;
+    CHECK(!r->ops->make(&r->stepper, &r->scene.m, row, &o, &r->scene.err));
+    r->now = r->scene.frame_set;
+    memset(&r->scene.frame_set, 0, sizeof r->scene.frame_set);
+}
+
+/* Takes n steps; r->f is the last frame. */
+static void steps(run *r, int n)
+{
+    for (int k = 0; k < n; k++) {
+        int written = 1;
+        abut_report_clear(&r->rep);
+        r->rep = (abut_report){ 0 };
+        const abut_status rc = abut_stepper_advance(r->ops, r->stepper, &r->now, 0, &r->at, &written, 0, &r->next, &r->rep,
+                                                    &r->scene.err);
+        CHECK(!rc);
+        if (rc) printf("# %s\n", r->scene.err.msg);
+        const abut_arrays swap = r->now;
+        r->now = r->next;
+        r->next = swap;
+    }
+    CHECK(!abut_frame_view(&r->now, &r->scene.m, &r->f, &r->scene.err));
+}
+
+static void close_run(run *r)
+{
+    r->ops->free(r->stepper);
+    abut_report_clear(&r->rep);
+    abut_arrays_clear(&r->now);
+    abut_arrays_clear(&r->next);
+    drop(&r->scene);
+}
+
+/* Mean velocity by mass of the nodes of an object, m/s. */
+static void velocity(const run *r, int32_t object, double v[3])
+{
+    double mass = 0;
+    v[0] = v[1] = v[2] = 0;
+    for (int32_t i = 0; i < r->scene.m.nv; i++) {
+        if (r->scene.m.body[i] != object) continue;
+        mass += r->scene.m.mass[i];
+        for (int d = 0; d < 3; d++) v[d] += r->scene.m.mass[i] * r->f.v[3 * i + d];
+    }
+    for (int d = 0; d < 3; d++) v[d] /= mass;
+}
+
+#define SLOPE(mu) \
+    "abut: 1\nsolver: nodal\ntime: {step: 0.01 s}\ngravity: [4.387165371735013, -8.774330743470026, 0]\n" \
+    "contact: {dhat: 1e-3 m, friction: {mu: " mu "}}\nnodal: {tolerance: 1e-12 m, iterations: 400}\n" \
+    "materials: {stiff: {model: fixed-corotated, density: 1000, young: 1 GPa, poisson: 0.4}}\n" \
+    "objects:\n" \
+    "  block: {generate: {box: {size: [0.4, 0.2, 0.4], cells: [2, 1, 2]}}, material: stiff, translate: [0, 0.1005, 0]}\n" \
+    "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n"
+
+TEST(a_solid_block_sticks_on_a_slope_without_creep)
+{
+    run r;
+    double v[3];
+    open_run(&r, SLOPE("0.52"));
+    steps(&r, 30);
+    double *x = malloc(3 * (size_t)r.scene.m.nv * sizeof *x), drift = 0;
+    memcpy(x, r.f.x, 3 * (size_t)r.scene.m.nv * sizeof *x);
+    steps(&r, 20);
+    velocity(&r, 0, v);
+    for (int32_t i = 0; i < 3 * r.scene.m.nv; i++) drift = fmax(drift, fabs(r.f.x[i] - x[i]));
+    printf("# speed %.3g m/s, drift in 0.2 s %.3g m\n", v[0], drift);
+    CHECK(fabs(v[0]) < 1e-12);
+    CHECK(drift < 1e-12);
+    free(x);
+    close_run(&r);
+}
+
+TEST(a_solid_block_slides_down_a_slope_to_six_digits)
+{
+    run r;
+    double before[3], after[3];
+    open_run(&r, SLOPE("0.48"));
+    steps(&r, 20);
+    velocity(&r, 0, before);
+    steps(&r, 20);
+    velocity(&r, 0, after);
+    const double expected = 4.387165371735013 - 0.48 * 8.774330743470026;
+    printf("# acceleration %.12g, expected %.12g m/s^2\n", (after[0] - before[0]) / 0.2, expected);
+    CHECK_NEAR((after[0] - before[0]) / 0.2 / expected, 1, 1e-6);
+    CHECK(r.rep.nodal.sliding == r.rep.nodal.contacts);
+    CHECK(r.rep.nodal.coulomb_residual < 1e-12);
+    close_run(&r);
+}
+
+/* Two cubes that meet in free space, off centre and rotating. */
+TEST(bodies_that_collide_keep_their_momentum_and_gain_no_energy)
+{
+    run r;
+    open_run(&r, "abut: 1\nsolver: nodal\ntime: {step: 2 ms}\ngravity: [0, 0, 0]\ncontact: {dhat: 1 mm, friction: {mu: 0.4}}\n"
+                 "nodal: {tolerance: 1e-13 m, iterations: 300, beta: 1e9}\n"
+                 "materials: {rubber: {model: neo-hookean, density: 1000, young: 1e6, poisson: 0.4}}\n"
+                 "objects:\n"
+                 "  a: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}}, velocity: [1, 0.3, 0]}\n"
+                 "  b: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}}, translate: [0.12, 0.04, 0.02],\n"
+                 "      rotate: {axis: [0, 1, 1], angle: 20 deg}, velocity: [-1, 0, 0.2]}\n");
+    double start[3], energy = INFINITY, size = 0, off = 0, gained = 0;
+    steps(&r, 1);
+    memcpy(start, r.rep.momentum, sizeof start);
+    size_t touched = 0;
+    for (int32_t i = 0; i < 3 * r.scene.m.nv; i++) size += r.scene.m.mass[i / 3] * fabs(r.f.v[i]);
+    for (int k = 0; k < 60; k++) {
+        steps(&r, 1);
+        touched += r.rep.nodal.contacts;
+        for (int d = 0; d < 3; d++) off = fmax(off, fabs(r.rep.momentum[d] - start[d]) / size);
+        const double now = r.rep.kinetic + r.rep.elastic;
+        gained = fmax(gained, now / energy - 1);
+        energy = now;
+    }
+    printf("# contacts in all %zu, momentum off by %.3g, energy gained %.3g\n", touched, off, gained);
+    CHECK(off < 1e-9);
+    CHECK(gained < 1e-12);
+    CHECK(touched > 20);
+    close_run(&r);
+}
+
+TEST(a_stack_comes_to_rest_and_stays)
+{
+    run r;
+    double v[3];
+    open_run(&r, "abut: 1\nsolver: nodal\ntime: {step: 5 ms}\ncontact: {dhat: 1 mm, friction: {mu: 0.4}}\n"
+                 "nodal: {tolerance: 1e-9 m, iterations: 200, beta: 1e9}\n"
+                 "materials: {rubber: {model: neo-hookean, density: 1000, young: 1e6, poisson: 0.4}}\n"
+                 "objects:\n"
+                 "  a: {generate: {box: {size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}}, translate: [0, 0.051, 0]}\n"
+                 "  b: {generate: {box: {size: [0.15, 0.1, 0.15], cells: [2, 1, 2]}}, translate: [0.01, 0.153, 0.01]}\n"
+                 "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n");
+    steps(&r, 120);
+    for (int32_t body = 0; body < 2; body++) {
+        velocity(&r, body, v);
+        printf("# body %d: %.3g %.3g %.3g m/s\n", body, v[0], v[1], v[2]);
+        for (int d = 0; d < 3; d++) CHECK(fabs(v[d]) < 1e-6);
+    }
+    close_run(&r);
+}
