@@ -193,8 +193,8 @@ TEST(matrices_are_semidefinite_wherever_materials_are_not)
             abut_elastic_high_hessian(&w.e, x, 1, (size_t)t, (size_t)t + 1, H);
             for (int a = 0; a < w.e.nodes; a++)
                 for (int b = a; b < w.e.nodes; b++, B += 9)
-                    for (int i = 0; i < 3; i++)
-                        for (int j = 0; j < 3; j++) D[n * (3 * a + i) + 3 * b + j] = D[n * (3 * b + j) + 3 * a + i] = B[3 * i + j];
+                    for (int i = 0; i < 9; i++)
+                        D[n * (3 * a + i / 3) + 3 * b + i % 3] = D[n * (3 * b + i % 3) + 3 * a + i / 3] = B[i];
             for (int i = 0; i < n; i++) trace += D[(n + 1) * i];
             CHECK(definite(D, n, 1e-12 * trace));
         }
