@@ -20,14 +20,14 @@ static abut_status degree_of(const abut_elastic_high *e, int32_t t, int g, int32
     const int least = abut_degree_elastic(e->order, g), asked = m->mat_quadrature ? m->mat_quadrature[2 * m->tet_mat[t]] : 0;
     *degree = asked ? asked : least;
     if (*degree >= least) return ABUT_OK;
-    return abut_fail(err, ABUT_E_FORMAT, "array 'material/quadrature' row %d: degree %d for tet %d of order %d with a map of order "
-                     "%d, expected at least %d", m->tet_mat[t], asked, number, e->order, g, least);
+    return abut_fail(err, ABUT_E_FORMAT, "array 'material/quadrature' row %d: degree %d for tet %d of order %d with a map of "
+                     "order %d, expected at least %d", m->tet_mat[t], asked, number, e->order, g, least);
 }
 
 static abut_status inverted(int32_t number, int point, double det, abut_err *err)
 {
-    return abut_fail(err, ABUT_E_GEOM, "tet %d: det J %g m^3 at rest at its quadrature point %d, expected > 0", number,
-                     det, point);
+    return abut_fail(err, ABUT_E_GEOM, "tet %d: det J %g m^3 at rest at its quadrature point %d, expected > 0", number, det,
+                     point);
 }
 
 /* One row of shape[] for a straight tet. */

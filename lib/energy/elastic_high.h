@@ -4,8 +4,8 @@
  * With bases phi_i of order k on the rest shape G(xi) = sum_j X_j psi_j(xi) of order g, J = dG/dxi (Ferguson et al. 2023, 4;
  * Johnen et al. 2013 on such maps),
  *     F = I + (sum_i u_i (dphi_i/dxi)^T) J^-1,     u_i = x_i - X_i,
- * and a tet stores sum over quadrature points of w det J psi(F) joules.  d2psi/dF2 is projected at each point, so that the matrix of
- * an element is positive semidefinite. */
+ * and a tet stores sum over quadrature points of w det J psi(F) joules.  d2psi/dF2 is projected at each point, so that the
+ * matrix of an element is positive semidefinite. */
 #ifndef ABUT_ENERGY_ELASTIC_HIGH_H
 #define ABUT_ENERGY_ELASTIC_HIGH_H
 
@@ -26,8 +26,8 @@ typedef struct abut_elastic_high {
     uint8_t *degree;    /* [n] of quadrature */
     uint8_t *straight;  /* [n] 1: J is the same everywhere */
     size_t *rest;       /* [n] where its rest shape is in shape[] */
-    double *shape;      /* straight: J^-1 and the volume, m^3; else for each group of points J^-1 (9 entries, four of each) and four
-                         * volumes */
+    double *shape;      /* straight: J^-1 and the volume, m^3; else for each group of points J^-1 (9 entries, four of each) and
+                         * four volumes */
     int32_t *inc_first; /* [nv + 1], inc [n * nodes]: nodes * tet + corner at each node, ascending */
     int32_t *inc;
     abut_basis_table table[ABUT_QUADRATURE_MAX + 1];    /* by degree; those that some tet has */
@@ -46,7 +46,10 @@ ABUT_MUST_USE abut_status abut_elastic_high_init(abut_elastic_high *e, const abu
 void abut_elastic_high_clear(abut_elastic_high *e);
 
 /** Worth several threads. */
-static inline int abut_elastic_high_is_large(const abut_elastic_high *e) { return (size_t)e->n * (size_t)(e->nodes * e->nodes) > 6400; }
+static inline int abut_elastic_high_is_large(const abut_elastic_high *e)
+{
+    return (size_t)e->n * (size_t)(e->nodes * e->nodes) > 6400;
+}
 
 /** The sum over tets of volume times lambda + mu: how large the numbers are that energies are differences of, J. */
 double abut_elastic_high_stiffness(const abut_elastic_high *e);

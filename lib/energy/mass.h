@@ -1,7 +1,7 @@
 /* The mass matrix of a model: node/mass on the diagonal, and for tets of order 2 and more the consistent matrix
  *     M_ij = sum over points of density w det J phi_i phi_j        (Ferguson et al. 2023, 4),
  * whose row sums may be zero or negative.  It is the same for x, y and z; no stream holds it.  node/mass of their nodes is
- * positive (abut_mass_scaled) and serves where one number for a node is wanted, never inertia. */
+ * positive and serves where one number for a node is wanted, never inertia. */
 #ifndef ABUT_ENERGY_MASS_H
 #define ABUT_ENERGY_MASS_H
 

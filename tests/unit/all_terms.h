@@ -22,12 +22,12 @@ static const char *const ALL =
     "          shell: {thickness: 2 mm, pressure: 20, drag: 0.6, stretch-limit: 1.2}},\n"
     "  rod: {generate: {rod: {length: 0.2, cells: 4}}, material: sheet, rod: {radius: 8 mm, curved: true},\n"
     "        translate: [0, 0.003, 0.3]},\n"
-    "  two: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, order: 2, proxy: {segments: 1},\n"
-    "        translate: [0.6, 0.2, 0]},\n"
-    "  three: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, order: 3, proxy: {segments: 1},\n"
-    "        translate: [0.6, 0.4, 0]},\n"
-    "  four: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, order: 4, proxy: {segments: 1},\n"
-    "        translate: [0.6, 0.6, 0]}},\n"
+    "  two: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, order: 2,\n"
+    "          proxy: {segments: 1}, translate: [0.6, 0.2, 0]},\n"
+    "  three: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, order: 3,\n"
+    "          proxy: {segments: 1}, translate: [0.6, 0.4, 0]},\n"
+    "  four: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, order: 4,\n"
+    "          proxy: {segments: 1}, translate: [0.6, 0.6, 0]}},\n"
     " attachments: [{from: {object: block, relative-box: [[0, 1, 0], [1, 1, 1]]}, to: {point: [0.1, 0.3, 0]}, stiffness: 9},\n"
     "               {from: {object: rod, nodes: [0]}, to: {object: block}, stiffness: 7}],\n"
     " motion: [{select: {object: rod, nodes: [4]}, translate: [0.1, 0.2, 0]}]}\n";
@@ -49,8 +49,8 @@ static inline void add_springs(world *w)
     }
 }
 
-/* The surfaces of the blocks of higher order are one triangle a face, so that every collision vertex is a node: in place of a map of
- * weights 1 the nodes themselves, as terms of contacts are about nodes then. */
+/* The surfaces of the blocks of higher order are one triangle a face, so that every collision vertex is a node: in place of a map
+ * of weights 1 the nodes themselves, as terms of contacts are about nodes then. */
 static inline void select_nodes(world *w)
 {
     static const char *const gone[] = { "contact/map-first", "contact/map-node", "contact/map-weight", "contact/offset" };
