@@ -54,6 +54,8 @@ Made by `TABLE=pipelines/results/nodal.md pipelines/nodal.sh`; every trajectory 
 judge refused passed after more rounds of detection, or the barrier took them ("mended": rounds, barrier). Seconds depend on
 the machine and on what else it does.
 
+![The house at 0.6 and at 0.2, the rope at 0.5, a ball with spikes on a sheet](../pictures/nodal.png)
+
 | run | outcome | steps | s a step | contacts, most | mended | verdict |
 |---|---|---|---|---|---|---|
 H

@@ -21,7 +21,8 @@ abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *e
     *ms = (abut_measure){ .model = m };
     abut_status rc = abut_collmesh_init(&ms->cm, m, err);
     if (!rc && abut_model_order(m) > 1) rc = abut_reordered_new(&ms->reordered, m, err);
-    const abut_term_world world = { .model = ms->reordered ? &ms->reordered->model : m, .reordered = ms->reordered, .cm = &ms->cm };
+    const abut_term_world world = { .model = ms->reordered ? &ms->reordered->model : m, .reordered = ms->reordered,
+                                    .cm = &ms->cm };
     if (!rc) rc = abut_terms_init(&ms->terms, &world, NULL, err);
     ms->J = calloc((size_t)m->nt + 1, sizeof *ms->J);
     ms->stress = calloc((size_t)m->nt + 1, sizeof *ms->stress);

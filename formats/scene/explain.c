@@ -98,7 +98,8 @@ static void friction(FILE *f, const abut_scene *s)
 /* What the triangles, segments and points of a body are made to be. */
 static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material *m, const abut_object_facts *a)
 {
-    static const char *const membrane[ABUT_MEMBRANES] = { "isotropic, in plane stress", "orthotropic", "cloth", "stretch and shear (Baraff-Witkin)" };
+    static const char *const membrane[ABUT_MEMBRANES] = { "isotropic, in plane stress", "orthotropic", "cloth",
+                                                            "stretch and shear (Baraff-Witkin)" };
     const double *s = o->shell.limit, *k = m->fabric, *e = m->strain_limit;
     if (a->shells) {
         fprintf(f, "  %-16s %d triangles, %d hinges; %s; %s; rest: %s, angles %s\n", "shell", a->shells, a->hinges,
@@ -111,7 +112,8 @@ static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material 
         if (m->membrane == ABUT_MEMBRANE_BARAFF_WITKIN)
             fprintf(f, "  %-16s %g, %g, %g Pa: warp, weft, shear; %g of warp and weft in compression\n", "fabric", k[0], k[1],
                     k[3], m->compression);
-        else if (m->membrane) fprintf(f, "  %-16s %g, %g, %g, %g Pa: warp, weft, coupling, shear\n", "fabric", k[0], k[1], k[2], k[3]);
+        else if (m->membrane)
+            fprintf(f, "  %-16s %g, %g, %g, %g Pa: warp, weft, coupling, shear\n", "fabric", k[0], k[1], k[2], k[3]);
         if (m->membrane == ABUT_MEMBRANE_CLOTH)
             fprintf(f, "  %-16s less than %g, %g, %g: warp, weft, shear\n", "Green strain", e[0], e[1], e[2]);
         if (o->shell.pressure != 0) line(f, "pressure", o->shell.pressure, "Pa", "along the normals, which turn with the shell");

@@ -5,7 +5,8 @@
 #include "base/err.h"
 #include "math/lanes.h"
 
-/* Points come in groups of ABUT_LANES; the last one is filled up by its first point, of weight 0.  Owned; zero-filled is empty. */
+/* Points come in groups of ABUT_LANES; the last one is filled up by its first point, of weight 0.  Owned;
+ * zero-filled is empty. */
 typedef struct abut_basis_table {
     int order, nodes;
     int n, groups;      /* points; groups of them */

@@ -12,7 +12,8 @@ abut_status abut_damping_init(abut_damping *d, const abut_mass *M, const abut_co
 {
     assert(M && t);
     const abut_model *m = M->model;
-    *d = (abut_damping){ .M = M, .mass = m->damp_mass ? m->damp_mass[0] : 0, .stiffness = m->damp_stiffness ? m->damp_stiffness[0] : 0 };
+    *d = (abut_damping){ .M = M, .mass = m->damp_mass ? m->damp_mass[0] : 0,
+                         .stiffness = m->damp_stiffness ? m->damp_stiffness[0] : 0 };
     if (d->stiffness == 0) return ABUT_OK;
     d->K = malloc(((size_t)m->nt * abut_packed_size(4) + 1) * sizeof *d->K);
     d->codim_K = malloc((t->n * abut_packed_size(4) + 1) * sizeof *d->codim_K);

@@ -1,5 +1,5 @@
-/* Rayleigh damping of the tets of one order (energy/damping.h), with the moduli of their points frozen at the start of the step and
- * their part of the mass matrix. */
+/* Rayleigh damping of the tets of one order (energy/damping.h), with the moduli of their points frozen at the start of the step
+ * and their part of the mass matrix. */
 #include "energy/damping.h"
 #include "energy/elastic_high.h"
 #include "energy/mass.h"

@@ -76,7 +76,8 @@ abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *er
     *e = (abut_elastic){ .model = m, .n = abut_linear_tets_first(m) };
     abut_status rc = abut_elastic_check(m, err);
     for (int32_t t = e->n; t < m->nt && !rc; t++)
-        if (abut_tet_order(m, t) == 1) rc = abut_fail(err, ABUT_E_ARG, "tet %d of order 1 comes after others, expected before", t);
+        if (abut_tet_order(m, t) == 1)
+            rc = abut_fail(err, ABUT_E_ARG, "tet %d of order 1 comes after others, expected before", t);
     if (rc) return rc;
     const size_t nt = e->n ? (size_t)e->n : 1;
     e->B = malloc(nt * 9 * sizeof *e->B);

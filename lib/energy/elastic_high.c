@@ -26,7 +26,8 @@ static abut_status degree_of(const abut_elastic_high *e, int32_t t, int g, int32
 
 static abut_status inverted(int32_t number, int point, double det, abut_err *err)
 {
-    return abut_fail(err, ABUT_E_GEOM, "tet %d: det J %g m^3 at rest at its quadrature point %d, expected > 0", number, det, point);
+    return abut_fail(err, ABUT_E_GEOM, "tet %d: det J %g m^3 at rest at its quadrature point %d, expected > 0", number,
+                     det, point);
 }
 
 /* One row of shape[] for a straight tet. */

@@ -4,8 +4,8 @@
 #include "base/par.h"
 
 /* Inertia of the nodes that are not prescribed, 1/2 sum m |x - x_hat|^2; in quasi-static steps the work of the loads in its
- * place, which is the part of that linear in x: -sum m (x_hat - x_0).(x - x_0).  Nodes of tets of order 2 and more have terms of their own
- * (energy/inertia_high.c). */
+ * place, which is the part of that linear in x: -sum m (x_hat - x_0).(x - x_0).  Nodes of tets of order 2 and more have terms of
+ * their own (energy/inertia_high.c). */
 
 const abut_mass *abut_mass_of(const abut_terms *terms) { return abut_terms_find(terms, "inertia"); }
 

@@ -50,7 +50,8 @@ static abut_status element(const abut_model *m, int32_t t, unit_matrices *unit, 
     const int order = abut_tet_order(m, t), nodes = abut_tet_nodes(order), g = abut_tet_geometry_order(m, t);
     const int32_t material = m->tet_mat[t];
     const int degree = m->mat_quadrature ? m->mat_quadrature[2 * material + 1] : 0;
-    const double density = m->mat_density[material] * (m->tet_density ? m->tet_density[t] : 1) * (m->tet_fill ? m->tet_fill[t] : 1);
+    const double of_material = m->tet_density ? m->tet_density[t] : 1, fill = m->tet_fill ? m->tet_fill[t] : 1;
+    const double density = m->mat_density[material] * of_material * fill;
     double X[3 * ABUT_TET_NODES_MAX], J[9], scale = density;
     const double centre[4] = { 0.25, 0.25, 0.25, 0.25 };
     abut_status rc = ABUT_OK;

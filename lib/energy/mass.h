@@ -1,7 +1,7 @@
 /* The mass matrix of a model: node/mass on the diagonal, and for tets of order 2 and more the consistent matrix
  *     M_ij = sum over points of density w det J phi_i phi_j        (Ferguson et al. 2023, 4),
- * whose row sums may be zero or negative.  It is the same for x, y and z; no stream holds it.  node/mass of their nodes is positive
- * (abut_mass_scaled) and serves where one number for a node is wanted, never inertia. */
+ * whose row sums may be zero or negative.  It is the same for x, y and z; no stream holds it.  node/mass of their nodes is
+ * positive (abut_mass_scaled) and serves where one number for a node is wanted, never inertia. */
 #ifndef ABUT_ENERGY_MASS_H
 #define ABUT_ENERGY_MASS_H
 
@@ -50,8 +50,8 @@ void abut_mass_total(const abut_mass *M, const double *u, double sum[3]);
 
 /* ---- one tet ---- */
 
-/** M[nodes (nodes + 1)/2]: matrix of a tet of order `order` with density 1, by the quadrature of degree `degree`, 0: that which is
- * exact.
+/** M[nodes (nodes + 1)/2]: matrix of a tet of order `order` with density 1, by the quadrature of degree `degree`, 0: that which
+ * is exact.
  *
  * geometry  order of its rest shape X, at least `order`
  * Fails     ABUT_E_NOMEM */

@@ -10,8 +10,8 @@
  *                       b(z, m) = -m ln(1 - z/m): the same at rest, infinite where a |e_ij| reaches m_ij       Li 2020, 5.4.2
  *                       + k (c(e11/m11) + c(e22/m22) + c(e12/m12)),   c(y) = -ln(1 - y^2) - y^2
  *
- *   Baraff-Witkin       k_u w(|f_u|) (|f_u| - 1)^2 + k_v w(|f_v|) (|f_v| - 1)^2 + k_s (f_u . f_v)^2, f_u and f_v the columns of F,
- *                       w(s) = 1 for s >= 1, else the factor of compression       Kim 2020; energy/baraff_witkin_inline.h
+ *   Baraff-Witkin       k_u w(|f_u|) (|f_u| - 1)^2 + k_v w(|f_v|) (|f_v| - 1)^2 + k_s (f_u . f_v)^2, f_u and f_v the columns of
+ *                       F, w(s) = 1 for s >= 1, else the factor of compression       Kim 2020; energy/baraff_witkin_inline.h
  *
  * The barriers of cloth are as stiff as its moduli, a m^2 / 2: what hangs in a cloth much softer than its weight would come to
  * rest closer to a bound than double precision resolves.  The last term, which has neither stress nor stiffness at rest, is

@@ -52,7 +52,8 @@ typedef struct abut_chord {
 
 /** Of the boundary of the rest shape.  bound: linear interpolation errs by at most M/6, M the largest second derivative
  * along a side; that lies in the hull of second differences of Bernstein coefficients.  Fails  as abut_proxy_upsample */
-ABUT_MUST_USE abut_status abut_proxy_chord(const abut_mesh *m, abut_rest_shape shape, int segments, abut_chord *out, abut_err *err);
+ABUT_MUST_USE abut_status abut_proxy_chord(const abut_mesh *m, abut_rest_shape shape, int segments, abut_chord *out,
+                                           abut_err *err);
 
 /** Smallest number of segments, at most ABUT_SEGMENTS_CHOSEN, whose measured chord is no longer than tolerance, m. */
 ABUT_MUST_USE abut_status abut_proxy_segments_for(const abut_mesh *m, abut_rest_shape shape, double tolerance, int *segments,

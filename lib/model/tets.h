@@ -27,7 +27,8 @@ static inline int abut_tet_corners(const abut_model *m, int32_t t, int32_t node[
 int abut_tet_gather(const abut_model *m, int32_t t, const double *x, double out[ABUT_TET_NODES_MAX][3]);
 
 /** Nodes of the shape that tet t has at x[3 nv]: those of abut_tet_gather, or of its geometry where that has the higher order,
- * which move by the displacement there; and how far they move where nodes move by p[3 nv].  Both return the order of the shape. */
+ * which move by the displacement there; and how far they move where nodes move by p[3 nv].  Both return the order of the
+ * shape. */
 int abut_tet_shape(const abut_model *m, int32_t t, const double *x, double out[ABUT_TET_NODES_MAX][3]);
 int abut_tet_motion(const abut_model *m, int32_t t, const double *p, double out[ABUT_TET_NODES_MAX][3]);
 

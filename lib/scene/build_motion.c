@@ -220,7 +220,8 @@ static abut_status load_faces(motions *m, const abut_part *p, const abut_scene_m
             abut_vec3 d[2] = { { 0, 0, 0 }, { 0, 0, 0 } }, f = abut_v3_get(s->linear);
             abut_triangle_basis(order, q.L + 3 * j, phi, dphi);
             for (int k = 0; k < n; k++)
-                for (int c = 0; c < 2; c++) d[c] = abut_v3_axpy(d[c], dphi[k][c], abut_v3_get(mesh->x + 3 * (size_t)node[of_face[k]]));
+                for (int c = 0; c < 2; c++)
+                    d[c] = abut_v3_axpy(d[c], dphi[k][c], abut_v3_get(mesh->x + 3 * (size_t)node[of_face[k]]));
             const abut_vec3 area = abut_v3_scale(0.5 * q.w[j], abut_v3_cross(d[0], d[1]));
             f = s->act == ABUT_ACT_PRESSURE ? abut_v3_scale(-f.x, area) : abut_v3_scale(abut_v3_norm(area), f);
             for (int k = 0; k < n; k++) {
@@ -234,8 +235,8 @@ static abut_status load_faces(motions *m, const abut_part *p, const abut_scene_m
     return rc;
 }
 
-/* Force per area on the triangles of an object whose corners are all selected, a third to each, in newtons or over the mass of the
- * node; returns their number.  at[nv]: the row of a point, or -1. */
+/* Force per area on the triangles of an object whose corners are all selected, a third to each, in newtons or over the mass of
+ * the node; returns their number.  at[nv]: the row of a point, or -1. */
 static int32_t load_triangles(const abut_build *b, motions *m, const abut_part *p, const abut_scene_motion *s, const int32_t *at,
                               int newtons)
 {

@@ -33,7 +33,7 @@ typedef struct abut_failure_view {
     const abut_objective *prob;
     const abut_point *here;     /* the iterate, with its contacts */
     const abut_arrays *names;   /* the arrays of the model; NULL: objects have numbers */
-    struct abut_failure_norm {  /* of the gradient when the stopping rule asks for one: words (NULL: it does not), unit, its bound */
+    struct abut_failure_norm {  /* of the gradient when the stopping rule asks for one: words (NULL: it does not), unit, bound */
         const char *words, *unit;
         double want;
     } norm;

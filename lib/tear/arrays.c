@@ -30,10 +30,11 @@ abut_status abut_tear_copy_arrays(const abut_tearing *w, const abut_arrays *from
     const abut_model *m = w->m;
     const struct { const char *prefix; int32_t n; const uint8_t *gone; } family[] = {
         { "tet/", m->nt, w->gone }, { "shell/", m->nsh, w->gone + m->nt }, { "spring/", m->nsp, w->gone + m->nt + m->nsh },
+        { "rod/curvature", m->nbd, w->no_bend }, { "rod/twist", m->nbd, w->no_bend },   /* before the others of rods */
         { "rod/", m->nrd, w->no_rod }, { "bend/", m->nbd, w->no_bend }
     };
     static const char *const dropped[] = {
-        "part/", "contact/node", "contact/edge", "contact/triangle", "hinge/", "lag/", "step/"
+        "part/", "contact/node", "contact/edge", "contact/triangle", "hinge/", "lag/", "step/", "touch/"
     };
     int32_t *rows =
         malloc(((size_t)m->nv + (size_t)w->ncopies + (size_t)m->nt + (size_t)m->nsh + (size_t)m->nsp + (size_t)m->nrd +
@@ -51,7 +52,8 @@ abut_status abut_tear_copy_arrays(const abut_tearing *w, const abut_arrays *from
             if (!rc) rc = put_rows(to, a, rows, m->nv + w->ncopies, err);
             done = 1;
         }
-        for (size_t f = 0; f < sizeof family / sizeof *family && !done && !is_frame; f++) {
+        for (size_t f = 0; f < sizeof family / sizeof *family && !done; f++) {
+            if (is_frame && strcmp(a->name, "rod/frame")) break;
             if (strncmp(a->name, family[f].prefix, strlen(family[f].prefix))) continue;
             int32_t n = 0;
             if (!a->rank || a->shape[0] != family[f].n) rc = fail_rows(a, family[f].n, err);
@@ -139,6 +141,18 @@ abut_status abut_tear_put_elements(const abut_tearing *w, const abut_arrays *old
     free(rows);
     free(node);
     return rc;
+}
+
+void abut_tear_share_impulse(const abut_tearing *w, abut_arrays *frame)
+{
+    const abut_array *a = abut_arrays_find(frame, "node/contact-impulse");
+    double *impulse = a ? a->data : NULL;
+    for (int32_t k = 0; k < w->ncopies && impulse; k++)
+        for (int d = 0; d < 3; d++) {
+            double *copy = impulse + 3 * (w->m->nv + k) + d, *left = impulse + 3 * w->copy[k].from + d;
+            *copy = w->copy[k].share * *copy;
+            *left -= *copy;
+        }
 }
 
 void abut_tear_put_mass(const abut_tearing *w, abut_arrays *set)

@@ -13,5 +13,7 @@ ABUT_MUST_USE abut_status abut_tear_copy_arrays(const abut_tearing *w, const abu
 ABUT_MUST_USE abut_status abut_tear_put_elements(const abut_tearing *w, const abut_arrays *old, abut_arrays *set, abut_err *err);
 /** A copy has its part of the mass of the node that it was. */
 void abut_tear_put_mass(const abut_tearing *w, abut_arrays *set);
+/** The impulses of hard contact in a frame, where there are any, in the same parts. */
+void abut_tear_share_impulse(const abut_tearing *w, abut_arrays *frame);
 
 #endif

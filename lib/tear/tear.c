@@ -107,6 +107,7 @@ abut_status abut_tear_apply(const abut_arrays *model, const abut_arrays *frame, 
     if (!rc) rc = abut_tear_put_surface(&w, new_model, err);
     if (!rc) rc = abut_tear_copy_arrays(&w, frame, 1, new_frame, err);
     if (!rc) abut_tear_put_mass(&w, new_model);
+    if (!rc) abut_tear_share_impulse(&w, new_frame);
     int apart = 0;
     double share = DRAW;
     for (int k = 0; k < DRAWS && !rc && !apart; k++, share /= 10) rc = part_fans(&w, share, new_model, new_frame, &apart, err);

@@ -141,3 +141,32 @@ P
     exits 3 "$BIN/tear" --stretch 1.5 stretched.abut -o torn.abut
     says "tearing: the contact surface is a map of nodes"
 }
+
+@test "proxy: rows of one node and weight 1 give what the nodes themselves give, to rounding" {
+    two_boxes 2 0.32 | "$BIN/mesh-prep" --set 'tolerance=1e-9 l/s' --set 'time.step=2 ms' -o nodes.abut
+    "$PYTHON" - <<'P'
+import numpy as np
+import abut_stream
+from abut_stream import Array
+items = list(abut_stream.read("nodes.abut"))
+model = items[0].arrays
+node = model.pop("contact/node").data
+rows, must = np.arange(len(node)), abut_stream.ARRAY_REQUIRED
+model["contact/map-first"] = Array(np.stack([rows, rows + 1], 1).astype("i4"), "", must)
+model["contact/map-node"] = Array(node.astype("i4"), "", must)
+model["contact/map-weight"] = Array(np.ones(len(node)), "", must)
+with abut_stream.Writer("rows.abut") as w:
+    w.model(model)
+    w.frame(0, 0.0, items[1].arrays)
+P
+    "$BIN/step" -q -n 40 nodes.abut -o by-nodes.abut
+    "$BIN/step" -q -n 40 rows.abut -o by-rows.abut
+    "$BIN/ccd-check" --no-output by-rows.abut
+    "$PYTHON" - <<'P'
+import numpy as np
+import abut_stream
+a, b = (list(abut_stream.read(f"by-{n}.abut"))[-1] for n in ("nodes", "rows"))
+assert np.abs(a["node/x"] - b["node/x"]).max() < 1e-9
+assert np.abs(a["node/v"]).max() > 0.1
+P
+}

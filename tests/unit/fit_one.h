@@ -10,7 +10,7 @@
 static inline double fit_one(int32_t model, abut_spline *spline, double young, double poisson, double lo, double hi)
 {
     const abut_model m = { .nm = 1, .mat_model = &model, .mat_young = &young, .mat_poisson = &poisson };
-    const abut_elastic e = { .model = &m, .spline = spline };
+    const abut_elastic e = { .model = &m, .laws = { .spline = spline } };
     double k = NAN;
     CHECK(!abut_stiffness_fit_materials(&e, lo, hi, &k, NULL));
     return k;

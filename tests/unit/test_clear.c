@@ -34,7 +34,7 @@ TEST(elastic_energy_is_freed_without_its_model)
     abut_elastic e;
     scene_arrays(everything, &model, &frame);
     CHECK(!abut_model_view(&model, &m, NULL) && !abut_elastic_init(&e, &m, NULL));
-    CHECK(e.spline && e.nspline == m.nm);
+    CHECK(e.laws.spline && e.laws.nspline == m.nm);
     spoil(&model, &m);
     abut_elastic_clear(&e);
     abut_elastic_clear(&e);

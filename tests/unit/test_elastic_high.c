@@ -193,8 +193,8 @@ TEST(matrices_are_semidefinite_wherever_materials_are_not)
             abut_elastic_high_hessian(&w.e, x, 1, (size_t)t, (size_t)t + 1, H);
             for (int a = 0; a < w.e.nodes; a++)
                 for (int b = a; b < w.e.nodes; b++, B += 9)
-                    for (int i = 0; i < 3; i++)
-                        for (int j = 0; j < 3; j++) D[n * (3 * a + i) + 3 * b + j] = D[n * (3 * b + j) + 3 * a + i] = B[3 * i + j];
+                    for (int i = 0; i < 9; i++)
+                        D[n * (3 * a + i / 3) + 3 * b + i % 3] = D[n * (3 * b + i % 3) + 3 * a + i / 3] = B[i];
             for (int i = 0; i < n; i++) trace += D[(n + 1) * i];
             CHECK(definite(D, n, 1e-12 * trace));
         }
@@ -332,8 +332,8 @@ TEST(fibres_of_higher_elements_have_the_derivatives_of_their_energy)
     close_world(&w);
 }
 
-/* A rest shape of a higher order than displacement: no energy at rest, energies that know their gradient, and (what those of g <= k
- * do not have) energy of a rotation. */
+/* A rest shape of a higher order than displacement: no energy at rest, energies that know their gradient, and (what those of
+ * g <= k do not have) energy of a rotation. */
 TEST(a_shape_beyond_the_order_of_displacement_is_at_rest_where_it_is_said_to_be)
 {
     const double c = cos(0.5), s = sin(0.5), turned[9] = { c, -s, 0, s, c, 0, 0, 0, 1 };

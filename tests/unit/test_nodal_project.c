@@ -401,3 +401,33 @@ TEST(a_million_contacts_take_less_than_250_bytes_each)
     CHECK(sizeof *t.key == 32);
     CHECK(bytes <= 250);
 }
+
+/* A contact that is met again with another normal: settled, the first stays; renewed, the new one has its impulse. */
+TEST(a_contact_that_is_renewed_keeps_its_impulse_and_gets_the_new_normal)
+{
+    for (int renewed = 0; renewed < 2; renewed++) {
+        net e;
+        net_make(&e, 41, 30, 1, 0.5);
+        double before[3], after[3];
+        project(&e, 5, e.v);
+        abut_touching_impulse(&e.t, 0, before);
+        abut_touch c = { .key = e.t.key[0], .n = 4, .node = e.t.node, .b = (const double[4]){ 1, -0.2, -0.3, -0.5 }, .mu = 0.5 };
+        int32_t node[4];
+        memcpy(node, e.t.node, sizeof node);
+        c.node = node;      /* the arrays of the set may move */
+        c.key.round = 6;
+        const double tilt[3] = { 0.1, -0.2, 0.1 };
+        double size = 0;
+        for (int d = 0; d < 3; d++) c.normal[d] = e.t.normal[d] + tilt[d], size += c.normal[d] * c.normal[d];
+        for (int d = 0; d < 3; d++) c.normal[d] /= sqrt(size);
+        const double old[3] = { e.t.normal[0], e.t.normal[1], e.t.normal[2] };
+        CHECK(!abut_touching_append(&e.t, &c, &e.err));
+        CHECK(!(renewed ? abut_touching_renew(&e.t, e.inv_w, &e.err) : abut_touching_settle(&e.t, e.inv_w, &e.err)));
+        CHECK(e.t.n == 1);
+        CHECK(!memcmp(e.t.normal, renewed ? c.normal : old, sizeof old));
+        CHECK((e.t.b[1] == -0.2) == renewed);
+        abut_touching_impulse(&e.t, 0, after);
+        for (int d = 0; d < 3; d++) CHECK_NEAR(after[d], before[d], 1e-15);
+        net_clear(&e);
+    }
+}

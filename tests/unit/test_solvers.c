@@ -84,6 +84,14 @@ TEST(options_change_a_view_of_the_model_and_not_the_model)
     o.stop = ABUT_STOP_CHARACTERISTIC;  /* its tolerance is no speed */
     abut_step_model_view(&m, &w.model, &o);
     CHECK(m.view.tolerance == w.model.tolerance && abut_step_norm(&o) == 1e-7);
+    o.stop = ABUT_STOP_GRADIENT;        /* nor is this one: N/m */
+    abut_step_model_view(&m, &w.model, &o);
+    CHECK(m.view.tolerance == w.model.tolerance && abut_step_norm(&o) == 1e-7);
+    o.tolerance = 0;
+    CHECK(abut_step_norm(&o) == 3e-2);
+    o.stop = ABUT_STOP_STEP, o.tolerance = 1e-7;
+    abut_step_model_view(&m, &w.model, &o);
+    CHECK(m.view.tolerance[0] == 1e-7 && abut_step_norm(&o) == 0);
     world_close(&w);
 }
 

@@ -89,7 +89,15 @@ TEST(a_node_between_two_fans_becomes_two_with_its_mass)
     const int32_t nv = t.w.model.nv;
     /* node 5 is in shells 3, 4, 5: without 4 in two fans */
     t.gone[4] = 1;
+    double *impulse = abut_frame_put(&t.w.frame, "node/contact-impulse", t.w.model.nv, &t.w.err);
+    double had[3] = { 0 }, has[3] = { 0 };
+    for (int32_t i = 0; i < 3 * t.w.model.nv; i++) had[i % 3] += impulse[i] = 1 + i % 7;
+    impulse = NULL;
     strip_tear(&t);
+    /* and the impulse of hard contact, in the same parts */
+    impulse = abut_arrays_find(&t.frame, "node/contact-impulse")->data;
+    for (int32_t i = 0; i < 3 * (t.w.model.nv + 1); i++) has[i % 3] += impulse[i];
+    for (int d = 0; d < 3; d++) CHECK_NEAR(has[d], had[d], 1e-12);
     CHECK(t.torn.copies == 1);
     CHECK(left(&t, "node/X")->shape[0] == nv + 1 && left(&t, "shell/node")->shape[0] == 7);
     const double *mass = left(&t, "node/mass")->data;

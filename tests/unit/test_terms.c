@@ -204,8 +204,8 @@ TEST(the_hessian_of_every_term_is_semidefinite_and_no_less_than_the_derivative_o
             if (!(least >= -1e-9)) check_bad++, printf("# %s, %s: an element has %g\n", SCHEMES[k], t->ops->name, least);
             if (is_exact(t->ops->name) && !(apart <= 1e-6 * size))
                 check_bad++, printf("# %s, %s: %g off of %g\n", SCHEMES[k], t->ops->name, apart, size);
-            /* that of pressures is the true one but at rims, projected: not comparable on an open sheet; that of curved rods is of
-             * Gauss and Newton (tests/unit/test_curved_rod.c) */
+            /* that of pressures is the true one but at rims, projected: not comparable on an open sheet; that of curved rods is
+             * of Gauss and Newton (tests/unit/test_curved_rod.c) */
             if (strcmp(t->ops->name, "pressure") && strcmp(t->ops->name, "curved rods") && !(short_of <= 1e-5 * size * q.n3))
                 check_bad++, printf("# %s, %s: %g less than the derivative\n", SCHEMES[k], t->ops->name, short_of / size);
             free(val);

@@ -80,7 +80,7 @@ static abut_status put_rows(const abut_touching *t, abut_arrays *out, rows *r, a
 static abut_status put_contacts(abut_nodal *s, abut_arrays *out, abut_err *err)
 {
     const abut_touching *t = &s->contacts;
-    rows r = { NULL };
+    rows r = { 0 };
     if (!t->n) return ABUT_OK;
     placed *order = malloc(t->n * sizeof *order);
     double *x = malloc(3 * (size_t)s->objective.model->nv * sizeof *x);

@@ -40,8 +40,9 @@ abut_status abut_search_bound(abut_search *s, double first, double most, abut_li
     return ABUT_OK;
 }
 
-/* The same by the CFL rule (Huang et al. 2024, and their code): only pairs nearer than dhat, the others cannot meet while no point
- * goes further than half of it.  A direction that may lead much further is bounded by all pairs, but at no less than that. */
+/* The same by the CFL rule (Huang et al. 2024, and their code): only pairs nearer than dhat, the others cannot meet while no
+ * point goes further than half of it.  A direction that may lead much further is bounded by all pairs, but at no less than
+ * that. */
 static abut_status bound_by_cfl(abut_search *s, double most, abut_limit *lim, double *reached, abut_report *rep, abut_err *err)
 {
     *lim = (abut_limit){ .alpha = most, .kind = most < 1 ? ABUT_LIMIT_LENGTH : ABUT_LIMIT_NONE, .node = { -1, -1, -1, -1 },

@@ -59,7 +59,8 @@ abut_status abut_equilibrium_find(const abut_objective *p, const abut_point *poi
     const size_t n3 = 3 * (size_t)m->nv;
     const abut_mark mark = abut_arena_mark(scratch);
     double *contact = ABUT_NEW(scratch, double, n3), *elastic = ABUT_NEW(scratch, double, n3);
-    double *pressure = ABUT_NEW(scratch, double, n3), *load = abut_mass_of(&p->terms)->order ? ABUT_NEW(scratch, double, n3) : NULL;
+    double *pressure = ABUT_NEW(scratch, double, n3);
+    double *load = abut_mass_of(&p->terms)->order ? ABUT_NEW(scratch, double, n3) : NULL;
     double (*sum)[KINDS] = (double (*)[KINDS])ABUT_NEW(scratch, double, KINDS * (size_t)m->no);
     if (!contact || !elastic || !pressure || !sum || (!load && abut_mass_of(&p->terms)->order))
         return abut_fail(err, ABUT_E_NOMEM, "balance of forces: %d nodes", m->nv);

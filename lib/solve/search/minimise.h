@@ -5,15 +5,15 @@
  * a device another.
  *
  * Stopping rules.
- *   newton          no entry of a Newton direction is beyond h times the tolerance (published), nor is more than ABUT_NEAR times that
- *                   left to the minimum, by the direction that the same matrix has from there; and forces balance as far as the
- *                   model asks for that (solve/search/equilibrium.h)
+ *   newton          no entry of a Newton direction is beyond h times the tolerance (published), nor is more than ABUT_NEAR times
+ *                   that left to the minimum, by the direction that the same matrix has from there; and forces balance as far as
+ *                   the model asks for that (solve/search/equilibrium.h)
  *   published       the first of that: the direction is short, and is followed
  *   step            a Newton direction is short, from the second one on, and is not followed (Huang et al. 2024, algorithm 1)
  *   gradient        |dE/dx|_inf / (s_I h^2 l) <= tolerance, N/m: the largest force out of balance for each metre of the length l
  *                   of the scene (Huang et al. 2024, supplement)
- *   characteristic  |dE/dx|_2 <= epsilon psi C (Li 2020, 3.5.2), C the characteristic force of the mesh (energy/characteristic.h),
- *                   psi the weight of the elastic energy
+ *   characteristic  |dE/dx|_2 <= epsilon psi C (Li 2020, 3.5.2), C the characteristic force of the mesh
+ *                   (energy/characteristic.h), psi the weight of the elastic energy
  * The last two need no Newton direction; the last says little where contact forces are large. */
 #ifndef ABUT_SOLVE_SEARCH_MINIMISE_H
 #define ABUT_SOLVE_SEARCH_MINIMISE_H

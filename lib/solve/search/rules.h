@@ -5,13 +5,13 @@
 /* The rules that end a minimisation (solve/search/minimise.h). */
 enum { ABUT_STOP_NEWTON, ABUT_STOP_PUBLISHED, ABUT_STOP_CHARACTERISTIC, ABUT_STOP_GRADIENT, ABUT_STOP_STEP, ABUT_STOPS };
 
-/** The largest value of the objective that a step of length alpha may reach, from a start with the given value and rounding, where
- * the objective falls along the direction by `slope` at first (Armijo 1966): start + noise - part alpha slope.  part 0: it must not
- * grow. */
+/** The largest value of the objective that a step of length alpha may reach, from a start with the given value and rounding,
+ * where the objective falls along the direction by `slope` at first (Armijo 1966): start + noise - part alpha slope.  part 0: it
+ * must not grow. */
 double abut_rule_ceiling(double start, double noise, double part, double alpha, double slope);
 
-/** The fraction of a direction that moves no point further than half of dhat, m, where alpha of it moves one by `motion`, m: pairs
- * that are dhat apart or more cannot meet on it.  Infinite where nothing moves. */
+/** The fraction of a direction that moves no point further than half of dhat, m, where alpha of it moves one by `motion`, m:
+ * pairs that are dhat apart or more cannot meet on it.  Infinite where nothing moves. */
 double abut_rule_cfl(double dhat, double alpha, double motion);
 
 /** What is left to a minimum, m/s, at the end of a direction of `speed` when the same matrix has a direction of `next` from

@@ -178,7 +178,8 @@ static abut_status search_beyond(abut_search *s, abut_move *m, double slope, abu
         abut_status rc = correct_all(s, alpha, promise(alpha, slope), s->here.e.noise, &clear, rep, err);
         if (!rc && clear) rc = try_corrected(s, 1, 1, &fraction, m->it, rep, err);
         if (rc) return rc;
-        if (fraction * alpha > bound && s->trial.e.sum <= abut_search_ceiling(s, fraction * alpha)) arrive(s, m, alpha, fraction, 1);
+        if (fraction * alpha > bound && s->trial.e.sum <= abut_search_ceiling(s, fraction * alpha))
+            arrive(s, m, alpha, fraction, 1);
     }
     abut_rule_tried(&s->second_order.beyond, m->moved, LONGEST_WAIT);
     return ABUT_OK;

@@ -186,7 +186,10 @@ double abut_work(const abut_solved *s, const double *now, const double *last)
 }
 
 /* All but gravity, m/s^2. */
-static double scripted(const abut_solved *s, int32_t i) { return mean(s, s->acc, s->acc0, i) - s->objective->model->gravity[i % 3]; }
+static double scripted(const abut_solved *s, int32_t i)
+{
+    return mean(s, s->acc, s->acc0, i) - s->objective->model->gravity[i % 3];
+}
 
 abut_status abut_work_load(const abut_solved *s, double *work, abut_arena *scratch, abut_err *err)
 {
