@@ -227,7 +227,7 @@ int main(int argc, char **argv)
         { 0 }
     };
     abut_err err = { 0 };
-    abut_cli_begin(&p.cli, argc, argv, "Turn a scene or mesh files into a model and its first frame.",
+    abut_cli_begin(&p.cli, argc, argv, "Turns a scene or mesh files into a model and its first frame.",
                    "[SCENE.yaml | MESH ...]", opts, ABUT_CLI_OUT_MAY);
     abut_status rc = p.first ? ABUT_OK : abut_prep_source_read(&p.source, &p.cli, p.ipc_script, &p.set, p.explain, &err);
     if (!rc) rc = p.first ? write_first(&p, &err) : p.to_yaml ? write_yaml(&p, &err) : make_stream(&p, &err);
