@@ -17,6 +17,7 @@ bindir      ?= $(prefix)/bin
 libexecdir  ?= $(prefix)/libexec
 libdir      ?= $(prefix)/lib
 includedir  ?= $(prefix)/include
+datadir     ?= $(prefix)/share
 
 variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(THREADSAN),-threadsan)$(if $(DEBUG),-debug)$(if $(GPU),-gpu)
 B       := build/$(variant)
@@ -201,6 +202,7 @@ install: all $B/libabut.a
 	install -m 755 $(TOOLS:%=$(BIN)/%) $(DESTDIR)$(libexecdir)/abut/
 	$(fill) tools/abut.in > $(DESTDIR)$(bindir)/abut
 	chmod 755 $(DESTDIR)$(bindir)/abut
+	install -D -m 644 tools/abut.bash $(DESTDIR)$(datadir)/bash-completion/completions/abut
 	install -d $(DESTDIR)$(libdir)/pkgconfig
 	install -m 644 $B/libabut.a $(DESTDIR)$(libdir)/
 	$(fill) tools/abut.pc.in > $(DESTDIR)$(libdir)/pkgconfig/abut.pc
@@ -209,6 +211,7 @@ install: all $B/libabut.a
 # all that install puts there, and the folders of its own that are empty then; what others have put into them stays
 uninstall:
 	rm -f $(foreach t,$(TOOLS) picture,$(DESTDIR)$(libexecdir)/abut/$t) $(DESTDIR)$(bindir)/abut
+	rm -f $(DESTDIR)$(datadir)/bash-completion/completions/abut
 	rm -f $(DESTDIR)$(libdir)/libabut.a $(DESTDIR)$(libdir)/pkgconfig/abut.pc
 	rm -f $(patsubst lib/%,$(DESTDIR)$(includedir)/abut/%,$(filter lib/%,$(headers))) \
 	      $(addprefix $(DESTDIR)$(includedir)/abut/,$(filter-out lib/%,$(headers)))

@@ -28,7 +28,8 @@ setup() {
     cd "$TMP/root"
     [ "$(ls)" = opt ]
     [ "$(ls opt)" = abut ]
-    [ "$(ls opt/abut | xargs)" = "bin include lib libexec" ]
+    [ "$(ls opt/abut | xargs)" = "bin include lib libexec share" ]
+    [ "$(find opt/abut/share -type f)" = opt/abut/share/bash-completion/completions/abut ]
     [ "$(ls opt/abut/bin)" = abut ]
     [ "$(ls opt/abut/include)" = abut ]
     [ "$(find opt/abut/lib -type f | sort | xargs)" = "opt/abut/lib/libabut.a opt/abut/lib/pkgconfig/abut.pc" ]
@@ -133,6 +134,35 @@ by_itself() {
     grep '^abut mesh-prep' listed | sed 's/-n 100/-q -n 3/; s/-o run.abut/--no-output/' >last.sh
     PATH=$PWD/there/bin:$PATH bash -euo pipefail last.sh 2>said
     grep -F "4 configurations, 3 motions" said
+}
+
+# completed WORD ...: what bash offers for the last of the words after `abut`
+completed() {
+    COMP_WORDS=("$PWD/there/bin/abut" "$@") COMP_CWORD=$#
+    _abut
+    echo "${COMPREPLY[*]}"
+}
+
+@test "bash completes programs, their options as --help has them, and files" {
+    by_itself install
+    . there/share/bash-completion/completions/abut
+    complete -p abut
+    [ "$(completed st)" = "step strain-limit" ]
+    [ "$(completed he)" = help ]
+    [ "$(completed help fr)" = friction-lag ]
+    [ "$(completed mesh-prep --n)" = "--new --no-sync" ]
+    [ "$(completed step --linear)" = --linear-solver ]
+    [ "$(completed step --nothing)" = "" ]
+    touch scene.yaml
+    [ "$(completed mesh-prep sce)" = scene.yaml ]
+    # every option that any program takes
+    for p in there/libexec/abut/*; do
+        p=${p##*/}
+        "$BIN/$p" --help | grep -oE '^  (-.,|   ) --[a-z0-9-]+' | grep -oE -- '--.*' | sort >want
+        [ "$(wc -l <want)" -ge 5 ]
+        completed $p -- | tr ' ' '\n' | sort >got
+        cmp want got
+    done
 }
 
 @test "uninstall takes away all that install has put there, and nothing else" {
