@@ -74,6 +74,26 @@ figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
     cmp one two
 }
 
+@test "--every: steps of either kind leave out frames, and the path between those that stay is judged" {
+    starved
+    "$BIN/step" -q -n 36 a.abut -o all.abut
+    "$BIN/step" -q -n 36 --every 18 -j 1 --report r.jsonl a.abut -o few.abut
+    [ "$("$BIN/export" --dump few.abut | grep -c '^frame')" -eq 3 ]
+    same_end all.abut few.abut
+    [ "$(figure repaired r.jsonl | grep -c 2)" -gt 0 ]
+    [ "$(figure repaired r.jsonl | grep -c '[01]')" -gt 0 ]
+    [ "$(figure waypoints r.jsonl | tail -1)" -gt 0 ]
+    "$BIN/ccd-check" -q --no-output few.abut
+    exits 1 "$BIN/ccd-check" --motion straight few.abut > /dev/null
+    "$BIN/step" -q -n 36 --every 18 -j 3 a.abut | cmp - few.abut
+    # the barrier's own path where its step is one that is left out, or is the one that is written
+    for n in 2 3 5 7; do
+        "$BIN/step" -q -n 36 --every $n a.abut -o some.abut
+        "$BIN/ccd-check" -q --no-output some.abut
+        same_end all.abut some.abut
+    done
+}
+
 @test "without repair a refused step is exit 4, names the pair, and newton goes on from what is kept" {
     starved
     exits 4 "$BIN/step" -q -n 36 --repair none --dump-stuck stuck.abut a.abut -o b.abut
