@@ -272,3 +272,27 @@ Y
     "$BIN/export" --dump --array 'node/x' two.abut | grep -v '^prov' | tail -40 > two
     cmp one two
 }
+
+# A sheet between two spheres that come as near as its two contacts with their reserves are thick, less 1 mm; with options.
+pinch() {
+    sed -e 's/size: \[0.4, 0.4\], cells: \[32, 32\]/size: [0.2, 0.2], cells: [10, 10]/' -e 's/divisions: 8/divisions: 3/' \
+        -e 's/-0.278/-0.301/' "$ROOT/pipelines/scenes/nodal/pinch.yaml" > pinch.yaml
+    "$BIN/mesh-prep" -q pinch.yaml "$@" -o pinch.abut
+}
+
+@test "a pinched sheet: without compliance steps are mended or given up, with it none is, and the sheet comes to rest" {
+    pinch
+    exits 4 "$BIN/step" -q -n 60 --repair none pinch.abut -o none.abut
+    "$BIN/step" -q -n 60 --report rigid.jsonl pinch.abut | "$BIN/ccd-check" -q --no-output
+    [ "$(figure repaired rigid.jsonl | grep -c '[12]')" -gt 5 ]
+    [ "$(figure yielding rigid.jsonl | sort -n | tail -1)" -eq 0 ]
+    pinch --set nodal.compliance=500
+    "$BIN/step" -q -n 100 --repair none --report yields.jsonl pinch.abut | "$BIN/ccd-check" -q -o yields.abut
+    [ "$(figure repaired yields.jsonl | grep -c 0)" -eq 100 ]
+    [ "$(figure yielding yields.jsonl | tail -1)" -gt 10 ]
+    # pinched from step 20 on: what the sheet has of motion keeps falling
+    figure kinetic_energy yields.jsonl | awk 'NR == 40 { at40 = $1 } NR == 70 { at70 = $1 } { last = $1 }
+        END { exit !(at70 < at40 && last < at70 && last < 2e-5) }'
+    # they are held within the reserve, not beside it
+    [ "$(figure opening yields.jsonl | tail -1)" -gt 10 ]
+}

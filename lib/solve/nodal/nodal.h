@@ -28,7 +28,7 @@ typedef struct abut_nodal_options {
     double beta, sigma;     /* of weights; 25, 1e-3 */
     int everywhere;         /* 1: every node has a weight, as published; 0: those of contacts alone */
     int elastic;            /* 1: the step takes v, 0: p */
-    double compliance;      /* N/m: stiffness of contacts that close faster than the reserve in a step; 0: none yields */
+    double compliance;      /* N/m: stiffness of contacts that scripts or a gap below the reserve would close; 0: none yields */
     const abut_linear_solver_ops *linear;   /* NULL: the first of the table */
     int threads;            /* of factorisations */
     const struct abut_own_term *terms;      /* of the caller; NULL: none */
