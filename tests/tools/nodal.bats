@@ -296,3 +296,26 @@ pinch() {
     # they are held within the reserve, not beside it
     [ "$(figure opening yields.jsonl | tail -1)" -gt 10 ]
 }
+
+@test "--linear-solver: conjugate gradients end with what an iteration still changes, and lead where factors do" {
+    sum() { figure "$1" "$2" | awk '{ n += $1 } END { print n }'; }
+    ball
+    "$BIN/step" -q -n 20 a.abut -o own.abut
+    for solver in cg ic cg-schwarz; do
+        "$BIN/step" -q -j 1 -n 20 --linear-solver "$solver" a.abut -o one.abut
+        "$BIN/step" -q -j 3 -n 20 --linear-solver "$solver" a.abut | cmp - one.abut
+        "$BIN/ccd-check" -q --no-output one.abut
+        paste <("$BIN/export" --dump --array node/x own.abut | grep -E '^ +-?[0-9]') \
+              <("$BIN/export" --dump --array node/x one.abut | grep -E '^ +-?[0-9]') |
+            awk '{ for (i = 1; i <= 3; i++) { d = $i - $(i + 3); if (d * d > 1e-12) bad = 1 } n += NF }
+                 END { exit bad || !n || n % 6 }'
+    done
+    # solutions of later iterations cost less than the first ones
+    for n in 1 25; do
+        ball --set nodal.tolerance='1e-9 m' --set nodal.iterations=$n
+        "$BIN/step" -q -n 20 --linear-solver ic --report $n.jsonl a.abut -o b.abut
+    done
+    awk -v cg1="$(sum cg_iterations 1.jsonl)" -v cg="$(sum cg_iterations 25.jsonl)" -v n1="$(sum admm_iterations 1.jsonl)" \
+        -v n="$(sum admm_iterations 25.jsonl)" 'BEGIN { first = cg1 / (n1 + 20); later = (cg - cg1) / (n - n1)
+            print first, later; exit !(n > 10 * n1 && later < 0.8 * first) }'
+}
