@@ -526,7 +526,7 @@ static abut_status check_past(const abut_frame *f, abut_err *err)
 {
     const double *const x[] = { f->x1, f->x2, f->x3, f->x4, f->x5 }, *const v[] = { f->v1, f->v2, f->v3, f->v4, f->v5 };
     for (int k = 0; k < ABUT_PAST; k++) {
-        char lacks[16], has[16];
+        char lacks[24], has[24];
         const int later = k > 0 && x[k] && !x[k - 1];
         if (!x[k] == !v[k] && !later) {
             snprintf(has, sizeof has, "node/x%d", k + 1);
