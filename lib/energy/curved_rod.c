@@ -15,6 +15,7 @@ enum { MOST_ITERATIONS = 100, MOST_HALVINGS = 40 };
 #define FOLDED 1e-13        /* 1 + t.t below this: one segment lies on the other */
 #define STILL 1e-12         /* rad: a step of Newton's method below this is the last */
 #define UNSEEN 1e-13        /* of the energy: what the energy does not tell */
+#define ROUNDING 1e-14      /* of curvatures and angles: energies of strains that small are not told either */
 #define SHIFT 1e-8          /* of the largest diagonal entry */
 #define LONG 1e-3           /* rad: a step by which it would have to be seen, were it not along angles without energy */
 
@@ -291,14 +292,16 @@ static int solve(int32_t lo, int32_t hi, double *a, const double *b, double *g)
 
 /* p, to be taken from theta, by Newton's matrix or, where that is not positive definite, by it with a shift (angles that the
  * energy does not know, as that of a straight rod about itself), or else by that of Gauss and Newton.  Returns g.p: twice what
- * the model says that the energy falls. */
-static double direction(abut_curved_rods *r, int32_t c, const double *theta, double *p, double *a, double *b, double *g)
+ * the model says that the energy falls.  *concave: the last of these. */
+static double direction(abut_curved_rods *r, int32_t c, const double *theta, double *p, double *a, double *b, double *g,
+                        int *concave)
 {
     const int32_t lo = r->first[c], hi = r->first[c + 1];
     const size_t bytes = (size_t)(hi - lo) * sizeof *p;
     double falls = 0;
     for (int attempt = 0, found = 0; attempt < 3 && !found; attempt++) {
         double most = 0;
+        *concave = attempt == 2;
         derivatives(r, c, theta, attempt == 2, p, a, b);
         memcpy(g + lo, p + lo, bytes);
         for (int32_t k = lo; k < hi; k++) most = fmax(most, fabs(a[k]));
@@ -310,20 +313,37 @@ static double direction(abut_curved_rods *r, int32_t c, const double *theta, dou
     return falls;
 }
 
-/* Halves the step p from theta until the energy *e falls; 0: it does not. */
-static int go_down(abut_curved_rods *r, int32_t c, double *theta, const double *p, double *trial, double *e)
+/* theta - step p into trial, and its energy. */
+static double try_step(abut_curved_rods *r, int32_t c, const double *theta, const double *p, double step, double *trial)
+{
+    for (int32_t k = r->first[c]; k < r->first[c + 1]; k++) trial[k] = theta[k] - step * p[k];
+    return energy_of(r, c, trial);
+}
+
+/* Halves the step p from theta until the energy *e falls, or, where the energy is concave and so says nothing of how far its
+ * minimum is, doubles it while it falls further; 0: it does not fall. */
+static int go_down(abut_curved_rods *r, int32_t c, double *theta, const double *p, int concave, double *trial, double *e)
 {
     const int32_t lo = r->first[c], hi = r->first[c + 1];
     double step = 1;
     for (int half = 0; half < MOST_HALVINGS; half++, step /= 2) {
-        for (int32_t k = lo; k < hi; k++) trial[k] = theta[k] - step * p[k];
-        const double now = energy_of(r, c, trial);
+        double now = try_step(r, c, theta, p, step, trial), next;
         if (!(now < *e)) continue;
+        for (; concave && (next = try_step(r, c, theta, p, 2 * step, trial)) < now; now = next) step *= 2;
+        *e = try_step(r, c, theta, p, step, trial);
         memcpy(theta + lo, trial + lo, (size_t)(hi - lo) * sizeof *theta);
-        *e = now;
         return 1;
     }
     return 0;
+}
+
+/* The energy of strains that are the rounding of rod c. */
+static double rounding_of(const abut_curved_rods *r, int32_t c)
+{
+    double sum = 0;
+    for (int32_t k = r->first[c] + 1; k < r->first[c + 1]; k++)
+        sum += r->model->bend_stiffness[r->bend[k]] + r->twist[r->bend[k]];
+    return ROUNDING * ROUNDING * sum;
 }
 
 /* theta of rod c in equilibrium; *e its energy.  Returns the iterations; 0: they did not converge.  Steps that are too small for
@@ -335,17 +355,19 @@ static int untwist(abut_curved_rods *r, int32_t c, double *e)
     const size_t n = (size_t)r->model->nrd;
     double *theta = w->theta, *p = w->matrix, *a = p + n, *b = a + n, *trial = b + n;
     const int32_t lo = r->first[c], hi = r->first[c + 1];
+    const double noise = rounding_of(r, c);
     int it = 0, blind = 0, done = 0;
     for (int32_t k = lo; k < hi; k++) theta[k] = 0;
     *e = energy_of(r, c, theta);
     while (it++ < MOST_ITERATIONS && !done) {
         double longest = 0;
-        const double falls = direction(r, c, theta, p, a, b, trial);
+        int concave;
+        const double falls = direction(r, c, theta, p, a, b, trial, &concave);
         for (int32_t k = lo; k < hi; k++) longest = fmax(longest, fabs(p[k]));
-        if (falls <= UNSEEN * *e || longest < STILL) {
+        if (falls <= UNSEEN * *e + noise || longest < STILL) {
             done = ++blind == 2 || longest < STILL || longest > LONG;
             for (int32_t k = lo; k < hi && longest <= LONG; k++) theta[k] -= p[k];
-        } else if (!go_down(r, c, theta, p, trial, e)) {
+        } else if (!go_down(r, c, theta, p, concave, trial, e)) {
             break;
         }
         turn(r, c, theta);

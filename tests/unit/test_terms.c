@@ -345,7 +345,7 @@ static void keep(const setup *q, double factor, abut_arrays *out)
     }
     for (int i = 2; i < out->n; i++) {
         const abut_array *a = &out->a[i];
-        if (a->type != ABUT_F64 || !strcmp(a->name, "lag/basis")) continue;
+        if (a->type != ABUT_F64 || !strcmp(a->name, "lag/basis") || !strcmp(a->name, "rod/frame")) continue;
         for (int64_t k = 0; k < abut_array_count(a); k++) ((double *)a->data)[k] *= factor;
     }
 }
@@ -389,7 +389,7 @@ TEST(a_term_that_is_stored_and_loaded_continues_with_the_same_bits)
             const abut_term *t = &q.o->terms.term[i];
             CHECK(!t->ops->load == !t->ops->store);
             if (!t->ops->load) continue;
-            keepers++;
+            keepers += strcmp(t->ops->name, "curved rods") != 0;    /* the rod is straight: it has no use for its frame */
             for (int k = 0; k < 3; k++) {
                 restore(&q, from[k]);
                 e[k] = energy(&q, t, 0, NULL);
@@ -423,9 +423,9 @@ TEST(state_that_outlives_a_step_is_apart_from_that_of_a_step_and_frames_have_it_
     CHECK(!abut_objective_store(q.o, &as, &lasting, &err) && !abut_arrays_find(&lasting, "step/penalty"));
     abut_frame_sort(&lasting, 0);
     static const char *const names[] = { "contact/kappa", "strain/kappa",     "lag/node", "lag/weight",
-                                         "lag/basis",     "lag/normal-force", "lag/mu" };
-    CHECK(lasting.n == 7);
-    for (int i = 0; i < 7 && i < lasting.n; i++) CHECK(!strcmp(lasting.a[i].name, names[i]));
+                                         "lag/basis",     "lag/normal-force", "lag/mu",   "rod/frame" };
+    CHECK(lasting.n == 8);
+    for (int i = 0; i < 8 && i < lasting.n; i++) CHECK(!strcmp(lasting.a[i].name, names[i]));
     /* a stiffness has the weight of the frame, in and out */
     const double kappa = abut_barrier_state_of(&q.o->terms)->kappa;
     CHECK(*(const double *)lasting.a[0].data == 3 * kappa && kappa > 0);
