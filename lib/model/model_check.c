@@ -472,8 +472,10 @@ static abut_status check_nodal(const abut_model *m, abut_err *err)
     };
     const struct { const char *name; const int32_t *at; int32_t lo, hi; } wholes[] = {
         { "solve/solver", m->solver, 0, ABUT_SOLVED_BY },
-        { "nodal/newton", m->nodal_newton, 1, INT32_MAX },    { "nodal/iterations", m->nodal_iterations, 1, INT32_MAX },
-        { "nodal/sweeps", m->nodal_sweeps, 1, INT32_MAX },    { "nodal/return", m->nodal_return, 0, 2 },
+        { "nodal/newton", m->nodal_newton, 1, ABUT_NODAL_MOST + 1 },
+        { "nodal/iterations", m->nodal_iterations, 1, ABUT_NODAL_MOST + 1 },
+        { "nodal/sweeps", m->nodal_sweeps, 1, ABUT_NODAL_MOST + 1 },
+        { "nodal/return", m->nodal_return, 0, 2 },
         { "nodal/accelerated", m->nodal_accelerated, 0, 2 },
     };
     abut_status rc = ABUT_OK;

@@ -79,6 +79,7 @@ refused() {
     local k=0 file number must words
     refused nodal "MODEL solve/solver first 1e+06" "array 'solve/solver' row 0: 1000000"
     refused nodal "MODEL nodal/sweeps first -1" "array 'nodal/sweeps' row 0: -1"
+    refused nodal "MODEL nodal/sweeps first 2.14748e+09" "array 'nodal/sweeps' row 0: 2147483647"
     refused nodal "MODEL nodal/tolerance first nan" "array 'nodal/tolerance' row 0"
     refused nodal "MODEL nodal/cohesion-range absent" "array 'nodal/cohesion-range' is missing"
     refused export "FRAME touch/first first 2.14748e+09" "array 'touch/first' row 0: 2147483647"

@@ -130,11 +130,12 @@ static void complete_rods(abut_arrays *m)
 {
     abut_err err = { 0 };
     const abut_array *curvature = abut_arrays_find(m, "rod/curvature");
-    if (curvature && !abut_arrays_find(m, "rod/twist")) need(abut_model_put(m, "rod/twist", curvature->shape[0], &err) != NULL, err.msg);
+    if (!curvature || abut_arrays_find(m, "rod/twist")) return;
+    need(abut_model_put(m, "rod/twist", curvature->shape[0], &err) != NULL, err.msg);
 }
 
-/* A copy of the positions as the only waypoint, stiffnesses above 0; zeros are right for all else that may be and has a row, three, or one
- * for each node. */
+/* A copy of the positions as the only waypoint, stiffnesses above 0; zeros are right for all else that may be and has a row,
+ * three, or one for each node. */
 static void complete(stream *s)
 {
     abut_err err = { 0 };
@@ -184,7 +185,7 @@ static void map_frame(abut_arrays *f, const int32_t *vertex_node, int64_t nc)
     abut_arrays_remove(f, "lag/node");
 }
 
-/* Collision vertices as sums of nodes, of one each: what the last model and its frames have in place of contact/node and lag/node. */
+/* Collision vertices as sums of nodes, of one each: what the last model and its frames have for contact/node, lag/node. */
 static void map(stream *s)
 {
     abut_err err = { 0 };
