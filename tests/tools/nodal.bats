@@ -44,6 +44,15 @@ figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
     cmp one two
 }
 
+@test "linearisations, iterations and sweeps are at most 100000" {
+    local key
+    ball --set nodal.sweeps=100000
+    for key in newton iterations sweeps; do
+        exits 3 ball --set nodal.$key=100001
+        says "nodal.$key"
+    done
+}
+
 @test "the same bytes for every thread count, and in one go or two, a judge in between" {
     ball
     for j in 1 2 3 7; do "$BIN/step" -q -j $j -n 24 a.abut -o $j.abut; done
