@@ -1,5 +1,6 @@
 /* How hard contact is solved: the map `nodal`, and what attracts. */
 #include "formats/scene/scene_parts.h"
+#include "model/model_check.h"
 
 #include <string.h>
 
@@ -14,7 +15,7 @@ static abut_status read_value(const abut_tree *t, const abut_scene_nodal_key *k,
     strncat(what, k->key, sizeof what - 7);
     abut_scene_from(t, p->from);
     switch (k->kind) {
-    case ABUT_NODAL_WHOLE: rc = abut_tree_int(t, what, 1, 1000000, &whole, err); p->value = whole; break;
+    case ABUT_NODAL_WHOLE: rc = abut_tree_int(t, what, 1, ABUT_NODAL_MOST, &whole, err); p->value = whole; break;
     case ABUT_NODAL_RETURN: rc = abut_tree_choice(t, what, returns, &flag, err); p->value = flag; break;
     case ABUT_NODAL_FLAG: rc = abut_tree_flag(t, what, &flag, err); p->value = flag; break;
     case ABUT_NODAL_LENGTH: rc = abut_tree_positive(t, what, ABUT_Q_LENGTH_OR_L, &p->value, &p->per_length, err); break;

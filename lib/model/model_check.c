@@ -472,8 +472,10 @@ static abut_status check_nodal(const abut_model *m, abut_err *err)
     };
     const struct { const char *name; const int32_t *at; int32_t lo, hi; } wholes[] = {
         { "solve/solver", m->solver, 0, ABUT_SOLVED_BY },
-        { "nodal/newton", m->nodal_newton, 1, INT32_MAX },    { "nodal/iterations", m->nodal_iterations, 1, INT32_MAX },
-        { "nodal/sweeps", m->nodal_sweeps, 1, INT32_MAX },    { "nodal/return", m->nodal_return, 0, 2 },
+        { "nodal/newton", m->nodal_newton, 1, ABUT_NODAL_MOST + 1 },
+        { "nodal/iterations", m->nodal_iterations, 1, ABUT_NODAL_MOST + 1 },
+        { "nodal/sweeps", m->nodal_sweeps, 1, ABUT_NODAL_MOST + 1 },
+        { "nodal/return", m->nodal_return, 0, 2 },
         { "nodal/accelerated", m->nodal_accelerated, 0, 2 },
     };
     abut_status rc = ABUT_OK;
@@ -526,7 +528,7 @@ static abut_status check_past(const abut_frame *f, abut_err *err)
 {
     const double *const x[] = { f->x1, f->x2, f->x3, f->x4, f->x5 }, *const v[] = { f->v1, f->v2, f->v3, f->v4, f->v5 };
     for (int k = 0; k < ABUT_PAST; k++) {
-        char lacks[16], has[16];
+        char lacks[24], has[24];
         const int later = k > 0 && x[k] && !x[k - 1];
         if (!x[k] == !v[k] && !later) {
             snprintf(has, sizeof has, "node/x%d", k + 1);

@@ -4,6 +4,8 @@
 
 #include "model/model.h"
 
+enum { ABUT_NODAL_MOST = 100000 };  /* nodal/newton, nodal/iterations, nodal/sweeps at most */
+
 /** Every index in its range, every quantity in its domain.
  * Fails ABUT_E_FORMAT naming the array, the row, the value and what was expected; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_model_check(const abut_model *m, abut_err *err);

@@ -1,7 +1,8 @@
 # Every array of a stream with every bad value, through every program: for tests/tools/hostile.bats and tests/attack/arrays.
 #   $BIN folder of the programs, $AIDS that of hostile; works in the current folder
 
-# hostile_base: committed.abut, pending.abut, mapped.abut and high.abut, which hold every array of both tables between them.
+# The streams of hostile_base, which hold every array of both tables between them.
+hostile_streams=(committed.abut pending.abut mapped.abut high.abut hard.abut)
 hostile_base() {
     cat >every.yaml <<'Y'
 abut: 1
@@ -51,16 +52,51 @@ Y
     "$AIDS/hostile" complete 3.abut >committed.abut || return
     "$AIDS/hostile" complete 4.abut >pending.abut || return
     "$AIDS/hostile" map committed.abut >mapped.abut || return
+    hostile_curved && hostile_hard
+}
+
+# high.abut: what is of order 2 and 3, rods with rest curvature, cloth of Baraff and Witkin
+hostile_curved() {
     cat >curved.yaml <<'Y'
 abut: 1
 time: {step: 0.01 s}
+contact: {barrier: {mollifier: off}}
+materials:
+  firm: {}
+  wire: {density: 1000, young: 1e6, poisson: 0.4, bending-young: 1e9}
+  silk: {membrane: baraff-witkin, fabric: {warp: 20 kPa, weft: 20 kPa, shear: 1 kPa, compression: 0.1}, density: 400, young: 1}
 objects:
-  box:   {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0.3, 0.1, 0]}
-  ball:  {generate: {sphere: {radius: 0.1, cells: 1}}, order: 2, geometry: 3, translate: [0, 0.11, 0]}
+  curl:
+    generate: {hair: {count: 1, radius: 20 mm, offset: 2 mm, length: 20 mm, cells: 6, curl: {radius: 4 mm, wavelength: 25 mm, ramp: 10 mm}}}
+    material: wire
+    rod: {radius: 0.2 mm, curved: true}
+    translate: [0.6, 0.2, 0]
+  rag:   {generate: {cloth: {size: [0.1, 0.1], cells: [1, 1]}}, material: silk, shell: {thickness: 1 mm}, translate: [0.9, 0.2, 0]}
+  box:   {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: firm, translate: [0.3, 0.1, 0]}
+  ball:  {generate: {sphere: {radius: 0.1, cells: 1}}, order: 2, geometry: 3, material: firm, translate: [0, 0.11, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+motion:
+  - {select: {object: ball, surface: true}, pressure: 1 Pa}
+Y
+    "$BIN/mesh-prep" -q curved.yaml | "$BIN/step" -q -n 1 -o 5.abut || return
+    "$AIDS/hostile" complete 5.abut >high.abut
+}
+
+# hard.abut: contacts of boxes on each other and on the ground by `step --solver nodal`
+hostile_hard() {
+    cat >hard.yaml <<'Y'
+abut: 1
+solver: nodal
+time: {step: 0.01 s}
+contact: {dhat: 1 mm, friction: {mu: 0.3}, cohesion: [{between: [low, high], force: 0.01, range: 1 mm}]}
+nodal: {newton: 2, iterations: 20, sweeps: 5, tolerance: 0.01 mm, gap: 0.5 mm, return: elastic, freeze: 0.01, beta: 25, sigma: 1e-3,
+        accelerated: true, compliance: 1e4}
+objects:
+  low:   {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0, 0.051, 0], velocity: [0.1, -0.1, 0]}
+  high:  {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0.02, 0.152, 0.01], velocity: [0, -0.2, 0]}
   floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
 Y
-    "$BIN/mesh-prep" -q curved.yaml -o 5.abut || return
-    "$AIDS/hostile" complete 5.abut >high.abut
+    "$BIN/mesh-prep" -q hard.yaml | "$BIN/step" -q -n 3 --with contacts -o hard.abut
 }
 
 # hostile_list: the variants of both streams, one a line: FILE NUMBER MUST ITEM ARRAY WORDS.  The MODEL of a pending stream matters
@@ -72,15 +108,21 @@ hostile_list() {
 hostile_lists() {
     "$AIDS/hostile" list committed.abut | sed 's/^/committed.abut /'
     "$AIDS/hostile" list pending.abut | sed 's/^/pending.abut /'
-    "$AIDS/hostile" list high.abut | grep -E ' (tet/|geometry/|material/quadrature)' | sed 's/^/high.abut /'
+    "$AIDS/hostile" list high.abut |
+        grep -E ' (tet/|geometry/|rod/|bend/|material/(quadrature|membrane|fabric|compression)|motion/newtons|contact/mollifier)' |
+        sed 's/^/high.abut /'
+    "$AIDS/hostile" list hard.abut | grep -E ' (solve/solver|nodal/|touch/|node/contact-impulse)' | sed 's/^/hard.abut /'
     "$AIDS/hostile" list mapped.abut | grep -E ' (contact/(map-|offset)|lag/vertex)' | sed 's/^/mapped.abut /'
 }
 
+# The program that takes a step: step, with hard contact where the scene asks for it.
+hostile_stepper() { [[ $1 == hard.abut* ]] && echo nodal || echo step; }
 hostile_programs=(step one-pass friction-lag ccd-check export dump strain-limit tear springs decompose)
 hostile_program() { # name stream
     local out=$2.out
     case $1 in
     step) "$BIN/step" -q -j 1 -n 1 --max-newton 40 "$2" -o /dev/null ;;
+    nodal) "$BIN/step" -q -j 1 -n 1 --solver nodal "$2" -o /dev/null ;;
     one-pass) "$BIN/step" -q -j 1 --one-pass --max-newton 40 --solver dot "$2" -o /dev/null ;;
     friction-lag) "$BIN/friction-lag" -q -j 1 "$2" -o /dev/null ;;
     ccd-check) "$BIN/ccd-check" -q -j 1 --no-output "$2" ;;

@@ -27,14 +27,26 @@ refused() {
 }
 
 @test "the streams to spoil hold every array of both tables" {
-    "$AIDS/hostile" missing committed.abut pending.abut mapped.abut high.abut
+    "$AIDS/hostile" missing "${hostile_streams[@]}"
+}
+
+@test "the streams are what programs take before one array is spoilt: each array alone is at fault in what follows" {
+    local s p
+    for s in committed.abut mapped.abut high.abut hard.abut; do
+        for p in "$(hostile_stepper $s)" "${hostile_programs[@]:1}"; do
+            [[ $p != tear || ($s != mapped.abut && $s != high.abut) ]] || continue      # it refuses both kinds
+            [[ $p != springs || $s != high.abut ]] || continue
+            exits 0 hostile_program "$p" $s
+        done
+    done
+    exits 0 hostile_program friction-lag pending.abut
 }
 
 @test "a sample of all arrays with bad values: no crash, no hang, refused where they must be" {
     local k=0 n=$((${#hostile_programs[@]} - 1)) file number must words
     while read -r file number must words; do
         k=$((k + 1))
-        hostile_try "$file" "$number" "$must" "$words" -- step "${hostile_programs[k % n + 1]}"
+        hostile_try "$file" "$number" "$must" "$words" -- "$(hostile_stepper "$file")" "${hostile_programs[k % n + 1]}"
     done < <(grep -v "^pending.*MODEL" list | awk 'NR % 31 == 7')
     ((k > 90))
 }
@@ -61,6 +73,24 @@ refused() {
         hostile_try "$file" "$number" "$must" "$words" -- step ccd-check export
     done < <(grep '^high' list | awk 'NR % 7 == 3')
     ((k > 20))
+}
+
+@test "hard contact: what is wrong with its keys and its contacts is refused by name, and nothing crashes" {
+    local k=0 file number must words
+    refused nodal "MODEL solve/solver first 1e+06" "array 'solve/solver' row 0: 1000000"
+    refused nodal "MODEL nodal/sweeps first -1" "array 'nodal/sweeps' row 0: -1"
+    refused nodal "MODEL nodal/sweeps first 2.14748e+09" "array 'nodal/sweeps' row 0: 2147483647"
+    refused nodal "MODEL nodal/tolerance first nan" "array 'nodal/tolerance' row 0"
+    refused nodal "MODEL nodal/cohesion-range absent" "array 'nodal/cohesion-range' is missing"
+    refused export "FRAME touch/first first 2.14748e+09" "array 'touch/first' row 0: 2147483647"
+    refused ccd-check "FRAME touch/node a row short" "array 'touch/weight'"
+    refused dump "FRAME touch/normal without rows" "array 'touch/normal'"
+    refused nodal "FRAME touch/impulse first inf" "array 'touch/impulse' row 0"
+    while read -r file number must words; do
+        k=$((k + 1))
+        hostile_try "$file" "$number" "$must" "$words" -- nodal ccd-check export
+    done < <(grep '^hard' list | awk 'NR % 9 == 4')
+    ((k > 40))
 }
 
 @test "numbers that overflow are refused with their array and row" {

@@ -125,7 +125,17 @@ static void complete_tets(abut_arrays *m)
     for (int64_t t = 0; t < nt; t++) scale[t] = fill[t] = 1;
 }
 
-/* A copy of the positions as the only waypoint, the Lagrangian of a PENDING frame; zeros are right for all else that may be. */
+/* Bends with rest curvature are not twisted at rest. */
+static void complete_rods(abut_arrays *m)
+{
+    abut_err err = { 0 };
+    const abut_array *curvature = abut_arrays_find(m, "rod/curvature");
+    if (!curvature || abut_arrays_find(m, "rod/twist")) return;
+    need(abut_model_put(m, "rod/twist", curvature->shape[0], &err) != NULL, err.msg);
+}
+
+/* A copy of the positions as the only waypoint, stiffnesses above 0; zeros are right for all else that may be and has a row,
+ * three, or one for each node. */
 static void complete(stream *s)
 {
     abut_err err = { 0 };
@@ -138,50 +148,62 @@ static void complete(stream *s)
     for (int i = 0; i < ROWS; i++) {
         const row *r = &rows[i];
         const int way = !strcmp(r->name, "step/waypoints");
-        if (!r->is_frame || abut_arrays_find(f, r->name)) continue;
-        if (!strcmp(r->name, "lag/vertex")) continue;      /* where the model has contact/map-first: map */
+        const int64_t n = way || !strcmp(r->rows, "nv") ? nv : !strcmp(r->rows, "n3") ? 3 : !strcmp(r->rows, "1");
+        if (!r->is_frame || !n || abut_arrays_find(f, r->name)) continue;
         if ((!strcmp(r->rule, "OPT") && !way) || (!strcmp(r->rule, "SIDE") && !pending)) continue;
-        void *data = abut_frame_put(f, r->name, way || !strcmp(r->rows, "nv") ? nv : !strcmp(r->rows, "n3") ? 3 : 1, &err);
+        void *data = abut_frame_put(f, r->name, n, &err);
         need(data != NULL, err.msg);
         if (way) memcpy(data, positions, 3 * (size_t)nv * sizeof(double));
         if (!strcmp(r->name, "step/penalty")) *(double *)data = 1e6;
+        if (!strcmp(r->name, "strain/kappa")) *(double *)data = 1;
     }
     abut_arrays *const m = &s->at[s->model].set;
     int32_t *meet = abut_arrays_find(m, "contact/bodies") ? NULL : abut_model_put(m, "contact/bodies", 1, &err);
     if (meet) *meet = 1;
     need(abut_arrays_find(m, "contact/bodies") != NULL, err.msg);
     complete_tets(m);
+    complete_rods(m);
     if (!abut_arrays_find(m, "contact/barrier-filter")) need(abut_model_put(m, "contact/barrier-filter", 1, &err) != NULL,
                                                              err.msg);
 }
 
-/* Collision vertices as sums of nodes, of one each: what a model and a frame have in place of contact/node and lag/node. */
+/* lag/vertex in place of lag/node: the collision vertex of each node. */
+static void map_frame(abut_arrays *f, const int32_t *vertex_node, int64_t nc)
+{
+    abut_err err = { 0 };
+    const abut_array *lag = abut_arrays_find(f, "lag/node");
+    if (!lag) return;
+    const int64_t n = 4 * lag->shape[0];
+    int32_t *const vertex = abut_frame_put(f, "lag/vertex", lag->shape[0], &err);
+    need(vertex != NULL, err.msg);
+    const int32_t *const touched = abut_arrays_find(f, "lag/node")->data;   /* the set has grown */
+    for (int64_t k = 0; k < n; k++) {
+        vertex[k] = -1;
+        for (int32_t i = 0; i < nc; i++)
+            if (touched[k] == vertex_node[i]) vertex[k] = i;
+    }
+    abut_arrays_remove(f, "lag/node");
+}
+
+/* Collision vertices as sums of nodes, of one each: what the last model and its frames have for contact/node, lag/node. */
 static void map(stream *s)
 {
     abut_err err = { 0 };
-    abut_arrays *const m = &s->at[s->model].set, *const f = &s->at[s->frame].set;
-    const abut_array *node = abut_arrays_find(m, "contact/node"), *lag = abut_arrays_find(f, "lag/node");
-    need(node && lag, "no contact/node or lag/node");
-    const int64_t nc = node->shape[0], nl = lag->shape[0];
+    abut_arrays *const m = &s->at[s->model].set;
+    const abut_array *node = abut_arrays_find(m, "contact/node");
+    need(node && abut_arrays_find(&s->at[s->frame].set, "lag/node"), "no contact/node or lag/node");
+    const int64_t nc = node->shape[0];
     int32_t *first = abut_model_put(m, "contact/map-first", nc, &err), *to = abut_model_put(m, "contact/map-node", nc, &err);
     double *weight = abut_model_put(m, "contact/map-weight", nc, &err);
     need(first && to && weight && abut_model_put(m, "contact/offset", nc, &err), err.msg);
-    int32_t *const vertex = abut_frame_put(f, "lag/vertex", nl, &err);
-    need(vertex != NULL, err.msg);
-    const int32_t *const of = abut_arrays_find(m, "contact/node")->data;    /* the sets have grown */
-    const int32_t *const touched = abut_arrays_find(f, "lag/node")->data;
+    memcpy(to, abut_arrays_find(m, "contact/node")->data, (size_t)nc * sizeof *to);     /* the set has grown */
     for (int32_t i = 0; i < nc; i++) {
         first[2 * i] = i;
         first[2 * i + 1] = i + 1;
-        to[i] = of[i];
         weight[i] = 1;
-        for (int64_t k = 0; k < 4 * nl; k++)
-            if (touched[k] == of[i]) vertex[k] = i;
     }
-    for (int64_t k = 0; k < 4 * nl; k++)
-        if (touched[k] < 0) vertex[k] = -1;
+    for (int i = s->model + 1; i < s->n; i++) map_frame(&s->at[i].set, to, nc);
     abut_arrays_remove(m, "contact/node");
-    abut_arrays_remove(f, "lag/node");
 }
 
 /* ---- bad values ---- */

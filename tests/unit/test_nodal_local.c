@@ -1,19 +1,9 @@
 /* The exact law of one contact: solve/nodal/coulomb_inline.h. */
 #include "check.h"
 
-#include "base/rng.h"
+#include "nodal_net.h"
 #include "solve/nodal/coulomb_inline.h"
 #include "tests/bench/coulomb_general.h"
-
-static void random_unit(abut_rng *r, double n[3])
-{
-    double size;
-    do {
-        for (int d = 0; d < 3; d++) n[d] = abut_rng_real(r, -1, 1);
-        size = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-    } while (!(size > 0.1 && size <= 1));
-    for (int d = 0; d < 3; d++) n[d] /= size;
-}
 
 TEST(reference_values_have_the_bits_of_their_closed_form)
 {
@@ -41,7 +31,7 @@ TEST(a_million_random_problems_have_no_residual)
     int seen[3] = { 0, 0, 0 };
     for (int i = 0; i < 1000000; i++) {
         double n[3], ustar[3], u[3], r[3];
-        random_unit(&rng, n);
+        net_unit(&rng, n);
         const double mu = mus[abut_rng_below(&rng, 7)], scale = pow(10, abut_rng_real(&rng, -6, 3));
         const double along = abut_rng_real(&rng, -1, 1) * scale;
         for (int d = 0; d < 3; d++) ustar[d] = i % 50 ? scale * abut_rng_real(&rng, -1, 1) : along * n[d];
@@ -84,7 +74,7 @@ TEST(a_fixed_point_on_impulses_finds_the_same_velocities)
     double worst = 0;
     for (int i = 0; i < 2000; i++) {
         double n[3], ustar[3], u[3], r[3] = { 0, 0, 0 };
-        random_unit(&rng, n);
+        net_unit(&rng, n);
         const double mu = mus[i % 4];
         for (int d = 0; d < 3; d++) ustar[d] = abut_rng_real(&rng, -1, 1);
         for (int k = 0; k < 400; k++) {

@@ -7,7 +7,7 @@
 #include "contact/collision_mesh.h"
 #include "judge/judge.h"
 
-enum { ABUT_GUARD_WORDS = 400 };
+enum { ABUT_GUARD_WORDS = 448 };
 
 /* Zero-filled is empty. */
 typedef struct abut_guard {
