@@ -20,7 +20,7 @@ surfaces() {
     [ -e "$out/sphere/frame_0000.obj" ] ||
         echo '{abut: 1, objects: {s: {generate: {icosphere: {radius: 0.5, divisions: 16}}, shell: {thickness: 1 mm}}}}' |
         "$bin/mesh-prep" -q - | "$bin/export" -q --obj "$out/sphere"
-    [ -e "$out/nut.obj" ] || "$python" pipelines/thread.py "$out/bolt.obj" "$out/nut.obj"
+    [ "$out/nut.obj" -nt pipelines/thread.py ] || "$python" pipelines/thread.py "$out/bolt.obj" "$out/nut.obj"
 }
 
 row() { # name, arguments, published: tets, triangles, seconds

@@ -13,8 +13,17 @@ items = iter(abut_stream.read(path))
 model = next(items)
 X, free = model["node/X"], model["node/role"] != 2
 mass = np.where(free, model["node/mass"], 0)
-times, centres, last = [], [], None
+times, centres, angles, last = [], [], [], None
+
+
+def turned(a, b):
+    """About the vertical axis through the centre, from positions a to b: less than half a turn."""
+    p, q = a - mass @ a / mass.sum(), b - mass @ b / mass.sum()
+    return np.arctan2(mass @ (p[:, 0] * q[:, 2] - p[:, 2] * q[:, 0]), mass @ (p[:, 0] * q[:, 0] + p[:, 2] * q[:, 2]))
+
+
 for f in items:
+    angles.append(turned(X if last is None else last, f["node/x"]))
     last = f["node/x"]
     times.append(f.time)
     centres.append(mass @ last / mass.sum())
@@ -30,8 +39,6 @@ elif name.startswith("Ball"):
 elif name.startswith("Rolling"):
     print("%.4f m in %.3g s" % (np.linalg.norm(c[-1] - c[0]), times[-1]))
 elif name.startswith("Nut"):
-    print("down %.3g mm, turned %.3g deg" % (1e3 * (c[0] - c[-1])[1], np.degrees(np.arctan2(
-        (mass * ((X - c[0])[:, 0] * (last - c[-1])[:, 2] - (X - c[0])[:, 2] * (last - c[-1])[:, 0])).sum(),
-        (mass * ((X - c[0])[:, 0] * (last - c[-1])[:, 0] + (X - c[0])[:, 2] * (last - c[-1])[:, 2])).sum()))))
+    print("down %.3g mm, turned %.4g deg" % (1e3 * (c[0] - c[-1])[1], np.degrees(sum(angles))))
 else:
     print("%.3f x %.3f x %.3f m" % tuple(np.ptp(last[free], axis=0)))
