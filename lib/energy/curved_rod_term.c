@@ -53,11 +53,10 @@ static abut_status store(const void *self, const abut_term_frame *as, abut_array
 {
     abut_curved_rods r = *(const abut_curved_rods *)self;   /* shares the arrays that it works in */
     const int32_t nrd = r.model->nrd;
-    const abut_array *x = abut_arrays_find(out, "node/x");
     double *to = abut_frame_put(out, "rod/frame", nrd, err);
     if (!to) return err->code;
     abut_arrays_find(out, "rod/frame")->flags |= ABUT_A_CARRY | ABUT_A_REQUIRED;
-    if (!as->pending) return abut_curved_rods_frame(&r, x->data, to, err);
+    if (!as->pending) return abut_curved_rods_frame(&r, abut_arrays_find(out, "node/x")->data, to, err);
     for (int32_t k = 0; k < nrd; k++) memcpy(to + 3 * (size_t)r.edge[k], r.u0 + 3 * (size_t)k, 3 * sizeof *to);
     return ABUT_OK;
 }
