@@ -17,6 +17,7 @@ bindir      ?= $(prefix)/bin
 libexecdir  ?= $(prefix)/libexec
 libdir      ?= $(prefix)/lib
 includedir  ?= $(prefix)/include
+datadir     ?= $(prefix)/share
 
 variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(THREADSAN),-threadsan)$(if $(DEBUG),-debug)$(if $(GPU),-gpu)
 B       := build/$(variant)
@@ -193,7 +194,7 @@ SEAMS   := $(addprefix lib/,sparse/elements.h sparse/linear_solver.h sparse/line
              formats/stream/state_io.h
 headers  = $(sort $(filter lib/%.h formats/%.h,$(shell $(CC) -std=c11 -Ilib -I. -MM -x c $(SEAMS))))
 fill     = sed $(foreach v,prefix libdir includedir libexecdir CC,-e 's|@$v@|$($v)|') -e 's|@version@|$(VERSION)|' \
-             -e 's|@libs@|$(strip $(ALL_LD) $(LIBS))|'
+             -e 's|@tools@|$(TOOLS)|' -e 's|@libs@|$(strip $(ALL_LD) $(LIBS))|'
 
 # generic names stay off the PATH: libexec/abut/NAME, and one dispatcher, `abut NAME ...`
 install: all $B/libabut.a
@@ -201,14 +202,25 @@ install: all $B/libabut.a
 	install -m 755 $(TOOLS:%=$(BIN)/%) $(DESTDIR)$(libexecdir)/abut/
 	$(fill) tools/abut.in > $(DESTDIR)$(bindir)/abut
 	chmod 755 $(DESTDIR)$(bindir)/abut
+	install -D -m 644 tools/abut.bash $(DESTDIR)$(datadir)/bash-completion/completions/abut
 	install -d $(DESTDIR)$(libdir)/pkgconfig
 	install -m 644 $B/libabut.a $(DESTDIR)$(libdir)/
 	$(fill) tools/abut.pc.in > $(DESTDIR)$(libdir)/pkgconfig/abut.pc
 	for h in $(headers); do install -D -m 644 $$h $(DESTDIR)$(includedir)/abut/$${h#lib/} || exit 1; done
 
+# all that install puts there, and the folders of its own that are empty then; what others have put into them stays
+uninstall:
+	rm -f $(foreach t,$(TOOLS) picture,$(DESTDIR)$(libexecdir)/abut/$t) $(DESTDIR)$(bindir)/abut
+	rm -f $(DESTDIR)$(datadir)/bash-completion/completions/abut
+	rm -f $(DESTDIR)$(libdir)/libabut.a $(DESTDIR)$(libdir)/pkgconfig/abut.pc
+	rm -f $(patsubst lib/%,$(DESTDIR)$(includedir)/abut/%,$(filter lib/%,$(headers))) \
+	      $(addprefix $(DESTDIR)$(includedir)/abut/,$(filter-out lib/%,$(headers)))
+	for d in $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(includedir)/abut; do \
+	    if [ -d $$d ]; then find $$d -depth -type d -exec rmdir --ignore-fail-on-non-empty {} +; fi; done
+
 clean:
 	rm -rf build bin
 
-.PHONY: all unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check build-check demo deps bench bench-solvers bench-geometry format install clean
+.PHONY: all unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check build-check demo deps bench bench-solvers bench-geometry format install uninstall clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

@@ -188,7 +188,7 @@ int main(int argc, char **argv)
     };
     abut_cli cli;
     abut_err err = { 0 };
-    abut_cli_begin(&cli, argc, argv, "Cut the tetrahedra of a model into connected parts along few faces.", "[FILE]", opts,
+    abut_cli_begin(&cli, argc, argv, "Cuts the tetrahedra of a model into connected parts along few faces.", "[FILE]", opts,
                    ABUT_CLI_IN | ABUT_CLI_OUT);
     const int parts_given = r.parts != NOT_GIVEN, size_given = r.target_size != NOT_GIVEN;
     abut_status rc = request_check(&r, parts_given, size_given, &err);

@@ -3,6 +3,7 @@
 #include "formats/result/results.h"
 #include "formats/result/frame_views.h"
 #include "formats/result/summary.h"
+#include "mesh/proxy.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/unfinished.h"
 
@@ -13,7 +14,7 @@ typedef struct options {
     abut_results_opts to;
     const char *frames;
     abut_opt_list objects, arrays;
-    int summary, dump, no_data;
+    int summary, dump, no_data, smooth;
 } options;
 
 /* What writes to the one text output. */
@@ -34,6 +35,10 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
         return abut_fail(err, ABUT_E_ARG, "--dump writes the whole stream as text and does not go with --%s", beside);
     if (!o->dump && (o->arrays.n || o->no_data))
         return abut_fail(err, ABUT_E_ARG, "--%s belongs to --dump", o->arrays.n ? "array" : "no-data");
+    if (o->smooth < 0 || o->smooth > ABUT_SEGMENTS_MOST)
+        return abut_fail(err, ABUT_E_ARG, "--smooth %d: expected 1 to %d segments", o->smooth, ABUT_SEGMENTS_MOST);
+    if (o->smooth && !(to->vtu || to->obj || to->ply || to->gltf))
+        return abut_fail(err, ABUT_E_ARG, "--smooth: expected --gltf, --obj, --ply or --vtu, which show surfaces");
     if (texts(o) > 1) return abut_fail(err, ABUT_E_ARG, "only one of --csv -, --json - and --summary can go to the text output");
     if (cli->out_path && !texts(o))
         return abut_fail(err, ABUT_E_ARG, "-o %s: nothing goes there; it takes --dump, --summary, --csv - or --json -",
@@ -74,7 +79,8 @@ static abut_status finish(abut_cli *cli, abut_results *results, abut_err *err)
 
 static abut_status work(abut_cli *cli, const options *o, abut_reader *reader, abut_err *err)
 {
-    abut_shots_opts so = { .names = o->objects.item, .n_names = o->objects.n, .want = abut_results_want(&o->to) };
+    abut_shots_opts so = { .names = o->objects.item, .n_names = o->objects.n, .want = abut_results_want(&o->to),
+                           .segments = o->smooth };
     abut_shots shots = { 0 };
     abut_results results = { 0 };
     abut_status rc = o->frames ? abut_pick_parse(o->frames, &so.pick, err) : ABUT_OK;
@@ -110,6 +116,8 @@ int main(int argc, char **argv)
         { 0, "json", ABUT_OPT_TEXT, &o.to.json, "FILE", "the same table as JSON" },
         { 0, "nodes", ABUT_OPT_TEXT, &o.to.nodes, "DIR",
           "CSV with a row per node: position, velocity, forces; a file per frame" },
+        { 0, "smooth", ABUT_OPT_INT, &o.smooth, "N",
+          "--gltf, --obj, --ply, --vtu: the boundary of curved tets with N segments on a side, in place of what touches" },
         { 0, "summary", ABUT_OPT_FLAG, &o.summary, NULL, "what the stream holds, as text (default without other output)" },
         { 0, "dump", ABUT_OPT_FLAG, &o.dump, NULL, "the whole stream as text, exact and made for diff" },
         { 0, "array", ABUT_OPT_LIST, &o.arrays, "PATTERN",

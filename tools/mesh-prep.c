@@ -11,6 +11,7 @@
 #include "scene/orders.h"
 #include "model/model.h"
 #include "tools/cli/cli.h"
+#include "tools/mesh-prep/first.h"
 #include "tools/mesh-prep/report.h"
 #include "tools/mesh-prep/separate.h"
 #include "tools/mesh-prep/source.h"
@@ -23,7 +24,7 @@
 typedef struct prep {
     abut_cli cli;
     abut_opt_list set;
-    const char *ipc_script, *report;
+    const char *ipc_script, *report, *first;
     int explain, to_yaml;
     abut_prep_separate separate;
 
@@ -163,13 +164,28 @@ static abut_status write_stream(prep *p, abut_err *err)
     return rc;
 }
 
+/* Without -o a terminal has no stream, but may have text. */
+static FILE *text_out(const prep *p)
+{
+    return p->cli.out ? p->cli.out : stderr;
+}
+
 /* The scene as it was understood is not needed for this: a value that is missing may be seen in the text. */
 static abut_status write_yaml(prep *p, abut_err *err)
 {
     if (p->separate.gap || p->explain)
         return abut_fail(err, ABUT_E_ARG, "--to-yaml and --%s: expected one of them", p->explain ? "explain" : "separate");
-    /* without -o a terminal has no stream, but may have text */
-    return abut_prep_source_write(&p->source, p->cli.out ? p->cli.out : stderr, err);
+    return abut_prep_source_write(&p->source, text_out(p), err);
+}
+
+/* --new NAME reads nothing, and what is made of a scene is not asked for. */
+static abut_status write_first(prep *p, abut_err *err)
+{
+    const char *other = p->cli.nargs ? p->cli.args[0] : p->set.n ? "--set" : p->ipc_script ? "--ipc-script" :
+                        p->to_yaml ? "--to-yaml" : p->explain ? "--explain" : p->separate.gap ? "--separate" :
+                        p->separate.max_move ? "--max-move" : p->report ? "--report" : NULL;
+    if (other) return abut_fail(err, ABUT_E_ARG, "--new and %s: expected --new NAME alone, which writes a scene", other);
+    return abut_prep_first_scene(p->first, text_out(p), err);
 }
 
 static abut_status make_stream(prep *p, abut_err *err)
@@ -197,6 +213,8 @@ int main(int argc, char **argv)
 {
     static prep p;
     const abut_opt opts[] = {
+        { 0, "new", ABUT_OPT_TEXT, &p.first, "NAME",
+          "write a commented scene to begin with, and read none: drop, cloth, rope, beam, slope, curved or hard" },
         { 's', "set", ABUT_OPT_LIST, &p.set, "KEY=VALUE", "set a key of the scene by its dotted path: time.step=0.005" },
         { 'e', "explain", ABUT_OPT_FLAG, &p.explain, NULL, "say every derived parameter with its unit and why" },
         { 0, "ipc-script", ABUT_OPT_TEXT, &p.ipc_script, "FILE", "read a scene script of the public IPC code" },
@@ -209,10 +227,10 @@ int main(int argc, char **argv)
         { 0 }
     };
     abut_err err = { 0 };
-    abut_cli_begin(&p.cli, argc, argv, "Turn a scene or mesh files into a model and its first frame.",
+    abut_cli_begin(&p.cli, argc, argv, "Turns a scene or mesh files into a model and its first frame.",
                    "[SCENE.yaml | MESH ...]", opts, ABUT_CLI_OUT_MAY);
-    abut_status rc = abut_prep_source_read(&p.source, &p.cli, p.ipc_script, &p.set, p.explain, &err);
-    if (!rc) rc = p.to_yaml ? write_yaml(&p, &err) : make_stream(&p, &err);
+    abut_status rc = p.first ? ABUT_OK : abut_prep_source_read(&p.source, &p.cli, p.ipc_script, &p.set, p.explain, &err);
+    if (!rc) rc = p.first ? write_first(&p, &err) : p.to_yaml ? write_yaml(&p, &err) : make_stream(&p, &err);
     if (p.bad.total) abut_prep_report(&p.bad, p.report, &err);
     clear(&p);
     return abut_cli_end(&p.cli, 0, &err);

@@ -46,7 +46,7 @@ int main(int argc, char **argv)
                               { 0 } };
     abut_cli cli;
     abut_err err = { 0 };
-    abut_cli_begin(&cli, argc, argv, "Put springs on the edges of a model.", "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT);
+    abut_cli_begin(&cli, argc, argv, "Puts springs on the edges of a model.", "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT);
     abut_stream s = { 0 };
     abut_status rc = check(&o, &err);
     if (!rc) rc = run(&s, &cli, &o, &err);

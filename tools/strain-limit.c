@@ -142,7 +142,7 @@ int main(int argc, char **argv)
     };
     abut_cli cli;
     abut_err err = { 0 };
-    abut_cli_begin(&cli, argc, argv, "Limit how far shells are stretched, or find how far elements are.", "[FILE]", opts,
+    abut_cli_begin(&cli, argc, argv, "Limits how far shells are stretched, or finds how far elements are.", "[FILE]", opts,
                    ABUT_CLI_IN | ABUT_CLI_OUT_MAY);
     abut_stream s = { 0 };
     r.judge.objects = &r.objects;

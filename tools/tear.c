@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     };
     abut_cli cli;
     abut_err err = { 0 };
-    abut_cli_begin(&cli, argc, argv, "Tear what is stretched too far: a new model follows the first frame that has any.",
+    abut_cli_begin(&cli, argc, argv, "Tears what is stretched too far: a new model follows the first frame that has any.",
                    "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT);
     abut_stream s = { 0 };
     abut_status rc =

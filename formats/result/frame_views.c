@@ -1,4 +1,5 @@
 #include "formats/result/frame_views.h"
+#include "formats/result/smooth_surface.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@ struct abut_scene {
     int users, index, ready;
     abut_arrays set;
     abut_model model;
+    abut_smooth shown;      /* its view: what parts and points are of */
     abut_parts parts;
     abut_measure measure;
     abut_collmesh cm;       /* where points are more than nodes, and then those at rest and in the frame given last */
@@ -31,6 +33,7 @@ static void scene_leave(struct abut_scene *s)
     abut_collmesh_clear(&s->cm);
     free(s->X), free(s->x), free(s->v);
     abut_parts_clear(&s->parts);
+    abut_smooth_clear(&s->shown);
     abut_arrays_clear(&s->set);
     free(s);
 }
@@ -59,10 +62,10 @@ static void positions(const struct abut_scene *s, const double *x, double *to)
 static abut_status make_points(struct abut_scene *s, abut_err *err)
 {
     const size_t bytes = 3 * (size_t)s->parts.n_points * sizeof(double) + 1;
-    if (!s->model.map_first) return ABUT_OK;
+    if (!s->shown.view.map_first) return ABUT_OK;
     s->X = malloc(bytes), s->x = malloc(bytes), s->v = malloc(bytes);
     if (!s->X || !s->x || !s->v) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d points", s->parts.n_points);
-    const abut_status rc = abut_collmesh_init(&s->cm, &s->model, err);
+    const abut_status rc = abut_collmesh_init(&s->cm, &s->shown.view, err);
     if (!rc) positions(s, s->model.X, s->X);
     return rc;
 }
@@ -80,7 +83,9 @@ static abut_status take_model(abut_shots *q, abut_arrays *set, abut_err *err)
     s->index = q->n_models++;
     *set = (abut_arrays){ 0 };
     abut_status rc = abut_model_view(&s->set, &s->model, err);
-    if (!rc) rc = abut_parts_make(&s->set, &s->model, q->opt.names, q->opt.n_names, &s->parts, err);
+    s->shown.view = s->model;
+    if (!rc && q->opt.segments) rc = abut_smooth_make(&s->model, q->opt.segments, &s->shown, err);
+    if (!rc) rc = abut_parts_make(&s->set, &s->shown.view, q->opt.names, q->opt.n_names, &s->parts, err);
     if (!rc) rc = make_points(s, err);
     if (!rc && q->opt.want) rc = abut_measure_init(&s->measure, &s->model, err);
     scene_leave(rc ? s : q->scene);

@@ -28,7 +28,7 @@ static int word_distance(const char *a, const char *b)
 const char *abut_name_nearest(const char *word, const char *const *names)
 {
     const char *best = NULL;
-    int least = (int)strlen(word) / 2 + 1;
+    int least = ((int)strlen(word) + 2) / 3 + 1;
     for (; *names; names++) {
         const int d = word_distance(word, *names);
         if (d < least) least = d, best = *names;

@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-/** The name nearest to `word` (fewest letters to change), NULL when none is near.  names: NULL-terminated. */
+/** The name nearest to `word` (fewest letters to change: at most a third of its own, rounded up), NULL when none is near.
+ * names: NULL-terminated. */
 const char *abut_name_nearest(const char *word, const char *const *names);
 
 /** The names in their order, comma separated, as far as they fit; returns buf. */

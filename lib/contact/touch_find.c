@@ -94,11 +94,16 @@ static double cohesion(const abut_touch_step *step, const abut_touch_key *key, d
     return range > 0 && range > gap ? step->h * m->cohesion_force[row] * (1 - fmax(gap, 0) / range) : 0;
 }
 
-/* Those that scripts close by more than the reserve yield. */
-static void yield(const abut_touch_step *step, abut_touch *c)
+/* The part of k that scripts and the gap make.  A rigid contact opens a gap below 0 gently.  Where scripts or the gap alone ask
+ * its nodes to move, k_N < 0, a contact may be asked for what another forbids: those yield, and a spring may have all of its gap
+ * (Daviet 2020, 6.3.2). */
+static void close_gap(const abut_touch_step *step, double gap, abut_touch *c)
 {
-    const double closing = -(c->k[0] * c->normal[0] + c->k[1] * c->normal[1] + c->k[2] * c->normal[2]);
-    if (!(step->compliance > 0 && closing * step->h > step->reserve)) return;
+    const double scripted = c->k[0] * c->normal[0] + c->k[1] * c->normal[1] + c->k[2] * c->normal[2];
+    const int yields = step->compliance > 0 && scripted + gap / step->h < 0;
+    const double offset = yields ? gap : fmax(gap, -step->reserve / 4);
+    for (int d = 0; d < 3; d++) c->k[d] += offset / step->h * c->normal[d];
+    if (!yields) return;
     c->key.yields = 1;
     c->give = 1 / (step->compliance * step->h * step->h);
 }
@@ -107,12 +112,10 @@ static void yield(const abut_touch_step *step, abut_touch *c)
 static abut_status append(abut_touch_search *s, const abut_touch_step *step, const double w[4], double above, abut_touch *c,
                           abut_touching *out, abut_err *err)
 {
-    const double gap = fmax(above - step->reserve, -step->reserve / 4);
     for (int k = 0; k < 4 && c->key.vert[k] >= 0; k++)
         if (w[k] < 0 || w[k] > 0) add_vertex(s, step, c->key.vert[k], w[k], c);
-    for (int d = 0; d < 3; d++) c->k[d] += gap / step->h * c->normal[d];
+    close_gap(step, above - step->reserve, c);
     c->cohesion = cohesion(step, &c->key, above - step->reserve);
-    yield(step, c);
     c->node = s->node;
     c->b = s->b;
     return abut_touching_append(out, c, err);

@@ -30,7 +30,7 @@ typedef struct abut_touch_step {
     const double *v_held;       /* [3 nv] m/s: their velocities; others are not read */
     double h;                   /* s */
     double reserve;             /* m, above 0 */
-    double compliance;          /* N/m: stiffness of contacts that scripts close by more than a reserve in the step; 0: rigid */
+    double compliance;          /* N/m: stiffness of contacts that scripts or a gap below the reserve would close; 0: rigid */
 } abut_touch_step;
 
 /* What a search keeps for the next one of the same collision mesh.  Zero-filled is empty.  Leaves no trace in the results. */

@@ -100,7 +100,7 @@ typedef struct abut_term_ops {
     /** J: size of the numbers that the energy is a difference of, besides itself; its rounding. */
     double (*stiffness)(const void *self);
     /** Its arrays of a frame: read before a step begins, once for either value of `pending` that applies; written after it.  An
-     * array that is not there is that of a first frame. */
+     * array that is not there is that of a first frame.  `out` has node/x. */
     abut_status (*load)(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err);
     abut_status (*store)(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err);
     /** A step begins. */

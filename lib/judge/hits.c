@@ -10,6 +10,7 @@ static const struct {
     [ABUT_HIT_POINT_POINT] = { "vertex-vertex", 2, 1 },  [ABUT_HIT_POINT_EDGE] = { "vertex-edge", 3, 1 },
     [ABUT_HIT_POINT_TRI] = { "vertex-triangle", 4, 1 },  [ABUT_HIT_EDGE_EDGE] = { "edge-edge", 4, 2 },
     [ABUT_HIT_EDGE_TRI] = { "edge-triangle", 5, 2 },     [ABUT_HIT_POINT_TET] = { "vertex in tet", 5, 1 },
+    [ABUT_HIT_POINT_BODY] = { "vertex in body", 1, 1 },
     [ABUT_HIT_PLANE] = { "vertex-half-space", 1, 1 },    [ABUT_HIT_FOLD] = { "folded triangles", 4, 2 },
     [ABUT_HIT_DUPLICATE] = { "duplicate triangle", 3, 3 }, [ABUT_HIT_INVERTED] = { "inverted tet", 4, 4 },
     [ABUT_HIT_FLAT_TRI] = { "triangle without area", 3, 3 }, [ABUT_HIT_FLAT_EDGE] = { "edge without length", 2, 2 },

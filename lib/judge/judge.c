@@ -1,4 +1,5 @@
 #include "judge/judge.h"
+#include "judge/inside.h"
 #include "judge/pairs.h"
 #include "geom/ccd/within.h"
 #include "geom/exact/predicates.h"
@@ -200,10 +201,11 @@ abut_status abut_judge_static(const abut_judge_shape *s, const double *x, abut_h
                              { ABUT_HIT_POINT_EDGE, &s->loose, &s->rod }, { ABUT_HIT_POINT_POINT, &s->point, &s->point },
                              { ABUT_HIT_POINT_TET, &s->vert, &s->tet } };
     const abut_judge_opts o = { ABUT_JUDGE_EXACT, 0, 1, 0 };
-    /* where vertices are sums of nodes, no tet says what is inside of a surface: the last class is left out */
+    /* where vertices are sums of nodes, surfaces say what is inside, not tets: instead of the last class */
     const size_t classes = sizeof c / sizeof *c - (s->map != NULL);
     out->n = out->pairs = 0;
     abut_status rc = judge_classes(s, c, classes, x, x, &o, static_pair, out, err);
+    if (!rc) rc = abut_judge_inside(s, x, out, err);
     if (!rc) rc = abut_judge_folds(s, x, out, err);
     abut_hits_sort(out);
     return rc;

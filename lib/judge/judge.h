@@ -36,6 +36,7 @@ typedef enum abut_hit_kind {
     ABUT_HIT_POINT_POINT = ABUT_PP, ABUT_HIT_POINT_EDGE = ABUT_PE, ABUT_HIT_POINT_TRI = ABUT_PT, ABUT_HIT_EDGE_EDGE = ABUT_EE,
     ABUT_HIT_EDGE_TRI,      /* static: an edge touches or crosses a triangle */
     ABUT_HIT_POINT_TET,     /* static: a vertex is in a tet that is not its own */
+    ABUT_HIT_POINT_BODY,    /* static: a vertex is inside of the contact surface of object `item` */
     ABUT_HIT_PLANE,         /* a vertex is on or under half-space `item` */
     ABUT_HIT_FOLD,          /* static: two triangles with a common edge (nodes 0, 1) lie on each other */
     ABUT_HIT_DUPLICATE,     /* static: a triangle is there twice */
@@ -47,7 +48,7 @@ typedef enum abut_hit_kind {
 typedef struct abut_hit {
     abut_hit_kind kind;
     int32_t node[5];        /* first primitive, then the second; -1 unused */
-    int32_t item;           /* half-space or tet; -1 */
+    int32_t item;           /* half-space, object or tet; -1 */
     double t_lo, t_hi;      /* first contact is in between, in [0, 1]; a conservative method gives a time before it, twice */
 } abut_hit;
 
@@ -66,8 +67,9 @@ int abut_judge_pair(abut_stencil s, const double *x0, const double *x1, const ab
 ABUT_MUST_USE abut_status abut_judge_motion(const abut_judge_shape *s, const double *x0, const double *x1,
                                             const abut_judge_opts *opts, abut_hits *out, abut_err *err);
 
-/** All intersections and touches at x: edge-triangle, rods, particles, vertices in tets, half-spaces, folds, duplicates.
- * Exact.  The same order, the same failures; times are 0. */
+/** All intersections and touches at x: edge-triangle, rods, particles, vertices in tets, or in contact surfaces where collision
+ * vertices are sums of nodes (judge/inside.h), half-spaces, folds, duplicates.  Exact.
+ * The same order, the same failures; times are 0. */
 ABUT_MUST_USE abut_status abut_judge_static(const abut_judge_shape *s, const double *x, abut_hits *out, abut_err *err);
 
 /** Appends the pairs, vertices above half-spaces too, that are at x no further apart than opts ask for; nothing where that is

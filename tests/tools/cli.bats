@@ -116,6 +116,12 @@ pass_on() {
     { read -r <gate; "$BIN/export" "$small" --csv - 2>stderr || echo $? >code; } | { exec <&-; echo >gate; }
     [ "$(cat code)" -eq 141 ]
     [ ! -s stderr ]
+    for t in $every; do         # step --help | head -1
+        rm -f code
+        { read -r <gate; "$BIN/$t" --help 2>stderr || echo $? >code; } | { exec <&-; echo >gate; }
+        [ "$(cat code)" -eq 141 ]
+        [ ! -s stderr ]
+    done
 }
 
 @test "a stage killed in the middle of a pipeline fails the stages after it" {

@@ -150,6 +150,32 @@ Y
     says "(vertices "
 }
 
+@test "contact-surface: the judge refuses a body that is inside of another, in any frame" {
+    skip_without_numpy
+    two_boxes 2 0.4 | sed 's/size: \[0.3, 0.2, 0.3\], cells: \[2, 2, 2\]}}, material: jelly, translate: \[0.1/size: [0.05, 0.05, 0.05], cells: [1, 1, 1]}}, order: 2, material: jelly, translate: [0.05/' >in.yaml
+    "$BIN/mesh-prep" in.yaml -o out.abut
+    exits 0 "$BIN/ccd-check" --no-output out.abut
+    "$PYTHON" - "$BATS_TEST_DIRNAME/../../formats/python" <<'P'
+import sys
+sys.path.insert(0, sys.argv[1])
+import abut_stream
+items = iter(abut_stream.read("out.abut"))
+model, frame = next(items), next(items)
+high = model["object/name"].split("\n").index("high")
+with abut_stream.Writer("in.abut") as w:                # the small box as it is, 0.295 m lower
+    w.model(dict(model.arrays))
+    x = frame["node/x"].copy()
+    x[model["node/object"] == high, 1] -= 0.295
+    frame.arrays["node/x"].data = x
+    w.frame(frame.step, frame.time, dict(frame.arrays))
+P
+    exits 1 "$BIN/ccd-check" --no-output --json in.json in.abut
+    says "step 0 (0 s): vertex in body: vertices 26 of high and the inside of low, at"
+    "$PYTHON" -c 'import json; c = json.load(open("in.json"))["collisions"][0]; assert c["inside_of"] == "low", c'
+    exits 1 "$BIN/ccd-check" --no-output --all --json in.json in.abut
+    "$PYTHON" -c 'import json; c = json.load(open("in.json"))["collisions"]; assert {k["kind"] for k in c} == {"vertex in body"}, c'
+}
+
 @test "contact-surface: keys that make no sense are refused by name" {
     local keys
     while read -r keys; do

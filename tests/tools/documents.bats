@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# The documents of the tree: lengths, links, no commit hashes, a glossary of names that the code has, and the first scene.
+# The documents of the tree: lengths, links, no commit hashes, a glossary of names that the code has, and the shell
+# commands of README and COOKBOOK.
 load helpers
 
 documents() { "$PYTHON" "$ROOT/tests/tools/documents.py" "$1"; }
@@ -49,4 +50,47 @@ documents() { "$PYTHON" "$ROOT/tests/tools/documents.py" "$1"; }
     [ -s run.glb ]
     grep -o 'ccd-check: .*' err > said
     grep -F "    $(cat said)" "$ROOT/README.md"
+}
+
+# blocks FILE: its framed blocks of shell commands run in their order in one folder, each ended by the first command that fails;
+# $bin and bin/ are the programs.  What the judge says is in err.N
+blocks() {
+    awk '/^```sh$/ { n++; on = 1; next } /^```$/ { on = 0 } on { print > ("block." n) }' "$1"
+    ln -s "$BIN" bin
+    for ((n = 1; ; n++)); do
+        [ -e block.$n ] || break
+        bin=$BIN timeout 60 bash -euo pipefail block.$n > out.$n 2> err.$n || { cat block.$n err.$n; return 1; }
+        grep -q ccd-check block.$n || continue
+        grep -q 'ccd-check: .*: no collision' err.$n || { cat block.$n err.$n; return 1; }
+    done
+    blocks=$((n - 1))
+}
+
+@test "every framed block of shell commands of the README runs as it is written, and the judge finds nothing" {
+    blocks "$ROOT/README.md"
+    [ "$blocks" -ge 2 ]
+    [ -s mine.abut ]
+}
+
+@test "every framed block of shell commands of the cookbook runs as it is written, and the judge finds nothing" {
+    blocks "$ROOT/docs/COOKBOOK.md"
+    [ "$blocks" -ge 6 ]
+    [ -s slides.csv ]
+    # what the texts beside them say
+    grep -q 'surface gap' err.2
+    grep -q 'chord ' err.2
+    grep -q '"contacts":[1-9]' nodal.jsonl
+    for s in implicit-euler bdf3; do
+        awk -F, 'NR == 1 { while ($++i != "numerical_total_J") ; next } { last = $i } END { print last }' swing-$s.csv
+    done > taken
+    xargs < taken | awk '{ print; exit !($1 < 0 && $2 < 0 && $1 < 10 * $2) }'
+    grep -q '^"memory_peak":[1-9]' out.5
+}
+
+@test "a block with a command that fails, or without the verdict it asks for, is found" {
+    printf '```sh\nfalse | cat\ntrue\n```\n' > a.md
+    ! blocks "$PWD/a.md" > /dev/null || return 1
+    rm bin block.*
+    printf '```sh\necho ccd-check > /dev/null\n```\n' > b.md
+    ! blocks "$PWD/b.md" > /dev/null || return 1
 }

@@ -36,6 +36,16 @@ objects:
 Y
 }
 
+# same_end STREAM STREAM: the last frames of both have the same positions.
+same_end() {
+    local stream
+    for stream; do
+        "$BIN/export" --dump --array node/x "$stream" |
+            awk '/^frame/ { x = $3 "\n" } /^ +-?[0-9]/ { x = x $0 "\n"; n++ } END { printf "%s", x; exit !n }' > "end.${stream//\//_}"
+    done
+    cmp "end.${1//\//_}" "end.${2//\//_}"
+}
+
 # Skips by name when one of the files (relative to $DATA) is absent.
 skip_without() {
     local f

@@ -250,6 +250,39 @@ P
     says "tets of order 2, expected order 1"
 }
 
+@test "smooth surfaces are the boundary of curved tets as finely as asked for; what has a surface of its own keeps it" {
+    for k in 2 3 4; do
+        for n in 1 5; do
+            exits 0 "$BIN/export" "$files/run$k.abut" --frames -1 --smooth $n --obj s$k.$n
+            [ "$n" -eq 1 ] || check surface s$k.$n/frame_0004.obj "$files/run$k.abut" ball $n
+            [ "$(grep -c ^f s$k.$n/frame_0004.obj)" -eq $((20 * n * n)) ]
+        done
+    done
+    exits 0 "$BIN/export" "$files/run3.abut" --smooth 6 --gltf fine.glb --ply fine --vtu fine
+    exits 0 "$BIN/export" "$files/run3.abut" --smooth 2 --gltf few.glb
+    (($(wc -c < fine.glb) > 4 * $(wc -c < few.glb)))
+    grep -aq "element face 720" fine/frame_0004.ply
+    # a rest shape of a higher order than the displacement
+    scene 'generate: {sphere: {radius: 1, cells: 2}}, order: 2, geometry: 4'
+    "$BIN/mesh-prep" -q a.yaml | "$BIN/export" --smooth 8 --obj g
+    awk '$1 == "v" { r = sqrt($2^2 + $3^2 + $4^2); if (r < 0.997 || r > 1.003) exit 1 }' g/frame_0000.obj
+    # tets of order 1, a surface in a cage, no contact surface at all
+    exits 0 "$BIN/export" "$files/run1.abut" --smooth 5 --obj one
+    exits 0 "$BIN/export" "$files/run1.abut" --obj plain
+    cmp one/frame_0004.obj plain/frame_0004.obj
+    printf 'abut: 1\nobjects: {s: {generate: {icosphere: {radius: 1, divisions: 4}}, shell: {thickness: 1 mm}}}\n' > s.yaml
+    "$BIN/mesh-prep" -q s.yaml | "$BIN/export" --obj o
+    scene 'generate: {cage: {mesh: o/frame_0000.obj, solid: icosahedron}}, order: 2, proxy: {mesh: o/frame_0000.obj}'
+    "$BIN/mesh-prep" -q a.yaml | "$BIN/export" --smooth 3 --obj cage
+    [ "$(grep -c ^f cage/frame_0000.obj)" -eq "$(grep -c ^f o/frame_0000.obj)" ]
+    "$BIN/mesh-prep" -q "$files/ball3.yaml" --set contact=off | "$BIN/export" --smooth 5 --obj off
+    [ "$(grep -c ^f off/frame_0000.obj)" -eq 500 ]
+    exits 2 "$BIN/export" "$files/run3.abut" --smooth 65 --obj x
+    says "--smooth 65: expected 1 to 64 segments"
+    exits 2 "$BIN/export" "$files/run3.abut" --smooth 3 --csv t.csv
+    says "expected --gltf, --obj, --ply or --vtu"
+}
+
 @test "a cage holds a surface and has the mass inside of it" {
     printf 'abut: 1\nobjects: {s: {generate: {icosphere: {radius: 1, divisions: 8}}, shell: {thickness: 1 mm}}}\n' > s.yaml
     "$BIN/mesh-prep" s.yaml | "$BIN/export" --obj o

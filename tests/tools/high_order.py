@@ -4,6 +4,8 @@
     high_order.py msh FILE STREAM       MSH 4.1, text or binary, against the first frame of the stream
     high_order.py vtu FILE STREAM       volumes of VTK cells 10, 24 and 71, in VTK's own order of nodes
     high_order.py volume STREAM         volume of the tets of the first frame, m^3
+    high_order.py surface FILE.obj STREAM OBJECT N
+                                        the object in the file is the boundary of its tets in the last frame, N segments on a side
 
 Exits 1 with the first thing that is wrong.
 """
@@ -272,12 +274,69 @@ def check_vtu(path, stream):
     need(abs(sum_ - want) <= 1e-12 * want, "volume", sum_, "expected", want)
 
 
+# ---- surfaces ----
+
+def obj_object(path, name):
+    """Vertices [n, 3] of an object of an OBJ file, triangles [m, 3] of them."""
+    at, v, f, first = None, [], [], 0
+    for line in open(path):
+        word = line.split()
+        if word[:1] == ["o"]:
+            at = word[1]
+        elif word[:1] == ["v"] and at != name:
+            first += not len(v)
+        elif word[:1] == ["v"]:
+            v.append([float(c) for c in word[1:4]])
+        elif word[:1] == ["f"] and at == name:
+            f.append([int(c) - 1 - first for c in word[1:]])
+    return np.array(v), np.array(f)
+
+
+def boundary_points(rows, k, x, n):
+    """The lattice with n segments on a side of every face that one tet has, on its polynomial: by monomials."""
+    nodes = gmsh_nodes(k)
+    exponents = [e for e in product(range(k + 1), repeat=3) if sum(e) <= k]
+    at = lambda L: np.stack([np.prod([(L[:, i] / L.sum(1)) ** e[i] for i in range(3)], axis=0) for e in exponents], axis=1)
+    inverse, faces = np.linalg.inv(at(nodes)), {}
+    for t, row in enumerate(rows):
+        for c in range(4):
+            faces.setdefault(tuple(sorted(row[j] for j in range(4) if j != c)), []).append((t, c))
+    out = []
+    for t, c in (f[0] for f in faces.values() if len(f) == 1):
+        # corner 0 is where xi, eta, zeta are 0, the last column
+        L = np.array([np.insert(w, (c - 1) % 4, 0) for w in product(range(n + 1), repeat=3) if sum(w) == n])
+        out.append(at(L) @ inverse @ x[rows[t]])
+    return np.concatenate(out)
+
+
+def check_surface(path, stream, name, n):
+    items = list(abut_stream.read(stream))
+    model, x = items[0], items[-1]["node/x"]
+    row = model["object/name"].split("\n").index(name)
+    (k, rows), = ((k, r[model["node/object"][r[:, 0]] == row]) for k, r in tets(model).items()
+                  if (model["node/object"][r[:, 0]] == row).any())
+    v, f = obj_object(path, name)
+    p = boundary_points(rows, k, x, int(n))
+    d = np.linalg.norm(v[:, None] - p[None], axis=2)
+    size = np.ptp(x, axis=0).max()
+    need(d.min(1).max() < 1e-12 * size, "a vertex off the boundary by", d.min(1).max())
+    need(d.min(0).max() < 1e-12 * size, "no vertex on the boundary within", d.min(0).max())
+    sides = {(a, b) for t in f for a, b in zip(t, np.roll(t, -1))}
+    need(len(sides) == 3 * len(f) and all((b, a) in sides for a, b in sides), "the surface is not closed")
+    need(len(v) == len(f) // 2 + 2, "vertices", len(v), "triangles", len(f))
+    inside = np.einsum("ij,ij", v[f[:, 0]], np.cross(v[f[:, 1]], v[f[:, 2]])) / 6
+    want = volume(gmsh_nodes(k), x[rows])[0].sum()
+    need(abs(inside - want) < 0.03 * want, "volume", inside, "expected about", want)
+
+
 if __name__ == "__main__":
     what, args = sys.argv[1], sys.argv[2:]
     if what == "msh":
         check_msh(*args)
     elif what == "vtu":
         check_vtu(*args)
+    elif what == "surface":
+        check_surface(*args)
     else:
         model, frame = load(args[0])
         print("%.15g" % total(model, frame["node/x"]))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# make install: programs, and what a program of one's own is compiled and linked with.
+# make install and uninstall: programs, their dispatcher, and what a program of one's own is compiled and linked with.
 load helpers
 
 # installed DESTDIR PREFIX: by the make that has built $BIN, whose variables come by MAKEFLAGS
@@ -28,7 +28,8 @@ setup() {
     cd "$TMP/root"
     [ "$(ls)" = opt ]
     [ "$(ls opt)" = abut ]
-    [ "$(ls opt/abut | xargs)" = "bin include lib libexec" ]
+    [ "$(ls opt/abut | xargs)" = "bin include lib libexec share" ]
+    [ "$(find opt/abut/share -type f)" = opt/abut/share/bash-completion/completions/abut ]
     [ "$(ls opt/abut/bin)" = abut ]
     [ "$(ls opt/abut/include)" = abut ]
     [ "$(find opt/abut/lib -type f | sort | xargs)" = "opt/abut/lib/libabut.a opt/abut/lib/pkgconfig/abut.pc" ]
@@ -94,4 +95,87 @@ setup() {
     exits 3 ./pull 1 0 0 0 54 <start.abut
     says "there is no node 54"
     exits 2 ./pull 1 0 0
+}
+
+# by_itself DO: install or uninstall without a DESTDIR, so that the dispatcher finds its programs
+by_itself() {
+    make -s --no-print-directory -C "$ROOT" "$1" DESTDIR= prefix="$PWD/there" >log 2>&1 || { cat log; return 1; }
+}
+
+@test "abut runs the programs, lists each with a sentence, knows its version, and refuses what it does not know" {
+    local p abut=$PWD/there/bin/abut
+    by_itself install
+    exits 0 "$abut" --version
+    [ "$(<stdout)" = "abut $("$BIN/step" --version | sed -n '1s/.*(abut) \([0-9.]*\).*/\1/p')" ]
+    exits 0 "$abut" --help
+    cp stdout listed
+    exits 0 "$abut" help
+    cmp listed stdout
+    for p in there/libexec/abut/*; do
+        p=${p##*/}
+        grep -E "^  $p  *[A-Z][a-z]+s [^.:?]{15,100}$" listed
+        exits 0 "$abut" help "$p"
+        writes "usage: $p "
+    done
+    [ "$(grep -c '^  [a-z]' listed)" -eq "$(ls there/libexec/abut | wc -l)" ]
+    exits 2 "$abut"
+    says "usage: abut NAME"
+    [ ! -s stdout ]
+    for p in none ../bin/abut; do
+        exits 2 "$abut" $p
+        says "no program '$p'"
+        exits 2 "$abut" help $p
+        says "no program '$p'"
+    done
+    exits 2 "$abut" help step tear
+    exits 2 "$abut" --versio
+    says "unknown option --versio"
+    # its last line, as it is written
+    grep '^abut mesh-prep' listed | sed 's/-n 100/-q -n 3/; s/-o run.abut/--no-output/' >last.sh
+    PATH=$PWD/there/bin:$PATH bash -euo pipefail last.sh 2>said
+    grep -F "4 configurations, 3 motions" said
+}
+
+# completed WORD ...: what bash offers for the last of the words after `abut`
+completed() {
+    COMP_WORDS=("$PWD/there/bin/abut" "$@") COMP_CWORD=$#
+    _abut
+    echo "${COMPREPLY[*]}"
+}
+
+@test "bash completes programs, their options as --help has them, and files" {
+    by_itself install
+    . there/share/bash-completion/completions/abut
+    complete -p abut
+    [ "$(completed st)" = "step strain-limit" ]
+    [ "$(completed he)" = help ]
+    [ "$(completed help fr)" = friction-lag ]
+    [ "$(completed mesh-prep --n)" = "--new --no-sync" ]
+    [ "$(completed step --linear)" = --linear-solver ]
+    [ "$(completed step --nothing)" = "" ]
+    touch scene.yaml
+    [ "$(completed mesh-prep sce)" = scene.yaml ]
+    # every option that any program takes
+    for p in there/libexec/abut/*; do
+        p=${p##*/}
+        "$BIN/$p" --help | grep -oE '^  (-.,|   ) --[a-z0-9-]+' | grep -oE -- '--.*' | sort >want
+        [ "$(wc -l <want)" -ge 5 ]
+        completed $p -- | tr ' ' '\n' | sort >got
+        cmp want got
+    done
+}
+
+@test "uninstall takes away all that install has put there, and nothing else" {
+    by_itself install
+    [ "$(find there -type f | wc -l)" -gt 50 ]
+    touch there/bin/other there/libexec/abut/other there/include/abut/energy/other.h
+    by_itself uninstall
+    [ "$(find there -type f | sort | xargs)" = "there/bin/other there/include/abut/energy/other.h there/libexec/abut/other" ]
+    rm -r there
+    by_itself install
+    by_itself uninstall
+    [ -z "$(find there -type f)" ]
+    [ ! -e there/libexec/abut ]
+    [ ! -e there/include/abut ]
+    by_itself uninstall
 }

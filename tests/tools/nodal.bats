@@ -83,6 +83,26 @@ figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
     cmp one two
 }
 
+@test "--every: steps of either kind leave out frames, and the path between those that stay is judged" {
+    starved
+    "$BIN/step" -q -n 36 a.abut -o all.abut
+    "$BIN/step" -q -n 36 --every 18 -j 1 --report r.jsonl a.abut -o few.abut
+    [ "$("$BIN/export" --dump few.abut | grep -c '^frame')" -eq 3 ]
+    same_end all.abut few.abut
+    [ "$(figure repaired r.jsonl | grep -c 2)" -gt 0 ]
+    [ "$(figure repaired r.jsonl | grep -c '[01]')" -gt 0 ]
+    [ "$(figure waypoints r.jsonl | tail -1)" -gt 0 ]
+    "$BIN/ccd-check" -q --no-output few.abut
+    exits 1 "$BIN/ccd-check" --motion straight few.abut > /dev/null
+    "$BIN/step" -q -n 36 --every 18 -j 3 a.abut | cmp - few.abut
+    # the barrier's own path where its step is one that is left out, or is the one that is written
+    for n in 2 3 5 7; do
+        "$BIN/step" -q -n 36 --every $n a.abut -o some.abut
+        "$BIN/ccd-check" -q --no-output some.abut
+        same_end all.abut some.abut
+    done
+}
+
 @test "without repair a refused step is exit 4, names the pair, and newton goes on from what is kept" {
     starved
     exits 4 "$BIN/step" -q -n 36 --repair none --dump-stuck stuck.abut a.abut -o b.abut
@@ -260,4 +280,51 @@ Y
     "$BIN/export" --dump --array 'node/x' one.abut | grep -v '^prov' | tail -40 > one
     "$BIN/export" --dump --array 'node/x' two.abut | grep -v '^prov' | tail -40 > two
     cmp one two
+}
+
+# A sheet between two spheres that come as near as its two contacts with their reserves are thick, less 1 mm; with options.
+pinch() {
+    sed -e 's/size: \[0.4, 0.4\], cells: \[32, 32\]/size: [0.2, 0.2], cells: [10, 10]/' -e 's/divisions: 8/divisions: 3/' \
+        -e 's/-0.278/-0.301/' "$ROOT/pipelines/scenes/nodal/pinch.yaml" > pinch.yaml
+    "$BIN/mesh-prep" -q pinch.yaml "$@" -o pinch.abut
+}
+
+@test "a pinched sheet: without compliance steps are mended or given up, with it none is, and the sheet comes to rest" {
+    pinch
+    exits 4 "$BIN/step" -q -n 60 --repair none pinch.abut -o none.abut
+    "$BIN/step" -q -n 60 --report rigid.jsonl pinch.abut | "$BIN/ccd-check" -q --no-output
+    [ "$(figure repaired rigid.jsonl | grep -c '[12]')" -gt 5 ]
+    [ "$(figure yielding rigid.jsonl | sort -n | tail -1)" -eq 0 ]
+    pinch --set nodal.compliance=500
+    "$BIN/step" -q -n 100 --repair none --report yields.jsonl pinch.abut | "$BIN/ccd-check" -q -o yields.abut
+    [ "$(figure repaired yields.jsonl | grep -c 0)" -eq 100 ]
+    [ "$(figure yielding yields.jsonl | tail -1)" -gt 10 ]
+    # pinched from step 20 on: what the sheet has of motion keeps falling
+    figure kinetic_energy yields.jsonl | awk 'NR == 40 { at40 = $1 } NR == 70 { at70 = $1 } { last = $1 }
+        END { exit !(at70 < at40 && last < at70 && last < 2e-5) }'
+    # they are held within the reserve, not beside it
+    [ "$(figure opening yields.jsonl | tail -1)" -gt 10 ]
+}
+
+@test "--linear-solver: conjugate gradients end with what an iteration still changes, and lead where factors do" {
+    sum() { figure "$1" "$2" | awk '{ n += $1 } END { print n }'; }
+    ball
+    "$BIN/step" -q -n 20 a.abut -o own.abut
+    for solver in cg ic cg-schwarz; do
+        "$BIN/step" -q -j 1 -n 20 --linear-solver "$solver" a.abut -o one.abut
+        "$BIN/step" -q -j 3 -n 20 --linear-solver "$solver" a.abut | cmp - one.abut
+        "$BIN/ccd-check" -q --no-output one.abut
+        paste <("$BIN/export" --dump --array node/x own.abut | grep -E '^ +-?[0-9]') \
+              <("$BIN/export" --dump --array node/x one.abut | grep -E '^ +-?[0-9]') |
+            awk '{ for (i = 1; i <= 3; i++) { d = $i - $(i + 3); if (d * d > 1e-12) bad = 1 } n += NF }
+                 END { exit bad || !n || n % 6 }'
+    done
+    # solutions of later iterations cost less than the first ones
+    for n in 1 25; do
+        ball --set nodal.tolerance='1e-9 m' --set nodal.iterations=$n
+        "$BIN/step" -q -n 20 --linear-solver ic --report $n.jsonl a.abut -o b.abut
+    done
+    awk -v cg1="$(sum cg_iterations 1.jsonl)" -v cg="$(sum cg_iterations 25.jsonl)" -v n1="$(sum admm_iterations 1.jsonl)" \
+        -v n="$(sum admm_iterations 25.jsonl)" 'BEGIN { first = cg1 / (n1 + 20); later = (cg - cg1) / (n - n1)
+            print first, later; exit !(n > 10 * n1 && later < 0.8 * first) }'
 }

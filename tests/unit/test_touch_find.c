@@ -251,7 +251,7 @@ TEST(a_start_within_the_thickness_is_refused_and_one_within_the_reserve_opens_ge
 }
 
 /* Two points of an obstacle and of a body that come together by script. */
-TEST(contacts_attract_across_their_gap_and_yield_where_scripts_close_them_too_fast)
+TEST(contacts_attract_across_their_gap_and_yield_where_scripts_or_a_gap_close_them)
 {
     const double y[6] = { 0, 0, 0, 0, 0.01, 0 }, v[6] = { 0, 0, 0, 0, -3, 0 };
     const double force[4] = { 0, 2, 2, 0 }, range[4] = { 0, 0.05, 0.05, 0 };
@@ -264,10 +264,10 @@ TEST(contacts_attract_across_their_gap_and_yield_where_scripts_close_them_too_fa
     abut_collmesh cm = { .model = &m, .nc = 2, .n_point = 2, .point = point, .n_loose = 2, .loose = point,
                          .W = { .rows = 2, .cols = 2, .col = node }, .obstacle = obstacle };
     abut_touch_step step = { .cm = &cm, .y = y, .held = held, .v_held = v, .h = 0.01, .reserve = 1e-3, .compliance = 500 };
-    const double closing[2] = { 3, 0.5 };
+    const double closing[3] = { 3, 0.95, 0.85 };
     abut_touch_search s = { 0 };
     abut_touching t = { 0 };
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         const double slow[6] = { 0, 0, 0, 0, -closing[k], 0 };
         step.v_held = slow;
         CHECK(!abut_touching_begin(&t, 2, NULL));
@@ -275,15 +275,25 @@ TEST(contacts_attract_across_their_gap_and_yield_where_scripts_close_them_too_fa
         CHECK(t.n == 1 && t.m == 1 && s.opening == 0);      /* 9 reserves away, but within the range of cohesion */
         CHECK_NEAR(t.cohesion[0], 0.01 * 2 * (1 - 0.009 / 0.05), 1e-15);
         CHECK_NEAR(t.mu[0], 0.3, 1e-15);
-        /* closing less gap over h: 3 - 0.9 m/s is above 1e-3 / 0.01, 0.5 - 0.9 is not */
-        CHECK(t.key[0].yields == (k == 0));
-        CHECK_NEAR(t.give[0], k == 0 ? 1 / (500 * 1e-4) : 0, 1e-12);
+        /* closing less gap over h: 3 - 0.9 and 0.95 - 0.9 m/s are above 0, 0.85 - 0.9 is not */
+        CHECK(t.key[0].yields == (k < 2));
+        CHECK_NEAR(t.give[0], k < 2 ? 1 / (500 * 1e-4) : 0, 1e-12);
+        CHECK_NEAR(fabs(t.k[1]), fabs(0.9 - closing[k]), 1e-12);
     }
     /* classes without cohesion, and within the reserve */
     friction[1] = 0;
     step.reserve = 0.02;
     CHECK(!abut_touching_begin(&t, 2, NULL) && !abut_touch_find_near(&s, &step, y, &t, NULL));
     CHECK(t.n == 1 && t.cohesion[0] == 0 && s.opening == 1);
+    /* 10 mm of a gap of 20 mm: a spring has all that is missing, a rigid contact opens by a quarter of the reserve at most */
+    const double still[6] = { 0 };
+    step.v_held = still;
+    for (int rigid = 0; rigid < 2; rigid++) {
+        step.compliance = rigid ? 0 : 500;
+        CHECK(!abut_touching_begin(&t, 2, NULL) && !abut_touch_find_near(&s, &step, y, &t, NULL));
+        CHECK(t.n == 1 && t.key[0].yields == !rigid);
+        CHECK_NEAR(fabs(t.k[1]), rigid ? 0.005 / 0.01 : 0.01 / 0.01, 1e-12);
+    }
     abut_touching_clear(&t);
     abut_touch_search_clear(&s);
 }

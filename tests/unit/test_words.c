@@ -18,6 +18,14 @@ TEST(a_word_is_found_or_refused_with_the_nearest_name_and_all)
     CHECK(!strcmp(err.msg, "--fruit xyz: know apple, pear, plum"));
 }
 
+TEST(a_name_is_near_where_at_most_a_third_of_the_letters_differ)
+{
+    static const char *const keys[] = { "solver", "of", NULL };
+    CHECK(!strcmp(abut_name_nearest("slover", keys), "solver") && !strcmp(abut_name_nearest("savler", keys), "solver"));
+    CHECK(!abut_name_nearest("colour", keys));
+    CHECK(!strcmp(abut_name_nearest("if", keys), "of") && !abut_name_nearest("it", keys) && !abut_name_nearest("", keys));
+}
+
 TEST(names_are_joined_as_far_as_they_fit)
 {
     char text[32], few[8];

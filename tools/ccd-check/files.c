@@ -95,6 +95,10 @@ static void put_finding(FILE *f, const abut_finding *d)
         fprintf(f, ", \"half_space\": ");
         put_text(f, d->object[1]);
     }
+    if (d->hit.kind == ABUT_HIT_POINT_BODY) {
+        fprintf(f, ", \"inside_of\": ");
+        put_text(f, d->object[1]);
+    }
     if (d->hit.kind == ABUT_HIT_INVERTED) fprintf(f, ", \"tet\": %d", d->item);
     putc('}', f);
 }

@@ -75,6 +75,7 @@ abut_finding abut_finding_make(const abut_verdict *v, const abut_hit *hit, abut_
         abut_half_space_words(m, hit->item, f.plane);
         snprintf(f.object[1], sizeof f.object[1], "%.*s", (int)sizeof f.object[1] - 1, abut_half_space_name(m, hit->item, name));
     }
+    if (hit->kind == ABUT_HIT_POINT_BODY) abut_text_line(&m->object_name, hit->item, f.object[1], sizeof f.object[1]);
     if (hit->kind == ABUT_HIT_INVERTED) f.item = v->tet_number[hit->item];
     return f;
 }
@@ -127,6 +128,7 @@ static void say(const abut_verdict *v, const abut_finding *f)
     print_nodes(first, sizeof first, f, 0, split, 0);
     if (split < n) print_nodes(second, sizeof second, f, split, n, 1);
     if (f->hit.kind == ABUT_HIT_PLANE) snprintf(second, sizeof second, "%s", f->plane);
+    if (f->hit.kind == ABUT_HIT_POINT_BODY) snprintf(second, sizeof second, "the inside of %s", f->object[1]);
     if (f->hit.kind == ABUT_HIT_INVERTED) snprintf(second, sizeof second, "tet %d", f->item);
     abut_cli_say(v->cli, "%s: %s: %s %s%s%s, at (%.9g, %.9g, %.9g)", where, abut_hit_name(f->hit.kind),
                  f->vertices ? "vertices" : "nodes", first,

@@ -299,7 +299,8 @@ static void print_help(const abut_cli *cli, const abut_opt *opts, const abut_opt
 static _Noreturn void finish_text(abut_cli *cli)
 {
     abut_err err = { 0 };
-    if (fflush(stdout) || fclose(stdout)) {
+    if (fflush(stdout) || ferror(stdout) || fclose(stdout)) {
+        if (errno == EPIPE) end_as_filter();
         write_error("output", errno, &err);
         stop(cli, &err);
     }

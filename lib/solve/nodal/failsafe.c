@@ -7,6 +7,7 @@
 #include "solve/nodal/mend.h"
 #include "solve/nodal/nodal.h"
 #include "solve/nodal/touch_record.h"
+#include "solve/step/step_parts.h"
 #include "solve/solvers.h"
 
 #include <math.h>
@@ -29,6 +30,12 @@ typedef struct failsafe {
     double *x1;                 /* [3 nv] m: where the step leads */
     int start_checked;
     int refused;                /* the present step was, and nothing takes its place */
+    struct failsafe_path {      /* of steps whose frames are not written (solve/search/path.h) */
+        abut_path points;
+        abut_candidate_search near;
+        int end_unwritten;      /* no frame will show the end of the present step */
+        int continues;          /* that was so in the step before: its path continues */
+    } path;
 } failsafe;
 
 static void free_it(void *self)
@@ -37,6 +44,8 @@ static void free_it(void *self)
     abut_nodal_clear(&f->nodal);
     abut_guard_clear(&f->guard);
     abut_mend_clear(&f->mend);
+    abut_path_clear(&f->path.points);
+    abut_candidate_search_clear(&f->path.near);
     free(f->x1);
     free(f);
 }
@@ -105,7 +114,56 @@ static abut_status check_start(failsafe *f, const abut_arrays *frame, abut_err *
     return ABUT_OK;
 }
 
-/* Straight lines are judged from step to step: every end is written. */
+/* ---- the path over steps whose frames are not written ---- */
+
+/* A frame on its own needs no path: the motion to it is the one that was judged, or the barrier tells it. */
+static int is_joined(const failsafe *f)
+{
+    return f->path.end_unwritten || f->path.continues;
+}
+
+static abut_status begin_path(failsafe *f, abut_err *err)
+{
+    const abut_objective *p = &f->nodal.objective;
+    if (!is_joined(f)) return ABUT_OK;
+    return f->path.continues ? abut_path_next_step(&f->path.points, &p->cm, p->cm.obstacle, err)
+                             : abut_path_start(&f->path.points, &p->cm, p->xn, err);
+}
+
+/* The step goes on to x, along a straight line that is free. */
+static abut_status go_on_to(failsafe *f, const double *x, abut_err *err)
+{
+    const abut_collmesh *cm = &f->nodal.objective.cm;
+    return is_joined(f) ? abut_path_add(&f->path.points, cm, cm->obstacle, x, &f->path.near, err) : ABUT_OK;
+}
+
+/* What the barrier went through on its step. */
+static abut_status follow(failsafe *f, abut_err *err)
+{
+    const abut_path *barrier = abut_mend_path(&f->mend);
+    abut_status rc = barrier->n > 1 ? ABUT_OK : go_on_to(f, barrier->point[0], err);
+    for (int i = 1; i < barrier->n && !rc; i++) rc = go_on_to(f, barrier->point[i], err);
+    return rc;
+}
+
+/* The path from the last frame that was written, into the one that is. */
+static abut_status end_path(failsafe *f, abut_arrays *out, abut_report *rep, abut_err *err)
+{
+    const abut_collmesh *cm = &f->nodal.objective.cm;
+    abut_path *p = &f->path.points;
+    const double clock = abut_time_wall();
+    if (!is_joined(f)) return ABUT_OK;
+    abut_status rc = f->path.end_unwritten ? ABUT_OK : abut_path_join(p, cm, cm->obstacle, err);
+    abut_arrays_remove(out, "step/waypoints");
+    if (!rc) rc = abut_step_put_waypoints(p, f->model.view.nv, out, err);
+    rep->waypoints = p->n - p->step > 2 ? p->n - p->step - 2 : 0;
+    rep->seconds.check += abut_time_wall() - clock;
+    f->path.continues = f->path.end_unwritten;
+    return rc;
+}
+
+/* ---- stepping ---- */
+
 static abut_status begin(void *self, const abut_arrays *frame, abut_instant at, int *written, abut_report *rep, abut_err *err)
 {
     failsafe *f = self;
@@ -113,9 +171,11 @@ static abut_status begin(void *self, const abut_arrays *frame, abut_instant at, 
     f->frame = frame;
     f->at = at;
     f->refused = 0;
-    *written = 1;
+    *written |= abut_path_is_full(&f->path.points);
+    f->path.end_unwritten = !*written;
     abut_status rc = f->start_checked ? ABUT_OK : check_start(f, frame, err);
     if (!rc) rc = name_step(f, abut_nodal_begin(&f->nodal, frame, at, err), err);
+    if (!rc) rc = begin_path(f, err);
     rep->seconds.predict += abut_time_wall() - clock;
     return rc;
 }
@@ -159,7 +219,7 @@ static abut_status mend(failsafe *f, abut_report *rep, abut_err *err)
     int written = 1;
     (void)abut_guard_words(&f->guard, words);
     abut_status rc = abut_mend_step(&f->mend, f->frame, f->at, &f->nodal.contacts, step.cm, step.y, step.h, &written, rep, err);
-    if (!rc) return rep->nodal.repaired = 2, ABUT_OK;
+    if (!rc) return rep->nodal.repaired = 2, follow(f, err);
     f->refused = rc == ABUT_E_NUMERIC;
     return abut_wrap(err, "%s; the barrier's step in its place", words), rc;
 }
@@ -188,6 +248,7 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
         rc = another_round(f, round, rep, err);
         if (!rc) rc = judge(f, &clean, rep, err);
     }
+    if (!rc && clean) rc = go_on_to(f, f->x1, err);
     if (!rc && !clean) rc = f->repair == ABUT_REPAIR_NONE ? refuse(f, err) : mend(f, rep, err);
     return name_step(f, rc, err);
 }
@@ -196,9 +257,13 @@ static abut_status commit(void *self, const abut_arrays *carry, int record, abut
                           abut_err *err)
 {
     failsafe *f = self;
-    if (rep->nodal.repaired == 2)
-        return abut_mend_commit(&f->mend, carry, record & (ABUT_WITH_FORCES | ABUT_WITH_ENERGIES), out, at, rep, err);
+    if (rep->nodal.repaired == 2) {
+        const int known = record & (ABUT_WITH_FORCES | ABUT_WITH_ENERGIES);
+        const abut_status done = abut_mend_commit(&f->mend, carry, known, out, at, rep, err);
+        return done ? done : end_path(f, out, rep, err);
+    }
     abut_status rc = abut_nodal_put_frame(&f->nodal, carry, out, rep, err);
+    if (!rc) rc = end_path(f, out, rep, err);
     if (!rc) rc = abut_touch_record_put(&f->nodal, record, out, err);
     if (rc) return name_step(f, rc, err);
     *at = abut_instant_next(f->at, f->model.view.h[0]);

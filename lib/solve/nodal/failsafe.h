@@ -6,7 +6,8 @@
  *     3  else the barrier takes the step from the same start (solve/nodal/mend.h), or
  *     4  ABUT_E_NUMERIC with the first pair by name, where the options forbid that or the barrier gives up, too
  *
- * abut_nodal_report.repaired tells which: 0, 1, 2. */
+ * abut_nodal_report.repaired tells which: 0, 1, 2.  Where frames are left out, the straight lines of hard contact and the path of
+ * the barrier make one path, which the next frame has (solve/search/path.h). */
 #ifndef ABUT_SOLVE_NODAL_FAILSAFE_H
 #define ABUT_SOLVE_NODAL_FAILSAFE_H
 

@@ -81,6 +81,7 @@ const char *abut_guard_words(const abut_guard *g, char text[ABUT_GUARD_WORDS])
     }
     points(g, h->node, first, one);
     if (h->kind == ABUT_HIT_PLANE) (void)abut_half_space_words(g->model, h->item, two);
+    else if (h->kind == ABUT_HIT_POINT_BODY) (void)abut_object_words(g->model, h->item, two);
     else points(g, h->node + first, n - first, two);
     snprintf(text, ABUT_GUARD_WORDS, "%s and %s meet after %.3g of the step%s", one, two, h->t_lo, more);
     return text;

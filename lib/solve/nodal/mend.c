@@ -103,6 +103,11 @@ abut_status abut_mend_step(abut_mend *r, const abut_arrays *frame, abut_instant 
     return rc ? rc : abut_barrier_stepper_ops.settle(r->barrier, &again, rep, err);
 }
 
+const abut_path *abut_mend_path(const abut_mend *r)
+{
+    return &((const abut_stepper *)r->barrier)->solver.path;    /* an instance is one, with more behind it */
+}
+
 abut_status abut_mend_commit(abut_mend *r, const abut_arrays *carry, int record, abut_arrays *out, abut_instant *at,
                              abut_report *rep, abut_err *err)
 {

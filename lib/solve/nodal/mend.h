@@ -6,6 +6,7 @@
 #include "contact/touching.h"
 #include "contact/collision_mesh.h"
 #include "energy/friction.h"
+#include "solve/search/path.h"
 #include "solve/step/options.h"
 #include "solve/stepper.h"
 
@@ -30,6 +31,8 @@ void abut_mend_clear(abut_mend *r);
 ABUT_MUST_USE abut_status abut_mend_step(abut_mend *r, const abut_arrays *frame, abut_instant at, const abut_touching *t,
                                          const abut_collmesh *cm, const double *y, double h, int *written, abut_report *rep,
                                          abut_err *err);
+/** The path of that step. */
+const abut_path *abut_mend_path(const abut_mend *r);
 /** The next frame after that, as `commit` of the barrier's stepper. */
 ABUT_MUST_USE abut_status abut_mend_commit(abut_mend *r, const abut_arrays *carry, int record, abut_arrays *out,
                                            abut_instant *at, abut_report *rep, abut_err *err);

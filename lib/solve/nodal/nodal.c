@@ -177,26 +177,6 @@ static abut_status linearise(abut_nodal *s, abut_err *err)
     return ABUT_OK;
 }
 
-/* The last factor applied: v of the nodes that move. */
-abut_status abut_nodal_solve_rows(void *ctx, const double *rhs, double *v, abut_err *err)
-{
-    abut_nodal *s = ctx;
-    const abut_objective *p = &s->objective;
-    abut_newton_solve *q = &s->solve;
-    if (!p->nrow) return ABUT_OK;
-    const int iterates = abut_newton_solve_iterates(q);
-    const abut_operator of = abut_newton_solve_operator(q, &s->matrix);
-    const abut_solve_goal goal = { .far = 1e-8, .close = 1e-8 };
-    abut_linear_solver *linear = iterates ? &q->linear : abut_reuse_inner(&q->linear);
-    abut_rows_gather(p, rhs, 1, q->rhs);
-    const abut_status rc = abut_linear_solve(linear, &of, q->rhs, iterates ? &goal : NULL, q->sol, err);
-    if (rc) return rc;
-    if (iterates) s->rep->cg_iterations += abut_linear_get_stats(linear).iterations;
-    for (int32_t i = 0; i < p->model->nv; i++)
-        if (p->row[i] >= 0) memcpy(v + 3 * (size_t)i, q->sol + 3 * (size_t)p->row[i], 3 * sizeof *v);
-    return ABUT_OK;
-}
-
 /* v of A v = f: without contacts. */
 static abut_status solve_free(abut_nodal *s, double *v, abut_err *err)
 {
@@ -272,7 +252,7 @@ static abut_status append(void *ctx, const double *v, int round, abut_touching *
 static abut_coulomb_system system_of(abut_nodal *s)
 {
     return (abut_coulomb_system){ .nodes = s->objective.model->nv, .h = step_size(s), .f = s->of.f, .w = s->of.w,
-                                  .inv_w = s->of.inv_w, .solve = abut_nodal_solve_rows, .append = append, .ctx = s };
+                                  .inv_w = s->of.inv_w, .solve = abut_nodal_solve_iteration, .append = append, .ctx = s };
 }
 
 static abut_status iterate(abut_nodal *s, const abut_coulomb_options *o, abut_err *err)

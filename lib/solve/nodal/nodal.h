@@ -28,7 +28,7 @@ typedef struct abut_nodal_options {
     double beta, sigma;     /* of weights; 25, 1e-3 */
     int everywhere;         /* 1: every node has a weight, as published; 0: those of contacts alone */
     int elastic;            /* 1: the step takes v, 0: p */
-    double compliance;      /* N/m: stiffness of contacts that close faster than the reserve in a step; 0: none yields */
+    double compliance;      /* N/m: stiffness of contacts that scripts or a gap below the reserve would close; 0: none yields */
     const abut_linear_solver_ops *linear;   /* NULL: the first of the table */
     int threads;            /* of factorisations */
     const struct abut_own_term *terms;      /* of the caller; NULL: none */
@@ -72,8 +72,12 @@ ABUT_MUST_USE abut_status abut_nodal_solve(abut_nodal *s, abut_report *rep, abut
 /** More iterations of the last linear problem, for contacts that the caller has appended to s->contacts since.
  * sweeps: of each projection */
 ABUT_MUST_USE abut_status abut_nodal_go_on(abut_nodal *s, int iterations, int sweeps, abut_report *rep, abut_err *err);
-/** The nodes that move get v = M^-1 rhs, by the factor that there is, M the matrix; ctx: the abut_nodal. */
+/** The nodes that move get v = M^-1 rhs, M the matrix, by the factor that there is, or by iterations until the residual is 1e-8
+ * of rhs; ctx: the abut_nodal. */
 abut_status abut_nodal_solve_rows(void *ctx, const double *rhs, double *v, abut_err *err);
+/** The same in an iteration of ADMM.  Conjugate gradients begin at state.v_old, and end where no velocity is further off than
+ * 1e-4 of what the iteration before has changed, state.delta; the first has the goal above.  (Daviet 2020, 6.2.5) */
+abut_status abut_nodal_solve_iteration(void *ctx, const double *rhs, double *v, abut_err *err);
 /** x[3 nv], m: where the step leads. */
 void abut_nodal_end(const abut_nodal *s, double *x);
 /** The step that contacts of s->contacts are for. */

@@ -46,7 +46,7 @@ static abut_status put_past(const abut_stepper *s, int pending, abut_arrays *out
     return rc;
 }
 
-static abut_status put_waypoints(const abut_path *path, int32_t nv, abut_arrays *out, abut_err *err)
+abut_status abut_step_put_waypoints(const abut_path *path, int32_t nv, abut_arrays *out, abut_err *err)
 {
     const int first = path->step + 1, points = path->n - 1 - first;
     if (points <= 0) return ABUT_OK;
@@ -71,7 +71,7 @@ abut_status abut_step_put_state(const abut_stepper *s, const double *v, int pend
     const abut_term_frame as = { 0, starts ? weight : abut_step_kappa_weight(p), NULL };
     const int first = out->n;
     rc = abut_objective_store(p, &as, out, err);
-    if (!rc) rc = put_waypoints(&s->solver.path, nv, out, err);
+    if (!rc) rc = abut_step_put_waypoints(&s->solver.path, nv, out, err);
     if (!rc) abut_frame_sort(out, first);
     return rc;
 }

@@ -53,6 +53,9 @@ ABUT_MUST_USE abut_status abut_step_check(const abut_objective *p, const abut_po
 /** x, v[3 nv], the past, what terms keep, the waypoints: what both phases of a frame hold. */
 ABUT_MUST_USE abut_status abut_step_put_state(const abut_stepper *s, const double *v, int pending, abut_arrays *out,
                                                 abut_err *err);
+/** The waypoints of the present step, or of all steps that abut_path_join has made one: step/waypoints, absent where
+ * there are none. */
+ABUT_MUST_USE abut_status abut_step_put_waypoints(const abut_path *path, int32_t nv, abut_arrays *out, abut_err *err);
 /** What --with asks for (solve/step/record.h); rep knows how well forces balance. */
 ABUT_MUST_USE abut_status abut_step_put_record(abut_stepper *s, int with, const abut_report *rep, const abut_arrays *before,
                                                  abut_arrays *out, abut_err *err);

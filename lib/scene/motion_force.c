@@ -1,0 +1,134 @@
+/* Forces of a scene: what each node gets of a load on a body, a surface or a volume. */
+#include "scene/motion_rows.h"
+
+#include "geom/quadrature.h"
+#include "math/vec3.h"
+#include "mesh/surface.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Forces on the faces of tets of higher order whose nodes are all selected: the integral of each basis times the load, which the
+ * bases of the face on the map of the face make a polynomial. */
+static abut_status load_faces(abut_motion_rows *m, const abut_part *p, const abut_scene_motion *s, const int32_t *at,
+                              int32_t *loaded, abut_err *err)
+{
+    const abut_mesh *mesh = &p->object->mesh;
+    const int order = abut_mesh_order(mesh), n = abut_triangle_nodes(order);
+    int64_t *face = NULL;
+    int32_t faces = 0;
+    abut_quadrature q = { 0 };
+    abut_status rc = abut_surface_faces(mesh->tet, mesh->nt, mesh->nv, &face, &faces, err);
+    if (!rc) rc = abut_quadrature_triangle(order + 2 * (order - 1), &q, err);
+    for (int32_t i = 0; i < faces && !rc; i++) {
+        int32_t node[ABUT_TET_NODES_MAX];
+        int of_face[ABUT_FACE_NODES_MAX], all = 1;
+        abut_mesh_tet_nodes(mesh, (int32_t)(face[i] / 4), node);
+        abut_tet_face_nodes(order, (int)(face[i] % 4), of_face);
+        for (int k = 0; k < n; k++) all &= at[node[of_face[k]]] >= 0;
+        *loaded += all;
+        for (int j = 0; j < q.n && all; j++) {
+            double phi[ABUT_FACE_NODES_MAX], dphi[ABUT_FACE_NODES_MAX][2];
+            abut_vec3 d[2] = { { 0, 0, 0 }, { 0, 0, 0 } }, f = abut_v3_get(s->linear);
+            abut_triangle_basis(order, q.L + 3 * j, phi, dphi);
+            for (int k = 0; k < n; k++)
+                for (int c = 0; c < 2; c++)
+                    d[c] = abut_v3_axpy(d[c], dphi[k][c], abut_v3_get(mesh->x + 3 * (size_t)node[of_face[k]]));
+            const abut_vec3 area = abut_v3_scale(0.5 * q.w[j], abut_v3_cross(d[0], d[1]));
+            f = s->act == ABUT_ACT_PRESSURE ? abut_v3_scale(-f.x, area) : abut_v3_scale(abut_v3_norm(area), f);
+            for (int k = 0; k < n; k++) {
+                double *share = m->node[at[node[of_face[k]]]].share;
+                abut_v3_put(share, abut_v3_axpy(abut_v3_get(share), phi[k], f));
+            }
+        }
+    }
+    abut_quadrature_clear(&q);
+    free(face);
+    return rc;
+}
+
+/* Force per area on the triangles of an object whose corners are all selected, a third to each, in newtons or over the mass of
+ * the node; returns their number.  at[nv]: the row of a point, or -1. */
+static int32_t load_triangles(const abut_build *b, abut_motion_rows *m, const abut_part *p, const abut_scene_motion *s,
+                              const int32_t *at, int newtons)
+{
+    int32_t loaded = 0;
+    for (int32_t t = 0; t < p->ntri; t++) {
+        const int32_t *v = p->tri + 3 * (size_t)t;
+        abut_vec3 x[3], f = abut_v3_get(s->linear);
+        if (at[v[0]] < 0 || at[v[1]] < 0 || at[v[2]] < 0) continue;
+        for (int k = 0; k < 3; k++) x[k] = abut_v3_get(p->object->mesh.x + 3 * (size_t)v[k]);
+        const abut_vec3 area = abut_v3_scale(0.5, abut_v3_cross(abut_v3_sub(x[1], x[0]), abut_v3_sub(x[2], x[0])));
+        f = s->act == ABUT_ACT_PRESSURE ? abut_v3_scale(-f.x, area) : abut_v3_scale(abut_v3_norm(area), f);
+        for (int k = 0; k < 3; k++) {
+            double *share = m->node[at[v[k]]].share;
+            const double mass = newtons ? 1 : b->mass[m->node[at[v[k]]].node];
+            abut_v3_put(share, abut_v3_axpy(abut_v3_get(share), 1 / (3 * mass), f));
+        }
+        loaded++;
+    }
+    return loaded;
+}
+
+static abut_status load_surface(abut_build *b, abut_motion_rows *m, const abut_scene_motion *s, abut_motion_row *r, abut_err *err)
+{
+    int32_t loaded = 0;
+    abut_status rc = ABUT_OK;
+    for (int32_t i = r->lo; i < r->hi; i++) memset(m->node[i].share, 0, sizeof m->node[i].share);
+    for (int32_t o = 0; o < b->scene->nobjects && !rc; o++) {
+        const abut_part *p = &b->part[o];
+        int32_t *at = malloc(((size_t)p->object->mesh.nv + 1) * sizeof *at);
+        if (!at) return abut_fail(err, ABUT_E_NOMEM, "motions: no memory for %d nodes", p->object->mesh.nv);
+        memset(at, -1, ((size_t)p->object->mesh.nv + 1) * sizeof *at);
+        for (int32_t i = r->lo; i < r->hi; i++)
+            if (m->node[i].node >= p->first && m->node[i].node < p->first + p->nodes) at[m->node[i].point] = i;
+        if (abut_mesh_order(&p->object->mesh) > 1) rc = load_faces(m, p, s, at, &loaded, err);
+        else loaded += load_triangles(b, m, p, s, at, r->newtons);
+        free(at);
+    }
+    if (rc) return rc;
+    return loaded ? ABUT_OK : abut_fail(err, ABUT_E_FORMAT, "%s: no triangle of a surface has all its corners among the %d "
+                                        "selected "
+                                        "nodes", s->from, r->hi - r->lo);
+}
+
+/* 1 when a node of the row is of tets of order 2 and more: no acceleration of it alone is a force on it alone. */
+static int has_high(const abut_build *b, const abut_motion_rows *m, const abut_motion_row *r)
+{
+    for (int32_t o = 0; o < b->scene->nobjects; o++) {
+        const abut_part *p = &b->part[o];
+        if (abut_mesh_order(&p->object->mesh) == 1) continue;
+        for (int32_t i = r->lo; i < r->hi; i++)
+            if (m->node[i].node >= p->first && m->node[i].node < p->first + p->nodes) return 1;
+    }
+    return 0;
+}
+
+/* Forces as what each node gets of an acceleration of 1 m/s^2 along every axis, or one acceleration for all; in newtons where the
+ * mass matrix is not diagonal. */
+abut_status abut_motion_set_force(abut_build *b, abut_motion_rows *m, const abut_scene_motion *s, abut_motion_row *r,
+                                  abut_err *err)
+{
+    double mass = 0;
+    for (int32_t i = r->lo; i < r->hi; i++) {
+        if (b->role[m->node[i].node] == ABUT_NODE_OBSTACLE)
+            return abut_fail(err, ABUT_E_FORMAT, "%s: a force on an obstacle: expected a body", s->from);
+        mass += b->mass[m->node[i].node];
+    }
+    r->kind = ABUT_MOTION_FORCE;
+    r->newtons = s->act != ABUT_ACT_ACCELERATE && s->act != ABUT_ACT_DENSITY && has_high(b, m, r);
+    for (int32_t i = r->lo; i < r->hi && r->newtons && s->act == ABUT_ACT_FORCE; i++)
+        for (int k = 0; k < 3; k++) m->node[i].share[k] = b->mass[m->node[i].node] / mass;
+    for (int k = 0; k < 3 && s->act == ABUT_ACT_FORCE && !r->newtons; k++) r->linear[k] /= mass;
+    if (s->act == ABUT_ACT_ACCELERATE || s->act == ABUT_ACT_FORCE) return ABUT_OK;
+    for (int k = 0; k < 3; k++) r->linear[k] = 1;
+    if (s->act != ABUT_ACT_DENSITY) return load_surface(b, m, s, r, err);
+    for (int32_t o = 0; o < b->scene->nobjects; o++) {
+        const abut_part *p = &b->part[o];
+        for (int32_t i = r->lo; i < r->hi; i++)
+            if (m->node[i].node >= p->first && m->node[i].node < p->first + p->nodes)
+                for (int k = 0; k < 3; k++)
+                    m->node[i].share[k] = s->linear[k] / b->scene->material[p->object->material].density;
+    }
+    return ABUT_OK;
+}

@@ -1,0 +1,118 @@
+/* Motions of a scene as arrays of the model. */
+#include "scene/motion_rows.h"
+
+#include "math/vec3.h"
+
+#include <string.h>
+
+/* abut_model_put for callers that want a status. */
+static abut_status put_array(abut_build *b, const char *name, int32_t rows, void *data, abut_err *err)
+{
+    void *p = abut_model_put(b->model, name, rows, err);
+    memcpy(data, &p, sizeof p);
+    return p ? ABUT_OK : err ? err->code : ABUT_E_NOMEM;
+}
+
+/* Arrays that a program that knows only MOVE and FORCE does without; where there are some, it must not. */
+static abut_status put_scales(abut_build *b, const abut_motion_rows *m, abut_err *err)
+{
+    double *scale;
+    int grows = 0;
+    for (int32_t k = 0; k < m->n; k++) grows |= abut_v3_norm2(abut_v3_get(m->row[k].scale)) > 0;
+    if (!grows) return ABUT_OK;
+    const abut_status rc = put_array(b, "motion/scale", m->n, &scale, err);
+    if (rc) return rc;
+    for (int32_t k = 0; k < m->n; k++) memcpy(scale + 3 * (size_t)k, m->row[k].scale, sizeof m->row[k].scale);
+    abut_arrays_find(b->model, "motion/scale")->flags |= ABUT_A_REQUIRED;
+    return ABUT_OK;
+}
+
+static abut_status put_shares(abut_build *b, const abut_motion_rows *m, abut_err *err)
+{
+    double *share;
+    int differ = 0;
+    for (int32_t i = 0; i < m->nnodes; i++)
+        for (int k = 0; k < 3; k++) differ |= m->node[i].share[k] != 1;
+    if (!differ) return ABUT_OK;
+    const abut_status rc = put_array(b, "motion/share", m->nnodes, &share, err);
+    if (rc) return rc;
+    for (int32_t i = 0; i < m->nnodes; i++) memcpy(share + 3 * (size_t)i, m->node[i].share, sizeof m->node[i].share);
+    abut_arrays_find(b->model, "motion/share")->flags |= ABUT_A_REQUIRED;
+    return ABUT_OK;
+}
+
+static abut_status put_newtons(abut_build *b, const abut_motion_rows *m, abut_err *err)
+{
+    int32_t *newtons;
+    int some = 0;
+    for (int32_t k = 0; k < m->n; k++) some |= m->row[k].newtons;
+    if (!some) return ABUT_OK;
+    const abut_status rc = put_array(b, "motion/newtons", m->n, &newtons, err);
+    if (rc) return rc;
+    for (int32_t k = 0; k < m->n; k++) newtons[k] = m->row[k].newtons;
+    abut_arrays_find(b->model, "motion/newtons")->flags |= ABUT_A_REQUIRED;
+    return ABUT_OK;
+}
+
+static abut_status put_keys(abut_build *b, const abut_motion_rows *m, abut_err *err)
+{
+    int32_t *key, *smooth, *path;
+    double *time, *shift, *turn, *scale, *x = NULL;
+    if (!m->nkeys) return ABUT_OK;
+    abut_status rc = put_array(b, "motion/key", m->n, &key, err);
+    if (!rc) rc = put_array(b, "motion/smooth", m->n, &smooth, err);
+    if (!rc) rc = put_array(b, "motion/path", m->n, &path, err);
+    if (!rc) rc = put_array(b, "key/time", m->nkeys, &time, err);
+    if (!rc) rc = put_array(b, "key/translation", m->nkeys, &shift, err);
+    if (!rc) rc = put_array(b, "key/rotation", m->nkeys, &turn, err);
+    if (!rc) rc = put_array(b, "key/scale", m->nkeys, &scale, err);
+    if (!rc && m->npath) rc = put_array(b, "path/x", m->npath, &x, err);
+    if (rc) return rc;
+    for (int32_t k = 0; k < m->n; k++) {
+        memcpy(key + 2 * (size_t)k, m->row[k].key, sizeof m->row[k].key);
+        smooth[k] = m->row[k].smooth;
+        path[k] = m->row[k].path;
+    }
+    for (int32_t k = 0; k < m->nkeys; k++) {
+        time[k] = m->key[k].time;
+        memcpy(shift + 3 * (size_t)k, m->key[k].shift, sizeof m->key[k].shift);
+        memcpy(turn + 4 * (size_t)k, m->key[k].turn, sizeof m->key[k].turn);
+        memcpy(scale + 3 * (size_t)k, m->key[k].scale, sizeof m->key[k].scale);
+    }
+    if (x) memcpy(x, m->path, 3 * (size_t)m->npath * sizeof *x);
+    return ABUT_OK;
+}
+
+abut_status abut_motion_rows_put(abut_build *b, const abut_motion_rows *m, abut_err *err)
+{
+    int32_t *kind, *first, *node;
+    double *window, *linear, *angular, *center;
+    if (!m->n) return ABUT_OK;
+    abut_status rc = put_array(b, "motion/kind", m->n, &kind, err);
+    if (!rc) rc = put_array(b, "motion/window", m->n, &window, err);
+    if (!rc) rc = put_array(b, "motion/linear", m->n, &linear, err);
+    if (!rc) rc = put_array(b, "motion/angular", m->n, &angular, err);
+    if (!rc) rc = put_array(b, "motion/center", m->n, &center, err);
+    if (!rc) rc = put_array(b, "motion/first", m->n, &first, err);
+    if (!rc) rc = put_array(b, "motion/node", m->nnodes, &node, err);
+    if (rc) return rc;
+    for (int32_t k = 0; k < m->n; k++) {
+        const abut_motion_row *r = &m->row[k];
+        kind[k] = r->kind;
+        memcpy(window + 2 * (size_t)k, r->window, sizeof r->window);
+        memcpy(linear + 3 * (size_t)k, r->linear, sizeof r->linear);
+        memcpy(angular + 3 * (size_t)k, r->angular, sizeof r->angular);
+        memcpy(center + 3 * (size_t)k, r->center, sizeof r->center);
+        first[2 * (size_t)k] = r->lo, first[2 * (size_t)k + 1] = r->hi;
+        for (int32_t i = r->lo; i < r->hi; i++) {
+            int32_t *role = &b->role[m->node[i].node];
+            node[i] = m->node[i].node;
+            if (r->kind != ABUT_MOTION_FORCE && *role == ABUT_NODE_FREE) *role = ABUT_NODE_HANDLE, b->out->handles++;
+        }
+    }
+    b->out->motions = m->n;
+    rc = put_scales(b, m, err);
+    if (!rc) rc = put_shares(b, m, err);
+    if (!rc) rc = put_newtons(b, m, err);
+    return rc ? rc : put_keys(b, m, err);
+}

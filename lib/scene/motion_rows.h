@@ -1,0 +1,38 @@
+/* Motions and forces of a scene as they are found, before their number is known.  For build_motion.c, motion_force.c and
+ * motion_put.c. */
+#ifndef ABUT_SCENE_MOTION_ROWS_H
+#define ABUT_SCENE_MOTION_ROWS_H
+
+#include "model/model.h"
+#include "scene/build_parts.h"
+
+typedef struct abut_motion_row {
+    int32_t kind, lo, hi, key[2], smooth, path;     /* nodes [lo, hi) */
+    int hold, newtons;      /* FORCE: linear times share is a force */
+    double window[2], linear[3], angular[3], scale[3], center[3];
+    const char *from;
+} abut_motion_row;
+
+typedef struct abut_moved {
+    int32_t node, point;    /* of the model; of the object's mesh */
+    double share[3];        /* of the row's linear: FORCE */
+} abut_moved;
+
+/* Owns its lists. */
+typedef struct abut_motion_rows {
+    int32_t n, cap, nnodes, cap_nodes, nkeys, cap_keys, npath, cap_path;
+    abut_motion_row *row;
+    abut_moved *node;
+    abut_scene_pose *key;
+    double *path;               /* [3 npath] */
+} abut_motion_rows;
+
+/** Makes r, whose nodes are selected, the force that s says.
+ * Fails  ABUT_E_FORMAT on an obstacle; on no triangle of a surface;  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_motion_set_force(abut_build *b, abut_motion_rows *m, const abut_scene_motion *s,
+                                                abut_motion_row *r, abut_err *err);
+
+/** Puts motion/, key/ and path/ arrays, if there is any row; free nodes that are moved become handles.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_motion_rows_put(abut_build *b, const abut_motion_rows *m, abut_err *err);
+
+#endif
