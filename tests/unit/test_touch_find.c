@@ -282,6 +282,7 @@ TEST(contacts_attract_across_their_gap_and_yield_where_scripts_or_a_gap_close_th
     }
     /* classes without cohesion, and within the reserve */
     friction[1] = 0;
+    step.v_held = v;
     step.reserve = 0.02;
     CHECK(!abut_touching_begin(&t, 2, NULL) && !abut_touch_find_near(&s, &step, y, &t, NULL));
     CHECK(t.n == 1 && t.cohesion[0] == 0 && s.opening == 1);
