@@ -145,7 +145,11 @@ L
         "$BIN/mesh-prep" -q "$ROOT/${words[0]}" "${words[@]:1}" --to-yaml > /dev/null || { echo "$name"; return 1; }
     done < "$ROOT/pipelines/published.tsv"
     for scene in "$SCENES"/*.yaml "$SCENES"/*/*.yaml; do
-        grep -q "pipelines/scenes/${scene#"$SCENES/"}" "$ROOT"/pipelines/{published,thin,gipc}.tsv "$ROOT"/pipelines/*.sh ||
-            { echo "in no list: $scene"; return 1; }
+        name=$(basename "$scene")
+        case $scene in      # lists of a folder of their own name the file alone
+        */high-order/*) grep -qE $'\t'"$name( |$(printf '\t'))" "$ROOT/pipelines/high-order.tsv" ;;
+        */nodal/*) grep -qw -- "${name%.yaml}" "$ROOT/pipelines/nodal.sh" ;;
+        *) grep -q "pipelines/scenes/${scene#"$SCENES/"}" "$ROOT"/pipelines/{published,thin,gipc}.tsv "$ROOT"/pipelines/*.sh ;;
+        esac || { echo "in no list: $scene"; return 1; }
     done
 }
