@@ -9,7 +9,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${BIN:-bin} out=${OUT:-out/high-order} budget=${BUDGET:-120} table=${TABLE:-pipelines/results/high-order.md}
 list=${LIST:-pipelines/high-order.tsv} python=${PYTHON:-/usr/bin/python3}
-build=$(git rev-parse --short HEAD 2> /dev/null || echo -)
 mkdir -p "$out"
 [[ $bin == /* ]] || bin=$PWD/$bin
 [[ $out == /* ]] || out=$PWD/$out
@@ -29,7 +28,7 @@ row() { # name, arguments, published: tets, triangles, seconds
     read -ra args <<< "${2//@OUT@/$out}"
     if ! nice -n 15 "$bin/mesh-prep" --explain -j 1 "pipelines/scenes/high-order/${args[0]}" "${args[@]:1}" -o "$run.abut" 2> "$run.log"
     then
-        echo "| $1 | | $3 | | $4 | | | | | $5 | | refused: $(grep -m 1 '^mesh-prep' "$run.log" | tr '|' ',') | $build |"
+        echo "| $1 | | $3 | | $4 | | | | | $5 | | refused: $(grep -m 1 '^mesh-prep' "$run.log" | tr '|' ',') |"
         return
     fi
     cp "$run.abut" "$run.start"
@@ -39,7 +38,7 @@ row() { # name, arguments, published: tets, triangles, seconds
     verdict=$(advance "$run" "$all")
     read -r n its _ _ sec total < <(measures "$run.jsonl")
     outcome=$("$python" pipelines/high_order.py "$1" "$run.abut" 2>> "$run.log" || echo "-")
-    echo "| $1 | $sizes | $3 | $triangles | $4 | $n of $all | $its | $sec | $total | $5 | $outcome | $verdict | $build |"
+    echo "| $1 | $sizes | $3 | $triangles | $4 | $n of $all | $its | $sec | $total | $5 | $outcome | $verdict |"
     [ -n "${KEEP:-}" ] || rm -f "$run.abut"
     rm -f "$run.piece" "$run.next" "$run.start"
 }
@@ -59,10 +58,9 @@ ccd-check` for the processor time given to it (`BUDGET`). A scene that was cut s
   it has moved sideways at the end. Rolling: distance along the slope. Others: the extent of the body at the end.
 - *Clean*: `ccd-check` found no collision in any frame or on the path between two, judged exactly, and no tet whose Jacobian
   determinant is not positive.
-- *Commit*: the build that made the row.
 
-| Scene | tets, nodes | published | triangles | published | steps | Newton its/step | s/step | s | published | outcome | verdict | commit |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|
+| Scene | tets, nodes | published | triangles | published | steps | Newton its/step | s/step | s | published | outcome | verdict |
+|---|---|---|---|---|---|---|---|---|---|---|---|
 H
 }
 

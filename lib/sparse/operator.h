@@ -26,6 +26,31 @@ static inline const double *abut_operator_block(const abut_operator_elements *e,
     return room;
 }
 
+/* w H at block rows i and j of a matrix; alone: a diagonal block, its own transpose. */
+typedef void abut_operator_add(void *ctx, int32_t i, int32_t j, const double *H, double w, int alone);
+/** Calls add for each block of e, of a map at the columns of its rows; values 0: of zeros, the rows are all that is wanted. */
+static inline void abut_operator_each_block(const abut_operator_elements *e, int values, abut_operator_add *add, void *ctx)
+{
+    static const double none[9] = { 0 };
+    const abut_row_map *W = e->map;
+    double room[9];
+    for (size_t k = 0; k < e->n; k++)
+        for (int a = 0; a < e->corners; a++)
+            for (int b = a; b < e->corners; b++) {
+                const int32_t *row = e->row + (size_t)e->corners * k, i = row[a], j = row[b];
+                if (i < 0 || j < 0) continue;
+                const double *H = values ? abut_operator_block(e, k, a, b, room) : none;
+                if (!W) {
+                    add(ctx, i, j, H, 1, a == b);
+                    continue;
+                }
+                for (int32_t r = W->first[i]; r < W->first[i + 1]; r++)
+                    for (int32_t s = a == b ? r : W->first[j]; s < W->first[j + 1]; s++)
+                        if (W->col[r] >= 0 && W->col[s] >= 0)
+                            add(ctx, W->col[r], W->col[s], H, W->weight[r] * W->weight[s], a == b && r == s);
+            }
+}
+
 typedef struct abut_operator_reader {
     void (*diagonal)(void *ctx, const double *diag);    /* [n] times identity, if there is one: comes first */
     void (*elements)(void *ctx, const abut_operator_elements *e);

@@ -19,8 +19,9 @@ typedef struct listing {
 } listing;
 
 /* Block H of rows r and s, or of s and r its transpose; alone: a block of its own transpose, r = s. */
-static void list_block(const listing *t, int32_t r, int32_t s, const double *H, double w, int alone)
+static void list_block(void *ctx, int32_t r, int32_t s, const double *H, double w, int alone)
 {
+    const listing *t = ctx;
     abut_loose_blocks *l = t->l;
     const int32_t row = r > s ? r : s, col = r > s ? s : r;
     if (r / l->chunk != s / l->chunk) return;
@@ -35,28 +36,9 @@ static void list_block(const listing *t, int32_t r, int32_t s, const double *H, 
         }
 }
 
-static void list_mapped(const listing *t, const abut_row_map *W, int32_t i, int32_t j, const double *H, int same)
-{
-    for (int32_t k = W->first[i]; k < W->first[i + 1]; k++)
-        for (int32_t m = same ? k : W->first[j]; m < W->first[j + 1]; m++)
-            if (W->col[k] >= 0 && W->col[m] >= 0)
-                list_block(t, W->col[k], W->col[m], H, W->weight[k] * W->weight[m], same && k == m);
-}
-
 static void list_elements(void *ctx, const abut_operator_elements *e)
 {
-    const listing *t = ctx;
-    static const double none[9] = { 0 };
-    double room[9];
-    for (size_t k = 0; k < e->n; k++)
-        for (int a = 0; a < e->corners; a++)
-            for (int b = a; b < e->corners; b++) {
-                const int32_t *row = e->row + (size_t)e->corners * k, i = row[a], j = row[b];
-                if (i < 0 || j < 0) continue;
-                const double *H = t->writes ? abut_operator_block(e, k, a, b, room) : none;
-                if (e->map) list_mapped(t, e->map, i, j, H, a == b);
-                else list_block(t, i, j, H, 1, a == b);
-            }
+    abut_operator_each_block(e, ((const listing *)ctx)->writes, list_block, ctx);
 }
 
 static void list_diagonal(void *ctx, const double *diag)
@@ -64,7 +46,7 @@ static void list_diagonal(void *ctx, const double *diag)
     const listing *t = ctx;
     for (int32_t i = 0; i < t->l->n; i++) {
         const double H[9] = { diag[i], 0, 0, 0, diag[i], 0, 0, 0, diag[i] };
-        list_block(t, i, i, H, 1, 1);
+        list_block(ctx, i, i, H, 1, 1);
     }
 }
 

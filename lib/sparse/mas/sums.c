@@ -87,34 +87,23 @@ static void take_matrix(void *ctx, const abut_bsr *A)
                 add(t, mine, 1, A->row[b], c, A->val + 9 * b, 1, A->row[b] == c);
 }
 
-/* H of corners with vertices i and j of a map, by the columns that these are; same: i and j are one corner. */
-static void add_mapped(const summing *t, int mine, const abut_row_map *W, int32_t i, int32_t j, const double *H, int same)
-{
-    for (int32_t k = W->first[i]; k < W->first[i + 1]; k++)
-        for (int32_t l = same ? k : W->first[j]; l < W->first[j + 1]; l++)
-            if (W->col[k] >= 0 && W->col[l] >= 0)
-                add(t, mine, 0, W->col[k], W->col[l], H, W->weight[k] * W->weight[l], same && k == l);
-}
+/* The part of the sums that one thread writes. */
+typedef struct stripe {
+    const summing *t;
+    int mine;
+} stripe;
 
-static void add_elements(const summing *t, int mine, const abut_operator_elements *e)
+static void add_to_stripe(void *ctx, int32_t i, int32_t j, const double *H, double w, int alone)
 {
-    double room[9];
-    for (size_t k = 0; k < e->n; k++)
-        for (int a = 0; a < e->corners; a++)
-            for (int b = a; b < e->corners; b++) {
-                const int32_t *row = e->row + (size_t)e->corners * k, i = row[a], j = row[b];
-                if (i < 0 || j < 0) continue;
-                const double *H = abut_operator_block(e, k, a, b, room);
-                if (e->map) add_mapped(t, mine, e->map, i, j, H, a == b);
-                else add(t, mine, 0, i, j, H, 1, a == b);
-            }
+    const stripe *s = ctx;
+    add(s->t, s->mine, 0, i, j, H, w, alone);
 }
 
 static void take_elements(void *ctx, const abut_operator_elements *e)
 {
     const summing *t = ctx;
     #pragma omp parallel for schedule(static, 1) if (e->n >= ABUT_PAR_MIN / 4)
-    for (int mine = 0; mine < t->stripes; mine++) add_elements(t, mine, e);
+    for (int mine = 0; mine < t->stripes; mine++) abut_operator_each_block(e, 1, add_to_stripe, &(stripe){ t, mine });
 }
 
 static void take_diagonal(void *ctx, const double *diag)
