@@ -112,6 +112,23 @@ for residual, bound, *_ in rows:        # the residual is the largest entry, the
 P
 }
 
+@test "--cg-tolerance ends iterations of linear solvers earlier or later, restarts, and ends where the default does" {
+    skip_without_numpy
+    local l x
+    for l in cg mas ic-rigid; do
+        go $l --linear-solver $l
+        for x in 1e-2 1e-4 1e-12; do
+            go $l-$x --linear-solver $l --cg-tolerance $x
+            near $l.abut $l-$x.abut 8 1e-5
+        done
+        claims "total('$l-1e-2', 'cg_iterations') < total('$l-1e-4', 'cg_iterations') < total('$l-1e-12', 'cg_iterations')" \
+            $l-1e-2 $l-1e-4 $l-1e-12
+    done
+    "$BIN/export" --dump ic-rigid-1e-4.abut >dump
+    grep -q '"cg_tolerance":0.0001' dump
+    "$BIN/step" -q --solver newton-cg --cg-tolerance 1e-4 -n 1 "$pile" -o /dev/null
+}
+
 @test "options of the time step: what does not go together, and what is no number of its kind, is refused" {
     exits 2 "$BIN/step" --stop soon "$pile"
     says "know newton, published, characteristic, gradient, step"
@@ -119,6 +136,14 @@ P
     says "--armijo 1: want less than 1"
     exits 2 "$BIN/step" --armijo 0 "$pile"
     says "--armijo 0: want more than 0"
+    exits 2 "$BIN/step" --cg-tolerance 1e-4 "$pile"
+    says "--linear-solver own is direct, expected one that iterates"
+    exits 2 "$BIN/step" --cg-tolerance 1 --solver newton-cg "$pile"
+    says "--cg-tolerance 1: want less than 1"
+    exits 2 "$BIN/step" --cg-tolerance 1e-4 --solver lbfgs-h "$pile"
+    says "--cg-tolerance: for --solver newton, newton-cg, not for lbfgs-h"
+    exits 2 "$BIN/step" --cg-tolerance 1e-4 --device twin "$pile"
+    says "--device: has iterations of its own"
     exits 2 "$BIN/step" --ccd some "$pile"
     says "know full, cfl"
     exits 2 "$BIN/step" --ccd cfl --device twin "$pile"

@@ -19,8 +19,8 @@ abut_search_opts abut_search_defaults(void)
 static abut_status init_direction(abut_search *s, abut_err *err)
 {
     const abut_search_opts *o = &s->opt;
-    const abut_direction_options opt = { .linear = o->linear, .threads = o->threads, .history = o->history, .cut = o->cut,
-                                         .parts = o->parts, .one_level = o->one_level, 
+    const abut_direction_options opt = { .linear = o->linear, .cg_tolerance = o->cg_tolerance, .threads = o->threads,
+                                         .history = o->history, .cut = o->cut, .parts = o->parts, .one_level = o->one_level,
                                          .proves = abut_stop_by_directions(abut_search_stop_rule(s)),
                                          .without = o->without };
     const abut_direction_ops *ops = o->direction ? o->direction : abut_directions[0];

@@ -37,6 +37,7 @@ typedef struct abut_search_opts {
     const abut_arrays *names;   /* the arrays of the model, for the names in messages; NULL: objects have numbers */
     const abut_direction_ops *direction;    /* NULL: the first of abut_directions */
     const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the first of the table */
+    double cg_tolerance;    /* of its iterations (solve/direction.h); 0: as the search needs them */
     int history;            /* pairs that quasi-Newton directions keep; 5 */
     abut_partition cut;     /* of the tets for dot, borrowed; none: it makes its own */
     int parts;              /* dot and lbfgs-jh: subdomains of their own; 0: by the number of nodes */
