@@ -81,6 +81,17 @@ for before, f, row in zip(frames, frames[1:], rows):
 P
 }
 
+@test "--stop gradient goes on where rounding hides what directions bring, as long as they lower the norm" {
+    skip_without_numpy
+    "$BIN/mesh-prep" -q "$ROOT/pipelines/scenes/gipc/drop.yaml" --set objects.ball.generate.sphere.cells=5 \
+        --set 'objects.ring.generate.torus.cells=[12, 2]' --set 'objects.bar.generate.box.cells=[8, 1, 1]' \
+        --set 'objects.bowl.generate.bowl.cells=[16, 6]' -o drop.abut
+    "$BIN/step" -q -n 11 --stop gradient --tolerance 1e-6 --report slow.jsonl drop.abut | "$BIN/ccd-check" -q --no-output
+    # of more than thirty directions in a row none lowers the objective beyond rounding, 1e-15 of it
+    claims 'len(r["slow"]) == 11 and all(row["gradient_norm"] <= 1e-6 for row in r["slow"])' slow
+    claims 'max(row["newton_iterations"] for row in r["slow"]) > 60 and sum(it[5] < 1e-15 for it in its("slow")) > 40' slow
+}
+
 @test "--armijo shortens steps that fall by less, and ends where the default does" {
     skip_without_numpy
     go plain
