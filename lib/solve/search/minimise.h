@@ -70,8 +70,8 @@ typedef struct abut_second_order {
 /* What a minimisation knows of its iterations so far. */
 typedef struct abut_progress {
     abut_rule_stall error, forces;  /* of the rest to the minimum, of forces that do not balance */
-    int stalled;                /* exact directions in a row that changed the objective by no more than its rounding, and did not */
-    double norm;                /* halve this norm, of rules that have one; infinite at first */
+    int stalled;                /* exact directions in a row that brought no more than rounding, and did not halve this norm: */
+    double norm;                /* of rules that have one; infinite at first */
     int unbounded;              /* steps that nothing but their length bounded */
     double speed, bound;        /* of the direction before, m/s (infinite at first), and how far of it was feasible */
     double characteristic;      /* kg m: the gradient of the characteristic force */
