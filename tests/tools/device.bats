@@ -205,3 +205,12 @@ materials: {jelly: {density: 1000, young: 1e5, poisson: 0.4}}
 objects: {box: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: jelly}}
 Y
 }
+
+@test "seconds of device and processor become a table, and every timed run is judged" {
+    mkdir -p b/streams && ln -s "$BIN" b/bin && cp "$pile" b/streams/pile.abut
+    DEVICE=twin STREAMS=b/streams SIZES= TIMED=2 THREADS=2 ON="jacobi newton" "$ROOT/tests/gpu/run" b out times
+    [ "$(grep -c clean out/times.tsv)" = 2 ]
+    "$PYTHON" "$ROOT/tests/gpu/times.py" out/times.tsv > table.md
+    grep -q '^| pile | .* | twin jacobi | .* clean |$' table.md
+    grep -q '^| pile | cpu newton | ' table.md
+}
