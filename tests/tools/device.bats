@@ -191,12 +191,6 @@ time: {step: 0.01 s}
 materials: {reed: {density: 1000, young: 2 MPa, poisson: 0.3}}
 objects: {net: {generate: {net: {count: [3, 3], spacing: 30 mm, offset: 3 mm, cells: 2}}, material: reed, rod: {radius: 1 mm}}}
 Y
-    refused "quasi-static" <<'Y'
-abut: 1
-time: {step: 0.01 s, scheme: quasi-static}
-materials: {jelly: {density: 1000, young: 1e5, poisson: 0.4}}
-objects: {box: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: jelly}}
-Y
     refused "damping" <<'Y'
 abut: 1
 time: {step: 0.01 s}

@@ -97,13 +97,6 @@ static abut_status check_model(const abut_objective *p, const abut_arrays *names
     return rc ? rc : check_terms(p, err);
 }
 
-static abut_status check_step(const abut_objective *p, abut_err *err)
-{
-    if (!p->w.inertia) return refuse("a quasi-static step", NULL, -1, err);
-    if (p->w.share != 1) return refuse("a step of implicit midpoint", NULL, -1, err);
-    return ABUT_OK;
-}
-
 /* ---- start and end ---- */
 
 static void free_device(abut_device *d)
@@ -111,7 +104,7 @@ static void free_device(abut_device *d)
     abut_queue *q = &d->q;
     if (q->on) {
         abut_buffer *const all[] = { &d->x, &d->xt, &d->kept_x, &d->p, &d->g, &d->v, &d->target, &d->xn, &d->xhat, &d->still,
-                                     &d->mass, &d->held, &d->lam, &d->rests, &d->diag, &d->part, &d->pulse };
+                                     &d->z, &d->mass, &d->held, &d->lam, &d->rests, &d->diag, &d->part, &d->pulse };
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) abut_buffer_clear(q, all[i]);
         for (size_t i = 0; i < sizeof d->pinned / sizeof *d->pinned && d->pinned[i]; i++) q->on->unpin(q, d->pinned[i]);
         for (int i = 0; i < ABUT_DEVICE_TRAIL; i++) abut_buffer_clear(q, &d->trail[i]);
@@ -152,7 +145,7 @@ static abut_status bring_model(abut_device *d, const abut_objective *p, abut_err
 {
     abut_queue *q = &d->q;
     const size_t nv = (size_t)p->model->nv;
-    abut_buffer *const field[] = { &d->x, &d->xt, &d->kept_x, &d->p, &d->g, &d->v, &d->target, &d->xn, &d->xhat, &d->still };
+    abut_buffer *const field[] = { &d->x, &d->xt, &d->kept_x, &d->p, &d->g, &d->v, &d->target, &d->xn, &d->xhat, &d->still, &d->z };
     abut_status rc = expect_mollifier(p->model, err);
     for (size_t i = 0; i < sizeof field / sizeof *field && !rc; i++) rc = abut_buffer_need(q, field[i], "nodes", 3 * nv, 8, err);
     if (!rc) rc = abut_buffer_need(q, &d->part, "parts of sums", nv, sizeof(double), err);
@@ -291,8 +284,7 @@ static abut_status enter(abut_search *s, const double *v, abut_err *err)
     d->forces_of = NULL;
     d->n_trail = 0;
     d->scripted = scripts_move(s);
-    abut_status rc = check_step(&s->prob, err);
-    if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
+    abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
     if (!rc) rc = bring_step(s, v, err);
     return rc ? rc : d->q.on->wait(&d->q, err);     /* what was put is the host's again */
 }
