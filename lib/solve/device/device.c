@@ -145,7 +145,8 @@ static abut_status bring_model(abut_device *d, const abut_objective *p, abut_err
 {
     abut_queue *q = &d->q;
     const size_t nv = (size_t)p->model->nv;
-    abut_buffer *const field[] = { &d->x, &d->xt, &d->kept_x, &d->p, &d->g, &d->v, &d->target, &d->xn, &d->xhat, &d->still, &d->z };
+    abut_buffer *const field[] = { &d->x, &d->xt, &d->kept_x, &d->p, &d->g, &d->v, &d->target,
+                                   &d->xn, &d->xhat, &d->still, &d->z };
     abut_status rc = expect_mollifier(p->model, err);
     for (size_t i = 0; i < sizeof field / sizeof *field && !rc; i++) rc = abut_buffer_need(q, field[i], "nodes", 3 * nv, 8, err);
     if (!rc) rc = abut_buffer_need(q, &d->part, "parts of sums", nv, sizeof(double), err);
