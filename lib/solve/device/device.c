@@ -52,7 +52,7 @@ static abut_status refuse(const char *what, const abut_arrays *names, int32_t ob
 /* Terms that it does not know, by name. */
 static abut_status check_terms(const abut_objective *p, abut_err *err)
 {
-    static const char *const known[] = { "inertia", "lagrangian", "elastic", "codim", "friction", "barrier" };
+    static const char *const known[] = { "inertia", "lagrangian", "elastic", "codim", "codim bounds", "friction", "barrier" };
     for (int i = 0; i < p->terms.n; i++) {
         const char *name = p->terms.term[i].ops->name;
         int found = 0;
@@ -81,12 +81,6 @@ static abut_status check_model(const abut_objective *p, const abut_arrays *names
         return refuse("the contact surface is a map of nodes (array 'contact/map-first')", names, -1, err);
     if (m->nrd) return refuse("has rods; a device has tetrahedra and shells", names, m->body[m->rod[0]], err);
     if (t->first[ABUT_CODIM_ROD] != t->n) return refuse("bends of rods", names, -1, err);
-    for (int32_t i = 0; t->bounded && i < m->nsh; i++) {
-        const char *what = m->shell_limit                                  ? "has stretch limits"
-                           : t->membrane[m->shell_mat[i]].strain              ? "has strain bounds"
-                                                                           : NULL;
-        if (what) return refuse(what, names, m->body[m->shell[3 * (size_t)i]], err);
-    }
     if (m->nsp) return refuse("the scene has springs", names, -1, err);
     if (m->na) return refuse("the scene has attachments", names, -1, err);
     if (air && air->presses) return refuse("the scene has pressures", names, -1, err);
@@ -95,6 +89,12 @@ static abut_status check_model(const abut_objective *p, const abut_arrays *names
     abut_status rc = check_law(m->continuity, ABUT_BARRIER_FORMS, "barrier", abut_barrier_names, err);
     if (!rc) rc = check_law(m->smoothing, ABUT_FRICTION_FORMS, "friction law", abut_friction_names, err);
     return rc ? rc : check_terms(p, err);
+}
+
+static abut_status check_step(const abut_objective *p, abut_err *err)
+{
+    if (p->w.share == 1 || !abut_codim_of(&p->terms)->bounded) return ABUT_OK;
+    return refuse("bounds of stretch or strain in a step of implicit midpoint", NULL, -1, err);
 }
 
 /* ---- start and end ---- */
@@ -245,6 +245,7 @@ abut_status abut_device_renew(abut_search *s, abut_err *err)
     const size_t n3 = 3 * (size_t)p->model->nv;
     if (!rc && al->on) rc = abut_buffer_put(&d->q, &d->lam, "multipliers", al->lam, n3, sizeof(double), err);
     d->touch.answers = al->on;
+    d->shells.kappa = abut_codim_state_of(&p->terms)->strain_kappa;
     d->changes = p->changes;
     return rc;
 }
@@ -285,7 +286,8 @@ static abut_status enter(abut_search *s, const double *v, abut_err *err)
     d->forces_of = NULL;
     d->n_trail = 0;
     d->scripted = scripts_move(s);
-    abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
+    abut_status rc = check_step(&s->prob, err);
+    if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
     if (!rc) rc = bring_step(s, v, err);
     return rc ? rc : d->q.on->wait(&d->q, err);     /* what was put is the host's again */
 }

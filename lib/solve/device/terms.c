@@ -2,6 +2,7 @@
 #include "solve/device/parts.h"
 
 #include "energy/codim_bound.h"
+#include "energy/codim_term.h"
 #include "energy/friction_term.h"
 #include "energy/prescribed.h"
 
@@ -84,10 +85,14 @@ size_t abut_device_count(const abut_search *s)
 
 abut_status abut_device_stiffen(abut_search *s, abut_err *err)
 {
-    const abut_device *d = abut_device_of(s);
-    (void)err;
+    abut_device *d = abut_device_of(s);
+    abut_codim_state *thin = abut_codim_state_of(&s->prob.terms);
+    double room = 1;
     s->prob.changes += abut_barrier_stiffen(abut_barrier_state_of(&s->prob.terms), d->trial.smallest_gap, d->at.smallest_gap);
-    return ABUT_OK;
+    if (!thin->t.bounded) return ABUT_OK;
+    const abut_status rc = abut_gpu_shells_room(&d->shells, at(d->x), &room, err);
+    if (!rc) s->prob.changes += abut_codim_stiffen(thin, room);
+    return rc;
 }
 
 int32_t abut_device_fastest(const abut_search *s)
