@@ -47,7 +47,7 @@ documents() { "$PYTHON" "$ROOT/tests/tools/documents.py" "$1"; }
     bin=$BIN bash -euo pipefail first.sh > out 2> err
     grep '^101 frames: steps 0 to 100' out
     grep -c . run.csv | grep -x 102
-    [ -s run.glb ]
+    [ -s run.html ]
     grep -o 'ccd-check: .*' err > said
     grep -F "    $(cat said)" "$ROOT/README.md"
 }
