@@ -165,11 +165,16 @@ static const option table[] = {
     { 0, "solver", ABUT_OPT_TEXT, AT(solver_name), .unit = "NAME", .describe = describe_solvers },
     { 0, "linear-solver", ABUT_OPT_TEXT, .parse = parse_linear, .bit = ABUT_OPTION_LINEAR, .shapes = 1, .unit = "NAME",
       .describe = describe_linear },
+    { 0, "cg-tolerance", ABUT_OPT_REAL, AT(o.cg_tolerance), .bit = ABUT_OPTION_CG_TOLERANCE, .least = 1, .shapes = 1,
+      .unit = "X",
+      .help = "newton with a linear solver that iterates, newton-cg: iterations end where the residual, squared in the norm of "
+              "the preconditioner, is X of the first, 0 < X < 1 (GIPC: 1e-4; default: where the error of the direction is a fifth"
+              " of its length, or a twentieth of what ends the step)" },
     { 0, "barrier-hessian", ABUT_OPT_TEXT, .parse = parse_hessian, .bit = ABUT_OPTION_HESSIAN, .shapes = 1, .unit = "NAME",
       .describe = describe_hessians },
     { 0, "device", ABUT_OPT_TEXT, .parse = parse_device, .bit = ABUT_OPTION_DEVICE, .shapes = 1, .unit = "NAME",
-      .help = "cpu (default); gpu, gpu:N: Newton's iterations on a GPU, for tetrahedra and for shells without bounds of stretch"
-              " or strain; twin: the same algorithm on the processor, slower than cpu, for tests. The bytes of gpu and twin are"
+      .help = "cpu (default); gpu, gpu:N: Newton's iterations on a GPU, for tetrahedra and shells;"
+              " twin: the same algorithm on the processor, slower than cpu, for tests. The bytes of gpu and twin are"
               " the same, those of cpu are others" },
     { 0, "precond", ABUT_OPT_TEXT, .parse = parse_precond, .bit = ABUT_OPTION_PRECOND, .shapes = 1, .unit = "NAME",
       .help = "gpu, twin: preconditioner of the conjugate gradients: jacobi (default), clusters (of 16 nodes), rigid (clusters,"
@@ -179,12 +184,12 @@ static const option table[] = {
               "(default with --tolerance)" },
     { 0, "contact", ABUT_OPT_TEXT, .parse = parse_contact, .bit = ABUT_OPTION_CONTACT, .shapes = 1, .unit = "WHAT",
       .help = "likewise: what becomes of contact, which they do not prevent: ignore, or springs" },
-    { 0, "history", ABUT_OPT_INT, AT(o.history), .bit = ABUT_OPTION_HISTORY, .shapes = 1, .unit = "N",
+    { 0, "history", ABUT_OPT_INT, AT(o.quasi.history), .bit = ABUT_OPTION_HISTORY, .shapes = 1, .unit = "N",
       .help = "dot, lbfgs-*, gradient: iterations that they remember (default 5)" },
-    { 0, "parts", ABUT_OPT_INT, AT(o.parts), .bit = ABUT_OPTION_PARTS, .shapes = 1, .unit = "N",
+    { 0, "parts", ABUT_OPT_INT, AT(o.quasi.parts), .bit = ABUT_OPTION_PARTS, .shapes = 1, .unit = "N",
       .help = "dot, lbfgs-jh: subdomains (default: dot takes the partition of decompose if there is one, else one part for "
               "about 250 nodes; lbfgs-jh one for 1500)" },
-    { 0, "levels", ABUT_OPT_INT, AT(o.levels), .bit = ABUT_OPTION_LEVELS, .least = 1, .most = 2, .shapes = 1, .unit = "N",
+    { 0, "levels", ABUT_OPT_INT, AT(o.quasi.levels), .bit = ABUT_OPTION_LEVELS, .least = 1, .most = 2, .shapes = 1, .unit = "N",
       .help = "dot: 2 (default): with the rigid motions of its subdomains as a coarse space; 1: without, as published" },
     { 0, "stop", ABUT_OPT_TEXT, .parse = parse_stop, .shapes = 1, .unit = "RULE",
       .help = "newton (default): when no Newton direction would move a node faster than the tolerance, what is left after it is"
