@@ -113,7 +113,7 @@ P
 
 @test "a name under /dev or /proc that leads to a file is written directly, and not replaced" {
     exits 0 "$BIN/export" "$run" --csv t.csv
-    "$BIN/export" "$run" --csv /proc/self/fd/1 > direct.csv
+    "$BIN/export" "$run" --csv /proc/self/fd/3 3> direct.csv
     cmp t.csv direct.csv
 }
 
