@@ -137,8 +137,8 @@ enum { ABUT_CG_RUNS = 0, ABUT_CG_DONE = 1, ABUT_CG_BROKEN = 2 /* p . A p is not 
 
 /* Item: a row; q = A z.
  * cg_begin: x = p = ap = 0, r = scale from, z = inverse r (inverse NULL: not).
- * cg_step: p = z + b p, ap = q + b ap, x += a p, r -= a ap, z = inverse r; item 0 sees to the scalars (Chronopoulos and Gear 1989,
- * algorithm 2.2: the sums of an iteration come together).
+ * cg_step: p = z + b p, ap = q + b ap, x += a p, r -= a ap, z = inverse r; item 0 sees to the scalars (Chronopoulos and Gear
+ * 1989, algorithm 2.2: the sums of an iteration come together).
  * Those that end in _single have the vectors with that name. */
 typedef struct abut_cg_args {
     abut_cg_scalars *s;

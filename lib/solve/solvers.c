@@ -66,6 +66,8 @@ static const char *const option_name[] = { "one-pass", "lags", "with", "max-newt
                                            "cg-tolerance" };
 enum { ROWS = sizeof abut_solver_table / sizeof *abut_solver_table, OPTIONS = sizeof option_name / sizeof *option_name };
 
+const char *const abut_scene_solvers[ABUT_SOLVED_BY] = { "newton", "nodal" };
+
 /* The names of the rows that understand an option. */
 static const char *understand(unsigned option, char *text, size_t size)
 {

@@ -35,6 +35,9 @@ typedef struct abut_solver_row {
 /* The first is the default; name NULL at the end. */
 extern const abut_solver_row abut_solver_table[];
 
+/* The name of what a scene asks for, by ABUT_SOLVED_BY_*. */
+extern const char *const abut_scene_solvers[ABUT_SOLVED_BY];
+
 /** The row of a name, if it understands all options given, ABUT_OPTION_*; else NULL, and err (ABUT_E_ARG) has the option and the
  * solvers that do, or the names that there are. */
 const abut_solver_row *abut_solver_find(const char *name, unsigned given, abut_err *err);

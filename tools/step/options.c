@@ -4,7 +4,7 @@
 #include "energy/barrier_hessians.h"
 #include "solve/device/device.h"
 #include "sparse/linear_solvers.h"
-#include "tools/cli/last.h"
+#include "tools/cli/lags.h"
 #include "tools/cli/with.h"
 #include "tools/step/stuck_file.h"
 
@@ -317,9 +317,6 @@ static abut_status read_option(reading *r, int i, abut_err *err)
     return ABUT_OK;
 }
 
-/* What scenes ask for, by ABUT_SOLVED_BY_*. */
-static const char *const scene_solver[ABUT_SOLVED_BY] = { "newton", "nodal" };
-
 static abut_status take_solver(abut_step_command *c, const char *name, abut_err *err)
 {
     c->solver_name = name;
@@ -347,15 +344,15 @@ abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli,
         if (is_given(line, i)) rc = read_option(&r, i, err);
     if (rc) return rc;
     c->solver_said = c->solver_name != NULL;
-    rc = take_solver(c, c->solver_said ? c->solver_name : scene_solver[ABUT_SOLVED_BY_BARRIER], err);
+    rc = take_solver(c, c->solver_said ? c->solver_name : abut_scene_solvers[ABUT_SOLVED_BY_BARRIER], err);
     /* a scene may ask for the other, which understands other options */
     abut_err other = { 0 };
-    if (rc && !c->solver_said && abut_solver_find(scene_solver[ABUT_SOLVED_BY_NODAL], c->given, &other)) rc = ABUT_OK;
+    if (rc && !c->solver_said && abut_solver_find(abut_scene_solvers[ABUT_SOLVED_BY_NODAL], c->given, &other)) rc = ABUT_OK;
     return rc ? rc : check_stuck_file(c, cli, err);
 }
 
 abut_status abut_step_choose_solver(abut_step_command *c, const abut_model *m, abut_err *err)
 {
     if (c->solver_said) return ABUT_OK;
-    return take_solver(c, scene_solver[m->solver ? m->solver[0] : ABUT_SOLVED_BY_BARRIER], err);
+    return take_solver(c, abut_scene_solvers[m->solver ? m->solver[0] : ABUT_SOLVED_BY_BARRIER], err);
 }
