@@ -13,8 +13,8 @@ measures() {
          END { if (NR) printf "%d %.2f %.0f %d %.3g %.1f\n", NR, its / NR, sum / NR, most, cpu / NR, cpu; else print "0 - - - - 0" }' "$1"
 }
 
-# Steps $1.abut until its $2 steps are made or the budget is spent, in pieces of at most twice the steps before, and of no
-# more than what is left seems to allow; says how it ended.
+# Steps $1.abut, with options of step from $3 on, until its $2 steps are made or the budget is spent, in pieces of at most twice
+# the steps before, and of no more than what is left seems to allow; says how it ended.
 advance() {
     local run=$1 all=$2 made=0 piece=1 spent=0 rc=0
     : > "$run.jsonl"
@@ -22,7 +22,7 @@ advance() {
         ((piece <= all - made)) || piece=$((all - made))
         rc=0
         (ulimit -t $((budget - spent + 1))
-            exec nice -n 15 "$bin/step" -q -j 1 -n "$piece" --report "$run.piece" "$run.abut" -o "$run.next") 2>> "$run.log" || rc=$?
+            exec nice -n 15 "$bin/step" -q -j 1 -n "$piece" "${@:3}" --report "$run.piece" "$run.abut" -o "$run.next") 2>> "$run.log" || rc=$?
         ((rc < 128)) || { rm -f "$run.next.part"; break; }
         cat "$run.piece" >> "$run.jsonl"
         ((rc == 0)) || { echo "step ends with status $rc: $(tail -n 1 "$run.log" | tr '|' ',')"; return; }

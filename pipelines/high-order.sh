@@ -32,10 +32,11 @@ memory() {
         END { if (most && tets) printf "%.0f, %.3g\n", most / 1e6, most / 1e3 / tets; else print "-" }' "$1"
 }
 
-row() { # name, arguments, published: tets, triangles, seconds
-    local run all sizes triangles verdict outcome n its sec total args
+row() { # name, arguments of mesh-prep [-- of step], published: tets, triangles, seconds
+    local options=() run all sizes triangles verdict outcome n its sec total args
     run=$(place "$1")
-    read -ra args <<< "${2//@OUT@/$out}"
+    [[ $2 != *' -- '* ]] || read -ra options <<< "${2#* -- }"
+    read -ra args <<< "$(sed 's/ -- .*//' <<< "${2//@OUT@/$out}")"
     if ! nice -n 15 "$bin/mesh-prep" --explain -j 1 "pipelines/scenes/high-order/${args[0]}" "${args[@]:1}" -o "$run.abut" 2> "$run.log"
     then
         echo "| $1 | | $3 | | $4 | | | | | $5 | | | refused: $({ grep -m 1 '^mesh-prep' "$run.log" || tail -n 1 "$run.log"; } | tr '|' ',') |"
@@ -45,7 +46,7 @@ row() { # name, arguments, published: tets, triangles, seconds
     sizes=$(sed -n 's/^  size  *\([0-9]*\) nodes, \([0-9]*\) tets.*/\2, \1/p' "$run.log")
     triangles=$(sed -n 's/^  size .* edges, \([0-9]*\) triangles.*/\1/p' "$run.log")
     all=$(awk '$1 == "time" && $2 == "step" { h = $3 } $1 == "end" { e = $2 } END { printf "%.0f", e / h }' "$run.log")
-    verdict=$(advance "$run" "$all")
+    verdict=$(advance "$run" "$all" "${options[@]}")
     read -r n its _ _ sec total < <(measures "$run.jsonl")
     outcome=$("$python" pipelines/high_order.py "$1" "$run.abut" 2>> "$run.log" || echo "-")
     echo "| $1 | $sizes | $3 | $triangles | $4 | $n of $all | $its | $sec | $total | $5 | $(memory "$run.jsonl" "${sizes%%,*}") | $outcome | $verdict |"
