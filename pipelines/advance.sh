@@ -2,6 +2,8 @@
 # the rows of a table.  Wants $bin, $budget (seconds of processor time for a scene); for tables $table, $list, and a function
 # `head_of_table` that writes what stands above the rows.
 
+declare -a step_options=()      # more options of step, for `advance`
+
 # $1 reports: steps, Newton iterations per step, contacts (mean and most), seconds of processor time per step
 measures() {
     awk 'function value(key, n) {
@@ -13,8 +15,8 @@ measures() {
          END { if (NR) printf "%d %.2f %.0f %d %.3g %.1f\n", NR, its / NR, sum / NR, most, cpu / NR, cpu; else print "0 - - - - 0" }' "$1"
 }
 
-# Steps $1.abut, with options of step from $3 on, until its $2 steps are made or the budget is spent, in pieces of at most twice
-# the steps before, and of no more than what is left seems to allow; says how it ended.
+# Steps $1.abut until its $2 steps are made or the budget is spent, in pieces of at most twice the steps before, and of no
+# more than what is left seems to allow; says how it ended.
 advance() {
     local run=$1 all=$2 made=0 piece=1 spent=0 rc=0
     : > "$run.jsonl"
@@ -22,7 +24,7 @@ advance() {
         ((piece <= all - made)) || piece=$((all - made))
         rc=0
         (ulimit -t $((budget - spent + 1))
-            exec nice -n 15 "$bin/step" -q -j 1 -n "$piece" "${@:3}" --report "$run.piece" "$run.abut" -o "$run.next") 2>> "$run.log" || rc=$?
+            exec nice -n 15 "$bin/step" -q -j 1 -n "$piece" "${step_options[@]}" --report "$run.piece" "$run.abut" -o "$run.next") 2>> "$run.log" || rc=$?
         ((rc < 128)) || { rm -f "$run.next.part"; break; }
         cat "$run.piece" >> "$run.jsonl"
         ((rc == 0)) || { echo "step ends with status $rc: $(tail -n 1 "$run.log" | tr '|' ',')"; return; }
