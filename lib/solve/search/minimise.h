@@ -37,6 +37,7 @@ typedef struct abut_search_opts {
     const abut_arrays *names;   /* the arrays of the model, for the names in messages; NULL: objects have numbers */
     const abut_direction_ops *direction;    /* NULL: the first of abut_directions */
     const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the first of the table */
+    double cg_tolerance;    /* of its iterations (solve/direction.h); 0: as the search needs them */
     int history;            /* pairs that quasi-Newton directions keep; 5 */
     abut_partition cut;     /* of the tets for dot, borrowed; none: it makes its own */
     int parts;              /* dot and lbfgs-jh: subdomains of their own; 0: by the number of nodes */
@@ -69,7 +70,8 @@ typedef struct abut_second_order {
 /* What a minimisation knows of its iterations so far. */
 typedef struct abut_progress {
     abut_rule_stall error, forces;  /* of the rest to the minimum, of forces that do not balance */
-    int stalled;                /* exact directions in a row that changed the objective by no more than its rounding */
+    int stalled;                /* exact directions in a row that brought no more than rounding, and did not halve this norm: */
+    double norm;                /* of rules that have one; infinite at first */
     int unbounded;              /* steps that nothing but their length bounded */
     double speed, bound;        /* of the direction before, m/s (infinite at first), and how far of it was feasible */
     double characteristic;      /* kg m: the gradient of the characteristic force */

@@ -34,7 +34,7 @@ double abut_search_longest(const abut_search *s, double speed);
 typedef struct abut_stop_rule {
     const char *name;
     const char *norm, *unit;    /* what it asks of gradients, in words and its unit; NULL: it asks for short directions */
-    int patience;       /* directions in a row within rounding after which the minimisation has failed; 0: any number */
+    int patience;       /* stalled directions in a row after which the minimisation has failed; 0: any number */
     abut_status (*begin)(abut_search *s, abut_err *err);
     /** At the iterate, which has its gradient, before a direction is found. */
     abut_status (*at_iterate)(abut_search *s, int *stop, abut_report *rep, abut_err *err);
