@@ -17,6 +17,8 @@ bindir      ?= $(prefix)/bin
 libexecdir  ?= $(prefix)/libexec
 libdir      ?= $(prefix)/lib
 includedir  ?= $(prefix)/include
+# where Debian's python3 looks: under /usr without, elsewhere with its number
+pythondir   ?= $(prefix)/lib/python3$(if $(filter-out /usr,$(prefix)),$(shell python3 -c 'import sys; print(".%d" % sys.version_info[1])' 2>/dev/null))/dist-packages
 datadir     ?= $(prefix)/share
 
 variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(THREADSAN),-threadsan)$(if $(DEBUG),-debug)$(if $(GPU),-gpu)
@@ -208,6 +210,8 @@ format:
 fill     = sed $(foreach v,prefix libdir includedir libexecdir CC,-e 's|@$v@|$($v)|') -e 's|@version@|$(VERSION)|' \
              -e 's|@tools@|$(TOOLS)|' -e 's|@link@|$(SAN)|' -e 's|@libs@|$(strip $(ALL_LD) $(LIBS))|'
 
+PYTHON_FILES := abut_stream.py $(patsubst formats/python/%,%,$(wildcard formats/python/abut/*.py)) abut/py.typed
+
 # generic names stay off the PATH: libexec/abut/NAME, and one dispatcher, `abut NAME ...`
 install: all $B/installed/libabut.a $B/installed/libabut.so.$(VERSION)
 	install -d $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(bindir)
@@ -223,6 +227,7 @@ install: all $B/installed/libabut.a $B/installed/libabut.so.$(VERSION)
 	install -d $(DESTDIR)$(includedir)/abut
 	for h in $(PUBLIC); do \
 	    sed 's|^#include "\([a-z_]*/\)*|#include "|' $$h > $(DESTDIR)$(includedir)/abut/$${h##*/} || exit 1; done
+	for p in $(PYTHON_FILES); do install -D -m 644 formats/python/$$p $(DESTDIR)$(pythondir)/$$p || exit 1; done
 
 # all that install puts there, and the folders of its own that are empty then; what others have put into them stays
 uninstall:
@@ -230,7 +235,8 @@ uninstall:
 	rm -f $(DESTDIR)$(datadir)/bash-completion/completions/abut
 	rm -f $(addprefix $(DESTDIR)$(libdir)/,libabut.a libabut.so $(SONAME) libabut.so.$(VERSION) pkgconfig/abut.pc)
 	rm -f $(addprefix $(DESTDIR)$(includedir)/abut/,$(notdir $(PUBLIC)))
-	for d in $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(includedir)/abut; do \
+	rm -rf $(PYTHON_FILES:%=$(DESTDIR)$(pythondir)/%) $(DESTDIR)$(pythondir)/abut/__pycache__
+	for d in $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(includedir)/abut $(DESTDIR)$(pythondir)/abut; do \
 	    if [ -d $$d ]; then find $$d -depth -type d -exec rmdir --ignore-fail-on-non-empty {} +; fi; done
 
 clean:

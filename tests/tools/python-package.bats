@@ -236,3 +236,11 @@ for name in abut.__all__:
                 assert inspect.signature(f).return_annotation is not inspect.Signature.empty, (name, method)
 P
 }
+
+@test "the block of Python in the cookbook runs as it is written" {
+    sed -n '/^```python$/,/^```$/p' "$ROOT/docs/COOKBOOK.md" | sed '/^```/d' > block.py
+    grep -q 'abut.pipe' block.py
+    "$PYTHON" block.py > out
+    [ "$(grep -c '^0' out)" -ge 20 ]
+    grep -q '^N ' out
+}
