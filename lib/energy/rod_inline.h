@@ -52,8 +52,8 @@ ABUT_FN void abut_rod_stretch_hessian_of(double w, double rest, double tension, 
         }
 }
 
-/** Tension of a segment at z after a step from x0 to x1, which is the fraction `share` of a direction (energy/codim.h); before: that
- * forecast before the step.  Corners in all of them. */
+/** Tension of a segment at z after a step from x0 to x1, which is the fraction `share` of a direction (energy/codim.h); before:
+ * that forecast before the step.  Corners in all of them. */
 ABUT_FN double abut_rod_forecast_of(double w, double rest, const double z[6], const double x0[6], const double x1[6],
                                     double reach, double share, double before)
 {

@@ -29,15 +29,15 @@ void abut_gpu_codim_clear(abut_gpu_codim *s);
 ABUT_MUST_USE abut_status abut_gpu_codim_energy(abut_gpu_codim *s, const double *z, double *out, abut_err *err);
 /** g += scale dE/dx at z; z NULL: with the forces that were left last. */
 ABUT_MUST_USE abut_status abut_gpu_codim_gradient(abut_gpu_codim *s, const double *z, double scale, double *g, abut_err *err);
-/** s->H[90 n]: scale times the projected Hessians of the elements at z, packed (sparse/elements.h); ahead: with the forecast of the
- * tensions of segments (abut_codim_hessian_ahead). */
+/** s->H[90 n]: scale times the projected Hessians of the elements at z, packed (sparse/elements.h); ahead: with the forecast of
+ * the tensions of segments (abut_codim_hessian_ahead). */
 ABUT_MUST_USE abut_status abut_gpu_codim_hessian(abut_gpu_codim *s, const double *z, double scale, int ahead, abut_err *err);
 
 /** H[90 n] = the same as a step takes it for damping: with tensions as they are at z, without what bounds are stiffened by. */
 ABUT_MUST_USE abut_status abut_gpu_codim_frozen(abut_gpu_codim *s, const double *z, double scale, double *H, abut_err *err);
 
-/* The forecast of tensions, as the term "codim" has it: it starts at z; a step has led from x0, where elasticity was taken at z, to
- * x1, `taken` (at most 1) of a direction, and `reach` is dz/dx; whether it is fair at z.  mass [nv], the machine's. */
+/* The forecast of tensions, as the term "codim" has it: it starts at z; a step has led from x0, where elasticity was taken at z,
+ * to x1, `taken` (at most 1) of a direction, and `reach` is dz/dx; whether it is fair at z.  mass [nv], the machine's. */
 ABUT_MUST_USE abut_status abut_gpu_codim_forecast_start(abut_gpu_codim *s, const double *z, abut_err *err);
 ABUT_MUST_USE abut_status abut_gpu_codim_forecast_step(abut_gpu_codim *s, const double *z, const double *x0, const double *x1,
                                                        double reach, double taken, abut_err *err);

@@ -72,7 +72,8 @@ static abut_status pattern_make(abut_gpu_operator *A, const int32_t *row, const 
         const int32_t *node = s < 0 ? m->tet : more[s].node;
         sets[s + 1] = (abut_elements){ .corners = s < 0 ? 4 : more[s].corners, .n = s < 0 ? A->tets->nt : more[s].n,
                                        .row = l->corner_row + at };
-        for (size_t c = 0; c < (size_t)sets[s + 1].corners * sets[s + 1].n; c++, at++) l->corner_row[at] = node[c] < 0 ? -1 : row[node[c]];
+        for (size_t c = 0; c < (size_t)sets[s + 1].corners * sets[s + 1].n; c++, at++)
+            l->corner_row[at] = node[c] < 0 ? -1 : row[node[c]];
     }
     for (size_t i = 0; i < A->nv; i++)
         if (row[i] >= 0) l->node[row[i]] = (int32_t)i;
@@ -137,8 +138,8 @@ static abut_status rows_make(abut_gpu_operator *A, layout *l, abut_err *err)
 
 /* ---- the plan: which blocks of which elements add to a block, piece by piece of the tets, then set by set ---- */
 
-/* Visits the parts of all blocks of a set: counts those of each piece, of so many element blocks, and their items, or fills what is
- * behind part[] and item[]. */
+/* Visits the parts of all blocks of a set: counts those of each piece, of so many element blocks, and their items, or fills what
+ * is behind part[] and item[]. */
 static void parts_visit(const abut_set_plan *s, size_t blocks, layout *l, size_t *part, size_t *item, int fill)
 {
     const size_t items = 2 * blocks;
@@ -161,7 +162,8 @@ static void all_parts_visit(const abut_gpu_operator *A, const abut_gpu_lasting *
     const abut_set_plan *s = A->pattern.plan->set;
     parts_visit(s, ABUT_PAIRS * A->at_once, l, part, item, fill);
     for (int k = 0; k < A->lasting; k++)
-        parts_visit(&s[1 + k], abut_packed_size(more[k].corners) / 9 * more[k].n, l, part + A->n_pieces + k, item + A->n_pieces + k, fill);
+        parts_visit(&s[1 + k], abut_packed_size(more[k].corners) / 9 * more[k].n, l, part + A->n_pieces + k,
+                    item + A->n_pieces + k, fill);
 }
 
 static abut_status parts_make(abut_gpu_operator *A, const abut_gpu_lasting *more, layout *l, abut_err *err)

@@ -1,5 +1,5 @@
-/* Springs (energy/spring.h) and attachments (energy/attachment.h) on a machine.  Vectors are the machine's, [3 nv] in the order of
- * the model's nodes. */
+/* Springs (energy/spring.h) and attachments (energy/attachment.h) on a machine.  Vectors are the machine's, [3 nv] in the order
+ * of the model's nodes. */
 #ifndef ABUT_GPU_TIES_H
 #define ABUT_GPU_TIES_H
 
@@ -25,7 +25,8 @@ typedef struct abut_gpu_ties {
 ABUT_MUST_USE abut_status abut_gpu_ties_init(abut_gpu_ties *t, abut_queue *q, const abut_model *m, abut_err *err);
 void abut_gpu_ties_clear(abut_gpu_ties *t);
 
-/** out[k] = the energy of set k at z, J; those of sets without elements are left.  out: the machine's.  Leaves the forces at z. */
+/** out[k] = the energy of set k at z, J; those of sets without elements are left.  out: the machine's.  Leaves the forces at z.
+ * */
 ABUT_MUST_USE abut_status abut_gpu_ties_energy(abut_gpu_ties *t, const double *z, double *out, abut_err *err);
 /** g += scale dE/dx at z; z NULL: with the forces that were left last. */
 ABUT_MUST_USE abut_status abut_gpu_ties_gradient(abut_gpu_ties *t, const double *z, double scale, double *g, abut_err *err);

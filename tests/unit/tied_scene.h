@@ -1,5 +1,5 @@
-/* A scene of everything that a device takes besides contact: a box, a net of rods over it, a sheet, attachments between them and to
- * a point, springs, damping. */
+/* A scene of everything that a device takes besides contact: a box, a net of rods over it, a sheet, attachments between them and
+ * to a point, springs, damping. */
 #ifndef ABUT_TESTS_TIED_SCENE_H
 #define ABUT_TESTS_TIED_SCENE_H
 
