@@ -2,12 +2,12 @@
 #include "check.h"
 #include "scene_world.h"
 
-/* Nodes of a ball of 20 tets of order 2 whose upper part has been moved down on a floor; contact has n segments on a side of a face. */
+/* Nodes of a ball of 20 tets of order 2 whose upper part has been moved down on a floor; contact has n segments on a side. */
 static double *pressed(int n, int32_t *nodes)
 {
     world w;
-    world_scene(&w, "{time: {step: 1 s, scheme: quasi-static}, gravity: [0, 0, 0], tolerance: 1e-8 m/s, contact: {dhat: 0.2 mm},\n"
-                " materials: {m: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.4}},\n"
+    world_scene(&w, "{time: {step: 1 s, scheme: quasi-static}, gravity: [0, 0, 0], tolerance: 1e-8 m/s,\n"
+                " contact: {dhat: 0.2 mm}, materials: {m: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.4}},\n"
                 " objects: {ball: {generate: {ball: {radius: 0.1, divisions: 1}}, order: 2, proxy: {segments: %d},\n"
                 "           translate: [0, 0.1003, 0]}, floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}},\n"
                 " motion: [{select: {object: ball, relative-box: [[0, 0.6, 0], [1, 1, 1]]}, translate: [0, -0.02, 0]}]}\n", n);
