@@ -18,6 +18,7 @@ mkdir -p "$out"
 [[ $out == /* ]] || out=$PWD/$out
 "$python" -c 'import numpy' 2> /dev/null || { echo "high-order-error: skipped, no numpy for $python"; exit 0; }
 . pipelines/advance.sh
+step_options=(--with forces,energies)
 error() { "$python" pipelines/high_order_error.py "$@"; }
 
 # The columns of the .tsv; `role` is run or reference.
@@ -27,7 +28,7 @@ columns=$'case\trole\torder\tcells\tunknowns\tsegments\tfirst\tsecond\ttriangles
 
 # The row of one run, or nothing and a message where it has no figures.
 one() { # case, role, order, cells, unknowns
-    local run=$out/$1-p$3-$4 steps=0 all=0 verdict=valid figures with=forces,energies
+    local run=$out/$1-p$3-$4 steps=0 all=0 verdict=valid figures
     error scene "$1" "$3" "$4" "$out" > "$run.yaml"
     "$bin/mesh-prep" -q -j 1 "$run.yaml" -o "$run.abut" 2> "$run.log" ||
         { echo "high-order-error: $1, order $3, $4 cells: $(tail -n 1 "$run.log")" >&2; return 1; }
