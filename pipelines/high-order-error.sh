@@ -6,13 +6,14 @@
 #   UNKNOWNS=8000       largest system of a run; the reference of a case has at least twice as many as its largest run
 #   BUDGET=300          seconds of processor time for each run: where they do not suffice, its row says how far it came
 #   SEGMENTS=6          twist: divisions of a coarse cell that contact sees; meshes have 1 to that many cells for it
+#   DEPTH=0.01          hertz: how far a plate presses, m; another one wants RESULTS of its own
 #   RESULTS=out/high-order-error/results   .tsv, .md and .svg; runs that the .tsv has are not made again, unless FRESH=1
 #   OUT=out/high-order-error               scenes, reports, messages
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${BIN:-bin} out=${OUT:-out/high-order-error} budget=${BUDGET:-300} unknowns=${UNKNOWNS:-8000} python=${PYTHON:-/usr/bin/python3}
 results=${RESULTS:-$out/results}
-export SEGMENTS=${SEGMENTS:-6}
+export SEGMENTS=${SEGMENTS:-6} DEPTH=${DEPTH:-0.01}
 mkdir -p "$out"
 [[ $bin == /* ]] || bin=$PWD/$bin
 [[ $out == /* ]] || out=$PWD/$out

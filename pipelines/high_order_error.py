@@ -39,7 +39,8 @@ motion:
   - {select: {object: bars, box: [[-2, 1.9999, -1], [2, 3, 1]]}, rotate: {axis: [0, 1, 0], rate: 15 deg/s, center: [0, 0, 0]}}
   - {select: {object: bars, box: [[-2, -3, -1], [2, -1.9999, 1]]}, rotate: {axis: [0, 1, 0], rate: -15 deg/s, center: [0, 0, 0]}}
 """
-YOUNG, POISSON, DEPTH, DHAT = 1e6, 0.3, 0.01, 1e-4      # of a ball of radius 1 m between two plates
+YOUNG, POISSON, DHAT = 1e6, 0.3, 1e-4               # of a ball of radius 1 m between two plates
+DEPTH = float(os.environ.get("DEPTH", "0.01"))
 PLATE = 1 + 1.1 * DHAT                                  # where they start
 HERTZ = """abut: 1
 time: {step: 1 s, scheme: quasi-static, end: 1 s}

@@ -4,10 +4,11 @@ import collections
 import math
 import os
 import sys
+import textwrap
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__))]
 import curves  # noqa: E402
-from high_order_error import DEPTH, finite_ball_force, hertz_force  # noqa: E402
+from high_order_error import DEPTH, DHAT, finite_ball_force, hertz_force  # noqa: E402
 
 Run = collections.namedtuple("Run", "order cells unknowns triangles iterations seconds errors verdict")
 LEVELS = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003)
@@ -22,11 +23,10 @@ five equilibria, and the bars touch: contact of a body with itself. A mesh has *
 meshes have one contact surface of %(segments)d segments to a coarse cell, so that their errors are those of the tets. Both are relative to
 the reference: order %(order)d, %(cells)d cells, %(unknowns)d unknowns, torque %(first).6g Nm, energy %(second).6g J."""),
     "hertz": ("A ball between two plates (Hertz)", ("force", "pressure"), """\
-A ball of 1 m between rigid plates that come %(depth)g m nearer to its centre each, so that the contact has a tenth of its radius. Meshes
-have *cells* cells over the diameter, ten times finer at the plates than in the middle of the ball's surface for 8 cells; contact has
-the nodes of the surface as its vertices. dhat is a hundredth of the depth: plates begin to act that much earlier, so d of F(d) = 4/3 E*
-sqrt(R) d^1.5 is the depth and the mean gap of the vertices that touch, weighed by their forces. Error of the force: of F / F(d), relative
-to the reference: order %(order)d, %(cells)d cells, %(unknowns)d unknowns, F / F(d) = %(first).4f. Hertz's formula is that of a half-space:
+A ball of 1 m between rigid plates that come %(depth)g m nearer to its centre each, so that the radius of contact is %(contact).2g m. Meshes
+have *cells* cells over the diameter, finer at the plates; contact has the nodes of the surface as its vertices. Plates act from dhat
+= %(dhat)g m on, so d of F(d) = 4/3 E* sqrt(R) d^1.5 is the depth and the mean gap of the vertices that touch, weighed by their forces.
+Error of the force: of F / F(d), relative to the reference: order %(order)d, %(cells)d cells, %(unknowns)d unknowns, F / F(d) = %(first).4f. Hertz's formula is that of a half-space:
 with the displacement that the load on the other side causes at a distance of 2 R (Boussinesq) theory has %(theory).4f. Error of the
 pressure: L2 norm on the surface, relative to that of Hertz's p0 sqrt(1 - r^2/a^2), p0 = 3 F(d)/(2 pi a^2), a = sqrt(R d); the pressure is
 the field of the order of the tets whose loads are the contact forces of the nodes. Theory itself is off by a few percent there."""),
@@ -96,8 +96,8 @@ def orders(runs):
 
 def section(case, finest, runs):
     title, names, text = TITLES[case]
-    known = dict(finest or {}, depth=DEPTH, theory=finite_ball_force(DEPTH) / hertz_force(DEPTH))
-    out = ["## " + title, "", text % known, ""]
+    known = dict(finest or {}, depth=DEPTH, dhat=DHAT, contact=math.sqrt(DEPTH), theory=finite_ball_force(DEPTH) / hertz_force(DEPTH))
+    out = ["## " + title, "", textwrap.fill(text % known, 130, break_on_hyphens=False), ""]
     timed = case != "ball"
     out += ["| order | cells | unknowns | %serror: %s | %s |" % ("triangles | Newton its | s | " if timed else "", *names)
             + (" verdict |" if timed else ""), "|---" * (9 if timed else 5) + "|"]
@@ -106,8 +106,10 @@ def section(case, finest, runs):
         out.append("| P%d | %d | %d | %s%.3g | %.3g |" % (r.order, r.cells, r.unknowns, solved, *r.errors)
                    + (" %s |" % r.verdict if timed else ""))
     fitted = [(k, [rate(of, i) for i in range(2)]) for k, of in orders(runs)]
-    out += ["", "Rates in cells (least squares over the last three meshes): " + "; ".join(
-        "P%d %s" % (k, ", ".join("%s %.2f" % (n, r) for n, r in zip(names, both))) for k, both in fitted if both[0] is not None) + "."]
+    rates = "; ".join("P%d %s" % (k, ", ".join("%s %.2f" % (n, r) for n, r in zip(names, both)))
+                      for k, both in fitted if both[0] is not None)
+    if rates:
+        out += ["", textwrap.fill("Rates in cells (least squares over the last three meshes): %s." % rates, 130)]
     for what, unit in (("unknowns", "Unknowns"), ("seconds", "Seconds")) if timed else (("unknowns", "Unknowns"),):
         out += ["", "| %s for an error of the %s of | %s |" % (unit, names[0], " | ".join("%g" % v for v in LEVELS)),
                 "|---" * (len(LEVELS) + 1) + "|"]
