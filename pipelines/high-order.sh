@@ -67,7 +67,7 @@ incremental potential contact) with generated meshes (`pipelines/scenes/high-ord
 ccd-check` for the processor time given to it (`BUDGET`). A scene that was cut short has run its start only.
 
 - *Seconds*: processor time of one thread, a step and all steps that were made. Published seconds are wall-clock time of the whole
-  run with 16 threads of two Xeon Platinum 8268. Bodies of the figure and of the last six rows are stand-ins and compare in kind alone.
+  run with 16 threads of two Xeon Platinum 8268. Figure, bolt, compactor's body and lattice are stand-ins and compare in kind alone.
 - *Triangles* are those of contact, obstacles included.
 - *Memory*: the largest resident set of a step, the program included, and what that is for each tet. None is published.
 - *Outcome*: beam: where the mean of its upper corners is at the end. Ball: height of its centre after the first bounce, and how far
