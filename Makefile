@@ -48,7 +48,7 @@ GL       := $(shell pkg-config --exists egl gl 2>/dev/null && echo yes)
 LIBS     := -lcholmod -lamd -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm
 GL_LIBS  := $(if $(GL),$(shell pkg-config --libs egl gl))
 
-TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage export $(if $(GL),picture)
+TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage export watch $(if $(GL),picture)
 LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/picture/draw_gl.c tools/picture.c $(if $(GPU),lib/gpu/no_cuda.c) $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c lib/*/*/*.c formats/*/*.c abut/*.c tools/*.c tools/*/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
 AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c)) $(patsubst tests/preload/%.c,$B/tests/%.so,$(wildcard tests/preload/*.c))
@@ -91,6 +91,9 @@ $B/installed/libabut.so.$(VERSION): $(patsubst %.h,$B/%.o,$(filter-out %/element
 $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $(if $(filter $(HOT),$<),$(OPT_HOT)) -c $< -o $@
+
+# the page of export --html is made of files that this object embeds
+$B/formats/html/assets.o: $(wildcard formats/html/*.html formats/html/*.css formats/html/*.js formats/html/viewer/*.js)
 
 # products of factors: a multiplication and an addition in one instruction where the processor has it
 $B/lib/sparse/own/factor.o $B/lib/sparse/own/factor_single.o: ALL_C += -ffp-contract=fast

@@ -32,10 +32,12 @@ memory() {
         END { if (most && tets) printf "%.0f, %.3g\n", most / 1e6, most / 1e3 / tets; else print "-" }' "$1"
 }
 
-row() { # name, arguments, published: tets, triangles, seconds
+row() { # name, arguments of mesh-prep [-- of step], published: tets, triangles, seconds
     local run all sizes triangles verdict outcome n its sec total args
     run=$(place "$1")
-    read -ra args <<< "${2//@OUT@/$out}"
+    step_options=()
+    [[ $2 != *' -- '* ]] || read -ra step_options <<< "${2#* -- }"
+    read -ra args <<< "$(sed 's/ -- .*//' <<< "${2//@OUT@/$out}")"
     if ! nice -n 15 "$bin/mesh-prep" --explain -j 1 "pipelines/scenes/high-order/${args[0]}" "${args[@]:1}" -o "$run.abut" 2> "$run.log"
     then
         echo "| $1 | | $3 | | $4 | | | | | $5 | | | refused: $({ grep -m 1 '^mesh-prep' "$run.log" || tail -n 1 "$run.log"; } | tr '|' ',') |"

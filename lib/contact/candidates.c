@@ -13,11 +13,12 @@ abut_status abut_candidates_check(const abut_collmesh *cm, const double *y, abut
 {
     assert(cm);
     const size_t n = 3 * (size_t)cm->nc;
-    size_t bad = n;
-    #pragma omp parallel for schedule(static) reduction(min : bad) if (n >= ABUT_PAR_MIN)
-    for (size_t i = 0; i < n; i++)
-        if (!(fabs(y[i]) <= DBL_MAX / 16) && i < bad) bad = i;
-    if (bad == n) return ABUT_OK;
+    size_t bad = 0;
+    int any = 0;
+    #pragma omp parallel for simd schedule(static) reduction(| : any) if (parallel : n >= ABUT_PAR_MIN)
+    for (size_t i = 0; i < n; i++) any |= !(fabs(y[i]) <= DBL_MAX / 16);
+    if (!any) return ABUT_OK;
+    while (fabs(y[bad]) <= DBL_MAX / 16) bad++;
     return abut_fail(err, ABUT_E_GEOM, "candidates: %s has a coordinate of %g m, want a finite one",
                      abut_collmesh_words(cm, &(int32_t){ (int32_t)(bad / 3) }, 1, (char[ABUT_NODES_WORDS]){ 0 }), y[bad]);
 }
@@ -92,20 +93,25 @@ static void drop_passing(const abut_collmesh *cm, abut_stencil kind, abut_pair_l
     list->n = kept;
 }
 
+void abut_candidates_drop_passing(const abut_collmesh *cm, abut_candidates *out)
+{
+    if (!cm->model->bodies_meet || cm->model->bodies_meet[0]) return;
+    drop_passing(cm, ABUT_PT, &out->vt), drop_passing(cm, ABUT_EE, &out->ee);
+    drop_passing(cm, ABUT_PE, &out->ve), drop_passing(cm, ABUT_PP, &out->vv);
+}
+
 static abut_status find(const abut_collmesh *cm, const abut_motion *m, abut_candidate_search *s, abut_candidates *out,
                         abut_err *err)
 {
     lists_empty(out);
     abut_status rc = abut_candidates_check(cm, m->y0, err);
     if (!rc && m->y1) rc = abut_candidates_check(cm, m->y1, err);
+    if (!rc && m->y2) rc = abut_candidates_check(cm, m->y2, err);
     if (!rc) rc = names_make(cm, s, err);
     if (!rc) rc = abut_broad_init(&s->broad, m, err);
     if (!rc) rc = search(cm, s, out, err);
     if (rc) lists_empty(out);
-    if (cm->model->bodies_meet && !cm->model->bodies_meet[0]) {
-        drop_passing(cm, ABUT_PT, &out->vt), drop_passing(cm, ABUT_EE, &out->ee);
-        drop_passing(cm, ABUT_PE, &out->ve), drop_passing(cm, ABUT_PP, &out->vv);
-    }
+    abut_candidates_drop_passing(cm, out);
     return rc;
 }
 
@@ -127,6 +133,14 @@ abut_status abut_candidates_around(const abut_collmesh *cm, const double *y0, co
 {
     abut_motion m = motion(cm, y0, y1, reach, fixed);
     m.anywhere = 1;
+    return find(cm, &m, &out->search, out, err);
+}
+
+abut_status abut_candidates_between(const abut_collmesh *cm, const double *y0, const double *y1, const double *y2, double reach,
+                                    const uint8_t *fixed, abut_candidates *out, abut_err *err)
+{
+    abut_motion m = motion(cm, y0, y1, reach, fixed);
+    m.y2 = y2;
     return find(cm, &m, &out->search, out, err);
 }
 

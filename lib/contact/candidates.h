@@ -111,6 +111,17 @@ ABUT_MUST_USE abut_status abut_candidates_find(const abut_collmesh *cm, const do
 /** The same for vertices each of which is anywhere in the box of its line: many more pairs. */
 ABUT_MUST_USE abut_status abut_candidates_around(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                                  const uint8_t *fixed, abut_candidates *out, abut_err *err);
+/** abut_candidates_find for every motion that ends between y1 and y2, each coordinate by itself: what it finds for one of them is
+ * among these. */
+ABUT_MUST_USE abut_status abut_candidates_between(const abut_collmesh *cm, const double *y0, const double *y1, const double *y2,
+                                                  double reach, const uint8_t *fixed, abut_candidates *out, abut_err *err);
+/** More ends for `out`, which that function has made with the same y0, reach and fixed, and for ends that only vertices with a 1
+ * may leave now: adds their pairs.
+ * changed[nc]  0 or 1
+ * On failure out has to be made again. */
+ABUT_MUST_USE abut_status abut_candidates_extend(const abut_collmesh *cm, const double *y0, const double *y1, const double *y2,
+                                                 double reach, const uint8_t *fixed, const uint8_t *changed,
+                                                 abut_candidates *out, abut_err *err);
 /** abut_candidates_find with trees that several lists share; out is left as it is when this function has made it for the same
  * y0, y1 and reach.  Serves one collision mesh, one set of fixed vertices. */
 ABUT_MUST_USE abut_status abut_candidates_again(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
@@ -121,6 +132,9 @@ ABUT_MUST_USE abut_status abut_candidates_again(const abut_collmesh *cm, const d
 ABUT_MUST_USE abut_status abut_candidates_few(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                               const uint8_t *fixed, size_t most, abut_candidate_search *kept,
                                               abut_candidates *out, int *too_many, abut_err *err);
+
+/** Leaves out the pairs of bodies that pass through each other (abut_collmesh_passes). */
+void abut_candidates_drop_passing(const abut_collmesh *cm, abut_candidates *out);
 
 void abut_candidate_search_clear(abut_candidate_search *s);
 void abut_candidates_clear(abut_candidates *c);

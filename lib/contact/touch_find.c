@@ -9,7 +9,10 @@ void abut_touch_search_clear(abut_touch_search *s)
 {
     abut_candidates_clear(&s->cand);
     abut_pairs_clear(&s->pairs);
+    abut_repeated_search_clear(&s->motions);
     abut_arena_clear(&s->scratch);
+    free(s->start.y);
+    free(s->start.held);
     free(s->fixed);
     free(s->node);
     free(s->b);
@@ -179,18 +182,43 @@ static abut_status append_plane(abut_touch_search *s, const abut_touch_step *ste
     return append(s, step, one, above, c, out, err);
 }
 
-/* ---- near ---- */
+/* ---- the start ---- */
 
+static abut_status reserve(abut_touch_search *s, const abut_collmesh *cm, abut_err *err)
+{
+    const size_t n3 = 3 * (size_t)cm->nc, nv = (size_t)cm->model->nv;
+    struct abut_touch_start *start = &s->start;
+    if (s->fixed && start->n3 == n3 && start->nv == nv) return ABUT_OK;
+    abut_touch_search_clear(s);
+    *start = (struct abut_touch_start){ malloc((n3 + 1) * sizeof *start->y), -1, malloc(nv + 1), n3, nv, 0 };
+    s->fixed = malloc((size_t)cm->nc + 1);
+    if (start->y && start->held && s->fixed) return ABUT_OK;
+    abut_touch_search_clear(s);
+    return abut_fail(err, ABUT_E_NOMEM, "contacts of %d vertices", cm->nc);
+}
+
+/* What is kept of another start is forgotten. */
 static abut_status begin(abut_touch_search *s, const abut_touch_step *step, abut_err *err)
 {
     const abut_collmesh *cm = step->cm;
-    uint8_t *grown = realloc(s->fixed, (size_t)cm->nc + 1);
-    if (!grown) return abut_fail(err, ABUT_E_NOMEM, "contacts of %d vertices", cm->nc);
-    s->fixed = grown;
+    struct abut_touch_start *start = &s->start;
+    abut_status rc = reserve(s, cm, err);
+    if (rc) return rc;
+    if (start->known && !memcmp(start->y, step->y, start->n3 * sizeof *step->y) &&
+        !memcmp(start->held, step->held, start->nv))
+        return ABUT_OK;
+    start->known = 0;
+    memcpy(start->y, step->y, start->n3 * sizeof *step->y);
+    memcpy(start->held, step->held, start->nv);
+    start->reach = -1;
     for (int32_t v = 0; v < cm->nc; v++) s->fixed[v] = (uint8_t)is_fixed(cm, step->held, v);
-    const abut_status rc = abut_pairs_check(cm, step->y, err);
-    return rc ? rc : make_room(s, cm, err);
+    rc = abut_pairs_check(cm, step->y, err);
+    if (!rc) rc = make_room(s, cm, err);
+    start->known = !rc;
+    return rc;
 }
+
+/* ---- near ---- */
 
 /* The height of v above a half-space, less its thickness. */
 static double plane_height(const abut_collmesh *cm, const double *y, int32_t v, int32_t plane)
@@ -253,8 +281,11 @@ abut_status abut_touch_find_near(abut_touch_search *s, const abut_touch_step *st
     wide.nh = 0;
     s->opening = 0;
     abut_status rc = begin(s, step, err);
-    if (!rc) rc = abut_candidates_find(cm, step->y, NULL, reach, s->fixed, &s->cand, err);
-    if (!rc) rc = abut_pairs_find(&seen, &s->cand, step->y, s->fixed, &s->pairs, err);
+    if (!rc && s->start.reach != reach) {
+        rc = abut_candidates_find(cm, step->y, NULL, reach, s->fixed, &s->cand, err);
+        if (!rc) rc = abut_pairs_find(&seen, &s->cand, step->y, s->fixed, &s->pairs, err);
+        s->start.reach = rc ? -1 : reach;
+    }
     for (size_t i = 0; i < s->pairs.n && !rc; i++) {
         abut_touch c = { .key = { .kind = s->pairs.kind[i], .plane = -1 } };
         const double gap = abut_pairs_gap(cm, &s->pairs, i) - step->reserve;
@@ -290,6 +321,16 @@ static void place(const abut_touch_step *step, const double *y1, const abut_impa
             z[i + d] = step->y[i + d] + hit->toi * (y1[i + d] - step->y[i + d]);
 }
 
+/* Of the hits those that a search for this motion alone would find; returns how many. */
+static size_t keep_candidates(const abut_collmesh *cm, const double *y, const double *y1, abut_impact *hit, size_t n)
+{
+    size_t kept = 0;
+    const abut_candidate_test of = n ? abut_candidate_test_of(cm, y, y1, 0) : (abut_candidate_test){ .rounding = 0 };
+    for (size_t i = 0; i < n; i++)
+        if (hit[i].plane >= 0 || abut_candidate_test_has(&of, hit[i].kind, hit[i].vert)) hit[kept++] = hit[i];
+    return kept;
+}
+
 abut_status abut_touch_find_hits(abut_touch_search *s, const abut_touch_step *step, const double *y1, int round,
                                  abut_touching *out, size_t *n, abut_err *err)
 {
@@ -298,12 +339,13 @@ abut_status abut_touch_find_hits(abut_touch_search *s, const abut_touch_step *st
     abut_impact *hit;
     *n = 0;
     abut_status rc = begin(s, step, err);
-    if (!rc) rc = abut_candidates_find(cm, step->y, y1, 0, s->fixed, &s->cand, err);
+    if (!rc) rc = abut_repeated_search_find(&s->motions, cm, step->y, y1, s->fixed, ABUT_TOUCH_REACH * step->reserve, err);
     const abut_mark mark = abut_arena_mark(&s->scratch);
     double *z = ABUT_ROOM(&s->scratch, double, 3 * (size_t)cm->nc + 1);
     if (!rc && !z) rc = abut_fail(err, ABUT_E_NOMEM, "contacts of %d vertices", cm->nc);
     if (!rc)
-        rc = abut_impacts_all(cm, &s->cand, step->y, y1, ABUT_TOUCH_SLACK, 1, s->fixed, &hit, n, &s->scratch, err);
+        rc = abut_impacts_all(cm, &s->motions.wide, step->y, y1, ABUT_TOUCH_SLACK, 1, s->fixed, &hit, n, &s->scratch, err);
+    if (!rc) *n = keep_candidates(cm, step->y, y1, hit, *n);
     for (size_t i = 0; i < *n && !rc; i++) {
         abut_touch c = { .key = { .toi = hit[i].toi, .round = (int16_t)round } };
         if (hit[i].plane >= 0) {

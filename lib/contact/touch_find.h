@@ -15,6 +15,7 @@
 
 #include "contact/impacts.h"
 #include "contact/pairs.h"
+#include "contact/repeated_search.h"
 #include "contact/touching.h"
 
 /* Near contacts are looked for up to this many reserves beyond the reserve itself. */
@@ -35,10 +36,17 @@ typedef struct abut_touch_step {
 
 /* What a search keeps for the next one of the same collision mesh.  Zero-filled is empty.  Leaves no trace in the results. */
 typedef struct abut_touch_search {
-    abut_candidates cand;
-    abut_pairs pairs;
+    abut_candidates cand;       /* near at the start */
+    abut_pairs pairs;           /* of those the nearest features */
+    abut_repeated_search motions;   /* what may meet on the way */
     abut_arena scratch;
     size_t opening;             /* near contacts of the last search that were within the reserve at the start */
+    struct abut_touch_start {   /* what `pairs` and `fixed` are of */
+        double *y, reach;       /* [3 nc] m; m: of the pairs, below 0: there are none yet */
+        uint8_t *held;          /* [nv] */
+        size_t n3, nv;
+        int known;              /* 0: they are not */
+    } start;
     uint8_t *fixed;             /* [nc] vertices of nodes that are held, all of them */
     int32_t *node;              /* nodes of one contact, and their coefficients */
     double *b;

@@ -24,10 +24,13 @@ typedef struct abut_pair_budget {
 typedef struct abut_motion {
     size_t nv;
     const double *y0, *y1;  /* [3 nv] m, finite, below DBL_MAX / 16; y1 NULL: at rest */
+    const double *y2;       /* [3 nv] m or NULL: vertices end anywhere between y1 and y2, each coordinate by itself */
     double reach;           /* m, >= 0: pairs that come this close are asked for */
     const double *xi;       /* [nv] m thickness of each vertex, the same for all of a primitive, or NULL: 0; a pair has the mean
                              * of its two */
     const uint8_t *fixed;   /* [nv] or NULL: primitives of such vertices alone are not paired with each other */
+    const uint8_t *changed; /* [nv] or NULL.  Vertices whose boxes this motion makes larger: those of others, and the trees but
+                             * for these vertices, are those of the search before; what is found has all pairs of theirs */
     abut_pair_budget *budget;   /* NULL: any number of pairs */
     int anywhere;           /* a vertex may be anywhere in the box of its motion at any time, and not where the others say */
 } abut_motion;
@@ -66,5 +69,11 @@ void abut_broad_trees_free(abut_broad_trees **trees);
 ABUT_MUST_USE abut_status abut_broad_pairs(const abut_broad_phase *s, const abut_prims *a, abut_broad_trees **ta,
                                               const abut_prims *b, abut_broad_trees **tb, abut_pair_list *out,
                                               abut_err *err);
+
+/** What abut_broad_init says that positions during the motion may be off, m. */
+double abut_broad_rounding_of(const abut_motion *m);
+/** Whether abut_broad_pairs finds the pair of the primitives v[ka] and v[ka ..] of kb vertices for m, where a search for ends
+ * between some y1 and y2, those of m among them, has found it.  rounding: that of m. */
+int abut_broad_finds(const abut_motion *m, double rounding, int ka, int kb, const int32_t *v);
 
 #endif

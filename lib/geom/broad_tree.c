@@ -19,11 +19,11 @@
 
 /* ---- boxes of vertices ---- */
 
-/* Boxes of n <= SOME vertices from the first-th on; returns the largest coordinate. */
+/* box[n]: of n <= SOME vertices from the first-th on; returns the largest coordinate. */
 ABUT_SIMD
 static double some_fill(const abut_motion *m, size_t first, size_t n, float (*box)[ABUT_ROWS])
 {
-    const double *p = m->y0 + 3 * first, *q = m->y1 ? m->y1 + 3 * first : p;
+    const double *p = m->y0 + 3 * first, *q = m->y1 ? m->y1 + 3 * first : p, *z = m->y2 ? m->y2 + 3 * first : NULL;
     double row[6][SOME], pad[SOME], big = 0;
     float out[6][SOME];
     for (size_t i = 0; i < n; i++) pad[i] = 0.5 * m->reach + (m->xi ? 0.5 * m->xi[first + i] : 0);
@@ -32,12 +32,16 @@ static double some_fill(const abut_motion *m, size_t first, size_t n, float (*bo
             double one[6];
             abut_broad_vertex_rows(p[3 * i + (size_t)d], q[3 * i + (size_t)d], pad[i], one);
             for (int k = 0; k < 6; k++) row[k][i] = one[k];
+            if (z) {
+                abut_broad_vertex_rows(p[3 * i + (size_t)d], z[3 * i + (size_t)d], pad[i], one);
+                for (int k = 0; k < 6; k++) one[k] = row[k][i] = abut_min(one[k], row[k][i]);
+            }
             big = abut_max(big, abut_max(fabs(one[4]), fabs(one[5])));
         }
         for (int k = 0; k < 6; k++) {
             #pragma omp simd
             for (size_t i = 0; i < n; i++) out[k][i] = abut_broad_below(row[k][i]);
-            for (size_t i = 0; i < n; i++) box[first + i][3 * k + d] = out[k][i];
+            for (size_t i = 0; i < n; i++) box[i][3 * k + d] = out[k][i];
         }
     }
     return big;
@@ -55,11 +59,61 @@ abut_status abut_broad_init(abut_broad_phase *a, const abut_motion *m, abut_err 
     double most = 0;
     #pragma omp parallel for schedule(static) reduction(max : most) if (m->nv >= ABUT_PAR_MIN)
     for (size_t b = 0; b < (m->nv + SOME - 1) / SOME; b++) {
-        const size_t left = m->nv - b * SOME;
-        most = abut_max(most, some_fill(m, b * SOME, left < SOME ? left : SOME, a->box));
+        const size_t left = m->nv - b * SOME, n = left < SOME ? left : SOME;
+        if (m->changed && !memchr(m->changed + b * SOME, 1, n)) continue;
+        most = abut_max(most, some_fill(m, b * SOME, n, a->box + b * SOME));
     }
-    a->rounding = abut_broad_rounding(most);
+    const double rounding = abut_broad_rounding(most);
+    a->rounding = m->changed ? abut_max(a->rounding, rounding) : rounding;
     return ABUT_OK;
+}
+
+/* What some_fill returns. */
+ABUT_SIMD
+static double some_largest(const abut_motion *m, size_t first, size_t n)
+{
+    const double *p = m->y0 + 3 * first, *q = m->y1 ? m->y1 + 3 * first : p;
+    double big = 0;
+    for (size_t i = 0; i < 3 * n; i++) {
+        double one[6];
+        abut_broad_vertex_rows(p[i], q[i], 0.5 * m->reach + (m->xi ? 0.5 * m->xi[first + i / 3] : 0), one);
+        big = abut_max(big, abut_max(fabs(one[4]), fabs(one[5])));
+    }
+    return big;
+}
+
+double abut_broad_rounding_of(const abut_motion *m)
+{
+    double most = 0;
+    assert(!m->y2);
+    #pragma omp parallel for schedule(static) reduction(max : most) if (m->nv >= ABUT_PAR_MIN)
+    for (size_t b = 0; b < (m->nv + SOME - 1) / SOME; b++) {
+        const size_t left = m->nv - b * SOME;
+        most = abut_max(most, some_largest(m, b * SOME, left < SOME ? left : SOME));
+    }
+    return abut_broad_rounding(most);
+}
+
+int abut_broad_finds(const abut_motion *m, double rounding, int ka, int kb, const int32_t *v)
+{
+    float box[2][ABUT_ROWS], one[1][ABUT_ROWS];
+    double p[12];
+    assert(ka + kb <= 4);
+    for (int i = 0; i < ka + kb; i++) {
+        float *of = box[i >= ka];
+        (void)some_fill(m, (size_t)v[i], 1, one);
+        if (i == 0 || i == ka) memcpy(of, one[0], sizeof one[0]);
+        else abut_broad_rows_min(of, one[0]);
+        memcpy(p + 3 * i, m->y0 + 3 * (size_t)v[i], 3 * sizeof *p);
+    }
+    for (int r = 0; r < ABUT_ROWS; r++) box[1][r] = -box[1][r];
+    if (!abut_broad_paths_meet(box[0], 1, 0, box[1])) return 0;
+    const double times = m->anywhere ? INFINITY : ABUT_BROAD_TIMES;
+    const float gap2 = abut_broad_gap2(box[0], 1, 0, box[1]), span2 = abut_broad_span2(box[0], 1, 0, box[1]);
+    if (abut_broad_far(gap2, span2, abut_broad_times2(times))) return 0;
+    const double xi = m->xi ? 0.5 * (m->xi[v[0]] + m->xi[v[ka]]) : 0;
+    const double need = abut_broad_need(m->reach, xi, rounding, abut_broad_times(times), span2);
+    return !abut_broad_apart(abut_broad_slab(ka, kb, p, 1, 0), need);
 }
 
 void abut_broad_clear(abut_broad_phase *a)
@@ -69,20 +123,6 @@ void abut_broad_clear(abut_broad_phase *a)
 }
 
 /* ---- trees ---- */
-
-/* low = the smaller of both, row by row. */
-INLINE void rows_min(float *restrict low, const float *restrict box)
-{
-    #pragma omp simd
-    for (int r = 0; r < 16; r++) low[r] = abut_minf(box[r], low[r]);
-    for (int r = 16; r < ABUT_ROWS; r++) low[r] = abut_minf(box[r], low[r]);
-}
-
-INLINE void prim_box(const abut_broad_phase *s, const int32_t *v, int k, float box[ABUT_ROWS])
-{
-    memcpy(box, s->box[v[0]], sizeof s->box[0]);
-    for (int i = 1; i < k; i++) rows_min(box, s->box[v[i]]);
-}
 
 /* Largest extent at the start. */
 static float extent(const float *box)
@@ -105,7 +145,7 @@ static float large_extent(const abut_broad_phase *s, const abut_prims *p)
     const size_t stride = p->n / SAMPLE + 1;
     size_t m = 0;
     for (size_t i = 0; i < p->n; i += stride) {
-        prim_box(s, p->vert + (size_t)p->k * i, p->k, box);
+        abut_broad_prim_box(s, p->vert + (size_t)p->k * i, p->k, box);
         e[m++] = extent(box);
     }
     qsort(e, m, sizeof *e, compare_floats);
@@ -169,7 +209,7 @@ static void keys_fill(const abut_broad_phase *s, const abut_prims *p, abut_key *
         const int32_t *v = p->vert + (size_t)p->k * i;
         float box[ABUT_ROWS];
         int still = s->m.fixed != NULL;
-        prim_box(s, v, p->k, box);
+        abut_broad_prim_box(s, v, p->k, box);
         for (int k = 0; k < p->k && still; k++) still = s->m.fixed[v[k]] != 0;
         sort[i] = (uint8_t)((still ? ABUT_STILL : ABUT_MOVING) + (extent(box) > large));
         key[i].id = (int32_t)i;
@@ -220,8 +260,8 @@ INLINE double pack_of_kind(const abut_broad_phase *s, int k, size_t n, struct pa
     for (int r = 0; r < ABUT_ROWS; r++) low[r] = INFINITY;
     for (size_t l = 0; l < n; l++) {
         const int32_t v[3] = { p->vert[0][l], p->vert[1][l], p->vert[2][l] };
-        prim_box(s, v, k, box);
-        rows_min(low, box);
+        abut_broad_prim_box(s, v, k, box);
+        abut_broad_rows_min(low, box);
         #pragma omp simd
         for (size_t r = 0; r < 8; r++) sum[r] += box[r];
         for (size_t r = 0; r < ABUT_ROWS; r++) p->f[r][l] = box[r];
@@ -268,15 +308,25 @@ static void nodes_fill(struct tree *t)
     }
 }
 
-/* New boxes for all packs, which keep their primitives; returns how loose they are. */
-static double tree_fit(const abut_broad_phase *s, int k, struct tree *t)
+static int has_changed(const uint8_t *changed, int k, size_t n, const struct pack *p)
+{
+    int any = 0;
+    for (int i = 0; i < k; i++)
+        for (size_t l = 0; l < n; l++) any |= changed[p->vert[i][l]];
+    return any;
+}
+
+/* New boxes for all packs, or for those that have vertices among `changed`; they keep their primitives.  Returns how loose they
+ * are. */
+static double tree_fit(const abut_broad_phase *s, int k, struct tree *t, const uint8_t *changed)
 {
     const size_t n = t->packs.n, n_pack = t->packs.n_pack;
     if (!n) return 1;
     #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
     for (size_t p = 0; p < n_pack; p++) {
-        const size_t left = n - p * ABUT_PACK;
-        t->slack[p] = pack_fill(s, k, left < ABUT_PACK ? left : ABUT_PACK, &t->pack[p], t->query[p]);
+        const size_t left = n - p * ABUT_PACK, lanes = left < ABUT_PACK ? left : ABUT_PACK;
+        if (!changed || has_changed(changed, k, lanes, &t->pack[p]))
+            t->slack[p] = pack_fill(s, k, lanes, &t->pack[p], t->query[p]);
     }
     nodes_fill(t);
     return abut_sum(t->slack, n_pack) / (double)n_pack;
@@ -293,10 +343,11 @@ abut_status abut_broad_trees_of(const abut_broad_phase *s, const abut_prims *p, 
 {
     assert(p);
     int good = *f && trees_serve(s, p, *f);
-    for (int q = 0; good && q < ABUT_SORTS; q++) good = tree_fit(s, p->k, &(*f)->tree[q]) <= LOOSER * (*f)->tree[q].made;
+    for (int q = 0; good && q < ABUT_SORTS; q++)
+        good = tree_fit(s, p->k, &(*f)->tree[q], s->m.changed) <= LOOSER * (*f)->tree[q].made;
     if (good) return ABUT_OK;
     abut_broad_trees_free(f);
     const abut_status rc = trees_build(s, p, f, err);
-    for (int q = 0; !rc && q < ABUT_SORTS; q++) (*f)->tree[q].made = fmax(1, tree_fit(s, p->k, &(*f)->tree[q]));
+    for (int q = 0; !rc && q < ABUT_SORTS; q++) (*f)->tree[q].made = fmax(1, tree_fit(s, p->k, &(*f)->tree[q], NULL));
     return rc;
 }

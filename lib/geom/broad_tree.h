@@ -1,10 +1,13 @@
 /* What geom/broad_phase.c searches: the boxes of vertices in motion, and trees over primitives made of them.
- * */
+ */
 #ifndef ABUT_GEOM_BROAD_TREE_H
 #define ABUT_GEOM_BROAD_TREE_H
 
+#include "base/simd.h"
 #include "geom/broad_phase.h"
 #include "geom/tree_shape.h"
+
+#include <string.h>
 
 /* Items of four sorts get trees of their own.  Large ones would spoil the packs of small ones; still ones are never searched
  * against still ones. */
@@ -30,6 +33,22 @@ struct abut_broad_trees {
     uint8_t *fixed;                     /* [nv] then; NULL: none */
     struct tree tree[ABUT_SORTS];
 };
+
+/** low = the smaller of both, row by row. */
+static inline __attribute__((always_inline)) void abut_broad_rows_min(float *restrict low, const float *restrict box)
+{
+    #pragma omp simd
+    for (int r = 0; r < 16; r++) low[r] = abut_minf(box[r], low[r]);
+    for (int r = 16; r < ABUT_ROWS; r++) low[r] = abut_minf(box[r], low[r]);
+}
+
+/** The box of a primitive of k vertices v. */
+static inline __attribute__((always_inline)) void abut_broad_prim_box(const abut_broad_phase *s, const int32_t *v, int k,
+                                                                      float box[ABUT_ROWS])
+{
+    memcpy(box, s->box[v[0]], sizeof s->box[0]);
+    for (int i = 1; i < k; i++) abut_broad_rows_min(box, s->box[v[i]]);
+}
 
 /** Trees over p with the boxes of s: those that are there where they serve, else new ones.
  * Fails  ABUT_E_NOMEM */

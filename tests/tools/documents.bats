@@ -49,7 +49,7 @@ documents() { "$PYTHON" "$ROOT/tests/tools/documents.py" "$1"; }
     bin=$BIN bash -euo pipefail first.sh > out 2> err
     grep '^101 frames: steps 0 to 100' out
     grep -c . run.csv | grep -x 102
-    [ -s run.glb ]
+    [ -s run.html ]
     grep -o 'ccd-check: .*' err > said
     grep -F "    $(cat said)" "$ROOT/README.md"
 }
@@ -76,17 +76,18 @@ blocks() {
 
 @test "every framed block of shell commands of the cookbook runs as it is written, and the judge finds nothing" {
     blocks "$ROOT/docs/COOKBOOK.md"
-    [ "$blocks" -ge 6 ]
+    [ "$blocks" -ge 7 ]
     [ -s slides.csv ]
+    [ -s look.html ]
     # what the texts beside them say
-    grep -q 'surface gap' err.2
-    grep -q 'chord ' err.2
+    grep -q 'surface gap' err.3
+    grep -q 'chord ' err.3
     grep -q '"contacts":[1-9]' nodal.jsonl
     for s in implicit-euler bdf3; do
         awk -F, 'NR == 1 { while ($++i != "numerical_total_J") ; next } { last = $i } END { print last }' swing-$s.csv
     done > taken
     xargs < taken | awk '{ print; exit !($1 < 0 && $2 < 0 && $1 < 10 * $2) }'
-    grep -q '^"memory_peak":[1-9]' out.5
+    grep -q '^"memory_peak":[1-9]' out.6
 }
 
 @test "a block with a command that fails, or without the verdict it asks for, is found" {

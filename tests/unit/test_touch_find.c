@@ -21,6 +21,7 @@ typedef struct grove {
 static void grove_make(grove *g, uint64_t seed, double speed, double reserve)
 {
     abut_rng r = { seed + 99 };
+    abut_collmesh_clear(&g->t.cm);      /* of the grove before, which is zero-filled at first */
     thicket_make(&g->t, seed, 2e-3, 4e-3, 3e-3, 1e-3, 1e-3, speed);
     g->h = 0.01;
     for (int i = 0; i < 4; i++) g->mu[i] = 0.1 * (1 + i / 2 + i % 2);
@@ -191,6 +192,41 @@ TEST(every_pair_that_meets_on_the_motion_becomes_a_contact_that_stops_it)
     abut_threads_set(before);
     abut_touching_clear(&t);
     abut_touching_clear(&again);
+    abut_touch_search_clear(&s);
+}
+
+/* Iterations of a step ask again and again; a search that nobody has asked before answers each time, too. */
+TEST(contacts_of_one_search_for_a_step_are_those_of_a_search_for_each_iteration)
+{
+    static grove g;
+    abut_touch_search s = { 0 };
+    abut_touching t = { 0 }, alone = { 0 };
+    abut_rng r = { 12 };
+    size_t n, m, all = 0;
+    for (uint64_t k = 0; k < 3; k++) {
+        grove_make(&g, 20 + k, 0.3, 2e-3);
+        for (int round = 1; round < 12; round++) {
+            abut_touch_search fresh = { 0 };
+            const int32_t nv = g.t.model.nv;
+            CHECK(!abut_touching_begin(&t, nv, NULL) && !abut_touching_begin(&alone, nv, NULL));
+            CHECK(!abut_touch_find_near(&s, &g.step, g.t.y1, &t, NULL));
+            CHECK(!abut_touch_find_hits(&s, &g.step, g.t.y1, round, &t, &n, NULL));
+            CHECK(!abut_touch_find_near(&fresh, &g.step, g.t.y1, &alone, NULL));
+            CHECK(!abut_touch_find_hits(&fresh, &g.step, g.t.y1, round, &alone, &m, NULL));
+            CHECK(n == m && t.n == alone.n && t.m == alone.m && s.opening == fresh.opening);
+            CHECK(!memcmp(t.key, alone.key, t.n * sizeof *t.key) && !memcmp(t.b, alone.b, t.m * sizeof *t.b));
+            CHECK(!memcmp(t.k, alone.k, 3 * t.n * sizeof *t.k) && !memcmp(t.normal, alone.normal, 3 * t.n * sizeof *t.k));
+            all += n;
+            for (int32_t v = 0; v < nv; v++)
+                for (int d = 0; d < 3 && !g.t.fixed[v]; d++)
+                    g.t.y1[3 * v + d] += (v % 9 == round % 9 ? 0.1 : 1e-3) * abut_rng_real(&r, -1, 1);
+            abut_touch_search_clear(&fresh);
+        }
+        abut_collmesh_clear(&g.t.cm);
+    }
+    CHECK(all > 500);
+    abut_touching_clear(&t);
+    abut_touching_clear(&alone);
     abut_touch_search_clear(&s);
 }
 

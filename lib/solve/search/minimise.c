@@ -39,6 +39,7 @@ abut_status abut_search_init(abut_search *s, const abut_model *model, const abut
     s->p = calloc(3 * (size_t)model->nv, sizeof *s->p);
     if (!rc && !s->p) rc = abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
     if (!rc) rc = abut_second_order_init(&s->second_order, model, err);
+    if (!rc) rc = abut_rotations_make(&s->rotations, &s->prob, err);
     if (!rc) rc = init_direction(s, err);
     if (!rc && opt->ops) rc = opt->ops->place.open(s, err);
     if (rc) abut_search_clear(s);
@@ -57,6 +58,7 @@ void abut_search_clear(abut_search *s)
     abut_point_clear(&s->kept);
     abut_arena_clear(&s->scratch);
     abut_second_order_clear(&s->second_order);
+    abut_rotations_free(s->rotations);
     free(s->p);
     abut_objective_clear(&s->prob);   /* last: the others borrow it */
     *s = (abut_search){ 0 };
@@ -168,7 +170,7 @@ static void reset_models(abut_search *s)
 
 /* ---- one iteration ---- */
 
-static const abut_move_fn moves[] = { abut_move_second_order, abut_move_backtrack, abut_move_draw_back,
+static const abut_move_fn moves[] = { abut_move_rotate, abut_move_second_order, abut_move_backtrack, abut_move_draw_back,
                                       abut_move_lengthen_second_order, abut_move_lengthen };
 
 static void note_limit(abut_search *s, const abut_limit *lim, abut_iteration *it, abut_report *rep)
