@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "energy/hinge.h"
 #include "energy/rod.h"
+#include "energy/rod_inline.h"
 #include "energy/material/two_modes.h"
 #include "sparse/packed_inline.h"
 #include "math/vec3.h"
@@ -88,7 +89,7 @@ static void hinge_gradients(const abut_codim_ask *a, size_t lo, size_t hi, doubl
         const abut_lanes k = a->scale * g.stiffness;
         abut_hinge_gradient_lanes(&k, &g.rest, g.x, F);
         for (size_t l = 0; l < g.n; l++)
-            for (size_t i = 0; i < 12; i++) f[12 * (lo + l) + i] = F[i][l];
+            for (size_t i = 0; i < 12; i++) f[12 * (lo + l - a->base) + i] = F[i][l];
     }
 }
 
@@ -103,8 +104,8 @@ static void hinge_hessians(const abut_codim_ask *a, size_t lo, size_t hi, double
         for (size_t l = 0; l < g.n; l++) {
             double v[48];
             for (int i = 0; i < 48; i++) v[i] = squares[i][l];
-            if (a->add) abut_add_squares4(v, H + abut_packed_size(4) * (lo + l));
-            else abut_set_squares4(v, H + abut_packed_size(4) * (lo + l));
+            if (a->add) abut_add_squares4(v, H + abut_packed_size(4) * (lo + l - a->base));
+            else abut_set_squares4(v, H + abut_packed_size(4) * (lo + l - a->base));
         }
     }
 }
@@ -127,7 +128,7 @@ double abut_codim_bend_energy(const abut_codim_ask *a, int kind, size_t lo, size
 
 void abut_codim_bend_gradient(const abut_codim_ask *a, int kind, size_t lo, size_t hi, double *f)
 {
-    memset(f + 12 * lo, 0, 12 * (hi - lo) * sizeof *f);
+    memset(f + 12 * (lo - a->base), 0, 12 * (hi - lo) * sizeof *f);
     if (!(a->parts & ABUT_CODIM_ELASTIC)) return;
     if (kind == ABUT_CODIM_HINGE) {
         hinge_gradients(a, lo, hi, f);
@@ -137,8 +138,8 @@ void abut_codim_bend_gradient(const abut_codim_ask *a, int kind, size_t lo, size
         element at;
         element_at(a, kind, e, &at);
         const double k = a->scale * at.stiffness;
-        if (kind == ABUT_CODIM_ROD) abut_rod_stretch_gradient(k, at.rest, at.x, f + 12 * e);
-        else abut_rod_bend_gradient(k, at.x, f + 12 * e);
+        if (kind == ABUT_CODIM_ROD) abut_rod_stretch_gradient(k, at.rest, at.x, f + 12 * (e - a->base));
+        else abut_rod_bend_gradient(k, at.x, f + 12 * (e - a->base));
     }
 }
 
@@ -152,7 +153,7 @@ void abut_codim_bend_hessian(const abut_codim_ask *a, int kind, size_t lo, size_
 {
     const int elastic = a->parts & ABUT_CODIM_ELASTIC;
     const size_t size = abut_packed_size(4);
-    if (!a->add && !(elastic && kind == ABUT_CODIM_HINGE)) memset(H + size * lo, 0, size * (hi - lo) * sizeof *H);
+    if (!a->add && !(elastic && kind == ABUT_CODIM_HINGE)) memset(H + size * (lo - a->base), 0, size * (hi - lo) * sizeof *H);
     if (!elastic) return;
     if (kind == ABUT_CODIM_HINGE) {
         hinge_hessians(a, lo, hi, H);
@@ -163,9 +164,9 @@ void abut_codim_bend_hessian(const abut_codim_ask *a, int kind, size_t lo, size_
         element_at(a, kind, e, &at);
         const double k = a->scale * at.stiffness;
         if (kind == ABUT_CODIM_ROD)
-            abut_rod_stretch_hessian(k, at.rest, a->scale * fmax(0, tension_of(a, e, &at)), at.x, H + size * e);
+            abut_rod_stretch_hessian(k, at.rest, a->scale * fmax(0, tension_of(a, e, &at)), at.x, H + size * (e - a->base));
         else
-            abut_rod_bend_hessian(k, at.x, 1, H + size * e);
+            abut_rod_bend_hessian(k, at.x, 1, H + size * (e - a->base));
     }
 }
 
@@ -187,13 +188,12 @@ void abut_codim_tension_forecast(const abut_codim *t, const double *z, const dou
         const size_t a = 3 * (size_t)t->node[4 * e], b = 3 * (size_t)t->node[4 * e + 1];
         element at;
         element_at(&ask, ABUT_CODIM_ROD, e, &at);
-        const abut_vec3 along = abut_v3_sub(abut_v3_get(at.x + 3), abut_v3_get(at.x));
-        const abut_vec3 before = abut_v3_sub(abut_v3_get(x0 + b), abut_v3_get(x0 + a));
-        const abut_vec3 after = abut_v3_sub(abut_v3_get(x1 + b), abut_v3_get(x1 + a));
-        const double l = abut_v3_norm(along), grown = reach * abut_v3_dot(along, abut_v3_sub(after, before)) / l;
-        const double per_metre = 2 * at.stiffness / (at.rest * at.rest);
-        double *T = tension + (e - t->first[ABUT_CODIM_ROD]);
-        *T = (1 - share) * *T + per_metre * (share * (l - at.rest) + grown);
+        double before[6], after[6], *T = tension + (e - t->first[ABUT_CODIM_ROD]);
+        for (size_t k = 0; k < 6; k++) {
+            before[k] = x0[(k < 3 ? a : b) + k % 3];
+            after[k] = x1[(k < 3 ? a : b) + k % 3];
+        }
+        *T = abut_rod_forecast_of(at.stiffness, at.rest, at.x, before, after, reach, share, *T);
     }
 }
 

@@ -108,14 +108,28 @@ abut_status abut_broad_init(abut_broad_phase *a, const abut_motion *m, abut_err 
     return still_find(a, err);
 }
 
+/* What some_fill returns. */
+ABUT_SIMD
+static double some_largest(const abut_motion *m, size_t first, size_t n)
+{
+    const double *p = m->y0 + 3 * first, *q = m->y1 ? m->y1 + 3 * first : p;
+    double big = 0;
+    for (size_t i = 0; i < 3 * n; i++) {
+        double one[6];
+        abut_broad_vertex_rows(p[i], q[i], 0.5 * m->reach + (m->xi ? 0.5 * m->xi[first + i / 3] : 0), one);
+        big = abut_max(big, abut_max(fabs(one[4]), fabs(one[5])));
+    }
+    return big;
+}
+
 double abut_broad_rounding_of(const abut_motion *m)
 {
     double most = 0;
+    assert(!m->y2);
     #pragma omp parallel for schedule(static) reduction(max : most) if (m->nv >= ABUT_PAR_MIN)
     for (size_t b = 0; b < (m->nv + SOME - 1) / SOME; b++) {
         const size_t left = m->nv - b * SOME;
-        float box[SOME][ABUT_ROWS];
-        most = abut_max(most, some_fill(m, b * SOME, left < SOME ? left : SOME, box));
+        most = abut_max(most, some_largest(m, b * SOME, left < SOME ? left : SOME));
     }
     return abut_broad_rounding(most);
 }

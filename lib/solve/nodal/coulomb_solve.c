@@ -46,6 +46,7 @@ void abut_coulomb_begin(abut_coulomb_state *s)
     memcpy(s->v_old, s->v, bytes);
     memcpy(s->lambda_hat, s->lambda, bytes);
     s->delta = s->delta_2 = NAN;
+    s->left = 0;
     s->smallest_delta = INFINITY;
     s->theta = 1;
     s->iterations = 0;
@@ -97,7 +98,7 @@ static void measure(abut_coulomb_state *s, const abut_coulomb_system *y, const d
             most = e > most || isnan(e) ? e : most;
             abut_acc_add(&off, e * e);
         }
-    s->delta = y->h * (change + most);
+    s->delta = y->h * (change + most) + s->left;
     s->delta_2 = y->h * (sqrt(change2 / n3) + sqrt((off.hi + off.lo) / n3));
 }
 
@@ -129,6 +130,14 @@ static abut_status solve(abut_coulomb_state *s, const abut_coulomb_system *y, co
     return y->solve(y->ctx, s->rhs, s->v, err);
 }
 
+/* f for where v leads. */
+static abut_status split(abut_coulomb_state *s, const abut_coulomb_system *y, abut_err *err)
+{
+    const abut_status rc = y->local(y->ctx, s->v, &s->left, err);
+    if (!rc) memcpy(s->rhs, y->f, 3 * (size_t)s->nodes * sizeof *s->rhs);
+    return rc;
+}
+
 /* p where no contact has the node: v. */
 static void complete(abut_coulomb_state *s, const abut_coulomb_system *y)
 {
@@ -153,7 +162,9 @@ static abut_status one_iteration(abut_coulomb_state *s, const abut_coulomb_syste
     const double asleep = s->iterations && o->freeze > 0 ? o->freeze * s->delta / y->h : 0;
     double clock = abut_time_wall(), change = 0, change2 = 0;
     s->iterations++;
-    abut_status rc = solve(s, y, p, lambda, err);
+    abut_status rc = y->local ? split(s, y, err) : ABUT_OK;
+    s->seconds.local += abut_time_lap(&clock);
+    if (!rc) rc = solve(s, y, p, lambda, err);
     if (!rc) rc = measure_change(s, &change, &change2, err);
     s->seconds.solve += abut_time_lap(&clock);
     if (!rc && y->append && o->refresh && s->iterations % o->refresh == 0) {
