@@ -18,6 +18,8 @@ libexecdir  ?= $(prefix)/libexec
 libdir      ?= $(prefix)/lib
 includedir  ?= $(prefix)/include
 datadir     ?= $(prefix)/share
+mandir      ?= $(datadir)/man
+docdir      ?= $(datadir)/doc/abut
 
 variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(THREADSAN),-threadsan)$(if $(DEBUG),-debug)$(if $(GPU),-gpu)
 B       := build/$(variant)
@@ -46,7 +48,7 @@ GL       := $(shell pkg-config --exists egl gl 2>/dev/null && echo yes)
 LIBS     := -lcholmod -lamd -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm
 GL_LIBS  := $(if $(GL),$(shell pkg-config --libs egl gl))
 
-TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage export $(if $(GL),picture)
+TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage export watch $(if $(GL),picture)
 LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/picture/draw_gl.c tools/picture.c $(if $(GPU),lib/gpu/no_cuda.c) $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c lib/*/*/*.c formats/*/*.c abut/*.c tools/*.c tools/*/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
 AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c)) $(patsubst tests/preload/%.c,$B/tests/%.so,$(wildcard tests/preload/*.c))
@@ -189,8 +191,10 @@ demo: deps
 	@$(MAKE) --no-print-directory all
 	@pipelines/demo.sh
 
+# what only tests need; where mandoc, zsh and fish are, they are tested, too
+check: TESTED := bats
 deps:
-	@WANT="$(if $(filter clang,$(notdir $(CC))),clang libomp-dev)" .ci/deps
+	@WANT="$(if $(filter clang,$(notdir $(CC))),clang libomp-dev) $(TESTED)" .ci/deps
 
 bench: all
 	@tests/bench/bench $(BIN) $(BASELINE)
@@ -205,16 +209,34 @@ bench-geometry: $B/bench/bench_geom $B/bench/bench_broad $B/bench/bench_contact 
 format:
 	clang-format -i lib/*/*.[ch] lib/*/*/*.[ch] formats/*/*.[ch] abut/*.[ch] tools/*.[ch] tools/*/*.[ch]
 
-fill     = sed $(foreach v,prefix libdir includedir libexecdir CC,-e 's|@$v@|$($v)|') -e 's|@version@|$(VERSION)|' \
+fill     = sed $(foreach v,prefix libdir includedir libexecdir docdir CC,-e 's|@$v@|$($v)|') -e 's|@version@|$(VERSION)|' \
              -e 's|@tools@|$(TOOLS)|' -e 's|@link@|$(SAN)|' -e 's|@libs@|$(strip $(ALL_LD) $(LIBS))|'
 
+# manual pages: what programs say of themselves and what docs/man adds, of the date of the version in CHANGELOG.md
+DATED := $(shell LC_ALL=C date -d "$$(sed -n 's/^\#\# $(VERSION), //p' CHANGELOG.md)" '+%B %e, %Y' 2>/dev/null)
+DOCS  := README.md CHANGELOG.md CONTRIBUTING.md $(wildcard docs/*.md docs/experiments/*.md formats/*.md)
+PAGES := $(addprefix $B/man/,abut.1 $(TOOLS:%=abut-%.1) abut-stream.5)
+$B/man/abut-%.1: $(BIN)/% docs/man/page $(wildcard docs/man/*.in) CHANGELOG.md
+	@mkdir -p $(@D)
+	@docs/man/page $< "$(DATED)" > $@
+$B/man/abut.1: $(TOOLS:%=$(BIN)/%) docs/man/page docs/man/abut.in CHANGELOG.md
+	@mkdir -p $(@D)
+	@docs/man/page abut "$(DATED)" $(TOOLS:%=$(BIN)/%) > $@
+$B/man/abut-stream.5: docs/man/abut-stream.5.in CHANGELOG.md Makefile
+	@mkdir -p $(@D)
+	@sed 's/@date@/$(DATED)/' $< > $@
+
 # generic names stay off the PATH: libexec/abut/NAME, and one dispatcher, `abut NAME ...`
-install: all $B/installed/libabut.a $B/installed/libabut.so.$(VERSION)
+install: all $B/installed/libabut.a $B/installed/libabut.so.$(VERSION) $(PAGES)
 	install -d $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(bindir)
 	install -m 755 $(TOOLS:%=$(BIN)/%) $(DESTDIR)$(libexecdir)/abut/
 	$(fill) tools/abut.in > $(DESTDIR)$(bindir)/abut
 	chmod 755 $(DESTDIR)$(bindir)/abut
 	install -D -m 644 tools/abut.bash $(DESTDIR)$(datadir)/bash-completion/completions/abut
+	install -D -m 644 tools/abut.zsh $(DESTDIR)$(datadir)/zsh/site-functions/_abut
+	install -D -m 644 tools/abut.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/abut.fish
+	for p in $(notdir $(PAGES)); do install -D -m 644 $B/man/$$p $(DESTDIR)$(mandir)/man$${p##*.}/$$p || exit 1; done
+	for d in $(DOCS); do install -D -m 644 $$d $(DESTDIR)$(docdir)/$$d || exit 1; done
 	install -d $(DESTDIR)$(libdir)/pkgconfig
 	install -m 644 $B/installed/libabut.a $B/installed/libabut.so.$(VERSION) $(DESTDIR)$(libdir)/
 	ln -sf libabut.so.$(VERSION) $(DESTDIR)$(libdir)/$(SONAME)
@@ -227,10 +249,11 @@ install: all $B/installed/libabut.a $B/installed/libabut.so.$(VERSION)
 # all that install puts there, and the folders of its own that are empty then; what others have put into them stays
 uninstall:
 	rm -f $(foreach t,$(TOOLS) picture,$(DESTDIR)$(libexecdir)/abut/$t) $(DESTDIR)$(bindir)/abut
-	rm -f $(DESTDIR)$(datadir)/bash-completion/completions/abut
+	rm -f $(addprefix $(DESTDIR)$(datadir)/,bash-completion/completions/abut zsh/site-functions/_abut fish/vendor_completions.d/abut.fish)
+	rm -f $(foreach p,$(notdir $(PAGES)) abut-picture.1,$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $p))/$p) $(DOCS:%=$(DESTDIR)$(docdir)/%)
 	rm -f $(addprefix $(DESTDIR)$(libdir)/,libabut.a libabut.so $(SONAME) libabut.so.$(VERSION) pkgconfig/abut.pc)
 	rm -f $(addprefix $(DESTDIR)$(includedir)/abut/,$(notdir $(PUBLIC)))
-	for d in $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(includedir)/abut; do \
+	for d in $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(includedir)/abut $(DESTDIR)$(docdir); do \
 	    if [ -d $$d ]; then find $$d -depth -type d -exec rmdir --ignore-fail-on-non-empty {} +; fi; done
 
 clean:

@@ -200,3 +200,35 @@ completed() {
     [ ! -e there/include/abut ]
     by_itself uninstall
 }
+
+# deps UID SUDO: .ci/deps as that user, where libgmp-dev is missing; SUDO: what sudo is there
+deps() {
+    mkdir -p stub && rm -f stub/*
+    printf '#!/bin/sh\necho %s\n' "$1" >stub/id
+    printf '#!/bin/sh\nfor p; do :; done\n[ $p != libgmp-dev ] || { cat there 2>/dev/null; exit; }\necho installed\n' >stub/dpkg-query
+    printf '#!/bin/sh\necho "apt-get $*" >>asked\ncase $* in *"install -y"*) echo installed >there ;; esac\n' >stub/apt-get
+    printf '#!/bin/sh\n%s\n' "$2" >stub/sudo
+    chmod +x stub/*
+    [ -n "$2" ] || rm stub/sudo
+    for p in bash env cat rm; do ln -s "$(command -v $p)" stub/$p; done
+    rm -f asked there
+    PATH=$PWD/stub exits "$3" "$ROOT/.ci/deps" </dev/null
+}
+
+@test "where a package is missing and cannot be installed, make demo says the line to type" {
+    local line='    sudo apt-get install --no-install-recommends libgmp-dev'
+    deps 1000 '' 5
+    says "1 packages are missing, and there is no sudo"
+    says "$line"
+    [ ! -e asked ]
+    deps 1000 'exit 1' 5
+    says "and sudo would ask for a password"
+    says "$line"
+    deps 1000 '[ "$1" != -n ] || exit 0; exec "$@"' 0
+    grep -x 'apt-get install -y --no-install-recommends libgmp-dev' asked
+    deps 0 '' 0
+    grep -x 'apt-get install -y --no-install-recommends libgmp-dev' asked
+    rm asked
+    PATH=$PWD/stub exits 0 "$ROOT/.ci/deps"     # nothing is missing now
+    [ ! -e asked ]
+}

@@ -4,6 +4,7 @@
 
 #include "base/par.h"
 #include "formats/result/out_file.h"
+#include "tools/cli/manual.h"
 #include "tools/cli/options.h"
 #include "tools/cli/unfinished.h"
 
@@ -119,12 +120,6 @@ static abut_status open_in(abut_cli *cli, abut_err *err)
 
 /* ---- output ---- */
 
-static int written_directly(const char *path)
-{
-    struct stat st;
-    return !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6) || (!stat(path, &st) && !S_ISREG(st.st_mode));
-}
-
 /* What an open FILE.part holds of an earlier run. */
 typedef enum leftover { NOTHING, A_STREAM, OUR_INPUT } leftover;
 
@@ -209,7 +204,7 @@ static abut_status open_out(abut_cli *cli, int streams, abut_err *err)
         if ((streams & ABUT_CLI_OUT_MAY) && isatty(1)) return ABUT_OK;
         fd = dup(1);
         if (fd < 0) return write_error("standard output", errno, err);
-    } else if (written_directly(cli->out_path)) {
+    } else if (abut_out_direct(cli->out_path)) {
         fd = open(cli->out_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
         if (fd < 0) return write_error(cli->out_path, errno, err);
     } else {
@@ -323,7 +318,7 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     signal(SIGXFSZ, SIG_IGN);   /* so is a limit of the size of files */
 
     const int has_out = streams & (ABUT_CLI_OUT | ABUT_CLI_OUT_TEXT | ABUT_CLI_OUT_MAY);
-    int help = 0, version = 0;
+    int help = 0, version = 0, manual = 0;
     const abut_opt table[] = {
         { 0, "compress", ABUT_OPT_INT, &cli->compress, "LEVEL", "compress the arrays, 0 to 9 (default 0: store them)" },
         { 'o', "output", ABUT_OPT_TEXT, &cli->out_path, "FILE", "write to FILE (through FILE.part) instead of standard output" },
@@ -333,6 +328,7 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
         { 'q', "quiet", ABUT_OPT_FLAG, &cli->quiet, NULL, "errors only: no progress, no remarks" },
         { 'h', "help", ABUT_OPT_FLAG, &help, NULL, "show this text" },
         { 0, "version", ABUT_OPT_FLAG, &version, NULL, "show the version" },
+        { 0, "manual", ABUT_OPT_FLAG, &manual, NULL, NULL },    /* for docs/man/page */
         { 0 }
     };
     cli->is_stream = (streams & (ABUT_CLI_OUT | ABUT_CLI_OUT_MAY)) != 0;
@@ -346,7 +342,8 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     if (err.code || abut_options_parse(argc, argv, opts, common, args, &cli->nargs, &err)) stop(cli, &err);
     if (help) print_help(cli, opts, common);
     if (version) printf("%s (abut) %s\n", cli->tool, ABUT_VERSION);
-    if (help || version) finish_text(cli);
+    if (manual) abut_manual_write(stdout, cli, opts, common);
+    if (help || version || manual) finish_text(cli);
 
     if (cli->threads == -1) cli->threads = abut_threads();
     else if (cli->threads < 1 || cli->threads > THREADS_MOST)

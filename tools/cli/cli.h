@@ -45,7 +45,7 @@ typedef struct abut_opt {
     abut_opt_kind kind;
     void *value;        /* holds the default; given twice, the last one counts (a list collects) */
     const char *unit;   /* what the help shows for the value: "s", "FILE"; NULL for flags */
-    const char *help;   /* NULL: a former name, which the help leaves out */
+    const char *help;   /* NULL: the help leaves it out: a former name, --manual */
 } abut_opt;
 
 typedef struct abut_cli {

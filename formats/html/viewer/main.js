@@ -18,7 +18,8 @@ class Player {
     constructor(head) {
         this.scale = new Scale(head.scale);
         this.state = stateOf(location.hash);
-        this.at = -1;
+        this.at = this.wanted = -1;
+        this.known = 0;
         this.playing = false;
         this.asked = 0;
         this.source = head.live ? new LiveSource(head, () => this.grown()) : new EmbeddedSource(head);
@@ -54,17 +55,21 @@ class Player {
     /** All frames are there, or more than before. */
     async grown() {
         this.live(this.source.head.live);
+        this.panel.setHistory(this.source.head);
         if (!this.source.frames.length) return;
-        const following = this.at < 0 || this.at >= this.known - 1;
+        const following = this.wanted >= this.known - 1;
         this.known = this.source.frames.length;
         this.measure();
-        this.graph.set(this.source.frames.map((f) => f.numbers), this.clock);
-        if (this.stage) {
+        this.graph.set(this.source.frames.map((_, i) => this.source.numbers(i)), this.clock);
+        if (this.at >= 0) {
             if (following && !this.playing) await this.go(this.known - 1);
+            else this.panel.setFrame(this.frame, this.source.numbers(this.at), this.at, this.known);
             return;
         }
+        if (this.stage) return;     // on its way
         const first = this.source.head.live ? this.known - 1 : Math.min(this.state.frame, this.known - 1);
         const model = await this.source.model(this.source.frames[first].model);
+        if (this.stage) return;
         this.stage = new Stage(element("view"), model.up);
         this.stage.setBox(this.box);
         this.stage.resize();
@@ -82,6 +87,7 @@ class Player {
     /** Shows frame i, or the nearest there is; of several calls the last counts. */
     async go(i) {
         i = Math.max(0, Math.min(i, this.source.frames.length - 1));
+        this.wanted = i;
         const asked = ++this.asked, frame = await this.source.frame(i);
         if (asked !== this.asked) return;
         this.at = i;
@@ -91,7 +97,7 @@ class Player {
             this.panel.setModel(frame.model);
         }
         for (const p of this.stage.parts) p.move(frame.x);
-        this.panel.setFrame(frame, i, this.source.frames.length);
+        this.panel.setFrame(frame, this.source.numbers(i), i, this.source.frames.length);
         this.graph.show(i);
         this.restyle();
     }

@@ -121,19 +121,21 @@ class Panel {
     }
 
     /** Time, numbers and counts of the frame that is shown. */
-    setFrame(frame, i, count) {
+    setFrame(frame, numbers, i, count) {
         element("time").max = count - 1;
         element("time").value = i;
-        element("label").textContent = `frame ${frame.meta.index}, ${digits(frame.meta.time)} s${frame.meta.numbers.pending ? ", pending" : ""}`;
+        const pending = frame.meta.numbers.pending ? ", pending" : "";
+        element("label").textContent = `frame ${frame.meta.index}, ${digits(frame.meta.time)} s${pending}`;
         element("contact-count").textContent = digits(frame.contacts.n);
         element("force-most").textContent = frame.meta.force === null ? "" : `up to ${digits(frame.meta.force)} N`;
-        const rows = Object.entries(frame.meta.numbers).map(([name, v]) => {
+        const rows = Object.entries(numbers).map(([name, v]) => {
             const row = document.createElement("tr");
             for (const text of [name, digits(v)]) row.append(Object.assign(document.createElement("td"), { textContent: text }));
             return row;
         });
         element("numbers").replaceChildren(...rows);
-        this.notice(frame.meta.lost ? `${frame.meta.lost} points of this frame have no finite position; they are shown in the middle of their object.` : "");
+        const lost = `${frame.meta.lost} points of this frame are too far away for a browser; they are in the middle of their object.`;
+        this.notice(frame.meta.lost ? lost : "");
     }
 
     notice(text) {

@@ -11,11 +11,31 @@ class Source {
         this.frames = [];
         this.ready = new Map(); // frames, by number, the one asked for last at the end
         this.made = [];         // models
+        this.reports = new Map();   // numbers of reports, by step
     }
 
     model(i) {
         if (!this.made[i]) this.made[i] = this.modelBlock(i).then(inflate).then((b) => readModel(this.models[i], b));
         return this.made[i];
+    }
+
+    /** A line of `step --report`: its numbers become those of the frame that the step made. */
+    reported(line) {
+        let report;
+        try {
+            report = JSON.parse(line);
+        } catch {
+            return;     // not whole, or no report
+        }
+        const numbers = Object.entries(report).filter(([, v]) => typeof v === "number");
+        this.reports.set(report.step, Object.fromEntries(numbers.map(([k, v]) => [`report: ${k}`, v])));
+    }
+
+    /** The numbers of frame i, those of the report of its step with them. */
+    numbers(i) {
+        const own = this.frames[i].numbers, report = this.reports.get(this.frames[i].step);
+        if (!report) return own;
+        return { ...own, iterations: own.iterations ?? report["report: newton_iterations"], gap_m: own.gap_m ?? report["report: min_gap"], ...report };
     }
 
     /** {meta, model, x, fields, contacts} of frame i. */
@@ -44,7 +64,8 @@ class EmbeddedSource extends Source {
         const texts = (name) => Array.from(document.getElementsByClassName(name), (e) => JSON.parse(e.textContent));
         this.models = texts("model");
         this.frames = texts("frame");
-        this.blocks = { model: document.getElementsByClassName("model-block"), frame: document.getElementsByClassName("frame-block") };
+        const blocks = (name) => document.getElementsByClassName(`${name}-block`);
+        this.blocks = { model: blocks("model"), frame: blocks("frame") };
     }
 
     async modelBlock(i) { return bytesOfBase64(this.blocks.model[i].textContent); }
@@ -60,6 +81,7 @@ class LiveSource extends Source {
         this.state = "waiting for the first frame";
         this.failed = 0;
         this.ended = false;
+        this.lines = 0;
         this.follow();
     }
 
@@ -81,12 +103,14 @@ class LiveSource extends Source {
     }
 
     async ask() {
-        const answer = await (await fetch(`status?models=${this.models.length}&frames=${this.frames.length}`)).json();
+        const query = `models=${this.models.length}&frames=${this.frames.length}&reports=${this.lines}`;
+        const answer = await (await fetch(`status?${query}`)).json();
         const block = async (kind, i) => {
             const reply = await fetch(`${kind}/${i}`);
             if (!reply.ok) throw new Error(`${kind} ${i}: ${reply.status}`);
             return new Uint8Array(await reply.arrayBuffer());
         };
+        if (answer.heads.length) this.head = answer.heads[0];
         for (const m of answer.models) {
             this.blocks.model.push(Promise.resolve(await block("model", this.models.length)));
             this.models.push(m);
@@ -95,8 +119,10 @@ class LiveSource extends Source {
             this.blocks.frame.push(Promise.resolve(await block("frame", this.frames.length)));
             this.frames.push(f);
         }
-        this.ended = answer.ended && this.frames.length === answer.total;
+        for (const line of answer.reports) this.reported(line);
+        this.lines += answer.reports.length;
+        this.ended = answer.ended && this.frames.length === answer.total && this.lines === answer.lines;
         this.state = this.ended ? answer.message : "running";
-        if (answer.models.length || answer.frames.length) this.changed();
+        this.changed();
     }
 }

@@ -1,8 +1,8 @@
 /* The minimiser of one objective: a direction and a feasible line search (Li 2020, algorithms 1 and 3).
  *
- * It decides by numbers alone: the loop (minimise.c), its stopping rules (stop.c) and its moves (second_order.c, backtrack.c,
- * draw_back.c, lengthen.c) reach positions through a table of operations (search_ops.h), of which the processor has one and
- * a device another.
+ * It decides by numbers alone: the loop (minimise.c), its stopping rules (stop.c) and its moves (rotate.c, second_order.c,
+ * backtrack.c, draw_back.c, lengthen.c) reach positions through a table of operations (search_ops.h), of which the processor has
+ * one and a device another.
  *
  * Stopping rules.
  *   newton          no entry of a Newton direction is beyond h times the tolerance (published), nor is more than ABUT_NEAR times
@@ -67,6 +67,8 @@ typedef struct abut_second_order {
     abut_rule_wait beyond;      /* before steps beyond the bounds of shells are tried again */
 } abut_second_order;
 
+typedef struct abut_rotations abut_rotations;    /* solve/search/rotate.c */
+
 /* What a minimisation knows of its iterations so far. */
 typedef struct abut_progress {
     abut_rule_stall error, forces;  /* of the rest to the minimum, of forces that do not balance */
@@ -103,6 +105,7 @@ typedef struct abut_search {
     abut_failure failed;        /* the last minimisation; kind says whether it failed */
     abut_progress progress;
     abut_second_order second_order;
+    abut_rotations *rotations;  /* of stiff bodies; NULL: none */
     abut_rule_blocked scripted; /* scripted motion that the augmented Lagrangian moves */
     abut_arena scratch;
 } abut_search;
