@@ -17,6 +17,8 @@ bindir      ?= $(prefix)/bin
 libexecdir  ?= $(prefix)/libexec
 libdir      ?= $(prefix)/lib
 includedir  ?= $(prefix)/include
+# where Debian's python3 looks: under /usr without, elsewhere with its number
+pythondir   ?= $(prefix)/lib/python3$(if $(filter-out /usr,$(prefix)),$(shell python3 -c 'import sys; print(".%d" % sys.version_info[1])' 2>/dev/null))/dist-packages
 datadir     ?= $(prefix)/share
 mandir      ?= $(datadir)/man
 docdir      ?= $(datadir)/doc/abut
@@ -212,6 +214,8 @@ format:
 fill     = sed $(foreach v,prefix libdir includedir libexecdir docdir CC,-e 's|@$v@|$($v)|') -e 's|@version@|$(VERSION)|' \
              -e 's|@tools@|$(TOOLS)|' -e 's|@link@|$(SAN)|' -e 's|@libs@|$(strip $(ALL_LD) $(LIBS))|'
 
+PYTHON_FILES := abut_stream.py $(patsubst formats/python/%,%,$(wildcard formats/python/abut/*.py)) abut/py.typed
+
 # manual pages: what programs say of themselves and what docs/man adds, of the date of the version in CHANGELOG.md
 DATED := $(shell LC_ALL=C date -d "$$(sed -n 's/^\#\# $(VERSION), //p' CHANGELOG.md)" '+%B %e, %Y' 2>/dev/null)
 DOCS  := README.md CHANGELOG.md CONTRIBUTING.md $(wildcard docs/*.md docs/experiments/*.md formats/*.md)
@@ -245,6 +249,7 @@ install: all $B/installed/libabut.a $B/installed/libabut.so.$(VERSION) $(PAGES)
 	install -d $(DESTDIR)$(includedir)/abut
 	for h in $(PUBLIC); do \
 	    sed 's|^#include "\([a-z_]*/\)*|#include "|' $$h > $(DESTDIR)$(includedir)/abut/$${h##*/} || exit 1; done
+	for p in $(PYTHON_FILES); do install -D -m 644 formats/python/$$p $(DESTDIR)$(pythondir)/$$p || exit 1; done
 
 # all that install puts there, and the folders of its own that are empty then; what others have put into them stays
 uninstall:
@@ -253,7 +258,8 @@ uninstall:
 	rm -f $(foreach p,$(notdir $(PAGES)) abut-picture.1,$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $p))/$p) $(DOCS:%=$(DESTDIR)$(docdir)/%)
 	rm -f $(addprefix $(DESTDIR)$(libdir)/,libabut.a libabut.so $(SONAME) libabut.so.$(VERSION) pkgconfig/abut.pc)
 	rm -f $(addprefix $(DESTDIR)$(includedir)/abut/,$(notdir $(PUBLIC)))
-	for d in $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(includedir)/abut $(DESTDIR)$(docdir); do \
+	rm -rf $(PYTHON_FILES:%=$(DESTDIR)$(pythondir)/%) $(DESTDIR)$(pythondir)/abut/__pycache__
+	for d in $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(includedir)/abut $(DESTDIR)$(docdir) $(DESTDIR)$(pythondir)/abut; do \
 	    if [ -d $$d ]; then find $$d -depth -type d -exec rmdir --ignore-fail-on-non-empty {} +; fi; done
 
 # Debian packages in build/deb: of the tree, compiled anew as Debian asks for, judged by lintian where it is

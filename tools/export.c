@@ -142,6 +142,7 @@ int main(int argc, char **argv)
         { 0, "object", ABUT_OPT_LIST, &o.objects, "NAME", "only this object (may be given again)" },
         { 0, "png", ABUT_OPT_ELSEWHERE, NULL, "picture", "draws pictures" },
         { 0, "strip", ABUT_OPT_ELSEWHERE, NULL, "picture", "draws pictures" },
+        { 0, "film", ABUT_OPT_ELSEWHERE, NULL, "picture", "draws pictures" },
         { 0, "panels", ABUT_OPT_ELSEWHERE, NULL, "picture", "draws pictures" },
         { 0, "size", ABUT_OPT_ELSEWHERE, NULL, "picture", "draws pictures" },
         { 0, "camera", ABUT_OPT_ELSEWHERE, NULL, "picture", "draws pictures" },

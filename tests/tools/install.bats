@@ -33,12 +33,28 @@ setup() {
     [ "$(ls opt/abut/include)" = abut ]
     [ "$(ls opt/abut/include/abut | xargs)" = "abut.h array.h element_energy.h err.h run.h state_io.h" ]
     version=$(flags --modversion)
-    [ "$(ls opt/abut/lib | xargs)" = "libabut.a libabut.so libabut.so.0 libabut.so.$version pkgconfig" ]
+    [ "$(ls opt/abut/lib | grep -vx 'python3[.0-9]*' | xargs)" = "libabut.a libabut.so libabut.so.0 libabut.so.$version pkgconfig" ]
+    [ "$(ls opt/abut/lib/python3*/dist-packages | xargs)" = "abut abut_stream.py" ]
     [ "$(readlink opt/abut/lib/libabut.so)" = libabut.so.0 ]
     [ "$(readlink opt/abut/lib/libabut.so.0)" = "libabut.so.$version" ]
     for p in mesh-prep step ccd-check export; do [ -x opt/abut/libexec/abut/$p ]; done
     grep -q '^dir=/opt/abut/libexec/abut$' opt/abut/bin/abut
     ! grep -rl '@[A-Za-z]*@' opt/abut/bin opt/abut/lib/pkgconfig || return 1
+}
+
+@test "install: the package of Python runs the programs that are installed with it" {
+    skip_without_numpy
+    sed "s|^dir=.*|dir=$TMP/root/opt/abut/libexec/abut|" "$TMP/root/opt/abut/bin/abut" > abut
+    chmod +x abut
+    PATH=$PWD:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$(ls -d "$TMP"/root/opt/abut/lib/python3*/dist-packages) "$PYTHON" - <<'P'
+import os
+import abut
+assert "/root/opt/abut/lib/python3" in abut.__file__, abut.__file__
+assert abut.program("step") == [os.path.abspath("abut"), "step"], abut.program("step")
+s = abut.Scene().half_space("floor", point=[0, 0, 0], normal=[0, 1, 0])
+s.object("ball", generate={"sphere": {"radius": 0.1, "cells": 2}}, translate=[0, 0.2, 0])
+assert [f.step for f in abut.pipe(s).step(2).judge()] == [0, 1, 2]
+P
 }
 
 @test "install: headers need each other alone, and compile without a warning, as C11 and as C++14" {

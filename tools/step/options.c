@@ -190,7 +190,8 @@ static const option table[] = {
     { 0, "barrier-hessian", ABUT_OPT_TEXT, .parse = parse_hessian, .bit = ABUT_OPTION_HESSIAN, .shapes = 1, .unit = "NAME",
       .describe = describe_hessians },
     { 0, "device", ABUT_OPT_TEXT, .parse = parse_device, .bit = ABUT_OPTION_DEVICE, .shapes = 1, .unit = "NAME",
-      .help = "cpu (default); gpu, gpu:N: Newton's iterations on a GPU, for tetrahedra and shells;"
+      .help = "cpu (default); gpu, gpu:N: Newton's iterations on a GPU, for tetrahedra, shells, rods"
+              " and springs;"
               " twin: the same algorithm on the processor, slower than cpu, for tests. The bytes of gpu and twin are"
               " the same, those of cpu are others" },
     { 0, "precond", ABUT_OPT_TEXT, .parse = parse_precond, .bit = ABUT_OPTION_PRECOND, .shapes = 1, .unit = "NAME",
