@@ -68,6 +68,19 @@ Y
     holds "${caged%% *} > 0.95 * ${fine%% *} && ${caged%% *} < 1.05 * ${fine%% *} && ${fine%% *} > 0.9"
 }
 
+@test "a figure whose centre a coarse mesh has moved beyond its foot falls; it stands where densities match the fine one" {
+    skip_without_numpy
+    local fine=(--set objects.figure.generate.blob.cell=0.05 --set objects.figure.translate=[0,0.05001,0])
+    "$BIN/mesh-prep" -q "$HIGH/figure.yaml" "${fine[@]}" | "$BIN/export" -q --msh .
+    height() { outcome Figure | sed 's/^([^,]*, \([^,]*\),.*/\1/'; }
+    judged figure 20
+    holds "$(height) < 0.3"
+    judged figure 20 --set objects.figure.match-mass="$PWD/frame_0000.msh"
+    holds "$(height) > 0.70"
+    judged figure 3 "${fine[@]}"
+    holds "$(height) > 0.70"
+}
+
 @test "mat, compactor and lattice of order 2 take a step" {
     judged mat-twist 2 --set objects.mat.generate.box.cells=[8,1,8]
     judged compactor 1 --set objects.body.generate.tendrils.count=4 --set objects.body.generate.tendrils.cell=0.12
