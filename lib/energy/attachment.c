@@ -1,19 +1,14 @@
 #include "energy/attachment.h"
 
 #include "base/par.h"
+#include "energy/spring_inline.h"
 #include "energy/term.h"
 #include "sparse/elements.h"
 
-#include <string.h>
-
 static void stretch(const abut_model *m, int32_t a, const double *x, double r[3])
 {
-    const int32_t *v = m->attach_node + 5 * (size_t)a;
-    for (int d = 0; d < 3; d++) {
-        r[d] = x[3 * (size_t)v[0] + (size_t)d] - m->tie_offset[3 * (size_t)a + (size_t)d];
-        for (int j = 0; j < 4; j++)
-            if (v[1 + j] >= 0) r[d] -= m->attach_weight[4 * (size_t)a + (size_t)j] * x[3 * (size_t)v[1 + j] + (size_t)d];
-    }
+    const size_t at = (size_t)a;
+    abut_attachment_stretch(m->attach_node + 5 * at, m->attach_weight + 4 * at, m->tie_offset + 3 * at, x, r);
 }
 
 double abut_attachment_energy(const abut_model *m, const double *x)
@@ -44,14 +39,9 @@ void abut_attachment_gradient(const abut_model *m, const double *x, double scale
 
 void abut_attachment_hessian(const abut_model *m, double scale, double *H)
 {
-    memset(H, 0, (size_t)m->na * abut_packed_size(5) * sizeof *H);
-    for (int32_t a = 0; a < m->na; a++) {
-        const int32_t *v = m->attach_node + 5 * (size_t)a;
-        double c[5] = { 1 };
-        for (int j = 0; j < 4; j++) c[1 + j] = v[1 + j] < 0 ? 0 : -m->attach_weight[4 * (size_t)a + (size_t)j];
-        for (int p = 0; p < 5; p++)
-            for (int q = p; q < 5; q++, H += 9) H[0] = H[4] = H[8] = scale * m->attach_stiffness[a] * c[p] * c[q];
-    }
+    for (size_t a = 0; a < (size_t)m->na; a++)
+        abut_attachment_hessian_one(m->attach_node + 5 * a, m->attach_weight + 4 * a, scale * m->attach_stiffness[a],
+                                    H + abut_packed_size(5) * a);
 }
 
 /* ---- as a term ---- */

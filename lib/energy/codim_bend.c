@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "energy/hinge.h"
 #include "energy/rod.h"
+#include "energy/rod_inline.h"
 #include "energy/material/two_modes.h"
 #include "sparse/packed_inline.h"
 #include "math/vec3.h"
@@ -187,13 +188,12 @@ void abut_codim_tension_forecast(const abut_codim *t, const double *z, const dou
         const size_t a = 3 * (size_t)t->node[4 * e], b = 3 * (size_t)t->node[4 * e + 1];
         element at;
         element_at(&ask, ABUT_CODIM_ROD, e, &at);
-        const abut_vec3 along = abut_v3_sub(abut_v3_get(at.x + 3), abut_v3_get(at.x));
-        const abut_vec3 before = abut_v3_sub(abut_v3_get(x0 + b), abut_v3_get(x0 + a));
-        const abut_vec3 after = abut_v3_sub(abut_v3_get(x1 + b), abut_v3_get(x1 + a));
-        const double l = abut_v3_norm(along), grown = reach * abut_v3_dot(along, abut_v3_sub(after, before)) / l;
-        const double per_metre = 2 * at.stiffness / (at.rest * at.rest);
-        double *T = tension + (e - t->first[ABUT_CODIM_ROD]);
-        *T = (1 - share) * *T + per_metre * (share * (l - at.rest) + grown);
+        double before[6], after[6], *T = tension + (e - t->first[ABUT_CODIM_ROD]);
+        for (size_t k = 0; k < 6; k++) {
+            before[k] = x0[(k < 3 ? a : b) + k % 3];
+            after[k] = x1[(k < 3 ? a : b) + k % 3];
+        }
+        *T = abut_rod_forecast_of(at.stiffness, at.rest, at.x, before, after, reach, share, *T);
     }
 }
 

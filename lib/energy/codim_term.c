@@ -2,6 +2,7 @@
 
 #include "energy/codim_bound.h"
 #include "energy/rod.h"
+#include "energy/rod_inline.h"
 #include "energy/stretch_limit.h"
 #include "energy/terms.h"
 #include "model/naming.h"
@@ -154,7 +155,7 @@ static int forecast_is_fair(const void *self, const abut_at *at)
         const double x6[6] = { a[0], a[1], a[2], b[0], b[1], b[2] };
         const double w = abut_rod_stretch_stiffness(m->mat_young[m->rod_mat[i]], m->rod_radius[i], l);
         const double inertia = step->inertia * fmin(m->mass[v[0]], m->mass[v[1]]) * l / step->weight_z2;
-        if (s->tension[i] > 2 * fmax(0, abut_rod_tension(w, l, x6)) + inertia) return 0;
+        if (abut_rod_fairness_of(w, l, x6, s->tension[i], inertia) < 0) return 0;
     }
     return 1;
 }

@@ -1,4 +1,5 @@
 #include "energy/spring.h"
+#include "energy/spring_inline.h"
 
 #include "base/par.h"
 #include "energy/term.h"
@@ -58,12 +59,9 @@ void abut_springs_clear(abut_springs *s)
     *s = (abut_springs){ 0 };
 }
 
-/* d = x_a - x_b; returns its length */
 static inline double span(const abut_model *m, size_t s, const double *x, double d[3])
 {
-    const double *a = x + 3 * (size_t)m->spring[2 * s], *b = x + 3 * (size_t)m->spring[2 * s + 1];
-    for (int k = 0; k < 3; k++) d[k] = a[k] - b[k];
-    return sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    return abut_spring_span(x + 3 * (size_t)m->spring[2 * s], x + 3 * (size_t)m->spring[2 * s + 1], d);
 }
 
 abut_status abut_spring_energy(const abut_springs *s, const double *x, double *energy, abut_arena *scratch, abut_err *err)
@@ -121,21 +119,13 @@ void abut_spring_gradient(const abut_springs *s, const double *x, double scale, 
 
 void abut_spring_hessian(const abut_springs *s, const double *x, double scale, double *H)
 {
-    enum { AA = 0, AB = 9, BB = 18, SIZE = 27 };
     const abut_model *m = s->model;
     const size_t n = (size_t)m->nsp;
     #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
     for (size_t i = 0; i < n; i++) {
-        double d[3], *K = H + SIZE * i;
-        const double l = span(m, i, x, d), k = scale * m->spring_stiffness[i];
-        const double across = l > m->spring_length[i] ? 1 - m->spring_length[i] / l : 0;   /* curvature across, over that along */
-        for (int p = 0; p < 3; p++)
-            for (int q = 0; q < 3; q++) {
-                const double uu = l > 0 ? d[p] * d[q] / (l * l) : 0;
-                const double v = k * (across * ((p == q) - uu) + uu);
-                K[AA + 3 * p + q] = K[BB + 3 * p + q] = v;
-                K[AB + 3 * p + q] = -v;
-            }
+        double d[3];
+        const double l = span(m, i, x, d);
+        abut_spring_hessian_one(scale * m->spring_stiffness[i], m->spring_length[i], d, l, H + abut_packed_size(2) * i);
     }
 }
 

@@ -61,6 +61,14 @@ ABUT_FN_LITERAL int pair_apart(const abut_walk_args *a, int ka, int kb, const ab
     return abut_broad_apart(abut_broad_slab(ka, kb, p, 1, 0), need);
 }
 
+/* Of the pair of a query with a primitive. */
+ABUT_FN uint64_t pair_key(const abut_walk_args *a, int32_t query, int32_t item)
+{
+    const int swaps = a->same && item < query;
+    const uint64_t one = (uint64_t)(swaps ? item : query), two = (uint64_t)(swaps ? query : item);
+    return one << a->shift | two;
+}
+
 /* Primitive number `at` in the order of the tree, whose row meets the query. */
 ABUT_FN void leaf_meet(const abut_walk_args *a, size_t i, abut_query *s, size_t at, const float *row)
 {
@@ -77,12 +85,16 @@ ABUT_FN void leaf_meet(const abut_walk_args *a, size_t i, abut_query *s, size_t 
     const int apart = a->k == 2 ? pair_apart(a, 2, 2, s, u, span2) : t->k == 3 ? pair_apart(a, 1, 3, s, u, span2)
                       : t->k == 2 ? pair_apart(a, 1, 2, s, u, span2) : pair_apart(a, 1, 1, s, u, span2);
     if (apart) return;
-    if (a->first) {
-        const int swaps = a->same && item < s->item;
-        const uint64_t one = (uint64_t)(swaps ? item : s->item), two = (uint64_t)(swaps ? s->item : item);
-        a->key[(size_t)a->first[i] + s->found] = one << a->shift | two;
-    }
+    if (a->first) a->key[(size_t)a->first[i] + s->found] = pair_key(a, s->item, item);
+    else if (s->found < ABUT_WALK_KEPT) a->kept[s->found * a->n + i] = (uint32_t)item;
     s->found++;
+}
+
+/* The keys of a query all of whose pairs were kept. */
+ABUT_FN void walk_again(const abut_walk_args *a, size_t i, int32_t query, uint32_t pairs)
+{
+    for (uint32_t k = 0; k < pairs; k++)
+        a->key[(size_t)a->first[i] + k] = pair_key(a, query, (int32_t)a->kept[k * a->n + i]);
 }
 
 ABUT_KERNEL(tree_walk, abut_walk_args)
@@ -92,8 +104,13 @@ ABUT_KERNEL(tree_walk, abut_walk_args)
     uint32_t node[TREE_STACK];
     uint8_t level[TREE_STACK];
     int depth = 0;
-    if (a->first && a->first[i + 1] == a->first[i]) return;     /* it has no pairs: most have none */
-    query_make(a, a->order ? a->order[i] : i, &s);
+    const size_t query = a->order ? a->order[i] : i;
+    const uint32_t pairs = a->first ? a->first[i + 1] - a->first[i] : 0;
+    if (a->first && pairs <= ABUT_WALK_KEPT) {
+        walk_again(a, i, (int32_t)query, pairs);
+        return;
+    }
+    query_make(a, query, &s);
     node[depth] = 0;
     level[depth++] = (uint8_t)t->levels;    /* above the root, whose only child it is */
     while (depth) {

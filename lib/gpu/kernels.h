@@ -4,10 +4,12 @@
 #define ABUT_GPU_KERNELS_H
 
 #include "gpu/kernels_contact.h"
-#include "gpu/kernels_shell.h"
+#include "gpu/kernels_codim.h"
 #include "gpu/kernels_solve.h"
+#include "gpu/kernels_tie.h"
 #include "gpu/kernels_vector.h"
 
-#define ABUT_KERNELS(K) ABUT_KERNELS_VECTOR(K) ABUT_KERNELS_CONTACT(K) ABUT_KERNELS_SOLVE(K) ABUT_KERNELS_SHELL(K)
+#define ABUT_KERNELS(K) ABUT_KERNELS_VECTOR(K) ABUT_KERNELS_CONTACT(K) ABUT_KERNELS_SOLVE(K) \
+    ABUT_KERNELS_CODIM(K) ABUT_KERNELS_TIE(K)
 
 #endif

@@ -67,8 +67,10 @@ typedef struct abut_tree_view {
 } abut_tree_view;
 
 /* Query i against a tree: primitive order[i] (order NULL: i) of k vertices.  same: both are the same set, and a pair is found by
- * that of its two which is smaller.  first NULL: count[i] is written; else the keys of its pairs from key[first[i]] on: number of
- * the first primitive << shift | number of the second one. */
+ * that of its two which is smaller.  first NULL: count[i] is written, and the first ABUT_WALK_KEPT primitives that it meets,
+ * kept[k n + i]; else the keys of its pairs from key[first[i]] on, of those that were kept without another search: number of the
+ * first primitive << shift | number of the second one. */
+enum { ABUT_WALK_KEPT = 8 };
 typedef struct abut_walk_args {
     abut_tree_view tree;
     const int32_t *vert;
@@ -80,7 +82,8 @@ typedef struct abut_walk_args {
     double reach, rounding, times;
     float times2;
     uint32_t k, same, shift;
-    uint32_t *count;
+    uint32_t *count, *kept;
+    size_t n;
     const uint32_t *first;
     uint64_t *key;
 } abut_walk_args;

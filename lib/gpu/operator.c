@@ -1,6 +1,7 @@
 #include "gpu/operator.h"
 
 #include "sparse/bsr_plan.h"
+#include "sparse/packed_inline.h"
 #include "sparse/packed_lanes.h"
 
 #include <stdlib.h>
@@ -61,7 +62,7 @@ static abut_status pattern_make(abut_gpu_operator *A, const int32_t *row, const 
     const abut_model *m = A->tets->elastic->model;
     size_t corners = 4 * A->tets->nt, at = 0;
     abut_elements sets[1 + ABUT_GPU_LASTING];
-    for (int s = 0; s < A->lasting; s++) corners += 4 * more[s].n;
+    for (int s = 0; s < A->lasting; s++) corners += (size_t)more[s].corners * more[s].n;
     int32_t n = 0;
     for (size_t i = 0; i < A->nv; i++) n = row[i] >= n ? row[i] + 1 : n;
     l->corner_row = array(corners, sizeof *l->corner_row);
@@ -69,8 +70,10 @@ static abut_status pattern_make(abut_gpu_operator *A, const int32_t *row, const 
     if (!l->corner_row || !l->node) return no_memory(err);
     for (int s = -1; s < A->lasting; s++) {
         const int32_t *node = s < 0 ? m->tet : more[s].node;
-        sets[s + 1] = (abut_elements){ .corners = 4, .n = s < 0 ? A->tets->nt : more[s].n, .row = l->corner_row + at };
-        for (size_t c = 0; c < 4 * sets[s + 1].n; c++, at++) l->corner_row[at] = node[c] < 0 ? -1 : row[node[c]];
+        sets[s + 1] = (abut_elements){ .corners = s < 0 ? 4 : more[s].corners, .n = s < 0 ? A->tets->nt : more[s].n,
+                                       .row = l->corner_row + at };
+        for (size_t c = 0; c < (size_t)sets[s + 1].corners * sets[s + 1].n; c++, at++)
+            l->corner_row[at] = node[c] < 0 ? -1 : row[node[c]];
     }
     for (size_t i = 0; i < A->nv; i++)
         if (row[i] >= 0) l->node[row[i]] = (int32_t)i;
@@ -135,11 +138,11 @@ static abut_status rows_make(abut_gpu_operator *A, layout *l, abut_err *err)
 
 /* ---- the plan: which blocks of which elements add to a block, piece by piece of the tets, then set by set ---- */
 
-/* Visits the parts of all blocks of a set: counts those of each piece and their items, or fills what is behind part[] and
- * item[]. */
-static void parts_visit(const abut_set_plan *s, size_t at_once, layout *l, size_t *part, size_t *item, int fill)
+/* Visits the parts of all blocks of a set: counts those of each piece, of so many element blocks, and their items, or fills what
+ * is behind part[] and item[]. */
+static void parts_visit(const abut_set_plan *s, size_t blocks, layout *l, size_t *part, size_t *item, int fill)
 {
-    const size_t items = 2 * ABUT_PAIRS * at_once;      /* of a piece */
+    const size_t items = 2 * blocks;
     for (size_t b = 0; b < s->nb; b++)
         for (uint32_t k = s->ptr[b]; k < s->ptr[b + 1];) {
             const size_t p = s->item[k] / items, at = part[p]++;
@@ -157,9 +160,10 @@ static void all_parts_visit(const abut_gpu_operator *A, const abut_gpu_lasting *
                             int fill)
 {
     const abut_set_plan *s = A->pattern.plan->set;
-    parts_visit(s, A->at_once, l, part, item, fill);
+    parts_visit(s, ABUT_PAIRS * A->at_once, l, part, item, fill);
     for (int k = 0; k < A->lasting; k++)
-        parts_visit(&s[1 + k], more[k].n, l, part + A->n_pieces + k, item + A->n_pieces + k, fill);
+        parts_visit(&s[1 + k], abut_packed_size(more[k].corners) / 9 * more[k].n, l, part + A->n_pieces + k,
+                    item + A->n_pieces + k, fill);
 }
 
 static abut_status parts_make(abut_gpu_operator *A, const abut_gpu_lasting *more, layout *l, abut_err *err)
@@ -281,6 +285,17 @@ abut_status abut_gpu_operator_add(abut_gpu_operator *A, int set, const double *H
     const abut_gpu_piece *of = &A->piece[A->n_pieces + (size_t)set];
     const abut_assemble_args a = assemble_args(A, of, H);
     return ABUT_RUN(A->q, assemble, &a, 9 * (of->hi - of->lo), err);
+}
+
+abut_status abut_gpu_operator_add_tets(abut_gpu_operator *A, const double *H, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (size_t p = 0; p < A->n_pieces && !rc; p++) {
+        const abut_gpu_piece *of = &A->piece[p];
+        const abut_assemble_args a = assemble_args(A, of, H + ABUT_PACKED * of->tet);
+        rc = ABUT_RUN(A->q, assemble, &a, 9 * (of->hi - of->lo), err);
+    }
+    return rc;
 }
 
 void abut_gpu_operator_blocks(abut_gpu_operator *A, int set, abut_gpu_blocks blocks)

@@ -16,10 +16,11 @@ typedef struct abut_gpu_piece {
     size_t lo, hi, tet, tets;
 } abut_gpu_piece;
 
-/* Elements of up to four corners that last: node[4 n] on the host, -1 unused; read while the operator is made. */
+/* Elements of so many corners that last: node[corners n] on the host, -1 unused; read while the operator is made. */
 typedef struct abut_gpu_lasting {
     size_t n;
     const int32_t *node;
+    int corners;
 } abut_gpu_lasting;
 
 typedef struct abut_gpu_operator {
@@ -56,8 +57,9 @@ void abut_gpu_operator_clear(abut_gpu_operator *A);
 /** Values: scale times the projected Hessians of the tets at z, plus diag[nv] of the nodes; both the machine's. */
 ABUT_MUST_USE abut_status abut_gpu_operator_tets(abut_gpu_operator *A, const double *z, double scale, const double *diag,
                                                  abut_err *err);
-/** After that: values += the packed matrices H[90 n] (the machine's) of lasting set number `set`. */
+/** After that: values += the packed matrices H (the machine's) of lasting set number `set`, or H[90 nt] of the tets. */
 ABUT_MUST_USE abut_status abut_gpu_operator_add(abut_gpu_operator *A, int set, const double *H, abut_err *err);
+ABUT_MUST_USE abut_status abut_gpu_operator_add_tets(abut_gpu_operator *A, const double *H, abut_err *err);
 /** Element matrices of set ABUT_GPU_BARRIER or ABUT_GPU_FRICTION; they are read until the next ones are set. */
 void abut_gpu_operator_blocks(abut_gpu_operator *A, int set, abut_gpu_blocks blocks);
 /** After both: copies in single precision, lists of what touches a row, inverted diagonal blocks; the preconditioner is made

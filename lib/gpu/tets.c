@@ -111,6 +111,14 @@ abut_status abut_gpu_tets_gradient(abut_gpu_tets *t, const double *z, double sca
     return rc ? rc : ABUT_RUN(t->q, gather, &a, 3 * t->nv, err);
 }
 
+abut_status abut_gpu_tets_hessian(abut_gpu_tets *t, const double *z, double scale, double *H, abut_err *err)
+{
+    abut_tet_args a = args_of(t, z);
+    a.scale = scale;
+    a.H = H;
+    return ABUT_RUN(t->q, tet_hessian, &a, t->nt, err);
+}
+
 /* The smallest of t->energy. */
 static abut_status least_of(abut_gpu_tets *t, abut_least *least, abut_err *err)
 {

@@ -25,6 +25,8 @@ void abut_gpu_tets_clear(abut_gpu_tets *t);
 ABUT_MUST_USE abut_status abut_gpu_tets_energy(abut_gpu_tets *t, const double *z, double *out, abut_err *err);
 /** g += scale dE/dx at z; z NULL: with the forces that were left last. */
 ABUT_MUST_USE abut_status abut_gpu_tets_gradient(abut_gpu_tets *t, const double *z, double scale, double *g, abut_err *err);
+/** H[90 nt] = scale times the projected Hessians at z, packed (sparse/elements.h). */
+ABUT_MUST_USE abut_status abut_gpu_tets_hessian(abut_gpu_tets *t, const double *z, double scale, double *H, abut_err *err);
 /** abut_limit_inversion, to the bits. */
 ABUT_MUST_USE abut_status abut_gpu_tets_bound(abut_gpu_tets *t, const double *x, const double *p, double slack, abut_limit *lim,
                                               abut_err *err);

@@ -76,9 +76,9 @@ void abut_gpu_touch_clear(abut_gpu_touch *c)
 {
     abut_buffer *all[] = { &c->node, &c->edge, &c->tri, &c->xi, &c->rest2, &c->seg_edge, &c->loose, &c->seg, &c->point,
                            &c->fixed, &c->passes, &c->drop, &c->hs_point, &c->hs_normal, &c->xt, &c->y0, &c->y1, &c->box,
-                           &c->size, &c->side, &c->pulse, &c->y, &c->key, &c->order, &c->count, &c->first, &c->value, &c->head,
-                           &c->start, &c->node_of, &c->slots, &c->blocks, &c->slot_first, &c->lag.node, &c->lag.weight,
-                           &c->lag.basis, &c->lag.force, &c->lag.mu, &c->lag.above, &c->lag.blocks };
+                           &c->size, &c->side, &c->pulse, &c->y, &c->key, &c->order, &c->count, &c->first, &c->walked, &c->value,
+                           &c->head, &c->start, &c->node_of, &c->slots, &c->blocks, &c->slot_first, &c->lag.node,
+                           &c->lag.weight, &c->lag.basis, &c->lag.force, &c->lag.mu, &c->lag.above, &c->lag.blocks };
     if (!c->q) return;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) abut_buffer_clear(c->q, all[i]);
     for (int i = 0; i < ABUT_CANDIDATE_LISTS; i++) abut_buffer_clear(c->q, &c->list[i]);

@@ -91,7 +91,8 @@ static abut_walk_args walk_of(const abut_gpu_touch *c, const side *a, const side
         .passes = ABUT_AT(c->passes, uint8_t), .reach = reach,
         .rounding = rounding, .times = abut_broad_times(ABUT_BROAD_TIMES),
         .times2 = abut_broad_times2(ABUT_BROAD_TIMES), .k = a->k,
-        .same = a == b, .shift = (uint32_t)bits_of(b->n), .count = ABUT_AT(c->count, uint32_t) };
+        .same = a == b, .shift = (uint32_t)bits_of(b->n), .count = ABUT_AT(c->count, uint32_t),
+        .kept = ABUT_AT(c->walked, uint32_t), .n = a->n };
     for (uint32_t l = 0; l < t->levels; l++) w.tree.first[l] = t->first[l];
     return w;
 }
@@ -105,6 +106,7 @@ static abut_status pairs(abut_gpu_touch *c, const side *a, const side *b, double
     abut_status rc = tree_ready(c, b, err);
     if (!rc) rc = abut_buffer_need(q, &c->count, "counts of pairs", a->n, sizeof(uint32_t), err);
     if (!rc) rc = abut_buffer_need(q, &c->first, "places of pairs", a->n + 1, sizeof(uint32_t), err);
+    if (!rc) rc = abut_buffer_need(q, &c->walked, "first of the pairs", a->n, ABUT_WALK_KEPT * sizeof(uint32_t), err);
     if (rc) return rc;
     abut_walk_args w = walk_of(c, a, b, reach, rounding);
     rc = ABUT_RUN(q, tree_walk, &w, a->n, err);

@@ -170,6 +170,19 @@ Y
     cmp twin.abut halves.abut
 }
 
+@test "a net of rods falls on a box, with attachments and damping: clean, and where --device cpu has it" {
+    "$BIN/mesh-prep" -q "$ROOT/tests/gpu/tied.yaml" --set objects.net.generate.net.cells=2 -o tied.abut
+    "$BIN/step" --device twin -j 1 -n 4 --tolerance 1e-6 --report r.json tied.abut -o twin.abut
+    "$BIN/ccd-check" -q twin.abut -o /dev/null
+    tail -n 1 r.json | grep -q '"contacts":[1-9]'
+    "$BIN/step" -n 4 --tolerance 1e-6 tied.abut -o cpu.abut
+    far=$(apart twin.abut cpu.abut)
+    echo "apart: $far m"
+    awk -v far="$far" 'BEGIN { exit !(far < 1e-7) }'
+    "$BIN/step" --device twin -j 3 -n 2 --tolerance 1e-6 tied.abut | "$BIN/step" --device twin -n 2 --tolerance 1e-6 -o halves.abut
+    cmp twin.abut halves.abut
+}
+
 @test "the report names the device and what it did; the stream says so, too" {
     "$BIN/step" --device twin -n 1 --report r.json "$pile" -o o.abut
     grep -q '"device":"twin","waits":[1-9]' r.json
@@ -179,19 +192,46 @@ Y
     grep -q '"device":"cpu",' r.json
 }
 
+@test "a kernel that fails ends the run with exit 5 and no end mark, after whole frames" {
+    exits 5 env ABUT_DEVICE_FAULT=100 "$BIN/step" --device twin -n 3 "$pile" -o o.abut; says "illegal memory access"
+    [ ! -e o.abut ]
+    exits 5 env ABUT_DEVICE_FAULT=4000 "$BIN/step" --device twin -n 30 "$pile" -o o.abut; says "illegal memory access"
+    [ ! -e o.abut ]
+    exits 3 "$BIN/ccd-check" -q o.abut.part -o /dev/null
+    "$BIN/salvage" -q o.abut.part -o whole.abut
+    "$BIN/ccd-check" -q whole.abut -o /dev/null
+}
+
+@test "a device without enough memory says what wants how much, with exit 5" {
+    for bytes in 1 100000 500000; do
+        exits 5 env ABUT_DEVICE_LIMIT=$bytes "$BIN/step" --device twin -n 3 "$pile" -o o.abut; says "memory: "
+        says " GB"
+        [ ! -e o.abut ]
+    done
+}
+
 @test "what a device cannot do is refused by name with exit 3" {
-    refused "'net' has rods" <<'Y'
+    refused "has pressures" <<'Y'
 abut: 1
 time: {step: 0.01 s}
-materials: {reed: {density: 1000, young: 2 MPa, poisson: 0.3}}
-objects: {net: {generate: {net: {count: [3, 3], spacing: 30 mm, offset: 3 mm, cells: 2}}, material: reed, rod: {radius: 1 mm}}}
+materials: {felt: {density: 500, young: 20 kPa, poisson: 0.3}}
+objects:
+  sail: {generate: {cloth: {size: [0.2, 0.2], cells: [3, 3]}}, material: felt, shell: {thickness: 1 mm, pressure: 2}}
 Y
-    refused "damping" <<'Y'
+    refused "'reed' has rods that are curved at rest" <<'Y'
 abut: 1
 time: {step: 0.01 s}
-damping: {mass: 1}
-materials: {jelly: {density: 1000, young: 1e5, poisson: 0.4}}
-objects: {box: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: jelly}}
+materials: {felt: {density: 500, young: 20 kPa, poisson: 0.3}}
+objects:
+  reed: {generate: {rod: {length: 0.2, cells: 4}}, material: felt, rod: {radius: 8 mm, curved: true}}
+Y
+    refused "bounds of stretch or strain in a step of implicit midpoint" <<'Y'
+abut: 1
+time: {step: 0.01 s, scheme: midpoint}
+materials: {felt: {density: 500, young: 20 kPa, poisson: 0.3}}
+objects:
+  flag: {generate: {cloth: {size: [0.2, 0.2], cells: [3, 3]}}, material: felt,
+         shell: {thickness: 1 mm, stretch-limit: {upper: 1.1, upper-threshold: 1.02}}}
 Y
 }
 

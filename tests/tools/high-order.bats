@@ -51,7 +51,7 @@ wrong() {
     for k in 1 2 3 4; do exits 0 "$BIN/ccd-check" "$files/run$k.abut" -o /dev/null; done
 }
 
-@test "Gmsh files of every order, binary and text, hold the tets, nodes and displacements of the stream" {
+@test "T19: Gmsh files of every order, binary and text, hold the tets, nodes and displacements of the stream" {
     for k in 1 2 3 4; do
         exits 0 "$BIN/export" "$files/run$k.abut" --frames 0 --msh bin$k --msh-text text$k
         check msh bin$k/frame_0000.msh "$files/run$k.abut"
@@ -59,7 +59,7 @@ wrong() {
     done
 }
 
-@test "what export writes as Gmsh file becomes the same MODEL and FRAME" {
+@test "T19: what export writes as Gmsh file becomes the same MODEL and FRAME" {
     for k in 1 2 3 4; do
         exits 0 "$BIN/export" "$files/start$k.abut" --msh bin --msh-text text
         exits 0 "$BIN/export" "$files/start$k.abut" --dump
@@ -76,7 +76,7 @@ wrong() {
     done
 }
 
-@test "VTK cells of every order have positive Jacobian determinants and the volume of the tets" {
+@test "T20: VTK cells of every order have positive Jacobian determinants and the volume of the tets" {
     for k in 1 2 3 4; do
         exits 0 "$BIN/export" "$files/run$k.abut" --vtu v$k
         check vtu v$k/solids_0000.vtu "$files/run$k.abut"
@@ -107,7 +107,7 @@ for path in sys.argv[1:]:
 P
 }
 
-@test "a scene mixes orders, cloth and rods; 6 steps are 3 and 3, whatever the threads" {
+@test "T21: a scene mixes orders, cloth and rods; 6 steps are 3 and 3, whatever the threads" {
     cat > mixed.yaml <<'Y'
 abut: 1
 time: {step: 0.005 s}

@@ -203,7 +203,7 @@ TEST(matrices_are_semidefinite_wherever_materials_are_not)
     }
 }
 
-TEST(rest_has_no_energy_and_a_rigid_motion_none_to_speak_of)
+TEST(t6_rest_has_no_energy_and_a_rigid_motion_none_to_speak_of)
 {
     const double c = cos(1), s = sin(1), turned[9] = { c, -s, 0, s * 0.6, c * 0.6, -0.8, s * 0.8, c * 0.8, 0.6 };
     const double identity[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
@@ -228,7 +228,7 @@ TEST(rest_has_no_energy_and_a_rigid_motion_none_to_speak_of)
 
 /* Patch test: under linear displacement stress is constant, so that the forces on nodes inside vanish.  On curved tets this takes
  * exact integrals of det J J^-T dphi. */
-TEST(nodes_inside_feel_no_force_under_any_linear_displacement)
+TEST(t5_nodes_inside_feel_no_force_under_any_linear_displacement)
 {
     for (int k = 2; k <= 4; k++)
         for (int g = 1; g <= k; g++) {

@@ -68,7 +68,7 @@ TEST(elements_that_last_are_in_the_matrix)
     operator_world w;
     world_make(&w, 5, 150);
     world_matrix(&w, 0.3);
-    const abut_gpu_lasting more[2] = { { w.touching[0], w.node[0] }, { w.touching[1], w.node[1] } };
+    const abut_gpu_lasting more[2] = { { w.touching[0], w.node[0], 4 }, { w.touching[1], w.node[1], 4 } };
     double *x = world_random(w.n, 7), *y = malloc(w.n * sizeof *y), *z = malloc(w.n * sizeof *z);
     abut_bsr_multiply(&w.matrix, x, y);
     const double size = abut_largest(y, w.n);

@@ -5,7 +5,7 @@
 #include "energy/hinge.h"
 #include "energy/stretch_limit.h"
 #include "energy/codim_bound.h"
-#include "gpu/shells.h"
+#include "gpu/codim.h"
 #include "math/atan2_inline.h"
 #include "math/atan2.h"
 #include "sparse/bsr.h"
@@ -21,7 +21,7 @@ typedef struct world {
     abut_model m;
     abut_codim codim;
     abut_queue q;
-    abut_gpu_shells s;
+    abut_gpu_codim s;
     size_t nv, n;
     int32_t model[LAWS], membrane[LAWS];
     double young[LAWS], poisson[LAWS], fabric[4 * LAWS], strain[3 * LAWS], compression[LAWS];
@@ -104,7 +104,7 @@ static void put_x(world *w) { CHECK(!w->q.on->put(&w->q, w->dx.at, w->x, w->n * 
 static void world_open(world *w)
 {
     CHECK(!abut_codim_init(&w->codim, &w->m, &err));
-    CHECK(!machine_open(&w->q, &err) && !abut_gpu_shells_init(&w->s, &w->q, &w->codim, &err));
+    CHECK(!machine_open(&w->q, &err) && !abut_gpu_codim_init(&w->s, &w->q, &w->codim, &err));
     CHECK(!abut_buffer_put(&w->q, &w->dx, "x", w->x, w->n, sizeof *w->x, &err));
     CHECK(!abut_buffer_put(&w->q, &w->dp, "p", w->p, w->n, sizeof *w->p, &err));
     CHECK(!abut_buffer_need(&w->q, &w->out, "out", w->n, sizeof(double), &err));
@@ -138,7 +138,7 @@ static void world_make(world *w, int32_t side, double stretch, double noise)
 
 static void world_free(world *w)
 {
-    abut_gpu_shells_clear(&w->s);
+    abut_gpu_codim_clear(&w->s);
     abut_buffer_clear(&w->q, &w->dx), abut_buffer_clear(&w->q, &w->dp);
     abut_buffer_clear(&w->q, &w->out), abut_buffer_clear(&w->q, &w->scalar);
     CHECK(w->q.bytes == 0);
@@ -151,7 +151,7 @@ static void world_free(world *w)
 static double energy_of(world *w)
 {
     double v = NAN;
-    CHECK(!abut_gpu_shells_energy(&w->s, w->dx.at, w->scalar.at, &err));
+    CHECK(!abut_gpu_codim_energy(&w->s, w->dx.at, w->scalar.at, &err));
     CHECK(!w->q.on->get(&w->q, &v, w->scalar.at, sizeof v, &err));
     return v;
 }
@@ -183,7 +183,7 @@ static void check_forces(void)
         double *size = sizes_of(&w);
         for (int again = 0; again < 2; again++) {
             CHECK(!w.q.on->fill(&w.q, w.out.at, 0, w.n * sizeof *h, &err));
-            CHECK(!abut_gpu_shells_gradient(&w.s, again ? w.dx.at : NULL, 0.25, w.out.at, &err));
+            CHECK(!abut_gpu_codim_gradient(&w.s, again ? w.dx.at : NULL, 0.25, w.out.at, &err));
             CHECK(!w.q.on->get(&w.q, h, w.out.at, w.n * sizeof *h, &err));
             for (size_t i = 0; i < w.n; i++) CHECK_NEAR(h[i], g[i], 1e-13 * size[i]);
         }
@@ -203,7 +203,7 @@ TEST(energy_and_forces_are_those_of_the_processor)
 static double *hessians_of(world *w, double scale)
 {
     double *H = malloc(ABUT_PACKED * w->s.n * sizeof *H);
-    CHECK(!abut_gpu_shells_hessian(&w->s, w->dx.at, scale, &err));
+    CHECK(!abut_gpu_codim_hessian(&w->s, w->dx.at, scale, 0, &err));
     CHECK(!w->q.on->get(&w->q, H, w->s.H.at, ABUT_PACKED * w->s.n * sizeof *H, &err));
     return H;
 }
@@ -270,7 +270,7 @@ TEST(hessians_that_need_no_projection_are_derivatives_of_the_forces)
         for (size_t i = 0; i < w.n; i++) w.x[i] = x[i] + (k ? step : -step) * w.p[i];
         put_x(&w);
         CHECK(!w.q.on->fill(&w.q, w.out.at, 0, w.n * sizeof *x, &err));
-        CHECK(!abut_gpu_shells_gradient(&w.s, w.dx.at, 1, w.out.at, &err));
+        CHECK(!abut_gpu_codim_gradient(&w.s, w.dx.at, 1, w.out.at, &err));
         CHECK(!w.q.on->get(&w.q, g[k], w.out.at, w.n * sizeof *x, &err));
     }
     const double size = abut_largest(Hp, w.n);
@@ -302,9 +302,9 @@ TEST(a_hinge_whose_wing_is_a_line_is_infinite_and_without_force)
     world_make(&w, 2, 1.02, 1e-3);
     const int32_t fold[4] = { 0, 1, 4, 0 };             /* its second wing has no area */
     memcpy(w.hinge, fold, sizeof fold);
-    abut_gpu_shells_clear(&w.s);
+    abut_gpu_codim_clear(&w.s);
     abut_codim_clear(&w.codim);
-    CHECK(!abut_codim_init(&w.codim, &w.m, &err) && !abut_gpu_shells_init(&w.s, &w.q, &w.codim, &err));
+    CHECK(!abut_codim_init(&w.codim, &w.m, &err) && !abut_gpu_codim_init(&w.s, &w.q, &w.codim, &err));
     CHECK(isinf(energy_of(&w)) && energy_of(&w) > 0);
     double f[12], *H = hessians_of(&w, 1);
     CHECK(!w.q.on->get(&w.q, f, (double *)w.s.force.at + 12 * w.s.shells, sizeof f, &err));
@@ -327,7 +327,7 @@ TEST(bounds_are_those_of_the_processor)
         CHECK(!w.q.on->put(&w.q, w.s.material.at, w.mat, (size_t)w.m.nsh * sizeof *w.mat, &err));
         CHECK(!w.q.on->put(&w.q, w.dp.at, w.p, w.n * sizeof *w.p, &err));
         abut_limit_stretch(&w.codim, w.x, w.p, 0.5, &want);
-        CHECK(!abut_gpu_shells_bound(&w.s, w.dx.at, w.dp.at, 0.5, &got, &err));
+        CHECK(!abut_gpu_codim_bound(&w.s, w.dx.at, w.dp.at, 0.5, &got, &err));
         CHECK(got.alpha == want.alpha && got.kind == want.kind && got.tet == want.tet);
         CHECK(!memcmp(got.node, want.node, sizeof got.node));
         if (want.kind == ABUT_LIMIT_STRETCH) bound[w.membrane[w.mat[want.tet]] == ABUT_MEMBRANE_CLOTH]++;
@@ -348,7 +348,7 @@ TEST(all_have_the_same_bytes_for_every_thread_count_and_order)
         w.q.shuffle = k == 3 ? 12345 : 0;
         CHECK(!w.q.on->fill(&w.q, w.out.at, 0, w.n * sizeof *got, &err));
         const double now = energy_of(&w);
-        CHECK(!abut_gpu_shells_gradient(&w.s, NULL, 1, w.out.at, &err));
+        CHECK(!abut_gpu_codim_gradient(&w.s, NULL, 1, w.out.at, &err));
         CHECK(!w.q.on->get(&w.q, k ? got : one, w.out.at, w.n * sizeof *got, &err));
         H[k > 0] = hessians_of(&w, 1);
         if (!k) E = now;
@@ -375,17 +375,17 @@ TEST(stretch_limits_bound_directions_and_have_the_room_of_the_processor)
         for (size_t i = 0; i < w.n; i++) w.p[i] = k % 2 ? 0.4 * k * w.x[i] : (i * 7919 % 100 - 50.) * 1e-3 * k;
         CHECK(!w.q.on->put(&w.q, w.dp.at, w.p, w.n * sizeof *w.p, &err));
         abut_limit_stretch(&w.codim, w.x, w.p, 0.5, &want);
-        CHECK(!abut_gpu_shells_bound(&w.s, w.dx.at, w.dp.at, 0.5, &got, &err));
+        CHECK(!abut_gpu_codim_bound(&w.s, w.dx.at, w.dp.at, 0.5, &got, &err));
         CHECK(got.alpha == want.alpha && got.kind == want.kind && got.tet == want.tet);
         bound += want.kind == ABUT_LIMIT_STRETCH && w.limit[4 * want.tet + 3] > 0;
         CHECK(!abut_codim_stretch_find(&w.codim, w.x, &now, &scratch, &err));
-        CHECK(!abut_gpu_shells_room(&w.s, w.dx.at, &room, &err));
+        CHECK(!abut_gpu_codim_room(&w.s, w.dx.at, &room, &err));
         CHECK(room == now.room && room < 1);
     }
     CHECK(bound > 0);
     w.x[3 * 7 + 2] += 0.3;      /* beyond a limit: nothing is left */
     put_x(&w);
-    CHECK(isinf(energy_of(&w)) && !abut_gpu_shells_room(&w.s, w.dx.at, &room, &err) && room < 0);
+    CHECK(isinf(energy_of(&w)) && !abut_gpu_codim_room(&w.s, w.dx.at, &room, &err) && room < 0);
     limited = 0;
     abut_arena_clear(&scratch);
     world_free(&w);
@@ -394,15 +394,15 @@ TEST(stretch_limits_bound_directions_and_have_the_room_of_the_processor)
 TEST(no_shells_are_nothing)
 {
     world w;
-    abut_gpu_shells s;
+    abut_gpu_codim s;
     world_make(&w, 2, 1, 0);
     const abut_codim none = { .model = &w.m };
     abut_limit lim = { .alpha = 1 };
-    CHECK(!abut_gpu_shells_init(&s, &w.q, &none, &err));
-    CHECK(!abut_gpu_shells_energy(&s, w.dx.at, w.scalar.at, &err) && !abut_gpu_shells_hessian(&s, w.dx.at, 1, &err));
-    CHECK(!abut_gpu_shells_gradient(&s, w.dx.at, 1, w.out.at, &err));
-    CHECK(!abut_gpu_shells_bound(&s, w.dx.at, w.dp.at, 0.5, &lim, &err) && lim.alpha == 1);
-    abut_gpu_shells_clear(&s);
+    CHECK(!abut_gpu_codim_init(&s, &w.q, &none, &err));
+    CHECK(!abut_gpu_codim_energy(&s, w.dx.at, w.scalar.at, &err) && !abut_gpu_codim_hessian(&s, w.dx.at, 1, 0, &err));
+    CHECK(!abut_gpu_codim_gradient(&s, w.dx.at, 1, w.out.at, &err));
+    CHECK(!abut_gpu_codim_bound(&s, w.dx.at, w.dp.at, 0.5, &lim, &err) && lim.alpha == 1);
+    abut_gpu_codim_clear(&s);
     world_free(&w);
 }
 

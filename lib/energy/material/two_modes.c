@@ -26,15 +26,6 @@ void abut_two_modes_add(int corners, double d, double o, const double *u, const 
     add(corners, u, half, H);
 }
 
-void abut_two_modes_positive(int corners, double d, double o, const double *u, const double *w, double *v)
-{
-    const double r = sqrt(d * d + 4 * o * o), most = d > 0 ? 0.5 * (d + r) : 2 * o * o / (r - d);    /* without cancellation */
-    /* along (1, t) */
-    const int some = most > 0;
-    const double t = some ? o / most : 0, root = some ? sqrt(most / (1 + t * t)) : 0;
-    for (int k = 0; k < 3 * corners; k++) v[k] = root * (u[k] + t * w[k]);
-}
-
 void abut_two_modes_add_positive(int corners, double d, double o, const double *u, const double *w, double *H)
 {
     double v[12], half[12];

@@ -52,7 +52,8 @@ static abut_status refuse(const char *what, const abut_arrays *names, int32_t ob
 /* Terms that it does not know, by name. */
 static abut_status check_terms(const abut_objective *p, abut_err *err)
 {
-    static const char *const known[] = { "inertia", "lagrangian", "elastic", "codim", "codim bounds", "friction", "barrier" };
+    static const char *const known[] = { "inertia", "lagrangian", "elastic", "spring", "attachment", "codim", "codim bounds",
+                                         "friction", "damping", "codim damping", "barrier" };
     for (int i = 0; i < p->terms.n; i++) {
         const char *name = p->terms.term[i].ops->name;
         int found = 0;
@@ -74,18 +75,13 @@ static abut_status check_law(const int32_t *number, int forms, const char *what,
 static abut_status check_model(const abut_objective *p, const abut_arrays *names, abut_err *err)
 {
     const abut_model *m = p->model;
-    const abut_codim *t = abut_codim_of(&p->terms);
     const abut_air *air = abut_air_of(&p->terms);
     if (abut_model_order(m) > 1) return refuse("the scene has tets of order 2 and more", names, -1, err);
     if (!abut_collmesh_selects(&p->cm))
         return refuse("the contact surface is a map of nodes (array 'contact/map-first')", names, -1, err);
-    if (m->nrd) return refuse("has rods; a device has tetrahedra and shells", names, m->body[m->rod[0]], err);
-    if (t->first[ABUT_CODIM_ROD] != t->n) return refuse("bends of rods", names, -1, err);
-    if (m->nsp) return refuse("the scene has springs", names, -1, err);
-    if (m->na) return refuse("the scene has attachments", names, -1, err);
+    if (m->rod_curvature) return refuse("has rods that are curved at rest", names, m->body[m->rod[0]], err);
     if (air && air->presses) return refuse("the scene has pressures", names, -1, err);
     if (abut_air_acts(air)) return refuse("the scene has wind or drag", names, -1, err);
-    if (abut_damping_of(&p->terms)) return refuse("the scene has damping", names, -1, err);
     abut_status rc = check_law(m->continuity, ABUT_BARRIER_FORMS, "barrier", abut_barrier_names, err);
     if (!rc) rc = check_law(m->smoothing, ABUT_FRICTION_FORMS, "friction law", abut_friction_names, err);
     return rc ? rc : check_terms(p, err);
@@ -114,7 +110,9 @@ static void free_device(abut_device *d)
         abut_gpu_cg_clear(&d->cg, q);
         abut_gpu_operator_clear(&d->A);
         abut_gpu_tets_clear(&d->tets);
-        abut_gpu_shells_clear(&d->shells);
+        abut_gpu_codim_clear(&d->codim);
+        abut_gpu_ties_clear(&d->ties);
+        abut_gpu_damping_clear(&d->damping);
         abut_gpu_touch_clear(&d->touch);
         abut_queue_close(q);
     }
@@ -153,7 +151,9 @@ static abut_status bring_model(abut_device *d, const abut_objective *p, abut_err
     if (!rc) rc = abut_buffer_need(q, &d->pulse, "scalars", ABUT_PULSE, sizeof(double), err);
     if (!rc) rc = abut_buffer_put(q, &d->mass, "masses", p->model->mass, nv, sizeof(double), err);
     if (!rc) rc = abut_gpu_tets_init(&d->tets, q, abut_elastic_of(&p->terms), err);
-    if (!rc) rc = abut_gpu_shells_init(&d->shells, q, abut_codim_of(&p->terms), err);
+    if (!rc) rc = abut_gpu_codim_init(&d->codim, q, abut_codim_of(&p->terms), err);
+    if (!rc) rc = abut_gpu_ties_init(&d->ties, q, p->model, err);
+    if (!rc) abut_gpu_damping_init(&d->damping, q, abut_damping_of(&p->terms), &d->tets, &d->codim, ABUT_AT(d->mass, double));
     if (!rc) rc = abut_gpu_touch_init(&d->touch, q, &p->cm, p->cm.obstacle, err);
     if (!rc) rc = bring_passes(d, &p->cm, err);
     d->row = malloc((nv + 1) * sizeof *d->row);
@@ -198,16 +198,15 @@ static void close_device(abut_search *s)
 /* ---- a minimisation ---- */
 
 /* The pattern of the elements for the unknowns of this step. */
-static abut_status number(abut_device *d, const abut_search *s, abut_err *err)
+static abut_status number(abut_search *s, abut_err *err)
 {
     const abut_objective *p = &s->prob;
+    abut_device *d = abut_device_of(s);
     const size_t bytes = (size_t)p->model->nv * sizeof *d->row;
     if (d->numbered && !memcmp(d->row, p->row, bytes)) return ABUT_OK;
     abut_gpu_operator_clear(&d->A);
     memcpy(d->row, p->row, bytes);
-    const abut_codim *t = abut_codim_of(&p->terms);
-    const abut_gpu_lasting thin = { t->n, t->node };
-    abut_status rc = abut_gpu_operator_init_with(&d->A, &d->q, &d->tets, p->row, &thin, thin.n > 0, 0, err);
+    abut_status rc = abut_device_elements_number(s, p->row, err);
     if (!rc) rc = abut_gpu_precond_init(&d->A, (abut_gpu_precond_kind)s->opt.device.precond, p->model->X, err);
     d->numbered = !rc;
     return rc;
@@ -220,13 +219,15 @@ static abut_status bring_diagonal(abut_search *s, abut_err *err)
     const size_t nv = (size_t)p->model->nv;
     abut_device *d = abut_device_of(s);
     const abut_lagrangian *al = abut_lagrangian_of(&p->terms);
+    const abut_damping *damping = abut_damping_of(&p->terms);
+    const double damped = damping ? p->step.damping * damping->mass : 0;
     const abut_mark mark = abut_arena_mark(&s->scratch);
     double *diag = ABUT_ROOM(&s->scratch, double, nv + 1);
     uint8_t *rests = ABUT_ROOM(&s->scratch, uint8_t, nv + 1);
     if (!diag || !rests) return abut_fail(err, ABUT_E_NOMEM, "device: %zu nodes", nv);
     for (size_t i = 0; i < nv; i++) {
         rests[i] = p->row[i] < 0;
-        diag[i] = p->model->mass[i] * (p->held[i] ? al->kap : p->w.inertia + p->w.shift);
+        diag[i] = p->model->mass[i] * ((p->held[i] ? al->kap : p->w.inertia + p->w.shift) + damped);
     }
     abut_status rc = abut_buffer_put(&d->q, &d->diag, "diagonal", diag, nv, sizeof(double), err);
     if (!rc) rc = abut_buffer_put(&d->q, &d->rests, "nodes at rest", rests, nv, 1, err);
@@ -240,12 +241,12 @@ abut_status abut_device_renew(abut_search *s, abut_err *err)
     abut_device *d = abut_device_of(s);
     const abut_lagrangian *al = abut_lagrangian_of(&p->terms);
     if (d->numbered && d->changes == p->changes) return ABUT_OK;
-    abut_status rc = number(d, s, err);
+    abut_status rc = number(s, err);
     if (!rc) rc = bring_diagonal(s, err);
     const size_t n3 = 3 * (size_t)p->model->nv;
     if (!rc && al->on) rc = abut_buffer_put(&d->q, &d->lam, "multipliers", al->lam, n3, sizeof(double), err);
     d->touch.answers = al->on;
-    d->shells.kappa = abut_codim_state_of(&p->terms)->strain_kappa;
+    d->codim.kappa = abut_codim_state_of(&p->terms)->strain_kappa;
     d->changes = p->changes;
     return rc;
 }
@@ -268,6 +269,8 @@ static abut_status bring_step(abut_search *s, const double *v, abut_err *err)
     if (!rc) rc = abut_buffer_put(q, &d->target, "nodes", p->target, n3, sizeof(double), err);
     if (!rc && v) rc = abut_buffer_put(q, &d->v, "nodes", v, n3, sizeof(double), err);
     if (!rc) rc = abut_buffer_put(q, &d->held, "held nodes", p->held, nv, 1, err);
+    const double *from = ABUT_AT(p->w.share < 1 ? d->xn : d->still, double);    /* as x_damp of the step */
+    if (!rc) rc = abut_gpu_damping_freeze(&d->damping, ABUT_AT(d->xn, double), from, p->step.damping, err);
     return rc ? rc : abut_gpu_friction_set(&d->touch, abut_lag_of(&p->terms), &law, ABUT_AT(d->still, double), err);
 }
 
@@ -324,6 +327,7 @@ static abut_status fetch(abut_search *s, abut_err *err)
     if (!rc) rc = q->on->get(q, s->here.x, d->x.at, bytes, err);
     if (!rc) rc = q->on->get(q, s->here.g, d->g.at, bytes, err);
     if (!rc) rc = abut_gpu_contacts_get(q, &d->at, &s->here.pairs, err);
+    if (!rc) rc = q->on->stamp(q, ABUT_STAGE_OTHER, err);      /* what follows is the host's */
     if (!rc) abut_collmesh_positions(&s->prob.cm, s->here.x, s->here.y);
     return rc;
 }
@@ -346,7 +350,8 @@ const abut_search_ops abut_device_ops = {
                 .accepted = abut_device_accepted, .record = abut_device_record, .stiffen = abut_device_stiffen },
     .aim = { .find = abut_device_find_direction, .find_newton = abut_device_find_direction,
              .next_speed = abut_device_next_speed, .slope = abut_device_slope, .scale = abut_device_scale,
-             .fastest = abut_device_fastest },
+             .fastest = abut_device_fastest,
+             .forecast_start = abut_device_forecast_start, .forecast_step = abut_device_forecast_step },
     .bound = { .limits = abut_device_limits, .candidates = abut_device_candidates, .ccd = abut_device_ccd },
     .start = { .warm = abut_device_warm, .aim_at_trial = abut_device_aim_at_trial, .staying = abut_device_staying,
                .aim_at_targets = abut_device_aim_at_targets, .move_held = abut_device_move_held }

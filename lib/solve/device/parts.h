@@ -1,19 +1,20 @@
 /* What the files of a minimisation on a device share: device.c opens it, brings a step there and back and has the table of
- * operations, path.c keeps the path of a step, start.c starts a step, terms.c computes. */
+ * operations, elements.c and terms.c compute, path.c keeps the path of a step, start.c starts a step. */
 #ifndef ABUT_SOLVE_DEVICE_PARTS_H
 #define ABUT_SOLVE_DEVICE_PARTS_H
 
 #include "gpu/buffer.h"
 #include "gpu/cg.h"
+#include "gpu/damping.h"
 #include "gpu/operator.h"
-#include "gpu/shells.h"
-#include "gpu/tets.h"
+#include "gpu/ties.h"
 #include "gpu/touch.h"
 #include "solve/device/device.h"
 
 /* Scalars that are fetched together. */
-enum { ABUT_PULSE_INERTIA, ABUT_PULSE_ELASTIC, ABUT_PULSE_BARRIER, ABUT_PULSE_FRICTION, ABUT_PULSE_LAGRANGIAN,
-       ABUT_PULSE_THIN, ABUT_PULSE_OTHER, ABUT_PULSE };
+enum { ABUT_PULSE_INERTIA, ABUT_PULSE_ELASTIC, ABUT_PULSE_BARRIER, ABUT_PULSE_FRICTION, ABUT_PULSE_LAGRANGIAN, ABUT_PULSE_CODIM,
+       ABUT_PULSE_TIES, ABUT_PULSE_DAMPED = ABUT_PULSE_TIES + ABUT_GPU_TIES,
+       ABUT_PULSE_OTHER = ABUT_PULSE_DAMPED + ABUT_GPU_DAMPED, ABUT_PULSE };
 
 enum { ABUT_DEVICE_TRAIL = 32 };
 
@@ -21,7 +22,9 @@ typedef struct abut_device {
     abut_queue q;
     abut_gpu_touch touch;
     abut_gpu_tets tets;
-    abut_gpu_shells shells;
+    abut_gpu_codim codim;
+    abut_gpu_ties ties;
+    abut_gpu_damping damping;
     abut_gpu_operator A;
     abut_gpu_cg cg;
     struct {                /* the points here, trial, kept */
@@ -86,6 +89,17 @@ ABUT_MUST_USE abut_status abut_device_staying(abut_search *s, const double *v, i
                                               abut_err *err);
 ABUT_MUST_USE abut_status abut_device_aim_at_targets(abut_search *s, int *moves, abut_err *err);
 ABUT_MUST_USE abut_status abut_device_move_held(abut_search *s, double alpha, abut_err *err);
+/* elements.c: at x, into the scalars; g += theirs; into A, after which diagonal and elements are there; the pattern of A for the
+ * rows row[nv] (host) */
+ABUT_MUST_USE abut_status abut_device_elements_energy(abut_search *s, const double *x, abut_err *err);
+ABUT_MUST_USE abut_status abut_device_elements_gradient(abut_search *s, const double *x, double *g, abut_err *err);
+ABUT_MUST_USE abut_status abut_device_elements_hessian(abut_search *s, const double *x, abut_err *err);
+ABUT_MUST_USE abut_status abut_device_elements_number(abut_search *s, const int32_t *row, abut_err *err);
+/** *z: where elasticity is taken for an iterate x; good until the next call. */
+ABUT_MUST_USE abut_status abut_device_elastic_at(abut_search *s, const double *x, const double **z, abut_err *err);
+ABUT_MUST_USE abut_status abut_device_forecast_start(abut_search *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_device_forecast_step(abut_search *s, const double *led, double alpha, abut_err *err);
+ABUT_MUST_USE abut_status abut_device_forecast_is_fair(abut_search *s, int *fair, abut_err *err);
 /* path.c */
 ABUT_MUST_USE abut_status abut_device_record(abut_search *s, abut_err *err);
 /* terms.c */

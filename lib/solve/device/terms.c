@@ -90,7 +90,7 @@ abut_status abut_device_stiffen(abut_search *s, abut_err *err)
     double room = 1;
     s->prob.changes += abut_barrier_stiffen(abut_barrier_state_of(&s->prob.terms), d->trial.smallest_gap, d->at.smallest_gap);
     if (!thin->t.bounded) return ABUT_OK;
-    const abut_status rc = abut_gpu_shells_room(&d->shells, at(d->x), &room, err);
+    const abut_status rc = abut_gpu_codim_room(&d->codim, at(d->x), &room, err);
     if (!rc) s->prob.changes += abut_codim_stiffen(thin, room);
     return rc;
 }
@@ -123,7 +123,7 @@ abut_status abut_device_limits(abut_search *s, abut_limit *lim, abut_report *rep
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_BOUND, err);
     if (!rc) rc = abut_gpu_touch_planes(&d->touch, at(d->x), at(d->p), s->opt.slack_plane, lim, err);
     if (!rc) rc = abut_gpu_tets_bound(&d->tets, at(d->x), at(d->p), ABUT_VOLUME_LEFT, lim, err);
-    if (!rc) rc = abut_gpu_shells_bound(&d->shells, at(d->x), at(d->p), ABUT_STRETCH_LEFT, lim, err);
+    if (!rc) rc = abut_gpu_codim_bound(&d->codim, at(d->x), at(d->p), ABUT_STRETCH_LEFT, lim, err);
     lim->term = lim->kind == ABUT_LIMIT_TET ? "elastic" : lim->kind == ABUT_LIMIT_STRETCH ? "codim" : NULL;
     return rc;
 }
@@ -145,15 +145,6 @@ abut_status abut_device_ccd(abut_search *s, abut_limit *lim, abut_report *rep, a
 }
 
 /* ---- the objective ---- */
-
-/* Where elasticity is taken for an iterate x. */
-static abut_status elastic_at(abut_search *s, const double *x, const double **z, abut_err *err)
-{
-    abut_device *d = abut_device_of(s);
-    const abut_between_args a = { at(d->xn), x, at(d->z), s->prob.w.share };
-    *z = a.share == 1 ? x : a.out;
-    return a.share == 1 ? ABUT_OK : ABUT_RUN(&d->q, between, &a, 3 * (size_t)s->prob.model->nv, err);
-}
 
 abut_gpu_inertia abut_device_inertia(const abut_search *s)
 {
@@ -186,27 +177,27 @@ abut_status abut_device_terms(abut_search *s, const double *x, const abut_gpu_co
     abut_queue *q = &d->q;
     const abut_gpu_inertia inertia = abut_device_inertia(s);
     double got[ABUT_PULSE];
-    const double *z = x;
     abut_status rc = abut_device_renew(s, err);
     if (!rc) rc = q->on->stamp(q, ABUT_STAGE_ENERGY, err);
     if (!rc) rc = q->on->fill(q, d->pulse.at, 0, ABUT_PULSE * sizeof(double), err);
     if (!rc) rc = abut_gpu_nodes_energy(q, &inertia, x, at(d->part), pulse(d, ABUT_PULSE_INERTIA), err);
-    d->forces_of = x;
-    if (!rc) rc = elastic_at(s, x, &z, err);
-    if (!rc) rc = abut_gpu_tets_energy(&d->tets, z, pulse(d, ABUT_PULSE_ELASTIC), err);
-    if (!rc) rc = abut_gpu_shells_energy(&d->shells, z, pulse(d, ABUT_PULSE_THIN), err);
+    if (!rc) rc = abut_device_elements_energy(s, x, err);
     const double kappa = abut_barrier_state_of(&s->prob.terms)->kappa;
     if (!rc) rc = abut_gpu_barrier_energy(&d->touch, x, set, kappa, pulse(d, ABUT_PULSE_BARRIER), err);
     if (!rc) rc = abut_gpu_friction_energy(&d->touch, x, pulse(d, ABUT_PULSE_FRICTION), err);
     if (!rc) rc = lagrangian_energy(s, x, err);
     if (!rc) rc = q->on->get(q, got, d->pulse.at, sizeof got, err);
     if (rc) return rc;
+    const double psi = s->prob.w.psi, *tie = got + ABUT_PULSE_TIES, *damped = got + ABUT_PULSE_DAMPED;
     const struct { const char *term; double value; } known[] = {
         { "inertia", got[ABUT_PULSE_INERTIA] }, { "lagrangian", got[ABUT_PULSE_LAGRANGIAN] },
-        { "elastic", s->prob.w.psi * got[ABUT_PULSE_ELASTIC] }, { "codim", s->prob.w.psi * got[ABUT_PULSE_THIN] },
+        { "elastic", psi * got[ABUT_PULSE_ELASTIC] }, { "codim", psi * got[ABUT_PULSE_CODIM] },
+        { "spring", psi * tie[ABUT_GPU_SPRINGS] }, { "attachment", psi * tie[ABUT_GPU_ATTACHMENTS] },
+        { "damping", damped[ABUT_GPU_DAMP_MASS] + damped[ABUT_GPU_DAMP_TETS] }, { "codim damping", damped[ABUT_GPU_DAMP_CODIM] },
         { "friction", got[ABUT_PULSE_FRICTION] }, { "barrier", got[ABUT_PULSE_BARRIER] } };
     *e = (abut_energy){ .sum = 0 };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) abut_objective_put(&s->prob, e, known[i].term, known[i].value);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (abut_terms_number(&s->prob.terms, known[i].term) >= 0) abut_objective_put(&s->prob, e, known[i].term, known[i].value);
     abut_objective_sum(&s->prob, e);
     return ABUT_OK;
 }
@@ -214,18 +205,13 @@ abut_status abut_device_terms(abut_search *s, const double *x, const abut_gpu_co
 abut_status abut_device_smooth(abut_search *s, const double *x, double *g, abut_err *err)
 {
     abut_device *d = abut_device_of(s);
-    const abut_objective *p = &s->prob;
     const abut_gpu_inertia inertia = abut_device_inertia(s);
-    const double *z = NULL;     /* the forces that the elements have */
     abut_status rc = abut_device_renew(s, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_GRADIENT, err);
     if (!rc) rc = abut_gpu_nodes_gradient(&d->q, &inertia, x, g, err);
-    if (!rc && d->forces_of != x) rc = elastic_at(s, x, &z, err);
-    if (!rc) rc = abut_gpu_tets_gradient(&d->tets, z, p->w.psi * p->w.share, g, err);
-    if (!rc) rc = abut_gpu_shells_gradient(&d->shells, z, p->w.psi * p->w.share, g, err);
-    d->forces_of = x;
+    if (!rc) rc = abut_device_elements_gradient(s, x, g, err);
     const abut_lagrangian_args push = lagrangian_of(s, x, g);
-    if (!rc && abut_lagrangian_of(&p->terms)->on) rc = ABUT_RUN(&d->q, lagrangian_push, &push, inertia.nv, err);
+    if (!rc && abut_lagrangian_of(&s->prob.terms)->on) rc = ABUT_RUN(&d->q, lagrangian_push, &push, inertia.nv, err);
     return rc ? rc : abut_gpu_friction_gradient(&d->touch, x, g, err);
 }
 
@@ -269,14 +255,9 @@ static abut_status matrix(abut_search *s, abut_err *err)
 {
     abut_device *d = abut_device_of(s);
     const abut_objective *p = &s->prob;
-    const double scale = p->w.psi * p->w.share * p->w.share;
     abut_gpu_blocks blocks;
-    const double *z;
     abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_HESSIAN, err);
-    if (!rc) rc = elastic_at(s, at(d->x), &z, err);
-    if (!rc) rc = abut_gpu_operator_tets(&d->A, z, scale, at(d->diag), err);
-    if (!rc) rc = abut_gpu_shells_hessian(&d->shells, z, scale, err);
-    if (!rc && d->shells.n) rc = abut_gpu_operator_add(&d->A, 0, d->shells.H.at, err);
+    if (!rc) rc = abut_device_elements_hessian(s, at(d->x), err);
     if (!rc) rc = abut_gpu_barrier_hessian(&d->touch, at(d->x), &d->at, abut_barrier_state_of(&p->terms)->kappa, &blocks, err);
     if (!rc) abut_gpu_operator_blocks(&d->A, ABUT_GPU_BARRIER, blocks);
     if (!rc) rc = abut_gpu_friction_hessian(&d->touch, at(d->x), &blocks, err);
@@ -341,6 +322,8 @@ abut_status abut_device_find_direction(abut_search *s, abut_report *rep, abut_er
     if (!rc) rc = solve_to(s, abut_lagrangian_of(&s->prob.terms)->on ? FAR_PENALTY : FAR, rep, err);
     if (!rc && d->speed <= near) rc = solve_to(s, CLOSE, rep, err);
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * s->prob.nrow), rc;
-    s->aim = (struct abut_aim){ d->speed / s->prob.model->h[0], exact, 0, 1 };
-    return find_kinks(s, err);
+    int fair;
+    rc = abut_device_forecast_is_fair(s, &fair, err);
+    s->aim = (struct abut_aim){ d->speed / s->prob.model->h[0], exact, 0, fair };
+    return rc ? rc : find_kinks(s, err);
 }

@@ -161,11 +161,10 @@ static void require_exact(abut_search *s)
 }
 
 /* A direction by them was not exact, or not fair: it may be they that make it short. */
-static void reset_models(abut_search *s)
+static abut_status reset_models(abut_search *s, abut_err *err)
 {
-    const abut_at at = abut_point_at(&s->here, &s->prob);
     if (!s->aim.exact) abut_objective_majorant_forget(&s->prob);
-    if (!s->aim.fair) abut_objective_forecast_start(&s->prob, &at);
+    return s->aim.fair ? ABUT_OK : s->ops->aim.forecast_start(s, err);
 }
 
 /* ---- one iteration ---- */
@@ -198,15 +197,14 @@ static int norm_halved(abut_search *s)
 static abut_status arrive_at_trial(abut_search *s, const abut_move *m, abut_err *err)
 {
     const int patience = abut_search_stop_rule(s)->patience;
-    const abut_at from = abut_point_at(&s->here, &s->prob);
     m->it->decrease = s->here.e.sum - s->trial.e.sum;
     const int fell = m->it->decrease > s->trial.e.noise;
     if (!fell) require_exact(s);    /* it may be rounding that leads on */
     s->progress.stalled = fell || !s->aim.exact || norm_halved(s) ? 0 : s->progress.stalled + 1;
     if (patience && s->progress.stalled >= patience) return abut_search_fail(s, ABUT_FAILED_STALLED, err);
     const double *led = m->corrected ? s->second_order.linear_step : s->trial.x;
-    abut_objective_forecast_step(&s->prob, &from, led, m->it->alpha);
-    const abut_status rc = abut_search_accept(s, err);
+    abut_status rc = s->ops->aim.forecast_step(s, led, m->it->alpha, err);
+    if (!rc) rc = abut_search_accept(s, err);
     return rc ? rc : s->ops->points.stiffen(s, err);
 }
 
@@ -254,9 +252,9 @@ static abut_status begin(abut_search *s, abut_err *err)
     s->scripted = (abut_rule_blocked){ 0 };
     s->aim = (struct abut_aim){ .exact = 1 };
     abut_objective_start(&s->prob);
-    reset_models(s);
+    const abut_status rc = reset_models(s, err);
     s->here.has &= ABUT_HAS_CONTACTS;       /* friction may have been frozen at other forces since */
-    return rule->begin ? rule->begin(s, err) : ABUT_OK;
+    return rc || !rule->begin ? rc : rule->begin(s, err);
 }
 
 /* A direction that is short enough to end the minimisation, and to be judged by. */
@@ -291,8 +289,7 @@ static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop
     if (rc || !abut_rule_is_short(speed, tolerance)) return rc;
     const int judges = s->aim.exact && s->aim.fair && script == ABUT_SCRIPT_DONE;
     if (judges && rule->after_step) rc = rule->after_step(s, speed, stop, rep, err);
-    if (!rc && !*stop) reset_models(s);
-    return rc;
+    return rc || *stop ? rc : reset_models(s, err);
 }
 
 static abut_status minimise(abut_search *s, abut_report *rep, abut_err *err)
@@ -320,9 +317,9 @@ abut_status abut_search_residual(abut_search *s, double *residual, abut_report *
     abut_status rc = arrive(s, rep, err);
     if (rc) return rc;
     s->aim = (struct abut_aim){ .exact = 1 };
-    reset_models(s);
+    rc = reset_models(s, err);
     s->here.has &= ABUT_HAS_CONTACTS;
-    rc = s->ops->points.evaluate(s, &s->here, ABUT_HAS_GRADIENT, rep, err);
+    if (!rc) rc = s->ops->points.evaluate(s, &s->here, ABUT_HAS_GRADIENT, rep, err);
     if (!rc) rc = s->ops->aim.find_newton(s, rep, err);
     if (rc) return rc;
     *residual = s->aim.speed;

@@ -101,6 +101,22 @@ static abut_status find(abut_search *s, abut_report *rep, abut_err *err)
     return rc;
 }
 
+static abut_status forecast_start(abut_search *s, abut_err *err)
+{
+    const abut_at at = abut_point_at(&s->here, &s->prob);
+    (void)err;
+    abut_objective_forecast_start(&s->prob, &at);
+    return ABUT_OK;
+}
+
+static abut_status forecast_step(abut_search *s, const double *led, double alpha, abut_err *err)
+{
+    const abut_at from = abut_point_at(&s->here, &s->prob);
+    (void)err;
+    abut_objective_forecast_step(&s->prob, &from, led, alpha);
+    return ABUT_OK;
+}
+
 static void require_exact(abut_search *s) { s->dir.ops->require_exact(s->dir.self); }
 
 static abut_status find_newton(abut_search *s, abut_report *rep, abut_err *err)
@@ -268,7 +284,8 @@ const abut_search_ops abut_search_processor = {
     .points = { .contacts = contacts, .count = count, .kappa = kappa, .evaluate = evaluate, .try_at = try_at,
                 .record = record, .stiffen = stiffen },
     .aim = { .find = find, .find_newton = find_newton, .require_exact = require_exact,
-             .next_speed = next_speed, .refine = refine, .slope = slope, .scale = scale, .fastest = fastest },
+             .next_speed = next_speed, .refine = refine, .forecast_start = forecast_start, .forecast_step = forecast_step,
+             .slope = slope, .scale = scale, .fastest = fastest },
     .correct = { .can = can_resolve, .resolve = resolve, .excess = excess },
     .bound = { .limits = limits, .candidates = candidates, .ccd = ccd, .motion = motion },
     .start = { .warm = warm, .aim_at_trial = aim_at_trial, .staying = staying, .aim_at_targets = aim_at_targets,

@@ -45,6 +45,10 @@ typedef struct abut_search_ops {
          * another p, to be bounded and handed in again.  NULL: never changes. */
         abut_status (*refine)(abut_search *s, double swept, const abut_limit *lim, int *changed, abut_report *rep,
                               abut_err *err);
+        /* The forecasts that terms have of themselves (energy/term.h): they start at here; alpha of the direction leads from here
+         * to `led`, which on a device is trial. */
+        abut_status (*forecast_start)(abut_search *s, abut_err *err);
+        abut_status (*forecast_step)(abut_search *s, const double *led, double alpha, abut_err *err);
         double (*slope)(const abut_search *s);      /* -g . p: how fast the objective falls along p */
         void (*scale)(abut_search *s, double by);   /* p */
         int32_t (*fastest)(const abut_search *s);   /* the node that p moves furthest */
