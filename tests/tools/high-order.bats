@@ -280,7 +280,7 @@ P
     exits 2 "$BIN/export" "$files/run3.abut" --smooth 65 --obj x
     says "--smooth 65: expected 1 to 64 segments"
     exits 2 "$BIN/export" "$files/run3.abut" --smooth 3 --csv t.csv
-    says "expected --gltf, --obj, --ply or --vtu"
+    says "expected --gltf, --html, --obj, --ply or --vtu"
 }
 
 @test "a cage holds a surface and has the mass inside of it" {
