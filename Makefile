@@ -262,9 +262,14 @@ uninstall:
 	for d in $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(includedir)/abut $(DESTDIR)$(docdir) $(DESTDIR)$(pythondir)/abut; do \
 	    if [ -d $$d ]; then find $$d -depth -type d -exec rmdir --ignore-fail-on-non-empty {} +; fi; done
 
+# Debian packages in build/deb: of the tree, compiled anew as Debian asks for, judged by lintian where it is
+deb:
+	@mkdir -p build/deb
+	@packaging/deb build/deb
+
 clean:
 	rm -rf build bin
 
-.PHONY: all unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check build-check demo deps bench bench-solvers bench-geometry format install uninstall clean
+.PHONY: all unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check build-check demo deps bench bench-solvers bench-geometry format install uninstall deb clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

@@ -64,14 +64,16 @@ static abut_status take_frames(abut_cli *cli, const options *o, abut_shots *shot
     const abut_shot *s;
     abut_summary summary = { 0 };
     abut_status rc;
-    for (int n = 0; !(rc = abut_shots_next(shots, &s, err)) && s; n++) {
-        abut_cli_progress(cli, "frame %d  t %.4g s  %d taken", s->index, s->head->time, n);
+    int taken = 0;
+    for (; !(rc = abut_shots_next(shots, &s, err)) && s; taken++) {
+        abut_cli_progress(cli, "frame %d  t %.4g s  %d taken", s->index, s->head->time, taken);
         if (o->summary) rc = abut_summary_frame(&summary, cli->out, s, err);
         if (!rc) rc = abut_results_frame(results, s, err);
         if (!rc && html) rc = abut_html_frame(html, s, err);
         if (rc) break;
     }
     if (!rc && o->summary) abut_summary_end(&summary, cli->out);
+    abut_cli_sum(cli, "%d frames taken", taken);
     abut_summary_clear(&summary);
     return rc;
 }

@@ -56,10 +56,12 @@ static abut_status take_frames(abut_cli *cli, abut_shots *shots, abut_picture *p
 {
     const abut_shot *s;
     abut_status rc;
-    for (int n = 0; !(rc = abut_shots_next(shots, &s, err)) && s; n++) {
+    int n = 0;
+    for (; !(rc = abut_shots_next(shots, &s, err)) && s; n++) {
         abut_cli_progress(cli, "frame %d  t %.4g s  %d taken", s->index, s->head->time, n);
         if ((rc = abut_picture_frame(p, s, err))) return rc;
     }
+    abut_cli_sum(cli, "%d frames taken", n);
     return rc;
 }
 

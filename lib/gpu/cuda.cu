@@ -53,9 +53,13 @@ abut_status ready(abut_queue *q, const char *what, abut_err *err)
     return ABUT_OK;
 }
 
+/* for a test: to where there is no memory */
+__global__ void illegal(int *at) { *at = 1; }
+
 abut_status launched(abut_queue *q, abut_err *err)
 {
     q->launches++;
+    if (q->faults_after && !--q->faults_after) illegal<<<1, 1, 0, of(q)->stream>>>((int *)16);
     cudaError_t e = cudaGetLastError();
     if (e == cudaSuccess && of(q)->sync) e = cudaStreamSynchronize(of(q)->stream);
     return failed(q, e, err);
@@ -555,5 +559,6 @@ extern "C" abut_status abut_queue_cuda(abut_queue *q, int which, abut_err *err)
     q->on = &machine;
     rc = open_device(q, which, err);
     if (rc) abut_queue_close(q);
+    else abut_queue_trials(q);
     return rc;
 }

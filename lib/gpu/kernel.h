@@ -69,13 +69,16 @@ static inline size_t abut_twin_item(const abut_queue *q, size_t k, size_t n)
     return q->shuffle ? (k * 4294967291u + q->shuffle) % n : k;
 }
 
+/* twin.c: a kernel has failed, as one with an illegal address would */
+abut_status abut_twin_fault(abut_queue *q, abut_err *err);
+
 #define ABUT_KERNEL(NAME, ARGS) \
     static inline void NAME##_at(const ARGS *a, size_t i); \
     abut_status abut_twin_##NAME(abut_queue *q, const ARGS *a, size_t n, abut_err *err) \
     { \
-        (void)err; \
         q->launches++; \
         q->last = #NAME; \
+        if (q->faults_after && !--q->faults_after) return abut_twin_fault(q, err); \
         _Pragma("omp parallel for schedule(static) if (n >= 256)") \
         for (size_t k = 0; k < n; k++) NAME##_at(a, abut_twin_item(q, k, n)); \
         if (q->watch.look) q->watch.look(q, #NAME, q->watch.of); \

@@ -47,6 +47,7 @@ typedef struct abut_queue {
     char name[96];          /* "twin", or the chip: "NVIDIA H100 80GB HBM3 (sm_90)" */
     size_t waits, launches, bytes, bytes_peak;
     size_t limit;           /* bytes at most; 0: what the machine has */
+    int64_t faults_after;   /* after that many kernels one writes where there is no memory; 0: none does */
     uint64_t shuffle;       /* twin: not 0, items of a kernel come in an order that depends on it */
     int64_t fails_after;    /* twin: that many more allocations succeed; below 0: all */
     int broken;
@@ -98,12 +99,17 @@ typedef struct abut_machine {
     void (*close)(abut_queue *);
 } abut_machine;
 
+/* Tests of programs set limit and faults_after of every machine that is opened by ABUT_DEVICE_LIMIT and ABUT_DEVICE_FAULT in the
+ * environment. */
 abut_status abut_queue_twin(abut_queue *q, abut_err *err);
 /** Device number `which`.
  * Fails  ABUT_E_ARG this build has no CUDA; ABUT_E_IO there is no such device or none that serves (says why) */
 abut_status abut_queue_cuda(abut_queue *q, int which, abut_err *err);
 /** Gives all back.  Zero-filled is closed. */
 void abut_queue_close(abut_queue *q);
+
+/** What tests ask for in the environment, of a queue that was opened. */
+void abut_queue_trials(abut_queue *q);
 
 /** Runs a kernel over n items. */
 #define ABUT_RUN(q, kernel, args, n, err) ((q)->on->kernel((q), (args), (n), (err)))

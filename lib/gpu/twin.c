@@ -280,6 +280,19 @@ static const abut_machine twin_machine = {
     .close = twin_close,
 };
 
+abut_status abut_twin_fault(abut_queue *q, abut_err *err)
+{
+    q->broken = 1;
+    return abut_fail(err, ABUT_E_IO, "%s: %s: an illegal memory access was encountered", q->name, q->last);
+}
+
+void abut_queue_trials(abut_queue *q)
+{
+    const char *limit = getenv("ABUT_DEVICE_LIMIT"), *fault = getenv("ABUT_DEVICE_FAULT");
+    if (limit && *limit) q->limit = (size_t)strtoull(limit, NULL, 10);
+    if (fault && *fault) q->faults_after = strtoll(fault, NULL, 10);
+}
+
 abut_status abut_queue_twin(abut_queue *q, abut_err *err)
 {
     *q = (abut_queue){ .on = &twin_machine, .name = "twin", .fails_after = -1 };
@@ -287,6 +300,7 @@ abut_status abut_queue_twin(abut_queue *q, abut_err *err)
     if (!tw) return abut_fail(err, ABUT_E_NOMEM, "twin memory");
     tw->since = abut_time_wall();
     q->own = tw;
+    abut_queue_trials(q);
     return ABUT_OK;
 }
 

@@ -192,6 +192,24 @@ Y
     grep -q '"device":"cpu",' r.json
 }
 
+@test "a kernel that fails ends the run with exit 5 and no end mark, after whole frames" {
+    exits 5 env ABUT_DEVICE_FAULT=100 "$BIN/step" --device twin -n 3 "$pile" -o o.abut; says "illegal memory access"
+    [ ! -e o.abut ]
+    exits 5 env ABUT_DEVICE_FAULT=4000 "$BIN/step" --device twin -n 30 "$pile" -o o.abut; says "illegal memory access"
+    [ ! -e o.abut ]
+    exits 3 "$BIN/ccd-check" -q o.abut.part -o /dev/null
+    "$BIN/salvage" -q o.abut.part -o whole.abut
+    "$BIN/ccd-check" -q whole.abut -o /dev/null
+}
+
+@test "a device without enough memory says what wants how much, with exit 5" {
+    for bytes in 1 100000 500000; do
+        exits 5 env ABUT_DEVICE_LIMIT=$bytes "$BIN/step" --device twin -n 3 "$pile" -o o.abut; says "memory: "
+        says " GB"
+        [ ! -e o.abut ]
+    done
+}
+
 @test "what a device cannot do is refused by name with exit 3" {
     refused "has pressures" <<'Y'
 abut: 1

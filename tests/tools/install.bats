@@ -248,3 +248,22 @@ deps() {
     PATH=$PWD/stub exits 0 "$ROOT/.ci/deps"     # nothing is missing now
     [ ! -e asked ]
 }
+
+@test "packages: every file that is installed belongs to one of them, and what the build needs is what .ci/deps installs" {
+    local deb=$ROOT/packaging/debian f p pattern n
+    make -s --no-print-directory -C "$ROOT" install DESTDIR="$PWD/root" prefix=/usr libdir=/usr/lib/any libexecdir=/usr/libexec \
+        pythondir=/usr/lib/python3/dist-packages >log 2>&1 || { cat log; return 1; }
+    [ "$(ls root)" = usr ]
+    while read -r f; do
+        n=0
+        for p in "$deb"/*.install; do
+            while read -r pattern; do
+                case $f in $pattern | $pattern/*) n=$((n + 1)) ;; esac
+            done <"$p"
+        done
+        [ "$n" -eq 1 ] || { echo "$n packages have $f"; return 1; }
+    done < <(cd root && find . ! -type d | sed 's|^\./||')
+    for p in $(sed -n 's/^Package: //p' "$deb/control"); do [ -s "$deb/$p.install" ]; done
+    grep -A20 '^Build-Depends' "$deb/control" | sed -n '1,/^[A-Z].*: /p' >needs
+    for p in $(sed -n '/^packages=/,/)$/p' "$ROOT/.ci/deps" | grep -oE '[a-z0-9.+-]+-dev'); do grep -qw -- "$p" needs || { echo "$p"; return 1; }; done
+}

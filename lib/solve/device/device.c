@@ -327,6 +327,7 @@ static abut_status fetch(abut_search *s, abut_err *err)
     if (!rc) rc = q->on->get(q, s->here.x, d->x.at, bytes, err);
     if (!rc) rc = q->on->get(q, s->here.g, d->g.at, bytes, err);
     if (!rc) rc = abut_gpu_contacts_get(q, &d->at, &s->here.pairs, err);
+    if (!rc) rc = q->on->stamp(q, ABUT_STAGE_OTHER, err);      /* what follows is the host's */
     if (!rc) abut_collmesh_positions(&s->prob.cm, s->here.x, s->here.y);
     return rc;
 }

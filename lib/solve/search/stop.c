@@ -2,6 +2,7 @@
 #include "solve/search/search_parts.h"
 
 #include "base/par.h"
+#include "base/timer.h"
 #include "energy/characteristic.h"
 #include "sparse/pcg.h"
 #include "model/tets.h"
@@ -34,7 +35,9 @@ static abut_status newton_after(abut_search *s, double speed, int *stop, abut_re
     *stop = abut_rule_near(left, m->tolerance[0]) || abut_rule_stalls(&now->error, left) || now->stalled;
     if (!*stop || !m->force_tolerance) return ABUT_OK;
     rc = fetch(s, err);
+    const double clock = abut_time_wall();
     if (!rc) rc = abut_equilibrium_find(&s->prob, &s->here, &e, &s->scratch, err);
+    rep->seconds.gradient += abut_time_wall() - clock;
     if (rc) return rc;
     const int stalls = abut_rule_stalls(&now->forces, e.left) && now->stalled;
     *stop = abut_rule_balanced(e.left, e.largest, m->force_tolerance[0]) || stalls;
