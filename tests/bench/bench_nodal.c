@@ -85,7 +85,7 @@ static abut_status timed_solve(void *ctx, const double *rhs, double *v, abut_err
 {
     bench *b = ctx;
     const double clock = now(b);
-    const abut_status rc = abut_nodal_solve_rows(&b->s, rhs, v, err);
+    const abut_status rc = abut_nodal_solve_iteration(&b->s, rhs, v, err);
     b->solving += now(b) - clock;
     return rc;
 }
@@ -189,7 +189,7 @@ static outcome scalar(bench *b, double freeze, int accelerated)
     abut_coulomb_options o = { .iterations = 1, .sweeps = SWEEPS, .freeze = freeze, .accelerated = accelerated };
     const size_t n3 = 3 * (size_t)b->model.nv;
     const abut_coulomb_system y = { .nodes = b->model.nv, .h = b->h, .f = s->of.f, .w = s->of.w, .inv_w = s->of.inv_w,
-                                    .solve = timed_solve, .ctx = b };
+                                    .awake = &s->parts.awake, .solve = timed_solve, .ctx = b };
     memset(s->contacts.rbar, 0, 3 * s->contacts.n * sizeof(double));
     memset(q->lambda, 0, n3 * sizeof(double));
     memcpy(q->v, b->v_free, n3 * sizeof(double));

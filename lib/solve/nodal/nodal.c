@@ -68,6 +68,7 @@ void abut_nodal_clear(abut_nodal *s)
     abut_touching_clear(&s->contacts);
     abut_touch_search_clear(&s->search);
     abut_coulomb_state_clear(&s->state);
+    abut_components_clear(&s->parts);
     abut_newton_solve_clear(&s->solve);
     abut_newton_matrix_clear(&s->matrix);
     abut_point_clear(&s->at);
@@ -169,6 +170,7 @@ static abut_status linearise(abut_nodal *s, abut_err *err)
     const abut_objective *p = &s->objective;
     const double h = step_size(s);
     abut_status rc = abut_newton_matrix_sum(&s->matrix, &s->solve.order, p, &s->at, s->rep, err);
+    if (!rc) rc = abut_components_find(&s->parts, &s->matrix.A, p->model->nv, err);
     if (rc) return rc;
     abut_rows_gather(p, s->of.vk, 1, s->solve.rhs);
     abut_bsr_multiply(&s->matrix.A, s->solve.rhs, s->solve.sol);
@@ -202,6 +204,7 @@ static int weigh(abut_nodal *s, int32_t i)
     s->of.w[i] = w;
     s->of.inv_w[i] = 1 / w;
     for (int k = 0; k < 3; k++) block[4 * k] += w;
+    abut_components_wake(&s->parts, row);
     return 1;
 }
 
@@ -217,6 +220,7 @@ static abut_status factor_weighed(abut_nodal *s, size_t first, abut_err *err)
     }
     for (size_t e = (size_t)t->first[first]; e < t->m; e++) fresh |= weigh(s, t->node[e]);
     const int unchanged = s->weighed && !fresh;
+    if (!unchanged) abut_components_list(&s->parts, s->objective.row, s->objective.model->nv);
     s->weighed = 1;
     return unchanged ? ABUT_OK : abut_newton_factor(&s->solve, &s->matrix, &s->objective, s->rep, err);
 }
@@ -252,7 +256,7 @@ static abut_status append(void *ctx, const double *v, int round, abut_touching *
 static abut_coulomb_system system_of(abut_nodal *s)
 {
     return (abut_coulomb_system){ .nodes = s->objective.model->nv, .h = step_size(s), .f = s->of.f, .w = s->of.w,
-                                  .inv_w = s->of.inv_w, .solve = abut_nodal_solve_iteration, .append = append, .ctx = s };
+                                  .inv_w = s->of.inv_w, .awake = &s->parts.awake, .solve = abut_nodal_solve_iteration, .append = append, .ctx = s };
 }
 
 static abut_status iterate(abut_nodal *s, const abut_coulomb_options *o, abut_err *err)
