@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS = 9 };
+enum { FIELDS = 8 };
 static void fields_of(abut_coulomb_state *s, double **field[FIELDS])
 {
-    double **const all[FIELDS] = { &s->v, &s->p, &s->lambda, &s->v_old, &s->rhs, &s->p_hat, &s->lambda_hat, &s->next,
-                                   &s->lambda_next };
+    double **const all[FIELDS] = { &s->v, &s->p, &s->lambda, &s->v_old, &s->rhs, &s->p_hat, &s->lambda_hat, &s->next };
     memcpy(field, all, sizeof all);
 }
 
@@ -94,28 +93,49 @@ static abut_status measure(const double *a, const double *b, const int32_t *list
     return ABUT_OK;
 }
 
-/* delta and delta_2: the change of v, of nodes that sleep in the first two iterations alone, and |v - p| at nodes with weights. */
-static abut_status measure_step(abut_coulomb_state *s, const abut_coulomb_system *y, const double *p, abut_err *err)
+/* The change of v since the last iteration, of nodes that sleep in the first iterations alone. */
+static abut_status measure_change(const abut_coulomb_state *s, const abut_coulomb_system *y, difference *change, abut_err *err)
 {
-    const double n3 = fmax(1, 3. * s->nodes);
     const abut_node_list *awake = s->iterations > ABUT_COULOMB_ALL ? y->awake : NULL;
-    difference change = { 0, 0 }, off = { 0, 0 };
-    abut_status rc = measure(s->v, s->v_old, awake ? awake->node : NULL, awake ? awake->n : s->nodes, &change, err);
-    if (!rc) rc = measure(s->v, p, s->moved, s->n_moved, &off, err);
-    s->delta = y->h * (change.most + off.most);
-    s->delta_2 = y->h * (sqrt(change.sum / n3) + sqrt(off.sum / n3));
-    return rc;
+    return measure(s->v, s->v_old, awake ? awake->node : NULL, awake ? awake->n : s->nodes, change, err);
 }
 
-/* p_hat and lambda_hat for the next iteration, from p and lambda of this one (next) and of the one before. */
+/* delta and delta_2, where s->next is the new p. */
+static abut_status measure_step(abut_coulomb_state *s, const abut_coulomb_system *y, abut_err *err)
+{
+    const double n3 = fmax(1, 3. * s->nodes);
+    difference change, off;
+    abut_status rc = measure_change(s, y, &change, err);
+    if (!rc) rc = measure(s->v, s->next, s->moved, s->n_moved, &off, err);
+    if (rc) return rc;
+    s->delta = y->h * (change.most + off.most);
+    s->delta_2 = y->h * (sqrt(change.sum / n3) + sqrt(off.sum / n3));
+    return ABUT_OK;
+}
+
+/* p and lambda after an iteration, from s->next, the new p. */
+static void take_over(abut_coulomb_state *s)
+{
+    #pragma omp parallel for schedule(static) if ((size_t)s->n_moved >= 8 * ABUT_PAR_MIN)
+    for (int32_t k = 0; k < s->n_moved; k++)
+        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
+            s->lambda[i] = s->lambda[i] + s->next[i] - s->v[i];
+            s->p[i] = s->next[i];
+        }
+}
+
+/* The same of an iteration from p_hat and lambda_hat, and these for the next one. */
 static void extrapolate(abut_coulomb_state *s)
 {
     const int restart = s->delta > s->smallest_delta;
-    const double theta = restart ? 1 : (1 + sqrt(1 + 4 * s->theta * s->theta)) / 2, share = restart ? 0 : (s->theta - 1) / theta;
+    const double theta = restart ? 1 : (1 + sqrt(1 + 4 * s->theta * s->theta)) / 2, part = restart ? 0 : (s->theta - 1) / theta;
     for (int32_t k = 0; k < s->n_moved; k++)
         for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
-            s->p_hat[i] = s->next[i] + share * (s->next[i] - s->p[i]);
-            s->lambda_hat[i] = s->lambda_next[i] + share * (s->lambda_next[i] - s->lambda[i]);
+            const double p = s->next[i], lambda = s->lambda_hat[i] + p - s->v[i];
+            s->p_hat[i] = p + part * (p - s->p[i]);
+            s->lambda_hat[i] = lambda + part * (lambda - s->lambda[i]);
+            s->p[i] = p;
+            s->lambda[i] = lambda;
         }
     s->theta = theta;
     s->smallest_delta = s->delta;
@@ -126,6 +146,7 @@ static abut_status solve(abut_coulomb_state *s, const abut_coulomb_system *y, co
                          abut_err *err)
 {
     double *const last = s->v;
+    #pragma omp parallel for schedule(static) if ((size_t)s->n_moved >= 8 * ABUT_PAR_MIN)
     for (int32_t k = 0; k < s->n_moved; k++) {
         const size_t node = (size_t)s->moved[k];
         for (size_t i = 3 * node; i < 3 * node + 3; i++) s->rhs[i] = y->f[i] + y->w[node] * (p[i] + lambda[i]);
@@ -165,22 +186,13 @@ static abut_status one_iteration(abut_coulomb_state *s, const abut_coulomb_syste
         rc = append(s, y, t, err);
         s->seconds.append += abut_time_lap(&clock);
     }
-    for (int32_t k = 0; k < s->n_moved && !rc; k++)
-        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++)
-            s->next[i] = s->v[i] - lambda[i];
-    const abut_project_options po = { .sweeps = o->sweeps, .moved = s->moved, .n_moved = s->n_moved, .asleep = asleep };
-    if (!rc) rc = abut_project(&s->projection, t, y->inv_w, s->next, &po, s->next, err);
-    for (int32_t k = 0; k < s->n_moved && !rc; k++)
-        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++)
-            s->lambda_next[i] = lambda[i] + s->next[i] - s->v[i];
-    if (!rc) rc = measure_step(s, y, s->next, err);
+    const abut_project_options po = { .sweeps = o->sweeps, .less = lambda, .moved = s->moved, .n_moved = s->n_moved,
+                                      .asleep = asleep };
+    if (!rc) rc = abut_project(&s->projection, t, y->inv_w, s->v, &po, s->next, err);
+    if (!rc) rc = measure_step(s, y, err);
     if (rc) return rc;
     if (o->accelerated) extrapolate(s);
-    for (int32_t k = 0; k < s->n_moved; k++) {
-        const size_t i = 3 * (size_t)s->moved[k];
-        memcpy(s->p + i, s->next + i, 3 * sizeof *s->p);
-        memcpy(s->lambda + i, s->lambda_next + i, 3 * sizeof *s->p);
-    }
+    else take_over(s);
     s->seconds.project += abut_time_lap(&clock);
     return ABUT_OK;
 }

@@ -45,7 +45,7 @@ typedef struct abut_coulomb_state {
     int32_t nodes;
     double *v, *p;          /* [3 nodes] m/s: of the dynamics, of the law */
     double *lambda;         /* [3 nodes] m/s; 0 where no contact has the node */
-    double *v_old, *rhs, *p_hat, *lambda_hat, *next, *lambda_next;  /* [3 nodes] */
+    double *v_old, *rhs, *p_hat, *lambda_hat, *next;  /* [3 nodes] */
     int32_t *moved, n_moved;    /* [nodes] those with weights, ascending */
     abut_projection projection;
     double delta, delta_2;  /* m: h (|v - v_old| + |v - p|), largest and root mean square; NAN before the first iteration */

@@ -256,7 +256,8 @@ static abut_status append(void *ctx, const double *v, int round, abut_touching *
 static abut_coulomb_system system_of(abut_nodal *s)
 {
     return (abut_coulomb_system){ .nodes = s->objective.model->nv, .h = step_size(s), .f = s->of.f, .w = s->of.w,
-                                  .inv_w = s->of.inv_w, .awake = &s->parts.awake, .solve = abut_nodal_solve_iteration, .append = append, .ctx = s };
+                                  .inv_w = s->of.inv_w, .awake = &s->parts.awake, .solve = abut_nodal_solve_iteration,
+                                  .append = append, .ctx = s };
 }
 
 static abut_status iterate(abut_nodal *s, const abut_coulomb_options *o, abut_err *err)

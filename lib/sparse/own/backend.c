@@ -93,6 +93,6 @@ static void own_free(void *self)
 const abut_linear_solver_ops abut_linear_own = {
     .name = "own", .help = "supernodal Cholesky of this library",
     .can = ABUT_CAN_SINGLE | ABUT_CAN_PRECONDITION,
-    .make = own_make, .analyse = own_analyse, .factor = own_factor, .solve = own_solve, .solve_parts = own_solve_parts, .apply = own_apply,
-    .compliance = own_compliance, .bad_row = own_bad_row, .stats = own_stats, .free = own_free,
+    .make = own_make, .analyse = own_analyse, .factor = own_factor, .solve = own_solve, .solve_parts = own_solve_parts,
+    .apply = own_apply, .compliance = own_compliance, .bad_row = own_bad_row, .stats = own_stats, .free = own_free,
 };
