@@ -11,7 +11,7 @@ endif
 ifeq ($(origin CXX),default)
 CXX := $(if $(findstring clang,$(notdir $(CC))),$(subst clang,clang++,$(CC)),g++)
 endif
-VERSION := 0.1.0
+VERSION := 0.2.0
 prefix      ?= /usr/local
 bindir      ?= $(prefix)/bin
 libexecdir  ?= $(prefix)/libexec
@@ -36,7 +36,9 @@ PKGS     := zlib yaml-0.1
 ALL_CPP  := -Ilib -I. -I/usr/include/suitesparse $(shell pkg-config --cflags $(PKGS) 2>/dev/null) \
             -D_POSIX_C_SOURCE=200809L -D_FILE_OFFSET_BITS=64 -DABUT_VERSION='"$(VERSION)"' \
             $(if $(DEBUG)$(SANITIZE)$(THREADSAN),-DABUT_POISON) -MMD -MP $(CPPFLAGS)
-ALL_C    := -std=c11 $(OPT) -fopenmp -ffp-contract=off $(WARN) $(SAN) $(CFLAGS)
+# the same objects are linked into the programs and into the shared library: hidden names are called as directly as in a program
+PIC      := -fPIC -fvisibility=hidden -fno-semantic-interposition
+ALL_C    := -std=c11 $(OPT) $(PIC) -fopenmp -ffp-contract=off $(WARN) $(SAN) $(CFLAGS)
 ALL_CXX  := -std=c++17 $(OPT) -ffp-contract=off -Wall -Wextra $(SAN) $(CXXFLAGS)
 ALL_LD   := -fopenmp $(SAN) $(LDFLAGS)
 # the program picture needs EGL and OpenGL and is built where they are found; nothing else is linked with them
@@ -44,8 +46,8 @@ GL       := $(shell pkg-config --exists egl gl 2>/dev/null && echo yes)
 LIBS     := -lcholmod -lamd -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm
 GL_LIBS  := $(if $(GL),$(shell pkg-config --libs egl gl))
 
-TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage export $(if $(GL),picture)
-LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/picture/draw_gl.c tools/picture.c $(if $(GPU),lib/gpu/no_cuda.c) $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c lib/*/*/*.c formats/*/*.c tools/*.c tools/*/*.c)))
+TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage export watch $(if $(GL),picture)
+LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/picture/draw_gl.c tools/picture.c $(if $(GPU),lib/gpu/no_cuda.c) $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c lib/*/*/*.c formats/*/*.c abut/*.c tools/*.c tools/*/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
 AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c)) $(patsubst tests/preload/%.c,$B/tests/%.so,$(wildcard tests/preload/*.c))
 built := $(addprefix $(BIN)/,$(patsubst tools/%.c,%,$(filter $(TOOLS:%=tools/%.c),$(wildcard tools/*.c))))
@@ -55,7 +57,7 @@ NVCC   ?= $(or $(shell command -v nvcc 2>/dev/null),/usr/local/cuda/bin/nvcc)
 CODE   ?= -gencode arch=compute_80,code=sm_80 -gencode arch=compute_89,code=sm_89 -gencode arch=compute_90,code=sm_90 \
           -gencode arch=compute_90,code=compute_90
 ALL_CU := -std=c++17 -O3 -lineinfo -fmad=false -ftz=false -prec-div=true -prec-sqrt=true --Werror cross-execution-space-call \
-          -Xcompiler -ffp-contract=off,-Wall $(CODE) $(NVCCFLAGS)
+          -Xcompiler -ffp-contract=off,-fPIC,-Wall $(CODE) $(NVCCFLAGS)
 CU     := $(patsubst lib/gpu/k_%.c,$B/cuda/k_%.o,$(wildcard lib/gpu/k_*.c)) $B/cuda/cuda.o
 ifdef GPU
 LIB    += $(CU)
@@ -71,9 +73,25 @@ $B/libabut.a: $(LIB)
 	@rm -f $@
 	@ar cqs $@ $^
 
+# what is installed of it: all but what only the programs of the toolkit are made of.  The names of the shared library are those of
+# the public headers (ABUT_PUBLIC_BEGIN), which change with its soname
+PUBLIC := lib/base/err.h lib/base/array.h formats/stream/state_io.h lib/energy/element_energy.h abut/run.h abut/abut.h
+SONAME := libabut.so.0
+$B/installed/libabut.a: $(filter-out $B/tools/%,$(LIB))
+	@mkdir -p $(@D)
+	@rm -f $@
+	@ar cqs $@ $^
+
+# what the public headers declare, and all that it needs
+$B/installed/libabut.so.$(VERSION): $(patsubst %.h,$B/%.o,$(filter-out %/element_energy.h %/abut.h,$(PUBLIC))) $B/installed/libabut.a
+	$(call run,LD $@) $(CC) -shared $(ALL_LD) -Wl,-soname,$(SONAME) -Wl,--exclude-libs,libabut.a $(if $(SAN),,-Wl,-z,defs -Wl$(,)--as-needed) $^ $(LIBS) -o $@
+
 $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $(if $(filter $(HOT),$<),$(OPT_HOT)) -c $< -o $@
+
+# the page of export --html is made of files that this object embeds
+$B/formats/html/assets.o: $(wildcard formats/html/*.html formats/html/*.css formats/html/*.js formats/html/viewer/*.js)
 
 # products of factors: a multiplication and an addition in one instruction where the processor has it
 $B/lib/sparse/own/factor.o $B/lib/sparse/own/factor_single.o: ALL_C += -ffp-contract=fast
@@ -185,36 +203,33 @@ bench-geometry: $B/bench/bench_geom $B/bench/bench_broad $B/bench/bench_contact 
 	@tests/bench/geometry $B
 
 format:
-	clang-format -i lib/*/*.[ch] lib/*/*/*.[ch] formats/*/*.[ch] tools/*.[ch] tools/*/*.[ch]
+	clang-format -i lib/*/*.[ch] lib/*/*/*.[ch] formats/*/*.[ch] abut/*.[ch] tools/*.[ch] tools/*/*.[ch]
 
-# what programs of others include: these headers and, computed, all that they include
-SEAMS   := $(addprefix lib/,sparse/elements.h sparse/linear_solver.h sparse/linear_solvers.h energy/term.h energy/terms.h \
-             energy/barrier_laws.h energy/friction_laws.h energy/material/materials.h contact/collision_mesh.h solve/objective.h \
-             solve/point.h solve/direction.h solve/directions.h solve/stepper.h solve/step/options.h solve/solvers.h) \
-             formats/stream/state_io.h
-headers  = $(sort $(filter lib/%.h formats/%.h,$(shell $(CC) -std=c11 -Ilib -I. -MM -x c $(SEAMS))))
 fill     = sed $(foreach v,prefix libdir includedir libexecdir CC,-e 's|@$v@|$($v)|') -e 's|@version@|$(VERSION)|' \
-             -e 's|@tools@|$(TOOLS)|' -e 's|@libs@|$(strip $(ALL_LD) $(LIBS))|'
+             -e 's|@tools@|$(TOOLS)|' -e 's|@link@|$(SAN)|' -e 's|@libs@|$(strip $(ALL_LD) $(LIBS))|'
 
 # generic names stay off the PATH: libexec/abut/NAME, and one dispatcher, `abut NAME ...`
-install: all $B/libabut.a
+install: all $B/installed/libabut.a $B/installed/libabut.so.$(VERSION)
 	install -d $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(bindir)
 	install -m 755 $(TOOLS:%=$(BIN)/%) $(DESTDIR)$(libexecdir)/abut/
 	$(fill) tools/abut.in > $(DESTDIR)$(bindir)/abut
 	chmod 755 $(DESTDIR)$(bindir)/abut
 	install -D -m 644 tools/abut.bash $(DESTDIR)$(datadir)/bash-completion/completions/abut
 	install -d $(DESTDIR)$(libdir)/pkgconfig
-	install -m 644 $B/libabut.a $(DESTDIR)$(libdir)/
+	install -m 644 $B/installed/libabut.a $B/installed/libabut.so.$(VERSION) $(DESTDIR)$(libdir)/
+	ln -sf libabut.so.$(VERSION) $(DESTDIR)$(libdir)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(libdir)/libabut.so
 	$(fill) tools/abut.pc.in > $(DESTDIR)$(libdir)/pkgconfig/abut.pc
-	for h in $(headers); do install -D -m 644 $$h $(DESTDIR)$(includedir)/abut/$${h#lib/} || exit 1; done
+	install -d $(DESTDIR)$(includedir)/abut
+	for h in $(PUBLIC); do \
+	    sed 's|^#include "\([a-z_]*/\)*|#include "|' $$h > $(DESTDIR)$(includedir)/abut/$${h##*/} || exit 1; done
 
 # all that install puts there, and the folders of its own that are empty then; what others have put into them stays
 uninstall:
 	rm -f $(foreach t,$(TOOLS) picture,$(DESTDIR)$(libexecdir)/abut/$t) $(DESTDIR)$(bindir)/abut
 	rm -f $(DESTDIR)$(datadir)/bash-completion/completions/abut
-	rm -f $(DESTDIR)$(libdir)/libabut.a $(DESTDIR)$(libdir)/pkgconfig/abut.pc
-	rm -f $(patsubst lib/%,$(DESTDIR)$(includedir)/abut/%,$(filter lib/%,$(headers))) \
-	      $(addprefix $(DESTDIR)$(includedir)/abut/,$(filter-out lib/%,$(headers)))
+	rm -f $(addprefix $(DESTDIR)$(libdir)/,libabut.a libabut.so $(SONAME) libabut.so.$(VERSION) pkgconfig/abut.pc)
+	rm -f $(addprefix $(DESTDIR)$(includedir)/abut/,$(notdir $(PUBLIC)))
 	for d in $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(includedir)/abut; do \
 	    if [ -d $$d ]; then find $$d -depth -type d -exec rmdir --ignore-fail-on-non-empty {} +; fi; done
 

@@ -2,6 +2,8 @@
 # the rows of a table.  Wants $bin, $budget (seconds of processor time for a scene); for tables $table, $list, and a function
 # `head_of_table` that writes what stands above the rows.
 
+declare -a step_options=()      # more options of step, for `advance`
+
 # $1 reports: steps, Newton iterations per step, contacts (mean and most), seconds of processor time per step
 measures() {
     awk 'function value(key, n) {
@@ -22,7 +24,7 @@ advance() {
         ((piece <= all - made)) || piece=$((all - made))
         rc=0
         (ulimit -t $((budget - spent + 1))
-            exec nice -n 15 "$bin/step" -q -j 1 -n "$piece" --report "$run.piece" "$run.abut" -o "$run.next") 2>> "$run.log" || rc=$?
+            exec nice -n 15 "$bin/step" -q -j 1 -n "$piece" "${step_options[@]}" --report "$run.piece" "$run.abut" -o "$run.next") 2>> "$run.log" || rc=$?
         ((rc < 128)) || { rm -f "$run.next.part"; break; }
         cat "$run.piece" >> "$run.jsonl"
         ((rc == 0)) || { echo "step ends with status $rc: $(tail -n 1 "$run.log" | tr '|' ',')"; return; }

@@ -228,7 +228,7 @@ What follows from them: [experiments](../../docs/experiments/contact.md#gipc-bes
   `ipc`, filter 0.01. Others are named where they differ from that.
 - *Rules*: `abut`, ours; `published`: `--stop published --without look-ahead,lengthen,warm-start,majorant`, a step ends when the
   Newton direction is below the tolerance, and nothing of ours shortens the path to there; `gipc`: the same with `--stop step --ccd
-  cfl`, `gradient` with `--stop gradient`.
+  cfl`, `gradient` with `--stop gradient`; `cg X` is `--linear-solver cg --cg-tolerance X`, `cg, ours` without the tolerance.
 - *Iterations* are of Newton's method in all steps; in brackets, over those of the first column. Published scenes are larger and
   are not described (or not ours), so ratios compare, not counts.
 - *CPU s*: processor time of all threads of `step`; *s*: wall clock; \\*: other processes used more than a tenth of a core
@@ -236,6 +236,7 @@ What follows from them: [experiments](../../docs/experiments/contact.md#gipc-bes
 - *Clean*: `ccd-check` found no collision in any frame or between two, and no inverted element. An empty cell was not run.""")
     for title, group, what in (("Fig. 10: stiffness", "stiffness", "E, Pa"), ("Fig. 10: tolerance", "tolerance", "l/s"),
                                ("Fig. 10: tolerance of the gradient", "gradient", "N/m"),
+                               ("Tolerance of conjugate gradients", "pcg", "N/m"),
                                ("Fig. 14: funnel, a generated body", "funnel", "step, s"),
                                ("Fig. 14: funnel, the published body", "funnel-mesh", "step, s")):
         if any(t.of(group)):

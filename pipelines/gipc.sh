@@ -18,7 +18,7 @@ bin=${BIN:-bin} out=${OUT:-out/gipc} python=${PYTHON:-/usr/bin/python3} budget=$
 runs=${RUNS:-pipelines/results/gipc.tsv} table=${TABLE:-pipelines/results/gipc.md} data=${ABUT_DATA:-../shared/data}
 [ ! -d "$data" ] || data=$(realpath "$data")    # meshes are looked for from the folder of the scene
 build=$(git rev-parse --short HEAD 2>/dev/null || echo -)
-read -ra wanted <<<"${ROWS-stiffness tolerance gradient funnel cg scenes trajectories projection}"
+read -ra wanted <<<"${ROWS-stiffness tolerance gradient pcg funnel cg scenes trajectories projection}"
 mkdir -p "$out"
 
 chosen() { # group, row

@@ -3,12 +3,14 @@
 #
 #   pipelines/high-order.sh [NAME ...]       rows of pipelines/high-order.tsv whose names begin so, or all ("Beam", "Ball P2")
 #   BUDGET=120                               seconds of processor time for each scene: it is stepped as far as they go
+#   JOBS=1                                   rows at a time, one processor each; more than one: the last rows of the list, which
+#                                            take longest, begin first
 #   TABLE=pipelines/results/high-order.md    rows that are run replace those of the same name; the others stay
 #   OUT=out/high-order                       surfaces, reports, messages; KEEP=1 leaves the streams there, too
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${BIN:-bin} out=${OUT:-out/high-order} budget=${BUDGET:-120} table=${TABLE:-pipelines/results/high-order.md}
-list=${LIST:-pipelines/high-order.tsv} python=${PYTHON:-/usr/bin/python3}
+list=${LIST:-pipelines/high-order.tsv} python=${PYTHON:-/usr/bin/python3} jobs=${JOBS:-1}
 mkdir -p "$out"
 [[ $bin == /* ]] || bin=$PWD/$bin
 [[ $out == /* ]] || out=$PWD/$out
@@ -22,13 +24,23 @@ surfaces() {
     [ "$out/nut.obj" -nt pipelines/thread.py ] || "$python" pipelines/thread.py "$out/bolt.obj" "$out/nut.obj"
 }
 
-row() { # name, arguments, published: tets, triangles, seconds
+place() { echo "$out/$(tr -cs 'A-Za-z0-9.\n' '-' <<< "$1")"; }
+
+# $1 reports: the largest resident set, in MB; for $2 tets, in kB of each
+memory() {
+    awk -v tets="$2" '{ if (match($0, /"memory_peak":[0-9]+/)) m = substr($0, RSTART + 14, RLENGTH - 14) + 0; if (m > most) most = m }
+        END { if (most && tets) printf "%.0f, %.3g\n", most / 1e6, most / 1e3 / tets; else print "-" }' "$1"
+}
+
+row() { # name, arguments of mesh-prep [-- of step], published: tets, triangles, seconds
     local run all sizes triangles verdict outcome n its sec total args
-    run=$out/$(tr -cs 'A-Za-z0-9.\n' '-' <<< "$1")
-    read -ra args <<< "${2//@OUT@/$out}"
+    run=$(place "$1")
+    step_options=()
+    [[ $2 != *' -- '* ]] || read -ra step_options <<< "${2#* -- }"
+    read -ra args <<< "$(sed 's/ -- .*//' <<< "${2//@OUT@/$out}")"
     if ! nice -n 15 "$bin/mesh-prep" --explain -j 1 "pipelines/scenes/high-order/${args[0]}" "${args[@]:1}" -o "$run.abut" 2> "$run.log"
     then
-        echo "| $1 | | $3 | | $4 | | | | | $5 | | refused: $(grep -m 1 '^mesh-prep' "$run.log" | tr '|' ',') |"
+        echo "| $1 | | $3 | | $4 | | | | | $5 | | | refused: $({ grep -m 1 '^mesh-prep' "$run.log" || tail -n 1 "$run.log"; } | tr '|' ',') |"
         return
     fi
     cp "$run.abut" "$run.start"
@@ -38,7 +50,7 @@ row() { # name, arguments, published: tets, triangles, seconds
     verdict=$(advance "$run" "$all")
     read -r n its _ _ sec total < <(measures "$run.jsonl")
     outcome=$("$python" pipelines/high_order.py "$1" "$run.abut" 2>> "$run.log" || echo "-")
-    echo "| $1 | $sizes | $3 | $triangles | $4 | $n of $all | $its | $sec | $total | $5 | $outcome | $verdict |"
+    echo "| $1 | $sizes | $3 | $triangles | $4 | $n of $all | $its | $sec | $total | $5 | $(memory "$run.jsonl" "${sizes%%,*}") | $outcome | $verdict |"
     [ -n "${KEEP:-}" ] || rm -f "$run.abut"
     rm -f "$run.piece" "$run.next" "$run.start"
 }
@@ -54,19 +66,38 @@ ccd-check` for the processor time given to it (`BUDGET`). A scene that was cut s
 - *Seconds*: processor time of one thread, a step and all steps that were made. Published seconds are wall-clock time of the whole
   run with 16 threads of two Xeon Platinum 8268. Bodies of the last six rows are stand-ins and compare in kind alone.
 - *Triangles* are those of contact, obstacles included.
+- *Memory*: the largest resident set of a step, the program included, and what that is for each tet. None is published.
 - *Outcome*: beam: where the mean of its upper corners is at the end. Ball: height of its centre after the first bounce, and how far
   it has moved sideways at the end. Rolling: distance along the slope. Others: the extent of the body at the end.
 - *Clean*: `ccd-check` found no collision in any frame or on the path between two, judged exactly, and no tet whose Jacobian
   determinant is not positive.
 
-| Scene | tets, nodes | published | triangles | published | steps | Newton its/step | s/step | s | published | outcome | verdict |
-|---|---|---|---|---|---|---|---|---|---|---|---|
+| Scene | tets, nodes | published | triangles | published | steps | Newton its/step | s/step | s | published | MB, kB/tet | outcome | verdict |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|
 H
 }
 
+# Waits for one of the rows that are being made, and puts it into the table; a row that was not made is a failure.
+collect() {
+    local pid= rc=0 name
+    wait -n -p pid || rc=$?
+    name=${running[$pid]}
+    unset "running[$pid]"
+    if ((rc == 0)); then replace_row "$name" "$(cat "$(place "$name").row")"
+    else echo "$0: no row '$name': status $rc, see $(place "$name").log" >&2; failed=1; fi
+}
+
+order=(cat)
+((jobs == 1)) || order=(tac)
+declare -A running=()
+failed=0
 surfaces
 read_rows
 while IFS=$'\t' read -r name args tets triangles sec <&3; do
     [[ $name != '#'* ]] && wanted "$name" "$@" || continue
-    replace_row "$name" "$(row "$name" "$args" "$tets" "$triangles" "$sec")"
-done 3< "$list"
+    ((${#running[@]} < jobs)) || collect
+    row "$name" "$args" "$tets" "$triangles" "$sec" > "$(place "$name").row" &
+    running[$!]=$name
+done 3< <("${order[@]}" "$list")
+while ((${#running[@]})); do collect; done
+exit $failed

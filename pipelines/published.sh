@@ -10,7 +10,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${BIN:-bin} out=${OUT:-out/published} budget=${BUDGET:-600} table=${TABLE:-pipelines/results/published.md}
 list=${LIST:-pipelines/published.tsv} data=${ABUT_DATA:-../shared/data}
-build=$(git rev-parse --short HEAD 2> /dev/null || echo -)
 mkdir -p "$out"
 [[ $bin == /* ]] || bin=$PWD/$bin
 
@@ -22,14 +21,14 @@ row() { # name, arguments, published: mesh, contacts, iterations, seconds
     local args
     read -ra args <<< "${2//@DATA@/$data}"
     if ! nice -n 15 "$bin/mesh-prep" --explain -j 1 "${args[@]}" -o "$run.abut" 2> "$run.log"; then
-        echo "| $1 | | $3 | | | $5 | | $4 | | $6 | refused: $(grep -m 1 '^mesh-prep' "$run.log" | tr '|' ',') | $build |"
+        echo "| $1 | | $3 | | | $5 | | $4 | | $6 | refused: $(grep -m 1 '^mesh-prep' "$run.log" | tr '|' ',') |"
         return
     fi
     sizes=$(sed -n 's/^  size  *\([0-9]*\) nodes, \([0-9]*\) tets.*/\1, \2/p' "$run.log")
     all=$(awk '$1 == "time" && $2 == "step" { h = $3 } $1 == "end" { e = $2 } END { printf "%.0f", e / h }' "$run.log")
     verdict=$(advance "$run" "$all")
     read -r n its mean most sec _ < <(measures "$run.jsonl")
-    echo "| $1 | $sizes | $3 | $n of $all | $its | $5 | $mean ($most) | $4 | $sec | $6 | $verdict | $build |"
+    echo "| $1 | $sizes | $3 | $n of $all | $its | $5 | $mean ($most) | $4 | $sec | $6 | $verdict |"
     [ -n "${KEEP:-}" ] || rm -f "$run.abut"
     rm -f "$run.piece" "$run.next"
 }
@@ -51,10 +50,9 @@ those of the whole.
 - *c0 barrier*: one step may take all of the time, since Newton's method need not converge on it.
 - *Clean*: `ccd-check` found no collision in any frame or on the path between two, judged exactly, and no inverted element of a
   material that promises none.
-- *Commit*: the build that made the row.
 
-| Scene | nodes, tets | published | steps | Newton its/step | published | contacts | published | s/step | published | verdict | commit |
-|---|---|---|---|---|---|---|---|---|---|---|---|
+| Scene | nodes, tets | published | steps | Newton its/step | published | contacts | published | s/step | published | verdict |
+|---|---|---|---|---|---|---|---|---|---|---|
 H
 }
 

@@ -8,7 +8,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${BIN:-bin} out=${OUT:-out/thin} budget=${BUDGET:-120} table=${TABLE:-pipelines/results/thin.md} list=${LIST:-pipelines/thin.tsv}
-build=$(git rev-parse --short HEAD 2> /dev/null || echo -)
 mkdir -p "$out"
 [[ $bin == /* ]] || bin=$PWD/$bin
 . pipelines/advance.sh
@@ -32,7 +31,7 @@ row() { # name, arguments
     local args
     read -ra args <<< "$2"
     if ! nice -n 15 "$bin/mesh-prep" --explain -j 1 "${args[@]}" -o "$run.abut" 2> "$run.log"; then
-        echo "| $1 | | | | | | | refused: $(grep -m 1 '^mesh-prep' "$run.log" | tr '|' ',') | | $build |"
+        echo "| $1 | | | | | | | refused: $(grep -m 1 '^mesh-prep' "$run.log" | tr '|' ',') | |"
         return
     fi
     nodes=$(sed -n 's/^  size  *\([0-9]*\) nodes.*/\1/p' "$run.log")
@@ -43,7 +42,7 @@ row() { # name, arguments
     nice -n 15 "$bin/strain-limit" -q -j 1 --audit --json "$run.strain" "$run.abut" -o /dev/null 2>> "$run.log" && strain=kept || strain="**broken**"
     grep -qE '^  (largest stretch|smallest stretch|Green strain) ' "$run.log" || strain=none
     echo "| $1 | $nodes | $n of $all | $its | $(smallest_gap "$run.jsonl") | $(largest_stretch "$run.strain" "$limit") | $sec | $verdict |" \
-         "$strain | $build |"
+         "$strain |"
     [ -n "${KEEP:-}" ] || rm -f "$run.abut"
     rm -f "$run.piece" "$run.next"
 }
@@ -62,10 +61,9 @@ Sizes and moduli that the literature does not give were chosen.
 - *Clean*: `ccd-check` found every pair further apart than its thickness in every frame and on the whole path between two, judged
   exactly.
 - *Limits*: kept, when no shell of any frame reaches a limit of stretch or strain; none, when there is no limit.
-- *Commit*: the build that made the row.
 
-| Scene | nodes | steps | Newton its/step | least gap, mm | largest stretch | s/step | ccd-check | limits | commit |
-|---|---|---|---|---|---|---|---|---|---|
+| Scene | nodes | steps | Newton its/step | least gap, mm | largest stretch | s/step | ccd-check | limits |
+|---|---|---|---|---|---|---|---|---|
 H
 }
 

@@ -110,7 +110,7 @@ static abut_status put_parts(abut_stream *st, const char *name, const int32_t *p
 static abut_status decompose(abut_stream *st, const request *r, abut_err *err)
 {
     const abut_model m = st->model;
-    if (m.nt == 0) return abut_fail(err, ABUT_E_FORMAT, "%s: the model has no tetrahedra to cut", st->cli->in_name);
+    if (m.nt == 0) return abut_fail(err, ABUT_E_FORMAT, "%s: the model has no tetrahedra to cut", st->io.in_name);
     int32_t nodes = 0;
     abut_status rc = count_tet_nodes(&m, &nodes, err);
     if (rc) return rc;
@@ -124,7 +124,7 @@ static abut_status decompose(abut_stream *st, const request *r, abut_err *err)
        : part && node          ? abut_partition_mesh(m.nv, m.nt, m.tet, k, &how, part, node, &stats, err)
                                : abut_fail(err, ABUT_E_NOMEM, "no memory for %d tets", m.nt);
     if (!rc) {
-        say(st->cli, k, m.nt, nodes, &stats);
+        say(abut_stream_cli(st), k, m.nt, nodes, &stats);
         rc = write_json(r, k, m.nt, nodes, &stats, err);
     }
     if (!rc) rc = abut_arrays_put_i32(&st->model_set, "part/count", k, err);

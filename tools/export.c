@@ -2,6 +2,8 @@
 #include "formats/stream/dump.h"
 #include "formats/result/results.h"
 #include "formats/result/frame_views.h"
+#include "formats/html/html_write.h"
+#include "formats/html/page_data.h"
 #include "formats/result/summary.h"
 #include "mesh/proxy.h"
 #include "tools/cli/cli.h"
@@ -12,7 +14,7 @@
 
 typedef struct options {
     abut_results_opts to;
-    const char *frames;
+    const char *html, *frames;
     abut_opt_list objects, arrays;
     int summary, dump, no_data, smooth;
 } options;
@@ -26,19 +28,23 @@ static int texts(const options *o)
 static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
 {
     const abut_results_opts *to = &o->to;
-    const int files = to->vtu || to->msh || to->msh_text || to->obj || to->ply || to->gltf || to->nodes || to->csv || to->json;
-    if (!files && !o->dump) o->summary = 1;
-    const char *beside = to->vtu ? "vtu" : to->msh ? "msh" : to->msh_text ? "msh-text" : to->obj ? "obj" : to->ply ? "ply" :
-                         to->gltf ? "gltf" : to->nodes ? "nodes" : to->csv ? "csv" : to->json ? "json" : o->summary ? "summary" :
-                         o->frames ? "frames" : o->objects.n ? "object" : NULL;
+    const struct {
+        const char *name, *given;
+    } files[] = { { "vtu", to->vtu }, { "msh", to->msh }, { "msh-text", to->msh_text }, { "obj", to->obj }, { "ply", to->ply },
+                  { "gltf", to->gltf }, { "html", o->html }, { "nodes", to->nodes }, { "csv", to->csv }, { "json", to->json } };
+    const char *beside = NULL;
+    for (size_t i = 0; i < sizeof files / sizeof *files && !beside; i++)
+        if (files[i].given) beside = files[i].name;
+    if (!beside && !o->dump) o->summary = 1;
+    if (!beside) beside = o->summary ? "summary" : o->frames ? "frames" : o->objects.n ? "object" : NULL;
     if (o->dump && beside)
         return abut_fail(err, ABUT_E_ARG, "--dump writes the whole stream as text and does not go with --%s", beside);
     if (!o->dump && (o->arrays.n || o->no_data))
         return abut_fail(err, ABUT_E_ARG, "--%s belongs to --dump", o->arrays.n ? "array" : "no-data");
     if (o->smooth < 0 || o->smooth > ABUT_SEGMENTS_MOST)
         return abut_fail(err, ABUT_E_ARG, "--smooth %d: expected 1 to %d segments", o->smooth, ABUT_SEGMENTS_MOST);
-    if (o->smooth && !(to->vtu || to->obj || to->ply || to->gltf))
-        return abut_fail(err, ABUT_E_ARG, "--smooth: expected --gltf, --obj, --ply or --vtu, which show surfaces");
+    if (o->smooth && !(to->vtu || to->obj || to->ply || to->gltf || o->html))
+        return abut_fail(err, ABUT_E_ARG, "--smooth: expected --gltf, --html, --obj, --ply or --vtu, which show surfaces");
     if (texts(o) > 1) return abut_fail(err, ABUT_E_ARG, "only one of --csv -, --json - and --summary can go to the text output");
     if (cli->out_path && !texts(o))
         return abut_fail(err, ABUT_E_ARG, "-o %s: nothing goes there; it takes --dump, --summary, --csv - or --json -",
@@ -52,7 +58,8 @@ static abut_status dump(abut_cli *cli, const options *o, abut_reader *reader, ab
     return abut_dump(reader, cli->out, &d, err);
 }
 
-static abut_status take_frames(abut_cli *cli, const options *o, abut_shots *shots, abut_results *results, abut_err *err)
+static abut_status take_frames(abut_cli *cli, const options *o, abut_shots *shots, abut_results *results,
+                               abut_html *html, abut_err *err)
 {
     const abut_shot *s;
     abut_summary summary = { 0 };
@@ -61,6 +68,7 @@ static abut_status take_frames(abut_cli *cli, const options *o, abut_shots *shot
         abut_cli_progress(cli, "frame %d  t %.4g s  %d taken", s->index, s->head->time, n);
         if (o->summary) rc = abut_summary_frame(&summary, cli->out, s, err);
         if (!rc) rc = abut_results_frame(results, s, err);
+        if (!rc && html) rc = abut_html_frame(html, s, err);
         if (rc) break;
     }
     if (!rc && o->summary) abut_summary_end(&summary, cli->out);
@@ -79,21 +87,23 @@ static abut_status finish(abut_cli *cli, abut_results *results, abut_err *err)
 
 static abut_status work(abut_cli *cli, const options *o, abut_reader *reader, abut_err *err)
 {
-    abut_shots_opts so = { .names = o->objects.item, .n_names = o->objects.n, .want = abut_results_want(&o->to),
-                           .segments = o->smooth };
+    abut_shots_opts so = { .names = o->objects.item, .n_names = o->objects.n, .segments = o->smooth,
+                           .want = abut_results_want(&o->to) | (o->html ? ABUT_PAGE_WANT : 0) };
     abut_shots shots = { 0 };
     abut_results results = { 0 };
+    abut_html *html = NULL;
+    int stages;
+    const abut_prov *prov = abut_reader_prov(reader, &stages);
     abut_status rc = o->frames ? abut_pick_parse(o->frames, &so.pick, err) : ABUT_OK;
     if (!rc) rc = abut_results_open(&results, &o->to, cli->out, err);
-    if (!rc && o->summary) {
-        int n;
-        const abut_prov *prov = abut_reader_prov(reader, &n);
-        abut_summary_history(cli->out, prov, n);
-    }
+    if (!rc && o->html) rc = abut_html_open(o->html, prov, stages, &html, err);
+    if (!rc && o->summary) abut_summary_history(cli->out, prov, stages);
     abut_shots_open(&shots, reader, &so);
-    if (!rc) rc = take_frames(cli, o, &shots, &results, err);
+    if (!rc) rc = take_frames(cli, o, &shots, &results, html, err);
     if (*shots.note) abut_cli_say(cli, "%s", shots.note);
     if (!rc) rc = finish(cli, &results, err);
+    if (!rc && html) rc = abut_html_close(html, err);
+    abut_html_free(&html);
     abut_results_clear(&results);
     abut_shots_clear(&shots);
     return rc;
@@ -111,13 +121,16 @@ int main(int argc, char **argv)
         { 0, "obj", ABUT_OPT_TEXT, &o.to.obj, "DIR", "OBJ surfaces, a file per frame" },
         { 0, "ply", ABUT_OPT_TEXT, &o.to.ply, "DIR", "binary PLY surfaces, a file per frame" },
         { 0, "gltf", ABUT_OPT_TEXT, &o.to.gltf, "FILE", "one .glb with the animation in it" },
+        { 0, "html", ABUT_OPT_TEXT, &o.html, "FILE",
+          "one page that plays the run in a browser, with all that it needs inside" },
         { 0, "csv", ABUT_OPT_TEXT, &o.to.csv, "FILE",
           "table of energies, momenta, forces, contacts, a row per frame; -: standard output" },
         { 0, "json", ABUT_OPT_TEXT, &o.to.json, "FILE", "the same table as JSON" },
         { 0, "nodes", ABUT_OPT_TEXT, &o.to.nodes, "DIR",
           "CSV with a row per node: position, velocity, forces; a file per frame" },
         { 0, "smooth", ABUT_OPT_INT, &o.smooth, "N",
-          "--gltf, --obj, --ply, --vtu: the boundary of curved tets with N segments on a side, in place of what touches" },
+          "--gltf, --html, --obj, --ply, --vtu: the boundary of curved tets with N segments on a side, in place of what "
+          "touches" },
         { 0, "summary", ABUT_OPT_FLAG, &o.summary, NULL, "what the stream holds, as text (default without other output)" },
         { 0, "dump", ABUT_OPT_FLAG, &o.dump, NULL, "the whole stream as text, exact and made for diff" },
         { 0, "array", ABUT_OPT_LIST, &o.arrays, "PATTERN",

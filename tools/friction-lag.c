@@ -1,7 +1,9 @@
 /* friction-lag: freezes friction again at a PENDING candidate, measures the lag residual, commits or asks for a pass. */
 #include "energy/friction_term.h"
+#include "formats/stream/last.h"
 #include "solve/step/barrier_stepper.h"
-#include "tools/cli/last.h"
+#include "tools/cli/lags.h"
+#include "tools/cli/stream.h"
 #include "tools/cli/with.h"
 
 #include <math.h>

@@ -30,7 +30,7 @@ static abut_status pass_item(salvage *v, abut_err *err)
 /* That something is missing is said with -q too. */
 static void say(const salvage *v, abut_cut cut, unsigned long long at, const char *why)
 {
-    const abut_cli *const cli = v->s.cli;
+    const abut_cli *const cli = abut_stream_cli(&v->s);
     if (!cut && cli->quiet) return;
     if (cut == ABUT_CUT_ENDS)
         fprintf(stderr, "%s: %s ends after %llu bytes without an end mark", cli->tool, cli->in_name, at);

@@ -35,8 +35,9 @@ static abut_status tear_frame(request *r, abut_stream *s, const abut_arrays *set
     if (!rc) rc = abut_writer_model(s->writer, &model, err);
     if (!rc) rc = abut_writer_frame(s->writer, head, &frame, err);
     if (!rc)
-        abut_cli_say(s->cli, "frame %lld: %d tets, %d shells, %d springs, %d rods tear (stretch up to %.4g); %d nodes split off",
-                     (long long)head->step, torn.tets, torn.shells, torn.springs, torn.rods, torn.worst, torn.copies);
+        abut_cli_say(abut_stream_cli(s), "frame %lld: %d tets, %d shells, %d springs, %d rods tear (stretch up to %.4g); "
+                     "%d nodes split off", (long long)head->step, torn.tets, torn.shells, torn.springs, torn.rods, torn.worst,
+                     torn.copies);
     r->tears = 0;
     r->torn = 1;
     abut_arrays_clear(&model);

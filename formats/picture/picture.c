@@ -3,6 +3,7 @@
 #include "formats/result/bounds.h"
 #include "formats/picture/draw_mesh.h"
 #include "formats/picture/legend.h"
+#include "formats/result/node_means.h"
 #include "formats/result/out_file.h"
 #include "formats/stream/spool.h"
 
@@ -31,7 +32,7 @@ struct abut_picture {
         int index;
     } *taken;                   /* [spool.n] */
     size_t cap;
-    double *node_value, *node_weight;       /* [nv] */
+    double *node_value;         /* [nv] */
 
     abut_bounds box;            /* of bodies over all frames, then of all that the camera must hold */
     abut_camera camera, strip_camera;
@@ -103,7 +104,6 @@ void abut_picture_free(abut_picture **pp)
     free(p->plane);
     free(p->taken);
     free(p->node_value);
-    free(p->node_weight);
     free(p);
     *pp = NULL;
 }
@@ -136,8 +136,7 @@ static abut_status take_model(abut_picture *p, const abut_shot *s, abut_err *err
     p->record = malloc((width + 1) * sizeof *p->record);
     p->plane = malloc((6 * (size_t)m->nh + 1) * sizeof *p->plane);
     p->node_value = malloc(((size_t)m->nv + 1) * sizeof *p->node_value);
-    p->node_weight = malloc(((size_t)m->nv + 1) * sizeof *p->node_weight);
-    if (!p->node || !p->record || !p->plane || !p->node_value || !p->node_weight)
+    if (!p->node || !p->record || !p->plane || !p->node_value)
         return abut_fail(err, ABUT_E_NOMEM, "no memory for pictures of %zu points", p->mesh.npoint);
     int32_t *node = p->node;
     for (int32_t k = 0; k < s->parts->n; k++)
@@ -154,27 +153,21 @@ static abut_status take_model(abut_picture *p, const abut_shot *s, abut_err *err
 }
 
 /* The field at nodes: speed, or the mean over the tets or shells around; NaN on obstacles and away from those. */
-static void find_values(abut_picture *p, const abut_shot *s)
+static abut_status find_values(abut_picture *p, const abut_shot *s, abut_err *err)
 {
     const abut_model *m = s->model;
-    const double *of_tet = p->opt.paint == ABUT_PAINT_J ? s->fields->J : s->fields->stress;
-    memset(p->node_weight, 0, (size_t)m->nv * sizeof *p->node_weight);
-    memset(p->node_value, 0, (size_t)m->nv * sizeof *p->node_value);
-    if (p->opt.paint == ABUT_PAINT_STRETCH)
-        for (int32_t i = 0; i < 3 * m->nsh; i++) {
-            p->node_value[m->shell[i]] += s->fields->strain[i / 3 * 5];
-            p->node_weight[m->shell[i]] += 1;
-        }
-    else if (p->opt.paint != ABUT_PAINT_SPEED)
-        for (int32_t i = 0; i < 4 * m->nt; i++) {
-            p->node_value[m->tet[i]] += of_tet[i / 4];
-            p->node_weight[m->tet[i]] += 1;
-        }
+    const abut_node_elements tets = { m->nt, 4, m->tet, 1 }, shells = { m->nsh, 3, m->shell, 5 };
+    switch (p->opt.paint) {
+    case ABUT_PAINT_STRETCH: return abut_node_means(&shells, s->fields->strain, m->nv, p->node_value, err);
+    case ABUT_PAINT_J: return abut_node_means(&tets, s->fields->J, m->nv, p->node_value, err);
+    case ABUT_PAINT_STRESS: return abut_node_means(&tets, s->fields->stress, m->nv, p->node_value, err);
+    case ABUT_PAINT_OBJECT: case ABUT_PAINT_SPEED: break;
+    }
     for (int32_t i = 0; i < m->nv; i++) {
         const double *v = s->frame->v + 3 * i;
-        if (p->opt.paint != ABUT_PAINT_SPEED) p->node_value[i] /= p->node_weight[i];
-        else p->node_value[i] = m->role[i] == ABUT_NODE_OBSTACLE ? NAN : sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+        p->node_value[i] = m->role[i] == ABUT_NODE_OBSTACLE ? NAN : sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     }
+    return ABUT_OK;
 }
 
 static abut_status keep_time(abut_picture *p, const abut_shot *s, abut_err *err)
@@ -199,7 +192,8 @@ abut_status abut_picture_frame(abut_picture *p, const abut_shot *s, abut_err *er
                        s->index);
     if (!rc) rc = keep_time(p, s, err);
     if (rc) return rc;
-    if (p->opt.paint) find_values(p, s);
+    if (p->opt.paint) rc = find_values(p, s, err);
+    if (rc) return rc;
     for (size_t i = 0; i < p->mesh.npoint; i++) {
         for (size_t d = 0; d < 3; d++) p->record[3 * i + d] = (float)s->x[3 * (size_t)p->node[i] + d];
         if (p->opt.paint) p->record[3 * p->mesh.npoint + i] = (float)p->node_value[s->parts->lead[p->node[i]]];

@@ -118,13 +118,25 @@ static abut_status take_frame(abut_shots *q, const abut_frame_head *head, abut_a
     return ABUT_OK;
 }
 
+static abut_status pass_on(abut_shots *q, abut_item item, const abut_frame_head *head, const abut_arrays *set, abut_err *err)
+{
+    if (!q->opt.copy) return ABUT_OK;
+    const abut_status rc = abut_writer_kept(q->opt.copy, q->reader, err);
+    if (rc || item == ABUT_ITEM_END) return rc ? rc : abut_writer_close(q->opt.copy, err);
+    return item == ABUT_ITEM_MODEL ? abut_writer_model(q->opt.copy, set, err) : abut_writer_frame(q->opt.copy, head, set, err);
+}
+
 static abut_status read_item(abut_shots *q, abut_err *err)
 {
     abut_item item;
     abut_frame_head head = { 0 };
     abut_arrays set = { 0 };
-    const abut_status rc = abut_reader_next(q->reader, &item, &head, &set, err);
-    if (rc) return rc;
+    abut_status rc = abut_reader_next(q->reader, &item, &head, &set, err);
+    if (!rc) rc = pass_on(q, item, &head, &set, err);
+    if (rc) {
+        abut_arrays_clear(&set);
+        return rc;
+    }
     const char *note = abut_reader_note(q->reader);
     if (note) snprintf(q->note, sizeof q->note, "%s", note);
     switch (item) {

@@ -16,6 +16,7 @@ typedef struct abut_shots_opts {
     const char *const *names;       /* which objects; n_names 0: all */
     int n_names;
     int want;                       /* ABUT_WANT_* */
+    abut_writer *copy;              /* gets every item as it is read, chosen or not; NULL: nobody */
     int segments;                   /* of bodies of curved tets on a side (smooth_surface.h); 0: parts are what touches */
 } abut_shots_opts;
 

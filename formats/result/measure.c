@@ -165,6 +165,8 @@ static abut_status measure_contact(abut_measure *ms, const abut_arrays *set, con
     abut_status rc = abut_candidates_find(&ms->cm, ms->y, NULL, ms->model->dhat[0], ms->cm.obstacle, &ms->cand, err);
     if (rc) return rc;
     out->contacts_known = 1;
+    out->cm = &ms->cm;
+    out->y = ms->y;
     /* a PENDING frame keeps the forces at the start of its step */
     out->force = abut_arrays_find(set, "step/x0") ? NULL : f->f_contact;
     rc = abut_pairs_find(&ms->cm, &ms->cand, ms->y, ms->cm.obstacle, &ms->pairs, &touch);
@@ -179,6 +181,7 @@ static abut_status measure_contact(abut_measure *ms, const abut_arrays *set, con
     if (rc) return abut_fail(err, touch.code, "%s", touch.msg);
     out->contacts = (int32_t)(ms->pairs.n + ms->pairs.n_plane);
     out->gap = abut_pairs_smallest_gap(&ms->cm, &ms->pairs, NULL);
+    out->pairs = &ms->pairs;
     if (out->force) return ABUT_OK;
     out->force = ms->force;
     return barrier_force(ms, f, err);

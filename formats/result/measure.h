@@ -20,6 +20,9 @@ typedef struct abut_fields {
     int contacts_known;     /* 1 when the next two are filled */
     int32_t contacts;       /* stencils and half-space contacts within dhat; -1 when something touches */
     double gap; /* m, the smallest distance less thickness; 0 when something touches, +inf when nothing is within dhat */
+    const abut_collmesh *cm;    /* of the model; NULL until contacts_known */
+    const abut_pairs *pairs;    /* these contacts, at the collision vertices y; NULL when something touches */
+    const double *y;            /* [3 nc] m */
 
     int totals_known;       /* 1 when the rest is filled.  Obstacles have no part in it. */
     double kinetic, elastic, gravity;   /* J; elastic: of all terms that depend on positions alone; gravity: -sum m g.x */

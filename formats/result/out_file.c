@@ -17,10 +17,15 @@ abut_status abut_out_folder(const char *dir, abut_err *err)
     return ABUT_OK;
 }
 
-abut_status abut_out_open(abut_out_file *o, const char *path, abut_err *err)
+int abut_out_direct(const char *path)
 {
     struct stat st;
-    const int direct = !stat(path, &st) && !S_ISREG(st.st_mode);
+    return !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6) || (!stat(path, &st) && !S_ISREG(st.st_mode));
+}
+
+abut_status abut_out_open(abut_out_file *o, const char *path, abut_err *err)
+{
+    const int direct = abut_out_direct(path);
     const size_t n = strlen(path);
     *o = (abut_out_file){ .path = malloc(n + 1), .part = direct ? NULL : malloc(n + sizeof ".part") };
     if (!o->path || (!direct && !o->part)) {

@@ -17,6 +17,9 @@ typedef struct abut_out_file {
 /** Makes the folder if it is missing; its parent must exist.  Fails  ABUT_E_IO */
 ABUT_MUST_USE abut_status abut_out_folder(const char *dir, abut_err *err);
 
+/** 1 where a file is written directly: a device, a fifo, and everything under /dev and /proc, also where it leads to a file:
+ * /dev/stdout must not be replaced. */
+int abut_out_direct(const char *path);
 /** Opens path for writing.  Fails  ABUT_E_IO naming the path and the reason; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_out_open(abut_out_file *o, const char *path, abut_err *err);
 /** The same for a formatted name: dir/stem_0012.suffix. */

@@ -139,6 +139,7 @@ static void nodal(FILE *f, const abut_nodal_report *n)
     fprintf(f, "\"contacts\":%zu,\"contacts_appended\":%zu,\"colours\":%d,", n->contacts, n->appended, n->colours);
     number(f, "delta_inf", n->delta_inf);
     number(f, "delta_2", n->delta_2);
+    number(f, "delta_elastic", n->delta_elastic);
     number(f, "penetration", n->penetration);
     number(f, "coulomb_residual", n->coulomb_residual);
     number(f, "balance_residual", n->balance_residual);

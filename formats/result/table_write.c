@@ -199,6 +199,18 @@ void abut_table_csv(const abut_table *t, FILE *f)
         }
 }
 
+void abut_table_row_json(const abut_table *t, int row, FILE *f)
+{
+    fputc('{', f);
+    for (int c = 0; c < t->n_columns; c++) {
+        if (c) fputs(", ", f);
+        abut_json_string(f, t->column[c]);
+        fputs(": ", f);
+        abut_json_number(f, cell_of(t, row, c));
+    }
+    fputc('}', f);
+}
+
 void abut_table_json(const abut_table *t, FILE *f)
 {
     fputs("{\"columns\": [", f);
@@ -208,14 +220,8 @@ void abut_table_json(const abut_table *t, FILE *f)
     }
     fputs("],\n\"rows\": [", f);
     for (int r = 0; r < t->n_rows; r++) {
-        fputs(r ? ",\n{" : "\n{", f);
-        for (int c = 0; c < t->n_columns; c++) {
-            if (c) fputs(", ", f);
-            abut_json_string(f, t->column[c]);
-            fputs(": ", f);
-            abut_json_number(f, cell_of(t, r, c));
-        }
-        fputc('}', f);
+        fputs(r ? ",\n" : "\n", f);
+        abut_table_row_json(t, r, f);
     }
     fputs("\n]}\n", f);
 }

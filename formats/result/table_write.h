@@ -24,6 +24,8 @@ typedef struct abut_table {
 ABUT_MUST_USE abut_status abut_table_frame(abut_table *t, const abut_shot *s, abut_err *err);
 void abut_table_csv(const abut_table *t, FILE *f);
 void abut_table_json(const abut_table *t, FILE *f);
+/** One row as a JSON object. */
+void abut_table_row_json(const abut_table *t, int row, FILE *f);
 void abut_table_clear(abut_table *t);
 
 #endif

@@ -1,31 +1,12 @@
 #include "formats/result/vtu_array.h"
 
+#include "formats/result/base64.h"
 #include "formats/stream/zlib_stream.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK = 1 << 17, LEVEL = 4 };
-
-static void base64(FILE *f, const uint8_t *p, size_t n)
-{
-    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char line[4 * 256];
-    size_t at = 0;
-    for (size_t i = 0; i < n; i += 3) {
-        const size_t left = n - i;
-        const uint32_t v = (uint32_t)p[i] << 16 | (left > 1 ? (uint32_t)p[i + 1] << 8 : 0) | (left > 2 ? p[i + 2] : 0);
-        line[at++] = digit[v >> 18];
-        line[at++] = digit[v >> 12 & 63];
-        line[at++] = left > 1 ? digit[v >> 6 & 63] : '=';
-        line[at++] = left > 2 ? digit[v & 63] : '=';
-        if (at == sizeof line) {
-            fwrite(line, 1, at, f);
-            at = 0;
-        }
-    }
-    fwrite(line, 1, at, f);
-}
 
 /* The blocks of the data, compressed and joined; head: count, size of a block, size of a partial last block, then the
  * compressed size of each. */
@@ -108,8 +89,8 @@ abut_status abut_vtu_array(FILE *f, const char *name, abut_dtype type, const voi
         fprintf(f, "<DataArray type=\"%s\" Name=\"", vtk_type(type));
         xml_text(f, name);
         fprintf(f, "\" NumberOfComponents=\"%zu\" format=\"binary\">\n", width);
-        base64(f, (const uint8_t *)head, (3 + blocks) * sizeof *head);
-        base64(f, joined, size);
+        abut_base64(f, (const uint8_t *)head, (3 + blocks) * sizeof *head);
+        abut_base64(f, joined, size);
         fputs("\n</DataArray>\n", f);
     }
     free(head);

@@ -7,7 +7,7 @@
 /* One value; its kind says what it may be. */
 static abut_status read_value(const abut_tree *t, const abut_scene_nodal_key *k, abut_param *p, abut_err *err)
 {
-    static const char *const returns[] = { "feasible", "elastic", NULL };
+    static const char *const returns[] = { "feasible", "elastic", NULL }, *const integrators[] = { "newton", "admm", NULL };
     char what[32] = "nodal.";
     int32_t whole = 0;
     int flag = 0;
@@ -17,6 +17,7 @@ static abut_status read_value(const abut_tree *t, const abut_scene_nodal_key *k,
     switch (k->kind) {
     case ABUT_NODAL_WHOLE: rc = abut_tree_int(t, what, 1, ABUT_NODAL_MOST, &whole, err); p->value = whole; break;
     case ABUT_NODAL_RETURN: rc = abut_tree_choice(t, what, returns, &flag, err); p->value = flag; break;
+    case ABUT_NODAL_INTEGRATOR: rc = abut_tree_choice(t, what, integrators, &flag, err); p->value = flag; break;
     case ABUT_NODAL_FLAG: rc = abut_tree_flag(t, what, &flag, err); p->value = flag; break;
     case ABUT_NODAL_LENGTH: rc = abut_tree_positive(t, what, ABUT_Q_LENGTH_OR_L, &p->value, &p->per_length, err); break;
     case ABUT_NODAL_REAL: rc = abut_tree_positive(t, what, ABUT_Q_PURE, &p->value, NULL, err); break;

@@ -11,6 +11,8 @@
 
 #include <stdio.h>
 
+ABUT_PUBLIC_BEGIN
+
 enum { ABUT_STATE_MAJOR = 1, ABUT_STATE_MINOR = 2 };
 #define ABUT_STEP_MOST ((int64_t)1 << 53)   /* largest step number: a double holds every one up to there */
 
@@ -74,5 +76,7 @@ ABUT_MUST_USE abut_status abut_writer_kept(abut_writer *w, abut_reader *r, abut_
 /** Writes the end mark and flushes.  The FILE stays open.  Fails ABUT_E_ARG after a failed write or without a model. */
 ABUT_MUST_USE abut_status abut_writer_close(abut_writer *w, abut_err *err);
 void abut_writer_free(abut_writer **w);
+
+ABUT_PUBLIC_END
 
 #endif

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+ABUT_PUBLIC_BEGIN
+
 typedef enum abut_dtype {
     ABUT_F64 = 1,   /* double                                     */
     ABUT_F32 = 2,   /* float                                      */
@@ -79,5 +81,7 @@ ABUT_MUST_USE abut_status abut_arrays_copy(abut_arrays *dst, const abut_array *a
 void abut_arrays_remove(abut_arrays *set, const char *name);
 /** Frees all arrays; the set is empty and usable again. */
 void abut_arrays_clear(abut_arrays *set);
+
+ABUT_PUBLIC_END
 
 #endif

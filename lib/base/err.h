@@ -11,6 +11,24 @@
 #define ABUT_PRINTF(f, a)
 #endif
 
+/* Between these two a header declares what programs of others call, in C or C++; the shared library has no other names. */
+#if defined(__GNUC__)
+#define ABUT_VISIBLE _Pragma("GCC visibility push(default)")
+#define ABUT_HIDDEN _Pragma("GCC visibility pop")
+#else
+#define ABUT_VISIBLE
+#define ABUT_HIDDEN
+#endif
+#ifdef __cplusplus
+#define ABUT_PUBLIC_BEGIN ABUT_VISIBLE extern "C" {
+#define ABUT_PUBLIC_END } ABUT_HIDDEN
+#else
+#define ABUT_PUBLIC_BEGIN ABUT_VISIBLE
+#define ABUT_PUBLIC_END ABUT_HIDDEN
+#endif
+
+ABUT_PUBLIC_BEGIN
+
 typedef enum abut_status {
     ABUT_OK = 0,
     ABUT_E_ARG,     /* a caller's option or argument is off: exit code 2        */
@@ -36,5 +54,7 @@ abut_status abut_open_status(int number);
 
 /** Puts "context: " before the message already in err and returns its code, unchanged. */
 abut_status abut_wrap(abut_err *err, const char *fmt, ...) ABUT_PRINTF(2, 3);
+
+ABUT_PUBLIC_END
 
 #endif

@@ -199,6 +199,11 @@ abut_status abut_codim_gradient(const abut_codim *t, const double *x, int parts,
     return ABUT_OK;
 }
 
+void abut_codim_gather(const abut_codim *t, const double *f, double *g)
+{
+    if (t->n) gather(t, 0, f, g);
+}
+
 /* Edges of element e, k of them from its corner 0, times `by`. */
 static void edges(const abut_codim *t, size_t e, int k, const double *x, double by, double *to)
 {
@@ -288,11 +293,11 @@ static void hessians(const abut_codim_ask *ask, double *H)
 
 void abut_codim_hessian(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *H)
 {
-    hessians(&(abut_codim_ask){ t, x, parts, kappa, scale, NULL, 1 }, H);
+    hessians(&(abut_codim_ask){ .t = t, .x = x, .parts = parts, .kappa = kappa, .scale = scale, .add = 1 }, H);
 }
 
 void abut_codim_hessian_ahead(const abut_codim *t, const double *x, int parts, double kappa, double scale, const double *tension,
                              double *H)
 {
-    hessians(&(abut_codim_ask){ t, x, parts, kappa, scale, tension, 0 }, H);
+    hessians(&(abut_codim_ask){ .t = t, .x = x, .parts = parts, .kappa = kappa, .scale = scale, .tension = tension }, H);
 }

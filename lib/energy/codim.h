@@ -42,6 +42,8 @@ ABUT_MUST_USE abut_status abut_codim_energy(const abut_codim *t, const double *x
 /** g[3 nv] += scale * dE/dx, at an x of finite energy; same bits for any thread count.  scratch: 12 doubles per element. */
 ABUT_MUST_USE abut_status abut_codim_gradient(const abut_codim *t, const double *x, int parts, double kappa, double scale,
                                              double *g, abut_arena *scratch, abut_err *err);
+/** g[3 nv] += f[12 n], forces of the corners of each element, gathered by nodes. */
+void abut_codim_gather(const abut_codim *t, const double *f, double *g);
 /** H[n * ABUT_PACKED] (sparse/elements.h) += scale * d2E/dx2 of each element of t->node, projected to positive semidefinite;
  * blocks of unused corners are left as they are.  scale >= 0, x of finite energy. */
 void abut_codim_hessian(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *H);

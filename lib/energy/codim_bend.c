@@ -88,7 +88,7 @@ static void hinge_gradients(const abut_codim_ask *a, size_t lo, size_t hi, doubl
         const abut_lanes k = a->scale * g.stiffness;
         abut_hinge_gradient_lanes(&k, &g.rest, g.x, F);
         for (size_t l = 0; l < g.n; l++)
-            for (size_t i = 0; i < 12; i++) f[12 * (lo + l) + i] = F[i][l];
+            for (size_t i = 0; i < 12; i++) f[12 * (lo + l - a->base) + i] = F[i][l];
     }
 }
 
@@ -103,8 +103,8 @@ static void hinge_hessians(const abut_codim_ask *a, size_t lo, size_t hi, double
         for (size_t l = 0; l < g.n; l++) {
             double v[48];
             for (int i = 0; i < 48; i++) v[i] = squares[i][l];
-            if (a->add) abut_add_squares4(v, H + abut_packed_size(4) * (lo + l));
-            else abut_set_squares4(v, H + abut_packed_size(4) * (lo + l));
+            if (a->add) abut_add_squares4(v, H + abut_packed_size(4) * (lo + l - a->base));
+            else abut_set_squares4(v, H + abut_packed_size(4) * (lo + l - a->base));
         }
     }
 }
@@ -127,7 +127,7 @@ double abut_codim_bend_energy(const abut_codim_ask *a, int kind, size_t lo, size
 
 void abut_codim_bend_gradient(const abut_codim_ask *a, int kind, size_t lo, size_t hi, double *f)
 {
-    memset(f + 12 * lo, 0, 12 * (hi - lo) * sizeof *f);
+    memset(f + 12 * (lo - a->base), 0, 12 * (hi - lo) * sizeof *f);
     if (!(a->parts & ABUT_CODIM_ELASTIC)) return;
     if (kind == ABUT_CODIM_HINGE) {
         hinge_gradients(a, lo, hi, f);
@@ -137,8 +137,8 @@ void abut_codim_bend_gradient(const abut_codim_ask *a, int kind, size_t lo, size
         element at;
         element_at(a, kind, e, &at);
         const double k = a->scale * at.stiffness;
-        if (kind == ABUT_CODIM_ROD) abut_rod_stretch_gradient(k, at.rest, at.x, f + 12 * e);
-        else abut_rod_bend_gradient(k, at.x, f + 12 * e);
+        if (kind == ABUT_CODIM_ROD) abut_rod_stretch_gradient(k, at.rest, at.x, f + 12 * (e - a->base));
+        else abut_rod_bend_gradient(k, at.x, f + 12 * (e - a->base));
     }
 }
 
@@ -152,7 +152,7 @@ void abut_codim_bend_hessian(const abut_codim_ask *a, int kind, size_t lo, size_
 {
     const int elastic = a->parts & ABUT_CODIM_ELASTIC;
     const size_t size = abut_packed_size(4);
-    if (!a->add && !(elastic && kind == ABUT_CODIM_HINGE)) memset(H + size * lo, 0, size * (hi - lo) * sizeof *H);
+    if (!a->add && !(elastic && kind == ABUT_CODIM_HINGE)) memset(H + size * (lo - a->base), 0, size * (hi - lo) * sizeof *H);
     if (!elastic) return;
     if (kind == ABUT_CODIM_HINGE) {
         hinge_hessians(a, lo, hi, H);
@@ -163,9 +163,9 @@ void abut_codim_bend_hessian(const abut_codim_ask *a, int kind, size_t lo, size_
         element_at(a, kind, e, &at);
         const double k = a->scale * at.stiffness;
         if (kind == ABUT_CODIM_ROD)
-            abut_rod_stretch_hessian(k, at.rest, a->scale * fmax(0, tension_of(a, e, &at)), at.x, H + size * e);
+            abut_rod_stretch_hessian(k, at.rest, a->scale * fmax(0, tension_of(a, e, &at)), at.x, H + size * (e - a->base));
         else
-            abut_rod_bend_hessian(k, at.x, 1, H + size * e);
+            abut_rod_bend_hessian(k, at.x, 1, H + size * (e - a->base));
     }
 }
 

@@ -7,9 +7,9 @@
 /** Each for the elements lo .. hi - 1, all of one kind that is no shell.  They are without bounds: nothing when
  * ABUT_CODIM_ELASTIC is not asked for.  Energy: J, +inf when one is infeasible. */
 double abut_codim_bend_energy(const abut_codim_ask *a, int kind, size_t lo, size_t hi);
-/** f[12 * element + 3 * corner + axis] = scale * dE/dx; 0 at unused corners. */
+/** f[12 * (element - base) + 3 * corner + axis] = scale * dE/dx; 0 at unused corners. */
 void abut_codim_bend_gradient(const abut_codim_ask *a, int kind, size_t lo, size_t hi, double *f);
-/** H[ABUT_PACKED * element] = scale * d2E/dx2, projected; += where a->add. */
+/** H[ABUT_PACKED * (element - base)] = scale * d2E/dx2, projected; += where a->add. */
 void abut_codim_bend_hessian(const abut_codim_ask *a, int kind, size_t lo, size_t hi, double *H);
 /** Sum of their stiffnesses, J. */
 double abut_codim_bend_stiffness(const abut_codim *t);

@@ -8,68 +8,12 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- how far one shell may go ---- */
-
-/* m, d, q of [m + d, q; q, m - d] = F^T F for F + a G: each v[0] + v[1] a + v[2] a^2 */
-typedef struct metric {
-    double m[3], d[3], q[3];
-} metric;
-
-static metric metric_of(const double F[6], const double G[6])
-{
-    const double *const A[3] = { F, F, G }, *const B[3] = { F, G, G };
-    metric c;
-    for (int k = 0; k < 3; k++) {
-        const double w = k == 1 ? 2 : 1, pp = w * abut_columns_dot(A[k], 0, B[k], 0), qq = w * abut_columns_dot(A[k], 1, B[k], 1);
-        c.m[k] = 0.5 * (pp + qq);
-        c.d[k] = 0.5 * (pp - qq);
-        c.q[k] = k == 1 ? abut_columns_dot(F, 0, G, 1) + abut_columns_dot(G, 0, F, 1) : abut_columns_dot(A[k], 0, B[k], 1);
-    }
-    return c;
-}
-
-static double at(const double v[3], double a) { return v[0] + a * (v[1] + a * v[2]); }
-static double slope(const double v[3], double a) { return v[1] + 2 * a * v[2]; }
-
-/* the larger eigenvalue, a convex function of a, and its derivative */
-static double larger(const metric *c, double a, double *dl)
-{
-    const double d = at(c->d, a), q = at(c->q, a), dd = slope(c->d, a), dq = slope(c->q, a), root = abut_norm_of2(d, q);
-    *dl = slope(c->m, a) + (root > 0 ? (d * dd + q * dq) / root : abut_norm_of2(dd, dq));
-    return at(c->m, a) + root;
-}
-
-double abut_stretch_step_high(const double F[6], const double G[6], double most)
-{
-    const metric c = metric_of(F, G);
-    const double target = most * most;
-    double a = 0, b = 1, da, db, in = larger(&c, 0, &da), out = larger(&c, 1, &db);
-    if (!(in <= target)) return 0;
-    if (out <= target) return 1;
-    /* chords from inside, tangents from outside */
-    for (int k = 0; k < ABUT_STRETCH_MOST_STEPS && b - a > ABUT_STRETCH_CLOSE_ENOUGH * b; k++) {
-        a += (b - a) * ((target - in) / (out - in));
-        in = larger(&c, a, &da);
-        b = fmax(a, b - (out - target) / db);
-        out = larger(&c, b, &db);
-        if (out <= target) return b;
-    }
-    return a;
-}
-
-double abut_stretch_step_low(const double F[6], const double G[6], double least)
-{
-    return abut_stretch_low_of(F, G, least);
-}
-
 /* ---- all shells ---- */
 
 static const abut_membrane *law_of(const abut_codim *t, size_t shell)
 {
     return &t->membrane[t->model->shell_mat[shell]];
 }
-
-static int acts(const double *row, int upper) { return row && (row[upper ? 2 : 0] != 0 || row[upper ? 3 : 1] != 0); }
 
 /* whether the energy of a shell becomes infinite as its area goes to 0 */
 static int injective(const abut_membrane *law)
@@ -81,23 +25,11 @@ static double shell_step(const abut_codim *t, const double *x, const double *p, 
 {
     const double *row = t->model->shell_limit ? t->model->shell_limit + 4 * shell : NULL;
     const abut_membrane *law = law_of(t, shell);
-    const int below = acts(row, 0) || injective(law), above = acts(row, 1);
-    double F[6], G[6], low, high, step = 1;
-    if (!below && !above && !law->strain) return 1;
+    double F[6], G[6];
+    if (!abut_stretch_acts(row, 0) && !abut_stretch_acts(row, 1) && !injective(law) && !law->strain) return 1;
     abut_shell_gradient_of(t, x, shell, F);
     abut_shell_gradient_of(t, p, shell, G);
-    abut_singular_values32(F, &low, &high);
-    const double change = abut_stretch_change(G);
-    if (above) {
-        const double most = high + (1 - slack) * (row[ABUT_STRETCH_HIGH] - high);
-        if (!(high + change < most)) step = fmin(step, abut_stretch_step_high(F, G, most));
-    }
-    if (below) {
-        const double least = low - (1 - slack) * (low - (acts(row, 0) ? row[ABUT_STRETCH_LOW] : 0));
-        if (!(low - change > least)) step = fmin(step, abut_stretch_step_low(F, G, least));
-    }
-    if (law->strain) step = fmin(step, abut_strain_step(F, G, law->strain, slack));
-    return step;
+    return abut_shell_step(F, G, injective(law), row, law->strain, slack);
 }
 
 void abut_limit_stretch(const abut_codim *t, const double *x, const double *p, double slack, abut_limit *lim)
@@ -142,8 +74,10 @@ static int shell_outside(const abut_codim *t, const double *x, size_t shell, abu
     abut_shell_deformation(t, x, (int32_t)shell, F, s);
     const double low = fmin(s[0], s[1]), high = fmax(s[0], s[1]);
     if (!(low > 0)) return exceeds(out, "smallest stretch", low, 0, 1);
-    if (acts(row, 0) && !(low > row[ABUT_STRETCH_LOW])) return exceeds(out, "smallest stretch", low, row[ABUT_STRETCH_LOW], 1);
-    if (acts(row, 1) && !(high < row[ABUT_STRETCH_HIGH])) return exceeds(out, "largest stretch", high, row[ABUT_STRETCH_HIGH], 0);
+    if (abut_stretch_acts(row, 0) && !(low > row[ABUT_STRETCH_LOW]))
+        return exceeds(out, "smallest stretch", low, row[ABUT_STRETCH_LOW], 1);
+    if (abut_stretch_acts(row, 1) && !(high < row[ABUT_STRETCH_HIGH]))
+        return exceeds(out, "largest stretch", high, row[ABUT_STRETCH_HIGH], 0);
     for (int k = 0; k < 3 && bound; k++) {
         const double e = abut_green_strain(F, k);
         if (!(fabs(e) < bound[k])) return exceeds(out, strain[k], e, e < 0 ? -bound[k] : bound[k], e < 0);
@@ -158,14 +92,6 @@ int abut_codim_outside(const abut_codim *t, const double *x, abut_codim_excess *
         if (shell_outside(t, x, (size_t)i, out)) return 1;
     }
     return 0;
-}
-
-/* what the strains of F leave of their bounds, as shares of these; NULL: there are none */
-static double strain_room(const double F[6], const double *bound)
-{
-    double room = 1;
-    for (int k = 0; k < 3 && bound; k++) room = fmin(room, 1 - fabs(abut_green_strain(F, k)) / bound[k]);
-    return room;
 }
 
 static const abut_codim_stretch none = { 1, 1, -1, -1, 1, -1 };
@@ -184,7 +110,8 @@ static abut_codim_stretch stretch_of(const abut_codim *t, const double *x, size_
     abut_singular_values32(F, &s[0], &s[1]);
     abut_codim_stretch o = { s[0], s[1], (int32_t)shell, (int32_t)shell, 1, (int32_t)shell };
     if (t->model->shell_limit) o.room = abut_stretch_room(t->model->shell_limit + 4 * shell, s);
-    o.room = fmin(o.room, strain_room(F, law_of(t, shell)->strain));
+    const double *strain = law_of(t, shell)->strain;
+    if (strain) o.room = fmin(o.room, abut_strain_room(F, strain));
     return o;
 }
 

@@ -37,11 +37,4 @@ ABUT_MUST_USE abut_status abut_codim_stretch_find(const abut_codim *t, const dou
  * */
 void abut_limit_stretch(const abut_codim *t, const double *x, const double *p, double slack, abut_limit *lim);
 
-/** Largest a in [0, 1] such that the largest singular value of F + a G stays at most `most` up to it; F, G 3x2 row major.
- * Safe side: secants of a convex function lie above it.  0 when it is not at F. */
-double abut_stretch_step_high(const double F[6], const double G[6], double most);
-/** The same for the smallest singular value and `least`: in time a it falls by at most a times the largest singular value
- * of G. */
-double abut_stretch_step_low(const double F[6], const double G[6], double least);
-
 #endif

@@ -139,7 +139,7 @@ void abut_codim_shell_gradient(const abut_codim_ask *a, size_t lo, size_t hi, do
             const abut_plane_principal p = principal(a, &w, s);
             double P[4] = { p.d[0] + woven[0][l], woven[1][l], woven[2][l], p.d[1] + woven[3][l] };
             (void)stretch_and_shear(&w, &g, l, P);
-            corner_forces(&g, l, a->scale * a->t->vol[t], a->t->B + 4 * t, P, f + 12 * t);
+            corner_forces(&g, l, a->scale * a->t->vol[t], a->t->B + 4 * t, P, f + 12 * (t - a->base));
         }
     }
 }
@@ -203,7 +203,7 @@ void abut_codim_shell_hessian(const abut_codim_ask *a, size_t lo, size_t hi, dou
             for (int k = 0; k < 4; k++) B[k][l] = a->t->B[4 * g.t[l] + (size_t)k];
         pack(&h, g.U, B, g.V, K);
         for (size_t l = 0; l < g.n; l++) {
-            double *to = H + abut_packed_size(4) * (lo + l);
+            double *to = H + abut_packed_size(4) * (lo + l - a->base);
             for (size_t b = 0; b < sizeof used / sizeof *used; b++)
                 for (size_t k = used[b]; k < used[b] + 9; k++) to[k] = a->add ? to[k] + K[k][l] : K[k][l];
         }

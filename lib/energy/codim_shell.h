@@ -13,14 +13,16 @@ typedef struct abut_codim_ask {
     double scale;
     const double *tension;  /* [nrd] N, of Hessians; NULL: as it is at x */
     int add;                /* Hessians are added to what is there */
+    size_t base;            /* forces and Hessians begin with those of this element */
 } abut_codim_ask;
 
 /** Each for the shells lo .. hi - 1, which are the elements of the same numbers.  Energy: J, not finite when one is
  * infeasible. */
 double abut_codim_shell_energy(const abut_codim_ask *a, size_t lo, size_t hi);
-/** f[12 * element + 3 * corner + axis] = scale * dE/dx; 0 at the unused corner. */
+/** f[12 * (element - base) + 3 * corner + axis] = scale * dE/dx; 0 at the unused corner. */
 void abut_codim_shell_gradient(const abut_codim_ask *a, size_t lo, size_t hi, double *f);
-/** H[ABUT_PACKED * element] = scale * d2E/dx2, projected; += where a->add.  Blocks of the unused corner stay as they are. */
+/** H[ABUT_PACKED * (element - base)] = scale * d2E/dx2, projected; += where a->add.  Blocks of the unused corner stay as they
+ * are. */
 void abut_codim_shell_hessian(const abut_codim_ask *a, size_t lo, size_t hi, double *H);
 
 #endif

@@ -213,7 +213,16 @@ static void bounds_hessian(void *self, const abut_at *at, double scale, size_t l
 
 static void bounds_start(void *self) { ((abut_codim_state *)self)->near_limit = 0; }
 
-/* Stiffer, within bounds, when a shell has stayed close to a limit for two iterations (Li 2020, 5.4.1). */
+int abut_codim_stiffen(abut_codim_state *s, double room)
+{
+    const double before = s->strain_kappa;
+    s->near_limit = room < ABUT_STRAIN_CLOSE ? s->near_limit + 1 : 0;
+    if (s->near_limit < 2) return 0;
+    s->strain_kappa = fmin(ABUT_STRAIN_KAPPA_MAX, 2 * before);
+    s->near_limit = 0;
+    return s->strain_kappa > before;
+}
+
 static abut_status bounds_stiffen(void *self, const abut_at *from, const abut_at *to, int *raised, abut_arena *scratch,
                                   abut_err *err)
 {
@@ -221,14 +230,8 @@ static abut_status bounds_stiffen(void *self, const abut_at *from, const abut_at
     abut_codim_stretch now;
     (void)from;
     const abut_status rc = abut_codim_stretch_find(&s->t, to->x, &now, scratch, err);
-    if (rc) return rc;
-    s->near_limit = now.room < ABUT_STRAIN_CLOSE ? s->near_limit + 1 : 0;
-    if (s->near_limit < 2) return ABUT_OK;
-    const double stiffer = fmin(ABUT_STRAIN_KAPPA_MAX, 2 * s->strain_kappa);
-    *raised |= stiffer > s->strain_kappa;
-    s->strain_kappa = stiffer;
-    s->near_limit = 0;
-    return ABUT_OK;
+    if (!rc) *raised |= abut_codim_stiffen(s, now.room);
+    return rc;
 }
 
 const abut_term_ops abut_term_codim_bounds = { .name = "codim bounds", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_X,

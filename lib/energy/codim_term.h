@@ -15,6 +15,10 @@ typedef struct abut_codim_state {
     double *tension;        /* [nrd] N: what the Hessian takes for that of rod segments (energy/codim.h); its forecast */
 } abut_codim_state;
 
+/** Counts an iterate with that much room (abut_codim_stretch) left to the bounds of all shells.  1: one has stayed close to them
+ * for two iterations, and the bounds are stiffer now (Li 2020, 5.4.1). */
+int abut_codim_stiffen(abut_codim_state *s, double room);
+
 /** That of a list of terms; every model has one, perhaps without elements. */
 abut_codim_state *abut_codim_state_of(const struct abut_terms *terms);
 abut_codim *abut_codim_of(const struct abut_terms *terms);

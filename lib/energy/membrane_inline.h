@@ -3,6 +3,8 @@
 #define ABUT_ENERGY_MEMBRANE_INLINE_H
 
 #include "energy/baraff_witkin_inline.h"
+#include "energy/stretch_step_inline.h"
+#include "math/log_inline.h"
 #include "math/spd_inline.h"
 #include "math/svd32_inline.h"
 #include "model/laws_inline.h"
@@ -116,6 +118,27 @@ ABUT_FN void abut_plane_frame_of(const abut_plane_principal *p, const double A[3
     f->G[6] = f->G[9] = 0.5 * (flip - twist);
 }
 
+/* ---- stretch limits ---- */
+
+/* share of the width that is left at which a difference quotient of b' is no better than its derivative */
+#define ABUT_STRETCH_SAME 1e-4
+
+#define LIMIT_FN ABUT_FN
+#define LIMIT(name) name##_one
+#define LN(v) abut_log(v)
+#define LN1P(v) abut_log1p(v)
+#include "energy/stretch_limit_forms.h"
+#undef LIMIT_FN
+#undef LIMIT
+#undef LN
+#undef LN1P
+
+/* A row of limits, NULL: none, and their stiffness, Pa. */
+typedef struct abut_plane_limit {
+    const double *row;
+    double kappa;
+} abut_plane_limit;
+
 /* ---- fabrics ---- */
 
 typedef struct abut_fabrics_one {
@@ -163,21 +186,21 @@ ABUT_FN double abut_plane_stress_one(int model, const double *law, double k, con
     return psi;
 }
 
-/** G[16] and R[3] (abut_plane_frame): d2psi/dF2 there, projected to positive semidefinite. */
-ABUT_FN void abut_plane_hessian_one(int model, const double *law, double k, const double s[2], const double V[4],
-                                    abut_plane_frame *f)
+/* what is a function of the principal stretches alone, projected */
+ABUT_FN void abut_plane_isotropic_one(const abut_plane_principal *p, const double s[2], abut_plane_frame *f)
+{
+    const double half = 0.5 * (p->A[0] - p->A[2]);
+    double A[3] = { p->A[0], p->A[1], p->A[2] };
+    if (!abut_plane_is_semidefinite(A)) abut_plane_lift(sqrt(half * half + A[1] * A[1]), A);
+    abut_plane_frame_of(p, A, s, f);
+}
+
+/* G and R: of a law that is not isotropic */
+ABUT_FN void abut_plane_woven_one(int model, const double *law, double k, const double s[2], const double V[4],
+                                  abut_plane_frame *f)
 {
     if (model == ABUT_PLANE_BARAFF_WITKIN) {
         abut_bw_hessian(law, s, V, f->G, f->R);
-        return;
-    }
-    if (model != ABUT_PLANE_WOVEN) {
-        abut_plane_principal p;
-        abut_plane_principal_of(model, law[0], law[1], s, model == ABUT_NEO_HOOKEAN ? abut_log(s[0] * s[1]) : 0, &p);
-        const double half = 0.5 * (p.A[0] - p.A[2]);
-        double A[3] = { p.A[0], p.A[1], p.A[2] };
-        if (!abut_plane_is_semidefinite(A)) abut_plane_lift(sqrt(half * half + A[1] * A[1]), A);
-        abut_plane_frame_of(&p, A, s, f);
         return;
     }
     abut_fabrics_one fabric;
@@ -191,6 +214,24 @@ ABUT_FN void abut_plane_hessian_one(int model, const double *law, double k, cons
     }
     const double half = 0.5 * (f->R[0] - f->R[2]);
     if (!taut && !abut_plane_is_semidefinite(f->R)) abut_plane_lift(sqrt(half * half + f->R[1] * f->R[1]), f->R);
+}
+
+/** G[16] and R[3] (abut_plane_frame): d2psi/dF2 there, with that of limits, projected to positive semidefinite: all that is of
+ * the principal stretches together. */
+ABUT_FN void abut_plane_hessian_one(int model, const double *law, double k, abut_plane_limit limit, const double s[2],
+                                    const double V[4], abut_plane_frame *f)
+{
+    const int isotropic = model != ABUT_PLANE_WOVEN && model != ABUT_PLANE_BARAFF_WITKIN;
+    abut_plane_principal p = { 0, { 0, 0 }, { 0, 0, 0 }, 0, 0 };
+    abut_plane_frame woven;
+    if (isotropic)
+        abut_plane_principal_of(model, law[0], law[1], s, model == ABUT_NEO_HOOKEAN ? abut_log(s[0] * s[1]) : 0, &p);
+    if (limit.row) abut_stretch_limit_add_one(limit.row, limit.kappa, s, &p);
+    if (isotropic || limit.row) abut_plane_isotropic_one(&p, s, f);
+    if (isotropic) return;
+    abut_plane_woven_one(model, law, k, s, V, limit.row ? &woven : f);
+    for (int i = 0; i < 16 && limit.row; i++) f->G[i] += woven.G[i];
+    for (int i = 0; i < 3 && limit.row; i++) f->R[i] += woven.R[i];
 }
 
 /* ---- one shell: x[9] of its corners, B[4] inverse rest edges ---- */
@@ -225,23 +266,26 @@ ABUT_FN void abut_shell_forces(const double U[6], const double V[4], double weig
 
 /** Energy at x, J, +inf where the shell has no area, a bound is reached or it is no number; f[12]: its derivative where it is
  * finite. */
-ABUT_FN double abut_shell_energy_one(int model, const double *law, double k, const double x[9], const double B[4], double volume,
-                                     double f[12])
+ABUT_FN double abut_shell_energy_one(int model, const double *law, double k, abut_plane_limit limit, const double x[9],
+                                     const double B[4], double volume, double f[12])
 {
     double F[6], U[6], s[2], V[4], P[4];
     abut_shell_deform(x, x + 3, x + 6, B, F);
     abut_svd32(F, U, s, V);
     for (int i = 0; i < 12; i++) f[i] = 0;
     if (!(s[0] > 0 && s[1] > 0)) return (double)INFINITY;
-    const double psi = abut_plane_stress_one(model, law, k, s, V, P);
+    abut_plane_principal p = { 0, { 0, 0 }, { 0, 0, 0 }, 0, 0 };
+    if (limit.row) abut_stretch_limit_add_one(limit.row, limit.kappa, s, &p);
+    const double psi = abut_plane_stress_one(model, law, k, s, V, P) + p.psi;
     if (!(psi < (double)INFINITY)) return (double)INFINITY;
+    for (int i = 0; i < 2; i++) P[3 * i] += p.d[i];
     abut_shell_forces(U, V, volume, B, P, f);
     return volume * psi;
 }
 
 /** H of four corners, packed (sparse/elements.h): weight d2psi/dx2, projected; 0 at the fourth and where psi is not finite. */
-ABUT_FN void abut_shell_hessian_one(int model, const double *law, double k, const double x[9], const double B[4], double weight,
-                                    double *H)
+ABUT_FN void abut_shell_hessian_one(int model, const double *law, double k, abut_plane_limit limit, const double x[9],
+                                    const double B[4], double weight, double *H)
 {
     double F[6], U[6], s[2], V[4];
     abut_plane_frame f;
@@ -249,7 +293,7 @@ ABUT_FN void abut_shell_hessian_one(int model, const double *law, double k, cons
     abut_shell_deform(x, x + 3, x + 6, B, F);
     abut_svd32(F, U, s, V);
     if (!(s[0] > 0 && s[1] > 0)) return;
-    abut_plane_hessian_one(model, law, k, s, V, &f);
+    abut_plane_hessian_one(model, law, k, limit, s, V, &f);
     for (int i = 0; i < 16; i++) f.G[i] *= weight;
     for (int i = 0; i < 3; i++) f.R[i] *= weight;
     abut_shell_pack_one(f.G, f.R, U, B, V, H);

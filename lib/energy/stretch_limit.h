@@ -21,9 +21,6 @@ static inline double abut_strain_stiffening(double kappa)
     return kappa > ABUT_STRAIN_KAPPA_MIN ? kappa - ABUT_STRAIN_KAPPA_MIN : 0;
 }
 
-/* A row of shell/stretch-limit: lower limit and threshold, upper threshold and limit; 0, 0 for none. */
-enum { ABUT_STRETCH_LOW = 0, ABUT_STRETCH_LOW_BEGINS, ABUT_STRETCH_HIGH_BEGINS, ABUT_STRETCH_HIGH };
-
 /** b, and its first two derivatives; begins: t, limit: u, on either side of it. +inf, derivatives untouched, at the limit and
  * beyond. */
 double abut_stretch_barrier(double s, double begins, double limit, double *db, double *d2b);

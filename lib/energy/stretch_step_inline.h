@@ -1,4 +1,5 @@
-/* How far a shell may go before it has lost its area, or a bound of its strains is reached (energy/codim_bound.h). */
+/* How far a shell may go before it has lost its area, or a bound of its stretches or strains is reached, and how much is left of
+ * these (energy/codim_bound.h). */
 #ifndef ABUT_ENERGY_STRETCH_STEP_INLINE_H
 #define ABUT_ENERGY_STRETCH_STEP_INLINE_H
 
@@ -9,6 +10,15 @@
 /* a bound on a step is found to this much of itself, on the safe side */
 #define ABUT_STRETCH_CLOSE_ENOUGH 1e-2
 #define ABUT_STRETCH_MOST_STEPS 60
+
+/* A row of shell/stretch-limit: lower limit and threshold, upper threshold and limit; 0, 0 for none. */
+enum { ABUT_STRETCH_LOW = 0, ABUT_STRETCH_LOW_BEGINS, ABUT_STRETCH_HIGH_BEGINS, ABUT_STRETCH_HIGH };
+
+/** Whether a row, which may be NULL, has a limit from above, or from below. */
+ABUT_FN int abut_stretch_acts(const double *row, int upper)
+{
+    return row && (row[upper ? 2 : 0] != 0 || row[upper ? 3 : 1] != 0);
+}
 
 ABUT_FN double abut_norm_of2(double a, double b) { return sqrt(a * a + b * b); }
 
@@ -27,7 +37,8 @@ ABUT_FN void abut_singular_values32(const double F[6], double *low, double *high
     *low = *high > 0 ? sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / *high : 0;
 }
 
-/** abut_stretch_step_low. */
+/** Largest a in [0, 1] such that the smallest singular value of F + a G stays at least `least` up to it; F, G 3x2 row major.  In
+ * time a it falls by at most a times the largest singular value of G.  0 when it is not at F. */
 ABUT_FN double abut_stretch_low_of(const double F[6], const double G[6], double least)
 {
     double E[6], low, high, speed, a = 0;
@@ -41,6 +52,56 @@ ABUT_FN double abut_stretch_low_of(const double F[6], const double G[6], double 
         for (int i = 0; i < 6; i++) E[i] = F[i] + a * G[i];
         abut_singular_values32(E, &low, &high);
         if (low - least < enough) break;
+    }
+    return a;
+}
+
+/* m, d, q of [m + d, q; q, m - d] = F^T F for F + a G: each v[0] + v[1] a + v[2] a^2 */
+typedef struct abut_stretch_metric {
+    double m[3], d[3], q[3];
+} abut_stretch_metric;
+
+ABUT_FN void abut_stretch_metric_of(const double F[6], const double G[6], abut_stretch_metric *c)
+{
+    const double *const A[3] = { F, F, G }, *const B[3] = { F, G, G };
+    for (int k = 0; k < 3; k++) {
+        const double w = k == 1 ? 2 : 1, pp = w * abut_columns_dot(A[k], 0, B[k], 0), qq = w * abut_columns_dot(A[k], 1, B[k], 1);
+        c->m[k] = 0.5 * (pp + qq);
+        c->d[k] = 0.5 * (pp - qq);
+        c->q[k] = k == 1 ? abut_columns_dot(F, 0, G, 1) + abut_columns_dot(G, 0, F, 1) : abut_columns_dot(A[k], 0, B[k], 1);
+    }
+}
+
+ABUT_FN double abut_stretch_at(const double v[3], double a) { return v[0] + a * (v[1] + a * v[2]); }
+ABUT_FN double abut_stretch_slope(const double v[3], double a) { return v[1] + 2 * a * v[2]; }
+
+/* the larger eigenvalue, a convex function of a, and its derivative */
+ABUT_FN double abut_stretch_larger(const abut_stretch_metric *c, double a, double *dl)
+{
+    const double d = abut_stretch_at(c->d, a), q = abut_stretch_at(c->q, a), root = abut_norm_of2(d, q);
+    const double dd = abut_stretch_slope(c->d, a), dq = abut_stretch_slope(c->q, a);
+    *dl = abut_stretch_slope(c->m, a) + (root > 0 ? (d * dd + q * dq) / root : abut_norm_of2(dd, dq));
+    return abut_stretch_at(c->m, a) + root;
+}
+
+/** The same for the largest singular value and `most`.  Safe side: secants of a convex function lie above it. */
+ABUT_FN double abut_stretch_high_of(const double F[6], const double G[6], double most)
+{
+    abut_stretch_metric c;
+    const double target = most * most;
+    double a = 0, b = 1, da, db;
+    abut_stretch_metric_of(F, G, &c);
+    double in = abut_stretch_larger(&c, 0, &da), out = abut_stretch_larger(&c, 1, &db);
+    if (!(in <= target)) return 0;
+    if (out <= target) return 1;
+    /* chords from inside, tangents from outside */
+    for (int k = 0; k < ABUT_STRETCH_MOST_STEPS && b - a > ABUT_STRETCH_CLOSE_ENOUGH * b; k++) {
+        a += (b - a) * ((target - in) / (out - in));
+        in = abut_stretch_larger(&c, a, &da);
+        const double next = b - (out - target) / db;
+        b = a > next ? a : next;
+        out = abut_stretch_larger(&c, b, &db);
+        if (out <= target) return b;
     }
     return a;
 }
@@ -86,21 +147,50 @@ ABUT_FN double abut_stretch_change(const double G[6])
     return (1 + 1e-9) * sqrt(change);
 }
 
-/** abut_limit_stretch of one shell without stretch limits; injective: its area may not go to 0; bound[3]: of its strains, or
+/** abut_limit_stretch of one shell; injective: its area may not go to 0; row: of its stretches, bound[3]: of its strains, or
  * NULL. */
-ABUT_FN double abut_shell_step(const double F[6], const double G[6], int injective, const double *bound, double slack)
+ABUT_FN double abut_shell_step(const double F[6], const double G[6], int injective, const double *row, const double *bound,
+                               double slack)
 {
+    const int below = injective || abut_stretch_acts(row, 0), above = abut_stretch_acts(row, 1);
     double low, high, step = 1;
-    if (injective) {
+    if (below || above) {
         abut_singular_values32(F, &low, &high);
-        const double least = low - (1 - slack) * low;
-        if (!(low - abut_stretch_change(G) > least)) step = abut_stretch_low_of(F, G, least);
+        const double change = abut_stretch_change(G), floor = abut_stretch_acts(row, 0) ? row[ABUT_STRETCH_LOW] : 0;
+        const double most = high + (1 - slack) * ((above ? row[ABUT_STRETCH_HIGH] : 0) - high);
+        const double least = low - (1 - slack) * (low - floor);
+        if (above && !(high + change < most)) step = abut_stretch_high_of(F, G, most);
+        if (below && !(low - change > least)) {
+            const double down = abut_stretch_low_of(F, G, least);
+            step = down < step ? down : step;
+        }
     }
     if (bound) {
         const double strained = abut_strain_step(F, G, bound, slack);
         step = strained < step ? strained : step;
     }
     return step;
+}
+
+/** abut_stretch_room of stretches s and t. */
+ABUT_FN double abut_stretch_room_of(const double row[4], double s, double t)
+{
+    const double big = s < t ? t : s, small = s < t ? s : t;
+    const double up = abut_stretch_acts(row, 1) ? (row[3] - big) / (row[3] - row[2]) : 1;
+    const double down = abut_stretch_acts(row, 0) ? (small - row[0]) / (row[1] - row[0]) : 1;
+    const double least = up < down ? up : down;
+    return least < 1 ? least : 1;
+}
+
+/** What the strains of F leave of their bounds, as fractions of these. */
+ABUT_FN double abut_strain_room(const double F[6], const double bound[3])
+{
+    double room = 1;
+    for (int k = 0; k < 3; k++) {
+        const double left = 1 - fabs(abut_green_strain(F, k)) / bound[k];
+        room = left < room ? left : room;
+    }
+    return room;
 }
 
 #endif

@@ -44,6 +44,15 @@ static const orbit tet8[] = {
     { TWO, 0.0071831906978525487618, 0.021690162067728074966, 0.7199319220394665035 },
     { TWO, 0.016372181945319337609, 0.20448008063679580785, 0.58057719012880845041 },
 };
+static const orbit tet9[] = {
+    { ONE, 0.0078243929777464848439, 0.043046415209759373714, 0 },
+    { ONE, 0.039020260056278855216, 0.29512210827636495801, 0 },
+    { PAIRS, 0.012150081876201692671, 0.46437449290385380061, 0 },
+    { TWO, 0.016312669976816096351, 0.16346199993603773655, 0.030683261654952902232 },
+    { TWO, 0.0077241683168105868895, 0.028172978868091669862, 0.7195032848456682362 },
+    { TWO, 0.014497725309721439386, 0.40152370663424475019, 0.18127712660463768454 },
+    { TWO, 0.023108844447209251018, 0.11758024001242033285, 0.27182825999983610535 },
+};
 static const orbit triangle1[] = { { CENTRE, 1, 0, 0 } };
 static const orbit triangle2[] = { { ONE, 1.0 / 3, 1.0 / 6, 0 } };
 static const orbit triangle4[] = {
@@ -74,9 +83,9 @@ typedef struct rule {
 #define RULE(corners, degree, n, table) { corners, degree, n, (int)(sizeof table / sizeof *table), table }
 static const rule rules[] = {       /* ascending degrees */
     RULE(4, 1, 1, tet1),      RULE(4, 2, 4, tet2),      RULE(4, 3, 8, tet3),      RULE(4, 5, 14, tet5),
-    RULE(4, 6, 24, tet6),     RULE(4, 7, 35, tet7),     RULE(4, 8, 46, tet8),     RULE(3, 1, 1, triangle1),
-    RULE(3, 2, 3, triangle2), RULE(3, 4, 6, triangle4), RULE(3, 5, 7, triangle5), RULE(3, 6, 12, triangle6),
-    RULE(3, 8, 16, triangle8),
+    RULE(4, 6, 24, tet6),     RULE(4, 7, 35, tet7),     RULE(4, 8, 46, tet8),     RULE(4, 9, 62, tet9),
+    RULE(3, 1, 1, triangle1), RULE(3, 2, 3, triangle2), RULE(3, 4, 6, triangle4), RULE(3, 5, 7, triangle5),
+    RULE(3, 6, 12, triangle6), RULE(3, 8, 16, triangle8),
 };
 
 static abut_status room(abut_quadrature *q, int corners, int degree, int n, abut_err *err)

@@ -1,9 +1,10 @@
 /* Symmetric quadrature on tets and triangles: every point inside, every weight positive.
  *
- * Tets to degree 8 by the rules of 1, 4, 8, 14, 14, 24, 35 and 46 points (L. Shunn and F. Ham, J. Comput. Appl. Math. 236, 2012;
- * P. Keast, Comput. Methods Appl. Mech. Eng. 55, 1986; F. Witherden and P. Vincent, Comput. Math. Appl. 69, 2015), triangles to
- * degree 8 by 1, 3, 6, 6, 7, 12, 16 and 16 points (D. Dunavant, Int. J. Numer. Methods Eng. 21, 1985).  Beyond that the conical
- * product of Gauss-Jacobi rules (A. Stroud, "Approximate Calculation of Multiple Integrals", 1971, section 2.5). */
+ * Tets to degree 9 by rules of 1, 4, 8, 14, 14, 24, 35, 46 and 62 points (L. Shunn and F. Ham, J. Comput. Appl. Math. 236, 2012;
+ * P. Keast, Comput. Methods Appl. Mech. Eng. 55, 1986; F. Witherden and P. Vincent, Comput. Math. Appl. 69, 2015; degree 9: 18
+ * equations of symmetric polynomials in 18 unknowns), triangles to degree 8 by 1, 3, 6, 6, 7, 12, 16 and 16 points
+ * (D. Dunavant, Int. J. Numer. Methods Eng. 21, 1985).  Beyond that the conical product of Gauss-Jacobi rules (A. Stroud,
+ * "Approximate Calculation of Multiple Integrals", 1971, section 2.5). */
 #ifndef ABUT_GEOM_QUADRATURE_H
 #define ABUT_GEOM_QUADRATURE_H
 

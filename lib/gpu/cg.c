@@ -4,14 +4,14 @@
 
 enum { CORRECTIONS = 12, MOST = 3000 /* iterations of one */, MOST_DOUBLE = 10000,
        LOOK = 16 /* iterations between two looks, even */ };
-enum { X, R, Z, P, Q };
+enum { X, R, Z, P, Q, AP, VECTORS };
 #define NEAR 1e-4       /* residual of a correction, relative, that single precision surely reaches */
 
 void abut_gpu_cg_clear(abut_gpu_cg *c, abut_queue *q)
 {
     abut_buffer *const all[] = { &c->b, &c->x, &c->r, &c->q, &c->p, &c->z, &c->scalars };
     for (size_t i = 0; i < sizeof all / sizeof *all && q; i++) abut_buffer_clear(q, all[i]);
-    for (int k = 0; k < 5 && q; k++) abut_buffer_clear(q, &c->single[k]);
+    for (int k = 0; k < VECTORS && q; k++) abut_buffer_clear(q, &c->single[k]);
     *c = (abut_gpu_cg){ 0 };
 }
 
@@ -25,26 +25,6 @@ typedef struct run {
     size_t n;               /* numbers of a vector */
 } run;
 
-/* p . q */
-static abut_status measure_curvature(const run *u, abut_err *err)
-{
-    const abut_cg_args *a = &u->args;
-    abut_queue *q = u->A->q;
-    return u->wide ? q->on->dot(q, a->p, a->q, u->n, &u->s->pq, err)
-                   : q->on->dot_single(q, a->p_single, a->q_single, u->n, &u->s->pq, err);
-}
-
-/* r . z and r . r into rz[at] */
-static abut_status measure(const run *u, uint32_t at, abut_err *err)
-{
-    const abut_cg_args *a = &u->args;
-    abut_queue *q = u->A->q;
-    double *out = u->s->rz[at];
-    if (!u->wide) return q->on->dots_single(q, a->r_single, a->z_single, u->n, out, err);
-    const abut_status rc = q->on->dot(q, a->r, a->z, u->n, out, err);
-    return rc ? rc : q->on->dot(q, a->r, a->r, u->n, out + 1, err);
-}
-
 /* z = M^-1 r, unless cg_begin and cg_step have made it */
 static abut_status precondition(const run *u, const uint32_t *stop, abut_err *err)
 {
@@ -54,38 +34,50 @@ static abut_status precondition(const run *u, const uint32_t *stop, abut_err *er
                    : abut_gpu_precond_apply(u->A, NULL, NULL, a->r_single, a->z_single, stop, err);
 }
 
+/* r . z, q . z and r . r into sum[at] */
+static abut_status measure(const run *u, uint32_t at, abut_err *err)
+{
+    const abut_cg_args *a = &u->args;
+    abut_queue *q = u->A->q;
+    double *out = u->s->sum[at];
+    if (!u->wide) return q->on->dots_single(q, a->r_single, a->z_single, a->q_single, u->n, out, err);
+    abut_status rc = q->on->dot(q, a->r, a->z, u->n, out, err);
+    if (!rc) rc = q->on->dot(q, a->q, a->z, u->n, out + 1, err);
+    return rc ? rc : q->on->dot(q, a->r, a->r, u->n, out + 2, err);
+}
+
+/* z = M^-1 r, q = A z and their sums; nothing but these where *stop is not 0 */
+static abut_status follow(const run *u, uint32_t at, const uint32_t *stop, abut_err *err)
+{
+    const abut_cg_args *a = &u->args;
+    abut_status rc = precondition(u, stop, err);
+    if (!rc)
+        rc = u->wide ? abut_gpu_operator_multiply(u->A, a->z, a->q, err)
+                     : abut_gpu_operator_multiply_single(u->A, a->z_single, a->q_single, stop, err);
+    return rc ? rc : measure(u, at, err);
+}
+
 static abut_status iterate(run *u, uint32_t k, abut_err *err)
 {
     abut_queue *q = u->A->q;
     abut_cg_args *a = &u->args;
-    const uint32_t *stop = &u->s->state[k % 2];
     const size_t rows = u->A->n;
-    a->even = k % 2;
-    abut_status rc = u->wide ? abut_gpu_operator_multiply(u->A, a->p, a->q, err)
-                             : abut_gpu_operator_multiply_single(u->A, a->p_single, a->q_single, stop, err);
-    if (!rc) rc = measure_curvature(u, err);
-    if (!rc) rc = u->wide ? ABUT_RUN(q, cg_step, a, rows, err) : ABUT_RUN(q, cg_step_single, a, rows, err);
-    if (!rc) rc = precondition(u, stop, err);
-    if (!rc) rc = measure(u, 1 - k % 2, err);
-    if (rc) return rc;
-    return u->wide ? ABUT_RUN(q, cg_direct, a, rows, err) : ABUT_RUN(q, cg_direct_single, a, rows, err);
+    a->odd = k % 2;
+    const abut_status rc = u->wide ? ABUT_RUN(q, cg_step, a, rows, err) : ABUT_RUN(q, cg_step_single, a, rows, err);
+    return rc ? rc : follow(u, !a->odd, &u->s->state[!a->odd], err);
 }
 
-/* x = 0, r = scale c->r, z, p = z */
+/* x = 0, r = scale c->r and what follows from it */
 static abut_status begin(run *u, double scale, double goal, abut_err *err)
 {
     abut_queue *q = u->A->q;
     abut_cg_args *a = &u->args;
-    const abut_cg_scalars start = { .goal = goal * goal };
+    const abut_cg_scalars start = { .sum = { [1] = { INFINITY } }, .alpha = { [1] = 1 }, .goal = goal * goal };
     a->from = u->c->r.at;
     a->scale = scale;
     abut_status rc = q->on->put(q, u->s, &start, sizeof start, err);
     if (!rc) rc = u->wide ? ABUT_RUN(q, cg_begin, a, u->A->n, err) : ABUT_RUN(q, cg_begin_single, a, u->A->n, err);
-    if (!rc) rc = precondition(u, NULL, err);
-    if (!rc) rc = measure(u, 0, err);
-    if (rc) return rc;
-    return u->wide ? q->on->copy(q, a->p, a->z, u->n * sizeof(double), err)
-                   : q->on->copy(q, a->p_single, a->z_single, u->n * sizeof(float), err);
+    return rc ? rc : follow(u, 0, NULL, err);
 }
 
 /* The iterations between two looks, which are the same every time; kept: 1 when the machine has them as one. */
@@ -130,7 +122,8 @@ static abut_status reserve(abut_gpu_cg *c, const abut_gpu_operator *A, int wide,
     abut_status rc = abut_buffer_need(A->q, &c->scalars, "conjugate gradients", 1, sizeof(abut_cg_scalars), err);
     for (int k = 0; k < (wide ? 6 : 4) && !rc; k++)
         rc = abut_buffer_need(A->q, doubles[k], "conjugate gradients", n, sizeof(double), err);
-    for (int k = 0; k < 5 && !rc; k++) rc = abut_buffer_need(A->q, &c->single[k], "conjugate gradients", n, sizeof(float), err);
+    for (int k = 0; k < VECTORS && !rc; k++)
+        rc = abut_buffer_need(A->q, &c->single[k], "conjugate gradients", n, sizeof(float), err);
     return rc;
 }
 
@@ -139,7 +132,7 @@ static run run_of(abut_gpu_cg *c, abut_gpu_operator *A, int wide)
     return (run){ c, A, wide, 1,
                   { .s = c->scalars.at, .inverse = A->precond.kind == ABUT_GPU_JACOBI ? A->inverse.at : NULL, .n = A->n,
                     .x_single = c->single[X].at, .r_single = c->single[R].at, .z_single = c->single[Z].at,
-                    .p_single = c->single[P].at, .q_single = c->single[Q].at },
+                    .p_single = c->single[P].at, .q_single = c->single[Q].at, .ap_single = c->single[AP].at },
                   c->scalars.at, 3 * A->n };
 }
 
@@ -172,17 +165,20 @@ static abut_status correct(abut_gpu_cg *c, abut_gpu_operator *A, double r, doubl
     return rc ? rc : ABUT_RUN(A->q, widen, &add, 3 * A->n, err);
 }
 
-/* The rest in double: c->x += what solves for c->r.  p, z and c->q are its vectors; its x takes the place of c->b's copy. */
+enum { EXTRA = 3 };
+
+/* The rest in double: c->x += what solves for c->r.  p, z and c->q are its vectors; x, r and A p are extra. */
 static abut_status finish_in_double(abut_gpu_cg *c, abut_gpu_operator *A, double r, double goal, abut_cg_scalars *end,
                                     abut_buffer *extra, abut_err *err)
 {
     const size_t n = 3 * A->n;
     abut_status rc = reserve(c, A, 1, err);
-    for (int k = 0; k < 2 && !rc; k++) rc = abut_buffer_need(A->q, &extra[k], "conjugate gradients", n, sizeof(double), err);
+    for (int k = 0; k < EXTRA && !rc; k++) rc = abut_buffer_need(A->q, &extra[k], "conjugate gradients", n, sizeof(double), err);
     if (rc) return rc;
     run u = run_of(c, A, 1);
     u.args.x = extra[0].at;
     u.args.r = extra[1].at;
+    u.args.ap = extra[2].at;
     u.args.z = c->z.at;
     u.args.p = c->p.at;
     u.args.q = c->q.at;
@@ -193,9 +189,9 @@ static abut_status finish_in_double(abut_gpu_cg *c, abut_gpu_operator *A, double
 
 static abut_status in_double(abut_gpu_cg *c, abut_gpu_operator *A, double r, double goal, abut_cg_scalars *end, abut_err *err)
 {
-    abut_buffer extra[2] = { { 0 } };
+    abut_buffer extra[EXTRA] = { { 0 } };
     const abut_status rc = finish_in_double(c, A, r, goal, end, extra, err);
-    for (int k = 0; k < 2; k++) abut_buffer_clear(A->q, &extra[k]);
+    for (int k = 0; k < EXTRA; k++) abut_buffer_clear(A->q, &extra[k]);
     return rc;
 }
 

@@ -7,13 +7,13 @@
 typedef struct abut_gpu_cg {
     abut_buffer b, x, r, q;             /* [3 n] double: right-hand side, solution, residual, product */
     abut_buffer p, z;                   /* double, only where single precision fails */
-    abut_buffer single[5];              /* x r z p q of the correction */
+    abut_buffer single[6];              /* x r z p, A z and A p of the correction */
     abut_buffer scalars;
     double decade;                      /* iterations a decade of the residual, of the last correction: when to look first */
 } abut_gpu_cg;
 
 typedef struct abut_gpu_solve_report {
-    int iterations;         /* products with A, without those of residuals */
+    int iterations;         /* steps of conjugate gradients */
     int corrections;
     int in_double;          /* 1: single precision was not enough */
     double residual;        /* |b - A x| / |b| */

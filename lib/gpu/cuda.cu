@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr int THREADS = 256, WARP = 32, BLOCK = 512;
+constexpr int THREADS = 128, WARP = 32, BLOCK = 512;
 enum { STAMPS = 4096 };
 
 struct stamp {
@@ -167,17 +167,17 @@ struct sum_rule {
     static __device__ value from(value v, int lanes) { return __shfl_down_sync(0xffffffffu, v, lanes); }
 };
 
-struct two {
-    double a, b;
+struct three {
+    double a, b, c;
 };
 
-struct two_rule {
-    typedef two value;
-    static __device__ value none() { return two{ 0, 0 }; }
-    static __device__ value join(value a, value b) { return two{ a.a + b.a, a.b + b.b }; }
+struct three_rule {
+    typedef three value;
+    static __device__ value none() { return three{ 0, 0, 0 }; }
+    static __device__ value join(value a, value b) { return three{ a.a + b.a, a.b + b.b, a.c + b.c }; }
     static __device__ value from(value v, int lanes)
     {
-        return two{ __shfl_down_sync(0xffffffffu, v.a, lanes), __shfl_down_sync(0xffffffffu, v.b, lanes) };
+        return three{ sum_rule::from(v.a, lanes), sum_rule::from(v.b, lanes), sum_rule::from(v.c, lanes) };
     }
 };
 
@@ -207,16 +207,12 @@ struct term_product {
     const double *a, *b;
     __device__ double operator()(size_t i) const { return a[i] * b[i]; }
 };
-struct term_single {
-    const float *a, *b;
-    __device__ double operator()(size_t i) const { return (double)a[i] * (double)b[i]; }
-};
-struct term_two {
-    const float *a, *b;
-    __device__ two operator()(size_t i) const
+struct term_three {
+    const float *r, *z, *q;
+    __device__ three operator()(size_t i) const
     {
-        const double v = (double)a[i];
-        return two{ v * (double)b[i], v * v };
+        const double here = (double)r[i], to = (double)z[i];
+        return three{ here * to, (double)q[i] * to, here * here };
     }
 };
 struct term_size {
@@ -227,24 +223,35 @@ struct term_numbered {
     const double *v;
     __device__ abut_least operator()(size_t i) const { return abut_least{ isnan(v[i]) ? -INFINITY : v[i], i }; }
 };
+/* what other blocks have written: not from a cache of this one */
 template <class V> struct term_part {
-    const volatile V *v;
-    __device__ V operator()(size_t i) const { return v[i]; }
+    const V *v;
+    __device__ V operator()(size_t i) const { return __ldcg(v + i); }
 };
-template <> struct term_part<two> {
-    const volatile two *v;
-    __device__ two operator()(size_t i) const { return two{ v[i].a, v[i].b }; }
+template <> struct term_part<three> {
+    const three *v;
+    __device__ three operator()(size_t i) const { return three{ __ldcg(&v[i].a), __ldcg(&v[i].b), __ldcg(&v[i].c) }; }
 };
 template <> struct term_part<abut_least> {
-    const volatile abut_least *v;
-    __device__ abut_least operator()(size_t i) const { return abut_least{ v[i].value, v[i].number }; }
+    const abut_least *v;
+    __device__ abut_least operator()(size_t i) const
+    {
+        return abut_least{ __ldcg(&v[i].value), __ldcg((const unsigned long long *)&v[i].number) };
+    }
 };
+
+enum { AHEAD = 8 };     /* terms that a lane reads at once */
 
 /* one warp joins terms [lo, hi): lane l the terms l, l + 32, .. in order, then lanes by halves; lane 0 has the result */
 template <class Rule, class Term> __device__ typename Rule::value block_join(const Term &term, size_t lo, size_t hi)
 {
-    typename Rule::value v = Rule::none();
-    for (size_t i = lo + threadIdx.x % WARP; i < hi; i += WARP) v = Rule::join(v, term(i));
+    typename Rule::value v = Rule::none(), t[AHEAD];
+    for (size_t i = lo + threadIdx.x % WARP; i < hi; i += AHEAD * WARP) {
+        #pragma unroll
+        for (int k = 0; k < AHEAD; k++) t[k] = i + k * WARP < hi ? term(i + k * WARP) : Rule::none();
+        #pragma unroll
+        for (int k = 0; k < AHEAD; k++) v = Rule::join(v, t[k]);
+    }
     __syncwarp();
     for (int half = WARP / 2; half; half /= 2) v = Rule::join(v, Rule::from(v, half));
     return v;
@@ -300,8 +307,8 @@ abut_status reduce_all(abut_queue *q, const char *what, Term term, size_t n, typ
     if (rc) return rc;
     device *d = of(q);
     const size_t nb = (n + BLOCK - 1) / BLOCK, grid = (nb + THREADS / WARP - 1) / (THREADS / WARP);
-    /* abut_least is two doubles wide */
-    rc = room(q, &d->part, &d->cap, 2 * (2 * nb + 2), err);
+    /* the widest value has three doubles */
+    rc = room(q, &d->part, &d->cap, 3 * (2 * nb + 2), err);
     if (rc) return rc;
     reduce<Rule><<<grid ? (unsigned)grid : 1, THREADS, 0, d->stream>>>(term, n, (typename Rule::value *)d->part, d->arrived, out);
     rc = launched(q, err);
@@ -318,14 +325,9 @@ abut_status dot(abut_queue *q, const double *a, const double *b, size_t n, doubl
     return reduce_all<sum_rule>(q, "sum", term_product{ a, b }, n, out, err);
 }
 
-abut_status dot_single(abut_queue *q, const float *a, const float *b, size_t n, double *out, abut_err *err)
+abut_status dots_single(abut_queue *on, const float *r, const float *z, const float *q, size_t n, double *out, abut_err *err)
 {
-    return reduce_all<sum_rule>(q, "sum", term_single{ a, b }, n, out, err);
-}
-
-abut_status dots_single(abut_queue *q, const float *a, const float *b, size_t n, double *out, abut_err *err)
-{
-    return reduce_all<two_rule>(q, "dots", term_two{ a, b }, n, (two *)out, err);
+    return reduce_all<three_rule>(on, "dots", term_three{ r, z, q }, n, (three *)out, err);
 }
 
 abut_status largest(abut_queue *q, const double *v, size_t n, double *out, abut_err *err)
@@ -492,7 +494,7 @@ const abut_machine machine = {
 #define ABUT_K(name, args) abut_cuda_##name,
     ABUT_KERNELS(ABUT_K)
 #undef ABUT_K
-    take, give, put, get, copy, fill, wait, pin, unpin, sum, dot, dot_single, dots_single, least, largest, scan, sort,
+    take, give, put, get, copy, fill, wait, pin, unpin, sum, dot, dots_single, least, largest, scan, sort,
     record, recorded, replay, set_stamp, times, close_device
 };
 

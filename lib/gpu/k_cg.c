@@ -8,66 +8,67 @@
         a->Z[3 * i + k] = (T)m[0] * a->R[3 * i] + (T)m[a->n] * a->R[3 * i + 1] + (T)m[2 * a->n] * a->R[3 * i + 2]; \
     }
 
-#define BEGIN(T, X, R, Z) \
+#define BEGIN(T, X, R, Z, P, AP) \
     { \
         for (size_t k = 3 * i; k < 3 * i + 3; k++) { \
-            a->X[k] = 0; \
+            a->X[k] = a->P[k] = a->AP[k] = 0; \
             a->R[k] = (T)(a->scale * a->from[k]); \
         } \
         PRECONDITION(T, R, Z) \
     }
 
 ABUT_KERNEL(cg_begin, abut_cg_args)
-BEGIN(double, x, r, z)
+BEGIN(double, x, r, z, p, ap)
 
 ABUT_KERNEL(cg_begin_single, abut_cg_args)
-BEGIN(float, x_single, r_single, z_single)
+BEGIN(float, x_single, r_single, z_single, p_single, ap_single)
 
-#define STEP(T, X, R, Z, P, Q) \
+/* A step, and what becomes of it. */
+typedef struct cg_move {
+    double alpha, beta;
+    uint32_t state;
+} cg_move;
+
+/* by the sums of this iteration and the last */
+ABUT_FN cg_move next_move(const abut_cg_args *a)
+{
+    const abut_cg_scalars *s = a->s;
+    const double *sum = s->sum[a->odd], beta = sum[0] / s->sum[!a->odd][0];
+    const double curvature = sum[1] - beta * sum[0] / s->alpha[!a->odd];    /* p . A p */
+    cg_move m = { sum[0] / curvature, beta, s->state[a->odd] };
+    if (m.state == ABUT_CG_RUNS)
+        m.state = sum[2] <= s->goal ? ABUT_CG_DONE : sum[0] > 0 && curvature > 0 ? ABUT_CG_RUNS : ABUT_CG_BROKEN;
+    return m;
+}
+
+ABUT_FN void note_move(const abut_cg_args *a, const cg_move *m)
+{
+    a->s->alpha[a->odd] = m->alpha;
+    a->s->state[!a->odd] = m->state;
+    a->s->iterations += m->state == ABUT_CG_RUNS;
+}
+
+#define STEP(T, X, R, Z, P, Q, AP) \
     { \
-        const double pq = a->s->pq; \
-        if (a->s->state[a->even] || !(pq > 0)) return; \
-        const T alpha = (T)(a->s->rz[a->even][0] / pq); \
+        const cg_move move = next_move(a); \
+        const T alpha = (T)move.alpha, beta = (T)move.beta; \
+        if (i == 0) note_move(a, &move); \
+        if (move.state != ABUT_CG_RUNS) return; \
         for (size_t k = 3 * i; k < 3 * i + 3; k++) { \
-            a->X[k] += alpha * a->P[k]; \
-            a->R[k] -= alpha * a->Q[k]; \
+            const T p = a->Z[k] + beta * a->P[k], ap = a->Q[k] + beta * a->AP[k]; \
+            a->P[k] = p; \
+            a->AP[k] = ap; \
+            a->X[k] += alpha * p; \
+            a->R[k] -= alpha * ap; \
         } \
         PRECONDITION(T, R, Z) \
     }
 
 ABUT_KERNEL(cg_step, abut_cg_args)
-STEP(double, x, r, z, p, q)
+STEP(double, x, r, z, p, q, ap)
 
 ABUT_KERNEL(cg_step_single, abut_cg_args)
-STEP(float, x_single, r_single, z_single, p_single, q_single)
-
-/* What an iteration ends with. */
-ABUT_FN void conclude(const abut_cg_args *a)
-{
-    abut_cg_scalars *s = a->s;
-    const double rz = s->rz[!a->even][0], rr = s->rz[!a->even][1];
-    uint32_t state = s->state[a->even];
-    if (state == ABUT_CG_RUNS) {
-        s->iterations++;
-        state = rr <= s->goal ? ABUT_CG_DONE : rr > s->goal && rz > 0 ? ABUT_CG_RUNS : ABUT_CG_BROKEN;
-        if (!(s->pq > 0)) state = ABUT_CG_BROKEN;
-    }
-    s->state[!a->even] = state;
-}
-
-#define DIRECT(T, Z, P) \
-    { \
-        if (i == 0) conclude(a); \
-        if (a->s->state[a->even]) return; \
-        const T beta = (T)(a->s->rz[!a->even][0] / a->s->rz[a->even][0]); \
-        for (size_t k = 3 * i; k < 3 * i + 3; k++) a->P[k] = a->Z[k] + beta * a->P[k]; \
-    }
-
-ABUT_KERNEL(cg_direct, abut_cg_args)
-DIRECT(double, z, p)
-
-ABUT_KERNEL(cg_direct_single, abut_cg_args)
-DIRECT(float, z_single, p_single)
+STEP(float, x_single, r_single, z_single, p_single, q_single, ap_single)
 
 ABUT_KERNEL(widen, abut_widen_args)
 {

@@ -25,7 +25,7 @@ ABUT_KERNEL(diagonal, abut_diagonal_args)
 }
 
 /* item 96 c + 32 k + l: number k of row 32 c + l */
-#define MULTIPLY(T, VAL, X, Y, IN) \
+#define MULTIPLY(T, VAL, X, Y, SUM) \
     { \
         const size_t chunk = i / (3 * CHUNK), k = i % (3 * CHUNK) / CHUNK, lane = i % CHUNK, row = CHUNK * chunk + lane; \
         if (row >= a->n || (a->stop && *a->stop)) return; \
@@ -36,24 +36,16 @@ ABUT_KERNEL(diagonal, abut_diagonal_args)
             const T *x = a->X + 3 * (size_t)*col; \
             sum += v[0] * x[0] + v[CHUNK] * x[1] + v[2 * CHUNK] * x[2]; \
         } \
-        const uint32_t end = a->touching ? a->touch_first[row + 1] : 0; \
-        for (uint32_t at = a->touching ? a->touch_first[row] : 0; at < end;) { \
-            const uint32_t last = end - at > PIECE ? at + PIECE : end; \
-            T piece = 0; \
-            for (; at < last; at++) { \
-                const size_t slot = a->slot[at]; \
-                piece += a->IN[(3 * (slot % 4) + k) * a->touching + slot / 4]; \
-            } \
-            sum += piece; \
-        } \
+        const uint32_t end = a->pieces ? a->piece_first[row + 1] : 0; \
+        for (uint32_t p = a->pieces ? a->piece_first[row] : 0; p < end; p++) sum += a->SUM[k * a->pieces + p]; \
         a->Y[3 * row + k] = sum; \
     }
 
 ABUT_KERNEL(multiply, abut_multiply_args)
-MULTIPLY(double, val, x, y, t)
+MULTIPLY(double, val, x, y, sum)
 
 ABUT_KERNEL(multiply_single, abut_multiply_args)
-MULTIPLY(float, val_single, x_single, y_single, t_single)
+MULTIPLY(float, val_single, x_single, y_single, sum_single)
 
 /* ---- element matrices that come and go ---- */
 
@@ -89,6 +81,16 @@ ABUT_KERNEL(touch_narrow, abut_touch_args)
         }
 }
 
+ABUT_KERNEL(touch_pieces, abut_touch_args)
+{
+    a->pieces[i] = (a->first[i + 1] - a->first[i] + PIECE - 1) / PIECE;
+}
+
+ABUT_KERNEL(touch_piece, abut_touch_args)
+{
+    for (uint32_t p = a->piece_first[i]; p < a->piece_first[i + 1]; p++) a->piece_row[p] = (int32_t)i;
+}
+
 /* s = rows of corner c of the product of an element matrix, number d of which is H[d * stride] */
 #define TOUCH_MULTIPLY(T, H, STRIDE, X, OUT) \
     { \
@@ -110,6 +112,23 @@ TOUCH_MULTIPLY(double, touch_matrix(a, e), 1, x, t)
 
 ABUT_KERNEL(touch_multiply_single, abut_touch_args)
 TOUCH_MULTIPLY(float, a->single + e, n, x_single, t_single)
+
+#define TOUCH_GATHER(T, IN, OUT) \
+    { \
+        const size_t k = i / a->n_pieces, p = i % a->n_pieces, row = (size_t)a->piece_row[p], n = a->n[0] + a->n[1]; \
+        if (a->stop && *a->stop) return; \
+        const uint32_t lo = a->first[row] + PIECE * ((uint32_t)p - a->piece_first[row]), end = a->first[row + 1]; \
+        const uint32_t hi = end - lo > PIECE ? lo + PIECE : end; \
+        T sum = 0; \
+        for (uint32_t at = lo; at < hi; at++) sum += a->IN[(3 * (a->slot[at] % 4) + k) * n + a->slot[at] / 4]; \
+        a->OUT[i] = sum; \
+    }
+
+ABUT_KERNEL(touch_gather, abut_touch_args)
+TOUCH_GATHER(double, t, sum)
+
+ABUT_KERNEL(touch_gather_single, abut_touch_args)
+TOUCH_GATHER(float, t_single, sum_single)
 
 /* ---- diagonal blocks ---- */
 

@@ -6,6 +6,11 @@ ABUT_KERNEL(axpy, abut_axpy_args)
     a->out[i] = a->x[i] + scale * a->y[i];
 }
 
+ABUT_KERNEL(between, abut_between_args)
+{
+    a->out[i] = a->from[i] + a->share * (a->to[i] - a->from[i]);
+}
+
 ABUT_KERNEL(gather, abut_gather_args)
 {
     const size_t row = i / a->width, c = i % a->width;

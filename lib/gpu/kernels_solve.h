@@ -55,8 +55,8 @@ typedef struct abut_diagonal_args {
     double *val;
 } abut_diagonal_args;
 
-/* y = A x, one item for 32 rows' numbers 0, then 1, then 2, + what touch_multiply has left in t for the row, in pieces of 64
- * (touching 0: nothing); not NULL: nothing while *stop is not 0 */
+/* y = A x, one item for 32 rows' numbers 0, then 1, then 2, + what touch_gather has left in sum for the row (pieces 0: nothing);
+ * stop not NULL: nothing while *stop is not 0 */
 typedef struct abut_multiply_args {
     const uint32_t *first, *length;
     const int32_t *col;
@@ -65,10 +65,10 @@ typedef struct abut_multiply_args {
     const float *val_single, *x_single;
     float *y_single;
     size_t n;
-    size_t touching;
-    const uint32_t *touch_first, *slot;
-    const double *t;
-    const float *t_single;
+    size_t pieces;
+    const uint32_t *piece_first;
+    const double *sum;
+    const float *sum_single;
     const uint32_t *stop;
 } abut_multiply_args;
 
@@ -76,7 +76,10 @@ typedef struct abut_multiply_args {
  * touch_key: key[i] = row of corner i % 4 of element i / 4, or `rows`; slot[i] = i; row[i % 4][i / 4] = row or -1.
  * touch_first: first[r] = how many of key[count], ascending, are below r.
  * touch_narrow: single[90][n] of element i, 0 for corners without a row.
- * touch_multiply: item corner n + element: t[3 corner + k][element] = row k of that corner of H x. */
+ * touch_pieces: pieces[r] = how many pieces of at most 16 the elements of row r make; touch_piece: piece_row[p] = r of the
+ * pieces p from piece_first[r] on.
+ * touch_multiply: item corner n + element: t[3 corner + k][element] = row k of that corner of H x.
+ * touch_gather: item k n_pieces + p: sum[k][p] = what the elements of piece p have left in t. */
 typedef struct abut_touch_args {
     size_t n[2];
     const int32_t *node[2];
@@ -92,6 +95,11 @@ typedef struct abut_touch_args {
     const float *x_single;
     double *t;
     float *t_single;
+    uint32_t *pieces, *piece_first;
+    int32_t *piece_row;
+    size_t n_pieces;
+    double *sum;
+    float *sum_single;
     const uint32_t *stop;
 } abut_touch_args;
 
@@ -118,8 +126,8 @@ typedef struct abut_spread_args {
 /* ---- conjugate gradients: numbers that kernels go by; of iteration k those at k % 2 are read, the others written ---- */
 
 typedef struct abut_cg_scalars {
-    double rz[2][2];        /* r . z and r . r */
-    double pq;              /* p . A p */
+    double sum[2][3];       /* r . z, z . A z and r . r */
+    double alpha[2];
     double goal;            /* of r . r */
     uint32_t state[2];      /* ABUT_CG_* */
     uint32_t iterations, unused;
@@ -127,19 +135,19 @@ typedef struct abut_cg_scalars {
 
 enum { ABUT_CG_RUNS = 0, ABUT_CG_DONE = 1, ABUT_CG_BROKEN = 2 /* p . A p is not positive, or no number */ };
 
-/* Item: a row.
- * cg_begin: x = 0, r = scale from, z = inverse r (inverse NULL: not).
- * cg_step: x += a p, r -= a q, z = inverse r; a = rz/pq.
- * cg_direct: p = z + b p, b = new rz/old rz; item 0 sees to the scalars.
+/* Item: a row; q = A z.
+ * cg_begin: x = p = ap = 0, r = scale from, z = inverse r (inverse NULL: not).
+ * cg_step: p = z + b p, ap = q + b ap, x += a p, r -= a ap, z = inverse r; item 0 sees to the scalars (Chronopoulos and Gear
+ * 1989, algorithm 2.2: the sums of an iteration come together).
  * Those that end in _single have the vectors with that name. */
 typedef struct abut_cg_args {
     abut_cg_scalars *s;
-    uint32_t even;          /* k % 2 */
+    uint32_t odd;           /* k % 2 */
     const double *from;
     double scale;
     const float *inverse;   /* [9][n] */
-    double *x, *r, *z, *p, *q;
-    float *x_single, *r_single, *z_single, *p_single, *q_single;
+    double *x, *r, *z, *p, *q, *ap;
+    float *x_single, *r_single, *z_single, *p_single, *q_single, *ap_single;
     size_t n;
 } abut_cg_args;
 
@@ -229,16 +237,18 @@ typedef struct abut_widen_args {
     K(touch_key, abut_touch_args) \
     K(touch_first, abut_touch_args) \
     K(touch_narrow, abut_touch_args) \
+    K(touch_pieces, abut_touch_args) \
+    K(touch_piece, abut_touch_args) \
     K(touch_multiply, abut_touch_args) \
     K(touch_multiply_single, abut_touch_args) \
+    K(touch_gather, abut_touch_args) \
+    K(touch_gather_single, abut_touch_args) \
     K(jacobi, abut_jacobi_args) \
     K(spread, abut_spread_args) \
     K(cg_begin, abut_cg_args) \
     K(cg_begin_single, abut_cg_args) \
     K(cg_step, abut_cg_args) \
     K(cg_step_single, abut_cg_args) \
-    K(cg_direct, abut_cg_args) \
-    K(cg_direct_single, abut_cg_args) \
     K(widen, abut_widen_args) \
     K(cluster_key, abut_cluster_args) \
     K(cluster_slot, abut_cluster_args) \

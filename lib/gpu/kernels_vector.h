@@ -13,6 +13,13 @@ typedef struct abut_axpy_args {
     const double *scale_at;
 } abut_axpy_args;
 
+/* out[i] = from[i] + share (to[i] - from[i]) */
+typedef struct abut_between_args {
+    const double *from, *to;
+    double *out;
+    double share;
+} abut_between_args;
+
 /* out[width i + c] = (add ? out[width i + c] : 0) + scale * sum over k in [first[i], first[i + 1]) of in[width at[k] + c], one
  * item for every number out[j], j = width i + c.  Rows are added in pieces of 64, each from 0 in order, then the pieces in
  * order.  at NULL: at[k] = k. */
@@ -71,6 +78,7 @@ typedef struct abut_lagrangian_args {
 
 #define ABUT_KERNELS_VECTOR(K) \
     K(axpy, abut_axpy_args) \
+    K(between, abut_between_args) \
     K(gather, abut_gather_args) \
     K(pick, abut_pick_args) \
     K(narrow, abut_narrow_args) \

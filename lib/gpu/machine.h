@@ -76,9 +76,8 @@ typedef struct abut_machine {
      * Products are rounded; those of singles are products of doubles. */
     abut_status (*sum)(abut_queue *, const double *v, size_t n, double *out, abut_err *);
     abut_status (*dot)(abut_queue *, const double *a, const double *b, size_t n, double *out, abut_err *);
-    abut_status (*dot_single)(abut_queue *, const float *a, const float *b, size_t n, double *out, abut_err *);
-    /* out[0] = sum of a[n] b[n], out[1] = sum of a[n] a[n], each as dot_single has it */
-    abut_status (*dots_single)(abut_queue *, const float *a, const float *b, size_t n, double *out, abut_err *);
+    /* out[0] = sum of r[n] z[n], out[1] = of q[n] z[n], out[2] = of r[n] r[n] */
+    abut_status (*dots_single)(abut_queue *, const float *r, const float *z, const float *q, size_t n, double *out, abut_err *);
     abut_status (*least)(abut_queue *, const double *v, size_t n, abut_least *out, abut_err *);
     /* *out = largest |v|, 0 for none, +inf when one is not finite */
     abut_status (*largest)(abut_queue *, const double *v, size_t n, double *out, abut_err *);

@@ -13,7 +13,8 @@ void abut_gpu_operator_clear(abut_gpu_operator *A)
     abut_buffer *const all[] = { &A->row_of, &A->node,      &A->first,        &A->length, &A->col,      &A->val,
                                  &A->val_single, &A->part_first, &A->item, &A->at,     &A->mirror,   &A->diagonal,
                                  &A->H,      &A->key,       &A->slot,         &A->touch_first, &A->touch_row,
-                                 &A->touch_single, &A->t,   &A->t_single,     &A->inverse };
+                                 &A->touch_single, &A->t,   &A->t_single,     &A->pieces, &A->piece_first, &A->piece_row,
+                                 &A->sum,    &A->sum_single, &A->inverse };
     for (size_t i = 0; i < sizeof all / sizeof *all && A->q; i++) abut_buffer_clear(A->q, all[i]);
     if (A->q) abut_gpu_precond_clear(A);
     abut_bsr_clear(&A->pattern);
@@ -219,6 +220,8 @@ static abut_status upload(abut_gpu_operator *A, const int32_t *row, const layout
     if (!rc) rc = abut_buffer_need(q, &A->val_single, "operator", 9 * A->blocks, sizeof(float), err);
     if (!rc) rc = abut_buffer_need(q, &A->inverse, "operator", 9 * A->n, sizeof(float), err);
     if (!rc) rc = abut_buffer_need(q, &A->touch_first, "operator", A->n + 1, sizeof(uint32_t), err);
+    if (!rc) rc = abut_buffer_need(q, &A->pieces, "operator", A->n, sizeof(uint32_t), err);
+    if (!rc) rc = abut_buffer_need(q, &A->piece_first, "operator", A->n + 1, sizeof(uint32_t), err);
     const size_t most = A->tets->nt < A->at_once ? A->tets->nt : A->at_once;
     return rc ? rc : abut_buffer_need(q, &A->H, "tet matrices", ABUT_PACKED * most, sizeof(double), err);
 }
@@ -292,7 +295,9 @@ abut_touch_args abut_gpu_operator_touch(const abut_gpu_operator *A)
     return (abut_touch_args){ .n = { A->set[0].n, A->set[1].n }, .node = { A->set[0].node, A->set[1].node },
                               .val = { A->set[0].val, A->set[1].val }, .row_of = A->row_of.at, .key = A->key.at,
                               .slot = A->slot.at, .first = A->touch_first.at, .row = A->touch_row.at, .rows = (uint32_t)A->n,
-                              .count = 4 * touching(A), .single = A->touch_single.at, .t = A->t.at, .t_single = A->t_single.at };
+                              .count = 4 * touching(A), .single = A->touch_single.at, .t = A->t.at, .t_single = A->t_single.at,
+                              .pieces = A->pieces.at, .piece_first = A->piece_first.at, .piece_row = A->piece_row.at,
+                              .n_pieces = A->touch_pieces, .sum = A->sum.at, .sum_single = A->sum_single.at };
 }
 
 static int bits_of(size_t n)
@@ -302,11 +307,29 @@ static int bits_of(size_t n)
     return bits;
 }
 
+/* Pieces of the element matrices that touch a row. */
+static abut_status pieces_ready(abut_gpu_operator *A, abut_err *err)
+{
+    abut_queue *q = A->q;
+    uint64_t n = 0;
+    abut_touch_args a = abut_gpu_operator_touch(A);
+    abut_status rc = ABUT_RUN(q, touch_pieces, &a, A->n, err);
+    if (!rc) rc = q->on->scan(q, a.pieces, A->n, a.piece_first, &n, err);
+    A->touch_pieces = (size_t)n;
+    if (!rc) rc = abut_buffer_need(q, &A->piece_row, "contact matrices", n, sizeof(int32_t), err);
+    if (!rc) rc = abut_buffer_need(q, &A->sum, "contact matrices", 3 * n, sizeof(double), err);
+    if (!rc) rc = abut_buffer_need(q, &A->sum_single, "contact matrices", 3 * n, sizeof(float), err);
+    if (rc) return rc;
+    a = abut_gpu_operator_touch(A);
+    return ABUT_RUN(q, touch_piece, &a, A->n, err);
+}
+
 /* Which element matrices touch a row, ascending; their numbers in single precision. */
 static abut_status touch_ready(abut_gpu_operator *A, abut_err *err)
 {
     abut_queue *q = A->q;
     const size_t n = touching(A);
+    A->touch_pieces = 0;
     if (!n) return ABUT_OK;
     if (n > INT32_MAX / 4)
         return abut_fail(err, ABUT_E_NOMEM, "operator of a device: %zu contacts, at most %d", n, INT32_MAX / 4);
@@ -321,7 +344,8 @@ static abut_status touch_ready(abut_gpu_operator *A, abut_err *err)
     rc = ABUT_RUN(q, touch_key, &a, 4 * n, err);
     if (!rc) rc = q->on->sort(q, a.key, a.slot, 4 * n, bits_of(A->n), err);
     if (!rc) rc = ABUT_RUN(q, touch_first, &a, A->n + 1, err);
-    return rc ? rc : ABUT_RUN(q, touch_narrow, &a, n, err);
+    if (!rc) rc = ABUT_RUN(q, touch_narrow, &a, n, err);
+    return rc ? rc : pieces_ready(A, err);
 }
 
 abut_status abut_gpu_operator_ready(abut_gpu_operator *A, abut_err *err)
@@ -337,21 +361,23 @@ abut_status abut_gpu_operator_ready(abut_gpu_operator *A, abut_err *err)
 
 /* ---- products ---- */
 
-/* What touches leaves its products in t, which those with the rows take up. */
 static abut_multiply_args multiply_args(const abut_gpu_operator *A)
 {
     return (abut_multiply_args){ .first = A->first.at, .length = A->length.at, .col = A->col.at, .val = A->val.at,
-                                 .val_single = A->val_single.at, .n = A->n, .touching = touching(A),
-                                 .touch_first = A->touch_first.at, .slot = A->slot.at, .t = A->t.at, .t_single = A->t_single.at };
+                                 .val_single = A->val_single.at, .n = A->n, .pieces = A->touch_pieces,
+                                 .piece_first = A->piece_first.at, .sum = A->sum.at, .sum_single = A->sum_single.at };
 }
 
+/* What touches leaves its products in sum, which those with the rows take up. */
 abut_status abut_gpu_operator_multiply(abut_gpu_operator *A, const double *x, double *y, abut_err *err)
 {
     abut_touch_args t = abut_gpu_operator_touch(A);
     abut_multiply_args m = multiply_args(A);
+    abut_status rc = ABUT_OK;
     t.x = m.x = x;
     m.y = y;
-    const abut_status rc = touching(A) ? ABUT_RUN(A->q, touch_multiply, &t, 4 * touching(A), err) : ABUT_OK;
+    if (A->touch_pieces) rc = ABUT_RUN(A->q, touch_multiply, &t, 4 * touching(A), err);
+    if (!rc && A->touch_pieces) rc = ABUT_RUN(A->q, touch_gather, &t, 3 * A->touch_pieces, err);
     return rc ? rc : ABUT_RUN(A->q, multiply, &m, 3 * CHUNK * A->chunks, err);
 }
 
@@ -359,9 +385,11 @@ abut_status abut_gpu_operator_multiply_single(abut_gpu_operator *A, const float 
 {
     abut_touch_args t = abut_gpu_operator_touch(A);
     abut_multiply_args m = multiply_args(A);
+    abut_status rc = ABUT_OK;
     t.x_single = m.x_single = x;
     t.stop = m.stop = stop;
     m.y_single = y;
-    const abut_status rc = touching(A) ? ABUT_RUN(A->q, touch_multiply_single, &t, 4 * touching(A), err) : ABUT_OK;
+    if (A->touch_pieces) rc = ABUT_RUN(A->q, touch_multiply_single, &t, 4 * touching(A), err);
+    if (!rc && A->touch_pieces) rc = ABUT_RUN(A->q, touch_gather_single, &t, 3 * A->touch_pieces, err);
     return rc ? rc : ABUT_RUN(A->q, multiply_single, &m, 3 * CHUNK * A->chunks, err);
 }

@@ -39,6 +39,8 @@ typedef struct abut_gpu_operator {
     /* what touches */
     abut_gpu_blocks set[ABUT_GPU_TOUCHING];
     abut_buffer key, slot, touch_first, touch_row, touch_single, t, t_single;
+    abut_buffer pieces, piece_first, piece_row, sum, sum_single;
+    size_t touch_pieces;
     abut_buffer inverse;            /* of the diagonal blocks, in single precision */
     const double *z;                /* where the tets were taken last */
     abut_gpu_precond precond;

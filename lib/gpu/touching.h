@@ -4,7 +4,7 @@
 
 #include "gpu/kernel.h"
 
-enum { CHUNK = 32 /* rows of the operator */, PIECE = 64 /* terms that are summed apart */ };
+enum { CHUNK = 32 /* rows of the operator */, PIECE = 16 /* terms that are summed apart */ };
 
 /* Where pair (a, b) of corners is in a packed matrix; b < a: its transpose is. */
 ABUT_FN size_t touch_pair(size_t a, size_t b)

@@ -139,17 +139,13 @@ static abut_status twin_dot(abut_queue *q, const double *a, const double *b, siz
     return rc ? rc : done(q, "sum");
 }
 
-static abut_status twin_dot_single(abut_queue *q, const float *a, const float *b, size_t n, double *out, abut_err *err)
+static abut_status twin_dots_single(abut_queue *on, const float *r, const float *z, const float *q, size_t n, double *out,
+                                    abut_err *err)
 {
-    const abut_status rc = tree(q, (terms){ NULL, NULL, a, b }, n, out, err);
-    return rc ? rc : done(q, "sum");
-}
-
-static abut_status twin_dots_single(abut_queue *q, const float *a, const float *b, size_t n, double *out, abut_err *err)
-{
-    abut_status rc = tree(q, (terms){ NULL, NULL, a, b }, n, out, err);
-    if (!rc) rc = tree(q, (terms){ NULL, NULL, a, a }, n, out + 1, err);
-    return rc ? rc : done(q, "dots");
+    abut_status rc = tree(on, (terms){ NULL, NULL, r, z }, n, out, err);
+    if (!rc) rc = tree(on, (terms){ NULL, NULL, q, z }, n, out + 1, err);
+    if (!rc) rc = tree(on, (terms){ NULL, NULL, r, r }, n, out + 2, err);
+    return rc ? rc : done(on, "dots");
 }
 
 static abut_status twin_least(abut_queue *q, const double *v, size_t n, abut_least *out, abut_err *err)
@@ -278,7 +274,7 @@ static const abut_machine twin_machine = {
 #undef ABUT_K
     .alloc = twin_alloc, .release = twin_release, .put = twin_move, .get = twin_get, .copy = twin_move, .fill = twin_fill,
     .wait = twin_wait, .pin = twin_pin, .unpin = twin_unpin, .sum = twin_sum, .dot = twin_dot,
-    .dot_single = twin_dot_single, .dots_single = twin_dots_single, .least = twin_least,
+    .dots_single = twin_dots_single, .least = twin_least,
     .largest = twin_largest, .scan = twin_scan, .sort = twin_sort, .record = twin_record,
     .recorded = twin_recorded, .replay = twin_replay, .stamp = twin_stamp, .times = twin_times,
     .close = twin_close,

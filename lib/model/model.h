@@ -167,6 +167,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(nodal_sigma,   "nodal/sigma",        double,  F64, 1, 0, "",        MAY)  \
     F(nodal_freeze,  "nodal/freeze",       double,  F64, 1, 0, "",        MAY)  \
     F(nodal_return,  "nodal/return",       int32_t, I32, 1, 0, "",        MAY)  /* 0: feasible velocities, 1: elastic ones */ \
+    F(nodal_integrator, "nodal/integrator", int32_t, I32, 1, 0, "",       MAY)  /* of elasticity, 0: Newton, 1: ADMM */ \
     F(nodal_accelerated, "nodal/accelerated", int32_t, I32, 1, 0, "",     MAY)  \
     F(nodal_compliance, "nodal/compliance", double, F64, 1, 0, "N/m",     MAY)  /* stiffness of contacts that close too fast; absent: none yields */ \
     F(cohesion_force, "nodal/cohesion-force", double, F64, ng, ng, "N",   MAY)  /* of two classes at no gap; with the next */ \

@@ -475,7 +475,7 @@ static abut_status check_nodal(const abut_model *m, abut_err *err)
         { "nodal/newton", m->nodal_newton, 1, ABUT_NODAL_MOST + 1 },
         { "nodal/iterations", m->nodal_iterations, 1, ABUT_NODAL_MOST + 1 },
         { "nodal/sweeps", m->nodal_sweeps, 1, ABUT_NODAL_MOST + 1 },
-        { "nodal/return", m->nodal_return, 0, 2 },
+        { "nodal/return", m->nodal_return, 0, 2 }, { "nodal/integrator", m->nodal_integrator, 0, 2 },
         { "nodal/accelerated", m->nodal_accelerated, 0, 2 },
     };
     abut_status rc = ABUT_OK;

@@ -17,6 +17,7 @@ const abut_scene_nodal_key abut_scene_nodal_keys[ABUT_NODAL_KEYS] = {
     { "sigma", "nodal/sigma", ABUT_NODAL_REAL, "" },
     { "freeze", "nodal/freeze", ABUT_NODAL_SHARE, "" },
     { "return", "nodal/return", ABUT_NODAL_RETURN, NULL },
+    { "integrator", "nodal/integrator", ABUT_NODAL_INTEGRATOR, NULL },
     { "accelerated", "nodal/accelerated", ABUT_NODAL_FLAG, NULL },
     { "compliance", "nodal/compliance", ABUT_NODAL_STIFFNESS, "N/m" },
 };

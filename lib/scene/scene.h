@@ -199,11 +199,12 @@ typedef struct abut_scene_cohesion {
 } abut_scene_cohesion;
 
 /* How hard contact is solved (solve/nodal): the keys of the map `nodal`, in the order of abut_scene_nodal_keys. */
-enum { ABUT_NODAL_KEYS = 11 };
+enum { ABUT_NODAL_KEYS = 12 };
 typedef struct abut_scene_nodal_key {
     const char *key, *array;        /* "gap", "nodal/gap" */
     enum { ABUT_NODAL_WHOLE, ABUT_NODAL_LENGTH, ABUT_NODAL_REAL, ABUT_NODAL_SHARE /* may be 0 */, ABUT_NODAL_STIFFNESS,
-           ABUT_NODAL_RETURN /* feasible or elastic */, ABUT_NODAL_FLAG } kind;
+           ABUT_NODAL_RETURN /* feasible or elastic */, ABUT_NODAL_INTEGRATOR /* newton or admm */,
+           ABUT_NODAL_FLAG } kind;
     const char *unit;               /* of the array; NULL: a whole number */
 } abut_scene_nodal_key;
 extern const abut_scene_nodal_key abut_scene_nodal_keys[ABUT_NODAL_KEYS];

@@ -32,9 +32,10 @@ const char *const abut_promise_names[ABUT_PROMISES] = { "intersections", "invers
 
 const abut_solver_row abut_solver_table[] = {
     { "newton", "Newton's directions, by sparse Cholesky or --linear-solver", BARRIER_ROW, .direction = &abut_direction_newton,
-      .options = BARRIER | ON_DEVICE | ABUT_OPTION_LINEAR | ABUT_OPTION_HESSIAN },
+      .options = BARRIER | ON_DEVICE | ABUT_OPTION_LINEAR | ABUT_OPTION_HESSIAN | ABUT_OPTION_CG_TOLERANCE },
     { "newton-cg", "the same by conjugate gradients with a two-level Schwarz preconditioner, for large scenes", BARRIER_ROW,
-      .direction = &abut_direction_newton, .linear = "cg-schwarz", .options = BARRIER | ON_DEVICE | ABUT_OPTION_HESSIAN },
+      .direction = &abut_direction_newton, .linear = "cg-schwarz",
+      .options = BARRIER | ON_DEVICE | ABUT_OPTION_HESSIAN | ABUT_OPTION_CG_TOLERANCE },
     { "lbfgs-h", "L-BFGS on the Hessian of the step's first iterate", BARRIER_ROW, .direction = &abut_direction_lbfgs_h,
       .linear_can = ABUT_CAN_PRECONDITION, .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_LINEAR },
     { "dot", "on that of subdomains, completed at their interfaces", BARRIER_ROW, .direction = &abut_direction_dot,
@@ -61,8 +62,11 @@ const abut_solver_row abut_solver_table[] = {
 /* Of the bits ABUT_OPTION_*, in their order. */
 static const char *const option_name[] = { "one-pass", "lags", "with", "max-newton", "history", "parts", "levels",
                                            "force-tolerance", "dump-stuck", "iterations", "contact", "linear-solver", "without",
-                                           "device", "precond", "barrier-hessian", "armijo", "ccd", "repair", "strict" };
+                                           "device", "precond", "barrier-hessian", "armijo", "ccd", "repair", "strict",
+                                           "cg-tolerance" };
 enum { ROWS = sizeof abut_solver_table / sizeof *abut_solver_table, OPTIONS = sizeof option_name / sizeof *option_name };
+
+const char *const abut_scene_solvers[ABUT_SOLVED_BY] = { "newton", "nodal" };
 
 /* The names of the rows that understand an option. */
 static const char *understand(unsigned option, char *text, size_t size)
@@ -103,6 +107,16 @@ static abut_status needs_other(const abut_solver_row *row, const abut_linear_sol
                      abut_names_join(names, text, sizeof text));
 }
 
+static abut_status check_cg_tolerance(const abut_solver_row *row, const abut_step_options *o, abut_err *err)
+{
+    if (o->cg_tolerance >= 1) return abut_fail(err, ABUT_E_ARG, "--cg-tolerance %g: want less than 1", o->cg_tolerance);
+    if (o->device.kind) return abut_fail(err, ABUT_E_ARG, "--device: has iterations of its own, not --cg-tolerance");
+    const abut_linear_solver_ops *linear = o->linear ? o->linear : abut_linear_solvers[0];
+    if (row->linear || linear->can & ABUT_IS_ITERATIVE) return ABUT_OK;
+    return abut_fail(err, ABUT_E_ARG, "--cg-tolerance: --linear-solver %s is direct, expected one that iterates, as ic-rigid or "
+                     "mas", linear->name);
+}
+
 abut_status abut_solver_check(const abut_solver_row *row, const abut_step_options *o, abut_err *err)
 {
     assert(row && o);
@@ -113,6 +127,10 @@ abut_status abut_solver_check(const abut_solver_row *row, const abut_step_option
         return abut_fail(err, ABUT_E_ARG, "--force-tolerance does not go with --stop %s", stop);
     if (o->armijo >= 1) return abut_fail(err, ABUT_E_ARG, "--armijo %g: want less than 1", o->armijo);
     if (o->linear && (o->linear->can & row->linear_can) != row->linear_can) return needs_other(row, o->linear, err);
+    if (o->cg_tolerance > 0) {
+        const abut_status rc = check_cg_tolerance(row, o, err);
+        if (rc) return rc;
+    }
     if (!o->device.kind) return ABUT_OK;
     if (!(DEVICE_RULES & 1u << o->stop))
         return abut_fail(err, ABUT_E_ARG, "--device: takes --stop newton and published, not %s", stop);

@@ -11,7 +11,8 @@ enum {
     ABUT_OPTION_PARTS = 32, ABUT_OPTION_LEVELS = 64, ABUT_OPTION_FORCE_TOLERANCE = 128, ABUT_OPTION_DUMP_STUCK = 256,
     ABUT_OPTION_ITERATIONS = 512, ABUT_OPTION_CONTACT = 1024, ABUT_OPTION_LINEAR = 2048, ABUT_OPTION_WITHOUT = 4096,
     ABUT_OPTION_DEVICE = 8192, ABUT_OPTION_PRECOND = 16384, ABUT_OPTION_HESSIAN = 32768,
-    ABUT_OPTION_ARMIJO = 65536, ABUT_OPTION_CCD = 131072, ABUT_OPTION_REPAIR = 262144, ABUT_OPTION_STRICT = 524288
+    ABUT_OPTION_ARMIJO = 65536, ABUT_OPTION_CCD = 131072, ABUT_OPTION_REPAIR = 262144, ABUT_OPTION_STRICT = 524288,
+    ABUT_OPTION_CG_TOLERANCE = 1048576
 };
 
 /* Promises of README.md.  `step` names those that a solver does not keep on stderr and in the report. */
@@ -33,6 +34,9 @@ typedef struct abut_solver_row {
 
 /* The first is the default; name NULL at the end. */
 extern const abut_solver_row abut_solver_table[];
+
+/* The name of what a scene asks for, by ABUT_SOLVED_BY_*. */
+extern const char *const abut_scene_solvers[ABUT_SOLVED_BY];
 
 /** The row of a name, if it understands all options given, ABUT_OPTION_*; else NULL, and err (ABUT_E_ARG) has the option and the
  * solvers that do, or the names that there are. */

@@ -40,7 +40,8 @@ abut_status abut_cg_factor(abut_cg_state *s, const abut_operator *A, abut_cg_ren
 /* Iterations that old factors are given: what new ones would take for as many digits as the goal may ask for. */
 static int patience(const abut_cg_state *s, const abut_solve_goal *goal)
 {
-    const double most = TOO_SLOW * s->fresh * -log10(goal->close);
+    const double least = goal->drop > 0 ? sqrt(goal->drop) : goal->close;
+    const double most = TOO_SLOW * s->fresh * -log10(least);
     return most > 0 && most < MOST ? (int)most + 1 : MOST;
 }
 
@@ -48,7 +49,7 @@ static abut_status solve(abut_cg_state *s, const abut_operator *A, const abut_pr
                          const abut_solve_goal *goal, int most, double *x, abut_pcg_report *rep, abut_err *err)
 {
     const abut_pcg_reach reach = { .far = goal->far, .close = goal->close, .fraction = goal->fraction, .near = goal->near,
-                                   .within = goal->within, .max_iterations = most };
+                                   .within = goal->within, .drop = goal->drop, .max_iterations = most };
     const abut_status rc = abut_pcg_solve_near(A, M, b, x, reach, rep, &s->scratch, err);
     if (rc) return rc;
     s->iterations += rep->iterations;
@@ -69,6 +70,9 @@ abut_status abut_cg_solve(abut_cg_state *s, const abut_operator *A, const abut_p
         if (!rc) rc = solve(s, A, M, b, goal, MOST, x, &rep, err);
     }
     if (rc || rep.converged) return rc;
+    if (goal->drop > 0)
+        return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients: residual %.3g of the right-hand side after %d iterations, "
+                         "want its square in the norm of the preconditioner at %.3g", rep.residual, rep.iterations, goal->drop);
     return abut_fail(err, ABUT_E_NUMERIC,
                      "conjugate gradients: residual %.3g of the right-hand side after %d iterations, want %.3g", rep.residual,
                      rep.iterations, rep.residual > goal->far ? goal->far : goal->close);

@@ -11,12 +11,14 @@
 
 /* When x is close enough.  Iterations, with the residual r: |r|_2 <= close |b|_2; or |r|_2 <= far |b|_2, and the error of no x_i,
  * as the iterations tell it (sparse/pcg.h), is larger than `fraction` of the largest, nor, where that is not beyond `near`, than
- * `within`.  Those that a factor M close to A preconditions (sparse/reuse.h) take M^-1 r for the error, and have no `close`. */
+ * `within`.  With `drop`, r . M^-1 r <= drop b . M^-1 b by the preconditioner M decides alone.  Iterations that a factor M close
+ * to A preconditions (sparse/reuse.h) take M^-1 r for the error, and have neither `close` nor `drop`. */
 typedef struct abut_solve_goal {
     double far, close;
     double near;            /* m */
     double fraction;
     double within;          /* m */
+    double drop;            /* 0: none */
 } abut_solve_goal;
 
 /* Columns of B with at most four block rows each, as contacts have, and what a solver keeps of them between calls. */

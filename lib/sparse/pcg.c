@@ -76,14 +76,22 @@ static double norm(const pcg *s, const double *v)
     return sqrt(abut_dot(v, v, s->n, s->part));
 }
 
-/* x along the direction that z = M^-1 r in iteration k gives, conjugate to those before; *rz is r . z of the last iteration,
- * then of this one. */
-static abut_status advance(pcg *s, int k, double *rz, double *x, abut_err *err)
+/* z = M^-1 r in iteration k, and *now = r . z. */
+static abut_status measure(pcg *s, int k, double *now, abut_err *err)
 {
-    const double before = *rz, now = abut_dot(s->r, s->z, s->n, s->part);
-    if (!(now > 0))
-        return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients, iteration %d: the preconditioner is not positive definite"
-                         " (r . z = %g)", k, now);
+    const abut_status rc = precondition(s, err);
+    if (rc) return abut_wrap(err, "conjugate gradients, iteration %d", k), rc;
+    *now = abut_dot(s->r, s->z, s->n, s->part);
+    if (*now > 0) return ABUT_OK;
+    return abut_fail(err, ABUT_E_NUMERIC, "conjugate gradients, iteration %d: the preconditioner is not positive definite"
+                     " (r . z = %g)", k, *now);
+}
+
+/* x along the direction that z = M^-1 r in iteration k gives, conjugate to those before; now = r . z, *rz that of the last
+ * iteration, then of this one. */
+static abut_status advance(pcg *s, int k, double now, double *rz, double *x, abut_err *err)
+{
+    const double before = *rz;
     const double beta = k ? now / before : 0;
     #pragma omp parallel for schedule(static) if (s->n >= 8 * ABUT_PAR_MIN)
     for (size_t i = 0; i < s->n; i++) s->p[i] = s->z[i] + beta * s->p[i];
@@ -108,9 +116,9 @@ static abut_status iterate(pcg *s, double *x, double b_norm, abut_pcg_opts opts,
         rep->residual = norm(s, s->r) / b_norm;
         rep->converged = rep->residual <= opts.tolerance;
         if (rep->converged || k == opts.max_iterations) return ABUT_OK;
-        abut_status rc = precondition(s, err);
-        if (rc) return abut_wrap(err, "conjugate gradients, iteration %d", k), rc;
-        rc = advance(s, k, &rz, x, err);
+        double now;
+        abut_status rc = measure(s, k, &now, err);
+        if (!rc) rc = advance(s, k, now, &rz, x, err);
         if (rc) return rc;
     }
 }
@@ -136,14 +144,15 @@ static abut_status approach(pcg *s, double *x, double b_norm, abut_pcg_goal goal
     for (int k = 0; !rep->converged && k < goal.max_iterations; k++) {
         rep->residual = norm(s, s->r) / b_norm;
         rep->iterations = k + 1;
-        abut_status rc = precondition(s, err);
-        if (rc) return abut_wrap(err, "conjugate gradients, iteration %d", k), rc;
+        double now;
+        abut_status rc = measure(s, k, &now, err);
+        if (rc) return rc;
         if (k) {
-            const double now = excess(s, x, rep->residual, goal);
-            rep->converged = now <= 1;
-            if (!rep->converged && !is_hopeful(k, now, goal.max_iterations)) return ABUT_OK;
+            const double beyond = excess(s, x, rep->residual, goal);
+            rep->converged = beyond <= 1;
+            if (!rep->converged && !is_hopeful(k, beyond, goal.max_iterations)) return ABUT_OK;
         }
-        rc = advance(s, k, &rz, x, err);
+        rc = advance(s, k, now, &rz, x, err);
         if (rc) return rc;
     }
     rep->residual = norm(s, s->r) / b_norm;
@@ -201,20 +210,23 @@ static int is_near(const pcg *s, const double *x, int k, double residual, const 
 /* From x = 0 and r = b until it is close enough, or the last iteration. */
 static abut_status reach_for(pcg *s, double *x, double b_norm, const abut_pcg_reach *reach, abut_pcg_report *rep, abut_err *err)
 {
-    double rz = 0;
+    double rz = 0, first = 0, now;
     for (int k = 0, look = FIRST_LOOK;; k++) {
         rep->iterations = k;
         rep->residual = norm(s, s->r) / b_norm;
-        rep->converged = rep->residual <= reach->close;
+        rep->converged = rep->residual <= (reach->drop > 0 ? 0 : reach->close);
         if (rep->converged || k == reach->max_iterations) return ABUT_OK;
-        abut_status rc = precondition(s, err);
-        if (rc) return abut_wrap(err, "conjugate gradients, iteration %d", k), rc;
-        if (k == look) {
+        abut_status rc = measure(s, k, &now, err);
+        if (rc) return rc;
+        if (k == 0) first = now;
+        if (reach->drop > 0) {
+            rep->converged = now <= reach->drop * first;
+        } else if (k == look) {
             rep->converged = is_near(s, x, k, rep->residual, reach);
-            if (rep->converged) return ABUT_OK;
             look = next_look(k);
         }
-        rc = advance(s, k, &rz, x, err);
+        if (rep->converged) return ABUT_OK;
+        rc = advance(s, k, now, &rz, x, err);
         if (rc) return rc;
     }
 }
@@ -288,8 +300,8 @@ abut_status abut_pcg_approach(const abut_operator *A, const abut_precond *M, con
 abut_status abut_pcg_solve_near(const abut_operator *A, const abut_precond *M, const double *b, double *x, abut_pcg_reach reach,
                                 abut_pcg_report *report, abut_arena *scratch, abut_err *err)
 {
-    if (!(reach.far > 0 && reach.close > 0) || reach.max_iterations < 0)
-        return abut_fail(err, ABUT_E_ARG, "conjugate gradients: far %g, close %g, %d iterations", reach.far, reach.close,
-                         reach.max_iterations);
+    if (!(reach.far > 0 && reach.close > 0 && reach.drop >= 0) || reach.max_iterations < 0)
+        return abut_fail(err, ABUT_E_ARG, "conjugate gradients: far %g, close %g, drop %g, %d iterations", reach.far, reach.close,
+                         reach.drop, reach.max_iterations);
     return begin(A, M, b, x, (request){ .reach = &reach }, report, scratch, err);
 }

@@ -19,7 +19,8 @@ typedef struct abut_pcg_report {
 } abut_pcg_report;
 
 /* When x is close enough for a step of an optimisation: |b - A x|_2 <= close |b|_2; or |b - A x|_2 <= far |b|_2, and the error of
- * no x_i is larger than `fraction` of the largest |x_i|, nor, where that is at most `near`, than `within`.
+ * no x_i is larger than `fraction` of the largest |x_i|, nor, where that is at most `near`, than `within`.  Or, with `drop`:
+ * r . M^-1 r <= drop b . M^-1 b alone (Huang et al. 2024, 7.2).
  *
  * The error of x is (M^-1 A)^-1 M^-1 r: it is taken for M^-1 r over the smallest eigenvalue of M^-1 A, as the iterations tell
  * that: the smallest Ritz value of their Lanczos matrix sinks to it. */
@@ -27,6 +28,7 @@ typedef struct abut_pcg_reach {
     double far, close;
     double fraction;
     double near, within;    /* m */
+    double drop;            /* 0: none */
     int max_iterations;
 } abut_pcg_reach;
 

@@ -42,7 +42,8 @@ static inline abut_status read_frame(const char *path, long step, abut_arrays *m
         found = 1;
     }
     if (!rc && (!found || head.phase != ABUT_COMMITTED || (step >= 0 && at->step != step)))
-        rc = abut_fail(err, ABUT_E_FORMAT, "%s: expected a MODEL and a COMMITTED frame%s", path, step >= 0 ? " of that step" : "");
+        rc = abut_fail(err, ABUT_E_FORMAT, "%s: expected a MODEL and a COMMITTED frame%s", path,
+                       step >= 0 ? " of that step" : "");
     abut_reader_free(&r);
     fclose(f);
     return rc;

@@ -73,3 +73,34 @@ Y
     judged compactor 1 --set objects.body.generate.tendrils.count=4 --set objects.body.generate.tendrils.cell=0.12
     "$BIN/mesh-prep" -q "$HIGH/microstructure.yaml" --set objects.lattice.proxy.segments=1 -o m.abut
 }
+
+@test "rows side by side: each with its steps, memory and verdict, in the order of the list; one that cannot be made is told" {
+    skip_without_numpy
+    cat > list.tsv <<'L'
+# name	arguments	published: tets	triangles	seconds
+Ball one	ball.yaml --set time.end=0.01s	30	2.4K	26
+Ball two	ball.yaml --set time.end=0.02s --set objects.ball.order=1	-	-	-
+Ball bad	ball.yaml --set objects.ball.order=7	-	-	-
+Ball last	ball.yaml --set time.end=0.03s --set objects.ball.proxy.segments=1	-	-	-
+L
+    export LIST=$PWD/list.tsv TABLE=$PWD/table.md OUT=$PWD/out
+    local script=$BATS_TEST_DIRNAME/../../pipelines/high-order.sh
+    JOBS=3 "$script" > made
+    [ "$(grep '^| Ball' table.md | cut -d'|' -f2,7 | tr -d '|\n')" = " Ball one  10 of 10  Ball two  20 of 20  Ball bad   Ball last  30 of 30 " ]
+    grep -E '^\| Ball one \| 20, 59 \| 30 \| 1622 \| 2.4K \| 10 of 10 .* \| 26 \| [0-9]+, [0-9]+ \| .* \| clean \|$' table.md
+    grep -E '^\| Ball bad .* refused: mesh-prep: .*order.*7' table.md
+    diff <(sort made) <(grep '^| Ball' table.md | sort)
+    [ "$(grep -c '^| Scene' table.md)" -eq 1 ]
+    # one at a time, of the same name: replaced, the others stay
+    sed -i 's/10 of 10/old/; s/20 of 20/old/' table.md
+    "$script" 'Ball one' 'Ball last'
+    [ "$(grep -c ' 10 of 10 ' table.md)" -eq 1 ]
+    grep '^| Ball two .* old ' table.md
+    # a row whose process is lost is not left out in silence
+    mkdir lost
+    printf '#!/bin/bash\nkill -9 $PPID\n' > lost/mesh-prep
+    chmod +x lost/mesh-prep
+    BIN=$PWD/lost run "$script" 'Ball one' 'Ball last'
+    [ "$status" -eq 1 ]
+    [[ $output == *"no row 'Ball one': status 137"*"no row 'Ball last'"* ]]
+}

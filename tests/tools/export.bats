@@ -111,6 +111,12 @@ P
     ! head -1 plain.csv | grep -E '_N[,"]|_work_J|creep'
 }
 
+@test "a name under /dev or /proc that leads to a file is written directly, and not replaced" {
+    exits 0 "$BIN/export" "$run" --csv t.csv
+    "$BIN/export" "$run" --csv /proc/self/fd/3 3> direct.csv
+    cmp t.csv direct.csv
+}
+
 @test "names with commas and quotes are one cell of a table" {
     cat > odd.yaml <<'Y'
 objects:

@@ -328,3 +328,63 @@ pinch() {
         -v n="$(sum admm_iterations 25.jsonl)" 'BEGIN { first = cg1 / (n1 + 20); later = (cg - cg1) / (n - n1)
             print first, later; exit !(n > 10 * n1 && later < 0.8 * first) }'
 }
+
+# A sheet, a rod and a block of tets fall onto a ball and the floor; with options of mesh-prep, into a.abut.
+mixed() {
+    cat > mixed.yaml <<'Y'
+abut: 1
+solver: nodal
+time: {step: 0.01 s}
+contact: {dhat: 2 mm, friction: {mu: 0.4}}
+nodal: {newton: 8, iterations: 600, tolerance: 2e-11 m}
+materials:
+  cotton: {density: 500, young: 50 kPa, bending-young: 0.5 MPa, poisson: 0.3}
+  wire: {density: 1300, young: 1e6, bending-young: 1e7, poisson: 0.3}
+  rubber: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.4}
+objects:
+  sheet: {generate: {cloth: {size: [0.2, 0.2], cells: [3, 3]}}, material: cotton, shell: {thickness: 0.5 mm},
+          contact-thickness: 2 mm, translate: [0.02, 0.1032, 0.01], velocity: [0.2, -0.2, 0]}
+  ball:  {generate: {icosphere: {radius: 0.1, divisions: 3}}, obstacle: true, contact-thickness: 2 mm}
+  hair:  {generate: {strands: {count: [1, 2], spacing: 30 mm, length: 0.1, cells: 6}}, material: wire, rod: {radius: 1 mm},
+          contact-thickness: 2 mm, rotate: {axis: [0, 0, 1], angle: 85 deg}, translate: [0.3, -0.09, 0], velocity: [0.1, -0.3, 0]}
+  block: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: rubber, translate: [0.6, -0.048, 0],
+          velocity: [0.1, -0.3, 0]}
+  floor: {half-space: {point: [0, -0.1, 0], normal: [0, 1, 0]}}
+Y
+    "$BIN/mesh-prep" -q mixed.yaml "$@" -o a.abut
+}
+
+@test "nodal.integrator admm takes the steps of newton at a tight tolerance: tets, shells, hinges, rods, bends, in contact" {
+    local solver
+    for solver in newton admm; do
+        mixed --set nodal.integrator=$solver
+        "$BIN/step" -q -j 2 -n 4 --strict --report $solver.jsonl a.abut | "$BIN/ccd-check" -q -o $solver.abut
+        "$BIN/export" --dump --array node/x $solver.abut | grep -E '^ +-?[0-9]' > $solver
+        "$BIN/step" -q -j 1 -n 4 --strict a.abut | cmp - <("$BIN/step" -q -j 3 -n 4 --strict a.abut)
+    done
+    [ "$(figure half_space_contacts newton.jsonl | tail -1)" -gt 4 ]
+    [ "$(figure contacts newton.jsonl | head -1)" -gt 4 ]
+    paste newton admm | awk '{ for (i = 1; i <= 3; i++) { d = $i - $(i + 3); if (d < 0) d = -d; if (d > most) most = d } n++ }
+        END { print "off by", most; exit !(n > 100 && most < 1e-8) }'
+    # it is a motion, and its forces balance
+    figure balance_residual admm.jsonl | awk '{ if ($1 > 1e-6) bad = 1 } END { exit bad || NR != 4 }'
+}
+
+@test "nodal.integrator admm: its own residual ends the iterations, and what it does not split is refused by name" {
+    mixed --set nodal.integrator=admm --set nodal.tolerance='1e-5 m'
+    "$BIN/step" -q -n 2 --strict --report loose.jsonl a.abut -o loose.abut
+    mixed --set nodal.integrator=admm --set nodal.tolerance='1e-9 m'
+    "$BIN/step" -q -n 2 --strict --report tight.jsonl a.abut -o tight.abut
+    [ "$(figure admm_iterations loose.jsonl | tail -1)" -lt "$(figure admm_iterations tight.jsonl | tail -1)" ]
+    paste <(figure delta_elastic tight.jsonl) <(figure delta_inf tight.jsonl) |
+        awk '{ if (!($1 > 0 && $1 <= $2 && $2 < 1e-9)) bad = 1 } END { exit bad || NR != 2 }'
+    mixed --set nodal.integrator=admm --set nodal.iterations=3
+    exits 4 "$BIN/step" -q -n 2 --strict a.abut -o b.abut
+    grep -F "expected at most nodal.tolerance, 2e-11 m (--strict)" stderr
+    mixed --set nodal.integrator=admm --set damping.stiffness='1 ms'
+    exits 3 "$BIN/step" -q -n 1 a.abut -o b.abut
+    grep -E "nodal.integrator admm does not split the term '(codim )?damping' of the model, expected" stderr
+    mixed
+    exits 3 "$BIN/mesh-prep" -q mixed.yaml --set nodal.integrator=pd
+    grep -F "nodal.integrator" stderr
+}

@@ -81,6 +81,17 @@ for before, f, row in zip(frames, frames[1:], rows):
 P
 }
 
+@test "--stop gradient goes on where rounding hides what directions bring, as long as they lower the norm" {
+    skip_without_numpy
+    "$BIN/mesh-prep" -q "$ROOT/pipelines/scenes/gipc/drop.yaml" --set objects.ball.generate.sphere.cells=5 \
+        --set 'objects.ring.generate.torus.cells=[12, 2]' --set 'objects.bar.generate.box.cells=[8, 1, 1]' \
+        --set 'objects.bowl.generate.bowl.cells=[16, 6]' -o drop.abut
+    "$BIN/step" -q -n 11 --stop gradient --tolerance 1e-6 --report slow.jsonl drop.abut | "$BIN/ccd-check" -q --no-output
+    # of more than thirty directions in a row none lowers the objective beyond rounding, 1e-15 of it
+    claims 'len(r["slow"]) == 11 and all(row["gradient_norm"] <= 1e-6 for row in r["slow"])' slow
+    claims 'max(row["newton_iterations"] for row in r["slow"]) > 60 and sum(it[5] < 1e-15 for it in its("slow")) > 40' slow
+}
+
 @test "--armijo shortens steps that fall by less, and ends where the default does" {
     skip_without_numpy
     go plain
@@ -112,6 +123,23 @@ for residual, bound, *_ in rows:        # the residual is the largest entry, the
 P
 }
 
+@test "--cg-tolerance ends iterations of linear solvers earlier or later, restarts, and ends where the default does" {
+    skip_without_numpy
+    local l x
+    for l in cg mas ic-rigid; do
+        go $l --linear-solver $l
+        for x in 1e-2 1e-4 1e-12; do
+            go $l-$x --linear-solver $l --cg-tolerance $x
+            near $l.abut $l-$x.abut 8 1e-5
+        done
+        claims "total('$l-1e-2', 'cg_iterations') < total('$l-1e-4', 'cg_iterations') < total('$l-1e-12', 'cg_iterations')" \
+            $l-1e-2 $l-1e-4 $l-1e-12
+    done
+    "$BIN/export" --dump ic-rigid-1e-4.abut >dump
+    grep -q '"cg_tolerance":0.0001' dump
+    "$BIN/step" -q --solver newton-cg --cg-tolerance 1e-4 -n 1 "$pile" -o /dev/null
+}
+
 @test "options of the time step: what does not go together, and what is no number of its kind, is refused" {
     exits 2 "$BIN/step" --stop soon "$pile"
     says "know newton, published, characteristic, gradient, step"
@@ -119,6 +147,14 @@ P
     says "--armijo 1: want less than 1"
     exits 2 "$BIN/step" --armijo 0 "$pile"
     says "--armijo 0: want more than 0"
+    exits 2 "$BIN/step" --cg-tolerance 1e-4 "$pile"
+    says "--linear-solver own is direct, expected one that iterates"
+    exits 2 "$BIN/step" --cg-tolerance 1 --solver newton-cg "$pile"
+    says "--cg-tolerance 1: want less than 1"
+    exits 2 "$BIN/step" --cg-tolerance 1e-4 --solver lbfgs-h "$pile"
+    says "--cg-tolerance: for --solver newton, newton-cg, not for lbfgs-h"
+    exits 2 "$BIN/step" --cg-tolerance 1e-4 --device twin "$pile"
+    says "--device: has iterations of its own"
     exits 2 "$BIN/step" --ccd some "$pile"
     says "know full, cfl"
     exits 2 "$BIN/step" --ccd cfl --device twin "$pile"

@@ -382,7 +382,7 @@ assert peak["40"] < 1.6 * peak["1"], peak'
 @test "a frame that is not there, and tolerances that are none, are exit 2" {
     "$BIN/step" -q -n 2 "$pile" -o run.abut
     exits 2 "$BIN/step" --from 7 run.abut -o no.abut
-    says "--from 7: run.abut has no such frame; the last one before it is 2"
+    says "--from 7: run.abut has no frame of step 7; the last one before it is 2"
     exits 2 "$BIN/step" --from -1 run.abut -o no.abut
     says "--from -1: want 0 or more"
     exits 2 "$BIN/step" --factor-threads 0 run.abut -o no.abut

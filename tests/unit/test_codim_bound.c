@@ -43,7 +43,7 @@ TEST(the_step_to_the_upper_limit_is_safe_and_nearly_all_there_is)
         draw(&r, F, G);
         values(F, G, 0, &low, &high);
         const double most = high + pow(10, abut_rng_real(&r, -6, 0));
-        const double a = abut_stretch_step_high(F, G, most);
+        const double a = abut_stretch_high_of(F, G, most);
         CHECK(a > 0 && a <= 1);
         for (int q = 0; q <= 20; q++) {
             values(F, G, a * q / 20, &low, &there);
@@ -59,8 +59,8 @@ TEST(the_step_to_the_upper_limit_is_safe_and_nearly_all_there_is)
     }
     CHECK(bounded > 300);
     const double F[6] = { 1, 0, 0, 1, 0, 0 }, G[6] = { 1 };
-    CHECK(abut_stretch_step_high(F, G, 0.9) == 0);
-    CHECK_NEAR(abut_stretch_step_high(F, G, 1.25), 0.25, 1e-2 * 0.25);
+    CHECK(abut_stretch_high_of(F, G, 0.9) == 0);
+    CHECK_NEAR(abut_stretch_high_of(F, G, 1.25), 0.25, 1e-2 * 0.25);
 }
 
 TEST(the_step_to_the_lower_limit_is_safe)
@@ -71,7 +71,7 @@ TEST(the_step_to_the_lower_limit_is_safe)
         double F[6], G[6], low, high, start;
         draw(&r, F, G);
         values(F, G, 0, &start, &high);
-        const double least = start * abut_rng_real(&r, 0, 1), a = abut_stretch_step_low(F, G, least);
+        const double least = start * abut_rng_real(&r, 0, 1), a = abut_stretch_low_of(F, G, least);
         CHECK(a > 0 && a <= 1);
         for (int q = 0; q <= 40; q++) {
             values(F, G, a * q / 40, &low, &high);
@@ -84,8 +84,8 @@ TEST(the_step_to_the_lower_limit_is_safe)
     CHECK(bounded > 100 && free_ > 300);
     /* straight at it: all of the way but a hundredth of the gap */
     const double F[6] = { 1, 0, 0, 1, 0, 0 }, G[6] = { 0, 0, 0, -1, 0, 0 };
-    CHECK_NEAR(abut_stretch_step_low(F, G, 0.4), 0.6, 0.01 * 0.6);
-    CHECK(abut_stretch_step_low(F, G, 1.1) == 0);
+    CHECK_NEAR(abut_stretch_low_of(F, G, 0.4), 0.6, 0.01 * 0.6);
+    CHECK(abut_stretch_low_of(F, G, 1.1) == 0);
 }
 
 /* One shell whose edges are the columns of F. */

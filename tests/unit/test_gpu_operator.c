@@ -42,6 +42,27 @@ TEST(products_are_those_of_the_matrix)
     }
 }
 
+TEST(a_hundred_thousand_contacts_at_one_node_are_in_products)
+{
+    operator_world w;
+    world_make(&w, 3, 200000);          /* node 5 has every other one */
+    world_operator(&w, 100000, 0.3);
+    world_matrix(&w, 0.3);
+    double *x = world_random(w.n, 7), *y = malloc(w.n * sizeof *y), *z = malloc(w.n * sizeof *z);
+    float *xs = malloc(w.n * sizeof *xs), *ys = malloc(w.n * sizeof *ys);
+    for (size_t i = 0; i < w.n; i++) x[i] = xs[i] = (float)x[i];
+    abut_bsr_multiply(&w.matrix, x, y);
+    multiply(&w, x, z);
+    multiply_single(&w, xs, ys);
+    const double size = abut_largest(y, w.n);
+    for (size_t i = 0; i < w.n; i++) {
+        CHECK_NEAR(z[i], y[i], 1e-13 * size);
+        CHECK_NEAR(ys[i], y[i], 1e-5 * size);
+    }
+    free(x), free(y), free(z), free(xs), free(ys);
+    world_free(&w);
+}
+
 TEST(elements_that_last_are_in_the_matrix)
 {
     operator_world w;

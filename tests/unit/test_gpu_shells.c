@@ -26,11 +26,12 @@ typedef struct world {
     int32_t model[LAWS], membrane[LAWS];
     double young[LAWS], poisson[LAWS], fabric[4 * LAWS], strain[3 * LAWS], compression[LAWS];
     int32_t *shell, *mat, *hinge;
-    double *thick, *rest, *stiffness, *angle, *x, *p;
+    double *thick, *rest, *stiffness, *angle, *limit, *x, *p;
     abut_buffer dx, dp, out, scalar;
 } world;
 
 static abut_err err;
+static int limited;             /* 1: stretches have limits */
 static double bw_shear = 380;   /* Pa: of Baraff and Witkin; what is not 0 is never convex */
 
 static void materials(world *w)
@@ -80,6 +81,15 @@ static void elements(world *w, abut_rng *r)
     }
 }
 
+/* rows from both sides, one and none, whose barriers begin where many a shell is */
+static void limits(world *w)
+{
+    for (int32_t i = 0; i < w->m.nsh; i++)
+        for (int32_t k = 0; k < 4; k++)
+            w->limit[4 * i + k] = i / LAWS % 4 & (k < 2 ? 1 : 2) ? (const double[]){ 0.3, 1, 0.95, 1.7 }[k] : 0;
+    w->m.shell_limit = w->limit;
+}
+
 static void positions(world *w, int32_t side, double stretch, double noise, abut_rng *r)
 {
     for (size_t i = 0; i < w->nv; i++) {
@@ -121,6 +131,8 @@ static void world_make(world *w, int32_t side, double stretch, double noise)
     elements(w, &r);
     positions(w, side, stretch, noise, &r);
     for (size_t i = 0; i < w->n; i++) w->p[i] = abut_rng_real(&r, -0.1, 0.1);
+    w->limit = malloc(4 * (size_t)w->m.nsh * sizeof *w->limit);
+    if (limited) limits(w);
     world_open(w);
 }
 
@@ -133,7 +145,7 @@ static void world_free(world *w)
     abut_queue_close(&w->q);
     abut_codim_clear(&w->codim);
     free(w->shell), free(w->hinge), free(w->mat), free(w->thick), free(w->rest), free(w->stiffness), free(w->angle);
-    free(w->x), free(w->p);
+    free(w->x), free(w->p), free(w->limit);
 }
 
 static double energy_of(world *w)
@@ -155,15 +167,15 @@ static double *sizes_of(world *w)
     return sum;
 }
 
-TEST(energy_and_forces_are_those_of_the_processor)
+static void check_forces(void)
 {
     for (int k = 0; k < 3; k++) {
         world w;
         abut_arena a = { 0 };
         double E = NAN;
         world_make(&w, 12, k == 2 ? 0.9 : 1.05, k ? 4e-3 : 1e-3);
-        const double kappa = k ? ABUT_STRAIN_KAPPA_MIN + 170 : 0;
-        w.s.k = abut_strain_stiffening(kappa);
+        const double kappa = k ? ABUT_STRAIN_KAPPA_MIN + 170 : ABUT_STRAIN_KAPPA_MIN;
+        if (k) w.s.kappa = kappa;
         double *g = calloc(w.n, sizeof *g), *h = malloc(w.n * sizeof *h);
         CHECK(!abut_codim_energy(&w.codim, w.x, ABUT_CODIM_ALL, kappa, &E, &a, NULL) && isfinite(E));
         CHECK(!abut_codim_gradient(&w.codim, w.x, ABUT_CODIM_ALL, kappa, 0.25, g, &a, NULL));
@@ -181,6 +193,12 @@ TEST(energy_and_forces_are_those_of_the_processor)
     }
 }
 
+TEST(energy_and_forces_are_those_of_the_processor)
+{
+    for (limited = 0; limited < 2; limited++) check_forces();
+    limited = 0;
+}
+
 /* the matrices of elements, as the machine gives them */
 static double *hessians_of(world *w, double scale)
 {
@@ -190,13 +208,13 @@ static double *hessians_of(world *w, double scale)
     return H;
 }
 
-TEST(hessians_are_those_of_the_processor)
+static void check_hessians(void)
 {
     for (int k = 0; k < 2; k++) {
         world w;
         world_make(&w, 12, k ? 0.9 : 1.02, 5e-3);       /* where some are projected, in the plane and across it */
         double *want = calloc(ABUT_PACKED * w.s.n, sizeof *want), *H = hessians_of(&w, 0.3);
-        abut_codim_hessian(&w.codim, w.x, ABUT_CODIM_ALL, 0, 0.3, want);
+        abut_codim_hessian(&w.codim, w.x, ABUT_CODIM_ALL, w.s.kappa, 0.3, want);
         for (size_t e = 0; e < w.s.n; e++) {
             const double *A = want + ABUT_PACKED * e, *B = H + ABUT_PACKED * e, size = abut_largest(A, ABUT_PACKED);
             const int shell = e < w.s.shells;
@@ -206,6 +224,12 @@ TEST(hessians_are_those_of_the_processor)
         free(want), free(H);
         world_free(&w);
     }
+}
+
+TEST(hessians_are_those_of_the_processor)
+{
+    for (limited = 0; limited < 2; limited++) check_hessians();
+    limited = 0;
 }
 
 /* sum of the products of matrices of elements */
@@ -337,16 +361,41 @@ TEST(all_have_the_same_bytes_for_every_thread_count_and_order)
     world_free(&w);
 }
 
-TEST(stretch_limits_are_refused_and_no_shells_are_nothing)
+TEST(stretch_limits_bound_directions_and_have_the_room_of_the_processor)
+{
+    world w;
+    abut_arena scratch = { 0 };
+    abut_codim_stretch now;
+    double room;
+    int bound = 0;
+    limited = 1;
+    world_make(&w, 12, 1.02, 2e-3);
+    for (int k = 0; k < 5; k++) {
+        abut_limit want = { .alpha = 1, .tet = -1 }, got = want;
+        for (size_t i = 0; i < w.n; i++) w.p[i] = k % 2 ? 0.4 * k * w.x[i] : (i * 7919 % 100 - 50.) * 1e-3 * k;
+        CHECK(!w.q.on->put(&w.q, w.dp.at, w.p, w.n * sizeof *w.p, &err));
+        abut_limit_stretch(&w.codim, w.x, w.p, 0.5, &want);
+        CHECK(!abut_gpu_shells_bound(&w.s, w.dx.at, w.dp.at, 0.5, &got, &err));
+        CHECK(got.alpha == want.alpha && got.kind == want.kind && got.tet == want.tet);
+        bound += want.kind == ABUT_LIMIT_STRETCH && w.limit[4 * want.tet + 3] > 0;
+        CHECK(!abut_codim_stretch_find(&w.codim, w.x, &now, &scratch, &err));
+        CHECK(!abut_gpu_shells_room(&w.s, w.dx.at, &room, &err));
+        CHECK(room == now.room && room < 1);
+    }
+    CHECK(bound > 0);
+    w.x[3 * 7 + 2] += 0.3;      /* beyond a limit: nothing is left */
+    put_x(&w);
+    CHECK(isinf(energy_of(&w)) && !abut_gpu_shells_room(&w.s, w.dx.at, &room, &err) && room < 0);
+    limited = 0;
+    abut_arena_clear(&scratch);
+    world_free(&w);
+}
+
+TEST(no_shells_are_nothing)
 {
     world w;
     abut_gpu_shells s;
-    double limit[4 * 8] = { 0 };
     world_make(&w, 2, 1, 0);
-    w.m.shell_limit = limit;
-    CHECK(abut_gpu_shells_init(&s, &w.q, &w.codim, &err) == ABUT_E_FORMAT);
-    CHECK(strstr(err.msg, "stretch limits") != NULL);
-    w.m.shell_limit = NULL;
     const abut_codim none = { .model = &w.m };
     abut_limit lim = { .alpha = 1 };
     CHECK(!abut_gpu_shells_init(&s, &w.q, &none, &err));

@@ -44,7 +44,7 @@ TEST(sums_and_products_follow_their_tree_to_the_bit)
 {
     abut_queue q;
     abut_err err = { 0 };
-    abut_buffer a = { 0 }, b = { 0 }, as = { 0 }, bs = { 0 }, out = { 0 };
+    abut_buffer a = { 0 }, b = { 0 }, as = { 0 }, bs = { 0 }, cs = { 0 }, out = { 0 };
     CHECK(machine_open(&q, &err) == ABUT_OK);
     for (int s = 0; s < SIZES; s++) {
         const size_t n = sizes[s];
@@ -54,28 +54,29 @@ TEST(sums_and_products_follow_their_tree_to_the_bit)
         CHECK(abut_buffer_put(&q, &a, "a", va, n, sizeof *va, &err) == ABUT_OK);
         CHECK(abut_buffer_put(&q, &b, "b", vb, n, sizeof *vb, &err) == ABUT_OK);
         CHECK(abut_buffer_put(&q, &as, "as", vs, n, sizeof *vs, &err) == ABUT_OK);
-        CHECK(abut_buffer_need(&q, &out, "out", 2, sizeof(double), &err) == ABUT_OK);
+        CHECK(abut_buffer_need(&q, &out, "out", 3, sizeof(double), &err) == ABUT_OK);
         CHECK(q.on->sum(&q, a.at, n, out.at, &err) == ABUT_OK);
         CHECK(fetch(&q, &out, &err) == tree_sum(va, n));
         for (size_t i = 0; i < n; i++) prod[i] = va[i] * vb[i];
         CHECK(q.on->dot(&q, a.at, b.at, n, out.at, &err) == ABUT_OK);
         CHECK(fetch(&q, &out, &err) == tree_sum(prod, n));
-        for (size_t i = 0; i < n; i++) prod[i] = (double)vs[i] * (double)vs[i];
-        CHECK(q.on->dot_single(&q, as.at, as.at, n, out.at, &err) == ABUT_OK);
-        CHECK(fetch(&q, &out, &err) == tree_sum(prod, n));
-        double two[2], sum = fetch(&q, &out, &err);
-        CHECK(abut_buffer_put(&q, &bs, "bs", vs, n, sizeof *vs, &err) == ABUT_OK);
-        for (size_t i = 0; i < n; i++) vs[i] = (float)vb[i];
-        CHECK(q.on->put(&q, bs.at, vs, n * sizeof *vs, &err) == ABUT_OK);
-        CHECK(q.on->dots_single(&q, as.at, bs.at, n, out.at, &err) == ABUT_OK);
-        CHECK(q.on->get(&q, two, out.at, sizeof two, &err) == ABUT_OK);
-        CHECK(two[1] == sum);
-        CHECK(q.on->dot_single(&q, as.at, bs.at, n, out.at, &err) == ABUT_OK);
-        CHECK(two[0] == fetch(&q, &out, &err));
+        double three[3];
+        float *vz = malloc((n + 1) * sizeof *vz), *vq = malloc((n + 1) * sizeof *vq);
+        for (size_t i = 0; i < n; i++) vz[i] = (float)vb[i], vq[i] = (float)(va[i] - vb[i]);
+        CHECK(abut_buffer_put(&q, &bs, "bs", vz, n, sizeof *vz, &err) == ABUT_OK);
+        CHECK(abut_buffer_put(&q, &cs, "cs", vq, n, sizeof *vq, &err) == ABUT_OK);
+        CHECK(q.on->dots_single(&q, as.at, bs.at, cs.at, n, out.at, &err) == ABUT_OK);
+        CHECK(q.on->get(&q, three, out.at, sizeof three, &err) == ABUT_OK);
+        const float *const pair[3][2] = { { vs, vz }, { vq, vz }, { vs, vs } };
+        for (int k = 0; k < 3; k++) {
+            for (size_t i = 0; i < n; i++) prod[i] = (double)pair[k][0][i] * (double)pair[k][1][i];
+            CHECK(three[k] == tree_sum(prod, n));
+        }
+        free(vz), free(vq);
         free(va), free(vb), free(prod), free(vs);
     }
     abut_buffer_clear(&q, &a), abut_buffer_clear(&q, &b), abut_buffer_clear(&q, &as), abut_buffer_clear(&q, &bs);
-    abut_buffer_clear(&q, &out);
+    abut_buffer_clear(&q, &cs), abut_buffer_clear(&q, &out);
     abut_queue_close(&q);
 }
 
@@ -85,7 +86,7 @@ TEST(least_and_largest_are_those_of_a_plain_loop)
     abut_err err = { 0 };
     abut_buffer a = { 0 }, out = { 0 };
     CHECK(machine_open(&q, &err) == ABUT_OK);
-    CHECK(abut_buffer_need(&q, &out, "out", 2, sizeof(double), &err) == ABUT_OK);
+    CHECK(abut_buffer_need(&q, &out, "out", 3, sizeof(double), &err) == ABUT_OK);
     for (int s = 0; s < SIZES; s++)
         for (int odd = 0; odd < 2; odd++) {
             const size_t n = sizes[s];

@@ -300,6 +300,49 @@ TEST(iterations_end_when_the_error_of_no_row_is_beyond_the_goal_which_they_tell_
     }
 }
 
+/* r . D^-1 r of x with the diagonal blocks D, by Gaussian elimination. */
+static double squared(fixture *f)
+{
+    double sum = 0;
+    abut_bsr_multiply(&f->A, f->x, f->y);
+    for (size_t c = 0; 3 * c < f->n; c++) {
+        const double *D = f->A.val + 9 * f->A.ptr[c];
+        double M[3][4];
+        for (int i = 0; i < 3; i++) {
+            for (int j = 0; j < 3; j++) M[i][j] = D[3 * i + j];
+            M[i][3] = f->b[3 * c + (size_t)i] - f->y[3 * c + (size_t)i];
+        }
+        double z[3];
+        for (int i = 0; i < 3; i++)
+            for (int k = i + 1; k < 3; k++)
+                for (int j = 3; j >= i; j--) M[k][j] -= M[k][i] / M[i][i] * M[i][j];
+        for (int i = 2; i >= 0; i--) {
+            z[i] = M[i][3];
+            for (int j = i + 1; j < 3; j++) z[i] -= M[i][j] * z[j];
+            z[i] /= M[i][i];
+        }
+        for (int i = 0; i < 3; i++) sum += z[i] * (f->b[3 * c + (size_t)i] - f->y[3 * c + (size_t)i]);
+    }
+    return sum;
+}
+
+TEST(a_drop_of_the_squared_residual_in_the_norm_of_the_preconditioner_ends_iterations_at_once_and_nothing_else_does)
+{
+    fixture f = fixture_make();
+    int last = 0;
+    const double first = squared(&f);       /* x is 0 */
+    for (double drop = 1e-1; drop > 1e-13; drop /= 1e3) {
+        abut_pcg_reach reach = { .far = 1, .close = 0.9, .fraction = 100, .drop = drop, .max_iterations = 5000 };
+        abut_pcg_report rep;
+        CHECK(!abut_pcg_solve_near(OF(&f.A), NULL, f.b, f.x, reach, &rep, &f.scratch, NULL) && rep.converged);
+        CHECK(squared(&f) <= drop * first * (1 + 1e-6) && rep.iterations > last);
+        last = reach.max_iterations = rep.iterations - 1;
+        CHECK(!abut_pcg_solve_near(OF(&f.A), NULL, f.b, f.x, reach, &rep, &f.scratch, NULL) && !rep.converged);
+        CHECK(squared(&f) > drop * first * (1 - 1e-6));
+    }
+    fixture_free(&f);
+}
+
 TEST(a_residual_that_is_close_enough_ends_iterations_whatever_the_error_and_a_far_one_does_not)
 {
     fixture f = fixture_make();

@@ -6,7 +6,7 @@
 #include "solve/solvers.h"
 #include "solve/step/options.h"
 
-enum { BITS = 15 };
+enum { BITS = 21 };
 
 TEST(every_row_is_found_with_what_it_understands_and_refused_with_anything_else)
 {
@@ -57,6 +57,14 @@ TEST(values_that_do_not_go_together_are_refused)
     o = abut_step_defaults();
     CHECK(!abut_linear_solver_find("cg", &o.linear, NULL));
     CHECK(!check("newton", o, "") && check("lbfgs-h", o, "know own, cholmod"));
+    o.cg_tolerance = 1e-4;
+    CHECK(!check("newton", o, ""));
+    o.linear = NULL;
+    CHECK(!check("newton-cg", o, "") && check("newton", o, "--linear-solver own is direct"));
+    o.cg_tolerance = 1;
+    CHECK(check("newton-cg", o, "--cg-tolerance 1: want less than 1"));
+    o.cg_tolerance = 0;
+    CHECK(!abut_linear_solver_find("cg", &o.linear, NULL));
     o.device.kind = 1;
     CHECK(check("newton", o, "has a linear solver of its own"));
     o.linear = NULL;

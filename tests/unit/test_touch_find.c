@@ -21,6 +21,7 @@ typedef struct grove {
 static void grove_make(grove *g, uint64_t seed, double speed, double reserve)
 {
     abut_rng r = { seed + 99 };
+    abut_collmesh_clear(&g->t.cm);      /* of the grove before, which is zero-filled at first */
     thicket_make(&g->t, seed, 2e-3, 4e-3, 3e-3, 1e-3, 1e-3, speed);
     g->h = 0.01;
     for (int i = 0; i < 4; i++) g->mu[i] = 0.1 * (1 + i / 2 + i % 2);

@@ -37,7 +37,7 @@ static abut_status new_model(judge *j, const abut_stream *s, abut_err *err)
 {
     forget(j);
     abut_status rc = abut_contact_check(&s->model, 0, err);
-    if (rc) return abut_wrap(err, "%s: MODEL", s->cli->in_name), rc;
+    if (rc) return abut_wrap(err, "%s: MODEL", s->io.in_name), rc;
     rc = abut_judge_shape_model(&j->shape, &s->model, err);
     if (!rc) rc = make_room(j, err);
     if (!rc) rc = abut_verdict_model(j->v, &s->model, err);

@@ -119,12 +119,6 @@ static abut_status open_in(abut_cli *cli, abut_err *err)
 
 /* ---- output ---- */
 
-static int written_directly(const char *path)
-{
-    struct stat st;
-    return !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6) || (!stat(path, &st) && !S_ISREG(st.st_mode));
-}
-
 /* What an open FILE.part holds of an earlier run. */
 typedef enum leftover { NOTHING, A_STREAM, OUR_INPUT } leftover;
 
@@ -209,7 +203,7 @@ static abut_status open_out(abut_cli *cli, int streams, abut_err *err)
         if ((streams & ABUT_CLI_OUT_MAY) && isatty(1)) return ABUT_OK;
         fd = dup(1);
         if (fd < 0) return write_error("standard output", errno, err);
-    } else if (written_directly(cli->out_path)) {
+    } else if (abut_out_direct(cli->out_path)) {
         fd = open(cli->out_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
         if (fd < 0) return write_error(cli->out_path, errno, err);
     } else {

@@ -9,31 +9,34 @@
 
 enum { NAME_MAX_COMPARED = 40 };
 
-/* Edits (insert, delete, replace) that turn a into b; names longer than the limit are compared by their start. */
+/* Edits (insert, delete, replace, swap two neighbours) that turn a into b, none of them within another; names longer than the
+ * limit are compared by their start. */
 static int edit_distance(const char *a, size_t na, const char *b)
 {
     size_t nb = strlen(b);
     if (na > NAME_MAX_COMPARED) na = NAME_MAX_COMPARED;
     if (nb > NAME_MAX_COMPARED) nb = NAME_MAX_COMPARED;
-    int row[NAME_MAX_COMPARED + 1];
-    for (size_t j = 0; j <= nb; j++) row[j] = (int)j;
+    int row[3][NAME_MAX_COMPARED + 1];      /* of prefixes of a, the last three */
+    for (size_t j = 0; j <= nb; j++) row[0][j] = (int)j;
     for (size_t i = 1; i <= na; i++) {
-        int diagonal = row[0];
-        row[0] = (int)i;
+        int *now = row[i % 3];
+        const int *before = row[(i + 2) % 3], *two_before = row[(i + 1) % 3];
+        now[0] = (int)i;
         for (size_t j = 1; j <= nb; j++) {
-            const int replaced = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            const int shifted = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = replaced < shifted ? replaced : shifted;
+            const int replaced = before[j - 1] + (a[i - 1] != b[j - 1]);
+            const int shifted = (before[j] < now[j - 1] ? before[j] : now[j - 1]) + 1;
+            now[j] = replaced < shifted ? replaced : shifted;
+            const int swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && two_before[j - 2] + 1 < now[j]) now[j] = two_before[j - 2] + 1;
         }
     }
-    return row[nb];
+    return row[na % 3][nb];
 }
 
 static const abut_opt *nearest(const char *name, size_t n, const abut_opt *const tables[2])
 {
     const abut_opt *best = NULL;
-    int least = n < 4 ? 2 : (int)(n / 3) + 2;   /* a transposition costs two */
+    int least = n < 4 ? 2 : (int)(n / 3) + 2;
     for (int t = 0; t < 2; t++)
         for (const abut_opt *o = tables[t]; o->name; o++) {
             if (o->kind == ABUT_OPT_ELSEWHERE || !o->help) continue;

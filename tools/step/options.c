@@ -4,7 +4,7 @@
 #include "energy/barrier_hessians.h"
 #include "solve/device/device.h"
 #include "sparse/linear_solvers.h"
-#include "tools/cli/last.h"
+#include "tools/cli/lags.h"
 #include "tools/cli/with.h"
 #include "tools/step/stuck_file.h"
 
@@ -165,11 +165,16 @@ static const option table[] = {
     { 0, "solver", ABUT_OPT_TEXT, AT(solver_name), .unit = "NAME", .describe = describe_solvers },
     { 0, "linear-solver", ABUT_OPT_TEXT, .parse = parse_linear, .bit = ABUT_OPTION_LINEAR, .shapes = 1, .unit = "NAME",
       .describe = describe_linear },
+    { 0, "cg-tolerance", ABUT_OPT_REAL, AT(o.cg_tolerance), .bit = ABUT_OPTION_CG_TOLERANCE, .least = 1, .shapes = 1,
+      .unit = "X",
+      .help = "newton with a linear solver that iterates, newton-cg: iterations end where the residual, squared in the norm of "
+              "the preconditioner, is X of the first, 0 < X < 1 (GIPC: 1e-4; default: where the error of the direction is a fifth"
+              " of its length, or a twentieth of what ends the step)" },
     { 0, "barrier-hessian", ABUT_OPT_TEXT, .parse = parse_hessian, .bit = ABUT_OPTION_HESSIAN, .shapes = 1, .unit = "NAME",
       .describe = describe_hessians },
     { 0, "device", ABUT_OPT_TEXT, .parse = parse_device, .bit = ABUT_OPTION_DEVICE, .shapes = 1, .unit = "NAME",
-      .help = "cpu (default); gpu, gpu:N: Newton's iterations on a GPU, for tetrahedra and for shells without bounds of stretch"
-              " or strain; twin: the same algorithm on the processor, slower than cpu, for tests. The bytes of gpu and twin are"
+      .help = "cpu (default); gpu, gpu:N: Newton's iterations on a GPU, for tetrahedra and shells;"
+              " twin: the same algorithm on the processor, slower than cpu, for tests. The bytes of gpu and twin are"
               " the same, those of cpu are others" },
     { 0, "precond", ABUT_OPT_TEXT, .parse = parse_precond, .bit = ABUT_OPTION_PRECOND, .shapes = 1, .unit = "NAME",
       .help = "gpu, twin: preconditioner of the conjugate gradients: jacobi (default), clusters (of 16 nodes), rigid (clusters,"
@@ -179,12 +184,12 @@ static const option table[] = {
               "(default with --tolerance)" },
     { 0, "contact", ABUT_OPT_TEXT, .parse = parse_contact, .bit = ABUT_OPTION_CONTACT, .shapes = 1, .unit = "WHAT",
       .help = "likewise: what becomes of contact, which they do not prevent: ignore, or springs" },
-    { 0, "history", ABUT_OPT_INT, AT(o.history), .bit = ABUT_OPTION_HISTORY, .shapes = 1, .unit = "N",
+    { 0, "history", ABUT_OPT_INT, AT(o.quasi.history), .bit = ABUT_OPTION_HISTORY, .shapes = 1, .unit = "N",
       .help = "dot, lbfgs-*, gradient: iterations that they remember (default 5)" },
-    { 0, "parts", ABUT_OPT_INT, AT(o.parts), .bit = ABUT_OPTION_PARTS, .shapes = 1, .unit = "N",
+    { 0, "parts", ABUT_OPT_INT, AT(o.quasi.parts), .bit = ABUT_OPTION_PARTS, .shapes = 1, .unit = "N",
       .help = "dot, lbfgs-jh: subdomains (default: dot takes the partition of decompose if there is one, else one part for "
               "about 250 nodes; lbfgs-jh one for 1500)" },
-    { 0, "levels", ABUT_OPT_INT, AT(o.levels), .bit = ABUT_OPTION_LEVELS, .least = 1, .most = 2, .shapes = 1, .unit = "N",
+    { 0, "levels", ABUT_OPT_INT, AT(o.quasi.levels), .bit = ABUT_OPTION_LEVELS, .least = 1, .most = 2, .shapes = 1, .unit = "N",
       .help = "dot: 2 (default): with the rigid motions of its subdomains as a coarse space; 1: without, as published" },
     { 0, "stop", ABUT_OPT_TEXT, .parse = parse_stop, .shapes = 1, .unit = "RULE",
       .help = "newton (default): when no Newton direction would move a node faster than the tolerance, what is left after it is"
@@ -312,9 +317,6 @@ static abut_status read_option(reading *r, int i, abut_err *err)
     return ABUT_OK;
 }
 
-/* What scenes ask for, by ABUT_SOLVED_BY_*. */
-static const char *const scene_solver[ABUT_SOLVED_BY] = { "newton", "nodal" };
-
 static abut_status take_solver(abut_step_command *c, const char *name, abut_err *err)
 {
     c->solver_name = name;
@@ -342,15 +344,15 @@ abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli,
         if (is_given(line, i)) rc = read_option(&r, i, err);
     if (rc) return rc;
     c->solver_said = c->solver_name != NULL;
-    rc = take_solver(c, c->solver_said ? c->solver_name : scene_solver[ABUT_SOLVED_BY_BARRIER], err);
+    rc = take_solver(c, c->solver_said ? c->solver_name : abut_scene_solvers[ABUT_SOLVED_BY_BARRIER], err);
     /* a scene may ask for the other, which understands other options */
     abut_err other = { 0 };
-    if (rc && !c->solver_said && abut_solver_find(scene_solver[ABUT_SOLVED_BY_NODAL], c->given, &other)) rc = ABUT_OK;
+    if (rc && !c->solver_said && abut_solver_find(abut_scene_solvers[ABUT_SOLVED_BY_NODAL], c->given, &other)) rc = ABUT_OK;
     return rc ? rc : check_stuck_file(c, cli, err);
 }
 
 abut_status abut_step_choose_solver(abut_step_command *c, const abut_model *m, abut_err *err)
 {
     if (c->solver_said) return ABUT_OK;
-    return take_solver(c, scene_solver[m->solver ? m->solver[0] : ABUT_SOLVED_BY_BARRIER], err);
+    return take_solver(c, abut_scene_solvers[m->solver ? m->solver[0] : ABUT_SOLVED_BY_BARRIER], err);
 }

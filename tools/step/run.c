@@ -75,7 +75,7 @@ static abut_status count_steps(const abut_step_run *r, const abut_step_command *
                          "step 2^53", c->until, left, r->s.model.h[0], (long long)now->step, now->time);
     if (isfinite(c->until)) *n = left > 0 ? (int64_t)left : 0;
     if (*n <= ABUT_STEP_MOST - now->step) return ABUT_OK;
-    return abut_fail(err, ABUT_E_FORMAT, "%s: no %lld steps can follow step %lld: the largest number is 2^53", r->s.cli->in_name,
+    return abut_fail(err, ABUT_E_FORMAT, "%s: no %lld steps can follow step %lld: the largest number is 2^53", r->s.io.in_name,
                      (long long)*n, (long long)now->step);
 }
 
@@ -126,6 +126,7 @@ abut_status abut_step_run_all(abut_step_run *r, abut_step_command *c, abut_cli *
     abut_step_options o = c->o;
     abut_status rc = abut_stream_open_asking(&r->s, cli, options_of, c, err);
     if (!rc) rc = abut_last_read(&r->now, &r->s, c->from, err);
+    if (rc == ABUT_E_ARG && r->s.item == ABUT_ITEM_END) abut_wrap(err, "--from %d", c->from);
     if (rc) return rc;
     o.names = &r->s.model_set;
     abut_step_model_view(&r->model, &r->s.model, &o);

@@ -2,7 +2,8 @@
 #ifndef ABUT_TOOLS_STEP_RUN_H
 #define ABUT_TOOLS_STEP_RUN_H
 
-#include "tools/cli/last.h"
+#include "formats/stream/last.h"
+#include "tools/cli/stream.h"
 #include "tools/step/options.h"
 
 /* What the steps of a run came to, for the remarks at its end. */

@@ -31,10 +31,10 @@ abut_status abut_stuck_file_write(const char *path, const abut_stream *s, const 
     const abut_prov *prov = abut_reader_prov(s->reader, &n);
     abut_status rc = abut_out_open(&f, path, err);
     if (rc) return rc;
-    f.synced = !s->cli->no_sync;
-    rc = abut_writer_open(f.f, s->cli->compress, &w, err);
+    f.synced = !abut_stream_cli(s)->no_sync;
+    rc = abut_writer_open(f.f, s->io.compress, &w, err);
     for (int i = 0; i < n && !rc; i++) rc = abut_writer_prov(w, prov[i].tool, prov[i].version, prov[i].options, err);
-    if (!rc) rc = abut_writer_prov(w, s->cli->tool, ABUT_VERSION, history, err);
+    if (!rc) rc = abut_writer_prov(w, s->io.tool, s->io.version, history, err);
     if (!rc) rc = abut_writer_model(w, &s->model_set, err);
     if (!rc) rc = put_frames(w, start, stuck, err);
     if (!rc) rc = abut_writer_close(w, err);

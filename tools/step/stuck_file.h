@@ -2,7 +2,8 @@
 #ifndef ABUT_TOOLS_STEP_STUCK_FILE_H
 #define ABUT_TOOLS_STEP_STUCK_FILE_H
 
-#include "tools/cli/last.h"
+#include "formats/stream/last.h"
+#include "tools/cli/stream.h"
 
 /** Whether the file could be made now; leaves none.  Fails  ABUT_E_IO naming it; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_stuck_file_try(const char *path, abut_err *err);

@@ -47,8 +47,8 @@ static void remark(const abut_strain_audit *a, const abut_stream *s, extreme e, 
 {
     char element[ELEMENT];
     if (a->outside > MOST_REMARKS) return;
-    abut_cli_say(s->cli, "step %" PRId64 ", %g s: stretch %.6g of %s is %s the limit %.9g", s->head.step, s->head.time, e.value,
-                 describe(s, e, element, sizeof element), side, limit);
+    abut_cli_say(abut_stream_cli(s), "step %" PRId64 ", %g s: stretch %.6g of %s is %s the limit %.9g", s->head.step,
+                 s->head.time, e.value, describe(s, e, element, sizeof element), side, limit);
 }
 
 /* ---- JSON: one object per frame, one line each ---- */
@@ -114,8 +114,9 @@ static void remark_shells(const abut_strain_audit *a, const abut_stream *s, cons
     }
     for (int k = 0; k < 3; k++)
         if (span->strain_row[k] >= 0 && !(span->strain[k] < 1))
-            abut_cli_say(s->cli, "step %" PRId64 ", %g s: strain %s of %s is %.6g times its limit", s->head.step, s->head.time,
-                         along[k], abut_strain_shell_name(s, span->strain_row[k], element, sizeof element), span->strain[k]);
+            abut_cli_say(abut_stream_cli(s), "step %" PRId64 ", %g s: strain %s of %s is %.6g times its limit", s->head.step,
+                         s->head.time, along[k], abut_strain_shell_name(s, span->strain_row[k], element, sizeof element),
+                         span->strain[k]);
 }
 
 /* *tets: those of order 2 and more, too, by the numbers of the stream. */
@@ -150,12 +151,13 @@ abut_status abut_strain_audit_frame(abut_strain_audit *a, const abut_stream *s, 
     if (above) remark(a, s, e[1], "above", a->limits.upper);
     if (below) remark(a, s, e[0], "below", a->limits.lower);
     if (span.outside) remark_shells(a, s, &span);
-    if (outside && a->outside == MOST_REMARKS) abut_cli_say(s->cli, "further frames outside the limits are only counted");
+    if (outside && a->outside == MOST_REMARKS)
+        abut_cli_say(abut_stream_cli(s), "further frames outside the limits are only counted");
     if (a->frames == 0 || e[1].value > a->max) a->max = e[1].value, a->max_step = s->head.step;
     if (a->frames == 0 || e[0].value < a->min) a->min = e[0].value, a->min_step = s->head.step;
     if (a->frames == 0 || span.room < a->room) a->room = span.room;
     a->frames++;
-    abut_cli_progress(s->cli, "step %" PRId64 ": stretch %.4g to %.4g", s->head.step, e[0].value, e[1].value);
+    abut_cli_progress(abut_stream_cli(s), "step %" PRId64 ": stretch %.4g to %.4g", s->head.step, e[0].value, e[1].value);
     return write_json(a, s, e, &span, outside, err);
 }
 
@@ -180,7 +182,8 @@ abut_status abut_strain_audit_model(abut_strain_audit *a, const abut_stream *s, 
     if (rc) return rc;
     const abut_strain_limits *l = &a->limits;
     abut_shell_limits(m, a->chosen, l->lower, l->lower_begins, l->upper_begins, l->upper, a->rows);
-    if (m->nt + m->nsh == 0) abut_cli_say(s->cli, "this model has neither tetrahedra nor shells: nothing in it has a stretch");
+    if (m->nt + m->nsh == 0)
+        abut_cli_say(abut_stream_cli(s), "this model has neither tetrahedra nor shells: nothing in it has a stretch");
     if (abut_model_order(m) > 1) rc = abut_reordered_new(&a->ordered, m, err);
     if (!rc) rc = abut_elastic_init(&a->elastic, a->ordered ? &a->ordered->model : m, err);
     for (int k = 0; k < 3 && a->ordered && !rc; k++)

@@ -10,7 +10,7 @@ abut_status abut_strain_split_model(abut_strain_split *p, const abut_stream *s, 
     if (!rc) rc = abut_model_view(&p->model_set, &p->model, err);
     abut_search_opts so = abut_search_defaults();
     so.names = &p->model_set;
-    so.threads = s->cli->threads;
+    so.threads = abut_stream_cli(s)->threads;
     return rc ? rc : abut_stepper_init(&p->stepper, &p->model, &so, err);
 }
 

@@ -52,7 +52,7 @@ static abut_status refuse(const char *what, const abut_arrays *names, int32_t ob
 /* Terms that it does not know, by name. */
 static abut_status check_terms(const abut_objective *p, abut_err *err)
 {
-    static const char *const known[] = { "inertia", "lagrangian", "elastic", "codim", "friction", "barrier" };
+    static const char *const known[] = { "inertia", "lagrangian", "elastic", "codim", "codim bounds", "friction", "barrier" };
     for (int i = 0; i < p->terms.n; i++) {
         const char *name = p->terms.term[i].ops->name;
         int found = 0;
@@ -81,12 +81,6 @@ static abut_status check_model(const abut_objective *p, const abut_arrays *names
         return refuse("the contact surface is a map of nodes (array 'contact/map-first')", names, -1, err);
     if (m->nrd) return refuse("has rods; a device has tetrahedra and shells", names, m->body[m->rod[0]], err);
     if (t->first[ABUT_CODIM_ROD] != t->n) return refuse("bends of rods", names, -1, err);
-    for (int32_t i = 0; t->bounded && i < m->nsh; i++) {
-        const char *what = m->shell_limit                                  ? "has stretch limits"
-                           : t->membrane[m->shell_mat[i]].strain              ? "has strain bounds"
-                                                                           : NULL;
-        if (what) return refuse(what, names, m->body[m->shell[3 * (size_t)i]], err);
-    }
     if (m->nsp) return refuse("the scene has springs", names, -1, err);
     if (m->na) return refuse("the scene has attachments", names, -1, err);
     if (air && air->presses) return refuse("the scene has pressures", names, -1, err);
@@ -99,9 +93,8 @@ static abut_status check_model(const abut_objective *p, const abut_arrays *names
 
 static abut_status check_step(const abut_objective *p, abut_err *err)
 {
-    if (!p->w.inertia) return refuse("a quasi-static step", NULL, -1, err);
-    if (p->w.share != 1) return refuse("a step of implicit midpoint", NULL, -1, err);
-    return ABUT_OK;
+    if (p->w.share == 1 || !abut_codim_of(&p->terms)->bounded) return ABUT_OK;
+    return refuse("bounds of stretch or strain in a step of implicit midpoint", NULL, -1, err);
 }
 
 /* ---- start and end ---- */
@@ -111,7 +104,7 @@ static void free_device(abut_device *d)
     abut_queue *q = &d->q;
     if (q->on) {
         abut_buffer *const all[] = { &d->x, &d->xt, &d->kept_x, &d->p, &d->g, &d->v, &d->target, &d->xn, &d->xhat, &d->still,
-                                     &d->mass, &d->held, &d->lam, &d->rests, &d->diag, &d->part, &d->pulse };
+                                     &d->z, &d->mass, &d->held, &d->lam, &d->rests, &d->diag, &d->part, &d->pulse };
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) abut_buffer_clear(q, all[i]);
         for (size_t i = 0; i < sizeof d->pinned / sizeof *d->pinned && d->pinned[i]; i++) q->on->unpin(q, d->pinned[i]);
         for (int i = 0; i < ABUT_DEVICE_TRAIL; i++) abut_buffer_clear(q, &d->trail[i]);
@@ -152,7 +145,8 @@ static abut_status bring_model(abut_device *d, const abut_objective *p, abut_err
 {
     abut_queue *q = &d->q;
     const size_t nv = (size_t)p->model->nv;
-    abut_buffer *const field[] = { &d->x, &d->xt, &d->kept_x, &d->p, &d->g, &d->v, &d->target, &d->xn, &d->xhat, &d->still };
+    abut_buffer *const field[] = { &d->x, &d->xt, &d->kept_x, &d->p, &d->g, &d->v, &d->target,
+                                   &d->xn, &d->xhat, &d->still, &d->z };
     abut_status rc = expect_mollifier(p->model, err);
     for (size_t i = 0; i < sizeof field / sizeof *field && !rc; i++) rc = abut_buffer_need(q, field[i], "nodes", 3 * nv, 8, err);
     if (!rc) rc = abut_buffer_need(q, &d->part, "parts of sums", nv, sizeof(double), err);
@@ -251,6 +245,7 @@ abut_status abut_device_renew(abut_search *s, abut_err *err)
     const size_t n3 = 3 * (size_t)p->model->nv;
     if (!rc && al->on) rc = abut_buffer_put(&d->q, &d->lam, "multipliers", al->lam, n3, sizeof(double), err);
     d->touch.answers = al->on;
+    d->shells.kappa = abut_codim_state_of(&p->terms)->strain_kappa;
     d->changes = p->changes;
     return rc;
 }

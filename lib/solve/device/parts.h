@@ -34,6 +34,7 @@ typedef struct abut_device {
     };
     struct {                /* of the step */
         abut_buffer v, target, xn, xhat, still, mass, held, lam, diag;
+        abut_buffer z;      /* where elasticity is taken, when that is not at the iterate */
         abut_buffer rests;  /* [nv] 1: a node without unknowns */
         int scripted;       /* prescribed nodes have to move in this step */
     };

@@ -2,6 +2,7 @@
 #include "solve/device/parts.h"
 
 #include "energy/codim_bound.h"
+#include "energy/codim_term.h"
 #include "energy/friction_term.h"
 #include "energy/prescribed.h"
 
@@ -84,10 +85,14 @@ size_t abut_device_count(const abut_search *s)
 
 abut_status abut_device_stiffen(abut_search *s, abut_err *err)
 {
-    const abut_device *d = abut_device_of(s);
-    (void)err;
+    abut_device *d = abut_device_of(s);
+    abut_codim_state *thin = abut_codim_state_of(&s->prob.terms);
+    double room = 1;
     s->prob.changes += abut_barrier_stiffen(abut_barrier_state_of(&s->prob.terms), d->trial.smallest_gap, d->at.smallest_gap);
-    return ABUT_OK;
+    if (!thin->t.bounded) return ABUT_OK;
+    const abut_status rc = abut_gpu_shells_room(&d->shells, at(d->x), &room, err);
+    if (!rc) s->prob.changes += abut_codim_stiffen(thin, room);
+    return rc;
 }
 
 int32_t abut_device_fastest(const abut_search *s)
@@ -141,6 +146,15 @@ abut_status abut_device_ccd(abut_search *s, abut_limit *lim, abut_report *rep, a
 
 /* ---- the objective ---- */
 
+/* Where elasticity is taken for an iterate x. */
+static abut_status elastic_at(abut_search *s, const double *x, const double **z, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    const abut_between_args a = { at(d->xn), x, at(d->z), s->prob.w.share };
+    *z = a.share == 1 ? x : a.out;
+    return a.share == 1 ? ABUT_OK : ABUT_RUN(&d->q, between, &a, 3 * (size_t)s->prob.model->nv, err);
+}
+
 abut_gpu_inertia abut_device_inertia(const abut_search *s)
 {
     const abut_device *d = abut_device_of(s);
@@ -172,13 +186,15 @@ abut_status abut_device_terms(abut_search *s, const double *x, const abut_gpu_co
     abut_queue *q = &d->q;
     const abut_gpu_inertia inertia = abut_device_inertia(s);
     double got[ABUT_PULSE];
+    const double *z = x;
     abut_status rc = abut_device_renew(s, err);
     if (!rc) rc = q->on->stamp(q, ABUT_STAGE_ENERGY, err);
     if (!rc) rc = q->on->fill(q, d->pulse.at, 0, ABUT_PULSE * sizeof(double), err);
     if (!rc) rc = abut_gpu_nodes_energy(q, &inertia, x, at(d->part), pulse(d, ABUT_PULSE_INERTIA), err);
     d->forces_of = x;
-    if (!rc) rc = abut_gpu_tets_energy(&d->tets, x, pulse(d, ABUT_PULSE_ELASTIC), err);
-    if (!rc) rc = abut_gpu_shells_energy(&d->shells, x, pulse(d, ABUT_PULSE_THIN), err);
+    if (!rc) rc = elastic_at(s, x, &z, err);
+    if (!rc) rc = abut_gpu_tets_energy(&d->tets, z, pulse(d, ABUT_PULSE_ELASTIC), err);
+    if (!rc) rc = abut_gpu_shells_energy(&d->shells, z, pulse(d, ABUT_PULSE_THIN), err);
     const double kappa = abut_barrier_state_of(&s->prob.terms)->kappa;
     if (!rc) rc = abut_gpu_barrier_energy(&d->touch, x, set, kappa, pulse(d, ABUT_PULSE_BARRIER), err);
     if (!rc) rc = abut_gpu_friction_energy(&d->touch, x, pulse(d, ABUT_PULSE_FRICTION), err);
@@ -200,10 +216,11 @@ abut_status abut_device_smooth(abut_search *s, const double *x, double *g, abut_
     abut_device *d = abut_device_of(s);
     const abut_objective *p = &s->prob;
     const abut_gpu_inertia inertia = abut_device_inertia(s);
+    const double *z = NULL;     /* the forces that the elements have */
     abut_status rc = abut_device_renew(s, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_GRADIENT, err);
     if (!rc) rc = abut_gpu_nodes_gradient(&d->q, &inertia, x, g, err);
-    const double *z = d->forces_of == x ? NULL : x;
+    if (!rc && d->forces_of != x) rc = elastic_at(s, x, &z, err);
     if (!rc) rc = abut_gpu_tets_gradient(&d->tets, z, p->w.psi * p->w.share, g, err);
     if (!rc) rc = abut_gpu_shells_gradient(&d->shells, z, p->w.psi * p->w.share, g, err);
     d->forces_of = x;
@@ -254,9 +271,11 @@ static abut_status matrix(abut_search *s, abut_err *err)
     const abut_objective *p = &s->prob;
     const double scale = p->w.psi * p->w.share * p->w.share;
     abut_gpu_blocks blocks;
+    const double *z;
     abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_HESSIAN, err);
-    if (!rc) rc = abut_gpu_operator_tets(&d->A, at(d->x), scale, at(d->diag), err);
-    if (!rc) rc = abut_gpu_shells_hessian(&d->shells, at(d->x), scale, err);
+    if (!rc) rc = elastic_at(s, at(d->x), &z, err);
+    if (!rc) rc = abut_gpu_operator_tets(&d->A, z, scale, at(d->diag), err);
+    if (!rc) rc = abut_gpu_shells_hessian(&d->shells, z, scale, err);
     if (!rc && d->shells.n) rc = abut_gpu_operator_add(&d->A, 0, d->shells.H.at, err);
     if (!rc) rc = abut_gpu_barrier_hessian(&d->touch, at(d->x), &d->at, abut_barrier_state_of(&p->terms)->kappa, &blocks, err);
     if (!rc) abut_gpu_operator_blocks(&d->A, ABUT_GPU_BARRIER, blocks);

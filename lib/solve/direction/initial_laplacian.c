@@ -32,6 +32,26 @@ static abut_status term_set(const abut_objective *p, const abut_term *term, cons
     return term->ops->constant(term->self, fit, abut_objective_weight(p, term->ops, 2), val, err);
 }
 
+void abut_laplacian_sets_clear(abut_elements *sets, int n)
+{
+    for (int i = 0; i < n; i++) {
+        free((void *)sets[i].row);
+        free((void *)sets[i].val);
+    }
+}
+
+abut_status abut_laplacian_sets(const abut_objective *p, const double fit[2], abut_elements *sets, int *n, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    *n = 0;
+    for (int i = 0; i < p->terms.n && !rc; i++)
+        if (p->terms.term[i].ops->constant) rc = term_set(p, &p->terms.term[i], fit, &sets[(*n)++], err);
+    if (!rc) return ABUT_OK;
+    abut_laplacian_sets_clear(sets, *n);
+    *n = 0;
+    return rc;
+}
+
 abut_status abut_laplacian(const abut_objective *p, const double fit[2], const abut_elements *more, abut_bsr *A, abut_err *err)
 {
     assert(p);
@@ -39,18 +59,14 @@ abut_status abut_laplacian(const abut_objective *p, const double fit[2], const a
     int n = 0;
     double *diag = malloc(((size_t)p->nrow + 1) * sizeof *diag);
     abut_status rc = diag ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", p->model->nv);
-    for (int i = 0; i < p->terms.n && !rc; i++)
-        if (p->terms.term[i].ops->constant) rc = term_set(p, &p->terms.term[i], fit, &sets[n++], err);
+    if (!rc) rc = abut_laplacian_sets(p, fit, sets, &n, err);
     if (!rc) {
         if (more) sets[n] = *more;
         abut_objective_diagonal(p, diag);
         rc = abut_bsr_pattern(A, p->nrow, sets, n + !!more, err);
         if (!rc) abut_bsr_assemble(A, diag, sets, n + !!more);
     }
-    for (int i = 0; i < n; i++) {
-        free((void *)sets[i].row);
-        free((void *)sets[i].val);
-    }
+    abut_laplacian_sets_clear(sets, n);
     free(diag);
     return rc;
 }

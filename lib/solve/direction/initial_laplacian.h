@@ -13,6 +13,12 @@
 #include "sparse/linear_solver.h"
 #include "solve/objective.h"
 
+/** The element sets of L, sets[ABUT_TERMS_MAX], *n of them; their rows and values are allocated.
+ * Fails  as `constant` of the terms; ABUT_E_NOMEM; then there are none */
+ABUT_MUST_USE abut_status abut_laplacian_sets(const abut_objective *p, const double fit[2], abut_elements *sets, int *n,
+                                              abut_err *err);
+void abut_laplacian_sets_clear(abut_elements *sets, int n);
+
 /** A of the unknowns of p (p->row), as blocks of which each is a multiple of the identity: what terms have for `constant`
  * (energy/term.h), materials fitted over stretches fit[0] .. fit[1].  more: other elements, in rows, that are added with all
  * their entries; NULL: none.

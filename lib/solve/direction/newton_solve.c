@@ -51,7 +51,7 @@ abut_status abut_newton_solve_init(abut_newton_solve *s, const abut_objective *p
 {
     assert(p && opt);
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double) + 1;
-    *s = (abut_newton_solve){ .without = opt->without, .bad_node = -1 };
+    *s = (abut_newton_solve){ .without = opt->without, .cg_tolerance = opt->cg_tolerance, .bad_node = -1 };
     abut_status rc = linear_init(s, opt, err);
     if (!rc) rc = abut_ordering_init(&s->order, p->model->nv, orders ? &s->linear : NULL, err);
     s->rhs = malloc(bytes);
@@ -222,7 +222,7 @@ static abut_status iterate(abut_newton_solve *s, abut_newton_matrix *A, const ab
     const abut_operator of = abut_newton_solve_operator(s, A);
     const double near = near_the_end(p);
     const abut_solve_goal goal = { .far = FAR, .close = CLOSE, .fraction = FRACTION_ALL, .near = near,
-                                   .within = WITHIN_ALL * near };
+                                   .within = WITHIN_ALL * near, .drop = s->cg_tolerance };
     double clock = abut_time_wall();
     const abut_status rc = abut_linear_solve(&s->linear, &of, s->rhs, &goal, s->sol, err);
     rep->cg_iterations += abut_linear_get_stats(&s->linear).iterations;

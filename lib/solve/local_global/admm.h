@@ -1,28 +1,39 @@
-/* ADMM on the deformation gradients of tets and the vectors of springs, the baseline that projective dynamics generalises to for
- * nonlinear materials (Narain et al. 2016; Overby et al. 2017): with D_e x = F_e (or the vector of a spring), w_e^2 = k_e V_e,
+/* ADMM on the deformation gradients of tets, the vectors of springs and, where they are asked for, the corners of thin elements:
+ * what projective dynamics generalises to for nonlinear materials (Narain et al. 2016; Overby et al. 2017): with D_e x = F_e (or
+ * the vector of a spring), w_e^2 = k_e V_e,
  *
  *     z_e = argmin V_e psi(z) + w_e^2/2 |z - (D_e x + u_e)|^2       in the space of singular values; three unknowns
  *     u_e = u_e + D_e x - z_e
  *     (M + h^2 sum w_e^2 D_e^T D_e) x = M xhat + h^2 sum w_e^2 D_e^T (z_e - u_e)
  *
- * from x = xhat, z_e = D_e x, u_e = 0.  The matrix is that of solve/direction/initial_laplacian.h.  The objective may rise in
- * between, and nothing makes the iterations converge for energies that are not convex. */
+ * from x = xhat, z_e = D_e x, u_e = 0, or from multipliers that balance the forces there.  The matrix is that of
+ * solve/direction/initial_laplacian.h, with what energy/codim_apart.h has beyond it for thin elements.  The
+ * objective may rise in between, and nothing makes the iterations converge for energies that are not convex. */
 #ifndef ABUT_SOLVE_LOCAL_GLOBAL_ADMM_H
 #define ABUT_SOLVE_LOCAL_GLOBAL_ADMM_H
 
+#include "energy/codim_apart.h"
 #include "energy/elastic.h"
 #include "solve/objective.h"
 
 /* Local variables; zero-filled is empty. */
 typedef struct abut_admm {
     double *k;              /* [nm] Pa, as in the matrix */
-    double *z, *u;          /* [9 nt + 3 nsp] */
+    double *z, *u;          /* [9 nt + 3 nsp + 12 of each thin element] */
+    abut_codim_apart thin;  /* t.n 0: none are split */
+    double apart, moved;    /* m: of the last step, the largest |D x - z| and change of z, those of tets times the cube root of
+                               the volume */
 } abut_admm;
 
 ABUT_MUST_USE abut_status abut_admm_init(abut_admm *a, const abut_objective *p, double fit_low, double fit_high, abut_err *err);
+/** The same with thin elements, weighed by the time scheme of p (abut_objective_weigh). */
+ABUT_MUST_USE abut_status abut_admm_init_thin(abut_admm *a, const abut_objective *p, double fit_low, double fit_high,
+                                              abut_err *err);
 void abut_admm_clear(abut_admm *a);
 /** z = D x, u = 0. */
 void abut_admm_start(abut_admm *a, const abut_objective *p, const double *x);
+/** z = D x, and u so that the forces of all elements at x are those of their energies: x is of finite energy. */
+void abut_admm_start_balanced(abut_admm *a, const abut_objective *p, const double *x);
 /** The local step and the multipliers at x, and r[3 nv], kg m: minus what the matrix has to be solved for, so that
  * x - A^-1 r is the global step; zero for nodes that do not move.
  * Fails  ABUT_E_NUMERIC an element has no minimum of finite energy; ABUT_E_NOMEM scratch */

@@ -45,6 +45,7 @@ void abut_coulomb_begin(abut_coulomb_state *s)
     memcpy(s->v_old, s->v, bytes);
     memcpy(s->lambda_hat, s->lambda, bytes);
     s->delta = s->delta_2 = NAN;
+    s->left = 0;
     s->smallest_delta = INFINITY;
     s->theta = 1;
     s->iterations = 0;
@@ -108,7 +109,7 @@ static abut_status measure_step(abut_coulomb_state *s, const abut_coulomb_system
     abut_status rc = measure_change(s, y, &change, err);
     if (!rc) rc = measure(s->v, s->next, s->moved, s->n_moved, &off, err);
     if (rc) return rc;
-    s->delta = y->h * (change.most + off.most);
+    s->delta = y->h * (change.most + off.most) + s->left;
     s->delta_2 = y->h * (sqrt(change.sum / n3) + sqrt(off.sum / n3));
     return ABUT_OK;
 }
@@ -156,6 +157,14 @@ static abut_status solve(abut_coulomb_state *s, const abut_coulomb_system *y, co
     return y->solve(y->ctx, s->rhs, s->v, err);
 }
 
+/* f for where v leads. */
+static abut_status split(abut_coulomb_state *s, const abut_coulomb_system *y, abut_err *err)
+{
+    const abut_status rc = y->local(y->ctx, s->v, &s->left, err);
+    if (!rc) memcpy(s->rhs, y->f, 3 * (size_t)s->nodes * sizeof *s->rhs);
+    return rc;
+}
+
 /* p where no contact has the node: v. */
 static void complete(abut_coulomb_state *s, const abut_coulomb_system *y)
 {
@@ -180,7 +189,9 @@ static abut_status one_iteration(abut_coulomb_state *s, const abut_coulomb_syste
     const double asleep = s->iterations && o->freeze > 0 ? o->freeze * s->delta / y->h : 0;
     double clock = abut_time_wall();
     s->iterations++;
-    abut_status rc = solve(s, y, p, lambda, err);
+    abut_status rc = y->local ? split(s, y, err) : ABUT_OK;
+    s->seconds.local += abut_time_lap(&clock);
+    if (!rc) rc = solve(s, y, p, lambda, err);
     s->seconds.solve += abut_time_lap(&clock);
     if (!rc && y->append && o->refresh && s->iterations % o->refresh == 0) {
         rc = append(s, y, t, err);

@@ -23,18 +23,22 @@ typedef struct abut_coulomb_system {
     double h;               /* s: lengths are velocities times this */
     const double *f;        /* [3 nodes] N s */
     const double *w, *inv_w;    /* [nodes] kg, 1/kg; both 0: no contact has the node, p = v */
-    const abut_node_list *awake;    /* nodes that the weights are connected with, `append` changes it; NULL: all */
+    const abut_node_list *awake;    /* nodes that the weights are connected with, `append` changes it; NULL: all, as where there is
+                                     * `local` */
     /** (A + W) v = rhs at the nodes that move; v stays where they do not.  After ABUT_COULOMB_ALL iterations v of
      * nodes that are not awake is there already. */
     abut_status (*solve)(void *ctx, const double *rhs, double *v, abut_err *err);
     /** Appends contacts that the motion by v meets, and gives their nodes weights; NULL: none come. */
     abut_status (*append)(void *ctx, const double *v, int round, abut_touching *t, abut_err *err);
+    /** Other constraints of the same iterations, before v is solved for: writes f for where v leads; *left, m: what they are off.
+     * NULL: f stays. */
+    abut_status (*local)(void *ctx, const double *v, double *left, abut_err *err);
     void *ctx;
 } abut_coulomb_system;
 
 typedef struct abut_coulomb_options {
     int iterations, sweeps; /* at most; of each projection */
-    double tolerance;       /* m: residual that ends the iterations; 0: all are made */
+    double tolerance;       /* m: residual delta that ends the iterations; 0: all are made */
     double freeze;          /* contacts that change by less than this part of the residual sleep; 0: none does */
     int accelerated;        /* Nesterov's, with restarts where the residual grows */
     int refresh;            /* iterations from one append to the next; 0: none is asked for */
@@ -48,11 +52,13 @@ typedef struct abut_coulomb_state {
     double *v_old, *rhs, *p_hat, *lambda_hat, *next;  /* [3 nodes] */
     int32_t *moved, n_moved;    /* [nodes] those with weights, ascending */
     abut_projection projection;
-    double delta, delta_2;  /* m: h (|v - v_old| + |v - p|), largest and root mean square; NAN before the first iteration */
+    double delta, delta_2;  /* m: h (|v - v_old| + |v - p|), largest and root mean square, `left` on top of the first; NAN before
+                               the first iteration */
+    double left;            /* m: what `local` of the system said last; 0 */
     double smallest_delta, theta;   /* of the accelerated iterations */
     int iterations;         /* since abut_coulomb_begin */
     struct abut_coulomb_seconds {
-        double solve, project, append;
+        double local, solve, project, append;
     } seconds;
 } abut_coulomb_state;
 

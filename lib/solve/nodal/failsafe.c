@@ -64,6 +64,7 @@ static abut_nodal_options options_of(const abut_model *m, const abut_step_option
     if (m->nodal_beta) n.beta = m->nodal_beta[0];
     if (m->nodal_sigma) n.sigma = m->nodal_sigma[0];
     if (m->nodal_return) n.elastic = m->nodal_return[0];
+    if (m->nodal_integrator) n.split = m->nodal_integrator[0];
     if (m->nodal_compliance) n.compliance = m->nodal_compliance[0];
     n.linear = o->linear;
     n.threads = o->threads;
@@ -226,7 +227,7 @@ static abut_status mend(failsafe *f, abut_report *rep, abut_err *err)
 
 static abut_status check_tolerance(failsafe *f, const abut_report *rep, abut_err *err)
 {
-    const double delta = f->nodal.contacts.n ? f->nodal.state.delta : 0;
+    const double delta = f->nodal.contacts.n || f->nodal.opt.split ? f->nodal.state.delta : 0;
     if (!f->strict || delta <= f->tolerance) return ABUT_OK;
     abut_nodal_end(&f->nodal, f->x1);
     f->refused = 1;

@@ -55,6 +55,8 @@ abut_status abut_nodal_init(abut_nodal *s, const abut_model *m, const abut_nodal
     if (!rc) rc = abut_newton_matrix_init(&s->matrix, &s->objective, 0, err);
     if (!rc) rc = abut_newton_solve_init(&s->solve, &s->objective, &direction, 1, err);
     if (!rc) rc = abut_coulomb_state_init(&s->state, m->nv, err);
+    if (opt->split && !rc) abut_objective_weigh(&s->objective, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
+    if (opt->split && !rc) rc = abut_split_init(&s->split, &s->objective, err);
     if (!rc) rc = allocate(s, err);
     if (rc) abut_nodal_clear(s);
     return rc;
@@ -69,6 +71,7 @@ void abut_nodal_clear(abut_nodal *s)
     abut_touch_search_clear(&s->search);
     abut_coulomb_state_clear(&s->state);
     abut_components_clear(&s->parts);
+    abut_split_clear(&s->split);
     abut_newton_solve_clear(&s->solve);
     abut_newton_matrix_clear(&s->matrix);
     abut_point_clear(&s->at);
@@ -164,19 +167,26 @@ static double merit(const abut_nodal *s, const double *J, const double *v, doubl
     return energy / (h * h) - (sum.hi + sum.lo);
 }
 
-/* A of E at s->of.vk, and f = A v_k - g/h; s->at has the gradient. */
-static abut_status linearise(abut_nodal *s, abut_err *err)
+/* f = A v - g/h, g[3 nv] a gradient at v. */
+static void aim(abut_nodal *s, const double *v, const double *g)
 {
     const abut_objective *p = &s->objective;
     const double h = step_size(s);
-    abut_status rc = abut_newton_matrix_sum(&s->matrix, &s->solve.order, p, &s->at, s->rep, err);
-    if (!rc) rc = abut_components_find(&s->parts, &s->matrix.A, p->model->nv, err);
-    if (rc) return rc;
-    abut_rows_gather(p, s->of.vk, 1, s->solve.rhs);
+    abut_rows_gather(p, v, 1, s->solve.rhs);
     abut_bsr_multiply(&s->matrix.A, s->solve.rhs, s->solve.sol);
     abut_rows_scatter(p, s->solve.sol, 1, s->of.f);
-    for (size_t i = 0; i < numbers(s); i++) s->of.f[i] -= p->row[i / 3] < 0 ? 0 : s->at.g[i] / h;
-    return ABUT_OK;
+    for (size_t i = 0; i < numbers(s); i++)
+        if (p->row[i / 3] >= 0) s->of.f[i] -= (s->weighed ? s->of.w[i / 3] * v[i] : 0) + g[i] / h;
+}
+
+/* A of E at s->of.vk, and f there; s->at has the gradient. */
+static abut_status linearise(abut_nodal *s, abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    abut_status rc = abut_newton_matrix_sum(&s->matrix, &s->solve.order, p, &s->at, s->rep, err);
+    if (!rc) rc = abut_components_find(&s->parts, &s->matrix.A, p->model->nv, err);
+    if (!rc) aim(s, s->of.vk, s->at.g);
+    return rc;
 }
 
 /* v of A v = f: without contacts. */
@@ -251,23 +261,41 @@ static abut_status append(void *ctx, const double *v, int round, abut_touching *
     return rc || !round ? rc : factor_weighed(s, t->settled, err);
 }
 
+/* The elements at x_n + h v, and f with their forces. */
+static abut_status split(void *ctx, const double *v, double *left, abut_err *err)
+{
+    abut_nodal *s = ctx;
+    lead(s, v, s->of.x);
+    const abut_status rc = abut_split_local(&s->split, &s->objective, s->of.x, left, &s->scratch, err);
+    if (!rc) aim(s, v, s->split.r);
+    return rc;
+}
+
 /* ---- a step ---- */
 
 static abut_coulomb_system system_of(abut_nodal *s)
 {
     return (abut_coulomb_system){ .nodes = s->objective.model->nv, .h = step_size(s), .f = s->of.f, .w = s->of.w,
-                                  .inv_w = s->of.inv_w, .awake = &s->parts.awake, .solve = abut_nodal_solve_iteration,
-                                  .append = append, .ctx = s };
+                                  .inv_w = s->of.inv_w, .awake = s->opt.split ? NULL : &s->parts.awake,
+                                  .solve = abut_nodal_solve_iteration,
+                                  .append = append, .local = s->opt.split ? split : NULL, .ctx = s };
+}
+
+static abut_status run(abut_nodal *s, const abut_coulomb_system *y, const abut_coulomb_options *o, abut_err *err)
+{
+    const int before = s->state.iterations;
+    const abut_status rc = abut_coulomb_iterate(&s->state, y, &s->contacts, o, err);
+    s->rep->nodal.iterations += s->state.iterations - before;
+    s->rep->nodal.delta_inf = s->state.delta;
+    s->rep->nodal.delta_2 = s->state.delta_2;
+    s->rep->nodal.delta_elastic = s->state.left;
+    return rc;
 }
 
 static abut_status iterate(abut_nodal *s, const abut_coulomb_options *o, abut_err *err)
 {
     const abut_coulomb_system y = system_of(s);
-    const int before = s->state.iterations;
-    const abut_status rc = abut_coulomb_iterate(&s->state, &y, &s->contacts, o, err);
-    s->rep->nodal.iterations += s->state.iterations - before;
-    s->rep->nodal.delta_inf = s->state.delta;
-    s->rep->nodal.delta_2 = s->state.delta_2;
+    const abut_status rc = run(s, &y, o, err);
     for (size_t i = 0; i < numbers(s) && !rc; i++) s->of.impulse[i] = s->of.w[i / 3] * s->state.lambda[i];
     memcpy(s->of.end, s->opt.elastic ? s->state.v : s->state.p, numbers(s) * sizeof *s->of.end);
     return rc;
@@ -359,6 +387,53 @@ static abut_status note(abut_nodal *s, int halvings, abut_err *err)
     return ABUT_OK;
 }
 
+/* No contacts yet, and the matrix of elements that are split off. */
+static abut_status begin_split_round(abut_nodal *s, abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    s->weighed = 0;
+    lead(s, s->of.vk, s->of.x);
+    const abut_status rc = abut_split_matrix(&s->split, p, s->of.x, &s->matrix, &s->solve.order, err);
+    return rc ? rc : abut_touching_begin(&s->contacts, p->model->nv, err);
+}
+
+/* The velocities without contacts, from vk: s->state.v.  The impulses stay. */
+static abut_status split_free(abut_nodal *s, abut_err *err)
+{
+    abut_coulomb_system y = system_of(s);
+    abut_status rc = begin_split_round(s, err);
+    if (rc) return rc;
+    y.append = NULL;
+    abut_split_begin(&s->split, &s->objective, s->of.x);
+    memcpy(s->state.v, s->of.vk, numbers(s) * sizeof(double));
+    memset(s->state.lambda, 0, numbers(s) * sizeof(double));
+    abut_coulomb_begin(&s->state);
+    rc = factor_weighed(s, 0, err);
+    if (!rc) rc = abut_touching_settle(&s->contacts, s->of.inv_w, err);
+    return rc ? rc : run(s, &y, &s->opt.admm, err);
+}
+
+/* A step with its elements split off. */
+static abut_status solve_split(abut_nodal *s, abut_err *err)
+{
+    abut_status rc = split_free(s, err);
+    for (int k = 0; k < s->opt.newton && !rc; k++) {
+        rc = begin_split_round(s, err);
+        if (!rc) rc = append(s, s->state.v, 0, &s->contacts, err);
+        if (!rc) rc = solve_contacts(s, &s->opt.admm, err);
+    }
+    return rc;
+}
+
+/* Where the gradient exists at the end of the step, f becomes that of a linearisation there: for what is left of the balance. */
+static abut_status aim_end(abut_nodal *s, abut_err *err)
+{
+    double energy;
+    const abut_status rc = look(s, s->of.end, ABUT_HAS_GRADIENT, &energy, err);
+    if (!rc && isfinite(energy)) aim(s, s->of.end, s->at.g);
+    return rc;
+}
+
 abut_status abut_nodal_solve(abut_nodal *s, abut_report *rep, abut_err *err)
 {
     double energy;
@@ -368,6 +443,8 @@ abut_status abut_nodal_solve(abut_nodal *s, abut_report *rep, abut_err *err)
     s->state.projection.visits = s->state.projection.skipped = 0;
     s->state.seconds = (struct abut_coulomb_seconds){ 0 };
     abut_status rc = start(s, err);
+    if (!rc && s->opt.split) rc = solve_split(s, err);
+    if (s->opt.split) return rc ? rc : aim_end(s, err);
     for (int k = 0; k < s->opt.newton + halved && !rc; k++) {
         rc = newton(s, k == 0, err);
         if (!rc) rc = advance(s, &halvings, err);
@@ -388,7 +465,8 @@ abut_status abut_nodal_go_on(abut_nodal *s, int iterations, int sweeps, abut_rep
     if (!s->weighed) return solve_contacts(s, &o, err);
     abut_status rc = factor_weighed(s, s->contacts.settled, err);
     if (!rc) rc = abut_touching_renew(&s->contacts, s->of.inv_w, err);
-    return rc ? rc : iterate(s, &o, err);
+    if (!rc) rc = iterate(s, &o, err);
+    return rc || !s->opt.split ? rc : aim_end(s, err);
 }
 
 void abut_nodal_end(const abut_nodal *s, double *x)

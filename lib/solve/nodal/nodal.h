@@ -7,8 +7,9 @@
  *
  *     A v = f + B^T r,   A = d2E/dx2 projected,   f = A v_k - (dE/dx)/h
  *
- * and each linear problem is solved by ADMM (solve/nodal/coulomb_solve.h), with contacts that are near at the start of the step
- * or met on the motion (contact/touch_find.h).  (Daviet 2020, 4.4, 6.2, algorithm 2.)
+ * or its elements are split off (solve/nodal/split.h); and each linear problem is solved by ADMM (solve/nodal/coulomb_solve.h),
+ * with contacts that are near at the start of the step or met on the motion (contact/touch_find.h).  (Daviet 2020, 4.4, 6.2,
+ * algorithm 2.)
  *
  * Velocities of contacts are linear and their normals those of the start, so the end of a step may intersect: it has to be
  * judged before it is written. */
@@ -19,10 +20,12 @@
 #include "solve/direction/matrix.h"
 #include "solve/direction/newton_solve.h"
 #include "solve/nodal/components.h"
+#include "solve/nodal/split.h"
 #include "solve/stepper.h"
 
 typedef struct abut_nodal_options {
     int newton;             /* linearisations of a step; 2 */
+    int split;              /* 1: elasticity by ADMM (solve/nodal/split.h), without linearisations */
     abut_coulomb_options admm;  /* 25 iterations of 5 sweeps, 0.01 mm, 0.01, every 5 */
     double reserve;         /* m: gap that contacts keep beyond their thickness; 0: half of dhat */
     double beta, sigma;     /* of weights; 25, 1e-3 */
@@ -40,6 +43,7 @@ typedef struct abut_nodal {
     abut_nodal_options opt;
     abut_objective objective;
     abut_point at;              /* where E is linearised, and where it is looked at */
+    abut_split split;           /* empty without opt.split */
     abut_newton_matrix matrix;  /* A, then A + W */
     abut_newton_solve solve;    /* and the factor of either */
     abut_touch_search search;

@@ -9,34 +9,57 @@
 
 #define FAINT 1e-9  /* of the force that strains everything by 1: positions cannot tell less from rounding */
 
-/* the kinds of nodal forces that are summed up by object */
-enum { LEFT, CONTACT, LOAD, WEIGHT, PRESSURE, HOLD, KINDS };
+/* the kinds of nodal forces that are summed up by object; nodes whose forces are taken at a time */
+enum { LEFT, CONTACT, LOAD, WEIGHT, PRESSURE, HOLD, KINDS, AT_ONCE = 1 << 16 };
+
+/* Gradients of the terms that each is of; load: xhat less x, NULL: masses are diagonal. */
+typedef struct forces {
+    const double *g, *contact, *pressure, *elastic, *load;
+} forces;
 
 static double magnitude(const double *f) { return sqrt(abut_v3_norm2(abut_v3_get(f))); }
 
-/* Of node i; contact, pressure and elastic are gradients of those terms; load: xhat less x, NULL: masses are diagonal. */
-static void add_node(const abut_objective *p, const double *x, int32_t i, const double *g, const double *contact,
-                     const double *pressure, const double *elastic, const double *load, double sum[KINDS])
+/* Magnitudes of those of node i. */
+static void node_sizes(const abut_objective *p, const double *x, int32_t i, const forces *of, double size[KINDS])
 {
     const abut_model *m = p->model;
     const size_t at = 3 * (size_t)i;
-    sum[CONTACT] += magnitude(contact + at);
+    memset(size, 0, KINDS * sizeof *size);
+    size[CONTACT] = magnitude(of->contact + at);
     if (p->held[i]) {
-        sum[HOLD] += magnitude(elastic + at);
+        size[HOLD] = magnitude(of->elastic + at);
         return;
     }
-    sum[LEFT] += magnitude(g + at);
-    if (load) {
+    size[LEFT] = magnitude(of->g + at);
+    if (of->load) {
         double f[3];
-        abut_mass_row(abut_mass_of(&p->terms), load, i, f);
-        sum[LOAD] += magnitude(f);
+        abut_mass_row(abut_mass_of(&p->terms), of->load, i, f);
+        size[LOAD] = magnitude(f);
     } else {
         const double *from = p->w.inertia ? x + at : p->xn + at;
         const double d[3] = { p->xhat[at] - from[0], p->xhat[at + 1] - from[1], p->xhat[at + 2] - from[2] };
-        sum[LOAD] += m->mass[i] * magnitude(d);
+        size[LOAD] = m->mass[i] * magnitude(d);
     }
-    sum[WEIGHT] += m->mass[i] * magnitude(m->gravity) * p->w.h_force * p->w.h_force;
-    sum[PRESSURE] += magnitude(pressure + at);
+    size[WEIGHT] = m->mass[i] * magnitude(m->gravity) * p->w.h_force * p->w.h_force;
+    size[PRESSURE] = magnitude(of->pressure + at);
+}
+
+/* sum[no] += those of all nodes, in their order. */
+static abut_status add_sizes(const abut_objective *p, const double *x, const forces *of, double (*sum)[KINDS],
+                             abut_arena *scratch, abut_err *err)
+{
+    const abut_model *m = p->model;
+    const int32_t most = m->nv < AT_ONCE ? m->nv : AT_ONCE;
+    double (*size)[KINDS] = (double (*)[KINDS])ABUT_ROOM(scratch, double, KINDS * (size_t)most + 1);
+    if (!size) return abut_fail(err, ABUT_E_NOMEM, "balance of forces: %d nodes", m->nv);
+    for (int32_t lo = 0; lo < m->nv; lo += most) {
+        const int32_t n = m->nv - lo < most ? m->nv - lo : most;
+        #pragma omp parallel for schedule(static) if ((size_t)n >= ABUT_PAR_MIN)
+        for (int32_t i = 0; i < n; i++) node_sizes(p, x, lo + i, of, size[i]);
+        for (int32_t i = 0; i < n; i++)
+            for (int k = 0; k < KINDS; k++) sum[m->body[lo + i]][k] += size[i][k];
+    }
+    return ABUT_OK;
 }
 
 static void largest_sums(const abut_objective *p, const double (*sum)[KINDS], abut_equilibrium *e)
@@ -69,7 +92,8 @@ abut_status abut_equilibrium_find(const abut_objective *p, const abut_point *poi
     abut_status rc = abut_objective_gradient_add(p, &at, 1 << ABUT_TERM_CONTACT, contact, scratch, err);
     if (!rc) rc = abut_objective_gradient_add(p, &at, ABUT_KINDS_POTENTIAL, elastic, scratch, err);
     if (!rc) rc = abut_objective_gradient_add(p, &at, 1 << ABUT_TERM_FOLLOWER, pressure, scratch, err);
-    for (int32_t i = 0; i < m->nv && !rc; i++) add_node(p, at.x, i, point->g, contact, pressure, elastic, load, sum[m->body[i]]);
+    const forces of = { point->g, contact, pressure, elastic, load };
+    if (!rc) rc = add_sizes(p, at.x, &of, sum, scratch, err);
     if (!rc) largest_sums(p, (const double (*)[KINDS])sum, e);
     abut_arena_release(scratch, mark);
     return rc;

@@ -15,7 +15,7 @@ int abut_move_may_lengthen(const abut_search *s, const abut_move *m)
  * the trial point. */
 abut_status abut_move_lengthen(abut_search *s, abut_move *m, abut_report *rep, abut_err *err)
 {
-    if (!abut_move_may_lengthen(s, m) || abut_second_order_applies(s)) return ABUT_OK;
+    if (!abut_move_may_lengthen(s, m) || abut_second_order_applies(s) || m->rotated) return ABUT_OK;
     const double curvature = abut_rule_curvature(s->ops->aim.slope(s), s->here.e.sum, s->trial.e.sum, s->trial.e.noise);
     const double length = abut_rule_length(curvature, abut_rule_is_short(m->it->residual, s->prob.model->tolerance[0]));
     if (length == 1) return ABUT_OK;

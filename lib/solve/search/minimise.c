@@ -19,8 +19,8 @@ abut_search_opts abut_search_defaults(void)
 static abut_status init_direction(abut_search *s, abut_err *err)
 {
     const abut_search_opts *o = &s->opt;
-    const abut_direction_options opt = { .linear = o->linear, .threads = o->threads, .history = o->history, .cut = o->cut,
-                                         .parts = o->parts, .one_level = o->one_level, 
+    const abut_direction_options opt = { .linear = o->linear, .cg_tolerance = o->cg_tolerance, .threads = o->threads,
+                                         .history = o->history, .cut = o->cut, .parts = o->parts, .one_level = o->one_level,
                                          .proves = abut_stop_by_directions(abut_search_stop_rule(s)),
                                          .without = o->without };
     const abut_direction_ops *ops = o->direction ? o->direction : abut_directions[0];
@@ -39,6 +39,7 @@ abut_status abut_search_init(abut_search *s, const abut_model *model, const abut
     s->p = calloc(3 * (size_t)model->nv, sizeof *s->p);
     if (!rc && !s->p) rc = abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
     if (!rc) rc = abut_second_order_init(&s->second_order, model, err);
+    if (!rc) rc = abut_rotations_make(&s->rotations, &s->prob, err);
     if (!rc) rc = init_direction(s, err);
     if (!rc && opt->ops) rc = opt->ops->place.open(s, err);
     if (rc) abut_search_clear(s);
@@ -57,6 +58,7 @@ void abut_search_clear(abut_search *s)
     abut_point_clear(&s->kept);
     abut_arena_clear(&s->scratch);
     abut_second_order_clear(&s->second_order);
+    abut_rotations_free(s->rotations);
     free(s->p);
     abut_objective_clear(&s->prob);   /* last: the others borrow it */
     *s = (abut_search){ 0 };
@@ -168,7 +170,7 @@ static void reset_models(abut_search *s)
 
 /* ---- one iteration ---- */
 
-static const abut_move_fn moves[] = { abut_move_second_order, abut_move_backtrack, abut_move_draw_back,
+static const abut_move_fn moves[] = { abut_move_rotate, abut_move_second_order, abut_move_backtrack, abut_move_draw_back,
                                       abut_move_lengthen_second_order, abut_move_lengthen };
 
 static void note_limit(abut_search *s, const abut_limit *lim, abut_iteration *it, abut_report *rep)
@@ -184,6 +186,14 @@ static void note_limit(abut_search *s, const abut_limit *lim, abut_iteration *it
     }
 }
 
+/* The norm of the rule is half of what it was when it was last so. */
+static int norm_halved(abut_search *s)
+{
+    const int halved = abut_search_stop_rule(s)->norm && s->failed.norm <= 0.5 * s->progress.norm;
+    if (halved) s->progress.norm = s->failed.norm;
+    return halved;
+}
+
 /* The trial point becomes the iterate. */
 static abut_status arrive_at_trial(abut_search *s, const abut_move *m, abut_err *err)
 {
@@ -192,7 +202,7 @@ static abut_status arrive_at_trial(abut_search *s, const abut_move *m, abut_err 
     m->it->decrease = s->here.e.sum - s->trial.e.sum;
     const int fell = m->it->decrease > s->trial.e.noise;
     if (!fell) require_exact(s);    /* it may be rounding that leads on */
-    s->progress.stalled = fell || !s->aim.exact ? 0 : s->progress.stalled + 1;
+    s->progress.stalled = fell || !s->aim.exact || norm_halved(s) ? 0 : s->progress.stalled + 1;
     if (patience && s->progress.stalled >= patience) return abut_search_fail(s, ABUT_FAILED_STALLED, err);
     const double *led = m->corrected ? s->second_order.linear_step : s->trial.x;
     abut_objective_forecast_step(&s->prob, &from, led, m->it->alpha);
@@ -238,7 +248,7 @@ static abut_status begin(abut_search *s, abut_err *err)
 {
     const abut_stop_rule *rule = abut_search_stop_rule(s);
     s->failed = (abut_failure){ .residual = NAN, .bound = 1, .node = -1 };
-    s->progress = (abut_progress){ .speed = INFINITY, .bound = 1 };
+    s->progress = (abut_progress){ .norm = INFINITY, .speed = INFINITY, .bound = 1 };
     s->second_order.beyond = (abut_rule_wait){ 0 };
     if (s->dir.ops->begin_minimisation) s->dir.ops->begin_minimisation(s->dir.self);
     s->scripted = (abut_rule_blocked){ 0 };

@@ -1,8 +1,8 @@
 /* The minimiser of one objective: a direction and a feasible line search (Li 2020, algorithms 1 and 3).
  *
- * It decides by numbers alone: the loop (minimise.c), its stopping rules (stop.c) and its moves (second_order.c, backtrack.c,
- * draw_back.c, lengthen.c) reach positions through a table of operations (search_ops.h), of which the processor has one and
- * a device another.
+ * It decides by numbers alone: the loop (minimise.c), its stopping rules (stop.c) and its moves (rotate.c, second_order.c,
+ * backtrack.c, draw_back.c, lengthen.c) reach positions through a table of operations (search_ops.h), of which the processor has
+ * one and a device another.
  *
  * Stopping rules.
  *   newton          no entry of a Newton direction is beyond h times the tolerance (published), nor is more than ABUT_NEAR times
@@ -37,6 +37,7 @@ typedef struct abut_search_opts {
     const abut_arrays *names;   /* the arrays of the model, for the names in messages; NULL: objects have numbers */
     const abut_direction_ops *direction;    /* NULL: the first of abut_directions */
     const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the first of the table */
+    double cg_tolerance;    /* of its iterations (solve/direction.h); 0: as the search needs them */
     int history;            /* pairs that quasi-Newton directions keep; 5 */
     abut_partition cut;     /* of the tets for dot, borrowed; none: it makes its own */
     int parts;              /* dot and lbfgs-jh: subdomains of their own; 0: by the number of nodes */
@@ -66,10 +67,13 @@ typedef struct abut_second_order {
     abut_rule_wait beyond;      /* before steps beyond the bounds of shells are tried again */
 } abut_second_order;
 
+typedef struct abut_rotations abut_rotations;    /* solve/search/rotate.c */
+
 /* What a minimisation knows of its iterations so far. */
 typedef struct abut_progress {
     abut_rule_stall error, forces;  /* of the rest to the minimum, of forces that do not balance */
-    int stalled;                /* exact directions in a row that changed the objective by no more than its rounding */
+    int stalled;                /* exact directions in a row that brought no more than rounding, and did not halve this norm: */
+    double norm;                /* of rules that have one; infinite at first */
     int unbounded;              /* steps that nothing but their length bounded */
     double speed, bound;        /* of the direction before, m/s (infinite at first), and how far of it was feasible */
     double characteristic;      /* kg m: the gradient of the characteristic force */
@@ -101,6 +105,7 @@ typedef struct abut_search {
     abut_failure failed;        /* the last minimisation; kind says whether it failed */
     abut_progress progress;
     abut_second_order second_order;
+    abut_rotations *rotations;  /* of stiff bodies; NULL: none */
     abut_rule_blocked scripted; /* scripted motion that the augmented Lagrangian moves */
     abut_arena scratch;
 } abut_search;

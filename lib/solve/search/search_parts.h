@@ -34,7 +34,7 @@ double abut_search_longest(const abut_search *s, double speed);
 typedef struct abut_stop_rule {
     const char *name;
     const char *norm, *unit;    /* what it asks of gradients, in words and its unit; NULL: it asks for short directions */
-    int patience;       /* directions in a row within rounding after which the minimisation has failed; 0: any number */
+    int patience;       /* stalled directions in a row after which the minimisation has failed; 0: any number */
     abut_status (*begin)(abut_search *s, abut_err *err);
     /** At the iterate, which has its gradient, before a direction is found. */
     abut_status (*at_iterate)(abut_search *s, int *stop, abut_report *rep, abut_err *err);
@@ -56,10 +56,12 @@ typedef struct abut_move {
     int searched;       /* a move has looked for it */
     int moved;          /* and has found it: s->trial, where the objective does not exceed that here beyond rounding */
     int corrected;      /* it does not lie on s->p; s->second_order.linear_step does */
+    int rotated;        /* nor does it: rotate.c */
 } abut_move;
 
 /* Moves are tried in the order of the table in minimise.c; each looks whether it applies, and returns when it does not. */
 typedef abut_status (*abut_move_fn)(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
+ABUT_MUST_USE abut_status abut_move_rotate(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_move_second_order(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_move_backtrack(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_move_draw_back(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
@@ -68,6 +70,10 @@ ABUT_MUST_USE abut_status abut_move_lengthen(abut_search *s, abut_move *m, abut_
 
 /** The objective at trial = here + alpha p; counted. */
 ABUT_MUST_USE abut_status abut_search_try(abut_search *s, double alpha, abut_iteration *it, abut_report *rep, abut_err *err);
+/** Tries *p, another step than s->p, as far as it is free, no more than `most` of it, or where it is bounded so much of the
+ * bound: *fraction.  s->trial has an infinite objective when gaps are too small to move along it. */
+ABUT_MUST_USE abut_status abut_search_try_along(abut_search *s, double **p, double most, double of_bound, double *fraction,
+                                                abut_iteration *it, abut_report *rep, abut_err *err);
 /** The largest value of the objective at which a step of length alpha along s->p is taken. */
 double abut_search_ceiling(const abut_search *s, double alpha);
 /** Whether a full step was found that may have been too short. */
@@ -79,6 +85,12 @@ ABUT_MUST_USE abut_status abut_second_order_init(abut_second_order *so, const ab
 void abut_second_order_clear(abut_second_order *so);
 /** Whether there are shells or rods, and a direction whose matrix can be used again. */
 int abut_second_order_applies(const abut_search *s);
+
+/* ---- rotate.c ---- */
+
+/** *out NULL: no body of the scene is rotated. */
+ABUT_MUST_USE abut_status abut_rotations_make(abut_rotations **out, const abut_objective *p, abut_err *err);
+void abut_rotations_free(abut_rotations *r);
 
 /* ---- scripted.c ---- */
 

@@ -106,27 +106,6 @@ static void swap(double **a, double **b)
     *b = c;
 }
 
-/* Tries so->p as far as it is free, no more than `most` of it, or where it is bounded so much of the bound: *fraction. */
-static abut_status try_corrected(abut_search *s, double most, double of_bound, double *fraction, abut_iteration *it,
-                                 abut_report *rep, abut_err *err)
-{
-    abut_limit lim;
-    s->trial.e.sum = INFINITY;
-    swap(&s->p, &s->second_order.p);
-    abut_status rc = abut_search_bound(s, 1, most, &lim, NULL, rep, err);
-    if (lim.alpha < 1) lim.alpha *= of_bound;
-    *fraction = lim.alpha;
-    if (rc == ABUT_E_GEOM) {
-        s->trial.e.sum = INFINITY;
-        rc = ABUT_OK;   /* a gap too small to move along this one */
-    } else if (!rc) {
-        it->alpha = lim.alpha;
-        rc = abut_search_try(s, lim.alpha, it, rep, err);
-    }
-    swap(&s->p, &s->second_order.p);
-    return rc;
-}
-
 /* That fraction of the step of length alpha is taken. */
 static void arrive(abut_search *s, abut_move *m, double alpha, double fraction, int corrected)
 {
@@ -176,7 +155,7 @@ static abut_status search_beyond(abut_search *s, abut_move *m, double slope, abu
         double fraction = 0;
         int clear;
         abut_status rc = correct_all(s, alpha, promise(alpha, slope), s->here.e.noise, &clear, rep, err);
-        if (!rc && clear) rc = try_corrected(s, 1, 1, &fraction, m->it, rep, err);
+        if (!rc && clear) rc = abut_search_try_along(s, &s->second_order.p, 1, 1, &fraction, m->it, rep, err);
         if (rc) return rc;
         if (fraction * alpha > bound && s->trial.e.sum <= abut_search_ceiling(s, fraction * alpha))
             arrive(s, m, alpha, fraction, 1);
@@ -197,7 +176,7 @@ static abut_status search_corrected(abut_search *s, abut_move *m, double slope, 
         if (!rc && corrects) rc = correct(s, enough, &costs, rep, err);
         if (!rc && corrects && !(costs < promised)) continue;   /* rotated too far to be taken back */
         if (!rc && (corrects || alpha < bound)) {
-            rc = try_corrected(s, 1, 1, &fraction, m->it, rep, err);
+            rc = abut_search_try_along(s, &s->second_order.p, 1, 1, &fraction, m->it, rep, err);
         } else if (!rc) {
             m->it->alpha = alpha;
             rc = abut_search_try(s, alpha, m->it, rep, err);
@@ -233,7 +212,8 @@ static abut_status try_longer(abut_search *s, abut_move *m, double length, doubl
     abut_status rc = straight(s, length, &costs, err);
     if (!rc) rc = correct(s, enough, &costs, rep, err);
     if (!rc && costs < promised)
-        rc = try_corrected(s, abut_search_longest(s, length * m->it->residual), OF_BOUND, &fraction, m->it, rep, err);
+        rc = abut_search_try_along(s, &s->second_order.p, abut_search_longest(s, length * m->it->residual), OF_BOUND, &fraction,
+                                   m->it, rep, err);
     if (rc || fraction * length <= 1 || !(s->trial.e.sum < s->kept.e.sum)) return rc;
     arrive(s, m, length, fraction, 1);
     *longer = 1;

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* so many exact directions in a row within rounding: a norm that has not been reached will not be */
+/* so many exact directions in a row within rounding, none of which halves the norm: it will not be reached */
 #define STALLED 30
 
 static abut_status fetch(abut_search *s, abut_err *err)

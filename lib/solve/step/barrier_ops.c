@@ -23,21 +23,22 @@ static abut_status solver_options(const abut_solver_row *row, const abut_step_op
     *so = abut_search_defaults();
     so->direction = row->direction;
     so->linear = o->linear;
+    so->cg_tolerance = o->cg_tolerance;
     so->threads = o->threads;
     so->max_newton = o->max_newton;
     so->stop = (struct abut_stop_opts){ o->stop, abut_step_norm(o) };
     so->armijo = o->armijo;
     so->cfl = o->ccd == ABUT_CCD_CFL;
-    so->history = o->history;
-    so->parts = o->parts;
-    so->one_level = o->levels == 1;
+    so->history = o->quasi.history;
+    so->parts = o->quasi.parts;
+    so->one_level = o->quasi.levels == 1;
     so->without = o->without;
     so->terms = o->terms;
     abut_device_choose(so, (abut_device_kind)o->device.kind, o->device.number);
     so->device.precond = o->device.precond;
     so->names = o->names;
     const abut_status rc = row->linear ? abut_linear_solver_find(row->linear, &so->linear, err) : ABUT_OK;
-    return rc || !o->names || o->parts ? rc : abut_partition_view(o->names, m->nt, &so->cut, err);
+    return rc || !o->names || o->quasi.parts ? rc : abut_partition_view(o->names, m->nt, &so->cut, err);
 }
 
 static void free_it(void *self)

@@ -11,7 +11,8 @@ const char *const abut_repair_names[ABUT_REPAIR_NONE + 2] = { "barrier", "none",
 
 abut_step_options abut_step_defaults(void)
 {
-    return (abut_step_options){ .lags = -1, .max_newton = 10000, .threads = 1, .history = 5, .levels = 2, .iterations = -1 };
+    return (abut_step_options){ .lags = -1, .max_newton = 10000, .threads = 1, .quasi = { .history = 5, .levels = 2 },
+                                .iterations = -1 };
 }
 
 double abut_step_norm(const abut_step_options *o)

@@ -33,9 +33,12 @@ typedef struct abut_step_options {
     const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the solver's */
     const struct abut_barrier_hessian_ops *hessian;     /* of contacts (energy/barrier_hessians.h); NULL: projected */
     int threads;            /* of factorisations; 1 */
-    int history;            /* pairs that L-BFGS keeps; 5 */
-    int parts;              /* subdomains; 0: the partition of the model, or by the number of nodes */
-    int levels;             /* of subdomains: 2 with a coarse space, 1 without; 2 */
+    double cg_tolerance;    /* of the iterations of a linear solver, < 1 (sparse/linear_solver.h: drop); 0: as the search needs */
+    struct abut_step_quasi {
+        int history;        /* pairs that L-BFGS keeps; 5 */
+        int parts;          /* subdomains; 0: the partition of the model, or by the number of nodes */
+        int levels;         /* of subdomains: 2 with a coarse space, 1 without; 2 */
+    } quasi;
     unsigned without;       /* ABUT_WITHOUT_* */
     const struct abut_own_term *terms;  /* of the caller, beside those of the model (energy/terms.h), borrowed; NULL: none */
     struct abut_step_device {

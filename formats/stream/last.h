@@ -1,8 +1,8 @@
-/* Programs that go on from where a stream ends: the stream passes through and its last frame stays. */
-#ifndef ABUT_TOOLS_CLI_LAST_H
-#define ABUT_TOOLS_CLI_LAST_H
+/* Going on from where a stream ends: the stream passes through and its last frame stays. */
+#ifndef ABUT_FORMATS_STREAM_LAST_H
+#define ABUT_FORMATS_STREAM_LAST_H
 
-#include "tools/cli/stream.h"
+#include "formats/stream/pass.h"
 
 /* The state to go on from; owns its sets. */
 typedef struct abut_last {
@@ -18,11 +18,5 @@ typedef struct abut_last {
 ABUT_MUST_USE abut_status abut_last_read(abut_last *last, abut_stream *s, int64_t from, abut_err *err);
 
 void abut_last_clear(abut_last *last);
-
-/** A number of friction passes as an option says it: -1 for NULL (the scene's), 0 for "converged", else the number.
- * Fails  ABUT_E_ARG naming the option */
-ABUT_MUST_USE abut_status abut_lags_parse(const char *option, const char *text, int *lags, abut_err *err);
-/** What of it goes into the provenance: 0 for the scene's, "converged" in quotes, or the number.  buf[16]; returns buf */
-const char *abut_lags_json(int lags, char *buf);
 
 #endif

@@ -1,9 +1,4 @@
-#include "tools/cli/last.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "formats/stream/last.h"
 
 static abut_status keep_frame(abut_last *last, abut_stream *s, abut_err *err)
 {
@@ -43,29 +38,10 @@ abut_status abut_last_read(abut_last *last, abut_stream *s, int64_t from, abut_e
         if (rc) break;
     }
     if (rc) return rc;
-    if (!models) return abut_fail(err, ABUT_E_FORMAT, "%s: the stream holds no MODEL", s->cli->in_name);
-    if (!last->set.n) return abut_fail(err, ABUT_E_FORMAT, "%s: the stream holds no FRAME to go on from", s->cli->in_name);
+    if (!models) return abut_fail(err, ABUT_E_FORMAT, "%s: the stream holds no MODEL", s->io.in_name);
+    if (!last->set.n) return abut_fail(err, ABUT_E_FORMAT, "%s: the stream holds no FRAME to go on from", s->io.in_name);
     if (from >= 0 && last->head.step != from)
-        return abut_fail(err, ABUT_E_ARG, "--from %lld: %s has no such frame; the last one before it is %lld",
-                         (long long)from, s->cli->in_name, (long long)last->head.step);
+        return abut_fail(err, ABUT_E_ARG, "%s has no frame of step %lld; the last one before it is %lld", s->io.in_name,
+                         (long long)from, (long long)last->head.step);
     return ABUT_OK;
-}
-
-abut_status abut_lags_parse(const char *option, const char *text, int *lags, abut_err *err)
-{
-    char *end = NULL;
-    *lags = text ? 0 : -1;
-    if (!text || !strcmp(text, "converged")) return ABUT_OK;
-    errno = 0;
-    const long n = strtol(text, &end, 10);
-    if (end == text || *end || errno || n < 1 || n > 1000000)
-        return abut_fail(err, ABUT_E_ARG, "%s %s: want a number of passes, 1 or more, or 'converged'", option, text);
-    *lags = (int)n;
-    return ABUT_OK;
-}
-
-const char *abut_lags_json(int lags, char *buf)
-{
-    snprintf(buf, 16, lags ? "%d" : "\"converged\"", lags < 0 ? 0 : lags);
-    return buf;
 }

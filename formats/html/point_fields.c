@@ -1,0 +1,150 @@
+#include "formats/html/point_fields.h"
+
+#include "formats/result/node_means.h"
+#include "math/vec3.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a field is taken from. */
+typedef struct source {
+    const char *name, *label, *unit;
+    int (*exists)(const abut_model *m);
+    abut_status (*values)(const abut_shot *s, double *value, abut_err *err);
+} source;
+
+static int always(const abut_model *m) { return m->nv > 0; }
+static int with_tets(const abut_model *m) { return m->nt > 0; }
+static int with_shells(const abut_model *m) { return m->nsh > 0; }
+static int with_contact(const abut_model *m) { return m->nc > 0; }
+
+static double length3(const double *v) { return abut_v3_norm(abut_v3_get(v)); }
+
+static abut_status displacement(const abut_shot *s, double *value, abut_err *err)
+{
+    (void)err;
+    for (int32_t i = 0; i < s->parts->n_points; i++)
+        value[i] = abut_v3_norm(abut_v3_sub(abut_v3_get(s->x + 3 * i), abut_v3_get(s->X + 3 * i)));
+    return ABUT_OK;
+}
+
+static abut_status speed(const abut_shot *s, double *value, abut_err *err)
+{
+    (void)err;
+    for (int32_t i = 0; i < s->parts->n_points; i++) value[i] = length3(s->v + 3 * i);
+    return ABUT_OK;
+}
+
+/* Points that are sums of nodes take the value of the node that speaks for them. */
+static void spread(const abut_shot *s, double *value)
+{
+    for (int32_t i = s->model->nv; i < s->parts->n_points; i++) value[i] = value[s->parts->lead[i]];
+}
+
+static abut_status means(const abut_shot *s, const abut_node_elements *e, const double *of, double *value, abut_err *err)
+{
+    if (!of) {
+        for (int32_t i = 0; i < s->model->nv; i++) value[i] = NAN;
+        return ABUT_OK;
+    }
+    return abut_node_means(e, of, s->model->nv, value, err);
+}
+
+static abut_status stress(const abut_shot *s, double *value, abut_err *err)
+{
+    return means(s, &(abut_node_elements){ s->model->nt, 4, s->model->tet, 1 }, s->fields->stress, value, err);
+}
+
+static abut_status volume(const abut_shot *s, double *value, abut_err *err)
+{
+    return means(s, &(abut_node_elements){ s->model->nt, 4, s->model->tet, 1 }, s->fields->J, value, err);
+}
+
+static abut_status stretch(const abut_shot *s, double *value, abut_err *err)
+{
+    return means(s, &(abut_node_elements){ s->model->nsh, 3, s->model->shell, 5 }, s->fields->strain, value, err);
+}
+
+static abut_status force(const abut_shot *s, double *value, abut_err *err)
+{
+    (void)err;
+    for (int32_t i = 0; i < s->model->nv; i++) value[i] = s->fields->force ? length3(s->fields->force + 3 * i) : NAN;
+    return ABUT_OK;
+}
+
+static void lower(double *value, double gap)
+{
+    if (!(*value <= gap)) *value = gap;
+}
+
+/* The smallest gap among the contacts of each collision vertex. */
+static abut_status gap(const abut_shot *s, double *value, abut_err *err)
+{
+    const abut_pairs *p = s->fields->pairs;
+    const abut_model *m = s->model;
+    (void)err;
+    for (int32_t i = 0; i < s->parts->n_points; i++) value[i] = NAN;
+    for (size_t i = 0; p && i < p->n + p->n_plane; i++) {
+        const double g = abut_pairs_gap(s->fields->cm, p, i);
+        for (int k = 0; k < (i < p->n ? 4 : 1); k++) {
+            const int32_t v = i < p->n ? p->vert[i][k] : p->plane_vert[i - p->n];
+            if (v >= 0) lower(value + (m->map_first ? m->nv + v : abut_model_contact_node(m, v)), g);
+        }
+    }
+    return ABUT_OK;
+}
+
+static const source sources[] = {
+    { "displacement", NULL, "m", always, displacement },
+    { "speed", NULL, "m/s", always, speed },
+    { "stress", "von Mises stress", "Pa", with_tets, stress },
+    { "J", "volume over volume at rest", "", with_tets, volume },
+    { "stretch", "largest stretch of shells", "", with_shells, stretch },
+    { "contact-force", "contact force", "N", with_contact, force },
+    { "gap", "gap to what is nearest", "m", with_contact, gap },
+};
+enum { SOURCES = sizeof sources / sizeof *sources };
+
+/* A number for every node, by another program. */
+static int is_scalar_of_nodes(const abut_array *a, const abut_model *m)
+{
+    return a->type != ABUT_TEXT && a->rank >= 1 && a->shape[0] == m->nv && abut_array_count(a) == m->nv &&
+           !abut_array_known(a->name);
+}
+
+int abut_point_fields(const abut_shot *s, abut_point_field field[ABUT_FIELDS_MAX])
+{
+    int n = 0;
+    for (int i = 0; i < SOURCES; i++) {
+        if (!sources[i].exists(s->model)) continue;
+        field[n] = (abut_point_field){ .label = sources[i].label };
+        snprintf(field[n].name, sizeof field[n].name, "%s", sources[i].name);
+        snprintf(field[n++].unit, sizeof field->unit, "%s", sources[i].unit);
+    }
+    for (int i = 0; i < s->frame_set->n && n < ABUT_FIELDS_MAX; i++) {
+        const abut_array *a = &s->frame_set->a[i];
+        if (!s->model->nv || !is_scalar_of_nodes(a, s->model)) continue;
+        field[n] = (abut_point_field){ .label = NULL };
+        memcpy(field[n].name, a->name, sizeof a->name);
+        memcpy(field[n++].unit, a->unit, sizeof a->unit);
+    }
+    return n;
+}
+
+abut_status abut_point_field_values(const abut_shot *s, const abut_point_field *field, double *value, abut_err *err)
+{
+    for (int i = 0; i < SOURCES; i++)
+        if (!strcmp(field->name, sources[i].name)) {
+            const abut_status rc = sources[i].values(s, value, err);
+            const int of_nodes = sources[i].values != displacement && sources[i].values != speed && sources[i].values != gap;
+            if (!rc && of_nodes) spread(s, value);
+            return rc;
+        }
+    const abut_array *a = abut_arrays_find(s->frame_set, field->name);
+    if (a && !is_scalar_of_nodes(a, s->model)) a = NULL;
+    for (int32_t i = 0; i < s->model->nv; i++) value[i] = a ? abut_array_real(a, i) : NAN;
+    spread(s, value);
+    return ABUT_OK;
+}
