@@ -629,9 +629,8 @@ static outcome anticipate(bench *b)
 
 static void say(const bench *b, const char *solver, const outcome *r)
 {
-    printf("file\tnodes\tcontacts\tsolver\tresidual_25_mm\tproject_25_s\titerations\tproject_s\tall_s\tns_visit\t"
-           "law_m_s\n");
-           r->seconds_25, r->residual < WANTED ? "" : ">", r->iterations, r->seconds, r->all,
+    printf("%s\t%d\t%zu\t%s\t%.4g\t%.4f\t%s%d\t%.4f\t%.3f\t%.1f\t%.2g\n", b->name, b->model.nv, b->s.contacts.n, solver,
+           1e3 * r->at_25, r->residual < WANTED ? "" : ">", r->iterations, r->seconds, r->all,
            r->seconds_25 > 0 ? 1e9 * r->seconds_25 / (25. * SWEEPS * (double)b->s.contacts.n) : 0, r->law);
     fflush(stdout);
 }

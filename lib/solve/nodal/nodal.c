@@ -183,8 +183,7 @@ static void aim(abut_nodal *s, const double *v, const double *g)
 static abut_status linearise(abut_nodal *s, abut_err *err)
 {
     const abut_objective *p = &s->objective;
-    abut_status rc = abut_newton_matrix_sum(&s->matrix, &s->solve.order, p, &s->at, s->rep, err);
-    if (!rc) rc = abut_components_find(&s->parts, &s->matrix.A, p->model->nv, err);
+    const abut_status rc = abut_newton_matrix_sum(&s->matrix, &s->solve.order, p, &s->at, s->rep, err);
     if (!rc) aim(s, s->of.vk, s->at.g);
     return rc;
 }
@@ -224,6 +223,8 @@ static abut_status factor_weighed(abut_nodal *s, size_t first, abut_err *err)
     const abut_touching *t = &s->contacts;
     int fresh = 0;
     if (!s->weighed) {
+        const abut_status rc = abut_components_find(&s->parts, &s->matrix.A, s->objective.model->nv, err);
+        if (rc) return rc;
         memset(s->of.w, 0, numbers(s) / 3 * sizeof *s->of.w);
         memset(s->of.inv_w, 0, numbers(s) / 3 * sizeof *s->of.w);
         for (int32_t i = 0; s->opt.everywhere && i < s->objective.model->nv; i++) fresh |= weigh(s, i);
