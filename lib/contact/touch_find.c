@@ -339,7 +339,7 @@ abut_status abut_touch_find_hits(abut_touch_search *s, const abut_touch_step *st
     abut_impact *hit;
     *n = 0;
     abut_status rc = begin(s, step, err);
-    if (!rc) rc = abut_repeated_search_find(&s->motions, cm, step->y, y1, s->fixed, ABUT_TOUCH_REACH * step->reserve, err);
+    if (!rc) rc = abut_repeated_search_find(&s->motions, cm, step->y, y1, s->fixed, ABUT_TOUCH_MARGIN * step->reserve, err);
     const abut_mark mark = abut_arena_mark(&s->scratch);
     double *z = ABUT_ROOM(&s->scratch, double, 3 * (size_t)cm->nc + 1);
     if (!rc && !z) rc = abut_fail(err, ABUT_E_NOMEM, "contacts of %d vertices", cm->nc);

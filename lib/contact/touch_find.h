@@ -20,6 +20,8 @@
 
 /* Near contacts are looked for up to this many reserves beyond the reserve itself. */
 #define ABUT_TOUCH_REACH 4
+/* Boxes of the ends of motions are larger by so many reserves: more costs pairs, less costs searches. */
+#define ABUT_TOUCH_MARGIN 1
 /* The part of a gap that a motion must leave: less is a hit. */
 #define ABUT_TOUCH_SLACK 0.1
 
