@@ -17,7 +17,11 @@ bindir      ?= $(prefix)/bin
 libexecdir  ?= $(prefix)/libexec
 libdir      ?= $(prefix)/lib
 includedir  ?= $(prefix)/include
+# where Debian's python3 looks: under /usr without, elsewhere with its number
+pythondir   ?= $(prefix)/lib/python3$(if $(filter-out /usr,$(prefix)),$(shell python3 -c 'import sys; print(".%d" % sys.version_info[1])' 2>/dev/null))/dist-packages
 datadir     ?= $(prefix)/share
+mandir      ?= $(datadir)/man
+docdir      ?= $(datadir)/doc/abut
 
 variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(THREADSAN),-threadsan)$(if $(DEBUG),-debug)$(if $(GPU),-gpu)
 B       := build/$(variant)
@@ -189,8 +193,10 @@ demo: deps
 	@$(MAKE) --no-print-directory all
 	@pipelines/demo.sh
 
+# what only tests need; where mandoc, zsh and fish are, they are tested, too
+check: TESTED := bats
 deps:
-	@WANT="$(if $(filter clang,$(notdir $(CC))),clang libomp-dev)" .ci/deps
+	@WANT="$(if $(filter clang,$(notdir $(CC))),clang libomp-dev) $(TESTED)" .ci/deps
 
 bench: all
 	@tests/bench/bench $(BIN) $(BASELINE)
@@ -205,16 +211,36 @@ bench-geometry: $B/bench/bench_geom $B/bench/bench_broad $B/bench/bench_contact 
 format:
 	clang-format -i lib/*/*.[ch] lib/*/*/*.[ch] formats/*/*.[ch] abut/*.[ch] tools/*.[ch] tools/*/*.[ch]
 
-fill     = sed $(foreach v,prefix libdir includedir libexecdir CC,-e 's|@$v@|$($v)|') -e 's|@version@|$(VERSION)|' \
+fill     = sed $(foreach v,prefix libdir includedir libexecdir docdir CC,-e 's|@$v@|$($v)|') -e 's|@version@|$(VERSION)|' \
              -e 's|@tools@|$(TOOLS)|' -e 's|@link@|$(SAN)|' -e 's|@libs@|$(strip $(ALL_LD) $(LIBS))|'
 
+PYTHON_FILES := abut_stream.py $(patsubst formats/python/%,%,$(wildcard formats/python/abut/*.py)) abut/py.typed
+
+# manual pages: what programs say of themselves and what docs/man adds, of the date of the version in CHANGELOG.md
+DATED := $(shell LC_ALL=C date -d "$$(sed -n 's/^\#\# $(VERSION), //p' CHANGELOG.md)" '+%B %e, %Y' 2>/dev/null)
+DOCS  := README.md CHANGELOG.md CONTRIBUTING.md $(wildcard docs/*.md docs/experiments/*.md formats/*.md)
+PAGES := $(addprefix $B/man/,abut.1 $(TOOLS:%=abut-%.1) abut-stream.5)
+$B/man/abut-%.1: $(BIN)/% docs/man/page $(wildcard docs/man/*.in) CHANGELOG.md
+	@mkdir -p $(@D)
+	@docs/man/page $< "$(DATED)" > $@
+$B/man/abut.1: $(TOOLS:%=$(BIN)/%) docs/man/page docs/man/abut.in CHANGELOG.md
+	@mkdir -p $(@D)
+	@docs/man/page abut "$(DATED)" $(TOOLS:%=$(BIN)/%) > $@
+$B/man/abut-stream.5: docs/man/abut-stream.5.in CHANGELOG.md Makefile
+	@mkdir -p $(@D)
+	@sed 's/@date@/$(DATED)/' $< > $@
+
 # generic names stay off the PATH: libexec/abut/NAME, and one dispatcher, `abut NAME ...`
-install: all $B/installed/libabut.a $B/installed/libabut.so.$(VERSION)
+install: all $B/installed/libabut.a $B/installed/libabut.so.$(VERSION) $(PAGES)
 	install -d $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(bindir)
 	install -m 755 $(TOOLS:%=$(BIN)/%) $(DESTDIR)$(libexecdir)/abut/
 	$(fill) tools/abut.in > $(DESTDIR)$(bindir)/abut
 	chmod 755 $(DESTDIR)$(bindir)/abut
 	install -D -m 644 tools/abut.bash $(DESTDIR)$(datadir)/bash-completion/completions/abut
+	install -D -m 644 tools/abut.zsh $(DESTDIR)$(datadir)/zsh/site-functions/_abut
+	install -D -m 644 tools/abut.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/abut.fish
+	for p in $(notdir $(PAGES)); do install -D -m 644 $B/man/$$p $(DESTDIR)$(mandir)/man$${p##*.}/$$p || exit 1; done
+	for d in $(DOCS); do install -D -m 644 $$d $(DESTDIR)$(docdir)/$$d || exit 1; done
 	install -d $(DESTDIR)$(libdir)/pkgconfig
 	install -m 644 $B/installed/libabut.a $B/installed/libabut.so.$(VERSION) $(DESTDIR)$(libdir)/
 	ln -sf libabut.so.$(VERSION) $(DESTDIR)$(libdir)/$(SONAME)
@@ -223,19 +249,27 @@ install: all $B/installed/libabut.a $B/installed/libabut.so.$(VERSION)
 	install -d $(DESTDIR)$(includedir)/abut
 	for h in $(PUBLIC); do \
 	    sed 's|^#include "\([a-z_]*/\)*|#include "|' $$h > $(DESTDIR)$(includedir)/abut/$${h##*/} || exit 1; done
+	for p in $(PYTHON_FILES); do install -D -m 644 formats/python/$$p $(DESTDIR)$(pythondir)/$$p || exit 1; done
 
 # all that install puts there, and the folders of its own that are empty then; what others have put into them stays
 uninstall:
 	rm -f $(foreach t,$(TOOLS) picture,$(DESTDIR)$(libexecdir)/abut/$t) $(DESTDIR)$(bindir)/abut
-	rm -f $(DESTDIR)$(datadir)/bash-completion/completions/abut
+	rm -f $(addprefix $(DESTDIR)$(datadir)/,bash-completion/completions/abut zsh/site-functions/_abut fish/vendor_completions.d/abut.fish)
+	rm -f $(foreach p,$(notdir $(PAGES)) abut-picture.1,$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $p))/$p) $(DOCS:%=$(DESTDIR)$(docdir)/%)
 	rm -f $(addprefix $(DESTDIR)$(libdir)/,libabut.a libabut.so $(SONAME) libabut.so.$(VERSION) pkgconfig/abut.pc)
 	rm -f $(addprefix $(DESTDIR)$(includedir)/abut/,$(notdir $(PUBLIC)))
-	for d in $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(includedir)/abut; do \
+	rm -rf $(PYTHON_FILES:%=$(DESTDIR)$(pythondir)/%) $(DESTDIR)$(pythondir)/abut/__pycache__
+	for d in $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(includedir)/abut $(DESTDIR)$(docdir) $(DESTDIR)$(pythondir)/abut; do \
 	    if [ -d $$d ]; then find $$d -depth -type d -exec rmdir --ignore-fail-on-non-empty {} +; fi; done
+
+# Debian packages in build/deb: of the tree, compiled anew as Debian asks for, judged by lintian where it is
+deb:
+	@mkdir -p build/deb
+	@packaging/deb build/deb
 
 clean:
 	rm -rf build bin
 
-.PHONY: all unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check build-check demo deps bench bench-solvers bench-geometry format install uninstall clean
+.PHONY: all unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check build-check demo deps bench bench-solvers bench-geometry format install uninstall deb clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

@@ -16,12 +16,15 @@ mkdir -p "$out"
 [[ $out == /* ]] || out=$PWD/$out
 . pipelines/advance.sh
 
-# The surfaces that cages hold: a ball of radius 0.5 m in 5120 triangles; a bolt and a nut.
+# The surfaces that cages hold: a ball of radius 0.5 m in 5120 triangles; a bolt and a nut.  A figure of fine tets.
 surfaces() {
     [ -e "$out/sphere/frame_0000.obj" ] ||
         echo '{abut: 1, objects: {s: {generate: {icosphere: {radius: 0.5, divisions: 16}}, shell: {thickness: 1 mm}}}}' |
         "$bin/mesh-prep" -q - | "$bin/export" -q --obj "$out/sphere"
     [ "$out/nut.obj" -nt pipelines/thread.py ] || "$python" pipelines/thread.py "$out/bolt.obj" "$out/nut.obj"
+    [ -e "$out/figure/frame_0000.msh" ] ||
+        "$bin/mesh-prep" -q pipelines/scenes/high-order/figure.yaml --set objects.figure.generate.blob.cell=0.05 \
+            --set objects.figure.translate=[0,0.05001,0] | "$bin/export" -q --msh "$out/figure"
 }
 
 place() { echo "$out/$(tr -cs 'A-Za-z0-9.\n' '-' <<< "$1")"; }
@@ -64,11 +67,12 @@ incremental potential contact) with generated meshes (`pipelines/scenes/high-ord
 ccd-check` for the processor time given to it (`BUDGET`). A scene that was cut short has run its start only.
 
 - *Seconds*: processor time of one thread, a step and all steps that were made. Published seconds are wall-clock time of the whole
-  run with 16 threads of two Xeon Platinum 8268. Bodies of the last six rows are stand-ins and compare in kind alone.
+  run with 16 threads of two Xeon Platinum 8268. Figure, bolt, compactor's body and lattice are stand-ins and compare in kind alone.
 - *Triangles* are those of contact, obstacles included.
 - *Memory*: the largest resident set of a step, the program included, and what that is for each tet. None is published.
 - *Outcome*: beam: where the mean of its upper corners is at the end. Ball: height of its centre after the first bounce, and how far
-  it has moved sideways at the end. Rolling: distance along the slope. Others: the extent of the body at the end.
+  it has moved sideways at the end. Figure: where its centre is at the end, and how high it was. Rolling: distance along the slope.
+  Others: the extent of the body at the end.
 - *Clean*: `ccd-check` found no collision in any frame or on the path between two, judged exactly, and no tet whose Jacobian
   determinant is not positive.
 

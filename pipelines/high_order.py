@@ -36,6 +36,8 @@ elif name.startswith("Ball"):
     low = int(np.argmax(np.diff(c[:, 1]) > 0))                  # the first frame after which it rises
     high = c[low:, 1].max() if low else np.nan
     print("%.4f m, sideways %.2g m" % (high, np.hypot(*(c[-1] - c[0])[[0, 2]])))
+elif name.startswith("Figure"):
+    print("(%.3f, %.3f, %.3f) m, from a height of %.3f m" % (*c[-1], c[0][1]))
 elif name.startswith("Rolling"):
     print("%.4f m in %.3g s" % (np.linalg.norm(c[-1] - c[0]), times[-1]))
 elif name.startswith("Nut"):

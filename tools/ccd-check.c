@@ -1,6 +1,5 @@
 /* ccd-check: the judge.  Is every straight motion from one frame to the next free of collisions and inversions? */
 #include "formats/mesh/mesh_io.h"
-#include "tools/cli/unfinished.h"
 #include "tools/ccd-check/modes.h"
 
 #include <math.h>
@@ -97,11 +96,7 @@ static abut_status run_stream(abut_verdict *v, const options *o, abut_err *err)
     char history[200];
     if (v->cli->nargs > 1)
         return abut_fail(err, ABUT_E_ARG, "%s: not a mesh file; a stream is one file alone", v->cli->args[1]);
-    if (o->no_output && v->cli->out) {
-        abut_unfinished_unwatch();
-        fclose(v->cli->out);
-        v->cli->out = NULL;
-    }
+    if (o->no_output) abut_cli_drop_output(v->cli);
     char sep[40];
     snprintf(history, sizeof history, "{\"method\":\"%s\",\"min_separation\":%s,\"motion\":\"%s\"%s}",
              abut_method_name(v->opts.method), abut_separation_json(v->opts.min_sep, sep, sizeof sep),

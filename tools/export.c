@@ -45,6 +45,7 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
         return abut_fail(err, ABUT_E_ARG, "--smooth %d: expected 1 to %d segments", o->smooth, ABUT_SEGMENTS_MOST);
     if (o->smooth && !(to->vtu || to->obj || to->ply || to->gltf || o->html))
         return abut_fail(err, ABUT_E_ARG, "--smooth: expected --gltf, --html, --obj, --ply or --vtu, which show surfaces");
+    if (to->tensors && !to->vtu) return abut_fail(err, ABUT_E_ARG, "--tensors: expected --vtu, which writes them");
     if (texts(o) > 1) return abut_fail(err, ABUT_E_ARG, "only one of --csv -, --json - and --summary can go to the text output");
     if (cli->out_path && !texts(o))
         return abut_fail(err, ABUT_E_ARG, "-o %s: nothing goes there; it takes --dump, --summary, --csv - or --json -",
@@ -64,14 +65,16 @@ static abut_status take_frames(abut_cli *cli, const options *o, abut_shots *shot
     const abut_shot *s;
     abut_summary summary = { 0 };
     abut_status rc;
-    for (int n = 0; !(rc = abut_shots_next(shots, &s, err)) && s; n++) {
-        abut_cli_progress(cli, "frame %d  t %.4g s  %d taken", s->index, s->head->time, n);
+    int taken = 0;
+    for (; !(rc = abut_shots_next(shots, &s, err)) && s; taken++) {
+        abut_cli_progress(cli, "frame %d  t %.4g s  %d taken", s->index, s->head->time, taken);
         if (o->summary) rc = abut_summary_frame(&summary, cli->out, s, err);
         if (!rc) rc = abut_results_frame(results, s, err);
         if (!rc && html) rc = abut_html_frame(html, s, err);
         if (rc) break;
     }
     if (!rc && o->summary) abut_summary_end(&summary, cli->out);
+    abut_cli_sum(cli, "%d frames taken", taken);
     abut_summary_clear(&summary);
     return rc;
 }
@@ -115,6 +118,8 @@ int main(int argc, char **argv)
     const abut_opt opts[] = {
         { 0, "vtu", ABUT_OPT_TEXT, &o.to.vtu, "DIR",
           "VTK grids with displacement, velocity, contact force, J, stress; scene.pvd" },
+        { 0, "tensors", ABUT_OPT_FLAG, &o.to.tensors, NULL,
+          "--vtu: also Cauchy's stress and the deformation gradient of every tet, nine numbers each" },
         { 0, "msh", ABUT_OPT_TEXT, &o.to.msh, "DIR",
           "Gmsh 4.1: tets of any order at rest with displacement and velocity, a file per frame" },
         { 0, "msh-text", ABUT_OPT_TEXT, &o.to.msh_text, "DIR", "the same as text" },
@@ -140,6 +145,7 @@ int main(int argc, char **argv)
         { 0, "object", ABUT_OPT_LIST, &o.objects, "NAME", "only this object (may be given again)" },
         { 0, "png", ABUT_OPT_ELSEWHERE, NULL, "picture", "draws pictures" },
         { 0, "strip", ABUT_OPT_ELSEWHERE, NULL, "picture", "draws pictures" },
+        { 0, "film", ABUT_OPT_ELSEWHERE, NULL, "picture", "draws pictures" },
         { 0, "panels", ABUT_OPT_ELSEWHERE, NULL, "picture", "draws pictures" },
         { 0, "size", ABUT_OPT_ELSEWHERE, NULL, "picture", "draws pictures" },
         { 0, "camera", ABUT_OPT_ELSEWHERE, NULL, "picture", "draws pictures" },

@@ -6,6 +6,7 @@
 #include "formats/stream/state_io.h"
 #include "formats/result/text_file.h"
 #include "mesh/tetra.h"
+#include "scene/advice.h"
 #include "scene/build.h"
 #include "scene/match.h"
 #include "scene/orders.h"
@@ -16,6 +17,7 @@
 #include "tools/mesh-prep/separate.h"
 #include "tools/mesh-prep/source.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +27,7 @@ typedef struct prep {
     abut_cli cli;
     abut_opt_list set;
     const char *ipc_script, *report, *first;
-    int explain, to_yaml;
+    int explain, to_yaml, check;
     abut_prep_separate separate;
 
     abut_prep_source source;
@@ -87,6 +89,17 @@ static void say_curved(prep *p)
     }
 }
 
+/* --explain and --check. */
+static abut_status give_advice(prep *p, const abut_model *m, abut_err *err)
+{
+    abut_advice *a = calloc(1, sizeof *a);
+    abut_status rc = a ? abut_advice_find(&p->scene, m, &p->built, a, err) : abut_fail(err, ABUT_E_NOMEM, "advice");
+    for (int i = 0; !rc && i < a->n; i++) abut_cli_say(&p->cli, "advice: %s", a->text[i]);
+    if (!rc && a->left_out) abut_cli_say(&p->cli, "advice: %d more", a->left_out);
+    free(a);
+    return rc;
+}
+
 /* The views check what was built as any later stage would; then nothing may touch. */
 static abut_status check(prep *p, abut_err *err)
 {
@@ -98,6 +111,8 @@ static abut_status check(prep *p, abut_err *err)
     if (!rc) rc = abut_start_check(&m, &p->model, f.x, p->built.dhat, &p->bad, &gap, err);
     if (rc && p->bad.total && !gap.is_short && !p->separate.gap)
         append(err, "; --separate GAP parts what crosses or is too near, by moves of free nodes");
+    if (rc) return rc;
+    if (p->explain || p->check) rc = give_advice(p, &m, err);
     if (rc) return rc;
     if (m.nc && p->built.dhat > 0.1 * p->built.length)
         abut_cli_say(&p->cli, "warning: contact acts within dhat, %.6g m, which is %.2g of the length of the scene, %.6g m",
@@ -183,9 +198,24 @@ static abut_status write_first(prep *p, abut_err *err)
 {
     const char *other = p->cli.nargs ? p->cli.args[0] : p->set.n ? "--set" : p->ipc_script ? "--ipc-script" :
                         p->to_yaml ? "--to-yaml" : p->explain ? "--explain" : p->separate.gap ? "--separate" :
-                        p->separate.max_move ? "--max-move" : p->report ? "--report" : NULL;
+                        p->separate.max_move ? "--max-move" : p->report ? "--report" : p->check ? "--check" : NULL;
     if (other) return abut_fail(err, ABUT_E_ARG, "--new and %s: expected --new NAME alone, which writes a scene", other);
     return abut_prep_first_scene(p->first, text_out(p), err);
+}
+
+static void summary(prep *p)
+{
+    const abut_built *b = &p->built;
+    char parts[160] = "", gap[48] = "";
+    const struct {
+        int32_t n;
+        const char *what;
+    } part[] = { { b->tets, "tets" }, { b->shells, "shells" }, { b->rods, "rods" }, { b->particles, "particles" } };
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        if (part[i].n) used += (size_t)snprintf(parts + used, sizeof parts - used, ", %d %s", part[i].n, part[i].what);
+    if (isfinite(p->facts.gap)) snprintf(gap, sizeof gap, ", smallest gap %.3g m", p->facts.gap);
+    abut_cli_sum(&p->cli, "%d objects, %d nodes%s%s: can be simulated", p->scene.nobjects, b->nodes, parts, gap);
 }
 
 static abut_status make_stream(prep *p, abut_err *err)
@@ -196,6 +226,7 @@ static abut_status make_stream(prep *p, abut_err *err)
     if (!rc && p->separate.gap) rc = abut_prep_separate_run(&p->separate, &p->cli, &p->model, &p->frame, &p->bad, err);
     if (!rc) rc = check(p, err);
     if (!rc && p->explain) abut_explain_write(stderr, &p->scene, &p->built, &p->facts);
+    if (!rc) summary(p);
     return rc || !p->cli.out ? rc : write_stream(p, err);
 }
 
@@ -217,6 +248,8 @@ int main(int argc, char **argv)
           "write a commented scene to begin with, and read none: drop, cloth, rope, beam, slope, curved or hard" },
         { 's', "set", ABUT_OPT_LIST, &p.set, "KEY=VALUE", "set a key of the scene by its dotted path: time.step=0.005" },
         { 'e', "explain", ABUT_OPT_FLAG, &p.explain, NULL, "say every derived parameter with its unit and why" },
+        { 0, "check", ABUT_OPT_FLAG, &p.check, NULL,
+          "write nothing: say whether the scene can be simulated, and advice on what it will show worse than one may expect" },
         { 0, "ipc-script", ABUT_OPT_TEXT, &p.ipc_script, "FILE", "read a scene script of the public IPC code" },
         { 0, "to-yaml", ABUT_OPT_FLAG, &p.to_yaml, NULL, "write the scene as YAML, paths absolute, instead of a stream" },
         { 0, "separate", ABUT_OPT_TEXT, &p.separate.gap, "GAP",
@@ -229,7 +262,10 @@ int main(int argc, char **argv)
     abut_err err = { 0 };
     abut_cli_begin(&p.cli, argc, argv, "Turns a scene or mesh files into a model and its first frame.",
                    "[SCENE.yaml | MESH ...]", opts, ABUT_CLI_OUT_MAY);
-    abut_status rc = p.first ? ABUT_OK : abut_prep_source_read(&p.source, &p.cli, p.ipc_script, &p.set, p.explain, &err);
+    if (p.check && p.cli.out_path) abut_fail(&err, ABUT_E_ARG, "--check and --output: nothing is written");
+    else if (p.check) abut_cli_drop_output(&p.cli);
+    abut_status rc = err.code ? err.code : p.first ? ABUT_OK :
+                     abut_prep_source_read(&p.source, &p.cli, p.ipc_script, &p.set, p.explain, &err);
     if (!rc) rc = p.first ? write_first(&p, &err) : p.to_yaml ? write_yaml(&p, &err) : make_stream(&p, &err);
     if (p.bad.total) abut_prep_report(&p.bad, p.report, &err);
     clear(&p);

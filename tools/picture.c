@@ -33,7 +33,11 @@ static abut_status check_options(options *o, abut_shots_opts *so, abut_err *err)
 {
     abut_picture_opts *p = &o->to;
     abut_status rc = ABUT_OK;
-    if (!p->dir && !p->strip) return abut_fail(err, ABUT_E_ARG, "nothing to draw: expected --png DIR, --strip FILE, or both");
+    if (!p->dir && !p->strip && !p->film)
+        return abut_fail(err, ABUT_E_ARG, "nothing to draw: expected --png DIR, --strip FILE, --film FILE, or several");
+    if (p->per_second != 0 && !p->film) return abut_fail(err, ABUT_E_ARG, "--fps belongs to --film");
+    if (p->per_second != 0 && !(p->per_second >= 0.1 && p->per_second <= 240))
+        return abut_fail(err, ABUT_E_ARG, "--fps %g: want 0.1 to 240", p->per_second);
     if (o->panels != NOT_GIVEN && !p->strip) return abut_fail(err, ABUT_E_ARG, "--panels belongs to --strip");
     if (o->panels != NOT_GIVEN && (o->panels < 1 || o->panels > 64))
         return abut_fail(err, ABUT_E_ARG, "--panels %d: want 1 to 64", o->panels);
@@ -52,10 +56,12 @@ static abut_status take_frames(abut_cli *cli, abut_shots *shots, abut_picture *p
 {
     const abut_shot *s;
     abut_status rc;
-    for (int n = 0; !(rc = abut_shots_next(shots, &s, err)) && s; n++) {
+    int n = 0;
+    for (; !(rc = abut_shots_next(shots, &s, err)) && s; n++) {
         abut_cli_progress(cli, "frame %d  t %.4g s  %d taken", s->index, s->head->time, n);
         if ((rc = abut_picture_frame(p, s, err))) return rc;
     }
+    abut_cli_sum(cli, "%d frames taken", n);
     return rc;
 }
 
@@ -88,6 +94,10 @@ int main(int argc, char **argv)
     const abut_opt opts[] = {
         { 0, "png", ABUT_OPT_TEXT, &o.to.dir, "DIR", "a PNG per frame" },
         { 0, "strip", ABUT_OPT_TEXT, &o.to.strip, "FILE", "one PNG with several frames side by side" },
+        { 0, "film", ABUT_OPT_TEXT, &o.to.film, "FILE",
+          "a film of all pictures: .gif, or, where the program ffmpeg is, .mp4, .mov, .mkv, .webm" },
+        { 0, "fps", ABUT_OPT_REAL, &o.to.per_second, "N",
+          "--film: pictures a second (default: real time where that is 5 to 60, else 25)" },
         { 0, "panels", ABUT_OPT_INT, &o.panels, "N",
           "--strip: this many of the frames, evenly spread (default: all up to 12, "
           "else 5)" },

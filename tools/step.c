@@ -31,14 +31,18 @@ int main(int argc, char **argv)
     abut_step_run r = { 0 };
     abut_err err = { 0 };
     abut_step_line_init(&line);
-    abut_cli_begin(&cli, argc, argv, SUMMARY, "[FILE]", line.opts, ABUT_CLI_IN | ABUT_CLI_OUT);
-    if (!abut_step_line_read(&line, &cli, &c, &err)) {
+    abut_cli_begin(&cli, argc, argv, SUMMARY, "[FILE]", line.opts, ABUT_CLI_IN | ABUT_CLI_OUT_MAY);
+    abut_status rc = abut_step_line_read(&line, &cli, &c, &err);
+    if (!rc && !cli.out && !c.dry) rc = abut_cli_refuse_terminal(&err);
+    if (!rc) {
+        if (c.dry) abut_cli_drop_output(&cli);
         if (c.report && !(r.report = fopen(c.report, "w")))
             abut_fail(&err, ABUT_E_IO, "%s: %s", c.report, strerror(errno));
         else if (abut_step_run_all(&r, &c, &cli, &err) == ABUT_OK)
             err = (abut_err){ 0 };
     }
     if (r.report && fclose(r.report) && !err.code) abut_fail(&err, ABUT_E_IO, "%s: %s", c.report, strerror(errno));
+    const int moves = c.rest > 0 && !c.dry && !r.rests;
     abut_step_run_clear(&r);
-    return abut_cli_end(&cli, 0, &err);
+    return abut_cli_end(&cli, moves, &err);
 }

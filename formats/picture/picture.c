@@ -2,6 +2,7 @@
 
 #include "formats/result/bounds.h"
 #include "formats/picture/draw_mesh.h"
+#include "formats/picture/film.h"
 #include "formats/picture/legend.h"
 #include "formats/result/node_means.h"
 #include "formats/result/out_file.h"
@@ -17,8 +18,9 @@ struct abut_picture {
     abut_picture_opts opt;
     abut_painter *painter;
     abut_out_file strip_file;
+    abut_film *film;
     abut_image strip;
-    int drawn;                  /* pictures; those of dir come first, then the panels of the strip */
+    int drawn;                  /* pictures; those of dir and film come first, then the panels of the strip */
     int model_index;            /* -1 before the first frame */
     abut_draw_mesh mesh;
     int32_t *node;              /* [mesh.npoint] */
@@ -75,6 +77,9 @@ abut_status abut_size_parse(const char *text, int *w, int *h, abut_err *err)
     return ABUT_OK;
 }
 
+/* Are there pictures of the full size? */
+static int has_full(const abut_picture *p) { return p->opt.dir || p->opt.film; }
+
 abut_status abut_picture_open(const abut_picture_opts *opt, abut_picture **out, abut_err *err)
 {
     abut_picture *p = calloc(1, sizeof *p);
@@ -82,7 +87,9 @@ abut_status abut_picture_open(const abut_picture_opts *opt, abut_picture **out, 
     p->opt = *opt;
     p->model_index = -1;
     p->box = abut_bounds_empty();
-    abut_status rc = abut_painter_open(opt->dir ? opt->w : opt->strip_w, opt->dir ? opt->h : opt->strip_h, &p->painter, err);
+    const int full = has_full(p);
+    abut_status rc = opt->film ? abut_film_check(opt->film, err) : ABUT_OK;
+    if (!rc) rc = abut_painter_open(full ? opt->w : opt->strip_w, full ? opt->h : opt->strip_h, &p->painter, err);
     if (!rc && opt->dir) rc = abut_out_folder(opt->dir, err);
     if (!rc && opt->strip) rc = abut_out_open(&p->strip_file, opt->strip, err);
     if (rc) abut_picture_free(&p);
@@ -95,6 +102,7 @@ void abut_picture_free(abut_picture **pp)
     abut_picture *p = *pp;
     if (!p) return;
     abut_painter_free(&p->painter);
+    abut_film_free(&p->film);
     abut_out_drop(&p->strip_file);
     abut_image_clear(&p->strip);
     abut_draw_mesh_clear(&p->mesh);
@@ -110,24 +118,12 @@ void abut_picture_free(abut_picture **pp)
 
 /* ---- frames come in ---- */
 
-/* Radius of the rods and particles of an object: half of what it keeps from itself, or that of its material if that is more; 0:
- * neither. */
-static double thickness(const abut_model *m, int32_t object)
-{
-    double r = m->obj_thick ? 0.5 * m->obj_thick[object] : 0;
-    for (int32_t i = 0; i < m->nrd; i++)
-        if (m->body[m->rod[2 * i]] == object) r = fmax(r, m->rod_radius[i]);
-    for (int32_t i = 0; i < m->np; i++)
-        if (m->body[m->particle[i]] == object) r = fmax(r, m->particle_radius[i]);
-    return r;
-}
-
 static abut_status take_model(abut_picture *p, const abut_shot *s, abut_err *err)
 {
     const abut_model *m = s->model;
     double *thick = malloc(((size_t)s->parts->n + 1) * sizeof *thick);
     if (!thick) return abut_fail(err, ABUT_E_NOMEM, "no memory to draw %d objects", s->parts->n);
-    for (int32_t k = 0; k < s->parts->n; k++) thick[k] = thickness(m, s->parts->part[k].object);
+    for (int32_t k = 0; k < s->parts->n; k++) thick[k] = abut_object_radius(m, s->parts->part[k].object);
     abut_status rc = abut_draw_mesh_make(&p->mesh, s->parts, s->X, thick, err);
     free(thick);
     if (rc) return rc;
@@ -347,17 +343,38 @@ static abut_status draw_labelled(abut_picture *p, size_t k, const abut_camera *c
     return ABUT_OK;
 }
 
-static abut_status draw_file(abut_picture *p, size_t k, abut_err *err)
+static abut_status write_file(const abut_picture *p, size_t k, const abut_image *im, abut_err *err)
+{
+    abut_out_file o;
+    abut_status rc = abut_out_open_numbered(&o, p->opt.dir, "frame", p->taken[k].index, ".png", err);
+    if (rc) return rc;
+    rc = abut_image_png(im, o.f, err);
+    if (rc) abut_out_drop(&o);
+    else rc = abut_out_close(&o, err);
+    return rc;
+}
+
+/* Pictures a second: as wanted, or so that time runs as it does. */
+static double film_rate(const abut_picture *p)
+{
+    const double span = p->taken[p->spool.n - 1].time - p->taken[0].time;
+    const double rate = span > 0 ? (double)(p->spool.n - 1) / span : 0;
+    return p->opt.per_second > 0 ? p->opt.per_second : rate >= 5 && rate <= 60 ? rate : 25;
+}
+
+static abut_status add_to_film(abut_picture *p, size_t k, const abut_image *im, abut_err *err)
+{
+    abut_status rc = p->film ? ABUT_OK : abut_film_open(p->opt.film, im->w, im->h, film_rate(p), &p->film, err);
+    if (!rc) rc = abut_film_picture(p->film, im, err);
+    return !rc && k + 1 == p->spool.n ? abut_film_close(p->film, err) : rc;
+}
+
+static abut_status draw_full(abut_picture *p, size_t k, abut_err *err)
 {
     abut_image im = { 0 };
-    abut_out_file o;
     abut_status rc = draw_labelled(p, k, &p->camera, 1, &im, err);
-    if (!rc) rc = abut_out_open_numbered(&o, p->opt.dir, "frame", p->taken[k].index, ".png", err);
-    if (!rc) {
-        rc = abut_image_png(&im, o.f, err);
-        if (rc) abut_out_drop(&o);
-        else rc = abut_out_close(&o, err);
-    }
+    if (!rc && p->opt.dir) rc = write_file(p, k, &im, err);
+    if (!rc && p->opt.film) rc = add_to_film(p, k, &im, err);
     abut_image_clear(&im);
     return rc;
 }
@@ -372,7 +389,7 @@ static int panel_count(const abut_picture *p)
 static abut_status begin_strip(abut_picture *p, int rows, int columns, abut_err *err)
 {
     static const uint8_t white[3] = { 255, 255, 255 };
-    if (p->opt.dir) {   /* the painter has the other size */
+    if (has_full(p)) {  /* the painter has the other size */
         abut_painter_free(&p->painter);
         const abut_status rc = abut_painter_open(p->opt.strip_w, p->opt.strip_h, &p->painter, err);
         if (rc) return rc;
@@ -409,8 +426,8 @@ abut_status abut_picture_draw(abut_picture *p, int *left, abut_err *err)
 {
     abut_status rc = p->drawn ? ABUT_OK : prepare(p, err);
     if (rc) return rc;
-    const int files = p->opt.dir ? (int)p->spool.n : 0;
-    rc = p->drawn < files ? draw_file(p, (size_t)p->drawn, err) : draw_panel(p, p->drawn - files, err);
+    const int files = has_full(p) ? (int)p->spool.n : 0;
+    rc = p->drawn < files ? draw_full(p, (size_t)p->drawn, err) : draw_panel(p, p->drawn - files, err);
     p->drawn++;
     *left = files + panel_count(p) - p->drawn;
     return rc;

@@ -1,4 +1,4 @@
-/* Pictures of frames: PNG files and film strips.
+/* Pictures of frames: PNG files, a film, and film strips.
  *
  * Frames are put aside until the last one has come, so that one camera, one size of the world and one colour scale hold
  * for all of them. */
@@ -14,7 +14,9 @@ typedef enum abut_paint { ABUT_PAINT_OBJECT, ABUT_PAINT_SPEED, ABUT_PAINT_STRESS
 typedef struct abut_picture_opts {
     const char *dir;        /* a PNG per frame there; NULL: none */
     const char *strip;      /* a strip of several frames in this file; NULL: none */
-    int w, h;               /* pixels of a picture of dir */
+    const char *film;       /* all pictures after each other in this file (film.h); NULL: none */
+    double per_second;      /* pictures of the film; 0: real time where that is 5 to 60, else 25 */
+    int w, h;               /* pixels of a picture of dir and film */
     int strip_w, strip_h;   /* pixels of a picture of the strip */
     int panels;             /* pictures in the strip, spread evenly over the frames; 0: all of them up to 12, else 5 */
     abut_view view;

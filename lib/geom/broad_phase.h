@@ -35,12 +35,23 @@ typedef struct abut_motion {
     int anywhere;           /* a vertex may be anywhere in the box of its motion at any time, and not where the others say */
 } abut_motion;
 
+/* Boxes of fixed vertices as they were in a search: trees of these need no new ones where they are the same again.  Searches
+ * of two kinds, of another reach, mostly alternate. */
+enum { ABUT_BROAD_STILLS = 2 };
+typedef struct abut_broad_still {
+    float (*box)[ABUT_ROWS];    /* [n] of fixed vertices in their order */
+    size_t n;
+    uint64_t stamp;             /* of these boxes alone; 0: none */
+} abut_broad_still;
+
 /* Zero-filled is empty; keeps its memory from call to call. */
 typedef struct abut_broad_phase {
     abut_motion m;
     float (*box)[ABUT_ROWS];    /* [nv] of vertices, grown by their halves of reach and thickness */
     double rounding;            /* m: what positions during the motion may be off */
     size_t cap;
+    abut_broad_still still[ABUT_BROAD_STILLS];  /* the present ones first; none where no vertex is fixed */
+    uint64_t stamps;            /* given so far */
 } abut_broad_phase;
 
 /** Boxes of all vertices.
@@ -55,8 +66,9 @@ typedef struct abut_prims {
     const int32_t *vert;        /* [n * k] */
 } abut_prims;
 
-/* Trees over one side, kept for the next search: neighbours mostly stay neighbours.  NULL: none yet.  They are rebuilt when
- * they are of another number of primitives, other vertices are fixed, or what is together has moved apart. */
+/* Trees over one side, kept for the next search of the same abut_broad_phase: neighbours mostly stay neighbours.  NULL: none yet.
+ * They are rebuilt when they are of another number of primitives, other vertices are fixed, or what is together has moved
+ * apart. */
 typedef struct abut_broad_trees abut_broad_trees;
 /** Sets NULL. */
 void abut_broad_trees_free(abut_broad_trees **trees);

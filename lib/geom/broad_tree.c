@@ -47,12 +47,52 @@ static double some_fill(const abut_motion *m, size_t first, size_t n, float (*bo
     return big;
 }
 
+/* ---- boxes of still vertices ---- */
+
+/* Whether s has the boxes of all n fixed vertices. */
+static int still_is(const abut_broad_still *s, const abut_broad_phase *a, size_t n)
+{
+    if (!s->stamp || s->n != n) return 0;
+    for (size_t i = 0, k = 0; k < n; i++)
+        if (a->m.fixed[i] && memcmp(s->box[k++], a->box[i], sizeof *a->box)) return 0;
+    return 1;
+}
+
+static abut_status still_keep(abut_broad_still *s, abut_broad_phase *a, size_t n, abut_err *err)
+{
+    if (s->n != n || !s->box) {
+        free(s->box);
+        *s = (abut_broad_still){ .box = malloc(n * sizeof *s->box), .n = n };
+        if (!s->box) return abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu boxes", n);
+    }
+    for (size_t i = 0, k = 0; k < n; i++)
+        if (a->m.fixed[i]) memcpy(s->box[k++], a->box[i], sizeof *a->box);
+    s->stamp = ++a->stamps;
+    return ABUT_OK;
+}
+
+/* The boxes of fixed vertices become the first that are kept, in place of the last where they are none of them. */
+static abut_status still_find(abut_broad_phase *a, abut_err *err)
+{
+    size_t n = 0, at = 0;
+    for (size_t i = 0; a->m.fixed && i < a->m.nv; i++) n += a->m.fixed[i] != 0;
+    if (!n) return ABUT_OK;
+    while (at < ABUT_BROAD_STILLS && !still_is(&a->still[at], a, n)) at++;
+    const int is_new = at == ABUT_BROAD_STILLS;
+    const size_t from = is_new ? at - 1 : at;
+    const abut_broad_still found = a->still[from];
+    memmove(a->still + 1, a->still, from * sizeof *a->still);
+    a->still[0] = found;
+    return is_new ? still_keep(&a->still[0], a, n, err) : ABUT_OK;
+}
+
 abut_status abut_broad_init(abut_broad_phase *a, const abut_motion *m, abut_err *err)
 {
     assert(m);
     if (m->nv > a->cap) {
         free(a->box);
-        *a = (abut_broad_phase){ .box = malloc(m->nv * sizeof *a->box), .cap = m->nv };
+        a->cap = m->nv;
+        a->box = malloc(m->nv * sizeof *a->box);
         if (!a->box) return abut_broad_clear(a), abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for %zu boxes", m->nv);
     }
     a->m = *m;
@@ -65,7 +105,7 @@ abut_status abut_broad_init(abut_broad_phase *a, const abut_motion *m, abut_err 
     }
     const double rounding = abut_broad_rounding(most);
     a->rounding = m->changed ? abut_max(a->rounding, rounding) : rounding;
-    return ABUT_OK;
+    return still_find(a, err);
 }
 
 /* What some_fill returns. */
@@ -119,7 +159,8 @@ int abut_broad_finds(const abut_motion *m, double rounding, int ka, int kb, cons
 void abut_broad_clear(abut_broad_phase *a)
 {
     free(a->box);
-    *a = (abut_broad_phase){ .box = NULL };
+    for (int i = 0; i < ABUT_BROAD_STILLS; i++) free(a->still[i].box);
+    *a = (abut_broad_phase){ .stamps = a->stamps };
 }
 
 /* ---- trees ---- */
@@ -152,9 +193,9 @@ static float large_extent(const abut_broad_phase *s, const abut_prims *p)
     return LARGE * e[m / 2];
 }
 
-static void tree_clear(struct tree *t)
+static void tree_clear(struct tree *t, int owns_packs)
 {
-    abut_tree_shape_clear(&t->packs);
+    if (owns_packs) abut_tree_shape_clear(&t->packs);
     free(t->pack);
     free(t->query);
     free(t->node);
@@ -165,7 +206,7 @@ static void tree_clear(struct tree *t)
 void abut_broad_trees_free(abut_broad_trees **trees)
 {
     if (!*trees) return;
-    for (int q = 0; q < ABUT_SORTS; q++) tree_clear(&(*trees)->tree[q]);
+    for (int q = 0; q < ABUT_SORTS; q++) tree_clear(&(*trees)->tree[q], 1), tree_clear(&(*trees)->other[q], 0);
     free((*trees)->fixed);
     free(*trees);
     *trees = NULL;
@@ -184,20 +225,25 @@ static void packs_name(const abut_prims *p, struct tree *t)
     }
 }
 
-static abut_status tree_build(const abut_prims *p, abut_key *key, size_t n, struct tree *t, abut_err *err)
+/* Room for boxes, and what they are of. */
+static abut_status tree_make(const abut_prims *p, struct tree *t, abut_err *err)
 {
-    if (!n) return ABUT_OK;
-    const abut_status rc = abut_tree_shape_build(key, n, &t->packs, err);
-    if (rc) return rc;
     const size_t packs = t->packs.n_pack;
     t->pack = malloc(packs * sizeof *t->pack);
     t->query = malloc(packs * sizeof *t->query);
     t->node = malloc(t->packs.n_node * sizeof *t->node);
     t->slack = malloc(packs * sizeof *t->slack);
     if (!t->pack || !t->query || !t->node || !t->slack)
-        return abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for a tree of %zu items", n);
+        return abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for a tree of %zu items", t->packs.n);
     packs_name(p, t);
     return ABUT_OK;
+}
+
+static abut_status tree_build(const abut_prims *p, abut_key *key, size_t n, struct tree *t, abut_err *err)
+{
+    if (!n) return ABUT_OK;
+    const abut_status rc = abut_tree_shape_build(key, n, &t->packs, err);
+    return rc ? rc : tree_make(p, t, err);
 }
 
 /* Keys of all primitives, and what sort each is. */
@@ -321,7 +367,6 @@ static int has_changed(const uint8_t *changed, int k, size_t n, const struct pac
 static double tree_fit(const abut_broad_phase *s, int k, struct tree *t, const uint8_t *changed)
 {
     const size_t n = t->packs.n, n_pack = t->packs.n_pack;
-    if (!n) return 1;
     #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
     for (size_t p = 0; p < n_pack; p++) {
         const size_t left = n - p * ABUT_PACK, lanes = left < ABUT_PACK ? left : ABUT_PACK;
@@ -330,6 +375,50 @@ static double tree_fit(const abut_broad_phase *s, int k, struct tree *t, const u
     }
     nodes_fill(t);
     return abut_sum(t->slack, n_pack) / (double)n_pack;
+}
+
+static int has_boxes(const struct tree *t, uint64_t stamp) { return stamp && t->stamp == stamp; }
+
+/* Boxes of a still tree: those that it or its other has, or new ones in place of those that are no longer kept. */
+static abut_status still_fit(const abut_broad_phase *s, const abut_prims *p, struct tree *t, struct tree *other, double *fit,
+                             abut_err *err)
+{
+    const uint64_t now = s->still[0].stamp;
+    if (!has_boxes(t, now) && (has_boxes(other, now) || has_boxes(t, s->still[1].stamp))) {
+        const struct tree was = *t;
+        *t = *other;
+        *other = was;
+        if (!t->pack) {
+            *t = (struct tree){ .packs = was.packs, .made = was.made };
+            const abut_status rc = tree_make(p, t, err);
+            if (rc) return rc;
+        }
+    }
+    if (!has_boxes(t, now)) t->fit = tree_fit(s, p->k, t, NULL);
+    t->stamp = now;
+    *fit = t->fit;
+    return ABUT_OK;
+}
+
+/* Boxes of all trees, changed: but for other vertices than these; *good: they are as tight as they were made, about. */
+static abut_status trees_fit(const abut_broad_phase *s, const abut_prims *p, const uint8_t *changed, abut_broad_trees *f,
+                             int *good, abut_err *err)
+{
+    *good = 1;
+    for (int q = 0; q < ABUT_SORTS && *good; q++) {
+        struct tree *t = &f->tree[q];
+        double fit = 1;
+        if (!t->packs.n) continue;
+        if (q >= ABUT_STILL) {
+            const abut_status rc = still_fit(s, p, t, &f->other[q], &fit, err);
+            if (rc) return rc;
+        } else {
+            fit = tree_fit(s, p->k, t, changed);
+        }
+        if (!(t->made > 0)) t->made = fmax(1, fit);
+        *good = fit <= LOOSER * t->made;
+    }
+    return ABUT_OK;
 }
 
 /* Made of primitives as many, and moving where these do. */
@@ -343,11 +432,12 @@ abut_status abut_broad_trees_of(const abut_broad_phase *s, const abut_prims *p, 
 {
     assert(p);
     int good = *f && trees_serve(s, p, *f);
-    for (int q = 0; good && q < ABUT_SORTS; q++)
-        good = tree_fit(s, p->k, &(*f)->tree[q], s->m.changed) <= LOOSER * (*f)->tree[q].made;
-    if (good) return ABUT_OK;
-    abut_broad_trees_free(f);
-    const abut_status rc = trees_build(s, p, f, err);
-    for (int q = 0; !rc && q < ABUT_SORTS; q++) (*f)->tree[q].made = fmax(1, tree_fit(s, p->k, &(*f)->tree[q], NULL));
+    abut_status rc = good ? trees_fit(s, p, s->m.changed, *f, &good, err) : ABUT_OK;
+    if (!rc && !good) {
+        abut_broad_trees_free(f);
+        rc = trees_build(s, p, f, err);
+        if (!rc) rc = trees_fit(s, p, NULL, *f, &good, err);
+    }
+    if (rc) abut_broad_trees_free(f);
     return rc;
 }

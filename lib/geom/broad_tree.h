@@ -27,11 +27,14 @@ struct tree {
     struct node *node;                  /* [n_node] */
     double *slack;                      /* [n_pack] extent of a pack over the mean one of its items, both summed over axes */
     double made;                        /* mean of slack when the tree was made */
+    uint64_t stamp;                     /* of the boxes of a still tree (geom/broad_phase.h), and the mean of slack then */
+    double fit;
 };
 struct abut_broad_trees {
     size_t n, nv;
     uint8_t *fixed;                     /* [nv] then; NULL: none */
     struct tree tree[ABUT_SORTS];
+    struct tree other[ABUT_SORTS];      /* still ones with the other boxes that are kept; they borrow packs and what they name */
 };
 
 /** low = the smaller of both, row by row. */

@@ -131,7 +131,8 @@ static abut_status add_motion(const abut_judge_shape *s, const double *x0, const
 {
     pair_class c[MOVING];
     moving_classes(s, c);
-    return judge_classes(s, c, MOVING, x0, x1, opts, moving_pair, out, err);
+    const abut_status rc = judge_classes(s, c, MOVING, x0, x1, opts, moving_pair, out, err);
+    return rc ? rc : abut_judge_listed(s, ABUT_HIT_POINT_EDGE, &s->tip, &s->rod, &s->folds, x0, x1, opts, moving_pair, out, err);
 }
 
 abut_status abut_judge_motion(const abut_judge_shape *s, const double *x0, const double *x1, const abut_judge_opts *opts,
@@ -172,6 +173,7 @@ abut_status abut_judge_smallest_gap(const abut_judge_shape *s, const double *x, 
     moving_classes(s, c);
     *out = (abut_judge_gap){ .gap = reach };
     for (int i = 0; i < MOVING && !rc; i++) rc = abut_judge_least(s, c[i].kind, c[i].a, c[i].b, x, opts, out, err);
+    if (!rc) abut_judge_least_listed(s, ABUT_HIT_POINT_EDGE, &s->tip, &s->rod, &s->folds, x, opts, out);
     least_plane(s, x, opts, out);
     if (!(out->gap < reach)) out->gap = INFINITY;
     return rc;

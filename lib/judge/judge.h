@@ -7,7 +7,8 @@
  * doubles too (geom/ccd/within.h); only half-spaces, then, are decided on the side of reporting, within 1e-15 of the size of
  * the coordinates.
  *
- * Looked at: vertex-triangle, edge-edge; for particles also point-edge and point-point; vertices against half-spaces.
+ * Looked at: vertex-triangle, edge-edge; for particles also point-edge and point-point, for ends of rods point-edge; vertices
+ * against half-spaces.
  * Not looked at: primitives with a common node, pairs whose nodes are all of obstacles, and of bodies that do not meet. */
 #ifndef ABUT_JUDGE_JUDGE_H
 #define ABUT_JUDGE_JUDGE_H

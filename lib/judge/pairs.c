@@ -67,6 +67,7 @@ static int decide(const job *w, const int32_t ij[2], abut_arena *scratch, abut_h
     double p0[15], p1[15];
     const int n = name_pair(w, ij, hit);
     if (abut_judge_passes(w->s, hit->node[0], hit->node[w->a->k])) return 0;
+    if (w->s->still[hit->node[0]] && w->s->still[hit->node[w->a->k]]) return 0;
     for (int i = 0; i < n; i++) {
         memcpy(p0 + 3 * i, w->x0 + 3 * (size_t)hit->node[i], 3 * sizeof(double));
         memcpy(p1 + 3 * i, w->x1 + 3 * (size_t)hit->node[i], 3 * sizeof(double));
@@ -121,6 +122,15 @@ abut_status abut_judge_pairs(const abut_judge_shape *s, abut_hit_kind kind, cons
     return rc;
 }
 
+abut_status abut_judge_listed(const abut_judge_shape *s, abut_hit_kind kind, const abut_simplices *a, const abut_simplices *b,
+                              const abut_pair_list *pairs, const double *x0, const double *x1, const abut_judge_opts *opts,
+                              abut_pair_test *test, abut_hits *out, abut_err *err)
+{
+    const job w = { s, kind, a, b, x0, x1, opts, test };
+    out->pairs += pairs->n;
+    return decide_all(&w, pairs, out, err);
+}
+
 /* the smallest gap of a block of pairs */
 static void least_of(const job *w, const abut_pair_list *pairs, abut_range r, abut_judge_gap *least)
 {
@@ -129,10 +139,18 @@ static void least_of(const job *w, const abut_pair_list *pairs, abut_range r, ab
         double x[12] = { 0 };
         const int n = name_pair(w, pairs->ij[i], &at);
         if (abut_judge_passes(w->s, at.node[0], at.node[w->a->k])) continue;
+        if (w->s->still[at.node[0]] && w->s->still[at.node[w->a->k]]) continue;
         for (int k = 0; k < n; k++) memcpy(x + 3 * k, w->x0 + 3 * (size_t)at.node[k], 3 * sizeof *x);
         const double gap = abut_separation((abut_stencil)w->kind, x) - separation(w, pairs->ij[i]);
         if (gap < least->gap) *least = (abut_judge_gap){ gap, at };
     }
+}
+
+void abut_judge_least_listed(const abut_judge_shape *s, abut_hit_kind kind, const abut_simplices *a, const abut_simplices *b,
+                             const abut_pair_list *pairs, const double *x, const abut_judge_opts *opts, abut_judge_gap *least)
+{
+    const job w = { s, kind, a, b, x, x, opts, NULL };
+    least_of(&w, pairs, (abut_range){ 0, pairs->n }, least);
 }
 
 abut_status abut_judge_least(const abut_judge_shape *s, abut_hit_kind kind, const abut_simplices *a, const abut_simplices *b,

@@ -15,9 +15,18 @@ ABUT_MUST_USE abut_status abut_judge_pairs(const abut_judge_shape *s, abut_hit_k
                                            const abut_simplices *b, const double *x0, const double *x1,
                                            const abut_judge_opts *opts, abut_pair_test *test, abut_hits *out, abut_err *err);
 
+/** The same for pairs that are listed, (i of a, j of b), but those of two obstacles. */
+ABUT_MUST_USE abut_status abut_judge_listed(const abut_judge_shape *s, abut_hit_kind kind, const abut_simplices *a,
+                                            const abut_simplices *b, const abut_pair_list *pairs, const double *x0,
+                                            const double *x1, const abut_judge_opts *opts, abut_pair_test *test, abut_hits *out,
+                                            abut_err *err);
+
 /** Lowers *least to the smallest gap of the pairs that have one below it at x.  b == a: pairs i < j. */
 ABUT_MUST_USE abut_status abut_judge_least(const abut_judge_shape *s, abut_hit_kind kind, const abut_simplices *a,
                                            const abut_simplices *b, const double *x, const abut_judge_opts *opts,
                                            abut_judge_gap *least, abut_err *err);
+/** The same of pairs that are listed, but those of two obstacles. */
+void abut_judge_least_listed(const abut_judge_shape *s, abut_hit_kind kind, const abut_simplices *a, const abut_simplices *b,
+                             const abut_pair_list *pairs, const double *x, const abut_judge_opts *opts, abut_judge_gap *least);
 
 #endif

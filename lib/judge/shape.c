@@ -69,6 +69,40 @@ static abut_status find_vertices(abut_judge_shape *s, const int32_t *listed, siz
     return rc;
 }
 
+/* Ends of rods, and the edges that an end's own edge ends in: a rod that folds brings these together, and the two edges, which
+ * have a node in common, are no pair. */
+static abut_status find_folds(abut_judge_shape *s, abut_err *err)
+{
+    uint8_t *edges = calloc((size_t)s->nv + 1, 1);
+    int32_t *first = calloc((size_t)s->nv + 2, sizeof *first), *at = malloc((2 * s->rod.n + 1) * sizeof *at);
+    abut_status rc = edges && first && at ? make_elements(&s->tip, 1, 2 * s->rod.n, err)
+                                          : abut_fail(err, ABUT_E_NOMEM, "judge: %d nodes", s->nv);
+    s->tip.n = 0;
+    for (size_t i = 0; i < 2 * s->edge.n && !rc; i++) edges[s->edge.node[i]] += edges[s->edge.node[i]] < 2;
+    /* rods by their nodes */
+    for (size_t i = 0; i < 2 * s->rod.n && !rc; i++) first[s->rod.node[i] + 2]++;
+    size_t n = 0;
+    for (size_t i = 0; i < 2 * s->rod.n && !rc; i++)
+        if (edges[s->rod.node[i]] == 1) n += (size_t)(first[s->rod.node[i ^ 1] + 2] - 1);
+    for (int32_t i = 0; i < s->nv && !rc; i++) first[i + 2] += first[i + 1];
+    if (!rc) rc = abut_pair_list_reserve(&s->folds, n, err);
+    for (size_t i = 0; i < 2 * s->rod.n && !rc; i++) at[first[s->rod.node[i] + 1]++] = (int32_t)(i / 2);
+    for (size_t i = 0; i < 2 * s->rod.n && !rc; i++) {
+        const int32_t tip = s->rod.node[i], other = s->rod.node[i ^ 1];
+        if (edges[tip] != 1) continue;
+        s->tip.node[s->tip.n++] = tip;
+        for (int32_t k = first[other]; k < first[other + 1]; k++) {
+            if (at[k] == (int32_t)(i / 2)) continue;
+            s->folds.ij[s->folds.n][0] = (int32_t)s->tip.n - 1;
+            s->folds.ij[s->folds.n++][1] = at[k];
+        }
+    }
+    free(edges);
+    free(first);
+    free(at);
+    return rc;
+}
+
 /* tri is set; seg [ns * 2] and listed [n] are nodes */
 static abut_status complete(abut_judge_shape *s, const int32_t *seg, size_t ns, const int32_t *listed, size_t n,
                             abut_err *err)
@@ -77,6 +111,7 @@ static abut_status complete(abut_judge_shape *s, const int32_t *seg, size_t ns, 
     if (!rc) rc = find_edges(&s->tri, NULL, 0, s->nv, &s->side, err);
     if (!rc) rc = edges_without(&s->edge, &s->side, &s->rod, err);
     if (!rc) rc = find_vertices(s, listed, n, err);
+    if (!rc) rc = find_folds(s, err);
     return rc;
 }
 
@@ -245,8 +280,9 @@ abut_status abut_judge_shape_mesh(abut_judge_shape *s, const abut_mesh *m, abut_
 
 void abut_judge_shape_clear(abut_judge_shape *s)
 {
-    abut_simplices *const e[] = { &s->vert, &s->point, &s->loose, &s->edge, &s->side, &s->rod, &s->tri, &s->tet };
+    abut_simplices *const e[] = { &s->vert, &s->point, &s->loose, &s->tip, &s->edge, &s->side, &s->rod, &s->tri, &s->tet };
     for (size_t i = 0; i < sizeof e / sizeof *e; i++) free(e[i]->node);
+    abut_pair_list_clear(&s->folds);
     free(s->injective);
     free(s->still);
     free(s->thick);

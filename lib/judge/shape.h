@@ -3,6 +3,7 @@
 #ifndef ABUT_JUDGE_SHAPE_H
 #define ABUT_JUDGE_SHAPE_H
 
+#include "geom/bvh.h"
 #include "mesh/mesh.h"
 #include "model/model.h"
 
@@ -20,9 +21,11 @@ typedef struct abut_judge_shape {
     abut_simplices vert;         /* that collide */
     abut_simplices point;       /* vertices of no edge */
     abut_simplices loose;       /* vertices of no triangle: points, and ends of rods */
+    abut_simplices tip;         /* vertices of one edge, which is in `rod` */
     abut_simplices edge;         /* listed ones and the sides of triangles */
     abut_simplices side;         /* sides of triangles */
     abut_simplices rod;          /* edges of no triangle */
+    abut_pair_list folds;       /* (tip, rod): where its edge ends in another, which no pair of edges stands for */
     abut_simplices tri;          /* in the given order, not sorted */
     abut_simplices tet;          /* the same; corners */
     const abut_model *curved;   /* which has all nodes of tets of order 2 and more; borrowed; NULL: there are none */

@@ -13,13 +13,16 @@
  *     general       scalar weights, but a local solver for full blocks (coulomb_general.h), sleeping
  *     blocks        weights by 3x3 blocks, which need such a solver
  *     ica           iterative constraint anticipation (Otaduy et al. 2009) with that local solver
+ *     vertices      the same as full on another problem: each contact between the vertex that has most of it on either side
+ *     copies        Gauss-Seidel over the nodes of that problem, copied for each contact (Li et al. 2018; coulomb_copies.h)
  *
  * Columns: residual after 25 iterations, mm, and seconds of projections until then; iterations until the residual is below
  * 0.01 mm (at most MOST), seconds of projections, and of all; ns a visit of a contact, loops over nodes included.  Seconds are
  * processor time of one thread, the clock of several.  The residual is h (|change of v| + |v - p|), of ica h
- * (|change of v| + residual of the law). */
+ * (|change of v| + residual of the law), of copies h (|change of v| + |copies - their mean|). */
 #include "base/par.h"
 #include "base/timer.h"
+#include "coulomb_copies.h"
 #include "coulomb_general.h"
 #include "formats/stream/state_io.h"
 #include "math/spd.h"
@@ -274,27 +277,6 @@ static void weigh_everywhere(bench *b)
 
 /* ---- ADMM with blocks ---- */
 
-static void frame_of(const double *n, double *E)
-{
-    const double a[3] = { fabs(n[0]) < 0.9, fabs(n[0]) >= 0.9, 0 }, an = a[0] * n[0] + a[1] * n[1];
-    double t[3], size = 0;
-    for (int d = 0; d < 3; d++) t[d] = a[d] - an * n[d], size += t[d] * t[d];
-    for (int d = 0; d < 3; d++) {
-        E[d] = n[d];
-        E[3 + d] = t[d] / sqrt(size);
-    }
-    for (int d = 0; d < 3; d++) E[6 + d] = n[(d + 1) % 3] * E[3 + (d + 2) % 3] - n[(d + 2) % 3] * E[3 + (d + 1) % 3];
-}
-
-/* E M E^T */
-static void rotated(const double *E, const double *M, const double *F, double *out)
-{
-    for (int i = 0; i < 9; i++) {
-        out[i] = 0;
-        for (int k = 0; k < 9; k++) out[i] += E[3 * (i / 3) + k / 3] * M[k] * F[3 * (i % 3) + k % 3];
-    }
-}
-
 static int invert3(const double *A, double *out)
 {
     for (int j = 0; j < 3; j++) {
@@ -332,8 +314,8 @@ static void make_blocks(bench *b, double *W, int anisotropic)
         double S[9] = { 0 };
         for (int32_t e = t->first[c]; e < t->first[c + 1]; e++)
             for (int k = 0; k < 9; k++) S[k] += t->b[e] * t->b[e] * b->b.inv_w[9 * (size_t)t->node[e] + (size_t)k];
-        frame_of(t->normal + 3 * c, b->b.E + 9 * c);
-        rotated(b->b.E + 9 * c, S, b->b.E + 9 * c, b->b.S + 9 * c);
+        general_frame(t->normal + 3 * c, b->b.E + 9 * c);
+        general_rotated(b->b.E + 9 * c, S, b->b.E + 9 * c, b->b.S + 9 * c);
     }
 }
 
@@ -492,7 +474,7 @@ static rows contact_rows(const bench *b, const double *inv)
                 }
                 double bd = 0, block[9];
                 for (int32_t f = t->first[d]; f < t->first[d + 1]; f++) bd += t->node[f] == t->node[e] ? t->b[f] : 0;
-                rotated(b->b.E + 9 * c, inv + 9 * (size_t)t->node[e], b->b.E + 9 * (size_t)d, block);
+                general_rotated(b->b.E + 9 * c, inv + 9 * (size_t)t->node[e], b->b.E + 9 * (size_t)d, block);
                 for (int l = 0; l < 9; l++) r.val[9 * (where - 1) + (size_t)l] += t->b[e] * bd * block[l];
             }
         r.ptr[c + 1] = used;
@@ -620,6 +602,86 @@ static outcome anticipate(bench *b)
     return out;
 }
 
+/* ---- contacts of vertices ---- */
+
+/* The node that has most of contact c on the side of that sign, -1: none. */
+static int32_t heaviest(const abut_touching *t, size_t c, double sign)
+{
+    int32_t node = -1;
+    double most = 0;
+    for (int32_t e = t->first[c]; e < t->first[c + 1]; e++)
+        if (sign * t->b[e] > most) most = sign * t->b[e], node = t->node[e];
+    return node;
+}
+
+/* The contacts of the problem, moved to vertices. */
+static abut_touching to_vertices(const bench *b)
+{
+    const abut_touching *t = &b->s.contacts;
+    abut_touching out = { 0 };
+    abut_err err = { 0 };
+    fail_on(abut_touching_begin(&out, t->nodes, &err), &err);
+    for (size_t i = 0; i < t->n; i++) {
+        const int32_t one = heaviest(t, i, 1), two = heaviest(t, i, -1);
+        const int32_t node[2] = { one < 0 ? two : one, two };
+        const double coefficient[2] = { one < 0 ? -1 : 1, -1 };
+        abut_touch c = { .key = t->key[i], .n = 1 + (one >= 0 && two >= 0), .node = node, .b = coefficient, .mu = t->mu[i],
+                         .cohesion = t->cohesion[i], .give = t->give[i] };
+        memcpy(c.normal, t->normal + 3 * i, sizeof c.normal);
+        memcpy(c.k, t->k + 3 * i, sizeof c.k);
+        fail_on(abut_touching_append(&out, &c, &err), &err);
+    }
+    fail_on(abut_touching_settle(&out, b->s.of.inv_w, &err), &err);
+    return out;
+}
+
+/* The contacts of b->s.contacts, all of vertices; *off, m: how far the ends of the velocities are from those of the state. */
+static outcome by_copies(bench *b, double *off)
+{
+    const abut_objective *o = &b->s.objective;
+    const abut_touching *t = &b->s.contacts;
+    const size_t n = t->n, nrow = (size_t)o->nrow;
+    double *f = take(3 * nrow, sizeof *f), *v = take(3 * nrow, sizeof *v), *k = take(3 * n, sizeof *k),
+           *E = take(9 * n, sizeof *E);
+    int32_t *node = take(2 * n, sizeof *node);
+    outcome r = { 0 };
+    add_weights(b, -1, b->W);
+    rows A = full_rows(&b->s.matrix.A);
+    add_weights(b, 1, b->W);
+    abut_rows_gather(o, b->s.of.f, 1, f);
+    abut_rows_gather(o, b->v_free, 1, v);
+    for (size_t c = 0; c < n; c++) {
+        const int32_t e = t->first[c];
+        const double sign = t->b[e];    /* of a lone node on the other side all is turned round */
+        double normal[3];
+        node[2 * c] = o->row[t->node[e]];
+        node[2 * c + 1] = t->first[c + 1] - e > 1 ? o->row[t->node[e + 1]] : -1;
+        for (size_t d = 0; d < 3; d++) {
+            k[3 * c + d] = sign * t->k[3 * c + d];
+            normal[d] = sign * t->normal[3 * c + d];
+        }
+        general_frame(normal, E + 9 * c);
+    }
+    copies s = { .n = o->nrow, .contacts = (int32_t)n, .ptr = A.ptr, .col = A.col, .val = A.val, .f = f, .node = node, .E = E,
+                 .k = k, .mu = t->mu };
+    if (!copies_begin(&s, v)) exit(5);
+    const double clock = now(b);
+    for (r.iterations = 0; r.iterations < MOST;) {
+        const double change = copies_sweep(&s);
+        r.residual = b->h * (change + copies_spread(&s));
+        if (++r.iterations == 25) r.at_25 = r.residual, r.seconds_25 = now(b) - clock;
+        if (r.residual < WANTED || !isfinite(r.residual)) break;
+    }
+    r.seconds = r.all = now(b) - clock;
+    *off = 0;
+    abut_rows_gather(o, b->s.state.p, 1, v);
+    for (size_t i = 0; i < 3 * nrow; i++) *off = fmax(*off, b->h * fabs(v[i] - s.v[i]));
+    copies_clear(&s);
+    clear_rows(&A);
+    free(f), free(v), free(k), free(E), free(node);
+    return r;
+}
+
 /* ---- */
 
 static void say(const bench *b, const char *solver, const outcome *r)
@@ -660,6 +722,16 @@ int main(int argc, char **argv)
     say(&b, "blocks", &r);
     r = anticipate(&b);
     say(&b, "ica", &r);
+    const abut_touching edges = b.s.contacts;
+    double off;
+    b.s.contacts = to_vertices(&b);
+    r = scalar(&b, SLEEP, 0);
+    say(&b, "vertices", &r);
+    r = by_copies(&b, &off);
+    say(&b, "copies", &r);
+    printf("# copies end %.3g mm from vertices\n", 1e3 * off);
+    abut_touching_clear(&b.s.contacts);
+    b.s.contacts = edges;
     weigh_everywhere(&b);
     r = scalar(&b, SLEEP, 0);
     say(&b, "everywhere", &r);

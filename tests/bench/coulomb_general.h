@@ -190,4 +190,26 @@ static inline int general_coulomb(const double W[9], const double b[3], double m
     return memcpy(r, first, sizeof first), 1;
 }
 
+/* Rows of E: the normal n and two unit vectors across it. */
+static inline void general_frame(const double *n, double *E)
+{
+    const double a[3] = { fabs(n[0]) < 0.9, fabs(n[0]) >= 0.9, 0 }, an = a[0] * n[0] + a[1] * n[1];
+    double t[3], size = 0;
+    for (int d = 0; d < 3; d++) t[d] = a[d] - an * n[d], size += t[d] * t[d];
+    for (int d = 0; d < 3; d++) {
+        E[d] = n[d];
+        E[3 + d] = t[d] / sqrt(size);
+    }
+    for (int d = 0; d < 3; d++) E[6 + d] = n[(d + 1) % 3] * E[3 + (d + 2) % 3] - n[(d + 2) % 3] * E[3 + (d + 1) % 3];
+}
+
+/* E M F^T */
+static inline void general_rotated(const double *E, const double *M, const double *F, double *out)
+{
+    for (int i = 0; i < 9; i++) {
+        out[i] = 0;
+        for (int k = 0; k < 9; k++) out[i] += E[3 * (i / 3) + k / 3] * M[k] * F[3 * (i % 3) + k % 3];
+    }
+}
+
 #endif

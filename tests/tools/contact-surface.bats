@@ -55,7 +55,7 @@ Y
     "$BIN/ccd-check" --no-output next.abut
 }
 
-@test "contact-surface: one segment on a side of straight tets is no surface of its own, to the byte" {
+@test "contact-surface: T1: one segment on a side of straight tets is no surface of its own, to the byte" {
     two_boxes 2 0.32 >plain.yaml
     sed 's/cells: \[2, 2, 2\]}}/&, proxy: {segments: 1}/' plain.yaml >one.yaml
     [[ $(grep -c 'proxy' one.yaml) -eq 2 ]]

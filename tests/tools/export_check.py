@@ -116,7 +116,7 @@ def stress(model, x):
     P = np.where((model["material/model"][mat] == 0)[:, None, None], neo, corotated)
     sigma = P @ np.swapaxes(F, 1, 2) / j
     dev = sigma - np.trace(sigma, axis1=1, axis2=2)[:, None, None] / 3 * np.eye(3)
-    return J, np.sqrt(1.5 * (dev ** 2).sum((1, 2)))
+    return J, np.sqrt(1.5 * (dev ** 2).sum((1, 2))), F, sigma
 
 
 def check_solids(g, model, f, extra):
@@ -125,9 +125,12 @@ def check_solids(g, model, f, extra):
     need(np.array_equal(tet, np.arange(len(model["tet/node"]))), "tets")
     need(set(g["cells"]["types"]) == {10} and np.array_equal(g["cells"]["offsets"], 4 * np.arange(1, len(tet) + 1)), "cells")
     need(np.array_equal(node[g["cells"]["connectivity"]].reshape(-1, 4), model["tet/node"]), "connectivity")
-    J, mises = stress(model, f["node/x"])
+    J, mises, F, sigma = stress(model, f["node/x"])
     close(g["cell"]["J"], J, 1e-12, "J")
     close(g["cell"]["von_mises_stress"], mises, 1e-12, "von Mises stress", least=model["material/young"].max())
+    if "cauchy_stress" in g["cell"]:
+        close(g["cell"]["cauchy_stress"], sigma.reshape(-1, 9), 1e-12, "Cauchy stress", least=model["material/young"].max())
+        close(g["cell"]["deformation_gradient"], F.reshape(-1, 9), 1e-12, "deformation gradient", least=1)
     need(np.array_equal(g["cell"]["material"], model["tet/material"]), "material")
     for k in extra:
         where = g["point"] if k.startswith("node/") else g["cell"]
@@ -334,6 +337,9 @@ def check_glb(path, stream):
         need(np.abs(gap).max() < 1e-6, "half-space", i)
     nodes = doc["nodes"]
     need(doc["scenes"][doc["scene"]]["nodes"] == [0] and nodes[0]["children"] == list(range(1, len(nodes))), "nodes")
+    every = [names(model)[obj] for obj in objects] + model["half-space/name"].split("\n")[:planes]
+    need([n["name"] for n in nodes[1:]] == every == [m["name"] for m in doc["meshes"]], "names", [n["name"] for n in nodes[1:]])
+    need([doc["materials"][m["primitives"][0]["material"]]["name"] for m in doc["meshes"]] == every, "names of materials")
     anim, = doc["animations"]
     sampler, = anim["samplers"]
     need({nodes[c["target"]["node"]]["mesh"] for c in anim["channels"]} == moving, "animated nodes")
@@ -478,13 +484,68 @@ def check_png(path, w, h):
     need(im[0].std() < 12, "the upper edge is not background")
 
 
+def gif(path):
+    """The pictures of a GIF as they are shown, and the hundredths of a second of each."""
+    b = open(path, "rb").read()
+    need(b[:6] == b"GIF89a" and b[-1:] == b"\x3b", "no whole GIF")
+    w, h = struct.unpack_from("<HH", b, 6)
+    shown, at = np.zeros((h, w, 3), "u1"), 13 + 19
+    while b[at] != 0x3b:
+        need(b[at:at + 3] == b"\x21\xf9\x04", "no control block")
+        hundredths = struct.unpack_from("<H", b, at + 4)[0]
+        x, y, pw, ph = struct.unpack_from("<HHHH", b, at + 9)
+        palette = np.frombuffer(b, "u1", 768, at + 18).reshape(256, 3)
+        at += 18 + 768 + 1
+        data = b""
+        while b[at]:
+            data += b[at + 1:at + 1 + b[at]]
+            at += 1 + b[at]
+        at += 1
+        shown = shown.copy()
+        shown[y:y + ph, x:x + pw] = palette[lzw(data)].reshape(ph, pw, 3)
+        yield shown, hundredths
+
+
+def lzw(data):
+    """Codes of 9 to 12 bits, 256 clears, 257 ends."""
+    stream, have, width, out, table, before = 0, 0, 9, [], [], None
+    for byte in data:
+        stream |= byte << have
+        have += 8
+        while have >= width:
+            code, stream, have = stream & ((1 << width) - 1), stream >> width, have - width
+            if code == 257:
+                return np.frombuffer(b"".join(out), "u1")
+            if code == 256:
+                table, before, width = [bytes([i]) for i in range(256)] + [b"", b""], None, 9
+                continue
+            word = table[code] if code < len(table) else before + before[:1]
+            if before is not None and len(table) < 4096:
+                table.append(before + word[:1])
+                if len(table) == 1 << width and width < 12:
+                    width += 1
+            out.append(word)
+            before = word
+    need(False, "the codes end early")
+
+
+def check_film(path, folder, hundredths):
+    """The pictures of a GIF are those of a folder, in 256 colours."""
+    films, files = list(gif(path)), sorted(os.listdir(folder))
+    need(len(films) == len(files), "pictures", len(films))
+    for (im, time), name in zip(films, files):
+        off = np.abs(im.astype("i4") - png(os.path.join(folder, name)))
+        need(time == int(hundredths) and off.mean() < 2 and off.max() < 60, name, time, off.mean(), off.max())
+
+
 def main(what, *args):
     if what == "vtu":
         check_vtu(args[0], args[1], args[2:])
     elif what == "png":
         check_png(args[0], int(args[1]), int(args[2]))
     else:
-        {"obj": check_obj, "ply": check_ply, "glb": check_glb, "table": check_table, "contact": check_contact, "with": check_with}[what](*args)
+        {"obj": check_obj, "ply": check_ply, "glb": check_glb, "table": check_table, "contact": check_contact, "with": check_with,
+         "film": check_film}[what](*args)
 
 
 if __name__ == "__main__":

@@ -33,12 +33,28 @@ setup() {
     [ "$(ls opt/abut/include)" = abut ]
     [ "$(ls opt/abut/include/abut | xargs)" = "abut.h array.h element_energy.h err.h run.h state_io.h" ]
     version=$(flags --modversion)
-    [ "$(ls opt/abut/lib | xargs)" = "libabut.a libabut.so libabut.so.0 libabut.so.$version pkgconfig" ]
+    [ "$(ls opt/abut/lib | grep -vx 'python3[.0-9]*' | xargs)" = "libabut.a libabut.so libabut.so.0 libabut.so.$version pkgconfig" ]
+    [ "$(ls opt/abut/lib/python3*/dist-packages | xargs)" = "abut abut_stream.py" ]
     [ "$(readlink opt/abut/lib/libabut.so)" = libabut.so.0 ]
     [ "$(readlink opt/abut/lib/libabut.so.0)" = "libabut.so.$version" ]
     for p in mesh-prep step ccd-check export; do [ -x opt/abut/libexec/abut/$p ]; done
     grep -q '^dir=/opt/abut/libexec/abut$' opt/abut/bin/abut
     ! grep -rl '@[A-Za-z]*@' opt/abut/bin opt/abut/lib/pkgconfig || return 1
+}
+
+@test "install: the package of Python runs the programs that are installed with it" {
+    skip_without_numpy
+    sed "s|^dir=.*|dir=$TMP/root/opt/abut/libexec/abut|" "$TMP/root/opt/abut/bin/abut" > abut
+    chmod +x abut
+    PATH=$PWD:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$(ls -d "$TMP"/root/opt/abut/lib/python3*/dist-packages) "$PYTHON" - <<'P'
+import os
+import abut
+assert "/root/opt/abut/lib/python3" in abut.__file__, abut.__file__
+assert abut.program("step") == [os.path.abspath("abut"), "step"], abut.program("step")
+s = abut.Scene().half_space("floor", point=[0, 0, 0], normal=[0, 1, 0])
+s.object("ball", generate={"sphere": {"radius": 0.1, "cells": 2}}, translate=[0, 0.2, 0])
+assert [f.step for f in abut.pipe(s).step(2).judge()] == [0, 1, 2]
+P
 }
 
 @test "install: headers need each other alone, and compile without a warning, as C11 and as C++14" {
@@ -199,4 +215,55 @@ completed() {
     [ ! -e there/libexec/abut ]
     [ ! -e there/include/abut ]
     by_itself uninstall
+}
+
+# deps UID SUDO: .ci/deps as that user, where libgmp-dev is missing; SUDO: what sudo is there
+deps() {
+    mkdir -p stub && rm -f stub/*
+    printf '#!/bin/sh\necho %s\n' "$1" >stub/id
+    printf '#!/bin/sh\nfor p; do :; done\n[ $p != libgmp-dev ] || { cat there 2>/dev/null; exit; }\necho installed\n' >stub/dpkg-query
+    printf '#!/bin/sh\necho "apt-get $*" >>asked\ncase $* in *"install -y"*) echo installed >there ;; esac\n' >stub/apt-get
+    printf '#!/bin/sh\n%s\n' "$2" >stub/sudo
+    chmod +x stub/*
+    [ -n "$2" ] || rm stub/sudo
+    for p in bash env cat rm; do ln -s "$(command -v $p)" stub/$p; done
+    rm -f asked there
+    PATH=$PWD/stub exits "$3" "$ROOT/.ci/deps" </dev/null
+}
+
+@test "where a package is missing and cannot be installed, make demo says the line to type" {
+    local line='    sudo apt-get install --no-install-recommends libgmp-dev'
+    deps 1000 '' 5
+    says "1 packages are missing, and there is no sudo"
+    says "$line"
+    [ ! -e asked ]
+    deps 1000 'exit 1' 5
+    says "and sudo would ask for a password"
+    says "$line"
+    deps 1000 '[ "$1" != -n ] || exit 0; exec "$@"' 0
+    grep -x 'apt-get install -y --no-install-recommends libgmp-dev' asked
+    deps 0 '' 0
+    grep -x 'apt-get install -y --no-install-recommends libgmp-dev' asked
+    rm asked
+    PATH=$PWD/stub exits 0 "$ROOT/.ci/deps"     # nothing is missing now
+    [ ! -e asked ]
+}
+
+@test "packages: every file that is installed belongs to one of them, and what the build needs is what .ci/deps installs" {
+    local deb=$ROOT/packaging/debian f p pattern n
+    make -s --no-print-directory -C "$ROOT" install DESTDIR="$PWD/root" prefix=/usr libdir=/usr/lib/any libexecdir=/usr/libexec \
+        pythondir=/usr/lib/python3/dist-packages >log 2>&1 || { cat log; return 1; }
+    [ "$(ls root)" = usr ]
+    while read -r f; do
+        n=0
+        for p in "$deb"/*.install; do
+            while read -r pattern; do
+                case $f in $pattern | $pattern/*) n=$((n + 1)) ;; esac
+            done <"$p"
+        done
+        [ "$n" -eq 1 ] || { echo "$n packages have $f"; return 1; }
+    done < <(cd root && find . ! -type d | sed 's|^\./||')
+    for p in $(sed -n 's/^Package: //p' "$deb/control"); do [ -s "$deb/$p.install" ]; done
+    grep -A20 '^Build-Depends' "$deb/control" | sed -n '1,/^[A-Z].*: /p' >needs
+    for p in $(sed -n '/^packages=/,/)$/p' "$ROOT/.ci/deps" | grep -oE '[a-z0-9.+-]+-dev'); do grep -qw -- "$p" needs || { echo "$p"; return 1; }; done
 }

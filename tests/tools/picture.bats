@@ -53,7 +53,7 @@ needs_opengl() {
     is_built
     exits 0 "$BIN/picture" --help
     writes --png; writes --camera; writes "Exit codes: 0 done"
-    exits 2 "$BIN/picture" "$run"; says "expected --png DIR, --strip FILE"
+    exits 2 "$BIN/picture" "$run"; says "expected --png DIR, --strip FILE, --film FILE"
     exits 2 "$BIN/picture" "$run" --png a --panels 3; says "--panels belongs to --strip"
     exits 2 "$BIN/picture" "$run" --png a --color blue; says "blue"
     exits 2 "$BIN/picture" "$run" --png a --size 9; says "WxH"
@@ -106,4 +106,27 @@ needs_opengl() {
     check png p/frame_0000.png 320 240
     exits 2 "$BIN/picture" thin.abut --png p --color strain
     says "expected object, speed, stress, J or stretch"
+}
+
+@test "a film has every picture, as GIF without any other program, as MP4 by ffmpeg" {
+    is_built
+    exits 2 "$BIN/picture" "$run" --film run.avi; says "ends in .gif, .mp4"
+    exits 2 "$BIN/picture" "$run" --png a --fps 20; says "--fps belongs to --film"
+    exits 2 "$BIN/picture" "$run" --film a.gif --fps 1000; says "--fps 1000"
+    exits 5 env PATH=/nonexistent "$BIN/picture" "$run" --film run.mp4
+    says "Debian package ffmpeg"
+    [ ! -e run.mp4 ]
+    needs_opengl
+    exits 0 env PATH=/nonexistent "$BIN/picture" "$run" --film run.gif --png png --size 121x90 --fps 20
+    check film run.gif png 5
+    skip_without_program ffmpeg
+    exits 0 "$BIN/picture" "$run" --film run.mp4 --size 121x90
+    [ "$(ffprobe -loglevel error -count_frames -show_entries stream=nb_read_frames,width,height -of csv=p=0 run.mp4)" = 122,90,5 ]
+    # what ffmpeg cannot write leaves no file
+    printf '#!/bin/sh\nexec head -c 5000 > /dev/null\n' > ffmpeg
+    chmod +x ffmpeg
+    exits 5 env PATH="$PWD:$PATH" "$BIN/picture" "$run" --film bad.mp4 --size 640x480
+    says "ffmpeg has ended before the film"
+    [ ! -e bad.mp4 ]
+    [ ! -e bad.mp4.part ]
 }

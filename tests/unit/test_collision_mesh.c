@@ -182,7 +182,7 @@ TEST(vertices_are_sums_of_nodes_and_their_offset)
     abut_collmesh_clear(&w.cm);
 }
 
-TEST(forces_on_nodes_are_the_derivative_of_the_energy_of_vertices)
+TEST(t10_forces_on_nodes_are_the_derivative_of_the_energy_of_vertices)
 {
     for (uint64_t seed = 0; seed < 6; seed++) {
         world w;
@@ -208,7 +208,7 @@ TEST(forces_on_nodes_are_the_derivative_of_the_energy_of_vertices)
     }
 }
 
-TEST(contact_forces_of_vertices_balance_on_nodes)
+TEST(t10_contact_forces_of_vertices_balance_on_nodes)
 {
     for (uint64_t seed = 0; seed < 6; seed++) {
         world w;
@@ -248,7 +248,7 @@ static void add_dense(const world *w, size_t n, const int32_t *vertex, const dou
                     }
 }
 
-TEST(contact_hessians_are_added_to_a_matrix_of_nodes_as_the_dense_product)
+TEST(t10_contact_hessians_are_added_to_a_matrix_of_nodes_as_the_dense_product)
 {
     static const int32_t row[NV] = { 3, 0, -1, 6, 5, 1, 2, 4 };
     static double dense[DIM][DIM];

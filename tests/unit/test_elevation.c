@@ -131,7 +131,7 @@ static void permute(int k, int32_t v[4])
     }
 }
 
-TEST(two_tets_share_the_nodes_of_their_face_in_every_order_of_their_corners)
+TEST(t4_two_tets_share_the_nodes_of_their_face_in_every_order_of_their_corners)
 {
     static const double x[5][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { 1, 1, 1 } };
     for (int order = 2; order <= 4; order++) {
@@ -252,7 +252,7 @@ static double radius_error(const abut_mesh *m)
 /* a is b to the n digits that b has in a table; one that was rounded twice may be off by a twentieth more than half a digit. */
 #define CHECK_DIGITS(a, b, n) CHECK_NEAR(a, b, 0.551 * pow(10, floor(log10(fabs(b))) - (n) + 1))
 
-TEST(a_ball_over_an_icosahedron_has_the_volumes_and_radii_of_the_reference)
+TEST(t8_a_ball_over_an_icosahedron_has_the_volumes_and_radii_of_the_reference)
 {
     static const struct {
         int order, level, nodes;

@@ -334,7 +334,7 @@ static double linear_error(int order, int n)
     return sqrt(off);
 }
 
-TEST(the_formulas_of_bdf_have_order_one_to_six)
+TEST(t14_the_formulas_of_bdf_have_order_one_to_six)
 {
     static const int steps[] = { 0, 4000, 1000, 400, 300, 200, 100 };
     for (int order = 1; order <= 6; order++) {
@@ -425,7 +425,7 @@ static double error_of_bdf(int order, int n, int with_past)
     return sqrt(off);
 }
 
-TEST(a_body_moves_with_the_order_of_bdf_from_a_past_that_is_exact)
+TEST(t14_a_body_moves_with_the_order_of_bdf_from_a_past_that_is_exact)
 {
     static const int steps[] = { [2] = 200, [3] = 100, [4] = 200, [5] = 135, [6] = 135 };
     for (int order = 2; order <= 6; order++) {

@@ -174,3 +174,36 @@ SETUP
 {
     abut_threads_set(2);
 }
+
+/* A rod of two edges folds at its middle node: no two of its edges are a pair, its end and the other edge are. */
+TEST(the_end_of_a_rod_keeps_its_thickness_from_the_edge_before)
+{
+    static const int32_t node[3] = { 0, 1, 2 }, edge[4] = { 0, 1, 1, 2 }, body[3] = { 0 }, role[3] = { 0 };
+    static const double thick[1] = { 0.125 };
+    const double far = 0.125 + 1e-8, near = 0.125 - 1e-8;
+    const abut_model m = { .nv = 3, .nc = 3, .nce = 2, .no = 1, .coll_node = node, .coll_edge = edge, .body = body, .role = role,
+                           .obj_thick = thick };
+    abut_judge_shape shape;
+    abut_hits hits = { 0 };
+    const abut_judge_opts opts = abut_judge_defaults();
+    CHECK(!abut_judge_shape_model(&shape, &m, NULL));
+    for (int end = 0; end < 2; end++)           /* the last edge folds onto the first, or the first onto the last */
+        for (int k = 0; k < 2; k++) {
+            const double h = k ? near : far;
+            double x0[9] = { 0, 0, 0, 1, 0, 0, 2, 0, 0 }, x1[9] = { 0, 0, 0, 1, 0, 0, 2, 0, 0 };
+            double *folded = x1 + (end ? 0 : 6), *open = x0 + (end ? 0 : 6);
+            folded[0] = open[0] = end ? 1.5 : 0.5;
+            folded[1] = h, open[1] = 1;
+            CHECK(!abut_judge_motion(&shape, x0, x1, &opts, &hits, NULL));
+            CHECK(hits.n == (size_t)k);
+            if (k && hits.n) CHECK(hits.hit[0].kind == ABUT_HIT_POINT_EDGE && hits.hit[0].node[0] == (end ? 0 : 2));
+            hits.n = 0;
+            CHECK(!abut_judge_near(&shape, x1, &opts, &hits, NULL));
+            CHECK(hits.n == (size_t)k);
+            abut_judge_gap least;
+            CHECK(!abut_judge_smallest_gap(&shape, x1, 1, &opts, &least, NULL));
+            CHECK_NEAR(least.gap, h - 0.125, 1e-15);
+        }
+    abut_hits_clear(&hits);
+    abut_judge_shape_clear(&shape);
+}

@@ -23,7 +23,7 @@ static const signed char *lattice(int corners, int k, int i)
     return corners == 4 ? abut_tet_lattice(k)[i] : abut_triangle_lattice(k)[i];
 }
 
-TEST(a_basis_is_one_at_its_node_and_zero_at_the_others)
+TEST(t2_a_basis_is_one_at_its_node_and_zero_at_the_others)
 {
     for (int corners = 3; corners <= 4; corners++)
         for (int k = 1; k <= 4; k++)
@@ -37,7 +37,7 @@ TEST(a_basis_is_one_at_its_node_and_zero_at_the_others)
             }
 }
 
-TEST(bases_sum_to_one_and_reproduce_the_point)
+TEST(t2_bases_sum_to_one_and_reproduce_the_point)
 {
     abut_rng r = { 2 };
     for (int n = 0; n < 400; n++) {
@@ -56,7 +56,7 @@ TEST(bases_sum_to_one_and_reproduce_the_point)
     }
 }
 
-TEST(gradients_are_those_of_differences)
+TEST(t2_gradients_are_those_of_differences)
 {
     abut_rng r = { 3 };
     const double h = 1e-5;
@@ -85,7 +85,7 @@ static int class_of(const signed char *a)
     return s;
 }
 
-TEST(integrals_are_those_of_the_table)
+TEST(t2_integrals_are_those_of_the_table)
 {
     const struct { int k, tuple; double mean, mass; } row[] = {
         { 1, 1000, 1.0 / 4, 1.0 / 10 },    { 2, 2000, -1.0 / 20, 1.0 / 70 },  { 2, 1100, 1.0 / 5, 8.0 / 105 },

@@ -219,8 +219,8 @@ TEST(t7_errors_fall_by_the_rates_of_the_order_to_the_digits_of_the_table)
     }
 }
 
-/* On curved tets the rates are those of the order, too: k + 1 of the displacement, k of its gradient.  They are reached from below;
- * on demand meshes are twice as fine. */
+/* On curved tets the rates are those of the order, too: k + 1 of the displacement, k of its gradient.  They are reached from
+ * below; on demand meshes are twice as fine. */
 TEST(t7_errors_fall_by_the_same_rates_on_curved_tets)
 {
     const int fine = getenv("ABUT_LONG") != NULL;

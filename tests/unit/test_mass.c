@@ -169,7 +169,7 @@ TEST(masses_of_nodes_are_positive_and_sum_to_that_of_the_body)
     }
 }
 
-TEST(a_body_in_free_fall_moves_by_the_recurrence_of_the_scheme_and_does_not_deform)
+TEST(t15_a_body_in_free_fall_moves_by_the_recurrence_of_the_scheme_and_does_not_deform)
 {
     for (int k = 2; k <= 4; k++) {
         world w;
@@ -191,7 +191,7 @@ TEST(a_body_in_free_fall_moves_by_the_recurrence_of_the_scheme_and_does_not_defo
 
 /* Elastic forces have no torque on the positions at which they act; the midpoint rule takes them in the middle of a step, where
  * it keeps both momenta. */
-TEST(a_spinning_body_keeps_both_momenta_over_a_hundred_steps_of_the_midpoint_rule)
+TEST(t14_a_spinning_body_keeps_both_momenta_over_a_hundred_steps_of_the_midpoint_rule)
 {
     world w;
     world_scene(&w, FLIGHT, "midpoint", "0, 0, 0", BOX, 3, ", angular-velocity: {axis: [0, 3, 0.5], rate: 2 rad/s}");

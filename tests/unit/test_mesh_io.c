@@ -185,7 +185,7 @@ TEST(msh_has_elements_of_every_dimension_and_quads_are_two_triangles)
 }
 
 /* One tet of each order with nodes 1, 2, ... on its lattice, behind elements that mark its boundary. */
-TEST(msh_has_tets_of_order_1_to_4_in_the_order_of_nodes_of_the_lattice)
+TEST(t19_msh_has_tets_of_order_1_to_4_in_the_order_of_nodes_of_the_lattice)
 {
     static const int type[] = { 0, 4, 11, 29, 30 }, segment[] = { 0, 1, 8, 26, 27 }, triangle[] = { 0, 2, 9, 21, 23 };
     for (int k = 1; k <= 4; k++) {

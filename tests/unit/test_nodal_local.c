@@ -3,6 +3,7 @@
 
 #include "nodal_net.h"
 #include "solve/nodal/coulomb_inline.h"
+#include "tests/bench/coulomb_copies.h"
 #include "tests/bench/coulomb_general.h"
 
 TEST(reference_values_have_the_bits_of_their_closed_form)
@@ -169,4 +170,76 @@ TEST(the_quartic_agrees_with_the_closed_form_where_the_block_is_isotropic)
         for (int d = 0; d < 3; d++) worst = fmax(worst, fabs(u[d] - v[d]));
     }
     CHECK(worst < 1e-12);
+}
+
+/* ---- the same by copies of nodes (tests/bench/coulomb_copies.h) ---- */
+
+enum { NET = 12, NET_CONTACTS = 4 };
+
+/* Contacts between node 0 and others, and of node 1 with an obstacle, so that 0 has two or three and 1 two. */
+static const int32_t net_node[2 * NET_CONTACTS] = { 0, 1, 0, 2, 1, -1, 3, -1 };
+
+TEST(copies_of_nodes_solve_the_dynamics_and_the_law_of_all_contacts)
+{
+    abut_rng rng = { 23 };
+    double worst = 0, apart = 0;
+    int sweeps = 0;
+    for (int problem = 0; problem < 12; problem++) {
+        size_t ptr[NET + 1];
+        int32_t col[NET * NET];
+        double val[9 * NET * NET], f[3 * NET], k[3 * NET_CONTACTS], E[9 * NET_CONTACTS], mu[NET_CONTACTS], v0[3 * NET] = { 0 };
+        /* springs between neighbours and masses */
+        memset(val, 0, sizeof val);
+        for (int i = 0; i <= NET; i++) ptr[i] = (size_t)(NET * i);
+        for (int i = 0; i < NET; i++) {
+            for (int j = 0; j < NET; j++) col[NET * i + j] = j;
+            for (int d = 0; d < 3; d++) val[9 * (NET * i + i) + 4 * d] += abut_rng_real(&rng, 1, 3);
+            for (int d = 0; d < 3; d++) f[3 * i + d] = abut_rng_real(&rng, -1, 1);
+        }
+        for (int i = 0; i < NET; i++) {
+            const int j = (i + 1 + problem % 3) % NET;
+            double a[3];
+            for (int d = 0; d < 3; d++) a[d] = abut_rng_real(&rng, -1, 1);
+            for (int l = 0; l < 9; l++) {
+                const double h = a[l / 3] * a[l % 3];
+                val[9 * (NET * i + i) + l] += h, val[9 * (NET * j + j) + l] += h;
+                val[9 * (NET * i + j) + l] -= h, val[9 * (NET * j + i) + l] -= h;
+            }
+        }
+        for (int c = 0; c < NET_CONTACTS; c++) {
+            double n[3], size = 0;
+            for (int d = 0; d < 3; d++) n[d] = abut_rng_real(&rng, -1, 1), size += n[d] * n[d];
+            for (int d = 0; d < 3; d++) n[d] /= sqrt(size), k[3 * c + d] = abut_rng_real(&rng, -0.4, 0.2);
+            general_frame(n, E + 9 * c);
+            mu[c] = abut_rng_real(&rng, 0, 0.6);
+        }
+        copies s = { .n = NET, .contacts = NET_CONTACTS, .ptr = ptr, .col = col, .val = val, .f = f, .node = net_node, .E = E,
+                     .k = k, .mu = mu };
+        CHECK(copies_begin(&s, v0));
+        double change = 1;
+        int n = 0;
+        while (n < 5000 && change + copies_spread(&s) > 1e-13) change = copies_sweep(&s), n++;
+        sweeps += n;
+        apart = fmax(apart, copies_spread(&s));
+        /* A v - f = B^T r, from the mean velocities and the forces of contacts */
+        double left[3 * NET];
+        for (int i = 0; i < 3 * NET; i++) {
+            left[i] = -f[i];
+            for (int j = 0; j < 3 * NET; j++) left[i] += val[9 * (NET * (i / 3) + j / 3) + 3 * (i % 3) + j % 3] * s.v[j];
+        }
+        for (int e = 0; e < 2 * NET_CONTACTS; e++)
+            for (int d = 0; d < 3 && net_node[e] >= 0; d++) left[3 * net_node[e] + d] -= s.r[3 * e + d];
+        for (int i = 0; i < 3 * NET; i++) worst = fmax(worst, fabs(left[i]));
+        for (int c = 0; c < NET_CONTACTS; c++) {
+            const int32_t i = net_node[2 * c], j = net_node[2 * c + 1];
+            double u[3];
+            for (int d = 0; d < 3; d++) u[d] = s.v[3 * i + d] - (j < 0 ? 0 : s.v[3 * j + d]) + k[3 * c + d];
+            worst = fmax(worst, abut_coulomb_residual(u, s.r + 6 * c, E + 9 * c, mu[c]));
+            for (int d = 0; d < 3 && j >= 0; d++) CHECK(s.r[6 * c + d] == -s.r[6 * c + 3 + d]);
+        }
+        copies_clear(&s);
+    }
+    printf("# %d sweeps on average, worst residual %.3g, copies apart by %.3g\n", sweeps / 12, worst, apart);
+    CHECK(worst < 1e-9);
+    CHECK(apart < 1e-9);
 }

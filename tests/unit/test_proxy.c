@@ -97,7 +97,7 @@ TEST(the_boundary_divided_is_closed_and_its_rows_lead_to_its_vertices)
         }
 }
 
-TEST(one_segment_of_straight_tets_selects_the_points_of_the_boundary)
+TEST(t1_one_segment_of_straight_tets_selects_the_points_of_the_boundary)
 {
     abut_mesh m = bent(1, 0);
     abut_proxy p;
@@ -162,7 +162,7 @@ TEST(the_chord_is_bounded_and_falls_with_the_square_of_the_segments)
     }
 }
 
-TEST(the_inverse_of_the_map_finds_points_of_curved_tets)
+TEST(t12_the_inverse_of_the_map_finds_points_of_curved_tets)
 {
     for (int order = 1; order <= ABUT_ORDER_MAX; order++) {
         abut_mesh m = bent(order, 0);
@@ -194,7 +194,7 @@ static abut_mesh surface_of(const abut_proxy *p, double scale)
     return s;
 }
 
-TEST(the_boundary_embedded_has_the_rows_that_it_was_made_with)
+TEST(t13_the_boundary_embedded_has_the_rows_that_it_was_made_with)
 {
     for (int order = 1; order <= ABUT_ORDER_MAX; order++) {
         abut_mesh m = bent(order, order % 2);
@@ -322,7 +322,7 @@ static void totals(const double *x, const double *f, int32_t n, double force[3],
         }
 }
 
-TEST(forces_on_vertices_keep_their_sum_and_torque_on_points_and_the_plane_that_they_are_in)
+TEST(t10_t16_forces_on_vertices_keep_their_sum_and_torque_on_points_and_the_plane_that_they_are_in)
 {
     for (int order = 1; order <= ABUT_ORDER_MAX; order++) {
         abut_mesh m = bent(order, 1);

@@ -1,5 +1,5 @@
-/* T6: a displacement of lower order than the rest shape cannot rotate it.  A unit ball of 8 tets and of its refinements, every
- * point p moved to p |p|_1 / |p|_2 by polynomials of order g, and rotated by 30 degrees at the nodes of order k. */
+/* A displacement of lower order than the rest shape cannot rotate it.  A unit ball of 8 tets and of its refinements, every point
+ * p moved to p |p|_1 / |p|_2 by polynomials of order g, and rotated by 30 degrees at the nodes of order k. */
 #include "geom/lagrange.h"
 #include "geom/quadrature.h"
 #include "math/mat3.h"
@@ -109,8 +109,8 @@ TEST(t6_rotations_are_exact_up_to_the_order_of_the_shape)
         }
 }
 
-/* The table does not say about which axis, by which diagonals of refinement and at which points: the strain of the 8 tets
- * depends on none of these by more than a hundredth, other strains by a fifth, largest errors by more. */
+/* The table does not say about which axis, by which diagonals of refinement and at which points: the strain of the 8 tets depends
+ * on none of these by more than a hundredth, other strains by a fifth, largest errors by more. */
 TEST(t6_beyond_the_order_of_displacement_a_rotated_shape_has_the_strain_of_the_table)
 {
     static const struct { int g, k; double strain[3], error[3]; } row[] = {

@@ -3,7 +3,9 @@
 #include "tools/cli/cli.h"
 
 #include "base/par.h"
+#include "base/timer.h"
 #include "formats/result/out_file.h"
+#include "tools/cli/manual.h"
 #include "tools/cli/options.h"
 #include "tools/cli/unfinished.h"
 
@@ -194,6 +196,11 @@ static int open_part(abut_cli *cli, abut_err *err)
     return fd;
 }
 
+abut_status abut_cli_refuse_terminal(abut_err *err)
+{
+    return abut_fail(err, ABUT_E_ARG, "the output is a binary stream and a terminal would show it: use -o FILE, or a pipe");
+}
+
 static abut_status open_out(abut_cli *cli, int streams, abut_err *err)
 {
     int fd = -1;
@@ -212,8 +219,7 @@ static abut_status open_out(abut_cli *cli, int streams, abut_err *err)
     }
     if (!(streams & ABUT_CLI_OUT_TEXT) && isatty(fd)) {
         close(fd);
-        return abut_fail(err, ABUT_E_ARG, "the output is a binary stream and a terminal would show it: "
-                         "use -o FILE, or a pipe");
+        return abut_cli_refuse_terminal(err);
     }
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     cli->out = fdopen(fd, "wb");
@@ -308,7 +314,8 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
     const char *called = argc > 0 ? argv[0] : "abut";
     *cli = (abut_cli){ .called = called, .tool = slash ? slash + 1 : called, .summary = summary,
-                       .args_help = args_help };
+                       .args_help = args_help, .began = abut_time_wall() };
+    cli->progressed = cli->began;
     set_spin_count();
     running = cli->tool;
     atexit(ended_by_library);
@@ -317,16 +324,19 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     signal(SIGXFSZ, SIG_IGN);   /* so is a limit of the size of files */
 
     const int has_out = streams & (ABUT_CLI_OUT | ABUT_CLI_OUT_TEXT | ABUT_CLI_OUT_MAY);
-    int help = 0, version = 0;
+    int help = 0, version = 0, manual = 0;
     const abut_opt table[] = {
         { 0, "compress", ABUT_OPT_INT, &cli->compress, "LEVEL", "compress the arrays, 0 to 9 (default 0: store them)" },
         { 'o', "output", ABUT_OPT_TEXT, &cli->out_path, "FILE", "write to FILE (through FILE.part) instead of standard output" },
         { 0, "no-sync", ABUT_OPT_FLAG, &cli->no_sync, NULL,
           "do not wait until the disk has FILE: after a power failure it may be empty" },
         { 'j', "threads", ABUT_OPT_INT, &cli->threads, "N", "number of threads (default: all cores)" },
-        { 'q', "quiet", ABUT_OPT_FLAG, &cli->quiet, NULL, "errors only: no progress, no remarks" },
+        { 0, "progress-every", ABUT_OPT_REAL, &cli->progress_every, "s",
+          "where the terminal does not see it, in a log, write a line of progress this often (default: none)" },
+        { 'q', "quiet", ABUT_OPT_FLAG, &cli->quiet, NULL, "errors only: no progress, no remarks, no summary" },
         { 'h', "help", ABUT_OPT_FLAG, &help, NULL, "show this text" },
         { 0, "version", ABUT_OPT_FLAG, &version, NULL, "show the version" },
+        { 0, "manual", ABUT_OPT_FLAG, &manual, NULL, NULL },    /* for docs/man/page */
         { 0 }
     };
     cli->is_stream = (streams & (ABUT_CLI_OUT | ABUT_CLI_OUT_MAY)) != 0;
@@ -340,13 +350,16 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     if (err.code || abut_options_parse(argc, argv, opts, common, args, &cli->nargs, &err)) stop(cli, &err);
     if (help) print_help(cli, opts, common);
     if (version) printf("%s (abut) %s\n", cli->tool, ABUT_VERSION);
-    if (help || version) finish_text(cli);
+    if (manual) abut_manual_write(stdout, cli, opts, common);
+    if (help || version || manual) finish_text(cli);
 
     if (cli->threads == -1) cli->threads = abut_threads();
     else if (cli->threads < 1 || cli->threads > THREADS_MOST)
         abut_fail(&err, ABUT_E_ARG, "--threads: %d is not between 1 and %d", cli->threads, THREADS_MOST);
     if (cli->compress < 0 || cli->compress > 9)
         abut_fail(&err, ABUT_E_ARG, "--compress: %d is not between 0 and 9", cli->compress);
+    if (!(cli->progress_every >= 0))
+        abut_fail(&err, ABUT_E_ARG, "--progress-every %g: expected 0 or more", cli->progress_every);
     if (err.code || abut_options_count(args_help, args, cli->nargs, &err)) stop(cli, &err);
     abut_threads_set(cli->threads);
 
@@ -357,6 +370,14 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
         write_error("standard output", errno, &err);
         stop(cli, &err);
     }
+}
+
+void abut_cli_drop_output(abut_cli *cli)
+{
+    if (!cli->out) return;
+    abut_unfinished_unwatch();
+    fclose(cli->out);
+    cli->out = NULL;
 }
 
 void abut_cli_say(abut_cli *cli, const char *fmt, ...)
@@ -371,14 +392,39 @@ void abut_cli_say(abut_cli *cli, const char *fmt, ...)
     va_end(ap);
 }
 
+/* Where stderr is a log. */
+static void log_progress(abut_cli *cli, const char *fmt, va_list ap)
+{
+    const double now = abut_time_wall();
+    if (!(cli->progress_every > 0) || now - cli->progressed < cli->progress_every) return;
+    cli->progressed = now;
+    fprintf(stderr, "%s: ", cli->tool);
+    vfprintf(stderr, fmt, ap);
+    putc('\n', stderr);
+}
+
+void abut_cli_sum(abut_cli *cli, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(cli->sum, sizeof cli->sum, fmt, ap);
+    va_end(ap);
+}
+
 void abut_cli_progress(abut_cli *cli, const char *fmt, ...)
 {
-    if (cli->quiet || !isatty(2)) return;
+    va_list ap;
+    if (cli->quiet) return;
+    if (!isatty(2)) {
+        va_start(ap, fmt);
+        log_progress(cli, fmt, ap);
+        va_end(ap);
+        return;
+    }
     struct winsize size = { 0 };
     char line[512];
     size_t width = !ioctl(2, TIOCGWINSZ, &size) && size.ws_col > 1 ? size.ws_col : 80;
     if (width > sizeof line) width = sizeof line;
-    va_list ap;
     va_start(ap, fmt);
     vsnprintf(line, width, fmt, ap);    /* a line that wraps could not be replaced */
     va_end(ap);
@@ -397,6 +443,7 @@ int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err)
     if (cli->out) close_out(cli, &is_gone, &last);
     if (last.code && !told && !is_gone) complain(cli, &last);
     progress_clear(cli);
+    if (*cli->sum && !is_gone) abut_cli_say(cli, "%s, %.3g s", cli->sum, abut_time_wall() - cli->began);
     if (cli->in && cli->in != stdin) fclose(cli->in);
     free(cli->part_path);
     free(cli->final_path);

@@ -45,7 +45,7 @@ typedef struct abut_opt {
     abut_opt_kind kind;
     void *value;        /* holds the default; given twice, the last one counts (a list collects) */
     const char *unit;   /* what the help shows for the value: "s", "FILE"; NULL for flags */
-    const char *help;   /* NULL: a former name, which the help leaves out */
+    const char *help;   /* NULL: the help leaves it out: a former name, --manual */
 } abut_opt;
 
 typedef struct abut_cli {
@@ -65,6 +65,9 @@ typedef struct abut_cli {
     const char *out_path;     /* -o; NULL: standard output */
     char *part_path, *final_path;  /* while writing, and after the rename; NULL when written directly */
     int progress_on;    /* a progress line is on the terminal */
+    double progress_every;      /* s: --progress-every; 0: none but on a terminal */
+    double began, progressed;   /* s, wall clock: the start, the last line of progress */
+    char sum[200];      /* what abut_cli_sum was told */
 } abut_cli;
 
 /* Which streams a program needs. */
@@ -83,10 +86,17 @@ enum { ABUT_CLI_IN = 1 /* opens cli.in; a terminal is refused */,
 void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, const char *args_help,
                     const abut_opt *opts, int streams);
 
+/** Fails with ABUT_E_ARG: a terminal would show the binary stream. */
+ABUT_MUST_USE abut_status abut_cli_refuse_terminal(abut_err *err);
+/** Closes cli->out, to which nothing was written: the program writes no stream after all. */
+void abut_cli_drop_output(abut_cli *cli);
+
 /** A remark on stderr: "tool: text"; nothing with -q. */
 void abut_cli_say(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
-/** Replaces the progress line; silent when stderr is no terminal or with -q. */
+/** Replaces the progress line; silent with -q.  Where stderr is no terminal, a line of its own every --progress-every. */
 void abut_cli_progress(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
+/** What abut_cli_end says at last, with the time that the program took: "tool: text, 3.41 s".  Nothing with -q. */
+void abut_cli_sum(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
 
 /** Closes everything, checks every write, renames FILE.part unless err holds an error; says err's message if it has
  * one, and what FILE.part holds of an unfinished output and how its frames are saved.  A usage error (ABUT_E_ARG) leaves no

@@ -198,14 +198,19 @@ static void wrap(FILE *f, int at, const char *text)
     putc('\n', f);
 }
 
+const char *abut_option_value(const abut_opt *o)
+{
+    static const char *const fallback[] = { "", "", "N", "NUMBER", "TEXT", "TEXT" };
+    return o->kind == ABUT_OPT_FLAG ? "" : o->unit && *o->unit ? o->unit : fallback[o->kind];
+}
+
 void abut_options_help(FILE *f, const abut_opt *opts)
 {
     enum { AT = 28 };
-    static const char *const fallback[] = { "", "", "N", "NUMBER", "TEXT", "TEXT" };
     for (const abut_opt *o = opts; o && o->name; o++) {
         if (o->kind == ABUT_OPT_ELSEWHERE || !o->help) continue;
         char head[80];
-        const char *value = o->kind == ABUT_OPT_FLAG ? "" : o->unit && *o->unit ? o->unit : fallback[o->kind];
+        const char *value = abut_option_value(o);
         char letter[5] = "    ";
         if (o->letter) memcpy(letter, (char[]){ '-', o->letter, ',', ' ' }, 4);
         /* a unit is no word to type: <s>; a placeholder is: FILE */

@@ -15,6 +15,9 @@ ABUT_MUST_USE abut_status abut_options_parse(int argc, char **argv, const abut_o
 /** Fails with ABUT_E_ARG unless the number of arguments agrees with what args_help describes (see abut_cli_begin). */
 ABUT_MUST_USE abut_status abut_options_count(const char *args_help, const char *const *args, int nargs, abut_err *err);
 
+/** What the help shows for the value of an option: its unit, or a word for its kind; "" for flags. */
+const char *abut_option_value(const abut_opt *o);
+
 /** The table as lines of the help text, at most 96 columns wide. */
 void abut_options_help(FILE *f, const abut_opt *opts);
 

@@ -102,6 +102,20 @@ static abut_status parse_lags(abut_step_command *c, const char **word, abut_err 
     return abut_lags_parse("--lags", *word, &c->o.lags, err);
 }
 
+static abut_status parse_checkpoint(abut_step_command *c, const char **word, abut_err *err)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } unit[] = { { "s", 1 }, { "min", 60 }, { "h", 3600 } };
+    char *end;
+    const double v = strtod(*word, &end);
+    end += strspn(end, " ");
+    for (size_t i = 0; i < sizeof unit / sizeof *unit && v > 0 && end > *word && isfinite(v); i++)
+        if (!strcmp(end, unit[i].name)) return c->checkpoint = v * unit[i].seconds, ABUT_OK;
+    return abut_fail(err, ABUT_E_ARG, "--checkpoint-every %.80s: expected a time above 0 in s, min or h, as 10min", *word);
+}
+
 /* ---- the table ---- */
 
 typedef struct option {
@@ -156,6 +170,9 @@ static void describe_features(char *text, size_t size)
 static const option table[] = {
     { 'n', "steps", ABUT_OPT_INT, AT(steps), .unit = "N", .help = "time steps to make (default 1)" },
     { 0, "until", ABUT_OPT_REAL, AT(until), .unit = "s", .help = "go on to this time instead" },
+    { 0, "until-rest", ABUT_OPT_REAL, AT(rest), .least = 1, .unit = "m/s",
+      .help = "go on until no free node is faster than this at the end of ten steps in a row; with -n or --until as the limit, "
+              "and then exit code 1 where nothing rests" },
     { 0, "from", ABUT_OPT_INT, AT(from), .unit = "STEP", .help = "start again from this frame; later ones are dropped" },
     { 0, "every", ABUT_OPT_INT, AT(every), .least = 1, .unit = "N",
       .help = "write every N-th frame, and the last; one in between where the path to the next has more than 32 waypoints and "
@@ -222,6 +239,12 @@ static const option table[] = {
       .help = "nodal: give up a step whose iterations end above nodal.tolerance" },
     { 0, "one-pass", ABUT_OPT_FLAG, AT(one_pass), .bit = ABUT_OPTION_ONE_PASS, .shapes = 1,
       .help = "solve once and leave the step PENDING for friction-lag" },
+    { 0, "checkpoint-every", ABUT_OPT_TEXT, .parse = parse_checkpoint, .unit = "TIME",
+      .help = "wait so often until the disk has the frames that are written, so that salvage finds them after a power failure: "
+              "90 s, 10min, 2 h" },
+    { 0, "dry-run", ABUT_OPT_FLAG, AT(dry),
+      .help = "write nothing: take one step, and say what it took and what all would take at that rate: time, memory, bytes of "
+              "the stream" },
     { 0, "report", ABUT_OPT_TEXT, AT(report), .unit = "FILE", .help = "one line of JSON for every step" },
     { 0, "max-newton", ABUT_OPT_INT, AT(o.max_newton), .bit = ABUT_OPTION_MAX_NEWTON, .least = 1, .unit = "N",
       .help = "Newton iterations before giving up (default 10000)" },
@@ -339,10 +362,14 @@ abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli,
 {
     reading r = { .line = line, .c = c };
     abut_status rc = ABUT_OK;
-    *c = (abut_step_command){ .steps = 1, .every = 1, .from = -1, .until = INFINITY, .o = abut_step_defaults() };
+    *c = (abut_step_command){ .steps = -1, .every = 1, .from = -1, .until = INFINITY, .o = abut_step_defaults() };
     c->o.threads = cli->threads;
     for (int i = 0; i < OPTIONS && !rc; i++)
         if (is_given(line, i)) rc = read_option(&r, i, err);
+    if (!rc && c->rest > 0 && c->one_pass)
+        rc = abut_fail(err, ABUT_E_ARG, "--until-rest and --one-pass: a pass alone comes to no rest");
+    if (!rc && c->dry && (cli->out_path || c->one_pass))
+        rc = abut_fail(err, ABUT_E_ARG, "--dry-run and --%s: nothing is written", cli->out_path ? "output" : "one-pass");
     if (rc) return rc;
     c->solver_said = c->solver_name != NULL;
     rc = take_solver(c, c->solver_said ? c->solver_name : abut_scene_solvers[ABUT_SOLVED_BY_BARRIER], err);

@@ -6,10 +6,13 @@
 #include "solve/step/options.h"
 #include "tools/cli/cli.h"
 
-enum { ABUT_STEP_OPTIONS_MAX = 32 };
+enum { ABUT_STEP_OPTIONS_MAX = 36 };
 
 typedef struct abut_step_command {
-    int steps, every, one_pass;
+    int steps;                  /* -1: not given */
+    int every, one_pass, dry;
+    double rest;                /* m/s: until no node is faster; 0: not asked for */
+    double checkpoint;          /* s of wall clock between frames that the disk has; 0: no matter */
     int from;                   /* frame to start from; -1: the last */
     int record;                 /* ABUT_WITH_* */
     double until;               /* s; infinite: not given */

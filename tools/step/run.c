@@ -1,19 +1,26 @@
 #include "tools/step/run.h"
 
 #include "base/timer.h"
+#include "formats/result/out_file.h"
 #include "formats/result/step_report.h"
 #include "tools/step/stuck_file.h"
 
 #include <math.h>
 #include <string.h>
 
+enum { SLOW_ENOUGH = 10 };  /* steps in a row at whose end all is slow: nothing rests at the top of a throw for so long */
+
+/* goal: the last step; it may be far away where a run is to go on until rest. */
 static void progress(abut_cli *cli, const abut_report *rep, int64_t goal, int64_t done, double t0)
 {
-    const double left = done ? (abut_time_wall() - t0) / (double)done * (double)(goal - rep->step) : 0;
-    char gap[32] = "-";
+    const double left = (abut_time_wall() - t0) / (double)done * (double)(goal - rep->step);
+    char gap[32] = "-", last[64] = "";
+    const int is_known = goal < ABUT_STEP_MOST;
     if (rep->min_gap >= 0) snprintf(gap, sizeof gap, "%.2g m", rep->min_gap);
-    abut_cli_progress(cli, "frame %lld/%lld  t %.4g s  newton %d  contacts %d  gap %s  left %.0f s", (long long)rep->step,
-                      (long long)goal, rep->time, rep->newton, rep->contacts + rep->planes, gap, left);
+    if (is_known) snprintf(last, sizeof last, "/%lld", (long long)goal);
+    abut_cli_progress(cli, is_known ? "frame %lld%s  t %.4g s  newton %d  contacts %d  gap %s  left %.0f s" :
+                      "frame %lld%s  t %.4g s  newton %d  contacts %d  gap %s", (long long)rep->step, last, rep->time,
+                      rep->newton, rep->contacts + rep->planes, gap, left);
 }
 
 /* The next frame, or with --one-pass the PENDING one, in the place of r->now. */
@@ -69,7 +76,7 @@ static abut_status count_steps(const abut_step_run *r, const abut_step_command *
 {
     const abut_frame_head *now = &r->now.head;
     const double left = ceil((c->until - now->time) / r->s.model.h[0] - 1e-9);
-    *n = c->one_pass ? 1 : c->steps;
+    *n = c->one_pass ? 1 : c->steps >= 0 ? c->steps : c->rest > 0 ? ABUT_STEP_MOST - now->step : 1;
     if (isfinite(c->until) && left > (double)(ABUT_STEP_MOST - now->step))
         return abut_fail(err, ABUT_E_ARG, "--until %g s is %.3g steps of %g s from step %lld at %g s: expected a time before "
                          "step 2^53", c->until, left, r->s.model.h[0], (long long)now->step, now->time);
@@ -77,6 +84,29 @@ static abut_status count_steps(const abut_step_run *r, const abut_step_command *
     if (*n <= ABUT_STEP_MOST - now->step) return ABUT_OK;
     return abut_fail(err, ABUT_E_FORMAT, "%s: no %lld steps can follow step %lld: the largest number is 2^53", r->s.io.in_name,
                      (long long)*n, (long long)now->step);
+}
+
+/* --checkpoint-every: what was written is on the disk. */
+static abut_status keep_checkpoint(abut_step_run *r, const abut_step_command *c, const abut_cli *cli, abut_err *err)
+{
+    const double now = abut_time_wall();
+    if (!(c->checkpoint > 0) || !cli->out || now - r->synced < c->checkpoint) return ABUT_OK;
+    r->synced = now;
+    return abut_out_sync(cli->out, cli->out_path ? cli->out_path : "output", err);
+}
+
+/* --until-rest: whether this step ends slowly enough, and so many did. */
+static void look_for_rest(abut_step_run *r, const abut_step_command *c)
+{
+    const abut_model *m = &r->s.model;
+    const abut_array *v = abut_array_named(&r->now.set, "node/v");
+    double fastest = 0;
+    for (int32_t i = 0; i < m->nv; i++) {
+        const double *u = (const double *)v->data + 3 * (size_t)i;
+        if (m->role[i] == ABUT_NODE_FREE) fastest = fmax(fastest, u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+    }
+    r->slow = sqrt(fastest) <= c->rest ? r->slow + 1 : 0;
+    r->rests = r->slow >= SLOW_ENOUGH;
 }
 
 static abut_status make_step(abut_step_run *r, const abut_step_command *c, int due, abut_report *rep, abut_cli *cli,
@@ -88,27 +118,34 @@ static abut_status make_step(abut_step_run *r, const abut_step_command *c, int d
     if (rc == ABUT_E_NUMERIC) dump_stuck(r, c, rep, cli, err);
     rc = write_report(r, rep, rc, err);
     if (!rc) abut_step_tally_add(&r->tally, c, &r->model.view, rep);
-    return rc || !written ? rc : abut_stream_write_frame(&r->s, &r->now.head, &r->now.set, err);
+    if (!rc && c->rest > 0) look_for_rest(r, c);
+    if (rc || !written) return rc;
+    rc = abut_stream_write_frame(&r->s, &r->now.head, &r->now.set, err);
+    r->tally.frames += !rc && r->s.io.out;
+    return rc ? rc : keep_checkpoint(r, c, cli, err);
 }
 
 static abut_status simulate(abut_step_run *r, const abut_step_command *c, abut_cli *cli, abut_err *err)
 {
-    const double t0 = abut_time_wall();
+    const double t0 = r->synced = abut_time_wall();
     int64_t n;
     abut_status rc = count_steps(r, c, &n, err);
     if (rc) return rc;
     if (n < 1 && isfinite(c->until))
         abut_cli_say(cli, "--until %g s: the stream is at %g s already, no step was made", c->until, r->now.head.time);
     const int64_t goal = r->now.head.step + n;
-    for (int64_t k = 1; k <= n && !rc; k++) {
+    for (int64_t k = 1; k <= n && !rc && !r->rests && !(c->dry && k > 1); k++) {
         abut_report rep = { .step = r->now.head.step + 1, .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1,
                             .max_stretch_shell = -1, .promises = c->solver->promises };
-        const int due = c->one_pass || (r->now.head.step + 1) % c->every == 0 || k == n;
+        /* the step that may be the last of --until-rest is written, too */
+        const int due = c->one_pass || (r->now.head.step + 1) % c->every == 0 || k == n || r->slow >= SLOW_ENOUGH - 1;
         rc = make_step(r, c, due, &rep, cli, err);
         if (!rc && !c->one_pass) progress(cli, &rep, goal, k, t0);
+        if (!rc && c->dry) abut_step_dry_say(r, c, &rep, n, cli);
         abut_report_clear(&rep);
     }
     abut_step_tally_say(&r->tally, c, &r->model.view, cli);
+    if (!c->dry && !c->one_pass) abut_step_tally_sum(r, c, cli, rc);
     return rc;
 }
 

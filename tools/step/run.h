@@ -8,7 +8,9 @@
 
 /* What the steps of a run came to, for the remarks at its end. */
 typedef struct abut_step_tally {
-    int steps;
+    int steps, frames;          /* made; written */
+    int64_t iterations;
+    double min_gap;             /* m, the smallest at the end of a step; infinite: no contact */
     int more_frames;            /* written beyond --every, for the path to them */
     int unsettled;              /* steps whose friction passes ended before they converged */
     double worst_lag;           /* m/s: their largest lag residual */
@@ -29,14 +31,20 @@ typedef struct abut_step_run {
     void *stepper;
     FILE *report;               /* NULL: none */
     abut_step_tally tally;
+    int slow, rests;            /* --until-rest: steps in a row at whose end all is slow; enough of them */
+    double synced;              /* s, wall clock: --checkpoint-every */
 } abut_step_run;
 
 /** Reads the stream, makes the steps and writes everything on.  Fails as its parts do, with the name of the input. */
 ABUT_MUST_USE abut_status abut_step_run_all(abut_step_run *r, abut_step_command *c, abut_cli *cli, abut_err *err);
 void abut_step_run_clear(abut_step_run *r);
 
-/** What the run has to say at its end, its promises that were not kept among them. */
+/** What the run has to say at its end, its promises that were not kept among them, and the sum of all (abut_cli_sum). */
 void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const abut_model *m, const abut_report *rep);
 void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, const abut_model *m, abut_cli *cli);
+void abut_step_tally_sum(const abut_step_run *r, const abut_step_command *c, abut_cli *cli, abut_status rc);
+
+/** --dry-run: what the step took that was just made, and what `steps` of them would. */
+void abut_step_dry_say(const abut_step_run *r, const abut_step_command *c, const abut_report *rep, int64_t steps, abut_cli *cli);
 
 #endif

@@ -1,13 +1,17 @@
 #include "tools/step/run.h"
 
+#include "base/timer.h"
 #include "solve/step/record.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const abut_model *m, const abut_report *rep)
 {
     const double *want = c->o.stop == ABUT_STOP_NEWTON ? m->force_tolerance : NULL;
-    t->steps++;
+    if (!t->steps++) t->min_gap = INFINITY;
+    t->iterations += rep->newton;
+    if (rep->min_gap >= 0) t->min_gap = fmin(t->min_gap, rep->min_gap);
     t->damped += rep->damped;
     t->worst_balance = fmax(t->worst_balance, rep->force_residual);
     t->balanced += rep->force_largest > 0;
@@ -49,4 +53,46 @@ void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, c
         abut_cli_say(cli, "the judge refused %d of %d steps: %d passed after more rounds of detection, the barrier took %d",
                      t->mended[0] + t->mended[1], t->steps, t->mended[0], t->mended[1]);
     say_promises(c, cli);
+}
+
+void abut_step_tally_sum(const abut_step_run *r, const abut_step_command *c, abut_cli *cli, abut_status rc)
+{
+    const abut_step_tally *t = &r->tally;
+    char gap[48] = "no contact";
+    if (!t->steps) return;
+    if (isfinite(t->min_gap)) snprintf(gap, sizeof gap, "smallest gap %.3g m", t->min_gap);
+    const int converged = (c->solver->promises & ABUT_KEEPS_CONVERGED) && !t->unbalanced && !t->unsettled;
+    const char *verdict = rc ? ", stopped" : c->rest > 0 ? r->rests ? ", at rest" : ", not at rest" :
+                          converged ? ", all converged" : "";
+    abut_cli_sum(cli, "%d steps to %.6g s, %d frames written: %" PRId64 " iterations, %s%s", t->steps, r->now.head.time,
+                 t->frames, t->iterations, gap, verdict);
+}
+
+/* Bytes of the arrays of a frame, names and checksums left out. */
+static double frame_bytes(const abut_arrays *set)
+{
+    double sum = 0;
+    for (int i = 0; i < set->n; i++) sum += (double)abut_array_bytes(&set->a[i]);
+    return sum;
+}
+
+/* Seconds in the unit that one would say. */
+static const char *duration(double s, char *buf, size_t size)
+{
+    if (s < 120) snprintf(buf, size, "%.3g s", s);
+    else if (s < 7200) snprintf(buf, size, "%.3g min", s / 60);
+    else snprintf(buf, size, "%.3g h", s / 3600);
+    return buf;
+}
+
+void abut_step_dry_say(const abut_step_run *r, const abut_step_command *c, const abut_report *rep, int64_t steps, abut_cli *cli)
+{
+    const double frame = frame_bytes(&r->now.set), frames = ceil((double)steps / c->every);
+    char one[32], all[32];
+    abut_cli_say(cli, "dry run: step %" PRId64 " took %s (%d iterations, %d contacts) and %.3g MB of memory; a frame has %.3g MB",
+                 rep->step, duration(rep->seconds.total, one, sizeof one), rep->newton, rep->contacts + rep->planes,
+                 1e-6 * (double)abut_memory_peak(), 1e-6 * frame);
+    if (c->rest > 0 && c->steps < 0 && !isfinite(c->until)) return;    /* nobody knows how many there will be */
+    abut_cli_say(cli, "dry run: %" PRId64 " steps at that rate are %s and a stream of %.3g MB; steps with more contacts take "
+                 "longer", steps, duration((double)steps * rep->seconds.total, all, sizeof all), 1e-6 * frame * frames);
 }

@@ -1,0 +1,305 @@
+"""Streams on disk: which models and frames there are is known at once, their arrays are read when they are asked for."""
+from __future__ import annotations
+
+import builtins
+import mmap
+import os
+import struct
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Optional, Union, overload
+
+import numpy as np
+from abut_stream import ALIASES, COMMITTED, MAGIC, MAJOR, PENDING, Array, Item, Reader, StreamError
+
+_TYPES = {1: "<f8", 2: "<f4", 3: "<i4", 4: "<i8", 5: "u1"}
+_TEXT, _DEFLATED, _REQUIRED = 6, 1, 1
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where the data of an array are in the file."""
+
+    kind: int
+    coding: int
+    flags: int
+    shape: tuple[int, ...]
+    unit: str
+    at: int
+    size: int
+
+
+class Arrays(Mapping[str, Any]):
+    """Arrays by name, as numpy (read-only where they are the file's own bytes) or, of a text, as str.  `units[name]` is the unit
+    of one."""
+
+    def __init__(self, places: Mapping[str, Union[_Place, Array]], data: Optional[mmap.mmap] = None):
+        self._places, self._data = places, data
+
+    def _find(self, name: str) -> Union[_Place, Array]:
+        place = self._places.get(name) or self._places.get(ALIASES.get(name, name))
+        if place is None:
+            raise KeyError("no array '%s'; there are %s" % (name, ", ".join(self._places)))
+        return place
+
+    def __getitem__(self, name: str) -> Any:
+        place = self._find(name)
+        if isinstance(place, Array):
+            return place.data
+        assert self._data is not None
+        return _take(name, place, self._data)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places or ALIASES.get(str(name)) in self._places
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Units of all arrays, "" for none."""
+        return {name: p.unit for name, p in self._places.items()}
+
+    def array(self, name: str) -> Array:
+        """The array with its unit and flags, for a Writer."""
+        place = self._find(name)
+        return place if isinstance(place, Array) else Array(self[name], place.unit, place.flags)
+
+    def arrays(self) -> dict[str, Array]:
+        """All arrays with their units and flags, for a Writer."""
+        return {name: self.array(name) for name in self}
+
+
+def _take(name: str, p: _Place, data: mmap.mmap) -> Any:
+    size = 1 if p.kind == _TEXT else int(_TYPES[p.kind][2:] if p.kind < 5 else 1)
+    count = int(np.prod(p.shape, dtype="i8"))
+    raw: Any
+    if p.coding == _DEFLATED:
+        try:
+            raw = zlib.decompressobj().decompress(data[p.at:p.at + p.size], count * size) if count else b""
+        except zlib.error as e:
+            raise StreamError("byte %d: array '%s': %s" % (p.at, name, e)) from None
+        if len(raw) == count * size:
+            raw = np.frombuffer(raw, "u1").reshape(size, count).T.tobytes()
+    elif p.kind == _TEXT:
+        raw = data[p.at:p.at + p.size]
+    else:
+        raw = memoryview(data)[p.at:p.at + p.size]      # the file's own bytes
+    if len(raw) != count * size:
+        raise StreamError("byte %d: array '%s' has %d bytes, expected %d" % (p.at, name, len(raw), count * size))
+    if p.kind == _TEXT:
+        return bytes(raw).decode("utf-8", "surrogateescape")
+    out = np.frombuffer(raw, _TYPES[p.kind]).reshape(p.shape)
+    out.flags.writeable = False
+    return out
+
+
+@dataclass(frozen=True)
+class Object:
+    """One object of a model: its row in the `object/` arrays, and rows of the model that are its."""
+
+    name: str
+    row: int
+    nodes: np.ndarray
+    tets: np.ndarray
+    triangles: np.ndarray
+
+
+class Model(Arrays):
+    """What is simulated."""
+
+    @property
+    def objects(self) -> dict[str, Object]:
+        """By name, in the order of the model.  triangles: rows of contact/triangle where contact is on."""
+        body = self["node/object"]
+        of_tet = body[self["tet/node"][:, 0]] if "tet/node" in self else np.empty(0, "i4")
+        of_triangle = np.empty(0, "i4")
+        if "contact/triangle" in self and "contact/node" in self:
+            of_triangle = body[self["contact/node"][self["contact/triangle"][:, 0]]]
+        names = self["object/name"].split("\n")[:-1] if "object/name" in self else []
+        rows = len(self["object/friction"])
+        names += ["object %d" % k for k in range(len(names), rows)]
+        return {name: Object(name, k, np.flatnonzero(body == k), np.flatnonzero(of_tet == k), np.flatnonzero(of_triangle == k))
+                for k, name in enumerate(names[:rows])}
+
+
+class Frame(Arrays):
+    """A state at a time.  `index`: its place in the stream."""
+
+    def __init__(self, places, data=None, *, index: int, step: int, time: float, phase: int, model: Model):
+        super().__init__(places, data)
+        self.index, self.step, self.time, self.model = index, step, time, model
+        self.pending = phase == PENDING
+
+    @property
+    def x(self) -> np.ndarray:
+        """Positions [nodes, 3], m."""
+        return self["node/x"]
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities [nodes, 3], m/s."""
+        return self["node/v"]
+
+    def __repr__(self) -> str:
+        return "<frame %d: step %d, %g s%s>" % (self.index, self.step, self.time, ", pending" if self.pending else "")
+
+
+class Run(Sequence[Frame]):
+    """A whole stream on disk: a sequence of frames.  prov: its history, (tool, version, options as JSON text)."""
+
+    def __init__(self, path: Union[str, os.PathLike]):
+        self.path = os.fspath(path)
+        self.prov: list[tuple[str, str, str]] = []
+        self.models: list[Model] = []
+        self._frames: list[Frame] = []
+        with builtins.open(self.path, "rb") as f:
+            if not os.fstat(f.fileno()).st_size:
+                raise StreamError("%s: byte 0: the stream ends without an end mark" % self.path)
+            self._data = mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ)
+        self._at = 0
+        try:
+            self._scan()
+        except StreamError as e:
+            raise StreamError("%s: %s" % (self.path, e)) from None
+
+    @property
+    def model(self) -> Model:
+        """The model, of a stream that has one."""
+        if len(self.models) != 1:
+            raise ValueError("%s has %d models; each frame knows its own" % (self.path, len(self.models)))
+        return self.models[0]
+
+    @property
+    def times(self) -> np.ndarray:
+        """Of all frames, s."""
+        return np.array([f.time for f in self._frames])
+
+    def stack(self, name: str) -> np.ndarray:
+        """An array of all frames, one above the other."""
+        return np.stack([np.asarray(f[name]) for f in self._frames])
+
+    def check(self) -> None:
+        """Reads every byte and compares checksums.  Raises StreamError"""
+        for _ in Reader(self.path):
+            pass
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    @overload
+    def __getitem__(self, i: int) -> Frame: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[Frame]: ...
+
+    def __getitem__(self, i):
+        return self._frames[i]
+
+    def __repr__(self) -> str:
+        return "<run %s: %d frames>" % (self.path, len(self))
+
+    # ---- the index ----
+
+    def _bytes(self, n: int) -> bytes:
+        if self._at + n > len(self._data):
+            self._at = len(self._data)
+            raise self._bad("the stream ends without an end mark")
+        self._at += n
+        return self._data[self._at - n:self._at]
+
+    def _bad(self, why: str) -> StreamError:
+        return StreamError("byte %d: %s" % (self._at, why))
+
+    def _section(self) -> tuple[str, int, int]:
+        """Tag, place and length of the next section that is known."""
+        while True:
+            tag, version, flags, length = struct.unpack("<4sHHQ", self._bytes(16))
+            at, name = self._at, tag.decode("latin-1")
+            if length > len(self._data) - at - 4:
+                self._at = len(self._data)
+                raise self._bad("the stream ends without an end mark")
+            self._at += length + 4
+            self._count[0] += name != "ENDS"
+            if name in ("PROV", "MODL", "FRAM", "ARRY", "ENDS"):
+                if version != 1:
+                    raise self._bad("section %s of version %d, expected 1" % (name, version))
+                return name, at, length
+            if flags & _REQUIRED:
+                raise self._bad("section %s must be understood" % name)
+
+    def _arrays(self, n: int) -> dict[str, _Place]:
+        places: dict[str, _Place] = {}
+        for _ in range(n):
+            tag, at, length = self._section()
+            if tag != "ARRY" or length < 12:
+                raise self._bad("section %s of %d bytes where an array should be" % (tag, length))
+            kind, rank, coding, n_name, n_unit, flags = struct.unpack("<5B3xI", self._data[at:at + 12])
+            head = 12 + 8 * rank + n_name + n_unit
+            if kind not in (*_TYPES, _TEXT) or rank > 4 or coding > 1 or length < head:
+                raise self._bad("array of type %d, rank %d, coding %d" % (kind, rank, coding))
+            shape = struct.unpack("<%dq" % rank, self._data[at + 12:at + 12 + 8 * rank])
+            text = self._data[at + 12 + 8 * rank:at + head]
+            name = text[:n_name].decode("latin-1")
+            if min(shape, default=0) < 0 or name in places:
+                raise self._bad("array '%s' is there twice, or has the shape %s" % (name, shape))
+            places[name] = _Place(kind, coding, flags, shape, text[n_name:].decode("latin-1"), at + head, length - head)
+            self._count[3] += 1
+        return places
+
+    def _scan(self) -> None:
+        self._count = [0, 0, 0, 0]
+        if self._bytes(8) != MAGIC:
+            raise self._bad("not an abut state stream")
+        major, minor, order = struct.unpack("<HHI", self._bytes(8))
+        if major != MAJOR or order != 0x01020304:
+            raise self._bad("version %d.%d with byte order %08x, expected %d.x, 01020304" % (major, minor, order, MAJOR))
+        self._bytes(4)
+        while True:
+            tag, at, length = self._section()
+            b = self._data[at:at + length] if tag != "ARRY" else b""
+            if tag == "PROV":
+                n_tool, n_version = b[0], b[1]
+                text = b[8:]
+                self.prov.append((text[:n_tool].decode(), text[n_tool:n_tool + n_version].decode(), text[n_tool + n_version:].decode()))
+            elif tag == "MODL" and length == 8:
+                self._count[1] += 1
+                self.models.append(Model(self._arrays(struct.unpack_from("<I", b)[0]), self._data))
+            elif tag == "FRAM" and length == 24 and self.models:
+                step, time, phase, n = struct.unpack("<qdII", b)
+                self._count[2] += 1
+                self._frames.append(Frame(self._arrays(n), self._data, index=len(self._frames), step=step, time=time, phase=phase,
+                                          model=self.models[-1]))
+            elif tag == "ENDS" and length == 32:
+                if list(struct.unpack("<4Q", b)) != self._count or not self.models or self._at != len(self._data):
+                    raise self._bad("the end mark counts other sections than there are, or something follows it")
+                return
+            else:
+                raise self._bad("section %s of %d bytes is out of place" % (tag, length))
+
+
+def open(path: Union[str, os.PathLike]) -> Run:
+    """Opens a stream on disk.  Its index is read, and its end mark; `Run.check` reads all of it.  Raises StreamError, OSError
+
+    From a pipe, or where every byte shall be checked as it comes: `abut.read`."""
+    return Run(path)
+
+
+def frames_of(reader: Reader) -> Iterator[Frame]:
+    """The frames of a reader as they come, in memory."""
+    model: Optional[Model] = None
+    count = 0
+    item: Item
+    for item in reader:
+        if item.kind == "model":
+            model = Model(item.arrays)
+            continue
+        assert model is not None
+        yield Frame(item.arrays, index=count, step=item.step, time=item.time, phase=item.phase, model=model)
+        count += 1
+
+
+__all__ = ["Arrays", "COMMITTED", "Frame", "Model", "Object", "PENDING", "Run", "frames_of", "open"]

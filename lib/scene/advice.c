@@ -1,0 +1,106 @@
+#include "scene/advice.h"
+
+#include "mesh/surface.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const double SLENDER = 16, EDGE_PART = 0.5, WEIGHT_PART = 0.05;
+
+ABUT_PRINTF(2, 3) static void advise(abut_advice *a, const char *fmt, ...)
+{
+    va_list ap;
+    if (a->n == ABUT_ADVICE_MOST) {
+        a->left_out++;
+        return;
+    }
+    va_start(ap, fmt);
+    vsnprintf(a->text[a->n++], ABUT_ADVICE_TEXT, fmt, ap);
+    va_end(ap);
+}
+
+/* is_deep[object]: a node of it is neither on the surface nor in a tet with a node that is. */
+static abut_status find_deep(const abut_model *m, uint8_t *is_deep, abut_err *err)
+{
+    enum { INSIDE, NEAR, SURFACE };
+    int32_t *tri = NULL, n = 0;
+    uint8_t *where = calloc((size_t)m->nv + 1, 1);
+    abut_status rc = where ? abut_surface_triangles(m->tet, m->nt, m->nv, &tri, &n, err)
+                           : abut_fail(err, ABUT_E_NOMEM, "advice: %d nodes", m->nv);
+    for (int32_t i = 0; i < 3 * n && !rc; i++) where[tri[i]] = SURFACE;
+    for (int32_t t = 0; t < m->nt && !rc; t++) {
+        const int32_t *v = m->tet + 4 * (size_t)t;
+        int touches = 0;
+        for (int k = 0; k < 4; k++) touches |= where[v[k]] == SURFACE;
+        for (int k = 0; k < 4 && touches; k++)
+            if (where[v[k]] == INSIDE) where[v[k]] = NEAR;
+    }
+    for (int32_t i = 0; i < 4 * m->nt && !rc; i++)
+        if (where[m->tet[i]] == INSIDE) is_deep[m->body[m->tet[i]]] = 1;
+    free(where);
+    free(tri);
+    return rc;
+}
+
+static double extent(const abut_object_facts *f, int largest)
+{
+    double d = largest ? 0 : INFINITY;
+    for (int k = 0; k < 3; k++) {
+        const double e = f->hi[k] - f->lo[k];
+        d = largest ? d + e * e : e < d ? e : d;
+    }
+    return largest ? sqrt(d) : d;
+}
+
+static void look_at_depth(const abut_scene_object *o, const abut_object_facts *f, int is_deep, abut_advice *a)
+{
+    const double l = extent(f, 1);
+    if (!f->tets || f->order > 1 || is_deep || !(f->volume > 0) || l * l * l < SLENDER * f->volume) return;
+    advise(a, "'%s' is slender and less than 4 elements deep: tets of order 1 bend too stiffly then (2 deep: about half the "
+           "deflection); a finer mesh or `order: 2` bends as it should", o->name);
+}
+
+static void look_at_dhat(const abut_scene_object *o, const abut_object_facts *f, double dhat, abut_advice *a)
+{
+    if (!(f->least_edge > 0) || dhat < EDGE_PART * f->least_edge) return;
+    advise(a, "contact acts within dhat, %.3g m, which is %.2g of the shortest edge of '%s', %.3g m: contact sees less than "
+           "the mesh shows; a dhat of a tenth of the edge is usual", dhat, dhat / f->least_edge, o->name, f->least_edge);
+}
+
+static void look_at_impact(const abut_scene *s, const abut_scene_object *o, const abut_object_facts *f, double h, abut_advice *a)
+{
+    const abut_scene_material *m = &s->material[o->material];
+    const double d = extent(f, 0), lasts = 2 * d * sqrt(m->density / m->young);
+    if (!f->tets || !(lasts > 0) || h <= lasts) return;
+    advise(a, "an impact of '%s' lasts about %.2g s, and a time step is %.2g s: it lands without a rebound; a shorter step shows "
+           "one", o->name, lasts, h);
+}
+
+static void look_at_tolerance(const abut_scene *s, const abut_model *m, const abut_built *b, abut_advice *a)
+{
+    const double *g = s->gravity, weight = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) * m->h[0];
+    if (m->force_tolerance || s->scheme == ABUT_QUASI_STATIC || !(weight > 0) || b->tolerance <= WEIGHT_PART * weight) return;
+    advise(a, "the tolerance, %.3g m/s, is %.2g of what gravity adds to a velocity in a step, %.3g m/s: forces may be off by "
+           "that part of the weight; `tolerance: %.2g m/s` makes it a hundredth", b->tolerance, b->tolerance / weight, weight,
+           0.01 * weight);
+}
+
+abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abut_built *b, abut_advice *a, abut_err *err)
+{
+    uint8_t *is_deep = calloc((size_t)m->no + 1, 1);
+    *a = (abut_advice){ 0 };
+    const abut_status rc = is_deep ? find_deep(m, is_deep, err) : abut_fail(err, ABUT_E_NOMEM, "advice: %d objects", m->no);
+    for (int32_t i = 0; i < s->nobjects && !rc; i++) {
+        const abut_scene_object *o = &s->object[i];
+        const abut_object_facts *f = &b->object[i];
+        if (o->obstacle) continue;
+        look_at_depth(o, f, is_deep[i], a);
+        if (m->nc) look_at_dhat(o, f, b->dhat, a);
+        if (m->nc && s->scheme != ABUT_QUASI_STATIC) look_at_impact(s, o, f, m->h[0], a);
+    }
+    if (!rc) look_at_tolerance(s, m, b, a);
+    free(is_deep);
+    return rc;
+}

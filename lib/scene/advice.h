@@ -1,0 +1,29 @@
+/* Advice on a scene that was built: what it will show worse than its author may expect.  Nothing of it is an error. */
+#ifndef ABUT_SCENE_ADVICE_H
+#define ABUT_SCENE_ADVICE_H
+
+#include "model/model.h"
+#include "scene/build.h"
+
+enum { ABUT_ADVICE_MOST = 24, ABUT_ADVICE_TEXT = 320 };
+
+/* Sentences, objects by name.  Zero-filled is empty. */
+typedef struct abut_advice {
+    int n, left_out;    /* left_out: more than there is room for */
+    char text[ABUT_ADVICE_MOST][ABUT_ADVICE_TEXT];
+} abut_advice;
+
+/** Looks at a model made of s:
+ *
+ * depth      slender bodies (L^3 / V >= 16, L the diagonal of the bounding box) of tets of order 1 with fewer than four
+ *            elements through their depth, that is where every node is on the surface or in a tet with a node that is:
+ *            they bend too stiffly
+ * dhat       not below half the shortest edge of a surface
+ * impact     steps longer than an impact lasts, 2 d sqrt(density / E) of a body of the least extent d: a wave to and fro
+ * tolerance  above a twentieth of the velocity g h that gravity gives in a step: forces are that far off,
+ *            unless the scene asks that forces balance
+ * Fails      ABUT_E_NOMEM, ABUT_E_GEOM as abut_surface_triangles */
+ABUT_MUST_USE abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abut_built *b, abut_advice *a,
+                                           abut_err *err);
+
+#endif

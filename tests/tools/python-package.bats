@@ -1,0 +1,246 @@
+#!/usr/bin/env bats
+# formats/python/abut: streams, scenes and pipelines from Python.
+load helpers
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    TMP=$BATS_TEST_TMPDIR
+    skip_without_numpy
+    export PYTHONPATH=$ROOT/formats/python PYTHONDONTWRITEBYTECODE=1 ABUT_BIN=$BIN
+    cat > scene.py <<'P'
+import abut
+import numpy as np
+def scene(young=1e5):
+    s = abut.Scene(time={"step": "0.01 s"}, contact={"friction": {"mu": 0.3}})
+    s.material("rubber", model="neo-hookean", density=1000, young=young, poisson=0.4)
+    s.object("ball", generate={"sphere": {"radius": np.float64(0.1), "cells": 3}}, translate=np.array([0, 0.15, 0]))
+    return s.half_space("floor", point=[0, 0, 0], normal=[0, 1, 0])
+P
+}
+
+@test "a scene of Python is the scene of YAML, byte by byte" {
+    cat > drop.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+contact: {friction: {mu: 0.3}}
+materials:
+  rubber: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.4}
+objects:
+  ball:  {generate: {sphere: {radius: 0.1, cells: 3}}, translate: [0, 0.15, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    "$BIN/mesh-prep" -q drop.yaml | "$BIN/step" -q -n 4 --with forces -o shell.abut
+    "$PYTHON" - <<'P'
+from scene import *
+run = abut.pipe(scene()).step(4, with_="forces").save("python.abut")
+assert len(run) == 5 and run[-1].step == 4
+P
+    cmp shell.abut python.abut
+}
+
+@test "an open stream has what the one-file reader reads, and opens the file's own bytes" {
+    "$PYTHON" - "$ROOT/tests/golden" <<'P'
+import sys
+from scene import *
+run = abut.pipe(scene()).step(3).judge().save("run.abut")
+run.check()
+for path in ("run.abut", *("%s/%s-1.0.abut" % (sys.argv[1], n) for n in ("stored", "compressed", "waypoints"))):
+    run, items = abut.open(path), list(abut.read(path))
+    frames = [i for i in items if i.kind == "frame"]
+    assert len(run) == len(frames) and len(run.models) == len(items) - len(frames)
+    assert run.prov == abut.read(path).prov
+    for got, item in zip(run, frames):
+        assert (got.step, got.time, got.pending) == (item.step, item.time, item.phase == 1) and list(got) == list(item.arrays)
+        for name, a in item.arrays.items():
+            assert got.units[name] == a.unit and got.array(name).flags == a.flags
+            assert got[name] == a.data if isinstance(a.data, str) else np.array_equal(got[name], a.data, equal_nan=True)
+            assert isinstance(a.data, str) or (got[name].shape == a.data.shape and got[name].dtype == a.data.dtype)
+run = abut.open("run.abut")
+x = run[-1].x
+assert not x.flags.writeable and x.base is not None and type(x.base.obj if isinstance(x.base, memoryview) else x.base) is not bytes
+ball = run.model.objects["ball"]
+assert len(ball.nodes) == len(x) and len(ball.tets) == len(run.model["tet/node"]) and ball.row == 0
+assert run.stack("node/x").shape == (4, *x.shape) and list(run.times) == [f.time for f in run] and len(run[1:3]) == 2
+assert "step/waypoints" not in run[0] or run[0]["step/waypoints"].size
+try:
+    run[0]["node/y"]
+    raise SystemExit("an array that is not there was found")
+except KeyError as e:
+    assert "node/x" in str(e)
+P
+}
+
+@test "a stream that is cut or damaged is refused, as the programs refuse it" {
+    "$PYTHON" - <<'P'
+import random
+from scene import *
+abut.pipe(scene()).step(1).save("run.abut")
+data = open("run.abut", "rb").read()
+def opens(b):
+    open("bad.abut", "wb").write(b)
+    try:
+        run = abut.open("bad.abut")
+        run.check()
+        return True
+    except abut.StreamError as e:
+        assert "bad.abut: byte " in str(e) or str(e).startswith("byte "), e
+        return False
+assert opens(data)
+for n in [0, 1, 10, 19, 20, 30, len(data) - 1, *random.Random(7).sample(range(len(data)), 40)]:
+    assert not opens(data[:n]), n
+assert not opens(data + b"x")
+r = random.Random(8)
+for _ in range(60):
+    b = bytearray(data)
+    b[r.randrange(len(b))] ^= 1 << r.randrange(8)
+    assert not opens(bytes(b))
+try:
+    abut.open("none.abut")
+    raise SystemExit("a file that is not there was opened")
+except FileNotFoundError:
+    pass
+P
+}
+
+@test "frames come while the programs run, and who stops early ends them" {
+    "$PYTHON" - <<'P'
+import os, subprocess, time
+from scene import *
+seen = []
+for frame in abut.pipe(scene()).step(100000).judge():
+    seen.append(frame.time)
+    if len(seen) == 4:
+        break
+assert np.allclose(seen, [0, 0.01, 0.02, 0.03])
+time.sleep(0.3)
+left = subprocess.run(["ps", "--ppid", str(os.getpid()), "-o", "comm="], capture_output=True, text=True).stdout.split()
+assert set(left) <= {"ps"}, left
+p = abut.pipe(scene()).step(3).judge()
+assert len(list(p)) == 4 and "no collision" in p.said["ccd-check"]
+again = [f.x for f in p]                    # a pipe runs as often as it is asked
+assert len(again) == 4
+P
+}
+
+@test "an exception carries the message of the program that failed, and its exit code" {
+    "$PYTHON" - <<'P'
+from scene import *
+def fails(kind, program, code, words, run):
+    try:
+        run()
+    except kind as e:
+        assert type(e) is kind and (e.program, e.code) == (program, code) and words in e.message and words in str(e), e
+        return
+    raise SystemExit("%s did not fail" % words)
+broken = scene()
+broken["objects"]["ball"]["generate"] = {"sphere": {"radius": 0.1}}
+fails(abut.ProgramError, "mesh-prep", 3, "'cells' is missing", lambda: list(abut.pipe(broken).step(2).judge()))
+fails(abut.ProgramError, "step", 2, "--solver nope", lambda: list(abut.pipe(scene()).step(1, solver="nope").judge()))
+fails(abut.ProgramError, "step", 2, "--solver nope", lambda: abut.pipe(scene()).step(1, solver="nope").save("no.abut"))
+import os
+assert not os.path.exists("no.abut")
+# a judge whose answer is no: a motion through the floor, written by hand
+start = abut.pipe(scene()).step(0).save("start.abut")
+with abut.Writer("through.abut") as w:
+    w.model(start.model.arrays())
+    for k in range(2):
+        a = start[0].arrays()
+        a["node/x"] = abut.Array(start[0].x - [0, 0.3 * k, 0], "m")
+        w.frame(k, 0.01 * k, a)
+fails(abut.Rejected, "ccd-check", 1, "floor", lambda: list(abut.pipe("through.abut").judge()))
+try:
+    scene().object("ball")
+    raise SystemExit("two objects of one name")
+except ValueError as e:
+    assert "ball" in str(e)
+P
+}
+
+@test "a run goes on from a stream, and stages of every kind fit between" {
+    "$PYTHON" - <<'P'
+from scene import *
+whole = abut.pipe(scene()).step(6).save("whole.abut")
+half = abut.pipe(scene()).step(3).save("half.abut")
+on = abut.pipe(half).step(3).save("on.abut")
+assert open("on.abut", "rb").read() == open("whole.abut", "rb").read()
+parts = abut.pipe("half.abut").stage("decompose", k=2).save("parts.abut")
+assert any(name.startswith("part/") for name in parts.model)
+until = abut.pipe(half).step(until=0.05).save("until.abut")
+assert until[-1].time == 0.05
+P
+}
+
+@test "meshes of your own go in, as arrays and by meshio, and frames come out" {
+    "$PYTHON" - <<'P'
+from scene import *
+X = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1 / 3, 1, 1]])
+tets = np.array([[0, 1, 2, 3], [1, 2, 3, 4]])
+s = scene()
+s.mesh("solid", points=X, tets=tets, material="rubber", translate=[0.5, 0.3, 0])
+s.mesh("sheet", points=X, triangles=np.array([[0, 1, 2]]), obstacle=True, translate=[5, 0.3, 0])
+s.mesh("line", points=X, segments=np.array([[0, 4]]), obstacle=True, translate=[9, 0.3, 0])
+run = abut.pipe(s).step(1).judge().save("own.abut")
+solid = run.model.objects["solid"]
+assert len(solid.tets) == 2 and np.array_equal(run.model["node/X"][solid.nodes], X + [0.5, 0.3, 0])
+assert len(run.model.objects["sheet"].nodes) == 3 and len(run.model.objects["line"].nodes) == 2
+for bad in ({"points": X[:, :2], "tets": tets}, {"points": X, "tets": tets + 3}, {"points": X, "tets": tets * 1.0}, {"points": X},
+            {"points": X, "tets": tets, "triangles": tets[:, :3]}):
+    try:
+        scene().mesh("bad", **bad)
+        raise SystemExit("a bad mesh was taken: %s" % bad)
+    except ValueError:
+        pass
+P
+    "$PYTHON" -c 'import meshio' 2> /dev/null || skip "no meshio for $PYTHON"
+    "$PYTHON" - <<'P'
+from scene import *
+import meshio
+run = abut.open("own.abut")
+m = abut.to_meshio(run[-1])
+assert [b.type for b in m.cells] == ["tetra"] and np.array_equal(m.points, run[-1].x)
+assert np.allclose(m.point_data["displacement"], run[-1].x - run.model["node/X"])
+m.write("last.vtu")
+back = meshio.read("last.vtu")
+assert np.array_equal(back.points, run[-1].x) and np.array_equal(back.cells[0].data, run.model["tet/node"])
+s = scene()
+s.mesh("copy", meshio.Mesh(m.points, [("vertex", [[0]]), ("tetra", run.model["tet/node"][run.model.objects["solid"].tets])]),
+       material="rubber", translate=[0, 1, 0])
+again = abut.pipe(s).step(0).save("again.abut")
+assert np.array_equal(again.model["node/X"][again.model.objects["copy"].nodes], run[-1].x[run.model.objects["solid"].nodes] + [0, 1, 0])
+P
+}
+
+@test "the example makes its figure" {
+    "$PYTHON" -c 'import matplotlib' 2> /dev/null || skip "no matplotlib for $PYTHON"
+    MPLCONFIGDIR=$TMP "$PYTHON" "$ROOT/formats/python/example.py" figure.png
+    [ "$(head -c 4 figure.png | tail -c 3)" = PNG ]
+    [ "$(stat -c %s figure.png)" -gt 40000 ]
+}
+
+@test "the package has one version with the programs, docstrings and types" {
+    "$PYTHON" - "$ROOT" <<'P'
+import inspect, re, subprocess, sys
+import abut
+said = subprocess.run([*abut.program("step"), "--version"], capture_output=True, text=True).stdout
+assert abut.__version__ in said.split(), said
+for name in abut.__all__:
+    thing = getattr(abut, name)
+    assert inspect.getdoc(thing), name
+    if inspect.isfunction(thing) and thing.__module__.startswith("abut."):
+        hints = inspect.signature(thing)
+        assert all(p.annotation is not p.empty for p in hints.parameters.values()) and hints.return_annotation is not hints.empty, name
+    if inspect.isclass(thing) and thing.__module__.startswith("abut."):
+        for method, f in vars(thing).items():
+            if inspect.isfunction(f) and not method.startswith("_"):
+                assert inspect.getdoc(f), (name, method)
+                assert inspect.signature(f).return_annotation is not inspect.Signature.empty, (name, method)
+P
+}
+
+@test "the block of Python in the cookbook runs as it is written" {
+    sed -n '/^```python$/,/^```$/p' "$ROOT/docs/COOKBOOK.md" | sed '/^```/d' > block.py
+    grep -q 'abut.pipe' block.py
+    "$PYTHON" block.py > out
+    [ "$(grep -c '^0' out)" -ge 20 ]
+    grep -q '^N ' out
+}
