@@ -105,7 +105,7 @@ static abut_status raw_room(abut_page_data *d, size_t bytes, abut_err *err)
 
 /* ---- models ---- */
 
-static void put_part(FILE *f, const abut_part *p, const abut_shading_mesh *skin)
+static void put_part(FILE *f, const abut_model *m, const abut_part *p, const abut_shading_mesh *skin)
 {
     float rgb[3];
     abut_palette_object(p->object, p->obstacle, rgb);
@@ -113,6 +113,8 @@ static void put_part(FILE *f, const abut_part *p, const abut_shading_mesh *skin)
     abut_json_string(f, p->name);
     fputs(",\"color\":", f);
     put_color(f, rgb);
+    fputs(",\"radius\":", f);
+    abut_json_number(f, abut_object_radius(m, p->object));
     fprintf(f, ",\"object\":%d,\"obstacle\":%d,\"solid\":%d,\"points\":%d,\"vertices\":%d,\"triangles\":%d,\"segments\":%d,"
             "\"dots\":%d}", p->object, p->obstacle, p->solid, p->nv, skin->nv, skin->ntri, p->nseg, p->npoint);
 }
@@ -182,7 +184,7 @@ static abut_status write_model(abut_page_data *d, const abut_shot *s, const abut
     for (int32_t k = 0; k < parts->n; k++) {
         const abut_part *p = &parts->part[k];
         if (k) fputc(',', item->json.f);
-        put_part(item->json.f, p, &skin[k]);
+        put_part(item->json.f, s->model, p, &skin[k]);
         abut_block_indices(&b, skin[k].point, (size_t)skin[k].nv);
         abut_block_indices(&b, skin[k].tri, 3 * (size_t)skin[k].ntri);
         abut_block_indices(&b, p->seg, 2 * (size_t)p->nseg);

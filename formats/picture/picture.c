@@ -118,24 +118,12 @@ void abut_picture_free(abut_picture **pp)
 
 /* ---- frames come in ---- */
 
-/* Radius of the rods and particles of an object: half of what it keeps from itself, or that of its material if that is more; 0:
- * neither. */
-static double thickness(const abut_model *m, int32_t object)
-{
-    double r = m->obj_thick ? 0.5 * m->obj_thick[object] : 0;
-    for (int32_t i = 0; i < m->nrd; i++)
-        if (m->body[m->rod[2 * i]] == object) r = fmax(r, m->rod_radius[i]);
-    for (int32_t i = 0; i < m->np; i++)
-        if (m->body[m->particle[i]] == object) r = fmax(r, m->particle_radius[i]);
-    return r;
-}
-
 static abut_status take_model(abut_picture *p, const abut_shot *s, abut_err *err)
 {
     const abut_model *m = s->model;
     double *thick = malloc(((size_t)s->parts->n + 1) * sizeof *thick);
     if (!thick) return abut_fail(err, ABUT_E_NOMEM, "no memory to draw %d objects", s->parts->n);
-    for (int32_t k = 0; k < s->parts->n; k++) thick[k] = thickness(m, s->parts->part[k].object);
+    for (int32_t k = 0; k < s->parts->n; k++) thick[k] = abut_object_radius(m, s->parts->part[k].object);
     abut_status rc = abut_draw_mesh_make(&p->mesh, s->parts, s->X, thick, err);
     free(thick);
     if (rc) return rc;

@@ -3,6 +3,7 @@
 #include "model/naming.h"
 #include "mesh/surface.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,4 +226,14 @@ void abut_parts_clear(abut_parts *p)
     free(p->number);
     free(p->plane);
     *p = (abut_parts){ 0 };
+}
+
+double abut_object_radius(const abut_model *m, int32_t object)
+{
+    double r = m->obj_thick ? 0.5 * m->obj_thick[object] : 0;
+    for (int32_t i = 0; i < m->nrd; i++)
+        if (m->body[m->rod[2 * i]] == object) r = fmax(r, m->rod_radius[i]);
+    for (int32_t i = 0; i < m->np; i++)
+        if (m->body[m->particle[i]] == object) r = fmax(r, m->particle_radius[i]);
+    return r;
 }

@@ -45,4 +45,8 @@ ABUT_MUST_USE abut_status abut_parts_make(const abut_arrays *set, const abut_mod
                                           int n_names, abut_parts *out, abut_err *err);
 void abut_parts_clear(abut_parts *p);
 
+/** Radius of the rods and particles of an object, m: half of what it keeps from itself, or that of its material if that is more;
+ * 0: neither. */
+double abut_object_radius(const abut_model *m, int32_t object);
+
 #endif

@@ -40,21 +40,26 @@ counted() {
     exits 3 "$BIN/ccd-check" -q --no-output nowhere.abut
 }
 
-@test "export --gltf writes the whole document or none, whichever allocation fails" {
-    "$BIN/export" -q -j 1 run.abut --gltf good.glb
+# whole OPTION: export OPTION writes the whole file or none, whichever allocation fails
+whole() {
+    "$BIN/export" -q -j 1 run.abut "$1" good
     local n all fault
-    all=$(counted 1 "$BIN/export" -q -j 1 run.abut --gltf other.glb)
+    all=$(counted 1 "$BIN/export" -q -j 1 run.abut "$1" other)
     for ((n = all - 1; n > 0; n -= n > all - 60 ? 1 : 17)); do
         for fault in FAULT_MALLOC FAULT_MALLOC_FROM; do
-            rm -f bad.glb
-            if with $fault=$n -- "$BIN/export" -q -j 1 run.abut --gltf bad.glb 2>said; then
-                cmp good.glb bad.glb
+            rm -f bad
+            if with $fault=$n -- "$BIN/export" -q -j 1 run.abut "$1" bad 2>said; then
+                cmp good bad
             else
-                [[ $? -eq 5 && ! -e bad.glb ]]
+                [[ $? -eq 5 && ! -e bad ]]
             fi
         done
     done
 }
+
+@test "export --gltf writes the whole document or none, whichever allocation fails" { whole --gltf; }
+
+@test "export --html writes the whole page or none, whichever allocation fails" { whole --html; }
 
 @test "an allocation that fails inside METIS is a lack of memory, too" {
     local n rc all

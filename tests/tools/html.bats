@@ -117,3 +117,67 @@ P
     [ "$(grep -c 'class="model"' twice.html)" = 2 ]
     [ "$(grep -c '"model":1' twice.html)" = 13 ]
 }
+
+@test "rods, particles and obstacles are there; a full disk and a cut pipe are said" {
+    cat > thin.yaml <<'Y'
+materials: {hemp: {density: 1000, young: 1e6, poisson: 0.3}}
+objects:
+  ball: {generate: {sphere: {radius: 0.1, cells: 2}}, material: hemp}
+  wire: {generate: {rod: {length: 0.3, cells: 4}}, obstacle: true, translate: [0, 0.12, 0]}
+  dots: {generate: {particles: {size: [0.1, 0.1, 0.1], count: [3, 2, 1]}}, obstacle: true, translate: [-0.2, 0, 0]}
+Y
+    "$BIN/mesh-prep" -q thin.yaml -o thin.abut
+    exits 0 "$BIN/export" thin.abut --html thin.html
+    grep -q '"name":"wire".*"segments":4,"dots":0' thin.html
+    grep -q '"name":"dots".*"segments":0,"dots":6' thin.html
+    exits 5 "$BIN/export" thin.abut --html /dev/full
+    exits 5 "$BIN/export" thin.abut --html /no/such/folder/a.html
+    skip_without_chromium
+    "$PYTHON" - "$BATS_TEST_DIRNAME" <<'P'
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from browser import Browser
+with Browser() as b:
+    page = b.open("file://%s/thin.html#view=30,18,0.5" % os.getcwd())
+    page.wait("!!(window.abut && abut.frame)")
+    seen = []
+    for name in ("", "ball", "wire", "dots"):
+        page.evaluate("(abut.state.hidden.clear(), abut.state.hidden.add('%s'), abut.restyle())" % name)
+        seen.append(page.screenshot()[:600, :830].astype("i4"))
+    change = [(abs(s - seen[0]).max(2) > 20).sum() for s in seen[1:]]
+    assert min(change) > 20, change      # each of them is to be seen, and only until it is hidden
+    assert not page.trouble, page.trouble
+P
+}
+
+@test "100 frames of 20000 triangles take less than 15 MB" {
+    skip_without_numpy
+    cat > ball.yaml <<'Y'
+materials: {rubber: {density: 1000, young: 1e5, poisson: 0.4}}
+objects:
+  ball:  {generate: {sphere: {radius: 0.3, cells: 14}}, translate: [0, 0.6, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    "$BIN/mesh-prep" -q ball.yaml -o ball.abut
+    PYTHONPATH=$ROOT/formats/python "$PYTHON" - <<'P'
+import numpy as np
+import abut_stream as s
+model, frame = s.read("ball.abut")
+X = model["node/X"]
+with s.Writer("big.abut") as w:
+    w.model(model.arrays)
+    for k in range(20):     # turning, falling, in waves: nothing that the frame before would tell
+        c, n = np.cos(0.2 * k), np.sin(0.2 * k)
+        x = (X - X.mean(0)) @ np.array([[c, 0, n], [0, 1, 0], [-n, 0, c]]).T + X.mean(0) + 0.02 * np.sin(12 * X[:, [1, 2, 0]] + k)
+        frame.arrays["node/x"] = s.Array(x, "m")
+        frame.arrays["node/v"] = s.Array(np.cos(5 * x[:, [2, 0, 1]] + k), "m/s")
+        w.frame(k, 0.1 * k, frame.arrays)
+P
+    exits 0 "$BIN/export" big.abut --html big.html
+    exits 0 "$BIN/export" big.abut --html one.html --frames 0
+    triangles=$(grep -o '"triangles":[0-9]*' one.html | tr -dc 0-9)
+    [ "$triangles" -gt 2000 ]
+    each=$(( ($(stat -c %s big.html) - $(stat -c %s one.html)) / 19 ))
+    echo "$each bytes a frame of $triangles triangles"
+    [ $((100 * each * 20000 / triangles + $(stat -c %s one.html))) -lt 15000000 ]
+}

@@ -96,7 +96,7 @@ class Player {
             this.stage.setModel(frame.model);
             this.panel.setModel(frame.model);
         }
-        for (const p of this.stage.parts) p.move(frame.x);
+        for (const p of this.stage.parts) p.move(frame.x, 0.0025 * this.stage.radius());
         this.panel.setFrame(frame, this.source.numbers(i), i, this.source.frames.length);
         this.graph.show(i);
         this.restyle();

@@ -16,36 +16,48 @@ class PartView {
         this.face = new THREE.Mesh(geometry, new THREE.MeshPhongMaterial({ side: THREE.DoubleSide, shininess: 20, specular: "#222222",
             polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 }));
         this.edge = new THREE.Mesh(geometry, new THREE.MeshBasicMaterial({ wireframe: true, transparent: true, color: "#1c2733" }));
-        this.line = PartView.loose(part.seg, (g) => new THREE.LineSegments(g, new THREE.LineBasicMaterial()));
-        this.dot = PartView.loose(part.dot, (g) => new THREE.Points(g, new THREE.PointsMaterial({ size: 6, sizeAttenuation: false })));
-        for (const o of [this.face, this.edge, this.line, this.dot]) {
+        this.tube = PartView.many(new THREE.CylinderGeometry(1, 1, 1, 8, 1, true), part.seg.length / 2);
+        this.ball = PartView.many(new THREE.SphereGeometry(1, 12, 8), part.dot.length);
+        for (const o of [this.face, this.edge, this.tube, this.ball]) {
             o.frustumCulled = false;
             this.group.add(o);
         }
     }
 
-    static loose(index, make) {
-        const g = new THREE.BufferGeometry();
-        g.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * index.length), 3));
-        g.setAttribute("color", new THREE.BufferAttribute(new Float32Array(3 * index.length), 3));
-        const object = make(g);
-        object.visible = index.length > 0;
+    /** n bodies of one shape, each with its place and colour. */
+    static many(shape, n) {
+        const object = new THREE.InstancedMesh(shape, new THREE.MeshPhongMaterial({ side: THREE.DoubleSide, shininess: 20, specular: "#222222" }), n);
+        object.visible = n > 0;
+        for (let i = 0; i < n; i++) object.setColorAt(i, PartView.WHITE);
         return object;
     }
 
-    /** x: of all points of the model. */
-    move(x) {
-        const first = this.part.first;
-        const copy = (object, index) => {
-            const to = object.geometry.attributes.position;
-            for (let i = 0; i < index.length; i++)
-                for (let d = 0; d < 3; d++) to.array[3 * i + d] = x[3 * (first + index[i]) + d];
-            to.needsUpdate = true;
-        };
-        copy(this.face, this.part.skin);
-        copy(this.line, this.part.seg);
-        copy(this.dot, this.part.dot);
+    /** x: of all points of the model; usual: radius, m, of rods and dots that have none. */
+    move(x, usual) {
+        const first = this.part.first, to = this.geometry.attributes.position, skin = this.part.skin;
+        for (let i = 0; i < skin.length; i++)
+            for (let d = 0; d < 3; d++) to.array[3 * i + d] = x[3 * (first + skin[i]) + d];
+        to.needsUpdate = true;
         this.shade();
+        this.moveLoose(x, usual);
+    }
+
+    /** Tubes along segments, balls at isolated points. */
+    moveLoose(x, usual) {
+        const { seg, dot, first, radius } = this.part, r = radius > 0 ? Math.max(radius, usual / 3) : usual;
+        const a = new THREE.Vector3(), b = new THREE.Vector3(), q = new THREE.Quaternion(), m = new THREE.Matrix4();
+        const size = new THREE.Vector3(), along = new THREE.Vector3(0, 1, 0), d = new THREE.Vector3();
+        for (let i = 0; i < seg.length; i += 2) {
+            a.fromArray(x, 3 * (first + seg[i]));
+            b.fromArray(x, 3 * (first + seg[i + 1]));
+            const length = d.subVectors(b, a).length();
+            q.setFromUnitVectors(along, length > 0 ? d.divideScalar(length) : along);
+            this.tube.setMatrixAt(i / 2, m.compose(a.add(b).multiplyScalar(0.5), q, size.set(r, length, r)));
+        }
+        size.setScalar(radius > 0 ? r : 1.5 * r);
+        q.identity();
+        for (let i = 0; i < dot.length; i++) this.ball.setMatrixAt(i, m.compose(a.fromArray(x, 3 * (first + dot[i])), q, size));
+        this.tube.instanceMatrix.needsUpdate = this.ball.instanceMatrix.needsUpdate = true;
     }
 
     /** Normals: the mean of the faces around, weighted by area. */
@@ -68,17 +80,23 @@ class PartView {
 
     /** values: of all points of the model, null: the colour of the object. */
     paint(values, low, high, scale) {
-        const all = [[this.face, this.part.skin], [this.line, this.part.seg], [this.dot, this.part.dot]];
-        for (const [object, index] of all) {
-            const c = object.geometry.attributes.color;
-            if (values) for (let i = 0; i < index.length; i++) scale.put(values[this.part.first + index[i]], low, high, c.array, 3 * i);
-            c.needsUpdate = true;
-            if (object.material.vertexColors !== !!values) {
-                object.material.vertexColors = !!values;
-                object.material.needsUpdate = true;
-            }
-            object.material.color.set(values ? "#ffffff" : this.color);
+        const { first, skin, seg, dot } = this.part, c = this.geometry.attributes.color;
+        for (const o of [this.face, this.tube, this.ball]) o.material.color.set(values ? "#ffffff" : this.color);
+        if (this.face.material.vertexColors !== !!values) {
+            this.face.material.vertexColors = !!values;
+            this.face.material.needsUpdate = true;
         }
+        if (values) for (let i = 0; i < skin.length; i++) scale.put(values[first + skin[i]], low, high, c.array, 3 * i);
+        c.needsUpdate = true;
+        const each = (object, value) => {
+            if (!object.instanceColor) return;
+            for (let i = 0; i < object.count; i++)
+                if (values) scale.put(value(i), low, high, object.instanceColor.array, 3 * i);
+                else object.instanceColor.array.fill(1, 3 * i, 3 * i + 3);
+            object.instanceColor.needsUpdate = true;
+        };
+        each(this.tube, (i) => (values[first + seg[2 * i]] + values[first + seg[2 * i + 1]]) / 2);
+        each(this.ball, (i) => values[first + dot[i]]);
     }
 
     surface(kind) {
@@ -94,6 +112,8 @@ class PartView {
         }
     }
 }
+
+PartView.WHITE = new THREE.Color("#ffffff");
 
 /** A square of a half-space, with lines, around the foot of a centre. */
 function planeView(plane, center, radius) {
