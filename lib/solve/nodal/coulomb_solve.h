@@ -23,8 +23,8 @@ typedef struct abut_coulomb_system {
     double h;               /* s: lengths are velocities times this */
     const double *f;        /* [3 nodes] N s */
     const double *w, *inv_w;    /* [nodes] kg, 1/kg; both 0: no contact has the node, p = v */
-    const abut_node_list *awake;    /* nodes that the weights are connected with, `append` changes it; NULL: all, as where there is
-                                     * `local` */
+    const abut_node_list *awake;    /* nodes that the weights are connected with, `append` changes it; NULL: all, as where
+                                     * there is `local` */
     /** (A + W) v = rhs at the nodes that move; v stays where they do not.  After ABUT_COULOMB_ALL iterations v of
      * nodes that are not awake is there already. */
     abut_status (*solve)(void *ctx, const double *rhs, double *v, abut_err *err);

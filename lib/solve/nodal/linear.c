@@ -54,8 +54,9 @@ abut_status abut_nodal_solve_iteration(void *ctx, const double *rhs, double *v, 
     abut_newton_solve *q = &s->solve;
     const double *from = s->state.v_old;
     if (!p->nrow) return ABUT_OK;
-    if (!abut_newton_solve_iterates(q) && !s->opt.split && s->state.iterations > ABUT_COULOMB_ALL) return solve_awake(s, rhs, v, err);
-    if (!abut_newton_solve_iterates(q) || isnan(s->state.delta)) return abut_nodal_solve_rows(ctx, rhs, v, err);
+    const int iterates = abut_newton_solve_iterates(q);
+    if (!iterates && !s->opt.split && s->state.iterations > ABUT_COULOMB_ALL) return solve_awake(s, rhs, v, err);
+    if (!iterates || isnan(s->state.delta)) return abut_nodal_solve_rows(ctx, rhs, v, err);
     const abut_solve_goal goal = { .far = 1, .close = EXACT, .fraction = 1, .near = INFINITY,
                                    .within = PART * s->state.delta / p->model->h[0] };
     abut_rows_gather(p, from, 1, q->sol);
