@@ -55,6 +55,9 @@ objects:
           points: [[-9, %(plate).17g, -7], [0, %(plate).17g, 13], [9, %(plate).17g, -7]]}}}
   below: {obstacle: true, generate: {explicit: {triangles: [[0, 1, 2]],
           points: [[-9, -%(plate).17g, -7], [9, -%(plate).17g, -7], [0, -%(plate).17g, 13]]}}}
+  hold: {obstacle: true, generate: {explicit: {points: [[30, 0, 0], [31, 0, 0], [30, 0, 1]], triangles: [[0, 1, 2]]}}}
+attachments:    # a ball on the corner of a mesh would roll: springs to where nodes of its equator are hold it
+  - {from: {object: ball, box: [[-2, -1e-6, -2], [2, 1e-6, 2]], surface: true}, to: {object: hold}, stiffness: 100 N/m}
 motion:
   - {select: {object: above}, keyframes: [{time: 1 s, translate: [0, -%(by).17g, 0]}]}
   - {select: {object: below}, keyframes: [{time: 1 s, translate: [0, %(by).17g, 0]}]}
@@ -178,14 +181,14 @@ def finite_ball_force(depth):
     return force
 
 
-def mean_gap(model, x):
-    """Of the vertices of the ball that touch the lower plate, weighed by the forces of the barrier law on them."""
+def mean_gap(model, x, plate):
+    """Of the vertices of the ball that touch the plate below, at that height, weighed by the forces of the barrier law on them."""
     if "contact/map-first" in model.arrays:
         first, node, weight = (model["contact/map-" + a] for a in ("first", "node", "weight"))
         y = np.add.reduceat(weight * x[node, 1], first[:, 0])
     else:
         y = x[model["contact/node"], 1]
-    gap = y - x[:, 1].min()
+    gap = y - plate
     gap = gap[(gap > 0) & (gap < DHAT)]
     D = (gap / DHAT) ** 2
     force = gap * (2 * (D - 1) * np.log(D) + (D - 1) ** 2 / D)
@@ -214,7 +217,7 @@ def measure_hertz(model, last):
     obstacle = model["node/role"] == 2
     x, force = last["node/x"], last["node/contact-force"]
     low, high = (x[obstacle, 1][side(x[obstacle, 1])].mean() for side in (lambda y: y < 0, lambda y: y > 0))
-    depth = 1 - (high - low) / 2 + mean_gap(model, x)
+    depth = 1 - (high - low) / 2 + mean_gap(model, x, low)
     load = force[~obstacle & (model["node/X"][:, 1] < 0), 1].sum()
     hertz = hertz_force(depth)
     radius = np.sqrt(depth)

@@ -78,8 +78,21 @@ def rate(runs, which):
     return sum((a - x) * (b - y) for a, b in pairs) / sum((a - x) ** 2 for a, _ in pairs)
 
 
-def cost(runs, level, what):
-    """Unknowns or seconds at which the error of an order falls to the level, between two meshes on a straight line of logarithms."""
+def own_error(finest, runs):
+    """About what the reference is off by: the error of its order on the next coarser mesh, less by the rate of that order, or of
+    the highest one that has two meshes."""
+    coarser = [r for r in runs if r.order == finest["order"]]
+    rates = [v for v in (rate(of, 0) for k, of in orders(runs) if k <= finest["order"]) if v is not None]
+    if not coarser or not rates:
+        return 0.0
+    return coarser[-1].errors[0] * (coarser[-1].cells / finest["cells"]) ** rates[-1]
+
+
+def cost(runs, level, what, least):
+    """Unknowns or seconds at which the error of an order falls to the level, between two meshes on a straight line of logarithms;
+    none at levels below the least error that is known."""
+    if level < least:
+        return "-"
     if runs[0].errors[0] <= level:
         return "<= %.3g" % getattr(runs[0], what)
     for a, b in zip(runs, runs[1:]):
@@ -101,27 +114,33 @@ def section(case, finest, runs):
     timed = case != "ball"
     out += ["| order | cells | unknowns | %serror: %s | %s |" % ("triangles | Newton its | s | " if timed else "", *names)
             + (" verdict |" if timed else ""), "|---" * (9 if timed else 5) + "|"]
+    least = 2 * own_error(finest, runs) if finest else 0.0
+    known_well = [r for r in runs if r.errors[0] >= least]
     for r in runs:
         solved = "%d | %d | %.3g | " % (r.triangles, r.iterations, r.seconds) if timed else ""
-        out.append("| P%d | %d | %d | %s%.3g | %.3g |" % (r.order, r.cells, r.unknowns, solved, *r.errors)
+        mark = "" if r.errors[0] >= least else " *"
+        out.append("| P%d | %d | %d | %s%.3g%s | %.3g |" % (r.order, r.cells, r.unknowns, solved, r.errors[0], mark, r.errors[1])
                    + (" %s |" % r.verdict if timed else ""))
-    fitted = [(k, [rate(of, i) for i in range(2)]) for k, of in orders(runs)]
+    fitted = [(k, [rate(of, i) for i in range(2)]) for k, of in orders(known_well)]
     rates = "; ".join("P%d %s" % (k, ", ".join("%s %.2f" % (n, r) for n, r in zip(names, both)))
                       for k, both in fitted if both[0] is not None)
+    if finest:
+        out += ["", "The reference itself is off by about %.1g%s." % (
+            least / 2, "; *: less than twice that" if len(known_well) < len(runs) else "")]
     if rates:
         out += ["", textwrap.fill("Rates in cells (least squares over the last three meshes): %s." % rates, 130)]
     for what, unit in (("unknowns", "Unknowns"), ("seconds", "Seconds")) if timed else (("unknowns", "Unknowns"),):
         out += ["", "| %s for an error of the %s of | %s |" % (unit, names[0], " | ".join("%g" % v for v in LEVELS)),
                 "|---" * (len(LEVELS) + 1) + "|"]
-        out += ["| P%d | %s |" % (k, " | ".join(cost(of, v, what) for v in LEVELS)) for k, of in orders(runs)]
+        out += ["| P%d | %s |" % (k, " | ".join(cost(of, v, what, least) for v in LEVELS)) for k, of in orders(runs)]
     return out + [""]
 
 
 HEAD = """# Error of tets of order 1 to 4 against their cost
 
 Made by `UNKNOWNS=%s BUDGET=%s pipelines/high-order-error.sh`, which keeps the runs in the .tsv beside this table. Seconds are processor
-time of one thread. The reference has at least twice as many unknowns as any row; errors that come near its own are too small. Costs
-between two meshes are interpolated; "<=": the coarsest mesh has a smaller error, "-": no mesh has. *Clean*: `ccd-check` found no
+time of one thread. The reference has at least twice as many unknowns as any row; what it is off by itself follows from the rate of
+its order. Costs between two meshes are interpolated; "<=": the coarsest mesh has a smaller error, "-": no mesh has. *Clean*: `ccd-check` found no
 collision in any frame or on the path between two, judged exactly, and no tet whose Jacobian determinant is not positive.
 
 ![Errors over unknowns and over seconds](%s)

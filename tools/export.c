@@ -45,6 +45,7 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
         return abut_fail(err, ABUT_E_ARG, "--smooth %d: expected 1 to %d segments", o->smooth, ABUT_SEGMENTS_MOST);
     if (o->smooth && !(to->vtu || to->obj || to->ply || to->gltf || o->html))
         return abut_fail(err, ABUT_E_ARG, "--smooth: expected --gltf, --html, --obj, --ply or --vtu, which show surfaces");
+    if (to->tensors && !to->vtu) return abut_fail(err, ABUT_E_ARG, "--tensors: expected --vtu, which writes them");
     if (texts(o) > 1) return abut_fail(err, ABUT_E_ARG, "only one of --csv -, --json - and --summary can go to the text output");
     if (cli->out_path && !texts(o))
         return abut_fail(err, ABUT_E_ARG, "-o %s: nothing goes there; it takes --dump, --summary, --csv - or --json -",
@@ -117,6 +118,8 @@ int main(int argc, char **argv)
     const abut_opt opts[] = {
         { 0, "vtu", ABUT_OPT_TEXT, &o.to.vtu, "DIR",
           "VTK grids with displacement, velocity, contact force, J, stress; scene.pvd" },
+        { 0, "tensors", ABUT_OPT_FLAG, &o.to.tensors, NULL,
+          "--vtu: also Cauchy's stress and the deformation gradient of every tet, nine numbers each" },
         { 0, "msh", ABUT_OPT_TEXT, &o.to.msh, "DIR",
           "Gmsh 4.1: tets of any order at rest with displacement and velocity, a file per frame" },
         { 0, "msh-text", ABUT_OPT_TEXT, &o.to.msh_text, "DIR", "the same as text" },

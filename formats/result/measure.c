@@ -49,6 +49,8 @@ void abut_measure_clear(abut_measure *ms)
     abut_pairs_clear(&ms->pairs);
     free(ms->J);
     free(ms->stress);
+    free(ms->F);
+    free(ms->sigma);
     free(ms->strain);
     free(ms->bend);
     free(ms->force);
@@ -60,13 +62,23 @@ void abut_measure_clear(abut_measure *ms)
     *ms = (abut_measure){ 0 };
 }
 
-static void measure_stress(abut_measure *ms, const double *x, abut_fields *out)
+static abut_status tensor_room(abut_measure *ms, abut_err *err)
+{
+    const size_t n = 9 * (size_t)ms->model->nt + 1;
+    if (!ms->F) ms->F = malloc(n * sizeof *ms->F);
+    if (!ms->sigma) ms->sigma = malloc(n * sizeof *ms->sigma);
+    return ms->F && ms->sigma ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "no memory for the tensors of %d tets", ms->model->nt);
+}
+
+/* tensors: their arrays have room. */
+static void measure_stress(abut_measure *ms, const double *x, int tensors, abut_fields *out)
 {
     const abut_elastic *elastic = abut_elastic_of(&ms->terms);
     #pragma omp parallel for schedule(static)
     for (int32_t t = 0; t < elastic->n; t++) {
-        double F[9], sigma[9];
+        double own[18];
         const int32_t to = ms->reordered ? ms->reordered->number[t] : t;
+        double *F = tensors ? ms->F + 9 * (size_t)to : own, *sigma = tensors ? ms->sigma + 9 * (size_t)to : own + 9;
         ms->J[to] = abut_elastic_deformation(elastic, x, t, F);
         abut_elastic_stress(elastic, x, t, sigma);
         ms->stress[to] = abut_von_mises(sigma);
@@ -76,11 +88,15 @@ static void measure_stress(abut_measure *ms, const double *x, abut_fields *out)
         #pragma omp parallel for schedule(static)
         for (int32_t t = 0; t < (e ? e->n : 0); t++) {
             const int32_t to = ms->reordered->number[e->first + t];
-            ms->J[to] = abut_elastic_high_stress(e, x, t, &ms->stress[to]);
+            const size_t at = 9 * (size_t)to;
+            ms->J[to] = abut_elastic_high_stress(e, x, t, &ms->stress[to], tensors ? ms->F + at : NULL,
+                                                 tensors ? ms->sigma + at : NULL);
         }
     }
     out->J = ms->J;
     out->stress = ms->stress;
+    out->F = tensors ? ms->F : NULL;
+    out->sigma = tensors ? ms->sigma : NULL;
 }
 
 /* ---- shells ---- */
@@ -262,7 +278,10 @@ abut_status abut_measure_frame(abut_measure *ms, const abut_arrays *set, const a
 {
     *out = (abut_fields){ 0 };
     abut_status rc = ABUT_OK;
-    if (want & (ABUT_WANT_STRESS | ABUT_WANT_TOTALS)) measure_stress(ms, f->x, out);
+    if (want & ABUT_WANT_TENSORS) rc = tensor_room(ms, err);
+    if (rc) return rc;
+    if (want & (ABUT_WANT_STRESS | ABUT_WANT_TOTALS | ABUT_WANT_TENSORS))
+        measure_stress(ms, f->x, want & ABUT_WANT_TENSORS, out);
     if (want & ABUT_WANT_CONTACT) rc = measure_contact(ms, set, f, out, err);
     if (want & ABUT_WANT_STRAIN) measure_strain(ms, f->x, out);
     if (!rc && (want & ABUT_WANT_STRAIN)) rc = measure_bend(ms, f->x, out, err);

@@ -7,12 +7,14 @@
 
 /* What to compute; the rest of abut_fields stays empty. */
 enum { ABUT_WANT_STRESS = 1 /* J, stress */, ABUT_WANT_CONTACT = 2 /* force, contacts, gap */,
-       ABUT_WANT_TOTALS = 4 /* energies, momenta, centre; implies STRESS */, ABUT_WANT_STRAIN = 8 /* strain, bend */ };
+       ABUT_WANT_TOTALS = 4 /* energies, momenta, centre; implies STRESS */, ABUT_WANT_STRAIN = 8 /* strain, bend */,
+       ABUT_WANT_TENSORS = 16 /* F, sigma; implies STRESS */ };
 
 /* Pointers are good until the next call of abut_measure_frame. */
 typedef struct abut_fields {
     const double *J;        /* [nt] det F; of tets of order 2 and more the least at their quadrature points */
     const double *stress;   /* [nt] von Mises, Pa, of those the mean; NaN where a neo-Hookean tet is inverted */
+    const double *F, *sigma;    /* [9 nt] row major: deformation gradient; Cauchy stress, Pa, NaN where stress is; means */
     const double *strain;   /* [5 nsh] of shells: principal stretches, the larger first; Green strain E11, E22, E12 */
     const double *bend;     /* [nsh] rad: angle of the hinge of the shell that is furthest from rest, less that at rest */
     const double *force;    /* [3 nv] N, of the contact barrier; NaN when the frame does not tell its stiffness */
@@ -42,6 +44,7 @@ typedef struct abut_measure {
     abut_terms terms;
     abut_candidates cand;
     abut_pairs pairs;
+    double *F, *sigma;          /* NULL until they are asked for */
     double *J, *stress, *strain, *bend, *force, *y, *center, *velocity, *mass;
     abut_arena scratch;
 } abut_measure;

@@ -11,6 +11,7 @@ int abut_results_want(const abut_results_opts *opt)
 {
     int want = 0;
     if (opt->vtu) want |= ABUT_WANT_STRESS | ABUT_WANT_CONTACT | ABUT_WANT_STRAIN;
+    if (opt->vtu && opt->tensors) want |= ABUT_WANT_TENSORS;
     if (opt->nodes) want |= ABUT_WANT_CONTACT;
     if (opt->csv || opt->json) want |= ABUT_WANT_TOTALS | ABUT_WANT_CONTACT;
     return want;

@@ -2,25 +2,13 @@
 
 #include "formats/result/out_file.h"
 #include "formats/result/vtu_array.h"
+#include "formats/result/vtu_grid.h"
 #include "formats/result/vtu_touch.h"
 #include "model/naming.h"
-#include "model/tets.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { VTK_VERTEX = 1, VTK_LINE = 3, VTK_TRIANGLE = 5, VTK_TETRA = 10, VTK_QUADRATIC_TETRA = 24, VTK_LAGRANGE_TETRAHEDRON = 71 };
-
-/* What of a model goes into one file: constant over its frames. */
-typedef struct grid {
-    const char *stem;
-    int32_t np, nc;
-    int32_t *node, *lead;   /* [np] point of the model that each is, and the node that speaks for it */
-    int64_t *conn, *offset; /* cells over the points */
-    uint8_t *type;          /* [nc] */
-    int32_t *row;           /* [nc] tet or shell of each cell; NULL in the grid of others */
-} grid;
 
 enum { SOLIDS, OTHERS, SHELLS, GRIDS, TOUCHES = GRIDS, STEMS };
 
@@ -29,7 +17,7 @@ static const char *const STEM[STEMS] = { "solids", "others", "shells", "contacts
 struct abut_vtu {
     char *dir;
     int model_index;        /* of the grids; -1 before the first */
-    grid grid[GRIDS];
+    abut_vtu_grid grid[GRIDS];
     struct entry {
         double time;
         int index, has[STEMS];
@@ -38,143 +26,6 @@ struct abut_vtu {
     void *rows;             /* one array, gathered */
     size_t rows_size;
 };
-
-static void grid_clear(grid *g)
-{
-    free(g->node);
-    free(g->lead);
-    free(g->conn);
-    free(g->offset);
-    free(g->type);
-    free(g->row);
-    *g = (grid){ 0 };
-}
-
-static abut_status grid_room(grid *g, size_t points, size_t cells, size_t corners, abut_err *err)
-{
-    g->node = malloc((points + 1) * sizeof *g->node);
-    g->lead = malloc((points + 1) * sizeof *g->lead);
-    g->conn = malloc((corners + 1) * sizeof *g->conn);
-    g->offset = malloc((cells + 1) * sizeof *g->offset);
-    g->type = malloc(cells + 1);
-    g->row = malloc((cells + 1) * sizeof *g->row);
-    if (g->node && g->lead && g->conn && g->offset && g->type && g->row) return ABUT_OK;
-    return abut_fail(err, ABUT_E_NOMEM, "no memory for a grid of %zu cells", cells);
-}
-
-static void add_cell(grid *g, int type, const int32_t *point, int n, int32_t first)
-{
-    int64_t at = g->nc ? g->offset[g->nc - 1] : 0;
-    for (int k = 0; k < n; k++) g->conn[at++] = first + point[k];
-    g->offset[g->nc] = at;
-    g->type[g->nc++] = (uint8_t)type;
-}
-
-/* Elements of a model, of any number of nodes. */
-typedef struct elements {
-    int32_t n;
-    int most;               /* nodes of one, at most */
-    /* Nodes of element e in VTK's order, the first of them its first in the model; returns how many, and the type of the cell. */
-    int (*read)(const abut_model *m, int32_t e, int32_t *node, int *type);
-} elements;
-
-static int read_shell(const abut_model *m, int32_t e, int32_t *node, int *type)
-{
-    *type = VTK_TRIANGLE;
-    memcpy(node, m->shell + 3 * (size_t)e, 3 * sizeof *node);
-    return 3;
-}
-
-/* VTK orders the edges of a tet 01, 12, 20, 03, 13, 23, and its faces and their nodes in ways of its own: VTK's node i is node
- * place[i] of ours, by order. */
-static const signed char place2[] = { 0, 1, 2, 3, 4, 5, 6, 7, 9, 8 };
-static const signed char place3[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 10, 15, 14, 13, 12, 17, 19, 18, 16 };
-static const signed char place4[] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 15, 14, 13, 21, 20,
-                                      19, 18, 17, 16, 25, 26, 27, 33, 31, 32, 28, 29, 30, 22, 23, 24, 34 };
-
-static int read_tet(const abut_model *m, int32_t e, int32_t *node, int *type)
-{
-    static const signed char *const place[] = { NULL, NULL, place2, place3, place4 };
-    int32_t ours[ABUT_TET_NODES_MAX];
-    const int order = abut_tet_order(m, e), n = abut_tet_corners(m, e, ours);
-    *type = order == 1 ? VTK_TETRA : order == 2 ? VTK_QUADRATIC_TETRA : VTK_LAGRANGE_TETRAHEDRON;
-    for (int i = 0; i < n; i++) node[i] = ours[place[order] ? place[order][i] : i];
-    return n;
-}
-
-static elements shells_of(const abut_model *m) { return (elements){ m->nsh, 3, read_shell }; }
-static elements tets_of(const abut_model *m)
-{
-    return (elements){ m->nt, abut_tet_nodes(abut_model_order(m)), read_tet };
-}
-
-/* Those of the chosen objects, and the nodes they have. */
-static abut_status make_elements(const abut_shot *s, const char *stem, elements all, grid *g, abut_err *err)
-{
-    const abut_model *m = s->model;
-    int32_t *local = malloc(((size_t)m->nv + 1) * sizeof *local), node[ABUT_TET_NODES_MAX];
-    abut_status rc = local ? grid_room(g, (size_t)m->nv, (size_t)all.n, (size_t)all.most * (size_t)all.n, err)
-                           : abut_fail(err, ABUT_E_NOMEM, "no memory for a grid of %d points", m->nv);
-    int type;
-    g->stem = stem;
-    if (!rc) {
-        for (int32_t i = 0; i < m->nv; i++) local[i] = -1;
-        for (int32_t e = 0; e < all.n; e++) {
-            const int n = all.read(m, e, node, &type);
-            for (int k = 0; k < n && s->parts->chosen[node[0]]; k++) local[node[k]] = 0;
-        }
-        for (int32_t i = 0; i < m->nv; i++)
-            if (local[i] == 0) {
-                local[i] = g->np;
-                g->node[g->np] = g->lead[g->np] = i;
-                g->np++;
-            }
-        for (int32_t e = 0; e < all.n; e++) {
-            const int n = all.read(m, e, node, &type);
-            if (!s->parts->chosen[node[0]]) continue;
-            for (int k = 0; k < n; k++) node[k] = local[node[k]];
-            g->row[g->nc] = e;
-            add_cell(g, type, node, n, 0);
-        }
-    }
-    free(local);
-    return rc;
-}
-
-/* What is neither tets nor shells: triangles of obstacles, and of contact surfaces that are no faces; segments, isolated
- * points. */
-static int32_t other_triangles(const abut_part *p)
-{
-    return p->obstacle || p->proxy ? p->ntri : 0;
-}
-
-static abut_status make_others(const abut_shot *s, grid *g, abut_err *err)
-{
-    size_t np = 0, nc = 0;
-    for (int32_t k = 0; k < s->parts->n; k++) {
-        const abut_part *p = &s->parts->part[k];
-        if (!other_triangles(p) && !p->nseg && !p->npoint) continue;
-        np += (size_t)p->nv;
-        nc += (size_t)other_triangles(p) + (size_t)p->nseg + (size_t)p->npoint;
-    }
-    const abut_status rc = grid_room(g, np, nc, 3 * nc, err);
-    g->stem = STEM[OTHERS];
-    if (rc) return rc;
-    free(g->row);
-    g->row = NULL;
-    for (int32_t k = 0; k < s->parts->n; k++) {
-        const abut_part *p = &s->parts->part[k];
-        if (!other_triangles(p) && !p->nseg && !p->npoint) continue;
-        for (int32_t i = 0; i < other_triangles(p); i++) add_cell(g, VTK_TRIANGLE, p->tri + 3 * i, 3, g->np);
-        for (int32_t i = 0; i < p->nseg; i++) add_cell(g, VTK_LINE, p->seg + 2 * i, 2, g->np);
-        for (int32_t i = 0; i < p->npoint; i++) add_cell(g, VTK_VERTEX, p->point + i, 1, g->np);
-        for (int32_t i = 0; i < p->nv; i++, g->np++) {
-            g->node[g->np] = p->node[i];
-            g->lead[g->np] = s->parts->lead[p->node[i]];
-        }
-    }
-    return ABUT_OK;
-}
 
 /* ---- arrays ---- */
 
@@ -193,7 +44,7 @@ static abut_status put_rows(abut_vtu *w, FILE *f, const char *name, abut_dtype t
     return abut_vtu_array(f, name, type, w->rows, (size_t)n, width, err);
 }
 
-static abut_status put_displacement(FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+static abut_status put_displacement(FILE *f, const abut_vtu_grid *g, const abut_shot *s, abut_err *err)
 {
     double *u = malloc((3 * (size_t)g->np + 1) * sizeof *u);
     if (!u) return abut_fail(err, ABUT_E_NOMEM, "no memory for displacements");
@@ -206,7 +57,7 @@ static abut_status put_displacement(FILE *f, const grid *g, const abut_shot *s, 
 
 /* Arrays of other stages with one row per node (of_nodes) or per tet; those per shell stay out.  Where both counts are equal the
  * name decides. */
-static abut_status put_unknown(abut_vtu *w, FILE *f, const grid *g, const abut_model *m, const abut_arrays *set,
+static abut_status put_unknown(abut_vtu *w, FILE *f, const abut_vtu_grid *g, const abut_model *m, const abut_arrays *set,
                                int of_nodes, abut_err *err)
 {
     const int32_t want = of_nodes ? m->nv : m->nt;
@@ -234,7 +85,7 @@ static abut_status put_constant(FILE *f, const char *name, double value, size_t 
 
 /* The forces that `step --with forces` left in the frame (a PENDING one keeps others).  All are in every file: NaN where the
  * frame does not have its forces, 0 where it has forces without this one.  That of contact is computed in any case. */
-static abut_status put_forces(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+static abut_status put_forces(abut_vtu *w, FILE *f, const abut_vtu_grid *g, const abut_shot *s, abut_err *err)
 {
     const struct {
         const char *name;
@@ -250,7 +101,7 @@ static abut_status put_forces(abut_vtu *w, FILE *f, const grid *g, const abut_sh
     return rc;
 }
 
-static abut_status put_points(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+static abut_status put_points(abut_vtu *w, FILE *f, const abut_vtu_grid *g, const abut_shot *s, abut_err *err)
 {
     fputs("<Points>\n", f);
     abut_status rc = put_rows(w, f, "Points", ABUT_F64, s->x, g->node, g->np, 3, err);
@@ -267,8 +118,8 @@ static abut_status put_points(abut_vtu *w, FILE *f, const grid *g, const abut_sh
 }
 
 /* The object of each cell, and the number of its element there. */
-static abut_status put_element_numbers(FILE *f, const grid *g, const abut_model *m, const char *name, const int32_t *element,
-                                       int width, int32_t n, abut_err *err)
+static abut_status put_element_numbers(FILE *f, const abut_vtu_grid *g, const abut_model *m, const char *name,
+                                       const int32_t *element, int width, int32_t n, abut_err *err)
 {
     const size_t nc = (size_t)g->nc;
     int32_t *all = malloc(((size_t)n + 1) * sizeof *all);
@@ -285,12 +136,16 @@ static abut_status put_element_numbers(FILE *f, const grid *g, const abut_model 
     return rc;
 }
 
-static abut_status put_tet_data(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+static abut_status put_tet_data(abut_vtu *w, FILE *f, const abut_vtu_grid *g, const abut_shot *s, abut_err *err)
 {
     abut_status rc = ABUT_OK;
     if (s->fields->J) rc = put_rows(w, f, "J", ABUT_F64, s->fields->J, g->row, g->nc, 1, err);
     if (!rc && s->fields->stress)
         rc = put_rows(w, f, "von_mises_stress", ABUT_F64, s->fields->stress, g->row, g->nc, 1, err);
+    if (!rc && s->fields->sigma)
+        rc = put_rows(w, f, "cauchy_stress", ABUT_F64, s->fields->sigma, g->row, g->nc, 9, err);
+    if (!rc && s->fields->F)
+        rc = put_rows(w, f, "deformation_gradient", ABUT_F64, s->fields->F, g->row, g->nc, 9, err);
     if (!rc) rc = put_rows(w, f, "material", ABUT_I32, s->model->tet_mat, g->row, g->nc, 1, err);
     if (!rc) rc = put_element_numbers(f, g, s->model, "tet", s->model->tet, 4, s->model->nt, err);
     if (!rc) rc = put_unknown(w, f, g, s->model, s->model_set, 0, err);
@@ -299,7 +154,7 @@ static abut_status put_tet_data(abut_vtu *w, FILE *f, const grid *g, const abut_
 }
 
 /* One of the numbers in the rows of the strains. */
-static abut_status put_strain(FILE *f, const grid *g, const double *strain, const char *name, size_t k, abut_err *err)
+static abut_status put_strain(FILE *f, const abut_vtu_grid *g, const double *strain, const char *name, size_t k, abut_err *err)
 {
     double *v = malloc(((size_t)g->nc + 1) * sizeof *v);
     if (!v) return abut_fail(err, ABUT_E_NOMEM, "array %s: no memory for %d numbers", name, g->nc);
@@ -309,7 +164,7 @@ static abut_status put_strain(FILE *f, const grid *g, const double *strain, cons
     return rc;
 }
 
-static abut_status put_shell_data(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+static abut_status put_shell_data(abut_vtu *w, FILE *f, const abut_vtu_grid *g, const abut_shot *s, abut_err *err)
 {
     static const char *const name[] = { "sigma_1", "sigma_2", "strain_warp", "strain_weft", "strain_shear" };
     const abut_fields *e = s->fields;
@@ -321,7 +176,7 @@ static abut_status put_shell_data(abut_vtu *w, FILE *f, const grid *g, const abu
     return rc ? rc : put_element_numbers(f, g, s->model, "shell", s->model->shell, 3, s->model->nsh, err);
 }
 
-static abut_status put_cell_data(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+static abut_status put_cell_data(abut_vtu *w, FILE *f, const abut_vtu_grid *g, const abut_shot *s, abut_err *err)
 {
     if (!g->row) return ABUT_OK;
     fputs("<CellData>\n", f);
@@ -330,7 +185,7 @@ static abut_status put_cell_data(abut_vtu *w, FILE *f, const grid *g, const abut
     return rc;
 }
 
-static abut_status write_grid(abut_vtu *w, FILE *f, const grid *g, const abut_shot *s, abut_err *err)
+static abut_status write_grid(abut_vtu *w, FILE *f, const abut_vtu_grid *g, const abut_shot *s, abut_err *err)
 {
     abut_vtu_head(f, "UnstructuredGrid");
     fprintf(f, "<UnstructuredGrid>\n<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
@@ -369,12 +224,11 @@ abut_status abut_vtu_open(const char *dir, abut_vtu **out, abut_err *err)
 static abut_status take_model(abut_vtu *w, const abut_shot *s, abut_err *err)
 {
     if (w->model_index == s->model_index) return ABUT_OK;
-    for (int k = 0; k < GRIDS; k++) grid_clear(&w->grid[k]);
+    for (int k = 0; k < GRIDS; k++) abut_vtu_grid_clear(&w->grid[k]);
     w->model_index = -1;
-    const abut_model *m = s->model;
-    abut_status rc = make_elements(s, STEM[SOLIDS], tets_of(m), &w->grid[SOLIDS], err);
-    if (!rc) rc = make_elements(s, STEM[SHELLS], shells_of(m), &w->grid[SHELLS], err);
-    if (!rc) rc = make_others(s, &w->grid[OTHERS], err);
+    abut_status rc = abut_vtu_tets(s, STEM[SOLIDS], &w->grid[SOLIDS], err);
+    if (!rc) rc = abut_vtu_shells(s, STEM[SHELLS], &w->grid[SHELLS], err);
+    if (!rc) rc = abut_vtu_others(s, STEM[OTHERS], &w->grid[OTHERS], err);
     if (!rc) w->model_index = s->model_index;
     return rc;
 }
@@ -406,7 +260,7 @@ abut_status abut_vtu_frame(abut_vtu *w, const abut_shot *s, abut_err *err)
     struct entry *e = &w->entry[w->n];
     *e = (struct entry){ .time = s->head->time, .index = s->index };
     for (int k = 0; k < GRIDS && !rc; k++) {
-        const grid *g = &w->grid[k];
+        const abut_vtu_grid *g = &w->grid[k];
         if (!g->nc) continue;
         abut_out_file o;
         rc = abut_out_open_numbered(&o, w->dir, g->stem, s->index, ".vtu", err);
@@ -445,7 +299,7 @@ abut_status abut_vtu_close(abut_vtu *w, abut_err *err)
 void abut_vtu_free(abut_vtu **w)
 {
     if (!*w) return;
-    for (int k = 0; k < GRIDS; k++) grid_clear(&(*w)->grid[k]);
+    for (int k = 0; k < GRIDS; k++) abut_vtu_grid_clear(&(*w)->grid[k]);
     free((*w)->dir);
     free((*w)->entry);
     free((*w)->rows);

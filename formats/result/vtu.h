@@ -1,7 +1,8 @@
 /* VTK unstructured grids for ParaView: one .vtu per frame and kind of body, and scene.pvd that puts them in time.
  *
  * DIR/solids_0012.vtu   tets: points with displacement, velocity, contact_force, object, node;
- *                       cells with J, von_mises_stress, material, tet
+ *                       cells with J, von_mises_stress, material, tet; and cauchy_stress and deformation_gradient, [9] row
+ *                       major, where the fields F and sigma are there
  * DIR/others_0012.vtu   triangles, segments, isolated points of objects without tets (obstacles)
  * DIR/contacts_0012.vtu  hard contacts as points, of frames that have the table touch/: normal, impulse, mu, state
  * The number is the frame's place in the stream.  Arrays of the stream that abut itself does not know are written too,

@@ -27,27 +27,45 @@ static struct abut_chunk *chunk_new(abut_arena *a, size_t size)
     return c;
 }
 
+/* A chunk for so many bytes, with some to spare for requests that grow, unless that is beyond the limit. */
+static struct abut_chunk *chunk_for(abut_arena *a, size_t bytes)
+{
+    struct abut_chunk *c = bytes > CHUNK ? chunk_new(a, bytes + bytes / 8 / ALIGN * ALIGN) : chunk_new(a, CHUNK);
+    return c || bytes <= CHUNK ? c : chunk_new(a, bytes);
+}
+
+/* Returns the one after it. */
+static struct abut_chunk *chunk_free(abut_arena *a, struct abut_chunk *c)
+{
+    struct abut_chunk *next = c->next;
+    a->total -= c->size;
+    free(c->data);
+    free(c);
+    return next;
+}
+
 static void *take(abut_arena *a, size_t n, size_t size, size_t *taken)
 {
     if (size && n > (SIZE_MAX - ALIGN) / size) return NULL;
     const size_t bytes = (n * size + ALIGN - 1) / ALIGN * ALIGN + (n == 0 || size == 0 ? ALIGN : 0);
     struct abut_chunk *c = a->cur;
     while (c && c->size - c->used < bytes) {
-        /* a released chunk further on may be large enough; otherwise insert a new one here */
+        /* those further on are released: the next one may be large enough; otherwise a new one takes its place */
         struct abut_chunk *next = c->next;
         if (next && next->size >= bytes) {
             next->used = 0;
             c = next;
             continue;
         }
-        struct abut_chunk *fresh = chunk_new(a, bytes > CHUNK ? bytes : CHUNK);
+        if (next) c->next = chunk_free(a, next);
+        struct abut_chunk *fresh = chunk_for(a, bytes);
         if (!fresh) return NULL;
-        fresh->next = next;
+        fresh->next = c->next;
         c->next = fresh;
         c = fresh;
     }
     if (!c) {
-        c = chunk_new(a, bytes > CHUNK ? bytes : CHUNK);
+        c = chunk_for(a, bytes);
         if (!c) return NULL;
         a->first = c;
     }

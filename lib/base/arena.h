@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Zero-filled is a valid, empty arena that grows by chunks; chunks stay until abut_arena_clear, so a
- * pointer is good until its mark is released.  One arena serves one thread. */
+/* Zero-filled is a valid, empty arena that grows by chunks; chunks stay until their marks are released, so a
+ * pointer is good until then.  One arena serves one thread. */
 typedef struct abut_arena {
     struct abut_chunk *first, *cur;
     size_t limit;   /* bytes: allocations fail beyond it; 0 = as much as the system gives */

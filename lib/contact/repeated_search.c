@@ -84,6 +84,12 @@ abut_status abut_repeated_search_find(abut_repeated_search *s, const abut_collme
     return rc;
 }
 
+abut_candidate_search *abut_repeated_search_lend(abut_repeated_search *s)
+{
+    s->known = 0;
+    return &s->wide.search;
+}
+
 abut_candidate_test abut_candidate_test_of(const abut_collmesh *cm, const double *y0, const double *y1, double reach)
 {
     abut_candidate_test t = { .motion = { .nv = (size_t)cm->nc, .y0 = y0, .y1 = y1, .reach = reach, .xi = cm->xi } };

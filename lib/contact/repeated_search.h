@@ -32,6 +32,8 @@ typedef struct abut_candidate_test {
 abut_candidate_test abut_candidate_test_of(const abut_collmesh *cm, const double *y0, const double *y1, double reach);
 /** v[4]: the vertices of one pair of s->wide, of that kind. */
 int abut_candidate_test_has(const abut_candidate_test *t, abut_stencil kind, const int32_t v[4]);
+/** Its trees, for another search of the same collision mesh; what is known of motions is forgotten. */
+abut_candidate_search *abut_repeated_search_lend(abut_repeated_search *s);
 void abut_repeated_search_clear(abut_repeated_search *s);
 
 #endif

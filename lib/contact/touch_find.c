@@ -282,7 +282,7 @@ abut_status abut_touch_find_near(abut_touch_search *s, const abut_touch_step *st
     s->opening = 0;
     abut_status rc = begin(s, step, err);
     if (!rc && s->start.reach != reach) {
-        rc = abut_candidates_find(cm, step->y, NULL, reach, s->fixed, &s->cand, err);
+        rc = abut_candidates_again(cm, step->y, NULL, reach, s->fixed, abut_repeated_search_lend(&s->motions), &s->cand, err);
         if (!rc) rc = abut_pairs_find(&seen, &s->cand, step->y, s->fixed, &s->pairs, err);
         s->start.reach = rc ? -1 : reach;
     }

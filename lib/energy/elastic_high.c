@@ -267,35 +267,36 @@ static void deformations(const abut_elastic_high *e, const double *u, int32_t t,
     abut_high_deformation(G, Ji, F);
 }
 
-/* Of sigma = P F^T / J; NaN where there is no stress. */
-static double von_mises(const double P[9], const double F[9], double psi)
+/* sigma = P F^T / J; NaN where there is no stress.  Returns J. */
+static double cauchy(const double P[9], const double F[9], double psi, double sigma[9])
 {
-    double sigma[9];
     const double J = abut_m3_det(F);
-    if (!isfinite(psi) || J == 0) return NAN;
     abut_m3_mul_nt(sigma, P, F);
-    for (int i = 0; i < 9; i++) sigma[i] /= J;
-    return abut_von_mises(sigma);
+    for (int i = 0; i < 9; i++) sigma[i] = isfinite(psi) && J != 0 ? sigma[i] / J : NAN;
+    return J;
 }
 
-double abut_elastic_high_stress(const abut_elastic_high *e, const double *x, int32_t t, double *stress)
+double abut_elastic_high_stress(const abut_elastic_high *e, const double *x, int32_t t, double *stress, double *mean_F,
+                                double *mean_sigma)
 {
     const abut_basis_table *b = &e->table[e->degree[t]];
     const abut_model *m = e->model;
-    double u[3 * ABUT_TET_NODES_MAX], least = INFINITY, sum = 0, volume = 0;
+    double u[3 * ABUT_TET_NODES_MAX], least = INFINITY, sum = 0, volume = 0, mean[18] = { 0 };
     abut_high_displacements(e, t, x, u);
     for (int i = 0; i < b->n; i++) {
         abut_lanes F[9], P[9], psi, w;
-        double f[9], p[9];
+        double f[9], p[9], s[9];
         const int l = i % ABUT_LANES;
         deformations(e, u, t, i / ABUT_LANES, F, &w);
         abut_model_law_stress(&e->laws, m->tet_mat[e->first + t], m->tet_fibre ? m->tet_fibre + 3 * (size_t)(e->first + t) : NULL,
                               F, &psi, P);
         for (int k = 0; k < 9; k++) f[k] = F[k][l], p[k] = P[k][l];
-        least = fmin(least, abut_m3_det(f));
-        sum += w[l] * von_mises(p, f, psi[l]);
+        least = fmin(least, cauchy(p, f, psi[l], s));
+        sum += w[l] * abut_von_mises(s);
         volume += w[l];
+        for (int k = 0; k < 9; k++) mean[k] += w[l] * f[k], mean[9 + k] += w[l] * s[k];
     }
+    for (int k = 0; k < 9 && mean_F; k++) mean_F[k] = mean[k] / volume, mean_sigma[k] = mean[9 + k] / volume;
     *stress = sum / volume;
     return least;
 }

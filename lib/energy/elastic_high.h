@@ -74,8 +74,9 @@ void abut_elastic_high_hessian(const abut_elastic_high *e, const double *x, doub
 void abut_elastic_high_product(const abut_elastic_high *e, int32_t t, const double *A, const double *u, double *f);
 
 /** The least det F at the points of tet t (counted from e->first), and the mean of von Mises' stress over it, Pa: NaN where a
- * neo-Hookean point is inverted. */
-double abut_elastic_high_stress(const abut_elastic_high *e, const double *x, int32_t t, double *stress);
+ * neo-Hookean point is inverted.
+ * F, sigma  [9] out: the means of the deformation gradient and of the Cauchy stress, Pa, row major; both NULL: not asked for */
+double abut_elastic_high_stress(const abut_elastic_high *e, const double *x, int32_t t, double *stress, double *F, double *sigma);
 /** The least and the largest stretch there. */
 void abut_elastic_high_stretch(const abut_elastic_high *e, const double *x, int32_t t, double *least, double *largest);
 

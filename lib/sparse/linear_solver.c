@@ -51,6 +51,13 @@ abut_status abut_linear_solve(abut_linear_solver *s, const abut_operator *A, con
     return s->ops->solve(s->self, A, b, goal, x, err);
 }
 
+abut_status abut_linear_solve_parts(abut_linear_solver *s, const abut_operator *A, const uint8_t *wanted, const double *b,
+                                    double *x, abut_err *err)
+{
+    assert(!abut_linear_can(s, ABUT_IS_ITERATIVE) && b != x);
+    return s->ops->solve_parts ? s->ops->solve_parts(s->self, wanted, b, x, err) : s->ops->solve(s->self, A, b, NULL, x, err);
+}
+
 /* Column j of B, written out: b[3 n]. */
 static void column(const abut_columns *B, int j, double *b, size_t n3)
 {

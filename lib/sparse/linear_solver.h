@@ -62,6 +62,9 @@ typedef struct abut_linear_solver_ops {
      * Fails  ABUT_E_NUMERIC the goal is out of reach; ABUT_E_ARG no factor */
     abut_status (*solve)(void *self, const abut_operator *A, const double *b, const abut_solve_goal *goal, double *x,
                          abut_err *err);
+    /** The same of a direct solver, at least for the connected parts of A that have a row among wanted[n] (1), and with the same
+     * bits; x of other parts may stay as it is.  x is not b.  NULL: `solve` does that. */
+    abut_status (*solve_parts)(void *self, const uint8_t *wanted, const double *b, double *x, abut_err *err);
     /** x = M^-1 b by the factor alone, x not b; NULL: it cannot precondition. */
     abut_status (*apply)(void *self, const double *b, double *x, abut_err *err);
     /** G[k * k] = B^T A^-1 B; NULL: abut_linear_compliance solves for the columns. */
@@ -89,6 +92,9 @@ ABUT_MUST_USE abut_status abut_linear_factor(abut_linear_solver *s, const abut_o
                                              abut_err *err);
 ABUT_MUST_USE abut_status abut_linear_solve(abut_linear_solver *s, const abut_operator *A, const double *b,
                                             const abut_solve_goal *goal, double *x, abut_err *err);
+/** Of a direct solver; see the operation. */
+ABUT_MUST_USE abut_status abut_linear_solve_parts(abut_linear_solver *s, const abut_operator *A, const uint8_t *wanted,
+                                                  const double *b, double *x, abut_err *err);
 /** The operation, or the columns solved for one by one.  The factor is that of A.  Fails  ABUT_E_ARG too many columns */
 ABUT_MUST_USE abut_status abut_linear_compliance(abut_linear_solver *s, const abut_operator *A, abut_columns *B, double *G,
                                                  abut_err *err);

@@ -9,23 +9,25 @@
  *     awake         the same without sleeping
  *     accelerated   the same as full with Nesterov's extrapolation
  *     in order      the same as full without colours: contacts one after the other in the order of their vertices
- *     everywhere    the same as full with weights at every node, as published
+ *     everywhere    the same as full with weights at every node, as published: nothing sleeps
  *     general       scalar weights, but a local solver for full blocks (coulomb_general.h), sleeping
  *     blocks        weights by 3x3 blocks, which need such a solver
+ *     position based    the law is asked with velocities that the contact itself has changed, and impulses are not kept
  *     ica           iterative constraint anticipation (Otaduy et al. 2009) with that local solver
  *     vertices      the same as full on another problem: each contact between the vertex that has most of it on either side
  *     copies        Gauss-Seidel over the nodes of that problem, copied for each contact (Li et al. 2018; coulomb_copies.h)
  *
  * Columns: residual after 25 iterations, mm, and seconds of projections until then; iterations until the residual is below
- * 0.01 mm (at most MOST), seconds of projections, and of all; ns a visit of a contact, loops over nodes included.  Seconds are
- * processor time of one thread, the clock of several.  The residual is h (|change of v| + |v - p|), of ica h
- * (|change of v| + residual of the law), of copies h (|change of v| + |copies - their mean|). */
+ * 0.01 mm (at most MOST), seconds of projections, and of all; ns a visit of a contact, loops over nodes included; what p and the
+ * impulses lack of Coulomb's law at the end, m/s; visits of contacts until the residual is below 0.01 mm.  Seconds are processor
+ * time of one thread, the clock of several.  The residual is h (|change of v| + |v - p|), of ica h (|change of v| + residual of
+ * the law), of copies h (|change of v| + |copies - their mean|). */
 #include "base/par.h"
 #include "base/timer.h"
 #include "coulomb_copies.h"
 #include "coulomb_general.h"
-#include "formats/stream/state_io.h"
 #include "math/spd.h"
+#include "read_frame.h"
 #include "solve/nodal/coulomb_inline.h"
 #include "solve/nodal/nodal.h"
 #include "solve/nodal/weights.h"
@@ -59,7 +61,7 @@ typedef struct bench {
 } bench;
 
 typedef struct outcome {
-    double at_25, seconds_25, seconds, all, residual;
+    double at_25, seconds_25, seconds, all, residual, law;
     int iterations;
     size_t visits;
 } outcome;
@@ -69,13 +71,6 @@ static void *take(size_t n, size_t size)
     void *p = calloc(n + 1, size);
     if (!p) exit(5);
     return p;
-}
-
-static void fail_on(abut_status rc, const abut_err *err)
-{
-    if (!rc) return;
-    fprintf(stderr, "bench_nodal: %s\n", err->msg);
-    exit(1);
 }
 
 /* Processor time of one thread, the clock of several. */
@@ -88,40 +83,12 @@ static abut_status timed_solve(void *ctx, const double *rhs, double *v, abut_err
 {
     bench *b = ctx;
     const double clock = now(b);
-    const abut_status rc = abut_nodal_solve_rows(&b->s, rhs, v, err);
+    const abut_status rc = abut_nodal_solve_iteration(&b->s, rhs, v, err);
     b->solving += now(b) - clock;
     return rc;
 }
 
 /* ---- the problem ---- */
-
-static abut_status read_frame(const char *path, long step, bench *b, abut_instant *at, abut_err *err)
-{
-    abut_frame_head head = { 0 };
-    abut_item item = ABUT_ITEM_END;
-    abut_reader *r = NULL;
-    FILE *f = fopen(path, "rb");
-    if (!f) return abut_fail(err, ABUT_E_IO, "cannot read %s", path);
-    abut_status rc = abut_reader_open(f, path, &r, err);
-    if (!rc) rc = abut_reader_next(r, &item, &head, &b->model_set, err);
-    int found = 0;
-    while (!rc && !(found && head.step == step)) {
-        abut_arrays next = { 0 };
-        rc = abut_reader_next(r, &item, &head, &next, err);
-        if (rc || item != ABUT_ITEM_FRAME) {
-            abut_arrays_clear(&next);
-            break;
-        }
-        abut_arrays_clear(&b->frame);
-        b->frame = next;
-        *at = (abut_instant){ head.step, head.time };
-        found = 1;
-    }
-    if (!rc && (!found || (step >= 0 && at->step != step))) rc = abut_fail(err, ABUT_E_FORMAT, "%s: no frame %ld", path, step);
-    abut_reader_free(&r);
-    fclose(f);
-    return rc;
-}
 
 /* W on the diagonal blocks of the matrix, or off it. */
 static void add_weights(bench *b, double sign, const double *W)
@@ -158,7 +125,7 @@ static void open_problem(bench *b, const char *path, long step, int threads)
     o.newton = 1;
     o.threads = threads;
     b->name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-    fail_on(read_frame(path, step, b, &at, &err), &err);
+    fail_on(read_frame(path, step, &b->model_set, &b->frame, &at, &err), &err);
     fail_on(abut_model_view(&b->model_set, &b->model, &err), &err);
     fail_on(abut_nodal_init(&b->s, &b->model, &o, &err), &err);
     fail_on(abut_nodal_begin(&b->s, &b->frame, at, &err), &err);
@@ -183,35 +150,42 @@ static void open_problem(bench *b, const char *path, long step, int threads)
 
 /* ---- ADMM with the projection of the library ---- */
 
-static outcome scalar(bench *b, double freeze, int accelerated)
+/* From the velocities without contact and impulses of 0. */
+static void iterate(bench *b, const abut_coulomb_options *o, double *all, double *projecting)
 {
     abut_err err = { 0 };
     abut_nodal *s = &b->s;
     abut_coulomb_state *q = &s->state;
-    outcome r = { 0 };
-    abut_coulomb_options o = { .iterations = 1, .sweeps = SWEEPS, .freeze = freeze, .accelerated = accelerated };
     const size_t n3 = 3 * (size_t)b->model.nv;
     const abut_coulomb_system y = { .nodes = b->model.nv, .h = b->h, .f = s->of.f, .w = s->of.w, .inv_w = s->of.inv_w,
-                                    .solve = timed_solve, .ctx = b };
+                                    .awake = &s->parts.awake, .solve = timed_solve, .ctx = b };
     memset(s->contacts.rbar, 0, 3 * s->contacts.n * sizeof(double));
     memset(q->lambda, 0, n3 * sizeof(double));
     memcpy(q->v, b->v_free, n3 * sizeof(double));
     abut_coulomb_begin(q);
-    q->projection.visits = q->projection.skipped = 0;
     b->solving = 0;
     const double clock = now(b);
-    int reached = 0;
-    while (r.iterations < MOST) {
-        fail_on(abut_coulomb_iterate(q, &y, &s->contacts, &o, &err), &err);
-        const double t = now(b) - clock;
-        r.residual = q->delta;
-        if (!reached) r.all = t, r.seconds = t - b->solving;
-        if (++r.iterations == 25) r.at_25 = q->delta, r.seconds_25 = t - b->solving;
-        if (q->delta < WANTED && !reached) reached = r.iterations;
-        if (reached && r.iterations >= 25) break;
-    }
-    if (reached) r.iterations = reached;
-    r.visits = q->projection.visits + q->projection.skipped;
+    fail_on(abut_coulomb_iterate(q, &y, &s->contacts, o, &err), &err);
+    *all = now(b) - clock;
+    *projecting = *all - b->solving;
+}
+
+static outcome scalar(bench *b, double freeze, int accelerated)
+{
+    const abut_coulomb_state *q = &b->s.state;
+    outcome r = { 0 };
+    double unused;
+    abut_coulomb_options o = { .iterations = 25, .sweeps = SWEEPS, .freeze = freeze, .accelerated = accelerated };
+    iterate(b, &o, &unused, &r.seconds_25);
+    r.at_25 = q->delta;
+    o.iterations = MOST;
+    o.tolerance = WANTED;
+    b->s.state.projection.visits = 0;
+    iterate(b, &o, &r.all, &r.seconds);
+    r.visits = q->projection.visits;
+    r.iterations = q->iterations;
+    r.residual = q->delta;
+    r.law = abut_coulomb_quality_at(&b->s.contacts, q->p).residual;
     return r;
 }
 
@@ -352,13 +326,47 @@ static double visit(bench *b, size_t c, double *p)
     return du[0] * du[0] + du[1] * du[1] + du[2] * du[2];
 }
 
-static outcome by_blocks(bench *b, int anisotropic)
+/* The update of position based dynamics: the law is asked with the velocity that the contact itself has changed, and nothing is
+ * kept from one projection to the next (Daviet 2020, 5.2.5). */
+static double visit_position_based(bench *b, size_t c, double *p)
 {
+    const abut_touching *t = &b->s.contacts;
+    double u[3], now_u[3], d[3];
+    abut_touching_velocity(t, c, p, u);
+    (void)abut_coulomb_velocity(u, t->normal + 3 * c, t->mu[c], now_u);
+    for (size_t i = 0; i < 3; i++) {
+        u[i] = now_u[i] - u[i];
+        d[i] = u[i] / t->s[c];
+        b->b.r[3 * c + i] += d[i];
+    }
+    push(b, c, d, p);
+    return u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
+}
+
+enum visits { GENERAL, BLOCKS, POSITION_BASED };
+
+/* How far impulses r and velocities are from Coulomb's law, m/s. */
+static double law_of(const bench *b, const double *p, const double *r)
+{
+    const abut_touching *t = &b->s.contacts;
+    double most = 0;
+    for (size_t c = 0; c < t->n; c++) {
+        double u[3], rbar[3];
+        abut_touching_velocity(t, c, p, u);
+        for (size_t d = 0; d < 3; d++) rbar[d] = t->s[c] * r[3 * c + d];
+        most = fmax(most, abut_coulomb_residual(u, rbar, t->normal + 3 * c, t->mu[c]));
+    }
+    return most;
+}
+
+static outcome by_blocks(bench *b, enum visits kind)
+{
+    double (*const of_kind)(bench *, size_t, double *) = kind == POSITION_BASED ? visit_position_based : visit;
     const size_t nv = (size_t)b->model.nv, n3 = 3 * nv, n = b->s.contacts.n;
     double *W = take(9 * nv, sizeof *W), *v = take(n3, sizeof *v), *p = take(n3, sizeof *p), *last = take(n3, sizeof *last),
            *lambda = take(n3, sizeof *lambda), *rhs = take(n3, sizeof *rhs);
     outcome r = { 0 };
-    make_blocks(b, W, anisotropic);
+    make_blocks(b, W, kind == BLOCKS);
     add_weights(b, -1, b->W);
     add_weights(b, 1, W);
     factor(b);
@@ -377,11 +385,15 @@ static outcome by_blocks(bench *b, int anisotropic)
         solve(b, rhs, v);
         const double start = now(b), asleep = r.iterations ? SLEEP * delta / b->h : 0;
         for (size_t i = 0; i < n3; i++) p[i] = v[i] - lambda[i];
+        if (kind == POSITION_BASED) memset(b->b.r, 0, 3 * n * sizeof(double));
         for (size_t c = 0; c < n; c++) push(b, c, b->b.r + 3 * c, p);
         memset(b->b.asleep, 0, n);
         for (int k = 0; k < SWEEPS; k++)
-            for (size_t c = 0; c < n; c++)
-                if (!b->b.asleep[c]) b->b.asleep[c] = visit(b, c, p) < asleep * asleep;
+            for (size_t c = 0; c < n; c++) {
+                if (b->b.asleep[c]) continue;
+                b->b.asleep[c] = of_kind(b, c, p) < asleep * asleep;
+                r.visits += !reached;
+            }
         double most[2] = { 0, 0 };
         for (size_t i = 0; i < n3; i++) {
             if (!(b->s.of.w[i / 3] > 0)) p[i] = v[i];
@@ -392,13 +404,13 @@ static outcome by_blocks(bench *b, int anisotropic)
         delta = b->h * (most[0] + most[1]);
         if (!reached) r.seconds += now(b) - start, r.all = now(b) - clock;
         r.seconds_25 += r.iterations < 25 ? now(b) - start : 0;
-        r.visits += SWEEPS * n;
         if (++r.iterations == 25) r.at_25 = delta;
         if (delta < WANTED && !reached) reached = r.iterations;
         if (reached && r.iterations >= 25) break;
     }
     if (reached) r.iterations = reached;
     r.residual = delta;
+    r.law = law_of(b, p, b->b.r);
     add_weights(b, -1, W);
     add_weights(b, 1, b->W);
     free(W), free(v), free(p), free(last), free(lambda), free(rhs);
@@ -590,9 +602,10 @@ static outcome anticipate(bench *b)
             }
         }
         out.seconds += now(b) - start;
-        out.visits += SWEEPS * n;
         for (size_t i = 0; i < n3; i++) v[i] = b->v_free[i] + dv[i];
-        out.residual = b->h * (change + law(b, v, r));
+        out.visits += SWEEPS * n;
+        out.law = law(b, v, r);
+        out.residual = b->h * (change + out.law);
         if (++out.iterations == 25) out.at_25 = out.residual, out.seconds_25 = out.seconds;
         if (out.residual < WANTED || !isfinite(out.residual)) break;
     }
@@ -686,9 +699,10 @@ static outcome by_copies(bench *b, double *off)
 
 static void say(const bench *b, const char *solver, const outcome *r)
 {
-    printf("%s\t%d\t%zu\t%s\t%.4g\t%.4f\t%s%d\t%.4f\t%.3f\t%.1f\n", b->name, b->model.nv, b->s.contacts.n, solver, 1e3 * r->at_25,
-           r->seconds_25, r->residual < WANTED ? "" : ">", r->iterations, r->seconds, r->all,
-           r->seconds_25 > 0 ? 1e9 * r->seconds_25 / (25. * SWEEPS * (double)b->s.contacts.n) : 0);
+    printf("%s\t%d\t%zu\t%s\t%.4g\t%.4f\t%s%d\t%.4f\t%.3f\t%.1f\t%.2g\t%zu\n", b->name, b->model.nv, b->s.contacts.n, solver,
+           1e3 * r->at_25, r->seconds_25, r->residual < WANTED ? "" : ">", r->iterations, r->seconds, r->all,
+           r->seconds_25 > 0 ? 1e9 * r->seconds_25 / (25. * SWEEPS * (double)b->s.contacts.n) : 0, r->law,
+           r->visits);
     fflush(stdout);
 }
 
@@ -698,7 +712,7 @@ int main(int argc, char **argv)
     bench b = { .threads = threads };
     if (argc < 2 || argc > 4 || threads < 1) return fprintf(stderr, "usage: bench_nodal FILE.abut [THREADS [STEP]]\n"), 2;
     abut_threads_set(threads);
-    open_problem(&b, argv[1], argc > 3 ? strtol(argv[3], NULL, 10) : -1, threads);
+    open_problem(&b, argv[1], argc > 3 ? strtol(argv[3], NULL, 10) : LAST_FRAME, threads);
     const size_t n = b.s.contacts.n, nv = (size_t)b.model.nv;
     b.b = (blocks){ take(9 * nv, sizeof(double)), take(9 * n, sizeof(double)), take(9 * n, sizeof(double)),
                     take(3 * n, sizeof(double)), take(n, 1) };
@@ -708,7 +722,8 @@ int main(int argc, char **argv)
     time_sweeps(&b, SLEEP * WANTED / b.h, &asleep);
     printf("# %d threads, %d colours: %.1f ns a visit; %.1f ns where contacts that change by less than %g mm sleep\n",
            threads, abut_touching_colours(&b.s.contacts), awake, asleep, 1e3 * SLEEP * WANTED);
-    printf("file\tnodes\tcontacts\tsolver\tresidual_25_mm\tproject_25_s\titerations\tproject_s\tall_s\tns_visit\n");
+    printf("file\tnodes\tcontacts\tsolver\tresidual_25_mm\tproject_25_s\titerations\tproject_s\tall_s\tns_visit\t"
+           "law_m_s\tvisits\n");
     say(&b, "full", &r);
     r = scalar(&b, 0, 0);
     say(&b, "awake", &r);
@@ -716,10 +731,12 @@ int main(int argc, char **argv)
     say(&b, "accelerated", &r);
     r = in_order(&b);
     say(&b, "in order", &r);
-    r = by_blocks(&b, 0);
+    r = by_blocks(&b, GENERAL);
     say(&b, "general", &r);
-    r = by_blocks(&b, 1);
+    r = by_blocks(&b, BLOCKS);
     say(&b, "blocks", &r);
+    r = by_blocks(&b, POSITION_BASED);
+    say(&b, "position based", &r);
     r = anticipate(&b);
     say(&b, "ica", &r);
     const abut_touching edges = b.s.contacts;

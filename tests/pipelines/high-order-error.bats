@@ -29,6 +29,7 @@ holds() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
     holds "$(figure ball run 2 1 first) / $(figure ball run 2 2 first) > 12 && $(figure ball run 2 1 first) / $(figure ball run 2 2 first) < 16"
     grep -E '^Rates in cells .*P1 volume 1\.[0-9]*, radius 1\.[0-9]*; P2 volume 3\.' results.md
     grep -F '| P2 | 1 | 432 |' results.md
+    [ "$(grep -c 'The reference itself is off by about 0.[0-9]*' results.md)" -eq 2 ]
     "$PYTHON" -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' results.svg
 }
 

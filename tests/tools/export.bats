@@ -50,6 +50,21 @@ check() {
     check vtu out "$run"
 }
 
+@test "VTU --tensors adds Cauchy's stress and the deformation gradient to every tet of every frame, and nothing else" {
+    exits 0 "$BIN/export" "$run" --vtu out --tensors
+    check vtu out "$run"
+    exits 0 "$BIN/export" "$run" --vtu plain
+    names() { grep -ho 'Name="[^"]*"' "$1" | sort; }
+    for f in out/solids_*.vtu; do
+        [ "$(comm -13 <(names "plain/${f##*/}") <(names "$f") | xargs)" = "Name=cauchy_stress Name=deformation_gradient" ]
+        [ -z "$(comm -23 <(names "plain/${f##*/}") <(names "$f"))" ]
+    done
+    [ "$(ls out | wc -l)" -eq "$(ls plain | wc -l)" ]
+    cmp out/others_0000.vtu plain/others_0000.vtu
+    exits 2 "$BIN/export" "$run" --tensors --csv t.csv
+    says "--tensors: expected --vtu"
+}
+
 @test "contact forces computed by export are those that step --with forces writes" {
     exits 0 "$BIN/export" "$run" --vtu out
     exits 0 "$BIN/export" "$BATS_FILE_TMPDIR/forces.abut" --vtu given

@@ -116,7 +116,7 @@ def stress(model, x):
     P = np.where((model["material/model"][mat] == 0)[:, None, None], neo, corotated)
     sigma = P @ np.swapaxes(F, 1, 2) / j
     dev = sigma - np.trace(sigma, axis1=1, axis2=2)[:, None, None] / 3 * np.eye(3)
-    return J, np.sqrt(1.5 * (dev ** 2).sum((1, 2)))
+    return J, np.sqrt(1.5 * (dev ** 2).sum((1, 2))), F, sigma
 
 
 def check_solids(g, model, f, extra):
@@ -125,9 +125,12 @@ def check_solids(g, model, f, extra):
     need(np.array_equal(tet, np.arange(len(model["tet/node"]))), "tets")
     need(set(g["cells"]["types"]) == {10} and np.array_equal(g["cells"]["offsets"], 4 * np.arange(1, len(tet) + 1)), "cells")
     need(np.array_equal(node[g["cells"]["connectivity"]].reshape(-1, 4), model["tet/node"]), "connectivity")
-    J, mises = stress(model, f["node/x"])
+    J, mises, F, sigma = stress(model, f["node/x"])
     close(g["cell"]["J"], J, 1e-12, "J")
     close(g["cell"]["von_mises_stress"], mises, 1e-12, "von Mises stress", least=model["material/young"].max())
+    if "cauchy_stress" in g["cell"]:
+        close(g["cell"]["cauchy_stress"], sigma.reshape(-1, 9), 1e-12, "Cauchy stress", least=model["material/young"].max())
+        close(g["cell"]["deformation_gradient"], F.reshape(-1, 9), 1e-12, "deformation gradient", least=1)
     need(np.array_equal(g["cell"]["material"], model["tet/material"]), "material")
     for k in extra:
         where = g["point"] if k.startswith("node/") else g["cell"]

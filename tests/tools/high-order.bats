@@ -280,14 +280,14 @@ P
     exits 2 "$BIN/export" "$files/run3.abut" --smooth 65 --obj x
     says "--smooth 65: expected 1 to 64 segments"
     exits 2 "$BIN/export" "$files/run3.abut" --smooth 3 --csv t.csv
-    says "expected --gltf, --obj, --ply or --vtu"
+    says "expected --gltf, --html, --obj, --ply or --vtu"
 }
 
 @test "a cage holds a surface and has the mass inside of it" {
     printf 'abut: 1\nobjects: {s: {generate: {icosphere: {radius: 1, divisions: 8}}, shell: {thickness: 1 mm}}}\n' > s.yaml
     "$BIN/mesh-prep" s.yaml | "$BIN/export" --obj o
     local mass kind
-    for kind in 'cell: 0.6' 'solid: icosahedron' 'solid: octahedron'; do
+    for kind in 'cell: 0.6' 'cell: 0.6, fit: true' 'solid: icosahedron' 'solid: octahedron' 'star: 1' 'star: 2'; do
         for k in 1 2; do
             scene "generate: {cage: {mesh: o/frame_0000.obj, $kind}}, order: $k"
             exits 0 "$BIN/mesh-prep" -e a.yaml -o a.abut
@@ -300,6 +300,11 @@ P
     done
     wrong 'generate: {cage: {mesh: o/frame_0000.obj}}' "cage: expected {mesh: file, cell: length}"
     wrong 'generate: {cage: {mesh: o/frame_0000.obj, cell: 1, solid: octahedron}}' "cage: expected {mesh: file, cell: length}"
+    wrong 'generate: {cage: {mesh: o/frame_0000.obj, cell: 1, star: 2}}' "or {mesh: file, star: divisions}"
+    wrong 'generate: {cage: {mesh: o/frame_0000.obj, star: 0}}' "star is '0': expected an integer from 1 to 6"
+    wrong 'generate: {cage: {mesh: o/frame_0000.obj, star: 2, fit: true}}' "fit and inflate are of its cells"
+    wrong 'generate: {cage: {mesh: o/frame_0000.obj, solid: octahedron, inflate: 1 mm}}' "fit and inflate are of its cells"
+    wrong 'generate: {cage: {mesh: o/frame_0000.obj, cell: 1, fit: 3}}' "fit"
     wrong 'generate: {cage: {mesh: o/frame_0000.obj, solid: cube}}' "solid"
     wrong 'generate: {cage: {mesh: none.obj, cell: 1}}' "none.obj"
     wrong 'generate: {cage: {mesh: o/frame_0000.obj, cell: 1}}, obstacle: true' "an obstacle is its surface"

@@ -54,6 +54,23 @@ TEST(arena_memory_is_zeroed_aligned_and_distinct_in_every_order_of_use)
     abut_arena_clear(&a);
 }
 
+TEST(arena_requests_that_grow_a_little_each_time_do_not_add_up)
+{
+    abut_arena a = { 0 };
+    const size_t most = (size_t)6 << 20;
+    CHECK(abut_arena_room(&a, 100, 1));
+    for (size_t n = (size_t)2 << 20; n <= most; n += 20000) {
+        const abut_mark before = abut_arena_mark(&a);
+        unsigned char *p = abut_arena_room(&a, n, 1), *q = abut_arena_room(&a, 3000, 1);
+        CHECK(p && q);
+        memset(p, 1, n), memset(q, 2, 3000);
+        CHECK(a.total < 2 * most);
+        abut_arena_release(&a, before);
+    }
+    abut_arena_clear(&a);
+    CHECK(a.total == 0);
+}
+
 TEST(arena_chunks_are_used_again_after_a_release)
 {
     abut_arena a = { 0 };

@@ -45,7 +45,8 @@ static double depth(const abut_mesh *m, const double *p)
     return best;
 }
 
-static void holds(const abut_mesh *cage, const abut_mesh *s)
+/* exactly: fills that are matched */
+static void holds_to(const abut_mesh *cage, const abut_mesh *s, int exactly)
 {
     double *fill = malloc((size_t)cage->nt * sizeof *fill), solid = 0;
     int32_t *tri = NULL, n = 0;
@@ -57,9 +58,19 @@ static void holds(const abut_mesh *cage, const abut_mesh *s)
         CHECK(fill[t] >= 0 && fill[t] <= 1);
         solid += fill[t] * tet_volume(cage, t);
     }
-    CHECK_NEAR(solid, enclosed(s), 0.01 * enclosed(s));
+    CHECK_NEAR(solid, enclosed(s), (exactly ? 0.1 : 0.01) * enclosed(s));
+    if (exactly) {
+        abut_cage_fill_match(cage, s, fill);
+        solid = 0;
+        for (int32_t t = 0; t < cage->nt; t++) {
+            CHECK(fill[t] >= 0 && fill[t] <= 1);
+            solid += fill[t] * tet_volume(cage, t);
+        }
+        CHECK_NEAR(solid, enclosed(s), 1e-9 * enclosed(s));
+    }
     free(fill), free(tri);
 }
+static void holds(const abut_mesh *cage, const abut_mesh *s) { holds_to(cage, s, 0); }
 
 TEST(a_lattice_of_cells_holds_a_ball_a_tube_and_a_ring_and_their_volumes)
 {
@@ -101,19 +112,81 @@ TEST(round_bodies_fit_into_an_icosahedron_or_an_octahedron)
     }
 }
 
+static double volume_of(const abut_mesh *m)
+{
+    double sum = 0;
+    for (int32_t t = 0; t < m->nt; t++) sum += tet_volume(m, t);
+    return sum;
+}
+
+/* An icosphere stretched to the given half axes. */
+static void ellipsoid(double a, double b, double c, abut_mesh *s)
+{
+    CHECK(!abut_generate_icosphere(1, 4, s, NULL));
+    abut_mesh_transform(s, (const double[9]){ a, 0, 0, 0, b, 0, 0, 0, c }, (const double[3]){ 0 });
+}
+
+TEST(a_star_holds_bodies_of_any_proportions_in_less_than_a_solid_takes)
+{
+    for (int divisions = 1; divisions <= 3; divisions++) {
+        static const double axes[3][3] = { { 1, 1, 1 }, { 1, 0.5, 0.3 }, { 2, 0.4, 0.4 } };
+        for (int k = 0; k < (divisions < 3 ? 3 : 1); k++) {
+            abut_mesh s = { 0 }, cage = { 0 }, solid = { 0 };
+            ellipsoid(axes[k][0], axes[k][1], axes[k][2], &s);
+            CHECK(!abut_generate_star_cage(&s, divisions, &cage, NULL) && cage.nt == 20 * divisions * divisions);
+            CHECK(!abut_generate_round_cage(&s, 20, &solid, NULL));
+            holds_to(&cage, &s, 1);
+            CHECK(volume_of(&cage) < (k ? 0.5 : 1.0001) * volume_of(&solid));
+            if (k == 0 && divisions == 3) CHECK(volume_of(&cage) < 1.15 * enclosed(&s));
+            abut_mesh_clear(&s), abut_mesh_clear(&cage), abut_mesh_clear(&solid);
+        }
+    }
+    /* about another centre, all that it is made of moves along */
+    abut_mesh s = { 0 }, a = { 0 }, b = { 0 };
+    ellipsoid(1, 0.5, 0.25, &s);
+    CHECK(!abut_generate_star_cage(&s, 2, &a, NULL));
+    static const double moved[3] = { 8, -4, 2 };
+    abut_mesh_transform(&s, (const double[9]){ 1, 0, 0, 0, 1, 0, 0, 0, 1 }, moved);
+    CHECK(!abut_generate_star_cage(&s, 2, &b, NULL));
+    for (int32_t i = 0; i < 3 * a.nv; i++) CHECK_NEAR(b.x[i], a.x[i] + moved[i % 3], 1e-9);
+    abut_mesh_clear(&s), abut_mesh_clear(&a), abut_mesh_clear(&b);
+}
+
+TEST(a_lattice_that_is_fit_holds_the_same_in_less_and_keeps_its_tets)
+{
+    static const double cell[3] = { 0.7, 0.3, 0.3 }, inflate[3] = { 0.035, 0.015, 0 };
+    for (int k = 0; k < 3; k++) {
+        abut_mesh s = { 0 }, cage = { 0 }, rest = { 0 };
+        if (k < 2) ellipsoid(1, k ? 0.4 : 1, k ? 0.4 : 1, &s);
+        else CHECK(!abut_generate_icosphere(0.5, 3, &s, NULL));
+        CHECK(!abut_generate_cage(&s, cell[k], inflate[k], &cage, NULL) && !abut_mesh_append(&rest, &cage, NULL));
+        CHECK(!abut_cage_fit(&cage, &s, inflate[k], NULL));
+        holds_to(&cage, &s, 1);
+        printf("# volumes: surface %.3f, lattice %.3f, fit %.3f\n", enclosed(&s), volume_of(&rest), volume_of(&cage));
+        CHECK(volume_of(&cage) < 0.85 * volume_of(&rest) && cage.nt == rest.nt);
+        for (int32_t t = 0; t < cage.nt; t++) CHECK(tet_volume(&cage, t) >= 0.15 * tet_volume(&rest, t));
+        abut_mesh_clear(&s), abut_mesh_clear(&cage), abut_mesh_clear(&rest);
+    }
+}
+
 TEST(cages_that_cannot_be_are_refused)
 {
     abut_mesh s = { 0 }, two = { 0 }, cage = { 0 };
     abut_err err = { 0 };
+    CHECK(abut_generate_star_cage(&s, 2, &cage, &err) == ABUT_E_ARG && strstr(err.msg, "without triangles"));
     CHECK(abut_generate_cage(&s, 0.1, 0, &cage, &err) == ABUT_E_ARG && strstr(err.msg, "without triangles"));
     CHECK(abut_generate_round_cage(&s, 8, &cage, &err) == ABUT_E_ARG && strstr(err.msg, "without triangles"));
     CHECK(!abut_generate_icosphere(0.3, 1, &s, NULL));
     CHECK(abut_generate_cage(&s, 0, 0, &cage, &err) == ABUT_E_ARG && strstr(err.msg, "cell 0 m"));
     CHECK(abut_generate_cage(&s, 1e-4, 0, &cage, &err) == ABUT_E_ARG && strstr(err.msg, "expected larger ones"));
+    CHECK(abut_generate_star_cage(&s, 7, &cage, &err) == ABUT_E_ARG && strstr(err.msg, "star 7: expected 1 to 6"));
     CHECK(!abut_mesh_append(&two, &s, NULL));
     abut_mesh_transform(&s, (const double[9]){ 1, 0, 0, 0, 1, 0, 0, 0, 1 }, (const double[3]){ 5, 0, 0 });
     CHECK(!abut_mesh_append(&two, &s, NULL));
     CHECK(abut_generate_cage(&two, 0.5, 0, &cage, &err) == ABUT_E_GEOM && strstr(err.msg, "joined to the others by no face"));
     CHECK(cage.nt == 0 && cage.nv == 0);
-    abut_mesh_clear(&s), abut_mesh_clear(&two);
+    CHECK(!abut_generate_cage(&s, 0.5, 0, &cage, NULL));    /* s is beside it after this */
+    abut_mesh_transform(&s, (const double[9]){ 1, 0, 0, 0, 1, 0, 0, 0, 1 }, (const double[3]){ 5, 0, 0 });
+    CHECK(abut_cage_fit(&cage, &s, 0.02, &err) == ABUT_E_GEOM && strstr(err.msg, "points of the surface are outside"));
+    abut_mesh_clear(&s), abut_mesh_clear(&two), abut_mesh_clear(&cage);
 }

@@ -415,3 +415,51 @@ TEST(half_solutions_multiply_to_the_compliance_in_either_precision)
     free(Y);
     fixture_free(&f);
 }
+
+/* Five boxes that do not touch, their rows mixed. */
+TEST(parts_that_are_wanted_have_the_bits_of_the_whole_solution_and_the_others_stay)
+{
+    enum { BOXES = 5 };
+    fixture f = fixture_make(4, 3, 3);
+    const size_t nv = (size_t)f.box.nv, nt = (size_t)f.box.nt, n = BOXES * nv;
+    int32_t *row = malloc(4 * BOXES * nt * sizeof *row), *place = malloc(n * sizeof *place);
+    double *val = malloc(BOXES * nt * 90 * sizeof *val), *diag = malloc(n * sizeof *diag), *b = malloc(3 * n * sizeof *b);
+    double *x = malloc(3 * n * sizeof *x), *y = malloc(3 * n * sizeof *y);
+    uint8_t *wanted = calloc(n, 1);
+    abut_rng r = { 31 };
+    abut_bsr A = { 0 };
+    abut_chol *c = NULL;
+    size_t same = 0, stayed = 0;
+    for (size_t i = 0; i < n; i++) {
+        const size_t j = abut_rng_below(&r, (uint32_t)i + 1);
+        place[i] = place[j];
+        place[j] = (int32_t)i;
+    }
+    for (size_t k = 0; k < BOXES; k++) {
+        for (size_t i = 0; i < 4 * nt; i++) row[4 * k * nt + i] = place[k * nv + (size_t)f.box.tet[i]];
+        memcpy(val + 90 * k * nt, f.box.val, 90 * nt * sizeof *val);
+    }
+    for (size_t i = 0; i < n; i++) diag[i] = abut_rng_real(&r, 0.01, 0.1);
+    for (size_t i = 0; i < 3 * n; i++) b[i] = abut_rng_real(&r, -1, 1);
+    const abut_elements set = { .corners = 4, .n = BOXES * nt, .row = row, .val = val };
+    CHECK(!abut_bsr_pattern(&A, (int32_t)n, &set, 1, NULL));
+    abut_bsr_assemble(&A, diag, &set, 1);
+    for (int threads = 1; threads <= 7; threads += 3) {
+        CHECK(!abut_chol_new(&c, &A, NULL, threads, NULL) && !abut_chol_factor(c, &A, NULL));
+        CHECK(!abut_chol_solve(c, b, x, NULL));
+        memset(wanted, 0, n);
+        wanted[place[nv + 3]] = wanted[place[nv + 7]] = wanted[place[4 * nv]] = 1;      /* of the second and of the last */
+        for (size_t i = 0; i < 3 * n; i++) y[i] = 77;
+        CHECK(!abut_chol_solve_parts(c, wanted, b, y, NULL));
+        for (size_t k = 0; k < n; k++) {
+            const size_t i = 3 * (size_t)place[k];
+            if (k / nv == 1 || k / nv == 4) same += !memcmp(x + i, y + i, 3 * sizeof *x);
+            else stayed += y[i] == 77 && y[i + 1] == 77 && y[i + 2] == 77;
+        }
+        abut_chol_free(&c);
+    }
+    CHECK(same == 3 * 2 * nv && stayed == 3 * 3 * nv);
+    free(row), free(place), free(val), free(diag), free(b), free(x), free(y), free(wanted);
+    abut_bsr_clear(&A);
+    fixture_free(&f);
+}

@@ -279,12 +279,16 @@ TEST(a_linear_displacement_has_the_energy_and_stress_of_tets_of_order_1)
         CHECK(!elastic_energy(&e, x, &E, &w.scratch, NULL));
         CHECK_NEAR(energy(&w, x), E, 1e-13 * E);
         for (int32_t t = 0; t < linear->nt; t++) {
-            double sigma[9], stress, least, largest, F[9];
+            double sigma[9], stress, least, largest, F[9], mean[18];
             const double J = abut_elastic_stress(&e, x, t, sigma);
-            CHECK_NEAR(abut_elastic_high_stress(&w.e, x, t, &stress), J, 1e-13);
+            CHECK_NEAR(abut_elastic_high_stress(&w.e, x, t, &stress, mean, mean + 9), J, 1e-13);
             CHECK_NEAR(stress, abut_von_mises(sigma), 1e-10 * fabs(stress));
             abut_elastic_high_stretch(&w.e, x, t, &least, &largest);
             (void)abut_elastic_deformation(&e, x, t, F);
+            for (int c = 0; c < 9; c++) {
+                CHECK_NEAR(mean[c], F[c], 1e-13);
+                CHECK_NEAR(mean[9 + c], sigma[c], 1e-10 * fabs(stress));
+            }
             CHECK(least > 0.8 && least < 1 && largest > 1 && largest < 1.3);
             CHECK(least * largest * largest >= abut_m3_det(F) && least * least * largest <= abut_m3_det(F));
         }

@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS = 9 };
+enum { FIELDS = 8 };
 static void fields_of(abut_coulomb_state *s, double **field[FIELDS])
 {
-    double **const all[FIELDS] = { &s->v, &s->p, &s->lambda, &s->v_old, &s->rhs, &s->p_hat, &s->lambda_hat, &s->next,
-                                   &s->lambda_next };
+    double **const all[FIELDS] = { &s->v, &s->p, &s->lambda, &s->v_old, &s->rhs, &s->p_hat, &s->lambda_hat, &s->next };
     memcpy(field, all, sizeof all);
 }
 
@@ -61,56 +60,83 @@ static void list_moved(abut_coulomb_state *s, const abut_coulomb_system *y)
     s->n_moved = n;
 }
 
-/* The largest of |v - v_old|, and its sum of squares, by blocks. */
-static abut_status measure_change(abut_coulomb_state *s, double *most, double *sum, abut_err *err)
+/* Difference of two fields of velocities. */
+typedef struct difference {
+    double most, sum;       /* the largest of one coordinate, NAN where one is not finite; the sum of squares */
+} difference;
+
+/* At the nodes list[n], NULL: 0 .. n-1; by blocks, in each of which every coordinate has its sum. */
+static abut_status measure(const double *a, const double *b, const int32_t *list, int32_t n, difference *d, abut_err *err)
 {
-    const size_t n3 = 3 * (size_t)s->nodes, blocks = abut_blocks(n3);
+    const size_t blocks = abut_blocks((size_t)n);
     double *part = malloc((2 * blocks + 1) * sizeof *part);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "%zu blocks of velocities", blocks);
-    #pragma omp parallel for schedule(static) if (n3 >= 16 * ABUT_PAR_MIN)
-    for (size_t b = 0; b < blocks; b++) {
-        const abut_range r = abut_block(n3, b);
-        double top = 0, squares = 0;
-        for (size_t i = r.lo; i < r.hi; i++) {
-            const double e = fabs(s->v[i] - s->v_old[i]);
-            top = e > top ? e : top;
-            squares += e * e;
+    #pragma omp parallel for schedule(static) if ((size_t)n >= 8 * ABUT_PAR_MIN)
+    for (size_t k = 0; k < blocks; k++) {
+        const abut_range r = abut_block((size_t)n, k);
+        double top[3] = { 0 }, squares[3] = { 0 };
+        for (size_t j = r.lo; j < r.hi; j++) {
+            const size_t at = 3 * (list ? (size_t)list[j] : j);
+            for (size_t c = 0; c < 3; c++) {
+                const double e = fabs(a[at + c] - b[at + c]);
+                top[c] = e > top[c] ? e : top[c];
+                squares[c] += e * e;
+            }
         }
-        part[b] = isfinite(squares) ? top : NAN;
-        part[blocks + b] = squares;
+        const double sum = squares[0] + squares[1] + squares[2];
+        part[k] = isfinite(sum) ? fmax(top[0], fmax(top[1], top[2])) : NAN;
+        part[blocks + k] = sum;
     }
-    *most = 0;
-    for (size_t b = 0; b < blocks; b++) *most = part[b] > *most || isnan(part[b]) ? part[b] : *most;
-    *sum = abut_sum(part + blocks, blocks);
+    d->most = 0;
+    for (size_t k = 0; k < blocks; k++) d->most = part[k] > d->most || isnan(part[k]) ? part[k] : d->most;
+    d->sum = abut_sum(part + blocks, blocks);
     free(part);
     return ABUT_OK;
 }
 
-/* delta and delta_2, with the change of v and |v - p| over the nodes with weights. */
-static void measure(abut_coulomb_state *s, const abut_coulomb_system *y, const double *p, double change, double change2)
+/* The change of v since the last iteration, of nodes that sleep in the first iterations alone. */
+static abut_status measure_change(const abut_coulomb_state *s, const abut_coulomb_system *y, difference *change, abut_err *err)
 {
-    const double n3 = fmax(1, 3. * s->nodes);
-    double most = 0;
-    abut_acc off = { 0, 0 };
-    for (int32_t k = 0; k < s->n_moved; k++)
-        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
-            const double e = fabs(s->v[i] - p[i]);
-            most = e > most || isnan(e) ? e : most;
-            abut_acc_add(&off, e * e);
-        }
-    s->delta = y->h * (change + most) + s->left;
-    s->delta_2 = y->h * (sqrt(change2 / n3) + sqrt((off.hi + off.lo) / n3));
+    const abut_node_list *awake = s->iterations > ABUT_COULOMB_ALL ? y->awake : NULL;
+    return measure(s->v, s->v_old, awake ? awake->node : NULL, awake ? awake->n : s->nodes, change, err);
 }
 
-/* p_hat and lambda_hat for the next iteration, from p and lambda of this one (next) and of the one before. */
+/* delta and delta_2, where s->next is the new p. */
+static abut_status measure_step(abut_coulomb_state *s, const abut_coulomb_system *y, abut_err *err)
+{
+    const double n3 = fmax(1, 3. * s->nodes);
+    difference change, off;
+    abut_status rc = measure_change(s, y, &change, err);
+    if (!rc) rc = measure(s->v, s->next, s->moved, s->n_moved, &off, err);
+    if (rc) return rc;
+    s->delta = y->h * (change.most + off.most) + s->left;
+    s->delta_2 = y->h * (sqrt(change.sum / n3) + sqrt(off.sum / n3));
+    return ABUT_OK;
+}
+
+/* p and lambda after an iteration, from s->next, the new p. */
+static void take_over(abut_coulomb_state *s)
+{
+    #pragma omp parallel for schedule(static) if ((size_t)s->n_moved >= 8 * ABUT_PAR_MIN)
+    for (int32_t k = 0; k < s->n_moved; k++)
+        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
+            s->lambda[i] = s->lambda[i] + s->next[i] - s->v[i];
+            s->p[i] = s->next[i];
+        }
+}
+
+/* The same of an iteration from p_hat and lambda_hat, and these for the next one. */
 static void extrapolate(abut_coulomb_state *s)
 {
     const int restart = s->delta > s->smallest_delta;
-    const double theta = restart ? 1 : (1 + sqrt(1 + 4 * s->theta * s->theta)) / 2, share = restart ? 0 : (s->theta - 1) / theta;
+    const double theta = restart ? 1 : (1 + sqrt(1 + 4 * s->theta * s->theta)) / 2, part = restart ? 0 : (s->theta - 1) / theta;
     for (int32_t k = 0; k < s->n_moved; k++)
         for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
-            s->p_hat[i] = s->next[i] + share * (s->next[i] - s->p[i]);
-            s->lambda_hat[i] = s->lambda_next[i] + share * (s->lambda_next[i] - s->lambda[i]);
+            const double p = s->next[i], lambda = s->lambda_hat[i] + p - s->v[i];
+            s->p_hat[i] = p + part * (p - s->p[i]);
+            s->lambda_hat[i] = lambda + part * (lambda - s->lambda[i]);
+            s->p[i] = p;
+            s->lambda[i] = lambda;
         }
     s->theta = theta;
     s->smallest_delta = s->delta;
@@ -121,6 +147,7 @@ static abut_status solve(abut_coulomb_state *s, const abut_coulomb_system *y, co
                          abut_err *err)
 {
     double *const last = s->v;
+    #pragma omp parallel for schedule(static) if ((size_t)s->n_moved >= 8 * ABUT_PAR_MIN)
     for (int32_t k = 0; k < s->n_moved; k++) {
         const size_t node = (size_t)s->moved[k];
         for (size_t i = 3 * node; i < 3 * node + 3; i++) s->rhs[i] = y->f[i] + y->w[node] * (p[i] + lambda[i]);
@@ -160,33 +187,23 @@ static abut_status one_iteration(abut_coulomb_state *s, const abut_coulomb_syste
 {
     const double *p = o->accelerated ? s->p_hat : s->p, *lambda = o->accelerated ? s->lambda_hat : s->lambda;
     const double asleep = s->iterations && o->freeze > 0 ? o->freeze * s->delta / y->h : 0;
-    double clock = abut_time_wall(), change = 0, change2 = 0;
+    double clock = abut_time_wall();
     s->iterations++;
     abut_status rc = y->local ? split(s, y, err) : ABUT_OK;
     s->seconds.local += abut_time_lap(&clock);
     if (!rc) rc = solve(s, y, p, lambda, err);
-    if (!rc) rc = measure_change(s, &change, &change2, err);
     s->seconds.solve += abut_time_lap(&clock);
     if (!rc && y->append && o->refresh && s->iterations % o->refresh == 0) {
         rc = append(s, y, t, err);
         s->seconds.append += abut_time_lap(&clock);
     }
-    for (int32_t k = 0; k < s->n_moved && !rc; k++)
-        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++)
-            s->next[i] = s->v[i] - lambda[i];
-    const abut_project_options po = { .sweeps = o->sweeps, .moved = s->moved, .n_moved = s->n_moved, .asleep = asleep };
-    if (!rc) rc = abut_project(&s->projection, t, y->inv_w, s->next, &po, s->next, err);
-    for (int32_t k = 0; k < s->n_moved && !rc; k++)
-        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++)
-            s->lambda_next[i] = lambda[i] + s->next[i] - s->v[i];
+    const abut_project_options po = { .sweeps = o->sweeps, .less = lambda, .moved = s->moved, .n_moved = s->n_moved,
+                                      .asleep = asleep };
+    if (!rc) rc = abut_project(&s->projection, t, y->inv_w, s->v, &po, s->next, err);
+    if (!rc) rc = measure_step(s, y, err);
     if (rc) return rc;
-    measure(s, y, s->next, change, change2);
     if (o->accelerated) extrapolate(s);
-    for (int32_t k = 0; k < s->n_moved; k++) {
-        const size_t i = 3 * (size_t)s->moved[k];
-        memcpy(s->p + i, s->next + i, 3 * sizeof *s->p);
-        memcpy(s->lambda + i, s->lambda_next + i, 3 * sizeof *s->p);
-    }
+    else take_over(s);
     s->seconds.project += abut_time_lap(&clock);
     return ABUT_OK;
 }

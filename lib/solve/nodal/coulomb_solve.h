@@ -11,13 +11,22 @@
 
 #include "solve/nodal/project.h"
 
+enum { ABUT_COULOMB_ALL = 2 };  /* iterations in which v of all nodes is solved for: as many as there are copies of v */
+
+typedef struct abut_node_list {
+    int32_t n, *node;       /* [n] ascending */
+} abut_node_list;
+
 /* What is solved.  Borrowed. */
 typedef struct abut_coulomb_system {
     int32_t nodes;
     double h;               /* s: lengths are velocities times this */
     const double *f;        /* [3 nodes] N s */
     const double *w, *inv_w;    /* [nodes] kg, 1/kg; both 0: no contact has the node, p = v */
-    /** (A + W) v = rhs at the nodes that move; v stays where they do not. */
+    const abut_node_list *awake;    /* nodes that the weights are connected with, `append` changes it; NULL: all, as where
+                                     * there is `local` */
+    /** (A + W) v = rhs at the nodes that move; v stays where they do not.  After ABUT_COULOMB_ALL iterations v of
+     * nodes that are not awake is there already. */
     abut_status (*solve)(void *ctx, const double *rhs, double *v, abut_err *err);
     /** Appends contacts that the motion by v meets, and gives their nodes weights; NULL: none come. */
     abut_status (*append)(void *ctx, const double *v, int round, abut_touching *t, abut_err *err);
@@ -40,7 +49,7 @@ typedef struct abut_coulomb_state {
     int32_t nodes;
     double *v, *p;          /* [3 nodes] m/s: of the dynamics, of the law */
     double *lambda;         /* [3 nodes] m/s; 0 where no contact has the node */
-    double *v_old, *rhs, *p_hat, *lambda_hat, *next, *lambda_next;  /* [3 nodes] */
+    double *v_old, *rhs, *p_hat, *lambda_hat, *next;  /* [3 nodes] */
     int32_t *moved, n_moved;    /* [nodes] those with weights, ascending */
     abut_projection projection;
     double delta, delta_2;  /* m: h (|v - v_old| + |v - p|), largest and root mean square, `left` on top of the first; NAN before

@@ -32,13 +32,31 @@ abut_status abut_nodal_solve_rows(void *ctx, const double *rhs, double *v, abut_
     return rc;
 }
 
+/* What a factor makes of the rows that are awake; the velocities of others are those of both iterations before. */
+static abut_status solve_awake(abut_nodal *s, const double *rhs, double *v, abut_err *err)
+{
+    abut_newton_solve *q = &s->solve;
+    const abut_node_list *awake = &s->parts.awake;
+    const int32_t *row = s->objective.row;
+    const abut_operator of = abut_newton_solve_operator(q, &s->matrix);
+    for (int32_t k = 0; k < awake->n; k++)
+        memcpy(q->rhs + 3 * (size_t)row[awake->node[k]], rhs + 3 * (size_t)awake->node[k], 3 * sizeof *rhs);
+    const abut_status rc = abut_linear_solve_parts(abut_reuse_inner(&q->linear), &of, s->parts.wanted, q->rhs, q->sol, err);
+    for (int32_t k = 0; k < awake->n && !rc; k++)
+        memcpy(v + 3 * (size_t)awake->node[k], q->sol + 3 * (size_t)row[awake->node[k]], 3 * sizeof *v);
+    return rc;
+}
+
 abut_status abut_nodal_solve_iteration(void *ctx, const double *rhs, double *v, abut_err *err)
 {
     abut_nodal *s = ctx;
     const abut_objective *p = &s->objective;
     abut_newton_solve *q = &s->solve;
     const double *from = s->state.v_old;
-    if (!abut_newton_solve_iterates(q) || isnan(s->state.delta) || !p->nrow) return abut_nodal_solve_rows(ctx, rhs, v, err);
+    if (!p->nrow) return ABUT_OK;
+    const int iterates = abut_newton_solve_iterates(q);
+    if (!iterates && !s->opt.split && s->state.iterations > ABUT_COULOMB_ALL) return solve_awake(s, rhs, v, err);
+    if (!iterates || isnan(s->state.delta)) return abut_nodal_solve_rows(ctx, rhs, v, err);
     const abut_solve_goal goal = { .far = 1, .close = EXACT, .fraction = 1, .near = INFINITY,
                                    .within = PART * s->state.delta / p->model->h[0] };
     abut_rows_gather(p, from, 1, q->sol);

@@ -70,6 +70,7 @@ void abut_nodal_clear(abut_nodal *s)
     abut_touching_clear(&s->contacts);
     abut_touch_search_clear(&s->search);
     abut_coulomb_state_clear(&s->state);
+    abut_components_clear(&s->parts);
     abut_split_clear(&s->split);
     abut_newton_solve_clear(&s->solve);
     abut_newton_matrix_clear(&s->matrix);
@@ -212,6 +213,7 @@ static int weigh(abut_nodal *s, int32_t i)
     s->of.w[i] = w;
     s->of.inv_w[i] = 1 / w;
     for (int k = 0; k < 3; k++) block[4 * k] += w;
+    abut_components_wake(&s->parts, row);
     return 1;
 }
 
@@ -221,12 +223,15 @@ static abut_status factor_weighed(abut_nodal *s, size_t first, abut_err *err)
     const abut_touching *t = &s->contacts;
     int fresh = 0;
     if (!s->weighed) {
+        const abut_status rc = abut_components_find(&s->parts, &s->matrix.A, s->objective.model->nv, err);
+        if (rc) return rc;
         memset(s->of.w, 0, numbers(s) / 3 * sizeof *s->of.w);
         memset(s->of.inv_w, 0, numbers(s) / 3 * sizeof *s->of.w);
         for (int32_t i = 0; s->opt.everywhere && i < s->objective.model->nv; i++) fresh |= weigh(s, i);
     }
     for (size_t e = (size_t)t->first[first]; e < t->m; e++) fresh |= weigh(s, t->node[e]);
     const int unchanged = s->weighed && !fresh;
+    if (!unchanged) abut_components_list(&s->parts, s->objective.row, s->objective.model->nv);
     s->weighed = 1;
     return unchanged ? ABUT_OK : abut_newton_factor(&s->solve, &s->matrix, &s->objective, s->rep, err);
 }
@@ -272,8 +277,9 @@ static abut_status split(void *ctx, const double *v, double *left, abut_err *err
 static abut_coulomb_system system_of(abut_nodal *s)
 {
     return (abut_coulomb_system){ .nodes = s->objective.model->nv, .h = step_size(s), .f = s->of.f, .w = s->of.w,
-                                  .inv_w = s->of.inv_w, .solve = abut_nodal_solve_iteration, .append = append,
-                                  .local = s->opt.split ? split : NULL, .ctx = s };
+                                  .inv_w = s->of.inv_w, .awake = s->opt.split ? NULL : &s->parts.awake,
+                                  .solve = abut_nodal_solve_iteration,
+                                  .append = append, .local = s->opt.split ? split : NULL, .ctx = s };
 }
 
 static abut_status run(abut_nodal *s, const abut_coulomb_system *y, const abut_coulomb_options *o, abut_err *err)

@@ -19,7 +19,7 @@
 #include "contact/touch_find.h"
 #include "solve/direction/matrix.h"
 #include "solve/direction/newton_solve.h"
-#include "solve/nodal/coulomb_solve.h"
+#include "solve/nodal/components.h"
 #include "solve/nodal/split.h"
 #include "solve/stepper.h"
 
@@ -61,6 +61,7 @@ typedef struct abut_nodal {
         double *y0, *y1;        /* [3 nc] m: collision vertices at the start, and at the end of a motion */
     } of;
     int weighed;                /* the matrix is A + W */
+    abut_components parts;      /* of it, and which of them have weights */
     abut_report *rep;           /* of the step under way; borrowed */
     abut_arena scratch;
 } abut_nodal;

@@ -135,7 +135,8 @@ abut_status abut_project(abut_projection *q, abut_touching *t, const double *inv
     #pragma omp parallel for schedule(static) if ((size_t)n >= 8 * ABUT_PAR_MIN)
     for (int32_t k = 0; k < n; k++) {
         const int32_t i = o->moved ? o->moved[k] : k;
-        memcpy(q->p + 4 * (size_t)i, v + 3 * (size_t)i, 3 * sizeof *v);
+        for (size_t d = 0, at = 3 * (size_t)i; d < 3; d++)
+            q->p[4 * (size_t)i + d] = o->less ? v[at + d] - o->less[at + d] : v[at + d];
         q->p[4 * (size_t)i + 3] = inv_w[i];
     }
     #pragma omp parallel if (t->n >= LARGE)

@@ -12,6 +12,7 @@
 
 typedef struct abut_project_options {
     int sweeps;
+    const double *less;     /* [3 nodes] m/s: v less this is what is projected; NULL: v */
     const int32_t *moved;   /* [n_moved] the nodes of contacts, ascending, each once: others are not looked at; NULL: all nodes */
     int32_t n_moved;
     double asleep;      /* m/s: a contact whose visit changes u by less is not visited again in this projection; 0: all are */

@@ -48,6 +48,13 @@ static abut_status own_solve(void *self, const abut_operator *A, const double *b
     return own_apply(self, b, x, err);
 }
 
+static abut_status own_solve_parts(void *self, const uint8_t *wanted, const double *b, double *x, abut_err *err)
+{
+    own *s = self;
+    if (!s->chol) return abut_fail(err, ABUT_E_ARG, "Cholesky: a solution without a factor");
+    return abut_chol_solve_parts(s->chol, wanted, b, x, err);
+}
+
 static abut_status own_compliance(void *self, abut_columns *B, double *G, abut_err *err)
 {
     own *s = self;
@@ -86,6 +93,6 @@ static void own_free(void *self)
 const abut_linear_solver_ops abut_linear_own = {
     .name = "own", .help = "supernodal Cholesky of this library",
     .can = ABUT_CAN_SINGLE | ABUT_CAN_PRECONDITION,
-    .make = own_make, .analyse = own_analyse, .factor = own_factor, .solve = own_solve, .apply = own_apply,
-    .compliance = own_compliance, .bad_row = own_bad_row, .stats = own_stats, .free = own_free,
+    .make = own_make, .analyse = own_analyse, .factor = own_factor, .solve = own_solve, .solve_parts = own_solve_parts,
+    .apply = own_apply, .compliance = own_compliance, .bad_row = own_bad_row, .stats = own_stats, .free = own_free,
 };

@@ -36,6 +36,7 @@ struct abut_chol {
     room L;                 /* [tree.xptr[ns]] doubles or floats */
     room x, z;              /* of a solve: [3 n], [3 ABUT_GROUP gptr[ns]] of the same */
     room few, reached;      /* of a half solve: the widest panel for ABUT_CHOL_FEW columns, [tree.ns] */
+    room skip;              /* [tree.ns] of a solution for parts */
     abut_chol_work *work;   /* [threads] */
     atomic_int *pending;    /* [tree.ns] */
 };
@@ -253,7 +254,7 @@ static void solve_double(abut_chol *c, const double *b, double *x)
     double *y = c->x.v;
     #pragma omp parallel for schedule(static) num_threads(c->threads) if (are_many(c))
     for (int32_t k = 0; k < c->n; k++) memcpy(y + 3 * (size_t)k, b + 3 * (size_t)c->perm[k], 3 * sizeof *x);
-    abut_chol_substitute(&c->tree, c->L.v, y, c->z.v, c->pending, c->threads);
+    abut_chol_substitute(&c->tree, c->L.v, NULL, y, c->z.v, c->pending, c->threads);
     #pragma omp parallel for schedule(static) num_threads(c->threads) if (are_many(c))
     for (int32_t k = 0; k < c->n; k++) memcpy(x + 3 * (size_t)c->perm[k], y + 3 * (size_t)k, 3 * sizeof *x);
 }
@@ -274,7 +275,7 @@ static void solve_single(abut_chol *c, const double *b, double *x)
     #pragma omp parallel for schedule(static) num_threads(c->threads) if (are_many(c))
     for (int32_t k = 0; k < c->n; k++)
         for (size_t d = 0; d < 3; d++) y[3 * (size_t)k + d] = (float)(scale * b[3 * (size_t)c->perm[k] + d]);
-    abut_chol_substitute_single(&c->tree, c->L.v, y, c->z.v, c->pending, c->threads);
+    abut_chol_substitute_single(&c->tree, c->L.v, NULL, y, c->z.v, c->pending, c->threads);
     #pragma omp parallel for schedule(static) num_threads(c->threads) if (are_many(c))
     for (int32_t k = 0; k < c->n; k++)
         for (size_t d = 0; d < 3; d++) x[3 * (size_t)c->perm[k] + d] = (double)y[3 * (size_t)k + d] / scale;
@@ -285,6 +286,34 @@ abut_status abut_chol_solve(abut_chol *c, const double *b, double *x, abut_err *
     if (c->factored == NONE) return abut_fail(err, ABUT_E_ARG, "Cholesky: solve without a factor");
     if (c->factored == SINGLE) solve_single(c, b, x);
     else solve_double(c, b, x);
+    return ABUT_OK;
+}
+
+/* skip[ns]: the trees without a wanted row; of the others the right-hand side, in order. */
+static void gather_wanted(const abut_chol *c, const uint8_t *wanted, const double *b, uint8_t *skip, double *y)
+{
+    const abut_chol_tree *t = &c->tree;
+    for (int32_t s = t->ns - 1; s >= 0; s = t->first[s] - 1) {
+        const int32_t lo = t->col[t->first[s]], hi = t->col[s + 1];
+        int any = 0;
+        for (int32_t k = lo; k < hi && !any; k++) any = wanted[c->perm[k]];
+        memset(skip + t->first[s], !any, (size_t)(s - t->first[s] + 1));
+        for (int32_t k = lo; k < (any ? hi : lo); k++) memcpy(y + 3 * (size_t)k, b + 3 * (size_t)c->perm[k], 3 * sizeof *y);
+    }
+}
+
+abut_status abut_chol_solve_parts(abut_chol *c, const uint8_t *wanted, const double *b, double *x, abut_err *err)
+{
+    const abut_chol_tree *t = &c->tree;
+    double *y = c->x.v;
+    if (c->factored != DOUBLE) return abut_chol_solve(c, b, x, err);
+    if (!reserve(&c->skip, (size_t)t->ns, 1)) return no_memory(err);
+    uint8_t *skip = c->skip.v;
+    gather_wanted(c, wanted, b, skip, y);
+    abut_chol_substitute(t, c->L.v, skip, y, c->z.v, c->pending, c->threads);
+    for (int32_t s = t->ns - 1; s >= 0; s = t->first[s] - 1)
+        for (int32_t k = t->col[t->first[s]]; k < (skip[s] ? 0 : t->col[s + 1]); k++)
+            memcpy(x + 3 * (size_t)c->perm[k], y + 3 * (size_t)k, 3 * sizeof *x);
     return ABUT_OK;
 }
 
@@ -397,6 +426,7 @@ void abut_chol_free(abut_chol **out)
     free(c->z.v);
     free(c->few.v);
     free(c->reached.v);
+    free(c->skip.v);
     free(c);
     *out = NULL;
 }

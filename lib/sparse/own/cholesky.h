@@ -35,6 +35,9 @@ ABUT_MUST_USE abut_status abut_chol_factor(abut_chol *c, const abut_bsr *A, abut
 ABUT_MUST_USE abut_status abut_chol_factor_single(abut_chol *c, const abut_bsr *A, abut_err *err);
 /** x = A^-1 b, both [3 n]; may be the same array. */
 ABUT_MUST_USE abut_status abut_chol_solve(abut_chol *c, const double *b, double *x, abut_err *err);
+/** The same for those connected parts of the matrix that have a row among wanted[n] (1), bit for bit; x of the others stays, or
+ * is solved for, too. */
+ABUT_MUST_USE abut_status abut_chol_solve_parts(abut_chol *c, const uint8_t *wanted, const double *b, double *x, abut_err *err);
 
 /* Right-hand sides of at most four blocks each, as contacts have. */
 enum { ABUT_CHOL_FEW = 64 };

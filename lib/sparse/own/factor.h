@@ -41,9 +41,12 @@ int32_t abut_chol_numeric(const abut_chol_tree *t, const abut_chol_pattern *A, c
 int32_t abut_chol_numeric_single(const abut_chol_tree *t, const abut_chol_pattern *A, const double *val, float *L,
                                  const abut_chol_work *work, atomic_int *pending, int threads);
 
-/** x = (L L^T)^-1 x, x[3 n] in elimination order; z[3 ABUT_GROUP gptr[ns]] and pending[ns] are scratch. */
-void abut_chol_substitute(const abut_chol_tree *t, const double *L, double *x, double *z, atomic_int *pending, int threads);
-void abut_chol_substitute_single(const abut_chol_tree *t, const float *L, float *x, float *z, atomic_int *pending, int threads);
+/** x = (L L^T)^-1 x, x[3 n] in elimination order; z[3 ABUT_GROUP gptr[ns]] and pending[ns] are scratch.
+ * skip  [ns] 1: not that supernode, which is the same for all of a tree; NULL: none is skipped */
+void abut_chol_substitute(const abut_chol_tree *t, const double *L, const uint8_t *skip, double *x, double *z,
+                          atomic_int *pending, int threads);
+void abut_chol_substitute_single(const abut_chol_tree *t, const float *L, const uint8_t *skip, float *x, float *z,
+                                 atomic_int *pending, int threads);
 
 /** Y = L^-1 Y for some of ABUT_CHOL_FEW columns Y[.][3 n] in elimination order, mostly zeros; by the calling thread alone.
  *

@@ -242,7 +242,8 @@ static void descend(const sweep *w, int32_t s)
     for (int32_t i = s; i >= t->first[s]; i--) backward(t, i, w->L, w->x, w->z);
 }
 
-void FOR_REAL(abut_chol_substitute)(const abut_chol_tree *t, const real *L, real *x, real *z, atomic_int *pending, int threads)
+void FOR_REAL(abut_chol_substitute)(const abut_chol_tree *t, const real *L, const uint8_t *skip, real *x, real *z,
+                                    atomic_int *pending, int threads)
 {
     const abut_chol_cut *cut = &t->by_size;
     const sweep w = { t, L, x, z, pending };
@@ -252,11 +253,13 @@ void FOR_REAL(abut_chol_substitute)(const abut_chol_tree *t, const real *L, real
     #pragma omp single
     {
         for (int32_t i = 0; i < cut->nsub; i++) {
+            if (skip && skip[cut->sub[i]]) continue;
             #pragma omp task firstprivate(i)
             climb(&w, cut->sub[i]);
         }
         #pragma omp taskwait
         for (int32_t s = t->ns - 1; s >= 0; s = t->first[s] - 1) {
+            if (skip && skip[s]) continue;
             #pragma omp task firstprivate(s)
             descend(&w, s);
         }

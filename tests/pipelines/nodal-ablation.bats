@@ -1,0 +1,24 @@
+#!/usr/bin/env bats
+# Solvers of hard contact side by side on one linear problem (pipelines/nodal_ablation.sh).
+load ../tools/helpers
+
+@test "every solver has its row, a run again replaces them, and what leaves Coulomb's law shows it" {
+    cat > ball.yaml <<'Y'
+abut: 1
+solver: nodal
+time: {step: 0.01 s}
+contact: {dhat: 0.5 mm, friction: {mu: 0.4}}
+materials: {rubber: {density: 1000, young: 1e5, poisson: 0.4}}
+objects:
+  ball:  {generate: {sphere: {radius: 0.1, cells: 4}}, translate: [0, 0.2, 0], velocity: [0.5, -1, 0]}
+  bar:   {generate: {box: {size: [0.5, 0.08, 0.1], cells: [8, 1, 2]}}, translate: [0.1, 0.05, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    export SCENE=$PWD/ball.yaml STEPS=6 OUT=$PWD/out TABLE=$PWD/table.md
+    "$ROOT/pipelines/nodal_ablation.sh" > first
+    "$ROOT/pipelines/nodal_ablation.sh" > second
+    [ "$(grep -c '^| ball, ' table.md)" -eq 9 ]
+    law() { grep "^| ball, $1 |" table.md | cut -d'|' -f10; }
+    for solver in full awake accelerated general; do awk -v law="$(law "$solver")" 'BEGIN { exit !(law < 1e-2) }'; done
+    awk -v a="$(law 'position based')" -v b="$(law full)" 'BEGIN { exit !(a > 3 * b) }'
+}
