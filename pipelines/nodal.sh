@@ -67,7 +67,9 @@ Made by `TABLE=pipelines/results/nodal.md pipelines/nodal.sh`; every trajectory 
 judge refused at first; they passed after more rounds of detection, or the barrier took them. Seconds of processor time, one
 thread, depend on the machine and on what else it does.
 
-![Scenes of hard contact](../pictures/nodal.png)
+![The house at 0.6 and at 0.2, the rope at 0.5, a ball with spikes on a sheet](../pictures/nodal.png)
+![A belt, a sheet on a ball, on a box and a cone, between two spheres](../pictures/nodal-cloth.png)
+![Spikes on a sheet, a band around hair, balls in a bowl, the rope at 0.2](../pictures/nodal-bodies.png)
 
 | run | outcome | rule | kept | steps | s a step | contacts, most | iterations a step | refused: rounds, barrier |
 |---|---|---|---|---|---|---|---|---|
