@@ -9,7 +9,9 @@
  *     abut_run_free(&run);
  *
  * Steps are those of the program step: same solvers, same promises, same bytes where no energy is added.  Two runs may be in one
- * process; one run belongs to one thread at a time.  OpenMP's settings say how many threads a step takes. */
+ * process; one run belongs to one thread at a time.  OpenMP's settings say how many threads a step takes.  Those
+ * that wait spin, which is slow where other programs have the cores: OMP_WAIT_POLICY=passive in the environment makes them sleep
+ * (the programs of abut set GOMP_SPINCOUNT=5000 for themselves, which a library cannot). */
 #ifndef ABUT_ABUT_RUN_H
 #define ABUT_ABUT_RUN_H
 

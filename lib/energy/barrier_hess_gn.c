@@ -36,7 +36,7 @@ static double gn_normal(abut_barrier_law law, double least, double d) { return a
 
 const abut_barrier_hessian_ops abut_barrier_hessian_gn = {
     .name = "gn", .help = "its part along the normal alone, of rank one (GIPC)", .rank = 1, .filters = 1, .plain = gn,
-    .mollified = gn_mollified, .normal = gn_normal,
+    .kernel = ABUT_HESSIAN_GN, .mollified = gn_mollified, .normal = gn_normal,
 };
 
 static void gn_j_mollified(const abut_barrier_law *law, double least, size_t n, const double (*x)[12], const double *eps_x,
@@ -66,5 +66,5 @@ static double ipc_gn_normal(abut_barrier_law law, double least, double d) { retu
 
 const abut_barrier_hessian_ops abut_barrier_hessian_ipc_gn = {
     .name = "ipc-gn", .help = "likewise by the squared distance, stiffer", .rank = 1, .filters = 1, .plain = ipc_gn,
-    .mollified = ipc_gn_mollified, .normal = ipc_gn_normal,
+    .kernel = ABUT_HESSIAN_IPC_GN, .mollified = ipc_gn_mollified, .normal = ipc_gn_normal,
 };

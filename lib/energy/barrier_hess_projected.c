@@ -19,7 +19,7 @@ static void projected_mollified(const abut_barrier_law *law, double least, size_
 
 const abut_barrier_hessian_ops abut_barrier_hessian_projected = {
     .name = "projected", .help = "the positive semidefinite matrix nearest to the second derivative", .plain = projected,
-    .mollified = projected_mollified,
+    .kernel = ABUT_HESSIAN_PROJECTED, .mollified = projected_mollified,
 };
 
 /* H[abut_packed_size(4)] = scale times A, of k corners. */

@@ -16,6 +16,7 @@
 typedef struct abut_barrier_hessian_ops {
     const char *name, *help;
     int rank;           /* an element has so many terms of rank one (sparse/elements.h); 0: it is packed */
+    int kernel;         /* ABUT_HESSIAN_*: that of a GPU */
     int filters;        /* curvature is taken at `least` where the gap is smaller: contact.barrier.filter (GIPC, Eq. 23) */
     /** scale[n] >= 0 times the matrices of n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one number, one
      * after the other into val; least m.  Blocks of unused corners are left as they are, or 0. */

@@ -11,6 +11,9 @@ typedef struct abut_barrier_law {
     double xi;          /* m: thickness of the pair */
 } abut_barrier_law;
 
+/* Hessians of contacts that a GPU has kernels for (energy/barrier_hessians.h). */
+enum { ABUT_HESSIAN_WITHOUT_KERNEL = 0, ABUT_HESSIAN_PROJECTED, ABUT_HESSIAN_GN, ABUT_HESSIAN_IPC_GN };
+
 ABUT_FN abut_barrier_law abut_barrier_law_of(double dhat, int number, double xi)
 {
     abut_barrier_law law = { (2 * xi + dhat) * dhat, number, xi };

@@ -8,12 +8,7 @@
 #define ABUT_ENERGY_MOLLIFIED_GN_H
 
 #include "energy/barrier_pair.h"
-
-typedef struct abut_mollified_gn {
-    double a[12], v[12];    /* m; 1 */
-    double m11, m12, m22;   /* 1, m, m^2 */
-    double dhat;            /* m */
-} abut_mollified_gn;
+#include "energy/mollified_gn_inline.h"
 
 /** Of the edges x[12]; squared: m22 by the curvature in d^2, 4 d^2 b'', in place of b_dd.  Its curvature is that of the gap
  * `least`, m, where its own is smaller.  All 0 where the edges are parallel to rounding. */

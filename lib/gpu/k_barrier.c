@@ -1,14 +1,20 @@
 /* Barrier of contacts (energy/barrier.h): energy, gradient, projected Hessian of each. */
 #include "contact/near_inline.h"
-#include "energy/barrier_inline.h"
+#include "energy/barrier_gn_inline.h"
 
 #include "gpu/kernel.h"
 
-/* Half-space contact j: its law, b and its derivatives, the normal. */
+ABUT_FN abut_barrier_law plane_law(const abut_barrier_args *a, size_t j)
+{
+    return abut_barrier_law_of(a->dhat, a->continuity, a->xi ? 0.5 * a->xi[a->plane_vert[j]] : 0);
+}
+
+/* Half-space contact j: b and its derivatives. */
 ABUT_FN double plane_barrier(const abut_barrier_args *a, size_t j, double *db, double *ddb)
 {
-    const double xi = a->xi ? 0.5 * a->xi[a->plane_vert[j]] : 0, d = a->plane_dist[j], D = d > xi ? (d - xi) * (d + xi) : 0;
-    return abut_barrier_fn(abut_barrier_law_of(a->dhat, a->continuity, xi), D, db, ddb);
+    const abut_barrier_law law = plane_law(a, j);
+    const double d = a->plane_dist[j], D = d > law.xi ? (d - law.xi) * (d + law.xi) : 0;
+    return abut_barrier_fn(law, D, db, ddb);
 }
 
 ABUT_FN abut_barrier_law law_at(const abut_barrier_args *a, size_t i)
@@ -63,6 +69,26 @@ ABUT_KERNEL(barrier_hess, abut_barrier_args)
     abut_near_points(a->y, a->vert + 4 * i, abut_stencil_size(kind), x);
     if (a->eps_x[i] > 0) abut_pair_mollified_hess_fn(law_at(a, i), x, a->eps_x[i], a->kappa * a->mult[i], H);
     else abut_pair_barrier_hess_fn(law_at(a, i), kind, x, a->kappa * a->mult[i], H);
+}
+
+ABUT_KERNEL(barrier_gn, abut_barrier_args)
+{
+    const int squared = a->hessian == ABUT_HESSIAN_IPC_GN;
+    double x[12], *H = a->out + 90 * i;
+    if (i >= a->n) {
+        const size_t j = i - a->n;
+        const double d = a->plane_dist[j], *normal = a->normal + 3 * (size_t)a->plane[j];
+        const abut_barrier_law law = plane_law(a, j);
+        const double along = abut_barrier_along_fn(law, d * d, a->least, squared);
+        for (int p = 0; p < 3; p++)
+            for (int q = 0; q < 3; q++) H[3 * p + q] = a->kappa * along * (normal[p] * normal[q]);
+        return;
+    }
+    const abut_stencil kind = (abut_stencil)a->kind[i];
+    abut_near_points(a->y, a->vert + 4 * i, abut_stencil_size(kind), x);
+    const double scale = a->kappa * a->mult[i];
+    if (a->eps_x[i] > 0) abut_pair_mollified_gn_fn(law_at(a, i), a->least, squared, x, a->eps_x[i], scale, H);
+    else abut_pair_gn_fn(law_at(a, i), a->least, squared, kind, x, scale, H);
 }
 
 ABUT_KERNEL(barrier_nodes, abut_barrier_args)

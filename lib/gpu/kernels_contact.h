@@ -213,7 +213,9 @@ typedef struct abut_plane_args {
 /* ---- barrier ---- */
 
 /* Contact i of n, or half-space contact i - n.
- * barrier_energy: out[i].  barrier_push: out[12 i ..] its gradient.  barrier_hess: out[90 i ..] its projected Hessian.
+ * hessian: ABUT_HESSIAN_* (energy/barrier_law_inline.h).
+ * barrier_energy: out[i].  barrier_push: out[12 i ..] its gradient.  barrier_hess: out[90 i ..] its projected Hessian;
+ * barrier_gn: that by Gauss and Newton with `least` (energy/barrier_hessians.h).
  * barrier_nodes: to[4 i ..] its nodes, -1 unused. */
 typedef struct abut_barrier_args {
     uint32_t n;
@@ -224,8 +226,8 @@ typedef struct abut_barrier_args {
     const double *plane_dist, *normal;
     const double *y, *xi;
     const int32_t *node;        /* of collision vertices */
-    double dhat, kappa;
-    int32_t continuity;
+    double dhat, kappa, least;
+    int32_t continuity, hessian;
     double *out;
     int32_t *to;
 } abut_barrier_args;
@@ -280,6 +282,7 @@ typedef struct abut_slots_args {
     K(barrier_energy, abut_barrier_args) \
     K(barrier_push, abut_barrier_args) \
     K(barrier_hess, abut_barrier_args) \
+    K(barrier_gn, abut_barrier_args) \
     K(barrier_nodes, abut_barrier_args) \
     K(friction_energy, abut_friction_args) \
     K(friction_push, abut_friction_args) \

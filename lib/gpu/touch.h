@@ -37,6 +37,8 @@ typedef struct abut_gpu_touch {
     abut_buffer xt, y0, y1, box, size;
     int moves;
     int answers;            /* 1: obstacles answer forces like any other node */
+    int hessian;            /* of contacts: ABUT_HESSIAN_GN, ABUT_HESSIAN_IPC_GN, all else is projected */
+    double least;           /* m: of these (energy/barrier_hessians.h) */
     unsigned searches;
     abut_gpu_tree of_tri, of_edge, of_seg, of_point;
     abut_buffer list[ABUT_CANDIDATE_LISTS];     /* int32_t * 2 */
@@ -88,7 +90,7 @@ ABUT_MUST_USE abut_status abut_gpu_barrier_energy(abut_gpu_touch *c, const doubl
 /** g += its gradient, at nodes of obstacles nothing. */
 ABUT_MUST_USE abut_status abut_gpu_barrier_gradient(abut_gpu_touch *c, const double *x, const abut_gpu_contacts *set,
                                                     double kappa, double *g, abut_err *err);
-/** Projected Hessians, contacts, then half-space contacts; good until the next call. */
+/** Hessians by c->hessian, contacts, then half-space contacts; good until the next call. */
 ABUT_MUST_USE abut_status abut_gpu_barrier_hessian(abut_gpu_touch *c, const double *x, const abut_gpu_contacts *set, double kappa,
                                                    abut_gpu_blocks *out, abut_err *err);
 

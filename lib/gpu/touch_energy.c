@@ -1,6 +1,7 @@
 /* Energies, gradients and Hessians of contacts and of frozen friction contacts. */
 #include "gpu/touch_parts.h"
 
+#include "energy/barrier_law_inline.h"
 #include "sparse/packed_lanes.h"
 
 /* ---- slots of elements to nodes ---- */
@@ -44,6 +45,7 @@ static abut_status barrier_ready(abut_gpu_touch *c, const double *x, const abut_
         .plane_vert = ABUT_AT(s->plane_vert, int32_t), .plane = ABUT_AT(s->plane, int32_t),
         .plane_dist = ABUT_AT(s->plane_dist, double), .normal = ABUT_AT(c->hs_normal, double), .y = ABUT_AT(c->y, double),
         .xi = ABUT_AT(c->xi, double), .node = ABUT_AT(c->node, int32_t), .dhat = *m->dhat, .kappa = kappa,
+        .hessian = c->hessian, .least = c->least,
         .continuity = m->continuity ? m->continuity[0] : ABUT_BARRIER_IPC, .out = ABUT_AT(*out, double),
         .to = ABUT_AT(c->node_of, int32_t) };
     return rc;
@@ -80,7 +82,8 @@ abut_status abut_gpu_barrier_hessian(abut_gpu_touch *c, const double *x, const a
     if (!n) return ABUT_OK;
     abut_status rc = barrier_ready(c, x, set, kappa, &c->blocks, ABUT_PACKED, &a, err);
     if (!rc) rc = ABUT_RUN(c->q, barrier_nodes, &a, n, err);
-    if (!rc) rc = ABUT_RUN(c->q, barrier_hess, &a, n, err);
+    const int gn = c->hessian == ABUT_HESSIAN_GN || c->hessian == ABUT_HESSIAN_IPC_GN;
+    if (!rc) rc = gn ? ABUT_RUN(c->q, barrier_gn, &a, n, err) : ABUT_RUN(c->q, barrier_hess, &a, n, err);
     if (!rc) *out = (abut_gpu_blocks){ n, a.to, a.out };
     return rc;
 }

@@ -137,8 +137,8 @@ abut_status abut_solver_check(const abut_solver_row *row, const abut_step_option
     if (o->ccd != ABUT_CCD_FULL)
         return abut_fail(err, ABUT_E_ARG, "--device: takes --ccd full, not %s", abut_ccd_rule_names[o->ccd]);
     if (o->linear) return abut_fail(err, ABUT_E_ARG, "--device: has a linear solver of its own, not %s", o->linear->name);
-    if (o->hessian && o->hessian != abut_barrier_hessians[0])
-        return abut_fail(err, ABUT_E_ARG, "--device: has projected Hessians of contacts, not --barrier-hessian %s",
+    if (o->hessian && !o->hessian->kernel)
+        return abut_fail(err, ABUT_E_ARG, "--device: has projected, gn and ipc-gn Hessians of contacts, not --barrier-hessian %s",
                          o->hessian->name);
     return ABUT_OK;
 }

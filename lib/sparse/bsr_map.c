@@ -2,6 +2,7 @@
 #include "sparse/bsr_plan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int ascending(const void *a, const void *b)
 {
@@ -16,8 +17,8 @@ static int is_used(const abut_bsr *H, int32_t j)
     return s->col[j] < s->col[j + 1] && s->row[s->col[j]] == j;
 }
 
-/* Rows of column c of W^T H W, from c on: each once, in the order of finding, into out (NULL: only counted).  seen[n] holds no
- * mark yet; afterwards it holds it for the rows that were found. */
+/* Rows of column c of W^T H W, from c on: each once, in the order of finding, into out[n].  seen[n] holds no mark yet;
+ * afterwards it holds it for the rows that were found. */
 static size_t find_rows(const abut_bsr *H, const abut_row_map *W, int32_t c, int32_t *seen, int32_t mark, int32_t *out)
 {
     size_t n = 0;
@@ -31,39 +32,48 @@ static size_t find_rows(const abut_bsr *H, const abut_row_map *W, int32_t c, int
                 const int32_t r = W->col[f];
                 if (r < c || seen[r] == mark) continue;
                 seen[r] = mark;
-                if (out) out[n] = r;
-                n++;
+                out[n++] = r;
             }
         }
     }
     return n;
 }
 
+/* Appends the rows found[n] to s->row, whose room is `room`; 0 when memory or numbers are out. */
+static int append_rows(abut_set_plan *s, const int32_t *found, size_t n, size_t *room)
+{
+    if (s->nb + n > *room) {
+        *room = 2 * *room + n;
+        int32_t *row = realloc(s->row, *room * sizeof *row);
+        if (!row) return 0;
+        s->row = row;
+    }
+    memcpy(s->row + s->nb, found, n * sizeof *found);
+    s->nb += n;
+    return s->nb < UINT32_MAX;
+}
+
 abut_status abut_map_plan_make(abut_set_plan *s, const abut_elements *set, abut_err *err)
 {
     const abut_row_map *W = set->map;
     const size_t n = (size_t)W->cols;
-    int32_t *seen = calloc(n + 1, sizeof *seen);
+    size_t room = n + 1;
+    int32_t *seen = calloc(n + 1, sizeof *seen), *found = malloc((n + 1) * sizeof *found);
+    s->nb = 0;
     s->col = malloc((n + 1) * sizeof *s->col);
-    size_t nb = 0;
-    for (int32_t c = 0; s->col && seen && c < W->cols; c++) {
-        s->col[c] = (uint32_t)nb;
-        nb += find_rows(s->vertices, W, c, seen, 1 + c, NULL);
-    }
-    if (seen && s->col && nb < UINT32_MAX) {
-        s->nb = nb;
-        s->col[n] = (uint32_t)nb;
-        s->row = malloc((nb + 1) * sizeof *s->row);
-        s->slot = malloc((nb + 1) * sizeof *s->slot);
-    }
-    const int ok = s->row && s->slot;
-    for (size_t c = 0; ok && c <= n; c++) seen[c] = 0;
+    s->row = malloc(room * sizeof *s->row);
+    int ok = seen && found && s->col && s->row;
     for (int32_t c = 0; ok && c < W->cols; c++) {
-        const size_t k = find_rows(s->vertices, W, c, seen, 1 + c, s->row + s->col[c]);
-        qsort(s->row + s->col[c], k, sizeof *s->row, ascending);
+        const size_t k = find_rows(s->vertices, W, c, seen, 1 + c, found);
+        qsort(found, k, sizeof *found, ascending);
+        s->col[c] = (uint32_t)s->nb;
+        ok = append_rows(s, found, k, &room);
     }
+    if (ok) s->col[n] = (uint32_t)s->nb;
+    s->slot = ok ? malloc((s->nb + 1) * sizeof *s->slot) : NULL;
     free(seen);
-    return ok ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "matrix: %zu blocks of a mapped set", nb);
+    free(found);
+    return s->slot ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "matrix: %zu blocks of a mapped set", s->nb);
 }
 
 /* B += w H, w H^T, or w (H + H^T) */
@@ -77,6 +87,18 @@ static void add_block(double *B, double w, const double *H, int how)
         }
 }
 
+/* Where r is among ascending rows that have it. */
+static size_t find_row(const int32_t *row, size_t n, int32_t r)
+{
+    const int32_t *from = row;
+    while (n > 1) {
+        const size_t half = n / 2;
+        from += from[half] <= r ? half : 0;
+        n -= half;
+    }
+    return (size_t)(from - row);
+}
+
 /* Block (i, j) of H, of weight w at corner j, to the rows of vertex i in column c.  The block on the diagonal of the matrix takes
  * (i, j) and (j, i) at once, so that it is symmetric to the last bit. */
 static void add_vertex(const abut_bsr *A, const abut_set_plan *s, const abut_row_map *W, int32_t c, int32_t i, int32_t j,
@@ -87,8 +109,7 @@ static void add_vertex(const abut_bsr *A, const abut_set_plan *s, const abut_row
     for (int32_t f = W->first[i]; f < W->first[i + 1]; f++) {
         const int32_t r = W->col[f];
         if (r < c || (r == c && i < j)) continue;
-        const int32_t *at = bsearch(&r, row, n, sizeof r, ascending);
-        double *B = A->val + 9 * (size_t)s->slot[s->col[c] + (size_t)(at - row)];
+        double *B = A->val + 9 * (size_t)s->slot[s->col[c] + find_row(row, n, r)];
         add_block(B, w * W->weight[f], H, r == c && i > j ? BOTH : how);
     }
 }

@@ -100,7 +100,7 @@ published scenes are made by `tests/gpu/streams`. Means of the steps after the f
   `newton-cg` and `newton --linear-solver ic-rigid` by conjugate gradients.
 - *Of 16 cores at their best*: the least seconds of the three rows `cpu` over those of this row.
 - *Published*: GIPC (Huang et al. 2024) on an RTX 4090, means of whole runs of the same mesh, step and tolerance; ours start where
-  the row says (`rods-300`: after 300 steps), with its own number of iterations.""")
+  the row says (`rods-800`: after 800 steps), with its own number of iterations.""")
     for machine in dict.fromkeys(r["machine"] for runs in of.values() for r in runs.values()):
         print(f"- *Machine*: {machine}.")
     name, ratio = next((b for b in map(bandwidth, of.values()) if b[0]), (None, None))

@@ -48,8 +48,8 @@ setup() { pile=$BATS_FILE_TMPDIR/pile.abut; cd "$BATS_TEST_TMPDIR"; }
     says "know projected, full, gn, gn-j, ipc-gn, shi-kim, shi-kim-unsigned"
     exits 2 "$BIN/step" --barrier-hessian gn --solver lbfgs-h "$pile"
     says "--barrier-hessian: for --solver newton, newton-cg, not for lbfgs-h"
-    exits 2 "$BIN/step" --barrier-hessian gn --device twin "$pile"
-    says "--device: has projected Hessians of contacts, not --barrier-hessian gn"
+    exits 2 "$BIN/step" --barrier-hessian shi-kim --device twin "$pile"
+    says "--device: has projected, gn and ipc-gn Hessians of contacts, not --barrier-hessian shi-kim"
     "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set contact.barrier="{law: log2, filter: 0.1}" -o filter.abut
     exits 2 "$BIN/step" filter.abut
     says "contact.barrier.filter is 0.1: --barrier-hessian projected takes none"
@@ -66,6 +66,18 @@ setup() { pile=$BATS_FILE_TMPDIR/pile.abut; cd "$BATS_TEST_TMPDIR"; }
     "$BIN/step" -q -n 4 --device twin stiff.abut -o twin.abut
     near cpu.abut twin.abut 4 1e-9
     "$BIN/ccd-check" -q --no-output twin.abut
+}
+
+@test "a device takes Gauss-Newton Hessians of contacts, filtered, and ends a step where the processor does" {
+    skip_without_numpy
+    "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set tolerance='1e-9 m/s' \
+        --set contact.barrier="{law: log2, filter: 0.01}" -o filter.abut
+    one_stiffness filter.abut stiff.abut
+    for name in gn ipc-gn; do
+        "$BIN/step" -q -n 4 --barrier-hessian $name stiff.abut -o cpu.abut
+        "$BIN/step" -q -n 4 --device twin --barrier-hessian $name stiff.abut -o twin.abut
+        near cpu.abut twin.abut 4 1e-9
+    done
 }
 
 @test "without the mollifier parallel edges are plain contacts, judged free of intersections; a device refuses it by name" {

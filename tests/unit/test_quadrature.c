@@ -23,7 +23,7 @@ static uint64_t choose(int n, int k)
     return c;
 }
 
-enum { TOP = 25 };
+enum { TOP = 26 };     /* of monomials: one above a rule of degree 24, which has 25 */
 typedef long double powers[4][TOP + 1];
 
 /* The largest relative error of the monomials of a degree, summed in extended precision; power[i] those of the coordinates. */
@@ -46,7 +46,7 @@ static double worst(const abut_quadrature *q, powers *power, int degree)
 TEST(t3_every_rule_is_exact_to_its_degree_and_not_one_above)
 {
     for (int corners = 3; corners <= 4; corners++)
-        for (int degree = 0; degree < TOP; degree++) {
+        for (int degree = 0; degree < TOP - 1; degree++) {
             abut_quadrature q = made(corners, degree);
             powers *power = malloc(sizeof *power * (size_t)q.n);
             for (int i = 0; i < q.n; i++)

@@ -170,6 +170,42 @@ static inline double gradient_differs(world *w, const double *want)
     return worst;
 }
 
+/* The packed matrix of one contact: what a row of the table of Hessians writes as a sum of rank one. */
+static inline void dense_rank_one(const double *val, size_t terms, double *H)
+{
+    for (size_t t = 0; t < terms; t++, val += ABUT_RANK_ONE)
+        for (int a = 0, at = 0; a < 4; a++)
+            for (int b = a; b < 4; b++)
+                for (int k = 0; k < 9; k++, at++) H[at] += val[0] * val[1 + 3 * a + k / 3] * val[1 + 3 * b + k % 3];
+}
+
+/* The Hessians by the row `name`, whose curvature is at least that at `least`, of the contacts at hand. */
+static inline void check_gauss_newton(world *w, const char *name, double least)
+{
+    const double kappa = 2.5;
+    abut_barrier_curvature by = { NULL, least };
+    abut_gpu_blocks blocks;
+    CHECK(!abut_barrier_hessian_find(name, &by.ops, &err) && by.ops->rank == 1);
+    const size_t n = w->pairs.n + w->pairs.n_plane, elements = abut_barrier_elements(&by, &w->pairs);
+    double *val = calloc(ABUT_RANK_ONE * elements, sizeof *val), *H = calloc(ABUT_PACKED * n, sizeof *H), *from = val;
+    int32_t *slot = malloc(4 * elements * sizeof *slot), *node = malloc(4 * n * sizeof *node), *of = slot;
+    abut_barrier_hessian_by(w->cm, &w->pairs, &by, w->x, kappa, val);
+    abut_barrier_slots(w->cm, &w->pairs, &by, slot);
+    for (size_t i = 0; i < n; i++) {
+        const size_t terms = i >= w->pairs.n_plain && i < w->pairs.n ? 2 : 1;
+        dense_rank_one(from, terms, H + ABUT_PACKED * i);
+        memcpy(node + 4 * i, of, 4 * sizeof *node);
+        from += ABUT_RANK_ONE * terms;
+        of += 4 * terms;
+    }
+    w->c.hessian = by.ops->kernel;
+    w->c.least = least;
+    CHECK(!abut_gpu_barrier_hessian(&w->c, ABUT_AT(w->dx, double), &w->set, kappa, &blocks, &err));
+    CHECK(blocks_differ(w, &blocks, node, H, n, 1e-11) == 0);
+    w->c.hessian = ABUT_HESSIAN_PROJECTED;
+    free(val), free(H), free(slot), free(node);
+}
+
 static inline void check_barrier(world *w, double share)
 {
     const double kappa = 2.5;
@@ -197,6 +233,10 @@ static inline void check_barrier(world *w, double share)
     projected_barrier(w->cm, &w->pairs, w->x, kappa, node, H);
     CHECK(!abut_gpu_barrier_hessian(&w->c, x, &w->set, kappa, &blocks, &err));
     CHECK(blocks_differ(w, &blocks, node, H, n, 1e-11) == 0);
+    for (int k = 0; k < 2; k++) {
+        check_gauss_newton(w, "gn", k * 0.3 * w->reach);
+        check_gauss_newton(w, "ipc-gn", k * 0.3 * w->reach);
+    }
     free(node), free(H), free(want);
 }
 

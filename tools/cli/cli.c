@@ -13,10 +13,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,15 +32,9 @@ static int exit_code(abut_status s)
     return EXIT_SYSTEM;
 }
 
-static void progress_clear(abut_cli *cli)
-{
-    if (cli->progress_on) fputs("\r\033[K", stderr);
-    cli->progress_on = 0;
-}
-
 static void complain(abut_cli *cli, const abut_err *err)
 {
-    progress_clear(cli);
+    abut_cli_progress_clear(cli);
     fprintf(stderr, "%s: %s\n", cli->tool, err->msg);
     if (err->code == ABUT_E_ARG) fprintf(stderr, "%s: '%s --help' lists the options\n", cli->tool, cli->tool);
 }
@@ -274,7 +266,7 @@ static void close_out(abut_cli *cli, int *is_gone, abut_err *err)
         else if (bad_sync) *err = late;
     }
     abut_unfinished_unwatch();
-    progress_clear(cli);
+    abut_cli_progress_clear(cli);
     if (cli->part_path) settle_part(cli, sized ? (long long)st.st_size : -1, err);
     else if (err->code && cli->is_stream && S_ISREG(st.st_mode)) abut_unfinished_say(cli, (long long)st.st_size);
 }
@@ -306,6 +298,18 @@ static _Noreturn void finish_text(abut_cli *cli)
     }
     running = NULL;
     exit(0);
+}
+
+/* Those of the common options. */
+static void check_numbers(abut_cli *cli, abut_err *err)
+{
+    if (cli->threads == -1) cli->threads = abut_threads();
+    else if (cli->threads < 1 || cli->threads > THREADS_MOST)
+        abut_fail(err, ABUT_E_ARG, "--threads: %d is not between 1 and %d", cli->threads, THREADS_MOST);
+    if (cli->compress < 0 || cli->compress > 9)
+        abut_fail(err, ABUT_E_ARG, "--compress: %d is not between 0 and 9", cli->compress);
+    if (!(cli->progress_every >= 0))
+        abut_fail(err, ABUT_E_ARG, "--progress-every %g: expected 0 or more", cli->progress_every);
 }
 
 void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, const char *args_help,
@@ -353,13 +357,7 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     if (manual) abut_manual_write(stdout, cli, opts, common);
     if (help || version || manual) finish_text(cli);
 
-    if (cli->threads == -1) cli->threads = abut_threads();
-    else if (cli->threads < 1 || cli->threads > THREADS_MOST)
-        abut_fail(&err, ABUT_E_ARG, "--threads: %d is not between 1 and %d", cli->threads, THREADS_MOST);
-    if (cli->compress < 0 || cli->compress > 9)
-        abut_fail(&err, ABUT_E_ARG, "--compress: %d is not between 0 and 9", cli->compress);
-    if (!(cli->progress_every >= 0))
-        abut_fail(&err, ABUT_E_ARG, "--progress-every %g: expected 0 or more", cli->progress_every);
+    check_numbers(cli, &err);
     if (err.code || abut_options_count(args_help, args, cli->nargs, &err)) stop(cli, &err);
     abut_threads_set(cli->threads);
 
@@ -380,59 +378,6 @@ void abut_cli_drop_output(abut_cli *cli)
     cli->out = NULL;
 }
 
-void abut_cli_say(abut_cli *cli, const char *fmt, ...)
-{
-    if (cli->quiet) return;
-    progress_clear(cli);
-    va_list ap;
-    va_start(ap, fmt);
-    fprintf(stderr, "%s: ", cli->tool);
-    vfprintf(stderr, fmt, ap);
-    putc('\n', stderr);
-    va_end(ap);
-}
-
-/* Where stderr is a log. */
-static void log_progress(abut_cli *cli, const char *fmt, va_list ap)
-{
-    const double now = abut_time_wall();
-    if (!(cli->progress_every > 0) || now - cli->progressed < cli->progress_every) return;
-    cli->progressed = now;
-    fprintf(stderr, "%s: ", cli->tool);
-    vfprintf(stderr, fmt, ap);
-    putc('\n', stderr);
-}
-
-void abut_cli_sum(abut_cli *cli, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(cli->sum, sizeof cli->sum, fmt, ap);
-    va_end(ap);
-}
-
-void abut_cli_progress(abut_cli *cli, const char *fmt, ...)
-{
-    va_list ap;
-    if (cli->quiet) return;
-    if (!isatty(2)) {
-        va_start(ap, fmt);
-        log_progress(cli, fmt, ap);
-        va_end(ap);
-        return;
-    }
-    struct winsize size = { 0 };
-    char line[512];
-    size_t width = !ioctl(2, TIOCGWINSZ, &size) && size.ws_col > 1 ? size.ws_col : 80;
-    if (width > sizeof line) width = sizeof line;
-    va_start(ap, fmt);
-    vsnprintf(line, width, fmt, ap);    /* a line that wraps could not be replaced */
-    va_end(ap);
-    fprintf(stderr, "\r%s\033[K", line);
-    fflush(stderr);
-    cli->progress_on = 1;
-}
-
 int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err)
 {
     abut_err last = { 0 };
@@ -442,7 +387,7 @@ int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err)
     const abut_status told = last.code;
     if (cli->out) close_out(cli, &is_gone, &last);
     if (last.code && !told && !is_gone) complain(cli, &last);
-    progress_clear(cli);
+    abut_cli_progress_clear(cli);
     if (*cli->sum && !is_gone) abut_cli_say(cli, "%s, %.3g s", cli->sum, abut_time_wall() - cli->began);
     if (cli->in && cli->in != stdin) fclose(cli->in);
     free(cli->part_path);

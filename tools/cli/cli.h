@@ -95,6 +95,8 @@ void abut_cli_drop_output(abut_cli *cli);
 void abut_cli_say(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
 /** Replaces the progress line; silent with -q.  Where stderr is no terminal, a line of its own every --progress-every. */
 void abut_cli_progress(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
+/** Takes the progress line away: before another line is written. */
+void abut_cli_progress_clear(abut_cli *cli);
 /** What abut_cli_end says at last, with the time that the program took: "tool: text, 3.41 s".  Nothing with -q. */
 void abut_cli_sum(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
 

@@ -1,6 +1,7 @@
 #include "solve/device/parts.h"
 
 #include "base/timer.h"
+#include "energy/barrier_term.h"
 #include "energy/codim_term.h"
 #include "energy/damping.h"
 #include "energy/friction_term.h"
@@ -245,7 +246,10 @@ abut_status abut_device_renew(abut_search *s, abut_err *err)
     if (!rc) rc = bring_diagonal(s, err);
     const size_t n3 = 3 * (size_t)p->model->nv;
     if (!rc && al->on) rc = abut_buffer_put(&d->q, &d->lam, "multipliers", al->lam, n3, sizeof(double), err);
+    const abut_barrier_curvature *curvature = &abut_barrier_state_of(&p->terms)->curvature;
     d->touch.answers = al->on;
+    d->touch.hessian = curvature->ops->kernel;
+    d->touch.least = curvature->least;
     d->codim.kappa = abut_codim_state_of(&p->terms)->strain_kappa;
     d->changes = p->changes;
     return rc;
