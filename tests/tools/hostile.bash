@@ -89,8 +89,8 @@ abut: 1
 solver: nodal
 time: {step: 0.01 s}
 contact: {dhat: 1 mm, friction: {mu: 0.3}, cohesion: [{between: [low, high], force: 0.01, range: 1 mm}]}
-nodal: {newton: 2, iterations: 20, sweeps: 5, tolerance: 0.01 mm, gap: 0.5 mm, return: elastic, freeze: 0.01, beta: 25, sigma: 1e-3,
-        accelerated: true, compliance: 1e6}
+nodal: {integrator: newton, newton: 2, iterations: 20, sweeps: 5, tolerance: 0.01 mm, gap: 0.5 mm, return: elastic, freeze: 0.01,
+        beta: 25, sigma: 1e-3, accelerated: true, compliance: 1e6}
 objects:
   low:   {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0, 0.051, 0], velocity: [0.1, -0.1, 0]}
   high:  {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0.02, 0.152, 0.01], velocity: [0, -0.2, 0]}
