@@ -328,7 +328,7 @@ static void check_friction(world *w, const abut_lag *lag, int smoothing)
     for (int kinks = 0; kinks < 2; kinks++) {
         abut_friction_hessian(lag, &law, w->p, w->x, kinks ? above : NULL, node, H);
         CHECK(!abut_gpu_friction_hessian(&w->c, x, &blocks, &err));
-        CHECK(blocks_differ(w, &blocks, node, H, n, 1e-14) == 0);
+        CHECK(blocks_differ(w, &blocks, node, H, n, 1e-14, 0) == 0);
         abut_friction_kinks(lag, &law, w->p, w->x, w->x, above);
         CHECK(!abut_gpu_friction_kinks(&w->c, x, xn, &err));
         CHECK(!w->q.on->get(&w->q, got, w->c.lag.above.at, n, &err));
