@@ -44,7 +44,7 @@ run() { # group row rules variant, steps threads check, the name of its files, a
     read -ra options <<<"${10}"
     "$bin/mesh-prep" -q -j 1 "${prep[@]}" -o "$at.start.abut" 2>"$at.err" ||
         { echo "gipc: $1: $2: refused: $(head -n 1 "$at.err")"; return; }
-    sizes=$("$bin/export" --summary "$at.start.abut" | awk '$2 == "body" { n += $3; t += $4 } END { print n + 0, t + 0 }')
+    sizes=$("$bin/export" -q --summary "$at.start.abut" | awk '$2 == "body" { n += $3; t += $4 } END { print n + 0, t + 0 }')
     rm -f "$at.abut" "$at.abut.part" "$at.jsonl"
     before=$(clocks)
     (ulimit -t "$budget"
