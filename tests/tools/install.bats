@@ -219,16 +219,16 @@ completed() {
 
 # deps UID SUDO: .ci/deps as that user, where libgmp-dev is missing; SUDO: what sudo is there
 deps() {
-    mkdir -p stub && rm -f stub/*
-    printf '#!/bin/sh\necho %s\n' "$1" >stub/id
-    printf '#!/bin/sh\nfor p; do :; done\n[ $p != libgmp-dev ] || { cat there 2>/dev/null; exit; }\necho installed\n' >stub/dpkg-query
-    printf '#!/bin/sh\necho "apt-get $*" >>asked\ncase $* in *"install -y"*) echo installed >there ;; esac\n' >stub/apt-get
-    printf '#!/bin/sh\n%s\n' "$2" >stub/sudo
-    chmod +x stub/*
-    [ -n "$2" ] || rm stub/sudo
-    for p in bash env cat rm; do ln -s "$(command -v $p)" stub/$p; done
+    mkdir -p fakes && rm -f fakes/*
+    printf '#!/bin/sh\necho %s\n' "$1" >fakes/id
+    printf '#!/bin/sh\nfor p; do :; done\n[ $p != libgmp-dev ] || { cat there 2>/dev/null; exit; }\necho installed\n' >fakes/dpkg-query
+    printf '#!/bin/sh\necho "apt-get $*" >>asked\ncase $* in *"install -y"*) echo installed >there ;; esac\n' >fakes/apt-get
+    printf '#!/bin/sh\n%s\n' "$2" >fakes/sudo
+    chmod +x fakes/*
+    [ -n "$2" ] || rm fakes/sudo
+    for p in bash env cat rm; do ln -s "$(command -v $p)" fakes/$p; done
     rm -f asked there
-    PATH=$PWD/stub exits "$3" "$ROOT/.ci/deps" </dev/null
+    PATH=$PWD/fakes exits "$3" "$ROOT/.ci/deps" </dev/null
 }
 
 @test "where a package is missing and cannot be installed, make demo says the line to type" {
@@ -245,7 +245,7 @@ deps() {
     deps 0 '' 0
     grep -x 'apt-get install -y --no-install-recommends libgmp-dev' asked
     rm asked
-    PATH=$PWD/stub exits 0 "$ROOT/.ci/deps"     # nothing is missing now
+    PATH=$PWD/fakes exits 0 "$ROOT/.ci/deps"     # nothing is missing now
     [ ! -e asked ]
 }
 
