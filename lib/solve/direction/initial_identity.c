@@ -89,5 +89,5 @@ static void stats(const void *self, abut_report *rep)
     rep->factor_nnz = rep->factor_flops = rep->factor_bytes = 0;
 }
 
-const abut_initial_ops abut_initial_identity = { .make = make, .factor = factor, .learn = learn, .precond = precond, .stats = stats,
-                                                 .free = free };
+const abut_initial_ops abut_initial_identity = { .make = make, .factor = factor, .precond = precond, .stats = stats,
+                                                 .free = free, .learn = learn };

@@ -230,8 +230,8 @@ static abut_status apply_history(abut_local_global *s, abut_report *rep, abut_er
     return rc;
 }
 
-/* s->dx = -A^-1 r at x, or L-BFGS on it, r the gradient of E, for ADMM that of its global step; its largest entry over h, m/s.  s->g is the
- * gradient of E where something asks for it. */
+/* s->dx = -A^-1 r at x, or L-BFGS on it, r the gradient of E, for ADMM that of its global step; its largest entry over h, m/s.
+ * s->g is the gradient of E where something asks for it. */
 static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->objective;
