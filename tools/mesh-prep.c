@@ -198,7 +198,8 @@ static abut_status write_first(prep *p, abut_err *err)
 {
     const char *other = p->cli.nargs ? p->cli.args[0] : p->set.n ? "--set" : p->ipc_script ? "--ipc-script" :
                         p->to_yaml ? "--to-yaml" : p->to_json ? "--to-json" : p->explain ? "--explain" :
-                        p->separate.gap ? "--separate" : p->separate.max_move ? "--max-move" : p->report ? "--report" : p->check ? "--check" : NULL;
+                        p->separate.gap ? "--separate" : p->separate.max_move ? "--max-move" :
+                        p->report ? "--report" : p->check ? "--check" : NULL;
     if (other) return abut_fail(err, ABUT_E_ARG, "--new and %s: expected --new NAME alone, which writes a scene", other);
     return abut_prep_first_scene(p->first, text_out(p), err);
 }
