@@ -99,15 +99,16 @@ static abut_status start_friction(abut_adjoint *a, const abut_arrays *start, dou
     return rc;
 }
 
-/* frozen contacts of a pass; those of the first pass are in the frame where it starts */
-static abut_status freeze(abut_adjoint *a, const abut_adjoint_pass *pass, int compare, abut_err *err)
+/* frozen contacts of a pass; those of the first are in the frame where the step starts, NULL: not looked at */
+static abut_status freeze(abut_adjoint *a, const abut_adjoint_pass *pass, const abut_frame *start, abut_err *err)
 {
-    abut_objective *o = &a->s.solver.prob;
+    const abut_objective *o = &a->s.solver.prob;
     abut_lag in_frame = { 0 };
     if (!abut_friction_acts(a->model)) return ABUT_OK;
-    abut_lag_exchange(&o->terms, &in_frame);
     abut_status rc = abut_adjoint_freeze(a, pass->from, pass->from_kappa, err);
-    if (!rc && compare) rc = abut_frozen_agree(&a->frozen, &o->cm, &in_frame, err);
+    if (rc || !start || !(start->lag_node || start->lag_vertex)) return rc;
+    rc = abut_lag_from_frame(&o->cm, start, &in_frame, err);
+    if (!rc) rc = abut_frozen_agree(&a->frozen, &o->cm, &in_frame, err);
     abut_lag_clear(&in_frame);
     return rc ? abut_wrap(err, "lag/") : ABUT_OK;
 }
@@ -157,8 +158,7 @@ static abut_status go_back(abut_adjoint *a, const abut_arrays *start, abut_insta
     rc = end_back(a, bar, err);
     const int converged = a->passes.of[0].from == a->passes.of[0].x;
     for (int k = a->passes.n - 1; k >= 0 && !rc; k--) {
-        rc = freeze(a, a->passes.of + k, k == 0 && !converged && abut_arrays_find(start, o->cm.W.first ? "lag/vertex" : "lag/node"),
-                    err);
+        rc = freeze(a, a->passes.of + k, k || converged ? NULL : &f0, err);
         if (!rc) rc = abut_adjoint_pass_back(a, a->passes.of + k, converged, rep, err);
         memcpy(a->work.end, a->work.next, n3 * sizeof(double));
     }

@@ -84,16 +84,31 @@ static const change ALL_OF_TWO[] = {
 };
 enum { NALL = sizeof ALL_OF_TWO / sizeof *ALL_OF_TWO };
 
-TEST(derivatives_of_blocks_in_contact_with_friction_are_differences_of_runs)
+/* A run of the two blocks, its sweep against differences. */
+static void blocks_agree(const char *scheme, const char *lags, const char *more, const char *end, double tol)
 {
     const abut_adjoint_options o = { .lags = -1, .threads = 1 };
+    char of[120];
     recorded r;
-    two(&r, "implicit-euler", "1", "", "stable-neo-hookean", "", 24);
+    two(&r, scheme, lags, more, "stable-neo-hookean", end, 24);
+    snprintf(of, sizeof of, "%s, lags %s%s", scheme, lags, more);
     CHECK(record(&r, 1));
     const int back = backwards(&r, &o);
     CHECK(back);
-    printf("# %d contacts, %d frozen, residual %.2g m/s, L %.12g, correction %.2g\n", r.contacts, r.frozen, r.residual, r.loss, r.correction);
+    if (getenv("ADJOINT_SHOW")) printf("# %d contacts, %d frozen, residual %.2g m/s, L %.12g, correction %.2g, indefinite %d, rounds %d\n", r.contacts, r.frozen,
+           r.residual, r.loss, r.correction, r.indefinite, r.rounds);
     CHECK(r.frozen > 20);
-    if (back) differences_agree(&r, ALL_OF_TWO, NALL, 1e-6, "two blocks");
+    if (back) differences_agree(&r, ALL_OF_TWO, NALL, tol, of);
     forget(&r);
 }
+
+TEST(implicit_euler_with_one_friction_pass) { blocks_agree("implicit-euler", "1", "", "", 1e-6); }
+TEST(implicit_euler_with_two_friction_passes) { blocks_agree("implicit-euler", "2", "", "", 1e-6); }
+TEST(implicit_euler_with_converged_friction) { blocks_agree("implicit-euler", "converged", "", "", 1e-6); }
+TEST(bdf2_with_three_friction_passes) { blocks_agree("bdf2", "3", "", "", 1e-6); }
+TEST(newmark_with_converged_friction) { blocks_agree("implicit-newmark", "converged", "", "", 1e-6); }
+TEST(bdf2_with_one_friction_pass) { blocks_agree("bdf2", "1", "", "", 1e-6); }
+TEST(bdf3_with_one_friction_pass) { blocks_agree("bdf3", "1", "", "", 1e-6); }
+TEST(newmark_with_one_friction_pass) { blocks_agree("implicit-newmark", "1", "", "", 1e-6); }
+TEST(midpoint_with_one_friction_pass) { blocks_agree("midpoint", "1", "", "", 1e-6); }
+TEST(bdf2_with_damping) { blocks_agree("bdf2", "1", "damping: {mass: 0.7},", "", 1e-6); }
