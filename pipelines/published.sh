@@ -20,7 +20,7 @@ row() { # name, arguments, published: mesh, contacts, iterations, seconds
     run=$out/$(tr -cs 'A-Za-z0-9.\n' '-' <<< "$1")
     local args
     read -ra args <<< "${2//@DATA@/$data}"
-    if ! nice -n 15 "$bin/mesh-prep" --explain -j 1 "${args[@]}" -o "$run.abut" 2> "$run.log"; then
+    if ! nice -n "${NICE:-15}" "$bin/mesh-prep" --explain -j 1 "${args[@]}" -o "$run.abut" 2> "$run.log"; then
         echo "| $1 | | $3 | | | $5 | | $4 | | $6 | refused: $(grep -m 1 '^mesh-prep' "$run.log" | tr '|' ',') |"
         return
     fi

@@ -1,5 +1,5 @@
-/* Derivatives of a loss L, as arrays.  The bar of a quantity is the total derivative of L by it, of the quantity's shape; its unit
- * is that of L over the quantity's.
+/* Derivatives of a loss L, as arrays.  The bar of a quantity is the total derivative of L by it, of the quantity's shape; its
+ * unit is that of L over the quantity's.
  *
  * A state is what a step starts from: x, v; Newmark: and a; BDF: and earlier x and v.  A parameter is an array of the MODEL. */
 #ifndef ABUT_ADJOINT_BARS_H
@@ -22,7 +22,7 @@ void abut_state_bar_clear(abut_state_bar *s);
  *   tet/shear, tet/lame    mu and lambda of each tet
  *   tet/young, tet/poisson  a factor on, and an amount added to, those of the material in one tet
  *   object/young           a factor on Young's modulus of the tets, shells and rods of an object; object/density one on its masses
- *   contact/mu             both entries of a pair of classes hold what both together bring
+ *   contact/mu             both entries of a pair of classes hold the sum of the two
  *   contact/kappa-scale    a factor on the barrier stiffness of every step
  *   force                  N, on a node in every step; motion/linear of FORCE motions follows from it */
 #define ABUT_PARAMETER_BARS(F) \

@@ -170,6 +170,41 @@ assert until[-1].time == 0.05
 P
 }
 
+@test "scenes of files are dictionaries to change, and any program runs and says what is wrong" {
+    "$PYTHON" - <<'P'
+from scene import *
+for name in ("drop", "cloth", "rope", "beam", "slope", "curved", "hard"):
+    said = abut.call("mesh-prep", new=name, o="-")
+    assert "#" in said
+    open(name + ".yaml", "w").write(said)
+    s = abut.new(name)
+    assert s == abut.load(name + ".yaml") and s["abut"] == 1 and type(s["objects"]) is dict
+    a = abut.pipe(s).step(0).save("a.abut")
+    b = abut.pipe(name + ".yaml").step(np.int64(0)).save("b.abut")
+    assert open(a, "rb").read() == open(b, "rb").read(), name
+s = abut.new("slope")
+s["contact"]["friction"]["mu"] = 0.48
+a = abut.pipe(s).step(2).save("a.abut")
+b = abut.pipe("slope.yaml", set=["contact.friction.mu=0.48"]).step(2).save("b.abut")
+assert np.array_equal(a[-1].x, b[-1].x) and a.model["object/friction"].tolist() == b.model["object/friction"].tolist()
+assert abut.load("slope.yaml", set="contact.friction.mu=0.48")["contact"]["friction"]["mu"] == 0.48
+assert "3 frames: steps 0 to 2" in abut.call("export", b)
+assert abut.call("export", b, csv="-", frames=np.int64(-1)).startswith("frame,step,time_s")
+for kind, code, words, run in (
+        (abut.ProgramError, 2, "did you mean slope", lambda: abut.new("slop")),
+        (abut.ProgramError, 3, "none.yaml: No such file", lambda: abut.load("none.yaml")),
+        (abut.Rejected, 1, "strain-limit", lambda: abut.call("strain-limit", abut.pipe(abut.new("cloth")).step(14).save("c.abut"),
+                                                             audit=True, upper=1.0000001, no_sync=True, o="/dev/null")),
+        (ValueError, None, "--set a=1 are for scenes", lambda: list(abut.pipe(b, set="a=1").step(1)))):
+    try:
+        run()
+    except kind as e:
+        assert type(e) is kind and getattr(e, "code", None) == code and words in str(e), e
+        continue
+    raise SystemExit("did not fail: %s" % words)
+P
+}
+
 @test "meshes of your own go in, as arrays and by meshio, and frames come out" {
     "$PYTHON" - <<'P'
 from scene import *
