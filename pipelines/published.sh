@@ -98,7 +98,10 @@ H
 read_rows
 while IFS=$'\t' read -r name args mesh contacts its sec outcome condition reason <&3; do
     [[ $name != '#'* ]] && wanted "$name" "$@" || continue
-    [ -z "${AGAIN:-}" ] || [ -e "$(place "$name").verdict" ] && [ -e "$(place "$name").abut" ] || { echo "published: $name: no run in $out"; continue; }
+    if [ -n "${AGAIN:-}" ] && ! [[ -e $(place "$name").verdict && -e $(place "$name").abut ]]; then
+        echo "published: $name: no run in $out"
+        continue
+    fi
     missing=$(grep -oE '[^ =]*\.(yaml|txt|msh)' <<< "${args//@DATA@/$data}" | while read -r f; do [ -e "$f" ] || echo "$f"; done)
     [ -z "$missing" ] || { echo "published: $name: skipped, no ${missing%%$'\n'*}"; continue; }
     replace_row "$name" "$(row "$name" "$args" "$mesh" "$contacts" "$its" "$sec" "${outcome:--}" "${condition:--}" "${reason:--}")"
