@@ -211,6 +211,10 @@ bench-solvers: all $B/bench/bench_solvers
 bench-geometry: $B/bench/bench_geom $B/bench/bench_broad $B/bench/bench_contact $B/bench/bench_barrier_hessians $B/bench/bench_elements
 	@tests/bench/geometry $B
 
+# rows of the documents' tables that the code has left behind; `pipelines/tables NAME` makes them
+tables-stale:
+	@pipelines/tables --stale
+
 format:
 	clang-format -i lib/*/*.[ch] lib/*/*/*.[ch] formats/*/*.[ch] abut/*.[ch] tools/*.[ch] tools/*/*.[ch]
 
@@ -273,6 +277,7 @@ deb:
 clean:
 	rm -rf build bin
 
-.PHONY: all what-tests-run unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check build-check demo deps bench bench-solvers bench-geometry format install uninstall deb clean
+.PHONY: all what-tests-run unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check build-check demo deps bench \
+        bench-solvers bench-geometry tables-stale format install uninstall deb clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)
