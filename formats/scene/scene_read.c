@@ -322,8 +322,8 @@ static abut_status read_top(abut_scene_reader *r, abut_err *err)
 {
     static const char *const keys[] = { "abut", "time", "gravity", "damping", "contact", "tolerance", "force-tolerance", "rotate",
                                         "fit", "lift", "materials", "objects", "selections", "motion",
-                                        "attachments", "seams", "wind", "solver", "nodal", NULL };
-    static const char *const solvers[] = { "newton", "nodal", NULL };
+                                        "attachments", "seams", "wind", "solver", "nodal", "sqp", NULL };
+    static const char *const solvers[] = { "newton", "nodal", "sqp", "qp", NULL };
     abut_scene *s = r->scene;
     int32_t version;
     abut_status rc = abut_tree_keys(r->root, "scene", keys, err);
@@ -342,8 +342,10 @@ static abut_status read_top(abut_scene_reader *r, abut_err *err)
         rc = parameter(r->root, "tolerance", "tolerance", ABUT_Q_SPEED_OR_L, 1, &s->tolerance, err);
     if (!rc) rc = parameter(r->root, "force-tolerance", "force-tolerance", ABUT_Q_PURE, 0, &s->force_tolerance, err);
     const abut_tree *solver = abut_tree_find(r->root, "solver"), *nodal = abut_tree_find(r->root, "nodal");
+    const abut_tree *sqp = abut_tree_find(r->root, "sqp");
     if (!rc && solver) rc = abut_tree_choice(solver, "solver", solvers, &s->solver, err);
     if (!rc && nodal) rc = abut_scene_nodal(r, nodal, err);
+    if (!rc && sqp) rc = abut_scene_sqp(r, sqp, err);
     if (!rc && fit) rc = abut_tree_positive(fit, "fit", ABUT_Q_LENGTH, &s->fit, NULL, err);
     return rc ? rc : read_place(r, err);
 }

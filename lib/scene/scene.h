@@ -232,6 +232,10 @@ typedef struct abut_scene {
     abut_param lags;                /* friction lag iterations per step; 0: until they converge */
     int solver;                     /* ABUT_SOLVED_BY_* */
     abut_param nodal[ABUT_NODAL_KEYS];      /* from "": not said */
+    struct abut_scene_sqp {         /* of the map `sqp`; from "": not said */
+        abut_param constraints, active_set;     /* ABUT_CONSTRAINT_*, ABUT_ACTIVE_* */
+        abut_param offset;          /* m */
+    } sqp;
     int is_turned;                  /* before fit, the scene is rotated about the origin by ... */
     double turn[9];                 /* ... this rotation, row-major */
     double fit;                     /* m: the scene is scaled so that its longest side is this, and moved to the positive
