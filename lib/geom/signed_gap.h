@@ -19,7 +19,7 @@ typedef struct abut_gap_row {
     double a[12];
 } abut_gap_row;
 
-/** Of s, ABUT_PT or ABUT_EE, at x, on the side where it is at x0.  0: there is no normal (an area or the angle of the edges is 0);
+/** Of s, ABUT_PT or ABUT_EE, at x, on the side where it is at x0.  0: there is no normal (an area or the angle of edges is 0);
  * then row is not written.  offset, m */
 int abut_gap_projected(abut_stencil s, const double *x0, const double *x, double offset, abut_gap_row *row);
 int abut_gap_volume(abut_stencil s, const double *x0, const double *x, double offset, abut_gap_row *row);

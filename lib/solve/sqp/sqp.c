@@ -311,8 +311,8 @@ abut_status abut_sqp_solve(abut_sqp *s, abut_report *rep, abut_err *err)
         if (rc) return abut_wrap(err, "iteration %d", k), rc;
         if (speed <= tolerance && !fresh) return ABUT_OK;
         if (k == s->opt.most)
-            return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d quadratic programs: residual %.3g m/s, want %.3g, and %zu "
-                             "pairs joined the active set of %zu", k, speed, tolerance, fresh, s->set.n);
+            return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d quadratic programs: residual %.3g m/s, want %.3g, "
+                             "and %zu pairs joined the active set of %zu", k, speed, tolerance, fresh, s->set.n);
     }
     return rc;
 }

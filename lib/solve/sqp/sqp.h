@@ -53,8 +53,8 @@ typedef struct abut_sqp {
     abut_arena scratch;
 } abut_sqp;
 
-/** Fails  ABUT_E_FORMAT what it cannot do (names it): another time scheme than implicit Euler, friction, limits of stretches, curved
- *         rods, contact surfaces that are no nodes; ABUT_E_NOMEM */
+/** Fails  ABUT_E_FORMAT what it cannot do (names it): another time scheme than implicit Euler, friction, limits of stretches,
+ *         curved rods, contact surfaces that are no nodes; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_sqp_init(abut_sqp *s, const abut_model *m, const abut_sqp_options *opt, abut_err *err);
 void abut_sqp_clear(abut_sqp *s);
 ABUT_MUST_USE abut_status abut_sqp_begin(abut_sqp *s, const abut_arrays *frame, abut_instant at, abut_err *err);
