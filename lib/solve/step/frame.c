@@ -67,7 +67,7 @@ abut_status abut_step_put_state(const abut_stepper *s, const double *v, int pend
     if (rc) return rc;
     /* readers of a frame convert stiffnesses to newtons by the weight of the scheme that goes on from it */
     const int next = abut_integrator_bdf(next_past(p)), starts = !pending && next_past(p) > abut_integrator_past(p->w.scheme);
-    const double weight = abut_integrator_step_weight(next) / abut_integrator_step_weight(p->w.scheme);
+    const double weight = abut_integrator_step_weight(p->model, next) / abut_integrator_step_weight(p->model, p->w.scheme);
     const abut_term_frame as = { 0, starts ? weight : abut_step_kappa_weight(p), NULL };
     const int first = out->n;
     rc = abut_objective_store(p, &as, out, err);
