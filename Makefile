@@ -183,14 +183,17 @@ attack: all $(AIDS)
 	@$(MAKE) --no-print-directory -s SANITIZE=1 all
 	@tests/attacks $(BIN) build/$(notdir $(CC))-sanitize/bin $B/tests $(ATTACKS)
 
-# the two commands of the README install what is missing first, then build and run in a second make
+# the two commands of the README install what is missing first, then build and run in a second make, by all processors unless -j says
+jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 check: deps
+	@$(MAKE) $(jobs) --no-print-directory what-tests-run
 	@$(MAKE) --no-print-directory build-check
-build-check: all $(UNIT) $(AIDS)
+what-tests-run: all $(UNIT) $(AIDS)
+build-check: what-tests-run
 	@tests/check $(BIN) $(UNIT)
 
 demo: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) $(jobs) --no-print-directory all
 	@pipelines/demo.sh
 
 # what only tests need; where mandoc, zsh and fish are, they are tested, too
@@ -274,6 +277,7 @@ deb:
 clean:
 	rm -rf build bin
 
-.PHONY: all unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check build-check demo deps bench bench-solvers bench-geometry tables-stale format install uninstall deb clean
+.PHONY: all what-tests-run unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check build-check demo deps bench \
+        bench-solvers bench-geometry tables-stale format install uninstall deb clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

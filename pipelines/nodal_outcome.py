@@ -2,8 +2,9 @@
 """One row of the tables of pipelines/nodal.sh, of a run whose reports and table are RUN.jsonl and RUN.csv.  VERDICT: "clean", or how
 the run ended.
 
-    pipelines/nodal_outcome.py [--short] NAME SCENE RUN VERDICT
-        outcome, its rule and whether it is kept, steps, seconds, contacts, iterations, refused steps; --short: without a rule
+    pipelines/nodal_outcome.py [--short] NAME SCENE RUN VERDICT [STEPS]
+        outcome, its rule and whether it is kept, steps, seconds, contacts, iterations, refused steps; --short: without a rule.
+        A run of fewer than STEPS steps is cut: its end is not the one that the rule is about
     pipelines/nodal_outcome.py --side NAME SCENE RUN VERDICT
         speed, creep, gap, penetration, iterations, seconds, memory, refused steps
 
@@ -156,12 +157,13 @@ def iterations(r):
     return r["nodal"]["admm_iterations"] if "nodal" in r else r["newton_iterations"]
 
 
-def row(name, scene, run, verdict, short):
+def row(name, scene, run, verdict, steps, short):
     table, reports = read(run)
     words, rule, kept = OUTCOMES[scene](name, table, reports)
     expected = "step ends with status 4" if name == "pinch-refused" else "clean"
     clean = verdict.startswith(expected)
-    kept = "" if short else "yes" if kept else "no"
+    cut = expected == "clean" and len(reports) < steps
+    kept = "" if short else f"cut, {steps} wanted" if cut else "yes" if kept else "no"
     most = max((r["contacts"] + r["half_space_contacts"] for r in reports), default=0)
     rounds, barrier = counts(reports)
     print(f"| {name} | {words}{'' if clean else '; ' + verdict} | {rule} | {kept} | {len(reports)} |"
@@ -186,9 +188,10 @@ def side(name, scene, run, verdict):
 def main():
     options = [a for a in sys.argv[1:] if a.startswith("--")]
     rest = [a for a in sys.argv[1:] if not a.startswith("--")]
-    if len(rest) != 4 or options not in ([], ["--short"], ["--side"]):
+    if len(rest) not in (4, 5) or options not in ([], ["--short"], ["--side"]) or len(rest) == 5 and not rest[4].isdigit():
         sys.exit(__doc__)
-    sys.exit(side(*rest) if options == ["--side"] else row(*rest, options == ["--short"]))
+    steps = int(rest[4]) if len(rest) == 5 else 0
+    sys.exit(side(*rest[:4]) if options == ["--side"] else row(*rest[:4], steps, options == ["--short"]))
 
 
 main()

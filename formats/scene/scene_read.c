@@ -75,8 +75,8 @@ static abut_status read_newmark(abut_scene_reader *r, const abut_tree *t, abut_e
         rc = abut_tree_fail_key(t, err, "time.newmark.gamma is %g: expected at least 0.5, below steps are unstable",
                                 gamma->value);
     if (!rc && beta->value < 0.5 * gamma->value)
-        rc = abut_tree_fail_key(t, err, "time.newmark.beta is %g: expected at least gamma / 2 = %g, below long steps are unstable",
-                                beta->value, 0.5 * gamma->value);
+        rc = abut_tree_fail_key(t, err, "time.newmark.beta is %g: expected at least gamma / 2 = %g, below long steps are "
+                                "unstable", beta->value, 0.5 * gamma->value);
     return rc;
 }
 
