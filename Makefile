@@ -56,7 +56,7 @@ LIBS     += $(shell pkg-config --libs $(PETSC_PC))
 endif
 GL_LIBS  := $(if $(GL),$(shell pkg-config --libs egl gl))
 
-TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage export watch $(if $(GL),picture)
+TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage adjoint export watch $(if $(GL),picture)
 LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/picture/draw_gl.c tools/picture.c $(if $(GPU),lib/gpu/no_cuda.c) $(if $(PETSC),,$(wildcard lib/sparse/petsc/*.c)) $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c lib/*/*/*.c formats/*/*.c abut/*.c tools/*.c tools/*/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
 AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c)) $(patsubst tests/preload/%.c,$B/tests/%.so,$(wildcard tests/preload/*.c))
@@ -189,14 +189,17 @@ attack: all $(AIDS)
 	@$(MAKE) --no-print-directory -s SANITIZE=1 all
 	@tests/attacks $(BIN) build/$(notdir $(CC))-sanitize/bin $B/tests $(ATTACKS)
 
-# the two commands of the README install what is missing first, then build and run in a second make
+# the two commands of the README install what is missing first, then build and run in a second make, by all processors unless -j says
+jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 check: deps
+	@$(MAKE) $(jobs) --no-print-directory what-tests-run
 	@$(MAKE) --no-print-directory build-check
-build-check: all $(UNIT) $(AIDS)
+what-tests-run: all $(UNIT) $(AIDS)
+build-check: what-tests-run
 	@tests/check $(BIN) $(UNIT)
 
 demo: deps
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) $(jobs) --no-print-directory all
 	@pipelines/demo.sh
 
 # what only tests need; where mandoc, zsh and fish are, they are tested, too
@@ -213,6 +216,10 @@ bench-solvers: all $B/bench/bench_solvers
 
 bench-geometry: $B/bench/bench_geom $B/bench/bench_broad $B/bench/bench_contact $B/bench/bench_barrier_hessians $B/bench/bench_elements
 	@tests/bench/geometry $B
+
+# rows of the documents' tables that the code has left behind; `pipelines/tables NAME` makes them
+tables-stale:
+	@pipelines/tables --stale
 
 format:
 	clang-format -i lib/*/*.[ch] lib/*/*/*.[ch] formats/*/*.[ch] abut/*.[ch] tools/*.[ch] tools/*/*.[ch]
@@ -276,6 +283,7 @@ deb:
 clean:
 	rm -rf build bin
 
-.PHONY: all unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check build-check demo deps bench bench-solvers bench-geometry format install uninstall deb clean
+.PHONY: all what-tests-run unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check build-check demo deps bench \
+        bench-solvers bench-geometry tables-stale format install uninstall deb clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

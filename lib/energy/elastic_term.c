@@ -71,7 +71,8 @@ static abut_status elements(void *self, const abut_at *at, abut_elements *set, a
 
 static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
 {
-    abut_elastic_hessian_some(self, at->z, scale, lo, hi, val);
+    if (at->step->as_is) abut_elastic_hessian_as_is(self, at->z, scale, lo, hi, val);
+    else abut_elastic_hessian_some(self, at->z, scale, lo, hi, val);
 }
 
 /* of tets with the stiffness k[nm] of their materials, Pa (Liu 2018, 8.1) */

@@ -22,6 +22,10 @@ holds() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
     exits 1 "$ROOT/pipelines/nodal_outcome.py" slope-0.48 slope out/slope-0.52 clean
     exits 1 "$ROOT/pipelines/nodal_outcome.py" slope-0.52 slope out/slope-0.52 "1 collision"
     exits 1 "$ROOT/pipelines/nodal_outcome.py" slope-0.52 slope
+    exits 1 "$ROOT/pipelines/nodal_outcome.py" slope-0.52 slope out/slope-0.52 clean many
+    # an end that is not reached neither keeps nor breaks the rule about it
+    "$ROOT/pipelines/nodal_outcome.py" slope-0.48 slope out/slope-0.52 clean 101 | grep -F '| cut, 101 wanted | 100 |'
+    exits 1 "$ROOT/pipelines/nodal_outcome.py" slope-0.48 slope out/slope-0.52 clean 100
 }
 
 @test "a rope over three poles holds at 0.5 and runs at 0.2" {

@@ -556,7 +556,9 @@ S
 @test "--to-yaml refuses a name that YAML cannot hold" {
     release <<< $'shapes input 1\ninput/t\x98.msh 0 9 0  0 0 0  1 1 1'
     exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/s.txt --to-yaml
-    says "s.txt:2:1: the name or the value holds bytes that are not UTF-8"
+    says "s.txt:2:1: the name or the value holds bytes that are not UTF-8: YAML cannot hold them"
+    exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/s.txt --to-json
+    says "s.txt:2:1: the name or the value holds bytes that are not UTF-8: JSON cannot hold them"
     cp r/input/t.msh r/input/$'tö\xf0\x9f\x90\xac.msh'
     release <<< $'shapes input 1\ninput/tö\xf0\x9f\x90\xac.msh 0 9 0  0 0 0  1 1 1'
     yaml

@@ -105,9 +105,9 @@ static PetscErrorCode set_option(const char *name, const char *value)
 
 /* Smoothed aggregation of nodes; symmetric Gauss-Seidel sweeps, which converge for every positive definite matrix, so that the
  * cycle is positive definite.  Chebyshev's, PETSc's default, need a bound on eigenvalues: its estimate is too low where contacts
- * are stiff.  An aggregate of one or two nodes has fewer unknowns than rigid motions, hence rows of zeros on the coarse level: the
- * shift, too small to be seen elsewhere, lets the sweeps divide there, 0 by it (abut_petsc_start switches inodes off, of which
- * blocks would be inverted). */
+ * are stiff.  An aggregate of one or two nodes has fewer unknowns than rigid motions, hence rows of zeros on the coarse level:
+ * the shift, too small to be seen elsewhere, lets the sweeps divide there, 0 by it (abut_petsc_start switches inodes off, of
+ * which blocks would be inverted). */
 static PetscErrorCode configure_gamg(PC pc, Mat A)
 {
     char shift[32];
