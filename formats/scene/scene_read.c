@@ -264,7 +264,7 @@ static abut_status read_contact(abut_scene_reader *r, const abut_tree *t, abut_e
 static abut_status read_material(const abut_tree *t, abut_scene_material *m, abut_err *err)
 {
     static const char *const keys[] = { "model", "density", "young", "poisson", "bending-young", "membrane", "fabric",
-                                        "strain-limit", "spline", "fibre", "volume", "stretch", NULL };
+                                        "strain-limit", "spline", "fibre", "volume", "stretch", "quadrature", NULL };
     abut_status rc = abut_tree_keys(t, "material", keys, err);
     if (!rc) rc = abut_scene_name(t, m->name, err);
     if (rc) return rc;
