@@ -79,11 +79,11 @@ static abut_status set_energy(abut_ipc_script *s, abut_err *err)
     return ABUT_OK;
 }
 
-/* NM may be followed by Newmark's beta and gamma; a minimum exists to be found for the values of the trapezoidal rule. */
+/* NM may be followed by Newmark's beta and gamma; which of them are stable the scene says (time.newmark). */
 static abut_status set_scheme(abut_ipc_script *s, abut_err *err)
 {
     static const char *const name[2] = { "NM: Newmark's beta", "NM: Newmark's gamma" };
-    static const double trapezoidal[2] = { 0.25, 0.5 };
+    double *const number_of[2] = { &s->newmark_beta, &s->newmark_gamma };
     const abut_word w = abut_ipc_word(s);
     const int newmark = abut_word_is(w, "NM");
     if (!newmark && !abut_word_is(w, "BE"))
@@ -91,11 +91,9 @@ static abut_status set_scheme(abut_ipc_script *s, abut_err *err)
     s->scheme = newmark ? "implicit-newmark" : "implicit-euler";
     for (int k = 0; k < 2 && newmark; k++) {
         const abut_word number = optional_word(s);
-        double v;
         if (!number.n) break;
-        const abut_status rc = abut_scan_real(&s->scan, number, name[k], &v, err);
+        const abut_status rc = abut_scan_real(&s->scan, number, name[k], number_of[k], err);
         if (rc) return rc;
-        if (v != trapezoidal[k]) return abut_scan_fail(&s->scan, err, "%s is %g: expected %g", name[k], v, trapezoidal[k]);
     }
     return ABUT_OK;
 }
@@ -413,7 +411,7 @@ static abut_status command(abut_ipc_script *s, abut_err *err)
  * is -c / (s_I h^3) K u = -b_K K (u / h).  With a ratio of 1 Newmark's 1/4 and these 3/4 make the stiffness of implicit Euler. */
 static double damping_time(const abut_ipc_script *s)
 {
-    const double h = s->step, weight = strcmp(s->scheme, "implicit-newmark") ? 1 : 0.25;
+    const double h = s->step, weight = strcmp(s->scheme, "implicit-newmark") ? 1 : s->newmark_beta;
     return s->damping_ratio > 0 ? 0.75 * s->damping_ratio * h / weight : s->damping_stiff / (weight * h * h);
 }
 
@@ -427,6 +425,11 @@ static void finish(abut_ipc_script *s)
     abut_make_number(m, time, "step", s->step, "s");
     abut_make_number(m, time, "end", s->end, "s");
     abut_make_text(m, time, "scheme", "%s", s->scheme);
+    if (s->newmark_beta != 0.25 || s->newmark_gamma != 0.5) {
+        abut_tree *newmark = abut_make_map(m, time, "newmark");
+        abut_make_number(m, newmark, "beta", s->newmark_beta, NULL);
+        abut_make_number(m, newmark, "gamma", s->newmark_gamma, NULL);
+    }
     m->line = s->size_line;
     if (s->size > 0) abut_make_number(m, s->root, "fit", s->size, NULL);
     m->line = 0;
@@ -470,7 +473,8 @@ abut_status abut_ipc_script_read(abut_arena *arena, const abut_bytes *in, const 
                                  abut_ipc_notes *notes, abut_err *err)
 {
     abut_ipc_script s = { .base = base, .step = 0.025, .end = 5, .density = 1000, .young = 1e5, .poisson = 0.4,
-                     .energy = "neo-hookean", .scheme = "implicit-euler", .size = -1, .gravity = -9.80665, .dhat = 1e-3,
+                     .energy = "neo-hookean", .scheme = "implicit-euler", .newmark_beta = 0.25, .newmark_gamma = 0.5,
+                     .size = -1, .gravity = -9.80665, .dhat = 1e-3,
                      .eps_v = 1e-3, .tolerance = 1e-2, .lags = 1, .notes = { "", "" }, .script = "null", .handle_ratio = 0.01,
                      .kappa_multiplier = KAPPA_MULTIPLIER, .offset = -1 };
     s.make = (abut_tree_maker){ arena, in->name, 1, 0 };

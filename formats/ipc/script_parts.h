@@ -18,6 +18,7 @@ typedef struct abut_ipc_script {
     int is_absolute, has_absolute_tolerance, no_self;
     int lags, time_line, size_line;
     const char *energy, *scheme;
+    double newmark_beta, newmark_gamma;     /* of timeIntegration NM */
     abut_ipc_notes notes;
     char script[40];        /* animation script, its line, its numbers */
     int script_line, script_args;

@@ -25,6 +25,11 @@ enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_M
        ABUT_SCHEMES = 4 /* how many of order 1 and 2 */, ABUT_QUASI_STATIC = 4, ABUT_BDF3 = 5, ABUT_BDF4 = 6, ABUT_BDF5 = 7,
        ABUT_BDF6 = 8, ABUT_ALL_SCHEMES = 9 };
 
+/* Newmark's beta and gamma where a model says none: the trapezoidal rule.  Steps of any length are stable for gamma >= 1/2 and
+ * beta >= gamma / 2 (Hughes 1987, 9.1). */
+#define ABUT_NEWMARK_BETA 0.25
+#define ABUT_NEWMARK_GAMMA 0.5
+
 /* States before the start of a step that a scheme may know: node/x1 and node/v1 one step earlier, ... */
 enum { ABUT_PAST = 5 };
 
@@ -150,6 +155,8 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(gravity,       "world/gravity",      double,  F64, n3, 0, "m/s^2",  NEED) \
     F(h,             "time/step",          double,  F64, 1, 0, "s",       NEED) \
     F(scheme,        "time/scheme",        int32_t, I32, 1, 0, "",        MAY)  /* ABUT_IMPLICIT_EULER, ...; absent: that one   */ \
+    F(newmark_beta,  "time/newmark-beta",  double,  F64, 1, 0, "",        MAY)  /* Newmark: absent: ABUT_NEWMARK_BETA      */ \
+    F(newmark_gamma, "time/newmark-gamma", double,  F64, 1, 0, "",        MAY)  /* Newmark: absent: ABUT_NEWMARK_GAMMA     */ \
     F(damp_mass,     "damping/mass",       double,  F64, 1, 0, "1/s",     MAY)  /* Rayleigh damping; absent: 0                 */ \
     F(damp_stiffness, "damping/stiffness", double,  F64, 1, 0, "s",       MAY)  \
     F(length,        "scene/length",       double,  F64, 1, 0, "m",       NEED) /* l: rest bounding-box diagonal of the simulated nodes */ \

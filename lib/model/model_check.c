@@ -498,6 +498,9 @@ static abut_status check_parameters(const abut_model *m, abut_err *err)
         (rc = domain("contact/dhat", m->dhat, 1, 0, 0, INFINITY, err)) ||
         (rc = domain("contact/eps-v", m->eps_v, 1, 0, 0, INFINITY, err)) ||
         (m->scheme && (rc = indices("time/scheme", m->scheme, 1, 1, 0, ABUT_ALL_SCHEMES, err))) ||
+        (m->newmark_gamma && (rc = domain("time/newmark-gamma", m->newmark_gamma, 1, ABUT_NEWMARK_GAMMA, 1, INFINITY, err))) ||
+        (m->newmark_beta && (rc = domain("time/newmark-beta", m->newmark_beta, 1,
+                                         0.5 * (m->newmark_gamma ? *m->newmark_gamma : ABUT_NEWMARK_GAMMA), 1, INFINITY, err))) ||
         (m->damp_mass && (rc = domain("damping/mass", m->damp_mass, 1, 0, 1, INFINITY, err))) ||
         (m->damp_stiffness && (rc = domain("damping/stiffness", m->damp_stiffness, 1, 0, 1, INFINITY, err))) ||
         (m->continuity && (rc = law("contact/barrier-continuity", m->continuity, 1, abut_barrier_names, err))) ||

@@ -518,7 +518,11 @@ constraintOffset 1e-3\nQPSolver Gurobi\nuseActiveSetConvergence\nconstraintSolve
     refused "s.txt:3: dHat 0: expected more than 0" <<< "shapes input 1$t"$'\ndHat 0'
     refused "s.txt:3: density: '2' at the end of the line" <<< "shapes input 1$t"$'\ndensity 1 2'
     refused "s.txt:3: time: 5 s in steps of 0 s: expected more than 0" <<< "shapes input 1$t"$'\ntime 5 0'
-    refused "s.txt:3: NM: Newmark's beta is 0.3: expected 0.25" <<< "shapes input 1$t"$'\ntimeIntegration NM 0.3 0.5'
+    refused "s.txt: time.newmark.beta is 0.2: expected at least gamma / 2 = 0.25" <<< "shapes input 1$t"$'\ntimeIntegration NM 0.2 0.5'
+    refused "s.txt: time.newmark.beta is 0.3: expected at least gamma / 2 = 0.35" <<< "shapes input 1$t"$'\ntimeIntegration NM 0.3 0.7'
+    release <<< "shapes input 1$t"$'\ntimeIntegration NM 0.3 0.6'
+    yaml
+    grep -A2 "newmark:" s.yaml | tr -d "\n " | grep "newmark:beta:0.3gamma:0.6"
     refused "s.txt:3: restart is not supported: a status file" <<< "shapes input 1$t"$'\nrestart status20'
     refused "tol: 1 for the first step and 2 for step 2: expected one tolerance" <<< "shapes input 1$t"$'\ntol 2\n1\n2'
     refused "s.txt:4: tuning: a barrier stiffness -7: expected at least 0" <<< "shapes input 1$t"$'\ntuning 1\n-7'

@@ -31,7 +31,9 @@ static abut_status parse_with(abut_step_command *c, const char **word, abut_err 
 static abut_status parse_linear(abut_step_command *c, const char **word, abut_err *err)
 {
     const abut_status rc = abut_linear_solver_find(*word, &c->o.linear, err);
-    return rc ? abut_wrap(err, "--linear-solver"), rc : ABUT_OK;
+    if (rc) return abut_wrap(err, "--linear-solver"), rc;
+    if (c->o.linear->history) *word = c->o.linear->history;
+    return ABUT_OK;
 }
 
 static abut_status parse_hessian(abut_step_command *c, const char **word, abut_err *err)
