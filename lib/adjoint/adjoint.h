@@ -1,7 +1,7 @@
 /* The derivative of a scalar L of a run by what the run was made of, backwards through its steps: a discrete adjoint.
  *
  * A recorded run is a MODEL and the COMMITTED frames 0 .. N of it, each of the step after the one before.  The end x' of a step
- * is where the gradient F of its objective (solve/objective.h) vanishes on the free nodes; prescribed ones are at their targets t:
+ * is where the gradient F of its objective (solve/objective.h) vanishes on free nodes; prescribed ones are at their targets t:
  *
  *     F(x'; s, l, theta) = 0,     x' = t(x_n, theta)
  *
@@ -66,7 +66,8 @@ typedef struct abut_adjoint abut_adjoint;
 /** Borrows m.
  * Fails  ABUT_E_FORMAT the model has what is not differentiated, by its name: tets of order 2 and more, rods curved at rest, the
  *        drag of wind, pressure on open shells, hard contact; ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_adjoint_open(abut_adjoint **out, const abut_model *m, const abut_adjoint_options *o, abut_err *err);
+ABUT_MUST_USE abut_status abut_adjoint_open(abut_adjoint **out, const abut_model *m, const abut_adjoint_options *o,
+                                            abut_err *err);
 void abut_adjoint_free(abut_adjoint **a);
 
 /** The step from frame `start` at the instant `at` to frame `end`.  bar: of the state of `end` (with the derivatives of L by it

@@ -21,7 +21,7 @@ void abut_state_bar_clear(abut_state_bar *s);
 /* By what a run is of.  F(member, array of the MODEL or a name like one, rows, width, unit of the parameter)
  *   tet/shear, tet/lame    mu and lambda of each tet
  *   tet/young, tet/poisson  a factor on, and an amount added to, those of the material in one tet
- *   object/young           a factor on Young's modulus of the tets, shells and rods of an object; object/density one on its masses
+ *   object/young           a factor on all moduli of an object, those of bending too; object/density one on its masses
  *   contact/mu             both entries of a pair of classes hold the sum of the two
  *   contact/kappa-scale    a factor on the barrier stiffness of every step
  *   force                  N, on a node in every step; motion/linear of FORCE motions follows from it */

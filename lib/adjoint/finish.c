@@ -64,7 +64,8 @@ void abut_adjoint_sum(abut_adjoint *a)
 /* ---- the first acceleration of Newmark ---- */
 
 /* a_0 = acc - M^-1 dPsi/dx(x_0) - damping.mass v_0 of nodes that are no obstacles */
-static abut_status first_acceleration(abut_adjoint *a, const double *x, const double *v, double time, abut_state_bar *bar, abut_err *err)
+static abut_status first_acceleration(abut_adjoint *a, const double *x, const double *v, double time, abut_state_bar *bar,
+                                      abut_err *err)
 {
     abut_objective *o = &a->s.solver.prob;
     const abut_model *m = a->model;

@@ -182,7 +182,8 @@ static abut_status thin(const abut_objective *o, const abut_at *at, const double
     for (int kind = 0; kind < ABUT_CODIM_KINDS; kind++)
         for (size_t e = t->first[kind]; e < t->first[kind + 1]; e++)
             give_element(t, kind, e, at->z, q, scale, scale * work_of(t, e, f, q), bars);
-    const abut_status rc = t->model->nsh ? shell_poisson(t, parts, s->strain_kappa, at->z, q, scale, f, bars, scratch, err) : ABUT_OK;
+    const abut_status rc = t->model->nsh ? shell_poisson(t, parts, s->strain_kappa, at->z, q, scale, f, bars, scratch,
+                                                         err) : ABUT_OK;
     abut_arena_release(scratch, mark);
     return rc;
 }

@@ -104,7 +104,8 @@ static abut_status solve_converged(abut_adjoint *a, const double *x, abut_adjoin
     }
     abut_arena_release(&a->s.solver.scratch, mark);
     if (rc || rep->rounds < ROUNDS_MOST) return rc;
-    return abut_fail(err, ABUT_E_NUMERIC, "friction that has converged: %d solutions still change by %.3g, expected %.0e", ROUNDS_MOST,
+    return abut_fail(err, ABUT_E_NUMERIC, "friction that has converged: %d solutions still change by %.3g, expected %.0e",
+                     ROUNDS_MOST,
                      change, ROUNDS_CLOSE);
 }
 
@@ -152,7 +153,8 @@ static abut_status smooth_back(abut_adjoint *a, const abut_at *at, const abut_re
     if (share < 1) {
         for (size_t i = 0; i < n3; i++) to->start->x[i] += c[i];
         memset(c, 0, n3 * sizeof *c);
-        if (!rc) rc = abut_adjoint_product(o, at, ABUT_KINDS_POTENTIAL, (1 - share) / share, p, to->start->x, &a->s.solver.scratch, err);
+        if (!rc) rc = abut_adjoint_product(o, at, ABUT_KINDS_POTENTIAL, (1 - share) / share, p, to->start->x,
+                                           &a->s.solver.scratch, err);
     }
     if (!rc) rc = abut_adjoint_product(o, at, 1 << ABUT_TERM_FRICTION, -1, p, c, &a->s.solver.scratch, err);
     for (size_t i = 0; i < n3; i++) abut_recur_give(&a->recur.still[o->held[i / 3]], i, c[i], to);
@@ -196,7 +198,8 @@ static abut_status barrier_back(abut_adjoint *a, const abut_at *at, abut_adjoint
 }
 
 /* p.(dg/d dhat) of one contact: its gradient at Dhat a little more and less */
-static double dhat_of(const abut_objective *o, abut_stencil kind, const double x[12], double eps_x, double xi, const int32_t *vert,
+static double dhat_of(const abut_objective *o, abut_stencil kind, const double x[12], double eps_x, double xi,
+                      const int32_t *vert,
                       int moving, const double *p)
 {
     const abut_barrier_law law = abut_model_barrier(o->model, xi);

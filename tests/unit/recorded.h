@@ -180,7 +180,9 @@ static inline void differences_agree(const recorded *r, const change *c, int n, 
         const double d = difference(r, &c[i], &ok), b = c[i].bar(r), off = fabs(d - b) / (fabs(d) + fabs(b) + 1e-300);
         if (getenv("ADJOINT_SHOW")) printf("# %-40s %-22s %23.15g %23.15g %.1e\n", of, c[i].what, b, d, off);
         CHECK(ok);
-        if (!(off <= tol)) check_bad++, printf("# %s, by %s: %.12g, differences give %.12g: %.2g off, expected %.0e\n", of, c[i].what, b, d, off, tol);
+        if (off <= tol) continue;
+        check_bad++;
+        printf("# %s, by %s: %.12g, differences give %.12g: %.2g off, expected %.0e\n", of, c[i].what, b, d, off, tol);
     }
 }
 

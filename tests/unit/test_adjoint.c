@@ -5,11 +5,14 @@
 static const char *const TWO =
     "{time: {step: 10 ms, scheme: %s}, gravity: [1.5, -9.81, 0.3], tolerance: 1e-5 m/s,\n"
     " contact: {dhat: 4 mm, friction: {mu: 0.3, eps_v: 0.05 m/s, lags: %s}}, %s\n"
-    " materials: {soft: {model: neo-hookean, young: 3e4, poisson: 0.35, density: 900}, hard: {model: %s, young: 6e4, poisson: 0.25}},\n"
+    " materials: {soft: {model: neo-hookean, young: 3e4, poisson: 0.35, density: 900},\n"
+    "             hard: {model: %s, young: 6e4, poisson: 0.25}},\n"
     " objects: {\n"
     "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}, mu: 0.4},\n"
-    "  low: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, translate: [0, 0.0535, 0], velocity: [0.4, 0, 0.1]},\n"
-    "  high: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: hard, rotate: {axis: [0.2, 1, 0.1], angle: 20 deg}, translate: [0.023, 0.176, 0.017], velocity: [0, -0.3, 0.2]}}%s}\n";
+    "  low: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, translate: [0, 0.0535, 0],\n"
+    "        velocity: [0.4, 0, 0.1]},\n"
+    "  high: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: hard,\n"
+    "         rotate: {axis: [0.2, 1, 0.1], angle: 20 deg}, translate: [0.023, 0.176, 0.017], velocity: [0, -0.3, 0.2]}}%s}\n";
 
 static void two(recorded *r, const char *scheme, const char *lags, const char *more, const char *model, const char *end, int n)
 {
@@ -83,7 +86,8 @@ static const change ALL_OF_TWO[] = {
     { "young", by_young, 3, bar_young }, { "poisson", by_poisson, 3e-5, bar_poisson }, { "mu", by_mu, 3e-5, bar_mu },
     { "mu of a class", by_mu_own, 3e-5, bar_mu_own }, { "gravity x", by_gravity, 1e-4, bar_gravity },
     { "gravity y", by_fall, 1e-4, bar_fall }, { "mass", by_mass, 1e-5, bar_mass }, { "kappa", by_kappa, 1e-4, bar_kappa },
-    { "eps_v", by_eps_v, 1e-6, bar_eps_v }, { "dhat", by_dhat, 1e-8, bar_dhat }, { "x", by_x, 1e-7, bar_x }, { "v", by_v, 1e-5, bar_v },
+    { "eps_v", by_eps_v, 1e-6, bar_eps_v }, { "dhat", by_dhat, 1e-8, bar_dhat }, { "x", by_x, 1e-7, bar_x }, { "v", by_v, 1e-5,
+                                                                                                               bar_v },
 };
 enum { NALL = sizeof ALL_OF_TWO / sizeof *ALL_OF_TWO };
 
@@ -98,8 +102,9 @@ static void blocks_agree(const char *scheme, const char *lags, const char *more,
     CHECK(record(&r, 1));
     const int back = backwards(&r, &o);
     CHECK(back);
-    if (getenv("ADJOINT_SHOW")) printf("# %d contacts, %d frozen, residual %.2g m/s, L %.12g, correction %.2g, indefinite %d, rounds %d\n", r.contacts, r.frozen,
-           r.residual, r.loss, r.correction, r.indefinite, r.rounds);
+    if (getenv("ADJOINT_SHOW"))
+        printf("# %d contacts, %d frozen, residual %.2g m/s, L %.12g, correction %.2g, indefinite %d, rounds %d\n", r.contacts,
+               r.frozen, r.residual, r.loss, r.correction, r.indefinite, r.rounds);
     CHECK(r.frozen > 20);
     if (back) differences_agree(&r, ALL_OF_TWO, NALL, tol, of);
     forget(&r);
