@@ -37,7 +37,11 @@ advance() {
                      m = c > 0 ? int(0.7 * left * k / c) : n; if (m < n) n = m; print n < 1 ? 1 : n }')
     done
     ((made)) || { echo "no step within $budget s"; return; }
-    nice -n "${NICE:-15}" "$bin/ccd-check" -q -j 1 --no-output "$run.abut" 2>> "$run.log" && echo clean || tail -n 1 "$run.log" | tr '|' ','
+    local said rest=""
+    ((made >= all)) || rest="; the rest would take about $(awk -v n=$((all - made)) 'match($0, /"cpu_seconds":[0-9.e-]+/) {
+        c = substr($0, RSTART + 14, RLENGTH - 14) } END { printf "%.2g", n * c }' "$run.piece") s"
+    said=$(nice -n "${NICE:-15}" "$bin/ccd-check" -q -j 1 --no-output "$run.abut" 2>> "$run.log" && echo clean || tail -n 1 "$run.log" | tr '|' ',')
+    echo "$said$rest"
 }
 
 declare -A rows

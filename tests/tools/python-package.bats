@@ -245,6 +245,35 @@ assert np.array_equal(again.model["node/X"][again.model.objects["copy"].nodes], 
 P
 }
 
+@test "pip installs the package into a virtual environment, where it finds the programs, and takes it away" {
+    "$PYTHON" -c 'import venv, ensurepip' 2> /dev/null || skip "no venv for $PYTHON"
+    "$PYTHON" -c 'import setuptools, wheel' 2> /dev/null || skip "no setuptools or wheel for $PYTHON, and no network in a test"
+    cp -r "$ROOT/formats/python" source
+    unset PYTHONPATH
+    "$PYTHON" -m venv --system-site-packages env
+    env/bin/pip install --quiet --no-index --no-build-isolation --disable-pip-version-check ./source
+    rm -r source
+    cd env
+    bin/python - <<'P'
+import abut, abut_stream, importlib.metadata, os, sys
+for module in abut, abut_stream:
+    assert module.__file__.startswith(sys.prefix), module.__file__
+assert importlib.metadata.version("abut") == abut.__version__
+assert os.path.exists(os.path.join(os.path.dirname(abut.__file__), "py.typed"))
+assert "numpy" in importlib.metadata.requires("abut")
+assert [f.step for f in abut.pipe(abut.new("slope")).step(3).judge()] == [0, 1, 2, 3]
+del os.environ["ABUT_BIN"]          # neither there nor on the PATH
+os.environ["PATH"] = os.path.dirname(sys.executable)
+try:
+    abut.new("slope")
+    raise SystemExit("programs from nowhere")
+except FileNotFoundError as e:
+    assert "$ABUT_BIN" in str(e) and "PATH" in str(e), e
+P
+    bin/pip uninstall --quiet --yes --disable-pip-version-check abut
+    exits 1 bin/python -c 'import abut'
+}
+
 @test "the example makes its figure" {
     "$PYTHON" -c 'import matplotlib' 2> /dev/null || skip "no matplotlib for $PYTHON"
     MPLCONFIGDIR=$TMP "$PYTHON" "$ROOT/formats/python/example.py" figure.png
