@@ -6,6 +6,7 @@
 #include "energy/codim_term.h"
 #include "energy/hinge.h"
 #include "energy/spring_inline.h"
+#include "math/svd3.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,38 @@ static abut_status tets(abut_adjoint_forces *f, abut_objective *o, const double 
     }
     abut_arena_release(scratch, mark);
     return rc;
+}
+
+/* S = V P:Q of one tet, Q = D_p B: dS/dX of its corners, V Z B^T with Z = (P:Q) I - F^T P_p - Q^T P and P_p = d2psi/dF2 : Q, as
+ * dB = -B dD B and dV = V tr(B dD) for the rest edges D = B^-1 */
+static void tet_shape(const abut_elastic *e, size_t t, const double *z, const double *q, double scale, double *bar)
+{
+    const int32_t *v = e->model->tet + 4 * t;
+    const double *B = e->B + 9 * t;
+    double F[9], U[9], s[3], V[9], P[9] = { 0 }, H[81], Q[9], Pp[9], Z[9], PQ = 0;
+    abut_principal p;
+    (void)abut_elastic_deformation(e, z, (int32_t)t, F);
+    (void)abut_elastic_deformation(e, q, (int32_t)t, Q);
+    abut_svd3(F, U, s, V);
+    abut_elastic_principal(e, t, s, &p);
+    abut_stress_principal(&p, U, V, P);
+    abut_principal_hess(&p, U, V, H);
+    for (int i = 0; i < 9; i++) {
+        Pp[i] = 0;
+        for (int j = 0; j < 9; j++) Pp[i] += H[9 * i + j] * Q[j];
+        PQ += P[i] * Q[i];
+    }
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            Z[3 * i + j] = i == j ? PQ : 0;
+            for (int k = 0; k < 3; k++) Z[3 * i + j] -= F[3 * k + i] * Pp[3 * k + j] + Q[3 * k + i] * P[3 * k + j];
+        }
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < 3; i++) {
+            const double by = scale * e->vol[t] * (Z[3 * i] * B[3 * c] + Z[3 * i + 1] * B[3 * c + 1] + Z[3 * i + 2] * B[3 * c + 2]);
+            bar[3 * v[c + 1] + i] += by;
+            bar[3 * v[0] + i] -= by;
+        }
 }
 
 /* ---- springs and attachments ---- */
@@ -193,6 +226,8 @@ abut_status abut_adjoint_forces_back(abut_adjoint_forces *f, abut_objective *o, 
 {
     const abut_status rc = tets(f, o, at->z, q, scale, bars, scratch, err);
     if (rc) return rc;
+    const abut_elastic *e = abut_elastic_of(&o->terms);
+    for (int32_t t = 0; t < e->n && !o->model->mat_fibre; t++) tet_shape(e, (size_t)t, at->z, q, scale, bars->rest);
     springs(o->model, at->z, q, scale, bars);
     attachments(o->model, at->z, q, scale, bars);
     return thin(o, at, q, scale, bars, scratch, err);

@@ -216,6 +216,35 @@ static double dhat_of(const abut_objective *o, abut_stencil kind, const double x
     return (along[1] - along[0]) / (2 * step) * 2 * (xi + o->model->dhat[0]);
 }
 
+/* The threshold of the mollifier, 1e-3 |e|^2 |f|^2 of rest edges, by the rest shape. */
+static void mollifier_back(abut_adjoint *a, const abut_pairs *pairs, size_t i, const double x[12])
+{
+    const abut_objective *o = &a->s.solver.prob;
+    const abut_barrier_law law = abut_model_barrier(o->model, abut_pairs_xi(&o->cm, pairs, i));
+    const double eps = pairs->eps_x[i], scale = abut_barrier_state_of(&o->terms)->kappa * pairs->mult[i];
+    const int32_t *v = pairs->vert[i];
+    double along[2] = { 0, 0 }, q[3];
+    for (int side = 0; side < 2; side++) {
+        double g[12];
+        abut_pair_barrier_grad(law, ABUT_EE, x, eps * (1 + (side ? 1e-5 : -1e-5)), g);
+        for (int j = 0; j < 12; j++) {
+            if (j % 3 == 0) abut_collmesh_motion(&o->cm, a->work.p, v[j / 3], q);
+            along[side] += g[j] * q[j % 3];
+        }
+    }
+    const double by = scale * (along[1] - along[0]) / 2e-5;     /* by the logarithm of the threshold */
+    for (int e = 0; e < 4 && abut_collmesh_selects(&o->cm); e += 2) {
+        const size_t m = 3 * (size_t)abut_collmesh_slot(&o->cm, v[e]), n = 3 * (size_t)abut_collmesh_slot(&o->cm, v[e + 1]);
+        const double *X = o->model->X;
+        double l2 = 0;
+        for (size_t d = 0; d < 3; d++) l2 += (X[n + d] - X[m + d]) * (X[n + d] - X[m + d]);
+        for (size_t d = 0; d < 3; d++) {
+            a->bars.rest[n + d] += by * 2 * (X[n + d] - X[m + d]) / l2;
+            a->bars.rest[m + d] -= by * 2 * (X[n + d] - X[m + d]) / l2;
+        }
+    }
+}
+
 static void dhat_back(abut_adjoint *a, const abut_at *at)
 {
     const abut_objective *o = &a->s.solver.prob;
@@ -224,6 +253,7 @@ static void dhat_back(abut_adjoint *a, const abut_at *at)
     for (size_t i = 0; i < pairs->n; i++) {
         double x[12];
         const abut_stencil kind = abut_pairs_get(pairs, i, at->y, x);
+        if (pairs->eps_x[i] > 0) mollifier_back(a, pairs, i, x);
         sum += pairs->mult[i] * dhat_of(o, kind, x, pairs->eps_x[i], abut_pairs_xi(&o->cm, pairs, i), pairs->vert[i],
                                         abut_stencil_size(kind), a->work.p);
     }
