@@ -5,21 +5,16 @@
 # L-BFGS-B does the same.  FRAMES: length of the recording; MOST: evaluations.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+me=pipelines/adjoint-identify.sh
 bin=${BIN:-bin} out=${OUT:-out/adjoint-identify} frames=${FRAMES:-60} most=${MOST:-40} python=${PYTHON:-python3}
 scene=pipelines/adjoint-identify.yaml
+export BIN=$bin OUT=$out FRAMES=$frames    # of evaluations, which are runs of this script
 mkdir -p "$out"
 
 # run E MU: the stream of a run with these numbers
 run() {
     "$bin"/mesh-prep -q "$scene" --set materials.soft.young="$1" --set contact.friction.mu="$2" | "$bin"/step -q -n "$frames"
 }
-
-# what was recorded: E 2e5 Pa, mu 0.3
-run 2e5 0.3 | "$bin"/ccd-check -q -o "$out/recorded.abut"
-mkdir -p "$out/nodes"
-"$bin"/export -q "$out/recorded.abut" --nodes "$out/nodes"
-awk -F, 'FNR == 1 { n = f++; for (i = 1; i <= NF; i++) at[$i] = i; if (n == 0) print "step,node,x,y,z"; next }
-    n > 0 { printf "%d,%d,%s,%s,%s\n", n, FNR - 2, $at["x"], $at["y"], $at["z"] }' "$out"/nodes/*.csv >"$out/track.csv"
 
 # evaluate lnE MU: "L dL/dlnE dL/dmu" on standard output
 evaluate() {
@@ -30,18 +25,28 @@ evaluate() {
         END { printf "%.17g %.17g %.17g\n", L, E, mu }'
 }
 
-# awk asks for evaluations by writing "lnE mu" to one pipe and reads the answers from another
+if [ "${1:-}" = evaluate ]; then
+    evaluate "$2" "$3"
+    exit
+fi
+
+# what was recorded: E 2e5 Pa, mu 0.3
+run 2e5 0.3 | "$bin"/ccd-check -q -o "$out/recorded.abut"
+rm -rf "$out/nodes"
+mkdir -p "$out/nodes"
+"$bin"/export -q "$out/recorded.abut" --nodes "$out/nodes"
+awk -F, 'FNR == 1 { n = f++; for (i = 1; i <= NF; i++) at[$i] = i; if (n == 0) print "step,node,x,y,z"; next }
+    n > 0 { printf "%d,%d,%s,%s,%s\n", n, $at["node"], $at["x_m"], $at["y_m"], $at["z_m"] }' "$out"/nodes/*.csv >"$out/track.csv"
+
+# descend lnE MU: awk asks this script for evaluations
 descend() {
-    local x=$1 y=$2 ask answer
-    rm -f "$out/ask" "$out/answer"
-    mkfifo "$out/ask" "$out/answer"
-    awk -v x="$x" -v y="$y" -v most="$most" -v ask="$out/ask" -v answer="$out/answer" '
-        function value(a, b) {
-            printf "%.17g %.17g\n", a, b >ask; fflush(ask)
-            getline <answer
+    awk -v x="$1" -v y="$2" -v most="$most" -v me="$me" '
+        function value(a, b, command, got) {
+            command = sprintf("%s evaluate %.17g %.17g", me, a, b)
+            got = command | getline
+            if (close(command) || got < 1) { failed = 1; exit 1 }
             L = $1; gx = $2; gy = $3 * sy
             printf "%d,%.9g,%.9g,%.9g\n", ++n, exp(a), b, L
-            fflush()
         }
         BEGIN {
             sy = 0.3                            # mu by the side of ln E
@@ -57,13 +62,8 @@ descend() {
                 s = dx * ex + dy * ey
                 t = s > 0 ? (dx * dx + dy * dy) / s : 2 * t
             }
-            print "done" >ask
-        }' &
-    local pid=$!
-    exec 3<"$out/ask" 4>"$out/answer"
-    while read -r -u 3 ask answer && [ "$ask" != done ]; do evaluate "$ask" "$answer" >&4; done
-    exec 3<&- 4>&-
-    wait "$pid"
+            exit failed
+        }'
 }
 
 start=$(awk 'BEGIN { printf "%.17g", log(3e5) }')
@@ -71,17 +71,15 @@ start=$(awk 'BEGIN { printf "%.17g", log(3e5) }')
 echo "awk: $(tail -1 "$out/awk.csv")"
 
 if "$python" -c 'import scipy' 2>/dev/null; then
-    export -f run evaluate
-    export bin out frames scene
-    "$python" - "$start" >"$out/scipy.csv" <<'P'
+    "$python" - "$start" "$me" >"$out/scipy.csv" <<'P'
 import subprocess, sys, math
 from scipy.optimize import minimize
 n = 0
 print("evaluation,E,mu,loss")
 def f(q):
     global n
-    answer = subprocess.run(["bash", "-c", 'evaluate "$1" "$2"', "evaluate", repr(float(q[0])), repr(float(q[1]))],
-                            check=True, capture_output=True, text=True).stdout.split()
+    answer = subprocess.run([sys.argv[2], "evaluate", repr(float(q[0])), repr(float(q[1]))], check=True, capture_output=True,
+                            text=True).stdout.split()
     L, a, b = map(float, answer)
     n += 1
     print(f"{n},{math.exp(q[0]):.9g},{q[1]:.9g},{L:.9g}", flush=True)

@@ -195,7 +195,8 @@ static abut_status shell_poisson(const abut_codim *t, int parts, double kappa, c
         for (int32_t i = 0; i < m->nsh; i++) abut_membrane_take(&changed, m->shell_mat[i], copy.membrane + m->shell_mat[i]);
         corner_forces(&copy, parts, kappa, z, f);
         for (int32_t i = 0; i < m->nsh; i++)
-            bars->poisson[m->shell_mat[i]] += side * scale * work_of(t, (size_t)i, f, q) / (2 * step);
+            if (t->membrane[m->shell_mat[i]].kind == ABUT_MEMBRANE_ISOTROPIC)
+                bars->poisson[m->shell_mat[i]] += side * scale * work_of(t, (size_t)i, f, q) / (2 * step);
     }
     abut_arena_release(scratch, mark);
     return ABUT_OK;

@@ -123,6 +123,7 @@ static inline int backwards(recorded *r, const abut_adjoint_options *o)
         r->contacts += rep.contacts;
         r->indefinite += rep.indefinite;
         r->rounds += rep.rounds;
+        if (getenv("ADJOINT_SHOW") && rep.unreached > 0) printf("# step %d: %.2g of L unreached\n", n, rep.unreached);
     }
     if (!rc) rc = abut_adjoint_finish(r->a, &r->frame[0], (abut_instant){ 0 }, &r->bar, &err);
     if (rc) printf("# backwards: %s\n", err.msg);

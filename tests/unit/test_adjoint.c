@@ -163,14 +163,14 @@ static const char *const THIN =
     " materials: {sheet: {young: 4e4, poisson: 0.3, density: 300, bending-young: 4e5%s},\n"
     "             rod: {young: 2e6, poisson: 0.3, density: 800}, soft: {young: 5e4, poisson: 0.3, density: 500}},\n"
     " objects: {\n"
-    "  sheet: {generate: {cloth: {size: [0.3, 0.3], cells: [3, 3]}}, material: sheet, translate: [0, 0.011, 0.01],\n"
+    "  sheet: {generate: {cloth: {size: [0.3, 0.3], cells: [3, 3]}}, material: sheet, translate: [0, 0.0085, 0.01],\n"
     "          velocity: [0, -0.2, 0], shell: {thickness: 2 mm%s}},\n"
     "  rod: {generate: {rod: {length: 0.3, cells: 5}}, material: rod, rod: {radius: 4 mm}, translate: [0.01, 0.06, 0.02],\n"
     "        rotate: {axis: [0, 1, 0], angle: 50 deg}, velocity: [0, -0.8, 0]},\n"
     "  bar: {generate: {box: {size: [0.07, 0.05, 0.5], cells: [1, 1, 2]}}, obstacle: true, translate: [0.02, -0.022, 0]}},\n"
     " attachments: [{from: {object: rod, nodes: [0]}, to: {point: [-0.05, 0.2, -0.05]}, stiffness: 9}],\n"
-    " motion: [{select: {object: sheet, nodes: [0, 1]}, translate: [0.1, 0.25, 0.05], rotate: {axis: [0.1, 0, 1], rate: 2 rad/s}},\n"
-    "          {select: {object: bar}, translate: [0.15, 0.02, -0.1], rotate: {axis: [0, 1, 0], rate: 0.4 rad/s}}]}\n";
+    " motion: [{select: {object: sheet, nodes: [0, 1]}, translate: [0.1, 0.3, 0.05], rotate: {axis: [0.1, 0, 1], rate: 0.5 rad/s}},\n"
+    "          {select: {object: bar}, translate: [0.03, -0.02, -0.02], rotate: {axis: [0, 1, 0], rate: 0.1 rad/s}}]}\n";
 
 static void thin(recorded *r, const char *scheme, const char *material, const char *shell, int n)
 {
@@ -209,7 +209,7 @@ OF(node_mass, "node/mass", 9, mass)
 
 static const change ALL_OF_THIN[] = {
     { "sheet young", by_sheet_young, 4, bar_sheet_young }, { "sheet poisson", by_sheet_poisson, 1e-4, bar_sheet_poisson },
-    { "rod young", by_rod_young, 200, bar_rod_young }, { "hinge k", by_hinge_k, 1e-8, bar_hinge_k },
+    { "rod young", by_rod_young, 200, bar_rod_young }, { "hinge k", by_hinge_k, 1e-6, bar_hinge_k },
     { "hinge angle", by_hinge_angle, 1e-4, bar_hinge_angle }, { "bend k", by_bend_k, 1e-7, bar_bend_k },
     { "spring k", by_spring_k, 1e-3, bar_spring_k }, { "spring length", by_spring_l, 1e-5, bar_spring_l },
     { "tie k", by_tie_k, 1e-3, bar_tie_k }, { "tie offset", by_tie_offset, 1e-6, bar_tie_offset },
@@ -220,7 +220,8 @@ static const change ALL_OF_THIN[] = {
 };
 enum { NTHIN = sizeof ALL_OF_THIN / sizeof *ALL_OF_THIN };
 
-static void sheets_agree(const char *scheme, const char *material, const char *shell, double tol)
+/* from change number `first` on */
+static void sheets_agree(const char *scheme, const char *material, const char *shell, int first)
 {
     const abut_adjoint_options o = { .lags = -1, .threads = 1 };
     char of[120];
@@ -234,12 +235,16 @@ static void sheets_agree(const char *scheme, const char *material, const char *s
         printf("# %d contacts, %d frozen, residual %.2g m/s, L %.12g, correction %.2g, indefinite %d, unreached %.2g\n", r.contacts,
                r.frozen, r.residual, r.loss, r.correction, r.indefinite, r.unreached);
     CHECK(r.frozen > 20);
-    if (back) differences_agree(&r, ALL_OF_THIN, NTHIN, tol, of);
+    if (back) differences_agree(&r, ALL_OF_THIN + first, NTHIN - first, 1e-6, of);
     forget(&r);
 }
 
-TEST(sheets_rods_springs_and_scripts_in_implicit_euler) { sheets_agree("implicit-euler", "", "", 1e-6); }
-TEST(sheets_rods_springs_and_scripts_in_bdf2) { sheets_agree("bdf2", "", "", 1e-6); }
-TEST(sheets_rods_springs_and_scripts_in_midpoint) { sheets_agree("midpoint", "", "", 1e-6); }
-TEST(sheets_with_stretch_limits) { sheets_agree("implicit-euler", "", ", stretch-limit: 1.05", 1e-6); }
-TEST(woven_sheets) { sheets_agree("implicit-euler", ", membrane: baraff-witkin, fabric: {warp: 3e4, weft: 2e4, shear: 5e3, compression: 0.3}", "", 1e-6); }
+TEST(sheets_rods_springs_and_scripts_in_implicit_euler) { sheets_agree("implicit-euler", "", "", 0); }
+TEST(sheets_rods_springs_and_scripts_in_bdf2) { sheets_agree("bdf2", "", "", 0); }
+TEST(sheets_rods_springs_and_scripts_in_midpoint) { sheets_agree("midpoint", "", "", 0); }
+TEST(sheets_with_stretch_limits) { sheets_agree("implicit-euler", "", ", stretch-limit: 1.05", 0); }
+TEST(woven_sheets)
+{
+    static const char *const woven = ", membrane: baraff-witkin, fabric: {warp: 3e4, weft: 2e4, shear: 5e3, compression: 0.3}";
+    sheets_agree("implicit-euler", woven, "", 2);   /* of which Young's modulus and Poisson's ratio are no numbers */
+}
