@@ -13,7 +13,7 @@ typedef struct apart {
     abut_model model;
     int32_t *tet;           /* [4 n] */
     double *x, *p, *u;      /* [12 n] */
-    double *lame;           /* [2 n] */
+    double *lame, *law_lame;    /* [2 n], [2 nm] of tets and of materials */
     double *low, *high;     /* [n] p.K u of each */
 } apart;
 
@@ -40,20 +40,31 @@ static void works(const apart *a, double *w)
     }
 }
 
+/* those of e, modulus k more by `by` of mu */
+static void set_moduli(apart *a, const abut_elastic *e, size_t k, double by)
+{
+    memcpy(a->lame, e->lame, 2 * (size_t)e->n * sizeof *a->lame);
+    memcpy(a->law_lame, e->laws.lame, 2 * (size_t)e->model->nm * sizeof *a->law_lame);
+    for (size_t t = 0; t < (size_t)e->n; t++) a->lame[2 * t + k] += by * e->lame[2 * t];
+    for (size_t i = 0; i < (size_t)e->model->nm; i++) a->law_lame[2 * i + k] += by * e->laws.lame[2 * i];
+}
+
 static abut_status take_apart(apart *a, const abut_elastic *e, const double *x, const double *p, const double *u,
                               abut_arena *scratch, abut_err *err)
 {
     const size_t n = (size_t)e->n;
     *a = (apart){ .e = *e, .model = *e->model, .tet = ABUT_NEW(scratch, int32_t, 4 * n), .x = ABUT_NEW(scratch, double, 12 * n),
                   .p = ABUT_NEW(scratch, double, 12 * n), .u = ABUT_NEW(scratch, double, 12 * n),
-                  .lame = ABUT_NEW(scratch, double, 2 * n), .low = ABUT_NEW(scratch, double, n),
+                  .lame = ABUT_NEW(scratch, double, 2 * n),
+                  .law_lame = ABUT_NEW(scratch, double, 2 * (size_t)e->model->nm), .low = ABUT_NEW(scratch, double, n),
                   .high = ABUT_NEW(scratch, double, n) };
-    if (!a->tet || !a->x || !a->p || !a->u || !a->lame || !a->low || !a->high)
+    if (!a->tet || !a->x || !a->p || !a->u || !a->lame || !a->law_lame || !a->low || !a->high)
         return abut_fail(err, ABUT_E_NOMEM, "backward pass: damping of %zu tets", n);
     a->model.tet = a->tet;
     a->e.model = &a->model;
     a->e.lame = a->lame;
-    memcpy(a->lame, e->lame, 2 * n * sizeof *a->lame);
+    a->e.laws.lame = a->law_lame;
+    set_moduli(a, e, 0, 0);
     for (size_t c = 0; c < 12 * n; c++) {
         const size_t at = 3 * (size_t)e->model->tet[c / 3] + c % 3;
         a->tet[c / 3] = (int32_t)(c / 3);
@@ -78,10 +89,10 @@ static void differences(apart *a, const abut_objective *o, const abut_elastic *e
     }
     for (size_t k = 0; k < 2; k++) {
         for (int side = -1; side <= 1; side += 2) {
-            for (size_t t = 0; t < n; t++) a->lame[2 * t + k] = e->lame[2 * t + k] + side * 1e-6 * e->lame[2 * t];
+            set_moduli(a, e, k, side * 1e-6);
             works(a, side < 0 ? a->low : a->high);
         }
-        memcpy(a->lame, e->lame, 2 * n * sizeof *a->lame);
+        set_moduli(a, e, k, 0);
         for (size_t t = 0; t < n; t++)
             (k ? bars->lame : bars->shear)[abut_objective_tet(o, (int32_t)t)] +=
                 scale * (a->high[t] - a->low[t]) / (2e-6 * e->lame[2 * t]);

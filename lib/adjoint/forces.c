@@ -15,21 +15,28 @@ void abut_adjoint_forces_clear(abut_adjoint_forces *f)
 {
     abut_elastic_memo_clear(&f->memo);
     free(f->lame);
+    free(f->law_lame);
     *f = (abut_adjoint_forces){ 0 };
 }
 
 /* ---- tets ---- */
 
-/* w[t] = sum over the corners of q.f, f the forces for moduli m[2 n] */
-static abut_status work_of_tets(abut_adjoint_forces *f, abut_elastic *e, const double *moduli, const double *z, const double *q,
-                                double *w, abut_arena *scratch, abut_err *err)
+/* w[t] = sum over the corners of q.f, f the forces where modulus k of every tet and material is larger by its mu; k -1: as it is.
+ * Densities read those of the tet or, where they go by stretches, those of the material. */
+static abut_status work_of_tets(abut_adjoint_forces *f, abut_elastic *e, int k, const double *z, const double *q, double *w,
+                                abut_arena *scratch, abut_err *err)
 {
-    double *const own = e->lame;
+    double *const own[2] = { e->lame, e->laws.lame };
+    double *const copy[2] = { f->lame, f->law_lame };
+    const size_t n[2] = { (size_t)e->n, (size_t)e->model->nm };
+    for (int s = 0; s < 2; s++) {
+        memcpy(copy[s], own[s], 2 * n[s] * sizeof *copy[s]);
+        for (size_t i = 0; i < n[s] && k >= 0; i++) copy[s][2 * i + (size_t)k] += own[s][2 * i];
+    }
     f->memo.holds = 0;
-    memcpy(f->lame, moduli, 2 * (size_t)e->n * sizeof *moduli);
-    e->lame = f->lame;
+    e->lame = copy[0], e->laws.lame = copy[1];
     const abut_status rc = abut_elastic_recall(e, z, &f->memo, scratch, err);
-    e->lame = own;
+    e->lame = own[0], e->laws.lame = own[1];
     f->memo.holds = 0;
     for (int32_t t = 0; t < e->n && !rc; t++) {
         w[t] = 0;
@@ -47,15 +54,14 @@ static abut_status tets(abut_adjoint_forces *f, abut_objective *o, const double 
     const size_t n = (size_t)e->n;
     if (!n) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(scratch);
-    double *here = ABUT_NEW(scratch, double, n), *more = ABUT_NEW(scratch, double, n), *moduli = ABUT_NEW(scratch, double, 2 * n);
+    double *here = ABUT_NEW(scratch, double, n), *more = ABUT_NEW(scratch, double, n);
     if (!f->lame) f->lame = malloc(2 * n * sizeof *f->lame);
-    if (!here || !more || !moduli || !f->lame) return abut_fail(err, ABUT_E_NOMEM, "backward pass: %zu tets", n);
-    abut_status rc = work_of_tets(f, e, e->lame, z, q, here, scratch, err);
+    if (!f->law_lame) f->law_lame = malloc(2 * (size_t)e->model->nm * sizeof *f->law_lame);
+    if (!here || !more || !f->lame || !f->law_lame) return abut_fail(err, ABUT_E_NOMEM, "backward pass: %zu tets", n);
+    abut_status rc = work_of_tets(f, e, -1, z, q, here, scratch, err);
     for (int k = 0; k < 2 && !rc; k++) {
         double *to = k ? bars->lame : bars->shear;
-        memcpy(moduli, e->lame, 2 * n * sizeof *moduli);
-        for (size_t t = 0; t < n; t++) moduli[2 * t + (size_t)k] += e->lame[2 * t];
-        rc = work_of_tets(f, e, moduli, z, q, more, scratch, err);
+        rc = work_of_tets(f, e, k, z, q, more, scratch, err);
         for (size_t t = 0; t < n && !rc; t++)
             to[abut_objective_tet(o, (int32_t)t)] += scale * (more[t] - here[t]) / e->lame[2 * t];
     }

@@ -16,8 +16,8 @@ static void respond(int scheme, double h, double force_scale, const abut_recur_r
         past_x[k] = past[k], past_v[k] = past[ABUT_PAST + k];
     }
     const abut_start at = { x, v, acc, a, past_x, past_v };
-    abut_integrator_predict(&one, scheme, &at, xhat);
-    if (scheme == ABUT_QUASI_STATIC) xhat[0] = x[0] + force_scale * acc[0];
+    if (scheme == ABUT_QUASI_STATIC) xhat[0] = x[0] + force_scale * acc[0], xhat[1] = xhat[2] = 0;   /* T is of a whole model */
+    else abut_integrator_predict(&one, scheme, &at, xhat);
     out[0] = xhat[0];
     for (uint8_t held = 0; held < 2; held++) {
         double changed[3] = { 0 };
