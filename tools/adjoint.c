@@ -226,7 +226,7 @@ int main(int argc, char **argv)
         { 0, "lags", ABUT_OPT_TEXT, &r.lags, "N|converged",
           "friction passes of the run, where step was told others than the scene" },
         { 0, "tolerance", ABUT_OPT_REAL, &r.tolerance, "m/s",
-          "of steps that are solved again for their friction passes (default: the scene's)" },
+          "of the run, where step was told another than the scene; steps of several friction passes are solved again with it" },
         { 0, "lag", ABUT_OPT_TEXT, &r.lag, "HOW",
           "exact, or constant: frozen friction contacts are numbers; to compare (default exact)" },
         { 0 }

@@ -152,7 +152,7 @@ static abut_status go_back(abut_adjoint *a, const abut_arrays *start, abut_insta
     if (!rc) rc = start_friction(a, start, &kappa, err);
     if (!rc) rc = find_passes(a, start, at, &f1, kappa, err);
     if (rc) return rc;
-    abut_recur_of(o->w.scheme, a->model->h[0], o->w.h_force * o->w.h_force, &a->recur);
+    abut_recur_of(a->model, o->w.scheme, o->w.h_force * o->w.h_force, &a->recur);
     abut_state_bar_zero(&a->work.start, a->model);
     memset(a->work.end, 0, n3 * sizeof(double));
     memset(a->work.acc, 0, n3 * sizeof(double));

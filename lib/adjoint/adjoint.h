@@ -42,7 +42,7 @@ typedef struct abut_adjoint_options {
     int lag_constant;       /* 1: frozen contacts are numbers; to compare */
     int damping_frozen;     /* 1: the stiffness that damping takes at the start of a step is a number */
     int lags;               /* friction passes of the run; -1: the model's */
-    double tolerance;       /* m/s: of passes that are solved again; 0: the model's */
+    double tolerance;       /* m/s: of the run, and of passes that are solved again; 0: the model's */
     int threads;            /* of factorisations */
 } abut_adjoint_options;
 
@@ -72,7 +72,8 @@ void abut_adjoint_free(abut_adjoint **a);
 
 /** The step from frame `start` at the instant `at` to frame `end`.  bar: of the state of `end` (with the derivatives of L by it
  * added by the caller); becomes that of `start`.
- * Fails  ABUT_E_FORMAT the frames are not those of one step: what is wrong, and at which node; ABUT_E_NUMERIC H p = -bar is not
+ * Fails  ABUT_E_FORMAT the frames are not those of one step: forces do not balance at the end of it, or friction is not frozen
+ *        as it would be; ABUT_E_NUMERIC H p = -bar is not
  *        solved; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_adjoint_step(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_arrays *end,
                                             abut_state_bar *bar, abut_adjoint_report *rep, abut_err *err);

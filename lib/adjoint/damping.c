@@ -75,7 +75,8 @@ static abut_status take_apart(apart *a, const abut_elastic *e, const double *x, 
 
 /* Central differences: by the coordinates of each tet, and by its moduli.  Projection has a kink where an eigenvalue is 0, as at
  * rest: there they are the mean of both sides. */
-static void differences(apart *a, const abut_objective *o, const abut_elastic *e, double scale, double *x_bar, abut_parameter_bar *bars)
+static void differences(apart *a, const abut_objective *o, const abut_elastic *e, double scale, double *x_bar,
+                        abut_parameter_bar *bars)
 {
     const size_t n = (size_t)e->n;
     for (size_t c = 0; c < 12; c++) {
@@ -85,7 +86,8 @@ static void differences(apart *a, const abut_objective *o, const abut_elastic *e
             for (size_t t = 0; t < n; t++) a->x[12 * t + c] -= side * 1e-6 * cbrt(e->vol[t]);
         }
         for (size_t t = 0; t < n; t++)
-            x_bar[3 * (size_t)e->model->tet[4 * t + c / 3] + c % 3] += scale * (a->high[t] - a->low[t]) / (2e-6 * cbrt(e->vol[t]));
+            x_bar[3 * (size_t)e->model->tet[4 * t + c / 3] + c % 3] +=
+                scale * (a->high[t] - a->low[t]) / (2e-6 * cbrt(e->vol[t]));
     }
     for (size_t k = 0; k < 2; k++) {
         for (int side = -1; side <= 1; side += 2) {

@@ -95,7 +95,8 @@ static void tet_shape(const abut_elastic *e, size_t t, const double *z, const do
         }
     for (int c = 0; c < 3; c++)
         for (int i = 0; i < 3; i++) {
-            const double by = scale * e->vol[t] * (Z[3 * i] * B[3 * c] + Z[3 * i + 1] * B[3 * c + 1] + Z[3 * i + 2] * B[3 * c + 2]);
+            const double *z3 = Z + 3 * i, *b3 = B + 3 * c;
+            const double by = scale * e->vol[t] * (z3[0] * b3[0] + z3[1] * b3[1] + z3[2] * b3[2]);
             bar[3 * v[c + 1] + i] += by;
             bar[3 * v[0] + i] -= by;
         }

@@ -38,7 +38,8 @@ static void by_poisson(recorded *r, double by) { numbers(&r->model_set, "materia
 static double bar_poisson(const recorded *r) { return abut_adjoint_parameters(r->a)->poisson[1]; }
 OF(other_young, "material/young", 1, young)
 OF(first_poisson, "material/poisson", 0, poisson)
-static const change BY_MODULI[] = { { "young", by_other_young, 3, bar_other_young }, { "poisson", by_first_poisson, 3e-5, bar_first_poisson } };
+static const change BY_MODULI[] = { { "young", by_other_young, 3, bar_other_young }, { "poisson", by_first_poisson, 3e-5,
+                                                                                       bar_first_poisson } };
 
 static void by_mu(recorded *r, double by)
 {
@@ -199,7 +200,8 @@ TEST(bdf3_with_one_friction_pass) { blocks_agree("bdf3", "1", "", "", 1e-6); }
 TEST(newmark_with_one_friction_pass) { blocks_agree("implicit-newmark", "1", "", "", 1e-6); }
 TEST(midpoint_with_one_friction_pass) { blocks_agree("midpoint", "1", "", "", 1e-6); }
 static const change DAMPED[] = {
-    { "damping", by_damping, 1e-6, bar_damping }, { "damping of masses", by_drag, 1e-3, bar_drag }, { "young", by_young, 3, bar_young },
+    { "damping", by_damping, 1e-6, bar_damping }, { "damping of masses", by_drag, 1e-3, bar_drag }, { "young", by_young, 3,
+                                                                                                      bar_young },
     { "poisson", by_poisson, 3e-5, bar_poisson }, { "mu", by_mu, 3e-5, bar_mu }, { "mass", by_mass, 1e-5, bar_mass },
     { "v", by_v, 1e-5, bar_v }, { "gravity x", by_gravity, 1e-4, bar_gravity },
 };
@@ -236,7 +238,8 @@ static const char *const THIN =
     "        rotate: {axis: [0, 1, 0], angle: 50 deg}, velocity: [0, -0.8, 0]},\n"
     "  bar: {generate: {box: {size: [0.07, 0.05, 0.5], cells: [1, 1, 2]}}, obstacle: true, translate: [0.02, -0.022, 0]}},\n"
     " attachments: [{from: {object: rod, nodes: [0]}, to: {point: [-0.05, 0.2, -0.05]}, stiffness: 9}],\n"
-    " motion: [{select: {object: sheet, nodes: [0, 1]}, translate: [0.1, 0.3, 0.05], rotate: {axis: [0.1, 0, 1], rate: 0.5 rad/s}},\n"
+    " motion: [{select: {object: sheet, nodes: [0, 1]}, translate: [0.1, 0.3, 0.05],\n"
+    "           rotate: {axis: [0.1, 0, 1], rate: 0.5 rad/s}},\n"
     "          {select: {object: bar}, translate: [0.03, -0.02, -0.02], rotate: {axis: [0, 1, 0], rate: 0.1 rad/s}}]}\n";
 
 static void thin(recorded *r, const char *scheme, const char *material, const char *shell, int n)
@@ -279,8 +282,10 @@ static const change ALL_OF_THIN[] = {
     { "tie k", by_tie_k, 1e-3, bar_tie_k }, { "tie offset", by_tie_offset, 1e-6, bar_tie_offset },
     { "linear", by_linear, 1e-5, bar_linear }, { "linear of bar", by_bar_linear, 1e-5, bar_bar_linear },
     { "angular", by_angular, 1e-4, bar_angular }, { "angular of bar", by_bar_angular, 1e-4, bar_bar_angular },
-    { "node mass", by_node_mass, 1e-8, bar_node_mass }, { "gravity y", by_fall, 1e-4, bar_fall }, { "mu", by_mu_own, 1e-4, bar_mu_own },
-    { "kappa", by_kappa, 1e-4, bar_kappa }, { "dhat", by_dhat, 1e-8, bar_dhat }, { "x", by_x, 1e-7, bar_x }, { "v", by_v, 1e-5, bar_v },
+    { "node mass", by_node_mass, 1e-8, bar_node_mass }, { "gravity y", by_fall, 1e-4, bar_fall }, { "mu", by_mu_own, 1e-4,
+                                                                                                    bar_mu_own },
+    { "kappa", by_kappa, 1e-4, bar_kappa }, { "dhat", by_dhat, 1e-8, bar_dhat }, { "x", by_x, 1e-7, bar_x }, { "v", by_v, 1e-5,
+                                                                                                               bar_v },
 };
 enum { NTHIN = sizeof ALL_OF_THIN / sizeof *ALL_OF_THIN };
 
@@ -296,7 +301,8 @@ static void sheets_agree(const char *scheme, const char *material, const char *s
     const int back = backwards(&r, &o);
     CHECK(back);
     if (getenv("ADJOINT_SHOW"))
-        printf("# %d contacts, %d frozen, residual %.2g m/s, L %.12g, correction %.2g, indefinite %d, unreached %.2g\n", r.contacts,
+        printf("# %d contacts, %d frozen, residual %.2g m/s, L %.12g, correction %.2g, indefinite %d, unreached %.2g\n",
+               r.contacts,
                r.frozen, r.residual, r.loss, r.correction, r.indefinite, r.unreached);
     CHECK(r.frozen > 20);
     if (back) differences_agree(&r, ALL_OF_THIN + first, NTHIN - first, 1e-6, of);
