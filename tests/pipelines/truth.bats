@@ -2,7 +2,7 @@
 # Small scenes against closed forms, each judged by ccd-check (pipelines/truth.py).
 load ../tools/helpers
 
-truth() { OUT=$TMP/out TABLE=$TMP/table.md /usr/bin/python3 "$ROOT/pipelines/truth.py" "$@"; }
+truth() { BIN=$BIN OUT=$TMP/out TABLE=$TMP/table.md /usr/bin/python3 "$ROOT/pipelines/truth.py" "$@"; }
 
 @test "truth: a block stops where it has to, and creeps by eps_v" {
     truth stop eps_v
@@ -25,7 +25,7 @@ truth() { OUT=$TMP/out TABLE=$TMP/table.md /usr/bin/python3 "$ROOT/pipelines/tru
     mkdir -p fake/pipelines fake/formats
     sed 's/1 \/ (2 \* mu \* 9.81)/1.1 \/ (2 * mu * 9.81)/' "$ROOT/pipelines/truth.py" > fake/pipelines/truth.py
     ln -s "$ROOT/formats/python" fake/formats/python
-    exits 1 env OUT="$TMP/out" /usr/bin/python3 fake/pipelines/truth.py stop
+    exits 1 env BIN="$BIN" OUT="$TMP/out" /usr/bin/python3 fake/pipelines/truth.py stop
     says "truth: stop, mu 0.5: distance, m is 0.1009"
     exits 1 truth nothing
     says "no case 'nothing'"
