@@ -4,6 +4,7 @@
 #include "energy/friction_laws.h"
 #include "energy/material/materials.h"
 #include "model/model.h"
+#include "solve/step/options.h"
 
 #include <math.h>
 
@@ -27,16 +28,23 @@ static void said(FILE *f, const char *name, double value, const char *unit, cons
     line(f, name, value, unit, why);
 }
 
-/* What hard contact is solved with, as far as the scene says it. */
+/* What contact without a barrier is solved with, as far as the scene says it. */
 static void nodal(FILE *f, const abut_scene *s, const abut_built *b)
 {
-    static const char *const solver[ABUT_SOLVED_BY] = { "newton", "nodal" };
+    static const char *const solver[ABUT_SOLVED_BY] = { "newton", "nodal", "sqp", "qp" };
     if (s->solver) fprintf(f, "  %-16s %s\n", "solver", solver[s->solver]);
     for (int i = 0; i < ABUT_NODAL_KEYS; i++) {
         const abut_param *p = &s->nodal[i];
         const abut_scene_nodal_key *k = &abut_scene_nodal_keys[i];
         if (p->from[0]) said(f, k->array, p->per_length ? p->value * b->length : p->value, k->unit ? k->unit : "", p);
     }
+    const struct abut_scene_sqp *q = &s->sqp;
+    if (q->constraints.from[0])
+        fprintf(f, "  %-16s %s (%s)\n", "sqp/constraints", abut_constraint_names[(int)q->constraints.value], q->constraints.from);
+    if (q->active_set.from[0])
+        fprintf(f, "  %-16s %s (%s)\n", "sqp/active-set", abut_active_set_names[(int)q->active_set.value], q->active_set.from);
+    if (q->offset.from[0])
+        said(f, "sqp/offset", q->offset.per_length ? q->offset.value * b->length : q->offset.value, "m", &q->offset);
     for (const abut_scene_cohesion *c = s->cohesion; c < s->cohesion + s->ncohesions; c++)
         fprintf(f, "  %-16s %-14.9g %-8s up to a gap of %.9g m (%s)\n", "cohesion", c->force, "N", c->range, c->from);
 }

@@ -264,7 +264,7 @@ static abut_status read_contact(abut_scene_reader *r, const abut_tree *t, abut_e
 static abut_status read_material(const abut_tree *t, abut_scene_material *m, abut_err *err)
 {
     static const char *const keys[] = { "model", "density", "young", "poisson", "bending-young", "membrane", "fabric",
-                                        "strain-limit", "spline", "fibre", "volume", "stretch", NULL };
+                                        "strain-limit", "spline", "fibre", "volume", "stretch", "quadrature", NULL };
     abut_status rc = abut_tree_keys(t, "material", keys, err);
     if (!rc) rc = abut_scene_name(t, m->name, err);
     if (rc) return rc;
@@ -278,7 +278,8 @@ static abut_status read_material(const abut_tree *t, abut_scene_material *m, abu
     if (!rc && !(m->poisson > -1 && m->poisson < 0.5))
         rc = abut_tree_fail(poisson, err, "poisson is %g: expected more than -1 and less than 0.5", m->poisson);
     if (!rc && !abut_material_bounded(m->model, m->poisson))
-        rc = abut_tree_fail(poisson, err, "poisson is %g: expected " ABUT_MATERIAL_UNBOUNDED, m->poisson);
+        rc = abut_tree_fail(poisson, err, "poisson is %g: expected " ABUT_MATERIAL_UNBOUNDED, m->poisson,
+                            abut_material_least_poisson(m->model));
     if (!rc) rc = abut_scene_terms(t, m, err);
     return rc ? rc : abut_scene_fabric(t, m, err);
 }
@@ -353,8 +354,8 @@ static abut_status read_top(abut_scene_reader *r, abut_err *err)
 {
     static const char *const keys[] = { "abut", "time", "gravity", "damping", "contact", "tolerance", "force-tolerance", "rotate",
                                         "fit", "lift", "materials", "objects", "selections", "motion",
-                                        "attachments", "seams", "wind", "solver", "nodal", NULL };
-    static const char *const solvers[] = { "newton", "nodal", NULL };
+                                        "attachments", "seams", "wind", "solver", "nodal", "sqp", NULL };
+    static const char *const solvers[] = { "newton", "nodal", "sqp", "qp", NULL };
     abut_scene *s = r->scene;
     int32_t version;
     abut_status rc = abut_tree_keys(r->root, "scene", keys, err);
@@ -373,8 +374,10 @@ static abut_status read_top(abut_scene_reader *r, abut_err *err)
         rc = parameter(r->root, "tolerance", "tolerance", ABUT_Q_SPEED_OR_L, 1, &s->tolerance, err);
     if (!rc) rc = parameter(r->root, "force-tolerance", "force-tolerance", ABUT_Q_PURE, 0, &s->force_tolerance, err);
     const abut_tree *solver = abut_tree_find(r->root, "solver"), *nodal = abut_tree_find(r->root, "nodal");
+    const abut_tree *sqp = abut_tree_find(r->root, "sqp");
     if (!rc && solver) rc = abut_tree_choice(solver, "solver", solvers, &s->solver, err);
     if (!rc && nodal) rc = abut_scene_nodal(r, nodal, err);
+    if (!rc && sqp) rc = abut_scene_sqp(r, sqp, err);
     if (!rc && fit) rc = abut_tree_positive(fit, "fit", ABUT_Q_LENGTH, &s->fit, NULL, err);
     return rc ? rc : read_place(r, err);
 }
