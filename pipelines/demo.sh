@@ -3,5 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 t0=$SECONDS
-OUT=${OUT:-out/demo} pipelines/drop.sh
+export OUT=${OUT:-out/demo}
+pipelines/drop.sh
+"${BIN:-bin}"/export "$OUT/run.abut" --html "$OUT/run.html"
+echo "demo: $OUT/run.html plays it in a browser"
 echo "demo: $((SECONDS - t0)) s"

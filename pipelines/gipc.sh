@@ -54,7 +54,7 @@ run() { # group row rules variant, steps threads check, the name of its files, a
     ((rc == 0)) || "$bin/salvage" -q "$at.abut.part" -o "$at.abut" 2>>"$at.err" || verdict="no frame"
     if [ -z "$verdict" ]; then
         verdict=clean
-        nice -n 15 "$bin/ccd-check" -q -j 1 --no-output "$at.abut" 2>>"$at.err" || verdict="judge: status $?"
+        nice -n "${NICE:-15}" "$bin/ccd-check" -q -j 1 --no-output "$at.abut" 2>>"$at.err" || verdict="judge: status $?"
     fi
     PYTHONPATH=formats/python "$python" pipelines/gipc.py run "$runs" "${@:1:4}" "$steps" "$threads" "$7" "$at" "$rc" "$verdict" \
         "$build" "$before $after" "$sizes"
@@ -99,7 +99,7 @@ while IFS=$'\t' read -r _ group name steps threads check args; do
 done < <(grep '^scene' "$list")
 if chosen projection -; then
     bench=${BENCH:-build/gcc/bench/bench_barrier_hessians}
-    if [ -x "$bench" ]; then nice -n 15 "$bench" 100000 9 >"${runs%.tsv}-projection.tsv"
+    if [ -x "$bench" ]; then nice -n "${NICE:-15}" "$bench" 100000 9 >"${runs%.tsv}-projection.tsv"
     else echo "gipc: projection: skipped, no $bench (make $bench)"; fi
 fi
 "$python" pipelines/gipc.py table "$list" "$runs" >"$table.part"

@@ -41,7 +41,7 @@ row() { # name, arguments of mesh-prep [-- of step], published: tets, triangles,
     step_options=()
     [[ $2 != *' -- '* ]] || read -ra step_options <<< "${2#* -- }"
     read -ra args <<< "$(sed 's/ -- .*//' <<< "${2//@OUT@/$out}")"
-    if ! nice -n 15 "$bin/mesh-prep" --explain -j 1 "pipelines/scenes/high-order/${args[0]}" "${args[@]:1}" -o "$run.abut" 2> "$run.log"
+    if ! nice -n "${NICE:-15}" "$bin/mesh-prep" --explain -j 1 "pipelines/scenes/high-order/${args[0]}" "${args[@]:1}" -o "$run.abut" 2> "$run.log"
     then
         echo "| $1 | | $3 | | $4 | | | | | $5 | | | refused: $({ grep -m 1 '^mesh-prep' "$run.log" || tail -n 1 "$run.log"; } | tr '|' ',') |"
         return

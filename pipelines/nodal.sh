@@ -7,7 +7,8 @@
 #   pipelines/nodal.sh side [NAME ...]  the scenes that both solvers take, side by side
 #   OUT=out/nodal     runs, rows and tables;  TABLE=$OUT/table.md, TABLE_SIDE=$OUT/side.md: rows that are not run again stay
 #   JOBS=1            rows at the same time, one thread each
-#   BUDGET=600        seconds of processor time for a row: it stops there, and its row says after how many steps
+#   BUDGET=600        seconds of processor time for a row: it stops there, and its row says after how many steps, "cut" in
+#                     place of whether its rule is kept
 #   STEPS=n           shorter runs, whose outcomes are not held to their rules (for tests)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -38,8 +39,8 @@ pinch-yields pinch 1000 --set nodal.compliance=200 -- --every 10
 cloth-on-ball cloth-on-ball 150
 box-and-cone box-and-cone 300
 blobs blobs 400
-sticky-patch sticky-patch 200
-sticky-patch-dry sticky-patch 200 --set contact.cohesion=[]
+sticky-patch sticky-patch 300 -- --every 2
+sticky-patch-dry sticky-patch 300 --set contact.cohesion=[] -- --every 2
 spikes spikes 160
 spikes-starved spikes 160 --set nodal.iterations=1 --set nodal.sweeps=1
 hair-band hair-band 218
@@ -70,6 +71,8 @@ thread, depend on the machine and on what else it does.
 ![The house at 0.6 and at 0.2, the rope at 0.5, a ball with spikes on a sheet](../pictures/nodal.png)
 ![A belt, a sheet on a ball, on a box and a cone, between two spheres](../pictures/nodal-cloth.png)
 ![Spikes on a sheet, a band around hair, balls in a bowl, the rope at 0.2](../pictures/nodal-bodies.png)
+![A block that sticks on a slope, a rope over a cylinder that holds at 2.4 and slides at 2.8, a sheet led by a corner](../pictures/nodal-friction.png)
+![Hair that sticks to itself and to a sphere at 0.6, 1 and 2 s, and dry hair](../pictures/nodal-sticky.png)
 
 | run | outcome | rule | kept | steps | s a step | contacts, most | iterations a step | refused: rounds, barrier |
 |---|---|---|---|---|---|---|---|---|
@@ -107,7 +110,7 @@ one_row() {
     while (($#)) && [ "$1" != -- ]; do given+=("$1"); shift; done
     (($# == 0)) || step_options=("${@:2}")
     steps_of "$name" "$scene" "$steps" "${given[@]}"
-    pipelines/nodal_outcome.py ${STEPS:+--short} "$name" "$scene" "$out/$name" "$verdict" > "$out/$name.row"
+    pipelines/nodal_outcome.py ${STEPS:+--short} "$name" "$scene" "$out/$name" "$verdict" "$steps" > "$out/$name.row"
 }
 
 one_side() {

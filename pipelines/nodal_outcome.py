@@ -2,8 +2,9 @@
 """One row of the tables of pipelines/nodal.sh, of a run whose reports and table are RUN.jsonl and RUN.csv.  VERDICT: "clean", or how
 the run ended.
 
-    pipelines/nodal_outcome.py [--short] NAME SCENE RUN VERDICT
-        outcome, its rule and whether it is kept, steps, seconds, contacts, iterations, refused steps; --short: without a rule
+    pipelines/nodal_outcome.py [--short] NAME SCENE RUN VERDICT [STEPS]
+        outcome, its rule and whether it is kept, steps, seconds, contacts, iterations, refused steps; --short: without a rule.
+        A run of fewer than STEPS steps is cut: its end is not the one that the rule is about
     pipelines/nodal_outcome.py --side NAME SCENE RUN VERDICT
         speed, creep, gap, penetration, iterations, seconds, memory, refused steps
 
@@ -113,10 +114,12 @@ def blobs(name, t, reports):
 def sticky(name, t, reports):
     x = 1000 * moved(t, "hair", "x")
     n = reports[-1]["contacts"]
-    words = f"hair {x:.2g} mm aside, {n} contacts at the end"
+    v = speed(t[-1], "hair")
+    words = f"hair {x:.2g} mm aside at {1000 * v:.2g} mm/s, {n} contacts at the end"
     if name == "sticky-patch-dry":
-        return words, "hangs free: below 0.5 mm, 100 contacts", abs(x) < 0.5 and n < 100
-    return words, "clings to the sphere: 2 mm or more, 1000 contacts", x >= 2 and n >= 1000
+        return words, "slips off, but for what leans on the sphere: at rest below 10 mm, 1000 contacts", \
+            abs(x) < 10 and n < 1000 and v < 1e-3
+    return words, "clings to the sphere: at rest beyond 30 mm, 10000 contacts", x >= 30 and n >= 10000 and v < 1e-3
 
 
 def spikes(name, t, reports):
@@ -156,12 +159,13 @@ def iterations(r):
     return r["nodal"]["admm_iterations"] if "nodal" in r else r["newton_iterations"]
 
 
-def row(name, scene, run, verdict, short):
+def row(name, scene, run, verdict, steps, short):
     table, reports = read(run)
     words, rule, kept = OUTCOMES[scene](name, table, reports)
     expected = "step ends with status 4" if name == "pinch-refused" else "clean"
     clean = verdict.startswith(expected)
-    kept = "" if short else "yes" if kept else "no"
+    cut = expected == "clean" and len(reports) < steps
+    kept = "" if short else f"cut, {steps} wanted" if cut else "yes" if kept else "no"
     most = max((r["contacts"] + r["half_space_contacts"] for r in reports), default=0)
     rounds, barrier = counts(reports)
     print(f"| {name} | {words}{'' if clean else '; ' + verdict} | {rule} | {kept} | {len(reports)} |"
@@ -186,9 +190,10 @@ def side(name, scene, run, verdict):
 def main():
     options = [a for a in sys.argv[1:] if a.startswith("--")]
     rest = [a for a in sys.argv[1:] if not a.startswith("--")]
-    if len(rest) != 4 or options not in ([], ["--short"], ["--side"]):
+    if len(rest) not in (4, 5) or options not in ([], ["--short"], ["--side"]) or len(rest) == 5 and not rest[4].isdigit():
         sys.exit(__doc__)
-    sys.exit(side(*rest) if options == ["--side"] else row(*rest, options == ["--short"]))
+    steps = int(rest[4]) if len(rest) == 5 else 0
+    sys.exit(side(*rest[:4]) if options == ["--side"] else row(*rest[:4], steps, options == ["--short"]))
 
 
 main()

@@ -5,30 +5,67 @@
 #   BUDGET=600                              seconds of processor time for each scene: it is stepped as far as they go
 #   TABLE=pipelines/results/published.md    rows that are run replace those of the same name; the others stay
 #   OUT=out/published                       reports and messages; KEEP=1 leaves the streams there, too
+#   AGAIN=1                                 makes rows of the runs that KEEP=1 has left in OUT
+# A line of the list: name, arguments of mesh-prep [-- of step], what is published of the mesh, contacts, iterations, seconds, the
+# outcome; the condition of it (pipelines/outcome.py), and why ours is another.
 # Scenes whose file or data (ABUT_DATA) is not there are skipped by name.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${BIN:-bin} out=${OUT:-out/published} budget=${BUDGET:-600} table=${TABLE:-pipelines/results/published.md}
-list=${LIST:-pipelines/published.tsv} data=${ABUT_DATA:-../shared/data}
+list=${LIST:-pipelines/published.tsv} data=${ABUT_DATA:-../shared/data} python=${PYTHON:-/usr/bin/python3}
+[ ! -d "$data" ] || data=$(realpath "$data")    # meshes are looked for from the folder of the scene
 mkdir -p "$out"
 [[ $bin == /* ]] || bin=$PWD/$bin
 
 . pipelines/advance.sh
 
-row() { # name, arguments, published: mesh, contacts, iterations, seconds
-    local run all sizes verdict n its mean most sec _
-    run=$out/$(tr -cs 'A-Za-z0-9.\n' '-' <<< "$1")
-    local args
-    read -ra args <<< "${2//@DATA@/$data}"
-    if ! nice -n 15 "$bin/mesh-prep" --explain -j 1 "${args[@]}" -o "$run.abut" 2> "$run.log"; then
-        echo "| $1 | | $3 | | | $5 | | $4 | | $6 | refused: $(grep -m 1 '^mesh-prep' "$run.log" | tr '|' ',') |"
-        return
-    fi
+# Pairs of numbers in $1, published and ours: where one is beyond half or twice the other, or the outcome $3 is not as expected, the
+# reason $2, or that there is none.
+deviation() {
+    awk -v pairs="$1" -v reason="$2" -v came="$3" 'BEGIN {
+        n = split(pairs, word, " ")
+        for (k = 1; k < n; k += 2) {
+            p = word[k]; scale = p ~ /K/ ? 1000 : 1; sub(/K/, "", p)
+            if (p + 0 > 0 && word[k + 1] + 0 > 0) { r = word[k + 1] / (p * scale); if (r > 2 || r < 0.5) far = 1 }
+        }
+        if (came ~ /\*no\*/) far = 1
+        print reason != "-" ? reason : far ? "unexplained" : "" }'
+}
+
+# What is left of a run is made into its row.
+written() { # name, steps asked for, published: mesh, contacts, iterations, seconds, outcome; condition, reason, verdict
+    local run sizes n its mean most sec came="" why
+    run=$(place "$1")
     sizes=$(sed -n 's/^  size  *\([0-9]*\) nodes, \([0-9]*\) tets.*/\1, \2/p' "$run.log")
-    all=$(awk '$1 == "time" && $2 == "step" { h = $3 } $1 == "end" { e = $2 } END { printf "%.0f", e / h }' "$run.log")
-    verdict=$(advance "$run" "$all")
     read -r n its mean most sec _ < <(measures "$run.jsonl")
-    echo "| $1 | $sizes | $3 | $n of $all | $its | $5 | $mean ($most) | $4 | $sec | $6 | $verdict |"
+    if [ "$8" != - ] && "$bin/export" -q "$run.abut" --csv "$run.csv"; then
+        came=$("$python" pipelines/outcome.py "$run.csv" "$8")
+        ((n >= $2)) || came="so far $came"
+    fi
+    why=$(deviation "${5%% *} $its ${4%% *} $mean" "$9" "$came")
+    echo "| $1 | $sizes | $3 | $n of $2 | $its | $5 | $mean ($most) | $4 | $sec | $6 | ${came:--} | $7 | $why | ${10} |"
+}
+
+place() { echo "$out/$(tr -cs 'A-Za-z0-9.\n' '-' <<< "$1")"; }
+
+row() { # name, arguments of mesh-prep [-- of step], published: mesh, contacts, iterations, seconds, outcome; condition, reason
+    local run all verdict args
+    run=$(place "$1")
+    step_options=()
+    [[ $2 != *' -- '* ]] || read -ra step_options <<< "${2#* -- }"
+    read -ra args <<< "${2%% -- *}"
+    args=("${args[@]//@DATA@/$data}")
+    if [ -z "${AGAIN:-}" ]; then
+        if ! nice -n "${NICE:-15}" "$bin/mesh-prep" --explain -j 1 "${args[@]}" -o "$run.abut" 2> "$run.log"; then
+            echo "| $1 | | $3 | | | $5 | | $4 | | $6 | | $7 | | refused: $(grep -m 1 '^mesh-prep' "$run.log" | tr '|' ',') |"
+            return
+        fi
+        all=$(awk '$1 == "time" && $2 == "step" { h = $3 } $1 == "end" { e = $2 } END { printf "%.0f", e / h }' "$run.log")
+        verdict=$(advance "$run" "$all")
+        echo "$all $verdict" > "$run.verdict"
+    fi
+    read -r all verdict < "$run.verdict"
+    written "$1" "$all" "${@:3}" "$verdict"
     [ -n "${KEEP:-}" ] || rm -f "$run.abut"
     rm -f "$run.piece" "$run.next"
 }
@@ -48,18 +85,24 @@ those of the whole.
 - *Letters*: U unit tests, S stress tests, T steps of all sizes (Table 4.1), A ablations (App. B), F friction, R first contacts.
   Bodies that are stand-ins, and scenes of which only the idea is published, compare in kind alone.
 - *c0 barrier*: one step may take all of the time, since Newton's method need not converge on it.
+- *Outcome*: what the source says of it, or what it was made to show, and whether it came so, by numbers of all frames.
+- *Deviation*: where iterations or contacts are beyond half or twice those published, or the outcome is another: the reason.
 - *Clean*: `ccd-check` found no collision in any frame or on the path between two, judged exactly, and no inverted element of a
   material that promises none.
 
-| Scene | nodes, tets | published | steps | Newton its/step | published | contacts | published | s/step | published | verdict |
-|---|---|---|---|---|---|---|---|---|---|---|
+| Scene | nodes, tets | published | steps | Newton its/step | published | contacts | published | s/step | published | outcome | published | deviation | verdict |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 H
 }
 
 read_rows
-while IFS=$'\t' read -r name args mesh contacts its sec <&3; do
+while IFS=$'\t' read -r name args mesh contacts its sec outcome condition reason <&3; do
     [[ $name != '#'* ]] && wanted "$name" "$@" || continue
-    file=$(grep -o '[^ ]*\.\(yaml\|txt\)' <<< "${args//@DATA@/$data}")
-    [ -e "$file" ] || { echo "published: $name: skipped, no $file"; continue; }
-    replace_row "$name" "$(row "$name" "$args" "$mesh" "$contacts" "$its" "$sec")"
+    if [ -n "${AGAIN:-}" ] && ! [[ -e $(place "$name").verdict && -e $(place "$name").abut ]]; then
+        echo "published: $name: no run in $out"
+        continue
+    fi
+    missing=$(grep -oE '[^ =]*\.(yaml|txt|msh)' <<< "${args//@DATA@/$data}" | while read -r f; do [ -e "$f" ] || echo "$f"; done)
+    [ -z "$missing" ] || { echo "published: $name: skipped, no ${missing%%$'\n'*}"; continue; }
+    replace_row "$name" "$(row "$name" "$args" "$mesh" "$contacts" "$its" "$sec" "${outcome:--}" "${condition:--}" "${reason:--}")"
 done 3< "$list"

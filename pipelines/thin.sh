@@ -30,7 +30,7 @@ row() { # name, arguments
     run=$out/$(tr -cs 'A-Za-z0-9.\n' '-' <<< "$1")
     local args
     read -ra args <<< "$2"
-    if ! nice -n 15 "$bin/mesh-prep" --explain -j 1 "${args[@]}" -o "$run.abut" 2> "$run.log"; then
+    if ! nice -n "${NICE:-15}" "$bin/mesh-prep" --explain -j 1 "${args[@]}" -o "$run.abut" 2> "$run.log"; then
         echo "| $1 | | | | | | | refused: $(grep -m 1 '^mesh-prep' "$run.log" | tr '|' ',') | |"
         return
     fi
@@ -39,7 +39,7 @@ row() { # name, arguments
     all=$(awk '$1 == "time" && $2 == "step" { h = $3 } $1 == "end" { e = $2 } END { printf "%.0f", e / h }' "$run.log")
     verdict=$(advance "$run" "$all")
     read -r n its _ _ sec _ < <(measures "$run.jsonl")
-    nice -n 15 "$bin/strain-limit" -q -j 1 --audit --json "$run.strain" "$run.abut" -o /dev/null 2>> "$run.log" && strain=kept || strain="**broken**"
+    nice -n "${NICE:-15}" "$bin/strain-limit" -q -j 1 --audit --json "$run.strain" "$run.abut" -o /dev/null 2>> "$run.log" && strain=kept || strain="**broken**"
     grep -qE '^  (largest stretch|smallest stretch|Green strain) ' "$run.log" || strain=none
     echo "| $1 | $nodes | $n of $all | $its | $(smallest_gap "$run.jsonl") | $(largest_stretch "$run.strain" "$limit") | $sec | $verdict |" \
          "$strain |"

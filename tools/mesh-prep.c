@@ -27,7 +27,7 @@ typedef struct prep {
     abut_cli cli;
     abut_opt_list set;
     const char *ipc_script, *report, *first;
-    int explain, to_yaml, check;
+    int explain, to_yaml, to_json, check;
     abut_prep_separate separate;
 
     abut_prep_source source;
@@ -186,19 +186,20 @@ static FILE *text_out(const prep *p)
 }
 
 /* The scene as it was understood is not needed for this: a value that is missing may be seen in the text. */
-static abut_status write_yaml(prep *p, abut_err *err)
+static abut_status write_scene(prep *p, abut_err *err)
 {
-    if (p->separate.gap || p->explain)
-        return abut_fail(err, ABUT_E_ARG, "--to-yaml and --%s: expected one of them", p->explain ? "explain" : "separate");
-    return abut_prep_source_write(&p->source, text_out(p), err);
+    const char *other = p->explain ? "explain" : p->separate.gap ? "separate" : p->to_yaml && p->to_json ? "to-yaml" : NULL;
+    if (other) return abut_fail(err, ABUT_E_ARG, "--to-%s and --%s: expected one of them", p->to_json ? "json" : "yaml", other);
+    return abut_prep_source_write(&p->source, text_out(p), p->to_json, err);
 }
 
 /* --new NAME reads nothing, and what is made of a scene is not asked for. */
 static abut_status write_first(prep *p, abut_err *err)
 {
     const char *other = p->cli.nargs ? p->cli.args[0] : p->set.n ? "--set" : p->ipc_script ? "--ipc-script" :
-                        p->to_yaml ? "--to-yaml" : p->explain ? "--explain" : p->separate.gap ? "--separate" :
-                        p->separate.max_move ? "--max-move" : p->report ? "--report" : p->check ? "--check" : NULL;
+                        p->to_yaml ? "--to-yaml" : p->to_json ? "--to-json" : p->explain ? "--explain" :
+                        p->separate.gap ? "--separate" : p->separate.max_move ? "--max-move" :
+                        p->report ? "--report" : p->check ? "--check" : NULL;
     if (other) return abut_fail(err, ABUT_E_ARG, "--new and %s: expected --new NAME alone, which writes a scene", other);
     return abut_prep_first_scene(p->first, text_out(p), err);
 }
@@ -252,6 +253,7 @@ int main(int argc, char **argv)
           "write nothing: say whether the scene can be simulated, and advice on what it will show worse than one may expect" },
         { 0, "ipc-script", ABUT_OPT_TEXT, &p.ipc_script, "FILE", "read a scene script of the public IPC code" },
         { 0, "to-yaml", ABUT_OPT_FLAG, &p.to_yaml, NULL, "write the scene as YAML, paths absolute, instead of a stream" },
+        { 0, "to-json", ABUT_OPT_FLAG, &p.to_json, NULL, "the same as JSON, for programs that read no YAML" },
         { 0, "separate", ABUT_OPT_TEXT, &p.separate.gap, "GAP",
           "part what intersects: move free nodes of the first frame as little as possible until every distance is GAP "
           "beyond thickness (a number and its unit, as in a scene: '1e-3 l', '0.5 mm'); the rest shape stays" },
@@ -266,7 +268,7 @@ int main(int argc, char **argv)
     else if (p.check) abut_cli_drop_output(&p.cli);
     abut_status rc = err.code ? err.code : p.first ? ABUT_OK :
                      abut_prep_source_read(&p.source, &p.cli, p.ipc_script, &p.set, p.explain, &err);
-    if (!rc) rc = p.first ? write_first(&p, &err) : p.to_yaml ? write_yaml(&p, &err) : make_stream(&p, &err);
+    if (!rc) rc = p.first ? write_first(&p, &err) : p.to_yaml || p.to_json ? write_scene(&p, &err) : make_stream(&p, &err);
     if (p.bad.total) abut_prep_report(&p.bad, p.report, &err);
     clear(&p);
     return abut_cli_end(&p.cli, 0, &err);

@@ -49,8 +49,10 @@ static abut_status open_server(watch *w, abut_err *err)
     int at;
     if (w->port < 0 || w->port > 65535)
         return abut_fail(err, ABUT_E_ARG, "--port %d: expected 1 to 65535, 0 for a free one", w->port);
+    if (w->keep && !w->cli->out_path && abut_cli_output_is_device(w->cli)) abut_cli_drop_output(w->cli);
     if (w->keep && w->cli->out)
-        return abut_fail(err, ABUT_E_ARG, "--keep: whoever reads the output would wait for its end; watch a file instead");
+        return abut_fail(err, ABUT_E_ARG, "--keep: a reader of the output would wait for its end: expected a file to watch, and "
+                         "the output at a terminal or > /dev/null");
     abut_status rc = open_page(w, err);
     if (!rc) rc = abut_board_open(&w->page, &w->board, err);
     if (!rc) rc = abut_server_start(w->board, w->port, &at, &w->server, err);

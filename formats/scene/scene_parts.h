@@ -31,6 +31,8 @@ ABUT_MUST_USE abut_status abut_scene_mesh(const abut_scene_reader *r, const abut
 /** `proxy` and `match-mass` of an object: after its mesh and its tets.  copy: as for abut_scene_mesh. */
 ABUT_MUST_USE abut_status abut_scene_read_proxy(const abut_scene_reader *r, const abut_tree *object, int32_t copy,
                                                 abut_scene_object *o, abut_err *err);
+/** `frame` of an object: its mesh becomes one tet of control points, with the surface that it had.  After `proxy`. */
+ABUT_MUST_USE abut_status abut_scene_read_frame(const abut_tree *object, abut_scene_object *o, abut_err *err);
 /** Where copy `copy` of a `repeat` is, from the first one, m; objects  out: the copies are objects; NULL to skip. */
 ABUT_MUST_USE abut_status abut_scene_copy_at(const abut_tree *repeat, int64_t copy, double at[3], int *objects, abut_err *err);
 /** Loads the mesh file that t names. */
@@ -97,6 +99,8 @@ ABUT_MUST_USE abut_status abut_read_scene_select(const abut_scene_reader *r, con
 ABUT_MUST_USE abut_status abut_scene_selections(const abut_scene_reader *r, abut_err *err);
 /** The `attachments` list: after the objects. */
 ABUT_MUST_USE abut_status abut_scene_attachments(abut_scene_reader *r, const abut_tree *attachments, abut_err *err);
+/** The map `sqp`. */
+ABUT_MUST_USE abut_status abut_scene_sqp(const abut_scene_reader *r, const abut_tree *t, abut_err *err);
 /** The map `nodal`; the list `contact.cohesion`, after the objects (NULL: none). */
 ABUT_MUST_USE abut_status abut_scene_nodal(const abut_scene_reader *r, const abut_tree *t, abut_err *err);
 ABUT_MUST_USE abut_status abut_scene_cohesions(const abut_scene_reader *r, const abut_tree *list, abut_err *err);

@@ -218,7 +218,7 @@ static int is_utf8(const char *text)
     return s != NULL;
 }
 
-/* The first value that YAML cannot hold, or NULL. */
+/* The first value that is no text of YAML or JSON, or NULL. */
 static const abut_tree *find_other_bytes(const abut_tree *t)
 {
     if ((t->key && !is_utf8(t->key)) || (t->kind == ABUT_TREE_TEXT && !is_utf8(t->text))) return t;
@@ -227,16 +227,22 @@ static const abut_tree *find_other_bytes(const abut_tree *t)
     return bad;
 }
 
+abut_status abut_yaml_check_text(const abut_tree *root, const char *what, abut_err *err)
+{
+    const abut_tree *bad = find_other_bytes(root);
+    if (bad) return abut_tree_fail(bad, err, "the name or the value holds bytes that are not UTF-8: %s cannot hold them", what);
+    return ABUT_OK;
+}
+
 abut_status abut_yaml_write(FILE *f, const abut_tree *root, abut_err *err)
 {
     yaml_emitter_t e;
-    const abut_tree *bad = find_other_bytes(root);
-    if (bad) return abut_tree_fail(bad, err, "the name or the value holds bytes that are not UTF-8: YAML cannot hold them");
+    abut_status rc = abut_yaml_check_text(root, "YAML", err);
+    if (rc) return rc;
     if (!yaml_emitter_initialize(&e)) return abut_fail(err, ABUT_E_NOMEM, "no memory to write YAML");
     yaml_emitter_set_output(&e, put_bytes, f);
     yaml_emitter_set_unicode(&e, 1);
     yaml_emitter_set_width(&e, -1);
-    abut_status rc = ABUT_OK;
     if (!put_document(&e, root))
         rc = e.error == YAML_WRITER_ERROR ? abut_fail(err, ABUT_E_IO, "YAML: %s", strerror(errno))
                                           : abut_fail(err, ABUT_E_NOMEM, "YAML: %s", e.problem ? e.problem : "no memory");

@@ -58,10 +58,10 @@ ABUT_FN double abut_bw_stress(const double *law, const double s[2], const double
 }
 
 /* d2psi/df_c df_d of the stretches, projected: H[4][4] in the plane, number 2 c + i; N[2][2] across it */
-ABUT_FN void abut_bw_stretch_hessian(const abut_bw_plane *q, double H[4][4], double N[2][2])
+ABUT_FN void abut_bw_stretch_hessian(const abut_bw_plane *q, int project, double H[4][4], double N[2][2])
 {
     for (int c = 0; c < 2; c++) {
-        const double across = q->beyond[c] > 0 ? 2 * q->weight[c] * q->beyond[c] / q->length[c] : 0;
+        const double across = q->beyond[c] > 0 || !project ? 2 * q->weight[c] * q->beyond[c] / q->length[c] : 0;
         const double along = (2 * q->weight[c] - across) / (q->length[c] * q->length[c]);
         for (int i = 0; i < 2; i++)
             for (int j = 0; j < 2; j++)
@@ -93,14 +93,25 @@ ABUT_FN void abut_bw_shear_hessian(const abut_bw_plane *q, double k, double H[4]
         for (int d = 0; d < 2; d++) N[c][d] += k * size * (c == d ? 1 : sign);
 }
 
-/** G[16] and R[3] (abut_plane_frame): d2psi/dF2 at s > 0, stretches and shear projected each by itself. */
-ABUT_FN void abut_bw_hessian(const double *law, const double s[2], const double V[4], double G[16], double R[3])
+/* the same as it is: 2 k (g g^T + I d2I/df2), g = (f_v, f_u) the derivative of I = f_u . f_v */
+ABUT_FN void abut_bw_shear_as_is(const abut_bw_plane *q, double k, double H[4][4], double N[2][2])
+{
+    const double *u = q->f[0], *v = q->f[1], g[4] = { v[0], v[1], u[0], u[1] };
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) H[i][j] += 2 * k * (g[i] * g[j] + ((i + 2) % 4 == j ? q->dot : 0));
+    N[0][1] += 2 * k * q->dot;
+    N[1][0] += 2 * k * q->dot;
+}
+
+/** G[16] and R[3] (abut_plane_frame): d2psi/dF2 at s > 0; project: stretches and shear each by itself. */
+ABUT_FN void abut_bw_hessian(const double *law, const double s[2], const double V[4], int project, double G[16], double R[3])
 {
     abut_bw_plane q;
     double H[4][4] = { { 0 } }, N[2][2] = { { 0 } };
     abut_bw_plane_of(law, s, V, &q);
-    abut_bw_stretch_hessian(&q, H, N);
-    abut_bw_shear_hessian(&q, law[ABUT_BW_SHEAR], H, N);
+    abut_bw_stretch_hessian(&q, project, H, N);
+    if (project) abut_bw_shear_hessian(&q, law[ABUT_BW_SHEAR], H, N);
+    else abut_bw_shear_as_is(&q, law[ABUT_BW_SHEAR], H, N);
     for (int a = 0; a < 4; a++)         /* from warp and weft to the columns of V: u_i v_p^T is number 2 i + p */
         for (int b = 0; b < 4; b++) {
             const int i = a / 2, p = a % 2, j = b / 2, r = b % 2;

@@ -301,3 +301,8 @@ void abut_codim_hessian_ahead(const abut_codim *t, const double *x, int parts, d
 {
     hessians(&(abut_codim_ask){ .t = t, .x = x, .parts = parts, .kappa = kappa, .scale = scale, .tension = tension }, H);
 }
+
+void abut_codim_hessian_as_is(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *H)
+{
+    hessians(&(abut_codim_ask){ .t = t, .x = x, .parts = parts, .kappa = kappa, .scale = scale, .add = 1, .as_is = 1 }, H);
+}

@@ -56,6 +56,8 @@ void abut_codim_hessian(const abut_codim *t, const double *x, int parts, double 
  * direction aims, to first order, with the same gradient and otherwise the same matrix (Tournier et al. 2015). */
 void abut_codim_hessian_ahead(const abut_codim *t, const double *x, int parts, double kappa, double scale, const double *tension,
                              double *H);
+/** H += the same at x as it is, not projected. */
+void abut_codim_hessian_as_is(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *H);
 /** tension[nrd] at x, N. */
 void abut_codim_tension(const abut_codim *t, const double *x, double *tension);
 /** The same aimed at by a step from x0 to x1, which is the share (at most 1) of a direction: (1 - share) of what it was before,

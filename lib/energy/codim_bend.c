@@ -93,6 +93,15 @@ static void hinge_gradients(const abut_codim_ask *a, size_t lo, size_t hi, doubl
     }
 }
 
+static void hinges_as_is(const abut_codim_ask *a, size_t lo, size_t hi, double *H)
+{
+    for (size_t e = lo; e < hi; e++) {
+        element at;
+        element_at(a, ABUT_CODIM_HINGE, e, &at);
+        abut_hinge_hessian_as_is(a->scale * at.stiffness, at.rest, at.x, H + abut_packed_size(4) * (e - a->base));
+    }
+}
+
 static void hinge_hessians(const abut_codim_ask *a, size_t lo, size_t hi, double *H)
 {
     group g;
@@ -146,17 +155,20 @@ void abut_codim_bend_gradient(const abut_codim_ask *a, int kind, size_t lo, size
 /* what the Hessian takes for the tension of a segment */
 static double tension_of(const abut_codim_ask *a, size_t e, const element *at)
 {
-    return a->tension ? a->tension[e - a->t->first[ABUT_CODIM_ROD]] : abut_rod_tension(at->stiffness, at->rest, at->x);
+    if (a->as_is) return abut_rod_tension(at->stiffness, at->rest, at->x);
+    return fmax(0, a->tension ? a->tension[e - a->t->first[ABUT_CODIM_ROD]]
+                              : abut_rod_tension(at->stiffness, at->rest, at->x));
 }
 
 void abut_codim_bend_hessian(const abut_codim_ask *a, int kind, size_t lo, size_t hi, double *H)
 {
     const int elastic = a->parts & ABUT_CODIM_ELASTIC;
     const size_t size = abut_packed_size(4);
-    if (!a->add && !(elastic && kind == ABUT_CODIM_HINGE)) memset(H + size * (lo - a->base), 0, size * (hi - lo) * sizeof *H);
+    if (!a->add && !(elastic && kind == ABUT_CODIM_HINGE && !a->as_is)) memset(H + size * (lo - a->base), 0, size * (hi - lo) * sizeof *H);
     if (!elastic) return;
     if (kind == ABUT_CODIM_HINGE) {
-        hinge_hessians(a, lo, hi, H);
+        if (a->as_is) hinges_as_is(a, lo, hi, H);
+        else hinge_hessians(a, lo, hi, H);
         return;
     }
     for (size_t e = lo; e < hi; e++) {
@@ -164,9 +176,9 @@ void abut_codim_bend_hessian(const abut_codim_ask *a, int kind, size_t lo, size_
         element_at(a, kind, e, &at);
         const double k = a->scale * at.stiffness;
         if (kind == ABUT_CODIM_ROD)
-            abut_rod_stretch_hessian(k, at.rest, a->scale * fmax(0, tension_of(a, e, &at)), at.x, H + size * (e - a->base));
+            abut_rod_stretch_hessian(k, at.rest, a->scale * tension_of(a, e, &at), at.x, H + size * (e - a->base));
         else
-            abut_rod_bend_hessian(k, at.x, 1, H + size * (e - a->base));
+            abut_rod_bend_hessian(k, at.x, !a->as_is, H + size * (e - a->base));
     }
 }
 

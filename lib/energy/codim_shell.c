@@ -163,12 +163,13 @@ static void frame_put(const abut_codim_ask *a, const group *g, int l, frames *ou
     abut_plane_frame f = { .P = { 0 } };
     if (w.isotropic || w.limit) {
         const abut_plane_principal p = principal(a, &w, s);
-        abut_plane_project(&p, s, &f);
+        if (a->as_is) abut_plane_as_is(&p, s, &f);
+        else abut_plane_project(&p, s, &f);
     }
     if (w.bw) {
         const double V[4] = { g->V[0][l], g->V[1][l], g->V[2][l], g->V[3][l] };
         double G[16], R[3];
-        abut_bw_hessian(w.bw->bw, s, V, G, R);
+        abut_bw_hessian(w.bw->bw, s, V, !a->as_is, G, R);
         for (int k = 0; k < 16; k++) f.G[k] += G[k];
         for (int k = 0; k < 3; k++) f.R[k] += R[k];
     }
@@ -184,7 +185,7 @@ static void frames_of(const abut_codim_ask *a, const group *g, frames *out)
         frame_put(a, g, l, out);
         scale[l] = a->scale * a->t->vol[g->t[l]];
     }
-    if (fabrics_of(a, g, &f)) abut_fabrics_hessian(&f, abut_strain_stiffening(a->kappa), g->s, g->V, out->G, out->R);
+    if (fabrics_of(a, g, &f)) abut_fabrics_hessian(&f, abut_strain_stiffening(a->kappa), g->s, g->V, !a->as_is, out->G, out->R);
     for (int k = 0; k < 16; k++) out->G[k] *= scale;
     for (int k = 0; k < 3; k++) out->R[k] *= scale;
 }

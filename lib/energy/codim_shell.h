@@ -13,6 +13,7 @@ typedef struct abut_codim_ask {
     double scale;
     const double *tension;  /* [nrd] N, of Hessians; NULL: as it is at x */
     int add;                /* Hessians are added to what is there */
+    int as_is;              /* Hessians are not projected */
     size_t base;            /* forces and Hessians begin with those of this element */
 } abut_codim_ask;
 

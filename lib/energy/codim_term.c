@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 abut_codim_state *abut_codim_state_of(const abut_terms *terms) { return abut_terms_find(terms, "codim"); }
 abut_codim *abut_codim_of(const abut_terms *terms) { return &abut_codim_state_of(terms)->t; }
@@ -83,7 +84,12 @@ static void hessian(void *self, const abut_at *at, double scale, size_t lo, size
 {
     const abut_codim_state *s = self;
     (void)lo, (void)hi;
-    abut_codim_hessian_ahead(&s->t, at->z, parts(at), s->strain_kappa, scale, s->tension, val);
+    if (at->step->as_is) {
+        memset(val, 0, abut_packed_size(4) * s->t.n * sizeof *val);
+        abut_codim_hessian_as_is(&s->t, at->z, parts(at), s->strain_kappa, scale, val);
+    } else {
+        abut_codim_hessian_ahead(&s->t, at->z, parts(at), s->strain_kappa, scale, s->tension, val);
+    }
 }
 
 static void limit(void *self, const abut_at *at, const double *p, abut_limit *lim)
@@ -209,7 +215,9 @@ static void bounds_hessian(void *self, const abut_at *at, double scale, size_t l
 {
     const abut_codim_state *s = self;
     (void)lo, (void)hi;
-    if (at->z != at->x) abut_codim_hessian(&s->t, at->x, ABUT_CODIM_BOUNDED, s->strain_kappa, scale, val);
+    if (at->z == at->x) return;
+    if (at->step->as_is) abut_codim_hessian_as_is(&s->t, at->x, ABUT_CODIM_BOUNDED, s->strain_kappa, scale, val);
+    else abut_codim_hessian(&s->t, at->x, ABUT_CODIM_BOUNDED, s->strain_kappa, scale, val);
 }
 
 static void bounds_start(void *self) { ((abut_codim_state *)self)->near_limit = 0; }

@@ -442,6 +442,8 @@ abut_status abut_curved_rods_gradient(abut_curved_rods *r, const double *x, doub
     double energy;
     const abut_status rc = settle(r, x, &energy, err);
     if (rc) return rc;
+    if (!isfinite(energy))
+        return abut_fail(err, ABUT_E_NUMERIC, "a curved rod has a segment without length, or one that lies on the one before");
     #pragma omp parallel for schedule(static) if (m->nrd > 512)
     for (int32_t k = 0; k < m->nrd; k++) {
         const int32_t i = r->bend[k];

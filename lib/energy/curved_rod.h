@@ -57,7 +57,7 @@ void abut_curved_rods_start(abut_curved_rods *r, const double *x0, const uint8_t
 /** *energy, J; +inf where a segment has no length or one folds back onto the one before.
  * Fails  ABUT_E_NUMERIC the twist of a rod has not converged */
 ABUT_MUST_USE abut_status abut_curved_rods_energy(abut_curved_rods *r, const double *x, double *energy, abut_err *err);
-/** g[3 nv] += scale dUe/dx, at an x of finite energy.  The same failures. */
+/** g[3 nv] += scale dUe/dx.  The same failures; ABUT_E_NUMERIC  the energy at x is not finite, too */
 ABUT_MUST_USE abut_status abut_curved_rods_gradient(abut_curved_rods *r, const double *x, double scale, double *g, abut_err *err);
 /** H[54 nbd] = scale times the packed matrices of bends (sparse/elements.h), corners as bend/node has them. */
 void abut_curved_rods_hessian(abut_curved_rods *r, const double *x, double scale, double *H);

@@ -60,6 +60,9 @@ void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, 
 /** Those of tets [lo, hi) alone, H[(hi - lo) * ABUT_PACKED], on one thread; lo a multiple of ABUT_LANES for the same bits. */
 void abut_elastic_hessian_some(const abut_elastic *e, const double *x, double scale, size_t lo, size_t hi, double *H);
 
+/** The same as it is, not projected. */
+void abut_elastic_hessian_as_is(const abut_elastic *e, const double *x, double scale, size_t lo, size_t hi, double *H);
+
 /** F of tet t at x, row major; returns det F. */
 double abut_elastic_deformation(const abut_elastic *e, const double *x, int32_t t, double F[9]);
 /** Cauchy stress sigma[9] = P F^T / J, Pa, of tet t at x (for export); returns J.  All NaN where J = 0, and where a

@@ -16,7 +16,7 @@
 
 /* tets [t0, t1), at most ABUT_LANES of them, into H, packed */
 ABUT_LANES_CLONES
-static void hessian_group(const abut_elastic *e, const double *x, double scale, size_t t0, size_t t1, double *H)
+static void hessian_group(const abut_elastic *e, const double *x, double scale, int project, size_t t0, size_t t1, double *H)
 {
     abut_lanes F[9], B[9], U[9], s[3], V[9], weight;
     abut_packed_lanes K;
@@ -25,7 +25,7 @@ static void hessian_group(const abut_elastic *e, const double *x, double scale, 
     abut_elastic_load(e, x, t0, t1 - t0, B, F);
     abut_svd3_lanes(F, U, s, V);
     abut_elastic_principals(e, t0, t1 - t0, s, &p);
-    abut_principals_project(&p);
+    if (project) abut_principals_project(&p);
     for (size_t l = 0; l < ABUT_LANES; l++) weight[l] = scale * e->vol[t0 + l < t1 ? t0 + l : t0];
     abut_modes_of_lanes(&p, &weight, &h);
     abut_mode_pack_lanes(&h, U, B, V, K);
@@ -33,7 +33,7 @@ static void hessian_group(const abut_elastic *e, const double *x, double scale, 
 }
 
 /* The fibres of tets [t0, t1), added to their packed blocks: (g_a . d)(g_b . d) M */
-static void add_fibres(const abut_elastic *e, const double *x, double scale, size_t t0, size_t t1, double *H)
+static void add_fibres(const abut_elastic *e, const double *x, double scale, int project, size_t t0, size_t t1, double *H)
 {
     const abut_model *m = e->model;
     for (size_t t = t0; t < t1; t++) {
@@ -41,7 +41,7 @@ static void add_fibres(const abut_elastic *e, const double *x, double scale, siz
         double F[9], M[9], g[4] = { 0 }, *K = H + abut_packed_size(4) * (t - t0);
         if (kappa == 0) continue;
         (void)abut_elastic_deformation(e, x, (int32_t)t, F);
-        abut_fibre_hessian(scale * e->vol[t] * kappa, d, F, M);
+        abut_fibre_hessian(scale * e->vol[t] * kappa, d, F, project, M);
         for (int a = 1; a < 4; a++) {
             g[a] = B[3 * a - 3] * d[0] + B[3 * a - 2] * d[1] + B[3 * a - 1] * d[2];
             g[0] -= g[a];
@@ -52,13 +52,23 @@ static void add_fibres(const abut_elastic *e, const double *x, double scale, siz
     }
 }
 
-void abut_elastic_hessian_some(const abut_elastic *e, const double *x, double scale, size_t lo, size_t hi, double *H)
+static void some(const abut_elastic *e, const double *x, double scale, int project, size_t lo, size_t hi, double *H)
 {
     for (size_t t = lo; t < hi; t += ABUT_LANES, H += ABUT_LANES * abut_packed_size(4)) {
         const size_t end = t + ABUT_LANES < hi ? t + ABUT_LANES : hi;
-        hessian_group(e, x, scale, t, end, H);
-        if (e->model->mat_fibre) add_fibres(e, x, scale, t, end, H);
+        hessian_group(e, x, scale, project, t, end, H);
+        if (e->model->mat_fibre) add_fibres(e, x, scale, project, t, end, H);
     }
+}
+
+void abut_elastic_hessian_some(const abut_elastic *e, const double *x, double scale, size_t lo, size_t hi, double *H)
+{
+    some(e, x, scale, 1, lo, hi, H);
+}
+
+void abut_elastic_hessian_as_is(const abut_elastic *e, const double *x, double scale, size_t lo, size_t hi, double *H)
+{
+    some(e, x, scale, 0, lo, hi, H);
 }
 
 void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, double *H)

@@ -37,7 +37,7 @@ static void add_fibres(double kappa, const double d[3], const abut_lanes F[9], c
         double f[9], M[9], along[3];
         for (int i = 0; i < 9; i++) f[i] = F[i][l];
         for (int c = 0; c < 3; c++) along[c] = Ji[3 * c][l] * d[0] + Ji[3 * c + 1][l] * d[1] + Ji[3 * c + 2][l] * d[2];
-        abut_fibre_hessian((*w)[l] * kappa, d, f, M);
+        abut_fibre_hessian((*w)[l] * kappa, d, f, 1, M);
         for (int c = 0; c < 3; c++)
             for (int e = c; e < 3; e++)
                 for (int i = 0; i < 9; i++) A[9 * block_of(c, e) + i][l] += along[c] * along[e] * M[i];

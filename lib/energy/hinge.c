@@ -1,5 +1,7 @@
 #include "energy/hinge.h"
 
+#include "energy/material/two_modes.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -53,6 +55,22 @@ void abut_hinge_squares_lanes(const abut_lanes *k, const abut_lanes *rest, const
     abut_hinge_modes_lanes(k, rest, &H, m);
     for (int i = 0; i < 4; i++) abut_hinge_positive_lanes(&m[i], v + 12 * i);
     for (int i = 0; i < 48; i++) abut_hinge_closed_to_lanes(&H, 0, &v[i]);
+}
+
+void abut_hinge_hessian_as_is(double k, double rest, const double x[12], double *H)
+{
+    const abut_lanes stiffness = ABUT_LANES_ALL(k), angle = ABUT_LANES_ALL(rest);
+    abut_hinge_lanes hinge;
+    abut_hinge_mode_lanes m[4];
+    abut_lanes at[12];
+    for (int i = 0; i < 12; i++) at[i] = ABUT_LANES_ALL(x[i]);
+    abut_hinge_open_lanes(at, &hinge);
+    abut_hinge_modes_lanes(&stiffness, &angle, &hinge, m);
+    for (int i = 0; i < 4 && hinge.open[0]; i++) {
+        double u[12], w[12];
+        for (int j = 0; j < 12; j++) u[j] = m[i].u[j][0], w[j] = m[i].w[j][0];
+        abut_two_modes_add(4, m[i].d[0], m[i].o[0], u, w, H);
+    }
 }
 
 double abut_hinge_theta(const double x[12], double *grad)

@@ -51,5 +51,7 @@ double abut_hinge_theta(const double x[12], double *grad);
 void abut_hinge_energy_lanes(const abut_lanes *k, const abut_lanes *rest, const abut_lanes *x, abut_lanes *energy);
 void abut_hinge_gradient_lanes(const abut_lanes *k, const abut_lanes *rest, const abut_lanes *x, abut_lanes *g);
 void abut_hinge_squares_lanes(const abut_lanes *k, const abut_lanes *rest, const abut_lanes *x, abut_lanes *v);
+/** H[ABUT_PACKED] (sparse/elements.h) += the second derivative of one hinge as it is. */
+void abut_hinge_hessian_as_is(double k, double rest, const double x[12], double *H);
 
 #endif

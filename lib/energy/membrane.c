@@ -65,6 +65,17 @@ void abut_plane_project(const abut_plane_principal *p, const double s[2], abut_p
     abut_plane_frame_of(p, A, s, f);
 }
 
+void abut_plane_as_is(const abut_plane_principal *p, const double s[2], abut_plane_frame *f)
+{
+    abut_plane_project(p, s, f);
+    f->G[0] = p->A[0];
+    f->G[3] = f->G[12] = p->A[1];
+    f->G[15] = p->A[2];
+    f->G[5] = f->G[10] = 0.5 * (p->flip + p->twist);
+    f->G[6] = f->G[9] = 0.5 * (p->flip - p->twist);
+    for (int k = 0; k < 2; k++) f->R[2 * k] = p->d[k] / s[k];
+}
+
 /* ---- fabrics ---- */
 
 void abut_fabrics_take(const abut_membrane *const *law, abut_fabrics *f)
@@ -102,15 +113,15 @@ static void project2_lanes(const abut_lane_mask *is, abut_lanes A[3])
 }
 
 ABUT_LANES_CLONES
-void abut_fabrics_hessian(const abut_fabrics *f, double k, const abut_lanes *s, const abut_lanes *V, abut_lanes *G,
+void abut_fabrics_hessian(const abut_fabrics *f, double k, const abut_lanes *s, const abut_lanes *V, int project, abut_lanes *G,
                           abut_lanes *R)
 {
     abut_lanes T[3], M[16];
     abut_lane_mask taut, stiff;
     abut_fabric_frame_lanes(f, k, s, V, M, T, &taut, &stiff);
     const abut_lane_mask doubtful = ~(taut & stiff), slack = ~taut;
-    if (abut_lanes_any(&doubtful)) abut_psd_project4_lanes(M);
-    if (abut_lanes_any(&slack)) project2_lanes(&taut, T);
+    if (project && abut_lanes_any(&doubtful)) abut_psd_project4_lanes(M);
+    if (project && abut_lanes_any(&slack)) project2_lanes(&taut, T);
     for (int j = 0; j < 16; j++) G[j] += M[j];
     for (int j = 0; j < 3; j++) R[j] += T[j];
 }

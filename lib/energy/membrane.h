@@ -57,6 +57,9 @@ void abut_membrane_principal(const abut_membrane *law, const double s[2], abut_p
  * semidefinite. */
 void abut_plane_project(const abut_plane_principal *p, const double s[2], abut_plane_frame *f);
 
+/** The same as it is, not projected. */
+void abut_plane_as_is(const abut_plane_principal *p, const double s[2], abut_plane_frame *f);
+
 /* The laws of four shells, as far as they are not isotropic: moduli (0 without such a law) and bounds (INFINITY without any). */
 typedef struct abut_fabrics {
     abut_lanes a[4], m[3];
@@ -71,8 +74,8 @@ void abut_fabrics_take(const abut_membrane *const *law, abut_fabrics *f);
 void abut_fabrics_psi(const abut_fabrics *f, double k, const abut_lanes *s, const abut_lanes *V, abut_lanes *psi);
 /** P[4] += dpsi/dF in the frame of the singular vectors, at finite psi. */
 void abut_fabrics_stress(const abut_fabrics *f, double k, const abut_lanes *s, const abut_lanes *V, abut_lanes *P);
-/** G[16] and R[3] (abut_plane_frame) += d2psi/dF2, projected to positive semidefinite, at finite psi. */
-void abut_fabrics_hessian(const abut_fabrics *f, double k, const abut_lanes *s, const abut_lanes *V, abut_lanes *G,
+/** G[16] and R[3] (abut_plane_frame) += d2psi/dF2, project: to positive semidefinite, at finite psi. */
+void abut_fabrics_hessian(const abut_fabrics *f, double k, const abut_lanes *s, const abut_lanes *V, int project, abut_lanes *G,
                           abut_lanes *R);
 
 #endif

@@ -200,7 +200,7 @@ ABUT_FN void abut_plane_woven_one(int model, const double *law, double k, const 
                                   abut_plane_frame *f)
 {
     if (model == ABUT_PLANE_BARAFF_WITKIN) {
-        abut_bw_hessian(law, s, V, f->G, f->R);
+        abut_bw_hessian(law, s, V, 1, f->G, f->R);
         return;
     }
     abut_fabrics_one fabric;

@@ -117,7 +117,7 @@ void abut_spring_gradient(const abut_springs *s, const double *x, double scale, 
         if (s->first[i] < s->first[i + 1]) pull_of(s, x, i, s->first[i], s->first[i + 1], scale, g + 3 * (size_t)i);
 }
 
-void abut_spring_hessian(const abut_springs *s, const double *x, double scale, double *H)
+void abut_spring_hessian(const abut_springs *s, const double *x, double scale, int project, double *H)
 {
     const abut_model *m = s->model;
     const size_t n = (size_t)m->nsp;
@@ -125,7 +125,8 @@ void abut_spring_hessian(const abut_springs *s, const double *x, double scale, d
     for (size_t i = 0; i < n; i++) {
         double d[3];
         const double l = span(m, i, x, d);
-        abut_spring_hessian_one(scale * m->spring_stiffness[i], m->spring_length[i], d, l, H + abut_packed_size(2) * i);
+        abut_spring_hessian_one(scale * m->spring_stiffness[i], m->spring_length[i], d, l, project,
+                                H + abut_packed_size(2) * i);
     }
 }
 
@@ -180,7 +181,7 @@ static abut_status elements(void *self, const abut_at *at, abut_elements *set, a
 static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
 {
     (void)lo, (void)hi;
-    abut_spring_hessian(self, at->z, scale, val);
+    abut_spring_hessian(self, at->z, scale, !at->step->as_is, val);
 }
 
 static abut_status constant(void *self, const double fit[2], double scale, double *val, abut_err *err)

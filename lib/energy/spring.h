@@ -27,8 +27,8 @@ ABUT_MUST_USE abut_status abut_spring_energy(const abut_springs *s, const double
                                              abut_err *err);
 /** g[3 nv] += scale dE/dx.  The forces at the two ends of a spring are opposite to the last bit. */
 void abut_spring_gradient(const abut_springs *s, const double *x, double scale, double *g);
-/** H[nsp * abut_packed_size(2)] (sparse/elements.h): scale d2E/dx2 of the elements m->spring, two corners each, projected to
- * positive semidefinite: a spring that is shorter than at rest does not push sideways. */
-void abut_spring_hessian(const abut_springs *s, const double *x, double scale, double *H);
+/** H[nsp * abut_packed_size(2)] (sparse/elements.h): scale d2E/dx2 of the elements m->spring, two corners each; project: to
+ * positive semidefinite, so that a spring that is shorter than at rest does not push sideways. */
+void abut_spring_hessian(const abut_springs *s, const double *x, double scale, int project, double *H);
 
 #endif

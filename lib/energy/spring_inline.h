@@ -15,11 +15,11 @@ ABUT_FN double abut_spring_span(const double *a, const double *b, double d[3])
     return sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
 }
 
-/** K[27]: k times the projected second derivative at d of length l. */
-ABUT_FN void abut_spring_hessian_one(double k, double rest, const double d[3], double l, double *K)
+/** K[27]: k times the second derivative at d of length l, or the projected one. */
+ABUT_FN void abut_spring_hessian_one(double k, double rest, const double d[3], double l, int project, double *K)
 {
     enum { AA = 0, AB = 9, BB = 18 };
-    const double across = l > rest ? 1 - rest / l : 0;   /* curvature across, over that along */
+    const double across = l > rest || (!project && l > 0) ? 1 - rest / l : 0;   /* curvature across, over that along */
     for (int p = 0; p < 3; p++)
         for (int q = 0; q < 3; q++) {
             const double uu = l > 0 ? d[p] * d[q] / (l * l) : 0;

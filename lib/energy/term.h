@@ -29,6 +29,7 @@ typedef struct abut_term_step {
     double weight_z2;       /* s^2: of Hessians at z */
     double eps_v;           /* m/s: eps_v h_force is the |x - x_ref| at which friction slides */
     double inertia, shift;  /* 0: quasi-static; added to inertia in the Hessian */
+    int as_is;              /* 1: Hessians are second derivatives as they are; 0: projected */
 } abut_term_step;
 
 /* Where terms are evaluated. */
@@ -112,8 +113,8 @@ typedef struct abut_term_ops {
     /** The element set into which the Hessian is written: fills corners, rank, n, row and map of *set; corners are nodes, or rows
      * of the map.  Terms that name the same set write into the same matrices: the first of them has `elements`. */
     abut_status (*elements)(void *self, const abut_at *at, abut_elements *set, abut_err *err);
-    /** Elements [lo, hi) of it, scale d2E/dx2 projected to positive semidefinite, into val: the term that has `elements` writes
-     * them, the others add.  Of a `fused` set lo is a multiple of 4 and many threads call it side by side; of the others it is
+    /** Elements [lo, hi) of it, scale d2E/dx2 projected to positive semidefinite, or where the step says so as it is, into val:
+     * the term that has `elements` writes them, the others add.  Of a `fused` set lo is a multiple of 4 and many threads call it side by side; of the others it is
      * the whole set. */
     void (*hessian)(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val);
     /** Elements of the set of a term that has `elements`, the same at every x, in place of its Hessian in a constant matrix: each

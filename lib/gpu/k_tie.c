@@ -21,7 +21,7 @@ ABUT_KERNEL(spring_hessian, abut_tie_args)
     const int32_t *v = a->node + 2 * i;
     double d[3];
     const double l = abut_spring_span(a->x + 3 * (size_t)v[0], a->x + 3 * (size_t)v[1], d);
-    abut_spring_hessian_one(a->scale * a->stiffness[i], a->length[i], d, l, a->H + 27 * i);
+    abut_spring_hessian_one(a->scale * a->stiffness[i], a->length[i], d, l, 1, a->H + 27 * i);
 }
 
 ABUT_KERNEL(tie_energy, abut_tie_args)

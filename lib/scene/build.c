@@ -162,6 +162,15 @@ static void parts_free(abut_build *b)
     free(b->part);
 }
 
+/* What a body rotates about where it begins. */
+static abut_vec3 center_of(const abut_scene_object *s, const abut_object_facts *f)
+{
+    abut_vec3 sum = { 0, 0, 0 };
+    if (s->has_center) return abut_v3_get(s->center);
+    for (int k = 0; k < 4 && s->is_frame; k++) sum = abut_v3_add(sum, abut_v3_get(s->mesh.x + 3 * k));
+    return s->is_frame ? abut_v3_scale(0.25, sum) : abut_v3_scale(0.5, abut_v3_add(abut_v3_get(f->lo), abut_v3_get(f->hi)));
+}
+
 /* Positions, rest and start; objects; starting velocities. */
 static abut_status put_nodes(abut_build *b, abut_err *err)
 {
@@ -178,8 +187,7 @@ static abut_status put_nodes(abut_build *b, abut_err *err)
         const abut_part *p = &b->part[o];
         const abut_scene_object *s = p->object;
         const abut_object_facts *f = &b->out->object[o];
-        abut_vec3 c = abut_v3_get(s->center);
-        if (!s->has_center) c = abut_v3_scale(0.5, abut_v3_add(abut_v3_get(f->lo), abut_v3_get(f->hi)));
+        const abut_vec3 c = center_of(s, f);
         for (int32_t i = 0; i < s->mesh.nv; i++) {
             if (p->node[i] < 0) continue;
             const size_t k = (size_t)p->node[i];
@@ -398,6 +406,8 @@ static abut_status put_variants(abut_build *b, abut_err *err)
     const abut_scene *s = b->scene;
     abut_status rc = ABUT_OK;
     if (s->scheme != ABUT_IMPLICIT_EULER) rc = put_choice(b, "time/scheme", s->scheme, err);
+    if (!rc && s->newmark_beta.value != ABUT_NEWMARK_BETA) rc = put_number(b, "time/newmark-beta", s->newmark_beta.value, err);
+    if (!rc && s->newmark_gamma.value != ABUT_NEWMARK_GAMMA) rc = put_number(b, "time/newmark-gamma", s->newmark_gamma.value, err);
     if (!rc && s->barrier_law != ABUT_BARRIER_IPC) rc = put_choice(b, "contact/barrier-continuity", s->barrier_law, err);
     if (!rc && s->friction_law != ABUT_FRICTION_C1) rc = put_choice(b, "contact/friction-smoothing", s->friction_law, err);
     if (!rc && s->bodies_off) rc = put_choice(b, "contact/bodies", 0, err);
@@ -405,7 +415,8 @@ static abut_status put_variants(abut_build *b, abut_err *err)
     if (!rc && s->damp_mass.value > 0) rc = put_number(b, "damping/mass", s->damp_mass.value, err);
     if (!rc && s->damp_stiffness.value > 0) rc = put_number(b, "damping/stiffness", s->damp_stiffness.value, err);
     static const char *const name[] = { "time/scheme", "damping/mass", "damping/stiffness", "contact/barrier-continuity",
-                                        "contact/friction-smoothing", "contact/bodies", "contact/mollifier" };
+                                        "contact/friction-smoothing", "contact/bodies", "contact/mollifier", "time/newmark-beta",
+                                        "time/newmark-gamma" };
     for (size_t i = 0; i < sizeof name / sizeof *name && !rc; i++) {
         abut_array *a = abut_arrays_find(b->model, name[i]);
         if (a) a->flags |= ABUT_A_REQUIRED;
@@ -480,6 +491,7 @@ static abut_status put_stiffness(abut_build *b, abut_err *err)
     if (rc) return rc;
     o->kappa_min *= s->kappa_scale.value;
     o->kappa_max = 100 * o->kappa_min;
+    if (s->fixed_kappa.value > 0) o->kappa_min = o->kappa_max = s->fixed_kappa.value;
     rc = put_number(b, "contact/kappa-min", o->kappa_min, err);
     return rc ? rc : put_number(b, "contact/kappa-max", o->kappa_max, err);
 }

@@ -1,9 +1,10 @@
 /* Hard contact on one frozen linear problem, and what others do with it: TSV.
  *
- *     bench_nodal FILE.abut [THREADS [STEP]]
+ *     bench_nodal FILE.abut [THREADS [STEP [SOLVERS]]]
  *
  * The problem is the first linearisation of the step after frame STEP (default: the last), with the contacts that `step --solver
- * nodal` finds for it.  Every solver starts from the velocities without contact and from impulses of 0.
+ * nodal` finds for it.  Every solver starts from the velocities without contact and from impulses of 0.  SOLVERS, "full,ica": of
+ * these (default: all).
  *
  *     full          the projection of lib/solve/nodal: scalar weights, closed form, sleeping
  *     awake         the same without sleeping
@@ -212,59 +213,96 @@ static outcome by_copies(bench *b, double *off)
 
 static void say(const bench *b, const char *solver, const outcome *r)
 {
-    printf("%s\t%d\t%zu\t%s\t%.4g\t%.4f\t%s%d\t%.4f\t%.3f\t%.1f\t%.2g\t%zu\n", b->name, b->model.nv, b->s.contacts.n, solver,
+    printf("%s\t%d\t%zu\t%s\t%.4g\t%.4g\t%s%d\t%.4g\t%.4g\t%.1f\t%.2g\t%zu\n", b->name, b->model.nv, b->s.contacts.n, solver,
            1e3 * r->at_25, r->seconds_25, r->residual < WANTED ? "" : ">", r->iterations, r->seconds, r->all,
            r->seconds_25 > 0 ? 1e9 * r->seconds_25 / (25. * SWEEPS * (double)b->s.contacts.n) : 0, r->law,
            r->visits);
     fflush(stdout);
 }
 
+/* 1: the solver is in that list; all are in none. */
+static int is_asked(const char *list, const char *solver)
+{
+    const size_t n = strlen(solver);
+    for (const char *at = list; at && (at = strstr(at, solver)); at += n)
+        if ((at == list || at[-1] == ',') && (at[n] == ',' || !at[n])) return 1;
+    return !list;
+}
+
+static outcome full(bench *b) { return scalar(b, SLEEP, 0); }
+static outcome awake(bench *b) { return scalar(b, 0, 0); }
+static outcome accelerated(bench *b) { return scalar(b, SLEEP, 1); }
+static outcome general(bench *b) { return by_blocks(b, GENERAL); }
+static outcome with_blocks(bench *b) { return by_blocks(b, BLOCKS); }
+static outcome position_based(bench *b) { return by_blocks(b, POSITION_BASED); }
+
+/* Of the problem as it is. */
+static void run_edges(bench *b, const char *list)
+{
+    static const struct { const char *name; outcome (*run)(bench *); } solver[] = {
+        { "full", full }, { "awake", awake }, { "accelerated", accelerated }, { "in order", in_order }, { "general", general },
+        { "blocks", with_blocks }, { "position based", position_based }, { "ica", anticipate } };
+    for (size_t i = 0; i < sizeof solver / sizeof *solver; i++) {
+        if (!is_asked(list, solver[i].name)) continue;
+        const outcome r = solver[i].run(b);
+        say(b, solver[i].name, &r);
+    }
+}
+
+/* Of that with contacts of vertices. */
+static void run_vertices(bench *b, const char *list)
+{
+    const abut_touching edges = b->s.contacts;
+    outcome r;
+    double off;
+    if (!is_asked(list, "vertices") && !is_asked(list, "copies")) return;
+    b->s.contacts = to_vertices(b);
+    r = scalar(b, SLEEP, 0);
+    if (is_asked(list, "vertices")) say(b, "vertices", &r);
+    if (is_asked(list, "copies")) {
+        r = by_copies(b, &off);
+        say(b, "copies", &r);
+        printf("# copies end %.3g mm from vertices\n", 1e3 * off);
+    }
+    abut_touching_clear(&b->s.contacts);
+    b->s.contacts = edges;
+}
+
+/* Sweeps alone, and the factor of A + W. */
+static void say_parts(bench *b)
+{
+    double visit, sleeping;
+    (void)scalar(b, SLEEP, 0);
+    time_sweeps(b, 0, &visit);
+    time_sweeps(b, SLEEP * WANTED / b->h, &sleeping);
+    const double clock = now(b);
+    factor(b);
+    printf("# %d threads, %d colours: %.1f ns a visit; %.1f ns where contacts that change by less than %g mm sleep; factor: "
+           "%.4f s\n", b->threads, abut_touching_colours(&b->s.contacts), visit, sleeping, 1e3 * SLEEP * WANTED, now(b) - clock);
+}
+
 int main(int argc, char **argv)
 {
     const int threads = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 1;
+    const char *list = argc > 4 ? argv[4] : NULL;
     bench b = { .threads = threads };
-    if (argc < 2 || argc > 4 || threads < 1) return fprintf(stderr, "usage: bench_nodal FILE.abut [THREADS [STEP]]\n"), 2;
+    if (argc < 2 || argc > 5 || threads < 1)
+        return fprintf(stderr, "usage: bench_nodal FILE.abut [THREADS [STEP [SOLVERS]]]\n"), 2;
     abut_threads_set(threads);
     open_problem(&b, argv[1], argc > 3 ? strtol(argv[3], NULL, 10) : LAST_FRAME, threads);
     const size_t n = b.s.contacts.n, nv = (size_t)b.model.nv;
     b.b = (blocks){ take(9 * nv, sizeof(double)), take(9 * n, sizeof(double)), take(9 * n, sizeof(double)),
                     take(3 * n, sizeof(double)), take(n, 1) };
-    double awake, asleep;
-    outcome r = scalar(&b, SLEEP, 0);
-    time_sweeps(&b, 0, &awake);
-    time_sweeps(&b, SLEEP * WANTED / b.h, &asleep);
-    printf("# %d threads, %d colours: %.1f ns a visit; %.1f ns where contacts that change by less than %g mm sleep\n",
-           threads, abut_touching_colours(&b.s.contacts), awake, asleep, 1e3 * SLEEP * WANTED);
+    say_parts(&b);
     printf("file\tnodes\tcontacts\tsolver\tresidual_25_mm\tproject_25_s\titerations\tproject_s\tall_s\tns_visit\t"
            "law_m_s\tvisits\n");
-    say(&b, "full", &r);
-    r = scalar(&b, 0, 0);
-    say(&b, "awake", &r);
-    r = scalar(&b, SLEEP, 1);
-    say(&b, "accelerated", &r);
-    r = in_order(&b);
-    say(&b, "in order", &r);
-    r = by_blocks(&b, GENERAL);
-    say(&b, "general", &r);
-    r = by_blocks(&b, BLOCKS);
-    say(&b, "blocks", &r);
-    r = by_blocks(&b, POSITION_BASED);
-    say(&b, "position based", &r);
-    r = anticipate(&b);
-    say(&b, "ica", &r);
-    const abut_touching edges = b.s.contacts;
-    double off;
-    b.s.contacts = to_vertices(&b);
-    r = scalar(&b, SLEEP, 0);
-    say(&b, "vertices", &r);
-    r = by_copies(&b, &off);
-    say(&b, "copies", &r);
-    printf("# copies end %.3g mm from vertices\n", 1e3 * off);
-    abut_touching_clear(&b.s.contacts);
-    b.s.contacts = edges;
-    weigh_everywhere(&b);
-    r = scalar(&b, SLEEP, 0);
-    say(&b, "everywhere", &r);
+    run_edges(&b, list);
+    run_vertices(&b, list);
+    if (is_asked(list, "everywhere")) {
+        weigh_everywhere(&b);
+        const outcome r = full(&b);
+        say(&b, "everywhere", &r);
+    }
     free(b.b.inv_w), free(b.b.S), free(b.b.E), free(b.b.r), free(b.b.asleep), free(b.W), free(b.v_free);
     abut_nodal_clear(&b.s);
     abut_arrays_clear(&b.model_set);

@@ -43,6 +43,12 @@ pipeline() { # name frames [arguments]
     awk -F, 'END { if (!($9 < 1e-3 && $9 > -1e-3)) { print "mu 0.52:", $9; exit 1 } }' "$BATS_TEST_TMPDIR/mu-0.52.csv"
     awk -F, 'END { if (!($9 > 2 && $9 < 3)) { print "mu 0.48:", $9; exit 1 } }' "$BATS_TEST_TMPDIR/mu-0.48.csv"
 }
+@test "page: 100 frames of 20000 triangles stay below 15 MB" {
+    run pipeline page 3
+    [ "$status" -eq 0 ]
+    [[ $output == *"page: 4 frames of 20601 triangles: "* ]]
+    awk '/^page: 100 frames/ { n++; ok = $7 > 1 && $7 < 15 } END { exit !(n == 1 && ok) }' <<< "$output"
+}
 @test "restart: halves equal the whole, and a branch leaves it" { pipeline restart 4; }
 @test "stage: a Python program stands between two of ours" {
     skip_without_numpy

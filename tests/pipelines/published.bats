@@ -116,8 +116,8 @@ newton() { awk '{ match($0, /"newton_iterations":[0-9]+/); n += substr($0, RSTAR
 @test "published: a row is made, replaced by its name, and the others stay" {
     cat > list.tsv <<L
 # name	arguments
-U1 one	$SCENES/erleben/spike-hole.yaml --set time.end=0.1s	8, 9	10 (20)	30	40 m1
-S2 two	$SCENES/erleben/spike-crack.yaml --set time.end=0.1s	-	-	-	-
+U1 one	$SCENES/erleben/spike-hole.yaml --set time.end=0.1s	8, 9	10 (20)	30	40 m1	falls	end(body.y) < start(body.y)	-
+S2 two	$SCENES/erleben/spike-crack.yaml --set time.end=0.1s -- --solver lbfgs-h	-	-	-	-	rises	end(body.y) > start(body.y)	gravity
 S3 none	$SCENES/no-such.yaml	-	-	-	-
 S4 data	--ipc-script @DATA@/no-such.txt	-	-	-	-
 S5 bad	$SCENES/erleben/spike-crack.yaml --set time.end=never	-	-	-	-
@@ -125,21 +125,44 @@ L
     export LIST=$TMP/list.tsv TABLE=$TMP/table.md OUT=$TMP/out ABUT_DATA=$TMP
     run "$ROOT/pipelines/published.sh" U
     [ "$status" -eq 0 ]
-    grep -E '^\| U1 one \| 45, 2 \| 8, 9 \| 4 of 4 \| [0-9.]+ \| 30 \| [0-9]+ \([0-9]+\) \| 10 \(20\) \| [0-9.e-]+ \| 40 m1 \| clean \|' table.md
+    grep -E '^\| U1 one \| 45, 2 \| 8, 9 \| 4 of 4 \| [0-9.]+ \| 30 \| [0-9]+ \([0-9]+\) \| 10 \(20\) \| [0-9.e-]+ \| 40 m1 \| yes: end\(body.y\) [0-9.]+, start\(body.y\) 0.27 \| falls \| unexplained \| clean \|' table.md
     sed -i 's/4 of 4/old/' table.md
     run "$ROOT/pipelines/published.sh" S
     [ "$status" -eq 0 ]
     [[ $output == *"S3 none: skipped, no $SCENES/no-such.yaml"* && $output == *"S4 data: skipped, no $TMP/no-such.txt"* ]]
-    grep -E '^\| S2 two \| .* 4 of 4 ' table.md
+    grep -E '^\| S2 two \| .* 4 of 4 .* \| \*\*no\*\*: end\(body.y\) .* \| rises \| gravity \| clean \|' table.md
     grep -E '^\| S5 bad \| .* refused: mesh-prep: .*never' table.md
     grep -E '^\| U1 one .* old ' table.md
     "$ROOT/pipelines/published.sh" 'U1 one'
     grep -E '^\| U1 one .* 4 of 4 ' table.md
     [ "$(grep -cE '^\| [US][0-9]' table.md)" -eq 3 ]
+    KEEP=1 "$ROOT/pipelines/published.sh" 'U1 one'
+    cp table.md before.md
+    sed -i 's/	falls	/	sinks	/' list.tsv
+    AGAIN=1 KEEP=1 "$ROOT/pipelines/published.sh"
+    sed 's/| falls |/| sinks |/' before.md | cmp - table.md
+}
+@test "published: a scene that its budget ends says what the rest would take, and its outcome so far" {
+    printf 'U1 one\t%s --set time.end=100000s\t-\t-\t-\t-\tfalls\tend(body.y) < start(body.y)\t-\n' "$SCENES/erleben/spike-hole.yaml" > list.tsv
+    export LIST=$TMP/list.tsv TABLE=$TMP/table.md OUT=$TMP/out
+    BUDGET=1 "$ROOT/pipelines/published.sh"
+    grep -E '^\| U1 one .* so far yes: .* \| clean; the rest would take about [0-9.e+]+ s \|' table.md
+}
+@test "outcome: numbers of a table of frames decide; what the table does not have is an error" {
+    printf 'time_s,a.y_m,a.vy_m/s,gap_m\n0,1,0,\n1,-2,3,0.5\n2,4,-1,0.25\n' > t.csv
+    out() { /usr/bin/python3 "$ROOT/pipelines/outcome.py" t.csv "$1"; }
+    [ "$(out 'start(a.y) == 1 and end(a.y) == 4 and least(a.y) == -2 and most(a.vy) == 3')" = \
+        "yes: start(a.y) 1, end(a.y) 4, least(a.y) -2, most(a.vy) 3" ]
+    [ "$(out 'least(gap) > 0.3')" = "**no**: least(gap) 0.25" ]
+    exits 1 out 'end(b.y) > 0'
+    says "no column 'b.y'"
+    exits 1 out '1 > 0'
+    says "asks for no column"
 }
 @test "published: every scene of the list that has a file here becomes a model; every file is in a list or a recipe" {
     while IFS=$'\t' read -r name args _; do
-        [[ $name != '#'* && $args != --ipc-script* ]] || continue
+        [[ $name != '#'* && $args != --ipc-script* && $args != *@DATA@* ]] || continue
+        args=${args%% -- *}
         read -ra words <<< "$args"
         [ -e "$ROOT/${words[0]}" ] || { echo "$name: no ${words[0]}"; continue; }
         "$BIN/mesh-prep" -q "$ROOT/${words[0]}" "${words[@]:1}" --to-yaml > /dev/null || { echo "$name"; return 1; }

@@ -43,6 +43,8 @@ skip_without_chromium() {
 @test "a browser shows objects where they are, plays, paints fields, clips and hides, without complaint" {
     skip_without_chromium
     check browser "$page" "$run"
+    check look "$page" seen.png
+    [ "$(head -c 4 seen.png | tail -c 3)" = PNG ]
 }
 
 @test "names that look like markup are only names" {

@@ -4,6 +4,7 @@
     html_check.py browser PAGE STREAM       opens it, plays it, looks at pictures of it
     html_check.py hostile PAGE NAME...      opens a page whose objects have such names
     html_check.py lost PAGE COUNT           opens a page with points that are nowhere
+    html_check.py look PAGE PICTURE         opens any page, plays it to its end, looks for every object, keeps what is seen
 """
 import base64, html.parser, json, os, sys, time, zlib
 import numpy as np
@@ -277,7 +278,28 @@ def lost(path, count):
         assert not page.trouble, page.trouble
 
 
+def look(path, picture):
+    with Browser() as b:
+        page = b.open("file://" + os.path.abspath(path))
+        page.wait("!!(window.abut && abut.frame)")
+        last = page.evaluate("abut.source.frames.length") - 1
+        first = page.screenshot().astype("i4")
+        page.evaluate("abut.go(0).then(() => { abut.state.speed = 100; document.getElementById('play').click(); })")
+        page.wait("!abut.playing && abut.at === %d" % last, 600)
+        page.evaluate("(abut.state.field = 'stress', abut.restyle())")
+        seen = page.screenshot(picture).astype("i4")
+        assert not last or (abs(seen - first).max(2) > 20).sum() > 300, "the end looks like the beginning"
+        names = page.evaluate("abut.source.models[abut.frame.meta.model].parts.map((p) => p.name)")
+        assert names
+        for name in names:
+            page.evaluate("(abut.state.hidden.clear(), abut.state.hidden.add(%s), abut.restyle())" % json.dumps(name))
+            gone = (abs(page.screenshot() - seen).max(2) > 20).sum()
+            assert gone > 100, "%s is not to be seen: %d pixels" % (name, gone)
+        assert not page.trouble, page.trouble
+    print("chromium plays %d frames of %s, without complaint" % (last + 1, ", ".join(names)))
+
+
 if __name__ == "__main__":
     what, path, *rest = sys.argv[1:]
     {"numbers": lambda: numbers(path, rest[0]), "browser": lambda: browser(path, rest[0]), "hostile": lambda: hostile(path, rest),
-     "lost": lambda: lost(path, rest[0])}[what]()
+     "lost": lambda: lost(path, rest[0]), "look": lambda: look(path, rest[0])}[what]()

@@ -473,6 +473,37 @@ Y
     says "2 positions, from 0.5 s to 2 s"
 }
 
+@test "--to-json writes a scene that JSON reads, and that becomes the same bytes" {
+    cat > odd.yaml <<'Y'
+materials: {'1.50': {density: 1e3, young: 1.0e5, poisson: .4}, 'a "b\': {density: 007, young: 1e5 Pa, poisson: 0.3}}
+objects:
+  é:    {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: '1.50', translate: [-0, +3, 1e400]}
+  'n\u': {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: 'a "b\', translate: [5, -.5, 3.], obstacle: true}
+motion: []
+Y
+    exits 0 "$BIN/mesh-prep" -q --to-json odd.yaml
+    "$PYTHON" - <<'P'
+import json
+s = json.load(open("stdout"))
+assert s["materials"]["1.50"] == {"density": 1000, "young": 1e5, "poisson": ".4"}, s
+assert s["materials"]['a "b\\']["density"] == "007" and s["motion"] == []
+assert s["objects"]["é"]["translate"] == [0, "+3", "1e400"] and s["objects"]["n\\u"]["translate"] == [5, "-.5", "3."]
+assert s["objects"]["n\\u"]["obstacle"] is True
+P
+    "$BIN/mesh-prep" -q --set objects.é.translate='[0, 3, 0]' --to-json odd.yaml | "$BIN/mesh-prep" -q -o b.abut
+    "$BIN/mesh-prep" -q --set objects.é.translate='[0, 3, 0]' --to-yaml odd.yaml | "$BIN/mesh-prep" -q -o a.abut
+    cmp a.abut b.abut
+    exits 2 "$BIN/mesh-prep" --to-json --explain odd.yaml
+    says "--to-json and --explain: expected one of them"
+    exits 2 "$BIN/mesh-prep" --to-json --to-yaml odd.yaml
+    says "--to-json and --to-yaml"
+    exits 2 "$BIN/mesh-prep" --to-json --new drop
+    says "--new and --to-json"
+    exits 5 "$BIN/mesh-prep" -q --to-json odd.yaml -o /dev/full
+    printf 'objects: {"a\\xff": {}}\n' > escaped.yaml
+    "$BIN/mesh-prep" -q --to-json escaped.yaml | "$PYTHON" -c 'import json, sys; assert list(json.load(sys.stdin)["objects"]) == ["aÿ"]'
+}
+
 @test "shells, rods, particles, seams: explained, changed by --set, the same through --to-yaml" {
     printf '%s\n' 'v 0 0 0' 'v 1 0 0' 'v 1 1 0' 'v 0 1 0' 'vt 0 0' 'vt 0.5 0' 'vt 0.5 0.5' 'vt 0 0.5' 'f 1/1 2/2 3/3 4/4' > flag.obj
     printf '%s\n' 'v 0 2 0' 'v 0 2 1' 'v 0 2 2' 'l 1 2 3' > hair.obj

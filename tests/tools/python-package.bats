@@ -170,6 +170,41 @@ assert until[-1].time == 0.05
 P
 }
 
+@test "scenes of files are dictionaries to change, and any program runs and says what is wrong" {
+    "$PYTHON" - <<'P'
+from scene import *
+for name in ("drop", "cloth", "rope", "beam", "slope", "curved", "hard"):
+    said = abut.call("mesh-prep", new=name, o="-")
+    assert "#" in said
+    open(name + ".yaml", "w").write(said)
+    s = abut.new(name)
+    assert s == abut.load(name + ".yaml") and s["abut"] == 1 and type(s["objects"]) is dict
+    a = abut.pipe(s).step(0).save("a.abut")
+    b = abut.pipe(name + ".yaml").step(np.int64(0)).save("b.abut")
+    assert open(a, "rb").read() == open(b, "rb").read(), name
+s = abut.new("slope")
+s["contact"]["friction"]["mu"] = 0.48
+a = abut.pipe(s).step(2).save("a.abut")
+b = abut.pipe("slope.yaml", set=["contact.friction.mu=0.48"]).step(2).save("b.abut")
+assert np.array_equal(a[-1].x, b[-1].x) and a.model["object/friction"].tolist() == b.model["object/friction"].tolist()
+assert abut.load("slope.yaml", set="contact.friction.mu=0.48")["contact"]["friction"]["mu"] == 0.48
+assert "3 frames: steps 0 to 2" in abut.call("export", b)
+assert abut.call("export", b, csv="-", frames=np.int64(-1)).startswith("frame,step,time_s")
+for kind, code, words, run in (
+        (abut.ProgramError, 2, "did you mean slope", lambda: abut.new("slop")),
+        (abut.ProgramError, 3, "none.yaml: No such file", lambda: abut.load("none.yaml")),
+        (abut.Rejected, 1, "strain-limit", lambda: abut.call("strain-limit", abut.pipe(abut.new("cloth")).step(14).save("c.abut"),
+                                                             audit=True, upper=1.0000001, no_sync=True, o="/dev/null")),
+        (ValueError, None, "--set a=1 are for scenes", lambda: list(abut.pipe(b, set="a=1").step(1)))):
+    try:
+        run()
+    except kind as e:
+        assert type(e) is kind and getattr(e, "code", None) == code and words in str(e), e
+        continue
+    raise SystemExit("did not fail: %s" % words)
+P
+}
+
 @test "meshes of your own go in, as arrays and by meshio, and frames come out" {
     "$PYTHON" - <<'P'
 from scene import *
@@ -208,6 +243,35 @@ s.mesh("copy", meshio.Mesh(m.points, [("vertex", [[0]]), ("tetra", run.model["te
 again = abut.pipe(s).step(0).save("again.abut")
 assert np.array_equal(again.model["node/X"][again.model.objects["copy"].nodes], run[-1].x[run.model.objects["solid"].nodes] + [0, 1, 0])
 P
+}
+
+@test "pip installs the package into a virtual environment, where it finds the programs, and takes it away" {
+    "$PYTHON" -c 'import venv, ensurepip' 2> /dev/null || skip "no venv for $PYTHON"
+    "$PYTHON" -c 'import setuptools, wheel' 2> /dev/null || skip "no setuptools or wheel for $PYTHON, and no network in a test"
+    cp -r "$ROOT/formats/python" source
+    unset PYTHONPATH
+    "$PYTHON" -m venv --system-site-packages env
+    env/bin/pip install --quiet --no-index --no-build-isolation --disable-pip-version-check ./source
+    rm -r source
+    cd env
+    bin/python - <<'P'
+import abut, abut_stream, importlib.metadata, os, sys
+for module in abut, abut_stream:
+    assert module.__file__.startswith(sys.prefix), module.__file__
+assert importlib.metadata.version("abut") == abut.__version__
+assert os.path.exists(os.path.join(os.path.dirname(abut.__file__), "py.typed"))
+assert "numpy" in importlib.metadata.requires("abut")
+assert [f.step for f in abut.pipe(abut.new("slope")).step(3).judge()] == [0, 1, 2, 3]
+del os.environ["ABUT_BIN"]          # neither there nor on the PATH
+os.environ["PATH"] = os.path.dirname(sys.executable)
+try:
+    abut.new("slope")
+    raise SystemExit("programs from nowhere")
+except FileNotFoundError as e:
+    assert "$ABUT_BIN" in str(e) and "PATH" in str(e), e
+P
+    bin/pip uninstall --quiet --yes --disable-pip-version-check abut
+    exits 1 bin/python -c 'import abut'
 }
 
 @test "the example makes its figure" {

@@ -50,6 +50,11 @@ skip_without_curl() { skip_without_program curl; }
     says "--port 70000"
     exits 2 "$BIN/watch" --keep start.abut -o out.abut
     says "--keep"
+    exits 2 "$BIN/watch" --keep start.abut > piped
+    says "the output at a terminal or > /dev/null"
+    timeout -s INT 2 "$BIN/watch" --keep start.abut > /dev/null 2> kept || status=$?
+    [ "$status" -eq 124 ]
+    grep http://127.0.0.1 kept
 }
 
 @test "frames are there as soon as they are made; the rest is refused" {

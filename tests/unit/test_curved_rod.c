@@ -87,6 +87,21 @@ TEST(the_gradient_is_that_of_the_energy_with_twist_in_equilibrium)
     CHECK(worst < 1e-7);
 }
 
+TEST(a_folded_rod_has_no_energy_that_is_finite_and_no_gradient)
+{
+    abut_rng rng = { 17 };
+    abut_err err = { 0 };
+    yarn y;
+    double g[3 * MOST] = { 0 };
+    yarn_make(&y, 2, 6, &rng);
+    start_near(&y, &rng);
+    memcpy(y.x + 3 * 9, y.x + 3 * 7, 3 * sizeof *y.x);
+    CHECK(isinf(energy_at(&y, y.x)));
+    CHECK(abut_curved_rods_gradient(&y.r, y.x, 1, g, &err) == ABUT_E_NUMERIC);
+    CHECK(strstr(err.msg, "a curved rod has a segment without length, or one that lies on the one before"));
+    abut_curved_rods_clear(&y.r);
+}
+
 TEST(theta_makes_the_energy_least)
 {
     abut_rng rng = { 11 };

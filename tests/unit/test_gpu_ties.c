@@ -169,7 +169,7 @@ TEST(springs_and_attachments_are_those_of_the_processor)
     }
     double *H = malloc(abut_packed_size(5) * (size_t)m->na * sizeof *H), *K = malloc(abut_packed_size(2) * 3 * sizeof *K);
     abut_attachment_hessian(m, 0.3, H);
-    abut_spring_hessian(&s, t.x, 0.3, K);
+    abut_spring_hessian(&s, t.x, 0.3, 1, K);
     CHECK(!abut_gpu_ties_hessian(&t.ties, t.dx.at, 0.3, &err));
     compare_matrices(&t, t.ties.set[ABUT_GPU_SPRINGS].H.at, K, 3, abut_packed_size(2), 0);
     compare_matrices(&t, t.ties.set[ABUT_GPU_ATTACHMENTS].H.at, H, (size_t)m->na, abut_packed_size(5), 0);

@@ -114,7 +114,7 @@ TEST(fibres_pull_with_the_derivative_of_their_energy)
         }
         double l2 = 0;
         for (int i = 0; i < 3; i++) l2 += pow(F[3 * i] * d[0] + F[3 * i + 1] * d[1] + F[3 * i + 2] * d[2], 2);
-        abut_fibre_hessian(5, d, F, M);
+        abut_fibre_hessian(5, d, F, 1, M);
         abut_sym_eigen(3, M, w, Q);
         for (int i = 0; i < 3; i++) CHECK(w[i] >= -1e-12 && w[i] <= 5 + 1e-12);
         if (l2 < 1.01) continue;    /* stretched: the projection has nothing to do */

@@ -114,7 +114,7 @@ TEST(hessian_is_the_derivative_of_the_gradient_of_stretched_springs)
             }
             if (shortest > 3.1) break;
         } while (1);
-        abut_spring_hessian(&s, x, 3, H);
+        abut_spring_hessian(&s, x, 3, 1, H);
         dense(H, A);
         for (int i = 0; i < n; i++) {
             const double at = x[i], h = 1e-5;
@@ -139,7 +139,7 @@ TEST(hessian_lies_between_zero_and_the_constant_matrix)
     for (int round = 0; round < 50; round++) {
         somewhere(&r, x);
         if (round == 0) memcpy(x, x + 3, 3 * sizeof *x);   /* the first spring has no length at all */
-        abut_spring_hessian(&s, x, 1, H);
+        abut_spring_hessian(&s, x, 1, 1, H);
         dense(H, A);
         for (int i = 0; i < n * n; i++) CHECK(isfinite(A[i]));
         abut_sym_eigen(n, A, w, Q);

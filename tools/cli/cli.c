@@ -378,6 +378,12 @@ void abut_cli_drop_output(abut_cli *cli)
     cli->out = NULL;
 }
 
+int abut_cli_output_is_device(const abut_cli *cli)
+{
+    struct stat s;
+    return cli->out && !fstat(fileno(cli->out), &s) && S_ISCHR(s.st_mode);
+}
+
 int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err)
 {
     abut_err last = { 0 };

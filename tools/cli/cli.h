@@ -90,6 +90,8 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
 ABUT_MUST_USE abut_status abut_cli_refuse_terminal(abut_err *err);
 /** Closes cli->out, to which nothing was written: the program writes no stream after all. */
 void abut_cli_drop_output(abut_cli *cli);
+/** Is cli->out a character device, as /dev/null? */
+int abut_cli_output_is_device(const abut_cli *cli);
 
 /** A remark on stderr: "tool: text"; nothing with -q. */
 void abut_cli_say(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);

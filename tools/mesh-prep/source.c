@@ -3,6 +3,7 @@
 
 #include "formats/ipc/script.h"
 #include "formats/mesh/mesh_io.h"
+#include "formats/result/tree_json.h"
 #include "formats/scene/yaml.h"
 
 #include <errno.h>
@@ -156,7 +157,7 @@ static abut_status absolute_sequence(abut_prep_source *p, const char *folder, co
     return rc;
 }
 
-abut_status abut_prep_source_write(abut_prep_source *p, FILE *f, abut_err *err)
+abut_status abut_prep_source_write(abut_prep_source *p, FILE *f, int json, abut_err *err)
 {
     const abut_tree *objects = abut_tree_find(p->tree, "objects"), *motion = abut_tree_find(p->tree, "motion");
     char *folder = realpath(*p->base ? p->base : ".", NULL);
@@ -169,7 +170,7 @@ abut_status abut_prep_source_write(abut_prep_source *p, FILE *f, abut_err *err)
     for (abut_tree *m = motion && motion->kind == ABUT_TREE_LIST ? motion->child : NULL; m && !rc; m = m->next)
         rc = absolute_sequence(p, folder, m, err);
     free(folder);
-    return rc ? rc : abut_yaml_write(f, p->tree, err);
+    return rc ? rc : json ? abut_tree_json(f, p->tree, err) : abut_yaml_write(f, p->tree, err);
 }
 
 void abut_prep_source_clear(abut_prep_source *p)

@@ -22,9 +22,10 @@ typedef struct abut_prep_source {
  * Fails  ABUT_E_ARG for what the command line says, ABUT_E_FORMAT for what the files say */
 ABUT_MUST_USE abut_status abut_prep_source_read(abut_prep_source *p, abut_cli *cli, const char *abut_ipc_script,
                                                 const abut_opt_list *set, int explain, abut_err *err);
-/** Writes the scene as YAML (mesh-prep --to-yaml).  Paths become absolute, so that the text may be in any folder.
- * Fails  ABUT_E_IO, ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_prep_source_write(abut_prep_source *p, FILE *f, abut_err *err);
+/** Writes the scene as YAML (mesh-prep --to-yaml), or as JSON (--to-json).  Paths become absolute, so that the text may be in
+ * any folder.
+ * Fails  ABUT_E_FORMAT a text is not UTF-8, ABUT_E_IO, ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_prep_source_write(abut_prep_source *p, FILE *f, int json, abut_err *err);
 void abut_prep_source_clear(abut_prep_source *p);
 
 #endif

@@ -14,16 +14,22 @@
     for frame in abut.pipe(scene).step(100).judge():
         print(frame.time, frame.x.min(axis=0))      # while the programs run
 
+    scene = abut.new("slope")                       # as mesh-prep --new; abut.load("scene.yaml") reads a file of your own
+    scene["contact"]["friction"]["mu"] = 0.48
+    run = abut.pipe(scene).step(20).judge().save("run.abut")
+    abut.call("export", run, html="run.html")       # any program
+
 The stream stays the interface (formats/STATE.md of abut): nothing here simulates.  What a program has to say is in the exception
 that it raises.  numpy alone is needed; meshio, where it is installed, takes meshes in and out (`Scene.mesh`, `to_meshio`).
 """
 from abut_stream import Array, Reader, StreamError, Writer, read
 
 from .mesh import to_meshio
-from .pipe import Pipe, ProgramError, Rejected, pipe, program
+from .pipe import Pipe, pipe
+from .programs import ProgramError, Rejected, call, program
 from .run import Frame, Model, Object, Run, open
-from .scene import Scene
+from .scene import Scene, load, new
 
 __version__ = "0.2.0"
 __all__ = ["Array", "Frame", "Model", "Object", "Pipe", "ProgramError", "Reader", "Rejected", "Run", "Scene", "StreamError", "Writer",
-           "open", "pipe", "program", "read", "to_meshio"]
+           "call", "load", "new", "open", "pipe", "program", "read", "to_meshio"]

@@ -11,49 +11,11 @@ from typing import IO, Any, Optional, Union
 
 from abut_stream import MAGIC, Reader, StreamError
 
+from .programs import error, options_of, program
 from .run import Frame, Run, frames_of, open as open_run
 from .scene import Scene
 
 _SIGPIPE = 13
-
-
-class ProgramError(RuntimeError):
-    """A program ended with an error.  program, code (1 to 5, see the README; below 0: a signal), message: all that it said."""
-
-    def __init__(self, program: str, code: int, message: str):
-        super().__init__("%s ended with %d: %s" % (program, code, message.strip() or "nothing was said"))
-        self.program, self.code, self.message = program, code, message.strip()
-
-
-class Rejected(ProgramError):
-    """The answer of a judge is no: exit code 1."""
-
-
-def program(name: str) -> list[str]:
-    """The command of a program: from the folder $ABUT_BIN, by `abut` on the PATH, or from the checkout that this file is in."""
-    folder = os.environ.get("ABUT_BIN")
-    checkout = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "bin")
-    for where in [folder] if folder else [checkout]:
-        path = os.path.join(where, name)
-        if folder or (not shutil.which("abut") and os.access(path, os.X_OK)):
-            return [os.path.normpath(path)]
-    found = shutil.which("abut")
-    if not found:
-        raise FileNotFoundError("no program '%s': neither $ABUT_BIN nor `abut` on the PATH" % name)
-    return [found, name]
-
-
-def _options(options: dict[str, Any]) -> list[str]:
-    """n=100, until=1, one_pass=True, set=["a=1", "b=2"], with_="forces" (a word of Python) as a program has them."""
-    words: list[str] = []
-    for key, value in options.items():
-        name = ("-" if len(key) == 1 else "--") + key.rstrip("_").replace("_", "-")
-        for v in value if isinstance(value, (list, tuple)) else [value]:
-            if v is None or v is False:
-                continue
-            text = os.fspath(v) if isinstance(v, os.PathLike) else v if isinstance(v, str) else repr(v)
-            words += [name] if v is True else [name, text]
-    return words
 
 
 class Pipe:
@@ -61,13 +23,14 @@ class Pipe:
 
     Each method returns another pipe, so that one can be the start of several."""
 
-    def __init__(self, source: Union[Scene, Run, str, os.PathLike], stages: tuple[tuple[str, tuple[str, ...]], ...] = ()):
-        self.source, self.stages = source, stages
+    def __init__(self, source: Union[Scene, Run, str, os.PathLike], stages: tuple[tuple[str, tuple[str, ...]], ...] = (),
+                 prepare: tuple[str, ...] = ()):
+        self.source, self.stages, self.prepare = source, stages, prepare
         self.said: dict[str, str] = {}
 
     def stage(self, name: str, *words: str, **options: Any) -> "Pipe":
         """Any program: stage("tear", stretch=1.5).  Options as a program has them, '_' for '-', True for those without a value."""
-        return Pipe(self.source, (*self.stages, (name, (*words, *_options(options)))))
+        return Pipe(self.source, (*self.stages, (name, (*words, *options_of(options)))), self.prepare)
 
     def step(self, n: Optional[int] = None, **options: Any) -> "Pipe":
         """n time steps, or step(until=1.0)."""
@@ -82,12 +45,14 @@ class Pipe:
         commands = [[*program(name), *words] for name, words in self.stages]
         source = self.source
         if isinstance(source, Scene):
-            return [[*program("mesh-prep"), "-"], *commands], source.text().encode()
+            return [[*program("mesh-prep"), "-", *self.prepare], *commands], source.text().encode()
         path = source.path if isinstance(source, Run) else os.fspath(source)
         with open(path, "rb") as f:
             is_stream = f.read(len(MAGIC)) == MAGIC
         if not is_stream:
-            return [[*program("mesh-prep"), path], *commands], None
+            return [[*program("mesh-prep"), path, *self.prepare], *commands], None
+        if self.prepare:
+            raise ValueError("%s is a stream, and %s are for scenes" % (path, " ".join(self.prepare)))
         if not commands:
             raise ValueError("%s is a stream: a pipe of nothing; use abut.open" % path)
         commands[0].append(path)
@@ -176,13 +141,15 @@ class _Running:
             pipe.said[name] = pipe.said.get(name, "") + text
         for name, code, text in zip(names, codes, said):
             if code not in (0, -_SIGPIPE, 128 + _SIGPIPE):
-                raise (Rejected if code == 1 else ProgramError)(name, code, text)
+                raise error(name, code, text)
 
 
-def pipe(source: Union[Scene, Run, str, os.PathLike]) -> Pipe:
-    """A pipeline that starts with a scene (a Scene, or a file of one) or with a stream (a Run, or a file of one).
+def pipe(source: Union[Scene, Run, str, os.PathLike], **options: Any) -> Pipe:
+    """A pipeline that starts with a scene (a Scene, or a file of one) or with a stream (a Run, or a file of one).  options: of
+    mesh-prep, for a scene.
 
         for frame in abut.pipe(scene).step(100).judge(): ...
         run = abut.pipe("start.abut").step(until=2).judge().save("run.abut")
+        run = abut.pipe("scene.yaml", set="time.step=5ms").step(10).save("run.abut")
     """
-    return Pipe(source)
+    return Pipe(source, prepare=tuple(options_of(options)))

@@ -199,6 +199,9 @@ class Run(Sequence[Frame]):
     def __getitem__(self, i):
         return self._frames[i]
 
+    def __fspath__(self) -> str:
+        return self.path
+
     def __repr__(self) -> str:
         return "<run %s: %d frames>" % (self.path, len(self))
 

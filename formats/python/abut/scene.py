@@ -10,6 +10,7 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from .mesh import cells_of, write_mesh
+from .programs import call
 
 
 def _plain(value: Any) -> Any:
@@ -81,3 +82,18 @@ class Scene(dict):
         """Writes the scene for mesh-prep.  Meshes that were given as arrays stay in a temporary folder of this object."""
         with open(path, "w", encoding="utf-8") as f:
             f.write(self.text())
+
+
+def load(path: Union[str, os.PathLike], **options: Any) -> Scene:
+    """The scene of a file, to be changed: numbers are numbers, with a unit they are text ("0.01 s"); paths of meshes are absolute.
+
+    options: of mesh-prep, as set="time.step=5ms".  Raises ProgramError where it is no scene language."""
+    return Scene(json.loads(call("mesh-prep", path, to_json=True, quiet=True, **options)))
+
+
+def new(name: str) -> Scene:
+    """A scene to begin with: drop, cloth, rope, beam, slope, curved or hard.  `mesh-prep --new NAME` has it with comments."""
+    with tempfile.TemporaryDirectory(prefix="abut-scene-") as folder:
+        path = os.path.join(folder, name.replace(os.sep, "_") + ".yaml")
+        call("mesh-prep", new=name, o=path)
+        return load(path)

@@ -18,10 +18,10 @@ double abut_fibre_psi(double kappa, const double d[3], const double F[9], double
     return 0.5 * kappa * (l - 1) * (l - 1);
 }
 
-void abut_fibre_hessian(double kappa, const double d[3], const double F[9], double M[9])
+void abut_fibre_hessian(double kappa, const double d[3], const double F[9], int project, double M[9])
 {
     double f[3];
-    const double l = stretch(d, F, f), across = l > 1 ? 1 - 1 / l : 0;
+    const double l = stretch(d, F, f), across = l > 1 || (!project && l > 0) ? 1 - 1 / l : 0;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             const double uu = l > 0 ? f[i] * f[j] / (l * l) : 0;

@@ -7,8 +7,8 @@
 
 /** psi(F), and P[9] += dpsi/dF (NULL to skip); F row major, d[3] unit, kappa Pa. */
 double abut_fibre_psi(double kappa, const double d[3], const double F[9], double *P);
-/** M[9], symmetric: the second derivative of psi by F d, d2psi/dF_ij dF_kl = M_ik d_j d_l, projected to positive semidefinite:
- * a compressed fibre does not push sideways. */
-void abut_fibre_hessian(double kappa, const double d[3], const double F[9], double M[9]);
+/** M[9], symmetric: the second derivative of psi by F d, d2psi/dF_ij dF_kl = M_ik d_j d_l; project: to positive semidefinite,
+ * so that a compressed fibre does not push sideways. */
+void abut_fibre_hessian(double kappa, const double d[3], const double F[9], int project, double M[9]);
 
 #endif

@@ -1,6 +1,7 @@
 #include "solve/nodal/split.h"
 
 #include "energy/codim_term.h"
+#include "energy/curved_rod.h"
 #include "energy/stiffness_fit.h"
 #include "model/tets.h"
 #include "solve/direction/initial_laplacian.h"
@@ -9,12 +10,15 @@
 #include <string.h>
 
 static const double FIT[2] = { ABUT_FIT_LOW, ABUT_FIT_HIGH };
+/* Curved rods: this many times the stiffness of straight ones bounds their second derivatives.  Between segments at an angle a
+ * these are 1/cos^4(a/2) times as much, and 2 tan^2(a/2)/cos^2(a/2) more where rest is straight: 4 is enough up to 70 degrees. */
+static const double TIMES = 4;
 
-/* Terms whose energies are split or quadratic, those of contact, which has its own law here, and constraints, which are kept
- * exactly. */
+/* Terms whose energies are split, quadratic, or bounded by a quadratic one, those of contact, which has its own law here, and
+ * constraints, which are kept exactly. */
 static abut_status check_terms(const abut_terms *terms, abut_err *err)
 {
-    static const char *const taken[] = { "inertia", "elastic", "spring", "attachment", "codim", NULL };
+    static const char *const taken[] = { "inertia", "elastic", "spring", "attachment", "codim", "curved rods", NULL };
     for (int i = 0; i < terms->n; i++) {
         const abut_term_ops *ops = terms->term[i].ops;
         int k = 0;
@@ -64,6 +68,16 @@ void abut_split_begin(abut_split *s, const abut_objective *p, const double *x)
     abut_admm_start_balanced(&s->admm, p, x);
 }
 
+/* The bends of curved rods in sets of `constant`, TIMES as stiff. */
+static void bound_rods(const abut_elements *sets, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (strcmp(sets[i].name, abut_term_curved_rods.set)) continue;
+        double *val = (double *)sets[i].val;    /* made for the caller of abut_laplacian_sets */
+        for (size_t k = 0; k < sets[i].n * abut_element_size(&sets[i]); k++) val[k] *= TIMES;
+    }
+}
+
 abut_status abut_split_matrix(abut_split *s, const abut_objective *p, const double *x, abut_newton_matrix *A,
                               abut_ordering *order, abut_err *err)
 {
@@ -73,6 +87,7 @@ abut_status abut_split_matrix(abut_split *s, const abut_objective *p, const doub
     abut_status rc = abut_laplacian_sets(p, FIT, sets, &n, err);
     if (rc) return rc;
     for (int i = 0; i < n; i++) sets[i].lasting = 1;
+    bound_rods(sets, n);
     for (size_t i = 0; i < 4 * t->n; i++) s->row[i] = t->node[i] < 0 ? -1 : p->row[t->node[i]];
     sets[n] = (abut_elements){ .name = "thin elements apart", .corners = 4, .lasting = 1, .n = t->n, .row = s->row,
                                .val = s->beyond };
@@ -85,10 +100,21 @@ abut_status abut_split_matrix(abut_split *s, const abut_objective *p, const doub
     return rc;
 }
 
+/* r += the forces of curved rods at x, with their twist in equilibrium there; none on what is held. */
+static abut_status add_rods(abut_split *s, const abut_objective *p, const double *x, abut_err *err)
+{
+    abut_curved_rods *rods = abut_terms_find(&p->terms, abut_term_curved_rods.name);
+    if (!rods) return ABUT_OK;
+    const abut_status rc = abut_curved_rods_gradient(rods, x, p->w.psi, s->r, err);
+    for (int32_t i = 0; i < 3 * p->model->nv && !rc; i++)
+        if (p->row[i / 3] < 0) s->r[i] = 0;
+    return rc;
+}
+
 abut_status abut_split_local(abut_split *s, const abut_objective *p, const double *x, double *left, abut_arena *scratch,
                              abut_err *err)
 {
     const abut_status rc = abut_admm_step(&s->admm, p, x, s->r, scratch, err);
     *left = s->admm.apart + s->admm.moved;
-    return rc;
+    return rc ? rc : add_rods(s, p, x, err);
 }

@@ -6,6 +6,10 @@
  *     f = A v - r/h,    r = M (x - xhat) + h^2 sum D^T K (D x - z + u)
  *     p and lambda by the law of contact              solve/nodal/coulomb_solve.h
  *
+ * The twist of curved rods ties all bends of a rod to each other, so their energy U is not split.  It is bounded in every
+ * iteration: r has h^2 dU/dx at x, and A has h^2 C, C of straight rods and several times as stiff as they are, which is more than
+ * the second derivatives of U.  Where x rests, U itself balances (Hunter and Lange 2004).
+ *
  * Before contact the iterations run without it, and where contacts are looked for again, they go on.  A is the same for all.
  * The residual that ends the iterations has, besides that of contact, how far D x and z are apart, and how far z moved.  A step
  * begins with multipliers u that balance the forces of its elements at the start, so that nothing is kept from step to step. */
@@ -34,7 +38,7 @@ void abut_split_begin(abut_split *s, const abut_objective *p, const double *x);
 ABUT_MUST_USE abut_status abut_split_matrix(abut_split *s, const abut_objective *p, const double *x, abut_newton_matrix *A,
                                             abut_ordering *order, abut_err *err);
 /** The variables of the elements at x, and s->r; *left, m: what they are off.
- * Fails  ABUT_E_NUMERIC an element has no minimum */
+ * Fails  ABUT_E_NUMERIC an element has no minimum, a curved rod at x no finite energy */
 ABUT_MUST_USE abut_status abut_split_local(abut_split *s, const abut_objective *p, const double *x, double *left,
                                            abut_arena *scratch, abut_err *err);
 

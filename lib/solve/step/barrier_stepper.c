@@ -48,9 +48,8 @@ void abut_stepper_clear(abut_stepper *s)
     *s = (abut_stepper){ 0 };
 }
 
-/* What both phases have: start values, inertial target, friction data of the frame. */
-static abut_status load(abut_stepper *s, const abut_arrays *frame, const double *x0, abut_instant at, abut_frame *f,
-                        abut_err *err)
+abut_status abut_step_load(abut_stepper *s, const abut_arrays *frame, const double *x0, abut_instant at, abut_frame *f,
+                           abut_err *err)
 {
     abut_objective *p = &s->solver.prob;
     const abut_model *m = p->model;
@@ -112,6 +111,15 @@ static abut_status freeze_friction(abut_search *s, abut_err *err)
                            abut_lag_of(&o->terms), err);
 }
 
+abut_status abut_step_first_friction(abut_stepper *s, const abut_arrays *frame, abut_report *rep, abut_err *err)
+{
+    const int frozen = abut_arrays_find(frame, "lag/node") || abut_arrays_find(frame, "lag/vertex");
+    if (frozen || !abut_friction_acts(s->solver.prob.model)) return ABUT_OK;
+    abut_status rc = abut_search_contacts_before(&s->solver, s->v, rep, err);
+    if (!rc) rc = abut_search_kappa(&s->solver, err);
+    return rc ? rc : freeze_friction(&s->solver, err);
+}
+
 abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
     assert(s);
@@ -119,7 +127,7 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     const double clock = abut_time_wall();
     abut_frame f;
     s->pass = s->newton = 0;
-    abut_status rc = load(s, frame, NULL, at, &f, err);
+    abut_status rc = abut_step_load(s, frame, NULL, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     rc = s->path_continues ? abut_path_next_step(&s->solver.path, &p->cm, p->cm.obstacle, err)
                         : abut_path_start(&s->solver.path, &p->cm, s->solver.here.x, err);
@@ -127,12 +135,7 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
         rc = abut_step_check(p, &s->solver.here, 0, ABUT_E_GEOM, "at the start", err);
     }
 
-    /* the first frame of a scene has no friction data yet: freeze what touches now */
-    const int frozen = abut_arrays_find(frame, "lag/node") || abut_arrays_find(frame, "lag/vertex");
-    const int first = !frozen && abut_friction_acts(p->model);
-    if (!rc && first) rc = abut_search_contacts_before(&s->solver, s->v, rep, err);
-    if (!rc && first) rc = abut_search_kappa(&s->solver, err);
-    if (!rc && first) rc = freeze_friction(&s->solver, err);
+    if (!rc) rc = abut_step_first_friction(s, frame, rep, err);
     if (!rc) rc = abut_search_enter(&s->solver, s->v, err);
     if (!rc && !(s->solver.here.has & ABUT_HAS_CONTACTS)) rc = abut_search_contacts_before(&s->solver, s->v, rep, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
@@ -176,7 +179,7 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
     abut_status rc = abut_frame_view(frame, p->model, &f, err);
     const char *missing = rc ? NULL : !f.x0 ? "step/x0" : !f.pass ? "step/pass" : !f.kappa ? "contact/kappa" : NULL;
     if (missing) rc = abut_fail(err, ABUT_E_FORMAT, "it is PENDING but has no %s", missing);
-    if (!rc) rc = load(s, frame, f.x0, at, &f, err);
+    if (!rc) rc = abut_step_load(s, frame, f.x0, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     s->pass = f.pass[0];
     s->newton = f.iterations ? f.iterations[0] : 0;

@@ -25,6 +25,14 @@ static int next_past(const abut_objective *p)
     return known < most ? known : most;
 }
 
+double abut_step_end_weight(const abut_objective *p)
+{
+    const int next = next_past(p), starts = next > abut_integrator_past(p->w.scheme);
+    const double here = abut_integrator_step_weight(p->model, p->w.scheme);
+    const double weight = abut_integrator_step_weight(p->model, abut_integrator_bdf(next)) / here;
+    return starts ? weight : abut_step_kappa_weight(p);
+}
+
 /* What the step after a COMMITTED frame has to know, or (pending) the one that goes on. */
 static abut_status put_past(const abut_stepper *s, int pending, abut_arrays *out, abut_err *err)
 {
@@ -65,10 +73,7 @@ abut_status abut_step_put_state(const abut_stepper *s, const double *v, int pend
     if (!rc) rc = put_nodes("node/v", v, nv, out, err);
     if (!rc) rc = put_past(s, pending, out, err);
     if (rc) return rc;
-    /* readers of a frame convert stiffnesses to newtons by the weight of the scheme that goes on from it */
-    const int next = abut_integrator_bdf(next_past(p)), starts = !pending && next_past(p) > abut_integrator_past(p->w.scheme);
-    const double weight = abut_integrator_step_weight(next) / abut_integrator_step_weight(p->w.scheme);
-    const abut_term_frame as = { 0, starts ? weight : abut_step_kappa_weight(p), NULL };
+    const abut_term_frame as = { 0, pending ? abut_step_kappa_weight(p) : abut_step_end_weight(p), NULL };
     const int first = out->n;
     rc = abut_objective_store(p, &as, out, err);
     if (!rc) rc = abut_step_put_waypoints(&s->solver.path, nv, out, err);

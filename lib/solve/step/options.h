@@ -22,6 +22,12 @@ extern const char *const abut_contact_choice_names[ABUT_CONTACT_BY_SPRINGS + 1];
 enum { ABUT_REPAIR_BARRIER, ABUT_REPAIR_NONE };
 extern const char *const abut_repair_names[ABUT_REPAIR_NONE + 2];
 
+/* How far sqp follows the solution of a program, and their names, NULL at the end. */
+enum { ABUT_SEARCH_PENALTY, ABUT_SEARCH_NONE };
+extern const char *const abut_line_search_names[ABUT_SEARCH_NONE + 2];
+/* The names of ABUT_CONSTRAINT_* and ABUT_ACTIVE_* (model/model.h), NULL at the end. */
+extern const char *const abut_constraint_names[ABUT_CONSTRAINTS + 1], *const abut_active_set_names[ABUT_ACTIVE_SETS + 1];
+
 typedef struct abut_step_options {
     int lags;               /* friction passes at most; 0: until they converge; -1: the model's */
     int stop;               /* ABUT_STOP_* */
@@ -35,21 +41,27 @@ typedef struct abut_step_options {
     int threads;            /* of factorisations; 1 */
     double cg_tolerance;    /* of the iterations of a linear solver, < 1 (sparse/linear_solver.h: drop); 0: as the search needs */
     struct abut_step_quasi {
-        int history;        /* pairs that L-BFGS keeps; 5 */
+        int history;        /* pairs that L-BFGS keeps; -1: the solver's default, 5, of pd and mass-springs 0 */
         int parts;          /* subdomains; 0: the partition of the model, or by the number of nodes */
         int levels;         /* of subdomains: 2 with a coarse space, 1 without; 2 */
+        double fit[2];      /* stretches over which a constant matrix fits a material (energy/stiffness_fit.h) */
     } quasi;
     unsigned without;       /* ABUT_WITHOUT_* */
     const struct abut_own_term *terms;  /* of the caller, beside those of the model (energy/terms.h), borrowed; NULL: none */
     struct abut_step_device {
         int kind, number, precond;  /* abut_device_kind, which of several, abut_device_precond (solve/device/device.h) */
     } device;
-    int iterations;         /* of steppers that make a fixed number; 0: until they converge; -1: their default */
+    int iterations;         /* of each minimisation, a fixed number; 0: until it converges; -1: the solver's default */
     int contact;            /* ABUT_CONTACT_*, of steppers without a barrier */
     struct abut_step_hard {  /* of hard contact */
         int repair;         /* ABUT_REPAIR_* */
-        int strict;         /* 1: a step that ends above its tolerance is given up */
+        int strict;         /* 1: a step that ends above its tolerance is given up; of sqp and qp one that meets something */
     } hard;
+    struct abut_step_inequalities {  /* of sqp and qp; -1: the model's */
+        int form, active_set;   /* ABUT_CONSTRAINT_*, ABUT_ACTIVE_* */
+        double offset;          /* m */
+        int line_search;        /* ABUT_SEARCH_* */
+    } inequalities;
     const abut_arrays *names;   /* the arrays of the model, for names in messages and the partition; NULL: without */
 } abut_step_options;
 abut_step_options abut_step_defaults(void);

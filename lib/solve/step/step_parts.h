@@ -7,6 +7,17 @@
 
 #include "solve/step/barrier_stepper.h"
 
+/* ---- barrier_stepper.c ---- */
+
+/** The step that follows a COMMITTED frame, or with its start x0[3 nv] that of a PENDING one: start values, inertial target, what
+ * terms have in the frame; the iterate is at the frame.  Contacts are to be found.
+ * Fails  as abut_frame_view, `load` and `begin` of terms, abut_step_load_past */
+ABUT_MUST_USE abut_status abut_step_load(abut_stepper *s, const abut_arrays *frame, const double *x0, abut_instant at,
+                                         abut_frame *f, abut_err *err);
+/** Where the first frame of a scene has no friction data yet, and some shall act: freezes what touches at the iterate, with the
+ * stiffness that balances there. */
+ABUT_MUST_USE abut_status abut_step_first_friction(abut_stepper *s, const abut_arrays *frame, abut_report *rep, abut_err *err);
+
 /* ---- motion.c ---- */
 
 /** acc[3 nv] m/s^2: gravity and scripted forces of the step that begins at `time`.  Fails  as abut_mass_solve */
@@ -53,6 +64,9 @@ ABUT_MUST_USE abut_status abut_step_check(const abut_objective *p, const abut_po
 /** x, v[3 nv], the past, what terms keep, the waypoints: what both phases of a frame hold. */
 ABUT_MUST_USE abut_status abut_step_put_state(const abut_stepper *s, const double *v, int pending, abut_arrays *out,
                                                 abut_err *err);
+/** contact/kappa of the COMMITTED frame at the end of this step over the kappa of this step: readers of a frame convert
+ * stiffnesses to newtons by the weight of the scheme that goes on from it. */
+double abut_step_end_weight(const abut_objective *p);
 /** The waypoints of the present step, or of all steps that abut_path_join has made one: step/waypoints, absent where
  * there are none. */
 ABUT_MUST_USE abut_status abut_step_put_waypoints(const abut_path *path, int32_t nv, abut_arrays *out, abut_err *err);

@@ -1,0 +1,85 @@
+/* The derivative of a scalar L of a run by what the run was made of, backwards through its steps: a discrete adjoint.
+ *
+ * A recorded run is a MODEL and the COMMITTED frames 0 .. N of it, each of the step after the one before.  The end x' of a step
+ * is where the gradient F of its objective (solve/objective.h) vanishes on the free nodes; prescribed ones are at their targets t:
+ *
+ *     F(x'; s, l, theta) = 0,     x' = t(x_n, theta)
+ *
+ * with s the state of frame n, l the frozen friction contacts, theta the parameters.  One step backwards takes the bars
+ * (adjoint/bars.h) of frame n + 1 and gives those of frame n:
+ *
+ *     1  bars of v', a', x_n, ... through the velocity formulas of the scheme into those of x', v, a, x_n, ...
+ *     2  H p = -bar of x', on free nodes; p = 0 on others.  H = dF/dx': the second derivative as it is, projected nowhere
+ *     3  bar of t = bar of x' + (rows of prescribed nodes of H) p;  motions; bar of x_n by dt/dx_n
+ *     4  bars of theta += (dF/dtheta)^T p
+ *     5  bar of xhat = -M p, of c (where friction is at rest) = -D_xx p, of z: psi share Psi_xx(z) p; from there into x_n, v, ...
+ *        by the coefficients that xhat and c have in solve/integrator.h: every scheme of it is linear in the state
+ *     6  frozen friction: normal force, normal, weights of a contact at the positions where it was frozen (adjoint/lag.h)
+ *
+ * H is symmetric, and positive definite where the end is a strict minimum: Cholesky factors it.  Where a pivot is not positive
+ * the step ended at a saddle, or above its tolerance: then MINRES (Paige and Saunders 1975) solves, preconditioned by the factor
+ * of the projected Hessian.  It is never shifted: that would be another derivative.
+ *
+ * Friction passes.  One: contacts are frozen at x_n, those that frame n has under lag/.  m: the results of the passes before
+ * are not in the frames, so the step is solved again from its start; then the passes are gone through backwards, a solve each.
+ * `converged` (lags 0): contacts are frozen at the result itself, and p solves (H + L)^T p = -bar with L = dF/dl dl/dx' by
+ * iterations of a solve and a product each.
+ *
+ * How exact it is.  At the end of a step F is not 0 but what the tolerance leaves.  To first order L at exact ends is
+ * L + sum p.F: `correction`.  Taken as constant: the stiffness of the barrier, a number that the rules of a run choose;
+ * contact/kappa-scale is the derivative by it, and `kappa` of a step its part.  Contacts that come or go at dhat are smooth with
+ * a law whose second derivative is; a change of the nearest feature is a kink of the gradient.
+ *
+ * Sources: Li 2020, 2.1, 4.5; Huang et al. 2024 (differentiable incremental potential contact), whose recurrences are for
+ * unlagged friction. */
+#ifndef ABUT_ADJOINT_ADJOINT_H
+#define ABUT_ADJOINT_ADJOINT_H
+
+#include "adjoint/bars.h"
+#include "solve/stepper.h"
+
+typedef struct abut_adjoint_options {
+    int lag_constant;       /* 1: frozen contacts are numbers; to compare */
+    int damping_frozen;     /* 1: the stiffness that damping takes at the start of a step is a number */
+    int lags;               /* friction passes of the run; -1: the model's */
+    double tolerance;       /* m/s: of passes that are solved again; 0: the model's */
+    int threads;            /* of factorisations */
+} abut_adjoint_options;
+
+/* One step backwards. */
+typedef struct abut_adjoint_report {
+    double residual;        /* m/s: |H^-1 F|_inf / h, how far the frame is from the end of its step */
+    double correction;      /* unit of L: p.F */
+    double kappa;           /* unit of L: by the logarithm of the barrier stiffness of this step */
+    double unreached;       /* unit of L: sum |t - x'| |bar of t| of prescribed nodes that have not arrived */
+    double solve_error;     /* |H p + bar| / |bar| */
+    int indefinite;         /* H has a pivot that is not positive */
+    int32_t bad_node;       /* of that pivot; -1: not known */
+    int iterations;         /* of MINRES, 0: Cholesky */
+    int passes, rounds;     /* friction passes; iterations of a converged one */
+    int contacts, frozen;   /* at the end; friction contacts that act */
+    double seconds;
+} abut_adjoint_report;
+
+typedef struct abut_adjoint abut_adjoint;
+
+/** Borrows m.
+ * Fails  ABUT_E_FORMAT the model has what is not differentiated, by its name: tets of order 2 and more, rods curved at rest, the
+ *        drag of wind, pressure on open shells, hard contact; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_adjoint_open(abut_adjoint **out, const abut_model *m, const abut_adjoint_options *o, abut_err *err);
+void abut_adjoint_free(abut_adjoint **a);
+
+/** The step from frame `start` at the instant `at` to frame `end`.  bar: of the state of `end` (with the derivatives of L by it
+ * added by the caller); becomes that of `start`.
+ * Fails  ABUT_E_FORMAT the frames are not those of one step: what is wrong, and at which node; ABUT_E_NUMERIC H p = -bar is not
+ *        solved; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_adjoint_step(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_arrays *end,
+                                            abut_state_bar *bar, abut_adjoint_report *rep, abut_err *err);
+/** After the step from the first frame: bar of an acceleration that the frame did not have becomes one of x, v and parameters
+ * (Newmark), and sums over elements those of materials and objects. */
+ABUT_MUST_USE abut_status abut_adjoint_finish(abut_adjoint *a, const abut_arrays *first, abut_instant at, abut_state_bar *bar,
+                                              abut_err *err);
+/** Sums so far; of materials and objects after abut_adjoint_finish. */
+const abut_parameter_bar *abut_adjoint_parameters(const abut_adjoint *a);
+
+#endif

@@ -1,0 +1,198 @@
+#include "adjoint/forces.h"
+
+#include "energy/attachment.h"
+#include "energy/codim_bend.h"
+#include "energy/codim_shell.h"
+#include "energy/codim_term.h"
+#include "energy/hinge.h"
+#include "energy/spring_inline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void abut_adjoint_forces_clear(abut_adjoint_forces *f)
+{
+    abut_elastic_memo_clear(&f->memo);
+    free(f->lame);
+    *f = (abut_adjoint_forces){ 0 };
+}
+
+/* ---- tets ---- */
+
+/* w[t] = sum over the corners of q.f, f the forces for moduli m[2 n] */
+static abut_status work_of_tets(abut_adjoint_forces *f, abut_elastic *e, const double *moduli, const double *z, const double *q,
+                                double *w, abut_arena *scratch, abut_err *err)
+{
+    double *const own = e->lame;
+    f->memo.holds = 0;
+    memcpy(f->lame, moduli, 2 * (size_t)e->n * sizeof *moduli);
+    e->lame = f->lame;
+    const abut_status rc = abut_elastic_recall(e, z, &f->memo, scratch, err);
+    e->lame = own;
+    f->memo.holds = 0;
+    for (int32_t t = 0; t < e->n && !rc; t++) {
+        w[t] = 0;
+        for (int c = 0; c < 12; c++)
+            w[t] += q[3 * e->model->tet[4 * (size_t)t + (size_t)c / 3] + c % 3] * f->memo.f[12 * (size_t)t + (size_t)c];
+    }
+    return rc;
+}
+
+/* Stresses are linear in mu and lambda: their derivatives are differences over a change as large as mu. */
+static abut_status tets(abut_adjoint_forces *f, abut_objective *o, const double *z, const double *q, double scale,
+                        abut_parameter_bar *bars, abut_arena *scratch, abut_err *err)
+{
+    abut_elastic *e = abut_elastic_of(&o->terms);
+    const size_t n = (size_t)e->n;
+    if (!n) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *here = ABUT_NEW(scratch, double, n), *more = ABUT_NEW(scratch, double, n), *moduli = ABUT_NEW(scratch, double, 2 * n);
+    if (!f->lame) f->lame = malloc(2 * n * sizeof *f->lame);
+    if (!here || !more || !moduli || !f->lame) return abut_fail(err, ABUT_E_NOMEM, "backward pass: %zu tets", n);
+    abut_status rc = work_of_tets(f, e, e->lame, z, q, here, scratch, err);
+    for (int k = 0; k < 2 && !rc; k++) {
+        double *to = k ? bars->lame : bars->shear;
+        memcpy(moduli, e->lame, 2 * n * sizeof *moduli);
+        for (size_t t = 0; t < n; t++) moduli[2 * t + (size_t)k] += e->lame[2 * t];
+        rc = work_of_tets(f, e, moduli, z, q, more, scratch, err);
+        for (size_t t = 0; t < n && !rc; t++)
+            to[abut_objective_tet(o, (int32_t)t)] += scale * (more[t] - here[t]) / e->lame[2 * t];
+    }
+    abut_arena_release(scratch, mark);
+    return rc;
+}
+
+/* ---- springs and attachments ---- */
+
+static void springs(const abut_model *m, const double *z, const double *q, double scale, abut_parameter_bar *bars)
+{
+    for (int32_t i = 0; i < m->nsp; i++) {
+        const size_t a = 3 * (size_t)m->spring[2 * i], b = 3 * (size_t)m->spring[2 * i + 1];
+        double d[3], along = 0;
+        const double l = abut_spring_span(z + a, z + b, d);
+        if (!(l > 0)) continue;
+        for (size_t k = 0; k < 3; k++) along += d[k] / l * (q[a + k] - q[b + k]);
+        bars->spring_k[i] += scale * (l - m->spring_length[i]) * along;
+        bars->spring_l[i] -= scale * m->spring_stiffness[i] * along;
+    }
+}
+
+static void attachments(const abut_model *m, const double *z, const double *q, double scale, abut_parameter_bar *bars)
+{
+    static const double none[3] = { 0, 0, 0 };
+    for (size_t i = 0; i < (size_t)m->na; i++) {
+        const int32_t *v = m->attach_node + 5 * i;
+        const double *w = m->attach_weight + 4 * i;
+        double r[3], s[3];
+        abut_attachment_stretch(v, w, m->tie_offset + 3 * i, z, r);
+        abut_attachment_stretch(v, w, none, q, s);
+        for (size_t d = 0; d < 3; d++) {
+            bars->tie_k[i] += scale * r[d] * s[d];
+            bars->tie_offset[3 * i + d] -= scale * m->attach_stiffness[i] * s[d];
+        }
+    }
+}
+
+/* ---- thin elements: each force is a coefficient times a shape ---- */
+
+static double work_of(const abut_codim *t, size_t e, const double *f, const double *q)
+{
+    double w = 0;
+    for (size_t c = 0; c < 12; c++) {
+        const int32_t v = t->node[4 * e + c / 3];
+        if (v >= 0) w += f[12 * e + c] * q[3 * (size_t)v + c % 3];
+    }
+    return w;
+}
+
+static void hinge_angle(const abut_codim *t, size_t e, size_t i, const double *z, const double *q, double scale,
+                        abut_parameter_bar *bars)
+{
+    double x[12], grad[12] = { 0 }, along = 0;
+    for (size_t c = 0; c < 12; c++) x[c] = z[3 * (size_t)t->node[4 * e + c / 3] + c % 3];
+    (void)abut_hinge_theta(x, grad);
+    for (size_t c = 0; c < 12; c++) along += grad[c] * q[3 * (size_t)t->node[4 * e + c / 3] + c % 3];
+    bars->hinge_angle[i] -= scale * 2 * t->model->hinge_stiffness[i] * along;
+}
+
+/* w of element e, scaled, to what it is linear in */
+static void give_element(const abut_codim *t, int kind, size_t e, const double *z, const double *q, double scale, double w,
+                         abut_parameter_bar *bars)
+{
+    const abut_model *m = t->model;
+    const size_t i = e - t->first[kind];
+    switch (kind) {
+    case ABUT_CODIM_SHELL: bars->shell_young[i] += w; return;
+    case ABUT_CODIM_ROD: bars->rod_young[i] += w; return;
+    case ABUT_CODIM_BEND:
+        if (m->bend_stiffness[i] > 0) bars->bend_k[i] += w / m->bend_stiffness[i];
+        return;
+    default:
+        if (m->hinge_stiffness[i] > 0) bars->hinge_k[i] += w / m->hinge_stiffness[i];
+        hinge_angle(t, e, i, z, q, scale, bars);
+    }
+}
+
+/* f[12 n] of all elements, N */
+static void corner_forces(const abut_codim *t, int parts, double kappa, const double *z, double *f)
+{
+    const abut_codim_ask ask = { .t = t, .x = z, .parts = parts, .kappa = kappa, .scale = 1 };
+    memset(f, 0, 12 * t->n * sizeof *f);
+    abut_codim_shell_gradient(&ask, 0, t->first[ABUT_CODIM_SHELL + 1], f);
+    for (int kind = ABUT_CODIM_HINGE; kind < ABUT_CODIM_KINDS; kind++)
+        abut_codim_bend_gradient(&ask, kind, t->first[kind], t->first[kind + 1], f);
+}
+
+/* Poisson's ratio of the materials of shells, which plane stress has inside: forces at nu + step and nu - step. */
+static abut_status shell_poisson(const abut_codim *t, int parts, double kappa, const double *z, const double *q, double scale,
+                                 double *f, abut_parameter_bar *bars, abut_arena *scratch, abut_err *err)
+{
+    const abut_model *m = t->model;
+    const double step = 1e-5;
+    abut_model changed = *m;
+    abut_codim copy = *t;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *nu = ABUT_NEW(scratch, double, (size_t)m->nm);
+    copy.membrane = ABUT_NEW(scratch, abut_membrane, (size_t)m->nm);
+    if (!nu || !copy.membrane) return abut_fail(err, ABUT_E_NOMEM, "backward pass: %d materials", m->nm);
+    changed.mat_poisson = nu;
+    for (int side = -1; side <= 1; side += 2) {
+        memcpy(copy.membrane, t->membrane, (size_t)m->nm * sizeof *copy.membrane);
+        for (int32_t k = 0; k < m->nm; k++) nu[k] = m->mat_poisson[k] + side * step;
+        for (int32_t i = 0; i < m->nsh; i++) abut_membrane_take(&changed, m->shell_mat[i], copy.membrane + m->shell_mat[i]);
+        corner_forces(&copy, parts, kappa, z, f);
+        for (int32_t i = 0; i < m->nsh; i++)
+            bars->poisson[m->shell_mat[i]] += side * scale * work_of(t, (size_t)i, f, q) / (2 * step);
+    }
+    abut_arena_release(scratch, mark);
+    return ABUT_OK;
+}
+
+static abut_status thin(const abut_objective *o, const abut_at *at, const double *q, double scale, abut_parameter_bar *bars,
+                        abut_arena *scratch, abut_err *err)
+{
+    const abut_codim_state *s = abut_codim_state_of(&o->terms);
+    const abut_codim *t = &s->t;
+    const int parts = ABUT_CODIM_ELASTIC;
+    if (!t->n) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *f = ABUT_NEW(scratch, double, 12 * t->n);
+    if (!f) return abut_fail(err, ABUT_E_NOMEM, "backward pass: %zu thin elements", t->n);
+    corner_forces(t, parts, s->strain_kappa, at->z, f);
+    for (int kind = 0; kind < ABUT_CODIM_KINDS; kind++)
+        for (size_t e = t->first[kind]; e < t->first[kind + 1]; e++)
+            give_element(t, kind, e, at->z, q, scale, scale * work_of(t, e, f, q), bars);
+    const abut_status rc = t->model->nsh ? shell_poisson(t, parts, s->strain_kappa, at->z, q, scale, f, bars, scratch, err) : ABUT_OK;
+    abut_arena_release(scratch, mark);
+    return rc;
+}
+
+abut_status abut_adjoint_forces_back(abut_adjoint_forces *f, abut_objective *o, const abut_at *at, const double *q, double scale,
+                                     abut_parameter_bar *bars, abut_arena *scratch, abut_err *err)
+{
+    const abut_status rc = tets(f, o, at->z, q, scale, bars, scratch, err);
+    if (rc) return rc;
+    springs(o->model, at->z, q, scale, bars);
+    attachments(o->model, at->z, q, scale, bars);
+    return thin(o, at, q, scale, bars, scratch, err);
+}

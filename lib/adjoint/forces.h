@@ -1,0 +1,22 @@
+/* What an adjoint q makes of the forces of a potential: q^T d(dPsi/dx)/dtheta for the parameters theta of every term. */
+#ifndef ABUT_ADJOINT_FORCES_H
+#define ABUT_ADJOINT_FORCES_H
+
+#include "adjoint/bars.h"
+#include "energy/elastic.h"
+#include "solve/objective.h"
+
+/* Scratch of its own, kept from step to step.  Zero-filled is empty. */
+typedef struct abut_adjoint_forces {
+    abut_elastic_memo memo;
+    double *lame;           /* [2 nt] */
+} abut_adjoint_forces;
+
+void abut_adjoint_forces_clear(abut_adjoint_forces *f);
+/** bars += scale q^T d(grad Psi)/dtheta where terms are taken at `at`, of the parameters of tets, springs, attachments, hinges,
+ * rods and shells; tet/shear and tet/lame by the number that a tet has in the model that was given.  q[3 nv].
+ * Fails   ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_adjoint_forces_back(abut_adjoint_forces *f, abut_objective *o, const abut_at *at, const double *q,
+                                                   double scale, abut_parameter_bar *bars, abut_arena *scratch, abut_err *err);
+
+#endif

@@ -1,0 +1,231 @@
+#include "adjoint/lag.h"
+
+#include "energy/barrier_pair.h"
+#include "energy/contact_basis_inline.h"
+#include "math/vec3.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- where they were frozen ---- */
+
+/* lambda, and its derivatives over it, of a contact whose kind, x, w, d are known */
+static void force_of(abut_frozen *f, abut_barrier_law law, double dhat, double scale)
+{
+    const double D = abut_beyond2(f->d * f->d, law.xi);
+    double db, ddb;
+    (void)abut_barrier(law, D, &db, &ddb);
+    f->lambda = -scale * db * 2 * f->d;
+    f->per_D = db < 0 ? ddb / db + 1 / (2 * f->d * f->d) : 0;
+    /* no law has its derivative by Dhat: a central difference, over the same */
+    double more, less;
+    const double step = ABUT_DHAT_STEP * law.dhat2;
+    (void)abut_barrier((abut_barrier_law){ law.dhat2 + step, law.number, law.xi }, D, &more, NULL);
+    (void)abut_barrier((abut_barrier_law){ law.dhat2 - step, law.number, law.xi }, D, &less, NULL);
+    f->per_dhat = db < 0 ? (more - less) / (2 * step) / db * 2 * (law.xi + dhat) : 0;
+}
+
+static void take_pair(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, size_t i, double scale, abut_frozen *f)
+{
+    const abut_model *m = cm->model;
+    f->kind = abut_pairs_get(pairs, i, y, f->x);
+    memcpy(f->vert, pairs->vert[i], sizeof f->vert);
+    f->d = sqrt(abut_dist2(f->kind, f->x, f->w));
+    double s[3] = { 0, 0, 0 };
+    for (int j = 0; j < abut_stencil_size(f->kind); j++)
+        for (int d = 0; d < 3; d++) s[d] += f->w[j] * f->x[3 * j + d];
+    for (int d = 0; d < 3; d++) f->n[d] = s[d] / f->d;
+    force_of(f, abut_model_barrier(m, abut_pairs_xi(cm, pairs, i)), m->dhat[0], scale * pairs->mult[i]);
+}
+
+static void take_plane(const abut_collmesh *cm, const abut_pairs *pairs, size_t i, double scale, abut_frozen *f)
+{
+    static const double alone[4] = { 1, 0, 0, 0 };
+    const abut_model *m = cm->model;
+    f->plane = 1;
+    f->vert[0] = pairs->plane_vert[i];
+    f->vert[1] = f->vert[2] = f->vert[3] = -1;
+    memcpy(f->w, alone, sizeof alone);
+    memcpy(f->n, m->hs_normal + 3 * (size_t)pairs->plane[i], sizeof f->n);
+    f->d = pairs->plane_dist[i];
+    force_of(f, abut_model_barrier(m, abut_pairs_plane_xi(cm, pairs, i)), m->dhat[0], scale);
+}
+
+/* an entry of contact/mu and its mirror image */
+static void put_classes(const abut_model *m, size_t at, abut_frozen *f)
+{
+    const size_t ng = (size_t)m->ng;
+    f->classes[0] = at;
+    f->classes[1] = at % ng * ng + at / ng;
+    f->mu = m->mu[at];
+}
+
+abut_status abut_frozen_take(abut_frozen_list *list, const abut_collmesh *cm, const abut_pairs *pairs, const double *y,
+                             double kappa, double h, abut_err *err)
+{
+    const size_t most = pairs->n_plain + pairs->n_plane;
+    list->n = 0;
+    if (most > list->cap) {
+        abut_frozen_clear(list);
+        list->of = malloc(2 * most * sizeof *list->of);
+        if (!list->of) return abut_fail(err, ABUT_E_NOMEM, "friction: %zu frozen contacts", most);
+        list->cap = 2 * most;
+    }
+    for (size_t i = 0; i < most; i++) {
+        const int plane = i >= pairs->n_plain;
+        const size_t k = plane ? i - pairs->n_plain : i;
+        const int32_t *v = plane ? NULL : pairs->vert[k];
+        const size_t at = plane ? abut_collmesh_plane_classes(cm, pairs->plane_vert[k], pairs->plane[k])
+                                : abut_collmesh_classes(cm, v[0], v[abut_stencil_second((abut_stencil)pairs->kind[k])]);
+        abut_frozen f = { .plane = 0 };
+        put_classes(cm->model, at, &f);
+        if (f.mu == 0) continue;
+        if (plane) take_plane(cm, pairs, k, kappa / (h * h), &f);
+        else take_pair(cm, pairs, y, k, kappa / (h * h), &f);
+        list->of[list->n++] = f;
+    }
+    return ABUT_OK;
+}
+
+void abut_frozen_clear(abut_frozen_list *list)
+{
+    free(list->of);
+    *list = (abut_frozen_list){ 0 };
+}
+
+static int close_to(double a, double b) { return fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b)) + 1e-300; }
+
+abut_status abut_frozen_agree(const abut_frozen_list *list, const abut_collmesh *cm, const abut_lag *lag, abut_err *err)
+{
+    if (list->n != lag->n)
+        return abut_fail(err, ABUT_E_FORMAT, "%zu friction contacts, expected the %zu that touch where they were frozen", lag->n,
+                         list->n);
+    for (size_t i = 0; i < list->n; i++) {
+        const abut_frozen *f = list->of + i;
+        int same = close_to(f->mu, lag->mu[i]);
+        for (int c = 0; c < 4; c++)
+            same &= abut_collmesh_slot(cm, f->vert[c]) == lag->node[i][c] && fabs(f->w[c] - lag->weight[i][c]) <= 1e-9;
+        if (!same) return abut_fail(err, ABUT_E_FORMAT, "friction contact %zu is not the one that touches there", i);
+        if (!close_to(f->lambda, lag->force[i]))
+            return abut_fail(err, ABUT_E_FORMAT, "friction contact %zu has the normal force %.9g N, expected %.9g N", i,
+                             lag->force[i], f->lambda);
+    }
+    return ABUT_OK;
+}
+
+/* ---- backwards ---- */
+
+/* Bars of one contact: of its normal and weights, S. */
+typedef struct contact_bars {
+    double S, bt[3], bn[3], bw[4];
+    abut_vec3 u[4], p[4];
+} contact_bars;
+
+static abut_vec3 sum_of(const double w[4], const abut_vec3 v[4])
+{
+    abut_vec3 s = { 0, 0, 0 };
+    for (int i = 0; i < 4; i++) s = abut_v3_axpy(s, w[i], v[i]);
+    return s;
+}
+
+static abut_vec3 flat(abut_vec3 v, abut_vec3 n) { return abut_v3_axpy(v, -abut_v3_dot(n, v), n); }
+
+/* the law at the slide of a contact; *per_W: dS/dW over m t.q */
+static void bars_of(const abut_frozen *f, const abut_stiction *law, contact_bars *b, double *per_W)
+{
+    const double W = law->eps_v * law->h, m = f->mu * f->lambda * law->h * law->h;
+    const abut_vec3 n = abut_v3_get(f->n), r = sum_of(f->w, b->u), t = flat(r, n), q = sum_of(f->w, b->p);
+    const double y = abut_v3_norm(t), tq = abut_v3_dot(t, q);
+    double phi, f2;
+    (void)abut_friction_f0(law->smoothing, y, W, &phi, &f2);
+    const double bend = y > 0 ? (f2 - phi) / (y * y) : 0;   /* phi'/y */
+    const abut_vec3 bt = abut_v3_axpy(abut_v3_scale(m * bend * tq, t), m * phi, q), br = flat(bt, n);
+    const abut_vec3 bn = abut_v3_scale(-1, abut_v3_axpy(abut_v3_scale(abut_v3_dot(n, r), bt), abut_v3_dot(n, bt), r));
+    b->S = m * phi * tq;
+    *per_W = y < W ? -m * tq * f2 / W : 0;
+    abut_v3_put(b->bn, bn);
+    for (int i = 0; i < 4; i++) b->bw[i] = abut_v3_dot(br, b->u[i]) + m * phi * abut_v3_dot(t, b->p[i]);
+}
+
+/* (G^-1) of the free closest-point coordinates, k of them */
+static void invert(int k, const abut_vec3 a[2], double G[2][2])
+{
+    const double aa = abut_v3_dot(a[0], a[0]), ab = abut_v3_dot(a[0], a[1]), bb = abut_v3_dot(a[1], a[1]);
+    const double det = k == 2 ? aa * bb - ab * ab : aa;
+    G[0][0] = k == 2 ? bb / det : 1 / det;
+    G[0][1] = G[1][0] = k == 2 ? -ab / det : 0;
+    G[1][1] = k == 2 ? aa / det : 0;
+}
+
+/* xb[4] of the points where the contact was frozen */
+static void to_points(const abut_frozen *f, const contact_bars *b, abut_vec3 xb[4])
+{
+    const int size = abut_stencil_size(f->kind), k = f->kind == ABUT_PP ? 0 : f->kind == ABUT_PE ? 1 : 2;
+    const abut_vec3 n = abut_v3_get(f->n), s = abut_v3_scale(f->d, n);
+    const double by_D = 2 * b->S * f->per_D;
+    if (f->plane) {
+        xb[0] = abut_v3_scale(by_D, s);
+        return;
+    }
+    const abut_vec3 Q = abut_v3_scale(1 / f->d, flat(abut_v3_get(b->bn), n));
+    for (int j = 0; j < size; j++) xb[j] = abut_v3_scale(f->w[j], abut_v3_axpy(Q, by_D, s));
+    if (!k) return;
+    abut_vec3 a[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
+    double dw[2][4] = { { 0 } }, G[2][2], bbeta[2];
+    for (int l = 0; l < k; l++) {
+        const int plus = abut_beta_plus(f->kind, l), minus = abut_beta_minus(f->kind, l);
+        dw[l][plus] = 1, dw[l][minus] = -1;
+        a[l] = abut_v3_sub(abut_v3_get(f->x + 3 * plus), abut_v3_get(f->x + 3 * minus));
+        bbeta[l] = b->bw[plus] - b->bw[minus] + abut_v3_dot(a[l], Q);
+    }
+    invert(k, a, G);
+    for (int l = 0; l < k; l++) {
+        const double g = G[0][l] * bbeta[0] + (k == 2 ? G[1][l] * bbeta[1] : 0);
+        for (int j = 0; j < size; j++) xb[j] = abut_v3_axpy(abut_v3_axpy(xb[j], -g * dw[l][j], s), -g * f->w[j], a[l]);
+    }
+}
+
+static void motions_of(const abut_frozen *f, const abut_collmesh *cm, const double *u, const double *p, contact_bars *b)
+{
+    double q[3];
+    for (int i = 0; i < 4; i++) {
+        b->u[i] = b->p[i] = (abut_vec3){ 0, 0, 0 };
+        if (f->vert[i] < 0) continue;
+        abut_collmesh_motion(cm, u, f->vert[i], q);
+        b->u[i] = abut_v3_get(q);
+        abut_collmesh_motion(cm, p, f->vert[i], q);
+        b->p[i] = abut_v3_get(q);
+    }
+}
+
+abut_status abut_frozen_back(const abut_frozen_list *list, const abut_collmesh *cm, const abut_stiction *law, double eps_v,
+                             const double *u, const double *p, abut_frozen_bars *bars, abut_arena *scratch, abut_err *err)
+{
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *to = bars->x ? abut_collmesh_sum_begin(cm, bars->x, scratch) : NULL;
+    if (bars->x && !to) return abut_fail(err, ABUT_E_NOMEM, "friction: %d vertices", cm->nc);
+    for (size_t i = 0; i < list->n; i++) {
+        const abut_frozen *f = list->of + i;
+        contact_bars b;
+        abut_vec3 xb[4];
+        double per_W;
+        motions_of(f, cm, u, p, &b);
+        bars_of(f, law, &b, &per_W);
+        bars->acting += f->lambda > 0;
+        bars->mu[f->classes[0]] += b.S / f->mu;
+        if (f->classes[1] != f->classes[0]) bars->mu[f->classes[1]] += b.S / f->mu;
+        bars->eps_v += per_W * law->eps_v * law->h / eps_v;
+        if (!bars->x) continue;
+        bars->kappa += b.S;
+        bars->dhat += b.S * f->per_dhat;
+        to_points(f, &b, xb);
+        for (int j = 0; j < 4 && f->vert[j] >= 0; j++) {
+            double *at = to + 3 * (size_t)abut_collmesh_slot(cm, f->vert[j]);
+            at[0] += xb[j].x, at[1] += xb[j].y, at[2] += xb[j].z;
+        }
+    }
+    if (to) abut_collmesh_sum_end(cm, to, bars->x);
+    abut_arena_release(scratch, mark);
+    return ABUT_OK;
+}

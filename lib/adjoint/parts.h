@@ -1,0 +1,64 @@
+/* What the files of the backward pass have in common: adjoint.c goes from frame to frame, pass.c through one minimisation,
+ * replay.c solves friction passes again, finish.c sums elements up, refuse.c says what is not differentiated. */
+#ifndef ABUT_ADJOINT_PARTS_H
+#define ABUT_ADJOINT_PARTS_H
+
+#include "adjoint/adjoint.h"
+#include "adjoint/forces.h"
+#include "adjoint/lag.h"
+#include "adjoint/recur.h"
+#include "adjoint/system.h"
+#include "solve/step/options.h"
+#include "solve/step/step_parts.h"
+
+enum { ABUT_ADJOINT_PASSES = 9 /* later ones are relaxed */ };
+
+/* One minimisation of a step: where it ended, with which stiffnesses, and where its friction was frozen. */
+typedef struct abut_adjoint_pass {
+    double *x;              /* [3 nv] m */
+    double kappa, strain_kappa;
+    const double *from;     /* [3 nv] m: x of the pass before, or of the start; x itself where friction has converged */
+    double from_kappa;      /* of the barrier there */
+} abut_adjoint_pass;
+
+struct abut_adjoint {
+    abut_adjoint_options opt;
+    const abut_model *model;
+    abut_step_model with;   /* the model with the tolerance of replays */
+    abut_stepper s;
+    abut_report report;     /* of the stepper: nobody reads it */
+    abut_adjoint_system system;
+    abut_adjoint_forces forces;
+    abut_frozen_list frozen;
+    abut_parameter_bar bars;
+    abut_recur recur;
+    struct abut_adjoint_work {
+        abut_state_bar start;           /* of the start of the step */
+        double *end, *next, *acc, *target;  /* [3 nv] bars of x', of the pass before, of accelerations, of targets */
+        double *p, *g, *u;              /* [3 nv] adjoint, scratch */
+    } work;
+    struct abut_adjoint_passes {
+        int n;                          /* of this step */
+        abut_adjoint_pass of[ABUT_ADJOINT_PASSES];
+    } passes;
+};
+
+/** Bars of one pass: work.end is that of its end, and work.next becomes that of where its friction was frozen; the others +=.
+ * converged: its friction was frozen at its own end. */
+ABUT_MUST_USE abut_status abut_adjoint_pass_back(abut_adjoint *a, const abut_adjoint_pass *pass, int converged,
+                                                 abut_adjoint_report *rep, abut_err *err);
+/** Friction contacts at `from` with that stiffness become those of the objective, and a->frozen. */
+ABUT_MUST_USE abut_status abut_adjoint_freeze(abut_adjoint *a, const double *from, double kappa, abut_err *err);
+/** Solves the step from `start` again, with its passes; the last of them must end as the frame `end` does.
+ * Fails  ABUT_E_FORMAT it does not: by how much, at which node; more passes than ABUT_ADJOINT_PASSES */
+ABUT_MUST_USE abut_status abut_adjoint_replay(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_frame *end,
+                                              int most, abut_err *err);
+/** Sums of elements for materials and objects. */
+void abut_adjoint_sum(abut_adjoint *a);
+/** The force on prescribed nodes of w C u with K as frozen, by what damping takes: bars of damping and masses, of x_n.
+ * u[3 nv] = x' - x_damp. */
+ABUT_MUST_USE abut_status abut_adjoint_damping_back(abut_adjoint *a, const double *u, abut_err *err);
+/** Fails  ABUT_E_FORMAT what of the model is not differentiated */
+ABUT_MUST_USE abut_status abut_adjoint_refuse(const abut_model *m, const abut_terms *terms, abut_err *err);
+
+#endif

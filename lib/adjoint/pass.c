@@ -1,0 +1,264 @@
+#include "adjoint/parts.h"
+
+#include "base/par.h"
+#include "energy/barrier_term.h"
+#include "energy/codim_term.h"
+#include "energy/friction_term.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { ROUNDS_MOST = 400 };
+#define ROUNDS_CLOSE 1e-13
+
+static double dot(size_t n, const double *x, const double *y)
+{
+    abut_acc s = { 0, 0 };
+    for (size_t i = 0; i < n; i++) abut_acc_add(&s, x[i] * y[i]);
+    return s.hi + s.lo;
+}
+
+abut_status abut_adjoint_freeze(abut_adjoint *a, const double *from, double kappa, abut_err *err)
+{
+    abut_search *so = &a->s.solver;
+    const abut_objective *o = &so->prob;
+    abut_search_place(so, from);
+    abut_status rc = abut_search_contacts(so, &a->report, err);
+    if (!rc) rc = abut_lag_freeze(&o->cm, &so->here.pairs, so->here.y, kappa, o->w.h_force, abut_lag_of(&o->terms), err);
+    return rc ? rc : abut_frozen_take(&a->frozen, &o->cm, &so->here.pairs, so->here.y, kappa, o->w.h_force, err);
+}
+
+/* F at the end of the pass, with the stiffnesses it ended with; contacts are found there */
+static abut_status arrive(abut_adjoint *a, const abut_adjoint_pass *pass, abut_at *at, abut_err *err)
+{
+    abut_search *so = &a->s.solver;
+    abut_objective *o = &so->prob;
+    abut_search_place(so, pass->x);
+    abut_status rc = abut_search_contacts(so, &a->report, err);
+    if (rc) return rc;
+    abut_barrier_state_of(&o->terms)->kappa = pass->kappa;
+    abut_codim_state_of(&o->terms)->strain_kappa = pass->strain_kappa;
+    *at = abut_point_at(&so->here, o);
+    rc = abut_adjoint_system_take(&a->system, at, err);
+    return rc ? rc : abut_objective_gradient(o, at, ABUT_KINDS_ALL, a->work.g, &so->scratch, err);
+}
+
+/* H p = -bar; in rep how well */
+static abut_status solve(abut_adjoint *a, const double *bar, double *p, abut_adjoint_report *rep, abut_err *err)
+{
+    const size_t n3 = 3 * (size_t)a->model->nv;
+    abut_adjoint_solution how;
+    for (size_t i = 0; i < n3; i++) a->work.u[i] = -bar[i];
+    const abut_status rc = abut_adjoint_system_solve(&a->system, a->work.u, p, &how, err);
+    rep->solve_error = fmax(rep->solve_error, how.error);
+    rep->iterations += how.iterations;
+    return rc;
+}
+
+/* friction of the pass, differentiated by where it was frozen; x: bars of those positions, NULL: they are numbers */
+static abut_status friction_back(abut_adjoint *a, const double *x, double *x_bar, int counts, abut_adjoint_report *rep,
+                                 abut_err *err)
+{
+    const abut_objective *o = &a->s.solver.prob;
+    const size_t n3 = 3 * (size_t)a->model->nv;
+    const abut_stiction law = abut_stiction_of(a->model, &o->step);
+    abut_parameter_bar *b = &a->bars;
+    abut_frozen_bars bars = { .x = x_bar, .mu = b->mu };
+    double *u = a->work.u;
+    if (!a->frozen.n) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(&a->s.solver.scratch);
+    double *unused = ABUT_NEW(&a->s.solver.scratch, double, (size_t)(a->model->ng * a->model->ng));
+    if (!unused) return abut_fail(err, ABUT_E_NOMEM, "friction classes");
+    if (!counts) bars.mu = unused;
+    for (size_t i = 0; i < n3; i++) u[i] = x[i] - o->still[i];
+    const abut_status rc = abut_frozen_back(&a->frozen, &o->cm, &law, a->model->eps_v[0], u, a->work.p, &bars,
+                                            &a->s.solver.scratch, err);
+    abut_arena_release(&a->s.solver.scratch, mark);
+    if (rc || !counts) return rc;
+    b->eps_v[0] += bars.eps_v;
+    b->dhat[0] += bars.dhat;
+    b->kappa[0] += bars.kappa;
+    rep->kappa += bars.kappa;
+    rep->frozen += bars.acting;
+    return ABUT_OK;
+}
+
+/* (H + L)^T p = -bar, L the derivative of F by x' through friction that is frozen there */
+static abut_status solve_converged(abut_adjoint *a, const double *x, abut_adjoint_report *rep, abut_err *err)
+{
+    const size_t n3 = 3 * (size_t)a->model->nv;
+    const double size = sqrt(dot(n3, a->work.end, a->work.end));
+    abut_status rc = solve(a, a->work.end, a->work.p, rep, err);
+    double change = INFINITY;
+    const abut_mark mark = abut_arena_mark(&a->s.solver.scratch);
+    double *bar = ABUT_NEW(&a->s.solver.scratch, double, n3), *before = ABUT_NEW(&a->s.solver.scratch, double, n3);
+    if (!bar || !before) return abut_fail(err, ABUT_E_NOMEM, "backward pass: %d nodes", a->model->nv);
+    for (; !rc && change > ROUNDS_CLOSE && rep->rounds < ROUNDS_MOST && size > 0 && a->frozen.n; rep->rounds++) {
+        memcpy(before, a->work.p, n3 * sizeof *before);
+        memcpy(bar, a->work.end, n3 * sizeof *bar);
+        rc = friction_back(a, x, bar, 0, rep, err);
+        if (!rc) rc = solve(a, bar, a->work.p, rep, err);
+        const double now = sqrt(dot(n3, a->work.p, a->work.p));
+        for (size_t i = 0; i < n3; i++) before[i] -= a->work.p[i];
+        change = now > 0 ? sqrt(dot(n3, before, before)) / now : 0;
+    }
+    abut_arena_release(&a->s.solver.scratch, mark);
+    if (rc || rep->rounds < ROUNDS_MOST) return rc;
+    return abut_fail(err, ABUT_E_NUMERIC, "friction that has converged: %d solutions still change by %.3g, expected %.0e", ROUNDS_MOST,
+                     change, ROUNDS_CLOSE);
+}
+
+/* what the residual says of L, and how far the frame is from the end of its step */
+static abut_status judge(abut_adjoint *a, abut_adjoint_report *rep, abut_err *err)
+{
+    const size_t n3 = 3 * (size_t)a->model->nv;
+    abut_adjoint_solution how;
+    rep->correction += dot(n3, a->work.p, a->work.g);
+    const abut_status rc = abut_adjoint_system_solve(&a->system, a->work.g, a->work.u, &how, err);
+    rep->residual = fmax(rep->residual, abut_largest(a->work.u, n3) / a->model->h[0]);
+    return rc;
+}
+
+/* bars of xhat = -M p and of the masses in F */
+static void inertia_back(abut_adjoint *a, const double *x, const abut_recur_bars *to)
+{
+    const abut_objective *o = &a->s.solver.prob;
+    const abut_model *m = a->model;
+    const double *p = a->work.p, scale = o->w.h_force * o->w.h_force;
+    for (size_t i = 0; i < 3 * (size_t)m->nv; i++) {
+        if (o->held[i / 3]) continue;
+        const double xhat = -m->mass[i / 3] * p[i];
+        if (o->w.inertia) {
+            a->bars.mass[i / 3] += p[i] * (x[i] - o->xhat[i]);
+            abut_recur_give(&a->recur.xhat, i, xhat, to);
+        } else {
+            a->bars.mass[i / 3] -= scale * p[i] * a->s.acc[i];
+            to->acc[i] += scale * xhat;
+        }
+    }
+}
+
+/* bars of where friction and damping are at rest, c = -D_xx p; what is taken at z has them by x_n */
+static abut_status smooth_back(abut_adjoint *a, const abut_at *at, const abut_recur_bars *to, abut_err *err)
+{
+    abut_objective *o = &a->s.solver.prob;
+    const abut_model *m = a->model;
+    const size_t n3 = 3 * (size_t)m->nv;
+    const double share = o->w.share, *p = a->work.p, mass = o->step.damping * (m->damp_mass ? m->damp_mass[0] : 0);
+    double *c = a->work.g;
+    memset(c, 0, n3 * sizeof *c);
+    abut_status rc = abut_adjoint_product(o, at, 1 << ABUT_TERM_DAMPING, -1, p, c, &a->s.solver.scratch, err);
+    for (size_t i = 0; i < n3 && mass > 0; i++) c[i] -= mass * m->mass[i / 3] * p[i];
+    if (share < 1) {
+        for (size_t i = 0; i < n3; i++) to->start->x[i] += c[i];
+        memset(c, 0, n3 * sizeof *c);
+        if (!rc) rc = abut_adjoint_product(o, at, ABUT_KINDS_POTENTIAL, (1 - share) / share, p, to->start->x, &a->s.solver.scratch, err);
+    }
+    if (!rc) rc = abut_adjoint_product(o, at, 1 << ABUT_TERM_FRICTION, -1, p, c, &a->s.solver.scratch, err);
+    for (size_t i = 0; i < n3; i++) abut_recur_give(&a->recur.still[o->held[i / 3]], i, c[i], to);
+    return rc;
+}
+
+/* bars of the targets of prescribed nodes: those of x', and what they do to the others */
+static abut_status held_back(abut_adjoint *a, const abut_at *at, const double *x, abut_adjoint_report *rep, abut_err *err)
+{
+    const abut_objective *o = &a->s.solver.prob;
+    const size_t n3 = 3 * (size_t)a->model->nv;
+    const double length = a->model->length[0];
+    double *H = a->work.u;
+    int any = 0;
+    for (int32_t i = 0; i < a->model->nv; i++) any |= o->held[i];
+    if (!any) return ABUT_OK;
+    memset(H, 0, n3 * sizeof *H);
+    const abut_status rc = abut_adjoint_product(o, at, ABUT_KINDS_ALL, 1, a->work.p, H, &a->s.solver.scratch, err);
+    for (size_t i = 0; i < n3; i++) {
+        if (!o->held[i / 3]) continue;
+        const double bar = a->work.end[i] + H[i], off = fabs(x[i] - o->target[i]);
+        a->work.target[i] += bar;
+        if (off > 1e-12 * (fabs(o->target[i]) + length)) rep->unreached += off * fabs(bar);
+    }
+    return rc;
+}
+
+/* by the stiffness of the barrier, and by where it begins */
+static abut_status barrier_back(abut_adjoint *a, const abut_at *at, abut_adjoint_report *rep, abut_err *err)
+{
+    abut_objective *o = &a->s.solver.prob;
+    const size_t n3 = 3 * (size_t)a->model->nv;
+    const abut_barrier_state *b = abut_barrier_state_of(&o->terms);
+    double *g = a->work.g;
+    memset(g, 0, n3 * sizeof *g);
+    const abut_status rc = abut_barrier_unit_gradient(b, at, g, &a->s.solver.scratch, err);
+    const double by = b->kappa * dot(n3, g, a->work.p);
+    a->bars.kappa[0] += by;
+    rep->kappa += by;
+    return rc;
+}
+
+/* p.(dg/d dhat) of one contact: its gradient at Dhat a little more and less */
+static double dhat_of(const abut_objective *o, abut_stencil kind, const double x[12], double eps_x, double xi, const int32_t *vert,
+                      int moving, const double *p)
+{
+    const abut_barrier_law law = abut_model_barrier(o->model, xi);
+    const double step = ABUT_DHAT_STEP * law.dhat2;
+    double along[2] = { 0, 0 }, q[3];
+    for (int side = 0; side < 2; side++) {
+        double g[12];
+        abut_pair_barrier_grad((abut_barrier_law){ law.dhat2 + (side ? step : -step), law.number, xi }, kind, x, eps_x, g);
+        for (int j = 0; j < moving; j++) {
+            abut_collmesh_motion(&o->cm, p, vert[j], q);
+            for (int d = 0; d < 3; d++) along[side] += g[3 * j + d] * q[d];
+        }
+    }
+    return (along[1] - along[0]) / (2 * step) * 2 * (xi + o->model->dhat[0]);
+}
+
+static void dhat_back(abut_adjoint *a, const abut_at *at)
+{
+    const abut_objective *o = &a->s.solver.prob;
+    const abut_pairs *pairs = at->pairs;
+    double sum = 0;
+    for (size_t i = 0; i < pairs->n; i++) {
+        double x[12];
+        const abut_stencil kind = abut_pairs_get(pairs, i, at->y, x);
+        sum += pairs->mult[i] * dhat_of(o, kind, x, pairs->eps_x[i], abut_pairs_xi(&o->cm, pairs, i), pairs->vert[i],
+                                        abut_stencil_size(kind), a->work.p);
+    }
+    for (size_t i = 0; i < pairs->n_plane; i++) {   /* a vertex and its foot, which stays */
+        const double *n = o->model->hs_normal + 3 * (size_t)pairs->plane[i], *y = at->y + 3 * (size_t)pairs->plane_vert[i];
+        double x[12] = { y[0], y[1], y[2] };
+        for (int d = 0; d < 3; d++) x[3 + d] = y[d] - pairs->plane_dist[i] * n[d];
+        sum += dhat_of(o, ABUT_PP, x, 0, abut_pairs_plane_xi(&o->cm, pairs, i), pairs->plane_vert + i, 1, a->work.p);
+    }
+    a->bars.dhat[0] += abut_barrier_state_of(&o->terms)->kappa * sum;
+}
+
+abut_status abut_adjoint_pass_back(abut_adjoint *a, const abut_adjoint_pass *pass, int converged, abut_adjoint_report *rep,
+                                   abut_err *err)
+{
+    abut_objective *o = &a->s.solver.prob;
+    const size_t n3 = 3 * (size_t)a->model->nv;
+    const abut_recur_bars to = { &a->work.start, a->work.end, a->work.acc, a->work.target };
+    abut_at at;
+    abut_status rc = arrive(a, pass, &at, err);
+    if (rc) return rc;
+    rep->indefinite |= a->system.indefinite;
+    if (a->system.indefinite) rep->bad_node = a->system.bad_node;
+    rep->contacts = (int)abut_search_count(&a->s.solver);
+    rc = converged && !a->opt.lag_constant ? solve_converged(a, pass->x, rep, err) : solve(a, a->work.end, a->work.p, rep, err);
+    if (!rc) rc = judge(a, rep, err);
+    if (!rc) rc = held_back(a, &at, pass->x, rep, err);
+    if (rc) return rc;
+    inertia_back(a, pass->x, &to);
+    rc = abut_adjoint_forces_back(&a->forces, o, &at, a->work.p, o->w.psi * o->w.share, &a->bars, &a->s.solver.scratch, err);
+    if (!rc) rc = barrier_back(a, &at, rep, err);
+    if (!rc) dhat_back(a, &at);
+    if (!rc) rc = smooth_back(a, &at, &to, err);
+    memset(a->work.next, 0, n3 * sizeof *a->work.next);
+    /* where friction has converged, the bars of where it was frozen are in the equation for p already */
+    if (!rc) rc = friction_back(a, pass->x, a->opt.lag_constant ? NULL : a->work.next, 1, rep, err);
+    for (size_t i = 0; i < n3; i++) a->work.u[i] = pass->x[i] - o->step.x_damp[i];
+    if (!rc) rc = abut_adjoint_damping_back(a, a->work.u, err);
+    if (converged) memset(a->work.next, 0, n3 * sizeof *a->work.next);
+    return rc;
+}

@@ -1,0 +1,33 @@
+/* What a time scheme makes of its state: where inertia leads, where friction is at rest, the velocity and acceleration after a
+ * step are linear in the numbers below, component by component, with coefficients that solve/integrator.c has.  They are asked
+ * from there, one unit input after the other, so every scheme of it has its transposed map here. */
+#ifndef ABUT_ADJOINT_RECUR_H
+#define ABUT_ADJOINT_RECUR_H
+
+#include "adjoint/bars.h"
+#include "solve/integrator.h"
+
+/* Coefficients of one output. */
+typedef struct abut_recur_row {
+    double end;             /* of x' */
+    double x, v, a, acc, target;
+    double past_x[ABUT_PAST], past_v[ABUT_PAST];
+} abut_recur_row;
+
+/* still, v: of free nodes and of prescribed ones; a: of free nodes (Newmark). */
+typedef struct abut_recur {
+    abut_recur_row xhat, still[2], v[2], a;
+} abut_recur;
+
+/** h > 0, s; force_scale: s_I h^2, or T^2 of a quasi-static step, s^2. */
+void abut_recur_of(int scheme, double h, double force_scale, abut_recur *r);
+
+/* Where the bar of an output goes. */
+typedef struct abut_recur_bars {
+    abut_state_bar *start;
+    double *end, *acc, *target;     /* [3 nv] */
+} abut_recur_bars;
+/** Component i of the bars += the coefficients times the bar b of that of an output. */
+void abut_recur_give(const abut_recur_row *r, size_t i, double b, const abut_recur_bars *to);
+
+#endif

@@ -1,0 +1,25 @@
+#include "adjoint/parts.h"
+
+#include "energy/pressure.h"
+#include "model/tets.h"
+
+#include <string.h>
+
+/* The terms that are gone through backwards. */
+static const char *const covered[] = { "inertia", "lagrangian", "elastic", "spring", "attachment", "codim", "codim bounds",
+                                       "friction", "damping", "codim damping", "barrier", NULL };
+
+abut_status abut_adjoint_refuse(const abut_model *m, const abut_terms *terms, abut_err *err)
+{
+    const abut_status rc = abut_linear_tets(m, "adjoint", err);
+    if (rc) return rc;
+    if (m->solver && m->solver[0] == ABUT_SOLVED_BY_NODAL)
+        return abut_fail(err, ABUT_E_FORMAT, "adjoint: hard contact (solver nodal) is not differentiated, expected the barrier");
+    for (int i = 0; i < terms->n; i++) {
+        const char *name = terms->term[i].ops->name;
+        int k = 0;
+        while (covered[k] && strcmp(covered[k], name)) k++;
+        if (!covered[k]) return abut_fail(err, ABUT_E_FORMAT, "adjoint: the energy '%s' is not differentiated", name);
+    }
+    return ABUT_OK;
+}

@@ -1,0 +1,189 @@
+#!/usr/bin/env bats
+# Rows of tables, of which code they are, and which the code has left behind.
+load ../tools/helpers
+
+# A repository with a table of two rows, made by a script that counts, of two scenes and one file of code.
+setup() {
+    TMP=$(mktemp -d)
+    cd "$TMP"
+    command -v git > /dev/null || skip "no git"
+    export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+    git init -q .
+    mkdir -p pipelines/results lib tests
+    cp "$ROOT/pipelines/tables" pipelines/
+    printf 'all:\n' > Makefile
+    echo 'one' > lib/a.c
+    echo 'text' > lib/a.md
+    echo 'scene: 1' > one.yaml
+    echo 'scene: 2' > two.yaml
+    printf '# name\targuments\nA one\tone.yaml\nB two\ttwo.yaml --set x=1\n' > pipelines/list.tsv
+    {
+        printf 'set\tcode\tlib/*.c\n'
+        printf 't\tpipelines/results/t.md\t1\tnamed\t@code\tpipelines/list.tsv\tV=7 pipelines/run.sh\n'
+        printf 'u\tpipelines/results/u.tsv\t2\tall\t@code\t-\tprintf "a\\tb\\tc\\n1\\t2\\t3\\n1\\t3\\t4\\n" > pipelines/results/u.tsv\n'
+        printf 'd\td.md#Two\t1\treplace\t@code\t-\techo "| r | new |"\n'
+    } > pipelines/tables.tsv
+    cat > pipelines/run.sh <<'R'
+#!/usr/bin/env bash
+table=pipelines/results/t.md
+for row in "A one" "B two"; do
+    [[ $row == "${1:-}"* ]] || continue
+    sed -i "s/^| $row .*/| $row | $V |/" $table
+    grep "^| $row" $table
+done
+R
+    printf '# D\n## One\n| n | v |\n|---|---|\n| r | old |\n## Two\n| n | v |\n|---|---|\n| r | old |\n| s | old |\n\n| r | other |\n' > d.md
+    printf '# T\n\n| name | value |\n|---|---|\n| A one | 0 |\n| B two | 0 |\n' > pipelines/results/t.md
+    printf '#!/bin/sh\n[ "$1" = compare ] && cat said && exit "$(cat status)"\n' > tests/corpus
+    chmod +x pipelines/run.sh tests/corpus
+    git add -A
+    git commit -qm one
+}
+teardown() { rm -rf "$TMP"; }
+tables() { ./pipelines/tables "$@"; }
+commit() { git add -A && git commit -qm "$1"; }
+
+@test "tables: a row that is made is recorded with commit, date, machine and command; the others have no record" {
+    tables t 'A one'
+    commit made
+    run tables --tsv t
+    [ "$status" -eq 0 ]
+    [[ ${lines[0]} == "A one"$'\t'7$'\t'"$(git rev-parse --short=12 HEAD~1)"$'\t'"$(date +%F)"$'\t'*cores*$'\t'"V=7 pipelines/run.sh 'A one'" ]]
+    [[ ${lines[1]} == "B two"$'\t'0$'\t-\t-\t-\t-' ]]
+    run tables --stale t
+    [ "$status" -eq 1 ]
+    [ "${lines[0]}" = "t"$'\t'"B two"$'\t'"no record" ]
+    tables t
+    run tables --stale t
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+}
+
+@test "tables: rows are stale once their code has changed, not their texts, and current again where it is taken back" {
+    tables t
+    commit made
+    echo more >> lib/a.md
+    commit text
+    tables --stale t
+    echo two > lib/a.c
+    run tables --stale t
+    [ "$status" -eq 1 ]
+    [[ ${lines[0]} == *"changed since: lib/a.c" && ${lines[1]} == *"B two"* ]]
+    commit code
+    run tables --stale t
+    [ "$status" -eq 1 ]
+    echo one > lib/a.c
+    commit back
+    tables --stale t
+}
+
+@test "tables: a scene or a line of the list that changes makes its own row stale alone" {
+    tables t
+    commit made
+    echo 'scene: 3' > two.yaml
+    commit scene
+    run tables --stale t
+    [ "$status" -eq 1 ]
+    [[ ${lines[0]} == *"B two"*"two.yaml changed since"* && $output != *"A one"* ]]
+    git revert --no-edit HEAD > /dev/null
+    tables --stale t
+    sed -i 's/x=1/x=2/' pipelines/list.tsv
+    run tables --stale t
+    [[ ${lines[0]} == *"B two"*"its line in pipelines/list.tsv has changed"* && $output != *"A one"* ]]
+}
+
+@test "tables: commits of the same bytes keep rows current, for the tables named, and only if the corpus says so" {
+    tables t
+    tables u
+    commit made
+    first=$(git rev-parse HEAD)
+    echo two > lib/a.c
+    commit two
+    echo "drop -j 1  differs: step 3" > said; echo 1 > status
+    exits 1 ./pipelines/tables --same "$first" HEAD
+    echo "drop -j 1  absent: x" > said; echo 0 > status
+    exits 1 ./pipelines/tables --same "$first" HEAD
+    [ ! -e pipelines/results/same.tsv ]
+    echo "drop -j 1  same bytes  clean" > said
+    exits 2 env ROWS=drop ./pipelines/tables --same "$first" HEAD
+    tables --same "$first" HEAD t
+    tables --stale t
+    run tables --stale u
+    [ "$status" -eq 1 ]
+    tables --same HEAD "$first"         # either way round
+    tables --stale u
+    echo three > lib/a.c                # what came after it counts again
+    commit three
+    run tables --stale t u
+    [ "$status" -eq 1 ]
+    tables --same HEAD HEAD~1 t         # a chain
+    tables --stale t
+}
+
+@test "tables: a row that a hand has changed is listed, and one that is gone has no record any more" {
+    tables t
+    commit made
+    sed -i 's/^| A one .*/| A one | 8 |/' pipelines/results/t.md
+    run tables --stale t
+    [ "$status" -eq 1 ]
+    [[ ${lines[0]} == *"A one"*"its text is not what its command wrote" ]]
+    sed -i '/^| A one/d' pipelines/results/t.md
+    tables t B
+    run grep -c . pipelines/results/rows.tsv
+    [ "$output" -eq 2 ]
+}
+
+@test "tables: code that is not committed makes no rows; nor does a command that fails, a table that is unknown" {
+    echo two > lib/a.c
+    run tables t
+    [ "$status" -eq 2 ]
+    [[ $output == *"not committed"*lib/a.c* ]]
+    commit two
+    exits 2 ./pipelines/tables u row
+    exits 2 ./pipelines/tables none
+    exits 2 ./pipelines/tables --none
+    sed -i 's/printf "a/false; printf "a/' pipelines/tables.tsv
+    sed -i 's/false; \(.*\) > /false \&\& \1 > /' pipelines/tables.tsv
+    exits 1 ./pipelines/tables u
+    [ ! -e pipelines/results/rows.tsv ] || [ "$(grep -c '^u' pipelines/results/rows.tsv)" -eq 0 ]
+}
+
+@test "tables: rows made elsewhere are adopted with their commit; rows on standard output replace those below their heading" {
+    tables t
+    commit made
+    first=$(git rev-parse --short=12 HEAD)
+    printf '| name | value |\n|---|---|\n| B two | 9 |\n' > "$TMP/other.md"
+    tables --adopt t HEAD "$TMP/other.md" 2030-01-02 'a machine'
+    run tables --tsv t
+    [[ ${lines[1]} == "B two"$'\t'9$'\t'$first$'\t2030-01-02\ta machine\t'* ]]
+    tables --stale t
+    printf '| name | value |\n|---|---|\n| A more | 1 |\n' > "$TMP/other.md"
+    sed -i 's/^B two/A more\tone.yaml\n&/' pipelines/list.tsv
+    tables --adopt t HEAD "$TMP/other.md"
+    run grep '^| [AB]' pipelines/results/t.md
+    [ "$output" = $'| A one | 7 |\n| A more | 1 |\n| B two | 9 |' ]
+    tables d
+    [ "$(grep -c '| r | old |' d.md)" -eq 1 ]
+    [ "$(grep -n '| r | new |' d.md | cut -d: -f1)" -eq 9 ]
+    [ "$(grep -c '| r | other |' d.md)" -eq 1 ]
+    run tables --tsv d
+    [[ ${lines[0]} == r$'\t'new$'\t'* && ${lines[1]} == s$'\t'old$'\t-\t-\t-\t-' && ${#lines[@]} -eq 2 ]]
+}
+
+@test "tables: every table of pipelines/results is in the list, its file has rows, and records are of rows that are there" {
+    cd "$ROOT"
+    [ -e pipelines/results/rows.tsv ] && git rev-parse -q --verify HEAD > /dev/null || skip "no repository"
+    for file in pipelines/results/*.md pipelines/results/*.tsv; do
+        case $file in
+        */README.md | */rows.tsv | */same.tsv | */linear-solvers.md | */gipc.md | */high-order-error.md) ;;   # made of a .tsv
+        *) grep -q $'\t'"$file" pipelines/tables.tsv || { echo "not in pipelines/tables.tsv: $file"; false; } ;;
+        esac
+    done
+    while IFS=$'\t' read -r name file _; do
+        [[ $name != '#'* && $name != set ]] || continue
+        [ -e "${file%%#*}" ]
+        pipelines/tables --tsv "$name" > "$TMP/rows"
+        [ -s "$TMP/rows" ]
+        [ "$(wc -l < "$TMP/rows")" -ge "$(grep -c "^$name"$'\t' pipelines/results/rows.tsv)" ] || { echo "records of rows that are gone: $name"; false; }
+    done < pipelines/tables.tsv
+}
