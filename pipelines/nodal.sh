@@ -39,6 +39,7 @@ pinch-yields pinch 1000 --set nodal.compliance=200 -- --every 10
 cloth-on-ball cloth-on-ball 150
 box-and-cone box-and-cone 300
 blobs blobs 400
+blobs-frames blobs 400 --set objects.ball.frame=true
 sticky-patch sticky-patch 300 -- --every 2
 sticky-patch-dry sticky-patch 300 --set contact.cohesion=[] -- --every 2
 spikes spikes 160
