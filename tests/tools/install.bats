@@ -152,7 +152,10 @@ by_itself() {
         p=${p##*/}
         grep -E "^  $p  *[A-Z][a-z]+s [^.:?]{15,100}$" listed
         exits 0 "$abut" help "$p"
-        writes "usage: $p "
+        writes "usage: abut $p "
+        ! grep -E '^    [^ ].*(^ *|\| )(mesh-prep|step|ccd-check) ' stdout || return 1
+        exits 2 "$abut" "$p" --none </dev/null
+        says "$p: 'abut $p --help' lists the options"
     done
     [ "$(grep -c '^  [a-z]' listed)" -eq "$(ls there/libexec/abut | wc -l)" ]
     exits 2 "$abut"
@@ -160,10 +163,14 @@ by_itself() {
     [ ! -s stdout ]
     for p in none ../bin/abut; do
         exits 2 "$abut" $p
-        says "no program '$p'"
+        says "no program '$p'; abut --help"
         exits 2 "$abut" help $p
         says "no program '$p'"
     done
+    exits 2 "$abut" stpe
+    says "no program 'stpe'; did you mean step?"
+    exits 2 "$abut" help ccdcheck
+    says "did you mean ccd-check?"
     exits 2 "$abut" help step tear
     exits 2 "$abut" --versio
     says "unknown option --versio"
