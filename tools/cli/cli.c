@@ -43,7 +43,8 @@ static void complain(abut_cli *cli, const abut_err *err)
 {
     abut_cli_progress_clear(cli);
     fprintf(stderr, "%s: %s\n", cli->tool, err->msg);
-    if (err->code == ABUT_E_ARG) fprintf(stderr, "%s: '%s%s --help' lists the options\n", cli->tool, abut_cli_before(cli), cli->tool);
+    if (err->code != ABUT_E_ARG) return;
+    fprintf(stderr, "%s: '%s%s --help' lists the options\n", cli->tool, abut_cli_before(cli), cli->tool);
 }
 
 /* The program's name until it ends by itself. */
