@@ -128,6 +128,18 @@ last_positions() {
     exits 3 ./pull 1 0 0 0 5 <cut.abut
     says "standard input"
     exits 2 ./pull 1 0 0
+    # as the cookbook has it
+    sed -n '/^```sh installed$/,/^```$/p' "$ROOT/docs/COOKBOOK.md" | sed '/^```/d' >block
+    grep -q pkg-config block
+    sed "s|^dir=.*|dir=$TMP/root/opt/abut/libexec/abut|" "$TMP/root/opt/abut/bin/abut" >abut
+    chmod +x abut
+    "$BIN/mesh-prep" --new drop >scene.yaml
+    rm pull
+    (cc() { "$(flags --variable=cc)" "$@"; }
+        export PATH=$PWD:$PATH PKG_CONFIG_PATH=$TMP/root/opt/abut/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$TMP/root
+        set -euo pipefail
+        . ./block) 2>said
+    grep 'ccd-check: .*: no collision' said
     # and the same linked with libabut.a
     "$cc" -std=c11 $(flags --cflags) pull.c "$TMP/root/opt/abut/lib/libabut.a" $(flags --static --libs | sed 's/-labut//') -o linked
     ! ldd linked | grep libabut || return 1
