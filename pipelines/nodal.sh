@@ -39,8 +39,8 @@ pinch-yields pinch 1000 --set nodal.compliance=200 -- --every 10
 cloth-on-ball cloth-on-ball 150
 box-and-cone box-and-cone 300
 blobs blobs 400
-sticky-patch sticky-patch 200
-sticky-patch-dry sticky-patch 200 --set contact.cohesion=[]
+sticky-patch sticky-patch 300 -- --every 2
+sticky-patch-dry sticky-patch 300 --set contact.cohesion=[] -- --every 2
 spikes spikes 160
 spikes-starved spikes 160 --set nodal.iterations=1 --set nodal.sweeps=1
 hair-band hair-band 218

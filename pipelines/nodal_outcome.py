@@ -114,10 +114,12 @@ def blobs(name, t, reports):
 def sticky(name, t, reports):
     x = 1000 * moved(t, "hair", "x")
     n = reports[-1]["contacts"]
-    words = f"hair {x:.2g} mm aside, {n} contacts at the end"
+    v = speed(t[-1], "hair")
+    words = f"hair {x:.2g} mm aside at {1000 * v:.2g} mm/s, {n} contacts at the end"
     if name == "sticky-patch-dry":
-        return words, "hangs free: below 0.5 mm, 100 contacts", abs(x) < 0.5 and n < 100
-    return words, "clings to the sphere: 2 mm or more, 1000 contacts", x >= 2 and n >= 1000
+        return words, "slips off, but for what leans on the sphere: at rest below 10 mm, 1000 contacts", \
+            abs(x) < 10 and n < 1000 and v < 1e-3
+    return words, "clings to the sphere: at rest beyond 30 mm, 10000 contacts", x >= 30 and n >= 10000 and v < 1e-3
 
 
 def spikes(name, t, reports):

@@ -168,6 +168,7 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
     number(f, "lag_residual", r->lag_residual < 0 ? none : r->lag_residual);
     number(f, "scripted_fraction", r->eta);
     number(f, "kappa", r->kappa);
+    fprintf(f, "\"fixed_iterations\":%d,", r->fixed_iterations);
     not_guaranteed(f, r->promises);
     fprintf(f, "\"contact\":\"%s\",", abut_contact_names[r->contact]);
     fprintf(f, "\"contacts\":%d,\"mollified\":%d,\"half_space_contacts\":%d,\"candidates\":%zu,", r->contacts, r->mollified,

@@ -10,7 +10,8 @@
 static const char *const BODY_KEYS[] = {
     "mesh", "use", "generate", "half-space", "sequence", "flip", "origin", "unit-size", "obstacle", "material", "scale",
     "rotate", "translate", "repeat", "fit", "velocity", "angular-velocity", "center", "mu", "tetrahedralize", "shell",
-    "rod", "particle", "rest", "weld", "contact-thickness", "order", "geometry", "surface", "proxy", "match-mass", NULL
+    "rod", "particle", "rest", "weld", "contact-thickness", "order", "geometry", "surface", "proxy", "match-mass",
+    "frame", NULL
 };
 
 abut_status abut_scene_axis(const abut_tree *t, const char *word, abut_quantity q, double out[3], abut_err *err)
@@ -182,7 +183,8 @@ static abut_status read_object(const abut_scene_reader *r, const abut_tree *t, i
     if (!rc) rc = abut_scene_order_keys(r, t, &o->order, err);
     if (!rc) rc = abut_scene_mesh(r, t, copy < 0 ? 0 : copy, o, err);
     if (!rc) rc = read_fill(t, o, err);
-    return rc ? rc : abut_scene_read_proxy(r, t, copy < 0 ? 0 : copy, o, err);
+    if (!rc) rc = abut_scene_read_proxy(r, t, copy < 0 ? 0 : copy, o, err);
+    return rc ? rc : abut_scene_read_frame(t, o, err);
 }
 
 /* What all objects have up to now. */

@@ -31,6 +31,8 @@ ABUT_MUST_USE abut_status abut_scene_mesh(const abut_scene_reader *r, const abut
 /** `proxy` and `match-mass` of an object: after its mesh and its tets.  copy: as for abut_scene_mesh. */
 ABUT_MUST_USE abut_status abut_scene_read_proxy(const abut_scene_reader *r, const abut_tree *object, int32_t copy,
                                                 abut_scene_object *o, abut_err *err);
+/** `frame` of an object: its mesh becomes one tet of control points, with the surface that it had.  After `proxy`. */
+ABUT_MUST_USE abut_status abut_scene_read_frame(const abut_tree *object, abut_scene_object *o, abut_err *err);
 /** Where copy `copy` of a `repeat` is, from the first one, m; objects  out: the copies are objects; NULL to skip. */
 ABUT_MUST_USE abut_status abut_scene_copy_at(const abut_tree *repeat, int64_t copy, double at[3], int *objects, abut_err *err);
 /** Loads the mesh file that t names. */

@@ -247,7 +247,8 @@ static abut_status read_material(const abut_tree *t, abut_scene_material *m, abu
     if (!rc && !(m->poisson > -1 && m->poisson < 0.5))
         rc = abut_tree_fail(poisson, err, "poisson is %g: expected more than -1 and less than 0.5", m->poisson);
     if (!rc && !abut_material_bounded(m->model, m->poisson))
-        rc = abut_tree_fail(poisson, err, "poisson is %g: expected " ABUT_MATERIAL_UNBOUNDED, m->poisson);
+        rc = abut_tree_fail(poisson, err, "poisson is %g: expected " ABUT_MATERIAL_UNBOUNDED, m->poisson,
+                            abut_material_least_poisson(m->model));
     if (!rc) rc = abut_scene_terms(t, m, err);
     return rc ? rc : abut_scene_fabric(t, m, err);
 }

@@ -4,9 +4,11 @@
 #include "formats/stream/state_array.h"
 #include "formats/stream/state_wire.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 enum { MODL_BYTES = 8, FRAM_BYTES = 24, ENDS_BYTES = 32, PROV_FIXED_BYTES = 8 };
 static const uint64_t KEPT_MOST = (uint64_t)1 << 32;
@@ -304,6 +306,21 @@ abut_status abut_reader_next(abut_reader *r, abut_item *item, abut_frame_head *h
     *item = what;
     if (what == ABUT_ITEM_FRAME && head) *head = h;
     *set = fresh;
+    return ABUT_OK;
+}
+
+abut_stream_place abut_reader_place(const abut_reader *r) { return (abut_stream_place){ r->source.at, r->source.crc }; }
+
+abut_status abut_reader_go(abut_reader *r, abut_stream_place to, abut_err *err)
+{
+    assert(r);
+    if (fseeko(r->source.f, (off_t)to.at - (off_t)r->source.at, SEEK_CUR))
+        return abut_fail(err, ABUT_E_IO, "%s: cannot go to byte %llu", r->source.name, (unsigned long long)to.at);
+    r->source.at = to.at;
+    r->source.crc = to.crc;
+    r->source.section = (abut_section){ 0 };
+    r->pending = 0;
+    r->bad = ABUT_OK;
     return ABUT_OK;
 }
 

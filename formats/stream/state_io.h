@@ -58,6 +58,15 @@ typedef enum abut_cut {
 
 /** After abut_reader_next failed.  at: bytes read until then; NULL to skip. */
 abut_cut abut_reader_cut(const abut_reader *r, uint64_t *at);
+/* A place between two items, to go back to. */
+typedef struct abut_stream_place {
+    uint64_t at;        /* bytes before it */
+    uint32_t crc;       /* of them */
+} abut_stream_place;
+/** Before the next item: after abut_reader_next, which does not read ahead. */
+abut_stream_place abut_reader_place(const abut_reader *r);
+/** The next item is the one at a place of this reader, also after the end mark.  Fails  ABUT_E_IO the file cannot be positioned */
+ABUT_MUST_USE abut_status abut_reader_go(abut_reader *r, abut_stream_place to, abut_err *err);
 void abut_reader_free(abut_reader **r);
 
 /** Starts writing: the head.  level 0..9 is zlib's, 0 = store; an array is compressed only if that makes it smaller. */

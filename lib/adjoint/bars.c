@@ -48,6 +48,15 @@ void abut_parameter_bar_rows(abut_parameter_bar *p, const abut_model *m, abut_ba
 #undef ROW
 }
 
+const char *abut_parameter_bar_lacks(const abut_model *m, const char *name)
+{
+    int cloth = 0;
+    for (int32_t i = 0; i < m->nsh; i++) cloth |= m->mat_membrane && m->mat_membrane[m->shell_mat[i]] == ABUT_MEMBRANE_CLOTH;
+    if (m->np && !strcmp(name, "material/density")) return "particles do not say which material they are of";
+    if (cloth && (!strcmp(name, "shell/young") || !strcmp(name, "object/young"))) return "the strain bounds of cloth are no factor of it";
+    return NULL;
+}
+
 abut_status abut_parameter_bar_init(abut_parameter_bar *p, const abut_model *m, abut_err *err)
 {
     abut_bar_row row[ABUT_BARS];

@@ -43,7 +43,6 @@ void abut_state_bar_clear(abut_state_bar *s);
     F(dhat,        "contact/dhat",        one, 1, "m") \
     F(kappa,       "contact/kappa-scale", one, 1, "") \
     F(damp_mass,   "damping/mass",        one, 1, "1/s") \
-    F(damp_stiffness, "damping/stiffness", one, 1, "s") \
     F(spring_k,    "spring/stiffness",    nsp, 1, "N/m") \
     F(spring_l,    "spring/length",       nsp, 1, "m") \
     F(tie_k,       "attachment/stiffness", na, 1, "N/m") \
@@ -56,8 +55,7 @@ void abut_state_bar_clear(abut_state_bar *s);
     F(linear,      "motion/linear",       nmo, 3, "m/s") \
     F(angular,     "motion/angular",      nmo, 3, "rad/s") \
     F(key_shift,   "key/translation",     nk,  3, "m") \
-    F(path_x,      "path/x",              npx, 3, "m") \
-    F(rest,        "node/X",              nv,  3, "m")
+    F(path_x,      "path/x",              npx, 3, "m")
 
 #define ABUT_BAR_MEMBER(member, name, rows, width, unit) double *member;
 /* Owns its arrays; NULL where the model has no rows.  Zero-filled is empty. */
@@ -79,6 +77,8 @@ enum { ABUT_BARS = 0
 };
 /** row[ABUT_BARS] of p for a model. */
 void abut_parameter_bar_rows(abut_parameter_bar *p, const abut_model *m, abut_bar_row *row);
+/** Why the model has no derivative by the array of that name, or NULL: words after "is not differentiated: ". */
+const char *abut_parameter_bar_lacks(const abut_model *m, const char *name);
 /** All 0.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_parameter_bar_init(abut_parameter_bar *p, const abut_model *m, abut_err *err);
 void abut_parameter_bar_clear(abut_parameter_bar *p);

@@ -18,8 +18,12 @@ static void force_of(abut_frozen *f, abut_barrier_law law, double dhat, double s
     (void)abut_barrier(law, D, &db, &ddb);
     f->lambda = -scale * db * 2 * f->d;
     f->per_D = db < 0 ? ddb / db + 1 / (2 * f->d * f->d) : 0;
-    /* b is homogeneous of degree 2 in D and Dhat, so b' = D b'' + Dhat db'/dDhat */
-    f->per_dhat = db < 0 ? (db - D * ddb) / law.dhat2 / db * 2 * (law.xi + dhat) : 0;
+    /* no law has its derivative by Dhat: a central difference, over the same */
+    double more, less;
+    const double step = ABUT_DHAT_STEP * law.dhat2;
+    (void)abut_barrier((abut_barrier_law){ law.dhat2 + step, law.number, law.xi }, D, &more, NULL);
+    (void)abut_barrier((abut_barrier_law){ law.dhat2 - step, law.number, law.xi }, D, &less, NULL);
+    f->per_dhat = db < 0 ? (more - less) / (2 * step) / db * 2 * (law.xi + dhat) : 0;
 }
 
 static void take_pair(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, size_t i, double scale, abut_frozen *f)

@@ -22,6 +22,9 @@
 #include "adjoint/bars.h"
 #include "energy/friction.h"
 
+/* Of Dhat, m^2: the step of central differences by it. */
+#define ABUT_DHAT_STEP 1e-5
+
 /* One contact where it was frozen. */
 typedef struct abut_frozen {
     abut_stencil kind;      /* of a half-space: ABUT_PP, and w = (1, 0, 0, 0) */

@@ -195,6 +195,44 @@ static abut_status barrier_back(abut_adjoint *a, const abut_at *at, abut_adjoint
     return rc;
 }
 
+/* p.(dg/d dhat) of one contact: its gradient at Dhat a little more and less */
+static double dhat_of(const abut_objective *o, abut_stencil kind, const double x[12], double eps_x, double xi, const int32_t *vert,
+                      int moving, const double *p)
+{
+    const abut_barrier_law law = abut_model_barrier(o->model, xi);
+    const double step = ABUT_DHAT_STEP * law.dhat2;
+    double along[2] = { 0, 0 }, q[3];
+    for (int side = 0; side < 2; side++) {
+        double g[12];
+        abut_pair_barrier_grad((abut_barrier_law){ law.dhat2 + (side ? step : -step), law.number, xi }, kind, x, eps_x, g);
+        for (int j = 0; j < moving; j++) {
+            abut_collmesh_motion(&o->cm, p, vert[j], q);
+            for (int d = 0; d < 3; d++) along[side] += g[3 * j + d] * q[d];
+        }
+    }
+    return (along[1] - along[0]) / (2 * step) * 2 * (xi + o->model->dhat[0]);
+}
+
+static void dhat_back(abut_adjoint *a, const abut_at *at)
+{
+    const abut_objective *o = &a->s.solver.prob;
+    const abut_pairs *pairs = at->pairs;
+    double sum = 0;
+    for (size_t i = 0; i < pairs->n; i++) {
+        double x[12];
+        const abut_stencil kind = abut_pairs_get(pairs, i, at->y, x);
+        sum += pairs->mult[i] * dhat_of(o, kind, x, pairs->eps_x[i], abut_pairs_xi(&o->cm, pairs, i), pairs->vert[i],
+                                        abut_stencil_size(kind), a->work.p);
+    }
+    for (size_t i = 0; i < pairs->n_plane; i++) {   /* a vertex and its foot, which stays */
+        const double *n = o->model->hs_normal + 3 * (size_t)pairs->plane[i], *y = at->y + 3 * (size_t)pairs->plane_vert[i];
+        double x[12] = { y[0], y[1], y[2] };
+        for (int d = 0; d < 3; d++) x[3 + d] = y[d] - pairs->plane_dist[i] * n[d];
+        sum += dhat_of(o, ABUT_PP, x, 0, abut_pairs_plane_xi(&o->cm, pairs, i), pairs->plane_vert + i, 1, a->work.p);
+    }
+    a->bars.dhat[0] += abut_barrier_state_of(&o->terms)->kappa * sum;
+}
+
 abut_status abut_adjoint_pass_back(abut_adjoint *a, const abut_adjoint_pass *pass, int converged, abut_adjoint_report *rep,
                                    abut_err *err)
 {
@@ -214,6 +252,7 @@ abut_status abut_adjoint_pass_back(abut_adjoint *a, const abut_adjoint_pass *pas
     inertia_back(a, pass->x, &to);
     rc = abut_adjoint_forces_back(&a->forces, o, &at, a->work.p, o->w.psi * o->w.share, &a->bars, &a->s.solver.scratch, err);
     if (!rc) rc = barrier_back(a, &at, rep, err);
+    if (!rc) dhat_back(a, &at);
     if (!rc) rc = smooth_back(a, &at, &to, err);
     memset(a->work.next, 0, n3 * sizeof *a->work.next);
     /* where friction has converged, the bars of where it was frozen are in the equation for p already */

@@ -16,6 +16,7 @@ int abut_names_count(const char *const *names);
 enum {
     ABUT_MATERIAL_INJECTIVE = 1,    /* its energy goes to infinity as an element collapses: an inverted one is refused */
     ABUT_MATERIAL_PLANE = 2,        /* an isotropic shell can be of it (energy/membrane.h) */
+    ABUT_MATERIAL_SEVENTH = 8,      /* no lower bound with a Poisson's ratio below 1/7: lambda < 2/5 mu */
     ABUT_MATERIAL_LAMBDA = 4        /* no lower bound with a negative Poisson's ratio, which makes lambda negative: lambda/2
                                      * (ln J)^2 goes to -infinity as an element collapses, lambda/2 (J - 1)^2 as it grows, where
                                      * an energy has to go to +infinity (Ciarlet, Mathematical Elasticity I, 1988, 4.6) */
@@ -25,13 +26,15 @@ extern const unsigned char abut_material_traits[];
 static inline int abut_material_is(int model, unsigned trait) { return (abut_material_traits[model] & trait) != 0; }
 static inline int abut_material_injective(int model) { return abut_material_is(model, ABUT_MATERIAL_INJECTIVE); }
 
-/** 1 when the energy has a lower bound. */
-static inline int abut_material_bounded(int model, double poisson)
+/** The least Poisson's ratio with which the energy has a lower bound; -1: any has. */
+static inline double abut_material_least_poisson(int model)
 {
-    return poisson >= 0 || !abut_material_is(model, ABUT_MATERIAL_LAMBDA);
+    return abut_material_is(model, ABUT_MATERIAL_SEVENTH) ? 1. / 7 : abut_material_is(model, ABUT_MATERIAL_LAMBDA) ? 0 : -1;
 }
-#define ABUT_MATERIAL_UNBOUNDED "0 or more for this model: with less its energy has no lower bound; stable-neo-hookean, stvk " \
-                                "and linear-corotated have one"
+static inline int abut_material_bounded(int model, double poisson) { return poisson >= abut_material_least_poisson(model); }
+/* A format of that number. */
+#define ABUT_MATERIAL_UNBOUNDED "%.4g or more for this model: with less its energy has no lower bound; stable-neo-hookean, " \
+                                "stvk and linear-corotated have one"
 
 /** text[n]: "stvk, neo-hookean or ...", the names of all materials with a trait. */
 const char *abut_materials_with(unsigned trait, char *text, size_t n);

@@ -30,6 +30,7 @@
     MATERIAL(linear_corotated, "linear-corotated", 0) \
     MATERIAL(polynomial, "polynomial", 0) \
     MATERIAL(spline, "spline", 0) \
+    MATERIAL(mooney_rivlin, "mooney-rivlin", ABUT_MATERIAL_INJECTIVE | ABUT_MATERIAL_SEVENTH) \
     /* append here */
 
 #endif

@@ -61,7 +61,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(tet_first,     "tet/first",          int32_t, I32, nt, 0, "",       MAY)  /* first row of tet/more; needed by tet/order */ \
     F(tet_more,      "tet/more",           int32_t, I32, nmore, 0, "",    OPT)  /* nodes after the corners, tet by tet */ \
     F(tet_density,   "tet/density-scale",  double,  F64, nt, 0, "",       MAY)  /* factor on the density of the material; absent: 1 */ \
-    F(tet_fill,      "tet/fill",           double,  F64, nt, 0, "",       MAY)  /* factor on mass and elastic energy: part of the volume that is solid; absent: 1 */ \
+    F(tet_fill,      "tet/fill",           double,  F64, nt, 0, "",       MAY)  /* factor on mass and elastic energy: volume of the body over that of the tet; absent: 1 */ \
     F(mat_quadrature, "material/quadrature", int32_t, I32, nm, 2, "",     MAY)  /* degrees for tets of order 2 and more: elastic energy, mass; 0: by order */ \
     F(geo_order,     "geometry/order",     int32_t, I32, nt, 0, "",       MAY)  /* of the rest shape where it exceeds tet/order; absent: the same */ \
     F(geo_first,     "geometry/first",     int32_t, I32, nt, 0, "",       MAY)  /* first row of geometry/X; needed by geometry/order */ \

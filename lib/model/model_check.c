@@ -147,7 +147,7 @@ static abut_status check_elements(const abut_model *m, abut_err *err)
     for (int32_t i = 0; i < m->nm; i++)
         if (!abut_material_bounded(m->mat_model[i], m->mat_poisson[i]))
             return abut_fail(err, ABUT_E_FORMAT, "array 'material/poisson' row %d: %g, expected " ABUT_MATERIAL_UNBOUNDED, i,
-                             m->mat_poisson[i]);
+                             m->mat_poisson[i], abut_material_least_poisson(m->mat_model[i]));
     if ((rc = check_terms(m, err)) || (rc = abut_tets_check(m, err))) return rc;
     return check_splines(m, err);
 }

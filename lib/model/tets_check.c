@@ -80,8 +80,8 @@ static abut_status check_numbers(const abut_model *m, abut_err *err)
         if (m->tet_density && !(m->tet_density[t] > 0))
             return abut_fail(err, ABUT_E_FORMAT, "array 'tet/density-scale' row %d: %.17g, expected more than 0", t,
                              m->tet_density[t]);
-        if (m->tet_fill && !(m->tet_fill[t] > 0 && m->tet_fill[t] <= 1))
-            return abut_fail(err, ABUT_E_FORMAT, "array 'tet/fill' row %d: %.17g, expected 0 < value <= 1", t, m->tet_fill[t]);
+        if (m->tet_fill && !(m->tet_fill[t] > 0 && isfinite(m->tet_fill[t])))
+            return abut_fail(err, ABUT_E_FORMAT, "array 'tet/fill' row %d: %.17g, expected more than 0", t, m->tet_fill[t]);
     }
     for (int32_t i = 0; m->mat_quadrature && i < 2 * m->nm; i++)
         if (m->mat_quadrature[i] < 0 || m->mat_quadrature[i] > ABUT_QUADRATURE_MAX)

@@ -57,7 +57,7 @@ static double extent(const abut_object_facts *f, int largest)
 static void look_at_depth(const abut_scene_object *o, const abut_object_facts *f, int is_deep, abut_advice *a)
 {
     const double l = extent(f, 1);
-    if (!f->tets || f->order > 1 || is_deep || !(f->volume > 0) || l * l * l < SLENDER * f->volume) return;
+    if (!f->tets || f->order > 1 || is_deep || o->is_frame || !(f->volume > 0) || l * l * l < SLENDER * f->volume) return;
     advise(a, "'%s' is slender and less than 4 elements deep: tets of order 1 bend too stiffly then (2 deep: about half the "
            "deflection); a finer mesh or `order: 2` bends as it should", o->name);
 }

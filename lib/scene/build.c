@@ -162,6 +162,15 @@ static void parts_free(abut_build *b)
     free(b->part);
 }
 
+/* What a body rotates about where it begins. */
+static abut_vec3 center_of(const abut_scene_object *s, const abut_object_facts *f)
+{
+    abut_vec3 sum = { 0, 0, 0 };
+    if (s->has_center) return abut_v3_get(s->center);
+    for (int k = 0; k < 4 && s->is_frame; k++) sum = abut_v3_add(sum, abut_v3_get(s->mesh.x + 3 * k));
+    return s->is_frame ? abut_v3_scale(0.25, sum) : abut_v3_scale(0.5, abut_v3_add(abut_v3_get(f->lo), abut_v3_get(f->hi)));
+}
+
 /* Positions, rest and start; objects; starting velocities. */
 static abut_status put_nodes(abut_build *b, abut_err *err)
 {
@@ -178,8 +187,7 @@ static abut_status put_nodes(abut_build *b, abut_err *err)
         const abut_part *p = &b->part[o];
         const abut_scene_object *s = p->object;
         const abut_object_facts *f = &b->out->object[o];
-        abut_vec3 c = abut_v3_get(s->center);
-        if (!s->has_center) c = abut_v3_scale(0.5, abut_v3_add(abut_v3_get(f->lo), abut_v3_get(f->hi)));
+        const abut_vec3 c = center_of(s, f);
         for (int32_t i = 0; i < s->mesh.nv; i++) {
             if (p->node[i] < 0) continue;
             const size_t k = (size_t)p->node[i];

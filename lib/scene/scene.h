@@ -88,7 +88,7 @@ typedef struct abut_scene_object {
     double max_volume;              /* m^3: fill the closed surface with tets no larger than this; 0: leave it */
     int keep_surface;               /* ... without dividing its triangles */
     abut_scene_order order;         /* of its tets */
-    double *fill;                   /* [nt] part of each tet that is solid, of a cage; NULL: all are */
+    double *fill;                   /* [nt] part of each tet that is solid, of a cage; more than 1, of a frame; NULL: 1 */
     abut_mesh reference;            /* whose mass, at the material's density, and centre the body shall have; empty: its own */
     double *density;                /* [nt] factor on the material's density for that (scene/match.h); NULL: 1 */
     abut_scene_path path;           /* of an obstacle */
@@ -98,6 +98,7 @@ typedef struct abut_scene_object {
     double *rod_length;             /* [ns] at rest, m */
     double particle_radius;         /* m: a body's isolated points are particles; 0: it has none */
     double contact_thickness;       /* m */
+    int is_frame;                   /* its mesh is the tet of an affine frame (mesh/frame.h) */
     abut_scene_proxy proxy;
 } abut_scene_object;
 

@@ -10,5 +10,8 @@ const abut_direction_ops *const abut_directions[] = {
     &abut_direction_lbfgs_ic,
     &abut_direction_dot,
     &abut_direction_gradient,
+    &abut_direction_lbfgs_rest,
+    &abut_direction_lbfgs_warped,
+    &abut_direction_lbfgs_id,
     NULL,
 };

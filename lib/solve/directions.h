@@ -12,8 +12,9 @@ extern const abut_direction_ops *const abut_directions[];
  * linear solver (solve/direction/newton.c). */
 extern const abut_direction_ops abut_direction_newton;
 /** L-BFGS on an initial matrix (solve/direction/lbfgs.c; solve/direction/initial.h): the Newton matrix, the Laplacian, blocks of
- * disjoint sets of nodes, an incomplete factor, subdomains, the diagonal. */
+ * disjoint sets of nodes, an incomplete factor, subdomains, the diagonal, the Hessian at rest, the same warped, the identity. */
 extern const abut_direction_ops abut_direction_lbfgs_h, abut_direction_lbfgs_pd, abut_direction_lbfgs_jh, abut_direction_lbfgs_ic,
-    abut_direction_dot, abut_direction_gradient;
+    abut_direction_dot, abut_direction_gradient, abut_direction_lbfgs_rest, abut_direction_lbfgs_warped,
+    abut_direction_lbfgs_id;
 
 #endif

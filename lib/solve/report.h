@@ -72,6 +72,7 @@ typedef struct abut_report {
     int passes;                 /* friction lag iterations */
     double lag_residual;        /* m/s; negative when not measured */
     int newton, trials;
+    int fixed_iterations;       /* of each minimisation, that no test of convergence ended; 0: a test did */
     int cg_iterations;          /* of all Newton iterations together */
     int factorisations;         /* of Newton matrices, and those of them in double precision */
     int factorisations_double;

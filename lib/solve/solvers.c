@@ -14,7 +14,7 @@
 enum {
     BARRIER = ABUT_OPTION_ONE_PASS | ABUT_OPTION_LAGS | ABUT_OPTION_RECORD | ABUT_OPTION_MAX_NEWTON |
               ABUT_OPTION_FORCE_TOLERANCE | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_WITHOUT | ABUT_OPTION_ARMIJO |
-              ABUT_OPTION_CCD,
+              ABUT_OPTION_CCD | ABUT_OPTION_ITERATIONS,
     ON_DEVICE = ABUT_OPTION_DEVICE | ABUT_OPTION_PRECOND,
     CONSTANT = ABUT_OPTION_ITERATIONS | ABUT_OPTION_CONTACT,
     EVERY_RULE = (1 << ABUT_STOPS) - 1,
@@ -28,7 +28,7 @@ const char *const abut_promise_names[ABUT_PROMISES] = { "intersections", "invers
                                                         "any number of threads" };
 
 #define BARRIER_ROW .stepper = &abut_barrier_stepper_ops, .stops = EVERY_RULE, .promises = EVERY_PROMISE
-#define CONSTANT_ROW .stops = CONSTANT_RULES, .promises = REPEATS, .options = CONSTANT
+#define CONSTANT_ROW .stops = CONSTANT_RULES, .promises = REPEATS
 
 const abut_solver_row abut_solver_table[] = {
     { "newton", "Newton's directions, by sparse Cholesky or --linear-solver", BARRIER_ROW, .direction = &abut_direction_newton,
@@ -41,21 +41,29 @@ const abut_solver_row abut_solver_table[] = {
     { "dot", "on that of subdomains, completed at their interfaces", BARRIER_ROW, .direction = &abut_direction_dot,
       .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_PARTS | ABUT_OPTION_LEVELS },
     { "lbfgs-pd", "on a constant Laplacian", BARRIER_ROW, .direction = &abut_direction_lbfgs_pd,
-      .options = BARRIER | ABUT_OPTION_HISTORY },
+      .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_FIT },
     { "lbfgs-jh", "on blocks of the Hessian, for comparison", BARRIER_ROW, .direction = &abut_direction_lbfgs_jh,
       .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_PARTS },
     { "lbfgs-ic", "on an incomplete Cholesky factor, likewise", BARRIER_ROW, .direction = &abut_direction_lbfgs_ic,
       .options = BARRIER | ABUT_OPTION_HISTORY },
     { "gradient", "on the diagonal, likewise", BARRIER_ROW, .direction = &abut_direction_gradient,
       .options = BARRIER | ABUT_OPTION_HISTORY },
+    { "lbfgs-rest", "on the Hessian at rest, likewise", BARRIER_ROW, .direction = &abut_direction_lbfgs_rest,
+      .options = BARRIER | ABUT_OPTION_HISTORY },
+    { "lbfgs-warped", "on that rotated with the nodes, likewise", BARRIER_ROW, .direction = &abut_direction_lbfgs_warped,
+      .options = BARRIER | ABUT_OPTION_HISTORY },
+    { "lbfgs-id", "on a multiple of the identity, likewise", BARRIER_ROW, .direction = &abut_direction_lbfgs_id,
+      .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_FIT },
     { "nodal", "hard contact with exact Coulomb friction on the nodes: no barrier, every step is judged before it is written",
       .stepper = &abut_failsafe_stepper_ops, .stops = 1 << ABUT_STOP_NEWTON,
       .promises = EVERY_PROMISE & ~(unsigned)ABUT_KEEPS_CONVERGED,
       .options = ABUT_OPTION_RECORD | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_LINEAR | ABUT_OPTION_REPAIR | ABUT_OPTION_STRICT },
     { "pd", "projective dynamics, for real time, without the barrier and its guarantees", .stepper = &abut_pd_stepper_ops,
-      CONSTANT_ROW },
-    { "mass-springs", "the same of springs alone", .stepper = &abut_mass_springs_stepper_ops, CONSTANT_ROW },
-    { "admm-pd", "by ADMM, for comparison", .stepper = &abut_admm_stepper_ops, CONSTANT_ROW },
+      CONSTANT_ROW, .options = CONSTANT | ABUT_OPTION_HISTORY | ABUT_OPTION_FIT },
+    { "mass-springs", "the same of springs alone", .stepper = &abut_mass_springs_stepper_ops, CONSTANT_ROW,
+      .options = CONSTANT | ABUT_OPTION_HISTORY },
+    { "admm-pd", "by ADMM, for comparison", .stepper = &abut_admm_stepper_ops, CONSTANT_ROW,
+      .options = CONSTANT | ABUT_OPTION_FIT },
     { 0 }
 };
 
@@ -63,7 +71,7 @@ const abut_solver_row abut_solver_table[] = {
 static const char *const option_name[] = { "one-pass", "lags", "with", "max-newton", "history", "parts", "levels",
                                            "force-tolerance", "dump-stuck", "iterations", "contact", "linear-solver", "without",
                                            "device", "precond", "barrier-hessian", "armijo", "ccd", "repair", "strict",
-                                           "cg-tolerance" };
+                                           "cg-tolerance", "fit-interval" };
 enum { ROWS = sizeof abut_solver_table / sizeof *abut_solver_table, OPTIONS = sizeof option_name / sizeof *option_name };
 
 const char *const abut_scene_solvers[ABUT_SOLVED_BY] = { "newton", "nodal" };
@@ -117,12 +125,31 @@ static abut_status check_cg_tolerance(const abut_solver_row *row, const abut_ste
                      "mas", linear->name);
 }
 
+/* A fixed number of iterations has no test of convergence. */
+static abut_status check_iterations(const abut_step_options *o, abut_err *err)
+{
+    const char *with = o->stop != ABUT_STOP_NEWTON ? "stop" : o->tolerance > 0 ? "tolerance" :
+                       o->force_tolerance > 0 ? "force-tolerance" : NULL;
+    if (!with) return ABUT_OK;
+    return abut_fail(err, ABUT_E_ARG, "--%s does not go with --iterations %d: no test ends the iterations then", with,
+                     o->iterations);
+}
+
+unsigned abut_solver_promises(const abut_solver_row *row, const abut_step_options *o)
+{
+    return o->iterations > 0 ? row->promises & ~(unsigned)ABUT_KEEPS_CONVERGED : row->promises;
+}
+
 abut_status abut_solver_check(const abut_solver_row *row, const abut_step_options *o, abut_err *err)
 {
     assert(row && o);
     const char *stop = abut_stop_names[o->stop];
     if (!(row->stops & 1u << o->stop))
         return abut_fail(err, ABUT_E_ARG, "--stop %s does not go with --solver %s", stop, row->name);
+    if (o->iterations > 0 && row->promises & ABUT_KEEPS_CONVERGED) {
+        const abut_status rc = check_iterations(o, err);
+        if (rc) return rc;
+    }
     if (o->force_tolerance > 0 && o->stop != ABUT_STOP_NEWTON)
         return abut_fail(err, ABUT_E_ARG, "--force-tolerance does not go with --stop %s", stop);
     if (o->armijo >= 1) return abut_fail(err, ABUT_E_ARG, "--armijo %g: want less than 1", o->armijo);

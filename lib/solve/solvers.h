@@ -12,7 +12,7 @@ enum {
     ABUT_OPTION_ITERATIONS = 512, ABUT_OPTION_CONTACT = 1024, ABUT_OPTION_LINEAR = 2048, ABUT_OPTION_WITHOUT = 4096,
     ABUT_OPTION_DEVICE = 8192, ABUT_OPTION_PRECOND = 16384, ABUT_OPTION_HESSIAN = 32768,
     ABUT_OPTION_ARMIJO = 65536, ABUT_OPTION_CCD = 131072, ABUT_OPTION_REPAIR = 262144, ABUT_OPTION_STRICT = 524288,
-    ABUT_OPTION_CG_TOLERANCE = 1048576
+    ABUT_OPTION_CG_TOLERANCE = 1048576, ABUT_OPTION_FIT = 2097152
 };
 
 /* Promises of README.md.  `step` names those that a solver does not keep on stderr and in the report. */
@@ -41,6 +41,8 @@ extern const char *const abut_scene_solvers[ABUT_SOLVED_BY];
 /** The row of a name, if it understands all options given, ABUT_OPTION_*; else NULL, and err (ABUT_E_ARG) has the option and the
  * solvers that do, or the names that there are. */
 const abut_solver_row *abut_solver_find(const char *name, unsigned given, abut_err *err);
+/** ABUT_KEEPS_* that a row keeps with these options: a fixed number of iterations converges to nothing. */
+unsigned abut_solver_promises(const abut_solver_row *row, const struct abut_step_options *o);
 /** Fails  ABUT_E_ARG values of options that do not go together with the solver, or with each other */
 ABUT_MUST_USE abut_status abut_solver_check(const abut_solver_row *row, const struct abut_step_options *o, abut_err *err);
 

@@ -18,7 +18,7 @@ load helpers
     "$ROOT/tests/examples/run" friction-law
 }
 
-@test "a material is one file and one row: a bar of Mooney and Rivlin's is as long and as thin as its closed form" {
+@test "a material is one file and one row: a bar of Yeoh's is as long and as thin as its closed form" {
     "$ROOT/tests/examples/run" material
 }
 

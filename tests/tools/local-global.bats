@@ -39,6 +39,45 @@ assert all(r["newton_iterations"] == 10 and r["contact"] == "ignored: nothing is
 P
 }
 
+@test "pd with a history comes nearer in ten iterations than without, restarts and repeats itself for any number of threads" {
+    skip_without_numpy
+    "$BIN/mesh-prep" -q "$BATS_FILE_TMPDIR/arm.yaml" --set materials.soft.model=neo-hookean -o neo.abut
+    "$BIN/step" -q -n 12 neo.abut -o newton.abut
+    for h in 0 2 5; do
+        "$BIN/step" -q --solver pd --contact ignore --history $h --iterations 10 -n 12 --report $h.jsonl neo.abut -o $h.abut
+    done
+    "$BIN/step" -q --solver pd --contact ignore --history 5 -n 12 neo.abut -o whole.abut
+    "$BIN/step" -q --solver pd --contact ignore --history 5 -j 3 -n 5 neo.abut |
+        "$BIN/step" -q --solver pd --contact ignore --history 5 -j 2 -n 7 -o halves.abut
+    cmp whole.abut halves.abut
+    "$BIN/step" -q --solver pd --contact ignore --fit-interval 0.5:1.5 -n 12 neo.abut -o same.abut
+    same_end 0.abut same.abut
+    "$BIN/step" -q --solver pd --contact ignore --fit-interval 0.8:1.2 -n 12 neo.abut -o other.abut
+    exits 1 same_end 0.abut other.abut
+    "$PYTHON" - "$ROOT" <<'P'
+import json, sys
+sys.path.insert(0, sys.argv[1] + "/formats/python")
+import abut_stream
+x = {s: [f["node/x"] for f in abut_stream.read(s + ".abut") if f.kind == "frame"][-1] for s in ("newton", "0", "2", "5")}
+off = {s: abs(x[s] - x["newton"]).max() for s in x}
+assert off["5"] < 0.1 * off["0"] and off["2"] < 0.2 * off["0"] and 0 < off["0"] < 0.05, off
+for s in "025":
+    rows = [json.loads(l) for l in open(s + ".jsonl")]
+    assert all(r["newton_iterations"] == r["fixed_iterations"] == 10 and "convergence" in r["not_guaranteed"] for r in rows)
+    assert all(it[2] > 0 and it[5] > -1e-9 for r in rows for it in r["iterations"])     # the objective falls in each
+P
+}
+
+@test "--history and --fit-interval go with the solvers that have them, and their values are checked" {
+    exits 2 "$BIN/step" -q --solver admm-pd --contact ignore --history 5 "$arm" -o x.abut
+    exits 2 "$BIN/step" -q --solver mass-springs --contact ignore --fit-interval 0.5:1.5 "$arm" -o x.abut
+    for bad in 0.5 0.5:0.9 1.2:1.5 0:2 -1:2 a:b 0.5:1.5x 0.5:1000 '' ; do
+        exits 2 "$BIN/step" -q --solver pd --contact ignore --fit-interval "$bad" "$arm" -o x.abut
+    done
+    run "$BIN/step" -q --solver pd --contact ignore --fit-interval 1.2:1.5 "$arm" -o x.abut
+    [[ $output == *"--fit-interval 1.2:1.5: want LOW:HIGH with 0 < LOW < 1 < HIGH"* ]]
+}
+
 @test "shells and hinges, also with pressure from one side: pd that converges meets newton" {
     skip_without_numpy
     cat >cloth.yaml <<'Y'
@@ -112,9 +151,11 @@ P
     exits 2 "$BIN/step" --solver pd --iterations 0 "$arm" -o o.abut
     says "'converged'"
     exits 2 "$BIN/step" --solver pd --one-pass "$arm" -o o.abut
-    says "--one-pass: for --solver newton, newton-cg, lbfgs-h, dot, lbfgs-pd, lbfgs-jh, lbfgs-ic, gradient, not for pd"
-    exits 2 "$BIN/step" --iterations 3 "$arm" -o o.abut
-    says "--iterations: for --solver pd, mass-springs, admm-pd, not for newton"
+    says "--one-pass: for --solver newton, newton-cg, lbfgs-h, dot, lbfgs-pd, lbfgs-jh, lbfgs-ic, gradient, lbfgs-rest, lbfgs-warped, lbfgs-id, not for pd"
+    exits 2 "$BIN/step" --contact ignore "$arm" -o o.abut
+    says "--contact: for --solver pd, mass-springs, admm-pd, not for newton"
+    exits 2 "$BIN/step" --solver nodal --iterations 3 "$arm" -o o.abut
+    says "--iterations: for --solver newton, newton-cg,"
     exits 3 "$BIN/step" --solver mass-springs --contact ignore "$arm" -o o.abut
     says "expected springs and attachments alone"
 }

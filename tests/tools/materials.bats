@@ -88,6 +88,9 @@ P
     scene "model: fixed-corotated, poisson: -0.3" >a.yaml
     exits 3 "$BIN/mesh-prep" a.yaml -o o.abut
     says "expected 0 or more for this model"
+    scene "model: mooney-rivlin, poisson: 0.14" >a.yaml
+    exits 3 "$BIN/mesh-prep" a.yaml -o o.abut
+    says "expected 0.1429 or more for this model"
     for model in stable-neo-hookean stvk linear-corotated; do
         scene "model: $model, poisson: -0.3" >a.yaml
         "$BIN/mesh-prep" -q a.yaml | "$BIN/step" -q -n 2 -o "$model.abut"

@@ -39,6 +39,28 @@ P
     claims 'r["loose"][0]["newton_iterations"] == 2' loose      # never at the first direction
 }
 
+@test "--iterations N ends every minimisation after N, without a test of convergence, and keeps all other promises" {
+    for s in newton lbfgs-pd lbfgs-h dot lbfgs-rest lbfgs-warped lbfgs-id; do
+        go "$s" --solver $s --iterations 4
+        claims 'all(row["newton_iterations"] <= row["fixed_iterations"] == 4 and row["not_guaranteed"] == ["convergence"]
+                    for row in r["'$s'"])' $s
+    done
+    claims 'total("newton", "newton_iterations") == 32 and total("newton", "contacts") > 100' newton
+    claims 'total("lbfgs-pd", "newton_solves") == 0 and total("lbfgs-id", "newton_solves") == 0' lbfgs-pd lbfgs-id
+    "$BIN/step" -n 1 --iterations 4 "$pile" -o x.abut 2>said
+    grep -q 'solver newton guarantees nothing about convergence' said
+    exits 1 grep -q converged said
+    "$BIN/export" --dump x.abut >dump
+    grep -q '"iterations":4' dump
+    "$BIN/step" -q -n 1 --report loose.jsonl --iterations converged "$pile" -o x.abut
+    claims 'r["loose"][0]["fixed_iterations"] == 0 and r["loose"][0]["not_guaranteed"] == []' loose
+    for o in '--stop published' '--tolerance 1e-3' '--force-tolerance 1e-3'; do
+        # shellcheck disable=SC2086
+        exits 2 "$BIN/step" -q --iterations 4 $o "$pile" -o x.abut
+    done
+    exits 2 "$BIN/step" -q --iterations 0 "$pile" -o x.abut
+}
+
 @test "--stop gradient ends when no force for a metre of the scene is out of balance by more than the tolerance" {
     go loose --stop gradient
     go tight --stop gradient --tolerance 1e-6

@@ -76,11 +76,14 @@ static double bar_x(const recorded *r) { return bar_along(r->bar.x, r->m.nv); }
 static void by_v(recorded *r, double by) { along(r, "node/v", by); }
 static double bar_v(const recorded *r) { return bar_along(r->bar.v, r->m.nv); }
 
+static void by_dhat(recorded *r, double by) { *numbers(&r->model_set, "contact/dhat") += by; }
+static double bar_dhat(const recorded *r) { return abut_adjoint_parameters(r->a)->dhat[0]; }
+
 static const change ALL_OF_TWO[] = {
     { "young", by_young, 3, bar_young }, { "poisson", by_poisson, 3e-5, bar_poisson }, { "mu", by_mu, 3e-5, bar_mu },
     { "mu of a class", by_mu_own, 3e-5, bar_mu_own }, { "gravity x", by_gravity, 1e-4, bar_gravity },
     { "gravity y", by_fall, 1e-4, bar_fall }, { "mass", by_mass, 1e-5, bar_mass }, { "kappa", by_kappa, 1e-4, bar_kappa },
-    { "eps_v", by_eps_v, 1e-6, bar_eps_v }, { "x", by_x, 1e-7, bar_x }, { "v", by_v, 1e-5, bar_v },
+    { "eps_v", by_eps_v, 1e-6, bar_eps_v }, { "dhat", by_dhat, 1e-8, bar_dhat }, { "x", by_x, 1e-7, bar_x }, { "v", by_v, 1e-5, bar_v },
 };
 enum { NALL = sizeof ALL_OF_TWO / sizeof *ALL_OF_TWO };
 

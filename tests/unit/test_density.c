@@ -91,6 +91,36 @@ static double size_of(int n, const double *A)
     return s;
 }
 
+/* sums of functions of stretches, of their products by two, and of all three */
+TEST(mooney_rivlin_is_its_sum_of_functions_of_stretches_and_goes_to_infinity_as_volume_does_to_zero)
+{
+    abut_rng r = { 5 };
+    const double a = 0.4 * MU, b = 0.1 * MU, c = LAMBDA / 4 - b;
+    for (int k = 0; k < 200; k++) {
+        abut_principal p;
+        double t[3], s[3], psi = 0;
+        for (int i = 0; i < 3; i++) t[i] = abut_rng_real(&r, 0.3, 2);
+        s[0] = fmax(t[0], fmax(t[1], t[2])), s[2] = fmin(t[0], fmin(t[1], t[2])), s[1] = t[0] + t[1] + t[2] - s[0] - s[2];
+        const double J = s[0] * s[1] * s[2];
+        for (int i = 0; i < 3; i++) psi += a * (s[i] * s[i] - 1) + b * (pow(s[i] * s[(i + 1) % 3], 2) - 1);
+        psi += c * (J * J - 1) - 2 * (a + 2 * b + c) * log(J);
+        abut_density_principal(ABUT_SPLINE + 1, MU, LAMBDA, s, &p);
+        CHECK_NEAR(p.psi, psi, 1e-12 * fmax(1, psi));
+        for (int i = 0; i < 3; i++) {
+            const double u = s[(i + 1) % 3], v = s[(i + 2) % 3];
+            const double d = 2 * a * s[i] + 2 * b * s[i] * (u * u + v * v) + (2 * c * J - 2 * (a + 2 * b + c) / J) * u * v;
+            CHECK_NEAR(p.d[i], d, 1e-12 * fmax(1, fabs(d)));
+        }
+    }
+    CHECK(!strcmp(abut_material_names[ABUT_SPLINE + 1], "mooney-rivlin"));
+    for (double s = 1e-3; s > 1e-60; s *= 1e-3) {
+        const double flat[9] = { s, 0, 0, 0, 1, 0, 0, 0, 1 }, flatter[9] = { 1e-3 * s, 0, 0, 0, 1, 0, 0, 0, 1 };
+        CHECK(abut_psi(ABUT_SPLINE + 1, MU, LAMBDA, flatter, NULL) > 3 + abut_psi(ABUT_SPLINE + 1, MU, LAMBDA, flat, NULL));
+    }
+    const double inverted[9] = { -0.1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    CHECK(abut_psi(ABUT_SPLINE + 1, MU, LAMBDA, inverted, NULL) == INFINITY);
+}
+
 TEST(stress_is_the_derivative_of_the_density)
 {
     abut_rng r = { 1 };

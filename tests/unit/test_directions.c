@@ -24,7 +24,7 @@ static const char *const PILE =
 
 enum { N3_MOST = 3 * 512 };
 
-static const abut_direction_options OPT = { .threads = 1, .history = 5, .proves = 1 };
+static const abut_direction_options OPT = { .threads = 1, .history = 5, .proves = 1, .fit = { 0.5, 1.5 } };
 
 /* A stepper at a point of a step, where the gradient is s->here.g. */
 static abut_search *amid_step(world *w)

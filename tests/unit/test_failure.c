@@ -68,7 +68,7 @@ TEST(the_rule_that_was_not_met_is_the_one_that_was_asked_for)
     world w;
     meeting(&w);
     w.st.solver.opt.max_newton = 1;
-    w.st.solver.opt.stop = (struct abut_stop_opts){ ABUT_STOP_CHARACTERISTIC, 1e-5 };
+    w.st.solver.opt.stop = (struct abut_stop_opts){ ABUT_STOP_CHARACTERISTIC, 1e-5, 0 };
     CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
     SAYS(&w, "; characteristic norm ", ", want 1e-05; step length ");
     CHECK(!strstr(w.err.msg, "residual") && w.st.solver.failed.norm > 1e-5 && w.st.solver.failed.norm == w.rep.norm);

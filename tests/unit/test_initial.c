@@ -1,12 +1,14 @@
 /* The initial matrices of quasi-Newton directions, as dense ones: what their header says of them. */
 #include "base/rng.h"
 #include "energy/friction_term.h"
+#include "math/mat3.h"
 #include "energy/stiffness_fit.h"
 #include "scene_world.h"
 #include "newton_system.h"
 #include "solve/direction/initial.h"
 #include "solve/direction/initial_laplacian.h"
 #include "sparse/schwarz/coarse_space.h"
+#include "sparse/packed_lanes.h"
 #include "sparse/woodbury.h"
 
 #include "check.h"
@@ -36,7 +38,7 @@ typedef struct setup {
     double *A, *B;          /* [n * n] the Newton matrix; the approximate inverse */
 } setup;
 
-static const abut_direction_options ONE = { .threads = 1 };
+static const abut_direction_options ONE = { .threads = 1, .fit = { 0.5, 1.5 } };
 
 static double *square(size_t n) { return calloc(n * n, sizeof(double)); }
 
@@ -421,6 +423,134 @@ static void check_laplacian(setup *q, int how)
     abut_linear_solver_clear(&constant);
     abut_bsr_clear(&L);
     free(want), free(M);
+}
+
+/* D[n * n] += scale times the Hessian of the tets at x, in J/m^2 times psi. */
+static void add_tets(setup *q, const double *x, double scale, double *D)
+{
+    const abut_objective *p = q->p;
+    const abut_elastic *e = abut_elastic_of(&p->terms);
+    const size_t nt = (size_t)p->model->nt;
+    double *H = malloc((nt * ABUT_PACKED + 1) * sizeof *H), *T = square(q->n);
+    int32_t *row = malloc((4 * nt + 1) * sizeof *row);
+    abut_bsr A = { 0 };
+    for (size_t c = 0; c < 4 * nt; c++) row[c] = p->row[p->model->tet[c]];
+    const abut_elements tets = { .corners = 4, .n = nt, .row = row, .val = H };
+    abut_elastic_hessian(e, x, p->w.psi, H);
+    CHECK(!abut_bsr_pattern(&A, p->nrow, &tets, 1, &q->w.err));
+    abut_bsr_assemble(&A, NULL, &tets, 1);
+    dense_of(&A, T);
+    for (size_t i = 0; i < q->n * q->n; i++) D[i] += scale * T[i];
+    abut_bsr_clear(&A);
+    free(H), free(T), free(row);
+}
+
+/* D's rows and columns of each node turned by its rotation, which Newton's iteration finds from the mean deformation. */
+static void turn_nodes(setup *q, double *D)
+{
+    const abut_elastic *e = abut_elastic_of(&q->p->terms);
+    const size_t n = q->n;
+    double *Q = square(n), *T = square(n);
+    for (int32_t i = 0; i < q->p->model->nv; i++) {
+        double R[9] = { 0 }, F[9], inverse[9];
+        if (q->p->row[i] < 0) continue;
+        for (int32_t t = 0; t < q->p->model->nt; t++)
+            for (int c = 0; c < 4; c++) {
+                if (q->p->model->tet[4 * t + c] != i) continue;
+                (void)abut_elastic_deformation(e, q->s->here.x, t, F);
+                for (int k = 0; k < 9; k++) R[k] += e->vol[t] * F[k];
+            }
+        for (int k = 0; k < 60; k++) {
+            CHECK(abut_m3_inverse(inverse, R) != 0);
+            if (k == 0) {
+                const double det = cbrt(abut_m3_det(R));
+                for (int j = 0; j < 9; j++) R[j] /= det, inverse[j] *= det;
+            }
+            for (int j = 0; j < 9; j++) R[j] = 0.5 * (R[j] + inverse[3 * (j % 3) + j / 3]);
+        }
+        const size_t at = 3 * (size_t)q->p->row[i];
+        for (size_t j = 0; j < 9; j++) Q[n * (at + j / 3) + at + j % 3] = R[j];
+    }
+    multiply(n, Q, D, 0, D, T);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            double sum = 0;
+            for (size_t k = 0; k < n; k++) sum += T[n * i + k] * Q[n * j + k];
+            D[n * i + j] = sum;
+        }
+    free(Q), free(T);
+}
+
+TEST(lbfgs_rest_is_the_newton_matrix_with_tets_at_rest_and_lbfgs_warped_that_with_them_turned)
+{
+    for (int warped = 0; warped < 2; warped++)
+        for (int touches = 0; touches < 2; touches++) {
+            setup q;
+            const double gap = touches ? 1e-3 : 0.03;
+            setup_make(&q, warped ? &abut_initial_warped : &abut_initial_rest, &ONE, 2, gap, gap);
+            CHECK((q.s->here.pairs.n + q.s->here.pairs.n_plane > 0) == touches);
+            CHECK(!newton_system_sum(&q.d, q.s, &q.w.rep, &q.w.err));
+            dense_of(&q.d.matrix.A, q.A);
+            double *E = square(q.n), *want = square(q.n);
+            add_tets(&q, q.s->here.x, -1, q.A);
+            add_tets(&q, q.p->model->X, 1, E);
+            if (warped) turn_nodes(&q, E);
+            for (size_t i = 0; i < q.n * q.n; i++) q.A[i] += E[i];
+            for (int twice = 0; twice < 2; twice++) {   /* with the factor of before */
+                const abut_initial_at where = { q.p, &q.s->here, &q.d.matrix, &q.d.solve };
+                CHECK(!q.ops->factor(q.initial, &where, &q.w.rep, &q.w.err));
+                apply_all(&q, 0, q.B);
+                inverse(q.n, q.A, want);
+                CHECK_NEAR(apart(q.B, want, q.n), 0, 1e-9);
+            }
+            free(E), free(want);
+            setup_free(&q);
+        }
+}
+
+/* A body that turns as a whole: Newton's matrix turns with it, and so does the warped one, which is that of rest again. */
+TEST(lbfgs_warped_is_the_newton_matrix_of_a_body_that_has_turned_and_lbfgs_rest_is_not)
+{
+    for (int warped = 0; warped < 2; warped++) {
+        setup q;
+        setup_make(&q, warped ? &abut_initial_warped : &abut_initial_rest, &ONE, 2, 0.03, 0.03);
+        double *x = malloc(q.n * sizeof *x + 3 * sizeof *x * (size_t)q.p->model->nv), *want = square(q.n);
+        for (int32_t i = 0; i < q.p->model->nv; i++) {
+            const double *X = q.p->model->X + 3 * i;
+            x[3 * i] = 0.6 * X[0] - 0.8 * X[1], x[3 * i + 1] = 5 + 0.8 * X[0] + 0.6 * X[1], x[3 * i + 2] = X[2];
+        }
+        abut_search_place(q.s, x);
+        CHECK(!abut_search_contacts(q.s, &q.w.rep, &q.w.err) && q.s->here.pairs.n == 0 && abut_lag_of(&q.p->terms)->n == 0);
+        make(&q);
+        CHECK(!newton_system_sum(&q.d, q.s, &q.w.rep, &q.w.err));
+        dense_of(&q.d.matrix.A, q.A);
+        apply_all(&q, 0, q.B);
+        inverse(q.n, q.A, want);
+        if (warped) CHECK_NEAR(apart(q.B, want, q.n), 0, 1e-9);
+        else CHECK(apart(q.B, want, q.n) > 1e-3);
+        free(x), free(want);
+        setup_free(&q);
+    }
+}
+
+TEST(lbfgs_id_is_what_the_newest_pair_says_and_before_it_the_mean_of_the_laplacian)
+{
+    setup q;
+    setup_make(&q, &abut_initial_identity, &(abut_direction_options){ .threads = 1, .fit = { 0.5, 1.5 } }, 2, 1e-3, 1e-3);
+    make(&q);
+    abut_bsr L = { 0 };
+    double sum = 0;
+    CHECK(!abut_laplacian(q.p, FIT, NULL, &L, &q.w.err));
+    for (int32_t i = 0; i < L.n; i++) sum += L.val[9 * L.ptr[i]];
+    for (int pair = 0; pair < 3; pair++) {
+        const double want = pair == 1 ? 3.0 / 7 : L.n / sum;
+        q.ops->learn(q.initial, pair == 1 ? 3 : 0, pair == 1 ? 7 : 0);
+        apply_all(&q, 0, q.B);
+        for (size_t i = 0; i < q.n; i++)
+            for (size_t j = 0; j < q.n; j++) CHECK_NEAR(q.B[q.n * i + j], i == j ? want : 0, 1e-14 * want);
+    }
+    abut_bsr_clear(&L);
+    setup_free(&q);
 }
 
 /* u . L u of the field u = (a . X) e, e unit: the masses' part and psi V times the stiffness along a; *k: of the material. */

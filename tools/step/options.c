@@ -66,6 +66,18 @@ static abut_status parse_iterations(abut_step_command *c, const char **word, abu
     return ABUT_OK;
 }
 
+static abut_status parse_fit(abut_step_command *c, const char **word, abut_err *err)
+{
+    char *colon, *end;
+    const double low = strtod(*word, &colon), high = *colon == ':' ? strtod(colon + 1, &end) : 0;
+    if (colon == *word || *colon != ':' || end == colon + 1 || *end || !(low > 0 && low < 1 && high > 1 && high <= 100))
+        return abut_fail(err, ABUT_E_ARG, "--fit-interval %.80s: want LOW:HIGH with 0 < LOW < 1 < HIGH <= 100, as 0.8:1.2",
+                         *word);
+    c->o.quasi.fit[0] = low;
+    c->o.quasi.fit[1] = high;
+    return ABUT_OK;
+}
+
 static abut_status parse_contact(abut_step_command *c, const char **word, abut_err *err)
 {
     int choice = 0;
@@ -198,12 +210,16 @@ static const option table[] = {
       .help = "gpu, twin: preconditioner of the conjugate gradients: jacobi (default), clusters (of 16 nodes), rigid (clusters,"
               " and the rigid motions of parts: for stiff bodies)" },
     { 0, "iterations", ABUT_OPT_TEXT, .parse = parse_iterations, .bit = ABUT_OPTION_ITERATIONS, .shapes = 1, .unit = "N",
-      .help = "pd, mass-springs, admm-pd: iterations of each step (default 10), or as many as it takes to be 'converged' "
-              "(default with --tolerance)" },
+      .help = "a fixed number of iterations instead of a test of convergence, for real time: pd, mass-springs, admm-pd (10, and "
+              "'converged' with --tolerance, by default), and the solvers with the barrier (default 'converged'), which keep "
+              "all their other promises" },
     { 0, "contact", ABUT_OPT_TEXT, .parse = parse_contact, .bit = ABUT_OPTION_CONTACT, .shapes = 1, .unit = "WHAT",
-      .help = "likewise: what becomes of contact, which they do not prevent: ignore, or springs" },
+      .help = "pd, mass-springs, admm-pd: what becomes of contact, which they do not prevent: ignore, or springs" },
     { 0, "history", ABUT_OPT_INT, AT(o.quasi.history), .bit = ABUT_OPTION_HISTORY, .shapes = 1, .unit = "N",
-      .help = "dot, lbfgs-*, gradient: iterations that they remember (default 5)" },
+      .help = "dot, lbfgs-*, gradient: iterations that they remember (default 5); pd, mass-springs: the same (default 0: none)" },
+    { 0, "fit-interval", ABUT_OPT_TEXT, .parse = parse_fit, .bit = ABUT_OPTION_FIT, .shapes = 1, .unit = "LOW:HIGH",
+      .help = "pd, admm-pd, lbfgs-pd: the stretches over which their constant matrix fits a stiffness to each material, "
+              "0 < LOW < 1 < HIGH (default 0.5:1.5)" },
     { 0, "parts", ABUT_OPT_INT, AT(o.quasi.parts), .bit = ABUT_OPTION_PARTS, .shapes = 1, .unit = "N",
       .help = "dot, lbfgs-jh: subdomains (default: dot takes the partition of decompose if there is one, else one part for "
               "about 250 nodes; lbfgs-jh one for 1500)" },

@@ -136,7 +136,7 @@ static abut_status simulate(abut_step_run *r, const abut_step_command *c, abut_c
     const int64_t goal = r->now.head.step + n;
     for (int64_t k = 1; k <= n && !rc && !r->rests && !(c->dry && k > 1); k++) {
         abut_report rep = { .step = r->now.head.step + 1, .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1,
-                            .max_stretch_shell = -1, .promises = c->solver->promises };
+                            .max_stretch_shell = -1, .promises = abut_solver_promises(c->solver, &c->o) };
         /* the step that may be the last of --until-rest is written, too */
         const int due = c->one_pass || (r->now.head.step + 1) % c->every == 0 || k == n || r->slow >= SLOW_ENOUGH - 1;
         rc = make_step(r, c, due, &rep, cli, err);

@@ -16,7 +16,7 @@ void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const a
     t->worst_balance = fmax(t->worst_balance, rep->force_residual);
     t->balanced += rep->force_largest > 0;
     t->mended[rep->nodal.repaired > 0 ? rep->nodal.repaired - 1 : 0] += rep->nodal.repaired > 0;
-    t->unbalanced += want && rep->force_residual > *want;
+    t->unbalanced += want && !rep->fixed_iterations && rep->force_residual > *want;
     if (!(rep->lag_residual > m->tolerance[0])) return;
     t->unsettled++;
     t->worst_lag = fmax(t->worst_lag, rep->lag_residual);
@@ -27,8 +27,9 @@ static void say_promises(const abut_step_command *c, abut_cli *cli)
 {
     char text[160] = "";
     size_t used = 0;
+    const unsigned kept = abut_solver_promises(c->solver, &c->o);
     for (int k = 0; k < ABUT_PROMISES; k++)
-        if (!(c->solver->promises & 1u << k))
+        if (!(kept & 1u << k))
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", abut_promise_names[k]);
     if (used) abut_cli_say(cli, "solver %s guarantees nothing about %s", c->solver->name, text);
 }
@@ -70,7 +71,7 @@ void abut_step_tally_sum(const abut_step_run *r, const abut_step_command *c, abu
     char gap[48] = "no contact";
     if (!t->steps) return;
     if (isfinite(t->min_gap)) snprintf(gap, sizeof gap, "smallest gap %.3g m", t->min_gap);
-    const int converged = (c->solver->promises & ABUT_KEEPS_CONVERGED) && !t->unbalanced && !t->unsettled;
+    const int converged = (abut_solver_promises(c->solver, &c->o) & ABUT_KEEPS_CONVERGED) && !t->unbalanced && !t->unsettled;
     const char *verdict = rc ? ", stopped" : c->rest > 0 ? r->rests ? ", at rest" : ", not at rest" :
                           converged ? ", all converged" : "";
     abut_cli_sum(cli, "%d steps to %.6g s, %d frames written: %" PRId64 " iterations, %s%s", t->steps, r->now.head.time,

@@ -8,6 +8,9 @@
  *     lbfgs-ic   ichol        A by incomplete Cholesky without fill
  *     lbfgs-pd   laplacian    D + the Laplacian of the elements, and the Hessians of contact and friction
  *     gradient   diagonal     the diagonal blocks of A
+ *     lbfgs-rest rest         the Hessian of elasticity at rest, and those of contact and friction
+ *     lbfgs-warped warped     the same, rotated node by node as the tets around have rotated
+ *     lbfgs-id   identity     a multiple of the identity
  *
  * What an instance keeps longer than a minimisation depends on the mesh and the numbering alone. */
 #ifndef ABUT_SOLVE_DIRECTION_INITIAL_H
@@ -44,9 +47,11 @@ typedef struct abut_initial_ops {
     /** Entries of the factors, operations to compute them, memory that they take. */
     void (*stats)(const void *self, abut_report *rep);
     void (*free)(void *self);
+    /** Of the newest pair, y . s > 0 and y . y, before an application; 0, 0: there is none.  NULL: it learns of none. */
+    void (*learn)(void *self, double ys, double yy);
 } abut_initial_ops;
 
 extern const abut_initial_ops abut_initial_hessian, abut_initial_subdomains, abut_initial_blocks, abut_initial_ichol,
-    abut_initial_laplacian, abut_initial_diagonal;
+    abut_initial_laplacian, abut_initial_diagonal, abut_initial_rest, abut_initial_warped, abut_initial_identity;
 
 #endif

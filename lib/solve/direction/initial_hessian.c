@@ -45,5 +45,6 @@ static void stats(const void *self, abut_report *rep)
     abut_newton_solve_stats(((const hessian *)self)->solve, rep);
 }
 
-const abut_initial_ops abut_initial_hessian = { ABUT_NEEDS_MATRIX | ABUT_NEEDS_FACTOR, make, factor, precond, is_exact, refine,
-                                                stats, free };
+const abut_initial_ops abut_initial_hessian = { .needs = ABUT_NEEDS_MATRIX | ABUT_NEEDS_FACTOR, .make = make, .factor = factor,
+                                                .precond = precond, .is_exact = is_exact, .refine = refine, .stats = stats,
+                                                .free = free };

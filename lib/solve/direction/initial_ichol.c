@@ -37,4 +37,5 @@ static void release(void *self)
     free(self);
 }
 
-const abut_initial_ops abut_initial_ichol = { ABUT_NEEDS_MATRIX, make, factor, precond, NULL, NULL, stats, release };
+const abut_initial_ops abut_initial_ichol = { .needs = ABUT_NEEDS_MATRIX, .make = make, .factor = factor, .precond = precond,
+                                              .stats = stats, .free = release };

@@ -112,10 +112,9 @@ abut_status abut_laplacian_factor(const abut_objective *p, const double fit[2], 
 #define FEW_OF 8
 #define FEW 500
 
-static const double FIT[2] = { ABUT_FIT_LOW, ABUT_FIT_HIGH };
-
 typedef struct laplacian {
     int threads;
+    double fit[2];
     struct constant {       /* the factor, and the numbering and weight that it is for */
         abut_linear_solver factor;
         int32_t *node_row;  /* [nv] */
@@ -131,6 +130,7 @@ static abut_status make(void **self, const abut_direction_options *opt, abut_err
     laplacian *s = *self = calloc(1, sizeof(laplacian));
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "initial matrix");
     s->threads = opt->threads;
+    memcpy(s->fit, opt->fit, sizeof s->fit);
     return ABUT_OK;
 }
 
@@ -158,7 +158,7 @@ static abut_status constant_make(laplacian *s, const abut_objective *p, abut_err
     if (c->factor.ops && !pushed && c->psi == p->w.psi && !memcmp(c->node_row, p->row, bytes)) return ABUT_OK;
     if (!c->node_row) c->node_row = malloc(bytes + 1);
     if (!c->node_row) return no_memory(p, err);
-    const abut_status rc = abut_laplacian_factor(p, FIT, &c->factor, NULL, err);
+    const abut_status rc = abut_laplacian_factor(p, s->fit, &c->factor, NULL, err);
     c->psi = rc || pushed ? -1 : p->w.psi;
     memcpy(c->node_row, p->row, bytes);
     return rc;
@@ -170,7 +170,7 @@ static abut_status sum_make(laplacian *s, const abut_objective *p, const abut_el
     abut_bsr A = { 0 };
     int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
     abut_status rc = perm ? ABUT_OK : no_memory(p, err);
-    if (!rc) rc = abut_laplacian(p, FIT, contacts, &A, err);
+    if (!rc) rc = abut_laplacian(p, s->fit, contacts, &A, err);
     if (!rc) rc = abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, err);
     if (!rc) rc = s->sum ? abut_chol_renew(s->sum, &A, perm, err) : abut_chol_new(&s->sum, &A, perm, threads, err);
     if (!rc) rc = abut_chol_factor(s->sum, &A, err);
@@ -231,4 +231,5 @@ static void stats(const void *self, abut_report *rep)
     rep->factor_bytes = (double)sizeof(double) * rep->factor_nnz;
 }
 
-const abut_initial_ops abut_initial_laplacian = { 0, make, factor, precond, NULL, NULL, stats, release };
+const abut_initial_ops abut_initial_laplacian = { .make = make, .factor = factor, .precond = precond, .stats = stats,
+                                                  .free = release };

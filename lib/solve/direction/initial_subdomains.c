@@ -327,4 +327,5 @@ static void stats(const void *self, abut_report *rep)
     rep->factor_nnz += z.factor_nnz, rep->factor_flops += z.factor_flops, rep->factor_bytes += (double)z.bytes;
 }
 
-const abut_initial_ops abut_initial_subdomains = { ABUT_NEEDS_MATRIX, make, factor, precond, NULL, NULL, stats, release };
+const abut_initial_ops abut_initial_subdomains = { .needs = ABUT_NEEDS_MATRIX, .make = make, .factor = factor, .precond = precond,
+                                                   .stats = stats, .free = release };

@@ -44,10 +44,19 @@ typedef struct lbfgs {
     abut_arena scratch;
 } lbfgs;
 
+/* The initial matrix sees the newest pair. */
+static void teach(const lbfgs *d)
+{
+    const abut_lbfgs *l = &d->quasi.pairs;
+    const double *y = l->n ? l->y + (size_t)l->newest * l->size : NULL;
+    if (d->ops->learn) d->ops->learn(d->initial, y ? l->ys[l->newest] : 0, y ? abut_dot(y, y, l->size, l->part) : 0);
+}
+
 /* d->solve.sol = B g, and its product with g, the slope of -d->solve.sol but for the sign. */
 static abut_status apply(lbfgs *d, int symmetric, double *slope, abut_err *err)
 {
     const abut_quasi *q = &d->quasi;
+    teach(d);
     const abut_precond D = d->ops->precond(d->initial, symmetric);
     memcpy(d->solve.rhs, q->g0, 3 * (size_t)q->nrow * sizeof *d->solve.rhs);
     const abut_status rc = abut_lbfgs_apply(&q->pairs, &D, d->solve.rhs, d->solve.sol, err);
@@ -289,3 +298,6 @@ ROW(lbfgs_jh, "lbfgs-jh", abut_initial_blocks);
 ROW(lbfgs_ic, "lbfgs-ic", abut_initial_ichol);
 ROW(dot, "dot", abut_initial_subdomains);
 ROW(gradient, "gradient", abut_initial_diagonal);
+ROW(lbfgs_rest, "lbfgs-rest", abut_initial_rest);
+ROW(lbfgs_warped, "lbfgs-warped", abut_initial_warped);
+ROW(lbfgs_id, "lbfgs-id", abut_initial_identity);

@@ -7,8 +7,9 @@
 #include "energy/stiffness_fit.h"
 #include "model/motion.h"
 #include "model/tets.h"
+#include "solve/direction/newton_solve.h"
 #include "solve/loads.h"
-#include "solve/step/measures.h"
+#include "sparse/pcg.h"
 
 #include <assert.h>
 #include <math.h>
@@ -103,7 +104,8 @@ abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_l
         abut_lg_clear(s);
         return abut_fail(err, ABUT_E_NOMEM, "solver %s: %d nodes", opt->method->name, m->nv);
     }
-    s->exact = !opt->method->local_step && opt->contact != ABUT_CONTACT_BY_SPRINGS && squared_distances(m);
+    s->quasi.history = opt->history;
+    s->exact = !opt->method->local_step && !opt->history && opt->contact != ABUT_CONTACT_BY_SPRINGS && squared_distances(m);
     return ABUT_OK;
 }
 
@@ -112,6 +114,7 @@ void abut_lg_clear(abut_local_global *s)
     abut_linear_solver_clear(&s->A);
     abut_admm_clear(&s->admm);
     abut_collision_springs_clear(&s->collisions);
+    abut_quasi_clear(&s->quasi);
     abut_arena_clear(&s->scratch);
     free(s->factored);
     free(s->x);
@@ -190,14 +193,45 @@ abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_i
     if (!rc) rc = start(s, err);
     if (!rc && s->opt.contact == ABUT_CONTACT_BY_SPRINGS) rc = abut_collision_springs_start(&s->collisions, p, s->x, err);
     if (!rc && s->opt.method->start) s->opt.method->start(s);
+    abut_quasi_begin(&s->quasi);
     if (rc || !(s->opt.norm > 0)) return rc;
-    s->enough = s->opt.norm * m->h[0] * m->h[0] * abut_characteristic_force(abut_elastic_of(&p->terms), p->held, s->dx);
-    return s->enough > 0 ? ABUT_OK
+    s->progress.enough = s->opt.norm * m->h[0] * m->h[0] * abut_characteristic_force(abut_elastic_of(&p->terms), p->held, s->dx);
+    return s->progress.enough > 0 ? ABUT_OK
                          : abut_fail(err, ABUT_E_FORMAT, "the characteristic norm is 0: expected tets that are stiff at rest");
 }
 
-/* s->dx = -A^-1 r at x, r the gradient of E, for ADMM that of its global step; its largest entry over h, m/s.  s->g is the
- * gradient of E where something asks for it. */
+/* s->rhs = A^-1 r, of the unknowns. */
+static abut_status apply_matrix(abut_local_global *s, const double *r, abut_err *err)
+{
+    const abut_operator L = { .scalar = 1 };
+    abut_rows_gather(&s->objective, r, 1, s->rhs);
+    return abut_linear_solve(&s->A, &L, s->rhs, NULL, s->rhs, err);
+}
+
+/* s->rhs = B g with the L-BFGS matrix B of the iterates of this step since the collisions are what they are, or with A^-1 where
+ * that does not descend. */
+static abut_status apply_history(abut_local_global *s, abut_report *rep, abut_err *err)
+{
+    abut_quasi *q = &s->quasi;
+    const abut_point at = { .x = s->x, .g = s->g };
+    const abut_precond A = abut_linear_precond(&s->A);
+    const size_t n = 3 * (size_t)s->objective.nrow;
+    double slope = 0;
+    if (s->progress.springs != s->collisions.n) abut_quasi_begin(q);
+    s->progress.springs = s->collisions.n;
+    abut_status rc = abut_quasi_learn(q, &s->objective, &at, rep, err);
+    q->started = 1;
+    for (int tries = 0; !rc && !(slope > 0) && tries < 2; tries++) {
+        if (tries) abut_lbfgs_forget(&q->pairs), rep->not_descending++;
+        memcpy(q->g1, q->g0, n * sizeof *q->g1);    /* the application loses it */
+        rc = abut_lbfgs_apply(&q->pairs, &A, q->g1, s->rhs, err);
+        if (!rc) slope = abut_dot(q->g0, s->rhs, n, q->pairs.part);
+    }
+    return rc;
+}
+
+/* s->dx = -A^-1 r at x, or L-BFGS on it, r the gradient of E, for ADMM that of its global step; its largest entry over h, m/s.
+ * s->g is the gradient of E where something asks for it. */
 static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->objective;
@@ -218,10 +252,7 @@ static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, ab
     if (splits && s->opt.norm > 0) abut_collision_springs_gradient(&s->collisions, p, s->x, s->g);
     rep->seconds.gradient += abut_time_wall() - clock;
     clock = abut_time_wall();
-    for (int32_t i = 0; i < nv; i++)
-        if (p->row[i] >= 0) memcpy(s->rhs + 3 * (size_t)p->row[i], r + 3 * (size_t)i, 3 * sizeof *s->rhs);
-    const abut_operator L = { .scalar = 1 };
-    rc = abut_linear_solve(&s->A, &L, s->rhs, NULL, s->rhs, err);
+    rc = s->opt.history ? apply_history(s, rep, err) : apply_matrix(s, r, err);
     if (rc) return rc;
     for (int32_t i = 0; i < nv; i++) {
         static const double still[3] = { 0 };
@@ -245,7 +276,7 @@ static void move(const abut_local_global *s, double alpha, double *to)
 }
 
 /* Backtracking until the objective falls by Armijo's fraction, or stays within rounding; alpha 0: it never does. */
-static abut_status search(abut_local_global *s, double *alpha, abut_report *rep, abut_err *err)
+static abut_status search(abut_local_global *s, double *alpha, double *decrease, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->objective;
     abut_energy e;
@@ -260,9 +291,10 @@ static abut_status search(abut_local_global *s, double *alpha, abut_report *rep,
         move(s, *alpha, s->xt);
         rc = objective_at(s, s->xt, &sum, err);
         rep->trials++;
+        *decrease = here - sum;
         if (!rc && sum <= here + DECREASE * *alpha * (slope.hi + slope.lo) + noise) return ABUT_OK;
     }
-    *alpha = 0;
+    *alpha = *decrease = 0;
     return rc;
 }
 
@@ -275,22 +307,25 @@ static void swap_points(abut_local_global *s)
 
 abut_status abut_lg_iterate(abut_local_global *s, double *speed, abut_report *rep, abut_err *err)
 {
-    double alpha = 1;
+    double alpha = 1, decrease = 0;
+    const int before = rep->trials;
     abut_status rc = aim(s, speed, rep, err);
     if (rc) return rc;
     if (!isfinite(*speed)) return abut_fail(err, ABUT_E_NUMERIC, "the direction is not finite");
     const double clock = abut_time_wall();
     if (s->exact || s->opt.method->local_step) move(s, 1, s->xt);
-    else rc = search(s, &alpha, rep, err);
+    else rc = search(s, &alpha, &decrease, rep, err);
     if (rc) return rc;
-    s->moved = alpha > 0;
-    if (s->moved) swap_points(s);
+    s->progress.moved = alpha > 0;
+    if (s->progress.moved) swap_points(s);
     rep->seconds.line_search += abut_time_wall() - clock;
     abut_iteration *it = abut_report_iteration(rep);
     if (!it) return abut_fail(err, ABUT_E_NOMEM, "step report: iteration %d", rep->newton);
     rep->residual = it->residual = *speed;
     it->bound = 1;
     it->alpha = alpha;
+    it->decrease = decrease;
+    it->trials = rep->trials - before;
     return ABUT_OK;
 }
 
@@ -299,7 +334,7 @@ static double characteristic_norm(const abut_local_global *s)
 {
     abut_acc sum = { 0, 0 };
     for (int32_t i = 0; i < 3 * s->objective.model->nv; i++) abut_acc_add(&sum, s->g[i] * s->g[i]);
-    return s->opt.norm * sqrt(sum.hi + sum.lo) / s->enough;
+    return s->opt.norm * sqrt(sum.hi + sum.lo) / s->progress.enough;
 }
 
 /* rep->norm at s->x, where that is asked for. */
@@ -317,7 +352,7 @@ static abut_status note_norm(abut_local_global *s, abut_report *rep, abut_err *e
 static abut_status step_back(abut_local_global *s, abut_report *rep)
 {
     rep->norm = characteristic_norm(s);
-    if (s->moved) swap_points(s);
+    if (s->progress.moved) swap_points(s);
     return ABUT_OK;
 }
 
@@ -340,44 +375,4 @@ abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, abut_err *err)
                          rep->norm, s->opt.norm);
     return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iterations: residual %.3g m/s, want %.3g", most, speed,
                      tolerance);
-}
-
-abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err)
-{
-    assert(s);
-    const abut_objective *p = &s->objective;
-    const abut_model *m = p->model;
-    const abut_start from = { .x = p->xn, .v = s->v, .acc = s->acc };
-    abut_integrator_finish(m, ABUT_IMPLICIT_EULER, &from, p->held, p->xhat, s->x, s->v_end, NULL);
-    abut_arrays_clear(out);
-    const abut_status rc = abut_frame_carry(carry, out, err);
-    double *x = rc ? NULL : abut_frame_put(out, "node/x", m->nv, err), *v = x ? abut_frame_put(out, "node/v", m->nv, err) : NULL;
-    if (!v) return err->code;
-    memcpy(x, s->x, 3 * (size_t)m->nv * sizeof *x);
-    memcpy(v, s->v_end, 3 * (size_t)m->nv * sizeof *v);
-    return ABUT_OK;
-}
-
-abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err)
-{
-    const abut_objective *p = &s->objective;
-    rep->kinetic = abut_kinetic_energy(abut_mass_of(&p->terms), s->v_end);
-    rep->gravity = abut_gravity_energy(abut_mass_of(&p->terms), s->x);
-    abut_linear_momentum(abut_mass_of(&p->terms), s->v_end, rep->momentum);
-    abut_angular_momentum(abut_mass_of(&p->terms), s->x, s->v_end, rep->angular);
-    int32_t flattest;
-    rep->min_jacobian = abut_smallest_jacobian(p->model, s->x, &flattest);
-    rep->min_jacobian_tet = abut_objective_tet(p, flattest);
-    const abut_linear_stats c = abut_linear_get_stats(&s->A);
-    rep->factor_nnz = c.nnz;
-    rep->factor_flops = c.flops;
-    rep->factor_bytes = (double)c.bytes;
-    rep->passes = 1;
-    rep->eta = 1;
-    rep->min_gap = rep->lag_residual = -1;
-    rep->contacts = (int32_t)s->collisions.n;
-    rep->contact = !p->cm.nc ? ABUT_CONTACT_OFF
-                   : s->opt.contact == ABUT_CONTACT_BY_SPRINGS ? ABUT_CONTACT_SPRINGS : ABUT_CONTACT_IGNORED;
-    rep->memory_peak = abut_memory_peak();
-    return abut_objective_potential(p, s->x, &rep->elastic, &s->scratch, err);
 }

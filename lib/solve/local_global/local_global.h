@@ -6,8 +6,9 @@
  * (solve/direction/initial_laplacian.h).  Where every energy is a squared distance (springs, ARAP, attachments), one such
  * iteration is the local step (each element projected to its set) and the global one (all of them fitted) of projective
  * dynamics: (M + h^2 L) x = M xhat + h^2 J p.  Then it never raises E, and its only fixed points are those of implicit Euler.
- * Other materials are fitted by one stiffness each, and a line search sees to the descent (Liu 2018, 9.4).  admm-pd solves with
- * the same matrix for local variables of its own (solve/local_global/admm.h).
+ * Other materials are fitted by one stiffness each, and a line search sees to the descent (Liu 2018, 7.1).  With a history A is
+ * the initial matrix of L-BFGS (Liu 2018, 7.2, algorithm 4), whose steps are searched for, too; it forgets where the collisions
+ * become others.  admm-pd solves with the same matrix for local variables of its own (solve/local_global/admm.h).
  *
  * NOTHING is guaranteed about intersections or inversion: contact is not in E.  It is ignored, or answered by springs where
  * things overlap already (solve/collision_springs.h), and only when the caller says so.  Which is in the report. */
@@ -17,6 +18,7 @@
 #include "solve/local_global/admm.h"
 #include "solve/collision_springs.h"
 #include "solve/direction/initial_laplacian.h"
+#include "solve/direction/quasi.h"
 #include "solve/step/options.h"
 #include "solve/stepper.h"
 
@@ -46,6 +48,7 @@ typedef struct abut_lg_opts {
     int max_iterations;     /* of a step that has to converge: reaching it is an error; 100000 */
     const abut_own_term *terms; /* refused by name: no matrix has them; NULL: none */
     double fit_low, fit_high;   /* stretches over which materials are fitted; 0.5, 1.5 */
+    int history;            /* pairs that L-BFGS keeps; 0: the matrix alone.  Not with local variables */
 } abut_lg_opts;
 abut_lg_opts abut_lg_defaults(void);
 
@@ -57,10 +60,14 @@ typedef struct abut_local_global {
     abut_admm admm;
     abut_collision_springs collisions;
     abut_instant at;            /* start of the step */
-    int moved;                  /* the last iteration: xt is where it came from */
-    double enough;              /* norm of the gradient that ends a step, kg m */
+    abut_quasi quasi;           /* what L-BFGS remembers of the step */
+    struct abut_lg_progress {
+        int moved;              /* the last iteration: xt is where it came from */
+        size_t springs;         /* collisions that the history knows: with others the objective is another one */
+        double enough;          /* norm of the gradient that ends a step, kg m */
+    } progress;
     uint8_t *factored;          /* [nv] what was held when A was factored */
-    int exact;                  /* every energy is a squared distance: no line search */
+    int exact;                  /* every energy is a squared distance, and nothing is remembered: no line search */
     abut_pairs none;            /* no contacts */
     double *x, *xt, *v, *v_end, *acc;   /* [3 nv] iterate, trial, velocities, accelerations */
     double *g, *dx, *rhs;       /* [3 nv] gradient, direction; of the unknowns */

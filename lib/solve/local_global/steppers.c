@@ -54,6 +54,9 @@ static abut_status make(void **self, const abut_model *m, const abut_step_option
     lo.method = method;
     lo.contact = o->contact;
     lo.terms = o->terms;
+    lo.history = o->quasi.history > 0 ? o->quasi.history : 0;
+    lo.fit_low = o->quasi.fit[0];
+    lo.fit_high = o->quasi.fit[1];
     lo.norm = abut_step_norm(o);
     if (o->iterations >= 0) lo.iterations = o->iterations;
     else if (lo.norm > 0 || o->tolerance > 0) lo.iterations = 0;    /* who says how exact wants it so */

@@ -1,4 +1,5 @@
 #include "energy/prescribed.h"
+#include "energy/stiffness_fit.h"
 #include "solve/search/search_parts.h"
 
 #include "solve/direction/look_ahead.h"
@@ -12,7 +13,8 @@
 
 abut_search_opts abut_search_defaults(void)
 {
-    return (abut_search_opts){ .slack_ccd = 0.2, .slack_plane = 0.1, .max_newton = 10000, .history = 5, .threads = 1 };
+    return (abut_search_opts){ .slack_ccd = 0.2, .slack_plane = 0.1, .max_newton = 10000, .history = 5, .threads = 1,
+                               .fit = { ABUT_FIT_LOW, ABUT_FIT_HIGH } };
 }
 
 /* The direction, which looks ahead to contacts, but not where steps are corrected: bounds on stretch follow those of contact. */
@@ -21,6 +23,7 @@ static abut_status init_direction(abut_search *s, abut_err *err)
     const abut_search_opts *o = &s->opt;
     const abut_direction_options opt = { .linear = o->linear, .cg_tolerance = o->cg_tolerance, .threads = o->threads,
                                          .history = o->history, .cut = o->cut, .parts = o->parts, .one_level = o->one_level,
+                                         .fit = { o->fit[0], o->fit[1] },
                                          .proves = abut_stop_by_directions(abut_search_stop_rule(s)),
                                          .without = o->without };
     const abut_direction_ops *ops = o->direction ? o->direction : abut_directions[0];
@@ -196,10 +199,10 @@ static int norm_halved(abut_search *s)
 /* The trial point becomes the iterate. */
 static abut_status arrive_at_trial(abut_search *s, const abut_move *m, abut_err *err)
 {
-    const int patience = abut_search_stop_rule(s)->patience;
+    const int patience = abut_search_stop_rule(s)->patience, fixed = s->opt.stop.iterations > 0;
     m->it->decrease = s->here.e.sum - s->trial.e.sum;
     const int fell = m->it->decrease > s->trial.e.noise;
-    if (!fell) require_exact(s);    /* it may be rounding that leads on */
+    if (!fell && !fixed) require_exact(s);  /* it may be rounding that leads on */
     s->progress.stalled = fell || !s->aim.exact || norm_halved(s) ? 0 : s->progress.stalled + 1;
     if (patience && s->progress.stalled >= patience) return abut_search_fail(s, ABUT_FAILED_STALLED, err);
     const double *led = m->corrected ? s->second_order.linear_step : s->trial.x;
@@ -212,6 +215,7 @@ static abut_status arrive_at_trial(abut_search *s, const abut_move *m, abut_err 
  * Newton's, which may still lead on. */
 static abut_status stay_here(abut_search *s, double speed, abut_err *err)
 {
+    if (s->opt.stop.iterations) return ABUT_OK;
     const int at_rest = abut_rule_is_short(speed, s->prob.model->tolerance[0]) &&
                         abut_stop_by_directions(abut_search_stop_rule(s));
     if (!s->aim.exact || s->aim.approximate) require_exact(s);
@@ -286,7 +290,8 @@ static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop
     if (*stop) return it->contacts = (int32_t)abut_search_count(s), ABUT_OK;
     rc = take_step(s, it, rep, err);
     if (!rc) rc = abut_script_update(s, speed, &script, rep, err);
-    if (rc || !abut_rule_is_short(speed, tolerance)) return rc;
+    *stop = s->opt.stop.iterations && !(it->alpha > 0);     /* whatever follows would be the same */
+    if (rc || *stop || !abut_rule_is_short(speed, tolerance)) return rc;
     const int judges = s->aim.exact && s->aim.fair && script == ABUT_SCRIPT_DONE;
     if (judges && rule->after_step) rc = rule->after_step(s, speed, stop, rep, err);
     return rc || *stop ? rc : reset_models(s, err);
@@ -295,13 +300,14 @@ static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop
 static abut_status minimise(abut_search *s, abut_report *rep, abut_err *err)
 {
     const abut_stop_rule *rule = abut_search_stop_rule(s);
+    const int fixed = rep->fixed_iterations = s->opt.stop.iterations, most = fixed ? fixed : s->opt.max_newton;
     int stop = 0;
     abut_status rc = begin(s, err);
-    while (!rc && !stop && s->failed.iterations < s->opt.max_newton) {
+    while (!rc && !stop && s->failed.iterations < most) {
         s->failed.iterations++;
         rc = iterate(s, rule, &stop, rep, err);
     }
-    return rc || stop ? rc : abut_search_fail(s, ABUT_FAILED_ITERATIONS, err);
+    return rc || stop || fixed ? rc : abut_search_fail(s, ABUT_FAILED_ITERATIONS, err);
 }
 
 abut_status abut_search_minimise(abut_search *s, abut_report *rep, abut_err *err)

@@ -14,7 +14,9 @@
  *                   of the scene (Huang et al. 2024, supplement)
  *   characteristic  |dE/dx|_2 <= epsilon psi C (Li 2020, 3.5.2), C the characteristic force of the mesh
  *                   (energy/characteristic.h), psi the weight of the elastic energy
- * The last two need no Newton direction; the last says little where contact forces are large. */
+ * The last two need no Newton direction; the last says little where contact forces are large.
+ * A number of iterations in place of a rule ends a minimisation without a test of convergence, for real time (Liu 2018, 7.3);
+ * sooner where no step lowers the objective. */
 #ifndef ABUT_SOLVE_SEARCH_MINIMISE_H
 #define ABUT_SOLVE_SEARCH_MINIMISE_H
 
@@ -42,9 +44,11 @@ typedef struct abut_search_opts {
     abut_partition cut;     /* of the tets for dot, borrowed; none: it makes its own */
     int parts;              /* dot and lbfgs-jh: subdomains of their own; 0: by the number of nodes */
     int one_level;          /* dot without its coarse space */
+    double fit[2];          /* lbfgs-pd: stretches over which a material is fitted (energy/stiffness_fit.h); 0.5, 1.5 */
     struct abut_stop_opts {
         int rule;           /* ABUT_STOP_* */
         double tolerance;   /* characteristic: epsilon; gradient: N/m; the others have that of the model */
+        int iterations;     /* instead of a rule: a minimisation ends after so many, whatever is left; 0: by the rule */
     } stop;
     double armijo;          /* part of the decrease that the slope promises, which a step has to bring; 0: no growth is enough */
     int cfl;                /* short steps are bounded by dhat, not by continuous collision detection (bound.c) */

@@ -105,8 +105,12 @@ static const abut_stop_rule rules[ABUT_STOPS] = {
     [ABUT_STOP_STEP] = { .name = "step", .at_direction = 1 },
 };
 
+/* A number of iterations. */
+static const abut_stop_rule none = { .name = "iterations" };
+
 const abut_stop_rule *abut_search_stop_rule(const abut_search *s)
 {
+    if (s->opt.stop.iterations) return &none;
     const int rule = s->opt.stop.rule;
     return &rules[rule == ABUT_STOP_NEWTON && s->pass.others_follow ? ABUT_STOP_PUBLISHED : rule];
 }

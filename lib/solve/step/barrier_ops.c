@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The stepper comes first: an instance is one. */
 typedef struct barrier {
@@ -26,10 +27,11 @@ static abut_status solver_options(const abut_solver_row *row, const abut_step_op
     so->cg_tolerance = o->cg_tolerance;
     so->threads = o->threads;
     so->max_newton = o->max_newton;
-    so->stop = (struct abut_stop_opts){ o->stop, abut_step_norm(o) };
+    so->stop = (struct abut_stop_opts){ o->stop, abut_step_norm(o), o->iterations > 0 ? o->iterations : 0 };
     so->armijo = o->armijo;
     so->cfl = o->ccd == ABUT_CCD_CFL;
-    so->history = o->quasi.history;
+    if (o->quasi.history >= 0) so->history = o->quasi.history;
+    memcpy(so->fit, o->quasi.fit, sizeof so->fit);
     so->parts = o->quasi.parts;
     so->one_level = o->quasi.levels == 1;
     so->without = o->without;

@@ -1,5 +1,7 @@
 #include "solve/step/options.h"
 
+#include "energy/stiffness_fit.h"
+
 /* what rules ask of gradients: Li 2020, 3.5.2; Huang et al. 2024, supplement, N/m */
 static const double norm_default[ABUT_STOPS] = { [ABUT_STOP_CHARACTERISTIC] = 1e-5, [ABUT_STOP_GRADIENT] = 3e-2 };
 
@@ -11,8 +13,8 @@ const char *const abut_repair_names[ABUT_REPAIR_NONE + 2] = { "barrier", "none",
 
 abut_step_options abut_step_defaults(void)
 {
-    return (abut_step_options){ .lags = -1, .max_newton = 10000, .threads = 1, .quasi = { .history = 5, .levels = 2 },
-                                .iterations = -1 };
+    return (abut_step_options){ .lags = -1, .max_newton = 10000, .threads = 1, .iterations = -1,
+                                .quasi = { .history = -1, .levels = 2, .fit = { ABUT_FIT_LOW, ABUT_FIT_HIGH } } };
 }
 
 double abut_step_norm(const abut_step_options *o)

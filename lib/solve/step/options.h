@@ -35,16 +35,17 @@ typedef struct abut_step_options {
     int threads;            /* of factorisations; 1 */
     double cg_tolerance;    /* of the iterations of a linear solver, < 1 (sparse/linear_solver.h: drop); 0: as the search needs */
     struct abut_step_quasi {
-        int history;        /* pairs that L-BFGS keeps; 5 */
+        int history;        /* pairs that L-BFGS keeps; -1: the solver's default, 5, of pd and mass-springs 0 */
         int parts;          /* subdomains; 0: the partition of the model, or by the number of nodes */
         int levels;         /* of subdomains: 2 with a coarse space, 1 without; 2 */
+        double fit[2];      /* stretches over which a constant matrix fits a material (energy/stiffness_fit.h) */
     } quasi;
     unsigned without;       /* ABUT_WITHOUT_* */
     const struct abut_own_term *terms;  /* of the caller, beside those of the model (energy/terms.h), borrowed; NULL: none */
     struct abut_step_device {
         int kind, number, precond;  /* abut_device_kind, which of several, abut_device_precond (solve/device/device.h) */
     } device;
-    int iterations;         /* of steppers that make a fixed number; 0: until they converge; -1: their default */
+    int iterations;         /* of each minimisation, a fixed number; 0: until it converges; -1: the solver's default */
     int contact;            /* ABUT_CONTACT_*, of steppers without a barrier */
     struct abut_step_hard {  /* of hard contact */
         int repair;         /* ABUT_REPAIR_* */

@@ -1,0 +1,46 @@
+/* What a run is judged by: a scalar L of its positions and velocities, with its derivatives by them, read from a table.
+ *
+ * Targets are a CSV file whose first line names its columns:
+ *     step or time   which frame: its number, or its time to 1e-6 of a time step
+ *     node           a node, or
+ *     object         an object by its name or number: the mean of its nodes, as positions weigh alike
+ *     x, y, z        m: the target; an empty cell leaves the coordinate free
+ *     weight         1 where the column is missing
+ * L is the sum of weight/2 times the squared distances.
+ *
+ * Derivatives of a loss of the user's are a CSV file with the columns step (or time), node, dx, dy, dz and perhaps dvx, dvy, dvz,
+ * 1/m and s/m times the unit of L; what is not named is 0.  L is then not known, and 0.
+ *
+ * Lines that begin with # and empty lines are left out. */
+#ifndef ABUT_FORMATS_RESULT_LOSS_H
+#define ABUT_FORMATS_RESULT_LOSS_H
+
+#include "model/model.h"
+
+typedef struct abut_loss_row {
+    int64_t step;           /* -1: by time */
+    double time;            /* s */
+    int32_t node, object;   /* one of them, the other -1 */
+    double x[3], v[3];      /* targets (NaN: free), or derivatives */
+    double weight;
+} abut_loss_row;
+
+/* Owns its rows.  Zero-filled is empty. */
+typedef struct abut_loss {
+    abut_loss_row *row;
+    size_t n, cap;
+    int given;              /* 1: rows are derivatives; 0: targets */
+} abut_loss;
+
+/** Reads a file; object names are those of the model.
+ * Fails  ABUT_E_FORMAT with the line, the cell found and what was expected; ABUT_E_IO, ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_loss_read(abut_loss *loss, const char *path, int given, const abut_model *m, abut_err *err);
+void abut_loss_clear(abut_loss *loss);
+/** Every row is of a frame from `first` to `last`: else its number, and what was expected. */
+ABUT_MUST_USE abut_status abut_loss_check(const abut_loss *loss, int64_t first, double first_time, int64_t last, double h,
+                                          abut_err *err);
+/** *L += that of a frame, its derivatives added to x_bar[3 nv] and v_bar[3 nv]; x[3 nv]. */
+void abut_loss_frame(const abut_loss *loss, const abut_model *m, int64_t step, double time, const double *x, double *L, double *x_bar,
+                     double *v_bar);
+
+#endif

@@ -1,0 +1,159 @@
+#!/usr/bin/env bats
+# Bodies that move as one affine frame (`frame: true`): free motion, a pendulum, energies and the law of contact of whole bodies.
+load helpers
+
+# rows of numbers of an array in the last frame of FILE
+last() {
+    "$BIN/export" --dump --array "$2" "$1" |
+        awk '/^frame/ { n = 0 } /^ +-?[0-9]/ { row[n++] = $0 } END { for (i = 0; i < n; i++) print row[i] }'
+}
+
+figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
+
+# column TABLE NAME: of every frame
+column() { awk -F, -v key="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == key) k = i; next } { print $k }' "$1"; }
+
+brick() {
+    cat > brick.yaml <<'Y'
+abut: 1
+solver: nodal
+time: {step: 0.01 s}
+contact: {dhat: 1 mm, friction: {mu: 0.4}}
+materials: {wood: {density: 700, young: 1e7, poisson: 0.3}}
+objects:
+  brick: {generate: {box: {size: [0.3, 0.1, 0.2], cells: [3, 1, 2]}}, frame: true, rotate: {axis: [1, 2, 3], angle: 30 deg},
+          translate: [0, 1, 0]}
+Y
+    "$BIN/mesh-prep" -q brick.yaml "$@" -o a.abut
+}
+
+@test "a frame has four nodes, the surface, mass and angular momentum of the body" {
+    brick --set objects.brick.angular-velocity='{axis: [0, 1, 0], rate: 2 rad/s}'
+    "$BIN/export" --dump --no-data a.abut > dump
+    grep -F 'array node/X f64 [4, 3] m' dump
+    grep -F 'array contact/triangle i32 [44, 3]' dump
+    "$BIN/export" -q a.abut --csv a.csv
+    # m R diag(I) R^T w about the centre of mass, which is at rest
+    awk -v lx="$(column a.csv angular_x_Nms)" -v ly="$(column a.csv angular_y_Nms)" \
+        -v lz="$(column a.csv angular_z_Nms)" -v p="$(column a.csv momentum_x_Ns)" 'BEGIN {
+        n = sqrt(14); a[1] = 1 / n; a[2] = 2 / n; a[3] = 3 / n; co = sqrt(3) / 2; si = 0.5
+        m = 0.006 * 700; s[1] = 0.3; s[2] = 0.1; s[3] = 0.2
+        for (i = 1; i <= 3; i++) for (j = 1; j <= 3; j++) R[i, j] = (i == j ? co : 0) + (1 - co) * a[i] * a[j]
+        R[1, 2] -= si * a[3]; R[2, 1] += si * a[3]; R[1, 3] += si * a[2]
+        R[3, 1] -= si * a[2]; R[2, 3] -= si * a[1]; R[3, 2] += si * a[1]
+        for (i = 1; i <= 3; i++) {
+            for (j = 1; j <= 3; j++) want[i] += R[i, j] * m / 12 * (0.14 - s[j] * s[j]) * R[2, j] * 2 }
+        got[1] = lx; got[2] = ly; got[3] = lz
+        for (i = 1; i <= 3; i++) { d = got[i] - want[i]; print got[i], want[i]; if (d * d > 1e-20) bad = 1 }
+        exit bad || p * p > 1e-24 }'
+}
+
+@test "a frame falls as implicit Euler says, without a strain, and rotates rigidly" {
+    brick --set objects.brick.velocity='[1, 2, 0]'
+    "$BIN/step" -q -n 20 --report r.jsonl a.abut | "$BIN/ccd-check" -q -o b.abut
+    "$BIN/export" -q b.abut --csv b.csv
+    column b.csv brick.y_m | awk 'NR == 1 { y0 = $1 }
+        { n = NR - 1; d = $1 - y0 - 0.02 * n + 9.81e-4 * n * (n + 1) / 2; if (d * d > 1e-24) bad = 1 }
+        END { exit bad || NR != 21 }'
+    column b.csv brick.x_m |
+        awk 'NR == 1 { x0 = $1 } { d = $1 - x0 - 0.01 * (NR - 1); if (d * d > 1e-24) bad = 1 } END { exit bad }'
+    # rounding of mu V (I - 3) is 1e-11 J
+    figure elastic_energy r.jsonl | awk '{ if ($1 > most) most = $1 } END { print most; exit most > 1e-10 || NR != 20 }'
+    # a full rotation about no principal axis: what centrifugal forces stretch is little, and angular momentum stays
+    brick --set gravity='[0, 0, 0]' --set time.step='1 ms' --set time.scheme=midpoint --set solver=newton \
+        --set tolerance='1e-9 m/s' --set objects.brick.angular-velocity='{axis: [1, 0, 2], rate: 6.2831853 rad/s}'
+    "$BIN/step" -q -n 1000 --every 500 --report s.jsonl -o s.abut a.abut
+    paste <(figure kinetic_energy s.jsonl | head -1) <(figure kinetic_energy s.jsonl | tail -1) \
+        <(figure elastic_energy s.jsonl | tail -1) | awk '{ print; exit !($3 < 1e-3 * $1 && ($2 / $1 - 1) ^ 2 < 1e-6) }'
+    "$BIN/export" -q s.abut --csv s.csv
+    for k in x y z; do
+        column s.csv angular_${k}_Nms | awk 'NR == 1 { a = $1 } { d = $1 - a; print d; if (d * d > 1e-16) bad = 1 }
+            END { exit bad || NR != 3 }'
+    done
+}
+
+@test "a cube that hangs by a control point swings with the period of a rigid one" {
+    # the point is half a side from the centre, in direction (1,1,1): w^2 = g a/2 / (a^2/6 + a^2/4) = 6 g/(5 a)
+    cat > swing.yaml <<'Y'
+abut: 1
+time: {step: 2 ms, scheme: midpoint}
+tolerance: 1e-9 m/s
+contact: off
+materials: {steel: {density: 7800, young: 1e10, poisson: 0.3}}
+objects:
+  cube: {generate: {box: {size: [0.2, 0.2, 0.2], cells: [1, 1, 1]}}, frame: true}
+rotate: {axis: [-1, 0, 1], angle: 52.7356103 deg}
+motion: [{select: {object: cube, nodes: [0]}, fix: true}]
+Y
+    "$BIN/mesh-prep" -q swing.yaml -o a.abut
+    "$BIN/step" -q -n 500 -o b.abut a.abut
+    "$BIN/export" -q b.abut --csv b.csv
+    paste <(column b.csv time_s) <(column b.csv cube.x_m) <(column b.csv cube.z_m) <(last a.abut node/x | head -1) | awk '
+        NR == 1 { px = $4; pz = $6 } { x = ($2 - px) + ($3 - pz); if (NR == 1) A = x
+          d = x / A - cos(sqrt(6 * 9.81 / (5 * 0.2)) * $1); if (d < 0) d = -d; if (d > most) most = d }
+        END { print "amplitude", A, "off by", most; exit !(NR == 501 && most < 5e-3 && A * A > 1e-6) }'
+}
+
+# (kinetic energies differ by what lumping does to the mass of the whole mesh; the frame has none of that)
+@test "an affine deformation of a frame has the elastic energy of the body" {
+    cat > stretch.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+contact: off
+gravity: [0, 0, 0]
+materials: {rubber: {model: MODEL, density: 1000, young: 1e5, poisson: 0.4}}
+objects: {body: {generate: {sphere: {radius: 0.1, cells: 6}}, material: rubber}}
+motion: [{select: {object: body}, scale: {rate: [2 1/s, -1 1/s, 5 1/s], center: [0.1, 0.2, 0.3]}}]
+Y
+    for model in neo-hookean fixed-corotated; do
+        sed "s/MODEL/$model/" stretch.yaml > one.yaml
+        "$BIN/mesh-prep" -q one.yaml | "$BIN/step" -q -n 5 --report whole.jsonl -o whole.abut
+        "$BIN/mesh-prep" -q one.yaml --set objects.body.frame=true | "$BIN/step" -q -n 5 --report frame.jsonl -o frame.abut
+        paste <(figure elastic_energy whole.jsonl) <(figure elastic_energy frame.jsonl) <(figure kinetic_energy whole.jsonl) \
+            <(figure kinetic_energy frame.jsonl) | awk '{ d = $2 / $1 - 1; k = $4 / $3 - 1; print
+                  if (d * d > 1e-20 || k * k > 1e-4 || !($1 > 0)) bad = 1 }
+                END { exit bad || NR != 5 }'
+    done
+}
+
+@test "a frame on a slope sticks without creep and slides with Coulomb's acceleration; frames pile up, judged" {
+    for mu in 0.52 0.48; do
+        "$BIN/mesh-prep" -q "$ROOT/pipelines/scenes/nodal/slope.yaml" --set objects.block.frame=true \
+            --set contact.friction.mu=$mu | "$BIN/step" -q -n 100 | "$BIN/ccd-check" -q -o $mu.abut
+        "$BIN/export" -q $mu.abut --csv $mu.csv
+    done
+    column 0.52.csv block.vx_m/s | awk '{ v = $1 } END { print v; exit !(v * v < 1e-18) }'
+    column 0.48.csv block.vx_m/s | awk 'NR == 51 { half = $1 } { v = $1 }
+        END { g = (v - half) / 0.5; want = 8.774330743470026 * 0.02; print g, want; exit !((g / want - 1) ^ 2 < 1e-12) }'
+    cat > pile.yaml <<'Y'
+abut: 1
+solver: nodal
+time: {step: 5 ms}
+contact: {dhat: 1 mm, friction: {mu: 0.4}}
+nodal: {beta: 1e9}
+materials: {wood: {density: 700, young: 1e8, poisson: 0.3}}
+objects:
+  brick: {generate: {box: {size: [0.2, 0.1, 0.1], cells: [2, 1, 1]}}, frame: true, translate: [0, 0.06, 0],
+          repeat: {count: [1, 3, 1], spacing: [0, 0.12, 0], objects: true}}
+  ball:  {generate: {sphere: {radius: 0.05, cells: 4}}, frame: true, translate: [0.03, 0.5, 0.01]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    "$BIN/mesh-prep" -q pile.yaml | "$BIN/step" -q -j 1 -n 60 --report r.jsonl | "$BIN/ccd-check" -q -o pile.abut
+    "$BIN/mesh-prep" -q pile.yaml | "$BIN/step" -q -j 3 -n 60 | "$BIN/ccd-check" -q | cmp - pile.abut
+    [ "$(figure repaired r.jsonl | grep -c 2)" -eq 0 ]
+    [ "$(figure contacts r.jsonl | sort -n | tail -1)" -gt 3 ]
+}
+
+@test "what cannot be a frame is refused by name" {
+    refused() { # OPTION MESSAGE
+        exits 3 "$BIN/mesh-prep" -q brick.yaml --set "$1"
+        grep -F -- "$2" stderr
+    }
+    brick
+    refused objects.brick.obstacle=true "frame: of a body; an obstacle moves as its motion says"
+    refused objects.brick.proxy='{segments: 2}' "its own surface and mass: expected no proxy"
+    refused objects.brick.order=2 "frame: expected tets of order 1"
+    refused objects.brick.generate='{cloth: {size: [1, 1], cells: [1, 1]}}' "a flat body"
+    refused objects.brick.repeat='{count: [2, 1, 1], spacing: [1, 0, 0]}' "expected objects: true"
+    refused objects.brick.frame=perhaps "frame"
+}
