@@ -74,6 +74,12 @@ def solvers():
     abut.pipe(gipc).step(20, barrier_hessian="gn").judge().save("gipc-20.abut")
 
 
+def a_fixed_number_of_iterations():
+    drop = abut.pipe(abut.new("drop")).save("drop.abut")
+    fast = abut.pipe(drop).step(20, solver="lbfgs-pd", iterations=10, history=5, fit_interval="0.8:1.2")
+    fast.judge().save("fast.abut")
+
+
 def cloth_in_real_time():
     net = abut.pipe("pipelines/scenes/thin/hang.yaml").stage("springs", stiffness=1000, across=1000, replace=True).save("net.abut")
     abut.pipe(net).step(30, solver="mass-springs", iterations=10, contact="ignore").save("hang.abut")
@@ -143,7 +149,7 @@ def scripts_of_the_public_ipc_code():
 
 
 RECIPES = [a_scene_to_begin_with, look_at_a_run, solids, curved_bodies, cloth_rods_grains, friction, hard_contact, time_schemes, solvers,
-           cloth_in_real_time, bodies_that_intersect_at_the_start, restart_and_branch, an_interrupted_run, stuck_or_slow,
+           a_fixed_number_of_iterations, cloth_in_real_time, bodies_that_intersect_at_the_start, restart_and_branch, an_interrupted_run, stuck_or_slow,
            a_stage_of_your_own] + [scripts_of_the_public_ipc_code] * os.path.isdir("input")
 
 if __name__ == "__main__":

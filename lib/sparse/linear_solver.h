@@ -44,12 +44,14 @@ enum {
     ABUT_CAN_PRECONDITION = 2,  /* `apply` is there */
     ABUT_IS_ITERATIVE = 4,      /* solve reads the matrix and the goal */
     ABUT_CAN_SCALAR = 8,        /* operators that are scalar */
-    ABUT_CAN_MATRIX_FREE = 16   /* operators without a matrix */
+    ABUT_CAN_MATRIX_FREE = 16,  /* operators without a matrix */
+    ABUT_HAS_OWN_ORDER = 32     /* direct, and eliminates in an order of its own whatever `analyse` is given */
 };
 
 typedef struct abut_linear_solver_ops {
     const char *name, *help;    /* of step --linear-solver */
-    unsigned can;               /* ABUT_CAN_*, ABUT_IS_* */
+    unsigned can;               /* ABUT_CAN_*, ABUT_IS_*, ABUT_HAS_* */
+    const char *history;        /* name with the version of the library that its bits depend on, for streams; NULL: name */
     /** *self: no analysis.  threads >= 1: no bit depends on it.  Fails  ABUT_E_ARG, ABUT_E_NOMEM */
     abut_status (*make)(void **self, int threads, abut_err *err);
     /** The rows of the first matrix from here on may be cut into parts that last until the next call; NULL: nothing lasts. */

@@ -1,5 +1,12 @@
 #include "sparse/linear_solvers.h"
 
+#ifdef ABUT_PETSC
+#include "sparse/petsc/petsc.h"
+#define MORE ""
+#else
+#define MORE "; this build has no PETSc, whose solvers are in one by make PETSC=1"
+#endif
+
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +19,11 @@ const abut_linear_solver_ops *const abut_linear_solvers[] = {
     &abut_linear_cg,
     &abut_linear_ic,
     &abut_linear_ic_rigid,
+#ifdef ABUT_PETSC
+    &abut_linear_petsc_gamg,
+    &abut_linear_petsc_cholmod,
+    &abut_linear_petsc_mumps,
+#endif
     NULL,
 };
 
@@ -24,5 +36,5 @@ abut_status abut_linear_solver_find(const char *name, const abut_linear_solver_o
         const int wrote = snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", abut_linear_solvers[i]->name);
         n += wrote > 0 && (size_t)wrote < sizeof known - n ? (size_t)wrote : 0;
     }
-    return abut_fail(err, ABUT_E_ARG, "linear solver %s: know %s", name, known);
+    return abut_fail(err, ABUT_E_ARG, "linear solver %s: know %s%s", name, known, strncmp(name, "petsc", 5) ? "" : MORE);
 }

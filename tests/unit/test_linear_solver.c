@@ -152,8 +152,10 @@ TEST(a_factor_is_made_in_the_order_given_and_made_again_for_other_values_and_pat
         CHECK(!abut_linear_solve(&s, &B, other.b, &tight, other.x, NULL) && residual(&other, other.x, other.b) < 1e-11);
         if (!abut_linear_can(&s, ABUT_IS_ITERATIVE)) {
             CHECK(abut_linear_factor(&s, &A, ABUT_DOUBLE, &err) == ABUT_E_ARG);     /* not the pattern that was analysed */
-            order[2] = order[1];
-            CHECK(abut_linear_analyse(&s, &A, order, &err) == ABUT_E_ARG && strstr(err.msg, "ordering"));
+            if (!abut_linear_can(&s, ABUT_HAS_OWN_ORDER)) {
+                order[2] = order[1];
+                CHECK(abut_linear_analyse(&s, &A, order, &err) == ABUT_E_ARG && strstr(err.msg, "ordering"));
+            }
             CHECK(abut_linear_solve(&s, &A, q.b, NULL, q.x, &err) == ABUT_E_ARG);
         }
         abut_linear_solver_clear(&s);
@@ -175,7 +177,7 @@ TEST(direct_solvers_name_the_row_of_a_pivot_that_is_not_positive)
             abut_bsr_assemble(&q.A, q.diag, &q.set, 1);
             q.A.val[9 * q.A.ptr[row] + 4] = -1;
             CHECK(abut_linear_factor(&s, &A, ABUT_DOUBLE, &err) == ABUT_E_NUMERIC);
-            CHECK(abut_linear_bad_row(&s) == row && strstr(err.msg, "not positive"));
+            CHECK(abut_linear_bad_row(&s) == (s.ops->bad_row ? row : -1) && strstr(err.msg, "not positive"));
             CHECK(abut_linear_solve(&s, &A, q.b, NULL, q.x, &err) == ABUT_E_ARG);
             abut_bsr_assemble(&q.A, q.diag, &q.set, 1);
             CHECK(!abut_linear_factor(&s, &A, ABUT_DOUBLE, NULL) && abut_linear_bad_row(&s) == -1);

@@ -1,0 +1,324 @@
+#include "sparse/petsc/petsc.h"
+
+#include "sparse/cg.h"
+#include "sparse/petsc/matrix.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORD(n) #n
+#define NUMBER(n) WORD(n)
+#define VERSION NUMBER(PETSC_VERSION_MAJOR) "." NUMBER(PETSC_VERSION_MINOR) "." NUMBER(PETSC_VERSION_SUBMINOR)
+
+typedef struct backend {
+    abut_petsc_matrix A;
+    PC pc;
+    Vec b, x;               /* without arrays of their own */
+    MatSolverType direct;   /* NULL: GAMG */
+    double *where;          /* [3 n] m: the rows as they were analysed */
+    int32_t n;              /* rows analysed; -1: none */
+    size_t nnz;
+    int factored;
+    abut_cg_state state;
+} backend;
+
+/* What PETSc does of it is done by one thread, BLAS included: no bit depends on how many there are. */
+static PetscErrorCode alone(PetscErrorCode (*what)(backend *s), backend *s)
+{
+    PetscErrorCode code = 0;
+    #pragma omp parallel num_threads(1)
+    {
+        const int levels = omp_get_max_active_levels();
+        omp_set_num_threads(1);
+        omp_set_max_active_levels(0);
+        code = what(s);
+        omp_set_max_active_levels(levels);
+    }
+    return code;
+}
+
+static abut_status make(void **self, MatSolverType direct, abut_err *err)
+{
+    const abut_status rc = abut_petsc_start(err);
+    if (rc) return rc;
+    backend *s = calloc(1, sizeof *s);
+    if (!s) return abut_fail(err, ABUT_E_NOMEM, "PETSc: out of memory");
+    s->direct = direct;
+    s->n = -1;
+    *self = s;
+    return ABUT_OK;
+}
+
+static abut_status make_gamg(void **self, int threads, abut_err *err)
+{
+    (void)threads;
+    return make(self, NULL, err);
+}
+
+static abut_status make_cholmod(void **self, int threads, abut_err *err)
+{
+    (void)threads;
+    return make(self, MATSOLVERCHOLMOD, err);
+}
+
+static abut_status make_mumps(void **self, int threads, abut_err *err)
+{
+    (void)threads;
+    return make(self, MATSOLVERMUMPS, err);
+}
+
+/* Without preconditioner and matrix; the analysis stays. */
+static void forget_matrix(backend *s)
+{
+    PCDestroy(&s->pc);
+    VecDestroy(&s->b);
+    VecDestroy(&s->x);
+    abut_petsc_matrix_clear(&s->A);
+    s->factored = 0;
+}
+
+static void begin_step(void *self)
+{
+    backend *s = self;
+    forget_matrix(s);
+    s->n = -1;
+    abut_cg_forget(&s->state);
+}
+
+static void release(void *self)
+{
+    backend *s = self;
+    forget_matrix(s);
+    abut_cg_clear(&s->state);
+    free(s->where);
+    free(s);
+}
+
+/* ---- the preconditioner ---- */
+
+static PetscErrorCode set_option(const char *name, const char *value)
+{
+    return PetscOptionsSetValue(NULL, name, value);
+}
+
+/* Smoothed aggregation of nodes; symmetric Gauss-Seidel sweeps, which converge for every positive definite matrix, so that the
+ * cycle is positive definite.  Chebyshev's, PETSc's default, need a bound on eigenvalues: its estimate is too low where contacts
+ * are stiff.  An aggregate of one or two nodes has fewer unknowns than rigid motions, hence rows of zeros on the coarse level:
+ * the shift, too small to be seen elsewhere, lets the sweeps divide there, 0 by it (abut_petsc_start switches inodes off, of
+ * which blocks would be inverted). */
+static PetscErrorCode configure_gamg(PC pc, Mat A)
+{
+    char shift[32];
+    PetscReal most = 0;
+    Vec diagonal = NULL;
+    PetscErrorCode code = MatCreateVecs(A, &diagonal, NULL);
+    if (!code) code = MatGetDiagonal(A, diagonal);
+    if (!code) code = VecMax(diagonal, NULL, &most);
+    VecDestroy(&diagonal);
+    snprintf(shift, sizeof shift, "%.3e", 1e-13 * (most > 0 ? most : 1));
+    if (!code) code = PCSetType(pc, PCGAMG);
+    if (!code) code = set_option("-abut_mg_levels_pc_sor_diagonal_shift", shift);
+    if (!code) code = PCSetOptionsPrefix(pc, "abut_");
+    if (!code) code = set_option("-abut_pc_gamg_agg_nsmooths", "1");
+    if (!code) code = set_option("-abut_mg_levels_ksp_type", "richardson");
+    if (!code) code = set_option("-abut_mg_levels_pc_type", "sor");
+    if (!code) code = PCGAMGSetReuseInterpolation(pc, PETSC_TRUE);
+    return code ? code : PCSetFromOptions(pc);
+}
+
+/* The six rigid motions at the positions of the rows. */
+static PetscErrorCode set_rigid(backend *s)
+{
+    Vec where = NULL;
+    MatNullSpace rigid = NULL;
+    PetscErrorCode code = VecCreateSeqWithArray(PETSC_COMM_SELF, 3, 3 * s->n, s->where, &where);
+    if (!code) code = MatNullSpaceCreateRigidBody(where, &rigid);
+    if (!code) code = MatSetNearNullSpace(s->A.mat, rigid);
+    MatNullSpaceDestroy(&rigid);
+    VecDestroy(&where);
+    return code;
+}
+
+static PetscErrorCode configure_direct(backend *s)
+{
+    PetscErrorCode code = PCSetType(s->pc, PCCHOLESKY);
+    if (!code) code = set_option("-mat_cholmod_print", "0");
+    if (!code) code = PCFactorSetMatSolverType(s->pc, s->direct);
+    return code ? code : PCFactorSetMatOrderingType(s->pc, MATORDERINGEXTERNAL);
+}
+
+static PetscErrorCode create(backend *s)
+{
+    PetscErrorCode code = s->direct ? 0 : set_rigid(s);
+    if (!code) code = VecCreateSeqWithArray(PETSC_COMM_SELF, 3, 3 * s->n, NULL, &s->b);
+    if (!code) code = VecCreateSeqWithArray(PETSC_COMM_SELF, 3, 3 * s->n, NULL, &s->x);
+    if (!code) code = PCCreate(PETSC_COMM_SELF, &s->pc);
+    if (!code) code = PCSetErrorIfFailure(s->pc, PETSC_FALSE);
+    if (!code) code = PCSetOperators(s->pc, s->A.mat, s->A.mat);
+    if (!code) code = s->direct ? configure_direct(s) : configure_gamg(s->pc, s->A.mat);
+    return code;
+}
+
+static PetscErrorCode set_up(backend *s)
+{
+    return PCSetUp(s->pc);
+}
+
+/* MUMPS goes on from negative pivots, and counts them. */
+static PetscErrorCode count_negative(backend *s, PetscInt *negative)
+{
+    Mat F = NULL;
+    PetscErrorCode code = PCFactorGetMatrix(s->pc, &F);
+    return code ? code : MatMumpsGetInfog(F, 12, negative);
+}
+
+static abut_status factor_failed(backend *s, abut_err *err)
+{
+    PCFailedReason why = PC_NOERROR;
+    PetscInt negative = 0;
+    PetscErrorCode code = PCGetFailedReason(s->pc, &why);
+    if (!code && why == PC_NOERROR && s->direct && !strcmp(s->direct, MATSOLVERMUMPS)) code = count_negative(s, &negative);
+    const abut_status rc = abut_petsc_check(code, "the factorisation", err);
+    if (rc || (why == PC_NOERROR && !negative)) return rc;
+    if (why == PC_FACTOR_OUTMEMORY) return abut_fail(err, ABUT_E_NOMEM, "PETSc: the factorisation: out of memory");
+    if (!s->direct) return abut_fail(err, ABUT_E_NUMERIC, "petsc-gamg: the hierarchy failed with PETSc's reason %d", (int)why);
+    return abut_fail(err, ABUT_E_NUMERIC, "PETSc: the factorisation: a pivot is not positive");
+}
+
+/* The preconditioner of A; what depends on the pattern alone is kept while that is the same. */
+static abut_status renew(void *self, const abut_operator *A, abut_err *err)
+{
+    backend *s = self;
+    const int is_new = !abut_petsc_matrix_fits(&s->A, A->matrix);
+    abut_status rc = ABUT_OK;
+    s->factored = 0;
+    if (is_new) {
+        forget_matrix(s);
+        rc = abut_petsc_matrix_set(&s->A, A->matrix, err);
+    }
+    if (!rc) rc = abut_petsc_matrix_fill(&s->A, A->matrix, err);
+    if (!rc && is_new) rc = abut_petsc_check(create(s), "the preconditioner", err);
+    if (!rc && s->n) rc = abut_petsc_check(alone(set_up, s), s->direct ? "the factorisation" : "the hierarchy", err);
+    if (!rc && s->n) rc = factor_failed(s, err);
+    if (rc) forget_matrix(s);
+    s->factored = !rc;
+    return rc;
+}
+
+static PetscErrorCode run(backend *s)
+{
+    return PCApply(s->pc, s->b, s->x);
+}
+
+static abut_status apply(void *self, const double *b, double *x, abut_err *err)
+{
+    backend *s = self;
+    if (!s->factored) return abut_fail(err, ABUT_E_ARG, "PETSc: a solution without a factor");
+    if (!s->n) return ABUT_OK;
+    PetscErrorCode code = VecPlaceArray(s->b, b);
+    if (!code) code = VecPlaceArray(s->x, x);
+    if (!code) code = alone(run, s);
+    VecResetArray(s->b);
+    VecResetArray(s->x);
+    return abut_petsc_check(code, "the solution", err);
+}
+
+/* ---- the operations ---- */
+
+static abut_status analyse(void *self, const abut_operator *A, const int32_t *order, abut_err *err)
+{
+    backend *s = self;
+    const int32_t n = A->matrix->n;
+    (void)order;
+    s->nnz = A->matrix->nnz;
+    if (s->direct) {
+        s->n = n;
+        return ABUT_OK;
+    }
+    if (!A->where) return abut_fail(err, ABUT_E_ARG, "petsc-gamg: the positions of %d rows are not known", n);
+    if (s->n == n) return ABUT_OK;
+    begin_step(s);
+    double *where = realloc(s->where, (3 * (size_t)n + 1) * sizeof *where);
+    if (!where) return abut_fail(err, ABUT_E_NOMEM, "petsc-gamg: %d rows", n);
+    memcpy(where, A->where, 3 * (size_t)n * sizeof *where);
+    s->where = where;
+    s->n = n;
+    return ABUT_OK;
+}
+
+static abut_status factor_gamg(void *self, const abut_operator *A, abut_precision precision, abut_err *err)
+{
+    backend *s = self;
+    (void)precision;
+    if (s->n != A->matrix->n) return abut_fail(err, ABUT_E_ARG, "petsc-gamg: %d rows, analysed for %d", A->matrix->n, s->n);
+    return abut_cg_factor(&s->state, A, renew, s, err);
+}
+
+static abut_status solve_gamg(void *self, const abut_operator *A, const double *b, const abut_solve_goal *goal, double *x,
+                              abut_err *err)
+{
+    backend *s = self;
+    const abut_precond M = { apply, s, s->n };
+    if (!s->factored) return abut_fail(err, ABUT_E_ARG, "petsc-gamg: a solution without a hierarchy");
+    return abut_cg_solve(&s->state, A, &M, renew, s, b, goal, x, err);
+}
+
+static abut_status factor_direct(void *self, const abut_operator *A, abut_precision precision, abut_err *err)
+{
+    backend *s = self;
+    (void)precision;
+    s->factored = 0;
+    if (s->n != A->matrix->n || s->nnz != A->matrix->nnz)
+        return abut_fail(err, ABUT_E_ARG, "PETSc: %d rows and %zu blocks, analysed for %d and %zu", A->matrix->n, A->matrix->nnz,
+                         s->n, s->nnz);
+    return renew(s, A, err);
+}
+
+/* x may be b. */
+static abut_status solve_direct(void *self, const abut_operator *A, const double *b, const abut_solve_goal *goal, double *x,
+                                abut_err *err)
+{
+    backend *s = self;
+    (void)A, (void)goal;
+    if (b != x) return apply(s, b, x, err);
+    const size_t size = 3 * (size_t)(s->n > 0 ? s->n : 0) * sizeof *x;
+    double *copy = malloc(size + 1);
+    if (!copy) return abut_fail(err, ABUT_E_NOMEM, "PETSc: %d rows", s->n);
+    memcpy(copy, b, size);
+    const abut_status rc = apply(s, copy, x, err);
+    free(copy);
+    return rc;
+}
+
+static abut_linear_stats stats(const void *self)
+{
+    const backend *s = self;
+    MatInfo info;
+    Mat F = NULL;
+    abut_linear_stats is = { .iterations = s->state.iterations };
+    if (!s->direct || !s->factored || !s->n || PCFactorGetMatrix(s->pc, &F) || !F || MatGetInfo(F, MAT_LOCAL, &info)) return is;
+    is.nnz = info.nz_used;
+    is.bytes = (size_t)info.nz_used * sizeof(double);
+    return is;
+}
+
+const abut_linear_solver_ops abut_linear_petsc_gamg = {
+    .name = "petsc-gamg", .help = "conjugate gradients with PETSc's algebraic multigrid on rigid motions",
+    .can = ABUT_IS_ITERATIVE, .history = "petsc-gamg of PETSc " VERSION,
+    .make = make_gamg, .begin_step = begin_step, .analyse = analyse, .factor = factor_gamg, .solve = solve_gamg, .stats = stats,
+    .free = release,
+};
+const abut_linear_solver_ops abut_linear_petsc_cholmod = {
+    .name = "petsc-cholmod", .help = "CHOLMOD as PETSc calls it, for comparison",
+    .can = ABUT_CAN_PRECONDITION | ABUT_HAS_OWN_ORDER, .history = "petsc-cholmod of PETSc " VERSION,
+    .make = make_cholmod, .analyse = analyse, .factor = factor_direct, .solve = solve_direct, .apply = apply, .stats = stats,
+    .free = release,
+};
+const abut_linear_solver_ops abut_linear_petsc_mumps = {
+    .name = "petsc-mumps", .help = "MUMPS as PETSc calls it, for comparison",
+    .can = ABUT_CAN_PRECONDITION | ABUT_HAS_OWN_ORDER, .history = "petsc-mumps of PETSc " VERSION,
+    .make = make_mumps, .analyse = analyse, .factor = factor_direct, .solve = solve_direct, .apply = apply, .stats = stats,
+    .free = release,
+};

@@ -1,0 +1,18 @@
+/* PETSc in one process, behind the seam of linear solvers; built by `make PETSC=1`, which finds it by pkg-config.
+ *
+ * petsc-gamg    conjugate gradients of this library (sparse/cg.h), preconditioned by a cycle of smoothed aggregation: PCGAMG on
+ *               scalar rows in blocks of three, with the rigid motions at the positions of the rows as near-null space (Vanek,
+ *               Mandel and Brezina 1996).  Interpolation lasts while the pattern of the matrix does, within a step.
+ * petsc-cholmod, petsc-mumps    Cholesky of these libraries as PETSc offers them, in orders of their own.
+ *
+ * Same matrices, same bytes, for every number of threads, with one version of PETSc and its libraries: all is done by one thread.
+ * Options are those of the code: its files are not read, and what PETSC_OPTIONS says is forgotten when PETSc has started.  The
+ * first solver that is made starts it, and with it MPI of one process where nobody has. */
+#ifndef ABUT_SPARSE_PETSC_PETSC_H
+#define ABUT_SPARSE_PETSC_PETSC_H
+
+#include "sparse/linear_solver.h"
+
+extern const abut_linear_solver_ops abut_linear_petsc_gamg, abut_linear_petsc_cholmod, abut_linear_petsc_mumps;
+
+#endif
