@@ -166,8 +166,8 @@ def _located(said: str, scene: Optional[bytes]) -> str:
 
 
 def pipe(source: Union[Scene, Run, str, os.PathLike], **options: Any) -> Pipe:
-    """A pipeline that starts with a scene (a Scene or another dictionary, or a file of one) or with a stream (a Run, or a file of one).  options: of
-    mesh-prep, for a scene.
+    """A pipeline that starts with a scene (a Scene or another dictionary, or a file of one) or with a stream (a Run, or a
+    file of one).  options: of mesh-prep, for a scene.
 
         for frame in abut.pipe(scene).step(100).judge(): ...
         run = abut.pipe("start.abut").step(until=2).judge().save("run.abut")
