@@ -71,6 +71,8 @@ thread, depend on the machine and on what else it does.
 ![The house at 0.6 and at 0.2, the rope at 0.5, a ball with spikes on a sheet](../pictures/nodal.png)
 ![A belt, a sheet on a ball, on a box and a cone, between two spheres](../pictures/nodal-cloth.png)
 ![Spikes on a sheet, a band around hair, balls in a bowl, the rope at 0.2](../pictures/nodal-bodies.png)
+![A block that sticks on a slope, a rope over a cylinder that holds at 2.4 and slides at 2.8, a sheet led by a corner](../pictures/nodal-friction.png)
+![Hair that sticks to itself and to a sphere at 0.6, 1 and 2 s, and dry hair](../pictures/nodal-sticky.png)
 
 | run | outcome | rule | kept | steps | s a step | contacts, most | iterations a step | refused: rounds, barrier |
 |---|---|---|---|---|---|---|---|---|

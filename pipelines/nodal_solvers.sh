@@ -28,12 +28,12 @@ head_of_table() {
     cat <<'H'
 # Hard contact: linear problems of five scenes by three solvers
 
-Made by `TABLE=pipelines/results/nodal-solvers.md pipelines/nodal_solvers.sh`: the first linearisation of five steps, evenly spread
-over a run, each from the velocities without contact and no impulses until the residual is below 0.01 mm, or 1000 iterations
-(`tests/bench/bench_nodal.c`). Means: contacts; milliseconds of processor time of one thread, the factor of A + W not included,
-and beside it; iterations; in how many of the five 0.01 mm was reached. Copies take contacts of vertices, `ADMM, vertices` the same.
-Published: mean milliseconds for a step of the compared code's scenes on another machine (Daviet 2020, Table 1); their meshes and
-contacts are others, so the column to compare is the ratio to ADMM.
+Made by `TABLE=pipelines/results/nodal-solvers.md pipelines/nodal_solvers.sh`: the first linearisation of five steps, evenly
+spread over a run, each from the velocities without contact and no impulses until the residual is below 0.01 mm, or 1000
+iterations (`tests/bench/bench_nodal.c`). Means: contacts; milliseconds of processor time of one thread, and beside them those of
+the factor of A + W, which they do not include; iterations; in how many of the five 0.01 mm was reached. Copies take contacts of
+vertices, `ADMM, vertices` the same. Published: mean milliseconds for a step of the compared code's scenes on another machine
+(Daviet 2020, Table 1); their meshes and contacts are others, so the column to compare is the ratio to ADMM.
 
 | scene, solver | contacts | ms | iterations | reached | factor, ms | ratio | published, ms | published ratio |
 |---|---|---|---|---|---|---|---|---|
@@ -65,15 +65,18 @@ samples() { # FILE STEPS: what bench_nodal says of five of them; those without c
 # TSV of samples on stdin: solver, contacts, ms, iterations, reached "n of N", factor in ms
 means() {
     awk -F '\t' '/^# .* factor: / { sub(/.*factor: /, ""); factor = $0 + 0 } /^#/ || $1 == "file" { next }
-        { s = $4; n[s]++; c[s] += $3; ms[s] += 1e3 * $9; reached[s] += $7 !~ />/; sub(/>/, "", $7); it[s] += $7; f[s] += 1e3 * factor }
+        { s = $4; n[s]++; c[s] += $3; ms[s] += 1e3 * $9; reached[s] += $7 !~ />/; sub(/>/, "", $7); it[s] += $7
+          f[s] += 1e3 * factor }
         END { split("full vertices ica copies", order, " ")
               for (i = 1; i <= 4; i++) if (n[s = order[i]])
-                  printf "%s %.0f %.3g %.3g %d %d %.2g\n", s, c[s] / n[s], ms[s] / n[s], it[s] / n[s], reached[s], n[s], f[s] / n[s] }'
+                  printf "%s %.0f %.3g %.3g %d %d %.2g\n", s, c[s] / n[s], ms[s] / n[s], it[s] / n[s], reached[s], n[s],
+                      f[s] / n[s] }'
 }
 
 scene() { # NAME SCENE STEPS ADMM COPIES ANTICIPATION options
     local name=$1 steps=${STEPS:-$3} run=$out/solvers-$1 solver contacts ms iterations reached of factor words published ours=0
-    local -A known=([full]=$4 [copies]=$5 [ica]=$6) word=([full]=ADMM [vertices]="ADMM, vertices" [ica]=anticipation [copies]=copies)
+    local -A known=([full]=$4 [copies]=$5 [ica]=$6)
+    local -A word=([full]=ADMM [vertices]="ADMM, vertices" [ica]=anticipation [copies]=copies)
     "$bin"/mesh-prep -q "pipelines/scenes/nodal/$2.yaml" "${@:7}" |
         "$bin"/step -q -j "$jobs" -n "$steps" --every $((steps / 5)) | "$bin"/ccd-check -q -o "$run.abut"
     samples "$run.abut" "$steps" > "$run.tsv"
@@ -82,7 +85,7 @@ scene() { # NAME SCENE STEPS ADMM COPIES ANTICIPATION options
         [ "$solver" != full ] || ours=$ms
         [ "$solver" = full ] || factor=
         echo "| $name, $words | $contacts | $ms | $iterations | $reached of $of | $factor |$(
-            awk -v a="$ms" -v b="$ours" 'BEGIN { printf " %.2g |", a / b }') $published |$(
+            awk -v a="$ms" -v b="$ours" 'BEGIN { printf " %.3g |", a / b }') $published |$(
             [ -z "$published" ] || awk -v a="$published" -v b="$4" 'BEGIN { printf " %.2g", a / b }') |"
     done < <(means < "$run.tsv") > "$run.rows"
     cat "$run.rows"

@@ -79,11 +79,11 @@ static abut_status set_energy(abut_ipc_script *s, abut_err *err)
     return ABUT_OK;
 }
 
-/* NM may be followed by Newmark's beta and gamma; a minimum exists to be found for the values of the trapezoidal rule. */
+/* NM may be followed by Newmark's beta and gamma; which of them are stable the scene says (time.newmark). */
 static abut_status set_scheme(abut_ipc_script *s, abut_err *err)
 {
     static const char *const name[2] = { "NM: Newmark's beta", "NM: Newmark's gamma" };
-    static const double trapezoidal[2] = { 0.25, 0.5 };
+    double *const number_of[2] = { &s->newmark_beta, &s->newmark_gamma };
     const abut_word w = abut_ipc_word(s);
     const int newmark = abut_word_is(w, "NM");
     if (!newmark && !abut_word_is(w, "BE"))
@@ -91,11 +91,9 @@ static abut_status set_scheme(abut_ipc_script *s, abut_err *err)
     s->scheme = newmark ? "implicit-newmark" : "implicit-euler";
     for (int k = 0; k < 2 && newmark; k++) {
         const abut_word number = optional_word(s);
-        double v;
         if (!number.n) break;
-        const abut_status rc = abut_scan_real(&s->scan, number, name[k], &v, err);
+        const abut_status rc = abut_scan_real(&s->scan, number, name[k], number_of[k], err);
         if (rc) return rc;
-        if (v != trapezoidal[k]) return abut_scan_fail(&s->scan, err, "%s is %g: expected %g", name[k], v, trapezoidal[k]);
     }
     return ABUT_OK;
 }
@@ -112,18 +110,6 @@ static abut_status rotate_model(abut_ipc_script *s, abut_err *err)
     abut_make_numbers(&s->make, r, "axis", v, 3);
     abut_make_number(&s->make, r, "angle", v[3], "deg");
     return ABUT_OK;
-}
-
-/* Both names of the one solver whose scripts are translated. */
-static int is_interior_point(abut_word w)
-{
-    return abut_word_is(w, "interiorPoint") || abut_word_is(w, "IP");
-}
-
-static abut_status set_solver(abut_ipc_script *s, abut_err *err)
-{
-    const abut_word w = abut_ipc_word(s);
-    return is_interior_point(w) ? ABUT_OK : choice_fail(s, "constraintSolver", w, "interiorPoint or IP", err);
 }
 
 static abut_status set_size(abut_ipc_script *s, abut_err *err)
@@ -290,15 +276,16 @@ static abut_status half_space(abut_ipc_script *s, abut_err *err)
 
 /* ---- sections ---- */
 
-/* "section SQP QP" ... "section end" (or a bare "section") holds commands for the solvers it names; ours is none. */
+/* "section SQP QP" ... "section end" (or a bare "section") holds commands for the solvers it names. */
 static abut_status section(abut_ipc_script *s, abut_err *err)
 {
     const long line = s->scan.line;
     abut_word w = abut_ipc_word(s);
     if (!w.n || abut_word_is(w, "end")) return abut_scan_fail(&s->scan, err, "the end of a section that did not begin");
     for (; w.n; w = abut_ipc_word(s))
-        if (is_interior_point(w)) {
+        if (abut_ipc_is_solver(s, w)) {
             s->open_section = line;
+            abut_scan_rest(&s->scan);
             return ABUT_OK;
         }
     while (abut_scan_next_line(&s->scan))
@@ -331,14 +318,16 @@ static const struct command {
     { "script", abut_ipc_script_command, NULL }, { "section", section_end, NULL }, { "turnOffGravity", set_no_gravity, NULL },
     { "fricIterAmt", set_lags, NULL }, { "tol", set_tolerance, NULL }, { "tuning", set_tuning, NULL },
     { "useAbsParameters", set_absolute, NULL }, { "useAbsTol", set_absolute_tolerance, NULL },
-    { "constraintSolver", set_solver, NULL }, { "selfCollisionOff", set_no_self, NULL }, { "selfCollisionOn", set_self, NULL },
+    { "constraintSolver", abut_ipc_solver, NULL }, { "constraintType", abut_ipc_constraint_type, NULL },
+    { "constraintOffset", abut_ipc_constraint_offset, NULL },
+    { "selfCollisionOff", set_no_self, NULL }, { "selfCollisionOn", set_self, NULL },
     /* display and files */
     { "zoom", NULL, NULL }, { "view", NULL, NULL }, { "cameraTracking", NULL, NULL }, { "playBackSpeed", NULL, NULL },
     { "appendStr", NULL, NULL }, { "disableCout", NULL, NULL },
     /* how the other code looks for the same result, or what its other solvers need */
     { "warmStart", NULL, NULL }, { "CCDMethod", NULL, NULL }, { "CCDTolerance", NULL, NULL },
-    { "partitionAmt", NULL, NULL }, { "blockSize", NULL, NULL }, { "constraintType", NULL, NULL },
-    { "constraintOffset", NULL, NULL }, { "QPSolver", NULL, NULL }, { "useActiveSetConvergence", NULL, NULL },
+    { "partitionAmt", NULL, NULL }, { "blockSize", NULL, NULL }, { "QPSolver", NULL, NULL },
+    { "useActiveSetConvergence", NULL, NULL },
     { "restart", NULL, "a status file of the other code is not read; a frame of a stream is a checkpoint (step --from)" },
 };
 enum { NCOMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
@@ -375,12 +364,17 @@ void abut_ipc_assume(abut_ipc_script *s, const char *text)
     remark(s, &s->notes.assumed, "\n", text);
 }
 
-static abut_status without_effect(abut_ipc_script *s, const struct command *c, abut_err *err)
+void abut_ipc_unused(abut_ipc_script *s, const char *command, long line)
 {
     char text[80];
-    if (c->refused) return abut_scan_fail(&s->scan, err, "%s is not supported: %s", c->name, c->refused);
-    snprintf(text, sizeof text, "%s (line %ld)", c->name, s->scan.line);
+    snprintf(text, sizeof text, "%s (line %ld)", command, line);
     remark(s, &s->notes.unused, ", ", text);
+}
+
+static abut_status without_effect(abut_ipc_script *s, const struct command *c, abut_err *err)
+{
+    if (c->refused) return abut_scan_fail(&s->scan, err, "%s is not supported: %s", c->name, c->refused);
+    abut_ipc_unused(s, c->name, s->scan.line);
     return ABUT_OK;
 }
 
@@ -417,7 +411,7 @@ static abut_status command(abut_ipc_script *s, abut_err *err)
  * is -c / (s_I h^3) K u = -b_K K (u / h).  With a ratio of 1 Newmark's 1/4 and these 3/4 make the stiffness of implicit Euler. */
 static double damping_time(const abut_ipc_script *s)
 {
-    const double h = s->step, weight = strcmp(s->scheme, "implicit-newmark") ? 1 : 0.25;
+    const double h = s->step, weight = strcmp(s->scheme, "implicit-newmark") ? 1 : s->newmark_beta;
     return s->damping_ratio > 0 ? 0.75 * s->damping_ratio * h / weight : s->damping_stiff / (weight * h * h);
 }
 
@@ -431,6 +425,11 @@ static void finish(abut_ipc_script *s)
     abut_make_number(m, time, "step", s->step, "s");
     abut_make_number(m, time, "end", s->end, "s");
     abut_make_text(m, time, "scheme", "%s", s->scheme);
+    if (s->newmark_beta != 0.25 || s->newmark_gamma != 0.5) {
+        abut_tree *newmark = abut_make_map(m, time, "newmark");
+        abut_make_number(m, newmark, "beta", s->newmark_beta, NULL);
+        abut_make_number(m, newmark, "gamma", s->newmark_gamma, NULL);
+    }
     m->line = s->size_line;
     if (s->size > 0) abut_make_number(m, s->root, "fit", s->size, NULL);
     m->line = 0;
@@ -447,6 +446,7 @@ static void finish(abut_ipc_script *s)
     if (s->lags > 0) abut_make_text(m, friction, "lags", "%d", s->lags);
     else abut_make_text(m, friction, "lags", "converged");
     abut_make_number(m, s->root, "tolerance", s->tolerance, s->has_absolute_tolerance ? "m/s" : "l/s");
+    abut_ipc_finish_solver(s);
     abut_tree *common = abut_make_map(m, s->materials, "script");
     abut_make_number(m, common, "density", s->density, NULL);
     abut_make_number(m, common, "young", s->young, NULL);
@@ -473,9 +473,10 @@ abut_status abut_ipc_script_read(abut_arena *arena, const abut_bytes *in, const 
                                  abut_ipc_notes *notes, abut_err *err)
 {
     abut_ipc_script s = { .base = base, .step = 0.025, .end = 5, .density = 1000, .young = 1e5, .poisson = 0.4,
-                     .energy = "neo-hookean", .scheme = "implicit-euler", .size = -1, .gravity = -9.80665, .dhat = 1e-3,
+                     .energy = "neo-hookean", .scheme = "implicit-euler", .newmark_beta = 0.25, .newmark_gamma = 0.5,
+                     .size = -1, .gravity = -9.80665, .dhat = 1e-3,
                      .eps_v = 1e-3, .tolerance = 1e-2, .lags = 1, .notes = { "", "" }, .script = "null", .handle_ratio = 0.01,
-                     .kappa_multiplier = KAPPA_MULTIPLIER };
+                     .kappa_multiplier = KAPPA_MULTIPLIER, .offset = -1 };
     s.make = (abut_tree_maker){ arena, in->name, 1, 0 };
     abut_scan_init(&s.scan, in);
     s.root = abut_make_map(&s.make, NULL, NULL);

@@ -18,11 +18,15 @@ typedef struct abut_ipc_script {
     int is_absolute, has_absolute_tolerance, no_self;
     int lags, time_line, size_line;
     const char *energy, *scheme;
+    double newmark_beta, newmark_gamma;     /* of timeIntegration NM */
     abut_ipc_notes notes;
     char script[40];        /* animation script, its line, its numbers */
     int script_line, script_args;
     double script_arg[2], handle_ratio;
     long open_section;      /* line of a section that is being obeyed */
+    int solver, form;       /* of inequalities.c; form 0: not said */
+    double offset;          /* m; below 0: not said */
+    long form_line, offset_line;
 } abut_ipc_script;
 
 /** The next word of a command; a lone backslash at the end of a line continues it on the next one. */
@@ -31,6 +35,8 @@ abut_word abut_ipc_word(abut_ipc_script *s);
 ABUT_MUST_USE abut_status abut_ipc_reals(abut_ipc_script *s, const char *what, int n, double *v, abut_err *err);
 ABUT_MUST_USE abut_status abut_ipc_text(abut_ipc_script *s, const char *what, char *buf, size_t size, abut_err *err);
 
+/** Notes a command that changes nothing here. */
+void abut_ipc_unused(abut_ipc_script *s, const char *command, long line);
 /** Notes a value that is chosen here (abut_ipc_notes). */
 void abut_ipc_assume(abut_ipc_script *s, const char *text);
 
@@ -41,6 +47,14 @@ ABUT_MUST_USE abut_status abut_ipc_shape_matrix(abut_ipc_script *s, abut_err *er
 ABUT_MUST_USE abut_status abut_ipc_one_shape(abut_ipc_script *s, abut_err *err);
 /** "meshCO path x y z scale stiffness friction [rotate rx ry rz]": an obstacle that the scene's placement leaves alone. */
 ABUT_MUST_USE abut_status abut_ipc_mesh_obstacle(abut_ipc_script *s, abut_err *err);
+
+/** "constraintSolver NAME", and whether a word names that; "constraintType NAME", "constraintOffset NUMBER"; what
+ * they make of the scene. */
+ABUT_MUST_USE abut_status abut_ipc_solver(abut_ipc_script *s, abut_err *err);
+int abut_ipc_is_solver(const abut_ipc_script *s, abut_word w);
+ABUT_MUST_USE abut_status abut_ipc_constraint_type(abut_ipc_script *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_ipc_constraint_offset(abut_ipc_script *s, abut_err *err);
+void abut_ipc_finish_solver(abut_ipc_script *s);
 
 /** "script NAME [numbers]" is remembered, and obeyed once all shapes are known. */
 ABUT_MUST_USE abut_status abut_ipc_script_command(abut_ipc_script *s, abut_err *err);

@@ -148,6 +148,18 @@ static void nodal(FILE *f, const abut_nodal_report *n)
     fprintf(f, "\"seconds\":{\"detect\":%.6f,\"project\":%.6f,\"judge\":%.6f}},", n->detect, n->project, n->judge);
 }
 
+/* Only steps by linearised inequalities have them. */
+static void sqp(FILE *f, const abut_sqp_report *s)
+{
+    static const char *const answer[] = { "solved", "infeasible", "limit" };
+    if (!s->solved) return;
+    fprintf(f, "\"sqp\":{\"programs\":%d,\"qp_iterations\":%d,\"pairs\":%zu,\"hits\":%zu,\"answer\":\"%s\",", s->programs,
+            s->qp_iterations, s->pairs, s->hits, answer[s->last.answer]);
+    number(f, "violation", s->violation);
+    fprintf(f, "\"stationary\":%.6g,\"feasible\":%.6g,\"complementary\":%.6g},", s->last.stationary, s->last.feasible,
+            s->last.complementary);
+}
+
 abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f, abut_err *err)
 {
     const double none = NAN;
@@ -201,6 +213,7 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
     former_names(f, r, shells);
     device(f, &r->device);
     nodal(f, &r->nodal);
+    sqp(f, &r->sqp);
     seconds(f, &r->seconds);
     fputs("}\n", f);
     if (fflush(f) || ferror(f)) return abut_fail(err, ABUT_E_IO, "step report: %s", strerror(errno));

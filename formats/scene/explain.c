@@ -4,6 +4,7 @@
 #include "energy/friction_laws.h"
 #include "energy/material/materials.h"
 #include "model/model.h"
+#include "solve/step/options.h"
 
 #include <math.h>
 
@@ -27,16 +28,23 @@ static void said(FILE *f, const char *name, double value, const char *unit, cons
     line(f, name, value, unit, why);
 }
 
-/* What hard contact is solved with, as far as the scene says it. */
+/* What contact without a barrier is solved with, as far as the scene says it. */
 static void nodal(FILE *f, const abut_scene *s, const abut_built *b)
 {
-    static const char *const solver[ABUT_SOLVED_BY] = { "newton", "nodal" };
+    static const char *const solver[ABUT_SOLVED_BY] = { "newton", "nodal", "sqp", "qp" };
     if (s->solver) fprintf(f, "  %-16s %s\n", "solver", solver[s->solver]);
     for (int i = 0; i < ABUT_NODAL_KEYS; i++) {
         const abut_param *p = &s->nodal[i];
         const abut_scene_nodal_key *k = &abut_scene_nodal_keys[i];
         if (p->from[0]) said(f, k->array, p->per_length ? p->value * b->length : p->value, k->unit ? k->unit : "", p);
     }
+    const struct abut_scene_sqp *q = &s->sqp;
+    if (q->constraints.from[0])
+        fprintf(f, "  %-16s %s (%s)\n", "sqp/constraints", abut_constraint_names[(int)q->constraints.value], q->constraints.from);
+    if (q->active_set.from[0])
+        fprintf(f, "  %-16s %s (%s)\n", "sqp/active-set", abut_active_set_names[(int)q->active_set.value], q->active_set.from);
+    if (q->offset.from[0])
+        said(f, "sqp/offset", q->offset.per_length ? q->offset.value * b->length : q->offset.value, "m", &q->offset);
     for (const abut_scene_cohesion *c = s->cohesion; c < s->cohesion + s->ncohesions; c++)
         fprintf(f, "  %-16s %-14.9g %-8s up to a gap of %.9g m (%s)\n", "cohesion", c->force, "N", c->range, c->from);
 }
@@ -49,6 +57,10 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     static const char *const scheme[ABUT_ALL_SCHEMES] = { "implicit Euler", "implicit Newmark", "BDF2", "implicit midpoint",
                                                         "quasi-static", "BDF3", "BDF4", "BDF5", "BDF6" };
     fprintf(f, "  %-16s %s\n", "time scheme", scheme[s->scheme]);
+    if (s->scheme == ABUT_IMPLICIT_NEWMARK) {
+        said(f, "Newmark's beta", s->newmark_beta.value, "", &s->newmark_beta);
+        said(f, "Newmark's gamma", s->newmark_gamma.value, "", &s->newmark_gamma);
+    }
     if (s->damp_mass.value > 0) said(f, "mass damping", s->damp_mass.value, "1/s", &s->damp_mass);
     if (s->damp_stiffness.value > 0) said(f, "stiffness damping", s->damp_stiffness.value, "s", &s->damp_stiffness);
     fprintf(f, "  %-16s %.9g, %.9g, %.9g m/s^2\n", "gravity", s->gravity[0], s->gravity[1], s->gravity[2]);
@@ -70,14 +82,15 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     else fprintf(f, "  %-16s until they converge; %s\n", "friction lags", s->lags.from);
     line(f, "mean mass", b->mean_mass, "kg", "of a simulated node; obstacles' nodes get it too");
     if (s->kappa_scale.value != 1) said(f, "kappa scale", s->kappa_scale.value, "", &s->kappa_scale);
-    line(f, "kappa min", b->kappa_min, "kg/m^2",
+    if (s->fixed_kappa.value > 0) said(f, "fixed kappa", s->fixed_kappa.value, "kg/m^2", &s->fixed_kappa);
+    else line(f, "kappa min", b->kappa_min, "kg/m^2",
          s->barrier_kappa ? "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)) of the law ipc: Huang 2024"
                           : "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)): Li 2020, App. F");
     if (s->stiffen_below.value > 0) {
         const abut_param *p = &s->stiffen_below;
         said(f, "stiffen below", p->per_length ? p->value * b->length : p->value, "m", p);
     }
-    line(f, "kappa max", b->kappa_max, "kg/m^2", "100 kappa min");
+    if (!(s->fixed_kappa.value > 0)) line(f, "kappa max", b->kappa_max, "kg/m^2", "100 kappa min");
     nodal(f, s, b);
 }
 

@@ -99,6 +99,8 @@ ABUT_MUST_USE abut_status abut_read_scene_select(const abut_scene_reader *r, con
 ABUT_MUST_USE abut_status abut_scene_selections(const abut_scene_reader *r, abut_err *err);
 /** The `attachments` list: after the objects. */
 ABUT_MUST_USE abut_status abut_scene_attachments(abut_scene_reader *r, const abut_tree *attachments, abut_err *err);
+/** The map `sqp`. */
+ABUT_MUST_USE abut_status abut_scene_sqp(const abut_scene_reader *r, const abut_tree *t, abut_err *err);
 /** The map `nodal`; the list `contact.cohesion`, after the objects (NULL: none). */
 ABUT_MUST_USE abut_status abut_scene_nodal(const abut_scene_reader *r, const abut_tree *t, abut_err *err);
 ABUT_MUST_USE abut_status abut_scene_cohesions(const abut_scene_reader *r, const abut_tree *list, abut_err *err);

@@ -61,9 +61,28 @@ static abut_status parameter(const abut_tree *map, const char *key, const char *
     return rc;
 }
 
+/* Newmark's parameters, of which steps of any length are stable: less damps nothing and lets what it does not resolve grow. */
+static abut_status read_newmark(abut_scene_reader *r, const abut_tree *t, abut_err *err)
+{
+    static const char *const keys[] = { "beta", "gamma", NULL };
+    abut_param *beta = &r->scene->newmark_beta, *gamma = &r->scene->newmark_gamma;
+    if (r->scene->scheme != ABUT_IMPLICIT_NEWMARK)
+        return abut_tree_fail_key(t, err, "time.newmark: expected time.scheme to be implicit-newmark");
+    abut_status rc = abut_tree_keys(t, "time.newmark", keys, err);
+    if (!rc) rc = parameter(t, "beta", "time.newmark.beta", ABUT_Q_PURE, 0, beta, err);
+    if (!rc) rc = parameter(t, "gamma", "time.newmark.gamma", ABUT_Q_PURE, 0, gamma, err);
+    if (!rc && gamma->value < 0.5)
+        rc = abut_tree_fail_key(t, err, "time.newmark.gamma is %g: expected at least 0.5, below steps are unstable",
+                                gamma->value);
+    if (!rc && beta->value < 0.5 * gamma->value)
+        rc = abut_tree_fail_key(t, err, "time.newmark.beta is %g: expected at least gamma / 2 = %g, below long steps are "
+                                "unstable", beta->value, 0.5 * gamma->value);
+    return rc;
+}
+
 static abut_status read_time(abut_scene_reader *r, const abut_tree *t, abut_err *err)
 {
-    static const char *const keys[] = { "step", "end", "scheme", NULL };
+    static const char *const keys[] = { "step", "end", "scheme", "newmark", NULL };
     static const char *const schemes[] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint", "quasi-static",
                                            "bdf3", "bdf4", "bdf5", "bdf6", NULL };
     abut_status rc = abut_tree_keys(t, "time", keys, err);
@@ -71,6 +90,8 @@ static abut_status read_time(abut_scene_reader *r, const abut_tree *t, abut_err 
     if (!rc) rc = parameter(t, "end", "time.end", ABUT_Q_TIME, 0, &r->scene->end, err);
     const abut_tree *s = abut_tree_find(t, "scheme");
     if (!rc && s) rc = abut_tree_choice(s, "time.scheme", schemes, &r->scene->scheme, err);
+    const abut_tree *newmark = abut_tree_find(t, "newmark");
+    if (!rc && newmark) rc = read_newmark(r, newmark, err);
     /* what a dynamic step may leave to the next one, an equilibrium has to have */
     if (!rc && r->scene->scheme == ABUT_QUASI_STATIC) {
         r->scene->tolerance = (abut_param){ 1e-6 / r->scene->step.value, 1, "default of quasi-static: 1e-6 l in a time step" };
@@ -193,7 +214,8 @@ static abut_status read_filter(const abut_tree *t, abut_param *filter, abut_err 
 
 static abut_status read_barrier(abut_scene_reader *r, const abut_tree *t, abut_err *err)
 {
-    static const char *const keys[] = { "law", "continuity", "filter", "kappa", "mollifier", "stiffen-below", NULL };
+    static const char *const keys[] = { "law", "continuity", "filter", "kappa", "fixed-kappa", "mollifier", "stiffen-below",
+                                        NULL };
     static const char *const words[] = { "on", "off", NULL };
     static const char *const kappas[] = { "own", "ipc", NULL };
     static const char *const smooth[] = { "c0", "c1", "c2", NULL };     /* in the order of the published laws */
@@ -209,6 +231,11 @@ static abut_status read_barrier(abut_scene_reader *r, const abut_tree *t, abut_e
     if (!rc && c) rc = abut_tree_choice(c, "contact.barrier.continuity", smooth, &r->scene->barrier_law, err);
     if (!rc && filter) rc = read_filter(filter, &r->scene->barrier_filter, err);
     if (!rc && kappa) rc = abut_tree_choice(kappa, "contact.barrier.kappa", kappas, &r->scene->barrier_kappa, err);
+    if (!rc) rc = parameter(t, "fixed-kappa", "contact.barrier.fixed-kappa", ABUT_Q_PURE, 0, &r->scene->fixed_kappa, err);
+    const abut_tree *fixed = abut_tree_find(t, "fixed-kappa"), *below = abut_tree_find(t, "stiffen-below");
+    if (!rc && fixed && (kappa || below))
+        rc = abut_tree_fail_key(kappa ? kappa : below, err, "%s: contact.barrier.fixed-kappa is there, which has no bounds; "
+                                "expected one of them", kappa ? "contact.barrier.kappa" : "contact.barrier.stiffen-below");
     if (!rc && mollifier) rc = abut_tree_choice(mollifier, "contact.barrier.mollifier", words, &r->scene->mollifier_off, err);
     return rc;
 }
@@ -226,6 +253,10 @@ static abut_status read_contact(abut_scene_reader *r, const abut_tree *t, abut_e
     if (!rc) rc = parameter(t, "kappa-scale", "contact.kappa-scale", ABUT_Q_PURE, 0, &r->scene->kappa_scale, err);
     const abut_tree *barrier = rc ? NULL : abut_tree_find(t, "barrier");
     if (barrier) rc = read_barrier(r, barrier, err);
+    const abut_tree *scale = abut_tree_find(t, "kappa-scale");
+    if (!rc && scale && r->scene->fixed_kappa.value > 0)
+        rc = abut_tree_fail_key(scale, err, "contact.kappa-scale: contact.barrier.fixed-kappa is there, which has no bounds; "
+                                "expected one of them");
     const abut_tree *f = abut_tree_find(t, "friction");
     return rc || !f ? rc : read_friction(r, f, err);
 }
@@ -233,7 +264,7 @@ static abut_status read_contact(abut_scene_reader *r, const abut_tree *t, abut_e
 static abut_status read_material(const abut_tree *t, abut_scene_material *m, abut_err *err)
 {
     static const char *const keys[] = { "model", "density", "young", "poisson", "bending-young", "membrane", "fabric",
-                                        "strain-limit", "spline", "fibre", "volume", "stretch", NULL };
+                                        "strain-limit", "spline", "fibre", "volume", "stretch", "quadrature", NULL };
     abut_status rc = abut_tree_keys(t, "material", keys, err);
     if (!rc) rc = abut_scene_name(t, m->name, err);
     if (rc) return rc;
@@ -323,8 +354,8 @@ static abut_status read_top(abut_scene_reader *r, abut_err *err)
 {
     static const char *const keys[] = { "abut", "time", "gravity", "damping", "contact", "tolerance", "force-tolerance", "rotate",
                                         "fit", "lift", "materials", "objects", "selections", "motion",
-                                        "attachments", "seams", "wind", "solver", "nodal", NULL };
-    static const char *const solvers[] = { "newton", "nodal", NULL };
+                                        "attachments", "seams", "wind", "solver", "nodal", "sqp", NULL };
+    static const char *const solvers[] = { "newton", "nodal", "sqp", "qp", NULL };
     abut_scene *s = r->scene;
     int32_t version;
     abut_status rc = abut_tree_keys(r->root, "scene", keys, err);
@@ -343,8 +374,10 @@ static abut_status read_top(abut_scene_reader *r, abut_err *err)
         rc = parameter(r->root, "tolerance", "tolerance", ABUT_Q_SPEED_OR_L, 1, &s->tolerance, err);
     if (!rc) rc = parameter(r->root, "force-tolerance", "force-tolerance", ABUT_Q_PURE, 0, &s->force_tolerance, err);
     const abut_tree *solver = abut_tree_find(r->root, "solver"), *nodal = abut_tree_find(r->root, "nodal");
+    const abut_tree *sqp = abut_tree_find(r->root, "sqp");
     if (!rc && solver) rc = abut_tree_choice(solver, "solver", solvers, &s->solver, err);
     if (!rc && nodal) rc = abut_scene_nodal(r, nodal, err);
+    if (!rc && sqp) rc = abut_scene_sqp(r, sqp, err);
     if (!rc && fit) rc = abut_tree_positive(fit, "fit", ABUT_Q_LENGTH, &s->fit, NULL, err);
     return rc ? rc : read_place(r, err);
 }

@@ -1,5 +1,6 @@
-/* What materials of tets have beside moduli: splines, fibres, squared distances. */
+/* What materials of tets have beside moduli: splines, fibres, squared distances, a degree of quadrature. */
 #include "formats/scene/scene_parts.h"
+#include "geom/quadrature.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -62,6 +63,7 @@ abut_status abut_scene_terms(const abut_tree *t, abut_scene_material *m, abut_er
 {
     const abut_tree *spline = abut_tree_find(t, "spline"), *fibre = abut_tree_find(t, "fibre");
     const abut_tree *volume = abut_tree_find(t, "volume"), *stretch = abut_tree_find(t, "stretch");
+    const abut_tree *degree = abut_tree_find(t, "quadrature");
     m->stretch[2] = 1;
     if (!spline != (m->model != ABUT_SPLINE))
         return abut_tree_fail_key(spline ? spline : t, err,
@@ -71,5 +73,6 @@ abut_status abut_scene_terms(const abut_tree *t, abut_scene_material *m, abut_er
     abut_status rc = spline ? read_spline(spline, m, err) : ABUT_OK;
     if (!rc && fibre) rc = read_fibre(fibre, m, err);
     if (!rc && volume) rc = abut_tree_positive(volume, "volume", ABUT_Q_PRESSURE, &m->volume, NULL, err);
+    if (!rc && degree) rc = abut_tree_int(degree, "quadrature", 1, ABUT_QUADRATURE_MAX, &m->quadrature, err);
     return rc || !stretch ? rc : read_stretch(stretch, m, err);
 }

@@ -2,9 +2,11 @@
 
 #include "base/par.h"
 #include "contact/curved.h"
+#include "energy/elastic_high.h"
 #include "energy/stiffness_fit.h"
 #include "energy/terms.h"
 #include "model/naming.h"
+#include "model/tets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,7 @@ typedef struct elastic {
     abut_elastic e;         /* first: abut_elastic_of */
     abut_elastic_memo memo; /* at the last point */
     const abut_reordered *reordered;
+    const abut_terms *terms;    /* among them those of tets of higher order */
 } elastic;
 
 abut_elastic *abut_elastic_of(const abut_terms *terms) { return abut_terms_find(terms, "elastic"); }
@@ -22,6 +25,7 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
     elastic *t = calloc(1, sizeof *t);
     if (!t) return abut_fail(err, ABUT_E_NOMEM, "elasticity: %d tets", w->model->nt);
     t->reordered = w->reordered;
+    t->terms = w->before;
     const abut_status rc = abut_elastic_init(&t->e, w->model, err);
     if (rc) return free(t), rc;
     *self = t;
@@ -114,6 +118,20 @@ static void limit(void *self, const abut_at *at, const double *p, abut_limit *li
     abut_limit_inversion(((const elastic *)self)->e.model, at->x, p, ABUT_VOLUME_LEFT, lim);
 }
 
+/* Of a tet of higher order: its energy knows det F at points of quadrature alone. */
+static void words_of_order(const elastic *t, const double *x, int32_t tet, abut_bound_words *w)
+{
+    const abut_model *m = t->e.model;
+    const abut_elastic_high *e = abut_elastic_high_of(t->terms, abut_tet_order(m, tet));
+    const double least = abut_curved_jacobian(m, tet, x);
+    double stress, seen = least;
+    if (e) seen = abut_elastic_high_stress(e, x, tet - e->first, &stress, NULL, NULL);
+    if (!(seen > 2 * least)) snprintf(w->detail, sizeof w->detail, "det F at least %.3g", least);
+    else
+        snprintf(w->detail, sizeof w->detail, "det F at least %.3g, %.3g where it resists: raise 'quadrature' of its material",
+                 least, seen);
+}
+
 static void limit_words(const void *self, const double *x, const abut_limit *lim, abut_bound_words *w)
 {
     const elastic *t = self;
@@ -123,7 +141,7 @@ static void limit_words(const void *self, const double *x, const abut_limit *lim
                              .object = m->body[m->tet[4 * lim->tet]] };
     if (lim->tet < t->e.n)
         snprintf(w->detail, sizeof w->detail, "%.3g of its rest volume left", abut_elastic_deformation(&t->e, x, lim->tet, F));
-    else snprintf(w->detail, sizeof w->detail, "det F at least %.3g", abut_curved_jacobian(m, lim->tet, x));
+    else words_of_order(t, x, lim->tet, w);
 }
 
 const abut_term_ops abut_term_elastic = { .name = "elastic", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,

@@ -2,6 +2,8 @@
 
 #include "math/vec3.h"
 
+#include <assert.h>
+
 /* The separation sum w_i x_i. */
 static abut_vec3 separation(abut_stencil s, const double *x, const double w[4])
 {
@@ -17,6 +19,7 @@ typedef struct frame {
 
 static frame frame_of(abut_stencil s, const double *x)
 {
+    assert(s == ABUT_PT || s == ABUT_EE);
     const int edges = s == ABUT_EE;
     frame f;
     f.u = edges ? abut_v3_diff(x + 3, x) : abut_v3_diff(x + 6, x + 3);
@@ -31,22 +34,6 @@ static int spans(const frame *f)
     return abut_v3_norm2(f->n) > ABUT_SINE2_MIN * abut_v3_norm2(f->u) * abut_v3_norm2(f->v);
 }
 
-/* The unit normal of s at x, where there is one. */
-static int normal_at(abut_stencil s, const double *x, const double w[4], abut_vec3 *n)
-{
-    if (abut_stencil_size(s) == 4) {
-        const frame f = frame_of(s, x);
-        *n = f.n;
-        if (!spans(&f)) return 0;
-    } else {
-        *n = separation(s, x, w);
-    }
-    const double length = abut_v3_norm(*n);
-    if (!(length > 0)) return 0;
-    *n = abut_v3_scale(1 / length, *n);
-    return 1;
-}
-
 void abut_gap_frozen(abut_stencil s, const double w[4], const double n[3], const double *x, double offset, abut_gap_row *row)
 {
     const abut_vec3 r = separation(s, x, w), d = abut_v3_get(n);
@@ -56,20 +43,13 @@ void abut_gap_frozen(abut_stencil s, const double w[4], const double n[3], const
 
 int abut_gap_projected(abut_stencil s, const double *x0, const double *x, double offset, abut_gap_row *row)
 {
-    double w[4], w0[4];
-    abut_vec3 n, side;
+    const frame f = frame_of(s, x), start = frame_of(s, x0);
+    double w[4], n[3];
+    if (!spans(&f) || !spans(&start)) return 0;
+    const double side = abut_v3_dot(start.e, start.n) < 0 ? -1 : 1;
     (void)abut_dist2(s, x, w);
-    (void)abut_dist2(s, x0, w0);
-    if (!normal_at(s, x, w, &n)) return 0;
-    if (abut_stencil_size(s) == 4) {    /* the side of a plane that has turned is that of its own normal */
-        if (!normal_at(s, x0, w0, &side)) return 0;
-        if (abut_v3_dot(side, frame_of(s, x0).e) < 0) n = abut_v3_scale(-1, n);
-    } else if (abut_v3_dot(n, separation(s, x0, w0)) < 0) {
-        n = abut_v3_scale(-1, n);
-    }
-    double to[3];
-    abut_v3_put(to, n);
-    abut_gap_frozen(s, w, to, x, offset, row);
+    abut_v3_put(n, abut_v3_scale(side / abut_v3_norm(f.n), f.n));
+    abut_gap_frozen(s, w, n, x, offset, row);
     return 1;
 }
 
@@ -80,7 +60,6 @@ static void put_scaled(double *to, double f, abut_vec3 a)
 
 int abut_gap_volume(abut_stencil s, const double *x0, const double *x, double offset, abut_gap_row *row)
 {
-    if (abut_stencil_size(s) < 4) return abut_gap_projected(s, x0, x, offset, row);
     const frame f = frame_of(s, x), start = frame_of(s, x0);
     if (!spans(&start)) return 0;
     const double side = abut_v3_dot(start.e, start.n) < 0 ? -1.0 / 6 : 1.0 / 6;

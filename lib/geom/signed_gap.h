@@ -1,16 +1,14 @@
 /* Gaps with a sign: how solvers that linearise constraints write that a pair of primitives stays on the side on which it began.
  * Stencils as in geom/dist.h.  Each form is an inequality c(x) >= 0 with its gradient a = dc/dx[3 k], k points.
  *
- *     projected   c = n . sum w_i x_i - offset, m: the plane of the triangle, the common normal of the lines of two edges, the
- *                 perpendicular on an edge's line, or the line through two points, as they are at x (Verschoor and Jalba 2019).
- *                 n follows x: a is w_i n all the same, since w is where the distance is stationary
+ *     projected   c = n . sum w_i x_i - offset, m: n is the normal of the triangle, or common to the lines of two edges, as they
+ *                 are at x; a is w_i n all the same, since w is where the distance is stationary
  *     volume      c = V - offset B / 3, m^3: V of the tet of the four points, B = |u x v| / 2 at the start, u and v the sides of
- *                 the triangle or the two edges, so that V = B d / 3 (Kane, Repetto, Ortiz and Marsden 1999).  The stencils of two
- *                 and three points have no volume: they are projected
+ *                 the triangle or the two edges, so that V = B d / 3 (Kane et al. 1999)
  *     frozen      c = n . sum w_i x_i - offset, m: n and w of another place, as that of an impact (Harmon et al. 2008)
  *
- * The sign is that of the start x0: it was apart there.  Nothing says that x is inside of the primitives: a plane goes on beyond
- * its triangle. */
+ * The side is that of the start x0.  Nothing says that x is inside of the primitives: a plane extends beyond its triangle.  A
+ * distance from a line or a point has no side, so stencils of two and three points have the frozen form alone. */
 #ifndef ABUT_GEOM_SIGNED_GAP_H
 #define ABUT_GEOM_SIGNED_GAP_H
 
@@ -21,8 +19,8 @@ typedef struct abut_gap_row {
     double a[12];
 } abut_gap_row;
 
-/** Of s at x with the sign that it has at x0.  0: there is no normal (an area, an angle of edges, or a length is nothing); then
- * row is not written.  offset, m */
+/** Of s, ABUT_PT or ABUT_EE, at x, on the side where it is at x0.  0: there is no normal (an area or the angle of edges is 0);
+ * then row is not written.  offset, m */
 int abut_gap_projected(abut_stencil s, const double *x0, const double *x, double offset, abut_gap_row *row);
 int abut_gap_volume(abut_stencil s, const double *x0, const double *x, double offset, abut_gap_row *row);
 

@@ -25,11 +25,23 @@ enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_M
        ABUT_SCHEMES = 4 /* how many of order 1 and 2 */, ABUT_QUASI_STATIC = 4, ABUT_BDF3 = 5, ABUT_BDF4 = 6, ABUT_BDF5 = 7,
        ABUT_BDF6 = 8, ABUT_ALL_SCHEMES = 9 };
 
+/* Newmark's beta and gamma where a model says none: the trapezoidal rule.  Steps of any length are stable for gamma >= 1/2 and
+ * beta >= gamma / 2 (Hughes 1987, 9.1). */
+#define ABUT_NEWMARK_BETA 0.25
+#define ABUT_NEWMARK_GAMMA 0.5
+
 /* States before the start of a step that a scheme may know: node/x1 and node/v1 one step earlier, ... */
 enum { ABUT_PAST = 5 };
 
 /* What a scene asks to be solved by.  The numbers stand in streams: append only. */
-enum { ABUT_SOLVED_BY_BARRIER = 0, ABUT_SOLVED_BY_NODAL = 1 /* exact Coulomb friction on nodes */, ABUT_SOLVED_BY = 2 /* how many */ };
+enum { ABUT_SOLVED_BY_BARRIER = 0, ABUT_SOLVED_BY_NODAL = 1 /* exact Coulomb friction on nodes */,
+       ABUT_SOLVED_BY_SQP = 2 /* linearised inequalities */, ABUT_SOLVED_BY_QP = 3 /* the same of one quadratic */,
+       ABUT_SOLVED_BY = 4 /* how many */ };
+
+/* The inequality that solvers sqp and qp have for a pair (geom/signed_gap.h).  The numbers stand in streams: append only. */
+enum { ABUT_CONSTRAINT_GAP = 0, ABUT_CONSTRAINT_VOLUME = 1, ABUT_CONSTRAINT_IMPACT = 2 /* frozen there */, ABUT_CONSTRAINTS };
+/* How they find their pairs, likewise. */
+enum { ABUT_ACTIVE_BOTH = 0, ABUT_ACTIVE_IMPACTS = 1, ABUT_ACTIVE_NEAR = 2, ABUT_ACTIVE_SETS };
 
 /* What a motion does to its nodes (model/motion.h).  The numbers stand in streams: append only. */
 enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* acceleration added to gravity */,
@@ -143,6 +155,8 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(gravity,       "world/gravity",      double,  F64, n3, 0, "m/s^2",  NEED) \
     F(h,             "time/step",          double,  F64, 1, 0, "s",       NEED) \
     F(scheme,        "time/scheme",        int32_t, I32, 1, 0, "",        MAY)  /* ABUT_IMPLICIT_EULER, ...; absent: that one   */ \
+    F(newmark_beta,  "time/newmark-beta",  double,  F64, 1, 0, "",        MAY)  /* Newmark: absent: ABUT_NEWMARK_BETA      */ \
+    F(newmark_gamma, "time/newmark-gamma", double,  F64, 1, 0, "",        MAY)  /* Newmark: absent: ABUT_NEWMARK_GAMMA     */ \
     F(damp_mass,     "damping/mass",       double,  F64, 1, 0, "1/s",     MAY)  /* Rayleigh damping; absent: 0                 */ \
     F(damp_stiffness, "damping/stiffness", double,  F64, 1, 0, "s",       MAY)  \
     F(length,        "scene/length",       double,  F64, 1, 0, "m",       NEED) /* l: rest bounding-box diagonal of the simulated nodes */ \
@@ -172,6 +186,9 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(nodal_compliance, "nodal/compliance", double, F64, 1, 0, "N/m",     MAY)  /* stiffness of contacts that close too fast; absent: none yields */ \
     F(cohesion_force, "nodal/cohesion-force", double, F64, ng, ng, "N",   MAY)  /* of two classes at no gap; with the next */ \
     F(cohesion_range, "nodal/cohesion-range", double, F64, ng, ng, "m",   MAY)  /* gap at which it is 0 */ \
+    F(sqp_constraints, "sqp/constraints",  int32_t, I32, 1, 0, "",        MAY)  /* ABUT_CONSTRAINT_*; absent: the first     */ \
+    F(sqp_active_set, "sqp/active-set",    int32_t, I32, 1, 0, "",        MAY)  /* ABUT_ACTIVE_*; absent: the first         */ \
+    F(sqp_offset,    "sqp/offset",         double,  F64, 1, 0, "m",       MAY)  /* that gaps keep beyond their thickness; absent: dhat */ \
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
@@ -207,6 +224,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(lag_mu,     "lag/mu",           double,  F64, nl, 0, "",     OPT)  \
     F(impulse,    "node/contact-impulse", double, F64, nv, 3, "N s", MAY) /* of hard contact in the step that ends here */ \
     F(nodal_step, "nodal/step",       int64_t, I64, 1, 0, "",      MAY)  /* the number of the frame that node/contact-impulse is of */ \
+    F(sqp_hits,   "sqp/hits",         int32_t, I32, 1, 0, "",      MAY)  /* what the judge has found on the motion to this frame of solver sqp or qp */ \
     F(touch_first, "touch/first",     int32_t, I32, ntc, 2, "",    MAY)  /* [lo, hi) rows of touch/node: the nodes of a hard contact that move */ \
     F(touch_node, "touch/node",       int32_t, I32, ntn, 0, "",    MAY)  \
     F(touch_weight, "touch/weight",   double,  F64, ntn, 0, "",    MAY)  /* of their velocities in that of the contact */ \

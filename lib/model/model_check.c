@@ -460,7 +460,7 @@ static abut_status check_codim(const abut_model *m, abut_err *err)
     return ABUT_OK;
 }
 
-/* What hard contact is solved with. */
+/* What contact without a barrier is solved with. */
 static abut_status check_nodal(const abut_model *m, abut_err *err)
 {
     const size_t pairs = (size_t)m->ng * (size_t)m->ng;
@@ -469,6 +469,7 @@ static abut_status check_nodal(const abut_model *m, abut_err *err)
         { "nodal/beta", m->nodal_beta, 1, 0 },                { "nodal/sigma", m->nodal_sigma, 1, 0 },
         { "nodal/freeze", m->nodal_freeze, 1, 1 },            { "nodal/compliance", m->nodal_compliance, 1, 0 },
         { "nodal/cohesion-force", m->cohesion_force, pairs, 1 }, { "nodal/cohesion-range", m->cohesion_range, pairs, 1 },
+        { "sqp/offset", m->sqp_offset, 1, 1 },
     };
     const struct { const char *name; const int32_t *at; int32_t lo, hi; } wholes[] = {
         { "solve/solver", m->solver, 0, ABUT_SOLVED_BY },
@@ -476,7 +477,8 @@ static abut_status check_nodal(const abut_model *m, abut_err *err)
         { "nodal/iterations", m->nodal_iterations, 1, ABUT_NODAL_MOST + 1 },
         { "nodal/sweeps", m->nodal_sweeps, 1, ABUT_NODAL_MOST + 1 },
         { "nodal/return", m->nodal_return, 0, 2 }, { "nodal/integrator", m->nodal_integrator, 0, 2 },
-        { "nodal/accelerated", m->nodal_accelerated, 0, 2 },
+        { "nodal/accelerated", m->nodal_accelerated, 0, 2 }, { "sqp/constraints", m->sqp_constraints, 0, ABUT_CONSTRAINTS },
+        { "sqp/active-set", m->sqp_active_set, 0, ABUT_ACTIVE_SETS },
     };
     abut_status rc = ABUT_OK;
     for (size_t i = 0; i < sizeof reals / sizeof *reals && !rc; i++)
@@ -496,6 +498,9 @@ static abut_status check_parameters(const abut_model *m, abut_err *err)
         (rc = domain("contact/dhat", m->dhat, 1, 0, 0, INFINITY, err)) ||
         (rc = domain("contact/eps-v", m->eps_v, 1, 0, 0, INFINITY, err)) ||
         (m->scheme && (rc = indices("time/scheme", m->scheme, 1, 1, 0, ABUT_ALL_SCHEMES, err))) ||
+        (m->newmark_gamma && (rc = domain("time/newmark-gamma", m->newmark_gamma, 1, ABUT_NEWMARK_GAMMA, 1, INFINITY, err))) ||
+        (m->newmark_beta && (rc = domain("time/newmark-beta", m->newmark_beta, 1,
+                                         0.5 * (m->newmark_gamma ? *m->newmark_gamma : ABUT_NEWMARK_GAMMA), 1, INFINITY, err))) ||
         (m->damp_mass && (rc = domain("damping/mass", m->damp_mass, 1, 0, 1, INFINITY, err))) ||
         (m->damp_stiffness && (rc = domain("damping/stiffness", m->damp_stiffness, 1, 0, 1, INFINITY, err))) ||
         (m->continuity && (rc = law("contact/barrier-continuity", m->continuity, 1, abut_barrier_names, err))) ||

@@ -406,6 +406,8 @@ static abut_status put_variants(abut_build *b, abut_err *err)
     const abut_scene *s = b->scene;
     abut_status rc = ABUT_OK;
     if (s->scheme != ABUT_IMPLICIT_EULER) rc = put_choice(b, "time/scheme", s->scheme, err);
+    if (!rc && s->newmark_beta.value != ABUT_NEWMARK_BETA) rc = put_number(b, "time/newmark-beta", s->newmark_beta.value, err);
+    if (!rc && s->newmark_gamma.value != ABUT_NEWMARK_GAMMA) rc = put_number(b, "time/newmark-gamma", s->newmark_gamma.value, err);
     if (!rc && s->barrier_law != ABUT_BARRIER_IPC) rc = put_choice(b, "contact/barrier-continuity", s->barrier_law, err);
     if (!rc && s->friction_law != ABUT_FRICTION_C1) rc = put_choice(b, "contact/friction-smoothing", s->friction_law, err);
     if (!rc && s->bodies_off) rc = put_choice(b, "contact/bodies", 0, err);
@@ -413,7 +415,8 @@ static abut_status put_variants(abut_build *b, abut_err *err)
     if (!rc && s->damp_mass.value > 0) rc = put_number(b, "damping/mass", s->damp_mass.value, err);
     if (!rc && s->damp_stiffness.value > 0) rc = put_number(b, "damping/stiffness", s->damp_stiffness.value, err);
     static const char *const name[] = { "time/scheme", "damping/mass", "damping/stiffness", "contact/barrier-continuity",
-                                        "contact/friction-smoothing", "contact/bodies", "contact/mollifier" };
+                                        "contact/friction-smoothing", "contact/bodies", "contact/mollifier", "time/newmark-beta",
+                                        "time/newmark-gamma" };
     for (size_t i = 0; i < sizeof name / sizeof *name && !rc; i++) {
         abut_array *a = abut_arrays_find(b->model, name[i]);
         if (a) a->flags |= ABUT_A_REQUIRED;
@@ -488,6 +491,7 @@ static abut_status put_stiffness(abut_build *b, abut_err *err)
     if (rc) return rc;
     o->kappa_min *= s->kappa_scale.value;
     o->kappa_max = 100 * o->kappa_min;
+    if (s->fixed_kappa.value > 0) o->kappa_min = o->kappa_max = s->fixed_kappa.value;
     rc = put_number(b, "contact/kappa-min", o->kappa_min, err);
     return rc ? rc : put_number(b, "contact/kappa-max", o->kappa_max, err);
 }

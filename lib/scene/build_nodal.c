@@ -1,4 +1,4 @@
-/* What hard contact is solved with, as arrays. */
+/* What contact without a barrier is solved with, as arrays. */
 #include "model/model.h"
 #include "scene/build_parts.h"
 
@@ -24,6 +24,23 @@ static abut_status put_keys(abut_build *b, abut_err *err)
         if (!to) return err->code;
         if (k->unit) *(double *)to = p->per_length ? p->value * b->out->length : p->value;
         else *(int32_t *)to = (int32_t)p->value;
+    }
+    return ABUT_OK;
+}
+
+static abut_status put_sqp(abut_build *b, abut_err *err)
+{
+    const struct abut_scene_sqp *s = &b->scene->sqp;
+    const struct { const char *array; const abut_param *p; int whole; } all[] = {
+        { "sqp/constraints", &s->constraints, 1 }, { "sqp/active-set", &s->active_set, 1 }, { "sqp/offset", &s->offset, 0 }
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const abut_param *p = all[i].p;
+        if (!p->from[0]) continue;
+        void *to = abut_model_put(b->model, all[i].array, 1, err);
+        if (!to) return err->code;
+        if (all[i].whole) *(int32_t *)to = (int32_t)p->value;
+        else *(double *)to = p->per_length ? p->value * b->out->length : p->value;
     }
     return ABUT_OK;
 }
@@ -59,5 +76,6 @@ abut_status abut_build_nodal(abut_build *b, abut_err *err)
     assert(b);
     abut_status rc = put_solver(b, err);
     if (!rc) rc = put_keys(b, err);
+    if (!rc) rc = put_sqp(b, err);
     return rc ? rc : put_cohesion(b, err);
 }

@@ -58,6 +58,19 @@ static abut_status put_fibres(abut_build *b, abut_err *err)
     return ABUT_OK;
 }
 
+/* Of elastic energies; masses are exact. */
+static abut_status put_degrees(abut_build *b, abut_err *err)
+{
+    const abut_scene *s = b->scene;
+    int some = 0;
+    for (int32_t i = 0; i < s->nmaterials; i++) some |= s->material[i].quadrature > 0;
+    if (!some) return ABUT_OK;
+    int32_t *degree = put(b, "material/quadrature", s->nmaterials, err);
+    if (!degree) return err->code;
+    for (int32_t i = 0; i < s->nmaterials; i++) degree[2 * i] = s->material[i].quadrature;
+    return ABUT_OK;
+}
+
 /* They are terms of volumes: shells and rods have none of them. */
 static abut_status check_codim(const abut_build *b, abut_err *err)
 {
@@ -66,9 +79,9 @@ static abut_status check_codim(const abut_build *b, abut_err *err)
         const abut_array *of = abut_arrays_find(b->model, name[k]);
         for (int64_t i = 0; of && i < of->shape[0]; i++) {
             const abut_scene_material *m = &b->scene->material[((const int32_t *)of->data)[i]];
-            if (m->fibre > 0 || m->volume > 0 || m->stretch[0] > 0)
+            if (m->fibre > 0 || m->volume > 0 || m->stretch[0] > 0 || m->quadrature > 0)
                 return abut_fail(err, ABUT_E_FORMAT,
-                                 "%s: material '%s' has fibre, volume or stretch, which are of tets: expected none "
+                                 "%s: material '%s' has fibre, volume, stretch or quadrature, which are of tets: expected none "
                                  "of them for %s",
                                  m->from, m->name, k ? "rods" : "shells");
         }
@@ -95,6 +108,7 @@ abut_status abut_build_terms(abut_build *b, abut_err *err)
         if (r) r[3 * i + 2] = 1;
         if (r && s->material[i].stretch[0] > 0) memcpy(r + 3 * (size_t)i, s->material[i].stretch, 3 * sizeof *r);
     }
-    const abut_status rc = put_splines(b, err);
-    return rc ? rc : put_fibres(b, err);
+    abut_status rc = put_splines(b, err);
+    if (!rc) rc = put_fibres(b, err);
+    return rc ? rc : put_degrees(b, err);
 }

@@ -27,6 +27,7 @@ typedef struct abut_scene_material {
     int32_t nknots;                 /* of a spline; 0: it is none */
     double *knot, *slope;           /* [nknots], [3 nknots] Pa: a', b', c' */
     double fibre, fibre_direction[3];   /* Pa, 0: none; unit, in the scene's axes at the start */
+    int32_t quadrature;             /* degree at which energies in tets of order 2 and more are integrated; 0: by the order */
     double volume, stretch[3];      /* Pa, 0: none; Pa, low, high: squared distances (energy/material/projection.h) */
     char from[ABUT_SCENE_FROM];
 } abut_scene_material;
@@ -214,6 +215,7 @@ extern const abut_scene_nodal_key abut_scene_nodal_keys[ABUT_NODAL_KEYS];
 typedef struct abut_scene {
     abut_param step, end;           /* s; end 0: not said */
     int scheme;                     /* ABUT_IMPLICIT_EULER, ... */
+    abut_param newmark_beta, newmark_gamma; /* of ABUT_IMPLICIT_NEWMARK */
     abut_param damp_mass, damp_stiffness;   /* 1/s, s */
     double gravity[3];              /* m/s^2 */
     double wind[3];                 /* m/s */
@@ -226,6 +228,7 @@ typedef struct abut_scene {
     int mollifier_off;              /* nearly parallel edges are contacts as others */
     int barrier_kappa;              /* 1: bounds of the stiffness by the law ipc, whatever the law is */
     abut_param stiffen_below;       /* m; 0: the default of whoever solves */
+    abut_param fixed_kappa;         /* kg/m^2: the stiffness of the barrier in all steps; 0: between its bounds */
     abut_param eps_v, tolerance;    /* m/s */
     abut_param force_tolerance;     /* fraction of the largest force; 0: nobody asks */
     int friction_law;               /* ABUT_FRICTION_C1, ... */
@@ -233,6 +236,10 @@ typedef struct abut_scene {
     abut_param lags;                /* friction lag iterations per step; 0: until they converge */
     int solver;                     /* ABUT_SOLVED_BY_* */
     abut_param nodal[ABUT_NODAL_KEYS];      /* from "": not said */
+    struct abut_scene_sqp {         /* of the map `sqp`; from "": not said */
+        abut_param constraints, active_set;     /* ABUT_CONSTRAINT_*, ABUT_ACTIVE_* */
+        abut_param offset;          /* m */
+    } sqp;
     int is_turned;                  /* before fit, the scene is rotated about the origin by ... */
     double turn[9];                 /* ... this rotation, row-major */
     double fit;                     /* m: the scene is scaled so that its longest side is this, and moved to the positive

@@ -67,10 +67,13 @@ int abut_integrator_scheme(const abut_model *m, const abut_frame *f)
     return has < reads ? abut_integrator_bdf(has) : scheme;
 }
 
-double abut_integrator_step_weight(int scheme)
+static double newmark_beta(const abut_model *m) { return m->newmark_beta ? m->newmark_beta[0] : ABUT_NEWMARK_BETA; }
+static double newmark_gamma(const abut_model *m) { return m->newmark_gamma ? m->newmark_gamma[0] : ABUT_NEWMARK_GAMMA; }
+
+double abut_integrator_step_weight(const abut_model *m, int scheme)
 {
     switch (scheme) {
-    case ABUT_IMPLICIT_NEWMARK: return 0.25;
+    case ABUT_IMPLICIT_NEWMARK: return newmark_beta(m);
     case ABUT_BDF2: return 4.0 / 9;
     case ABUT_MIDPOINT: return 0.5;
     default: return family[abut_integrator_past(scheme)].b * family[abut_integrator_past(scheme)].b;
@@ -136,8 +139,9 @@ static double static_time(const abut_model *m)
 }
 
 /* the velocity after a step is rate (x' - c) / h */
-static double velocity_rate(int scheme)
+static double velocity_rate(const abut_model *m, int scheme)
 {
+    if (scheme == ABUT_IMPLICIT_NEWMARK) return newmark_gamma(m) / newmark_beta(m);
     const int n = abut_integrator_past(scheme);
     return scheme == ABUT_IMPLICIT_EULER ? 1 : scheme == ABUT_BDF2 ? 1.5 : n ? 1 / family[n].b : 2;
 }
@@ -147,12 +151,14 @@ abut_weights abut_integrator_weights(const abut_model *m, int scheme)
     if (scheme == ABUT_QUASI_STATIC) {
         const double T = static_time(m), h = m->h[0];
         return (abut_weights){ .scheme = scheme, .shift = STATIC_SHIFT, .psi = T * T, .share = 1, .h_force = T,
-                               .damping = T * T / h, .eps_v = m->eps_v[0] * h / T };
+                               .damping = T * T / h, .eps_v = m->eps_v[0] * h / T, .late = 1 };
     }
-    const double s = abut_integrator_step_weight(scheme), h = m->h[0], share = scheme == ABUT_MIDPOINT ? 0.5 : 1;
+    const double s = abut_integrator_step_weight(m, scheme), h = m->h[0], share = scheme == ABUT_MIDPOINT ? 0.5 : 1;
+    const double rate = velocity_rate(m, scheme);
     return (abut_weights){ .scheme = scheme, .inertia = 1, .psi = s / share * (h * h), .share = share, .h_force = h * sqrt(s),
-                           .damping = s * h * (share < 1 ? 1 : velocity_rate(scheme)),
-                           .eps_v = m->eps_v[0] / (sqrt(s) * velocity_rate(scheme)) };
+                           .damping = s * h * (share < 1 ? 1 : rate),
+                           .eps_v = m->eps_v[0] / (sqrt(s) * rate),
+                           .late = scheme == ABUT_IMPLICIT_NEWMARK ? newmark_gamma(m) : 1 };
 }
 
 double abut_integrator_force_scale(const abut_model *m, const abut_frame *f)
@@ -160,13 +166,14 @@ double abut_integrator_force_scale(const abut_model *m, const abut_frame *f)
     const int midpoint = m->scheme && m->scheme[0] == ABUT_MIDPOINT;
     const int scheme = midpoint ? ABUT_MIDPOINT : abut_integrator_scheme(m, f);
     const double T = scheme == ABUT_QUASI_STATIC ? static_time(m) : m->h[0];
-    return abut_integrator_step_weight(scheme) * (T * T);
+    return abut_integrator_step_weight(m, scheme) * (T * T);
 }
 
 void abut_integrator_predict(const abut_model *m, int scheme, const abut_start *at, double *xhat)
 {
     const double h = m->h[0], *x = at->x, *v = at->v, *acc = at->acc;
     const int32_t n3 = 3 * m->nv;
+    const double beta = newmark_beta(m);
     double T;
     switch (scheme) {
     case ABUT_QUASI_STATIC:
@@ -174,7 +181,9 @@ void abut_integrator_predict(const abut_model *m, int scheme, const abut_start *
         for (int32_t i = 0; i < n3; i++) xhat[i] = x[i] + T * T * acc[i];
         break;
     case ABUT_IMPLICIT_NEWMARK:
-        for (int32_t i = 0; i < n3; i++) xhat[i] = x[i] + h * v[i] + 0.25 * h * h * (at->a[i] + acc[i]);
+        for (int32_t i = 0; i < n3; i++)
+            xhat[i] = beta == ABUT_NEWMARK_BETA ? x[i] + h * v[i] + 0.25 * h * h * (at->a[i] + acc[i])
+                                                : x[i] + h * v[i] + h * h * ((0.5 - beta) * at->a[i] + beta * acc[i]);
         break;
     case ABUT_BDF2:
         for (int32_t i = 0; i < n3; i++)
@@ -198,12 +207,15 @@ void abut_integrator_predict(const abut_model *m, int scheme, const abut_start *
 void abut_integrator_still(const abut_model *m, int scheme, const abut_start *at, const uint8_t *held, const double *target,
                            double *c)
 {
-    const double h = m->h[0], rate = velocity_rate(scheme), *x = at->x;
+    const double h = m->h[0], rate = velocity_rate(m, scheme), *x = at->x, beta = newmark_beta(m), gamma = newmark_gamma(m);
+    const int newmark = scheme == ABUT_IMPLICIT_NEWMARK && (beta != ABUT_NEWMARK_BETA || gamma != ABUT_NEWMARK_GAMMA);
     for (int32_t i = 0; i < 3 * m->nv; i++) {
         if (scheme == ABUT_IMPLICIT_EULER || scheme == ABUT_QUASI_STATIC) c[i] = x[i];
         else if (held[i / 3]) c[i] = x[i] + (1 - 1 / rate) * (target[i] - x[i]);
         else if (scheme == ABUT_BDF2) c[i] = x[i] + (x[i] - at->past_x[0][i]) / 3;
         else if (abut_integrator_past(scheme)) c[i] = extrapolated(scheme, x, at->past_x, (size_t)i);
+        else if (newmark)
+            c[i] = x[i] + h * at->v[i] + (0.5 - beta) * h * h * at->a[i] - beta / gamma * (h * at->v[i] + (1 - gamma) * h * h * at->a[i]);
         else c[i] = x[i] + 0.5 * h * at->v[i];
     }
 }
@@ -214,6 +226,7 @@ void abut_integrator_finish(const abut_model *m, int scheme, const abut_start *a
     const double h = m->h[0], *x0 = at->x;
     const int32_t n3 = 3 * m->nv;
     const int past = abut_integrator_past(scheme);
+    const double beta = newmark_beta(m), gamma = newmark_gamma(m);
     for (int32_t i = 0; i < n3; i++) {
         if (scheme == ABUT_QUASI_STATIC) {
             v[i] = 0;
@@ -226,8 +239,9 @@ void abut_integrator_finish(const abut_model *m, int scheme, const abut_start *a
         } else if (scheme == ABUT_MIDPOINT) {
             v[i] = 2 * (x[i] - x0[i]) / h - at->v[i];
         } else {
-            a[i] = (x[i] - xhat[i]) / (0.25 * h * h) + at->acc[i];
-            v[i] = at->v[i] + 0.5 * h * (at->a[i] + a[i]);
+            a[i] = (x[i] - xhat[i]) / (beta * h * h) + at->acc[i];
+            v[i] = gamma == ABUT_NEWMARK_GAMMA ? at->v[i] + 0.5 * h * (at->a[i] + a[i])
+                                               : at->v[i] + h * ((1 - gamma) * at->a[i] + gamma * a[i]);
         }
     }
 }

@@ -4,13 +4,15 @@
  *
  *     scheme                          xhat                        psi       share  s_I   velocity after the step
  *     implicit Euler                  x + h v + h^2 g             h^2       1      1     (x' - x) / h
- *     implicit Newmark (1/4, 1/2)     x + h v + h^2/4 (a + g)     h^2/4     1      1/4   2 (x' - x) / h - v
+ *     implicit Newmark (B, G)         x + h v + h^2 ((1/2-B) a + B g)   B h^2   1   B    (G/B) (x' - c) / h
+ *         (1/4, 1/2)                  x + h v + h^2/4 (a + g)     h^2/4     1      1/4   2 (x' - x) / h - v
  *     BDF2                            xt + 2h/3 vt + 4h^2/9 g     4h^2/9    1      4/9   3 (x' - xt) / (2h)
  *     BDF of order q, 3 to 6          xt + b h vt + b^2 h^2 g     b^2 h^2   1      b^2   (x' - xt) / (b h)
  *     implicit midpoint               x + h v + h^2/2 g           h^2       1/2    1/2   2 (x' - x) / h - v
  *     quasi-static                    x + T^2 g                   T^2       1      -     0
  *
- * with xt = (4 x - x1)/3, vt = (4 v - v1)/3 from the step before the last one, and the sums a_0 x + a_1 x1 + ... of
+ * with Newmark's B = beta, G = gamma, a' = (x' - xhat) / (B h^2) + g, c = x + h v + h^2 (1/2-B) a - (B/G) (h v + h^2 (1-G) a),
+ * and xt = (4 x - x1)/3, vt = (4 v - v1)/3 from the step before the last one, and the sums a_0 x + a_1 x1 + ... of
  *     q    b        a_0, ...
  *     3    6/11     18, -9, 2                        / 11
  *     4    12/25    48, -36, 16, -3                  / 25
@@ -46,6 +48,7 @@ typedef struct abut_weights {
     double h_force;     /* s: h sqrt(s_I), as the barrier and friction take it */
     double damping;     /* s: weight of 1/2 u^T C u; u = x - c, for midpoint x - x_n */
     double eps_v;       /* m/s: eps_v h_force is the |x - c| at the stiction speed */
+    double late;        /* Newmark's gamma: weight of the forces of the end of a step beside those of its start; else 1 */
 } abut_weights;
 
 /** The scheme of the step that starts (COMMITTED) or goes on (PENDING) at a frame: the model's, but BDF whose past is too short
@@ -60,7 +63,7 @@ int abut_integrator_past(int scheme);
 int abut_integrator_bdf(int past);
 abut_weights abut_integrator_weights(const abut_model *m, int scheme);
 /** s_I of the schemes with inertia. */
-double abut_integrator_step_weight(int scheme);
+double abut_integrator_step_weight(const abut_model *m, int scheme);
 /** s_I h^2, or T^2, s^2: kappa dB/dx of a frame divided by it is minus a force in N. */
 double abut_integrator_force_scale(const abut_model *m, const abut_frame *f);
 

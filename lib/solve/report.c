@@ -10,10 +10,10 @@ static int slot(int number)
     return number < HALF ? number : HALF + (number - HALF) % HALF;
 }
 
-const char *const abut_contact_names[ABUT_CONTACT_HARD + 1] = {
+const char *const abut_contact_names[ABUT_CONTACT_LINEARISED + 1] = {
     "barrier", "ignored: nothing is guaranteed", "springs: nothing is guaranteed", "off: nothing is guaranteed",
     "barrier against obstacles: nothing is guaranteed between bodies",
-    "hard, judged"
+    "hard, judged", "linearised inequalities: nothing is guaranteed"
 };
 
 abut_iteration *abut_report_iteration(abut_report *r)

@@ -3,6 +3,7 @@
 #define ABUT_SOLVE_REPORT_H
 
 #include "contact/step_bound.h"
+#include "sparse/qp.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,8 +35,9 @@ enum { ABUT_HISTORY = 1024 };
 
 /* What stands between bodies: the barrier, which guarantees that they never meet; nothing; springs, which guarantee nothing. */
 enum { ABUT_CONTACT_BARRIER = 0, ABUT_CONTACT_IGNORED = 1, ABUT_CONTACT_SPRINGS = 2, ABUT_CONTACT_OFF = 3,
-       ABUT_CONTACT_NOT_BODIES = 4, ABUT_CONTACT_HARD = 5 /* laws of contact, and a judge of every step */ };
-extern const char *const abut_contact_names[ABUT_CONTACT_HARD + 1];
+       ABUT_CONTACT_NOT_BODIES = 4, ABUT_CONTACT_HARD = 5 /* laws of contact, and a judge of every step */,
+       ABUT_CONTACT_LINEARISED = 6 /* inequalities, which guarantee nothing */ };
+extern const char *const abut_contact_names[ABUT_CONTACT_LINEARISED + 1];
 
 /* What a step on a device adds. */
 typedef struct abut_device_report {
@@ -64,6 +66,16 @@ typedef struct abut_nodal_report {
     int twist_iterations;
     double detect, project, judge;  /* s */
 } abut_nodal_report;
+
+/* What a step by linearised inequalities adds (solve/sqp). */
+typedef struct abut_sqp_report {
+    int solved;                 /* 1: this is one */
+    int programs, qp_iterations;    /* quadratic programs, and the iterations of all of them */
+    size_t pairs;               /* of the active set at the end */
+    double violation;           /* of their inequalities: the largest -c, m, or of volumes m^3 */
+    size_t hits;                /* pairs that meet and elements that invert, as the judge finds them */
+    abut_qp_result last;        /* of the last program */
+} abut_sqp_report;
 
 /* Zero-filled is empty; clear frees the iterations. */
 typedef struct abut_report {
@@ -118,6 +130,7 @@ typedef struct abut_report {
     abut_phase_seconds seconds;
     abut_device_report device;
     abut_nodal_report nodal;
+    abut_sqp_report sqp;
 } abut_report;
 
 /** Room for one more iteration, counted in newton; NULL when memory is out. */

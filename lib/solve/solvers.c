@@ -6,6 +6,7 @@
 #include "sparse/linear_solvers.h"
 #include "solve/local_global/local_global.h"
 #include "solve/nodal/failsafe.h"
+#include "solve/sqp/sqp.h"
 #include "solve/step/barrier_stepper.h"
 #include "solve/step/options.h"
 
@@ -16,6 +17,8 @@ enum {
               ABUT_OPTION_FORCE_TOLERANCE | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_WITHOUT | ABUT_OPTION_ARMIJO |
               ABUT_OPTION_CCD | ABUT_OPTION_ITERATIONS,
     ON_DEVICE = ABUT_OPTION_DEVICE | ABUT_OPTION_PRECOND,
+    INEQUALITIES = ABUT_OPTION_CONSTRAINTS | ABUT_OPTION_ACTIVE_SET | ABUT_OPTION_OFFSET | ABUT_OPTION_MAX_NEWTON |
+                   ABUT_OPTION_LINEAR | ABUT_OPTION_STRICT,
     CONSTANT = ABUT_OPTION_ITERATIONS | ABUT_OPTION_CONTACT,
     EVERY_RULE = (1 << ABUT_STOPS) - 1,
     DEVICE_RULES = 1 << ABUT_STOP_NEWTON | 1 << ABUT_STOP_PUBLISHED,
@@ -58,6 +61,12 @@ const abut_solver_row abut_solver_table[] = {
       .stepper = &abut_failsafe_stepper_ops, .stops = 1 << ABUT_STOP_NEWTON,
       .promises = EVERY_PROMISE & ~(unsigned)ABUT_KEEPS_CONVERGED,
       .options = ABUT_OPTION_RECORD | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_LINEAR | ABUT_OPTION_REPAIR | ABUT_OPTION_STRICT },
+    { "sqp", "contact as linearised inequalities by sequential quadratic programming, for comparison: frictionless, it may "
+      "intersect, and stops where its programs have no solution", .stepper = &abut_sqp_stepper_ops,
+      .linear_can = ABUT_CAN_PRECONDITION, .stops = 1 << ABUT_STOP_NEWTON, .promises = REPEATS | ABUT_KEEPS_CONVERGED,
+      .options = INEQUALITIES | ABUT_OPTION_LINE_SEARCH },
+    { "qp", "likewise, with one fixed quadratic a step", .stepper = &abut_qp_stepper_ops, .linear_can = ABUT_CAN_PRECONDITION,
+      .stops = 1 << ABUT_STOP_NEWTON, .promises = REPEATS, .options = INEQUALITIES },
     { "pd", "projective dynamics, for real time, without the barrier and its guarantees", .stepper = &abut_pd_stepper_ops,
       CONSTANT_ROW, .options = CONSTANT | ABUT_OPTION_HISTORY | ABUT_OPTION_FIT },
     { "mass-springs", "the same of springs alone", .stepper = &abut_mass_springs_stepper_ops, CONSTANT_ROW,
@@ -71,10 +80,10 @@ const abut_solver_row abut_solver_table[] = {
 static const char *const option_name[] = { "one-pass", "lags", "with", "max-newton", "history", "parts", "levels",
                                            "force-tolerance", "dump-stuck", "iterations", "contact", "linear-solver", "without",
                                            "device", "precond", "barrier-hessian", "armijo", "ccd", "repair", "strict",
-                                           "cg-tolerance", "fit-interval" };
+                                           "cg-tolerance", "fit-interval", "constraints", "active-set", "offset", "line-search" };
 enum { ROWS = sizeof abut_solver_table / sizeof *abut_solver_table, OPTIONS = sizeof option_name / sizeof *option_name };
 
-const char *const abut_scene_solvers[ABUT_SOLVED_BY] = { "newton", "nodal" };
+const char *const abut_scene_solvers[ABUT_SOLVED_BY] = { "newton", "nodal", "sqp", "qp" };
 
 /* The names of the rows that understand an option. */
 static const char *understand(unsigned option, char *text, size_t size)

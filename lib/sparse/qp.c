@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define TO_BOUNDARY 0.995       /* the part of the path to s = 0 or lambda = 0 that a step takes */
+#define SLIGHT 1e-12            /* of the compliance of a row */
 
 /* Rows are scaled to |a_i| = 1, so that s is in m. */
 typedef struct program {
@@ -99,19 +100,21 @@ static void sum_matrix(program *q)
             }
 }
 
-/* ds, dl and dp that zero the linear parts of rd, rp, rc: H dp - A^T dl = -rd, A dp - ds = -rp, l ds + s dl = -rc. */
+/* Newton's step of rd, rp, rc: H dp - A^T dl = -rd, A dp - ds + slight dl = -rp, l ds + s dl = -rc, with
+ * d = 1 / (s / l + slight).  `slight` keeps d within what a factor can tell from H; residuals are without it, so the solution
+ * stays the same (Friedlander and Orban 2012). */
 static abut_status solve_linear(program *q, const double *lambda, abut_err *err)
 {
     const abut_operator K = { .matrix = q->K };
     for (size_t i = 0; i < q->n3; i++) q->rhs[i] = -q->rd[i];
-    for (size_t i = 0; i < q->m; i++) q->dl[i] = (-q->rc[i] - lambda[i] * q->rp[i]) / q->s[i];
+    for (size_t i = 0; i < q->m; i++) q->dl[i] = -q->d[i] * (q->rp[i] + q->rc[i] / lambda[i]);
     times_back(q, q->dl, 1, q->rhs);
     const abut_status rc = abut_linear_solve(q->linear, &K, q->rhs, NULL, q->dp, err);
     if (rc) return rc;
     times(q, q->dp, q->ds);
     for (size_t i = 0; i < q->m; i++) {
-        q->ds[i] += q->rp[i];
-        q->dl[i] = (-q->rc[i] - lambda[i] * q->ds[i]) / q->s[i];
+        q->dl[i] -= q->d[i] * q->ds[i];
+        q->ds[i] = (-q->rc[i] - q->s[i] * q->dl[i]) / lambda[i];
     }
     return ABUT_OK;
 }
@@ -165,7 +168,7 @@ static void look(program *q, const double *p, const double *lambda, abut_qp_resu
 static abut_status iterate(program *q, double *p, double *lambda, abut_err *err)
 {
     const abut_operator K = { .matrix = q->K };
-    for (size_t i = 0; i < q->m; i++) q->d[i] = lambda[i] / q->s[i];
+    for (size_t i = 0; i < q->m; i++) q->d[i] = 1 / (q->s[i] / lambda[i] + SLIGHT * q->give[i]);
     sum_matrix(q);
     abut_status rc = abut_linear_factor(q->linear, &K, ABUT_DOUBLE, err);
     double mu = 0;

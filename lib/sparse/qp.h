@@ -2,8 +2,9 @@
  *
  *     minimise 1/2 p^T H p + g^T p   subject to   c_i + a_i^T p >= 0
  *
- * H is positive definite, of 3x3 blocks; a row a_i has at most four blocks.  Each iteration factors H + A^T D A, D = diag(lambda_i
- * / s_i), and solves with it twice, for a predictor and a corrector (Mehrotra 1992; Nocedal and Wright 2006, algorithm 16.4).
+ * H is positive definite, of 3x3 blocks; a row a_i has at most four blocks.  Each iteration factors H + A^T D A with
+ * D = diag(lambda_i / s_i), and solves with it twice, for a predictor and a corrector (Mehrotra 1992; Nocedal and Wright 2006,
+ * algorithm 16.4).
  * The same bits for every thread count, if the linear solver has them.
  *
  * What an answer is worth is told in metres, by weights w of block rows that H is not below, as masses: a residual r of the

@@ -22,3 +22,13 @@ Y
     for solver in full awake accelerated general; do awk -v law="$(law "$solver")" 'BEGIN { exit !(law < 1e-2) }'; done
     awk -v a="$(law 'position based')" -v b="$(law full)" 'BEGIN { exit !(a > 3 * b) }'
 }
+
+@test "problems of a whole scene by three solvers: rows of scenes that are not run again stay, in the order of the list" {
+    mkdir out
+    echo "| belt, ADMM | 1 | 2 | 3 | 5 of 5 | 4 | 1 | 45 | 1 |" > out/solvers.md
+    OUT=$PWD/out STEPS=25 "$ROOT/pipelines/nodal_solvers.sh" drag
+    grep -o '^| [a-z]*, [A-Za-z, ]* |' out/solvers.md | grep -v scene > names
+    printf '| belt, ADMM |\n| drag, ADMM |\n| drag, ADMM, vertices |\n| drag, anticipation |\n| drag, copies |\n' | cmp - names
+    grep -E '^\| drag, ADMM \| [0-9]+ \| [0-9.]+ \| [0-9.]+ \| 5 of 5 \| [0-9.e-]+ \| 1 \| 0.4 \| 1 \|$' out/solvers.md
+    grep -E '^\| drag, anticipation \| .* \| 5 of 5 \|  \| [0-9.]+ \| 8.2 \| 20 \|$' out/solvers.md
+}

@@ -52,3 +52,17 @@ holds() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
     grep -c '^| .*, nodal |' out/side.md
     [ "$(grep -c '^| .*, newton |' out/side.md)" -eq 2 ]
 }
+
+@test "a sheet on a box and a cone comes to the same shape with the barrier and its lagged friction, and with hard contact" {
+    local solver scene="$ROOT/pipelines/scenes/nodal/box-and-cone.yaml"
+    "$BIN/mesh-prep" -q "$scene" --set objects.sheet.generate.cloth.cells='[20, 20]' -o a.abut
+    for solver in "nodal" "newton --lags converged"; do
+        # shellcheck disable=SC2086
+        "$BIN/step" -q -j 1 -n 100 --every 50 --solver $solver a.abut | "$BIN/ccd-check" -q -o b.abut
+        # of the sheet in the last frame: its nodes come first
+        "$BIN/export" --dump --array node/x b.abut |
+            awk '/^frame/ { n = 0; next } /^ +-?[0-9]/ { row[n++] = $0 } END { for (i = 0; i < 441; i++) print row[i] }' > "${solver%% *}"
+    done
+    paste nodal newton | awk '{ for (i = 1; i <= 3; i++) sum += ($i - $(i + 3)) ^ 2 }
+        END { off = sqrt(sum / NR); print "root mean square of distances", off; exit !(NR == 441 && off > 0 && off < 0.02 * 0.8) }'
+}

@@ -107,6 +107,33 @@ for path in sys.argv[1:]:
 P
 }
 
+@test "more points of quadrature carry a twist that fewer do not; the message says so, and degrees that are too low are refused" {
+    cat > twist.yaml <<'Y'
+abut: 1
+time: {step: 0.04 s}
+gravity: [0, 0, 0]
+contact: off
+materials: {soft: {density: 1000, young: 2e4, poisson: 0.4}}
+objects: {mat: {generate: {box: {size: [1, 0.05, 1], cells: [6, 1, 4]}}, order: 2}}
+motion:
+  - {select: {object: mat, box: [[-0.501, -1, -1], [-0.499, 1, 1]]}, rotate: {axis: [1, 0, 0], rate: 180 deg/s}}
+  - {select: {object: mat, box: [[0.499, -1, -1], [0.501, 1, 1]]}, rotate: {axis: [1, 0, 0], rate: -180 deg/s}}
+Y
+    "$BIN/mesh-prep" -q twist.yaml -o few.abut
+    run "$BIN/step" -q -n 30 --max-newton 100 few.abut -o few.run
+    [ "$status" -eq 4 ]
+    [[ $output == *"bounded at"*"by element "*" of 'mat' (det F at least "*" where it resists: raise 'quadrature' of its material)"* ]]
+    "$BIN/mesh-prep" -q twist.yaml --set materials.soft.quadrature=6 -o many.abut
+    "$BIN/step" -q -n 30 --max-newton 100 many.abut -o many.run
+    "$BIN/ccd-check" -q --no-output many.run
+    run "$BIN/mesh-prep" -q twist.yaml --set materials.soft.quadrature=1 -o low.abut
+    [ "$status" -eq 3 ]
+    [[ $output == *"1 for elastic energy, expected 0, or 2 or more for tets of order 2"* ]]
+    run "$BIN/mesh-prep" -q twist.yaml --set materials.soft.quadrature=41 -o high.abut
+    [ "$status" -eq 3 ]
+    [[ $output == *"quadrature is '41': expected an integer from 1 to 40"* ]]
+}
+
 @test "T21: a scene mixes orders, cloth and rods; 6 steps are 3 and 3, whatever the threads" {
     cat > mixed.yaml <<'Y'
 abut: 1

@@ -467,6 +467,26 @@ damping_is() {
     grep -E '^  dhat +[0-9.]+ +m +0.002 l' text
 }
 
+@test "SQP and QP, their constraints and their sections become the solvers sqp and qp" {
+    local t=$'shapes input 1\ninput/t.msh 0 9 0  0 0 0  1 1 1\n' of
+    for of in volume:volume nonsmoothNewmark:volume gapFunction:gap graphics:impact STIV:impact CMR:impact Verschoor:impact; do
+        release <<< "$t"$'constraintSolver SQP\nsection interiorPoint\nconstraintOffset 7\nsection end\nsection SQP QP\nconstraintOffset 1e-3
+useActiveSetConvergence\nsection end\nQPSolver OSQP\nconstraintType '"${of%:*}"
+        yaml
+        grep -x 'solver: sqp' s.yaml
+        grep -A 2 -x 'sqp:' s.yaml | grep -x "  constraints: ${of#*:}"
+        grep -A 2 -x 'sqp:' s.yaml | grep -F 'offset: 0.001 m'
+        explained
+        grep -F 'commands without effect: useActiveSetConvergence (line 9), QPSolver (line 11)' text
+    done
+    grep -F 'constraintType Verschoor: sqp.constraints impact' text
+    release <<< "$t"$'constraintSolver QP'
+    yaml
+    grep -x 'solver: qp' s.yaml
+    explained
+    grep -F 'assumed: sqp.offset 0 m' text
+}
+
 @test "display, and what only other solvers use, is listed and changes nothing" {
     local t=$'shapes input 1\ninput/t.msh 0 9 0  0 0 0  1 1 1\n'
     release <<< "$t"
@@ -479,7 +499,7 @@ constraintOffset 1e-3\nQPSolver Gurobi\nuseActiveSetConvergence\nconstraintSolve
     cmp s.yaml plain.yaml
     explained
     grep -F "commands without effect: zoom (line 3), view (line 4), cameraTracking (line 5), playBackSpeed (line 6), appendStr (line 7)" text
-    grep -F "QPSolver (line 17), useActiveSetConvergence (line 18)" text
+    grep -F "QPSolver (line 17), useActiveSetConvergence (line 18), constraintType (line 15), constraintOffset (line 16)" text
 }
 
 @test "what is not known, not supported or wrong is refused with file and line" {
@@ -498,11 +518,17 @@ constraintOffset 1e-3\nQPSolver Gurobi\nuseActiveSetConvergence\nconstraintSolve
     refused "s.txt:3: dHat 0: expected more than 0" <<< "shapes input 1$t"$'\ndHat 0'
     refused "s.txt:3: density: '2' at the end of the line" <<< "shapes input 1$t"$'\ndensity 1 2'
     refused "s.txt:3: time: 5 s in steps of 0 s: expected more than 0" <<< "shapes input 1$t"$'\ntime 5 0'
-    refused "s.txt:3: NM: Newmark's beta is 0.3: expected 0.25" <<< "shapes input 1$t"$'\ntimeIntegration NM 0.3 0.5'
+    refused "s.txt: time.newmark.beta is 0.2: expected at least gamma / 2 = 0.25" <<< "shapes input 1$t"$'\ntimeIntegration NM 0.2 0.5'
+    refused "s.txt: time.newmark.beta is 0.3: expected at least gamma / 2 = 0.35" <<< "shapes input 1$t"$'\ntimeIntegration NM 0.3 0.7'
+    release <<< "shapes input 1$t"$'\ntimeIntegration NM 0.3 0.6'
+    yaml
+    grep -A2 "newmark:" s.yaml | tr -d "\n " | grep "newmark:beta:0.3gamma:0.6"
     refused "s.txt:3: restart is not supported: a status file" <<< "shapes input 1$t"$'\nrestart status20'
     refused "tol: 1 for the first step and 2 for step 2: expected one tolerance" <<< "shapes input 1$t"$'\ntol 2\n1\n2'
     refused "s.txt:4: tuning: a barrier stiffness -7: expected at least 0" <<< "shapes input 1$t"$'\ntuning 1\n-7'
-    refused "s.txt:3: constraintSolver 'SQP': expected interiorPoint or IP" <<< "shapes input 1$t"$'\nconstraintSolver SQP'
+    refused "s.txt:3: constraintSolver 'LP': expected interiorPoint or IP, SQP or QP" <<< "shapes input 1$t"$'\nconstraintSolver LP'
+    refused "s.txt:3: constraintType 'gap': expected volume, nonsmoothNewmark, gapFunction" <<< "shapes input 1$t"$'\nconstraintType gap'
+    refused "s.txt:3: constraintOffset -1: expected at least 0" <<< "shapes input 1$t"$'\nconstraintOffset -1'
     refused "s.txt:3: ground: stiffness is '50x': expected a finite number" <<< "shapes input 1$t"$'\nground 0 0 50x'
     refused "s.txt:3: script 'onepoint': it starts from inverted tets" <<< "shapes input 1$t"$'\nscript onepoint'
     refused "s.txt:3: script 'twistnsns': where the ends turn back is not known" <<< "shapes input 1$t"$'\nscript twistnsns'

@@ -21,6 +21,7 @@ typedef struct fixture {
     double shell_rest[4 * 4096], shell_thick, limit[4], fabric[4], strain[3];
     int32_t membrane;
     int32_t scheme;
+    double newmark[2];      /* beta, gamma; 0: none said */
     double damp_mass, damp_stiffness;
     int32_t mo_nodes[4096], mo_first[2 * 8], n_mo_nodes, nmo;
     double mo_linear[3 * 8], mo_angular[3 * 8];
@@ -283,6 +284,8 @@ static inline void fixture_build(fixture *f, abut_arrays *set, abut_arrays *fram
     if (f->damp_mass > 0) FIXTURE_PUT("damping/mass", 1, &f->damp_mass);
     if (f->damp_stiffness > 0) FIXTURE_PUT("damping/stiffness", 1, &f->damp_stiffness);
     if (f->scheme) FIXTURE_PUT("time/scheme", 1, &f->scheme);
+    if (f->newmark[0] > 0) FIXTURE_PUT("time/newmark-beta", 1, f->newmark);
+    if (f->newmark[1] > 0) FIXTURE_PUT("time/newmark-gamma", 1, f->newmark + 1);
     FIXTURE_PUT("scene/length", 1, &l);
     FIXTURE_PUT("contact/dhat", 1, &f->dhat);
     if (f->stiffen_below > 0) FIXTURE_PUT("contact/stiffen-below", 1, &f->stiffen_below);

@@ -26,9 +26,11 @@ TEST(free_fall_is_that_of_each_formula)
 
 /* One tet, three nodes held, the fourth above the origin: a linear oscillator along y with
  * omega^2 = volume (lambda + 2 mu) / mass, while its amplitude is small. */
-static double oscillator(world *w, int32_t scheme, double h, double amplitude, double damp_mass, double damp_stiffness)
+static double oscillator_of(world *w, int32_t scheme, double h, double amplitude, double damp_mass, double damp_stiffness,
+                            double beta, double gamma)
 {
     fixture *f = fixture_new();
+    f->newmark[0] = beta, f->newmark[1] = gamma;
     f->damp_mass = damp_mass;
     f->damp_stiffness = damp_stiffness;
     f->scheme = scheme;
@@ -45,6 +47,11 @@ static double oscillator(world *w, int32_t scheme, double h, double amplitude, d
     double mu, lambda;
     abut_lame(f->young, 0.4, &mu, &lambda);
     return sqrt((lambda + 2 * mu) / 6 / w->model.mass[2]);
+}
+
+static double oscillator(world *w, int32_t scheme, double h, double amplitude, double damp_mass, double damp_stiffness)
+{
+    return oscillator_of(w, scheme, h, amplitude, damp_mass, damp_stiffness, 0, 0);
 }
 
 /* The same oscillator, x'' = -k x - c x', by the scheme as textbooks write it: one unknown. */
@@ -96,6 +103,44 @@ TEST(an_oscillator_follows_the_textbook_recurrence_of_its_scheme)
         }
         world_close(&w);
     }
+}
+
+TEST(newmark_with_other_parameters_follows_its_recurrence_and_damps_as_gamma_says)
+{
+    static const double BETA[] = { 0.25, 0.3025, 0.5, 0.35, 1 }, GAMMA[] = { 0.5, 0.6, 1, 0.7, 1 };
+    for (int test = 0; test < 10; test++) {
+        const double v0 = 1e-5, h = 0.01, beta = BETA[test % 5], gamma = GAMMA[test % 5], mass = test < 5 ? 0 : 6,
+                     stiffness = test < 5 ? 0 : 4e-3;
+        world w;
+        const double omega = oscillator_of(&w, ABUT_IMPLICIT_NEWMARK, h, v0, mass, stiffness, beta, gamma);
+        const double k = omega * omega, c = mass + stiffness * k;
+        double x = 0, v = v0, a = -c * v0, e0 = 0.5 * v0 * v0;
+        for (int n = 0; n < 40; n++) {
+            CHECK(!world_run(&w, 1));
+            const double xt = x + h * v + h * h * (0.5 - beta) * a, vt = v + h * (1 - gamma) * a;
+            a = -(k * xt + c * vt) / (1 + k * beta * h * h + c * gamma * h);
+            x = xt + beta * h * h * a, v = vt + gamma * h * a;
+            CHECK_NEAR(get(&w, "node/x")[7] - 1, x, 1e-4 * v0 / omega);
+            CHECK_NEAR(get(&w, "node/v")[7], v, 1e-4 * v0);
+        }
+        if (test < 5) CHECK(gamma > 0.5 ? 0.5 * (v * v + k * x * x) < 0.9 * e0 : fabs(0.5 * (v * v + k * x * x) / e0 - 1) < 1e-9);
+        world_close(&w);
+    }
+}
+
+/* a constant acceleration is exact for every beta and gamma */
+TEST(newmark_with_other_parameters_falls_exactly)
+{
+    fixture *f = fixture_new();
+    f->scheme = ABUT_IMPLICIT_NEWMARK;
+    f->newmark[0] = 0.3025, f->newmark[1] = 0.6;
+    fixture_box(f, 0, 5, 0, 1, 1, 1, 1, 1, 1, 0);
+    world w;
+    world_open(&w, f, NULL);
+    CHECK(!world_run(&w, 10));
+    CHECK_NEAR(mean(&w, "node/x", 1, 0) - 5.5, -50 * 9.81 * 1e-4, 1e-12);
+    CHECK_NEAR(mean(&w, "node/v", 1, 0), -0.981, 1e-11);
+    world_close(&w);
 }
 
 /* x(t) of x'' = -omega^2 x - c x', x = 0 and x' = v0 at first, while it swings (c < 2 omega) */
@@ -324,7 +369,7 @@ static double linear_error(int order, int n)
         double *const past_x[] = { x[1], x[2], x[3], x[4], x[5] }, *const past_v[] = { v[1], v[2], v[3], v[4], v[5] };
         const abut_start at = { x[0], v[0], none, NULL, past_x, past_v };
         abut_integrator_predict(&m, bdf(order), &at, xhat);
-        const double s = abut_integrator_step_weight(bdf(order)) * h * h;
+        const double s = abut_integrator_step_weight(NULL, bdf(order)) * h * h;
         for (int i = 0; i < 3; i++) next[i] = xhat[i] / (1 + s * omega[i] * omega[i]);
         abut_integrator_finish(&m, bdf(order), &at, held, xhat, next, speed, NULL);
         memmove(x[1], x[0], ABUT_PAST * sizeof *x), memmove(v[1], v[0], ABUT_PAST * sizeof *v);
@@ -347,7 +392,7 @@ TEST(t14_the_formulas_of_bdf_have_order_one_to_six)
 /* How a damped oscillator, x'' = -omega^2 x - 2 d omega x', has grown after many steps with omega h = z. */
 static double growth(int order, double d, double z)
 {
-    const double h = 1, b = sqrt(abut_integrator_step_weight(bdf(order)));
+    const double h = 1, b = sqrt(abut_integrator_step_weight(NULL, bdf(order)));
     double x[ABUT_PAST + 1][3] = { { 0 } }, v[ABUT_PAST + 1][3] = { { 0 } }, none[3] = { 0 };
     double xhat[3], still[3], next[3], speed[3];
     const uint8_t held[1] = { 0 };
@@ -466,11 +511,20 @@ TEST(a_past_too_short_for_an_order_is_used_by_the_order_that_it_is_enough_for)
 
 /* ---- contact ---- */
 
+/* The schemes, and after them Newmark's with other parameters. */
+enum { VARIANTS = ABUT_SCHEMES + 1 };
+static void take_variant(fixture *f, int32_t variant)
+{
+    f->scheme = variant == ABUT_SCHEMES ? ABUT_IMPLICIT_NEWMARK : variant;
+    if (variant == ABUT_SCHEMES) f->newmark[0] = 0.3025, f->newmark[1] = 0.6;
+}
+static const char *variant_name(int32_t variant) { return variant < ABUT_SCHEMES ? NAME[variant] : "Newmark, gamma 0.6"; }
+
 TEST(contact_forces_in_newtons_explain_the_change_of_momentum)
 {
-    for (int32_t scheme = 0; scheme < ABUT_SCHEMES; scheme++) {
+    for (int32_t scheme = 0; scheme < VARIANTS; scheme++) {
         fixture *f = fixture_new();
-        f->scheme = scheme;
+        take_variant(f, scheme);
         f->plane = 1;
         f->tol = 1e-9;
         f->h = 0.004;
@@ -484,6 +538,7 @@ TEST(contact_forces_in_newtons_explain_the_change_of_momentum)
             double now = 0, want = 0;
             for (int32_t i = 0; i < w.model.nv; i++) now += get(&w, "node/contact-force")[3 * i + 1];
             if (scheme == ABUT_IMPLICIT_NEWMARK) want = p + h / 2 * (2 * weight + force + now);
+            else if (scheme == ABUT_SCHEMES) want = p + h * (weight + 0.4 * force + 0.6 * now);
             else if (scheme == ABUT_BDF2 && k) want = (4 * p - p1) / 3 + 2 * h / 3 * (weight + now);
             else want = p + h * (weight + now);
             CHECK_NEAR(w.rep.momentum[1], want, 1e-6 * 8);
@@ -497,9 +552,9 @@ TEST(contact_forces_in_newtons_explain_the_change_of_momentum)
 
 TEST(a_block_at_rest_weighs_its_weight_in_every_scheme)
 {
-    for (int32_t scheme = 0; scheme < ABUT_SCHEMES; scheme++) {
+    for (int32_t scheme = 0; scheme < VARIANTS; scheme++) {
         fixture *f = fixture_new();
-        f->scheme = scheme;
+        take_variant(f, scheme);
         f->plane = 1;
         f->tol = 1e-8;
         f->h = 0.002;
@@ -522,7 +577,7 @@ static double damped_slope(int32_t scheme, double mu)
     fixture *f = fixture_new();
     f->h = 0.005;
     f->lags = 4;
-    f->scheme = scheme;
+    take_variant(f, scheme);
     f->damp_mass = 100;
     return slope_speed(f, mu, 60);
 }
@@ -530,9 +585,9 @@ static double damped_slope(int32_t scheme, double mu)
 TEST(a_block_sticks_and_slides_on_a_slope_in_every_scheme)
 {
     const double slide = 9.81 * 2 / sqrt(5) * 0.1 / 100;    /* terminal */
-    for (int32_t scheme = 0; scheme < ABUT_SCHEMES; scheme++) {
+    for (int32_t scheme = 0; scheme < VARIANTS; scheme++) {
         const double held = damped_slope(scheme, 0.6), free = damped_slope(scheme, 0.4);
-        printf("# %s: mu 0.6 %.3g m/s, mu 0.4 %.4g m/s, want %.4g\n", NAME[scheme], held, free, slide);
+        printf("# %s: mu 0.6 %.3g m/s, mu 0.4 %.4g m/s, want %.4g\n", variant_name(scheme), held, free, slide);
         CHECK(fabs(held) < 2e-4);
         CHECK_NEAR(free, slide, 0.03 * slide);
     }
@@ -541,7 +596,7 @@ TEST(a_block_sticks_and_slides_on_a_slope_in_every_scheme)
 static void pile(world *w, int32_t scheme)
 {
     fixture *f = fixture_new();
-    f->scheme = scheme;
+    take_variant(f, scheme);
     f->plane = 1;
     f->mu = 0.3;
     f->lags = 2;
@@ -559,7 +614,7 @@ static void pile(world *w, int32_t scheme)
 
 TEST(the_gradient_is_the_derivative_of_the_objective_in_every_scheme)
 {
-    for (int32_t scheme = 0; scheme < ABUT_SCHEMES; scheme++) {
+    for (int32_t scheme = 0; scheme < VARIANTS; scheme++) {
         world w;
         pile(&w, scheme);
         CHECK(!world_run(&w, 6));
@@ -602,7 +657,7 @@ static void step_in_stages(world *w)
 
 TEST(a_frame_is_a_checkpoint_in_every_scheme)
 {
-    for (int32_t scheme = 0; scheme < ABUT_SCHEMES; scheme++) {
+    for (int32_t scheme = 0; scheme < VARIANTS; scheme++) {
         world a, b;
         pile(&a, scheme);
         pile(&b, scheme);

@@ -103,7 +103,10 @@ static int twin_of(const program *q, const double *D, unsigned active, double *p
         if (active >> i & 1) which[at++] = i;
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < n; j++) M[i * k + j] = D[i * n + j];
-        for (size_t e = 0; e < m; e++) M[i * k + n + e] = -row_entry(q, which[e], i), M[(n + e) * k + i] = row_entry(q, which[e], i);
+        for (size_t e = 0; e < m; e++) {
+            M[(n + e) * k + i] = row_entry(q, which[e], i);
+            M[i * k + n + e] = -M[(n + e) * k + i];
+        }
         b[i] = -q->g[i];
     }
     for (size_t e = 0; e < m; e++) b[n + e] = -q->c[which[e]];

@@ -412,7 +412,7 @@ TEST(what_is_said_wrongly_is_refused_with_what_was_expected)
         { SHEET(", fold: {length: -1, gap: 0.01}"), "length is '-1': expected more than 0" },
         { SHEET(", jitter: 0.5"), "jitter 0.5: expected 0 to 0.3 of a cell" },
         { "materials: {m: {fibre: {direction: [1, 0, 0], stiffness: 1}}}\n" SHEET(""),
-          "material 'm' has fibre, volume or stretch, which are of tets: expected none of them for shells" },
+          "material 'm' has fibre, volume, stretch or quadrature, which are of tets: expected none of them for shells" },
         { "objects:\n  a: {generate: {icosphere: {radius: 1, divisions: 501}}, shell: {thickness: 1 mm}}\n",
           "divisions is '501': expected an integer from 1 to 500" },
         { "objects:\n  a: {generate: {strands: {count: [1, 1], spacing: 1, length: 1, cells: 1, lean: -1}}, rod: {radius: 1 "

@@ -6,7 +6,7 @@
 #include "solve/solvers.h"
 #include "solve/step/options.h"
 
-enum { BITS = 22 };
+enum { BITS = 26 };
 
 TEST(every_row_is_found_with_what_it_understands_and_refused_with_anything_else)
 {

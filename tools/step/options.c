@@ -111,6 +111,21 @@ static abut_status parse_repair(abut_step_command *c, const char **word, abut_er
     return abut_name_find("--repair", *word, abut_repair_names, &c->o.hard.repair, err);
 }
 
+static abut_status parse_constraints(abut_step_command *c, const char **word, abut_err *err)
+{
+    return abut_name_find("--constraints", *word, abut_constraint_names, &c->o.inequalities.form, err);
+}
+
+static abut_status parse_active_set(abut_step_command *c, const char **word, abut_err *err)
+{
+    return abut_name_find("--active-set", *word, abut_active_set_names, &c->o.inequalities.active_set, err);
+}
+
+static abut_status parse_line_search(abut_step_command *c, const char **word, abut_err *err)
+{
+    return abut_name_find("--line-search", *word, abut_line_search_names, &c->o.inequalities.line_search, err);
+}
+
 static abut_status parse_lags(abut_step_command *c, const char **word, abut_err *err)
 {
     return abut_lags_parse("--lags", *word, &c->o.lags, err);
@@ -254,7 +269,18 @@ static const option table[] = {
       .help = "nodal: what becomes of a step that the judge still refuses after five more rounds of detection: barrier (default):"
               " it is taken again by --solver newton; none: step gives up" },
     { 0, "strict", ABUT_OPT_FLAG, AT(o.hard.strict), .bit = ABUT_OPTION_STRICT, .shapes = 1,
-      .help = "nodal: give up a step whose iterations end above nodal.tolerance" },
+      .help = "nodal: give up a step whose iterations end above nodal.tolerance; sqp, qp: one that meets or inverts something" },
+    { 0, "constraints", ABUT_OPT_TEXT, .parse = parse_constraints, .bit = ABUT_OPTION_CONSTRAINTS, .shapes = 1, .unit = "FORM",
+      .help = "sqp, qp: what a pair may not do: gap (default): have a negative projected gap; volume: span a negative "
+              "tetrahedron; impact: have a negative gap along the normal of its impact" },
+    { 0, "active-set", ABUT_OPT_TEXT, .parse = parse_active_set, .bit = ABUT_OPTION_ACTIVE_SET, .shapes = 1, .unit = "WHICH",
+      .help = "sqp, qp: pairs with such a constraint: impacts, which continuous collision detection finds on the step; near, "
+              "closer than the offset and dhat; both (default)" },
+    { 0, "offset", ABUT_OPT_REAL, AT(o.inequalities.offset), .bit = ABUT_OPTION_OFFSET, .least = 1, .shapes = 1, .unit = "M",
+      .help = "sqp, qp: the gap that constraints keep beyond the thickness (default: the scene's, else dhat)" },
+    { 0, "line-search", ABUT_OPT_TEXT, .parse = parse_line_search, .bit = ABUT_OPTION_LINE_SEARCH, .shapes = 1, .unit = "RULE",
+      .help = "sqp: penalty (default): steps do not raise the exact penalty of objective and constraints; none: whole steps, "
+              "where the objective is finite" },
     { 0, "one-pass", ABUT_OPT_FLAG, AT(one_pass), .bit = ABUT_OPTION_ONE_PASS, .shapes = 1,
       .help = "solve once and leave the step PENDING for friction-lag" },
     { 0, "checkpoint-every", ABUT_OPT_TEXT, .parse = parse_checkpoint, .unit = "TIME",
@@ -391,9 +417,10 @@ abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli,
     if (rc) return rc;
     c->solver_said = c->solver_name != NULL;
     rc = take_solver(c, c->solver_said ? c->solver_name : abut_scene_solvers[ABUT_SOLVED_BY_BARRIER], err);
-    /* a scene may ask for the other, which understands other options */
+    /* a scene may ask for another, which understands other options */
     abut_err other = { 0 };
-    if (rc && !c->solver_said && abut_solver_find(abut_scene_solvers[ABUT_SOLVED_BY_NODAL], c->given, &other)) rc = ABUT_OK;
+    for (int k = 1; k < ABUT_SOLVED_BY && rc && !c->solver_said; k++)
+        if (abut_solver_find(abut_scene_solvers[k], c->given, &other)) rc = ABUT_OK;
     return rc ? rc : check_stuck_file(c, cli, err);
 }
 

@@ -6,7 +6,7 @@
 #include "solve/step/options.h"
 #include "tools/cli/cli.h"
 
-enum { ABUT_STEP_OPTIONS_MAX = 36 };
+enum { ABUT_STEP_OPTIONS_MAX = 44 };
 
 typedef struct abut_step_command {
     int steps;                  /* -1: not given */

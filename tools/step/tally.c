@@ -16,6 +16,7 @@ void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const a
     t->worst_balance = fmax(t->worst_balance, rep->force_residual);
     t->balanced += rep->force_largest > 0;
     t->mended[rep->nodal.repaired > 0 ? rep->nodal.repaired - 1 : 0] += rep->nodal.repaired > 0;
+    t->meeting += rep->sqp.hits > 0;
     t->unbalanced += want && !rep->fixed_iterations && rep->force_residual > *want;
     if (!(rep->lag_residual > m->tolerance[0])) return;
     t->unsettled++;
@@ -53,6 +54,9 @@ void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, c
     if (t->mended[0] || t->mended[1])
         abut_cli_say(cli, "the judge refused %d of %d steps: %d passed after more rounds of detection, the barrier took %d",
                      t->mended[0] + t->mended[1], t->steps, t->mended[0], t->mended[1]);
+    if (t->meeting)
+        abut_cli_say(cli, "%d of %d steps intersect or invert something: the frames at their ends are not free of it (sqp/hits)",
+                     t->meeting, t->steps);
     say_promises(c, cli);
 }
 
@@ -62,7 +66,8 @@ void abut_step_tally_sum(const abut_step_run *r, const abut_step_command *c, abu
     char gap[48] = "no contact";
     if (!t->steps) return;
     if (isfinite(t->min_gap)) snprintf(gap, sizeof gap, "smallest gap %.3g m", t->min_gap);
-    const int converged = (abut_solver_promises(c->solver, &c->o) & ABUT_KEEPS_CONVERGED) && !t->unbalanced && !t->unsettled;
+    const int converged = (abut_solver_promises(c->solver, &c->o) & ABUT_KEEPS_CONVERGED) && !t->unbalanced && !t->unsettled &&
+                          !t->meeting;
     const char *verdict = rc ? ", stopped" : c->rest > 0 ? r->rests ? ", at rest" : ", not at rest" :
                           converged ? ", all converged" : "";
     abut_cli_sum(cli, "%d steps to %.6g s, %d frames written: %" PRId64 " iterations, %s%s", t->steps, r->now.head.time,

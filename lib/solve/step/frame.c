@@ -28,7 +28,8 @@ static int next_past(const abut_objective *p)
 double abut_step_end_weight(const abut_objective *p)
 {
     const int next = next_past(p), starts = next > abut_integrator_past(p->w.scheme);
-    const double weight = abut_integrator_step_weight(abut_integrator_bdf(next)) / abut_integrator_step_weight(p->w.scheme);
+    const double here = abut_integrator_step_weight(p->model, p->w.scheme);
+    const double weight = abut_integrator_step_weight(p->model, abut_integrator_bdf(next)) / here;
     return starts ? weight : abut_step_kappa_weight(p);
 }
 

@@ -132,12 +132,12 @@ abut_status abut_force_elastic(const abut_solved *s, const double *x, double *f,
 
 /* ---- balance and work ---- */
 
-static int newmark(const abut_solved *s) { return s->objective->w.scheme == ABUT_IMPLICIT_NEWMARK; }
-
 /* the force under which the scheme takes the step */
 static double mean(const abut_solved *s, const double *now, const double *last, int32_t i)
 {
-    return newmark(s) ? 0.5 * (last[i] + now[i]) : now[i];
+    const double late = s->objective->w.late;
+    if (late == ABUT_NEWMARK_GAMMA) return 0.5 * (last[i] + now[i]);
+    return late == 1 ? now[i] : (1 - late) * last[i] + late * now[i];
 }
 
 /* What inertia takes at coordinate i, m/s^2: the acceleration less that of the loads. */

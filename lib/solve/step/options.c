@@ -9,12 +9,17 @@ const char *const abut_stop_names[ABUT_STOPS + 1] = { "newton", "published", "ch
 const char *const abut_ccd_rule_names[ABUT_CCD_RULES + 1] = { "full", "cfl", NULL };
 const char *const abut_contact_choice_names[ABUT_CONTACT_BY_SPRINGS + 1] = { "ignore", "springs", NULL };
 
+const char *const abut_line_search_names[ABUT_SEARCH_NONE + 2] = { "penalty", "none", NULL };
+const char *const abut_constraint_names[ABUT_CONSTRAINTS + 1] = { "gap", "volume", "impact", NULL };
+const char *const abut_active_set_names[ABUT_ACTIVE_SETS + 1] = { "both", "impacts", "near", NULL };
+
 const char *const abut_repair_names[ABUT_REPAIR_NONE + 2] = { "barrier", "none", NULL };
 
 abut_step_options abut_step_defaults(void)
 {
     return (abut_step_options){ .lags = -1, .max_newton = 10000, .threads = 1, .iterations = -1,
-                                .quasi = { .history = -1, .levels = 2, .fit = { ABUT_FIT_LOW, ABUT_FIT_HIGH } } };
+                                .quasi = { .history = -1, .levels = 2, .fit = { ABUT_FIT_LOW, ABUT_FIT_HIGH } },
+                                .inequalities = { -1, -1, -1, ABUT_SEARCH_PENALTY } };
 }
 
 double abut_step_norm(const abut_step_options *o)

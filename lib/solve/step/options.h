@@ -22,6 +22,12 @@ extern const char *const abut_contact_choice_names[ABUT_CONTACT_BY_SPRINGS + 1];
 enum { ABUT_REPAIR_BARRIER, ABUT_REPAIR_NONE };
 extern const char *const abut_repair_names[ABUT_REPAIR_NONE + 2];
 
+/* How far sqp follows the solution of a program, and their names, NULL at the end. */
+enum { ABUT_SEARCH_PENALTY, ABUT_SEARCH_NONE };
+extern const char *const abut_line_search_names[ABUT_SEARCH_NONE + 2];
+/* The names of ABUT_CONSTRAINT_* and ABUT_ACTIVE_* (model/model.h), NULL at the end. */
+extern const char *const abut_constraint_names[ABUT_CONSTRAINTS + 1], *const abut_active_set_names[ABUT_ACTIVE_SETS + 1];
+
 typedef struct abut_step_options {
     int lags;               /* friction passes at most; 0: until they converge; -1: the model's */
     int stop;               /* ABUT_STOP_* */
@@ -49,8 +55,13 @@ typedef struct abut_step_options {
     int contact;            /* ABUT_CONTACT_*, of steppers without a barrier */
     struct abut_step_hard {  /* of hard contact */
         int repair;         /* ABUT_REPAIR_* */
-        int strict;         /* 1: a step that ends above its tolerance is given up */
+        int strict;         /* 1: a step that ends above its tolerance is given up; of sqp and qp one that meets something */
     } hard;
+    struct abut_step_inequalities {  /* of sqp and qp; -1: the model's */
+        int form, active_set;   /* ABUT_CONSTRAINT_*, ABUT_ACTIVE_* */
+        double offset;          /* m */
+        int line_search;        /* ABUT_SEARCH_* */
+    } inequalities;
     const abut_arrays *names;   /* the arrays of the model, for names in messages and the partition; NULL: without */
 } abut_step_options;
 abut_step_options abut_step_defaults(void);

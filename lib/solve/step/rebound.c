@@ -107,5 +107,6 @@ abut_status abut_step_put_damping(const abut_stepper *s, abut_arrays *out, abut_
 double abut_step_kappa_weight(const abut_objective *p)
 {
     const int midpoint = p->model->scheme && p->model->scheme[0] == ABUT_MIDPOINT;
-    return midpoint ? abut_integrator_step_weight(ABUT_MIDPOINT) / abut_integrator_step_weight(p->w.scheme) : 1;
+    const double here = abut_integrator_step_weight(p->model, p->w.scheme);
+    return midpoint ? abut_integrator_step_weight(p->model, ABUT_MIDPOINT) / here : 1;
 }

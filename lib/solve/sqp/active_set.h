@@ -1,0 +1,57 @@
+/* The active set of quadratic programs: pairs of primitives, and vertices above half-spaces, that have an
+ * inequality c(x) >= 0 in the programs of a step.  It grows within a step and ends with it.
+ *
+ * Found by proximity: pairs nearer than dhat beyond the offset; by CCD: pairs that lose all but a tenth of their gap on
+ * the motion from the start of the step to the iterate.  A pair is the stencil of its nearest features where it was found, so that nearly
+ * parallel edges are vertices against edges; of the form `volume` it keeps its four points.  Pairs of fewer points have
+ * frozen normals in all forms, and half-spaces are the same in all. */
+#ifndef ABUT_SOLVE_SQP_ACTIVE_SET_H
+#define ABUT_SOLVE_SQP_ACTIVE_SET_H
+
+#include "contact/impacts.h"
+#include "geom/signed_gap.h"
+
+enum { ABUT_SET_IMPACTS = 1, ABUT_SET_NEAR = 2 };
+
+typedef struct abut_constraint_options {
+    int form;               /* ABUT_CONSTRAINT_* (model/model.h) */
+    int by;                 /* ABUT_SET_* */
+    double offset;          /* m: what gaps shall keep beyond their thickness, 0 or more */
+} abut_constraint_options;
+
+typedef struct abut_active_pair {
+    int32_t vert[4];        /* collision vertices, -1 unused */
+    int32_t plane;          /* half-space, -1: none; then kind is ABUT_PP and vert[0] alone is used */
+    int32_t kind;           /* abut_stencil */
+    double w[4], n[3];      /* frozen where the pair was found */
+} abut_active_pair;
+
+/* Owns its arrays.  Zero-filled is empty; the memory is kept from step to step. */
+typedef struct abut_active_set {
+    abut_constraint_options opt;
+    size_t n, cap;
+    abut_active_pair *pair;     /* [n] ascending in (plane, kind, vert) */
+    int32_t *row;               /* [4 cap] nodes of the pairs, -1: unused, or held: abut_active_set_evaluate */
+    double *a, *c;              /* [12 cap], [cap] */
+    uint8_t *fixed;             /* [nc] vertices whose nodes are held */
+    abut_candidates cand;
+    abut_candidate_search search;
+    abut_arena scratch;
+} abut_active_set;
+
+/** No pairs.  held[nv]: nodes that are prescribed.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_active_set_begin(abut_active_set *s, const abut_collmesh *cm, const uint8_t *held, abut_err *err);
+/** Adds what is found at y1 and on the motion y0 -> y1, y0 the start of the step; frozen normals of impacts that are found again
+ * become those of the last impact.  *fresh: how many are new.
+ * Fails  ABUT_E_GEOM a position is not finite (names it); ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_active_set_extend(abut_active_set *s, const abut_collmesh *cm, const double *y0, const double *y1,
+                                                 size_t *fresh, abut_err *err);
+/** s->c, s->a at y[3 nc] of all pairs, and s->row: nodes.  A pair without a normal at y has a = 0 and c = 0. */
+void abut_active_set_evaluate(abut_active_set *s, const abut_collmesh *cm, const double *y0, const double *y);
+/** The smallest distance less thickness of all pairs at y, m, of vertices below half-spaces below 0; +inf without any; *which. */
+double abut_active_set_gap(const abut_active_set *s, const abut_collmesh *cm, const double *y, size_t *which);
+/** "edge 3 4 of 'rope' and triangle 1 2 5 of 'floor'"; returns text. */
+const char *abut_active_set_words(const abut_active_set *s, const abut_collmesh *cm, size_t i, char *text, size_t size);
+void abut_active_set_clear(abut_active_set *s);
+
+#endif

@@ -1,0 +1,383 @@
+#include "solve/sqp/sqp.h"
+
+#include "base/par.h"
+#include "base/timer.h"
+#include "contact/intersect.h"
+#include "energy/curved_rod.h"
+#include "energy/mass.h"
+#include "energy/term.h"
+#include "model/motion.h"
+#include "solve/direction/newton_solve.h"
+#include "solve/loads.h"
+#include "solve/step/measures.h"
+#include "sparse/linear_solvers.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HALVINGS = 30, QP_ITERATIONS = 200 };
+#define QP_SHARE 1e-3       /* of what ends the iterations, and of the offset: what a program may be off */
+#define FAR 1e3             /* lengths of the scene: a step beyond them is none */
+
+/* ---- what it can do ---- */
+
+static abut_status check_model(const abut_model *m, abut_err *err)
+{
+    if (m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER)
+        return abut_fail(err, ABUT_E_FORMAT, "solver sqp: time scheme %d, expected implicit Euler", m->scheme[0]);
+    if (m->shell_limit || m->mat_strain)
+        return abut_fail(err, ABUT_E_FORMAT, "solver sqp: shells with limits of their stretch, expected none");
+    for (int32_t i = 0; i < m->ng * m->ng; i++)
+        if (m->mu[i] > 0)
+            return abut_fail(err, ABUT_E_FORMAT, "solver sqp: a friction coefficient of %g, expected none: it has no friction "
+                             "(mesh-prep --set contact.friction.mu=0)", m->mu[i]);
+    return ABUT_OK;
+}
+
+static size_t numbers(const abut_sqp *s)
+{
+    return 3 * (size_t)s->objective.model->nv;
+}
+
+static abut_status allocate(abut_sqp *s, abut_err *err)
+{
+    const size_t n3 = numbers(s), nv = n3 / 3, nc3 = 3 * (size_t)s->objective.cm.nc;
+    struct abut_sqp_fields *f = &s->of;
+    const struct { double **to; size_t n; } all[] = { { &f->v0, n3 }, { &f->v, n3 }, { &f->acc, n3 }, { &f->x, n3 },
+        { &f->p, n3 }, { &f->g, n3 }, { &f->rows_g, n3 }, { &f->rows_p, n3 }, { &f->w, nv }, { &f->diag, nv }, { &f->y0, nc3 },
+        { &f->y, nc3 } };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (!(*all[i].to = calloc(all[i].n + 1, sizeof(double)))) return abut_fail(err, ABUT_E_NOMEM, "step: %zu nodes", nv);
+    return ABUT_OK;
+}
+
+abut_status abut_sqp_init(abut_sqp *s, const abut_model *m, const abut_sqp_options *opt, abut_err *err)
+{
+    *s = (abut_sqp){ .opt = *opt };
+    s->set.opt = opt->constraints;
+    abut_status rc = check_model(m, err);
+    if (!rc) rc = abut_objective_init(&s->objective, m, opt->terms, err);
+    if (!rc) rc = abut_collmesh_expect_nodes(&s->objective.cm, "solver sqp", err);
+    if (!rc && abut_terms_find(&s->objective.terms, abut_term_curved_rods.name))
+        rc = abut_fail(err, ABUT_E_FORMAT, "solver sqp: rods that are curved at rest, expected none");
+    if (!rc) rc = abut_point_init(&s->at, &s->objective, 0, err);
+    if (!rc) rc = abut_point_init(&s->trial, &s->objective, 1, err);
+    if (!rc) rc = abut_linear_solver_init(&s->linear, opt->linear ? opt->linear : abut_linear_solvers[0], opt->threads, err);
+    if (!rc) rc = allocate(s, err);
+    if (rc) abut_sqp_clear(s);
+    return rc;
+}
+
+void abut_sqp_clear(abut_sqp *s)
+{
+    const struct abut_sqp_fields f = s->of;
+    double *all[] = { f.v0, f.v, f.acc, f.x, f.p, f.g, f.rows_g, f.rows_p, f.w, f.diag, f.y0, f.y, s->lambda };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+    abut_active_set_clear(&s->set);
+    abut_linear_solver_clear(&s->linear);
+    abut_bsr_clear(&s->H);
+    abut_point_clear(&s->at);
+    abut_point_clear(&s->trial);
+    abut_arena_clear(&s->scratch);
+    abut_objective_clear(&s->objective);    /* last: the others borrow it */
+    *s = (abut_sqp){ 0 };
+}
+
+/* ---- where a step starts ---- */
+
+abut_status abut_sqp_begin(abut_sqp *s, const abut_arrays *frame, abut_instant at, abut_err *err)
+{
+    abut_objective *p = &s->objective;
+    const abut_model *m = p->model;
+    abut_frame f;
+    abut_status rc = abut_frame_view(frame, m, &f, err);
+    if (rc) return rc;
+    s->from = at;
+    s->rho = 0;
+    memcpy(p->xn, f.x, numbers(s) * sizeof(double));
+    memcpy(s->of.v0, f.v, numbers(s) * sizeof(double));
+    abut_motion_targets(m, at.time, p->xn, p->target, p->held);
+    abut_objective_weigh(p, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
+    rc = abut_objective_begin(p, err);
+    if (rc) return rc;
+    abut_loads_explicit(p, at.time, s->of.acc, s->of.g);
+    const abut_start from = { .x = p->xn, .v = f.v, .acc = s->of.acc };
+    abut_integrator_predict(m, ABUT_IMPLICIT_EULER, &from, p->xhat);
+    abut_integrator_still(m, ABUT_IMPLICIT_EULER, &from, p->held, p->target, p->still);
+    abut_objective_number(p);
+    abut_linear_begin_step(&s->linear);
+    for (int32_t i = 0; i < m->nv; i++)
+        if (p->row[i] >= 0) s->of.w[p->row[i]] = m->mass[i];
+    for (size_t i = 0; i < numbers(s); i++) s->of.x[i] = p->held[i / 3] ? p->target[i] : p->xn[i];
+    abut_collmesh_positions(&p->cm, p->xn, s->of.y0);
+    return abut_active_set_begin(&s->set, &p->cm, p->held, err);
+}
+
+/* ---- the objective ---- */
+
+/* The energy at x, +inf where an element has none, and the gradient if there is one. */
+static abut_status look(abut_sqp *s, abut_point *at, const double *x, unsigned what, abut_err *err)
+{
+    abut_point_set(at, &s->objective, x, 0, NULL);
+    at->has |= ABUT_HAS_CONTACTS;       /* none: the objective is without them here */
+    abut_status rc = abut_point_evaluate(at, &s->objective, ABUT_HAS_ENERGY, NULL, &s->scratch, err);
+    if (!rc && isfinite(at->e.sum) && what & ABUT_HAS_GRADIENT)
+        rc = abut_point_evaluate(at, &s->objective, ABUT_HAS_GRADIENT, NULL, &s->scratch, err);
+    return rc;
+}
+
+static void no_values(void *ctx, size_t lo, size_t hi, double *val)
+{
+    (void)ctx;
+    memset(val, 0, (hi - lo) * abut_packed_size(4) * sizeof *val);
+}
+
+/* H where E is linearised, in a pattern that has the pairs. */
+static abut_status sum_matrix(abut_sqp *s, abut_report *rep, abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    const abut_at here = abut_point_at(&s->at, p);
+    abut_elements sets[ABUT_SETS_MAX];
+    double clock = abut_time_wall();
+    int n;
+    abut_status rc = abut_objective_sets(p, &here, 0, sets, &n, err);
+    if (!rc && n == ABUT_SETS_MAX) rc = abut_fail(err, ABUT_E_ARG, "solver sqp: %d sets of elements, no room for pairs", n);
+    if (rc) return rc;
+    sets[n++] = (abut_elements){ .name = "pairs", .corners = 4, .n = s->set.n, .row = s->set.row, .make = no_values };
+    rc = abut_bsr_pattern(&s->H, p->nrow, sets, n, err);
+    if (rc) return rc;
+    abut_objective_diagonal(p, s->of.diag);
+    abut_bsr_assemble(&s->H, s->of.diag, sets, n);
+    rep->seconds.assemble += abut_time_lap(&clock);
+    const abut_operator A = { .matrix = &s->H };
+    rc = abut_linear_analyse(&s->linear, &A, NULL, err);
+    rep->seconds.analyse += abut_time_lap(&clock);
+    return rc;
+}
+
+/* ---- one program ---- */
+
+static abut_status infeasible(const abut_sqp *s, const abut_qp_result *r, abut_err *err)
+{
+    char text[400] = "?";
+    size_t worst = 0;
+    for (size_t i = 1; i < s->set.n; i++)
+        if (s->lambda[i] > s->lambda[worst]) worst = i;
+    if (s->set.n) (void)abut_active_set_words(&s->set, &s->objective.cm, worst, text, sizeof text);
+    if (r->answer == ABUT_QP_INFEASIBLE)
+        return abut_fail(err, ABUT_E_NUMERIC, "the linearised constraints of %zu pairs exclude each other (no step below %.3g m "
+                         "keeps them), above all that of %s: a smaller offset or time step may help", s->set.n, r->reach, text);
+    return abut_fail(err, ABUT_E_NUMERIC, "the quadratic program of %zu pairs has not converged after %d iterations: it is "
+                     "%.3g, %.3g and %.3g m off (forces, gaps, products), above all at %s", s->set.n, r->iterations,
+                     r->stationary, r->feasible, r->complementary, text);
+}
+
+/* s->of.p from the iterate. */
+static abut_status solve_program(abut_sqp *s, abut_report *rep, abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    const double h = p->model->h[0], close = QP_SHARE * h * p->model->tolerance[0];
+    const abut_qp_rows rows = { s->set.n, s->set.row, s->set.a, s->set.c };
+    abut_qp_options o = { .within = close, .far = FAR * p->model->length[0], .iterations = QP_ITERATIONS };
+    if (s->set.opt.offset > 0) o.within = fmin(o.within, QP_SHARE * s->set.opt.offset);
+    for (size_t i = 0; i < 4 * s->set.n; i++)
+        if (s->set.row[i] >= 0) s->set.row[i] = p->row[s->set.row[i]];
+    if (s->cap_lambda < s->set.cap) {
+        double *room = realloc(s->lambda, s->set.cap * sizeof *room);
+        if (!room) return abut_fail(err, ABUT_E_NOMEM, "%zu constraints", s->set.n);
+        s->lambda = room;
+        s->cap_lambda = s->set.cap;
+    }
+    abut_status rc = sum_matrix(s, rep, err);
+    if (rc) return rc;
+    abut_rows_gather(p, s->at.g, 1, s->of.rows_g);
+    if (s->opt.fixed) {     /* g + H (x - x of g) */
+        for (size_t i = 0; i < numbers(s); i++) s->of.p[i] = s->of.x[i] - s->at.x[i];
+        double *Hp = s->of.g;
+        abut_rows_gather(p, s->of.p, 1, s->of.rows_p);
+        abut_bsr_multiply(&s->H, s->of.rows_p, Hp);
+        for (int32_t i = 0; i < 3 * p->nrow; i++) s->of.rows_g[i] += Hp[i];
+    }
+    abut_qp_result *r = &rep->sqp.last;
+    const double clock = abut_time_wall();
+    rc = abut_qp_solve(&s->H, s->of.rows_g, s->of.w, &rows, &o, &s->linear, s->of.rows_p, s->lambda, r, err);
+    rep->seconds.solve += abut_time_wall() - clock;
+    rep->sqp.programs++;
+    rep->sqp.qp_iterations += r->iterations;
+    rep->factorisations += r->iterations + 1;
+    rep->factorisations_double += r->iterations + 1;
+    if (rc) return rc;
+    abut_rows_scatter(p, s->of.rows_p, 1, s->of.p);
+    for (size_t i = 0; i < s->set.n; i++) s->rho = fmax(s->rho, 2 * s->lambda[i]);
+    return r->answer == ABUT_QP_SOLVED ? ABUT_OK : infeasible(s, r, err);
+}
+
+/* ---- how far ---- */
+
+/* The penalty of x, which has the energy E. */
+static double penalty(abut_sqp *s, double E, const double *x)
+{
+    abut_acc sum = { 0, 0 };
+    abut_collmesh_positions(&s->objective.cm, x, s->of.y);
+    abut_active_set_evaluate(&s->set, &s->objective.cm, s->of.y0, s->of.y);
+    for (size_t i = 0; i < s->set.n; i++) abut_acc_add(&sum, fmax(0, -s->set.c[i]));
+    return E + s->rho * (sum.hi + sum.lo);
+}
+
+/* x += alpha p; *halvings of 1.  whole: alpha = 1 where E is finite. */
+static abut_status search(abut_sqp *s, int whole, int *halvings, abut_report *rep, abut_err *err)
+{
+    const double clock = abut_time_wall(), before = penalty(s, s->at.e.sum, s->of.x);
+    double alpha = 1;
+    abut_status rc = ABUT_OK;
+    for (*halvings = 0; *halvings <= HALVINGS && !rc; ++*halvings, alpha /= 2) {
+        for (size_t i = 0; i < numbers(s); i++) s->of.g[i] = s->of.x[i] + alpha * s->of.p[i];
+        rc = look(s, &s->trial, s->of.g, 0, err);
+        rep->trials++;
+        if (rc || !isfinite(s->trial.e.sum)) continue;
+        if (!whole && penalty(s, s->trial.e.sum, s->of.g) > before + s->at.e.noise) continue;
+        memcpy(s->of.x, s->of.g, numbers(s) * sizeof(double));
+        rep->seconds.line_search += abut_time_wall() - clock;
+        return ABUT_OK;
+    }
+    return rc ? rc : abut_fail(err, ABUT_E_NUMERIC, "no step along the direction of the quadratic program lowers the penalty of "
+                               "%zu pairs", s->set.n);
+}
+
+static abut_status note(abut_sqp *s, double speed, int halvings, abut_report *rep, abut_err *err)
+{
+    abut_iteration *it = abut_report_iteration(rep);
+    if (!it) return abut_fail(err, ABUT_E_NOMEM, "step report: iteration %d", rep->newton);
+    rep->residual = speed;
+    *it = (abut_iteration){ .residual = speed, .bound = 1, .alpha = ldexp(1, -halvings), .contacts = (int32_t)s->set.n,
+                            .trials = halvings + 1 };
+    return ABUT_OK;
+}
+
+static abut_status find_pairs(abut_sqp *s, size_t *fresh, abut_report *rep, abut_err *err)
+{
+    const abut_collmesh *cm = &s->objective.cm;
+    const double clock = abut_time_wall();
+    abut_collmesh_positions(cm, s->of.x, s->of.y);
+    const abut_status rc = abut_active_set_extend(&s->set, cm, s->of.y0, s->of.y, fresh, err);
+    rep->seconds.candidates += abut_time_wall() - clock;
+    return rc;
+}
+
+/* E and its derivatives at the iterate. */
+static abut_status linearise(abut_sqp *s, abut_report *rep, abut_err *err)
+{
+    const double clock = abut_time_wall();
+    const abut_status rc = look(s, &s->at, s->of.x, ABUT_HAS_GRADIENT, err);
+    rep->seconds.gradient += abut_time_wall() - clock;
+    if (rc || isfinite(s->at.e.sum)) return rc;
+    return abut_fail(err, ABUT_E_NUMERIC, "an element has no finite energy where the step starts");
+}
+
+/* From the iterate to the next; *speed, m/s: of the fastest node, if all of p is taken. */
+static abut_status iterate(abut_sqp *s, double *speed, abut_report *rep, abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    int halvings = 0;
+    *speed = 0;
+    abut_status rc = s->opt.fixed && rep->newton ? ABUT_OK : linearise(s, rep, err);
+    if (rc) return rc;
+    abut_collmesh_positions(&p->cm, s->of.x, s->of.y);
+    abut_active_set_evaluate(&s->set, &p->cm, s->of.y0, s->of.y);
+    if (p->nrow) rc = solve_program(s, rep, err);
+    else memset(s->of.p, 0, numbers(s) * sizeof(double));
+    if (rc) return rc;
+    for (size_t i = 0; i < numbers(s); i++) *speed = fmax(*speed, fabs(s->of.p[i]) / p->model->h[0]);
+    if (s->opt.fixed)
+        for (size_t i = 0; i < numbers(s); i++) s->of.x[i] += s->of.p[i];
+    else rc = search(s, s->opt.full_steps || *speed <= p->model->tolerance[0], &halvings, rep, err);
+    return rc ? rc : note(s, *speed, halvings, rep, err);
+}
+
+abut_status abut_sqp_solve(abut_sqp *s, abut_report *rep, abut_err *err)
+{
+    const double tolerance = s->objective.model->tolerance[0];
+    double speed = INFINITY;
+    size_t fresh;
+    assert(s->opt.most > 0);
+    rep->sqp.solved = 1;
+    abut_status rc = find_pairs(s, &fresh, rep, err);
+    for (int k = 1; !rc; k++) {
+        rc = iterate(s, &speed, rep, err);
+        if (!rc) rc = find_pairs(s, &fresh, rep, err);
+        rep->sqp.pairs = s->set.n;
+        if (rc) return abut_wrap(err, "iteration %d", k), rc;
+        if (speed <= tolerance && !fresh) return ABUT_OK;
+        if (k == s->opt.most)
+            return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d quadratic programs: residual %.3g m/s, want %.3g, "
+                             "and %zu pairs joined the active set of %zu", k, speed, tolerance, fresh, s->set.n);
+    }
+    return rc;
+}
+
+/* ---- what it leaves ---- */
+
+/* The smallest gap of the active set, 0 where one is below that. */
+static void report_gap(const abut_sqp *s, abut_report *rep)
+{
+    const abut_collmesh *cm = &s->objective.cm;
+    size_t i;
+    const double gap = abut_active_set_gap(&s->set, cm, s->of.y, &i);
+    rep->min_gap = -1;
+    if (!isfinite(gap)) return;
+    const abut_active_pair *p = &s->set.pair[i];
+    rep->min_gap = fmax(gap, 0);
+    for (int k = 0; k < 4; k++) rep->gap_node[k] = p->vert[k] < 0 ? -1 : abut_collmesh_node(cm, p->vert[k]);
+    if (p->plane >= 0) rep->gap_node[3] = p->plane;
+}
+
+static abut_status report(abut_sqp *s, abut_report *rep, abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    const abut_mass *mass = abut_mass_of(&p->terms);
+    const double *x = s->of.x;
+    int32_t flattest;
+    abut_collmesh_positions(&p->cm, x, s->of.y);
+    abut_active_set_evaluate(&s->set, &p->cm, s->of.y0, s->of.y);
+    for (size_t i = 0; i < s->set.n; i++) {
+        rep->sqp.violation = fmax(rep->sqp.violation, -s->set.c[i]);
+        rep->planes += s->set.pair[i].plane >= 0;
+    }
+    rep->contacts = (int32_t)s->set.n - rep->planes;
+    rep->kinetic = abut_kinetic_energy(mass, s->of.v);
+    rep->gravity = abut_gravity_energy(mass, x);
+    abut_linear_momentum(mass, s->of.v, rep->momentum);
+    abut_angular_momentum(mass, x, s->of.v, rep->angular);
+    rep->min_jacobian = abut_smallest_jacobian(p->model, x, &flattest);
+    rep->min_jacobian_tet = abut_objective_tet(p, flattest);
+    rep->passes = 1;
+    rep->eta = 1;
+    rep->lag_residual = -1;
+    report_gap(s, rep);
+    rep->memory_peak = abut_memory_peak();
+    const abut_linear_stats c = abut_linear_get_stats(&s->linear);
+    rep->factor_nnz = c.nnz;
+    rep->factor_flops = c.flops;
+    rep->factor_bytes = (double)c.bytes;
+    return abut_objective_potential(p, x, &rep->elastic, &s->scratch, err);
+}
+
+abut_status abut_sqp_put_frame(abut_sqp *s, const abut_arrays *carry, size_t hits, abut_arrays *out, abut_report *rep,
+                               abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    const abut_model *m = p->model;
+    const abut_start from = { .x = p->xn, .v = s->of.v0, .acc = s->of.acc };
+    abut_integrator_finish(m, ABUT_IMPLICIT_EULER, &from, p->held, p->xhat, s->of.x, s->of.v, NULL);
+    abut_arrays_clear(out);
+    const abut_status rc = abut_frame_carry(carry, out, err);
+    double *x = rc ? NULL : abut_frame_put(out, "node/x", m->nv, err), *v = x ? abut_frame_put(out, "node/v", m->nv, err) : NULL;
+    int32_t *number = v ? abut_frame_put(out, "sqp/hits", 1, err) : NULL;
+    if (!number) return err->code;
+    memcpy(x, s->of.x, numbers(s) * sizeof *x);
+    memcpy(v, s->of.v, numbers(s) * sizeof *v);
+    *number = (int32_t)(hits < INT32_MAX ? hits : INT32_MAX);
+    return report(s, rep, err);
+}

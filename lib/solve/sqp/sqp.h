@@ -1,0 +1,73 @@
+/* Time steps of implicit Euler with contact as linearised inequalities: sequential quadratic programming (SQP), or one fixed
+ * quadratic a step (QP).  The competitor that barriers are compared with (Li et al. 2020, section 8 and supplement): it promises
+ * nothing about intersections, has no friction, and gives up where its programs have no solution.
+ *
+ *     x = x_n, held nodes at their targets;   active set = what is near there
+ *     repeat
+ *         p = argmin g.p + 1/2 p^T H p   subject to   c_i(x) + dc_i/dx p >= 0,  i in the active set       (sparse/qp.h)
+ *         x += alpha p
+ *         active set += what the motion x_n -> x meets, what is near at x                               (active_set.h)
+ *     until |p|_inf / h <= tolerance and nothing has joined the active set
+ *
+ * SQP: g and H are of the objective E at x, H projected; alpha is the first of 1, 1/2, ... that does not raise the exact penalty
+ * E + rho sum max(0, -c_i) with rho twice the largest multiplier so far (Nocedal and Wright 2006, 18.3), or alpha = 1 of the
+ * first finite E.  QP: E is its quadratic at the start of the step, and alpha = 1. */
+#ifndef ABUT_SOLVE_SQP_SQP_H
+#define ABUT_SOLVE_SQP_SQP_H
+
+#include "solve/integrator.h"
+#include "solve/point.h"
+#include "solve/sqp/active_set.h"
+#include "solve/stepper.h"
+#include "sparse/qp.h"
+
+typedef struct abut_sqp_options {
+    abut_constraint_options constraints;
+    int fixed;              /* 1: one quadratic a step */
+    int full_steps;         /* 1: alpha = 1 wherever E is finite */
+    int most;               /* iterations */
+    const abut_linear_solver_ops *linear;   /* NULL: the first of the table */
+    int threads;
+    const struct abut_own_term *terms;      /* of the caller; NULL: none */
+} abut_sqp_options;
+
+/* Zero-filled is empty. */
+typedef struct abut_sqp {
+    abut_sqp_options opt;
+    abut_objective objective;
+    abut_point at, trial;       /* where E is linearised, and looked at */
+    abut_active_set set;
+    abut_bsr H;
+    abut_linear_solver linear;
+    abut_instant from;
+    struct abut_sqp_fields {    /* [3 nv] but for w and diag [nv] */
+        double *v0, *v, *acc;   /* m/s, m/s, m/s^2 */
+        double *x, *p;          /* m: iterate, step */
+        double *g;              /* kg m */
+        double *rows_g, *rows_p, *w, *diag;     /* of the unknowns */
+        double *y0, *y;         /* [3 nc] m: collision vertices at the start, at the iterate */
+    } of;
+    double *lambda;             /* [set.n] multipliers of the last program */
+    size_t cap_lambda;
+    double rho;                 /* of the penalty */
+    abut_arena scratch;
+} abut_sqp;
+
+/** Fails  ABUT_E_FORMAT what it cannot do (names it): another time scheme than implicit Euler, friction, limits of stretches,
+ *         curved rods, contact surfaces that are no nodes; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_sqp_init(abut_sqp *s, const abut_model *m, const abut_sqp_options *opt, abut_err *err);
+void abut_sqp_clear(abut_sqp *s);
+ABUT_MUST_USE abut_status abut_sqp_begin(abut_sqp *s, const abut_arrays *frame, abut_instant at, abut_err *err);
+/** s->of.x: the end of the step; rep->sqp.
+ * Fails  ABUT_E_NUMERIC a program is infeasible or does not converge, nor do the iterations; no step lowers the penalty; a matrix
+ *        has no factor; an element no finite energy */
+ABUT_MUST_USE abut_status abut_sqp_solve(abut_sqp *s, abut_report *rep, abut_err *err);
+/** The next frame into out (cleared first), and what the report tells of it.  hits: what the judge found on the path to it */
+ABUT_MUST_USE abut_status abut_sqp_put_frame(abut_sqp *s, const abut_arrays *carry, size_t hits, abut_arrays *out,
+                                             abut_report *rep, abut_err *err);
+
+/* `step --solver sqp` and `qp`.  Every step is judged as ccd-check does, and written all the same; what the judge finds is in the
+ * report and in the frame (sqp/hits); with abut_step_hard.strict such a step is given up. */
+extern const abut_stepper_ops abut_sqp_stepper_ops, abut_qp_stepper_ops;
+
+#endif
