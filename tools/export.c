@@ -33,6 +33,10 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
     } files[] = { { "vtu", to->vtu }, { "msh", to->msh }, { "msh-text", to->msh_text }, { "obj", to->obj }, { "ply", to->ply },
                   { "gltf", to->gltf }, { "html", o->html }, { "nodes", to->nodes }, { "csv", to->csv }, { "json", to->json } };
     const char *beside = NULL;
+    for (size_t i = 0; i + 2 < sizeof files / sizeof *files; i++)
+        if (files[i].given && !strcmp(files[i].given, "-"))
+            return abut_fail(err, ABUT_E_ARG, "--%s -: expected the name of a file or folder; --csv and --json write to standard "
+                             "output", files[i].name);
     for (size_t i = 0; i < sizeof files / sizeof *files && !beside; i++)
         if (files[i].given) beside = files[i].name;
     if (!beside && !o->dump) o->summary = 1;

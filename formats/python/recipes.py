@@ -44,7 +44,8 @@ def cloth_rods_grains():
 
 def friction():
     scene = abut.load("pipelines/slope.yaml", set="contact.friction.mu=0.48")
-    abut.call("export", abut.pipe(scene).step(20, with_="forces,energies").save("slide.abut"), csv="slide.csv", nodes="slide-nodes")
+    run = abut.pipe(scene).step(20, with_="forces,energies").save("slide.abut")
+    abut.call("export", run, csv="slide.csv", nodes="slide-nodes")
 
 
 def hard_contact():
@@ -74,15 +75,23 @@ def solvers():
     abut.pipe(gipc).step(20, barrier_hessian="gn").judge().save("gipc-20.abut")
 
 
+def a_fixed_number_of_iterations():
+    drop = abut.pipe(abut.new("drop")).save("drop.abut")
+    fast = abut.pipe(drop).step(20, solver="lbfgs-pd", iterations=10, history=5, fit_interval="0.8:1.2")
+    fast.judge().save("fast.abut")
+
+
 def cloth_in_real_time():
-    net = abut.pipe("pipelines/scenes/thin/hang.yaml").stage("springs", stiffness=1000, across=1000, replace=True).save("net.abut")
+    cloth = abut.pipe("pipelines/scenes/thin/hang.yaml")
+    net = cloth.stage("springs", stiffness=1000, across=1000, replace=True).save("net.abut")
     abut.pipe(net).step(30, solver="mass-springs", iterations=10, contact="ignore").save("hang.abut")
 
 
 def bodies_that_intersect_at_the_start():
     scene = abut.Scene().material("rubber", density=1000, young=1e5, poisson=0.4)
     box = {"box": {"size": [1, 1, 1], "cells": [4, 4, 4]}}
-    scene.object("low", generate=box, material="rubber").object("high", generate=box, material="rubber", translate=[0.1, 0.98, 0.1])
+    scene.object("low", generate=box, material="rubber")
+    scene.object("high", generate=box, material="rubber", translate=[0.1, 0.98, 0.1])
     abut.pipe(scene, separate="1e-3 l", max_move="0.05 l").step(10).judge().save("parted.abut")
 
 
@@ -142,9 +151,11 @@ def scripts_of_the_public_ipc_code():
     abut.call("export", run, gltf="cubes.glb")
 
 
-RECIPES = [a_scene_to_begin_with, look_at_a_run, solids, curved_bodies, cloth_rods_grains, friction, hard_contact, time_schemes, solvers,
-           cloth_in_real_time, bodies_that_intersect_at_the_start, restart_and_branch, an_interrupted_run, stuck_or_slow,
-           a_stage_of_your_own] + [scripts_of_the_public_ipc_code] * os.path.isdir("input")
+RECIPES = [a_scene_to_begin_with, look_at_a_run, solids, curved_bodies, cloth_rods_grains, friction, hard_contact,
+           time_schemes, solvers, a_fixed_number_of_iterations, cloth_in_real_time, bodies_that_intersect_at_the_start,
+           restart_and_branch, an_interrupted_run, stuck_or_slow, a_stage_of_your_own]
+if os.path.isdir("input"):
+    RECIPES.append(scripts_of_the_public_ipc_code)
 
 if __name__ == "__main__":
     for recipe in RECIPES:

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* a half-space has keys of its own, and is here for who spells it otherwise */
 static const char *const BODY_KEYS[] = {
-    "mesh", "use", "generate", "sequence", "flip", "origin", "unit-size", "obstacle", "material", "scale", "rotate", "translate",
-    "repeat", "fit", "velocity", "angular-velocity", "center", "mu", "tetrahedralize", "shell", "rod", "particle", "rest", "weld",
-    "contact-thickness", "order", "geometry", "surface", "proxy", "match-mass", "frame", NULL
+    "mesh", "use", "generate", "half-space", "sequence", "flip", "origin", "unit-size", "obstacle", "material", "scale",
+    "rotate", "translate", "repeat", "fit", "velocity", "angular-velocity", "center", "mu", "tetrahedralize", "shell",
+    "rod", "particle", "rest", "weld", "contact-thickness", "order", "geometry", "surface", "proxy", "match-mass",
+    "frame", NULL
 };
 
 abut_status abut_scene_axis(const abut_tree *t, const char *word, abut_quantity q, double out[3], abut_err *err)

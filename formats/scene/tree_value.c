@@ -97,7 +97,10 @@ static abut_status list_of(const abut_tree *t, const char *what, int n, abut_err
     if (t->kind == ABUT_TREE_LIST && t->n == n) return ABUT_OK;
     if (t->kind == ABUT_TREE_LIST)
         return abut_tree_fail(t, err, "%s: a list of %d: expected %d numbers", what, t->n, n);
-    return abut_tree_fail(t, err, "%s: expected a list of %d numbers", what, n);
+    const char *found = t->kind == ABUT_TREE_TEXT ? t->text : NULL;
+    return found ? abut_tree_fail(t, err, "%s is '%.60s': expected a list of %d numbers%s", what, found, n,
+                                  n == 3 ? ", [0, 1, 0]" : "")
+                 : abut_tree_fail(t, err, "%s: expected a list of %d numbers", what, n);
 }
 
 abut_status abut_tree_vector(const abut_tree *t, const char *what, abut_quantity q, int n, double *out, abut_err *err)

@@ -65,6 +65,9 @@ static abut_status check_crc(abut_source *s, abut_err *err)
 static abut_status not_a_stream(const abut_source *s, const unsigned char *b, size_t n, abut_err *err)
 {
     const char *what = "it starts with other bytes";
+    size_t text = 0;    /* bytes that a text has */
+    while (text < n && (b[text] >= 0x20 || (b[text] >= '\t' && b[text] <= '\r'))) text++;
+    if (n > 0 && text == n && b[0] < 0x80) what = "it is text; mesh-prep makes a stream of a scene or of meshes";
     if (n == 0) what = "it is empty; the stage that should write it failed";
     else if (n < 8 && !memcmp(b, magic, n)) what = "it ends within the first 8 bytes";
     else if (n >= 4 && !memcmp(b, magic, 4)) what = "a text-mode transfer has changed its first bytes";

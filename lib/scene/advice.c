@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double SLENDER = 16, EDGE_PART = 0.5, WEIGHT_PART = 0.05;
+static const double SLENDER = 16, EDGE_PART = 0.5, BALANCE = 0.1;
 
 ABUT_PRINTF(2, 3) static void advise(abut_advice *a, const char *fmt, ...)
 {
@@ -78,13 +78,11 @@ static void look_at_impact(const abut_scene *s, const abut_scene_object *o, cons
            "one", o->name, lasts, h);
 }
 
-static void look_at_tolerance(const abut_scene *s, const abut_model *m, const abut_built *b, abut_advice *a)
+static void look_at_forces(const abut_model *m, abut_advice *a)
 {
-    const double *g = s->gravity, weight = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) * m->h[0];
-    if (m->force_tolerance || s->scheme == ABUT_QUASI_STATIC || !(weight > 0) || b->tolerance <= WEIGHT_PART * weight) return;
-    advise(a, "the tolerance, %.3g m/s, is %.2g of what gravity adds to a velocity in a step, %.3g m/s: forces may be off by "
-           "that part of the weight; `tolerance: %.2g m/s` makes it a hundredth", b->tolerance, b->tolerance / weight, weight,
-           0.01 * weight);
+    if (!m->force_tolerance || m->force_tolerance[0] <= BALANCE) return;
+    advise(a, "forces are to balance to %.2g of the largest on a body: contact forces, friction and reactions may be off by that "
+           "much; `force-tolerance: 0.01` asks for a hundredth", m->force_tolerance[0]);
 }
 
 abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abut_built *b, abut_advice *a, abut_err *err)
@@ -100,7 +98,7 @@ abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abu
         if (m->nc) look_at_dhat(o, f, b->dhat, a);
         if (m->nc && s->scheme != ABUT_QUASI_STATIC) look_at_impact(s, o, f, m->h[0], a);
     }
-    if (!rc) look_at_tolerance(s, m, b, a);
+    if (!rc) look_at_forces(m, a);
     free(is_deep);
     return rc;
 }

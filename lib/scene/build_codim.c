@@ -389,7 +389,8 @@ abut_status abut_build_bending(abut_part *p, abut_object_facts *f, abut_err *err
     int32_t tri[2];
     abut_status rc =
         check_kind(o, m->nf, "triangles", o->shell.thickness > 0,
-                   m->nt ? "shell: {thickness: length}" : "shell: {thickness: length}, a solid (tetrahedralize)", err);
+                   m->nt ? "shell: {thickness: length}"
+                         : "shell: {thickness: length}, a solid (tetrahedralize: {max-volume: volume})", err);
     if (!rc) rc = check_kind(o, m->ns, "segments", o->rod_radius > 0, "rod: {radius: length}", err);
     if (!rc) rc = check_kind(o, m->np, "isolated points", o->particle_radius > 0, "particle: {radius: length}", err);
     if (!rc && (rc = abut_hinges_find(m->tri, m->nf, m->nv, &p->hinge, &p->nhinge, err)))

@@ -125,6 +125,7 @@ class Page:
         return answer["result"].get("value")
 
     def wait(self, condition, seconds=40):
+        self.call("Page.bringToFront")      # what is behind does not play
         end = time.time() + seconds
         while time.time() < end:
             if self.evaluate(condition):

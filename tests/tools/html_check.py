@@ -285,8 +285,8 @@ def look(path, picture):
         last = page.evaluate("abut.source.frames.length") - 1
         first = page.screenshot().astype("i4")
         page.evaluate("abut.go(0).then(() => { abut.state.speed = 100; document.getElementById('play').click(); })")
-        page.wait("!abut.playing && abut.at === %d" % last, 600)
-        page.evaluate("(abut.state.field = 'stress', abut.restyle())")
+        page.wait("!abut.playing && abut.at === %d" % last, 300)
+        page.evaluate("(abut.state.field = 'displacement', abut.restyle())")
         seen = page.screenshot(picture).astype("i4")
         assert not last or (abs(seen - first).max(2) > 20).sum() > 300, "the end looks like the beginning"
         names = page.evaluate("abut.source.models[abut.frame.meta.model].parts.map((p) => p.name)")

@@ -128,6 +128,18 @@ last_positions() {
     exits 3 ./pull 1 0 0 0 5 <cut.abut
     says "standard input"
     exits 2 ./pull 1 0 0
+    # as the cookbook has it
+    sed -n '/^```sh installed$/,/^```$/p' "$ROOT/docs/COOKBOOK.md" | sed '/^```/d' >block
+    grep -q pkg-config block
+    sed "s|^dir=.*|dir=$TMP/root/opt/abut/libexec/abut|" "$TMP/root/opt/abut/bin/abut" >abut
+    chmod +x abut
+    "$BIN/mesh-prep" --new drop >scene.yaml
+    rm pull
+    (cc() { "$(flags --variable=cc)" "$@"; }
+        export PATH=$PWD:$PATH PKG_CONFIG_PATH=$TMP/root/opt/abut/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$TMP/root
+        set -euo pipefail
+        . ./block) 2>said
+    grep 'ccd-check: .*: no collision' said
     # and the same linked with libabut.a
     "$cc" -std=c11 $(flags --cflags) pull.c "$TMP/root/opt/abut/lib/libabut.a" $(flags --static --libs | sed 's/-labut//') -o linked
     ! ldd linked | grep libabut || return 1
@@ -152,7 +164,10 @@ by_itself() {
         p=${p##*/}
         grep -E "^  $p  *[A-Z][a-z]+s [^.:?]{15,100}$" listed
         exits 0 "$abut" help "$p"
-        writes "usage: $p "
+        writes "usage: abut $p "
+        ! grep -E '^    [^ ].*(^ *|\| )(mesh-prep|step|ccd-check) ' stdout || return 1
+        exits 2 "$abut" "$p" --none </dev/null
+        says "$p: 'abut $p --help' lists the options"
     done
     [ "$(grep -c '^  [a-z]' listed)" -eq "$(ls there/libexec/abut | wc -l)" ]
     exits 2 "$abut"
@@ -160,10 +175,14 @@ by_itself() {
     [ ! -s stdout ]
     for p in none ../bin/abut; do
         exits 2 "$abut" $p
-        says "no program '$p'"
+        says "no program '$p'; abut --help"
         exits 2 "$abut" help $p
         says "no program '$p'"
     done
+    exits 2 "$abut" stpe
+    says "no program 'stpe'; did you mean step?"
+    exits 2 "$abut" help ccdcheck
+    says "did you mean ccd-check?"
     exits 2 "$abut" help step tear
     exits 2 "$abut" --versio
     says "unknown option --versio"

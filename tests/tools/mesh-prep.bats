@@ -324,7 +324,7 @@ Y
     exits 3 "$BIN/mesh-prep" s.yaml -o out.abut
     says "object 'cube'"
     exits 3 "$BIN/mesh-prep" cube.obj -o out.abut
-    says "body 'cube.obj' has 10 triangles: expected shell: {thickness: length}, a solid (tetrahedralize), or an obstacle"
+    says "body 'cube.obj' has 10 triangles: expected shell: {thickness: length}, a solid (tetrahedralize: {max-volume: volume}), or an obstacle"
 }
 
 @test "mesh files alone make a scene; mixtures and unknown files are usage errors" {

@@ -18,6 +18,47 @@ box='{generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}'
     exits 0 "$BIN/mesh-prep" -q inside.yaml -o x
 }
 
+@test "what a first day gets wrong: a scene where a stream should be, half-spaces, numbers for vectors, a surface without a body, --html -" {
+    printf 'objects:\n  a: %s\n  f: {half-space: {point: [0, -1, 0], normal: [0, 1, 0]}}\n' "$box" > s.yaml
+    exits 3 "$BIN/step" s.yaml -o x; says "s.yaml is not an abut state stream: it is text; mesh-prep makes a stream of a scene or of meshes"
+    printf '\x80\x81\x82\x83\x84\x85\x86\x87\x88' > other
+    exits 3 "$BIN/step" other -o x; says "other is not an abut state stream: it starts with other bytes"
+    sed 's/half-space/halfspace/' s.yaml > h.yaml
+    exits 3 "$BIN/mesh-prep" h.yaml -o x; says "h.yaml:3:7: object: unknown key 'halfspace'; did you mean 'half-space'?"
+    exits 3 "$BIN/mesh-prep" s.yaml --set gravity='0 -9.81 0' -o x
+    says "gravity is '0 -9.81 0': expected a list of 3 numbers, [0, 1, 0]"
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n' > tet.obj
+    exits 3 "$BIN/mesh-prep" tet.obj -o x
+    says "expected shell: {thickness: length}, a solid (tetrahedralize: {max-volume: volume}), or an obstacle (obstacle: true)"
+    printf 'objects:\n  a: {mesh: tet.obj, tetrahedralize: {max-volume: 0.01}}\n' > solid.yaml     # and that does it
+    exits 0 "$BIN/mesh-prep" solid.yaml -o start.abut
+    for o in html gltf vtu nodes; do
+        exits 2 "$BIN/export" start.abut --$o -
+        says "--$o -: expected the name of a file or folder"
+        [ ! -e - ]
+    done
+    exits 0 "$BIN/export" start.abut --csv -
+    writes "frame,step,time_s"
+}
+
+@test "who says no end gets one step, and is told how to get to the end of the scene" {
+    printf 'time: {step: 0.01 s, end: 0.03 s}\nobjects:\n  a: %s\n' "$box" > s.yaml
+    "$BIN/mesh-prep" -q s.yaml -o s.abut
+    exits 0 "$BIN/step" s.abut -o one.abut
+    says "one step was made, as neither -n nor --until says more; the scene's end is --until 0.03"
+    for o in "-n 1" "--until 0.02" "-n 4"; do
+        exits 0 "$BIN/step" $o s.abut -o x
+        [ "$(grep -c 'one step' stderr)" -eq 0 ]
+    done
+    exits 0 "$BIN/step" -q s.abut -o x
+    [ ! -s stderr ]
+    exits 0 "$BIN/step" -n 2 one.abut -o three.abut
+    exits 0 "$BIN/step" three.abut -o four.abut      # beyond the end
+    [ "$(grep -c 'one step' stderr)" -eq 0 ]
+    "$BIN/mesh-prep" -q s.yaml --set time='{step: 0.01 s}' | "$BIN/step" -o x 2> stderr
+    [ "$(grep -c 'one step' stderr)" -eq 0 ]
+}
+
 @test "a key that is in a map twice is named with both lines" {
     printf 'gravity: [0, 0, 0]\nobjects:\n  a: %s\n  b: %s\ngravity: [0, 1, 0]\n' "$box" "$box" > d.yaml
     exits 3 "$BIN/mesh-prep" d.yaml -o x

@@ -205,6 +205,37 @@ for kind, code, words, run in (
 P
 }
 
+@test "messages about a scene name its keys; models and objects say in a line what they are; any dictionary is a scene" {
+    "$PYTHON" - <<'P'
+from scene import *
+def says(change, words):
+    s = scene()
+    s.object("box", generate={"box": {"size": [1, 1, 1], "cells": [1, 1, 1]}}, translate=[5, 0, 0])
+    s.motion(select={"object": "ball"}, fix=True)
+    s.motion(select={"object": "box"}, translate=[1, 0, 0])
+    change(s)
+    try:
+        list(abut.pipe(s).step(1))
+    except abut.ProgramError as e:
+        assert "mesh-prep: " + words in e.message and "standard input" not in e.message, e
+        return
+    raise SystemExit("nothing was said of " + words)
+def put(keys, value):
+    def change(s):
+        for k in keys[:-1]:
+            s = s[k]
+        s[keys[-1]] = value
+    return change
+says(put(["objects", "box", "generate", "box", "size"], [1, 1]), "objects.box.generate.box.size: size: a list of 2")
+says(put(["objects", "box", "generate", "box", "size", 1], "x"), "objects.box.generate.box.size.1: size is 'x'")
+says(put(["motion", 1, "velocity"], [1, 0, 0]), "motion.1.velocity: motion: unknown key 'velocity'")
+says(put(["tiem"], {}), "tiem: scene: unknown key 'tiem'; did you mean 'time'?")
+says(put(["objects", "ball", "material"], "ruber"), "objects.ball.material: no material is called 'ruber'")
+run = abut.pipe(dict(scene())).step(1).save("run.abut")
+assert repr(run.model).startswith("<model of ball: ") and "%d nodes" % len(run[0].x) in repr(run.model.objects), run.model
+P
+}
+
 @test "meshes of your own go in, as arrays and by meshio, and frames come out" {
     "$PYTHON" - <<'P'
 from scene import *

@@ -147,13 +147,18 @@ advice() { "$BIN/mesh-prep" --check "$@" 2>&1 >/dev/null | sed -n 's/^mesh-prep:
     awk -v a="$(sinks)" -v b="$fine" 'BEGIN { print a / b; exit !(a / b > 0.3 && a / b < 0.7) }'
 }
 
-@test "advice: dhat beside edges, a step beside an impact, tolerance beside gravity" {
+@test "advice: dhat beside edges, a step beside an impact, forces beside what is asked of them" {
     advice block.yaml --set contact.dhat='4 cm' | grep -F "contact acts within dhat, 0.04 m, which is 0.8 of the shortest edge of 'a', 0.05 m"
     [ -z "$(advice block.yaml --set contact.dhat='1 cm' --set time.step=0.01)" ]
     # sqrt(E / density) = 10 m/s through 0.1 m, to and fro: 20 ms
     advice block.yaml --set materials.m.young=1e6 | grep -F "an impact of 'a' lasts about 0.0063 s, and a time step is 0.05 s"
     [ -z "$(advice block.yaml --set time.step=0.019)" ]
     [ -z "$(advice block.yaml --set time.step=0.01 --set tolerance='0.1 m/s')" ]     # forces balance all the same
+    advice block.yaml --set time.step=0.01 --set force-tolerance=0.5 | grep -F "forces are to balance to 0.5 of the largest on a body"
+    # and then they do not balance as they do otherwise: what the report has left of them
+    left() { "$BIN/mesh-prep" -q block.yaml --set time.step=0.01 --set tolerance='1 m/s' --set force-tolerance=$1 |
+        "$BIN/step" -q -n 14 --report r.jsonl -o x; grep -o '"force_residual": *[0-9.e+-]*' r.jsonl | sed 's/.*: *//' | sort -g | tail -1; }
+    awk -v a="$(left 0.9)" -v b="$(left 0.01)" 'BEGIN { print a, b; exit !(a > 0.05 && a <= 0.9 && b <= 0.01) }'
 }
 
 @test "mesh-prep --check writes nothing, --explain gives the same advice, and a bad scene is refused" {

@@ -32,11 +32,19 @@ static int exit_code(abut_status s)
     return EXIT_SYSTEM;
 }
 
+const char *abut_cli_before(const abut_cli *cli)
+{
+    static const char installed[] = "libexec/abut/";
+    const int n = (int)(cli->tool - cli->called), end = (int)sizeof installed - 1;
+    return n >= end && !strncmp(cli->tool - end, installed, (size_t)end) ? "abut " : "";
+}
+
 static void complain(abut_cli *cli, const abut_err *err)
 {
     abut_cli_progress_clear(cli);
     fprintf(stderr, "%s: %s\n", cli->tool, err->msg);
-    if (err->code == ABUT_E_ARG) fprintf(stderr, "%s: '%s --help' lists the options\n", cli->tool, cli->tool);
+    if (err->code != ABUT_E_ARG) return;
+    fprintf(stderr, "%s: '%s%s --help' lists the options\n", cli->tool, abut_cli_before(cli), cli->tool);
 }
 
 /* The program's name until it ends by itself. */
@@ -280,9 +288,27 @@ static void end_as_filter(void)
 
 /* ---- begin and end ---- */
 
+/* A line of help that is a command and, after three spaces or more, what it does. */
+static void put_installed(const char *s, int n)
+{
+    const char *gap = strstr(s + 4, "   ");
+    const int command = gap && gap < s + n ? (int)(gap - s) : n, rest = command + (int)strspn(s + command, " ");
+    fputs("    ", stdout);
+    abut_manual_command(stdout, s + 4, command - 4);
+    if (rest < n) printf("   # %.*s", n - rest, s + rest);
+}
+
 static void print_help(const abut_cli *cli, const abut_opt *opts, const abut_opt *common)
 {
-    printf("%s\n\nusage: %s [options] %s\n\n", cli->summary, cli->tool, cli->args_help);
+    const char *before = abut_cli_before(cli);
+    for (const char *s = cli->summary; *s;) {
+        const int n = (int)strcspn(s, "\n");
+        if (*before && !strncmp(s, "    ", 4)) put_installed(s, n);
+        else printf("%.*s", n, s);
+        s += n + (s[n] == '\n');
+        putchar('\n');
+    }
+    printf("\nusage: %s%s [options] %s\n\n", before, cli->tool, cli->args_help);
     abut_options_help(stdout, opts);
     abut_options_help(stdout, common);
     printf("\nExit codes: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 the solver gave up, 5 system.\n");

@@ -88,6 +88,8 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
 
 /** Fails with ABUT_E_ARG: a terminal would show the binary stream. */
 ABUT_MUST_USE abut_status abut_cli_refuse_terminal(abut_err *err);
+/** What a user types before the name of a program: "abut " where it is installed and the dispatcher runs it, else "". */
+const char *abut_cli_before(const abut_cli *cli);
 /** Closes cli->out, to which nothing was written: the program writes no stream after all. */
 void abut_cli_drop_output(abut_cli *cli);
 /** Is cli->out a character device, as /dev/null? */

@@ -45,6 +45,14 @@ static void put_text(FILE *f, const char *text, size_t n)
     putc('\n', f);
 }
 
+void abut_manual_command(FILE *f, const char *line, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (i == 0 || (i > 1 && line[i - 1] == ' ' && line[i - 2] == '|')) fputs("abut ", f);
+        putc(line[i], f);
+    }
+}
+
 /* Lines of the summary that are indented by four: as they are, what follows several spaces as a comment of the shell. */
 static const char *put_literal(FILE *f, const char *s)
 {
@@ -53,7 +61,7 @@ static const char *put_literal(FILE *f, const char *s)
         const size_t n = strcspn(s, "\n");
         const char *gap = strstr(s + 4, "   ");
         const size_t command = gap && gap < s + n ? (size_t)(gap - s) : n;
-        put_word(f, s + 4, (int)command - 4, 1);
+        abut_manual_command(f, s + 4, (int)command - 4);
         gap = s + command + strspn(s + command, " ");
         if (gap < s + n) fputs("   # ", f), put_word(f, gap, (int)(s + n - gap), 0);
         putc('\n', f);

@@ -31,13 +31,11 @@ static void quote(char *text, const char *name)
 static void name_program(const abut_cli *cli, char *text)
 {
     char path[ABUT_COMMAND_MAX];
-    static const char installed[] = "libexec/abut/";
-    const int n = (int)(cli->tool - cli->called), end = (int)sizeof installed - 1;
-    if (n >= end && !strncmp(cli->tool - end, installed, (size_t)end)) {
+    if (*abut_cli_before(cli)) {
         strcpy(text, "abut salvage");
         return;
     }
-    snprintf(path, sizeof path, "%.*ssalvage", n, cli->called);
+    snprintf(path, sizeof path, "%.*ssalvage", (int)(cli->tool - cli->called), cli->called);
     quote(text, path);
 }
 

@@ -60,6 +60,15 @@ void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, c
     say_promises(c, cli);
 }
 
+/* Who says no end gets one step; a scene may have one. */
+static void say_end(const abut_step_run *r, const abut_step_command *c, abut_cli *cli)
+{
+    const abut_array *end = abut_arrays_find(&r->s.model_set, "time/end");
+    const double until = end && end->type == ABUT_F64 && end->rank == 0 ? *(const double *)end->data : 0;
+    if (c->steps >= 0 || isfinite(c->until) || c->rest > 0 || c->one_pass || !(until > r->now.head.time)) return;
+    abut_cli_say(cli, "one step was made, as neither -n nor --until says more; the scene's end is --until %g", until);
+}
+
 void abut_step_tally_sum(const abut_step_run *r, const abut_step_command *c, abut_cli *cli, abut_status rc)
 {
     const abut_step_tally *t = &r->tally;
@@ -72,6 +81,7 @@ void abut_step_tally_sum(const abut_step_run *r, const abut_step_command *c, abu
                           converged ? ", all converged" : "";
     abut_cli_sum(cli, "%d steps to %.6g s, %d frames written: %" PRId64 " iterations, %s%s", t->steps, r->now.head.time,
                  t->frames, t->iterations, gap, verdict);
+    if (!rc) say_end(r, c, cli);
 }
 
 /* Bytes of the arrays of a frame, names and checksums left out. */

@@ -1,7 +1,9 @@
 """The programs as a pipeline of processes, frame by frame."""
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -25,7 +27,8 @@ class Pipe:
 
     def __init__(self, source: Union[Scene, Run, str, os.PathLike], stages: tuple[tuple[str, tuple[str, ...]], ...] = (),
                  prepare: tuple[str, ...] = ()):
-        self.source, self.stages, self.prepare = source, stages, prepare
+        self.source = Scene(source) if isinstance(source, dict) and not isinstance(source, Scene) else source
+        self.stages, self.prepare = stages, prepare
         self.said: dict[str, str] = {}
 
     def stage(self, name: str, *words: str, **options: Any) -> "Pipe":
@@ -141,12 +144,30 @@ class _Running:
             pipe.said[name] = pipe.said.get(name, "") + text
         for name, code, text in zip(names, codes, said):
             if code not in (0, -_SIGPIPE, 128 + _SIGPIPE):
-                raise error(name, code, text)
+                raise error(name, code, _located(text, self.text))
+
+
+def _places(value: Any, path: tuple[str, ...], at: int, found: dict[int, str]) -> int:
+    """Which line of Scene.text says what: found[line] = "objects.ball.translate".  Returns the last line of the value."""
+    found[at] = ".".join(path)
+    if isinstance(value, (dict, list)) and value:
+        for key, v in value.items() if isinstance(value, dict) else enumerate(value):
+            at = _places(v, (*path, str(key)), at + 1, found)
+        at += 1     # the bracket that closes
+    return at
+
+
+def _located(said: str, scene: Optional[bytes]) -> str:
+    """A message with the keys of a Scene in place of lines of the text that it became."""
+    found: dict[int, str] = {}
+    if scene:
+        _places(json.loads(scene), (), 1, found)
+    return re.sub(r"standard input:(\d+):\d+", lambda m: found.get(int(m[1])) or m[0], said)
 
 
 def pipe(source: Union[Scene, Run, str, os.PathLike], **options: Any) -> Pipe:
-    """A pipeline that starts with a scene (a Scene, or a file of one) or with a stream (a Run, or a file of one).  options: of
-    mesh-prep, for a scene.
+    """A pipeline that starts with a scene (a Scene or another dictionary, or a file of one) or with a stream (a Run, or a
+    file of one).  options: of mesh-prep, for a scene.
 
         for frame in abut.pipe(scene).step(100).judge(): ...
         run = abut.pipe("start.abut").step(until=2).judge().save("run.abut")

@@ -55,8 +55,8 @@ def error(name: str, code: int, said: str) -> ProgramError:
 def call(name: str, *words: Union[str, os.PathLike], **options: Any) -> str:
     """Runs one program to its end and returns what it writes as text: call("export", run, html="run.html", csv="run.csv").
 
-    words: files and the like; options as a program has them, '_' for '-', True for those without a value.  Raises ProgramError, and
-    Rejected for exit code 1."""
+    words: files and the like; options as a program has them, '_' for '-', True for those without a value.  Raises
+    ProgramError, and Rejected for exit code 1."""
     done = subprocess.run([*program(name), *map(os.fspath, words), *options_of(options)], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode:

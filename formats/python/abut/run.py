@@ -108,9 +108,15 @@ class Object:
     tets: np.ndarray
     triangles: np.ndarray
 
+    def __repr__(self) -> str:
+        return "<object %s: %d nodes, %d tets, %d triangles>" % (self.name, len(self.nodes), len(self.tets), len(self.triangles))
+
 
 class Model(Arrays):
     """What is simulated."""
+
+    def __repr__(self) -> str:
+        return "<model of %s: %d arrays>" % (", ".join(self.objects), len(self))
 
     @property
     def objects(self) -> dict[str, Object]:
