@@ -18,14 +18,14 @@ measures() {
 # Steps $1.abut until its $2 steps are made or the budget is spent, in pieces of at most twice the steps before, and of no
 # more than what is left seems to allow; says how it ended.
 advance() {
-    local run=$1 all=$2 made=0 piece=1 spent=0 rc=0
+    local run=$1 all=$2 made=0 piece=1 spent=0 rc=0 cut=
     : > "$run.jsonl"
     while ((made < all)); do
         ((piece <= all - made)) || piece=$((all - made))
         rc=0
         (ulimit -t $((budget - spent + 1))
             exec nice -n "${NICE:-15}" "$bin/step" -q -j 1 -n "$piece" "${step_options[@]}" --report "$run.piece" "$run.abut" -o "$run.next") 2>> "$run.log" || rc=$?
-        ((rc < 128)) || { rm -f "$run.next.part"; break; }
+        ((rc < 128)) || { cut=1; rm -f "$run.next.part"; break; }
         cat "$run.piece" >> "$run.jsonl"
         ((rc == 0)) || { echo "step ends with status $rc: $(tail -n 1 "$run.log" | tr '|' ',')"; return; }
         mv "$run.next" "$run.abut"
@@ -38,8 +38,10 @@ advance() {
     done
     ((made)) || { echo "no step within $budget s"; return; }
     local said rest=""
-    ((made >= all)) || rest="; the rest would take about $(awk -v n=$((all - made)) 'match($0, /"cpu_seconds":[0-9.e-]+/) {
+    if [ -n "$cut" ]; then rest="; the next $piece steps take more than the $((budget - spent)) s that were left"
+    elif ((made < all)); then rest="; the rest would take about $(awk -v n=$((all - made)) 'match($0, /"cpu_seconds":[0-9.e-]+/) {
         c = substr($0, RSTART + 14, RLENGTH - 14) } END { printf "%.2g", n * c }' "$run.piece") s"
+    fi
     said=$(nice -n "${NICE:-15}" "$bin/ccd-check" -q -j 1 --no-output "$run.abut" 2>> "$run.log" && echo clean || tail -n 1 "$run.log" | tr '|' ',')
     echo "$said$rest"
 }

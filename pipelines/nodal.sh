@@ -39,6 +39,7 @@ pinch-yields pinch 1000 --set nodal.compliance=200 -- --every 10
 cloth-on-ball cloth-on-ball 150
 box-and-cone box-and-cone 300
 blobs blobs 400
+blobs-frames blobs 400 --set objects.ball.frame=true
 sticky-patch sticky-patch 300 -- --every 2
 sticky-patch-dry sticky-patch 300 --set contact.cohesion=[] -- --every 2
 spikes spikes 160
@@ -73,6 +74,7 @@ thread, depend on the machine and on what else it does.
 ![Spikes on a sheet, a band around hair, balls in a bowl, the rope at 0.2](../pictures/nodal-bodies.png)
 ![A block that sticks on a slope, a rope over a cylinder that holds at 2.4 and slides at 2.8, a sheet led by a corner](../pictures/nodal-friction.png)
 ![Hair that sticks to itself and to a sphere at 0.6, 1 and 2 s, and dry hair](../pictures/nodal-sticky.png)
+![1000 hairs on a ball, straight at 0.5 and 1.5 s, frizzy at 1.3 s](../pictures/nodal-hair.png)
 
 | run | outcome | rule | kept | steps | s a step | contacts, most | iterations a step | refused: rounds, barrier |
 |---|---|---|---|---|---|---|---|---|

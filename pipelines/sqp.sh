@@ -27,7 +27,8 @@ scenes() {
 large:chain-5 pipelines/scenes/chain.yaml 1 --set objects.odd.repeat.count=[1,3,1] --set objects.even.repeat.count=[1,2,1]
 large:rod-plane pipelines/scenes/first-contacts/rod-plane.yaml 1
 large:head-plane pipelines/scenes/first-contacts/head-plane.yaml 1
-large:mat-twist pipelines/scenes/mat-twist.yaml 10
+large:mat-twist-12 pipelines/scenes/mat-twist.yaml 10 --set objects.mat.generate.box.cells=[11,1,11]
+large:mat-twist-40 pipelines/scenes/mat-twist.yaml 10
 R
 }
 

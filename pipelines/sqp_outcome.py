@@ -13,8 +13,9 @@ WHY = (("exclude each other", "infeasible"), ("quadratic program of", "program u
 COLUMNS = ["newton", "sqp-gap", "sqp-volume", "sqp-impact", "qp-gap", "qp-volume", "qp-impact"]
 HEAD = """# Linearised inequalities beside the barrier
 
-Made by `RESULTS=pipelines/results/sqp.tsv TABLE=pipelines/results/sqp.md pipelines/sqp.sh` (its head says which `H` and `OFFSET` a
-row has). `sqp`: a quadratic program with the objective and the inequalities of each iterate; `qp`: one fixed quadratic a step.
+Made by `H="0.025 0.01" OFFSET=1e-3 RESULTS=pipelines/results/sqp.tsv TABLE=pipelines/results/sqp.md pipelines/sqp.sh`, with other
+`H` and `OFFSET` for some scenes, and `H=0.04 BUDGET=15` for the mat; an empty cell was not run, and the barrier has no offset.
+`sqp`: a quadratic program with the objective and the inequalities of each iterate; `qp`: one fixed quadratic a step.
 `gap`, `volume`, `impact`: what a pair may not do ([keys](../../formats/SCENE.md#linearised-inequalities)). `newton`: the barrier.
 A cell has the outcome, iterations a step (quadratic programs, or Newton's), and ms of processor time a step.
 

@@ -37,7 +37,8 @@ typedef struct sweep {
 static abut_status check(request *r, abut_err *err)
 {
     if (!r->target == !r->given)
-        return abut_fail(err, ABUT_E_ARG, r->target ? "--target and --dl: expected one of them" : "--target FILE or --dl FILE must be given");
+        return abut_fail(err, ABUT_E_ARG, r->target ? "--target and --dl: expected one of them"
+                                                    : "--target FILE or --dl FILE must be given");
     if (r->lag && strcmp(r->lag, "exact") && strcmp(r->lag, "constant"))
         return abut_fail(err, ABUT_E_ARG, "--lag %s: expected exact or constant", r->lag);
     r->opt.lag_constant = r->lag && !strcmp(r->lag, "constant");
@@ -54,7 +55,8 @@ static abut_status window(const request *r, sweep *s, abut_err *err)
     const int64_t first = s->run.frame[0].head.step, last = s->run.frame[s->run.n - 1].head.step;
     const int64_t from = r->from >= 0 ? r->from : first, to = r->to >= 0 ? r->to : last;
     if (from < first || to > last || from > to)
-        return abut_fail(err, ABUT_E_ARG, "--from %lld --to %lld: expected steps from %lld to %lld in their order", (long long)from,
+        return abut_fail(err, ABUT_E_ARG, "--from %lld --to %lld: expected steps from %lld to %lld in their order",
+                         (long long)from,
                          (long long)to, (long long)first, (long long)last);
     s->lo = from - first, s->hi = to - first;
     return ABUT_OK;
@@ -88,8 +90,10 @@ static void tell(sweep *s, const abut_frame_head *h, const abut_adjoint_report *
     if (!s->report.f) return;
     fprintf(s->report.f, "{\"step\": %lld, \"seconds\": %.6g, \"residual\": %.6g, \"correction\": %.17g, \"kappa\": %.17g, "
             "\"unreached\": %.6g, \"solve_error\": %.3g, \"indefinite\": %d, \"iterations\": %d, \"passes\": %d, \"rounds\": %d, "
-            "\"contacts\": %d, \"frozen\": %d, \"size\": %.9g}\n", (long long)h->step, rep->seconds, rep->residual, rep->correction,
-            rep->kappa, rep->unreached, rep->solve_error, rep->indefinite, rep->iterations, rep->passes, rep->rounds, rep->contacts,
+            "\"contacts\": %d, \"frozen\": %d, \"size\": %.9g}\n", (long long)h->step, rep->seconds, rep->residual,
+                rep->correction,
+            rep->kappa, rep->unreached, rep->solve_error, rep->indefinite, rep->iterations, rep->passes, rep->rounds,
+                rep->contacts,
             rep->frozen, size);
 }
 
@@ -118,14 +122,18 @@ static abut_status go_back(abut_cli *cli, sweep *s, abut_err *err)
 /* What the numbers are worth. */
 static void say(abut_cli *cli, const sweep *s)
 {
-    abut_cli_say(cli, "L %.9g, at exact ends of the steps %.3g more; residual up to %.3g m/s, %.2g |dL/d ln kappa| of steps", s->L,
+    abut_cli_say(cli, "L %.9g, at exact ends of the steps %.3g more; residual up to %.3g m/s, %.2g |dL/d ln kappa| of steps",
+                 s->L,
                  s->correction, s->residual, s->kappa);
     if (fabs(s->correction) > 1e-3 * fabs(s->L) && !s->loss.given)
-        abut_cli_say(cli, "warning: the tolerance of the run leaves %.2g of L: derivatives are worse; run with a smaller --tolerance",
+        abut_cli_say(cli, "warning: the tolerance of the run leaves %.2g of L, more of derivatives: a smaller --tolerance helps",
                      fabs(s->correction / s->L));
-    if (s->unreached > 0) abut_cli_say(cli, "warning: prescribed nodes stopped short of their targets: up to %.3g of L", s->unreached);
-    if (s->indefinite) abut_cli_say(cli, "%lld steps end where the second derivative is indefinite; MINRES solved them", (long long)s->indefinite);
-    if (s->growth > 1e8) abut_cli_say(cli, "warning: derivatives by positions grow by %.2g backwards: the run is chaotic", s->growth);
+    if (s->unreached > 0) abut_cli_say(cli, "warning: prescribed nodes stopped short of their targets: up to %.3g of L",
+                                       s->unreached);
+    if (s->indefinite) abut_cli_say(cli, "%lld steps end where the second derivative is indefinite; MINRES solved them",
+                                    (long long)s->indefinite);
+    if (s->growth > 1e8) abut_cli_say(cli, "warning: derivatives by positions grow by %.2g backwards: the run is chaotic",
+                                      s->growth);
 }
 
 static abut_status write_text(const abut_gradient_table *t, const char *path, void (*write)(const abut_gradient_table *, FILE *),
@@ -185,7 +193,8 @@ static abut_status run(abut_cli *cli, request *r, sweep *s, abut_err *err)
     if (!rc) rc = abut_state_bar_init(&s->bar, m, err);
     if (rc) return rc;
     abut_parameter_bar parameters = *abut_adjoint_parameters(s->adjoint);
-    abut_gradient_table t = { .model_set = &s->run.model_set, .first = &s->end, .model = m, .state = &s->bar, .parameters = &parameters,
+    abut_gradient_table t = { .model_set = &s->run.model_set, .first = &s->end, .model = m, .state = &s->bar,
+                              .parameters = &parameters,
                               .by = r->by.item, .n = r->by.n };
     rc = abut_gradient_check(&t, err);
     if (!rc && r->report) rc = abut_out_open(&s->report, r->report, err);
@@ -201,19 +210,25 @@ int main(int argc, char **argv)
 {
     request r = { .from = -1, .to = -1, .opt = { .lags = -1 } };
     const abut_opt opts[] = {
-        { 't', "target", ABUT_OPT_TEXT, &r.target, "FILE", "L from targets: CSV with the columns step or time, node or object, x, y, z, weight" },
-        { 0, "dl", ABUT_OPT_TEXT, &r.given, "FILE", "derivatives of an L of your own: CSV with step or time, node, dx, dy, dz, dvx, dvy, dvz" },
+        { 't', "target", ABUT_OPT_TEXT, &r.target, "FILE",
+          "L from targets: CSV with the columns step or time, node or object, x, y, z, weight" },
+        { 0, "dl", ABUT_OPT_TEXT, &r.given, "FILE",
+          "derivatives of an L of your own: CSV with step or time, node, dx, dy, dz, dvx, dvy, dvz" },
         { 0, "by", ABUT_OPT_LIST, &r.by, "PATTERN",
-          "--csv, --json: arrays whose derivatives are written, as 'material/*' or node/x (may be given again; default: all with a "
-          "row for an object, a material, a motion, the scene)" },
-        { 0, "csv", ABUT_OPT_TEXT, &r.csv, "FILE", "a row for every number: array, row, column, name, value, derivative; -: standard output" },
+          "--csv, --json: arrays whose derivatives are written, as 'material/*' or node/x (may be given again; default: all with "
+          "a row for an object, a material, a motion, the scene)" },
+        { 0, "csv", ABUT_OPT_TEXT, &r.csv, "FILE",
+          "a row for every number: array, row, column, name, value, derivative; -: standard output" },
         { 0, "json", ABUT_OPT_TEXT, &r.json, "FILE", "the same as JSON" },
         { 0, "report", ABUT_OPT_TEXT, &r.report, "FILE", "a line of JSON for every step: seconds, residual, what is left out" },
         { 0, "from", ABUT_OPT_INT, &r.from, "N", "the run begins at frame N (default: the first)" },
         { 0, "to", ABUT_OPT_INT, &r.to, "N", "and ends at frame N (default: the last)" },
-        { 0, "lags", ABUT_OPT_TEXT, &r.lags, "N|converged", "friction passes of the run, where step was told others than the scene" },
-        { 0, "tolerance", ABUT_OPT_REAL, &r.tolerance, "m/s", "of steps that are solved again for their friction passes (default: the scene's)" },
-        { 0, "lag", ABUT_OPT_TEXT, &r.lag, "HOW", "exact, or constant: frozen friction contacts are numbers; to compare (default exact)" },
+        { 0, "lags", ABUT_OPT_TEXT, &r.lags, "N|converged",
+          "friction passes of the run, where step was told others than the scene" },
+        { 0, "tolerance", ABUT_OPT_REAL, &r.tolerance, "m/s",
+          "of the run, where step was told another than the scene; steps of several friction passes are solved again with it" },
+        { 0, "lag", ABUT_OPT_TEXT, &r.lag, "HOW",
+          "exact, or constant: frozen friction contacts are numbers; to compare (default exact)" },
         { 0 }
     };
     abut_cli cli;

@@ -31,6 +31,7 @@ void abut_gradient_csv(const abut_gradient_table *t, FILE *f);
 void abut_gradient_json(const abut_gradient_table *t, FILE *f);
 /** gradient/NAME for every array, with loss/value and loss/correction, into the MODEL; gradient/node/x, gradient/node/v into
  * frame 0.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_gradient_arrays(const abut_gradient_table *t, abut_arrays *model, abut_arrays *frame, abut_err *err);
+ABUT_MUST_USE abut_status abut_gradient_arrays(const abut_gradient_table *t, abut_arrays *model, abut_arrays *frame,
+                                               abut_err *err);
 
 #endif

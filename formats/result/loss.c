@@ -4,6 +4,7 @@
 #include "model/naming.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +64,8 @@ static abut_status read_object(const abut_scan *s, abut_word w, const abut_model
     return ABUT_OK;
 }
 
-static abut_status read_cell(const abut_scan *s, int given, int column, abut_word w, const abut_model *m, abut_loss_row *r, abut_err *err)
+static abut_status read_cell(const abut_scan *s, int given, int column, abut_word w, const abut_model *m, abut_loss_row *r,
+                             abut_err *err)
 {
     int64_t number = 0;
     abut_status rc;
@@ -91,7 +93,8 @@ static abut_status read_row(abut_scan *s, abut_loss *loss, const int *of, int n,
         const abut_status rc = read_cell(s, loss->given, of[k], cell, m, &r, err);
         if (rc) return rc;
     }
-    if (k < n || line.s) return abut_scan_fail(s, err, "it has %s cells than the first line, which has %d", k < n ? "fewer" : "more", n);
+    if (k < n || line.s) return abut_scan_fail(s, err, "it has %s cells than the first line, which has %d",
+                                               k < n ? "fewer" : "more", n);
     if (r.step < 0 && isnan(r.time)) return abut_scan_fail(s, err, "no step and no time");
     if ((r.node < 0) == (r.object < 0)) return abut_scan_fail(s, err, "expected a node or an object, and one of them");
     if (loss->n == loss->cap) {
@@ -144,9 +147,11 @@ abut_status abut_loss_check(const abut_loss *loss, int64_t first, double first_t
         const double steps = (r->time - first_time) / h;
         const int64_t step = r->step >= 0 ? r->step : first + (int64_t)llround(steps);
         if (r->step < 0 && fabs(steps - rint(steps)) > 1e-6)
-            return abut_fail(err, ABUT_E_FORMAT, "row %zu of the loss is at %.9g s: no frame is, steps are %.9g s", i + 1, r->time, h);
+            return abut_fail(err, ABUT_E_FORMAT, "row %zu of the loss is at %.9g s: no frame is, steps are %.9g s", i + 1,
+                             r->time, h);
         if (step < first || step > last)
-            return abut_fail(err, ABUT_E_FORMAT, "row %zu of the loss is of frame %lld, expected %lld to %lld", i + 1, (long long)step,
+            return abut_fail(err, ABUT_E_FORMAT, "row %zu of the loss is of frame %lld, expected %lld to %lld", i + 1,
+                             (long long)step,
                              (long long)first, (long long)last);
     }
     return ABUT_OK;
@@ -171,7 +176,8 @@ static double distance(const abut_loss_row *r, const abut_model *m, const double
     return L;
 }
 
-void abut_loss_frame(const abut_loss *loss, const abut_model *m, int64_t step, double time, const double *x, double *L, double *x_bar,
+void abut_loss_frame(const abut_loss *loss, const abut_model *m, int64_t step, double time, const double *x, double *L,
+                     double *x_bar,
                      double *v_bar)
 {
     for (size_t i = 0; i < loss->n; i++) {

@@ -40,7 +40,8 @@ void abut_loss_clear(abut_loss *loss);
 ABUT_MUST_USE abut_status abut_loss_check(const abut_loss *loss, int64_t first, double first_time, int64_t last, double h,
                                           abut_err *err);
 /** *L += that of a frame, its derivatives added to x_bar[3 nv] and v_bar[3 nv]; x[3 nv]. */
-void abut_loss_frame(const abut_loss *loss, const abut_model *m, int64_t step, double time, const double *x, double *L, double *x_bar,
+void abut_loss_frame(const abut_loss *loss, const abut_model *m, int64_t step, double time, const double *x, double *L,
+                     double *x_bar,
                      double *v_bar);
 
 #endif

@@ -90,7 +90,9 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
         const abut_param *p = &s->stiffen_below;
         said(f, "stiffen below", p->per_length ? p->value * b->length : p->value, "m", p);
     }
-    if (!(s->fixed_kappa.value > 0)) line(f, "kappa max", b->kappa_max, "kg/m^2", "100 kappa min");
+    char times[40];
+    snprintf(times, sizeof times, "%.9g kappa min", s->kappa_range.value);
+    if (!(s->fixed_kappa.value > 0)) line(f, "kappa max", b->kappa_max, "kg/m^2", times);
     nodal(f, s, b);
 }
 

@@ -11,7 +11,8 @@ static abut_status copy_pipe(abut_backward *b, FILE *f, const char *name, abut_e
     b->copy = tmpfile();
     if (!b->copy) return abut_fail(err, ABUT_E_IO, "%s: no temporary file for its copy", name);
     while ((got = fread(piece, 1, sizeof piece, f)) > 0)
-        if (fwrite(piece, 1, got, b->copy) < got) return abut_fail(err, ABUT_E_IO, "%s: the temporary file of its copy is full", name);
+        if (fwrite(piece, 1, got, b->copy) < got) return abut_fail(err, ABUT_E_IO, "%s: the temporary file of its copy is full",
+                                                                   name);
     if (ferror(f)) return abut_fail(err, ABUT_E_IO, "%s: it cannot be read", name);
     rewind(b->copy);
     return ABUT_OK;
@@ -19,21 +20,24 @@ static abut_status copy_pipe(abut_backward *b, FILE *f, const char *name, abut_e
 
 static abut_status take_model(abut_backward *b, abut_arrays *set, const char *name, abut_err *err)
 {
-    if (b->model_set.n) return abut_fail(err, ABUT_E_FORMAT, "%s: the MODEL changes after frame %lld: such a run is not differentiated", name,
+    if (b->model_set.n) return abut_fail(err, ABUT_E_FORMAT,
+                                         "%s: the MODEL changes after frame %lld: such a run is not differentiated", name,
                                          (long long)b->frame[b->n - 1].head.step);
     b->model_set = *set;
     *set = (abut_arrays){ 0 };
     return abut_model_view(&b->model_set, &b->model, err);
 }
 
-static abut_status take_frame(abut_backward *b, const abut_frame_head *head, abut_stream_place at, const char *name, abut_err *err)
+static abut_status take_frame(abut_backward *b, const abut_frame_head *head, abut_stream_place at, const char *name,
+                              abut_err *err)
 {
     const abut_frame_head *last = b->n ? &b->frame[b->n - 1].head : NULL;
     if (head->phase != ABUT_COMMITTED)
-        return abut_fail(err, ABUT_E_FORMAT, "%s: frame %lld is PENDING, expected steps that are done", name, (long long)head->step);
+        return abut_fail(err, ABUT_E_FORMAT, "%s: frame %lld is PENDING, expected steps that are done", name,
+                         (long long)head->step);
     if (last && head->step != last->step + 1)
-        return abut_fail(err, ABUT_E_FORMAT, "%s: after frame %lld comes frame %lld: the steps between are missing, expected every one "
-                         "(step without --every)", name, (long long)last->step, (long long)head->step);
+        return abut_fail(err, ABUT_E_FORMAT, "%s: after frame %lld comes frame %lld: the steps between are missing, "
+                         "expected every one (step without --every)", name, (long long)last->step, (long long)head->step);
     if (last && fabs(head->time - last->time - b->model.h[0]) > 1e-6 * b->model.h[0])
         return abut_fail(err, ABUT_E_FORMAT, "%s: frame %lld is %.9g s after the one before, expected the time step %.9g s", name,
                          (long long)head->step, head->time - last->time, b->model.h[0]);

@@ -1,5 +1,5 @@
-/* A whole run, read from its end to its start: every frame once forwards, which checks the stream, and then in any order.  A stream
- * that is no file (a pipe) is copied to an unnamed temporary one first. */
+/* A whole run, read from its end to its start: every frame once forwards, which checks the stream, and then in any order.  A
+ * stream that is no file (a pipe) is copied to an unnamed temporary one first. */
 #ifndef ABUT_FORMATS_STREAM_BACKWARD_H
 #define ABUT_FORMATS_STREAM_BACKWARD_H
 

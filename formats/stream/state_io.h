@@ -65,7 +65,8 @@ typedef struct abut_stream_place {
 } abut_stream_place;
 /** Before the next item: after abut_reader_next, which does not read ahead. */
 abut_stream_place abut_reader_place(const abut_reader *r);
-/** The next item is the one at a place of this reader, also after the end mark.  Fails  ABUT_E_IO the file cannot be positioned */
+/** The next item is the one at a place of this reader, also after the end mark.
+ * Fails  ABUT_E_IO the file cannot be positioned */
 ABUT_MUST_USE abut_status abut_reader_go(abut_reader *r, abut_stream_place to, abut_err *err);
 void abut_reader_free(abut_reader **r);
 

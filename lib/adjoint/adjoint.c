@@ -20,7 +20,8 @@ static abut_status allocate(abut_adjoint *a, abut_err *err)
     for (size_t i = 0; i < sizeof field / sizeof *field && !rc; i++)
         if (!(*field[i] = calloc(3 * nv + 1, sizeof(double)))) rc = abut_fail(err, ABUT_E_NOMEM, "backward pass: %zu nodes", nv);
     for (int i = 0; i < ABUT_ADJOINT_PASSES && !rc; i++)
-        if (!(a->passes.of[i].x = calloc(3 * nv + 1, sizeof(double)))) rc = abut_fail(err, ABUT_E_NOMEM, "backward pass: %zu nodes", nv);
+        if (!(a->passes.of[i].x = calloc(3 * nv + 1, sizeof(double)))) rc = abut_fail(err, ABUT_E_NOMEM,
+                                                                                      "backward pass: %zu nodes", nv);
     return rc ? rc : abut_parameter_bar_init(&a->bars, a->model, err);
 }
 
@@ -137,7 +138,8 @@ static abut_status find_passes(abut_adjoint *a, const abut_arrays *start, abut_i
     return ABUT_OK;
 }
 
-static abut_status go_back(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_arrays *end, abut_state_bar *bar,
+static abut_status go_back(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_arrays *end,
+                           abut_state_bar *bar,
                            abut_adjoint_report *rep, abut_err *err)
 {
     abut_objective *o = &a->s.solver.prob;
@@ -150,7 +152,7 @@ static abut_status go_back(abut_adjoint *a, const abut_arrays *start, abut_insta
     if (!rc) rc = start_friction(a, start, &kappa, err);
     if (!rc) rc = find_passes(a, start, at, &f1, kappa, err);
     if (rc) return rc;
-    abut_recur_of(o->w.scheme, a->model->h[0], o->w.h_force * o->w.h_force, &a->recur);
+    abut_recur_of(a->model, o->w.scheme, o->w.h_force * o->w.h_force, &a->recur);
     abut_state_bar_zero(&a->work.start, a->model);
     memset(a->work.end, 0, n3 * sizeof(double));
     memset(a->work.acc, 0, n3 * sizeof(double));
@@ -165,14 +167,16 @@ static abut_status go_back(abut_adjoint *a, const abut_arrays *start, abut_insta
     for (size_t i = 0; i < n3 && !rc; i++) a->work.start.x[i] += a->work.end[i];
     rep->passes = a->passes.n;
     if (!rc)
-        rc = abut_script_back(a->model, at.time, f0.x, o->held, a->work.target, a->work.start.x, &a->bars, &a->s.solver.scratch, err);
+        rc = abut_script_back(a->model, at.time, f0.x, o->held, a->work.target, a->work.start.x, &a->bars, &a->s.solver.scratch,
+                              err);
     if (!rc) rc = abut_script_forces_back(a->model, at.time, a->work.acc, &a->bars, &a->s.solver.scratch, err);
     const abut_state_bar spare = *bar;
     if (!rc) *bar = a->work.start, a->work.start = spare;
     return rc;
 }
 
-abut_status abut_adjoint_step(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_arrays *end, abut_state_bar *bar,
+abut_status abut_adjoint_step(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_arrays *end,
+                              abut_state_bar *bar,
                               abut_adjoint_report *rep, abut_err *err)
 {
     assert(a && bar && rep);

@@ -1,7 +1,7 @@
 /* The derivative of a scalar L of a run by what the run was made of, backwards through its steps: a discrete adjoint.
  *
  * A recorded run is a MODEL and the COMMITTED frames 0 .. N of it, each of the step after the one before.  The end x' of a step
- * is where the gradient F of its objective (solve/objective.h) vanishes on the free nodes; prescribed ones are at their targets t:
+ * is where the gradient F of its objective (solve/objective.h) vanishes on free nodes; prescribed ones are at their targets t:
  *
  *     F(x'; s, l, theta) = 0,     x' = t(x_n, theta)
  *
@@ -42,7 +42,7 @@ typedef struct abut_adjoint_options {
     int lag_constant;       /* 1: frozen contacts are numbers; to compare */
     int damping_frozen;     /* 1: the stiffness that damping takes at the start of a step is a number */
     int lags;               /* friction passes of the run; -1: the model's */
-    double tolerance;       /* m/s: of passes that are solved again; 0: the model's */
+    double tolerance;       /* m/s: of the run, and of passes that are solved again; 0: the model's */
     int threads;            /* of factorisations */
 } abut_adjoint_options;
 
@@ -66,12 +66,14 @@ typedef struct abut_adjoint abut_adjoint;
 /** Borrows m.
  * Fails  ABUT_E_FORMAT the model has what is not differentiated, by its name: tets of order 2 and more, rods curved at rest, the
  *        drag of wind, pressure on open shells, hard contact; ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_adjoint_open(abut_adjoint **out, const abut_model *m, const abut_adjoint_options *o, abut_err *err);
+ABUT_MUST_USE abut_status abut_adjoint_open(abut_adjoint **out, const abut_model *m, const abut_adjoint_options *o,
+                                            abut_err *err);
 void abut_adjoint_free(abut_adjoint **a);
 
 /** The step from frame `start` at the instant `at` to frame `end`.  bar: of the state of `end` (with the derivatives of L by it
  * added by the caller); becomes that of `start`.
- * Fails  ABUT_E_FORMAT the frames are not those of one step: what is wrong, and at which node; ABUT_E_NUMERIC H p = -bar is not
+ * Fails  ABUT_E_FORMAT the frames are not those of one step: forces do not balance at the end of it, or friction is not frozen
+ *        as it would be; ABUT_E_NUMERIC H p = -bar is not
  *        solved; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_adjoint_step(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_arrays *end,
                                             abut_state_bar *bar, abut_adjoint_report *rep, abut_err *err);

@@ -53,7 +53,15 @@ const char *abut_parameter_bar_lacks(const abut_model *m, const char *name)
     int cloth = 0;
     for (int32_t i = 0; i < m->nsh; i++) cloth |= m->mat_membrane && m->mat_membrane[m->shell_mat[i]] == ABUT_MEMBRANE_CLOTH;
     if (m->np && !strcmp(name, "material/density")) return "particles do not say which material they are of";
-    if (cloth && (!strcmp(name, "shell/young") || !strcmp(name, "object/young"))) return "the strain bounds of cloth are no factor of it";
+    const int young = !strcmp(name, "shell/young") || !strcmp(name, "object/young");
+    if (cloth && young) return "the strain bounds of cloth are no factor of it";
+    const int rest = !strcmp(name, "node/X") || !strcmp(name, "mesh/X");
+    if (rest && (m->nsh || m->nrd)) return "shells and rods have rest shapes of their own, which it would have to move";
+    if (rest && m->map_first) return "the contact surface is made of weights, which it would have to move";
+    if (rest && m->mat_fibre) return "fibres are not differentiated by the shape";
+    if (rest && m->damp_stiffness && m->damp_stiffness[0] > 0) return "damping by stiffness is not differentiated by the shape";
+    if (!strcmp(name, "damping/stiffness") && !(m->damp_stiffness && m->damp_stiffness[0] > 0))
+        return "nothing is damped by stiffness: it has one side there";
     return NULL;
 }
 

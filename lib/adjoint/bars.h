@@ -21,9 +21,11 @@ void abut_state_bar_clear(abut_state_bar *s);
 /* By what a run is of.  F(member, array of the MODEL or a name like one, rows, width, unit of the parameter)
  *   tet/shear, tet/lame    mu and lambda of each tet
  *   tet/young, tet/poisson  a factor on, and an amount added to, those of the material in one tet
- *   object/young           a factor on Young's modulus of the tets, shells and rods of an object; object/density one on its masses
+ *   object/young           a factor on all moduli of an object, those of bending too; object/density one on its masses
  *   contact/mu             both entries of a pair of classes hold the sum of the two
  *   contact/kappa-scale    a factor on the barrier stiffness of every step
+ *   node/X                 rest positions alone: the strain of tets
+ *   mesh/X                 rest positions with the masses of tets and the start, which move along: the shape of a body
  *   force                  N, on a node in every step; motion/linear of FORCE motions follows from it */
 #define ABUT_PARAMETER_BARS(F) \
     F(mass,        "node/mass",           nv,  1, "kg") \
@@ -43,6 +45,7 @@ void abut_state_bar_clear(abut_state_bar *s);
     F(dhat,        "contact/dhat",        one, 1, "m") \
     F(kappa,       "contact/kappa-scale", one, 1, "") \
     F(damp_mass,   "damping/mass",        one, 1, "1/s") \
+    F(damp_stiffness, "damping/stiffness", one, 1, "s") \
     F(spring_k,    "spring/stiffness",    nsp, 1, "N/m") \
     F(spring_l,    "spring/length",       nsp, 1, "m") \
     F(tie_k,       "attachment/stiffness", na, 1, "N/m") \
@@ -55,7 +58,9 @@ void abut_state_bar_clear(abut_state_bar *s);
     F(linear,      "motion/linear",       nmo, 3, "m/s") \
     F(angular,     "motion/angular",      nmo, 3, "rad/s") \
     F(key_shift,   "key/translation",     nk,  3, "m") \
-    F(path_x,      "path/x",              npx, 3, "m")
+    F(path_x,      "path/x",              npx, 3, "m") \
+    F(rest,        "node/X",              nv,  3, "m") \
+    F(shape,       "mesh/X",              nv,  3, "m")
 
 #define ABUT_BAR_MEMBER(member, name, rows, width, unit) double *member;
 /* Owns its arrays; NULL where the model has no rows.  Zero-filled is empty. */

@@ -30,6 +30,26 @@ static void sum_tets(abut_adjoint *a)
     }
 }
 
+/* the shape of bodies: with the masses of tets, dV/dX = V B^T, and with the start */
+static void sum_shape(abut_adjoint *a, const double *x_bar)
+{
+    const abut_elastic *e = abut_elastic_of(&a->s.solver.prob.terms);
+    const abut_model *m = a->s.solver.prob.model;
+    abut_parameter_bar *b = &a->bars;
+    for (int32_t i = 0; i < 3 * m->nv; i++) b->shape[i] = b->rest[i] + x_bar[i];
+    for (size_t t = 0; t < (size_t)e->n; t++) {
+        const int32_t *v = m->tet + 4 * t;
+        const double density = m->mat_density[m->tet_mat[t]] * (m->tet_density ? m->tet_density[t] : 1);
+        const double mass = b->mass[v[0]] + b->mass[v[1]] + b->mass[v[2]] + b->mass[v[3]];
+        for (int c = 0; c < 3; c++)
+            for (int i = 0; i < 3; i++) {
+                const double by = density * e->vol[t] / 4 * mass * e->B[9 * t + 3 * (size_t)c + (size_t)i];
+                b->shape[3 * v[c + 1] + i] += by;
+                b->shape[3 * v[0] + i] -= by;
+            }
+    }
+}
+
 static void sum_thin(abut_adjoint *a)
 {
     const abut_model *m = a->model;
@@ -53,18 +73,20 @@ static void sum_thin(abut_adjoint *a)
     for (int32_t i = 0; i < m->nbd; i++) b->obj_young[m->body[m->bend[3 * i]]] += b->bend_k[i] * m->bend_stiffness[i];
 }
 
-void abut_adjoint_sum(abut_adjoint *a)
+void abut_adjoint_sum(abut_adjoint *a, const double *x_bar)
 {
     const abut_model *m = a->model;
     sum_tets(a);
     sum_thin(a);
+    sum_shape(a, x_bar);
     for (int32_t i = 0; i < m->nv; i++) a->bars.obj_density[m->body[i]] += m->mass[i] * a->bars.mass[i];
 }
 
 /* ---- the first acceleration of Newmark ---- */
 
 /* a_0 = acc - M^-1 dPsi/dx(x_0) - damping.mass v_0 of nodes that are no obstacles */
-static abut_status first_acceleration(abut_adjoint *a, const double *x, const double *v, double time, abut_state_bar *bar, abut_err *err)
+static abut_status first_acceleration(abut_adjoint *a, const double *x, const double *v, double time, abut_state_bar *bar,
+                                      abut_err *err)
 {
     abut_objective *o = &a->s.solver.prob;
     const abut_model *m = a->model;
@@ -98,6 +120,6 @@ abut_status abut_adjoint_finish(abut_adjoint *a, const abut_arrays *first, abut_
     abut_status rc = abut_frame_view(first, m, &f, err);
     const int newmark = m->scheme && m->scheme[0] == ABUT_IMPLICIT_NEWMARK;
     if (!rc && newmark && !f.a) rc = first_acceleration(a, f.x, f.v, at.time, bar, err);
-    if (!rc) abut_adjoint_sum(a);
+    if (!rc) abut_adjoint_sum(a, bar->x);
     return rc;
 }

@@ -6,6 +6,7 @@
 #include "energy/codim_term.h"
 #include "energy/hinge.h"
 #include "energy/spring_inline.h"
+#include "math/svd3.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,21 +15,28 @@ void abut_adjoint_forces_clear(abut_adjoint_forces *f)
 {
     abut_elastic_memo_clear(&f->memo);
     free(f->lame);
+    free(f->law_lame);
     *f = (abut_adjoint_forces){ 0 };
 }
 
 /* ---- tets ---- */
 
-/* w[t] = sum over the corners of q.f, f the forces for moduli m[2 n] */
-static abut_status work_of_tets(abut_adjoint_forces *f, abut_elastic *e, const double *moduli, const double *z, const double *q,
-                                double *w, abut_arena *scratch, abut_err *err)
+/* w[t] = sum over the corners of q.f, f the forces where modulus k of every tet and material is larger by its mu; k -1: as it is.
+ * Densities read those of the tet or, where they go by stretches, those of the material. */
+static abut_status work_of_tets(abut_adjoint_forces *f, abut_elastic *e, int k, const double *z, const double *q, double *w,
+                                abut_arena *scratch, abut_err *err)
 {
-    double *const own = e->lame;
+    double *const own[2] = { e->lame, e->laws.lame };
+    double *const copy[2] = { f->lame, f->law_lame };
+    const size_t n[2] = { (size_t)e->n, (size_t)e->model->nm };
+    for (int s = 0; s < 2; s++) {
+        memcpy(copy[s], own[s], 2 * n[s] * sizeof *copy[s]);
+        for (size_t i = 0; i < n[s] && k >= 0; i++) copy[s][2 * i + (size_t)k] += own[s][2 * i];
+    }
     f->memo.holds = 0;
-    memcpy(f->lame, moduli, 2 * (size_t)e->n * sizeof *moduli);
-    e->lame = f->lame;
+    e->lame = copy[0], e->laws.lame = copy[1];
     const abut_status rc = abut_elastic_recall(e, z, &f->memo, scratch, err);
-    e->lame = own;
+    e->lame = own[0], e->laws.lame = own[1];
     f->memo.holds = 0;
     for (int32_t t = 0; t < e->n && !rc; t++) {
         w[t] = 0;
@@ -46,20 +54,52 @@ static abut_status tets(abut_adjoint_forces *f, abut_objective *o, const double 
     const size_t n = (size_t)e->n;
     if (!n) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(scratch);
-    double *here = ABUT_NEW(scratch, double, n), *more = ABUT_NEW(scratch, double, n), *moduli = ABUT_NEW(scratch, double, 2 * n);
+    double *here = ABUT_NEW(scratch, double, n), *more = ABUT_NEW(scratch, double, n);
     if (!f->lame) f->lame = malloc(2 * n * sizeof *f->lame);
-    if (!here || !more || !moduli || !f->lame) return abut_fail(err, ABUT_E_NOMEM, "backward pass: %zu tets", n);
-    abut_status rc = work_of_tets(f, e, e->lame, z, q, here, scratch, err);
+    if (!f->law_lame) f->law_lame = malloc(2 * (size_t)e->model->nm * sizeof *f->law_lame);
+    if (!here || !more || !f->lame || !f->law_lame) return abut_fail(err, ABUT_E_NOMEM, "backward pass: %zu tets", n);
+    abut_status rc = work_of_tets(f, e, -1, z, q, here, scratch, err);
     for (int k = 0; k < 2 && !rc; k++) {
         double *to = k ? bars->lame : bars->shear;
-        memcpy(moduli, e->lame, 2 * n * sizeof *moduli);
-        for (size_t t = 0; t < n; t++) moduli[2 * t + (size_t)k] += e->lame[2 * t];
-        rc = work_of_tets(f, e, moduli, z, q, more, scratch, err);
+        rc = work_of_tets(f, e, k, z, q, more, scratch, err);
         for (size_t t = 0; t < n && !rc; t++)
             to[abut_objective_tet(o, (int32_t)t)] += scale * (more[t] - here[t]) / e->lame[2 * t];
     }
     abut_arena_release(scratch, mark);
     return rc;
+}
+
+/* S = V P:Q of one tet, Q = D_p B: dS/dX of its corners, V Z B^T with Z = (P:Q) I - F^T P_p - Q^T P and P_p = d2psi/dF2 : Q, as
+ * dB = -B dD B and dV = V tr(B dD) for the rest edges D = B^-1 */
+static void tet_shape(const abut_elastic *e, size_t t, const double *z, const double *q, double scale, double *bar)
+{
+    const int32_t *v = e->model->tet + 4 * t;
+    const double *B = e->B + 9 * t;
+    double F[9], U[9], s[3], V[9], P[9] = { 0 }, H[81], Q[9], Pp[9], Z[9], PQ = 0;
+    abut_principal p;
+    (void)abut_elastic_deformation(e, z, (int32_t)t, F);
+    (void)abut_elastic_deformation(e, q, (int32_t)t, Q);
+    abut_svd3(F, U, s, V);
+    abut_elastic_principal(e, t, s, &p);
+    abut_stress_principal(&p, U, V, P);
+    abut_principal_hess(&p, U, V, H);
+    for (int i = 0; i < 9; i++) {
+        Pp[i] = 0;
+        for (int j = 0; j < 9; j++) Pp[i] += H[9 * i + j] * Q[j];
+        PQ += P[i] * Q[i];
+    }
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            Z[3 * i + j] = i == j ? PQ : 0;
+            for (int k = 0; k < 3; k++) Z[3 * i + j] -= F[3 * k + i] * Pp[3 * k + j] + Q[3 * k + i] * P[3 * k + j];
+        }
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < 3; i++) {
+            const double *z3 = Z + 3 * i, *b3 = B + 3 * c;
+            const double by = scale * e->vol[t] * (z3[0] * b3[0] + z3[1] * b3[1] + z3[2] * b3[2]);
+            bar[3 * v[c + 1] + i] += by;
+            bar[3 * v[0] + i] -= by;
+        }
 }
 
 /* ---- springs and attachments ---- */
@@ -162,7 +202,8 @@ static abut_status shell_poisson(const abut_codim *t, int parts, double kappa, c
         for (int32_t i = 0; i < m->nsh; i++) abut_membrane_take(&changed, m->shell_mat[i], copy.membrane + m->shell_mat[i]);
         corner_forces(&copy, parts, kappa, z, f);
         for (int32_t i = 0; i < m->nsh; i++)
-            bars->poisson[m->shell_mat[i]] += side * scale * work_of(t, (size_t)i, f, q) / (2 * step);
+            if (t->membrane[m->shell_mat[i]].kind == ABUT_MEMBRANE_ISOTROPIC)
+                bars->poisson[m->shell_mat[i]] += side * scale * work_of(t, (size_t)i, f, q) / (2 * step);
     }
     abut_arena_release(scratch, mark);
     return ABUT_OK;
@@ -182,7 +223,8 @@ static abut_status thin(const abut_objective *o, const abut_at *at, const double
     for (int kind = 0; kind < ABUT_CODIM_KINDS; kind++)
         for (size_t e = t->first[kind]; e < t->first[kind + 1]; e++)
             give_element(t, kind, e, at->z, q, scale, scale * work_of(t, e, f, q), bars);
-    const abut_status rc = t->model->nsh ? shell_poisson(t, parts, s->strain_kappa, at->z, q, scale, f, bars, scratch, err) : ABUT_OK;
+    const abut_status rc = t->model->nsh ? shell_poisson(t, parts, s->strain_kappa, at->z, q, scale, f, bars, scratch,
+                                                         err) : ABUT_OK;
     abut_arena_release(scratch, mark);
     return rc;
 }
@@ -192,6 +234,8 @@ abut_status abut_adjoint_forces_back(abut_adjoint_forces *f, abut_objective *o, 
 {
     const abut_status rc = tets(f, o, at->z, q, scale, bars, scratch, err);
     if (rc) return rc;
+    const abut_elastic *e = abut_elastic_of(&o->terms);
+    for (int32_t t = 0; t < e->n && !o->model->mat_fibre; t++) tet_shape(e, (size_t)t, at->z, q, scale, bars->rest);
     springs(o->model, at->z, q, scale, bars);
     attachments(o->model, at->z, q, scale, bars);
     return thin(o, at, q, scale, bars, scratch, err);

@@ -9,7 +9,7 @@
 /* Scratch of its own, kept from step to step.  Zero-filled is empty. */
 typedef struct abut_adjoint_forces {
     abut_elastic_memo memo;
-    double *lame;           /* [2 nt] */
+    double *lame, *law_lame;    /* [2 nt], [2 nm] */
 } abut_adjoint_forces;
 
 void abut_adjoint_forces_clear(abut_adjoint_forces *f);

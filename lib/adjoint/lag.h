@@ -1,8 +1,8 @@
 /* Friction that was frozen where contacts were (energy/friction.h), differentiated by what it was frozen from.
  *
- * A contact with points x_i, closest-point weights w_i, normal n, distance d, normal force lambda, all at the positions xL where it
- * was frozen, has in the objective the term D = mu lambda h^2 f0(|t|), t = (I - n n^T) sum w_i u_i, u = x' - c.  With an adjoint p,
- * y = |t|, phi = f0'/y, m = mu lambda h^2 and q = sum w_i p_i
+ * A contact with points x_i, closest-point weights w_i, normal n, distance d, normal force lambda, all at the positions xL
+ * where it was frozen, has in the objective the term D = mu lambda h^2 f0(|t|), t = (I - n n^T) sum w_i u_i, u = x' - c.  With
+ * an adjoint p, y = |t|, phi = f0'/y, m = mu lambda h^2 and q = sum w_i p_i
  *
  *     S = p.dD/dx' = m phi t.q,     bar of lambda = S/lambda,     of mu = S/mu
  *     bt = m ((phi'/y) (t.q) t + phi q),   bq = m phi t,   br = (I - n n^T) bt,   bn = -((n.r) bt + (n.bt) r),   r = sum w_i u_i
@@ -11,7 +11,8 @@
  * The basis of the plane is a gauge and needs no derivative.  At xL, with beta_k the free closest-point coordinates, w_i,k their
  * constant weights, s = sum w_i x_i of length d, a_k = sum w_i,k x_i, G_kl = a_k.a_l:
  *
- *     (c_k)_i = d beta_k/dx_i = -sum_l (G^-1)_kl (w_i,l s + w_i a_l),     Q = (I - n n^T) bn/d,     z_k = sum_i (bar of w_i) w_i,k
+ *     (c_k)_i = d beta_k/dx_i = -sum_l (G^-1)_kl (w_i,l s + w_i a_l),     Q = (I - n n^T) bn/d
+ *     z_k = sum_i (bar of w_i) w_i,k
  *     bar of xL_j += (bar of lambda) dlambda/dD 2 w_j s + w_j Q + sum_k (z_k + a_k.Q) (c_k)_j
  *
  * lambda is -kappa times 2 d b'(D) over the force scale, so dlambda/dD = lambda (b''/b' + 1/(2 d^2)), d^2 beyond the thickness
@@ -45,7 +46,8 @@ typedef struct abut_frozen_list {
 } abut_frozen_list;
 
 /** The contacts that abut_lag_freeze freezes of pairs at y, in its order; kappa, h as there.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_frozen_take(abut_frozen_list *list, const abut_collmesh *cm, const abut_pairs *pairs, const double *y,
+ABUT_MUST_USE abut_status abut_frozen_take(abut_frozen_list *list, const abut_collmesh *cm, const abut_pairs *pairs,
+                                           const double *y,
                                            double kappa, double h, abut_err *err);
 void abut_frozen_clear(abut_frozen_list *list);
 /** Whether those are the contacts of lag: the same slots, coefficients, weights and forces to 1e-9.

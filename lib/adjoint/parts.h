@@ -53,8 +53,8 @@ ABUT_MUST_USE abut_status abut_adjoint_freeze(abut_adjoint *a, const double *fro
  * Fails  ABUT_E_FORMAT it does not: by how much, at which node; more passes than ABUT_ADJOINT_PASSES */
 ABUT_MUST_USE abut_status abut_adjoint_replay(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_frame *end,
                                               int most, abut_err *err);
-/** Sums of elements for materials and objects. */
-void abut_adjoint_sum(abut_adjoint *a);
+/** Sums of elements for materials and objects; x_bar[3 nv]: by the start. */
+void abut_adjoint_sum(abut_adjoint *a, const double *x_bar);
 /** The force on prescribed nodes of w C u with K as frozen, by what damping takes: bars of damping and masses, of x_n.
  * u[3 nv] = x' - x_damp. */
 ABUT_MUST_USE abut_status abut_adjoint_damping_back(abut_adjoint *a, const double *u, abut_err *err);

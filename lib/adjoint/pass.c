@@ -10,6 +10,7 @@
 
 enum { ROUNDS_MOST = 400 };
 #define ROUNDS_CLOSE 1e-13
+#define RESIDUAL_MOST 1e3   /* tolerances that an end may be off: more is no end of this step */
 
 static double dot(size_t n, const double *x, const double *y)
 {
@@ -104,7 +105,8 @@ static abut_status solve_converged(abut_adjoint *a, const double *x, abut_adjoin
     }
     abut_arena_release(&a->s.solver.scratch, mark);
     if (rc || rep->rounds < ROUNDS_MOST) return rc;
-    return abut_fail(err, ABUT_E_NUMERIC, "friction that has converged: %d solutions still change by %.3g, expected %.0e", ROUNDS_MOST,
+    return abut_fail(err, ABUT_E_NUMERIC, "friction that has converged: %d solutions still change by %.3g, expected %.0e",
+                     ROUNDS_MOST,
                      change, ROUNDS_CLOSE);
 }
 
@@ -115,8 +117,11 @@ static abut_status judge(abut_adjoint *a, abut_adjoint_report *rep, abut_err *er
     abut_adjoint_solution how;
     rep->correction += dot(n3, a->work.p, a->work.g);
     const abut_status rc = abut_adjoint_system_solve(&a->system, a->work.g, a->work.u, &how, err);
-    rep->residual = fmax(rep->residual, abut_largest(a->work.u, n3) / a->model->h[0]);
-    return rc;
+    const double speed = abut_largest(a->work.u, n3) / a->model->h[0], most = RESIDUAL_MOST * a->model->tolerance[0];
+    rep->residual = fmax(rep->residual, speed);
+    if (rc || speed <= most) return rc;
+    return abut_fail(err, ABUT_E_FORMAT, "the end is %.3g m/s from where the forces of this step balance, expected at most %.3g m/s: "
+                     "another solver or options have made it (--tolerance and --lags are those of the run)", speed, most);
 }
 
 /* bars of xhat = -M p and of the masses in F */
@@ -152,7 +157,8 @@ static abut_status smooth_back(abut_adjoint *a, const abut_at *at, const abut_re
     if (share < 1) {
         for (size_t i = 0; i < n3; i++) to->start->x[i] += c[i];
         memset(c, 0, n3 * sizeof *c);
-        if (!rc) rc = abut_adjoint_product(o, at, ABUT_KINDS_POTENTIAL, (1 - share) / share, p, to->start->x, &a->s.solver.scratch, err);
+        if (!rc) rc = abut_adjoint_product(o, at, ABUT_KINDS_POTENTIAL, (1 - share) / share, p, to->start->x,
+                                           &a->s.solver.scratch, err);
     }
     if (!rc) rc = abut_adjoint_product(o, at, 1 << ABUT_TERM_FRICTION, -1, p, c, &a->s.solver.scratch, err);
     for (size_t i = 0; i < n3; i++) abut_recur_give(&a->recur.still[o->held[i / 3]], i, c[i], to);
@@ -196,7 +202,8 @@ static abut_status barrier_back(abut_adjoint *a, const abut_at *at, abut_adjoint
 }
 
 /* p.(dg/d dhat) of one contact: its gradient at Dhat a little more and less */
-static double dhat_of(const abut_objective *o, abut_stencil kind, const double x[12], double eps_x, double xi, const int32_t *vert,
+static double dhat_of(const abut_objective *o, abut_stencil kind, const double x[12], double eps_x, double xi,
+                      const int32_t *vert,
                       int moving, const double *p)
 {
     const abut_barrier_law law = abut_model_barrier(o->model, xi);
@@ -213,6 +220,35 @@ static double dhat_of(const abut_objective *o, abut_stencil kind, const double x
     return (along[1] - along[0]) / (2 * step) * 2 * (xi + o->model->dhat[0]);
 }
 
+/* The threshold of the mollifier, 1e-3 |e|^2 |f|^2 of rest edges, by the rest shape. */
+static void mollifier_back(abut_adjoint *a, const abut_pairs *pairs, size_t i, const double x[12])
+{
+    const abut_objective *o = &a->s.solver.prob;
+    const abut_barrier_law law = abut_model_barrier(o->model, abut_pairs_xi(&o->cm, pairs, i));
+    const double eps = pairs->eps_x[i], scale = abut_barrier_state_of(&o->terms)->kappa * pairs->mult[i];
+    const int32_t *v = pairs->vert[i];
+    double along[2] = { 0, 0 }, q[3];
+    for (int side = 0; side < 2; side++) {
+        double g[12];
+        abut_pair_barrier_grad(law, ABUT_EE, x, eps * (1 + (side ? 1e-5 : -1e-5)), g);
+        for (int j = 0; j < 12; j++) {
+            if (j % 3 == 0) abut_collmesh_motion(&o->cm, a->work.p, v[j / 3], q);
+            along[side] += g[j] * q[j % 3];
+        }
+    }
+    const double by = scale * (along[1] - along[0]) / 2e-5;     /* by the logarithm of the threshold */
+    for (int e = 0; e < 4 && abut_collmesh_selects(&o->cm); e += 2) {
+        const size_t m = 3 * (size_t)abut_collmesh_slot(&o->cm, v[e]), n = 3 * (size_t)abut_collmesh_slot(&o->cm, v[e + 1]);
+        const double *X = o->model->X;
+        double l2 = 0;
+        for (size_t d = 0; d < 3; d++) l2 += (X[n + d] - X[m + d]) * (X[n + d] - X[m + d]);
+        for (size_t d = 0; d < 3; d++) {
+            a->bars.rest[n + d] += by * 2 * (X[n + d] - X[m + d]) / l2;
+            a->bars.rest[m + d] -= by * 2 * (X[n + d] - X[m + d]) / l2;
+        }
+    }
+}
+
 static void dhat_back(abut_adjoint *a, const abut_at *at)
 {
     const abut_objective *o = &a->s.solver.prob;
@@ -221,6 +257,7 @@ static void dhat_back(abut_adjoint *a, const abut_at *at)
     for (size_t i = 0; i < pairs->n; i++) {
         double x[12];
         const abut_stencil kind = abut_pairs_get(pairs, i, at->y, x);
+        if (pairs->eps_x[i] > 0) mollifier_back(a, pairs, i, x);
         sum += pairs->mult[i] * dhat_of(o, kind, x, pairs->eps_x[i], abut_pairs_xi(&o->cm, pairs, i), pairs->vert[i],
                                         abut_stencil_size(kind), a->work.p);
     }

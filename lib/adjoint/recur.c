@@ -5,9 +5,9 @@
 enum { INPUTS = sizeof(abut_recur_row) / sizeof(double) };
 
 /* All outputs of one node whose inputs are those of in, along x. */
-static void respond(int scheme, double h, double force_scale, const abut_recur_row *in, double out[6])
+static void respond(const abut_model *m, int scheme, double force_scale, const abut_recur_row *in, double out[6])
 {
-    const abut_model one = { .nv = 1, .h = &h };
+    const abut_model one = { .nv = 1, .h = m->h, .newmark_beta = m->newmark_beta, .newmark_gamma = m->newmark_gamma };
     const double x[3] = { in->x }, v[3] = { in->v }, a[3] = { in->a }, acc[3] = { in->acc }, target[3] = { in->target },
                  end[3] = { in->end };
     double past[2 * ABUT_PAST][3] = { { 0 } }, *past_x[ABUT_PAST], *past_v[ABUT_PAST], xhat[3], to[3], after[3];
@@ -16,8 +16,8 @@ static void respond(int scheme, double h, double force_scale, const abut_recur_r
         past_x[k] = past[k], past_v[k] = past[ABUT_PAST + k];
     }
     const abut_start at = { x, v, acc, a, past_x, past_v };
-    abut_integrator_predict(&one, scheme, &at, xhat);
-    if (scheme == ABUT_QUASI_STATIC) xhat[0] = x[0] + force_scale * acc[0];
+    if (scheme == ABUT_QUASI_STATIC) xhat[0] = x[0] + force_scale * acc[0], xhat[1] = xhat[2] = 0;   /* T is of a whole model */
+    else abut_integrator_predict(&one, scheme, &at, xhat);
     out[0] = xhat[0];
     for (uint8_t held = 0; held < 2; held++) {
         double changed[3] = { 0 };
@@ -29,7 +29,7 @@ static void respond(int scheme, double h, double force_scale, const abut_recur_r
     }
 }
 
-void abut_recur_of(int scheme, double h, double force_scale, abut_recur *r)
+void abut_recur_of(const abut_model *m, int scheme, double force_scale, abut_recur *r)
 {
     double *const row[6] = { (double *)&r->xhat, (double *)&r->still[0], (double *)&r->still[1], (double *)&r->v[0],
                              (double *)&r->v[1], (double *)&r->a };
@@ -39,7 +39,7 @@ void abut_recur_of(int scheme, double h, double force_scale, abut_recur *r)
         double unit[INPUTS] = { 0 }, out[6];
         unit[k] = 1;
         memcpy(&in, unit, sizeof in);
-        respond(scheme, h, force_scale, &in, out);
+        respond(m, scheme, force_scale, &in, out);
         for (int j = 0; j < 6; j++) row[j][k] = out[j];
     }
 }

@@ -19,8 +19,8 @@ typedef struct abut_recur {
     abut_recur_row xhat, still[2], v[2], a;
 } abut_recur;
 
-/** h > 0, s; force_scale: s_I h^2, or T^2 of a quasi-static step, s^2. */
-void abut_recur_of(int scheme, double h, double force_scale, abut_recur *r);
+/** m: its time step and the numbers of its scheme; force_scale: s_I h^2, or T^2 of a quasi-static step, s^2. */
+void abut_recur_of(const abut_model *m, int scheme, double force_scale, abut_recur *r);
 
 /* Where the bar of an output goes. */
 typedef struct abut_recur_bars {

@@ -7,7 +7,7 @@
 
 /* The terms that are gone through backwards. */
 static const char *const covered[] = { "inertia", "lagrangian", "elastic", "spring", "attachment", "codim", "codim bounds",
-                                       "friction", "damping", "codim damping", "barrier", NULL };
+                                       "friction", "damping", "barrier", NULL };
 
 abut_status abut_adjoint_refuse(const abut_model *m, const abut_terms *terms, abut_err *err)
 {
@@ -15,6 +15,10 @@ abut_status abut_adjoint_refuse(const abut_model *m, const abut_terms *terms, ab
     if (rc) return rc;
     if (m->solver && m->solver[0] == ABUT_SOLVED_BY_NODAL)
         return abut_fail(err, ABUT_E_FORMAT, "adjoint: hard contact (solver nodal) is not differentiated, expected the barrier");
+    const int newmark = m->scheme && m->scheme[0] == ABUT_IMPLICIT_NEWMARK;
+    if (newmark && m->damp_stiffness && m->damp_stiffness[0] > 0)
+        return abut_fail(err, ABUT_E_FORMAT, "adjoint: damping.stiffness is %g s: it is not differentiated in implicit-newmark",
+                         m->damp_stiffness[0]);
     for (int i = 0; i < terms->n; i++) {
         const char *name = terms->term[i].ops->name;
         int k = 0;

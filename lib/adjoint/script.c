@@ -84,7 +84,8 @@ static abut_status to_motions(const probe *p, abut_parameter_bar *bars, abut_are
 {
     const abut_model *m = p->m;
     abut_model other = *m;
-    double *linear = copy_of(m->mo_linear, 3 * (size_t)m->nmo, scratch), *angular = copy_of(m->mo_angular, 3 * (size_t)m->nmo, scratch);
+    double *linear = copy_of(m->mo_linear, 3 * (size_t)m->nmo, scratch), *angular = copy_of(m->mo_angular, 3 * (size_t)m->nmo,
+                                                                                            scratch);
     double *shift = copy_of(m->key_shift, m->key_shift ? 3 * (size_t)m->nk : 0, scratch);
     double *path = copy_of(m->path_x, 3 * (size_t)m->npx, scratch);
     if (!linear || !angular || !shift || !path) return abut_fail(err, ABUT_E_NOMEM, "derivatives by %d motions", m->nmo);
@@ -102,14 +103,16 @@ static abut_status to_motions(const probe *p, abut_parameter_bar *bars, abut_are
                 slopes(p, &other, shift, (size_t)lo, (size_t)hi, m->length[0], bars->key_shift);
             } else {
                 const size_t first = (size_t)m->mo_path[k], from = (size_t)(lo - m->mo_key[2 * k]);
-                slopes(p, &other, path, first + from * nodes, first + (from + (size_t)(hi - lo)) * nodes, m->length[0], bars->path_x);
+                slopes(p, &other, path, first + from * nodes, first + (from + (size_t)(hi - lo)) * nodes, m->length[0],
+                       bars->path_x);
             }
         }
     }
     return ABUT_OK;
 }
 
-abut_status abut_script_back(const abut_model *m, double time, const double *x, const uint8_t *held, const double *tb, double *x_bar,
+abut_status abut_script_back(const abut_model *m, double time, const double *x, const uint8_t *held, const double *tb,
+                             double *x_bar,
                              abut_parameter_bar *bars, abut_arena *scratch, abut_err *err)
 {
     const size_t n3 = 3 * (size_t)m->nv;

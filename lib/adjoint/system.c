@@ -193,11 +193,12 @@ static abut_status iterate(abut_adjoint_system *s, const double *b, double *x, a
         how->error = rest(s, b, x, r);
     }
     if (how->error <= 1e-8 * size) return ABUT_OK;
-    return abut_fail(err, ABUT_E_NUMERIC, "its second derivative is indefinite, and %d iterations leave %.3g of the right-hand side, "
-                     "expected at most 1e-8", how->iterations, how->error / size);
+    return abut_fail(err, ABUT_E_NUMERIC, "its second derivative is indefinite, and %d iterations leave %.3g of the right-hand "
+                     "side, expected at most 1e-8", how->iterations, how->error / size);
 }
 
-abut_status abut_adjoint_system_solve(abut_adjoint_system *s, const double *b, double *p, abut_adjoint_solution *how, abut_err *err)
+abut_status abut_adjoint_system_solve(abut_adjoint_system *s, const double *b, double *p, abut_adjoint_solution *how,
+                                      abut_err *err)
 {
     const abut_objective *o = s->o;
     const size_t n = 3 * (size_t)o->nrow, nv = (size_t)o->model->nv;
@@ -258,7 +259,8 @@ static abut_status multiply_term(const abut_objective *o, const abut_term *t, co
     const size_t by = owner->ops->set_is & ABUT_SET_FUSED ? AT_ONCE : set.n, size = abut_packed_size(set.corners);
     const abut_mark mark = abut_arena_mark(scratch);
     double *val = ABUT_ROOM(scratch, double, by * size), *d = NULL, *f = NULL;
-    if (set.map) d = ABUT_ROOM(scratch, double, 3 * (size_t)set.map->rows), f = ABUT_NEW(scratch, double, 3 * (size_t)set.map->rows);
+    if (set.map) d = ABUT_ROOM(scratch, double, 3 * (size_t)set.map->rows), f = ABUT_NEW(scratch, double,
+                                                                                         3 * (size_t)set.map->rows);
     if (!val || (set.map && !(d && f))) return abut_fail(err, ABUT_E_NOMEM, "products of %zu elements", set.n);
     if (set.map) abut_row_map_apply(set.map, p, d);
     for (size_t lo = 0; lo < set.n; lo += by) {
@@ -272,7 +274,8 @@ static abut_status multiply_term(const abut_objective *o, const abut_term *t, co
     return ABUT_OK;
 }
 
-abut_status abut_adjoint_product(const abut_objective *o, const abut_at *at, int kinds, double scale, const double *p, double *out,
+abut_status abut_adjoint_product(const abut_objective *o, const abut_at *at, int kinds, double scale, const double *p,
+                                 double *out,
                                  abut_arena *scratch, abut_err *err)
 {
     abut_status rc = ABUT_OK;

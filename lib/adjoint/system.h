@@ -31,13 +31,15 @@ typedef struct abut_adjoint_solution {
 } abut_adjoint_solution;
 /** p[3 nv] = H^-1 b on the unknowns, 0 elsewhere; p is not b.
  * Fails  ABUT_E_NUMERIC MINRES does not converge: the error that is left */
-ABUT_MUST_USE abut_status abut_adjoint_system_solve(abut_adjoint_system *s, const double *b, double *p, abut_adjoint_solution *how,
+ABUT_MUST_USE abut_status abut_adjoint_system_solve(abut_adjoint_system *s, const double *b, double *p,
+                                                    abut_adjoint_solution *how,
                                                     abut_err *err);
 
 /** out[3 nv] += scale times the product of p[3 nv] with the second derivative as it is, of every node, of the terms whose kind k
  * has its bit 1 << k in kinds, without what terms have beside elements (masses).
  * Fails  ABUT_E_NOMEM, and as `elements` of terms */
-ABUT_MUST_USE abut_status abut_adjoint_product(const abut_objective *o, const abut_at *at, int kinds, double scale, const double *p,
+ABUT_MUST_USE abut_status abut_adjoint_product(const abut_objective *o, const abut_at *at, int kinds, double scale,
+                                               const double *p,
                                                double *out, abut_arena *scratch, abut_err *err);
 
 #endif

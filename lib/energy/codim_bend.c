@@ -164,7 +164,8 @@ void abut_codim_bend_hessian(const abut_codim_ask *a, int kind, size_t lo, size_
 {
     const int elastic = a->parts & ABUT_CODIM_ELASTIC;
     const size_t size = abut_packed_size(4);
-    if (!a->add && !(elastic && kind == ABUT_CODIM_HINGE && !a->as_is)) memset(H + size * (lo - a->base), 0, size * (hi - lo) * sizeof *H);
+    if (!a->add && !(elastic && kind == ABUT_CODIM_HINGE && !a->as_is)) memset(H + size * (lo - a->base), 0,
+                                                                               size * (hi - lo) * sizeof *H);
     if (!elastic) return;
     if (kind == ABUT_CODIM_HINGE) {
         if (a->as_is) hinges_as_is(a, lo, hi, H);

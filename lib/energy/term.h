@@ -114,8 +114,8 @@ typedef struct abut_term_ops {
      * of the map.  Terms that name the same set write into the same matrices: the first of them has `elements`. */
     abut_status (*elements)(void *self, const abut_at *at, abut_elements *set, abut_err *err);
     /** Elements [lo, hi) of it, scale d2E/dx2 projected to positive semidefinite, or where the step says so as it is, into val:
-     * the term that has `elements` writes them, the others add.  Of a `fused` set lo is a multiple of 4 and many threads call it side by side; of the others it is
-     * the whole set. */
+     * the term that has `elements` writes them, the others add.  Of a `fused` set lo is a multiple of 4 and many threads call it
+     * side by side; of the others it is the whole set. */
     void (*hessian)(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val);
     /** Elements of the set of a term that has `elements`, the same at every x, in place of its Hessian in a constant matrix: each
      * block a multiple of the identity (solve/direction/initial_laplacian.h).  val comes filled with 0.

@@ -490,7 +490,7 @@ static abut_status put_stiffness(abut_build *b, abut_err *err)
                                        abut_arrays_find(b->model, "half-space/point") != NULL, &o->kappa_min, err);
     if (rc) return rc;
     o->kappa_min *= s->kappa_scale.value;
-    o->kappa_max = 100 * o->kappa_min;
+    o->kappa_max = s->kappa_range.value * o->kappa_min;
     if (s->fixed_kappa.value > 0) o->kappa_min = o->kappa_max = s->fixed_kappa.value;
     rc = put_number(b, "contact/kappa-min", o->kappa_min, err);
     return rc ? rc : put_number(b, "contact/kappa-max", o->kappa_max, err);

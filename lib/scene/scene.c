@@ -35,6 +35,7 @@ abut_scene abut_scene_defaults(void)
     s.damp_mass = param(0, 0);
     s.damp_stiffness = param(0, 0);
     s.kappa_scale = param(1, 0);
+    s.kappa_range = param(100, 0);
     s.newmark_beta = param(ABUT_NEWMARK_BETA, 0);
     s.newmark_gamma = param(ABUT_NEWMARK_GAMMA, 0);
     s.gravity[1] = -9.81;

@@ -223,6 +223,7 @@ typedef struct abut_scene {
     int bodies_off;                 /* bodies pass through themselves and each other, not through obstacles and half-spaces */
     abut_param dhat;                /* m */
     abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
+    abut_param kappa_range;         /* the upper of these over the lower, >= 1 */
     int barrier_law;                /* ABUT_BARRIER_IPC, ... */
     abut_param barrier_filter;      /* of dhat; 0: none */
     int mollifier_off;              /* nearly parallel edges are contacts as others */

@@ -39,3 +39,13 @@ bench() { (cd "$ROOT" && BENCH=pile-start BENCH_OUT=$TMP/bench tests/bench/bench
         $1 in of { seen[$1] } END { for (s in of) if (!(of[s] in source) || !(s in seen)) { print s; bad = 1 }; exit bad }' \
         "$ROOT/tests/bench/reference.tsv" "$ROOT/tests/bench/scenes.tsv"
 }
+
+@test "errors: a scene that is not in the list is refused by name, one without its data skipped by name" {
+    skip_without_numpy
+    run "$PYTHON" "$ROOT/tests/bench/errors" "$BIN" no-such-scene
+    [ "$status" -ne 0 ]
+    [[ $output == *"no-such-scene is no scene of scenes.tsv"* ]]
+    run env OUT="$TMP/errors" ABUT_DATA=/no/such/place "$PYTHON" "$ROOT/tests/bench/errors" "$BIN" cloth-hang
+    [ "$status" -eq 0 ]
+    [[ $output == *"cloth-hang skipped: no /no/such/place/codim/hang.yaml"* ]]
+}

@@ -14,7 +14,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR"
 }
 
-every="mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage export watch"
+every="mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage adjoint export watch"
 [ ! -x "$BIN/picture" ] || every+=" picture"
 
 # one run that succeeds, reading a stream on stdin and writing to stdout

@@ -40,7 +40,7 @@ static void hessian(const double *law, const double F[6], double H[36])
 {
     double U[6], s[2], V[4], G[16], R[3], T[6][6], M[6][6] = { { 0 } };
     abut_svd32(F, U, s, V);
-    abut_bw_hessian(law, s, V, G, R);
+    abut_bw_hessian(law, s, V, 1, G, R);
     const double n[3] = { U[2] * U[5] - U[4] * U[3], U[4] * U[1] - U[0] * U[5], U[0] * U[3] - U[2] * U[1] };
     for (int c = 0; c < 2; c++)         /* entry i of column c, in the frame */
         for (int i = 0; i < 3; i++)

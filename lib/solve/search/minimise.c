@@ -17,8 +17,8 @@ abut_search_opts abut_search_defaults(void)
                                .fit = { ABUT_FIT_LOW, ABUT_FIT_HIGH } };
 }
 
-/* The direction, which looks ahead to contacts, but not where steps are corrected: bounds on stretch follow those of contact. */
-static abut_status init_direction(abut_search *s, abut_err *err)
+/* The direction, which looks ahead to contacts, but not where rods are corrected: of a pile of stiff ones more iterations follow. */
+static abut_status init_direction(abut_search *s, const abut_model *model, abut_err *err)
 {
     const abut_search_opts *o = &s->opt;
     const abut_direction_options opt = { .linear = o->linear, .cg_tolerance = o->cg_tolerance, .threads = o->threads,
@@ -28,7 +28,8 @@ static abut_status init_direction(abut_search *s, abut_err *err)
                                          .without = o->without };
     const abut_direction_ops *ops = o->direction ? o->direction : abut_directions[0];
     const abut_status rc = abut_direction_make(&s->dir, ops, &s->prob, &opt, err);
-    if (rc || !ops->factor || (o->without & ABUT_WITHOUT_LOOK_AHEAD) || abut_second_order_applies(s)) return rc;
+    if (rc || !ops->factor || (o->without & ABUT_WITHOUT_LOOK_AHEAD)) return rc;
+    if (model->nrd && abut_second_order_applies(s)) return rc;
     return abut_look_ahead_make(&s->dir, &s->dir, &s->prob, err);
 }
 
@@ -43,7 +44,7 @@ abut_status abut_search_init(abut_search *s, const abut_model *model, const abut
     if (!rc && !s->p) rc = abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
     if (!rc) rc = abut_second_order_init(&s->second_order, model, err);
     if (!rc) rc = abut_rotations_make(&s->rotations, &s->prob, err);
-    if (!rc) rc = init_direction(s, err);
+    if (!rc) rc = init_direction(s, model, err);
     if (!rc && opt->ops) rc = opt->ops->place.open(s, err);
     if (rc) abut_search_clear(s);
     return rc;

@@ -214,7 +214,7 @@ static void evaluate(const abut_active_set *s, const abut_collmesh *cm, const ab
 void abut_active_set_evaluate(abut_active_set *s, const abut_collmesh *cm, const double *y0, const double *y)
 {
     const size_t blocks = abut_blocks(s->n);
-    #pragma omp parallel for schedule(static)
+    #pragma omp parallel for schedule(static) if (blocks > 2)
     for (size_t b = 0; b < blocks; b++) {
         const abut_range r = abut_block(s->n, b);
         for (size_t i = r.lo; i < r.hi; i++) {

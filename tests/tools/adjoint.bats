@@ -1,0 +1,126 @@
+#!/usr/bin/env bats
+# adjoint: derivatives of a run, against runs that are made with other numbers; what it refuses, by name.
+load helpers
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR"
+    slide >slide.yaml
+    "$BIN/mesh-prep" -q slide.yaml | "$BIN/step" -q -n 12 -o run.abut
+    "$BIN/ccd-check" -q run.abut -o judged.abut
+    printf '%s\n' '# where it shall be' step,object,x,y,z,weight 12,block,0.3,,0.1,2 6,0,0.1,,,1 >target.csv
+}
+setup() {
+    run=$BATS_FILE_TMPDIR/run.abut target=$BATS_FILE_TMPDIR/target.csv
+    cd "$BATS_TEST_TMPDIR"
+}
+
+# slide [MORE]: a block that slides on a floor, with one stiffness of the barrier
+slide() {
+    cat <<Y
+abut: 1
+time: {step: 0.01 s}
+contact: {dhat: 2 mm, kappa-range: 1, friction: {mu: 0.4, eps_v: 0.005 m/s, lags: 1}}
+tolerance: 1e-9 m/s
+materials: {soft: {model: stable-neo-hookean, density: 1000, young: ${E:-2e5}, poisson: 0.3}}
+objects:
+  block: {generate: {box: {size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}}, material: soft, translate: [0, 0.0515, 0],
+          velocity: [${V:-1}, 0, 0.2]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}, mu: ${MU:-0.3}}
+$1
+Y
+}
+
+# column NAME ROW: the derivative of a table
+of() { awk -F, -v a="$1" -v r="$2" '$1 == a && $2 == r { print $6; exit }' table.csv; }
+# loss of the run with other numbers in the environment
+loss() { slide | "$BIN/mesh-prep" -q - | "$BIN/step" -q -n 12 | "$BIN/adjoint" -q --target "$target" --csv - - | awk -F, '$1 == "loss" { printf "%.17g", $5 }'; }
+# near A B: to 1e-5
+near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; if (d < 0) d = -d; s = a < 0 ? -a : a; exit !(d <= 1e-5 * s) }'; }
+# slope A B H
+slope() { awk -v a="$1" -v b="$2" -v h="$3" 'BEGIN { printf "%.17g", (a - b) / (2 * h) }'; }
+
+@test "derivatives by Young's modulus, friction and velocity are those of runs that are made with others" {
+    "$BIN/adjoint" -q --target "$target" --csv table.csv --by 'material/*' --by contact/mu --by node/v "$run"
+    near "$(of material/young 0)" "$(slope "$(E=200002 loss)" "$(E=199998 loss)" 2)"
+    near "$(of contact/mu 1)" "$(slope "$(MU=0.30001 loss)" "$(MU=0.29999 loss)" 1e-5)"
+    v=$(awk -F, '$1 == "node/v" && $3 == 0 { s += $6 } END { printf "%.17g", s }' table.csv)
+    near "$v" "$(slope "$(V=1.00001 loss)" "$(V=0.99999 loss)" 1e-5)"
+}
+
+@test "a stream, a table and JSON hold the same numbers, for every number of threads, from a file and a pipe" {
+    "$BIN/adjoint" -q -j 1 --target "$target" --csv a.csv --json a.json -o a.abut "$run"
+    "$BIN/adjoint" -q -j 2 --target "$target" --csv b.csv -o b.abut - < <(cat "$run")
+    cmp a.csv b.csv
+    cmp a.abut b.abut
+    "$BIN/export" --dump --array gradient/material/young a.abut >dump
+    grep -qF "$(awk -F, '$1 == "material/young" { print $6 }' a.csv)" dump
+    python3 -c 'import json, sys; t = json.load(open("a.json")); assert abs(t["gradient"]["material/young"][0]) > 0 and t["loss"] > 0'
+    "$BIN/export" --summary a.abut >/dev/null
+}
+
+@test "derivatives of a loss of one's own are those of targets" {
+    printf '%s\n' step,object,x,y,z,weight 12,block,0.3,,0.1,2 >last.csv
+    "$BIN/adjoint" -q --target last.csv --csv table.csv --by node/x --from 12 "$run"
+    { echo step,node,dx,dy,dz; awk -F, '$1 == "node/x" { d[$2, $3] = $6; if ($2 > n) n = $2 }
+        END { for (i = 0; i <= n; i++) printf "12,%d,%s,%s,%s\n", i, d[i, 0], d[i, 1], d[i, 2] }' table.csv; } >own.csv
+    "$BIN/adjoint" -q --target last.csv --csv a.csv "$run"
+    "$BIN/adjoint" -q --dl own.csv --csv b.csv "$run"
+    near "$(awk -F, '$1 == "material/young" { print $6 }' a.csv)" "$(awk -F, '$1 == "material/young" { print $6 }' b.csv)"
+    near "$(awk -F, '$1 == "world/gravity" { print $6; exit }' a.csv)" "$(awk -F, '$1 == "world/gravity" { print $6; exit }' b.csv)"
+}
+
+@test "friction contacts that are taken as constant give another derivative" {
+    "$BIN/adjoint" -q --target "$target" --csv table.csv "$run"
+    exact=$(of material/young 0)
+    "$BIN/adjoint" -q --lag constant --target "$target" --csv table.csv "$run"
+    exits 1 near "$exact" "$(of material/young 0)"
+}
+
+@test "a report has a line for every step, with how exact it is" {
+    "$BIN/adjoint" -q --target "$target" --report steps.jsonl --csv /dev/null "$run"
+    [ "$(wc -l <steps.jsonl)" -eq 12 ]
+    python3 -c 'import json; r = [json.loads(l) for l in open("steps.jsonl")]; assert max(s["residual"] for s in r) < 1e-8 and r[0]["step"] == 12'
+}
+
+@test "options that make no sense are refused with exit 2" {
+    exits 2 "$BIN/adjoint" "$run"
+    says "must be given"
+    exits 2 "$BIN/adjoint" --target "$target" --dl "$target" "$run"
+    says "one of them"
+    exits 2 "$BIN/adjoint" --target "$target" --lag often "$run"
+    says "exact or constant"
+    exits 2 "$BIN/adjoint" --target "$target" --by material/colour --csv - "$run"
+    says "no derivatives by that"
+    exits 2 "$BIN/adjoint" --target "$target" --from 9 --to 3 "$run"
+    says "in their order"
+}
+
+@test "runs and tables that are none are refused with exit 3, by what is wrong" {
+    "$BIN/step" -q -n 4 --every 2 "$run" -o every.abut
+    exits 3 "$BIN/adjoint" --target "$target" every.abut
+    says "steps between are missing"
+    head -c 20000 "$run" >cut.abut
+    exits 3 "$BIN/adjoint" --target "$target" cut.abut
+    says "without an end mark"
+    printf '%s\n' step,node,x 3,99999,0 >bad.csv
+    exits 3 "$BIN/adjoint" --target bad.csv "$run"
+    says "bad.csv:2"
+    printf '%s\n' step,node,x 33,0,0 >bad.csv
+    exits 3 "$BIN/adjoint" --target bad.csv "$run"
+    says "expected 0 to 12"
+    printf '%s\n' step,nude,x 3,0,0 >bad.csv
+    exits 3 "$BIN/adjoint" --target bad.csv "$run"
+    says "nude"
+    exits 3 "$BIN/adjoint" --target missing.csv "$run"
+}
+
+@test "what is not differentiated is refused by name" {
+    slide 'damping: {stiffness: 1 ms}' | "$BIN/mesh-prep" -q - --set time.scheme=implicit-newmark | "$BIN/step" -q -n 12 -o damped.abut
+    exits 3 "$BIN/adjoint" --target "$target" damped.abut
+    says "damping.stiffness"
+    "$BIN/mesh-prep" -q --new curved >curved.yaml
+    "$BIN/mesh-prep" -q curved.yaml | "$BIN/step" -q -n 1 -o curved.abut
+    printf '%s\n' step,node,x 1,0,0 >one.csv
+    exits 3 "$BIN/adjoint" --target one.csv curved.abut
+    says "order"
+}
