@@ -75,6 +75,18 @@ def solvers():
     abut.pipe(gipc).step(20, barrier_hessian="gn").judge().save("gipc-20.abut")
 
 
+def derivatives_of_a_run():
+    scene = abut.Scene(contact={"kappa-range": 1, "friction": {"mu": 0.3, "lags": 1}}, tolerance="1e-6 m/s")
+    scene.material("soft", density=1000, young=1e5, poisson=0.4)
+    scene.object("block", generate={"box": {"size": [0.2, 0.1, 0.2], "cells": [2, 1, 2]}}, material="soft",
+                 translate=[0, 0.053, 0], velocity=[1, 0, 0]).half_space("floor", point=[0, 0, 0], normal=[0, 1, 0])
+    with open("there.csv", "w") as f:
+        f.write("step,object,x\n20,block,0.3\n")
+    run = abut.pipe(scene).step(20).save("throw.abut")
+    with open("derivatives.csv", "w") as f:
+        f.write(abut.call("adjoint", run, target="there.csv", csv="-"))
+
+
 def a_fixed_number_of_iterations():
     drop = abut.pipe(abut.new("drop")).save("drop.abut")
     fast = abut.pipe(drop).step(20, solver="lbfgs-pd", iterations=10, history=5, fit_interval="0.8:1.2")
@@ -152,8 +164,8 @@ def scripts_of_the_public_ipc_code():
 
 
 RECIPES = [a_scene_to_begin_with, look_at_a_run, solids, curved_bodies, cloth_rods_grains, friction, hard_contact,
-           time_schemes, solvers, a_fixed_number_of_iterations, cloth_in_real_time, bodies_that_intersect_at_the_start,
-           restart_and_branch, an_interrupted_run, stuck_or_slow, a_stage_of_your_own]
+           time_schemes, solvers, derivatives_of_a_run, a_fixed_number_of_iterations, cloth_in_real_time,
+           bodies_that_intersect_at_the_start, restart_and_branch, an_interrupted_run, stuck_or_slow, a_stage_of_your_own]
 if os.path.isdir("input"):
     RECIPES.append(scripts_of_the_public_ipc_code)
 
