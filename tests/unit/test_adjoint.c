@@ -198,6 +198,10 @@ TEST(newmark_with_converged_friction) { blocks_agree("implicit-newmark", "conver
 TEST(bdf2_with_one_friction_pass) { blocks_agree("bdf2", "1", "", "", 1e-6); }
 TEST(bdf3_with_one_friction_pass) { blocks_agree("bdf3", "1", "", "", 1e-6); }
 TEST(newmark_with_one_friction_pass) { blocks_agree("implicit-newmark", "1", "", "", 1e-6); }
+TEST(newmark_that_damps)
+{
+    blocks_agree("implicit-newmark, newmark: {beta: 0.36, gamma: 0.6}", "1", "", "", 1e-6);
+}
 TEST(midpoint_with_one_friction_pass) { blocks_agree("midpoint", "1", "", "", 1e-6); }
 static const change DAMPED[] = {
     { "damping", by_damping, 1e-6, bar_damping }, { "damping of masses", by_drag, 1e-3, bar_drag }, { "young", by_young, 3,
