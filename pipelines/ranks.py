@@ -22,7 +22,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 PIECES = 64
 NODES_PER_TET = 0.215
 BYTES_PER_TET = 2700
-CORES_FULL = 28         # of a socket whose memory they fill
 
 
 def hilbert(x, bits=10):
@@ -53,11 +52,11 @@ def hilbert(x, bits=10):
     return place
 
 
-def surface_sent(tri, owner, x, margin, ranks):
+def surface_sent(tri, place, owner, x, margin, ranks):
     """Triangles that each rank gets of lower ones, over its own: the most."""
     import numpy as np
     of = owner[tri].min(axis=1)
-    order = np.lexsort((np.arange(len(tri)), of))
+    order = np.argsort(place[tri].min(axis=1), kind="stable")
     pieces, most = [], 0.0
     for r in range(ranks):
         own = order[of[order] == r]
@@ -96,14 +95,15 @@ def counts(file, all_ranks):
         rank = np.searchsorted(first, np.arange(len(order)), side="right") - 1
         own = np.diff(first)
         cut = pairs[rank[pairs[:, 0]] != rank[pairs[:, 1]]]
-        ghost = np.unique(np.concatenate([np.stack([rank[cut[:, 0]], cut[:, 1]], 1), np.stack([rank[cut[:, 1]], cut[:, 0]], 1)]), axis=0)
+        ends = [np.stack([rank[cut[:, a]], cut[:, 1 - a]], 1) for a in (0, 1)]
+        ghost = np.unique(np.concatenate(ends), axis=0)
         per_rank = np.bincount(ghost[:, 0], minlength=ranks)
         sent = np.bincount(rank[ghost[:, 1]], minlength=ranks)
         friends = np.unique(np.stack([ghost[:, 0], rank[ghost[:, 1]]], 1), axis=0)
-        held = sum(len(np.unique(t)) for t in rank[tet]) if len(tet) < 20000 else distinct(rank[tet])
+        held = distinct(rank[tet])
         of = np.full(len(x), ranks, np.int64)
         of[nodes] = rank[place[nodes]]
-        most = surface_sent(tri, of, x, float(model["contact/dhat"]), ranks) if len(tri) and ranks > 1 else 0
+        most = surface_sent(tri, place, of, x, float(model["contact/dhat"]), ranks) if len(tri) and ranks > 1 else 0
         meet = np.where(lag >= 0, of[np.maximum(lag, 0)], ranks).min(axis=1) if len(lag) else np.zeros(0, int)
         meet = np.bincount(meet[meet < ranks], minlength=ranks)
         print("%d\t%d\t%.1f\t%.0f\t%d\t%.2f\t%.0f\t%.0f\t%s" % (
@@ -132,8 +132,9 @@ def predict(row, setup, hop, iterations, growth):
             solve = many * (1e-6 * row * own * (1 + ghosts) + (1e-6 * hop * (2 + hops) if p > 1 else 0))
             make = 1e-6 * setup * tets / p * (1 + ghosts) + 0.05 * hops
             alone = alone or solve + make
-            cells.append("%.2g / %.2g / %.2g / %.0f %%" % (solve, make, 1e-9 * BYTES_PER_TET * tets / p * (1 + ghosts),
-                                                          100 * alone / (p * (solve + make))))
+            gigabytes = 1e-9 * BYTES_PER_TET * tets / p * (1 + ghosts)
+            cells.append(" / ".join("%.0f" % v if v >= 100 else "%.2g" % v for v in (solve, make, gigabytes)) +
+                         " / %.0f %%" % (100 * alone / (p * (solve + make))))
         print("| 10^%d, %.0f | %s |" % (power, many, " | ".join(cells)))
 
 

@@ -28,7 +28,9 @@
  * How exact it is.  At the end of a step F is not 0 but what the tolerance leaves.  To first order L at exact ends is
  * L + sum p.F: `correction`.  Taken as constant: the stiffness of the barrier, a number that the rules of a run choose;
  * contact/kappa-scale is the derivative by it, and `kappa` of a step its part.  Contacts that come or go at dhat are smooth with
- * a law whose second derivative is; a change of the nearest feature is a kink of the gradient.
+ * a law whose second derivative is; a change of the nearest feature is a kink of the gradient.  The time T of a quasi-static step
+ * is made of masses and moduli, and only the stiffness of the barrier over T^2, N/m, has a meaning: derivatives by masses and
+ * moduli hold that constant.
  *
  * Sources: Li 2020, 2.1, 4.5; Huang et al. 2024 (differentiable incremental potential contact), whose recurrences are for
  * unlagged friction. */
@@ -40,7 +42,6 @@
 
 typedef struct abut_adjoint_options {
     int lag_constant;       /* 1: frozen contacts are numbers; to compare */
-    int damping_frozen;     /* 1: the stiffness that damping takes at the start of a step is a number */
     int lags;               /* friction passes of the run; -1: the model's */
     double tolerance;       /* m/s: of the run, and of passes that are solved again; 0: the model's */
     int threads;            /* of factorisations */
@@ -65,7 +66,7 @@ typedef struct abut_adjoint abut_adjoint;
 
 /** Borrows m.
  * Fails  ABUT_E_FORMAT the model has what is not differentiated, by its name: tets of order 2 and more, rods curved at rest, the
- *        drag of wind, pressure on open shells, hard contact; ABUT_E_NOMEM */
+ *        drag of wind, pressure, hard contact, damping by stiffness of thin elements or in Newmark; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_adjoint_open(abut_adjoint **out, const abut_model *m, const abut_adjoint_options *o,
                                             abut_err *err);
 void abut_adjoint_free(abut_adjoint **a);

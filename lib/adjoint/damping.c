@@ -15,6 +15,7 @@ typedef struct apart {
     double *x, *p, *u;      /* [12 n] */
     double *lame, *law_lame;    /* [2 n], [2 nm] of tets and of materials */
     double *low, *high;     /* [n] p.K u of each */
+    double *K;              /* of as many as are taken at once */
 } apart;
 
 enum { TETS_AT_ONCE = 256 };
@@ -22,7 +23,7 @@ enum { TETS_AT_ONCE = 256 };
 /* w[t] = p.K u with the stiffness that damping takes, projected */
 static void works(const apart *a, double *w)
 {
-    double K[TETS_AT_ONCE * 90];
+    double *const K = a->K;
     const size_t n = (size_t)a->e.n, size = abut_packed_size(4);
     for (size_t lo = 0; lo < n; lo += TETS_AT_ONCE) {
         const size_t hi = lo + TETS_AT_ONCE < n ? lo + TETS_AT_ONCE : n;
@@ -57,8 +58,9 @@ static abut_status take_apart(apart *a, const abut_elastic *e, const double *x, 
                   .p = ABUT_NEW(scratch, double, 12 * n), .u = ABUT_NEW(scratch, double, 12 * n),
                   .lame = ABUT_NEW(scratch, double, 2 * n),
                   .law_lame = ABUT_NEW(scratch, double, 2 * (size_t)e->model->nm), .low = ABUT_NEW(scratch, double, n),
-                  .high = ABUT_NEW(scratch, double, n) };
-    if (!a->tet || !a->x || !a->p || !a->u || !a->lame || !a->law_lame || !a->low || !a->high)
+                  .high = ABUT_NEW(scratch, double, n),
+                  .K = ABUT_NEW(scratch, double, TETS_AT_ONCE * abut_packed_size(4)) };
+    if (!a->tet || !a->x || !a->p || !a->u || !a->lame || !a->law_lame || !a->low || !a->high || !a->K)
         return abut_fail(err, ABUT_E_NOMEM, "backward pass: damping of %zu tets", n);
     a->model.tet = a->tet;
     a->e.model = &a->model;

@@ -55,8 +55,8 @@ ABUT_MUST_USE abut_status abut_adjoint_replay(abut_adjoint *a, const abut_arrays
                                               int most, abut_err *err);
 /** Sums of elements for materials and objects; x_bar[3 nv]: by the start. */
 void abut_adjoint_sum(abut_adjoint *a, const double *x_bar);
-/** The force on prescribed nodes of w C u with K as frozen, by what damping takes: bars of damping and masses, of x_n.
- * u[3 nv] = x' - x_damp. */
+/** Damping, w p.C u with C = a M + b K and K taken at x_n: bars of a, b, masses, moduli, and of x_n through K.
+ * u[3 nv] = x' - x_damp.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_adjoint_damping_back(abut_adjoint *a, const double *u, abut_err *err);
 /** Fails  ABUT_E_FORMAT what of the model is not differentiated */
 ABUT_MUST_USE abut_status abut_adjoint_refuse(const abut_model *m, const abut_terms *terms, abut_err *err);

@@ -120,8 +120,8 @@ static abut_status judge(abut_adjoint *a, abut_adjoint_report *rep, abut_err *er
     const double speed = abut_largest(a->work.u, n3) / a->model->h[0], most = RESIDUAL_MOST * a->model->tolerance[0];
     rep->residual = fmax(rep->residual, speed);
     if (rc || speed <= most) return rc;
-    return abut_fail(err, ABUT_E_FORMAT, "the end is %.3g m/s from where the forces of this step balance, expected at most %.3g m/s: "
-                     "another solver or options have made it (--tolerance and --lags are those of the run)", speed, most);
+    return abut_fail(err, ABUT_E_FORMAT, "the end is %.3g m/s from where the forces of this step balance, expected at most %.3g "
+                     "m/s: another solver or options have made it (--tolerance and --lags are those of the run)", speed, most);
 }
 
 /* bars of xhat = -M p and of the masses in F */

@@ -407,7 +407,8 @@ static abut_status put_variants(abut_build *b, abut_err *err)
     abut_status rc = ABUT_OK;
     if (s->scheme != ABUT_IMPLICIT_EULER) rc = put_choice(b, "time/scheme", s->scheme, err);
     if (!rc && s->newmark_beta.value != ABUT_NEWMARK_BETA) rc = put_number(b, "time/newmark-beta", s->newmark_beta.value, err);
-    if (!rc && s->newmark_gamma.value != ABUT_NEWMARK_GAMMA) rc = put_number(b, "time/newmark-gamma", s->newmark_gamma.value, err);
+    if (!rc && s->newmark_gamma.value != ABUT_NEWMARK_GAMMA)
+        rc = put_number(b, "time/newmark-gamma", s->newmark_gamma.value, err);
     if (!rc && s->barrier_law != ABUT_BARRIER_IPC) rc = put_choice(b, "contact/barrier-continuity", s->barrier_law, err);
     if (!rc && s->friction_law != ABUT_FRICTION_C1) rc = put_choice(b, "contact/friction-smoothing", s->friction_law, err);
     if (!rc && s->bodies_off) rc = put_choice(b, "contact/bodies", 0, err);

@@ -215,7 +215,8 @@ void abut_integrator_still(const abut_model *m, int scheme, const abut_start *at
         else if (scheme == ABUT_BDF2) c[i] = x[i] + (x[i] - at->past_x[0][i]) / 3;
         else if (abut_integrator_past(scheme)) c[i] = extrapolated(scheme, x, at->past_x, (size_t)i);
         else if (newmark)
-            c[i] = x[i] + h * at->v[i] + (0.5 - beta) * h * h * at->a[i] - beta / gamma * (h * at->v[i] + (1 - gamma) * h * h * at->a[i]);
+            c[i] = x[i] + h * at->v[i] + (0.5 - beta) * h * h * at->a[i] -
+                   beta / gamma * (h * at->v[i] + (1 - gamma) * h * h * at->a[i]);
         else c[i] = x[i] + 0.5 * h * at->v[i];
     }
 }

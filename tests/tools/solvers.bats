@@ -205,7 +205,7 @@ Y
 }
 
 # every pair of SOLVERS ends every step of START on the same positions, to LIMIT, m, times the number of the step
-solvers="newton newton-cg lbfgs-h dot lbfgs-jh lbfgs-ic lbfgs-pd gradient"
+solvers="newton newton-cg lbfgs-h dot lbfgs-jh lbfgs-ic lbfgs-pd gradient lbfgs-rest lbfgs-warped lbfgs-id"
 all_meet() {    # START STEPS LIMIT
     for s in $solvers; do
         "$BIN/step" -q --solver $s -n "$2" --report $s.jsonl "$1" | "$BIN/ccd-check" -q -o $s.abut
@@ -279,7 +279,7 @@ Y
 @test "quasi-Newton solvers restart with the same bytes, and any number of threads gives them" {
     "$BIN/mesh-prep" -q "$ROOT/tests/bench/pile.yaml" --set time.step='20 ms' --set objects.low.generate.box.cells='[4, 3, 4]' \
         --set objects.high.generate.box.cells='[4, 3, 4]' | "$BIN/decompose" -q -k 6 -o cut.abut
-    for s in lbfgs-h dot lbfgs-jh lbfgs-ic lbfgs-pd gradient; do
+    for s in lbfgs-h dot lbfgs-jh lbfgs-ic lbfgs-pd gradient lbfgs-rest lbfgs-warped lbfgs-id; do
         "$BIN/step" -q --solver $s -j 1 -n 6 cut.abut -o whole.abut
         "$BIN/step" -q --solver $s -j 3 -n 3 cut.abut | "$BIN/step" -q --solver $s -j 2 -n 3 -o halves.abut
         cmp whole.abut halves.abut

@@ -17,7 +17,7 @@ abut_search_opts abut_search_defaults(void)
                                .fit = { ABUT_FIT_LOW, ABUT_FIT_HIGH } };
 }
 
-/* The direction, which looks ahead to contacts, but not where rods are corrected: of a pile of stiff ones more iterations follow. */
+/* The direction, which looks ahead to contacts, but not where rods are corrected: a pile of stiff ones takes more iterations. */
 static abut_status init_direction(abut_search *s, const abut_model *model, abut_err *err)
 {
     const abut_search_opts *o = &s->opt;

@@ -2,8 +2,8 @@
  * inequality c(x) >= 0 in the programs of a step.  It grows within a step and ends with it.
  *
  * Found by proximity: pairs nearer than dhat beyond the offset; by CCD: pairs that lose all but a tenth of their gap on
- * the motion from the start of the step to the iterate.  A pair is the stencil of its nearest features where it was found, so that nearly
- * parallel edges are vertices against edges; of the form `volume` it keeps its four points.  Pairs of fewer points have
+ * the motion from the start of the step to the iterate.  A pair is the stencil of its nearest features where it was found, so
+ * that nearly parallel edges are vertices against edges; of the form `volume` it keeps its four points.  Pairs of fewer points have
  * frozen normals in all forms, and half-spaces are the same in all. */
 #ifndef ABUT_SOLVE_SQP_ACTIVE_SET_H
 #define ABUT_SOLVE_SQP_ACTIVE_SET_H
