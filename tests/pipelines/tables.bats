@@ -13,7 +13,7 @@ setup() {
     cp "$ROOT/pipelines/tables" pipelines/
     printf 'all:\n' > Makefile
     echo 'one' > lib/a.c
-    echo 'text' > lib/a.md
+    echo 'text' > ./lib/a.md
     echo 'scene: 1' > one.yaml
     echo 'scene: 2' > two.yaml
     printf '# name\targuments\nA one\tone.yaml\nB two\ttwo.yaml --set x=1\n' > pipelines/list.tsv
@@ -25,7 +25,7 @@ setup() {
     } > pipelines/tables.tsv
     cat > pipelines/run.sh <<'R'
 #!/usr/bin/env bash
-table=pipelines/results/t.md
+table=./pipelines/results/t.md
 for row in "A one" "B two"; do
     [[ $row == "${1:-}"* ]] || continue
     sed -i "s/^| $row .*/| $row | $V |/" $table
@@ -33,7 +33,7 @@ for row in "A one" "B two"; do
 done
 R
     printf '# D\n## One\n| n | v |\n|---|---|\n| r | old |\n## Two\n| n | v |\n|---|---|\n| r | old |\n| s | old |\n\n| r | other |\n' > d.md
-    printf '# T\n\n| name | value |\n|---|---|\n| A one | 0 |\n| B two | 0 |\n' > pipelines/results/t.md
+    printf '# T\n\n| name | value |\n|---|---|\n| A one | 0 |\n| B two | 0 |\n' > ./pipelines/results/t.md
     printf '#!/bin/sh\n[ "$1" = compare ] && cat said && exit "$(cat status)"\n' > tests/corpus
     chmod +x pipelines/run.sh tests/corpus
     git add -A
@@ -62,7 +62,7 @@ commit() { git add -A && git commit -qm "$1"; }
 @test "tables: rows are stale once their code has changed, not their texts, and current again where it is taken back" {
     tables t
     commit made
-    echo more >> lib/a.md
+    echo more >> ./lib/a.md
     commit text
     tables --stale t
     echo two > lib/a.c
@@ -123,11 +123,11 @@ commit() { git add -A && git commit -qm "$1"; }
 @test "tables: a row that a hand has changed is listed, and one that is gone has no record any more" {
     tables t
     commit made
-    sed -i 's/^| A one .*/| A one | 8 |/' pipelines/results/t.md
+    sed -i 's/^| A one .*/| A one | 8 |/' ./pipelines/results/t.md
     run tables --stale t
     [ "$status" -eq 1 ]
     [[ ${lines[0]} == *"A one"*"its text is not what its command wrote" ]]
-    sed -i '/^| A one/d' pipelines/results/t.md
+    sed -i '/^| A one/d' ./pipelines/results/t.md
     tables t B
     run grep -c . pipelines/results/rows.tsv
     [ "$output" -eq 2 ]
@@ -160,7 +160,7 @@ commit() { git add -A && git commit -qm "$1"; }
     printf '| name | value |\n|---|---|\n| A more | 1 |\n' > "$TMP/other.md"
     sed -i 's/^B two/A more\tone.yaml\n&/' pipelines/list.tsv
     tables --adopt t HEAD "$TMP/other.md"
-    run grep '^| [AB]' pipelines/results/t.md
+    run grep '^| [AB]' ./pipelines/results/t.md
     [ "$output" = $'| A one | 7 |\n| A more | 1 |\n| B two | 9 |' ]
     tables d
     [ "$(grep -c '| r | old |' d.md)" -eq 1 ]
