@@ -27,7 +27,7 @@ advance() {
             exec nice -n "${NICE:-15}" "$bin/step" -q -j 1 -n "$piece" "${step_options[@]}" --report "$run.piece" "$run.abut" -o "$run.next") 2>> "$run.log" || rc=$?
         ((rc < 128)) || { cut=1; rm -f "$run.next.part"; break; }
         cat "$run.piece" >> "$run.jsonl"
-        ((rc == 0)) || { echo "step ends with status $rc: $(tail -n 1 "$run.log" | tr '|' ',')"; return; }
+        ((rc == 0)) || { echo "step ends with status $rc: $(grep -v 'part keeps' "$run.log" | tail -n 1 | sed 's/^step: //; s/;.*//' | tr '|' ',')"; return; }
         mv "$run.next" "$run.abut"
         made=$((made + piece))
         spent=$(measures "$run.jsonl" | awk '{ printf "%d", $6 }')

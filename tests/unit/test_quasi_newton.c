@@ -8,6 +8,7 @@
 #include "solve/local_global/local_global.h"
 
 #include "check.h"
+#include "dense.h"
 
 /* ---- a bar of 3 x 3 x 9 cubes of 0.1 m, twisted by an angle about z, both end layers tied where they are then ---- */
 
@@ -270,19 +271,6 @@ static void extreme_eigenvalues(double *A, size_t n, double *least, double *most
     for (size_t i = 1; i < n; i++) *least = fmin(*least, A[(n + 1) * i]), *most = fmax(*most, A[(n + 1) * i]);
 }
 
-static double *dense(const abut_bsr *A)
-{
-    const size_t n = 3 * (size_t)A->n;
-    double *D = calloc(n * n, sizeof *D), *e = calloc(n, sizeof *e);
-    for (size_t j = 0; j < n; j++) {
-        e[j] = 1;
-        abut_bsr_multiply(A, e, D + n * j);
-        e[j] = 0;
-    }
-    free(e);
-    return D;
-}
-
 /* of B^-1 H; both symmetric, B positive definite.  Both are lost */
 static double condition(double *B, double *H, size_t n)
 {
@@ -318,7 +306,7 @@ static double *hessian_at(world *w, const double *x)
     CHECK(!abut_search_contacts(s, &w->rep, &w->err) && s->here.pairs.n == 0);
     newton_system_open(&n, &s->prob, 0, 0);
     CHECK(!newton_system_sum(&n, s, &w->rep, &w->err));
-    double *H = dense(&n.matrix.A);
+    double *H = dense_of(&n.matrix.A);
     newton_system_close(&n);
     return H;
 }
@@ -343,7 +331,7 @@ TEST(condition_numbers_of_a_stretched_cube_are_those_of_an_independent_implement
         }
         abut_bsr L = { 0 };
         CHECK(!abut_laplacian(&w.st.solver.prob, fit, NULL, &L, &w.err));
-        double *A = dense(&L), *K = hessian_at(&w, w.model.X), *H = hessian_at(&w, x), *again = hessian_at(&w, x);
+        double *A = dense_of(&L), *K = hessian_at(&w, w.model.X), *H = hessian_at(&w, x), *again = hessian_at(&w, x);
         const double of_constant = condition(A, H, 192), of_rest = condition(K, again, 192);
         printf("# %d degrees: constant matrix %.3f, Hessian at rest %.3f\n", 45 * turn, of_constant, of_rest);
         CHECK_NEAR(of_constant, 13.71, 0.01 * 13.71);
