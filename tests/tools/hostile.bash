@@ -2,7 +2,7 @@
 #   $BIN folder of the programs, $AIDS that of hostile; works in the current folder
 
 # The streams of hostile_base, which hold every array of both tables between them.
-hostile_streams=(committed.abut pending.abut mapped.abut high.abut hard.abut)
+hostile_streams=(committed.abut pending.abut mapped.abut high.abut hard.abut inequalities.abut)
 hostile_base() {
     cat >every.yaml <<'Y'
 abut: 1
@@ -52,14 +52,14 @@ Y
     "$AIDS/hostile" complete 3.abut >committed.abut || return
     "$AIDS/hostile" complete 4.abut >pending.abut || return
     "$AIDS/hostile" map committed.abut >mapped.abut || return
-    hostile_curved && hostile_hard
+    hostile_curved && hostile_hard && hostile_inequalities
 }
 
-# high.abut: what is of order 2 and 3, rods with rest curvature, cloth of Baraff and Witkin
+# high.abut: what is of order 2 and 3, Newmark's method, rods with rest curvature, cloth of Baraff and Witkin
 hostile_curved() {
     cat >curved.yaml <<'Y'
 abut: 1
-time: {step: 0.01 s}
+time: {step: 0.01 s, scheme: implicit-newmark, newmark: {beta: 0.3, gamma: 0.55}}
 contact: {barrier: {mollifier: off}}
 materials:
   firm: {}
@@ -80,6 +80,21 @@ motion:
 Y
     "$BIN/mesh-prep" -q curved.yaml | "$BIN/step" -q -n 1 -o 5.abut || return
     "$AIDS/hostile" complete 5.abut >high.abut
+}
+
+# inequalities.abut: what is of SQP
+hostile_inequalities() {
+    cat >inequalities.yaml <<'Y'
+abut: 1
+solver: sqp
+time: {step: 0.01 s}
+sqp: {constraints: volume, active-set: near, offset: 0.1 mm}
+contact: {dhat: 1 mm}
+objects:
+  low:   {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0, 0.051, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    "$BIN/mesh-prep" -q inequalities.yaml | "$BIN/step" -q -n 2 -o inequalities.abut
 }
 
 # hard.abut: contacts of boxes on each other and on the ground by `step --solver nodal`

@@ -32,7 +32,7 @@ refused() {
 
 @test "the streams are what programs take before one array is spoilt: each array alone is at fault in what follows" {
     local s p
-    for s in committed.abut mapped.abut high.abut hard.abut; do
+    for s in committed.abut mapped.abut high.abut hard.abut inequalities.abut; do
         for p in "$(hostile_stepper $s)" "${hostile_programs[@]:1}"; do
             [[ $p != tear || ($s != mapped.abut && $s != high.abut) ]] || continue      # it refuses both kinds
             [[ $p != springs || $s != high.abut ]] || continue

@@ -90,7 +90,7 @@ P
     exits 2 "$BIN/step" --linear-solver cg --solver lbfgs-h "$pile"
     says "know own, cholmod"
     exits 2 "$BIN/step" --linear-solver cholmod --solver dot "$pile"
-    says "--linear-solver: for --solver newton, lbfgs-h, nodal, not for dot"
+    says "--linear-solver: for --solver newton, lbfgs-h, nodal, sqp, qp, not for dot"
     exits 2 "$BIN/step" --linear-solver cg --solver newton-cg "$pile"
     says "not for newton-cg, which has cg-schwarz"
     exits 2 "$BIN/step" --linear-solver own --solver pd --contact ignore "$pile"
