@@ -12,7 +12,7 @@ bin=${BIN:-bin} out=${OUT:-out/nodal} jobs=${JOBS:-1} bench=${BENCH:-build/gcc/b
 table=${TABLE:-$out/ablation.md}
 mkdir -p "$out"
 export OMP_WAIT_POLICY=passive
-[ -x "$bench" ] || make -s "$bench"
+[ -n "${BENCH:-}" ] || make -s "$bench"
 
 # HAIRS STEPS
 rows() {

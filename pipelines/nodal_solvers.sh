@@ -11,7 +11,7 @@ bin=${BIN:-bin} out=${OUT:-out/nodal} jobs=${JOBS:-1} bench=${BENCH:-build/gcc/b
 table=${TABLE:-$out/solvers.md}
 mkdir -p "$out"
 export OMP_WAIT_POLICY=passive
-[ -x "$bench" ] || make -s "$bench"
+[ -n "${BENCH:-}" ] || make -s "$bench"
 
 # NAME SCENE STEPS, published milliseconds: ADMM, copies, anticipation; options of mesh-prep
 rows() {

@@ -66,6 +66,6 @@ holds() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
     chmod +x bin/step
     BIN=$TMP/bin UNKNOWNS=100 run errors beam
     [ "$status" -eq 4 ]
-    [[ $output == *"high-order-error: beam, order 1, 1 cells: 0 of 1 steps, step ends with status 4: step: it cannot be"* ]]
+    [[ $output == *"high-order-error: beam, order 1, 1 cells: 0 of 1 steps, step ends with status 4: it cannot be"* ]]
     [ "$(wc -l < results.tsv)" -eq "$(wc -l < all.tsv)" ]
 }

@@ -119,7 +119,7 @@ P
 
 @test "SIGTERM, SIGINT, SIGHUP: the message names the command, which works, for names with blanks too" {
     for signal in TERM INT HUP; do
-        env --default-signal=INT "$BIN/step" -q -n 100000 "$first" -o "my run.abut" 2>stderr & victim=$!
+        env --default-signal=INT,HUP "$BIN/step" -q -n 100000 "$first" -o "my run.abut" 2>stderr & victim=$!
         for _ in $(seq 1000); do [ -s "my run.abut.part" ] && break; sleep 0.01; done
         sleep 0.1
         kill -s $signal $victim
