@@ -22,11 +22,10 @@ straight() { "$BIN/mesh-prep" -q pipelines/slope.yaml --set contact.friction.mu=
 killing() {
     mkdir -p "$TMP/bin"
     ln -sf "$BIN"/* "$TMP/bin/"
-    rm -f "$TMP/bin/step" "$TMP/killed"
+    rm -rf "$TMP/bin/step" "$TMP/killed"
     cat > "$TMP/bin/step" <<K
 #!/usr/bin/env bash
-[ ! -e "$TMP/killed" ] || exec "$BIN/step" "\$@"
-touch "$TMP/killed"
+mkdir "$TMP/killed" 2> /dev/null || exec "$BIN/step" "\$@"    # one of those that come at once
 while [ "\$1" != -o ]; do args+=("\$1"); shift; done
 "$BIN/step" "\${args[@]}" -o "$TMP/whole"
 head -c \$((\$(wc -c < "$TMP/whole") * $1 / 100)) "$TMP/whole" > "\$2.part"
