@@ -9,7 +9,7 @@ static const struct solver {
 } SOLVERS[] = { { "interiorPoint", "IP", NULL }, { "SQP", NULL, "sqp" }, { "QP", NULL, "qp" } };
 enum { NSOLVERS = sizeof SOLVERS / sizeof *SOLVERS };
 
-/* Forms of constraints that are not told apart here say why. */
+/* Why several published forms of constraints become one of ours. */
 static const struct form {
     const char *word, *name, *because;
 } FORMS[] = {
