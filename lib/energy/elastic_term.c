@@ -8,6 +8,7 @@
 #include "model/naming.h"
 #include "model/tets.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -123,7 +124,7 @@ static void words_of_order(const elastic *t, const double *x, int32_t tet, abut_
 {
     const abut_model *m = t->e.model;
     const abut_elastic_high *e = abut_elastic_high_of(t->terms, abut_tet_order(m, tet));
-    const double least = abut_curved_jacobian(m, tet, x);
+    const double least = abut_curved_jacobian(m, tet, x, INFINITY, NULL);
     double stress, seen = least;
     if (e) seen = abut_elastic_high_stress(e, x, tet - e->first, &stress, NULL, NULL);
     if (!(seen > 2 * least)) snprintf(w->detail, sizeof w->detail, "det F at least %.3g", least);
