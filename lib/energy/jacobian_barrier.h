@@ -18,8 +18,8 @@
 #include "geom/lagrange.h"
 
 /* Jhat: tets that keep this part of their volume everywhere are left alone.  Weight: part of the volume that a point has. */
-#define ABUT_JACOBIAN_HAT 0.1
-#define ABUT_JACOBIAN_WEIGHT 0.05
+#define ABUT_JACOBIAN_HAT 0.3
+#define ABUT_JACOBIAN_WEIGHT 0.01
 
 /** b(J) and its derivatives in d[2]; d NULL to skip.  J in (0, ABUT_JACOBIAN_HAT). */
 double abut_jacobian_barrier(double J, double *d);
