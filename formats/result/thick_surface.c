@@ -206,7 +206,8 @@ void abut_thick_frame(abut_thick *t, const double *x, const double *v)
 {
     move(t, x, t->x);
     memcpy(t->v, v, 3 * (size_t)t->n_points * sizeof *v);
-    for (int32_t i = t->n_points; i < t->parts.n_points; i++) memcpy(t->v + 3 * (size_t)i, v + 3 * (size_t)t->own[i], 3 * sizeof *v);
+    for (int32_t i = t->n_points; i < t->parts.n_points; i++)
+        memcpy(t->v + 3 * (size_t)i, v + 3 * (size_t)t->own[i], 3 * sizeof *v);
 }
 
 /* ---- the whole ---- */
