@@ -1,16 +1,21 @@
 #!/usr/bin/python3
 """Experiments of decomposed optimisation (Li 2020, 3.5) over whole motions: iterations, time, what becomes of the end.
 
-    pipelines/dot_motions.py [EXPERIMENT ...]   motion growth step band (default: all of them); rows as TSV, those of the same name replaced
+    pipelines/dot_motions.py [EXPERIMENT ...]   motion growth step band start examples (default: all of them); rows as TSV, those of
+                                                the same name replaced
     RESULTS=OUT/dot-motions     the table to write, .tsv, and curves of `step`, .svg
     OUT=out/dot-motions         streams and reports
     STEPS=n                     that many steps at most;  SCENES="bunny5K"  other scenes of pipelines/dot_scenes.py
 
 motion  a scene as long as published (10 s; the bar 5 s): every solver; the first ten steps after an end has reversed beside all others
 growth  the same by dot over the number of subdomains, without and with the coarse space; the exponent of iterations in that number
-step    one step in the middle of a stretch: characteristic norm over iterations and seconds, by runs of 1, 2, 3, ... iterations
+step    one step in the middle of a stretch: characteristic norm over iterations and seconds, by runs to ever smaller norms
+        (ADMM: of ever more iterations)
 band    the rubber band (slingshot): pulled, released, at rest?  Energies at the end beside those at the release
+start   where iterations begin: at the better of x and x + h v (default), or always at x
+examples    the published list of shapes and motions at the sizes that are at hand
 
+A run cut short by STEPS says how many seconds of processor time the whole motion would take at its rate.
 All by the characteristic norm 1e-5, on one thread.  ccd-check judges every run."""
 import json
 import math
@@ -26,6 +31,8 @@ BIN, OUT = os.environ.get("BIN", "bin"), os.environ.get("OUT", "out/dot-motions"
 RESULTS = os.environ.get("RESULTS") or OUT + "/dot-motions"
 HEAD = ("experiment", "scene", "solver", "steps", "iterations a step", "most", "s a step", "MB", "other")
 STOP = ["--stop", "characteristic", "--tolerance", "1e-5"]
+EXAMPLES = ("bunny5K SS", "hollowCat24K TSS", "horse7K SS", "horse7K stretch", "kingkong18K SS", "kingkong18K TSS", "monkey18K TSS",
+            "horse38K SS", "horse38K TSS", "horse38K stretch")
 SOLVERS = ("newton", "lbfgs-h", "dot", "lbfgs-pd")
 COUNTS = (2, 4, 8, 16, 32, 64)
 rows = []
@@ -49,10 +56,10 @@ def put(experiment, scene, solver, steps, its, most, seconds, mb, other="-"):
     print("\t".join(rows[-1]), flush=True)
 
 
-def prep(name):
+def prep(name, motion=None):
     path = "%s/%s" % (OUT, name)
     with open(path + ".yaml", "w", encoding="utf-8") as f:
-        f.write(dot_scenes.named(name))
+        f.write(dot_scenes.named(name, motion))
     run([BIN + "/mesh-prep", "-q", path + ".yaml", "-o", path + ".start.abut"])
     return path + ".start.abut"
 
@@ -68,19 +75,28 @@ def step(start, n, options, name, keep=50):
         return [json.loads(line) for line in f], status
 
 
-def length(name):
-    motion = dot_scenes.SCENES[name][1]
-    seconds = dot_scenes.MOTIONS[motion][4] if motion != "RBP" else 10
-    return min(round(seconds / dot_scenes.H), int(os.environ.get("STEPS", 1000000)))
+def whole(name, motion=None):
+    motion = motion or dot_scenes.SCENES[name][1]
+    return round((dot_scenes.MOTIONS[motion][4] if motion != "RBP" else 10) / dot_scenes.H)
+
+
+def length(name, motion=None):
+    return min(whole(name, motion), int(os.environ.get("STEPS", 1000000)))
 
 
 def mean(values):
     return sum(values) / max(len(values), 1)
 
 
-def summary(experiment, name, solver, reports, status, other):
-    its = [r["newton_iterations"] for r in reports]
-    put(experiment, name, solver, len(reports), mean(its), max(its), mean([r["cpu_seconds"] for r in reports]),
+def summary(experiment, name, solver, reports, status, other, motion=None):
+    """other: what else there is to say, - for nothing"""
+    its, seconds = [r["newton_iterations"] for r in reports], mean([r["cpu_seconds"] for r in reports])
+    steps = whole(name, motion)
+    if status == 0 and len(reports) < steps:
+        cut = "%d steps would take %.0f s" % (steps, steps * seconds)
+        other = cut if other == "-" else other + "; " + cut
+    name += " " + motion if motion else ""
+    put(experiment, name, solver, len(reports), mean(its), max(its), seconds,
         max(r["memory_peak"] for r in reports) / 1e6, other if status == 0 else "gave up; " + other)
 
 
@@ -115,8 +131,8 @@ def growth():
 
 
 def one_step():
-    """The step after 0.5 s: the ends of the horse are then 1 m apart from where they were when TSS pulls it."""
-    counts = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96)
+    """The step after 0.5 s of TSS, each end then 0.45 m away from where it was."""
+    norms = [10.0 ** -e for e in range(3, 11)]
     for name in scenes("horse7K"):
         middle = "%s/%s.middle.abut" % (OUT, name)
         with open(OUT + "/middle.yaml", "w", encoding="utf-8") as f:
@@ -125,21 +141,22 @@ def one_step():
         run([BIN + "/step", "-q", "-j", "1", "-n", "20", "--every", "20", "--tolerance", "1e-7", "--stop", "characteristic",
              OUT + "/middle.start.abut", "-o", middle])
         of = {}
-        for solver in (*SOLVERS, "dot, level 1", "admm-pd"):
+        for solver in (*SOLVERS, "lbfgs-ic", "dot, level 1", "admm-pd"):
             options = ["--solver", solver.split(",")[0]] + (["--levels", "1"] if "level" in solver else [])
-            options += ["--contact", "ignore"] if solver == "admm-pd" else []
-            for n in counts:
-                reports, status = step(middle, 1, [*options, "--iterations", str(n)], "step", 1)
+            limits = [["--stop", "characteristic", "--tolerance", "%g" % t] for t in norms]
+            if solver == "admm-pd":
+                limits = [["--contact", "ignore", "--iterations", str(n)] for n in (4, 16, 64, 256, 1024)]
+            for limit in limits:
+                reports, status = step(middle, 1, [*options, *limit], "step", 1)
                 if status or not reports:
                     break
-                norm, seconds = reports[-1]["characteristic_norm"], reports[-1]["cpu_seconds"]
-                if norm is None:
-                    fail("no characteristic norm of --solver %s" % solver)
-                of.setdefault(solver, []).append((reports[-1]["newton_iterations"], seconds, max(norm, 1e-14)))
-                put("step", name, "%s, %d iterations" % (solver, n), 1, float(reports[-1]["newton_iterations"]), n, seconds,
-                    reports[-1]["memory_peak"] / 1e6, "characteristic norm %.2e" % norm)
-                if norm < 1e-11:
-                    break
+                r = reports[-1]
+                norm, its = r["characteristic_norm"], r["newton_iterations"]
+                if of.get(solver) and of[solver][-1][0] == its:
+                    continue
+                of.setdefault(solver, []).append((its, r["cpu_seconds"], norm))
+                put("step", name, "%s, %d iterations" % (solver, its), 1, its, its, r["cpu_seconds"], r["memory_peak"] / 1e6,
+                    "characteristic norm %.2e" % norm)
         panels = [(name + ", one step", label, "characteristic norm", [(s, [(p[at], p[2]) for p in c]) for s, c in of.items()])
                   for at, label in ((0, "iterations"), (1, "seconds"))]
         with open(RESULTS + ".svg", "w", encoding="utf-8") as f:
@@ -157,6 +174,24 @@ def band():
                     (energy[min(released, len(energy)) - 1], energy[-1]))
 
 
+def first_guess():
+    for name in scenes("bunny5K"):
+        start, n = prep(name), length(name)
+        for solver in SOLVERS:
+            for guess, options in (("the better of x and x + h v", []), ("x", ["--without", "warm-start"])):
+                reports, status = step(start, n, ["--solver", solver, *options, *STOP], "start")
+                summary("start", name, solver + ", from " + guess, reports, status, "-")
+
+
+def examples():
+    for both in os.environ.get("EXAMPLES", ",".join(EXAMPLES)).split(","):
+        name, kind = both.split()
+        start, n = prep(name, kind), length(name, kind)
+        for solver in SOLVERS:
+            reports, status = step(start, n, ["--solver", solver, *STOP], "examples")
+            summary("examples", name, solver, reports, status, "-", kind)
+
+
 def write():
     have = []
     if os.path.exists(RESULTS + ".tsv"):
@@ -169,7 +204,8 @@ def write():
 
 
 def main(args):
-    kinds = {"motion": motion, "growth": growth, "step": one_step, "band": band}
+    kinds = {"motion": motion, "growth": growth, "step": one_step, "band": band, "start": first_guess,
+             "examples": examples}
     for a in args:
         if a not in kinds:
             fail("no experiment '%s'; there are: %s" % (a, " ".join(kinds)), 2)

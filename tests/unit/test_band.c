@@ -7,8 +7,9 @@
 /* A matrix of single blocks: links[n][2] with numbers of their own, diagonal blocks 10 on the diagonal. */
 static abut_bsr of_links(int32_t n, int nlinks, const int32_t (*link)[2])
 {
-    abut_bsr A = { .n = n, .ptr = calloc((size_t)n + 1, sizeof *A.ptr), .row = malloc(((size_t)n + (size_t)nlinks) * sizeof *A.row),
-                   .val = calloc(9 * ((size_t)n + (size_t)nlinks), sizeof *A.val) };
+    const size_t most = (size_t)n + (size_t)nlinks;
+    abut_bsr A = { .n = n, .ptr = calloc((size_t)n + 1, sizeof *A.ptr), .row = malloc(most * sizeof *A.row),
+                   .val = calloc(9 * most, sizeof *A.val) };
     for (int32_t c = 0; c < n; c++) {
         A.ptr[c] = A.nnz;
         for (int k = 0; k < 9; k += 4) A.val[9 * A.nnz + (size_t)k] = 10;
