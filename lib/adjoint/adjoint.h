@@ -93,5 +93,7 @@ ABUT_MUST_USE abut_status abut_adjoint_finish(abut_adjoint *a, const abut_arrays
                                               abut_err *err);
 /** Sums so far; of materials and objects after abut_adjoint_finish. */
 const abut_parameter_bar *abut_adjoint_parameters(const abut_adjoint *a);
+/** These, which the caller owns from then on; a is freed. */
+void abut_adjoint_take(abut_adjoint **a, abut_parameter_bar *bars);
 
 #endif
