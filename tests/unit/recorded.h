@@ -130,6 +130,22 @@ static inline int backwards(recorded *r, const abut_adjoint_options *o)
     return rc == ABUT_OK;
 }
 
+/* The run of r with ends at which forces balance better: lib/adjoint's refinement. */
+static inline int refine(const recorded *r, recorded *to)
+{
+    const abut_adjoint_options o = { .lags = -1, .threads = 1, .refined = 1 };
+    abut_err err = { 0 };
+    recorded_like(to, r);
+    abut_status rc = abut_model_view(&to->model_set, &to->m, &err);
+    if (!rc) rc = abut_adjoint_open(&to->a, &to->m, &o, &err);
+    for (int n = 0; n < r->n && !rc; n++)
+        rc = abut_adjoint_refine(to->a, &to->frame[n], (abut_instant){ n, n * to->m.h[0] }, &r->frame[n + 1], &to->frame[n + 1], &err);
+    abut_adjoint_free(&to->a);
+    if (rc) printf("# refined: %s\n", err.msg);
+    else to->loss = loss_of(to);
+    return rc == ABUT_OK;
+}
+
 static inline void forget(recorded *r)
 {
     abut_adjoint_free(&r->a);
