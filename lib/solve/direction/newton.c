@@ -52,6 +52,15 @@ static void blame(const newton *n, abut_direction_info *info)
     if (info->guessed) info->bad_node = abut_newton_matrix_worst_node(&n->matrix, n->p);
 }
 
+/* Ranks, where there are some, look for a direction from the same point. */
+static abut_status agree(const abut_objective *p, const abut_point *at, abut_err *err)
+{
+    const size_t bytes = 3 * (size_t)p->model->nv * sizeof *at->x;
+    if (!p->step.ranks) return ABUT_OK;
+    const uint64_t mark = abut_ranks_mark(abut_ranks_mark((uint64_t)p->nrow, at->x, bytes), at->g, bytes);
+    return abut_ranks_agree(p->step.ranks, mark, "an iterate", err);
+}
+
 static abut_status find(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
                         abut_err *err)
 {
@@ -59,7 +68,8 @@ static abut_status find(void *self, const abut_point *at, double *dir, abut_dire
     const abut_objective *p = n->p;
     *info = (abut_direction_info){ .bad_node = -1 };
     n->solve.bad_node = -1;
-    abut_status rc = abut_newton_solve_sum(&n->solve, &n->matrix, p, at, rep, err);
+    abut_status rc = agree(p, at, err);
+    if (!rc) rc = abut_newton_solve_sum(&n->solve, &n->matrix, p, at, rep, err);
     if (rc) return rc;
     abut_rows_gather(p, at->g, -1, n->solve.rhs);
     rc = abut_newton_solve_first(&n->solve, &n->matrix, p, rep, err);
