@@ -69,8 +69,8 @@ static void carry(int from)
     _exit(n != 0);
 }
 
-/* Open MPI gives its processes a terminal as standard output, even where mpirun writes into a pipe or a file: there the stream may
- * go, and a process of its own carries it, bytes as they are. */
+/* Open MPI gives its processes a terminal as standard output, even where mpirun writes into a pipe or a file: there the stream
+ * may go, and a process of its own carries it, bytes as they are. */
 static void reach_mpirun(void)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK");
@@ -115,7 +115,7 @@ static int says_solver(int argc, char **argv)
     return 0;
 }
 
-/* The words of the command line, after those that are the default here; of a process other than 0 with others in the place of an
+/* The words of the command line, after those that are the default here; of a process other than 0 with others in place of an
  * output. */
 static char **words(int argc, char **argv, int *n)
 {
