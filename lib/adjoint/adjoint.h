@@ -44,6 +44,7 @@ typedef struct abut_adjoint_options {
     int lag_constant;       /* 1: frozen contacts are numbers; to compare */
     int lags;               /* friction passes of the run; -1: the model's */
     double tolerance;       /* m/s: of the run, and of passes that are solved again; 0: the model's */
+    int refined;            /* 1: the run is one of abut_adjoint_refine: its ends and lag/ are not those of the program */
     int threads;            /* of factorisations */
 } abut_adjoint_options;
 
@@ -78,11 +79,21 @@ void abut_adjoint_free(abut_adjoint **a);
  *        solved; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_adjoint_step(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_arrays *end,
                                             abut_state_bar *bar, abut_adjoint_report *rep, abut_err *err);
+/** The same run with ends at which forces balance better, forwards from frame to frame: end becomes that of the step from `start`
+ * (refined itself) that was recorded as frame `recorded`, by Newton's method from there with the stiffnesses and prescribed
+ * positions recorded.  What derivatives of that run differ by is the error that the tolerance of the recorded one leaves in its
+ * derivatives, to first order.  Arrays other than the state (node/) are those recorded; backwards it is gone through with
+ * `refined` in the options.
+ * Fails  as abut_adjoint_step; ABUT_E_NUMERIC Newton's method does not come closer */
+ABUT_MUST_USE abut_status abut_adjoint_refine(abut_adjoint *a, const abut_arrays *start, abut_instant at,
+                                              const abut_arrays *recorded, abut_arrays *end, abut_err *err);
 /** After the step from the first frame: bar of an acceleration that the frame did not have becomes one of x, v and parameters
  * (Newmark), and sums over elements those of materials and objects. */
 ABUT_MUST_USE abut_status abut_adjoint_finish(abut_adjoint *a, const abut_arrays *first, abut_instant at, abut_state_bar *bar,
                                               abut_err *err);
 /** Sums so far; of materials and objects after abut_adjoint_finish. */
 const abut_parameter_bar *abut_adjoint_parameters(const abut_adjoint *a);
+/** These, which the caller owns from then on; a is freed. */
+void abut_adjoint_take(abut_adjoint **a, abut_parameter_bar *bars);
 
 #endif
