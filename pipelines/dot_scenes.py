@@ -8,6 +8,7 @@ and squashed, or that are pulled like a rubber band.
 
 Common to all: h 25 ms, fixed corotated, 1000 kg/m^3, E 1e5 Pa, nu 0.4, g 9.80665 along -y, no contact; handles are the outermost 1 % at
 both ends along x (monkey: 2 %).  What is published of a scene, and where ours is another mesh, is in SCENES."""
+import math
 import os
 import sys
 
@@ -62,27 +63,39 @@ def fail(text, status):
     sys.exit(status)
 
 
-def ends(motion, share):
-    """Selections and motions of both ends: they reverse at the end of the step in which they reach a bound."""
-    speed, outward, inward, twist, seconds = MOTIONS[motion]
+def legs(motion):
+    """(first step, steps, 1 outward or -1 inward) of the ends: they reverse after the step in which they reach a bound."""
+    speed, outward, inward, _, seconds = MOTIONS[motion]
     each = speed * H
-    legs, at, sign, place = [], 0, 1, 0.0
+    found, at, sign, place = [], 0, 1, 0.0
     while at * H < seconds - 1e-9:
         n = round(seconds / H) - at
         if outward is not None:
-            way = outward - place if sign > 0 else place + inward
-            n = min(n, -int(-(way / each - 1e-9) // 1))
-        legs.append((at, n, sign))
+            left = outward - place if sign > 0 else place + inward
+            n = min(n, math.ceil(left / each - 1e-9))
+        found.append((at, n, sign))
         place += sign * n * each
         at, sign = at + n, -sign
+    return found
+
+
+def reversals(motion):
+    """Steps that begin with the ends reversed."""
+    return [at for at, _, _ in legs(motion)[1:]] if motion in MOTIONS else []
+
+
+def ends(motion, share):
+    """Selections and motions of both ends."""
+    speed, twist = MOTIONS[motion][0], MOTIONS[motion][3]
     text = "selections:\n"
     for name, box in (("left", [[-1, -1, -1], [share, 2, 2]]), ("right", [[1 - share, -1, -1], [2, 2, 2]])):
         text += "  %s: {object: body, relative-box: %s}\n" % (name, box)
     text += "motion:\n"
-    for first, n, sign in legs:
+    parts = legs(motion)
+    for first, n, sign in parts:
         for name, side in (("left", -1), ("right", 1)):
             rotate = ", rotate: {axis: [1, 0, 0], center: box, rate: %g deg/s}" % (-side * twist) if twist else ""
-            when = ", from: %g s, until: %g s, hold: true" % (first * H, (first + n) * H) if len(legs) > 1 else ""
+            when = ", from: %g s, until: %g s, hold: true" % (first * H, (first + n) * H) if len(parts) > 1 else ""
             text += "  - {select: %s, translate: [%g, 0, 0]%s%s}\n" % (name, side * sign * speed, rotate, when)
     return text
 

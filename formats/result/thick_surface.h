@@ -32,7 +32,8 @@ typedef struct abut_thick {
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_thick_make(const abut_parts *from, const abut_model *m, const double *X, abut_thick *out,
                                           abut_err *err);
-/** Moves the points to those of a frame: x [3 n_points] m, v [3 n_points] m/s; one of a surface has that of its own. */
+/** Moves the points to those of a frame: x [3 n_points] m, v [3 n_points] m/s; a point of a surface has the velocity of the point
+ * that it belongs to. */
 void abut_thick_frame(abut_thick *t, const double *x, const double *v);
 void abut_thick_clear(abut_thick *t);
 

@@ -65,6 +65,13 @@ void abut_adjoint_free(abut_adjoint **out)
 
 const abut_parameter_bar *abut_adjoint_parameters(const abut_adjoint *a) { return &a->bars; }
 
+void abut_adjoint_take(abut_adjoint **a, abut_parameter_bar *bars)
+{
+    *bars = (*a)->bars;
+    (*a)->bars = (abut_parameter_bar){ 0 };
+    abut_adjoint_free(a);
+}
+
 /* ---- one step ---- */
 
 /* bars of what the end has besides x': velocities, accelerations, the past */
@@ -107,7 +114,7 @@ static abut_status freeze(abut_adjoint *a, const abut_adjoint_pass *pass, const 
     abut_lag in_frame = { 0 };
     if (!abut_friction_acts(a->model)) return ABUT_OK;
     abut_status rc = abut_adjoint_freeze(a, pass->from, pass->from_kappa, err);
-    if (rc || !start || !(start->lag_node || start->lag_vertex)) return rc;
+    if (rc || a->opt.refined || !start || !(start->lag_node || start->lag_vertex)) return rc;
     rc = abut_lag_from_frame(&o->cm, start, &in_frame, err);
     if (!rc) rc = abut_frozen_agree(&a->frozen, &o->cm, &in_frame, err);
     abut_lag_clear(&in_frame);
@@ -138,19 +145,27 @@ static abut_status find_passes(abut_adjoint *a, const abut_arrays *start, abut_i
     return ABUT_OK;
 }
 
+abut_status abut_adjoint_begin(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_arrays *end, abut_frame *f0,
+                               abut_err *err)
+{
+    abut_frame f1;
+    double kappa = 0;
+    abut_status rc = abut_frame_view(end, a->model, &f1, err);
+    if (!rc && !f1.kappa) rc = abut_fail(err, ABUT_E_FORMAT, "the end has no contact/kappa: no step has made it");
+    if (!rc) rc = abut_step_load(&a->s, start, NULL, at, f0, err);
+    if (!rc) rc = start_friction(a, start, &kappa, err);
+    return rc ? rc : find_passes(a, start, at, &f1, kappa, err);
+}
+
 static abut_status go_back(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_arrays *end,
                            abut_state_bar *bar,
                            abut_adjoint_report *rep, abut_err *err)
 {
     abut_objective *o = &a->s.solver.prob;
     const size_t n3 = 3 * (size_t)a->model->nv;
-    abut_frame f0, f1;
-    double kappa = 0;
-    abut_status rc = abut_frame_view(end, a->model, &f1, err);
-    if (!rc && !f1.kappa) rc = abut_fail(err, ABUT_E_FORMAT, "the end has no contact/kappa: no step has made it");
-    if (!rc) rc = abut_step_load(&a->s, start, NULL, at, &f0, err);
-    if (!rc) rc = start_friction(a, start, &kappa, err);
-    if (!rc) rc = find_passes(a, start, at, &f1, kappa, err);
+    abut_frame f0;
+    abut_status rc = abut_adjoint_begin(a, start, at, end, &f0, err);
+    if (!rc && a->opt.refined && a->passes.n > 1) rc = abut_adjoint_closer(a, err);     /* they were solved again */
     if (rc) return rc;
     abut_recur_of(a->model, o->w.scheme, o->w.h_force * o->w.h_force, &a->recur);
     abut_state_bar_zero(&a->work.start, a->model);

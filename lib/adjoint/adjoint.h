@@ -25,6 +25,8 @@
  * `converged` (lags 0): contacts are frozen at the result itself, and p solves (H + L)^T p = -bar with L = dF/dl dl/dx' by
  * iterations of a solve and a product each.
  *
+ * Drag goes through its triangles' area at the start of the step as well; pressure of closed shells is a potential.
+ *
  * How exact it is.  At the end of a step F is not 0 but what the tolerance leaves.  To first order L at exact ends is
  * L + sum p.F: `correction`.  Taken as constant: the stiffness of the barrier, a number that the rules of a run choose;
  * contact/kappa-scale is the derivative by it, and `kappa` of a step its part.  Contacts that come or go at dhat are smooth with
@@ -44,6 +46,7 @@ typedef struct abut_adjoint_options {
     int lag_constant;       /* 1: frozen contacts are numbers; to compare */
     int lags;               /* friction passes of the run; -1: the model's */
     double tolerance;       /* m/s: of the run, and of passes that are solved again; 0: the model's */
+    int refined;            /* 1: the run is one of abut_adjoint_refine: its ends and lag/ are not those of the program */
     int threads;            /* of factorisations */
 } abut_adjoint_options;
 
@@ -65,8 +68,8 @@ typedef struct abut_adjoint_report {
 typedef struct abut_adjoint abut_adjoint;
 
 /** Borrows m.
- * Fails  ABUT_E_FORMAT the model has what is not differentiated, by its name: tets of order 2 and more, rods curved at rest, the
- *        drag of wind, pressure, hard contact, damping by stiffness of thin elements or in Newmark; ABUT_E_NOMEM */
+ * Fails  ABUT_E_FORMAT the model has what is not differentiated, by its name: tets of order 2 and more, rods curved at rest,
+ *        pressure on open shells, drag in Newmark and in equilibria, hard contact, damping by stiffness of thin elements or in Newmark; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_adjoint_open(abut_adjoint **out, const abut_model *m, const abut_adjoint_options *o,
                                             abut_err *err);
 void abut_adjoint_free(abut_adjoint **a);
@@ -78,11 +81,21 @@ void abut_adjoint_free(abut_adjoint **a);
  *        solved; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_adjoint_step(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_arrays *end,
                                             abut_state_bar *bar, abut_adjoint_report *rep, abut_err *err);
+/** The same run with ends at which forces balance better, forwards from frame to frame: end becomes that of the step from `start`
+ * (refined itself) that was recorded as frame `recorded`, by Newton's method from there with the stiffnesses and prescribed
+ * positions recorded.  What derivatives of that run differ by is the error that the tolerance of the recorded one leaves in its
+ * derivatives, to first order.  Arrays other than the state (node/) are those recorded; backwards it is gone through with
+ * `refined` in the options.
+ * Fails  as abut_adjoint_step; ABUT_E_NUMERIC Newton's method does not come closer */
+ABUT_MUST_USE abut_status abut_adjoint_refine(abut_adjoint *a, const abut_arrays *start, abut_instant at,
+                                              const abut_arrays *recorded, abut_arrays *end, abut_err *err);
 /** After the step from the first frame: bar of an acceleration that the frame did not have becomes one of x, v and parameters
  * (Newmark), and sums over elements those of materials and objects. */
 ABUT_MUST_USE abut_status abut_adjoint_finish(abut_adjoint *a, const abut_arrays *first, abut_instant at, abut_state_bar *bar,
                                               abut_err *err);
 /** Sums so far; of materials and objects after abut_adjoint_finish. */
 const abut_parameter_bar *abut_adjoint_parameters(const abut_adjoint *a);
+/** These, which the caller owns from then on; a is freed. */
+void abut_adjoint_take(abut_adjoint **a, abut_parameter_bar *bars);
 
 #endif

@@ -1,5 +1,5 @@
 /* What the files of the backward pass have in common: adjoint.c goes from frame to frame, pass.c through one minimisation,
- * replay.c solves friction passes again, finish.c sums elements up, refuse.c says what is not differentiated. */
+ * replay.c solves friction passes again, refine.c takes ends of steps to where forces balance, finish.c sums elements up, refuse.c says what is not differentiated. */
 #ifndef ABUT_ADJOINT_PARTS_H
 #define ABUT_ADJOINT_PARTS_H
 
@@ -43,6 +43,14 @@ struct abut_adjoint {
     } passes;
 };
 
+/** The step from frame `start` to frame `end` is loaded, f0 is its start, and a->passes are those that led to the end. */
+ABUT_MUST_USE abut_status abut_adjoint_begin(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_arrays *end,
+                                             abut_frame *f0, abut_err *err);
+/** The objective at the end of a pass, with the stiffnesses it ended with and the contacts there: *at, and its gradient F in
+ * work.g. */
+ABUT_MUST_USE abut_status abut_adjoint_arrive(abut_adjoint *a, const abut_adjoint_pass *pass, abut_at *at, abut_err *err);
+/** The ends of a->passes go to where forces balance better. */
+ABUT_MUST_USE abut_status abut_adjoint_closer(abut_adjoint *a, abut_err *err);
 /** Bars of one pass: work.end is that of its end, and work.next becomes that of where its friction was frozen; the others +=.
  * converged: its friction was frozen at its own end. */
 ABUT_MUST_USE abut_status abut_adjoint_pass_back(abut_adjoint *a, const abut_adjoint_pass *pass, int converged,
@@ -53,6 +61,8 @@ ABUT_MUST_USE abut_status abut_adjoint_freeze(abut_adjoint *a, const double *fro
  * Fails  ABUT_E_FORMAT it does not: by how much, at which node; more passes than ABUT_ADJOINT_PASSES */
 ABUT_MUST_USE abut_status abut_adjoint_replay(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_frame *end,
                                               int most, abut_err *err);
+/** bars of the pressures of objects += scale q^T d(dPsi/dx)/dp at z[3 nv]. */
+void abut_adjoint_pressure_back(const abut_model *m, const double *z, const double *q, double scale, abut_parameter_bar *bars);
 /** Sums of elements for materials and objects; x_bar[3 nv]: by the start. */
 void abut_adjoint_sum(abut_adjoint *a, const double *x_bar);
 /** Damping, w p.C u with C = a M + b K and K taken at x_n: bars of a, b, masses, moduli, and of x_n through K.

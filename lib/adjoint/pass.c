@@ -29,19 +29,17 @@ abut_status abut_adjoint_freeze(abut_adjoint *a, const double *from, double kapp
     return rc ? rc : abut_frozen_take(&a->frozen, &o->cm, &so->here.pairs, so->here.y, kappa, o->w.h_force, err);
 }
 
-/* F at the end of the pass, with the stiffnesses it ended with; contacts are found there */
-static abut_status arrive(abut_adjoint *a, const abut_adjoint_pass *pass, abut_at *at, abut_err *err)
+abut_status abut_adjoint_arrive(abut_adjoint *a, const abut_adjoint_pass *pass, abut_at *at, abut_err *err)
 {
     abut_search *so = &a->s.solver;
     abut_objective *o = &so->prob;
     abut_search_place(so, pass->x);
-    abut_status rc = abut_search_contacts(so, &a->report, err);
+    const abut_status rc = abut_search_contacts(so, &a->report, err);
     if (rc) return rc;
     abut_barrier_state_of(&o->terms)->kappa = pass->kappa;
     abut_codim_state_of(&o->terms)->strain_kappa = pass->strain_kappa;
     *at = abut_point_at(&so->here, o);
-    rc = abut_adjoint_system_take(&a->system, at, err);
-    return rc ? rc : abut_objective_gradient(o, at, ABUT_KINDS_ALL, a->work.g, &so->scratch, err);
+    return abut_objective_gradient(o, at, ABUT_KINDS_ALL, a->work.g, &so->scratch, err);
 }
 
 /* H p = -bar; in rep how well */
@@ -152,7 +150,7 @@ static abut_status smooth_back(abut_adjoint *a, const abut_at *at, const abut_re
     const double share = o->w.share, *p = a->work.p, mass = o->step.damping * (m->damp_mass ? m->damp_mass[0] : 0);
     double *c = a->work.g;
     memset(c, 0, n3 * sizeof *c);
-    abut_status rc = abut_adjoint_product(o, at, 1 << ABUT_TERM_DAMPING, -1, p, c, &a->s.solver.scratch, err);
+    abut_status rc = abut_adjoint_product(o, at, 1 << ABUT_TERM_DAMPING | 1 << ABUT_TERM_LOAD, -1, p, c, &a->s.solver.scratch, err);
     for (size_t i = 0; i < n3 && mass > 0; i++) c[i] -= mass * m->mass[i / 3] * p[i];
     if (share < 1) {
         for (size_t i = 0; i < n3; i++) to->start->x[i] += c[i];
@@ -277,7 +275,8 @@ abut_status abut_adjoint_pass_back(abut_adjoint *a, const abut_adjoint_pass *pas
     const size_t n3 = 3 * (size_t)a->model->nv;
     const abut_recur_bars to = { &a->work.start, a->work.end, a->work.acc, a->work.target };
     abut_at at;
-    abut_status rc = arrive(a, pass, &at, err);
+    abut_status rc = abut_adjoint_arrive(a, pass, &at, err);
+    if (!rc) rc = abut_adjoint_system_take(&a->system, &at, err);
     if (rc) return rc;
     rep->indefinite |= a->system.indefinite;
     if (a->system.indefinite) rep->bad_node = a->system.bad_node;
@@ -288,6 +287,7 @@ abut_status abut_adjoint_pass_back(abut_adjoint *a, const abut_adjoint_pass *pas
     if (rc) return rc;
     inertia_back(a, pass->x, &to);
     rc = abut_adjoint_forces_back(&a->forces, o, &at, a->work.p, o->w.psi * o->w.share, &a->bars, &a->s.solver.scratch, err);
+    abut_adjoint_drag_back(o, pass->x, a->work.p, a->work.start.x, &a->bars);
     if (!rc) rc = barrier_back(a, &at, rep, err);
     if (!rc) dhat_back(a, &at);
     if (!rc) rc = smooth_back(a, &at, &to, err);

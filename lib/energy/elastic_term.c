@@ -49,10 +49,18 @@ static double stiffness(const void *self)
     return sum.hi + sum.lo;
 }
 
+/* The memo at a point. */
+static abut_status recall(elastic *t, const abut_at *at, abut_arena *scratch, abut_err *err)
+{
+    t->memo.by.ranks = at->step->ranks;
+    t->memo.by.node = t->reordered->node;
+    return abut_elastic_recall(&t->e, at->z, &t->memo, scratch, err);
+}
+
 static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
 {
     elastic *t = self;
-    const abut_status rc = abut_elastic_recall(&t->e, at->z, &t->memo, scratch, err);
+    const abut_status rc = recall(t, at, scratch, err);
     if (!rc) *e = scale * t->memo.energy;
     return rc;
 }
@@ -60,9 +68,8 @@ static abut_status energy(void *self, const abut_at *at, double scale, double *e
 static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
 {
     elastic *t = self;
-    const abut_status rc = abut_elastic_recall(&t->e, at->z, &t->memo, scratch, err);
-    if (!rc) abut_elastic_gather(&t->e, t->memo.f, scale, g);
-    return rc;
+    const abut_status rc = recall(t, at, scratch, err);
+    return rc ? rc : abut_elastic_gather(&t->e, &t->memo, scale, g, scratch, err);
 }
 
 static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)

@@ -7,6 +7,7 @@
 #define ABUT_ENERGY_TERM_H
 
 #include "base/arena.h"
+#include "base/ranks.h"
 #include "contact/pairs.h"
 #include "contact/step_bound.h"
 #include "model/model.h"
@@ -29,6 +30,7 @@ typedef struct abut_term_step {
     double weight_z2;       /* s^2: of Hessians at z */
     double eps_v;           /* m/s: eps_v h_force is the |x - x_ref| at which friction slides */
     double inertia, shift;  /* 0: quasi-static; added to inertia in the Hessian */
+    const abut_ranks *ranks;    /* that divide the work; NULL: none */
     int as_is;              /* 1: Hessians are second derivatives as they are; 0: projected */
 } abut_term_step;
 

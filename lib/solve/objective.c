@@ -82,7 +82,7 @@ void abut_objective_weigh(abut_objective *o, abut_weights w)
                                 .target = o->target, .held = o->held, .h_force = w.h_force,
                                 .damp_time = w.h_force * w.h_force / w.damping, .damping = w.damping, .reach = w.share,
                                 .weight_z2 = w.psi * w.share * w.share, .eps_v = w.eps_v, .inertia = w.inertia,
-                                .shift = w.shift };
+                                .shift = w.shift, .ranks = o->step.ranks };
 }
 
 abut_status abut_objective_load(abut_objective *o, const abut_frame *f, const abut_term_frame *as, abut_err *err)

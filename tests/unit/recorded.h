@@ -130,6 +130,22 @@ static inline int backwards(recorded *r, const abut_adjoint_options *o)
     return rc == ABUT_OK;
 }
 
+/* The run of r with ends at which forces balance better: lib/adjoint's refinement. */
+static inline int refine(const recorded *r, recorded *to)
+{
+    const abut_adjoint_options o = { .lags = -1, .threads = 1, .refined = 1 };
+    abut_err err = { 0 };
+    recorded_like(to, r);
+    abut_status rc = abut_model_view(&to->model_set, &to->m, &err);
+    if (!rc) rc = abut_adjoint_open(&to->a, &to->m, &o, &err);
+    for (int n = 0; n < r->n && !rc; n++)
+        rc = abut_adjoint_refine(to->a, &to->frame[n], (abut_instant){ n, n * to->m.h[0] }, &r->frame[n + 1], &to->frame[n + 1], &err);
+    abut_adjoint_free(&to->a);
+    if (rc) printf("# refined: %s\n", err.msg);
+    else to->loss = loss_of(to);
+    return rc == ABUT_OK;
+}
+
 static inline void forget(recorded *r)
 {
     abut_adjoint_free(&r->a);
@@ -179,7 +195,7 @@ static inline void differences_agree(const recorded *r, const change *c, int n, 
     for (int i = 0; i < n; i++) {
         int ok = 1;
         const double d = difference(r, &c[i], &ok), b = c[i].bar(r), off = fabs(d - b) / (fabs(d) + fabs(b) + 1e-300);
-        if (getenv("ADJOINT_SHOW")) printf("# %-40s %-22s %23.15g %23.15g %.1e\n", of, c[i].what, b, d, off);
+        if (getenv("ADJOINT_SHOW")) printf("# difference\t%s\t%s\t%.12g\t%.12g\t%.1e\n", of, c[i].what, b, d, off);
         CHECK(ok);
         if (off <= tol) continue;
         check_bad++;

@@ -57,6 +57,15 @@ static void blame(const newton *n, abut_direction_info *info)
     if (info->guessed) info->bad_node = abut_newton_matrix_worst_node(&n->matrix, n->p);
 }
 
+/* Ranks, where there are some, look for a direction from the same point. */
+static abut_status agree(const abut_objective *p, const abut_point *at, abut_err *err)
+{
+    const size_t bytes = 3 * (size_t)p->model->nv * sizeof *at->x;
+    if (!p->step.ranks) return ABUT_OK;
+    const uint64_t mark = abut_ranks_mark(abut_ranks_mark((uint64_t)p->nrow, at->x, bytes), at->g, bytes);
+    return abut_ranks_agree(p->step.ranks, mark, "an iterate", err);
+}
+
 /* dir by the matrix as terms are now, and the gradient g. */
 static abut_status solve(newton *n, const abut_point *at, const double *g, double *dir, abut_direction_info *info,
                          abut_report *rep, abut_err *err)
@@ -106,7 +115,8 @@ static abut_status find(void *self, const abut_point *at, double *dir, abut_dire
     *info = (abut_direction_info){ .bad_node = -1 };
     n->solve.bad_node = -1;
     abut_objective_ahead_forget(n->p);
-    abut_status rc = solve(n, at, at->g, dir, info, rep, err);
+    abut_status rc = agree(n->p, at, err);
+    if (!rc) rc = solve(n, at, at->g, dir, info, rep, err);
     info->exact = n->matrix.exact;
     if (!rc && !exact) rc = look_at_bounds(n, at, dir, info, rep, err);
     if (rc) return rc;

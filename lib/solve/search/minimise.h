@@ -59,6 +59,7 @@ typedef struct abut_search_opts {
     struct abut_device_opts {           /* for those of a device (solve/device/device.h) */
         int kind, number, precond;      /* abut_device_kind; which of several; abut_device_precond */
         const struct abut_watch *watch; /* of its buffers (gpu/machine.h), for tests; NULL: none */
+        const abut_ranks *ranks;        /* processes that divide the work, on the processor; NULL: this one does it */
     } device;
 } abut_search_opts;
 abut_search_opts abut_search_defaults(void);

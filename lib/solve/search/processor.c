@@ -204,7 +204,7 @@ static abut_status candidates(abut_search *s, double fraction, abut_report *rep,
 static abut_status ccd(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
-    rep->candidates = abut_candidates_count(&s->cand);
+    rep->candidates = s->cand.total;
     const abut_status rc = abut_limit_ccd(&s->prob.cm, &s->cand, s->here.y, s->trial.y, s->opt.slack_ccd, lim, err);
     rep->seconds.ccd += abut_time_wall() - clock;
     return rc;
