@@ -18,7 +18,7 @@ evaluate() {
     [ $rc != 9 ] || { echo inf; return; }
     [ $rc = 0 ] || { cat "$1.err" >&2; return $rc; }
     # shellcheck disable=SC2086     # patterns are words
-    "$bin"/adjoint -q -j 1 --target "${TARGET:-$out/target.csv}" --csv - $by "$1.abut" | derivatives
+    "$bin"/adjoint -q -j 1 --error none --target "${TARGET:-$out/target.csv}" --csv - $by "$1.abut" | derivatives
 }
 
 # the run of file $1 judged, and its pictures $2.png; options of picture

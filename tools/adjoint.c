@@ -14,19 +14,21 @@
 
 
 typedef struct request {
-    const char *target, *given, *csv, *json, *report, *lag, *damping, *lags;
+    const char *target, *given, *csv, *json, *report, *lag, *error, *lags;
+    int refine;
     abut_opt_list by;
     double tolerance;
     int from, to;
     abut_adjoint_options opt;
 } request;
 
-/* What a sweep has: the run, its loss, bars of the frame that it is at. */
+/* What a sweep has: the run, its loss, bars of the frame that it is at, in the end those of parameters. */
 typedef struct sweep {
     abut_backward run;
     abut_loss loss;
     abut_adjoint *adjoint;
     abut_state_bar bar;
+    abut_parameter_bar parameters;
     abut_arrays start, end;
     abut_out_file report;
     double L, correction, residual, unreached, kappa, growth, first_size, solve_error;
@@ -41,6 +43,10 @@ static abut_status check(request *r, abut_err *err)
                                                     : "--target FILE or --dl FILE must be given");
     if (r->lag && strcmp(r->lag, "exact") && strcmp(r->lag, "constant"))
         return abut_fail(err, ABUT_E_ARG, "--lag %s: expected exact or constant", r->lag);
+    if (r->error && strcmp(r->error, "residual") && strcmp(r->error, "none"))
+        return abut_fail(err, ABUT_E_ARG, "--error %s: expected residual or none", r->error);
+    if (r->refine && r->error && !strcmp(r->error, "none"))
+        return abut_fail(err, ABUT_E_ARG, "--refine and --error none: expected one of them");
     r->opt.lag_constant = r->lag && !strcmp(r->lag, "constant");
     if (r->tolerance < 0) return abut_fail(err, ABUT_E_ARG, "--tolerance %g: expected more than 0 m/s", r->tolerance);
     r->opt.tolerance = r->tolerance;
@@ -97,9 +103,11 @@ static void tell(sweep *s, const abut_frame_head *h, const abut_adjoint_report *
             rep->frozen, size);
 }
 
-static abut_status go_back(abut_cli *cli, sweep *s, abut_err *err)
+static abut_status go_back(abut_cli *cli, sweep *s, const abut_adjoint_options *opt, abut_err *err)
 {
-    abut_status rc = abut_backward_read(&s->run, s->hi, &s->end, err);
+    abut_status rc = abut_adjoint_open(&s->adjoint, &s->run.model, opt, err);
+    if (!rc) rc = abut_state_bar_init(&s->bar, &s->run.model, err);
+    if (!rc) rc = abut_backward_read(&s->run, s->hi, &s->end, err);
     if (!rc) add_loss(s, s->hi, &s->end);
     for (int64_t i = s->hi; i > s->lo && !rc; i--) {
         const abut_frame_head *h = &s->run.frame[i - 1].head;
@@ -116,7 +124,63 @@ static abut_status go_back(abut_cli *cli, sweep *s, abut_err *err)
     }
     if (rc) return rc;
     const abut_frame_head *h = &s->run.frame[s->lo].head;
-    return abut_adjoint_finish(s->adjoint, &s->end, (abut_instant){ h->step, h->time }, &s->bar, err);
+    rc = abut_adjoint_finish(s->adjoint, &s->end, (abut_instant){ h->step, h->time }, &s->bar, err);
+    if (!rc) abut_adjoint_take(&s->adjoint, &s->parameters);
+    return rc;
+}
+
+/* The same run with ends of steps that are refined, as a stream in `file`. */
+static abut_status refine(abut_cli *cli, sweep *s, const abut_adjoint_options *opt, FILE *file, abut_err *err)
+{
+    abut_writer *w = NULL;
+    abut_arrays start = { 0 }, recorded = { 0 }, end = { 0 };
+    int n;
+    const abut_prov *prov = abut_reader_prov(s->run.reader, &n);
+    abut_status rc = abut_adjoint_open(&s->adjoint, &s->run.model, opt, err);
+    if (!rc) rc = abut_writer_open(file, 0, &w, err);
+    for (int i = 0; i < n && !rc; i++) rc = abut_writer_prov(w, prov[i].tool, prov[i].version, prov[i].options, err);
+    if (!rc) rc = abut_writer_model(w, &s->run.model_set, err);
+    if (!rc) rc = abut_backward_read(&s->run, s->lo, &start, err);
+    if (!rc) rc = abut_writer_frame(w, &s->run.frame[s->lo].head, &start, err);
+    for (int64_t i = s->lo; i < s->hi && !rc; i++) {
+        const abut_frame_head *h = &s->run.frame[i].head;
+        rc = abut_backward_read(&s->run, i + 1, &recorded, err);
+        if (!rc) rc = abut_adjoint_refine(s->adjoint, &start, (abut_instant){ h->step, h->time }, &recorded, &end, err);
+        if (!rc) rc = abut_writer_frame(w, &s->run.frame[i + 1].head, &end, err);
+        const abut_arrays swap = start;
+        start = end, end = swap;
+        abut_cli_progress(cli, "step %lld refined", (long long)h->step + 1);
+    }
+    if (!rc) rc = abut_writer_close(w, err);
+    abut_writer_free(&w);
+    abut_arrays_clear(&start);
+    abut_arrays_clear(&recorded);
+    abut_arrays_clear(&end);
+    abut_adjoint_free(&s->adjoint);
+    return rc;
+}
+
+/* t: the sweep of the refined run; *known 0: there is none */
+static abut_status estimate(abut_cli *cli, const request *r, sweep *s, sweep *t, FILE **file, int *known, abut_err *err)
+{
+    abut_adjoint_options opt = r->opt;
+    opt.refined = 1;
+    *file = tmpfile();
+    if (!*file) return abut_fail(err, ABUT_E_IO, "no temporary file for the refined run");
+    t->loss = s->loss;
+    abut_status rc = refine(cli, s, &opt, *file, err);
+    if (rc == ABUT_E_NUMERIC || rc == ABUT_E_GEOM) {
+        abut_cli_say(cli, "warning: no estimate of errors: %s", err->msg);
+        *err = (abut_err){ 0 };
+        return ABUT_OK;
+    }
+    if (rc) return rc;
+    rewind(*file);
+    rc = abut_backward_open(&t->run, *file, "the refined run", err);
+    t->hi = t->run.n - 1;
+    if (!rc) rc = go_back(cli, t, &opt, err);
+    *known = !rc;
+    return rc;
 }
 
 /* What the numbers are worth. */
@@ -176,7 +240,14 @@ static abut_status write_all(abut_cli *cli, const request *r, sweep *s, abut_gra
     return rc || text || !cli->out ? rc : write_stream(cli, s, t, history, err);
 }
 
-static abut_status run(abut_cli *cli, request *r, sweep *s, abut_err *err)
+static abut_gradient_table table_of(const request *r, sweep *s)
+{
+    return (abut_gradient_table){ .model_set = &s->run.model_set, .first = &s->end, .model = &s->run.model, .state = &s->bar,
+                                  .parameters = &s->parameters, .loss = s->L, .correction = s->correction, .by = r->by.item,
+                                  .n = r->by.n };
+}
+
+static abut_status run(abut_cli *cli, request *r, sweep *s, sweep *refined, FILE **file, abut_err *err)
 {
     abut_status rc = abut_backward_open(&s->run, cli->in, cli->in_name, err);
     if (rc) {
@@ -189,21 +260,33 @@ static abut_status run(abut_cli *cli, request *r, sweep *s, abut_err *err)
     if (!rc) rc = abut_loss_read(&s->loss, r->target ? r->target : r->given, r->given != NULL, m, err);
     const abut_frame_head *first = &s->run.frame[s->lo].head;
     if (!rc) rc = abut_loss_check(&s->loss, first->step, first->time, s->run.frame[s->hi].head.step, m->h[0], err);
-    if (!rc) rc = abut_adjoint_open(&s->adjoint, m, &r->opt, err);
-    if (!rc) rc = abut_state_bar_init(&s->bar, m, err);
     if (rc) return rc;
-    abut_parameter_bar parameters = *abut_adjoint_parameters(s->adjoint);
-    abut_gradient_table t = { .model_set = &s->run.model_set, .first = &s->end, .model = m, .state = &s->bar,
-                              .parameters = &parameters,
-                              .by = r->by.item, .n = r->by.n };
+    abut_gradient_table t = table_of(r, s), of_refined;
     rc = abut_gradient_check(&t, err);
     if (!rc && r->report) rc = abut_out_open(&s->report, r->report, err);
-    if (!rc) rc = go_back(cli, s, err);
+    if (!rc) rc = go_back(cli, s, &r->opt, err);
     if (s->report.f && abut_out_close(&s->report, err)) rc = err->code;
     if (rc) return rc;
-    t.loss = s->L, t.correction = s->correction;
     say(cli, s);
-    return write_all(cli, r, s, &t, err);
+    int known = 0;
+    const int wanted = !r->error || strcmp(r->error, "none");
+    if (wanted && s->hi > s->lo) rc = estimate(cli, r, s, refined, file, &known, err);
+    if (rc) return rc;
+    if (r->refine && !known) return abut_fail(err, ABUT_E_NUMERIC, "--refine: the run could not be refined");
+    t = table_of(r, s), of_refined = table_of(r, refined);
+    if (known) t.other = &of_refined, of_refined.other = &t;
+    return write_all(cli, r, r->refine ? refined : s, r->refine ? &of_refined : &t, err);
+}
+
+/* all but the loss, which two may have */
+static void clear(sweep *s)
+{
+    abut_adjoint_free(&s->adjoint);
+    abut_state_bar_clear(&s->bar);
+    abut_parameter_bar_clear(&s->parameters);
+    abut_arrays_clear(&s->start);
+    abut_arrays_clear(&s->end);
+    abut_backward_clear(&s->run);
 }
 
 int main(int argc, char **argv)
@@ -227,25 +310,28 @@ int main(int argc, char **argv)
           "friction passes of the run, where step was told others than the scene" },
         { 0, "tolerance", ABUT_OPT_REAL, &r.tolerance, "m/s",
           "of the run, where step was told another than the scene; steps of several friction passes are solved again with it" },
+        { 0, "error", ABUT_OPT_TEXT, &r.error, "HOW",
+          "residual: what the tolerance of the run leaves of each derivative, by a run whose steps end where forces balance; "
+          "none: a third of the time (default residual)" },
+        { 0, "refine", ABUT_OPT_FLAG, &r.refine, NULL, "derivatives of that run" },
         { 0, "lag", ABUT_OPT_TEXT, &r.lag, "HOW",
           "exact, or constant: frozen friction contacts are numbers; to compare (default exact)" },
         { 0 }
     };
     abut_cli cli;
     abut_err err = { 0 };
-    sweep s = { .L = 0 };
+    sweep s = { .L = 0 }, refined = { .L = 0 };
+    FILE *file = NULL;
     abut_cli_begin(&cli, argc, argv,
                    "Derivatives of a loss of a finished run by its materials, masses, friction, loads and start:\n"
                    "goes backwards through every step, contact and friction included.",
                    "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT_MAY);
     abut_status rc = check(&r, &err);
-    if (!rc) rc = run(&cli, &r, &s, &err);
+    if (!rc) rc = run(&cli, &r, &s, &refined, &file, &err);
     (void)rc;
-    abut_adjoint_free(&s.adjoint);
-    abut_state_bar_clear(&s.bar);
     abut_loss_clear(&s.loss);
-    abut_arrays_clear(&s.start);
-    abut_arrays_clear(&s.end);
-    abut_backward_clear(&s.run);
+    clear(&s);
+    clear(&refined);
+    if (file) fclose(file);
     return abut_cli_end(&cli, 0, &err);
 }

@@ -20,6 +20,17 @@ static int rows_of(const abut_gradient_table *t, abut_bar_row row[ROWS], double 
     return ROWS;
 }
 
+/* Errors of the numbers of row k of all arrays: |derivative - that of the other run|; NULL: not estimated. */
+static int other_rows(const abut_gradient_table *t, abut_bar_row row[ROWS], double *state[2])
+{
+    return t->other ? rows_of(t->other, row, state) : 0;
+}
+
+static double error_of(const abut_bar_row *row, const abut_bar_row *other, int64_t k)
+{
+    return fabs((*row->data)[k] - (*other->data)[k]);
+}
+
 /* a row for each of few things */
 static int is_short(const char *name)
 {
@@ -81,15 +92,15 @@ static double value_of(const abut_gradient_table *t, const abut_bar_row *row, in
 
 void abut_gradient_csv(const abut_gradient_table *t, FILE *f)
 {
-    abut_bar_row row[ROWS];
-    double *state[2];
+    abut_bar_row row[ROWS], other[ROWS];
+    double *state[2], *other_state[2];
     char buf[ABUT_OBJECT_WORDS];
-    const int n = rows_of(t, row, state);
-    fputs("array,row,column,name,value,derivative\nloss,0,0,,", f);
+    const int n = rows_of(t, row, state), estimated = other_rows(t, other, other_state) > 0;
+    fputs("array,row,column,name,value,derivative,error\nloss,0,0,,", f);
     abut_csv_number(f, t->loss);
-    fputs(",\nloss/correction,0,0,,", f);
+    fputs(",,\nloss/correction,0,0,,", f);
     abut_csv_number(f, t->correction);
-    fputs(",\n", f);
+    fputs(",,\n", f);
     for (int i = 0; i < n; i++)
         for (int64_t k = 0; k < row[i].rows * row[i].width && is_wanted(t, &row[i]); k++) {
             fprintf(f, "%s,%lld,%lld,", row[i].name, (long long)(k / row[i].width), (long long)(k % row[i].width));
@@ -98,65 +109,79 @@ void abut_gradient_csv(const abut_gradient_table *t, FILE *f)
             abut_csv_number(f, value_of(t, &row[i], k));
             fputc(',', f);
             abut_csv_number(f, (*row[i].data)[k]);
+            fputc(',', f);
+            if (estimated) abut_csv_number(f, error_of(&row[i], &other[i], k));
             fputc('\n', f);
         }
 }
 
-static void json_numbers(FILE *f, const abut_bar_row *row)
+/* of a row, or with another its errors */
+static void json_numbers(FILE *f, const abut_bar_row *row, const abut_bar_row *other)
 {
     fputc('[', f);
     for (int64_t k = 0; k < row->rows * row->width; k++) {
         if (k) fputs(", ", f);
         if (row->width > 1 && k % row->width == 0) fputc('[', f);
-        abut_json_number(f, (*row->data)[k]);
+        abut_json_number(f, other ? error_of(row, other, k) : (*row->data)[k]);
         if (row->width > 1 && k % row->width == row->width - 1) fputc(']', f);
     }
     fputc(']', f);
 }
 
+static void json_arrays(const abut_gradient_table *t, FILE *f, const abut_bar_row *row, const abut_bar_row *other)
+{
+    for (int i = 0, first = 1; i < ROWS; i++) {
+        if (!is_wanted(t, &row[i])) continue;
+        fputs(first ? "\n  " : ",\n  ", f);
+        abut_json_string(f, row[i].name);
+        fputs(": ", f);
+        json_numbers(f, &row[i], other ? &other[i] : NULL);
+        first = 0;
+    }
+}
+
 void abut_gradient_json(const abut_gradient_table *t, FILE *f)
 {
-    abut_bar_row row[ROWS];
-    double *state[2];
-    const int n = rows_of(t, row, state);
+    abut_bar_row row[ROWS], other[ROWS];
+    double *state[2], *other_state[2];
+    (void)rows_of(t, row, state);
     fputs("{\"loss\": ", f);
     abut_json_number(f, t->loss);
     fputs(", \"correction\": ", f);
     abut_json_number(f, t->correction);
     fputs(",\n \"gradient\": {", f);
-    for (int i = 0, first = 1; i < n; i++) {
-        if (!is_wanted(t, &row[i])) continue;
-        fputs(first ? "\n  " : ",\n  ", f);
-        abut_json_string(f, row[i].name);
-        fputs(": ", f);
-        json_numbers(f, &row[i]);
-        first = 0;
+    json_arrays(t, f, row, NULL);
+    if (other_rows(t, other, other_state)) {
+        fputs("},\n \"error\": {", f);
+        json_arrays(t, f, row, other);
     }
     fputs("}}\n", f);
 }
 
-static abut_status put(const abut_bar_row *row, const char *name, abut_arrays *to, abut_err *err)
+/* numbers of a row, or with another its errors, as PREFIX/NAME */
+static abut_status put(const abut_bar_row *row, const abut_bar_row *other, const char *prefix, abut_arrays *to, abut_err *err)
 {
+    char name[80];
+    snprintf(name, sizeof name, "%s/%s", prefix, row->name);
     char unit[ABUT_UNIT_MAX + 1] = "";
     if (*row->unit) snprintf(unit, sizeof unit, strpbrk(row->unit, "/ ") ? "1/(%s)" : "1/%s", row->unit);
     double *data = abut_arrays_put_rows(to, name, ABUT_F64, row->rows, row->width > 1 ? row->width : 0, unit, err);
     if (!data) return err->code;
-    memcpy(data, *row->data, (size_t)(row->rows * row->width) * sizeof *data);
+    for (int64_t k = 0; k < row->rows * row->width; k++) data[k] = other ? error_of(row, other, k) : (*row->data)[k];
     return ABUT_OK;
 }
 
 abut_status abut_gradient_arrays(const abut_gradient_table *t, abut_arrays *model, abut_arrays *frame, abut_err *err)
 {
-    abut_bar_row row[ROWS];
-    double *state[2];
-    const int n = rows_of(t, row, state);
+    abut_bar_row row[ROWS], other[ROWS];
+    double *state[2], *other_state[2];
+    const int n = rows_of(t, row, state), estimated = other_rows(t, other, other_state) > 0;
     abut_status rc = abut_arrays_put_f64(model, "loss/value", t->loss, "", err);
     if (!rc) rc = abut_arrays_put_f64(model, "loss/correction", t->correction, "", err);
     for (int i = 0; i < n && !rc; i++) {
-        char name[80];
         if (!row[i].rows || abut_parameter_bar_lacks(t->model, row[i].name)) continue;
-        snprintf(name, sizeof name, "gradient/%s", row[i].name);
-        rc = put(&row[i], name, i < 2 ? frame : model, err);
+        rc = put(&row[i], NULL, "gradient", i < 2 ? frame : model, err);
+        if (!rc && estimated) rc = put(&row[i], &other[i], "gradient-error", i < 2 ? frame : model, err);
     }
     return rc;
 }

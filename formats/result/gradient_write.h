@@ -1,10 +1,11 @@
-/* Derivatives of a run as a table: array,row,column,name,value,derivative.
+/* Derivatives of a run as a table: array,row,column,name,value,derivative,error.
  *
  * array       of the MODEL, or of frame 0 (node/x, node/v), or one like them (lib/adjoint/bars.h)
  * name        of the object, the material or the motion that the row is of, where there is one
  * value       what the array has there; empty where the MODEL has no such array
  * derivative  of L by it
- * The first two lines are `loss,0,0,,L,` and `loss/correction,0,0,,E,`: L at exact ends of the steps is L + E to first order. */
+ * error       what the tolerance of the run leaves of it, to first order; empty where it is not estimated
+ * The first two lines are `loss,0,0,,L,,` and `loss/correction,0,0,,E,,`: L at exact ends of the steps is L + E to first order. */
 #ifndef ABUT_FORMATS_RESULT_GRADIENT_WRITE_H
 #define ABUT_FORMATS_RESULT_GRADIENT_WRITE_H
 
@@ -19,6 +20,7 @@ typedef struct abut_gradient_table {
     double loss, correction;
     const abut_state_bar *state;            /* of frame 0 */
     abut_parameter_bar *parameters;
+    const struct abut_gradient_table *other;    /* the same of a run that differs by the error alone; NULL: not estimated */
     const char *const *by;                  /* [n] patterns of arrays (fnmatch); none: all with a row for each object, material,
                                              * motion, class or the scene */
     int n;
@@ -29,7 +31,7 @@ typedef struct abut_gradient_table {
 ABUT_MUST_USE abut_status abut_gradient_check(const abut_gradient_table *t, abut_err *err);
 void abut_gradient_csv(const abut_gradient_table *t, FILE *f);
 void abut_gradient_json(const abut_gradient_table *t, FILE *f);
-/** gradient/NAME for every array, with loss/value and loss/correction, into the MODEL; gradient/node/x, gradient/node/v into
+/** gradient/NAME, and gradient-error/NAME where it is estimated, for every array, with loss/value and loss/correction, into the MODEL; gradient/node/x, gradient/node/v into
  * frame 0.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_gradient_arrays(const abut_gradient_table *t, abut_arrays *model, abut_arrays *frame,
                                                abut_err *err);

@@ -65,6 +65,13 @@ void abut_adjoint_free(abut_adjoint **out)
 
 const abut_parameter_bar *abut_adjoint_parameters(const abut_adjoint *a) { return &a->bars; }
 
+void abut_adjoint_take(abut_adjoint **a, abut_parameter_bar *bars)
+{
+    *bars = (*a)->bars;
+    (*a)->bars = (abut_parameter_bar){ 0 };
+    abut_adjoint_free(a);
+}
+
 /* ---- one step ---- */
 
 /* bars of what the end has besides x': velocities, accelerations, the past */

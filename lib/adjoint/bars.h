@@ -22,6 +22,8 @@ void abut_state_bar_clear(abut_state_bar *s);
  *   tet/shear, tet/lame    mu and lambda of each tet
  *   tet/young, tet/poisson  a factor on, and an amount added to, those of the material in one tet
  *   object/young           a factor on all moduli of an object, those of bending too; object/density one on its masses
+ *   object/thickness       a factor on the thickness of shells and the radius of rods of an object, with masses and bending, which
+ *                          have the powers 1 and 3, 2 and 4 of it; contact keeps its thickness
  *   contact/mu             both entries of a pair of classes hold the sum of the two
  *   contact/kappa-scale    a factor on the barrier stiffness of every step
  *   node/X                 rest positions alone: the strain of tets
@@ -39,6 +41,10 @@ void abut_state_bar_clear(abut_state_bar *s);
     F(density,     "material/density",    nm,  1, "kg/m^3") \
     F(obj_young,   "object/young",        no,  1, "") \
     F(obj_density, "object/density",      no,  1, "") \
+    F(thickness,   "object/thickness",    no,  1, "") \
+    F(pressure,    "object/pressure",     no,  1, "Pa") \
+    F(drag,        "object/drag",         no,  1, "kg/m^3") \
+    F(wind,        "world/wind",          one, 3, "m/s") \
     F(mu,          "contact/mu",          ngg, 1, "") \
     F(gravity,     "world/gravity",       one, 3, "m/s^2") \
     F(eps_v,       "contact/eps-v",       one, 1, "m/s") \
@@ -57,7 +63,10 @@ void abut_state_bar_clear(abut_state_bar *s);
     F(rod_young,   "rod/young",           nrd, 1, "") \
     F(linear,      "motion/linear",       nmo, 3, "m/s") \
     F(angular,     "motion/angular",      nmo, 3, "rad/s") \
+    F(center,      "motion/center",       nmo, 3, "m") \
+    F(growth,      "motion/scale",        nmo, 3, "1/s") \
     F(key_shift,   "key/translation",     nk,  3, "m") \
+    F(key_size,    "key/scale",           nk,  3, "") \
     F(path_x,      "path/x",              npx, 3, "m") \
     F(rest,        "node/X",              nv,  3, "m") \
     F(shape,       "mesh/X",              nv,  3, "m")

@@ -59,18 +59,30 @@ static void sum_thin(abut_adjoint *a)
         const double *R = m->shell_rest + 4 * (size_t)i, area = 0.5 * (R[0] * R[3] - R[1] * R[2]);
         if (!m->mat_membrane || m->mat_membrane[k] == ABUT_MEMBRANE_ISOTROPIC) b->young[k] += b->shell_young[i] / m->mat_young[k];
         b->obj_young[m->body[v[0]]] += b->shell_young[i];
-        b->density[k] += area * m->shell_thick[i] / 3 * (b->mass[v[0]] + b->mass[v[1]] + b->mass[v[2]]);
+        const double mass = area * m->shell_thick[i] / 3 * (b->mass[v[0]] + b->mass[v[1]] + b->mass[v[2]]);
+        b->density[k] += mass;
+        b->thickness[m->body[v[0]]] += b->shell_young[i] + m->mat_density[k] * mass;
     }
     for (int32_t i = 0; i < m->nrd; i++) {
         const int32_t k = m->rod_mat[i], *v = m->rod + 2 * (size_t)i;
         const double r = m->rod_radius[i];
         b->young[k] += b->rod_young[i] / m->mat_young[k];
         b->obj_young[m->body[v[0]]] += b->rod_young[i];
-        b->density[k] += 3.14159265358979323846 * r * r * m->rod_length[i] / 2 * (b->mass[v[0]] + b->mass[v[1]]);
+        const double mass = 3.14159265358979323846 * r * r * m->rod_length[i] / 2 * (b->mass[v[0]] + b->mass[v[1]]);
+        b->density[k] += mass;
+        b->thickness[m->body[v[0]]] += 2 * (b->rod_young[i] + m->mat_density[k] * mass);
     }
     /* what bends is E times a shape as well */
-    for (int32_t i = 0; i < m->nhg; i++) b->obj_young[m->body[m->hinge[4 * i]]] += b->hinge_k[i] * m->hinge_stiffness[i];
-    for (int32_t i = 0; i < m->nbd; i++) b->obj_young[m->body[m->bend[3 * i]]] += b->bend_k[i] * m->bend_stiffness[i];
+    for (int32_t i = 0; i < m->nhg; i++) {
+        const double by = b->hinge_k[i] * m->hinge_stiffness[i];
+        b->obj_young[m->body[m->hinge[4 * i]]] += by;
+        b->thickness[m->body[m->hinge[4 * i]]] += 3 * by;
+    }
+    for (int32_t i = 0; i < m->nbd; i++) {
+        const double by = b->bend_k[i] * m->bend_stiffness[i];
+        b->obj_young[m->body[m->bend[3 * i]]] += by;
+        b->thickness[m->body[m->bend[3 * i]]] += 4 * by;
+    }
 }
 
 void abut_adjoint_sum(abut_adjoint *a, const double *x_bar)

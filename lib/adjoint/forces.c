@@ -1,5 +1,7 @@
 #include "adjoint/forces.h"
 
+#include "adjoint/parts.h"
+
 #include "energy/attachment.h"
 #include "energy/codim_bend.h"
 #include "energy/codim_shell.h"
@@ -238,5 +240,6 @@ abut_status abut_adjoint_forces_back(abut_adjoint_forces *f, abut_objective *o, 
     for (int32_t t = 0; t < e->n && !o->model->mat_fibre; t++) tet_shape(e, (size_t)t, at->z, q, scale, bars->rest);
     springs(o->model, at->z, q, scale, bars);
     attachments(o->model, at->z, q, scale, bars);
+    abut_adjoint_pressure_back(o->model, at->z, q, scale, bars);
     return thin(o, at, q, scale, bars, scratch, err);
 }

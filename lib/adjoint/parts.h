@@ -61,6 +61,8 @@ ABUT_MUST_USE abut_status abut_adjoint_freeze(abut_adjoint *a, const double *fro
  * Fails  ABUT_E_FORMAT it does not: by how much, at which node; more passes than ABUT_ADJOINT_PASSES */
 ABUT_MUST_USE abut_status abut_adjoint_replay(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_frame *end,
                                               int most, abut_err *err);
+/** bars of the pressures of objects += scale q^T d(dPsi/dx)/dp at z[3 nv]. */
+void abut_adjoint_pressure_back(const abut_model *m, const double *z, const double *q, double scale, abut_parameter_bar *bars);
 /** Sums of elements for materials and objects; x_bar[3 nv]: by the start. */
 void abut_adjoint_sum(abut_adjoint *a, const double *x_bar);
 /** Damping, w p.C u with C = a M + b K and K taken at x_n: bars of a, b, masses, moduli, and of x_n through K.

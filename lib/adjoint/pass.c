@@ -150,7 +150,7 @@ static abut_status smooth_back(abut_adjoint *a, const abut_at *at, const abut_re
     const double share = o->w.share, *p = a->work.p, mass = o->step.damping * (m->damp_mass ? m->damp_mass[0] : 0);
     double *c = a->work.g;
     memset(c, 0, n3 * sizeof *c);
-    abut_status rc = abut_adjoint_product(o, at, 1 << ABUT_TERM_DAMPING, -1, p, c, &a->s.solver.scratch, err);
+    abut_status rc = abut_adjoint_product(o, at, 1 << ABUT_TERM_DAMPING | 1 << ABUT_TERM_LOAD, -1, p, c, &a->s.solver.scratch, err);
     for (size_t i = 0; i < n3 && mass > 0; i++) c[i] -= mass * m->mass[i / 3] * p[i];
     if (share < 1) {
         for (size_t i = 0; i < n3; i++) to->start->x[i] += c[i];
@@ -287,6 +287,7 @@ abut_status abut_adjoint_pass_back(abut_adjoint *a, const abut_adjoint_pass *pas
     if (rc) return rc;
     inertia_back(a, pass->x, &to);
     rc = abut_adjoint_forces_back(&a->forces, o, &at, a->work.p, o->w.psi * o->w.share, &a->bars, &a->s.solver.scratch, err);
+    abut_adjoint_drag_back(o, pass->x, a->work.p, a->work.start.x, &a->bars);
     if (!rc) rc = barrier_back(a, &at, rep, err);
     if (!rc) dhat_back(a, &at);
     if (!rc) rc = smooth_back(a, &at, &to, err);

@@ -7,7 +7,7 @@
 
 /* The terms that are gone through backwards. */
 static const char *const covered[] = { "inertia", "lagrangian", "elastic", "spring", "attachment", "codim", "codim bounds",
-                                       "friction", "damping", "barrier", NULL };
+                                       "friction", "damping", "barrier", "pressure", "drag", NULL };
 
 abut_status abut_adjoint_refuse(const abut_model *m, const abut_terms *terms, abut_err *err)
 {
@@ -19,6 +19,12 @@ abut_status abut_adjoint_refuse(const abut_model *m, const abut_terms *terms, ab
     if (newmark && m->damp_stiffness && m->damp_stiffness[0] > 0)
         return abut_fail(err, ABUT_E_FORMAT, "adjoint: damping.stiffness is %g s: it is not differentiated in implicit-newmark",
                          m->damp_stiffness[0]);
+    const abut_air *air = abut_air_of(terms);
+    if (air && air->open)
+        return abut_fail(err, ABUT_E_FORMAT, "adjoint: pressure on an open shell is not differentiated: its rim has a load");
+    if (air && air->drags && (newmark || (m->scheme && m->scheme[0] == ABUT_QUASI_STATIC)))
+        return abut_fail(err, ABUT_E_FORMAT, "adjoint: the drag of wind is not differentiated in %s: it is a load there",
+                         newmark ? "implicit-newmark" : "quasi-static");
     for (int i = 0; i < terms->n; i++) {
         const char *name = terms->term[i].ops->name;
         int k = 0;

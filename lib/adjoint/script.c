@@ -86,21 +86,30 @@ static abut_status to_motions(const probe *p, abut_parameter_bar *bars, abut_are
     abut_model other = *m;
     double *linear = copy_of(m->mo_linear, 3 * (size_t)m->nmo, scratch), *angular = copy_of(m->mo_angular, 3 * (size_t)m->nmo,
                                                                                             scratch);
+    double *center = copy_of(m->mo_center, 3 * (size_t)m->nmo, scratch), *growth = ABUT_NEW(scratch, double, 3 * (size_t)m->nmo);
     double *shift = copy_of(m->key_shift, m->key_shift ? 3 * (size_t)m->nk : 0, scratch);
+    double *size = copy_of(m->key_scale, m->key_scale ? 3 * (size_t)m->nk : 0, scratch);
     double *path = copy_of(m->path_x, 3 * (size_t)m->npx, scratch);
-    if (!linear || !angular || !shift || !path) return abut_fail(err, ABUT_E_NOMEM, "derivatives by %d motions", m->nmo);
+    if (!linear || !angular || !center || !growth || !shift || !size || !path)
+        return abut_fail(err, ABUT_E_NOMEM, "derivatives by %d motions", m->nmo);
     other.mo_linear = linear, other.mo_angular = angular, other.path_x = path;
+    if (m->mo_scale) memcpy(growth, m->mo_scale, 3 * (size_t)m->nmo * sizeof *growth);
+    other.mo_center = center, other.mo_scale = growth;
     if (m->key_shift) other.key_shift = shift;
+    if (m->key_scale) other.key_scale = size;
     for (int32_t k = 0; k < m->nmo; k++) {
         const size_t at = (size_t)k, nodes = (size_t)(m->mo_first[2 * k + 1] - m->mo_first[2 * k]);
         int32_t lo, hi;
         if (m->mo_kind[k] == ABUT_MOTION_MOVE) {
             slopes(p, &other, linear, at, at + 1, m->length[0] / m->h[0], bars->linear);
             slopes(p, &other, angular, at, at + 1, 1 / m->h[0], bars->angular);
+            slopes(p, &other, center, at, at + 1, m->length[0], bars->center);
+            slopes(p, &other, growth, at, at + 1, 1 / m->h[0], bars->growth);
         } else if (m->mo_kind[k] != ABUT_MOTION_FORCE) {
             key_range(m, k, p->time, &lo, &hi);
             if (m->mo_kind[k] == ABUT_MOTION_KEYS) {
                 slopes(p, &other, shift, (size_t)lo, (size_t)hi, m->length[0], bars->key_shift);
+                if (m->key_scale) slopes(p, &other, size, (size_t)lo, (size_t)hi, 1, bars->key_size);
             } else {
                 const size_t first = (size_t)m->mo_path[k], from = (size_t)(lo - m->mo_key[2 * k]);
                 slopes(p, &other, path, first + from * nodes, first + (from + (size_t)(hi - lo)) * nodes, m->length[0],

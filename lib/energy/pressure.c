@@ -264,6 +264,22 @@ void abut_air_hessian(const abut_air *a, const double *x, double scale, double *
     }
 }
 
+/* dPsi/dx_k = -p x_{k+1} x x_{k+2} / 6: blocks of cross products */
+void abut_air_hessian_as_is(const abut_air *a, const double *x, double scale, double *H)
+{
+    static const size_t block[3] = { 9, 18, 45 };   /* of corners (0, 1), (0, 2), (1, 2) */
+    for (int32_t s = 0; s < a->model->nsh && a->presses; s++) {
+        double *h = H + abut_packed_size(4) * (size_t)s;
+        abut_vec3 c[3];
+        corners(a, s, x, c);
+        for (int k = 0; k < 3; k++) {
+            const abut_vec3 e = abut_v3_scale((k == 1 ? -scale : scale) * pressure(a, s) / 6, c[2 - k]);
+            const double cross[9] = { 0, -e.z, e.y, e.z, 0, -e.x, -e.y, e.x, 0 };
+            for (size_t i = 0; i < 9; i++) h[block[k] + i] += cross[i];
+        }
+    }
+}
+
 /* ---- as terms: the air belongs to the first ---- */
 
 abut_air *abut_air_of(const abut_terms *terms) { return abut_terms_find(terms, "pressure"); }
@@ -309,7 +325,8 @@ static abut_status gradient(void *self, const abut_at *at, double scale, double 
 static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
 {
     (void)lo, (void)hi;
-    abut_air_hessian(self, at->z, scale, val);
+    if (at->step->as_is) abut_air_hessian_as_is(self, at->z, scale, val);
+    else abut_air_hessian(self, at->z, scale, val);
 }
 
 const abut_term_ops abut_term_pressure = { .name = "pressure", .kind = ABUT_TERM_FOLLOWER, .weight = ABUT_TERM_AT_Z,

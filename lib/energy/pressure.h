@@ -65,5 +65,7 @@ void abut_air_gradient(const abut_air *a, const double *x, double scale, double 
 /** H[nsh * ABUT_PACKED] (sparse/elements.h) += scale d2Psi/dx2 by triangles: each is taken around its own centroid, so that the
  * sum is the true one but at rims, and is made positive semidefinite. */
 void abut_air_hessian(const abut_air *a, const double *x, double scale, double *H);
+/** The same as it is, indefinite: seen from o, true at rims, too. */
+void abut_air_hessian_as_is(const abut_air *a, const double *x, double scale, double *H);
 
 #endif

@@ -195,7 +195,7 @@ static inline void differences_agree(const recorded *r, const change *c, int n, 
     for (int i = 0; i < n; i++) {
         int ok = 1;
         const double d = difference(r, &c[i], &ok), b = c[i].bar(r), off = fabs(d - b) / (fabs(d) + fabs(b) + 1e-300);
-        if (getenv("ADJOINT_SHOW")) printf("# %-40s %-22s %23.15g %23.15g %.1e\n", of, c[i].what, b, d, off);
+        if (getenv("ADJOINT_SHOW")) printf("# difference\t%s\t%s\t%.12g\t%.12g\t%.1e\n", of, c[i].what, b, d, off);
         CHECK(ok);
         if (off <= tol) continue;
         check_bad++;
