@@ -1,6 +1,6 @@
 # abut: one Makefile, no recursion.  `make` builds bin/; `make check` runs every test; `make demo` shows the work.
 # Variants: CC=clang, DEBUG=1, SANITIZE=1 (ASan + UBSan), THREADSAN=1 (clang), GPU=1 (with CUDA: nvcc 12 or later), PETSC=1 (with
-# PETSc: Debian's petsc-dev), each in its own folder under build/.
+# PETSc: Debian's petsc-dev), MPI=1 (step-mpi, with PETSc), each in its own folder under build/.
 
 CC  ?= gcc
 ifeq ($(origin CC),default)
@@ -23,7 +23,7 @@ datadir     ?= $(prefix)/share
 mandir      ?= $(datadir)/man
 docdir      ?= $(datadir)/doc/abut
 
-variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(THREADSAN),-threadsan)$(if $(DEBUG),-debug)$(if $(GPU),-gpu)$(if $(PETSC),-petsc)
+variant := $(notdir $(CC))$(if $(SANITIZE),-sanitize)$(if $(THREADSAN),-threadsan)$(if $(DEBUG),-debug)$(if $(GPU),-gpu)$(if $(MPI),-mpi,$(if $(PETSC),-petsc))
 B       := build/$(variant)
 BIN     := $(if $(filter gcc,$(variant)),bin,$B/bin)
 
@@ -48,7 +48,10 @@ ALL_LD   := -fopenmp $(SAN) $(LDFLAGS)
 # the program picture needs EGL and OpenGL and is built where they are found; nothing else is linked with them
 GL       := $(shell pkg-config --exists egl gl 2>/dev/null && echo yes)
 LIBS     := -lcholmod -lamd -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm
-# solvers of PETSc, only where they are asked for; MPI comes with it
+# solvers of PETSc, only where they are asked for; MPI comes with it, and step-mpi only where that is asked for
+ifdef MPI
+PETSC := 1
+endif
 PETSC_PC := $(if $(PETSC),PETSc mpi-c)
 ifdef PETSC
 ALL_CPP  += -DABUT_PETSC $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PETSC_PC)))
@@ -56,8 +59,8 @@ LIBS     += $(shell pkg-config --libs $(PETSC_PC))
 endif
 GL_LIBS  := $(if $(GL),$(shell pkg-config --libs egl gl))
 
-TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage adjoint export watch $(if $(GL),picture)
-LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/picture/draw_gl.c tools/picture.c $(if $(GPU),lib/gpu/no_cuda.c) $(if $(PETSC),,$(wildcard lib/sparse/petsc/*.c)) $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c lib/*/*/*.c formats/*/*.c abut/*.c tools/*.c tools/*/*.c)))
+TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage adjoint export watch $(if $(GL),picture) $(if $(MPI),step-mpi)
+LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/picture/draw_gl.c tools/picture.c $(if $(GPU),lib/gpu/no_cuda.c) $(if $(PETSC),,$(wildcard lib/sparse/petsc/*.c)) $(if $(MPI),,$(wildcard lib/base/mpi/*.c) tools/step-mpi.c) $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c lib/*/*/*.c formats/*/*.c abut/*.c tools/*.c tools/*/*.c)))
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
 AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c)) $(patsubst tests/preload/%.c,$B/tests/%.so,$(wildcard tests/preload/*.c))
 built := $(addprefix $(BIN)/,$(patsubst tools/%.c,%,$(filter $(TOOLS:%=tools/%.c),$(wildcard tools/*.c))))
@@ -266,9 +269,9 @@ install: all $B/installed/libabut.a $B/installed/libabut.so.$(VERSION) $(PAGES)
 
 # all that install puts there, and the folders of its own that are empty then; what others have put into them stays
 uninstall:
-	rm -f $(foreach t,$(TOOLS) picture,$(DESTDIR)$(libexecdir)/abut/$t) $(DESTDIR)$(bindir)/abut
+	rm -f $(foreach t,$(TOOLS) picture step-mpi,$(DESTDIR)$(libexecdir)/abut/$t) $(DESTDIR)$(bindir)/abut
 	rm -f $(addprefix $(DESTDIR)$(datadir)/,bash-completion/completions/abut zsh/site-functions/_abut fish/vendor_completions.d/abut.fish)
-	rm -f $(foreach p,$(notdir $(PAGES)) abut-picture.1,$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $p))/$p) $(DOCS:%=$(DESTDIR)$(docdir)/%)
+	rm -f $(foreach p,$(notdir $(PAGES)) abut-picture.1 abut-step-mpi.1,$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $p))/$p) $(DOCS:%=$(DESTDIR)$(docdir)/%)
 	rm -f $(addprefix $(DESTDIR)$(libdir)/,libabut.a libabut.so $(SONAME) libabut.so.$(VERSION) pkgconfig/abut.pc)
 	rm -f $(addprefix $(DESTDIR)$(includedir)/abut/,$(notdir $(PUBLIC)))
 	rm -rf $(PYTHON_FILES:%=$(DESTDIR)$(pythondir)/%) $(DESTDIR)$(pythondir)/abut/__pycache__

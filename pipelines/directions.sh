@@ -8,14 +8,15 @@
 #   ABUT_DATA=../shared/data     the public meshes: ipc/input/tetMeshes/*.msh; without them the generated ones alone
 #   OUT=out/directions    streams and reports;  TABLE=$OUT/table.md  the table
 #
-# smoke: a coarse twisted bar.  shapes: bodies twisted and stretched by their ends, characteristic norm 1e-5.  published: those of
-# them that the code of decomposed optimisation has been measured on, over as many steps: without contact, as there, and the bunny
-# with it.  large: a doll of 30 000 and of 100 000 nodes.  parts: dot over the number of subdomains, without and with its coarse
-# space.  sweep: over time step, Young's modulus and Poisson's ratio.  contact: a ball thrown on a floor, boxes that fall on each
+# smoke: a coarse twisted bar.  shapes: bodies twisted and stretched by their ends, characteristic norm 1e-5.  published: scenes of
+# decomposed optimisation as they are published (pipelines/dot_scenes.py), without contact, and the bunny with it; errors beside the
+# seconds: pipelines/equal_error.py.  large: a doll of 30 000 and of 100 000 nodes.  parts: dot over the number of subdomains,
+# without and with its coarse space.  sweep: over time step, Young's modulus and Poisson's ratio.  contact: a ball thrown on a floor, boxes that fall on each
 # other, with friction, Newton rule.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-bin=${BIN:-bin} out=${OUT:-out/directions} steps=${STEPS:-12} meshes=${ABUT_DATA:-../shared/data}/ipc/input/tetMeshes
+bin=${BIN:-bin} python=${PYTHON:-/usr/bin/python3} out=${OUT:-out/directions} steps=${STEPS:-12}
+meshes=${ABUT_DATA:-../shared/data}/ipc/input/tetMeshes
 solvers=${SOLVERS:-newton newton-cg lbfgs-h dot lbfgs-pd lbfgs-jh lbfgs-ic gradient}
 mkdir -p "$out"
 head='| scene | nodes | solver | steps | iterations a step | energies a step | Newton directions a step | CPU s a step | factors, MB | memory, MB | contacts at most |'
@@ -38,24 +39,11 @@ H
 } > "$table"
 echo "$head"
 
-# The ends of a body turn about x and go apart: twist and stretch of the release of decomposed optimisation, scaled to 1 m.
-pulled() {  # OBJECT OUTFILE [mesh-prep options]; away: m/s of each end
-    local object=$1 to=$2 away=${away-0.9}
+# The ends of any body rotate about x and go apart (pipelines/dot_scenes.py).
+pulled() {  # OBJECT OUTFILE [mesh-prep options]
+    local object=$1 to=$2
     shift 2
-    cat >"$out/pulled.yaml" <<Y
-abut: 1
-time: {step: 25 ms}
-fit: 1 m
-contact: ${contact-{dhat: 1e-4 l\}}
-materials: {m: {model: fixed-corotated, density: 1000, young: 1e5, poisson: 0.4}}
-objects: {body: {$object, material: m}}
-selections:
-  left: {object: body, relative-box: [[-1, -1, -1], [0.01, 2, 2]]}
-  right: {object: body, relative-box: [[0.99, -1, -1], [2, 2, 2]]}
-motion:
-  - {select: left, translate: [-$away, 0, 0], rotate: {axis: [1, 0, 0], rate: 72 deg/s}}
-  - {select: right, translate: [$away, 0, 0], rotate: {axis: [1, 0, 0], rate: -72 deg/s}}
-Y
+    "$python" pipelines/dot_scenes.py --pull "$object" >"$out/pulled.yaml"
     "$bin"/mesh-prep -q "$out/pulled.yaml" "$@" -o "$to"
 }
 
@@ -103,17 +91,21 @@ shapes() {
 }
 
 published() {
-    local m
-    for m in bunny monkey8K; do
-        [[ -e $meshes/$m.msh ]] || continue
-        contact=off pulled "mesh: $(realpath "$meshes/$m.msh")" "$out/start.abut"
-        compare "$m" "$out/start.abut" "$([[ $m == bunny ]] && echo 40 || echo 20)" --stop characteristic
-    done
-    away=0 contact=off pulled 'generate: {box: {size: [1, 0.25, 0.25], cells: [60, 16, 16]}}' "$out/start.abut"
-    compare 'bar, twisted' "$out/start.abut" 20 --stop characteristic
-    [[ -e $meshes/bunny.msh ]] || return 0
-    pulled "mesh: $(realpath "$meshes/bunny.msh")" "$out/start.abut"
-    solvers=${solvers/ admm-pd/} compare 'bunny, with contact' "$out/start.abut" 40 --stop characteristic
+    local name n
+    while read -r name n; do
+        "$python" pipelines/dot_scenes.py $name >"$out/scene.yaml" || { (($? == 3)); continue; }
+        "$bin"/mesh-prep -q "$out/scene.yaml" -o "$out/start.abut"
+        compare $name "$out/start.abut" ${STEPS:-$n} --stop characteristic
+    done <<'S'
+bunny5K 40
+bar17K 20
+horse7K 40
+kingkong18K 20
+monkey18K 20
+S
+    "$python" pipelines/dot_scenes.py bunny5K >"$out/scene.yaml" || { (($? == 3)); return; }
+    "$bin"/mesh-prep -q "$out/scene.yaml" --set contact='{dhat: 1e-4 l}' -o "$out/start.abut"
+    solvers=${solvers/ admm-pd/} compare 'bunny5K, with contact' "$out/start.abut" "${STEPS:-40}" --stop characteristic
 }
 
 # A body with head and limbs: thick and thin, of cells of this size.

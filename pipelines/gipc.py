@@ -1,7 +1,8 @@
 """What pipelines/gipc.sh measures, and its table.
 
-    gipc.py run RUNS GROUP ROW RULES VARIANT STEPS THREADS CHECK FILES EXIT VERDICT COMMIT CLOCKS SIZES
+    gipc.py run RUNS GROUP ROW RULES VARIANT STEPS THREADS CHECK FILES EXIT VERDICT COMMIT SIZES
                                     a line of RUNS, made or replaced
+    gipc.py last STREAM OUT         the stream with its last frame alone
     gipc.py table LIST RUNS         the table, of the runs and what is published beside them
 """
 import collections, csv, json, os, sys
@@ -33,6 +34,20 @@ def frames(path):
     return model, first, last
 
 
+def keep_last(path, out):
+    """The history, the model and the last frame of a stream, with all that they hold."""
+    import abut_stream
+    reader, last = abut_stream.read(path), None
+    with abut_stream.Writer(out, minor=reader.minor) as w:
+        for stage in reader.prov:
+            w.prov(*stage)
+        for item in reader:
+            if item.kind == "model":
+                w.model(item.arrays)
+            last = item
+        w.frame(last.step, last.time, last.arrays, last.phase)
+
+
 def centre(model, frame, name):
     """The mean of an object's nodes."""
     objects = model["object/name"].split("\n")
@@ -52,11 +67,13 @@ def checked(check, path):
     return "-"
 
 
-def run(path, group, row, rules, variant, asked, threads, check, at, status, verdict, commit, clocks, sizes):
+def run(path, group, row, rules, variant, asked, threads, check, at, status, verdict, commit, sizes):
     with open(at + ".jsonl", encoding="utf-8") as f:
         steps = [json.loads(line) for line in f]
     total = lambda k: sum(s[k] for s in steps)
-    busy0, up0, busy1, up1 = map(float, clocks.split())
+    with open(at + ".clocks", encoding="utf-8") as f:           # of the machine, before and after each segment: busy, up
+        clocks = [[float(word) for word in line.split()] for line in f]
+    busy, up = (sum(c[k + 2] - c[k] for c in clocks) for k in (0, 1))
     cpu, wall = total("cpu_seconds"), sum(s["seconds"]["total"] for s in steps)
     gaps = [s["min_gap"] for s in steps if s["min_gap"] is not None]
     stage = {k: sum(s["seconds"][p] for s in steps for p in of) for k, of in STAGES.items()}
@@ -68,7 +85,7 @@ def run(path, group, row, rules, variant, asked, threads, check, at, status, ver
         "trials": total("line_search_trials"), "cg": total("cg_iterations"),
         "contacts": most(lambda s: s["contacts"] + s["half_space_contacts"]),
         "gap": "%.2e" % min(gaps) if gaps else "-", "cpu_s": "%.3f" % cpu, "wall_s": "%.3f" % wall, "threads": threads,
-        "others": "%.2f" % max(0, (busy1 - busy0 - cpu) / max(up1 - up0, 0.1)), **{k: "%.3f" % s for k, s in stage.items()},
+        "others": "%.2f" % max(0, (busy - cpu) / max(up, 0.1)), **{k: "%.3f" % s for k, s in stage.items()},
         "other_s": "%.3f" % max(0, wall - sum(stage.values())), "nodes": nodes, "tets": tets,
         "bytes": most(lambda s: s["memory_peak"]), "check": checked(check, at + ".abut") if verdict != "no frame" else "-",
         "exit": status, "verdict": verdict, "commit": commit}
@@ -271,4 +288,4 @@ The published step, tolerance and meshes (the funnel is ours, of as many triangl
 
 
 if __name__ == "__main__":
-    {"run": run, "table": table}[sys.argv[1]](*sys.argv[2:])
+    {"run": run, "last": keep_last, "table": table}[sys.argv[1]](*sys.argv[2:])

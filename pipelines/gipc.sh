@@ -7,6 +7,8 @@
 #   ROWS=card BUDGET=600 pipelines/gipc.sh         the published meshes, on two cores that do nothing else: half an hour
 #   STEPS=20                            at most so many steps of each; BUDGET=60: seconds of processor time for each run
 #   THREADS=1                           of step, instead of those that the list says
+#   SEGMENT=100                         a run without a check goes in segments of so many steps, of which the last frame stays: one
+#                                       that was cut goes on from there; BUDGET is then that of a segment
 #   NEW=1                               only runs that RUNS does not have;  NEW=quiet: and those that others disturbed
 #   RUNS=pipelines/results/gipc.tsv     a line for each run; runs of the same name are replaced, others stay
 #   TABLE=pipelines/results/gipc.md     made of it beside the published figures;  OUT=out/gipc: reports and messages
@@ -36,29 +38,67 @@ clocks() {
         /proc/uptime /proc/stat
 }
 
+# Steps from the last frame of a stream, and the judge's word on them: sets rc and verdict, adds to FILES.clocks.
+advance() { # FILES stream steps; of run: threads, options
+    local before after
+    rc=0 verdict=clean
+    rm -f "$1.abut" "$1.abut.part" "$1.jsonl"
+    before=$(clocks)
+    (ulimit -t "$budget"
+        exec nice -n "${NICE:-15}" "$bin/step" -q --no-sync -j "$threads" -n "$3" "${options[@]}" --report "$1.jsonl" \
+            "$2" -o "$1.abut") 2>"$1.err" || rc=$?
+    after=$(clocks)
+    echo "$before $after" >>"$1.clocks"
+    ((rc == 0)) || "$bin/salvage" -q "$1.abut.part" -o "$1.abut" 2>>"$1.err" || { verdict="no frame"; return; }
+    nice -n "${NICE:-15}" "$bin/ccd-check" -q -j 1 --no-output "$1.abut" 2>>"$1.err" || verdict="judge: status $?"
+    rm -f "$1.abut.part"
+}
+
+# A line of $runs, of FILES.jsonl, FILES.clocks and the last frames.
+record() { # of run
+    PYTHONPATH=formats/python "$python" pipelines/gipc.py run "$runs" "${key[@]}" "$steps" "$threads" "$check" "$at" "$rc" \
+        "$verdict" "$build" "$sizes"
+}
+
+# A run in segments: each is judged and its line of $runs made again; what stays is the last frame, in FILES.last.abut.
+segments() { # of run
+    local made ends=clean n
+    if [ ! -e "$at.last.abut" ]; then cp "$at.start.abut" "$at.last.abut"; rm -f "$at.jsonl" "$at.clocks"; touch "$at.jsonl"; fi
+    while made=$(wc -l <"$at.jsonl"); ((made < steps)); do
+        n=$((made + SEGMENT < steps ? SEGMENT : steps - made))
+        rm -f "$at.segment.clocks"
+        advance "$at.segment" "$at.last.abut" "$n"
+        [ "$verdict" != "no frame" ] || { record; return; }
+        [ "$verdict" = clean ] || ends=$verdict
+        PYTHONPATH=formats/python "$python" pipelines/gipc.py last "$at.segment.abut" "$at.last.part"
+        cat "$at.segment.jsonl" >>"$at.jsonl"
+        cat "$at.segment.clocks" >>"$at.clocks"
+        mv "$at.last.part" "$at.last.abut"
+        verdict=$ends
+        record
+        rm -f "$at.segment".*
+        ((rc == 0)) || return 0
+    done
+    rm -f "$at.last.abut"
+}
+
 # One run: its frames judged, its line in $runs.
 run() { # group row rules variant, steps threads check, the name of its files, arguments of mesh-prep, options of step
-    local steps=$5 threads=$6 at=$8 rc=0 verdict="" before after sizes
-    local -a prep options
+    local steps=$5 threads=$6 check=$7 at=$8 rc verdict sizes
+    local -a key=("${@:1:4}") prep options
     read -ra prep <<<"$9"
     read -ra options <<<"${10}"
     "$bin/mesh-prep" -q -j 1 "${prep[@]}" -o "$at.start.abut" 2>"$at.err" ||
         { echo "gipc: $1: $2: refused: $(head -n 1 "$at.err")"; return; }
     sizes=$("$bin/export" -q --summary "$at.start.abut" | awk '$2 == "body" { n += $3; t += $4 } END { print n + 0, t + 0 }')
-    rm -f "$at.abut" "$at.abut.part" "$at.jsonl"
-    before=$(clocks)
-    (ulimit -t "$budget"
-        exec nice -n "${NICE:-15}" "$bin/step" -q --no-sync -j "$threads" -n "$steps" "${options[@]}" --report "$at.jsonl" \
-            "$at.start.abut" -o "$at.abut") 2>"$at.err" || rc=$?
-    after=$(clocks)
-    ((rc == 0)) || "$bin/salvage" -q "$at.abut.part" -o "$at.abut" 2>>"$at.err" || verdict="no frame"
-    if [ -z "$verdict" ]; then
-        verdict=clean
-        nice -n "${NICE:-15}" "$bin/ccd-check" -q -j 1 --no-output "$at.abut" 2>>"$at.err" || verdict="judge: status $?"
+    if [ -n "${SEGMENT:-}" ] && [ "$check" = - ]; then
+        segments
+    else
+        rm -f "$at.clocks"
+        advance "$at" "$at.start.abut" "$steps"
+        record
     fi
-    PYTHONPATH=formats/python "$python" pipelines/gipc.py run "$runs" "${@:1:4}" "$steps" "$threads" "$7" "$at" "$rc" "$verdict" \
-        "$build" "$before $after" "$sizes"
-    rm -f "$at.start.abut" "$at.abut.part"
+    rm -f "$at.start.abut"
 }
 
 # Whether $runs has a run that may stay.

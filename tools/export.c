@@ -16,7 +16,7 @@ typedef struct options {
     abut_results_opts to;
     const char *html, *frames;
     abut_opt_list objects, arrays;
-    int summary, dump, no_data, smooth;
+    int summary, dump, no_data, smooth, thick;
 } options;
 
 /* What writes to the one text output. */
@@ -49,6 +49,9 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
         return abut_fail(err, ABUT_E_ARG, "--smooth %d: expected 1 to %d segments", o->smooth, ABUT_SEGMENTS_MOST);
     if (o->smooth && !(to->vtu || to->obj || to->ply || to->gltf || o->html))
         return abut_fail(err, ABUT_E_ARG, "--smooth: expected --gltf, --html, --obj, --ply or --vtu, which show surfaces");
+    const int others = to->vtu || to->msh || to->msh_text || to->nodes || to->csv || to->json || o->summary;
+    if (o->thick && (others || !(to->obj || to->ply || to->gltf || o->html)))
+        return abut_fail(err, ABUT_E_ARG, "--thick: expected --gltf, --html, --obj and --ply alone, which show surfaces");
     if (to->tensors && !to->vtu) return abut_fail(err, ABUT_E_ARG, "--tensors: expected --vtu, which writes them");
     if (texts(o) > 1) return abut_fail(err, ABUT_E_ARG, "only one of --csv -, --json - and --summary can go to the text output");
     if (cli->out_path && !texts(o))
@@ -94,7 +97,7 @@ static abut_status finish(abut_cli *cli, abut_results *results, abut_err *err)
 
 static abut_status work(abut_cli *cli, const options *o, abut_reader *reader, abut_err *err)
 {
-    abut_shots_opts so = { .names = o->objects.item, .n_names = o->objects.n, .segments = o->smooth,
+    abut_shots_opts so = { .names = o->objects.item, .n_names = o->objects.n, .segments = o->smooth, .thick = o->thick,
                            .want = abut_results_want(&o->to) | (o->html ? ABUT_PAGE_WANT : 0) };
     abut_shots shots = { 0 };
     abut_results results = { 0 };
@@ -140,6 +143,8 @@ int main(int argc, char **argv)
         { 0, "smooth", ABUT_OPT_INT, &o.smooth, "N",
           "--gltf, --html, --obj, --ply, --vtu: the boundary of curved tets with N segments on a side, in place of what "
           "touches" },
+        { 0, "thick", ABUT_OPT_FLAG, &o.thick, NULL,
+          "--gltf, --html, --obj, --ply: shells, rods and particles with the surface of their thickness" },
         { 0, "summary", ABUT_OPT_FLAG, &o.summary, NULL, "what the stream holds, as text (default without other output)" },
         { 0, "dump", ABUT_OPT_FLAG, &o.dump, NULL, "the whole stream as text, exact and made for diff" },
         { 0, "array", ABUT_OPT_LIST, &o.arrays, "PATTERN",

@@ -2,7 +2,6 @@
 #include "tools/step/run.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <string.h>
 
 #define SUMMARY \
@@ -12,19 +11,9 @@
     "    step --from 10 -n 5 --lags 4 run.abut -o branch.abut     otherwise from frame 10 on\n" \
     "    step --solver lbfgs-h --report steps.jsonl run.abut      another solver, and what it did"
 
-/* The same large arrays come and go every iteration: handed back to the system in between, each page of them would have to
- * be faulted in and cleared anew. */
-static void keep_memory(void)
-{
-#ifdef __GLIBC__
-    (void)mallopt(M_MMAP_THRESHOLD, 64 << 20);
-    (void)mallopt(M_TRIM_THRESHOLD, 512 << 20);
-#endif
-}
-
 int main(int argc, char **argv)
 {
-    keep_memory();
+    abut_step_keep_memory();
     abut_step_line line;
     abut_step_command c;
     abut_cli cli;

@@ -6,6 +6,7 @@
 #include "formats/mesh/seg.h"
 #include "formats/mesh/stl.h"
 #include "formats/mesh/tetgen_files.h"
+#include "formats/mesh/vtk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@ static const struct mesh_kind {
     abut_status (*read)(const abut_bytes *in, abut_mesh *out, abut_err *err);   /* NULL: two files */
 } KINDS[] = {
     { ".msh", abut_msh_read }, { ".obj", abut_obj_read }, { ".ply", abut_ply_read }, { ".stl", abut_stl_read },
-    { ".seg", abut_seg_read }, { ".pt", abut_pt_read },   { ".node", NULL },         { ".ele", NULL },
+    { ".seg", abut_seg_read }, { ".pt", abut_pt_read },   { ".vtk", abut_vtk_read }, { ".node", NULL },
+    { ".ele", NULL },
 };
 
 static const struct mesh_kind *kind_of(const char *path)
@@ -55,7 +57,7 @@ abut_status abut_mesh_load(const char *path, abut_mesh *out, abut_err *err)
 {
     const struct mesh_kind *kind = kind_of(path);
     if (!kind)
-        return abut_fail(err, ABUT_E_FORMAT, "%s: expected a mesh file: .msh .obj .ply .stl .node .ele .seg .pt", path);
+        return abut_fail(err, ABUT_E_FORMAT, "%s: expected a mesh file: .msh .vtk .obj .ply .stl .node .ele .seg .pt", path);
     if (!kind->read) return load_pair(path, out, err);
     abut_bytes in = { 0 };
     abut_status rc = abut_bytes_load(path, &in, err);

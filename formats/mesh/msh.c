@@ -14,7 +14,7 @@ typedef struct tag_row {
 
 typedef struct msh {
     abut_scan s;
-    int version;        /* 2 or 4 */
+    int version;        /* 22, 40 or 41 */
     int binary, swap;
     tag_row *tag;       /* sorted by tag once the nodes are read */
     int32_t ntags;
@@ -132,27 +132,48 @@ static abut_status nodes2(msh *m, abut_err *err)
     return rc ? rc : tags_sort(m, err);
 }
 
-/* One block of a 4.1 file: its tags, then its points, each with `dim` more numbers when parametric. */
+/* What begins a block: the entity and one more integer.  A 4.0 file has the entity's tag before its dimension. */
+static abut_status block4(msh *m, int64_t *dim, const char *what, int64_t lo, int64_t hi, int64_t *value, abut_err *err)
+{
+    int64_t tag;
+    const int tag_first = m->version == 40;
+    abut_status rc = tag_first ? take_int(m, 4, "the entity tag", INT32_MIN, INT32_MAX, &tag, err) : ABUT_OK;
+    if (!rc) rc = take_int(m, 4, "the entity dimension", 0, 3, dim, err);
+    if (!rc && !tag_first) rc = take_int(m, 4, "the entity tag", INT32_MIN, INT32_MAX, &tag, err);
+    return rc ? rc : take_int(m, 4, what, lo, hi, value, err);
+}
+
+/* A node with its tag and `more` parametric coordinates behind its point. */
+static abut_status node4(msh *m, int64_t tag, int64_t more, abut_err *err)
+{
+    abut_status rc = node_add(m, tag, err);
+    for (int64_t k = 0; k < more && !rc; k++) {
+        double u = 0;
+        rc = m->binary ? abut_scan_raw(&m->s, &u, 8, 8, m->swap, "a parametric coordinate", err)
+                       : abut_scan_real(&m->s, abut_scan_token(&m->s), "a parametric coordinate", &u, err);
+    }
+    return rc;
+}
+
+/* One block of a 4.1 file: its tags, then its points, each with `dim` more numbers when parametric.  In a 4.0 file each tag is
+ * before its point, and nodes of a volume have no more numbers. */
 static abut_status nodes4_block(msh *m, int64_t total, abut_err *err)
 {
-    int64_t dim, entity, parametric, n, tag;
-    abut_status rc = take_int(m, 4, "the entity dimension", 0, 3, &dim, err);
-    if (!rc) rc = take_int(m, 4, "the entity tag", INT32_MIN, INT32_MAX, &entity, err);
-    if (!rc) rc = take_int(m, 4, "the parametric mark", 0, 1, &parametric, err);
+    int64_t dim, parametric, n, tag;
+    abut_status rc = block4(m, &dim, "the parametric mark", 0, 1, &parametric, err);
     if (!rc) rc = take_int(m, 8, "the number of nodes of the block", 0, total - m->ntags, &n, err);
     if (rc) return rc;
     const int32_t first = m->ntags;
-    for (int64_t i = 0; i < n && !rc; i++) {
+    const int tags_first = m->version == 41;
+    const int64_t more = tags_first || dim < 3 ? dim * parametric : 0;
+    for (int64_t i = 0; tags_first && i < n && !rc; i++) {
         rc = take_int(m, 8, "a node tag", 1, INT64_MAX, &tag, err);
-        m->tag[first + i] = (tag_row){ tag, 0 };
+        if (!rc) m->tag[first + i] = (tag_row){ tag, 0 };
     }
     for (int64_t i = 0; i < n && !rc; i++) {
-        rc = node_add(m, m->tag[first + i].tag, err);
-        for (int64_t k = 0; k < dim * parametric && !rc; k++) {
-            double u = 0;
-            rc = m->binary ? abut_scan_raw(&m->s, &u, 8, 8, m->swap, "a parametric coordinate", err)
-                           : abut_scan_real(&m->s, abut_scan_token(&m->s), "a parametric coordinate", &u, err);
-        }
+        if (tags_first) tag = m->tag[first + i].tag;
+        else rc = take_int(m, 4, "a node tag", 1, INT32_MAX, &tag, err);
+        if (!rc) rc = node4(m, tag, more, err);
     }
     return rc;
 }
@@ -163,8 +184,8 @@ static abut_status nodes4(msh *m, abut_err *err)
     if (m->binary) abut_scan_next_line(&m->s);
     abut_status rc = take_int(m, 8, "the number of node blocks", 0, INT32_MAX, &blocks, err);
     if (!rc) rc = take_int(m, 8, "the number of nodes", 0, INT32_MAX, &n, err);
-    if (!rc) rc = take_int(m, 8, "the smallest node tag", 0, INT64_MAX, &lo, err);
-    if (!rc) rc = take_int(m, 8, "the largest node tag", 0, INT64_MAX, &hi, err);
+    if (!rc && m->version == 41) rc = take_int(m, 8, "the smallest node tag", 0, INT64_MAX, &lo, err);
+    if (!rc && m->version == 41) rc = take_int(m, 8, "the largest node tag", 0, INT64_MAX, &hi, err);
     if (!rc) rc = tags_make(m, n, err);
     for (int64_t b = 0; b < blocks && !rc; b++) rc = nodes4_block(m, n, err);
     if (!rc && m->ntags != n)
@@ -250,25 +271,32 @@ static abut_status elements2(msh *m, abut_err *err)
     return rc;
 }
 
+/* One block: elements of one type, each with its tag. */
+static abut_status elements4_block(msh *m, int64_t left, int64_t *n, abut_err *err)
+{
+    const struct elem_type *e = NULL;
+    const size_t bytes = m->version == 40 ? 4 : 8;
+    int64_t dim, type, tag;
+    abut_status rc = block4(m, &dim, "the element type", 1, 1000, &type, err);
+    if (!rc) rc = take_int(m, 8, "the number of elements of the block", 0, left, n, err);
+    if (!rc) rc = elem_type(m, type, &e, err);
+    for (int64_t i = 0; !rc && i < *n; i++) {
+        rc = take_int(m, bytes, "an element tag", 0, INT64_MAX, &tag, err);
+        if (!rc) rc = elem_add(m, e, bytes, err);
+    }
+    return rc;
+}
+
 static abut_status elements4(msh *m, abut_err *err)
 {
-    int64_t blocks, total, tag, dim, type, n, done = 0;
+    int64_t blocks, total, tag, n, done = 0;
     if (m->binary) abut_scan_next_line(&m->s);
     abut_status rc = take_int(m, 8, "the number of element blocks", 0, INT32_MAX, &blocks, err);
     if (!rc) rc = take_int(m, 8, "the number of elements", 0, INT32_MAX, &total, err);
-    if (!rc) rc = take_int(m, 8, "the smallest element tag", 0, INT64_MAX, &tag, err);
-    if (!rc) rc = take_int(m, 8, "the largest element tag", 0, INT64_MAX, &tag, err);
+    if (!rc && m->version == 41) rc = take_int(m, 8, "the smallest element tag", 0, INT64_MAX, &tag, err);
+    if (!rc && m->version == 41) rc = take_int(m, 8, "the largest element tag", 0, INT64_MAX, &tag, err);
     for (int64_t b = 0; b < blocks && !rc; b++) {
-        const struct elem_type *e = NULL;
-        rc = take_int(m, 4, "the entity dimension", 0, 3, &dim, err);
-        if (!rc) rc = take_int(m, 4, "the entity tag", INT32_MIN, INT32_MAX, &tag, err);
-        if (!rc) rc = take_int(m, 4, "the element type", 1, 1000, &type, err);
-        if (!rc) rc = take_int(m, 8, "the number of elements of the block", 0, total - done, &n, err);
-        if (!rc) rc = elem_type(m, type, &e, err);
-        for (int64_t i = 0; !rc && i < n; i++) {
-            rc = take_int(m, 8, "an element tag", 0, INT64_MAX, &tag, err);
-            if (!rc) rc = elem_add(m, e, 8, err);
-        }
+        rc = elements4_block(m, total - done, &n, err);
         if (!rc) done += n;
     }
     if (!rc && done != total)
@@ -284,12 +312,12 @@ static abut_status head(msh *m, abut_err *err)
     if (!abut_word_is(abut_scan_token(&m->s), "$MeshFormat"))
         return abut_scan_fail(&m->s, err, "not a Gmsh file: expected $MeshFormat");
     abut_status rc = abut_scan_real(&m->s, abut_scan_token(&m->s), "the version", &version, err);
-    if (!rc && version != 2.2 && version != 4.1)
-        return abut_scan_fail(&m->s, err, "MSH version %g: expected 2.2 or 4.1", version);
+    if (!rc && version != 2.2 && version != 4.0 && version != 4.1)
+        return abut_scan_fail(&m->s, err, "MSH version %g: expected 2.2, 4.0 or 4.1", version);
     if (!rc) rc = abut_scan_int(&m->s, abut_scan_token(&m->s), "the file type", 0, 1, &binary, err);
     if (!rc) rc = abut_scan_int(&m->s, abut_scan_token(&m->s), "the data size", 8, 8, &size, err);
     if (rc) return rc;
-    m->version = version == 2.2 ? 2 : 4;
+    m->version = version == 2.2 ? 22 : version == 4.0 ? 40 : 41;
     if (binary) {
         int32_t one = 0;
         abut_scan_next_line(&m->s);
@@ -320,10 +348,10 @@ static abut_status section(msh *m, abut_word name, abut_err *err)
     abut_status rc;
     const char *end;
     if (abut_word_is(name, "$Nodes")) {
-        rc = m->version == 2 ? nodes2(m, err) : nodes4(m, err);
+        rc = m->version == 22 ? nodes2(m, err) : nodes4(m, err);
         end = "$EndNodes";
     } else if (abut_word_is(name, "$Elements")) {
-        rc = m->version == 2 ? elements2(m, err) : elements4(m, err);
+        rc = m->version == 22 ? elements2(m, err) : elements4(m, err);
         end = "$EndElements";
         m->has_elements = 1;
     } else if (name.n > 1 && name.n < 64 && name.s[0] == '$' && (name.n < 4 || memcmp(name.s, "$End", 4))) {

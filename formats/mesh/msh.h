@@ -1,4 +1,4 @@
-/* Gmsh MSH files, versions 2.2 and 4.1, text and binary of either byte order. */
+/* Gmsh MSH files, versions 2.2, 4.0 and 4.1, text and binary of either byte order. */
 #ifndef ABUT_FORMATS_MESH_MSH_H
 #define ABUT_FORMATS_MESH_MSH_H
 

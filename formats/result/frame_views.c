@@ -1,5 +1,6 @@
 #include "formats/result/frame_views.h"
 #include "formats/result/smooth_surface.h"
+#include "formats/result/thick_surface.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@ struct abut_scene {
     abut_model model;
     abut_smooth shown;      /* its view: what parts and points are of */
     abut_parts parts;
+    abut_thick thick;       /* of them, where that is asked for */
     abut_measure measure;
     abut_collmesh cm;       /* where points are more than nodes, and then those at rest and in the frame given last */
     double *X, *x, *v;
@@ -32,6 +34,7 @@ static void scene_leave(struct abut_scene *s)
     abut_measure_clear(&s->measure);
     abut_collmesh_clear(&s->cm);
     free(s->X), free(s->x), free(s->v);
+    abut_thick_clear(&s->thick);
     abut_parts_clear(&s->parts);
     abut_smooth_clear(&s->shown);
     abut_arrays_clear(&s->set);
@@ -87,6 +90,7 @@ static abut_status take_model(abut_shots *q, abut_arrays *set, abut_err *err)
     if (!rc && q->opt.segments) rc = abut_smooth_make(&s->model, q->opt.segments, &s->shown, err);
     if (!rc) rc = abut_parts_make(&s->set, &s->shown.view, q->opt.names, q->opt.n_names, &s->parts, err);
     if (!rc) rc = make_points(s, err);
+    if (!rc && q->opt.thick) rc = abut_thick_make(&s->parts, &s->shown.view, s->X ? s->X : s->model.X, &s->thick, err);
     if (!rc && q->opt.want) rc = abut_measure_init(&s->measure, &s->model, err);
     scene_leave(rc ? s : q->scene);
     if (!rc) q->scene = s;
@@ -173,6 +177,11 @@ static abut_status give(abut_shots *q, struct abut_held *h, const abut_shot **s,
         memcpy(scene->v, h->frame.v, 3 * (size_t)scene->model.nv * sizeof *scene->v);
         abut_row_map_apply(&scene->cm.W, h->frame.v, scene->v + 3 * (size_t)scene->model.nv);
         q->shot.X = scene->X, q->shot.x = scene->x, q->shot.v = scene->v;
+    }
+    if (q->opt.thick) {
+        abut_thick_frame(&scene->thick, q->shot.x, q->shot.v);
+        q->shot.parts = &scene->thick.parts;
+        q->shot.X = scene->thick.X, q->shot.x = scene->thick.x, q->shot.v = scene->thick.v;
     }
     *s = &q->shot;
     return ABUT_OK;

@@ -18,6 +18,7 @@ typedef struct abut_shots_opts {
     int want;                       /* ABUT_WANT_* */
     abut_writer *copy;              /* gets every item as it is read, chosen or not; NULL: nobody */
     int segments;                   /* of bodies of curved tets on a side (smooth_surface.h); 0: parts are what touches */
+    int thick;                      /* shells, rods and particles have the surface of their thickness (thick_surface.h) */
 } abut_shots_opts;
 
 /* Zero-filled is empty. */

@@ -7,7 +7,7 @@
 #ifndef ABUT_BASE_PAR_H
 #define ABUT_BASE_PAR_H
 
-#include <stddef.h>
+#include "base/range.h"
 
 #define ABUT_BLOCK ((size_t)512)
 
@@ -15,10 +15,6 @@
  *     #pragma omp parallel for ... if (n >= ABUT_PAR_MIN)
  * or the like.  The results are the same in both cases. */
 #define ABUT_PAR_MIN ((size_t)2048)
-
-typedef struct abut_range {
-    size_t lo, hi;
-} abut_range;
 
 /** Number of blocks that n items make, and the items [lo, hi) of block b. */
 size_t abut_blocks(size_t n);

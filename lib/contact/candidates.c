@@ -112,7 +112,8 @@ static abut_status find(const abut_collmesh *cm, const abut_motion *m, abut_cand
     if (!rc) rc = search(cm, s, out, err);
     if (rc) lists_empty(out);
     abut_candidates_drop_passing(cm, out);
-    return rc;
+    out->ranks = m->ranks;
+    return rc ? rc : abut_ranks_count(out->ranks, abut_candidates_count(out), &out->total, err);
 }
 
 static abut_motion motion(const abut_collmesh *cm, const double *y0, const double *y1, double reach, const uint8_t *fixed)
@@ -173,7 +174,8 @@ abut_status abut_candidates_again(const abut_collmesh *cm, const double *y0, con
 {
     const size_t n3 = 3 * (size_t)cm->nc;
     if (is_answered(out, n3, y0, y1, reach)) return ABUT_OK;
-    const abut_motion m = motion(cm, y0, y1, reach, fixed);
+    abut_motion m = motion(cm, y0, y1, reach, fixed);
+    m.ranks = kept->ranks;
     abut_status rc = find(cm, &m, kept, out, err);
     if (!rc) rc = remember(out, n3, y0, y1, reach, err);
     if (rc) lists_empty(out);

@@ -19,6 +19,7 @@ typedef struct abut_candidate_search {
     abut_broad_trees *of_vertices, *of_edges, *of_triangles, *of_loose, *of_segs, *of_points;
     int32_t nc, n_seg;
     int32_t *self, *seg;    /* [nc] 0, 1, 2, ...; [2 n_seg] ends of the edges cm->seg */
+    const abut_ranks *ranks;    /* that divide the search, set by whoever keeps this; NULL: none */
 } abut_candidate_search;
 
 /* Zero-filled is empty.  Keeps its memory from call to call. */
@@ -28,6 +29,8 @@ typedef struct abut_candidates {
     abut_pair_list ve;      /* vertex of no triangle, edge of no triangle */
     abut_pair_list vv;      /* vertices of no edge, i < j */
     abut_candidate_search search;
+    const abut_ranks *ranks;    /* the lists are a part, those of all ranks together the candidates; NULL: they are all */
+    size_t total;           /* pairs of all ranks */
     struct abut_cand_motion {   /* what the lists are for, where abut_candidates_again has made them */
         double *y;          /* [6 nc] start, then end */
         double reach;       /* m; below 0: nothing */
@@ -122,8 +125,8 @@ ABUT_MUST_USE abut_status abut_candidates_between(const abut_collmesh *cm, const
 ABUT_MUST_USE abut_status abut_candidates_extend(const abut_collmesh *cm, const double *y0, const double *y1, const double *y2,
                                                  double reach, const uint8_t *fixed, const uint8_t *changed,
                                                  abut_candidates *out, abut_err *err);
-/** abut_candidates_find with trees that several lists share; out is left as it is when this function has made it for the same
- * y0, y1 and reach.  Serves one collision mesh, one set of fixed vertices. */
+/** abut_candidates_find with trees that several lists share, of which kept->ranks find a part each; out is left as it is when
+ * this function has made it for the same y0, y1 and reach.  Serves one collision mesh, one set of fixed vertices. */
 ABUT_MUST_USE abut_status abut_candidates_again(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                                 const uint8_t *fixed, abut_candidate_search *kept, abut_candidates *out,
                                                 abut_err *err);

@@ -287,6 +287,65 @@ static int list_of_block(const size_t end[ABUT_CANDIDATE_LISTS], size_t b, size_
     return k;
 }
 
+/* A candidate at its thickness or nearer: of a list, -1: there is none; and its primitives. */
+struct culprit {
+    int32_t list, ij[2];
+};
+
+static int is_before(const struct culprit *a, const struct culprit *b)
+{
+    if (a->list < 0 || b->list < 0) return b->list < 0 && a->list >= 0;
+    if (a->list != b->list) return a->list < b->list;
+    return a->ij[0] != b->ij[0] ? a->ij[0] < b->ij[0] : a->ij[1] < b->ij[1];
+}
+
+/* Fails for the first of all candidates that is too close, of whichever rank it is. */
+static abut_status check_bad(const abut_collmesh *cm, const abut_candidates *cand, const size_t end[ABUT_CANDIDATE_LISTS],
+                             const struct spot *spot, size_t n_spot, const double *y, abut_err *err)
+{
+    struct culprit bad = { .list = -1 };
+    for (size_t b = 0; b < n_spot && bad.list < 0; b++) {
+        if (spot[b].bad < 0) continue;
+        size_t at;
+        bad.list = list_of_block(end, b, &at);
+        const abut_pair_list *list = abut_candidates_list(cand, bad.list);
+        memcpy(bad.ij, list->ij[abut_block(list->n, at).lo + (size_t)spot[b].bad], sizeof bad.ij);
+    }
+    if (cand->ranks) {
+        void *all;
+        const abut_status rc = abut_ranks_each(cand->ranks, &bad, sizeof bad, &all, err);
+        if (rc) return rc;
+        for (int r = 0; r < cand->ranks->size; r++)
+            if (is_before((struct culprit *)all + r, &bad)) bad = ((struct culprit *)all)[r];
+        free(all);
+    }
+    return bad.list < 0 ? ABUT_OK : abut_pairs_too_close(cm, abut_candidates_kind(bad.list), bad.ij, y, err);
+}
+
+/* What all threads of all ranks have found in the place of f[0] and spot[0], which are all then. */
+static abut_status join_ranks(const abut_ranks *r, int threads, struct finds *f, struct spot *spot, size_t *n_spot, abut_err *err)
+{
+    if (!r) return ABUT_OK;
+    struct finds all = { .n = 0 };
+    for (int t = 0; t < threads; t++) all.n += f[t].n;
+    all.c = malloc((all.n + 1) * sizeof *all.c);
+    if (!all.c) return abut_fail(err, ABUT_E_NOMEM, "contact: no memory for %zu contacts", all.n);
+    size_t n = 0;
+    for (int t = 0; t < threads; t++) {
+        if (f[t].n) memcpy(all.c + n, f[t].c, f[t].n * sizeof *all.c);
+        n += f[t].n;
+    }
+    void *list = all.c;
+    abut_status rc = abut_ranks_join_list(r, &list, &all.n, sizeof *all.c, err);
+    if (!rc && all.n > INT32_MAX) rc = abut_fail(err, ABUT_E_NOMEM, "contact: %zu contacts, more than %d", all.n, INT32_MAX);
+    free(f[0].c);
+    f[0] = all;
+    f[0].c = list;
+    spot[0] = (struct spot){ .n = (int32_t)all.n };
+    *n_spot = 1;
+    return rc;
+}
+
 static abut_status mesh_pairs(const abut_collmesh *cm, const abut_candidates *cand, const double *y, abut_pairs *out,
                               abut_err *err)
 {
@@ -308,14 +367,8 @@ static abut_status mesh_pairs(const abut_collmesh *cm, const abut_candidates *ca
     }
     for (int t = 0; t < threads && !rc; t++)
         if (f[t].full) rc = abut_fail(err, ABUT_E_NOMEM, "contact: no memory, after %zu contacts of one thread", f[t].n);
-    for (size_t b = 0; b < n_spot && !rc; b++) {
-        if (spot[b].bad < 0) continue;
-        size_t at;
-        const int k = list_of_block(end, b, &at);
-        const abut_pair_list *list = abut_candidates_list(cand, k);
-        const size_t bad = abut_block(list->n, at).lo + (size_t)spot[b].bad;
-        rc = abut_pairs_too_close(cm, abut_candidates_kind(k), list->ij[bad], y, err);
-    }
+    if (!rc) rc = check_bad(cm, cand, end, spot, n_spot, y, err);
+    if (!rc) rc = join_ranks(cand->ranks, threads, f, spot, &n_spot, err);
     if (!rc) rc = join(cm, f, spot, n_spot, out, err);
 done:
     for (int t = 0; f && t < threads; t++) free(f[t].c);

@@ -25,6 +25,7 @@ typedef struct abut_pairs {
 } abut_pairs;
 
 /** The contacts at y among the candidates: distance < dhat + thickness.  Order and bits do not depend on the thread count.
+ * Of candidates that ranks have divided each tests its own, and all get the contacts of all.
  * An edge pair is mollified when c = |u x v|^2 < eps_x at y, whatever feature carries its distance (Li 2020, 4.24).
  * On failure out is empty.
  * Fails  ABUT_E_GEOM a pair is at its thickness or nearer (0 without any), so is a vertex above a half-space, a position is

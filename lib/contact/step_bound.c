@@ -11,6 +11,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- collisions ---- */
@@ -24,15 +25,6 @@ struct block_bound {
     size_t index;       /* of the candidate that gave it, counted through all lists */
     int found, bad;
 };
-
-/* Candidate k of all lists together: what it is, and its two primitives. */
-static abut_stencil candidate_at(const abut_candidates *cand, size_t k, const int32_t **ij)
-{
-    int l = 0;
-    for (; l + 1 < ABUT_CANDIDATE_LISTS && k >= abut_candidates_list(cand, l)->n; l++) k -= abut_candidates_list(cand, l)->n;
-    *ij = abut_candidates_list(cand, l)->ij[k];
-    return abut_candidates_kind(l);
-}
 
 static inline __attribute__((always_inline)) void pair_bound(abut_stencil s, const int32_t v[4], const abut_sweep *m, double xi,
                                                              size_t k, struct block_bound *out)
@@ -109,27 +101,58 @@ abut_limit abut_limit_by_pair(const abut_collmesh *cm, abut_stencil s, const int
     return lim;
 }
 
-static abut_status mesh_bound(const abut_collmesh *cm, const abut_candidates *cand, const abut_sweep *m, double *alpha,
-                              size_t *best, abut_err *err)
+/* What bounds all candidates: a pair of a list (-1: none does), how far, and whether it is too close to move at all. */
+struct binder {
+    double alpha;
+    int32_t list, ij[2], bad;
+};
+
+static void set_binder(const abut_candidates *cand, const struct block_bound *b, struct binder *to)
+{
+    size_t k = b->index;
+    int l = 0;
+    for (; l + 1 < ABUT_CANDIDATE_LISTS && k >= abut_candidates_list(cand, l)->n; l++) k -= abut_candidates_list(cand, l)->n;
+    *to = (struct binder){ .alpha = b->toi, .list = l, .bad = b->bad };
+    memcpy(to->ij, abut_candidates_list(cand, l)->ij[k], sizeof to->ij);
+}
+
+static void mesh_bound(const abut_collmesh *cm, const abut_candidates *cand, const abut_sweep *m, struct binder *best)
 {
     const size_t n = abut_candidates_count(cand), blocks = abut_blocks(n);
     struct block_bound bound[ROUND_MAX];
     for (size_t first = 0, round = 1; first < blocks; first += round, round = round < ROUND_MAX ? 2 * round : round) {
         const size_t end = first + round < blocks ? first + round : blocks;
-        const double t_max = *alpha;
+        const double t_max = best->alpha;
         #pragma omp parallel for schedule(dynamic, 1) if (end - first > 1)
         for (size_t b = first; b < end; b++) block_bound(cm, cand, abut_block(n, b), m, t_max, &bound[b - first]);
         for (size_t b = 0; b < end - first; b++) {
-            if (bound[b].bad) {
-                const int32_t *ij;
-                const abut_stencil s = candidate_at(cand, bound[b].index, &ij);
-                return abut_limit_too_close(cm, s, ij, m->y, err);
-            }
-            if (!bound[b].found || !(bound[b].toi < *alpha)) continue;
-            *alpha = bound[b].toi;
-            *best = bound[b].index;
+            if (bound[b].bad || (bound[b].found && bound[b].toi < best->alpha)) set_binder(cand, &bound[b], best);
+            if (bound[b].bad) return;
         }
     }
+}
+
+/* What is too close comes before what bounds most, and of equal ones the first pair. */
+static int binds_before(const struct binder *a, const struct binder *b)
+{
+    if (a->list < 0 || b->list < 0) return a->list >= 0;
+    if (a->bad != b->bad) return a->bad;
+    if (a->alpha < b->alpha || a->alpha > b->alpha) return a->alpha < b->alpha;
+    if (a->list != b->list) return a->list < b->list;
+    return a->ij[0] != b->ij[0] ? a->ij[0] < b->ij[0] : a->ij[1] < b->ij[1];
+}
+
+static abut_status least_of_ranks(const abut_ranks *r, struct binder *best, abut_err *err)
+{
+    void *all;
+    if (!r) return ABUT_OK;
+    const abut_status rc = abut_ranks_each(r, best, sizeof *best, &all, err);
+    if (rc) return rc;
+    const struct binder *each = all;
+    *best = each[0];
+    for (int k = 1; k < r->size; k++)
+        if (binds_before(&each[k], best)) *best = each[k];
+    free(all);
     return ABUT_OK;
 }
 
@@ -137,15 +160,13 @@ abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_candidates *cand,
                            double slack, abut_limit *lim, abut_err *err)
 {
     assert(lim);
-    double alpha = lim->alpha;
     const abut_sweep m = abut_sweep_of(cm, y, y1, slack);
-    size_t best = SIZE_MAX;
-    const abut_status rc = mesh_bound(cm, cand, &m, &alpha, &best, err);
-    if (rc || best == SIZE_MAX) return rc;
-
-    const int32_t *ij;
-    const abut_stencil s = candidate_at(cand, best, &ij);
-    *lim = abut_limit_by_pair(cm, s, ij, alpha);
+    struct binder best = { .alpha = lim->alpha, .list = -1 };
+    mesh_bound(cm, cand, &m, &best);
+    const abut_status rc = least_of_ranks(cand->ranks, &best, err);
+    if (rc || best.list < 0) return rc;
+    if (best.bad) return abut_limit_too_close(cm, abut_candidates_kind(best.list), best.ij, y, err);
+    *lim = abut_limit_by_pair(cm, abut_candidates_kind(best.list), best.ij, best.alpha);
     return ABUT_OK;
 }
 

@@ -289,8 +289,24 @@ static void corner_gradients(const abut_elastic *e, const group *g, double *f)
         for (size_t k = 0; k < 12; k++) f[12 * l + k] = c[k][l];
 }
 
+/* The blocks of tets that a rank evaluates: its part of them, for the energy, and those of the corners at its nodes. */
+static abut_status divide(const abut_elastic *e, struct abut_elastic_division *by, abut_err *err)
+{
+    const size_t nb = abut_blocks((size_t)e->n);
+    if (!by->ranks || by->wanted) return ABUT_OK;
+    const abut_range blocks = abut_ranks_part(by->ranks, nb), nodes = abut_ranks_part(by->ranks, (size_t)e->model->nv);
+    by->wanted = calloc(nb + 1, 1);
+    if (!by->wanted) return abut_fail(err, ABUT_E_NOMEM, "elastic energy: %zu blocks", nb);
+    for (size_t b = blocks.lo; b < blocks.hi; b++) by->wanted[b] = 1;
+    for (size_t i = nodes.lo; i < nodes.hi; i++)
+        for (int32_t k = e->inc_first[by->node[i]]; k < e->inc_first[by->node[i] + 1]; k++)
+            by->wanted[(size_t)e->inc[k] / 4 / ABUT_BLOCK] = 1;
+    return ABUT_OK;
+}
+
 /* *energy and f[12 n] */
-static abut_status evaluate(const abut_elastic *e, const double *x, double *energy, double *f, abut_arena *scratch, abut_err *err)
+static abut_status evaluate(const abut_elastic *e, const double *x, const struct abut_elastic_division *by, double *energy,
+                            double *f, abut_arena *scratch, abut_err *err)
 {
     const size_t n = (size_t)e->n, nb = abut_blocks(n);
     const abut_mark mark = abut_arena_mark(scratch);
@@ -302,6 +318,7 @@ static abut_status evaluate(const abut_elastic *e, const double *x, double *ener
         const abut_range r = abut_block(n, b);
         double sum = 0;
         group g;
+        if (by->wanted && !by->wanted[b]) continue;
         for (size_t t = r.lo; t < r.hi; t += ABUT_LANES) {
             evaluate_group(e, x, t, r.hi - t < ABUT_LANES ? r.hi - t : ABUT_LANES, &g);
             for (size_t l = 0; l < g.n; l++) sum += e->vol[t + l] * g.psi[l];
@@ -310,16 +327,48 @@ static abut_status evaluate(const abut_elastic *e, const double *x, double *ener
         part[b] = sum;
     }
 
+    abut_ranks_join(by->ranks, part, nb, sizeof *part);
     const double total = abut_sum(part, nb);
     abut_arena_release(scratch, mark);
     *energy = isfinite(total) ? total : INFINITY;   /* inf - inf in the compensated sum is NaN */
     return ABUT_OK;
 }
 
-void abut_elastic_gather(const abut_elastic *e, const double *f, double scale, double *g)
+/* sum[3] of the corners of node i */
+static inline void gather_node(const abut_elastic *e, const double *f, int32_t i, double sum[3])
+{
+    sum[0] = sum[1] = sum[2] = 0;
+    for (int32_t k = e->inc_first[i]; k < e->inc_first[i + 1]; k++)
+        for (int d = 0; d < 3; d++) sum[d] += f[3 * (size_t)e->inc[k] + d];
+}
+
+/* Each rank gathers for the nodes of its part. */
+static abut_status gather_divided(const abut_elastic *e, const abut_elastic_memo *memo, double scale, double *g,
+                                  abut_arena *scratch, abut_err *err)
+{
+    const size_t nv = (size_t)e->model->nv;
+    const int32_t *node = memo->by.node;
+    const abut_range mine = abut_ranks_part(memo->by.ranks, nv);
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *sum = ABUT_ROOM(scratch, double, 3 * nv);
+    if (!sum) return abut_fail(err, ABUT_E_NOMEM, "elastic forces on %zu nodes", nv);
+    #pragma omp parallel for schedule(static) if (nv >= ABUT_PAR_MIN)
+    for (size_t k = mine.lo; k < mine.hi; k++) gather_node(e, memo->f, node[k], sum + 3 * k);
+    abut_ranks_join(memo->by.ranks, sum, nv, 3 * sizeof *sum);
+    #pragma omp parallel for schedule(static) if (nv >= ABUT_PAR_MIN)
+    for (size_t k = 0; k < nv; k++)
+        for (size_t d = 0; d < 3; d++) g[3 * (size_t)node[k] + d] += scale * sum[3 * k + d];
+    abut_arena_release(scratch, mark);
+    return ABUT_OK;
+}
+
+abut_status abut_elastic_gather(const abut_elastic *e, const abut_elastic_memo *memo, double scale, double *g,
+                                abut_arena *scratch, abut_err *err)
 {
     const int32_t nv = e->model->nv, corners = e->inc_first[nv];
-    if (!corners) return;
+    const double *f = memo->f;
+    if (!corners) return ABUT_OK;
+    if (memo->by.ranks) return gather_divided(e, memo, scale, g, scratch, err);
     /* corners of a node lie anywhere: those to come are fetched early */
     #pragma omp parallel for schedule(static) if ((size_t)nv >= ABUT_PAR_MIN)
     for (int32_t i = 0; i < nv; i++) {
@@ -330,6 +379,7 @@ void abut_elastic_gather(const abut_elastic *e, const double *f, double scale, d
         }
         for (int d = 0; d < 3; d++) g[3 * (size_t)i + d] += scale * sum[d];
     }
+    return ABUT_OK;
 }
 
 abut_status abut_elastic_recall(const abut_elastic *e, const double *x, abut_elastic_memo *memo, abut_arena *scratch,
@@ -341,7 +391,8 @@ abut_status abut_elastic_recall(const abut_elastic *e, const double *x, abut_ela
     if (!memo->x) memo->x = malloc(bytes + 1);
     if (!memo->f) memo->f = malloc(12 * nt * sizeof *memo->f + 1);
     if (!memo->x || !memo->f) return abut_fail(err, ABUT_E_NOMEM, "elastic energy: corner forces of %zu tets", nt);
-    const abut_status rc = evaluate(e, x, &memo->energy, memo->f, scratch, err);
+    abut_status rc = divide(e, &memo->by, err);
+    if (!rc) rc = evaluate(e, x, &memo->by, &memo->energy, memo->f, scratch, err);
     if (rc) return rc;
     memcpy(memo->x, x, bytes);
     memo->holds = 1;
@@ -352,6 +403,7 @@ void abut_elastic_memo_clear(abut_elastic_memo *memo)
 {
     free(memo->x);
     free(memo->f);
+    free(memo->by.wanted);
     *memo = (abut_elastic_memo){ 0 };
 }
 

@@ -6,6 +6,7 @@
 #define ABUT_ENERGY_ELASTIC_H
 
 #include "base/arena.h"
+#include "base/ranks.h"
 #include "energy/material/model_laws.h"
 
 struct abut_terms;
@@ -45,13 +46,20 @@ typedef struct abut_elastic_memo {
     double *f;          /* [12 n] N: dE/dx at the corners of each tet, where E is finite */
     double energy;      /* J: sum of volume * psi(F); +inf when a neo-Hookean tet is not positive or anything is not finite */
     int holds;
+    struct abut_elastic_division {  /* the work divided by ranks; f is there for tets at the nodes of this one's part */
+        const abut_ranks *ranks;    /* NULL: it is not */
+        const int32_t *node;    /* [nv] nodes in the order that is cut, borrowed */
+        uint8_t *wanted;        /* [blocks of tets] that this one evaluates */
+    } by;
 } abut_elastic_memo;
-/** Makes memo that of x.  scratch: one double per block of tets.
+/** Makes memo that of x; memo->by.ranks and node are set before the first time, and all ranks come here.  scratch: one double per
+ * block of tets.
  * Fails  ABUT_E_NOMEM, and memo holds nothing */
 ABUT_MUST_USE abut_status abut_elastic_recall(const abut_elastic *e, const double *x, abut_elastic_memo *memo,
                                               abut_arena *scratch, abut_err *err);
-/** g[3 nv] += scale * f, gathered by nodes: dE/dx of a memo's f. */
-void abut_elastic_gather(const abut_elastic *e, const double *f, double scale, double *g);
+/** g[3 nv] += scale * f, gathered by nodes: dE/dx of a memo's f.  scratch: of ranks, 3 nv numbers.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_elastic_gather(const abut_elastic *e, const abut_elastic_memo *memo, double scale, double *g,
+                                              abut_arena *scratch, abut_err *err);
 void abut_elastic_memo_clear(abut_elastic_memo *memo);
 
 /** H[n * ABUT_PACKED] (sparse/elements.h): scale * d2E/dx2 of each tet, projected to positive semidefinite; scale >= 0,

@@ -238,6 +238,25 @@ static int is_over(const abut_broad_phase *s)
     return budget && atomic_load(&budget->n) > budget->most;
 }
 
+/* Packs go to the ranks in turn: neighbours, whose pairs are many where something touches, to different ones. */
+static int is_ours(const abut_ranks *r, size_t p)
+{
+    return !r || p % (size_t)r->size == (size_t)r->rank;
+}
+
+/* The packs by which ranks divide the search are the same for all. */
+static abut_status packs_agree(const struct search *s, abut_err *err)
+{
+    uint64_t mark = 0;
+    if (!s->s->m.ranks) return ABUT_OK;
+    for (int u = 0; u < ABUT_SORTS; u++) {
+        const struct tree *t = &s->fa->tree[u];
+        for (size_t p = 0; p < t->packs.n_pack; p++) mark = abut_ranks_mark(mark, t->pack[p].item, sizeof t->pack[p].item);
+        mark = abut_ranks_mark(mark, &t->packs.n_pack, sizeof t->packs.n_pack);
+    }
+    return abut_ranks_agree(s->s->m.ranks, mark, "a search tree", err);
+}
+
 static void thread_search(const struct search *s, struct finds *f)
 {
     const int self = s->a == s->b;
@@ -247,7 +266,7 @@ static void thread_search(const struct search *s, struct finds *f)
         #pragma omp for schedule(dynamic, 4) nowait
         for (size_t p = 0; p < ta->packs.n_pack; p++)
             for (int w = self ? u : 0; w < ABUT_SORTS && !f->full && !is_over(s->s); w++)
-                if (q < ABUT_STILL || order[w] < ABUT_STILL)
+                if ((q < ABUT_STILL || order[w] < ABUT_STILL) && is_ours(s->s->m.ranks, p))
                     pack_search(s, ta, p, &s->fb->tree[order[w]], self && w == u ? p : 0, f);
     }
     finds_close(s, f);
@@ -361,5 +380,6 @@ abut_status abut_broad_pairs(const abut_broad_phase *s, const abut_prims *a, abu
     const double times = s->m.anywhere ? INFINITY : ABUT_BROAD_TIMES;
     const struct search run = { .s = s, .a = a, .b = b, .fa = *ta, .fb = a == b ? *ta : *tb, .times = abut_broad_times(times),
                                 .times2 = abut_broad_times2(times) };
-    return search_run(&run, out, err);
+    rc = packs_agree(&run, err);
+    return rc ? rc : search_run(&run, out, err);
 }

@@ -8,6 +8,7 @@
 #ifndef ABUT_GEOM_BROAD_PHASE_H
 #define ABUT_GEOM_BROAD_PHASE_H
 
+#include "base/ranks.h"
 #include "geom/broad_phase_inline.h"
 #include "geom/bvh.h"
 
@@ -32,6 +33,7 @@ typedef struct abut_motion {
     const uint8_t *changed; /* [nv] or NULL.  Vertices whose boxes this motion makes larger: those of others, and the trees but
                              * for these vertices, are those of the search before; what is found has all pairs of theirs */
     abut_pair_budget *budget;   /* NULL: any number of pairs */
+    const abut_ranks *ranks;    /* each finds a part of the pairs, and each pair is found by one; NULL: all are found */
     int anywhere;           /* a vertex may be anywhere in the box of its motion at any time, and not where the others say */
 } abut_motion;
 
@@ -76,8 +78,8 @@ void abut_broad_trees_free(abut_broad_trees **trees);
 /** Every pair (i of a, j of b) without a common vertex that comes within reach of its thickness during the motion, and of
  * those that lose two thirds of their distance all whose motions come within reach; some others.  Sorted; a == b (the same
  * pointer, tb is ignored): i < j.  The same bytes for every thread count and whatever the trees were.  On failure, and beyond
- * the budget, out is empty.
- * Fails  ABUT_E_NOMEM */
+ * the budget, out is empty.  Of ranks each gets those that its packs find.
+ * Fails  ABUT_E_NOMEM; ABUT_E_NUMERIC the trees of ranks differ */
 ABUT_MUST_USE abut_status abut_broad_pairs(const abut_broad_phase *s, const abut_prims *a, abut_broad_trees **ta,
                                               const abut_prims *b, abut_broad_trees **tb, abut_pair_list *out,
                                               abut_err *err);

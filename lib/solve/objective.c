@@ -82,7 +82,7 @@ void abut_objective_weigh(abut_objective *o, abut_weights w)
                                 .target = o->target, .held = o->held, .h_force = w.h_force,
                                 .damp_time = w.h_force * w.h_force / w.damping, .damping = w.damping, .reach = w.share,
                                 .weight_z2 = w.psi * w.share * w.share, .eps_v = w.eps_v, .inertia = w.inertia,
-                                .shift = w.shift };
+                                .shift = w.shift, .ranks = o->step.ranks };
 }
 
 abut_status abut_objective_load(abut_objective *o, const abut_frame *f, const abut_term_frame *as, abut_err *err)
@@ -293,6 +293,26 @@ int abut_objective_majorant_is_exact(const abut_objective *o)
     for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
         if (t->ops->majorant_is_exact) exact &= t->ops->majorant_is_exact(t->self);
     return exact;
+}
+
+int abut_objective_ahead(const abut_objective *o, const abut_at *at, const double *p)
+{
+    int any = 0;
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (t->ops->ahead) any |= t->ops->ahead(t->self, at, p);
+    return any;
+}
+
+void abut_objective_ahead_forget(const abut_objective *o)
+{
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (t->ops->ahead_forget) t->ops->ahead_forget(t->self);
+}
+
+void abut_objective_ahead_gradient(const abut_objective *o, const abut_at *at, double *g)
+{
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (t->ops->ahead_gradient) t->ops->ahead_gradient(t->self, at, abut_objective_weight(o, t->ops, 1), g);
 }
 
 void abut_objective_forecast_start(const abut_objective *o, const abut_at *at)

@@ -2,6 +2,7 @@
 #ifndef ABUT_SPARSE_OPERATOR_H
 #define ABUT_SPARSE_OPERATOR_H
 
+#include "base/ranks.h"
 #include "sparse/bsr.h"
 
 /* Some of the element matrices that an operator is the sum of (sparse/elements.h). */
@@ -69,6 +70,8 @@ typedef struct abut_operator {
     abut_status (*read)(void *self, int values, const abut_operator_reader *to, abut_err *err);
     void *self;
     const double *where;    /* [3 n] m: the rows in space, for coarse spaces; NULL: not known */
+    const abut_ranks *ranks;    /* each has the blocks of `matrix` that touch the rows of its part (abut_ranks_part of n), these
+                             * rows whole; NULL: all are here */
     int scalar;             /* 1: each block is its first entry times the identity: one matrix for x, y and z alike */
 } abut_operator;
 

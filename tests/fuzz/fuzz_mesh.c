@@ -8,6 +8,7 @@
 #include "formats/mesh/seg.h"
 #include "formats/mesh/stl.h"
 #include "formats/mesh/tetgen_files.h"
+#include "formats/mesh/vtk.h"
 #include "formats/scene/yaml.h"
 #include "mesh/elevate.h"
 #include "tests/fuzz/fuzz.h"
@@ -71,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     abut_err err = { 0 };
     if (size < 1 || bytes_copy("fuzz", data + 1, size - 1, &in, &err)) return 0;
     abut_status rc;
-    switch (data[0] % 9) {
+    switch (data[0] % 10) {
     case 0: rc = abut_msh_read(&in, &mesh, &err); break;
     case 1: rc = abut_obj_read(&in, &mesh, &err); break;
     case 2: rc = abut_ply_read(&in, &mesh, &err); break;
@@ -80,11 +81,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case 5: rc = abut_pt_read(&in, &mesh, &err); break;
     case 6: rc = read_tetgen(&in, &mesh, &err); break;
     case 7: rc = read_yaml(&in, &err); break;
+    case 9: rc = abut_vtk_read(&in, &mesh, &err); break;
     default: rc = read_ipc_script(&in, &err); break;
     }
     if (rc != err.code || (rc && !err.msg[0])) abort();
     if (!rc && abut_mesh_check(&mesh, &err)) abort();
-    if (!rc && data[0] % 9 == 0 && abut_mesh_conforming(&mesh, &err) && err.code != ABUT_E_NOMEM) abort();
+    if (!rc && data[0] % 10 == 0 && abut_mesh_conforming(&mesh, &err) && err.code != ABUT_E_NOMEM) abort();
     if (!rc && mesh.nt < 100 && abut_mesh_set_order(&mesh, abut_mesh_order(&mesh) % ABUT_ORDER_MAX + 1, &err) &&
         err.code != ABUT_E_NOMEM) abort();
     abut_mesh_clear(&mesh);
@@ -92,12 +94,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-static const char *const extensions[] = { ".msh", ".obj", ".ply", ".stl", ".seg", ".pt", ".tetgen", ".yaml", ".ipc" };
+static const char *const extensions[] = { ".msh", ".obj", ".ply", ".stl", ".seg", ".pt", ".tetgen", ".yaml", ".ipc", ".vtk" };
 
 int fuzz_seed(unsigned char **data, size_t *size, const char *path)
 {
     const char *dot = strrchr(path, '.');
-    for (int i = 0; dot && i < 9; i++)
+    for (int i = 0; dot && i < 10; i++)
         if (!strcmp(dot, extensions[i])) return fuzz_load(data, size, path, (unsigned char)i);
     return 0;
 }

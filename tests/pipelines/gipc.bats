@@ -87,6 +87,28 @@ field() {
     cmp before table.md
 }
 
+@test "gipc: a run in segments is that of one piece; one that was stopped goes on from its last frame" {
+    skip_without_numpy
+    list
+    ROWS='stiffness/1e5' "$ROOT/pipelines/gipc.sh"
+    whole=$(field iterations stiffness 1e5 abut 'ipc projected') trials=$(field trials stiffness 1e5 abut 'ipc projected')
+    name=stiffness-1e5-abut-ipc-projected
+    SEGMENT=3 ROWS='stiffness/1e5' OUT=$TMP/again "$ROOT/pipelines/gipc.sh" > said
+    grep -c "^stiffness	1e5	abut	ipc projected	[36]/6	.*	clean" said | grep -x 2
+    [ ! -e "again/$name.last.abut" ]
+    [ "$(field iterations stiffness 1e5 abut 'ipc projected')/$(field trials stiffness 1e5 abut 'ipc projected')" = "$whole/$trials" ]
+    steps() { grep -o '"step":[0-9]*' "$1"; }
+    cmp <(steps "out/$name.jsonl") <(steps "again/$name.jsonl")
+    # stopped after its first segment, it makes the second alone
+    "$ROOT/bin/mesh-prep" -q "$SCENES/pair.yaml" | "$ROOT/bin/step" -q -n 3 --report again/$name.jsonl -o again/three.abut
+    PYTHONPATH=$ROOT/formats/python /usr/bin/python3 "$ROOT/pipelines/gipc.py" last again/three.abut again/$name.last.abut
+    sed 1q "again/$name.clocks" > again/clocks
+    mv again/clocks "again/$name.clocks"
+    SEGMENT=3 ROWS='stiffness/1e5' OUT=$TMP/again "$ROOT/pipelines/gipc.sh" > said
+    grep -c "^stiffness	1e5	abut	ipc projected	" said | grep -x 1
+    [ "$(field iterations stiffness 1e5 abut 'ipc projected')" = "$whole" ]
+}
+
 @test "gipc: every scene of the list that needs no data becomes a model, free of contact; every figure is of a row that is run" {
     unset LIST
     list=$ROOT/pipelines/gipc.tsv

@@ -19,6 +19,7 @@ documents() { "$PYTHON" "$ROOT/tests/tools/documents.py" "$1"; }
     documents .
     found() { exits 1 documents .; grep -qF "$1" stdout || { cat stdout; return 1; }; [ "$(wc -l < stdout)" -eq 1 ]; }
 
+    echo later > note; git add note; found 'note: has no place at the top'; git rm -q --cached note
     cp README.md saved
     echo '[z](#a-b)' >> README.md; found 'README.md:4: no heading #a-b in README.md'; cp saved README.md
     echo '[z](none.md)' >> README.md; found 'README.md:4: no file none.md'; cp saved README.md

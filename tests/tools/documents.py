@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """documents.py ROOT: what the documents of the tree ROOT promise their readers; a line for each broken promise, status 1.
 
+top        git keeps nothing at the top but the folders and files of TOP
 limits     README, CONTRIBUTING and others are no longer than they may be
 links      files and headings that documents point to exist; so do the documents that other files name
 sources    files that documents name in `...` exist, from the root, lib/ or the document's folder; `*` matches, NAME is a placeholder
@@ -15,6 +16,8 @@ import re
 import subprocess
 import sys
 
+TOP = set(""".ci .clang-format .gitignore CHANGELOG.md CONTRIBUTING.md LICENSE Makefile README.md abut docs formats lib packaging
+pipelines tests tools""".split())
 LINES = {"README.md": 150, "CONTRIBUTING.md": 150, "tests/bench/README.md": 150, "docs/ARCHITECTURE.md": 100}
 
 
@@ -51,8 +54,9 @@ def main(root):
     files = [f for f in names.stdout.split("\n") if os.path.isfile(f)]
     if not files:       # no checkout: all that is there
         files = [os.path.relpath(os.path.join(d, f)) for d, _, fs in os.walk(".") for f in fs]
+    kept = subprocess.run(["git", "ls-files"], capture_output=True, text=True).stdout.split()
+    bad = [f"{name}: has no place at the top" for name in sorted({f.split("/")[0] for f in kept} - TOP)]
     documents = {f: open(f, encoding="utf-8").read() for f in files if f.endswith(".md")}
-    bad = []
     for f, limit in LINES.items():
         if f in documents and (n := documents[f].count("\n")) > limit:
             bad.append(f"{f}: {n} lines, at most {limit}")

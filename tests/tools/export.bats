@@ -284,6 +284,37 @@ P
     exits 2 "$BIN/export" "$run" --pln a; says "did you mean --ply?"
 }
 
+@test "export --thick: surfaces of shells, rods and grains are closed, as far apart as their gaps, and in every format of surfaces" {
+    cat > thick.yaml <<'Y'
+time: {step: 0.02 s}
+contact: {dhat: 1 mm}
+materials: {m: {density: 500, young: 1e5, poisson: 0.3}}
+objects:
+  low:   {generate: {cloth: {size: [0.2, 0.2], cells: [4, 4]}}, contact-thickness: 10 mm, obstacle: true}
+  high:  {generate: {cloth: {size: [0.1, 0.1], cells: [2, 2]}}, contact-thickness: 10 mm, translate: [0, 12 mm, 0], shell: {thickness: 1 mm}}
+  grain: {generate: {particles: {size: [0, 0, 0], count: [1, 1, 1]}}, contact-thickness: 10 mm, particle: {radius: 5 mm},
+          translate: [0, 24 mm, 0]}
+Y
+    "$BIN/mesh-prep" -q thick.yaml | "$BIN/step" -q -n 20 -o thick.abut
+    "$BIN/export" -q --thick --obj thick thick.abut --frames -2:
+    "$BIN/export" -q --obj thin thick.abut --frames -2:
+    grep -c '^o ' thick/frame_0020.obj | grep -x 3
+    [ "$(grep -c '^[lp] ' thick/frame_0020.obj)" -eq 0 ]
+    grep -q '^p ' thin/frame_0020.obj
+    "$BIN/ccd-check" -q thick/frame_0019.obj thick/frame_0020.obj -o /dev/null        # gaps are positive,
+    "$BIN/export" -q --thick --object low --object high --obj sheets thick.abut --frames -2:
+    exits 1 "$BIN/ccd-check" -q -s 1e-3 sheets/frame_0019.obj sheets/frame_0020.obj -o /dev/null     # and below dhat
+    "$BIN/ccd-check" -q -s 9e-3 thin/frame_0019.obj thin/frame_0020.obj -o /dev/null
+    "$BIN/export" -q --thick --ply ply --gltf thick.glb --html thick.html --frames -1 thick.abut
+    [ "$(sed -n 's/^element vertex //p;/end_header/q' ply/frame_0020.ply)" -eq "$(grep -c '^v ' thick/frame_0020.obj)" ]
+    [ "$(sed -n 's/^element face //p;/end_header/q' ply/frame_0020.ply)" -eq "$(grep -c '^f ' thick/frame_0020.obj)" ]
+    [ -s thick.glb ]
+    [ -s thick.html ]
+    exits 2 "$BIN/export" --thick --vtu x thick.abut
+    says '--thick: expected --gltf, --html, --obj and --ply alone'
+    exits 2 "$BIN/export" --thick thick.abut
+}
+
 @test "shells, rods and particles: VTU holds their strains and angles, OBJ and PLY all of them" {
     cat > thin.yaml <<'Y'
 materials: {m: {young: 20 kPa, density: 500, poisson: 0.3}}

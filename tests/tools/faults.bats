@@ -95,10 +95,11 @@ unreadable() {
     printf '0 1\n1 2\n' >rod.seg
     printf 'v 0 0 0\nv 1 0 0\n' >dot.pt
     printf '$MeshFormat\n4.1 0 8\n$EndMeshFormat\n' >bad.msh
+    printf '# vtk DataFile Version 3.0\n' >bad.vtk
     printf 'solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid a\n' >a.stl
     printf 'energy NH\ntime 1 0.01\nshapes input 0\n' >script.txt
     printf '0,1,0,1,0,1,0\n%.0s' {1..8} >vf.csv
-    for p in *.obj *.ply tet.node tet.ele rod.seg dot.pt bad.msh a.stl scene.yaml; do
+    for p in *.obj *.ply tet.node tet.ele rod.seg dot.pt bad.msh bad.vtk a.stl scene.yaml; do
         exits 5 with FAULT_READ=0 -- "$BIN/mesh-prep" -q -j 1 "$p" -o /dev/null
         says "Input/output error"
     done

@@ -293,6 +293,29 @@ Y
     refused objects.box.flip=true "is inverted"
 }
 
+@test "a tet of a Gmsh file of version 4.0 and of a VTK file is the tet of a TetGen file; other cells are refused by name" {
+    local f head='# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 float\n0 0 0 1 0 0 0 1 0 0 0 1\n'
+    printf '4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n' > tet.node
+    printf '1 4 0\n0 0 1 2 3\n' > tet.ele
+    printf '$MeshFormat\n4 0 8\n$EndMeshFormat\n$Nodes\n1 4\n1 3 0 4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n' > tet.msh
+    printf '$Elements\n1 1\n1 3 4 1\n1 1 2 3 4\n$EndElements\n' >> tet.msh
+    printf "${head}CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10\n" > tet.vtk
+    printf "${head}CELLS 1 9\n8 0 1 2 3 0 1 2 3\nCELL_TYPES 1\n12\n" > hexahedron.vtk
+    for f in tet.node tet.msh tet.vtk; do
+        printf 'objects: {a: {mesh: %s, translate: [1, 2, 3]}}\n' $f > $f.yaml
+        "$BIN/mesh-prep" -q $f.yaml -o $f.abut
+        "$BIN/export" -q --dump $f.abut | grep -A9 -E ' (node/|tet/)' > $f.dump
+        cmp tet.node.dump $f.dump
+    done
+    [ "$(wc -l < tet.vtk.dump)" -gt 20 ]
+    exits 3 "$BIN/mesh-prep" hexahedron.vtk -o out.abut
+    says "hexahedron.vtk:10: cell 0 has type 12 (hexahedron): expected vertices (1)"
+    [ ! -e out.abut ]
+    printf "${head}CELLS 1 5\n4 0 1 2" > cut.vtk
+    exits 3 "$BIN/mesh-prep" cut.vtk -o out.abut
+    says "cut.vtk:8: 5 numbers of cells are announced, but only 7 bytes follow"
+}
+
 @test "a closed surface is filled with tets; an open one is refused" {
     cat > cube.obj <<'O'
 v 0 0 0

@@ -7,6 +7,7 @@
 #include "energy/stiffness_fit.h"
 #include "math/mat3.h"
 #include "math/svd3.h"
+#include "solve/local_global/admm_local.h"
 #include "solve/local_global/local_global.h"
 #include "sparse/packed_lanes.h"
 
@@ -523,6 +524,17 @@ TEST(the_local_step_of_admm_finds_the_least_of_a_brute_force_search)
             double s[3], best = INFINITY, at[3] = { s0[0], s0[1], s0[2] }, reach = 0.5, found = INFINITY;
             abut_principal q;
             CHECK(abut_admm_project(&e, 0, k, s0, s));
+            abut_lanes from[3], to[3], ks = ABUT_LANES_ALL(k);
+            for (int d = 0; d < 3; d++)      /* four at a time: other starts in the other lanes, one of them inverted */
+                from[d] = (abut_lanes){ 1.2 - 0.3 * d, s0[d], d == 2 ? -0.1 : 1.0 + d, 0.3 + 0.1 * d };
+            CHECK(abut_admm_project_lanes(&e, 0, 4, &ks, from, to) == 4);
+            for (int d = 0; d < 3; d++) CHECK_NEAR(to[d][1], s[d], 1e-9);
+            for (int l = 0; l < 4; l++) {       /* no slope is left in any */
+                const double at_l[3] = { to[0][l], to[1][l], to[2][l] };
+                abut_principal q_l;
+                abut_elastic_principal(&e, 0, at_l, &q_l);
+                for (int d = 0; d < 3; d++) CHECK_NEAR(q_l.d[d] + k * (to[d][l] - from[d][l]), 0, 1e-6 * k);
+            }
             for (int level = 0; level < 12; level++, reach /= 3) {
                 const double mid[3] = { at[0], at[1], at[2] };
                 for (int i = 0; i < 11 * 11 * 11; i++) {

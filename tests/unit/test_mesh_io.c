@@ -9,6 +9,7 @@
 #include "formats/mesh/seg.h"
 #include "formats/mesh/stl.h"
 #include "formats/mesh/tetgen_files.h"
+#include "formats/mesh/vtk.h"
 #include "bytes.h"
 
 #include <stdarg.h>
@@ -152,14 +153,48 @@ static void msh4(int binary)
     text("\n$EndElements\n");
 }
 
+/* Version 4.0: tags before dimensions, each node's tag before its point, tags of 4 bytes. */
+static void msh40(int binary)
+{
+    const int32_t one = 1;
+    used = 0;
+    text("$MeshFormat\n4 %d 8\n", binary);
+    if (binary) raw(&one, 4), text("\n");
+    text("$EndMeshFormat\n$Nodes\n");
+    put_int(binary, 3, 8), put_int(binary, 5, 8);
+    for (int b = 0; b < 3; b++) {       /* two points on a parametric curve, one on a surface, two in the volume, marked too */
+        const int lo = b ? b + 1 : 0, hi = b == 2 ? 5 : b + 2, dim = b + 1;
+        put_int(binary, 9, 4), put_int(binary, dim, 4), put_int(binary, 1, 4), put_int(binary, hi - lo, 8);
+        for (int i = lo; i < hi; i++) {
+            put_int(binary, 50 - 3 * i, 4);
+            for (int k = 0; k < (dim < 3 ? 3 + dim : 3); k++) {
+                const double v = k < 3 ? X[i][k] : 0.5;
+                if (binary) raw(&v, 8);
+                else text("%.17g ", v);
+            }
+        }
+    }
+    text("\n$EndNodes\n$Elements\n");
+    put_int(binary, 2, 8), put_int(binary, 3, 8);
+    put_int(binary, 9, 4), put_int(binary, 2, 4), put_int(binary, 2, 4), put_int(binary, 1, 8), put_int(binary, 1, 4);
+    for (int k = 0; k < 3; k++) put_int(binary, 50 - 3 * TRI[0][k], 4);
+    put_int(binary, 9, 4), put_int(binary, 3, 4), put_int(binary, 4, 4), put_int(binary, 2, 8);
+    for (int t = 0; t < 2; t++) {
+        put_int(binary, t + 2, 4);
+        for (int k = 0; k < 4; k++) put_int(binary, 50 - 3 * TET[t][k], 4);
+    }
+    text("\n$EndElements\n");
+}
+
 TEST(msh_2_and_4_text_and_binary_of_both_byte_orders_give_one_mesh)
 {
-    for (int form = 0; form < 6; form++) {
+    for (int form = 0; form < 9; form++) {
         abut_mesh m = { 0 };
         abut_err err = { 0 };
         swapped = form % 3 == 2;
         if (form < 3) msh2(form % 3 > 0);
-        else msh4(form % 3 > 0);
+        else if (form < 6) msh4(form % 3 > 0);
+        else msh40(form % 3 > 0);
         swapped = 0;
         CHECK(read_file(abut_msh_read, &m, &err) == ABUT_OK);
         if (err.code) printf("# form %d: %s\n", form, err.msg);
@@ -220,7 +255,7 @@ TEST(t19_msh_has_tets_of_order_1_to_4_in_the_order_of_nodes_of_the_lattice)
 TEST(msh_errors_name_the_line_and_what_was_expected)
 {
     CHECK(refused(abut_msh_read, "hello\n", "test.file:1: not a Gmsh file"));
-    CHECK(refused(abut_msh_read, "$MeshFormat\n4.0 0 8\n", "test.file:2: MSH version 4: expected 2.2 or 4.1"));
+    CHECK(refused(abut_msh_read, "$MeshFormat\n3.0 0 8\n", "test.file:2: MSH version 3: expected 2.2, 4.0 or 4.1"));
     CHECK(refused(abut_msh_read, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 nan 0\n$EndNodes\n",
                   "test.file:6: a node's coordinate is 'nan': expected a finite number"));
     CHECK(refused(abut_msh_read, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2000000000\n1 0 0 0\n",
@@ -233,6 +268,138 @@ TEST(msh_errors_name_the_line_and_what_was_expected)
                   "node tag 3 is used twice"));
     CHECK(refused(abut_msh_read, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Foo\n", "section $Foo has no $EndFoo"));
     CHECK(refused(abut_msh_read, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n", "no $Elements"));
+    CHECK(refused(abut_msh_read, "$MeshFormat\n4 0 8\n$EndMeshFormat\n$Nodes\n1 2\n1 3 0 1\n1 0 0 0\n$EndNodes\n",
+                  "$Nodes announces 2 nodes and holds 1"));
+    CHECK(refused(abut_msh_read, "$MeshFormat\n4 0 8\n$EndMeshFormat\n$Nodes\n1 1\n1 3 0 1\n1 0 0 0\n$EndNodes\n$Elements\n1 1\n"
+                  "1 3 5 1\n1 1 1 1 1 1 1 1 1\n", "test.file:11: element type 5 (hexahedron)"));
+    CHECK(refused(abut_msh_read, "$MeshFormat\n4 0 8\n$EndMeshFormat\n$Nodes\n1 1\n1 4 0 1\n1 0 0 0\n$EndNodes\n",
+                  "the entity dimension is '4'"));
+}
+
+/* ---- VTK ---- */
+
+static void vtk_ints(int binary, const int32_t *v, int n, int bytes)
+{
+    for (int i = 0; i < n; i++) put_int(binary, v[i], (size_t)bytes);
+    text("\n");
+}
+
+/* The two tets and a boundary triangle; version 5 has offsets of 8 bytes; points are doubles, and a field is before them. */
+static void vtk_file(int binary, int version)
+{
+    static const int32_t counted[] = { 4, 0, 1, 2, 3, 3, 0, 2, 1, 4, 4, 3, 2, 1 }, offsets[] = { 0, 4, 7, 11 };
+    static const int32_t corners[] = { 0, 1, 2, 3, 0, 2, 1, 4, 3, 2, 1 }, types[] = { 10, 5, 10 };
+    used = 0;
+    swapped = 1;
+    text("# vtk DataFile Version %d.0\na title: POINTS 3\n%s\nDATASET UNSTRUCTURED_GRID\nFIELD FieldData 1\n"
+         "TIME 1 2 float\n", version, binary ? "BINARY" : "ASCII");
+    if (binary) raw_f32(1), raw_f32(2);
+    text(binary ? "\nPOINTS 5 double\n" : "1 2\nPOINTS 5 double\n");
+    for (int i = 0; i < 15; i++) {
+        if (binary) raw(&X[i / 3][i % 3], 8);
+        else text("%.17g ", X[i / 3][i % 3]);
+    }
+    text("\nMETADATA\nINFORMATION 0\n\n");
+    if (version < 5) {
+        text("CELLS 3 14\n");
+        vtk_ints(binary, counted, 14, 4);
+    } else {
+        text("CELLS 4 11\nOFFSETS vtktypeint64\n");
+        vtk_ints(binary, offsets, 4, 8);
+        text("CONNECTIVITY vtktypeint64\n");
+        vtk_ints(binary, corners, 11, 8);
+    }
+    text("CELL_TYPES 3\n");
+    vtk_ints(binary, types, 3, 4);
+    swapped = 0;
+}
+
+TEST(vtk_of_both_versions_text_and_big_endian_give_one_mesh)
+{
+    for (int form = 0; form < 4; form++) {
+        abut_mesh m = { 0 };
+        abut_err err = { 0 };
+        vtk_file(form & 1, form & 2 ? 5 : 3);
+        text("CELL_DATA 3\nSCALARS a int 1\nwhatever\n");
+        CHECK(read_file(abut_vtk_read, &m, &err) == ABUT_OK);
+        if (err.code) printf("# form %d: %s\n", form, err.msg);
+        CHECK(same_points(&m));
+        CHECK(m.nt == 2 && !memcmp(m.tet, TET, sizeof TET));
+        CHECK(m.nf == 0);
+        abut_mesh_clear(&m);
+    }
+}
+
+#define VTK "# vtk DataFile Version 2.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\n"
+#define VTK_POINTS "POINTS 5 float\n0 0 0 1 0 0 1 1 0 0 1 0 0 0 1\n"
+
+TEST(vtk_has_cells_of_every_dimension_and_points_of_every_number_type)
+{
+    abut_mesh m = { 0 };
+    abut_err err = { 0 };
+    CHECK(!read_text(abut_vtk_read, VTK "points 7 FLOAT\n0 0 0 1 0 0 1 1 0 0 1 0 0 0 5 1 0 5 9 9 9\n"
+                     "CELLS 3 10\n4 0 1 2 3\n2 4 5\n1 6\n"
+                     "CELL_TYPES 3\n9 3 1", &m, &err));
+    if (err.code) printf("# %s\n", err.msg);
+    CHECK(m.nv == 7 && m.nf == 2 && m.ns == 1 && m.np == 1 && m.nt == 0);
+    CHECK(m.nf == 2 && !memcmp(m.tri, (int32_t[6]){ 0, 1, 2, 0, 2, 3 }, 6 * sizeof *m.tri));
+    CHECK(m.seg[0] == 4 && m.seg[1] == 5 && m.point[0] == 6);
+    abut_mesh_clear(&m);
+    static const char *const name[] = { "char", "unsigned_char", "short", "unsigned_short", "int", "unsigned_int", "long",
+                                        "unsigned_long", "float", "double" };
+    static const int size[] = { 1, 1, 2, 2, 4, 4, 8, 8, 4, 8 };
+    for (int t = 0; t < 10; t++) {
+        used = 0;
+        text("# vtk DataFile Version 4.2\nt\nBINARY\nDATASET UNSTRUCTURED_GRID\nPOINTS 1 %s\n", name[t]);
+        swapped = 1;
+        for (int k = 0; k < 3; k++) {
+            const double d = k + 1;
+            const float f = (float)d;
+            const int64_t i = k + 1;
+            if (t >= 8) raw(t == 8 ? (const void *)&f : &d, (size_t)size[t]);
+            else raw(&i, (size_t)size[t]);
+        }
+        text("CELLS 1 2\n"), raw_i32(1), raw_i32(0), text("CELL_TYPES 1\n"), raw_i32(1);
+        swapped = 0;
+        CHECK(!read_file(abut_vtk_read, &m, &err) && m.nv == 1 && m.np == 1 && m.x[0] == 1 && m.x[1] == 2 && m.x[2] == 3);
+        abut_mesh_clear(&m);
+    }
+}
+
+TEST(vtk_errors_name_the_line_the_cell_and_what_was_expected)
+{
+    CHECK(refused(abut_vtk_read, "hello\n", "test.file:1: not a legacy VTK file"));
+    CHECK(refused(abut_vtk_read, "# vtk DataFile Version 6.0\n", "VTK version 6: expected 1.0 to 5.1"));
+    CHECK(refused(abut_vtk_read, "# vtk DataFile Version 2.0\nt\nXML\n", "test.file:3: 'XML': expected ASCII or BINARY"));
+    CHECK(refused(abut_vtk_read, "# vtk DataFile Version 2.0\nt\nASCII\nDATASET POLYDATA\n", "data set 'POLYDATA'"));
+    CHECK(refused(abut_vtk_read, VTK "POINTS 2000000000 float\n0 0 0\n",
+                  "6000000000 coordinates of points are announced, but only"));
+    CHECK(refused(abut_vtk_read, VTK "POINTS 1 bit\n0 0 0\n", "test.file:5: data type 'bit'"));
+    CHECK(refused(abut_vtk_read, VTK "POINTS 1 float\n0 inf 0\n", "test.file:6: a coordinate of a point is 'inf'"));
+    CHECK(refused(abut_vtk_read, VTK VTK_POINTS, "the file has no CELLS"));
+    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 4\n", "the file has no CELL_TYPES"));
+    CHECK(refused(abut_vtk_read, VTK "CELLS 1 5\n4 0 1 2 4\nCELL_TYPES 1\n10\n", "the file has no POINTS"));
+    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 9\n8 0 1 2 3 4 0 1 2\nCELL_TYPES 1\n12\n",
+                  "test.file:10: cell 0 has type 12 (hexahedron)"));
+    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 7\n6 0 1 2 3 4 0\nCELL_TYPES 1\n13\n", "type 13 (wedge)"));
+    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 7\n6 0 1 2 3 4 0\nCELL_TYPES 1\n99\n", "type 99 (unknown)"));
+    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n10\n",
+                  "cell 0, a tet, has 3 points: expected 4"));
+    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 6\n4 0 1 2 4 9\nCELL_TYPES 1\n10\n",
+                  "CELLS announces 6 numbers and its 1 cells have 5"));
+    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 2 5\n4 0 1 2 4\nCELL_TYPES 2\n10 10\n", "the number of points of a cell"));
+    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 4\nCELL_TYPES 2\n10 10\n",
+                  "2 cell types: expected one for each of 1"));
+    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 7\nCELL_TYPES 1\n10\n", "point 7"));
+    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELL_TYPES 1\n10\n", "CELL_TYPES before CELLS"));
+    CHECK(refused(abut_vtk_read, VTK VTK_POINTS VTK_POINTS, "a second POINTS"));
+    CHECK(refused(abut_vtk_read, VTK "SCALARS a\n", "test.file:5: 'SCALARS': expected POINTS"));
+    CHECK(refused(abut_vtk_read, "# vtk DataFile Version 5.1\nt\nASCII\nDATASET UNSTRUCTURED_GRID\n" VTK_POINTS
+                  "CELLS 2 4\nOFFSETS vtktypeint64\n0 3\nCONNECTIVITY vtktypeint64\n0 1 2 4\nCELL_TYPES 1\n10\n",
+                  "OFFSETS are from 0 to 3: expected 0 to 4"));
+    CHECK(refused(abut_vtk_read, "# vtk DataFile Version 5.1\nt\nASCII\nDATASET UNSTRUCTURED_GRID\n" VTK_POINTS
+                  "CELLS 3 4\nOFFSETS vtktypeint64\n0 4 3\nCONNECTIVITY vtktypeint64\n0 1 2 4\nCELL_TYPES 2\n10 10\n",
+                  "OFFSETS decrease behind cell 1"));
 }
 
 /* ---- OBJ ---- */
@@ -493,10 +660,15 @@ TEST(a_file_cut_at_any_byte_or_with_random_bytes_never_crashes_a_reader)
 {
     static char good[sizeof file];
     abut_rng rng = { 7 };
-    for (int form = 0; form < 9; form++) {
-        reader *read = form < 4 ? abut_msh_read : form < 7 ? abut_ply_read : abut_stl_read;
+    for (int form = 0; form < 15; form++) {
+        reader *read = form < 4 || form > 12 ? abut_msh_read
+                       : form < 7            ? abut_ply_read
+                       : form < 9            ? abut_stl_read
+                                             : abut_vtk_read;
         if (form < 2) msh2(form);
         else if (form < 4) msh4(form - 2);
+        else if (form > 12) msh40(form - 13);
+        else if (form > 8) vtk_file(form & 1, form > 10 ? 5 : 3);
         else if (form < 7) ply_file(form - 4);
         else stl_file(form - 7);
         const size_t size = used;

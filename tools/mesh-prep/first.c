@@ -17,7 +17,7 @@ static const char *const TEXT[] = {
     "materials:\n"
     "  rubber: {model: neo-hookean, density: 1000, young: 100 kPa, poisson: 0.4}\n"
     "objects:\n"
-    "  # `mesh: FILE` in place of `generate` reads .msh .obj .ply .stl .node; `tetrahedralize` makes closed triangles solid.\n"
+    "  # `mesh: FILE` in place of `generate` reads .msh .vtk .obj .ply .stl; `tetrahedralize` makes closed triangles solid.\n"
     "  ball:  {generate: {sphere: {radius: 0.1, cells: 8}}, translate: [0, 0.25, 0], velocity: [0, -1, 0]}\n"
     "  bar:   {generate: {box: {size: [0.5, 0.08, 0.1], cells: [20, 3, 4]}}, translate: [0.1, 0.05, 0]}\n"
     "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}, mu: 0.5}\n",

@@ -55,7 +55,7 @@ static abut_status scene_of_meshes(abut_prep_source *p, const abut_cli *cli, abu
         const char *path = cli->args[i], *slash = strrchr(path, '/');
         const char *name = slash ? slash + 1 : path;
         if (!abut_mesh_is_file(path))
-            return abut_fail(err, ABUT_E_ARG, "%s: expected one scene, or mesh files alone (.msh .obj .ply .stl .node .ele "
+            return abut_fail(err, ABUT_E_ARG, "%s: expected one scene, or mesh files alone (.msh .vtk .obj .ply .stl .node .ele "
                              ".seg .pt)", path);
         if (abut_tree_find(objects, name)) return abut_fail(err, ABUT_E_ARG, "%s: two files of this name", name);
         abut_tree *object = abut_tree_new(&p->arena, ABUT_TREE_MAP, path, 0, 0, NULL);

@@ -5,10 +5,19 @@
 #include "formats/result/step_report.h"
 #include "tools/step/stuck_file.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <string.h>
 
 enum { SLOW_ENOUGH = 10 };  /* steps in a row at whose end all is slow: nothing rests at the top of a throw for so long */
+
+void abut_step_keep_memory(void)
+{
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, 64 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 512 << 20);
+#endif
+}
 
 /* goal: the last step; it may be far away where a run is to go on until rest. */
 static void progress(abut_cli *cli, const abut_report *rep, int64_t goal, int64_t done, double t0)

@@ -5,7 +5,7 @@
  *                             gradient, which it nearly always is
  *     dot        subdomains   A on overlapping sets of nodes, the nodes of the elements of one part each
  *     lbfgs-jh   blocks       A on disjoint sets of nodes: block Jacobi
- *     lbfgs-ic   ichol        A by incomplete Cholesky without fill
+ *     lbfgs-ic   ichol        A by incomplete Cholesky without fill, rows by the order of sparse/band.h
  *     lbfgs-pd   laplacian    D + the Laplacian of the elements, and the Hessians of contact and friction
  *     gradient   diagonal     the diagonal blocks of A
  *     lbfgs-rest rest         the Hessian of elasticity at rest, and those of contact and friction
@@ -49,6 +49,7 @@ typedef struct abut_initial_ops {
     void (*free)(void *self);
     /** Of the newest pair, y . s > 0 and y . y, before an application; 0, 0: there is none.  NULL: it learns of none. */
     void (*learn)(void *self, double ys, double yy);
+    int scaled;         /* D is not of this step: the newest pair says what it has to be multiplied by */
 } abut_initial_ops;
 
 extern const abut_initial_ops abut_initial_hessian, abut_initial_subdomains, abut_initial_blocks, abut_initial_ichol,

@@ -19,6 +19,7 @@ abut_status abut_newton_matrix_init(abut_newton_matrix *d, const abut_objective 
 void abut_newton_matrix_clear(abut_newton_matrix *d)
 {
     abut_bsr_clear(&d->A);
+    abut_owned_elements_clear(&d->owned);
     abut_product_free(&d->products.product);
     free(d->products.where);
     free(d->diag);
@@ -52,7 +53,10 @@ abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, 
     abut_status rc = abut_objective_sets(p, &here, 0, d->sets, &d->nsets, err);
     if (rc) return rc;
     d->exact = abut_objective_majorant_is_exact(p);
+    d->ranks = p->step.ranks;
+    if (d->ranks) rc = abut_owned_elements_take(&d->owned, d->ranks, p->nrow, d->sets, d->nsets, err);
     rep->seconds.hessian += abut_time_lap(&clock);
+    if (rc) return rc;
 
     rc = abut_ordering_pattern(order, &d->A, p, at->x, d->sets, d->nsets, p->lasting, err);
     rep->seconds.analyse += abut_time_lap(&clock);
@@ -82,7 +86,7 @@ int32_t abut_newton_matrix_worst_node(const abut_newton_matrix *d, const abut_ob
 {
     const abut_operator A = abut_newton_matrix_operator(d, NULL);
     const int32_t n = abut_operator_rows(&A);
-    const int is_known = n == p->nrow && (d->products.product || d->A.val);
+    const int is_known = n == p->nrow && !d->ranks && (d->products.product || d->A.val);
     double least = INFINITY, *D = is_known ? malloc((9 * (size_t)n + 1) * sizeof *D) : NULL;
     int32_t row = -1;
     if (D) abut_operator_diagonal(&A, D);
@@ -105,7 +109,7 @@ void abut_newton_matrix_begin_step(abut_newton_matrix *d, abut_ordering *order)
 abut_operator abut_newton_matrix_operator(const abut_newton_matrix *d, const double *where)
 {
     const struct abut_newton_products *s = &d->products;
-    if (!s->product) return (abut_operator){ .matrix = &d->A, .where = where };
+    if (!s->product) return (abut_operator){ .matrix = &d->A, .where = where, .ranks = d->ranks };
     abut_operator A = abut_product_operator(s->product);
     A.where = s->where;
     return A;

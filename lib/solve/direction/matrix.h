@@ -9,6 +9,7 @@
 
 #include "solve/direction.h"
 #include "solve/direction/ordering.h"
+#include "sparse/owned_elements.h"
 #include "sparse/product.h"
 
 /* Zero-filled is empty. */
@@ -21,6 +22,8 @@ typedef struct abut_newton_matrix {
     } products;
     abut_elements sets[ABUT_SETS_MAX];  /* of the last sum, in arrays of the objective */
     int nsets;
+    const abut_ranks *ranks;    /* each sums the rows of its part; NULL: all are here */
+    abut_owned_elements owned;  /* of this one */
     int without_majorant;   /* nobody learns of kinks */
     int exact;              /* the last matrix is of second derivatives alone */
     double *diag;           /* [nrow] */

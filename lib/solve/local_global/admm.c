@@ -4,11 +4,11 @@
 #include "energy/codim_term.h"
 #include "energy/stiffness_fit.h"
 #include "math/mat3.h"
-#include "math/spd.h"
 #include "math/svd3.h"
+#include "math/svd3_lanes.h"
+#include "solve/local_global/admm_local.h"
 
 #include <assert.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +31,10 @@ static abut_status init(abut_admm *a, const abut_objective *p, double fit_low, d
     a->k = malloc(((size_t)m->nm + 1) * sizeof *a->k);
     a->z = calloc(n + 1, sizeof *a->z);
     a->u = calloc(n + 1, sizeof *a->u);
-    abut_status rc = a->k && a->z && a->u ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "ADMM: %zu local variables", n);
+    a->side = malloc(((size_t)m->nt + 1) * sizeof *a->side);
+    abut_status rc = a->k && a->z && a->u && a->side ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "ADMM: %zu local variables", n);
     if (!rc && m->nt) rc = abut_stiffness_fit_materials(abut_elastic_of(&p->terms), fit_low, fit_high, a->k, err);
+    for (size_t t = 0; t < (size_t)m->nt && !rc; t++) a->side[t] = cbrt(abut_elastic_of(&p->terms)->vol[t]);
     if (rc) abut_admm_clear(a);
     return rc;
 }
@@ -54,6 +56,7 @@ abut_status abut_admm_init_thin(abut_admm *a, const abut_objective *p, double fi
 void abut_admm_clear(abut_admm *a)
 {
     abut_codim_apart_clear(&a->thin);
+    free(a->side);
     free(a->k);
     free(a->z);
     free(a->u);
@@ -110,73 +113,6 @@ void abut_admm_start_balanced(abut_admm *a, const abut_objective *p, const doubl
 
 /* ---- local steps ---- */
 
-/* whether the density is defined at s */
-static int admissible(const abut_elastic *e, size_t t, const double s[3])
-{
-    const abut_model *m = e->model;
-    return !abut_material_injective(m->mat_model[m->tet_mat[t]]) || (s[0] > 0 && s[1] > 0 && s[2] > 0);
-}
-
-static double value(const abut_elastic *e, size_t t, double k, const double s0[3], const double s[3], abut_principal *q)
-{
-    if (!admissible(e, t, s)) return INFINITY;
-    abut_elastic_principal(e, t, s, q);
-    double sum = q->psi;
-    for (int i = 0; i < 3; i++) sum += 0.5 * k * (s[i] - s0[i]) * (s[i] - s0[i]);
-    return sum;
-}
-
-/* dx = -(A + k I)^-1 g with A made positive semidefinite */
-static void newton_step(const abut_principal *q, double k, const double g[3], double dx[3])
-{
-    double A[9], inverse[9];
-    memcpy(A, q->A, sizeof A);
-    abut_psd_project(3, A);
-    for (int i = 0; i < 9; i += 4) A[i] += k;
-    (void)abut_m3_inverse(inverse, A);
-    for (int i = 0; i < 3; i++) dx[i] = -(inverse[3 * i] * g[0] + inverse[3 * i + 1] * g[1] + inverse[3 * i + 2] * g[2]);
-}
-
-int abut_admm_project(const abut_elastic *e, size_t t, double k, const double s0[3], double s[3])
-{
-    enum { ITERATIONS = 200 };
-    abut_principal q;
-    for (int i = 0; i < 3; i++) s[i] = s0[i];
-    if (!admissible(e, t, s))
-        for (int i = 0; i < 3; i++) s[i] = fmax(0.1, fabs(s0[i]));
-    double here = value(e, t, k, s0, s, &q);
-    for (int it = 0; it < ITERATIONS; it++) {
-        double g[3], dx[3], trial[3], slope = 0, size = 0, there = INFINITY, alpha = 1;
-        for (int i = 0; i < 3; i++) g[i] = q.d[i] + k * (s[i] - s0[i]);
-        newton_step(&q, k, g, dx);
-        for (int i = 0; i < 3; i++) slope += g[i] * dx[i], size = fmax(size, fabs(dx[i]));
-        if (!(size < INFINITY)) return 0;
-        for (; alpha > 0x1p-40; alpha /= 2) {
-            for (int i = 0; i < 3; i++) trial[i] = s[i] + alpha * dx[i];
-            there = value(e, t, k, s0, trial, &q);
-            if (there <= here + 1e-4 * alpha * slope + 8 * DBL_EPSILON * (fabs(here) + k))
-                break; /* psi is a difference of numbers like k */
-        }
-        if (!(alpha > 0x1p-40)) return size <= 1e-7;        /* rounding lets it go no further */
-        for (int i = 0; i < 3; i++) s[i] = trial[i];
-        if (size <= 1e-10) return 1;
-        here = there;
-    }
-    return 0;
-}
-
-static int local_tet(const abut_admm *a, const abut_objective *p, size_t t, const double F[9], double *z, double *u)
-{
-    double G[9], U[9], s0[3], V[9], s[3], Us[9];
-    for (int i = 0; i < 9; i++) G[i] = F[i] + u[i];
-    abut_svd3(G, U, s0, V);
-    if (!abut_admm_project(abut_elastic_of(&p->terms), t, a->k[p->model->tet_mat[t]], s0, s)) return 0;
-    for (int i = 0; i < 9; i++) Us[i] = U[i] * s[i % 3];
-    abut_m3_mul_nt(z, Us, V);
-    for (int i = 0; i < 9; i++) u[i] += F[i] - z[i];
-    return 1;
-}
-
 /* k/2 (|z| - l)^2 + k/2 |z - g|^2 is smallest at z = (l + |g|)/2 along g */
 static void local_spring(double l, const double d[3], double *z, double *u)
 {
@@ -228,6 +164,81 @@ static abut_status pass_end(abut_admm *a, const pass *q, size_t n, const char *w
     return ABUT_OK;
 }
 
+/* Of nine numbers, the largest difference. */
+ABUT_LANES_INLINE void largest_lanes(const abut_lanes *z, const abut_lanes *other, abut_lanes *most)
+{
+    *most = ABUT_LANES_ALL(0.);
+    for (int i = 0; i < 9; i++) {
+        const abut_lanes d = ABUT_LANES_ABS(z[i] - other[i]);
+        *most = ABUT_LANES_PICK((d > *most) | (d != d), d, *most);
+    }
+}
+
+/* Nine numbers of each of tets t .. t + n - 1, the first again in lanes without one. */
+ABUT_LANES_INLINE void load_nine(const double *of, size_t t, size_t n, abut_lanes *v)
+{
+    const double *at[ABUT_LANES];
+    for (size_t j = 0; j < 9; j += 3) {
+        for (size_t l = 0; l < ABUT_LANES; l++) at[l] = of + 9 * (t + (l < n ? l : 0)) + j;
+        abut_lanes_gather3(at, v + j);
+    }
+}
+
+ABUT_LANES_INLINE void store_nine(const abut_lanes *v, size_t t, size_t n, double *to)
+{
+    for (size_t l = 0; l < n; l++)
+        for (size_t i = 0; i < 9; i++) to[9 * (t + l) + i] = v[i][l];
+}
+
+/* What four tets are at. */
+typedef struct four {
+    abut_lanes B[9], F[9], was[9], u[9], U[9], s0[3], V[9], s[3], k;
+} four;
+
+/* F, what z was, u, and the singular values of F + u */
+ABUT_LANES_CLONES
+static void four_begin(const abut_admm *a, const abut_elastic *e, const double *x, size_t t, size_t n, four *g)
+{
+    abut_lanes G[9];
+    abut_elastic_load(e, x, t, n, g->B, g->F);
+    load_nine(a->z, t, n, g->was);
+    load_nine(a->u, t, n, g->u);
+    for (size_t l = 0; l < ABUT_LANES; l++) g->k[l] = a->k[e->model->tet_mat[t + (l < n ? l : 0)]];
+    for (int i = 0; i < 9; i++) G[i] = g->F[i] + g->u[i];
+    abut_svd3_lanes(G, g->U, g->s0, g->V);
+}
+
+/* z = U diag(s) V^T, u += F - z, and the forces of the corners: D^T (F - z + u), as the gradient of a density with that stress */
+ABUT_LANES_CLONES
+static void four_end(abut_admm *a, const abut_objective *p, size_t t, size_t n, four *g, const pass *q)
+{
+    const abut_elastic *e = abut_elastic_of(&p->terms);
+    abut_lanes z[9], P[9], f[12], apart, moved, w;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            z[3 * i + j] = g->U[3 * i] * g->s[0] * g->V[3 * j] + g->U[3 * i + 1] * g->s[1] * g->V[3 * j + 1] +
+                           g->U[3 * i + 2] * g->s[2] * g->V[3 * j + 2];
+    for (int i = 0; i < 9; i++) {
+        g->u[i] += g->F[i] - z[i];
+        P[i] = g->F[i] - z[i] + g->u[i];
+    }
+    largest_lanes(z, g->F, &apart);
+    largest_lanes(z, g->was, &moved);
+    for (size_t l = 0; l < ABUT_LANES; l++) w[l] = p->w.psi * e->vol[t + (l < n ? l : 0)];
+    w *= g->k;
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < 3; i++)
+            f[3 * (c + 1) + i] = w * (P[3 * i] * g->B[3 * c] + P[3 * i + 1] * g->B[3 * c + 1] + P[3 * i + 2] * g->B[3 * c + 2]);
+    for (int i = 0; i < 3; i++) f[i] = -(f[3 + i] + f[6 + i] + f[9 + i]);
+    store_nine(z, t, n, a->z);
+    store_nine(g->u, t, n, a->u);
+    for (size_t l = 0; l < n; l++) {
+        q->apart[t + l] = a->side[t + l] * apart[l];
+        q->moved[t + l] = a->side[t + l] * moved[l];
+        for (size_t i = 0; i < 12; i++) q->f[12 * (t + l) + i] = f[i][l];
+    }
+}
+
 static abut_status step_tets(abut_admm *a, const abut_objective *p, const double *x, double *r, abut_arena *scratch,
                              abut_err *err)
 {
@@ -238,21 +249,13 @@ static abut_status step_tets(abut_admm *a, const abut_objective *p, const double
     abut_status rc = pass_begin(&q, nt, scratch, err);
     if (rc) return rc;
     #pragma omp parallel for schedule(static) if (nt > 256)
-    for (size_t t = 0; t < nt; t++) {
-        double F[9], was[9], *z = a->z + 9 * t, *u = a->u + 9 * t, *f = q.f + 12 * t;
-        const double w = p->w.psi * e->vol[t] * a->k[m->tet_mat[t]], *B = e->B + 9 * t, side = cbrt(e->vol[t]);
-        memcpy(was, z, sizeof was);
-        (void)abut_elastic_deformation(e, x, (int32_t)t, F);
-        q.bad[t] = (uint8_t)!local_tet(a, p, t, F, z, u);
-        q.apart[t] = side * largest(9, z, F);
-        q.moved[t] = side * largest(9, z, was);
-        for (int c = 0; c < 3; c++)     /* D^T (F - z + u), as the gradient of a density with that stress */
-            for (int i = 0; i < 3; i++) {
-                double sum = 0;
-                for (int j = 0; j < 3; j++) sum += (F[3 * i + j] - z[3 * i + j] + u[3 * i + j]) * B[3 * c + j];
-                f[3 * (c + 1) + i] = w * sum;
-            }
-        for (int i = 0; i < 3; i++) f[i] = -(f[3 + i] + f[6 + i] + f[9 + i]);
+    for (size_t t = 0; t < nt; t += ABUT_LANES) {
+        const size_t n = nt - t < ABUT_LANES ? nt - t : ABUT_LANES;
+        four g;
+        four_begin(a, e, x, t, n, &g);
+        const size_t found = abut_admm_project_lanes(e, t, n, &g.k, g.s0, g.s);
+        for (size_t l = 0; l < n; l++) q.bad[t + l] = l == found;
+        if (found == n) four_end(a, p, t, n, &g, &q);
     }
     rc = pass_end(a, &q, nt, "tet", err);
     for (int32_t i = 0; i < m->nv && !rc; i++)

@@ -20,6 +20,7 @@
 typedef struct abut_admm {
     double *k;              /* [nm] Pa, as in the matrix */
     double *z, *u;          /* [9 nt + 3 nsp + 12 of each thin element] */
+    double *side;           /* [nt] m: cube roots of the volumes */
     abut_codim_apart thin;  /* t.n 0: none are split */
     double apart, moved;    /* m: of the last step, the largest |D x - z| and change of z, those of tets times the cube root of
                                the volume */
@@ -39,8 +40,5 @@ void abut_admm_start_balanced(abut_admm *a, const abut_objective *p, const doubl
  * Fails  ABUT_E_NUMERIC an element has no minimum of finite energy; ABUT_E_NOMEM scratch */
 ABUT_MUST_USE abut_status abut_admm_step(abut_admm *a, const abut_objective *p, const double *x, double *r, abut_arena *scratch,
                                          abut_err *err);
-
-/** s[3]: the stretches with the smallest psi(s) + k/2 |s - s0|^2 of tet t that Newton finds from s0; k > 0.  0: it does not. */
-int abut_admm_project(const abut_elastic *e, size_t t, double k, const double s0[3], double s[3]);
 
 #endif

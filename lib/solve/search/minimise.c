@@ -3,6 +3,7 @@
 #include "solve/search/search_parts.h"
 
 #include "solve/direction/look_ahead.h"
+#include "solve/over_ranks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,6 +39,8 @@ abut_status abut_search_init(abut_search *s, const abut_model *model, const abut
     *s = (abut_search){ .opt = *opt, .ops = &abut_search_processor };
     abut_status rc = abut_objective_init(&s->prob, model, opt->terms, err);
     if (rc) return rc;
+    if (opt->device.ranks) rc = abut_over_ranks_check(&s->prob, err);
+    s->prob.step.ranks = s->near.ranks = opt->device.ranks;
     abut_point *const point[] = { &s->here, &s->trial, &s->kept };
     for (int i = 0; i < 3 && !rc; i++) rc = abut_point_init(point[i], &s->prob, i + 1, err);
     s->p = calloc(3 * (size_t)model->nv, sizeof *s->p);
@@ -173,7 +176,7 @@ static abut_status reset_models(abut_search *s, abut_err *err)
 
 /* ---- one iteration ---- */
 
-static const abut_move_fn moves[] = { abut_move_rotate, abut_move_second_order, abut_move_backtrack, abut_move_draw_back,
+static const abut_move_fn moves[] = { abut_move_rotate, abut_move_second_order, abut_move_backtrack,
                                       abut_move_lengthen_second_order, abut_move_lengthen };
 
 static void note_limit(abut_search *s, const abut_limit *lim, abut_iteration *it, abut_report *rep)

@@ -147,7 +147,7 @@ static int old_hit_touches(abut_path *p, const abut_collmesh *cm)
     return 0;
 }
 
-static int list_touches(abut_path *p, const abut_collmesh *cm, const abut_sweep *m, int list)
+static int list_touches(const abut_path *p, const abut_collmesh *cm, const abut_sweep *m, int list, abut_path_hit *hits)
 {
     const size_t n = abut_candidates_list(&p->cand, list)->n, nb = abut_blocks(n);
     atomic_size_t hit = n;   /* an answer yes does not depend on who finds it */
@@ -156,9 +156,35 @@ static int list_touches(abut_path *p, const abut_collmesh *cm, const abut_sweep 
         const size_t found = block_touches(p, cm, m, list, abut_block(n, b), &hit, n);
         if (found < n) atomic_store(&hit, found);
     }
-    if (hit == n) return 0;
-    remember(p, candidate(p, cm, list, hit), p->n_hit);
-    return 1;
+    if (hit < n) *hits = candidate(p, cm, list, hit);
+    return hit < n;
+}
+
+/* Whether a candidate of this rank touches: *hit. */
+static int any_touches(const abut_path *p, const abut_collmesh *cm, const abut_sweep *m, abut_path_hit *hit)
+{
+    *hit = (abut_path_hit){ .v = { -1, -1, -1, -1 } };
+    for (int l = 0; l < ABUT_CANDIDATE_LISTS; l++)
+        if (list_touches(p, cm, m, l, hit)) return 1;
+    return 0;
+}
+
+/* *is_free: no candidate of any rank touches; what the first of them has found is remembered by all. */
+static abut_status hit_of_ranks(abut_path *p, int touches, abut_path_hit hit, int *is_free, abut_err *err)
+{
+    const abut_ranks *r = p->cand.ranks;
+    if (r) {
+        void *all;
+        const abut_status rc = abut_ranks_each(r, &hit, sizeof hit, &all, err);
+        if (rc) return rc;
+        const abut_path_hit *each = all;
+        for (int k = r->size - 1; k >= 0; k--)
+            if (each[k].v[0] >= 0) hit = each[k], touches = 1;
+        free(all);
+    }
+    if (touches) remember(p, hit, p->n_hit);
+    *is_free = !touches;
+    return ABUT_OK;
 }
 
 static int tet_inverts(abut_path *p, const abut_model *m, const double *x0, const double *x1)
@@ -184,8 +210,10 @@ static abut_status line_is_free(abut_path *p, const abut_collmesh *cm, const uin
              : abut_candidates_again(cm, p->y0, p->y1, 0, fixed, near, &p->cand, err);
     *free_ = !rc && !too_many;
     const abut_sweep m = abut_sweep_of(cm, p->y0, p->y1, KEPT);
-    for (int l = 0; l < ABUT_CANDIDATE_LISTS && *free_; l++) *free_ = !list_touches(p, cm, &m, l);
-    return rc;
+    if (rc || !*free_) return rc;
+    abut_path_hit hit;
+    const int touches = any_touches(p, cm, &m, &hit);
+    return hit_of_ranks(p, touches, hit, free_, err);
 }
 
 static void drop(abut_path *p, int from, int to)

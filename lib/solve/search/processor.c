@@ -97,7 +97,8 @@ static abut_status find(abut_search *s, abut_report *rep, abut_err *err)
     }
     const abut_at here = abut_point_at(&s->here, &s->prob);
     if (!rc)
-        s->aim = (struct abut_aim){ speed(s), info.exact, info.approximate, abut_objective_forecast_is_fair(&s->prob, &here) };
+        s->aim = (struct abut_aim){ .speed = speed(s), .exact = info.exact, .approximate = info.approximate, .ahead = info.ahead,
+                                    .fair = abut_objective_forecast_is_fair(&s->prob, &here) };
     return rc;
 }
 
@@ -203,7 +204,7 @@ static abut_status candidates(abut_search *s, double fraction, abut_report *rep,
 static abut_status ccd(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
-    rep->candidates = abut_candidates_count(&s->cand);
+    rep->candidates = s->cand.total;
     const abut_status rc = abut_limit_ccd(&s->prob.cm, &s->cand, s->here.y, s->trial.y, s->opt.slack_ccd, lim, err);
     rep->seconds.ccd += abut_time_wall() - clock;
     return rc;

@@ -38,6 +38,7 @@ static abut_status solver_options(const abut_solver_row *row, const abut_step_op
     so->terms = o->terms;
     abut_device_choose(so, (abut_device_kind)o->device.kind, o->device.number);
     so->device.precond = o->device.precond;
+    so->device.ranks = o->device.ranks;
     so->names = o->names;
     const abut_status rc = row->linear ? abut_linear_solver_find(row->linear, &so->linear, err) : ABUT_OK;
     return rc || !o->names || o->quasi.parts ? rc : abut_partition_view(o->names, m->nt, &so->cut, err);

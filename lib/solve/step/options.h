@@ -50,6 +50,7 @@ typedef struct abut_step_options {
     const struct abut_own_term *terms;  /* of the caller, beside those of the model (energy/terms.h), borrowed; NULL: none */
     struct abut_step_device {
         int kind, number, precond;  /* abut_device_kind, which of several, abut_device_precond (solve/device/device.h) */
+        const struct abut_ranks *ranks; /* processes that divide the work (base/ranks.h); NULL: this one does it */
     } device;
     int iterations;         /* of each minimisation, a fixed number; 0: until it converges; -1: the solver's default */
     int contact;            /* ABUT_CONTACT_*, of steppers without a barrier */

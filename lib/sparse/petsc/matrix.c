@@ -63,8 +63,8 @@ int abut_petsc_matrix_fits(const abut_petsc_matrix *m, const abut_bsr *A)
 
 static abut_status reserve(abut_petsc_matrix *m, const abut_bsr *A, size_t blocks)
 {
-    const size_t n = (size_t)A->n;
-    m->ptr = malloc((n + 1) * sizeof *m->ptr);
+    const size_t n = m->rows.hi - m->rows.lo;
+    m->ptr = malloc(((size_t)A->n + 1) * sizeof *m->ptr);
     m->row = malloc((A->nnz + 1) * sizeof *m->row);
     m->first = malloc((3 * n + 1) * sizeof *m->first);
     m->col = malloc((9 * blocks + 1) * sizeof *m->col);
@@ -73,8 +73,13 @@ static abut_status reserve(abut_petsc_matrix *m, const abut_bsr *A, size_t block
     return m->ptr && m->row && m->first && m->col && m->val && m->slot ? ABUT_OK : ABUT_E_NOMEM;
 }
 
-/* Where entry (d, 0) of the next block of block row r is, and that it is taken. */
-static PetscInt take(abut_petsc_matrix *m, int32_t r, PetscInt *row)
+static int is_here(const abut_petsc_matrix *m, int32_t r)
+{
+    return (size_t)r >= m->rows.lo && (size_t)r < m->rows.hi;
+}
+
+/* Where entry (d, 0) of the next block of the r-th block row here is, and that it is taken. */
+static PetscInt take(abut_petsc_matrix *m, size_t r, PetscInt *row)
 {
     *row = (m->first[3 * r + 1] - m->first[3 * r]);
     return m->first[3 * r] + 3 * m->slot[r]++;
@@ -84,15 +89,18 @@ static PetscInt take(abut_petsc_matrix *m, int32_t r, PetscInt *row)
 static void each_block(abut_petsc_matrix *m, const abut_bsr *A, void (*put)(abut_petsc_matrix *m, PetscInt at, PetscInt row,
                        int32_t column, const double *v, int transposed))
 {
+    const size_t lo = m->rows.lo;
     PetscInt row;
-    memset(m->slot, 0, (size_t)A->n * sizeof *m->slot);
+    memset(m->slot, 0, (m->rows.hi - lo) * sizeof *m->slot);
     for (int32_t c = 0; c < A->n; c++)
         for (size_t b = A->ptr[c]; b < A->ptr[c + 1]; b++) {
             const int32_t r = A->row[b];
-            const PetscInt own = take(m, r, &row);
-            put(m, own, row, c, A->val + 9 * b, 0);
-            if (r == c) continue;
-            const PetscInt other = take(m, c, &row);
+            if (is_here(m, r)) {
+                const PetscInt own = take(m, (size_t)r - lo, &row);
+                put(m, own, row, c, A->val + 9 * b, 0);
+            }
+            if (r == c || !is_here(m, c)) continue;
+            const PetscInt other = take(m, (size_t)c - lo, &row);
             put(m, other, row, r, A->val + 9 * b, 1);
         }
 }
@@ -113,28 +121,56 @@ static void put_values(abut_petsc_matrix *m, PetscInt at, PetscInt row, int32_t 
 
 static void set_pattern(abut_petsc_matrix *m, const abut_bsr *A)
 {
+    const size_t lo = m->rows.lo, n = m->rows.hi - lo;
     PetscInt *blocks = m->slot, at = 0;
     memcpy(m->ptr, A->ptr, ((size_t)A->n + 1) * sizeof *m->ptr);
     memcpy(m->row, A->row, A->nnz * sizeof *m->row);
     for (int32_t c = 0; c < A->n; c++)
-        for (size_t b = A->ptr[c]; b < A->ptr[c + 1]; b++) blocks[A->row[b]]++, blocks[c] += A->row[b] != c;
-    for (int32_t r = 0; r < A->n; r++)
-        for (int d = 0; d < 3; d++, at += 3 * blocks[r]) m->first[3 * r + d] = at;
-    m->first[3 * A->n] = at;
+        for (size_t b = A->ptr[c]; b < A->ptr[c + 1]; b++) {
+            if (is_here(m, A->row[b])) blocks[(size_t)A->row[b] - lo]++;
+            if (is_here(m, c)) blocks[(size_t)c - lo] += A->row[b] != c;
+        }
+    for (size_t r = 0; r < n; r++)
+        for (size_t d = 0; d < 3; d++, at += 3 * blocks[r]) m->first[3 * r + d] = at;
+    m->first[3 * n] = at;
     m->n = A->n;
     m->nnz = A->nnz;
     each_block(m, A, put_columns);
 }
 
-abut_status abut_petsc_matrix_set(abut_petsc_matrix *m, const abut_bsr *A, abut_err *err)
+/* Blocks of the rows that are here. */
+static size_t count_blocks(const abut_petsc_matrix *m, const abut_bsr *A)
 {
-    const size_t blocks = 2 * A->nnz - (size_t)A->n;
+    size_t n = 0;
+    for (int32_t c = 0; c < A->n; c++)
+        for (size_t b = A->ptr[c]; b < A->ptr[c + 1]; b++)
+            n += (size_t)is_here(m, A->row[b]) + (size_t)(A->row[b] != c && is_here(m, c));
+    return n;
+}
+
+/* PETSc copies what it gets of a part. */
+static PetscErrorCode create(abut_petsc_matrix *m, const abut_bsr *A)
+{
+    const PetscInt n = (PetscInt)(3 * (m->rows.hi - m->rows.lo)), all = 3 * A->n;
+    if (!m->is_part) return MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, m->first, m->col, m->val, &m->mat);
+    const PetscErrorCode code =
+        MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, n, n, all, all, m->first, m->col, m->val, &m->mat);
+    free(m->col);
+    m->col = NULL;
+    return code;
+}
+
+abut_status abut_petsc_matrix_set(abut_petsc_matrix *m, const abut_bsr *A, const abut_ranks *ranks, abut_err *err)
+{
     abut_petsc_matrix_clear(m);
+    m->is_part = ranks != NULL;
+    m->rows = abut_ranks_part(ranks, (size_t)A->n);
+    const size_t blocks = count_blocks(m, A);
     if (9 * blocks >= INT_MAX || A->n > (INT_MAX - 1) / 3)
         return abut_fail(err, ABUT_E_ARG, "PETSc: %zu entries: its numbers have 32 bits, want less than 2^31", 9 * blocks);
     if (reserve(m, A, blocks)) return abut_petsc_matrix_clear(m), abut_fail(err, ABUT_E_NOMEM, "PETSc: %zu entries", 9 * blocks);
     set_pattern(m, A);
-    PetscErrorCode code = MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, 3 * A->n, 3 * A->n, m->first, m->col, m->val, &m->mat);
+    PetscErrorCode code = create(m, A);
     if (!code) code = MatSetBlockSize(m->mat, 3);
     if (!code) code = MatSetOption(m->mat, MAT_SPD, PETSC_TRUE);
     const abut_status rc = abut_petsc_check(code, "the matrix", err);
@@ -145,6 +181,10 @@ abut_status abut_petsc_matrix_set(abut_petsc_matrix *m, const abut_bsr *A, abut_
 abut_status abut_petsc_matrix_fill(abut_petsc_matrix *m, const abut_bsr *A, abut_err *err)
 {
     PetscScalar *val;       /* m->val; that it was lent tells the library of new values */
+    if (m->is_part) {
+        each_block(m, A, put_values);
+        return abut_petsc_check(MatUpdateMPIAIJWithArray(m->mat, m->val), "the values", err);
+    }
     const abut_status rc = abut_petsc_check(MatSeqAIJGetArray(m->mat, &val), "the values", err);
     if (rc) return rc;
     each_block(m, A, put_values);

@@ -12,11 +12,15 @@
 #define NUMBER(n) WORD(n)
 #define VERSION NUMBER(PETSC_VERSION_MAJOR) "." NUMBER(PETSC_VERSION_MINOR) "." NUMBER(PETSC_VERSION_SUBMINOR)
 
+#define DAMPED "0.4"        /* sweeps of ranks: below a half, as an element of four corners touches no more than four of them */
+
 typedef struct backend {
     abut_petsc_matrix A;
     PC pc;
     Vec b, x;               /* without arrays of their own */
     MatSolverType direct;   /* NULL: GAMG */
+    const abut_ranks *ranks;    /* of the matrix; NULL: it is here whole */
+    int sweeps;             /* of ranks: the cycle has sweeps, as Chebyshev's polynomials were no good in this step */
     double *where;          /* [3 n] m: the rows as they were analysed */
     int32_t n;              /* rows analysed; -1: none */
     size_t nnz;
@@ -84,6 +88,7 @@ static void begin_step(void *self)
     backend *s = self;
     forget_matrix(s);
     s->n = -1;
+    s->sweeps = 0;
     abut_cg_forget(&s->state);
 }
 
@@ -107,8 +112,12 @@ static PetscErrorCode set_option(const char *name, const char *value)
  * cycle is positive definite.  Chebyshev's, PETSc's default, need a bound on eigenvalues: its estimate is too low where contacts
  * are stiff.  An aggregate of one or two nodes has fewer unknowns than rigid motions, hence rows of zeros on the coarse level:
  * the shift, too small to be seen elsewhere, lets the sweeps divide there, 0 by it (abut_petsc_start switches inodes off, of
- * which blocks would be inverted). */
-static PetscErrorCode configure_gamg(PC pc, Mat A)
+ * which blocks would be inverted).
+ *
+ * Ranks would sweep side by side, each by its own rows, which depends on their number.  So they have Chebyshev's polynomials of
+ * blocks, with more steps for the estimate; where that turns out too low all the same, or a block is one of zeros, the sweeps,
+ * damped. */
+static PetscErrorCode configure_gamg(PC pc, Mat A, int polynomials, int damped)
 {
     char shift[32];
     PetscReal most = 0;
@@ -122,10 +131,21 @@ static PetscErrorCode configure_gamg(PC pc, Mat A)
     if (!code) code = set_option("-abut_mg_levels_pc_sor_diagonal_shift", shift);
     if (!code) code = PCSetOptionsPrefix(pc, "abut_");
     if (!code) code = set_option("-abut_pc_gamg_agg_nsmooths", "1");
-    if (!code) code = set_option("-abut_mg_levels_ksp_type", "richardson");
-    if (!code) code = set_option("-abut_mg_levels_pc_type", "sor");
+    if (!code) code = set_option("-abut_mg_levels_ksp_type", polynomials ? "chebyshev" : "richardson");
+    if (!code) code = set_option("-abut_mg_levels_ksp_chebyshev_esteig", "0,0.1,0,1.2");
+    if (!code) code = set_option("-abut_mg_levels_esteig_ksp_max_it", "20");
+    if (!code) code = set_option("-abut_mg_levels_ksp_richardson_scale", damped ? DAMPED : "1");
+    if (!code) code = set_option("-abut_mg_levels_pc_type", polynomials ? "pbjacobi" : "sor");
     if (!code) code = PCGAMGSetReuseInterpolation(pc, PETSC_TRUE);
     return code ? code : PCSetFromOptions(pc);
+}
+
+/* A vector of the rows that are here, over values (NULL: to be placed). */
+static PetscErrorCode rows_here(const backend *s, const double *values, Vec *v)
+{
+    const PetscInt n = (PetscInt)(3 * (s->A.rows.hi - s->A.rows.lo));
+    if (s->ranks) return VecCreateMPIWithArray(PETSC_COMM_WORLD, 3, n, 3 * s->n, values, v);
+    return VecCreateSeqWithArray(PETSC_COMM_SELF, 3, n, values, v);
 }
 
 /* The six rigid motions at the positions of the rows. */
@@ -133,7 +153,7 @@ static PetscErrorCode set_rigid(backend *s)
 {
     Vec where = NULL;
     MatNullSpace rigid = NULL;
-    PetscErrorCode code = VecCreateSeqWithArray(PETSC_COMM_SELF, 3, 3 * s->n, s->where, &where);
+    PetscErrorCode code = rows_here(s, s->where + 3 * s->A.rows.lo, &where);
     if (!code) code = MatNullSpaceCreateRigidBody(where, &rigid);
     if (!code) code = MatSetNearNullSpace(s->A.mat, rigid);
     MatNullSpaceDestroy(&rigid);
@@ -152,18 +172,27 @@ static PetscErrorCode configure_direct(backend *s)
 static PetscErrorCode create(backend *s)
 {
     PetscErrorCode code = s->direct ? 0 : set_rigid(s);
-    if (!code) code = VecCreateSeqWithArray(PETSC_COMM_SELF, 3, 3 * s->n, NULL, &s->b);
-    if (!code) code = VecCreateSeqWithArray(PETSC_COMM_SELF, 3, 3 * s->n, NULL, &s->x);
-    if (!code) code = PCCreate(PETSC_COMM_SELF, &s->pc);
+    if (!code) code = rows_here(s, NULL, &s->b);
+    if (!code) code = rows_here(s, NULL, &s->x);
+    if (!code) code = PCCreate(s->ranks ? PETSC_COMM_WORLD : PETSC_COMM_SELF, &s->pc);
     if (!code) code = PCSetErrorIfFailure(s->pc, PETSC_FALSE);
     if (!code) code = PCSetOperators(s->pc, s->A.mat, s->A.mat);
-    if (!code) code = s->direct ? configure_direct(s) : configure_gamg(s->pc, s->A.mat);
+    if (!code) code = s->direct ? configure_direct(s) : configure_gamg(s->pc, s->A.mat, s->ranks && !s->sweeps, s->sweeps);
     return code;
 }
 
 static PetscErrorCode set_up(backend *s)
 {
     return PCSetUp(s->pc);
+}
+
+/* *flag: some rank has it. */
+static abut_status any_of_ranks(const abut_ranks *r, int *flag, abut_err *err)
+{
+    size_t n;
+    const abut_status rc = abut_ranks_count(r, *flag != 0, &n, err);
+    if (!rc && r) *flag = n > 0;
+    return rc;
 }
 
 /* MUMPS goes on from negative pivots, and counts them. */
@@ -180,7 +209,10 @@ static abut_status factor_failed(backend *s, abut_err *err)
     PetscInt negative = 0;
     PetscErrorCode code = PCGetFailedReason(s->pc, &why);
     if (!code && why == PC_NOERROR && s->direct && !strcmp(s->direct, MATSOLVERMUMPS)) code = count_negative(s, &negative);
-    const abut_status rc = abut_petsc_check(code, "the factorisation", err);
+    abut_status rc = abut_petsc_check(code, "the factorisation", err);
+    int failed = why != PC_NOERROR;
+    if (!rc) rc = any_of_ranks(s->ranks, &failed, err);
+    if (failed && why == PC_NOERROR) why = PC_SUBPC_ERROR;
     if (rc || (why == PC_NOERROR && !negative)) return rc;
     if (why == PC_FACTOR_OUTMEMORY) return abut_fail(err, ABUT_E_NOMEM, "PETSc: the factorisation: out of memory");
     if (!s->direct) return abut_fail(err, ABUT_E_NUMERIC, "petsc-gamg: the hierarchy failed with PETSc's reason %d", (int)why);
@@ -188,15 +220,16 @@ static abut_status factor_failed(backend *s, abut_err *err)
 }
 
 /* The preconditioner of A; what depends on the pattern alone is kept while that is the same. */
-static abut_status renew(void *self, const abut_operator *A, abut_err *err)
+static abut_status renew_once(void *self, const abut_operator *A, abut_err *err)
 {
     backend *s = self;
-    const int is_new = !abut_petsc_matrix_fits(&s->A, A->matrix);
-    abut_status rc = ABUT_OK;
+    int is_new = !abut_petsc_matrix_fits(&s->A, A->matrix);
+    abut_status rc = any_of_ranks(A->ranks, &is_new, err);
     s->factored = 0;
-    if (is_new) {
+    s->ranks = A->ranks;
+    if (!rc && is_new) {
         forget_matrix(s);
-        rc = abut_petsc_matrix_set(&s->A, A->matrix, err);
+        rc = abut_petsc_matrix_set(&s->A, A->matrix, s->ranks, err);
     }
     if (!rc) rc = abut_petsc_matrix_fill(&s->A, A->matrix, err);
     if (!rc && is_new) rc = abut_petsc_check(create(s), "the preconditioner", err);
@@ -205,6 +238,21 @@ static abut_status renew(void *self, const abut_operator *A, abut_err *err)
     if (rc) forget_matrix(s);
     s->factored = !rc;
     return rc;
+}
+
+/* For the rest of the step. */
+static abut_status renew_with_sweeps(backend *s, const abut_operator *A, abut_err *err)
+{
+    s->sweeps = 1;
+    forget_matrix(s);
+    return renew_once(s, A, err);
+}
+
+static abut_status renew(void *self, const abut_operator *A, abut_err *err)
+{
+    backend *s = self;
+    const abut_status rc = renew_once(s, A, err);
+    return rc == ABUT_E_NUMERIC && A->ranks && !s->sweeps ? renew_with_sweeps(s, A, err) : rc;
 }
 
 static PetscErrorCode run(backend *s)
@@ -217,11 +265,12 @@ static abut_status apply(void *self, const double *b, double *x, abut_err *err)
     backend *s = self;
     if (!s->factored) return abut_fail(err, ABUT_E_ARG, "PETSc: a solution without a factor");
     if (!s->n) return ABUT_OK;
-    PetscErrorCode code = VecPlaceArray(s->b, b);
-    if (!code) code = VecPlaceArray(s->x, x);
+    PetscErrorCode code = VecPlaceArray(s->b, b + 3 * s->A.rows.lo);
+    if (!code) code = VecPlaceArray(s->x, x + 3 * s->A.rows.lo);
     if (!code) code = alone(run, s);
     VecResetArray(s->b);
     VecResetArray(s->x);
+    abut_ranks_join(s->ranks, x, (size_t)s->n, 3 * sizeof *x);
     return abut_petsc_check(code, "the solution", err);
 }
 
@@ -256,13 +305,40 @@ static abut_status factor_gamg(void *self, const abut_operator *A, abut_precisio
     return abut_cg_factor(&s->state, A, renew, s, err);
 }
 
+/* The matrix of ranks as one: each multiplies its rows, and all get all. */
+typedef struct divided {
+    backend *s;
+    const abut_operator *A;
+} divided;
+
+static void multiply_divided(void *self, const double *x, double *y)
+{
+    const divided *d = self;
+    abut_bsr_multiply(d->A->matrix, x, y);
+    abut_ranks_join(d->A->ranks, y, (size_t)d->s->n, 3 * sizeof *y);
+}
+
+static abut_status renew_divided(void *self, const abut_operator *A, abut_err *err)
+{
+    (void)A;
+    return renew(((divided *)self)->s, ((divided *)self)->A, err);
+}
+
 static abut_status solve_gamg(void *self, const abut_operator *A, const double *b, const abut_solve_goal *goal, double *x,
                               abut_err *err)
 {
     backend *s = self;
     const abut_precond M = { apply, s, s->n };
     if (!s->factored) return abut_fail(err, ABUT_E_ARG, "petsc-gamg: a solution without a hierarchy");
-    return abut_cg_solve(&s->state, A, &M, renew, s, b, goal, x, err);
+    if (!A->ranks) return abut_cg_solve(&s->state, A, &M, renew, s, b, goal, x, err);
+    divided d = { s, A };
+    const abut_operator joined = { .n = s->n, .multiply = multiply_divided, .self = &d };
+    abut_status rc = abut_cg_solve(&s->state, &joined, &M, renew_divided, &d, b, goal, x, err);
+    if (rc == ABUT_E_NUMERIC && !s->sweeps) {
+        rc = renew_with_sweeps(s, A, err);
+        if (!rc) rc = abut_cg_solve(&s->state, &joined, &M, renew_divided, &d, b, goal, x, err);
+    }
+    return rc;
 }
 
 static abut_status factor_direct(void *self, const abut_operator *A, abut_precision precision, abut_err *err)

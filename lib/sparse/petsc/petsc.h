@@ -5,6 +5,9 @@
  *               Mandel and Brezina 1996).  Interpolation lasts while the pattern of the matrix does, within a step.
  * petsc-cholmod, petsc-mumps    Cholesky of these libraries as PETSc offers them, in orders of their own.
  *
+ * The matrix of ranks (sparse/operator.h) is PETSc's MPIAIJ over all processes that MPI has: the hierarchy is made and applied by
+ * all of them, products go by rows, and vectors of the iterations are whole on each.
+ *
  * Same matrices, same bytes, for every number of threads, with one version of PETSc and its libraries: all is done by one thread.
  * Options are those of the code: its files are not read, and what PETSC_OPTIONS says is forgotten when PETSc has started.  The
  * first solver that is made starts it, and with it MPI of one process where nobody has. */

@@ -1,0 +1,281 @@
+#include "formats/result/thick_surface.h"
+
+#include "math/vec3.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SIDES = 12,                 /* around a capsule or a ball */
+    HALF = 3,                   /* rings of half a ball, its rim included */
+    CAPSULE = 2 * HALF,         /* rings: both rims */
+    BALL = 2 * HALF - 1         /* rings: one rim */
+};
+
+static const double PI = 3.141592653589793;
+
+static int32_t lathe_points(int rings) { return 2 + rings * SIDES; }
+static int32_t lathe_triangles(int rings) { return 2 * rings * SIDES; }
+
+/* ---- triangles, once for a model ---- */
+
+typedef struct edge {
+    int32_t from, to;
+} edge;
+
+static int by_ends(const void *a, const void *b)
+{
+    const edge *p = a, *q = b;
+    if (p->from != q->from) return p->from < q->from ? -1 : 1;
+    return (p->to > q->to) - (p->to < q->to);
+}
+
+static int32_t *put(int32_t *t, int32_t a, int32_t b, int32_t c)
+{
+    t[0] = a, t[1] = b, t[2] = c;
+    return t + 3;
+}
+
+/* Two sheets, and a strip along every edge that one triangle alone has.  at[point]: its place among those of the sheets.
+ * Returns how many triangles; t NULL: counts. */
+static int32_t sheets(const abut_part *p, const int32_t *at, edge *e, int32_t *t)
+{
+    const int32_t ne = 3 * p->ntri;
+    int32_t *start = t;
+    int32_t n = 2 * p->ntri;
+    for (int32_t i = 0; i < p->ntri; i++) {
+        const int32_t *c = p->tri + 3 * i;
+        for (int k = 0; k < 3; k++) e[3 * i + k] = (edge){ at[c[k]], at[c[(k + 1) % 3]] };
+        if (t) t = put(t, 2 * at[c[0]], 2 * at[c[1]], 2 * at[c[2]]);
+        if (t) t = put(t, 2 * at[c[0]] + 1, 2 * at[c[2]] + 1, 2 * at[c[1]] + 1);
+    }
+    qsort(e, (size_t)ne, sizeof *e, by_ends);
+    for (int32_t i = 0; i < ne; i++) {
+        const edge back = { e[i].to, e[i].from };
+        if (bsearch(&back, e, (size_t)ne, sizeof *e, by_ends)) continue;
+        n += 2;
+        if (!t) continue;
+        t = put(t, 2 * e[i].to, 2 * e[i].from, 2 * e[i].from + 1);
+        t = put(t, 2 * e[i].to, 2 * e[i].from + 1, 2 * e[i].to + 1);
+    }
+    return start ? (int32_t)((t - start) / 3) : n;
+}
+
+/* A pole, rings, the other pole: points from `first` on. */
+static int32_t *lathe(int32_t *t, int32_t first, int rings)
+{
+    const int32_t last = first + 1 + rings * SIDES;
+    for (int k = 0; k < SIDES; k++) {
+        const int next = (k + 1) % SIDES;
+        t = put(t, first, first + 1 + next, first + 1 + k);
+        for (int ring = 0; ring + 1 < rings; ring++) {
+            const int32_t a = first + 1 + ring * SIDES, b = a + SIDES;
+            t = put(t, a + k, a + next, b + next);
+            t = put(t, a + k, b + next, b + k);
+        }
+        t = put(t, last, last - SIDES + k, last - SIDES + next);
+    }
+    return t;
+}
+
+static abut_status no_memory(const abut_part *p, abut_err *err)
+{
+    return abut_fail(err, ABUT_E_NOMEM, "object '%s': no memory for its surface", p->name);
+}
+
+/* Points of triangles, in their order; at[point]: place, or -1. */
+static void find_sheet(const abut_part *p, abut_thick_part *t, int32_t *at)
+{
+    for (int32_t i = 0; i < p->nv; i++) at[i] = -1;
+    for (int32_t i = 0; i < 3 * p->ntri; i++) at[p->tri[i]] = 0;
+    for (int32_t i = 0; i < p->nv; i++)
+        if (!at[i]) {
+            at[i] = t->nsheet;
+            t->sheet[t->nsheet++] = i;
+        }
+}
+
+/* The part `to` of t's points, whose arrays are new. */
+static abut_status surface(const abut_part *p, abut_thick_part *t, abut_part *to, abut_err *err)
+{
+    int32_t *at = malloc(((size_t)p->nv + 1) * sizeof *at);
+    edge *e = malloc((3 * (size_t)p->ntri + 1) * sizeof *e);
+    abut_status rc = ABUT_OK;
+    t->sheet = malloc(((size_t)p->nv + 1) * sizeof *t->sheet);
+    if (!at || !e || !t->sheet) rc = no_memory(p, err);
+    if (!rc) {
+        find_sheet(p, t, at);
+        to->nv = 2 * t->nsheet + p->nseg * lathe_points(CAPSULE) + p->npoint * lathe_points(BALL);
+        to->ntri = sheets(p, at, e, NULL) + p->nseg * lathe_triangles(CAPSULE) + p->npoint * lathe_triangles(BALL);
+        to->nseg = to->npoint = 0;
+        to->seg = to->point = NULL;
+        to->node = malloc(((size_t)to->nv + 1) * sizeof *to->node);
+        to->tri = malloc((3 * (size_t)to->ntri + 1) * sizeof *to->tri);
+        if (!to->node || !to->tri) rc = no_memory(p, err);
+    }
+    if (!rc) {
+        int32_t *tri = to->tri + 3 * sheets(p, at, e, to->tri), first = 2 * t->nsheet;
+        for (int32_t i = 0; i < p->nseg; i++, first += lathe_points(CAPSULE)) tri = lathe(tri, first, CAPSULE);
+        for (int32_t i = 0; i < p->npoint; i++, first += lathe_points(BALL)) tri = lathe(tri, first, BALL);
+        for (int32_t i = 0; i < to->nv; i++) to->node[i] = t->first + i;
+    }
+    free(at);
+    free(e);
+    return rc;
+}
+
+/* The point of the part that each point of its surface belongs to. */
+static void owners(const abut_thick_part *t, int32_t *own)
+{
+    const abut_part *p = t->of;
+    int32_t k = 0;
+    for (int32_t i = 0; i < t->nsheet; i++) own[k++] = t->sheet[i], own[k++] = t->sheet[i];
+    for (int32_t i = 0; i < p->nseg; i++)
+        for (int32_t j = 0; j < lathe_points(CAPSULE); j++) own[k++] = p->seg[2 * i + (j > CAPSULE / 2 * SIDES)];
+    for (int32_t i = 0; i < p->npoint; i++)
+        for (int32_t j = 0; j < lathe_points(BALL); j++) own[k++] = p->point[i];
+}
+
+/* ---- points, of every frame ---- */
+
+/* Points from pole to pole about the line from a to b, r from it; of a ball a is b. */
+static double *turned(double *to, abut_vec3 a, abut_vec3 b, double r, int rings)
+{
+    const abut_vec3 along = abut_v3_sub(b, a);
+    const double len = abut_v3_norm(along);
+    const abut_vec3 t = len > 0 ? abut_v3_scale(1 / len, along) : abut_v3(0, 1, 0);
+    const double ax = fabs(t.x), ay = fabs(t.y), az = fabs(t.z);
+    const abut_vec3 e = ax <= ay && ax <= az ? abut_v3(1, 0, 0) : ay <= az ? abut_v3(0, 1, 0) : abut_v3(0, 0, 1);
+    abut_vec3 u = abut_v3_cross(t, e);
+    u = abut_v3_scale(1 / abut_v3_norm(u), u);
+    const abut_vec3 w = abut_v3_cross(t, u);
+    for (int ring = -1; ring <= rings; ring++) {
+        const int pole = ring < 0 || ring == rings;
+        const double polar = PI / (2 * HALF) * (rings == CAPSULE && ring >= HALF ? ring : ring + 1);
+        for (int k = 0; k < (pole ? 1 : SIDES); k++, to += 3) {
+            const double angle = 2 * PI * k / SIDES, out = pole ? 0 : r * sin(polar);
+            const abut_vec3 rim = abut_v3_axpy(ring < HALF ? a : b, -r * cos(polar), t);
+            abut_v3_put(to, abut_v3_axpy(abut_v3_axpy(rim, out * cos(angle), u), out * sin(angle), w));
+        }
+    }
+    return to;
+}
+
+/* Points of both sheets; normal [3 nv]: scratch for the sums of the triangles' normals, each as long as twice its area. */
+static double *lift(const abut_thick_part *t, const double *x, double *normal, double *to)
+{
+    const abut_part *p = t->of;
+    memset(normal, 0, 3 * (size_t)p->nv * sizeof *normal);
+    for (int32_t i = 0; i < p->ntri; i++) {
+        const int32_t *c = p->tri + 3 * i;
+        const double *q = x + 3 * (size_t)p->node[c[0]];
+        const abut_vec3 n = abut_v3_cross(abut_v3_diff(x + 3 * (size_t)p->node[c[1]], q),
+                                          abut_v3_diff(x + 3 * (size_t)p->node[c[2]], q));
+        for (int k = 0; k < 3; k++) abut_v3_put(normal + 3 * c[k], abut_v3_add(abut_v3_get(normal + 3 * c[k]), n));
+    }
+    for (int32_t i = 0; i < t->nsheet; i++, to += 6) {
+        const abut_vec3 n = abut_v3_get(normal + 3 * t->sheet[i]), at = abut_v3_get(x + 3 * (size_t)p->node[t->sheet[i]]);
+        const double len = abut_v3_norm(n), s = len > 0 ? t->radius / len : 0;
+        abut_v3_put(to, abut_v3_axpy(at, s, n));
+        abut_v3_put(to + 3, abut_v3_axpy(at, -s, n));
+    }
+    return to;
+}
+
+/* to[3 n_points ...]: of the model, then of surfaces */
+static void move(const abut_thick *t, const double *x, double *to)
+{
+    memcpy(to, x, 3 * (size_t)t->n_points * sizeof *to);
+    for (int32_t k = 0; k < t->parts.n; k++) {
+        const abut_thick_part *q = &t->part[k];
+        const abut_part *p = q->of;
+        if (!(q->radius > 0)) continue;
+        double *put = lift(q, x, t->normal, to + 3 * (size_t)q->first);
+        for (int32_t i = 0; i < p->nseg; i++)
+            put = turned(put, abut_v3_get(x + 3 * (size_t)p->node[p->seg[2 * i]]),
+                         abut_v3_get(x + 3 * (size_t)p->node[p->seg[2 * i + 1]]), q->radius, CAPSULE);
+        for (int32_t i = 0; i < p->npoint; i++) {
+            const abut_vec3 at = abut_v3_get(x + 3 * (size_t)p->node[p->point[i]]);
+            put = turned(put, at, at, q->radius, BALL);
+        }
+    }
+}
+
+void abut_thick_frame(abut_thick *t, const double *x, const double *v)
+{
+    move(t, x, t->x);
+    memcpy(t->v, v, 3 * (size_t)t->n_points * sizeof *v);
+    for (int32_t i = t->n_points; i < t->parts.n_points; i++)
+        memcpy(t->v + 3 * (size_t)i, v + 3 * (size_t)t->own[i], 3 * sizeof *v);
+}
+
+/* ---- the whole ---- */
+
+/* Points of surfaces: whose they are, and the node that speaks for them. */
+static abut_status number_points(abut_thick *t, const abut_parts *from, abut_err *err)
+{
+    const size_t n = (size_t)t->parts.n_points + 1;
+    int32_t most = 0;
+    for (int32_t k = 0; k < from->n; k++) most = from->part[k].nv > most ? from->part[k].nv : most;
+    t->parts.lead = malloc(n * sizeof *t->parts.lead);
+    t->own = malloc(n * sizeof *t->own);
+    t->X = malloc(3 * n * sizeof *t->X), t->x = malloc(3 * n * sizeof *t->x), t->v = malloc(3 * n * sizeof *t->v);
+    t->normal = malloc((3 * (size_t)most + 1) * sizeof *t->normal);
+    if (!t->parts.lead || !t->own || !t->X || !t->x || !t->v || !t->normal)
+        return abut_fail(err, ABUT_E_NOMEM, "no memory for the %d points of thick surfaces", t->parts.n_points);
+    memcpy(t->parts.lead, from->lead, (size_t)t->n_points * sizeof *t->parts.lead);
+    for (int32_t k = 0; k < from->n; k++) {
+        const abut_thick_part *q = &t->part[k];
+        if (!(q->radius > 0)) continue;
+        int32_t *own = t->own + q->first;
+        owners(q, own);
+        for (int32_t i = 0; i < t->parts.part[k].nv; i++) {
+            own[i] = q->of->node[own[i]];
+            t->parts.lead[q->first + i] = from->lead[own[i]];
+        }
+    }
+    return ABUT_OK;
+}
+
+abut_status abut_thick_make(const abut_parts *from, const abut_model *m, const double *X, abut_thick *out, abut_err *err)
+{
+    abut_thick t = { .parts = *from, .n_points = from->n_points, .part = calloc((size_t)from->n + 1, sizeof *t.part) };
+    abut_status rc = ABUT_OK;
+    t.parts.lead = NULL;
+    t.parts.part = calloc((size_t)from->n + 1, sizeof *t.parts.part);
+    if (!t.part || !t.parts.part) rc = abut_fail(err, ABUT_E_NOMEM, "no memory for the surfaces of %d objects", from->n);
+    for (int32_t k = 0; k < from->n && !rc; k++) {
+        const abut_part *p = &from->part[k];
+        t.parts.part[k] = *p;
+        t.part[k] = (abut_thick_part){ .of = p, .first = t.parts.n_points };
+        if (p->solid) continue;
+        const double r = abut_object_radius(m, p->object);
+        if (!(r > 0)) continue;
+        t.part[k].radius = r;
+        t.parts.part[k].node = t.parts.part[k].tri = NULL;
+        rc = surface(p, &t.part[k], &t.parts.part[k], err);
+        t.parts.n_points += rc ? 0 : t.parts.part[k].nv;
+    }
+    if (!rc) rc = number_points(&t, from, err);
+    if (!rc) move(&t, X, t.X);
+    if (rc) abut_thick_clear(&t);
+    else *out = t;
+    return rc;
+}
+
+void abut_thick_clear(abut_thick *t)
+{
+    for (int32_t k = 0; t->part && t->parts.part && k < t->parts.n; k++) {
+        free(t->part[k].sheet);
+        if (!(t->part[k].radius > 0)) continue;
+        free(t->parts.part[k].node);
+        free(t->parts.part[k].tri);
+    }
+    free(t->part);
+    free(t->parts.part);
+    free(t->parts.lead);
+    free(t->own);
+    free(t->X), free(t->x), free(t->v), free(t->normal);
+    *t = (abut_thick){ .part = NULL };
+}

@@ -1,0 +1,30 @@
+/* The elements of sets that touch the rows of one rank (base/ranks.h): what its part of a matrix is summed from.
+ *
+ * Rows keep their numbers.  The rows of the rank come out whole, those of others that share an element with them in part, and all
+ * others empty. */
+#ifndef ABUT_SPARSE_OWNED_ELEMENTS_H
+#define ABUT_SPARSE_OWNED_ELEMENTS_H
+
+#include "base/ranks.h"
+#include "sparse/elements.h"
+
+/* What the sets of a rank borrow.  Zero-filled is empty. */
+typedef struct abut_owned_elements {
+    abut_elements all[ABUT_SETS_MAX];   /* the sets that were given, which those of the rank ask for values */
+    struct abut_owned_set {
+        const abut_elements *of;
+        int32_t *group;     /* [n] groups of four elements, ascending, of which one touches: packed ones are made by fours */
+        int32_t *row;
+        double *val;        /* of sets that are not made while they are summed */
+        size_t n, cap, val_cap;
+    } set[ABUT_SETS_MAX];
+} abut_owned_elements;
+
+/** In place of each of sets[nsets] the same with those elements of a matrix of n rows that touch the rows of r; they are good
+ * until the next call, as long as the arrays of those that were given.
+ * Fails  ABUT_E_ARG a set has a map; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_owned_elements_take(abut_owned_elements *o, const abut_ranks *r, int32_t n, abut_elements *sets,
+                                                   int nsets, abut_err *err);
+void abut_owned_elements_clear(abut_owned_elements *o);
+
+#endif
