@@ -150,7 +150,8 @@ static abut_status smooth_back(abut_adjoint *a, const abut_at *at, const abut_re
     const double share = o->w.share, *p = a->work.p, mass = o->step.damping * (m->damp_mass ? m->damp_mass[0] : 0);
     double *c = a->work.g;
     memset(c, 0, n3 * sizeof *c);
-    abut_status rc = abut_adjoint_product(o, at, 1 << ABUT_TERM_DAMPING | 1 << ABUT_TERM_LOAD, -1, p, c, &a->s.solver.scratch, err);
+    const int opposing = 1 << ABUT_TERM_DAMPING | 1 << ABUT_TERM_LOAD;
+    abut_status rc = abut_adjoint_product(o, at, opposing, -1, p, c, &a->s.solver.scratch, err);
     for (size_t i = 0; i < n3 && mass > 0; i++) c[i] -= mass * m->mass[i / 3] * p[i];
     if (share < 1) {
         for (size_t i = 0; i < n3; i++) to->start->x[i] += c[i];
