@@ -51,8 +51,8 @@ def run(command, ok=(0,)):
 
 
 def put(experiment, scene, solver, steps, its, most, seconds, mb, other="-"):
-    rows.append((experiment, scene, solver, str(steps), its if isinstance(its, str) else "%.1f" % its, str(most), "%.3g" % seconds,
-                 "%.0f" % mb, other))
+    rows.append((experiment, scene, solver, str(steps), its if isinstance(its, str) else "%.1f" % its, str(most),
+                 seconds if isinstance(seconds, str) else "%.3g" % seconds, mb if isinstance(mb, str) else "%.0f" % mb, other))
     print("\t".join(rows[-1]), flush=True)
 
 
@@ -126,7 +126,7 @@ def growth():
                 summary("growth", name, "dot, %d parts, level %d" % (k, level), reports, status, "-")
             mx, my = mean([p[0] for p in found]), mean([p[1] for p in found])
             slope = sum((x - mx) * (y - my) for x, y in found) / sum((x - mx) ** 2 for x, y in found)
-            put("growth", name, "dot, level %d" % level, n, "-", "-", math.nan, math.nan,
+            put("growth", name, "dot, level %d" % level, n, "-", "-", "-", "-",
                 "iterations grow with the power %.2f of the number of parts" % slope)
 
 
@@ -140,27 +140,20 @@ def one_step():
         run([BIN + "/mesh-prep", "-q", OUT + "/middle.yaml", "-o", OUT + "/middle.start.abut"])
         run([BIN + "/step", "-q", "-j", "1", "-n", "20", "--every", "20", "--tolerance", "1e-7", "--stop", "characteristic",
              OUT + "/middle.start.abut", "-o", middle])
-        of = {}
-        for solver in (*SOLVERS, "lbfgs-ic", "dot, level 1", "admm-pd"):
-            options = ["--solver", solver.split(",")[0]] + (["--levels", "1"] if "level" in solver else [])
+        for solver in os.environ.get("SOLVERS", ",".join((*SOLVERS, "lbfgs-ic", "dot level 1", "admm-pd"))).split(","):
+            options = ["--solver", solver.split()[0]] + (["--levels", "1"] if "level" in solver else [])
             limits = [["--stop", "characteristic", "--tolerance", "%g" % t] for t in norms]
             if solver == "admm-pd":
-                limits = [["--contact", "ignore", "--iterations", str(n)] for n in (4, 16, 64, 256, 1024)]
+                limits = [["--contact", "ignore", *t] for t in limits[:3]]
             for limit in limits:
                 reports, status = step(middle, 1, [*options, *limit], "step", 1)
                 if status or not reports:
+                    put("step", name, solver + ", norm " + limit[-1], 1, "-", "-", "-", "-", "not reached")
                     break
                 r = reports[-1]
                 norm, its = r["characteristic_norm"], r["newton_iterations"]
-                if of.get(solver) and of[solver][-1][0] == its:
-                    continue
-                of.setdefault(solver, []).append((its, r["cpu_seconds"], norm))
                 put("step", name, "%s, %d iterations" % (solver, its), 1, its, its, r["cpu_seconds"], r["memory_peak"] / 1e6,
                     "characteristic norm %.2e" % norm)
-        panels = [(name + ", one step", label, "characteristic norm", [(s, [(p[at], p[2]) for p in c]) for s, c in of.items()])
-                  for at, label in ((0, "iterations"), (1, "seconds"))]
-        with open(RESULTS + ".svg", "w", encoding="utf-8") as f:
-            f.write(curves.panels(panels))
 
 
 def band():
@@ -201,6 +194,22 @@ def write():
     merged = [new.pop(tuple(r[:3]), r) for r in have] + list(new.values())
     with open(RESULTS + ".tsv", "w", encoding="utf-8") as f:
         f.writelines("\t".join(r) + "\n" for r in [HEAD, *merged])
+
+
+    figure(merged)
+
+
+def figure(table):
+    """Curves of the rows of `step`: iterations and seconds, norm."""
+    of = {}
+    for _, scene, solver, _, its, _, seconds, _, other in (r for r in table if r[0] == "step" and " norm " in r[8]):
+        of.setdefault(scene, {}).setdefault(solver.split(",")[0], []).append((float(its), float(seconds), float(other.split()[-1])))
+    panels = [(scene + ", one step", label, "characteristic norm",
+               [(s, [(p[at], p[2]) for p in sorted(c) if p[0] > 0]) for s, c in solvers.items()])
+              for scene, solvers in of.items() for at, label in ((0, "iterations"), (1, "seconds"))]
+    if panels:
+        with open(RESULTS + ".svg", "w", encoding="utf-8") as f:
+            f.write(curves.panels(panels))
 
 
 def main(args):

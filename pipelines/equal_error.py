@@ -5,7 +5,7 @@
     RESULTS=OUT/equal-error     the table to write, .tsv and .md
     OUT=out/equal-error         streams and reports; converged runs are kept (FRESH=1: not)
     ABUT_DATA=../shared/data    meshes of the public codes; a scene without its mesh is skipped by name
-    STEPS=n                     that many steps at most
+    STEPS=n                     that many steps at most;  SOLVERS="newton dot"  these alone (dot)
 
 Every run begins at the first frame of its scene.  Its error is the root of the mean square, over all nodes and steps, of the distance
 to a converged run of the same steps (characteristic norm 1e-8, or 1e-7 m/s with contact): what a rule leaves adds up as it does in a
@@ -29,7 +29,7 @@ RESULTS = os.environ.get("RESULTS") or OUT + "/equal-error"
 DATA = os.environ.get("ABUT_DATA", "../shared/data")
 HEAD = ("code", "scene", "solver", "form", "steps", "rule", "error, m", "iterations a step", "ms an iteration", "s a step", "MB",
         "published iterations", "published s", "times faster")
-PLAIN = "look-ahead,second-order,lengthen,reuse,warm-start,majorant,beyond,rotations"
+PLAIN = "look-ahead,second-order,lengthen,reuse,warm-start,majorant,beyond,rotations,scale"
 # scene of dot_scenes.py: steps, solvers
 DOT = {"bunny5K": (40, "newton lbfgs-h dot lbfgs-pd lbfgs-ic"), "bar17K": (10, "newton lbfgs-h dot lbfgs-pd"),
        "horse7K": (20, "newton lbfgs-h dot lbfgs-pd lbfgs-ic"), "kingkong18K": (10, "newton lbfgs-h dot lbfgs-pd lbfgs-ic"),
@@ -127,7 +127,7 @@ def dot(name):
     n = min(n, int(os.environ.get("STEPS", n)))
     rule = ["--stop", "characteristic", "--tolerance"]
     scene = Scene("dot", name, path + ".start.abut", n, "characteristic", 1e-5, [*rule, "1e-8"])
-    for solver in solvers.split():
+    for solver in os.environ.get("SOLVERS", solvers).split():
         form = ["--solver", solver, "--without", PLAIN, *(["--levels", "1", "--parts", "6"] if solver == "dot" else [])]
         yield from scene.rows(solver, form, lambda t: ["--solver", solver, *rule, "%g" % t], [*rule, "1e-5"])
 

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FEATURES = 8 };
+enum { FEATURES = 9 };
 /* in the order of their bits */
 static const char *const feature[FEATURES] = { "look-ahead", "second-order", "lengthen", "reuse", "warm-start", "majorant",
-                                               "beyond", "rotations" };
+                                               "beyond", "rotations", "scale" };
 
 abut_status abut_without_parse(const char *list, unsigned *without, abut_err *err)
 {

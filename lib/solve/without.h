@@ -14,7 +14,8 @@ enum {
     ABUT_WITHOUT_WARM_START = 16,   /* iterations that start at x + h v */
     ABUT_WITHOUT_MAJORANT = 32,     /* friction from above where a direction leads over the kink of its law */
     ABUT_WITHOUT_BEYOND = 64,       /* corrected steps longer than the bounds of shells let the straight ones be */
-    ABUT_WITHOUT_ROTATIONS = 128    /* steps of stiff bodies along their rotations */
+    ABUT_WITHOUT_ROTATIONS = 128,   /* steps of stiff bodies along their rotations */
+    ABUT_WITHOUT_SCALE = 256        /* constant matrices multiplied by what the last step has met */
 };
 /* Room for the words of all. */
 enum { ABUT_WITHOUT_WORDS = 96 };

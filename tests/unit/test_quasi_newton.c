@@ -6,6 +6,7 @@
 #include "newton_system.h"
 #include "solve/directions.h"
 #include "solve/local_global/local_global.h"
+#include "solve/without.h"
 
 #include "check.h"
 #include "dense.h"
@@ -134,13 +135,14 @@ TEST(lbfgs_on_the_constant_matrix_has_the_errors_of_an_independent_implementatio
         }
 }
 
-/* The error of a step that a direction makes in so many iterations. */
-static double error_of(bar *b, const abut_direction_ops *ops, int iterations)
+/* The error of a step that a direction makes in so many iterations, without some features. */
+static double error_without(bar *b, const abut_direction_ops *ops, int iterations, unsigned without)
 {
     abut_search_opts o = abut_search_defaults();
     abut_stepper st;
     abut_report rep = { 0 };
     o.direction = ops;
+    o.without = without;
     o.armijo = 0.03;
     o.stop.iterations = iterations;
     CHECK(!abut_stepper_init(&st, &b->w.model, &o, &b->w.err));
@@ -154,7 +156,12 @@ static double error_of(bar *b, const abut_direction_ops *ops, int iterations)
     return e;
 }
 
-/* The constant matrix, that of rest, and the Hessian of the start, whose first direction is Newton's. */
+static double error_of(bar *b, const abut_direction_ops *ops, int iterations)
+{
+    return error_without(b, ops, iterations, 0);
+}
+
+/* The constant matrix as it is, that of rest, and the Hessian of the start, whose first direction is Newton's. */
 TEST(initial_matrices_have_the_errors_of_an_independent_implementation)
 {
     static const struct {
@@ -170,9 +177,28 @@ TEST(initial_matrices_have_the_errors_of_an_independent_implementation)
     for (size_t r = 0; r < sizeof row / sizeof *row; r++) {
         bar b;
         bar_open(&b, acos(-1), row[r].quarter, &o);
-        for (int i = 0; i < row[r].n; i++) compare(row[r].ops->name, AT[i], error_of(&b, row[r].ops, AT[i]), row[r].want[i]);
+        for (int i = 0; i < row[r].n; i++) {
+            const double got = error_without(&b, row[r].ops, AT[i], ABUT_WITHOUT_SCALE);
+            compare(row[r].ops->name, AT[i], got, row[r].want[i]);
+        }
         bar_close(&b);
     }
+}
+
+/* From the second iteration on a constant matrix is multiplied by what the step before has met. */
+TEST(a_constant_matrix_that_is_scaled_leaves_less_error)
+{
+    const abut_lg_opts o = constant(0, 0.5, 1.5);
+    bar b;
+    bar_open(&b, acos(-1), 0, &o);
+    for (int i = 0; i < 5; i++) {
+        const double scaled = error_of(&b, &abut_direction_lbfgs_pd, AT[i]);
+        const double as_it_is = error_without(&b, &abut_direction_lbfgs_pd, AT[i], ABUT_WITHOUT_SCALE);
+        printf("# lbfgs-pd, %d iterations: %.3e, not scaled %.3e\n", AT[i], scaled, as_it_is);
+        if (i == 0) CHECK(scaled == as_it_is);
+        else CHECK(scaled < (i < 2 ? 0.9 : 0.5) * as_it_is);
+    }
+    bar_close(&b);
 }
 
 /* The first scale of the identity is nobody's but ours (solve/direction/initial_identity.c), and shows in all errors. */

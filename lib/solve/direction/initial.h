@@ -49,6 +49,7 @@ typedef struct abut_initial_ops {
     void (*free)(void *self);
     /** Of the newest pair, y . s > 0 and y . y, before an application; 0, 0: there is none.  NULL: it learns of none. */
     void (*learn)(void *self, double ys, double yy);
+    int scaled;         /* D is not of this step: the newest pair says what it has to be multiplied by */
 } abut_initial_ops;
 
 extern const abut_initial_ops abut_initial_hessian, abut_initial_subdomains, abut_initial_blocks, abut_initial_ichol,

@@ -232,4 +232,4 @@ static void stats(const void *self, abut_report *rep)
 }
 
 const abut_initial_ops abut_initial_laplacian = { .make = make, .factor = factor, .precond = precond, .stats = stats,
-                                                  .free = release };
+                                                  .free = release, .scaled = 1 };

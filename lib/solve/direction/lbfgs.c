@@ -15,6 +15,7 @@
 #include "solve/direction/initial.h"
 #include "solve/direction/quasi.h"
 #include "solve/directions.h"
+#include "solve/without.h"
 #include "sparse/pcg.h"
 
 #include <math.h>
@@ -52,12 +53,47 @@ static void teach(const lbfgs *d)
     if (d->ops->learn) d->ops->learn(d->initial, y ? l->ys[l->newest] : 0, y ? abut_dot(y, y, l->size, l->part) : 0);
 }
 
+/* D times a number. */
+typedef struct scaled {
+    abut_precond D;
+    double by;
+} scaled;
+
+static abut_status scaled_apply(void *of, const double *r, double *z, abut_err *err)
+{
+    const scaled *s = of;
+    const abut_status rc = s->D.apply(s->D.of, r, z, err);
+    for (size_t i = 0; i < 3 * (size_t)s->D.rows; i++) z[i] *= s->by;
+    return rc;
+}
+
+/* (s . y)/(y . D y) of the newest pair: what D has to be multiplied by to be right on y in the mean (Nocedal and Wright 2006, eq.
+ * 7.20 with D in place of the identity); 1 without one.  d->solve.rhs and sol are lost. */
+static abut_status scale_of(lbfgs *d, const abut_precond *D, double *by, abut_err *err)
+{
+    const abut_lbfgs *l = &d->quasi.pairs;
+    *by = 1;
+    if (!l->n) return ABUT_OK;
+    const double *y = l->y + (size_t)l->newest * l->size;
+    memcpy(d->solve.rhs, y, l->size * sizeof *y);
+    const abut_status rc = D->apply(D->of, d->solve.rhs, d->solve.sol, err);
+    const double yDy = rc ? 0 : abut_dot(y, d->solve.sol, l->size, l->part);
+    if (yDy > 0) *by = l->ys[l->newest] / yDy;
+    return rc;
+}
+
 /* d->solve.sol = B g, and its product with g, the slope of -d->solve.sol but for the sign. */
 static abut_status apply(lbfgs *d, int symmetric, double *slope, abut_err *err)
 {
     const abut_quasi *q = &d->quasi;
     teach(d);
-    const abut_precond D = d->ops->precond(d->initial, symmetric);
+    abut_precond D = d->ops->precond(d->initial, symmetric);
+    scaled fitted = { D, 1 };
+    if (d->ops->scaled && !(d->solve.without & ABUT_WITHOUT_SCALE)) {
+        const abut_status rc = scale_of(d, &D, &fitted.by, err);
+        if (rc) return rc;
+        D = (abut_precond){ scaled_apply, &fitted, D.rows };
+    }
     memcpy(d->solve.rhs, q->g0, 3 * (size_t)q->nrow * sizeof *d->solve.rhs);
     const abut_status rc = abut_lbfgs_apply(&q->pairs, &D, d->solve.rhs, d->solve.sol, err);
     if (!rc) *slope = abut_dot(q->g0, d->solve.sol, 3 * (size_t)q->nrow, q->pairs.part);
