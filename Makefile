@@ -269,9 +269,9 @@ install: all $B/installed/libabut.a $B/installed/libabut.so.$(VERSION) $(PAGES)
 
 # all that install puts there, and the folders of its own that are empty then; what others have put into them stays
 uninstall:
-	rm -f $(foreach t,$(TOOLS) picture,$(DESTDIR)$(libexecdir)/abut/$t) $(DESTDIR)$(bindir)/abut
+	rm -f $(foreach t,$(TOOLS) picture step-mpi,$(DESTDIR)$(libexecdir)/abut/$t) $(DESTDIR)$(bindir)/abut
 	rm -f $(addprefix $(DESTDIR)$(datadir)/,bash-completion/completions/abut zsh/site-functions/_abut fish/vendor_completions.d/abut.fish)
-	rm -f $(foreach p,$(notdir $(PAGES)) abut-picture.1,$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $p))/$p) $(DOCS:%=$(DESTDIR)$(docdir)/%)
+	rm -f $(foreach p,$(notdir $(PAGES)) abut-picture.1 abut-step-mpi.1,$(DESTDIR)$(mandir)/man$(subst .,,$(suffix $p))/$p) $(DOCS:%=$(DESTDIR)$(docdir)/%)
 	rm -f $(addprefix $(DESTDIR)$(libdir)/,libabut.a libabut.so $(SONAME) libabut.so.$(VERSION) pkgconfig/abut.pc)
 	rm -f $(addprefix $(DESTDIR)$(includedir)/abut/,$(notdir $(PUBLIC)))
 	rm -rf $(PYTHON_FILES:%=$(DESTDIR)$(pythondir)/%) $(DESTDIR)$(pythondir)/abut/__pycache__

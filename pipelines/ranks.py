@@ -2,7 +2,7 @@
 """Counts of one run cut over many processes, and the times that they predict.  No message is sent: counts need no cluster.
 
     pipelines/ranks.py FILE.abut [RANKS ...]            counts of the last frame, as TSV (1 2 4 16 64)
-    pipelines/ranks.py --predict ROW SETUP HOP ITERATIONS GROWTH   the table of docs/CLUSTER.md
+    pipelines/ranks.py --predict ROW SETUP HOP ITERATIONS GROWTH [JOIN WHOLE OWN]   the tables of docs/CLUSTER.md
 
 Nodes are put along a Hilbert curve through the frame and cut into ranges with equally many.  A node belongs to the rank of its
 range; a rank holds every tet that has one of its nodes, and the other nodes of those are its ghosts.
@@ -13,7 +13,8 @@ tets        held by all ranks, over all   kb          sent and got by a rank for
 triangles   of the contact surface that a rank gets of lower ones, % of its own, most: by boxes around 64 pieces of each rank
 contacts    friction contacts of the frame: of the fullest rank over the mean, a contact being of the lowest rank of its nodes
 
-ROW us for a node and iteration, SETUP us for a tet, HOP us for an exchange, ITERATIONS at 10^6 tets, which grow by the power GROWTH
+ROW us for a node and iteration, SETUP us for a tet, HOP us for an exchange, ITERATIONS at 10^6 tets, which grow by the power GROWTH.
+Of step-mpi: JOIN GB/s at which all get a vector of all nodes, twice an iteration; bytes for a tet that each rank holds WHOLE, and OWN
 """
 import os
 import sys
@@ -119,7 +120,7 @@ def distinct(rank):
     return len(s) + int((np.diff(s, axis=1) != 0).sum())
 
 
-def predict(row, setup, hop, iterations, growth):
+def predict(row, setup, hop, iterations, growth, join=None, whole=0, own_bytes=BYTES_PER_TET):
     """Solve s / setup s / GB for each rank / efficiency of both, of conjugate gradients with algebraic multigrid."""
     print("| tets, iterations | " + " | ".join("P = %d" % p for p in (1, 16, 64, 256, 1000)) + " |")
     print("|---" * 6 + "|")
@@ -130,9 +131,11 @@ def predict(row, setup, hop, iterations, growth):
             own, hops = NODES_PER_TET * tets / p, p.bit_length() - 1
             ghosts = min(1.0, 6 * own**(-1 / 3)) if p > 1 else 0.0
             solve = many * (1e-6 * row * own * (1 + ghosts) + (1e-6 * hop * (2 + hops) if p > 1 else 0))
+            if join and p > 1:
+                solve += many * 2 * 24e-9 * NODES_PER_TET * tets * (p - 1) / p / join
             make = 1e-6 * setup * tets / p * (1 + ghosts) + 0.05 * hops
             alone = alone or solve + make
-            gigabytes = 1e-9 * BYTES_PER_TET * tets / p * (1 + ghosts)
+            gigabytes = 1e-9 * (whole * tets + own_bytes * tets / p * (1 + ghosts))
             cells.append(" / ".join("%.0f" % v if v >= 100 else "%.2g" % v for v in (solve, make, gigabytes)) +
                          " / %.0f %%" % (100 * alone / (p * (solve + make))))
         print("| 10^%d, %.0f | %s |" % (power, many, " | ".join(cells)))
@@ -141,7 +144,7 @@ def predict(row, setup, hop, iterations, growth):
 if __name__ == "__main__":
     words = sys.argv[1:]
     try:
-        if len(words) == 6 and words[0] == "--predict":
+        if len(words) in (6, 9) and words[0] == "--predict":
             predict(*map(float, words[1:]))
         elif words and not words[0].startswith("-"):
             ranks = [int(w) for w in words[1:]] or [1, 2, 4, 16, 64]

@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #define SUMMARY \
@@ -50,6 +52,51 @@ static void use_one_thread(char **argv)
     execv("/proc/self/exe", argv);
 }
 
+static pid_t carrier;       /* a process that carries the output of process 0 to mpirun; 0: none */
+
+static void carry(int from)
+{
+    static char bytes[1 << 16];
+    struct termios raw;
+    ssize_t n;
+    if (!tcgetattr(1, &raw)) {
+        cfmakeraw(&raw);
+        tcsetattr(1, TCSANOW, &raw);
+    }
+    while ((n = read(from, bytes, sizeof bytes)) > 0)
+        for (ssize_t done = 0, k; done < n; done += k)
+            if ((k = write(1, bytes + done, (size_t)(n - done))) < 0) _exit(1);
+    _exit(n != 0);
+}
+
+/* Open MPI gives its processes a terminal as standard output, even where mpirun writes into a pipe or a file: there the stream
+ * may go, and a process of its own carries it, bytes as they are. */
+static void reach_mpirun(void)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    char name[64], leads[256];
+    int ends[2];
+    snprintf(name, sizeof name, "/proc/%ld/fd/1", (long)getppid());
+    const ssize_t n = readlink(name, leads, sizeof leads - 1);
+    if (!rank || strcmp(rank, "0") || !isatty(1) || n < 0) return;
+    leads[n] = 0;
+    if ((!strncmp(leads, "/dev/", 5) && strcmp(leads, "/dev/null")) || pipe(ends)) return;
+    carrier = fork();
+    if (carrier < 0) return;
+    close(ends[carrier ? 0 : 1]);
+    if (!carrier) carry(ends[0]);
+    if (dup2(ends[1], 1) < 0) exit(5);
+    close(ends[1]);
+}
+
+/* What was written has arrived; the code, or 5 where it has not. */
+static int output_arrives(int code)
+{
+    int how = 0;
+    if (carrier > 0 && (waitpid(carrier, &how, 0) < 0 || how) && !code) return 5;
+    return code;
+}
+
 /* Messages are those of process 0: the others fail with it. */
 static void be_silent(void)
 {
@@ -61,7 +108,14 @@ static void be_silent(void)
     if (dup2(nowhere, 1) < 0 || dup2(words >= 0 ? words : nowhere, 2) < 0) exit(5);
 }
 
-/* The words of the command line, after those that are the default here; of a process other than 0 with others in the place of an
+static int says_solver(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+        if (!strncmp(argv[i], "--solver", 8)) return 1;
+    return 0;
+}
+
+/* The words of the command line, after those that are the default here; of a process other than 0 with others in place of an
  * output. */
 static char **words(int argc, char **argv, int *n)
 {
@@ -70,7 +124,7 @@ static char **words(int argc, char **argv, int *n)
     int k = 0, i = 1;
     if (!all) return NULL;
     all[k++] = argv[0];
-    for (int j = 0; j < 4; j++) all[k++] = before[j];
+    for (int j = 0; j < (says_solver(argc, argv) ? 2 : 4); j++) all[k++] = before[j];
     while (i < argc && strcmp(argv[i], "--")) all[k++] = argv[i++];
     for (int j = 0; j < 3 && rank_number; j++) all[k++] = after[j];
     while (i < argc) all[k++] = argv[i++];
@@ -87,7 +141,7 @@ static abut_status refuse(const abut_step_command *c, abut_err *err)
     if (what) return abut_fail(err, ABUT_E_ARG, "%s: not for step-mpi; step has it", what);
     if (strcmp(c->solver_name, "newton"))
         return abut_fail(err, ABUT_E_ARG, "--solver %s: step-mpi has newton; step has the others", c->solver_name);
-    if (c->o.linear != &abut_linear_petsc_gamg)
+    if (c->o.linear && c->o.linear != &abut_linear_petsc_gamg)
         return abut_fail(err, ABUT_E_ARG, "--linear-solver %s: step-mpi has petsc-gamg; step has the others", c->o.linear->name);
     return ABUT_OK;
 }
@@ -95,7 +149,12 @@ static abut_status refuse(const abut_step_command *c, abut_err *err)
 /* The history of the stream has the number of processes, on which bits depend. */
 static void note_ranks(abut_step_command *c, const abut_ranks *r)
 {
-    const size_t used = strlen(c->notes);
+    size_t used = strlen(c->notes);
+    if (!c->o.linear) {
+        snprintf(c->notes + used, sizeof c->notes - used, ",\"linear_solver\":\"%s\"", abut_linear_petsc_gamg.history);
+        used = strlen(c->notes);
+        c->o.linear = &abut_linear_petsc_gamg;
+    }
     snprintf(c->notes + used, sizeof c->notes - used, ",\"ranks\":%d", r->size);
     snprintf(c->history, sizeof c->history, "{\"solver\":\"%s\"%s}", c->solver_name, c->notes);
 }
@@ -131,6 +190,7 @@ int main(int argc, char **argv)
     abut_ranks *ranks = NULL;
     abut_err err = { 0 };
     use_one_thread(argv);
+    reach_mpirun();
     abut_step_keep_memory();
     if (abut_mpi_begin(&ranks, &err) || on_exit(at_end, ranks)) {
         fprintf(stderr, "step-mpi: %s\n", err.msg);
@@ -148,7 +208,7 @@ int main(int argc, char **argv)
     if (r.report && fclose(r.report) && !err.code) abut_fail(&err, ABUT_E_IO, "%s: %s", c.report, strerror(errno));
     const int moves = c.rest > 0 && !r.rests;
     abut_step_run_clear(&r);
-    const int code = abut_cli_end(&cli, moves, &err);
+    const int code = output_arrives(abut_cli_end(&cli, moves, &err));
     free(argv);
     abut_mpi_part(ranks, code, rank_number ? PATIENCE_OTHERS : PATIENCE, last_words);
     return code;

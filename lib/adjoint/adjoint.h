@@ -25,6 +25,8 @@
  * `converged` (lags 0): contacts are frozen at the result itself, and p solves (H + L)^T p = -bar with L = dF/dl dl/dx' by
  * iterations of a solve and a product each.
  *
+ * Drag goes through its triangles' area at the start of the step as well; pressure of closed shells is a potential.
+ *
  * How exact it is.  At the end of a step F is not 0 but what the tolerance leaves.  To first order L at exact ends is
  * L + sum p.F: `correction`.  Taken as constant: the stiffness of the barrier, a number that the rules of a run choose;
  * contact/kappa-scale is the derivative by it, and `kappa` of a step its part.  Contacts that come or go at dhat are smooth with
@@ -66,8 +68,8 @@ typedef struct abut_adjoint_report {
 typedef struct abut_adjoint abut_adjoint;
 
 /** Borrows m.
- * Fails  ABUT_E_FORMAT the model has what is not differentiated, by its name: tets of order 2 and more, rods curved at rest, the
- *        drag of wind, pressure, hard contact, damping by stiffness of thin elements or in Newmark; ABUT_E_NOMEM */
+ * Fails  ABUT_E_FORMAT the model has what is not differentiated, by its name: tets of order 2 and more, rods curved at rest,
+ *        pressure on open shells, drag in Newmark and in equilibria, hard contact, damping by stiffness of thin elements or in Newmark; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_adjoint_open(abut_adjoint **out, const abut_model *m, const abut_adjoint_options *o,
                                             abut_err *err);
 void abut_adjoint_free(abut_adjoint **a);

@@ -48,6 +48,9 @@ P
     "$PYTHON" brute.py "$ROOT"
     "$PYTHON" "$ROOT/pipelines/ranks.py" --predict 1 8 25 23 0.12 > table
     [ "$(wc -l < table)" -eq 6 ]
+    "$PYTHON" "$ROOT/pipelines/ranks.py" --predict 1 8 25 10 0 1 1000 2000 > joined
+    grep -F '| 10^6, 10 | 2.1 / 8 / 3 / 100 % | 0.27 / ' joined     # 2.15 us x 10^6; 1000 + 2000 bytes; 0.097 s of joins at 16
+    exits 2 "$PYTHON" "$ROOT/pipelines/ranks.py" --predict 1 8 25 10 0 1
     exits 2 "$PYTHON" "$ROOT/pipelines/ranks.py"
     exits 2 "$PYTHON" "$ROOT/pipelines/ranks.py" run.abut 0
 }

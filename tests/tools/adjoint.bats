@@ -76,6 +76,26 @@ slope() { awk -v a="$1" -v b="$2" -v h="$3" 'BEGIN { printf "%.17g", (a - b) / (
     exits 1 near "$exact" "$(of material/young 0)"
 }
 
+@test "each derivative has its error beside it, and a refined run has less of it" {
+    slide | "$BIN/mesh-prep" -q - --set tolerance=1e-4m/s | "$BIN/step" -q -n 12 -o loose.abut
+    "$BIN/adjoint" -q --target "$target" --csv exact.csv --error none "$run"
+    "$BIN/adjoint" -q -j 1 --target "$target" --csv loose.csv --json loose.json -o loose.out loose.abut
+    "$BIN/adjoint" -q -j 2 --target "$target" --refine --csv refined.csv -o refined.out - < <(cat loose.abut)
+    # within a tenth of the true error, and that of the refined run is a hundredth of it
+    awk -F, 'FNR == 1 { f++ } { d[f, $1, $2, $3] = $6; e[f, $1, $2, $3] = $7 }
+        f == 3 && $1 ~ /material|world/ { t = $6 - d[1, $1, $2, $3]; o = d[2, $1, $2, $3] - d[1, $1, $2, $3]; if (o < 0) o = -o; if (t < 0) t = -t
+            if (!(o > 0 && t <= 0.01 * o)) bad = 1
+            if (!(e[2, $1, $2, $3] > 0.9 * o && e[2, $1, $2, $3] < 1.1 * o)) bad = 1
+            n++ } END { exit bad || n < 6 }' exact.csv loose.csv refined.csv
+    "$BIN/export" --dump --array gradient-error/material/young loose.out >dump
+    grep -qF "$(awk -F, '$1 == "material/young" { print $7 }' loose.csv)" dump
+    python3 -c 'import json; t = json.load(open("loose.json")); assert t["error"]["material/young"][0] > 0'
+    "$BIN/adjoint" -q --target "$target" --csv none.csv --error none loose.abut
+    [ "$(awk -F, '{ print $7 }' none.csv | sort -u | grep -c .)" -eq 1 ]
+    cmp <(cut -d, -f1-6 none.csv) <(cut -d, -f1-6 loose.csv)
+    "$BIN/export" --summary refined.out >/dev/null
+}
+
 @test "a report has a line for every step, with how exact it is" {
     "$BIN/adjoint" -q --target "$target" --report steps.jsonl --csv /dev/null "$run"
     [ "$(wc -l <steps.jsonl)" -eq 12 ]
@@ -89,6 +109,10 @@ slope() { awk -v a="$1" -v b="$2" -v h="$3" 'BEGIN { printf "%.17g", (a - b) / (
     says "one of them"
     exits 2 "$BIN/adjoint" --target "$target" --lag often "$run"
     says "exact or constant"
+    exits 2 "$BIN/adjoint" --target "$target" --error often "$run"
+    says "residual or none"
+    exits 2 "$BIN/adjoint" --target "$target" --error none --refine "$run"
+    says "one of them"
     exits 2 "$BIN/adjoint" --target "$target" --by material/colour --csv - "$run"
     says "no derivatives by that"
     exits 2 "$BIN/adjoint" --target "$target" --from 9 --to 3 "$run"

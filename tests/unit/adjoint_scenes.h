@@ -132,7 +132,7 @@ static const change DAMPED[] = {
 /* A sheet that hangs from a moved edge over a bar, a rod under its own weight, springs; held nodes touch. */
 static const char *const THIN =
     "{time: {step: 10 ms, scheme: %s}, gravity: [0.4, -9.81, 0.2], tolerance: 1e-5 m/s,\n"
-    " contact: {dhat: 5 mm, friction: {mu: 0.3, eps_v: 0.05 m/s, lags: 1}},\n"
+    " contact: {dhat: 5 mm, friction: {mu: 0.3, eps_v: 0.05 m/s, lags: %s}},\n"
     " materials: {sheet: {young: 4e4, poisson: 0.3, density: 300, bending-young: 4e5%s},\n"
     "             rod: {young: 2e6, poisson: 0.3, density: 800}, soft: {young: 5e4, poisson: 0.3, density: 500}},\n"
     " objects: {\n"
@@ -146,10 +146,10 @@ static const char *const THIN =
     "           rotate: {axis: [0.1, 0, 1], rate: 0.5 rad/s}},\n"
     "          {select: {object: bar}, translate: [0.03, -0.02, -0.02], rotate: {axis: [0, 1, 0], rate: 0.1 rad/s}}]}\n";
 
-static inline void thin(recorded *r, const char *scheme, const char *material, const char *shell, int n)
+static inline void thin(recorded *r, const char *scheme, const char *lags, const char *material, const char *shell, int n)
 {
     char text[4096];
-    snprintf(text, sizeof text, THIN, scheme, material, shell);
+    snprintf(text, sizeof text, THIN, scheme, lags, material, shell);
     *r = (recorded){ .n = n };
     scene_arrays(text, &r->model_set, &r->frame[0]);
     *numbers(&r->model_set, "solve/tolerance") = 1e-10;
@@ -192,5 +192,71 @@ static const change ALL_OF_THIN[] = {
                                                                                                                bar_v },
 };
 enum { NTHIN = sizeof ALL_OF_THIN / sizeof *ALL_OF_THIN };
+
+/* A run of the two blocks, its sweep against differences. */
+static inline void blocks_agree(const char *scheme, const char *lags, const char *more, const char *end, double tol)
+{
+    const abut_adjoint_options o = { .lags = -1, .threads = 1 };
+    char of[120];
+    recorded r;
+    two(&r, scheme, lags, more, "stable-neo-hookean", end, 24);
+    snprintf(of, sizeof of, "blocks: %s, lags %s%s%s", scheme, lags, *more ? ", " : "", more);
+    CHECK(record(&r, 1));
+    const int back = backwards(&r, &o);
+    CHECK(back);
+    if (getenv("ADJOINT_SHOW"))
+        printf("# %d contacts, %d frozen, residual %.2g m/s, L %.12g, correction %.2g, indefinite %d, rounds %d\n", r.contacts,
+               r.frozen, r.residual, r.loss, r.correction, r.indefinite, r.rounds);
+    CHECK(r.frozen > 20);
+    if (back) differences_agree(&r, ALL_OF_TWO, NALL, tol, of);
+    forget(&r);
+}
+
+/* from change number `first` on */
+static inline void sheets_agree(const char *scheme, const char *lags, const char *material, const char *shell, int first)
+{
+    const abut_adjoint_options o = { .lags = -1, .threads = 1 };
+    char of[120];
+    recorded r;
+    thin(&r, scheme, lags, material, shell, 12);
+    snprintf(of, sizeof of, "sheet, rod: %s, lags %s%s%s", scheme, lags, material, shell);
+    CHECK(record(&r, 1));
+    const int back = backwards(&r, &o);
+    CHECK(back);
+    if (getenv("ADJOINT_SHOW"))
+        printf("# %d contacts, %d frozen, residual %.2g m/s, L %.12g, correction %.2g, indefinite %d, unreached %.2g\n",
+               r.contacts,
+               r.frozen, r.residual, r.loss, r.correction, r.indefinite, r.unreached);
+    CHECK(r.frozen > 20);
+    if (back) differences_agree(&r, ALL_OF_THIN + first, NTHIN - first, 1e-6, of);
+    forget(&r);
+}
+
+/* A block whose top is led along a floor. */
+static inline void equilibria_agree(const char *lags)
+{
+    static const char *const LED =
+        "{time: {step: 10 ms, scheme: quasi-static}, gravity: [0.5, -9.81, 0.2], tolerance: 1e-5 m/s,\n"
+        " contact: {dhat: 4 mm, friction: {mu: 0.3, eps_v: 0.05 m/s, lags: %s}},\n"
+        " materials: {soft: {model: neo-hookean, young: 3e4, poisson: 0.35, density: 900}},\n"
+        " objects: {\n"
+        "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}, mu: 0.4},\n"
+        "  low: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 2, 1]}}, material: soft, translate: [0, 0.0535, 0]}},\n"
+        " motion: [{select: {object: low, box: [[-1, 0.1, -1], [1, 1, 1]]}, translate: [0.3, -0.1, 0.1]}]}\n";
+    static const change by[] = { { "mu", by_mu, 3e-5, bar_mu }, { "gravity x", by_gravity, 1e-4, bar_gravity },
+                                 { "gravity y", by_fall, 1e-4, bar_fall }, { "dhat", by_dhat, 1e-8, bar_dhat },
+                                 { "x", by_x, 1e-7, bar_x } };
+    const abut_adjoint_options o = { .lags = -1, .threads = 1 };
+    char text[2048], of[60];
+    recorded r;
+    snprintf(text, sizeof text, LED, lags);
+    snprintf(of, sizeof of, "equilibria, lags %s", lags);
+    recorded_scene(&r, text, 12, 1e-10);
+    CHECK(record(&r, 1));
+    const int back = backwards(&r, &o);
+    CHECK(back && r.frozen > 10);
+    if (back) differences_agree(&r, by, 5, 1e-6, of);
+    forget(&r);
+}
 
 #endif

@@ -20,7 +20,7 @@ static inline abut_status elastic_gradient(const abut_elastic *e, const double *
                                            abut_err *err)
 {
     abut_elastic_memo memo = { 0 };
-    const abut_status rc = abut_elastic_recall(e, x, &memo, scratch, err);
+    abut_status rc = abut_elastic_recall(e, x, &memo, scratch, err);
     if (!rc && memo.f) rc = abut_elastic_gather(e, &memo, scale, g, scratch, err);
     abut_elastic_memo_clear(&memo);
     return rc;

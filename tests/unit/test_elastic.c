@@ -319,7 +319,7 @@ TEST(a_memo_gives_the_bits_of_energy_and_gradient_and_follows_the_point)
         CHECK((memo.energy == last) == (k % 2 == 1));
         last = memo.energy;
         for (size_t i = 0; i < n; i++) g[i] = want[i] = 1;
-        CHECK(!abut_elastic_gather(&e, &memo, 0.3, g, &scratch, NULL));
+        CHECK(!abut_elastic_gather(&e, &memo, 0.3, g, &a, NULL));
         gradient(&e, x, 0.3, want);
         CHECK(k / 2 == 1 || !memcmp(g, want, n * sizeof *g));
         free(x);

@@ -1,0 +1,178 @@
+/* Backward passes of runs that few scenes take: BDF of high order, several friction passes of equilibria and of sheets with limits,
+ * poses and growth, ends where the second derivative is indefinite, pressure, wind, thickness. */
+#include "adjoint_scenes.h"
+
+/* Few steps and changes: high orders are slow where contact comes and goes. */
+static void blocks_agree_in_few(const char *scheme, const char *lags)
+{
+    static const change by[] = { { "young", by_young, 3, bar_young }, { "mu", by_mu, 3e-5, bar_mu }, { "mass", by_mass, 1e-5, bar_mass },
+                                 { "x", by_x, 1e-7, bar_x }, { "v", by_v, 1e-5, bar_v } };
+    const abut_adjoint_options o = { .lags = -1, .threads = 1 };
+    char of[60];
+    recorded r;
+    two(&r, scheme, lags, "", "stable-neo-hookean", "", 9);
+    snprintf(of, sizeof of, "blocks: %s, lags %s", scheme, lags);
+    CHECK(record(&r, 1));
+    const int back = backwards(&r, &o);
+    CHECK(back && r.frozen > 20);
+    if (back) differences_agree(&r, by, sizeof by / sizeof *by, 1e-6, of);
+    forget(&r);
+}
+TEST(bdf4) { blocks_agree_in_few("bdf4", "1"); }
+TEST(bdf5) { blocks_agree_in_few("bdf5", "1"); }
+TEST(bdf6_with_two_friction_passes) { blocks_agree_in_few("bdf6", "2"); }
+TEST(midpoint_with_two_friction_passes) { blocks_agree_in_few("midpoint", "2"); }
+TEST(equilibria_with_two_friction_passes) { equilibria_agree("2"); }
+TEST(equilibria_with_converged_friction) { equilibria_agree("converged"); }
+TEST(sheets_with_stretch_limits_and_two_friction_passes) { sheets_agree("bdf2", "2", "", ", stretch-limit: 1.05", 0); }
+TEST(sheets_with_converged_friction) { sheets_agree("implicit-euler", "converged", "", "", 0); }
+
+/* A scene, its sweep against differences. */
+static void scene_agrees(const char *text, int n, const change *by, int changes, const char *of)
+{
+    const abut_adjoint_options o = { .lags = -1, .threads = 1 };
+    recorded r;
+    recorded_scene(&r, text, n, 1e-10);
+    CHECK(record(&r, 1));
+    const int back = backwards(&r, &o);
+    CHECK(back && r.contacts > 10);
+    if (back) differences_agree(&r, by, changes, 1e-6, of);
+    forget(&r);
+}
+
+/* ---- motions ---- */
+
+OF(key, "key/translation", 3, key_shift)
+OF(last_key, "key/translation", 7, key_shift)
+OF(key_size, "key/scale", 4, key_size)
+OF(growth, "motion/scale", 3, growth)
+OF(center, "motion/center", 3, center)
+
+/* A block is led by poses along a floor; an obstacle beside it grows into it. */
+TEST(poses_and_growth)
+{
+    static const char *const text =
+        "{time: {step: 10 ms, scheme: bdf2}, tolerance: 1e-5 m/s,\n"
+        " contact: {dhat: 4 mm, friction: {mu: 0.3, eps_v: 0.05 m/s, lags: 1}},\n"
+        " materials: {soft: {model: neo-hookean, young: 3e4, poisson: 0.35, density: 900}},\n"
+        " objects: {\n"
+        "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}},\n"
+        "  low: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 2, 1]}}, material: soft, translate: [0, 0.0535, 0]},\n"
+        "  side: {generate: {box: {size: [0.05, 0.04, 0.06], cells: [1, 1, 1]}}, obstacle: true, translate: [0.0785, 0.06, 0.013]}},\n"
+        " motion: [{select: {object: low, box: [[-1, 0.1, -1], [1, 1, 1]]}, center: [0, 0.1, 0],\n"
+        "           keyframes: [{time: 55 ms, translate: [0.01, -0.004, 0.002], scale: [1.05, 1, 0.97]},\n"
+        "                       {time: 150 ms, translate: [0.02, -0.003, 0.01], rotate: {axis: [0, 1, 0], angle: 6 deg}}]},\n"
+        "          {select: {object: side}, scale: {rate: 1.5 1/s, center: [0.1, 0.06, 0]}}]}\n";
+    static const change by[] = { { "key", by_key, 1e-6, bar_key }, { "last key", by_last_key, 1e-6, bar_last_key },
+                                 { "key size", by_key_size, 1e-5, bar_key_size }, { "growth", by_growth, 1e-4, bar_growth },
+                                 { "centre", by_center, 1e-6, bar_center }, { "mu", by_mu, 1e-4, bar_mu },
+                                 { "x", by_x, 1e-7, bar_x } };
+    scene_agrees(text, 12, by, sizeof by / sizeof *by, "poses and growth, bdf2");
+}
+
+/* ---- air ---- */
+
+static void by_thickness(recorded *r, double by)
+{
+    const double by_array[3] = { 1 + by, 1 + by, pow(1 + by, 3) };
+    static const char *const name[3] = { "shell/thickness", "node/mass", "hinge/stiffness" };
+    for (int i = 0; i < 3; i++) {
+        const abut_array *a = abut_arrays_find(&r->model_set, name[i]);
+        for (int64_t k = 0; k < a->shape[0]; k++) ((double *)a->data)[k] *= by_array[i];
+    }
+}
+static double bar_thickness(const recorded *r) { return abut_adjoint_parameters(r->a)->thickness[0]; }
+OF(pressure, "object/pressure", 0, pressure)
+OF(drag_of, "object/drag", 0, drag)
+OF(wind, "world/wind", 2, wind)
+
+/* A balloon falls on a floor. */
+static void balloon_agrees(const char *scheme)
+{
+    static const char *const text =
+        "{time: {step: 10 ms, scheme: %s}, gravity: [1, -9.81, 0.3], tolerance: 1e-5 m/s,\n"
+        " contact: {dhat: 4 mm, friction: {mu: 0.3, eps_v: 0.05 m/s, lags: 1}},\n"
+        " materials: {skin: {young: 1e5, poisson: 0.3, density: 1000}},\n"
+        " objects: {\n"
+        "  skin: {generate: {icosphere: {radius: 0.1, divisions: 2}}, material: skin, translate: [0, 0.104, 0], velocity: [0, -0.4, 0],\n"
+        "         shell: {thickness: 2 mm, pressure: 150}},\n"
+        "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}}}\n";
+    static const change by[] = { { "pressure", by_pressure, 1e-2, bar_pressure }, { "thickness", by_thickness, 1e-5, bar_thickness },
+                                 { "young", by_sheet_young, 3, bar_sheet_young }, { "mu", by_mu_own, 1e-4, bar_mu_own },
+                                 { "x", by_x, 1e-7, bar_x }, { "v", by_v, 1e-5, bar_v } };
+    char full[2048], of[60];
+    snprintf(full, sizeof full, text, scheme);
+    snprintf(of, sizeof of, "balloon: %s", scheme);
+    scene_agrees(full, 12, by, sizeof by / sizeof *by, of);
+}
+TEST(a_balloon_in_implicit_euler) { balloon_agrees("implicit-euler"); }
+TEST(a_balloon_in_newmark) { balloon_agrees("implicit-newmark"); }
+TEST(a_balloon_in_midpoint) { balloon_agrees("midpoint"); }
+
+/* A sheet in the wind over a bar. */
+static void sail_agrees(const char *scheme)
+{
+    static const char *const text =
+        "{time: {step: 10 ms, scheme: %s}, tolerance: 1e-5 m/s, wind: [1, 3, -2],\n"
+        " contact: {dhat: 5 mm, friction: {mu: 0.3, eps_v: 0.05 m/s, lags: 1}},\n"
+        " materials: {sheet: {young: 4e4, poisson: 0.3, density: 300, bending-young: 4e5}},\n"
+        " objects: {\n"
+        "  sheet: {generate: {cloth: {size: [0.3, 0.3], cells: [3, 3]}}, material: sheet, translate: [0, 0.0085, 0.01],\n"
+        "          velocity: [0.1, -0.3, 0], shell: {thickness: 2 mm, drag: 0.6}},\n"
+        "  bar: {generate: {box: {size: [0.07, 0.05, 0.5], cells: [1, 1, 2]}}, obstacle: true, translate: [0.02, -0.022, 0]}}}\n";
+    static const change by[] = { { "drag", by_drag_of, 1e-4, bar_drag_of }, { "wind", by_wind, 1e-4, bar_wind },
+                                 { "thickness", by_thickness, 1e-5, bar_thickness }, { "young", by_sheet_young, 4, bar_sheet_young },
+                                 { "x", by_x, 1e-7, bar_x }, { "v", by_v, 1e-5, bar_v } };
+    char full[2048], of[60];
+    snprintf(full, sizeof full, text, scheme);
+    snprintf(of, sizeof of, "sail: %s", scheme);
+    scene_agrees(full, 12, by, sizeof by / sizeof *by, of);
+}
+TEST(a_sail_in_implicit_euler) { sail_agrees("implicit-euler"); }
+TEST(a_sail_in_bdf2) { sail_agrees("bdf2"); }
+TEST(a_sail_in_midpoint) { sail_agrees("midpoint"); }
+
+/* ---- saddles ---- */
+
+/* A particle between two springs in one line, which its neighbours compress: along the line it is at rest where forces balance,
+ * across it that is a maximum of the energy.  Along: differences.  Across: y' (m + h^2 K) = m (y + h v) with the stiffness
+ * K = sum k (1 - L/l) < 0 of the springs, forwards. */
+TEST(ends_at_saddles)
+{
+    static const char *const text =
+        "{time: {step: 10 ms}, gravity: [2, 0, 0], tolerance: 1e-5 m/s, contact: off,\n"
+        " materials: {m: {density: 1000}},\n"
+        " objects: {a: {generate: {particles: {size: [1, 1, 1], count: [1, 1, 1]}}, material: m, particle: {radius: 1 cm}},\n"
+        "  p: {generate: {particles: {size: [1, 1, 1], count: [1, 1, 1]}}, material: m, particle: {radius: 1 cm}, translate: [0.1, 0, 0]},\n"
+        "  b: {generate: {particles: {size: [1, 1, 1], count: [1, 1, 1]}}, material: m, particle: {radius: 1 cm}, translate: [0.25, 0, 0]}},\n"
+        " motion: [{select: {object: a}, translate: [0.3, 0, 0]}, {select: {object: b}, translate: [-0.4, 0, 0]}]}\n";
+    static const change by[] = { { "spring k", by_spring_k, 1e-2, bar_spring_k }, { "spring length", by_spring_l, 1e-6, bar_spring_l },
+                                 { "gravity x", by_gravity, 1, bar_gravity }, { "linear", by_linear, 1e-5, bar_linear } };
+    static const int32_t node[4] = { 0, 1, 1, 2 };
+    static const double length[2] = { 0.11, 0.16 }, k[2] = { 900, 1100 };
+    const abut_adjoint_options o = { .lags = -1, .threads = 1 };
+    abut_err err = { 0 };
+    recorded r;
+    recorded_scene(&r, text, 8, 1e-10);
+    memcpy(abut_model_put(&r.model_set, "spring/node", 2, &err), node, sizeof node);
+    memcpy(abut_model_put(&r.model_set, "spring/length", 2, &err), length, sizeof length);
+    memcpy(abut_model_put(&r.model_set, "spring/stiffness", 2, &err), k, sizeof k);
+    CHECK(record(&r, 1));
+    const int back = backwards(&r, &o);
+    CHECK(back && r.indefinite == 8);
+    if (back) differences_agree(&r, by, sizeof by / sizeof *by, 1e-6, "saddles");
+    for (int d = 1; d < 3 && back; d++) {
+        const double h = r.m.h[0], m = r.m.mass[1];
+        double y = 0, v = 1, L = 0;
+        for (int n = 1; n <= r.n; n++) {
+            const double *x = abut_arrays_find(&r.frame[n], "node/x")->data;
+            const double K = k[0] * (1 - length[0] / (x[3] - x[0])) + k[1] * (1 - length[1] / (x[6] - x[3]));
+            const double next = m * (y + h * v) / (m + h * h * K);
+            v = (next - y) / h, y = next;
+            L += loss_weight(n, 3 + d) * (x[3 + d] - loss_target(3 + d)) * y;
+        }
+        L += 0.01 * loss_weight(1, 3 + d) * v;
+        CHECK_NEAR(r.bar.v[3 + d], L, 1e-9 * fabs(L));
+    }
+    forget(&r);
+}
