@@ -15,19 +15,42 @@ measures() {
          END { if (NR) printf "%d %.2f %.0f %d %.3g %.1f\n", NR, its / NR, sum / NR, most, cpu / NR, cpu; else print "0 - - - - 0" }' "$1"
 }
 
+# What a piece that has ended early has made: its whole frames become $1.abut, and its reports of those steps are kept.
+salvage_piece() {
+    local run=$1 last
+    [ -e "$run.next.part" ] || return 0
+    # a file that is cut before its first frame has nothing to keep: salvage says so in the log
+    last=$({ "$bin/salvage" "$run.next.part" -o "$run.next" 2>&1 || :; } | tee -a "$run.log" |
+        sed -n 's/.*the last one step \([0-9]*\).*/\1/p')
+    rm -f "$run.next.part"
+    [ -n "$last" ] || return 0
+    awk -v last="$last" 'match($0, /"step":[0-9]+/) && substr($0, RSTART + 7, RLENGTH - 7) + 0 <= last' "$run.piece" >> "$run.jsonl"
+    mv "$run.next" "$run.abut"
+}
+
+# Whether every frame of $1.abut is clean, in a word, or what is not.
+judged() {
+    nice -n "${NICE:-15}" "$bin/ccd-check" -q -j 1 --no-output "$1.abut" 2>> "$1.log" && echo clean || tail -n 1 "$1.log" | tr '|' ','
+}
+
 # Steps $1.abut until its $2 steps are made or the budget is spent, in pieces of at most twice the steps before, and of no
-# more than what is left seems to allow; says how it ended.
+# more than what is left seems to allow; says how it ended.  Whatever the end, all frames there are have been judged.
 advance() {
-    local run=$1 all=$2 made=0 piece=1 spent=0 rc=0 cut=
+    local run=$1 all=$2 made=0 piece=1 spent=0 rc=0 cut= why=
     : > "$run.jsonl"
     while ((made < all)); do
         ((piece <= all - made)) || piece=$((all - made))
         rc=0
         (ulimit -t $((budget - spent + 1))
             exec nice -n "${NICE:-15}" "$bin/step" -q -j 1 -n "$piece" "${step_options[@]}" --report "$run.piece" "$run.abut" -o "$run.next") 2>> "$run.log" || rc=$?
-        ((rc < 128)) || { cut=1; rm -f "$run.next.part"; break; }
+        if ((rc)); then
+            why="step ends with status $rc: $(sed '/part keeps/d' "$run.log" | tail -n 1 | sed 's/^step: //; s/;.*//' | tr '|' ',')"
+            ((rc < 128)) || cut=1
+            salvage_piece "$run"
+            made=$(measures "$run.jsonl" | awk '{ print $1 }')
+            break
+        fi
         cat "$run.piece" >> "$run.jsonl"
-        ((rc == 0)) || { echo "step ends with status $rc: $(grep -v 'part keeps' "$run.log" | tail -n 1 | sed 's/^step: //; s/;.*//' | tr '|' ',')"; return; }
         mv "$run.next" "$run.abut"
         made=$((made + piece))
         spent=$(measures "$run.jsonl" | awk '{ printf "%d", $6 }')
@@ -36,14 +59,15 @@ advance() {
             'BEGIN { while ((getline < piece) > 0) { match($0, /"cpu_seconds":[0-9.e-]+/); c += substr($0, RSTART + 14, RLENGTH - 14); k++ }
                      m = c > 0 ? int(0.7 * left * k / c) : n; if (m < n) n = m; print n < 1 ? 1 : n }')
     done
-    ((made)) || { echo "no step within $budget s"; return; }
-    local said rest=""
-    if [ -n "$cut" ]; then rest="; the next $piece steps take more than the $((budget - spent)) s that were left"
-    elif ((made < all)); then rest="; the rest would take about $(awk -v n=$((all - made)) 'match($0, /"cpu_seconds":[0-9.e-]+/) {
-        c = substr($0, RSTART + 14, RLENGTH - 14) } END { printf "%.2g", n * c }' "$run.piece") s"
+    if ((made == 0)); then
+        if [ -n "$cut" ]; then echo "no step within $budget s"; else echo "${why:-no step}"; fi
+        return
     fi
-    said=$(nice -n "${NICE:-15}" "$bin/ccd-check" -q -j 1 --no-output "$run.abut" 2>> "$run.log" && echo clean || tail -n 1 "$run.log" | tr '|' ',')
-    echo "$said$rest"
+    if [ -n "$cut" ] || { [ -z "$why" ] && ((made < all)); }; then
+        why="the rest would take about $(awk -v n=$((all - made)) 'match($0, /"cpu_seconds":[0-9.e-]+/) {
+            c = substr($0, RSTART + 14, RLENGTH - 14) } END { printf "%.2g", n * c }' "$run.jsonl") s"
+    fi
+    echo "$(judged "$run")${why:+; $why}"
 }
 
 declare -A rows

@@ -1,6 +1,5 @@
 #include "contact/curved.h"
 
-#include "geom/jacobian.h"
 
 #include <string.h>
 
@@ -21,12 +20,12 @@ int abut_curved_inverting(const abut_model *m, int32_t t, const double *x0, cons
     return abut_jacobian_check_motion(order, (places)from, (places)to, NULL) != ABUT_JACOBIAN_POSITIVE;
 }
 
-double abut_curved_jacobian(const abut_model *m, int32_t t, const double *x)
+double abut_curved_jacobian(const abut_model *m, int32_t t, const double *x, double enough, abut_jacobian_at *where)
 {
     double at[ABUT_TET_NODES_MAX][3], rest[ABUT_TET_NODES_MAX][3];
     const int order = abut_tet_shape(m, t, x, at);
     abut_tet_shape(m, t, m->X, rest);
-    return abut_jacobian_least_ratio(order, (places)at, (places)rest);
+    return abut_jacobian_least_ratio(order, (places)at, (places)rest, enough, where);
 }
 
 static double curved_bound(const abut_model *m, int32_t t, const double *x, const double *p, double slack)

@@ -297,9 +297,10 @@ void abut_codim_hessian(const abut_codim *t, const double *x, int parts, double 
 }
 
 void abut_codim_hessian_ahead(const abut_codim *t, const double *x, int parts, double kappa, double scale, const double *tension,
-                             double *H)
+                              const abut_stretch_ahead *limits, double *H)
 {
-    hessians(&(abut_codim_ask){ .t = t, .x = x, .parts = parts, .kappa = kappa, .scale = scale, .tension = tension }, H);
+    hessians(&(abut_codim_ask){ .t = t, .x = x, .parts = parts, .kappa = kappa, .scale = scale, .tension = tension,
+                                .limits = limits }, H);
 }
 
 void abut_codim_hessian_as_is(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *H)

@@ -48,14 +48,16 @@ void abut_codim_gather(const abut_codim *t, const double *f, double *g);
  * blocks of unused corners are left as they are.  scale >= 0, x of finite energy. */
 void abut_codim_hessian(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *H);
 
-/** The same, = in place of +=, with tension[nrd], N, for that of the rod segments; NULL: as it is at x.
+struct abut_stretch_ahead;
+/** The same, = in place of +=, with tension[nrd], N, for that of the rod segments, and with the stretch limits as a direction
+ * meets them (energy/stretch_ahead.h); NULL: as they are at x.
  *
  * A direction that turns the segments of a stiff rod also stretches them, by the square of the turn, and the tension at its end
  * says little about the one with which the rod will be in balance.  As a stiffness across the segments it would hold the next
  * directions back.  Newton's method for positions and tensions as unknowns of their own takes the tension at which the last
  * direction aims, to first order, with the same gradient and otherwise the same matrix (Tournier et al. 2015). */
 void abut_codim_hessian_ahead(const abut_codim *t, const double *x, int parts, double kappa, double scale, const double *tension,
-                             double *H);
+                              const struct abut_stretch_ahead *limits, double *H);
 /** H += the same at x as it is, not projected. */
 void abut_codim_hessian_as_is(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *H);
 /** tension[nrd] at x, N. */

@@ -166,8 +166,9 @@ static void frame_put(const abut_codim_ask *a, const group *g, int l, frames *ou
         if (a->as_is) abut_plane_as_is(&p, s, &f);
         else abut_plane_project(&p, s, &f);
     }
+    const double V[4] = { g->V[0][l], g->V[1][l], g->V[2][l], g->V[3][l] };
+    if (w.limit && a->limits && a->limits->any) abut_stretch_ahead_frame(&a->limits->of[g->t[l]], a->kappa, s, V, f.G);
     if (w.bw) {
-        const double V[4] = { g->V[0][l], g->V[1][l], g->V[2][l], g->V[3][l] };
         double G[16], R[3];
         abut_bw_hessian(w.bw->bw, s, V, !a->as_is, G, R);
         for (int k = 0; k < 16; k++) f.G[k] += G[k];

@@ -3,6 +3,7 @@
 #define ABUT_ENERGY_CODIM_SHELL_H
 
 #include "energy/codim.h"
+#include "energy/stretch_ahead.h"
 
 /* One evaluation, as the functions of energy/codim.h are asked for it. */
 typedef struct abut_codim_ask {
@@ -12,6 +13,7 @@ typedef struct abut_codim_ask {
     double kappa;           /* Pa */
     double scale;
     const double *tension;  /* [nrd] N, of Hessians; NULL: as it is at x */
+    const abut_stretch_ahead *limits;   /* of Hessians; NULL: as they are at x */
     int add;                /* Hessians are added to what is there */
     int as_is;              /* Hessians are not projected */
     size_t base;            /* forces and Hessians begin with those of this element */

@@ -12,8 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of what is left to a bound, what a step leaves along a direction that has seen the bounds. */
+#define LEFT_AHEAD 0.2
+
 abut_codim_state *abut_codim_state_of(const abut_terms *terms) { return abut_terms_find(terms, "codim"); }
 abut_codim *abut_codim_of(const abut_terms *terms) { return &abut_codim_state_of(terms)->t; }
+
+static void destroy(void *self)
+{
+    abut_codim_state *s = self;
+    abut_codim_clear(&s->t);
+    abut_stretch_ahead_clear(&s->ahead);
+    free(s->tension);
+    free(s);
+}
 
 static abut_status make(void **self, const abut_term_world *w, abut_err *err)
 {
@@ -23,18 +35,11 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
     if (rc) return free(s), rc;
     s->strain_kappa = ABUT_STRAIN_KAPPA_MIN;
     s->tension = calloc(nrd + 1, sizeof *s->tension);
-    if (s->tension) return *self = s, ABUT_OK;
-    abut_codim_clear(&s->t);
-    free(s);
-    return abut_fail(err, ABUT_E_NOMEM, "tensions of %zu segments", nrd);
-}
-
-static void destroy(void *self)
-{
-    abut_codim_state *s = self;
-    abut_codim_clear(&s->t);
-    free(s->tension);
-    free(s);
+    if (!s->tension) rc = abut_fail(err, ABUT_E_NOMEM, "tensions of %zu segments", nrd);
+    if (!rc) rc = abut_stretch_ahead_init(&s->ahead, w->model, err);
+    if (!rc) return *self = s, ABUT_OK;
+    destroy(s);
+    return rc;
 }
 
 static abut_status load(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err)
@@ -88,13 +93,14 @@ static void hessian(void *self, const abut_at *at, double scale, size_t lo, size
         memset(val, 0, abut_packed_size(4) * s->t.n * sizeof *val);
         abut_codim_hessian_as_is(&s->t, at->z, parts(at), s->strain_kappa, scale, val);
     } else {
-        abut_codim_hessian_ahead(&s->t, at->z, parts(at), s->strain_kappa, scale, s->tension, val);
+        abut_codim_hessian_ahead(&s->t, at->z, parts(at), s->strain_kappa, scale, s->tension, &s->ahead, val);
     }
 }
 
 static void limit(void *self, const abut_at *at, const double *p, abut_limit *lim)
 {
-    abut_limit_stretch(&((const abut_codim_state *)self)->t, at->x, p, ABUT_STRETCH_LEFT, lim);
+    const abut_codim_state *s = self;
+    abut_limit_stretch(&s->t, at->x, p, s->ahead.any ? LEFT_AHEAD : ABUT_STRETCH_LEFT, lim);
 }
 
 static void limit_words(const void *self, const double *x, const abut_limit *lim, abut_bound_words *w)
@@ -126,12 +132,28 @@ static abut_status constant(void *self, const double fit[2], double scale, doubl
 {
     const abut_codim_state *s = self;
     (void)fit, (void)err;
-    abut_codim_hessian_ahead(&s->t, s->t.model->X, ABUT_CODIM_ALL, s->strain_kappa, scale, NULL, val);
+    abut_codim_hessian_ahead(&s->t, s->t.model->X, ABUT_CODIM_ALL, s->strain_kappa, scale, NULL, NULL, val);
     for (double *block = val; block < val + abut_packed_size(4) * s->t.n; block += 9) {
         const double trace = block[0] + block[4] + block[8];
         for (int d = 0; d < 9; d++) block[d] = d % 4 ? 0 : trace;
     }
     return ABUT_OK;
+}
+
+/* ---- limits that a direction meets ---- */
+
+static int ahead(void *self, const abut_at *at, const double *p)
+{
+    abut_codim_state *s = self;
+    return parts(at) & ABUT_CODIM_BOUNDED && abut_stretch_ahead_take(&s->ahead, &s->t, at->x, p);
+}
+
+static void ahead_forget(void *self) { ((abut_codim_state *)self)->ahead.any = 0; }
+
+static void ahead_gradient(void *self, const abut_at *at, double scale, double *g)
+{
+    const abut_codim_state *s = self;
+    abut_stretch_ahead_gradient(&s->ahead, &s->t, at->x, s->strain_kappa, scale, g);
 }
 
 /* ---- the forecast of tensions ---- */
@@ -180,8 +202,10 @@ const abut_term_ops abut_term_codim = { .name = "codim", .kind = ABUT_TERM_POTEN
                                         .load = load, .store = store, .stiffness = stiffness, .energy = energy,
                                         .gradient = gradient, .set = "codimensional elements", .set_is = ABUT_SET_LASTS,
                                         .elements = elements, .hessian = hessian, .constant = constant, .limit = limit,
-                                        .limit_words = limit_words, .outside = outside, .forecast_start = forecast_start,
-                                        .forecast_step = forecast_step, .forecast_is_fair = forecast_is_fair,
+                                        .limit_words = limit_words, .outside = outside, .ahead = ahead,
+                                        .ahead_forget = ahead_forget, .ahead_gradient = ahead_gradient,
+                                        .forecast_start = forecast_start, .forecast_step = forecast_step,
+                                        .forecast_is_fair = forecast_is_fair,
                                         .correction = correction, .free = destroy };
 
 /* ---- their bounds ---- */

@@ -4,6 +4,7 @@
 #define ABUT_ENERGY_CODIM_TERM_H
 
 #include "energy/codim.h"
+#include "energy/stretch_ahead.h"
 
 struct abut_terms;
 
@@ -13,6 +14,7 @@ typedef struct abut_codim_state {
     double strain_kappa;    /* Pa: of the stretch limits */
     int near_limit;         /* iterations in a row that left a shell close to one */
     double *tension;        /* [nrd] N: what the Hessian takes for that of rod segments (energy/codim.h); its forecast */
+    abut_stretch_ahead ahead;   /* of the stretch limits, for the direction that is being found */
 } abut_codim_state;
 
 /** Counts an iterate with that much room (abut_codim_stretch) left to the bounds of all shells.  1: one has stayed close to them

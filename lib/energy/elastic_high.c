@@ -164,7 +164,7 @@ void abut_elastic_high_clear(abut_elastic_high *e)
     *e = (abut_elastic_high){ 0 };
 }
 
-static double volume_of(const abut_elastic_high *e, int32_t t)
+double abut_elastic_high_volume(const abut_elastic_high *e, int32_t t)
 {
     const double *s = e->shape + e->rest[t];
     double sum = 0;
@@ -179,7 +179,7 @@ double abut_elastic_high_stiffness(const abut_elastic_high *e)
     abut_acc sum = { 0, 0 };
     for (int32_t t = 0; t < e->n; t++) {
         const double *lame = e->laws.lame + 2 * e->model->tet_mat[e->first + t];
-        abut_acc_add(&sum, volume_of(e, t) * (lame[0] + lame[1]));
+        abut_acc_add(&sum, abut_elastic_high_volume(e, t) * (lame[0] + lame[1]));
     }
     return sum.hi + sum.lo;
 }

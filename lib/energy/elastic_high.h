@@ -51,6 +51,8 @@ static inline int abut_elastic_high_is_large(const abut_elastic_high *e)
     return (size_t)e->n * (size_t)(e->nodes * e->nodes) > 6400;
 }
 
+/** Volume of tet t (counted from e->first) at rest, m^3, by its quadrature. */
+double abut_elastic_high_volume(const abut_elastic_high *e, int32_t t);
 /** The sum over tets of volume times lambda + mu: how large the numbers are that energies are differences of, J. */
 double abut_elastic_high_stiffness(const abut_elastic_high *e);
 

@@ -8,6 +8,7 @@
 #include "model/naming.h"
 #include "model/tets.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -125,17 +126,17 @@ static void limit(void *self, const abut_at *at, const double *p, abut_limit *li
     abut_limit_inversion(((const elastic *)self)->e.model, at->x, p, ABUT_VOLUME_LEFT, lim);
 }
 
-/* Of a tet of higher order: its energy knows det F at points of quadrature alone. */
+/* Of a tet of higher order: its elastic energy knows det F at points of quadrature alone. */
 static void words_of_order(const elastic *t, const double *x, int32_t tet, abut_bound_words *w)
 {
     const abut_model *m = t->e.model;
     const abut_elastic_high *e = abut_elastic_high_of(t->terms, abut_tet_order(m, tet));
-    const double least = abut_curved_jacobian(m, tet, x);
+    const double least = abut_curved_jacobian(m, tet, x, INFINITY, NULL);
     double stress, seen = least;
     if (e) seen = abut_elastic_high_stress(e, x, tet - e->first, &stress, NULL, NULL);
     if (!(seen > 2 * least)) snprintf(w->detail, sizeof w->detail, "det F at least %.3g", least);
     else
-        snprintf(w->detail, sizeof w->detail, "det F at least %.3g, %.3g where it resists: raise 'quadrature' of its material",
+        snprintf(w->detail, sizeof w->detail, "det F at least %.3g, %.3g at its points of quadrature: raise 'quadrature'",
                  least, seen);
 }
 

@@ -140,6 +140,11 @@ typedef struct abut_term_ops {
     void (*majorant_forget)(void *self);
     void (*majorant_learn)(void *self, const abut_at *at, const double *p);
     int (*majorant_is_exact)(const void *self);
+    /* Bounds that a direction leads to: 1: p leads far beyond some, and until they are forgotten the Hessian has them as p meets
+     * them; g[3 nv] += what the gradient gets with that, at the same point. */
+    int (*ahead)(void *self, const abut_at *at, const double *p);
+    void (*ahead_forget)(void *self);
+    void (*ahead_gradient)(void *self, const abut_at *at, double scale, double *g);
     /* A forecast, with which Hessians are taken: start it; a step led to `to`, alpha of a direction; may a short direction tell
      * of a minimum nearby? */
     void (*forecast_start)(void *self, const abut_at *at);

@@ -10,6 +10,9 @@
     TERM(elastic_2) \
     TERM(elastic_3) \
     TERM(elastic_4) \
+    TERM(jacobian_barrier_2) \
+    TERM(jacobian_barrier_3) \
+    TERM(jacobian_barrier_4) \
     TERM(inertia_2) \
     TERM(inertia_3) \
     TERM(inertia_4) \

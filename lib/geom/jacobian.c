@@ -289,7 +289,7 @@ double abut_jacobian_least(int order, const double (*x)[3], double *attained)
 
 /* The same for a ratio: level 0 over level 3.  With positive coefficients below, the ratio at a point is a mean of the ratios of
  * coefficients. */
-static void narrow_ratio(search *q, const search *Q, cell *s, int depth, double *least, double *seen)
+static void narrow_ratio(search *q, const search *Q, cell *s, int depth, double enough, double *least)
 {
     const double e = q->error + depth * q->step, E = Q->error + depth * Q->step;
     double bound = INFINITY;
@@ -299,27 +299,33 @@ static void narrow_ratio(search *q, const search *Q, cell *s, int depth, double 
     }
     for (int v = 0; v < 4; v++) {
         const int i = abut_bernstein_corner(s->degree, v);
-        if (s->c[3][i] > E) *seen = fmin(*seen, s->c[0][i] / s->c[3][i]);
-        else q->cells = 0;      /* the rest shape is not proven here, however small the parts */
+        const double ratio = s->c[0][i] / s->c[3][i];
+        if (!(s->c[3][i] > E)) q->cells = 0;    /* the rest shape is not proven here, however small the parts */
+        else if (ratio < q->at.det) {
+            q->at.det = ratio;
+            memcpy(q->at.L, s->corner[v], sizeof q->at.L);
+        }
     }
-    if (bound >= *seen - 0.01 * fabs(*seen) || depth == DEPTH || q->cells-- <= 0) {
+    if (bound >= fmin(enough, q->at.det - 0.01 * fabs(q->at.det)) || depth == DEPTH || q->cells-- <= 0) {
         *least = fmin(*least, bound);
         return;
     }
     cell other;
     halve_space(s, &other);
-    narrow_ratio(q, Q, s, depth + 1, least, seen);
-    narrow_ratio(q, Q, &other, depth + 1, least, seen);
+    narrow_ratio(q, Q, s, depth + 1, enough, least);
+    narrow_ratio(q, Q, &other, depth + 1, enough, least);
 }
 
-double abut_jacobian_least_ratio(int order, const double (*x)[3], const double (*X)[3])
+double abut_jacobian_least_ratio(int order, const double (*x)[3], const double (*X)[3], double enough, abut_jacobian_at *at)
 {
     cell s, rest;
     search q = cell_of(order, x, &s), Q = cell_of(order, X, &rest);
-    double least = INFINITY, seen = INFINITY;
+    double least = INFINITY;
     s.levels = LEVELS;
+    q.at.det = INFINITY;
     memcpy(s.c[3], rest.c[0], sizeof rest.c[0]);
-    narrow_ratio(&q, &Q, &s, 0, &least, &seen);
+    narrow_ratio(&q, &Q, &s, 0, enough, &least);
+    if (at) *at = q.at;
     return least;
 }
 

@@ -17,7 +17,7 @@ typedef enum abut_jacobian_sign {
     ABUT_JACOBIAN_UNDECIDED         /* it comes so near to 0 that rounding, or the number of halves, leaves it open */
 } abut_jacobian_sign;
 
-/* A point that shows why an answer is not POSITIVE. */
+/* A point that shows why an answer is what it is. */
 typedef struct abut_jacobian_at {
     double L[4], t;     /* barycentric coordinates, time */
     double det;         /* det dx/dxi there, m^3: six times the volume where the order is 1 */
@@ -33,8 +33,9 @@ abut_jacobian_sign abut_jacobian_check_motion(int order, const double (*x0)[3], 
 double abut_jacobian_least(int order, const double (*x)[3], double *attained);
 
 /** Lower bound of det dx/dxi / det dX/dxi over the tet, det dX/dxi being positive: -inf where that is not proven.  Within 1 % of
- * the least value unless that is near 0. */
-double abut_jacobian_least_ratio(int order, const double (*x)[3], const double (*X)[3]);
+ * the least value unless that is near 0, or the bound is at least `enough`, which spares work (INFINITY: always within 1 %).
+ * at  out: the point of the least ratio that was seen, in `det` that ratio, +inf where none was; NULL to skip */
+double abut_jacobian_least_ratio(int order, const double (*x)[3], const double (*X)[3], double enough, abut_jacobian_at *at);
 
 /** Largest alpha in [0, 1], or somewhat less, up to which det d(x + t p)/dxi >= slack det dx/dxi in all of the tet, slack in
  * (0, 1); 0 where det dx/dxi > 0 is not proven.  Where alpha < 1 the motion to the rounded x + alpha p is proven by

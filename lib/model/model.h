@@ -193,8 +193,8 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
 /* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts; nw: rows of the waypoints;
- * ntc, ntn: hard contacts and the nodes of all of them. */
-#define ABUT_FRAME_COUNTS(C) C(nv) C(nrd) C(nl) C(nw) C(ntc) C(ntn)
+ * ntc, ntn: hard contacts and the nodes of all of them; njp: points of the barrier of det F. */
+#define ABUT_FRAME_COUNTS(C) C(nv) C(nrd) C(nl) C(nw) C(ntc) C(ntn) C(njp)
 #define ABUT_FRAME_FIELDS(F) \
     F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED) /* positions at the frame's time          */ \
     F(v,          "node/v",           double,  F64, nv, 3, "m/s",  NEED) /* velocities                             */ \
@@ -237,6 +237,8 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(pass,       "step/pass",        int32_t, I32, 1, 0, "",      SIDE) /* PENDING: friction passes solved so far */ \
     F(penalty,    "step/penalty",     double,  F64, 1, 0, "",      SIDE) /* PENDING: of the augmented Lagrangian, with the next one */ \
     F(multiplier, "step/multiplier",  double,  F64, nv, 3, "kg^(1/2) m", SIDE) \
+    F(point_tet,  "step/jacobian-tet", int32_t, I32, njp, 0, "",   SIDE) /* PENDING: tets of the points of the barrier of det F */ \
+    F(point_at,   "step/jacobian-point", double, F64, njp, 4, "",  SIDE) /* barycentric coordinates of those */ \
     ABUT_FRAME_FORCES(F) ABUT_FRAME_ENERGIES(F)
 
 /* What `step --with forces` and `step --with energies` add (solve/step/record.h). */

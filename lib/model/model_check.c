@@ -621,13 +621,34 @@ static abut_status check_touch(const abut_frame *f, const abut_model *m, abut_er
     return rc ? rc : indices("touch/state", f->touch_state, f->ntc, 1, 0, 3, err);
 }
 
+/* Points in tets of order 2 and more. */
+static abut_status check_points(const abut_frame *f, const abut_model *m, abut_err *err)
+{
+    if (!f->point_tet != !f->point_at)
+        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'",
+                         f->point_tet ? "step/jacobian-point" : "step/jacobian-tet",
+                         f->point_tet ? "step/jacobian-tet" : "step/jacobian-point");
+    const abut_status rc = indices("step/jacobian-tet", f->point_tet, f->njp, 1, 0, m->nt, err);
+    if (rc) return rc;
+    for (size_t k = 0; k < (size_t)f->njp; k++) {
+        const double *L = f->point_at + 4 * k, least = fmin(fmin(L[0], L[1]), fmin(L[2], L[3])), sum = L[0] + L[1] + L[2] + L[3];
+        if (!m->tet_order || m->tet_order[f->point_tet[k]] < 2)
+            return abut_fail(err, ABUT_E_FORMAT, "array 'step/jacobian-tet' row %zu: tet %d, expected one of order 2 or more", k,
+                             f->point_tet[k]);
+        if (!(least >= 0 && fabs(sum - 1) <= 1e-12))
+            return abut_fail(err, ABUT_E_FORMAT, "array 'step/jacobian-point' row %zu: least %g, sum %.17g, expected 0 or more, 1",
+                             k, least, sum);
+    }
+    return ABUT_OK;
+}
+
 abut_status abut_frame_check(const abut_frame *f, const abut_model *m, abut_err *err)
 {
     assert(f);
     abut_status rc;
     const size_t nl = (size_t)f->nl;
     if ((rc = check_vectors(f, err)) || (rc = check_numbers(f, err)) ||
-        (rc = check_lag(f, m, err)) || (rc = check_touch(f, m, err)) ||
+        (rc = check_lag(f, m, err)) || (rc = check_touch(f, m, err)) || (rc = check_points(f, m, err)) ||
         (rc = unit_vectors("rod/frame", f->rod_frame, f->rod_frame ? (size_t)m->nrd : 0, 1e-6, err)) ||
         (rc = unit_vectors("lag/basis", f->lag_basis, 2 * nl, 1e-6, err)) ||
         (rc = domain("lag/normal-force", f->lag_force, nl, 0, 1, INFINITY, err)) ||

@@ -29,6 +29,7 @@ typedef struct abut_direction_options {
 
 typedef struct abut_direction_info {
     int exact;              /* Newton's, by every term's own second derivatives */
+    int ahead;              /* bounds of terms are in it where an earlier one led to them */
     int approximate;        /* not solved to rounding: a direction that is required to be exact may be better */
     int32_t bad_node;       /* after ABUT_E_NUMERIC: where the matrix is not positive definite, -1: unknown */
     int guessed;            /* the matrix failed as a whole, and bad_node has the worst diagonal block */

@@ -295,6 +295,26 @@ int abut_objective_majorant_is_exact(const abut_objective *o)
     return exact;
 }
 
+int abut_objective_ahead(const abut_objective *o, const abut_at *at, const double *p)
+{
+    int any = 0;
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (t->ops->ahead) any |= t->ops->ahead(t->self, at, p);
+    return any;
+}
+
+void abut_objective_ahead_forget(const abut_objective *o)
+{
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (t->ops->ahead_forget) t->ops->ahead_forget(t->self);
+}
+
+void abut_objective_ahead_gradient(const abut_objective *o, const abut_at *at, double *g)
+{
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (t->ops->ahead_gradient) t->ops->ahead_gradient(t->self, at, abut_objective_weight(o, t->ops, 1), g);
+}
+
 void abut_objective_forecast_start(const abut_objective *o, const abut_at *at)
 {
     for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)

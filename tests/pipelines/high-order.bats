@@ -43,6 +43,40 @@ Y
     done
 }
 
+@test "advance: what there is of a run that a step has ended, or its budget, is kept and judged" {
+    cat > twist.yaml <<'Y'
+abut: 1
+time: {step: 0.04 s}
+gravity: [0, 0, 0]
+contact: off
+materials: {soft: {density: 1000, young: 2e4, poisson: 0.4}}
+objects: {mat: {generate: {box: {size: [1, 0.05, 1], cells: [6, 1, 4]}}, order: 2}}
+motion: [{select: {object: mat, box: [[-0.501, -1, -1], [-0.499, 1, 1]]}, rotate: {axis: [1, 0, 0], rate: 360 deg/s}},
+         {select: {object: mat, box: [[0.499, -1, -1], [0.501, 1, 1]]}, fix: true}]
+Y
+    "$BIN/mesh-prep" -q twist.yaml -o first.abut
+    # end STEPS ITERATIONS
+    end() {
+        bash -euo pipefail -c 'bin=$1 budget=100 NICE=0
+            . "$2/../../pipelines/advance.sh"
+            step_options=(--max-newton "$4")
+            cp first.abut run.abut
+            : > run.log
+            advance run "$3"' end "$BIN" "$BATS_TEST_DIRNAME" "$@"
+    }
+    run end 30 8
+    [ "$status" -eq 0 ]
+    [[ $output == "clean; step ends with status 4: step "*" not converged after 8 Newton iterations"* ]]
+    local steps frames
+    steps=$(wc -l < run.jsonl) frames=$("$BIN/export" --dump run.abut | grep -c '^frame')
+    ((steps > 3 && frames == steps + 1))
+    run end 30 1
+    [[ $output == "step ends with status 4: step 1 "* ]]
+    run end 3 100
+    [ "$output" = clean ]
+    [ "$(wc -l < run.jsonl)" -eq 3 ]
+}
+
 @test "T18: a ball of 20 tets of order 2 jumps as high as one of many straight tets, and does not roll away; of order 1 it does not" {
     skip_without_numpy
     local high=()

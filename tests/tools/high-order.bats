@@ -107,7 +107,8 @@ for path in sys.argv[1:]:
 P
 }
 
-@test "more points of quadrature carry a twist that fewer do not; the message says so, and degrees that are too low are refused" {
+# twist K [OPTIONS of mesh-prep]: a mat of order K, to be twisted by its ends until tets nearly invert at a corner
+twist() {
     cat > twist.yaml <<'Y'
 abut: 1
 time: {step: 0.04 s}
@@ -119,13 +120,43 @@ motion:
   - {select: {object: mat, box: [[-0.501, -1, -1], [-0.499, 1, 1]]}, rotate: {axis: [1, 0, 0], rate: 180 deg/s}}
   - {select: {object: mat, box: [[0.499, -1, -1], [0.501, 1, 1]]}, rotate: {axis: [1, 0, 0], rate: -180 deg/s}}
 Y
-    "$BIN/mesh-prep" -q twist.yaml -o few.abut
-    run "$BIN/step" -q -n 30 --max-newton 100 few.abut -o few.run
+    "$BIN/mesh-prep" -q twist.yaml --set objects.mat.order="$1" "${@:2}" -o twist.abut
+}
+
+@test "tets of every order resist where they are about to invert, between their points of quadrature, too" {
+    # order, steps: those of the first that ends with a message without the barrier of det F, and two more
+    while read -r k n; do
+        twist "$k"
+        "$BIN/step" -q -n "$n" --max-newton 100 --report $k.jsonl twist.abut -o $k.run
+        "$BIN/ccd-check" -q --no-output $k.run
+        tail -n 1 $k.jsonl | "$PYTHON" -c "import json, sys; assert 0.01 < json.loads(sys.stdin.read())['min_jacobian'] < 0.3 or $k == 4"
+    done <<<$'2 30\n3 22\n4 18'
+    # the points of the barrier are of the frame at which a step starts: pieces, threads
+    "$BIN/step" -q -j 7 -n 10 --max-newton 100 <("$BIN/mesh-prep" -q twist.yaml --set objects.mat.order=3) |
+        "$BIN/step" -q -n 12 --max-newton 100 | cmp - 3.run
+    # what is in the way is named
+    run "$BIN/step" -q -n 1 --max-newton 1 3.run -o no.run
     [ "$status" -eq 4 ]
-    [[ $output == *"bounded at"*"by element "*" of 'mat' (det F at least "*" where it resists: raise 'quadrature' of its material)"* ]]
-    "$BIN/mesh-prep" -q twist.yaml --set materials.soft.quadrature=6 -o many.abut
-    "$BIN/step" -q -n 30 --max-newton 100 many.abut -o many.run
-    "$BIN/ccd-check" -q --no-output many.run
+    [[ $output == *"bounded at"*"by element "*" of 'mat' (det F at least "*" at its points of quadrature: raise 'quadrature')"* ]]
+}
+
+@test "the stages of friction give the bytes of whole steps where the barrier of det F is at work" {
+    twist 3
+    sed -i 's/contact: off/contact: {friction: {mu: 0.3, lags: 2}}/' twist.yaml
+    "$BIN/mesh-prep" -q twist.yaml --set objects.mat.order=2 | "$BIN/step" -q -n 21 -o start.run
+    "$BIN/step" -q -n 1 start.run -o whole.run
+    "$BIN/step" -q --one-pass start.run -o pending.run
+    "$BIN/export" --dump pending.run > dump.txt
+    grep 'step/jacobian-point f64 .*, 4' dump.txt
+    "$BIN/friction-lag" -q pending.run | "$BIN/step" -q --one-pass | "$BIN/friction-lag" -q -o stages.run
+    for f in whole stages; do "$BIN/export" --dump $f.run | sed -n '/^frame/,$p' > $f.txt; done
+    cmp whole.txt stages.txt
+    run grep -c step/jacobian whole.txt
+    [ "$output" = 0 ]
+}
+
+@test "degrees of quadrature that are too low or too high are refused" {
+    twist 2
     run "$BIN/mesh-prep" -q twist.yaml --set materials.soft.quadrature=1 -o low.abut
     [ "$status" -eq 3 ]
     [[ $output == *"1 for elastic energy, expected 0, or 2 or more for tets of order 2"* ]]

@@ -125,6 +125,21 @@ static void complete_tets(abut_arrays *m)
     for (int64_t t = 0; t < nt; t++) scale[t] = fill[t] = 1;
 }
 
+/* A point in the first tet of order 2 or more. */
+static void complete_points(const abut_arrays *m, abut_arrays *f)
+{
+    abut_err err = { 0 };
+    const abut_array *order = abut_arrays_find(m, "tet/order");
+    int32_t t = 0;
+    while (order && t < order->shape[0] && ((const int32_t *)order->data)[t] < 2) t++;
+    if (!order || t == order->shape[0]) return;
+    int32_t *tet = abut_frame_put(f, "step/jacobian-tet", 1, &err);
+    double *at = abut_frame_put(f, "step/jacobian-point", 1, &err);
+    need(tet && at, err.msg);
+    *tet = t;
+    for (int c = 0; c < 4; c++) at[c] = 0.25;
+}
+
 /* Bends with rest curvature are not twisted at rest. */
 static void complete_rods(abut_arrays *m)
 {
@@ -162,6 +177,7 @@ static void complete(stream *s)
     if (meet) *meet = 1;
     need(abut_arrays_find(m, "contact/bodies") != NULL, err.msg);
     complete_tets(m);
+    complete_points(m, f);
     complete_rods(m);
     if (!abut_arrays_find(m, "contact/barrier-filter")) need(abut_model_put(m, "contact/barrier-filter", 1, &err) != NULL,
                                                              err.msg);

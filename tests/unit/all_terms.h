@@ -3,6 +3,7 @@
 #define TEST_ALL_TERMS_H
 
 #include "base/rng.h"
+#include "energy/jacobian_barrier.h"
 #include "energy/prescribed.h"
 #include "scene_world.h"
 
@@ -13,6 +14,7 @@ static const char *const ALL =
     " damping: {mass: 2, stiffness: 5 ms}, contact: {dhat: 4 mm, friction: {mu: 0.4, eps_v: 0.05 m/s}},\n"
     " materials: {\n"
     "  soft: {model: fixed-corotated, young: 2e4, fibre: {direction: [0, 1, 0], stiffness: 5e3}, volume: 1e3},\n"
+    "  tender: {model: fixed-corotated, young: 1e3, fibre: {direction: [0, 1, 0], stiffness: 2e2}, volume: 50},\n"
     "  sheet: {young: 1e4, poisson: 0.3}},\n"
     " objects: {\n"
     "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}},\n"
@@ -22,11 +24,11 @@ static const char *const ALL =
     "          shell: {thickness: 2 mm, pressure: 20, drag: 0.6, stretch-limit: 1.2}},\n"
     "  rod: {generate: {rod: {length: 0.2, cells: 4}}, material: sheet, rod: {radius: 8 mm, curved: true},\n"
     "        translate: [0, 0.003, 0.3]},\n"
-    "  two: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, order: 2,\n"
+    "  two: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: tender, order: 2,\n"
     "          proxy: {segments: 1}, translate: [0.6, 0.2, 0]},\n"
-    "  three: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, order: 3,\n"
+    "  three: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: tender, order: 3,\n"
     "          proxy: {segments: 1}, translate: [0.6, 0.4, 0]},\n"
-    "  four: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, order: 4,\n"
+    "  four: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: tender, order: 4,\n"
     "          proxy: {segments: 1}, translate: [0.6, 0.6, 0]}},\n"
     " attachments: [{from: {object: block, relative-box: [[0, 1, 0], [1, 1, 1]]}, to: {point: [0.1, 0.3, 0]}, stiffness: 9},\n"
     "               {from: {object: rod, nodes: [0]}, to: {object: block}, stiffness: 7}],\n"
@@ -66,6 +68,28 @@ static inline void select_nodes(world *w)
     for (int i = 0; i < 4; i++) abut_arrays_remove(&w->model_set, gone[i]);
 }
 
+/* The blocks of higher order pressed flat, as are the places that terms compare theirs with; a point of the barrier of det F in
+ * two tets of each. */
+static inline void press(abut_search *s)
+{
+    static const char *const name[] = { "barrier of det F, order 2", "barrier of det F, order 3", "barrier of det F, order 4" };
+    static const double at[2][4] = { { 0.1, 0.2, 0.3, 0.4 }, { 1, 0, 0, 0 } };
+    for (int k = 0; k < 3; k++) {
+        abut_jacobian_barriers *b = abut_terms_find(&s->prob.terms, name[k]);
+        const double middle = 0.2 * (k + 1);
+        uint8_t *done = calloc((size_t)s->prob.model->nv, 1);
+        for (int32_t c = 0; c < b->tets->n * b->tets->nodes; c++) {
+            const int32_t i = b->tets->node[c];
+            const double by = done[i] ? 0 : 0.75 * (middle - s->here.x[3 * i + 1]);
+            double *const moved[] = { s->here.x, s->prob.xn, s->prob.xhat, s->prob.still };
+            for (int j = 0; j < 4; j++) moved[j][3 * i + 1] += by;
+            done[i] = 1;
+        }
+        for (int q = 0; q < 2; q++) CHECK(!abut_jacobian_barriers_add(b, 3 * q, at[q], NULL));
+        free(done);
+    }
+}
+
 /* In the third step of that scene, away from any minimum, the scripted node on its way. */
 static inline abut_search *amid(world *w, int scheme, abut_rng *rng)
 {
@@ -87,6 +111,7 @@ static inline abut_search *amid(world *w, int scheme, abut_rng *rng)
         abut_lagrangian_of(&s->prob.terms)->lam[i] = s->prob.held[i / 3] ? 1e-3 : 0;
         s->here.x[i] += abut_rng_real(rng, -4e-5, 4e-5);
     }
+    press(s);
     abut_objective_number(&s->prob);
     CHECK(!abut_search_contacts(s, &w->rep, &w->err));
     return s;

@@ -3,7 +3,9 @@
 
 #include "base/rng.h"
 #include "energy/codim_bound.h"
+#include "energy/stretch_ahead.h"
 #include "math/svd32.h"
+#include "sparse/packed_inline.h"
 
 static void values(const double F[6], const double G[6], double a, double *low, double *high)
 {
@@ -234,4 +236,102 @@ TEST(what_is_outside_is_named)
     CHECK_NEAR(e.value, -0.475, 1e-12);
     CHECK_NEAR(e.limit, -0.45, 1e-12);
     abut_codim_clear(&p.t);
+}
+
+/* ---- limits that a direction meets ---- */
+
+enum { PACKED = 90 };    /* numbers of a Hessian of four corners */
+
+/* u.H u of the tile. */
+static double form(const double H[PACKED], const double u[9])
+{
+    double sum = 0;
+    for (int a = 0; a < 3; a++)
+        for (int b = a; b < 3; b++) {
+            const double *h = H + 9 * abut_packed_block(4, a, b);
+            for (int i = 0; i < 9; i++) sum += (a == b ? 1 : 2) * u[3 * a + i / 3] * h[i] * u[3 * b + i % 3];
+        }
+    return sum;
+}
+
+static double energy_at(const tile *p, const double x[9], double a, const double d[9], abut_arena *scratch)
+{
+    double y[9], e = 0;
+    for (int i = 0; i < 9; i++) y[i] = x[i] + a * d[i];
+    CHECK(!abut_codim_energy(&p->t, y, ABUT_CODIM_ALL, 1e12, &e, scratch, NULL));
+    return e;
+}
+
+/* of a rotated diag(s) */
+static void stretched(double s, double t, double angle, double F[6])
+{
+    const double c = cos(angle), n = sin(angle), A[6] = { c * s, -n * t, n * s, c * t, 0, 0 };
+    memcpy(F, A, sizeof A);
+}
+
+TEST(limits_ahead_are_the_slope_of_the_barriers_where_a_direction_leads)
+{
+    /* slack: a twentieth of the barrier beyond its begin; in the barrier: two fifths of what is left to the limit */
+    static const struct { double s, t, ds, dt, c; } cases[] = {
+        { 0.95, 0.7, 0.2, 0, 1.0005 }, { 1.003, 0.7, 0.2, 0, 1.0058 }, { 0.7, 0.95, 0, 0.2, 1.0005 },
+        { 0.95, 0.95, 0.2, 0.2, 1.0005 },
+    };
+    const double limit[4] = { 0, 0, 1, 1.01 };
+    abut_arena scratch = { 0 };
+    tile p;
+    tile_open(&p, ABUT_STVK, ABUT_MEMBRANE_ISOTROPIC, limit);
+    abut_stretch_ahead ahead;
+    CHECK(!abut_stretch_ahead_init(&ahead, &p.m, NULL));
+    for (int k = 0; k < 4; k++) {
+        double F[6], G[6], x[9], d[9], g[9] = { 0 }, H[PACKED] = { 0 }, slope = 0;
+        stretched(cases[k].s, cases[k].t, 0.4, F);
+        stretched(cases[k].ds, cases[k].dt, 0.4, G);
+        corners(F, x);
+        corners(G, d);
+        CHECK(abut_stretch_ahead_take(&ahead, &p.t, x, d) && ahead.any);
+        CHECK(!abut_codim_gradient(&p.t, x, ABUT_CODIM_ALL, 1e12, 1, g, &scratch, NULL));
+        abut_stretch_ahead_gradient(&ahead, &p.t, x, 1e12, 1, g);
+        abut_codim_hessian_ahead(&p.t, x, ABUT_CODIM_ALL, 1e12, 1, NULL, &ahead, H);
+        const double from = fmax(cases[k].ds > 0 ? cases[k].s : 0, cases[k].dt > 0 ? cases[k].t : 0);
+        const double a = (cases[k].c - from) / 0.2;
+        for (int i = 0; i < 9; i++) slope += g[i] * d[i];
+        const double there = (energy_at(&p, x, a + 1e-6, d, &scratch) - energy_at(&p, x, a - 1e-6, d, &scratch)) / 2e-6;
+        CHECK(there > 1e6);
+        CHECK_NEAR((slope + a * form(H, d)) / there, 1, 1e-5);
+    }
+    abut_arena_clear(&scratch);
+    abut_stretch_ahead_clear(&ahead);
+    abut_codim_clear(&p.t);
+}
+
+TEST(directions_that_lead_no_shell_far_beyond_its_limit_leave_the_hessian_as_it_is)
+{
+    const double limit[4] = { 0, 0, 1, 1.01 };
+    double F[6], G[6], x[9], d[9], H[2][PACKED] = { { 0 }, { 0 } };
+    tile p;
+    tile_open(&p, ABUT_STVK, ABUT_MEMBRANE_ISOTROPIC, limit);
+    abut_stretch_ahead ahead;
+    CHECK(!abut_stretch_ahead_init(&ahead, &p.m, NULL));
+    stretched(0.95, 0.9, 1.1, F);
+    stretched(2 * 0.0505 * 0.99, 0, 1.1, G);    /* 1.0005 - 0.95 is how far it may lead */
+    corners(F, x);
+    corners(G, d);
+    CHECK(!abut_stretch_ahead_take(&ahead, &p.t, x, d) && !ahead.any);
+    abut_codim_hessian_ahead(&p.t, x, ABUT_CODIM_ALL, 1e3, 1, NULL, &ahead, H[0]);
+    abut_codim_hessian_ahead(&p.t, x, ABUT_CODIM_ALL, 1e3, 1, NULL, NULL, H[1]);
+    CHECK(!memcmp(H[0], H[1], sizeof H[0]));
+    for (int i = 0; i < 9; i++) d[i] *= 1.03;
+    CHECK(abut_stretch_ahead_take(&ahead, &p.t, x, d));
+    abut_codim_hessian_ahead(&p.t, x, ABUT_CODIM_ALL, 1e3, 1, NULL, &ahead, H[0]);
+    CHECK(form(H[0], d) > form(H[1], d));
+    /* no upper limit, no room for tangents */
+    const double lower[4] = { 0.5, 0.6, 0, 0 };
+    tile q;
+    tile_open(&q, ABUT_STVK, ABUT_MEMBRANE_ISOTROPIC, lower);
+    abut_stretch_ahead none;
+    CHECK(!abut_stretch_ahead_init(&none, &q.m, NULL) && !none.of);
+    CHECK(!abut_stretch_ahead_take(&none, &q.t, x, d));
+    abut_stretch_ahead_clear(&ahead);
+    abut_codim_clear(&p.t);
+    abut_codim_clear(&q.t);
 }

@@ -138,7 +138,7 @@ TEST(forecasts_of_tensions_are_those_of_the_processor)
         CHECK(!t.q.on->get(&t.q, got, t.codim.tension.at, n * sizeof *got, &err));
         CHECK(!memcmp(got, tension, n * sizeof *got));
     }
-    abut_codim_hessian_ahead(t.of, t.x, ABUT_CODIM_ALL, 0, 0.3, tension, H);
+    abut_codim_hessian_ahead(t.of, t.x, ABUT_CODIM_ALL, 0, 0.3, tension, NULL, H);
     CHECK(!abut_gpu_codim_hessian(&t.codim, t.dx.at, 0.3, 1, &err));
     compare_matrices(&t, t.codim.H.at, H, t.of->n, size, 1e-12);
     tension[3] = 1e9;       /* much more than it has, and than inertia */

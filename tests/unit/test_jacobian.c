@@ -318,6 +318,41 @@ TEST(the_largest_step_keeps_its_part_of_the_determinant_everywhere_and_is_not_mu
     CHECK(bound > 100);
 }
 
+TEST(the_point_of_the_least_ratio_has_it_and_no_point_of_a_lattice_has_less)
+{
+    enum { CELLS = 14 };
+    int positive = 0, spared = 0;
+    for (int order = 1; order <= ABUT_ORDER_MAX; order++)
+        for (int k = 0; k < 40; k++) {
+            nodes x, X;
+            double J[9], least = INFINITY;
+            abut_jacobian_at at = { .det = NAN };
+            tet(order, 1, 0.25 * fabs(random_unit()) / order, 0, x);
+            tet(order, 1, 0.03 / order, 0, X);
+            const double bound = abut_jacobian_least_ratio(order, C(x), C(X), INFINITY, &at);
+            for (int i = 0; i <= CELLS; i++)
+                for (int j = 0; i + j <= CELLS; j++)
+                    for (int l = 0; i + j + l <= CELLS; l++) {
+                        const double L[4] = { i / (double)CELLS, j / (double)CELLS, l / (double)CELLS,
+                                              (CELLS - i - j - l) / (double)CELLS };
+                        least = fmin(least, abut_tet_point(order, C(x), L, NULL, J) / abut_tet_point(order, C(X), L, NULL, J));
+                    }
+            const double there = abut_tet_point(order, C(x), at.L, NULL, J) / abut_tet_point(order, C(X), at.L, NULL, J);
+            CHECK_NEAR(there, at.det, 1e-11);
+            CHECK_NEAR(at.L[0] + at.L[1] + at.L[2] + at.L[3], 1, 1e-15);
+            CHECK(bound <= least && bound <= at.det);
+            if (at.det > 0.01) CHECK(bound >= 0.99 * at.det && at.det <= least / 0.99);
+            positive += at.det > 0.01;
+            /* a bound that is enough is one, and what is below it is found as ever */
+            abut_jacobian_at some;
+            const double enough = abut_jacobian_least_ratio(order, C(x), C(X), 0.4, &some);
+            CHECK(enough <= bound || enough >= 0.4);
+            CHECK(enough <= least && (enough >= 0.4 || at.det <= 0.01 || some.det <= least / 0.99));
+            spared += enough < bound;
+        }
+    CHECK(positive > 80 && spared > 10);
+}
+
 TEST(a_tet_without_positive_determinant_has_no_step)
 {
     nodes x, p = { { 0 } };

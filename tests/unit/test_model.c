@@ -553,6 +553,33 @@ TEST(friction_names_vertices_where_they_are_sums_of_nodes)
     frame_refused(&s, &(abut_model){ .nv = 7 }, "lag/vertex", "expected 'lag/node'");
 }
 
+TEST(points_of_the_barrier_of_det_f_are_in_tets_of_higher_order)
+{
+    abut_arrays s = { 0 };
+    static const int32_t order[1] = { 2 };
+    const abut_model m = { .nv = 7, .nt = 1, .tet_order = order }, linear = { .nv = 7, .nt = 1 };
+    abut_frame f;
+    abut_err err = { 0 };
+    sample_frame(&s, 1);
+    SAMPLE_PUT(frame, &s, "step/jacobian-tet", int32_t, 2, 0, 0);
+    frame_refused(&s, &m, "step/jacobian-point", "is missing");
+    sample_frame(&s, 1);
+    SAMPLE_PUT(frame, &s, "step/jacobian-point", double, 2, 1, 0, 0, 0, 0.25, 0.25, 0.25, 0.25);
+    frame_refused(&s, &m, "step/jacobian-tet", "is missing");
+    for (int k = 0; k < 6; k++) {
+        static const char *const name[] = { NULL, "step/jacobian-tet", "step/jacobian-tet", "step/jacobian-point",
+                                            "step/jacobian-point", "step/jacobian-point" };
+        static const char *const words[] = { NULL, "row 0: tet 0, expected one of order 2 or more", "row 1: 1", "row 1: least -0.25",
+                                             "row 0: least 0, sum 1.5", "row 1" };
+        sample_frame(&s, 1);
+        SAMPLE_PUT(frame, &s, "step/jacobian-tet", int32_t, 2, 0, k == 2);
+        SAMPLE_PUT(frame, &s, "step/jacobian-point", double, 2, k == 4 ? 1.5 : 1, 0, 0, 0, 0.25, k == 3 ? -0.25 : 0.25,
+                   k == 5 ? (double)NAN : 0.25, k == 3 ? 0.75 : 0.25);
+        if (k) frame_refused(&s, k == 1 ? &linear : &m, name[k], words[k]);
+        if (!k) CHECK(!abut_frame_view(&s, &m, &f, &err) && f.njp == 2 && f.point_tet && f.point_at[4] == 0.25);
+    }
+}
+
 TEST(a_frame_is_checked_against_its_model)
 {
     abut_arrays s = { 0 };

@@ -42,9 +42,9 @@ TEST(the_tension_ahead_is_the_one_of_rods_that_stretch_linearly)
     const size_t n = thin->n * ABUT_PACKED;
     for (int k = 0; k < 3; k++) H[k] = calloc(n, sizeof **H);
     abut_codim_hessian(thin, x, ABUT_CODIM_ALL, 1e3, 0.5, H[0]);
-    abut_codim_hessian_ahead(thin, x, ABUT_CODIM_ALL, 1e3, 0.5, T0, H[1]);
+    abut_codim_hessian_ahead(thin, x, ABUT_CODIM_ALL, 1e3, 0.5, T0, NULL, H[1]);
     for (int i = 0; i < 5; i++) T[i] = 2 + fmax(0, T0[i]);
-    abut_codim_hessian_ahead(thin, x, ABUT_CODIM_ALL, 1e3, 0.5, T, H[2]);
+    abut_codim_hessian_ahead(thin, x, ABUT_CODIM_ALL, 1e3, 0.5, T, NULL, H[2]);
     for (size_t k = 0; k < n; k++) CHECK_NEAR(H[1][k], H[0][k], 1e-14 * 1e4);
     for (size_t k = 0; k < n; k++) {
         const size_t e = k / ABUT_PACKED;

@@ -332,7 +332,8 @@ TEST(the_constant_elements_of_a_term_are_semidefinite_multiples_of_the_identity)
 
 /* ---- what outlives a step ---- */
 
-/* Arrays that the terms keep in a frame, both kinds, with the numbers of all but indices and directions times `factor`. */
+/* Arrays that the terms keep in a frame, both kinds, with the numbers of all but indices, directions and points in tets times
+ * `factor`. */
 static void keep(const setup *q, double factor, abut_arrays *out)
 {
     abut_err err = { 0 };
@@ -346,6 +347,11 @@ static void keep(const setup *q, double factor, abut_arrays *out)
     for (int i = 2; i < out->n; i++) {
         const abut_array *a = &out->a[i];
         if (a->type != ABUT_F64 || !strcmp(a->name, "lag/basis") || !strcmp(a->name, "rod/frame")) continue;
+        if (!strcmp(a->name, "step/jacobian-point")) {      /* another corner first */
+            if (factor != 1)
+                for (double *L = a->data; L < (double *)a->data + abut_array_count(a); L += 4) L[1] += L[0], L[0] = 0;
+            continue;
+        }
         for (int64_t k = 0; k < abut_array_count(a); k++) ((double *)a->data)[k] *= factor;
     }
 }

@@ -324,6 +324,6 @@ abut_status abut_device_find_direction(abut_search *s, abut_report *rep, abut_er
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * s->prob.nrow), rc;
     int fair;
     rc = abut_device_forecast_is_fair(s, &fair, err);
-    s->aim = (struct abut_aim){ d->speed / s->prob.model->h[0], exact, 0, fair };
+    s->aim = (struct abut_aim){ .speed = d->speed / s->prob.model->h[0], .exact = exact, .fair = fair };
     return rc ? rc : find_kinks(s, err);
 }

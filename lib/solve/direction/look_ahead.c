@@ -202,7 +202,9 @@ static abut_status respond(look_ahead *a, const bounded *b, abut_linear_solver *
 {
     const abut_objective *p = a->p;
     met_pairs *f = a->met;
+    const abut_at here = abut_point_at(b->at, p);
     memcpy(f->g, b->at->g, 3 * (size_t)p->model->nv * sizeof *f->g);
+    abut_objective_ahead_gradient(p, &here, f->g);
     for (size_t i = 0; i < f->n; i++)
         for (int k = 0; k < 4 && f->pair[i].vert[k] >= 0; k++) {
             double *to = f->g + 3 * (size_t)abut_collmesh_slot(&p->cm, f->pair[i].vert[k]);
@@ -212,13 +214,6 @@ static abut_status respond(look_ahead *a, const bounded *b, abut_linear_solver *
     const abut_status rc = abut_linear_solve(linear, A, f->rows, NULL, f->rows, err);
     if (!rc) abut_rows_scatter(p, f->rows, 1, b->dir);
     return rc;
-}
-
-static int descends(const abut_objective *p, const double *g, const double *dir)
-{
-    double slope = 0;
-    for (size_t i = 0; i < 3 * (size_t)p->model->nv; i++) slope += g[i] * dir[i];
-    return slope < 0;
 }
 
 /* Whether contact bounds the direction so early that something is to be done. */
@@ -245,7 +240,7 @@ static abut_status look(look_ahead *a, const bounded *b, int *changed, abut_repo
     if (!rc && *changed) rc = respond(a, b, linear, &A, err);
     rep->seconds.solve += abut_time_lap(&clock);
     if (rc || !*changed) return rc;
-    a->better = descends(a->p, b->at->g, b->dir);
+    a->better = abut_descends(a->p, b->at->g, b->dir);
     if (!a->better) memcpy(b->dir, f->p0, 3 * (size_t)a->p->model->nv * sizeof *b->dir);
     return ABUT_OK;
 }

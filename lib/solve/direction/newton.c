@@ -1,13 +1,16 @@
 /* Newton's direction: p = -H^-1 g, by a linear solver of the table. */
+#include "base/par.h"
 #include "solve/direction/newton_solve.h"
 #include "solve/directions.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct newton {
     const abut_objective *p;
     abut_newton_matrix matrix;
     abut_newton_solve solve;
+    double *ahead;              /* [6 nv] the gradient with bounds ahead, the direction without; NULL until one is met */
 } newton;
 
 static void release(void *self)
@@ -15,6 +18,7 @@ static void release(void *self)
     newton *n = self;
     abut_newton_solve_clear(&n->solve);
     abut_newton_matrix_clear(&n->matrix);
+    free(n->ahead);
     free(n);
 }
 
@@ -35,6 +39,7 @@ static void begin_step(void *self)
     newton *n = self;
     abut_newton_solve_begin_step(&n->solve, &n->matrix);
     abut_objective_majorant_forget(n->p);
+    abut_objective_ahead_forget(n->p);
 }
 
 static void require_exact(void *self)
@@ -61,24 +66,62 @@ static abut_status agree(const abut_objective *p, const abut_point *at, abut_err
     return abut_ranks_agree(p->step.ranks, mark, "an iterate", err);
 }
 
-static abut_status find(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
-                        abut_err *err)
+/* dir by the matrix as terms are now, and the gradient g. */
+static abut_status solve(newton *n, const abut_point *at, const double *g, double *dir, abut_direction_info *info,
+                         abut_report *rep, abut_err *err)
 {
-    newton *n = self;
     const abut_objective *p = n->p;
-    *info = (abut_direction_info){ .bad_node = -1 };
-    n->solve.bad_node = -1;
-    abut_status rc = agree(p, at, err);
-    if (!rc) rc = abut_newton_solve_sum(&n->solve, &n->matrix, p, at, rep, err);
+    abut_status rc = abut_newton_solve_sum(&n->solve, &n->matrix, p, at, rep, err);
     if (rc) return rc;
-    abut_rows_gather(p, at->g, -1, n->solve.rhs);
+    abut_rows_gather(p, g, -1, n->solve.rhs);
     rc = abut_newton_solve_first(&n->solve, &n->matrix, p, rep, err);
     if (rc == ABUT_E_NUMERIC) blame(n, info);
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
     abut_rows_scatter(p, n->solve.sol, 1, dir);
+    return ABUT_OK;
+}
+
+/* Another dir, with the bounds of terms as this one meets them, where it leads far beyond some; not where a short direction may
+ * end the minimisation. */
+static abut_status look_at_bounds(newton *n, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
+                                  abut_err *err)
+{
+    const abut_objective *p = n->p;
+    const abut_model *m = p->model;
+    const size_t n3 = 3 * (size_t)m->nv;
+    const abut_at here = abut_point_at(at, p);
+    if (n->solve.without & ABUT_WITHOUT_LOOK_AHEAD || abut_largest(dir, n3) <= m->tolerance[0] * m->h[0]) return ABUT_OK;
+    if (!abut_objective_ahead(p, &here, dir)) return ABUT_OK;
+    if (!n->ahead) n->ahead = malloc(2 * n3 * sizeof *n->ahead);
+    if (!n->ahead) return abut_fail(err, ABUT_E_NOMEM, "bounds ahead of %d nodes", m->nv);
+    double *g = n->ahead, *plain = n->ahead + n3;
+    memcpy(g, at->g, n3 * sizeof *g);
+    memcpy(plain, dir, n3 * sizeof *plain);
+    abut_objective_ahead_gradient(p, &here, g);
+    const abut_status rc = solve(n, at, g, dir, info, rep, err);
+    info->exact = 0, info->ahead = 1;
+    if (rc || abut_descends(p, at->g, dir)) return rc;
+    abut_objective_ahead_forget(p);
+    memcpy(dir, plain, n3 * sizeof *dir);
+    info->ahead = 0;
+    return ABUT_OK;
+}
+
+static abut_status find(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
+                        abut_err *err)
+{
+    newton *n = self;
+    const int exact = n->solve.exact;
+    *info = (abut_direction_info){ .bad_node = -1 };
+    n->solve.bad_node = -1;
+    abut_objective_ahead_forget(n->p);
+    abut_status rc = agree(n->p, at, err);
+    if (!rc) rc = solve(n, at, at->g, dir, info, rep, err);
     info->exact = n->matrix.exact;
+    if (!rc && !exact) rc = look_at_bounds(n, at, dir, info, rep, err);
+    if (rc) return rc;
     info->approximate = abut_newton_solve_is_approximate(&n->solve);
-    abut_newton_matrix_majorise(&n->matrix, p, at, dir);
+    abut_newton_matrix_majorise(&n->matrix, n->p, at, dir);
     abut_newton_solve_stats(&n->solve, rep);
     return ABUT_OK;
 }

@@ -95,6 +95,13 @@ int abut_newton_solve_iterates(const abut_newton_solve *s)
     return abut_linear_can(&s->linear, ABUT_IS_ITERATIVE);
 }
 
+int abut_descends(const abut_objective *p, const double *g, const double *dir)
+{
+    double slope = 0;
+    for (size_t i = 0; i < 3 * (size_t)p->model->nv; i++) slope += g[i] * dir[i];
+    return slope < 0;
+}
+
 void abut_rows_gather(const abut_objective *p, const double *v, double scale, double *rows)
 {
     #pragma omp parallel for schedule(static) if ((size_t)p->model->nv >= 2 * ABUT_PAR_MIN)

@@ -53,6 +53,8 @@ int abut_newton_solve_is_approximate(const abut_newton_solve *s);
 /** What the factor weighs, into the report. */
 void abut_newton_solve_stats(const abut_newton_solve *s, abut_report *rep);
 
+/** dir[3 nv] leads down the gradient g[3 nv]. */
+int abut_descends(const abut_objective *p, const double *g, const double *dir);
 /** rows[3 nrow] = scale v[3 nv] at the nodes that move; and back, 0 at the others. */
 void abut_rows_gather(const abut_objective *p, const double *v, double scale, double *rows);
 void abut_rows_scatter(const abut_objective *p, const double *rows, double scale, double *v);

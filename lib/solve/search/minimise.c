@@ -176,7 +176,7 @@ static abut_status reset_models(abut_search *s, abut_err *err)
 
 /* ---- one iteration ---- */
 
-static const abut_move_fn moves[] = { abut_move_rotate, abut_move_second_order, abut_move_backtrack, abut_move_draw_back,
+static const abut_move_fn moves[] = { abut_move_rotate, abut_move_second_order, abut_move_backtrack,
                                       abut_move_lengthen_second_order, abut_move_lengthen };
 
 static void note_limit(abut_search *s, const abut_limit *lim, abut_iteration *it, abut_report *rep)

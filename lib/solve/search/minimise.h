@@ -1,7 +1,7 @@
 /* The minimiser of one objective: a direction and a feasible line search (Li 2020, algorithms 1 and 3).
  *
  * It decides by numbers alone: the loop (minimise.c), its stopping rules (stop.c) and its moves (rotate.c, second_order.c,
- * backtrack.c, draw_back.c, lengthen.c) reach positions through a table of operations (search_ops.h), of which the processor has
+ * backtrack.c, lengthen.c) reach positions through a table of operations (search_ops.h), of which the processor has
  * one and a device another.
  *
  * Stopping rules.
@@ -98,6 +98,7 @@ typedef struct abut_search {
         double speed;           /* m/s: |p|_inf / h; infinite when p is not finite */
         int exact;              /* Newton's, with the second derivative of every friction contact */
         int approximate;        /* found by iterations */
+        int ahead;              /* with bounds as an earlier one meets them (energy/term.h): that is not exact */
         int fair;               /* its matrix makes no rod much stiffer than it is: a short direction tells of a minimum nearby */
     } aim;
     abut_path path;             /* where the step went; started by whoever starts a step */

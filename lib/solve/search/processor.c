@@ -97,7 +97,8 @@ static abut_status find(abut_search *s, abut_report *rep, abut_err *err)
     }
     const abut_at here = abut_point_at(&s->here, &s->prob);
     if (!rc)
-        s->aim = (struct abut_aim){ speed(s), info.exact, info.approximate, abut_objective_forecast_is_fair(&s->prob, &here) };
+        s->aim = (struct abut_aim){ .speed = speed(s), .exact = info.exact, .approximate = info.approximate, .ahead = info.ahead,
+                                    .fair = abut_objective_forecast_is_fair(&s->prob, &here) };
     return rc;
 }
 

@@ -64,7 +64,6 @@ typedef abut_status (*abut_move_fn)(abut_search *s, abut_move *m, abut_report *r
 ABUT_MUST_USE abut_status abut_move_rotate(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_move_second_order(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_move_backtrack(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
-ABUT_MUST_USE abut_status abut_move_draw_back(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_move_lengthen_second_order(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_move_lengthen(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
 

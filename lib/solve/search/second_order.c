@@ -136,10 +136,11 @@ static abut_status correct_all(abut_search *s, double alpha, double promised, do
     return ABUT_OK;
 }
 
-/* Whether to try steps beyond the bounds of shells: not while something touches, where other bounds follow. */
+/* Whether to try steps beyond the bounds of shells: while something touches, where other bounds follow, only along a direction
+ * that has seen these. */
 static int is_due(abut_search *s, const abut_move *m)
 {
-    if ((s->opt.without & ABUT_WITHOUT_BEYOND) || abut_search_count(s)) return 0;
+    if ((s->opt.without & ABUT_WITHOUT_BEYOND) || (abut_search_count(s) && !s->aim.ahead)) return 0;
     if (m->lim.kind != ABUT_LIMIT_STRETCH || WORTH_TRYING * m->lim.alpha > 1) return 0;
     return abut_rule_is_due(&s->second_order.beyond);
 }

@@ -1,0 +1,217 @@
+#include "energy/jacobian_barrier.h"
+
+#include "contact/curved.h"
+#include "energy/elastic.h"
+#include "energy/material/density_inline.h"
+#include "math/mat3.h"
+#include "math/svd3.h"
+#include "model/tets.h"
+#include "sparse/packed_inline.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Clearly less: a further point of a tet sees at most this part of the least value at those before. */
+#define CLEARLY 0.9
+
+double abut_jacobian_barrier(double J, double *d)
+{
+    const double u = J / ABUT_JACOBIAN_HAT, v = 1 - u, ln = log(u);
+    assert(u > 0 && u < 1);
+    if (d) {
+        d[0] = (2 * v * ln - v * v / u) / ABUT_JACOBIAN_HAT;
+        d[1] = (-2 * ln + 4 * v / u + v * v / (u * u)) / (ABUT_JACOBIAN_HAT * ABUT_JACOBIAN_HAT);
+    }
+    return -v * v * ln;
+}
+
+abut_status abut_jacobian_barriers_init(abut_jacobian_barriers *b, const abut_elastic_high *tets, abut_err *err)
+{
+    *b = (abut_jacobian_barriers){ .tets = tets };
+    b->least = malloc((5 * (size_t)tets->n + 1) * sizeof *b->least);
+    return b->least ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "barrier of det F: %d tets of order %d", tets->n, tets->order);
+}
+
+void abut_jacobian_barriers_clear(abut_jacobian_barriers *b)
+{
+    free(b->point);
+    free(b->least);
+    *b = (abut_jacobian_barriers){ 0 };
+}
+
+/* ---- points ---- */
+
+/* The first point of tet t, or where it would be. */
+static int32_t first_of(const abut_jacobian_barriers *b, int32_t t)
+{
+    int32_t lo = 0, hi = b->n;
+    while (lo < hi) {
+        const int32_t mid = lo + (hi - lo) / 2;
+        if (b->point[mid].tet < t) lo = mid + 1;
+        else hi = mid;
+    }
+    return lo;
+}
+
+static void fill(const abut_elastic_high *e, int32_t t, const double L[4], abut_jacobian_point *p)
+{
+    const int32_t of = e->first + t;
+    const double *lame = e->laws.lame + 2 * e->model->tet_mat[of], volume = abut_elastic_high_volume(e, t);
+    double X[3 * ABUT_TET_NODES_MAX], dphi[ABUT_TET_NODES_MAX][3], J[9], Ji[9];
+    *p = (abut_jacobian_point){ .tet = t, .weight = ABUT_JACOBIAN_WEIGHT * volume * (lame[0] + lame[1]) };
+    memcpy(p->L, L, sizeof p->L);
+    abut_tet_geometry(e->model, of, X);
+    (void)abut_tet_point(abut_tet_geometry_order(e->model, of), (const double(*)[3])X, L, NULL, J);
+    (void)abut_m3_inverse(Ji, J);
+    abut_tet_basis(e->order, L, NULL, dphi);
+    for (int a = 0; a < e->nodes; a++)
+        for (int j = 0; j < 3; j++) p->B[3 * a + j] = dphi[a][0] * Ji[j] + dphi[a][1] * Ji[3 + j] + dphi[a][2] * Ji[6 + j];
+}
+
+abut_status abut_jacobian_barriers_add(abut_jacobian_barriers *b, int32_t tet, const double L[4], abut_err *err)
+{
+    if (b->n == b->cap) {
+        const int32_t cap = 2 * b->cap + 16;
+        abut_jacobian_point *more = realloc(b->point, (size_t)cap * sizeof *more);
+        if (!more) return abut_fail(err, ABUT_E_NOMEM, "barrier of det F: %d points", cap);
+        b->point = more;
+        b->cap = cap;
+    }
+    const int32_t at = first_of(b, tet + 1);
+    memmove(b->point + at + 1, b->point + at, (size_t)(b->n - at) * sizeof *b->point);
+    fill(b->tets, tet, L, &b->point[at]);
+    b->n++;
+    return ABUT_OK;
+}
+
+/* F and its determinant at a point. */
+static double deformation(const abut_elastic_high *e, const abut_jacobian_point *p, const double *x, double F[9])
+{
+    const int32_t *node = e->node + (size_t)p->tet * (size_t)e->nodes;
+    const double *X = e->model->X;
+    for (int i = 0; i < 9; i++) F[i] = i % 4 == 0;
+    for (int a = 0; a < e->nodes; a++)
+        for (int d = 0; d < 3; d++) {
+            const size_t i = 3 * (size_t)node[a] + (size_t)d, i0 = 3 * (size_t)node[0] + (size_t)d;
+            const double u = (x[i] - x[i0]) - (X[i] - X[i0]);
+            for (int j = 0; j < 3; j++) F[3 * d + j] += u * p->B[3 * a + j];
+        }
+    return abut_m3_det(F);
+}
+
+/* The certificate's least det F of tet t where a further point is due, +inf elsewhere; at: where. */
+static double look_at(const abut_jacobian_barriers *b, int32_t t, const double *x, double L[4])
+{
+    const abut_elastic_high *e = b->tets;
+    const abut_model *m = e->model;
+    double seen = ABUT_JACOBIAN_HAT, F[9];
+    abut_jacobian_at at;
+    if (!abut_material_injective(m->mat_model[m->tet_mat[e->first + t]])) return INFINITY;
+    (void)abut_curved_jacobian(m, e->first + t, x, ABUT_JACOBIAN_HAT, &at);
+    if (!(at.det < seen)) return INFINITY;
+    for (int32_t k = first_of(b, t); k < b->n && b->point[k].tet == t; k++)
+        seen = fmin(seen, CLEARLY * deformation(e, &b->point[k], x, F));
+    memcpy(L, at.L, sizeof at.L);
+    return at.det < seen ? at.det : INFINITY;
+}
+
+abut_status abut_jacobian_barriers_look(abut_jacobian_barriers *b, const double *x, int32_t *added, abut_err *err)
+{
+    const int32_t n = b->tets->n;
+    abut_status rc = ABUT_OK;
+    *added = 0;
+    #pragma omp parallel for schedule(dynamic, 16) if (abut_elastic_high_is_large(b->tets))
+    for (int32_t t = 0; t < n; t++) b->least[5 * (size_t)t] = look_at(b, t, x, b->least + 5 * (size_t)t + 1);
+    for (int32_t t = 0; t < n && !rc; t++) {
+        if (!(b->least[5 * (size_t)t] < INFINITY)) continue;
+        rc = abut_jacobian_barriers_add(b, t, b->least + 5 * (size_t)t + 1, err);
+        ++*added;
+    }
+    return rc;
+}
+
+/* ---- energy and derivatives ---- */
+
+double abut_jacobian_barriers_energy(const abut_jacobian_barriers *b, const double *x)
+{
+    double sum = 0;
+    for (int32_t k = 0; k < b->n; k++) {
+        double F[9];
+        const double J = deformation(b->tets, &b->point[k], x, F);
+        if (!(J > 0)) return INFINITY;
+        if (J < ABUT_JACOBIAN_HAT) sum += b->point[k].weight * abut_jacobian_barrier(J, NULL);
+    }
+    return sum;
+}
+
+void abut_jacobian_barriers_gradient(const abut_jacobian_barriers *b, const double *x, double scale, double *g)
+{
+    const int nodes = b->tets->nodes;
+    for (int32_t k = 0; k < b->n; k++) {
+        const abut_jacobian_point *p = &b->point[k];
+        const int32_t *node = b->tets->node + (size_t)p->tet * (size_t)nodes;
+        double F[9], C[9], d[2];
+        const double J = deformation(b->tets, p, x, F);
+        if (!(J < ABUT_JACOBIAN_HAT)) continue;
+        (void)abut_jacobian_barrier(J, d);
+        abut_m3_cofactor(C, F);
+        for (int a = 0; a < nodes; a++)
+            for (int i = 0; i < 3; i++) {
+                const double *B = p->B + 3 * a, *row = C + 3 * i;
+                g[3 * (size_t)node[a] + (size_t)i] += scale * p->weight * d[0] * (row[0] * B[0] + row[1] * B[1] + row[2] * B[2]);
+            }
+    }
+}
+
+/* weight d2b/dF2 at F = U diag(s) V^T, by the principal form of b(s0 s1 s2). */
+static void point_hessian(const double F[9], double weight, int as_is, double M[81])
+{
+    double U[9], s[3], V[9], d[2];
+    abut_principal p;
+    abut_svd3(F, U, s, V);
+    const double J = s[0] * s[1] * s[2], c[3] = { s[1] * s[2], s[0] * s[2], s[0] * s[1] };
+    p.psi = weight * abut_jacobian_barrier(J, d);
+    for (int i = 0; i < 3; i++) {
+        p.d[i] = weight * d[0] * c[i];
+        p.twist[i] = weight * d[0] * s[i];
+        p.flip[i] = -p.twist[i];
+        for (int j = 0; j < 3; j++) p.A[3 * i + j] = weight * (d[1] * c[i] * c[j] + (i == j ? 0 : d[0] * s[3 - i - j]));
+    }
+    if (!as_is) abut_principal_project_one(&p);
+    abut_principal_hess(&p, U, V, M);
+}
+
+/* H += sum over F of dF/dx_a M dF/dx_b */
+static void add_point(int nodes, const double *B, const double M[81], double *H)
+{
+    for (int a = 0; a < nodes; a++) {
+        double T[27];   /* [d][3 k + j]: sum over i of B_ai M_(d i, k j) */
+        for (int d = 0; d < 3; d++)
+            for (int k = 0; k < 9; k++)
+                T[9 * d + k] = B[3 * a] * M[9 * (3 * d) + k] + B[3 * a + 1] * M[9 * (3 * d + 1) + k] +
+                               B[3 * a + 2] * M[9 * (3 * d + 2) + k];
+        for (int c = a; c < nodes; c++) {
+            double *to = H + 9 * abut_packed_block(nodes, a, c);
+            for (int d = 0; d < 3; d++)
+                for (int k = 0; k < 3; k++)
+                    to[3 * d + k] += T[9 * d + 3 * k] * B[3 * c] + T[9 * d + 3 * k + 1] * B[3 * c + 1] +
+                                     T[9 * d + 3 * k + 2] * B[3 * c + 2];
+        }
+    }
+}
+
+void abut_jacobian_barriers_hessian(const abut_jacobian_barriers *b, const double *x, double scale, int as_is, size_t lo,
+                                    size_t hi, double *H)
+{
+    const abut_elastic_high *e = b->tets;
+    for (int32_t k = first_of(b, (int32_t)lo); k < b->n && (size_t)b->point[k].tet < hi; k++) {
+        const abut_jacobian_point *p = &b->point[k];
+        double F[9], M[81];
+        const double J = deformation(e, p, x, F);
+        if (!(J > 0 && J < ABUT_JACOBIAN_HAT)) continue;
+        point_hessian(F, scale * p->weight, as_is, M);
+        add_point(e->nodes, p->B, M, H + abut_packed_size(e->nodes) * ((size_t)p->tet - lo));
+    }
+}

@@ -1,0 +1,45 @@
+/* Upper stretch limits of shells where a direction leads.
+ *
+ * A slack shell has the stiffness of its membrane, and a hundredth of stretch further on, in the barrier of its limit, 1e5 times
+ * as much.  The Hessian at the iterate does not know: its direction stretches shells far beyond their limits to first order, and
+ * is bounded at a few hundredths.  So along the principal axes of the strain to which a direction p leads, barriers b are taken
+ * by their tangents at the stretch c to which it leads to first order, but no further than a little beyond where the barrier
+ * begins, or a part of what is left to the limit:
+ *
+ *   b(s + d) = b(c) + b'(c) (s + d - c) + b''(c) (s + d - c)^2 / 2,   d = (ds/dx) p,
+ *
+ * which is a second Newton iteration on the quadratic model with the barriers as they are.  The matrix gets b''(c) - b''(s),
+ * where that is positive, the gradient b'(c) - b''(c) (c - s) - b'(s). */
+#ifndef ABUT_ENERGY_STRETCH_AHEAD_H
+#define ABUT_ENERGY_STRETCH_AHEAD_H
+
+#include "energy/codim.h"
+
+/* Of one shell: a unit vector of its rest plane; along it and across: what is added to the second derivative and to the first by
+ * stretch, of b itself. */
+typedef struct abut_stretch_tangent {
+    double axis[2];
+    double d2b[2], db[2];
+} abut_stretch_tangent;
+
+/* Zero-filled is empty. */
+typedef struct abut_stretch_ahead {
+    abut_stretch_tangent *of;   /* [nsh] */
+    int any;                    /* 0: all are as at the iterate, and `of` says nothing */
+} abut_stretch_ahead;
+
+/** Room for the shells of a model that has upper limits; none otherwise.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_stretch_ahead_init(abut_stretch_ahead *a, const abut_model *m, abut_err *err);
+void abut_stretch_ahead_clear(abut_stretch_ahead *a);
+
+/** Takes the tangents for the direction p[3 nv] at x[3 nv], if it leads some shell twice as far as such a tangent may lie;
+ * returns a->any.  Same bits for any thread count. */
+int abut_stretch_ahead_take(abut_stretch_ahead *a, const abut_codim *t, const double *x, const double *p);
+/** g[3 nv] += scale kappa V times what the gradient gets, at the same x. */
+void abut_stretch_ahead_gradient(const abut_stretch_ahead *a, const abut_codim *t, const double *x, double kappa, double scale,
+                                 double *g);
+/** G += kappa times what the second derivative of a shell by F gets in its frame, in which F is diag(s) V^T: by the entries 0 0,
+ * 0 1, 1 0, 1 1 of F V, row major. */
+void abut_stretch_ahead_frame(const abut_stretch_tangent *of, double kappa, const double s[2], const double V[4], double G[16]);
+
+#endif
