@@ -192,7 +192,8 @@ double abut_smallest_jacobian(const abut_model *m, const double *x, int32_t *tet
         #pragma omp for schedule(static) nowait
         for (int32_t t = 0; t < m->nt; t++) {
             const int32_t *v = m->tet + 4 * (size_t)t;
-            const double J = abut_is_curved(m, t) ? abut_curved_jacobian(m, t, x, INFINITY, NULL) : volume6(x, v) / volume6(m->X, v);
+            const double J = abut_is_curved(m, t) ? abut_curved_jacobian(m, t, x, INFINITY, NULL)
+                                                  : volume6(x, v) / volume6(m->X, v);
             if (J < mine) mine = J, at = t;
         }
         /* least J, then lowest tet: an order in which any thread may come first */

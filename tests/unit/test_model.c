@@ -569,7 +569,8 @@ TEST(points_of_the_barrier_of_det_f_are_in_tets_of_higher_order)
     for (int k = 0; k < 6; k++) {
         static const char *const name[] = { NULL, "step/jacobian-tet", "step/jacobian-tet", "step/jacobian-point",
                                             "step/jacobian-point", "step/jacobian-point" };
-        static const char *const words[] = { NULL, "row 0: tet 0, expected one of order 2 or more", "row 1: 1", "row 1: least -0.25",
+        static const char *const words[] = { NULL, "row 0: tet 0, expected one of order 2 or more", "row 1: 1",
+                                             "row 1: least -0.25",
                                              "row 0: least 0, sum 1.5", "row 1" };
         sample_frame(&s, 1);
         SAMPLE_PUT(frame, &s, "step/jacobian-tet", int32_t, 2, 0, k == 2);
