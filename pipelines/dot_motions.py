@@ -15,6 +15,8 @@ band    the rubber band (slingshot): pulled, released, at rest?  Energies at the
 start   where iterations begin: at the better of x and x + h v (default), or always at x
 examples    the published list of shapes and motions at the sizes that are at hand
 
+figure      no run: the curves of `step` as the table has them
+
 A run cut short by STEPS says how many seconds of processor time the whole motion would take at its rate.
 All by the characteristic norm 1e-5, on one thread.  ccd-check judges every run."""
 import json
@@ -214,12 +216,12 @@ def figure(table):
 
 def main(args):
     kinds = {"motion": motion, "growth": growth, "step": one_step, "band": band, "start": first_guess,
-             "examples": examples}
+             "examples": examples, "figure": lambda: None}
     for a in args:
         if a not in kinds:
             fail("no experiment '%s'; there are: %s" % (a, " ".join(kinds)), 2)
     os.makedirs(OUT, exist_ok=True)
-    for a in args or kinds:
+    for a in args or [k for k in kinds if k != "figure"]:
         try:
             kinds[a]()
         finally:

@@ -26,7 +26,7 @@ import numpy as np          # noqa: E402
 
 BIN, OUT = os.environ.get("BIN", "bin"), os.environ.get("OUT", "out/equal-error")
 RESULTS = os.environ.get("RESULTS") or OUT + "/equal-error"
-DATA = os.environ.get("ABUT_DATA", "../shared/data")
+DATA = os.path.abspath(os.environ.get("ABUT_DATA", "../shared/data"))
 HEAD = ("code", "scene", "solver", "form", "steps", "rule", "error, m", "iterations a step", "ms an iteration", "s a step", "MB",
         "published iterations", "published s", "times faster")
 PLAIN = "look-ahead,second-order,lengthen,reuse,warm-start,majorant,beyond,rotations,scale"

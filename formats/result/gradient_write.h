@@ -5,7 +5,8 @@
  * value       what the array has there; empty where the MODEL has no such array
  * derivative  of L by it
  * error       what the tolerance of the run leaves of it, to first order; empty where it is not estimated
- * The first two lines are `loss,0,0,,L,,` and `loss/correction,0,0,,E,,`: L at exact ends of the steps is L + E to first order. */
+ * The first two lines are `loss,0,0,,L,,` and `loss/correction,0,0,,E,,`: L at exact ends of the
+ * steps is L + E to first order. */
 #ifndef ABUT_FORMATS_RESULT_GRADIENT_WRITE_H
 #define ABUT_FORMATS_RESULT_GRADIENT_WRITE_H
 
@@ -31,8 +32,8 @@ typedef struct abut_gradient_table {
 ABUT_MUST_USE abut_status abut_gradient_check(const abut_gradient_table *t, abut_err *err);
 void abut_gradient_csv(const abut_gradient_table *t, FILE *f);
 void abut_gradient_json(const abut_gradient_table *t, FILE *f);
-/** gradient/NAME, and gradient-error/NAME where it is estimated, for every array, with loss/value and loss/correction, into the MODEL; gradient/node/x, gradient/node/v into
- * frame 0.  Fails  ABUT_E_NOMEM */
+/** gradient/NAME, and gradient-error/NAME where it is estimated, for every array, with loss/value and loss/correction, into the
+ * MODEL; those of node/x and node/v into frame 0.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_gradient_arrays(const abut_gradient_table *t, abut_arrays *model, abut_arrays *frame,
                                                abut_err *err);
 

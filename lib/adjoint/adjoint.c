@@ -63,8 +63,6 @@ void abut_adjoint_free(abut_adjoint **out)
     *out = NULL;
 }
 
-const abut_parameter_bar *abut_adjoint_parameters(const abut_adjoint *a) { return &a->bars; }
-
 void abut_adjoint_take(abut_adjoint **a, abut_parameter_bar *bars)
 {
     *bars = (*a)->bars;

@@ -69,7 +69,8 @@ typedef struct abut_adjoint abut_adjoint;
 
 /** Borrows m.
  * Fails  ABUT_E_FORMAT the model has what is not differentiated, by its name: tets of order 2 and more, rods curved at rest,
- *        pressure on open shells, drag in Newmark and in equilibria, hard contact, damping by stiffness of thin elements or in Newmark; ABUT_E_NOMEM */
+ *        pressure on open shells, drag in Newmark and in equilibria, hard contact,
+ *        damping by stiffness of thin elements or in Newmark; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_adjoint_open(abut_adjoint **out, const abut_model *m, const abut_adjoint_options *o,
                                             abut_err *err);
 void abut_adjoint_free(abut_adjoint **a);
@@ -93,9 +94,7 @@ ABUT_MUST_USE abut_status abut_adjoint_refine(abut_adjoint *a, const abut_arrays
  * (Newmark), and sums over elements those of materials and objects. */
 ABUT_MUST_USE abut_status abut_adjoint_finish(abut_adjoint *a, const abut_arrays *first, abut_instant at, abut_state_bar *bar,
                                               abut_err *err);
-/** Sums so far; of materials and objects after abut_adjoint_finish. */
-const abut_parameter_bar *abut_adjoint_parameters(const abut_adjoint *a);
-/** These, which the caller owns from then on; a is freed. */
+/** The derivatives by parameters, after abut_adjoint_finish: the caller owns them from then on; a is freed. */
 void abut_adjoint_take(abut_adjoint **a, abut_parameter_bar *bars);
 
 #endif

@@ -41,8 +41,8 @@ void abut_adjoint_drag_back(const abut_objective *o, const double *x, const doub
         bars->drag[m->body[v[0]]] += sign * a * fabs(a) * b;
         const abut_vec3 by_w = abut_v3_scale(sign * c * 2 * fabs(a) * b, N);
         bars->wind[0] += by_w.x, bars->wind[1] += by_w.y, bars->wind[2] += by_w.z;
-        const abut_vec3 by_N = abut_v3_scale(sign * c, abut_v3_axpy(abut_v3_axpy(abut_v3_scale(2 * fabs(a) * b, w), a * fabs(a), Q),
-                                                                    -2 * a * fabs(a) * b / area2, N));
+        const abut_vec3 ahead = abut_v3_axpy(abut_v3_scale(2 * fabs(a) * b, w), a * fabs(a), Q);
+        const abut_vec3 by_N = abut_v3_scale(sign * c, abut_v3_axpy(ahead, -2 * a * fabs(a) * b / area2, N));
         /* N = (x1 - x0) x (x2 - x0) / 2 */
         for (int k = 0; k < 3; k++) {
             const abut_vec3 side = abut_v3_sub(abut_v3_get(o->xn + 3 * (size_t)v[(k + 2) % 3]),

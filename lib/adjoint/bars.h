@@ -22,8 +22,8 @@ void abut_state_bar_clear(abut_state_bar *s);
  *   tet/shear, tet/lame    mu and lambda of each tet
  *   tet/young, tet/poisson  a factor on, and an amount added to, those of the material in one tet
  *   object/young           a factor on all moduli of an object, those of bending too; object/density one on its masses
- *   object/thickness       a factor on the thickness of shells and the radius of rods of an object, with masses and bending, which
- *                          have the powers 1 and 3, 2 and 4 of it; contact keeps its thickness
+ *   object/thickness       a factor on the thickness of shells and the radius of rods of an object, with masses and bending,
+ *                          which have the powers 1 and 3, 2 and 4 of it; contact keeps its thickness
  *   contact/mu             both entries of a pair of classes hold the sum of the two
  *   contact/kappa-scale    a factor on the barrier stiffness of every step
  *   node/X                 rest positions alone: the strain of tets

@@ -1,5 +1,6 @@
 /* What the files of the backward pass have in common: adjoint.c goes from frame to frame, pass.c through one minimisation,
- * replay.c solves friction passes again, refine.c takes ends of steps to where forces balance, finish.c sums elements up, refuse.c says what is not differentiated. */
+ * replay.c solves friction passes again, refine.c takes ends of steps to where forces balance, air.c knows pressure and wind,
+ * finish.c sums elements up, refuse.c says what is not differentiated. */
 #ifndef ABUT_ADJOINT_PARTS_H
 #define ABUT_ADJOINT_PARTS_H
 

@@ -150,7 +150,8 @@ static abut_status smooth_back(abut_adjoint *a, const abut_at *at, const abut_re
     const double share = o->w.share, *p = a->work.p, mass = o->step.damping * (m->damp_mass ? m->damp_mass[0] : 0);
     double *c = a->work.g;
     memset(c, 0, n3 * sizeof *c);
-    abut_status rc = abut_adjoint_product(o, at, 1 << ABUT_TERM_DAMPING | 1 << ABUT_TERM_LOAD, -1, p, c, &a->s.solver.scratch, err);
+    const int opposing = 1 << ABUT_TERM_DAMPING | 1 << ABUT_TERM_LOAD;
+    abut_status rc = abut_adjoint_product(o, at, opposing, -1, p, c, &a->s.solver.scratch, err);
     for (size_t i = 0; i < n3 && mass > 0; i++) c[i] -= mass * m->mass[i / 3] * p[i];
     if (share < 1) {
         for (size_t i = 0; i < n3; i++) to->start->x[i] += c[i];
@@ -292,10 +293,13 @@ abut_status abut_adjoint_pass_back(abut_adjoint *a, const abut_adjoint_pass *pas
     if (!rc) dhat_back(a, &at);
     if (!rc) rc = smooth_back(a, &at, &to, err);
     memset(a->work.next, 0, n3 * sizeof *a->work.next);
-    /* where friction has converged, the bars of where it was frozen are in the equation for p already */
     if (!rc) rc = friction_back(a, pass->x, a->opt.lag_constant ? NULL : a->work.next, 1, rep, err);
     for (size_t i = 0; i < n3; i++) a->work.u[i] = pass->x[i] - o->step.x_damp[i];
     if (!rc) rc = abut_adjoint_damping_back(a, a->work.u, err);
-    if (converged) memset(a->work.next, 0, n3 * sizeof *a->work.next);
+    if (!converged) return rc;
+    /* where friction has converged, the equation for p has those of free nodes; of prescribed ones they are of the targets */
+    for (size_t i = 0; i < n3; i++)
+        if (o->held[i / 3]) a->work.target[i] += a->work.next[i];
+    memset(a->work.next, 0, n3 * sizeof *a->work.next);
     return rc;
 }

@@ -24,8 +24,8 @@ static abut_status go_closer(abut_adjoint *a, abut_adjoint_pass *pass, int conve
         if (k == 0) first = F;
         if (!(F < before)) {
             if (moved <= EXACT * a->model->tolerance[0] * a->model->h[0]) break;
-            return abut_fail(err, ABUT_E_NUMERIC, "Newton's method from the recorded end moves a node by %.3g m, and forces balance "
-                             "worse there: %.3g after %.3g kg m", moved, F, before);
+            return abut_fail(err, ABUT_E_NUMERIC, "Newton's method from the recorded end moves a node by %.3g m, and forces "
+                             "balance worse there: %.3g after %.3g kg m", moved, F, before);
         }
         if (F <= CLOSER * first && k > 0) break;
         before = F;

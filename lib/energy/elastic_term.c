@@ -54,7 +54,7 @@ static double stiffness(const void *self)
 static abut_status recall(elastic *t, const abut_at *at, abut_arena *scratch, abut_err *err)
 {
     t->memo.by.ranks = at->step->ranks;
-    t->memo.by.node = t->reordered->node;
+    t->memo.by.node = t->reordered ? t->reordered->node : NULL;      /* asked for where ranks divide the work alone */
     return abut_elastic_recall(&t->e, at->z, &t->memo, scratch, err);
 }
 

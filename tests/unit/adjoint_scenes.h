@@ -1,5 +1,5 @@
-/* Scenes of the tests of lib/adjoint, and the numbers of them that change: two blocks on a floor; a sheet, a rod, springs and what
- * is prescribed. */
+/* Scenes of the tests of lib/adjoint, and the numbers of them that change: two blocks on a floor; a sheet, a rod, springs and
+ * what is prescribed. */
 #ifndef ABUT_TESTS_ADJOINT_SCENES_H
 #define ABUT_TESTS_ADJOINT_SCENES_H
 
@@ -18,7 +18,8 @@ static const char *const TWO =
     "  high: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: hard,\n"
     "         rotate: {axis: [0.2, 1, 0.1], angle: 20 deg}, translate: [0.023, 0.176, 0.017]}}%s}\n";
 
-static inline void two(recorded *r, const char *scheme, const char *lags, const char *more, const char *model, const char *end, int n)
+static inline void two(recorded *r, const char *scheme, const char *lags, const char *more, const char *model, const char *end,
+                       int n)
 {
     char text[4096];
     snprintf(text, sizeof text, TWO, scheme, lags, more, model, end);
@@ -33,12 +34,12 @@ static inline void two(recorded *r, const char *scheme, const char *lags, const 
 
 #define OF(name, array, row, member) \
     static void by_##name(recorded *r, double by) { numbers(&r->model_set, array)[row] += by; } \
-    static double bar_##name(const recorded *r) { return abut_adjoint_parameters(r->a)->member[row]; }
+    static double bar_##name(const recorded *r) { return r->bars.member[row]; }
 
 static void by_young(recorded *r, double by) { numbers(&r->model_set, "material/young")[0] += by; }
-static double bar_young(const recorded *r) { return abut_adjoint_parameters(r->a)->young[0]; }
+static double bar_young(const recorded *r) { return r->bars.young[0]; }
 static void by_poisson(recorded *r, double by) { numbers(&r->model_set, "material/poisson")[1] += by; }
-static double bar_poisson(const recorded *r) { return abut_adjoint_parameters(r->a)->poisson[1]; }
+static double bar_poisson(const recorded *r) { return r->bars.poisson[1]; }
 OF(other_young, "material/young", 1, young)
 OF(first_poisson, "material/poisson", 0, poisson)
 static const change BY_MODULI[] = { { "young", by_other_young, 3, bar_other_young }, { "poisson", by_first_poisson, 3e-5,
@@ -55,15 +56,15 @@ static double bar_mu(const recorded *r)
 {
     double sum = 0;
     for (int i = 0; i < r->m.ng; i++)
-        for (int j = 0; j < i; j++) sum += abut_adjoint_parameters(r->a)->mu[r->m.ng * i + j];
+        for (int j = 0; j < i; j++) sum += r->bars.mu[r->m.ng * i + j];
     return sum;
 }
 static void by_mu_own(recorded *r, double by) { numbers(&r->model_set, "contact/mu")[0] += by; }
-static double bar_mu_own(const recorded *r) { return abut_adjoint_parameters(r->a)->mu[0]; }
+static double bar_mu_own(const recorded *r) { return r->bars.mu[0]; }
 static void by_gravity(recorded *r, double by) { numbers(&r->model_set, "world/gravity")[0] += by; }
-static double bar_gravity(const recorded *r) { return abut_adjoint_parameters(r->a)->gravity[0]; }
+static double bar_gravity(const recorded *r) { return r->bars.gravity[0]; }
 static void by_fall(recorded *r, double by) { numbers(&r->model_set, "world/gravity")[1] += by; }
-static double bar_fall(const recorded *r) { return abut_adjoint_parameters(r->a)->gravity[1]; }
+static double bar_fall(const recorded *r) { return r->bars.gravity[1]; }
 static void by_mass(recorded *r, double by)
 {
     const abut_array *a = abut_arrays_find(&r->model_set, "node/mass");
@@ -71,15 +72,15 @@ static void by_mass(recorded *r, double by)
     for (int i = 0; i < a->shape[0]; i++)
         if (body[i] == 1) ((double *)a->data)[i] *= 1 + by;
 }
-static double bar_mass(const recorded *r) { return abut_adjoint_parameters(r->a)->obj_density[1]; }
+static double bar_mass(const recorded *r) { return r->bars.obj_density[1]; }
 static void by_kappa(recorded *r, double by)
 {
     *numbers(&r->model_set, "contact/kappa-min") *= 1 + by;
     *numbers(&r->model_set, "contact/kappa-max") *= 1 + by;
 }
-static double bar_kappa(const recorded *r) { return abut_adjoint_parameters(r->a)->kappa[0]; }
+static double bar_kappa(const recorded *r) { return r->bars.kappa[0]; }
 static void by_eps_v(recorded *r, double by) { *numbers(&r->model_set, "contact/eps-v") += by; }
-static double bar_eps_v(const recorded *r) { return abut_adjoint_parameters(r->a)->eps_v[0]; }
+static double bar_eps_v(const recorded *r) { return r->bars.eps_v[0]; }
 static void along(recorded *r, const char *name, double by)
 {
     const abut_array *a = abut_arrays_find(&r->frame[0], name);
@@ -97,18 +98,18 @@ static void by_v(recorded *r, double by) { along(r, "node/v", by); }
 static double bar_v(const recorded *r) { return bar_along(r->bar.v, r->m.nv); }
 
 static void by_dhat(recorded *r, double by) { *numbers(&r->model_set, "contact/dhat") += by; }
-static double bar_dhat(const recorded *r) { return abut_adjoint_parameters(r->a)->dhat[0]; }
+static double bar_dhat(const recorded *r) { return r->bars.dhat[0]; }
 
 static void by_rest(recorded *r, double by)
 {
     const abut_array *a = abut_arrays_find(&r->model_set, "node/X");
     for (int k = 0; k < 3 * a->shape[0]; k++) ((double *)a->data)[k] += by * sin(0.7 * k);
 }
-static double bar_rest(const recorded *r) { return bar_along(abut_adjoint_parameters(r->a)->rest, r->m.nv); }
+static double bar_rest(const recorded *r) { return bar_along(r->bars.rest, r->m.nv); }
 static void by_damping(recorded *r, double by) { *numbers(&r->model_set, "damping/stiffness") += by; }
-static double bar_damping(const recorded *r) { return abut_adjoint_parameters(r->a)->damp_stiffness[0]; }
+static double bar_damping(const recorded *r) { return r->bars.damp_stiffness[0]; }
 static void by_drag(recorded *r, double by) { *numbers(&r->model_set, "damping/mass") += by; }
-static double bar_drag(const recorded *r) { return abut_adjoint_parameters(r->a)->damp_mass[0]; }
+static double bar_drag(const recorded *r) { return r->bars.damp_mass[0]; }
 
 static const change ALL_OF_TWO[] = {
     { "young", by_young, 3, bar_young }, { "poisson", by_poisson, 3e-5, bar_poisson }, { "mu", by_mu, 3e-5, bar_mu },

@@ -18,6 +18,7 @@ typedef struct recorded {
     double loss;
     abut_state_bar bar;         /* of frame 0 */
     abut_adjoint *a;
+    abut_parameter_bar bars;    /* of the sweep */
     double correction, residual, unreached, kappa, growth;
     int frozen, contacts, indefinite, rounds;
 } recorded;
@@ -127,6 +128,7 @@ static inline int backwards(recorded *r, const abut_adjoint_options *o)
     }
     if (!rc) rc = abut_adjoint_finish(r->a, &r->frame[0], (abut_instant){ 0 }, &r->bar, &err);
     if (rc) printf("# backwards: %s\n", err.msg);
+    else abut_adjoint_take(&r->a, &r->bars);
     return rc == ABUT_OK;
 }
 
@@ -139,7 +141,8 @@ static inline int refine(const recorded *r, recorded *to)
     abut_status rc = abut_model_view(&to->model_set, &to->m, &err);
     if (!rc) rc = abut_adjoint_open(&to->a, &to->m, &o, &err);
     for (int n = 0; n < r->n && !rc; n++)
-        rc = abut_adjoint_refine(to->a, &to->frame[n], (abut_instant){ n, n * to->m.h[0] }, &r->frame[n + 1], &to->frame[n + 1], &err);
+        rc = abut_adjoint_refine(to->a, &to->frame[n], (abut_instant){ n, n * to->m.h[0] }, &r->frame[n + 1], &to->frame[n + 1],
+                                 &err);
     abut_adjoint_free(&to->a);
     if (rc) printf("# refined: %s\n", err.msg);
     else to->loss = loss_of(to);
@@ -150,6 +153,7 @@ static inline void forget(recorded *r)
 {
     abut_adjoint_free(&r->a);
     abut_state_bar_clear(&r->bar);
+    abut_parameter_bar_clear(&r->bars);
     abut_arrays_clear(&r->model_set);
     for (int n = 0; n <= r->n; n++) abut_arrays_clear(&r->frame[n]);
 }

@@ -15,8 +15,8 @@ static void errors_agree(const char *scheme, const char *lags, const char *more,
     CHECK(ok);
     CHECK(ok && backwards(&refined, &as_refined));
     if (getenv("ADJOINT_SHOW"))
-        printf("# L %.12g, off %.3g, estimated %.3g, refined %.3g; residuals %.3g and %.3g m/s\n", exact.loss, exact.loss - r.loss,
-               r.correction, refined.loss - r.loss, r.residual, refined.residual);
+        printf("# L %.12g, off %.3g, estimated %.3g, refined %.3g; residuals %.3g and %.3g m/s\n", exact.loss,
+               exact.loss - r.loss, r.correction, refined.loss - r.loss, r.residual, refined.residual);
     /* the loss: to first order, and refined */
     CHECK_NEAR(r.loss + r.correction, exact.loss, 0.05 * fabs(r.loss - exact.loss));
     CHECK_NEAR(refined.loss, exact.loss, 0.05 * fabs(r.loss - exact.loss));

@@ -14,7 +14,8 @@ TEST(lists_of_features_are_read_in_any_order_and_written_in_one)
     CHECK(without == (ABUT_WITHOUT_BEYOND | ABUT_WITHOUT_LOOK_AHEAD | ABUT_WITHOUT_REUSE));
     CHECK(!strcmp(abut_without_words(without, text), "look-ahead,reuse,beyond"));
     CHECK(!strcmp(abut_without_words(0, text), ""));
-    CHECK(!abut_without_parse("look-ahead,second-order,lengthen,reuse,warm-start,majorant,beyond,rotations,scale", &without, &err));
+    CHECK(!abut_without_parse("look-ahead,second-order,lengthen,reuse,warm-start,majorant,beyond,rotations,scale", &without,
+                              &err));
     CHECK(without == 511);
     const char *const bad[] = { "", "reuse,", ",reuse", "re", "reuses", "reuse beyond" };
     for (int i = 0; i < 6; i++) {

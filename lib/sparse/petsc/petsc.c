@@ -20,7 +20,7 @@ typedef struct backend {
     Vec b, x;               /* without arrays of their own */
     MatSolverType direct;   /* NULL: GAMG */
     const abut_ranks *ranks;    /* of the matrix; NULL: it is here whole */
-    int sweeps;             /* of ranks: the cycle has sweeps, as Chebyshev's polynomials were no good in this step */
+    int damped;             /* of ranks: the sweeps are damped, as Chebyshev's polynomials were no good in this step */
     double *where;          /* [3 n] m: the rows as they were analysed */
     int32_t n;              /* rows analysed; -1: none */
     size_t nnz;
@@ -88,7 +88,7 @@ static void begin_step(void *self)
     backend *s = self;
     forget_matrix(s);
     s->n = -1;
-    s->sweeps = 0;
+    s->damped = 0;
     abut_cg_forget(&s->state);
 }
 
@@ -114,9 +114,9 @@ static PetscErrorCode set_option(const char *name, const char *value)
  * the shift, too small to be seen elsewhere, lets the sweeps divide there, 0 by it (abut_petsc_start switches inodes off, of
  * which blocks would be inverted).
  *
- * Ranks would sweep side by side, each by its own rows, which depends on their number.  So they have Chebyshev's polynomials of
- * blocks, with more steps for the estimate; where that turns out too low all the same, or a block is one of zeros, the sweeps,
- * damped. */
+ * Ranks sweep side by side, each by its own rows, and with more than two of them such sweeps need not converge.  So theirs are
+ * accelerated by Chebyshev's polynomials, with more steps for the bound, which few rows between ranks exceed; where the estimate
+ * turns out too low all the same, they are damped. */
 static PetscErrorCode configure_gamg(PC pc, Mat A, int polynomials, int damped)
 {
     char shift[32];
@@ -135,7 +135,7 @@ static PetscErrorCode configure_gamg(PC pc, Mat A, int polynomials, int damped)
     if (!code) code = set_option("-abut_mg_levels_ksp_chebyshev_esteig", "0,0.1,0,1.2");
     if (!code) code = set_option("-abut_mg_levels_esteig_ksp_max_it", "20");
     if (!code) code = set_option("-abut_mg_levels_ksp_richardson_scale", damped ? DAMPED : "1");
-    if (!code) code = set_option("-abut_mg_levels_pc_type", polynomials ? "pbjacobi" : "sor");
+    if (!code) code = set_option("-abut_mg_levels_pc_type", "sor");
     if (!code) code = PCGAMGSetReuseInterpolation(pc, PETSC_TRUE);
     return code ? code : PCSetFromOptions(pc);
 }
@@ -177,7 +177,7 @@ static PetscErrorCode create(backend *s)
     if (!code) code = PCCreate(s->ranks ? PETSC_COMM_WORLD : PETSC_COMM_SELF, &s->pc);
     if (!code) code = PCSetErrorIfFailure(s->pc, PETSC_FALSE);
     if (!code) code = PCSetOperators(s->pc, s->A.mat, s->A.mat);
-    if (!code) code = s->direct ? configure_direct(s) : configure_gamg(s->pc, s->A.mat, s->ranks && !s->sweeps, s->sweeps);
+    if (!code) code = s->direct ? configure_direct(s) : configure_gamg(s->pc, s->A.mat, s->ranks && !s->damped, s->damped);
     return code;
 }
 
@@ -241,9 +241,9 @@ static abut_status renew_once(void *self, const abut_operator *A, abut_err *err)
 }
 
 /* For the rest of the step. */
-static abut_status renew_with_sweeps(backend *s, const abut_operator *A, abut_err *err)
+static abut_status renew_damped(backend *s, const abut_operator *A, abut_err *err)
 {
-    s->sweeps = 1;
+    s->damped = 1;
     forget_matrix(s);
     return renew_once(s, A, err);
 }
@@ -252,7 +252,7 @@ static abut_status renew(void *self, const abut_operator *A, abut_err *err)
 {
     backend *s = self;
     const abut_status rc = renew_once(s, A, err);
-    return rc == ABUT_E_NUMERIC && A->ranks && !s->sweeps ? renew_with_sweeps(s, A, err) : rc;
+    return rc == ABUT_E_NUMERIC && A->ranks && !s->damped ? renew_damped(s, A, err) : rc;
 }
 
 static PetscErrorCode run(backend *s)
@@ -334,8 +334,8 @@ static abut_status solve_gamg(void *self, const abut_operator *A, const double *
     divided d = { s, A };
     const abut_operator joined = { .n = s->n, .multiply = multiply_divided, .self = &d };
     abut_status rc = abut_cg_solve(&s->state, &joined, &M, renew_divided, &d, b, goal, x, err);
-    if (rc == ABUT_E_NUMERIC && !s->sweeps) {
-        rc = renew_with_sweeps(s, A, err);
+    if (rc == ABUT_E_NUMERIC && !s->damped) {
+        rc = renew_damped(s, A, err);
         if (!rc) rc = abut_cg_solve(&s->state, &joined, &M, renew_divided, &d, b, goal, x, err);
     }
     return rc;
