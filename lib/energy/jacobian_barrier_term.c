@@ -131,10 +131,9 @@ static abut_status stiffen(void *self, const abut_at *from, const abut_at *to, i
 #define TERM_OF_ORDER(k) \
     static abut_status make_##k(void **self, const abut_term_world *w, abut_err *err) { return make(self, w, k, err); } \
     const abut_term_ops abut_term_jacobian_barrier_##k = { .name = "barrier of det F, order " #k, .kind = ABUT_TERM_POTENTIAL, \
-                                                           .weight = ABUT_TERM_AT_X, .make = make_##k, .load = load, .store = store, \
-                                                           .begin = begin, \
-                                                           .energy = energy, .gradient = gradient, \
-                                                           .set = "tets of order " #k, .hessian = hessian, \
+                                                           .weight = ABUT_TERM_AT_X, .make = make_##k, .load = load, \
+                                                           .store = store, .begin = begin, .energy = energy, \
+                                                           .gradient = gradient, .set = "tets of order " #k, .hessian = hessian, \
                                                            .stiffen = stiffen, .free = destroy };
 TERM_OF_ORDER(2)
 TERM_OF_ORDER(3)
