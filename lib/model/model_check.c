@@ -636,8 +636,8 @@ static abut_status check_points(const abut_frame *f, const abut_model *m, abut_e
             return abut_fail(err, ABUT_E_FORMAT, "array 'step/jacobian-tet' row %zu: tet %d, expected one of order 2 or more", k,
                              f->point_tet[k]);
         if (!(least >= 0 && fabs(sum - 1) <= 1e-12))
-            return abut_fail(err, ABUT_E_FORMAT, "array 'step/jacobian-point' row %zu: least %g, sum %.17g, expected 0 or more, 1",
-                             k, least, sum);
+            return abut_fail(err, ABUT_E_FORMAT, "array 'step/jacobian-point' row %zu: least %g, sum %.17g, expected 0 or more, "
+                             "1", k, least, sum);
     }
     return ABUT_OK;
 }
