@@ -10,7 +10,7 @@ mkdir -p "$out"
 
 differences() {
     printf 'scene\tparameter\tadjoint\tdifferences\trelative\n'
-    for program in "$unit"/test_adjoint "$unit"/test_adjoint_paths; do
+    for program in "$unit"/test_adjoint "$unit"/test_adjoint_paths "$unit"/test_adjoint_passes; do
         ADJOINT_SHOW=1 OMP_NUM_THREADS=1 "$program" | awk -F'\t' '
             $1 == "# difference" { printf "%s\t%s\t%s\t%s\t%s\n", $2, $3, $4, $5, $6 } /^not ok/ { bad = 1 } END { exit bad }'
     done
@@ -71,13 +71,14 @@ P
 cost() {
     printf '%s\n' '| scene | steps | `step`, s | `adjoint --error none`, s | of it | `adjoint`, s | of it | MB, 10 steps | MB, 20 steps |' \
         '|---|---|---|---|---|---|---|---|---|'
-    local name steps prep
-    while IFS='|' read -r name steps prep; do
+    local name steps prep more_options
+    while IFS='|' read -r name steps prep more_options; do
         # shellcheck disable=SC2086     # arguments of the list are words
         "$bin"/mesh-prep -q $prep -o "$out/start.abut"
         printf '%s\n' step,node,x "10,0,0" >"$out/target.csv"
         local forward backward full few more
-        forward=$(measure "$bin"/step -q -j 1 -n "$steps" "$out/start.abut" -o "$out/run.abut")
+        # shellcheck disable=SC2086
+        forward=$(measure "$bin"/step -q -j 1 -n "$steps" $more_options "$out/start.abut" -o "$out/run.abut")
         backward=$(measure "$bin"/adjoint -q -j 1 --error none --target "$out/target.csv" --csv /dev/null "$out/run.abut")
         full=$(measure "$bin"/adjoint -q -j 1 --target "$out/target.csv" --csv /dev/null "$out/run.abut")
         few=$(measure "$bin"/adjoint -q -j 1 --error none --to 10 --target "$out/target.csv" --csv /dev/null "$out/run.abut")
@@ -87,7 +88,7 @@ cost() {
     done < <(scenes)
 }
 
-# name|steps|arguments of mesh-prep
+# name|steps|arguments of mesh-prep|options of step
 scenes() {
     local fast="--set contact.kappa-range=1 --set tolerance=1e-5m/s"
     cat <<L
@@ -96,6 +97,8 @@ blocks, BDF2|20|pipelines/scenes/adjoint-blocks.yaml --set time.scheme=bdf2
 blocks, Newmark|20|pipelines/scenes/adjoint-blocks.yaml --set time.scheme=implicit-newmark
 blocks, midpoint|20|pipelines/scenes/adjoint-blocks.yaml --set time.scheme=midpoint
 blocks, 2 friction passes|20|pipelines/scenes/adjoint-blocks.yaml --set contact.friction.lags=2
+blocks, 2 friction passes, --keep-passes|20|pipelines/scenes/adjoint-blocks.yaml --set contact.friction.lags=2|--keep-passes
+blocks, 3 friction passes, --keep-passes|20|pipelines/scenes/adjoint-blocks.yaml --set contact.friction.lags=3|--keep-passes
 drape of cloth|40|pipelines/scenes/adjoint-drape.yaml
 squeeze|20|pipelines/squeeze.yaml $fast
 L

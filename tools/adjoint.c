@@ -309,7 +309,8 @@ int main(int argc, char **argv)
         { 0, "lags", ABUT_OPT_TEXT, &r.lags, "N|converged",
           "friction passes of the run, where step was told others than the scene" },
         { 0, "tolerance", ABUT_OPT_REAL, &r.tolerance, "m/s",
-          "of the run, where step was told another than the scene; steps of several friction passes are solved again with it" },
+          "of the run, where step was told another than the scene; steps of several friction passes without "
+          "--keep-passes are solved again with it" },
         { 0, "error", ABUT_OPT_TEXT, &r.error, "HOW",
           "residual: what the tolerance of the run leaves of each derivative, by a run whose steps end where forces balance; "
           "none: a third of the time (default residual)" },

@@ -119,16 +119,6 @@ static abut_status freeze(abut_adjoint *a, const abut_adjoint_pass *pass, const 
     return rc ? abut_wrap(err, "lag/") : ABUT_OK;
 }
 
-/* what the end says of the stiffnesses that it is at rest with */
-static abut_adjoint_pass pass_to(abut_adjoint *a, const abut_frame *end, double *x)
-{
-    const abut_objective *o = &a->s.solver.prob;
-    memcpy(x, end->x, 3 * (size_t)a->model->nv * sizeof *x);
-    return (abut_adjoint_pass){ .x = x, .kappa = end->kappa[0] / abut_step_end_weight(o),
-                                .strain_kappa = end->strain_kappa ? end->strain_kappa[0]
-                                                                  : abut_codim_state_of(&o->terms)->strain_kappa };
-}
-
 /* a->passes of the step to frame `end` */
 static abut_status find_passes(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_frame *end, double kappa,
                                abut_err *err)
@@ -136,8 +126,10 @@ static abut_status find_passes(abut_adjoint *a, const abut_arrays *start, abut_i
     const int lags = abut_friction_acts(a->model) ? a->model->lags[0] : 1;
     abut_adjoint_pass *of = a->passes.of;
     a->passes.n = 1;
+    a->passes.again = lags > 1 && !end->passes;
+    if (end->passes) return abut_adjoint_take_passes(a, end, lags, kappa, err);
     if (lags > 1) return abut_adjoint_replay(a, start, at, end, lags, err);
-    of[0] = pass_to(a, end, of[0].x);
+    of[0] = abut_adjoint_last_pass(a, end, of[0].x);
     of[0].from = lags ? a->s.solver.prob.xn : of[0].x;
     of[0].from_kappa = lags ? kappa : of[0].kappa;
     return ABUT_OK;
@@ -163,7 +155,7 @@ static abut_status go_back(abut_adjoint *a, const abut_arrays *start, abut_insta
     const size_t n3 = 3 * (size_t)a->model->nv;
     abut_frame f0;
     abut_status rc = abut_adjoint_begin(a, start, at, end, &f0, err);
-    if (!rc && a->opt.refined && a->passes.n > 1) rc = abut_adjoint_closer(a, err);     /* they were solved again */
+    if (!rc && a->opt.refined && a->passes.again && a->passes.n > 1) rc = abut_adjoint_closer(a, err);
     if (rc) return rc;
     abut_recur_of(a->model, o->w.scheme, o->w.h_force * o->w.h_force, &a->recur);
     abut_state_bar_zero(&a->work.start, a->model);

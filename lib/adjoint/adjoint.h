@@ -21,7 +21,8 @@
  * of the projected Hessian.  It is never shifted: that would be another derivative.
  *
  * Friction passes.  One: contacts are frozen at x_n, those that frame n has under lag/.  m: the results of the passes before
- * are not in the frames, so the step is solved again from its start; then the passes are gone through backwards, a solve each.
+ * are in the frame where `step --keep-passes` has made it (pass/); else the step is solved again from its start.  Then the passes
+ * are gone through backwards, a solve each.
  * `converged` (lags 0): contacts are frozen at the result itself, and p solves (H + L)^T p = -bar with L = dF/dl dl/dx' by
  * iterations of a solve and a product each.
  *
@@ -85,7 +86,7 @@ ABUT_MUST_USE abut_status abut_adjoint_step(abut_adjoint *a, const abut_arrays *
 /** The same run with ends at which forces balance better, forwards from frame to frame: end becomes that of the step from `start`
  * (refined itself) that was recorded as frame `recorded`, by Newton's method from there with the stiffnesses and prescribed
  * positions recorded.  What derivatives of that run differ by is the error that the tolerance of the recorded one leaves in its
- * derivatives, to first order.  Arrays other than the state (node/) are those recorded; backwards it is gone through with
+ * derivatives, to first order.  Arrays other than the state (node/, pass/x) are those recorded; backwards it is gone through with
  * `refined` in the options.
  * Fails  as abut_adjoint_step; ABUT_E_NUMERIC Newton's method does not come closer */
 ABUT_MUST_USE abut_status abut_adjoint_refine(abut_adjoint *a, const abut_arrays *start, abut_instant at,

@@ -1,6 +1,6 @@
 /* What the files of the backward pass have in common: adjoint.c goes from frame to frame, pass.c through one minimisation,
- * replay.c solves friction passes again, refine.c takes ends of steps to where forces balance, air.c knows pressure and wind,
- * finish.c sums elements up, refuse.c says what is not differentiated. */
+ * passes.c takes friction passes from a frame, replay.c solves them again, refine.c takes ends of steps to where forces balance,
+ * air.c knows pressure and wind, finish.c sums elements up, refuse.c says what is not differentiated. */
 #ifndef ABUT_ADJOINT_PARTS_H
 #define ABUT_ADJOINT_PARTS_H
 
@@ -40,6 +40,7 @@ struct abut_adjoint {
     } work;
     struct abut_adjoint_passes {
         int n;                          /* of this step */
+        int again;                      /* they were solved again: the frame does not hold them */
         abut_adjoint_pass of[ABUT_ADJOINT_PASSES];
     } passes;
 };
@@ -62,6 +63,11 @@ ABUT_MUST_USE abut_status abut_adjoint_freeze(abut_adjoint *a, const double *fro
  * Fails  ABUT_E_FORMAT it does not: by how much, at which node; more passes than ABUT_ADJOINT_PASSES */
 ABUT_MUST_USE abut_status abut_adjoint_replay(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_frame *end,
                                               int most, abut_err *err);
+/** a->passes of those that the frame `end` holds (pass/), for a run of at most `most`; kappa: where the first was frozen.
+ * Fails  ABUT_E_FORMAT the frame has more passes than those, or than ABUT_ADJOINT_PASSES */
+ABUT_MUST_USE abut_status abut_adjoint_take_passes(abut_adjoint *a, const abut_frame *end, int most, double kappa, abut_err *err);
+/** The end of a step as its last pass, with the stiffnesses that the frame says; x[3 nv] is filled. */
+abut_adjoint_pass abut_adjoint_last_pass(abut_adjoint *a, const abut_frame *end, double *x);
 /** bars of the pressures of objects += scale q^T d(dPsi/dx)/dp at z[3 nv]. */
 void abut_adjoint_pressure_back(const abut_model *m, const double *z, const double *q, double scale, abut_parameter_bar *bars);
 /** Sums of elements for materials and objects; x_bar[3 nv]: by the start. */

@@ -38,7 +38,7 @@ static abut_status go_closer(abut_adjoint *a, abut_adjoint_pass *pass, int conve
     return ABUT_OK;
 }
 
-/* the state after the step, in place of the one recorded */
+/* the state after the step and the results of its passes, in place of those recorded */
 static abut_status put_state(abut_adjoint *a, abut_arrays *end, abut_err *err)
 {
     abut_arrays state = { 0 };
@@ -48,6 +48,10 @@ static abut_status put_state(abut_adjoint *a, abut_arrays *end, abut_err *err)
     for (int i = 0; i < state.n && !rc; i++)
         if (!strncmp(state.a[i].name, "node/", 5)) rc = abut_arrays_copy(end, &state.a[i], err);
     abut_arrays_clear(&state);
+    abut_array *kept = abut_arrays_find(end, "pass/x");
+    const size_t n3 = 3 * (size_t)a->model->nv;
+    for (int k = 0; k + 1 < a->passes.n && kept && !rc; k++)
+        memcpy((double *)kept->data + (size_t)k * n3, a->passes.of[k].x, n3 * sizeof(double));
     return rc;
 }
 

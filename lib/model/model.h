@@ -193,8 +193,9 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
 /* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts; nw: rows of the waypoints;
- * ntc, ntn: hard contacts and the nodes of all of them; njp: points of the barrier of det F. */
-#define ABUT_FRAME_COUNTS(C) C(nv) C(nrd) C(nl) C(nw) C(ntc) C(ntn) C(njp)
+ * ntc, ntn: hard contacts and the nodes of all of them; njp: points of the barrier of det F; nip, nix: friction passes before the
+ * last, rows of their positions. */
+#define ABUT_FRAME_COUNTS(C) C(nv) C(nrd) C(nl) C(nw) C(ntc) C(ntn) C(njp) C(nip) C(nix)
 #define ABUT_FRAME_FIELDS(F) \
     F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED) /* positions at the frame's time          */ \
     F(v,          "node/v",           double,  F64, nv, 3, "m/s",  NEED) /* velocities                             */ \
@@ -222,6 +223,10 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(lag_basis,  "lag/basis",        double,  F64, nl, 6, "",     OPT)  /* two unit tangents, one after the other */ \
     F(lag_force,  "lag/normal-force", double,  F64, nl, 0, "N",    OPT)  /* magnitude                              */ \
     F(lag_mu,     "lag/mu",           double,  F64, nl, 0, "",     OPT)  \
+    F(passes,     "pass/count",       int32_t, I32, 1, 0, "",      MAY)  /* friction passes of the step that ends here, whose results are kept */ \
+    F(pass_x,     "pass/x",           double,  F64, nix, 3, "m",   MAY)  /* results of all but the last, nv rows each */ \
+    F(pass_kappa, "pass/kappa",       double,  F64, nip, 0, "kg/m^2", MAY) /* barrier stiffness at the end of each of those */ \
+    F(pass_strain_kappa, "pass/strain-kappa", double, F64, nip, 0, "Pa", MAY) /* stiffness of the stretch limits there */ \
     F(impulse,    "node/contact-impulse", double, F64, nv, 3, "N s", MAY) /* of hard contact in the step that ends here */ \
     F(nodal_step, "nodal/step",       int64_t, I64, 1, 0, "",      MAY)  /* the number of the frame that node/contact-impulse is of */ \
     F(sqp_hits,   "sqp/hits",         int32_t, I32, 1, 0, "",      MAY)  /* what the judge has found on the motion to this frame of solver sqp or qp */ \

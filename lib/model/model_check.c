@@ -596,6 +596,30 @@ static abut_status check_lag(const abut_frame *f, const abut_model *m, abut_err 
     return ABUT_OK;
 }
 
+/* Results of friction passes: of all but the last. */
+static abut_status check_passes(const abut_frame *f, abut_err *err)
+{
+    enum { MOST = 1 << 20 };
+    if (!f->passes) {
+        if (!f->pass_x && !f->pass_kappa && !f->pass_strain_kappa) return ABUT_OK;
+        return abut_fail(err, ABUT_E_FORMAT, "array 'pass/count' is missing: the frame has results of friction passes (pass/)");
+    }
+    abut_status rc = indices("pass/count", f->passes, 1, 1, 1, MOST, err);
+    if (rc) return rc;
+    const int64_t n = f->passes[0] - 1;
+    if (f->nix != n * f->nv)
+        return abut_fail(err, ABUT_E_FORMAT, "array 'pass/x' has %d rows, expected %lld: %d passes but the last, %d nodes",
+                         f->nix, (long long)n * f->nv, f->passes[0], f->nv);
+    if (n > 0 && !f->pass_kappa)
+        return abut_fail(err, ABUT_E_FORMAT, "array 'pass/kappa' is missing: 'pass/count' is %d", f->passes[0]);
+    if (f->nip != n)
+        return abut_fail(err, ABUT_E_FORMAT, "array '%s' has %d rows, expected %lld: %d passes but the last",
+                         f->pass_kappa ? "pass/kappa" : "pass/strain-kappa", f->nip, (long long)n, f->passes[0]);
+    rc = near_enough("pass/x", f->pass_x, f->nix, err);
+    if (!rc) rc = domain("pass/kappa", f->pass_kappa, f->pass_kappa ? (size_t)n : 0, 0, 1, INFINITY, err);
+    return rc ? rc : domain("pass/strain-kappa", f->pass_strain_kappa, f->pass_strain_kappa ? (size_t)n : 0, 0, 0, INFINITY, err);
+}
+
 /* A table of hard contacts: all of it, or nothing. */
 static abut_status check_touch(const abut_frame *f, const abut_model *m, abut_err *err)
 {
@@ -648,7 +672,8 @@ abut_status abut_frame_check(const abut_frame *f, const abut_model *m, abut_err 
     abut_status rc;
     const size_t nl = (size_t)f->nl;
     if ((rc = check_vectors(f, err)) || (rc = check_numbers(f, err)) ||
-        (rc = check_lag(f, m, err)) || (rc = check_touch(f, m, err)) || (rc = check_points(f, m, err)) ||
+        (rc = check_lag(f, m, err)) || (rc = check_passes(f, err)) || (rc = check_touch(f, m, err)) ||
+        (rc = check_points(f, m, err)) ||
         (rc = unit_vectors("rod/frame", f->rod_frame, f->rod_frame ? (size_t)m->nrd : 0, 1e-6, err)) ||
         (rc = unit_vectors("lag/basis", f->lag_basis, 2 * nl, 1e-6, err)) ||
         (rc = domain("lag/normal-force", f->lag_force, nl, 0, 1, INFINITY, err)) ||

@@ -15,7 +15,7 @@
 enum {
     BARRIER = ABUT_OPTION_ONE_PASS | ABUT_OPTION_LAGS | ABUT_OPTION_RECORD | ABUT_OPTION_MAX_NEWTON |
               ABUT_OPTION_FORCE_TOLERANCE | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_WITHOUT | ABUT_OPTION_ARMIJO |
-              ABUT_OPTION_CCD | ABUT_OPTION_ITERATIONS,
+              ABUT_OPTION_CCD | ABUT_OPTION_ITERATIONS | ABUT_OPTION_KEEP_PASSES,
     ON_DEVICE = ABUT_OPTION_DEVICE | ABUT_OPTION_PRECOND,
     INEQUALITIES = ABUT_OPTION_CONSTRAINTS | ABUT_OPTION_ACTIVE_SET | ABUT_OPTION_OFFSET | ABUT_OPTION_MAX_NEWTON |
                    ABUT_OPTION_LINEAR | ABUT_OPTION_STRICT,
@@ -80,7 +80,8 @@ const abut_solver_row abut_solver_table[] = {
 static const char *const option_name[] = { "one-pass", "lags", "with", "max-newton", "history", "parts", "levels",
                                            "force-tolerance", "dump-stuck", "iterations", "contact", "linear-solver", "without",
                                            "device", "precond", "barrier-hessian", "armijo", "ccd", "repair", "strict",
-                                           "cg-tolerance", "fit-interval", "constraints", "active-set", "offset", "line-search" };
+                                           "cg-tolerance", "fit-interval", "constraints", "active-set", "offset", "line-search",
+                                           "keep-passes" };
 enum { ROWS = sizeof abut_solver_table / sizeof *abut_solver_table, OPTIONS = sizeof option_name / sizeof *option_name };
 
 const char *const abut_scene_solvers[ABUT_SOLVED_BY] = { "newton", "nodal", "sqp", "qp" };

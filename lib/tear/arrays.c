@@ -34,7 +34,7 @@ abut_status abut_tear_copy_arrays(const abut_tearing *w, const abut_arrays *from
         { "rod/", m->nrd, w->no_rod }, { "bend/", m->nbd, w->no_bend }
     };
     static const char *const dropped[] = {
-        "part/", "contact/node", "contact/edge", "contact/triangle", "hinge/", "lag/", "step/", "touch/"
+        "part/", "contact/node", "contact/edge", "contact/triangle", "hinge/", "lag/", "pass/", "step/", "touch/"
     };
     int32_t *rows =
         malloc(((size_t)m->nv + (size_t)w->ncopies + (size_t)m->nt + (size_t)m->nsh + (size_t)m->nsp + (size_t)m->nrd +

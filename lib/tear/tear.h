@@ -27,7 +27,7 @@ ABUT_MUST_USE abut_status abut_tear_find(const abut_model *m, const double *x, d
 
 /** The MODEL and FRAME without what is gone, of the same time.  Arrays of the same names are copied: rows of node/ to copies
  * too, those of tet/, shell/, spring/ and rod/ as far as their elements stay; hinges stay while both their triangles do and still
- * share the edge, bends while both their segments do; lag/, step/ and part/ are left out.
+ * share the edge, bends while both their segments do; lag/, pass/, step/ and part/ are left out.
  * Fails  ABUT_E_NUMERIC fans cannot be parted without intersection or inversion; ABUT_E_FORMAT arrays of these families that have
  *        another number of rows, collision vertices that are no nodes; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_tear_apply(const abut_arrays *model, const abut_arrays *frame, const uint8_t *gone,

@@ -47,7 +47,7 @@ attachments:
 Y
     printf 'v -0.05 0.1 0\nv 0.05 0.1 0\n' >pole.obj
     "$BIN/mesh-prep" -q every.yaml | "$BIN/springs" -q --stiffness 5 | "$BIN/decompose" -q -k 2 |
-        "$BIN/step" -q -n 3 --with forces,energies -o 3.abut || return
+        "$BIN/step" -q -n 3 --with forces,energies --keep-passes -o 3.abut || return
     "$BIN/step" -q --one-pass 3.abut -o 4.abut || return
     "$AIDS/hostile" complete 3.abut >committed.abut || return
     "$AIDS/hostile" complete 4.abut >pending.abut || return

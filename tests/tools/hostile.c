@@ -171,6 +171,7 @@ static void complete(stream *s)
         if (way) memcpy(data, positions, 3 * (size_t)nv * sizeof(double));
         if (!strcmp(r->name, "step/penalty")) *(double *)data = 1e6;
         if (!strcmp(r->name, "strain/kappa")) *(double *)data = 1;
+        if (!strcmp(r->name, "pass/count")) *(int32_t *)data = 1;
     }
     abut_arrays *const m = &s->at[s->model].set;
     int32_t *meet = abut_arrays_find(m, "contact/bodies") ? NULL : abut_model_put(m, "contact/bodies", 1, &err);

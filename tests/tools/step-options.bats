@@ -196,3 +196,16 @@ P
     says "; gradient "
     says " N/m, want 1e-09; step length"
 }
+
+@test "--keep-passes is for runs of whole steps by solvers with friction passes" {
+    exits 2 "$BIN/step" --keep-passes --one-pass "$pile" -o o.abut
+    says "--keep-passes and --one-pass"
+    exits 2 "$BIN/step" --keep-passes --solver pd --contact ignore "$pile" -o o.abut
+    says "--keep-passes: for --solver newton"
+    "$BIN/step" -q --one-pass --lags 3 "$pile" -o pending.abut
+    exits 3 "$BIN/step" --keep-passes --lags 3 pending.abut -o o.abut
+    says "it is PENDING, and the results of its 1 friction passes cannot be kept"
+    "$BIN/step" -q -n 2 --keep-passes --lags 1 "$pile" -o one.abut      # one pass, or converged: nothing to keep
+    "$BIN/step" -q -n 2 --keep-passes --lags converged "$pile" -o converged.abut
+    for of in one converged; do ! "$BIN/export" --dump $of.abut | grep -q 'pass/'; done
+}

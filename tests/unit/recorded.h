@@ -14,7 +14,7 @@ enum { RECORDED_MOST = 64 };
 typedef struct recorded {
     abut_arrays model_set, frame[RECORDED_MOST + 1];
     abut_model m;
-    int n;
+    int n, keeps;               /* keeps: frames hold the results of friction passes */
     double loss;
     abut_state_bar bar;         /* of frame 0 */
     abut_adjoint *a;
@@ -69,7 +69,7 @@ static inline void loss_bars(const recorded *r, int n, abut_state_bar *bar)
 static inline void recorded_like(recorded *to, const recorded *from)
 {
     abut_err err = { 0 };
-    *to = (recorded){ .n = from->n };
+    *to = (recorded){ .n = from->n, .keeps = from->keeps };
     for (int i = 0; i < from->model_set.n; i++)
         if (abut_arrays_copy(&to->model_set, &from->model_set.a[i], &err)) printf("# %s\n", err.msg), abort();
     for (int i = 0; i < from->frame[0].n; i++)
@@ -83,6 +83,7 @@ static inline int record(recorded *r, int judged)
     abut_err err = { 0 };
     w.model_set = r->model_set;
     world_start(&w);
+    w.st.kept.on = r->keeps;
     int ok = 1;
     for (int n = 0; n < r->n && ok; n++) {
         abut_arrays_clear(&w.next);

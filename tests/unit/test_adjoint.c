@@ -12,7 +12,7 @@ TEST(a_material_of_stretches)
     CHECK(record(&r, 1));
     const int back = backwards(&r, &o);
     CHECK(back);
-    if (back) differences_agree(&r, BY_MODULI, 2, 1e-6, "arap");
+    if (back) differences_agree(&r, BY_MODULI, 2, 1e-6, "blocks: implicit-euler, lags 1, model: arap");
     forget(&r);
 }
 
@@ -51,12 +51,14 @@ TEST(midpoint_with_one_friction_pass) { blocks_agree("midpoint", "1", "", "", 1e
 static void damped_agree(const char *scheme, double tol)
 {
     const abut_adjoint_options o = { .lags = -1, .threads = 1 };
+    char of[80];
     recorded r;
+    snprintf(of, sizeof of, "blocks: %s, lags 1, damping: {mass: 0.7, stiffness: 2 ms}", scheme);
     two(&r, scheme, "1", "damping: {mass: 0.7, stiffness: 2 ms},", "stable-neo-hookean", "", 12);
     CHECK(record(&r, 1));
     const int back = backwards(&r, &o);
     CHECK(back);
-    if (back) differences_agree(&r, DAMPED, sizeof DAMPED / sizeof *DAMPED, tol, scheme);
+    if (back) differences_agree(&r, DAMPED, sizeof DAMPED / sizeof *DAMPED, tol, of);
     forget(&r);
 }
 

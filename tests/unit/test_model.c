@@ -581,6 +581,56 @@ TEST(points_of_the_barrier_of_det_f_are_in_tets_of_higher_order)
     }
 }
 
+/* A frame with the results of friction passes: pass/count, rows of pass/x (-1: none), of pass/kappa and pass/strain-kappa. */
+static void pass_frame(abut_arrays *s, int count, int x, int kappa, int strain)
+{
+    abut_err err = { 0 };
+    sample_frame(s, 1);
+    if (count >= 0) *(int32_t *)abut_frame_put(s, "pass/count", 1, &err) = count;
+    if (x >= 0) CHECK(abut_frame_put(s, "pass/x", x, &err) != NULL);
+    double *k = kappa >= 0 ? abut_frame_put(s, "pass/kappa", kappa, &err) : NULL;
+    for (int i = 0; i < kappa; i++) k[i] = 2 + i;
+    k = strain >= 0 ? abut_frame_put(s, "pass/strain-kappa", strain, &err) : NULL;
+    for (int i = 0; i < strain; i++) k[i] = 1000;
+}
+
+TEST(results_of_friction_passes_are_of_all_but_the_last)
+{
+    static const struct {
+        int count, x, kappa, strain;
+        const char *array, *why;
+    } wrong[] = {
+        { 3, 7, 2, -1, "pass/x", "has 7 rows, expected 14: 3 passes but the last, 7 nodes" },
+        { 3, 21, 2, 2, "pass/x", "has 21 rows" }, { 1, 7, -1, -1, "pass/x", "has 7 rows, expected 0" },
+        { 3, 14, 3, -1, "pass/kappa", "has 3 rows, expected 2" }, { 3, 14, -1, -1, "pass/kappa", "is missing" },
+        { 1, -1, -1, 1, "pass/strain-kappa", "has 1 rows, expected 0" }, { 3, 14, -1, 2, "pass/kappa", "is missing" },
+        { -1, 14, 2, -1, "pass/count", "is missing" }, { 0, -1, -1, -1, "pass/count", "row 0: 0" },
+    };
+    const abut_model m = { .nv = 7 };
+    abut_arrays s = { 0 };
+    abut_frame f;
+    abut_err err = { 0 };
+    pass_frame(&s, 3, 14, 2, 2);
+    CHECK(!abut_frame_view(&s, &m, &f, &err) && f.passes[0] == 3 && f.nip == 2 && f.nix == 14 && f.pass_kappa[1] == 3);
+    abut_arrays_clear(&s);
+    pass_frame(&s, 1, -1, -1, -1);
+    CHECK(!abut_frame_view(&s, &m, &f, &err) && f.passes[0] == 1 && !f.pass_x);
+    abut_arrays_clear(&s);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        pass_frame(&s, wrong[i].count, wrong[i].x, wrong[i].kappa, wrong[i].strain);
+        frame_refused(&s, &m, wrong[i].array, wrong[i].why);
+    }
+    pass_frame(&s, 2, 7, 1, 1);
+    f64(&s, "pass/x")[4] = 1e99;
+    frame_refused(&s, &m, "pass/x", "row 1: 1e+99");
+    pass_frame(&s, 2, 7, 1, 1);
+    f64(&s, "pass/kappa")[0] = -1;
+    frame_refused(&s, &m, "pass/kappa", "row 0");
+    pass_frame(&s, 2, 7, 1, 1);
+    f64(&s, "pass/strain-kappa")[0] = -1;
+    frame_refused(&s, &m, "pass/strain-kappa", "row 0");
+}
+
 TEST(a_frame_is_checked_against_its_model)
 {
     abut_arrays s = { 0 };

@@ -85,7 +85,7 @@ TEST(options_change_a_view_of_the_model_and_not_the_model)
     abut_step_model m;
     abut_step_model_view(&m, &w.model, &o);
     CHECK(!memcmp(&m.view, &w.model, sizeof m.view));
-    o.lags = 0, o.tolerance = 1e-7, o.force_tolerance = 0.25;
+    o.passes.lags = 0, o.tolerance = 1e-7, o.force_tolerance = 0.25;
     abut_step_model_view(&m, &w.model, &o);
     CHECK(m.view.lags[0] == 0 && m.view.tolerance[0] == 1e-7 && m.view.force_tolerance[0] == 0.25);
     CHECK(w.model.lags[0] == 3 && !memcmp(&before, &w.model, sizeof before));

@@ -128,7 +128,7 @@ static abut_status parse_line_search(abut_step_command *c, const char **word, ab
 
 static abut_status parse_lags(abut_step_command *c, const char **word, abut_err *err)
 {
-    return abut_lags_parse("--lags", *word, &c->o.lags, err);
+    return abut_lags_parse("--lags", *word, &c->o.passes.lags, err);
 }
 
 static abut_status parse_checkpoint(abut_step_command *c, const char **word, abut_err *err)
@@ -265,6 +265,9 @@ static const option table[] = {
       .describe = describe_features },
     { 0, "lags", ABUT_OPT_TEXT, .parse = parse_lags, .bit = ABUT_OPTION_LAGS, .shapes = 1, .unit = "N",
       .help = "friction lag iterations per step at most, or as many as it takes to be 'converged' (default: the scene's)" },
+    { 0, "keep-passes", ABUT_OPT_FLAG, AT(o.passes.keep), .bit = ABUT_OPTION_KEEP_PASSES, .shapes = 1,
+      .help = "frames also hold the results of all friction passes but the last (pass/), where 2 or more are made that need not "
+              "converge: adjoint takes them in place of solving each step again" },
     { 0, "repair", ABUT_OPT_TEXT, .parse = parse_repair, .bit = ABUT_OPTION_REPAIR, .shapes = 1, .unit = "HOW",
       .help = "nodal: what becomes of a step that the judge still refuses after five more rounds of detection: barrier (default):"
               " it is taken again by --solver newton; none: step gives up" },
@@ -412,6 +415,8 @@ abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli,
         if (is_given(line, i)) rc = read_option(&r, i, err);
     if (!rc && c->rest > 0 && c->one_pass)
         rc = abut_fail(err, ABUT_E_ARG, "--until-rest and --one-pass: a pass alone comes to no rest");
+    if (!rc && c->o.passes.keep && c->one_pass)
+        rc = abut_fail(err, ABUT_E_ARG, "--keep-passes and --one-pass: the results of a pass alone are its PENDING frame");
     if (!rc && c->dry && (cli->out_path || c->one_pass))
         rc = abut_fail(err, ABUT_E_ARG, "--dry-run and --%s: nothing is written", cli->out_path ? "output" : "one-pass");
     if (rc) return rc;

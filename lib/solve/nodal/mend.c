@@ -19,7 +19,7 @@ void abut_mend_init(abut_mend *r, const abut_model *m, const abut_step_options *
     r->o.force_tolerance = o->force_tolerance;
     r->o.max_newton = o->max_newton;
     r->o.terms = o->terms;
-    r->o.lags = 1;
+    r->o.passes.lags = 1;
 }
 
 void abut_mend_clear(abut_mend *r)

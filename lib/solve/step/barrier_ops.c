@@ -59,6 +59,7 @@ static abut_status make(void **self, const abut_model *m, const abut_solver_row 
     abut_status rc = solver_options(row, o, m, &so, err);
     if (!rc) rc = abut_stepper_init(&b->stepper, &b->model.view, &so, err);
     if (rc) return free(b), rc;
+    b->stepper.kept.on = o->passes.keep;
     rc = abut_barrier_choose(abut_barrier_state_of(&b->stepper.solver.prob.terms), o->hessian, err);
     if (rc) free_it(b);
     else *self = b;

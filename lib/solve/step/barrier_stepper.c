@@ -45,6 +45,9 @@ void abut_stepper_clear(abut_stepper *s)
     free(s->a_end);
     for (int k = 0; k < ABUT_PAST; k++) free(s->past.x[k]), free(s->past.v[k]);
     abut_lag_clear(&s->solved_lag);
+    free(s->kept.x);
+    free(s->kept.kappa);
+    free(s->kept.strain_kappa);
     *s = (abut_stepper){ 0 };
 }
 
@@ -126,7 +129,7 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     abut_objective *p = &s->solver.prob;
     const double clock = abut_time_wall();
     abut_frame f;
-    s->pass = s->newton = 0;
+    s->pass = s->newton = s->kept.n = 0;
     abut_status rc = abut_step_load(s, frame, NULL, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     rc = s->path_continues ? abut_path_next_step(&s->solver.path, &p->cm, p->cm.obstacle, err)
@@ -182,6 +185,10 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
     if (!rc) rc = abut_step_load(s, frame, f.x0, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     s->pass = f.pass[0];
+    s->kept.n = 0;
+    if (abut_step_keeps_passes(s) && s->pass > 0)
+        return abut_fail(err, ABUT_E_FORMAT, "frame %lld: it is PENDING, and the results of its %d friction passes cannot be "
+                         "kept (--keep-passes)", (long long)at.step, s->pass);
     s->newton = f.iterations ? f.iterations[0] : 0;
     rc = resume_path(&s->solver, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
@@ -203,6 +210,7 @@ abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
     s->newton += rep->newton - before;
     if (rc) return abut_wrap(err, "step %lld (t = %g s)", (long long)s->at.step + 1, s->at.time), rc;
     rep->passes = ++s->pass;
+    if (abut_step_keeps_passes(s) && (rc = abut_step_keep_pass(s, err))) return rc;
     const double clock = abut_time_wall();
     rc = abut_path_shorten(&s->solver.path, &s->solver.prob.cm, s->solver.prob.cm.obstacle, &s->solver.near, err);
     rep->seconds.check += abut_time_wall() - clock;
@@ -293,6 +301,7 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
     if (!rc) rc = abut_step_decide_damping(s, rep, err);
     if (!rc && carry) rc = abut_frame_carry(carry, out, err);
     if (!rc) rc = abut_step_put_state(s, s->v_end, 0, out, err);
+    if (!rc && abut_step_keeps_passes(s)) rc = abut_step_put_passes(s, out, err);
     if (!rc) rc = abut_step_equilibrium(s, rep, err);
     if (!rc) rc = abut_step_put_record(s, with, rep, carry, out, err);
     if (!rc) rc = abut_step_report(s, rep, err);

@@ -35,6 +35,11 @@ typedef struct abut_stepper {
     int32_t about_to_slide; /* friction contacts that stick, and would slide after the direction of the lag residual */
     int pass;           /* passes solved so far in this step */
     int newton;         /* Newton iterations of these passes */
+    struct abut_stepper_kept {
+        int on;         /* results of passes are kept for the frame, where there may be 2 or more that need not converge */
+        int n, room;    /* passes kept; those there is room for */
+        double *x, *kappa, *strain_kappa;   /* [3 nv] m, kg/m^2 (of this step), Pa, of each */
+    } kept;
     int start_checked;  /* the first frame of this process was free of intersections; later ones are by construction */
     int end_unwritten;  /* no frame will show the end of the present step: the path to the next one continues from it */
     int path_continues; /* that was so in the step before: its path continues */

@@ -17,7 +17,7 @@ const char *const abut_repair_names[ABUT_REPAIR_NONE + 2] = { "barrier", "none",
 
 abut_step_options abut_step_defaults(void)
 {
-    return (abut_step_options){ .lags = -1, .max_newton = 10000, .threads = 1, .iterations = -1,
+    return (abut_step_options){ .passes.lags = -1, .max_newton = 10000, .threads = 1, .iterations = -1,
                                 .quasi = { .history = -1, .levels = 2, .fit = { ABUT_FIT_LOW, ABUT_FIT_HIGH } },
                                 .inequalities = { -1, -1, -1, ABUT_SEARCH_PENALTY } };
 }
@@ -30,8 +30,8 @@ double abut_step_norm(const abut_step_options *o)
 
 void abut_step_model_view(abut_step_model *out, const abut_model *m, const abut_step_options *o)
 {
-    *out = (abut_step_model){ *m, o->tolerance, o->force_tolerance, o->lags };
-    if (o->lags >= 0) out->view.lags = &out->lags;
+    *out = (abut_step_model){ *m, o->tolerance, o->force_tolerance, o->passes.lags };
+    if (o->passes.lags >= 0) out->view.lags = &out->lags;
     if (o->tolerance > 0 && !norm_default[o->stop]) out->view.tolerance = &out->tolerance;
     if (o->force_tolerance > 0) out->view.force_tolerance = &out->force_tolerance;
 }

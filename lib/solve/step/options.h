@@ -29,7 +29,10 @@ extern const char *const abut_line_search_names[ABUT_SEARCH_NONE + 2];
 extern const char *const abut_constraint_names[ABUT_CONSTRAINTS + 1], *const abut_active_set_names[ABUT_ACTIVE_SETS + 1];
 
 typedef struct abut_step_options {
-    int lags;               /* friction passes at most; 0: until they converge; -1: the model's */
+    struct abut_step_passes {
+        int lags;           /* friction passes at most; 0: until they converge; -1: the model's */
+        int keep;           /* 1: frames hold the results of those before the last, where there may be several */
+    } passes;
     int stop;               /* ABUT_STOP_* */
     double tolerance;       /* of that rule: m/s, N/m, or of the characteristic norm; 0: the model's, 3e-2, or 1e-5 */
     double force_tolerance; /* what may be left of the forces; 0: the model's */

@@ -1,5 +1,6 @@
 /* What the files of the barrier stepper have in common: motion.c knows where inertia and loads lead and what the velocities are
  * afterwards, rebound.c when the midpoint rule is damped, check.c proves a configuration, frame.c reads and writes frames,
+ * passes.c keeps results of friction passes,
  * report_fill.c fills reports, barrier_stepper.c has the stages.  All is of one abut_stepper
  * (solve/step/barrier_stepper.h). */
 #ifndef ABUT_SOLVE_STEP_STEP_PARTS_H
@@ -73,6 +74,15 @@ ABUT_MUST_USE abut_status abut_step_put_waypoints(const abut_path *path, int32_t
 /** What --with asks for (solve/step/record.h); rep knows how well forces balance. */
 ABUT_MUST_USE abut_status abut_step_put_record(abut_stepper *s, int with, const abut_report *rep, const abut_arrays *before,
                                                  abut_arrays *out, abut_err *err);
+
+/* ---- passes.c ---- */
+
+/** Whether the frame shall hold the results of friction passes. */
+int abut_step_keeps_passes(const abut_stepper *s);
+/** The result of a pass that is solved.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_step_keep_pass(abut_stepper *s, abut_err *err);
+/** pass/ of a COMMITTED frame: all passes kept but the last. */
+ABUT_MUST_USE abut_status abut_step_put_passes(const abut_stepper *s, abut_arrays *out, abut_err *err);
 
 /* ---- report_fill.c ---- */
 
