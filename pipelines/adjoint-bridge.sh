@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 name=bridge bin=${BIN:-bin} out=${OUT:-out/adjoint-bridge} steps=3
 most=60 enough=0 level=1e-3 change=0.3 by="--by mesh/X"
-scene=pipelines/scenes/adjoint-bridge.yaml
+scene=pipelines/scenes/meshes/adjoint-bridge.yaml
 . pipelines/adjoint_minimise.sh
 
 # The mesh: nodes k + 3 (j + 3 i) at station i of 17 along x, j of 3 across, k of 3 from the bottom to the deck; six tets a cell.

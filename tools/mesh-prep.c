@@ -262,9 +262,8 @@ int main(int argc, char **argv)
         { 0 }
     };
     abut_err err = { 0 };
-    abut_cli_begin(&p.cli, argc, argv,
-                   "Turns a scene or mesh files (.msh .vtk .obj .ply .stl .node .ele .seg .pt) into a model and its first frame.",
-                   "[SCENE.yaml | MESH ...]", opts, ABUT_CLI_OUT_MAY);
+    abut_cli_begin(&p.cli, argc, argv, "Turns a scene or mesh files into a model and its first frame.",
+                   "[SCENE.yaml | MESH.{msh,vtk,obj,ply,stl,node,ele,seg,pt} ...]", opts, ABUT_CLI_OUT_MAY);
     if (p.check && p.cli.out_path) abut_fail(&err, ABUT_E_ARG, "--check and --output: nothing is written");
     else if (p.check) abut_cli_drop_output(&p.cli);
     abut_status rc = err.code ? err.code : p.first ? ABUT_OK :

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STRETCH 1.6
+#define STRETCH 2.0
 #define LEFT 0.5    /* of what is left to the limit: what a step leaves */
 
 static abut_status make(void **self, const abut_term_world *w, abut_err *err)
