@@ -91,8 +91,11 @@ abut_status abut_adjoint_system_take(abut_adjoint_system *s, const abut_at *at, 
     s->indefinite = 0;
     s->bad_node = -1;
     if (!s->o->nrow) return ABUT_OK;
+    abut_err why = { 0 };
     abut_status rc = sum(s, at, 1, &changed, err);
-    if (!rc) rc = factor(s, changed, err);
+    if (rc) return rc;
+    rc = factor(s, changed, &why);
+    if (rc && rc != ABUT_E_NUMERIC && err) *err = why;
     if (rc != ABUT_E_NUMERIC) return rc;
     s->indefinite = 1;
     s->bad_node = node_of(s->o, abut_linear_bad_row(&s->linear));

@@ -128,6 +128,7 @@ static inline int backwards(recorded *r, const abut_adjoint_options *o)
         if (getenv("ADJOINT_SHOW") && rep.unreached > 0) printf("# step %d: %.2g of L unreached\n", n, rep.unreached);
     }
     if (!rc) rc = abut_adjoint_finish(r->a, &r->frame[0], (abut_instant){ 0 }, &r->bar, &err);
+    CHECK(rc || !err.code);     /* what has another solution is no error */
     if (rc) printf("# backwards: %s\n", err.msg);
     else abut_adjoint_take(&r->a, &r->bars);
     return rc == ABUT_OK;
