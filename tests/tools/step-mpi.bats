@@ -8,6 +8,8 @@ skip_without_mpi() {
     [ -x "$MPI_BIN/step-mpi" ] || skip "no $MPI_BIN/step-mpi: make MPI=1"
     skip_without_program mpirun
 }
+# a run that a failed test leaves ends with it
+teardown() { [ ! -e "$TMP/running" ] || kill "$(< "$TMP/running")" 2>/dev/null || true; }
 # ranks N OPTION...: step-mpi by N processes, which sleep while they wait: there are fewer processors
 ranks() {
     local n=$1; shift
@@ -220,6 +222,7 @@ process_of() {
         mpirun --oversubscribe --allow-run-as-root --bind-to none --mca mpi_yield_when_idle 1 -x LD_PRELOAD="$AIDS/yielding.so" -n 3 \
             "$MPI_BIN/step-mpi" -q -n 100000 --report run.jsonl start.abut -o run.abut 2> said &
         local run=$! tries=0
+        echo "$run" > "$TMP/running"
         until [ "$(wc -l < run.jsonl)" -ge 3 ]; do
             sleep 0.1
             tries=$((tries + 1))
