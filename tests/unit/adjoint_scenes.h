@@ -115,7 +115,7 @@ static const change ALL_OF_TWO[] = {
     { "young", by_young, 3, bar_young }, { "poisson", by_poisson, 3e-5, bar_poisson }, { "mu", by_mu, 3e-5, bar_mu },
     { "mu of a class", by_mu_own, 3e-5, bar_mu_own }, { "gravity x", by_gravity, 1e-4, bar_gravity },
     { "gravity y", by_fall, 1e-4, bar_fall }, { "mass", by_mass, 1e-5, bar_mass }, { "kappa", by_kappa, 1e-4, bar_kappa },
-    { "eps_v", by_eps_v, 1e-6, bar_eps_v }, { "dhat", by_dhat, 1e-8, bar_dhat }, { "x", by_x, 1e-7, bar_x }, { "v", by_v, 1e-5,
+    { "eps_v", by_eps_v, 1e-6, bar_eps_v }, { "dhat", by_dhat, 3e-8, bar_dhat }, { "x", by_x, 1e-7, bar_x }, { "v", by_v, 1e-5,
                                                                                                                bar_v },
     { "rest", by_rest, 1e-7, bar_rest },
 };
@@ -187,9 +187,9 @@ static const change ALL_OF_THIN[] = {
     { "tie k", by_tie_k, 1e-3, bar_tie_k }, { "tie offset", by_tie_offset, 1e-6, bar_tie_offset },
     { "linear", by_linear, 1e-5, bar_linear }, { "linear of bar", by_bar_linear, 1e-5, bar_bar_linear },
     { "angular", by_angular, 1e-4, bar_angular }, { "angular of bar", by_bar_angular, 1e-4, bar_bar_angular },
-    { "node mass", by_node_mass, 1e-8, bar_node_mass }, { "gravity y", by_fall, 1e-4, bar_fall }, { "mu", by_mu_own, 1e-4,
+    { "node mass", by_node_mass, 3e-8, bar_node_mass }, { "gravity y", by_fall, 1e-4, bar_fall }, { "mu", by_mu_own, 1e-4,
                                                                                                     bar_mu_own },
-    { "kappa", by_kappa, 1e-4, bar_kappa }, { "dhat", by_dhat, 1e-8, bar_dhat }, { "x", by_x, 1e-7, bar_x }, { "v", by_v, 1e-5,
+    { "kappa", by_kappa, 1e-4, bar_kappa }, { "dhat", by_dhat, 3e-8, bar_dhat }, { "x", by_x, 1e-7, bar_x }, { "v", by_v, 1e-5,
                                                                                                                bar_v },
 };
 enum { NTHIN = sizeof ALL_OF_THIN / sizeof *ALL_OF_THIN };
@@ -245,7 +245,7 @@ static inline void equilibria_agree(const char *lags)
         "  low: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 2, 1]}}, material: soft, translate: [0, 0.0535, 0]}},\n"
         " motion: [{select: {object: low, box: [[-1, 0.1, -1], [1, 1, 1]]}, translate: [0.3, -0.1, 0.1]}]}\n";
     static const change by[] = { { "mu", by_mu, 3e-5, bar_mu }, { "gravity x", by_gravity, 1e-4, bar_gravity },
-                                 { "gravity y", by_fall, 1e-4, bar_fall }, { "dhat", by_dhat, 1e-8, bar_dhat },
+                                 { "gravity y", by_fall, 1e-4, bar_fall }, { "dhat", by_dhat, 3e-8, bar_dhat },
                                  { "x", by_x, 1e-7, bar_x } };
     const abut_adjoint_options o = { .lags = -1, .threads = 1 };
     char text[2048], of[60];
