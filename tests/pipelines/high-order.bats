@@ -44,23 +44,13 @@ Y
 }
 
 @test "advance: what there is of a run that a step has ended, or its budget, is kept and judged" {
-    cat > twist.yaml <<'Y'
-abut: 1
-time: {step: 0.04 s}
-gravity: [0, 0, 0]
-contact: off
-materials: {soft: {density: 1000, young: 2e4, poisson: 0.4}}
-objects: {mat: {generate: {box: {size: [1, 0.05, 1], cells: [6, 1, 4]}}, order: 2}}
-motion: [{select: {object: mat, box: [[-0.501, -1, -1], [-0.499, 1, 1]]}, rotate: {axis: [1, 0, 0], rate: 360 deg/s}},
-         {select: {object: mat, box: [[0.499, -1, -1], [0.501, 1, 1]]}, fix: true}]
-Y
-    "$BIN/mesh-prep" -q twist.yaml -o first.abut
+    twisted_mat 2
     # end STEPS ITERATIONS
     end() {
         bash -euo pipefail -c 'bin=$1 budget=100 NICE=0
             . "$2/../../pipelines/advance.sh"
             step_options=(--max-newton "$4")
-            cp first.abut run.abut
+            cp twist.abut run.abut
             : > run.log
             advance run "$3"' end "$BIN" "$BATS_TEST_DIRNAME" "$@"
     }

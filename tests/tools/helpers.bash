@@ -119,3 +119,19 @@ for m, n in zip(a, b):
     assert off <= float(sys.argv[5]) * max(1, m.step), (m.step, off)
 P
 }
+
+# twisted_mat ORDER [OPTIONS of mesh-prep]: twist.abut, a mat that is twisted by its ends until tets nearly invert at a corner
+twisted_mat() {
+    cat > twist.yaml <<'Y'
+abut: 1
+time: {step: 0.04 s}
+gravity: [0, 0, 0]
+contact: off
+materials: {soft: {density: 1000, young: 2e4, poisson: 0.4}}
+objects: {mat: {generate: {box: {size: [1, 0.05, 1], cells: [6, 1, 4]}}, order: 2}}
+motion:
+  - {select: {object: mat, box: [[-0.501, -1, -1], [-0.499, 1, 1]]}, rotate: {axis: [1, 0, 0], rate: 180 deg/s}}
+  - {select: {object: mat, box: [[0.499, -1, -1], [0.501, 1, 1]]}, rotate: {axis: [1, 0, 0], rate: -180 deg/s}}
+Y
+    "$BIN/mesh-prep" -q twist.yaml --set objects.mat.order="$1" "${@:2}" -o twist.abut
+}

@@ -107,26 +107,10 @@ for path in sys.argv[1:]:
 P
 }
 
-# twist K [OPTIONS of mesh-prep]: a mat of order K, to be twisted by its ends until tets nearly invert at a corner
-twist() {
-    cat > twist.yaml <<'Y'
-abut: 1
-time: {step: 0.04 s}
-gravity: [0, 0, 0]
-contact: off
-materials: {soft: {density: 1000, young: 2e4, poisson: 0.4}}
-objects: {mat: {generate: {box: {size: [1, 0.05, 1], cells: [6, 1, 4]}}, order: 2}}
-motion:
-  - {select: {object: mat, box: [[-0.501, -1, -1], [-0.499, 1, 1]]}, rotate: {axis: [1, 0, 0], rate: 180 deg/s}}
-  - {select: {object: mat, box: [[0.499, -1, -1], [0.501, 1, 1]]}, rotate: {axis: [1, 0, 0], rate: -180 deg/s}}
-Y
-    "$BIN/mesh-prep" -q twist.yaml --set objects.mat.order="$1" "${@:2}" -o twist.abut
-}
-
 @test "tets of every order resist where they are about to invert, between their points of quadrature, too" {
     # order, steps: those of the first that ends with a message without the barrier of det F, and two more
     while read -r k n; do
-        twist "$k"
+        twisted_mat "$k"
         "$BIN/step" -q -n "$n" --max-newton 100 --report $k.jsonl twist.abut -o $k.run
         "$BIN/ccd-check" -q --no-output $k.run
         tail -n 1 $k.jsonl | "$PYTHON" -c "import json, sys; assert 0.01 < json.loads(sys.stdin.read())['min_jacobian'] < 0.3 or $k == 4"
@@ -141,7 +125,7 @@ Y
 }
 
 @test "the stages of friction give the bytes of whole steps where the barrier of det F is at work" {
-    twist 3
+    twisted_mat 3
     sed -i 's/contact: off/contact: {friction: {mu: 0.3, lags: 2}}/' twist.yaml
     "$BIN/mesh-prep" -q twist.yaml --set objects.mat.order=2 | "$BIN/step" -q -n 21 -o start.run
     "$BIN/step" -q -n 1 start.run -o whole.run
@@ -156,7 +140,7 @@ Y
 }
 
 @test "degrees of quadrature that are too low or too high are refused" {
-    twist 2
+    twisted_mat 2
     run "$BIN/mesh-prep" -q twist.yaml --set materials.soft.quadrature=1 -o low.abut
     [ "$status" -eq 3 ]
     [[ $output == *"1 for elastic energy, expected 0, or 2 or more for tets of order 2"* ]]

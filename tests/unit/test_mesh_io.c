@@ -1,8 +1,7 @@
 /* Mesh readers: every form of every format gives the same mesh; hostile files give an error or a mesh, never a crash. */
-#include "check.h"
+#include "mesh_files.h"
 
 #include "base/rng.h"
-#include "formats/mesh/mesh_io.h"
 #include "formats/mesh/msh.h"
 #include "formats/mesh/obj.h"
 #include "formats/mesh/ply.h"
@@ -10,72 +9,6 @@
 #include "formats/mesh/stl.h"
 #include "formats/mesh/tetgen_files.h"
 #include "formats/mesh/vtk.h"
-#include "bytes.h"
-
-#include <stdarg.h>
-#include <stdint.h>
-
-/* Five points, two tets on the common triangle 1 2 3; bytes of a file as they are written. */
-static const double X[5][3] = { { 0, 0, 0 }, { 1, 0, 0.5 }, { 0.25, 1, 0 }, { 0, 0, 1 }, { 1.5, 1, 1 } };
-static const int32_t TET[2][4] = { { 0, 1, 2, 3 }, { 4, 3, 2, 1 } };
-static const int32_t TRI[4][3] = { { 0, 2, 1 }, { 0, 1, 3 }, { 1, 2, 3 }, { 0, 3, 2 } };
-
-static char file[1 << 16];
-static size_t used;
-static int swapped;
-
-static void text(const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    used += (size_t)vsnprintf(file + used, sizeof file - used, fmt, ap);
-    va_end(ap);
-}
-
-static void raw(const void *v, size_t size)
-{
-    for (size_t i = 0; i < size; i++) file[used + i] = ((const char *)v)[swapped ? size - 1 - i : i];
-    used += size;
-}
-
-static void raw_i32(int32_t v) { raw(&v, 4); }
-static void raw_i64(int64_t v) { raw(&v, 8); }
-static void raw_f32(float v) { raw(&v, 4); }
-
-typedef abut_status reader(const abut_bytes *in, abut_mesh *out, abut_err *err);
-
-static abut_status read_file(reader *read, abut_mesh *m, abut_err *err)
-{
-    abut_bytes in = { 0 };
-    abut_status rc = bytes_copy("test.file", file, used, &in, err);
-    if (!rc) rc = read(&in, m, err);
-    abut_bytes_clear(&in);
-    return rc;
-}
-
-static abut_status read_text(reader *read, const char *s, abut_mesh *m, abut_err *err)
-{
-    used = 0;
-    text("%s", s);
-    return read_file(read, m, err);
-}
-
-/* The text is refused and the message holds `part`. */
-static int refused(reader *read, const char *s, const char *part)
-{
-    abut_mesh m = { 0 };
-    abut_err err = { 0 };
-    const abut_status rc = read_text(read, s, &m, &err);
-    if (rc != ABUT_E_FORMAT || !strstr(err.msg, part)) printf("# status %d: %s\n", rc, err.msg);
-    const int ok = rc == ABUT_E_FORMAT && strstr(err.msg, part) && !m.x;
-    abut_mesh_clear(&m);
-    return ok;
-}
-
-static int same_points(const abut_mesh *m)
-{
-    return m->nv == 5 && !memcmp(m->x, X, sizeof X);
-}
 
 /* ---- Gmsh ---- */
 
@@ -113,13 +46,6 @@ static void msh2(int binary)
         }
     }
     text("\n$EndElements\n");
-}
-
-static void put_int(int binary, int64_t v, size_t bytes)
-{
-    if (!binary) text("%lld ", (long long)v);
-    else if (bytes == 4) raw_i32((int32_t)v);
-    else raw_i64(v);
 }
 
 static void msh4(int binary)
@@ -274,132 +200,6 @@ TEST(msh_errors_name_the_line_and_what_was_expected)
                   "1 3 5 1\n1 1 1 1 1 1 1 1 1\n", "test.file:11: element type 5 (hexahedron)"));
     CHECK(refused(abut_msh_read, "$MeshFormat\n4 0 8\n$EndMeshFormat\n$Nodes\n1 1\n1 4 0 1\n1 0 0 0\n$EndNodes\n",
                   "the entity dimension is '4'"));
-}
-
-/* ---- VTK ---- */
-
-static void vtk_ints(int binary, const int32_t *v, int n, int bytes)
-{
-    for (int i = 0; i < n; i++) put_int(binary, v[i], (size_t)bytes);
-    text("\n");
-}
-
-/* The two tets and a boundary triangle; version 5 has offsets of 8 bytes; points are doubles, and a field is before them. */
-static void vtk_file(int binary, int version)
-{
-    static const int32_t counted[] = { 4, 0, 1, 2, 3, 3, 0, 2, 1, 4, 4, 3, 2, 1 }, offsets[] = { 0, 4, 7, 11 };
-    static const int32_t corners[] = { 0, 1, 2, 3, 0, 2, 1, 4, 3, 2, 1 }, types[] = { 10, 5, 10 };
-    used = 0;
-    swapped = 1;
-    text("# vtk DataFile Version %d.0\na title: POINTS 3\n%s\nDATASET UNSTRUCTURED_GRID\nFIELD FieldData 1\n"
-         "TIME 1 2 float\n", version, binary ? "BINARY" : "ASCII");
-    if (binary) raw_f32(1), raw_f32(2);
-    text(binary ? "\nPOINTS 5 double\n" : "1 2\nPOINTS 5 double\n");
-    for (int i = 0; i < 15; i++) {
-        if (binary) raw(&X[i / 3][i % 3], 8);
-        else text("%.17g ", X[i / 3][i % 3]);
-    }
-    text("\nMETADATA\nINFORMATION 0\n\n");
-    if (version < 5) {
-        text("CELLS 3 14\n");
-        vtk_ints(binary, counted, 14, 4);
-    } else {
-        text("CELLS 4 11\nOFFSETS vtktypeint64\n");
-        vtk_ints(binary, offsets, 4, 8);
-        text("CONNECTIVITY vtktypeint64\n");
-        vtk_ints(binary, corners, 11, 8);
-    }
-    text("CELL_TYPES 3\n");
-    vtk_ints(binary, types, 3, 4);
-    swapped = 0;
-}
-
-TEST(vtk_of_both_versions_text_and_big_endian_give_one_mesh)
-{
-    for (int form = 0; form < 4; form++) {
-        abut_mesh m = { 0 };
-        abut_err err = { 0 };
-        vtk_file(form & 1, form & 2 ? 5 : 3);
-        text("CELL_DATA 3\nSCALARS a int 1\nwhatever\n");
-        CHECK(read_file(abut_vtk_read, &m, &err) == ABUT_OK);
-        if (err.code) printf("# form %d: %s\n", form, err.msg);
-        CHECK(same_points(&m));
-        CHECK(m.nt == 2 && !memcmp(m.tet, TET, sizeof TET));
-        CHECK(m.nf == 0);
-        abut_mesh_clear(&m);
-    }
-}
-
-#define VTK "# vtk DataFile Version 2.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\n"
-#define VTK_POINTS "POINTS 5 float\n0 0 0 1 0 0 1 1 0 0 1 0 0 0 1\n"
-
-TEST(vtk_has_cells_of_every_dimension_and_points_of_every_number_type)
-{
-    abut_mesh m = { 0 };
-    abut_err err = { 0 };
-    CHECK(!read_text(abut_vtk_read, VTK "points 7 FLOAT\n0 0 0 1 0 0 1 1 0 0 1 0 0 0 5 1 0 5 9 9 9\n"
-                     "CELLS 3 10\n4 0 1 2 3\n2 4 5\n1 6\n"
-                     "CELL_TYPES 3\n9 3 1", &m, &err));
-    if (err.code) printf("# %s\n", err.msg);
-    CHECK(m.nv == 7 && m.nf == 2 && m.ns == 1 && m.np == 1 && m.nt == 0);
-    CHECK(m.nf == 2 && !memcmp(m.tri, (int32_t[6]){ 0, 1, 2, 0, 2, 3 }, 6 * sizeof *m.tri));
-    CHECK(m.seg[0] == 4 && m.seg[1] == 5 && m.point[0] == 6);
-    abut_mesh_clear(&m);
-    static const char *const name[] = { "char", "unsigned_char", "short", "unsigned_short", "int", "unsigned_int", "long",
-                                        "unsigned_long", "float", "double" };
-    static const int size[] = { 1, 1, 2, 2, 4, 4, 8, 8, 4, 8 };
-    for (int t = 0; t < 10; t++) {
-        used = 0;
-        text("# vtk DataFile Version 4.2\nt\nBINARY\nDATASET UNSTRUCTURED_GRID\nPOINTS 1 %s\n", name[t]);
-        swapped = 1;
-        for (int k = 0; k < 3; k++) {
-            const double d = k + 1;
-            const float f = (float)d;
-            const int64_t i = k + 1;
-            if (t >= 8) raw(t == 8 ? (const void *)&f : &d, (size_t)size[t]);
-            else raw(&i, (size_t)size[t]);
-        }
-        text("CELLS 1 2\n"), raw_i32(1), raw_i32(0), text("CELL_TYPES 1\n"), raw_i32(1);
-        swapped = 0;
-        CHECK(!read_file(abut_vtk_read, &m, &err) && m.nv == 1 && m.np == 1 && m.x[0] == 1 && m.x[1] == 2 && m.x[2] == 3);
-        abut_mesh_clear(&m);
-    }
-}
-
-TEST(vtk_errors_name_the_line_the_cell_and_what_was_expected)
-{
-    CHECK(refused(abut_vtk_read, "hello\n", "test.file:1: not a legacy VTK file"));
-    CHECK(refused(abut_vtk_read, "# vtk DataFile Version 6.0\n", "VTK version 6: expected 1.0 to 5.1"));
-    CHECK(refused(abut_vtk_read, "# vtk DataFile Version 2.0\nt\nXML\n", "test.file:3: 'XML': expected ASCII or BINARY"));
-    CHECK(refused(abut_vtk_read, "# vtk DataFile Version 2.0\nt\nASCII\nDATASET POLYDATA\n", "data set 'POLYDATA'"));
-    CHECK(refused(abut_vtk_read, VTK "POINTS 2000000000 float\n0 0 0\n",
-                  "6000000000 coordinates of points are announced, but only"));
-    CHECK(refused(abut_vtk_read, VTK "POINTS 1 bit\n0 0 0\n", "test.file:5: data type 'bit'"));
-    CHECK(refused(abut_vtk_read, VTK "POINTS 1 float\n0 inf 0\n", "test.file:6: a coordinate of a point is 'inf'"));
-    CHECK(refused(abut_vtk_read, VTK VTK_POINTS, "the file has no CELLS"));
-    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 4\n", "the file has no CELL_TYPES"));
-    CHECK(refused(abut_vtk_read, VTK "CELLS 1 5\n4 0 1 2 4\nCELL_TYPES 1\n10\n", "the file has no POINTS"));
-    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 9\n8 0 1 2 3 4 0 1 2\nCELL_TYPES 1\n12\n",
-                  "test.file:10: cell 0 has type 12 (hexahedron)"));
-    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 7\n6 0 1 2 3 4 0\nCELL_TYPES 1\n13\n", "type 13 (wedge)"));
-    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 7\n6 0 1 2 3 4 0\nCELL_TYPES 1\n99\n", "type 99 (unknown)"));
-    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n10\n",
-                  "cell 0, a tet, has 3 points: expected 4"));
-    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 6\n4 0 1 2 4 9\nCELL_TYPES 1\n10\n",
-                  "CELLS announces 6 numbers and its 1 cells have 5"));
-    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 2 5\n4 0 1 2 4\nCELL_TYPES 2\n10 10\n", "the number of points of a cell"));
-    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 4\nCELL_TYPES 2\n10 10\n",
-                  "2 cell types: expected one for each of 1"));
-    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 7\nCELL_TYPES 1\n10\n", "point 7"));
-    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELL_TYPES 1\n10\n", "CELL_TYPES before CELLS"));
-    CHECK(refused(abut_vtk_read, VTK VTK_POINTS VTK_POINTS, "a second POINTS"));
-    CHECK(refused(abut_vtk_read, VTK "SCALARS a\n", "test.file:5: 'SCALARS': expected POINTS"));
-    CHECK(refused(abut_vtk_read, "# vtk DataFile Version 5.1\nt\nASCII\nDATASET UNSTRUCTURED_GRID\n" VTK_POINTS
-                  "CELLS 2 4\nOFFSETS vtktypeint64\n0 3\nCONNECTIVITY vtktypeint64\n0 1 2 4\nCELL_TYPES 1\n10\n",
-                  "OFFSETS are from 0 to 3: expected 0 to 4"));
-    CHECK(refused(abut_vtk_read, "# vtk DataFile Version 5.1\nt\nASCII\nDATASET UNSTRUCTURED_GRID\n" VTK_POINTS
-                  "CELLS 3 4\nOFFSETS vtktypeint64\n0 4 3\nCONNECTIVITY vtktypeint64\n0 1 2 4\nCELL_TYPES 2\n10 10\n",
-                  "OFFSETS decrease behind cell 1"));
 }
 
 /* ---- OBJ ---- */
