@@ -1,6 +1,6 @@
 """Small scenes against closed forms: a table of what was expected and what came out; status 1 where one is off by more than said.
 
-    pipelines/truth.py [stop|roll|torsion|column|catenary|eps_v|dhat|order ...]     all of them
+    pipelines/truth.py [stop|roll|torsion|column|catenary|eps_v|dhat|order|silo ...]     all of them
     TABLE=out/truth/table.md    the table (pipelines/tables truth: pipelines/results/truth.md);  OUT=out/truth: scenes and frames
 Every trajectory passes through ccd-check.
 """
@@ -26,6 +26,10 @@ Every trajectory passed `ccd-check`.
 - **dhat**: how high a block lies on a floor: within dhat, and lower in proportion.
 - **order**: a block falls on a soft barrier, of a force that depends on the gap alone (`fixed-kappa` in proportion
   to h^2); how fast the change by half the step falls.
+- **silo**: what fills a square tube of side a is lowered by its bottom, so that it slides on all walls. Friction carries the
+  rest of its weight: the bottom carries rho g a^2 L (1 - exp(-H / L)), L = a / (4 mu K), K = nu / (1 - nu) (Janssen 1895). The
+  bottom layer of cells, held sideways, does not lean on the walls: an error in proportion to the size of a cell. *Cells to 0*:
+  extrapolated from the last two.
 
 | case | quantity | expected | measured | off | at most |
 |---|---|---|---|---|---|
@@ -33,8 +37,8 @@ Every trajectory passed `ccd-check`.
 rows, failed = [], []
 
 
-def run(name, scene, steps, options=(), judge=True):
-    """The frames of a scene, judged: (columns of the table of frames, positions of the last frame)."""
+def run(name, scene, steps, options=(), array="node/x"):
+    """The frames of a scene, judged: (columns of the table of frames, an array of the last frame: positions)."""
     at = os.path.join(OUT, name)
     with open(at + ".yaml", "w", encoding="utf-8") as f:
         json.dump(scene, f)
@@ -47,7 +51,7 @@ def run(name, scene, steps, options=(), judge=True):
             sys.exit(f"truth: {name}: status {done.returncode} of {' '.join(command)}: {done.stderr.strip()}")
     with open(at + ".csv", encoding="utf-8") as f:
         table = list(csv.DictReader(f))
-    last = [f for f in abut_stream.read(at + ".abut") if f.kind == "frame"][-1]["node/x"]
+    last = [f for f in abut_stream.read(at + ".abut") if f.kind == "frame"][-1][array]
     return {k: [float(r[k] or "nan") for r in table] for k in table[0]}, last
 
 
@@ -189,7 +193,35 @@ def order():
         near(f"order, {scheme}", "of what half a step changes", rate, math.log2(abs(change[1] / change[2])), 0.15)
 
 
-CASES = {f.__name__: f for f in (stop, roll, torsion, column, catenary, eps_v, dhat, order)}
+def silo():
+    a, density, g, nu, dhat = 0.1, 1000, 9.81, 0.4, 4e-6
+
+    def load(height, mu, cells):
+        """What the bottom carries, and what Janssen says of it."""
+        L, w = a * (1 - nu) / (4 * mu * nu), a / 2 + 1.0001 * dhat      # walls just beyond the reach of the barrier
+        walls = {name: {"half-space": {"point": [-w * x, 0, -w * z], "normal": [x, 0, z]}}
+                 for name, x, z in (("west", 1, 0), ("east", -1, 0), ("south", 0, 1), ("north", 0, -1))}
+        column = {"generate": {"box": {"size": [a, height, a], "cells": [cells, round(height / a * cells), cells]}}}
+        scene = {"abut": 1, "time": {"step": 1, "scheme": "quasi-static"}, "gravity": [0, -g, 0],
+                 "contact": {"dhat": f"{dhat} m", "friction": {"mu": mu, "eps_v": "1e-6 m/s", "lags": "converged"}},
+                 "materials": {"m": {"model": "fixed-corotated", "density": density, "young": 1e6, "poisson": nu}},
+                 "objects": {"column": column, **walls},
+                 "motion": [{"select": {"object": "column", "relative-box": [[-1, -1, -1], [2, 1e-6, 2]]},
+                             "translate": [0, -1e-4, 0]}]}
+        _, force = run(f"silo-{height}-{mu}-{cells}", scene, 3, ("--with", "forces"), "node/reaction-force")
+        return density * g * L * a * a * (1 - math.exp(-height / L)), sum(f[1] for f in force)
+
+    loads = []
+    for cells, part in ((2, 0.075), (4, 0.04), (6, 0.03)):
+        expected, measured = load(0.6, 0.1, cells)
+        loads.append(measured)
+        near(f"silo, 0.6 m, mu 0.1, {cells} cells across", "load of the bottom, N", expected, measured, part)
+    near("silo, 0.6 m, mu 0.1, cells to 0", "load of the bottom, N", expected, 3 * loads[2] - 2 * loads[1], 0.01)
+    for height, mu in ((0.3, 0.1), (1.2, 0.1), (0.6, 0.05)):
+        near(f"silo, {height} m, mu {mu}, 4 cells across", "load of the bottom, N", *load(height, mu, 4), 0.05)
+
+
+CASES = {f.__name__: f for f in (stop, roll, torsion, column, catenary, eps_v, dhat, order, silo)}
 wanted = sys.argv[1:] or list(CASES)
 for name in wanted:
     if name not in CASES:

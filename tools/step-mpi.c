@@ -137,7 +137,8 @@ static char **words(int argc, char **argv, int *n)
 static abut_status refuse(const abut_step_command *c, abut_err *err)
 {
     const char *what = c->o.device.kind ? "--device" : c->one_pass ? "--one-pass" : c->dump_stuck ? "--dump-stuck"
-                       : c->dry ? "--dry-run" : c->o.ccd != ABUT_CCD_FULL ? "--ccd cfl" : NULL;
+                       : c->dry ? "--dry-run" : c->o.line.ccd != ABUT_CCD_FULL ? "--ccd cfl"
+                       : c->o.line.guess != ABUT_GUESS_COAST ? "--guess" : NULL;
     if (what) return abut_fail(err, ABUT_E_ARG, "%s: not for step-mpi; step has it", what);
     if (strcmp(c->solver_name, "newton"))
         return abut_fail(err, ABUT_E_ARG, "--solver %s: step-mpi has newton; step has the others", c->solver_name);

@@ -15,7 +15,7 @@
 enum {
     BARRIER = ABUT_OPTION_ONE_PASS | ABUT_OPTION_LAGS | ABUT_OPTION_RECORD | ABUT_OPTION_MAX_NEWTON |
               ABUT_OPTION_FORCE_TOLERANCE | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_WITHOUT | ABUT_OPTION_ARMIJO |
-              ABUT_OPTION_CCD | ABUT_OPTION_ITERATIONS | ABUT_OPTION_KEEP_PASSES,
+              ABUT_OPTION_CCD | ABUT_OPTION_ITERATIONS | ABUT_OPTION_KEEP_PASSES | ABUT_OPTION_GUESS,
     ON_DEVICE = ABUT_OPTION_DEVICE | ABUT_OPTION_PRECOND,
     INEQUALITIES = ABUT_OPTION_CONSTRAINTS | ABUT_OPTION_ACTIVE_SET | ABUT_OPTION_OFFSET | ABUT_OPTION_MAX_NEWTON |
                    ABUT_OPTION_LINEAR | ABUT_OPTION_STRICT,
@@ -81,7 +81,7 @@ static const char *const option_name[] = { "one-pass", "lags", "with", "max-newt
                                            "force-tolerance", "dump-stuck", "iterations", "contact", "linear-solver", "without",
                                            "device", "precond", "barrier-hessian", "armijo", "ccd", "repair", "strict",
                                            "cg-tolerance", "fit-interval", "constraints", "active-set", "offset", "line-search",
-                                           "keep-passes" };
+                                           "keep-passes", "guess" };
 enum { ROWS = sizeof abut_solver_table / sizeof *abut_solver_table, OPTIONS = sizeof option_name / sizeof *option_name };
 
 const char *const abut_scene_solvers[ABUT_SOLVED_BY] = { "newton", "nodal", "sqp", "qp" };
@@ -162,7 +162,8 @@ abut_status abut_solver_check(const abut_solver_row *row, const abut_step_option
     }
     if (o->force_tolerance > 0 && o->stop != ABUT_STOP_NEWTON)
         return abut_fail(err, ABUT_E_ARG, "--force-tolerance does not go with --stop %s", stop);
-    if (o->armijo >= 1) return abut_fail(err, ABUT_E_ARG, "--armijo %g: want less than 1", o->armijo);
+    if (o->line.armijo >= 1)
+        return abut_fail(err, ABUT_E_ARG, "--armijo %g: want less than 1", o->line.armijo);
     if (o->linear && (o->linear->can & row->linear_can) != row->linear_can) return needs_other(row, o->linear, err);
     if (o->cg_tolerance > 0) {
         const abut_status rc = check_cg_tolerance(row, o, err);
@@ -171,8 +172,10 @@ abut_status abut_solver_check(const abut_solver_row *row, const abut_step_option
     if (!o->device.kind) return ABUT_OK;
     if (!(DEVICE_RULES & 1u << o->stop))
         return abut_fail(err, ABUT_E_ARG, "--device: takes --stop newton and published, not %s", stop);
-    if (o->ccd != ABUT_CCD_FULL)
-        return abut_fail(err, ABUT_E_ARG, "--device: takes --ccd full, not %s", abut_ccd_rule_names[o->ccd]);
+    if (o->line.ccd != ABUT_CCD_FULL)
+        return abut_fail(err, ABUT_E_ARG, "--device: takes --ccd full, not %s", abut_ccd_rule_names[o->line.ccd]);
+    if (o->line.guess != ABUT_GUESS_COAST)
+        return abut_fail(err, ABUT_E_ARG, "--device: takes --guess coast, not %s", abut_guess_names[o->line.guess]);
     if (o->linear) return abut_fail(err, ABUT_E_ARG, "--device: has a linear solver of its own, not %s", o->linear->name);
     if (o->hessian && !o->hessian->kernel)
         return abut_fail(err, ABUT_E_ARG, "--device: has projected, gn and ipc-gn Hessians of contacts, not --barrier-hessian %s",

@@ -209,3 +209,21 @@ P
     "$BIN/step" -q -n 2 --keep-passes --lags converged "$pile" -o converged.abut
     for of in one converged; do ! "$BIN/export" --dump $of.abut | grep -q 'pass/'; done
 }
+
+@test "step --guess: every step ends where it ends from any guess, start is --without warm-start" {
+    skip_without_numpy
+    go coast --guess coast
+    for g in start inertia symplectic accelerated jacobi; do
+        go $g --guess $g
+        near coast.abut $g.abut 8 1e-5
+        claims 'its("coast") != its("'$g'")' coast $g
+    done
+    "$BIN/step" -q -j 1 -n 8 --without warm-start "$pile" -o cold.abut
+    near start.abut cold.abut 8 0
+    exits 2 "$BIN/step" --guess luck "$pile"
+    says "coast, start, inertia, symplectic, accelerated, jacobi"
+    exits 2 "$BIN/step" --guess jacobi --device twin "$pile"
+    says "takes --guess coast"
+    exits 2 "$BIN/step" --guess inertia --solver nodal "$pile"
+    says "--guess"
+}

@@ -143,7 +143,7 @@ static double error_without(bar *b, const abut_direction_ops *ops, int iteration
     abut_report rep = { 0 };
     o.direction = ops;
     o.without = without;
-    o.armijo = 0.03;
+    o.line.armijo = 0.03;
     o.stop.iterations = iterations;
     CHECK(!abut_stepper_init(&st, &b->w.model, &o, &b->w.err));
     CHECK(!abut_step_begin(&st, &b->w.frame, b->w.at, &rep, &b->w.err));

@@ -96,7 +96,12 @@ static abut_status parse_stop(abut_step_command *c, const char **word, abut_err 
 
 static abut_status parse_ccd(abut_step_command *c, const char **word, abut_err *err)
 {
-    return abut_name_find("--ccd", *word, abut_ccd_rule_names, &c->o.ccd, err);
+    return abut_name_find("--ccd", *word, abut_ccd_rule_names, &c->o.line.ccd, err);
+}
+
+static abut_status parse_guess(abut_step_command *c, const char **word, abut_err *err)
+{
+    return abut_name_find("--guess", *word, abut_guess_names, &c->o.line.guess, err);
 }
 
 static abut_status parse_without(abut_step_command *c, const char **word, abut_err *err)
@@ -251,13 +256,18 @@ static const option table[] = {
     { 0, "tolerance", ABUT_OPT_REAL, AT(o.tolerance), .least = 1, .shapes = 1, .unit = "X",
       .help = "of that rule: m/s for newton, published and step (default: the scene's), a number for characteristic (default "
               "1e-5), N/m for gradient (default 0.03)" },
-    { 0, "armijo", ABUT_OPT_REAL, AT(o.armijo), .bit = ABUT_OPTION_ARMIJO, .least = 1, .shapes = 1, .unit = "C",
+    { 0, "armijo", ABUT_OPT_REAL, AT(o.line.armijo), .bit = ABUT_OPTION_ARMIJO, .least = 1, .shapes = 1, .unit = "C",
       .help = "a step has to lower the objective by C times what its slope promises, 0 < C < 1 (default: it must not grow beyond "
               "rounding)" },
     { 0, "ccd", ABUT_OPT_TEXT, .parse = parse_ccd, .bit = ABUT_OPTION_CCD, .shapes = 1, .unit = "RULE",
       .help = "full (default): continuous collision detection of all pairs bounds every direction; cfl: of those nearer than "
               "dhat first; where they allow no more than moves a point by dhat, half of dhat is the bound, and else that of all "
               "pairs, but no less (GIPC)" },
+    { 0, "guess", ABUT_OPT_TEXT, .parse = parse_guess, .bit = ABUT_OPTION_GUESS, .shapes = 1, .unit = "POINT",
+      .help = "where the iterations of a step begin, if nothing is met on the line to there and the objective is lower than "
+              "at its start: coast (default): x + h v; start: x; inertia: where inertia and loads lead; symplectic: x + h (v + "
+              "h a), a the acceleration of a body that nothing touches; accelerated: x + h v + h^2 a / 2; jacobi: after an "
+              "iteration of Jacobi's method" },
     { 0, "force-tolerance", ABUT_OPT_REAL, AT(o.force_tolerance), .bit = ABUT_OPTION_FORCE_TOLERANCE, .least = 1, .shapes = 1,
       .unit = "X",
       .help = "newton: what may be left of the forces on a body, as a fraction of the largest on any (default: the scene's)" },

@@ -41,7 +41,7 @@ abut_status abut_search_try_along(abut_search *s, double **p, double most, doubl
 
 double abut_search_ceiling(const abut_search *s, double alpha)
 {
-    const double part = s->opt.armijo, slope = part > 0 ? s->ops->aim.slope(s) : 0;
+    const double part = s->opt.line.armijo, slope = part > 0 ? s->ops->aim.slope(s) : 0;
     return abut_rule_ceiling(s->here.e.sum, s->here.e.noise, part, alpha, slope);
 }
 

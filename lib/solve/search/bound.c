@@ -79,7 +79,7 @@ static abut_status bound_by_cfl(abut_search *s, double most, abut_limit *lim, do
 static abut_status bound_of(abut_search *s, double first, double most, abut_limit *lim, double *reached, abut_report *rep,
                             abut_err *err)
 {
-    if (s->opt.cfl) return bound_by_cfl(s, most, lim, reached, rep, err);
+    if (s->opt.line.cfl) return bound_by_cfl(s, most, lim, reached, rep, err);
     return abut_search_bound(s, first, most, lim, reached, rep, err);
 }
 

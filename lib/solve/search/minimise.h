@@ -50,8 +50,11 @@ typedef struct abut_search_opts {
         double tolerance;   /* characteristic: epsilon; gradient: N/m; the others have that of the model */
         int iterations;     /* instead of a rule: a minimisation ends after so many, whatever is left; 0: by the rule */
     } stop;
-    double armijo;          /* part of the decrease that the slope promises, which a step has to bring; 0: no growth is enough */
-    int cfl;                /* short steps are bounded by dhat, not by continuous collision detection (bound.c) */
+    struct abut_line_opts { /* of the lines that are followed */
+        double armijo;      /* part of the decrease that the slope promises, which a step has to bring; 0: no growth is enough */
+        int cfl;            /* short steps are bounded by dhat, not by continuous collision detection (bound.c) */
+        int guess;          /* ABUT_GUESS_*: the first one of a time step */
+    } line;
     unsigned without;       /* ABUT_WITHOUT_* */
     const abut_own_term *terms; /* of the caller's own, beside those of the model (energy/terms.h), borrowed; NULL: none */
     int threads;            /* of the factorisation; the bits do not depend on it */

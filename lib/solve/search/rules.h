@@ -5,6 +5,10 @@
 /* The rules that end a minimisation (solve/search/minimise.h). */
 enum { ABUT_STOP_NEWTON, ABUT_STOP_PUBLISHED, ABUT_STOP_CHARACTERISTIC, ABUT_STOP_GRADIENT, ABUT_STOP_STEP, ABUT_STOPS };
 
+/* Where the iterations of a time step begin (solve/step/guess.c); the public code of Li 2020 numbers them 1, 0, 2, 3, 4, 5. */
+enum { ABUT_GUESS_COAST, ABUT_GUESS_START, ABUT_GUESS_INERTIA, ABUT_GUESS_SYMPLECTIC, ABUT_GUESS_ACCELERATED, ABUT_GUESS_JACOBI,
+       ABUT_GUESSES };
+
 /** The largest value of the objective that a step of length alpha may reach, from a start with the given value and rounding,
  * where the objective falls along the direction by `slope` at first (Armijo 1966): start + noise - part alpha slope.  part 0: it
  * must not grow. */

@@ -28,8 +28,7 @@ static abut_status solver_options(const abut_solver_row *row, const abut_step_op
     so->threads = o->threads;
     so->max_newton = o->max_newton;
     so->stop = (struct abut_stop_opts){ o->stop, abut_step_norm(o), o->iterations > 0 ? o->iterations : 0 };
-    so->armijo = o->armijo;
-    so->cfl = o->ccd == ABUT_CCD_CFL;
+    so->line = (struct abut_line_opts){ o->line.armijo, o->line.ccd == ABUT_CCD_CFL, o->line.guess };
     if (o->quasi.history >= 0) so->history = o->quasi.history;
     memcpy(so->fit, o->quasi.fit, sizeof so->fit);
     so->parts = o->quasi.parts;

@@ -96,9 +96,11 @@ static abut_status start_kappa(abut_stepper *s, abut_err *err)
 /* Where the iterations of a step begin. */
 static abut_status start(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    int warm = 0;
+    int warm = 0, none = s->solver.opt.without & ABUT_WITHOUT_WARM_START;
+    double *v = s->v_end;   /* free until the step ends */
     abut_status rc = start_kappa(s, err);
-    if (!rc && !(s->solver.opt.without & ABUT_WITHOUT_WARM_START)) rc = abut_search_warm_start(&s->solver, s->v, &warm, rep, err);
+    if (!rc && !none) rc = abut_step_guess(s, v, &none, rep, err);
+    if (!rc && !none) rc = abut_search_warm_start(&s->solver, v, &warm, rep, err);
     if (rc || warm) return rc;
     rc = abut_search_move_held(&s->solver, rep, err);
     if (rc || s->solver.here.has & ABUT_HAS_CONTACTS) return rc;    /* nothing was moved */

@@ -16,8 +16,7 @@ static int drags(const abut_objective *p)
     return air && air->drags && p->w.inertia;
 }
 
-/* Acceleration of a body that nothing touches: a = g - M^-1 (dPsi/dx + C v + dR/dv), m/s^2; of obstacles none. */
-static abut_status free_acceleration(abut_stepper *s, const double *x, const double *v, double *a, abut_err *err)
+abut_status abut_step_free_acceleration(abut_stepper *s, const double *x, const double *v, double *a, abut_err *err)
 {
     abut_objective *p = &s->solver.prob;
     const abut_model *m = p->model;
@@ -73,7 +72,7 @@ abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *
     }
     if (p->w.scheme == ABUT_IMPLICIT_NEWMARK) {
         if (f->a) memcpy(s->a, f->a, bytes);
-        else rc = free_acceleration(s, p->xn, s->v, s->a, err);
+        else rc = abut_step_free_acceleration(s, p->xn, s->v, s->a, err);
     }
     const abut_start at = start_of(s);
     if (rc) return rc;
@@ -152,7 +151,7 @@ abut_status abut_step_finish(abut_stepper *s, abut_err *err)
     const abut_start at = start_of(s);
     abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
     if (p->w.scheme != ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
-    const abut_status rc = free_acceleration(s, s->solver.here.x, s->v_end, s->a_end, err);
+    const abut_status rc = abut_step_free_acceleration(s, s->solver.here.x, s->v_end, s->a_end, err);
     if (!rc) abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
     return rc;
 }

@@ -7,6 +7,8 @@ static const double norm_default[ABUT_STOPS] = { [ABUT_STOP_CHARACTERISTIC] = 1e
 
 const char *const abut_stop_names[ABUT_STOPS + 1] = { "newton", "published", "characteristic", "gradient", "step", NULL };
 const char *const abut_ccd_rule_names[ABUT_CCD_RULES + 1] = { "full", "cfl", NULL };
+const char *const abut_guess_names[ABUT_GUESSES + 1] = { "coast", "start", "inertia", "symplectic", "accelerated", "jacobi",
+                                                          NULL };
 const char *const abut_contact_choice_names[ABUT_CONTACT_BY_SPRINGS + 1] = { "ignore", "springs", NULL };
 
 const char *const abut_line_search_names[ABUT_SEARCH_NONE + 2] = { "penalty", "none", NULL };

@@ -14,6 +14,9 @@ extern const char *const abut_stop_names[ABUT_STOPS + 1];
 enum { ABUT_CCD_FULL, ABUT_CCD_CFL, ABUT_CCD_RULES };
 extern const char *const abut_ccd_rule_names[ABUT_CCD_RULES + 1];
 
+/* The names of ABUT_GUESS_* (solve/search/rules.h), NULL at the end. */
+extern const char *const abut_guess_names[ABUT_GUESSES + 1];
+
 /* What becomes of contact in steppers without a barrier, and the names of that, from the second on, NULL at the end. */
 enum { ABUT_CONTACT_REFUSED /* models that could touch anything */, ABUT_CONTACT_IGNORE, ABUT_CONTACT_BY_SPRINGS };
 extern const char *const abut_contact_choice_names[ABUT_CONTACT_BY_SPRINGS + 1];
@@ -36,8 +39,11 @@ typedef struct abut_step_options {
     int stop;               /* ABUT_STOP_* */
     double tolerance;       /* of that rule: m/s, N/m, or of the characteristic norm; 0: the model's, 3e-2, or 1e-5 */
     double force_tolerance; /* what may be left of the forces; 0: the model's */
-    double armijo;          /* part of the decrease that the slope promises, which a step has to bring, < 1; 0 */
-    int ccd;                /* ABUT_CCD_* */
+    struct abut_step_line_rules {
+        double armijo;      /* part of the decrease that the slope promises, which a step has to bring, < 1; 0 */
+        int ccd;            /* ABUT_CCD_* */
+        int guess;          /* ABUT_GUESS_* */
+    } line;
     int max_newton;         /* iterations of a minimisation: reaching it is an error; 10000 */
     const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the solver's */
     const struct abut_barrier_hessian_ops *hessian;     /* of contacts (energy/barrier_hessians.h); NULL: projected */

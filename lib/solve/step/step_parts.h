@@ -1,8 +1,7 @@
 /* What the files of the barrier stepper have in common: motion.c knows where inertia and loads lead and what the velocities are
- * afterwards, rebound.c when the midpoint rule is damped, check.c proves a configuration, frame.c reads and writes frames,
- * passes.c keeps results of friction passes,
- * report_fill.c fills reports, barrier_stepper.c has the stages.  All is of one abut_stepper
- * (solve/step/barrier_stepper.h). */
+ * afterwards, guess.c where iterations begin, rebound.c when the midpoint rule is damped, check.c proves a configuration, frame.c
+ * reads and writes frames, passes.c keeps results of friction passes, report_fill.c fills reports, barrier_stepper.c has the
+ * stages.  All is of one abut_stepper (solve/step/barrier_stepper.h). */
 #ifndef ABUT_SOLVE_STEP_STEP_PARTS_H
 #define ABUT_SOLVE_STEP_STEP_PARTS_H
 
@@ -31,6 +30,10 @@ ABUT_MUST_USE abut_status abut_step_load_forces(abut_stepper *s, abut_err *err);
  * abut_step_load_forces.
  * Fails  ABUT_E_GEOM the elastic force on a node is not finite (names it); ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *err);
+/** a[3 nv] m/s^2: the acceleration of a body at x with v that nothing touches, loads - M^-1 (dPsi/dx + C v + dR/dv); of
+ * obstacles 0.  Fails  ABUT_E_GEOM the elastic force on a node is not finite (names it); as abut_mass_solve */
+ABUT_MUST_USE abut_status abut_step_free_acceleration(abut_stepper *s, const double *x, const double *v, double *a,
+                                                      abut_err *err);
 /** Velocities, and in Newmark accelerations: of a prescribed node the one it would have if it were let go, 0
  * of one with a consistent mass.
  * Fails  as abut_step_load_past */
@@ -38,6 +41,12 @@ ABUT_MUST_USE abut_status abut_step_finish(abut_stepper *s, abut_err *err);
 /** The drag at the end of a step joins the loads of the air under which it was taken.  before: the frame where a Newmark step
  * finds those of its start. */
 ABUT_MUST_USE abut_status abut_step_finish_drag(abut_stepper *s, const abut_arrays *before, abut_err *err);
+
+/* ---- guess.c ---- */
+
+/** v[3 nv] m/s: x + h v is where the iterations of the step shall begin (ABUT_GUESS_*); *none 1: at x.  s->solver.here has
+ * contacts.  Fails  as abut_step_free_acceleration; ABUT_E_NUMERIC a diagonal block is not positive definite; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_step_guess(abut_stepper *s, double *v, int *none, abut_report *rep, abut_err *err);
 
 /* ---- rebound.c ---- */
 
