@@ -84,7 +84,9 @@ those of the whole.
   m2 (8, 3.0), m3 (4, 3.6) or m4 (8, 3.6), where a machine is named.
 - *Letters*: U unit tests, S stress tests, T steps of all sizes (Table 4.1), A ablations (App. B), F friction, R first contacts.
   Bodies that are stand-ins, and scenes of which only the idea is published, compare in kind alone.
-- *c0 barrier*: one step may take all of the time, since Newton's method need not converge on it.
+- *c0 barrier*: one step may take all of the time, since Newton's method need not converge on it. *Published stop*: `--stop
+  published`, without our test that forces balance.
+- *Guess*: where the iterations of a step begin, `step --guess`; without the word it is x + h v, in the source x (`start`).
 - *Outcome*: what the source says of it, or what it was made to show, and whether it came so, by numbers of all frames.
 - *Deviation*: where iterations or contacts are beyond half or twice those published, or the outcome is another: the reason.
 - *Clean*: `ccd-check` found no collision in any frame or on the path between two, judged exactly, and no inverted element of a
