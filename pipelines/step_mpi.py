@@ -2,7 +2,8 @@
 """What a step takes by processes that divide it, beside step with threads: two boxes pressed together on a floor.
 
     pipelines/step_mpi.py CELLS OUT WHO...      CELLS: x,y,z of each box; WHO: a linear solver of step -j 2, or a number of processes
-    pipelines/step_mpi.py 30,20,30 out/ranks ic-rigid petsc-gamg 1 2 4
+                                                        and perhaps theirs
+    pipelines/step_mpi.py 30,20,30 out/ranks ic-rigid petsc-gamg 1 2 4 2:petsc-gamg
 
 Prints tab separated: who, Newton's iterations, conjugate gradients, candidates, contacts; for each process (of threads: the one) the
 most processor seconds, wall clock seconds, the most memory, GB.  Needs make MPI=1; MPI_BIN: its folder of programs.  Processes
@@ -26,11 +27,13 @@ def measured(out, command):
 def run(out, who, start):
     report, result = out + "/report.jsonl", out + "/run.abut"
     me = [sys.executable, os.path.abspath(__file__)]
-    if who.isdigit():
+    number, _, solver = who.partition(":")
+    if number.isdigit():
         sleeping = root + "/build/gcc/tests/yielding.so"
         command = ["mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
         command += ["-x", "LD_PRELOAD=" + sleeping] if os.path.exists(sleeping) else []
-        command += ["-n", who] + me + ["--rank", out, programs + "/step-mpi"]
+        command += ["-n", number] + me + ["--rank", out, programs + "/step-mpi"]
+        command += ["--linear-solver", solver] if solver else []
     else:
         command = me + ["--rank", out, programs + "/step", "-j", "2", "--linear-solver", who]
     for old in os.listdir(out):

@@ -17,10 +17,10 @@
     "Advances the state as step does, by processes that MPI starts and that divide the work.\n\n" \
     "    mpirun -n 4 step-mpi -n 100 start.abut -o run.abut       100 steps by 4 processes\n" \
     "    mesh-prep scene.yaml | mpirun -n 4 step-mpi -n 100 | ccd-check      as a stage\n\n" \
-    "Options are those of step, with --solver newton and --linear-solver petsc-gamg, which are the default, and one thread a\n" \
-    "process (-j).  Scenes of tetrahedra of order 1, half-spaces, obstacles, motions, contact and friction; what else a scene\n" \
-    "has is refused.  Process 0 alone reads standard input, writes and speaks.  What is divided, and what each process holds\n" \
-    "whole: docs/CLUSTER.md."
+    "Options are those of step, with --solver newton and --linear-solver petsc-schwarz (the default) or petsc-gamg, and one\n" \
+    "thread a process (-j).  Scenes of tetrahedra of order 1, half-spaces, obstacles, motions, contact and friction; what\n" \
+    "else a scene has is refused.  Process 0 alone reads standard input, writes and speaks.  What is divided, and what each\n" \
+    "process holds whole: docs/CLUSTER.md."
 
 enum { OTHERS_LINE = 5, MORE_WORDS = 8 };
 #define PATIENCE 3          /* s that process 0, when it has failed, waits for the others to have failed, too; */
@@ -119,7 +119,7 @@ static int says_solver(int argc, char **argv)
  * output. */
 static char **words(int argc, char **argv, int *n)
 {
-    static char before[][16] = { "-j", "1", "--linear-solver", "petsc-gamg" }, after[][16] = { "-o", "/dev/null", "-q" };
+    static char before[][20] = { "-j", "1", "--linear-solver", "petsc-schwarz" }, after[][16] = { "-o", "/dev/null", "-q" };
     char **all = calloc((size_t)argc + MORE_WORDS, sizeof *all);
     int k = 0, i = 1;
     if (!all) return NULL;
@@ -142,8 +142,9 @@ static abut_status refuse(const abut_step_command *c, abut_err *err)
     if (what) return abut_fail(err, ABUT_E_ARG, "%s: not for step-mpi; step has it", what);
     if (strcmp(c->solver_name, "newton"))
         return abut_fail(err, ABUT_E_ARG, "--solver %s: step-mpi has newton; step has the others", c->solver_name);
-    if (c->o.linear && c->o.linear != &abut_linear_petsc_gamg)
-        return abut_fail(err, ABUT_E_ARG, "--linear-solver %s: step-mpi has petsc-gamg; step has the others", c->o.linear->name);
+    if (c->o.linear && c->o.linear != &abut_linear_petsc_gamg && c->o.linear != &abut_linear_petsc_schwarz)
+        return abut_fail(err, ABUT_E_ARG, "--linear-solver %s: step-mpi has petsc-schwarz and petsc-gamg; step has the others",
+                         c->o.linear->name);
     return ABUT_OK;
 }
 
@@ -152,9 +153,9 @@ static void note_ranks(abut_step_command *c, const abut_ranks *r)
 {
     size_t used = strlen(c->notes);
     if (!c->o.linear) {
-        snprintf(c->notes + used, sizeof c->notes - used, ",\"linear_solver\":\"%s\"", abut_linear_petsc_gamg.history);
+        snprintf(c->notes + used, sizeof c->notes - used, ",\"linear_solver\":\"%s\"", abut_linear_petsc_schwarz.history);
         used = strlen(c->notes);
-        c->o.linear = &abut_linear_petsc_gamg;
+        c->o.linear = &abut_linear_petsc_schwarz;
     }
     snprintf(c->notes + used, sizeof c->notes - used, ",\"ranks\":%d", r->size);
     snprintf(c->history, sizeof c->history, "{\"solver\":\"%s\"%s}", c->solver_name, c->notes);

@@ -41,7 +41,7 @@ static abut_status metis_status(int rc, const char *doing, abut_err *err)
 /* ---- ordering ---- */
 
 /* Both directions of each edge, without the vertices themselves. */
-static void adjacency(abut_graph G, idx_t *ptr, idx_t *adj)
+static void adjacency(abut_graph G, const int32_t *weight, idx_t *ptr, idx_t *adj, idx_t *heavy)
 {
     memset(ptr, 0, ((size_t)G.n + 1) * sizeof *ptr);
     for (int32_t c = 0; c < G.n; c++)
@@ -49,6 +49,7 @@ static void adjacency(abut_graph G, idx_t *ptr, idx_t *adj)
     for (int32_t c = 0; c < G.n; c++) ptr[c + 1] += ptr[c];
     for (int32_t c = 0; c < G.n; c++)
         for (size_t k = G.first[c] + 1; k < G.first[c + 1]; k++) {
+            if (heavy) heavy[ptr[c]] = heavy[ptr[G.col[k]]] = weight[k];
             adj[ptr[c]++] = G.col[k];
             adj[ptr[G.col[k]]++] = c;
         }
@@ -67,7 +68,7 @@ abut_status abut_graph_order_nested_dissection(abut_graph G, int32_t *perm, abut
     abut_status rc = ptr && adj && inverse ? ABUT_OK : no_memory(err);
     if (!rc) {
         options_set(options);
-        adjacency(G, ptr, adj);
+        adjacency(G, NULL, ptr, adj, NULL);
         errno = 0;
         rc = metis_status(METIS_NodeND(&nvtxs, ptr, adj, NULL, options, perm, inverse), "ordering", err);
     }
@@ -113,7 +114,7 @@ static void fill_empty(int32_t n, int32_t k, int32_t *part, int32_t *size)
     }
 }
 
-abut_status abut_graph_cut(abut_graph G, int32_t k, int32_t *part, abut_err *err)
+abut_status abut_graph_cut(abut_graph G, const int32_t *weight, int32_t k, int32_t *part, abut_err *err)
 {
     const size_t n = (size_t)G.n, edges = 2 * (G.first[G.n] - n);
     if (k < 1 || k > G.n) return abut_fail(err, ABUT_E_ARG, "graph: %d parts of %d rows, want 1 .. %d", k, G.n, G.n);
@@ -121,19 +122,21 @@ abut_status abut_graph_cut(abut_graph G, int32_t k, int32_t *part, abut_err *err
     memset(part, 0, n * sizeof *part);
     if (k == 1) return ABUT_OK;
     idx_t *ptr = malloc((n + 1) * sizeof *ptr), *adj = malloc((edges + 1) * sizeof *adj);
+    idx_t *heavy = weight ? malloc((edges + 1) * sizeof *heavy) : NULL;
     idx_t options[METIS_NOPTIONS], nvtxs = G.n, ncon = 1, nparts = k, cut;
     int32_t *size = malloc((size_t)k * sizeof *size);
-    abut_status rc = ptr && adj && size ? ABUT_OK : no_memory(err);
+    abut_status rc = ptr && adj && size && (heavy || !weight) ? ABUT_OK : no_memory(err);
     if (!rc) {
         options_set(options);
-        adjacency(G, ptr, adj);
+        adjacency(G, weight, ptr, adj, heavy);
         errno = 0;
-        rc = metis_status(METIS_PartGraphKway(&nvtxs, &ncon, ptr, adj, NULL, NULL, NULL, &nparts, NULL, NULL, options, &cut,
+        rc = metis_status(METIS_PartGraphKway(&nvtxs, &ncon, ptr, adj, NULL, NULL, heavy, &nparts, NULL, NULL, options, &cut,
                                               part), "partition of rows", err);
     }
     if (!rc) fill_empty(G.n, k, part, size);
     free(ptr);
     free(adj);
+    free(heavy);
     free(size);
     return rc;
 }
@@ -259,7 +262,7 @@ static abut_status cut_nodes(int32_t nv, int32_t nt, const int32_t *tet, int32_t
     int32_t *part = malloc(((size_t)nv + 1) * sizeof *part);
     if (!rc && !(ptr && adj && part)) rc = no_memory(err);
     if (!rc) {
-        adjacency((abut_graph){ g.n, g.first, g.col }, ptr, adj);
+        adjacency((abut_graph){ g.n, g.first, g.col }, NULL, ptr, adj, NULL);
         for (int32_t v = 0; v < nv && weight; v++)
             if (g.id[v] >= 0) weight[g.id[v]] = how->weight[v];
         rc = cut_graph(g.n, ptr, adj, k, how->recursive, weight, part, err);

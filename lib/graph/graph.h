@@ -34,9 +34,10 @@ typedef struct abut_graph_fill {
 ABUT_MUST_USE abut_status abut_graph_order_amd(abut_graph G, int32_t *perm, abut_graph_fill *fill, abut_err *err);
 
 /** Cuts the vertices into k parts of about the same size along few edges: part[n] in 0 .. k-1, none empty.
- * Multilevel k-way cut of the graph (Karypis and Kumar 1998).
+ * Multilevel k-way cut of the graph (Karypis and Kumar 1998).  weight[first[n]]: by rows as G.col, of an edge > 0, those cut have
+ * a small sum (that of a vertex itself is not read); NULL: all the same.
  * Fails  ABUT_E_ARG k < 1, k > n, more than 2^31 neighbours; ABUT_E_NOMEM; ABUT_E_NUMERIC METIS gives up */
-ABUT_MUST_USE abut_status abut_graph_cut(abut_graph G, int32_t k, int32_t *part, abut_err *err);
+ABUT_MUST_USE abut_status abut_graph_cut(abut_graph G, const int32_t *weight, int32_t k, int32_t *part, abut_err *err);
 
 typedef struct abut_partition_stats {
     int64_t faces;          /* dual edges: faces that two tets share */

@@ -20,6 +20,7 @@ const abut_linear_solver_ops *const abut_linear_solvers[] = {
     &abut_linear_ic,
     &abut_linear_ic_rigid,
 #ifdef ABUT_PETSC
+    &abut_linear_petsc_schwarz,
     &abut_linear_petsc_gamg,
     &abut_linear_petsc_cholmod,
     &abut_linear_petsc_mumps,
@@ -29,7 +30,7 @@ const abut_linear_solver_ops *const abut_linear_solvers[] = {
 
 abut_status abut_linear_solver_find(const char *name, const abut_linear_solver_ops **ops, abut_err *err)
 {
-    char known[160] = "";
+    char known[256] = "";
     size_t n = 0;
     for (int i = 0; abut_linear_solvers[i]; i++) {
         if (!strcmp(name, abut_linear_solvers[i]->name)) return *ops = abut_linear_solvers[i], ABUT_OK;

@@ -31,23 +31,23 @@ agrees() {
     skip_without_numpy
     two_boxes 4 0.312 | "$BIN/mesh-prep" -q - --set tolerance='1e-4 m/s' -o first.abut
     one_stiffness first.abut boxes.abut
-    agrees boxes 20 2e-6 petsc-gamg petsc-cholmod petsc-mumps
+    agrees boxes 20 2e-6 petsc-schwarz petsc-gamg petsc-cholmod petsc-mumps
     grep -q '"cg_iterations":[1-9]' boxes.jsonl && false
     petsc -q -n 1 --linear-solver petsc-gamg --report boxes.jsonl boxes.abut -o one.abut
     grep -q '"cg_iterations":[1-9]' boxes.jsonl
     "$BIN/mesh-prep" -q "$ROOT/pipelines/squeeze.yaml" --set objects.ball.generate.sphere.cells=4 --set tolerance="1e-4 m/s" \
         --set objects.ball.translate=[0.03,0.01,0.02] --set contact.friction.mu=0.5 -o first.abut
     one_stiffness first.abut squeeze.abut
-    agrees squeeze 12 2e-6 petsc-gamg
+    agrees squeeze 12 2e-6 petsc-schwarz petsc-gamg
     "$BIN/mesh-prep" -q "$ROOT/pipelines/twist.yaml" --set objects.mat.generate.box.cells=[12,1,12] --set tolerance="1e-4 m/s" -o first.abut
     one_stiffness first.abut twist.abut
-    agrees twist 10 2e-6 petsc-gamg
+    agrees twist 10 2e-6 petsc-schwarz petsc-gamg
 }
 
 @test "petsc-gamg: the same bytes for every -j, from a restart, and whatever PETSC_OPTIONS says; the history has PETSc's version" {
     skip_without_petsc
     two_boxes 4 0.312 | "$BIN/mesh-prep" -q - -o start.abut
-    for solver in petsc-gamg petsc-mumps petsc-cholmod; do
+    for solver in petsc-schwarz petsc-gamg petsc-mumps petsc-cholmod; do
         petsc -q -j 1 -n 20 --linear-solver $solver start.abut -o one.abut
         PETSC_OPTIONS="-abut_mg_levels_ksp_max_it 5" petsc -q -j 3 -n 20 --linear-solver $solver start.abut -o three.abut
         cmp one.abut three.abut

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "geom/ccd/ccd.h"
 #include "geom/ccd/slab.h"
+#include "geom/ccd/slab_inline.h"
 #include "geom/ccd/slab_lanes.h"
 
 static double power(abut_rng *r, double lo, double hi) { return pow(10, abut_rng_real(r, lo, hi)); }
@@ -243,6 +244,70 @@ TEST(additive_is_safe_for_sliding_pairs)
         check_motion(i % 2 ? ABUT_EE : ABUT_PT, x0, x1, 0, 0.1, counts);
     }
     CHECK(counts[0] > n / 10 && counts[1] > n / 10);
+}
+
+/* Neighbours `gap` apart, then the same, turned about an axis through the first point by `angle`, moved along, and each point by
+ * at most `off`. */
+static void rotated_pair(abut_rng *r, abut_stencil s, double gap, double angle, double off, double *x0, double *x1)
+{
+    const double pt[12] = { .3, .2, gap, 0, 0, 0, 1, 0, 0, 0, 1, 0 }, ee[12] = { -1, 0, gap, 1, .1, gap, -1, -.1, 0, 1, .2, 0 };
+    double n[3];
+    memcpy(x0, s == ABUT_EE ? ee : pt, sizeof pt);
+    for (int c = 0; c < 3; c++) n[c] = abut_rng_real(r, -1, 1);
+    const double len = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    for (int i = 0; i < 4; i++) {
+        const double *a = x0 + 3 * i;
+        const double across[3] = { n[1] * a[2] - n[2] * a[1], n[2] * a[0] - n[0] * a[2], n[0] * a[1] - n[1] * a[0] };
+        const double along = n[0] * a[0] + n[1] * a[1] + n[2] * a[2];
+        for (int c = 0; c < 3; c++) {
+            const double out = a[c] - along / (len * len) * n[c];
+            const double turn = (cos(angle) - 1) * out + sin(angle) * across[c] / len;
+            x1[3 * i + c] = a[c] + turn + 0.3 * (c + 1) + off * abut_rng_real(r, -1, 1);
+        }
+    }
+}
+
+TEST(directions_that_move_prove_distances_that_are_there)
+{
+    abut_rng r = { 8 };
+    const int n = check_runs(6000, 300000);
+    int proved = 0, refused = 0, fixed = 0;
+    for (int i = 0; i < n; i++) {
+        const abut_stencil s = i % 2 ? ABUT_EE : ABUT_PT;
+        const double gap = power(&r, -9, -1), t = abut_rng_below(&r, 2) ? 0 : abut_rng_real(&r, 0, 0.9);
+        const double u = abut_rng_below(&r, 2) ? 1 : abut_rng_real(&r, t, 1), off = i % 3 ? gap * power(&r, -2, 2) : 0;
+        double x0[12], x1[12], at[12], to[12];
+        abut_slab a, b;
+        rotated_pair(&r, s, gap, power(&r, -4, 0), off, x0, x1);
+        for (int k = 0; k < 12; k++) at[k] = x0[k] + t * (x1[k] - x0[k]), to[k] = x0[k] + u * (x1[k] - x0[k]);
+        const double d = fmin(abut_slab_quick(s, at, x0, x1, &a), abut_slab_quick(s, to, x0, x1, &b));
+        const double target = d * abut_rng_real(&r, 0.2, 1);
+        const int is = abut_slab_between_fn(&a, &b, t, u, target);
+        for (int k = 0; k <= 8 && is; k++) CHECK(exact_compare(s, x0, x1, k < 8 ? t + (u - t) * k / 8 : u, target) >= 0);
+        proved += is;
+        refused += !is;
+        fixed += abut_slab_advance(&a, t, target) >= u;
+    }
+    CHECK(proved > 2 * fixed && proved > n / 10 && refused > n / 10);
+}
+
+/* A fixed direction is left after gap / size radians: 10000 steps would not do. */
+TEST(neighbours_that_rotate_together_are_clear)
+{
+    abut_rng r = { 9 };
+    for (int i = 0; i < 400; i++) {
+        double x0[12], x1[12];
+        rotated_pair(&r, i % 2 ? ABUT_EE : ABUT_PT, power(&r, -7, -6), power(&r, -1.5, -0.5), 0, x0, x1);
+        toi_of(i % 2 ? ABUT_EE : ABUT_PT, x0, x1, 0, 0.2, ABUT_CCD_CLEAR);
+    }
+    int counts[3] = { 0, 0, 0 };
+    for (int i = 0; i < check_runs(2000, 100000); i++) {
+        const double gap = power(&r, -10, -3);
+        double x0[12], x1[12];
+        rotated_pair(&r, i % 2 ? ABUT_EE : ABUT_PT, gap, power(&r, -4, 0), gap * power(&r, -1, 2), x0, x1);
+        check_motion(i % 2 ? ABUT_EE : ABUT_PT, x0, x1, 0, 0.2, counts);
+    }
+    CHECK(counts[0] > 200 && counts[1] > 200);
 }
 
 /* Points that meet exactly at time T = m / 8: positions and speeds on a dyadic grid, so that nothing is rounded. */

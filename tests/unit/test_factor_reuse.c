@@ -133,3 +133,32 @@ TEST(an_order_of_minimum_degree_is_tried_first_and_taken_where_its_factor_costs_
     newton_system_close(&n);
     world_close(&w);
 }
+
+/* A step that begins with a pattern seen before gets at once the order that the first factor of it has got; with another pattern
+ * it finds out. */
+TEST(the_order_of_a_pattern_that_comes_again_is_that_which_a_new_process_would_find)
+{
+    fixture *f = fixture_new();
+    world w;
+    newton_system n;
+    column_on_slab(&w, &n, f);
+    abut_ordering *d = &n.solve.order;
+    const size_t bytes = 3 * (size_t)w.model.nv * sizeof(double);
+    double *p = malloc(3 * bytes), *q = p + 3 * w.model.nv, *r = q + 3 * w.model.nv;
+    d->degree.on = 1;
+    CHECK(newton(&w, &n, p) && d->degree.n == 0);
+    d->elements[0].cost -= 2e4 * (double)n.matrix.A.nnz;     /* as if contacts made the order of the elements so much dearer */
+    for (int k = 0; k < 3; k++) {
+        abut_ordering_begin_step(d, &n.matrix.A);
+        if (k == 1) d->degree.cost *= 2;        /* which shows that it is used */
+        if (k == 2) d->degree.col[0] = -1;      /* of another pattern */
+        CHECK(newton(&w, &n, k == 0 ? p : k == 1 ? q : r));
+        CHECK(d->degree.n == n.matrix.A.n && d->by_degree && d->overspent == 0 && !d->degree.first);
+        CHECK(d->ordered_cost == (k == 1 ? 2 : 1) * abut_factor_cost(d->linear));
+        CHECK(d->degree.cost == d->ordered_cost && d->degree.col[0] == 0);
+    }
+    CHECK(!memcmp(p, q, bytes) && !memcmp(p, r, bytes));
+    free(p);
+    newton_system_close(&n);
+    world_close(&w);
+}

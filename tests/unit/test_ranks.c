@@ -1,4 +1,5 @@
 /* Work that ranks divide, which are threads here: what they come to together is what one process does. */
+#include "box_tets.h"
 #include "contact/step_bound.h"
 #include "energy/barrier_term.h"
 #include "ranks_of_threads.h"
@@ -6,6 +7,7 @@
 #include "solve/direction/newton_solve.h"
 #include "solve/search/path.h"
 #include "solve/search/search_ops.h"
+#include "sparse/strong_parts.h"
 #include "world.h"
 
 /* ---- joins ---- */
@@ -325,6 +327,100 @@ TEST(energy_and_forces_of_ranks_have_the_bits_of_one_process_and_products_with_t
     problem_drop(&one);
     free(x), free(b);
     world_close(&w);
+}
+
+/* ---- parts of rows ---- */
+
+typedef struct strong {
+    const box_tets *box;
+    const double *val;      /* packed, of the tets and then of `links` */
+    size_t links;
+    const int32_t *link;    /* [2 links] rows */
+    abut_strong_parts parts;
+    abut_err err;
+} strong;
+
+static void cut_strong(const abut_ranks *r, void *ctx)
+{
+    strong *s = ctx;
+    const size_t nt = (size_t)s->box->nt;
+    abut_elements sets[] = { { .name = "tets", .corners = 4, .n = nt, .row = s->box->tet, .val = s->val },
+                             { .name = "links", .corners = 2, .n = s->links, .row = s->link, .val = s->val + 90 * nt } };
+    abut_owned_elements own = { 0 };
+    abut_bsr A = { 0 };
+    double *diag = calloc((size_t)s->box->nv, sizeof *diag);
+    if (r) CHECK(!abut_owned_elements_take(&own, r, s->box->nv, sets, 2, &s->err));
+    CHECK(!abut_bsr_pattern(&A, s->box->nv, sets, 2, &s->err));
+    abut_bsr_assemble(&A, diag, sets, 2);
+    CHECK(!abut_strong_parts_cut(&s->parts, &(abut_operator){ .matrix = &A, .ranks = r }, &s->err));
+    abut_bsr_clear(&A);
+    abut_owned_elements_clear(&own);
+    free(diag);
+}
+
+/* Links that lead from one part of rows to another. */
+static size_t links_between(const strong *s)
+{
+    size_t n = 0;
+    int32_t *of = malloc((size_t)s->box->nv * sizeof *of);
+    for (int32_t p = 0; p < s->parts.k; p++)
+        for (int32_t i = s->parts.first[p]; i < s->parts.first[p + 1]; i++) of[s->parts.row[i]] = p;
+    for (size_t k = 0; k < s->links; k++) n += of[s->link[2 * k]] != of[s->link[2 * k + 1]];
+    free(of);
+    return n;
+}
+
+TEST(parts_of_rows_are_those_of_one_process_have_each_row_once_and_are_not_cut_where_rows_are_joined_firmly)
+{
+    enum { LINKS = 150 };
+    box_tets box = box_tets_make(15, 9, 15, 1);
+    const size_t nt = (size_t)box.nt;
+    double *val = calloc(90 * nt + 27 * LINKS, sizeof *val);
+    int32_t link[2 * LINKS];
+    memcpy(val, box.val, 90 * nt * sizeof *val);
+    for (int32_t k = 0; k < LINKS; k++) link[2 * k] = k, link[2 * k + 1] = box.nv - 1 - 3 * k;    /* far from each other */
+    size_t between[2];
+    for (int firm = 0; firm < 2; firm++) {
+        const double stiff = firm ? 1e4 : 1e-9;
+        for (size_t k = 0; k < LINKS; k++)
+            for (size_t d = 0; d < 3; d++) {
+                double *b = val + 90 * nt + 27 * k + 4 * d;
+                b[0] = b[18] = stiff, b[9] = -stiff;
+            }
+        strong one = { .box = &box, .val = val, .links = LINKS, .link = link };
+        cut_strong(NULL, &one);
+        CHECK(one.parts.n == box.nv && one.parts.k == (box.nv + 399) / 400 && one.parts.first[one.parts.k] == box.nv);
+        char *seen = calloc((size_t)box.nv, 1);
+        int right = 1;
+        for (int32_t p = 0; p < one.parts.k; p++)
+            for (int32_t i = one.parts.first[p]; i < one.parts.first[p + 1]; i++) {
+                right &= !seen[one.parts.row[i]] && (i == one.parts.first[p] || one.parts.row[i] > one.parts.row[i - 1]);
+                seen[one.parts.row[i]] = 1;
+            }
+        CHECK(right);
+        free(seen);
+        between[firm] = links_between(&one);
+        for (int size = 1; size <= 5; size++) {
+            strong s[RANKS_MOST];
+            void *ctx[RANKS_MOST];
+            for (int k = 0; k < size; k++) {
+                s[k] = (strong){ .box = &box, .val = val, .links = LINKS, .link = link };
+                ctx[k] = &s[k];
+            }
+            (void)on_ranks(size, cut_strong, ctx);
+            for (int k = 0; k < size; k++) {
+                CHECK(s[k].parts.k == one.parts.k);
+                CHECK(!memcmp(s[k].parts.first, one.parts.first, ((size_t)one.parts.k + 1) * sizeof *one.parts.first));
+                CHECK(!memcmp(s[k].parts.row, one.parts.row, (size_t)box.nv * sizeof *one.parts.row));
+                abut_strong_parts_clear(&s[k].parts);
+            }
+        }
+        abut_strong_parts_clear(&one.parts);
+    }
+    printf("# of %d links between parts: %zu weak ones, %zu firm ones\n", LINKS, between[0], between[1]);
+    CHECK(between[0] > LINKS / 2 && between[1] < LINKS / 15);
+    free(val);
+    box_tets_free(&box);
 }
 
 static void refuse(const abut_ranks *r, void *ctx)

@@ -38,7 +38,7 @@ static fixture fixture_make(int nx, int ny, int nz, int32_t k, double mass)
     }
     if (abut_bsr_pattern(&f.A, f.box.nv, &f.set, 1, NULL)) abort();
     abut_bsr_assemble(&f.A, f.diag, &f.set, 1);
-    if (abut_graph_cut(abut_bsr_graph(&f.A), k, f.part, NULL)) abort();
+    if (abut_graph_cut(abut_bsr_graph(&f.A), NULL, k, f.part, NULL)) abort();
     return f;
 }
 
@@ -187,7 +187,7 @@ TEST(what_cannot_be_is_refused_by_name)
     const abut_precond M = abut_schwarz_precond(s);
     CHECK(M.apply(M.of, f.r, f.z, &err) == ABUT_E_ARG && strstr(err.msg, "without a factor"));
     abut_schwarz_free(&s);
-    for (int32_t k = 0; k <= 65; k += 65) CHECK(abut_graph_cut(abut_bsr_graph(&f.A), k, f.part, &err) == ABUT_E_ARG);
+    for (int32_t k = 0; k <= 65; k += 65) CHECK(abut_graph_cut(abut_bsr_graph(&f.A), NULL, k, f.part, &err) == ABUT_E_ARG);
     fixture_free(&f);
 }
 
@@ -195,14 +195,14 @@ TEST(rows_in_a_line_and_parts_of_one_row_have_a_coarse_space_too)
 {
     fixture f = fixture_make(3, 2, 2, 1, 0.1);
     f.k = f.box.nv;
-    CHECK(abut_graph_cut(abut_bsr_graph(&f.A), f.k, f.part, NULL) == ABUT_OK);
+    CHECK(abut_graph_cut(abut_bsr_graph(&f.A), NULL, f.k, f.part, NULL) == ABUT_OK);
     for (size_t i = 0; i < f.n; i++) f.x[i] = i % 3 ? 0 : (double)i;
     abut_schwarz *s = schwarz_of(&f);
     const abut_precond M = abut_schwarz_precond(s);
     CHECK(iterations(&f, &M) > 0);
     abut_schwarz_free(&s);
     f.k = 2;
-    CHECK(abut_graph_cut(abut_bsr_graph(&f.A), f.k, f.part, NULL) == ABUT_OK);
+    CHECK(abut_graph_cut(abut_bsr_graph(&f.A), NULL, f.k, f.part, NULL) == ABUT_OK);
     s = schwarz_of(&f);
     const abut_precond two = abut_schwarz_precond(s);
     CHECK(iterations(&f, &two) > 0);

@@ -19,7 +19,8 @@ double abut_separation(abut_stencil s, const double *x);
 /** Additive CCD (Li 2020, algorithm 4), its steps made longer and its distances certified: a unit vector n between the
  * nearest points shows a gap min_ij n.(a_i - b_j) that is linear in time for every pair of vertices, so the step ends where
  * this gap, rounding errors taken off, falls to the goal.  It is never shorter than gap / (largest relative speed) of the
- * published method, and a pair that slides without coming closer is clear in one step.
+ * published method, and a pair that slides without coming closer is clear in one step.  After 16 steps directions that move are
+ * tried (geom/ccd/slab.h): they prove neighbours clear that rotate together.
  *
  * Along [0, *toi] the distance stays above min_sep + slack * (start gap), start gap = abut_separation - min_sep, also
  * where the caller stores x0 + *toi (x1 - x0) rounded.  ABUT_CCD_HIT: the bound is (nearly) reached at *toi > 0, or the cap

@@ -6,7 +6,12 @@
 #include "geom/ccd/ccd.h"
 #include "geom/ccd/slab_inline.h"
 
-enum { ABUT_CCD_STEPS = 10000 };    /* at most */
+enum {
+    ABUT_CCD_STEPS = 10000,     /* at most */
+    ABUT_CCD_PLAIN = 16,        /* before directions that move are tried, for a pair that they prove clear */
+    ABUT_CCD_MANY = 512,        /* before they are followed as far as they lead, and again after so many more */
+    ABUT_CCD_TRIES = 32         /* of directions that move, the first time; then ABUT_CCD_MANY */
+};
 
 /* A pair in motion: what abut_ccd_start finds and abut_ccd_steps continues with. */
 typedef struct abut_ccd_motion {
@@ -62,6 +67,29 @@ ABUT_FN int abut_ccd_start(abut_stencil s, const double *x0, const double *x1, d
     return 1;
 }
 
+/* How far so many tries of directions that move lead from w->t on, of which *l is the slab: over what is left, or half of it,
+ * or ... */
+ABUT_FN double ccd_moving(abut_stencil s, const double *x0, const double *x1, const abut_ccd_motion *w, double t_max, int tries,
+                          abut_slab *l)
+{
+    double x[12], t = w->t, width = t_max - t;
+    abut_slab there;
+    const int n3 = 3 * abut_stencil_size(s);
+    for (int k = 0; k < tries && t < t_max; k++) {
+        const double u = width < t_max - t ? t + width : t_max;
+        for (int i = 0; i < n3; i++) x[i] = x0[i] + u * (x1[i] - x0[i]);
+        abut_slab_quick_fn(s, x, x0, x1, &there);
+        if (abut_slab_between_fn(l, &there, t, u, w->target)) {
+            *l = there;
+            t = u;
+            width *= 2;
+        } else {
+            width *= 0.5;
+        }
+    }
+    return t;
+}
+
 /* So many steps more; 0 when there is none left to take: w->t is the answer then, CLEAR from t_max on. */
 ABUT_FN int abut_ccd_steps(abut_stencil s, const double *x0, const double *x1, double min_sep, double t_max, int steps,
                            abut_ccd_motion *w)
@@ -69,14 +97,17 @@ ABUT_FN int abut_ccd_steps(abut_stencil s, const double *x0, const double *x1, d
     double x[12];
     abut_slab l;
     const int n3 = 3 * abut_stencil_size(s);
-    for (; w->t < t_max && steps > 0; steps--) {
+    for (int k = 0; w->t < t_max && k < steps; k++) {
         for (int i = 0; i < n3; i++) x[i] = x0[i] + w->t * (x1[i] - x0[i]);
         const double d = abut_slab_quick_fn(s, x, x0, x1, &l);
         if (d - min_sep <= w->enough) return 0;
         double next = abut_slab_advance_fn(&l, w->t, w->target);
         if (!(next > w->t)) next = abut_slab_furthest_fn(s, x, x0, x1, w->t, w->target);
         if (!(next > w->t)) return 0;
-        w->t = next;
+        const int many = k > 0 && k % ABUT_CCD_MANY == 0;
+        const int tries = many ? ABUT_CCD_MANY : k == ABUT_CCD_PLAIN ? ABUT_CCD_TRIES : 0;
+        const double moved = tries ? ccd_moving(s, x0, x1, w, t_max, tries, &l) : w->t;
+        w->t = moved >= t_max || (many && moved > next) ? moved : next;
     }
     return w->t < t_max;
 }

@@ -4,7 +4,11 @@
  * function on the difference of two hulls is smallest at a pair of vertices.  Along straight motions each of these numbers
  * is linear in t, so its values at t = 0 and t = 1, computed from the stored doubles with their rounding error taken off,
  * bound the distance at every time between.  Directions are guesses (geom/separating_axis.h); nothing about them is trusted.
- * The difference a - b of each pair enters, never a coordinate: translation costs nothing. */
+ * The difference a - b of each pair enters, never a coordinate: translation costs nothing.
+ *
+ * Neighbours that rotate together leave every such slab soon, after gap / size radians.  With a direction that moves from one
+ * vector to another, linearly in t (|n| <= 1 between), the numbers of each pair are quadratic in t, and at least the smallest of
+ * their three Bernstein coefficients: the two ends, and the mean of each direction with the other's positions. */
 #ifndef ABUT_GEOM_CCD_SLAB_H
 #define ABUT_GEOM_CCD_SLAB_H
 

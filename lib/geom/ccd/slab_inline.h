@@ -103,6 +103,12 @@ ABUT_FN double abut_slab_quick_fn(abut_stencil s, const double *x, const double 
 
 /* -- motion ------------------------------------------------------------------------------------------------------- */
 
+/* Lower bound at time t of line k. */
+ABUT_FN double slab_at(const abut_slab *l, int k, double t)
+{
+    return l->h0[k] + t * (l->h1[k] - l->h0[k]) - 8 * ABUT_SLAB_EPS * (fabs(l->h0[k]) + fabs(l->h1[k]));
+}
+
 /* The latest time in [t, 1] up to which every line stays at or above target; t itself when one is below it there. */
 ABUT_FN double abut_slab_advance_fn(const abut_slab *l, double t, double target)
 {
@@ -110,13 +116,24 @@ ABUT_FN double abut_slab_advance_fn(const abut_slab *l, double t, double target)
     if (t == 0 && l->least0 >= target && l->least1 >= target) return 1;     /* linear between: the usual case */
     for (int k = 0; k < l->n; k++) {
         const double h0 = l->h0[k], h1 = l->h1[k];
-        const double h = h0 + t * (h1 - h0) - 8 * ABUT_SLAB_EPS * (fabs(h0) + fabs(h1));
+        const double h = slab_at(l, k, t);
         if (!(h >= target)) return t;
         if (h1 >= target) continue;
         const double until = t + (h - target) / (h0 - h1) * (1 - 8 * ABUT_SLAB_EPS);
         if (!(until >= end)) end = until;
     }
     return end > t ? end : t;
+}
+
+/* Whether the directions between that of a, at time t, and that of b, at time u, prove a distance >= target from t to u. */
+ABUT_FN int abut_slab_between_fn(const abut_slab *a, const abut_slab *b, double t, double u, double target)
+{
+    int proved = a->n == b->n;
+    for (int k = 0; k < a->n && proved; k++) {
+        const double middle = 0.5 * (slab_at(a, k, u) + slab_at(b, k, t));
+        proved = slab_at(a, k, t) >= target && middle >= target && slab_at(b, k, u) >= target;
+    }
+    return proved;
 }
 
 /* The furthest any careful direction at the configuration of time t leads. */

@@ -26,7 +26,7 @@ static abut_status make(void **self, const abut_direction_options *opt, abut_err
 /* The rows of A cut along few blocks: set j is row[first[j] .. first[j+1]), ascending; first[k + 2], part[n] is scratch. */
 static abut_status cut_rows(const abut_bsr *A, int32_t k, int32_t *first, int32_t *row, int32_t *part, abut_err *err)
 {
-    const abut_status rc = abut_graph_cut(abut_bsr_graph(A), k, part, err);
+    const abut_status rc = abut_graph_cut(abut_bsr_graph(A), NULL, k, part, err);
     if (rc) return rc;
     for (int32_t i = 0; i < A->n; i++) first[part[i] + 2]++;
     for (int32_t j = 0; j < k; j++) first[j + 1] += first[j];

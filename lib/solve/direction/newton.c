@@ -29,6 +29,7 @@ static abut_status make(void **self, const abut_objective *p, const abut_directi
     n->p = p;
     abut_status rc = abut_newton_matrix_init(&n->matrix, p, opt->without, err);
     if (!rc) rc = abut_newton_solve_init(&n->solve, p, opt, 1, err);
+    n->solve.order.degree.on = 1;
     if (rc) release(n);
     else *self = n;
     return rc;

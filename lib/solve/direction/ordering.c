@@ -51,6 +51,9 @@ void abut_ordering_clear(abut_ordering *o)
     free(o->perm);
     free(o->planned);
     free(o->seen.row);
+    free(o->degree.ptr);
+    free(o->degree.col);
+    free(o->degree.perm);
     *o = (abut_ordering){ 0 };
 }
 
@@ -64,6 +67,7 @@ void abut_ordering_begin_step(abut_ordering *o, abut_bsr *A)
 {
     if (!factors(o)) forget_pattern(o, A);
     o->n_perm = 0;
+    o->degree.first = 0;
     o->seen.nrow = -1;
 }
 
@@ -112,7 +116,7 @@ static abut_status order_elements(abut_ordering *o, struct abut_element_order *e
 {
     const size_t bytes = (size_t)p->model->nv * sizeof *e->node_row;
     if (e->n == p->nrow && !memcmp(e->node_row, p->row, bytes)) return ABUT_OK;
-    e->n = 0;
+    e->n = o->degree.n = 0;
     abut_status rc = pattern(o, A, p, sets, lasting, lasting, err);
     if (!rc) rc = order_nested_dissection(o, A, err);
     if (rc) return rc;
@@ -123,13 +127,45 @@ static abut_status order_elements(abut_ordering *o, struct abut_element_order *e
     return ABUT_OK;
 }
 
-/* Analysis of A in the order of the elements, unless that is the one at hand. */
-static abut_status analyse_as_elements(abut_ordering *o, const struct abut_element_order *e, const abut_bsr *A, abut_err *err)
+/* Analysis of A in that order, unless it is the one at hand. */
+static abut_status analyse_in_order(abut_ordering *o, const int32_t *perm, const abut_bsr *A, abut_err *err)
 {
-    const size_t bytes = (size_t)e->n * sizeof *o->perm;
-    if (o->analysed && !memcmp(o->perm, e->perm, bytes)) return ABUT_OK;
-    memcpy(o->perm, e->perm, bytes);
+    const size_t bytes = (size_t)A->n * sizeof *perm;
+    if (o->analysed && !memcmp(o->perm, perm, bytes)) return ABUT_OK;
+    memcpy(o->perm, perm, bytes);
     return abut_ordering_analyse(o, A, err);
+}
+
+/* ---- the order of minimum degree of a pattern that comes again ---- */
+
+/* The one at hand is that of the first factor of A; single precision is as good for it as it is in the order of the elements. */
+static abut_status keep_degree(abut_ordering *o, const abut_bsr *A, abut_err *err)
+{
+    struct abut_degree_order *d = &o->degree;
+    const size_t n = (size_t)A->n;
+    d->n = 0;
+    if (abut_factor_may_be_single(o->linear) != d->single) return ABUT_OK;
+    size_t *ptr = realloc(d->ptr, (n + 1) * sizeof *ptr);
+    if (ptr) d->ptr = ptr;
+    int32_t *col = realloc(d->col, (A->ptr[n] + 1) * sizeof *col);
+    if (col) d->col = col;
+    int32_t *perm = realloc(d->perm, (n + 1) * sizeof *perm);
+    if (perm) d->perm = perm;
+    if (!ptr || !col || !perm) return abut_fail(err, ABUT_E_NOMEM, "ordering of %d rows", A->n);
+    memcpy(ptr, A->ptr, (n + 1) * sizeof *ptr);
+    memcpy(col, A->row, A->ptr[n] * sizeof *col);
+    memcpy(perm, o->perm, n * sizeof *perm);
+    d->cost = o->ordered_cost;
+    d->n = A->n;
+    return ABUT_OK;
+}
+
+static int has_degree(const abut_ordering *o, const abut_bsr *A)
+{
+    const struct abut_degree_order *d = &o->degree;
+    const size_t n = (size_t)A->n;
+    return d->on && d->n == A->n && d->ptr[n] == A->ptr[n] && !memcmp(d->ptr, A->ptr, (n + 1) * sizeof *d->ptr) &&
+           !memcmp(d->col, A->row, d->ptr[n] * sizeof *d->col);
 }
 
 /* First pattern, ordering and analysis of a step by a factor. */
@@ -141,8 +177,11 @@ static abut_status analyse_first(abut_ordering *o, abut_bsr *A, const abut_objec
     o->overspent = 0;
     abut_status rc = order_elements(o, e, A, p, sets, lasting, err);
     if (!rc) rc = pattern(o, A, p, sets, nsets, lasting, err);
-    if (!rc) rc = analyse_as_elements(o, e, A, err);
-    if (!rc) o->ordered_cost = e->cost;
+    if (rc) return rc;
+    const int again = has_degree(o, A);
+    rc = analyse_in_order(o, again ? o->degree.perm : e->perm, A, err);
+    o->ordered_cost = again ? o->degree.cost : e->cost;
+    o->degree.first = !rc && !again;
     return rc;
 }
 
@@ -166,11 +205,16 @@ static abut_status order_amd(abut_ordering *o, const abut_bsr *A, abut_err *err)
 abut_status abut_ordering_analyse_to_factor(abut_ordering *o, const abut_bsr *A, abut_err *err)
 {
     const double order_block = o->by_degree ? ORDER_BLOCK_QUICKLY : ORDER_BLOCK;
-    const abut_status rc = o->analysed ? ABUT_OK : abut_ordering_analyse(o, A, err);
+    const int first = o->degree.first && o->analysed;
+    abut_status rc = o->analysed ? ABUT_OK : abut_ordering_analyse(o, A, err);
+    o->degree.first = 0;
     if (rc) return rc;
     o->overspent = fmax(0, o->overspent + abut_factor_cost(o->linear) - o->ordered_cost);
     if (o->overspent <= order_block * (double)A->nnz) return ABUT_OK;
-    return o->by_degree ? order_amd(o, A, err) : order_nested_dissection(o, A, err);
+    if (!o->by_degree) return order_nested_dissection(o, A, err);
+    o->degree.single = abut_factor_may_be_single(o->linear);
+    rc = order_amd(o, A, err);
+    return rc || !first || !o->by_degree || !o->degree.on ? rc : keep_degree(o, A, err);
 }
 
 /* Iterations need no order, but may want to know where the rows are. */

@@ -1,8 +1,9 @@
 /* The pattern of a Newton matrix, the order in which its unknowns are eliminated, and their analysis by a linear solver.
  *
  * All of it lives for one time step, but for what a new process would compute again to the byte: the ordering of the elements
- * alone, which no contact joins, their part of the pattern, and the analysis of the very pattern in the very order.  So a restart
- * from any frame meets the same pivots and gives the same bytes. */
+ * alone, which no contact joins, their part of the pattern, the analysis of the very pattern in the very order, and the order of
+ * minimum degree that the first factor of a pattern gets.  So a restart from any frame meets the same pivots and gives the same
+ * bytes. */
 #ifndef ABUT_SOLVE_DIRECTION_ORDERING_H
 #define ABUT_SOLVE_DIRECTION_ORDERING_H
 
@@ -25,6 +26,16 @@ typedef struct abut_ordering {
     } elements[2];
     double ordered_cost;    /* of the factor of what perm was found for */
     double overspent;       /* what factors since then have cost on top of that each */
+    struct abut_degree_order {  /* by minimum degree: of the last pattern whose first factor after a begin was better so */
+        int on;             /* set by a user who factors all that is analysed after abut_ordering_analyse_to_factor */
+        int first;          /* the analysis at hand is that of the elements' order, and the next factor the first one */
+        int single;         /* abut_factor_may_be_single of it */
+        size_t *ptr;        /* [n + 1] the graph of the pattern (graph/graph.h) */
+        int32_t *col;       /* [ptr[n]] */
+        int32_t *perm;      /* [n] */
+        int32_t n;          /* 0: none is kept */
+        double cost;        /* of the factor: abut_factor_cost */
+    } degree;
     int by_degree;          /* the next order is one of minimum degree: nothing has shown yet that this is no good */
     int32_t *planned;       /* [nv] the numbering of the pattern */
     struct abut_seen_rows { /* of the sets of that pattern that do not last, one after the other */

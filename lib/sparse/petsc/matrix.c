@@ -27,6 +27,7 @@ abut_status abut_petsc_start(abut_err *err)
     PetscErrorCode code = PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
     if (!code) code = PetscOptionsClear(NULL);
     if (!code) code = PetscOptionsSetValue(NULL, "-mat_no_inode", "1");
+    if (!code) code = PetscOptionsSetValue(NULL, "-mat_cholmod_print", "0");
     return abut_petsc_check(code, "the start", err);
 }
 
@@ -163,7 +164,7 @@ static PetscErrorCode create(abut_petsc_matrix *m, const abut_bsr *A)
 abut_status abut_petsc_matrix_set(abut_petsc_matrix *m, const abut_bsr *A, const abut_ranks *ranks, abut_err *err)
 {
     abut_petsc_matrix_clear(m);
-    m->is_part = ranks != NULL;
+    m->is_part = ranks && ranks->size > 1;
     m->rows = abut_ranks_part(ranks, (size_t)A->n);
     const size_t blocks = count_blocks(m, A);
     if (9 * blocks >= INT_MAX || A->n > (INT_MAX - 1) / 3)

@@ -11,7 +11,7 @@
 /* Zero-filled is empty. */
 typedef struct abut_petsc_matrix {
     Mat mat;                /* SeqAIJ over the arrays below, or MPIAIJ with its own; block size 3 */
-    int is_part;            /* of ranks */
+    int is_part;            /* of several ranks */
     abut_range rows;        /* block rows that are here */
     int32_t n;              /* block rows of all */
     size_t nnz;             /* blocks of the lower triangle */

@@ -1,10 +1,10 @@
 #include "sparse/petsc/petsc.h"
 
 #include "sparse/cg.h"
-#include "sparse/petsc/matrix.h"
+#include "sparse/petsc/gamg.h"
+#include "sparse/petsc/schwarz.h"
 
 #include <omp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,13 +12,14 @@
 #define NUMBER(n) WORD(n)
 #define VERSION NUMBER(PETSC_VERSION_MAJOR) "." NUMBER(PETSC_VERSION_MINOR) "." NUMBER(PETSC_VERSION_SUBMINOR)
 
-#define DAMPED "0.4"        /* sweeps of ranks: below a half, as an element of four corners touches no more than four of them */
-
 typedef struct backend {
     abut_petsc_matrix A;
     PC pc;
     Vec b, x;               /* without arrays of their own */
-    MatSolverType direct;   /* NULL: GAMG */
+    MatSolverType direct;   /* NULL: GAMG, or Schwarz, then with parts */
+    int by_parts;
+    abut_strong_parts parts; /* of this step, once there is a matrix */
+    abut_petsc_schwarz schwarz;
     const abut_ranks *ranks;    /* of the matrix; NULL: it is here whole */
     int damped;             /* of ranks: the sweeps are damped, as Chebyshev's polynomials were no good in this step */
     double *where;          /* [3 n] m: the rows as they were analysed */
@@ -61,6 +62,13 @@ static abut_status make_gamg(void **self, int threads, abut_err *err)
     return make(self, NULL, err);
 }
 
+static abut_status make_schwarz(void **self, int threads, abut_err *err)
+{
+    const abut_status rc = make_gamg(self, threads, err);
+    if (!rc) ((backend *)*self)->by_parts = 1;
+    return rc;
+}
+
 static abut_status make_cholmod(void **self, int threads, abut_err *err)
 {
     (void)threads;
@@ -77,6 +85,7 @@ static abut_status make_mumps(void **self, int threads, abut_err *err)
 static void forget_matrix(backend *s)
 {
     PCDestroy(&s->pc);
+    abut_petsc_schwarz_clear(&s->schwarz);
     VecDestroy(&s->b);
     VecDestroy(&s->x);
     abut_petsc_matrix_clear(&s->A);
@@ -87,6 +96,7 @@ static void begin_step(void *self)
 {
     backend *s = self;
     forget_matrix(s);
+    abut_strong_parts_clear(&s->parts);
     s->n = -1;
     s->damped = 0;
     abut_cg_forget(&s->state);
@@ -96,6 +106,7 @@ static void release(void *self)
 {
     backend *s = self;
     forget_matrix(s);
+    abut_strong_parts_clear(&s->parts);
     abut_cg_clear(&s->state);
     free(s->where);
     free(s);
@@ -103,48 +114,11 @@ static void release(void *self)
 
 /* ---- the preconditioner ---- */
 
-static PetscErrorCode set_option(const char *name, const char *value)
-{
-    return PetscOptionsSetValue(NULL, name, value);
-}
-
-/* Smoothed aggregation of nodes; symmetric Gauss-Seidel sweeps, which converge for every positive definite matrix, so that the
- * cycle is positive definite.  Chebyshev's, PETSc's default, need a bound on eigenvalues: its estimate is too low where contacts
- * are stiff.  An aggregate of one or two nodes has fewer unknowns than rigid motions, hence rows of zeros on the coarse level:
- * the shift, too small to be seen elsewhere, lets the sweeps divide there, 0 by it (abut_petsc_start switches inodes off, of
- * which blocks would be inverted).
- *
- * Ranks sweep side by side, each by its own rows, and with more than two of them such sweeps need not converge.  So theirs are
- * accelerated by Chebyshev's polynomials, with more steps for the bound, which few rows between ranks exceed; where the estimate
- * turns out too low all the same, they are damped. */
-static PetscErrorCode configure_gamg(PC pc, Mat A, int polynomials, int damped)
-{
-    char shift[32];
-    PetscReal most = 0;
-    Vec diagonal = NULL;
-    PetscErrorCode code = MatCreateVecs(A, &diagonal, NULL);
-    if (!code) code = MatGetDiagonal(A, diagonal);
-    if (!code) code = VecMax(diagonal, NULL, &most);
-    VecDestroy(&diagonal);
-    snprintf(shift, sizeof shift, "%.3e", 1e-13 * (most > 0 ? most : 1));
-    if (!code) code = PCSetType(pc, PCGAMG);
-    if (!code) code = set_option("-abut_mg_levels_pc_sor_diagonal_shift", shift);
-    if (!code) code = PCSetOptionsPrefix(pc, "abut_");
-    if (!code) code = set_option("-abut_pc_gamg_agg_nsmooths", "1");
-    if (!code) code = set_option("-abut_mg_levels_ksp_type", polynomials ? "chebyshev" : "richardson");
-    if (!code) code = set_option("-abut_mg_levels_ksp_chebyshev_esteig", "0,0.1,0,1.2");
-    if (!code) code = set_option("-abut_mg_levels_esteig_ksp_max_it", "20");
-    if (!code) code = set_option("-abut_mg_levels_ksp_richardson_scale", damped ? DAMPED : "1");
-    if (!code) code = set_option("-abut_mg_levels_pc_type", "sor");
-    if (!code) code = PCGAMGSetReuseInterpolation(pc, PETSC_TRUE);
-    return code ? code : PCSetFromOptions(pc);
-}
-
 /* A vector of the rows that are here, over values (NULL: to be placed). */
 static PetscErrorCode rows_here(const backend *s, const double *values, Vec *v)
 {
     const PetscInt n = (PetscInt)(3 * (s->A.rows.hi - s->A.rows.lo));
-    if (s->ranks) return VecCreateMPIWithArray(PETSC_COMM_WORLD, 3, n, 3 * s->n, values, v);
+    if (s->A.is_part) return VecCreateMPIWithArray(PETSC_COMM_WORLD, 3, n, 3 * s->n, values, v);
     return VecCreateSeqWithArray(PETSC_COMM_SELF, 3, n, values, v);
 }
 
@@ -164,26 +138,26 @@ static PetscErrorCode set_rigid(backend *s)
 static PetscErrorCode configure_direct(backend *s)
 {
     PetscErrorCode code = PCSetType(s->pc, PCCHOLESKY);
-    if (!code) code = set_option("-mat_cholmod_print", "0");
     if (!code) code = PCFactorSetMatSolverType(s->pc, s->direct);
     return code ? code : PCFactorSetMatOrderingType(s->pc, MATORDERINGEXTERNAL);
 }
 
 static PetscErrorCode create(backend *s)
 {
-    PetscErrorCode code = s->direct ? 0 : set_rigid(s);
+    PetscErrorCode code = s->direct || s->by_parts ? 0 : set_rigid(s);
     if (!code) code = rows_here(s, NULL, &s->b);
     if (!code) code = rows_here(s, NULL, &s->x);
-    if (!code) code = PCCreate(s->ranks ? PETSC_COMM_WORLD : PETSC_COMM_SELF, &s->pc);
+    if (!code) code = PCCreate(s->A.is_part ? PETSC_COMM_WORLD : PETSC_COMM_SELF, &s->pc);
     if (!code) code = PCSetErrorIfFailure(s->pc, PETSC_FALSE);
     if (!code) code = PCSetOperators(s->pc, s->A.mat, s->A.mat);
-    if (!code) code = s->direct ? configure_direct(s) : configure_gamg(s->pc, s->A.mat, s->ranks && !s->damped, s->damped);
-    return code;
+    if (code) return code;
+    if (s->by_parts) return abut_petsc_schwarz_create(&s->schwarz, s->pc, &s->A, &s->parts, s->where, s->ranks);
+    return s->direct ? configure_direct(s) : abut_petsc_gamg_configure(s->pc, s->A.mat, s->ranks && !s->damped, s->damped);
 }
 
 static PetscErrorCode set_up(backend *s)
 {
-    return PCSetUp(s->pc);
+    return s->by_parts ? abut_petsc_schwarz_set_up(&s->schwarz, s->pc, &s->A) : PCSetUp(s->pc);
 }
 
 /* *flag: some rank has it. */
@@ -210,12 +184,13 @@ static abut_status factor_failed(backend *s, abut_err *err)
     PetscErrorCode code = PCGetFailedReason(s->pc, &why);
     if (!code && why == PC_NOERROR && s->direct && !strcmp(s->direct, MATSOLVERMUMPS)) code = count_negative(s, &negative);
     abut_status rc = abut_petsc_check(code, "the factorisation", err);
-    int failed = why != PC_NOERROR;
+    int failed = why != PC_NOERROR || s->schwarz.failed;
     if (!rc) rc = any_of_ranks(s->ranks, &failed, err);
     if (failed && why == PC_NOERROR) why = PC_SUBPC_ERROR;
     if (rc || (why == PC_NOERROR && !negative)) return rc;
     if (why == PC_FACTOR_OUTMEMORY) return abut_fail(err, ABUT_E_NOMEM, "PETSc: the factorisation: out of memory");
-    if (!s->direct) return abut_fail(err, ABUT_E_NUMERIC, "petsc-gamg: the hierarchy failed with PETSc's reason %d", (int)why);
+    if (!s->direct && !s->by_parts)
+        return abut_fail(err, ABUT_E_NUMERIC, "petsc-gamg: the hierarchy failed with PETSc's reason %d", (int)why);
     return abut_fail(err, ABUT_E_NUMERIC, "PETSc: the factorisation: a pivot is not positive");
 }
 
@@ -227,12 +202,13 @@ static abut_status renew_once(void *self, const abut_operator *A, abut_err *err)
     abut_status rc = any_of_ranks(A->ranks, &is_new, err);
     s->factored = 0;
     s->ranks = A->ranks;
+    if (!rc && s->by_parts && s->parts.n != s->n) rc = abut_strong_parts_cut(&s->parts, A, err);
     if (!rc && is_new) {
         forget_matrix(s);
         rc = abut_petsc_matrix_set(&s->A, A->matrix, s->ranks, err);
     }
     if (!rc) rc = abut_petsc_matrix_fill(&s->A, A->matrix, err);
-    if (!rc && is_new) rc = abut_petsc_check(create(s), "the preconditioner", err);
+    if (!rc && is_new && s->n) rc = abut_petsc_check(create(s), "the preconditioner", err);
     if (!rc && s->n) rc = abut_petsc_check(alone(set_up, s), s->direct ? "the factorisation" : "the hierarchy", err);
     if (!rc && s->n) rc = factor_failed(s, err);
     if (rc) forget_matrix(s);
@@ -252,7 +228,7 @@ static abut_status renew(void *self, const abut_operator *A, abut_err *err)
 {
     backend *s = self;
     const abut_status rc = renew_once(s, A, err);
-    return rc == ABUT_E_NUMERIC && A->ranks && !s->damped ? renew_damped(s, A, err) : rc;
+    return rc == ABUT_E_NUMERIC && A->ranks && !s->damped && !s->by_parts ? renew_damped(s, A, err) : rc;
 }
 
 static PetscErrorCode run(backend *s)
@@ -286,11 +262,11 @@ static abut_status analyse(void *self, const abut_operator *A, const int32_t *or
         s->n = n;
         return ABUT_OK;
     }
-    if (!A->where) return abut_fail(err, ABUT_E_ARG, "petsc-gamg: the positions of %d rows are not known", n);
+    if (!A->where) return abut_fail(err, ABUT_E_ARG, "PETSc: the positions of %d rows are not known", n);
     if (s->n == n) return ABUT_OK;
     begin_step(s);
     double *where = realloc(s->where, (3 * (size_t)n + 1) * sizeof *where);
-    if (!where) return abut_fail(err, ABUT_E_NOMEM, "petsc-gamg: %d rows", n);
+    if (!where) return abut_fail(err, ABUT_E_NOMEM, "PETSc: %d rows", n);
     memcpy(where, A->where, 3 * (size_t)n * sizeof *where);
     s->where = where;
     s->n = n;
@@ -301,7 +277,7 @@ static abut_status factor_gamg(void *self, const abut_operator *A, abut_precisio
 {
     backend *s = self;
     (void)precision;
-    if (s->n != A->matrix->n) return abut_fail(err, ABUT_E_ARG, "petsc-gamg: %d rows, analysed for %d", A->matrix->n, s->n);
+    if (s->n != A->matrix->n) return abut_fail(err, ABUT_E_ARG, "PETSc: %d rows, analysed for %d", A->matrix->n, s->n);
     return abut_cg_factor(&s->state, A, renew, s, err);
 }
 
@@ -329,16 +305,23 @@ static abut_status solve_gamg(void *self, const abut_operator *A, const double *
 {
     backend *s = self;
     const abut_precond M = { apply, s, s->n };
-    if (!s->factored) return abut_fail(err, ABUT_E_ARG, "petsc-gamg: a solution without a hierarchy");
+    if (!s->factored) return abut_fail(err, ABUT_E_ARG, "PETSc: a solution without a factor");
     if (!A->ranks) return abut_cg_solve(&s->state, A, &M, renew, s, b, goal, x, err);
     divided d = { s, A };
     const abut_operator joined = { .n = s->n, .multiply = multiply_divided, .self = &d };
     abut_status rc = abut_cg_solve(&s->state, &joined, &M, renew_divided, &d, b, goal, x, err);
-    if (rc == ABUT_E_NUMERIC && !s->damped) {
+    if (rc == ABUT_E_NUMERIC && !s->damped && !s->by_parts) {
         rc = renew_damped(s, A, err);
         if (!rc) rc = abut_cg_solve(&s->state, &joined, &M, renew_divided, &d, b, goal, x, err);
     }
     return rc;
+}
+
+/* Parts have factors of each matrix: old ones take more iterations than they save. */
+static abut_status factor_schwarz(void *self, const abut_operator *A, abut_precision precision, abut_err *err)
+{
+    abut_cg_forget(&((backend *)self)->state);
+    return factor_gamg(self, A, precision, err);
 }
 
 static abut_status factor_direct(void *self, const abut_operator *A, abut_precision precision, abut_err *err)
@@ -385,6 +368,12 @@ const abut_linear_solver_ops abut_linear_petsc_gamg = {
     .can = ABUT_IS_ITERATIVE, .history = "petsc-gamg of PETSc " VERSION,
     .make = make_gamg, .begin_step = begin_step, .analyse = analyse, .factor = factor_gamg, .solve = solve_gamg, .stats = stats,
     .free = release,
+};
+const abut_linear_solver_ops abut_linear_petsc_schwarz = {
+    .name = "petsc-schwarz", .help = "conjugate gradients with PETSc's Schwarz methods on parts and rigid motions",
+    .can = ABUT_IS_ITERATIVE, .history = "petsc-schwarz of PETSc " VERSION,
+    .make = make_schwarz, .begin_step = begin_step, .analyse = analyse, .factor = factor_schwarz, .solve = solve_gamg,
+    .stats = stats, .free = release,
 };
 const abut_linear_solver_ops abut_linear_petsc_cholmod = {
     .name = "petsc-cholmod", .help = "CHOLMOD as PETSc calls it, for comparison",

@@ -3,10 +3,13 @@
  * petsc-gamg    conjugate gradients of this library (sparse/cg.h), preconditioned by a cycle of smoothed aggregation: PCGAMG on
  *               scalar rows in blocks of three, with the rigid motions at the positions of the rows as near-null space (Vanek,
  *               Mandel and Brezina 1996).  Interpolation lasts while the pattern of the matrix does, within a step.
+ * petsc-schwarz conjugate gradients likewise, preconditioned by Cholesky factors of parts of some hundred rows and by the rigid
+ *               motions of sets of them (schwarz.h), made of each matrix; parts last for a step.
  * petsc-cholmod, petsc-mumps    Cholesky of these libraries as PETSc offers them, in orders of their own.
  *
- * The matrix of ranks (sparse/operator.h) is PETSc's MPIAIJ over all processes that MPI has: the hierarchy is made and applied by
- * all of them, products go by rows, and vectors of the iterations are whole on each.
+ * The matrix of ranks (sparse/operator.h) is PETSc's MPIAIJ over all processes that MPI has: what preconditions is made and
+ * applied by all of them, products go by rows, and vectors of the iterations are whole on each.  Of petsc-schwarz neither parts
+ * nor motions depend on the number of ranks, so that iterations do not; aggregates and sweeps of petsc-gamg do.
  *
  * Same matrices, same bytes, for every number of threads, with one version of PETSc and its libraries: all is done by one thread.
  * Options are those of the code: its files are not read, and what PETSC_OPTIONS says is forgotten when PETSc has started.  The
@@ -16,6 +19,7 @@
 
 #include "sparse/linear_solver.h"
 
-extern const abut_linear_solver_ops abut_linear_petsc_gamg, abut_linear_petsc_cholmod, abut_linear_petsc_mumps;
+extern const abut_linear_solver_ops abut_linear_petsc_schwarz, abut_linear_petsc_gamg;
+extern const abut_linear_solver_ops abut_linear_petsc_cholmod, abut_linear_petsc_mumps;
 
 #endif

@@ -76,7 +76,7 @@ static abut_status cut(cg *s, const abut_operator *A, abut_err *err)
     if (!A->where) return abut_fail(err, ABUT_E_ARG, "cg-schwarz: the positions of %d rows are not known", n);
     abut_status rc = reserve(s, n, err);
     s->k = (n + ROWS_PER_PART - 1) / ROWS_PER_PART;
-    if (!rc) rc = abut_graph_cut(abut_bsr_graph(A->matrix), s->k, s->part, err);
+    if (!rc) rc = abut_graph_cut(abut_bsr_graph(A->matrix), NULL, s->k, s->part, err);
     if (rc) return rc;
     memcpy(s->where, A->where, 3 * (size_t)n * sizeof *s->where);
     s->n = n;

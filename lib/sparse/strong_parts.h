@@ -1,0 +1,23 @@
+/* The rows of a matrix of blocks cut into parts of some hundred rows, for Schwarz preconditioners: as few and as weak blocks as
+ * METIS finds join rows of different parts, so that what is in stiff contact shares one.
+ *
+ * How many parts there are depends on the number of rows alone, and what is cut on the matrix: no part depends on the ranks that
+ * the matrix is divided among. */
+#ifndef ABUT_SPARSE_STRONG_PARTS_H
+#define ABUT_SPARSE_STRONG_PARTS_H
+
+#include "sparse/operator.h"
+
+/* Zero-filled is empty. */
+typedef struct abut_strong_parts {
+    int32_t n, k;           /* block rows, parts */
+    int32_t *first;         /* [k + 1] */
+    int32_t *row;           /* [n] those of part p: row[first[p]] .. row[first[p + 1] - 1], ascending; parts by their mean row */
+} abut_strong_parts;
+
+/** Cuts the rows of A, a matrix with values; of ranks all come here and get the same.
+ * Fails  as abut_graph_cut; *parts is then empty */
+ABUT_MUST_USE abut_status abut_strong_parts_cut(abut_strong_parts *parts, const abut_operator *A, abut_err *err);
+void abut_strong_parts_clear(abut_strong_parts *parts);
+
+#endif
