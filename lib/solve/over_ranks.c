@@ -8,14 +8,9 @@ abut_status abut_over_ranks_check(const abut_objective *o, abut_err *err)
 {
     assert(o && o->model);
     const abut_model *m = o->model;
-    const struct { int32_t n; const char *words; } refused[] = {
-        { m->nt - abut_linear_tets_first(m), "tets of order 2 or more" }, { m->nsh, "shells" }, { m->nrd, "rods" },
-        { m->nsp, "springs" }, { m->na, "attachments" }, { abut_terms_number(&o->terms, "pressure") >= 0, "pressure" },
-        { abut_terms_number(&o->terms, "curved rods") >= 0, "curved rods" },
-    };
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-        if (refused[i].n)
-            return abut_fail(err, ABUT_E_FORMAT, "the scene has %s, whose work processes cannot divide yet: step has them",
-                             refused[i].words);
+    const char *what = m->nt > abut_linear_tets_first(m) ? "tets of order 2 or more"
+                       : abut_terms_number(&o->terms, "curved rods") >= 0 ? "curved rods" : NULL;
+    if (what)
+        return abut_fail(err, ABUT_E_FORMAT, "the scene has %s, whose work processes cannot divide yet: step has them", what);
     return o->cm.nc ? abut_collmesh_expect_nodes(&o->cm, "work that processes divide", err) : ABUT_OK;
 }

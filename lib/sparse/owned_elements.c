@@ -11,7 +11,6 @@ void abut_owned_elements_clear(abut_owned_elements *o)
     for (int k = 0; k < ABUT_SETS_MAX; k++) {
         free(o->set[k].group);
         free(o->set[k].row);
-        free(o->set[k].val);
     }
     *o = (abut_owned_elements){ 0 };
 }
@@ -38,6 +37,14 @@ static int any_touches(const abut_elements *e, size_t g, abut_range rows)
     return 0;
 }
 
+/* Values of elements [lo, hi) of a whole set. */
+static void values_of(const abut_elements *e, size_t lo, size_t hi, double *val)
+{
+    const size_t size = abut_element_size(e);
+    if (e->val) memcpy(val, e->val + size * lo, (hi - lo) * size * sizeof *val);
+    else e->make(e->ctx, lo, hi, val);
+}
+
 /* Values of the rank's elements [lo, hi): groups that follow each other in the whole set are asked for at once. */
 static void make_groups(void *ctx, size_t lo, size_t hi, double *val)
 {
@@ -47,11 +54,11 @@ static void make_groups(void *ctx, size_t lo, size_t hi, double *val)
     for (size_t g = lo / FOUR, end; g < last; g = end) {
         for (end = g + 1; end < last && s->group[end] == s->group[end - 1] + 1;) end++;
         const size_t from = FOUR * (size_t)s->group[g], to = of_group(of->n, (size_t)s->group[end - 1]).hi;
-        of->make(of->ctx, from, to, val + size * (FOUR * g - lo));
+        values_of(of, from, to, val + size * (FOUR * g - lo));
     }
 }
 
-static abut_status reserve(struct abut_owned_set *s, size_t groups, size_t corners, size_t values, abut_err *err)
+static abut_status reserve(struct abut_owned_set *s, size_t groups, size_t corners, abut_err *err)
 {
     if (groups > s->cap) {
         free(s->group);
@@ -61,22 +68,15 @@ static abut_status reserve(struct abut_owned_set *s, size_t groups, size_t corne
         s->row = malloc(s->cap * FOUR * corners * sizeof *s->row);
         if (!s->group || !s->row) s->cap = 0;
     }
-    if (values > s->val_cap) {
-        free(s->val);
-        s->val_cap = values + values / 4;
-        s->val = malloc(s->val_cap * sizeof *s->val);
-        if (!s->val) s->val_cap = 0;
-    }
-    if (groups <= s->cap && values <= s->val_cap) return ABUT_OK;
-    return abut_fail(err, ABUT_E_NOMEM, "elements of a rank: %zu groups, %zu numbers", groups, values);
+    return groups <= s->cap ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "elements of a rank: %zu groups", groups);
 }
 
 static abut_status take_set(struct abut_owned_set *s, abut_range rows, abut_elements *e, abut_err *err)
 {
-    const size_t corners = (size_t)e->corners, groups = (e->n + FOUR - 1) / FOUR, size = abut_element_size(e);
+    const size_t corners = (size_t)e->corners, groups = (e->n + FOUR - 1) / FOUR;
     size_t n = 0, at = 0;
     for (size_t g = 0; g < groups; g++) n += (size_t)any_touches(e, g, rows);
-    const abut_status rc = reserve(s, n, corners, e->val ? FOUR * n * size : 0, err);
+    const abut_status rc = reserve(s, n, corners, err);
     if (rc) return rc;
     s->n = 0;
     for (size_t g = 0; g < groups; g++) {
@@ -86,13 +86,13 @@ static abut_status take_set(struct abut_owned_set *s, abut_range rows, abut_elem
         memcpy(s->row + corners * at, e->row + corners * r.lo, (r.hi - r.lo) * corners * sizeof *s->row);
         for (size_t k = r.lo; k < r.hi; k++)    /* what does not touch would only add to rows of others */
             for (size_t c = 0; c < corners && !touches(e, k, rows); c++) s->row[corners * (at + k - r.lo) + c] = -1;
-        if (e->val) memcpy(s->val + size * at, e->val + size * r.lo, (r.hi - r.lo) * size * sizeof *s->val);
         at += r.hi - r.lo;
     }
     e->n = at;
     e->row = s->row;
-    if (e->val) e->val = s->val;
-    else e->make = make_groups, e->ctx = s;
+    e->val = NULL;
+    e->make = make_groups;
+    e->ctx = s;
     return ABUT_OK;
 }
 

@@ -1,7 +1,7 @@
 /* The elements of sets that touch the rows of one rank (base/ranks.h): what its part of a matrix is summed from.
  *
- * Rows keep their numbers.  The rows of the rank come out whole, those of others that share an element with them in part, and all
- * others empty. */
+ * Values are taken where they are while they are summed.  Rows keep their numbers.  The rows of the rank come out whole, those of
+ * others that share an element with them in part, and all others empty. */
 #ifndef ABUT_SPARSE_OWNED_ELEMENTS_H
 #define ABUT_SPARSE_OWNED_ELEMENTS_H
 
@@ -15,8 +15,7 @@ typedef struct abut_owned_elements {
         const abut_elements *of;
         int32_t *group;     /* [n] groups of four elements, ascending, of which one touches: packed ones are made by fours */
         int32_t *row;
-        double *val;        /* of sets that are not made while they are summed */
-        size_t n, cap, val_cap;
+        size_t n, cap;
     } set[ABUT_SETS_MAX];
 } abut_owned_elements;
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ROWS = 400, HEAVY = 100 };   /* rows of a part; weight of a block as large as the diagonal ones that it joins */
+enum { ROWS = 200, HEAVY = 100 };   /* rows of a part; weight of a block as large as the diagonal ones that it joins */
 #define BETWEEN 0.382       /* numbers that meshes have, so that rounding gives none of them another weight on other ranks */
 
 /* A block of the lower triangle. */

@@ -49,3 +49,16 @@ bench() { (cd "$ROOT" && BENCH=pile-start BENCH_OUT=$TMP/bench tests/bench/bench
     [ "$status" -eq 0 ]
     [[ $output == *"cloth-hang skipped: no /no/such/place/codim/hang.yaml"* ]]
 }
+
+@test "kinds: a scene that is not in its table is refused by name, one without its data skipped, iterations are counted once" {
+    skip_without_numpy
+    run "$PYTHON" "$ROOT/tests/bench/kinds" "$BIN" no-such-scene
+    [ "$status" -ne 0 ]
+    [[ $output == *"no-such-scene is no scene of kinds.tsv"* ]]
+    run env OUT="$TMP/kinds" ABUT_DATA=/no/such/place "$PYTHON" "$ROOT/tests/bench/kinds" "$BIN" hairs
+    [ "$status" -eq 0 ]
+    [[ $output == *"hairs skipped: no /no/such/place/codim/hairs.yaml"* ]]
+    cd "$ROOT"
+    OUT="$TMP/kinds" "$PYTHON" tests/bench/kinds "$BIN" squeeze >"$TMP/kinds.md"
+    awk -F '|' '/squeeze/ { split($10, n, " "); seen = 1; bad = $3 + 0 != n[1] + n[2] + n[3] + n[4] + n[5] || $7 + 0 > 1 } END { exit bad || !seen }' "$TMP/kinds.md"
+}

@@ -389,7 +389,7 @@ TEST(parts_of_rows_are_those_of_one_process_have_each_row_once_and_are_not_cut_w
             }
         strong one = { .box = &box, .val = val, .links = LINKS, .link = link };
         cut_strong(NULL, &one);
-        CHECK(one.parts.n == box.nv && one.parts.k == (box.nv + 399) / 400 && one.parts.first[one.parts.k] == box.nv);
+        CHECK(one.parts.n == box.nv && one.parts.k == (box.nv + 199) / 200 && one.parts.first[one.parts.k] == box.nv);
         char *seen = calloc((size_t)box.nv, 1);
         int right = 1;
         for (int32_t p = 0; p < one.parts.k; p++)
@@ -421,26 +421,4 @@ TEST(parts_of_rows_are_those_of_one_process_have_each_row_once_and_are_not_cut_w
     CHECK(between[0] > LINKS / 2 && between[1] < LINKS / 15);
     free(val);
     box_tets_free(&box);
-}
-
-static void refuse(const abut_ranks *r, void *ctx)
-{
-    problem *p = ctx;
-    abut_search_opts o = abut_search_defaults();
-    o.device.ranks = r;
-    CHECK(abut_search_init(&p->s, p->model, &o, &p->err) == ABUT_E_FORMAT);
-}
-
-TEST(what_is_not_divided_is_refused_by_name)
-{
-    fixture *f = fixture_new();
-    world w;
-    fixture_box(f, 0, 1, 0, 1, 1, 1, 1, 1, 1, 0);
-    f->limit[0] = f->limit[1] = 0;
-    fixture_sheet(f, 0, 3, 0, 1, 1, 2, 2);
-    world_open(&w, f, NULL);
-    problem p = { .model = &w.model };
-    (void)on_ranks(1, refuse, (void *[]){ &p });
-    CHECK(strstr(p.err.msg, "the scene has shells, whose work processes cannot divide yet"));
-    world_close(&w);
 }

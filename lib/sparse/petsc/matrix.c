@@ -157,7 +157,9 @@ static PetscErrorCode create(abut_petsc_matrix *m, const abut_bsr *A)
     const PetscErrorCode code =
         MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, n, n, all, all, m->first, m->col, m->val, &m->mat);
     free(m->col);
+    free(m->val);
     m->col = NULL;
+    m->val = NULL;
     return code;
 }
 
@@ -179,13 +181,23 @@ abut_status abut_petsc_matrix_set(abut_petsc_matrix *m, const abut_bsr *A, const
     return rc;
 }
 
+/* PETSc copies them: they are here only meanwhile. */
+static abut_status fill_part(abut_petsc_matrix *m, const abut_bsr *A, abut_err *err)
+{
+    const size_t entries = (size_t)m->first[3 * (m->rows.hi - m->rows.lo)];
+    m->val = malloc((entries + 1) * sizeof *m->val);
+    if (!m->val) return abut_fail(err, ABUT_E_NOMEM, "PETSc: %zu values", entries);
+    each_block(m, A, put_values);
+    const abut_status rc = abut_petsc_check(MatUpdateMPIAIJWithArray(m->mat, m->val), "the values", err);
+    free(m->val);
+    m->val = NULL;
+    return rc;
+}
+
 abut_status abut_petsc_matrix_fill(abut_petsc_matrix *m, const abut_bsr *A, abut_err *err)
 {
     PetscScalar *val;       /* m->val; that it was lent tells the library of new values */
-    if (m->is_part) {
-        each_block(m, A, put_values);
-        return abut_petsc_check(MatUpdateMPIAIJWithArray(m->mat, m->val), "the values", err);
-    }
+    if (m->is_part) return fill_part(m, A, err);
     const abut_status rc = abut_petsc_check(MatSeqAIJGetArray(m->mat, &val), "the values", err);
     if (rc) return rc;
     each_block(m, A, put_values);

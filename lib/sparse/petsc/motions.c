@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOTIONS = 6, SETS_OF_PART = 4, SETS = 2000 };    /* of a part at most; in all, as long as a part is one at least */
+enum { MOTIONS = 6, SETS_OF_PART = 2, SETS = 2000 };    /* of a part at most; in all, as long as a part is one at least */
 #define DEPENDENT 1e-12     /* square of what is left of a motion without the others, over its own */
 
 /* Entries of the rows of Z that are here. */

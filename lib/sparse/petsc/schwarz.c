@@ -94,7 +94,9 @@ PetscErrorCode abut_petsc_schwarz_set_up(abut_petsc_schwarz *s, PC pc, const abu
 {
     const int is_new = !s->E;
     KSP ksp;
-    PetscErrorCode code = MatPtAP(A->mat, s->Z, is_new ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX, 1, &s->E);
+    PetscErrorCode code = MatDestroy(&s->E);
+    if (!code) code = MatPtAP(A->mat, s->Z, MAT_INITIAL_MATRIX, 1, &s->E);
+    if (!code) code = MatProductClear(s->E);    /* what would make the next one faster is a tenth of the memory of A */
     if (!code) code = PCGalerkinGetKSP(s->coarse, &ksp);
     if (!code) code = KSPSetOperators(ksp, s->E, s->E);
     if (!code && is_new) code = configure_coarse(ksp);
