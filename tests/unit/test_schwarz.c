@@ -97,15 +97,15 @@ static void dense_parts(const fixture *f, const double *D, const double *r, doub
     free(B);
 }
 
-/* z += the exact solution for r on the rigid motions, about the origin, of the eighths of each part. */
+/* z += the exact solution for r on the rigid motions, about the origin, of the halves of each part. */
 static void dense_motions(const fixture *f, const double *D, const double *r, double *z)
 {
     const size_t n = f->n;
     const int32_t *first = f->parts.first;
     double *B = calloc(n * n, sizeof *B), *b = B;
     for (int32_t p = 0; p < f->parts.k; p++)
-        for (int32_t q = 0, rows = first[p + 1] - first[p]; q < 8; q++, b += 6 * n)
-            for (int32_t m = rows * q / 8; m < rows * (q + 1) / 8; m++) {
+        for (int32_t q = 0, rows = first[p + 1] - first[p]; q < 2; q++, b += 6 * n)
+            for (int32_t m = rows * q / 2; m < rows * (q + 1) / 2; m++) {
                 const size_t i = 3 * (size_t)f->parts.row[first[p] + m];
                 for (size_t d = 0; d < 3; d++) {
                     const size_t d1 = (d + 1) % 3, d2 = (d + 2) % 3;
@@ -138,15 +138,18 @@ static void dense_schwarz(const fixture *f, const double *D, double *z)
 
 TEST(it_solves_exactly_on_the_rigid_motions_on_the_parts_and_again_on_the_motions)
 {
-    fixture f = fixture_make(8, 7, 2, 4, 0.1);
+    fixture f = fixture_make(5, 4, 3, 4, 0.1);
+    abut_rng rng = { 33 };
+    for (size_t i = 0; i < f.n; i++) f.x[i] += abut_rng_real(&rng, -0.3, 0.3);     /* no piece lies on a line */
     abut_schwarz *s = schwarz_of(&f);
     const abut_precond M = abut_schwarz_precond(s);
     double *D = dense_of(&f.A), *z = calloc(f.n, sizeof *z);
     dense_schwarz(&f, D, z);
     CHECK(M.rows == f.box.nv && M.apply(M.of, f.r, f.z, NULL) == ABUT_OK);
-    double big = 0;
-    for (size_t i = 0; i < f.n; i++) big = fmax(big, fabs(z[i]));
-    for (size_t i = 0; i < f.n; i++) CHECK_NEAR(f.z[i], z[i], 1e-5 * big);     /* parts are factored in single precision */
+    double off = 0, size = 0;
+    for (size_t i = 0; i < f.n; i++) off += (f.z[i] - z[i]) * (f.z[i] - z[i]), size += z[i] * z[i];
+    printf("# off by %.2g of its length\n", sqrt(off / size));
+    CHECK(sqrt(off / size) <= 1e-5);    /* parts are factored in single precision */
     free(D), free(z);
     abut_schwarz_free(&s);
     fixture_free(&f);

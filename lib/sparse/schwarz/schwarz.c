@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECES = 8 };        /* of a part, that move as rigid bodies in the coarse space */
+enum { PIECES = 2 };        /* of a part, that move as rigid bodies in the coarse space */
 
 struct abut_schwarz {
     int32_t n, k;

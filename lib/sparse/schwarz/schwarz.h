@@ -4,7 +4,7 @@
  *     M^-1 = C + (I - C A) sum_i R_i^T A_i^-1 R_i (I - A C),      C = Z (Z^T A Z)^-1 Z^T
  *
  * A_i is the matrix of part i, solved by sparse Cholesky in single precision.  Parts do not overlap, so what couples strongly has
- * to share one.  The columns of Z are the six rigid motions of pieces of some fifty rows of each part; they carry information
+ * to share one.  The columns of Z are the six rigid motions of pieces of some hundred rows of each part; they carry information
  * across the mesh at once.  The parts are independent of each other, so memory and work grow with the number of rows, not with
  * the fill of the whole factor.  The same bits for every thread count. */
 #ifndef ABUT_SPARSE_SCHWARZ_SCHWARZ_H
