@@ -1,24 +1,21 @@
 /* Linear solvers by conjugate gradients, for scenes whose whole factor is too large: memory and time grow with the number of
  * rows (sparse/cg.h).
  *
- * cg-schwarz: a two-level Schwarz preconditioner on parts of the first matrix of a step, contacts included, since what is in
- * contact mostly shares a part then.  cg: inverted diagonal blocks. */
+ * cg-schwarz: a two-level Schwarz preconditioner on parts of the first matrix of a step, contacts included, cut by its values,
+ * so that what is in stiff contact shares a part.  cg: inverted diagonal blocks. */
 #include "sparse/cg.h"
 #include "sparse/schwarz/schwarz.h"
-#include "graph/graph.h"
 #include "sparse/linear_solvers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_PER_PART 400
-
 typedef struct cg {
     int by_blocks;      /* the preconditioner is the inverted diagonal blocks */
     abut_schwarz *schwarz;
-    int32_t *part;      /* [n] */
+    int is_analysed;    /* for the pattern of the matrix at hand */
+    abut_strong_parts parts;    /* empty: not cut yet in this step */
     double *where;      /* [3 n] positions of the rows when they were cut into parts, m */
-    int32_t n, k;       /* rows and parts; n 0: not cut yet */
     int32_t cap;
     abut_cg_state state;
 } cg;
@@ -46,14 +43,14 @@ static abut_status make_blocks(void **self, int threads, abut_err *err)
 
 static void cg_begin_step(void *self)
 {
-    ((cg *)self)->n = 0;
+    abut_strong_parts_clear(&((cg *)self)->parts);
 }
 
 static void cg_free(void *self)
 {
     cg *s = self;
     abut_schwarz_free(&s->schwarz);
-    free(s->part);
+    abut_strong_parts_clear(&s->parts);
     free(s->where);
     abut_cg_clear(&s->state);
     free(s);
@@ -62,11 +59,9 @@ static void cg_free(void *self)
 static abut_status reserve(cg *s, int32_t n, abut_err *err)
 {
     if (n <= s->cap) return ABUT_OK;
-    free(s->part);
     free(s->where);
-    s->part = malloc((size_t)n * sizeof *s->part);
     s->where = malloc(3 * (size_t)n * sizeof *s->where);
-    s->cap = s->part && s->where ? n : 0;
+    s->cap = s->where ? n : 0;
     return s->cap ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: %d rows", n);
 }
 
@@ -74,29 +69,38 @@ static abut_status cut(cg *s, const abut_operator *A, abut_err *err)
 {
     const int32_t n = A->matrix->n;
     if (!A->where) return abut_fail(err, ABUT_E_ARG, "cg-schwarz: the positions of %d rows are not known", n);
-    abut_status rc = reserve(s, n, err);
-    s->k = (n + ROWS_PER_PART - 1) / ROWS_PER_PART;
-    if (!rc) rc = abut_graph_cut(abut_bsr_graph(A->matrix), NULL, s->k, s->part, err);
+    const abut_status rc = reserve(s, n, err);
     if (rc) return rc;
     memcpy(s->where, A->where, 3 * (size_t)n * sizeof *s->where);
-    s->n = n;
+    return abut_strong_parts_cut(&s->parts, A, err);
+}
+
+/* Parts are cut by the values of a matrix, so all is left to factor. */
+static abut_status cg_analyse(void *self, const abut_operator *A, const int32_t *order, abut_err *err)
+{
+    (void)A;
+    (void)order;
+    (void)err;
+    ((cg *)self)->is_analysed = 0;
     return ABUT_OK;
 }
 
-static abut_status cg_analyse(void *self, const abut_operator *A, const int32_t *order, abut_err *err)
+static abut_status analyse_now(cg *s, const abut_operator *A, abut_err *err)
 {
-    cg *s = self;
-    (void)order;
-    if (s->by_blocks) return ABUT_OK;
-    const abut_status rc = s->n == A->matrix->n ? ABUT_OK : cut(s, A, err);
-    return rc ? rc : abut_schwarz_analyse(&s->schwarz, A->matrix, s->k, s->part, s->where, err);
+    const int is_cut = s->parts.k && s->parts.n == A->matrix->n;
+    abut_status rc = is_cut ? ABUT_OK : cut(s, A, err);
+    if (!rc && !(is_cut && s->is_analysed)) rc = abut_schwarz_analyse(&s->schwarz, A->matrix, &s->parts, s->where, err);
+    s->is_analysed = !rc;
+    return rc;
 }
 
 static abut_status cg_factor(void *self, const abut_operator *A, abut_precision precision, abut_err *err)
 {
     cg *s = self;
     (void)precision;
-    return s->by_blocks ? ABUT_OK : abut_schwarz_factor(s->schwarz, A->matrix, err);
+    if (s->by_blocks) return ABUT_OK;
+    const abut_status rc = analyse_now(s, A, err);
+    return rc ? rc : abut_schwarz_factor(s->schwarz, A->matrix, err);
 }
 
 static abut_status cg_solve(void *self, const abut_operator *A, const double *b, const abut_solve_goal *goal, double *x,
@@ -111,7 +115,7 @@ static abut_linear_stats cg_stats(const void *self)
 {
     const cg *s = self;
     const abut_schwarz_stats p = s->schwarz ? abut_schwarz_get_stats(s->schwarz) : (abut_schwarz_stats){ 0 };
-    return (abut_linear_stats){ p.factor_nnz, p.factor_flops, (size_t)(8 * p.factor_nnz), s->state.iterations };
+    return (abut_linear_stats){ p.factor_nnz, p.factor_flops, p.bytes, s->state.iterations };
 }
 
 const abut_linear_solver_ops abut_linear_cg_schwarz = {
