@@ -60,7 +60,7 @@ static abut_subdomains *domains_of(const fixture *f)
 {
     abut_subdomains *d = NULL;
     abut_err err = { 0 };
-    if (abut_subdomains_analyse(&d, &f->A, f->k, f->first, f->row, &err) || abut_subdomains_factor(d, &f->A, &err))
+    if (abut_subdomains_analyse(&d, &f->A, f->k, f->first, f->row, &err) || abut_subdomains_factor(d, &f->A, ABUT_DOUBLE, &err))
         printf("# %s\n", err.msg), abort();
     return d;
 }
@@ -204,7 +204,7 @@ TEST(thread_counts_and_repeated_analyses_give_the_same_bits)
         abut_threads_set(threads[t]);
         z[t] = calloc(f.n, sizeof *z[t]);
         CHECK(!abut_subdomains_analyse(&d, &f.A, f.k, f.first, f.row, NULL));
-        CHECK(!abut_subdomains_factor(d, &f.A, NULL));
+        CHECK(!abut_subdomains_factor(d, &f.A, ABUT_DOUBLE, NULL));
         CHECK(!abut_subdomains_add(d, ABUT_JOIN_MEAN, r, z[t], NULL));
         CHECK(!memcmp(z[0], z[t], f.n * sizeof *r));
     }
@@ -221,7 +221,7 @@ TEST(factors_in_single_precision_are_near_those_in_double_at_half_the_memory)
     double *r = random_vector(f.n, 3), *z = calloc(f.n, sizeof *z), *single = calloc(f.n, sizeof *z), off = 0, big = 0;
     const size_t bytes = abut_subdomains_get_stats(d).bytes;
     CHECK(!abut_subdomains_add(d, ABUT_JOIN_EVEN, r, z, NULL));
-    CHECK(!abut_subdomains_factor_single(d, &f.A, NULL));
+    CHECK(!abut_subdomains_factor(d, &f.A, ABUT_SINGLE, NULL));
     CHECK(!abut_subdomains_add(d, ABUT_JOIN_EVEN, r, single, NULL));
     for (size_t i = 0; i < f.n; i++) off = fmax(off, fabs(z[i] - single[i])), big = fmax(big, fabs(z[i]));
     CHECK(off > 0 && off < 1e-4 * big);
@@ -244,7 +244,7 @@ TEST(a_domain_that_floats_make_indefinite_is_factored_in_double)
     f.A.val[9 * (f.A.ptr[col] + 1)] = 1 - 1e-9;
     double *r = random_vector(f.n, 3), *z = calloc(f.n, sizeof *z), *back = calloc(f.n, sizeof *z);
     CHECK(!abut_subdomains_analyse(&d, &f.A, f.k, f.first, f.row, NULL));
-    CHECK(!abut_subdomains_factor_single(d, &f.A, NULL));
+    CHECK(!abut_subdomains_factor(d, &f.A, ABUT_SINGLE, NULL));
     CHECK(!abut_subdomains_add(d, ABUT_JOIN_SUM, r, z, NULL));
     abut_bsr_multiply(&f.A, z, back);
     for (size_t i = 0; i < f.n; i++) CHECK_NEAR(back[i], r[i], 1e-6);
@@ -272,7 +272,7 @@ TEST(bad_lists_and_indefinite_domains_are_refused)
     double *r = random_vector(f.n, 3), *z = calloc(f.n, sizeof *z);
     CHECK(abut_subdomains_add(d, ABUT_JOIN_SUM, r, z, &err) == ABUT_E_ARG);
     f.A.val[9 * f.A.ptr[last] + 4] = -1;
-    CHECK(abut_subdomains_factor(d, &f.A, &err) == ABUT_E_NUMERIC && strstr(err.msg, "part "));
+    CHECK(abut_subdomains_factor(d, &f.A, ABUT_DOUBLE, &err) == ABUT_E_NUMERIC && strstr(err.msg, "part "));
     free(r), free(z);
     abut_subdomains_free(&d);
     fixture_free(&f);

@@ -46,7 +46,7 @@ static abut_status factor(void *self, const abut_initial_at *at, abut_report *re
     abut_status rc = first && row && part ? cut_rows(A, k, first, row, part, err)
                                           : abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * A->n);
     if (!rc) rc = abut_subdomains_analyse(&b->domains, A, k, first, row, err);
-    if (!rc) rc = abut_subdomains_factor_single(b->domains, A, err);
+    if (!rc) rc = abut_subdomains_factor(b->domains, A, ABUT_SINGLE, err);
     free(first);
     free(row);
     free(part);

@@ -286,7 +286,7 @@ static abut_status factor(void *self, const abut_initial_at *at, abut_report *re
     if (!rc) rc = lists_of_tets(p, &cut, &l, err);
     if (!rc && !s->one_level) rc = add_overlap(p, at->matrix, &l, err);
     if (!rc) rc = abut_subdomains_analyse(&s->domains, A, l.k, l.first, l.row, err);
-    if (!rc) rc = abut_subdomains_factor_single(s->domains, A, err);
+    if (!rc) rc = abut_subdomains_factor(s->domains, A, ABUT_SINGLE, err);
     if (!rc && !s->one_level) rc = coarse_make(s, p, A, &l, at->at->x, err);
     lists_clear(&l);
     return rc;

@@ -84,7 +84,7 @@ abut_status abut_schwarz_factor(abut_schwarz *s, const abut_bsr *A, abut_err *er
     if (A->n != s->n || A->nnz != s->nnz)
         return abut_fail(err, ABUT_E_ARG, "Schwarz preconditioner: matrix of %d rows, %zu blocks; %d, %zu were analysed", A->n,
                          A->nnz, s->n, s->nnz);
-    abut_status rc = abut_subdomains_factor_single(s->dom, A, err);
+    abut_status rc = abut_subdomains_factor(s->dom, A, ABUT_SINGLE, err);
     if (rc) return abut_wrap(err, "Schwarz preconditioner"), rc;
     rc = abut_coarse_space_factor(s->coarse, &(abut_operator){ .matrix = A }, s->x, err);
     return rc ? abut_wrap(err, "Schwarz preconditioner, coarse matrix"), rc : ABUT_OK;

@@ -191,16 +191,16 @@ abut_status abut_subdomains_analyse(abut_subdomains **out, const abut_bsr *A, in
 /* ---- factors and solves ---- */
 
 /* Values of a domain and its factor; val: room for them. */
-static abut_status domain_factor(domain *d, const abut_bsr *A, int single, double *val, abut_err *err)
+static abut_status domain_factor(domain *d, const abut_bsr *A, abut_precision precision, double *val, abut_err *err)
 {
     for (size_t b = 0; b < d->local.nnz; b++) memcpy(val + 9 * b, A->val + 9 * (size_t)d->block[b], 9 * sizeof *val);
     abut_bsr with = d->local;
     with.val = val;
-    const abut_status rc = single ? abut_chol_factor_single(d->chol, &with, err) : ABUT_E_NUMERIC;
+    const abut_status rc = precision == ABUT_SINGLE ? abut_chol_factor_single(d->chol, &with, err) : ABUT_E_NUMERIC;
     return rc == ABUT_E_NUMERIC ? abut_chol_factor(d->chol, &with, err) : rc;
 }
 
-static abut_status factor(abut_subdomains *s, const abut_bsr *A, int single, abut_err *err)
+abut_status abut_subdomains_factor(abut_subdomains *s, const abut_bsr *A, abut_precision precision, abut_err *err)
 {
     if (A->n != s->n || A->nnz != s->nnz)
         return abut_fail(err, ABUT_E_ARG, "domains: matrix of %d rows, %zu blocks; %d, %zu were analysed", A->n, A->nnz, s->n,
@@ -215,7 +215,7 @@ static abut_status factor(abut_subdomains *s, const abut_bsr *A, int single, abu
         #pragma omp for schedule(dynamic)
         for (int32_t j = 0; j < s->k; j++) {
             abut_err e = { 0 };
-            const abut_status rc = val ? domain_factor(&s->dom[j], A, single, val, &e) : no_memory(&e);
+            const abut_status rc = val ? domain_factor(&s->dom[j], A, precision, val, &e) : no_memory(&e);
             if (!rc) continue;
             #pragma omp critical (abut_subdomains_bad)
             if (j < bad) bad = j, why = e;
@@ -223,16 +223,6 @@ static abut_status factor(abut_subdomains *s, const abut_bsr *A, int single, abu
         free(val);
     }
     return bad < s->k ? abut_fail(err, why.code, "part %d: %s", bad, why.msg) : ABUT_OK;
-}
-
-abut_status abut_subdomains_factor(abut_subdomains *s, const abut_bsr *A, abut_err *err)
-{
-    return factor(s, A, 0, err);
-}
-
-abut_status abut_subdomains_factor_single(abut_subdomains *s, const abut_bsr *A, abut_err *err)
-{
-    return factor(s, A, 1, err);
 }
 
 /* Copies of a row. */

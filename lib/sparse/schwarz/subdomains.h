@@ -7,7 +7,7 @@
 #ifndef ABUT_SPARSE_SCHWARZ_SUBDOMAINS_H
 #define ABUT_SPARSE_SCHWARZ_SUBDOMAINS_H
 
-#include "sparse/bsr.h"
+#include "sparse/linear_solver.h"
 
 typedef struct abut_subdomains abut_subdomains;
 
@@ -31,11 +31,10 @@ typedef struct abut_subdomains_stats {
 ABUT_MUST_USE abut_status abut_subdomains_analyse(abut_subdomains **d, const abut_bsr *A, int32_t k, const int32_t *first,
                                                const int32_t *row,
                                                abut_err *err);
-/** Factors the A_j of a matrix with the analysed pattern.  Fails  ABUT_E_NUMERIC one of them is not positive definite */
-ABUT_MUST_USE abut_status abut_subdomains_factor(abut_subdomains *d, const abut_bsr *A, abut_err *err);
-/** The same in single precision (sparse/own/cholesky.h), half the memory: a preconditioner.  A domain that rounding to floats
- * makes indefinite is factored in double. */
-ABUT_MUST_USE abut_status abut_subdomains_factor_single(abut_subdomains *d, const abut_bsr *A, abut_err *err);
+/** Factors the A_j of a matrix with the analysed pattern.  In single precision (sparse/own/cholesky.h), which takes half the
+ * memory, a domain that rounding to floats makes indefinite is factored in double.
+ * Fails  ABUT_E_NUMERIC one of them is not positive definite */
+ABUT_MUST_USE abut_status abut_subdomains_factor(abut_subdomains *d, const abut_bsr *A, abut_precision precision, abut_err *err);
 /** z += what the header says; r, z: [3 rows], not overlapping. */
 ABUT_MUST_USE abut_status abut_subdomains_add(abut_subdomains *d, abut_subdomains_join join, const double *r, double *z,
                                               abut_err *err);
