@@ -34,9 +34,11 @@ HEAD = ("code", "scene", "solver", "form", "steps", "rule", "error, m", "iterati
         "published iterations", "published s", "times faster")
 PLAIN = "look-ahead,second-order,lengthen,reuse,warm-start,majorant,beyond,rotations,scale"
 # scene of dot_scenes.py: steps, solvers
-DOT = {"bunny5K": (40, "newton lbfgs-h dot lbfgs-pd lbfgs-ic"), "bar17K": (10, "newton lbfgs-h dot lbfgs-pd"),
+DOT = {"bunny5K": (40, "newton lbfgs-h dot lbfgs-pd lbfgs-ic"), "bar17K": (10, "newton newton-cg lbfgs-h dot lbfgs-pd"),
        "horse7K": (20, "newton lbfgs-h dot lbfgs-pd lbfgs-ic"), "kingkong18K": (10, "newton lbfgs-h dot lbfgs-pd lbfgs-ic"),
        "monkey18K": (10, "newton lbfgs-h dot lbfgs-pd lbfgs-ic")}
+# solvers that are no public ones: the public one that they are beside
+BESIDE = {"newton-cg": "newton"}
 # scenes of tests/bench/scenes.tsv that start at their first frame: steps
 IPC = {"mat40-start": 24, "knives-start": 24, "stick-slip-start": 60, "chain-5-start": 40, "chain-start": 8, "rollers-1K-start": 24,
        "points-start": 12, "house-hit": 24, "masonry-start": 30, "dolphin-start": 24, "armadillo-start": 24, "four-rods-start": 6}
@@ -102,7 +104,8 @@ class Scene:
         least = min([seconds(reports)] + [seconds(step(self.start, self.n, options, OUT + "/run")[1]) for _ in range(runs - 1)])
         its, memory = sum(r["newton_iterations"] for r in reports), max(r["memory_peak"] for r in reports)
         error = float(np.sqrt(np.mean(np.sum((x - self.exact) ** 2, axis=2))))
-        ms, of = self.published.get(self.name + "/" + solver if self.code == "dot" else self.name, (None, None))
+        ms, of = self.published.get(self.name + "/" + BESIDE.get(solver, solver) if self.code == "dot" else self.name,
+                                    (None, None))
         each = least / self.n
         row = [self.code, self.name, solver, form, str(self.n), "%s %.2g" % (self.rule, tolerance), figure(error),
                "%.1f" % (its / self.n), figure(1e3 * least / its), figure(each), "%.0f" % (memory / 1e6)]
@@ -140,7 +143,7 @@ def dot(name):
     rule = ["--stop", "characteristic", "--tolerance"]
     scene = Scene("dot", name, path + ".start.abut", n, "characteristic", 1e-5, [*rule, "1e-8"])
     for solver in os.environ.get("SOLVERS", solvers).split():
-        form = ["--solver", solver, "--without", PLAIN, *(["--levels", "1", "--parts", "6"] if solver == "dot" else [])]
+        form = ["--solver", BESIDE.get(solver, solver), "--without", PLAIN, *(["--levels", "1", "--parts", "6"] if solver == "dot" else [])]
         yield from scene.rows(solver, form, lambda t: ["--solver", solver, *rule, "%g" % t], [*rule, "1e-5"])
 
 
@@ -169,6 +172,7 @@ its first guess is better.
 - *published form*: the method as published, by the rule of the public code. Its iterations beside the published ones say how alike
   the two are; its error stands in for that of the public code, which is not at hand.
 - *default*: the solver as it is, by the same rule.
+- *newton-cg* is Newton's method by conjugate gradients, beside the public Newton's by a factor.
 - *equal error*: the same by the loosest rule that leaves no more error than the published form, of a ladder of factors of 3 and the
   middle of its last rung.
 - *times faster*: published seconds a step over ours. Of what machine the published ones are, and of which rule:

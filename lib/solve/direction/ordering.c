@@ -164,7 +164,7 @@ static int has_degree(const abut_ordering *o, const abut_bsr *A)
 {
     const struct abut_degree_order *d = &o->degree;
     const size_t n = (size_t)A->n;
-    return d->on && d->n == A->n && d->ptr[n] == A->ptr[n] && !memcmp(d->ptr, A->ptr, (n + 1) * sizeof *d->ptr) &&
+    return d->on && n && d->n == A->n && d->ptr[n] == A->ptr[n] && !memcmp(d->ptr, A->ptr, (n + 1) * sizeof *d->ptr) &&
            !memcmp(d->col, A->row, d->ptr[n] * sizeof *d->col);
 }
 

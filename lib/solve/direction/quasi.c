@@ -8,11 +8,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* As contacts change the initial matrix becomes stale, and where the last step has met a curvature that is BENT times more or
- * less than the matrix has: bodies that are pulled or crushed far in one step leave the Hessian of its start behind.  It is
- * replaced when this many iterations have not reduced the decrement by this factor. */
+/* as contacts change the initial matrix becomes stale: it is replaced when this many iterations have not reduced the decrement
+ * by this factor; */
 #define PATIENCE 5
 #define PROGRESS 0.1
+/* or this many, where the last step has met a curvature that is so many times more or less than the matrix has: bodies that are
+ * pulled or crushed far in one step leave the Hessian of its start behind */
+#define PATIENCE_BENT 3
 #define BENT 2
 #define SAME_GAP 1.25       /* barriers whose smallest gap has changed by less are as stiff as they were */
 
@@ -123,5 +125,5 @@ int abut_quasi_is_stale(abut_quasi *q, const abut_objective *p, const abut_pairs
         q->mark_age = q->age;
     }
     const int idle = q->age - q->mark_age, bent = !(q->bend * BENT >= 1 && q->bend <= BENT);
-    return idle >= PATIENCE && (bent || contacts_changed(q, p, pairs));
+    return (bent && idle >= PATIENCE_BENT) || (idle >= PATIENCE && contacts_changed(q, p, pairs));
 }
