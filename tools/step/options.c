@@ -184,8 +184,8 @@ static void describe_linear(char *text, size_t size)
     size_t used = (size_t)snprintf(text, size, "newton, lbfgs-h: what solves with their matrices: ");
     for (int i = 0; abut_linear_solvers[i]; i++)
         used = describe(text, size, used, i == 0, abut_linear_solvers[i]->name, abut_linear_solvers[i]->help);
-    snprintf(text + used, size - used, ". Without a name, newton takes cg-schwarz in place of own where the factor would be "
-             "dear: for large bodies that are thick in all directions");
+    snprintf(text + used, size - used, ". Without a name, newton takes cg-schwarz in place of own where the factor is dear: "
+             "for large bodies that are thick in all directions; so does lbfgs-h where no Newton direction ends a step");
 }
 
 static void describe_hessians(char *text, size_t size)
