@@ -33,6 +33,13 @@ judged() {
     nice -n "${NICE:-15}" "$bin/ccd-check" -q -j 1 --no-output "$1.abut" 2>> "$1.log" && echo clean || tail -n 1 "$1.log" | tr '|' ','
 }
 
+# Of a run that the budget has cut off: what its next step has taken without an end, where that is more than ten times what the last
+# one took; otherwise nothing.
+stalled() {
+    awk -v budget="$budget" 'match($0, /"cpu_seconds":[0-9.e-]+/) { c = substr($0, RSTART + 14, RLENGTH - 14); sum += c }
+        END { if (budget - sum > 10 * c) printf "step %d takes more than %.0f s", NR + 1, budget - sum }' "$1.jsonl"
+}
+
 # Steps $1.abut until its $2 steps are made or the budget is spent, in pieces of at most twice the steps before, and of no
 # more than what is left seems to allow; says how it ended.  Whatever the end, all frames there are have been judged.
 advance() {
@@ -63,7 +70,8 @@ advance() {
         if [ -n "$cut" ]; then echo "no step within $budget s"; else echo "${why:-no step}"; fi
         return
     fi
-    if [ -n "$cut" ] || { [ -z "$why" ] && ((made < all)); }; then
+    [ -z "$cut" ] || why=$(stalled "$run")
+    if [ -z "$why" ] && ((made < all)); then
         why="the rest would take about $(awk -v n=$((all - made)) 'match($0, /"cpu_seconds":[0-9.e-]+/) {
             c = substr($0, RSTART + 14, RLENGTH - 14) } END { printf "%.2g", n * c }' "$run.jsonl") s"
     fi

@@ -65,6 +65,14 @@ def height(stream):
     return f"sheets at {1000 * tops[0]:.1f} to {1000 * tops[-1]:.1f} mm", None
 
 
+def interleaved(stream):
+    """Cards of the two piles in the order in which they lie upon each other, and the height from the lowest to the uppermost."""
+    of, x = frames(stream)
+    low = sorted((card[:, 1].mean(), name) for name in ("left", "right") for card in np.split(x[-1][of[name]], 4))
+    order, high = " ".join(name for _, name in low), 1000 * (low[-1][0] - low[0][0])
+    return f"from below: {order}; {high:.2f} mm high", order == " ".join(("left", "right") * 4) and 0.7 < high < 2.1
+
+
 def stretches(limit, least):
     """Largest and least principal stretch of all shells: extremes and means over the steps.  As published: below the limit, and
     the least within 0.04 of the published one."""
@@ -118,6 +126,8 @@ RESULTS = [
     ("C14 tube, 1.5 mm thick", T + "tube-twist.yaml -- -n 250", core, "a thick core", "-"),
     ("C14 tube, no thickness", T + "tube-twist.yaml --set objects.tube.contact-thickness=0 -- -n 250", core,
      "the core collapses", "-"),
+    ("C15 eight cards riffled", T + "riffle.yaml -- -n 160", interleaved, "left and right in turn; 0.7 to 2.1 mm (thickness, dhat)",
+     "-"),
 ] + [(f"C22 CCD, {n}", c if c.startswith(T) else T + c, ccd,
       f"{ms} ms an iteration" + (f", {1000 * ms / size:.2g} us a node" if size else ""), "a smaller scene")
      for n, c, ms, size in (
