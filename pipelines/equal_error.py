@@ -2,6 +2,7 @@
 """Error and time: solvers beside the figures of the public codes, at the rule that these use and at the error that it leaves there.
 
     pipelines/equal_error.py dot|ipc [SCENE ...]    rows as TSV, as they are made; those of the same name are replaced in RESULTS
+    pipelines/equal_error.py page                   no run: the page of the rows as the table has them
     RESULTS=OUT/equal-error     the table to write, .tsv and .md
     OUT=out/equal-error         streams and reports; converged runs are kept (FRESH=1: not)
     ABUT_DATA=../shared/data    meshes of the public codes; a scene without its mesh is skipped by name
@@ -194,8 +195,10 @@ def write(new):
 
 
 def main(args):
+    if args == ["page"]:
+        return write([])
     if not args or args[0] not in ("dot", "ipc"):
-        fail("expected dot or ipc and names of scenes", 2)
+        fail("expected dot or ipc and names of scenes, or page", 2)
     group, make = (DOT, dot) if args[0] == "dot" else (IPC, ipc)
     for name in args[1:] or group:
         if name not in group:

@@ -165,10 +165,11 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
     const double none = NAN;
     fprintf(f, "{\"step\":%lld,", (long long)r->step);
     number(f, "time", r->time);
-    fprintf(f, "\"newton_iterations\":%d,\"line_search_trials\":%d,\"passes\":%d,\"diagonal_shifts\":%d,\"cg_iterations\":%d,"
-            "\"factorisations\":%d,\"factorisations_double\":%d,\"waypoints\":%d,",
-            r->newton, r->trials, r->passes, r->shifts, r->cg_iterations, r->factorisations, r->factorisations_double,
-            r->waypoints);
+    fprintf(f, "\"newton_iterations\":%d,\"line_search_trials\":%d,\"passes\":%d,\"diagonal_shifts\":%d,", r->newton, r->trials,
+            r->passes, r->shifts);
+    fprintf(f, "\"cg_iterations\":%d,\"iterations_given_up\":%d,\"factorisations\":%d,\"factorisations_double\":%d,",
+            r->cg_iterations, r->iterations_given_up, r->factorisations, r->factorisations_double);
+    fprintf(f, "\"waypoints\":%d,", r->waypoints);
     fprintf(f, "\"damped\":%d,", r->damped);
     fprintf(f, "\"newton_solves\":%d,\"initial_matrices\":%d,\"not_descending\":%d,\"pairs_skipped\":%d,", r->newton_solves,
             r->initial_matrices, r->not_descending, r->pairs_skipped);

@@ -16,6 +16,8 @@
 
 typedef struct abut_direction_options {
     const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the first of abut_linear_solvers */
+    const abut_linear_solver_ops *instead;  /* newton, and lbfgs-h that proves nothing: iterates where the
+                                             * factors of `linear` would be dear; NULL: none */
     double cg_tolerance;    /* of iterations: see `drop` of abut_solve_goal; 0: as the search needs them */
     int threads;            /* of factorisations; no bit depends on it */
     int history;            /* pairs that L-BFGS keeps */

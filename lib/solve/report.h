@@ -86,6 +86,7 @@ typedef struct abut_report {
     int newton, trials;
     int fixed_iterations;       /* of each minimisation, that no test of convergence ended; 0: a test did */
     int cg_iterations;          /* of all Newton iterations together */
+    int iterations_given_up;    /* solutions by iterations that cost more than the factor that they spared, or failed */
     int factorisations;         /* of Newton matrices, and those of them in double precision */
     int factorisations_double;
     int newton_solves;          /* quasi-Newton: iterations that took Newton's direction */

@@ -73,6 +73,8 @@ const abut_solver_row abut_solver_table[] = {
       .options = CONSTANT | ABUT_OPTION_HISTORY },
     { "admm-pd", "by ADMM, for comparison", .stepper = &abut_admm_stepper_ops, CONSTANT_ROW,
       .options = CONSTANT | ABUT_OPTION_FIT },
+    { "admm-dd", "by ADMM on the subdomains of dot, likewise", .stepper = &abut_admm_dd_stepper_ops, CONSTANT_ROW,
+      .options = CONSTANT | ABUT_OPTION_PARTS },
     { 0 }
 };
 

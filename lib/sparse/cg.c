@@ -37,12 +37,17 @@ abut_status abut_cg_factor(abut_cg_state *s, const abut_operator *A, abut_cg_ren
     return ABUT_OK;
 }
 
+static int most_of(const abut_solve_goal *goal)
+{
+    return goal->most > 0 ? goal->most : MOST;
+}
+
 /* Iterations that old factors are given: what new ones would take for as many digits as the goal may ask for. */
 static int patience(const abut_cg_state *s, const abut_solve_goal *goal)
 {
     const double least = goal->drop > 0 ? sqrt(goal->drop) : goal->close;
     const double most = TOO_SLOW * s->fresh * -log10(least);
-    return most > 0 && most < MOST ? (int)most + 1 : MOST;
+    return most > 0 && most < most_of(goal) ? (int)most + 1 : most_of(goal);
 }
 
 static abut_status solve(abut_cg_state *s, const abut_operator *A, const abut_precond *M, const double *b,
@@ -64,10 +69,10 @@ abut_status abut_cg_solve(abut_cg_state *s, const abut_operator *A, const abut_p
     const int are_old = M && s->matrices > 1;
     abut_pcg_report rep;
     s->iterations = 0;
-    abut_status rc = solve(s, A, M, b, goal, are_old ? patience(s, goal) : MOST, x, &rep, err);
+    abut_status rc = solve(s, A, M, b, goal, are_old ? patience(s, goal) : most_of(goal), x, &rep, err);
     if (!rc && !rep.converged && are_old) {
         rc = make(s, A, renew, self, err);
-        if (!rc) rc = solve(s, A, M, b, goal, MOST, x, &rep, err);
+        if (!rc) rc = solve(s, A, M, b, goal, most_of(goal), x, &rep, err);
     }
     if (rc || rep.converged) return rc;
     if (goal->drop > 0)

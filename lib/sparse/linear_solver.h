@@ -19,6 +19,7 @@ typedef struct abut_solve_goal {
     double fraction;
     double within;          /* m */
     double drop;            /* 0: none */
+    int most;               /* iterations, after which the solution is given up; 0: as many as the solver thinks fit */
 } abut_solve_goal;
 
 /* Columns of B with at most four block rows each, as contacts have, and what a solver keeps of them between calls. */

@@ -51,6 +51,11 @@ double abut_factor_cost(const abut_linear_solver *s)
     return abut_factor_cost_of(stats.nnz, stats.flops);
 }
 
+double abut_iterations_worth(double cost, size_t bytes, size_t blocks)
+{
+    return cost / (SOLVE_BYTE * (double)bytes + MULTIPLY_BLOCK * (double)blocks);
+}
+
 static int is_large(const abut_linear_solver *s)
 {
     return abut_linear_get_stats(s).flops >= LEAST_FLOPS;
@@ -69,10 +74,9 @@ static int is_analysed(const reuse *r)
 /* Iterations on the factor that there is that cost what a new one in single precision does, with its own iterations. */
 static int break_even(const reuse *r, const abut_bsr *A)
 {
-    const abut_linear_stats s = abut_linear_get_stats(&r->inner);
-    const double blocks = (double)A->nnz, analysis = is_analysed(r) ? 0 : ANALYSE_BLOCK * blocks;
-    return FRESH_LEAST +
-           (int)((abut_factor_cost(&r->inner) + analysis) / (SOLVE_BYTE * (double)s.bytes + MULTIPLY_BLOCK * blocks));
+    const double analysis = is_analysed(r) ? 0 : ANALYSE_BLOCK * (double)A->nnz;
+    return FRESH_LEAST + (int)abut_iterations_worth(abut_factor_cost(&r->inner) + analysis,
+                                                    abut_linear_get_stats(&r->inner).bytes, A->nnz);
 }
 
 /* Old factors that were no good are tried again after 1, 3, 9 solutions. */

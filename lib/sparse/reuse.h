@@ -47,6 +47,8 @@ abut_reuse_info abut_reuse_last(const abut_linear_solver *s);
 /** What a factorisation as analysed costs, in operations of a large one; that of a factor of so many numbers and operations. */
 double abut_factor_cost(const abut_linear_solver *s);
 double abut_factor_cost_of(double nnz, double flops);
+/** Iterations with a product by a matrix of so many blocks and a preconditioner of so many bytes that cost the same. */
+double abut_iterations_worth(double cost, size_t bytes, size_t blocks);
 /** Whether single precision may pay for the matrix that was analysed: its factor is large, and the solver has that precision. */
 int abut_factor_may_be_single(const abut_linear_solver *s);
 

@@ -402,7 +402,7 @@ Y
 @test "solvers and rules that know linear tets alone refuse others by their order" {
     beam 3 > beam.yaml
     "$BIN/mesh-prep" -q beam.yaml -o beam.abut
-    for s in pd mass-springs admm-pd; do
+    for s in pd mass-springs admm-pd admm-dd; do
         exits 3 "$BIN/step" --solver $s --contact ignore -n 1 beam.abut -o x.abut
         says "solver $s: tets of order 3, expected order 1"
     done

@@ -104,20 +104,32 @@ assert x["pd0"][:, 1].min() < -1e-3 and x["pd8"][:, 1].max() > 1e-3    # it weig
 P
 }
 
-@test "admm-pd and pd stop at the characteristic norm that is asked for, near each other" {
+@test "admm-pd, admm-dd and pd stop at the characteristic norm that is asked for, near each other" {
     skip_without_numpy
-    for s in admm-pd pd; do
-        "$BIN/step" -q --solver $s --contact ignore --stop cn --tolerance 1e-8 -n 3 --report $s.jsonl "$arm" -o $s.abut
+    for s in admm-pd "admm-dd --parts 3" pd; do
+        "$BIN/step" -q --solver $s --contact ignore --stop cn --tolerance 1e-8 -n 3 --report "${s%% *}.jsonl" "$arm" -o "${s%% *}.abut"
     done
     "$PYTHON" - "$ROOT" <<'P'
 import json, sys
 sys.path.insert(0, sys.argv[1] + "/formats/python")
 import abut_stream
-a, b = ([f["node/x"] for f in abut_stream.read(s + ".abut") if f.kind == "frame"][-1] for s in ("admm-pd", "pd"))
-n = [sum(json.loads(l)["newton_iterations"] for l in open(s + ".jsonl")) for s in ("admm-pd", "pd")]
-assert all(0 < json.loads(l)["characteristic_norm"] <= 1e-8 for s in ("admm-pd", "pd") for l in open(s + ".jsonl"))
-assert abs(a - b).max() < 1e-6 and min(n) > 6, (abs(a - b).max(), n)
+names = ("admm-pd", "admm-dd", "pd")
+a, b, c = ([f["node/x"] for f in abut_stream.read(s + ".abut") if f.kind == "frame"][-1] for s in names)
+n = [sum(json.loads(l)["newton_iterations"] for l in open(s + ".jsonl")) for s in names]
+assert all(0 < json.loads(l)["characteristic_norm"] <= 1e-8 for s in names for l in open(s + ".jsonl"))
+assert max(abs(a - c).max(), abs(b - c).max()) < 1e-6 and min(n) > 6, (abs(a - c).max(), abs(b - c).max(), n)
 P
+}
+
+@test "admm-dd restarts with the same bytes, and any number of threads gives them; the partition of decompose is another" {
+    local dd="--solver admm-dd --contact ignore --tolerance 1e-7"
+    "$BIN/step" -q $dd --parts 3 -j 1 -n 6 "$arm" -o whole.abut
+    "$BIN/step" -q $dd --parts 3 -j 3 -n 2 "$arm" | "$BIN/step" -q $dd --parts 3 -j 2 -n 4 -o halves.abut
+    cmp whole.abut halves.abut
+    "$BIN/decompose" -q --parts 5 "$arm" -o cut.abut
+    "$BIN/step" -q $dd -n 2 --report cut.jsonl cut.abut -o x.abut
+    "$BIN/step" -q $dd -n 2 --report own.jsonl "$arm" -o x.abut
+    [ "$(grep -o '"newton_iterations":[0-9]*' cut.jsonl | head -1)" != "$(grep -o '"newton_iterations":[0-9]*' own.jsonl | head -1)" ]
 }
 
 @test "pd goes on until nothing moves faster than --tolerance" {
@@ -153,7 +165,7 @@ P
     exits 2 "$BIN/step" --solver pd --one-pass "$arm" -o o.abut
     says "--one-pass: for --solver newton, newton-cg, lbfgs-h, dot, lbfgs-pd, lbfgs-jh, lbfgs-ic, gradient, lbfgs-rest, lbfgs-warped, lbfgs-id, not for pd"
     exits 2 "$BIN/step" --contact ignore "$arm" -o o.abut
-    says "--contact: for --solver pd, mass-springs, admm-pd, not for newton"
+    says "--contact: for --solver pd, mass-springs, admm-pd, admm-dd, not for newton"
     exits 2 "$BIN/step" --solver nodal --iterations 3 "$arm" -o o.abut
     says "--iterations: for --solver newton, newton-cg,"
     exits 3 "$BIN/step" --solver mass-springs --contact ignore "$arm" -o o.abut

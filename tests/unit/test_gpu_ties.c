@@ -101,7 +101,7 @@ TEST(rods_are_those_of_the_processor)
 {
     tied t;
     tied_open(&t);
-    double E, got;
+    double E, got = 0;
     CHECK(t.of->first[ABUT_CODIM_ROD + 1] - t.of->first[ABUT_CODIM_ROD] > 10 && t.of->n > t.of->first[ABUT_CODIM_BEND] + 5);
     CHECK(!abut_codim_energy(t.of, t.x, ABUT_CODIM_ALL, 0, &E, &t.scratch, &err));
     CHECK(!abut_gpu_codim_energy(&t.codim, t.dx.at, t.out.at, &err) && !t.q.on->get(&t.q, &got, t.out.at, sizeof got, &err));

@@ -10,8 +10,8 @@ TEST(a_good_request_is_known_by_its_last_byte_and_not_before)
 {
     static const char *const good[] = { "GET / HTTP/1.1\r\n" HOST "\r\n",
                                         "GET /status?frames=3 HTTP/1.0\r\nAccept: */*\r\n" HOST "\r\n",
-                                        "HEAD /frame/7 HTTP/1.1\r\nhost:\tLOCALHOST:8000 \r\nContent-Length: 0\r\n"
-                                        "X: a b\r\n\r\n" };
+                                        ("HEAD /frame/7 HTTP/1.1\r\nhost:\tLOCALHOST:8000 \r\nContent-Length: 0\r\n"
+                                         "X: a b\r\n\r\n") };
     static const char *const target[] = { "/", "/status?frames=3", "/frame/7" };
     abut_http_request r;
     for (int i = 0; i < 3; i++) {

@@ -184,6 +184,8 @@ static void describe_linear(char *text, size_t size)
     size_t used = (size_t)snprintf(text, size, "newton, lbfgs-h: what solves with their matrices: ");
     for (int i = 0; abut_linear_solvers[i]; i++)
         used = describe(text, size, used, i == 0, abut_linear_solvers[i]->name, abut_linear_solvers[i]->help);
+    snprintf(text + used, size - used, ". Without a name, newton takes cg-schwarz in place of own where the factor is dear: "
+             "for large bodies that are thick in all directions; so does lbfgs-h where no Newton direction ends a step");
 }
 
 static void describe_hessians(char *text, size_t size)
@@ -232,19 +234,20 @@ static const option table[] = {
       .help = "gpu, twin: preconditioner of the conjugate gradients: jacobi (default), clusters (of 16 nodes), rigid (clusters,"
               " and the rigid motions of parts: for stiff bodies)" },
     { 0, "iterations", ABUT_OPT_TEXT, .parse = parse_iterations, .bit = ABUT_OPTION_ITERATIONS, .shapes = 1, .unit = "N",
-      .help = "a fixed number of iterations instead of a test of convergence, for real time: pd, mass-springs, admm-pd (10, and "
+      .help = "a fixed number of iterations instead of a test of convergence, for real time: pd, mass-springs, admm-* (10, and "
               "'converged' with --tolerance, by default), and the solvers with the barrier (default 'converged'), which keep "
               "all their other promises" },
     { 0, "contact", ABUT_OPT_TEXT, .parse = parse_contact, .bit = ABUT_OPTION_CONTACT, .shapes = 1, .unit = "WHAT",
-      .help = "pd, mass-springs, admm-pd: what becomes of contact, which they do not prevent: ignore, or springs" },
+      .help = "pd, mass-springs, admm-*: what becomes of contact, which they do not prevent: ignore, or springs (admm-dd: "
+              "ignore alone)" },
     { 0, "history", ABUT_OPT_INT, AT(o.quasi.history), .bit = ABUT_OPTION_HISTORY, .shapes = 1, .unit = "N",
       .help = "dot, lbfgs-*, gradient: iterations that they remember (default 5); pd, mass-springs: the same (default 0: none)" },
     { 0, "fit-interval", ABUT_OPT_TEXT, .parse = parse_fit, .bit = ABUT_OPTION_FIT, .shapes = 1, .unit = "LOW:HIGH",
       .help = "pd, admm-pd, lbfgs-pd: the stretches over which their constant matrix fits a stiffness to each material, "
               "0 < LOW < 1 < HIGH (default 0.5:1.5)" },
     { 0, "parts", ABUT_OPT_INT, AT(o.quasi.parts), .bit = ABUT_OPTION_PARTS, .shapes = 1, .unit = "N",
-      .help = "dot, lbfgs-jh: subdomains (default: dot takes the partition of decompose if there is one, else one part for "
-              "about 250 nodes; lbfgs-jh one for 1500)" },
+      .help = "dot, admm-dd, lbfgs-jh: subdomains (default: the first two take the partition of decompose if there is one, else "
+              "dot one part for about 250 nodes; the others one for 1500)" },
     { 0, "levels", ABUT_OPT_INT, AT(o.quasi.levels), .bit = ABUT_OPTION_LEVELS, .least = 1, .most = 2, .shapes = 1, .unit = "N",
       .help = "dot: 2 (default): with the rigid motions of its subdomains as a coarse space; 1: without, as published" },
     { 0, "stop", ABUT_OPT_TEXT, .parse = parse_stop, .shapes = 1, .unit = "RULE",

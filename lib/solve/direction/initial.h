@@ -2,7 +2,8 @@
  * a table of operations and an instance:
  *
  *     lbfgs-h    hessian      the Newton matrix A, by sparse Cholesky, in single precision where that is good to a tenth of a
- *                             gradient, which it nearly always is
+ *                             gradient, which it nearly always is; where factors would be dear, by conjugate gradients as
+ *                             long as these cost less
  *     dot        subdomains   A on overlapping sets of nodes, the nodes of the elements of one part each
  *     lbfgs-jh   blocks       A on disjoint sets of nodes: block Jacobi
  *     lbfgs-ic   ichol        A by incomplete Cholesky without fill, rows by the order of sparse/band.h
@@ -38,6 +39,8 @@ typedef struct abut_initial_ops {
     abut_status (*make)(void **self, const abut_direction_options *opt, abut_err *err);
     /** Fails  ABUT_E_NUMERIC no factor, with where; ABUT_E_ARG a model that the matrix is not for; ABUT_E_NOMEM */
     abut_status (*factor)(void *self, const abut_initial_at *at, abut_report *rep, abut_err *err);
+    /** D will precondition the Newton matrix of another iterate, just summed.  NULL: it can. */
+    abut_status (*settle)(void *self, abut_err *err);
     /** z = D r, an approximate inverse.  symmetric: positive definite, as conjugate gradients want it.  Good as long as self. */
     abut_precond (*precond)(void *self, int symmetric);
     /** 1 when that is the inverse of the Newton matrix in double precision.  NULL: never. */

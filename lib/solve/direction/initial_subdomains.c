@@ -12,7 +12,7 @@
  * A partition depends on the mesh alone and outlives a step. */
 #include "solve/direction/initial.h"
 
-#include "graph/graph.h"
+#include "solve/direction/tet_parts.h"
 #include "sparse/schwarz/coarse_space.h"
 #include "sparse/schwarz/subdomains.h"
 
@@ -72,19 +72,9 @@ static abut_status partition_tets(subdomains *s, const abut_objective *p, abut_p
     const abut_model *m = p->model;
     if (!m->nt) return abut_fail(err, ABUT_E_ARG, "dot: the model has no tetrahedra to cut into subdomains; lbfgs-jh cuts nodes");
     if (!s->part) {
-        abut_partition_stats stats;
-        abut_status rc = ABUT_OK;
-        s->part = malloc((size_t)m->nt * sizeof *s->part);
-        if (!s->part) return no_memory(p, err);
-        if (s->given.part) {
-            s->k = s->given.k;
-            for (int32_t t = 0; t < m->nt; t++) s->part[t] = s->given.part[abut_objective_tet(p, t)];
-        } else {
-            /* by the mesh alone: what is held changes from step to step, and a restart has not seen the steps before */
-            s->k = parts_wanted(s, m->nv < m->nt ? m->nv : m->nt);
-            rc = abut_partition_tets(m->nv, m->nt, m->tet, s->k, s->part, &stats, err);
-        }
-        if (rc) return free(s->part), s->part = NULL, rc;
+        s->k = s->given.part ? s->given.k : parts_wanted(s, m->nv < m->nt ? m->nv : m->nt);
+        const abut_status rc = abut_tet_parts(p, &s->given, s->k, &s->part, err);
+        if (rc) return rc;
     }
     *out = (abut_partition){ s->k, s->part };
     return ABUT_OK;
@@ -107,24 +97,13 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* order[nt]: tets by part; at[k + 1] */
-static void sort_tets(const abut_partition *cut, int32_t nt, int32_t *at, int32_t *order)
-{
-    memset(at, 0, ((size_t)cut->k + 1) * sizeof *at);
-    for (int32_t t = 0; t < nt; t++) at[cut->part[t] + 1]++;
-    for (int32_t j = 0; j < cut->k; j++) at[j + 1] += at[j];
-    for (int32_t t = 0; t < nt; t++) order[at[cut->part[t]]++] = t;
-    for (int32_t j = cut->k; j > 0; j--) at[j] = at[j - 1];
-    at[0] = 0;
-}
-
 /* Rows of the nodes of each part, ascending; parts without any are left out; rows of no tet make one more list.
  * mark[nrow], at[k + 1], order[nt] are scratch. */
 static void fill_lists(const abut_objective *p, const abut_partition *cut, lists *l, int32_t *mark, int32_t *at, int32_t *order)
 {
     const abut_model *m = p->model;
     int32_t n = 0;
-    sort_tets(cut, m->nt, at, order);
+    abut_tets_by_part(cut, m->nt, at, order);
     for (int32_t i = 0; i < p->nrow; i++) mark[i] = -1;
     l->k = 0;
     for (int32_t j = 0; j < cut->k; j++) {

@@ -179,6 +179,7 @@ static abut_status newton(lbfgs *d, const abut_point *at, abut_report *rep, abut
     abut_objective_majorant_forget(p);      /* friction by its second derivative */
     d->quasi.required = d->solve.exact = 0;
     abut_status rc = abut_newton_matrix_sum(&d->matrix, &d->solve.order, p, at, rep, err);
+    if (!rc && d->ops->settle) rc = d->ops->settle(d->initial, err);
     while (!rc && !done) {
         const double clock = abut_time_wall();
         rc = solve_to(d, FAR, most, &done, rep, err);
@@ -314,6 +315,8 @@ static abut_status make(void **self, const abut_initial_ops *ops, const abut_obj
     *d = (lbfgs){ .p = p, .ops = ops, .quasi = { .history = opt->history, .proves = opt->proves, .trust = 1 } };
     abut_status rc = abut_newton_matrix_init(&d->matrix, p, opt->without, err);
     if (!rc) rc = abut_newton_solve_init(&d->solve, p, opt, (ops->needs & ABUT_NEEDS_FACTOR) != 0, err);
+    if (!rc && ops->needs & ABUT_NEEDS_FACTOR && opt->instead && !opt->proves && !(opt->without & ABUT_WITHOUT_REUSE))
+        rc = abut_newton_solve_iterate_instead(&d->solve, p, opt->instead, opt->threads, err);
     if (!rc) rc = ops->make(&d->initial, opt, err);
     if (rc) release(d);
     else *self = d;

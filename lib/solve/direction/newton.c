@@ -29,6 +29,8 @@ static abut_status make(void **self, const abut_objective *p, const abut_directi
     n->p = p;
     abut_status rc = abut_newton_matrix_init(&n->matrix, p, opt->without, err);
     if (!rc) rc = abut_newton_solve_init(&n->solve, p, opt, 1, err);
+    if (!rc && opt->instead && !p->step.ranks && !(opt->without & ABUT_WITHOUT_REUSE))
+        rc = abut_newton_solve_iterate_instead(&n->solve, p, opt->instead, opt->threads, err);
     n->solve.order.degree.on = 1;
     if (rc) release(n);
     else *self = n;

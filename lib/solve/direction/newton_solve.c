@@ -5,6 +5,8 @@
 #include "sparse/linear_solvers.h"
 
 #include <assert.h>
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 #define FAR 0.1             /* of the right-hand side that iterations may leave, */
@@ -61,10 +63,18 @@ abut_status abut_newton_solve_init(abut_newton_solve *s, const abut_objective *p
     return rc;
 }
 
+abut_status abut_newton_solve_iterate_instead(abut_newton_solve *s, const abut_objective *p,
+                                              const abut_linear_solver_ops *instead, int threads, abut_err *err)
+{
+    const abut_status rc = abut_linear_solver_init(&s->instead, instead, threads, err);
+    return rc ? rc : abut_ordering_iterate_instead(&s->order, p->model->nv, &s->instead, err);
+}
+
 void abut_newton_solve_clear(abut_newton_solve *s)
 {
     abut_ordering_clear(&s->order);
     abut_linear_solver_clear(&s->linear);
+    abut_linear_solver_clear(&s->instead);
     free(s->rhs);
     free(s->sol);
     *s = (abut_newton_solve){ 0 };
@@ -74,6 +84,7 @@ void abut_newton_solve_begin_step(abut_newton_solve *s, abut_newton_matrix *A)
 {
     abut_newton_matrix_begin_step(A, &s->order);
     abut_linear_begin_step(&s->linear);
+    if (s->instead.ops) abut_linear_begin_step(&s->instead);
     s->exact = s->no_single = 0;
 }
 
@@ -90,9 +101,15 @@ abut_status abut_newton_solve_sum(abut_newton_solve *s, abut_newton_matrix *A, c
     return abut_newton_matrix_sum(A, &s->order, p, at, rep, err);
 }
 
+/* Of this step. */
+static const abut_linear_solver *solver_of(const abut_newton_solve *s)
+{
+    return s->order.by_iterations ? &s->instead : &s->linear;
+}
+
 int abut_newton_solve_iterates(const abut_newton_solve *s)
 {
-    return abut_linear_can(&s->linear, ABUT_IS_ITERATIVE);
+    return abut_linear_can(solver_of(s), ABUT_IS_ITERATIVE);
 }
 
 int abut_descends(const abut_objective *p, const double *g, const double *dir)
@@ -184,7 +201,7 @@ static double near_the_end(const abut_objective *p)
 
 void abut_newton_solve_stats(const abut_newton_solve *solve, abut_report *rep)
 {
-    const abut_linear_stats s = abut_linear_get_stats(&solve->linear);
+    const abut_linear_stats s = abut_linear_get_stats(solver_of(solve));
     rep->factor_nnz = s.nnz;
     rep->factor_flops = s.flops;
     rep->factor_bytes = (double)s.bytes;
@@ -224,17 +241,40 @@ abut_status abut_newton_factor_single(abut_newton_solve *s, abut_newton_matrix *
     return abut_newton_factor(s, A, p, rep, err);
 }
 
-static abut_status iterate(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, abut_report *rep, abut_err *err)
+/* most: iterations; 0: as many as the solver thinks fit. */
+static abut_status iterate(abut_newton_solve *s, abut_linear_solver *linear, int most, const abut_newton_matrix *A,
+                           const abut_objective *p, abut_report *rep, abut_err *err)
 {
     const abut_operator of = abut_newton_solve_operator(s, A);
     const double near = near_the_end(p);
     const abut_solve_goal goal = { .far = FAR, .close = CLOSE, .fraction = FRACTION_ALL, .near = near,
-                                   .within = WITHIN_ALL * near, .drop = s->cg_tolerance };
+                                   .within = WITHIN_ALL * near, .drop = s->cg_tolerance, .most = most };
     double clock = abut_time_wall();
-    const abut_status rc = abut_linear_solve(&s->linear, &of, s->rhs, &goal, s->sol, err);
-    rep->cg_iterations += abut_linear_get_stats(&s->linear).iterations;
+    const abut_status rc = abut_linear_solve(linear, &of, s->rhs, &goal, s->sol, err);
+    rep->cg_iterations += abut_linear_get_stats(linear).iterations;
     rep->seconds.solve += abut_time_lap(&clock);
     return rc;
+}
+
+/* A step by iterations where factors are dear.  *solved 0: they fail, or cost more than the factor that they spare, and the rest
+ * of the step is by factors. */
+static abut_status iterate_instead(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, int first, int *solved,
+                                   abut_report *rep, abut_err *err)
+{
+    const abut_operator of = abut_newton_solve_operator(s, A);
+    double clock = abut_time_wall();
+    abut_status rc = first ? abut_linear_factor(&s->instead, &of, ABUT_DOUBLE, err) : ABUT_OK;
+    rep->seconds.factor += abut_time_lap(&clock);
+    const size_t bytes = abut_linear_get_stats(&s->instead).bytes;
+    const int most = 1 + (int)fmin(abut_iterations_worth(abut_ordering_spared(&s->order), bytes, A->A.nnz), INT_MAX / 2);
+    if (!rc) rc = iterate(s, &s->instead, most, A, p, rep, err);
+    *solved = !rc;
+    if (rc != ABUT_E_NUMERIC) return rc;
+    clock = abut_time_wall();
+    rc = abut_ordering_factor_after_all(&s->order, &A->A, err);
+    rep->seconds.analyse += abut_time_lap(&clock);
+    rep->iterations_given_up++;
+    return rc ? rc : abut_linear_factor(&s->linear, &of, ABUT_DOUBLE, err);
 }
 
 /* By factors, to what the search can see; exact: by one of A in double precision. */
@@ -258,17 +298,29 @@ static abut_status solve_whole(abut_newton_solve *s, abut_newton_matrix *A, cons
 abut_status abut_newton_solve_first(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, abut_report *rep,
                                     abut_err *err)
 {
-    if (abut_newton_solve_iterates(s)) {
-        const abut_status rc = abut_newton_factor(s, A, p, rep, err);
-        return rc ? rc : iterate(s, A, p, rep, err);
+    abut_status rc;
+    int solved = 0;
+    if (s->order.by_iterations) {
+        rc = iterate_instead(s, A, p, 1, &solved, rep, err);
+        if (rc || solved) return rc;
+    } else if (abut_newton_solve_iterates(s)) {
+        rc = abut_newton_factor(s, A, p, rep, err);
+        return rc ? rc : iterate(s, &s->linear, 0, A, p, rep, err);
     }
     const abut_operator of = abut_newton_solve_operator(s, A);
-    const abut_status rc = abut_linear_factor(&s->linear, &of, ABUT_DOUBLE, err);
+    rc = abut_linear_factor(&s->linear, &of, ABUT_DOUBLE, err);
     return rc ? rc : solve_whole(s, A, p, s->exact || !may_reuse(s), rep, err);
 }
 
 abut_status abut_newton_solve_again(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, abut_report *rep,
                                     abut_err *err)
 {
-    return abut_newton_solve_iterates(s) ? iterate(s, A, p, rep, err) : solve_whole(s, A, p, 0, rep, err);
+    int solved = 0;
+    if (s->order.by_iterations) {
+        const abut_status rc = iterate_instead(s, A, p, 0, &solved, rep, err);
+        if (rc || solved) return rc;
+    } else if (abut_newton_solve_iterates(s)) {
+        return iterate(s, &s->linear, 0, A, p, rep, err);
+    }
+    return solve_whole(s, A, p, 0, rep, err);
 }

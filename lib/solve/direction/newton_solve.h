@@ -1,5 +1,6 @@
 /* Newton's equation A p = -g by a linear solver of the table: by iterations, or by factors, which are not made for every matrix
- * (sparse/reuse.h). */
+ * (sparse/reuse.h); or by factors with iterations in the steps in which factors would be dear (ordering.h).  Iterations that cost
+ * more than a factor are given up for the rest of such a step. */
 #ifndef ABUT_SOLVE_DIRECTION_NEWTON_SOLVE_H
 #define ABUT_SOLVE_DIRECTION_NEWTON_SOLVE_H
 
@@ -10,6 +11,7 @@
 /* Zero-filled is empty.  Stays where it is: the ordering borrows the linear solver. */
 typedef struct abut_newton_solve {
     abut_linear_solver linear;  /* iterative, or with factor reuse */
+    abut_linear_solver instead; /* iterative, in steps in which the factors of linear would be dear; empty: there are none */
     abut_ordering order;
     int exact;              /* the next solution shall be by a factor of its own matrix, in double precision */
     int no_single;          /* single precision was no good in this step for a factor wanted at once */
@@ -22,9 +24,12 @@ typedef struct abut_newton_solve {
 /** orders: 1 when matrices are to be factored or solved with; 0: patterns are all that is kept. */
 ABUT_MUST_USE abut_status abut_newton_solve_init(abut_newton_solve *s, const abut_objective *p, const abut_direction_options *opt,
                                                  int orders, abut_err *err);
+/** Where factors would be dear, `instead` iterates.  s->linear is direct. */
+ABUT_MUST_USE abut_status abut_newton_solve_iterate_instead(abut_newton_solve *s, const abut_objective *p,
+                                                            const abut_linear_solver_ops *instead, int threads, abut_err *err);
 void abut_newton_solve_clear(abut_newton_solve *s);
 void abut_newton_solve_begin_step(abut_newton_solve *s, abut_newton_matrix *A);
-/** Newton's equation is solved by iterations. */
+/** Newton's equation is solved by iterations, in this step. */
 int abut_newton_solve_iterates(const abut_newton_solve *s);
 /** A at the iterate, as the linear solver takes it: as products where it can, or as a matrix. */
 ABUT_MUST_USE abut_status abut_newton_solve_sum(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,

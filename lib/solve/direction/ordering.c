@@ -14,15 +14,18 @@
  * minimum degree: measured once. */
 #define ORDER_BLOCK 4e4
 #define ORDER_BLOCK_QUICKLY 1e4
+#define DEAR_ROW 1e6        /* such operations for each row: a factor that costs more is dear */
 
-static int iterates(const abut_ordering *o)
-{
-    return o->linear && abut_linear_can(o->linear, ABUT_IS_ITERATIVE);
-}
-
+/* Of the linear solver, whatever takes its place. */
 static int factors(const abut_ordering *o)
 {
-    return o->linear && !iterates(o);
+    return o->linear && !abut_linear_can(o->linear, ABUT_IS_ITERATIVE);
+}
+
+/* What iterates in this step; NULL: none does. */
+static abut_linear_solver *iterative(const abut_ordering *o)
+{
+    return o->by_iterations ? o->instead : o->linear && !factors(o) ? o->linear : NULL;
 }
 
 abut_status abut_ordering_init(abut_ordering *o, int32_t nv, abut_linear_solver *linear, abut_err *err)
@@ -30,10 +33,11 @@ abut_status abut_ordering_init(abut_ordering *o, int32_t nv, abut_linear_solver 
     assert(nv >= 0);
     const size_t bytes = (size_t)nv * sizeof(int32_t) + 1;
     *o = (abut_ordering){ .linear = linear, .seen.nrow = -1 };
-    if (iterates(o)) o->where = malloc(3 * (size_t)nv * sizeof *o->where + 1);
+    const int has_iterative = iterative(o) != NULL;
+    if (has_iterative) o->where = malloc(3 * (size_t)nv * sizeof *o->where + 1);
     o->perm = malloc(bytes);
     o->planned = malloc(bytes);
-    int ok = o->perm && o->planned && (o->where || !iterates(o));
+    int ok = o->perm && o->planned && (o->where || !has_iterative);
     for (int k = 0; k < 2; k++) {
         o->elements[k].node_row = malloc(bytes);
         o->elements[k].perm = malloc(bytes);
@@ -42,6 +46,15 @@ abut_status abut_ordering_init(abut_ordering *o, int32_t nv, abut_linear_solver 
     if (ok) return ABUT_OK;
     abut_ordering_clear(o);
     return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %d nodes", nv);
+}
+
+abut_status abut_ordering_iterate_instead(abut_ordering *o, int32_t nv, abut_linear_solver *instead, abut_err *err)
+{
+    assert(factors(o) && !o->where && abut_linear_can(instead, ABUT_IS_ITERATIVE));
+    o->where = malloc(3 * (size_t)nv * sizeof *o->where + 1);
+    if (!o->where) return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %d nodes", nv);
+    o->instead = instead;
+    return ABUT_OK;
 }
 
 void abut_ordering_clear(abut_ordering *o)
@@ -67,6 +80,7 @@ void abut_ordering_begin_step(abut_ordering *o, abut_bsr *A)
 {
     if (!factors(o)) forget_pattern(o, A);
     o->n_perm = 0;
+    o->by_iterations = 0;
     o->degree.first = 0;
     o->seen.nrow = -1;
 }
@@ -168,7 +182,7 @@ static int has_degree(const abut_ordering *o, const abut_bsr *A)
            !memcmp(d->col, A->row, d->ptr[n] * sizeof *d->col);
 }
 
-/* First pattern, ordering and analysis of a step by a factor. */
+/* First pattern, ordering and analysis of a step by a factor; of one by iterations the order alone. */
 static abut_status analyse_first(abut_ordering *o, abut_bsr *A, const abut_objective *p, const abut_elements *sets, int nsets,
                                  int lasting, abut_err *err)
 {
@@ -178,6 +192,13 @@ static abut_status analyse_first(abut_ordering *o, abut_bsr *A, const abut_objec
     abut_status rc = order_elements(o, e, A, p, sets, lasting, err);
     if (!rc) rc = pattern(o, A, p, sets, nsets, lasting, err);
     if (rc) return rc;
+    o->by_iterations = o->instead && e->cost > DEAR_ROW * e->n;
+    if (o->by_iterations) {
+        memcpy(o->perm, e->perm, (size_t)e->n * sizeof *o->perm);
+        o->ordered_cost = e->cost;
+        o->analysed = 0;
+        return ABUT_OK;
+    }
     const int again = has_degree(o, A);
     rc = analyse_in_order(o, again ? o->degree.perm : e->perm, A, err);
     o->ordered_cost = again ? o->degree.cost : e->cost;
@@ -223,7 +244,18 @@ static abut_status analyse_iterations(abut_ordering *o, const abut_bsr *A, const
 {
     for (int32_t i = 0; i < p->model->nv; i++)
         if (p->row[i] >= 0) memcpy(o->where + 3 * (size_t)p->row[i], x + 3 * (size_t)i, 3 * sizeof *x);
-    return abut_linear_analyse(o->linear, &(abut_operator){ .matrix = A, .where = o->where }, NULL, err);
+    return abut_linear_analyse(iterative(o), &(abut_operator){ .matrix = A, .where = o->where }, NULL, err);
+}
+
+double abut_ordering_spared(const abut_ordering *o)
+{
+    return o->ordered_cost;
+}
+
+abut_status abut_ordering_factor_after_all(abut_ordering *o, const abut_bsr *A, abut_err *err)
+{
+    o->by_iterations = 0;
+    return abut_ordering_analyse(o, A, err);
 }
 
 /* Whether the sets have the rows that they had last; if not, those are theirs from here on. */
@@ -269,7 +301,7 @@ abut_status abut_ordering_pattern(abut_ordering *o, abut_bsr *A, const abut_obje
         rc = factors(o) ? analyse_first(o, A, p, sets, nsets, lasting, err) : abut_bsr_pattern(A, p->nrow, sets, nsets, err);
         if (!rc) o->n_perm = p->nrow;
     }
-    if (!rc && changed && iterates(o)) rc = analyse_iterations(o, A, p, x, err);
+    if (!rc && changed && iterative(o)) rc = analyse_iterations(o, A, p, x, err);
     if (rc) {
         abut_ordering_begin_step(o, A);
         forget_pattern(o, A);

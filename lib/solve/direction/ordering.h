@@ -3,7 +3,10 @@
  * All of it lives for one time step, but for what a new process would compute again to the byte: the ordering of the elements
  * alone, which no contact joins, their part of the pattern, the analysis of the very pattern in the very order, and the order of
  * minimum degree that the first factor of a pattern gets.  So a restart from any frame meets the same pivots and gives the same
- * bytes. */
+ * bytes.
+ *
+ * A factor is dear where that of the elements alone takes more operations for each row than conjugate gradients do: bodies that
+ * are thick in all directions, from some ten thousand nodes on.  Contacts have no say in it. */
 #ifndef ABUT_SOLVE_DIRECTION_ORDERING_H
 #define ABUT_SOLVE_DIRECTION_ORDERING_H
 
@@ -13,7 +16,9 @@
 /* Zero-filled is empty. */
 typedef struct abut_ordering {
     abut_linear_solver *linear; /* borrowed: what analyses; NULL: a pattern is all that is wanted */
-    double *where;          /* [3 n] positions of the rows; NULL: the linear solver does not ask */
+    abut_linear_solver *instead;    /* borrowed: iterates in the steps in which the factor of linear would be dear; NULL: none */
+    int by_iterations;      /* this is such a step: known from its first pattern on */
+    double *where;          /* [3 n] positions of the rows; NULL: no linear solver asks */
     int analysed;           /* linear is for the pattern that the matrix has now, ordered by perm */
     int32_t *perm;          /* [n_perm] elimination order of this step's unknowns */
     int32_t n_perm;
@@ -47,6 +52,12 @@ typedef struct abut_ordering {
 
 /** linear: borrowed, one that factors or iterates; NULL: none, the pattern is all that is kept. */
 ABUT_MUST_USE abut_status abut_ordering_init(abut_ordering *o, int32_t nv, abut_linear_solver *linear, abut_err *err);
+/** o->linear factors; where that is dear, `instead`, borrowed, iterates.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_ordering_iterate_instead(abut_ordering *o, int32_t nv, abut_linear_solver *instead, abut_err *err);
+/** What a factor of the elements alone costs in a step by iterations: abut_factor_cost. */
+double abut_ordering_spared(const abut_ordering *o);
+/** The rest of a step by iterations is by factors: o->linear is analysed for A. */
+ABUT_MUST_USE abut_status abut_ordering_factor_after_all(abut_ordering *o, const abut_bsr *A, abut_err *err);
 void abut_ordering_clear(abut_ordering *o);
 /** Forgets what belongs to one time step; A: the matrix whose pattern it keeps. */
 void abut_ordering_begin_step(abut_ordering *o, abut_bsr *A);

@@ -34,7 +34,7 @@ abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err
     int32_t flattest;
     rep->min_jacobian = abut_smallest_jacobian(p->model, s->x, &flattest);
     rep->min_jacobian_tet = abut_objective_tet(p, flattest);
-    const abut_linear_stats c = abut_linear_get_stats(&s->A);
+    const abut_linear_stats c = s->split.parts ? abut_consensus_stats(s->split.parts) : abut_linear_get_stats(&s->A);
     rep->factor_nnz = c.nnz;
     rep->factor_flops = c.flops;
     rep->factor_bytes = (double)c.bytes;

@@ -112,7 +112,8 @@ abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_l
 void abut_lg_clear(abut_local_global *s)
 {
     abut_linear_solver_clear(&s->A);
-    abut_admm_clear(&s->admm);
+    abut_admm_clear(&s->split.admm);
+    abut_consensus_free(&s->split.parts);
     abut_collision_springs_clear(&s->collisions);
     abut_quasi_clear(&s->quasi);
     abut_arena_clear(&s->scratch);
@@ -150,6 +151,7 @@ static abut_status prepare(abut_local_global *s, abut_report *rep, abut_err *err
     if (s->A.ops && !memcmp(s->factored, p->held, nv)) return ABUT_OK;
     abut_objective_number(p);
     memcpy(s->factored, p->held, nv);
+    if (s->opt.method->whole) return ABUT_OK;
     const double fit[2] = { s->opt.fit_low, s->opt.fit_high };
     const abut_status rc = abut_laplacian_factor(p, fit, &s->A, &s->collisions.stiffness, err);
     s->collisions.stiffness *= COLLISION;
@@ -192,7 +194,7 @@ abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_i
     rc = prepare(s, rep, err);
     if (!rc) rc = start(s, err);
     if (!rc && s->opt.contact == ABUT_CONTACT_BY_SPRINGS) rc = abut_collision_springs_start(&s->collisions, p, s->x, err);
-    if (!rc && s->opt.method->start) s->opt.method->start(s);
+    if (!rc && s->opt.method->start) rc = s->opt.method->start(s, rep, err);
     abut_quasi_begin(&s->quasi);
     if (rc || !(s->opt.norm > 0)) return rc;
     s->progress.enough = s->opt.norm * m->h[0] * m->h[0] * abut_characteristic_force(abut_elastic_of(&p->terms), p->held, s->dx);
@@ -230,6 +232,13 @@ static abut_status apply_history(abut_local_global *s, abut_report *rep, abut_er
     return rc;
 }
 
+/* The largest entry of s->dx over h. */
+static abut_status step_speed(const abut_local_global *s, double *speed)
+{
+    *speed = abut_largest(s->dx, 3 * (size_t)s->objective.model->nv) / s->objective.model->h[0];
+    return ABUT_OK;
+}
+
 /* s->dx = -A^-1 r at x, or L-BFGS on it, r the gradient of E, for ADMM that of its global step; its largest entry over h, m/s.
  * s->g is the gradient of E where something asks for it. */
 static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, abut_err *err)
@@ -246,8 +255,9 @@ static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, ab
         const abut_at at = abut_objective_at(p, s->x, NULL, &s->none);
         rc = abut_objective_gradient(p, &at, ABUT_KINDS_SMOOTH, s->g, &s->scratch, err);
     }
-    if (!rc && splits) rc = method->local_step(s, err);
+    if (!rc && splits) rc = method->local_step(s, rep, err);
     if (rc) return rc;
+    if (method->whole) return step_speed(s, speed);
     abut_collision_springs_gradient(&s->collisions, p, s->x, r);
     if (splits && s->opt.norm > 0) abut_collision_springs_gradient(&s->collisions, p, s->x, s->g);
     rep->seconds.gradient += abut_time_wall() - clock;

@@ -8,7 +8,8 @@
  * dynamics: (M + h^2 L) x = M xhat + h^2 J p.  Then it never raises E, and its only fixed points are those of implicit Euler.
  * Other materials are fitted by one stiffness each, and a line search sees to the descent (Liu 2018, 7.1).  With a history A is
  * the initial matrix of L-BFGS (Liu 2018, 7.2, algorithm 4), whose steps are searched for, too; it forgets where the collisions
- * become others.  admm-pd solves with the same matrix for local variables of its own (solve/local_global/admm.h).
+ * become others.  admm-pd solves with the same matrix for local variables of its own (solve/local_global/admm.h); admm-dd has
+ * matrices of parts (solve/local_global/consensus.h).
  *
  * NOTHING is guaranteed about intersections or inversion: contact is not in E.  It is ignored, or answered by springs where
  * things overlap already (solve/collision_springs.h), and only when the caller says so.  Which is in the report. */
@@ -16,6 +17,7 @@
 #define ABUT_SOLVE_LOCAL_GLOBAL_LOCAL_GLOBAL_H
 
 #include "solve/local_global/admm.h"
+#include "solve/local_global/consensus.h"
 #include "solve/collision_springs.h"
 #include "solve/direction/initial_laplacian.h"
 #include "solve/direction/quasi.h"
@@ -31,13 +33,14 @@ typedef struct abut_lg_method {
     abut_status (*check)(const abut_model *m, abut_err *err);
     /** Local variables, made once and started in each step; NULL: there are none, and no multipliers. */
     abut_status (*init)(struct abut_local_global *s, abut_err *err);
-    void (*start)(struct abut_local_global *s);
+    abut_status (*start)(struct abut_local_global *s, abut_report *rep, abut_err *err);
     /** What A is solved for at s->x, in s->dx; NULL: the gradient of E in s->g, and steps are searched along. */
-    abut_status (*local_step)(struct abut_local_global *s, abut_err *err);
+    abut_status (*local_step)(struct abut_local_global *s, abut_report *rep, abut_err *err);
+    int whole;              /* 1: that is the step from s->x itself, and there is no A */
 } abut_lg_method;
-extern const abut_lg_method abut_lg_projective, abut_lg_springs /* and attachments alone */, abut_lg_admm;
+extern const abut_lg_method abut_lg_projective, abut_lg_springs /* and attachments alone */, abut_lg_admm, abut_lg_consensus;
 /* The same as steppers. */
-extern const abut_stepper_ops abut_pd_stepper_ops, abut_mass_springs_stepper_ops, abut_admm_stepper_ops;
+extern const abut_stepper_ops abut_pd_stepper_ops, abut_mass_springs_stepper_ops, abut_admm_stepper_ops, abut_admm_dd_stepper_ops;
 
 typedef struct abut_lg_opts {
     const abut_lg_method *method;
@@ -49,6 +52,8 @@ typedef struct abut_lg_opts {
     const abut_own_term *terms; /* refused by name: no matrix has them; NULL: none */
     double fit_low, fit_high;   /* stretches over which materials are fitted; 0.5, 1.5 */
     int history;            /* pairs that L-BFGS keeps; 0: the matrix alone.  Not with local variables */
+    abut_partition cut;     /* of admm-dd, borrowed; none: parts of its own */
+    int parts;              /* how many; 0: by the number of nodes */
 } abut_lg_opts;
 abut_lg_opts abut_lg_defaults(void);
 
@@ -57,7 +62,10 @@ typedef struct abut_local_global {
     abut_lg_opts opt;
     abut_objective objective;
     abut_linear_solver A;
-    abut_admm admm;
+    struct abut_lg_split {
+        abut_admm admm;
+        abut_consensus *parts;
+    } split;                    /* of methods with local variables */
     abut_collision_springs collisions;
     abut_instant at;            /* start of the step */
     abut_quasi quasi;           /* what L-BFGS remembers of the step */

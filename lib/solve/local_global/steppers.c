@@ -20,22 +20,45 @@ static abut_status no_shells(const abut_model *m, abut_err *err)
 
 static abut_status admm_init(abut_local_global *s, abut_err *err)
 {
-    return abut_admm_init(&s->admm, &s->objective, s->opt.fit_low, s->opt.fit_high, err);
+    return abut_admm_init(&s->split.admm, &s->objective, s->opt.fit_low, s->opt.fit_high, err);
 }
 
-static void admm_start(abut_local_global *s)
+static abut_status admm_start(abut_local_global *s, abut_report *rep, abut_err *err)
 {
-    abut_admm_start(&s->admm, &s->objective, s->x);
+    (void)rep, (void)err;
+    abut_admm_start(&s->split.admm, &s->objective, s->x);
+    return ABUT_OK;
 }
 
-static abut_status admm_step(abut_local_global *s, abut_err *err)
+static abut_status admm_step(abut_local_global *s, abut_report *rep, abut_err *err)
 {
-    return abut_admm_step(&s->admm, &s->objective, s->x, s->dx, &s->scratch, err);
+    (void)rep;
+    return abut_admm_step(&s->split.admm, &s->objective, s->x, s->dx, &s->scratch, err);
+}
+
+static abut_status consensus_init(abut_local_global *s, abut_err *err)
+{
+    const char *name = s->opt.method->name;
+    if (s->opt.contact == ABUT_CONTACT_BY_SPRINGS)
+        return abut_fail(err, ABUT_E_ARG, "solver %s: its parts have no springs of collisions, expected --contact ignore", name);
+    const abut_status rc = abut_consensus_new(&s->split.parts, &s->objective, &s->opt.cut, s->opt.parts, err);
+    return rc ? abut_wrap(err, "solver %s", name), rc : ABUT_OK;
+}
+
+static abut_status consensus_start(abut_local_global *s, abut_report *rep, abut_err *err)
+{
+    return abut_consensus_start(s->split.parts, &s->objective, s->x, rep, err);
+}
+
+static abut_status consensus_step(abut_local_global *s, abut_report *rep, abut_err *err)
+{
+    return abut_consensus_step(s->split.parts, &s->objective, s->x, s->dx, rep, &s->scratch, err);
 }
 
 const abut_lg_method abut_lg_projective = { .name = "pd" };
 const abut_lg_method abut_lg_springs = { .name = "mass-springs", .check = only_springs };
-const abut_lg_method abut_lg_admm = { "admm-pd", no_shells, admm_init, admm_start, admm_step };
+const abut_lg_method abut_lg_admm = { "admm-pd", no_shells, admm_init, admm_start, admm_step, 0 };
+const abut_lg_method abut_lg_consensus = { "admm-dd", NULL, consensus_init, consensus_start, consensus_step, 1 };
 
 /* ---- as steppers ---- */
 
@@ -58,9 +81,11 @@ static abut_status make(void **self, const abut_model *m, const abut_step_option
     lo.fit_low = o->quasi.fit[0];
     lo.fit_high = o->quasi.fit[1];
     lo.norm = abut_step_norm(o);
+    lo.parts = o->quasi.parts;
     if (o->iterations >= 0) lo.iterations = o->iterations;
     else if (lo.norm > 0 || o->tolerance > 0) lo.iterations = 0;    /* who says how exact wants it so */
-    const abut_status rc = abut_lg_init(&l->solver, &l->model.view, &lo, err);
+    abut_status rc = o->names && !lo.parts ? abut_partition_view(o->names, m->nt, &lo.cut, err) : ABUT_OK;
+    if (!rc) rc = abut_lg_init(&l->solver, &l->model.view, &lo, err);
     if (rc) free(l);
     else *self = l;
     return rc;
@@ -85,6 +110,13 @@ static abut_status make_admm(void **self, const abut_model *m, const struct abut
 {
     (void)row;
     return make(self, m, o, &abut_lg_admm, err);
+}
+
+static abut_status make_parts(void **self, const abut_model *m, const struct abut_solver_row *row, const abut_step_options *o,
+                              abut_err *err)
+{
+    (void)row;
+    return make(self, m, o, &abut_lg_consensus, err);
 }
 
 static abut_status name_step(const abut_local_global *s, abut_status rc, abut_err *err)
@@ -129,3 +161,4 @@ static void free_it(void *self)
 const abut_stepper_ops abut_pd_stepper_ops = { .make = make_projective, OPERATIONS };
 const abut_stepper_ops abut_mass_springs_stepper_ops = { .make = make_springs, OPERATIONS };
 const abut_stepper_ops abut_admm_stepper_ops = { .make = make_admm, OPERATIONS };
+const abut_stepper_ops abut_admm_dd_stepper_ops = { .make = make_parts, OPERATIONS };

@@ -4,6 +4,7 @@
 
 #include "solve/direction/look_ahead.h"
 #include "solve/over_ranks.h"
+#include "sparse/linear_solvers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +23,8 @@ abut_search_opts abut_search_defaults(void)
 static abut_status init_direction(abut_search *s, const abut_model *model, abut_err *err)
 {
     const abut_search_opts *o = &s->opt;
-    const abut_direction_options opt = { .linear = o->linear, .cg_tolerance = o->cg_tolerance, .threads = o->threads,
+    const abut_direction_options opt = { .linear = o->linear, .instead = o->linear ? NULL : &abut_linear_cg_schwarz,
+                                         .cg_tolerance = o->cg_tolerance, .threads = o->threads,
                                          .history = o->history, .cut = o->cut, .parts = o->parts, .one_level = o->one_level,
                                          .fit = { o->fit[0], o->fit[1] },
                                          .proves = abut_stop_by_directions(abut_search_stop_rule(s)),

@@ -38,7 +38,8 @@ typedef struct abut_search_opts {
     int max_newton;         /* iterations per solve: reaching it is an error; 10000 */
     const abut_arrays *names;   /* the arrays of the model, for the names in messages; NULL: objects have numbers */
     const abut_direction_ops *direction;    /* NULL: the first of abut_directions */
-    const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the first of the table */
+    const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the first of the table, or what iterates
+                                             * where its factor would be dear (solve/direction/ordering.h) */
     double cg_tolerance;    /* of its iterations (solve/direction.h); 0: as the search needs them */
     int history;            /* pairs that quasi-Newton directions keep; 5 */
     abut_partition cut;     /* of the tets for dot, borrowed; none: it makes its own */

@@ -1,0 +1,18 @@
+/* The parts into which the tets of an objective are cut: those of the stream, or some of its own by the mesh alone, for what is
+ * held changes from step to step, and a restart has not seen the steps before. */
+#ifndef ABUT_SOLVE_DIRECTION_TET_PARTS_H
+#define ABUT_SOLVE_DIRECTION_TET_PARTS_H
+
+#include "model/partition.h"
+#include "solve/objective.h"
+
+/** *part[nt], in 0 .. k-1, of p->model, the caller's to free.
+ *
+ * given    of the tets as they were given, with k parts; none: k parts are made
+ * Fails    ABUT_E_NOMEM; as abut_partition_tets.  *part is then NULL */
+ABUT_MUST_USE abut_status abut_tet_parts(const abut_objective *p, const abut_partition *given, int32_t k, int32_t **part,
+                                         abut_err *err);
+/** order[nt]: tets by part, ascending in each; at[k + 1]: where each part begins in it. */
+void abut_tets_by_part(const abut_partition *cut, int32_t nt, int32_t *at, int32_t *order);
+
+#endif
