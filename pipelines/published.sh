@@ -6,6 +6,7 @@
 #   TABLE=pipelines/results/published.md    rows that are run replace those of the same name; the others stay
 #   OUT=out/published                       reports and messages; KEEP=1 leaves the streams there, too
 #   AGAIN=1                                 makes rows of the runs that KEEP=1 has left in OUT
+#   REASONS=1                               runs nothing: reasons of the list into rows as they are, whose numbers stay
 # A line of the list: name, arguments of mesh-prep [-- of step], what is published of the mesh, contacts, iterations, seconds, the
 # outcome; the condition of it (pipelines/outcome.py), and why ours is another.
 # Scenes whose file or data (ABUT_DATA) is not there are skipped by name.
@@ -70,6 +71,17 @@ row() { # name, arguments of mesh-prep [-- of step], published: mesh, contacts, 
     rm -f "$run.piece" "$run.next"
 }
 
+# The row $1 with the reason $2 of the list in place of its own; nothing where it is the same.
+reasoned() {
+    local cell why row=$1
+    IFS='|' read -ra cell <<< "$row"
+    cell=("${cell[@]# }") cell=("${cell[@]% }")
+    ((${#cell[@]} == 15)) || return 0
+    why=$(deviation "${cell[6]%% *} ${cell[5]} ${cell[8]%% *} ${cell[7]%% *}" "$2" "${cell[11]}")
+    [ "$why" != "${cell[13]}" ] || return 0
+    echo "${row%| "${cell[13]}" | "${cell[14]}"*}| $why | ${cell[14]} |"
+}
+
 head_of_table() {
     cat <<'H'
 # Scenes of the literature
@@ -100,6 +112,11 @@ H
 read_rows
 while IFS=$'\t' read -r name args mesh contacts its sec outcome condition reason <&3; do
     [[ $name != '#'* ]] && wanted "$name" "$@" || continue
+    if [ -n "${REASONS:-}" ]; then
+        new=$(reasoned "${rows[$name]:-}" "${reason:--}")
+        [ -z "$new" ] || replace_row "$name" "$new"
+        continue
+    fi
     if [ -n "${AGAIN:-}" ] && ! [[ -e $(place "$name").verdict && -e $(place "$name").abut ]]; then
         echo "published: $name: no run in $out"
         continue

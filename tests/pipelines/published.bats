@@ -141,6 +141,10 @@ L
     sed -i 's/	falls	/	sinks	/' list.tsv
     AGAIN=1 KEEP=1 "$ROOT/pipelines/published.sh"
     sed 's/| falls |/| sinks |/' before.md | cmp - table.md
+    cp table.md before.md
+    sed -i '/^U1/s/	-$/	a reason/; /^S2/s/	gravity$/	weight/' list.tsv
+    REASONS=1 "$ROOT/pipelines/published.sh" U
+    sed 's/| unexplained |/| a reason |/' before.md | cmp - table.md     # that of S2 was not asked for
 }
 @test "published: a scene that its budget ends says what the rest would take, and its outcome so far" {
     printf 'U1 one\t%s --set time.end=100000s\t-\t-\t-\t-\tfalls\tend(body.y) < start(body.y)\t-\n' "$SCENES/erleben/spike-hole.yaml" > list.tsv
