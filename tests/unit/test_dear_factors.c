@@ -76,19 +76,14 @@ TEST(iterations_that_cost_more_than_the_factor_are_given_up_for_the_rest_of_the_
 
 TEST(a_step_by_iterations_from_a_frame_is_that_of_a_process_that_made_the_frame)
 {
-    world w;
+    world w, fresh;
     open_box(&w, 18, 17, 18, NULL, 0);
     CHECK(!world_run(&w, 1));
-    world fresh = w;
-    fresh.next = (abut_arrays){ 0 };
-    fresh.rep = (abut_report){ 0 };
-    CHECK(!abut_stepper_init(&fresh.st, &w.model, &w.st.solver.opt, &fresh.err));   /* here, as it must not move */
+    world_twin(&fresh, &w);
     CHECK(!abut_step_advance(&fresh.st, &w.frame, 0, &fresh.at, WORLD_WITH, &fresh.next, &fresh.rep, &fresh.err));
     CHECK(!world_run(&w, 1) && w.rep.cg_iterations > 0 && w.rep.factorisations == 0);
     CHECK(same_frames(&w.frame, &fresh.next));
-    abut_stepper_clear(&fresh.st);
-    abut_arrays_clear(&fresh.next);
-    abut_report_clear(&fresh.rep);
+    world_twin_close(&fresh);
     world_close(&w);
 }
 
@@ -135,12 +130,10 @@ TEST(lbfgs_that_needs_many_directions_makes_the_factor_once_and_a_restart_does_t
     open_block(&w, NULL, 1e-10);
     CHECK(!world_run(&w, 1));
     CHECK(w.rep.cg_iterations > 0 && w.rep.factorisations == 1 && w.rep.iterations_given_up == 1);
-    fresh = world_twin(&w);
+    world_twin(&fresh, &w);
     CHECK(!abut_step_advance(&fresh.st, &w.frame, 0, &fresh.at, WORLD_WITH, &fresh.next, &fresh.rep, &fresh.err));
     CHECK(!world_run(&w, 1) && w.rep.cg_iterations > 0);
     CHECK(same_frames(&w.frame, &fresh.next));
-    abut_stepper_clear(&fresh.st);
-    abut_arrays_clear(&fresh.next);
-    abut_report_clear(&fresh.rep);
+    world_twin_close(&fresh);
     world_close(&w);
 }

@@ -28,7 +28,8 @@ TEST(steps_with_old_and_coarse_factors_end_where_those_with_exact_ones_end)
     double worst = 0;
     int newton[2] = { 0, 0 }, factors = 0, exact = 0, contacts = 0;
     for (int k = 0; k < 8; k++) {
-        world twin = world_twin(&w);
+        world twin;
+        world_twin(&twin, &w);
         world_without(&twin, ABUT_WITHOUT_REUSE);
         CHECK(!abut_step_advance(&twin.st, &w.frame, 0, &twin.at, 0, &twin.next, &twin.rep, &twin.err));
         CHECK(!world_run(&w, 1));
@@ -39,9 +40,7 @@ TEST(steps_with_old_and_coarse_factors_end_where_those_with_exact_ones_end)
         const double *x = get(&w, "node/x"), *y = abut_arrays_find(&twin.next, "node/x")->data;
         CHECK(w.rep.kappa == twin.rep.kappa);   /* the same objective */
         for (int32_t i = 0; i < 3 * w.model.nv; i++) worst = fmax(worst, fabs(x[i] - y[i]));
-        abut_stepper_clear(&twin.st);
-        abut_arrays_clear(&twin.next);
-        abut_report_clear(&twin.rep);
+        world_twin_close(&twin);
     }
     CHECK(contacts > 100);
     CHECK(worst <= f->h * f->tol);

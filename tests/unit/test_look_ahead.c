@@ -35,7 +35,8 @@ TEST(directions_that_look_ahead_reach_the_same_ends_in_fewer_iterations)
     world_open(&w, f, v);
     int newton = 0, blind = 0, alike = 0, contacts = 0;
     for (int k = 0; k < STEPS; k++) {
-        world twin = world_twin(&w);
+        world twin;
+        world_twin(&twin, &w);
         world_without(&twin, ABUT_WITHOUT_LOOK_AHEAD);
         CHECK(!abut_step_advance(&twin.st, &w.frame, 0, &twin.at, 0, &twin.next, &twin.rep, &twin.err));
         CHECK(!world_run(&w, 1));
@@ -46,9 +47,7 @@ TEST(directions_that_look_ahead_reach_the_same_ends_in_fewer_iterations)
             for (int32_t i = 0; i < 3 * w.model.nv; i++) worst = fmax(worst, fabs(x[i] - y[i]));
             alike++;
         }
-        abut_stepper_clear(&twin.st);
-        abut_arrays_clear(&twin.next);
-        abut_report_clear(&twin.rep);
+        world_twin_close(&twin);
     }
     printf("# %d iterations, %d without looking ahead; %d of %d ends comparable, %.2g of the tolerance apart\n", newton, blind,
            alike, STEPS, worst / (f->h * f->tol));
@@ -67,7 +66,8 @@ TEST(a_direction_that_looks_ahead_descends_and_is_bounded_later)
     world w;
     world_open(&w, f, v);
     for (int k = 0; k < STEPS; k++) {
-        world twin = world_twin(&w);
+        world twin;
+        world_twin(&twin, &w);
         world_without(&twin, ABUT_WITHOUT_LOOK_AHEAD);
         CHECK(!abut_step_advance(&twin.st, &w.frame, 0, &twin.at, 0, &twin.next, &twin.rep, &twin.err));
         CHECK(!world_run(&w, 1));
@@ -78,9 +78,7 @@ TEST(a_direction_that_looks_ahead_descends_and_is_bounded_later)
             CHECK(a->bound > b->bound);
             seen += a->decrease > 1.2 * b->decrease;
         }
-        abut_stepper_clear(&twin.st);
-        abut_arrays_clear(&twin.next);
-        abut_report_clear(&twin.rep);
+        world_twin_close(&twin);
     }
     CHECK(seen > 0);
     world_close(&w);

@@ -39,16 +39,15 @@ TEST(steps_without_a_warm_start_end_at_the_same_point_after_more_iterations)
     int newton = 0, cold = 0;
     double worst = 0;
     for (int k = 0; k < 10; k++) {
-        world twin = world_twin(&w);
+        world twin;
+        world_twin(&twin, &w);
         world_without(&twin, ABUT_WITHOUT_WARM_START);
         CHECK(!abut_step_advance(&twin.st, &w.frame, 0, &twin.at, 0, &twin.next, &twin.rep, &twin.err));
         CHECK(!world_run(&w, 1));
         newton += w.rep.newton, cold += twin.rep.newton;
         const double *x = get(&w, "node/x"), *y = abut_arrays_find(&twin.next, "node/x")->data;
         for (int32_t i = 0; i < 3 * w.model.nv; i++) worst = fmax(worst, fabs(x[i] - y[i]));
-        abut_stepper_clear(&twin.st);
-        abut_arrays_clear(&twin.next);
-        abut_report_clear(&twin.rep);
+        world_twin_close(&twin);
     }
     printf("# %d iterations, %d without a warm start; %.2g of the tolerance apart\n", newton, cold, worst / (f->h * f->tol));
     CHECK(newton < cold);

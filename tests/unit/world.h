@@ -32,14 +32,20 @@ static inline void world_forget(world *w)
     CHECK(!abut_stepper_init(&w->st, &w->model, &o, &w->err));
 }
 
-/* The same model and frame with a stepper of its own: clear st, next and rep. */
-static inline world world_twin(const world *w)
+/* The same model and frame with a stepper of its own, which must not move: where it stays.  world_twin_close clears it. */
+static inline void world_twin(world *twin, const world *w)
 {
-    world twin = *w;
-    CHECK(!abut_stepper_init(&twin.st, &w->model, &w->st.solver.opt, &twin.err));   /* not the copy: it moves */
-    twin.next = (abut_arrays){ 0 };
-    twin.rep = (abut_report){ 0 };
-    return twin;
+    *twin = *w;
+    twin->next = (abut_arrays){ 0 };
+    twin->rep = (abut_report){ 0 };
+    CHECK(!abut_stepper_init(&twin->st, &w->model, &w->st.solver.opt, &twin->err));
+}
+
+static inline void world_twin_close(world *twin)
+{
+    abut_stepper_clear(&twin->st);
+    abut_arrays_clear(&twin->next);
+    abut_report_clear(&twin->rep);
 }
 
 /* A new process whose solver does without these features (solve/without.h). */
