@@ -244,7 +244,7 @@ What follows from them: [experiments](../../docs/experiments/contact.md#gipc-bes
   `ipc ipc-gn` "Gauss-Newton IPC", `ipc shi-kim` Shi and Kim 2023, `log2 gn` GIPC: squared logarithm, stiffness by the rule of
   `ipc`, filter 0.01. Others are named where they differ from that.
 - *Rules*: `abut`, ours; `published`: `--stop published --without look-ahead,lengthen,warm-start,majorant`, a step ends when the
-  Newton direction is below the tolerance, and nothing of ours shortens the path to there; `stop`: ours, ended by that rule;
+  Newton direction is below the tolerance, and nothing of ours shortens the path to there; `stop`: ours, ended by that rule; `stop-cg`: by `newton-cg`;
   `gipc`: as `published` with `--stop step --ccd cfl`, `gradient` with `--stop gradient`; `cg X` is `--linear-solver cg --cg-tolerance X`, `cg, ours` without the tolerance.
 - *Iterations* are of Newton's method in all steps; in brackets, over those of the first column. Published scenes are larger and
   are not described (or not ours), so ratios compare, not counts.
