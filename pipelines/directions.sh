@@ -27,7 +27,7 @@ table=${TABLE:-$out/table.md}
 
 Made by
 
-    ${SOLVERS:+SOLVERS="$SOLVERS" }${STEPS:+STEPS=$STEPS }${TABLE:+TABLE=$TABLE }pipelines/directions.sh ${*:-smoke}
+    ${SOLVERS:+SOLVERS=\"$SOLVERS\" }${STEPS:+STEPS=$STEPS }${TABLE:+TABLE=$TABLE }pipelines/directions.sh ${*:-smoke}
 
 \`ccd-check\` judged every trajectory. CPU seconds are of a whole step with one thread: compare them within a table. An iteration is
 one direction and one search; *Newton directions* are those among them that were computed to prove or to help; *factors* is their
