@@ -162,7 +162,7 @@ def iterations(r):
 def row(name, scene, run, verdict, steps, short):
     table, reports = read(run)
     words, rule, kept = OUTCOMES[scene](name, table, reports)
-    expected = "step ends with status 4" if name == "pinch-refused" else "clean"
+    expected = "clean; step ends with status 4" if name == "pinch-refused" else "clean"
     clean = verdict.startswith(expected)
     cut = expected == "clean" and len(reports) < steps
     kept = "" if short else f"cut, {steps} wanted" if cut else "yes" if kept else "no"
