@@ -10,7 +10,7 @@
 motion  a scene as long as published (10 s; the bar 5 s): every solver; the first ten steps after an end has reversed beside all others
 growth  the same by dot over the number of subdomains, without and with the coarse space; the exponent of iterations in that number
 step    one step in the middle of a stretch: characteristic norm over iterations and seconds, by runs to ever smaller norms
-        (ADMM: to the first few)
+        (ADMM: to the first few, for at most a minute each)
 band    the rubber band (slingshot): pulled, released, at rest?  Energies at the end beside those at the release
 start   where iterations begin: at the better of x and x + h v (default), or always at x
 examples    the published list of shapes and motions at the sizes that are at hand
@@ -22,6 +22,8 @@ All by the characteristic norm 1e-5, on one thread.  ccd-check judges every run.
 import json
 import math
 import os
+import resource
+import signal
 import subprocess
 import sys
 
@@ -38,6 +40,7 @@ EXAMPLES = ("bunny5K SS", "hollowCat24K TSS", "horse7K SS", "horse7K stretch", "
 SOLVERS = ("newton", "lbfgs-h", "dot", "lbfgs-pd")
 COUNTS = (2, 4, 8, 16, 32, 64)
 ADMM = {"admm-pd": 3, "admm-dd": 5}     # norms that it is run to
+PATIENCE = 60       # s of processor time for a run of ADMM to one norm
 rows = []
 
 
@@ -46,8 +49,12 @@ def fail(text, status=4):
     sys.exit(status)
 
 
-def run(command, ok=(0,)):
-    done = subprocess.run(command, capture_output=True, text=True)
+def run(command, ok=(0,), patience=None):
+    """The status; of a run that its patience (s of processor time) has ended -SIGKILL."""
+    def limit():
+        if patience:
+            resource.setrlimit(resource.RLIMIT_CPU, (patience, patience))
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit)
     if done.returncode not in ok:
         fail("status %d of %s:\n%s" % (done.returncode, " ".join(command), done.stderr))
     return done.returncode
@@ -67,11 +74,11 @@ def prep(name, motion=None):
     return path + ".start.abut"
 
 
-def step(start, n, options, name, keep=50):
-    """Reports of a judged run; where step gives up, of the steps before.  keep: every so many frames"""
+def step(start, n, options, name, keep=50, patience=None):
+    """Reports of a judged run; where step gives up or loses patience, of the steps before.  keep: every so many frames"""
     out = "%s/%s" % (OUT, name)
     status = run([BIN + "/step", "-q", "--no-sync", "-j", "1", "-n", str(n), "--every", str(keep), *options, "--report", out + ".jsonl",
-                  start, "-o", out + ".abut"], (0, 4))
+                  start, "-o", out + ".abut"], (0, 4, -signal.SIGKILL) if patience else (0, 4), patience)
     if status == 0:
         run([BIN + "/ccd-check", "-q", "-j", "1", "--no-output", out + ".abut"])
     with open(out + ".jsonl", encoding="utf-8") as f:
@@ -149,9 +156,11 @@ def one_step():
             if solver in ADMM:
                 limits = [["--contact", "ignore", *t] for t in limits[:ADMM[solver]]]
             for limit in limits:
-                reports, status = step(middle, 1, [*options, *limit], "step", 1)
+                patience = PATIENCE if solver in ADMM else None
+                reports, status = step(middle, 1, [*options, *limit], "step", 1, patience)
                 if status or not reports:
-                    put("step", name, solver + ", norm " + limit[-1], 1, "-", "-", "-", "-", "not reached")
+                    put("step", name, solver + ", norm " + limit[-1], 1, "-", "-", "-", "-",
+                        "not reached" + (" in %d s" % patience if status == -signal.SIGKILL else ""))
                     break
                 r = reports[-1]
                 norm, its = r["characteristic_norm"], r["newton_iterations"]
