@@ -3,8 +3,8 @@
 # keys, tables of contacts.
 load helpers
 
-# A soft ball falls on a bar; with options of mesh-prep.
-ball() {
+# A soft ball falls on a bar.
+ball_scene() {
     cat > ball.yaml <<'Y'
 abut: 1
 solver: nodal
@@ -16,13 +16,35 @@ objects:
   bar:   {generate: {box: {size: [0.5, 0.08, 0.1], cells: [8, 1, 2]}}, translate: [0.1, 0.05, 0]}
   floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
 Y
+}
+
+# the scene with options of mesh-prep
+ball() {
+    ball_scene
     "$BIN/mesh-prep" -q ball.yaml "$@" -o a.abut
+}
+
+# Beside the ball, a cube that goes about a pole: half a circle in 18 steps of 0.03 s, whose chord goes through the pole.
+cube_about_a_pole() {
+    cat << 'Y'
+  pole: {generate: {box: {size: [0.04, 0.4, 0.04], cells: [1, 4, 1]}}, translate: [2, 0.3, 0]}
+  cube: {generate: {box: {size: [0.04, 0.04, 0.04], cells: [1, 1, 1]}}, translate: [2.12, 0.3, 0]}
+motion:
+  - {select: {object: pole}, fix: true}
+  - {select: {object: cube}, rotate: {axis: [0, 1, 0], center: [2, 0.3, 0], rate: 333.3 deg/s}}
+Y
 }
 
 # so little work that the judge has to refuse steps
 starved() {
-    ball --set nodal.iterations=1 --set nodal.sweeps=1 --set objects.ball.generate.sphere.cells=8 \
-        --set objects.bar.generate.box.cells='[20, 3, 4]' --set contact.dhat='0.2 mm' --set time.step=0.03 "$@"
+    "${1:-ball}" --set nodal.iterations=1 --set nodal.sweeps=1 --set objects.ball.generate.sphere.cells=8 \
+        --set objects.bar.generate.box.cells='[20, 3, 4]' --set contact.dhat='0.2 mm' --set time.step=0.03
+}
+
+ball_and_cube() {
+    ball_scene
+    cube_about_a_pole >> ball.yaml
+    "$BIN/mesh-prep" -q ball.yaml "$@" -o a.abut
 }
 
 # a number of every report: "key":number
@@ -84,7 +106,7 @@ figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
 }
 
 @test "--every: steps of either kind leave out frames, and the path between those that stay is judged" {
-    starved
+    starved ball_and_cube
     "$BIN/step" -q -n 36 a.abut -o all.abut
     "$BIN/step" -q -n 36 --every 18 -j 1 --report r.jsonl a.abut -o few.abut
     [ "$("$BIN/export" --dump few.abut | grep -c '^frame')" -eq 3 ]
@@ -94,6 +116,7 @@ figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
     [ "$(figure waypoints r.jsonl | tail -1)" -gt 0 ]
     "$BIN/ccd-check" -q --no-output few.abut
     exits 1 "$BIN/ccd-check" --motion straight few.abut > /dev/null
+    says "cube and"
     "$BIN/step" -q -n 36 --every 18 -j 3 a.abut | cmp - few.abut
     # the barrier's own path where its step is one that is left out, or is the one that is written
     for n in 2 3 5 7; do
