@@ -42,7 +42,8 @@ DOT = {"bunny5K": (40, "newton lbfgs-h dot lbfgs-pd lbfgs-ic"), "bar17K": (10, "
 BESIDE = {"newton-cg": "newton"}
 # scenes of tests/bench/scenes.tsv that start at their first frame: steps
 IPC = {"mat40-start": 24, "knives-start": 24, "stick-slip-start": 60, "chain-5-start": 40, "chain-start": 8, "rollers-1K-start": 24,
-       "points-start": 12, "house-hit": 24, "masonry-start": 30, "dolphin-start": 24, "armadillo-start": 24, "four-rods-start": 6}
+       "points-start": 12, "house-hit": 24, "masonry-start": 30, "dolphin-start": 24, "armadillo-start": 24, "four-rods-start": 6,
+       "board-start": 24, "mat100-start": 24, "squeeze-out-start": 16}
 
 
 def fail(text, status=4):
