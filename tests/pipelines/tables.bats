@@ -50,6 +50,20 @@ commit() { git add -A && git commit -qm "$1"; }
     [ "$status" -eq 0 ]
     [[ ${lines[0]} == "A one"$'\t'7$'\t'"$(git rev-parse --short=12 HEAD~1)"$'\t'"$(date +%F)"$'\t'*cores*$'\t'"V=7 pipelines/run.sh 'A one'" ]]
     [[ ${lines[1]} == "B two"$'\t'0$'\t-\t-\t-\t-' ]]
+    tables t B
+    sed -i 's/V=7/V=8/' pipelines/tables.tsv
+    commit "another command"
+    tables --adopt t HEAD~1 ./pipelines/results/t.md      # the command of today is not that of the commit: in full
+    run cut -f6 pipelines/results/rows.tsv
+    [ "$output" = $'command\nV=8 pipelines/run.sh\nV=8 pipelines/run.sh' ]
+    tables --adopt t HEAD ./pipelines/results/t.md        # it is: not repeated
+    run cut -f6 pipelines/results/rows.tsv
+    [ "$output" = $'command\n=\n=' ]
+    sed -i 's/V=8/V=9/' pipelines/tables.tsv
+    run tables --tsv t
+    [[ ${lines[0]} == *$'\tV=8 pipelines/run.sh' ]]
+    git checkout -q pipelines/tables.tsv
+    sed -i '/^t\tB two/d' pipelines/results/rows.tsv
     run tables --stale t
     [ "$status" -eq 1 ]
     [ "${lines[0]}" = "t"$'\t'"B two"$'\t'"no record" ]
