@@ -190,3 +190,31 @@ P
     [ "$(grep -a '^element' rod/frame_0000.ply | tr '\n' ' ')" = "element vertex 3 element edge 2 " ]
     for d in all box rod; do "$BIN/ccd-check" -q --static $d/frame_0000.ply; done     # what we write we can read
 }
+
+@test "every line of a message is one write: lines of the programs of a pipeline do not mix" {
+    "$BIN/mesh-prep" --new drop > new.yaml
+    # a pipe in packet mode gives one write back for each read
+    "$PYTHON" - "$BIN" new.yaml <<'P'
+import os, subprocess, sys
+programs, scene = sys.argv[1:]
+
+
+def writes(*command):
+    end, start = os.pipe2(os.O_DIRECT)
+    subprocess.run([programs + "/" + command[0], *command[1:]], stderr=start, stdout=subprocess.DEVNULL)
+    os.close(start)
+    said = []
+    while said[-1:] != [b""]:
+        said.append(os.read(end, 65536))
+    return said[:-1]
+
+
+for command in (("mesh-prep", scene, "-o", scene + ".abut"), ("step", "-n", "2", scene + ".abut"), ("step", "--none"),
+                ("ccd-check", "--no-output", scene + ".abut"), ("salvage", scene + ".abut"), ("step", "/none")):
+    said = writes(*command)
+    assert said, command
+    for w in said:
+        assert w.endswith(b"\n"), (command, said)
+        assert all(line.startswith(command[0].encode() + b": ") for line in w.splitlines()), (command, said)
+P
+}

@@ -350,6 +350,8 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     running = cli->tool;
     atexit(ended_by_library);
     keep_standard_descriptors();
+    static char line[8192];
+    setvbuf(stderr, line, _IOLBF, sizeof line);     /* a line is one write: programs of a pipeline share descriptor 2 */
     signal(SIGPIPE, SIG_IGN);   /* a reader that has ended is an error of a write, so that everything is cleared; abut_cli_end */
     signal(SIGXFSZ, SIG_IGN);   /* so is a limit of the size of files */
 

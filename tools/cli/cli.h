@@ -13,7 +13,8 @@
  * a name without .part is always whole.  FILE.part of an earlier run that was not finished becomes FILE.part.old where it is a
  * stream.  Devices, fifos and everything under /dev and /proc are written directly.
  *
- * Descriptor 1 leads to stderr after abut_cli_begin: what a library prints cannot damage a stream. */
+ * Descriptor 1 leads to stderr after abut_cli_begin: what a library prints cannot damage a stream.  stderr is buffered by
+ * lines: each line is one write, so that lines of the programs of a pipeline do not mix. */
 #ifndef ABUT_TOOLS_CLI_CLI_H
 #define ABUT_TOOLS_CLI_CLI_H
 

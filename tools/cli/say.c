@@ -8,7 +8,10 @@
 
 void abut_cli_progress_clear(abut_cli *cli)
 {
-    if (cli->progress_on) fputs("\r\033[K", stderr);
+    if (cli->progress_on) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+    }
     cli->progress_on = 0;
 }
 
