@@ -73,6 +73,20 @@ commit() { git add -A && git commit -qm "$1"; }
     [ -z "$output" ]
 }
 
+@test "tables: a budget of the caller's is in the record of a table that has one" {
+    sed -i 's|V=7 pipelines/run.sh|V=${BUDGET:-9} pipelines/run.sh|' pipelines/tables.tsv
+    commit "with a budget"
+    BUDGET=5 tables t A
+    tables t B
+    BUDGET=5 tables u
+    run cut -f2,6 pipelines/results/rows.tsv
+    [ "${lines[1]}" = $'A one\texport BUDGET=5; V=${BUDGET:-9} pipelines/run.sh '"'A'" ]
+    [ "${lines[2]}" = $'B two\tV=${BUDGET:-9} pipelines/run.sh '"'B'" ]
+    [ "${lines[3]}" = $'1, 2\t=' ]
+    run grep -F '| A one | 5 |' ./pipelines/results/t.md
+    [ "$status" -eq 0 ]
+}
+
 @test "tables: rows are stale once their code has changed, not their texts, and current again where it is taken back" {
     tables t
     commit made
