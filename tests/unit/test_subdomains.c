@@ -264,6 +264,15 @@ TEST(bad_lists_and_indefinite_domains_are_refused)
     f.row[f.first[3] - 1] = f.A.n;
     CHECK(abut_subdomains_analyse(&d, &f.A, 3, f.first, f.row, &err) == ABUT_E_ARG && !d);
     CHECK(strstr(err.msg, "want ascending ones in 0 ..") != NULL);
+    const int32_t front = f.row[1];
+    const int before = abut_threads();
+    f.row[1] = f.row[0];
+    for (int k = 0; k < 3; k++) {       /* the first of two that are wrong, whoever meets it */
+        abut_threads_set((int[]){ 1, 2, 7 }[k]);
+        CHECK(abut_subdomains_analyse(&d, &f.A, 3, f.first, f.row, &err) == ABUT_E_ARG && !d && strstr(err.msg, "domain 0"));
+    }
+    abut_threads_set(before);
+    f.row[1] = front;
     f.row[f.first[3] - 1] = last;
     CHECK(abut_subdomains_analyse(&d, &f.A, 1, f.first, f.row, &err) == ABUT_E_ARG && !d && strstr(err.msg, "is in none"));
     int32_t none[2] = { 0, 0 };

@@ -14,6 +14,11 @@ typedef struct member {
 
 enum { MOTIONS = 6 };
 
+/* A row near a set: its place in `near`. */
+typedef struct nearness {
+    int32_t place, set;
+} nearness;
+
 struct abut_coarse_space {
     int32_t n, k;
     int32_t *first;     /* [k + 1] members of set j: first[j] .. first[j+1] */
@@ -21,6 +26,8 @@ struct abut_coarse_space {
     int32_t *at, *of;   /* [n + 1]; of[at[i] .. at[i+1]): the members that are row i, by sets */
     int32_t *reach;     /* [k + 1] rows that A joins with those of set j, its own among them: near[reach[j] .. reach[j+1]) */
     int32_t *near;
+    int32_t *near_at;   /* [n + 1]; near_of[near_at[i] .. near_at[i+1]): the sets that row i is near, ascending */
+    nearness *near_of;
     double (*AZ)[3 * MOTIONS];  /* [reach[k]] what A makes of the motions of the set there, row major */
     struct set_pairs {  /* of different sets that elements join, ascending: lower number * k + higher */
         size_t n, cap;

@@ -33,10 +33,13 @@ static void layout_clear(abut_coarse_space *c)
     free(c->of);
     free(c->reach);
     free(c->near);
+    free(c->near_at);
+    free(c->near_of);
     free(c->AZ);
     free(c->v);
-    c->first = c->at = c->of = c->reach = c->near = NULL;
+    c->first = c->at = c->of = c->reach = c->near = c->near_at = NULL;
     c->in = NULL;
+    c->near_of = NULL;
     c->AZ = NULL;
     c->v = NULL;
 }
@@ -145,6 +148,21 @@ static abut_status reach_make(abut_coarse_space *c, const abut_bsr *A, abut_err 
     return ok && c->near && c->AZ ? ABUT_OK : no_memory(err);
 }
 
+/* Near sets by rows. */
+static abut_status near_by_rows(abut_coarse_space *c, abut_err *err)
+{
+    c->near_at = calloc((size_t)c->n + 1, sizeof *c->near_at);
+    c->near_of = new_array((size_t)c->reach[c->k], sizeof *c->near_of);
+    if (!c->near_at || !c->near_of) return no_memory(err);
+    for (int32_t r = 0; r < c->reach[c->k]; r++) c->near_at[c->near[r] + 1]++;
+    for (int32_t i = 0; i < c->n; i++) c->near_at[i + 1] += c->near_at[i];
+    for (int32_t j = 0; j < c->k; j++)
+        for (int32_t r = c->reach[j]; r < c->reach[j + 1]; r++) c->near_of[c->near_at[c->near[r]]++] = (nearness){ r, j };
+    for (int32_t i = c->n; i > 0; i--) c->near_at[i] = c->near_at[i - 1];
+    c->near_at[0] = 0;
+    return ABUT_OK;
+}
+
 static int by_number(const void *a, const void *b)
 {
     const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -249,6 +267,7 @@ abut_status abut_coarse_space_analyse(abut_coarse_space **out, const abut_operat
     abut_status rc = blocks_of(A, &S, &none, err);
     if (!rc) rc = members_make(c, first, row, err);
     if (!rc) rc = reach_make(c, &S, err);
+    if (!rc) rc = near_by_rows(c, err);
     if (!rc) rc = abut_coarse_pairs_find(c, A, err);
     if (!rc) rc = renew(c, err);
     free(none);
@@ -424,14 +443,16 @@ abut_status abut_coarse_space_project(abut_coarse_space *c, const double *r, dou
 {
     const abut_status rc = solve(c, r, NULL, err);
     if (rc) return rc;
-    memcpy(q, r, 3 * (size_t)c->n * sizeof *q);
-    for (int32_t j = 0; j < c->k; j++)      /* one after the other: sets share rows */
-        for (int32_t i = c->reach[j]; i < c->reach[j + 1]; i++) {
-            double *to = q + 3 * (size_t)c->near[i];
-            const double *t = c->v + MOTIONS * (size_t)j;
+    #pragma omp parallel for schedule(static) if (c->n >= (int32_t)ABUT_PAR_MIN)
+    for (int32_t i = 0; i < c->n; i++) {
+        double *to = q + 3 * (size_t)i;
+        memcpy(to, r + 3 * (size_t)i, 3 * sizeof *r);
+        for (int32_t o = c->near_at[i]; o < c->near_at[i + 1]; o++) {
+            const double *az = c->AZ[c->near_of[o].place], *t = c->v + MOTIONS * (size_t)c->near_of[o].set;
             for (int d = 0; d < 3; d++)
-                for (int e = 0; e < MOTIONS; e++) to[d] -= c->AZ[i][MOTIONS * d + e] * t[e];
+                for (int e = 0; e < MOTIONS; e++) to[d] -= az[MOTIONS * d + e] * t[e];
         }
+    }
     return ABUT_OK;
 }
 

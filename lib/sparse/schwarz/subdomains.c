@@ -155,17 +155,38 @@ static abut_status occurrences(abut_subdomains *s, abut_err *err)
     return ABUT_OK;
 }
 
+/* The lowest of the domains that have failed, whichever thread has met it, and why. */
+typedef struct failure {
+    int32_t domain;
+    abut_err why;
+} failure;
+
+static void note(failure *f, int32_t of, const abut_err *why)
+{
+    #pragma omp critical (abut_subdomains_failure)
+    if (of < f->domain) f->domain = of, f->why = *why;
+}
+
 static abut_status analyse(abut_subdomains *s, const abut_bsr *A, const int32_t *first, const int32_t *row, abut_err *err)
 {
-    int32_t *place = new_array((size_t)A->n, sizeof *place);
-    abut_status rc = place ? ABUT_OK : no_memory(err);
-    if (place) memset(place, -1, (size_t)A->n * sizeof *place);
-    for (int32_t j = 0; j < s->k && !rc; j++) {
-        rc = check_rows(A, j, row + first[j], first[j + 1] - first[j], err);
-        if (!rc) rc = domain_make(&s->dom[j], A, row + first[j], first[j + 1] - first[j], place, err);
+    failure f = { .domain = s->k };
+    #pragma omp parallel
+    {
+        int32_t *place = new_array((size_t)A->n, sizeof *place);
+        if (place) memset(place, -1, (size_t)A->n * sizeof *place);
+        #pragma omp for schedule(dynamic)
+        for (int32_t j = 0; j < s->k; j++) {
+            abut_err e = { 0 };
+            const int32_t *rows = row + first[j], m = first[j + 1] - first[j];
+            abut_status rc = place ? check_rows(A, j, rows, m, &e) : no_memory(&e);
+            if (!rc) rc = domain_make(&s->dom[j], A, rows, m, place, &e);
+            if (rc) note(&f, j, &e);
+        }
+        free(place);
     }
-    free(place);
-    return rc ? rc : occurrences(s, err);
+    if (f.domain == s->k) return occurrences(s, err);
+    if (err) *err = f.why;
+    return f.why.code;
 }
 
 abut_status abut_subdomains_analyse(abut_subdomains **out, const abut_bsr *A, int32_t k, const int32_t *first, const int32_t *row,
@@ -207,22 +228,18 @@ abut_status abut_subdomains_factor(abut_subdomains *s, const abut_bsr *A, abut_p
                          s->nnz);
     size_t most = 0;
     for (int32_t j = 0; j < s->k; j++) most = s->dom[j].local.nnz > most ? s->dom[j].local.nnz : most;
-    int32_t bad = s->k;     /* the first that fails, whoever meets it */
-    abut_err why = { 0 };
+    failure f = { .domain = s->k };
     #pragma omp parallel
     {
         double *val = new_array(9 * most, sizeof *val);
         #pragma omp for schedule(dynamic)
         for (int32_t j = 0; j < s->k; j++) {
             abut_err e = { 0 };
-            const abut_status rc = val ? domain_factor(&s->dom[j], A, precision, val, &e) : no_memory(&e);
-            if (!rc) continue;
-            #pragma omp critical (abut_subdomains_bad)
-            if (j < bad) bad = j, why = e;
+            if (val ? domain_factor(&s->dom[j], A, precision, val, &e) : no_memory(&e)) note(&f, j, &e);
         }
         free(val);
     }
-    return bad < s->k ? abut_fail(err, why.code, "part %d: %s", bad, why.msg) : ABUT_OK;
+    return f.domain < s->k ? abut_fail(err, f.why.code, "part %d: %s", f.domain, f.why.msg) : ABUT_OK;
 }
 
 /* Copies of a row. */
