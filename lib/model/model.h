@@ -192,10 +192,10 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
-/* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts; nw: rows of the waypoints;
+/* The FRAME: all that changes; a frame is a checkpoint.  nv, nrd and nh are the model's; nl: friction contacts; nw: rows of the waypoints;
  * ntc, ntn: hard contacts and the nodes of all of them; njp: points of the barrier of det F; nip, nix: friction passes before the
  * last, rows of their positions. */
-#define ABUT_FRAME_COUNTS(C) C(nv) C(nrd) C(nl) C(nw) C(ntc) C(ntn) C(njp) C(nip) C(nix)
+#define ABUT_FRAME_COUNTS(C) C(nv) C(nrd) C(nh) C(nl) C(nw) C(ntc) C(ntn) C(njp) C(nip) C(nix)
 #define ABUT_FRAME_FIELDS(F) \
     F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED) /* positions at the frame's time          */ \
     F(v,          "node/v",           double,  F64, nv, 3, "m/s",  NEED) /* velocities                             */ \
@@ -250,6 +250,8 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
 #define ABUT_FRAME_FORCES(F) \
     F(f_contact,  "node/contact-force",  double, F64, nv, 3, "N",   MAY) /* of the barrier, at the end of the step  */ \
     F(f_friction, "node/friction-force", double, F64, nv, 3, "N",   MAY) \
+    F(f_plane_contact, "half-space/contact-force", double, F64, nh, 3, "N", MAY) /* of hard contact, on half-spaces */ \
+    F(f_plane_friction, "half-space/friction-force", double, F64, nh, 3, "N", MAY) \
     F(f_damping,  "node/damping-force",  double, F64, nv, 3, "N",   MAY) /* absent: nothing is damped               */ \
     F(f_air,      "node/air-force",     double, F64, nv, 3, "N",   MAY) /* of wind and at rims under pressure; absent: none */ \
     F(f_reaction, "node/reaction-force", double, F64, nv, 3, "N",   MAY) /* what drives or holds prescribed nodes   */ \
