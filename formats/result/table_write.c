@@ -121,7 +121,25 @@ static void resultant(const abut_model *m, const double *f, int32_t object, doub
     for (int k = 0; k < 3; k++) r[k] = sum[k].hi + sum[k].lo;
 }
 
-/* PREFIXcontact_x_N, ...: the resultants of the forces in a COMMITTED frame. */
+/* PREFIXKIND_x_N, ... = r[3] */
+static abut_status set_vector(abut_table *t, const char *prefix, const char *kind, const double r[3], abut_err *err)
+{
+    char name[2 * ABUT_PART_NAME];
+    abut_status rc = ABUT_OK;
+    for (int k = 0; k < 3 && !rc; k++) {
+        snprintf(name, sizeof name, "%s%s_%c_N", prefix, kind, "xyz"[k]);
+        rc = set(t, name, r[k], err);
+    }
+    return rc;
+}
+
+/* Whether the row may have columns of forces: the frame has its own, and not those of the frame before. */
+static int has_forces(const abut_shot *s)
+{
+    return s->frame->f_contact && s->head->phase == ABUT_COMMITTED;
+}
+
+/* PREFIXcontact_x_N, ...: the resultants of the forces of a frame. */
 static abut_status set_forces(abut_table *t, const abut_shot *s, const char *prefix, int32_t object, abut_err *err)
 {
     const struct {
@@ -129,19 +147,28 @@ static abut_status set_forces(abut_table *t, const abut_shot *s, const char *pre
         const double *f;
     } force[] = { { "contact", s->frame->f_contact }, { "friction", s->frame->f_friction },
                   { "reaction", s->frame->f_reaction } };
-    char name[2 * ABUT_PART_NAME];
     double r[3];
     abut_status rc = ABUT_OK;
-    if (!s->frame->f_contact || s->head->phase == ABUT_PENDING) return ABUT_OK;
-    for (size_t i = 0; i < sizeof force / sizeof *force; i++) {
+    for (size_t i = 0; i < sizeof force / sizeof *force && has_forces(s) && !rc; i++) {
         if (!force[i].f) continue;
         resultant(s->model, force[i].f, object, r);
-        for (int k = 0; k < 3 && !rc; k++) {
-            snprintf(name, sizeof name, "%s%s_%c_N", prefix, force[i].name, "xyz"[k]);
-            rc = set(t, name, r[k], err);
-        }
+        rc = set_vector(t, prefix, force[i].name, r, err);
     }
     return rc;
+}
+
+/* Forces on a half-space, and what holds it against them. */
+static abut_status set_plane(abut_table *t, const abut_shot *s, int32_t plane, abut_err *err)
+{
+    const double *press = s->fields->plane_force + 3 * (size_t)plane;
+    const double *rub = s->fields->plane_friction + 3 * (size_t)plane;
+    double held[3];
+    char name[ABUT_OBJECT_WORDS], prefix[2 * ABUT_PART_NAME];
+    snprintf(prefix, sizeof prefix, "%s.", abut_half_space_name(s->model, plane, name));
+    for (int k = 0; k < 3; k++) held[k] = 0 - press[k] - rub[k];
+    abut_status rc = set_vector(t, prefix, "contact", press, err);
+    if (!rc) rc = set_vector(t, prefix, "friction", rub, err);
+    return rc ? rc : set_vector(t, prefix, "reaction", held, err);
 }
 
 /* Centre of mass, its velocity and the forces on one object. */
@@ -175,6 +202,8 @@ abut_status abut_table_frame(abut_table *t, const abut_shot *s, abut_err *err)
     if (!rc && s->head->phase == ABUT_COMMITTED) rc = set_step(t, s, err);
     if (!rc) rc = set_forces(t, s, "", -1, err);
     for (int32_t k = 0; k < s->parts->n && !rc; k++) rc = set_object(t, s, &s->parts->part[k], err);
+    for (int32_t k = 0; k < s->parts->n_plane && has_forces(s) && s->frame->f_friction && !rc; k++)
+        rc = set_plane(t, s, s->parts->plane[k], err);
     if (!rc) rc = set_extra(t, s, err);
     return rc;
 }
