@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "formats/result/csv_text.h"
 #include "formats/result/json_text.h"
+#include "model/motion.h"
 #include "model/naming.h"
 
 #include <math.h>
@@ -184,6 +185,49 @@ static abut_status set_object(abut_table *t, const abut_shot *s, const abut_part
     return rc ? rc : set_forces(t, s, name, p->object, err);
 }
 
+/* The place in the list of the scene of a motion that prescribes its nodes; -1: it is another. */
+static int32_t entry_of(const abut_model *m, int32_t k)
+{
+    if (m->mo_kind[k] == ABUT_MOTION_FORCE) return -1;
+    return m->mo_entry ? m->mo_entry[k] : k;
+}
+
+/* Adds the reactions of the nodes of motion k, if the step that ends at the frame belongs to it; 1: one of them is chosen. */
+static int add_motion(const abut_shot *s, int32_t k, abut_acc sum[3])
+{
+    const abut_model *m = s->model;
+    const int acts = abut_motion_has_step(m, k, s->head->time - m->h[0]);
+    int chosen = 0;
+    for (int32_t i = m->mo_first[2 * k]; i < m->mo_first[2 * k + 1]; i++) {
+        const int32_t node = m->mo_node[i];
+        chosen |= s->parts->chosen[node];
+        for (int d = 0; d < 3 && acts; d++) abut_acc_add(&sum[d], s->frame->f_reaction[3 * (size_t)node + (size_t)d]);
+    }
+    return chosen;
+}
+
+/* motion.N.reaction_x_N, ...: what entry N of the list of motions exerts, also where it holds its nodes afterwards; 0 while it
+ * does not act. */
+static abut_status set_motions(abut_table *t, const abut_shot *s, abut_err *err)
+{
+    const abut_model *m = s->model;
+    abut_status rc = ABUT_OK;
+    for (int32_t k = 0; k < (s->parts->chosen ? m->nmo : 0) && !rc; k++) {
+        const int32_t entry = entry_of(m, k);
+        int seen = entry < 0, chosen = 0;
+        for (int32_t j = 0; j < k && !seen; j++) seen = entry_of(m, j) == entry;
+        abut_acc sum[3] = { { 0, 0 } };
+        for (int32_t j = k; j < m->nmo && !seen; j++)
+            if (entry_of(m, j) == entry) chosen |= add_motion(s, j, sum);
+        if (!chosen) continue;
+        char prefix[2 * ABUT_PART_NAME];
+        const double r[3] = { sum[0].hi + sum[0].lo, sum[1].hi + sum[1].lo, sum[2].hi + sum[2].lo };
+        snprintf(prefix, sizeof prefix, "motion.%d.", entry);
+        rc = set_vector(t, prefix, "reaction", r, err);
+    }
+    return rc;
+}
+
 /* Single numbers of other programs. */
 static abut_status set_extra(abut_table *t, const abut_shot *s, abut_err *err)
 {
@@ -204,6 +248,7 @@ abut_status abut_table_frame(abut_table *t, const abut_shot *s, abut_err *err)
     for (int32_t k = 0; k < s->parts->n && !rc; k++) rc = set_object(t, s, &s->parts->part[k], err);
     for (int32_t k = 0; k < s->parts->n_plane && has_forces(s) && s->frame->f_friction && !rc; k++)
         rc = set_plane(t, s, s->parts->plane[k], err);
+    if (!rc && has_forces(s) && s->frame->f_reaction) rc = set_motions(t, s, err);
     if (!rc) rc = set_extra(t, s, err);
     return rc;
 }

@@ -104,6 +104,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(mo_scale,      "motion/scale",       double,  F64, nmo, 3, "1/s",   MAY)  /* MOVE: growth along each axis about the center */ \
     F(mo_share,      "motion/share",       double,  F64, nmn, 3, "",      MAY)  /* FORCE: what a node gets of linear; absent: 1 */ \
     F(mo_newtons,    "motion/newtons",     int32_t, I32, nmo, 0, "",      MAY)  /* FORCE: 1: linear times share is a force, N; absent: 0 */ \
+    F(mo_entry,      "motion/entry",       int32_t, I32, nmo, 0, "",       MAY)  /* place in the list `motion` of the scene, from 0; -1: in none; absent: the row */ \
     F(mo_key,        "motion/key",         int32_t, I32, nmo, 2, "",      MAY)  /* KEYS, PATH: [lo, hi) rows of key/      */ \
     F(mo_smooth,     "motion/smooth",      int32_t, I32, nmo, 0, "",      MAY)  /* KEYS, PATH: 1 rests at every key       */ \
     F(mo_path,       "motion/path",        int32_t, I32, nmo, 0, "",      MAY)  /* PATH: its first row of path/x, a row for each node, key by key */ \
