@@ -29,12 +29,13 @@ abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *e
     ms->strain = calloc(5 * (size_t)m->nsh + 1, sizeof *ms->strain);
     ms->bend = calloc((size_t)m->nsh + 1, sizeof *ms->bend);
     ms->force = calloc(3 * (size_t)m->nv + 1, sizeof *ms->force);
+    ms->plane = calloc(6 * (size_t)m->nh + 1, sizeof *ms->plane);
     ms->y = calloc(3 * (size_t)m->nc + 1, sizeof *ms->y);
     ms->center = calloc(3 * (size_t)m->no + 1, sizeof *ms->center);
     ms->velocity = calloc(3 * (size_t)m->no + 1, sizeof *ms->velocity);
     ms->mass = calloc((size_t)m->no + 1, sizeof *ms->mass);
-    if (!rc && (!ms->J || !ms->stress || !ms->strain || !ms->bend || !ms->force || !ms->y || !ms->center ||
-                !ms->velocity || !ms->mass))
+    if (!rc && (!ms->J || !ms->stress || !ms->strain || !ms->bend || !ms->force || !ms->plane || !ms->y ||
+                !ms->center || !ms->velocity || !ms->mass))
         rc = abut_fail(err, ABUT_E_NOMEM, "no memory to measure frames");
     if (rc) abut_measure_clear(ms);
     return rc;
@@ -54,6 +55,7 @@ void abut_measure_clear(abut_measure *ms)
     free(ms->strain);
     free(ms->bend);
     free(ms->force);
+    free(ms->plane);
     free(ms->y);
     free(ms->center);
     free(ms->velocity);
@@ -173,6 +175,54 @@ static abut_status barrier_force(abut_measure *ms, const abut_frame *f, abut_err
     return rc;
 }
 
+/* The opposite of the barrier's force on the vertices above each half-space. */
+static void barrier_on_planes(const abut_measure *ms, const abut_frame *f, int touching, double *force)
+{
+    const abut_model *m = ms->model;
+    const double kappa = f->kappa ? f->kappa[0] : NAN, h = sqrt(abut_integrator_force_scale(m, f));
+    for (int32_t i = 0; i < 3 * m->nh; i++) force[i] = touching ? NAN : 0;
+    for (size_t i = 0; i < (touching ? 0 : ms->pairs.n_plane); i++) {
+        const size_t plane = (size_t)ms->pairs.plane[i];
+        const double push = abut_barrier_force(&ms->cm, &ms->pairs, ms->y, kappa, h, ms->pairs.n + i);
+        for (size_t d = 0; d < 3; d++) force[3 * plane + d] -= push * m->hs_normal[3 * plane + d];
+    }
+}
+
+/* With some body: obstacles pass through half-spaces. */
+static int has_friction(const abut_model *m, int32_t plane)
+{
+    const double *mu = m->mu + (size_t)m->ng * (size_t)m->hs_friction[plane];
+    for (int32_t i = 0; i < m->nv; i++)
+        if (m->role[i] != ABUT_NODE_OBSTACLE && mu[m->obj_friction[m->body[i]]] > 0) return 1;
+    return 0;
+}
+
+static void friction_on_planes(const abut_model *m, const double *node, double *force)
+{
+    int32_t rough = 0, last = -1;
+    for (int32_t h = 0; h < m->nh; h++) {
+        const int has = has_friction(m, h);
+        for (int32_t d = 0; d < 3; d++) force[3 * h + d] = has ? NAN : 0;
+        if (has) rough++, last = h;
+    }
+    for (int32_t d = 0; d < (rough == 1 ? 3 : 0); d++) {
+        abut_acc sum = { 0, 0 };
+        for (int32_t i = 0; i < m->nv; i++) abut_acc_add(&sum, -node[3 * i + d]);
+        force[3 * last + d] = sum.hi + sum.lo;
+    }
+}
+
+/* touching: something does, and there are no pairs. */
+static void measure_planes(abut_measure *ms, const abut_frame *f, int touching, abut_fields *out)
+{
+    const abut_model *m = ms->model;
+    double *friction = ms->plane + 3 * (size_t)m->nh;
+    out->plane_force = f->f_plane_contact ? f->f_plane_contact : ms->plane;
+    if (!f->f_plane_contact) barrier_on_planes(ms, f, touching, ms->plane);
+    out->plane_friction = f->f_plane_friction ? f->f_plane_friction : f->f_friction ? friction : NULL;
+    if (out->plane_friction == friction) friction_on_planes(m, f->f_friction, friction);
+}
+
 static abut_status measure_contact(abut_measure *ms, const abut_arrays *set, const abut_frame *f, abut_fields *out,
                                    abut_err *err)
 {
@@ -186,6 +236,7 @@ static abut_status measure_contact(abut_measure *ms, const abut_arrays *set, con
     /* a PENDING frame keeps the forces at the start of its step */
     out->force = abut_arrays_find(set, "step/x0") ? NULL : f->f_contact;
     rc = abut_pairs_find(&ms->cm, &ms->cand, ms->y, ms->cm.obstacle, &ms->pairs, &touch);
+    if (!rc || rc == ABUT_E_GEOM) measure_planes(ms, f, rc != ABUT_OK, out);
     if (rc == ABUT_E_GEOM) {    /* a broken state may be looked at, too */
         out->contacts = -1;
         out->gap = 0;

@@ -18,6 +18,8 @@ typedef struct abut_fields {
     const double *strain;   /* [5 nsh] of shells: principal stretches, the larger first; Green strain E11, E22, E12 */
     const double *bend;     /* [nsh] rad: angle of the hinge of the shell that is furthest from rest, less that at rest */
     const double *force;    /* [3 nv] N, of the contact barrier; NaN when the frame does not tell its stiffness */
+    const double *plane_force;  /* [3 nh] N, on half-spaces, likewise; the frame's own where hard contact has left them */
+    const double *plane_friction;   /* [3 nh] N; NaN where the frame does not tell whose it is; NULL without friction forces */
 
     int contacts_known;     /* 1 when the next two are filled */
     int32_t contacts;       /* stencils and half-space contacts within dhat; -1 when something touches */
@@ -45,7 +47,7 @@ typedef struct abut_measure {
     abut_candidates cand;
     abut_pairs pairs;
     double *F, *sigma;          /* NULL until they are asked for */
-    double *J, *stress, *strain, *bend, *force, *y, *center, *velocity, *mass;
+    double *J, *stress, *strain, *bend, *force, *plane, *y, *center, *velocity, *mass;
     abut_arena scratch;
 } abut_measure;
 
@@ -54,7 +56,9 @@ ABUT_MUST_USE abut_status abut_measure_init(abut_measure *ms, const abut_model *
 void abut_measure_clear(abut_measure *ms);
 
 /** Computes what `want` names (ABUT_WANT_*) of one frame.  set: its arrays; node/contact-force is taken from there
- * when a stage has written it. */
+ * when a stage has written it.
+ * Friction on half-spaces: all of node/friction-force is between bodies, obstacles and half-spaces, so where one half-space alone
+ * has a coefficient above 0 it takes the opposite of the sum over all nodes. */
 ABUT_MUST_USE abut_status abut_measure_frame(abut_measure *ms, const abut_arrays *set, const abut_frame *f, int want,
                                              abut_fields *out, abut_err *err);
 

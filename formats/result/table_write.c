@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "formats/result/csv_text.h"
 #include "formats/result/json_text.h"
+#include "model/motion.h"
 #include "model/naming.h"
 
 #include <math.h>
@@ -121,7 +122,25 @@ static void resultant(const abut_model *m, const double *f, int32_t object, doub
     for (int k = 0; k < 3; k++) r[k] = sum[k].hi + sum[k].lo;
 }
 
-/* PREFIXcontact_x_N, ...: the resultants of the forces in a COMMITTED frame. */
+/* PREFIXKIND_x_N, ... = r[3] */
+static abut_status set_vector(abut_table *t, const char *prefix, const char *kind, const double r[3], abut_err *err)
+{
+    char name[2 * ABUT_PART_NAME];
+    abut_status rc = ABUT_OK;
+    for (int k = 0; k < 3 && !rc; k++) {
+        snprintf(name, sizeof name, "%s%s_%c_N", prefix, kind, "xyz"[k]);
+        rc = set(t, name, r[k], err);
+    }
+    return rc;
+}
+
+/* Whether the row may have columns of forces: the frame has its own, and not those of the frame before. */
+static int has_forces(const abut_shot *s)
+{
+    return s->frame->f_contact && s->head->phase == ABUT_COMMITTED;
+}
+
+/* PREFIXcontact_x_N, ...: the resultants of the forces of a frame. */
 static abut_status set_forces(abut_table *t, const abut_shot *s, const char *prefix, int32_t object, abut_err *err)
 {
     const struct {
@@ -129,19 +148,28 @@ static abut_status set_forces(abut_table *t, const abut_shot *s, const char *pre
         const double *f;
     } force[] = { { "contact", s->frame->f_contact }, { "friction", s->frame->f_friction },
                   { "reaction", s->frame->f_reaction } };
-    char name[2 * ABUT_PART_NAME];
     double r[3];
     abut_status rc = ABUT_OK;
-    if (!s->frame->f_contact || s->head->phase == ABUT_PENDING) return ABUT_OK;
-    for (size_t i = 0; i < sizeof force / sizeof *force; i++) {
+    for (size_t i = 0; i < sizeof force / sizeof *force && has_forces(s) && !rc; i++) {
         if (!force[i].f) continue;
         resultant(s->model, force[i].f, object, r);
-        for (int k = 0; k < 3 && !rc; k++) {
-            snprintf(name, sizeof name, "%s%s_%c_N", prefix, force[i].name, "xyz"[k]);
-            rc = set(t, name, r[k], err);
-        }
+        rc = set_vector(t, prefix, force[i].name, r, err);
     }
     return rc;
+}
+
+/* Forces on a half-space, and what holds it against them. */
+static abut_status set_plane(abut_table *t, const abut_shot *s, int32_t plane, abut_err *err)
+{
+    const double *press = s->fields->plane_force + 3 * (size_t)plane;
+    const double *rub = s->fields->plane_friction + 3 * (size_t)plane;
+    double held[3];
+    char name[ABUT_OBJECT_WORDS], prefix[2 * ABUT_PART_NAME];
+    snprintf(prefix, sizeof prefix, "%s.", abut_half_space_name(s->model, plane, name));
+    for (int k = 0; k < 3; k++) held[k] = 0 - press[k] - rub[k];
+    abut_status rc = set_vector(t, prefix, "contact", press, err);
+    if (!rc) rc = set_vector(t, prefix, "friction", rub, err);
+    return rc ? rc : set_vector(t, prefix, "reaction", held, err);
 }
 
 /* Centre of mass, its velocity and the forces on one object. */
@@ -155,6 +183,49 @@ static abut_status set_object(abut_table *t, const abut_shot *s, const abut_part
     }
     snprintf(name, sizeof name, "%s.", p->name);
     return rc ? rc : set_forces(t, s, name, p->object, err);
+}
+
+/* The place in the list of the scene of a motion that prescribes its nodes; -1: it is another. */
+static int32_t entry_of(const abut_model *m, int32_t k)
+{
+    if (m->mo_kind[k] == ABUT_MOTION_FORCE) return -1;
+    return m->mo_entry ? m->mo_entry[k] : k;
+}
+
+/* Adds the reactions of the nodes of motion k, if the step that ends at the frame belongs to it; 1: one of them is chosen. */
+static int add_motion(const abut_shot *s, int32_t k, abut_acc sum[3])
+{
+    const abut_model *m = s->model;
+    const int acts = abut_motion_has_step(m, k, s->head->time - m->h[0]);
+    int chosen = 0;
+    for (int32_t i = m->mo_first[2 * k]; i < m->mo_first[2 * k + 1]; i++) {
+        const int32_t node = m->mo_node[i];
+        chosen |= s->parts->chosen[node];
+        for (int d = 0; d < 3 && acts; d++) abut_acc_add(&sum[d], s->frame->f_reaction[3 * (size_t)node + (size_t)d]);
+    }
+    return chosen;
+}
+
+/* motion.N.reaction_x_N, ...: what entry N of the list of motions exerts, also where it holds its nodes afterwards; 0 while it
+ * does not act. */
+static abut_status set_motions(abut_table *t, const abut_shot *s, abut_err *err)
+{
+    const abut_model *m = s->model;
+    abut_status rc = ABUT_OK;
+    for (int32_t k = 0; k < (s->parts->chosen ? m->nmo : 0) && !rc; k++) {
+        const int32_t entry = entry_of(m, k);
+        int seen = entry < 0, chosen = 0;
+        for (int32_t j = 0; j < k && !seen; j++) seen = entry_of(m, j) == entry;
+        abut_acc sum[3] = { { 0, 0 } };
+        for (int32_t j = k; j < m->nmo && !seen; j++)
+            if (entry_of(m, j) == entry) chosen |= add_motion(s, j, sum);
+        if (!chosen) continue;
+        char prefix[2 * ABUT_PART_NAME];
+        const double r[3] = { sum[0].hi + sum[0].lo, sum[1].hi + sum[1].lo, sum[2].hi + sum[2].lo };
+        snprintf(prefix, sizeof prefix, "motion.%d.", entry);
+        rc = set_vector(t, prefix, "reaction", r, err);
+    }
+    return rc;
 }
 
 /* Single numbers of other programs. */
@@ -175,6 +246,9 @@ abut_status abut_table_frame(abut_table *t, const abut_shot *s, abut_err *err)
     if (!rc && s->head->phase == ABUT_COMMITTED) rc = set_step(t, s, err);
     if (!rc) rc = set_forces(t, s, "", -1, err);
     for (int32_t k = 0; k < s->parts->n && !rc; k++) rc = set_object(t, s, &s->parts->part[k], err);
+    for (int32_t k = 0; k < s->parts->n_plane && has_forces(s) && s->frame->f_friction && !rc; k++)
+        rc = set_plane(t, s, s->parts->plane[k], err);
+    if (!rc && has_forces(s) && s->frame->f_reaction) rc = set_motions(t, s, err);
     if (!rc) rc = set_extra(t, s, err);
     return rc;
 }

@@ -117,6 +117,7 @@ static abut_status append(abut_touch_search *s, const abut_touch_step *step, con
 {
     for (int k = 0; k < 4 && c->key.vert[k] >= 0; k++)
         if (w[k] < 0 || w[k] > 0) add_vertex(s, step, c->key.vert[k], w[k], c);
+    memcpy(c->w, w, sizeof c->w);
     close_gap(step, above - step->reserve, c);
     c->cohesion = cohesion(step, &c->key, above - step->reserve);
     c->node = s->node;

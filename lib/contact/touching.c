@@ -13,7 +13,7 @@ typedef struct field {
     size_t size;
 } field;
 
-enum { BY_CONTACT = 9, BY_NODE = 2 };
+enum { BY_CONTACT = 10, BY_NODE = 2 };
 /* Those of which a contact has one, then those of which each of its nodes has one; `first` apart. */
 static void fields_of(abut_touching *t, field f[BY_CONTACT + BY_NODE])
 {
@@ -21,7 +21,7 @@ static void fields_of(abut_touching *t, field f[BY_CONTACT + BY_NODE])
         { (void **)&t->normal, 3 * sizeof *t->normal }, { (void **)&t->k, 3 * sizeof *t->k }, { (void **)&t->mu, sizeof *t->mu },
         { (void **)&t->s, sizeof *t->s }, { (void **)&t->rbar, 3 * sizeof *t->rbar },
         { (void **)&t->cohesion, sizeof *t->cohesion }, { (void **)&t->give, sizeof *t->give },
-        { (void **)&t->key, sizeof *t->key }, { (void **)&t->colour, sizeof *t->colour },
+        { (void **)&t->key, sizeof *t->key }, { (void **)&t->w, sizeof *t->w }, { (void **)&t->colour, sizeof *t->colour },
         { (void **)&t->node, sizeof *t->node }, { (void **)&t->b, sizeof *t->b }
     };
     memcpy(f, all, sizeof all);
@@ -94,6 +94,7 @@ abut_status abut_touching_append(abut_touching *t, const abut_touch *c, abut_err
         t->b[t->m] = c->b[j];
     }
     t->first[t->n] = (int32_t)t->m;
+    memcpy(t->w[i], c->w, sizeof c->w);
     memcpy(t->normal + 3 * i, c->normal, sizeof c->normal);
     memcpy(t->k + 3 * i, c->k, sizeof c->k);
     memset(t->rbar + 3 * i, 0, 3 * sizeof *t->rbar);
@@ -146,6 +147,7 @@ static void renew(abut_touching *t, int32_t c, int32_t i)
     const int32_t *of = t->node + t->first[c], *by = t->node + t->first[i];
     if (n != (size_t)(t->first[i + 1] - t->first[i]) || memcmp(of, by, n * sizeof *of)) return;
     memcpy(t->b + t->first[c], t->b + t->first[i], n * sizeof *t->b);
+    memcpy(t->w[c], t->w[i], sizeof t->w[c]);
     memcpy(t->normal + 3 * (size_t)c, t->normal + 3 * (size_t)i, 3 * sizeof *t->normal);
     memcpy(t->k + 3 * (size_t)c, t->k + 3 * (size_t)i, 3 * sizeof *t->k);
     t->key[c].toi = t->key[i].toi;

@@ -39,6 +39,7 @@ typedef struct abut_touch {
     int n;                  /* nodes that move; those whose velocity is prescribed are part of k */
     const int32_t *node;    /* [n] all different */
     const double *b;        /* [n] coefficients, not all 0 */
+    double w[4];            /* of key.vert, whether they move or not: 1 in all on the first primitive, -1 on the second */
     double normal[3];       /* unit, from the second primitive to the first */
     double k[3];            /* m/s */
     double mu;
@@ -54,6 +55,7 @@ typedef struct abut_touching {
     int32_t *first;         /* [n + 1] */
     int32_t *node;          /* [m] */
     double *b;              /* [m] */
+    double (*w)[4];         /* [n] coefficients of key.vert */
     double *normal, *k;     /* [3 n], [3 n] m/s */
     double *mu;             /* [n] */
     double *s;              /* [n] 1/kg */

@@ -240,6 +240,9 @@ abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abu
     const int nrd = count_row(&frame_table, "nrd");
     c.n[nrd] = model->nrd;
     c.by[nrd] = "rod/node of the MODEL";
+    const int nh = count_row(&frame_table, "nh");
+    c.n[nh] = model->nh;
+    c.by[nh] = "half-space/point of the MODEL";
     abut_status rc = check_understood(&frame_table, set, err);
     if (!rc) rc = fill(&frame_table, set, &f, &c, err);
     if (!rc) rc = abut_frame_check(&f, model, err);

@@ -104,6 +104,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(mo_scale,      "motion/scale",       double,  F64, nmo, 3, "1/s",   MAY)  /* MOVE: growth along each axis about the center */ \
     F(mo_share,      "motion/share",       double,  F64, nmn, 3, "",      MAY)  /* FORCE: what a node gets of linear; absent: 1 */ \
     F(mo_newtons,    "motion/newtons",     int32_t, I32, nmo, 0, "",      MAY)  /* FORCE: 1: linear times share is a force, N; absent: 0 */ \
+    F(mo_entry,      "motion/entry",       int32_t, I32, nmo, 0, "",       MAY)  /* place in the list `motion` of the scene, from 0; -1: in none; absent: the row */ \
     F(mo_key,        "motion/key",         int32_t, I32, nmo, 2, "",      MAY)  /* KEYS, PATH: [lo, hi) rows of key/      */ \
     F(mo_smooth,     "motion/smooth",      int32_t, I32, nmo, 0, "",      MAY)  /* KEYS, PATH: 1 rests at every key       */ \
     F(mo_path,       "motion/path",        int32_t, I32, nmo, 0, "",      MAY)  /* PATH: its first row of path/x, a row for each node, key by key */ \
@@ -192,10 +193,10 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
-/* The FRAME: all that changes; a frame is a checkpoint.  nv is the model's; nl: friction contacts; nw: rows of the waypoints;
+/* The FRAME: all that changes; a frame is a checkpoint.  nv, nrd and nh are the model's; nl: friction contacts; nw: rows of the waypoints;
  * ntc, ntn: hard contacts and the nodes of all of them; njp: points of the barrier of det F; nip, nix: friction passes before the
  * last, rows of their positions. */
-#define ABUT_FRAME_COUNTS(C) C(nv) C(nrd) C(nl) C(nw) C(ntc) C(ntn) C(njp) C(nip) C(nix)
+#define ABUT_FRAME_COUNTS(C) C(nv) C(nrd) C(nh) C(nl) C(nw) C(ntc) C(ntn) C(njp) C(nip) C(nix)
 #define ABUT_FRAME_FIELDS(F) \
     F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED) /* positions at the frame's time          */ \
     F(v,          "node/v",           double,  F64, nv, 3, "m/s",  NEED) /* velocities                             */ \
@@ -250,6 +251,8 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
 #define ABUT_FRAME_FORCES(F) \
     F(f_contact,  "node/contact-force",  double, F64, nv, 3, "N",   MAY) /* of the barrier, at the end of the step  */ \
     F(f_friction, "node/friction-force", double, F64, nv, 3, "N",   MAY) \
+    F(f_plane_contact, "half-space/contact-force", double, F64, nh, 3, "N", MAY) /* of hard contact, on half-spaces */ \
+    F(f_plane_friction, "half-space/friction-force", double, F64, nh, 3, "N", MAY) \
     F(f_damping,  "node/damping-force",  double, F64, nv, 3, "N",   MAY) /* absent: nothing is damped               */ \
     F(f_air,      "node/air-force",     double, F64, nv, 3, "N",   MAY) /* of wind and at rims under pressure; absent: none */ \
     F(f_reaction, "node/reaction-force", double, F64, nv, 3, "N",   MAY) /* what drives or holds prescribed nodes   */ \

@@ -295,6 +295,7 @@ static abut_status check_motion(const abut_model *m, abut_err *err)
     if ((rc = indices("motion/kind", m->mo_kind, m->nmo, 1, 0, ABUT_MOTION_KINDS, err)) ||
         (rc = indices("motion/node", m->mo_node, m->nmn, 1, 0, m->nv, err)) ||
         (m->mo_newtons && (rc = indices("motion/newtons", m->mo_newtons, m->nmo, 1, 0, 2, err))) ||
+        (m->mo_entry && (rc = indices("motion/entry", m->mo_entry, m->nmo, 1, -1, INT32_MAX, err))) ||
         (m->mo_smooth && (rc = indices("motion/smooth", m->mo_smooth, m->nmo, 1, 0, 2, err))) ||
         (m->key_turn && (rc = check_quaternions("key/rotation", m->key_turn, m->nk, err))) ||
         (m->key_scale && (rc = domain("key/scale", m->key_scale, 3 * (size_t)m->nk, 0, 0, INFINITY, err))))

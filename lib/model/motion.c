@@ -7,7 +7,7 @@
 
 /* ---- when ---- */
 
-static int belongs(const abut_model *m, int32_t k, double t)
+int abut_motion_has_step(const abut_model *m, int32_t k, double t)
 {
     const double mid = t + 0.5 * m->h[0];
     return m->mo_window[2 * k] <= mid && mid < m->mo_window[2 * k + 1];
@@ -21,7 +21,7 @@ typedef struct span {
 static int span_of(const abut_model *m, int32_t k, double t, int obstacle, span *s)
 {
     const double h = m->h[0], from = fmax(m->mo_window[2 * k], 0), until = m->mo_window[2 * k + 1];
-    if (!obstacle && !belongs(m, k, t)) return 0;
+    if (!obstacle && !abut_motion_has_step(m, k, t)) return 0;
     const int first = !obstacle && !(m->mo_window[2 * k] <= t - 0.5 * h);
     s->a = first ? from : fmax(t, from);
     s->b = fmin(t + h, until);
@@ -216,7 +216,8 @@ static int32_t add_forces(const abut_model *m, double t, int newtons, double *ou
 {
     int32_t n = 0;
     for (int32_t k = 0; k < m->nmo; k++) {
-        if (m->mo_kind[k] != ABUT_MOTION_FORCE || !belongs(m, k, t) || (m->mo_newtons && m->mo_newtons[k]) != newtons) continue;
+        if (m->mo_kind[k] != ABUT_MOTION_FORCE || !abut_motion_has_step(m, k, t)) continue;
+        if ((m->mo_newtons && m->mo_newtons[k]) != newtons) continue;
         n++;
         for (int32_t j = m->mo_first[2 * k]; j < m->mo_first[2 * k + 1]; j++)
             for (int d = 0; d < 3; d++) {

@@ -26,6 +26,9 @@
  *  held[nv]          out: 1 for prescribed nodes (obstacles, and handles under a motion of this step), else 0 */
 void abut_motion_targets(const abut_model *m, double t, const double *x, double *target, uint8_t *held);
 
+/** 1 when the step from time t to t + h belongs to motion k, a row of motion/. */
+int abut_motion_has_step(const abut_model *m, int32_t k, double t);
+
 /** acc[3 nv] m/s^2: gravity plus the FORCE motions that the step from t to t + h belongs to, but those in newtons. */
 void abut_motion_acceleration(const abut_model *m, double t, double *acc);
 /** f[3 nv] N: those; returns 1 when there is one. */

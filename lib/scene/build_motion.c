@@ -56,6 +56,7 @@ static abut_status open(abut_motion_rows *m, const char *from, abut_motion_row *
     (*row)->lo = (*row)->hi = m->nnodes;
     (*row)->window[1] = INFINITY;
     (*row)->from = from;
+    (*row)->entry = -1;
     return ABUT_OK;
 }
 
@@ -187,6 +188,7 @@ static abut_status scripted(abut_build *b, abut_motion_rows *m, const abut_scene
     if (!rc) rc = select_nodes(b, m, &s->select, r, err);
     if (rc) return rc;
     b->out->selected[s - b->scene->motion] = r->hi - r->lo;
+    r->entry = (int32_t)(s - b->scene->motion);
     r->hold = s->hold;
     r->smooth = s->smooth;
     memcpy(r->window, s->window, sizeof r->window);
@@ -294,6 +296,7 @@ static abut_status add_holds(abut_motion_rows *m, span *s, size_t n, abut_err *e
         if (i == 0 || s[i].motion != s[i - 1].motion || s[i].t1 != s[i - 1].t1) {
             rc = open(m, m->row[s[i].motion].from, &r, err);
             if (rc) break;
+            r->entry = m->row[s[i].motion].entry;
             r->window[0] = s[i].t0, r->window[1] = s[i].t1;
         }
         rc = add_node(m, s[i].node, -1, err);

@@ -54,6 +54,20 @@ static abut_status put_newtons(abut_build *b, const abut_motion_rows *m, abut_er
     return ABUT_OK;
 }
 
+/* Which entry of the list each row is of, where that is not its number: obstacles that move by themselves come first, rests of
+ * motions that hold their nodes last. */
+static abut_status put_entries(abut_build *b, const abut_motion_rows *m, abut_err *err)
+{
+    int32_t *entry;
+    int differ = 0;
+    for (int32_t k = 0; k < m->n; k++) differ |= m->row[k].entry != k;
+    if (!differ) return ABUT_OK;
+    const abut_status rc = put_array(b, "motion/entry", m->n, &entry, err);
+    if (rc) return rc;
+    for (int32_t k = 0; k < m->n; k++) entry[k] = m->row[k].entry;
+    return ABUT_OK;
+}
+
 static abut_status put_keys(abut_build *b, const abut_motion_rows *m, abut_err *err)
 {
     int32_t *key, *smooth, *path;
@@ -114,5 +128,6 @@ abut_status abut_motion_rows_put(abut_build *b, const abut_motion_rows *m, abut_
     rc = put_scales(b, m, err);
     if (!rc) rc = put_shares(b, m, err);
     if (!rc) rc = put_newtons(b, m, err);
+    if (!rc) rc = put_entries(b, m, err);
     return rc ? rc : put_keys(b, m, err);
 }

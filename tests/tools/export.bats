@@ -126,6 +126,82 @@ P
     ! head -1 plain.csv | grep -E '_N[,"]|_work_J|creep'
 }
 
+# A block on an obstacle, and one on the floor that leans against a wall, until they rest; with options of mesh-prep.
+corner() {
+    cat > corner.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+gravity: [2, -9.81, 0]
+contact: {dhat: 1e-3 m}
+nodal: {iterations: 200, tolerance: 1e-9 m}
+force-tolerance: 1e-6
+damping: {mass: 10 1/s}
+materials: {soft: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.3}}
+objects:
+  plate: {generate: {box: {size: [0.5, 0.05, 0.5], cells: [2, 1, 2]}}, obstacle: true, mu: 0.6}
+  block: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, translate: [0, 0.0756, 0]}
+  low:   {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, translate: [1, 0.0506, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}, mu: 0.1}
+  wall:  {half-space: {point: [1.0506, 0, 0], normal: [-1, 0, 0]}, mu: 0}
+Y
+    "$BIN/mesh-prep" -q corner.yaml "$@" | "$BIN/step" -q -n 80 --with forces -o corner.abut
+    "$BIN/export" -q corner.abut --csv corner.csv
+}
+
+# balanced KIND: the sum of its columns over all objects and half-spaces is 0 in every row that has them, in x, y and z
+balanced() {
+    awk -F, -v kind="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { for (k = 1; k <= 3; k++) {
+              sum = 0; c = substr("xyz", k, 1)
+              for (name in at) if (name ~ ("^[a-z]+[.]" kind "_" c "_N$")) { if ($at[name] == "") next; sum += $at[name]; n++ }
+              if (sum * sum > 1e-20) { print NR, c, sum; bad = 1 } } }
+        END { print n; exit bad || n < 1200 }' corner.csv
+}
+
+# last COLUMN: of the last row
+last() { awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } END { print at[name] ? $at[name] : "none" }' corner.csv; }
+
+# near NUMBER NUMBER TOLERANCE
+near() { awk -v a="$1" -v b="$2" -v t="$3" 'BEGIN { if (a !~ /[0-9]/ || (a - b)^2 > t^2) { print a, "expected", b; exit 1 } }'; }
+
+@test "half-spaces have columns of forces: action is reaction, and who rests on one presses it with its weight" {
+    for how in newton nodal; do
+        corner --set solver=$how
+        balanced contact
+        balanced friction
+        for side in contact friction; do
+            near "$(last floor.${side}_z_N)" 0 1e-3
+            near "$(last wall.${side}_z_N)" 0 1e-3
+        done
+        # 1 kg each; friction on the floor takes a tenth of the weight, the wall what is left
+        near "$(last floor.contact_y_N)" -9.81 1e-3
+        near "$(last floor.reaction_y_N)" 9.81 1e-3
+        near "$(echo "$(last floor.friction_x_N)" "$(last wall.contact_x_N)" | awk '{ print $1 + $2 }')" 2 1e-2
+        [ "$(last wall.friction_y_N)" = 0 ]
+        near "$(echo "$(last plate.contact_y_N)" "$(last plate.friction_y_N)" | awk '{ print $1 + $2 }')" -9.81 1e-3
+        near "$(echo "$(last plate.contact_x_N)" "$(last plate.friction_x_N)" | awk '{ print $1 + $2 }')" 2 1e-2
+    done
+    # collision vertices that are sums of nodes
+    for how in newton nodal; do
+        corner --set solver=$how --set objects.low.order=2 --set objects.block.order=2
+        balanced contact
+        near "$(last floor.contact_y_N)" -9.81 1e-3
+    done
+    "$BIN/export" -q corner.abut --object wall --csv corner.csv
+    [ "$(last floor.contact_y_N)" = none ]
+    near "$(last wall.contact_y_N)" 0 1e-12
+    # the barrier's frames do not say whose friction it is where two half-spaces have some
+    corner --set objects.wall.mu=0.1
+    balanced contact
+    [ "$(last floor.friction_x_N)" = "" ]
+    [ "$(last wall.reaction_x_N)" = "" ]
+    corner --set objects.wall.mu=0.1 --set solver=nodal
+    balanced friction
+    # without forces in the frames there are no columns
+    "$BIN/mesh-prep" -q corner.yaml | "$BIN/step" -q -n 2 | "$BIN/export" -q --csv corner.csv
+    [ "$(last floor.contact_y_N)" = none ]
+}
+
 @test "a name under /dev or /proc that leads to a file is written directly, and not replaced" {
     exits 0 "$BIN/export" "$run" --csv t.csv
     "$BIN/export" "$run" --csv /proc/self/fd/3 3> direct.csv

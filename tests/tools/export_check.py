@@ -430,6 +430,11 @@ def check_with(csv_path, nodes, stream):
                 F = f[array][:, d]
                 need([float(n["%s_force_%s_N" % (kind, c)]) for n in each] == list(F), kind, "forces of nodes")
                 close([float(r["%s_%s_N" % (kind, c)])], [F[body].sum()], 1e-9, kind, "resultant", least=1)
+                if kind != "reaction":          # the floor takes what everything else does not
+                    close([float(r["floor.%s_%s_N" % (kind, c)])], [-F.sum()], 1e-9, kind, "on the floor", least=1)
+                else:
+                    close([float(r["floor.reaction_%s_N" % c])],
+                          [(f["node/contact-force"] + f["node/friction-force"])[:, d].sum()], 1e-9, "of the floor", least=1)
                 for i, name in enumerate(names(model)):
                     close([float(r["%s.%s_%s_N" % (name, kind, c)])], [F[model["node/object"] == i].sum()], 1e-9, kind, name, least=1)
     E = [float(r["total_J"]) + float(r["barrier_J"]) for r in rows[1:]]

@@ -196,3 +196,60 @@ refused_stop() {
     exits 3 "$BIN/mesh-prep" stops.yaml -o out.abut
     says "until a coordinate: expected 'translate' along one axis"
 }
+
+# A bar that is pulled at both ends for a second, then held, beside an obstacle that moves by itself; with options of mesh-prep.
+pulled() {
+    cat > pulled.yaml <<'Y'
+abut: 1
+gravity: [0, 0, 0]
+time: {step: 0.1 s, scheme: quasi-static}
+force-tolerance: 1e-8
+contact: {dhat: 0.5 mm}
+materials: {gum: {model: neo-hookean, density: 1000, young: 1e6, poisson: 0}}
+objects:
+  bar:   {generate: {box: {size: [1, 0.1, 0.1], cells: [10, 1, 1]}}, material: gum}
+  mover: {generate: {box: {size: [1, 0.1, 0.1], cells: [1, 1, 1]}}, obstacle: true, velocity: [0, 0, 0.01], translate: [0, 5, 0]}
+motion:
+  - {select: {object: bar, relative-box: [[0, 0, 0], [0, 1, 1]]}, translate: [-0.001, 0, 0], until: 1 s, hold: true}
+  - {select: {object: bar}, acceleration: [0, 0, 0]}
+  - {select: {object: bar, relative-box: [[1, 0, 0], [1, 1, 1]]}, translate: [0.001, 0, 0], until: 1 s, hold: true}
+Y
+    "$BIN/mesh-prep" -q pulled.yaml "$@" -o pulled.abut
+}
+
+# pulls TOLERANCE: rows of pulled.csv have equal and opposite reactions of both motions, A E/2 (l - 1/l) at the stretch l of the time
+pulls() {
+    awk -F, -v most="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { t = $at["time_s"]; l = 1 + 0.002 * (t < 1 ? t : 1); want = 0.01 * 1e6 / 2 * (l - 1 / l)
+          left = $at["motion.0.reaction_x_N"]; right = $at["motion.2.reaction_x_N"]
+          if (right == "") next
+          n++
+          if ((right - want) ^ 2 > most ^ 2 || (left + right) ^ 2 > most ^ 2) { print t, left, right, want; bad = 1 }
+          for (k = 0; k <= 2; k += 2) for (c = 1; c <= 2; c++) if ($at["motion." k ".reaction_" substr("yz", c, 1) "_N"] ^ 2 > most ^ 2) bad = 1 }
+        END { exit bad || n != 20 }' pulled.csv
+}
+
+@test "each motion has its reaction in the table: two grips of a bar pull with E A times the strain, against each other" {
+    pulled
+    "$BIN/step" -q -n 20 --with forces pulled.abut -o run.abut
+    "$BIN/export" -q run.abut --csv pulled.csv
+    pulls 1e-6
+    head -1 pulled.csv | tr , '\n' > columns
+    exits 1 grep -E '^motion\.(1|-1|3)\.' columns
+    "$BIN/export" -q run.abut --html run.html
+    # one object of two: motions that have nodes of it
+    "$BIN/export" -q run.abut --object mover --csv none.csv
+    [ "$(head -1 none.csv | grep -c 'motion\.')" -eq 0 ]
+    # hard contact: with inertia
+    pulled --set time.scheme=implicit-euler --set damping.mass='20 1/s'
+    "$BIN/step" -q -n 20 --solver nodal --with forces pulled.abut | "$BIN/export" -q --csv pulled.csv
+    pulls 0.5
+    # what lets its nodes go exerts nothing from then on; rows of the stream in the order of the list need no array
+    pulled --set motion.0.hold=false --set objects.mover.velocity='[0, 0, 0]' --set motion.2.hold=false --set motion.0.until='2 s'
+    "$BIN/export" --dump --no-data pulled.abut > dump
+    exits 1 grep motion/entry dump
+    "$BIN/step" -q -n 15 --with forces pulled.abut | "$BIN/export" -q --csv pulled.csv
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        NR > 2 { far = $at["motion.2.reaction_x_N"] ^ 2; n++
+                 if ($at["time_s"] < 1.05 ? far < 1 : far != 0) { print $at["time_s"], far; bad = 1 } } END { exit bad || n != 15 }' pulled.csv
+}

@@ -189,6 +189,23 @@ P
     [ "$("$BIN/step" -q -n 1 b.abut | "$BIN/export" --dump --no-data | grep -c "touch/first")" -eq "$n" ]
 }
 
+@test "the smallest gap is that of the frame, in the report, and step says it; what never touches has none" {
+    ball
+    "$BIN/step" -n 30 --report r.jsonl a.abut -o b.abut 2> said
+    "$BIN/export" -q b.abut --csv b.csv
+    paste -d, <(sed 1,2d b.csv) <(figure min_gap r.jsonl) > both
+    awk -F, -v at="$(head -1 b.csv | tr , '\n' | grep -nx gap_m | cut -d: -f1)" '
+        $at != "" { n++; d = $at - $NF; if (d * d > 1e-18 * $at * $at) { print NR, $at, $NF; bad = 1 } } END { exit bad || n < 15 }' both
+    least=$(figure min_gap r.jsonl | sort -g | head -1)
+    grep -F ", smallest gap $(printf '%.3g' "$least") m" said
+    [ "$(grep -c '"min_gap_objects":\["ball","bar"' r.jsonl)" -gt 0 ]
+    [ "$(grep -c '"min_gap_objects":\["bar",null,null,"floor"\]' r.jsonl)" -gt 0 ]
+    ball --set objects.ball.velocity='[0, 1, 0]' --set objects.bar.translate='[0.5, 0.5, 0]'
+    "$BIN/step" -n 1 --report r.jsonl a.abut -o b.abut 2> said
+    grep -F ", no contact" said
+    grep -F '"min_gap":null' r.jsonl
+}
+
 @test "what hard contact cannot take is refused by name" {
     ball --set time.scheme=bdf2
     exits 3 "$BIN/step" -q -n 1 a.abut -o b.abut

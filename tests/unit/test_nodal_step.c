@@ -4,6 +4,7 @@
 
 #include "solve/solvers.h"
 #include "solve/step/options.h"
+#include "solve/step/record.h"
 
 typedef struct run {
     made scene;
@@ -37,14 +38,14 @@ static void open_run(run *r, const char *text)
     open_run_with(r, text, NULL);
 }
 
-/* Takes n steps; r->f is the last frame. */
-static void steps(run *r, int n)
+/* Takes n steps, with ABUT_WITH_* in the frames; r->f is the last one. */
+static void steps_with(run *r, int n, int with)
 {
     for (int k = 0; k < n; k++) {
         int written = 1;
         abut_report_clear(&r->rep);
         r->rep = (abut_report){ 0 };
-        const abut_status rc = abut_stepper_advance(r->ops, r->stepper, &r->now, 0, &r->at, &written, 0, &r->next, &r->rep,
+        const abut_status rc = abut_stepper_advance(r->ops, r->stepper, &r->now, 0, &r->at, &written, with, &r->next, &r->rep,
                                                     &r->scene.err);
         CHECK(!rc);
         if (rc) printf("# %s\n", r->scene.err.msg);
@@ -53,6 +54,11 @@ static void steps(run *r, int n)
         r->next = swap;
     }
     CHECK(!abut_frame_view(&r->now, &r->scene.m, &r->f, &r->scene.err));
+}
+
+static void steps(run *r, int n)
+{
+    steps_with(r, n, 0);
 }
 
 static void close_run(run *r)
@@ -181,6 +187,64 @@ static abut_status count_parts(void *self, const uint8_t *wanted, const double *
 }
 
 /* Five cubes in a row, the first one moves: the others sleep until the one before them comes, within the iterations of a step. */
+/* The sum of f[3 nv] over the nodes of an object, of all for -1. */
+static void sum_of(const run *r, const double *f, int32_t object, double sum[3])
+{
+    sum[0] = sum[1] = sum[2] = 0;
+    for (int32_t i = 0; i < r->scene.m.nv; i++)
+        for (int d = 0; d < 3 && (object < 0 || r->scene.m.body[i] == object); d++) sum[d] += f[3 * i + d];
+}
+
+/* A block on an obstacle, one in a corner of two half-spaces, and one above it whose upper side is held and pushed down. */
+#define CORNER \
+    "abut: 1\nsolver: nodal\ntime: {step: 0.01 s}\ngravity: [2, -9.81, 0]\n" \
+    "contact: {dhat: 1e-3 m, friction: {mu: 0.6}}\nnodal: {tolerance: 1e-12 m, iterations: 500}\ndamping: {mass: 10 1/s}\n" \
+    "materials: {soft: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.3}}\n" \
+    "objects:\n" \
+    "  plate: {generate: {box: {size: [0.5, 0.05, 0.5], cells: [2, 1, 2]}}, obstacle: true}\n" \
+    "  block: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, translate: [0, 0.0756, 0]}\n" \
+    "  low: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: soft, translate: [1, 0.0506, 0]}\n" \
+    "  high: {generate: {box: {size: [0.06, 0.1, 0.06], cells: [1, 1, 1]}}, material: soft, translate: [1, 0.1513, 0]}\n" \
+    "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n" \
+    "  wall: {half-space: {point: [1.0506, 0, 0], normal: [-1, 0, 0]}}\n" \
+    "motion:\n" \
+    "  - {select: {object: high, relative-box: [[0, 1, 0], [1, 1, 1]]}, translate: [0, -0.01, 0], until: 0.3 s, hold: true}\n"
+
+TEST(contact_forces_on_bodies_obstacles_and_half_spaces_sum_to_nothing_and_bear_the_weights)
+{
+    run r;
+    double all[3], rubbed[3], plate[3], rub[3], held[3];
+    open_run(&r, CORNER);
+    for (int n = 0; n < 3; n++) {
+        steps_with(&r, n == 2 ? 60 : 10, ABUT_WITH_FORCES);
+        const double *on = r.f.f_plane_contact, *along = r.f.f_plane_friction;
+        CHECK(on && along && r.f.f_reaction);
+        sum_of(&r, r.f.f_contact, -1, all);
+        sum_of(&r, r.f.f_friction, -1, rubbed);
+        for (int d = 0; d < 3; d++) {
+            CHECK_NEAR(all[d] + on[d] + on[3 + d], 0, 1e-12);
+            CHECK_NEAR(rubbed[d] + along[d] + along[3 + d], 0, 1e-12);
+        }
+        CHECK(on[0] == 0 && along[1] == 0 && on[4] == 0 && along[3] == 0);
+        CHECK(on[1] < -1 && on[3] > 0);
+    }
+    /* at rest: each bears what is on it, the held body's upper side the rest */
+    const double mass = 1000 * 0.001, upper = 1000 * 0.1 * 0.06 * 0.06, *on = r.f.f_plane_contact, *along = r.f.f_plane_friction;
+    sum_of(&r, r.f.f_contact, 0, plate);
+    sum_of(&r, r.f.f_friction, 0, rub);
+    CHECK_NEAR(plate[1] + rub[1], -mass * 9.81, 1e-3);
+    CHECK_NEAR(plate[0] + rub[0], mass * 2, 1e-3);
+    sum_of(&r, r.f.f_reaction, 3, held);
+    printf("# floor %.9g N, wall %.9g N, hand %.9g N\n", on[1], on[3], held[1]);
+    CHECK(held[1] < -1);
+    CHECK_NEAR(on[1] + along[4], held[1] - (mass + upper) * 9.81, 0.02);
+    CHECK_NEAR(on[3] + along[0] - held[0], (mass + upper) * 2, 0.02);
+    /* an obstacle is held against what touches it */
+    sum_of(&r, r.f.f_reaction, 0, held);
+    for (int d = 0; d < 3; d++) CHECK_NEAR(held[d] + plate[d] + rub[d], 0, 1e-12);
+    close_run(&r);
+}
+
 TEST(a_body_sleeps_until_the_contacts_of_a_step_reach_it_and_no_bit_shows_that)
 {
     static const char text[] =

@@ -100,6 +100,21 @@ static double mu_of(const grove *g, const abut_touch_key *k)
     return g->mu[2 * a + b];
 }
 
+/* Weights of vertices, held or not: 1 in all on the first primitive, -1 on the second; those of nodes that move are b. */
+static int weighs(const grove *g, const abut_touching *t, size_t c)
+{
+    const abut_touch_key *key = &t->key[c];
+    const int second = key->plane >= 0 ? 1 : abut_stencil_second((abut_stencil)key->kind);
+    double sum[2] = { 0, 0 }, moved[4] = { 0 };
+    for (int i = 0; i < 4 && key->vert[i] >= 0; i++) {
+        sum[i >= second] += t->w[c][i];
+        for (int32_t e = t->first[c]; e < t->first[c + 1]; e++)
+            if (t->node[e] == key->vert[i]) moved[i] += t->b[e];
+        if (!(fabs(moved[i] - (g->t.fixed[key->vert[i]] ? 0 : t->w[c][i])) < 1e-15)) return 0;
+    }
+    return fabs(sum[0] - 1) < 1e-14 && fabs(sum[1] + (key->plane < 0)) < 1e-14;
+}
+
 TEST(near_contacts_are_those_of_brute_force_and_say_the_gap_at_the_end_for_any_thread_count)
 {
     static grove g;
@@ -118,7 +133,7 @@ TEST(near_contacts_are_those_of_brute_force_and_say_the_gap_at_the_end_for_any_t
         for (size_t c = 0; c < t.n; c++) {
             const abut_touch_key *key = &t.key[c];
             double sum = 0;
-            CHECK(key->toi == 0 && key->round == 0 && says_gap(&g, &t, c));
+            CHECK(key->toi == 0 && key->round == 0 && says_gap(&g, &t, c) && weighs(&g, &t, c));
             CHECK_NEAR(t.mu[c], mu_of(&g, key), 1e-15);
             if (c >= n) {
                 CHECK(key->plane == 0 && !g.t.fixed[key->vert[0]]);
@@ -161,7 +176,7 @@ TEST(every_pair_that_meets_on_the_motion_becomes_a_contact_that_stops_it)
         CHECK(!abut_touch_find_hits(&s, &g.step, g.t.y1, 5, &again, &m, NULL));
         CHECK(n == m && t.n == again.n && !memcmp(t.key, again.key, t.n * sizeof *t.key));
         CHECK(!memcmp(t.k, again.k, 3 * t.n * sizeof *t.k) && !memcmp(t.b, again.b, t.m * sizeof *t.b));
-        for (size_t c = 0; c < t.n; c++) CHECK(t.key[c].round == 5 && says_gap(&g, &t, c));
+        for (size_t c = 0; c < t.n; c++) CHECK(t.key[c].round == 5 && says_gap(&g, &t, c) && weighs(&g, &t, c));
         /* every pair that exact arithmetic sees meet has a contact of its vertices, closed at its time of impact */
         for (abut_stencil st = ABUT_PP; st <= ABUT_EE; st++)
             for (int32_t i = 0; i < thicket_rows(&g.t, st, 0); i++)

@@ -41,6 +41,39 @@ static double imbalance(const abut_nodal *s)
     return size > 0 ? left / size : 0;
 }
 
+/* Distance less thickness of a contact at y[3 nc], m; below a half-space 0. */
+static double gap_of(const abut_collmesh *cm, const abut_touch_key *k, const double *y)
+{
+    const abut_model *m = cm->model;
+    double x[12], w[4];
+    if (k->plane >= 0) {
+        const double *o = m->hs_point + 3 * (size_t)k->plane, *n = m->hs_normal + 3 * (size_t)k->plane;
+        const double *p = y + 3 * (size_t)k->vert[0];
+        const double above = n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]);
+        return fmax(above - abut_collmesh_plane_xi(cm, k->vert[0]), 0);
+    }
+    const abut_stencil kind = (abut_stencil)k->kind;
+    for (int i = 0; i < abut_stencil_size(kind); i++) memcpy(x + 3 * i, y + 3 * (size_t)k->vert[i], 3 * sizeof *x);
+    return fmax(abut_beyond(abut_closest(kind, x, w), abut_collmesh_xi(cm, kind, k->vert)), 0);
+}
+
+/* The smallest gap of the contacts at the end of the step, and whose it is. */
+static void report_gap(const abut_nodal *s, const double *x, abut_report *rep)
+{
+    const abut_touching *t = &s->contacts;
+    const abut_collmesh *cm = &s->objective.cm;
+    const abut_touch_key *least = NULL;
+    rep->min_gap = -1;
+    if (!t->n) return;
+    abut_collmesh_positions(cm, x, s->of.y1);
+    for (size_t c = 0; c < t->n; c++) {
+        const double gap = gap_of(cm, &t->key[c], s->of.y1);
+        if (!least || gap < rep->min_gap) rep->min_gap = gap, least = &t->key[c];
+    }
+    for (int k = 0; k < 4; k++) rep->gap_node[k] = least->vert[k] < 0 ? -1 : abut_collmesh_node(cm, least->vert[k]);
+    if (least->plane >= 0) rep->gap_node[3] = least->plane;
+}
+
 static void report_contacts(const abut_nodal *s, abut_report *rep)
 {
     const abut_touching *t = &s->contacts;
@@ -85,10 +118,11 @@ static abut_status report(abut_nodal *s, const double *x, abut_report *rep, abut
     rep->min_jacobian_tet = abut_objective_tet(p, flattest);
     rep->passes = 1;
     rep->eta = 1;
-    rep->min_gap = rep->lag_residual = -1;
+    rep->lag_residual = -1;
     rep->contact = !p->cm.nc ? ABUT_CONTACT_OFF : ABUT_CONTACT_HARD;
     rep->memory_peak = abut_memory_peak();
     report_contacts(s, rep);
+    report_gap(s, x, rep);
     abut_newton_solve_stats(&s->solve, rep);
     return abut_objective_potential(p, x, &rep->elastic, &s->scratch, err);
 }

@@ -36,9 +36,9 @@ static abut_status allocate(abut_nodal *s, abut_err *err)
 {
     const size_t nv = (size_t)s->objective.model->nv, nc = (size_t)s->objective.model->nc;
     struct abut_nodal_fields *f = &s->of;
-    const struct { double **to; size_t n; } all[] = { { &f->v0, 3 * nv }, { &f->acc, 3 * nv }, { &f->vk, 3 * nv },
-        { &f->f, 3 * nv }, { &f->w, nv }, { &f->inv_w, nv }, { &f->impulse, 3 * nv }, { &f->end, 3 * nv }, { &f->x, 3 * nv },
-        { &f->y0, 3 * nc }, { &f->y1, 3 * nc } };
+    const struct { double **to; size_t n; } all[] = { { &f->v0, 3 * nv }, { &f->acc, 3 * nv }, { &f->before, 3 * nv },
+        { &f->vk, 3 * nv }, { &f->f, 3 * nv }, { &f->w, nv }, { &f->inv_w, nv }, { &f->impulse, 3 * nv }, { &f->end, 3 * nv },
+        { &f->x, 3 * nv }, { &f->y0, 3 * nc }, { &f->y1, 3 * nc } };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!(*all[i].to = calloc(all[i].n + 1, sizeof(double)))) return abut_fail(err, ABUT_E_NOMEM, "step: %zu nodes", nv);
     return ABUT_OK;
@@ -65,7 +65,7 @@ abut_status abut_nodal_init(abut_nodal *s, const abut_model *m, const abut_nodal
 void abut_nodal_clear(abut_nodal *s)
 {
     const struct abut_nodal_fields f = s->of;
-    double *all[] = { f.v0, f.acc, f.vk, f.f, f.w, f.inv_w, f.impulse, f.end, f.x, f.y0, f.y1 };
+    double *all[] = { f.v0, f.acc, f.before, f.vk, f.f, f.w, f.inv_w, f.impulse, f.end, f.x, f.y0, f.y1 };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     abut_touching_clear(&s->contacts);
     abut_touch_search_clear(&s->search);
@@ -126,6 +126,7 @@ abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_insta
     if (rc) return rc;
     s->from = at;
     memcpy(p->xn, f.x, numbers(s) * sizeof(double));
+    memcpy(of->before, f.v, numbers(s) * sizeof(double));
     abut_motion_targets(m, at.time, p->xn, p->target, p->held);
     for (size_t i = 0; i < numbers(s); i++) of->v0[i] = p->held[i / 3] ? (p->target[i] - p->xn[i]) / h : f.v[i];
     load_impulse(s, &f, at);

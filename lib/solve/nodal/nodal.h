@@ -51,7 +51,8 @@ typedef struct abut_nodal {
     abut_coulomb_state state;   /* state.v, state.p: velocities at the end of the step */
     abut_instant from;          /* start of the step */
     struct abut_nodal_fields {  /* [3 nv], w and inv_w [nv] */
-        double *v0, *acc;       /* m/s, m/s^2: velocities and loads at the start */
+        double *v0, *acc;       /* m/s, m/s^2: velocities and loads at the start; of held nodes those of the step */
+        double *before;         /* m/s: velocities of the frame that the step starts from */
         double *vk;             /* m/s: where E is linearised */
         double *f;              /* N s */
         double *w, *inv_w;      /* kg, 1/kg; 0 where nodes are held */

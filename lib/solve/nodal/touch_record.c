@@ -109,27 +109,81 @@ static abut_status put_contacts(abut_nodal *s, abut_arrays *out, abut_err *err)
 
 /* ---- forces and energies ---- */
 
-static abut_status put_forces(const abut_nodal *s, abut_arrays *out, abut_err *err)
+/* Where the impulses of contacts, divided by h, are added up: by slots of the collision mesh, and by half-spaces. */
+typedef struct received {
+    double *node, *slot;        /* [3 nv]; where W is no selection [3 nc] */
+    double *plane;              /* [3 nh] or NULL: there are none */
+} received;
+
+static abut_status put_received(const abut_nodal *s, const char *node, const char *plane, abut_arrays *out, abut_arena *scratch,
+                                received *r, abut_err *err)
+{
+    const abut_model *m = s->objective.model;
+    *r = (received){ .node = abut_frame_put(out, node, m->nv, err) };
+    if (r->node && m->nh) r->plane = abut_frame_put(out, plane, m->nh, err);
+    if (!r->node || (m->nh && !r->plane)) return err->code;
+    r->slot = abut_collmesh_sum_begin(&s->objective.cm, r->node, scratch);
+    return r->slot ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "forces of %zu contacts", s->contacts.n);
+}
+
+/* The force f[3] of contact c on its first primitive, and its opposite on the second. */
+static void receive(const abut_nodal *s, size_t c, const double f[3], received *r)
+{
+    const abut_touch_key *key = &s->contacts.key[c];
+    const double *w = s->contacts.w[c];
+    for (int k = 0; k < 4 && key->vert[k] >= 0; k++) {
+        double *to = r->slot + 3 * (size_t)abut_collmesh_slot(&s->objective.cm, key->vert[k]);
+        for (int d = 0; d < 3; d++) to[d] += w[k] * f[d];
+    }
+    for (int d = 0; d < 3 && key->plane >= 0; d++) r->plane[3 * (size_t)key->plane + (size_t)d] -= f[d];
+}
+
+static abut_status put_contact_forces(abut_nodal *s, abut_arrays *out, abut_err *err)
 {
     const abut_touching *t = &s->contacts;
-    const int32_t nv = s->objective.model->nv;
+    const abut_collmesh *cm = &s->objective.cm;
     const double h = s->objective.model->h[0];
-    double *press = abut_frame_put(out, "node/contact-force", nv, err);
-    double *rub = press ? abut_frame_put(out, "node/friction-force", nv, err) : NULL;
-    if (!rub) return err->code;
-    press = abut_arrays_find(out, "node/contact-force")->data;
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    received press, rub;
+    abut_status rc = put_received(s, "node/contact-force", "half-space/contact-force", out, &s->scratch, &press, err);
+    if (!rc) rc = put_received(s, "node/friction-force", "half-space/friction-force", out, &s->scratch, &rub, err);
+    if (rc) return rc;
     for (size_t c = 0; c < t->n; c++) {
         const double *n = t->normal + 3 * c;
-        double r[3];
+        double r[3], along[3], across[3];
         abut_touching_impulse(t, c, r);
         const double normal = r[0] * n[0] + r[1] * n[1] + r[2] * n[2];
-        for (int32_t e = t->first[c]; e < t->first[c + 1]; e++)
-            for (size_t d = 0, i = 3 * (size_t)t->node[e]; d < 3; d++) {
-                press[i + d] += t->b[e] * normal * n[d] / h;
-                rub[i + d] += t->b[e] * (r[d] - normal * n[d]) / h;
-            }
+        for (int d = 0; d < 3; d++) along[d] = normal * n[d] / h, across[d] = (r[d] - normal * n[d]) / h;
+        receive(s, c, along, &press);
+        receive(s, c, across, &rub);
     }
+    abut_collmesh_sum_end(cm, press.slot, press.node);
+    abut_collmesh_sum_end(cm, rub.slot, rub.node);
+    abut_arena_release(&s->scratch, mark);
     return ABUT_OK;
+}
+
+/* What the momentum balance of the step lacks at prescribed nodes. */
+static abut_status put_reaction(abut_nodal *s, abut_arrays *out, abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    const int32_t nv = p->model->nv;
+    const size_t n3 = 3 * (size_t)nv;
+    const abut_solved end = { .objective = p, .x = abut_arrays_find(out, "node/x")->data, .y = s->of.y1, .v0 = s->of.before,
+                              .v = abut_arrays_find(out, "node/v")->data, .acc0 = s->of.acc, .acc = s->of.acc };
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double *f = abut_frame_put(out, "node/reaction-force", nv, err);
+    abut_forces now = { abut_arrays_find(out, "node/contact-force")->data, abut_arrays_find(out, "node/friction-force")->data,
+                        ABUT_NEW(&s->scratch, double, n3 + 1), ABUT_NEW(&s->scratch, double, n3 + 1) };
+    if (!f) return err->code;
+    if (!now.damping || !now.elastic) return abut_fail(err, ABUT_E_NOMEM, "forces on %d nodes", nv);
+    abut_status rc = abut_force(&end, ABUT_TERM_DAMPING, now.damping, &s->scratch, err);
+    if (!rc) rc = abut_force_elastic(&end, end.x, now.elastic, &s->scratch, err);
+    if (!rc) rc = abut_balance(&end, &now, &now, f, &s->scratch, err);
+    for (size_t i = 0; i < n3 && !rc; i++)
+        if (!p->held[i / 3]) f[i] = 0;
+    abut_arena_release(&s->scratch, mark);
+    return rc;
 }
 
 static abut_status put_number(abut_arrays *out, const char *name, double value, abut_err *err)
@@ -176,7 +230,8 @@ abut_status abut_touch_record_put(abut_nodal *s, int with, abut_arrays *out, abu
 {
     const int first = out->n;
     abut_status rc = with & ABUT_WITH_CONTACTS ? put_contacts(s, out, err) : ABUT_OK;
-    if (!rc && with & ABUT_WITH_FORCES) rc = put_forces(s, out, err);
+    if (!rc && with & ABUT_WITH_FORCES) rc = put_contact_forces(s, out, err);
+    if (!rc && with & ABUT_WITH_FORCES) rc = put_reaction(s, out, err);
     if (!rc && with & ABUT_WITH_ENERGIES) rc = put_energies(s, out, err);
     if (!rc) abut_frame_sort(out, first);
     return rc;

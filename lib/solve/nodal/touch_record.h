@@ -7,7 +7,9 @@
 
 /** Adds to the frame `out` of a step that is solved what `with` names (ABUT_WITH_*):
  *     CONTACTS   touch/: every contact that the step was solved with, in the order in which it was found
- *     FORCES     node/contact-force, node/friction-force: sums of b r_N n / h and b r_T / h, N, of nodes that move
+ *     FORCES     node/contact-force, node/friction-force: sums of w r_N n / h and w r_T / h, N, of all nodes;
+ *                half-space/contact-force, half-space/friction-force: minus those of the contacts of each half-space
+ *                node/reaction-force: what the balance of momentum lacks at prescribed nodes (solve/step/measures.h)
  *     ENERGIES   energy/kinetic, energy/elastic, energy/gravity, momenta, and work/friction = sum r_T . u_T, J
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_touch_record_put(abut_nodal *s, int with, abut_arrays *out, abut_err *err);
