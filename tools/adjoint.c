@@ -48,8 +48,10 @@ static abut_status check(request *r, abut_err *err)
     if (r->refine && r->error && !strcmp(r->error, "none"))
         return abut_fail(err, ABUT_E_ARG, "--refine and --error none: expected one of them");
     r->opt.lag_constant = r->lag && !strcmp(r->lag, "constant");
-    if (r->tolerance < 0) return abut_fail(err, ABUT_E_ARG, "--tolerance %g: expected more than 0 m/s", r->tolerance);
-    r->opt.tolerance = r->tolerance;
+    if (r->tolerance <= 0) return abut_fail(err, ABUT_E_ARG, "--tolerance %g: expected more than 0 m/s", r->tolerance);
+    r->opt.tolerance = isnan(r->tolerance) ? 0 : r->tolerance;
+    if (r->by.n && !r->csv && !r->json)
+        return abut_fail(err, ABUT_E_ARG, "--by: belongs to --csv and --json; the stream has the derivatives by all arrays");
     if (r->csv && r->json && !strcmp(r->csv, "-") && !strcmp(r->json, "-"))
         return abut_fail(err, ABUT_E_ARG, "only one of --csv - and --json - can go to standard output");
     return abut_lags_parse("--lags", r->lags, &r->opt.lags, err);
@@ -291,7 +293,7 @@ static void clear(sweep *s)
 
 int main(int argc, char **argv)
 {
-    request r = { .from = -1, .to = -1, .opt = { .lags = -1 } };
+    request r = { .from = -1, .to = -1, .tolerance = NAN, .opt = { .lags = -1 } };
     const abut_opt opts[] = {
         { 't', "target", ABUT_OPT_TEXT, &r.target, "FILE",
           "L from targets: CSV with the columns step or time, node or object, x, y, z, weight" },

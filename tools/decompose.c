@@ -88,7 +88,7 @@ static double *weights_of(const abut_stream *st, const request *r, int32_t n, ab
     const abut_array *a = abut_arrays_find(&st->model_set, r->weights);
     const char *const what = r->how.by_nodes ? "node" : "tet";
     if (!a || a->type == ABUT_TEXT || a->rank != 1 || a->shape[0] != n) {
-        (void)abut_fail(err, ABUT_E_FORMAT, "--weights %s: the MODEL has no such array with one number for each %s (%d)",
+        (void)abut_fail(err, ABUT_E_ARG, "--weights %s: the MODEL has no such array with one number for each %s (%d)",
                         r->weights, what, n);
         return NULL;
     }

@@ -63,7 +63,8 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
 static abut_status dump(abut_cli *cli, const options *o, abut_reader *reader, abut_err *err)
 {
     const abut_dump_opts d = { .arrays = o->arrays.item, .narrays = o->arrays.n, .no_data = o->no_data };
-    return abut_dump(reader, cli->out, &d, err);
+    const abut_status rc = abut_dump(reader, cli->out, &d, err);
+    return rc == ABUT_E_ARG ? abut_wrap(err, "--array"), rc : rc;
 }
 
 static abut_status take_frames(abut_cli *cli, const options *o, abut_shots *shots, abut_results *results,
@@ -111,6 +112,8 @@ static abut_status work(abut_cli *cli, const options *o, abut_reader *reader, ab
     abut_shots_open(&shots, reader, &so);
     if (!rc) rc = take_frames(cli, o, &shots, &results, html, err);
     if (*shots.note) abut_cli_say(cli, "%s", shots.note);
+    if (!rc && o->smooth && !shots.smoothed) abut_cli_say(cli, "--smooth %d: no curved tets", o->smooth);
+    if (!rc && o->thick && !shots.thickened) abut_cli_say(cli, "--thick: no shells, rods or particles with a contact thickness");
     if (!rc) rc = finish(cli, &results, err);
     if (!rc && html) rc = abut_html_close(html, err);
     abut_html_free(&html);

@@ -75,6 +75,18 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     return rc ? rc : abut_stream_close(&r->s, err);
 }
 
+static abut_status check(options *o, abut_err *err)
+{
+    const char *asks = !isnan(o->tolerance) ? "tolerance" : o->max_lags ? "max-lags" : o->ask ? "ask" : NULL;
+    if (o->tolerance <= 0) return abut_fail(err, ABUT_E_ARG, "--tolerance %g: want more than 0", o->tolerance);
+    if (o->commit && asks) return abut_fail(err, ABUT_E_ARG, "--commit and --%s: it commits whatever the residual", asks);
+    abut_status rc = abut_lags_parse("--max-lags", o->max_lags, &o->lags, err);
+    if (!rc) rc = abut_with_parse(o->with_text, &o->with, err);
+    if (!rc && o->with & ABUT_WITH_CONTACTS)
+        rc = abut_fail(err, ABUT_E_ARG, "--with contacts: for step --solver nodal, whose steps have no friction passes");
+    return rc;
+}
+
 int main(int argc, char **argv)
 {
     options o = { .tolerance = NAN };
@@ -84,17 +96,15 @@ int main(int argc, char **argv)
                                 "commit after this many passes, or only when 'converged' (default: the scene's)" },
                               { 0, "commit", ABUT_OPT_FLAG, &o.commit, NULL, "commit the candidate whatever the residual" },
                               { 0, "ask", ABUT_OPT_FLAG, &o.ask, NULL, "exit 1 when another pass is wanted" },
-                              { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT", ABUT_WITH_HELP },
+                              { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT",
+                                "add to new frames, comma separated: forces, energies (formats/STATE.md)" },
                               { 0 } };
     abut_cli cli;
     abut_cli_begin(&cli, argc, argv, "Refreshes lagged friction at a PENDING candidate and commits it or asks for another pass.",
                    "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT);
     run r = { 0 };
     abut_err err = { 0 };
-    if (o.tolerance <= 0)
-        abut_fail(&err, ABUT_E_ARG, "--tolerance %g: want more than 0", o.tolerance);
-    else if (!abut_lags_parse("--max-lags", o.max_lags, &o.lags, &err) && !abut_with_parse(o.with_text, &o.with, &err) &&
-             work(&r, &o, &cli, &err) == ABUT_OK)
+    if (!check(&o, &err) && work(&r, &o, &cli, &err) == ABUT_OK)
         err = (abut_err){ 0 };
     abut_stepper_clear(&r.stepper);
     abut_last_clear(&r.now);

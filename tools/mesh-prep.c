@@ -188,7 +188,9 @@ static FILE *text_out(const prep *p)
 /* The scene as it was understood is not needed for this: a value that is missing may be seen in the text. */
 static abut_status write_scene(prep *p, abut_err *err)
 {
-    const char *other = p->explain ? "explain" : p->separate.gap ? "separate" : p->to_yaml && p->to_json ? "to-yaml" : NULL;
+    const char *other = p->explain ? "explain" : p->separate.gap ? "separate" : p->separate.max_move ? "max-move" :
+                        p->report ? "report" : p->check ? "check" : p->cli.compress ? "compress" :
+                        p->to_yaml && p->to_json ? "to-yaml" : NULL;
     if (other) return abut_fail(err, ABUT_E_ARG, "--to-%s and --%s: expected one of them", p->to_json ? "json" : "yaml", other);
     return abut_prep_source_write(&p->source, text_out(p), p->to_json, err);
 }
@@ -199,7 +201,7 @@ static abut_status write_first(prep *p, abut_err *err)
     const char *other = p->cli.nargs ? p->cli.args[0] : p->set.n ? "--set" : p->ipc_script ? "--ipc-script" :
                         p->to_yaml ? "--to-yaml" : p->to_json ? "--to-json" : p->explain ? "--explain" :
                         p->separate.gap ? "--separate" : p->separate.max_move ? "--max-move" :
-                        p->report ? "--report" : p->check ? "--check" : NULL;
+                        p->report ? "--report" : p->check ? "--check" : p->cli.compress ? "--compress" : NULL;
     if (other) return abut_fail(err, ABUT_E_ARG, "--new and %s: expected --new NAME alone, which writes a scene", other);
     return abut_prep_first_scene(p->first, text_out(p), err);
 }
