@@ -240,6 +240,7 @@ static void motion(FILE *f, const abut_scene *s, const abut_scene_motion *m, int
     static const char *const act[] = { "prescribed velocity", "acceleration", "force", "keyframes", "sequence", "force density",
                                       "traction", "pressure" };
     static const char *const unit[] = { "m/s", "m/s^2", "N, shared out by mass", "", "", "N/m^3", "Pa", "Pa, inwards" };
+    char words[160];
     const int keys = m->act == ABUT_ACT_KEYS, path = m->act == ABUT_ACT_PATH;
     const double length = keys ? m->pose[m->nposes - 1].time : path ? m->path.time[m->path.n - 1] : 0;
     const double until = keys || path ? m->window[0] + length : m->window[1];
@@ -248,7 +249,7 @@ static void motion(FILE *f, const abut_scene *s, const abut_scene_motion *m, int
     int fixed = m->act == ABUT_ACT_MOVE;
     for (int k = 0; k < 9; k++) fixed &= way[k] == 0;
     fprintf(f, "motion (%s)\n  %-16s %d of %s (%s)\n", m->from, "nodes", nodes,
-            m->select.object < 0 ? "all bodies" : s->object[m->select.object].name, m->select.from);
+            abut_scene_select_words(s, &m->select, words, sizeof words), m->select.from);
     fprintf(f, "  %-16s %s\n", "what", fixed ? "fixed: the nodes stay where they are" : act[m->act]);
     if (m->stop) stop(f, s, m);
     else if (!isfinite(until)) fprintf(f, "  %-16s from %.9g s on\n", "when", m->window[0]);
@@ -289,7 +290,7 @@ void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const
         const abut_scene_attachment *a = &s->attachment[i];
         fprintf(f, "attachment (%s)\n", a->from);
         fprintf(f, "  %-16s %d, from %s (%s) to %s\n", "springs", b->attached[i],
-                a->select.object < 0 ? "all bodies" : s->object[a->select.object].name, a->select.from,
+                s->object[a->select.object].name, a->select.from,
                 a->to < 0 ? "a point" : s->object[a->to].name);
         line(f, "stiffness", a->stiffness, "N/m", "of each spring");
         if (isfinite(a->within)) line(f, "within", a->within, "m", "of the object or point");

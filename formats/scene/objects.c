@@ -34,7 +34,7 @@ abut_status abut_read_scene_material(const abut_scene_reader *r, const abut_tree
 {
     const abut_scene *s = r->scene;
     const char *word = NULL;
-    abut_status rc = abut_tree_word(t, "the name of a material", &word, err);
+    abut_status rc = abut_tree_word(t, "the name of a material", "rubber", &word, err);
     if (rc) return rc;
     for (int32_t i = 0; i < s->nmaterials; i++)
         if (!strcmp(s->material[i].name, word)) {
@@ -45,8 +45,10 @@ abut_status abut_read_scene_material(const abut_scene_reader *r, const abut_tree
     if (!names) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d names", s->nmaterials);
     for (int32_t i = 0; i < s->nmaterials; i++) names[i] = s->material[i].name;
     const char *near = abut_name_nearest(word, names);
+    char there[240];
     rc = near ? abut_tree_fail(t, err, "no material is called '%s'; did you mean '%s'?", word, near)
-              : abut_tree_fail(t, err, "no material is called '%s'", word);
+              : abut_tree_fail(t, err, "no material is called '%s': expected one of %s", word,
+                               abut_names_join(names, there, sizeof there));
     free(names);
     return rc;
 }
@@ -216,7 +218,8 @@ abut_status abut_scene_objects(abut_scene_reader *r, const abut_tree *objects, a
     total all = { 0, 0 };
     abut_status rc = ABUT_OK;
     for (const abut_tree *c = objects->child; c && !rc; c = c->next) {
-        if (c->kind != ABUT_TREE_MAP) return abut_tree_fail(c, err, "object '%s': expected a map", c->key);
+        if (c->kind != ABUT_TREE_MAP)
+            return abut_tree_fail_kind(c, c->key, err, "a map, {mesh: ball.msh} or {generate: {sphere: {radius: 1, cells: 8}}}");
         if (abut_tree_find(c, "half-space")) rc = read_plane(r, c, &s->plane[plane++], err);
         else rc = read_copies(r, c, s->object, &body, &all, err);
     }

@@ -72,7 +72,7 @@ wrong() {
     wrong 2 'damping: {stiffness: 1 m}' "scene.yaml:2:22: damping.stiffness is '1 m': expected a number, if it has a unit one of s, ms"
     wrong 2 'time: {scheme: rk4}' "scene.yaml:2:16: time.scheme is 'rk4': expected one of implicit-euler"
     wrong 7 '  jelly: {poisson: 0.5}' "scene.yaml:7:20: poisson is 0.5: expected more than -1 and less than 0.5"
-    wrong 11 '    translate: [0, 1]' "scene.yaml:11:16: translate: a list of 2: expected 3 numbers"
+    wrong 11 '    translate: [0, 1]' "scene.yaml:11:16: translate is a list of 2: expected a list of 3 numbers, [0, 1, 0] (key objects.block.translate)"
     wrong 11 '    material: jely' "scene.yaml:11:15: no material is called 'jely'; did you mean 'jelly'?"
     wrong 14 '  - select: {object: bix}' "scene.yaml:14:22: no object is called 'bix'; did you mean 'box'?"
     wrong 14 '  - select: {object: box, box: [[9, 9, 9], [10, 10, 10]]}' "scene.yaml:14:5: this motion selects no node"

@@ -41,6 +41,43 @@ box='{generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}'
     writes "frame,step,time_s"
 }
 
+@test "a text, a list or a map where another one belongs is named with its place, its path of keys, and what was expected" {
+    for s in drop cloth rope beam slope curved hard; do "$BIN/mesh-prep" --new $s > $s.yaml; done
+    "$PYTHON" "$BATS_TEST_DIRNAME/wrong_kinds.py" "$BIN/mesh-prep" "$BATS_TEST_DIRNAME/wrong_kinds.yaml" ./*.yaml
+}
+
+@test "a selection names one object or several, each once" {
+    cat > s.yaml <<'Y'
+objects:
+  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}
+  b: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [0, 2, 0]}
+  c: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [0, 4, 0]}
+motion:
+  - {select: {object: [c, a]}, fix: true}
+Y
+    nodes() { "$BIN/export" --dump --array motion/node x | sed -n 's/^ //p' | tr '\n' ' '; }
+    exits 0 "$BIN/mesh-prep" --explain s.yaml -o x
+    says "16 of c, a (s.yaml:6:14)"
+    [ "$(nodes)" = "$(echo {0..7} {16..23}) " ]
+    # fractions of the box around both: the lower tenth is of a
+    "$BIN/mesh-prep" -q s.yaml --set motion.0.select.relative-box='[[0, 0, 0], [1, 0.1, 1]]' -o x
+    [ "$(nodes | wc -w)" -eq 4 ]
+    "$BIN/mesh-prep" -q s.yaml --set motion.0.select.object='[b]' --set motion.0.select.nodes='[1]' -o x
+    [ "$(nodes)" = "9 " ]
+    exits 3 "$BIN/mesh-prep" s.yaml --set motion.0.select.box='[[8, 8, 8], [9, 9, 9]]' -o x
+    says "none of the 16 nodes of c, a satisfies"
+    exits 3 "$BIN/mesh-prep" s.yaml --set motion.0.select.nodes='[1]' -o x
+    says "nodes: numbers of nodes of one object: expected one 'object' too"
+    exits 3 "$BIN/mesh-prep" s.yaml --set motion.0.select.object='[a, d, a]' -o x
+    says "no object is called 'd'"
+    exits 3 "$BIN/mesh-prep" s.yaml --set motion.0.select.object='[a, b, a]' -o x
+    says "object: 'a' twice"
+    exits 3 "$BIN/mesh-prep" s.yaml --set attachments='[{from: {object: [a, b]}, to: {object: c}, stiffness: 1 N/m}]' -o x
+    says "from: expected one object, whose nodes are tied to another one"
+    exits 3 "$BIN/mesh-prep" s.yaml --set objects.a.position='[0, 1, 0]' -o x
+    says "object: unknown key 'position'; did you mean 'translate'?"
+}
+
 @test "who says no end gets one step, and is told how to get to the end of the scene" {
     printf 'time: {step: 0.01 s, end: 0.03 s}\nobjects:\n  a: %s\n' "$box" > s.yaml
     "$BIN/mesh-prep" -q s.yaml -o s.abut
