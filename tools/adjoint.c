@@ -1,5 +1,6 @@
 /* adjoint: derivatives of a loss of a finished run by what the run was made of, backwards through its steps. */
 #include "adjoint/adjoint.h"
+#include "base/words.h"
 #include "formats/result/gradient_write.h"
 #include "formats/result/loss.h"
 #include "formats/result/out_file.h"
@@ -196,8 +197,9 @@ static void say(abut_cli *cli, const sweep *s)
                      fabs(s->correction / s->L));
     if (s->unreached > 0) abut_cli_say(cli, "warning: prescribed nodes stopped short of their targets: up to %.3g of L",
                                        s->unreached);
-    if (s->indefinite) abut_cli_say(cli, "%lld steps end where the second derivative is indefinite; MINRES solved them",
-                                    (long long)s->indefinite);
+    if (s->indefinite)
+        abut_cli_say(cli, "%lld %s where the second derivative is indefinite; MINRES solved them",
+                     (long long)s->indefinite, abut_plural(s->indefinite, "step ends", "steps end"));
     if (s->growth > 1e8) abut_cli_say(cli, "warning: derivatives by positions grow by %.2g backwards: the run is chaotic",
                                       s->growth);
 }

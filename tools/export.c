@@ -1,5 +1,6 @@
 /* export: files that other programs read, tables, text. */
 #include "formats/stream/dump.h"
+#include "base/words.h"
 #include "formats/result/results.h"
 #include "formats/result/frame_views.h"
 #include "formats/html/html_write.h"
@@ -82,7 +83,7 @@ static abut_status take_frames(abut_cli *cli, const options *o, abut_shots *shot
         if (rc) break;
     }
     if (!rc && o->summary) abut_summary_end(&summary, cli->out);
-    abut_cli_sum(cli, "%d frames taken", taken);
+    abut_cli_sum(cli, "%d frame%s taken", taken, abut_s(taken));
     abut_summary_clear(&summary);
     return rc;
 }
@@ -91,8 +92,8 @@ static abut_status finish(abut_cli *cli, abut_results *results, abut_err *err)
 {
     const int morphs = results->gltf ? abut_gltf_count(results->gltf) : 0;
     if (morphs > ABUT_GLTF_FRAMES_SAFE)
-        abut_cli_say(cli, "%s: some viewers cannot play %d frames; --frames ::%d would make it %d", results->opt.gltf, morphs,
-                     morphs / ABUT_GLTF_FRAMES_SAFE + 1, (morphs - 1) / (morphs / ABUT_GLTF_FRAMES_SAFE + 1) + 1);
+        abut_cli_say(cli, "%s: some viewers cannot play %d frame%s; --frames ::%d would make it %d", results->opt.gltf, morphs,
+                     abut_s(morphs), morphs / ABUT_GLTF_FRAMES_SAFE + 1, (morphs - 1) / (morphs / ABUT_GLTF_FRAMES_SAFE + 1) + 1);
     return abut_results_close(results, err);
 }
 

@@ -1,5 +1,6 @@
 /* friction-lag: freezes friction again at a PENDING candidate, measures the lag residual, commits or asks for a pass. */
 #include "energy/friction_term.h"
+#include "base/words.h"
 #include "formats/stream/last.h"
 #include "solve/step/barrier_stepper.h"
 #include "tools/cli/lags.h"
@@ -45,10 +46,12 @@ static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err
     if (!rc && !o->commit) rc = abut_step_settled(&r->stepper, &rep, limit, tol, &settled, err);
     if (rc) return rc;
     r->again = !settled;
-    abut_cli_say(cli, "step %lld, pass %d of at most %d: lag residual %.3g m/s (want %.3g), %zu friction contacts, %d about to "
-                 "let go: %s", (long long)at.step + 1, r->stepper.pass, limit ? limit : ABUT_LAGS_MAX, rep.lag_residual, tol,
-                 abut_lag_of(&r->stepper.solver.prob.terms)->n, r->stepper.about_to_slide,
-                 r->again ? "another pass" : "committed");
+    abut_cli_say(
+        cli,
+        "step %lld, pass %d of at most %d: lag residual %.3g m/s (want %.3g), %zu friction contact%s, %d about to let go: %s",
+        (long long)at.step + 1, r->stepper.pass, limit ? limit : ABUT_LAGS_MAX, rep.lag_residual, tol,
+        abut_lag_of(&r->stepper.solver.prob.terms)->n, abut_s(abut_lag_of(&r->stepper.solver.prob.terms)->n),
+        r->stepper.about_to_slide, r->again ? "another pass" : "committed");
     if (r->again) {
         rc = abut_step_again(&r->stepper, err);
         if (!rc) rc = abut_step_suspend(&r->stepper, &r->now.set, &r->next, err);

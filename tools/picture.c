@@ -1,5 +1,6 @@
 /* picture: draws frames, off screen. */
 #include "formats/picture/picture.h"
+#include "base/words.h"
 #include "formats/result/frame_views.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/unfinished.h"
@@ -63,7 +64,7 @@ static abut_status take_frames(abut_cli *cli, abut_shots *shots, abut_picture *p
         abut_cli_progress(cli, "frame %d  t %.4g s  %d taken", s->index, s->head->time, n);
         if ((rc = abut_picture_frame(p, s, err))) return rc;
     }
-    abut_cli_sum(cli, "%d frames taken", n);
+    abut_cli_sum(cli, "%d frame%s taken", n, abut_s(n));
     return rc;
 }
 
@@ -82,7 +83,7 @@ static abut_status work(abut_cli *cli, const options *o, const abut_shots_opts *
     }
     for (int left = 1; left && !rc;) {
         rc = abut_picture_draw(p, &left, err);
-        if (left) abut_cli_progress(cli, "%d pictures left", left);
+        if (left) abut_cli_progress(cli, "%d picture%s left", left, abut_s(left));
     }
     abut_picture_free(&p);
     abut_shots_clear(&shots);

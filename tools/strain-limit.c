@@ -1,6 +1,7 @@
 /* strain-limit: puts limits on the stretch of shells into a stream, judges every frame against limits, or projects the
  * last frame onto them. */
 #include "tools/strain-limit/audit.h"
+#include "base/words.h"
 #include "tools/strain-limit/split.h"
 
 #include <errno.h>
@@ -124,8 +125,8 @@ static void summarise(const request *r, abut_cli *cli)
 {
     abut_strain_audit_say(&r->judge, cli);
     if (r->project)
-        abut_cli_say(cli, "projected in %d Newton iterations; a node was moved by up to %.3g m", r->split.iterations,
-                     r->split.moved);
+        abut_cli_say(cli, "projected in %d Newton iteration%s; a node was moved by up to %.3g m", r->split.iterations,
+                     abut_s(r->split.iterations), r->split.moved);
 }
 
 int main(int argc, char **argv)

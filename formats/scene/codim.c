@@ -1,5 +1,6 @@
 #include "formats/scene/scene_parts.h"
 
+#include "base/words.h"
 #include "formats/mesh/mesh_io.h"
 #include "model/model.h"
 
@@ -216,8 +217,8 @@ static abut_status rest_of_file(const abut_scene_reader *r, const abut_tree *t, 
     abut_mesh m = { 0 };
     abut_status rc = abut_scene_load(r, t, &m, err);
     if (!rc && (m.nf != o->mesh.nf || m.ns != o->mesh.ns))
-        rc = abut_tree_fail(t, err, "rest: a mesh of %d triangles and %d segments, expected %d and %d as '%s' has", m.nf,
-                            m.ns, o->mesh.nf, o->mesh.ns, o->name);
+        rc = abut_tree_fail(t, err, "rest: a mesh of %d triangle%s and %d segment%s, expected %d and %d as '%s' has", m.nf,
+                            abut_s(m.nf), m.ns, abut_s(m.ns), o->mesh.nf, o->mesh.ns, o->name);
     if (!rc) {
         if (turn) abut_mesh_flip(&m);
         abut_mesh_transform(&m, A, (const double[3]){ 0 });

@@ -1,5 +1,6 @@
 #include "formats/scene/scene_parts.h"
 
+#include "base/words.h"
 #include "formats/mesh/mesh_io.h"
 #include "mesh/surface.h"
 #include "scene/orders.h"
@@ -199,7 +200,8 @@ abut_status abut_scene_copies(const abut_tree *object, int32_t *n, abut_err *err
     *n = 0;
     if (rc || !objects) return rc;
     const int64_t all = (int64_t)count[0] * count[1] * count[2];
-    if (all > MOST) return abut_tree_fail(t, err, "repeat: %lld objects: expected at most %d", (long long)all, MOST);
+    if (all > MOST)
+        return abut_tree_fail(t, err, "repeat: %lld object%s: expected at most %d", (long long)all, abut_s(all), MOST);
     *n = (int32_t)all;
     return ABUT_OK;
 }
@@ -262,7 +264,8 @@ static abut_status path_add(const abut_tree *t, const char *file, const abut_mes
                             abut_scene_path *p, abut_err *err)
 {
     if (m->nv != nv)
-        return abut_tree_fail(t, err, "%s has %d points: expected %d, as the mesh that it moves", file, m->nv, nv);
+        return abut_tree_fail(t, err, "%s has %d point%s: expected %d, as the mesh that it moves", file, m->nv, abut_s(m->nv),
+                              nv);
     if (p->n && !(time > p->time[p->n - 1]))
         return abut_tree_fail(t, err, "%s stands at %g s, after one at %g s: expected ascending times", file, time,
                               p->time[p->n - 1]);
@@ -323,7 +326,7 @@ static abut_status read_listed(const abut_scene_reader *r, const abut_tree *t, a
     if (!times == !step) return abut_tree_fail(t, err, "sequence: expected one of 'times' and 'step'");
     if (times) rc = abut_tree_list(times, "times", 0, "0.5 s", err);
     if (!rc && times && times->n != files->n)
-        rc = abut_tree_fail(times, err, "times: %d for %d files: expected as many", times->n, files->n);
+        rc = abut_tree_fail(times, err, "times: %d for %d file%s: expected as many", times->n, files->n, abut_s(files->n));
     if (rc) return rc;
     if (step) rc = abut_tree_positive(step, "step", ABUT_Q_TIME, &dt, NULL, err);
     const abut_tree *at = times ? times->child : NULL;

@@ -1,4 +1,5 @@
 #include "formats/scene/scene_parts.h"
+#include "base/words.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -132,8 +133,11 @@ static abut_status read_fill(const abut_tree *t, abut_scene_object *o, abut_err 
     if (keep) rc = abut_tree_flag(keep, "keep-surface", &o->keep_surface, err);
     if (!rc && o->obstacle) rc = abut_tree_fail_key(fill, err, "tetrahedralize: an obstacle needs no inside");
     if (!rc && (o->mesh.nt || !o->mesh.nf || o->mesh.ns || o->mesh.np))
-        rc = abut_tree_fail_key(fill, err, "tetrahedralize: expected a mesh of triangles alone, this one has %d tets, %d "
-                                "triangles, %d segments, %d points", o->mesh.nt, o->mesh.nf, o->mesh.ns, o->mesh.np);
+        rc = abut_tree_fail_key(
+            fill, err,
+            "tetrahedralize: expected a mesh of triangles alone, this one has %d tet%s, %d triangle%s, %d segment%s, %d point%s",
+            o->mesh.nt, abut_s(o->mesh.nt), o->mesh.nf, abut_s(o->mesh.nf), o->mesh.ns, abut_s(o->mesh.ns), o->mesh.np,
+            abut_s(o->mesh.np));
     return rc;
 }
 
@@ -154,8 +158,8 @@ static abut_status name_copy(const abut_scene_reader *r, const abut_tree *t, int
     char number[16];
     const size_t n = strlen(o->name), k = (size_t)snprintf(number, sizeof number, ".%d", copy);
     if (n + k >= sizeof o->name)
-        return abut_tree_fail_key(t, err, "'%s%s' is a name of %zu letters: expected less than %zu", o->name, number, n + k,
-                                  sizeof o->name);
+        return abut_tree_fail_key(t, err, "'%s%s' is a name of %zu letter%s: expected less than %zu", o->name, number, n + k,
+                                  abut_s(n + k), sizeof o->name);
     memcpy(o->name + n, number, k + 1);
     const abut_tree *other = abut_tree_find(abut_tree_find(r->root, "objects"), o->name);
     return other ? abut_tree_fail_key(other, err, "object '%s': a copy of '%s' has this name, too (repeat)", o->name, t->key)

@@ -1,5 +1,6 @@
 #include "formats/scene/scene_read.h"
 
+#include "base/words.h"
 #include "formats/scene/scene_parts.h"
 #include "model/model.h"
 
@@ -16,7 +17,7 @@ abut_status abut_scene_name(const abut_tree *t, char name[ABUT_SCENE_NAME], abut
 {
     const size_t n = strlen(t->key);
     if (n == 0 || n >= ABUT_SCENE_NAME)
-        return abut_tree_fail_key(t, err, "a name of %zu letters: expected 1 to %d", n, ABUT_SCENE_NAME - 1);
+        return abut_tree_fail_key(t, err, "a name of %zu letter%s: expected 1 to %d", n, abut_s(n), ABUT_SCENE_NAME - 1);
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)t->key[i] < ' ') return abut_tree_fail_key(t, err, "a name with a control character");
     memcpy(name, t->key, n + 1);

@@ -1,5 +1,6 @@
 #include "scene/build_parts.h"
 
+#include "base/words.h"
 #include "math/vec3.h"
 
 #include <math.h>
@@ -114,8 +115,8 @@ abut_status abut_build_select(const abut_build *b, const abut_scene_select *s, c
     if (!found) {
         char words[160];
         free(to);
-        return abut_fail(err, ABUT_E_FORMAT, "%s selects no node: none of the %d nodes of %s satisfies %s", what, asked,
-                         abut_scene_select_words(b->scene, s, words, sizeof words), s->from);
+        return abut_fail(err, ABUT_E_FORMAT, "%s selects no node: none of the %d node%s of %s satisfies %s", what, asked,
+                         abut_s(asked), abut_scene_select_words(b->scene, s, words, sizeof words), s->from);
     }
     *list = to;
     *n = found;

@@ -78,6 +78,44 @@ Y
     says "object: unknown key 'position'; did you mean 'translate'?"
 }
 
+@test "a flat surface is no solid: it is refused before tetgen ends the program" {
+    printf 'objects: {s: {generate: {explicit: {points: [[0, 3, 0], [1, 3, 0], [0, 3, 1]], triangles: [[0, 1, 2]]}}, tetrahedralize: {max-volume: 1}}}\n' > s.yaml
+    exits 3 "$BIN/mesh-prep" s.yaml -o x
+    says "the surface is flat across axis y: expected a closed surface"
+}
+
+@test "one of a thing is said in the singular, by every program" {
+    cat > one.yaml <<'Y'
+objects:
+  t: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], tets: [[0, 1, 2, 3]]}}}
+  s: {generate: {explicit: {points: [[0, 3, 0], [1, 3, 0], [0, 3, 1]], triangles: [[0, 1, 2]]}}, shell: {thickness: 1 mm}}
+  r: {generate: {explicit: {points: [[0, 6, 0], [1, 6, 0]], segments: [[0, 1]]}}, rod: {radius: 1 mm}}
+  p: {generate: {particles: {size: [1, 1, 1], count: [1, 1, 1]}}, particle: {radius: 1 mm}, translate: [0, 9, 0]}
+motion: [{select: {object: p}, fix: true}]
+Y
+    {
+        "$BIN/mesh-prep" --explain one.yaml -o start.abut
+        "$BIN/step" -n 1 start.abut -o run.abut
+        "$BIN/step" --dry-run start.abut
+        "$BIN/step" -n 1 --max-newton 1 --tolerance '1e-12' start.abut -o x || [ $? -eq 4 ]
+        "$BIN/export" --frames 1 run.abut
+        "$BIN/export" --frames 7 run.abut || [ $? -eq 2 ]
+        "$BIN/salvage" start.abut -o x
+        "$BIN/ccd-check" run.abut -o x
+        "$BIN/decompose" -k 1 run.abut -o x
+        "$BIN/strain-limit" --audit start.abut -o x
+        "$BIN/tear" --stretch 2 run.abut -o x
+        "$BIN/mesh-prep" --set objects='{t: {generate: {explicit: {points: [[0, 0], [1]]}}}}' one.yaml -o x || [ $? -eq 3 ]
+        "$BIN/mesh-prep" --set motion='[]' --set objects='{s: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
+            triangles: [[0, 1, 2]], segments: [[0, 1]]}}, tetrahedralize: {max-volume: 1}}}' one.yaml -o x || [ $? -eq 3 ]
+    } >said 2>&1
+    for words in "4 objects, 10 nodes, 1 tet, 1 shell, 1 rod, 1 particle" "step: 1 step to 0.01 s, 1 frame written" "1 frame taken" \
+        "not converged after 1 Newton iteration;" "1 whole frame," "1 motion," "1 part of 1 tet:" "1 frame: stretch" "1 triangle,"; do
+        grep -F -- "$words" said
+    done
+    exits 1 grep -E '(^|[^0-9a-z.,] |[(])1 ([a-z]+ )?(frame|step|object|node|tet|shell|rod|particle|triangle|edge|segment|bend|hinge|motion|part|pair|point|iteration|contact|configuration|passe|class|face)e?s\b' said
+}
+
 @test "who says no end gets one step, and is told how to get to the end of the scene" {
     printf 'time: {step: 0.01 s, end: 0.03 s}\nobjects:\n  a: %s\n' "$box" > s.yaml
     "$BIN/mesh-prep" -q s.yaml -o s.abut
@@ -129,7 +167,7 @@ Y
     says "o.obj:6: vertex index 5: the file has 4 vertices"
     printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\nf 1/1 2/4 3/1\n' > t.obj
     exits 3 "$BIN/mesh-prep" t.obj -o x
-    says "t.obj:6: texture index 4: the file has 1 places"
+    says "t.obj:6: texture index 4: the file has 1 place"
     printf 'f 1 2 3\nl 3 4\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 1\n' > ahead.obj
     exits 0 "$BIN/ccd-check" --static ahead.obj
 }

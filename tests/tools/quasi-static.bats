@@ -119,7 +119,7 @@ Y
     awk -v a="$(worst loose.jsonl)" -v b="$(worst tight.jsonl)" 'BEGIN { exit !(a > 1e-3 && b > 0 && b <= 1e-5) }'
     balls --set force-tolerance=1e-15
     "$BIN/step" balls.abut -o rounded.abut 2>said
-    grep -q 'rounding kept the forces of 1 of 1 steps from balancing: up to .* (want 1e-15)' said
+    grep -q 'rounding kept the forces of 1 of 1 step from balancing: up to .* (want 1e-15)' said
     exits 2 "$BIN/step" --force-tolerance 0 balls.abut -o x.abut
     exits 2 "$BIN/step" --force-tolerance 1e-3 --stop characteristic balls.abut -o x.abut
     exits 3 "$BIN/mesh-prep" balls.yaml --set force-tolerance=-1 -o x.abut

@@ -204,7 +204,7 @@ P
     says "--keep-passes: for --solver newton"
     "$BIN/step" -q --one-pass --lags 3 "$pile" -o pending.abut
     exits 3 "$BIN/step" --keep-passes --lags 3 pending.abut -o o.abut
-    says "it is PENDING, and the results of its 1 friction passes cannot be kept"
+    says "it is PENDING, and the results of its 1 friction pass cannot be kept"
     exits 2 "$BIN/step" --keep-passes "$pile" -o o.abut                 # one pass, or converged: nothing to keep
     says "--keep-passes: steps have one friction pass, expected --lags 2 or more"
     exits 2 "$BIN/step" --keep-passes --lags 1 "$pile" -o o.abut
