@@ -543,9 +543,9 @@ seams:
   - {from: {object: left, relative-box: [[1, 0, 0], [1, 1, 1]]}, to: {object: right, relative-box: [[0, 0, 0], [0, 1, 1]]}}
 Y
     exits 0 "$BIN/mesh-prep" -e thin.yaml -o a.abut
-    says "2 triangles, 1 hinges; isotropic, in plane stress; bends three times as stiffly as a plate; rest: a pattern, angles 0"
+    says "2 triangles, 1 hinge; isotropic, in plane stress; bends three times as stiffly as a plate; rest: a pattern, angles 0"
     says "less than 1.1; the barrier begins at 1"
-    says "2 segments, 1 bends"
+    says "2 segments, 1 bend"
     says "contact thickness 0.002"
     says "3, from a line of left to one of right"
     says "wind             1, 0, 0 m/s"
