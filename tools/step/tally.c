@@ -117,7 +117,7 @@ void abut_step_dry_say(const abut_step_run *r, const abut_step_command *c, const
         rep->step, duration(rep->seconds.total, one, sizeof one), rep->newton, abut_s(rep->newton), rep->contacts + rep->planes,
         abut_s(rep->contacts + rep->planes), 1e-6 * (double)abut_memory_peak(), 1e-6 * frame);
     if (c->rest > 0 && c->steps < 0 && !isfinite(c->until)) return;    /* nobody knows how many there will be */
-    abut_cli_say(cli,
-                 "dry run: %" PRId64 " step%s at that rate: %s and a stream of %.3g MB; steps with more contacts take longer",
-                 steps, abut_s(steps), duration((double)steps * rep->seconds.total, all, sizeof all), 1e-6 * frame * frames);
+    abut_cli_say(cli, "dry run: %" PRId64 " %s %s and a stream of %.3g MB; steps with more contacts take longer", steps,
+                 abut_plural(steps, "step at that rate is", "steps at that rate are"),
+                 duration((double)steps * rep->seconds.total, all, sizeof all), 1e-6 * frame * frames);
 }
