@@ -116,7 +116,9 @@ static abut_status take_frames(watch *w, abut_err *err)
     abut_page_item_clear(&model);
     abut_page_item_clear(&frame);
     if (*w->shots.note) abut_cli_say(w->cli, "%s", w->shots.note);
-    return rc ? rc : take_report(w, err);
+    if (!rc) rc = take_report(w, err);
+    if (!rc && w->report && !w->lines) abut_cli_say(w->cli, "--report %s: no such file came", w->report);
+    return rc;
 }
 
 /* Pages that are open get what they lack, and are told how it ended. */

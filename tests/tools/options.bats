@@ -47,6 +47,14 @@ P
     writes "array contact/kappa"
 }
 
+@test "watch says that a report never came" {
+    exits 0 timeout 60 "$BIN/watch" --report never.jsonl "$run"
+    says "--report never.jsonl: no such file came"
+    : > there.jsonl
+    exits 0 timeout 60 "$BIN/watch" --report there.jsonl "$run"
+    [ "$(grep -c came stderr)" -eq 0 ]
+}
+
 @test "export says where --smooth and --thick find nothing to show" {
     exits 0 "$BIN/export" --smooth 3 --obj o "$run"
     says "--smooth 3: no curved tets"

@@ -234,13 +234,15 @@ P
     says "--tolerance does not go with --iterations 5"
     exits 2 "$BIN/step" --iterations 5 --max-newton 9 "$pile" -o o.abut
     says "--max-newton does not go with --iterations 5"
-    for o in "-n 2" "--until 1" "--every 2"; do
+    for o in "-n 2" "--until 1" "--every 2" "--with forces"; do
         # shellcheck disable=SC2086
         exits 2 "$BIN/step" --one-pass $o "$pile" -o o.abut
         says " and --one-pass: "
     done
     exits 2 "$BIN/step" --dry-run --checkpoint-every 1min "$pile"
     says "--dry-run and --checkpoint-every"
+    exits 2 "$BIN/step" --dry-run --compress 3 "$pile"
+    says "--dry-run and --compress"
 }
 
 @test "-n and --until: what comes first ends the run" {

@@ -431,10 +431,12 @@ static abut_status check_together(const abut_step_command *c, const abut_cli *cl
                 { "keep-passes", "the results of a pass alone are its PENDING frame", c->o.passes.keep },
                 { "steps", "it makes one pass of one step", c->steps >= 0 },
                 { "until", "it makes one pass of one step", isfinite(c->until) },
-                { "every", "its one frame is written", c->every > 1 } },
+                { "every", "its one frame is written", c->every > 1 },
+                { "with", "friction-lag adds to the frame that it commits", c->record != 0 } },
       dry[] = { { "output", "nothing is written", cli->out_path != NULL },
                 { "one-pass", "nothing is written", c->one_pass },
-                { "checkpoint-every", "nothing is written", c->checkpoint > 0 } };
+                { "checkpoint-every", "nothing is written", c->checkpoint > 0 },
+                { "compress", "nothing is written", cli->compress > 0 } };
     for (size_t i = 0; c->one_pass && i < sizeof one / sizeof *one; i++)
         if (one[i].is_given) return abut_fail(err, ABUT_E_ARG, "--%s and --one-pass: %s", one[i].name, one[i].why);
     for (size_t i = 0; c->dry && i < sizeof dry / sizeof *dry; i++)
