@@ -1,5 +1,6 @@
 /* adjoint: derivatives of a loss of a finished run by what the run was made of, backwards through its steps. */
 #include "adjoint/adjoint.h"
+#include "base/words.h"
 #include "formats/result/gradient_write.h"
 #include "formats/result/loss.h"
 #include "formats/result/out_file.h"
@@ -48,8 +49,10 @@ static abut_status check(request *r, abut_err *err)
     if (r->refine && r->error && !strcmp(r->error, "none"))
         return abut_fail(err, ABUT_E_ARG, "--refine and --error none: expected one of them");
     r->opt.lag_constant = r->lag && !strcmp(r->lag, "constant");
-    if (r->tolerance < 0) return abut_fail(err, ABUT_E_ARG, "--tolerance %g: expected more than 0 m/s", r->tolerance);
-    r->opt.tolerance = r->tolerance;
+    if (r->tolerance <= 0) return abut_fail(err, ABUT_E_ARG, "--tolerance %g: expected more than 0 m/s", r->tolerance);
+    r->opt.tolerance = isnan(r->tolerance) ? 0 : r->tolerance;
+    if (r->by.n && !r->csv && !r->json)
+        return abut_fail(err, ABUT_E_ARG, "--by: belongs to --csv and --json; the stream has the derivatives by all arrays");
     if (r->csv && r->json && !strcmp(r->csv, "-") && !strcmp(r->json, "-"))
         return abut_fail(err, ABUT_E_ARG, "only one of --csv - and --json - can go to standard output");
     return abut_lags_parse("--lags", r->lags, &r->opt.lags, err);
@@ -194,8 +197,9 @@ static void say(abut_cli *cli, const sweep *s)
                      fabs(s->correction / s->L));
     if (s->unreached > 0) abut_cli_say(cli, "warning: prescribed nodes stopped short of their targets: up to %.3g of L",
                                        s->unreached);
-    if (s->indefinite) abut_cli_say(cli, "%lld steps end where the second derivative is indefinite; MINRES solved them",
-                                    (long long)s->indefinite);
+    if (s->indefinite)
+        abut_cli_say(cli, "%lld %s where the second derivative is indefinite; MINRES solved them",
+                     (long long)s->indefinite, abut_plural(s->indefinite, "step ends", "steps end"));
     if (s->growth > 1e8) abut_cli_say(cli, "warning: derivatives by positions grow by %.2g backwards: the run is chaotic",
                                       s->growth);
 }
@@ -291,7 +295,7 @@ static void clear(sweep *s)
 
 int main(int argc, char **argv)
 {
-    request r = { .from = -1, .to = -1, .opt = { .lags = -1 } };
+    request r = { .from = -1, .to = -1, .tolerance = NAN, .opt = { .lags = -1 } };
     const abut_opt opts[] = {
         { 't', "target", ABUT_OPT_TEXT, &r.target, "FILE",
           "L from targets: CSV with the columns step or time, node or object, x, y, z, weight" },

@@ -38,13 +38,13 @@ static abut_status check_options(const options *o, const abut_cli *cli, abut_jud
 {
     *j = abut_judge_defaults();
     j->min_sep = o->min_sep;
-    j->delta = o->delta;
+    if (!isnan(o->delta)) j->delta = o->delta;
     *kind = -1;
     if (o->method && !abut_method_parse(o->method, &j->method))
         return abut_fail(err, ABUT_E_ARG, "--method %s: expected exact, tight or additive", o->method);
     if (!(o->min_sep >= 0 || o->min_sep == OWN_SEPARATION))
         return abut_fail(err, ABUT_E_ARG, "--min-separation %g: expected 0 or more", o->min_sep);
-    if (!(o->delta > 0)) return abut_fail(err, ABUT_E_ARG, "--delta %g: expected more than 0", o->delta);
+    if (o->delta <= 0) return abut_fail(err, ABUT_E_ARG, "--delta %g: expected more than 0", o->delta);
     if (o->kind && strcmp(o->kind, "vf") && strcmp(o->kind, "ee"))
         return abut_fail(err, ABUT_E_ARG, "--kind %s: expected vf or ee", o->kind);
     if (o->kind) *kind = o->kind[0] == 'v' ? ABUT_PT : ABUT_EE;
@@ -52,6 +52,13 @@ static abut_status check_options(const options *o, const abut_cli *cli, abut_jud
     if (o->queries && (o->obj || o->motion || o->motion_only || o->all))
         return abut_fail(err, ABUT_E_ARG, "--%s: a query of --csv-queries is one pair alone",
                          o->obj ? "write-hits" : o->motion ? "motion" : o->motion_only ? "motion-only" : "all");
+    if (!isnan(o->delta) && (o->method ? strcmp(o->method, "tight") != 0 : !o->queries))
+        return abut_fail(err, ABUT_E_ARG, "--delta: belongs to --method tight, not to %s", abut_method_name(j->method));
+    if (o->kind && !o->queries) return abut_fail(err, ABUT_E_ARG, "--kind: belongs to --csv-queries");
+    if (o->single && o->motion) return abut_fail(err, ABUT_E_ARG, "--motion: --static judges no motion");
+    if (cli->out_path && !o->queries && (o->single || all_meshes(cli)))
+        return abut_fail(err, ABUT_E_ARG, "-o %s: nothing goes there; it takes a stream, or the table of --csv-queries",
+                         cli->out_path);
     if (o->motion_only && (o->single || (o->motion && !strcmp(o->motion, "none"))))
         return abut_fail(err, ABUT_E_ARG, "--motion-only: --%s judges no motion", o->single ? "static" : "motion none");
     if (o->motion_only && all_meshes(cli) && cli->nargs < 2)
@@ -106,7 +113,7 @@ static abut_status run_stream(abut_verdict *v, const options *o, abut_err *err)
 
 int main(int argc, char **argv)
 {
-    options o = { .delta = 1e-6, .min_sep = OWN_SEPARATION };
+    options o = { .delta = NAN, .min_sep = OWN_SEPARATION };
     const abut_opt opts[] = {
         { 'm', "method", ABUT_OPT_TEXT, &o.method, "NAME",
           "for collisions: exact (default), tight (inclusion-based) or additive" },
@@ -122,7 +129,7 @@ int main(int argc, char **argv)
         { 0, "curved", ABUT_OPT_INT, &o.curved, "N",
           "say how deep the true boundary of curved tets is in what it touches, sampled with N segments on a side: a remark, no "
           "part of the answer" },
-        { 0, "delta", ABUT_OPT_REAL, &o.delta, "m", "resolution of the tight method (default 1e-6)" },
+        { 0, "delta", ABUT_OPT_REAL, &o.delta, "m", "--method tight: its resolution (default 1e-6)" },
         { 'a', "all", ABUT_OPT_FLAG, &o.all, NULL, "report every collision, not the first one alone" },
         { 0, "json", ABUT_OPT_TEXT, &o.json, "FILE", "write a report (of --csv-queries: the scores)" },
         { 0, "write-hits", ABUT_OPT_TEXT, &o.obj, "FILE.obj", "write the colliding primitives as a mesh" },
@@ -133,7 +140,7 @@ int main(int argc, char **argv)
         { 0, "csv-queries", ABUT_OPT_FLAG, &o.queries, NULL,
           "the files are public CCD queries: score the methods "
           "(all, or --method)" },
-        { 0, "kind", ABUT_OPT_TEXT, &o.kind, "vf|ee", "what the queries are, where the path does not say" },
+        { 0, "kind", ABUT_OPT_TEXT, &o.kind, "vf|ee", "--csv-queries: what they are, where the path does not say" },
         { 0 }
     };
     abut_cli cli;

@@ -2,6 +2,7 @@
  *
  * Adds part/element (i32 [nt], the part of each tet) and part/count (i32) to the MODEL; by nodes part/node (i32 [nv]), too. */
 #include "graph/graph.h"
+#include "base/words.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/stream.h"
 
@@ -60,12 +61,12 @@ static int32_t choose_parts(const request *r, int32_t nt, int32_t nodes)
 
 static void say(abut_cli *cli, int32_t k, int32_t nt, int32_t nodes, const abut_partition_stats *s)
 {
-    abut_cli_say(cli, "%d parts of %d tets: %d to %d each, largest %.3f of the mean", k, nt, s->smallest, s->largest,
-                 s->balance);
-    abut_cli_say(cli, "%" PRId64 " of %" PRId64 " shared faces cut (%.1f %%), %d of %d nodes on interfaces (%.1f %%)", s->cut,
-                 s->faces, s->faces ? 100.0 * (double)s->cut / (double)s->faces : 0, s->interface_nodes, nodes,
+    abut_cli_say(cli, "%d part%s of %d tet%s: %d to %d each, largest %.3f of the mean", k, abut_s(k), nt, abut_s(nt), s->smallest,
+                 s->largest, s->balance);
+    abut_cli_say(cli, "%" PRId64 " of %" PRId64 " shared face%s cut (%.1f %%), %d of %d nodes on interfaces (%.1f %%)", s->cut,
+                 s->faces, abut_s(s->faces), s->faces ? 100.0 * (double)s->cut / (double)s->faces : 0, s->interface_nodes, nodes,
                  100.0 * s->interface_nodes / nodes);
-    if (s->split) abut_cli_say(cli, "%d parts hold separate bodies", s->split);
+    if (s->split) abut_cli_say(cli, "%d %s separate bodies", s->split, abut_plural(s->split, "part holds", "parts hold"));
 }
 
 /* One JSON object per MODEL, one line each. */
@@ -88,7 +89,7 @@ static double *weights_of(const abut_stream *st, const request *r, int32_t n, ab
     const abut_array *a = abut_arrays_find(&st->model_set, r->weights);
     const char *const what = r->how.by_nodes ? "node" : "tet";
     if (!a || a->type == ABUT_TEXT || a->rank != 1 || a->shape[0] != n) {
-        (void)abut_fail(err, ABUT_E_FORMAT, "--weights %s: the MODEL has no such array with one number for each %s (%d)",
+        (void)abut_fail(err, ABUT_E_ARG, "--weights %s: the MODEL has no such array with one number for each %s (%d)",
                         r->weights, what, n);
         return NULL;
     }

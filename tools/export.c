@@ -1,5 +1,6 @@
 /* export: files that other programs read, tables, text. */
 #include "formats/stream/dump.h"
+#include "base/words.h"
 #include "formats/result/results.h"
 #include "formats/result/frame_views.h"
 #include "formats/html/html_write.h"
@@ -63,7 +64,8 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
 static abut_status dump(abut_cli *cli, const options *o, abut_reader *reader, abut_err *err)
 {
     const abut_dump_opts d = { .arrays = o->arrays.item, .narrays = o->arrays.n, .no_data = o->no_data };
-    return abut_dump(reader, cli->out, &d, err);
+    const abut_status rc = abut_dump(reader, cli->out, &d, err);
+    return rc == ABUT_E_ARG ? abut_wrap(err, "--array"), rc : rc;
 }
 
 static abut_status take_frames(abut_cli *cli, const options *o, abut_shots *shots, abut_results *results,
@@ -81,7 +83,7 @@ static abut_status take_frames(abut_cli *cli, const options *o, abut_shots *shot
         if (rc) break;
     }
     if (!rc && o->summary) abut_summary_end(&summary, cli->out);
-    abut_cli_sum(cli, "%d frames taken", taken);
+    abut_cli_sum(cli, "%d frame%s taken", taken, abut_s(taken));
     abut_summary_clear(&summary);
     return rc;
 }
@@ -90,8 +92,8 @@ static abut_status finish(abut_cli *cli, abut_results *results, abut_err *err)
 {
     const int morphs = results->gltf ? abut_gltf_count(results->gltf) : 0;
     if (morphs > ABUT_GLTF_FRAMES_SAFE)
-        abut_cli_say(cli, "%s: some viewers cannot play %d frames; --frames ::%d would make it %d", results->opt.gltf, morphs,
-                     morphs / ABUT_GLTF_FRAMES_SAFE + 1, (morphs - 1) / (morphs / ABUT_GLTF_FRAMES_SAFE + 1) + 1);
+        abut_cli_say(cli, "%s: some viewers cannot play %d frame%s; --frames ::%d would make it %d", results->opt.gltf, morphs,
+                     abut_s(morphs), morphs / ABUT_GLTF_FRAMES_SAFE + 1, (morphs - 1) / (morphs / ABUT_GLTF_FRAMES_SAFE + 1) + 1);
     return abut_results_close(results, err);
 }
 
@@ -111,6 +113,8 @@ static abut_status work(abut_cli *cli, const options *o, abut_reader *reader, ab
     abut_shots_open(&shots, reader, &so);
     if (!rc) rc = take_frames(cli, o, &shots, &results, html, err);
     if (*shots.note) abut_cli_say(cli, "%s", shots.note);
+    if (!rc && o->smooth && !shots.smoothed) abut_cli_say(cli, "--smooth %d: no curved tets", o->smooth);
+    if (!rc && o->thick && !shots.thickened) abut_cli_say(cli, "--thick: no shells, rods or particles with a contact thickness");
     if (!rc) rc = finish(cli, &results, err);
     if (!rc && html) rc = abut_html_close(html, err);
     abut_html_free(&html);

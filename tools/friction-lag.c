@@ -1,5 +1,6 @@
 /* friction-lag: freezes friction again at a PENDING candidate, measures the lag residual, commits or asks for a pass. */
 #include "energy/friction_term.h"
+#include "base/words.h"
 #include "formats/stream/last.h"
 #include "solve/step/barrier_stepper.h"
 #include "tools/cli/lags.h"
@@ -45,10 +46,12 @@ static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err
     if (!rc && !o->commit) rc = abut_step_settled(&r->stepper, &rep, limit, tol, &settled, err);
     if (rc) return rc;
     r->again = !settled;
-    abut_cli_say(cli, "step %lld, pass %d of at most %d: lag residual %.3g m/s (want %.3g), %zu friction contacts, %d about to "
-                 "let go: %s", (long long)at.step + 1, r->stepper.pass, limit ? limit : ABUT_LAGS_MAX, rep.lag_residual, tol,
-                 abut_lag_of(&r->stepper.solver.prob.terms)->n, r->stepper.about_to_slide,
-                 r->again ? "another pass" : "committed");
+    abut_cli_say(
+        cli,
+        "step %lld, pass %d of at most %d: lag residual %.3g m/s (want %.3g), %zu friction contact%s, %d about to let go: %s",
+        (long long)at.step + 1, r->stepper.pass, limit ? limit : ABUT_LAGS_MAX, rep.lag_residual, tol,
+        abut_lag_of(&r->stepper.solver.prob.terms)->n, abut_s(abut_lag_of(&r->stepper.solver.prob.terms)->n),
+        r->stepper.about_to_slide, r->again ? "another pass" : "committed");
     if (r->again) {
         rc = abut_step_again(&r->stepper, err);
         if (!rc) rc = abut_step_suspend(&r->stepper, &r->now.set, &r->next, err);
@@ -75,6 +78,18 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     return rc ? rc : abut_stream_close(&r->s, err);
 }
 
+static abut_status check(options *o, abut_err *err)
+{
+    const char *asks = !isnan(o->tolerance) ? "tolerance" : o->max_lags ? "max-lags" : o->ask ? "ask" : NULL;
+    if (o->tolerance <= 0) return abut_fail(err, ABUT_E_ARG, "--tolerance %g: want more than 0", o->tolerance);
+    if (o->commit && asks) return abut_fail(err, ABUT_E_ARG, "--commit and --%s: it commits whatever the residual", asks);
+    abut_status rc = abut_lags_parse("--max-lags", o->max_lags, &o->lags, err);
+    if (!rc) rc = abut_with_parse(o->with_text, &o->with, err);
+    if (!rc && o->with & ABUT_WITH_CONTACTS)
+        rc = abut_fail(err, ABUT_E_ARG, "--with contacts: for step --solver nodal, whose steps have no friction passes");
+    return rc;
+}
+
 int main(int argc, char **argv)
 {
     options o = { .tolerance = NAN };
@@ -84,17 +99,15 @@ int main(int argc, char **argv)
                                 "commit after this many passes, or only when 'converged' (default: the scene's)" },
                               { 0, "commit", ABUT_OPT_FLAG, &o.commit, NULL, "commit the candidate whatever the residual" },
                               { 0, "ask", ABUT_OPT_FLAG, &o.ask, NULL, "exit 1 when another pass is wanted" },
-                              { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT", ABUT_WITH_HELP },
+                              { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT",
+                                "add to new frames, comma separated: forces, energies (formats/STATE.md)" },
                               { 0 } };
     abut_cli cli;
     abut_cli_begin(&cli, argc, argv, "Refreshes lagged friction at a PENDING candidate and commits it or asks for another pass.",
                    "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT);
     run r = { 0 };
     abut_err err = { 0 };
-    if (o.tolerance <= 0)
-        abut_fail(&err, ABUT_E_ARG, "--tolerance %g: want more than 0", o.tolerance);
-    else if (!abut_lags_parse("--max-lags", o.max_lags, &o.lags, &err) && !abut_with_parse(o.with_text, &o.with, &err) &&
-             work(&r, &o, &cli, &err) == ABUT_OK)
+    if (!check(&o, &err) && work(&r, &o, &cli, &err) == ABUT_OK)
         err = (abut_err){ 0 };
     abut_stepper_clear(&r.stepper);
     abut_last_clear(&r.now);

@@ -1,5 +1,6 @@
 /* mesh-prep: a scene or mesh files -> MODEL and first FRAME; refuses what cannot be simulated, and names it. */
 #include "contact/start_check.h"
+#include "base/words.h"
 #include "formats/scene/explain.h"
 #include "formats/result/json_text.h"
 #include "formats/scene/scene_read.h"
@@ -84,8 +85,10 @@ static void say_curved(prep *p)
             abut_cli_say(&p->cli, "warning: '%s' has tets of order %d on a rest shape of order %d: rigid rotations store energy; "
                          "geometry: %d avoids that", o->name, abut_scene_order_of(o), o->order.kept, abut_scene_order_of(o));
         if (o->order.curved && (c->eased || c->held))
-            abut_cli_say(&p->cli, "'%s': %d corners and %d tets (the first is %d) do not reach the surface that they stand for, "
-                         "so that no tet is turned over; it is within %.3g m", o->name, c->held, c->eased, c->first, c->gap);
+            abut_cli_say(&p->cli,
+                         "'%s': %d corner%s and %d tet%s (the first is %d) do not reach the surface that they stand for, so that "
+                         "no tet is turned over; it is within %.3g m",
+                         o->name, c->held, abut_s(c->held), c->eased, abut_s(c->eased), c->first, c->gap);
     }
 }
 
@@ -132,9 +135,10 @@ static abut_status check(prep *p, abut_err *err)
     memcpy(p->facts.closest, gap.text, sizeof p->facts.closest);
     if (gap.fine)
         abut_cli_say(&p->cli,
-                     "warning: contact pushes objects apart that are at rest: %lld pairs within one object have a gap below "
+                     "warning: contact pushes objects apart that are at rest: %lld %s a gap below "
                      "dhat, %.6g m; the smallest, %.6g m: %s; a coarser mesh, a smaller thickness or dhat avoids that",
-                     (long long)gap.fine, p->built.dhat, gap.fine_gap, gap.fine_text);
+                     (long long)gap.fine, abut_plural(gap.fine, "pair within one object has", "pairs within one object have"),
+                     p->built.dhat, gap.fine_gap, gap.fine_text);
     return ABUT_OK;
 }
 
@@ -188,7 +192,9 @@ static FILE *text_out(const prep *p)
 /* The scene as it was understood is not needed for this: a value that is missing may be seen in the text. */
 static abut_status write_scene(prep *p, abut_err *err)
 {
-    const char *other = p->explain ? "explain" : p->separate.gap ? "separate" : p->to_yaml && p->to_json ? "to-yaml" : NULL;
+    const char *other = p->explain ? "explain" : p->separate.gap ? "separate" : p->separate.max_move ? "max-move" :
+                        p->report ? "report" : p->check ? "check" : p->cli.compress ? "compress" :
+                        p->to_yaml && p->to_json ? "to-yaml" : NULL;
     if (other) return abut_fail(err, ABUT_E_ARG, "--to-%s and --%s: expected one of them", p->to_json ? "json" : "yaml", other);
     return abut_prep_source_write(&p->source, text_out(p), p->to_json, err);
 }
@@ -199,7 +205,7 @@ static abut_status write_first(prep *p, abut_err *err)
     const char *other = p->cli.nargs ? p->cli.args[0] : p->set.n ? "--set" : p->ipc_script ? "--ipc-script" :
                         p->to_yaml ? "--to-yaml" : p->to_json ? "--to-json" : p->explain ? "--explain" :
                         p->separate.gap ? "--separate" : p->separate.max_move ? "--max-move" :
-                        p->report ? "--report" : p->check ? "--check" : NULL;
+                        p->report ? "--report" : p->check ? "--check" : p->cli.compress ? "--compress" : NULL;
     if (other) return abut_fail(err, ABUT_E_ARG, "--new and %s: expected --new NAME alone, which writes a scene", other);
     return abut_prep_first_scene(p->first, text_out(p), err);
 }
@@ -211,12 +217,14 @@ static void summary(prep *p)
     const struct {
         int32_t n;
         const char *what;
-    } part[] = { { b->tets, "tets" }, { b->shells, "shells" }, { b->rods, "rods" }, { b->particles, "particles" } };
+    } part[] = { { b->tets, "tet" }, { b->shells, "shell" }, { b->rods, "rod" }, { b->particles, "particle" } };
     size_t used = 0;
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
-        if (part[i].n) used += (size_t)snprintf(parts + used, sizeof parts - used, ", %d %s", part[i].n, part[i].what);
+        if (part[i].n)
+            used += (size_t)snprintf(parts + used, sizeof parts - used, ", %d %s%s", part[i].n, part[i].what, abut_s(part[i].n));
     if (isfinite(p->facts.gap)) snprintf(gap, sizeof gap, ", smallest gap %.3g m", p->facts.gap);
-    abut_cli_sum(&p->cli, "%d objects, %d nodes%s%s: can be simulated", p->scene.nobjects, b->nodes, parts, gap);
+    abut_cli_sum(&p->cli, "%d object%s, %d node%s%s%s: can be simulated", p->scene.nobjects, abut_s(p->scene.nobjects), b->nodes,
+                 abut_s(b->nodes), parts, gap);
 }
 
 static abut_status make_stream(prep *p, abut_err *err)

@@ -1,5 +1,6 @@
 /* picture: draws frames, off screen. */
 #include "formats/picture/picture.h"
+#include "base/words.h"
 #include "formats/result/frame_views.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/unfinished.h"
@@ -47,6 +48,8 @@ static abut_status check_options(options *o, abut_shots_opts *so, abut_err *err)
     if (!rc && o->camera) rc = abut_view_parse(o->camera, &p->view, err);
     if (!rc && o->color) rc = abut_paint_parse(o->color, &p->paint, err);
     if (!rc && o->range) rc = parse_range(o->range, p->range, err);
+    if (!rc && o->range && p->paint == ABUT_PAINT_OBJECT)
+        rc = abut_fail(err, ABUT_E_ARG, "--range %s: expected --color speed, stress, J or stretch, which have a scale", o->range);
     p->label = !o->no_label;
     *so = (abut_shots_opts){ .names = o->objects.item, .n_names = o->objects.n, .want = abut_picture_want(p) };
     return !rc && o->frames ? abut_pick_parse(o->frames, &so->pick, err) : rc;
@@ -61,7 +64,7 @@ static abut_status take_frames(abut_cli *cli, abut_shots *shots, abut_picture *p
         abut_cli_progress(cli, "frame %d  t %.4g s  %d taken", s->index, s->head->time, n);
         if ((rc = abut_picture_frame(p, s, err))) return rc;
     }
-    abut_cli_sum(cli, "%d frames taken", n);
+    abut_cli_sum(cli, "%d frame%s taken", n, abut_s(n));
     return rc;
 }
 
@@ -80,7 +83,7 @@ static abut_status work(abut_cli *cli, const options *o, const abut_shots_opts *
     }
     for (int left = 1; left && !rc;) {
         rc = abut_picture_draw(p, &left, err);
-        if (left) abut_cli_progress(cli, "%d pictures left", left);
+        if (left) abut_cli_progress(cli, "%d picture%s left", left, abut_s(left));
     }
     abut_picture_free(&p);
     abut_shots_clear(&shots);
@@ -106,7 +109,8 @@ int main(int argc, char **argv)
           "degrees around the scene and above the horizon; 1: just fits "
           "(default 30,18,1)" },
         { 0, "color", ABUT_OPT_TEXT, &o.color, "FIELD", "colour by object (default), speed, stress, J, or stretch of shells" },
-        { 0, "range", ABUT_OPT_TEXT, &o.range, "LOW:HIGH", "of the colour scale, in m/s, Pa or 1 (default: from the frames)" },
+        { 0, "range", ABUT_OPT_TEXT, &o.range, "LOW:HIGH",
+          "--color: ends of its scale, in m/s, Pa or 1 (default: from the frames)" },
         { 0, "wireframe", ABUT_OPT_FLAG, &o.to.wireframe, NULL, "show the edges of the triangles" },
         { 0, "no-label", ABUT_OPT_FLAG, &o.no_label, NULL, "neither time nor colour scale in the picture" },
         { 'f', "frames", ABUT_OPT_TEXT, &o.frames, "A:B:C", "frames by place in the stream, as in Python; or a list: 0,10,-1" },

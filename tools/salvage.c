@@ -1,5 +1,6 @@
 /* salvage: writes the whole, checksummed frames of a cut stream as a whole stream, and says how many. */
 #include "tools/cli/stream.h"
+#include "base/words.h"
 
 #include <string.h>
 
@@ -33,7 +34,7 @@ static void say(const salvage *v, abut_cut cut, unsigned long long at, const cha
     const abut_cli *const cli = abut_stream_cli(&v->s);
     if (!cut && cli->quiet) return;
     if (cut == ABUT_CUT_ENDS)
-        fprintf(stderr, "%s: %s ends after %llu bytes without an end mark", cli->tool, cli->in_name, at);
+        fprintf(stderr, "%s: %s ends after %llu byte%s without an end mark", cli->tool, cli->in_name, at, abut_s(at));
     else if (cut == ABUT_CUT_DAMAGED)
         fprintf(stderr, "%s: %s", cli->tool, why);
     else

@@ -1,5 +1,6 @@
 /* springs: puts springs on the edges of each MODEL; frames pass through. */
 #include "model/edge_springs.h"
+#include "base/words.h"
 #include "tools/cli/stream.h"
 
 #include <math.h>
@@ -27,7 +28,8 @@ static abut_status run(abut_stream *s, abut_cli *cli, const abut_edge_springs_op
         if (s->item == ABUT_ITEM_MODEL) {
             rc = abut_edge_springs_add(&s->model_set, o, &added, err);
             if (!rc) rc = abut_model_view(&s->model_set, &s->model, err);
-            if (!rc) abut_cli_say(cli, "%d springs added%s", added, o->replace ? ", in place of the elements" : "");
+            if (!rc)
+                abut_cli_say(cli, "%d spring%s added%s", added, abut_s(added), o->replace ? ", in place of the elements" : "");
         }
         if (!rc) rc = abut_stream_write(s, err);
     }

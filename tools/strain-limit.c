@@ -1,6 +1,7 @@
 /* strain-limit: puts limits on the stretch of shells into a stream, judges every frame against limits, or projects the
  * last frame onto them. */
 #include "tools/strain-limit/audit.h"
+#include "base/words.h"
 #include "tools/strain-limit/split.h"
 
 #include <errno.h>
@@ -26,9 +27,17 @@ static abut_status check_limits(const abut_strain_limits *l, abut_err *err)
     return ABUT_OK;
 }
 
-static abut_status check_request(const request *r, const abut_cli *cli, abut_err *err)
+static abut_status check_request(request *r, const abut_cli *cli, abut_err *err)
 {
-    const abut_strain_limits *l = &r->judge.limits;
+    abut_strain_limits *l = &r->judge.limits;
+    const char *of = isnan(l->upper) && !isnan(l->upper_begins) ? "upper" :
+                     isnan(l->lower) && !isnan(l->lower_begins) ? "lower" : NULL;
+    if (of) return abut_fail(err, ABUT_E_ARG, "--%s-threshold: expected --%s, whose barrier begins there", of, of);
+    if (r->audit && !(isnan(l->upper_begins) && isnan(l->lower_begins)))
+        return abut_fail(err, ABUT_E_ARG, "--audit and --%s-threshold: an audit has limits, and no barrier before them",
+                         isnan(l->upper_begins) ? "lower" : "upper");
+    if (isnan(l->upper_begins)) l->upper_begins = 1;
+    if (isnan(l->lower_begins)) l->lower_begins = 1;
     if (!r->audit && isnan(l->upper) && isnan(l->lower) && !r->project)
         return abut_fail(err, ABUT_E_ARG, "nothing to do: give --audit, or limits to set (--upper, --lower)");
     if (r->audit && r->project) return abut_fail(err, ABUT_E_ARG, "--audit and --project: expected one of them");
@@ -116,13 +125,13 @@ static void summarise(const request *r, abut_cli *cli)
 {
     abut_strain_audit_say(&r->judge, cli);
     if (r->project)
-        abut_cli_say(cli, "projected in %d Newton iterations; a node was moved by up to %.3g m", r->split.iterations,
-                     r->split.moved);
+        abut_cli_say(cli, "projected in %d Newton iteration%s; a node was moved by up to %.3g m", r->split.iterations,
+                     abut_s(r->split.iterations), r->split.moved);
 }
 
 int main(int argc, char **argv)
 {
-    static request r = { .judge = { .limits = { NAN, 1, 1, NAN } } };
+    static request r = { .judge = { .limits = { NAN, NAN, NAN, NAN } } };
     abut_strain_limits *l = &r.judge.limits;
     const abut_opt opts[] = {
         { 0, "audit", ABUT_OPT_FLAG, &r.audit, NULL, "judge every frame; exit 1 when a stretch is outside a limit, of the "
@@ -133,8 +142,8 @@ int main(int argc, char **argv)
           "become those of the stream, which step keeps" },
         { 0, "lower", ABUT_OPT_REAL, &l->lower, "S", "smallest stretch, below 1" },
         { 0, "upper-threshold", ABUT_OPT_REAL, &l->upper_begins, "S",
-          "where the barrier of the largest stretch begins (default 1)" },
-        { 0, "lower-threshold", ABUT_OPT_REAL, &l->lower_begins, "S", "where that of the smallest begins (default 1)" },
+          "--upper: where its barrier begins (default 1)" },
+        { 0, "lower-threshold", ABUT_OPT_REAL, &l->lower_begins, "S", "--lower: where its barrier begins (default 1)" },
         { 0, "object", ABUT_OPT_LIST, &r.objects, "NAME", "only the shells of this object (may be given again)" },
         { 0, "json", ABUT_OPT_TEXT, &r.judge.json_name, "FILE", "write the extremes of each frame, and a histogram of the "
           "stretches of shells, as one JSON object a line" },

@@ -1,5 +1,6 @@
 /* tear: the first frame with elements that are stretched too far is followed by a MODEL and FRAME without them. */
 #include "tear/tear.h"
+#include "base/words.h"
 #include "tools/cli/stream.h"
 
 #include <math.h>
@@ -35,9 +36,10 @@ static abut_status tear_frame(request *r, abut_stream *s, const abut_arrays *set
     if (!rc) rc = abut_writer_model(s->writer, &model, err);
     if (!rc) rc = abut_writer_frame(s->writer, head, &frame, err);
     if (!rc)
-        abut_cli_say(abut_stream_cli(s), "frame %lld: %d tets, %d shells, %d springs, %d rods tear (stretch up to %.4g); "
-                     "%d nodes split off", (long long)head->step, torn.tets, torn.shells, torn.springs, torn.rods, torn.worst,
-                     torn.copies);
+        abut_cli_say(abut_stream_cli(s),
+                     "frame %lld: %d tet%s, %d shell%s, %d spring%s, %d rod%s tear (stretch up to %.4g); %d node%s split off",
+                     (long long)head->step, torn.tets, abut_s(torn.tets), torn.shells, abut_s(torn.shells), torn.springs,
+                     abut_s(torn.springs), torn.rods, abut_s(torn.rods), torn.worst, torn.copies, abut_s(torn.copies));
     r->tears = 0;
     r->torn = 1;
     abut_arrays_clear(&model);
@@ -78,7 +80,8 @@ static abut_status run(request *r, abut_stream *s, abut_cli *cli, abut_err *err)
     }
     if (!rc && r->tears) rc = tear_frame(r, s, &s->frame_set, &s->frame, &s->head, err);
     if (!rc && r->dropped)
-        abut_cli_say(cli, "%lld frames after the tear are dropped: they were made without it", (long long)r->dropped);
+        abut_cli_say(cli, "%lld %s dropped: they were made without it", (long long)r->dropped,
+                     abut_plural(r->dropped, "frame after the tear is", "frames after the tear are"));
     return rc ? rc : abut_stream_close(s, err);
 }
 

@@ -1,4 +1,5 @@
 /* watch: shows a run while it goes on, in a browser at the loopback address. */
+#include "base/words.h"
 #include "formats/html/assets.h"
 #include "formats/result/frame_views.h"
 #include "tools/cli/cli.h"
@@ -115,14 +116,17 @@ static abut_status take_frames(watch *w, abut_err *err)
     abut_page_item_clear(&model);
     abut_page_item_clear(&frame);
     if (*w->shots.note) abut_cli_say(w->cli, "%s", w->shots.note);
-    return rc ? rc : take_report(w, err);
+    if (!rc) rc = take_report(w, err);
+    if (!rc && w->report && !w->lines) abut_cli_say(w->cli, "--report %s: no such file came", w->report);
+    return rc;
 }
 
 /* Pages that are open get what they lack, and are told how it ended. */
 static void end(watch *w, const abut_err *err)
 {
     char message[sizeof err->msg + 64];
-    snprintf(message, sizeof message, err->code ? "ended after %d frames: %s" : "ended: %d frames", w->shots.seen, err->msg);
+    snprintf(message, sizeof message, err->code ? "ended after %d frame%s: %s" : "ended: %d frame%s", w->shots.seen,
+             abut_s(w->shots.seen), err->msg);
     abut_board_end(w->board, message);
     const struct timespec moment = { .tv_nsec = 50000000 };
     while (w->keep || abut_server_idle(w->server) < SILENCE) nanosleep(&moment, NULL);

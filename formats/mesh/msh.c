@@ -1,5 +1,6 @@
 #include "formats/mesh/msh.h"
 
+#include "base/words.h"
 #include "mesh/elevate.h"
 
 #include <stdio.h>
@@ -189,7 +190,7 @@ static abut_status nodes4(msh *m, abut_err *err)
     if (!rc) rc = tags_make(m, n, err);
     for (int64_t b = 0; b < blocks && !rc; b++) rc = nodes4_block(m, n, err);
     if (!rc && m->ntags != n)
-        return abut_scan_fail(&m->s, err, "$Nodes announces %lld nodes and holds %d", (long long)n, m->ntags);
+        return abut_scan_fail(&m->s, err, "$Nodes announces %lld node%s and holds %d", (long long)n, abut_s(n), m->ntags);
     return rc ? rc : tags_sort(m, err);
 }
 
@@ -300,7 +301,7 @@ static abut_status elements4(msh *m, abut_err *err)
         if (!rc) done += n;
     }
     if (!rc && done != total)
-        return abut_scan_fail(&m->s, err, "$Elements announces %lld elements and holds %lld", (long long)total,
+        return abut_scan_fail(&m->s, err, "$Elements announces %lld element%s and holds %lld", (long long)total, abut_s(total),
                               (long long)done);
     return rc;
 }

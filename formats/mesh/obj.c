@@ -1,4 +1,5 @@
 #include "formats/mesh/obj.h"
+#include "base/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +116,9 @@ static abut_status element(abut_scan *s, char kind, abut_mesh *m, texture *t, ab
         last = v, tex[1] = tex[2];
     }
     const int least = kind == 'f' ? 3 : kind == 'l' ? 2 : 1;
-    return n >= least ? ABUT_OK : abut_scan_fail(s, err, "'%c' with %d vertices: expected at least %d", kind, n, least);
+    return n >= least ? ABUT_OK
+                      : abut_scan_fail(s, err, "'%c' with %d %s: expected at least %d", kind, n,
+                                       abut_plural(n, "vertex", "vertices"), least);
 }
 
 /* The corners of one statement, all of whose indices must be among the vertices and texture places of the whole file. */
@@ -128,8 +131,10 @@ static abut_status check_element(abut_scan *s, int32_t nv, int32_t nt, abut_err 
         int32_t v = 0, at = -1;
         abut_status rc = corner(s, w, &whole, &v, err);
         if (!rc) rc = corner_texture(s, w, &places, &at, err);
-        if (!rc && v >= nv && v < FAR) rc = abut_scan_fail(s, err, "vertex index %d: the file has %d vertices", v + 1, nv);
-        if (!rc && at >= nt && at < FAR) rc = abut_scan_fail(s, err, "texture index %d: the file has %d places", at + 1, nt);
+        if (!rc && v >= nv && v < FAR)
+            rc = abut_scan_fail(s, err, "vertex index %d: the file has %d %s", v + 1, nv, abut_plural(nv, "vertex", "vertices"));
+        if (!rc && at >= nt && at < FAR)
+            rc = abut_scan_fail(s, err, "texture index %d: the file has %d place%s", at + 1, nt, abut_s(nt));
         if (rc) return rc;
     }
     return ABUT_OK;

@@ -1,4 +1,5 @@
 #include "formats/mesh/ply.h"
+#include "base/words.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -170,7 +171,7 @@ static abut_status take_list(ply *p, const ply_property *q, abut_err *err)
     abut_status rc = take(p, q->count, "the length of a list", &v, err);
     if (!rc) rc = to_index(p, v, "the length of a list", &n, err);
     if (!rc && q->use == USE_FACE && n < 3)
-        rc = abut_scan_fail(&p->s, err, "a face of %d vertices: expected at least 3", n);
+        rc = abut_scan_fail(&p->s, err, "a face of %d %s: expected at least 3", n, abut_plural(n, "vertex", "vertices"));
     for (int32_t k = 0; k < n && !rc; k++) {
         rc = take(p, q->type, "an entry of a list", &v, err);
         if (rc || q->use != USE_FACE) continue;

@@ -1,4 +1,5 @@
 #include "formats/mesh/vtk.h"
+#include "base/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -155,8 +156,9 @@ static abut_status cells_by_count(vtk *v, int64_t size, abut_err *err)
     if (rc) return rc;
     v->offset[v->ncells] = at;
     if (at != v->ncorners)
-        return abut_scan_fail(&v->s, err, "CELLS announces %lld numbers and its %lld cells have %lld", (long long)size,
-                              (long long)v->ncells, (long long)(at + v->ncells));
+        return abut_scan_fail(&v->s, err, "CELLS announces %lld number%s and its %lld %s %lld", (long long)size, abut_s(size),
+                              (long long)v->ncells, abut_plural(v->ncells, "cell has", "cells have"),
+                              (long long)(at + v->ncells));
     return ABUT_OK;
 }
 
@@ -197,7 +199,9 @@ static abut_status cells(vtk *v, abut_err *err)
     if (!rc) rc = take_count(v, "the size of CELLS", &size, err);
     if (rc) return rc;
     if (v->by_offsets) return cells_by_offsets(v, n, size, err);
-    if (size < n) return abut_scan_fail(&v->s, err, "CELLS has %lld cells and %lld numbers", (long long)n, (long long)size);
+    if (size < n)
+        return abut_scan_fail(&v->s, err, "CELLS has %lld cell%s and %lld number%s", (long long)n, abut_s(n), (long long)size,
+                              abut_s(size));
     v->ncells = n;
     return cells_by_count(v, size, err);
 }
@@ -216,8 +220,8 @@ static abut_status add_cell(vtk *v, int64_t c, int64_t type, abut_err *err)
     if (!t || !t->corners) return refused(v, c, type, t ? t->name : "unknown", err);
     const int64_t n = v->offset[c + 1] - v->offset[c], *p = v->corner + v->offset[c];
     if (n != t->corners)
-        return abut_scan_fail(&v->s, err, "cell %lld, a %s, has %lld points: expected %d", (long long)c, t->name, (long long)n,
-                              t->corners);
+        return abut_scan_fail(&v->s, err, "cell %lld, a %s, has %lld point%s: expected %d", (long long)c, t->name, (long long)n,
+                              abut_s(n), t->corners);
     int32_t a[4] = { 0 };
     for (int k = 0; k < t->corners; k++) a[k] = (int32_t)p[k];
     abut_mesh *m = &v->mesh;
@@ -240,8 +244,8 @@ static abut_status cell_types(vtk *v, abut_err *err)
     if (v->has_types) return abut_scan_fail(&v->s, err, "a second CELL_TYPES");
     abut_status rc = take_count(v, "the number of cell types", &n, err);
     if (!rc && n != v->ncells)
-        return abut_scan_fail(&v->s, err, "%lld cell types: expected one for each of %lld cells", (long long)n,
-                              (long long)v->ncells);
+        return abut_scan_fail(&v->s, err, "%lld cell type%s: expected one for each of %lld cell%s", (long long)n, abut_s(n),
+                              (long long)v->ncells, abut_s(v->ncells));
     if (!rc) rc = data_begins(v, n, INT, "cell types", err);
     for (int64_t c = 0; c < n && !rc; c++) {
         rc = take_int(v, INT, "a cell type", 0, 255, &type, err);

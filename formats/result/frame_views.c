@@ -91,6 +91,8 @@ static abut_status take_model(abut_shots *q, abut_arrays *set, abut_err *err)
     if (!rc) rc = abut_parts_make(&s->set, &s->shown.view, q->opt.names, q->opt.n_names, &s->parts, err);
     if (!rc) rc = make_points(s, err);
     if (!rc && q->opt.thick) rc = abut_thick_make(&s->parts, &s->shown.view, s->X ? s->X : s->model.X, &s->thick, err);
+    q->smoothed |= s->shown.first != NULL;
+    for (int32_t i = 0; q->opt.thick && !rc && i < s->parts.n; i++) q->thickened |= s->thick.part[i].radius > 0;
     if (!rc && q->opt.want) rc = abut_measure_init(&s->measure, &s->model, err);
     scene_leave(rc ? s : q->scene);
     if (!rc) q->scene = s;

@@ -33,6 +33,7 @@ typedef struct abut_shots {
     struct abut_held *given;        /* behind the shot given last */
     abut_shot shot;
     abut_fields fields;
+    int smoothed, thickened;        /* whether `segments` and `thick` changed a surface of any model */
     char note[160];                 /* what the reader left out; "" */
 } abut_shots;
 

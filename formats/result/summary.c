@@ -1,5 +1,6 @@
 #include "formats/result/summary.h"
 
+#include "base/words.h"
 #include "model/naming.h"
 
 #include <math.h>
@@ -22,8 +23,10 @@ static void objects(FILE *f, const abut_model *m, const abut_parts *parts)
         fprintf(f, "%-20s %10s %9d %9d %9d %8d %8d\n", p->name, p->obstacle ? "obstacle" : "body", nodes, tets, p->ntri, p->nseg,
                 p->npoint);
     }
-    if (m->nsh) fprintf(f, "shells: %d triangles, %d hinges%s\n", m->nsh, m->nhg, m->shell_limit ? ", limits of stretch" : "");
-    if (m->nrd) fprintf(f, "rods: %d segments, %d bends\n", m->nrd, m->nbd);
+    if (m->nsh)
+        fprintf(f, "shells: %d triangle%s, %d hinge%s%s\n", m->nsh, abut_s(m->nsh), m->nhg, abut_s(m->nhg),
+                m->shell_limit ? ", limits of stretch" : "");
+    if (m->nrd) fprintf(f, "rods: %d segment%s, %d bend%s\n", m->nrd, abut_s(m->nrd), m->nbd, abut_s(m->nbd));
     if (m->np) fprintf(f, "particles: %d\n", m->np);
     for (int32_t i = 0; i < parts->n_plane; i++) {
         const double *p = m->hs_point + 3 * parts->plane[i], *n = m->hs_normal + 3 * parts->plane[i];
@@ -51,8 +54,8 @@ static void model(FILE *f, const abut_arrays *set, const abut_model *m, const ab
     fprintf(f, "time step %g s, gravity (%g, %g, %g) m/s^2, length of the scene %g m\n", m->h[0], m->gravity[0], m->gravity[1],
             m->gravity[2], m->length[0]);
     if (!m->nc) fprintf(f, "contact off; ");
-    fprintf(f, "contact within %g m, stiction speed %g m/s, tolerance %g m/s, %d motions\n", m->dhat[0], m->eps_v[0],
-            m->tolerance[0], m->nmo);
+    fprintf(f, "contact within %g m, stiction speed %g m/s, tolerance %g m/s, %d motion%s\n", m->dhat[0], m->eps_v[0],
+            m->tolerance[0], m->nmo, abut_s(m->nmo));
     if (m->force_tolerance) fprintf(f, "forces are to balance to %g of the largest on a body\n", m->force_tolerance[0]);
 }
 

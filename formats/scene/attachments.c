@@ -30,7 +30,7 @@ static abut_status read_attachment(const abut_scene_reader *r, const abut_tree *
     if (!rc) rc = abut_tree_positive(k, "stiffness", ABUT_Q_STIFFNESS, &a->stiffness, NULL, err);
     if (!rc && within) rc = abut_tree_positive(within, "within", ABUT_Q_LENGTH, &a->within, NULL, err);
     if (rc || a->to < 0) return rc;
-    if (a->select.object < 0) return abut_tree_fail(from, err, "from: expected the object whose nodes are tied to another one");
+    if (a->select.object < 0) return abut_tree_fail(from, err, "from: expected one object, whose nodes are tied to another one");
     if (a->select.object == a->to)
         return abut_tree_fail(to, err, "to: object '%s' is tied to itself: expected another one", r->scene->object[a->to].name);
     return ABUT_OK;
@@ -40,8 +40,9 @@ abut_status abut_scene_attachments(abut_scene_reader *r, const abut_tree *attach
 {
     int32_t i = 0;
     if (!attachments) return ABUT_OK;
-    if (attachments->kind != ABUT_TREE_LIST) return abut_tree_fail(attachments, err, "attachments: expected a list");
-    abut_status rc = abut_scene_reserve_attachments(r->scene, attachments->n, err);
+    static const char entry[] = "{from: {object: ball}, to: {object: wall}, stiffness: 10 N/m}";
+    abut_status rc = abut_tree_list(attachments, "attachments", 0, entry, err);
+    if (!rc) rc = abut_scene_reserve_attachments(r->scene, attachments->n, err);
     for (const abut_tree *c = attachments->child; c && !rc; c = c->next, i++)
         rc = read_attachment(r, c, &r->scene->attachment[i], err);
     return rc;

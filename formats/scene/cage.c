@@ -1,6 +1,7 @@
 /* Tets around a surface: the generator `cage`. */
 #include "formats/scene/scene_parts.h"
 
+#include "base/words.h"
 #include "mesh/generate/cage.h"
 
 #include <stdlib.h>
@@ -47,7 +48,8 @@ abut_status abut_scene_cage(const abut_scene_reader *r, const abut_tree *object,
         return abut_tree_fail_key(copies, err, "repeat: of a cage: expected objects: true");
     rc = abut_scene_load(r, mesh, &s, err);
     if (!rc && (!s.nf || s.nt))
-        rc = abut_tree_fail(mesh, err, "mesh: expected triangles alone, this one has %d tets, %d triangles", s.nt, s.nf);
+        rc = abut_tree_fail(mesh, err, "mesh: expected triangles alone, this one has %d tet%s, %d triangle%s", s.nt, abut_s(s.nt),
+                            s.nf, abut_s(s.nf));
     if (!rc && solid && !(rc = abut_tree_choice(solid, "solid", solids, &which, err)))
         rc = abut_scene_placed(t, abut_generate_round_cage(&s, which ? 8 : 20, &o->mesh, err), err);
     else if (!rc) rc = rays ? star(rays, &s, &o->mesh, err) : lattice(t, &s, &o->mesh, err);

@@ -1,5 +1,6 @@
 #include "formats/scene/scene_parts.h"
 
+#include "base/words.h"
 #include "formats/mesh/mesh_io.h"
 #include "model/model.h"
 
@@ -216,8 +217,8 @@ static abut_status rest_of_file(const abut_scene_reader *r, const abut_tree *t, 
     abut_mesh m = { 0 };
     abut_status rc = abut_scene_load(r, t, &m, err);
     if (!rc && (m.nf != o->mesh.nf || m.ns != o->mesh.ns))
-        rc = abut_tree_fail(t, err, "rest: a mesh of %d triangles and %d segments, expected %d and %d as '%s' has", m.nf,
-                            m.ns, o->mesh.nf, o->mesh.ns, o->name);
+        rc = abut_tree_fail(t, err, "rest: a mesh of %d triangle%s and %d segment%s, expected %d and %d as '%s' has", m.nf,
+                            abut_s(m.nf), m.ns, abut_s(m.ns), o->mesh.nf, o->mesh.ns, o->name);
     if (!rc) {
         if (turn) abut_mesh_flip(&m);
         abut_mesh_transform(&m, A, (const double[3]){ 0 });
@@ -245,7 +246,7 @@ static abut_status read_rest(const abut_scene_reader *r, const abut_tree *t, con
                              abut_scene_object *o, abut_err *err)
 {
     double unit = 0;
-    if (t->kind != ABUT_TREE_MAP) return abut_tree_fail(t, err, "rest: expected {uv: length of a unit} or {mesh: file}");
+    if (t->kind != ABUT_TREE_MAP) return abut_tree_fail_kind(t, "rest", err, "{uv: length of a unit} or {mesh: file}");
     abut_status rc = abut_tree_keys(t, "rest", (const char *const[]){ "uv", "mesh", NULL }, err);
     const abut_tree *uv = rc ? NULL : abut_tree_find(t, "uv"), *mesh = rc ? NULL : abut_tree_find(t, "mesh");
     if (!rc && !uv == !mesh) rc = abut_tree_fail(t, err, "rest: expected {uv: length of a unit} or {mesh: file}");
@@ -317,7 +318,7 @@ static abut_status read_seam(const abut_scene_reader *r, const abut_tree *t, abu
         rc = abut_read_scene_select(r, side[i], &s->side[i], err);
         const int32_t o = s->side[i].object;
         if (!rc && (o < 0 || !(r->scene->object[o].shell.thickness > 0)))
-            rc = abut_tree_fail(side[i], err, "seam: expected an object that is a shell");
+            rc = abut_tree_fail(side[i], err, "seam: expected one object that is a shell");
     }
     return rc || !k ? rc : abut_tree_positive(k, "stiffness", ABUT_Q_STIFFNESS, &s->stiffness, NULL, err);
 }
@@ -326,8 +327,8 @@ abut_status abut_scene_seams(abut_scene_reader *r, const abut_tree *seams, abut_
 {
     int32_t i = 0;
     if (!seams) return ABUT_OK;
-    if (seams->kind != ABUT_TREE_LIST) return abut_tree_fail(seams, err, "seams: expected a list");
-    abut_status rc = abut_scene_reserve_seams(r->scene, seams->n, err);
+    abut_status rc = abut_tree_list(seams, "seams", 0, "{from: {object: front}, to: {object: back}}", err);
+    if (!rc) rc = abut_scene_reserve_seams(r->scene, seams->n, err);
     for (const abut_tree *c = seams->child; c && !rc; c = c->next)
         rc = read_seam(r, c, &r->scene->seam[i++], err);
     return rc;

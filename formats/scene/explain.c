@@ -1,5 +1,6 @@
 #include "formats/scene/explain.h"
 
+#include "base/words.h"
 #include "energy/barrier_laws.h"
 #include "energy/friction_laws.h"
 #include "energy/material/materials.h"
@@ -117,8 +118,9 @@ static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material 
                                                             "stretch and shear (Baraff-Witkin)" };
     const double *s = o->shell.limit, *k = m->fabric, *e = m->strain_limit;
     if (a->shells) {
-        fprintf(f, "  %-16s %d triangles, %d hinges; %s; %s; rest: %s, angles %s\n", "shell", a->shells, a->hinges,
-                membrane[m->membrane], o->shell.plate ? "bends like a plate" : "bends three times as stiffly as a plate",
+        fprintf(f, "  %-16s %d triangle%s, %d hinge%s; %s; %s; rest: %s, angles %s\n", "shell", a->shells, abut_s(a->shells),
+                a->hinges, abut_s(a->hinges), membrane[m->membrane],
+                o->shell.plate ? "bends like a plate" : "bends three times as stiffly as a plate",
                 o->shell.has_pattern ? "a pattern" : "a mesh", o->shell.flat ? "0" : "of the mesh");
         line(f, "thickness", o->shell.thickness, "m", "of the material; contact does not see it");
         line(f, "area", a->area, "m^2", "at rest");
@@ -135,7 +137,7 @@ static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material 
         if (o->shell.drag > 0) line(f, "drag", o->shell.drag, "kg/m^3", "half the density of air times the coefficient");
     }
     if (a->rods) {
-        fprintf(f, "  %-16s %d segments, %d bends\n", "rods", a->rods, a->bends);
+        fprintf(f, "  %-16s %d segment%s, %d bend%s\n", "rods", a->rods, abut_s(a->rods), a->bends, abut_s(a->bends));
         line(f, "radius", o->rod_radius, "m", "of the material; contact does not see it");
         line(f, "length", a->length, "m", "of all segments at rest");
     }
@@ -150,15 +152,17 @@ static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material 
 static void curved(FILE *f, const abut_scene_object *o, const abut_object_facts *a)
 {
     const abut_curved *c = &o->order.facts;
-    fprintf(f, "  %-16s %d on a shape of order %d; %d nodes are no corners\n", "order", a->order, a->shape, a->inner);
+    fprintf(f, "  %-16s %d on a shape of order %d; %d %s no corners\n", "order", a->order, a->shape, a->inner,
+            abut_plural(a->inner, "node is", "nodes are"));
     line(f, "least det J", a->least_ratio, "", "over its mean in the tet, anywhere in a tet at rest; 1: straight");
     if (a->shape > a->order)
         fprintf(f, "  %-16s rigid rotations store energy, as the shape has a higher order than displacement\n", "warning");
     if (!o->order.curved) return;
     line(f, "surface gap", c->gap, "m", "to the shape that it stands for, the largest of samples");
     if (c->corners) fprintf(f, "  %-16s %d moved onto it, %d of them less than all the way\n", "corners", c->corners, c->held);
-    if (c->eased) fprintf(f, "  %-16s %d tets, the first is %d: their surface is less curved, so that det J > 0\n", "eased",
-                          c->eased, c->first);
+    if (c->eased)
+        fprintf(f, "  %-16s %d tet%s, the first is %d: their surface is less curved, so that det J > 0\n", "eased", c->eased,
+                abut_s(c->eased), c->first);
 }
 
 /* The surface that contact sees, where it is one of its own. */
@@ -167,9 +171,9 @@ static void proxy(FILE *f, const abut_scene_object *o, const abut_object_facts *
     const abut_proxy_facts *p = &a->proxy;
     const abut_embedding *e = &p->embedding;
     if (!p->vertices) return;
-    fprintf(f, "  %-16s %d vertices, ", "contact surface", p->vertices);
+    fprintf(f, "  %-16s %d %s, ", "contact surface", p->vertices, abut_plural(p->vertices, "vertex", "vertices"));
     if (p->segments)
-        fprintf(f, "the boundary with %d segments on a side (%s)\n", p->segments,
+        fprintf(f, "the boundary with %d segment%s on a side (%s)\n", p->segments, abut_s(p->segments),
                 *o->proxy.from ? o->proxy.from : "by the order, dhat/4 and the altitudes");
     else fprintf(f, "of a surface in the tets (%s)\n", o->proxy.from);
     if (p->segments) line(f, "chord", p->chord.measured, "m", "of the boundary from its flat triangles, the largest of samples");
@@ -177,8 +181,8 @@ static void proxy(FILE *f, const abut_scene_object *o, const abut_object_facts *
     line(f, "least altitude", p->altitude, "m", !p->low ? "of its triangles; more than dhat"
                                                 : "of its triangles: no more than dhat, neighbours push each other at rest");
     if (p->segments) return;
-    fprintf(f, "  %-16s %d vertices, by at most %.6g (sum of negative barycentric coordinates)\n", "outside", e->outside,
-            e->extrapolation);
+    fprintf(f, "  %-16s %d %s, by at most %.6g (sum of negative barycentric coordinates)\n", "outside", e->outside,
+            abut_plural(e->outside, "vertex", "vertices"), e->extrapolation);
     line(f, "residual", e->residual, "m", "of the inverse of the tets' maps");
     line(f, "largest offset", e->offset, "m", "added to W x; does not rotate with the body");
 }
@@ -186,12 +190,13 @@ static void proxy(FILE *f, const abut_scene_object *o, const abut_object_facts *
 static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, const abut_object_facts *a)
 {
     fprintf(f, "%s %s (%s)\n", o->obstacle ? "obstacle" : "body", o->name, o->from);
-    fprintf(f, "  %-16s %d nodes, %d tets; surface: %d triangles, %d edges, %d isolated points\n", "mesh", a->nodes, a->tets,
-            a->triangles, a->edges, a->points);
+    fprintf(f, "  %-16s %d node%s, %d tet%s; surface: %d triangle%s, %d edge%s, %d isolated point%s\n", "mesh", a->nodes,
+            abut_s(a->nodes), a->tets, abut_s(a->tets), a->triangles, abut_s(a->triangles), a->edges, abut_s(a->edges), a->points,
+            abut_s(a->points));
     fprintf(f, "  %-16s [%.6g, %.6g, %.6g] to [%.6g, %.6g, %.6g] m\n", "from, to", a->lo[0], a->lo[1], a->lo[2], a->hi[0],
             a->hi[1], a->hi[2]);
     if (a->dropped)
-        fprintf(f, "  %-16s %d points of the mesh %s\n", "left out", a->dropped,
+        fprintf(f, "  %-16s %d point%s of the mesh %s\n", "left out", a->dropped, abut_s(a->dropped),
                 o->obstacle ? "inside the obstacle, or in no element" : "in no tet");
     if (a->shape > 1) curved(f, o, a);
     proxy(f, o, a);
@@ -240,6 +245,7 @@ static void motion(FILE *f, const abut_scene *s, const abut_scene_motion *m, int
     static const char *const act[] = { "prescribed velocity", "acceleration", "force", "keyframes", "sequence", "force density",
                                       "traction", "pressure" };
     static const char *const unit[] = { "m/s", "m/s^2", "N, shared out by mass", "", "", "N/m^3", "Pa", "Pa, inwards" };
+    char words[160];
     const int keys = m->act == ABUT_ACT_KEYS, path = m->act == ABUT_ACT_PATH;
     const double length = keys ? m->pose[m->nposes - 1].time : path ? m->path.time[m->path.n - 1] : 0;
     const double until = keys || path ? m->window[0] + length : m->window[1];
@@ -248,7 +254,7 @@ static void motion(FILE *f, const abut_scene *s, const abut_scene_motion *m, int
     int fixed = m->act == ABUT_ACT_MOVE;
     for (int k = 0; k < 9; k++) fixed &= way[k] == 0;
     fprintf(f, "motion (%s)\n  %-16s %d of %s (%s)\n", m->from, "nodes", nodes,
-            m->select.object < 0 ? "all bodies" : s->object[m->select.object].name, m->select.from);
+            abut_scene_select_words(s, &m->select, words, sizeof words), m->select.from);
     fprintf(f, "  %-16s %s\n", "what", fixed ? "fixed: the nodes stay where they are" : act[m->act]);
     if (m->stop) stop(f, s, m);
     else if (!isfinite(until)) fprintf(f, "  %-16s from %.9g s on\n", "when", m->window[0]);
@@ -270,13 +276,16 @@ static void motion(FILE *f, const abut_scene *s, const abut_scene_motion *m, int
 void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const abut_explain *e)
 {
     parameters(f, s, b);
-    fprintf(f, "model\n  %-16s %d nodes, %d tets; contact: %d vertices, %d edges, %d triangles\n", "size", b->nodes, b->tets,
-            b->collision_vertices, b->edges, b->triangles);
-    if (b->shells) fprintf(f, "  %-16s %d triangles, %d hinges\n", "shells", b->shells, b->hinges);
-    if (b->rods) fprintf(f, "  %-16s %d segments, %d bends\n", "rods", b->rods, b->bends);
+    fprintf(f, "model\n  %-16s %d node%s, %d tet%s; contact: %d %s, %d edge%s, %d triangle%s\n", "size", b->nodes,
+            abut_s(b->nodes), b->tets, abut_s(b->tets), b->collision_vertices,
+            abut_plural(b->collision_vertices, "vertex", "vertices"), b->edges, abut_s(b->edges), b->triangles,
+            abut_s(b->triangles));
+    if (b->shells)
+        fprintf(f, "  %-16s %d triangle%s, %d hinge%s\n", "shells", b->shells, abut_s(b->shells), b->hinges, abut_s(b->hinges));
+    if (b->rods) fprintf(f, "  %-16s %d segment%s, %d bend%s\n", "rods", b->rods, abut_s(b->rods), b->bends, abut_s(b->bends));
     if (b->particles) fprintf(f, "  %-16s %d\n", "particles", b->particles);
-    fprintf(f, "  %-16s %d motions, %d handle nodes; %d friction classes\n", "scripts", b->motions, b->handles,
-            b->friction_classes);
+    fprintf(f, "  %-16s %d motion%s, %d handle node%s; %d friction %s\n", "scripts", b->motions, abut_s(b->motions), b->handles,
+            abut_s(b->handles), b->friction_classes, abut_plural(b->friction_classes, "class", "classes"));
     friction(f, s);
     if (s->is_turned) fprintf(f, "  %-16s about the origin, before fit\n", "turned");
     if (s->fit > 0) line(f, "fit", s->fit, "m", "longest side of the scene, its lower corner at the origin");
@@ -289,7 +298,7 @@ void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const
         const abut_scene_attachment *a = &s->attachment[i];
         fprintf(f, "attachment (%s)\n", a->from);
         fprintf(f, "  %-16s %d, from %s (%s) to %s\n", "springs", b->attached[i],
-                a->select.object < 0 ? "all bodies" : s->object[a->select.object].name, a->select.from,
+                s->object[a->select.object].name, a->select.from,
                 a->to < 0 ? "a point" : s->object[a->to].name);
         line(f, "stiffness", a->stiffness, "N/m", "of each spring");
         if (isfinite(a->within)) line(f, "within", a->within, "m", "of the object or point");

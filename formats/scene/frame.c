@@ -1,6 +1,7 @@
 /* `frame` of an object: a body that moves as one affine frame. */
 #include "formats/scene/scene_parts.h"
 
+#include "base/words.h"
 #include "mesh/frame.h"
 #include "scene/orders.h"
 
@@ -24,8 +25,11 @@ static abut_status check(const abut_tree *object, const abut_tree *t, const abut
     if (copies && !abut_tree_find(copies, "objects"))
         return abut_tree_fail_key(copies, err, "repeat: of a frame: expected objects: true");
     if ((o->mesh.nt != 0) == (o->mesh.nf != 0) || o->mesh.ns || o->mesh.np)
-        return abut_tree_fail_key(t, err, "frame: expected tets alone or triangles alone, this mesh has %d tets, %d triangles, "
-                                  "%d segments, %d points", o->mesh.nt, o->mesh.nf, o->mesh.ns, o->mesh.np);
+        return abut_tree_fail_key(
+            t, err,
+            "frame: expected tets alone or triangles alone, this mesh has %d tet%s, %d triangle%s, %d segment%s, %d point%s",
+            o->mesh.nt, abut_s(o->mesh.nt), o->mesh.nf, abut_s(o->mesh.nf), o->mesh.ns, abut_s(o->mesh.ns), o->mesh.np,
+            abut_s(o->mesh.np));
     return ABUT_OK;
 }
 

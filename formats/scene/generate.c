@@ -16,6 +16,9 @@ abut_status abut_scene_placed(const abut_tree *t, abut_status rc, abut_err *err)
 
 abut_status abut_scene_all_there(const abut_tree *t, const char *const *keys, abut_err *err)
 {
+    char list[160];
+    if (t->kind != ABUT_TREE_MAP)
+        return abut_tree_fail_kind(t, t->key, err, "a map with the keys %s", abut_names_join(keys, list, sizeof list));
     for (; *keys; keys++)
         if (!abut_tree_find(t, *keys)) return abut_tree_fail(t, err, "%s: '%s' is missing", t->key, *keys);
     return ABUT_OK;
@@ -92,7 +95,8 @@ static abut_status make_torus(const abut_tree *t, abut_mesh *m, abut_err *err)
 abut_status abut_scene_rows(const abut_tree *t, const char *what, int width, double **rows, int32_t *n, abut_err *err)
 {
     *rows = NULL, *n = 0;
-    if (t->kind != ABUT_TREE_LIST || t->n < 1) return abut_tree_fail(t, err, "%s: expected a list of rows of %d", what, width);
+    const abut_status is_list = abut_tree_list(t, what, -1, width == 2 ? "[0, 1]" : width == 3 ? "[0, 1, 0]" : "[...]", err);
+    if (is_list) return is_list;
     double *p = malloc((size_t)t->n * (size_t)width * sizeof *p);
     if (!p) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d rows of %s", t->n, what);
     abut_status rc = ABUT_OK;
@@ -133,7 +137,7 @@ abut_status abut_scene_capsules(const abut_tree *t, abut_capsule **capsule, int3
     abut_status rc = abut_scene_all_there(t, (const char *const[]){ "capsules", NULL }, err);
     const abut_tree *list = rc ? NULL : abut_tree_find(t, "capsules"), *b = rc ? NULL : abut_tree_find(t, "blend");
     if (!rc && b) rc = abut_tree_not_negative(b, "blend", ABUT_Q_LENGTH, blend, err);
-    if (!rc && (list->kind != ABUT_TREE_LIST || list->n < 1)) rc = abut_tree_fail(list, err, "capsules: expected a list of them");
+    if (!rc) rc = abut_tree_list(list, "capsules", -1, "{from: [0, 0, 0], to: [0, 1, 0], radius: 0.1}", err);
     abut_capsule *c = rc ? NULL : calloc((size_t)list->n, sizeof *c);
     if (!rc && !c) rc = abut_fail(err, ABUT_E_NOMEM, "no memory for %d capsules", list->n);
     *n = 0;
@@ -186,8 +190,8 @@ static abut_status add_element(int width, const int32_t v[4], abut_mesh *m, abut
 
 static abut_status read_elements(const abut_tree *t, const char *what, int width, abut_mesh *m, abut_err *err)
 {
-    if (t->kind != ABUT_TREE_LIST) return abut_tree_fail(t, err, "%s: expected a list of rows of %d points", what, width);
-    abut_status rc = ABUT_OK;
+    static const char *const row[] = { "", "0", "[0, 1]", "[0, 1, 2]", "[0, 1, 2, 3]" };
+    abut_status rc = abut_tree_list(t, what, 0, row[width], err);
     for (const abut_tree *c = t->child; c && !rc; c = c->next) {
         int32_t v[4] = { 0 };
         rc = abut_tree_ints(c, what, width, 0, m->nv - 1, v, err);

@@ -1,5 +1,6 @@
 #include "formats/scene/scene_parts.h"
 
+#include "base/words.h"
 #include "formats/mesh/mesh_io.h"
 #include "mesh/surface.h"
 #include "scene/orders.h"
@@ -23,7 +24,7 @@ abut_status abut_scene_load(const abut_scene_reader *r, const abut_tree *t, abut
 {
     char path[PATH_SIZE];
     const char *name = NULL;
-    abut_status rc = abut_tree_word(t, "mesh", &name, err);
+    abut_status rc = abut_tree_word(t, "mesh", "ball.msh", &name, err);
     if (!rc) rc = make_path(r, t, name, path, err);
     return rc ? rc : abut_scene_placed(t, abut_mesh_load(path, m, err), err);
 }
@@ -199,7 +200,8 @@ abut_status abut_scene_copies(const abut_tree *object, int32_t *n, abut_err *err
     *n = 0;
     if (rc || !objects) return rc;
     const int64_t all = (int64_t)count[0] * count[1] * count[2];
-    if (all > MOST) return abut_tree_fail(t, err, "repeat: %lld objects: expected at most %d", (long long)all, MOST);
+    if (all > MOST)
+        return abut_tree_fail(t, err, "repeat: %lld object%s: expected at most %d", (long long)all, abut_s(all), MOST);
     *n = (int32_t)all;
     return ABUT_OK;
 }
@@ -262,7 +264,8 @@ static abut_status path_add(const abut_tree *t, const char *file, const abut_mes
                             abut_scene_path *p, abut_err *err)
 {
     if (m->nv != nv)
-        return abut_tree_fail(t, err, "%s has %d points: expected %d, as the mesh that it moves", file, m->nv, nv);
+        return abut_tree_fail(t, err, "%s has %d point%s: expected %d, as the mesh that it moves", file, m->nv, abut_s(m->nv),
+                              nv);
     if (p->n && !(time > p->time[p->n - 1]))
         return abut_tree_fail(t, err, "%s stands at %g s, after one at %g s: expected ascending times", file, time,
                               p->time[p->n - 1]);
@@ -321,16 +324,16 @@ static abut_status read_listed(const abut_scene_reader *r, const abut_tree *t, a
     double dt = 0, time = 0;
     abut_status rc = ABUT_OK;
     if (!times == !step) return abut_tree_fail(t, err, "sequence: expected one of 'times' and 'step'");
-    if (times && (times->kind != ABUT_TREE_LIST || times->n != files->n))
-        return abut_tree_fail(times, err, "times: %d for %d files: expected as many", times->kind == ABUT_TREE_LIST ? times->n :
-                              1,
-                              files->n);
+    if (times) rc = abut_tree_list(times, "times", 0, "0.5 s", err);
+    if (!rc && times && times->n != files->n)
+        rc = abut_tree_fail(times, err, "times: %d for %d file%s: expected as many", times->n, files->n, abut_s(files->n));
+    if (rc) return rc;
     if (step) rc = abut_tree_positive(step, "step", ABUT_Q_TIME, &dt, NULL, err);
     const abut_tree *at = times ? times->child : NULL;
     for (const abut_tree *c = files->child; c && !rc; c = c->next) {
         const char *name = NULL;
         time = p->n * dt;
-        rc = abut_tree_word(c, "files", &name, err);
+        rc = abut_tree_word(c, "files", "ball.obj", &name, err);
         if (!rc) rc = make_path(r, c, name, path, err);
         if (!rc && at) rc = abut_tree_real(at, "times", ABUT_Q_TIME, &time, NULL, err);
         if (!rc && time < 0) rc = abut_tree_fail(at, err, "times: %g s: expected 0 or more", time);
@@ -362,7 +365,8 @@ static abut_status source(const abut_scene_reader *r, const abut_tree *t, abut_s
     if ((mesh != NULL) + (gen != NULL) + (sequence != NULL) != 1)
         return abut_tree_fail_key(t, err, "object '%s': expected one of mesh, generate, sequence, half-space", t->key);
     if (mesh) return abut_scene_load(r, mesh, &o->mesh, err);
-    if (gen && gen->child && !strcmp(gen->child->key, "cage")) return abut_scene_cage(r, t, gen->child, o, err);
+    const int is_cage = gen && gen->kind == ABUT_TREE_MAP && gen->child && !strcmp(gen->child->key, "cage");
+    if (is_cage) return abut_scene_cage(r, t, gen->child, o, err);
     if (gen) return abut_scene_generate(gen, &o->mesh, err);
     if (!o->obstacle) return abut_tree_fail_key(sequence, err, "sequence: only an obstacle follows one (obstacle: true)");
     if (abut_tree_find(t, "repeat") || abut_tree_find(t, "velocity") || abut_tree_find(t, "angular-velocity"))

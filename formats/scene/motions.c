@@ -192,8 +192,8 @@ static int is_start(const abut_scene_pose *k)
 /* Poses at ascending times after 0; at 0 the nodes are where they are. */
 static abut_status read_keyframes(const abut_tree *t, const abut_tree *motion, abut_scene_motion *m, abut_err *err)
 {
-    if (t->kind != ABUT_TREE_LIST || !t->n)
-        return abut_tree_fail(t, err, "keyframes: expected a list of {time, translate, rotate or quaternion, scale}");
+    const abut_status is_list = abut_tree_list(t, "keyframes", -1, "{time: 1 s, translate: [0, 1, 0]}", err);
+    if (is_list) return is_list;
     m->act = ABUT_ACT_KEYS;
     m->pose = malloc(((size_t)t->n + 1) * sizeof *m->pose);
     if (!m->pose) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d keyframes", t->n);

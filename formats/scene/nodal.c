@@ -47,9 +47,8 @@ static abut_status read_cohesion(const abut_scene_reader *r, const abut_tree *t,
     const abut_tree *two = abut_tree_find(t, "between");
     abut_scene_from(t, c->from);
     if (t->n != 3) return abut_tree_fail(t, err, "contact.cohesion: expected {between: [object, object], force: N, range: m}");
-    if (two->kind != ABUT_TREE_LIST || two->n != 2)
-        return abut_tree_fail(two, err, "contact.cohesion: expected {between: [object, object], force: N, range: m}");
-    rc = abut_scene_find(r, two->child, 1, &c->a, err);
+    rc = abut_tree_list(two, "between", 2, "[ball, floor]", err);
+    if (!rc) rc = abut_scene_find(r, two->child, 1, &c->a, err);
     if (!rc) rc = abut_scene_find(r, two->child->next, 1, &c->b, err);
     if (!rc) rc = abut_tree_positive(abut_tree_find(t, "force"), "contact.cohesion.force", ABUT_Q_FORCE, &c->force, NULL, err);
     return rc ? rc
@@ -64,8 +63,8 @@ static int same_two(const abut_scene_cohesion *p, const abut_scene_cohesion *q)
 abut_status abut_scene_cohesions(const abut_scene_reader *r, const abut_tree *list, abut_err *err)
 {
     if (!list) return ABUT_OK;
-    if (list->kind != ABUT_TREE_LIST) return abut_tree_fail(list, err, "contact.cohesion: expected a list");
-    abut_status rc = abut_scene_reserve_cohesions(r->scene, list->n, err);
+    abut_status rc = abut_tree_list(list, "contact.cohesion", 0, "{between: [ball, floor], force: 1 N, range: 1 mm}", err);
+    if (!rc) rc = abut_scene_reserve_cohesions(r->scene, list->n, err);
     int32_t i = 0;
     for (const abut_tree *t = list->child; t && !rc; t = t->next, i++) {
         abut_scene_cohesion *const all = r->scene->cohesion;

@@ -1,4 +1,5 @@
 #include "formats/scene/scene_parts.h"
+#include "base/words.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ abut_status abut_read_scene_material(const abut_scene_reader *r, const abut_tree
 {
     const abut_scene *s = r->scene;
     const char *word = NULL;
-    abut_status rc = abut_tree_word(t, "the name of a material", &word, err);
+    abut_status rc = abut_tree_word(t, "the name of a material", "rubber", &word, err);
     if (rc) return rc;
     for (int32_t i = 0; i < s->nmaterials; i++)
         if (!strcmp(s->material[i].name, word)) {
@@ -45,8 +46,10 @@ abut_status abut_read_scene_material(const abut_scene_reader *r, const abut_tree
     if (!names) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d names", s->nmaterials);
     for (int32_t i = 0; i < s->nmaterials; i++) names[i] = s->material[i].name;
     const char *near = abut_name_nearest(word, names);
+    char there[240];
     rc = near ? abut_tree_fail(t, err, "no material is called '%s'; did you mean '%s'?", word, near)
-              : abut_tree_fail(t, err, "no material is called '%s'", word);
+              : abut_tree_fail(t, err, "no material is called '%s': expected one of %s", word,
+                               abut_names_join(names, there, sizeof there));
     free(names);
     return rc;
 }
@@ -130,8 +133,11 @@ static abut_status read_fill(const abut_tree *t, abut_scene_object *o, abut_err 
     if (keep) rc = abut_tree_flag(keep, "keep-surface", &o->keep_surface, err);
     if (!rc && o->obstacle) rc = abut_tree_fail_key(fill, err, "tetrahedralize: an obstacle needs no inside");
     if (!rc && (o->mesh.nt || !o->mesh.nf || o->mesh.ns || o->mesh.np))
-        rc = abut_tree_fail_key(fill, err, "tetrahedralize: expected a mesh of triangles alone, this one has %d tets, %d "
-                                "triangles, %d segments, %d points", o->mesh.nt, o->mesh.nf, o->mesh.ns, o->mesh.np);
+        rc = abut_tree_fail_key(
+            fill, err,
+            "tetrahedralize: expected a mesh of triangles alone, this one has %d tet%s, %d triangle%s, %d segment%s, %d point%s",
+            o->mesh.nt, abut_s(o->mesh.nt), o->mesh.nf, abut_s(o->mesh.nf), o->mesh.ns, abut_s(o->mesh.ns), o->mesh.np,
+            abut_s(o->mesh.np));
     return rc;
 }
 
@@ -152,8 +158,8 @@ static abut_status name_copy(const abut_scene_reader *r, const abut_tree *t, int
     char number[16];
     const size_t n = strlen(o->name), k = (size_t)snprintf(number, sizeof number, ".%d", copy);
     if (n + k >= sizeof o->name)
-        return abut_tree_fail_key(t, err, "'%s%s' is a name of %zu letters: expected less than %zu", o->name, number, n + k,
-                                  sizeof o->name);
+        return abut_tree_fail_key(t, err, "'%s%s' is a name of %zu letter%s: expected less than %zu", o->name, number, n + k,
+                                  abut_s(n + k), sizeof o->name);
     memcpy(o->name + n, number, k + 1);
     const abut_tree *other = abut_tree_find(abut_tree_find(r->root, "objects"), o->name);
     return other ? abut_tree_fail_key(other, err, "object '%s': a copy of '%s' has this name, too (repeat)", o->name, t->key)
@@ -216,7 +222,8 @@ abut_status abut_scene_objects(abut_scene_reader *r, const abut_tree *objects, a
     total all = { 0, 0 };
     abut_status rc = ABUT_OK;
     for (const abut_tree *c = objects->child; c && !rc; c = c->next) {
-        if (c->kind != ABUT_TREE_MAP) return abut_tree_fail(c, err, "object '%s': expected a map", c->key);
+        if (c->kind != ABUT_TREE_MAP)
+            return abut_tree_fail_kind(c, c->key, err, "a map, {mesh: ball.msh} or {generate: {sphere: {radius: 1, cells: 8}}}");
         if (abut_tree_find(c, "half-space")) rc = read_plane(r, c, &s->plane[plane++], err);
         else rc = read_copies(r, c, s->object, &body, &all, err);
     }

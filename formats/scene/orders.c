@@ -12,6 +12,7 @@ static abut_status read_center(const abut_tree *t, abut_snap *s, abut_err *err)
 static abut_status read_length(const abut_tree *t, const char *key, double *out, abut_err *err)
 {
     const abut_tree *v = abut_tree_find(t, key);
+    if (t->kind != ABUT_TREE_MAP) return abut_tree_fail_kind(t, t->key, err, "a map with the key %s, {%s: 0.1 m, ...}", key, key);
     if (!v) return abut_tree_fail(t, err, "%s: '%s' is missing", t->key, key);
     return abut_tree_positive(v, key, ABUT_Q_LENGTH, out, NULL, err);
 }
@@ -69,7 +70,7 @@ static abut_status read_surface(const abut_scene_reader *r, const abut_tree *t, 
 /* The shape that a generator cuts into straight tets. */
 static abut_status generated(const abut_tree *t, abut_snap *s, abut_err *err)
 {
-    const abut_tree *g = t->child, *snap = g ? abut_tree_find(g, "snap") : NULL;
+    const abut_tree *g = t->kind == ABUT_TREE_MAP ? t->child : NULL, *snap = g ? abut_tree_find(g, "snap") : NULL;
     int yes = 0;
     if (!g) return ABUT_OK;
     if (!strcmp(g->key, "blob") && snap) {

@@ -1,6 +1,7 @@
 /* `proxy` and `match-mass` of an object: how finely contact sees its boundary, or by which surface; and whose mass it has. */
 #include "formats/scene/scene_parts.h"
 
+#include "base/words.h"
 #include "mesh/proxy.h"
 #include "scene/orders.h"
 
@@ -11,8 +12,9 @@
 static abut_status keep_triangles(const abut_tree *t, abut_mesh *m, abut_err *err)
 {
     if (!m->nf || m->nt || m->ns || m->np)
-        return abut_tree_fail(t, err, "mesh: expected triangles alone, this one has %d tets, %d triangles, %d segments, %d "
-                              "points", m->nt, m->nf, m->ns, m->np);
+        return abut_tree_fail(t, err,
+                              "mesh: expected triangles alone, this one has %d tet%s, %d triangle%s, %d segment%s, %d point%s",
+                              m->nt, abut_s(m->nt), m->nf, abut_s(m->nf), m->ns, abut_s(m->ns), m->np, abut_s(m->np));
     int32_t *number = malloc(((size_t)m->nv + 1) * sizeof *number), n = 0;
     if (!number) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d points", m->nv);
     for (int32_t i = 0; i < m->nv; i++) number[i] = -1;

@@ -1,5 +1,6 @@
 #include "formats/scene/scene_read.h"
 
+#include "base/words.h"
 #include "formats/scene/scene_parts.h"
 #include "model/model.h"
 
@@ -16,7 +17,7 @@ abut_status abut_scene_name(const abut_tree *t, char name[ABUT_SCENE_NAME], abut
 {
     const size_t n = strlen(t->key);
     if (n == 0 || n >= ABUT_SCENE_NAME)
-        return abut_tree_fail_key(t, err, "a name of %zu letters: expected 1 to %d", n, ABUT_SCENE_NAME - 1);
+        return abut_tree_fail_key(t, err, "a name of %zu letter%s: expected 1 to %d", n, abut_s(n), ABUT_SCENE_NAME - 1);
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)t->key[i] < ' ') return abut_tree_fail_key(t, err, "a name with a control character");
     memcpy(name, t->key, n + 1);
@@ -27,7 +28,8 @@ abut_status abut_scene_find(const abut_scene_reader *r, const abut_tree *t, int 
 {
     const abut_scene *s = r->scene;
     const char *word = NULL;
-    const abut_status rc = abut_tree_word(t, "the name of an object", &word, err);
+    const abut_status rc = abut_tree_word(t, t->key ? t->key : "the name of an object",
+                                          s->nobjects ? s->object[0].name : "ball", &word, err);
     if (rc) return rc;
     const int32_t n = s->nobjects + (planes ? s->nplanes : 0);
     const char **names = calloc((size_t)n + 1, sizeof *names);
@@ -38,6 +40,8 @@ abut_status abut_scene_find(const abut_scene_reader *r, const abut_tree *t, int 
         if (!strcmp(names[i], word)) *row = i;
     }
     const char *near = *row < 0 ? abut_name_nearest(word, names) : NULL;
+    char there[240];
+    abut_names_join(names, there, sizeof there);
     free(names);
     if (*row >= 0) return ABUT_OK;
     for (int32_t i = 0; i < s->nplanes; i++)
@@ -45,7 +49,7 @@ abut_status abut_scene_find(const abut_scene_reader *r, const abut_tree *t, int 
             return abut_tree_fail(t, err, "'%s' is a half-space, which has no nodes and never moves: expected a body or an "
                                   "obstacle with a mesh", word);
     if (near) return abut_tree_fail(t, err, "no object is called '%s'; did you mean '%s'?", word, near);
-    return abut_tree_fail(t, err, "no object is called '%s'", word);
+    return abut_tree_fail(t, err, "no object is called '%s': expected one of %s", word, there);
 }
 
 /* A positive parameter, where it was said; absent: the default stays. */
@@ -132,9 +136,11 @@ static abut_status read_pair(abut_scene_reader *r, const abut_tree *t, abut_scen
     if (rc) return rc;
     const abut_tree *things = abut_tree_find(t, "between"), *materials = abut_tree_find(t, "materials"),
                     *mu = abut_tree_find(t, "mu"), *two = things ? things : materials;
-    if (!two || (things && materials) || !mu || two->kind != ABUT_TREE_LIST || two->n != 2)
+    if (!two || (things && materials) || !mu)
         return abut_tree_fail(t, err, "contact.friction.pairs: expected {between: [object, object], mu: number} or "
                               "{materials: [material, material], mu: number}");
+    rc = abut_tree_list(two, two->key, 2, materials ? "[rubber, steel]" : "[ball, floor]", err);
+    if (rc) return rc;
     p->of_materials = materials != NULL;
     abut_scene_from(t, p->from);
     int32_t *row[2] = { &p->a, &p->b };
@@ -190,8 +196,7 @@ static abut_status read_friction(abut_scene_reader *r, const abut_tree *t, abut_
     }
     if (!rc && law) rc = abut_tree_choice(law, "contact.friction.smoothing", abut_friction_names, &s->friction_law, err);
     if (!rc && lags) rc = read_lags(lags, &s->lags, err);
-    if (!rc && pairs && pairs->kind != ABUT_TREE_LIST)
-        rc = abut_tree_fail(pairs, err, "contact.friction.pairs: expected a list");
+    if (!rc && pairs) rc = abut_tree_list(pairs, "contact.friction.pairs", 0, "{between: [ball, floor], mu: 0.3}", err);
     return rc;
 }
 
@@ -319,15 +324,17 @@ static abut_status reserve(abut_scene_reader *r, abut_err *err)
     const abut_tree *friction = contact ? abut_tree_find(contact, "friction") : NULL;
     const abut_tree *pairs = friction ? abut_tree_find(friction, "pairs") : NULL;
     int planes = 0, nobjects = 0;
-    if (!objects || objects->kind != ABUT_TREE_MAP)
-        return abut_tree_fail(objects ? objects : r->root, err, "expected 'objects: {name: {...}, ...}'");
+    if (!objects) return abut_tree_fail(r->root, err, "expected 'objects: {name: {...}, ...}'");
+    if (objects->kind != ABUT_TREE_MAP)
+        return abut_tree_fail_kind(objects, "objects", err, "a map of names, {ball: {mesh: ball.msh}, ...}");
     if (materials && materials->kind != ABUT_TREE_MAP)
-        return abut_tree_fail(materials, err, "materials: expected a map {name: {...}, ...}");
-    if (motion && motion->kind != ABUT_TREE_LIST) return abut_tree_fail(motion, err, "motion: expected a list");
+        return abut_tree_fail_kind(materials, "materials", err, "a map of names, {rubber: {young: 1 MPa}, ...}");
+    abut_status rc = motion ? abut_tree_list(motion, "motion", 0, "{select: {object: ball}, fix: true}", err) : ABUT_OK;
+    if (rc) return rc;
     for (const abut_tree *c = objects->child; c; c = c->next) {
         const int is_plane = abut_tree_find(c, "half-space") != NULL;
         int32_t copies = 0;
-        const abut_status rc = is_plane || c->kind != ABUT_TREE_MAP ? ABUT_OK : abut_scene_copies(c, &copies, err);
+        rc = is_plane || c->kind != ABUT_TREE_MAP ? ABUT_OK : abut_scene_copies(c, &copies, err);
         if (rc) return rc;
         planes += is_plane;
         nobjects += is_plane ? 0 : copies ? copies : 1;

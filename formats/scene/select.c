@@ -6,7 +6,7 @@
 static abut_status read_box(const abut_tree *t, const char *what, abut_quantity q, double lo[3], double hi[3], abut_err *err)
 {
     if (t->kind != ABUT_TREE_LIST || t->n != 2)
-        return abut_tree_fail(t, err, "%s: expected [[x, y, z], [x, y, z]], the smallest and the largest corner", what);
+        return abut_tree_fail_kind(t, what, err, "[[x, y, z], [x, y, z]], the smallest and the largest corner");
     abut_status rc = abut_tree_vector(t->child, what, q, 3, lo, err);
     if (!rc) rc = abut_tree_vector(t->child->next, what, q, 3, hi, err);
     for (int k = 0; k < 3 && !rc; k++)
@@ -46,8 +46,9 @@ static abut_status read_cylinder(const abut_tree *t, abut_scene_select *s, abut_
 {
     abut_status rc = abut_tree_keys(t, "cylinder", (const char *const[]){ "axis", "radius", NULL }, err);
     const abut_tree *axis = rc ? NULL : abut_tree_find(t, "axis"), *radius = rc ? NULL : abut_tree_find(t, "radius");
-    if (!rc && (!axis || !radius || axis->kind != ABUT_TREE_LIST || axis->n != 2))
+    if (!rc && (!axis || !radius))
         rc = abut_tree_fail(t, err, "cylinder: expected {axis: [[x, y, z], [x, y, z]], radius: number}");
+    if (!rc) rc = abut_tree_list(axis, "axis", 2, "[[0, 0, 0], [0, 1, 0]]", err);
     for (int i = 0; i < 2 && !rc; i++) rc = abut_tree_vector(abut_tree_at(axis, i), "axis", ABUT_Q_LENGTH, 3, s->axis[i], err);
     if (!rc) rc = abut_tree_positive(radius, "radius", ABUT_Q_LENGTH, &s->axis_radius, NULL, err);
     if (!rc && !memcmp(s->axis[0], s->axis[1], sizeof s->axis[0]))
@@ -65,12 +66,12 @@ static int by_number(const void *a, const void *b)
 /* Points of the object's mesh by number, from 0; each once. */
 static abut_status read_points(const abut_scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err)
 {
-    if (s->object < 0) return abut_tree_fail_key(t, err, "nodes: numbers of nodes of one object: expected 'object' too");
-    if (t->kind != ABUT_TREE_LIST || !t->n) return abut_tree_fail(t, err, "nodes: expected a list of numbers");
+    if (s->object < 0) return abut_tree_fail_key(t, err, "nodes: numbers of nodes of one object: expected one 'object' too");
+    abut_status rc = abut_tree_list(t, "nodes", -1, "0", err);
+    if (rc) return rc;
     const abut_scene_object *o = &r->scene->object[s->object];
     s->points = malloc((size_t)t->n * sizeof *s->points);
     if (!s->points) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d numbers", t->n);
-    abut_status rc = ABUT_OK;
     for (const abut_tree *c = t->child; c && !rc; c = c->next)
         rc = abut_tree_int(c, "nodes: a point", 0, o->mesh.nv - 1, &s->points[s->npoints++], err);
     if (rc) return rc;
@@ -78,6 +79,26 @@ static abut_status read_points(const abut_scene_reader *r, const abut_tree *t, a
     for (int32_t i = 1; i < s->npoints && !rc; i++)
         if (s->points[i] == s->points[i - 1]) rc = abut_tree_fail(t, err, "nodes: %d twice", s->points[i]);
     return rc;
+}
+
+/* A name, or a list of names, each once. */
+static abut_status read_objects(const abut_scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err)
+{
+    if (t->kind == ABUT_TREE_TEXT) return abut_scene_find(r, t, 0, &s->object, err);
+    if (t->kind == ABUT_TREE_MAP || !t->n)
+        return abut_tree_fail_kind(t, "object", err, "a name, or a list of names, [ball, bar]");
+    s->objects = malloc((size_t)t->n * sizeof *s->objects);
+    if (!s->objects) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d objects", t->n);
+    for (const abut_tree *c = t->child; c; c = c->next) {
+        int32_t *const row = &s->objects[s->nobjects];
+        const abut_status rc = abut_scene_find(r, c, 0, row, err);
+        if (rc) return rc;
+        for (int32_t i = 0; i < s->nobjects; i++)
+            if (s->objects[i] == *row) return abut_tree_fail(c, err, "object: '%s' twice", c->text);
+        s->nobjects++;
+    }
+    if (s->nobjects == 1) s->object = s->objects[0];
+    return ABUT_OK;
 }
 
 static abut_status read_conditions(const abut_scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err)
@@ -92,7 +113,7 @@ static abut_status read_conditions(const abut_scene_reader *r, const abut_tree *
     const abut_tree *points = abut_tree_find(t, "nodes"), *surface = abut_tree_find(t, "surface");
     s->object = -1;
     abut_scene_from(t, s->from);
-    if (object) rc = abut_scene_find(r, object, 0, &s->object, err);
+    if (object) rc = read_objects(r, object, s, err);
     if (!rc && box) rc = read_box(box, "box", ABUT_Q_LENGTH, s->lo, s->hi, err);
     if (!rc && relative) rc = read_box(relative, "relative-box", ABUT_Q_PURE, s->rlo, s->rhi, err);
     if (!rc && sphere) rc = read_sphere(sphere, s, err);
@@ -128,11 +149,12 @@ abut_status abut_scene_selections(const abut_scene_reader *r, abut_err *err)
 {
     const abut_tree *named = abut_tree_find(r->root, "selections");
     abut_status rc = ABUT_OK;
-    if (named && named->kind != ABUT_TREE_MAP) return abut_tree_fail(named, err, "selections: expected a map of names");
+    if (named && named->kind != ABUT_TREE_MAP)
+        return abut_tree_fail_kind(named, "selections", err, "a map of names, {left: {object: ball, box: ...}, ...}");
     for (const abut_tree *c = named ? named->child : NULL; c && !rc; c = c->next) {
         abut_scene_select unused = { 0 };
         rc = read_conditions(r, c, &unused, err);
-        free(unused.points);
+        abut_scene_select_clear(&unused);
     }
     return rc;
 }

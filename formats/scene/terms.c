@@ -14,7 +14,7 @@ static abut_status read_spline(const abut_tree *t, abut_scene_material *m, abut_
     if (rc) return rc;
     const abut_tree *knots = abut_tree_find(t, "stretch");
     const int n = knots->kind == ABUT_TREE_LIST ? knots->n : 0;
-    if (n < 2) return abut_tree_fail(knots, err, "spline.stretch: expected a list of two numbers or more");
+    if (n < 2) return abut_tree_fail_kind(knots, "spline.stretch", err, "a list of two numbers or more, [0.5, 1, 2]");
     double *value = malloc((size_t)n * sizeof *value);
     m->knot = malloc((size_t)n * sizeof *m->knot);
     m->slope = malloc(3 * (size_t)n * sizeof *m->slope);

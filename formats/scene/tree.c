@@ -28,6 +28,7 @@ int abut_tree_add(abut_arena *arena, abut_tree *parent, const char *key, abut_tr
     if (parent->last) parent->last->next = child;
     else parent->child = child;
     parent->last = child;
+    child->parent = parent;
     parent->n++;
     return 1;
 }
@@ -54,6 +55,7 @@ static void replace(abut_tree *parent, abut_tree *old, abut_tree *by)
     by->key = old->key;
     by->key_line = by->line, by->key_col = by->col;
     by->next = old->next;
+    by->parent = parent;
     *at = by;
     if (parent->last == old) parent->last = by;
 }
@@ -118,7 +120,7 @@ const char *abut_tree_place(const abut_tree *t, char *buf, size_t size)
 
 static abut_status fail_at(const char *file, int line, int col, abut_err *err, const char *fmt, va_list ap)
 {
-    char text[320], at[200];
+    char text[720], at[200];
     vsnprintf(text, sizeof text, fmt, ap);
     return abut_fail(err, ABUT_E_FORMAT, "%s: %s", place(file, line, col, at, sizeof at), text);
 }
@@ -141,16 +143,76 @@ abut_status abut_tree_fail_key(const abut_tree *t, abut_err *err, const char *fm
     return rc;
 }
 
+const char *abut_tree_path(const abut_tree *t, char *buf, size_t size)
+{
+    char *at = buf + size - 1;      /* written from its end, so that the end is what is kept */
+    *at = 0;
+    for (; t->parent; t = t->parent) {
+        char number[16];
+        const char *name = t->key;
+        if (!name) {
+            int i = 0;
+            for (const abut_tree *c = t->parent->child; c && c != t; c = c->next) i++;
+            snprintf(number, sizeof number, "%d", i);
+            name = number;
+        }
+        const size_t n = strlen(name), dot = *at != 0;
+        if ((size_t)(at - buf) < n + dot + 3) {
+            at -= 3;
+            memcpy(at, "...", 3);
+            break;
+        }
+        if (dot) *--at = '.';
+        at -= n;
+        memcpy(at, name, n);
+    }
+    return memmove(buf, at, (size_t)(buf + size - at));
+}
+
+abut_status abut_tree_fail_kind(const abut_tree *t, const char *what, abut_err *err, const char *expected, ...)
+{
+    char want[400], is[80], path[120], key[140] = "";
+    va_list ap;
+    va_start(ap, expected);
+    vsnprintf(want, sizeof want, expected, ap);
+    va_end(ap);
+    if (t->kind == ABUT_TREE_TEXT) snprintf(is, sizeof is, *t->text ? "'%.60s'" : "empty", t->text);
+    else if (!t->n) snprintf(is, sizeof is, "an empty %s", t->kind == ABUT_TREE_LIST ? "list" : "map");
+    else if (t->kind == ABUT_TREE_LIST) snprintf(is, sizeof is, "a list of %d", t->n);
+    else snprintf(is, sizeof is, "a map with the key '%.40s'", t->child->key);
+    if (*abut_tree_path(t, path, sizeof path)) snprintf(key, sizeof key, " (key %s)", path);
+    return abut_tree_fail(t, err, "%s is %s: expected %s%s", what, is, want, key);
+}
+
+abut_status abut_tree_list(const abut_tree *t, const char *what, int n, const char *entry, abut_err *err)
+{
+    if (t->kind == ABUT_TREE_LIST && (n > 0 ? t->n == n : n == 0 || t->n > 0)) return ABUT_OK;
+    if (n > 0) return abut_tree_fail_kind(t, what, err, "a list of %d, %s", n, entry);
+    return abut_tree_fail_kind(t, what, err, "a list%s, [%s, ...]", n ? " of one or more" : "", entry);
+}
+
+/* What other programs call it; NULL where that is not among the keys. */
+static const char *known_as(const char *key, const char *const *known)
+{
+    static const char *const other[][2] = { { "position", "translate" }, { "location", "translate" }, { "friction", "mu" },
+                                            { "dt", "step" }, { "fixed", "fix" }, { "objects", "object" } };
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        for (int k = 0; !strcmp(key, other[i][0]) && known[k]; k++)
+            if (!strcmp(known[k], other[i][1])) return known[k];
+    return NULL;
+}
+
 abut_status abut_tree_keys(const abut_tree *t, const char *what, const char *const *known, abut_err *err)
 {
     char list[240];
     abut_names_join(known, list, sizeof list);
-    if (t->kind != ABUT_TREE_MAP) return abut_tree_fail(t, err, "%s: expected a map with keys among %s", what, list);
+    if (t->kind != ABUT_TREE_MAP)
+        return abut_tree_fail_kind(t, what, err, "a map with keys among %s, as {%s: ...}", list, known[0]);
     for (const abut_tree *c = t->child; c; c = c->next) {
         int found = 0;
         for (int i = 0; known[i] && !found; i++) found = !strcmp(c->key, known[i]);
         if (found) continue;
-        const char *near = abut_name_nearest(c->key, known);
+        const char *const other = known_as(c->key, known), *near = other ? other : abut_name_nearest(c->key, known);
         if (near) return abut_tree_fail_key(c, err, "%s: unknown key '%s'; did you mean '%s'?", what, c->key, near);
         return abut_tree_fail_key(c, err, "%s: unknown key '%s'; expected one of %s", what, c->key, list);
     }

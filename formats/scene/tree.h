@@ -16,6 +16,7 @@ typedef struct abut_tree {
     const char *key;                /* in a map: its name, and where that is */
     int key_line, key_col;
     const char *text;               /* ABUT_TREE_TEXT */
+    struct abut_tree *parent;       /* the list or map that it is in; NULL: none */
     struct abut_tree *child, *last; /* of a list or map, in order */
     struct abut_tree *next;
     int n;                          /* children */
@@ -40,6 +41,15 @@ const char *abut_tree_place(const abut_tree *t, char *buf, size_t size);
 /** Fails with ABUT_E_FORMAT and the value's place before the message; abut_tree_fail_key: the place of its key. */
 abut_status abut_tree_fail(const abut_tree *t, abut_err *err, const char *fmt, ...) ABUT_PRINTF(3, 4);
 abut_status abut_tree_fail_key(const abut_tree *t, abut_err *err, const char *fmt, ...) ABUT_PRINTF(3, 4);
+
+/** The path of a value from the root, as --set takes it: "motion.0.select.object"; its end, where it is long.  Returns buf. */
+const char *abut_tree_path(const abut_tree *t, char *buf, size_t size);
+/** Fails as abut_tree_fail, for a value that is a text, a list or a map where something else belongs: says what it is, what was
+ * expected (with an example) and its path. */
+abut_status abut_tree_fail_kind(const abut_tree *t, const char *what, abut_err *err, const char *expected, ...) ABUT_PRINTF(4, 5);
+/** Fails so unless t is a list, of n entries (0: of any number, -1: of one or more).
+ * entry  what is in it, as an example: "{between: [a, b], mu: 0.3}" */
+ABUT_MUST_USE abut_status abut_tree_list(const abut_tree *t, const char *what, int n, const char *entry, abut_err *err);
 
 /** Fails unless t is a map whose keys are all among known[] (NULL-terminated); names the nearest known one. */
 ABUT_MUST_USE abut_status abut_tree_keys(const abut_tree *t, const char *what, const char *const *known, abut_err *err);

@@ -28,6 +28,14 @@ static const struct unit {
 };
 enum { NUNITS = sizeof UNITS / sizeof *UNITS };
 
+static const char *const EXAMPLES[] = {
+    [ABUT_Q_PURE] = "0.5", [ABUT_Q_TIME] = "10 ms", [ABUT_Q_PER_TIME] = "2 1/s", [ABUT_Q_LENGTH] = "2 mm",
+    [ABUT_Q_LENGTH_OR_L] = "1e-3 l", [ABUT_Q_SPEED] = "1 m/s", [ABUT_Q_SPEED_OR_L] = "1e-3 l/s",
+    [ABUT_Q_ACCELERATION] = "-9.81 m/s^2", [ABUT_Q_FORCE] = "10 N", [ABUT_Q_STIFFNESS] = "100 N/m",
+    [ABUT_Q_FORCE_DENSITY] = "10 N/m^3", [ABUT_Q_DENSITY] = "1000 kg/m^3", [ABUT_Q_PRESSURE] = "10 kPa",
+    [ABUT_Q_VOLUME] = "1e-6 m^3", [ABUT_Q_ANGLE] = "90 deg", [ABUT_Q_RATE] = "90 deg/s",
+};
+
 static int unit_needed(abut_quantity q)
 {
     return q == ABUT_Q_LENGTH_OR_L || q == ABUT_Q_SPEED_OR_L || q == ABUT_Q_ANGLE || q == ABUT_Q_RATE;
@@ -40,10 +48,9 @@ static abut_status wrong(const abut_tree *t, const char *what, abut_quantity q, 
     for (int i = 0; i < NUNITS; i++)
         if (UNITS[i].q == q)
             used += (size_t)snprintf(units + used, sizeof units - used, "%s%s", used ? ", " : "", UNITS[i].name);
-    const char *found = t->kind == ABUT_TREE_TEXT ? t->text : t->kind == ABUT_TREE_LIST ? "(a list)" : "(a map)";
-    return abut_tree_fail(t, err, "%s is '%.60s': expected a number%s%s%s", what, found,
-                          !used ? "" : unit_needed(q) ? " and its unit, one of " : ", if it has a unit one of ", units,
-                          q == ABUT_Q_LENGTH_OR_L ? " (l: the diagonal of the simulated bodies)" : "");
+    return abut_tree_fail_kind(t, what, err, "a number%s%s%s, as %s",
+                               !used ? "" : unit_needed(q) ? " and its unit, one of " : ", if it has a unit one of ", units,
+                               q == ABUT_Q_LENGTH_OR_L ? " (l: the diagonal of the simulated bodies)" : "", EXAMPLES[q]);
 }
 
 static const struct unit *unit_of(abut_quantity q, const char *name)
@@ -92,20 +99,16 @@ abut_status abut_tree_not_negative(const abut_tree *t, const char *what, abut_qu
     return ABUT_OK;
 }
 
-static abut_status list_of(const abut_tree *t, const char *what, int n, abut_err *err)
+static abut_status list_of(const abut_tree *t, const char *what, int n, const char *example, abut_err *err)
 {
     if (t->kind == ABUT_TREE_LIST && t->n == n) return ABUT_OK;
-    if (t->kind == ABUT_TREE_LIST)
-        return abut_tree_fail(t, err, "%s: a list of %d: expected %d numbers", what, t->n, n);
-    const char *found = t->kind == ABUT_TREE_TEXT ? t->text : NULL;
-    return found ? abut_tree_fail(t, err, "%s is '%.60s': expected a list of %d numbers%s", what, found, n,
-                                  n == 3 ? ", [0, 1, 0]" : "")
-                 : abut_tree_fail(t, err, "%s: expected a list of %d numbers", what, n);
+    return abut_tree_fail_kind(t, what, err, "a list of %d numbers%s%s", n, example ? ", " : "", example ? example : "");
 }
 
 abut_status abut_tree_vector(const abut_tree *t, const char *what, abut_quantity q, int n, double *out, abut_err *err)
 {
-    abut_status rc = list_of(t, what, n, err);
+    static const char *const example[] = { NULL, "[1]", "[0, 1]", "[0, 1, 0]", "[1, 0, 0, 0]" };
+    abut_status rc = list_of(t, what, n, n < 5 ? example[n] : NULL, err);
     const abut_tree *c = t->child;
     for (int i = 0; i < n && !rc; i++, c = c->next) rc = abut_tree_real(c, what, q, &out[i], NULL, err);
     return rc;
@@ -122,22 +125,22 @@ abut_status abut_tree_int(const abut_tree *t, const char *what, int32_t lo, int3
             return ABUT_OK;
         }
     }
-    return abut_tree_fail(t, err, "%s is '%.60s': expected an integer from %d to %d", what,
-                          t->kind == ABUT_TREE_TEXT ? t->text : "(no number)", lo, hi);
+    return abut_tree_fail_kind(t, what, err, "an integer from %d to %d", lo, hi);
 }
 
 abut_status abut_tree_ints(const abut_tree *t, const char *what, int n, int32_t lo, int32_t hi, int32_t *out,
                            abut_err *err)
 {
-    abut_status rc = list_of(t, what, n, err);
+    static const char *const example[] = { NULL, "[4]", "[4, 4]", "[4, 4, 4]", "[4, 5, 6, 7]" };
+    abut_status rc = list_of(t, what, n, n < 5 ? example[n] : NULL, err);
     const abut_tree *c = t->child;
     for (int i = 0; i < n && !rc; i++, c = c->next) rc = abut_tree_int(c, what, lo, hi, &out[i], err);
     return rc;
 }
 
-abut_status abut_tree_word(const abut_tree *t, const char *what, const char **out, abut_err *err)
+abut_status abut_tree_word(const abut_tree *t, const char *what, const char *example, const char **out, abut_err *err)
 {
-    if (t->kind != ABUT_TREE_TEXT || !*t->text) return abut_tree_fail(t, err, "%s: expected a text", what);
+    if (t->kind != ABUT_TREE_TEXT || !*t->text) return abut_tree_fail_kind(t, what, err, "a text, as '%s'", example);
     *out = t->text;
     return ABUT_OK;
 }
@@ -146,18 +149,18 @@ abut_status abut_tree_choice(const abut_tree *t, const char *what, const char *c
 {
     char list[200];
     size_t used = 0;
-    const char *word = t->kind == ABUT_TREE_TEXT ? t->text : "(no text)";
+    const char *word = t->kind == ABUT_TREE_TEXT ? t->text : NULL;
     for (int i = 0; names[i]; i++) {
-        if (!strcmp(word, names[i])) {
+        if (word && !strcmp(word, names[i])) {
             *out = i;
             return ABUT_OK;
         }
         if (used < sizeof list)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
     }
-    const char *near = abut_name_nearest(word, names);
+    const char *near = word ? abut_name_nearest(word, names) : NULL;
     if (near) return abut_tree_fail(t, err, "%s is '%.60s'; did you mean '%s'?", what, word, near);
-    return abut_tree_fail(t, err, "%s is '%.60s': expected one of %s", what, word, list);
+    return abut_tree_fail_kind(t, what, err, "one of %s", list);
 }
 
 abut_status abut_tree_flag(const abut_tree *t, const char *what, int *out, abut_err *err)

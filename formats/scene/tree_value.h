@@ -46,8 +46,9 @@ ABUT_MUST_USE abut_status abut_tree_ints(const abut_tree *t, const char *what, i
                                          int32_t *out, abut_err *err);
 /** true or false. */
 ABUT_MUST_USE abut_status abut_tree_flag(const abut_tree *t, const char *what, int *out, abut_err *err);
-/** A text that is not empty. */
-ABUT_MUST_USE abut_status abut_tree_word(const abut_tree *t, const char *what, const char **out, abut_err *err);
+/** A text that is not empty, for instance `example`. */
+ABUT_MUST_USE abut_status abut_tree_word(const abut_tree *t, const char *what, const char *example, const char **out,
+                                         abut_err *err);
 /** One of the names (NULL-terminated), as its index; names the nearest one otherwise. */
 ABUT_MUST_USE abut_status abut_tree_choice(const abut_tree *t, const char *what, const char *const *names, int *out,
                                            abut_err *err);

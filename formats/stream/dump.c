@@ -1,5 +1,6 @@
 #include "formats/stream/dump.h"
 
+#include "base/words.h"
 #include "formats/stream/bytes.h"
 
 #include <fnmatch.h>
@@ -87,11 +88,69 @@ static void dump_array(FILE *out, const abut_array *a, int no_data)
     }
 }
 
-static int selected(const abut_dump_opts *opts, const char *name)
+/* ---- what is shown ---- */
+
+/* Which patterns an array had, and the names of all arrays, each once. */
+typedef struct shown {
+    const abut_dump_opts *opts;
+    unsigned char *had;         /* [opts->narrays] */
+    char **name;                /* [names], NULL behind them */
+    size_t names, room;
+} shown;
+
+static abut_status shown_init(shown *s, const abut_dump_opts *opts, abut_err *err)
 {
-    for (int i = 0; i < opts->narrays; i++)
-        if (!fnmatch(opts->arrays[i], name, 0)) return 1;
-    return !opts->narrays;
+    *s = (shown){ .opts = opts, .had = calloc((size_t)opts->narrays + 1, 1), .name = calloc(1, sizeof *s->name), .room = 1 };
+    return s->had && s->name ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "dump: %d patterns", opts->narrays);
+}
+
+static void shown_clear(shown *s)
+{
+    for (size_t i = 0; i < s->names; i++) free(s->name[i]);
+    free(s->name);
+    free(s->had);
+}
+
+static abut_status note_name(shown *s, const char *name, abut_err *err)
+{
+    for (size_t i = 0; i < s->names; i++)
+        if (!strcmp(s->name[i], name)) return ABUT_OK;
+    if (s->names + 1 >= s->room) {
+        char **to = realloc(s->name, (2 * s->room + 64) * sizeof *to);
+        if (!to) return abut_fail(err, ABUT_E_NOMEM, "dump: %zu names", s->names);
+        s->name = to;
+        s->room = 2 * s->room + 64;
+    }
+    s->name[s->names] = strdup(name);
+    if (!s->name[s->names]) return abut_fail(err, ABUT_E_NOMEM, "dump: %zu names", s->names);
+    s->name[++s->names] = NULL;
+    return ABUT_OK;
+}
+
+/* *is_shown: whether a pattern has it, or there is none. */
+static abut_status select_array(shown *s, const char *name, int *is_shown, abut_err *err)
+{
+    *is_shown = !s->opts->narrays;
+    if (*is_shown) return ABUT_OK;
+    for (int i = 0; i < s->opts->narrays; i++)
+        if (!fnmatch(s->opts->arrays[i], name, 0)) *is_shown = s->had[i] = 1;
+    return note_name(s, name, err);
+}
+
+/* Every pattern had an array. */
+static abut_status check_patterns(const shown *s, abut_err *err)
+{
+    char all[600];
+    int i = 0;
+    while (i < s->opts->narrays && s->had[i]) i++;
+    if (i == s->opts->narrays) return ABUT_OK;
+    const char *pattern = s->opts->arrays[i];
+    const char *near = strpbrk(pattern, "*?[") ? NULL : abut_name_nearest(pattern, (const char *const *)s->name);
+    abut_names_join((const char *const *)s->name, all, sizeof all);
+    char *const cut = strlen(all) + 1 == sizeof all ? strrchr(all, ',') : NULL;
+    if (cut) *cut = 0;
+    return abut_fail(err, ABUT_E_ARG, "no array is called '%.60s'%s%s%s; there are %s%s", pattern, near ? "; did you mean " : "",
+                     near ? near : "", near ? "?" : "", all, cut ? ", and more" : "");
 }
 
 abut_status abut_dump(abut_reader *r, FILE *out, const abut_dump_opts *opts, abut_err *err)
@@ -106,18 +165,23 @@ abut_status abut_dump(abut_reader *r, FILE *out, const abut_dump_opts *opts, abu
     abut_arrays set = { 0 };
     abut_item item;
     abut_frame_head head;
-    abut_status rc;
-    while (!(rc = abut_reader_next(r, &item, &head, &set, err)) && item != ABUT_ITEM_END) {
+    shown s;
+    abut_status rc = shown_init(&s, opts, err);
+    while (!rc && !(rc = abut_reader_next(r, &item, &head, &set, err)) && item != ABUT_ITEM_END) {
         char time[ABUT_NUMBER_MAX];
         if (item == ABUT_ITEM_MODEL)
             fputs("model\n", out);
         else
             fprintf(out, "frame step %" PRId64 " time %s %s\n", head.step, abut_print_f64(time, head.time),
                     head.phase == ABUT_PENDING ? "pending" : "committed");
-        for (int i = 0; i < set.n; i++)
-            if (selected(opts, set.a[i].name)) dump_array(out, &set.a[i], opts->no_data);
+        for (int i = 0, is_shown = 0; i < set.n && !rc; i++) {
+            rc = select_array(&s, set.a[i].name, &is_shown, err);
+            if (!rc && is_shown) dump_array(out, &set.a[i], opts->no_data);
+        }
     }
     abut_arrays_clear(&set);
+    if (!rc) rc = check_patterns(&s, err);
     if (!rc) fputs("end\n", out);
+    shown_clear(&s);
     return rc;
 }

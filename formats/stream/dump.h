@@ -25,7 +25,7 @@ typedef struct abut_dump_opts {
 
 /** Writes all that r still has to give to out; errors of out are left to whoever closes it.
  * opts  NULL: everything
- * Fails as abut_reader_next */
+ * Fails as abut_reader_next; ABUT_E_ARG no array of the stream has a name like a pattern, after the text without its end */
 ABUT_MUST_USE abut_status abut_dump(abut_reader *r, FILE *out, const abut_dump_opts *opts, abut_err *err);
 
 enum { ABUT_NUMBER_MAX = 32 };

@@ -1,4 +1,5 @@
 #include "formats/stream/frame_pick.h"
+#include "base/words.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,8 +80,8 @@ abut_status abut_pick_check(const abut_pick *p, int32_t total, abut_err *err)
         const struct abut_pick_range *r = &p->range[k];
         const int32_t from = r->from < 0 ? r->from + total : r->from;
         if (r->single && (from < 0 || from >= total))
-            return abut_fail(err, ABUT_E_ARG, "frame %d was asked for; the stream has %d frames (0 to %d)", r->from, total,
-                             total - 1);
+            return abut_fail(err, ABUT_E_ARG, "frame %d was asked for; the stream has %d frame%s (0 to %d)", r->from, total,
+                             abut_s(total), total - 1);
     }
     for (int32_t i = 0; i < total && !any; i++) any = abut_pick_takes(p, i, total);
     if (!any) return abut_fail(err, ABUT_E_ARG, "no frame was chosen: the stream has %d", total);

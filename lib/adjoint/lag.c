@@ -1,5 +1,6 @@
 #include "adjoint/lag.h"
 
+#include "base/words.h"
 #include "energy/barrier_pair.h"
 #include "energy/contact_basis_inline.h"
 #include "math/vec3.h"
@@ -99,8 +100,8 @@ static int close_to(double a, double b) { return fabs(a - b) <= 1e-9 * (fabs(a) 
 abut_status abut_frozen_agree(const abut_frozen_list *list, const abut_collmesh *cm, const abut_lag *lag, abut_err *err)
 {
     if (list->n != lag->n)
-        return abut_fail(err, ABUT_E_FORMAT, "%zu friction contacts, expected the %zu that touch where they were frozen", lag->n,
-                         list->n);
+        return abut_fail(err, ABUT_E_FORMAT, "%zu friction contact%s, expected the %zu that touch where they were frozen", lag->n,
+                         abut_s(lag->n), list->n);
     for (size_t i = 0; i < list->n; i++) {
         const abut_frozen *f = list->of + i;
         int same = close_to(f->mu, lag->mu[i]);

@@ -1,5 +1,6 @@
 #include "adjoint/parts.h"
 
+#include "base/words.h"
 #include "energy/barrier_term.h"
 #include "energy/codim_term.h"
 #include "energy/friction_term.h"
@@ -26,10 +27,11 @@ static abut_status agrees(const abut_adjoint *a, const abut_frame *end, abut_err
     const double *x = a->passes.of[a->passes.n - 1].x, most = 10 * a->model->tolerance[0] * a->model->h[0];
     for (int32_t i = 0; i < 3 * a->model->nv; i++) {
         if (fabs(x[i] - end->x[i]) <= most) continue;
-        return abut_fail(err, ABUT_E_FORMAT, "%s: solved again with %d friction passes it ends %.3g m from where the run has it, "
-                         "expected at most %.3g m; --tolerance and --lags are those of the run",
+        return abut_fail(err, ABUT_E_FORMAT,
+                         "%s: solved again with %d friction %s it ends %.3g m from where the run has it, expected at most %.3g "
+                         "m; --tolerance and --lags are those of the run",
                          abut_nodes_words(a->model, &(int32_t){ i / 3 }, 1, (char[ABUT_NODES_WORDS]){ 0 }), a->passes.n,
-                         fabs(x[i] - end->x[i]), most);
+                         abut_plural(a->passes.n, "pass", "passes"), fabs(x[i] - end->x[i]), most);
     }
     return ABUT_OK;
 }
@@ -42,8 +44,8 @@ abut_status abut_adjoint_replay(abut_adjoint *a, const abut_arrays *start, abut_
     abut_frame f;
     int settled = 0;
     if (most > ABUT_ADJOINT_PASSES)
-        return abut_fail(err, ABUT_E_FORMAT, "%d friction passes, expected at most %d, or that they converge", most,
-                         (int)ABUT_ADJOINT_PASSES);
+        return abut_fail(err, ABUT_E_FORMAT, "%d friction %s, expected at most %d, or that they converge", most,
+                         abut_plural(most, "pass", "passes"), (int)ABUT_ADJOINT_PASSES);
     double kappa = b->kappa;
     const int has = abut_arrays_find(start, "lag/node") || abut_arrays_find(start, "lag/vertex");
     if (has) kappa = b->in_frame;

@@ -1,6 +1,7 @@
 #include "adjoint/system.h"
 
 #include "base/par.h"
+#include "base/words.h"
 #include "energy/barrier_term.h"
 #include "solve/objective_sets.h"
 #include "sparse/linear_solvers.h"
@@ -196,8 +197,10 @@ static abut_status iterate(abut_adjoint_system *s, const double *b, double *x, a
         how->error = rest(s, b, x, r);
     }
     if (how->error <= 1e-8 * size) return ABUT_OK;
-    return abut_fail(err, ABUT_E_NUMERIC, "its second derivative is indefinite, and %d iterations leave %.3g of the right-hand "
-                     "side, expected at most 1e-8", how->iterations, how->error / size);
+    return abut_fail(
+        err, ABUT_E_NUMERIC,
+        "its second derivative is indefinite, and %d %s %.3g of the right-hand side, expected at most 1e-8",
+        how->iterations, abut_plural(how->iterations, "iteration leaves", "iterations leave"), how->error / size);
 }
 
 abut_status abut_adjoint_system_solve(abut_adjoint_system *s, const double *b, double *p, abut_adjoint_solution *how,

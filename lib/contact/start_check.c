@@ -1,5 +1,6 @@
 #include "contact/start_check.h"
 
+#include "base/words.h"
 #include "contact/enclosed.h"
 #include "contact/intersect.h"
 #include "contact/primitive_name.h"
@@ -332,9 +333,9 @@ abut_status abut_start_check(const abut_model *model, const abut_arrays *set, co
     char text[480] = "";
     if (!rc && bad->total) {
         gap->is_short = abut_start_short_edge(&c.cm, set, c.y, text, sizeof text);
-        rc = abut_fail(err, ABUT_E_GEOM, "%lld contacts at the start without a gap; expected every distance to be more "
-                       "than %s%s%s", (long long)bad->total, c.cm.xi ? "the thickness of the pair" : "0", *text ? "; " : "",
-                       text);
+        rc = abut_fail(
+            err, ABUT_E_GEOM, "%lld contact%s at the start without a gap; expected every distance to be more than %s%s%s",
+            (long long)bad->total, abut_s(bad->total), c.cm.xi ? "the thickness of the pair" : "0", *text ? "; " : "", text);
     }
     abut_collmesh_clear(&c.cm);
     free(c.y), free(c.vert_hit), free(c.edge_hit), free(c.found);

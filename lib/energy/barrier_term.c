@@ -83,7 +83,7 @@ abut_status abut_barrier_choose(abut_barrier_state *b, const abut_barrier_hessia
     const double filter = b->model->barrier_filter ? b->model->barrier_filter[0] : 0;
     if (!ops) ops = abut_barrier_hessians[0];
     if (filter > 0 && !ops->filters)
-        return abut_fail(err, ABUT_E_ARG, "contact.barrier.filter is %g: --barrier-hessian %s takes none; gn, ipc-gn and "
+        return abut_fail(err, ABUT_E_FORMAT, "contact.barrier.filter is %g: --barrier-hessian %s takes none; gn, ipc-gn and "
                          "shi-kim do", filter, ops->name);
     b->curvature = (abut_barrier_curvature){ ops, filter * b->model->dhat[0] };
     return ABUT_OK;

@@ -20,7 +20,7 @@ typedef struct abut_barrier_state {
 /** That of a list of terms; every model has one. */
 abut_barrier_state *abut_barrier_state_of(const struct abut_terms *terms);
 /** Which Hessians it takes, NULL: projected; with the filter of the model.
- * Fails  ABUT_E_ARG the model has a filter, and these take none */
+ * Fails  ABUT_E_FORMAT the model has a filter, and these take none */
 ABUT_MUST_USE abut_status abut_barrier_choose(abut_barrier_state *b, const abut_barrier_hessian_ops *ops, abut_err *err);
 /** g[3 nv] += the gradient at kappa = 1. */
 ABUT_MUST_USE abut_status abut_barrier_unit_gradient(const abut_barrier_state *b, const struct abut_at *at, double *g,

@@ -1,5 +1,6 @@
 #include "mesh/embed.h"
 
+#include "base/words.h"
 #include "geom/bernstein.h"
 #include "geom/bvh.h"
 #include "math/vec3.h"
@@ -212,14 +213,18 @@ static abut_status check_places(const search *s, abut_embedding *facts, abut_err
     }
     const double *x = s->surface->x + 3 * (size_t)(lost ? first : worst >= 0 ? worst : 0);
     if (lost)
-        return abut_fail(err, ABUT_E_GEOM, "%d vertices of the surface are in no tet and near none, the first is %d at (%.6g, "
-                         "%.6g, %.6g): the inverse of the map of no tet leads there; expected a surface in the tets", lost, first,
-                         x[0], x[1], x[2]);
+        return abut_fail(err, ABUT_E_GEOM,
+                         "%d %s in no tet and near none, the first is %d at (%.6g, %.6g, %.6g): the inverse "
+                         "of the map of no tet leads there; expected a surface in the tets",
+                         lost, abut_plural(lost, "vertex of the surface is", "vertices of the surface are"), first, x[0], x[1],
+                         x[2]);
     if (far)
-        return abut_fail(err, ABUT_E_GEOM, "%d vertices of the surface are outside of all tets by more than %g, the furthest is "
-                         "%d at (%.6g, %.6g, %.6g) by %.3g of tet %d (sum of its negative barycentric coordinates): expected "
-                         "tets around the surface, or a larger max-extrapolation", far, s->most, worst, x[0], x[1], x[2],
-                         facts->extrapolation, s->tet[worst]);
+        return abut_fail(err, ABUT_E_GEOM,
+                         "%d %s outside of all tets by more than %g, the furthest is %d at (%.6g, %.6g, %.6g) "
+                         "by %.3g of tet %d (sum of its negative barycentric coordinates): expected tets around the surface, or "
+                         "a larger max-extrapolation",
+                         far, abut_plural(far, "vertex of the surface is", "vertices of the surface are"), s->most, worst, x[0],
+                         x[1], x[2], facts->extrapolation, s->tet[worst]);
     return ABUT_OK;
 }
 
@@ -274,9 +279,11 @@ static abut_status check_sides(const search *s, abut_err *err)
         if (!far++) at[0] = a, at[1] = b;
     }
     if (!rc && far)
-        rc = abut_fail(err, ABUT_E_GEOM, "%d sides of the surface join tets far apart, the first vertices %d in tet %d and %d in "
-                       "tet %d: expected tets that are apart where the surface is", far, at[0], s->tet[at[0]], at[1],
-                       s->tet[at[1]]);
+        rc = abut_fail(err, ABUT_E_GEOM,
+                       "%d %s tets far apart, the first vertices %d in tet %d and %d in tet %d: expected "
+                       "tets that are apart where the surface is",
+                       far, abut_plural(far, "side of the surface joins", "sides of the surface join"), at[0], s->tet[at[0]],
+                       at[1], s->tet[at[1]]);
     free(near.first), free(near.list), free(near.seen), free(near.queue);
     return rc;
 }

@@ -1,4 +1,5 @@
 #include "mesh/mesh.h"
+#include "base/words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -153,7 +154,8 @@ static abut_status check_rows(const char *what, const int32_t *e, int32_t n, int
         const int32_t *r = e + (size_t)width * (size_t)i;
         for (int j = 0; j < width; j++) {
             if (r[j] < 0 || r[j] >= nv)
-                return abut_fail(err, ABUT_E_FORMAT, "%s %d: point %d is not among the %d points", what, i, r[j], nv);
+                return abut_fail(err, ABUT_E_FORMAT, "%s %d: point %d is not among the %d point%s", what, i, r[j], nv,
+                                 abut_s(nv));
             for (int k = 0; k < j; k++)
                 if (r[j] == r[k]) return abut_fail(err, ABUT_E_FORMAT, "%s %d names point %d twice", what, i, r[j]);
         }

@@ -71,6 +71,20 @@ static double enclosed6(const abut_mesh *m)
 /* Many tets of at most that volume are half of it on average.  tetgen takes about 500 bytes for each. */
 static const double TETS_MOST = 2e7, MEAN_SHARE = 0.5;
 
+/* tetgen ends the process where all points are in a plane of two axes. */
+static abut_status expect_depth(const abut_mesh *m, abut_err *err)
+{
+    for (int k = 0; k < 3; k++) {
+        double lo = INFINITY, hi = -INFINITY;
+        for (int32_t i = 0; i < m->nv; i++) {
+            lo = std::fmin(lo, m->x[3 * static_cast<size_t>(i) + k]);
+            hi = std::fmax(hi, m->x[3 * static_cast<size_t>(i) + k]);
+        }
+        if (!(hi > lo)) return abut_fail(err, ABUT_E_GEOM, "the surface is flat across axis %c: expected a closed surface", "xyz"[k]);
+    }
+    return ABUT_OK;
+}
+
 static abut_status fill(const abut_mesh *m, double max_volume, int keep_surface, abut_mesh *out, abut_err *err)
 {
     tetgenio in, result;
@@ -79,6 +93,7 @@ static abut_status fill(const abut_mesh *m, double max_volume, int keep_surface,
     if (!(tets <= TETS_MOST))
         return abut_fail(err, ABUT_E_GEOM, "%.3g m^3 in tets of at most %g m^3 are about %.2g tets: expected at most %g",
                          std::fabs(enclosed6(m)) / 6, max_volume, tets, TETS_MOST);
+    if (expect_depth(m, err)) return err->code;
     to_tetgen(m, in);
     std::snprintf(switches, sizeof switches, "p%sq1.4a%.17gQ", keep_surface ? "Y" : "", max_volume);
     ::tetrahedralize(switches, &in, &result);

@@ -1,5 +1,6 @@
 #include "model/model.h"
 
+#include "base/words.h"
 #include "model/model_check.h"
 
 #include <assert.h>
@@ -101,8 +102,8 @@ static abut_status check_extent(const table *t, const field *f, const abut_array
     const int k = count_row(t, entry);
     if (k < 0) return a->shape[d] == entry_number(entry) ? ABUT_OK : wrong_form(f, a, err);
     if (a->shape[d] > INT32_MAX)
-        return abut_fail(err, ABUT_E_FORMAT, "array '%s' has %lld rows, at most %d are possible", f->name,
-                         (long long)a->shape[d], INT32_MAX);
+        return abut_fail(err, ABUT_E_FORMAT, "array '%s' has %lld row%s, at most %d are possible", f->name,
+                         (long long)a->shape[d], abut_s(a->shape[d]), INT32_MAX);
     if (c->n[k] == UNSET) {
         c->n[k] = a->shape[d];
         c->by[k] = f->name;
@@ -189,8 +190,8 @@ static abut_status fill(const table *t, const abut_arrays *set, void *view, coun
         const field *f = &t->fields[i];
         const int k = count_row(t, f->rows);
         if (f->rule != RULE_MAY && f->rule != RULE_SIDE && k >= 0 && c->n[k] > 0 && !abut_array_named(set, f->name))
-            return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: '%s' has %lld rows", f->name, c->by[k],
-                             (long long)c->n[k]);
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: '%s' has %lld row%s", f->name, c->by[k],
+                             (long long)c->n[k], abut_s(c->n[k]));
     }
     for (int k = 0; k < t->ncounts; k++) {
         const int32_t n = c->n[k] == UNSET ? 0 : (int32_t)c->n[k];
@@ -283,7 +284,7 @@ static void *put(const table *t, const char *what, abut_arrays *set, const char 
     }
     const int fixed = count_row(t, f->rows) < 0;
     if (rows < 0 || rows > INT32_MAX || (fixed && rows != entry_number(f->rows))) {
-        abut_fail(err, ABUT_E_ARG, "array '%s': %lld rows, expected %s", name, (long long)rows, f->rows);
+        abut_fail(err, ABUT_E_ARG, "array '%s': %lld row%s, expected %s", name, (long long)rows, abut_s(rows), f->rows);
         return NULL;
     }
     const int64_t width = count_row(t, f->width) < 0 ? entry_number(f->width) : rows;

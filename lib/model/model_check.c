@@ -1,5 +1,6 @@
 #include "model/model_check.h"
 
+#include "base/words.h"
 #include "model/tets_check.h"
 
 #include <assert.h>
@@ -195,9 +196,11 @@ static abut_status check_vertices(const abut_model *m, abut_err *err)
     if (m->coll_node && m->map_first)
         return abut_fail(err, ABUT_E_FORMAT, "arrays 'contact/node' and 'contact/map-first' are both there, expected one");
     if (m->nc && !m->map_first && (!m->coll_node || m->map_offset))
-        return abut_fail(err, ABUT_E_FORMAT, "array 'contact/map-first' is missing: 'contact/offset' has %d rows", m->nc);
+        return abut_fail(err, ABUT_E_FORMAT, "array 'contact/map-first' is missing: 'contact/offset' has %d row%s", m->nc,
+                         abut_s(m->nc));
     if (m->nmap && !m->map_first)
-        return abut_fail(err, ABUT_E_FORMAT, "array 'contact/map-first' is missing: 'contact/map-node' has %d rows", m->nmap);
+        return abut_fail(err, ABUT_E_FORMAT, "array 'contact/map-first' is missing: 'contact/map-node' has %d row%s", m->nmap,
+                         abut_s(m->nmap));
     abut_status rc = ABUT_OK;
     if (m->coll_node) rc = indices("contact/node", m->coll_node, m->nc, 1, 0, m->nv, err);
     if (!rc && m->map_first) rc = indices("contact/map-node", m->map_node, m->nmap, 1, 0, m->nv, err);
@@ -284,8 +287,8 @@ static abut_status check_keys(const abut_model *m, int32_t i, abut_err *err)
                              m->key_time[k], m->key_time[k - 1]);
     const int64_t rows = (int64_t)(r[1] - r[0]) * (m->mo_first[2 * (size_t)i + 1] - m->mo_first[2 * (size_t)i]);
     if (path && (m->mo_path[i] < 0 || m->mo_path[i] + rows > m->npx))
-        return abut_fail(err, ABUT_E_FORMAT, "array 'motion/path' row %d: %d, and %lld rows from there; path/x has %d", i,
-                         m->mo_path[i], (long long)rows, m->npx);
+        return abut_fail(err, ABUT_E_FORMAT, "array 'motion/path' row %d: %d, and %lld row%s from there; path/x has %d", i,
+                         m->mo_path[i], (long long)rows, abut_s(rows), m->npx);
     return ABUT_OK;
 }
 
@@ -587,7 +590,8 @@ static abut_status check_lag(const abut_frame *f, const abut_model *m, abut_err 
     if (mapped ? f->lag_node != NULL : f->lag_vertex != NULL)
         return abut_fail(err, ABUT_E_FORMAT, "array '%s': expected '%s', as collision vertices are %s of the MODEL", other, name,
                          mapped ? "sums of nodes" : "nodes");
-    if (f->nl && !slot) return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: 'lag/mu' has %d rows", name, f->nl);
+    if (f->nl && !slot)
+        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: 'lag/mu' has %d row%s", name, f->nl, abut_s(f->nl));
     const abut_status rc = indices(name, slot, f->nl, 4, -1, mapped ? m->nc : m->nv, err);
     if (rc) return rc;
     for (size_t i = 0; i < (size_t)f->nl; i++)
@@ -609,13 +613,15 @@ static abut_status check_passes(const abut_frame *f, abut_err *err)
     if (rc) return rc;
     const int64_t n = f->passes[0] - 1;
     if (f->nix != n * f->nv)
-        return abut_fail(err, ABUT_E_FORMAT, "array 'pass/x' has %d rows, expected %lld: %d passes but the last, %d nodes",
-                         f->nix, (long long)n * f->nv, f->passes[0], f->nv);
+        return abut_fail(err, ABUT_E_FORMAT, "array 'pass/x' has %d row%s, expected %lld: %d %s but the last, %d node%s", f->nix,
+                         abut_s(f->nix), (long long)n * f->nv, f->passes[0], abut_plural(f->passes[0], "pass", "passes"), f->nv,
+                         abut_s(f->nv));
     if (n > 0 && !f->pass_kappa)
         return abut_fail(err, ABUT_E_FORMAT, "array 'pass/kappa' is missing: 'pass/count' is %d", f->passes[0]);
     if (f->nip != n)
-        return abut_fail(err, ABUT_E_FORMAT, "array '%s' has %d rows, expected %lld: %d passes but the last",
-                         f->pass_kappa ? "pass/kappa" : "pass/strain-kappa", f->nip, (long long)n, f->passes[0]);
+        return abut_fail(err, ABUT_E_FORMAT, "array '%s' has %d row%s, expected %lld: %d %s but the last",
+                         f->pass_kappa ? "pass/kappa" : "pass/strain-kappa", f->nip, abut_s(f->nip), (long long)n, f->passes[0],
+                         abut_plural(f->passes[0], "pass", "passes"));
     rc = near_enough("pass/x", f->pass_x, f->nix, err);
     if (!rc) rc = domain("pass/kappa", f->pass_kappa, f->pass_kappa ? (size_t)n : 0, 0, 1, INFINITY, err);
     return rc ? rc : domain("pass/strain-kappa", f->pass_strain_kappa, f->pass_strain_kappa ? (size_t)n : 0, 0, 0, INFINITY, err);
@@ -637,8 +643,9 @@ static abut_status check_touch(const abut_frame *f, const abut_model *m, abut_er
     for (size_t c = 0; c < n && !rc; c++) {
         const int32_t lo = f->touch_first[2 * c], hi = f->touch_first[2 * c + 1];
         if (!(0 <= lo && lo <= hi && hi <= f->ntn))
-            rc = abut_fail(err, ABUT_E_FORMAT, "array 'touch/first' row %zu: %d, %d, expected a range of the %d rows of "
-                           "touch/node", c, lo, hi, f->ntn);
+            rc = abut_fail(err, ABUT_E_FORMAT,
+                           "array 'touch/first' row %zu: %d, %d, expected a range of the %d row%s of touch/node", c, lo, hi,
+                           f->ntn, abut_s(f->ntn));
     }
     if (!rc) rc = indices("touch/node", f->touch_node, f->ntn, 1, 0, m->nv, err);
     if (!rc) rc = unit_vectors("touch/normal", f->touch_normal, n, 1e-6, err);
@@ -688,6 +695,7 @@ abut_status abut_frame_check(const abut_frame *f, const abut_model *m, abut_err 
         return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'",
                          f->penalty ? "step/multiplier" : "step/penalty", f->penalty ? "step/penalty" : "step/multiplier");
     if (f->nw % f->nv)
-        return abut_fail(err, ABUT_E_FORMAT, "step/waypoints has %d rows, expected a multiple of the %d nodes", f->nw, f->nv);
+        return abut_fail(err, ABUT_E_FORMAT, "step/waypoints has %d row%s, expected a multiple of the %d node%s", f->nw,
+                         abut_s(f->nw), f->nv, abut_s(f->nv));
     return ABUT_OK;
 }

@@ -1,5 +1,6 @@
 #include "model/tets_check.h"
 
+#include "base/words.h"
 #include "geom/quadrature.h"
 #include "mesh/conforming.h"
 #include "model/tets.h"
@@ -25,8 +26,9 @@ static abut_status check_rows(const abut_model *m, const char *name[3], const in
                              "'%s'", name[1], t, first[t], (long long)sum, name[2]);
         sum += rows(m, t);
     }
-    return sum == n ? ABUT_OK : abut_fail(err, ABUT_E_FORMAT, "array '%s' has %d rows, expected %lld by '%s'", name[2], n,
-                                          (long long)sum, name[0]);
+    return sum == n ? ABUT_OK
+                    : abut_fail(err, ABUT_E_FORMAT, "array '%s' has %d row%s, expected %lld by '%s'", name[2], n, abut_s(n),
+                                (long long)sum, name[0]);
 }
 
 static int32_t more_rows(const abut_model *m, int32_t t)

@@ -1,5 +1,6 @@
 #include "scene/build_parts.h"
 
+#include "base/words.h"
 #include "geom/jacobian.h"
 #include "math/vec3.h"
 #include "mesh/elevate.h"
@@ -135,7 +136,7 @@ abut_status abut_build_check(const abut_build *b, abut_offenders *bad, abut_err 
         free(number);
     }
     if (!rc && bad->total)
-        rc = abut_fail(err, ABUT_E_GEOM, "%lld elements cannot be simulated; the first: %s", (long long)bad->total,
-                       bad->item[0].text);
+        rc = abut_fail(err, ABUT_E_GEOM, "%lld element%s cannot be simulated; the first: %s", (long long)bad->total,
+                       abut_s(bad->total), bad->item[0].text);
     return rc;
 }

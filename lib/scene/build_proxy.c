@@ -1,6 +1,7 @@
 /* Contact surfaces of bodies of tets that are not the faces of their tets: finer ones, or any. */
 #include "scene/build_parts.h"
 
+#include "base/words.h"
 #include "mesh/embed.h"
 #include "mesh/surface.h"
 #include "model/model.h"
@@ -73,8 +74,10 @@ static abut_status choose_segments(const abut_build *b, const abut_scene_object 
         const double most = y->tolerance.value * (y->tolerance.per_length ? b->out->length : 1);
         const abut_status rc = abut_proxy_segments_for(m, shape_of(o), most, segments, &chord, err);
         if (rc || chord.measured <= most) return rc;
-        return abut_fail(err, ABUT_E_FORMAT, "%d segments leave %.6g m between the boundary and its flat triangles, expected at "
-                         "most the tolerance, %.6g m: smaller tets, or more segments", *segments, chord.measured, most);
+        return abut_fail(err, ABUT_E_FORMAT,
+                         "%d %s %.6g m between the boundary and its flat triangles, expected at most the tolerance, "
+                         "%.6g m: smaller tets, or more segments",
+                         *segments, abut_plural(*segments, "segment leaves", "segments leave"), chord.measured, most);
     }
     return usual_segments(o, b->out->dhat, segments, err);
 }
@@ -84,8 +87,9 @@ static abut_status make_proxy(const abut_build *b, const abut_scene_object *o, a
     const int order = abut_mesh_order(&o->mesh);
     abut_status rc = ABUT_OK;
     if (o->mesh.nf || o->mesh.ns || o->mesh.np)
-        return abut_fail(err, ABUT_E_FORMAT, "the body has %d triangles, %d segments and %d points of its own: expected tets "
-                         "alone", o->mesh.nf, o->mesh.ns, o->mesh.np);
+        return abut_fail(err, ABUT_E_FORMAT,
+                         "the body has %d triangle%s, %d segment%s and %d point%s of its own: expected tets alone", o->mesh.nf,
+                         abut_s(o->mesh.nf), o->mesh.ns, abut_s(o->mesh.ns), o->mesh.np, abut_s(o->mesh.np));
     if (o->proxy.surface.nf) {
         const double most = o->proxy.extrapolation >= 0 ? o->proxy.extrapolation : order > 1 ? 0.1 : 0.5;
         rc = abut_proxy_embed(&o->mesh, &o->proxy.surface, most, p, &f->embedding, err);

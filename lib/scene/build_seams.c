@@ -1,5 +1,6 @@
 #include "scene/build_parts.h"
 
+#include "base/words.h"
 #include "math/vec3.h"
 
 #include <assert.h>
@@ -95,8 +96,9 @@ static abut_status walk(const tri_side *s, int32_t n, int32_t selected, const ch
         if (c->closed && to == start) break;
     }
     if (c->n - c->closed != selected)
-        return abut_fail(err, ABUT_E_FORMAT, "%s: %d of the %d selected nodes of '%s' lie on one line: expected all", from,
-                         c->n - c->closed, selected, c->part->object->name);
+        return abut_fail(err, ABUT_E_FORMAT, "%s: %d of the %d selected node%s of '%s' %s on one line: expected all", from,
+                         c->n - c->closed, selected, abut_s(selected), c->part->object->name,
+                         abut_plural(c->n - c->closed, "lies", "lie"));
     return ABUT_OK;
 }
 

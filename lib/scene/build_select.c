@@ -1,5 +1,6 @@
 #include "scene/build_parts.h"
 
+#include "base/words.h"
 #include "math/vec3.h"
 
 #include <math.h>
@@ -42,7 +43,9 @@ static int selected(const abut_scene_select *s, const abut_part *p, const double
 
 static int chosen(const abut_scene_select *s, const abut_build *b, int32_t i)
 {
-    return s->object == i || (s->object < 0 && !b->part[i].object->obstacle);
+    for (int32_t k = 0; k < s->nobjects; k++)
+        if (s->objects[k] == i) return 1;
+    return !s->nobjects && (s->object == i || (s->object < 0 && !b->part[i].object->obstacle));
 }
 
 /* The box around all chosen objects. */
@@ -105,13 +108,15 @@ abut_status abut_build_select(const abut_build *b, const abut_scene_select *s, c
     relative_box(s, b, box);
     for (int32_t o = 0; o < b->scene->nobjects; o++) {
         const abut_part *p = &b->part[o];
-        for (int32_t i = 0; i < p->object->mesh.nv && chosen(s, b, o); i++)
+        if (!chosen(s, b, o)) continue;
+        for (int32_t i = 0; i < p->object->mesh.nv; i++)
             if (selected(s, p, (const double(*)[3])box, i)) to[found++] = (abut_listed){ p->node[i], i };
     }
     if (!found) {
+        char words[160];
         free(to);
-        return abut_fail(err, ABUT_E_FORMAT, "%s selects no node: none of the %d nodes of %s satisfies %s", what, asked,
-                         s->object < 0 ? "all bodies" : b->scene->object[s->object].name, s->from);
+        return abut_fail(err, ABUT_E_FORMAT, "%s selects no node: none of the %d node%s of %s satisfies %s", what, asked,
+                         abut_s(asked), abut_scene_select_words(b->scene, s, words, sizeof words), s->from);
     }
     *list = to;
     *n = found;

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +185,22 @@ void abut_scene_place(abut_scene *s)
     lift(s);
 }
 
+void abut_scene_select_clear(abut_scene_select *s)
+{
+    free(s->points);
+    free(s->objects);
+    *s = (abut_scene_select){ .object = -1 };
+}
+
+const char *abut_scene_select_words(const abut_scene *s, const abut_scene_select *select, char *buf, size_t size)
+{
+    size_t used = 0;
+    snprintf(buf, size, "%s", select->object < 0 ? "all bodies" : s->object[select->object].name);
+    for (int32_t i = 0; i < select->nobjects && used < size; i++)
+        used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "", s->object[select->objects[i]].name);
+    return buf;
+}
+
 void abut_scene_clear(abut_scene *s)
 {
     for (int32_t i = 0; i < s->nobjects; i++) {
@@ -200,14 +217,14 @@ void abut_scene_clear(abut_scene *s)
         free(s->object[i].fill);
     }
     for (int32_t i = 0; i < s->nmotions; i++) {
-        free(s->motion[i].select.points);
+        abut_scene_select_clear(&s->motion[i].select);
         free(s->motion[i].pose);
         free(s->motion[i].path.time);
         free(s->motion[i].path.x);
     }
-    for (int32_t i = 0; i < s->nattachments; i++) free(s->attachment[i].select.points);
+    for (int32_t i = 0; i < s->nattachments; i++) abut_scene_select_clear(&s->attachment[i].select);
     for (int32_t i = 0; i < s->nseams; i++)
-        for (int k = 0; k < 2; k++) free(s->seam[i].side[k].points);
+        for (int k = 0; k < 2; k++) abut_scene_select_clear(&s->seam[i].side[k]);
     free(s->attachment), free(s->seam);
     free(s->cohesion);
     for (int32_t i = 0; s->material && i < s->nmaterials; i++) free(s->material[i].knot), free(s->material[i].slope);

@@ -114,7 +114,8 @@ typedef struct abut_scene_plane {
 /* Nodes that satisfy every condition that is set. */
 typedef struct abut_scene_select {
     char from[ABUT_SCENE_FROM];     /* the conditions */
-    int32_t object;                 /* row of the scene's objects; -1: all simulated ones */
+    int32_t object;                 /* row of the scene's objects; -1: several, or all simulated ones */
+    int32_t nobjects, *objects;     /* rows of those that a list names; 0: `object` says it */
     int in_box, in_relative_box, in_sphere, in_half_space, in_cylinder, on_surface;
     double lo[3], hi[3];            /* m: the box */
     double rlo[3], rhi[3];          /* the box in fractions of the bounding box of the object, or of all bodies */
@@ -285,5 +286,8 @@ ABUT_MUST_USE abut_status abut_scene_reserve_cohesions(abut_scene *s, int32_t n,
 void abut_scene_path_transform(abut_scene_path *path, int32_t nv, const double A[9], const double b[3]);
 
 void abut_scene_clear(abut_scene *s);
+void abut_scene_select_clear(abut_scene_select *s);
+/** The objects of a selection: "ball, bar", or "all bodies".  Returns buf. */
+const char *abut_scene_select_words(const abut_scene *s, const abut_scene_select *select, char *buf, size_t size);
 
 #endif

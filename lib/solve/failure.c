@@ -1,5 +1,6 @@
 #include "solve/failure.h"
 
+#include "base/words.h"
 #include "energy/barrier_term.h"
 #include "model/naming.h"
 
@@ -129,7 +130,7 @@ static void say_closest(words *w, const abut_failure_view *s)
     size_t i;
     if (q->n + q->n_plane == 0) return;
     const double gap = abut_pairs_smallest_gap(cm, q, &i);
-    say(w, "; of %zu contacts the closest is ", q->n + q->n_plane);
+    say(w, "; of %zu contact%s the closest is ", q->n + q->n_plane, abut_s(q->n + q->n_plane));
     if (i < q->n) {
         int32_t n[4] = { 0 };
         for (int k = 0; k < abut_stencil_size(q->kind[i]); k++) n[k] = abut_collmesh_node(cm, q->vert[i][k]);
@@ -165,8 +166,12 @@ static void say_kind(words *w, const abut_failure_view *s, const abut_failure *f
     case ABUT_FAILED_STALLED:
         say(w, "Newton iteration %d: no step along the direction lowers the objective", f->iterations);
         break;
-    case ABUT_FAILED_ITERATIONS: say(w, "not converged after %d Newton iterations", f->iterations); break;
-    case ABUT_FAILED_BLOCKED: say(w, "scripted motion is blocked, after %d Newton iterations", f->iterations); break;
+    case ABUT_FAILED_ITERATIONS:
+        say(w, "not converged after %d Newton iteration%s", f->iterations, abut_s(f->iterations));
+        break;
+    case ABUT_FAILED_BLOCKED:
+        say(w, "scripted motion is blocked, after %d Newton iteration%s", f->iterations, abut_s(f->iterations));
+        break;
     case ABUT_FAILED_NOT_FINITE: say(w, "Newton iteration %d: the direction is not finite", f->iterations); break;
     case ABUT_FAILED_TOUCHING:
         say(w, "Newton iteration %d: a gap has become too small for double precision", f->iterations);
@@ -180,7 +185,7 @@ static void say_kind(words *w, const abut_failure_view *s, const abut_failure *f
         break;
     case ABUT_FAILED_FLOATING:
         say_object(w, s, s->prob->model->body[f->node]);
-        say(w, " floats: nothing holds it against its load, after %d Newton iterations", f->iterations);
+        say(w, " floats: nothing holds it against its load, after %d Newton iteration%s", f->iterations, abut_s(f->iterations));
         break;
     case ABUT_FAILED_NOT: say(w, "no failure"); break;
     }

@@ -15,11 +15,12 @@
 enum {
     BARRIER = ABUT_OPTION_ONE_PASS | ABUT_OPTION_LAGS | ABUT_OPTION_RECORD | ABUT_OPTION_MAX_NEWTON |
               ABUT_OPTION_FORCE_TOLERANCE | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_WITHOUT | ABUT_OPTION_ARMIJO |
-              ABUT_OPTION_CCD | ABUT_OPTION_ITERATIONS | ABUT_OPTION_KEEP_PASSES | ABUT_OPTION_GUESS,
+              ABUT_OPTION_CCD | ABUT_OPTION_ITERATIONS | ABUT_OPTION_KEEP_PASSES | ABUT_OPTION_GUESS | ABUT_OPTION_STOP |
+              ABUT_OPTION_TOLERANCE,
     ON_DEVICE = ABUT_OPTION_DEVICE | ABUT_OPTION_PRECOND,
     INEQUALITIES = ABUT_OPTION_CONSTRAINTS | ABUT_OPTION_ACTIVE_SET | ABUT_OPTION_OFFSET | ABUT_OPTION_MAX_NEWTON |
-                   ABUT_OPTION_LINEAR | ABUT_OPTION_STRICT,
-    CONSTANT = ABUT_OPTION_ITERATIONS | ABUT_OPTION_CONTACT,
+                   ABUT_OPTION_LINEAR | ABUT_OPTION_STRICT | ABUT_OPTION_STOP | ABUT_OPTION_TOLERANCE,
+    CONSTANT = ABUT_OPTION_ITERATIONS | ABUT_OPTION_CONTACT | ABUT_OPTION_STOP | ABUT_OPTION_TOLERANCE,
     EVERY_RULE = (1 << ABUT_STOPS) - 1,
     DEVICE_RULES = 1 << ABUT_STOP_NEWTON | 1 << ABUT_STOP_PUBLISHED,
     CONSTANT_RULES = 1 << ABUT_STOP_NEWTON | 1 << ABUT_STOP_CHARACTERISTIC,
@@ -60,7 +61,8 @@ const abut_solver_row abut_solver_table[] = {
     { "nodal", "hard contact with exact Coulomb friction on the nodes: no barrier, every step is judged before it is written",
       .stepper = &abut_failsafe_stepper_ops, .stops = 1 << ABUT_STOP_NEWTON,
       .promises = EVERY_PROMISE & ~(unsigned)ABUT_KEEPS_CONVERGED,
-      .options = ABUT_OPTION_RECORD | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_LINEAR | ABUT_OPTION_REPAIR | ABUT_OPTION_STRICT },
+      .options = ABUT_OPTION_RECORD | ABUT_OPTION_RECORD_CONTACTS | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_LINEAR |
+                 ABUT_OPTION_REPAIR | ABUT_OPTION_STRICT },
     { "sqp", "contact as linearised inequalities by sequential quadratic programming, for comparison: frictionless, it may "
       "intersect, and stops where its programs have no solution", .stepper = &abut_sqp_stepper_ops,
       .linear_can = ABUT_CAN_PRECONDITION, .stops = 1 << ABUT_STOP_NEWTON, .promises = REPEATS | ABUT_KEEPS_CONVERGED,
@@ -79,12 +81,12 @@ const abut_solver_row abut_solver_table[] = {
 };
 
 /* Of the bits ABUT_OPTION_*, in their order. */
-static const char *const option_name[] = { "one-pass", "lags", "with", "max-newton", "history", "parts", "levels",
+static const char *const option_name[ABUT_OPTIONS] = { "one-pass", "lags", "with", "max-newton", "history", "parts", "levels",
                                            "force-tolerance", "dump-stuck", "iterations", "contact", "linear-solver", "without",
                                            "device", "precond", "barrier-hessian", "armijo", "ccd", "repair", "strict",
                                            "cg-tolerance", "fit-interval", "constraints", "active-set", "offset", "line-search",
-                                           "keep-passes", "guess" };
-enum { ROWS = sizeof abut_solver_table / sizeof *abut_solver_table, OPTIONS = sizeof option_name / sizeof *option_name };
+                                           "keep-passes", "guess", "stop", "tolerance", "with contacts" };
+enum { ROWS = sizeof abut_solver_table / sizeof *abut_solver_table };
 
 const char *const abut_scene_solvers[ABUT_SOLVED_BY] = { "newton", "nodal", "sqp", "qp" };
 
@@ -101,14 +103,14 @@ static const char *understand(unsigned option, char *text, size_t size)
 const abut_solver_row *abut_solver_find(const char *name, unsigned given, abut_err *err)
 {
     const char *names[ROWS] = { NULL };
-    char text[160];
+    char text[200];
     int at, k = 0;
     for (int i = 0; i < ROWS; i++) names[i] = abut_solver_table[i].name;
     if (abut_name_find("--solver", name, names, &at, err)) return NULL;
     const abut_solver_row *row = &abut_solver_table[at];
     const unsigned unknown = given & ~row->options;
     if (!unknown) return row;
-    while (k < OPTIONS - 1 && !(unknown & 1u << k)) k++;
+    while (k < ABUT_OPTIONS - 1 && !(unknown & 1u << k)) k++;
     const int brings = row->linear && unknown & ABUT_OPTION_LINEAR;
     abut_fail(err, ABUT_E_ARG, "--%s: for --solver %s, not for %s%s%s", option_name[k], understand(1u << k, text, sizeof text),
               name, brings ? ", which has " : "", brings ? row->linear : "");
@@ -141,7 +143,8 @@ static abut_status check_cg_tolerance(const abut_solver_row *row, const abut_ste
 static abut_status check_iterations(const abut_step_options *o, abut_err *err)
 {
     const char *with = o->stop != ABUT_STOP_NEWTON ? "stop" : o->tolerance > 0 ? "tolerance" :
-                       o->force_tolerance > 0 ? "force-tolerance" : NULL;
+                       o->force_tolerance > 0 ? "force-tolerance" :
+                       o->max_newton != abut_step_defaults().max_newton ? "max-newton" : NULL;
     if (!with) return ABUT_OK;
     return abut_fail(err, ABUT_E_ARG, "--%s does not go with --iterations %d: no test ends the iterations then", with,
                      o->iterations);
@@ -158,7 +161,7 @@ abut_status abut_solver_check(const abut_solver_row *row, const abut_step_option
     const char *stop = abut_stop_names[o->stop];
     if (!(row->stops & 1u << o->stop))
         return abut_fail(err, ABUT_E_ARG, "--stop %s does not go with --solver %s", stop, row->name);
-    if (o->iterations > 0 && row->promises & ABUT_KEEPS_CONVERGED) {
+    if (o->iterations > 0) {
         const abut_status rc = check_iterations(o, err);
         if (rc) return rc;
     }

@@ -51,7 +51,7 @@ setup() { pile=$BATS_FILE_TMPDIR/pile.abut; cd "$BATS_TEST_TMPDIR"; }
     exits 2 "$BIN/step" --barrier-hessian shi-kim --device twin "$pile"
     says "--device: has projected, gn and ipc-gn Hessians of contacts, not --barrier-hessian shi-kim"
     "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set contact.barrier="{law: log2, filter: 0.1}" -o filter.abut
-    exits 2 "$BIN/step" filter.abut
+    exits 3 "$BIN/step" filter.abut
     says "contact.barrier.filter is 0.1: --barrier-hessian projected takes none"
     "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set contact.barrier.law=ipc-c1 -o c1.abut
     exits 2 "$BIN/step" --device twin --barrier-hessian full c1.abut
@@ -90,7 +90,7 @@ setup() { pile=$BATS_FILE_TMPDIR/pile.abut; cd "$BATS_TEST_TMPDIR"; }
     exits 1 grep -q '"mollified":[1-9]' off.jsonl
     grep -q '"contacts":[1-9]' off.jsonl
     exits 1 cmp -s on.jsonl off.jsonl
-    exits 2 "$BIN/step" --device twin off.start.abut -o o.abut
+    exits 3 "$BIN/step" --device twin off.start.abut -o o.abut
     says "--device: contact.barrier.mollifier is off, which a device does not know: expected on"
     exits 3 "$BIN/mesh-prep" -q "$ROOT/pipelines/scenes/parallel-edges.yaml" --set contact.barrier.mollifier=none -o o.abut
     says "contact.barrier.mollifier"

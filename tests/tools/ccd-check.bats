@@ -81,7 +81,7 @@ assert all(c["to"].get("pending") and "pending" not in c["from"] and c["from"]["
 @test "what is not judged after the first finding is said" {
     judge tunnel --json r.json
     [ "$status" -eq 1 ]
-    [[ $output == *"1 frames after the first collision were not judged"* ]]
+    [[ $output == *"1 frame after the first collision was not judged"* ]]
     python3 -c 'import json; assert json.load(open("r.json"))["not_judged"] == 1'
     judge tunnel --all; [[ $output != *"not judged"* ]]
 }
@@ -109,7 +109,7 @@ assert all(c["to"].get("pending") and "pending" not in c["from"] and c["from"]["
 
 @test "a second model starts anew: its first frame is checked alone, no motion leads to it" {
     judge remodel; [ "$status" -eq 1 ]
-    [[ $output == *"step 2 (0.02 s): edge-triangle"* && $output == *"1 motions"* ]]
+    [[ $output == *"step 2 (0.02 s): edge-triangle"* && $output == *"1 motion"* ]]
 }
 
 @test "a frame that names positions on its way is judged along them, unless straight motion is asked for" {
@@ -216,7 +216,7 @@ assert r["min_separation"] == "thickness" and g["step"] == 2 and g["nodes"][0] =
 
 @test "a sequence of meshes is judged as one motion after another" {
     square 0 > a.obj; square 0.5 > b.obj; square 1.5 > c.obj; square 2.5 > d.obj
-    run "$BIN/ccd-check" a.obj b.obj; [ "$status" -eq 0 ]; [[ $output == *"2 configurations, 1 motions"* ]]
+    run "$BIN/ccd-check" a.obj b.obj; [ "$status" -eq 0 ]; [[ $output == *"2 configurations, 1 motion"* ]]
     run "$BIN/ccd-check" a.obj b.obj c.obj; [ "$status" -eq 1 ]; [[ $output == *"b.obj to c.obj, 0.5 of the way"* ]]
     run "$BIN/ccd-check" a.obj d.obj; [ "$status" -eq 1 ]
     printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' > other.obj
@@ -258,7 +258,7 @@ query() {
     for z in 0.5 2.5; do    # triangles backwards, each from another corner
         { square $z | grep ^v; square $z | grep ^f | tac | sed 's/^f \([0-9]*\) \([0-9]*\) \([0-9]*\)/f \2 \3 \1/'; } > order-$z.obj
     done
-    run "$BIN/ccd-check" a.obj order-0.5.obj; [ "$status" -eq 0 ]; [[ $output == *"2 configurations, 1 motions"* ]]
+    run "$BIN/ccd-check" a.obj order-0.5.obj; [ "$status" -eq 0 ]; [[ $output == *"2 configurations, 1 motion"* ]]
     run "$BIN/ccd-check" a.obj order-2.5.obj; [ "$status" -eq 1 ]; [[ $output == *"0.4 of the way"*"nodes 4 and 0 2 3"* ]]
     for f in t same over; do printf '5 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1\n' > $f.node; done
     printf '2 4 0\n1 1 2 3 4\n2 2 3 4 5\n' > t.ele; printf '2 4 0\n1 3 4 2 5\n2 2 3 1 4\n' > same.ele
@@ -272,7 +272,7 @@ query() {
     run "$BIN/ccd-check" cross.obj d.obj; [ "$status" -eq 1 ]; [[ $output == *"cross.obj: edge-triangle"*"0 motions"* ]]
     run "$BIN/ccd-check" --motion-only cross.obj d.obj
     [ "$status" -eq 1 ]
-    [[ $output == *"cross.obj to d.obj, 0.5 of the way: vertex-triangle: nodes 6 and 0 1 2"*"0 configurations, 1 motions"* ]]
+    [[ $output == *"cross.obj to d.obj, 0.5 of the way: vertex-triangle: nodes 6 and 0 1 2"*"0 configurations, 1 motion"* ]]
     run "$BIN/ccd-check" --motion-only cross.obj near.obj; [ "$status" -eq 0 ]
     judge start --motion-only; [ "$status" -eq 1 ]; [[ $output == *"step 0 (0 s) to step 1 (0.01 s), 0 of the way"*"0 configurations, "* ]]
     judge tunnel --motion-only; [ "$status" -eq 1 ]; [[ $output == *"step 1 (0.01 s) to step 2 (0.02 s)"* ]]

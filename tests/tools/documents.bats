@@ -113,7 +113,7 @@ cooked() {
     grep -q 'strain-limit: .* 0 outside the limits' err.*
     grep -q 'crossings -> 0' err.*
     grep -q 'salvage: long.abut.part ends after .* whole frames' err.*
-    grep -q 'not converged after 1 Newton iterations' err.*
+    grep -q 'not converged after 1 Newton iteration' err.*
 }
 
 @test "every recipe of the cookbook has its function in Python, and that leaves the same files" {

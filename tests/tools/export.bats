@@ -377,10 +377,10 @@ Y
     grep -c '^o ' thick/frame_0020.obj | grep -x 3
     [ "$(grep -c '^[lp] ' thick/frame_0020.obj)" -eq 0 ]
     grep -q '^p ' thin/frame_0020.obj
-    "$BIN/ccd-check" -q thick/frame_0019.obj thick/frame_0020.obj -o /dev/null        # gaps are positive,
+    "$BIN/ccd-check" -q thick/frame_0019.obj thick/frame_0020.obj        # gaps are positive,
     "$BIN/export" -q --thick --object low --object high --obj sheets thick.abut --frames -2:
-    exits 1 "$BIN/ccd-check" -q -s 1e-3 sheets/frame_0019.obj sheets/frame_0020.obj -o /dev/null     # and below dhat
-    "$BIN/ccd-check" -q -s 9e-3 thin/frame_0019.obj thin/frame_0020.obj -o /dev/null
+    exits 1 "$BIN/ccd-check" -q -s 1e-3 sheets/frame_0019.obj sheets/frame_0020.obj     # and below dhat
+    "$BIN/ccd-check" -q -s 9e-3 thin/frame_0019.obj thin/frame_0020.obj
     "$BIN/export" -q --thick --ply ply --gltf thick.glb --html thick.html --frames -1 thick.abut
     [ "$(sed -n 's/^element vertex //p;/end_header/q' ply/frame_0020.ply)" -eq "$(grep -c '^v ' thick/frame_0020.obj)" ]
     [ "$(sed -n 's/^element face //p;/end_header/q' ply/frame_0020.ply)" -eq "$(grep -c '^f ' thick/frame_0020.obj)" ]

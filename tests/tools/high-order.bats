@@ -189,7 +189,7 @@ Y
     scene 'generate: {explicit: {points: [[1, 1, 1], [-1, 1, -1], [1, -1, -1], [-1, -1, 1]], tets: [[0, 1, 2, 3]]}}, order: 3,
            surface: {snap: {sphere: {radius: 1.7}}}'
     exits 0 "$BIN/mesh-prep" a.yaml -o a.abut
-    says "'a': 0 corners and 1 tets (the first is 0) do not reach the surface that they stand for"
+    says "'a': 0 corners and 1 tet (the first is 0) do not reach the surface that they stand for"
     scene 'generate: {sphere: {radius: 1, cells: 2}}, order: 3, geometry: 1'
     exits 0 "$BIN/mesh-prep" -e a.yaml -o a.abut
     says "least det J      1 "

@@ -93,7 +93,7 @@ S
     grep -F "lift: 0.5 l" s.yaml
     grep -F "until: {past: cube-2}" s.yaml
     explained
-    grep -F "1 motions, 1 handle nodes" text
+    grep -F "1 motion, 1 handle node" text
     # the node at x = 1 passes x = 10 at 0.5 m/s
     "$BIN/export" --dump a.abut --array motion/window | grep -E "^ +0 +18$"
     exits 1 grep -F "assumed" text
@@ -106,7 +106,7 @@ S
     run grep -F "lift" s.yaml
     [ "$status" -eq 1 ]
     explained
-    grep -F "1 motions, 1 handle nodes" text
+    grep -F "1 motion, 1 handle node" text
 }
 
 @test "DCORotCylinders: the gap of each pair draws downwards" {
@@ -607,11 +607,11 @@ S
     skip_without ipc/input/paperExamples/13_dolphinFunnel.txt
     local p=$DATA/ipc/input/paperExamples
     "$BIN/mesh-prep" --explain --ipc-script "$p/13_dolphinFunnel.txt" -o a.abut 2>text
-    grep -F "1 motions, 84 handle nodes" text
+    grep -F "1 motion, 84 handle nodes" text
     "$BIN/mesh-prep" --explain --ipc-script "$p/10_tetSlots.txt" -o a.abut 2>text
     grep -A2 "obstacle cube-2" text | grep -F "to [-5e-07, 0.5, 1] m"
     "$BIN/mesh-prep" --explain --ipc-script "$p/20_pencilStickSlip.txt" -o a.abut 2>text
-    grep -F "1 motions, 1 handle nodes" text
+    grep -F "1 motion, 1 handle node" text
 }
 
 @test "the masonry arch: passes that would go around in a circle settle, in one process and in stages" {

@@ -72,7 +72,7 @@ wrong() {
     wrong 2 'damping: {stiffness: 1 m}' "scene.yaml:2:22: damping.stiffness is '1 m': expected a number, if it has a unit one of s, ms"
     wrong 2 'time: {scheme: rk4}' "scene.yaml:2:16: time.scheme is 'rk4': expected one of implicit-euler"
     wrong 7 '  jelly: {poisson: 0.5}' "scene.yaml:7:20: poisson is 0.5: expected more than -1 and less than 0.5"
-    wrong 11 '    translate: [0, 1]' "scene.yaml:11:16: translate: a list of 2: expected 3 numbers"
+    wrong 11 '    translate: [0, 1]' "scene.yaml:11:16: translate is a list of 2: expected a list of 3 numbers, [0, 1, 0] (key objects.box.translate)"
     wrong 11 '    material: jely' "scene.yaml:11:15: no material is called 'jely'; did you mean 'jelly'?"
     wrong 14 '  - select: {object: bix}' "scene.yaml:14:22: no object is called 'bix'; did you mean 'box'?"
     wrong 14 '  - select: {object: box, box: [[9, 9, 9], [10, 10, 10]]}' "scene.yaml:14:5: this motion selects no node"
@@ -394,7 +394,7 @@ S
     grep -A2 -F "obstacle tri-2" text | grep -F "[0, 0, -1] to [0, 1, 0] m"
     grep -A1 -F "obstacle tri-3" text | grep -F "3 isolated points"
     grep -F "t-1: neo-hookean, 500 kg/m^3, E 1e+06 Pa, nu 0.3" text
-    grep -F "3 motions, 1 handle nodes" text
+    grep -F "3 motions, 1 handle node" text
     "$BIN/mesh-prep" --ipc-script r/input/a/b/s.txt --set time.step=0.001 -q -o b.abut
 }
 
@@ -543,9 +543,9 @@ seams:
   - {from: {object: left, relative-box: [[1, 0, 0], [1, 1, 1]]}, to: {object: right, relative-box: [[0, 0, 0], [0, 1, 1]]}}
 Y
     exits 0 "$BIN/mesh-prep" -e thin.yaml -o a.abut
-    says "2 triangles, 1 hinges; isotropic, in plane stress; bends three times as stiffly as a plate; rest: a pattern, angles 0"
+    says "2 triangles, 1 hinge; isotropic, in plane stress; bends three times as stiffly as a plate; rest: a pattern, angles 0"
     says "less than 1.1; the barrier begins at 1"
-    says "2 segments, 1 bends"
+    says "2 segments, 1 bend"
     says "contact thickness 0.002"
     says "3, from a line of left to one of right"
     says "wind             1, 0, 0 m/s"
@@ -582,7 +582,7 @@ no_scene() {
         <<< 'objects: {a: {mesh: line.obj, shell: {thickness: 1 mm}}}'
     no_scene "nan.obj:3: x of a vertex is 'nan': expected a finite number" \
         <<< 'objects: {a: {mesh: nan.obj, shell: {thickness: 1 mm}}}'
-    no_scene "lone.obj:2: 'l' with 1 vertices: expected at least 2" <<< 'objects: {a: {mesh: lone.obj, rod: {radius: 1 mm}}}'
+    no_scene "lone.obj:2: 'l' with 1 vertex: expected at least 2" <<< 'objects: {a: {mesh: lone.obj, rod: {radius: 1 mm}}}'
     no_scene "segment 0 of 'a' has no length at rest" <<< 'objects: {a: {mesh: dot.obj, rod: {radius: 1 mm}}}'
     no_scene "segment 0 names point 0 twice" \
         <<< 'objects: {a: {generate: {explicit: {points: [[0, 0, 0]], segments: [[0, 0]]}}, rod: {radius: 1 mm}}}'
@@ -596,7 +596,7 @@ no_scene() {
 materials: {c: {membrane: cloth, fabric: {warp: 1, weft: 1, coupling: 0, shear: 1}, strain-limit: {warp: 0.05, weft: 0.1, shear: 0.1}}}
 objects: {a: {mesh: one.obj, material: c, shell: {thickness: 1 mm}, rest: {mesh: small.obj}}}
 Y
-    no_scene "rest: a mesh of 1 triangles and 0 segments, expected 8 and 0 as 'a' has" \
+    no_scene "rest: a mesh of 1 triangle and 0 segments, expected 8 and 0 as 'a' has" \
         <<< 'objects: {a: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}, rest: {mesh: one.obj}}}'
     no_scene "point of 'a' (node 2) at (1.3, 0, 0) is 0.3 m from edge of 'a' (nodes 0, 1) at (0, 0, 0), expected more than their thickness, 1.5 m" <<'Y'
 objects: {a: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [1.3, 0, 0]], segments: [[0, 1], [1, 2]]}}, rod: {radius: 1 mm}, contact-thickness: 1.5}}

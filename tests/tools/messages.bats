@@ -41,6 +41,81 @@ box='{generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}'
     writes "frame,step,time_s"
 }
 
+@test "a text, a list or a map where another one belongs is named with its place, its path of keys, and what was expected" {
+    for s in drop cloth rope beam slope curved hard; do "$BIN/mesh-prep" --new $s > $s.yaml; done
+    "$PYTHON" "$BATS_TEST_DIRNAME/wrong_kinds.py" "$BIN/mesh-prep" "$BATS_TEST_DIRNAME/wrong_kinds.yaml" ./*.yaml
+}
+
+@test "a selection names one object or several, each once" {
+    cat > s.yaml <<'Y'
+objects:
+  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}
+  b: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [0, 2, 0]}
+  c: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [0, 4, 0]}
+motion:
+  - {select: {object: [c, a]}, fix: true}
+Y
+    nodes() { "$BIN/export" --dump --array motion/node x | sed -n 's/^ //p' | tr '\n' ' '; }
+    exits 0 "$BIN/mesh-prep" --explain s.yaml -o x
+    says "16 of c, a (s.yaml:6:14)"
+    [ "$(nodes)" = "$(echo {0..7} {16..23}) " ]
+    # fractions of the box around both: the lower tenth is of a
+    "$BIN/mesh-prep" -q s.yaml --set motion.0.select.relative-box='[[0, 0, 0], [1, 0.1, 1]]' -o x
+    [ "$(nodes | wc -w)" -eq 4 ]
+    "$BIN/mesh-prep" -q s.yaml --set motion.0.select.object='[b]' --set motion.0.select.nodes='[1]' -o x
+    [ "$(nodes)" = "9 " ]
+    exits 3 "$BIN/mesh-prep" s.yaml --set motion.0.select.box='[[8, 8, 8], [9, 9, 9]]' -o x
+    says "none of the 16 nodes of c, a satisfies"
+    exits 3 "$BIN/mesh-prep" s.yaml --set motion.0.select.nodes='[1]' -o x
+    says "nodes: numbers of nodes of one object: expected one 'object' too"
+    exits 3 "$BIN/mesh-prep" s.yaml --set motion.0.select.object='[a, d, a]' -o x
+    says "no object is called 'd'"
+    exits 3 "$BIN/mesh-prep" s.yaml --set motion.0.select.object='[a, b, a]' -o x
+    says "object: 'a' twice"
+    exits 3 "$BIN/mesh-prep" s.yaml --set attachments='[{from: {object: [a, b]}, to: {object: c}, stiffness: 1 N/m}]' -o x
+    says "from: expected one object, whose nodes are tied to another one"
+    exits 3 "$BIN/mesh-prep" s.yaml --set objects.a.position='[0, 1, 0]' -o x
+    says "object: unknown key 'position'; did you mean 'translate'?"
+}
+
+@test "a flat surface is no solid: it is refused before tetgen ends the program" {
+    printf 'objects: {s: {generate: {explicit: {points: [[0, 3, 0], [1, 3, 0], [0, 3, 1]], triangles: [[0, 1, 2]]}}, tetrahedralize: {max-volume: 1}}}\n' > s.yaml
+    exits 3 "$BIN/mesh-prep" s.yaml -o x
+    says "the surface is flat across axis y: expected a closed surface"
+}
+
+@test "one of a thing is said in the singular, by every program" {
+    cat > one.yaml <<'Y'
+objects:
+  t: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], tets: [[0, 1, 2, 3]]}}}
+  s: {generate: {explicit: {points: [[0, 3, 0], [1, 3, 0], [0, 3, 1]], triangles: [[0, 1, 2]]}}, shell: {thickness: 1 mm}}
+  r: {generate: {explicit: {points: [[0, 6, 0], [1, 6, 0]], segments: [[0, 1]]}}, rod: {radius: 1 mm}}
+  p: {generate: {particles: {size: [1, 1, 1], count: [1, 1, 1]}}, particle: {radius: 1 mm}, translate: [0, 9, 0]}
+motion: [{select: {object: p}, fix: true}]
+Y
+    {
+        "$BIN/mesh-prep" --explain one.yaml -o start.abut
+        "$BIN/step" -n 1 start.abut -o run.abut
+        "$BIN/step" --dry-run start.abut
+        "$BIN/step" -n 1 --max-newton 1 --tolerance '1e-12' start.abut -o x || [ $? -eq 4 ]
+        "$BIN/export" --frames 1 run.abut
+        "$BIN/export" --frames 7 run.abut || [ $? -eq 2 ]
+        "$BIN/salvage" start.abut -o x
+        "$BIN/ccd-check" run.abut -o x
+        "$BIN/decompose" -k 1 run.abut -o x
+        "$BIN/strain-limit" --audit start.abut -o x
+        "$BIN/tear" --stretch 2 run.abut -o x
+        "$BIN/mesh-prep" --set objects='{t: {generate: {explicit: {points: [[0, 0], [1]]}}}}' one.yaml -o x || [ $? -eq 3 ]
+        "$BIN/mesh-prep" --set motion='[]' --set objects='{s: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
+            triangles: [[0, 1, 2]], segments: [[0, 1]]}}, tetrahedralize: {max-volume: 1}}}' one.yaml -o x || [ $? -eq 3 ]
+    } >said 2>&1
+    for words in "4 objects, 10 nodes, 1 tet, 1 shell, 1 rod, 1 particle" "step: 1 step to 0.01 s, 1 frame written" "1 frame taken" \
+        "not converged after 1 Newton iteration;" "1 whole frame," "1 motion," "1 part of 1 tet:" "1 frame: stretch" "1 triangle,"; do
+        grep -F -- "$words" said
+    done
+    exits 1 grep -E '(^|[^0-9a-z.,] |[(])1 ([a-z]+ )?(frame|step|object|node|tet|shell|rod|particle|triangle|edge|segment|bend|hinge|motion|part|pair|point|iteration|contact|configuration|passe|class|face)e?s\b' said
+}
+
 @test "who says no end gets one step, and is told how to get to the end of the scene" {
     printf 'time: {step: 0.01 s, end: 0.03 s}\nobjects:\n  a: %s\n' "$box" > s.yaml
     "$BIN/mesh-prep" -q s.yaml -o s.abut
@@ -92,7 +167,7 @@ box='{generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}'
     says "o.obj:6: vertex index 5: the file has 4 vertices"
     printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nf 1/1 2/1 3/1\nf 1/1 2/4 3/1\n' > t.obj
     exits 3 "$BIN/mesh-prep" t.obj -o x
-    says "t.obj:6: texture index 4: the file has 1 places"
+    says "t.obj:6: texture index 4: the file has 1 place"
     printf 'f 1 2 3\nl 3 4\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 1\n' > ahead.obj
     exits 0 "$BIN/ccd-check" --static ahead.obj
 }

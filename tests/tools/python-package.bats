@@ -226,7 +226,7 @@ def put(keys, value):
             s = s[k]
         s[keys[-1]] = value
     return change
-says(put(["objects", "box", "generate", "box", "size"], [1, 1]), "objects.box.generate.box.size: size: a list of 2")
+says(put(["objects", "box", "generate", "box", "size"], [1, 1]), "objects.box.generate.box.size: size is a list of 2")
 says(put(["objects", "box", "generate", "box", "size", 1], "x"), "objects.box.generate.box.size.1: size is 'x'")
 says(put(["motion", 1, "velocity"], [1, 0, 0]), "motion.1.velocity: motion: unknown key 'velocity'")
 says(put(["tiem"], {}), "tiem: scene: unknown key 'tiem'; did you mean 'time'?")

@@ -119,8 +119,37 @@ Y
     awk -v a="$(worst loose.jsonl)" -v b="$(worst tight.jsonl)" 'BEGIN { exit !(a > 1e-3 && b > 0 && b <= 1e-5) }'
     balls --set force-tolerance=1e-15
     "$BIN/step" balls.abut -o rounded.abut 2>said
-    grep -q 'rounding kept the forces of 1 of 1 steps from balancing: up to .* (want 1e-15)' said
+    grep -q 'rounding kept the forces of 1 of 1 step from balancing: up to .* (want 1e-15)' said
     exits 2 "$BIN/step" --force-tolerance 0 balls.abut -o x.abut
     exits 2 "$BIN/step" --force-tolerance 1e-3 --stop characteristic balls.abut -o x.abut
     exits 3 "$BIN/mesh-prep" balls.yaml --set force-tolerance=-1 -o x.abut
+}
+
+@test "the gap of contact and its thickness add to an interference, as SCENE.md says" {
+    cat > fit.yaml <<'Y'
+time: {step: 0.1 s, end: 1 s, scheme: quasi-static}
+gravity: [0, 0, 0]
+tolerance: 1e-6 m/s
+materials: {soft: {young: 1e6, poisson: 0, density: 1000}}
+objects:
+  block: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [4, 4, 4]}}, translate: [0, 0.05, 0]}
+  press: {generate: {box: {size: [0.2, 0.02, 0.2], cells: [1, 1, 1]}}, obstacle: true, translate: [0, 0.115, 0]}
+motion:
+  - {select: {object: block, box: [[-1, -0.001, -1], [1, 0.001, 1]]}, fix: true}
+  - {select: {object: press}, keyframes: [{time: 0 s}, {time: 1 s, translate: [0, -0.006, 0]}]}
+Y
+    fit() {     # DHAT THICKNESS FORCE
+        "$BIN/mesh-prep" -q fit.yaml --set contact.dhat="$1" --set objects.block.contact-thickness="$2" |
+            "$BIN/step" -q --until 1 --with forces -o fit.abut
+        "$BIN/ccd-check" -q --no-output fit.abut
+        "$BIN/export" -q --csv fit.csv fit.abut
+        "$PYTHON" -c 'import csv, sys
+force, want = float(list(csv.DictReader(open("fit.csv")))[-1]["press.contact_y_N"]), float(sys.argv[1])
+assert abs(force - want) < 5e-3 * want, (force, want)' "$3"
+    }
+    # of the material law, neo-Hookean: A mu (1 / lambda - lambda) at lambda = 0.99 is 100.5 N
+    fit '1 mm' 0 119.5
+    fit '0.1 mm' 0 108
+    fit '0.01 mm' 0 101.4
+    fit '0.01 mm' 1e-3 152.2
 }

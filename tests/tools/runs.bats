@@ -68,7 +68,7 @@ fastest() {
     exits 0 "$BIN/step" -q -n 2 start.abut -o run.abut
     [ ! -s stderr ]
     exits 0 "$BIN/mesh-prep" block.yaml -o x
-    grep -xE "mesh-prep: 1 objects, 27 nodes, 48 tets: can be simulated, [0-9.e-]+ s" stderr
+    grep -xE "mesh-prep: 1 object, 27 nodes, 48 tets: can be simulated, [0-9.e-]+ s" stderr
     exits 0 "$BIN/export" --csv t.csv run.abut
     grep -xE "export: 3 frames taken, [0-9.e-]+ s" stderr
     exits 4 "$BIN/step" -n 3 --max-newton 1 --until 1 start.abut -o run.abut

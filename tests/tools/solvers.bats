@@ -429,3 +429,33 @@ def longest(rule):
 assert longest("newton") > 2 and longest("published") == 1, (longest("newton"), longest("published"))
 P
 }
+
+@test "a scene that a solver cannot simulate is unusable input, exit code 3, with every solver and every rule, and never usage" {
+    local scene s solvers box='{generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [0, 2, 0]}'
+    solvers=$({ "$BIN/step" --solver '?' </dev/null 2>&1 || true; } | sed -n 's/.*know //p' | tr -d ,)
+    [ "$(wc -w <<< "$solvers")" -ge 18 ]
+    scene() { printf 'time: {step: 0.01 s}\nobjects: {floor: {half-space: {normal: [0, 1, 0]}}, a: %s}\n' "$2" | "$BIN/mesh-prep" -q - "${@:3}" -o "$1"; }
+    scene cloth '{generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm, stretch-limit: 1.2}, translate: [0, 1, 0]}'
+    scene rod '{generate: {rod: {length: 1, cells: 4}}, rod: {radius: 1 mm}, translate: [0, 1, 0]}'
+    scene curved "${box%\}}, order: 2}"
+    scene bdf2 "$box" --set time.scheme=bdf2
+    scene filter "$box" --set contact.barrier.filter=0.1
+    scene mollifier "$box" --set contact.barrier.mollifier=off
+    scene log2 "$box" --set contact.barrier.law=log2
+    : > codes
+    for scene in cloth rod curved bdf2 filter mollifier log2; do
+        for s in $solvers 'newton --stop characteristic' 'dot --stop characteristic' 'newton --device twin' \
+            'newton --barrier-hessian full' 'pd --stop characteristic'; do
+            case $s in pd*|mass-springs|admm*) s+=' --contact ignore' ;; esac
+            # shellcheck disable=SC2086
+            timeout 60 "$BIN/step" -q -n 1 --solver $s $scene -o out 2>said && code=0 || code=$?
+            echo "$code $scene $s: $(head -n 1 said)" >> codes
+        done
+    done
+    cat codes
+    exits 1 grep -v '^[034] ' codes
+    for s in '3 cloth dot:' '3 rod newton --stop characteristic:' '3 cloth pd --stop' '3 filter newton:' '3 mollifier newton --device twin:' \
+        '3 bdf2 nodal:' '3 curved lbfgs-pd:'; do
+        grep -q "^$s" codes
+    done
+}

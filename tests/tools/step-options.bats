@@ -204,10 +204,54 @@ P
     says "--keep-passes: for --solver newton"
     "$BIN/step" -q --one-pass --lags 3 "$pile" -o pending.abut
     exits 3 "$BIN/step" --keep-passes --lags 3 pending.abut -o o.abut
-    says "it is PENDING, and the results of its 1 friction passes cannot be kept"
-    "$BIN/step" -q -n 2 --keep-passes --lags 1 "$pile" -o one.abut      # one pass, or converged: nothing to keep
-    "$BIN/step" -q -n 2 --keep-passes --lags converged "$pile" -o converged.abut
-    for of in one converged; do ! "$BIN/export" --dump $of.abut | grep -q 'pass/'; done
+    says "it is PENDING, and the results of its 1 friction pass cannot be kept"
+    exits 2 "$BIN/step" --keep-passes "$pile" -o o.abut                 # one pass, or converged: nothing to keep
+    says "--keep-passes: steps have one friction pass, expected --lags 2 or more"
+    exits 2 "$BIN/step" --keep-passes --lags 1 "$pile" -o o.abut
+    exits 2 "$BIN/step" --keep-passes --lags converged "$pile" -o o.abut
+    says "--keep-passes: friction passes go on until they converge"
+    "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set contact.friction.mu=0 -o smooth.abut
+    exits 2 "$BIN/step" --keep-passes --lags 2 smooth.abut -o o.abut
+    says "--keep-passes: the scene has no friction"
+    exits 0 "$BIN/step" --keep-passes --lags 2 "$pile" -o o.abut
+}
+
+@test "options that a solver or another option leaves nothing to do are refused, with who understands them" {
+    "$BIN/mesh-prep" --new hard | "$BIN/mesh-prep" -q - -o hard.abut
+    for in in "$pile" hard.abut; do                                     # the scene asks for nodal as well as the option
+        exits 2 "$BIN/step" --solver nodal --tolerance 1e-3 "$in" -o o.abut
+        says "--tolerance: for --solver newton, newton-cg,"
+        says "pd, mass-springs, admm-pd, admm-dd, not for nodal"
+    done
+    exits 2 "$BIN/step" --tolerance 1e-3 hard.abut -o o.abut
+    says "not for nodal"
+    exits 2 "$BIN/step" --stop newton hard.abut -o o.abut
+    says "--stop: for --solver newton"
+    exits 2 "$BIN/step" --with forces,contacts "$pile" -o o.abut
+    says "--with contacts: for --solver nodal, not for newton"
+    exits 0 "$BIN/step" --with forces,contacts hard.abut -o o.abut
+    exits 2 "$BIN/step" --solver pd --contact ignore --iterations 5 --tolerance 1e-3 "$pile" -o o.abut
+    says "--tolerance does not go with --iterations 5"
+    exits 2 "$BIN/step" --iterations 5 --max-newton 9 "$pile" -o o.abut
+    says "--max-newton does not go with --iterations 5"
+    for o in "-n 2" "--until 1" "--every 2" "--with forces"; do
+        # shellcheck disable=SC2086
+        exits 2 "$BIN/step" --one-pass $o "$pile" -o o.abut
+        says " and --one-pass: "
+    done
+    exits 2 "$BIN/step" --dry-run --checkpoint-every 1min "$pile"
+    says "--dry-run and --checkpoint-every"
+    exits 2 "$BIN/step" --dry-run --compress 3 "$pile"
+    says "--dry-run and --compress"
+}
+
+@test "-n and --until: what comes first ends the run" {
+    frames() { "$BIN/step" -q "$@" "$pile" | "$BIN/export" --dump --no-data | grep -c ^frame; }
+    [ "$(frames -n 2 --until 0.05)" -eq 3 ]         # steps of 0.01 s, and the frame at the start
+    [ "$(frames -n 5 --until 0.03)" -eq 4 ]
+    [ "$(frames -n 0 --until 0.03)" -eq 1 ]
+    "$BIN/step" -q -n 3 --until-rest 1e-9 --until 0.02 "$pile" -o rest.abut || [ $? -eq 1 ]
+    [ "$("$BIN/export" --dump --no-data rest.abut | grep -c ^frame)" -eq 3 ]
 }
 
 @test "step --guess: every step ends where it ends from any guess, start is --without warm-start" {

@@ -326,7 +326,7 @@ assert peak["40"] < 1.6 * peak["1"], peak'
 @test "not converging is exit 4 with the reason, and leaves no whole file" {
     run "$BIN/step" -n 40 --max-newton 1 "$pile" -o o.abut
     [ "$status" -eq 4 ]
-    [[ $output == *"not converged after 1 Newton iterations"* ]]
+    [[ $output == *"not converged after 1 Newton iteration"* ]]
     [ ! -e o.abut ]
 }
 

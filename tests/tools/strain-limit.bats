@@ -221,7 +221,7 @@ P
     says "7 frames"
     "$BIN/ccd-check" -q --no-output now.abut
     exits 3 "$BIN/strain-limit" --project --upper 1.02 "$(hang)" -o no.abut
-    says "1 frames: the projection needs a start and its next step"
+    says "1 frame: the projection needs a start and its next step"
     "$BIN/mesh-prep" -q "$BATS_FILE_TMPDIR/hang.yaml" --set time.scheme=bdf2 | "$BIN/step" -q -n 1 -o bdf2.abut
     exits 3 "$BIN/strain-limit" --project --upper 1.02 bdf2.abut -o no.abut
     says "the projection knows implicit Euler"

@@ -234,7 +234,7 @@ static int refused(const char *attachment, const char *part)
 
 TEST(what_an_attachment_must_not_say_is_refused_by_name)
 {
-    CHECK(refused("{from: a}", "attachments: expected a list"));
+    CHECK(refused("{from: a}", "attachments is a map with the key 'from': expected a list, [{from: "));
     CHECK(refused("[{from: {object: b}, to: {object: a}}]", "attachment: expected {from"));
     CHECK(refused("[{from: {object: b}, to: {object: a}, stiffness: 1 N}]", "stiffness is '1 N': expected a number, if it has a "
                   "unit one of N/m"));
@@ -243,7 +243,7 @@ TEST(what_an_attachment_must_not_say_is_refused_by_name)
                   "to: expected {object: name} or {point"));
     CHECK(refused("[{from: {object: b}, to: {object: b}, stiffness: 1}]", "object 'b' is tied to itself"));
     CHECK(refused("[{from: {object: b}, to: {object: g}, stiffness: 1}]", "'g' is a half-space, which has no nodes"));
-    CHECK(refused("[{from: {}, to: {object: b}, stiffness: 1}]", "from: expected the object whose nodes are tied"));
+    CHECK(refused("[{from: {}, to: {object: b}, stiffness: 1}]", "from: expected one object, whose nodes are tied"));
     CHECK(refused("[{from: {object: k}, to: {object: b}, stiffness: 1}]", "is of an obstacle: expected a body"));
     CHECK(refused("[{from: {object: b}, to: {object: a}, within: 1 cm, stiffness: 1}]",
                   "ties no node: the nearest of 8 is 0.2 m away, expected one within 0.01 m"));

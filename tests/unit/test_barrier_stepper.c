@@ -450,7 +450,7 @@ TEST(running_out_of_iterations_is_an_error_that_says_so)
     pile(&w);
     w.st.solver.opt.max_newton = 1;
     CHECK(world_run(&w, 12) == ABUT_E_NUMERIC);
-    CHECK(strstr(w.err.msg, "not converged after 1 Newton iterations"));
+    CHECK(strstr(w.err.msg, "not converged after 1 Newton iteration"));
     CHECK(w.next.n == 0);
     world_close(&w);
 }

@@ -521,7 +521,7 @@ TEST(what_is_no_line_along_triangles_is_no_seam)
         "seams: [{from: {object: a, %s}, to: {object: %s}}]\n";
     static const char *const line = "b, nodes: [0, 1, 2, 3]";
     const char *const bad[6][3] = {
-        { "nodes: [0, 1, 2, 3]", "c", "expected an object that is a shell" },
+        { "nodes: [0, 1, 2, 3]", "c", "expected one object that is a shell" },
         { "nodes: [0, 1, 2, 3]", "b", "the line branches at node " },      /* all of b */
         { "nodes: [0, 1, 11]", line, "2 of the 3 selected nodes of 'a' lie on one line" },
         { "nodes: [0, 2]", line, "no side of a triangle of 'a' has both ends selected" },
@@ -573,7 +573,7 @@ TEST(an_obj_brings_its_pattern_when_every_corner_has_a_place)
         abut_err err = { 0 };
         const abut_status rc = abut_obj_read(&in, &m, &err);
         if (i == 2) {
-            CHECK(rc == ABUT_E_FORMAT && strstr(err.msg, "texture index 2: the file has 1 places"));
+            CHECK(rc == ABUT_E_FORMAT && strstr(err.msg, "texture index 2: the file has 1 place"));
             continue;
         }
         CHECK(!rc && m.nf == 2 && !m.uv == (i == 1));

@@ -51,7 +51,7 @@ TEST(the_iteration_limit_names_the_pair_that_bounds_the_step)
     const abut_failure *f = &w.st.solver.failed;
     CHECK(f->kind == ABUT_FAILED_ITERATIONS && f->iterations == 1);
     CHECK(f->alpha < 1 && (f->limit.kind == ABUT_LIMIT_VT || f->limit.kind == ABUT_LIMIT_EE));
-    SAYS(&w, "step 1 (t = 0 s)", "not converged after 1 Newton iterations", "want 1e-06", "of 'left'", "of 'right'", "(gap ",
+    SAYS(&w, "step 1 (t = 0 s)", "not converged after 1 Newton iteration", "want 1e-06", "of 'left'", "of 'right'", "(gap ",
          "kappa", "may help");
     /* global node numbers go up to 15, those within an object to 7 */
     for (int n = 8; n < 16; n++) {
@@ -152,7 +152,7 @@ TEST(a_shell_at_its_limit_is_named_with_its_stretches)
     /* the second triangle of the flag, whose third corner slides along its warp */
     char words[80];
     snprintf(words, sizeof words, "shell 1 of 'flag' (stretched to 1 and %.6g)", w.st.solver.here.x[3 * (9 + 1)] / 0.1);
-    SAYS(&w, "not converged after 1 Newton iterations", words);
+    SAYS(&w, "not converged after 1 Newton iteration", words);
     world_close(&w);
 }
 

@@ -225,7 +225,7 @@ TEST(obj_reads_polygons_lines_points_and_negative_indices)
 
 TEST(obj_errors_name_the_line)
 {
-    CHECK(refused(abut_obj_read, "v 0 0 0\nf 1 2 3\n", "test.file:2: vertex index 2: the file has 1 vertices"));
+    CHECK(refused(abut_obj_read, "v 0 0 0\nf 1 2 3\n", "test.file:2: vertex index 2: the file has 1 vertex"));
     CHECK(refused(abut_obj_read, "v 0 0 0\nf 1 0 3\n", "test.file:2: vertex index 0"));
     CHECK(refused(abut_obj_read, "v 0 0 0\nf 1 -2 3\n", "test.file:2: a vertex index is '-2'"));
     CHECK(refused(abut_obj_read, "v 0 0\n", "test.file:1: z of a vertex is missing"));

@@ -75,7 +75,7 @@ TEST(vtk_errors_name_the_line_the_cell_and_what_was_expected)
     CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n10\n",
                   "cell 0, a tet, has 3 points: expected 4"));
     CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 6\n4 0 1 2 4 9\nCELL_TYPES 1\n10\n",
-                  "CELLS announces 6 numbers and its 1 cells have 5"));
+                  "CELLS announces 6 numbers and its 1 cell has 5"));
     CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 2 5\n4 0 1 2 4\nCELL_TYPES 2\n10 10\n", "the number of points of a cell"));
     CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 4\nCELL_TYPES 2\n10 10\n",
                   "2 cell types: expected one for each of 1"));

@@ -340,7 +340,7 @@ TEST(type_shape_unit_and_presence_are_checked)
     refused(&s, "node/role", "missing");
     sample_model(&s);
     abut_arrays_remove(&s, "tet/material");
-    refused(&s, "tet/material", "'tet/node' has 1 rows");
+    refused(&s, "tet/material", "'tet/node' has 1 row");
     sample_model(&s);
     CHECK(abut_model_put(&s, "node/mass", 8, NULL) != NULL);
     refused(&s, "node/mass", "expected 7 (nv) as in 'node/X'");
@@ -603,7 +603,7 @@ TEST(results_of_friction_passes_are_of_all_but_the_last)
         { 3, 7, 2, -1, "pass/x", "has 7 rows, expected 14: 3 passes but the last, 7 nodes" },
         { 3, 21, 2, 2, "pass/x", "has 21 rows" }, { 1, 7, -1, -1, "pass/x", "has 7 rows, expected 0" },
         { 3, 14, 3, -1, "pass/kappa", "has 3 rows, expected 2" }, { 3, 14, -1, -1, "pass/kappa", "is missing" },
-        { 1, -1, -1, 1, "pass/strain-kappa", "has 1 rows, expected 0" }, { 3, 14, -1, 2, "pass/kappa", "is missing" },
+        { 1, -1, -1, 1, "pass/strain-kappa", "has 1 row, expected 0" }, { 3, 14, -1, 2, "pass/kappa", "is missing" },
         { -1, 14, 2, -1, "pass/count", "is missing" }, { 0, -1, -1, -1, "pass/count", "row 0: 0" },
     };
     const abut_model m = { .nv = 7 };

@@ -409,7 +409,7 @@ TEST(what_a_motion_must_not_say_is_refused_by_name)
                   "times"));
     CHECK(refused(KEYED("[{time: 1}, {time: 1}]"), "a keyframe at 1 s, after one at 1 s"));
     CHECK(refused(KEYED("[{time: -1}]"), "a keyframe at -1 s, after one at 0 s"));
-    CHECK(refused(KEYED("[]"), "keyframes: expected a list"));
+    CHECK(refused(KEYED("[]"), "keyframes is an empty list: expected a list of one or more, [{time: 1 s, "));
     CHECK(refused(KEYED("[{time: 0}]"), "expected one after 0 s"));
     CHECK(refused(KEYED("[{time: 0, translate: [1, 0, 0]}, {time: 1}]"), "a keyframe at 0 s: the nodes are then where they are"));
     CHECK(refused(KEYED("[{translate: [1, 0, 0]}]"), "'time' is missing"));
@@ -428,7 +428,7 @@ TEST(what_a_motion_must_not_say_is_refused_by_name)
     CHECK(refused(A "fix: true, interpolation: smooth}", "interpolation: of keyframes and sequences"));
     CHECK(refused(A "fix: true, hold: true}", "hold: the motion never ends"));
     CHECK(refused(A "force: [1, 0, 0], until: 1 s, hold: true}", "hold: a force holds nothing"));
-    CHECK(refused(A "pressure: [1, 0, 0]}", "pressure is '(a list)': expected a number, if it has a unit one of Pa"));
+    CHECK(refused(A "pressure: [1, 0, 0]}", "pressure is a list of 3: expected a number, if it has a unit one of Pa"));
     CHECK(refused(A "force-density: [1 N, 0, 0]}", "expected a number, if it has a unit one of N/m^3"));
     CHECK(refused("{select: {object: a, nodes: [0, 1]}, traction: [1, 0, 0]}", "no triangle of a surface has all its corners "
                   "among the 2"));
@@ -446,7 +446,7 @@ TEST(what_a_motion_must_not_say_is_refused_by_name)
     CHECK(refused(A "sequence: {files: [x.obj, y.obj], times: [1 s]}}", "times: 1 for 2 files: expected as many"));
     CHECK(refused(A "sequence: {files: [no-such-file.obj], times: [1 s]}}", "no-such-file.obj"));
     CHECK(refused("{select: {object: g}, fix: true}", "'g' is a half-space, which has no nodes and never moves"));
-    CHECK(refused("{select: {nodes: [1]}, fix: true}", "nodes: numbers of nodes of one object: expected 'object' too"));
+    CHECK(refused("{select: {nodes: [1]}, fix: true}", "nodes: numbers of nodes of one object: expected one 'object' too"));
     CHECK(refused("{select: {object: a, nodes: [8]}, fix: true}", "nodes: a point is '8': expected an integer from 0 to 7"));
     CHECK(refused("{select: {object: a, nodes: [3, 1, 3]}, fix: true}", "nodes: 3 twice"));
     CHECK(refused("{select: {object: a, cylinder: {axis: [[0, 0, 0], [0, 0, 0]], radius: 1}}, fix: true}",

@@ -242,7 +242,8 @@ TEST(a_friction_table_that_cannot_be_meant_is_refused)
     CHECK(refused("contact: {friction: {pairs: [{materials: [rubber, steel], between: [a, a], mu: 1}]}}\n" REST, ABUT_E_FORMAT,
                   "expected {between: "));
     CHECK(refused("contact: {friction: {pairs: [{materials: [rubber, steel], mu: -1}]}}\n" REST, ABUT_E_FORMAT, "mu is -1"));
-    CHECK(refused("contact: {friction: {pairs: [{materials: [rubber], mu: 1}]}}\n" REST, ABUT_E_FORMAT, "expected {between: "));
+    CHECK(refused("contact: {friction: {pairs: [{materials: [rubber], mu: 1}]}}\n" REST, ABUT_E_FORMAT,
+                  "materials is a list of 1: expected a list of 2, [rubber, steel]"));
     CHECK(refused("contact: {friction: {smoothing: c3}}\n" REST, ABUT_E_FORMAT, "contact.friction.smoothing"));
     CHECK(refused("contact: {barrier: {continuity: 2}}\n" REST, ABUT_E_FORMAT, "contact.barrier.continuity"));
     CHECK(refused("contact: {barrier: {law: ipcc}}\n" REST, ABUT_E_FORMAT, "contact.barrier.law is 'ipcc'; did you mean 'ipc'?"));
@@ -390,19 +391,20 @@ TEST(what_cannot_be_simulated_is_refused)
 TEST(what_is_said_wrongly_is_refused_with_what_was_expected)
 {
     static const struct { const char *text, *part; } bad[] = {
-        { "materials: [rubber]\nobjects:\n" BOX, "test.yaml:1:12: materials: expected a map" },
-        { "contact: {friction: {pairs: 3}}\nobjects:\n" BOX, "contact.friction.pairs: expected a list" },
+        { "materials: [rubber]\nobjects:\n" BOX, "test.yaml:1:12: materials is a list of 1: expected a map" },
+        { "contact: {friction: {pairs: 3}}\nobjects:\n" BOX, "contact.friction.pairs is '3': expected a list, [{between: " },
         { "objects:\n  a: {velocity: [0, 1, 0]}\n", "object 'a': expected one of mesh, generate, sequence, half-space" },
         { "objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, mu: -0.1}\n",
           "mu is -0.1: expected 0 or more" },
         { "objects:\n  123456789012345678901234567890123456789012345678901234567890123456789012345678901: {}\n",
           "a name of 81 letters: expected 1 to" },
         { "objects:\n  '': {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n", "a name of 0 letters: expected 1 to" },
-        { "objects:\n" BOX "motion: [{select: {object: a, box: 3}, fix: true}]\n", "box: expected [[x, y, z], [x, y, z]]" },
+        { "objects:\n" BOX "motion: [{select: {object: a, box: 3}, fix: true}]\n",
+          "box is '3': expected [[x, y, z], [x, y, z]]" },
         { "objects:\n" BOX "motion: [{select: {object: a, half-space: {point: [0, 0, 0], normal: [0, 0, 0]}}, fix: true}]\n",
           "normal: expected a vector that is not zero" },
         { "objects:\n" BOX "motion: [{select: {object: a, cylinder: {axis: [0, 1, 0], radius: 1}}, fix: true}]\n",
-          "cylinder: expected {axis: [[x, y, z], [x, y, z]], radius: number}" },
+          "axis is a list of 3: expected a list of 2, [[0, 0, 0], [0, 1, 0]]" },
         { "objects:\n" BOX "motion: [{select: {object: a}, fix: true, from: 2 s, until: 1 s}]\n",
           "active from 2 s until 1 s: expected the start first" },
         { "objects:\n" BOX "motion: [{select: {object: b}, fix: true}]\n", "no object is called 'b'" },

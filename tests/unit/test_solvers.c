@@ -6,8 +6,6 @@
 #include "solve/solvers.h"
 #include "solve/step/options.h"
 
-enum { BITS = 26 };
-
 TEST(every_row_is_found_with_what_it_understands_and_refused_with_anything_else)
 {
     for (const abut_solver_row *r = abut_solver_table; r->name; r++) {
@@ -15,7 +13,7 @@ TEST(every_row_is_found_with_what_it_understands_and_refused_with_anything_else)
         CHECK(r->help && r->stepper && r->stepper->make && r->stepper->commit && r->stepper->free);
         CHECK(abut_solver_find(r->name, 0, &err) == r);
         CHECK(abut_solver_find(r->name, r->options, &err) == r);
-        for (int k = 0; k < BITS; k++) {
+        for (int k = 0; k < ABUT_OPTIONS; k++) {
             if (r->options & 1u << k) continue;
             CHECK(!abut_solver_find(r->name, 1u << k | r->options, &err) && err.code == ABUT_E_ARG);
             CHECK(strstr(err.msg, "not for ") && strstr(err.msg, r->name) && !strncmp(err.msg, "--", 2));
@@ -27,6 +25,32 @@ TEST(every_row_is_found_with_what_it_understands_and_refused_with_anything_else)
         CHECK(!r->linear || !(r->options & ABUT_OPTION_LINEAR));
         const abut_linear_solver_ops *linear;
         CHECK(!r->linear || !abut_linear_solver_find(r->linear, &linear, &err));
+    }
+}
+
+/* Options that every solver has are no bits; a bit that no solver understands, or one beyond the last, is of no use. */
+TEST(every_option_with_a_bit_is_understood_by_some_rows_and_not_by_others_and_named_once)
+{
+    char name[ABUT_OPTIONS][64];
+    unsigned some = 0, every = ~0u;
+    for (const abut_solver_row *r = abut_solver_table; r->name; r++) some |= r->options, every &= r->options;
+    CHECK(some == (1u << ABUT_OPTIONS) - 1 && every == 0);
+    for (int k = 0; k < ABUT_OPTIONS; k++) {
+        const abut_solver_row *r = abut_solver_table;
+        abut_err err = { 0 };
+        while (r->options & 1u << k) r++;
+        CHECK(!abut_solver_find(r->name, 1u << k, &err));
+        snprintf(name[k], sizeof name[k], "%.*s", (int)strcspn(err.msg, ":"), err.msg);
+        for (int i = 0; i < k; i++) CHECK(strcmp(name[i], name[k]) != 0);
+        /* who understands it is named, and nobody else */
+        char *const rest = strstr(err.msg, ", not for ");
+        CHECK(rest != NULL);
+        rest[1] = 0;
+        for (const abut_solver_row *of = abut_solver_table; of->name; of++) {
+            char word[40];
+            snprintf(word, sizeof word, " %s,", of->name);
+            CHECK(!(of->options & 1u << k) == !strstr(err.msg, word));
+        }
     }
 }
 
@@ -54,6 +78,21 @@ TEST(values_that_do_not_go_together_are_refused)
     CHECK(!check("dot", o, "") && check("pd", o, "--stop published does not go with --solver pd"));
     o.force_tolerance = 0.1;
     CHECK(check("newton", o, "--force-tolerance does not go with --stop published"));
+    /* no test ends a fixed number of iterations, with any solver that has it */
+    for (const abut_solver_row *r = abut_solver_table; r->name; r++) {
+        if (!(r->options & ABUT_OPTION_ITERATIONS)) continue;
+        o = abut_step_defaults();
+        o.iterations = 5;
+        CHECK(!check(r->name, o, ""));
+        o.tolerance = 1e-3;
+        CHECK(check(r->name, o, "--tolerance does not go with --iterations 5"));
+        o.tolerance = 0, o.max_newton = 7;
+        CHECK(check(r->name, o, "--max-newton does not go with --iterations 5"));
+        o.max_newton = abut_step_defaults().max_newton, o.stop = ABUT_STOP_CHARACTERISTIC;
+        CHECK(check(r->name, o, "--stop does not go with --iterations 5"));
+        o.iterations = 0;
+        CHECK(!check(r->name, o, ""));
+    }
     o = abut_step_defaults();
     CHECK(!abut_linear_solver_find("cg", &o.linear, NULL));
     CHECK(!check("newton", o, "") && check("lbfgs-h", o, "know own, cholmod"));

@@ -1,4 +1,5 @@
 #include "formats/mesh/mesh_io.h"
+#include "base/words.h"
 #include "tools/ccd-check/modes.h"
 
 #include <stdlib.h>
@@ -47,7 +48,8 @@ static int same(const int32_t *a, int32_t na, const int32_t *b, int32_t nb, int 
 static abut_status same_elements(const abut_mesh *a, const abut_mesh *b, const char *pa, const char *pb, abut_err *err)
 {
     if (a->nv != b->nv)
-        return abut_fail(err, ABUT_E_FORMAT, "%s has %d points, %s has %d: not one mesh in motion", pa, a->nv, pb, b->nv);
+        return abut_fail(err, ABUT_E_FORMAT, "%s has %d point%s, %s has %d: not one mesh in motion", pa, a->nv, abut_s(a->nv), pb,
+                         b->nv);
     const int equal[4] = { same(a->tet, a->nt, b->tet, b->nt, 4), same(a->tri, a->nf, b->tri, b->nf, 3),
                            same(a->seg, a->ns, b->seg, b->ns, 2), same(a->point, a->np, b->point, b->np, 1) };
     for (int k = 0; k < 4; k++)
@@ -98,7 +100,8 @@ abut_status abut_judge_meshes(abut_verdict *v, const char *const *files, int n, 
     abut_hits hits = { 0 };
     abut_status rc = ABUT_OK;
     for (int i = 0; i < n && !rc && !abut_verdict_done(v); i++) {
-        abut_cli_progress(v->cli, "%s, %zu pairs, %zu collisions", files[i], v->pairs, v->collisions);
+        abut_cli_progress(v->cli, "%s, %zu pair%s, %zu collision%s", files[i], v->pairs, abut_s(v->pairs), v->collisions,
+                          abut_s(v->collisions));
         abut_mesh_clear(&m[0]);
         m[0] = m[1];
         m[1] = (abut_mesh){ 0 };

@@ -1,4 +1,5 @@
 #include "model/contact_check.h"
+#include "base/words.h"
 #include "model/naming.h"
 #include "tools/cli/stream.h"
 #include "tools/ccd-check/modes.h"
@@ -147,8 +148,8 @@ static abut_status judge_frame(judge *j, const abut_stream *s, abut_err *err)
         memcpy(j->x, x, bytes);
         j->at = here;
     }
-    abut_cli_progress(j->v->cli, "step %lld, %zu pairs, %zu collisions", (long long)here.step, j->v->pairs,
-                      j->v->collisions);
+    abut_cli_progress(j->v->cli, "step %lld, %zu pair%s, %zu collision%s", (long long)here.step, j->v->pairs, abut_s(j->v->pairs),
+                      j->v->collisions, abut_s(j->v->collisions));
     return ABUT_OK;
 }
 

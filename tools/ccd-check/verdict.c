@@ -1,4 +1,5 @@
 #include "tools/ccd-check/verdict.h"
+#include "base/words.h"
 #include "model/naming.h"
 #include "tools/ccd-check/files.h"
 
@@ -157,8 +158,8 @@ static void say_curved(const abut_verdict *v)
     print_place(where, sizeof where, &v->deepest_at);
     if (!v->deepest.samples) abut_cli_say(v->cli, "--curved %d: no curved tets", v->curved);
     else if (!(v->deepest.depth > 0))
-        abut_cli_say(v->cli, "--curved %d: the true boundary is in nothing, %zu samples of a frame", v->curved,
-                     v->deepest.samples);
+        abut_cli_say(v->cli, "--curved %d: the true boundary is in nothing, %zu sample%s of a frame", v->curved,
+                     v->deepest.samples, abut_s(v->deepest.samples));
     else
         abut_cli_say(v->cli, "--curved %d: the true boundary is in what it touches by up to %.6g m: %s, %s, at (%.6g, %.6g, "
                      "%.6g)", v->curved, v->deepest.depth, where, v->deepest_words, v->deepest.at[0], v->deepest.at[1],
@@ -173,15 +174,17 @@ abut_status abut_verdict_end(abut_verdict *v, abut_err *err)
         abut_cli_say(v->cli, "contact.bodies is off in this scene: bodies were judged against obstacles and half-spaces, not "
                      "against bodies");
     if (v->inverted_allowed)
-        abut_cli_say(v->cli, "%lld inverted tets over all frames, which their materials allow",
-                     (long long)v->inverted_allowed);
+        abut_cli_say(v->cli, "%lld inverted tet%s over all frames, which their materials allow", (long long)v->inverted_allowed,
+                     abut_s(v->inverted_allowed));
     char pending[80] = "";
     if (v->pending) snprintf(pending, sizeof pending, " (%lld of them PENDING candidates)", (long long)v->pending);
     if (v->not_judged)
-        abut_cli_say(v->cli, "%lld frames after the first collision were not judged (--all judges them)",
-                     (long long)v->not_judged);
-    abut_cli_say(v->cli, "%lld configurations%s, %lld motions, %zu pairs, method %s: %s", (long long)v->frames, pending,
-                 (long long)v->motions, v->pairs, abut_method_name(v->opts.method),
+        abut_cli_say(v->cli, "%lld %s not judged (--all judges them)",
+                     (long long)v->not_judged,
+                     abut_plural(v->not_judged, "frame after the first collision was", "frames after the first collision were"));
+    abut_cli_say(v->cli, "%lld configuration%s%s, %lld motion%s, %zu pair%s, method %s: %s", (long long)v->frames,
+                 abut_s(v->frames), pending, (long long)v->motions, abut_s(v->motions), v->pairs, abut_s(v->pairs),
+                 abut_method_name(v->opts.method),
                  v->collisions == 0 ? "no collision" : v->all ? "collisions" : "a collision");
     if (v->want_gap && isfinite(v->gap.gap)) {
         char where[256];

@@ -1,4 +1,5 @@
 #include "tools/cli/unfinished.h"
+#include "base/words.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -69,8 +70,8 @@ void abut_unfinished_say(const abut_cli *cli, long long size)
     char command[ABUT_COMMAND_MAX];
     const int frames = cli->frames;
     if (!cli->part_path && !(frames && size > 0)) return;
-    fprintf(stderr, "%s: %s keeps %lld bytes of the unfinished output", cli->tool,
-            cli->part_path ? cli->part_path : "the file on standard output", size);
+    fprintf(stderr, "%s: %s keeps %lld byte%s of the unfinished output", cli->tool,
+            cli->part_path ? cli->part_path : "the file on standard output", size, abut_s(size));
     if (frames) {
         abut_unfinished_command(cli, cli->part_path, cli->part_path ? cli->final_path : NULL, command);
         fprintf(stderr, ", whole frames: %d; a stream of them: %s", frames, command);

@@ -1,5 +1,6 @@
 #include "tools/mesh-prep/separate.h"
 
+#include "base/words.h"
 #include "contact/candidates.h"
 #include "contact/primitive_name.h"
 #include "contact/start_check.h"
@@ -131,10 +132,10 @@ static void say(const job *j, abut_cli *cli, double asked)
 {
     const abut_separate_report *r = &j->report;
     char asked_text[48], before[48], after[48], object[64] = "", who[96] = "no node moved";
-    abut_cli_say(cli, "separate: %s asked for; %zu crossings -> %zu; gap %s -> %s; residual %.3g m; %d rounds",
-                 gap_text(asked, asked, asked_text, sizeof asked_text), r->intersections_start, r->intersections_end,
-                 gap_text(r->gap_start, asked, before, sizeof before), gap_text(r->gap_end, asked, after, sizeof after),
-                 r->residual, r->rounds);
+    abut_cli_say(cli, "separate: %s asked for; %zu crossing%s -> %zu; gap %s -> %s; residual %.3g m; %d round%s",
+                 gap_text(asked, asked, asked_text, sizeof asked_text), r->intersections_start, abut_s(r->intersections_start),
+                 r->intersections_end, gap_text(r->gap_start, asked, before, sizeof before),
+                 gap_text(r->gap_end, asked, after, sizeof after), r->residual, r->rounds, abut_s(r->rounds));
     if (r->move_node >= 0) {
         abut_text_row(j->set, "object/name", j->cm.model->body[r->move_node], object, sizeof object);
         snprintf(who, sizeof who, "node %d of '%s'", abut_node_number(j->cm.model, r->move_node), object);
@@ -185,10 +186,10 @@ static abut_status run(const abut_prep_separate *s, job *j, abut_cli *cli, const
     rc = name_left(j, x0, bad, err);
     return rc ? rc
               : abut_fail(err, ABUT_E_GEOM,
-                          "--separate: %zu crossings left, residual %.3g m of a gap of %.3g m, largest move "
-                          "%.3g m; expected none, 0, and at most %.3g m%s%s",
-                          j->report.intersections_end, j->report.residual, o.gap, j->report.move_max, o.max_move,
-                          is_short ? "; " : "", text);
+                          "--separate: %zu crossing%s left, residual %.3g m of a gap of %.3g m, largest move %.3g m; expected "
+                          "none, 0, and at most %.3g m%s%s",
+                          j->report.intersections_end, abut_s(j->report.intersections_end), j->report.residual, o.gap,
+                          j->report.move_max, o.max_move, is_short ? "; " : "", text);
 }
 
 abut_status abut_prep_separate_run(const abut_prep_separate *s, abut_cli *cli, const abut_arrays *model, abut_arrays *frame,

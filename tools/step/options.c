@@ -2,6 +2,7 @@
 
 #include "base/words.h"
 #include "energy/barrier_hessians.h"
+#include "energy/friction_term.h"
 #include "solve/device/device.h"
 #include "sparse/linear_solvers.h"
 #include "tools/cli/lags.h"
@@ -25,6 +26,7 @@ static abut_status parse_with(abut_step_command *c, const char **word, abut_err 
                                         "energies,contacts", "forces,energies,contacts" };
     const abut_status rc = abut_with_parse(*word, &c->record, err);
     *word = said[c->record];
+    if (c->record & ABUT_WITH_CONTACTS) c->given |= ABUT_OPTION_RECORD_CONTACTS;
     return rc;
 }
 
@@ -205,7 +207,7 @@ static void describe_features(char *text, size_t size)
 #define AT(member) offsetof(abut_step_command, member)
 static const option table[] = {
     { 'n', "steps", ABUT_OPT_INT, AT(steps), .unit = "N", .help = "time steps to make (default 1)" },
-    { 0, "until", ABUT_OPT_REAL, AT(until), .unit = "s", .help = "go on to this time instead" },
+    { 0, "until", ABUT_OPT_REAL, AT(until), .unit = "s", .help = "go on to this time instead; with -n to what comes first" },
     { 0, "until-rest", ABUT_OPT_REAL, AT(rest), .least = 1, .unit = "m/s",
       .help = "go on until no free node is faster than this at the end of ten steps in a row; with -n or --until as the limit, "
               "and then exit code 1 where nothing rests" },
@@ -250,13 +252,14 @@ static const option table[] = {
               "dot one part for about 250 nodes; the others one for 1500)" },
     { 0, "levels", ABUT_OPT_INT, AT(o.quasi.levels), .bit = ABUT_OPTION_LEVELS, .least = 1, .most = 2, .shapes = 1, .unit = "N",
       .help = "dot: 2 (default): with the rigid motions of its subdomains as a coarse space; 1: without, as published" },
-    { 0, "stop", ABUT_OPT_TEXT, .parse = parse_stop, .shapes = 1, .unit = "RULE",
+    { 0, "stop", ABUT_OPT_TEXT, .parse = parse_stop, .bit = ABUT_OPTION_STOP, .shapes = 1, .unit = "RULE",
       .help = "newton (default): when no Newton direction would move a node faster than the tolerance, what is left after it is"
               " not much more, and forces balance; published: the first of that alone; characteristic: when the characteristic "
               "norm of the gradient is below it, for comparing solvers without contact; gradient: when no force is out of "
               "balance by more than it times the length of the scene; step: when a Newton direction after the first is short, "
               "which is not followed (GIPC)" },
-    { 0, "tolerance", ABUT_OPT_REAL, AT(o.tolerance), .least = 1, .shapes = 1, .unit = "X",
+    { 0, "tolerance", ABUT_OPT_REAL, AT(o.tolerance), .bit = ABUT_OPTION_TOLERANCE, .least = 1, .shapes = 1,
+      .unit = "X",
       .help = "of that rule: m/s for newton, published and step (default: the scene's), a number for characteristic (default "
               "1e-5), N/m for gradient (default 0.03)" },
     { 0, "armijo", ABUT_OPT_REAL, AT(o.line.armijo), .bit = ABUT_OPTION_ARMIJO, .least = 1, .shapes = 1, .unit = "C",
@@ -279,8 +282,8 @@ static const option table[] = {
     { 0, "lags", ABUT_OPT_TEXT, .parse = parse_lags, .bit = ABUT_OPTION_LAGS, .shapes = 1, .unit = "N",
       .help = "friction lag iterations per step at most, or as many as it takes to be 'converged' (default: the scene's)" },
     { 0, "keep-passes", ABUT_OPT_FLAG, AT(o.passes.keep), .bit = ABUT_OPTION_KEEP_PASSES, .shapes = 1,
-      .help = "frames also hold the results of all friction passes but the last (pass/), where 2 or more are made that need not "
-              "converge: adjoint takes them in place of solving each step again" },
+      .help = "frames also hold the results of all friction passes but the last (pass/), for runs with 2 or more that need "
+              "not converge: adjoint takes them in place of solving each step again" },
     { 0, "repair", ABUT_OPT_TEXT, .parse = parse_repair, .bit = ABUT_OPTION_REPAIR, .shapes = 1, .unit = "HOW",
       .help = "nodal: what becomes of a step that the judge still refuses after five more rounds of detection: barrier (default):"
               " it is taken again by --solver newton; none: step gives up" },
@@ -418,6 +421,29 @@ static abut_status check_stuck_file(const abut_step_command *c, const abut_cli *
     return abut_stuck_file_try(c->dump_stuck, err);
 }
 
+/* Options that one of the others leaves nothing to do. */
+static abut_status check_together(const abut_step_command *c, const abut_cli *cli, abut_err *err)
+{
+    const struct {
+        const char *name, *why;
+        int is_given;
+    } one[] = { { "until-rest", "a pass alone comes to no rest", c->rest > 0 },
+                { "keep-passes", "the results of a pass alone are its PENDING frame", c->o.passes.keep },
+                { "steps", "it makes one pass of one step", c->steps >= 0 },
+                { "until", "it makes one pass of one step", isfinite(c->until) },
+                { "every", "its one frame is written", c->every > 1 },
+                { "with", "friction-lag adds to the frame that it commits", c->record != 0 } },
+      dry[] = { { "output", "nothing is written", cli->out_path != NULL },
+                { "one-pass", "nothing is written", c->one_pass },
+                { "checkpoint-every", "nothing is written", c->checkpoint > 0 },
+                { "compress", "nothing is written", cli->compress > 0 } };
+    for (size_t i = 0; c->one_pass && i < sizeof one / sizeof *one; i++)
+        if (one[i].is_given) return abut_fail(err, ABUT_E_ARG, "--%s and --one-pass: %s", one[i].name, one[i].why);
+    for (size_t i = 0; c->dry && i < sizeof dry / sizeof *dry; i++)
+        if (dry[i].is_given) return abut_fail(err, ABUT_E_ARG, "--dry-run and --%s: %s", dry[i].name, dry[i].why);
+    return ABUT_OK;
+}
+
 abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli, abut_step_command *c, abut_err *err)
 {
     reading r = { .line = line, .c = c };
@@ -426,12 +452,7 @@ abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli,
     c->o.threads = cli->threads;
     for (int i = 0; i < OPTIONS && !rc; i++)
         if (is_given(line, i)) rc = read_option(&r, i, err);
-    if (!rc && c->rest > 0 && c->one_pass)
-        rc = abut_fail(err, ABUT_E_ARG, "--until-rest and --one-pass: a pass alone comes to no rest");
-    if (!rc && c->o.passes.keep && c->one_pass)
-        rc = abut_fail(err, ABUT_E_ARG, "--keep-passes and --one-pass: the results of a pass alone are its PENDING frame");
-    if (!rc && c->dry && (cli->out_path || c->one_pass))
-        rc = abut_fail(err, ABUT_E_ARG, "--dry-run and --%s: nothing is written", cli->out_path ? "output" : "one-pass");
+    if (!rc) rc = check_together(c, cli, err);
     if (rc) return rc;
     c->solver_said = c->solver_name != NULL;
     rc = take_solver(c, c->solver_said ? c->solver_name : abut_scene_solvers[ABUT_SOLVED_BY_BARRIER], err);
@@ -442,8 +463,21 @@ abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli,
     return rc ? rc : check_stuck_file(c, cli, err);
 }
 
+/* --keep-passes is for steps of several passes that need not converge. */
+static abut_status check_passes(const abut_step_command *c, const abut_model *m, abut_err *err)
+{
+    const int lags = c->o.passes.lags >= 0 ? c->o.passes.lags : m->lags[0];
+    if (!c->o.passes.keep || (lags > 1 && abut_friction_acts(m))) return ABUT_OK;
+    if (!abut_friction_acts(m))
+        return abut_fail(err, ABUT_E_ARG, "--keep-passes: the scene has no friction, so that steps have one pass alone");
+    return abut_fail(err, ABUT_E_ARG, lags == 1 ? "--keep-passes: steps have one friction pass, expected --lags 2 or more" :
+                     "--keep-passes: friction passes go on until they converge, and adjoint takes the last alone; expected a "
+                     "number of them, --lags 2 or more");
+}
+
 abut_status abut_step_choose_solver(abut_step_command *c, const abut_model *m, abut_err *err)
 {
-    if (c->solver_said) return ABUT_OK;
-    return take_solver(c, abut_scene_solvers[m->solver ? m->solver[0] : ABUT_SOLVED_BY_BARRIER], err);
+    const char *name = abut_scene_solvers[m->solver ? m->solver[0] : ABUT_SOLVED_BY_BARRIER];
+    const abut_status rc = c->solver_said ? ABUT_OK : take_solver(c, name, err);
+    return rc ? rc : check_passes(c, m, err);
 }

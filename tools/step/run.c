@@ -80,7 +80,7 @@ static void dump_stuck(abut_step_run *r, const abut_step_command *c, const abut_
     snprintf(err->msg + used, sizeof err->msg - used, "; the stuck state is not kept: %.300s", late.msg);
 }
 
-/* How many steps to make: *n, 0 or less when the time of --until has passed. */
+/* How many steps to make: *n, 0 when the time of --until has passed. */
 static abut_status count_steps(const abut_step_run *r, const abut_step_command *c, int64_t *n, abut_err *err)
 {
     const abut_frame_head *now = &r->now.head;
@@ -89,7 +89,7 @@ static abut_status count_steps(const abut_step_run *r, const abut_step_command *
     if (isfinite(c->until) && left > (double)(ABUT_STEP_MOST - now->step))
         return abut_fail(err, ABUT_E_ARG, "--until %g s is %.3g steps of %g s from step %lld at %g s: expected a time before "
                          "step 2^53", c->until, left, r->s.model.h[0], (long long)now->step, now->time);
-    if (isfinite(c->until)) *n = left > 0 ? (int64_t)left : 0;
+    if (isfinite(c->until) && (c->steps < 0 || left < (double)*n)) *n = left > 0 ? (int64_t)left : 0;
     if (*n <= ABUT_STEP_MOST - now->step) return ABUT_OK;
     return abut_fail(err, ABUT_E_FORMAT, "%s: no %lld steps can follow step %lld: the largest number is 2^53", r->s.io.in_name,
                      (long long)*n, (long long)now->step);
@@ -140,7 +140,7 @@ static abut_status simulate(abut_step_run *r, const abut_step_command *c, abut_c
     int64_t n;
     abut_status rc = count_steps(r, c, &n, err);
     if (rc) return rc;
-    if (n < 1 && isfinite(c->until))
+    if (n < 1 && isfinite(c->until) && c->steps)
         abut_cli_say(cli, "--until %g s: the stream is at %g s already, no step was made", c->until, r->now.head.time);
     const int64_t goal = r->now.head.step + n;
     for (int64_t k = 1; k <= n && !rc && !r->rests && !(c->dry && k > 1); k++) {

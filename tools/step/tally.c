@@ -1,6 +1,7 @@
 #include "tools/step/run.h"
 
 #include "base/timer.h"
+#include "base/words.h"
 #include "solve/step/record.h"
 
 #include <inttypes.h>
@@ -38,25 +39,31 @@ static void say_promises(const abut_step_command *c, abut_cli *cli)
 void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, const abut_model *m, abut_cli *cli)
 {
     if (t->unbalanced)
-        abut_cli_say(cli, "rounding kept the forces of %d of %d steps from balancing: up to %.3g of the largest on a body is "
-                     "left (want %.3g)", t->unbalanced, t->steps, t->worst_balance, m->force_tolerance[0]);
+        abut_cli_say(
+            cli,
+            "rounding kept the forces of %d of %d step%s from balancing: up to %.3g of the largest on a body is left (want %.3g)",
+            t->unbalanced, t->steps, abut_s(t->steps), t->worst_balance, m->force_tolerance[0]);
     else if (t->steps && t->balanced && (c->record & ABUT_WITH_FORCES))
         abut_cli_say(cli, "forces balance to %.2g of the largest on a body, or better", t->worst_balance);
     if (t->more_frames)
-        abut_cli_say(cli, "%d frames more than --every asks for: the path to the next one had too many waypoints",
-                     t->more_frames);
+        abut_cli_say(cli, "%d frame%s more than --every asks for: the path to the next one had too many waypoints",
+                     t->more_frames, abut_s(t->more_frames));
     if (t->unsettled)
-        abut_cli_say(cli, "friction had not converged in %d of %d steps after %d passes: lag residual up to %.3g m/s (want %.3g)",
-                     t->unsettled, t->steps, m->lags[0], t->worst_lag, m->tolerance[0]);
+        abut_cli_say(cli, "friction had not converged in %d of %d step%s after %d %s: lag residual up to %.3g m/s (want %.3g)",
+                     t->unsettled, t->steps, abut_s(t->steps), m->lags[0], abut_plural(m->lags[0], "pass", "passes"),
+                     t->worst_lag, m->tolerance[0]);
     if (t->damped)
-        abut_cli_say(cli, "implicit Euler took %d of %d steps of the midpoint scheme, which created energy or let volumes swing: "
-                     "%g s is too long for it here", t->damped, t->steps, m->h[0]);
+        abut_cli_say(cli,
+                     "implicit Euler took %d of %d step%s of the midpoint scheme, which created energy or let volumes swing: %g "
+                     "s is too long for it here",
+                     t->damped, t->steps, abut_s(t->steps), m->h[0]);
     if (t->mended[0] || t->mended[1])
-        abut_cli_say(cli, "the judge refused %d of %d steps: %d passed after more rounds of detection, the barrier took %d",
-                     t->mended[0] + t->mended[1], t->steps, t->mended[0], t->mended[1]);
+        abut_cli_say(cli, "the judge refused %d of %d step%s: %d passed after more rounds of detection, the barrier took %d",
+                     t->mended[0] + t->mended[1], t->steps, abut_s(t->steps), t->mended[0], t->mended[1]);
     if (t->meeting)
-        abut_cli_say(cli, "%d of %d steps intersect or invert something: the frames at their ends are not free of it (sqp/hits)",
-                     t->meeting, t->steps);
+        abut_cli_say(cli, "%d of %d step%s %s something: the frames at their ends are not free of it (sqp/hits)",
+                     t->meeting, t->steps, abut_s(t->steps),
+                     abut_plural(t->meeting, "intersects or inverts", "intersect or invert"));
     say_promises(c, cli);
 }
 
@@ -79,8 +86,8 @@ void abut_step_tally_sum(const abut_step_run *r, const abut_step_command *c, abu
                           !t->meeting;
     const char *verdict = rc ? ", stopped" : c->rest > 0 ? r->rests ? ", at rest" : ", not at rest" :
                           converged ? ", all converged" : "";
-    abut_cli_sum(cli, "%d steps to %.6g s, %d frames written: %" PRId64 " iterations, %s%s", t->steps, r->now.head.time,
-                 t->frames, t->iterations, gap, verdict);
+    abut_cli_sum(cli, "%d step%s to %.6g s, %d frame%s written: %" PRId64 " iteration%s, %s%s", t->steps, abut_s(t->steps),
+                 r->now.head.time, t->frames, abut_s(t->frames), t->iterations, abut_s(t->iterations), gap, verdict);
     if (!rc) say_end(r, c, cli);
 }
 
@@ -105,10 +112,12 @@ void abut_step_dry_say(const abut_step_run *r, const abut_step_command *c, const
 {
     const double frame = frame_bytes(&r->now.set), frames = ceil((double)steps / c->every);
     char one[32], all[32];
-    abut_cli_say(cli, "dry run: step %" PRId64 " took %s (%d iterations, %d contacts) and %.3g MB of memory; a frame has %.3g MB",
-                 rep->step, duration(rep->seconds.total, one, sizeof one), rep->newton, rep->contacts + rep->planes,
-                 1e-6 * (double)abut_memory_peak(), 1e-6 * frame);
+    abut_cli_say(
+        cli, "dry run: step %" PRId64 " took %s (%d iteration%s, %d contact%s) and %.3g MB of memory; a frame has %.3g MB",
+        rep->step, duration(rep->seconds.total, one, sizeof one), rep->newton, abut_s(rep->newton), rep->contacts + rep->planes,
+        abut_s(rep->contacts + rep->planes), 1e-6 * (double)abut_memory_peak(), 1e-6 * frame);
     if (c->rest > 0 && c->steps < 0 && !isfinite(c->until)) return;    /* nobody knows how many there will be */
-    abut_cli_say(cli, "dry run: %" PRId64 " steps at that rate are %s and a stream of %.3g MB; steps with more contacts take "
-                 "longer", steps, duration((double)steps * rep->seconds.total, all, sizeof all), 1e-6 * frame * frames);
+    abut_cli_say(cli, "dry run: %" PRId64 " %s %s and a stream of %.3g MB; steps with more contacts take longer", steps,
+                 abut_plural(steps, "step at that rate is", "steps at that rate are"),
+                 duration((double)steps * rep->seconds.total, all, sizeof all), 1e-6 * frame * frames);
 }

@@ -1,5 +1,6 @@
 #include "tools/strain-limit/audit.h"
 
+#include "base/words.h"
 #include "formats/result/json_text.h"
 #include "formats/result/object_parts.h"
 #include "model/naming.h"
@@ -197,8 +198,9 @@ void abut_strain_audit_say(const abut_strain_audit *a, abut_cli *cli)
         abut_cli_say(cli, "the stream has no frames");
         return;
     }
-    abut_cli_say(cli, "%" PRId64 " frames: stretch %.6g (step %" PRId64 ") to %.6g (step %" PRId64 "); %" PRId64
-                 " outside the limits", a->frames, a->min, a->min_step, a->max, a->max_step, a->outside);
+    abut_cli_say(
+        cli, "%" PRId64 " frame%s: stretch %.6g (step %" PRId64 ") to %.6g (step %" PRId64 "); %" PRId64 " outside the limits",
+        a->frames, abut_s(a->frames), a->min, a->min_step, a->max, a->max_step, a->outside);
     if (a->room < 0.9999) abut_cli_say(cli, "least room before a limit: %.3g of a barrier's width", a->room);
 }
 

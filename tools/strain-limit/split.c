@@ -1,4 +1,5 @@
 #include "tools/strain-limit/split.h"
+#include "base/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,7 +48,8 @@ abut_status abut_strain_split_finish(abut_strain_split *p, abut_stream *s, abut_
     abut_report rep = { .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1 };
     const abut_frame_head *a = &p->last_head, *b = &p->held_head;
     if (p->frames < 2)
-        return abut_fail(err, ABUT_E_FORMAT, "%d frames: the projection needs a start and its next step", p->frames);
+        return abut_fail(err, ABUT_E_FORMAT, "%d frame%s: the projection needs a start and its next step", p->frames,
+                         abut_s(p->frames));
     if (a->phase != ABUT_COMMITTED || b->phase != ABUT_COMMITTED || b->step != a->step + 1)
         return abut_fail(err, ABUT_E_FORMAT, "step %lld after step %lld: the projection needs two in a row, COMMITTED",
                          (long long)b->step, (long long)a->step);

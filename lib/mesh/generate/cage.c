@@ -1,5 +1,6 @@
 #include "mesh/generate/cage.h"
 
+#include "base/words.h"
 #include "math/vec3.h"
 #include "mesh/generate/generate.h"
 #include "mesh/generate/lattice.h"
@@ -192,8 +193,9 @@ abut_status abut_generate_cage(const abut_mesh *surface, double cell, double inf
         fill_inside(&c, tree);
         const int64_t left = flood(&c, stack);
         if (left)
-            rc = abut_fail(err, ABUT_E_GEOM, "cage: %lld cells are joined to the others by no face: expected larger cells, or "
-                           "more inflate", (long long)left);
+            rc = abut_fail(err, ABUT_E_GEOM,
+                           "cage: %lld %s joined to the others by no face: expected larger cells, or more inflate",
+                           (long long)left, abut_plural(left, "cell is", "cells are"));
     }
     if (!rc) rc = mesh_of(&c, m, err);
     abut_triangle_tree_free(&tree);

@@ -1,6 +1,7 @@
 /* Cages that follow their surface: a star of tets from its centre, and a lattice whose outer points move towards it. */
 #include "mesh/generate/cage.h"
 
+#include "base/words.h"
 #include "math/vec3.h"
 #include "mesh/generate/generate.h"
 #include "mesh/surface.h"
@@ -192,7 +193,8 @@ static abut_status settle(fit *f, abut_err *err)
         for (size_t i = 0; i < n3; i++)
             if (f->mark[i / 3]) f->move[i] = round < SHORTENED ? SHORTER * f->move[i] : 0;
         if (bad && round > 4 * SHORTENED + f->m->nv)
-            return abut_fail(err, ABUT_E_GEOM, "cage: %d points of the surface are outside: expected more inflate", bad);
+            return abut_fail(err, ABUT_E_GEOM, "cage: %d %s outside: expected more inflate", bad,
+                             abut_plural(bad, "point of the surface is", "points of the surface are"));
     }
     return rc;
 }

@@ -1,5 +1,6 @@
 #include "mesh/generate/generate.h"
 
+#include "base/words.h"
 #include "mesh/generate/lattice.h"
 
 #include <assert.h>
@@ -21,7 +22,7 @@ static abut_status check_cells(const char *what, const int32_t *cells, int n, ab
     double total = 1;
     for (int k = 0; k < n; k++) {
         if (cells[k] < 1 || cells[k] > CELLS_MAX)
-            return abut_fail(err, ABUT_E_ARG, "%s: %d cells: expected 1 to %d", what, cells[k], CELLS_MAX);
+            return abut_fail(err, ABUT_E_ARG, "%s: %d cell%s: expected 1 to %d", what, cells[k], abut_s(cells[k]), CELLS_MAX);
         total *= cells[k] + 1.0;
     }
     if (total > 5e6) return abut_fail(err, ABUT_E_ARG, "%s: %.3g points: expected at most 5e6", what, total);
@@ -141,7 +142,7 @@ abut_status abut_generate_torus(double radius, double tube, int32_t around, int3
     const lattice l = { .n = { around, across, across }, .radial = { 0, 1, 1 }, .ring = 1 };
     abut_status rc = check_size("torus", (double[2]){ radius, tube }, 2, err);
     if (!rc) rc = check_cells("torus", l.n, 3, err);
-    if (!rc && around < 3) rc = abut_fail(err, ABUT_E_ARG, "torus: %d cells around: expected 3 or more", around);
+    if (!rc && around < 3) rc = abut_fail(err, ABUT_E_ARG, "torus: %d cell%s around: expected 3 or more", around, abut_s(around));
     if (!rc && !(tube < radius))
         rc = abut_fail(err, ABUT_E_ARG, "torus: tube %g m: expected less than the radius %g m", tube, radius);
     if (!rc) rc = lattice_mesh(&l, m, err);
@@ -219,7 +220,7 @@ abut_status abut_generate_particles(const double size[3], const int32_t count[3]
 
 static abut_status check_profile(const double *profile, int32_t n, abut_err *err)
 {
-    if (n < 2) return abut_fail(err, ABUT_E_ARG, "revolution: %d points in the profile: expected 2 or more", n);
+    if (n < 2) return abut_fail(err, ABUT_E_ARG, "revolution: %d point%s in the profile: expected 2 or more", n, abut_s(n));
     for (int32_t i = 0; i < n; i++) {
         const double r = profile[2 * i], low = i == 0 || i == n - 1 ? 0 : DBL_MIN;
         if (!(r >= low && isfinite(r) && isfinite(profile[2 * i + 1])))
@@ -262,7 +263,8 @@ abut_status abut_generate_revolution(const double *profile, int32_t n, int32_t a
 {
     abut_status rc = check_profile(profile, n, err);
     if (!rc) rc = check_cells("revolution", (int32_t[2]){ around, along }, 2, err);
-    if (!rc && around < 3) rc = abut_fail(err, ABUT_E_ARG, "revolution: %d cells around: expected 3 or more", around);
+    if (!rc && around < 3)
+        rc = abut_fail(err, ABUT_E_ARG, "revolution: %d cell%s around: expected 3 or more", around, abut_s(around));
     ring below = { 0 };
     if (!rc) rc = add_ring(profile[0], profile[1], around, &below, m, err);
     for (int32_t i = 0; i < (n - 1) * along && !rc; i++) {

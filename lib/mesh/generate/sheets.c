@@ -1,6 +1,7 @@
 #include "mesh/generate/sheets.h"
 
 #include "base/rng.h"
+#include "base/words.h"
 #include "mesh/generate/generate.h"
 
 #include <assert.h>
@@ -172,7 +173,7 @@ abut_status abut_sheet_follow(abut_mesh *m, const double *curve, int32_t n, abut
 {
     double lo[3], hi[3];
     abut_mesh_bounds(m, lo, hi);
-    if (n < 2) return done(abut_fail(err, ABUT_E_ARG, "curve: %d points: expected 2 or more", n), m);
+    if (n < 2) return done(abut_fail(err, ABUT_E_ARG, "curve: %d point%s: expected 2 or more", n, abut_s(n)), m);
     double *way = malloc((size_t)n * sizeof *way);
     abut_status rc =
         way ? measure_curve(curve, n, way, err) : abut_fail(err, ABUT_E_NOMEM, "no memory for a curve of %d points", n);
@@ -282,7 +283,7 @@ abut_status abut_generate_tube(double radius, double height, const int32_t cells
     const int32_t around = cells[0], along = cells[1];
     abut_status rc = need_positive("tube", (double[2]){ radius, height }, 2, err);
     if (!rc) rc = need_counts("tube", cells, 2, err);
-    if (!rc && around < 3) rc = abut_fail(err, ABUT_E_ARG, "tube: %d cells around: expected 3 or more", around);
+    if (!rc && around < 3) rc = abut_fail(err, ABUT_E_ARG, "tube: %d cell%s around: expected 3 or more", around, abut_s(around));
     if (rc) return rc;
     /* a chord, and the height of a row, which for shifted rows leads from the middle of a chord to a point on the circle */
     const double sagitta = layout == ABUT_LAYOUT_ROWS ? radius * (1 - cos(PI / around)) : 0;
@@ -479,7 +480,8 @@ abut_status abut_generate_net(const int32_t count[2], double spacing, double off
 {
     abut_status rc = need_positive("net", (double[2]){ spacing, offset }, 2, err);
     if (!rc) rc = need_counts("net", (int32_t[3]){ count[0], count[1], cells }, 3, err);
-    if (!rc && cells < 2) rc = abut_fail(err, ABUT_E_ARG, "net: %d cells between crossings: expected 2 or more", cells);
+    if (!rc && cells < 2)
+        rc = abut_fail(err, ABUT_E_ARG, "net: %d cell%s between crossings: expected 2 or more", cells, abut_s(cells));
     const double half[2] = { 0.5 * spacing * count[0], 0.5 * spacing * count[1] };
     for (int32_t i = 0; i < count[0] && !rc; i++) {
         const double x = centred(i, count[0], spacing);

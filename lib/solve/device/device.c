@@ -137,7 +137,7 @@ static abut_status bring_passes(abut_device *d, const abut_collmesh *cm, abut_er
 static abut_status expect_mollifier(const abut_model *m, abut_err *err)
 {
     if (!m->mollifier || m->mollifier[0]) return ABUT_OK;
-    return abut_fail(err, ABUT_E_ARG, "--device: contact.barrier.mollifier is off, which a device does not know: expected on");
+    return abut_fail(err, ABUT_E_FORMAT, "--device: contact.barrier.mollifier is off, which a device does not know: expected on");
 }
 
 static abut_status bring_model(abut_device *d, const abut_objective *p, abut_err *err)

@@ -37,7 +37,7 @@ enum {
 typedef struct abut_initial_ops {
     unsigned needs;
     abut_status (*make)(void **self, const abut_direction_options *opt, abut_err *err);
-    /** Fails  ABUT_E_NUMERIC no factor, with where; ABUT_E_ARG a model that the matrix is not for; ABUT_E_NOMEM */
+    /** Fails  ABUT_E_NUMERIC no factor, with where; ABUT_E_FORMAT a model that the matrix is not for; ABUT_E_NOMEM */
     abut_status (*factor)(void *self, const abut_initial_at *at, abut_report *rep, abut_err *err);
     /** D will precondition the Newton matrix of another iterate, just summed.  NULL: it can. */
     abut_status (*settle)(void *self, abut_err *err);

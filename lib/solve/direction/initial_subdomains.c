@@ -70,7 +70,8 @@ static int32_t parts_wanted(const subdomains *s, int32_t rows)
 static abut_status partition_tets(subdomains *s, const abut_objective *p, abut_partition *out, abut_err *err)
 {
     const abut_model *m = p->model;
-    if (!m->nt) return abut_fail(err, ABUT_E_ARG, "dot: the model has no tetrahedra to cut into subdomains; lbfgs-jh cuts nodes");
+    if (!m->nt)
+        return abut_fail(err, ABUT_E_FORMAT, "dot: the model has no tetrahedra to cut into subdomains; lbfgs-jh cuts nodes");
     if (!s->part) {
         s->k = s->given.part ? s->given.k : parts_wanted(s, m->nv < m->nt ? m->nv : m->nt);
         const abut_status rc = abut_tet_parts(p, &s->given, s->k, &s->part, err);

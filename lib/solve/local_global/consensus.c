@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "base/timer.h"
+#include "base/words.h"
 #include "energy/elastic.h"
 #include "solve/direction/newton_solve.h"
 #include "solve/direction/tet_parts.h"
@@ -105,7 +106,8 @@ static abut_status check(const abut_objective *p, abut_err *err)
     static const char *const known[] = { "inertia", "lagrangian", "elastic", "codim", NULL };
     const abut_model *m = p->model;
     if (!m->nt || m->nsh || m->nrd)
-        return abut_fail(err, ABUT_E_FORMAT, "%d tets, %d shells and %d rods, expected tets alone", m->nt, m->nsh, m->nrd);
+        return abut_fail(err, ABUT_E_FORMAT, "%d tet%s, %d shell%s and %d rod%s, expected tets alone", m->nt, abut_s(m->nt),
+                         m->nsh, abut_s(m->nsh), m->nrd, abut_s(m->nrd));
     for (int i = 0; i < p->terms.n; i++) {
         const abut_term_ops *ops = p->terms.term[i].ops;
         int found = ops->kind == ABUT_TERM_CONTACT || ops->kind == ABUT_TERM_FRICTION;

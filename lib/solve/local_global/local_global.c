@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "base/timer.h"
+#include "base/words.h"
 #include "contact/intersect.h"
 #include "energy/characteristic.h"
 #include "energy/stiffness_fit.h"
@@ -48,9 +49,9 @@ static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_
                          name);
     if (o->contact == ABUT_CONTACT_REFUSED && m->nc)
         return abut_fail(err, ABUT_E_FORMAT,
-                         "solver %s sees no contact and guarantees nothing: the model has %d collision vertices and "
-                         "%d half-spaces, expected a choice of what becomes of them (--contact ignore, or springs)",
-                         name, m->nc, m->nh);
+                         "solver %s sees no contact and guarantees nothing: the model has %d collision %s and %d half-space%s, "
+                         "expected a choice of what becomes of them (--contact ignore, or springs)",
+                         name, m->nc, abut_plural(m->nc, "vertex", "vertices"), m->nh, abut_s(m->nh));
     return ABUT_OK;
 }
 
@@ -381,8 +382,8 @@ abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, abut_err *err)
     const abut_status rc = note_norm(s, rep, err);
     if (rc || s->opt.iterations) return rc;
     if (s->opt.norm > 0)
-        return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iterations: characteristic norm %.3g, want %.3g", most,
-                         rep->norm, s->opt.norm);
-    return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iterations: residual %.3g m/s, want %.3g", most, speed,
-                     tolerance);
+        return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iteration%s: characteristic norm %.3g, want %.3g", most,
+                         abut_s(most), rep->norm, s->opt.norm);
+    return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iteration%s: residual %.3g m/s, want %.3g", most, abut_s(most),
+                     speed, tolerance);
 }

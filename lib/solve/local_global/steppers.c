@@ -1,5 +1,6 @@
 /* The methods of solve/local_global/local_global.h, and each as a stepper. */
 #include "solve/local_global/local_global.h"
+#include "base/words.h"
 
 #include <stdlib.h>
 
@@ -8,8 +9,9 @@
 static abut_status only_springs(const abut_model *m, abut_err *err)
 {
     if (!m->nt && !m->nsh && !m->nrd) return ABUT_OK;
-    return abut_fail(err, ABUT_E_FORMAT, "the model has %d tets, %d shells and %d rods, expected springs and attachments alone "
-                     "(pd takes all)", m->nt, m->nsh, m->nrd);
+    return abut_fail(err, ABUT_E_FORMAT,
+                     "the model has %d tet%s, %d shell%s and %d rod%s, expected springs and attachments alone (pd takes all)",
+                     m->nt, abut_s(m->nt), m->nsh, abut_s(m->nsh), m->nrd, abut_s(m->nrd));
 }
 
 static abut_status no_shells(const abut_model *m, abut_err *err)

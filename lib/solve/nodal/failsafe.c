@@ -3,6 +3,7 @@
 #include "solve/nodal/failsafe.h"
 
 #include "base/timer.h"
+#include "base/words.h"
 #include "solve/nodal/guard.h"
 #include "solve/nodal/mend.h"
 #include "solve/nodal/nodal.h"
@@ -231,8 +232,10 @@ static abut_status check_tolerance(failsafe *f, const abut_report *rep, abut_err
     if (!f->strict || delta <= f->tolerance) return ABUT_OK;
     abut_nodal_end(&f->nodal, f->x1);
     f->refused = 1;
-    return abut_fail(err, ABUT_E_NUMERIC, "velocities still change by %.3g m in the step after %d iterations, expected at most "
-                     "nodal.tolerance, %.3g m (--strict)", delta, rep->nodal.iterations, f->tolerance);
+    return abut_fail(
+        err, ABUT_E_NUMERIC,
+        "velocities still change by %.3g m in the step after %d iteration%s, expected at most nodal.tolerance, %.3g m (--strict)",
+        delta, rep->nodal.iterations, abut_s(rep->nodal.iterations), f->tolerance);
 }
 
 static abut_status solve(void *self, abut_report *rep, abut_err *err)

@@ -15,7 +15,6 @@ void abut_mend_init(abut_mend *r, const abut_model *m, const abut_step_options *
     *r = (abut_mend){ .model = m, .o = abut_step_defaults() };
     r->o.threads = o->threads;
     r->o.names = o->names;
-    r->o.tolerance = o->tolerance;
     r->o.force_tolerance = o->force_tolerance;
     r->o.max_newton = o->max_newton;
     r->o.terms = o->terms;

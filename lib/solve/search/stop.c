@@ -65,7 +65,7 @@ static abut_status norm_begin(abut_search *s, abut_err *err)
     *scale = s->prob.w.psi * abut_characteristic_force(abut_elastic_of(&s->prob.terms), s->prob.held, node);
     abut_arena_release(&s->scratch, mark);
     if (*scale > 0) return ABUT_OK;
-    return abut_fail(err, ABUT_E_ARG, "characteristic norm: the model has no tetrahedra that move to measure forces by");
+    return abut_fail(err, ABUT_E_FORMAT, "characteristic norm: the model has no tetrahedra that move to measure forces by");
 }
 
 static abut_status norm_at(abut_search *s, int *stop, abut_report *rep, abut_err *err)

@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "base/timer.h"
+#include "base/words.h"
 #include "contact/intersect.h"
 #include "energy/curved_rod.h"
 #include "energy/mass.h"
@@ -167,11 +168,15 @@ static abut_status infeasible(const abut_sqp *s, const abut_qp_result *r, abut_e
         if (s->lambda[i] > s->lambda[worst]) worst = i;
     if (s->set.n) (void)abut_active_set_words(&s->set, &s->objective.cm, worst, text, sizeof text);
     if (r->answer == ABUT_QP_INFEASIBLE)
-        return abut_fail(err, ABUT_E_NUMERIC, "the linearised constraints of %zu pairs exclude each other (no step below %.3g m "
-                         "keeps them), above all that of %s: a smaller offset or time step may help", s->set.n, r->reach, text);
-    return abut_fail(err, ABUT_E_NUMERIC, "the quadratic program of %zu pairs has not converged after %d iterations: it is "
-                     "%.3g, %.3g and %.3g m off (forces, gaps, products), above all at %s", s->set.n, r->iterations,
-                     r->stationary, r->feasible, r->complementary, text);
+        return abut_fail(err, ABUT_E_NUMERIC,
+                         "the linearised constraints of %zu pair%s exclude each other (no step below %.3g m keeps them), above "
+                         "all that of %s: a smaller offset or time step may help",
+                         s->set.n, abut_s(s->set.n), r->reach, text);
+    return abut_fail(err, ABUT_E_NUMERIC,
+                     "the quadratic program of %zu pair%s has not converged after %d iteration%s: it is %.3g, %.3g and %.3g m "
+                     "off (forces, gaps, products), above all at %s",
+                     s->set.n, abut_s(s->set.n), r->iterations, abut_s(r->iterations), r->stationary, r->feasible,
+                     r->complementary, text);
 }
 
 /* s->of.p from the iterate. */
@@ -242,8 +247,10 @@ static abut_status search(abut_sqp *s, int whole, int *halvings, abut_report *re
         rep->seconds.line_search += abut_time_wall() - clock;
         return ABUT_OK;
     }
-    return rc ? rc : abut_fail(err, ABUT_E_NUMERIC, "no step along the direction of the quadratic program lowers the penalty of "
-                               "%zu pairs", s->set.n);
+    return rc ? rc
+              : abut_fail(err, ABUT_E_NUMERIC,
+                          "no step along the direction of the quadratic program lowers the penalty of %zu pair%s", s->set.n,
+                          abut_s(s->set.n));
 }
 
 static abut_status note(abut_sqp *s, double speed, int halvings, abut_report *rep, abut_err *err)
@@ -311,8 +318,10 @@ abut_status abut_sqp_solve(abut_sqp *s, abut_report *rep, abut_err *err)
         if (rc) return abut_wrap(err, "iteration %d", k), rc;
         if (speed <= tolerance && !fresh) return ABUT_OK;
         if (k == s->opt.most)
-            return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d quadratic programs: residual %.3g m/s, want %.3g, "
-                             "and %zu pairs joined the active set of %zu", k, speed, tolerance, fresh, s->set.n);
+            return abut_fail(err, ABUT_E_NUMERIC,
+                             "not converged after %d quadratic program%s: residual %.3g m/s, want %.3g, and %zu pair%s joined "
+                             "the active set of %zu",
+                             k, abut_s(k), speed, tolerance, fresh, abut_s(fresh), s->set.n);
     }
     return rc;
 }

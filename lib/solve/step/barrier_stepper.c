@@ -1,6 +1,7 @@
 #include "solve/step/step_parts.h"
 
 #include "base/timer.h"
+#include "base/words.h"
 #include "contact/intersect.h"
 #include "energy/barrier_term.h"
 #include "energy/friction_term.h"
@@ -189,8 +190,9 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
     s->pass = f.pass[0];
     s->kept.n = 0;
     if (abut_step_keeps_passes(s) && s->pass > 0)
-        return abut_fail(err, ABUT_E_FORMAT, "frame %lld: it is PENDING, and the results of its %d friction passes cannot be "
-                         "kept (--keep-passes)", (long long)at.step, s->pass);
+        return abut_fail(err, ABUT_E_FORMAT,
+                         "frame %lld: it is PENDING, and the results of its %d friction %s cannot be kept (--keep-passes)",
+                         (long long)at.step, s->pass, abut_plural(s->pass, "pass", "passes"));
     s->newton = f.iterations ? f.iterations[0] : 0;
     rc = resume_path(&s->solver, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
@@ -253,8 +255,9 @@ abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int
     const int waits = s->about_to_slide && s->pass < WHOLE_PASSES;
     *settled = (rep->lag_residual <= tol && !waits) || (limit > 0 && s->pass >= limit);
     if (*settled || s->pass < ABUT_LAGS_MAX || limit > 0) return ABUT_OK;
-    return abut_fail(err, ABUT_E_NUMERIC, "step %lld (t = %g s): friction has not converged after %d passes: lag residual %.3g "
-                     "m/s, want %.3g", (long long)s->at.step + 1, s->at.time, s->pass, rep->lag_residual, tol);
+    return abut_fail(
+        err, ABUT_E_NUMERIC, "step %lld (t = %g s): friction has not converged after %d %s: lag residual %.3g m/s, want %.3g",
+        (long long)s->at.step + 1, s->at.time, s->pass, abut_plural(s->pass, "pass", "passes"), rep->lag_residual, tol);
 }
 
 /* What a pass takes of the new normal forces: all of them at first, as published; but passes that go on and on go around in a

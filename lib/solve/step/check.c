@@ -1,5 +1,6 @@
 #include "solve/step/step_parts.h"
 
+#include "base/words.h"
 #include "contact/intersect.h"
 #include "model/naming.h"
 
@@ -40,7 +41,7 @@ abut_status abut_step_check(const abut_objective *p, const abut_point *at, int j
         const int32_t *e = cm->edge + 2 * hit.edge, *t = cm->tri + 3 * hit.tri;
         abut_collmesh_words(cm, e, 2, one);
         abut_collmesh_words(cm, t, 3, two);
-        return abut_fail(err, code, "%s touches %s %s (%zu such pairs)", one, two, when, found);
+        return abut_fail(err, code, "%s touches %s %s (%zu such pair%s)", one, two, when, found, abut_s(found));
     }
     const int32_t tet = abut_inverted_find(m, at->x, 1);
     if (tet >= 0)

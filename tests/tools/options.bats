@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# Options of all programs that have nothing to do are refused by name, those of step apart (step-options.bats).
+load helpers
+
+setup_file() {
+    local bin=${BIN:-$BATS_TEST_DIRNAME/../../bin}
+    cd "$BATS_FILE_TMPDIR"
+    "$bin"/mesh-prep --new cloth > cloth.yaml
+    "$bin"/mesh-prep -q cloth.yaml | "$bin"/step -q -n 2 -o run.abut
+}
+setup() { run=$BATS_FILE_TMPDIR/run.abut; cd "$BATS_TEST_TMPDIR"; }
+
+@test "an option whose help begins with the option that it belongs to is refused without that" {
+    "$PYTHON" - "$BIN" "$run" <<'P'
+import os, re, subprocess, sys
+folder, run = sys.argv[1:]
+tried = []
+for program in sorted(os.listdir(folder)):
+    text = subprocess.run([folder + "/" + program, "--help"], stdout=subprocess.PIPE, check=True, text=True).stdout
+    for m in re.finditer(r"^ {2,6}(?:-\w, )?--([\w-]+)(?: (\S+))?\s+(--[\w-]+[^.;]{0,70}?): ", text, re.M):
+        option, value = m[1], {None: [], "N": ["3"], "S": ["1.01"], "LOW:HIGH": ["1:2"], "<m>": ["0.1"], "<vf|ee>": ["vf"]}.get(
+            m[2], ["0.1"])
+        files = ["--png", "p"] if program == "picture" else ["--target", "t.csv"] if program == "adjoint" else []
+        given = run.replace("run.abut", "cloth.yaml") if program == "mesh-prep" else run
+        said = subprocess.run([folder + "/" + program, "--" + option, *value, *files, given], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True)
+        tried.append(program + " --" + option)
+        first = said.stderr.split("\n")[0]
+        assert said.returncode == 2 and "--" + option in first, (tried[-1], said.returncode, first)
+        needs = re.findall(r"--[\w-]+", m[3])
+        assert any(n in first for n in needs), (tried[-1], needs, first)
+wanted = ["adjoint --by", "ccd-check --delta", "ccd-check --kind", "export --array", "export --no-data", "export --smooth",
+          "export --tensors", "export --thick", "mesh-prep --max-move", "strain-limit --lower-threshold",
+          "strain-limit --upper-threshold"] + ["picture --fps", "picture --panels", "picture --range"] * ("picture" in os.listdir(folder))
+assert set(wanted) <= set(tried), set(wanted) - set(tried)
+P
+}
+
+@test "export --dump --array: a pattern that no array has is refused with the names that there are" {
+    exits 2 "$BIN/export" --dump --array node/Y "$run" -o dump
+    says "--array: no array is called 'node/Y'; did you mean node/X?; there are node/X, node/mass, "
+    [ ! -e dump ]
+    exits 2 "$BIN/export" --dump --array node/x --array 'nope/*' "$run"
+    says "no array is called 'nope/*'; there are"
+    exits 0 "$BIN/export" --dump --array 'node/*' --array contact/kappa "$run"     # of the model, of frames alone
+    writes "array node/X"
+    writes "array contact/kappa"
+}
+
+@test "watch says that a report never came" {
+    exits 0 timeout 60 "$BIN/watch" --report never.jsonl "$run"
+    says "--report never.jsonl: no such file came"
+    : > there.jsonl
+    exits 0 timeout 60 "$BIN/watch" --report there.jsonl "$run"
+    [ "$(grep -c came stderr)" -eq 0 ]
+}
+
+@test "export says where --smooth and --thick find nothing to show" {
+    exits 0 "$BIN/export" --smooth 3 --obj o "$run"
+    says "--smooth 3: no curved tets"
+    printf 'objects: {a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}}\n' | "$BIN/mesh-prep" -q - -o box.abut
+    exits 0 "$BIN/export" --thick --obj o box.abut
+    says "--thick: no shells, rods or particles"
+    "$BIN/mesh-prep" -q "$BATS_FILE_TMPDIR/cloth.yaml" --set objects.cloth.contact-thickness='1 mm' -o thick.abut
+    exits 0 "$BIN/export" --thick --obj o thick.abut
+    [ "$(grep -c -e --thick stderr)" -eq 0 ]
+    printf 'objects: {a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, order: 2}}\n' | "$BIN/mesh-prep" -q - -o curved.abut
+    exits 0 "$BIN/export" --smooth 3 --obj o curved.abut
+    [ "$(grep -c -e --smooth stderr)" -eq 0 ]
+}
+
+@test "options of which one leaves the other nothing to do are refused, and both are named" {
+    pair() {    # PROGRAM ONE OTHER OPTION...
+        local program=$1 one=$2 other=$3
+        shift 3
+        exits 2 "$BIN/$program" "$@"
+        says "$one"
+        says "$other"
+    }
+    pair friction-lag --commit --tolerance --commit -t 1 "$run" -o x
+    pair friction-lag --commit --max-lags --commit --max-lags 2 "$run" -o x
+    pair friction-lag --commit --ask --commit --ask "$run" -o x
+    pair friction-lag "--with contacts" "--solver nodal" --with contacts "$run" -o x
+    pair strain-limit --audit --upper-threshold --audit --upper 1.2 --upper-threshold 1.1 "$run"
+    pair ccd-check --delta "--method tight" --delta 1e-3 -m exact --no-output "$run"
+    exits 0 "$BIN/ccd-check" -q --delta 1e-3 -m tight --no-output "$run"
+    "$BIN/export" -q --obj o "$run"
+    pair ccd-check --motion --static --static --motion straight o/frame_0000.obj
+    pair ccd-check "-o x" stream --static o/frame_0000.obj -o x
+    for o in max-move=1 report=f check compress=3; do
+        pair mesh-prep --to-yaml "--${o%=*}" --to-yaml "--$o" "$BATS_FILE_TMPDIR/cloth.yaml"
+    done
+    printf 'objects: {a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}}\n' | "$BIN/mesh-prep" -q - -o box.abut
+    exits 2 "$BIN/decompose" --weights nope box.abut -o x
+    says "--weights nope: the MODEL has no such array"
+    exits 2 "$BIN/adjoint" --target t.csv --tolerance 0 "$run"
+    says "--tolerance 0: expected more than 0"
+}
