@@ -14,7 +14,8 @@ typedef struct options {
     int commit, ask, with;
     int lags;           /* -1 the scene's, 0 until they converge */
     double tolerance;   /* NAN: the scene's */
-    const char *with_text, *max_lags;
+    const char *max_lags;
+    abut_opt_list with_words;
 } options;
 
 typedef struct run {
@@ -84,7 +85,11 @@ static abut_status check(options *o, abut_err *err)
     if (o->tolerance <= 0) return abut_fail(err, ABUT_E_ARG, "--tolerance %g: want more than 0", o->tolerance);
     if (o->commit && asks) return abut_fail(err, ABUT_E_ARG, "--commit and --%s: it commits whatever the residual", asks);
     abut_status rc = abut_lags_parse("--max-lags", o->max_lags, &o->lags, err);
-    if (!rc) rc = abut_with_parse(o->with_text, &o->with, err);
+    for (int i = 0; i < o->with_words.n && !rc; i++) {
+        int with;
+        rc = abut_with_parse(o->with_words.item[i], &with, err);
+        o->with |= with;
+    }
     if (!rc && o->with & ABUT_WITH_CONTACTS)
         rc = abut_fail(err, ABUT_E_ARG, "--with contacts: for step --solver nodal, whose steps have no friction passes");
     return rc;
@@ -99,7 +104,7 @@ int main(int argc, char **argv)
                                 "commit after this many passes, or only when 'converged' (default: the scene's)" },
                               { 0, "commit", ABUT_OPT_FLAG, &o.commit, NULL, "commit the candidate whatever the residual" },
                               { 0, "ask", ABUT_OPT_FLAG, &o.ask, NULL, "exit 1 when another pass is wanted" },
-                              { 0, "with", ABUT_OPT_TEXT, &o.with_text, "WHAT",
+                              { 0, "with", ABUT_OPT_LIST, &o.with_words, "WHAT",
                                 "add to new frames, comma separated: forces, energies (formats/STATE.md)" },
                               { 0 } };
     abut_cli cli;

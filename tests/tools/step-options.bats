@@ -271,3 +271,17 @@ P
     exits 2 "$BIN/step" --guess inertia --solver nodal "$pile"
     says "--guess"
 }
+
+@test "step: --with and --without given again add to what was said before; a file given twice is refused" {
+    "$BIN/step" -q -n 2 --with forces,energies "$pile" -o one.abut
+    "$BIN/step" -q -n 2 --with energies --with forces "$pile" -o two.abut
+    cmp one.abut two.abut
+    "$BIN/step" -q -n 2 --without reuse,look-ahead "$pile" -o one.abut
+    "$BIN/step" -q -n 2 --without look-ahead --without reuse "$pile" -o two.abut
+    cmp one.abut two.abut
+    exits 2 "$BIN/step" -n 2 "$pile" -o one.abut --report a.jsonl --report b.jsonl
+    says "--report: given twice, a.jsonl and b.jsonl"
+    exits 2 "$BIN/export" --csv a.csv one.abut --csv b.csv
+    says "--csv: given twice, a.csv and b.csv"
+    [ ! -e a.csv ]
+}

@@ -44,7 +44,8 @@ typedef struct abut_opt {
     char letter;        /* 0: long name only */
     const char *name;   /* NULL ends a table */
     abut_opt_kind kind;
-    void *value;        /* holds the default; given twice, the last one counts (a list collects) */
+    void *value;        /* holds the default, for FILE and DIR NULL.  Given twice, the last one counts; a list collects, and two
+                         * of FILE or DIR are refused */
     const char *unit;   /* what the help shows for the value: "s", "FILE"; NULL for flags */
     const char *help;   /* NULL: the help leaves it out: a former name, --manual */
 } abut_opt;

@@ -93,9 +93,14 @@ static abut_status store(const abut_opt *o, const char *text, abut_err *err)
         *(double *)o->value = v;
         break;
     }
-    case ABUT_OPT_TEXT:
-        *(const char **)o->value = text;
+    case ABUT_OPT_TEXT: {
+        const char **word = o->value;
+        const int is_place = o->unit && (!strcmp(o->unit, "FILE") || !strcmp(o->unit, "DIR"));
+        if (is_place && *word)
+            return abut_fail(err, ABUT_E_ARG, "--%s: given twice, %.80s and %.80s", o->name, *word, text);
+        *word = text;
         break;
+    }
     case ABUT_OPT_LIST: {
         abut_opt_list *list = o->value;
         if (list->n == ABUT_OPT_LIST_MAX)

@@ -24,7 +24,9 @@ static abut_status parse_with(abut_step_command *c, const char **word, abut_err 
 {
     static const char *const said[] = { NULL, "forces", "energies", "forces,energies", "contacts", "forces,contacts",
                                         "energies,contacts", "forces,energies,contacts" };
-    const abut_status rc = abut_with_parse(*word, &c->record, err);
+    int with;
+    const abut_status rc = abut_with_parse(*word, &with, err);
+    c->record |= with;
     *word = said[c->record];
     if (c->record & ABUT_WITH_CONTACTS) c->given |= ABUT_OPTION_RECORD_CONTACTS;
     return rc;
@@ -108,7 +110,9 @@ static abut_status parse_guess(abut_step_command *c, const char **word, abut_err
 
 static abut_status parse_without(abut_step_command *c, const char **word, abut_err *err)
 {
-    const abut_status rc = abut_without_parse(*word, &c->o.without, err);
+    unsigned without;
+    const abut_status rc = abut_without_parse(*word, &without, err);
+    c->o.without |= without;
     *word = abut_without_words(c->o.without, c->without);
     return rc ? abut_wrap(err, "--without"), rc : ABUT_OK;
 }
@@ -215,7 +219,7 @@ static const option table[] = {
     { 0, "every", ABUT_OPT_INT, AT(every), .least = 1, .unit = "N",
       .help = "write every N-th frame, and the last; one in between where the path to the next has more than 32 waypoints and "
               "they take more than 64 MB" },
-    { 0, "with", ABUT_OPT_TEXT, .parse = parse_with, .bit = ABUT_OPTION_RECORD, .shapes = 1, .unit = "WHAT",
+    { 0, "with", ABUT_OPT_LIST, .parse = parse_with, .bit = ABUT_OPTION_RECORD, .shapes = 1, .unit = "WHAT",
       .help = ABUT_WITH_HELP },
     { 0, "solver", ABUT_OPT_TEXT, AT(solver_name), .unit = "NAME", .describe = describe_solvers },
     { 0, "linear-solver", ABUT_OPT_TEXT, .parse = parse_linear, .bit = ABUT_OPTION_LINEAR, .shapes = 1, .unit = "NAME",
@@ -277,7 +281,7 @@ static const option table[] = {
     { 0, "force-tolerance", ABUT_OPT_REAL, AT(o.force_tolerance), .bit = ABUT_OPTION_FORCE_TOLERANCE, .least = 1, .shapes = 1,
       .unit = "X",
       .help = "newton: what may be left of the forces on a body, as a fraction of the largest on any (default: the scene's)" },
-    { 0, "without", ABUT_OPT_TEXT, .parse = parse_without, .bit = ABUT_OPTION_WITHOUT, .shapes = 1, .unit = "LIST",
+    { 0, "without", ABUT_OPT_LIST, .parse = parse_without, .bit = ABUT_OPTION_WITHOUT, .shapes = 1, .unit = "LIST",
       .describe = describe_features },
     { 0, "lags", ABUT_OPT_TEXT, .parse = parse_lags, .bit = ABUT_OPTION_LAGS, .shapes = 1, .unit = "N",
       .help = "friction lag iterations per step at most, or as many as it takes to be 'converged' (default: the scene's)" },
@@ -348,6 +352,7 @@ static int is_given(const abut_step_line *line, int i)
     case ABUT_OPT_INT: return line->value[i].number != NOT_GIVEN;
     case ABUT_OPT_REAL: return !isnan(line->value[i].real);
     case ABUT_OPT_FLAG: return line->value[i].number;
+    case ABUT_OPT_LIST: return line->value[i].list.n;
     default: return line->value[i].word != NULL;
     }
 }
@@ -393,6 +398,9 @@ static abut_status read_option(reading *r, int i, abut_err *err)
     } else if (o->kind == ABUT_OPT_REAL) {
         rc = read_real(o, r->line->value[i].real, to, err);
         snprintf(text, sizeof text, "%.15g", r->line->value[i].real);
+    } else if (o->kind == ABUT_OPT_LIST) {     /* each adds to those before */
+        const abut_opt_list *list = &r->line->value[i].list;
+        for (int k = 0; k < list->n && !rc; k++) said = list->item[k], rc = o->parse(r->c, &said, err);
     } else {
         said = r->line->value[i].word;
         if (o->parse) rc = o->parse(r->c, &said, err);

@@ -33,6 +33,7 @@ typedef struct abut_step_line {
         int number;
         double real;
         const char *word;
+        abut_opt_list list;
     } value[ABUT_STEP_OPTIONS_MAX];
     abut_opt opts[ABUT_STEP_OPTIONS_MAX + 1];   /* for abut_cli_begin */
     char help[4][1600];                         /* on what has a table of its own */
