@@ -285,3 +285,14 @@ P
     says "--csv: given twice, a.csv and b.csv"
     [ ! -e a.csv ]
 }
+
+@test "step: a scene that its solver refuses leaves no file, not even the frames that it came with" {
+    "$BIN/mesh-prep" --new drop > drop.yaml
+    "$BIN/mesh-prep" -q drop.yaml -o drop.abut
+    exits 3 "$BIN/step" --solver sqp drop.abut -o o.abut
+    [[ $output != *salvage* ]]
+    [ ! -e o.abut.part ]
+    exits 3 "$BIN/step" --solver pd drop.abut -o o.abut
+    [ ! -e o.abut ]
+    [ ! -e o.abut.part ]
+}

@@ -406,6 +406,11 @@ void abut_cli_drop_output(abut_cli *cli)
     cli->out = NULL;
 }
 
+void abut_cli_keep_nothing(abut_cli *cli)
+{
+    cli->frames = 0;
+}
+
 int abut_cli_output_is_device(const abut_cli *cli)
 {
     struct stat s;
