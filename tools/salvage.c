@@ -50,6 +50,7 @@ static abut_status run(salvage *v, abut_cli *cli, abut_err *err)
     uint64_t at = 0;
     abut_err why = { 0 };
     abut_status rc = abut_stream_open(s, cli, NULL, err);
+    s->io.cut = NULL;       /* it would advise to call this program */
     while (!rc) {
         rc = abut_stream_next(s, &why);
         if (rc) cut = abut_reader_cut(s->reader, &at);

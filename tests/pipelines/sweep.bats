@@ -47,6 +47,9 @@ told() { [ "$(grep -o '^{"step":[0-9]*' "$1" | cut -d: -f2 | tr '\n' ' ')" = "$(
     [ "$before" = "$(stat -c %i.%y "$TMP/one/mu02.abut")" ]
     exits 2 one mu77
     says "sweep_case: mu77: no case of that name in $few"
+    tr '\t' ',' < "$few" > "$TMP/commas.csv"
+    exits 2 pipelines/sweep_case pipelines/slope.yaml "$TMP/commas.csv" "$TMP/one" mu02 0.1
+    says "its first line has no tab: expected columns separated by tabs"
     exits 2 one mu02 --lags 3
     says "what is there was made of"
     sed -i 's/^mu02.*/mu02\t0.06/' "$few"

@@ -186,7 +186,7 @@ P
     [ ! -e run.abut.part ]
     printf '%s\n' 'abut: 1' 'objects: {cloth: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, shell: {thickness: 1 mm}}}' >cloth.yaml
     mesh-prep -q cloth.yaml -o cloth.abut
-    exits 2 step -q --solver dot cloth.abut -o run.abut
+    exits 3 step -q --solver dot cloth.abut -o run.abut
     says "no tetrahedra"
     [ ! -e run.abut.part ]
     head -c 1000 "$whole" >cut

@@ -295,4 +295,6 @@ P
     exits 3 "$BIN/step" --solver pd drop.abut -o o.abut
     [ ! -e o.abut ]
     [ ! -e o.abut.part ]
+    cat drop.abut | exits 3 "$BIN/step" --solver pd -o o.abut      # of a pipe there is no other copy
+    [ -e o.abut.part ]
 }

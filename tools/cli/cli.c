@@ -408,7 +408,8 @@ void abut_cli_drop_output(abut_cli *cli)
 
 void abut_cli_keep_nothing(abut_cli *cli)
 {
-    cli->frames = 0;
+    struct stat in;
+    if (cli->in && !fstat(fileno(cli->in), &in) && S_ISREG(in.st_mode)) cli->frames = 0;
 }
 
 int abut_cli_output_is_device(const abut_cli *cli)

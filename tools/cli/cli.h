@@ -94,7 +94,7 @@ ABUT_MUST_USE abut_status abut_cli_refuse_terminal(abut_err *err);
 const char *abut_cli_before(const abut_cli *cli);
 /** Closes cli->out, to which nothing was written: the program writes no stream after all. */
 void abut_cli_drop_output(abut_cli *cli);
-/** What was written so far is a copy of the input alone: where the program fails after all, it leaves no FILE.part. */
+/** What was written so far is a copy of the input alone: where that is a file and the program fails, it leaves no FILE.part. */
 void abut_cli_keep_nothing(abut_cli *cli);
 /** Is cli->out a character device, as /dev/null? */
 int abut_cli_output_is_device(const abut_cli *cli);

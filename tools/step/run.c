@@ -179,8 +179,8 @@ abut_status abut_step_run_all(abut_step_run *r, abut_step_command *c, abut_cli *
     r->ops = c->solver->stepper;
     rc = r->ops->make(&r->stepper, &r->s.model, c->solver, &o, err);
     if (rc == ABUT_E_FORMAT || rc == ABUT_E_GEOM) abut_wrap(err, "%s: MODEL", cli->in_name);
-    if (rc) abut_cli_keep_nothing(cli);
     if (!rc) rc = simulate(r, c, cli, err);
+    if ((rc == ABUT_E_FORMAT || rc == ABUT_E_GEOM) && !r->tally.steps) abut_cli_keep_nothing(cli);
     return rc ? rc : abut_stream_close(&r->s, err);
 }
 
