@@ -1,6 +1,7 @@
 /* A step that cannot be finished says what stands in its way: every kind of failure, provoked. */
 #include "scene_world.h"
 
+#include "energy/barrier_term.h"
 #include "energy/damping.h"
 
 #include <math.h>
@@ -60,6 +61,22 @@ TEST(the_iteration_limit_names_the_pair_that_bounds_the_step)
         CHECK(!strstr(w.err.msg, number));
     }
     CHECK(w.rep.newton == 1);
+    world_close(&w);
+}
+
+TEST(the_report_of_a_failed_step_has_the_contacts_and_the_stiffness_where_it_got_stuck)
+{
+    world w;
+    meeting(&w);
+    w.st.solver.opt.max_newton = 2;
+    w.rep.min_gap = -1;
+    CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
+    const abut_search *s = &w.st.solver;
+    size_t which;
+    CHECK(s->here.pairs.n > 0 && w.rep.contacts == (int32_t)s->here.pairs.n);
+    CHECK(w.rep.min_gap > 0 && w.rep.min_gap == abut_pairs_smallest_gap(&s->prob.cm, &s->here.pairs, &which));
+    CHECK(w.rep.kappa > 0 && w.rep.kappa == abut_barrier_state_of(&s->prob.terms)->kappa);
+    CHECK(w.rep.eta == 1 && w.rep.min_jacobian > 0 && w.rep.min_jacobian_tet >= 0 && w.rep.time == w.model.h[0]);
     world_close(&w);
 }
 

@@ -276,9 +276,6 @@ static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *
     const int joined = s->start_checked && s->solver.path.proven;
     const abut_status rc = abut_step_check(&s->solver.prob, &s->solver.here, joined, ABUT_E_NUMERIC, "after the step", err);
     rep->seconds.check += abut_time_wall() - clock;
-    int32_t flattest;
-    rep->min_jacobian = abut_smallest_jacobian(s->solver.prob.model, s->solver.here.x, &flattest);
-    rep->min_jacobian_tet = abut_objective_tet(&s->solver.prob, flattest);
     return rc ? abut_wrap(err, "step %lld", (long long)s->at.step + 1), rc : ABUT_OK;
 }
 
