@@ -2,14 +2,19 @@
 
 #include "energy/barrier_laws.h"
 #include "energy/barrier_term.h"
+#include "math/rigid.h"
+#include "math/vec3.h"
 #include "model/naming.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TINY 1e-6       /* of dhat: gaps that a barrier of fair stiffness does not let come about */
+#define NOT_RIGID 0.01  /* of a direction, squared, may deform what moves as a whole */
+#define MANY 20         /* iterations without progress after which it is not a load that moves something */
 #define NARROW 1e-6     /* of the length of the scene: dhat that few scenes need */
 
 /* A message as it grows; what does not fit is cut. */
@@ -262,6 +267,55 @@ static const char *advice(const abut_failure *f, const abut_failure_view *s)
     }
 }
 
+/* How much of p, squared, is no rigid motion of the n nodes, over all of it. */
+static double deforming(const abut_failure_view *s, const int32_t *node, size_t n)
+{
+    const abut_rigid part = abut_rigid_part(n, node, s->prob->model->mass, s->here->x, s->p);
+    double all = 0, rest = 0;
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = 3 * (size_t)node[k];
+        const abut_vec3 p = abut_v3_get(s->p + i), arm = abut_v3_diff(s->here->x + i, part.centre);
+        const abut_vec3 turn = abut_v3_cross(abut_v3_get(part.spin), arm);
+        all += abut_v3_norm2(p);
+        rest += abut_v3_norm2(abut_v3_sub(abut_v3_sub(p, abut_v3_get(part.shift)), turn));
+    }
+    return all > 0 ? rest / all : 1;
+}
+
+/* The object that the last direction moves furthest, where that is as a whole and there is no inertia: what nothing holds goes
+ * wherever rounding pushes it.  -1: none. */
+static int32_t drifting(const abut_failure *f, const abut_failure_view *s)
+{
+    const abut_model *m = s->prob->model;
+    const int idles = f->kind == ABUT_FAILED_STAGNATES || (f->kind == ABUT_FAILED_ITERATIONS && f->idle.n >= MANY);
+    int32_t *node = idles && !s->prob->w.inertia && s->p ? malloc(((size_t)m->nv + 1) * sizeof *node) : NULL;
+    int32_t fastest = 0, n = 0;
+    double most = 0;
+    if (!node) return -1;
+    for (int32_t i = 0; i < m->nv; i++) {
+        const double p2 = abut_v3_norm2(abut_v3_get(s->p + 3 * (size_t)i));
+        if (p2 > most) most = p2, fastest = i;
+    }
+    for (int32_t i = 0; i < m->nv; i++)
+        if (m->body[i] == m->body[fastest]) node[n++] = i;
+    const int is_rigid = deforming(s, node, (size_t)n) < NOT_RIGID;
+    free(node);
+    return is_rigid ? m->body[fastest] : -1;
+}
+
+static void say_advice(words *w, const abut_failure *f, const abut_failure_view *s)
+{
+    const int32_t object = drifting(f, s);
+    say(w, "; ");
+    if (object < 0) {
+        say(w, "%s", advice(f, s));
+        return;
+    }
+    say_object(w, s, object);
+    say(w, " moves as a whole, as what nothing holds is moved by rounding: a larger tolerance, damping.mass, or a node of it "
+        "that is fixed");
+}
+
 abut_status abut_failure_say(const abut_failure *f, const abut_failure_view *s, abut_err *err)
 {
     words w = { .n = 0 };
@@ -277,6 +331,6 @@ abut_status abut_failure_say(const abut_failure *f, const abut_failure_view *s, 
     }
     say_closest(&w, s);
     if (s->progress < 1) say_script(&w, s);
-    say(&w, "; %s", advice(f, s));
+    say_advice(&w, f, s);
     return abut_fail(err, ABUT_E_NUMERIC, "%s", w.text);
 }

@@ -43,6 +43,7 @@ typedef struct abut_failure_view {
         const char *words, *unit;
         double want;
     } norm;
+    const double *p;            /* [3 nv] m: the last direction; NULL: unknown */
     double progress;            /* fraction of the scripted motion that is done */
 } abut_failure_view;
 

@@ -58,9 +58,9 @@ TEST(iterations_stagnate_while_neither_directions_nor_the_objective_say_otherwis
     CHECK(most == 99);          /* steps of a hundredth of a direction are slow, not stuck */
 }
 
-TEST(patience_is_a_tenth_of_the_limit_and_no_less_than_a_thousand)
+TEST(patience_is_a_fifth_of_the_limit_and_no_less_than_two_thousand)
 {
-    CHECK(abut_rule_patience(10000) == 1000 && abut_rule_patience(100) == 1000 && abut_rule_patience(1000000) == 100000);
+    CHECK(abut_rule_patience(10000) == 2000 && abut_rule_patience(100) == 2000 && abut_rule_patience(1000000) == 200000);
     /* steps of one length that would arrive within the limit, as each takes the same part of what is left */
     for (int most = 10000; most <= 1000000; most *= 10) {
         abut_rule_stagnation s = { 0 };

@@ -146,7 +146,7 @@ abut_status abut_search_fail(abut_search *s, abut_failure_kind kind, abut_err *e
     const abut_status rc = leave(s, &unread, err);   /* the words are about the iterate and its contacts */
     const abut_stop_rule *rule = abut_search_stop_rule(s);
     const abut_failure_view view = { &s->prob, &s->here, s->opt.names, { rule->norm, rule->unit, s->opt.stop.tolerance },
-                                     abut_search_progress(s) };
+                                     s->p, abut_search_progress(s) };
     return rc ? rc : abut_failure_say(&s->failed, &view, err);
 }
 

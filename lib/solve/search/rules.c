@@ -83,4 +83,4 @@ int abut_rule_stagnates(abut_rule_stagnation *s, double speed, double went, doub
     return s->since;
 }
 
-int abut_rule_patience(int most) { return most / 10 > ABUT_STAGNATION ? most / 10 : ABUT_STAGNATION; }
+int abut_rule_patience(int most) { return most / 5 > ABUT_STAGNATION ? most / 5 : ABUT_STAGNATION; }

@@ -84,9 +84,9 @@ typedef struct abut_rule_stagnation {
  * the shortest that counted before; or steps of one whole direction together, in which the objective fell by more than its
  * rounding, `noise`. */
 int abut_rule_stagnates(abut_rule_stagnation *s, double speed, double went, double fell, double noise);
-/** How many of them are too many where `most` iterations are allowed: a tenth, and at least ABUT_STAGNATION.  Steps of one length
+/** How many of them are too many where `most` iterations are allowed: a fifth, and at least ABUT_STAGNATION.  Steps of one length
  * that would arrive within `most` iterations make progress so often. */
 int abut_rule_patience(int most);
-enum { ABUT_STAGNATION = 1000 };
+enum { ABUT_STAGNATION = 2000 };
 
 #endif
