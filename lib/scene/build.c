@@ -490,6 +490,10 @@ static abut_status put_stiffness(abut_build *b, abut_err *err)
     abut_status rc = abut_kappa_min_of(o->length, o->dhat, law, o->mean_mass, thick ? thick->data : NULL, s->nobjects,
                                        abut_arrays_find(b->model, "half-space/point") != NULL, &o->kappa_min, err);
     if (rc) return rc;
+    if (!isfinite(o->kappa_min) && !(s->fixed_kappa.value > 0))
+        return abut_fail(err, ABUT_E_FORMAT, "%s: contact.dhat is %.6g m, %.3g of the length of the scene, %.6g m: the stiffness "
+                         "of contact has no finite bound for it; expected more than 1e-8 l (default 1e-3 l)", s->dhat.from,
+                         o->dhat, o->dhat / o->length, o->length);
     o->kappa_min *= s->kappa_scale.value;
     o->kappa_max = s->kappa_range.value * o->kappa_min;
     if (s->fixed_kappa.value > 0) o->kappa_min = o->kappa_max = s->fixed_kappa.value;

@@ -1,13 +1,22 @@
 #include "solve/failure.h"
 
 #include "base/words.h"
+#include "energy/barrier_laws.h"
 #include "energy/barrier_term.h"
+#include "math/rigid.h"
+#include "math/vec3.h"
 #include "model/naming.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define TINY 1e-6       /* of dhat: gaps that a barrier of fair stiffness does not let come about */
+#define NOT_RIGID 0.01  /* of a direction, squared, may deform what moves as a whole */
+#define MANY 20         /* iterations without progress after which it is not a load that moves something */
+#define NARROW 1e-6     /* of the length of the scene: dhat that few scenes need */
 
 /* A message as it grows; what does not fit is cut. */
 typedef struct words {
@@ -160,6 +169,15 @@ static void say_script(words *w, const abut_failure_view *s)
     say(w, " is %.3g m short", sqrt(far2));
 }
 
+static void say_stagnation(words *w, const abut_failure *f)
+{
+    const struct abut_failure_idle *i = &f->idle;
+    say(w, "it stagnates after %d Newton iterations: none of the last %d made directions shorter by a tenth, and ", f->iterations,
+        i->n);
+    if (i->went < 1) say(w, "their steps together are %.2g of one direction", i->went);
+    else say(w, "together they lowered the objective by no more than its rounding");
+}
+
 static void say_kind(words *w, const abut_failure_view *s, const abut_failure *f)
 {
     switch (f->kind) {
@@ -169,6 +187,7 @@ static void say_kind(words *w, const abut_failure_view *s, const abut_failure *f
     case ABUT_FAILED_ITERATIONS:
         say(w, "not converged after %d Newton iteration%s", f->iterations, abut_s(f->iterations));
         break;
+    case ABUT_FAILED_STAGNATES: say_stagnation(w, f); break;
     case ABUT_FAILED_BLOCKED:
         say(w, "scripted motion is blocked, after %d Newton iteration%s", f->iterations, abut_s(f->iterations));
         break;
@@ -191,17 +210,115 @@ static void say_kind(words *w, const abut_failure_view *s, const abut_failure *f
     }
 }
 
-static const char *advice(const abut_failure *f)
+static const char *const narrow = "dhat is tiny against the scene and its barrier steep: a larger contact.dhat (default 1e-3 l)";
+
+/* Directions are short enough, and the step has not ended because of its forces. */
+static int is_unbalanced(const abut_failure_view *s, const abut_failure *f)
+{
+    return f->unbalanced > 0 && f->residual <= s->prob->model->tolerance[0];
+}
+
+/* Whether something touches and the smallest gap is so small that the barrier is too soft for its load. */
+static int is_pressed(const abut_failure_view *s)
+{
+    const double gap = abut_pairs_smallest_gap(&s->prob->cm, &s->here->pairs, NULL);
+    return gap < TINY * s->prob->model->dhat[0];    /* infinite where nothing touches */
+}
+
+static int is_narrow(const abut_failure_view *s)
+{
+    const abut_model *m = s->prob->model;
+    return s->here->pairs.n + s->here->pairs.n_plane > 0 && m->dhat[0] < NARROW * m->length[0];
+}
+
+static const char *pressed_advice(const abut_failure_view *s)
+{
+    const abut_model *m = s->prob->model;
+    if (m->kappa_min[0] < m->kappa_max[0])
+        return "gaps are tiny against dhat: a smaller time step or a larger contact.kappa-scale keeps them wider";
+    return "gaps are tiny against dhat, so the stiffness of the barrier is too soft: a larger fixed-kappa, or none, "
+           "with which each step finds its own";
+}
+
+static const char *stagnation_advice(const abut_failure *f, const abut_failure_view *s)
+{
+    const abut_model *m = s->prob->model;
+    const int law = m->continuity ? m->continuity[0] : ABUT_BARRIER_IPC;
+    if (s->prob->cm.nc && (law == ABUT_BARRIER_IPC_C0 || law == ABUT_BARRIER_IPC_C1))
+        return "contacts enter and leave dhat in turns, where this barrier law is not smooth: contact.barrier.law ipc or "
+               "log2 is";
+    if (is_pressed(s)) return pressed_advice(s);
+    if (is_narrow(s)) return narrow;
+    if (is_unbalanced(s, f))
+        return "it is the forces that do not balance: a larger force-tolerance, a smaller time step";
+    if (f->idle.went < 1) return "a smaller time step or a larger dhat may help; more iterations will not";
+    return "a larger tolerance may help: rounding lets it go no further; more iterations will not";
+}
+
+static const char *advice(const abut_failure *f, const abut_failure_view *s)
 {
     switch (f->kind) {
-    case ABUT_FAILED_STALLED: return "a larger tolerance or a smaller time step may help: this is as far as rounding lets it go";
+    case ABUT_FAILED_STALLED:
+        if (is_narrow(s)) return narrow;
+        return "a larger tolerance or a smaller time step may help: this is as far as rounding lets it go";
     case ABUT_FAILED_ITERATIONS: return "a higher limit or a smaller time step may help";
     case ABUT_FAILED_BLOCKED: return "let the script stop earlier, leave it room, or let what stands in its way give";
-    case ABUT_FAILED_TOUCHING: return "a smaller time step or a larger dhat keeps gaps wider";
+    case ABUT_FAILED_STAGNATES: return stagnation_advice(f, s);
+    case ABUT_FAILED_TOUCHING:
+        return is_pressed(s) ? pressed_advice(s) : "a smaller time step or a larger dhat keeps gaps wider";
     case ABUT_FAILED_FLOATING:
         return "without inertia a body needs something to rest on, nodes that are held, or damping by mass";
     default: return "look for extreme moduli, masses or gaps; a smaller time step may help";
     }
+}
+
+/* How much of p, squared, is no rigid motion of the n nodes, over all of it. */
+static double deforming(const abut_failure_view *s, const int32_t *node, size_t n)
+{
+    const abut_rigid part = abut_rigid_part(n, node, s->prob->model->mass, s->here->x, s->p);
+    double all = 0, rest = 0;
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = 3 * (size_t)node[k];
+        const abut_vec3 p = abut_v3_get(s->p + i), arm = abut_v3_diff(s->here->x + i, part.centre);
+        const abut_vec3 turn = abut_v3_cross(abut_v3_get(part.spin), arm);
+        all += abut_v3_norm2(p);
+        rest += abut_v3_norm2(abut_v3_sub(abut_v3_sub(p, abut_v3_get(part.shift)), turn));
+    }
+    return all > 0 ? rest / all : 1;
+}
+
+/* The object that the last direction moves furthest, where that is as a whole and there is no inertia: what nothing holds goes
+ * wherever rounding pushes it.  -1: none. */
+static int32_t drifting(const abut_failure *f, const abut_failure_view *s)
+{
+    const abut_model *m = s->prob->model;
+    const int idles = f->kind == ABUT_FAILED_STAGNATES || (f->kind == ABUT_FAILED_ITERATIONS && f->idle.n >= MANY);
+    int32_t *node = idles && !s->prob->w.inertia && s->p ? malloc(((size_t)m->nv + 1) * sizeof *node) : NULL;
+    int32_t fastest = 0, n = 0;
+    double most = 0;
+    if (!node) return -1;
+    for (int32_t i = 0; i < m->nv; i++) {
+        const double p2 = abut_v3_norm2(abut_v3_get(s->p + 3 * (size_t)i));
+        if (p2 > most) most = p2, fastest = i;
+    }
+    for (int32_t i = 0; i < m->nv; i++)
+        if (m->body[i] == m->body[fastest]) node[n++] = i;
+    const int is_rigid = deforming(s, node, (size_t)n) < NOT_RIGID;
+    free(node);
+    return is_rigid ? m->body[fastest] : -1;
+}
+
+static void say_advice(words *w, const abut_failure *f, const abut_failure_view *s)
+{
+    const int32_t object = drifting(f, s);
+    say(w, "; ");
+    if (object < 0) {
+        say(w, "%s", advice(f, s));
+        return;
+    }
+    say_object(w, s, object);
+    say(w, " moves as a whole, as what nothing holds is moved by rounding: a larger tolerance, damping.mass, or a node of it "
+        "that is fixed");
 }
 
 abut_status abut_failure_say(const abut_failure *f, const abut_failure_view *s, abut_err *err)
@@ -212,11 +329,13 @@ abut_status abut_failure_say(const abut_failure *f, const abut_failure_view *s, 
         const struct abut_failure_norm *n = &s->norm;
         if (n->words) say(&w, "; %s %.3g%s, want %.3g", n->words, f->norm, n->unit, n->want);
         else say(&w, "; residual %.3g m/s, want %.3g", f->residual, s->prob->model->tolerance[0]);
+        if (!n->words && is_unbalanced(s, f))
+            say(&w, "; forces balance to %.3g, want %.3g", f->unbalanced, s->prob->model->force_tolerance[0]);
         say(&w, "; step length %.3g", f->alpha);
         say_limit(&w, s, &f->limit, f->bound);
     }
     say_closest(&w, s);
     if (s->progress < 1) say_script(&w, s);
-    say(&w, "; %s", advice(f));
+    say_advice(&w, f, s);
     return abut_fail(err, ABUT_E_NUMERIC, "%s", w.text);
 }

@@ -9,6 +9,7 @@ typedef enum abut_failure_kind {
     ABUT_FAILED_NOT = 0,
     ABUT_FAILED_STALLED,        /* no step along the direction lowers the objective */
     ABUT_FAILED_ITERATIONS,     /* the limit was reached */
+    ABUT_FAILED_STAGNATES,      /* many iterations have brought nothing, and more would not either */
     ABUT_FAILED_BLOCKED,        /* scripted motion gets no further, however large its penalty */
     ABUT_FAILED_INDEFINITE,     /* no shift of the diagonal makes the matrix positive definite */
     ABUT_FAILED_NOT_FINITE,     /* the direction is not */
@@ -26,6 +27,11 @@ typedef struct abut_failure {
     abut_limit limit;           /* what set the bound */
     int32_t node;               /* INDEFINITE: of the pivot; FLOATING: of the body; otherwise -1 */
     int guessed;                /* INDEFINITE: the matrix failed as a whole, and node has the worst diagonal block */
+    struct abut_failure_idle {  /* STAGNATES: of the iterations without progress */
+        int n;
+        double went;            /* their step lengths together */
+    } idle;
+    double unbalanced;          /* what is left of the forces over the largest, where that kept a step from its end; 0: not */
 } abut_failure;
 
 /* Where it failed.  Borrowed. */
@@ -37,6 +43,7 @@ typedef struct abut_failure_view {
         const char *words, *unit;
         double want;
     } norm;
+    const double *p;            /* [3 nv] m: the last direction; NULL: unknown */
     double progress;            /* fraction of the scripted motion that is done */
 } abut_failure_view;
 

@@ -151,6 +151,16 @@ Y
     [ ! -s more ]
 }
 
+@test "a dhat that is too small for a finite stiffness is refused in words of the scene, unless the scene fixes one" {
+    printf 'contact: {dhat: 1e-9 l}\nobjects:\n  a: %s\n' "$box" > h.yaml
+    exits 3 "$BIN/mesh-prep" h.yaml -o x
+    says "h.yaml:1:17: contact.dhat is 1.73205e-09 m, 1e-09 of the length of the scene, 1.73205 m"
+    says "expected more than 1e-8 l (default 1e-3 l)"
+    [ "$(grep -c 'kappa-min' stderr)" -eq 0 ]
+    exits 0 "$BIN/mesh-prep" h.yaml --set contact.dhat='1.1e-8 l' -o x
+    exits 0 "$BIN/mesh-prep" h.yaml --set contact.barrier.fixed-kappa=1 -o x
+}
+
 @test "--explain says that fixed nodes stay, and from when on" {
     printf 'objects:\n  a: %s\nmotion:\n  - {select: {object: a, surface: true}, fix: true, from: 2 s}\n' "$box" > f.yaml
     exits 0 "$BIN/mesh-prep" --explain f.yaml -o x

@@ -336,6 +336,12 @@ assert peak["40"] < 1.6 * peak["1"], peak'
     [[ $output == *"(t = 0."*"not converged after 3 Newton iterations; residual "*" m/s, want "*"; step length "*" contacts the closest is "* ]]
     [[ $output == *"of 'low'"* && $output == *"half-space 'floor' (gap "*"kappa "*"may help"* ]]
     [ ! -e o.abut ]
+    # and the report has the gap and the stiffness of the message
+    [[ $output =~ "contacts the closest is "[^\(]*"(gap "([^ ]+)" m), kappa "([^ ]+)" kg/m^2" ]]
+    tail -n 1 r.jsonl | grep -o '"\(kappa\|min_gap\)":[^,]*' | sort |
+        awk -F: -v kappa="${BASH_REMATCH[2]}" -v gap="${BASH_REMATCH[1]}" \
+            'function near(a, b) { return b > 0 && (a - b) ^ 2 <= (1e-2 * b) ^ 2 }
+             /kappa/ { k = near($2, kappa) } /gap/ { g = near($2, gap) } END { exit !(k && g) }'
     made=$(($(wc -l < r.jsonl) - 1))
     [ "$made" -gt 0 ]
     "$BIN/step" -n "$made" "$pile" -o before.abut

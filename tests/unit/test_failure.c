@@ -1,6 +1,7 @@
 /* A step that cannot be finished says what stands in its way: every kind of failure, provoked. */
 #include "scene_world.h"
 
+#include "energy/barrier_term.h"
 #include "energy/damping.h"
 
 #include <math.h>
@@ -8,16 +9,21 @@
 static const char *const NAMES = "left\nright\nwall\n";
 
 /* what a test expects to read, one after the other */
-static void says(const world *w, const char *const *text)
+static void reads(const world *w, const char *const *text)
 {
     for (; *text; text++) {
         const int found = strstr(w->err.msg, *text) != NULL;
         if (!found) printf("# expected '%s' in: %s\n", *text, w->err.msg);
         CHECK(found);
     }
-    CHECK(w->next.n == 0);      /* no frame came of it */
 }
-#define SAYS(w, ...) says(w, (const char *const[]){ __VA_ARGS__, NULL })
+#define READS(w, ...) reads(w, (const char *const[]){ __VA_ARGS__, NULL })
+/* and no frame came of the first step */
+#define SAYS(w, ...) \
+    do { \
+        READS(w, __VA_ARGS__); \
+        CHECK((w)->next.n == 0); \
+    } while (0)
 
 static void name_objects(world *w)
 {
@@ -60,6 +66,22 @@ TEST(the_iteration_limit_names_the_pair_that_bounds_the_step)
         CHECK(!strstr(w.err.msg, number));
     }
     CHECK(w.rep.newton == 1);
+    world_close(&w);
+}
+
+TEST(the_report_of_a_failed_step_has_the_contacts_and_the_stiffness_where_it_got_stuck)
+{
+    world w;
+    meeting(&w);
+    w.st.solver.opt.max_newton = 2;
+    w.rep.min_gap = -1;
+    CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
+    const abut_search *s = &w.st.solver;
+    size_t which;
+    CHECK(s->here.pairs.n > 0 && w.rep.contacts == (int32_t)s->here.pairs.n);
+    CHECK(w.rep.min_gap > 0 && w.rep.min_gap == abut_pairs_smallest_gap(&s->prob.cm, &s->here.pairs, &which));
+    CHECK(w.rep.kappa > 0 && w.rep.kappa == abut_barrier_state_of(&s->prob.terms)->kappa);
+    CHECK(w.rep.eta == 1 && w.rep.min_jacobian > 0 && w.rep.min_jacobian_tet >= 0 && w.rep.time == w.model.h[0]);
     world_close(&w);
 }
 
@@ -181,6 +203,123 @@ TEST(a_search_that_finds_no_decrease_has_stalled)
     CHECK(w.st.solver.failed.kind == ABUT_FAILED_STALLED && w.st.solver.failed.alpha == 0);
     SAYS(&w, "Newton iteration 1: no step along the direction lowers the objective", "step length 0, bounded at 0.",
          "of 'right'");
+    world_close(&w);
+}
+
+/* boxes above a floor that meet: contact has the keys of `contact` */
+static void thrown(world *w, const char *contact, const char *velocity)
+{
+    world_scene(w, "time: {step: 0.01}\ncontact: {%s}\nobjects:\n"
+                "  left: {generate: {box: {size: [0.3, 0.3, 0.3], cells: [1, 1, 1]}}, translate: [0, 0.2, 0]}\n"
+                "  right: {generate: {box: {size: [0.3, 0.3, 0.3], cells: [1, 1, 1]}}, translate: [0.305, 0.25, 0.1], "
+                "velocity: [%s]}\n"
+                "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n"
+                "materials: {rubber: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.4}}\n", contact, velocity);
+    w->st.solver.opt.names = &w->model_set;
+}
+
+TEST(iterations_that_cycle_end_early_and_say_that_they_stagnate)
+{
+    world w;
+    thrown(&w, "barrier: {law: ipc-c0}", "0, -1, 0");
+    CHECK(world_run(&w, 40) == ABUT_E_NUMERIC);
+    const abut_failure *f = &w.st.solver.failed;
+    CHECK(f->kind == ABUT_FAILED_STAGNATES && f->idle.n == 2000 && f->iterations >= 2000 && f->iterations < 3000);
+    CHECK(f->idle.went < 1 && w.rep.newton == f->iterations);
+    READS(&w, "it stagnates after 20", "none of the last 2000 made directions shorter by a tenth", "of one direction",
+         "where this barrier law is not smooth: contact.barrier.law ipc or log2 is");
+    CHECK(!strstr(w.err.msg, "a higher limit"));
+    world_close(&w);
+    /* a limit below the window is one, and a higher one may help */
+    thrown(&w, "barrier: {law: ipc-c0}", "0, -1, 0");
+    w.st.solver.opt.max_newton = 500;
+    CHECK(world_run(&w, 40) == ABUT_E_NUMERIC);
+    CHECK(w.st.solver.failed.kind == ABUT_FAILED_ITERATIONS);
+    READS(&w, "not converged after 500 Newton iterations", "a higher limit");
+    world_close(&w);
+}
+
+TEST(a_barrier_too_soft_for_its_load_is_what_the_advice_is_about)
+{
+    world w;
+    thrown(&w, "barrier: {fixed-kappa: 1e-6}", "-3, -1, 0");
+    CHECK(world_run(&w, 40) == ABUT_E_NUMERIC);
+    READS(&w, "gaps are tiny against dhat", "a larger fixed-kappa, or none");
+    abut_search *s = &w.st.solver;
+    abut_failure f = s->failed;
+    const abut_failure_view view = { .prob = &s->prob, .here = &s->here, .names = &w.model_set, .progress = 1 };
+    f.kind = ABUT_FAILED_STAGNATES;
+    f.idle = (struct abut_failure_idle){ 1000, 20 };
+    f.residual = 0.5 * w.model.tolerance[0];
+    f.unbalanced = 0.25;
+    CHECK(abut_failure_say(&f, &view, &w.err) == ABUT_E_NUMERIC);
+    READS(&w, "lowered the objective by no more than its rounding", "forces balance to 0.25, want 0.1",
+         "a larger fixed-kappa, or none");
+    s->here.pairs.n = s->here.pairs.n_plane = 0;    /* the same where nothing touches */
+    CHECK(abut_failure_say(&f, &view, &w.err) == ABUT_E_NUMERIC);
+    READS(&w, "it is the forces that do not balance: a larger force-tolerance");
+    f.unbalanced = 0;
+    CHECK(abut_failure_say(&f, &view, &w.err) == ABUT_E_NUMERIC);
+    READS(&w, "a larger tolerance may help: rounding");
+    CHECK(!strstr(w.err.msg, "forces balance"));
+    world_close(&w);
+}
+
+TEST(a_dhat_that_is_tiny_against_the_scene_is_what_the_advice_is_about)
+{
+    world w;
+    meeting(&w);
+    w.st.solver.opt.max_newton = 2;
+    CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
+    const abut_search *s = &w.st.solver;
+    abut_model *m = (abut_model *)s->prob.model;
+    CHECK(s->here.pairs.n > 0);
+    const abut_failure_view view = { .prob = &s->prob, .here = &s->here, .names = &w.model_set, .progress = 1 };
+    for (int kind = ABUT_FAILED_STALLED; kind <= ABUT_FAILED_STAGNATES; kind += ABUT_FAILED_STAGNATES - ABUT_FAILED_STALLED) {
+        abut_failure f = s->failed;
+        f.kind = (abut_failure_kind)kind;
+        const double *length = m->length;
+        CHECK(abut_failure_say(&f, &view, &w.err) == ABUT_E_NUMERIC);
+        CHECK(!strstr(w.err.msg, "a larger contact.dhat"));
+        m->length = (double[]){ 1.01e6 * m->dhat[0] };
+        CHECK(abut_failure_say(&f, &view, &w.err) == ABUT_E_NUMERIC);
+        SAYS(&w, "dhat is tiny against the scene and its barrier steep: a larger contact.dhat (default 1e-3 l)");
+        m->length = length;
+    }
+    world_close(&w);
+}
+
+/* equilibria of two bars that two forces stretch, one of which is held, to a tolerance below the rounding of free motions */
+static abut_failure_kind stretch(world *w, int max_newton)
+{
+    world_scene(w, "time: {step: 1, scheme: quasi-static}\ngravity: [0, 0, 0]\ntolerance: 1e-15 m/s\nobjects:\n"
+                "  held: {generate: {box: {size: [0.5, 0.1, 0.1], cells: [5, 1, 1]}}, translate: [0, 1, 0]}\n"
+                "  loose: {generate: {box: {size: [0.5, 0.1, 0.1], cells: [10, 2, 2]}}}\n"
+                "materials: {rubber: {model: neo-hookean, density: 1000, young: 1e3, poisson: 0.45}}\n"
+                "motion:\n"
+                "  - {select: {object: held, relative-box: [[0, 0, 0], [0.01, 1, 1]]}, fix: true}\n"
+                "  - {select: {object: loose, relative-box: [[0, 0, 0], [0.01, 1, 1]]}, force: [-0.5, 0, 0]}\n"
+                "  - {select: {object: loose, relative-box: [[0.99, 0, 0], [1, 1, 1]]}, force: [0.5, 0, 0]}\n");
+    w->st.solver.opt.names = &w->model_set;
+    w->st.solver.opt.max_newton = max_newton;
+    CHECK(world_run(w, 1) == ABUT_E_NUMERIC);
+    return w->st.solver.failed.kind;
+}
+
+TEST(what_nothing_holds_in_an_equilibrium_is_named_where_rounding_moves_it)
+{
+    static const char advice[] = "'loose' moves as a whole, as what nothing holds is moved by rounding: a larger tolerance, "
+                                 "damping.mass, or a node of it that is fixed";
+    world w;
+    CHECK(stretch(&w, 10000) == ABUT_FAILED_STAGNATES);
+    SAYS(&w, "it stagnates", "lowered the objective by no more than its rounding", advice);
+    world_close(&w);
+    CHECK(stretch(&w, 300) == ABUT_FAILED_ITERATIONS);
+    SAYS(&w, "not converged after 300 Newton iterations", advice);
+    world_close(&w);
+    CHECK(stretch(&w, 3) == ABUT_FAILED_ITERATIONS);    /* it is the load that moves it */
+    SAYS(&w, "a higher limit");
+    CHECK(!strstr(w.err.msg, "as a whole"));
     world_close(&w);
 }
 

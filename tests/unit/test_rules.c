@@ -42,6 +42,38 @@ TEST(forces_balance_to_a_share_of_the_largest_and_stall_when_they_come_no_closer
     CHECK(abut_rule_stalls(&s, pow(0.7, 29)));
 }
 
+TEST(iterations_stagnate_while_neither_directions_nor_the_objective_say_otherwise)
+{
+    abut_rule_stagnation s = { 0 };
+    for (int i = 0; i < 100; i++) CHECK(abut_rule_stagnates(&s, pow(0.89, i), 0, 0, 1e-9) == 0);    /* shorter by a tenth */
+    const double shortest = pow(0.89, 99);
+    for (int i = 1; i < 100; i++) CHECK(abut_rule_stagnates(&s, shortest * (i % 2 ? 1 : 5), 1e-3, 1, 1e-9) == i);   /* creeps */
+    CHECK_NEAR(s.went, 0.099, 1e-12);
+    CHECK(abut_rule_stagnates(&s, 0.91 * shortest, 0, 0, 1e-9) == 100);         /* not by a tenth */
+    CHECK(abut_rule_stagnates(&s, 0.89 * shortest, 0, 0, 1e-9) == 0 && s.went == 0);
+    for (int i = 1; i < 100; i++) CHECK(abut_rule_stagnates(&s, 1, 1, i % 2 ? 1e-10 : -1e-10, 1e-9) == i);  /* rounding */
+    CHECK(abut_rule_stagnates(&s, 1, 1, 2e-9, 1e-9) == 0);                      /* and now the objective has fallen */
+    int most = 0;
+    for (int i = 0; i < 1000; i++) most = (int)fmax(most, abut_rule_stagnates(&s, 1, 0.01, 1, 1e-9));
+    CHECK(most == 99);          /* steps of a hundredth of a direction are slow, not stuck */
+}
+
+TEST(patience_is_a_fifth_of_the_limit_and_no_less_than_two_thousand)
+{
+    CHECK(abut_rule_patience(10000) == 2000 && abut_rule_patience(100) == 2000 && abut_rule_patience(1000000) == 200000);
+    /* steps of one length that would arrive within the limit, as each takes the same part of what is left */
+    for (int most = 10000; most <= 1000000; most *= 10) {
+        abut_rule_stagnation s = { 0 };
+        double left = 1;
+        int idle = 0;
+        for (int i = 0; i < most; i++) {
+            idle = (int)fmax(idle, abut_rule_stagnates(&s, left, 2. / most, 1e-30, 1e-9));
+            left -= 2. / most * left;
+        }
+        CHECK(idle > 0 && idle < abut_rule_patience(most));
+    }
+}
+
 TEST(a_full_step_that_was_too_short_says_how_much_longer_it_should_be)
 {
     /* f(t) = start - slope t + c/2 slope t^2 */

@@ -146,7 +146,7 @@ abut_status abut_search_fail(abut_search *s, abut_failure_kind kind, abut_err *e
     const abut_status rc = leave(s, &unread, err);   /* the words are about the iterate and its contacts */
     const abut_stop_rule *rule = abut_search_stop_rule(s);
     const abut_failure_view view = { &s->prob, &s->here, s->opt.names, { rule->norm, rule->unit, s->opt.stop.tolerance },
-                                     abut_search_progress(s) };
+                                     s->p, abut_search_progress(s) };
     return rc ? rc : abut_failure_say(&s->failed, &view, err);
 }
 
@@ -229,6 +229,18 @@ static abut_status stay_here(abut_search *s, double speed, abut_err *err)
     return ABUT_OK;
 }
 
+/* Whether this iteration has brought the minimisation closer to its end.  An objective that has changed begins anew; what part of
+ * a direction was taken tells of Newton's alone. */
+static void note_progress(abut_search *s, const abut_iteration *it)
+{
+    abut_progress *now = &s->progress;
+    const double measure = abut_search_stop_rule(s)->norm ? s->failed.norm : it->residual;
+    const double went = s->dir.ops->resolve ? it->alpha : 1;
+    if (now->changes != s->prob.changes) now->idle = (abut_rule_stagnation){ 0 };
+    now->changes = s->prob.changes;
+    (void)abut_rule_stagnates(&now->idle, measure, went, it->decrease, s->here.e.noise);
+}
+
 /* From here along s->p as far as bounds and the objective allow. */
 static abut_status take_step(abut_search *s, abut_iteration *it, abut_report *rep, abut_err *err)
 {
@@ -244,6 +256,7 @@ static abut_status take_step(abut_search *s, abut_iteration *it, abut_report *re
     rc = m.moved ? arrive_at_trial(s, &m, err) : stay_here(s, it->residual, err);
     if (rc) return rc;
     it->contacts = (int32_t)abut_search_count(s);
+    note_progress(s, it);
     s->progress.unbounded += m.lim.kind == ABUT_LIMIT_LENGTH && it->alpha == m.lim.alpha;
     if (s->progress.unbounded < UNBOUNDED) return ABUT_OK;
     s->failed.node = s->ops->aim.fastest(s);
@@ -256,7 +269,7 @@ static abut_status begin(abut_search *s, abut_err *err)
 {
     const abut_stop_rule *rule = abut_search_stop_rule(s);
     s->failed = (abut_failure){ .residual = NAN, .bound = 1, .node = -1 };
-    s->progress = (abut_progress){ .norm = INFINITY, .speed = INFINITY, .bound = 1 };
+    s->progress = (abut_progress){ .norm = INFINITY, .speed = INFINITY, .bound = 1, .changes = s->prob.changes };
     s->second_order.beyond = (abut_rule_wait){ 0 };
     if (s->dir.ops->begin_minimisation) s->dir.ops->begin_minimisation(s->dir.self);
     s->scripted = (abut_rule_blocked){ 0 };
@@ -307,13 +320,16 @@ static abut_status minimise(abut_search *s, abut_report *rep, abut_err *err)
 {
     const abut_stop_rule *rule = abut_search_stop_rule(s);
     const int fixed = rep->fixed_iterations = s->opt.stop.iterations, most = fixed ? fixed : s->opt.max_newton;
-    int stop = 0;
+    int stop = 0, idles = 0;
     abut_status rc = begin(s, err);
-    while (!rc && !stop && s->failed.iterations < most) {
+    while (!rc && !stop && !idles && s->failed.iterations < most) {
         s->failed.iterations++;
         rc = iterate(s, rule, &stop, rep, err);
+        s->failed.idle = (struct abut_failure_idle){ s->progress.idle.since, s->progress.idle.went };
+        idles = !fixed && s->progress.idle.since >= abut_rule_patience(most);
     }
-    return rc || stop || fixed ? rc : abut_search_fail(s, ABUT_FAILED_ITERATIONS, err);
+    if (rc || stop || fixed) return rc;
+    return abut_search_fail(s, idles ? ABUT_FAILED_STAGNATES : ABUT_FAILED_ITERATIONS, err);
 }
 
 abut_status abut_search_minimise(abut_search *s, abut_report *rep, abut_err *err)

@@ -83,6 +83,8 @@ typedef struct abut_progress {
     abut_rule_stall error, forces;  /* of the rest to the minimum, of forces that do not balance */
     int stalled;                /* exact directions in a row that brought no more than rounding, and did not halve this norm: */
     double norm;                /* of rules that have one; infinite at first */
+    abut_rule_stagnation idle;  /* iterations without progress */
+    int changes;                /* of the objective, when they began */
     int unbounded;              /* steps that nothing but their length bounded */
     double speed, bound;        /* of the direction before, m/s (infinite at first), and how far of it was feasible */
     double characteristic;      /* kg m: the gradient of the characteristic force */

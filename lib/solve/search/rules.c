@@ -6,6 +6,7 @@
 #define MUCH_LONGER 4       /* times its length, what a short direction has to ask for */
 #define CLEAR_OF_NOISE 1e3  /* a decrease that says something about curvature is that many times the rounding of the objective */
 #define HALF_OF_DHAT (0.5 * (1 - 1e-9)) /* clear of the rounding of positions */
+#define SHORTER 0.9         /* times the shortest direction so far: progress */
 #define BLOCKED_GAIN 1e-6   /* of the scripted motion: less is nothing */
 
 double abut_rule_ceiling(double start, double noise, double part, double alpha, double slope)
@@ -70,3 +71,16 @@ int abut_rule_is_blocked(abut_rule_blocked *b, double fraction)
     else b->updates++;
     return b->updates >= ABUT_BLOCKED_UPDATES;
 }
+
+int abut_rule_stagnates(abut_rule_stagnation *s, double speed, double went, double fell, double noise)
+{
+    s->went += went;
+    s->fell += fell;
+    const int shorter = !(s->speed > 0) || speed < SHORTER * s->speed, falls = s->went >= 1 && s->fell > noise;
+    if (shorter) s->speed = speed;
+    if (shorter || falls) s->went = s->fell = s->since = 0;
+    else s->since++;
+    return s->since;
+}
+
+int abut_rule_patience(int most) { return most / 5 > ABUT_STAGNATION ? most / 5 : ABUT_STAGNATION; }

@@ -73,4 +73,20 @@ typedef struct abut_rule_blocked {
 int abut_rule_is_blocked(abut_rule_blocked *b, double fraction);
 enum { ABUT_BLOCKED_UPDATES = 200 };
 
+/* Iterations that come no closer to an end.  Zero-filled is the start of a minimisation. */
+typedef struct abut_rule_stagnation {
+    double speed;           /* of the shortest direction that counted as progress, m/s; 0: none yet */
+    int since;              /* iterations since there was progress, and of these: */
+    double went, fell;      /* step lengths, together; by how much the objective fell, kg m^2 */
+} abut_rule_stagnation;
+/** After an iteration along a direction of `speed`, m/s (or another measure that is 0 at the end), of which `went` was taken
+ * while the objective fell by `fell`: the iterations since there was progress.  Progress is a direction shorter by a tenth than
+ * the shortest that counted before; or steps of one whole direction together, in which the objective fell by more than its
+ * rounding, `noise`. */
+int abut_rule_stagnates(abut_rule_stagnation *s, double speed, double went, double fell, double noise);
+/** How many of them are too many where `most` iterations are allowed: a fifth, and at least ABUT_STAGNATION.  Steps of one length
+ * that would arrive within `most` iterations make progress so often. */
+int abut_rule_patience(int most);
+enum { ABUT_STAGNATION = 2000 };
+
 #endif

@@ -41,6 +41,7 @@ static abut_status newton_after(abut_search *s, double speed, int *stop, abut_re
     if (rc) return rc;
     const int stalls = abut_rule_stalls(&now->forces, e.left) && now->stalled;
     *stop = abut_rule_balanced(e.left, e.largest, m->force_tolerance[0]) || stalls;
+    s->failed.unbalanced = *stop ? 0 : e.left / e.largest;
     return ABUT_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "sparse/linear_solvers.h"
 #include "solve/solvers.h"
 #include "solve/step/options.h"
+#include "solve/step/step_parts.h"
 #include "solve/step/stuck.h"
 
 #include <assert.h>
@@ -84,9 +85,16 @@ static abut_status resume(void *self, const abut_arrays *frame, abut_instant at,
     return abut_step_resume(self, frame, at, rep, err);
 }
 
+/* The report of a step that has not converged says what it had. */
+static abut_status reported(abut_stepper *s, abut_status rc, abut_report *rep)
+{
+    if (rc == ABUT_E_NUMERIC) abut_step_report_failed(s, rep);
+    return rc;
+}
+
 static abut_status solve(void *self, abut_report *rep, abut_err *err)
 {
-    return abut_step_solve(self, rep, err);
+    return reported(self, abut_step_solve(self, rep, err), rep);
 }
 
 /* The passes that the model allows; where that is one, its residual is not measured. */
@@ -99,7 +107,7 @@ static abut_status settle(void *self, int *again, abut_report *rep, abut_err *er
     abut_status rc = abut_step_refresh(s, !only, rep, err);
     if (!rc && !only) rc = abut_step_settled(s, rep, m->lags[0], m->tolerance[0], &settled, err);
     *again = !settled;
-    return rc || settled ? rc : abut_step_again(s, err);
+    return rc || settled ? reported(s, rc, rep) : abut_step_again(s, err);
 }
 
 static abut_status suspend(void *self, const abut_arrays *carry, abut_arrays *out, abut_err *err)
@@ -110,7 +118,7 @@ static abut_status suspend(void *self, const abut_arrays *carry, abut_arrays *ou
 static abut_status commit(void *self, const abut_arrays *carry, int record, abut_arrays *out, abut_instant *at, abut_report *rep,
                           abut_err *err)
 {
-    return abut_step_commit(self, carry, record, out, at, rep, err);
+    return reported(self, abut_step_commit(self, carry, record, out, at, rep, err), rep);
 }
 
 static abut_status stuck(void *self, const abut_arrays *carry, const abut_report *rep, const char *why, abut_arrays *out,

@@ -1,10 +1,12 @@
 #include "solve/step/step_parts.h"
 
 #include "base/timer.h"
+#include "contact/intersect.h"
 #include "energy/barrier_term.h"
 #include "energy/codim_bound.h"
 #include "energy/codim_term.h"
 #include "solve/search/equilibrium.h"
+#include "solve/search/search_ops.h"
 
 #include <assert.h>
 #include <math.h>
@@ -81,16 +83,34 @@ abut_status abut_step_equilibrium(abut_stepper *s, abut_report *rep, abut_err *e
     return ABUT_OK;
 }
 
-abut_status abut_step_report(abut_stepper *s, abut_report *rep, abut_err *err)
+/* Elements, contacts and what is scripted, at the iterate. */
+static abut_status report_iterate(abut_stepper *s, abut_report *rep, abut_err *err)
 {
+    const abut_objective *p = &s->solver.prob;
     const abut_path *path = &s->solver.path;
-    abut_status rc = report_physics(s, rep, err);
-    if (!rc) rc = report_stretch(s, rep, err);
+    int32_t flattest;
+    const abut_status rc = report_stretch(s, rep, err);
     if (rc) return rc;
-    rep->kappa = abut_barrier_state_of(&s->solver.prob.terms)->kappa;
+    rep->min_jacobian = abut_smallest_jacobian(p->model, s->solver.here.x, &flattest);
+    rep->min_jacobian_tet = abut_objective_tet(p, flattest);
+    rep->kappa = abut_barrier_state_of(&p->terms)->kappa;
     rep->waypoints = path->n - path->step > 2 ? path->n - path->step - 2 : 0;
     rep->eta = abut_search_progress(&s->solver);
     rep->memory_peak = abut_memory_peak();
     report_contacts(&s->solver, rep);
     return ABUT_OK;
+}
+
+abut_status abut_step_report(abut_stepper *s, abut_report *rep, abut_err *err)
+{
+    const abut_status rc = report_physics(s, rep, err);
+    return rc ? rc : report_iterate(s, rep, err);
+}
+
+void abut_step_report_failed(abut_stepper *s, abut_report *rep)
+{
+    abut_err late = { 0 };  /* why the step failed is said already */
+    if (s->solver.ops != &abut_search_processor) return;    /* the iterate is on a device that has failed */
+    rep->time = abut_instant_next(s->at, s->solver.prob.model->h[0]).time;
+    (void)report_iterate(s, rep, &late);
 }

@@ -99,5 +99,7 @@ ABUT_MUST_USE abut_status abut_step_put_passes(const abut_stepper *s, abut_array
 ABUT_MUST_USE abut_status abut_step_equilibrium(abut_stepper *s, abut_report *rep, abut_err *err);
 /** Contacts, stretches, energies and momenta at the end of a step. */
 ABUT_MUST_USE abut_status abut_step_report(abut_stepper *s, abut_report *rep, abut_err *err);
+/** The same of a step that has failed, at the iterate, but for energies and momenta, which it does not have. */
+void abut_step_report_failed(abut_stepper *s, abut_report *rep);
 
 #endif
