@@ -186,3 +186,32 @@ assert list(model["key/factor"]) == [0, 1] and list(model["key/time"]) == [0, 2]
 assert [list(r) for r in model["motion/key"]] == [[0, 2]]
 P
 }
+
+@test "derivatives by the keys of a ramp are those of its closed form, and refused by name where no load changes" {
+    cube
+    sed -i 's/^contact: off/contact: {kappa-range: 1}/' cube.yaml
+    "$BIN/mesh-prep" -q cube.yaml | "$BIN/step" -q -n 3 -o run.abut
+    # x = h^2 sum (4 - k) 6 f(k h), f(t) = f0 + (f1 - f0) t / 2; the loss is (x - 0.3)^2 / 2
+    printf 'step,object,x\n3,a,0.3\n' > there.csv
+    "$BIN/adjoint" -q --error none --target there.csv --by key/factor --csv - run.abut > d.csv
+    x="0.01 * 6 * (3 * 0.05 + 2 * 0.1 + 0.15)"
+    near "$(awk -F, '$1 == "key/factor" && $2 == 1 { print $6 }' d.csv)" "($x - 0.3) * $x" 1e-9
+    near "$(awk -F, '$1 == "key/factor" && $2 == 0 { print $6 }' d.csv)" "($x - 0.3) * 0.01 * 6 * (3 * 0.95 + 2 * 0.9 + 0.85)" 1e-9
+    sed -i 's/, ramp: 2 s//' cube.yaml
+    "$BIN/mesh-prep" -q cube.yaml | "$BIN/step" -q -n 3 -o run.abut
+    exits 2 "$BIN/adjoint" --target there.csv --by key/factor --csv - run.abut
+    says "no load changes in time"
+}
+
+@test "the pressures of a run are refused by a device, by name, whether they change or not" {
+    two_loads implicit-euler
+    exits 3 "$BIN/step" -q --device twin two.abut -o x.abut
+    says "the scene has pressures"
+    sed -i 's/, pressure: {value.*]}}/, pressure: 0/' two.yaml
+    "$BIN/mesh-prep" -q two.yaml -o two.abut
+    "$BIN/step" -q -n 4 --device twin two.abut -o twin.abut
+    "$BIN/step" -q -n 4 two.abut -o host.abut
+    at_end() { "$BIN/export" -q --csv - "$1" | column low.y_m; }
+    near "$(at_end twin.abut)" "$(at_end host.abut)" 1e-6
+    [ "$(at_end host.abut)" != "$("$BIN/mesh-prep" -q two.yaml --set motion='[]' | "$BIN/step" -q -n 4 | "$BIN/export" -q --csv - | column low.y_m)" ]
+}
