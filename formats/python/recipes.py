@@ -55,6 +55,17 @@ def hard_contact():
     barrier.step(10, solver="nodal", report="nodal.jsonl").judge().save("both.abut")    # and hard contact from its last frame
 
 
+def a_press_test():
+    scene = abut.Scene(time={"step": "0.1 s", "scheme": "quasi-static"}, gravity=[0, 0, 0])
+    scene.material("rubber", model="neo-hookean", density=1000, young="1 MPa", poisson=0.45)
+    scene.object("sample", generate={"cylinder": {"radius": "2 cm", "height": "2 cm", "cells": [6, 4]}})
+    scene.motion(select={"object": "sample", "relative-box": [[0, 0, 0], [1, 0.001, 1]]}, fix=True)
+    scene.motion(select={"object": "sample", "relative-box": [[0, 0.999, 0], [1, 1, 1]]}, traction=[0, "-200 kPa", 0],
+                 factor={"times": [0, "1 s", "1.5 s"], "values": [0, 1, 0]})
+    run = abut.pipe(scene).step(until=1.5, with_="energies").judge().save("press.abut")
+    abut.call("export", run, csv="press.csv")
+
+
 def time_schemes():
     for scheme in "implicit-euler", "bdf3":
         scene = abut.new("beam")
@@ -164,7 +175,7 @@ def scripts_of_the_public_ipc_code():
 
 
 RECIPES = [a_scene_to_begin_with, look_at_a_run, solids, curved_bodies, cloth_rods_grains, friction, hard_contact,
-           time_schemes, solvers, derivatives_of_a_run, a_fixed_number_of_iterations, cloth_in_real_time,
+           a_press_test, time_schemes, solvers, derivatives_of_a_run, a_fixed_number_of_iterations, cloth_in_real_time,
            bodies_that_intersect_at_the_start, restart_and_branch, an_interrupted_run, stuck_or_slow, a_stage_of_your_own]
 if os.path.isdir("input"):
     RECIPES.append(scripts_of_the_public_ipc_code)

@@ -169,7 +169,7 @@ static abut_status give(abut_shots *q, struct abut_held *h, const abut_shot **s,
     struct abut_scene *scene = h->scene;
     q->given = h;
     q->fields = (abut_fields){ 0 };
-    if (q->opt.want && abut_measure_frame(&scene->measure, &h->set, &h->frame, q->opt.want, &q->fields, err))
+    if (q->opt.want && abut_measure_frame(&scene->measure, &h->set, &h->frame, h->head.time, q->opt.want, &q->fields, err))
         return abut_wrap(err, "frame %d", h->index);
     q->shot = (abut_shot){ .index = h->index, .model_index = scene->index, .head = &h->head, .model_set = &scene->set,
                            .frame_set = &h->set, .model = &scene->model, .frame = &h->frame, .parts = &scene->parts,

@@ -285,13 +285,13 @@ static void centers(abut_measure *ms, const abut_frame *f, abut_fields *out)
 }
 
 /* J: the terms that depend on positions alone */
-static abut_status potential(abut_measure *ms, const abut_frame *f, double *sum, abut_err *err)
+static abut_status potential(abut_measure *ms, const abut_frame *f, double time, double *sum, abut_err *err)
 {
     const abut_term_step step = { .x0 = f->x };
     const abut_at at = { f->x, f->x, NULL, NULL, &step };
     double e[ABUT_TERMS_MAX] = { 0 };
     abut_air *air = abut_air_of(&ms->terms);
-    if (air) abut_air_start(air, f->x);
+    if (air) abut_air_start(air, f->x), abut_air_press(air, time);
     for (int i = 0; i < ms->terms.n; i++) {
         const abut_term *t = &ms->terms.term[i];
         if (!(ABUT_KINDS_POTENTIAL & 1 << t->ops->kind)) continue;
@@ -304,9 +304,9 @@ static abut_status potential(abut_measure *ms, const abut_frame *f, double *sum,
     return ABUT_OK;
 }
 
-static abut_status measure_totals(abut_measure *ms, const abut_frame *f, abut_fields *out, abut_err *err)
+static abut_status measure_totals(abut_measure *ms, const abut_frame *f, double time, abut_fields *out, abut_err *err)
 {
-    const abut_status rc = potential(ms, f, &out->elastic, err);
+    const abut_status rc = potential(ms, f, time, &out->elastic, err);
     if (rc) return rc;
     out->kinetic = abut_kinetic_energy(abut_mass_of(&ms->terms), f->v);
     out->gravity = abut_gravity_energy(abut_mass_of(&ms->terms), f->x);
@@ -324,8 +324,8 @@ static abut_status measure_totals(abut_measure *ms, const abut_frame *f, abut_fi
     return ABUT_OK;
 }
 
-abut_status abut_measure_frame(abut_measure *ms, const abut_arrays *set, const abut_frame *f, int want, abut_fields *out,
-                               abut_err *err)
+abut_status abut_measure_frame(abut_measure *ms, const abut_arrays *set, const abut_frame *f, double time, int want,
+                               abut_fields *out, abut_err *err)
 {
     *out = (abut_fields){ 0 };
     abut_status rc = ABUT_OK;
@@ -336,6 +336,6 @@ abut_status abut_measure_frame(abut_measure *ms, const abut_arrays *set, const a
     if (want & ABUT_WANT_CONTACT) rc = measure_contact(ms, set, f, out, err);
     if (want & ABUT_WANT_STRAIN) measure_strain(ms, f->x, out);
     if (!rc && (want & ABUT_WANT_STRAIN)) rc = measure_bend(ms, f->x, out, err);
-    if (!rc && (want & ABUT_WANT_TOTALS)) rc = measure_totals(ms, f, out, err);
+    if (!rc && (want & ABUT_WANT_TOTALS)) rc = measure_totals(ms, f, time, out, err);
     return rc;
 }

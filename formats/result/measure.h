@@ -55,11 +55,11 @@ typedef struct abut_measure {
 ABUT_MUST_USE abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *err);
 void abut_measure_clear(abut_measure *ms);
 
-/** Computes what `want` names (ABUT_WANT_*) of one frame.  set: its arrays; node/contact-force is taken from there
- * when a stage has written it.
+/** Computes what `want` names (ABUT_WANT_*) of one frame, at that time, s.  set: its arrays; node/contact-force is taken from
+ * there when a stage has written it.
  * Friction on half-spaces: all of node/friction-force is between bodies, obstacles and half-spaces, so where one half-space alone
  * has a coefficient above 0 it takes the opposite of the sum over all nodes. */
-ABUT_MUST_USE abut_status abut_measure_frame(abut_measure *ms, const abut_arrays *set, const abut_frame *f, int want,
-                                             abut_fields *out, abut_err *err);
+ABUT_MUST_USE abut_status abut_measure_frame(abut_measure *ms, const abut_arrays *set, const abut_frame *f, double time,
+                                             int want, abut_fields *out, abut_err *err);
 
 #endif

@@ -126,6 +126,18 @@ static abut_status read_limit(const abut_tree *t, double limit[4], abut_err *err
     return rc;
 }
 
+/* A number, or {value, ramp or factor}. */
+static abut_status read_pressure(const abut_tree *t, abut_scene_shell *s, abut_err *err)
+{
+    static const char *const keys[] = { "value", "ramp", "factor", NULL };
+    if (t->kind != ABUT_TREE_MAP) return abut_tree_real(t, "pressure", ABUT_Q_PRESSURE, &s->pressure, NULL, err);
+    abut_status rc = abut_tree_keys(t, "pressure", keys, err);
+    const abut_tree *value = rc ? NULL : abut_tree_find(t, "value");
+    if (!rc && !value) rc = abut_tree_fail(t, err, "pressure: expected {value: pressure, ramp: time or factor: {times, values}}");
+    if (!rc) rc = abut_tree_real(value, "value", ABUT_Q_PRESSURE, &s->pressure, NULL, err);
+    return rc ? rc : abut_scene_factor(t, &s->factor, err);
+}
+
 static abut_status read_shell(const abut_tree *t, abut_scene_shell *s, abut_err *err)
 {
     static const char *const keys[] = { "thickness", "bending",  "rest-angle", "stretch-limit",
@@ -143,7 +155,7 @@ static abut_status read_shell(const abut_tree *t, abut_scene_shell *s, abut_err 
     if (!rc && c[4]) rc = abut_tree_vector(c[4], "warp", ABUT_Q_PURE, 3, s->warp, err);
     if (!rc && s->warp[0] == 0 && s->warp[1] == 0 && s->warp[2] == 0)
         rc = abut_tree_fail(c[4], err, "warp: expected a vector that is not zero");
-    if (!rc && c[5]) rc = abut_tree_real(c[5], "pressure", ABUT_Q_PRESSURE, &s->pressure, NULL, err);
+    if (!rc && c[5]) rc = read_pressure(c[5], s, err);
     if (!rc && c[6]) rc = abut_tree_not_negative(c[6], "drag", ABUT_Q_DENSITY, &s->drag, err);
     return rc;
 }

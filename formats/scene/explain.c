@@ -111,6 +111,12 @@ static void friction(FILE *f, const abut_scene *s)
     }
 }
 
+/* How a load changes in time, which counts from `start`. */
+static void table(FILE *f, const abut_scene_table *t, double start)
+{
+    for (int32_t i = 0; i < t->n; i++) fprintf(f, "  %-16s %.9g s: %.9g\n", "factor", start + t->time[i], t->value[i]);
+}
+
 /* What the triangles, segments and points of a body are made to be. */
 static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material *m, const abut_object_facts *a)
 {
@@ -134,6 +140,7 @@ static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material 
         if (m->membrane == ABUT_MEMBRANE_CLOTH)
             fprintf(f, "  %-16s less than %g, %g, %g: warp, weft, shear\n", "Green strain", e[0], e[1], e[2]);
         if (o->shell.pressure != 0) line(f, "pressure", o->shell.pressure, "Pa", "along the normals, which turn with the shell");
+        table(f, &o->shell.factor, 0);
         if (o->shell.drag > 0) line(f, "drag", o->shell.drag, "kg/m^3", "half the density of air times the coefficient");
     }
     if (a->rods) {
@@ -270,7 +277,8 @@ static void motion(FILE *f, const abut_scene *s, const abut_scene_motion *m, int
                 p->scale[0], p->scale[1], p->scale[2]);
     }
     if (path) fprintf(f, "  %-16s %d meshes\n", "sequence", m->path.n);
-    if (keys || path) fprintf(f, "  %-16s %s\n", "in between", m->smooth ? "smooth" : "linear");
+    table(f, &m->factor, m->window[0]);
+    if (keys || path || m->factor.n) fprintf(f, "  %-16s %s\n", "in between", m->smooth ? "smooth" : "linear");
 }
 
 void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const abut_explain *e)

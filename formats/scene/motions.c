@@ -285,14 +285,20 @@ static abut_status read_options(const abut_tree *t, abut_scene_motion *m, abut_e
 {
     static const char *const names[] = { "linear", "smooth", NULL };
     const abut_tree *hold = abut_tree_find(t, "hold"), *way = abut_tree_find(t, "interpolation");
-    const abut_tree *until = abut_tree_find(t, "until");
+    const abut_tree *until = abut_tree_find(t, "until"), *ramp = abut_tree_find(t, "ramp");
+    const abut_tree *varies = ramp ? ramp : abut_tree_find(t, "factor");
     const int keys = m->act == ABUT_ACT_KEYS || m->act == ABUT_ACT_PATH;
     if (until && keys) return abut_tree_fail_key(until, err, "until: the last key ends the motion");
-    if (way && !keys) return abut_tree_fail_key(way, err, "interpolation: of keyframes and sequences");
+    if (varies && abut_act_moves(m->act))
+        return abut_tree_fail_key(varies, err, "%s: of a load: expected acceleration, force, force-density, traction or pressure",
+                                  varies->key);
+    if (way && !keys && !varies)
+        return abut_tree_fail_key(way, err, "interpolation: of keyframes, sequences and loads that change in time");
     if (hold && !abut_act_moves(m->act))
         return abut_tree_fail_key(hold, err, "hold: a force holds nothing: expected a prescribed motion");
     if (hold && !keys && !until) return abut_tree_fail_key(hold, err, "hold: the motion never ends: expected 'until'");
     abut_status rc = hold ? abut_tree_flag(hold, "hold", &m->hold, err) : ABUT_OK;
+    if (!rc) rc = abut_scene_factor(t, &m->factor, err);
     if (!rc && way) rc = abut_tree_choice(way, "interpolation", names, &m->smooth, err);
     return rc;
 }
@@ -301,9 +307,8 @@ static abut_status read_motion(const abut_scene_reader *r, const abut_tree *t, a
 {
     static const char *const keys[] = { "select", "translate", "rotate", "scale", "keyframes", "sequence", "interpolation",
                                        "center",
-                                        "fix", "acceleration", "force", "force-density", "traction", "pressure", "from", "until",
-                                            "hold",
-                                        NULL };
+                                        "fix", "acceleration", "force", "force-density", "traction", "pressure", "ramp", "factor",
+                                        "from", "until", "hold", NULL };
     abut_status rc = abut_tree_keys(t, "motion", keys, err);
     if (rc) return rc;
     const abut_tree *select = abut_tree_find(t, "select");

@@ -75,6 +75,8 @@ ABUT_MUST_USE abut_status abut_scene_make_particles(const abut_tree *t, abut_mes
 /** Puts the place of t before the message of a reader or generator that failed with rc; a size that a generator refuses is a
  * fault of the scene (ABUT_E_FORMAT). */
 abut_status abut_scene_placed(const abut_tree *t, abut_status rc, abut_err *err);
+/** The key `ramp` or `factor` of a map that says a load; neither: the table stays empty. */
+ABUT_MUST_USE abut_status abut_scene_factor(const abut_tree *map, abut_scene_table *out, abut_err *err);
 /** A list of rows of `width` lengths, malloc'ed. */
 ABUT_MUST_USE abut_status abut_scene_rows(const abut_tree *t, const char *what, int width, double **rows, int32_t *n,
                                           abut_err *err);

@@ -5,6 +5,7 @@
 #include "energy/barrier_term.h"
 #include "energy/codim_term.h"
 #include "energy/friction_term.h"
+#include "model/motion.h"
 #include "model/naming.h"
 
 #include <assert.h>
@@ -174,7 +175,8 @@ static abut_status go_back(abut_adjoint *a, const abut_arrays *start, abut_insta
     if (!rc)
         rc = abut_script_back(a->model, at.time, f0.x, o->held, a->work.target, a->work.start.x, &a->bars, &a->s.solver.scratch,
                               err);
-    if (!rc) rc = abut_script_forces_back(a->model, at.time, a->work.acc, &a->bars, &a->s.solver.scratch, err);
+    if (!rc) rc = abut_script_forces_back(a->model, at.time, abut_motion_load_time(a->model, at.time), a->work.acc, &a->bars,
+                                          &a->s.solver.scratch, err);
     const abut_state_bar spare = *bar;
     if (!rc) *bar = a->work.start, a->work.start = spare;
     return rc;

@@ -2,11 +2,13 @@
 
 #include "energy/pressure.h"
 #include "math/vec3.h"
+#include "model/motion.h"
 
 #include <math.h>
 
 /* dPsi/dx_k = -p x_{k+1} x x_{k+2} / 6 of a triangle, of a closed shell wherever it is seen from */
-void abut_adjoint_pressure_back(const abut_model *m, const double *z, const double *q, double scale, abut_parameter_bar *bars)
+void abut_adjoint_pressure_back(const abut_model *m, double load_time, const double *z, const double *q, double scale,
+                                abut_parameter_bar *bars)
 {
     for (int32_t s = 0; s < m->nsh && m->obj_pressure; s++) {
         const int32_t *v = m->shell + 3 * (size_t)s;
@@ -15,7 +17,12 @@ void abut_adjoint_pressure_back(const abut_model *m, const double *z, const doub
             const abut_vec3 b = abut_v3_get(z + 3 * (size_t)v[(k + 1) % 3]), c = abut_v3_get(z + 3 * (size_t)v[(k + 2) % 3]);
             sum -= abut_v3_dot(abut_v3_get(q + 3 * (size_t)v[k]), abut_v3_cross(b, c)) / 6;
         }
-        bars->pressure[m->body[v[0]]] += scale * sum;
+        const int32_t o = m->body[v[0]];
+        const abut_factor f = abut_pressure_factor(m, o, load_time);
+        bars->pressure[o] += f.value * scale * sum;
+        if (f.lo < 0) continue;
+        bars->key_factor[f.lo] += (1 - f.u) * scale * sum * m->obj_pressure[o];
+        bars->key_factor[f.hi] += f.u * scale * sum * m->obj_pressure[o];
     }
 }
 

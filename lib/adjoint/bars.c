@@ -63,6 +63,7 @@ const char *abut_parameter_bar_lacks(const abut_model *m, const char *name)
     if (cloth && !strcmp(name, "object/thickness")) return "the strain bounds of cloth are no factor of it";
     if (!strcmp(name, "object/pressure") && !m->obj_pressure) return "no object is under pressure";
     if ((!strcmp(name, "object/drag") || !strcmp(name, "world/wind")) && !m->obj_drag) return "nothing is dragged";
+    if (!strcmp(name, "key/factor")) return m->key_factor ? NULL : "no load changes in time";
     if (!strncmp(name, "key/", 4) && !m->key_shift) return "no motion has poses";
     if (!strcmp(name, "damping/stiffness") && !(m->damp_stiffness && m->damp_stiffness[0] > 0))
         return "nothing is damped by stiffness: it has one side there";

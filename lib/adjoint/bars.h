@@ -67,6 +67,7 @@ void abut_state_bar_clear(abut_state_bar *s);
     F(growth,      "motion/scale",        nmo, 3, "1/s") \
     F(key_shift,   "key/translation",     nk,  3, "m") \
     F(key_size,    "key/scale",           nk,  3, "") \
+    F(key_factor,  "key/factor",          nk,  1, "") \
     F(path_x,      "path/x",              npx, 3, "m") \
     F(rest,        "node/X",              nv,  3, "m") \
     F(shape,       "mesh/X",              nv,  3, "m")

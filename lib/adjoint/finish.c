@@ -2,6 +2,7 @@
 
 #include "adjoint/script.h"
 #include "energy/elastic.h"
+#include "energy/pressure.h"
 
 #include <math.h>
 #include <string.h>
@@ -105,6 +106,9 @@ static abut_status first_acceleration(abut_adjoint *a, const double *x, const do
     const size_t n3 = 3 * (size_t)m->nv;
     const double rate = m->damp_mass ? m->damp_mass[0] : 0;
     double *q = a->work.p, *f = a->work.g, *acc = a->work.acc;
+    abut_air *air = abut_air_of(&o->terms);
+    o->step.load_time = time;
+    if (air) abut_air_press(air, time);
     const abut_at at = { x, x, NULL, NULL, &o->step };
     memset(f, 0, n3 * sizeof *f);
     memset(acc, 0, n3 * sizeof *acc);
@@ -118,7 +122,7 @@ static abut_status first_acceleration(abut_adjoint *a, const double *x, const do
         a->bars.mass[i / 3] -= q[i] * f[i] / m->mass[i / 3];
         bar->a[i] = 0;
     }
-    if (!rc) rc = abut_script_forces_back(m, time, acc, &a->bars, &a->s.solver.scratch, err);
+    if (!rc) rc = abut_script_forces_back(m, time, time, acc, &a->bars, &a->s.solver.scratch, err);
     if (!rc) rc = abut_adjoint_forces_back(&a->forces, o, &at, q, 1, &a->bars, &a->s.solver.scratch, err);
     /* products have the weight of a step */
     const double weight = o->w.psi * o->w.share * o->w.share;

@@ -240,6 +240,6 @@ abut_status abut_adjoint_forces_back(abut_adjoint_forces *f, abut_objective *o, 
     for (int32_t t = 0; t < e->n && !o->model->mat_fibre; t++) tet_shape(e, (size_t)t, at->z, q, scale, bars->rest);
     springs(o->model, at->z, q, scale, bars);
     attachments(o->model, at->z, q, scale, bars);
-    abut_adjoint_pressure_back(o->model, at->z, q, scale, bars);
+    abut_adjoint_pressure_back(o->model, at->step->load_time, at->z, q, scale, bars);
     return thin(o, at, q, scale, bars, scratch, err);
 }

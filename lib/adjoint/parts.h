@@ -68,8 +68,9 @@ ABUT_MUST_USE abut_status abut_adjoint_replay(abut_adjoint *a, const abut_arrays
 ABUT_MUST_USE abut_status abut_adjoint_take_passes(abut_adjoint *a, const abut_frame *end, int most, double kappa, abut_err *err);
 /** The end of a step as its last pass, with the stiffnesses that the frame says; x[3 nv] is filled. */
 abut_adjoint_pass abut_adjoint_last_pass(abut_adjoint *a, const abut_frame *end, double *x);
-/** bars of the pressures of objects += scale q^T d(dPsi/dx)/dp at z[3 nv]. */
-void abut_adjoint_pressure_back(const abut_model *m, const double *z, const double *q, double scale, abut_parameter_bar *bars);
+/** bars of the pressures of objects, and of their factors at load_time, += scale q^T d(dPsi/dx)/dp at z[3 nv]. */
+void abut_adjoint_pressure_back(const abut_model *m, double load_time, const double *z, const double *q, double scale,
+                                abut_parameter_bar *bars);
 /** Sums of elements for materials and objects; x_bar[3 nv]: by the start. */
 void abut_adjoint_sum(abut_adjoint *a, const double *x_bar);
 /** Damping, w p.C u with C = a M + b K and K taken at x_n: bars of a, b, masses, moduli, and of x_n through K.

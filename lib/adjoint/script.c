@@ -141,35 +141,42 @@ abut_status abut_script_back(const abut_model *m, double time, const double *x, 
 
 /* ---- accelerations ---- */
 
-/* by a FORCE motion: both are linear, so a unit along each axis is exact */
-static void to_force(const abut_model *m, int32_t k, double time, const double *acc_bar, abut_parameter_bar *bars)
+/* by a FORCE motion: both are linear, so a unit along each axis is exact; and by the keys of its factor */
+static void to_force(const abut_model *m, int32_t k, double time, double at, const double *acc_bar, abut_parameter_bar *bars)
 {
     const int newtons = m->mo_newtons && m->mo_newtons[k];
     const double middle = time + 0.5 * m->h[0];
     if (!(m->mo_window[2 * k] <= middle && middle < m->mo_window[2 * k + 1])) return;
+    const abut_factor f = abut_motion_factor(m, k, at);
+    double sum = 0;
     for (int32_t j = m->mo_first[2 * k]; j < m->mo_first[2 * k + 1]; j++) {
         const int32_t i = m->mo_node[j];
         for (int d = 0; d < 3; d++) {
             const double share = m->mo_share ? m->mo_share[3 * (size_t)j + (size_t)d] : 1;
-            bars->linear[3 * k + d] += share * acc_bar[3 * i + d] / (newtons ? m->mass[i] : 1);
+            const double bar = share * acc_bar[3 * i + d] / (newtons ? m->mass[i] : 1);
+            bars->linear[3 * k + d] += f.value * bar;
+            sum += m->mo_linear[3 * k + d] * bar;
         }
     }
+    if (f.lo < 0) return;
+    bars->key_factor[f.lo] += (1 - f.u) * sum;
+    bars->key_factor[f.hi] += f.u * sum;
 }
 
-abut_status abut_script_forces_back(const abut_model *m, double time, const double *acc_bar, abut_parameter_bar *bars,
-                                    abut_arena *scratch, abut_err *err)
+abut_status abut_script_forces_back(const abut_model *m, double time, double at, const double *acc_bar,
+                                    abut_parameter_bar *bars, abut_arena *scratch, abut_err *err)
 {
     const abut_mark mark = abut_arena_mark(scratch);
     double *f = ABUT_NEW(scratch, double, 3 * (size_t)m->nv);
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "forces on %d nodes", m->nv);
-    const int loads = abut_motion_load(m, time, f);
+    const int loads = abut_motion_load(m, time, at, f);
     for (int32_t i = 0; i < 3 * m->nv; i++) {
         bars->gravity[i % 3] += acc_bar[i];
         bars->force[i] += acc_bar[i] / m->mass[i / 3];
         if (loads) bars->mass[i / 3] -= acc_bar[i] * f[i] / (m->mass[i / 3] * m->mass[i / 3]);
     }
     for (int32_t k = 0; k < m->nmo; k++)
-        if (m->mo_kind[k] == ABUT_MOTION_FORCE) to_force(m, k, time, acc_bar, bars);
+        if (m->mo_kind[k] == ABUT_MOTION_FORCE) to_force(m, k, time, at, acc_bar, bars);
     abut_arena_release(scratch, mark);
     return ABUT_OK;
 }

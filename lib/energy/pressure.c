@@ -5,6 +5,7 @@
 #include "energy/terms.h"
 #include "sparse/packed_inline.h"
 #include "math/vec3.h"
+#include "model/motion.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -15,7 +16,11 @@ static double of_object(const double *value, const abut_model *m, int32_t shell)
     return value ? value[m->body[m->shell[3 * (size_t)shell]]] : 0;
 }
 
-static double pressure(const abut_air *a, int32_t shell) { return of_object(a->model->obj_pressure, a->model, shell); }
+/* as it is now */
+static double pressure(const abut_air *a, int32_t shell)
+{
+    return of_object(a->pressure ? a->pressure : a->model->obj_pressure, a->model, shell);
+}
 
 /* ---- rims ---- */
 
@@ -47,7 +52,7 @@ static abut_status find_rims(abut_air *a, abut_err *err)
     if (!edge) return abut_fail(err, ABUT_E_NOMEM, "rims of %d shells", m->nsh);
     for (int32_t s = 0; s < m->nsh; s++) {
         const int32_t *v = m->shell + 3 * (size_t)s;
-        for (int k = 0; k < 3 && pressure(a, s) != 0; k++, n++) {
+        for (int k = 0; k < 3 && of_object(m->obj_pressure, m, s) != 0; k++, n++) {
             edge[2 * n] = v[k];
             edge[2 * n + 1] = v[(k + 1) % 3];
         }
@@ -75,7 +80,10 @@ abut_status abut_air_init(abut_air *a, const abut_model *m, abut_err *err)
     if (!rc && a->presses) {
         a->rim = calloc((size_t)m->nv, 1);
         a->origin = calloc(3 * (size_t)m->no, sizeof *a->origin);
-        rc = a->rim && a->origin ? find_rims(a, err) : abut_fail(err, ABUT_E_NOMEM, "pressure: %d nodes", m->nv);
+        if (m->obj_pressure_key) a->pressure = calloc((size_t)m->no, sizeof *a->pressure);
+        const int room = a->rim && a->origin && (a->pressure || !m->obj_pressure_key);
+        rc = room ? find_rims(a, err) : abut_fail(err, ABUT_E_NOMEM, "pressure: %d nodes", m->nv);
+        if (!rc) abut_air_press(a, 0);
     }
     if (rc) abut_air_clear(a);
     return rc;
@@ -85,6 +93,7 @@ void abut_air_clear(abut_air *a)
 {
     free(a->rim);
     free(a->origin);
+    free(a->pressure);
     free(a->facing);
     *a = (abut_air){ 0 };
 }
@@ -104,6 +113,12 @@ static void corners(const abut_air *a, int32_t shell, const double *x, abut_vec3
 static abut_vec3 double_area(const abut_vec3 c[3])
 {
     return abut_v3_cross(abut_v3_sub(c[1], c[0]), abut_v3_sub(c[2], c[0]));
+}
+
+void abut_air_press(abut_air *a, double at)
+{
+    for (int32_t o = 0; a->pressure && o < a->model->no; o++)
+        a->pressure[o] = a->model->obj_pressure[o] * abut_pressure_factor(a->model, o, at).value;
 }
 
 void abut_air_start(abut_air *a, const double *x)
@@ -304,6 +319,7 @@ static abut_status begin(void *self, const abut_term_step *step, abut_err *err)
 {
     (void)err;
     abut_air_start(self, step->x0);
+    abut_air_press(self, step->load_time);
     return ABUT_OK;
 }
 

@@ -32,6 +32,7 @@ typedef struct abut_air {
     int open;                   /* a shell under pressure has a rim */
     uint8_t *rim;               /* [nv] of these */
     double *origin;             /* [3 no] o of each object */
+    double *pressure;           /* [no] Pa: of each object now; NULL: as the model says, at all times */
     double *facing;             /* [3 nsh] m^2: A n of each shell at the start of the step, for the drag */
 } abut_air;
 
@@ -48,6 +49,8 @@ static inline int abut_air_acts(const abut_air *a) { return a && (a->drags || a-
 
 /** A step starts at x[3 nv]: where volumes are measured from, and how shells face the wind. */
 void abut_air_start(abut_air *a, const double *x);
+/** Pressures become those of a time, s. */
+void abut_air_press(abut_air *a, double at);
 /** f[3 nv] += the loads at rims of a step that starts at x, N. */
 void abut_air_load(const abut_air *a, const double *x, double *f);
 

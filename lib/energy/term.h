@@ -28,6 +28,7 @@ typedef struct abut_term_step {
     double damping;         /* s: h_force^2 / damp_time */
     double reach;           /* dz/dx, in (0, 1] */
     double weight_z2;       /* s^2: of Hessians at z */
+    double load_time;       /* s: when loads that change in time are taken (model/motion.h) */
     double eps_v;           /* m/s: eps_v h_force is the |x - x_ref| at which friction slides */
     double inertia, shift;  /* 0: quasi-static; added to inertia in the Hessian */
     const abut_ranks *ranks;    /* that divide the work; NULL: none */

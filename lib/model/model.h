@@ -104,14 +104,15 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(mo_scale,      "motion/scale",       double,  F64, nmo, 3, "1/s",   MAY)  /* MOVE: growth along each axis about the center */ \
     F(mo_share,      "motion/share",       double,  F64, nmn, 3, "",      MAY)  /* FORCE: what a node gets of linear; absent: 1 */ \
     F(mo_newtons,    "motion/newtons",     int32_t, I32, nmo, 0, "",      MAY)  /* FORCE: 1: linear times share is a force, N; absent: 0 */ \
-    F(mo_entry,      "motion/entry",       int32_t, I32, nmo, 0, "",       MAY)  /* place in the list `motion` of the scene, from 0; -1: in none; absent: the row */ \
-    F(mo_key,        "motion/key",         int32_t, I32, nmo, 2, "",      MAY)  /* KEYS, PATH: [lo, hi) rows of key/      */ \
-    F(mo_smooth,     "motion/smooth",      int32_t, I32, nmo, 0, "",      MAY)  /* KEYS, PATH: 1 rests at every key       */ \
+    F(mo_entry,      "motion/entry",       int32_t, I32, nmo, 0, "",      MAY)  /* place in the list `motion` of the scene, from 0; -1: in none; absent: the row */ \
+    F(mo_key,        "motion/key",         int32_t, I32, nmo, 2, "",      MAY)  /* KEYS, PATH, FORCE with factors: [lo, hi) rows of key/ */ \
+    F(mo_smooth,     "motion/smooth",      int32_t, I32, nmo, 0, "",      MAY)  /* with keys: 1 rests at every key        */ \
     F(mo_path,       "motion/path",        int32_t, I32, nmo, 0, "",      MAY)  /* PATH: its first row of path/x, a row for each node, key by key */ \
     F(key_time,      "key/time",           double,  F64, nk, 0, "s",      OPT)  /* ascending in each motion               */ \
     F(key_shift,     "key/translation",    double,  F64, nk, 3, "m",      MAY)  /* KEYS; needed then, as are the next two */ \
     F(key_turn,      "key/rotation",       double,  F64, nk, 4, "",       MAY)  /* unit quaternion, real part first       */ \
     F(key_scale,     "key/scale",          double,  F64, nk, 3, "",       MAY)  /* > 0                                    */ \
+    F(key_factor,    "key/factor",         double,  F64, nk, 0, "",       MAY)  /* of loads: what is multiplied by it at that time; absent: 1 */ \
     F(path_x,        "path/x",             double,  F64, npx, 3, "m",     OPT)  \
     F(attach_node,      "attachment/node",    int32_t, I32, na, 5, "",       OPT)  /* a node, and up to four that carry the place it is tied to; -1 unused */ \
     F(attach_weight,    "attachment/weight",  double,  F64, na, 4, "",       OPT)  /* of the four                            */ \
@@ -151,6 +152,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(mat_strain,    "material/strain-limit", double, F64, nm, 3, "",     MAY)  /* CLOTH: |E11|, |E22|, |E12| stay below; needed then */ \
     F(obj_thick,     "object/thickness",   double,  F64, no, 0, "m",      MAY)  /* contact thickness xi: a pair keeps more than the mean of its two apart; absent: 0 */ \
     F(obj_pressure,  "object/pressure",    double,  F64, no, 0, "Pa",     MAY)  /* pushes the shells of the object along their normals */ \
+    F(obj_pressure_key, "object/pressure-key", int32_t, I32, no, 2, "",   MAY)  /* [lo, hi) rows of key/ with its factors; lo = hi: none. Absent: none */ \
     F(obj_drag,      "object/drag",        double,  F64, no, 0, "kg/m^3", MAY)  /* of shells in the wind: half the density of air times the coefficient */ \
     F(wind,          "world/wind",         double,  F64, n3, 0, "m/s",    MAY)  /* absent: still air                     */ \
     F(gravity,       "world/gravity",      double,  F64, n3, 0, "m/s^2",  NEED) \

@@ -77,9 +77,9 @@ typedef struct between {
     double u;
 } between;
 
-static between find_keys(const abut_model *m, int32_t k, double t)
+static between find_rows(const abut_model *m, const int32_t row[2], int smooth, double t)
 {
-    int32_t lo = m->mo_key[2 * k], hi = m->mo_key[2 * k + 1] - 1;
+    int32_t lo = row[0], hi = row[1] - 1;
     if (t <= m->key_time[lo]) return (between){ lo, lo, 0 };
     if (t >= m->key_time[hi]) return (between){ hi, hi, 0 };
     while (hi - lo > 1) {
@@ -88,7 +88,12 @@ static between find_keys(const abut_model *m, int32_t k, double t)
         else hi = mid;
     }
     const double u = (t - m->key_time[lo]) / (m->key_time[hi] - m->key_time[lo]);
-    return (between){ lo, hi, m->mo_smooth && m->mo_smooth[k] ? u * u * (3 - 2 * u) : u };
+    return (between){ lo, hi, smooth ? u * u * (3 - 2 * u) : u };
+}
+
+static between find_keys(const abut_model *m, int32_t k, double t)
+{
+    return find_rows(m, m->mo_key + 2 * (size_t)k, m->mo_smooth && m->mo_smooth[k], t);
 }
 
 static double lerp(double a, double b, double u) { return a + u * (b - a); }
@@ -211,32 +216,59 @@ void abut_motion_targets(const abut_model *m, double t, const double *x, double 
             move_nodes(m, k, t, obstacle, x, target, held);
 }
 
+/* ---- loads ---- */
+
+double abut_motion_load_time(const abut_model *m, double t)
+{
+    return m->scheme && m->scheme[0] == ABUT_MIDPOINT ? t + 0.5 * m->h[0] : t + m->h[0];
+}
+
+/* row: of keys, [lo, hi), or NULL */
+static abut_factor factor_at(const abut_model *m, const int32_t *row, int smooth, double at)
+{
+    if (!m->key_factor || !row || row[0] == row[1]) return (abut_factor){ -1, -1, 0, 1 };
+    const between b = find_rows(m, row, smooth, at);
+    return (abut_factor){ b.lo, b.hi, b.u, lerp(m->key_factor[b.lo], m->key_factor[b.hi], b.u) };
+}
+
+abut_factor abut_motion_factor(const abut_model *m, int32_t k, double at)
+{
+    return factor_at(m, m->mo_key ? m->mo_key + 2 * (size_t)k : NULL, m->mo_smooth && m->mo_smooth[k],
+                     fmin(at, m->mo_window[2 * k + 1]));
+}
+
+abut_factor abut_pressure_factor(const abut_model *m, int32_t object, double at)
+{
+    return factor_at(m, m->obj_pressure_key ? m->obj_pressure_key + 2 * (size_t)object : NULL, 0, at);
+}
+
 /* out += what FORCE motions give their nodes at that time, those in newtons or the others; returns how many there are. */
-static int32_t add_forces(const abut_model *m, double t, int newtons, double *out)
+static int32_t add_forces(const abut_model *m, double t, double at, int newtons, double *out)
 {
     int32_t n = 0;
     for (int32_t k = 0; k < m->nmo; k++) {
         if (m->mo_kind[k] != ABUT_MOTION_FORCE || !abut_motion_has_step(m, k, t)) continue;
         if ((m->mo_newtons && m->mo_newtons[k]) != newtons) continue;
         n++;
+        const double factor = abut_motion_factor(m, k, at).value;
         for (int32_t j = m->mo_first[2 * k]; j < m->mo_first[2 * k + 1]; j++)
             for (int d = 0; d < 3; d++) {
                 const double share = m->mo_share ? m->mo_share[3 * (size_t)j + (size_t)d] : 1;
-                out[3 * m->mo_node[j] + d] += m->mo_linear[3 * k + d] * share;
+                out[3 * m->mo_node[j] + d] += m->mo_linear[3 * k + d] * factor * share;
             }
     }
     return n;
 }
 
-void abut_motion_acceleration(const abut_model *m, double t, double *acc)
+void abut_motion_acceleration(const abut_model *m, double t, double at, double *acc)
 {
     for (int32_t i = 0; i < m->nv; i++)
         for (int k = 0; k < 3; k++) acc[3 * i + k] = m->gravity[k];
-    (void)add_forces(m, t, 0, acc);
+    (void)add_forces(m, t, at, 0, acc);
 }
 
-int abut_motion_load(const abut_model *m, double t, double *f)
+int abut_motion_load(const abut_model *m, double t, double at, double *f)
 {
     memset(f, 0, 3 * (size_t)m->nv * sizeof *f);
-    return m->mo_newtons && add_forces(m, t, 1, f) > 0;
+    return m->mo_newtons && add_forces(m, t, at, 1, f) > 0;
 }

@@ -12,7 +12,10 @@
  *         straight lines, R by the shorter rotation at even speed (Shoemake 1985).  A smooth motion takes u^2 (3 - 2u) for the
  *         fraction u of the time between two keys
  *   PATH  x -> the position at that time, on straight lines between keys
- * Nothing is remembered from step to step but x, so that a frame is a checkpoint. */
+ * Nothing is remembered from step to step but x, so that a frame is a checkpoint.
+ *
+ * A load with keys is multiplied by their factor at a time, on straight lines between keys (or smooth ones, as above), and by
+ * that of the first or the last key outside. */
 #ifndef ABUT_MODEL_MOTION_H
 #define ABUT_MODEL_MOTION_H
 
@@ -29,9 +32,24 @@ void abut_motion_targets(const abut_model *m, double t, const double *x, double 
 /** 1 when the step from time t to t + h belongs to motion k, a row of motion/. */
 int abut_motion_has_step(const abut_model *m, int32_t k, double t);
 
-/** acc[3 nv] m/s^2: gravity plus the FORCE motions that the step from t to t + h belongs to, but those in newtons. */
-void abut_motion_acceleration(const abut_model *m, double t, double *acc);
+/** s: when the step from t to t + h takes its loads: at its end; in the midpoint rule, which takes all smooth forces in the
+ * middle, there. */
+double abut_motion_load_time(const abut_model *m, double t);
+
+/* A factor at a time, f[lo] + u (f[hi] - f[lo]) of f = key/factor; lo < 0: 1, whatever the time. */
+typedef struct abut_factor {
+    int32_t lo, hi;
+    double u, value;
+} abut_factor;
+/** That of FORCE motion k at the time `at`, but at the end of the motion after it. */
+abut_factor abut_motion_factor(const abut_model *m, int32_t k, double at);
+/** That of the pressure of an object. */
+abut_factor abut_pressure_factor(const abut_model *m, int32_t object, double at);
+
+/** acc[3 nv] m/s^2: gravity plus the FORCE motions that the step from t to t + h belongs to, but those in newtons, with their
+ * factors at the time `at`. */
+void abut_motion_acceleration(const abut_model *m, double t, double at, double *acc);
 /** f[3 nv] N: those; returns 1 when there is one. */
-int abut_motion_load(const abut_model *m, double t, double *f);
+int abut_motion_load(const abut_model *m, double t, double at, double *f);
 
 #endif

@@ -181,6 +181,19 @@ static abut_status set_path(abut_motion_rows *m, const abut_scene_path *path, in
     return ABUT_OK;
 }
 
+/* Appends the keys of a factor whose times count from `start`: rows [key[0], key[1]). */
+static abut_status add_factor(abut_motion_rows *m, const abut_scene_table *factor, double start, int32_t key[2], abut_err *err)
+{
+    const abut_status rc = reserve_keys(m, factor->n, err);
+    if (rc) return rc;
+    key[0] = m->nkeys;
+    for (int32_t i = 0; i < factor->n; i++)
+        m->key[m->nkeys++] = (abut_scene_pose){ .time = start + factor->time[i], .turn = { 1, 0, 0, 0 }, .scale = { 1, 1, 1 },
+                                                .factor = factor->value[i] };
+    key[1] = m->nkeys;
+    return ABUT_OK;
+}
+
 static abut_status scripted(abut_build *b, abut_motion_rows *m, const abut_scene_motion *s, abut_err *err)
 {
     abut_motion_row *r;
@@ -201,6 +214,7 @@ static abut_status scripted(abut_build *b, abut_motion_rows *m, const abut_scene
     else box_center(b, m, r, r->center);
     if (s->act == ABUT_ACT_KEYS) rc = set_poses(m, s, r, err);
     if (s->act == ABUT_ACT_PATH) rc = set_path(m, &s->path, b->part[s->select.object].object->mesh.nv, s->window[0], r, err);
+    if (!rc && s->factor.n) rc = add_factor(m, &s->factor, s->window[0], r->key, err);
     return rc || abut_act_moves(s->act) ? rc : abut_motion_set_force(b, m, s, r, err);
 }
 
@@ -316,6 +330,16 @@ static abut_status resolve_times(const abut_build *b, abut_motion_rows *m, abut_
     return rc;
 }
 
+static abut_status pressures(const abut_build *b, abut_motion_rows *m, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    int32_t rows[2];
+    m->first_pressed = m->nkeys;
+    for (int32_t o = 0; o < b->scene->nobjects && !rc; o++)
+        if (abut_pressure_varies(&b->scene->object[o])) rc = add_factor(m, &b->scene->object[o].shell.factor, 0, rows, err);
+    return rc;
+}
+
 abut_status abut_build_motions(abut_build *b, abut_err *err)
 {
     assert(b);
@@ -324,6 +348,7 @@ abut_status abut_build_motions(abut_build *b, abut_err *err)
     for (int32_t i = 0; i < b->scene->nobjects && !rc; i++) rc = obstacle_motion(b, &m, &b->part[i], err);
     for (int32_t i = 0; i < b->scene->nmotions && !rc; i++) rc = scripted(b, &m, &b->scene->motion[i], err);
     if (!rc) rc = resolve_times(b, &m, err);
+    if (!rc) rc = pressures(b, &m, err);
     if (!rc) rc = abut_motion_rows_put(b, &m, err);
     free(m.row);
     free(m.node);

@@ -68,27 +68,16 @@ static abut_status put_entries(abut_build *b, const abut_motion_rows *m, abut_er
     return ABUT_OK;
 }
 
-static abut_status put_keys(abut_build *b, const abut_motion_rows *m, abut_err *err)
+/* Poses of keys, and the positions of paths. */
+static abut_status put_poses(abut_build *b, const abut_motion_rows *m, abut_err *err)
 {
-    int32_t *key, *smooth, *path;
-    double *time, *shift, *turn, *scale, *x = NULL;
-    if (!m->nkeys) return ABUT_OK;
-    abut_status rc = put_array(b, "motion/key", m->n, &key, err);
-    if (!rc) rc = put_array(b, "motion/smooth", m->n, &smooth, err);
-    if (!rc) rc = put_array(b, "motion/path", m->n, &path, err);
-    if (!rc) rc = put_array(b, "key/time", m->nkeys, &time, err);
-    if (!rc) rc = put_array(b, "key/translation", m->nkeys, &shift, err);
+    double *shift, *turn, *scale, *x = NULL;
+    abut_status rc = put_array(b, "key/translation", m->nkeys, &shift, err);
     if (!rc) rc = put_array(b, "key/rotation", m->nkeys, &turn, err);
     if (!rc) rc = put_array(b, "key/scale", m->nkeys, &scale, err);
     if (!rc && m->npath) rc = put_array(b, "path/x", m->npath, &x, err);
     if (rc) return rc;
-    for (int32_t k = 0; k < m->n; k++) {
-        memcpy(key + 2 * (size_t)k, m->row[k].key, sizeof m->row[k].key);
-        smooth[k] = m->row[k].smooth;
-        path[k] = m->row[k].path;
-    }
     for (int32_t k = 0; k < m->nkeys; k++) {
-        time[k] = m->key[k].time;
         memcpy(shift + 3 * (size_t)k, m->key[k].shift, sizeof m->key[k].shift);
         memcpy(turn + 4 * (size_t)k, m->key[k].turn, sizeof m->key[k].turn);
         memcpy(scale + 3 * (size_t)k, m->key[k].scale, sizeof m->key[k].scale);
@@ -97,11 +86,63 @@ static abut_status put_keys(abut_build *b, const abut_motion_rows *m, abut_err *
     return ABUT_OK;
 }
 
+/* Factors of loads; 1 in the rows of poses.  Whoever does not know them must not take a step. */
+static abut_status put_factors(abut_build *b, const abut_motion_rows *m, abut_err *err)
+{
+    double *factor;
+    int32_t *pressed = NULL, first = m->first_pressed;
+    abut_status rc = put_array(b, "key/factor", m->nkeys, &factor, err);
+    if (!rc && first < m->nkeys) rc = put_array(b, "object/pressure-key", b->scene->nobjects, &pressed, err);
+    if (rc) return rc;
+    for (int32_t k = 0; k < m->nkeys; k++) factor[k] = k < first ? 1 : m->key[k].factor;
+    for (int32_t r = 0; r < m->n; r++)
+        for (int32_t k = m->row[r].key[0]; k < m->row[r].key[1] && m->row[r].kind == ABUT_MOTION_FORCE; k++)
+            factor[k] = m->key[k].factor;
+    abut_arrays_find(b->model, "key/factor")->flags |= ABUT_A_REQUIRED;
+    if (!pressed) return ABUT_OK;
+    for (int32_t o = 0; o < b->scene->nobjects; o++) {
+        const abut_scene_object *of = &b->scene->object[o];
+        pressed[2 * (size_t)o] = first;
+        if (abut_pressure_varies(of)) first += of->shell.factor.n;
+        pressed[2 * (size_t)o + 1] = first;
+    }
+    abut_arrays_find(b->model, "object/pressure-key")->flags |= ABUT_A_REQUIRED;
+    return ABUT_OK;
+}
+
+static abut_status put_keys(abut_build *b, const abut_motion_rows *m, abut_err *err)
+{
+    int32_t *key = NULL, *smooth = NULL, *path = NULL;
+    double *time;
+    int poses = 0, loads = 0, rests = 0;
+    if (!m->nkeys) return ABUT_OK;
+    for (int32_t k = 0; k < m->n; k++) {
+        const abut_motion_row *r = &m->row[k];
+        if (r->key[0] == r->key[1]) continue;
+        if (r->kind == ABUT_MOTION_FORCE) loads = 1;
+        else poses = 1;
+        rests |= r->smooth;
+    }
+    abut_status rc = poses || loads ? put_array(b, "motion/key", m->n, &key, err) : ABUT_OK;
+    if (!rc && (poses || rests)) rc = put_array(b, "motion/smooth", m->n, &smooth, err);
+    if (!rc && poses) rc = put_array(b, "motion/path", m->n, &path, err);
+    if (!rc) rc = put_array(b, "key/time", m->nkeys, &time, err);
+    if (rc) return rc;
+    for (int32_t k = 0; k < m->n; k++) {
+        if (key) memcpy(key + 2 * (size_t)k, m->row[k].key, sizeof m->row[k].key);
+        if (smooth) smooth[k] = m->row[k].smooth;
+        if (path) path[k] = m->row[k].path;
+    }
+    for (int32_t k = 0; k < m->nkeys; k++) time[k] = m->key[k].time;
+    rc = poses ? put_poses(b, m, err) : ABUT_OK;
+    return rc || !(loads || m->first_pressed < m->nkeys) ? rc : put_factors(b, m, err);
+}
+
 abut_status abut_motion_rows_put(abut_build *b, const abut_motion_rows *m, abut_err *err)
 {
     int32_t *kind, *first, *node;
     double *window, *linear, *angular, *center;
-    if (!m->n) return ABUT_OK;
+    if (!m->n) return put_keys(b, m, err);
     abut_status rc = put_array(b, "motion/kind", m->n, &kind, err);
     if (!rc) rc = put_array(b, "motion/window", m->n, &window, err);
     if (!rc) rc = put_array(b, "motion/linear", m->n, &linear, err);

@@ -7,7 +7,7 @@
 #include "scene/build_parts.h"
 
 typedef struct abut_motion_row {
-    int32_t kind, lo, hi, key[2], smooth, path;     /* nodes [lo, hi) */
+    int32_t kind, lo, hi, key[2], smooth, path;     /* nodes [lo, hi); keys [key[0], key[1]), of FORCE those of a factor */
     int32_t entry;          /* of the list `motion`; -1: an obstacle's own */
     int hold, newtons;      /* FORCE: linear times share is a force */
     double window[2], linear[3], angular[3], scale[3], center[3];
@@ -25,8 +25,15 @@ typedef struct abut_motion_rows {
     abut_motion_row *row;
     abut_moved *node;
     abut_scene_pose *key;
+    int32_t first_pressed;      /* keys from here on are factors of pressures, in the order of objects */
     double *path;               /* [3 npath] */
 } abut_motion_rows;
+
+/** 1 when an object has a pressure that changes in time. */
+static inline int abut_pressure_varies(const abut_scene_object *o)
+{
+    return !o->obstacle && o->shell.pressure != 0 && o->shell.factor.n > 0;
+}
 
 /** Makes r, whose nodes are selected, the force that s says.
  * Fails  ABUT_E_FORMAT on an obstacle; on no triangle of a surface;  ABUT_E_NOMEM */

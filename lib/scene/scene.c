@@ -211,6 +211,8 @@ void abut_scene_clear(abut_scene *s)
         free(s->object[i].path.time);
         free(s->object[i].path.x);
         free(s->object[i].shell.rest);
+        free(s->object[i].shell.factor.time);
+        free(s->object[i].shell.factor.value);
         free(s->object[i].rod_length);
         abut_snap_clear(&s->object[i].order.snap);
         free(s->object[i].order.rest);
@@ -221,6 +223,8 @@ void abut_scene_clear(abut_scene *s)
         free(s->motion[i].pose);
         free(s->motion[i].path.time);
         free(s->motion[i].path.x);
+        free(s->motion[i].factor.time);
+        free(s->motion[i].factor.value);
     }
     for (int32_t i = 0; i < s->nattachments; i++) abut_scene_select_clear(&s->attachment[i].select);
     for (int32_t i = 0; i < s->nseams; i++)

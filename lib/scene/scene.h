@@ -39,6 +39,12 @@ typedef struct abut_scene_path {
     double *x;                      /* [n * nv * 3] m */
 } abut_scene_path;
 
+/* A factor at ascending times, in straight lines between them; outside, that of the first and the last.  n 0: 1 at all times. */
+typedef struct abut_scene_table {
+    int32_t n;
+    double *time, *value;           /* [n] s, 1 */
+} abut_scene_table;
+
 /* What the triangles of a body are; thickness 0: it has none. */
 typedef struct abut_scene_shell {
     double thickness;               /* m, of the material */
@@ -48,6 +54,7 @@ typedef struct abut_scene_shell {
     int has_pattern;                /* rest is flat: corners at (u, v, 0) */
     double warp[3];                 /* direction in the coordinates of rest */
     double pressure, drag;          /* Pa, kg/m^3 */
+    abut_scene_table factor;        /* of the pressure */
     double *rest;                   /* [nf * 9] corners of the triangles at rest, m */
 } abut_scene_shell;
 
@@ -164,6 +171,7 @@ typedef struct abut_scene_pose {
     double shift[3];                /* m */
     double turn[4];                 /* unit quaternion, real part first, about the centre */
     double scale[3];                /* > 0, about the centre; first scaled, then rotated, then shifted */
+    double factor;                  /* of a load, which has no pose */
 } abut_scene_pose;
 
 typedef struct abut_scene_motion {
@@ -178,6 +186,7 @@ typedef struct abut_scene_motion {
     int32_t nposes;
     abut_scene_pose *pose;          /* ABUT_ACT_KEYS: the first one is where the nodes are, at time 0 */
     abut_scene_path path;           /* ABUT_ACT_PATH: of the points of the one object selected; times from t0 */
+    abut_scene_table factor;        /* of a load; times from t0 */
     int smooth;                     /* rests at every key */
     double window[2];               /* s: active in [t0, t1) */
     int stop;                       /* ABUT_STOP_*: what t1 is found from */

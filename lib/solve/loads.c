@@ -9,8 +9,9 @@ void abut_loads_explicit(const abut_objective *p, double time, double *acc, doub
 {
     const abut_model *m = p->model;
     const abut_air *air = abut_air_of(&p->terms);
-    abut_motion_acceleration(m, time, acc);
-    if (abut_motion_load(m, time, room))
+    const double at = abut_motion_load_time(m, time);
+    abut_motion_acceleration(m, time, at, acc);
+    if (abut_motion_load(m, time, at, room))
         for (int32_t i = 0; i < 3 * m->nv; i++)
             if (m->role[i / 3] != ABUT_NODE_OBSTACLE) acc[i] += room[i] / m->mass[i / 3];
     if (!air || !air->open) return;

@@ -101,9 +101,10 @@ abut_status abut_objective_store(const abut_objective *o, const abut_term_frame 
     return rc;
 }
 
-abut_status abut_objective_begin(abut_objective *o, abut_err *err)
+abut_status abut_objective_begin(abut_objective *o, double load_time, abut_err *err)
 {
     assert(o);
+    o->step.load_time = load_time;
     abut_status rc = ABUT_OK;
     for (int i = 0; i < o->terms.n && !rc; i++) {
         const abut_term *t = &o->terms.term[i];

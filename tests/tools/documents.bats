@@ -109,6 +109,8 @@ cooked() {
         awk -F, 'NR == 1 { while ($++i != "numerical_total_J") ; next } { last = $i } END { print last }' swing-$s.csv
     done > taken
     xargs < taken | awk '{ print; exit !($1 < 0 && $2 < 0 && $1 < 10 * $2) }'
+    awk -F, 'NR == 1 { while ($++i != "sample.y_m") ; next } { y[NR] = $i }
+        END { print y[12], y[NR]; exit !(NR == 17 && y[12] < -1e-3 && y[7] < 0.6 * y[12] + 1e-4 && y[NR] > -1e-8) }' press.csv
     grep -q '^"memory_peak":[1-9]' out.*
     grep -q 'strain-limit: .* 0 outside the limits' err.*
     grep -q 'crossings -> 0' err.*

@@ -24,7 +24,7 @@ objects:
   rag:   {generate: {cloth: {size: [0.1, 0.1], cells: [1, 1]}}, material: wool, translate: [0.3, 0.2, 0],
           shell: {thickness: 1 mm}, contact-thickness: 1 mm}
   sail:  {generate: {cloth: {size: [0.1, 0.1], cells: [1, 1]}}, material: skin, translate: [0.6, 0.2, 0],
-          shell: {thickness: 1 mm, stretch-limit: 1.1, pressure: 1, drag: 0.5}}
+          shell: {thickness: 1 mm, stretch-limit: 1.1, pressure: {value: 1, ramp: 20 ms}, drag: 0.5}}
   hair:  {generate: {rod: {length: 0.1, cells: 2}}, material: skin, translate: [0.9, 0.2, 0], rod: {radius: 1 mm}}
   sand:  {generate: {particles: {size: [0.1, 0, 0], count: [2, 1, 1]}}, material: skin, translate: [1.2, 0.2, 0],
           particle: {radius: 1 mm}}
@@ -36,7 +36,7 @@ objects:
   floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
 motion:
   - {select: {object: knife}, translate: [0, 0.1, 0], rotate: {axis: [0, 1, 0], rate: 10 deg/s}, scale: {rate: 0.1 1/s}}
-  - {select: {object: high}, acceleration: [0, -1, 0]}
+  - {select: {object: high}, acceleration: [0, -1, 0], factor: {times: [0, 1 s], values: [1, 2]}}
   - {select: {object: high, surface: true}, pressure: 1 Pa}
   - {select: {object: plate}, keyframes: [{time: 0.5 s, translate: [0, 0.2, 0]}]}
   - {select: {object: pole}, sequence: {files: [pole.obj], step: 1 s}}

@@ -75,6 +75,19 @@ refused() {
     ((k > 20))
 }
 
+@test "factors of loads: what is wrong with their keys is refused by name, and nothing crashes" {
+    refused step "MODEL key/factor first nan" "array 'key/factor' row 0: nan, expected a finite number"
+    refused export "MODEL key/factor a row short" "array 'key/factor' has"
+    refused ccd-check "MODEL key/factor absent" "array 'key/factor' is missing: the pressure of object"
+    refused step "MODEL object/pressure-key first -1" "array 'object/pressure-key' row 0: [-1, "
+    local k=0 file number must words
+    while read -r file number must words; do
+        k=$((k + 1))
+        hostile_try "$file" "$number" "$must" "$words" -- step export
+    done < <(grep -E '^committed.*(key/factor|object/pressure-key)' list | awk 'NR % 5 == 2')
+    ((k > 7))
+}
+
 @test "hard contact: what is wrong with its keys and its contacts is refused by name, and nothing crashes" {
     local k=0 file number must words
     refused nodal "MODEL solve/solver first 1e+06" "array 'solve/solver' row 0: 1000000"

@@ -72,6 +72,41 @@ TEST(poses_and_growth)
     scene_agrees(text, 12, by, sizeof by / sizeof *by, "poses and growth, bdf2");
 }
 
+/* ---- loads that change in time ---- */
+
+OF(first_factor, "key/factor", 0, key_factor)
+OF(second_factor, "key/factor", 1, key_factor)
+OF(third_factor, "key/factor", 2, key_factor)
+OF(ramped_to, "key/factor", 4, key_factor)
+OF(force, "motion/linear", 0, linear)
+
+/* A block on a floor is pushed to and fro, and pressed harder and harder. */
+static void pushed_agrees(const char *scheme)
+{
+    static const char *const text =
+        "{time: {step: 10 ms, scheme: %s}, tolerance: 1e-5 m/s,\n"
+        " contact: {dhat: 4 mm, friction: {mu: 0.3, eps_v: 0.05 m/s, lags: 1}},\n"
+        " materials: {soft: {model: neo-hookean, young: 3e4, poisson: 0.35, density: 900}},\n"
+        " objects: {\n"
+        "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}},\n"
+        "  low: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 2, 1]}}, material: soft, translate: [0, 0.0535, 0]}},\n"
+        " motion: [{select: {object: low}, force: [6, -1, 2], interpolation: smooth,\n"
+        "           factor: {times: [5 ms, 45 ms, 95 ms], values: [0.2, 1, -0.6]}, from: 10 ms},\n"
+        "          {select: {object: low, box: [[-1, 0.1, -1], [1, 1, 1]]}, traction: [20, -300, 0], ramp: 90 ms}]}\n";
+    static const change by[] = {
+        { "first factor", by_first_factor, 1e-4, bar_first_factor }, { "third factor", by_third_factor, 1e-4, bar_third_factor },
+        { "second factor", by_second_factor, 1e-4, bar_second_factor }, { "end of the ramp", by_ramped_to, 1e-4, bar_ramped_to },
+        { "force", by_force, 1e-4, bar_force }, { "mu", by_mu, 1e-4, bar_mu }, { "x", by_x, 1e-7, bar_x }
+    };
+    char full[2048], of[60];
+    snprintf(full, sizeof full, text, scheme);
+    snprintf(of, sizeof of, "pushed: %s", scheme);
+    scene_agrees(full, 12, by, sizeof by / sizeof *by, of);
+}
+TEST(loads_that_change_in_time_in_bdf2) { pushed_agrees("bdf2"); }
+TEST(loads_that_change_in_time_in_newmark) { pushed_agrees("implicit-newmark"); }
+TEST(loads_that_change_in_time_in_midpoint) { pushed_agrees("midpoint"); }
+
 /* ---- air ---- */
 
 static void by_thickness(recorded *r, double by)
@@ -88,8 +123,8 @@ OF(pressure, "object/pressure", 0, pressure)
 OF(drag_of, "object/drag", 0, drag)
 OF(wind, "world/wind", 2, wind)
 
-/* A balloon falls on a floor. */
-static void balloon_agrees(const char *scheme)
+/* A balloon falls on a floor, under this pressure; `by` has one change more than those of all balloons. */
+static void balloon_agrees(const char *scheme, const char *pressure, const change *more)
 {
     static const char *const text =
         "{time: {step: 10 ms, scheme: %s}, gravity: [1, -9.81, 0.3], tolerance: 1e-5 m/s,\n"
@@ -97,20 +132,30 @@ static void balloon_agrees(const char *scheme)
         " materials: {skin: {young: 1e5, poisson: 0.3, density: 1000}},\n"
         " objects: {\n"
         "  skin: {generate: {icosphere: {radius: 0.1, divisions: 2}}, material: skin, translate: [0, 0.104, 0],\n"
-        "         velocity: [0, -0.4, 0], shell: {thickness: 2 mm, pressure: 150}},\n"
+        "         velocity: [0, -0.4, 0], shell: {thickness: 2 mm, pressure: %s}},\n"
         "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}}}\n";
-    static const change by[] = { { "pressure", by_pressure, 1e-2, bar_pressure },
-                                 { "thickness", by_thickness, 1e-5, bar_thickness },
-                                 { "young", by_sheet_young, 3, bar_sheet_young }, { "mu", by_mu_own, 1e-4, bar_mu_own },
-                                 { "x", by_x, 1e-7, bar_x }, { "v", by_v, 1e-5, bar_v } };
+    change by[7] = { { "pressure", by_pressure, 1e-2, bar_pressure }, { "thickness", by_thickness, 1e-5, bar_thickness },
+                     { "young", by_sheet_young, 3, bar_sheet_young }, { "mu", by_mu_own, 1e-4, bar_mu_own },
+                     { "x", by_x, 1e-7, bar_x }, { "v", by_v, 1e-5, bar_v } };
     char full[2048], of[60];
-    snprintf(full, sizeof full, text, scheme);
+    if (more) by[6] = *more;
+    snprintf(full, sizeof full, text, scheme, pressure);
     snprintf(of, sizeof of, "balloon: %s", scheme);
-    scene_agrees(full, 12, by, sizeof by / sizeof *by, of);
+    scene_agrees(full, 12, by, more ? 7 : 6, of);
 }
-TEST(a_balloon_in_implicit_euler) { balloon_agrees("implicit-euler"); }
-TEST(a_balloon_in_newmark) { balloon_agrees("implicit-newmark"); }
-TEST(a_balloon_in_midpoint) { balloon_agrees("midpoint"); }
+TEST(a_balloon_in_implicit_euler) { balloon_agrees("implicit-euler", "150", NULL); }
+TEST(a_balloon_in_newmark) { balloon_agrees("implicit-newmark", "150", NULL); }
+TEST(a_balloon_in_midpoint) { balloon_agrees("midpoint", "150", NULL); }
+
+/* The first factor counts at the start, where Newmark has an acceleration of its own. */
+static void inflated_agrees(const char *scheme)
+{
+    static const change first = { "first factor", by_first_factor, 1e-4, bar_first_factor };
+    balloon_agrees(scheme, "{value: 150, factor: {times: [0, 60 ms, 200 ms], values: [0.3, 1, 0.5]}}", &first);
+}
+TEST(a_balloon_that_is_inflated_in_bdf2) { inflated_agrees("bdf2"); }
+TEST(a_balloon_that_is_inflated_in_newmark) { inflated_agrees("implicit-newmark"); }
+TEST(a_balloon_that_is_inflated_in_midpoint) { inflated_agrees("midpoint"); }
 
 /* A sheet in the wind over a bar. */
 static void sail_agrees(const char *scheme)

@@ -266,7 +266,7 @@ TEST(pressure_on_a_curved_surface_has_no_resultant_and_the_virial_of_its_volume)
                     " objects: {a: {generate: {sphere: {radius: 0.1, cells: 2}}, order: %d}},\n"
                     " motion: [{select: {object: a}, pressure: 500}]}\n", k);
         double *f = malloc(3 * sizeof *f * (size_t)w.model.nv), sum[3] = { 0 }, virial = 0, total[3], size = 0;
-        CHECK(abut_motion_load(&w.model, 0, f));
+        CHECK(abut_motion_load(&w.model, 0, 0, f));
         for (int32_t i = 0; i < 3 * w.model.nv; i++) {
             sum[i % 3] += f[i], virial += f[i] * w.model.X[i];
             size += fabs(f[i]);

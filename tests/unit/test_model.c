@@ -152,6 +152,41 @@ static void sample_keys(abut_arrays *s, int kind)
     SAMPLE_PUT(model, s, "path/x", double, 2, 0, 2, 0, 0, 3, 0);
 }
 
+/* Factors of a load, of a pressure. */
+TEST(keys_of_loads_are_held_to_the_same)
+{
+    abut_arrays s = { 0 };
+    abut_model m;
+    static const char *const name[2] = { "motion/key", "object/pressure-key" };
+    for (int pressed = 0; pressed < 2; pressed++) {
+        for (int how = 0; how < 6; how++) {
+            sample_keys(&s, ABUT_MOTION_FORCE);
+            SAMPLE_PUT(model, &s, "key/factor", double, 2, 0, 1);
+            const int32_t no = (int32_t)abut_arrays_find(&s, "object/friction")->shape[0];
+            int32_t *rows = pressed ? abut_model_put(&s, "object/pressure-key", no, NULL) : i32(&s, "motion/key");
+            if (pressed) memset(rows, 0, 2 * (size_t)no * sizeof *rows), rows[1] = 2;
+            if (how == 1) rows[0] = 2;      /* no key: no factor */
+            if (how < 2) {
+                CHECK(!abut_model_view(&s, &m, NULL) && m.nk == 2 && m.key_factor[1] == 1);
+                abut_arrays_clear(&s);
+                continue;
+            }
+            if (how == 2) f64(&s, "key/time")[1] = 0;
+            if (how == 3) rows[1] = 3;
+            if (how == 4) rows[0] = -1;
+            if (how == 5) f64(&s, "key/factor")[1] = (double)NAN;
+            static const char *const why[] = { "0 s after 0 s, expected a later time", "[0, 3)", "[-1, 2)",
+                                               "row 1: nan, expected a finite number" };
+            refused(&s, how == 2 ? "key/time" : how == 5 ? "key/factor" : name[pressed], why[how - 2]);
+        }
+    }
+    sample_keys(&s, ABUT_MOTION_MOVE);
+    const int32_t no = (int32_t)abut_arrays_find(&s, "object/friction")->shape[0];
+    int32_t *rows = abut_model_put(&s, "object/pressure-key", no, NULL);
+    memset(rows, 0, 2 * (size_t)no * sizeof *rows), rows[1] = 2;
+    refused(&s, "key/factor", "is missing: the pressure of object 0 has keys");
+}
+
 TEST(keys_are_held_to_their_order_and_size)
 {
     abut_arrays s = { 0 };

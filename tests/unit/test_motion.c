@@ -155,7 +155,7 @@ TEST(a_step_whose_middle_is_the_end_of_a_motion_is_no_longer_of_it_but_of_the_ne
                 "  - {select: {object: a}, acceleration: [0, 3, 0], from: 0.625}\n");
     double acc[24];
     for (int k = 0; k < 4; k++) {
-        abut_motion_acceleration(&w.model, 0.25 * k, acc);
+        abut_motion_acceleration(&w.model, 0.25 * k, 0.25 * k, acc);
         for (int i = 0; i < 8; i++) CHECK(acc[3 * i] == (k < 2) && acc[3 * i + 1] == (k < 2 ? 0 : 3) && acc[3 * i + 2] == 0);
     }
     world_close(&w);
@@ -281,7 +281,7 @@ static void resultant(const world *w, double t, abut_vec3 c, double force[3], do
     double *acc = malloc(3 * (size_t)w->model.nv * sizeof *acc);
     memset(force, 0, 3 * sizeof *force);
     memset(moment, 0, 3 * sizeof *moment);
-    abut_motion_acceleration(&w->model, t, acc);
+    abut_motion_acceleration(&w->model, t, t, acc);
     for (int32_t i = 0; i < w->model.nv; i++) {
         const abut_vec3 a = abut_v3_sub(abut_v3_get(acc + 3 * i), abut_v3_get(w->model.gravity));
         const abut_vec3 f = abut_v3_scale(w->model.mass[i], a), l = abut_v3_cross(abut_v3_sub(at_rest(w, i), c), f);
@@ -323,6 +323,51 @@ TEST(forces_add_up_to_what_is_said_whatever_the_mesh_and_the_density)
     pushes("select: {object: a, relative-box: [[0, 0.99, 0], [1, 1, 1]]}, pressure: 1.5", abut_v3(0, -6, 0), abut_v3(0, 1, 0));
     /* all around: nothing, as the surface is closed */
     pushes("select: {object: b, surface: true}, pressure: 2 kPa", abut_v3(0, 0, 0), abut_v3(5, 0, 0));
+}
+
+/* The force along x that a motion of the block `a` gives it in all, in the step from time t, with factors at the time `at`. */
+static double along_x(const world *w, double t, double at)
+{
+    double sum = 0, *acc = malloc(3 * (size_t)w->model.nv * sizeof *acc);
+    abut_motion_acceleration(&w->model, t, at, acc);
+    for (int32_t i = 0; i < w->model.nv; i++) sum += w->model.role[i] == ABUT_NODE_OBSTACLE ? 0 : w->model.mass[i] * acc[3 * i];
+    free(acc);
+    return sum;
+}
+
+TEST(a_load_follows_its_factor_in_its_window_and_keeps_that_of_the_last_key)
+{
+    world w;
+    world_scene(&w, SCENE("implicit-euler", "  - {select: {object: a}, force: [4, 0, 0], from: 100 ms, until: 505 ms,\n"
+                          "     factor: {times: [0.1 s, 0.2 s, 0.4 s], values: [0.5, 1, -2]}}\n"));
+    CHECK(w.model.key_factor && !w.model.key_shift && !w.model.mo_smooth && w.model.nk == 3);
+    static const double at[] = { 0.05, 0.2, 0.25, 0.3, 0.4, 0.5, 0.505, 9 }, want[] = { 0.5, 0.5, 0.75, 1, -0.5, -2, -2, -2 };
+    for (int i = 0; i < 8; i++) CHECK_NEAR(along_x(&w, 0.2, at[i]), 4 * want[i], 1e-12);
+    CHECK(along_x(&w, 0.09, 0.3) == 0 && along_x(&w, 0.51, 0.3) == 0);      /* before and after */
+    CHECK_NEAR(abut_motion_load_time(&w.model, 0.2), 0.21, 1e-15);
+    world_close(&w);
+    world_scene(&w, SCENE("midpoint", "  - {select: {object: a}, force: [4, 0, 0], ramp: 1 s, interpolation: smooth, until: 0.3 "
+                          "s}\n"
+                          "  - {select: {object: a}, force: [0.5, 0, 0]}\n"));
+    CHECK_NEAR(along_x(&w, 0.2, 0.25), 0.5 + 4 * 0.25 * 0.25 * 2.5, 1e-12);
+    CHECK_NEAR(along_x(&w, 0.29, 0.7), 0.5 + 4 * 0.3 * 0.3 * 2.4, 1e-12);   /* no further than its end */
+    CHECK_NEAR(abut_motion_load_time(&w.model, 0.2), 0.205, 1e-15);
+    world_close(&w);
+}
+
+TEST(loads_that_are_constant_have_no_factors_and_poses_beside_one_keep_theirs)
+{
+    world w;
+    world_scene(&w, SCENE("implicit-euler", "  - {select: {object: a}, force: [4, 0, 0]}\n"));
+    CHECK(!w.model.key_factor && !w.model.mo_key && w.model.nk == 0);
+    world_close(&w);
+    world_scene(&w, SCENE("implicit-euler", "  - {select: {object: k}, keyframes: [{time: 1 s, translate: [0, 1, 0]}]}\n"
+                          "  - {select: {object: a}, force: [4, 0, 0], ramp: 2 s}\n"
+                          "  - {select: {object: a}, force: [1, 0, 0]}\n"));
+    CHECK(w.model.nk == 4 && w.model.key_shift && w.model.key_factor[0] == 1 && w.model.key_factor[1] == 1);
+    CHECK_NEAR(along_x(&w, 0.2, 0.5), 2, 1e-12);
+    CHECK(abut_arrays_find(&w.model_set, "key/factor")->flags & ABUT_A_REQUIRED);
+    world_close(&w);
 }
 
 /* ---- targets that cannot be reached at once ---- */
@@ -405,6 +450,7 @@ TEST(what_a_motion_must_not_say_is_refused_by_name)
 {
 #define A "{select: {object: a}, "
 #define KEYED(list) A "keyframes: " list "}"
+#define FACTOR(table) A "force: [1, 0, 0], factor: {" table "}}"
     CHECK(refused(KEYED("[{time: 1, scale: 2}, {time: 0.5}]"), "a keyframe at 0.5 s, after one at 1 s: expected ascending "
                   "times"));
     CHECK(refused(KEYED("[{time: 1}, {time: 1}]"), "a keyframe at 1 s, after one at 1 s"));
@@ -425,7 +471,23 @@ TEST(what_a_motion_must_not_say_is_refused_by_name)
                   "half a turn or more since the key before"));
     CHECK(refused(A "keyframes: [{time: 1}], until: 3 s}", "until: the last key ends the motion"));
     CHECK(refused(A "keyframes: [{time: 1}], interpolation: cubic}", "interpolation is 'cubic'"));
-    CHECK(refused(A "fix: true, interpolation: smooth}", "interpolation: of keyframes and sequences"));
+    CHECK(refused(A "fix: true, interpolation: smooth}", "interpolation: of keyframes, sequences and loads that change"));
+    CHECK(refused(A "force: [1, 0, 0], ramp: 0 s}", "test.yaml:6:51: ramp is '0 s': expected more than 0"));
+    CHECK(refused(A "force: [1, 0, 0], ramp: 2 m}", "ramp is '2 m': expected a number, if it has a unit one of s"));
+    CHECK(refused(A "force: [1, 0, 0], ramp: 1 s, factor: {times: [0], values: [1]}}", "expected one of ramp and factor"));
+    CHECK(refused(A "force: [1, 0, 0], interpolation: smooth}", "interpolation: of keyframes, sequences and loads that change"));
+    CHECK(refused(A "translate: [1, 0, 0], ramp: 1 s}", "ramp: of a load: expected acceleration, force"));
+    CHECK(refused(A "fix: true, factor: {times: [0], values: [1]}}", "factor: of a load: expected acceleration, force"));
+    CHECK(refused(FACTOR("times: [], values: []"), "times: expected a list of one number or more"));
+    CHECK(refused(FACTOR("times: [0], values: 3"), "values: expected a list of one number or more"));
+    CHECK(refused(FACTOR("times: [0, 1 s], values: [1, 2, 3]"), "values: 3 for 2 times: expected as many"));
+    CHECK(refused(FACTOR("times: [0, 2 s, 2 s], values: [1, 2, 3]"), "times: 2 s after 2 s: expected ascending times"));
+    CHECK(refused(FACTOR("times: [0, 2 s, 1 s], values: [1, 2, 3]"), "times: 1 s after 2 s: expected ascending times"));
+    CHECK(refused(FACTOR("times: [-1 s, 2 s], values: [1, 2]"), "test.yaml:6:62: times is '-1 s': expected 0 or more"));
+    CHECK(refused(FACTOR("times: [0, 2 s], values: [1, .nan]"), "values is '.nan': expected a number"));
+    CHECK(refused(FACTOR("times: [0, 2 s], values: [1, 1 N]"), "values is '1 N': expected a number"));
+    CHECK(refused(FACTOR("times: [0, 2 s]"), "'values'"));
+    CHECK(refused(FACTOR("times: [0], values: [1], value: 2"), "'value'"));
     CHECK(refused(A "fix: true, hold: true}", "hold: the motion never ends"));
     CHECK(refused(A "force: [1, 0, 0], until: 1 s, hold: true}", "hold: a force holds nothing"));
     CHECK(refused(A "pressure: [1, 0, 0]}", "pressure is a list of 3: expected a number, if it has a unit one of Pa"));

@@ -260,7 +260,7 @@ static void evaluate(const abut_ranks *r, void *ctx)
     memcpy(prob->xhat, p->model->X, 3 * (size_t)p->model->nv * sizeof *p->x);
     abut_objective_weigh(prob, abut_integrator_weights(p->model, ABUT_IMPLICIT_EULER));
     CHECK(prob->step.ranks == r);
-    CHECK(!abut_objective_begin(prob, &p->err));
+    CHECK(!abut_objective_begin(prob, 0, &p->err));
     abut_objective_number(prob);
     abut_barrier_state_of(&prob->terms)->kappa = 1e3;
     abut_search_place(&p->s, p->x);

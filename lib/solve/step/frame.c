@@ -90,7 +90,7 @@ abut_status abut_step_put_record(abut_stepper *s, int with, const abut_report *r
                                .past_v = s->past.v, .acc0 = s->acc0, .acc = s->acc, .air = s->air,
                                .force_residual = rep->force_residual, .first = s->at.step == 0 };
     const double last = s->at.time - (done.first ? 0 : so->prob.model->h[0]);
-    abut_status rc = with ? abut_step_accelerate(s, last, s->acc0, err) : ABUT_OK;
+    abut_status rc = with ? abut_step_accelerate(s, last, s->at.time, s->acc0, err) : ABUT_OK;
     if (!rc && with && s->air) rc = abut_step_finish_drag(s, before, err);
     if (rc) return rc;
     abut_lag_exchange(&so->prob.terms, &s->solved_lag);

@@ -51,7 +51,7 @@ abut_status abut_step_guess(abut_stepper *s, double *v, int *none, abut_report *
         return ABUT_OK;
     }
     const double part = so->opt.line.guess == ABUT_GUESS_SYMPLECTIC ? h : h / 2;
-    rc = abut_step_free_acceleration(s, p->xn, s->v, v, err);
+    rc = abut_step_free_acceleration(s, p->xn, s->v, s->acc, v, err);
     for (int32_t i = 0; i < n3 && !rc; i++) v[i] = s->v[i] + part * v[i];
     return rc;
 }

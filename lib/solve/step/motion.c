@@ -16,7 +16,8 @@ static int drags(const abut_objective *p)
     return air && air->drags && p->w.inertia;
 }
 
-abut_status abut_step_free_acceleration(abut_stepper *s, const double *x, const double *v, double *a, abut_err *err)
+abut_status abut_step_free_acceleration(abut_stepper *s, const double *x, const double *v, const double *acc, double *a,
+                                        abut_err *err)
 {
     abut_objective *p = &s->solver.prob;
     const abut_model *m = p->model;
@@ -28,11 +29,11 @@ abut_status abut_step_free_acceleration(abut_stepper *s, const double *x, const 
     /* prescribed nodes of consistent rows do not accelerate: what they would, others do not take from them */
     const abut_mass *M = abut_mass_of(&p->terms);
     for (int32_t i = 0; i < 3 * m->nv && M->order; i++)
-        if (p->held[i / 3] && M->order[i / 3]) a[i] = -s->acc[i];
+        if (p->held[i / 3] && M->order[i / 3]) a[i] = -acc[i];
     if (!rc) rc = abut_mass_solve(M, p->held, a, &s->solver.scratch, err);
     if (rc) return rc;
     for (int32_t i = 0; i < 3 * m->nv; i++) {
-        a[i] = m->role[i / 3] == ABUT_NODE_OBSTACLE ? 0 : s->acc[i] + a[i];
+        a[i] = m->role[i / 3] == ABUT_NODE_OBSTACLE ? 0 : acc[i] + a[i];
         if (!isfinite(a[i])) return abut_fail(err, ABUT_E_GEOM, "%s: its elastic force is not finite",
                                                    abut_nodes_words(m, &(int32_t){ i / 3 }, 1, (char[ABUT_NODES_WORDS]){ 0 }));
     }
@@ -58,6 +59,76 @@ static abut_start start_of(const abut_stepper *s)
     return (abut_start){ s->solver.prob.xn, s->v, s->acc, s->a, s->past.x, s->past.v };
 }
 
+/* acc += M^-1 f, of what has mass; f is lost */
+static abut_status add_force(abut_stepper *s, double *f, double *acc, abut_err *err)
+{
+    const abut_model *m = s->solver.prob.model;
+    const abut_status rc = abut_mass_solve(abut_mass_of(&s->solver.prob.terms), NULL, f, &s->solver.scratch, err);
+    for (int32_t i = 0; i < 3 * m->nv && !rc; i++)
+        if (m->role[i / 3] != ABUT_NODE_OBSTACLE) acc[i] += f[i];
+    return rc;
+}
+
+abut_status abut_step_accelerate(abut_stepper *s, double time, double at, double *acc, abut_err *err)
+{
+    const abut_model *m = s->solver.prob.model;
+    abut_motion_acceleration(m, time, at, acc);
+    if (!m->mo_newtons) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(&s->solver.scratch);
+    double *f = ABUT_ROOM(&s->solver.scratch, double, 3 * (size_t)m->nv + 1);
+    if (!f) return abut_fail(err, ABUT_E_NOMEM, "loads: %d nodes", m->nv);
+    const abut_status rc = abut_motion_load(m, time, at, f) ? add_force(s, f, acc, err) : ABUT_OK;
+    abut_arena_release(&s->solver.scratch, mark);
+    return rc;
+}
+
+/* f[3 nv] N: loads of the air at the start of the step */
+static void air_at_start(const abut_stepper *s, double *f)
+{
+    const abut_objective *p = &s->solver.prob;
+    const abut_air *air = abut_air_of(&p->terms);
+    memset(f, 0, 3 * (size_t)p->model->nv * sizeof *f);
+    abut_air_load(air, p->xn, f);
+    if (!drags(p)) abut_air_drag_gradient(air, s->v, NULL, 1, -1, f);
+}
+
+abut_status abut_step_load_forces(abut_stepper *s, abut_err *err)
+{
+    abut_objective *p = &s->solver.prob;
+    const size_t n3 = 3 * (size_t)p->model->nv;
+    abut_status rc = abut_step_accelerate(s, s->at.time, abut_motion_load_time(p->model, s->at.time), s->acc, err);
+    if (rc || !s->air) return rc;
+    const abut_mark mark = abut_arena_mark(&s->solver.scratch);
+    double *f = ABUT_ROOM(&s->solver.scratch, double, n3 + 1);
+    if (!f) return abut_fail(err, ABUT_E_NOMEM, "air: %d nodes", p->model->nv);
+    air_at_start(s, s->air);
+    memcpy(f, s->air, n3 * sizeof *f);
+    rc = add_force(s, f, s->acc, err);
+    abut_arena_release(&s->solver.scratch, mark);
+    return rc;
+}
+
+/* The acceleration by all forces where the first step of Newmark starts, under loads as they are there. */
+static abut_status first_acceleration(abut_stepper *s, abut_err *err)
+{
+    const abut_objective *p = &s->solver.prob;
+    if (!p->model->key_factor) return abut_step_free_acceleration(s, p->xn, s->v, s->acc, s->a, err);
+    abut_air *air = abut_air_of(&p->terms);
+    const abut_mark mark = abut_arena_mark(&s->solver.scratch);
+    double *f = ABUT_ROOM(&s->solver.scratch, double, 3 * (size_t)p->model->nv + 1);
+    if (!f) return abut_fail(err, ABUT_E_NOMEM, "loads: %d nodes", p->model->nv);
+    if (air) abut_air_press(air, s->at.time);
+    abut_status rc = abut_step_accelerate(s, s->at.time, s->at.time, s->acc0, err);
+    if (!rc && s->air) {
+        air_at_start(s, f);
+        rc = add_force(s, f, s->acc0, err);
+    }
+    if (!rc) rc = abut_step_free_acceleration(s, p->xn, s->v, s->acc0, s->a, err);
+    if (air) abut_air_press(air, p->step.load_time);
+    abut_arena_release(&s->solver.scratch, mark);
+    return rc;
+}
+
 abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *err)
 {
     abut_objective *p = &s->solver.prob;
@@ -72,7 +143,7 @@ abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *
     }
     if (p->w.scheme == ABUT_IMPLICIT_NEWMARK) {
         if (f->a) memcpy(s->a, f->a, bytes);
-        else rc = abut_step_free_acceleration(s, p->xn, s->v, s->a, err);
+        else rc = first_acceleration(s, err);
     }
     const abut_start at = start_of(s);
     if (rc) return rc;
@@ -80,48 +151,6 @@ abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *
     if (p->w.inertia) pull_along(s);
     abut_integrator_still(p->model, p->w.scheme, &at, p->held, p->target, p->still);
     return ABUT_OK;
-}
-
-/* acc += M^-1 f, of what has mass; f is lost */
-static abut_status add_force(abut_stepper *s, double *f, double *acc, abut_err *err)
-{
-    const abut_model *m = s->solver.prob.model;
-    const abut_status rc = abut_mass_solve(abut_mass_of(&s->solver.prob.terms), NULL, f, &s->solver.scratch, err);
-    for (int32_t i = 0; i < 3 * m->nv && !rc; i++)
-        if (m->role[i / 3] != ABUT_NODE_OBSTACLE) acc[i] += f[i];
-    return rc;
-}
-
-abut_status abut_step_accelerate(abut_stepper *s, double time, double *acc, abut_err *err)
-{
-    const abut_model *m = s->solver.prob.model;
-    abut_motion_acceleration(m, time, acc);
-    if (!m->mo_newtons) return ABUT_OK;
-    const abut_mark mark = abut_arena_mark(&s->solver.scratch);
-    double *f = ABUT_ROOM(&s->solver.scratch, double, 3 * (size_t)m->nv + 1);
-    if (!f) return abut_fail(err, ABUT_E_NOMEM, "loads: %d nodes", m->nv);
-    const abut_status rc = abut_motion_load(m, time, f) ? add_force(s, f, acc, err) : ABUT_OK;
-    abut_arena_release(&s->solver.scratch, mark);
-    return rc;
-}
-
-abut_status abut_step_load_forces(abut_stepper *s, abut_err *err)
-{
-    abut_objective *p = &s->solver.prob;
-    const size_t n3 = 3 * (size_t)p->model->nv;
-    abut_status rc = abut_step_accelerate(s, s->at.time, s->acc, err);
-    if (rc || !s->air) return rc;
-    const abut_air *air = abut_air_of(&p->terms);
-    const abut_mark mark = abut_arena_mark(&s->solver.scratch);
-    double *f = ABUT_ROOM(&s->solver.scratch, double, n3 + 1);
-    if (!f) return abut_fail(err, ABUT_E_NOMEM, "air: %d nodes", p->model->nv);
-    memset(s->air, 0, n3 * sizeof *s->air);
-    abut_air_load(air, p->xn, s->air);
-    if (!drags(p)) abut_air_drag_gradient(air, s->v, NULL, 1, -1, s->air);
-    memcpy(f, s->air, n3 * sizeof *f);
-    rc = add_force(s, f, s->acc, err);
-    abut_arena_release(&s->solver.scratch, mark);
-    return rc;
 }
 
 abut_status abut_step_finish_drag(abut_stepper *s, const abut_arrays *before, abut_err *err)
@@ -151,7 +180,7 @@ abut_status abut_step_finish(abut_stepper *s, abut_err *err)
     const abut_start at = start_of(s);
     abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
     if (p->w.scheme != ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
-    const abut_status rc = abut_step_free_acceleration(s, s->solver.here.x, s->v_end, s->a_end, err);
+    const abut_status rc = abut_step_free_acceleration(s, s->solver.here.x, s->v_end, s->acc, s->a_end, err);
     if (!rc) abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
     return rc;
 }

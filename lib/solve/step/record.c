@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "contact/candidates.h"
 #include "energy/codim_term.h"
+#include "energy/pressure.h"
 
 #include <assert.h>
 #include <string.h>
@@ -47,7 +48,12 @@ static abut_status forces_last(const abut_solved *s, const abut_frame *before, c
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].there || !s->first) memcpy(known[i].to, known[i].there ? known[i].there : known[i].here, n * sizeof(double));
     if (s->first && !before->f_damping && (rc = abut_force_damping_start(s, last->damping, scratch, err))) return rc;
-    return abut_force_elastic(s, s->objective->xn, last->elastic, scratch, err);
+    /* under the pressures of the start, where the step before has ended */
+    abut_air *air = abut_air_of(&s->objective->terms);
+    if (air) abut_air_press(air, s->objective->step.load_time - s->objective->model->h[0]);
+    rc = abut_force_elastic(s, s->objective->xn, last->elastic, scratch, err);
+    if (air) abut_air_press(air, s->objective->step.load_time);
+    return rc;
 }
 
 /* ---- arrays ---- */
@@ -150,6 +156,21 @@ static abut_status put_work(abut_arrays *out, const char *name, double work, con
     return rc ? rc : put_real(out, total, before ? *before + work : work, err);
 }
 
+/* Where pressures change in time: Psi at both ends of the step under those of its ends, not of the step. */
+static abut_status potentials_of_pressures(const abut_solved *s, double psi[2], abut_arena *scratch, abut_err *err)
+{
+    const abut_objective *p = s->objective;
+    abut_air *air = abut_air_of(&p->terms);
+    const double share = p->model->scheme && p->model->scheme[0] == ABUT_MIDPOINT ? 0.5 : 1, h = p->model->h[0];
+    if (!air || !air->pressure) return ABUT_OK;
+    abut_air_press(air, p->step.load_time - share * h);
+    abut_status rc = abut_objective_potential(p, p->xn, &psi[0], scratch, err);
+    abut_air_press(air, p->step.load_time + (1 - share) * h);
+    if (!rc) rc = abut_objective_potential(p, s->x, &psi[1], scratch, err);
+    abut_air_press(air, p->step.load_time);
+    return rc;
+}
+
 static abut_status put_energies(const abut_solved *s, const abut_forces *now, const abut_forces *last, const double *balance,
                                 const abut_frame *before, abut_arrays *out, abut_arena *scratch, abut_err *err)
 {
@@ -164,13 +185,16 @@ static abut_status put_energies(const abut_solved *s, const abut_forces *now, co
     const double reaction = reaction_work(s, balance);
     const double strain_kappa = abut_codim_state_of(&s->objective->terms)->strain_kappa;
     const int strain = before->elastic && before->strain_kappa && *before->strain_kappa != strain_kappa;
-    const double stiffness = (before->barrier ? barrier[0] - *before->barrier : 0) + (strain ? elastic[0] - *before->elastic : 0);
+    double pressed[2] = { elastic[0], elastic[1] };
+    if ((rc = potentials_of_pressures(s, pressed, scratch, err))) return rc;
+    const double stiffness = (before->barrier ? barrier[0] - *before->barrier : 0) +
+                             (strain ? elastic[0] - *before->elastic : elastic[0] - pressed[0]) + (pressed[1] - elastic[1]);
     const double gain[] = { kinetic, -abut_kinetic_energy(M, s->v0), gravity, -abut_gravity_energy(M, s->objective->xn),
                             elastic[1], -elastic[0], barrier[1], -barrier[0], -friction, -damping, -reaction, -load };
     const double numerical = abut_sum(gain, sizeof gain / sizeof *gain);
 
     rc = put_real(out, "energy/kinetic", kinetic, err);
-    if (!rc) rc = put_real(out, "energy/elastic", elastic[1], err);
+    if (!rc) rc = put_real(out, "energy/elastic", pressed[1], err);
     if (!rc) rc = put_real(out, "energy/gravity", gravity, err);
     if (!rc) rc = put_real(out, "energy/barrier", barrier[1], err);
     if (!rc) rc = put_work(out, "work/friction", friction, "work/friction-total", before->t_friction, err);

@@ -7,8 +7,8 @@
 static const char *const forces[] = {
     "hinge/node", "hinge/angle", "hinge/stiffness", "rod/node", "rod/material", "rod/radius", "rod/length", "bend/node",
     "bend/stiffness", "spring/node", "spring/length", "spring/stiffness", "attachment/node", "attachment/weight",
-    "attachment/offset", "attachment/stiffness", "object/pressure", "object/drag", "world/wind", "damping/mass",
-    "damping/stiffness"
+    "attachment/offset", "attachment/stiffness", "object/pressure", "object/pressure-key", "object/drag", "world/wind",
+    "damping/mass", "damping/stiffness"
 };
 
 static void fill(abut_arrays *set, const char *name, double value)

@@ -20,8 +20,9 @@ ABUT_MUST_USE abut_status abut_step_first_friction(abut_stepper *s, const abut_a
 
 /* ---- motion.c ---- */
 
-/** acc[3 nv] m/s^2: gravity and scripted forces of the step that begins at `time`.  Fails  as abut_mass_solve */
-ABUT_MUST_USE abut_status abut_step_accelerate(abut_stepper *s, double time, double *acc, abut_err *err);
+/** acc[3 nv] m/s^2: gravity and scripted forces of the step that begins at `time`, with their factors at the time `at`.
+ * Fails  as abut_mass_solve */
+ABUT_MUST_USE abut_status abut_step_accelerate(abut_stepper *s, double time, double at, double *acc, abut_err *err);
 /** s->acc, and s->air where it acts: what accelerates the nodes in this step but the forces of the objective; explicit, as at
  * its start.
  * Fails  as abut_mass_solve */
@@ -30,10 +31,10 @@ ABUT_MUST_USE abut_status abut_step_load_forces(abut_stepper *s, abut_err *err);
  * abut_step_load_forces.
  * Fails  ABUT_E_GEOM the elastic force on a node is not finite (names it); ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *err);
-/** a[3 nv] m/s^2: the acceleration of a body at x with v that nothing touches, loads - M^-1 (dPsi/dx + C v + dR/dv); of
- * obstacles 0.  Fails  ABUT_E_GEOM the elastic force on a node is not finite (names it); as abut_mass_solve */
-ABUT_MUST_USE abut_status abut_step_free_acceleration(abut_stepper *s, const double *x, const double *v, double *a,
-                                                      abut_err *err);
+/** a[3 nv] m/s^2: the acceleration of a body at x with v that nothing touches, acc - M^-1 (dPsi/dx + C v + dR/dv), acc that by
+ * loads; of obstacles 0.  Fails  ABUT_E_GEOM the elastic force on a node is not finite (names it); as abut_mass_solve */
+ABUT_MUST_USE abut_status abut_step_free_acceleration(abut_stepper *s, const double *x, const double *v,
+                                                      const double *acc, double *a, abut_err *err);
 /** Velocities, and in Newmark accelerations: of a prescribed node the one it would have if it were let go, 0
  * of one with a consistent mass.
  * Fails  as abut_step_load_past */
