@@ -255,10 +255,10 @@ abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int
     const int waits = s->about_to_slide && s->pass < WHOLE_PASSES;
     *settled = (rep->lag_residual <= tol && !waits) || (limit > 0 && s->pass >= limit);
     if (*settled || s->pass < ABUT_LAGS_MAX || limit > 0) return ABUT_OK;
-    return abut_fail(err, ABUT_E_NUMERIC, "step %lld (t = %g s): friction has not converged after %d %s: lag residual %.3g m/s, want "
-                     "%.3g; a smaller time step may let the passes settle, a number of them (lags: 20, step --lags 20) accepts what so "
-                     "many have found", (long long)s->at.step + 1, s->at.time, s->pass, abut_plural(s->pass, "pass", "passes"),
-                     rep->lag_residual, tol);
+    return abut_fail(err, ABUT_E_NUMERIC, "step %lld (t = %g s): friction has not converged after %d %s: lag residual %.3g m/s, "
+                     "want %.3g; a smaller time step may let the passes settle, a number of them (lags: 20, step --lags 20) "
+                     "accepts what so many have found", (long long)s->at.step + 1, s->at.time, s->pass,
+                     abut_plural(s->pass, "pass", "passes"), rep->lag_residual, tol);
 }
 
 /* What a pass takes of the new normal forces: all of them at first, as published; but passes that go on and on go around in a
