@@ -57,7 +57,7 @@ abut_status abut_mesh_load(const char *path, abut_mesh *out, abut_err *err)
 {
     const struct mesh_kind *kind = kind_of(path);
     if (!kind)
-        return abut_fail(err, ABUT_E_FORMAT, "%s: expected a mesh file: .msh .vtk .obj .ply .stl .node .ele .seg .pt", path);
+        return abut_fail(err, ABUT_E_FORMAT, "%s: expected a mesh file: " ABUT_MESH_KINDS, path);
     if (!kind->read) return load_pair(path, out, err);
     abut_bytes in = { 0 };
     abut_status rc = abut_bytes_load(path, &in, err);

@@ -47,6 +47,19 @@ static void materials(FILE *f, const abut_arrays *set, const abut_model *m)
     }
 }
 
+/* Motions that keep their nodes where they are. */
+static int32_t rests(const abut_model *m)
+{
+    int32_t n = 0;
+    for (int32_t k = 0; k < m->nmo; k++) {
+        int moves = m->mo_kind[k] != ABUT_MOTION_MOVE;
+        for (int d = 3 * k; d < 3 * k + 3; d++)
+            moves |= m->mo_linear[d] != 0 || m->mo_angular[d] != 0 || (m->mo_scale && m->mo_scale[d] != 0);
+        n += !moves;
+    }
+    return n;
+}
+
 static void model(FILE *f, const abut_arrays *set, const abut_model *m, const abut_parts *parts)
 {
     objects(f, m, parts);
@@ -54,8 +67,10 @@ static void model(FILE *f, const abut_arrays *set, const abut_model *m, const ab
     fprintf(f, "time step %g s, gravity (%g, %g, %g) m/s^2, length of the scene %g m\n", m->h[0], m->gravity[0], m->gravity[1],
             m->gravity[2], m->length[0]);
     if (!m->nc) fprintf(f, "contact off; ");
-    fprintf(f, "contact within %g m, stiction speed %g m/s, tolerance %g m/s, %d motion%s\n", m->dhat[0], m->eps_v[0],
-            m->tolerance[0], m->nmo, abut_s(m->nmo));
+    fprintf(f, "contact within %g m, stiction speed %g m/s, tolerance %g m/s, %d motion%s", m->dhat[0], m->eps_v[0],
+            m->tolerance[0], m->nmo - rests(m), abut_s(m->nmo - rests(m)));
+    if (rests(m)) fprintf(f, ", nodes fixed or held %d time%s", rests(m), abut_s(rests(m)));
+    fputc('\n', f);
     if (m->force_tolerance) fprintf(f, "forces are to balance to %g of the largest on a body\n", m->force_tolerance[0]);
 }
 

@@ -8,7 +8,10 @@
 abut_status abut_scene_placed(const abut_tree *t, abut_status rc, abut_err *err)
 {
     char at[200];
-    if (rc) abut_wrap(err, "%s", abut_tree_place(t, at, sizeof at));
+    abut_tree_place(t, at, sizeof at);
+    const size_t n = strlen(at);
+    const int is_said = rc && err && !strncmp(err->msg, at, n) && err->msg[n] == ':';   /* a mesh file on the command line */
+    if (rc && !is_said) abut_wrap(err, "%s", at);
     if (rc != ABUT_E_ARG) return rc;
     if (err) err->code = ABUT_E_FORMAT;
     return ABUT_E_FORMAT;

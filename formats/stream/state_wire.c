@@ -75,6 +75,8 @@ static abut_status not_a_stream(const abut_source *s, const unsigned char *b, si
     return abut_fail(err, ABUT_E_FORMAT, "%s is not an abut state stream: %s", s->name, what);
 }
 
+int abut_is_state_stream(const void *bytes, size_t n) { return n >= sizeof magic && !memcmp(bytes, magic, sizeof magic); }
+
 abut_status abut_source_head(abut_source *s, abut_err *err)
 {
     unsigned char b[ABUT_HEAD_BYTES - 4];

@@ -33,6 +33,8 @@ typedef struct abut_source {
     abut_section section;
 } abut_source;
 
+/** Do these bytes begin as a stream does? */
+int abut_is_state_stream(const void *bytes, size_t n);
 /** Reads and checks magic, version and byte order.
  * Fails  ABUT_E_FORMAT what it is instead, or which version; ABUT_E_IO */
 ABUT_MUST_USE abut_status abut_source_head(abut_source *s, abut_err *err);

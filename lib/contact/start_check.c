@@ -301,6 +301,57 @@ int abut_start_short_edge(const abut_collmesh *cm, const abut_arrays *set, const
     return 1;
 }
 
+typedef struct spot {
+    double y[3];
+    int32_t object, v;
+} spot;
+
+static int by_spot(const void *a, const void *b)
+{
+    const spot *p = a, *q = b;
+    if (p->object != q->object) return p->object < q->object ? -1 : 1;
+    for (int k = 0; k < 3; k++)
+        if (p->y[k] < q->y[k] || p->y[k] > q->y[k]) return p->y[k] < q->y[k] ? -1 : 1;
+    return (p->v > q->v) - (p->v < q->v);
+}
+
+static int same_spot(const spot *p, const spot *q)
+{
+    return p->object == q->object && p->y[0] == q->y[0] && p->y[1] == q->y[1] && p->y[2] == q->y[2];
+}
+
+/* Contact vertices of one object at one place touch, and so does all that is there: parts of it have points of their own. */
+static abut_status refuse_doubles(const check *c, abut_err *err)
+{
+    int32_t n = 0, twin = -1;
+    spot *s = malloc(((size_t)c->cm.nc + 1) * sizeof *s);
+    if (!s) return abut_fail(err, ABUT_E_NOMEM, "start check: no memory for %d vertices", c->cm.nc);
+    for (int32_t v = 0; v < c->cm.nc; v++) {
+        const double *y = c->y + 3 * (size_t)v;
+        if (!c->cm.obstacle[v] && !abut_collmesh_passes(&c->cm, v, v))
+            s[n++] = (spot){ { y[0], y[1], y[2] }, abut_collmesh_object(&c->cm, v), v };
+    }
+    qsort(s, (size_t)n, sizeof *s, by_spot);
+    for (int32_t i = n - 1; i > 0; i--)
+        if (same_spot(&s[i - 1], &s[i])) twin = i;
+    abut_status rc = ABUT_OK;
+    if (twin >= 0) {
+        char object[ABUT_OBJECT_WORDS];
+        const double *y = s[twin].y;
+        int32_t all = 0, places = 0;
+        for (int32_t i = 0; i < n; i++) {
+            if (s[i].object != s[twin].object) continue;
+            all++;
+            places += !i || !same_spot(&s[i - 1], &s[i]);
+        }
+        rc = abut_fail(err, ABUT_E_GEOM, "%s has %d points on its surface, at %d distinct positions (several are at (%.6g, %.6g, "
+                       "%.6g)): `weld: LENGTH` of the object makes one point of those that are less than LENGTH apart",
+                       abut_object_words(c->cm.model, s[twin].object, object), all, places, y[0], y[1], y[2]);
+    }
+    free(s);
+    return rc;
+}
+
 static abut_status prepare(check *c, const abut_model *model, const double *x, abut_err *err)
 {
     const abut_status rc = abut_collmesh_init(&c->cm, model, err);
@@ -323,6 +374,7 @@ abut_status abut_start_check(const abut_model *model, const abut_arrays *set, co
     check c = { .set = set, .bad = bad, .reach = reach, .gap = gap };
     *gap = (abut_start_gap){ .gap = reach, .fine_gap = reach };
     abut_status rc = prepare(&c, model, x, err);
+    if (!rc) rc = refuse_doubles(&c, err);
     if (!rc) rc = list_intersections(&c, err);
     if (!rc) rc = list_touches(&c, err);
     if (!rc) rc = abut_collmesh_selects(&c.cm) ? list_inside(&c, x, err) : list_enclosed(&c, err);

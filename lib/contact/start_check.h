@@ -29,7 +29,8 @@ int abut_start_short_edge(const abut_collmesh *cm, const abut_arrays *set, const
  * reach  m; smallest gaps are looked for up to here
  * bad    out: what touches or is too near, named with object, nodes and positions
  * gap    out
- * Fails  ABUT_E_GEOM something has no gap (listed in bad); ABUT_E_NOMEM */
+ * Fails  ABUT_E_GEOM vertices of one object are at one place (nothing is listed then), something has no gap (listed in bad);
+ *        ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_start_check(const abut_model *model, const abut_arrays *set, const double *x, double reach,
                                            abut_offenders *bad, abut_start_gap *gap, abut_err *err);
 

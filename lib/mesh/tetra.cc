@@ -1,9 +1,21 @@
 #include "mesh/tetra.h"
 
+extern "C" {
+#include "mesh/closed_surface.h"
+}
+
+#include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define TETLIBRARY
 #include <tetgen.h>
@@ -71,36 +83,130 @@ static double enclosed6(const abut_mesh *m)
 /* Many tets of at most that volume are half of it on average.  tetgen takes about 500 bytes for each. */
 static const double TETS_MOST = 2e7, MEAN_SHARE = 0.5;
 
-/* tetgen ends the process where all points are in a plane of two axes. */
-static abut_status expect_depth(const abut_mesh *m, abut_err *err)
+/* What tetgen's process sends: this, the coordinates, the corners. */
+struct answer {
+    int code;               /* 0: done; what tetgen threw; or one of those below */
+    int32_t points, tets;
+};
+static const int NO_MEMORY = 1, ITSELF = 3, OTHER = -1;
+
+/* Fills the surface, in this process; returns the code of an answer. */
+static int run_tetgen(const abut_mesh *m, const char *switches, tetgenio &result)
 {
-    for (int k = 0; k < 3; k++) {
-        double lo = INFINITY, hi = -INFINITY;
-        for (int32_t i = 0; i < m->nv; i++) {
-            lo = std::fmin(lo, m->x[3 * static_cast<size_t>(i) + k]);
-            hi = std::fmax(hi, m->x[3 * static_cast<size_t>(i) + k]);
-        }
-        if (!(hi > lo)) return abut_fail(err, ABUT_E_GEOM, "the surface is flat across axis %c: expected a closed surface", "xyz"[k]);
+    try {
+        tetgenio in;
+        char options[64];
+        std::snprintf(options, sizeof options, "%s", switches);
+        to_tetgen(m, in);
+        ::tetrahedralize(options, &in, &result);
+    } catch (const std::bad_alloc &) {
+        return NO_MEMORY;
+    } catch (int code) {
+        return code;
+    } catch (const std::exception &) {
+        return OTHER;
     }
+    return 0;
+}
+
+/* All n bytes, or 0. */
+template <ssize_t step(int, char *, size_t)> static int transfer(int fd, void *bytes, size_t n)
+{
+    char *p = static_cast<char *>(bytes);
+    while (n > 0) {
+        const ssize_t k = step(fd, p, n);
+        if (k < 0 && errno == EINTR) continue;
+        if (k <= 0) return 0;
+        p += k;
+        n -= static_cast<size_t>(k);
+    }
+    return 1;
+}
+
+static ssize_t write_some(int fd, char *p, size_t n) { return write(fd, p, n); }
+static ssize_t read_some(int fd, char *p, size_t n) { return read(fd, p, n); }
+
+static void send(int fd, const abut_mesh *m, const char *switches)
+{
+    tetgenio result;
+    answer a = { run_tetgen(m, switches, result), 0, 0 };
+    if (!a.code && result.numberoftetrahedra > 0) a.points = result.numberofpoints, a.tets = result.numberoftetrahedra;
+    if (transfer<write_some>(fd, &a, sizeof a) &&
+        transfer<write_some>(fd, result.pointlist, 3 * static_cast<size_t>(a.points) * sizeof(REAL)))
+        transfer<write_some>(fd, result.tetrahedronlist, 4 * static_cast<size_t>(a.tets) * sizeof(int));
+}
+
+/* 0 when tetgen's process ended before it had sent everything. */
+static int receive(int fd, answer *a, tetgenio &result)
+{
+    if (!transfer<read_some>(fd, a, sizeof *a)) return 0;
+    if (a->code || !a->tets) return 1;
+    result.pointlist = new REAL[3 * static_cast<size_t>(a->points)];
+    result.numberofpoints = a->points;
+    result.tetrahedronlist = new int[4 * static_cast<size_t>(a->tets)];
+    result.numberoftetrahedra = a->tets;
+    result.numberofcorners = 4;
+    return transfer<read_some>(fd, result.pointlist, 3 * static_cast<size_t>(a->points) * sizeof(REAL)) &&
+           transfer<read_some>(fd, result.tetrahedronlist, 4 * static_cast<size_t>(a->tets) * sizeof(int));
+}
+
+/* tetgen in a process of its own: where it follows a bad pointer, or an assertion of it fails, that process alone ends.  It ends
+ * with this one, too, however that ends. */
+static abut_status tets_of(const abut_mesh *m, const char *switches, tetgenio &result, abut_err *err)
+{
+    int fd[2], status = 0;
+    if (pipe(fd)) return abut_fail(err, ABUT_E_IO, "tetgen: no pipe: %s", std::strerror(errno));
+    const pid_t child = fork();
+    if (child == 0) {
+#ifdef __linux__
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+        close(fd[0]);
+        send(fd[1], m, switches);
+        _exit(0);
+    }
+    const int problem = errno;
+    answer a = { 0, 0, 0 };
+    close(fd[1]);
+    int whole = 0, memory = 1;
+    try {
+        whole = child > 0 && receive(fd[0], &a, result);
+    } catch (const std::bad_alloc &) {
+        memory = 0;
+    }
+    close(fd[0]);           /* one that still writes ends by that */
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) { }
+    if (child < 0) return abut_fail(err, ABUT_E_NOMEM, "tetgen: no process: %s", std::strerror(problem));
+    if (!memory || a.code == NO_MEMORY) return abut_fail(err, ABUT_E_NOMEM, "tetgen: no memory");
+    if (!whole && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        return abut_fail(err, ABUT_E_NOMEM, "tetgen was killed: is there enough memory?");
+    if (!whole)
+        return abut_fail(err, ABUT_E_GEOM, "tetgen crashed (signal %d): expected a closed surface without triangles that are nearly "
+                         "flat or nearly touch", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+    if (a.code)
+        return abut_fail(err, ABUT_E_GEOM, "tetgen gave up: %s (code %d)", a.code == ITSELF ? "the surface touches itself, or nearly"
+                         : "expected a closed surface that does not touch itself", a.code);
     return ABUT_OK;
 }
 
 static abut_status fill(const abut_mesh *m, double max_volume, int keep_surface, abut_mesh *out, abut_err *err)
 {
-    tetgenio in, result;
+    tetgenio result;
     char switches[64];
-    const double tets = std::fabs(enclosed6(m)) / 6 / (MEAN_SHARE * max_volume);
+    const double want = enclosed6(m), tets = std::fabs(want) / 6 / (MEAN_SHARE * max_volume);
     if (!(tets <= TETS_MOST))
         return abut_fail(err, ABUT_E_GEOM, "%.3g m^3 in tets of at most %g m^3 are about %.2g tets: expected at most %g",
-                         std::fabs(enclosed6(m)) / 6, max_volume, tets, TETS_MOST);
-    if (expect_depth(m, err)) return err->code;
-    to_tetgen(m, in);
+                         std::fabs(want) / 6, max_volume, tets, TETS_MOST);
+    abut_status rc = abut_closed_surface_check(m->x, m->nv, m->tri, m->nf, err);
+    if (rc) return rc;
     std::snprintf(switches, sizeof switches, "p%sq1.4a%.17gQ", keep_surface ? "Y" : "", max_volume);
-    ::tetrahedralize(switches, &in, &result);
+    rc = tets_of(m, switches, result, err);
     double filled = 0;
-    const double want = enclosed6(m);
-    abut_status rc = from_tetgen(result, out, &filled, err);
+    if (!rc) rc = from_tetgen(result, out, &filled, err);
     if (!rc && out->nt == 0) rc = abut_fail(err, ABUT_E_GEOM, "tetgen found no inside: expected a closed surface");
+    if (!rc && std::fabs(filled + want) <= 1e-6 * filled)
+        return abut_fail(err, ABUT_E_GEOM, "all triangles are clockwise from outside: expected them counter-clockwise; `flip: true` "
+                         "turns them over");
     if (!rc && !(std::fabs(filled - want) <= 1e-6 * filled))
         rc = abut_fail(err, ABUT_E_GEOM, "the surface encloses %.6g m^3, its tets fill %.6g m^3: expected a closed surface "
                        "without cavities, all triangles counter-clockwise from outside", want / 6, filled / 6);
@@ -110,18 +216,7 @@ static abut_status fill(const abut_mesh *m, double max_volume, int keep_surface,
 extern "C" abut_status abut_tetrahedralize(const abut_mesh *m, double max_volume, int keep_surface, abut_mesh *out,
                                            abut_err *err)
 {
-    abut_status rc;
-    try {
-        rc = fill(m, max_volume, keep_surface, out, err);
-    } catch (const std::bad_alloc &) {
-        rc = abut_fail(err, ABUT_E_NOMEM, "tetgen: no memory");
-    } catch (int code) {
-        rc = abut_fail(err, code == 1 ? ABUT_E_NOMEM : ABUT_E_GEOM, "tetgen gave up: %s (code %d)",
-                       code == 1 ? "no memory" : code == 3 ? "the surface touches itself"
-                                                           : "expected a closed surface that does not touch itself", code);
-    } catch (const std::exception &e) {
-        rc = abut_fail(err, ABUT_E_GEOM, "tetgen gave up: %s", e.what());
-    }
+    const abut_status rc = fill(m, max_volume, keep_surface, out, err);
     if (rc) abut_mesh_clear(out);
     return rc;
 }

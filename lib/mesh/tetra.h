@@ -13,8 +13,9 @@ extern "C" {
  * max_volume    m^3, of a tet; with keep_surface only as far as the surface's own triangles allow
  * keep_surface  0: triangles are divided where that helps; 1: they stay as they are, points are added inside alone
  * out           empty before; tets only, positively oriented; m's points come first, in their order
- * Fails  ABUT_E_GEOM the surface is open, touches itself, or encloses another volume than its tets have (a cavity, a
- *        triangle flipped); ABUT_E_NOMEM */
+ * Fails  ABUT_E_GEOM the surface is none that abut_closed_surface_check accepts, tetgen gave up or crashed (it has a process of
+ *        its own), or the surface encloses another volume than its tets have (a cavity, all triangles turned over);
+ *        ABUT_E_NOMEM; ABUT_E_IO no pipe */
 ABUT_MUST_USE abut_status abut_tetrahedralize(const abut_mesh *m, double max_volume, int keep_surface, abut_mesh *out,
                                               abut_err *err);
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const double SLENDER = 16, EDGE_PART = 0.5, BALANCE = 0.1;
+static const double SLENDER = 16, EDGE_PART = 0.5, BALANCE = 0.1, ROUGH = 5, HEAVY = 1000;
 
 ABUT_PRINTF(2, 3) static void advise(abut_advice *a, const char *fmt, ...)
 {
@@ -78,6 +78,84 @@ static void look_at_impact(const abut_scene *s, const abut_scene_object *o, cons
            "one", o->name, lasts, h);
 }
 
+static void look_at_thickness(const abut_scene_object *o, const abut_object_facts *f, abut_advice *a)
+{
+    if (!f->shells) return;
+    const double side = sqrt(4 / sqrt(3) * f->area / f->shells);    /* of equilateral triangles of this area */
+    if (!(o->shell.thickness > side)) return;
+    advise(a, "'%s' is a shell of thickness %.3g m, more than the sides of its triangles, about %.3g m: is the unit meant? What "
+           "is so thick does not behave like a shell", o->name, o->shell.thickness, side);
+}
+
+static void look_at_times(const abut_scene *s, abut_advice *a)
+{
+    const double end = s->end.value;
+    if (!(end > 0)) return;
+    if (s->step.value > end) advise(a, "time.step, %g s, is longer than the scene lasts, %g s (time.end)", s->step.value, end);
+    for (int32_t i = 0; i < s->nmotions; i++)
+        if (s->motion[i].window[0] >= end)
+            advise(a, "the motion of %s begins at %g s, and the scene ends at %g s (time.end)", s->motion[i].from,
+                   s->motion[i].window[0], end);
+}
+
+/* The largest coefficient, and gravity: of another unit, perhaps. */
+static void look_at_sizes(const abut_scene *s, abut_advice *a)
+{
+    const char *from = s->mu.from;
+    double most = s->mu.value, g = 0;
+    for (int32_t i = 0; i < s->nobjects; i++)
+        if (s->object[i].has_mu && s->object[i].mu > most) most = s->object[i].mu, from = s->object[i].from;
+    for (int32_t i = 0; i < s->nplanes; i++)
+        if (s->plane[i].has_mu && s->plane[i].mu > most) most = s->plane[i].mu, from = s->plane[i].from;
+    for (int32_t i = 0; i < s->npairs; i++)
+        if (s->pair[i].mu > most) most = s->pair[i].mu, from = s->pair[i].from;
+    if (most > ROUGH)
+        advise(a, "mu is %g (%s): 0.2 to 1 is usual, and rubber has up to 2", most, from);
+    for (int k = 0; k < 3; k++) g += s->gravity[k] * s->gravity[k];
+    if (g > HEAVY * HEAVY)
+        advise(a, "gravity is %g m/s^2, %.2g times that of the earth: is the unit meant?", sqrt(g), sqrt(g) / 9.81);
+}
+
+/* until[node]: from t on, some motion or rest has the node all the time up to there. */
+static void follow_motions(const abut_model *m, double t, double *until)
+{
+    for (int32_t i = 0; i < m->nv; i++) until[i] = t;
+    for (int more = 1; more;) {
+        more = 0;
+        for (int32_t k = 0; k < m->nmo; k++) {
+            const double *w = m->mo_window + 2 * (size_t)k;
+            if (m->mo_kind[k] == ABUT_MOTION_FORCE) continue;
+            for (int32_t i = m->mo_first[2 * k]; i < m->mo_first[2 * k + 1]; i++) {
+                double *u = &until[m->mo_node[i]];
+                if (*u >= w[0] && *u < w[1]) *u = w[1], more = 1;
+            }
+        }
+    }
+}
+
+/* Forces on nodes that go where motions say.  The forces of the model are those of the scene, in its order. */
+static abut_status look_at_loads(const abut_scene *s, const abut_model *m, abut_advice *a, abut_err *err)
+{
+    double *until = malloc(((size_t)m->nv + 1) * sizeof *until);
+    if (!until) return abut_fail(err, ABUT_E_NOMEM, "advice: %d nodes", m->nv);
+    int32_t i = 0;
+    for (int32_t k = 0; k < m->nmo; k++) {
+        if (m->mo_kind[k] != ABUT_MOTION_FORCE) continue;
+        while (i < s->nmotions && abut_act_moves(s->motion[i].act)) i++;
+        if (i == s->nmotions) break;
+        const double *w = m->mo_window + 2 * (size_t)k, last = s->end.value > 0 ? fmin(w[1], s->end.value) : w[1];
+        follow_motions(m, w[0], until);
+        int is_free = w[0] >= last;
+        for (int32_t n = m->mo_first[2 * k]; n < m->mo_first[2 * k + 1]; n++) is_free |= until[m->mo_node[n]] < last;
+        if (!is_free)
+            advise(a, "the load of %s changes nothing: all its nodes are fixed, or moved by other motions, as long as it acts",
+                   s->motion[i].from);
+        i++;
+    }
+    free(until);
+    return ABUT_OK;
+}
+
 static void look_at_forces(const abut_model *m, abut_advice *a)
 {
     if (!m->force_tolerance || m->force_tolerance[0] <= BALANCE) return;
@@ -89,16 +167,20 @@ abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abu
 {
     uint8_t *is_deep = calloc((size_t)m->no + 1, 1);
     *a = (abut_advice){ 0 };
-    const abut_status rc = is_deep ? find_deep(m, is_deep, err) : abut_fail(err, ABUT_E_NOMEM, "advice: %d objects", m->no);
+    abut_status rc = is_deep ? find_deep(m, is_deep, err) : abut_fail(err, ABUT_E_NOMEM, "advice: %d objects", m->no);
     for (int32_t i = 0; i < s->nobjects && !rc; i++) {
         const abut_scene_object *o = &s->object[i];
         const abut_object_facts *f = &b->object[i];
         if (o->obstacle) continue;
         look_at_depth(o, f, is_deep[i], a);
+        look_at_thickness(o, f, a);
         if (m->nc) look_at_dhat(o, f, b->dhat, a);
         if (m->nc && s->scheme != ABUT_QUASI_STATIC) look_at_impact(s, o, f, m->h[0], a);
     }
     if (!rc) look_at_forces(m, a);
+    if (!rc) look_at_times(s, a);
+    if (!rc) look_at_sizes(s, a);
+    if (!rc) rc = look_at_loads(s, m, a, err);
     free(is_deep);
     return rc;
 }

@@ -20,6 +20,10 @@ typedef struct abut_advice {
  *            they bend too stiffly
  * dhat       not below half the shortest edge of a surface
  * impact     steps longer than an impact lasts, 2 d sqrt(density / E) of a body of the least extent d: a wave to and fro
+ * thickness  of a shell, more than the side of its triangles
+ * times      a step longer than the scene, a motion that begins after its end
+ * sizes      a coefficient of friction above 5, gravity above 1000 m/s^2
+ * loads      on nodes that are all prescribed as long as they act
  * forces     asked to balance to more than 0.1 of the largest on a body: they are that far off
  * Fails      ABUT_E_NOMEM, ABUT_E_GEOM as abut_surface_triangles */
 ABUT_MUST_USE abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abut_built *b, abut_advice *a,

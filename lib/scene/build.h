@@ -40,7 +40,8 @@ typedef struct abut_built {
     double mean_mass;                       /* kg, of a simulated node */
     double kappa_min, kappa_max;            /* kg/m^2, bounds of the barrier's stiffness */
     int32_t shells, hinges, rods, bends, particles;
-    int32_t nodes, tets, collision_vertices, edges, triangles, motions, handles, friction_classes;
+    int32_t nodes, tets, collision_vertices, edges, triangles, handles, friction_classes;
+    int32_t motions;                        /* of the scene and of its obstacles; rests that `hold` adds do not count */
     abut_object_facts *object;              /* [nobjects] */
     int32_t *attached;                      /* [nattachments] springs */
     int32_t *sewn;                          /* [nseams] springs */

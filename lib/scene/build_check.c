@@ -62,10 +62,25 @@ static int32_t *number_points(const abut_mesh *m)
     return number;
 }
 
+/* Every tet is. */
+static int is_inside_out(const abut_mesh *m)
+{
+    double x[12];
+    int32_t t = 0;
+    for (; t < m->nt; t++) {
+        gather(m, m->tet + 4 * (size_t)t, 4, x);
+        if (!(tet_shape(x) < -FLAT)) break;
+    }
+    return m->nt && t == m->nt;
+}
+
 static abut_status check_tets(const abut_scene_object *o, const int32_t *number, abut_offenders *bad, abut_err *err)
 {
     double x[12];
     abut_status rc = ABUT_OK;
+    if (is_inside_out(&o->mesh))
+        return abut_fail(err, ABUT_E_GEOM, "%s: object '%s': all %d tets are inverted: the mesh is stored inside out, and "
+                         "`flip: true` turns it over", o->from, o->name, o->mesh.nt);
     for (int32_t t = 0; t < o->mesh.nt && !rc; t++) {
         const int32_t *v = o->mesh.tet + 4 * (size_t)t;
         gather(&o->mesh, v, 4, x);
@@ -136,7 +151,8 @@ abut_status abut_build_check(const abut_build *b, abut_offenders *bad, abut_err 
         free(number);
     }
     if (!rc && bad->total)
-        rc = abut_fail(err, ABUT_E_GEOM, "%lld element%s cannot be simulated; the first: %s", (long long)bad->total,
-                       abut_s(bad->total), bad->item[0].text);
+        rc = bad->total == 1 ? abut_fail(err, ABUT_E_GEOM, "one element cannot be simulated: %s", bad->item[0].text)
+                             : abut_fail(err, ABUT_E_GEOM, "%lld elements cannot be simulated; the first: %s",
+                                         (long long)bad->total, bad->item[0].text);
     return rc;
 }

@@ -347,6 +347,7 @@ abut_status abut_build_motions(abut_build *b, abut_err *err)
     abut_status rc = ABUT_OK;
     for (int32_t i = 0; i < b->scene->nobjects && !rc; i++) rc = obstacle_motion(b, &m, &b->part[i], err);
     for (int32_t i = 0; i < b->scene->nmotions && !rc; i++) rc = scripted(b, &m, &b->scene->motion[i], err);
+    b->out->motions = m.n;
     if (!rc) rc = resolve_times(b, &m, err);
     if (!rc) rc = pressures(b, &m, err);
     if (!rc) rc = abut_motion_rows_put(b, &m, err);

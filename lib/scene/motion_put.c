@@ -165,7 +165,6 @@ abut_status abut_motion_rows_put(abut_build *b, const abut_motion_rows *m, abut_
             if (r->kind != ABUT_MOTION_FORCE && *role == ABUT_NODE_FREE) *role = ABUT_NODE_HANDLE, b->out->handles++;
         }
     }
-    b->out->motions = m->n;
     rc = put_scales(b, m, err);
     if (!rc) rc = put_shares(b, m, err);
     if (!rc) rc = put_newtons(b, m, err);

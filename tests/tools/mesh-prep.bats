@@ -290,7 +290,7 @@ Y
     says "tet 0 of 'flat.ele' (nodes 0, 1, 2, 3) is flat"
     [ "$(grep -c ^f r.obj)" = 4 ]
     scene
-    refused objects.box.flip=true "is inverted"
+    refused objects.box.flip=true "object 'box': all 48 tets are inverted"
 }
 
 @test "a tet of a Gmsh file of version 4.0 and of a VTK file is the tet of a TetGen file; other cells are refused by name" {

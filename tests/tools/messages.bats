@@ -81,7 +81,7 @@ Y
 @test "a flat surface is no solid: it is refused before tetgen ends the program" {
     printf 'objects: {s: {generate: {explicit: {points: [[0, 3, 0], [1, 3, 0], [0, 3, 1]], triangles: [[0, 1, 2]]}}, tetrahedralize: {max-volume: 1}}}\n' > s.yaml
     exits 3 "$BIN/mesh-prep" s.yaml -o x
-    says "the surface is flat across axis y: expected a closed surface"
+    says "is of triangle 0 (points 0, 1, 2) alone: expected a closed surface, whose edges have two triangles"
 }
 
 @test "one of a thing is said in the singular, by every program" {
@@ -302,4 +302,91 @@ for command in (("mesh-prep", scene, "-o", scene + ".abut"), ("step", "-n", "2",
         assert w.endswith(b"\n"), (command, said)
         assert all(line.startswith(command[0].encode() + b": ") for line in w.splitlines()), (command, said)
 P
+}
+
+# vtk_tets FILE ORDER COPIES: two tets on a face; ORDER turns the first, the second or both over; COPIES: each has points of its own
+vtk_tets() {
+    "$PYTHON" - "$@" > "$1" <<'P'
+import sys
+x = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1)]
+tets = [(0, 1, 2, 3), (1, 2, 3, 4)]
+tets = [(a, c, b, d) if str(i) in sys.argv[2] else (a, b, c, d) for i, (a, b, c, d) in enumerate(tets)]
+if sys.argv[3] == "copies":
+    x, tets = [x[i] for t in tets for i in t], [(0, 1, 2, 3), (4, 5, 6, 7)]
+print("# vtk DataFile Version 2.0\nx\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS", len(x), "double")
+for p in x:
+    print(*p)
+print("CELLS 2 10")
+for t in tets:
+    print(4, *t)
+print("CELL_TYPES 2\n10\n10")
+P
+}
+
+@test "a mesh whose tets have points of their own is told of weld, and that helps; one that is inside out of flip" {
+    vtk_tets good.vtk - shared
+    exits 0 "$BIN/mesh-prep" good.vtk -o s.abut
+    vtk_tets apart.vtk - copies
+    printf 'objects:\n  a: {mesh: apart.vtk}\n' > s.yaml
+    exits 3 "$BIN/mesh-prep" s.yaml -o s.abut
+    says "'a' has 8 points on its surface, at 5 distinct positions (several are at (0, 0, 1)): \`weld: LENGTH\`"
+    [ "$(wc -l < stderr)" -eq 1 ]
+    exits 0 "$BIN/mesh-prep" s.yaml --set objects.a.weld=1e-9 -o s.abut
+    exits 0 "$BIN/mesh-prep" s.yaml --set contact=off -o s.abut
+    vtk_tets inverted.vtk 01 shared
+    printf 'objects:\n  a: {mesh: inverted.vtk}\n' > s.yaml
+    exits 3 "$BIN/mesh-prep" s.yaml -o s.abut
+    says "s.yaml:2:6: object 'a': all 2 tets are inverted: the mesh is stored inside out, and \`flip: true\` turns it over"
+    [ "$(wc -l < stderr)" -eq 1 ]
+    exits 0 "$BIN/mesh-prep" s.yaml --set objects.a.flip=true -o s.abut
+}
+
+@test "one bad tet is said once, and each of several" {
+    vtk_tets one.vtk 1 shared
+    exits 3 "$BIN/mesh-prep" one.vtk -o s.abut
+    says "one element cannot be simulated: tet 1 of 'one.vtk' (nodes 1, 3, 2, 4) is inverted"
+    [ "$(wc -l < stderr)" -eq 1 ]
+    printf 'objects:\n  a: {mesh: one.vtk, repeat: {count: [2, 1, 1], spacing: [3, 0, 0]}}\n' > s.yaml
+    exits 3 "$BIN/mesh-prep" s.yaml -o s.abut
+    says "2 elements cannot be simulated; the first: tet 1 of 'a'"
+    [ "$(grep -c 'tet 1 of' stderr)" -eq 1 ]
+    [ "$(grep -c 'tet 3 of' stderr)" -eq 1 ]
+}
+
+@test "a file that is no scene is told which meshes are known, a stream which programs read it" {
+    printf 'OFF\n4 4 0\n0 0 0\n' > m.off
+    printf '<?xml version="1.0"?>\n<VTKFile type="UnstructuredGrid">\n</VTKFile>\n' > m.vtu
+    exits 3 "$BIN/mesh-prep" m.off -o x; says "m.off: no mesh format .off; known are .msh .vtk .obj .ply .stl"
+    exits 3 "$BIN/mesh-prep" m.vtu -o x; says "m.vtu: no mesh format .vtu; known are .msh .vtk .obj .ply .stl"
+    printf 'objects: {a: %s}\n' "$box" > s.txt       # any name will do for a scene
+    exits 0 "$BIN/mesh-prep" s.txt -o s.abut
+    printf 'objects: {a: [\n' > s.txt
+    exits 3 "$BIN/mesh-prep" s.txt -o x; says "It is no scene either (s.txt:2:1: "
+    cp s.txt s.yaml
+    exits 3 "$BIN/mesh-prep" s.yaml -o x; says "mesh-prep: s.yaml:2:1: "
+    exits 3 "$BIN/mesh-prep" s.abut -o x
+    says "s.abut is an abut state stream: expected a scene or meshes, of which mesh-prep makes one; \`step\` goes on"
+    exits 3 "$BIN/mesh-prep" -o x < s.abut; says "standard input is an abut state stream"
+}
+
+@test "a mesh file on the command line is named once, and --set without a value says so" {
+    vtk_tets bad.vtk - shared
+    sed -i 's/^4 1 2 3 4/4 1 2 3 9/' bad.vtk
+    exits 3 "$BIN/mesh-prep" bad.vtk -o x
+    says "mesh-prep: bad.vtk: tet 1: point 9"
+    printf 'objects: {a: {mesh: bad.vtk}}\n' > s.yaml
+    exits 3 "$BIN/mesh-prep" s.yaml -o x; says "mesh-prep: s.yaml:1:21: bad.vtk: tet 1: point 9"
+    exits 2 "$BIN/mesh-prep" s.yaml --set time.step= -o x; says "--set time.step=: expected a value after '='"
+}
+
+@test "motions are counted as they are written, with what hold adds said apart" {
+    cat > m.yaml <<Y
+objects: {a: $box}
+motion:
+  - {select: {object: a, nodes: [0]}, translate: [1, 0, 0], until: 1 s, hold: true}
+  - {select: {object: a, nodes: [6]}, translate: [1, 0, 0]}
+Y
+    exits 0 "$BIN/mesh-prep" m.yaml --explain -o s.abut; says "2 motions, 2 handle nodes"
+    "$BIN/export" s.abut --summary > sum 2>&1
+    grep -F "2 motions, nodes fixed or held 1 times" sum
 }

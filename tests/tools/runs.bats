@@ -161,6 +161,36 @@ advice() { "$BIN/mesh-prep" --check "$@" 2>&1 >/dev/null | sed -n 's/^mesh-prep:
     awk -v a="$(left 0.9)" -v b="$(left 0.01)" 'BEGIN { print a, b; exit !(a > 0.05 && a <= 0.9 && b <= 0.01) }'
 }
 
+@test "advice: slips of units and times, and loads on what is held" {
+    cat > slip.yaml <<'Y'
+time: {step: 0.01, end: 2 s}
+objects:
+  a: {generate: {cloth: {size: [1, 1], cells: [10, 10]}}, shell: {thickness: 0.4 mm}}
+  f: {half-space: {point: [0, -1, 0], normal: [0, 1, 0]}}
+motion:
+  - {select: {object: a, nodes: [0, 1]}, fix: true, until: 1 s, hold: true}
+  - {select: {object: a, nodes: [0, 2]}, force: [0, 1, 0]}
+Y
+    [ -z "$(advice slip.yaml)" ]        # node 2 is free
+    one() { # WORDS OPTION ...: that advice alone
+        [ "$(advice slip.yaml "${@:2}" | tee said | wc -l)" -eq 1 ] && grep -F "$1" said
+    }
+    one "'a' is a shell of thickness 0.4 m, more than the sides of its triangles" --set objects.a.shell.thickness=0.4
+    one "time.step, 5 s, is longer than the scene lasts, 2 s (time.end)" --set time.step=5
+    one "the motion of slip.yaml:7:5 begins at 2 s, and the scene ends at 2 s" --set motion.1.from=2
+    [ -z "$(advice slip.yaml --set motion.1.from=1.9)" ]
+    [ -z "$(advice slip.yaml --set time='{step: 0.01}' --set motion.1.from=2)" ]    # no end is said
+    one "mu is 30 (--set contact.friction.mu:1:1)" --set contact.friction.mu=30
+    one "mu is 50 (slip.yaml:4:6)" --set objects.f.mu=50
+    one "mu is 6 (" --set contact.friction.pairs='[{between: [a, f], mu: 6}]'
+    [ -z "$(advice slip.yaml --set objects.f.mu=5)" ]
+    one "gravity is 9810 m/s^2, 1e+03 times that of the earth" --set gravity='[0, -9810, 0]'
+    one "the load of slip.yaml:7:5 changes nothing" --set motion.1.select.nodes='[0, 1]'
+    one "the load of slip.yaml:7:5 changes nothing" --set motion.1.select.nodes='[0, 1]' --set motion.1.until='0.5 s'
+    [ -z "$(advice slip.yaml --set motion.1.select.nodes='[0, 1]' --set motion.0.hold=false)" ]
+    [ -z "$(advice slip.yaml --set motion.1.select.nodes='[0, 1]' --set motion.0.from='0.5 s')" ]
+}
+
 @test "mesh-prep --check writes nothing, --explain gives the same advice, and a bad scene is refused" {
     exits 0 "$BIN/mesh-prep" --check block.yaml
     [ ! -s stdout ]

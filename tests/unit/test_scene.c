@@ -378,7 +378,7 @@ TEST(what_cannot_be_simulated_is_refused)
     CHECK(refused("objects:\n" BOX "motion:\n  - {select: {box: [[1, 0, 0], [0, 1, 1]]}, fix: true}\n", ABUT_E_FORMAT,
                   "box: from 1 to 0 along axis 0"));
     CHECK(refused("objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, flip: true}\n", ABUT_E_GEOM,
-                  "6 elements cannot be simulated; the first: tet 0 of 'a' (nodes 0, 1, 7, 3) is inverted"));
+                  "object 'a': all 6 tets are inverted: the mesh is stored inside out, and `flip: true` turns it over"));
     CHECK(refused("materials: {a: {}, b: {}}\nobjects:\n" BOX, ABUT_E_FORMAT, "object 'a' names no material, and there are 2"));
     CHECK(refused("objects:\n" BOX "  b: {generate: {rod: {length: 1, cells: 2}}, obstacle: true}\nmotion:\n"
                   "  - {select: {object: b}, force: [1, 0, 0]}\n", ABUT_E_FORMAT, "a force on an obstacle"));

@@ -1,6 +1,7 @@
 #include "tools/mesh-prep/report.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { LISTED = 20 };
 
@@ -37,7 +38,8 @@ static abut_status write_obj(const abut_offenders *bad, const char *path, abut_e
 void abut_prep_report(const abut_offenders *bad, const char *path, abut_err *err)
 {
     abut_err other = { 0 };
-    for (int i = 0; i < bad->n && i < LISTED; i++) fprintf(stderr, "mesh-prep: %s\n", bad->item[i].text);
+    for (int i = 0; i < bad->n && i < LISTED; i++)
+        if (!strstr(err->msg, bad->item[i].text)) fprintf(stderr, "mesh-prep: %s\n", bad->item[i].text);
     if (bad->total > LISTED) fprintf(stderr, "mesh-prep: ... and %lld more\n", (long long)bad->total - LISTED);
     if (path && write_obj(bad, path, &other)) *err = other;
 }

@@ -5,6 +5,7 @@
 #include "formats/mesh/mesh_io.h"
 #include "formats/result/tree_json.h"
 #include "formats/scene/yaml.h"
+#include "formats/stream/state_wire.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,16 +34,35 @@ static abut_status load_text(abut_prep_source *p, const char *path, abut_err *er
 {
     static const size_t most = (size_t)64 << 20;
     const abut_status rc = abut_bytes_load(path, &p->text, err);
+    if (!rc && abut_is_state_stream(p->text.data, p->text.size))
+        return abut_fail(err, ABUT_E_FORMAT, "%s is an abut state stream: expected a scene or meshes, of which mesh-prep makes "
+                         "one; `step` goes on from its last frame, `export --summary` says what is in it", p->text.name);
     if (rc || p->text.size <= most) return rc;
     return abut_fail(err, ABUT_E_FORMAT, "%s: %.3g MiB of text, expected at most %zu", p->text.name,
                      (double)p->text.size / (1 << 20), most >> 20);
+}
+
+/* What is no scene, and is not called like one, may be meant as a mesh. */
+static abut_status unknown_kind(const char *path, abut_status rc, abut_err *err)
+{
+    static const char *const scenes[] = { ".yaml", ".yml", ".json" };
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    char said[400] = "";
+    for (size_t i = 0; dot && i < sizeof scenes / sizeof *scenes; i++)
+        if (!strcmp(dot, scenes[i])) dot = NULL;
+    if (!dot) return rc;
+    if (rc) snprintf(said, sizeof said, " (%.396s)", err->msg);
+    return abut_fail(err, ABUT_E_FORMAT, "%s: no mesh format %s; known are " ABUT_MESH_KINDS ". It is no scene either%s", path,
+                     dot, said);
 }
 
 static abut_status read_yaml(abut_prep_source *p, const char *path, abut_err *err)
 {
     abut_status rc = load_text(p, path, err);
     if (!rc) rc = folder_of(path, p->base, sizeof p->base, err);
-    return rc ? rc : abut_yaml_read(&p->arena, p->text.name, p->text.data, p->text.size, &p->tree, err);
+    if (rc) return rc;
+    rc = abut_yaml_read(&p->arena, p->text.name, p->text.data, p->text.size, &p->tree, err);
+    return rc == ABUT_E_FORMAT || (!rc && p->tree->kind != ABUT_TREE_MAP) ? unknown_kind(path, rc, err) : rc;
 }
 
 /* Mesh files alone: the scene that has them as its objects, named like the files, and defaults for all else. */
@@ -55,8 +75,7 @@ static abut_status scene_of_meshes(abut_prep_source *p, const abut_cli *cli, abu
         const char *path = cli->args[i], *slash = strrchr(path, '/');
         const char *name = slash ? slash + 1 : path;
         if (!abut_mesh_is_file(path))
-            return abut_fail(err, ABUT_E_ARG, "%s: expected one scene, or mesh files alone (.msh .vtk .obj .ply .stl .node .ele "
-                             ".seg .pt)", path);
+            return abut_fail(err, ABUT_E_ARG, "%s: expected one scene, or mesh files alone (" ABUT_MESH_KINDS ")", path);
         if (abut_tree_find(objects, name)) return abut_fail(err, ABUT_E_ARG, "%s: two files of this name", name);
         abut_tree *object = abut_tree_new(&p->arena, ABUT_TREE_MAP, path, 0, 0, NULL);
         abut_tree *mesh = abut_tree_new(&p->arena, ABUT_TREE_TEXT, path, 0, 0, path);
@@ -75,6 +94,7 @@ static abut_status apply_set(abut_prep_source *p, const char *item, abut_err *er
     abut_tree *value = NULL;
     char *name = abut_arena_alloc(&p->arena, n + sizeof "--set ", 1);
     if (n == 0) return abut_fail(err, ABUT_E_ARG, "--set %s: expected key.key=value", item);
+    if (!eq[1 + strspn(eq + 1, " ")]) return abut_fail(err, ABUT_E_ARG, "--set %s: expected a value after '='", item);
     if (!name) return no_memory(err);
     memcpy(name, "--set ", 6);
     memcpy(name + 6, item, n);

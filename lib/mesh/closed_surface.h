@@ -1,0 +1,18 @@
+/* Is a surface of triangles the boundary of a solid, so that it can be filled? */
+#ifndef ABUT_MESH_CLOSED_SURFACE_H
+#define ABUT_MESH_CLOSED_SURFACE_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+/** Points at the same place count as one.  Every triangle has an area, none is there twice, every edge is passed by as many
+ * triangles in one direction as in the other, and triangles meet in common points and edges alone (exact predicates).  Pieces
+ * may be apart, or within each other, or have single edges and points in common.
+ *
+ * x    [nv * 3] m, finite
+ * tri  [nf * 3] indices in [0, nv)
+ * Fails  ABUT_E_GEOM naming the triangles, counted from 0, and their points; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_closed_surface_check(const double *x, int32_t nv, const int32_t *tri, int32_t nf, abut_err *err);
+
+#endif
