@@ -345,6 +345,18 @@ static void impulses_of(abut_nodal *s, const double *v, double *J)
         J[i] = p->row[i / 3] < 0 ? 0 : J[i] - (s->weighed ? s->of.w[i / 3] * v[i] : 0) - s->of.f[i];
 }
 
+/* The tensions with which the next matrix is summed: what the linear problem at vk, of whose solution v is the part `part`, makes
+ * of those of the last one (energy/term.h). */
+static void forecast(abut_nodal *s, const double *v, double part)
+{
+    const abut_objective *p = &s->objective;
+    double *from = s->state.next;
+    lead(s, s->of.vk, from);
+    lead(s, v, s->of.x);
+    const abut_at at = abut_objective_at(p, from, NULL, NULL);
+    abut_objective_forecast_step(p, &at, s->of.x, part);
+}
+
 /* vk for the next linearisation: v of this one; half of the path to it, as often as needed, where that raises the merit, under
  * the impulses with which v is the minimum of the linear problem.  *halvings: how often. */
 static abut_status advance(abut_nodal *s, int *halvings, abut_err *err)
@@ -359,6 +371,7 @@ static abut_status advance(abut_nodal *s, int *halvings, abut_err *err)
         rc = look(s, s->state.rhs, 0, &energy, err);
         if (rc || *halvings == MOST_HALVINGS || merit(s, J, s->state.rhs, energy) <= before + noise) break;
     }
+    if (!rc) forecast(s, s->state.rhs, part);
     memcpy(s->of.vk, s->state.rhs, numbers(s) * sizeof(double));
     return rc;
 }
@@ -444,6 +457,8 @@ abut_status abut_nodal_solve(abut_nodal *s, abut_report *rep, abut_err *err)
     s->state.projection.visits = s->state.projection.skipped = 0;
     s->state.seconds = (struct abut_coulomb_seconds){ 0 };
     abut_status rc = start(s, err);
+    const abut_at begins = abut_objective_at(&s->objective, s->objective.xn, NULL, NULL);
+    abut_objective_forecast_start(&s->objective, &begins);
     if (!rc && s->opt.split) rc = solve_split(s, err);
     if (s->opt.split) return rc ? rc : aim_end(s, err);
     for (int k = 0; k < s->opt.newton + halved && !rc; k++) {
