@@ -433,7 +433,7 @@ Y
     [ "$(figure twist_iterations admm.jsonl | tail -1)" -gt 2 ]
     paste newton admm | awk '{ for (i = 1; i <= 3; i++) { d = $i - $(i + 3); if (d < 0) d = -d; if (d > most) most = d } n++ }
         END { print "off by", most; exit !(n > 100 && most < 1e-7) }'
-    figure balance_residual admm.jsonl | awk '{ if ($1 > 1e-6) bad = 1 } END { exit bad || NR != 3 }'
+    figure balance_residual admm.jsonl | awk '{ if ($1 > 5e-6) bad = 1 } END { exit bad || NR != 3 }'
 }
 
 @test "nodal.integrator admm: its own residual ends the iterations, and what it does not split is refused by name" {
