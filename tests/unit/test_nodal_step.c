@@ -1,68 +1,6 @@
 /* Steps of --solver nodal on scenes, every one of which the judge of solve/nodal/failsafe.h has passed: slopes, momentum, energy,
  * stacks at rest. */
-#include "scene_made.h"
-
-#include "solve/solvers.h"
-#include "solve/step/options.h"
-
-typedef struct run {
-    made scene;
-    const abut_stepper_ops *ops;
-    void *stepper;
-    abut_arrays now, next;
-    abut_instant at;
-    abut_report rep;
-    abut_frame f;
-} run;
-
-static void open_run_with(run *r, const char *text, const abut_linear_solver_ops *linear)
-{
-    memset(r, 0, sizeof *r);
-    if (make(&r->scene, text)) {
-        printf("# %s\n", r->scene.err.msg);
-        abort();
-    }
-    const abut_solver_row *row = abut_solver_find("nodal", 0, &r->scene.err);
-    abut_step_options o = abut_step_defaults();
-    o.hard.repair = ABUT_REPAIR_NONE;
-    o.linear = linear;
-    r->ops = row->stepper;
-    CHECK(!r->ops->make(&r->stepper, &r->scene.m, row, &o, &r->scene.err));
-    r->now = r->scene.frame_set;
-    memset(&r->scene.frame_set, 0, sizeof r->scene.frame_set);
-}
-
-static void open_run(run *r, const char *text)
-{
-    open_run_with(r, text, NULL);
-}
-
-/* Takes n steps; r->f is the last frame. */
-static void steps(run *r, int n)
-{
-    for (int k = 0; k < n; k++) {
-        int written = 1;
-        abut_report_clear(&r->rep);
-        r->rep = (abut_report){ 0 };
-        const abut_status rc = abut_stepper_advance(r->ops, r->stepper, &r->now, 0, &r->at, &written, 0, &r->next, &r->rep,
-                                                    &r->scene.err);
-        CHECK(!rc);
-        if (rc) printf("# %s\n", r->scene.err.msg);
-        const abut_arrays swap = r->now;
-        r->now = r->next;
-        r->next = swap;
-    }
-    CHECK(!abut_frame_view(&r->now, &r->scene.m, &r->f, &r->scene.err));
-}
-
-static void close_run(run *r)
-{
-    r->ops->free(r->stepper);
-    abut_report_clear(&r->rep);
-    abut_arrays_clear(&r->now);
-    abut_arrays_clear(&r->next);
-    drop(&r->scene);
-}
+#include "run_made.h"
 
 /* Mean velocity by mass of the nodes of an object, m/s. */
 static void velocity(const run *r, int32_t object, double v[3])
