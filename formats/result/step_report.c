@@ -143,6 +143,7 @@ static void nodal(FILE *f, const abut_nodal_report *n)
     number(f, "penetration", n->penetration);
     number(f, "coulomb_residual", n->coulomb_residual);
     number(f, "balance_residual", n->balance_residual);
+    fprintf(f, "\"rising\":%d,", n->rising);
     fprintf(f, "\"sticking\":%zu,\"sliding\":%zu,\"yielding\":%zu,\"opening\":%zu,\"repaired\":%d,\"twist_iterations\":%d,",
             n->sticking, n->sliding, n->yielding, n->opening, n->repaired, n->twist_iterations);
     fprintf(f, "\"seconds\":{\"detect\":%.6f,\"project\":%.6f,\"judge\":%.6f}},", n->detect, n->project, n->judge);

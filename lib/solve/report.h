@@ -59,7 +59,8 @@ typedef struct abut_nodal_report {
     double delta_inf, delta_2;  /* m: h (change of v + distance of v and p) in the last iteration, largest and mean square */
     double penetration;         /* m: max of -h u_N with the velocity returned */
     double coulomb_residual;    /* m/s: of the laws of contact, with that velocity */
-    double balance_residual;    /* |A v - f - B^T r| over |f|, largest entries */
+    double balance_residual;    /* of momentum at the end of the step, over its largest part; NAN: the barrier's step */
+    int rising;                 /* 1: the merit rises on the way of the last linearisation, so that this is no step */
     size_t sticking, sliding, yielding; /* contacts */
     size_t opening;             /* that were within the reserve at the start */
     int repaired;               /* 0: none, 1: more rounds, 2: the barrier's step */

@@ -450,7 +450,7 @@ Y
     [ "$(figure twist_iterations admm.jsonl | tail -1)" -gt 2 ]
     paste newton admm | awk '{ for (i = 1; i <= 3; i++) { d = $i - $(i + 3); if (d < 0) d = -d; if (d > most) most = d } n++ }
         END { print "off by", most; exit !(n > 100 && most < 1e-7) }'
-    figure balance_residual admm.jsonl | awk '{ if ($1 > 1e-6) bad = 1 } END { exit bad || NR != 3 }'
+    figure balance_residual admm.jsonl | awk '{ if ($1 > 5e-6) bad = 1 } END { exit bad || NR != 3 }'
 }
 
 @test "nodal.integrator admm: its own residual ends the iterations, and what it does not split is refused by name" {
@@ -470,4 +470,44 @@ Y
     mixed
     exits 3 "$BIN/mesh-prep" -q mixed.yaml --set nodal.integrator=pd
     grep -F "nodal.integrator" stderr
+}
+
+# A nylon rope of 50 segments that hangs from its last node, with 1 N at the first one.
+hanging_rope() {
+    cat <<'Y'
+abut: 1
+time: {step: 0.01 s}
+materials: {nylon: {density: 1000, young: 1e7, poisson: 0.3, bending-young: 1e4}}
+objects: {rope: {generate: {rod: {length: 0.5, cells: 50}}, rod: {radius: 2 mm}, rotate: {axis: [0, 0, 1], angle: 90 deg}}}
+motion:
+  - {select: {object: rope, nodes: [0]}, force: [0, -1, 0]}
+  - {select: {object: rope, nodes: [50]}, fix: true}
+Y
+}
+
+@test "a taut rope that bends easily has the energies of newton, and so it has by sqp and qp, and from where newton leaves it" {
+    hanging_rope > rope.yaml
+    local run
+    "$BIN/mesh-prep" -q rope.yaml -o a.abut
+    for solver in newton nodal sqp qp; do "$BIN/step" -q --solver $solver -n 24 --report $solver.jsonl a.abut -o $solver.abut; done
+    "$BIN/step" -q --solver newton -n 12 --report first a.abut | "$BIN/step" -q --solver nodal -n 12 --report second -o over.abut
+    cat first second > over.jsonl
+    for run in nodal sqp qp over; do
+        echo "$run"
+        paste <(figure elastic_energy newton.jsonl) <(figure elastic_energy $run.jsonl) |
+            awk '{ d = $2 / $1 - 1; if (d < 0) d = -d; if (d > most) most = d } END { print most; exit !(NR == 24 && most < 1e-6) }'
+    done
+    [ "$(figure repaired nodal.jsonl | grep -c 0)" -eq 24 ]
+    # newton's rule ends them: not many programs for each step
+    figure programs sqp.jsonl | awk '$1 > 3 { bad = 1 } END { exit bad }'
+}
+
+@test "a capstan goes on from where the barrier leaves it, with its tensions" {
+    "$BIN/mesh-prep" -q "$ROOT/pipelines/scenes/nodal/capstan.yaml" --set motion.1.force=[0,-1.5,0] \
+        --set materials.rope.bending-young=500 --set time.step=5ms -o a.abut
+    "$BIN/step" -q --solver newton --lags 1 -n 20 a.abut |
+        "$BIN/step" -q -n 20 --report r.jsonl | "$BIN/ccd-check" -q --no-output
+    [ "$(figure repaired r.jsonl | grep -c 0)" -eq 20 ]
+    # T^2 l / (2 E A), 0.57 m of 628 N, of 1 N all along and of 1.5 N
+    figure elastic_energy r.jsonl | awk '$1 < 4.5e-4 || $1 > 1.03e-3 { bad = 1; print } END { exit bad || NR != 20 }'
 }

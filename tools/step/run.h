@@ -15,6 +15,7 @@ typedef struct abut_step_tally {
     int unsettled;              /* steps whose friction passes ended before they converged */
     double worst_lag;           /* m/s: their largest lag residual */
     int mended[2];              /* steps of hard contact that passed after more rounds, that the barrier took */
+    int rising;                 /* that it took because their linearisations led to more energy */
     int meeting;                /* steps of sqp and qp that meet or invert something */
     int balanced;               /* steps whose forces were measured */
     int damped;                 /* steps of the midpoint scheme that implicit Euler took */

@@ -16,7 +16,8 @@ void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const a
     t->damped += rep->damped;
     t->worst_balance = fmax(t->worst_balance, rep->force_residual);
     t->balanced += rep->force_largest > 0;
-    t->mended[rep->nodal.repaired > 0 ? rep->nodal.repaired - 1 : 0] += rep->nodal.repaired > 0;
+    t->mended[rep->nodal.repaired > 0 ? rep->nodal.repaired - 1 : 0] += rep->nodal.repaired > 0 && !rep->nodal.rising;
+    t->rising += rep->nodal.rising;
     t->meeting += rep->sqp.hits > 0;
     t->unbalanced += want && !rep->fixed_iterations && rep->force_residual > *want;
     if (!(rep->lag_residual > m->tolerance[0])) return;
@@ -60,6 +61,9 @@ void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, c
     if (t->mended[0] || t->mended[1])
         abut_cli_say(cli, "the judge refused %d of %d step%s: %d passed after more rounds of detection, the barrier took %d",
                      t->mended[0] + t->mended[1], t->steps, abut_s(t->steps), t->mended[0], t->mended[1]);
+    if (t->rising)
+        abut_cli_say(cli, "the barrier took %d of %d step%s whose linearisations led to more energy, less the work of contacts",
+                     t->rising, t->steps, abut_s(t->steps));
     if (t->meeting)
         abut_cli_say(cli, "%d of %d step%s %s something: the frames at their ends are not free of it (sqp/hits)",
                      t->meeting, t->steps, abut_s(t->steps),

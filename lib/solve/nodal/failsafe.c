@@ -182,11 +182,16 @@ static abut_status begin(void *self, const abut_arrays *frame, abut_instant at, 
     return rc;
 }
 
+/* What is no minimum of its step is refused as it is. */
 static abut_status judge(failsafe *f, int *clean, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
     abut_nodal_end(&f->nodal, f->x1);
-    const abut_status rc = abut_guard_motion(&f->guard, f->nodal.objective.xn, f->x1, clean, err);
+    *clean = 0;
+    abut_status rc = f->nodal.rising ? ABUT_OK : abut_guard_motion(&f->guard, f->nodal.objective.xn, f->x1, clean, err);
+    if (!rc && *clean) rc = abut_nodal_check(&f->nodal, err);
+    *clean &= !f->nodal.rising;
+    rep->nodal.rising = f->nodal.rising;
     rep->nodal.judge += abut_time_wall() - clock;
     return rc;
 }
@@ -204,11 +209,23 @@ static abut_status another_round(failsafe *f, int round, abut_report *rep, abut_
     return rc ? rc : abut_nodal_go_on(n, ITERATIONS, f->sweeps << round, rep, err);
 }
 
-/* The message of a step that the judge refuses. */
-static abut_status refuse(failsafe *f, abut_err *err)
+/* Why a step is refused. */
+static const char *words_of(const failsafe *f, int linearisations, char words[ABUT_GUARD_WORDS])
+{
+    if (!f->nodal.rising) return abut_guard_words(&f->guard, words);
+    snprintf(words, ABUT_GUARD_WORDS, "after %d linearisations the last still leads to more energy, less the work of contacts",
+             linearisations);
+    return words;
+}
+
+/* The message of a step that is refused. */
+static abut_status refuse(failsafe *f, const abut_report *rep, abut_err *err)
 {
     char words[ABUT_GUARD_WORDS];
     f->refused = 1;
+    if (f->nodal.rising)
+        return abut_fail(err, ABUT_E_NUMERIC, "%s: more nodal.newton, a smaller time step or --repair barrier may help",
+                         words_of(f, rep->nodal.linearisations, words));
     return abut_fail(err, ABUT_E_NUMERIC, "%s, after %d more rounds of detection (velocities still changed by %.3g m in the "
                      "step): more nodal.iterations or nodal.sweeps, a smaller time step or --repair barrier may help",
                      abut_guard_words(&f->guard, words), ROUNDS, f->nodal.state.delta);
@@ -219,7 +236,8 @@ static abut_status mend(failsafe *f, abut_report *rep, abut_err *err)
     char words[ABUT_GUARD_WORDS];
     const abut_touch_step step = abut_nodal_touch_step(&f->nodal);
     int written = 1;
-    (void)abut_guard_words(&f->guard, words);
+    (void)words_of(f, rep->nodal.linearisations, words);
+    rep->nodal.balance_residual = NAN;
     abut_status rc = abut_mend_step(&f->mend, f->frame, f->at, &f->nodal.contacts, step.cm, step.y, step.h, &written, rep, err);
     if (!rc) return rep->nodal.repaired = 2, follow(f, err);
     f->refused = rc == ABUT_E_NUMERIC;
@@ -246,14 +264,14 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
     abut_status rc = abut_nodal_solve(&f->nodal, rep, err);
     if (!rc) rc = check_tolerance(f, rep, err);
     if (!rc) rc = judge(f, &clean, rep, err);
-    for (int round = 1; round <= ROUNDS && !rc && !clean; round++) {
+    for (int round = 1; round <= ROUNDS && !rc && !clean && !f->nodal.rising; round++) {
         rep->nodal.rounds = round;
         rep->nodal.repaired = 1;
         rc = another_round(f, round, rep, err);
         if (!rc) rc = judge(f, &clean, rep, err);
     }
     if (!rc && clean) rc = go_on_to(f, f->x1, err);
-    if (!rc && !clean) rc = f->repair == ABUT_REPAIR_NONE ? refuse(f, err) : mend(f, rep, err);
+    if (!rc && !clean) rc = f->repair == ABUT_REPAIR_NONE ? refuse(f, rep, err) : mend(f, rep, err);
     return name_step(f, rc, err);
 }
 

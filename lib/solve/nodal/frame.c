@@ -21,24 +21,26 @@ static abut_status put_impulse(const abut_nodal *s, int64_t step, abut_arrays *o
     return ABUT_OK;
 }
 
-/* |A v - f - B^T r| over |f|, largest entries; the matrix has W on its diagonal. */
-static double imbalance(const abut_nodal *s)
+/* The balance of momentum at x, where the step ends: dE/dx / h - B^T r over what it is the sum of, inertia and loads, all other
+ * forces, impulses of contacts, and over the momentum of a node; largest entries. */
+static abut_status balance(abut_nodal *s, const double *x, double *residual, abut_err *err)
 {
     const abut_objective *p = &s->objective;
-    const abut_newton_solve *q = &s->solve;
-    double left = 0, size = 0;
-    if (!s->weighed || !p->nrow) return 0;
-    abut_rows_gather(p, s->of.end, 1, q->rhs);
-    abut_bsr_multiply(&s->matrix.A, q->rhs, q->sol);
-    memset(s->state.next, 0, 3 * (size_t)p->model->nv * sizeof(double));
-    abut_touching_forces(&s->contacts, s->state.next);
-    for (int32_t i = 0; i < 3 * p->model->nv; i++) {
-        const int32_t row = p->row[i / 3];
-        if (row < 0) continue;
-        left = fmax(left, fabs(q->sol[3 * row + i % 3] - s->of.w[i / 3] * s->of.end[i] - s->of.f[i] - s->state.next[i]));
-        size = fmax(size, fabs(s->of.f[i]));
+    const double h = p->model->h[0], *v = s->of.end;
+    const abut_at at = abut_objective_at(p, x, NULL, NULL);
+    double *inertia = s->of.x, *other = s->state.rhs, *contact = s->state.next, left = 0, size = 0;
+    abut_status rc = abut_objective_gradient(p, &at, 1 << ABUT_TERM_INERTIA, inertia, &s->scratch, err);
+    if (!rc) rc = abut_objective_gradient(p, &at, ABUT_KINDS_SMOOTH & ~(1 << ABUT_TERM_INERTIA), other, &s->scratch, err);
+    memset(contact, 0, 3 * (size_t)p->model->nv * sizeof(double));
+    abut_touching_forces(&s->contacts, contact);
+    for (int32_t i = 0; i < 3 * p->model->nv && !rc; i++) {
+        const double m = p->model->mass[i / 3], sum[] = { inertia[i] / h, other[i] / h, -contact[i], m * v[i], m * s->of.v0[i] };
+        if (p->row[i / 3] < 0) continue;
+        left = fmax(left, fabs(sum[0] + sum[1] + sum[2]));
+        for (int k = 0; k < 5; k++) size = fmax(size, fabs(sum[k]));
     }
-    return size > 0 ? left / size : 0;
+    *residual = size > 0 ? left / size : 0;
+    return rc;
 }
 
 /* Distance less thickness of a contact at y[3 nc], m; below a half-space 0. */
@@ -91,7 +93,6 @@ static void report_contacts(const abut_nodal *s, abut_report *rep)
     n->asleep = s->state.projection.skipped;
     n->penetration = s->objective.model->h[0] * q.penetration;
     n->coulomb_residual = q.residual;
-    n->balance_residual = imbalance(s);
     n->sticking = q.stick;
     n->sliding = q.slide;
     n->opening = s->search.opening;
@@ -124,7 +125,8 @@ static abut_status report(abut_nodal *s, const double *x, abut_report *rep, abut
     report_contacts(s, rep);
     report_gap(s, x, rep);
     abut_newton_solve_stats(&s->solve, rep);
-    return abut_objective_potential(p, x, &rep->elastic, &s->scratch, err);
+    const abut_status rc = balance(s, x, &rep->nodal.balance_residual, err);
+    return rc ? rc : abut_objective_potential(p, x, &rep->elastic, &s->scratch, err);
 }
 
 abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays *carry, abut_arrays *out, abut_report *rep, abut_err *err)

@@ -346,6 +346,18 @@ static void impulses_of(abut_nodal *s, const double *v, double *J)
         J[i] = p->row[i / 3] < 0 ? 0 : J[i] - (s->weighed ? s->of.w[i / 3] * v[i] : 0) - s->of.f[i];
 }
 
+/* The tensions with which the next matrix is summed: what the linear problem at vk, of whose solution v is the part `part`, makes
+ * of those of the last one (energy/term.h). */
+static void forecast(abut_nodal *s, const double *v, double part)
+{
+    const abut_objective *p = &s->objective;
+    double *from = s->state.next;
+    lead(s, s->of.vk, from);
+    lead(s, v, s->of.x);
+    const abut_at at = abut_objective_at(p, from, NULL, NULL);
+    abut_objective_forecast_step(p, &at, s->of.x, part);
+}
+
 /* vk for the next linearisation: v of this one; half of the path to it, as often as needed, where that raises the merit, under
  * the impulses with which v is the minimum of the linear problem.  *halvings: how often. */
 static abut_status advance(abut_nodal *s, int *halvings, abut_err *err)
@@ -360,6 +372,7 @@ static abut_status advance(abut_nodal *s, int *halvings, abut_err *err)
         rc = look(s, s->state.rhs, 0, &energy, err);
         if (rc || *halvings == MOST_HALVINGS || merit(s, J, s->state.rhs, energy) <= before + noise) break;
     }
+    if (!rc) forecast(s, s->state.rhs, part);
     memcpy(s->of.vk, s->state.rhs, numbers(s) * sizeof(double));
     return rc;
 }
@@ -427,33 +440,37 @@ static abut_status solve_split(abut_nodal *s, abut_err *err)
     return rc;
 }
 
-/* Where the gradient exists at the end of the step, f becomes that of a linearisation there: for what is left of the balance. */
-static abut_status aim_end(abut_nodal *s, abut_err *err)
-{
-    double energy;
-    const abut_status rc = look(s, s->of.end, ABUT_HAS_GRADIENT, &energy, err);
-    if (!rc && isfinite(energy)) aim(s, s->of.end, s->at.g);
-    return rc;
-}
-
 abut_status abut_nodal_solve(abut_nodal *s, abut_report *rep, abut_err *err)
 {
-    double energy;
+    double energy = 0;
     int halvings = 0, halved = 0;
     s->rep = rep;
+    s->rising = 0;
     rep->nodal.solved = 1;
     s->state.projection.visits = s->state.projection.skipped = 0;
     s->state.seconds = (struct abut_coulomb_seconds){ 0 };
     abut_status rc = start(s, err);
+    const abut_at begins = abut_objective_at(&s->objective, s->objective.xn, NULL, NULL);
+    abut_objective_forecast_start(&s->objective, &begins);
     if (!rc && s->opt.split) rc = solve_split(s, err);
-    if (s->opt.split) return rc ? rc : aim_end(s, err);
+    if (s->opt.split) return rc;
     for (int k = 0; k < s->opt.newton + halved && !rc; k++) {
-        rc = newton(s, k == 0, err);
+        if (k) rc = look(s, s->of.vk, ABUT_HAS_GRADIENT, &energy, err);
+        if (k && !isfinite(energy)) break;
+        if (!rc) rc = newton(s, k == 0, err);
         if (!rc) rc = advance(s, &halvings, err);
         if (!rc) rc = note(s, halvings, err);
         if (!rc && halvings && halved < MOST_HALVINGS) halved++;
-        if (!rc && k + 1 < s->opt.newton + halved) rc = look(s, s->of.vk, ABUT_HAS_GRADIENT, &energy, err);
     }
+    s->rising = halvings > 0;
+    return rc;
+}
+
+abut_status abut_nodal_check(abut_nodal *s, abut_err *err)
+{
+    double energy;
+    const abut_status rc = look(s, s->of.end, 0, &energy, err);
+    s->rising |= !isfinite(energy);
     return rc;
 }
 
@@ -467,8 +484,7 @@ abut_status abut_nodal_go_on(abut_nodal *s, int iterations, int sweeps, abut_rep
     if (!s->weighed) return solve_contacts(s, &o, err);
     abut_status rc = factor_weighed(s, s->contacts.settled, err);
     if (!rc) rc = abut_touching_renew(&s->contacts, s->of.inv_w, err);
-    if (!rc) rc = iterate(s, &o, err);
-    return rc || !s->opt.split ? rc : aim_end(s, err);
+    return rc ? rc : iterate(s, &o, err);
 }
 
 void abut_nodal_end(const abut_nodal *s, double *x)

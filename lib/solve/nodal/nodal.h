@@ -62,6 +62,8 @@ typedef struct abut_nodal {
         double *y0, *y1;        /* [3 nc] m: collision vertices at the start, and at the end of a motion */
     } of;
     int weighed;                /* the matrix is A + W */
+    int rising;                 /* what was found is no step: the merit rises on the way of the last linearisation, or it ends
+                                 * where an element has no finite energy */
     abut_components parts;      /* of it, and which of them have weights */
     abut_report *rep;           /* of the step under way; borrowed */
     abut_arena scratch;
@@ -73,11 +75,14 @@ void abut_nodal_clear(abut_nodal *s);
 
 /** A step begins at a frame.  Fails  ABUT_E_GEOM it cannot be stepped from */
 ABUT_MUST_USE abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_instant at, abut_err *err);
-/** s->of.end: its velocities.  Fails  ABUT_E_NUMERIC a matrix has no factor, an element no finite energy */
+/** s->of.end: its velocities; none of a step where s->rising.  Fails  ABUT_E_NUMERIC a matrix has no factor, an element no
+ * finite energy at the start */
 ABUT_MUST_USE abut_status abut_nodal_solve(abut_nodal *s, abut_report *rep, abut_err *err);
 /** More iterations of the last linear problem, for contacts that the caller has appended to s->contacts since.
  * sweeps: of each projection */
 ABUT_MUST_USE abut_status abut_nodal_go_on(abut_nodal *s, int iterations, int sweeps, abut_report *rep, abut_err *err);
+/** s->rising, too, where s->of.end leads to an element without finite energy. */
+ABUT_MUST_USE abut_status abut_nodal_check(abut_nodal *s, abut_err *err);
 /** The nodes that move get v = M^-1 rhs, M the matrix, by the factor that there is, or by iterations until the residual is 1e-8
  * of rhs; ctx: the abut_nodal. */
 abut_status abut_nodal_solve_rows(void *ctx, const double *rhs, double *v, abut_err *err);

@@ -278,6 +278,8 @@ static abut_status linearise(abut_sqp *s, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
     const abut_status rc = look(s, &s->at, s->of.x, ABUT_HAS_GRADIENT, err);
+    const abut_at here = abut_point_at(&s->at, &s->objective);
+    abut_objective_forecast_start(&s->objective, &here);
     rep->seconds.gradient += abut_time_wall() - clock;
     if (rc || isfinite(s->at.e.sum)) return rc;
     return abut_fail(err, ABUT_E_NUMERIC, "an element has no finite energy where the step starts");
