@@ -55,7 +55,8 @@ typedef struct abut_nodal_report {
     size_t visits, asleep;      /* of contacts by sweeps, and those that were left out because they slept */
     size_t contacts, appended;  /* at the end; of them, found on the motion */
     int colours;
-    double delta_elastic;       /* m: of delta_inf, what elements off the mesh have (solve/nodal/split.h) */
+    double delta_elastic;       /* m: of delta_inf, what elements off the mesh have (solve/nodal/split.h); of linearisations, how
+                                 * far the last one led */
     double delta_inf, delta_2;  /* m: h (change of v + distance of v and p) in the last iteration, largest and mean square */
     double penetration;         /* m: max of -h u_N with the velocity returned */
     double coulomb_residual;    /* m/s: of the laws of contact, with that velocity */

@@ -363,6 +363,9 @@ static void forecast(abut_nodal *s, const double *v, double part)
 static abut_status advance(abut_nodal *s, int *halvings, abut_err *err)
 {
     double energy, before, part = 1, *J = s->state.next;
+    s->rep->nodal.delta_elastic = 0;
+    for (size_t i = 0; i < numbers(s); i++)
+        s->rep->nodal.delta_elastic = fmax(s->rep->nodal.delta_elastic, step_size(s) * fabs(s->state.v[i] - s->of.vk[i]));
     impulses_of(s, s->state.v, J);
     abut_status rc = look(s, s->of.vk, 0, &before, err);
     before = merit(s, J, s->of.vk, before);
