@@ -6,7 +6,6 @@
 #include "energy/elastic.h"
 #include "energy/elastic_high.h"
 #include "energy/hinge.h"
-#include "energy/pressure.h"
 #include "energy/stretch_limit.h"
 #include "geom/lagrange.h"
 #include "model/tets.h"
@@ -34,7 +33,9 @@ abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *e
     ms->center = calloc(3 * (size_t)m->no + 1, sizeof *ms->center);
     ms->velocity = calloc(3 * (size_t)m->no + 1, sizeof *ms->velocity);
     ms->mass = calloc((size_t)m->no + 1, sizeof *ms->mass);
-    if (!rc && (!ms->J || !ms->stress || !ms->strain || !ms->bend || !ms->force || !ms->plane || !ms->y ||
+    ms->held = malloc((size_t)m->nv + 1);
+    if (ms->held) memset(ms->held, 1, (size_t)m->nv);
+    if (!rc && (!ms->held || !ms->J || !ms->stress || !ms->strain || !ms->bend || !ms->force || !ms->plane || !ms->y ||
                 !ms->center || !ms->velocity || !ms->mass))
         rc = abut_fail(err, ABUT_E_NOMEM, "no memory to measure frames");
     if (rc) abut_measure_clear(ms);
@@ -60,6 +61,7 @@ void abut_measure_clear(abut_measure *ms)
     free(ms->center);
     free(ms->velocity);
     free(ms->mass);
+    free(ms->held);
     abut_arena_clear(&ms->scratch);
     *ms = (abut_measure){ 0 };
 }
@@ -284,19 +286,19 @@ static void centers(abut_measure *ms, const abut_frame *f, abut_fields *out)
     out->velocity = ms->velocity;
 }
 
-/* J: the terms that depend on positions alone */
+/* J: the terms that depend on positions alone, as a step from this frame begins.  Every segment of a curved rod counts as held:
+ * its directions are those of the frame. */
 static abut_status potential(abut_measure *ms, const abut_frame *f, double time, double *sum, abut_err *err)
 {
-    const abut_term_step step = { .x0 = f->x };
+    const abut_term_step step = { .x0 = f->x, .held = ms->held, .load_time = time };
     const abut_at at = { f->x, f->x, NULL, NULL, &step };
     double e[ABUT_TERMS_MAX] = { 0 };
-    abut_air *air = abut_air_of(&ms->terms);
-    if (air) abut_air_start(air, f->x), abut_air_press(air, time);
     for (int i = 0; i < ms->terms.n; i++) {
         const abut_term *t = &ms->terms.term[i];
         if (!(ABUT_KINDS_POTENTIAL & 1 << t->ops->kind)) continue;
         const abut_term_frame as = { .weight = 1 };
         abut_status rc = t->ops->load ? t->ops->load(t->self, f, &as, err) : ABUT_OK;
+        if (!rc && t->ops->begin) rc = t->ops->begin(t->self, &step, err);
         if (!rc) rc = t->ops->energy(t->self, &at, 1, &e[i], &ms->scratch, err);
         if (rc) return rc;
     }

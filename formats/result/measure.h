@@ -48,6 +48,7 @@ typedef struct abut_measure {
     abut_pairs pairs;
     double *F, *sigma;          /* NULL until they are asked for */
     double *J, *stress, *strain, *bend, *force, *plane, *y, *center, *velocity, *mass;
+    uint8_t *held;              /* [nv] 1: see potential */
     abut_arena scratch;
 } abut_measure;
 
