@@ -193,7 +193,7 @@ TEST(a_limit_of_iterations_that_is_reached_is_a_failure)
     abut_step_options o = with(ABUT_CONSTRAINT_GAP, ABUT_ACTIVE_BOTH, 2e-3);
     o.max_newton = 1;
     CHECK(!open_with(&r, FALLING, "sqp", &o));
-    CHECK(step(&r) == ABUT_E_NUMERIC && strstr(r.scene.err.msg, "not converged after 1 quadratic programs"));
+    CHECK(step(&r) == ABUT_E_NUMERIC && strstr(r.scene.err.msg, "not converged after 1 quadratic program"));
     close_run(&r);
 }
 
