@@ -146,6 +146,9 @@ commit() { git add -A && git commit -qm "$1"; }
     [ "$status" -eq 1 ]
     tables --same HEAD HEAD~1 t         # a chain
     tables --stale t
+    printf 'drop -j 1  same bytes  clean\nslope -j 1  same motion  step 1, node/force; clean\n' > said
+    tables --same HEAD HEAD~1 u
+    tail -n 1 pipelines/results/same.tsv | grep -q 'tests/corpus: 2 runs; of 1 other arrays differ, positions'
 }
 
 @test "tables: a row that a hand has changed is listed, and one that is gone has no record any more" {
