@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define DISTANCE_MOST 1e30      /* m, within which pairs are looked for: boxes of floats hold it */
+
 /* Rows n of `width` indices of the array `name`, each in [low, high). */
 static abut_status indices(const char *name, const int32_t *v, int32_t n, int width, int32_t low, int32_t high,
                            abut_err *err)
@@ -472,7 +474,7 @@ static abut_status one_thickness(const abut_model *m, const char *name, const in
 static abut_status check_thickness(const abut_model *m, abut_err *err)
 {
     if (!m->obj_thick) return ABUT_OK;
-    abut_status rc = domain("object/thickness", m->obj_thick, (size_t)m->no, 0, 1, INFINITY, err);
+    abut_status rc = domain("object/thickness", m->obj_thick, (size_t)m->no, 0, 1, DISTANCE_MOST, err);
     if (!rc) rc = one_thickness(m, "contact/edge", m->coll_edge, m->nce, 2, err);
     if (!rc) rc = one_thickness(m, "contact/triangle", m->coll_tri, m->nct, 3, err);
     return rc;
@@ -493,12 +495,12 @@ static abut_status check_codim(const abut_model *m, abut_err *err)
 static abut_status check_nodal(const abut_model *m, abut_err *err)
 {
     const size_t pairs = (size_t)m->ng * (size_t)m->ng;
-    const struct { const char *name; const double *at; size_t n; int or_zero; } reals[] = {
-        { "nodal/tolerance", m->nodal_tolerance, 1, 0 },      { "nodal/gap", m->nodal_gap, 1, 0 },
-        { "nodal/beta", m->nodal_beta, 1, 0 },                { "nodal/sigma", m->nodal_sigma, 1, 0 },
-        { "nodal/freeze", m->nodal_freeze, 1, 1 },            { "nodal/compliance", m->nodal_compliance, 1, 0 },
-        { "nodal/cohesion-force", m->cohesion_force, pairs, 1 }, { "nodal/cohesion-range", m->cohesion_range, pairs, 1 },
-        { "sqp/offset", m->sqp_offset, 1, 1 },
+    const struct { const char *name; const double *at; size_t n; int or_zero, is_distance; } reals[] = {
+        { "nodal/tolerance", m->nodal_tolerance, 1, 0, 0 },      { "nodal/gap", m->nodal_gap, 1, 0, 1 },
+        { "nodal/beta", m->nodal_beta, 1, 0, 0 },                { "nodal/sigma", m->nodal_sigma, 1, 0, 0 },
+        { "nodal/freeze", m->nodal_freeze, 1, 1, 0 },            { "nodal/compliance", m->nodal_compliance, 1, 0, 0 },
+        { "nodal/cohesion-force", m->cohesion_force, pairs, 1, 0 }, { "nodal/cohesion-range", m->cohesion_range, pairs, 1, 1 },
+        { "sqp/offset", m->sqp_offset, 1, 1, 1 },
     };
     const struct { const char *name; const int32_t *at; int32_t lo, hi; } wholes[] = {
         { "solve/solver", m->solver, 0, ABUT_SOLVED_BY },
@@ -511,7 +513,9 @@ static abut_status check_nodal(const abut_model *m, abut_err *err)
     };
     abut_status rc = ABUT_OK;
     for (size_t i = 0; i < sizeof reals / sizeof *reals && !rc; i++)
-        if (reals[i].at) rc = domain(reals[i].name, reals[i].at, reals[i].n, 0, reals[i].or_zero, INFINITY, err);
+        if (reals[i].at)
+            rc = domain(reals[i].name, reals[i].at, reals[i].n, 0, reals[i].or_zero,
+                        reals[i].is_distance ? DISTANCE_MOST : INFINITY, err);
     for (size_t i = 0; i < sizeof wholes / sizeof *wholes && !rc; i++)
         if (wholes[i].at) rc = indices(wholes[i].name, wholes[i].at, 1, 1, wholes[i].lo, wholes[i].hi, err);
     if (rc || !m->cohesion_force == !m->cohesion_range) return rc;
@@ -524,7 +528,7 @@ static abut_status check_parameters(const abut_model *m, abut_err *err)
     abut_status rc;
     if ((rc = domain("time/step", m->h, 1, 0, 0, INFINITY, err)) ||
         (rc = domain("scene/length", m->length, 1, 0, 0, INFINITY, err)) ||
-        (rc = domain("contact/dhat", m->dhat, 1, 0, 0, INFINITY, err)) ||
+        (rc = domain("contact/dhat", m->dhat, 1, 0, 0, DISTANCE_MOST, err)) ||
         (rc = domain("contact/eps-v", m->eps_v, 1, 0, 0, INFINITY, err)) ||
         (m->scheme && (rc = indices("time/scheme", m->scheme, 1, 1, 0, ABUT_ALL_SCHEMES, err))) ||
         (m->newmark_gamma && (rc = domain("time/newmark-gamma", m->newmark_gamma, 1, ABUT_NEWMARK_GAMMA, 1, INFINITY, err))) ||

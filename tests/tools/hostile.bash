@@ -41,6 +41,7 @@ motion:
   - {select: {object: plate}, keyframes: [{time: 0.5 s, translate: [0, 0.2, 0]}]}
   - {select: {object: pole}, sequence: {files: [pole.obj], step: 1 s}}
   - {select: {object: rag, nodes: [0]}, fix: true}
+  - {select: {object: rag, nodes: [1]}, translate: [0, 0.1, 0], until: 10 ms, hold: true}
 attachments:
   - {from: {object: high, nodes: [0]}, to: {object: low}, stiffness: 10 N/m}
   - {from: {object: sail, nodes: [0]}, to: {point: [0.6, 0.3, 0]}, stiffness: 10 N/m}
@@ -111,7 +112,7 @@ objects:
   high:  {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0.02, 0.152, 0.01], velocity: [0, -0.2, 0]}
   floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
 Y
-    "$BIN/mesh-prep" -q hard.yaml | "$BIN/step" -q -n 3 --with contacts -o hard.abut
+    "$BIN/mesh-prep" -q hard.yaml | "$BIN/step" -q -n 3 --with contacts,forces -o hard.abut
 }
 
 # hostile_list: the variants of both streams, one a line: FILE NUMBER MUST ITEM ARRAY WORDS.  The MODEL of a pending stream matters
@@ -126,7 +127,7 @@ hostile_lists() {
     "$AIDS/hostile" list high.abut |
         grep -E ' (tet/|geometry/|rod/|bend/|material/(quadrature|membrane|fabric|compression)|motion/newtons|contact/mollifier)' |
         sed 's/^/high.abut /'
-    "$AIDS/hostile" list hard.abut | grep -E ' (solve/solver|nodal/|touch/|node/contact-impulse)' | sed 's/^/hard.abut /'
+    "$AIDS/hostile" list hard.abut | grep -E ' (solve/solver|nodal/|touch/|node/contact-impulse|half-space/[a-z]*-force)' | sed 's/^/hard.abut /'
     "$AIDS/hostile" list mapped.abut | grep -E ' (contact/(map-|offset)|lag/vertex)' | sed 's/^/mapped.abut /'
 }
 
