@@ -162,13 +162,14 @@ INLINE void lane_pairs(const struct search *s, const struct pack *a, int ka, int
     if (bits) bits &= lanes_approach(b, q, s->times2, span2);
     if (!bits) return;
     if (o->n + ABUT_PACK > BATCH) batch_close(s, ka, kb, f);
-    for (; bits; bits &= bits - 1, o->n++) {
+    for (; bits; bits &= bits - 1) {
         const int k = __builtin_ctz(bits);
+        if (b->item[k] < 0) continue;       /* an unused lane, which what is infinite in floats meets */
         o->item[0][o->n] = a->item[l];
         o->item[1][o->n] = b->item[k];
         for (int d = 0; d < ka; d++) o->v[d][o->n] = v[d];
         for (int d = 0; d < kb; d++) o->v[ka + d][o->n] = b->vert[d][k];
-        o->span2[o->n] = span2[k];
+        o->span2[o->n++] = span2[k];
     }
 }
 
@@ -178,6 +179,7 @@ INLINE void packs_of_kind(const struct search *s, const struct pack *a, int ka, 
     const uint32_t all = (1u << ABUT_PACK) - 1;
     for (uint32_t bits = lanes_meet(a->f[0], ABUT_PACK, query_b, s->times2); bits; bits &= bits - 1) {
         const int l = __builtin_ctz(bits);
+        if (a->item[l] < 0) continue;       /* likewise */
         lane_pairs(s, a, ka, l, qa[l], b, kb, a == b ? all & ~((2u << l) - 1) : all, f);
     }
 }
@@ -210,7 +212,8 @@ static void pack_search(const struct search *s, const struct tree *ta, size_t p,
         uint32_t bits = lanes_meet(tb->node[tb->packs.level[level] + node].f[0], ABUT_WIDE, ta->query[p], s->times2);
         for (; bits; bits &= bits - 1) {
             const size_t child = ABUT_WIDE * node + (size_t)__builtin_ctz(bits);
-            if (((child + 1) << 3 * level) <= first) continue;     /* all its packs come before */
+            /* all its packs come before, or it is unused, likewise */
+            if (((child + 1) << 3 * level) <= first || child << 3 * level >= tb->packs.n_pack) continue;
             if (level) {
                 stack[depth].node = child;
                 stack[depth++].level = level - 1;
