@@ -303,6 +303,26 @@ TEST(huge_coordinates_do_no_harm)
     abut_broad_clear(&s);
 }
 
+TEST(a_reach_beyond_what_floats_hold_pairs_all_with_all_and_nothing_with_unused_lanes)
+{
+    const double y0[15] = { 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1 };
+    const int32_t point[5] = { 0, 1, 2, 3, 4 }, tri[3] = { 0, 1, 2 };
+    const abut_motion m = { .nv = 5, .y0 = y0, .reach = 1e300 };
+    const abut_prims p = { 5, 1, point }, q = { 1, 3, tri };
+    abut_broad_phase s = { .cap = 0 };
+    abut_broad_trees *of_points = NULL, *of_triangles = NULL;
+    abut_pair_list out = { 0 };
+    CHECK(!abut_broad_init(&s, &m, NULL));
+    CHECK(!abut_broad_pairs(&s, &p, &of_points, &p, NULL, &out, NULL));
+    CHECK(out.n == 10 && has(&out, 0, 4) && has(&out, 2, 3));
+    CHECK(!abut_broad_pairs(&s, &p, &of_points, &q, &of_triangles, &out, NULL));
+    CHECK(out.n == 2 && has(&out, 3, 0) && has(&out, 4, 0));     /* the others are its corners */
+    abut_broad_trees_free(&of_points);
+    abut_broad_trees_free(&of_triangles);
+    abut_pair_list_clear(&out);
+    abut_broad_clear(&s);
+}
+
 SETUP
 {
     abut_threads_set(2);
