@@ -388,5 +388,5 @@ motion:
 Y
     exits 0 "$BIN/mesh-prep" m.yaml --explain -o s.abut; says "2 motions, 2 handle nodes"
     "$BIN/export" s.abut --summary > sum 2>&1
-    grep -F "2 motions, nodes fixed or held 1 times" sum
+    grep -F "2 motions, nodes fixed or held 1 time" sum
 }
