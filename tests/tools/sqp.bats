@@ -56,7 +56,7 @@ figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
 @test "a step that passes through a board is counted in report, frame and message, and ccd-check finds it; --strict stops" {
     shot
     "$BIN/step" -n 2 --solver sqp --active-set near --report r.jsonl a.abut -o b.abut 2> said
-    grep -F "1 of 2 steps intersect or invert something: the frames at their ends are not free of it (sqp/hits)" said
+    grep -F "1 of 2 steps intersects or inverts something: the frames at their ends are not free of it (sqp/hits)" said
     exits 1 grep -F "all converged" said
     [ "$(figure hits r.jsonl | head -1)" -gt 0 ]
     exits 1 "$BIN/ccd-check" --no-output b.abut
