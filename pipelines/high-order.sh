@@ -47,7 +47,7 @@ row() { # name, arguments of mesh-prep [-- of step], published: tets, triangles,
         return
     fi
     cp "$run.abut" "$run.start"
-    sizes=$(sed -n 's/^  size  *\([0-9]*\) nodes, \([0-9]*\) tets.*/\2, \1/p' "$run.log")
+    sizes=$(sed -n 's/^  size  *\([0-9]*\) nodes*, \([0-9]*\) tets*.*/\2, \1/p' "$run.log")
     triangles=$(sed -n 's/^  size .* edges, \([0-9]*\) triangles.*/\1/p' "$run.log")
     all=$(awk '$1 == "time" && $2 == "step" { h = $3 } $1 == "end" { e = $2 } END { printf "%.0f", e / h }' "$run.log")
     verdict=$(advance "$run" "$all")

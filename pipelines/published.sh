@@ -37,7 +37,7 @@ deviation() {
 written() { # name, steps asked for, published: mesh, contacts, iterations, seconds, outcome; condition, reason, verdict
     local run sizes n its mean most sec came="" why
     run=$(place "$1")
-    sizes=$(sed -n 's/^  size  *\([0-9]*\) nodes, \([0-9]*\) tets.*/\1, \2/p' "$run.log")
+    sizes=$(sed -n 's/^  size  *\([0-9]*\) nodes*, \([0-9]*\) tets*.*/\1, \2/p' "$run.log")
     read -r n its mean most sec _ < <(measures "$run.jsonl")
     if [ "$8" != - ] && "$bin/export" -q "$run.abut" --csv "$run.csv"; then
         came=$("$python" pipelines/outcome.py "$run.csv" "$8")

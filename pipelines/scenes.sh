@@ -65,7 +65,7 @@ row() { # script
         echo "| $name | | | | | | | refused: $(grep -m 1 '^mesh-prep' "$run.log" | sed "s|.*/$name.txt:|line |; s|$input/||; s/|/,/g") |"
         return
     fi
-    sizes=$(sed -n 's/^  size  *\([0-9]*\) nodes, \([0-9]*\) tets.*/\1 | \2/p' "$run.log")
+    sizes=$(sed -n 's/^  size  *\([0-9]*\) nodes*, \([0-9]*\) tets*.*/\1 | \2/p' "$run.log")
     all=$(awk '$1 == "time" && $2 == "step" { h = $3 } $1 == "end" { e = $2 } END { printf "%.0f", e / h }' "$run.log")
     verdict=$(advance "$run" "$all")
     its=$(awk '{ match($0, /"newton_iterations":[0-9]+/); n += substr($0, RSTART + 20, RLENGTH - 20)
