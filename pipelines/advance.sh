@@ -51,7 +51,7 @@ advance() {
         (ulimit -t $((budget - spent + 1))
             exec nice -n "${NICE:-15}" "$bin/step" -q -j 1 -n "$piece" "${step_options[@]}" --report "$run.piece" "$run.abut" -o "$run.next") 2>> "$run.log" || rc=$?
         if ((rc)); then
-            why="step ends with status $rc: $(sed '/part keeps/d' "$run.log" | tail -n 1 | sed 's/^step: //; s/;.*//' | tr '|' ',')"
+            why="step ends with status $rc: $(sed '/part keeps/d' "$run.log" | tail -n 1 | sed 's/^step: //; s/;.*//; s/ iterations: none of .*/ iterations/' | tr '|' ',')"
             ((rc < 128)) || cut=1
             salvage_piece "$run"
             made=$(measures "$run.jsonl" | awk '{ print $1 }')
