@@ -1,6 +1,7 @@
 #include "model/model.h"
 
 #include "base/words.h"
+#include "model/frame_check.h"
 #include "model/model_check.h"
 
 #include <assert.h>

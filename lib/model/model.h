@@ -61,7 +61,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
  *   rule   NEED: must be there; OPT: absent means zero rows (pointer NULL), and then its count is 0;
  *          MAY: absent (pointer NULL) whatever its count is;
  *          SIDE: MAY, of one program for itself: others export it as an array that they do not know.
- * model_check.c holds the range of every number. */
+ * model_check.c and frame_check.c hold the range of every number. */
 #define ABUT_MODEL_FIELDS(F) \
     F(X,             "node/X",             double,  F64, nv, 3, "m",      NEED) /* rest positions                         */ \
     F(mass,          "node/mass",          double,  F64, nv, 0, "kg",     NEED) /* lumped; > 0                            */ \

@@ -1,6 +1,7 @@
 #include "model/model_check.h"
 
 #include "base/words.h"
+#include "model/array_check.h"
 #include "model/tets_check.h"
 
 #include <assert.h>
@@ -10,22 +11,10 @@
 
 #define DISTANCE_MOST 1e30      /* m, within which pairs are looked for: boxes of floats hold it */
 
-/* Rows n of `width` indices of the array `name`, each in [low, high). */
-static abut_status indices(const char *name, const int32_t *v, int32_t n, int width, int32_t low, int32_t high,
-                           abut_err *err)
-{
-    const size_t total = (size_t)n * (size_t)width;
-    for (size_t i = 0; i < total; i++)
-        if (v[i] < low || v[i] >= high)
-            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %d, expected %d <= value < %d", name,
-                             i / (size_t)width, v[i], low, high);
-    return ABUT_OK;
-}
-
 /* Numbers of what has these names. */
 static abut_status law(const char *name, const int32_t *v, int32_t n, const char *const *names, abut_err *err)
 {
-    return indices(name, v, n, 1, 0, abut_names_count(names), err);
+    return abut_check_indices(name, v, n, 1, 0, abut_names_count(names), err);
 }
 
 static abut_status distinct(const char *name, const int32_t *v, int32_t n, int width, abut_err *err)
@@ -41,46 +30,14 @@ static abut_status distinct(const char *name, const int32_t *v, int32_t n, int w
     return ABUT_OK;
 }
 
-/* Numbers in (low, high), or [low, high) when `closed`. */
-static abut_status domain(const char *name, const double *v, size_t n, double low, int closed, double high,
-                          abut_err *err)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!(closed ? v[i] >= low : v[i] > low) || !(v[i] < high))
-            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %.17g, expected %g %s value < %g", name, i, v[i],
-                             low, closed ? "<=" : "<", high);
-    return ABUT_OK;
-}
-
-static abut_status unit_vectors(const char *name, const double *v, size_t n, double tol, abut_err *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        const double *p = v + 3 * i, length = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
-        if (!(fabs(length - 1) <= tol))
-            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: length %.17g, expected 1 within %g", name, i,
-                             length, tol);
-    }
-    return ABUT_OK;
-}
-
-/* Positions and what is added to them, n rows of three: products of six such numbers are finite. */
-static abut_status near_enough(const char *name, const double *v, int32_t n, abut_err *err)
-{
-    for (size_t i = 0; v && i < 3 * (size_t)n; i++)
-        if (!(fabs(v[i]) <= ABUT_FARTHEST))
-            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %g, expected a number between -%g and %g", name, i / 3,
-                             v[i], ABUT_FARTHEST, ABUT_FARTHEST);
-    return ABUT_OK;
-}
-
 static abut_status check_nodes(const abut_model *m, abut_err *err)
 {
     abut_status rc;
-    if ((rc = near_enough("node/X", m->X, m->nv, err))) return rc;
+    if ((rc = abut_check_near("node/X", m->X, m->nv, err))) return rc;
     if (m->nv < 1) return abut_fail(err, ABUT_E_FORMAT, "array 'node/X' has no rows, expected a node or more");
-    if ((rc = indices("node/role", m->role, m->nv, 1, 0, ABUT_NODE_OBSTACLE + 1, err)) ||
-        (rc = indices("node/object", m->body, m->nv, 1, 0, m->no, err)) ||
-        (rc = indices("object/friction", m->obj_friction, m->no, 1, 0, m->ng, err)))
+    if ((rc = abut_check_indices("node/role", m->role, m->nv, 1, 0, ABUT_NODE_OBSTACLE + 1, err)) ||
+        (rc = abut_check_indices("node/object", m->body, m->nv, 1, 0, m->no, err)) ||
+        (rc = abut_check_indices("object/friction", m->obj_friction, m->no, 1, 0, m->ng, err)))
         return rc;
     for (int32_t i = 0; i < m->nv; i++) {
         const int massless = m->role[i] == ABUT_NODE_OBSTACLE && m->mass[i] == 0;
@@ -96,8 +53,8 @@ static abut_status check_terms(const abut_model *m, abut_err *err)
 {
     abut_status rc;
     const size_t nm = (size_t)m->nm;
-    if ((m->mat_fibre && (rc = domain("material/fibre", m->mat_fibre, nm, 0, 1, INFINITY, err))) ||
-        (m->mat_volume && (rc = domain("material/volume", m->mat_volume, nm, 0, 1, INFINITY, err))))
+    if ((m->mat_fibre && (rc = abut_check_domain("material/fibre", m->mat_fibre, nm, 0, 1, INFINITY, err))) ||
+        (m->mat_volume && (rc = abut_check_domain("material/volume", m->mat_volume, nm, 0, 1, INFINITY, err))))
         return rc;
     for (size_t i = 0; m->mat_stretch && i < nm; i++) {
         const double *s = m->mat_stretch + 3 * i;
@@ -139,13 +96,13 @@ static abut_status check_elements(const abut_model *m, abut_err *err)
 {
     abut_status rc;
     const size_t nm = (size_t)m->nm;
-    if ((rc = indices("tet/node", m->tet, m->nt, 4, 0, m->nv, err)) ||
+    if ((rc = abut_check_indices("tet/node", m->tet, m->nt, 4, 0, m->nv, err)) ||
         (rc = distinct("tet/node", m->tet, m->nt, 4, err)) ||
-        (rc = indices("tet/material", m->tet_mat, m->nt, 1, 0, m->nm, err)) ||
+        (rc = abut_check_indices("tet/material", m->tet_mat, m->nt, 1, 0, m->nm, err)) ||
         (rc = law("material/model", m->mat_model, m->nm, abut_material_names, err)) ||
-        (rc = domain("material/density", m->mat_density, nm, 0, 0, INFINITY, err)) ||
-        (rc = domain("material/young", m->mat_young, nm, 0, 0, INFINITY, err)) ||
-        (rc = domain("material/poisson", m->mat_poisson, nm, -1, 0, 0.5, err)))
+        (rc = abut_check_domain("material/density", m->mat_density, nm, 0, 0, INFINITY, err)) ||
+        (rc = abut_check_domain("material/young", m->mat_young, nm, 0, 0, INFINITY, err)) ||
+        (rc = abut_check_domain("material/poisson", m->mat_poisson, nm, -1, 0, 0.5, err)))
         return rc;
     for (int32_t i = 0; i < m->nm; i++)
         if (!abut_material_bounded(m->mat_model[i], m->mat_poisson[i]))
@@ -204,9 +161,9 @@ static abut_status check_vertices(const abut_model *m, abut_err *err)
         return abut_fail(err, ABUT_E_FORMAT, "array 'contact/map-first' is missing: 'contact/map-node' has %d row%s", m->nmap,
                          abut_s(m->nmap));
     abut_status rc = ABUT_OK;
-    if (m->coll_node) rc = indices("contact/node", m->coll_node, m->nc, 1, 0, m->nv, err);
-    if (!rc && m->map_first) rc = indices("contact/map-node", m->map_node, m->nmap, 1, 0, m->nv, err);
-    if (!rc) rc = near_enough("contact/offset", m->map_offset, m->nc, err);
+    if (m->coll_node) rc = abut_check_indices("contact/node", m->coll_node, m->nc, 1, 0, m->nv, err);
+    if (!rc && m->map_first) rc = abut_check_indices("contact/map-node", m->map_node, m->nmap, 1, 0, m->nv, err);
+    if (!rc) rc = abut_check_near("contact/offset", m->map_offset, m->nc, err);
     for (int32_t i = 0; m->map_first && i < m->nc && !rc; i++) rc = check_vertex(m, i, err);
     return rc ? rc : check_injective(m, err);
 }
@@ -246,12 +203,12 @@ static abut_status check_contact(const abut_model *m, abut_err *err)
     abut_status rc;
     const size_t nh = (size_t)m->nh, ng = (size_t)m->ng;
     if ((rc = check_vertices(m, err)) ||
-        (rc = indices("contact/edge", m->coll_edge, m->nce, 2, 0, m->nc, err)) || (rc = check_edges(m, err)) ||
-        (rc = indices("contact/triangle", m->coll_tri, m->nct, 3, 0, m->nc, err)) ||
+        (rc = abut_check_indices("contact/edge", m->coll_edge, m->nce, 2, 0, m->nc, err)) || (rc = check_edges(m, err)) ||
+        (rc = abut_check_indices("contact/triangle", m->coll_tri, m->nct, 3, 0, m->nc, err)) ||
         (rc = distinct("contact/triangle", m->coll_tri, m->nct, 3, err)) ||
-        (rc = unit_vectors("half-space/normal", m->hs_normal, nh, 1e-9, err)) ||
-        (rc = indices("half-space/friction", m->hs_friction, m->nh, 1, 0, m->ng, err)) ||
-        (rc = domain("contact/mu", m->mu, ng * ng, 0, 1, INFINITY, err)))
+        (rc = abut_check_units("half-space/normal", m->hs_normal, nh, 1e-9, err)) ||
+        (rc = abut_check_indices("half-space/friction", m->hs_friction, m->nh, 1, 0, m->ng, err)) ||
+        (rc = abut_check_domain("contact/mu", m->mu, ng * ng, 0, 1, INFINITY, err)))
         return rc;
     for (size_t i = 0; i < ng; i++)
         for (size_t j = 0; j < i; j++)
@@ -309,13 +266,13 @@ static abut_status check_keys(const abut_model *m, int32_t i, abut_err *err)
 static abut_status check_motion(const abut_model *m, abut_err *err)
 {
     abut_status rc;
-    if ((rc = indices("motion/kind", m->mo_kind, m->nmo, 1, 0, ABUT_MOTION_KINDS, err)) ||
-        (rc = indices("motion/node", m->mo_node, m->nmn, 1, 0, m->nv, err)) ||
-        (m->mo_newtons && (rc = indices("motion/newtons", m->mo_newtons, m->nmo, 1, 0, 2, err))) ||
-        (m->mo_entry && (rc = indices("motion/entry", m->mo_entry, m->nmo, 1, -1, INT32_MAX, err))) ||
-        (m->mo_smooth && (rc = indices("motion/smooth", m->mo_smooth, m->nmo, 1, 0, 2, err))) ||
+    if ((rc = abut_check_indices("motion/kind", m->mo_kind, m->nmo, 1, 0, ABUT_MOTION_KINDS, err)) ||
+        (rc = abut_check_indices("motion/node", m->mo_node, m->nmn, 1, 0, m->nv, err)) ||
+        (m->mo_newtons && (rc = abut_check_indices("motion/newtons", m->mo_newtons, m->nmo, 1, 0, 2, err))) ||
+        (m->mo_entry && (rc = abut_check_indices("motion/entry", m->mo_entry, m->nmo, 1, -1, INT32_MAX, err))) ||
+        (m->mo_smooth && (rc = abut_check_indices("motion/smooth", m->mo_smooth, m->nmo, 1, 0, 2, err))) ||
         (m->key_turn && (rc = check_quaternions("key/rotation", m->key_turn, m->nk, err))) ||
-        (m->key_scale && (rc = domain("key/scale", m->key_scale, 3 * (size_t)m->nk, 0, 0, INFINITY, err))))
+        (m->key_scale && (rc = abut_check_domain("key/scale", m->key_scale, 3 * (size_t)m->nk, 0, 0, INFINITY, err))))
         return rc;
     for (int32_t i = 0; i < m->nmo; i++) {
         const double *w = m->mo_window + 2 * (size_t)i;
@@ -352,8 +309,8 @@ static abut_status check_pressures(const abut_model *m, abut_err *err)
 static abut_status check_attachments(const abut_model *m, abut_err *err)
 {
     abut_status rc;
-    if ((rc = indices("attachment/node", m->attach_node, m->na, 5, -1, m->nv, err)) ||
-        (rc = domain("attachment/stiffness", m->attach_stiffness, (size_t)m->na, 0, 0, INFINITY, err)))
+    if ((rc = abut_check_indices("attachment/node", m->attach_node, m->na, 5, -1, m->nv, err)) ||
+        (rc = abut_check_domain("attachment/stiffness", m->attach_stiffness, (size_t)m->na, 0, 0, INFINITY, err)))
         return rc;
     for (int32_t i = 0; i < m->na; i++) {
         const int32_t *v = m->attach_node + 5 * (size_t)i;
@@ -373,13 +330,13 @@ static abut_status check_shells(const abut_model *m, abut_err *err)
 {
     abut_status rc;
     const size_t ns = (size_t)m->nsh;
-    if ((rc = indices("shell/node", m->shell, m->nsh, 3, 0, m->nv, err)) ||
+    if ((rc = abut_check_indices("shell/node", m->shell, m->nsh, 3, 0, m->nv, err)) ||
         (rc = distinct("shell/node", m->shell, m->nsh, 3, err)) ||
-        (rc = indices("shell/material", m->shell_mat, m->nsh, 1, 0, m->nm, err)) ||
-        (rc = domain("shell/thickness", m->shell_thick, ns, 0, 0, INFINITY, err)) ||
-        (rc = indices("hinge/node", m->hinge, m->nhg, 4, 0, m->nv, err)) ||
+        (rc = abut_check_indices("shell/material", m->shell_mat, m->nsh, 1, 0, m->nm, err)) ||
+        (rc = abut_check_domain("shell/thickness", m->shell_thick, ns, 0, 0, INFINITY, err)) ||
+        (rc = abut_check_indices("hinge/node", m->hinge, m->nhg, 4, 0, m->nv, err)) ||
         (rc = distinct("hinge/node", m->hinge, m->nhg, 4, err)) ||
-        (rc = domain("hinge/stiffness", m->hinge_stiffness, (size_t)m->nhg, 0, 1, INFINITY, err)))
+        (rc = abut_check_domain("hinge/stiffness", m->hinge_stiffness, (size_t)m->nhg, 0, 1, INFINITY, err)))
         return rc;
     for (size_t i = 0; i < ns; i++) {
         const double *R = m->shell_rest + 4 * i, area2 = R[0] * R[3] - R[1] * R[2];
@@ -400,17 +357,18 @@ static abut_status check_rods(const abut_model *m, abut_err *err)
 {
     abut_status rc;
     const size_t nr = (size_t)m->nrd;
-    if ((rc = indices("rod/node", m->rod, m->nrd, 2, 0, m->nv, err)) || (rc = distinct("rod/node", m->rod, m->nrd, 2, err)) ||
-        (rc = indices("rod/material", m->rod_mat, m->nrd, 1, 0, m->nm, err)) ||
-        (rc = domain("rod/radius", m->rod_radius, nr, 0, 0, INFINITY, err)) ||
-        (rc = domain("rod/length", m->rod_length, nr, 0, 0, INFINITY, err)) ||
-        (rc = indices("bend/node", m->bend, m->nbd, 3, 0, m->nv, err)) ||
+    if ((rc = abut_check_indices("rod/node", m->rod, m->nrd, 2, 0, m->nv, err)) ||
+        (rc = distinct("rod/node", m->rod, m->nrd, 2, err)) ||
+        (rc = abut_check_indices("rod/material", m->rod_mat, m->nrd, 1, 0, m->nm, err)) ||
+        (rc = abut_check_domain("rod/radius", m->rod_radius, nr, 0, 0, INFINITY, err)) ||
+        (rc = abut_check_domain("rod/length", m->rod_length, nr, 0, 0, INFINITY, err)) ||
+        (rc = abut_check_indices("bend/node", m->bend, m->nbd, 3, 0, m->nv, err)) ||
         (rc = distinct("bend/node", m->bend, m->nbd, 3, err)) ||
-        (rc = domain("bend/stiffness", m->bend_stiffness, (size_t)m->nbd, 0, 1, INFINITY, err)) ||
+        (rc = abut_check_domain("bend/stiffness", m->bend_stiffness, (size_t)m->nbd, 0, 1, INFINITY, err)) ||
         (m->rod_twist && !m->rod_curvature &&
          (rc = abut_fail(err, ABUT_E_FORMAT, "array 'rod/curvature' is missing: 'rod/twist' is there"))) ||
-        (rc = indices("particle/node", m->particle, m->np, 1, 0, m->nv, err)) ||
-        (rc = domain("particle/radius", m->particle_radius, (size_t)m->np, 0, 0, INFINITY, err)))
+        (rc = abut_check_indices("particle/node", m->particle, m->np, 1, 0, m->nv, err)) ||
+        (rc = abut_check_domain("particle/radius", m->particle_radius, (size_t)m->np, 0, 0, INFINITY, err)))
         return rc;
     return ABUT_OK;
 }
@@ -419,11 +377,11 @@ static abut_status check_springs(const abut_model *m, abut_err *err)
 {
     abut_status rc;
     const size_t n = (size_t)m->nsp;
-    if ((rc = indices("spring/node", m->spring, m->nsp, 2, 0, m->nv, err)) ||
+    if ((rc = abut_check_indices("spring/node", m->spring, m->nsp, 2, 0, m->nv, err)) ||
         (rc = distinct("spring/node", m->spring, m->nsp, 2, err)) ||
-        (rc = domain("spring/length", m->spring_length, n, 0, 0, INFINITY, err)))
+        (rc = abut_check_domain("spring/length", m->spring_length, n, 0, 0, INFINITY, err)))
         return rc;
-    return domain("spring/stiffness", m->spring_stiffness, n, 0, 0, INFINITY, err);
+    return abut_check_domain("spring/stiffness", m->spring_stiffness, n, 0, 0, INFINITY, err);
 }
 
 static abut_status check_compression(const abut_model *m, int32_t i, abut_err *err)
@@ -438,7 +396,8 @@ static abut_status check_compression(const abut_model *m, int32_t i, abut_err *e
 /* What a fabric needs, which isotropic membranes do without. */
 static abut_status check_fabric(const abut_model *m, abut_err *err)
 {
-    abut_status rc = m->mat_membrane ? indices("material/membrane", m->mat_membrane, m->nm, 1, 0, ABUT_MEMBRANES, err) : ABUT_OK;
+    abut_status rc = ABUT_OK;
+    if (m->mat_membrane) rc = abut_check_indices("material/membrane", m->mat_membrane, m->nm, 1, 0, ABUT_MEMBRANES, err);
     for (int32_t i = 0; m->mat_membrane && i < m->nm && !rc; i++) {
         if (m->mat_membrane[i] == ABUT_MEMBRANE_ISOTROPIC) continue;
         const int cloth = m->mat_membrane[i] == ABUT_MEMBRANE_CLOTH;
@@ -449,7 +408,7 @@ static abut_status check_fabric(const abut_model *m, abut_err *err)
         if (!(a[0] > 0 && a[1] > 0 && a[3] > 0 && a[0] * a[1] > a[2] * a[2]))
             return abut_fail(err, ABUT_E_FORMAT, "array 'material/fabric' row %d: %g, %g, %g, %g, expected a11, a22, G12 > 0 and "
                              "a12^2 < a11 a22", i, a[0], a[1], a[2], a[3]);
-        if (cloth) rc = domain("material/strain-limit", m->mat_strain + 3 * (size_t)i, 3, 0, 0, INFINITY, err);
+        if (cloth) rc = abut_check_domain("material/strain-limit", m->mat_strain + 3 * (size_t)i, 3, 0, 0, INFINITY, err);
         if (!rc && m->mat_membrane[i] == ABUT_MEMBRANE_BARAFF_WITKIN) rc = check_compression(m, i, err);
     }
     return rc;
@@ -474,7 +433,7 @@ static abut_status one_thickness(const abut_model *m, const char *name, const in
 static abut_status check_thickness(const abut_model *m, abut_err *err)
 {
     if (!m->obj_thick) return ABUT_OK;
-    abut_status rc = domain("object/thickness", m->obj_thick, (size_t)m->no, 0, 1, DISTANCE_MOST, err);
+    abut_status rc = abut_check_domain("object/thickness", m->obj_thick, (size_t)m->no, 0, 1, DISTANCE_MOST, err);
     if (!rc) rc = one_thickness(m, "contact/edge", m->coll_edge, m->nce, 2, err);
     if (!rc) rc = one_thickness(m, "contact/triangle", m->coll_tri, m->nct, 3, err);
     return rc;
@@ -486,7 +445,7 @@ static abut_status check_codim(const abut_model *m, abut_err *err)
     const size_t no = (size_t)m->no;
     if ((rc = check_shells(m, err)) || (rc = check_rods(m, err)) || (rc = check_springs(m, err)) || (rc = check_fabric(m, err)) ||
         (rc = check_thickness(m, err)) ||
-        (m->obj_drag && (rc = domain("object/drag", m->obj_drag, no, 0, 1, INFINITY, err))))
+        (m->obj_drag && (rc = abut_check_domain("object/drag", m->obj_drag, no, 0, 1, INFINITY, err))))
         return rc;
     return ABUT_OK;
 }
@@ -514,10 +473,10 @@ static abut_status check_nodal(const abut_model *m, abut_err *err)
     abut_status rc = ABUT_OK;
     for (size_t i = 0; i < sizeof reals / sizeof *reals && !rc; i++)
         if (reals[i].at)
-            rc = domain(reals[i].name, reals[i].at, reals[i].n, 0, reals[i].or_zero,
-                        reals[i].is_distance ? DISTANCE_MOST : INFINITY, err);
+            rc = abut_check_domain(reals[i].name, reals[i].at, reals[i].n, 0, reals[i].or_zero,
+                                   reals[i].is_distance ? DISTANCE_MOST : INFINITY, err);
     for (size_t i = 0; i < sizeof wholes / sizeof *wholes && !rc; i++)
-        if (wholes[i].at) rc = indices(wholes[i].name, wholes[i].at, 1, 1, wholes[i].lo, wholes[i].hi, err);
+        if (wholes[i].at) rc = abut_check_indices(wholes[i].name, wholes[i].at, 1, 1, wholes[i].lo, wholes[i].hi, err);
     if (rc || !m->cohesion_force == !m->cohesion_range) return rc;
     return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: cohesion has a force and a range",
                      m->cohesion_force ? "nodal/cohesion-range" : "nodal/cohesion-force");
@@ -526,27 +485,29 @@ static abut_status check_nodal(const abut_model *m, abut_err *err)
 static abut_status check_parameters(const abut_model *m, abut_err *err)
 {
     abut_status rc;
-    if ((rc = domain("time/step", m->h, 1, 0, 0, INFINITY, err)) ||
-        (rc = domain("scene/length", m->length, 1, 0, 0, INFINITY, err)) ||
-        (rc = domain("contact/dhat", m->dhat, 1, 0, 0, DISTANCE_MOST, err)) ||
-        (rc = domain("contact/eps-v", m->eps_v, 1, 0, 0, INFINITY, err)) ||
-        (m->scheme && (rc = indices("time/scheme", m->scheme, 1, 1, 0, ABUT_ALL_SCHEMES, err))) ||
-        (m->newmark_gamma && (rc = domain("time/newmark-gamma", m->newmark_gamma, 1, ABUT_NEWMARK_GAMMA, 1, INFINITY, err))) ||
-        (m->newmark_beta && (rc = domain("time/newmark-beta", m->newmark_beta, 1,
-                                         0.5 * (m->newmark_gamma ? *m->newmark_gamma : ABUT_NEWMARK_GAMMA), 1, INFINITY, err))) ||
-        (m->damp_mass && (rc = domain("damping/mass", m->damp_mass, 1, 0, 1, INFINITY, err))) ||
-        (m->damp_stiffness && (rc = domain("damping/stiffness", m->damp_stiffness, 1, 0, 1, INFINITY, err))) ||
+    if ((rc = abut_check_domain("time/step", m->h, 1, 0, 0, INFINITY, err)) ||
+        (rc = abut_check_domain("scene/length", m->length, 1, 0, 0, INFINITY, err)) ||
+        (rc = abut_check_domain("contact/dhat", m->dhat, 1, 0, 0, DISTANCE_MOST, err)) ||
+        (rc = abut_check_domain("contact/eps-v", m->eps_v, 1, 0, 0, INFINITY, err)) ||
+        (m->scheme && (rc = abut_check_indices("time/scheme", m->scheme, 1, 1, 0, ABUT_ALL_SCHEMES, err))) ||
+        (m->newmark_gamma &&
+         (rc = abut_check_domain("time/newmark-gamma", m->newmark_gamma, 1, ABUT_NEWMARK_GAMMA, 1, INFINITY, err))) ||
+        (m->newmark_beta &&
+         (rc = abut_check_domain("time/newmark-beta", m->newmark_beta, 1,
+                                 0.5 * (m->newmark_gamma ? *m->newmark_gamma : ABUT_NEWMARK_GAMMA), 1, INFINITY, err))) ||
+        (m->damp_mass && (rc = abut_check_domain("damping/mass", m->damp_mass, 1, 0, 1, INFINITY, err))) ||
+        (m->damp_stiffness && (rc = abut_check_domain("damping/stiffness", m->damp_stiffness, 1, 0, 1, INFINITY, err))) ||
         (m->continuity && (rc = law("contact/barrier-continuity", m->continuity, 1, abut_barrier_names, err))) ||
-        (m->barrier_filter && (rc = domain("contact/barrier-filter", m->barrier_filter, 1, 0, 1, 1, err))) ||
-        (m->mollifier && (rc = indices("contact/mollifier", m->mollifier, 1, 1, 0, 2, err))) ||
-        (m->bodies_meet && (rc = indices("contact/bodies", m->bodies_meet, 1, 1, 0, 2, err))) ||
+        (m->barrier_filter && (rc = abut_check_domain("contact/barrier-filter", m->barrier_filter, 1, 0, 1, 1, err))) ||
+        (m->mollifier && (rc = abut_check_indices("contact/mollifier", m->mollifier, 1, 1, 0, 2, err))) ||
+        (m->bodies_meet && (rc = abut_check_indices("contact/bodies", m->bodies_meet, 1, 1, 0, 2, err))) ||
         (m->smoothing && (rc = law("contact/friction-smoothing", m->smoothing, 1, abut_friction_names, err))) ||
-        (rc = indices("contact/lags", m->lags, 1, 1, 0, INT32_MAX, err)) ||
-        (rc = domain("solve/tolerance", m->tolerance, 1, 0, 0, INFINITY, err)) ||
-        (m->stiffen_below && (rc = domain("contact/stiffen-below", m->stiffen_below, 1, 0, 0, INFINITY, err))) ||
-        (m->force_tolerance && (rc = domain("solve/force-tolerance", m->force_tolerance, 1, 0, 0, INFINITY, err))) ||
-        (rc = domain("contact/kappa-min", m->kappa_min, 1, 0, 1, INFINITY, err)) ||
-        (rc = domain("contact/kappa-max", m->kappa_max, 1, *m->kappa_min, 1, INFINITY, err)))
+        (rc = abut_check_indices("contact/lags", m->lags, 1, 1, 0, INT32_MAX, err)) ||
+        (rc = abut_check_domain("solve/tolerance", m->tolerance, 1, 0, 0, INFINITY, err)) ||
+        (m->stiffen_below && (rc = abut_check_domain("contact/stiffen-below", m->stiffen_below, 1, 0, 0, INFINITY, err))) ||
+        (m->force_tolerance && (rc = abut_check_domain("solve/force-tolerance", m->force_tolerance, 1, 0, 0, INFINITY, err))) ||
+        (rc = abut_check_domain("contact/kappa-min", m->kappa_min, 1, 0, 1, INFINITY, err)) ||
+        (rc = abut_check_domain("contact/kappa-max", m->kappa_max, 1, *m->kappa_min, 1, INFINITY, err)))
         return rc;
     return ABUT_OK;
 }
@@ -559,172 +520,4 @@ abut_status abut_model_check(const abut_model *m, abut_err *err)
         (rc = check_codim(m, err)) || (rc = check_nodal(m, err)))
         return rc;
     return check_parameters(m, err);
-}
-
-/* Positions and velocities of former states come together, and with all later ones. */
-static abut_status check_past(const abut_frame *f, abut_err *err)
-{
-    const double *const x[] = { f->x1, f->x2, f->x3, f->x4, f->x5 }, *const v[] = { f->v1, f->v2, f->v3, f->v4, f->v5 };
-    for (int k = 0; k < ABUT_PAST; k++) {
-        char lacks[24], has[24];
-        const int later = k > 0 && x[k] && !x[k - 1];
-        if (!x[k] == !v[k] && !later) {
-            snprintf(has, sizeof has, "node/x%d", k + 1);
-            abut_status rc = near_enough(has, x[k], f->nv, err);
-            has[5] = 'v';
-            if (!rc) rc = near_enough(has, v[k], f->nv, err);
-            if (rc) return rc;
-            continue;
-        }
-        snprintf(lacks, sizeof lacks, "node/%c%d", later || v[k] ? 'x' : 'v', later ? k : k + 1);
-        snprintf(has, sizeof has, "node/%c%d", x[k] ? 'x' : 'v', k + 1);
-        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'", lacks, has);
-    }
-    return ABUT_OK;
-}
-
-static abut_status check_vectors(const abut_frame *f, abut_err *err)
-{
-    abut_status rc;
-    if ((rc = near_enough("node/x", f->x, f->nv, err)) || (rc = near_enough("node/v", f->v, f->nv, err)) ||
-        (rc = near_enough("node/a", f->a, f->nv, err)) || (rc = check_past(f, err)) ||
-        (rc = near_enough("step/waypoints", f->waypoints, f->nw, err)) ||
-        (rc = near_enough("node/contact-impulse", f->impulse, f->nv, err)) || (rc = near_enough("step/x0", f->x0, f->nv, err)))
-        return rc;
-    return near_enough("step/multiplier", f->multiplier, f->nv, err);
-}
-
-/* What counts, and the stiffness of a Lagrangian, which grows from 1e6 to about 1e8. */
-static abut_status check_numbers(const abut_frame *f, abut_err *err)
-{
-    abut_status rc;
-    enum { MOST = 1 << 30 };
-    if ((f->pass && (rc = indices("step/pass", f->pass, 1, 1, 0, MOST, err))) ||
-        (f->iterations && (rc = indices("step/iterations", f->iterations, 1, 1, 0, MOST, err))) ||
-        (f->sticking && (rc = indices("contact/sticking", f->sticking, 1, 1, 0, INT32_MAX, err))) ||
-        (f->sliding && (rc = indices("contact/sliding", f->sliding, 1, 1, 0, INT32_MAX, err))) ||
-        (f->penalty && (rc = domain("step/penalty", f->penalty, 1, 0, 0, 1e12, err))) ||
-        (f->strain_kappa && (rc = domain("strain/kappa", f->strain_kappa, 1, 0, 0, INFINITY, err))) ||
-        (f->kappa && (rc = domain("contact/kappa", f->kappa, 1, 0, 1, INFINITY, err))))
-        return rc;
-    return ABUT_OK;
-}
-
-/* Frozen contacts name nodes, or collision vertices where those are no nodes. */
-static abut_status check_lag(const abut_frame *f, const abut_model *m, abut_err *err)
-{
-    const int mapped = m->map_first != NULL;
-    const int32_t *slot = mapped ? f->lag_vertex : f->lag_node;
-    const char *name = mapped ? "lag/vertex" : "lag/node", *other = mapped ? "lag/node" : "lag/vertex";
-    if (mapped ? f->lag_node != NULL : f->lag_vertex != NULL)
-        return abut_fail(err, ABUT_E_FORMAT, "array '%s': expected '%s', as collision vertices are %s of the MODEL", other, name,
-                         mapped ? "sums of nodes" : "nodes");
-    if (f->nl && !slot)
-        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: 'lag/mu' has %d row%s", name, f->nl, abut_s(f->nl));
-    const abut_status rc = indices(name, slot, f->nl, 4, -1, mapped ? m->nc : m->nv, err);
-    if (rc) return rc;
-    for (size_t i = 0; i < (size_t)f->nl; i++)
-        if (slot[4 * i] < 0)
-            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: starts with %d, expected a %s", name, i, slot[4 * i],
-                             mapped ? "vertex" : "node");
-    return ABUT_OK;
-}
-
-/* Results of friction passes: of all but the last. */
-static abut_status check_passes(const abut_frame *f, abut_err *err)
-{
-    enum { MOST = 1 << 20 };
-    if (!f->passes) {
-        if (!f->pass_x && !f->pass_kappa && !f->pass_strain_kappa) return ABUT_OK;
-        return abut_fail(err, ABUT_E_FORMAT, "array 'pass/count' is missing: the frame has results of friction passes (pass/)");
-    }
-    abut_status rc = indices("pass/count", f->passes, 1, 1, 1, MOST, err);
-    if (rc) return rc;
-    const int64_t n = f->passes[0] - 1;
-    if (f->nix != n * f->nv)
-        return abut_fail(err, ABUT_E_FORMAT, "array 'pass/x' has %d row%s, expected %lld: %d %s but the last, %d node%s", f->nix,
-                         abut_s(f->nix), (long long)n * f->nv, f->passes[0], abut_plural(f->passes[0], "pass", "passes"), f->nv,
-                         abut_s(f->nv));
-    if (n > 0 && !f->pass_kappa)
-        return abut_fail(err, ABUT_E_FORMAT, "array 'pass/kappa' is missing: 'pass/count' is %d", f->passes[0]);
-    if (f->nip != n)
-        return abut_fail(err, ABUT_E_FORMAT, "array '%s' has %d row%s, expected %lld: %d %s but the last",
-                         f->pass_kappa ? "pass/kappa" : "pass/strain-kappa", f->nip, abut_s(f->nip), (long long)n, f->passes[0],
-                         abut_plural(f->passes[0], "pass", "passes"));
-    rc = near_enough("pass/x", f->pass_x, f->nix, err);
-    if (!rc) rc = domain("pass/kappa", f->pass_kappa, f->pass_kappa ? (size_t)n : 0, 0, 1, INFINITY, err);
-    return rc ? rc : domain("pass/strain-kappa", f->pass_strain_kappa, f->pass_strain_kappa ? (size_t)n : 0, 0, 0, INFINITY, err);
-}
-
-/* A table of hard contacts: all of it, or nothing. */
-static abut_status check_touch(const abut_frame *f, const abut_model *m, abut_err *err)
-{
-    const size_t n = (size_t)f->ntc;
-    const void *const all[] = { f->touch_first, f->touch_node, f->touch_weight, f->touch_point, f->touch_normal,
-                                f->touch_impulse, f->touch_mu, f->touch_state };
-    int there = 0;
-    for (int i = 0; i < 8; i++) there += all[i] != NULL;
-    if (there == 0) return ABUT_OK;
-    if (there < 8)
-        return abut_fail(err, ABUT_E_FORMAT, "arrays 'touch/': %d of first, node, weight, point, normal, impulse, mu, state are "
-                         "there, expected all or none", there);
-    abut_status rc = ABUT_OK;
-    for (size_t c = 0; c < n && !rc; c++) {
-        const int32_t lo = f->touch_first[2 * c], hi = f->touch_first[2 * c + 1];
-        if (!(0 <= lo && lo <= hi && hi <= f->ntn))
-            rc = abut_fail(err, ABUT_E_FORMAT,
-                           "array 'touch/first' row %zu: %d, %d, expected a range of the %d row%s of touch/node", c, lo, hi,
-                           f->ntn, abut_s(f->ntn));
-    }
-    if (!rc) rc = indices("touch/node", f->touch_node, f->ntn, 1, 0, m->nv, err);
-    if (!rc) rc = unit_vectors("touch/normal", f->touch_normal, n, 1e-6, err);
-    if (!rc) rc = domain("touch/mu", f->touch_mu, n, 0, 1, INFINITY, err);
-    return rc ? rc : indices("touch/state", f->touch_state, f->ntc, 1, 0, 3, err);
-}
-
-/* Points in tets of order 2 and more. */
-static abut_status check_points(const abut_frame *f, const abut_model *m, abut_err *err)
-{
-    if (!f->point_tet != !f->point_at)
-        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'",
-                         f->point_tet ? "step/jacobian-point" : "step/jacobian-tet",
-                         f->point_tet ? "step/jacobian-tet" : "step/jacobian-point");
-    const abut_status rc = indices("step/jacobian-tet", f->point_tet, f->njp, 1, 0, m->nt, err);
-    if (rc) return rc;
-    for (size_t k = 0; k < (size_t)f->njp; k++) {
-        const double *L = f->point_at + 4 * k, least = fmin(fmin(L[0], L[1]), fmin(L[2], L[3])), sum = L[0] + L[1] + L[2] + L[3];
-        if (!m->tet_order || m->tet_order[f->point_tet[k]] < 2)
-            return abut_fail(err, ABUT_E_FORMAT, "array 'step/jacobian-tet' row %zu: tet %d, expected one of order 2 or more", k,
-                             f->point_tet[k]);
-        if (!(least >= 0 && fabs(sum - 1) <= 1e-12))
-            return abut_fail(err, ABUT_E_FORMAT, "array 'step/jacobian-point' row %zu: least %g, sum %.17g, expected 0 .., 1",
-                             k, least, sum);
-    }
-    return ABUT_OK;
-}
-
-abut_status abut_frame_check(const abut_frame *f, const abut_model *m, abut_err *err)
-{
-    assert(f);
-    abut_status rc;
-    const size_t nl = (size_t)f->nl;
-    if ((rc = check_vectors(f, err)) || (rc = check_numbers(f, err)) ||
-        (rc = check_lag(f, m, err)) || (rc = check_passes(f, err)) || (rc = check_touch(f, m, err)) ||
-        (rc = check_points(f, m, err)) ||
-        (rc = unit_vectors("rod/frame", f->rod_frame, f->rod_frame ? (size_t)m->nrd : 0, 1e-6, err)) ||
-        (rc = unit_vectors("lag/basis", f->lag_basis, 2 * nl, 1e-6, err)) ||
-        (rc = domain("lag/normal-force", f->lag_force, nl, 0, 1, INFINITY, err)) ||
-        (rc = domain("lag/mu", f->lag_mu, nl, 0, 1, INFINITY, err)))
-        return rc;
-    if ((f->gain && (rc = domain("midpoint/gain", f->gain, 1, 0, 1, INFINITY, err))) ||
-        (f->euler_left && (rc = indices("midpoint/damped-steps", f->euler_left, 1, 1, 0, 65, err))) ||
-        (f->euler_bout && (rc = indices("midpoint/bout", f->euler_bout, 1, 1, 0, 65, err))))
-        return rc;
-    if (!f->penalty != !f->multiplier)
-        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'",
-                         f->penalty ? "step/multiplier" : "step/penalty", f->penalty ? "step/penalty" : "step/multiplier");
-    if (f->nw % f->nv)
-        return abut_fail(err, ABUT_E_FORMAT, "step/waypoints has %d row%s, expected a multiple of the %d node%s", f->nw,
-                         abut_s(f->nw), f->nv, abut_s(f->nv));
-    return ABUT_OK;
 }

@@ -1,4 +1,4 @@
-/* What the numbers of a model and a frame may be; for model.c, after every array has its type and shape. */
+/* What the numbers of a model may be; for model.c, after every array has its type and shape. */
 #ifndef ABUT_MODEL_MODEL_CHECK_H
 #define ABUT_MODEL_MODEL_CHECK_H
 
@@ -9,6 +9,5 @@ enum { ABUT_NODAL_MOST = 100000 };  /* nodal/newton, nodal/iterations, nodal/swe
 /** Every index in its range, every quantity in its domain.
  * Fails ABUT_E_FORMAT naming the array, the row, the value and what was expected; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_model_check(const abut_model *m, abut_err *err);
-ABUT_MUST_USE abut_status abut_frame_check(const abut_frame *f, const abut_model *m, abut_err *err);
 
 #endif
