@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "energy/friction_inline.h"
 #include "energy/friction_laws.h"
+#include "geom/tangent.h"
 #include "sparse/packed_lanes.h"
 #include "sparse/packed_inline.h"
 
@@ -179,24 +180,28 @@ abut_status abut_friction_energy(const abut_lag *lag, const abut_stiction *law, 
     return ABUT_OK;
 }
 
+/* dD/dr of contact i, r its relative motion */
+static void pull_of(const abut_lag *lag, const abut_stiction *law, size_t i, const double *x, const double *xn, double pull[3])
+{
+    const double h = law->h, w = law->eps_v * h;
+    double u[2], f1_over_y;
+    slide(lag, i, x, xn, u);
+    (void)abut_friction_f0(law->smoothing, sqrt(u[0] * u[0] + u[1] * u[1]), w, &f1_over_y, NULL);
+    const double f = lag->mu[i] * lag->force[i] * h * h * f1_over_y;
+    for (size_t d = 0; d < 3; d++) pull[d] = f * (lag->basis[i][d] * u[0] + lag->basis[i][3 + d] * u[1]);
+}
+
 abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law, int32_t nv, const double *x, const double *xn,
                                    double *g, abut_arena *scratch, abut_err *err)
 {
     assert(lag && law && nv >= 0);
-    const double h = law->h, w = law->eps_v * h;
     const size_t n = lag->n;
     const abut_mark mark = abut_arena_mark(scratch);
     double *pull = ABUT_NEW(scratch, double, 3 * n), *to = lag->map ? ABUT_NEW(scratch, double, 3 * (size_t)lag->map->rows) : g;
     if (!pull || !to) return abut_fail(err, ABUT_E_NOMEM, "friction: forces of %zu contacts", n);
 
     #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
-    for (size_t i = 0; i < n; i++) {
-        double u[2], f1_over_y;
-        slide(lag, i, x, xn, u);
-        (void)abut_friction_f0(law->smoothing, sqrt(u[0] * u[0] + u[1] * u[1]), w, &f1_over_y, NULL);
-        const double f = lag->mu[i] * lag->force[i] * h * h * f1_over_y;
-        for (size_t d = 0; d < 3; d++) pull[3 * i + d] = f * (lag->basis[i][d] * u[0] + lag->basis[i][3 + d] * u[1]);
-    }
+    for (size_t i = 0; i < n; i++) pull_of(lag, law, i, x, xn, pull + 3 * i);
     /* one thread adds them up, in their order */
     for (size_t i = 0; i < n; i++)
         for (int c = 0; c < 4 && lag->node[i][c] >= 0; c++) {
@@ -206,6 +211,37 @@ abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law
     if (lag->map) abut_row_map_apply_transposed(lag->map, to, g);
     abut_arena_release(scratch, mark);
     return ABUT_OK;
+}
+
+int32_t abut_friction_half_space(const abut_lag *lag, const abut_collmesh *cm, size_t i, const double *x, const double *y)
+{
+    const abut_model *m = cm->model;
+    if (lag->node[i][1] >= 0) return -1;    /* a pair has two nodes or more */
+    const double *at = (lag->map ? y : x) + 3 * (size_t)lag->node[i][0];
+    int32_t nearest = -1;
+    double least = INFINITY;
+    for (int32_t k = 0; k < m->nh; k++) {
+        const double *n = m->hs_normal + 3 * (size_t)k, *o = m->hs_point + 3 * (size_t)k;
+        double basis[6];
+        abut_tangent_plane(n, basis);
+        if (memcmp(basis, lag->basis[i], sizeof basis) != 0) continue;
+        const double far = fabs(n[0] * (at[0] - o[0]) + n[1] * (at[1] - o[1]) + n[2] * (at[2] - o[2]));
+        if (far < least) least = far, nearest = k;
+    }
+    return nearest;
+}
+
+void abut_friction_gradient_half_spaces(const abut_lag *lag, const abut_collmesh *cm, const abut_stiction *law, const double *x,
+                                        const double *y, const double *xn, double *g)
+{
+    assert(lag && cm && law);
+    for (size_t i = 0; i < lag->n; i++) {
+        double pull[3];
+        const int32_t k = abut_friction_half_space(lag, cm, i, x, y);
+        if (k < 0) continue;
+        pull_of(lag, law, i, x, xn, pull);
+        for (size_t d = 0; d < 3; d++) g[3 * (size_t)k + d] -= pull[d];
+    }
 }
 
 /* K = P (f0'' uhat uhat^T + f0'/y vhat vhat^T) P^T with vhat normal to uhat, or f0'/y for both: sums of squares, so rounding

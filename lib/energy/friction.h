@@ -38,8 +38,8 @@ typedef struct abut_lag {
 ABUT_MUST_USE abut_status abut_lag_freeze(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                                           double h, abut_lag *lag, abut_err *err);
 /** Relaxes what was frozen towards what was frozen before: forces w now + (1 - w) before, 0 < w <= 1, of contacts that are in
- * one of them alone, too; weights and bases are those of now where there are any.  Contacts are the same when their nodes are.
- * On failure (ABUT_E_NOMEM) now stays as it is. */
+ * one of them alone, too; weights and bases are those of now where there are any.  Contacts are the same when their nodes are,
+ * and their half-space, if any.  On failure (ABUT_E_NOMEM) now stays as it is. */
 ABUT_MUST_USE abut_status abut_lag_relax(abut_lag *now, const abut_lag *before, double w, abut_err *err);
 /** Copies the lag/ arrays of a frame, and puts them into the set of a new one. */
 ABUT_MUST_USE abut_status abut_lag_from_frame(const abut_collmesh *cm, const abut_frame *f, abut_lag *lag, abut_err *err);
@@ -55,6 +55,14 @@ ABUT_MUST_USE abut_status abut_friction_energy(const abut_lag *lag, const abut_s
 /** g[3 nv] += dD/dx; same bits for any thread count.  scratch: 3 doubles per contact, and per vertex of a map. */
 ABUT_MUST_USE abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law, int32_t nv, const double *x,
                                                  const double *xn, double *g, abut_arena *scratch, abut_err *err);
+/** The half-space that contact i is with, -1: none.  A contact keeps no number of it, but its tangents are those of its normal;
+ * of several half-spaces with one normal it is the nearest to the node.
+ *
+ * x, y     m   positions of nodes and of collision vertices */
+int32_t abut_friction_half_space(const abut_lag *lag, const abut_collmesh *cm, size_t i, const double *x, const double *y);
+/** g[3 nh] -= dD/dx of the nodes in contact with each half-space: the gradient of D with respect to a translation of it. */
+void abut_friction_gradient_half_spaces(const abut_lag *lag, const abut_collmesh *cm, const abut_stiction *law, const double *x,
+                                        const double *y, const double *xn, double *g);
 /** node[n * 4] as in lag, NULL to skip; H[n * ABUT_PACKED] (sparse/elements.h): positive semidefinite by construction,
  * eigenvalues f0'' along u and f0'/y across it, so that nothing is left to project; blocks of unused corners are left as they
  * are.

@@ -84,27 +84,38 @@ abut_status abut_lag_freeze(const abut_collmesh *cm, const abut_pairs *pairs, co
     return ABUT_OK;
 }
 
-/* A contact by its nodes, and where it stands in its list. */
+/* A contact by its nodes, with a half-space by its tangents, too, and its place in its list. */
 typedef struct named {
     int32_t node[4];
+    double tangents[6];     /* of a half-space; 0 of a pair */
     size_t at;
 } named;
 
-static int by_nodes(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
     const named *p = a, *q = b;
     for (int k = 0; k < 4; k++)
         if (p->node[k] != q->node[k]) return p->node[k] < q->node[k] ? -1 : 1;
-    return (p->at > q->at) - (p->at < q->at);
+    for (int k = 0; k < 6; k++)
+        if (p->tangents[k] != q->tangents[k]) return p->tangents[k] < q->tangents[k] ? -1 : 1;
+    return 0;
+}
+
+static int by_name_and_place(const void *a, const void *b)
+{
+    const named *p = a, *q = b;
+    const int order = by_name(p, q);
+    return order ? order : (p->at > q->at) - (p->at < q->at);
 }
 
 static void name_all(const abut_lag *lag, named *s)
 {
     for (size_t i = 0; i < lag->n; i++) {
+        s[i] = (named){ .at = i };
         memcpy(s[i].node, lag->node[i], sizeof s[i].node);
-        s[i].at = i;
+        if (lag->node[i][1] < 0) memcpy(s[i].tangents, lag->basis[i], sizeof s[i].tangents);
     }
-    if (lag->n) qsort(s, lag->n, sizeof *s, by_nodes);
+    if (lag->n) qsort(s, lag->n, sizeof *s, by_name_and_place);
 }
 
 static void copy_contact(const abut_lag *from, size_t i, double share, abut_lag *to)
@@ -129,9 +140,9 @@ abut_status abut_lag_relax(abut_lag *now, const abut_lag *before, double w, abut
         name_all(now, a);
         name_all(before, b);
         for (size_t i = 0; i < now->n; i++) copy_contact(now, i, w, &both);
-        for (size_t i = 0, j = 0; j < before->n; j++) {      /* two sorted lists; the same nodes twice pair up in order */
-            while (i < now->n && memcmp(a[i].node, b[j].node, sizeof a[i].node) && by_nodes(&a[i], &b[j]) < 0) i++;
-            if (i < now->n && !memcmp(a[i].node, b[j].node, sizeof a[i].node))
+        for (size_t i = 0, j = 0; j < before->n; j++) {      /* two sorted lists; the same name twice pairs up in order */
+            while (i < now->n && by_name(&a[i], &b[j]) < 0) i++;
+            if (i < now->n && by_name(&a[i], &b[j]) == 0)
                 both.force[a[i++].at] += (1 - w) * before->force[b[j].at];
             else
                 copy_contact(before, b[j].at, 1 - w, &both);

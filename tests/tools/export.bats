@@ -190,13 +190,17 @@ near() { awk -v a="$1" -v b="$2" -v t="$3" 'BEGIN { if (a !~ /[0-9]/ || (a - b)^
     "$BIN/export" -q corner.abut --object wall --csv corner.csv
     [ "$(last floor.contact_y_N)" = none ]
     near "$(last wall.contact_y_N)" 0 1e-12
-    # the barrier's frames do not say whose friction it is where two half-spaces have some
-    corner --set objects.wall.mu=0.1
-    balanced contact
-    [ "$(last floor.friction_x_N)" = "" ]
-    [ "$(last wall.reaction_x_N)" = "" ]
-    corner --set objects.wall.mu=0.1 --set solver=nodal
-    balanced friction
+    # two half-spaces with friction: each has its own, along itself
+    for how in newton nodal; do
+        corner --set objects.wall.mu=0.1 --set solver=$how
+        balanced contact
+        balanced friction
+        near "$(last floor.friction_y_N)" 0 1e-12
+        near "$(last wall.friction_x_N)" 0 1e-12
+        near "$(echo "$(last wall.reaction_x_N)" "$(last wall.contact_x_N)" | awk '{ print $1 + $2 }')" 0 1e-12
+        near "$(echo "$(last floor.contact_y_N)" "$(last wall.friction_y_N)" "$(last plate.contact_y_N)" \
+            "$(last plate.friction_y_N)" | awk '{ print $1 + $2 + $3 + $4 }')" -19.62 1e-2
+    done
     # without forces in the frames there are no columns
     "$BIN/mesh-prep" -q corner.yaml | "$BIN/step" -q -n 2 | "$BIN/export" -q --csv corner.csv
     [ "$(last floor.contact_y_N)" = none ]

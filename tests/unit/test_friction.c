@@ -8,7 +8,14 @@
 #include "check.h"
 #include "base/rng.h"
 
-/* two lists with common contacts, by looking for each in the other; the same nodes twice pair up in order */
+/* contacts a[i] and b[j] are the same: their nodes are, and with a half-space their tangents */
+static int same_contact(const abut_lag *a, size_t i, const abut_lag *b, size_t j)
+{
+    return !memcmp(a->node[i], b->node[j], sizeof *a->node) &&
+           (a->node[i][1] >= 0 || !memcmp(a->basis[i], b->basis[j], sizeof *a->basis));
+}
+
+/* two lists with common contacts, by looking for each in the other; the same contact twice pairs up in order */
 TEST(relaxed_normal_forces_are_means_contact_by_contact)
 {
     enum { N = 40 };
@@ -36,6 +43,10 @@ TEST(relaxed_normal_forces_are_means_contact_by_contact)
                     k->weight[i][c] = abut_rng_real(&r, 0, 1);
                 }
                 for (int c = 0; c < 6; c++) k->basis[i][c] = abut_rng_real(&r, -1, 1);
+                if (i % 2) {    /* with one of two half-spaces */
+                    k->node[i][1] = -1;
+                    abut_tangent_plane((double[]){ i % 4 == 1, i % 4 == 3, 0 }, k->basis[i]);
+                }
                 k->force[i] = abut_rng_real(&r, 0, 9), k->mu[i] = abut_rng_real(&r, 0, 1);
             }
         }
@@ -44,7 +55,7 @@ TEST(relaxed_normal_forces_are_means_contact_by_contact)
         for (size_t i = 0; i < was[0].n; i++) {
             double force = w * was[0].force[i];
             for (size_t j = 0; j < was[1].n; j++)
-                if (!used[j] && !memcmp(was[0].node[i], was[1].node[j], sizeof *was[0].node)) {
+                if (!used[j] && same_contact(&was[0], i, &was[1], j)) {
                     force += (1 - w) * was[1].force[j];
                     used[j] = 1, common++;
                     break;
@@ -59,8 +70,8 @@ TEST(relaxed_normal_forces_are_means_contact_by_contact)
         for (size_t j = 0; j < was[1].n; j++) left += used[j] ? 0 : (1 - w) * was[1].force[j], n += !used[j];
         for (size_t i = was[0].n; i < lag[0].n; i++) {
             size_t j = 0;
-            while (j < was[1].n && (used[j] || memcmp(lag[0].basis[i], was[1].basis[j], sizeof *was[1].basis))) j++;
-            CHECK(j < was[1].n && lag[0].mu[i] == was[1].mu[j]);
+            while (j < was[1].n && (used[j] || lag[0].mu[i] != was[1].mu[j])) j++;     /* coefficients are all different */
+            CHECK(j < was[1].n && !memcmp(lag[0].basis[i], was[1].basis[j], sizeof *was[1].basis));
             kept += lag[0].force[i], gone++;
         }
         CHECK(lag[0].n == n);

@@ -114,6 +114,18 @@ abut_status abut_force(const abut_solved *s, abut_term_kind kind, double *f, abu
     return rc;
 }
 
+void abut_force_friction_half_spaces(const abut_solved *s, double *f)
+{
+    assert(s);
+    const abut_objective *p = s->objective;
+    const abut_at at = abut_objective_at(p, s->x, s->y, s->pairs);
+    const abut_stiction law = abut_stiction_of(p->model, at.step);
+    const size_t n = 3 * (size_t)p->model->nh;
+    memset(f, 0, n * sizeof *f);
+    abut_friction_gradient_half_spaces(abut_lag_of(&p->terms), &p->cm, &law, s->x, s->y, at.step->x_ref, f);
+    for (size_t i = 0; i < n; i++) f[i] = 0 - f[i] / force_scale(p);
+}
+
 abut_status abut_force_damping_start(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err)
 {
     assert(s);

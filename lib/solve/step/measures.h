@@ -45,6 +45,8 @@ typedef struct abut_forces {
 /** Every f is written whole.  Fail  ABUT_E_NOMEM */
 /** Of the terms of a kind but ABUT_TERM_POTENTIAL and its follower, at the end of the step. */
 ABUT_MUST_USE abut_status abut_force(const abut_solved *s, abut_term_kind kind, double *f, abut_arena *scratch, abut_err *err);
+/** What friction exerts on each half-space, f[3 nh]; with that on the nodes in contact with it, it sums to 0. */
+void abut_force_friction_half_spaces(const abut_solved *s, double *f);
 /** That of damping with the velocities at the start of the step. */
 ABUT_MUST_USE abut_status abut_force_damping_start(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err);
 /** The elastic force with which the scheme ends a step at x[3 nv]. */

@@ -90,12 +90,21 @@ static abut_status put_vector(abut_arrays *out, const char *name, const double v
     return ABUT_OK;
 }
 
+static abut_status put_on_half_spaces(const abut_solved *s, abut_arrays *out, abut_err *err)
+{
+    double *to = abut_frame_put(out, "half-space/friction-force", s->objective->model->nh, err);
+    if (!to) return err->code;
+    abut_force_friction_half_spaces(s, to);
+    return ABUT_OK;
+}
+
 static abut_status put_forces(const abut_solved *s, const abut_forces *f, const double *balance, abut_arrays *out, abut_err *err)
 {
     const abut_objective *p = s->objective;
     const int32_t nv = p->model->nv;
     abut_status rc = put_rows(out, "node/contact-force", f->contact, nv, err);
     if (!rc) rc = put_rows(out, "node/friction-force", f->friction, nv, err);
+    if (!rc && p->model->nh) rc = put_on_half_spaces(s, out, err);
     if (!rc && abut_objective_has(p, ABUT_TERM_DAMPING)) rc = put_rows(out, "node/damping-force", f->damping, nv, err);
     if (!rc && s->air) rc = put_rows(out, "node/air-force", s->air, nv, err);
     if (!rc) rc = put_rows(out, "node/reaction-force", balance, nv, err);
@@ -246,10 +255,10 @@ abut_status abut_record_put(const abut_solved *s, int with, int iterations, cons
 
 abut_status abut_record_keep(const abut_arrays *before, abut_arrays *out, abut_err *err)
 {
-    static const char *const state[] = { "node/contact-force",   "node/friction-force", "node/damping-force",
-                                         "node/air-force",       "energy/barrier",      "work/friction-total",
-                                         "work/damping-total",   "work/reaction-total", "work/load-total",
-                                         "work/stiffness-total", "work/numerical-total" };
+    static const char *const state[] = { "node/contact-force",   "node/friction-force", "half-space/friction-force",
+                                         "node/damping-force",   "node/air-force",      "energy/barrier",
+                                         "work/friction-total",  "work/damping-total",  "work/reaction-total",
+                                         "work/load-total",      "work/stiffness-total", "work/numerical-total" };
     abut_status rc = ABUT_OK;
     for (size_t i = 0; i < sizeof state / sizeof *state && !rc; i++) {
         const abut_array *a = abut_arrays_find(before, state[i]);
