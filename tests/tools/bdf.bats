@@ -10,11 +10,11 @@ setup_file() {
 }
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-@test "20 steps are the same bytes as 10 and 10 more, for any number of threads, and nothing collides" {
+@test "14 steps are the same bytes as 7 and 7 more, for any number of threads, and nothing collides" {
     for q in 3 6; do
         pile=$BATS_FILE_TMPDIR/pile$q.abut
-        "$BIN/step" -q -j 1 -n 20 --with forces,energies "$pile" -o whole.abut
-        "$BIN/step" -q -j 3 -n 10 --with forces,energies "$pile" | "$BIN/step" -q -j 2 -n 10 --with forces,energies -o halves.abut
+        "$BIN/step" -q -j 1 -n 14 --with forces,energies "$pile" -o whole.abut
+        "$BIN/step" -q -j 3 -n 7 --with forces,energies "$pile" | "$BIN/step" -q -j 2 -n 7 --with forces,energies -o halves.abut
         cmp whole.abut halves.abut
         "$BIN/ccd-check" --no-output whole.abut 2>verdict
         grep -q "no collision" verdict

@@ -36,6 +36,9 @@ objects:
 Y
 }
 
+# make_alone ARGUMENT...: make in the repository, where another suite may do the same at this time.
+make_alone() { flock "$ROOT/build/make.lock" make -s --no-print-directory -C "$ROOT" "$@"; }
+
 # same_end STREAM STREAM: the last frames of both have the same positions.
 same_end() {
     local stream

@@ -4,7 +4,7 @@ load helpers
 
 # installed DESTDIR PREFIX: by the make that has built $BIN, whose variables come by MAKEFLAGS
 installed() {
-    make -s --no-print-directory -C "$ROOT" install DESTDIR="$1" prefix="$2" >log 2>&1 || { cat log; return 1; }
+    make_alone install DESTDIR="$1" prefix="$2" >log 2>&1 || { cat log; return 1; }
 }
 
 # flags: those of the package, of what is under $TMP/root
@@ -148,7 +148,7 @@ last_positions() {
 
 # by_itself DO: install or uninstall without a DESTDIR, so that the dispatcher finds its programs
 by_itself() {
-    make -s --no-print-directory -C "$ROOT" "$1" DESTDIR= prefix="$PWD/there" >log 2>&1 || { cat log; return 1; }
+    make_alone "$1" DESTDIR= prefix="$PWD/there" >log 2>&1 || { cat log; return 1; }
 }
 
 @test "abut runs the programs, lists each with a sentence, knows its version, and refuses what it does not know" {
@@ -270,7 +270,7 @@ deps() {
 
 @test "packages: every file that is installed belongs to one of them, and what the build needs is what .ci/deps installs" {
     local deb=$ROOT/packaging/debian f p pattern n
-    make -s --no-print-directory -C "$ROOT" install DESTDIR="$PWD/root" prefix=/usr libdir=/usr/lib/any libexecdir=/usr/libexec \
+    make_alone install DESTDIR="$PWD/root" prefix=/usr libdir=/usr/lib/any libexecdir=/usr/libexec \
         pythondir=/usr/lib/python3/dist-packages >log 2>&1 || { cat log; return 1; }
     [ "$(ls root)" = usr ]
     while read -r f; do

@@ -5,7 +5,7 @@ load helpers
 setup_file() {
     cd "$BATS_FILE_TMPDIR" || return 1
     ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-    make -s --no-print-directory -C "$ROOT" install DESTDIR= prefix="$PWD/there" >log 2>&1 || { cat log; return 1; }
+    make_alone install DESTDIR= prefix="$PWD/there" >log 2>&1 || { cat log; return 1; }
 }
 
 setup() {
