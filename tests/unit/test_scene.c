@@ -51,6 +51,46 @@ TEST(a_scene_becomes_the_arrays_it_says)
     drop(&s);
 }
 
+/* Two scenes that say the same in other units, %s in place of each number of the list. */
+TEST(units_are_factors_of_si_units)
+{
+    static const char *const said[][2] = {
+        { "0.01", "10000 us" },     { "-9.81", "-9810 mm/s^2" }, { "0.001 m", "1000 um" },  { "0.001 m/s", "1 mm/s" },
+        { "2e-5 m/s", "20 um/s" },  { "1e5", "0.1 N/mm^2" },     { "1000", "1 g/cm^3" },    { "0.2", "20 cm/s" },
+        { "0.2", "200 mm/s" },      { "2", "2000 mN" },          { "2", "0.002 kN" },       { "3e3", "3 N/mm" },
+        { "3e3", "3 kN/m" },
+    };
+    static const char scene[] =
+        "time: {step: %s}\ngravity: [0, %s, 0]\ncontact: {dhat: %s, friction: {eps_v: %s}}\ntolerance: %s\n"
+        "materials:\n  m: {young: %s, density: %s, poisson: 0.3}\n"
+        "objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: m, velocity: [%s, %s, 0]}\n"
+        "  k: {generate: {cloth: {size: [2, 2], cells: [1, 1]}}, obstacle: true, translate: [0, 0.6, 0]}\n"
+        "motion:\n  - {select: {object: a}, force: [%s, %s, 0]}\n"
+        "attachments:\n  - {from: {object: a}, to: {object: k}, within: 15 cm, stiffness: %s}\n"
+        "  - {from: {object: a}, to: {object: k}, within: 15 cm, stiffness: %s}\n";
+    made s[2];
+    int reals = 0;
+    for (int k = 0; k < 2; k++) {
+        char text[2048];
+        (void)snprintf(text, sizeof text, scene, said[0][k], said[1][k], said[2][k], said[3][k], said[4][k], said[5][k], said[6][k],
+                       said[7][k], said[8][k], said[9][k], said[10][k], said[11][k], said[12][k]);
+        CHECK(made_well(&s[k], text));
+    }
+    for (int set = 0; set < 2; set++) {
+        const abut_arrays *p = set ? &s[0].frame_set : &s[0].model_set, *q = set ? &s[1].frame_set : &s[1].model_set;
+        CHECK(p->n == q->n);
+        for (int i = 0; i < p->n && i < q->n; i++) {
+            const double *a = p->a[i].data, *b = q->a[i].data;
+            const size_t n = abut_array_bytes(&p->a[i]);
+            CHECK(!strcmp(p->a[i].name, q->a[i].name) && abut_array_bytes(&q->a[i]) == n);
+            for (size_t k = 0; k < (p->a[i].type == ABUT_F64 ? n / sizeof *a : 0); k++, reals++)
+                CHECK(a[k] == b[k] || fabs(a[k] - b[k]) <= 4e-16 * fabs(a[k]));
+        }
+    }
+    CHECK(reals > 100);
+    for (int k = 0; k < 2; k++) drop(&s[k]);
+}
+
 TEST(masses_are_lumped_and_obstacles_have_the_mean)
 {
     made s;
