@@ -72,8 +72,8 @@ TEST(units_are_factors_of_si_units)
     int reals = 0;
     for (int k = 0; k < 2; k++) {
         char text[2048];
-        (void)snprintf(text, sizeof text, scene, said[0][k], said[1][k], said[2][k], said[3][k], said[4][k], said[5][k], said[6][k],
-                       said[7][k], said[8][k], said[9][k], said[10][k], said[11][k], said[12][k]);
+        (void)snprintf(text, sizeof text, scene, said[0][k], said[1][k], said[2][k], said[3][k], said[4][k], said[5][k],
+                       said[6][k], said[7][k], said[8][k], said[9][k], said[10][k], said[11][k], said[12][k]);
         CHECK(made_well(&s[k], text));
     }
     for (int set = 0; set < 2; set++) {
