@@ -52,7 +52,7 @@ advance() {
             exec nice -n "${NICE:-15}" "$bin/step" -q -j 1 -n "$piece" "${step_options[@]}" --report "$run.piece" "$run.abut" -o "$run.next") 2>> "$run.log" || rc=$?
         if ((rc)); then
             why="step ends with status $rc: $(sed '/part keeps/d' "$run.log" | tail -n 1 | sed 's/^step: //; s/;.*//; s/ iterations: none of .*/ iterations/' | tr '|' ',')"
-            ((rc < 128)) || cut=1
+            ((rc != 128 + 24 && rc != 128 + 9)) || cut=1    # SIGXCPU, or SIGKILL after it: the budget is spent
             salvage_piece "$run"
             made=$(measures "$run.jsonl" | awk '{ print $1 }')
             break
