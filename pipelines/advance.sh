@@ -1,8 +1,40 @@
-# Sourced by the scripts that run many scenes: steps a stream as far as its processor time goes, measures its reports, and keeps
-# the rows of a table.  Wants $bin, $budget (seconds of processor time for a scene); for tables $table, $list, and a function
-# `head_of_table` that writes what stands above the rows.
+# Sourced by the scripts that run many scenes: prepares a stream, steps it as far as its processor time goes, measures its reports,
+# and keeps the rows of a table.  Wants $bin, $budget (seconds of processor time for a scene); for tables $table, $list, and a
+# function `head_of_table` that writes what stands above the rows.
+#   RESUME=1    a run that is in its place goes on to $budget seconds in all, if this `step` and this scene have begun it
 
-declare -a step_options=()      # more options of step, for `advance`
+declare -a step_options=()      # more options of step, for `prepare` and `advance`
+
+# What a run depends on: checksums of the programs and of the files among the arguments, the arguments, the options of step.
+made_by() {
+    local a files=()
+    for a; do [ ! -f "$a" ] || files+=("$a"); done
+    cksum "$bin/mesh-prep" "$bin/step" "${files[@]}"
+    echo "$*" -- "${step_options[*]}"
+}
+
+# Makes $1.abut of the arguments of mesh-prep that follow, $1.log of its messages, and no report yet; status 1 where they are refused.
+# With RESUME=1 a run that goes on stays as it is, with what an interrupted piece of it has made.
+prepare() {
+    local run=$1 by
+    shift
+    by=$(made_by "$@")
+    if [ -n "${RESUME:-}" ] && [ -e "$run.abut" ] && [ -e "$run.jsonl" ]; then
+        if [ "$by" = "$(cat "$run.by" 2> /dev/null)" ]; then
+            salvage_piece "$run"
+            return 0
+        fi
+        echo "$run: begins again, other programs or another scene have made what is there" >&2
+    fi
+    rm -f "$run.by"
+    nice -n "${NICE:-15}" "$bin/mesh-prep" --explain -j 1 "$@" -o "$run.abut" 2> "$run.log" || return 1
+    rm -f "$run.next.part"
+    : > "$run.jsonl"
+    echo "$by" > "$run.by"
+}
+
+# Steps that the scene of $1.log asks for.
+steps_asked() { awk '$1 == "time" && $2 == "step" { h = $3 } $1 == "end" { e = $2 } END { printf "%.0f", e / h }' "$1.log"; }
 
 # $1 reports: steps, Newton iterations per step, contacts (mean and most), seconds of processor time per step
 measures() {
@@ -40,12 +72,14 @@ stalled() {
         END { if (budget - sum > 10 * c) printf "step %d takes more than %.0f s", NR + 1, budget - sum }' "$1.jsonl"
 }
 
-# Steps $1.abut until its $2 steps are made or the budget is spent, in pieces of at most twice the steps before, and of no
-# more than what is left seems to allow; says how it ended.  Whatever the end, all frames there are have been judged.
+# Steps $1.abut, whose reports are in $1.jsonl, until its $2 steps are made or the budget is spent, in pieces of at most twice the
+# steps before, and of no more than what is left seems to allow; says how it ended.  Whatever the end, all frames there are have
+# been judged.
 advance() {
-    local run=$1 all=$2 made=0 piece=1 spent=0 rc=0 cut= why=
-    : > "$run.jsonl"
-    while ((made < all)); do
+    local run=$1 all=$2 made piece=1 spent rc=0 cut= why=
+    made=$(measures "$run.jsonl" | awk '{ print $1 }')
+    spent=$(measures "$run.jsonl" | awk '{ printf "%d", $6 }')
+    while ((made < all && spent < budget)); do
         ((piece <= all - made)) || piece=$((all - made))
         rc=0
         (ulimit -t $((budget - spent + 1))
@@ -61,7 +95,6 @@ advance() {
         mv "$run.next" "$run.abut"
         made=$((made + piece))
         spent=$(measures "$run.jsonl" | awk '{ printf "%d", $6 }')
-        ((spent < budget)) || break
         piece=$(awk -v n=$((2 * piece)) -v left=$((budget - spent)) -v piece="$run.piece" \
             'BEGIN { while ((getline < piece) > 0) { match($0, /"cpu_seconds":[0-9.e-]+/); c += substr($0, RSTART + 14, RLENGTH - 14); k++ }
                      m = c > 0 ? int(0.7 * left * k / c) : n; if (m < n) n = m; print n < 1 ? 1 : n }')
@@ -76,6 +109,12 @@ advance() {
             c = substr($0, RSTART + 14, RLENGTH - 14) } END { printf "%.2g", n * c }' "$run.jsonl") s"
     fi
     echo "$(judged "$run")${why:+; $why}"
+}
+
+# Removes what nobody asks for of the run $1: the stream stays with KEEP=1 or RESUME=1.
+tidy() {
+    [ -n "${KEEP:-}${RESUME:-}" ] || rm -f "$1.abut" "$1.by"
+    rm -f "$1.piece" "$1.next"
 }
 
 declare -A rows

@@ -41,21 +41,18 @@ row() { # name, arguments of mesh-prep [-- of step], published: tets, triangles,
     step_options=()
     [[ $2 != *' -- '* ]] || read -ra step_options <<< "${2#* -- }"
     read -ra args <<< "$(sed 's/ -- .*//' <<< "${2//@OUT@/$out}")"
-    if ! nice -n "${NICE:-15}" "$bin/mesh-prep" --explain -j 1 "pipelines/scenes/high-order/${args[0]}" "${args[@]:1}" -o "$run.abut" 2> "$run.log"
-    then
+    if ! prepare "$run" "pipelines/scenes/high-order/${args[0]}" "${args[@]:1}"; then
         echo "| $1 | | $3 | | $4 | | | | | $5 | | | refused: $({ grep -m 1 '^mesh-prep' "$run.log" || tail -n 1 "$run.log"; } | tr '|' ',') |"
         return
     fi
-    cp "$run.abut" "$run.start"
     sizes=$(sed -n 's/^  size  *\([0-9]*\) nodes*, \([0-9]*\) tets*.*/\2, \1/p' "$run.log")
     triangles=$(sed -n 's/^  size .* edges, \([0-9]*\) triangles.*/\1/p' "$run.log")
-    all=$(awk '$1 == "time" && $2 == "step" { h = $3 } $1 == "end" { e = $2 } END { printf "%.0f", e / h }' "$run.log")
+    all=$(steps_asked "$run")
     verdict=$(advance "$run" "$all")
     read -r n its _ _ sec total < <(measures "$run.jsonl")
     outcome=$("$python" pipelines/high_order.py "$1" "$run.abut" 2>> "$run.log" || echo "-")
     echo "| $1 | $sizes | $3 | $triangles | $4 | $n of $all | $its | $sec | $total | $5 | $(memory "$run.jsonl" "${sizes%%,*}") | $outcome | $verdict |"
-    [ -n "${KEEP:-}" ] || rm -f "$run.abut"
-    rm -f "$run.piece" "$run.next" "$run.start"
+    tidy "$run"
 }
 
 head_of_table() {

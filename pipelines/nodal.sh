@@ -99,8 +99,7 @@ H
 steps_of() {
     local run=$out/$1 scene=$2 steps=$3
     shift 3
-    : > "$run.log"
-    "$bin"/mesh-prep -q "pipelines/scenes/nodal/$scene.yaml" "$@" -o "$run.abut"
+    prepare "$run" "pipelines/scenes/nodal/$scene.yaml" "$@" || { cat "$run.log" >&2; return 1; }
     verdict=$(advance "$run" "$steps")
     "$bin"/export -q "$run.abut" --csv "$run.csv"
 }

@@ -5,6 +5,7 @@
 #   BUDGET=600                              seconds of processor time for each scene: it is stepped as far as they go
 #   TABLE=pipelines/results/published.md    rows that are run replace those of the same name; the others stay
 #   OUT=out/published                       reports and messages; KEEP=1 leaves the streams there, too
+#   RESUME=1                                runs whose streams are in OUT go on to BUDGET seconds in all; streams stay there
 #   AGAIN=1                                 makes rows of the runs that KEEP=1 has left in OUT
 #   REASONS=1                               runs nothing: reasons of the list into rows as they are, whose numbers stay
 # A line of the list: name, arguments of mesh-prep [-- of step], what is published of the mesh, contacts, iterations, seconds, the
@@ -57,18 +58,17 @@ row() { # name, arguments of mesh-prep [-- of step], published: mesh, contacts, 
     read -ra args <<< "${2%% -- *}"
     args=("${args[@]//@DATA@/$data}")
     if [ -z "${AGAIN:-}" ]; then
-        if ! nice -n "${NICE:-15}" "$bin/mesh-prep" --explain -j 1 "${args[@]}" -o "$run.abut" 2> "$run.log"; then
+        if ! prepare "$run" "${args[@]}"; then
             echo "| $1 | | $3 | | | $5 | | $4 | | $6 | | $7 | | refused: $(grep -m 1 '^mesh-prep' "$run.log" | tr '|' ',') |"
             return
         fi
-        all=$(awk '$1 == "time" && $2 == "step" { h = $3 } $1 == "end" { e = $2 } END { printf "%.0f", e / h }' "$run.log")
+        all=$(steps_asked "$run")
         verdict=$(advance "$run" "$all")
         echo "$all $verdict" > "$run.verdict"
     fi
     read -r all verdict < "$run.verdict"
     written "$1" "$all" "${@:3}" "$verdict"
-    [ -n "${KEEP:-}" ] || rm -f "$run.abut"
-    rm -f "$run.piece" "$run.next"
+    tidy "$run"
 }
 
 # The row $1 with the reason $2 of the list in place of its own; nothing where it is the same.

@@ -30,21 +30,20 @@ row() { # name, arguments
     run=$out/$(tr -cs 'A-Za-z0-9.\n' '-' <<< "$1")
     local args
     read -ra args <<< "$2"
-    if ! nice -n "${NICE:-15}" "$bin/mesh-prep" --explain -j 1 "${args[@]}" -o "$run.abut" 2> "$run.log"; then
+    if ! prepare "$run" "${args[@]}"; then
         echo "| $1 | | | | | | | refused: $(grep -m 1 '^mesh-prep' "$run.log" | tr '|' ',') | |"
         return
     fi
     nodes=$(sed -n 's/^  size  *\([0-9]*\) nodes.*/\1/p' "$run.log")
     limit=$(sed -n 's/^  largest stretch *less than \([0-9.]*\);.*/\1/p' "$run.log" | sort -u | head -n 1)
-    all=$(awk '$1 == "time" && $2 == "step" { h = $3 } $1 == "end" { e = $2 } END { printf "%.0f", e / h }' "$run.log")
+    all=$(steps_asked "$run")
     verdict=$(advance "$run" "$all")
     read -r n its _ _ sec _ < <(measures "$run.jsonl")
     nice -n "${NICE:-15}" "$bin/strain-limit" -q -j 1 --audit --json "$run.strain" "$run.abut" -o /dev/null 2>> "$run.log" && strain=kept || strain="**broken**"
     grep -qE '^  (largest stretch|smallest stretch|Green strain) ' "$run.log" || strain=none
     echo "| $1 | $nodes | $n of $all | $its | $(smallest_gap "$run.jsonl") | $(largest_stretch "$run.strain" "$limit") | $sec | $verdict |" \
          "$strain |"
-    [ -n "${KEEP:-}" ] || rm -f "$run.abut"
-    rm -f "$run.piece" "$run.next"
+    tidy "$run"
 }
 
 head_of_table() {

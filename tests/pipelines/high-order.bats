@@ -52,6 +52,7 @@ Y
             step_options=(--max-newton "$4")
             cp twist.abut run.abut
             : > run.log
+            : > run.jsonl
             advance run "$3"' end "$BIN" "$BATS_TEST_DIRNAME" "$@"
     }
     run end 30 8

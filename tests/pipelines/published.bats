@@ -152,6 +152,29 @@ L
     BUDGET=1 "$ROOT/pipelines/published.sh"
     grep -E '^\| U1 one .* so far yes: .* \| clean; (the rest would take about [0-9.e+]+ s|step [0-9]+ takes more than [0-9]+ s) \|' table.md
 }
+@test "published: RESUME takes a run further that its budget has cut, or that was killed; its frames are those of one that was not" {
+    local scene=$SCENES/erleben/spike-hole.yaml first more
+    printf 'U1 one\t%s --set time.end=100000s\t-\t-\t-\t-\t-\t-\t-\n' "$scene" > list.tsv
+    export LIST=$TMP/list.tsv TABLE=$TMP/table.md OUT=$TMP/out RESUME=1
+    BUDGET=1 "$ROOT/pipelines/published.sh"
+    first=$(wc -l < out/U1-one.jsonl)
+    "$BIN/step" -q -n 3 --report out/U1-one.piece out/U1-one.abut -o out/U1-one.next.part    # a piece that did not get to its end
+    head -c -100 out/U1-one.next.part > whole
+    mv whole out/U1-one.next.part
+    BUDGET=2 "$ROOT/pipelines/published.sh"
+    more=$(wc -l < out/U1-one.jsonl)
+    ((first > 4 && more >= first + 2))
+    grep -F "| $more of 4000000 |" table.md
+    cut -d, -f1 out/U1-one.jsonl | sort -c -t: -k2n -u
+    "$BIN/mesh-prep" -q "$scene" --set time.end=100000s | "$BIN/step" -q -j 1 -n "$more" -o one.abut
+    cmp one.abut out/U1-one.abut
+    BUDGET=1 "$ROOT/pipelines/published.sh"     # spent: the row again, no step
+    [ "$(wc -l < out/U1-one.jsonl)" -eq "$more" ]
+    sed -i 's/100000s/200000s/' list.tsv
+    BUDGET=1 run "$ROOT/pipelines/published.sh"
+    [[ $output == *"U1-one: begins again, other programs or another scene "* ]]
+    grep -F " of 8000000 |" table.md
+}
 @test "outcome: numbers of a table of frames decide; what the table does not have is an error" {
     printf 'time_s,a.y_m,a.vy_m/s,gap_m\n0,1,0,\n1,-2,3,0.5\n2,4,-1,0.25\n' > t.csv
     out() { /usr/bin/python3 "$ROOT/pipelines/outcome.py" t.csv "$1"; }
