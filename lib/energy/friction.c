@@ -213,7 +213,9 @@ abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law
     return ABUT_OK;
 }
 
-int32_t abut_friction_half_space(const abut_lag *lag, const abut_collmesh *cm, size_t i, const double *x, const double *y)
+/* The half-space that contact i is with, -1: none.  A contact keeps no number of it, but its tangents are those of its normal; of
+ * several half-spaces with one normal it is the nearest to the node. */
+static int32_t half_space_of(const abut_lag *lag, const abut_collmesh *cm, size_t i, const double *x, const double *y)
 {
     const abut_model *m = cm->model;
     if (lag->node[i][1] >= 0) return -1;    /* a pair has two nodes or more */
@@ -237,7 +239,7 @@ void abut_friction_gradient_half_spaces(const abut_lag *lag, const abut_collmesh
     assert(lag && cm && law);
     for (size_t i = 0; i < lag->n; i++) {
         double pull[3];
-        const int32_t k = abut_friction_half_space(lag, cm, i, x, y);
+        const int32_t k = half_space_of(lag, cm, i, x, y);
         if (k < 0) continue;
         pull_of(lag, law, i, x, xn, pull);
         for (size_t d = 0; d < 3; d++) g[3 * (size_t)k + d] -= pull[d];

@@ -55,12 +55,10 @@ ABUT_MUST_USE abut_status abut_friction_energy(const abut_lag *lag, const abut_s
 /** g[3 nv] += dD/dx; same bits for any thread count.  scratch: 3 doubles per contact, and per vertex of a map. */
 ABUT_MUST_USE abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law, int32_t nv, const double *x,
                                                  const double *xn, double *g, abut_arena *scratch, abut_err *err);
-/** The half-space that contact i is with, -1: none.  A contact keeps no number of it, but its tangents are those of its normal;
- * of several half-spaces with one normal it is the nearest to the node.
+/** g[3 nh] -= dD/dx of the nodes in contact with each half-space: the gradient of D with respect to a translation of it.  Of
+ * several half-spaces with one normal a contact is with the nearest to its node.
  *
  * x, y     m   positions of nodes and of collision vertices */
-int32_t abut_friction_half_space(const abut_lag *lag, const abut_collmesh *cm, size_t i, const double *x, const double *y);
-/** g[3 nh] -= dD/dx of the nodes in contact with each half-space: the gradient of D with respect to a translation of it. */
 void abut_friction_gradient_half_spaces(const abut_lag *lag, const abut_collmesh *cm, const abut_stiction *law, const double *x,
                                         const double *y, const double *xn, double *g);
 /** node[n * 4] as in lag, NULL to skip; H[n * ABUT_PACKED] (sparse/elements.h): positive semidefinite by construction,

@@ -272,3 +272,29 @@ int abut_motion_load(const abut_model *m, double t, double at, double *f)
     memset(f, 0, 3 * (size_t)m->nv * sizeof *f);
     return m->mo_newtons && add_forces(m, t, at, 1, f) > 0;
 }
+
+/* The last key of rows row[0] to row[1], s; -infinity without any. */
+static double last_key(const abut_model *m, const int32_t *row)
+{
+    return row[0] < row[1] ? m->key_time[row[1] - 1] : -INFINITY;
+}
+
+static int has_keys(const abut_model *m, size_t k)
+{
+    const int32_t kind = m->mo_kind[k];
+    return kind == ABUT_MOTION_KEYS || kind == ABUT_MOTION_PATH || (kind == ABUT_MOTION_FORCE && m->key_factor && m->mo_key);
+}
+
+double abut_motion_last_event(const abut_model *m)
+{
+    double last = -INFINITY;
+    for (size_t k = 0; k < (size_t)m->nmo; k++) {
+        const double *w = m->mo_window + 2 * k;
+        if (!(w[0] < w[1])) continue;
+        if (isfinite(w[0])) last = fmax(last, w[0]);
+        if (isfinite(w[1])) last = fmax(last, w[1]);
+        else if (has_keys(m, k)) last = fmax(last, last_key(m, m->mo_key + 2 * k));
+    }
+    for (size_t o = 0; m->obj_pressure_key && o < (size_t)m->no; o++) last = fmax(last, last_key(m, m->obj_pressure_key + 2 * o));
+    return last;
+}

@@ -32,6 +32,10 @@ void abut_motion_targets(const abut_model *m, double t, const double *x, double 
 /** 1 when the step from time t to t + h belongs to motion k, a row of motion/. */
 int abut_motion_has_step(const abut_model *m, int32_t k, double t);
 
+/** s: after it the script has nothing to begin, to end or to change any more: the last start, finite end or key of its motions
+ * and of pressures; -infinity without any. */
+double abut_motion_last_event(const abut_model *m);
+
 /** s: when the step from t to t + h takes its loads: at its end; in the midpoint rule, which takes all smooth forces in the
  * middle, there. */
 double abut_motion_load_time(const abut_model *m, double t);

@@ -43,6 +43,24 @@ fastest() {
     "$BIN/ccd-check" -q --no-output few.abut
 }
 
+@test "step --until-rest waits for motions and loads to come: a body at rest is pushed later, a pressure rises, a handle is let go" {
+    local last one
+    block | sed 's/0, 0.06, 0/0, 0.0502, 0/' > still.yaml      # on the floor
+    "$BIN/mesh-prep" -q still.yaml | "$BIN/step" -q --until-rest 1e-3 --until 9 -o still.abut
+    last=$("$BIN/export" -q --summary still.abut | sed -n 's/.*steps 0 to \([0-9]*\).*/\1/p')
+    ((last < 40))       # 2 s
+    for one in 'acceleration: [1, 0, 0], from: 3 s, until: 3.1 s' \
+        'acceleration: [0, 1, 0], factor: {times: [0, 3 s, 3.1 s], values: [0, 0, 1]}' \
+        'fix: true, until: 3.1 s' 'translate: [0, 0.1, 0], from: 3 s'; do
+        { cat still.yaml; echo "motion: [{select: {object: a, box: [[-1, 0.08, -1], [1, 1, 1]]}, $one}]"; } > later.yaml
+        exits 0 bash -c "$(printf '%q -q later.yaml | %q --until-rest 0.2 --until 9 -o later.abut' "$BIN/mesh-prep" "$BIN/step")"
+        says ", at rest, "
+        last=$("$BIN/export" -q --summary later.abut | sed -n 's/.*steps 0 to \([0-9]*\).*/\1/p')
+        ((last >= 70 && last < 100)) || { echo "$one: $last"; false; }       # 3.1 s and ten steps; less than 5 s
+        "$BIN/ccd-check" -q --no-output later.abut
+    done
+}
+
 @test "step --until-rest ends with exit code 1 where nothing rests in time, and knows what cannot be" {
     exits 1 "$BIN/step" --until-rest 1e-3 -n 4 start.abut -o run.abut
     says "4 steps to 0.2 s, 4 frames written"

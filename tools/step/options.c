@@ -213,8 +213,8 @@ static const option table[] = {
     { 'n', "steps", ABUT_OPT_INT, AT(steps), .unit = "N", .help = "time steps to make (default 1)" },
     { 0, "until", ABUT_OPT_REAL, AT(until), .unit = "s", .help = "go on to this time instead; with -n to what comes first" },
     { 0, "until-rest", ABUT_OPT_REAL, AT(rest), .least = 1, .unit = "m/s",
-      .help = "go on until no free node is faster than this at the end of ten steps in a row; with -n or --until as the limit, "
-              "and then exit code 1 where nothing rests" },
+      .help = "go on until no free node is faster than this at the end of ten steps in a row, and no motion or load of the scene "
+              "is to begin, end or change; with -n or --until as the limit, and then exit code 1 where nothing rests" },
     { 0, "from", ABUT_OPT_INT, AT(from), .unit = "STEP", .help = "start again from this frame; later ones are dropped" },
     { 0, "every", ABUT_OPT_INT, AT(every), .least = 1, .unit = "N",
       .help = "write every N-th frame, and the last; one in between where the path to the next has more than 32 waypoints and "

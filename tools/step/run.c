@@ -3,6 +3,7 @@
 #include "base/timer.h"
 #include "formats/result/out_file.h"
 #include "formats/result/step_report.h"
+#include "model/motion.h"
 #include "tools/step/stuck_file.h"
 
 #include <malloc.h>
@@ -104,7 +105,7 @@ static abut_status keep_checkpoint(abut_step_run *r, const abut_step_command *c,
     return abut_out_sync(cli->out, cli->out_path ? cli->out_path : "output", err);
 }
 
-/* --until-rest: whether this step ends slowly enough, and so many did. */
+/* --until-rest: whether this step ends slowly enough, after all that the script has to begin or to change, and so many did. */
 static void look_for_rest(abut_step_run *r, const abut_step_command *c)
 {
     const abut_model *m = &r->s.model;
@@ -114,7 +115,8 @@ static void look_for_rest(abut_step_run *r, const abut_step_command *c)
         const double *u = (const double *)v->data + 3 * (size_t)i;
         if (m->role[i] == ABUT_NODE_FREE) fastest = fmax(fastest, u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
     }
-    r->slow = sqrt(fastest) <= c->rest ? r->slow + 1 : 0;
+    const int is_over = r->now.head.time - 0.5 * m->h[0] >= abut_motion_last_event(m);
+    r->slow = is_over && sqrt(fastest) <= c->rest ? r->slow + 1 : 0;
     r->rests = r->slow >= SLOW_ENOUGH;
 }
 
