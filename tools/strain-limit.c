@@ -59,12 +59,22 @@ static abut_status set_limits(const request *r, abut_stream *s, abut_err *err)
     return abut_model_view(&s->model_set, &s->model, err);
 }
 
+/* Whether a shell of the model has a limit, of its own or of its fabric. */
+static int has_limits(const abut_model *m)
+{
+    for (size_t k = 0; m->shell_limit && k < 4 * (size_t)m->nsh; k++)
+        if (m->shell_limit[k] > 0) return 1;
+    return m->mat_strain != NULL;
+}
+
 static abut_status take_model(request *r, abut_stream *s, abut_err *err)
 {
     abut_status rc = abut_strain_audit_model(&r->judge, s, err);
     if (rc || r->audit) return rc;
     rc = set_limits(r, s, err);
     if (!rc) rc = abut_strain_audit_model(&r->judge, s, err);    /* of the new arrays */
+    if (!rc && r->project && !has_limits(&s->model))
+        rc = abut_fail(err, ABUT_E_ARG, "--project: no shell of the stream has a limit: expected --upper or --lower");
     return rc || !r->project ? rc : abut_strain_split_model(&r->split, s, err);
 }
 

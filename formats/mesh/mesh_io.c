@@ -8,9 +8,11 @@
 #include "formats/mesh/tetgen_files.h"
 #include "formats/mesh/vtk.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct mesh_kind {
     const char *extension;
@@ -25,7 +27,7 @@ static const struct mesh_kind *kind_of(const char *path)
 {
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot && i < sizeof KINDS / sizeof *KINDS; i++)
-        if (!strcmp(dot, KINDS[i].extension)) return &KINDS[i];
+        if (!strcasecmp(dot, KINDS[i].extension)) return &KINDS[i];
     return NULL;
 }
 
@@ -38,13 +40,14 @@ int abut_mesh_is_file(const char *path)
 static abut_status load_pair(const char *path, abut_mesh *out, abut_err *err)
 {
     const size_t stem = (size_t)(strrchr(path, '.') - path);
+    const int is_upper = isupper((unsigned char)path[stem + 1]);
     char *name = malloc(stem + 6);
     abut_bytes node = { 0 }, ele = { 0 };
     if (!name) return abut_fail(err, ABUT_E_NOMEM, "%s: no memory for a name", path);
     memcpy(name, path, stem);
-    memcpy(name + stem, ".node", 6);
+    memcpy(name + stem, is_upper ? ".NODE" : ".node", 6);
     abut_status rc = abut_bytes_load(name, &node, err);
-    memcpy(name + stem, ".ele", 5);
+    memcpy(name + stem, is_upper ? ".ELE" : ".ele", 5);
     if (!rc) rc = abut_bytes_load(name, &ele, err);
     if (!rc) rc = abut_tetgen_files_read(&node, &ele, out, err);
     abut_bytes_clear(&node);

@@ -1,5 +1,7 @@
 #include "formats/mesh/stl.h"
 
+#include "base/words.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +132,9 @@ abut_status abut_stl_read(const abut_bytes *in, abut_mesh *out, abut_err *err)
     if (in->size >= HEAD + 4) {
         const uint32_t n = (uint32_t)read_i32(in->data + HEAD);
         is_binary = (uint64_t)n * RECORD + HEAD + 4 == in->size;
+        if (!is_binary && memchr(in->data, 0, in->size))    /* no text has a zero */
+            return abut_fail(err, ABUT_E_FORMAT, "%s: binary STL of %u triangle%s: expected %llu bytes, the file has %zu",
+                             in->name, n, abut_s(n), (unsigned long long)n * RECORD + HEAD + 4, in->size);
     }
     abut_status rc = is_binary ? binary(in, &soup, err) : text(in, &soup, err);
     if (!rc && !soup.nv) rc = abut_fail(err, ABUT_E_FORMAT, "%s: no triangle in it", in->name);

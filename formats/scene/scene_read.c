@@ -2,6 +2,7 @@
 
 #include "base/words.h"
 #include "formats/scene/scene_parts.h"
+#include "model/laws.h"
 #include "model/model.h"
 
 #include <stdio.h>
@@ -87,13 +88,11 @@ static abut_status read_newmark(abut_scene_reader *r, const abut_tree *t, abut_e
 static abut_status read_time(abut_scene_reader *r, const abut_tree *t, abut_err *err)
 {
     static const char *const keys[] = { "step", "end", "scheme", "newmark", NULL };
-    static const char *const schemes[] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint", "quasi-static",
-                                           "bdf3", "bdf4", "bdf5", "bdf6", NULL };
     abut_status rc = abut_tree_keys(t, "time", keys, err);
     if (!rc) rc = parameter(t, "step", "time.step", ABUT_Q_TIME, 0, &r->scene->step, err);
     if (!rc) rc = parameter(t, "end", "time.end", ABUT_Q_TIME, 0, &r->scene->end, err);
     const abut_tree *s = abut_tree_find(t, "scheme");
-    if (!rc && s) rc = abut_tree_choice(s, "time.scheme", schemes, &r->scene->scheme, err);
+    if (!rc && s) rc = abut_tree_choice(s, "time.scheme", abut_scheme_names, &r->scene->scheme, err);
     const abut_tree *newmark = abut_tree_find(t, "newmark");
     if (!rc && newmark) rc = read_newmark(r, newmark, err);
     /* what a dynamic step may leave to the next one, an equilibrium has to have */

@@ -93,7 +93,7 @@ static abut_status pairs_of(const abut_broad_phase *s, const side *a, const side
         ij[0] = self && j < i ? j : i;
         ij[1] = self && j < i ? i : j;
     }
-    if (!rc && self) qsort(room->ij, room->n, sizeof *room->ij, by_both);
+    if (!rc && self && room->n) qsort(room->ij, room->n, sizeof *room->ij, by_both);
     if (!rc) rc = merge(list, room, err);
     abut_broad_trees_free(&trees);
     part_clear(&p);

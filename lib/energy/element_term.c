@@ -24,10 +24,24 @@ static abut_status check(const abut_element_energy *e, int32_t nv, abut_err *err
                          ABUT_ELEMENT_CORNERS);
     if (e->n < 0 || e->n > INT32_MAX / ABUT_ELEMENT_CORNERS || (e->n && !e->node))
         return abut_fail(err, ABUT_E_ARG, "energy '%s': %d elements%s", e->name, e->n, e->node ? "" : " without nodes");
-    for (int32_t k = 0; k < e->n * e->corners; k++)
+    for (int32_t k = 0; k < e->n * e->corners; k++) {
         if (e->node[k] < 0 || e->node[k] >= nv)
             return abut_fail(err, ABUT_E_ARG, "energy '%s': element %d has node %d, expected 0 to %d", e->name, k / e->corners,
                              e->node[k], nv - 1);
+        for (int32_t j = k - k % e->corners; j < k; j++)
+            if (e->node[j] == e->node[k])
+                return abut_fail(err, ABUT_E_ARG, "energy '%s': element %d has node %d twice", e->name, k / e->corners,
+                                 e->node[k]);
+    }
+    return ABUT_OK;
+}
+
+/* The first of elements whose numbers v[width n] are not all numbers. */
+static abut_status not_a_number(const abut_element_energy *e, const char *what, const double *v, size_t width, abut_err *err)
+{
+    for (size_t i = 0; i < width * (size_t)e->n; i++)
+        if (isnan(v[i]))
+            return abut_fail(err, ABUT_E_NUMERIC, "energy '%s', element %zu: its %s is not a number", e->name, i / width, what);
     return ABUT_OK;
 }
 
@@ -103,12 +117,13 @@ static abut_status gradient(void *self, const abut_at *at, double scale, double 
     if (!all) return abut_fail(err, ABUT_E_NOMEM, "energy '%s': the gradients of %zu elements", e->name, n);
     #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
     for (size_t i = 0; i < n; i++) of_element(e, (int32_t)i, at->z, all + i * side, NULL);
+    const abut_status rc = not_a_number(e, "gradient", all, side, err);
     #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
     for (int32_t i = 0; i < t->nv; i++)
         for (int32_t k = t->first[i]; k < t->first[i + 1]; k++)
             for (size_t d = 0; d < 3; d++) g[3 * (size_t)i + d] += scale * all[3 * (size_t)t->corner[k] + d];
     abut_arena_release(scratch, mark);
-    return ABUT_OK;
+    return rc;
 }
 
 static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)

@@ -38,10 +38,39 @@ static abut_status no_memory(const abut_model *m, abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "true boundary: no memory for %d triangles of %d objects", m->nct, m->no);
 }
 
+static int by_edge(const void *p, const void *q)
+{
+    const int64_t a = *(const int64_t *)p, b = *(const int64_t *)q;
+    return (a > b) - (a < b);
+}
+
+/* Whether each side of a triangle is that of another one the other way round: what is open has no inside. */
+static abut_status is_closed(const body *b, int *closed, const abut_model *m, abut_err *err)
+{
+    const size_t n = 3 * (size_t)b->n;
+    int64_t *edge = malloc((n + 1) * sizeof *edge);     /* 2 (least 2^31 + largest) + 1 from the largest to the least */
+    if (!edge) return no_memory(m, err);
+    for (size_t k = 0; k < n; k++) {
+        const int64_t p = b->tri[k], q = b->tri[k % 3 == 2 ? k - 2 : k + 1];
+        edge[k] = p < q ? (p << 31 | q) << 1 : (q << 31 | p) << 1 | 1;
+    }
+    qsort(edge, n, sizeof *edge, by_edge);
+    *closed = 1;
+    for (size_t k = 0, end; k < n && *closed; k = end) {
+        int64_t forward = 0;
+        for (end = k; end < n && edge[end] >> 1 == edge[k] >> 1; end++) forward += edge[end] % 2 ? -1 : 1;
+        *closed = forward == 0;
+    }
+    free(edge);
+    return ABUT_OK;
+}
+
 static abut_status body_of(scene *s, int32_t object, abut_err *err)
 {
     const abut_model *m = s->m;
     body *b = &s->body[object];
+    int closed = 0;
+    abut_status rc;
     for (int d = 0; d < 3; d++) b->lo[d] = INFINITY, b->hi[d] = -INFINITY;
     b->tri = malloc((3 * (size_t)m->nct + 1) * sizeof *b->tri);
     if (!b->tri) return no_memory(m, err);
@@ -55,7 +84,8 @@ static abut_status body_of(scene *s, int32_t object, abut_err *err)
                 b->hi[d] = fmax(b->hi[d], s->y[3 * (size_t)v[k] + (size_t)d]);
             }
     }
-    return b->n ? abut_triangle_tree_new(&b->tree, s->y, b->tri, b->n, err) : ABUT_OK;
+    rc = is_closed(b, &closed, m, err);
+    return b->n && closed && !rc ? abut_triangle_tree_new(&b->tree, s->y, b->tri, b->n, err) : rc;
 }
 
 static void look_at(const scene *s, int32_t tet, const double p[3], abut_boundary_depth *out)

@@ -15,7 +15,7 @@ typedef struct abut_boundary_depth {
 } abut_boundary_depth;
 
 /** Samples every face of curved tets that is on the boundary at x[3 nv], with so many segments on a side: depth below half-spaces
- * and distance to the contact surface of another object that the sample is inside of.
+ * and distance to the closed contact surface of another object that the sample is inside of.
  * y[3 nc]  m: collision vertices; NULL: nodes themselves
  * Fails  ABUT_E_GEOM the boundary is none of a solid; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_judge_boundary(const abut_model *m, const double *x, const double *y, int segments,

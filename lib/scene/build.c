@@ -3,7 +3,6 @@
 #include "energy/barrier_pair.h"
 #include "math/vec3.h"
 #include "model/model.h"
-#include "mesh/surface.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,44 +37,6 @@ static int32_t mark_tets(int32_t *at, const abut_mesh *m)
     return inner;
 }
 
-/* What contact sees of an object: the surface of its tets, its own triangles, all sides of both, its segments. */
-static abut_status part_surface(abut_part *p, abut_err *err)
-{
-    const abut_mesh *m = &p->object->mesh;
-    abut_status rc = abut_surface_triangles(m->tet, m->nt, m->nv, &p->tri, &p->ntri, err);
-    if (rc) return rc;
-    if (m->nf) {
-        int32_t *all = realloc(p->tri, 3 * ((size_t)p->ntri + (size_t)m->nf) * sizeof *all);
-        if (!all) return no_memory(err, "triangles");
-        memcpy(all + 3 * (size_t)p->ntri, m->tri, 3 * (size_t)m->nf * sizeof *all);
-        p->tri = all;
-        p->ntri += m->nf;
-    }
-    return abut_surface_edges(p->tri, p->ntri, m->seg, m->ns, m->nv, &p->edge, &p->nedge, err);
-}
-
-/* Vertices of the surface, and the other nodes of the faces of tets that are on it. */
-static abut_status mark_surface(abut_part *p, abut_err *err)
-{
-    const abut_mesh *m = &p->object->mesh;
-    const int order = abut_mesh_order(m);
-    int64_t *face = NULL;
-    int32_t n = 0;
-    p->surface = calloc((size_t)m->nv + 1, 1);
-    if (!p->surface) return no_memory(err, "nodes");
-    for (int32_t i = 0; i < m->nv; i++) p->surface[i] = p->vertex[i] == 0;
-    abut_status rc = order > 1 ? abut_surface_faces(m->tet, m->nt, m->nv, &face, &n, err) : ABUT_OK;
-    for (int32_t i = 0; i < n && !rc; i++) {
-        int32_t node[ABUT_TET_NODES_MAX];
-        int of_face[ABUT_FACE_NODES_MAX];
-        abut_mesh_tet_nodes(m, (int32_t)(face[i] / 4), node);
-        abut_tet_face_nodes(order, (int)(face[i] % 4), of_face);
-        for (int k = 0; k < abut_triangle_nodes(order); k++) p->surface[node[of_face[k]]] = 1;
-    }
-    free(face);
-    return rc;
-}
-
 static double shortest_edge(const abut_part *p)
 {
     const double *x = p->object->mesh.x;
@@ -101,7 +62,7 @@ static abut_status part_number(abut_part *p, abut_built *out, abut_object_facts 
     mark(p->vertex, p->edge, 2 * (size_t)p->nedge);
     mark(p->vertex, m->point, (size_t)m->np);
     if (!p->object->obstacle) f->inner = mark_tets(p->node, m);
-    const abut_status rc = mark_surface(p, err);
+    const abut_status rc = abut_build_mark_surface(p, err);
     if (rc) return rc;
     p->first = out->nodes;
     for (int32_t i = 0; i < m->nv; i++) {
@@ -143,7 +104,7 @@ static abut_status parts_make(abut_build *b, abut_err *err)
         rc = check_elements(&s->object[i], err);
         if (!rc && !s->object[i].obstacle) rc = abut_build_bending(&b->part[i], &b->out->object[i], err);
         simulated += !s->object[i].obstacle;
-        if (!rc && (rc = part_surface(&b->part[i], err))) abut_wrap(err, "object '%s'", s->object[i].name);
+        if (!rc && (rc = abut_build_surface(&b->part[i], err))) abut_wrap(err, "object '%s'", s->object[i].name);
         if (!rc) rc = part_number(&b->part[i], b->out, &b->out->object[i], err);
     }
     if (!rc && !simulated)

@@ -57,6 +57,13 @@ ABUT_MUST_USE abut_status abut_build_check(const abut_build *b, abut_offenders *
  * mass lumping", Earthq. Eng. Struct. Dyn. 4, 1976), which is positive.  After the nodes. */
 ABUT_MUST_USE abut_status abut_build_tets(abut_build *b, abut_err *err);
 
+/** What contact sees of an object: the surface of its tets, its own triangles (one that lines a face of a tet is that face), all
+ * sides of both, its segments.
+ * Fails  as abut_surface_triangles; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_build_surface(abut_part *p, abut_err *err);
+/** Vertices of the surface, and the other nodes of the faces of tets that are on it: p->surface.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_build_mark_surface(abut_part *p, abut_err *err);
+
 /** Finds what bends in a body; its elements of every kind are what the object says they are.
  * Fails  ABUT_E_FORMAT triangles, segments or points without a meaning, or a meaning without them; ABUT_E_GEOM more than two
  *        triangles at an edge, sides that disagree under pressure; ABUT_E_NOMEM */

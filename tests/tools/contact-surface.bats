@@ -217,6 +217,21 @@ Y
     grep "no curved tets" text
 }
 
+@test "contact-surface: an open surface has no inside, whatever drapes over what" {
+    cat >drape.yaml <<'Y'
+abut: 1
+contact: {dhat: 1 mm}
+materials: {m: {density: 1000, young: 1e5, poisson: 0.4}}
+objects:
+  ball:  {generate: {ball: {radius: 0.08, divisions: 1}}, order: 2}
+  cloth: {generate: {cloth: {size: [0.4, 0.4], cells: [10, 10]}}, shell: {thickness: 1 mm}, contact-thickness: 1 mm, translate: [0, 0.082, 0]}
+motion: [{select: {object: ball, box: [[-0.02, -0.02, -0.02], [0.02, 0.02, 0.02]]}, fix: true}]
+Y
+    "$BIN/mesh-prep" -q drape.yaml | "$BIN/step" -q -n 22 -o run.abut
+    exits 0 "$BIN/ccd-check" --no-output --curved 6 run.abut
+    says "--curved 6: the true boundary is in nothing"
+}
+
 @test "contact-surface: what knows nodes alone refuses it by name" {
     two_boxes 2 0.32 | sed 's/cells: \[2, 2, 2\]}}/&, proxy: {segments: 2}/' >two.yaml
     exits 3 "$BIN/mesh-prep" --separate 1e-3l two.yaml -o x.abut

@@ -358,6 +358,10 @@ P
     printf '<?xml version="1.0"?>\n<VTKFile type="UnstructuredGrid">\n</VTKFile>\n' > m.vtu
     exits 3 "$BIN/mesh-prep" m.off -o x; says "m.off: no mesh format .off; known are .msh .vtk .obj .ply .stl"
     exits 3 "$BIN/mesh-prep" m.vtu -o x; says "m.vtu: no mesh format .vtu; known are .msh .vtk .obj .ply .stl"
+    printf 'v 0 0 0\n' > M.OBJ
+    exits 3 "$BIN/mesh-prep" M.OBJ -o x; says "M.OBJ: body 'M.OBJ' has 1 isolated points"
+    { head -c 80 /dev/zero; printf '\062\0\0\0'; head -c 600 /dev/zero; } > short.stl
+    exits 3 "$BIN/mesh-prep" short.stl -o x; says "short.stl: binary STL of 50 triangles: expected 2584 bytes, the file has 684"
     printf 'objects: {a: %s}\n' "$box" > s.txt       # any name will do for a scene
     exits 0 "$BIN/mesh-prep" s.txt -o s.abut
     printf 'objects: {a: [\n' > s.txt

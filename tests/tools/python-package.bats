@@ -61,6 +61,8 @@ assert not x.flags.writeable and x.base is not None and type(x.base.obj if isins
 ball = run.model.objects["ball"]
 assert len(ball.nodes) == len(x) and len(ball.tets) == len(run.model["tet/node"]) and ball.row == 0
 assert run.stack("node/x").shape == (4, *x.shape) and list(run.times) == [f.time for f in run] and len(run[1:3]) == 2
+forces = abut.pipe(scene()).step(2, with_="forces").save("forces.abut").stack("node/contact-force")     # the first frame has none
+assert forces.shape == (3, *x.shape) and np.isnan(forces[0]).all() and not np.isnan(forces[1:]).any()
 assert "step/waypoints" not in run[0] or run[0]["step/waypoints"].size
 try:
     run[0]["node/y"]

@@ -137,6 +137,20 @@ P
     cmp 1.jsonl 7.jsonl
 }
 
+@test "a shell that lines a face of a tet is in contact once, whichever way round, and its limit is kept" {
+    local t
+    for t in 0,2,1 0,1,2; do
+        cat > lined.yaml <<Y
+abut: 1
+gravity: [0, 0, 0]
+objects:
+  t: {generate: {explicit: {points: [[0,0,0],[1,0,0],[0,1,0],[0,0,1]], tets: [[0,1,2,3]], triangles: [[$t]]}}, shell: {thickness: 1 mm, stretch-limit: 1.1}, velocity: [1, 0, 0], angular-velocity: {axis: [0, 0, 1], rate: 1 rad/s}}
+Y
+        "$BIN/mesh-prep" -q lined.yaml | "$BIN/step" -q -n 3 | "$BIN/ccd-check" -q | "$BIN/strain-limit" -q --audit -o lined.abut
+        [ "$("$BIN/export" -q --dump --array contact/triangle lined.abut | grep -cE '^ +[0-9]+ [0-9]+ [0-9]+$')" -eq 4 ]
+    done
+}
+
 @test "senseless requests exit 2 and say why" {
     exits 2 "$BIN/strain-limit" "$(rod)" -o no.abut
     says "give --audit"
@@ -145,6 +159,13 @@ P
     exits 2 "$BIN/strain-limit" --audit --lower 1 "$(rod)" -o no.abut
     says "less than 1"
     exits 2 "$BIN/strain-limit" --audit --upper x "$(rod)" -o no.abut
+    printf 'abut: 1\nobjects:\n  s: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, shell: {thickness: 1 mm}}\n  b: %s\n' \
+        '{generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [9, 0, 0]}' > two.yaml
+    "$BIN/mesh-prep" -q two.yaml | "$BIN/step" -q -n 2 -o two.abut
+    exits 2 "$BIN/strain-limit" --upper 1.5 --object b two.abut -o no.abut
+    says "--object b: it has no shells, which alone have limits"
+    exits 2 "$BIN/strain-limit" --project two.abut -o no.abut
+    says "--project: no shell of the stream has a limit: expected --upper or --lower"
     [ ! -e no.abut ]
 }
 

@@ -204,6 +204,32 @@ TEST(an_infinite_energy_is_no_failure_and_one_that_is_not_a_number_is)
     term_close(&t);
 }
 
+/* its gradient is 0/0 where the distance of the two is 0, the value is not */
+static double slope_of_nothing(const void *own, int32_t e, const double *p, double *g, double *H)
+{
+    const double d = p[3] - p[0];
+    (void)own, (void)e, (void)H;
+    if (g) g[0] = -d / fabs(d), g[3] = -g[0];
+    return fabs(d);
+}
+
+TEST(a_gradient_that_is_not_a_number_is_said_with_its_element)
+{
+    term t;
+    const int32_t pairs[] = { 0, 1, 2, 3 };
+    const abut_element_energy gap = { "gap", 2, 2, pairs, slope_of_nothing, NULL };
+    CHECK(!term_open(&t, &gap));
+    double g[3 * NV] = { 0 };
+    const double kept = x[9];
+    const abut_at at = { .x = x, .z = x };
+    CHECK(!t.ops.gradient(t.self, &at, 1, g, &t.scratch, &t.err));
+    x[9] = x[6];
+    CHECK(t.ops.gradient(t.self, &at, 1, g, &t.scratch, &t.err) == ABUT_E_NUMERIC);
+    CHECK(strstr(t.err.msg, "energy 'gap', element 1: its gradient is not a number"));
+    x[9] = kept;
+    term_close(&t);
+}
+
 static void refused(abut_element_energy e, const char *why)
 {
     term t;
@@ -220,6 +246,8 @@ TEST(what_cannot_be_an_energy_is_refused_by_name_and_number)
     refused((abut_element_energy){ "odd", 2, N, node, NULL, weight }, "no function");
     const int32_t wrong[] = { 0, 1, 2, NV };
     refused((abut_element_energy){ "odd", 2, 2, wrong, length, weight }, "element 1 has node 900, expected 0 to 899");
+    const int32_t twice[] = { 0, 1, 7, 7 };
+    refused((abut_element_energy){ "odd", 2, 2, twice, length, weight }, "element 1 has node 7 twice");
     term t;
     const abut_element_energy none = { "none", 2, 0, NULL, length, NULL };
     CHECK(!term_open(&t, &none));

@@ -52,20 +52,15 @@ TEST(a_scene_becomes_the_arrays_it_says)
 }
 
 /* Two scenes that say the same in other units, %s in place of each number of the list. */
-TEST(units_are_factors_of_si_units)
+static void same_in_other_units(const char *const said[][2])
 {
-    static const char *const said[][2] = {
-        { "0.01", "10000 us" },     { "-9.81", "-9810 mm/s^2" }, { "0.001 m", "1000 um" },  { "0.001 m/s", "1 mm/s" },
-        { "2e-5 m/s", "20 um/s" },  { "1e5", "0.1 N/mm^2" },     { "1000", "1 g/cm^3" },    { "0.2", "20 cm/s" },
-        { "0.2", "200 mm/s" },      { "2", "2000 mN" },          { "2", "0.002 kN" },       { "3e3", "3 N/mm" },
-        { "3e3", "3 kN/m" },
-    };
     static const char scene[] =
         "time: {step: %s}\ngravity: [0, %s, 0]\ncontact: {dhat: %s, friction: {eps_v: %s}}\ntolerance: %s\n"
         "materials:\n  m: {young: %s, density: %s, poisson: 0.3}\n"
         "objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: m, velocity: [%s, %s, 0]}\n"
         "  k: {generate: {cloth: {size: [2, 2], cells: [1, 1]}}, obstacle: true, translate: [0, 0.6, 0]}\n"
         "motion:\n  - {select: {object: a}, force: [%s, %s, 0]}\n"
+        "  - {select: {object: k}, rotate: {axis: [0, 1, 0], rate: %s}}\n"
         "attachments:\n  - {from: {object: a}, to: {object: k}, within: 15 cm, stiffness: %s}\n"
         "  - {from: {object: a}, to: {object: k}, within: 15 cm, stiffness: %s}\n";
     made s[2];
@@ -73,7 +68,8 @@ TEST(units_are_factors_of_si_units)
     for (int k = 0; k < 2; k++) {
         char text[2048];
         (void)snprintf(text, sizeof text, scene, said[0][k], said[1][k], said[2][k], said[3][k], said[4][k], said[5][k],
-                       said[6][k], said[7][k], said[8][k], said[9][k], said[10][k], said[11][k], said[12][k]);
+                       said[6][k], said[7][k], said[8][k], said[9][k], said[10][k], said[13][k], said[11][k],
+                       said[12][k]);
         CHECK(made_well(&s[k], text));
     }
     for (int set = 0; set < 2; set++) {
@@ -89,6 +85,23 @@ TEST(units_are_factors_of_si_units)
     }
     CHECK(reals > 100);
     for (int k = 0; k < 2; k++) drop(&s[k]);
+}
+
+TEST(units_are_factors_of_si_units)
+{
+    static const char *const said[][2] = {
+        { "0.01", "10000 us" },     { "-9.81", "-9810 mm/s^2" }, { "0.001 m", "1000 um" },  { "0.001 m/s", "1 mm/s" },
+        { "2e-5 m/s", "20 um/s" },  { "1e5", "0.1 N/mm^2" },     { "1000", "1 g/cm^3" },    { "0.2", "20 cm/s" },
+        { "0.2", "200 mm/s" },      { "2", "2000 mN" },          { "2", "0.002 kN" },       { "3e3", "3 N/mm" },
+        { "3e3", "3 kN/m" },        { "180 deg/s", "3.141592653589793 rad/s" },
+    }, *const more[][2] = {
+        { "0.6", "0.01 min" },      { "-9.81", "-9810 mm/s^2" }, { "0.001 m", "1000000 nm" }, { "0.001 m/s", "1 mm/s" },
+        { "2e-5 m/s", "20 um/s" },  { "1e5", "1 bar" },          { "1000", "1e-9 t/mm^3" },  { "10", "36 km/h" },
+        { "-2", "-7.2 km/h" },      { "2", "2000 mN" },          { "2", "0.002 kN" },       { "3e3", "3 N/mm" },
+        { "3e3", "3 kN/m" },        { "180 deg/s", "30 rpm" },
+    };
+    same_in_other_units(said);
+    same_in_other_units(more);
 }
 
 TEST(masses_are_lumped_and_obstacles_have_the_mean)

@@ -170,6 +170,21 @@ static void clear_elements(abut_strain_audit *a)
     abut_codim_clear(&a->codim);
 }
 
+/* An object that is asked for has shells; limits act on nothing else. */
+static abut_status expect_shells(const abut_strain_audit *a, const abut_stream *s, abut_err *err)
+{
+    const abut_model *m = &s->model;
+    for (int32_t o = 0; o < m->no && !a->all; o++) {
+        int found = !a->chosen[o];
+        for (int32_t k = 0; k < m->nsh && !found; k++) found = m->body[m->shell[3 * (size_t)k]] == o;
+        if (found) continue;
+        char name[64];
+        abut_text_row(&s->model_set, "object/name", o, name, sizeof name);
+        return abut_fail(err, ABUT_E_ARG, "--object %s: it has no shells, which alone have limits", name);
+    }
+    return ABUT_OK;
+}
+
 abut_status abut_strain_audit_model(abut_strain_audit *a, const abut_stream *s, abut_err *err)
 {
     const abut_model *m = &s->model;
@@ -180,6 +195,7 @@ abut_status abut_strain_audit_model(abut_strain_audit *a, const abut_stream *s, 
     a->chosen = malloc((size_t)m->no + 1);
     if (!a->rows || !a->chosen) return abut_fail(err, ABUT_E_NOMEM, "no memory for the limits of %d shells", m->nsh);
     abut_status rc = abut_objects_choose(&s->model_set, m->no, a->objects->item, a->objects->n, a->chosen, err);
+    if (!rc) rc = expect_shells(a, s, err);
     if (rc) return rc;
     const abut_strain_limits *l = &a->limits;
     abut_shell_limits(m, a->chosen, l->lower, l->lower_begins, l->upper_begins, l->upper, a->rows);

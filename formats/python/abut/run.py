@@ -186,8 +186,13 @@ class Run(Sequence[Frame]):
         return np.array([f.time for f in self._frames])
 
     def stack(self, name: str) -> np.ndarray:
-        """An array of all frames, one above the other."""
-        return np.stack([np.asarray(f[name]) for f in self._frames])
+        """An array of all frames, one above the other; of numbers of 64 bits, nan in frames without it: the first frame of a
+        scene has no forces.  Raises KeyError where no frame has it"""
+        rows = [np.asarray(f[name]) if name in f else None for f in self._frames]
+        known = next((r for r in rows if r is not None), None)
+        if known is None or (known.dtype != np.float64 and any(r is None for r in rows)):
+            raise KeyError(name)
+        return np.stack([np.full_like(known, np.nan) if r is None else r for r in rows])
 
     def check(self) -> None:
         """Reads every byte and compares checksums.  Raises StreamError"""

@@ -6,6 +6,7 @@
 #include "contact/intersect.h"
 #include "energy/characteristic.h"
 #include "energy/stiffness_fit.h"
+#include "model/laws.h"
 #include "model/motion.h"
 #include "model/tets.h"
 #include "solve/direction/newton_solve.h"
@@ -40,7 +41,8 @@ static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_
     rc = o->method->check ? o->method->check(m, err) : ABUT_OK;
     if (rc) return abut_wrap(err, "solver %s", name), rc;
     if (m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER)
-        return abut_fail(err, ABUT_E_FORMAT, "solver %s: time scheme %d, expected implicit Euler", name, m->scheme[0]);
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: time scheme %s, expected implicit-euler", name,
+                         abut_scheme_names[m->scheme[0]]);
     if (m->damp_stiffness && m->damp_stiffness[0] > 0)
         return abut_fail(err, ABUT_E_FORMAT, "solver %s: damping/stiffness is %g s, expected 0: its matrix is not constant", name,
                          m->damp_stiffness[0]);
@@ -90,7 +92,7 @@ abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_l
     abut_status rc = check_model(m, opt, err);
     if (!rc) rc = abut_objective_init(&s->objective, m, opt->terms, err);
     if (!rc) rc = check_terms(&s->objective.terms, opt->method->name, err);
-    if (!rc) rc = abut_collision_springs_init(&s->collisions, &s->objective, err);
+    if (!rc && opt->contact == ABUT_CONTACT_BY_SPRINGS) rc = abut_collision_springs_init(&s->collisions, &s->objective, err);
     if (!rc && opt->method->init) rc = opt->method->init(s, err);
     if (rc) {
         abut_lg_clear(s);

@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/curved_rod.h"
+#include "model/laws.h"
 #include "model/motion.h"
 #include "solve/loads.h"
 #include "solve/nodal/weights.h"
@@ -25,7 +26,8 @@ abut_nodal_options abut_nodal_defaults(void)
 static abut_status check_model(const abut_model *m, abut_err *err)
 {
     if (m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER)
-        return abut_fail(err, ABUT_E_FORMAT, "solver nodal: time scheme %d, expected implicit Euler", m->scheme[0]);
+        return abut_fail(err, ABUT_E_FORMAT, "solver nodal: time scheme %s, expected implicit-euler",
+                         abut_scheme_names[m->scheme[0]]);
     if (m->shell_limit || m->mat_strain)
         return abut_fail(err, ABUT_E_FORMAT, "solver nodal: shells with limits of their stretch (%s), expected none: a linear "
                          "problem cannot keep them", m->shell_limit ? "shell/stretch-limit" : "material/strain-limit");

@@ -7,6 +7,7 @@
 #include "energy/curved_rod.h"
 #include "energy/mass.h"
 #include "energy/term.h"
+#include "model/laws.h"
 #include "model/motion.h"
 #include "solve/direction/newton_solve.h"
 #include "solve/loads.h"
@@ -27,7 +28,8 @@ enum { HALVINGS = 30, QP_ITERATIONS = 200 };
 static abut_status check_model(const abut_model *m, abut_err *err)
 {
     if (m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER)
-        return abut_fail(err, ABUT_E_FORMAT, "solver sqp: time scheme %d, expected implicit Euler", m->scheme[0]);
+        return abut_fail(err, ABUT_E_FORMAT, "solver sqp: time scheme %s, expected implicit-euler",
+                         abut_scheme_names[m->scheme[0]]);
     if (m->shell_limit || m->mat_strain)
         return abut_fail(err, ABUT_E_FORMAT, "solver sqp: shells with limits of their stretch, expected none");
     for (int32_t i = 0; i < m->ng * m->ng; i++)
