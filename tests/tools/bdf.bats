@@ -59,7 +59,7 @@ P
     exits 3 "$BIN/mesh-prep" "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set time.scheme=bdf7 -o no.abut
     says "time.scheme is 'bdf7'"
     exits 3 "$BIN/step" -n 1 --solver pd --contact ignore six.abut -o no.abut
-    says "expected implicit Euler"
+    says "expected implicit-euler"
     exits 3 "$BIN/strain-limit" --project --upper 1.02 six.abut -o no.abut
 }
 

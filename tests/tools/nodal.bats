@@ -515,3 +515,24 @@ Y
     # T^2 l / (2 E A), 0.57 m of 628 N, of 1 N all along and of 1.5 N
     figure elastic_energy r.jsonl | awk '$1 < 4.5e-4 || $1 > 1.03e-3 { bad = 1; print } END { exit bad || NR != 20 }'
 }
+
+@test "contact forces are called rough where momentum does not balance, and a smaller tolerance carries the weight" {
+    cat > rest.yaml <<'Y'
+abut: 1
+time: {step: 1 ms}
+solver: nodal
+materials: {m: {density: 1000, young: 5 MPa, poisson: 0.3}}
+objects:
+  b: {generate: {box: {size: [0.1, 0.05, 0.1], cells: [3, 2, 3]}}, translate: [0, 0.02505, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}, mu: 0.2}
+Y
+    "$BIN/mesh-prep" -q rest.yaml > rest.abut
+    exits 0 "$BIN/step" -n 100 --with forces rest.abut -o rough.abut
+    says "contact forces are rough: momentum of a node balances to "
+    "$BIN/mesh-prep" -q rest.yaml --set 'nodal={tolerance: 1e-8 m, iterations: 400}' > rest.abut
+    exits 0 "$BIN/step" -n 100 --with forces rest.abut -o fine.abut
+    [[ $(<stderr) != *rough* ]]
+    "$BIN/ccd-check" -q --no-output fine.abut
+    "$BIN/export" -q fine.abut --csv end.csv --frames -1
+    awk -F, 'NR == 1 { for (k = 1; k <= NF; k++) if ($k == "floor.contact_y_N") c = k } END { exit !(c && -$c > 0.99 * 4.905 && -$c < 1.01 * 4.905) }' end.csv
+}

@@ -136,7 +136,7 @@ Y
     says "a friction coefficient of 0.3, expected none"
     boxes --set time.scheme=bdf2
     exits 3 "$BIN/step" -q --solver qp a.abut -o b.abut
-    says "expected implicit Euler"
+    says "expected implicit-euler"
 }
 
 @test "the pipeline makes its table, with what ccd-check says" {

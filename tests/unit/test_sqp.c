@@ -201,7 +201,7 @@ TEST(what_it_cannot_do_is_refused_by_name)
 {
     static const struct { const char *scene, *says; } bad[] = {
         { "abut: 1\ntime: {step: 0.01 s}\ncontact: {friction: {mu: 0.3}}\nobjects:\n" BOX, "friction coefficient of 0.3" },
-        { "abut: 1\ntime: {step: 0.01 s, scheme: bdf2}\nobjects:\n" BOX, "expected implicit Euler" },
+        { "abut: 1\ntime: {step: 0.01 s, scheme: bdf2}\nobjects:\n" BOX, "expected implicit-euler" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         run r;

@@ -21,6 +21,7 @@ typedef struct abut_step_tally {
     int damped;                 /* steps of the midpoint scheme that implicit Euler took */
     int unbalanced;             /* steps whose forces rounding kept from balancing */
     double worst_balance;       /* the largest force residual of a step */
+    double worst_momentum;      /* hard contact: the largest residual of the balance of momentum */
 } abut_step_tally;
 
 /* Owns everything but the report.  Zero-filled is empty. */

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#define ROUGH 0.05      /* of the largest impulse on a node */
+
 void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const abut_model *m, const abut_report *rep)
 {
     const double *want = c->o.stop == ABUT_STOP_NEWTON ? m->force_tolerance : NULL;
@@ -15,6 +17,7 @@ void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const a
     if (rep->min_gap >= 0) t->min_gap = fmin(t->min_gap, rep->min_gap);
     t->damped += rep->damped;
     t->worst_balance = fmax(t->worst_balance, rep->force_residual);
+    t->worst_momentum = fmax(t->worst_momentum, rep->nodal.balance_residual);   /* fmax leaves NAN out */
     t->balanced += rep->force_largest > 0;
     t->mended[rep->nodal.repaired > 0 ? rep->nodal.repaired - 1 : 0] += rep->nodal.repaired > 0 && !rep->nodal.rising;
     t->rising += rep->nodal.rising;
@@ -46,6 +49,9 @@ void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, c
             t->unbalanced, t->steps, abut_s(t->steps), t->worst_balance, m->force_tolerance[0]);
     else if (t->steps && t->balanced && (c->record & ABUT_WITH_FORCES))
         abut_cli_say(cli, "forces balance to %.2g of the largest on a body, or better", t->worst_balance);
+    if (t->worst_momentum > ROUGH && (c->record & ABUT_WITH_FORCES))
+        abut_cli_say(cli, "contact forces are rough: momentum of a node balances to %.2g of the largest impulse in the worst "
+                     "step; a smaller nodal.tolerance, which is a length, betters it", t->worst_momentum);
     if (t->more_frames)
         abut_cli_say(cli, "%d frame%s more than --every asks for: the path to the next one had too many waypoints",
                      t->more_frames, abut_s(t->more_frames));

@@ -25,17 +25,17 @@ enum { HALVINGS = 30, QP_ITERATIONS = 200 };
 
 /* ---- what it can do ---- */
 
-static abut_status check_model(const abut_model *m, abut_err *err)
+static abut_status check_model(const abut_model *m, const char *name, abut_err *err)
 {
     if (m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER)
-        return abut_fail(err, ABUT_E_FORMAT, "solver sqp: time scheme %s, expected implicit-euler",
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: time scheme %s, expected implicit-euler", name,
                          abut_scheme_names[m->scheme[0]]);
     if (m->shell_limit || m->mat_strain)
-        return abut_fail(err, ABUT_E_FORMAT, "solver sqp: shells with limits of their stretch, expected none");
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: shells with limits of their stretch, expected none", name);
     for (int32_t i = 0; i < m->ng * m->ng; i++)
         if (m->mu[i] > 0)
-            return abut_fail(err, ABUT_E_FORMAT, "solver sqp: a friction coefficient of %g, expected none: it has no friction "
-                             "(mesh-prep --set contact.friction.mu=0)", m->mu[i]);
+            return abut_fail(err, ABUT_E_FORMAT, "solver %s: a friction coefficient of %g, expected none: it has no friction "
+                             "(mesh-prep --set contact.friction.mu=0)", name, m->mu[i]);
     return ABUT_OK;
 }
 
@@ -60,11 +60,12 @@ abut_status abut_sqp_init(abut_sqp *s, const abut_model *m, const abut_sqp_optio
 {
     *s = (abut_sqp){ .opt = *opt };
     s->set.opt = opt->constraints;
-    abut_status rc = check_model(m, err);
+    const char *name = opt->fixed ? "solver qp" : "solver sqp";
+    abut_status rc = check_model(m, name + strlen("solver "), err);
     if (!rc) rc = abut_objective_init(&s->objective, m, opt->terms, err);
-    if (!rc) rc = abut_collmesh_expect_nodes(&s->objective.cm, "solver sqp", err);
+    if (!rc) rc = abut_collmesh_expect_nodes(&s->objective.cm, name, err);
     if (!rc && abut_terms_find(&s->objective.terms, abut_term_curved_rods.name))
-        rc = abut_fail(err, ABUT_E_FORMAT, "solver sqp: rods that are curved at rest, expected none");
+        rc = abut_fail(err, ABUT_E_FORMAT, "%s: rods that are curved at rest, expected none", name);
     if (!rc) rc = abut_point_init(&s->at, &s->objective, 0, err);
     if (!rc) rc = abut_point_init(&s->trial, &s->objective, 1, err);
     if (!rc) rc = abut_linear_solver_init(&s->linear, opt->linear ? opt->linear : abut_linear_solvers[0], opt->threads, err);
