@@ -156,8 +156,7 @@ static abut_status smooth_back(abut_adjoint *a, const abut_at *at, const abut_re
     if (share < 1) {
         for (size_t i = 0; i < n3; i++) to->start->x[i] += c[i];
         memset(c, 0, n3 * sizeof *c);
-        if (!rc) rc = abut_adjoint_product(o, at, ABUT_KINDS_POTENTIAL, (1 - share) / share, p, to->start->x,
-                                           &a->s.solver.scratch, err);
+        if (!rc) rc = abut_adjoint_product_at_z(o, at, (1 - share) / share, p, to->start->x, &a->s.solver.scratch, err);
     }
     if (!rc) rc = abut_adjoint_product(o, at, 1 << ABUT_TERM_FRICTION, -1, p, c, &a->s.solver.scratch, err);
     for (size_t i = 0; i < n3; i++) abut_recur_give(&a->recur.still[o->held[i / 3]], i, c[i], to);

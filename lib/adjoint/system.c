@@ -280,15 +280,26 @@ static abut_status multiply_term(const abut_objective *o, const abut_term *t, co
     return ABUT_OK;
 }
 
-abut_status abut_adjoint_product(const abut_objective *o, const abut_at *at, int kinds, double scale, const double *p,
-                                 double *out,
-                                 abut_arena *scratch, abut_err *err)
+static abut_status product(const abut_objective *o, const abut_at *at, int kinds, int weights, double scale, const double *p,
+                           double *out, abut_arena *scratch, abut_err *err)
 {
     abut_status rc = ABUT_OK;
     for (int i = 0; i < o->terms.n && !rc; i++) {
         const abut_term *t = &o->terms.term[i];
-        if (!t->ops->hessian || !(kinds & 1 << t->ops->kind)) continue;
+        if (!t->ops->hessian || !(kinds & 1 << t->ops->kind) || !(weights & 1 << t->ops->weight)) continue;
         rc = multiply_term(o, t, at, scale, p, out, scratch, err);
     }
     return rc;
+}
+
+abut_status abut_adjoint_product(const abut_objective *o, const abut_at *at, int kinds, double scale, const double *p,
+                                 double *out, abut_arena *scratch, abut_err *err)
+{
+    return product(o, at, kinds, ~0, scale, p, out, scratch, err);
+}
+
+abut_status abut_adjoint_product_at_z(const abut_objective *o, const abut_at *at, double scale, const double *p, double *out,
+                                      abut_arena *scratch, abut_err *err)
+{
+    return product(o, at, ABUT_KINDS_POTENTIAL, 1 << ABUT_TERM_AT_Z, scale, p, out, scratch, err);
 }

@@ -41,5 +41,8 @@ ABUT_MUST_USE abut_status abut_adjoint_system_solve(abut_adjoint_system *s, cons
 ABUT_MUST_USE abut_status abut_adjoint_product(const abut_objective *o, const abut_at *at, int kinds, double scale,
                                                const double *p,
                                                double *out, abut_arena *scratch, abut_err *err);
+/** The same of the potentials that are taken at z: not of bounds, which the midpoint rule takes at the end of a step. */
+ABUT_MUST_USE abut_status abut_adjoint_product_at_z(const abut_objective *o, const abut_at *at, double scale, const double *p,
+                                                    double *out, abut_arena *scratch, abut_err *err);
 
 #endif

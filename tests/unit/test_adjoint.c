@@ -72,6 +72,7 @@ TEST(sheets_rods_springs_and_scripts_in_implicit_euler) { sheets_agree("implicit
 TEST(sheets_rods_springs_and_scripts_in_bdf2) { sheets_agree("bdf2", "1", "", "", 0); }
 TEST(sheets_rods_springs_and_scripts_in_midpoint) { sheets_agree("midpoint", "1", "", "", 0); }
 TEST(sheets_with_stretch_limits) { sheets_agree("implicit-euler", "1", "", ", stretch-limit: 1.05", 0); }
+TEST(sheets_with_stretch_limits_in_midpoint) { sheets_agree("midpoint", "1", "", ", stretch-limit: 1.05", 0); }
 TEST(woven_sheets)
 {
     static const char *const woven = ", membrane: baraff-witkin, fabric: {warp: 3e4, weft: 2e4, shear: 5e3, compression: 0.3}";
