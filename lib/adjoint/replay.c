@@ -50,6 +50,7 @@ abut_status abut_adjoint_replay(abut_adjoint *a, const abut_arrays *start, abut_
     const int has = abut_arrays_find(start, "lag/node") || abut_arrays_find(start, "lag/vertex");
     if (has) kappa = b->in_frame;
     a->passes.n = 0;
+    abut_adjoint_system_leave(&a->system);
     s->start_checked = 1;
     abut_report_clear(&a->report);
     abut_status rc = abut_step_begin(s, start, at, &a->report, err);

@@ -13,7 +13,7 @@
 abut_status abut_adjoint_system_init(abut_adjoint_system *s, abut_objective *o, int threads, abut_err *err)
 {
     const size_t nv = (size_t)o->model->nv;
-    *s = (abut_adjoint_system){ .o = o };
+    *s = (abut_adjoint_system){ .o = o, .of_run = abut_barrier_state_of(&o->terms)->curvature };
     abut_status rc = abut_linear_solver_init(&s->linear, abut_linear_solvers[0], threads, err);
     s->rows = malloc((nv + 1) * sizeof *s->rows);
     s->diag = malloc((nv + 1) * sizeof *s->diag);
@@ -46,6 +46,13 @@ static abut_status choose(abut_objective *o, int as_is, abut_err *err)
     o->step.as_is = as_is;
     o->step.shift = as_is ? 0 : o->w.shift;
     return ABUT_OK;
+}
+
+void abut_adjoint_system_leave(const abut_adjoint_system *s)
+{
+    abut_barrier_state_of(&s->o->terms)->curvature = s->of_run;
+    s->o->step.as_is = 0;
+    s->o->step.shift = s->o->w.shift;
 }
 
 /* s->A at a point */

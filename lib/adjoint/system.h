@@ -2,12 +2,14 @@
 #ifndef ABUT_ADJOINT_SYSTEM_H
 #define ABUT_ADJOINT_SYSTEM_H
 
+#include "energy/barrier_hessians.h"
 #include "solve/objective.h"
 #include "sparse/linear_solver.h"
 
 /* Zero-filled is empty.  Borrows the objective. */
 typedef struct abut_adjoint_system {
     abut_objective *o;
+    abut_barrier_curvature of_run;  /* Hessians of contacts that steps are solved with */
     abut_bsr A;
     abut_linear_solver linear;
     int32_t *rows;          /* [nv] o->row of the pattern; -2: none yet */
@@ -23,6 +25,10 @@ void abut_adjoint_system_clear(abut_adjoint_system *s);
 /** H on the unknowns of the objective at a point, and its factor.
  * Fails  ABUT_E_NUMERIC the projected matrix has no factor either; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_adjoint_system_take(abut_adjoint_system *s, const abut_at *at, abut_err *err);
+
+/** The Hessians of the objective are again those that steps are solved with, projected, as they were before
+ * abut_adjoint_system_take. */
+void abut_adjoint_system_leave(const abut_adjoint_system *s);
 
 /* How a system was solved. */
 typedef struct abut_adjoint_solution {

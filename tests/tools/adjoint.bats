@@ -164,6 +164,32 @@ slope() { awk -v a="$1" -v b="$2" -v h="$3" 'BEGIN { printf "%.17g", (a - b) / (
     awk '{ d = $2 - $3; s = $2 < 0 ? -$2 : $2; if (d < 0) d = -d; if (s > most) most = s; if (d > 1e-7 * s && d > 1e-12) bad = 1 } END { exit !(NR > 10 && most > 0) || bad }' both
 }
 
+# laid: a block with a cloth on it, of two friction passes, which slides with that MU
+laid() {
+    cat <<Y
+abut: 1
+tolerance: 1e-8 m/s
+contact: {kappa-range: 1, friction: {mu: ${MU:-0.3}, lags: 2}}
+materials: {m: {density: 1000, young: 5e4, poisson: 0.3}, c: {density: 500, young: 1e5, poisson: 0.2}}
+objects:
+  b: {generate: {box: {size: [0.2, 0.1, 0.1], cells: [4, 2, 2]}}, material: m, translate: [0, 0.052, 0], velocity: [1, 0, 0]}
+  s: {generate: {cloth: {size: [0.24, 0.24], cells: [6, 6]}}, material: c, shell: {thickness: 1 mm}, translate: [0, 0.11, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+}
+laid_run() { laid | "$BIN/mesh-prep" -q - | "$BIN/step" -q -n 8 "$@"; }
+laid_loss() { laid_run --keep-passes | "$BIN/adjoint" -q --error none --target there.csv --csv - - | awk -F, '$1 == "loss" { printf "%.17g", $5 }'; }
+
+@test "friction passes are solved again with the Hessians of the run, where second derivatives are indefinite" {
+    printf '%s\n' step,object,x,y,z 8,b,0.2,0.05,0.01 >there.csv
+    laid_run | "$BIN/adjoint" -q --error none --target there.csv --csv table.csv -
+    laid_run --keep-passes | "$BIN/adjoint" -q --error none --target there.csv --csv kept.csv -
+    for of in 'material/young' 'contact/mu' 'world/gravity'; do
+        near "$(of $of 0)" "$(awk -F, -v a=$of '$1 == a { print $6; exit }' kept.csv)"
+    done
+    near "$(of contact/mu 0)" "$(slope "$(MU=0.30001 laid_loss)" "$(MU=0.29999 laid_loss)" 1e-5)"
+}
+
 @test "friction passes that are not those of the run are refused" {
     slide | sed 's/lags: 1/lags: 3/' | "$BIN/mesh-prep" -q - -o start.abut
     "$BIN/step" -q -n 6 --keep-passes start.abut -o kept.abut
