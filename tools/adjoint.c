@@ -298,7 +298,8 @@ int main(int argc, char **argv)
     request r = { .from = -1, .to = -1, .tolerance = NAN, .opt = { .lags = -1 } };
     const abut_opt opts[] = {
         { 't', "target", ABUT_OPT_TEXT, &r.target, "FILE",
-          "L from targets: CSV with the columns step or time, node or object, x, y, z, weight" },
+          "L from targets: CSV with the columns step or time, node or object, x, y, z, weight; an object is at the mean of its "
+          "nodes, all of one weight, not at its centre of mass" },
         { 0, "dl", ABUT_OPT_TEXT, &r.given, "FILE",
           "derivatives of an L of your own: CSV with step or time, node, dx, dy, dz, dvx, dvy, dvz" },
         { 0, "by", ABUT_OPT_LIST, &r.by, "PATTERN",
@@ -329,7 +330,10 @@ int main(int argc, char **argv)
     FILE *file = NULL;
     abut_cli_begin(&cli, argc, argv,
                    "Derivatives of a loss of a finished run by its materials, masses, friction, loads and start:\n"
-                   "goes backwards through every step, contact and friction included.",
+                   "goes backwards through every step, contact and friction included.\n"
+                   "The stiffness of the barrier is held constant (the scene makes it of masses and dhat, unless\n"
+                   "it has contact.barrier.fixed-kappa); material/young leaves the bending of shells and rods out,\n"
+                   "which is hinge/stiffness and bend/stiffness.",
                    "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT_MAY);
     abut_status rc = check(&r, &err);
     if (!rc) rc = run(&cli, &r, &s, &refined, &file, &err);

@@ -29,7 +29,8 @@
  * Drag goes through its triangles' area at the start of the step as well; pressure of closed shells is a potential.
  *
  * How exact it is.  At the end of a step F is not 0 but what the tolerance leaves.  To first order L at exact ends is
- * L + sum p.F: `correction`.  Taken as constant: the stiffness of the barrier, a number that the rules of a run choose;
+ * L + sum p.F: `correction`.  Taken as constant: the stiffness of the barrier, a number that the rules of a run choose, or that
+ * the scene has of its masses and dhat;
  * contact/kappa-scale is the derivative by it, and `kappa` of a step its part.  Contacts that come or go at dhat are smooth with
  * a law whose second derivative is; a change of the nearest feature is a kink of the gradient.  The time T of a quasi-static step
  * is made of masses and moduli, and only the stiffness of the barrier over T^2, N/m, has a meaning: derivatives by masses and

@@ -21,6 +21,7 @@ void abut_state_bar_clear(abut_state_bar *s);
 /* By what a run is of.  F(member, array of the MODEL or a name like one, rows, width, unit of the parameter)
  *   tet/shear, tet/lame    mu and lambda of each tet
  *   tet/young, tet/poisson  a factor on, and an amount added to, those of the material in one tet
+ *   material/young         of tets, and of shells and rods that stretch: bending is hinge/stiffness, bend/stiffness
  *   object/young           a factor on all moduli of an object, those of bending too; object/density one on its masses
  *   object/thickness       a factor on the thickness of shells and the radius of rods of an object, with masses and bending,
  *                          which have the powers 1 and 3, 2 and 4 of it; contact keeps its thickness

@@ -21,7 +21,7 @@ abut: 1
 time: {step: 0.01 s}
 contact: {dhat: 2 mm, kappa-range: 1, friction: {mu: 0.4, eps_v: 0.005 m/s, lags: 1}}
 tolerance: 1e-9 m/s
-materials: {soft: {model: stable-neo-hookean, density: 1000, young: ${E:-2e5}, poisson: 0.3}}
+materials: {soft: {model: stable-neo-hookean, density: ${RHO:-1000}, young: ${E:-2e5}, poisson: 0.3}}
 objects:
   block: {generate: {box: {size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}}, material: soft, translate: [0, 0.0515, 0],
           velocity: [${V:-1}, 0, 0.2]}
@@ -45,6 +45,38 @@ slope() { awk -v a="$1" -v b="$2" -v h="$3" 'BEGIN { printf "%.17g", (a - b) / (
     near "$(of contact/mu 1)" "$(slope "$(MU=0.30001 loss)" "$(MU=0.29999 loss)" 1e-5)"
     v=$(awk -F, '$1 == "node/v" && $3 == 0 { s += $6 } END { printf "%.17g", s }' table.csv)
     near "$v" "$(slope "$(V=1.00001 loss)" "$(V=0.99999 loss)" 1e-5)"
+}
+
+@test "of the density the stiffness of the barrier is left out, which is made of masses: contact/kappa-scale is the rest" {
+    "$BIN/adjoint" -q --error none --target "$target" --csv table.csv --by material/density --by contact/kappa-scale "$run"
+    all=$(awk -v d="$(of material/density 0)" -v k="$(of contact/kappa-scale 0)" 'BEGIN { printf "%.17g", d + k / 1000 }')
+    by=$(slope "$(RHO=1000.1 loss)" "$(RHO=999.9 loss)" 0.1)
+    near "$all" "$by"
+    exits 1 near "$(of material/density 0)" "$by"
+}
+
+# hung: a cloth that hangs on a side, of Young's modulus E
+hung() {
+    cat <<Y
+abut: 1
+contact: off
+tolerance: 1e-9 m/s
+materials: {c: {density: 200, young: ${E:-1e6}, poisson: 0.2}}
+objects: {s: {generate: {cloth: {size: [0.2, 0.2], cells: [3, 3]}}, material: c, shell: {thickness: 3 mm}}}
+motion: [{select: {object: s, relative-box: [[0, 0, 0], [0.4, 1, 1]]}, fix: true}]
+Y
+}
+hung_run() { hung | "$BIN/mesh-prep" -q - | "$BIN/step" -q -n 10; }
+hung_loss() { hung_run | "$BIN/adjoint" -q --error none --target low.csv --csv - - | awk -F, '$1 == "loss" { printf "%.17g", $5 }'; }
+
+@test "material/young leaves the bending of shells out, which hinge/stiffness has, and object/young includes it" {
+    printf '%s\n' step,object,x,y,z 10,s,,0.1, >low.csv
+    hung_run >hung.abut
+    "$BIN/adjoint" -q --error none --target low.csv --csv table.csv --by '*/young' --by hinge/stiffness hung.abut
+    by=$(awk -v d="$(slope "$(E=1000100 hung_loss)" "$(E=999900 hung_loss)" 100)" 'BEGIN { printf "%.17g", d * 1e6 }')
+    near "$(of object/young 0)" "$by"
+    exits 1 near "$(awk -v d="$(of material/young 0)" 'BEGIN { printf "%.17g", d * 1e6 }')" "$by"
+    near "$(awk -F, '$1 == "material/young" { s += $5 * $6 } $1 == "hinge/stiffness" { s += $5 * $6 } END { printf "%.17g", s }' table.csv)" "$by"
 }
 
 @test "a stream, a table and JSON hold the same numbers, for every number of threads, from a file and a pipe" {
