@@ -211,6 +211,18 @@ static abut_status shell_poisson(const abut_codim *t, int parts, double kappa, c
     return ABUT_OK;
 }
 
+/* limits of stretch, in proportion to the volume of a shell: by its thickness; f[12 n] is scratch */
+static void limits(const abut_objective *o, const abut_at *at, const double *q, double scale, double *f, abut_parameter_bar *bars)
+{
+    const abut_codim_state *s = abut_codim_state_of(&o->terms);
+    const abut_codim *t = &s->t;
+    const double weight = at->z == at->x ? scale : o->w.h_force * o->w.h_force;
+    if (!t->model->shell_limit) return;
+    corner_forces(t, ABUT_CODIM_BOUNDED, s->strain_kappa, at->x, f);
+    for (int32_t i = 0; i < t->model->nsh; i++)
+        bars->thickness[t->model->body[t->model->shell[3 * i]]] += weight * work_of(t, (size_t)i, f, q);
+}
+
 static abut_status thin(const abut_objective *o, const abut_at *at, const double *q, double scale, abut_parameter_bar *bars,
                         abut_arena *scratch, abut_err *err)
 {
@@ -227,6 +239,7 @@ static abut_status thin(const abut_objective *o, const abut_at *at, const double
             give_element(t, kind, e, at->z, q, scale, scale * work_of(t, e, f, q), bars);
     const abut_status rc = t->model->nsh ? shell_poisson(t, parts, s->strain_kappa, at->z, q, scale, f, bars, scratch,
                                                          err) : ABUT_OK;
+    limits(o, at, q, scale, f, bars);
     abut_arena_release(scratch, mark);
     return rc;
 }

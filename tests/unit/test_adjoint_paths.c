@@ -146,6 +146,8 @@ static void balloon_agrees(const char *scheme, const char *pressure, const chang
 TEST(a_balloon_in_implicit_euler) { balloon_agrees("implicit-euler", "150", NULL); }
 TEST(a_balloon_in_newmark) { balloon_agrees("implicit-newmark", "150", NULL); }
 TEST(a_balloon_in_midpoint) { balloon_agrees("midpoint", "150", NULL); }
+TEST(a_balloon_with_a_stretch_limit) { balloon_agrees("implicit-euler", "150, stretch-limit: 1.03", NULL); }
+TEST(a_balloon_with_a_stretch_limit_in_midpoint) { balloon_agrees("midpoint", "150, stretch-limit: 1.03", NULL); }
 
 /* The first factor counts at the start, where Newmark has an acceleration of its own. */
 static void inflated_agrees(const char *scheme)
