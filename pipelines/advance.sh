@@ -7,9 +7,8 @@ declare -a step_options=()      # more options of step, for `prepare` and `advan
 
 # What a run depends on: checksums of the programs and of the files among the arguments, the arguments, the options of step.
 made_by() {
-    local a files=()
-    for a; do [ ! -f "$a" ] || files+=("$a"); done
-    cksum "$bin/mesh-prep" "$bin/step" "${files[@]}"
+    local a
+    for a in "$bin/mesh-prep" "$bin/step" "$@"; do [ ! -f "$a" ] || cksum < "$a"; done
     echo "$*" -- "${step_options[*]}"
 }
 
