@@ -31,7 +31,7 @@ columns=$'case\trole\torder\tcells\tunknowns\tsegments\tfirst\tsecond\ttriangles
 one() { # case, role, order, cells, unknowns
     local run=$out/$1-p$3-$4 steps=0 all=0 verdict=valid figures
     error scene "$1" "$3" "$4" "$out" > "$run.yaml"
-    "$bin/mesh-prep" -q -j 1 "$run.yaml" -o "$run.abut" 2> "$run.log" ||
+    prepare "$run" "$run.yaml" ||
         { echo "high-order-error: $1, order $3, $4 cells: $(tail -n 1 "$run.log")" >&2; return 1; }
     if [ "$1" != ball ]; then
         all=1
@@ -42,7 +42,7 @@ one() { # case, role, order, cells, unknowns
     fi
     figures=$(error measure "$1" "$run.abut" "$run.jsonl")
     printf '%s\t%s\t%d\t%d\t%d\t%d\t%s\t%s\n' "$1" "$2" "$3" "$4" "$5" "$SEGMENTS" "$figures" "$verdict"
-    rm -f "$run.abut" "$run.piece" "$run.start" "$run.next" "$run.next.part"
+    rm -f "$run.abut" "$run.by" "$run.piece" "$run.next" "$run.next.part"
 }
 
 status=0

@@ -59,7 +59,7 @@ wrong() {
 }
 
 @test "a missing or wrong unit is named with its place and what was expected" {
-    wrong 4 '  dhat: 1e-3' "scene.yaml:4:9: contact.dhat is '1e-3': expected a number and its unit, one of m, cm, mm, um, l"
+    wrong 4 '  dhat: 1e-3' "scene.yaml:4:9: contact.dhat is '1e-3': expected a number and its unit, one of m, cm, mm, um, nm, l"
     wrong 2 'time: {step: 0.01 m}' "scene.yaml:2:14: time.step is '0.01 m': expected a number, if it has a unit one of s, ms"
     wrong 11 '    rotate: {axis: [0, 1, 0], angle: 90}' "scene.yaml:11:38: angle is '90': expected a number and its unit, one of deg, rad"
     wrong 7 '  jelly: {young: 3e4 l}' "scene.yaml:7:18: young is '3e4 l'"

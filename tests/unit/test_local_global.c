@@ -395,7 +395,7 @@ TEST(what_it_cannot_do_is_refused_with_what_was_found)
     const double damping = 0.5;
     abut_model m = w.model;
     m.scheme = &scheme;
-    CHECK(abut_lg_init(&s, &m, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "time scheme 2"));
+    CHECK(abut_lg_init(&s, &m, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "time scheme bdf2"));
     m = w.model;
     m.damp_stiffness = &damping;
     CHECK(abut_lg_init(&s, &m, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "0.5 s"));
