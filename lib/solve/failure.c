@@ -255,8 +255,18 @@ static const char *stagnation_advice(const abut_failure *f, const abut_failure_v
     return "a larger tolerance may help: rounding lets it go no further; more iterations will not";
 }
 
+/* What is scripted has not arrived, and what lies in its path is squeezed to gaps far below dhat. */
+static int is_crushed(const abut_failure *f, const abut_failure_view *s)
+{
+    const int by_gaps = f->kind == ABUT_FAILED_STALLED || f->kind == ABUT_FAILED_ITERATIONS || f->kind == ABUT_FAILED_STAGNATES ||
+                        f->kind == ABUT_FAILED_TOUCHING;
+    return by_gaps && s->progress < 1 && is_pressed(s);
+}
+
 static const char *advice(const abut_failure *f, const abut_failure_view *s)
 {
+    if (is_crushed(f, s))
+        return "what is scripted presses on what may have no room left: let the script stop earlier, or take a smaller time step";
     switch (f->kind) {
     case ABUT_FAILED_STALLED:
         if (is_narrow(s)) return narrow;

@@ -519,6 +519,27 @@ Y
     says "scripted motion is blocked"
 }
 
+@test "a plate that presses a block flat on a floor is said to leave it no room" {
+    cat > press.yaml <<'Y'
+time: {step: 10 ms}
+contact: {dhat: 1 mm, friction: {mu: 0.3}}
+materials: {m: {density: 1000, young: 1 MPa, poisson: 0.4}}
+objects:
+  block: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0, 0.051, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+  plate: {generate: {box: {size: [0.3, 0.02, 0.3], cells: [1, 1, 1]}}, obstacle: true, translate: [0, 0.115, 0]}
+motion: [{select: {object: plate}, translate: [0, -1, 0]}]
+Y
+    "$BIN/mesh-prep" -q press.yaml -o press.abut
+    exits 4 "$BIN/step" -n 20 press.abut --report press.jsonl -o o.abut
+    says "of 'plate'"
+    says "presses on what may have no room left: let the script stop earlier"
+    # CCD that crawls along faces at tiny gaps takes ten times as many
+    tail -n 1 press.jsonl | grep -o '"newton_iterations":[0-9]*' | awk -F: '{ exit !($2 < 2000) }'
+    "$BIN/salvage" -q o.abut.part -o o.abut
+    "$BIN/ccd-check" -q --no-output o.abut
+}
+
 @test "--dump-stuck names a bad path before it starts, and a full disk after the reason" {
     exits 5 "$BIN/step" --dump-stuck nowhere/stuck.abut "$pile" -o o.abut
     says "nowhere/stuck.abut"

@@ -246,13 +246,10 @@ TEST(additive_is_safe_for_sliding_pairs)
     CHECK(counts[0] > n / 10 && counts[1] > n / 10);
 }
 
-/* Neighbours `gap` apart, then the same, turned about an axis through the first point by `angle`, moved along, and each point by
- * at most `off`. */
-static void rotated_pair(abut_rng *r, abut_stencil s, double gap, double angle, double off, double *x0, double *x1)
+/* x0 turned about an axis through the origin by `angle`, moved along, and each point by at most `off`. */
+static void turn(abut_rng *r, double angle, double off, const double *x0, double *x1)
 {
-    const double pt[12] = { .3, .2, gap, 0, 0, 0, 1, 0, 0, 0, 1, 0 }, ee[12] = { -1, 0, gap, 1, .1, gap, -1, -.1, 0, 1, .2, 0 };
     double n[3];
-    memcpy(x0, s == ABUT_EE ? ee : pt, sizeof pt);
     for (int c = 0; c < 3; c++) n[c] = abut_rng_real(r, -1, 1);
     const double len = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
     for (int i = 0; i < 4; i++) {
@@ -261,10 +258,23 @@ static void rotated_pair(abut_rng *r, abut_stencil s, double gap, double angle, 
         const double along = n[0] * a[0] + n[1] * a[1] + n[2] * a[2];
         for (int c = 0; c < 3; c++) {
             const double out = a[c] - along / (len * len) * n[c];
-            const double turn = (cos(angle) - 1) * out + sin(angle) * across[c] / len;
-            x1[3 * i + c] = a[c] + turn + 0.3 * (c + 1) + off * abut_rng_real(r, -1, 1);
+            const double turned = (cos(angle) - 1) * out + sin(angle) * across[c] / len;
+            x1[3 * i + c] = a[c] + turned + 0.3 * (c + 1) + off * abut_rng_real(r, -1, 1);
         }
     }
+}
+
+static void neighbours(abut_stencil s, double gap, double *x)
+{
+    const double pt[12] = { .3, .2, gap, 0, 0, 0, 1, 0, 0, 0, 1, 0 }, ee[12] = { -1, 0, gap, 1, .1, gap, -1, -.1, 0, 1, .2, 0 };
+    memcpy(x, s == ABUT_EE ? ee : pt, sizeof pt);
+}
+
+/* Neighbours `gap` apart, and then. */
+static void rotated_pair(abut_rng *r, abut_stencil s, double gap, double angle, double off, double *x0, double *x1)
+{
+    neighbours(s, gap, x0);
+    turn(r, angle, off, x0, x1);
 }
 
 TEST(directions_that_move_prove_distances_that_are_there)
@@ -308,6 +318,20 @@ TEST(neighbours_that_rotate_together_are_clear)
         check_motion(i % 2 ? ABUT_EE : ABUT_PT, x0, x1, 0, 0.2, counts);
     }
     CHECK(counts[0] > 200 && counts[1] > 200);
+}
+
+/* Rounding tilts the line between nearest points by size / gap, more than gap / size here; normals of faces it does not. */
+TEST(neighbours_that_rotate_together_at_tiny_gaps_are_clear)
+{
+    abut_rng r = { 10 };
+    for (int i = 0; i < check_runs(1000, 100000); i++) {
+        const abut_stencil s = i % 2 ? ABUT_EE : ABUT_PT;
+        double start[12], x0[12], x1[12];
+        neighbours(s, power(&r, -9.5, -8.5), start);
+        turn(&r, power(&r, -1, 0.5), 0, start, x0);
+        turn(&r, power(&r, -4.5, -3.5), 0, x0, x1);
+        toi_of(s, x0, x1, 0, 0.2, ABUT_CCD_CLEAR);
+    }
 }
 
 /* Points that meet exactly at time T = m / 8: positions and speeds on a dyadic grid, so that nothing is rounded. */

@@ -67,20 +67,21 @@ ABUT_FN int abut_ccd_start(abut_stencil s, const double *x0, const double *x1, d
     return 1;
 }
 
-/* How far so many tries of directions that move lead from w->t on, of which *l is the slab: over what is left, or half of it,
- * or ... */
-ABUT_FN double ccd_moving(abut_stencil s, const double *x0, const double *x1, const abut_ccd_motion *w, double t_max, int tries,
-                          abut_slab *l)
+/* How far so many tries of directions that move lead from w->t on, where the configuration is x: over what is left, or half of
+ * it, or ... */
+ABUT_FN double ccd_moving(abut_stencil s, double x[12], const double *x0, const double *x1, const abut_ccd_motion *w,
+                          double t_max, int tries)
 {
-    double x[12], t = w->t, width = t_max - t;
-    abut_slab there;
+    double t = w->t, width = t_max - t;
+    abut_slab here, there;
     const int n3 = 3 * abut_stencil_size(s);
+    if (tries) abut_slab_careful_fn(s, x, x0, x1, t, &here);
     for (int k = 0; k < tries && t < t_max; k++) {
         const double u = width < t_max - t ? t + width : t_max;
         for (int i = 0; i < n3; i++) x[i] = x0[i] + u * (x1[i] - x0[i]);
-        abut_slab_quick_fn(s, x, x0, x1, &there);
-        if (abut_slab_between_fn(l, &there, t, u, w->target)) {
-            *l = there;
+        abut_slab_careful_fn(s, x, x0, x1, u, &there);
+        if (abut_slab_between_fn(&here, &there, t, u, w->target)) {
+            here = there;
             t = u;
             width *= 2;
         } else {
@@ -106,7 +107,7 @@ ABUT_FN int abut_ccd_steps(abut_stencil s, const double *x0, const double *x1, d
         if (!(next > w->t)) return 0;
         const int many = k > 0 && k % ABUT_CCD_MANY == 0;
         const int tries = many ? ABUT_CCD_MANY : k == ABUT_CCD_PLAIN ? ABUT_CCD_TRIES : 0;
-        const double moved = tries ? ccd_moving(s, x0, x1, w, t_max, tries, &l) : w->t;
+        const double moved = ccd_moving(s, x, x0, x1, w, t_max, tries);
         w->t = moved >= t_max || (many && moved > next) ? moved : next;
     }
     return w->t < t_max;

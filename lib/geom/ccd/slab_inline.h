@@ -109,6 +109,33 @@ ABUT_FN double slab_at(const abut_slab *l, int k, double t)
     return l->h0[k] + t * (l->h1[k] - l->h0[k]) - 8 * ABUT_SLAB_EPS * (fabs(l->h0[k]) + fabs(l->h1[k]));
 }
 
+/* What the lines prove at time t. */
+ABUT_FN double slab_least_at(const abut_slab *l, double t)
+{
+    double least = INFINITY;
+    for (int k = 0; k < l->n; k++) {
+        const double h = slab_at(l, k, t);
+        least = h < least || h != h ? h : least;
+    }
+    return least;
+}
+
+/* Lines of the quick guess at x, the configuration at time t; of the best careful direction there where rounding has tilted the
+ * guess, which it does by the size of the pair over its gap. */
+ABUT_FN void abut_slab_careful_fn(abut_stencil s, const double *x, const double *x0, const double *x1, double t, abut_slab *l)
+{
+    const double d = abut_slab_quick_fn(s, x, x0, x1, l);
+    double n[ABUT_AXES_MAX][3], best = slab_least_at(l, t);
+    if (best >= 0.5 * d) return;
+    const int m = slab_directions(s, x, n);
+    for (int k = 0; k < m; k++) {
+        abut_slab other;
+        slab_project(s, x0, x1, n[k], &other);
+        const double least = slab_least_at(&other, t);
+        if (least > best) best = least, *l = other;
+    }
+}
+
 /* The latest time in [t, 1] up to which every line stays at or above target; t itself when one is below it there. */
 ABUT_FN double abut_slab_advance_fn(const abut_slab *l, double t, double target)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define RIDGE 1e-6          /* of the largest diagonal entry */
+#define BELOW 0.999         /* of the curvature along a gap, what H may have of it */
 #define OPEN 0.95           /* fraction of a gap that may be closed in one iteration */
 #define SMALL 1e-13         /* of the model: a decrease that ends it */
 #define ROUNDING 1e-9       /* of it: one that may be lost to rounding */
@@ -62,21 +63,27 @@ static void solve(size_t n, const double *L, double *b)
 /* The model of n gaps, and scratch. */
 typedef struct reduced {
     size_t n;
-    const abut_gap *gap;
+    abut_gap *gap;
     const double *s0;
     double *K, *L;              /* [n * n] G^-1, a factor */
     double *s, *trial;          /* [n] iterate, trial point */
     double *pull, *g, *h, *d;   /* [n] K (s - s0), gradient, second derivatives of phi, direction */
 } reduced;
 
+static double ridge(const reduced *r, const double *G)
+{
+    double big = 0;
+    for (size_t i = 0; i < r->n; i++) big = fmax(big, G[i * r->n + i]);
+    return RIDGE * big;
+}
+
 /* K = (G + ridge)^-1 */
 static int invert(const reduced *r, const double *G)
 {
     const size_t n = r->n;
-    double big = 0;
+    const double added = ridge(r, G);
     memcpy(r->L, G, n * n * sizeof *G);
-    for (size_t i = 0; i < n; i++) big = fmax(big, G[i * n + i]);
-    for (size_t i = 0; i < n; i++) r->L[i * n + i] += RIDGE * big;
+    for (size_t i = 0; i < n; i++) r->L[i * n + i] += added;
     if (!factor(n, r->L)) return 0;
     memset(r->K, 0, n * n * sizeof *r->K);
     for (size_t j = 0; j < n; j++) {
@@ -84,6 +91,39 @@ static int invert(const reduced *r, const double *G)
         solve(n, r->L, r->K + j * n);
     }
     return 1;
+}
+
+/* Whether K less that part of r->h, what H has of known contacts, is definite. */
+static int is_convex(const reduced *r, double part)
+{
+    const size_t n = r->n;
+    memcpy(r->L, r->K, n * n * sizeof *r->L);
+    for (size_t i = 0; i < n; i++) r->L[i * n + i] -= part * r->h[i];
+    return factor(n, r->L);
+}
+
+/* H less its known contacts is definite, but K may have lost that: where a contact is by far stiffer than what it holds, the
+ * ridge and rounding are more than the compliance along its gap.  Then less of the contacts is taken to be in H. */
+static void make_convex(reduced *r, const double *G)
+{
+    static const double parts[] = { 1, 0.9, 0.5, 0 };
+    const size_t n = r->n;
+    double e1, e2;
+    int k = 0;
+    for (size_t i = 0; i < n; i++) {
+        r->h[i] = 0;
+        if (!r->gap[i].known) continue;
+        (void)barrier(&r->gap[i], r->gap[i].gap, &e1, &e2);
+        r->h[i] = e2 + r->gap[i].excess;
+    }
+    if (is_convex(r, 1)) return;
+    const double added = ridge(r, G);
+    for (size_t i = 0; i < n; i++) {
+        r->d[i] = r->h[i];
+        r->h[i] = fmin(r->h[i], BELOW / (G[i * n + i] + added));
+    }
+    while (k < 3 && !is_convex(r, parts[k])) k++;
+    for (size_t i = 0; i < n; i++) r->gap[i].excess -= r->d[i] - parts[k] * r->h[i];
 }
 
 /* The model at s; r->pull, r->g and r->h there. */
@@ -138,33 +178,39 @@ static void start(const reduced *r)
 static int minimise(reduced *r)
 {
     start(r);
-    double now = model(r, r->s);
+    double now = model(r, r->s), slope = INFINITY;
     for (int k = 0; k < MOST_ITERATIONS; k++) {
-        double slope = 0, next = INFINITY;
+        double next = INFINITY;
         if (!aim(r)) return 0;
+        slope = 0;
         for (size_t i = 0; i < r->n; i++) slope -= r->g[i] * r->d[i];
         if (!(slope > SMALL * fabs(now))) return 1;
         for (double alpha = longest(r); alpha > 0x1p-40 && !(next <= now); alpha /= 2) {
             for (size_t i = 0; i < r->n; i++) r->trial[i] = r->s[i] + alpha * r->d[i];
             next = model(r, r->trial);
         }
-        if (!(next <= now)) return slope <= ROUNDING * fabs(now);
+        if (!(next <= now)) break;
         memcpy(r->s, r->trial, r->n * sizeof *r->s);
         now = next;
     }
-    return 1;
+    return slope <= ROUNDING * fabs(now);
 }
 
 abut_status abut_contact_subproblem_minimise(size_t n, const abut_gap *gap, const double *G, const double *s0, double *lambda,
-                                             int *solved,
-                                    abut_arena *scratch, abut_err *err)
+                                             int *solved, abut_arena *scratch, abut_err *err)
 {
     const abut_mark mark = abut_arena_mark(scratch);
     double *room = ABUT_ROOM(scratch, double, 2 * n * n + 6 * n + 1);
-    if (!room) return abut_fail(err, ABUT_E_NOMEM, "model of %zu gaps", n);
+    abut_gap *own = ABUT_ROOM(scratch, abut_gap, n + 1);
+    if (!room || !own) return abut_fail(err, ABUT_E_NOMEM, "model of %zu gaps", n);
     double *v = room + 2 * n * n;
-    reduced r = { n, gap, s0, room, room + n * n, v, v + n, v + 2 * n, v + 3 * n, v + 4 * n, v + 5 * n };
-    *solved = invert(&r, G) && minimise(&r);
+    memcpy(own, gap, n * sizeof *gap);
+    reduced r = { n, own, s0, room, room + n * n, v, v + n, v + 2 * n, v + 3 * n, v + 4 * n, v + 5 * n };
+    *solved = invert(&r, G);
+    if (*solved) {
+        make_convex(&r, G);
+        *solved = minimise(&r);
+    }
     /* phi' is the same, but its rounding is large where a gap is small */
     for (size_t i = 0; i < n && *solved; i++) lambda[i] = -r.pull[i];
     abut_arena_release(scratch, mark);

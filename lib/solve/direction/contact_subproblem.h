@@ -27,10 +27,11 @@ typedef struct abut_gap {
 double abut_gap_extra(const abut_gap *a, double s, double *d1, double *d2);
 
 /** lambda[n], kg m, by Newton's method with a search that keeps gaps open.  G is made definite by 1e-6 of its largest diagonal
- * entry: several pairs may have the same gap.
+ * entry: several pairs may have the same gap.  Less of the known contacts is taken to be in H where that hides how H is without
+ * them.
  *
  * G        [n * n] symmetric, 1/kg;  s0 [n] m
- * *solved  0: it has no minimum to rounding, lambda is nothing
+ * *solved  0: no minimum to rounding was found, lambda is nothing
  * scratch  given back before return
  * Fails    ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_contact_subproblem_minimise(size_t n, const abut_gap *gap, const double *G, const double *s0,
