@@ -1,5 +1,7 @@
 /* mesh-prep: a scene or mesh files -> MODEL and first FRAME; refuses what cannot be simulated, and names it. */
 #include "contact/start_check.h"
+#include "solve/solvers.h"
+#include "solve/step/options.h"
 #include "base/words.h"
 #include "formats/scene/explain.h"
 #include "formats/result/json_text.h"
@@ -103,6 +105,24 @@ static abut_status give_advice(prep *p, const abut_model *m, abut_err *err)
     return rc;
 }
 
+/* --check: whether the solver that the scene asks for takes its model and its first frame. */
+static abut_status try_solver(prep *p, const abut_model *m, abut_err *err)
+{
+    const char *name = abut_scene_solvers[m->solver ? m->solver[0] : ABUT_SOLVED_BY_BARRIER];
+    const abut_solver_row *solver = abut_solver_find(name, 0, err);
+    abut_step_options o = abut_step_defaults();
+    abut_report rep = { 0 };
+    void *self = NULL;
+    int written = 0;
+    if (!solver) return ABUT_E_ARG;
+    o.names = &p->model;
+    abut_status rc = solver->stepper->make(&self, m, solver, &o, err);
+    if (!rc) rc = solver->stepper->begin(self, &p->frame, (abut_instant){ 0, 0 }, &written, &rep, err);
+    if (self) solver->stepper->free(self);
+    abut_report_clear(&rep);
+    return rc;
+}
+
 /* The views check what was built as any later stage would; then nothing may touch. */
 static abut_status check(prep *p, abut_err *err)
 {
@@ -116,6 +136,7 @@ static abut_status check(prep *p, abut_err *err)
         append(err, "; --separate GAP parts what crosses or is too near, by moves of free nodes");
     if (rc) return rc;
     if (p->explain || p->check) rc = give_advice(p, &m, err);
+    if (!rc && p->check) rc = try_solver(p, &m, err);
     if (rc) return rc;
     if (m.nc && p->built.dhat > 0.1 * p->built.length)
         abut_cli_say(&p->cli, "warning: contact acts within dhat, %.6g m, which is %.2g of the length of the scene, %.6g m",
@@ -258,7 +279,8 @@ int main(int argc, char **argv)
         { 's', "set", ABUT_OPT_LIST, &p.set, "KEY=VALUE", "set a key of the scene by its dotted path: time.step=0.005" },
         { 'e', "explain", ABUT_OPT_FLAG, &p.explain, NULL, "say every derived parameter with its unit and why" },
         { 0, "check", ABUT_OPT_FLAG, &p.check, NULL,
-          "write nothing: say whether the scene can be simulated, and advice on what it will show worse than one may expect" },
+          "write nothing: say whether the scene can be simulated by the solver that it names, and advice on what it will show "
+          "worse than one may expect" },
         { 0, "ipc-script", ABUT_OPT_TEXT, &p.ipc_script, "FILE", "read a scene script of the public IPC code" },
         { 0, "to-yaml", ABUT_OPT_FLAG, &p.to_yaml, NULL, "write the scene as YAML, paths absolute, instead of a stream" },
         { 0, "to-json", ABUT_OPT_FLAG, &p.to_json, NULL, "the same as JSON, for programs that read no YAML" },

@@ -221,4 +221,9 @@ Y
     exits 0 "$BIN/mesh-prep" block.yaml --set contact.dhat='4 cm' -o x
     ! grep advice stderr || return 1
     exits 3 "$BIN/mesh-prep" --check block.yaml --set objects.a.translate='[0, 0.04, 0]'
+    # the solver of the scene is asked, too
+    exits 3 "$BIN/mesh-prep" --check block.yaml --set solver=nodal --set time.scheme=bdf2
+    says "solver nodal: time scheme bdf2, expected implicit-euler"
+    exits 3 "$BIN/mesh-prep" --check block.yaml --set solver=sqp --set contact.friction.mu=0.2
+    says "solver sqp: a friction coefficient of 0.2, expected none"
 }
