@@ -125,6 +125,14 @@ def restart_and_branch():
     assert open(run, "rb").read() == open(twice, "rb").read()
     abut.pipe(run).step(10, from_=10, lags=4).save("branch.abut")           # another branch from frame 10 on
 
+    scene = abut.new("slope")
+    scene["contact"]["friction"]["mu"] = 0.9
+    rough, last = abut.pipe(scene).save("rough.abut"), abut.open("run.abut")[-1]
+    with abut.Writer("half-way.abut") as out:                               # as pipelines/go_on.py does: another model
+        out.model(rough.model.arrays())
+        out.frame(last.step, last.time, last.arrays())
+    abut.pipe("half-way.abut").step(10).judge().save("rougher.abut")
+
 
 def an_interrupted_run():
     """From the files of restart_and_branch: what is left of a run that was ended in the middle."""

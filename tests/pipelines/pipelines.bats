@@ -55,6 +55,26 @@ pipeline() { # name frames [arguments]
     pipeline stage 5
     [ "$(wc -l < "$BATS_TEST_TMPDIR/frames.csv")" -ge 11 ]
 }
+@test "go_on: another model goes on from the last frame; other bodies, half a step and no stream are refused" {
+    skip_without_numpy
+    cd "$BATS_TEST_TMPDIR"
+    go_on() { "$PYTHON" "$ROOT/pipelines/go_on.py" "$@"; }
+    "$BIN/mesh-prep" --new drop > drop.yaml
+    "$BIN/mesh-prep" -q drop.yaml | "$BIN/step" -q -n 3 -o run.abut
+    "$BIN/mesh-prep" -q drop.yaml --set time.step=1ms --set gravity='[0, 0, 0]' -o other.abut
+    go_on other.abut < run.abut | "$BIN/step" -q -n 2 | "$BIN/ccd-check" -q -o on.abut
+    "$BIN/export" -q on.abut --csv - | awk -F, 'NR == 2 { t = $3 } END { exit !(NR == 4 && $2 == 5 && $3 - t > 0.0019999 && $3 - t < 0.0020001) }'
+    "$BIN/mesh-prep" --new beam | "$BIN/mesh-prep" -q - -o beam.abut
+    run go_on beam.abut < run.abut
+    [[ $status -eq 1 && $output == "go_on.py: beam.abut has other objects or nodes than the stream on stdin"* ]]
+    "$BIN/step" -q --one-pass run.abut > half.abut
+    run go_on other.abut < half.abut
+    [[ $status -eq 1 && $output == "go_on.py: the stream ends in the middle of step 4"* ]]
+    run go_on other.abut < drop.yaml
+    [[ $status -eq 1 && $output == "go_on.py: "* ]]
+    run go_on nothing.abut < run.abut
+    [[ $status -eq 1 && $output == *"nothing.abut"* ]]
+}
 @test "scenes: skipped by name without the data; a script becomes a row, a refused one says why" {
     ABUT_DATA=$TMP/none run pipeline scenes 0
     [ "$status" -eq 0 ]
