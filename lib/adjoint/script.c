@@ -141,23 +141,29 @@ abut_status abut_script_back(const abut_model *m, double time, const double *x, 
 
 /* ---- accelerations ---- */
 
-/* by a FORCE motion: both are linear, so a unit along each axis is exact; and by the keys of its factor */
+/* By a FORCE motion: both are linear, so a unit along each axis is exact; by the keys of its factor; and by the masses that a
+ * force of the scene was divided by. */
 static void to_force(const abut_model *m, int32_t k, double time, double at, const double *acc_bar, abut_parameter_bar *bars)
 {
     const int newtons = m->mo_newtons && m->mo_newtons[k];
     const double middle = time + 0.5 * m->h[0];
     if (!(m->mo_window[2 * k] <= middle && middle < m->mo_window[2 * k + 1])) return;
     const abut_factor f = abut_motion_factor(m, k, at);
-    double sum = 0;
+    const int32_t by = m->mo_by_force ? m->mo_by_force[k] : ABUT_BY_FORCE_NONE;
+    double sum = 0, mass = 0;
     for (int32_t j = m->mo_first[2 * k]; j < m->mo_first[2 * k + 1]; j++) {
         const int32_t i = m->mo_node[j];
+        mass += m->mass[i];
         for (int d = 0; d < 3; d++) {
             const double share = m->mo_share ? m->mo_share[3 * (size_t)j + (size_t)d] : 1;
             const double bar = share * acc_bar[3 * i + d] / (newtons ? m->mass[i] : 1);
             bars->linear[3 * k + d] += f.value * bar;
             sum += m->mo_linear[3 * k + d] * bar;
+            if (by == ABUT_BY_FORCE_ON_EACH) bars->mass[i] -= f.value * m->mo_linear[3 * k + d] * bar / m->mass[i];
         }
     }
+    for (int32_t j = m->mo_first[2 * k]; j < m->mo_first[2 * k + 1] && by == ABUT_BY_FORCE_ON_ALL; j++)
+        bars->mass[m->mo_node[j]] -= f.value * sum / mass;
     if (f.lo < 0) return;
     bars->key_factor[f.lo] += (1 - f.u) * sum;
     bars->key_factor[f.hi] += f.u * sum;

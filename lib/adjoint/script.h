@@ -17,7 +17,7 @@ ABUT_MUST_USE abut_status abut_script_back(const abut_model *m, double time, con
                                            const double *tb,
                                            double *x_bar, abut_parameter_bar *bars, abut_arena *scratch, abut_err *err);
 /** Bars of accelerations acc_bar[3 nv] of the nodes that move, with factors at the time `at`: gravity, FORCE motions, their
- * factors, forces in newtons, and through these node/mass.  Fails  ABUT_E_NOMEM */
+ * factors, forces in newtons, and through these and what forces of the scene were divided by node/mass.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_script_forces_back(const abut_model *m, double time, double at, const double *acc_bar,
                                                   abut_parameter_bar *bars, abut_arena *scratch, abut_err *err);
 

@@ -48,6 +48,10 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
        ABUT_MOTION_KEYS = 2 /* poses at given times */, ABUT_MOTION_PATH = 3 /* positions at given times */,
        ABUT_MOTION_KINDS = 4 /* how many */ };
 
+/* What the accelerations of a FORCE motion were made of.  The numbers stand in streams: append only. */
+enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass of all its nodes */,
+       ABUT_BY_FORCE_ON_EACH = 2 /* forces, each over the mass of its node */, ABUT_BY_FORCES = 3 /* how many */ };
+
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
  * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments; shell triangles, hinges between
  * them, rod segments, bends between those, particles, springs, knots of splines; entries of the map of collision vertices; nodes of
@@ -104,6 +108,7 @@ enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* 
     F(mo_scale,      "motion/scale",       double,  F64, nmo, 3, "1/s",   MAY)  /* MOVE: growth along each axis about the center */ \
     F(mo_share,      "motion/share",       double,  F64, nmn, 3, "",      MAY)  /* FORCE: what a node gets of linear; absent: 1 */ \
     F(mo_newtons,    "motion/newtons",     int32_t, I32, nmo, 0, "",      MAY)  /* FORCE: 1: linear times share is a force, N; absent: 0 */ \
+    F(mo_by_force,   "motion/by-force",    int32_t, I32, nmo, 0, "",      MAY)  /* ABUT_BY_FORCE_*: what FORCE in m/s^2 was made of; absent: 0 */ \
     F(mo_entry,      "motion/entry",       int32_t, I32, nmo, 0, "",      MAY)  /* place in the list `motion` of the scene, from 0; -1: in none; absent: the row */ \
     F(mo_key,        "motion/key",         int32_t, I32, nmo, 2, "",      MAY)  /* KEYS, PATH, FORCE with factors: [lo, hi) rows of key/ */ \
     F(mo_smooth,     "motion/smooth",      int32_t, I32, nmo, 0, "",      MAY)  /* with keys: 1 rests at every key        */ \

@@ -56,6 +56,7 @@ abut_status abut_check_motions(const abut_model *m, abut_err *err)
     if ((rc = abut_check_indices("motion/kind", m->mo_kind, m->nmo, 1, 0, ABUT_MOTION_KINDS, err)) ||
         (rc = abut_check_indices("motion/node", m->mo_node, m->nmn, 1, 0, m->nv, err)) ||
         (m->mo_newtons && (rc = abut_check_indices("motion/newtons", m->mo_newtons, m->nmo, 1, 0, 2, err))) ||
+        (m->mo_by_force && (rc = abut_check_indices("motion/by-force", m->mo_by_force, m->nmo, 1, 0, ABUT_BY_FORCES, err))) ||
         (m->mo_entry && (rc = abut_check_indices("motion/entry", m->mo_entry, m->nmo, 1, -1, INT32_MAX, err))) ||
         (m->mo_smooth && (rc = abut_check_indices("motion/smooth", m->mo_smooth, m->nmo, 1, 0, 2, err))) ||
         (m->key_turn && (rc = check_quaternions("key/rotation", m->key_turn, m->nk, err))) ||

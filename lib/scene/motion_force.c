@@ -119,6 +119,8 @@ abut_status abut_motion_set_force(abut_build *b, abut_motion_rows *m, const abut
     r->newtons = s->act != ABUT_ACT_ACCELERATE && s->act != ABUT_ACT_DENSITY && has_high(b, m, r);
     for (int32_t i = r->lo; i < r->hi && r->newtons && s->act == ABUT_ACT_FORCE; i++)
         for (int k = 0; k < 3; k++) m->node[i].share[k] = b->mass[m->node[i].node] / mass;
+    if (s->act != ABUT_ACT_ACCELERATE && !r->newtons)
+        r->by_force = s->act == ABUT_ACT_FORCE ? ABUT_BY_FORCE_ON_ALL : ABUT_BY_FORCE_ON_EACH;
     for (int k = 0; k < 3 && s->act == ABUT_ACT_FORCE && !r->newtons; k++) r->linear[k] /= mass;
     if (s->act == ABUT_ACT_ACCELERATE || s->act == ABUT_ACT_FORCE) return ABUT_OK;
     for (int k = 0; k < 3; k++) r->linear[k] = 1;

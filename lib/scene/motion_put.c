@@ -54,6 +54,17 @@ static abut_status put_newtons(abut_build *b, const abut_motion_rows *m, abut_er
     return ABUT_OK;
 }
 
+static abut_status put_by_forces(abut_build *b, const abut_motion_rows *m, abut_err *err)
+{
+    int32_t *by;
+    int some = 0;
+    for (int32_t k = 0; k < m->n; k++) some |= m->row[k].by_force;
+    if (!some) return ABUT_OK;
+    const abut_status rc = put_array(b, "motion/by-force", m->n, &by, err);
+    for (int32_t k = 0; k < m->n && !rc; k++) by[k] = m->row[k].by_force;
+    return rc;
+}
+
 /* Which entry of the list each row is of, where that is not its number: obstacles that move by themselves come first, rests of
  * motions that hold their nodes last. */
 static abut_status put_entries(abut_build *b, const abut_motion_rows *m, abut_err *err)
@@ -168,6 +179,7 @@ abut_status abut_motion_rows_put(abut_build *b, const abut_motion_rows *m, abut_
     rc = put_scales(b, m, err);
     if (!rc) rc = put_shares(b, m, err);
     if (!rc) rc = put_newtons(b, m, err);
+    if (!rc) rc = put_by_forces(b, m, err);
     if (!rc) rc = put_entries(b, m, err);
     return rc ? rc : put_keys(b, m, err);
 }

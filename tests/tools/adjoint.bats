@@ -55,6 +55,36 @@ slope() { awk -v a="$1" -v b="$2" -v h="$3" 'BEGIN { printf "%.17g", (a - b) / (
     exits 1 near "$(of material/density 0)" "$by"
 }
 
+# pushed: blocks of two materials, under a traction, a force on both that grows, and a force per volume
+pushed() {
+    cat <<Y
+time: {step: 0.01 s}
+tolerance: 1e-9 m/s
+materials:
+  soft: {density: ${SOFT:-1000}, young: 1e5, poisson: 0.3}
+  hard: {density: ${HARD:-2000}, young: 1e6, poisson: 0.3}
+objects:
+  a: {generate: {box: {size: [0.3, 0.1, 0.1], cells: [3, 1, 1]}}, material: soft}
+  b: {generate: {box: {size: [0.3, 0.1, 0.1], cells: [3, 1, 1]}}, material: hard, translate: [0, 0.5, 0]}
+motion:
+  - {select: {object: a, relative-box: [[0.99, 0, 0], [1, 1, 1]]}, traction: [0, 30, 5]}
+  - {select: {object: [a, b]}, force: [1, 2, 0.5], ramp: 0.1 s}
+  - {select: {object: b}, force-density: [100, 0, 20]}
+Y
+}
+pushed_loss() {
+    pushed | "$BIN/mesh-prep" -q - | "$BIN/step" -q -n 15 | "$BIN/adjoint" -q --error none --target there.csv --csv - - |
+        awk -F, '$1 == "loss" { printf "%.17g", $5 }'
+}
+
+@test "of densities under forces of the scene, the same force moves more mass less" {
+    printf '%s\n' time,object,x,y,z,weight 0.15,a,0.2,0.1,0,1 0.15,b,0.1,0.6,0.1,1 > there.csv
+    pushed | "$BIN/mesh-prep" -q - | "$BIN/step" -q -n 15 -o pushed.abut
+    "$BIN/adjoint" -q --error none --target there.csv --by material/density --csv table.csv pushed.abut
+    near "$(of material/density 0)" "$(slope "$(SOFT=1001 pushed_loss)" "$(SOFT=999 pushed_loss)" 1)"
+    near "$(of material/density 1)" "$(slope "$(HARD=2001 pushed_loss)" "$(HARD=1999 pushed_loss)" 1)"
+}
+
 # hung: a cloth that hangs on a side, of Young's modulus E
 hung() {
     cat <<Y
