@@ -70,20 +70,20 @@ typedef struct reduced {
     double *pull, *g, *h, *d;   /* [n] K (s - s0), gradient, second derivatives of phi, direction */
 } reduced;
 
-static double ridge(const reduced *r, const double *G)
+/* Makes G definite: adds RIDGE of its largest diagonal entry to all of them, or of each its own. */
+static double ridge(const reduced *r, const double *G, size_t i, int own)
 {
-    double big = 0;
-    for (size_t i = 0; i < r->n; i++) big = fmax(big, G[i * r->n + i]);
+    double big = G[i * r->n + i];
+    for (size_t j = 0; j < r->n && !own; j++) big = fmax(big, G[j * r->n + j]);
     return RIDGE * big;
 }
 
 /* K = (G + ridge)^-1 */
-static int invert(const reduced *r, const double *G)
+static int invert(const reduced *r, const double *G, int own)
 {
     const size_t n = r->n;
-    const double added = ridge(r, G);
     memcpy(r->L, G, n * n * sizeof *G);
-    for (size_t i = 0; i < n; i++) r->L[i * n + i] += added;
+    for (size_t i = 0; i < n; i++) r->L[i * n + i] += ridge(r, G, i, own);
     if (!factor(n, r->L)) return 0;
     memset(r->K, 0, n * n * sizeof *r->K);
     for (size_t j = 0; j < n; j++) {
@@ -103,27 +103,25 @@ static int is_convex(const reduced *r, double part)
 }
 
 /* H less its known contacts is definite, but K may have lost that: where a contact is by far stiffer than what it holds, the
- * ridge and rounding are more than the compliance along its gap.  Then less of the contacts is taken to be in H. */
-static void make_convex(reduced *r, const double *G)
+ * ridge and rounding are more than the compliance along its gap.  Each gap has its own ridge then, and where that is not enough,
+ * less of the contacts is taken to be in H. */
+static int make_convex(reduced *r, const double *G)
 {
-    static const double parts[] = { 1, 0.9, 0.5, 0 };
+    static const double parts[] = { 1, BELOW, 0.9, 0.5, 0 };
     const size_t n = r->n;
     double e1, e2;
     int k = 0;
+    if (!invert(r, G, 1)) return 0;
     for (size_t i = 0; i < n; i++) {
-        r->h[i] = 0;
+        r->h[i] = r->d[i] = 0;
         if (!r->gap[i].known) continue;
         (void)barrier(&r->gap[i], r->gap[i].gap, &e1, &e2);
-        r->h[i] = e2 + r->gap[i].excess;
+        r->d[i] = e2 + r->gap[i].excess;
+        r->h[i] = fmin(r->d[i], BELOW / (G[i * n + i] + ridge(r, G, i, 1)));
     }
-    if (is_convex(r, 1)) return;
-    const double added = ridge(r, G);
-    for (size_t i = 0; i < n; i++) {
-        r->d[i] = r->h[i];
-        r->h[i] = fmin(r->h[i], BELOW / (G[i * n + i] + added));
-    }
-    while (k < 3 && !is_convex(r, parts[k])) k++;
+    while (k < 4 && !is_convex(r, parts[k])) k++;
     for (size_t i = 0; i < n; i++) r->gap[i].excess -= r->d[i] - parts[k] * r->h[i];
+    return 1;
 }
 
 /* The model at s; r->pull, r->g and r->h there. */
@@ -206,11 +204,7 @@ abut_status abut_contact_subproblem_minimise(size_t n, const abut_gap *gap, cons
     double *v = room + 2 * n * n;
     memcpy(own, gap, n * sizeof *gap);
     reduced r = { n, own, s0, room, room + n * n, v, v + n, v + 2 * n, v + 3 * n, v + 4 * n, v + 5 * n };
-    *solved = invert(&r, G);
-    if (*solved) {
-        make_convex(&r, G);
-        *solved = minimise(&r);
-    }
+    *solved = invert(&r, G, 0) && (minimise(&r) || (make_convex(&r, G) && minimise(&r)));
     /* phi' is the same, but its rounding is large where a gap is small */
     for (size_t i = 0; i < n && *solved; i++) lambda[i] = -r.pull[i];
     abut_arena_release(scratch, mark);
