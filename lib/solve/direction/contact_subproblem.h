@@ -27,8 +27,8 @@ typedef struct abut_gap {
 double abut_gap_extra(const abut_gap *a, double s, double *d1, double *d2);
 
 /** lambda[n], kg m, by Newton's method with a search that keeps gaps open.  G is made definite by 1e-6 of its largest diagonal
- * entry: several pairs may have the same gap.  Where that hides how H is without its known contacts, and there is no minimum, each
- * gap has 1e-6 of its own, and less of the contacts is taken to be in H if need be.
+ * entry: several pairs may have the same gap.  Where that hides how H is without its known contacts, so that there is no minimum,
+ * each gap has 1e-6 of its own, and less of the contacts is taken to be in H if need be.
  *
  * G        [n * n] symmetric, 1/kg;  s0 [n] m
  * *solved  0: no minimum to rounding was found, lambda is nothing
