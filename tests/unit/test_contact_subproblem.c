@@ -115,12 +115,12 @@ TEST(many_gaps_end_open_and_in_balance)
  * the model without it has no bound.  It opens by about as much as the direction opens it, not without end. */
 TEST(a_contact_much_stiffer_than_what_it_holds_has_a_minimum)
 {
-    const abut_barrier_law law = abut_barrier_law_of(2e-4, ABUT_BARRIER_IPC, 0);
+    const abut_barrier_law law = abut_barrier_law_of(1.24e-3, ABUT_BARRIER_IPC, 0);
     const abut_gap a[2] = { { .law = law, .weight = 5656, .gap = 1e-7, .known = 1 },
                             { .law = law, .weight = 5656, .gap = 1e-4, .known = 1 } };
     double d1, e2, unused, lambda[2];
     (void)abut_gap_extra(&(abut_gap){ law, a[0].weight, a[0].gap, 0, 0 }, 0, &unused, &e2);
-    const double soft[2] = { 1, 1e-6 };     /* of the stiffness of the contact, what the rest of H has along its gap */
+    const double soft[2] = { 1e-3, 1e-6 };  /* of the stiffness of the contact, what the rest of H has along its gap */
     for (int k = 0; k < 2; k++) {
         const double G[4] = { 1 / (e2 * (1 + soft[k])), 1e-10, 1e-10, 0.12 }, s0[2] = { 1e-7, -3e-4 };
         abut_arena scratch = { 0 };

@@ -9,6 +9,7 @@
 #define SMALL 1e-13         /* of the model: a decrease that ends it */
 #define ROUNDING 1e-9       /* of it: one that may be lost to rounding */
 #define MOST_ITERATIONS 100
+#define OFF 1e3             /* times gaps and s0: what no minimum is at */
 
 /* weight b(gap) and its derivatives in the gap */
 static double barrier(const abut_gap *a, double gap, double *d1, double *d2)
@@ -176,22 +177,32 @@ static void start(const reduced *r)
 static int minimise(reduced *r)
 {
     start(r);
-    double now = model(r, r->s), slope = INFINITY;
+    double now = model(r, r->s);
     for (int k = 0; k < MOST_ITERATIONS; k++) {
-        double next = INFINITY;
+        double slope = 0, next = INFINITY;
         if (!aim(r)) return 0;
-        slope = 0;
         for (size_t i = 0; i < r->n; i++) slope -= r->g[i] * r->d[i];
         if (!(slope > SMALL * fabs(now))) return 1;
         for (double alpha = longest(r); alpha > 0x1p-40 && !(next <= now); alpha /= 2) {
             for (size_t i = 0; i < r->n; i++) r->trial[i] = r->s[i] + alpha * r->d[i];
             next = model(r, r->trial);
         }
-        if (!(next <= now)) break;
+        if (!(next <= now)) return slope <= ROUNDING * fabs(now);
         memcpy(r->s, r->trial, r->n * sizeof *r->s);
         now = next;
     }
-    return slope <= ROUNDING * fabs(now);
+    return 1;
+}
+
+/* Whether iterations have followed a direction in which the model has no bound. */
+static int is_off(const reduced *r)
+{
+    double far = 0, most = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        far = fmax(far, r->gap[i].gap + fabs(r->s0[i]));
+        most = fmax(most, fabs(r->s[i]));
+    }
+    return most > OFF * far;
 }
 
 abut_status abut_contact_subproblem_minimise(size_t n, const abut_gap *gap, const double *G, const double *s0, double *lambda,
@@ -204,7 +215,8 @@ abut_status abut_contact_subproblem_minimise(size_t n, const abut_gap *gap, cons
     double *v = room + 2 * n * n;
     memcpy(own, gap, n * sizeof *gap);
     reduced r = { n, own, s0, room, room + n * n, v, v + n, v + 2 * n, v + 3 * n, v + 4 * n, v + 5 * n };
-    *solved = invert(&r, G, 0) && (minimise(&r) || (make_convex(&r, G) && minimise(&r)));
+    *solved = invert(&r, G, 0) && minimise(&r);
+    if (*solved && is_off(&r)) *solved = make_convex(&r, G) && minimise(&r) && !is_off(&r);
     /* phi' is the same, but its rounding is large where a gap is small */
     for (size_t i = 0; i < n && *solved; i++) lambda[i] = -r.pull[i];
     abut_arena_release(scratch, mark);

@@ -28,10 +28,11 @@ double abut_gap_extra(const abut_gap *a, double s, double *d1, double *d2);
 
 /** lambda[n], kg m, by Newton's method with a search that keeps gaps open.  G is made definite by 1e-6 of its largest diagonal
  * entry: several pairs may have the same gap.  Where that hides how H is without its known contacts, so that there is no minimum,
- * each gap has 1e-6 of its own, and less of the contacts is taken to be in H if need be.
+ * each gap has 1e-6 of its own, and less of the contacts is taken to be in H if need be.  After 100 iterations lambda is what
+ * they have come to: it makes a direction, which its search judges.
  *
  * G        [n * n] symmetric, 1/kg;  s0 [n] m
- * *solved  0: no minimum to rounding was found, lambda is nothing
+ * *solved  0: there is no minimum, or none to rounding; lambda is nothing
  * scratch  given back before return
  * Fails    ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_contact_subproblem_minimise(size_t n, const abut_gap *gap, const double *G, const double *s0,
