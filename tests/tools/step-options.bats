@@ -117,7 +117,7 @@ P
 @test "--armijo shortens steps that fall by less, and ends where the default does" {
     skip_without_numpy
     go plain
-    go much --armijo 0.4
+    go much --armijo 0.49
     "$BIN/step" -q -n 8 "$pile" | cmp - plain.abut
     claims 'sum(it[6] == "decrease" for it in its("much")) > sum(it[6] == "decrease" for it in its("plain"))' plain much
     near plain.abut much.abut 8 1e-6
