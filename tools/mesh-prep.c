@@ -1,7 +1,5 @@
 /* mesh-prep: a scene or mesh files -> MODEL and first FRAME; refuses what cannot be simulated, and names it. */
 #include "contact/start_check.h"
-#include "solve/solvers.h"
-#include "solve/step/options.h"
 #include "base/words.h"
 #include "formats/scene/explain.h"
 #include "formats/result/json_text.h"
@@ -14,6 +12,8 @@
 #include "scene/match.h"
 #include "scene/orders.h"
 #include "model/model.h"
+#include "solve/solvers.h"
+#include "solve/step/options.h"
 #include "tools/cli/cli.h"
 #include "tools/mesh-prep/first.h"
 #include "tools/mesh-prep/report.h"
