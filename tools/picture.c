@@ -99,7 +99,7 @@ int main(int argc, char **argv)
         { 0, "strip", ABUT_OPT_TEXT, &o.to.strip, "FILE", "one PNG with several frames side by side" },
         { 0, "film", ABUT_OPT_TEXT, &o.to.film, "FILE",
           "a film of all pictures: .gif, or, where the program ffmpeg is, .mp4, .mov, .mkv, .webm" },
-        { 0, "fps", ABUT_OPT_REAL, &o.to.per_second, "N",
+        { 0, "fps", ABUT_OPT_REAL, &o.to.per_second, "X",
           "--film: pictures a second (default: real time where that is 5 to 60, else 25)" },
         { 0, "panels", ABUT_OPT_INT, &o.panels, "N",
           "--strip: this many of the frames, evenly spread (default: all up to 12, "

@@ -6,39 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double DEGREE = 0.017453292519943295;
-
-static const struct unit {
-    abut_quantity q;
-    const char *name;
-    double factor;
-    int per_length;
-} UNITS[] = {
-    { ABUT_Q_TIME, "s", 1, 0 },             { ABUT_Q_TIME, "ms", 1e-3, 0 },         { ABUT_Q_TIME, "us", 1e-6, 0 },
-    { ABUT_Q_TIME, "min", 60, 0 },
-    { ABUT_Q_PER_TIME, "1/s", 1, 0 },
-    { ABUT_Q_LENGTH, "m", 1, 0 },           { ABUT_Q_LENGTH, "cm", 1e-2, 0 },       { ABUT_Q_LENGTH, "mm", 1e-3, 0 },
-    { ABUT_Q_LENGTH, "um", 1e-6, 0 },       { ABUT_Q_LENGTH, "nm", 1e-9, 0 },
-    { ABUT_Q_LENGTH_OR_L, "m", 1, 0 },      { ABUT_Q_LENGTH_OR_L, "cm", 1e-2, 0 },  { ABUT_Q_LENGTH_OR_L, "mm", 1e-3, 0 },
-    { ABUT_Q_LENGTH_OR_L, "um", 1e-6, 0 },  { ABUT_Q_LENGTH_OR_L, "nm", 1e-9, 0 },  { ABUT_Q_LENGTH_OR_L, "l", 1, 1 },
-    { ABUT_Q_SPEED, "m/s", 1, 0 },          { ABUT_Q_SPEED, "cm/s", 1e-2, 0 },      { ABUT_Q_SPEED, "mm/s", 1e-3, 0 },
-    { ABUT_Q_SPEED, "km/h", 1 / 3.6, 0 },
-    { ABUT_Q_SPEED_OR_L, "m/s", 1, 0 },     { ABUT_Q_SPEED_OR_L, "cm/s", 1e-2, 0 }, { ABUT_Q_SPEED_OR_L, "mm/s", 1e-3, 0 },
-    { ABUT_Q_SPEED_OR_L, "um/s", 1e-6, 0 }, { ABUT_Q_SPEED_OR_L, "l/s", 1, 1 },
-    { ABUT_Q_ACCELERATION, "m/s^2", 1, 0 }, { ABUT_Q_ACCELERATION, "mm/s^2", 1e-3, 0 },
-    { ABUT_Q_FORCE, "N", 1, 0 },            { ABUT_Q_FORCE, "mN", 1e-3, 0 },        { ABUT_Q_FORCE, "kN", 1e3, 0 },
-    { ABUT_Q_STIFFNESS, "N/m", 1, 0 },      { ABUT_Q_STIFFNESS, "kN/m", 1e3, 0 },   { ABUT_Q_STIFFNESS, "N/mm", 1e3, 0 },
-    { ABUT_Q_FORCE_DENSITY, "N/m^3", 1, 0 },
-    { ABUT_Q_DENSITY, "kg/m^3", 1, 0 },     { ABUT_Q_DENSITY, "g/cm^3", 1e3, 0 },   { ABUT_Q_DENSITY, "t/mm^3", 1e12, 0 },
-    { ABUT_Q_PRESSURE, "Pa", 1, 0 },        { ABUT_Q_PRESSURE, "kPa", 1e3, 0 },     { ABUT_Q_PRESSURE, "MPa", 1e6, 0 },
-    { ABUT_Q_PRESSURE, "GPa", 1e9, 0 },     { ABUT_Q_PRESSURE, "N/mm^2", 1e6, 0 },  { ABUT_Q_PRESSURE, "bar", 1e5, 0 },
-    { ABUT_Q_VOLUME, "m^3", 1, 0 },         { ABUT_Q_VOLUME, "cm^3", 1e-6, 0 },     { ABUT_Q_VOLUME, "mm^3", 1e-9, 0 },
-    { ABUT_Q_ANGLE, "deg", DEGREE, 0 },     { ABUT_Q_ANGLE, "rad", 1, 0 },
-    { ABUT_Q_RATE, "deg/s", DEGREE, 0 },    { ABUT_Q_RATE, "rad/s", 1, 0 },
-    { ABUT_Q_RATE, "rpm", 6 * DEGREE, 0 },
-};
-enum { NUNITS = sizeof UNITS / sizeof *UNITS };
-
 static const char *const EXAMPLES[] = {
     [ABUT_Q_PURE] = "0.5", [ABUT_Q_TIME] = "10 ms", [ABUT_Q_PER_TIME] = "2 1/s", [ABUT_Q_LENGTH] = "2 mm",
     [ABUT_Q_LENGTH_OR_L] = "1e-3 l", [ABUT_Q_SPEED] = "1 m/s", [ABUT_Q_SPEED_OR_L] = "1e-3 l/s",
@@ -54,21 +21,11 @@ static int unit_needed(abut_quantity q)
 
 static abut_status wrong(const abut_tree *t, const char *what, abut_quantity q, abut_err *err)
 {
-    char units[128] = "";
-    size_t used = 0;
-    for (int i = 0; i < NUNITS; i++)
-        if (UNITS[i].q == q)
-            used += (size_t)snprintf(units + used, sizeof units - used, "%s%s", used ? ", " : "", UNITS[i].name);
+    char units[128];
+    abut_unit_names(q, units, sizeof units);
     return abut_tree_fail_kind(t, what, err, "a number%s%s%s, as %s",
-                               !used ? "" : unit_needed(q) ? " and its unit, one of " : ", if it has a unit one of ", units,
+                               !*units ? "" : unit_needed(q) ? " and its unit, one of " : ", if it has a unit one of ", units,
                                q == ABUT_Q_LENGTH_OR_L ? " (l: the diagonal of the simulated bodies)" : "", EXAMPLES[q]);
-}
-
-static const struct unit *unit_of(abut_quantity q, const char *name)
-{
-    for (int i = 0; i < NUNITS; i++)
-        if (UNITS[i].q == q && !strcmp(UNITS[i].name, name)) return &UNITS[i];
-    return NULL;
 }
 
 abut_status abut_tree_real(const abut_tree *t, const char *what, abut_quantity q, double *out, int *per_length,
@@ -79,7 +36,7 @@ abut_status abut_tree_real(const abut_tree *t, const char *what, abut_quantity q
     const double v = strtod(t->text, &end);
     if (end == t->text || !isfinite(v)) return wrong(t, what, q, err);
     while (*end == ' ') end++;
-    const struct unit *u = *end ? unit_of(q, end) : NULL;
+    const abut_unit *u = *end ? abut_unit_find(q, end) : NULL;
     if ((*end || unit_needed(q)) && !u) return wrong(t, what, q, err);
     if (u && u->per_length && !per_length) return wrong(t, what, q, err);
     *out = u ? v * u->factor : v;

@@ -2,30 +2,10 @@
 #ifndef ABUT_FORMATS_SCENE_TREE_VALUE_H
 #define ABUT_FORMATS_SCENE_TREE_VALUE_H
 
+#include "base/units.h"
 #include "formats/scene/tree.h"
 
 #include <stdint.h>
-
-/* What a number measures, in SI units; tree_value.c has a table of the others that may be said.  Of those marked "unit" a plain
- * number is refused: it might be misread. */
-typedef enum abut_quantity {
-    ABUT_Q_PURE,            /* no unit                                  */
-    ABUT_Q_TIME,            /* s                                        */
-    ABUT_Q_PER_TIME,        /* 1/s                                      */
-    ABUT_Q_LENGTH,          /* m                                        */
-    ABUT_Q_LENGTH_OR_L,     /* unit: m or l                             */
-    ABUT_Q_SPEED,           /* m/s                                      */
-    ABUT_Q_SPEED_OR_L,      /* unit: m/s or l/s                         */
-    ABUT_Q_ACCELERATION,    /* m/s^2                                    */
-    ABUT_Q_FORCE,           /* N                                        */
-    ABUT_Q_STIFFNESS,       /* N/m                                      */
-    ABUT_Q_FORCE_DENSITY,   /* N/m^3                                    */
-    ABUT_Q_DENSITY,         /* kg/m^3                                   */
-    ABUT_Q_PRESSURE,        /* Pa                                       */
-    ABUT_Q_VOLUME,          /* m^3                                      */
-    ABUT_Q_ANGLE,           /* unit: deg or rad                         */
-    ABUT_Q_RATE             /* unit: deg/s or rad/s                     */
-} abut_quantity;
 
 /** A finite number in SI units.  per_length (NULL: not allowed) is set to 1 when the unit is l or l/s.
  * Fails  ABUT_E_FORMAT with the place, the text found, the units expected */

@@ -3,6 +3,7 @@
 
 #include "math/vec3.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* abut_model_put for callers that want a status. */
@@ -41,28 +42,19 @@ static abut_status put_shares(abut_build *b, const abut_motion_rows *m, abut_err
     return ABUT_OK;
 }
 
-static abut_status put_newtons(abut_build *b, const abut_motion_rows *m, abut_err *err)
+/* A whole number of each row, the member at `at` of abut_motion_row, where a row has one that is not 0. */
+static abut_status put_numbers(abut_build *b, const abut_motion_rows *m, const char *name, size_t at, uint32_t flags,
+                               abut_err *err)
 {
-    int32_t *newtons;
+    int32_t *number;
     int some = 0;
-    for (int32_t k = 0; k < m->n; k++) some |= m->row[k].newtons;
+    for (int32_t k = 0; k < m->n; k++) some |= *(const int32_t *)((const char *)&m->row[k] + at);
     if (!some) return ABUT_OK;
-    const abut_status rc = put_array(b, "motion/newtons", m->n, &newtons, err);
+    const abut_status rc = put_array(b, name, m->n, &number, err);
     if (rc) return rc;
-    for (int32_t k = 0; k < m->n; k++) newtons[k] = m->row[k].newtons;
-    abut_arrays_find(b->model, "motion/newtons")->flags |= ABUT_A_REQUIRED;
+    for (int32_t k = 0; k < m->n; k++) number[k] = *(const int32_t *)((const char *)&m->row[k] + at);
+    abut_arrays_find(b->model, name)->flags |= flags;
     return ABUT_OK;
-}
-
-static abut_status put_by_forces(abut_build *b, const abut_motion_rows *m, abut_err *err)
-{
-    int32_t *by;
-    int some = 0;
-    for (int32_t k = 0; k < m->n; k++) some |= m->row[k].by_force;
-    if (!some) return ABUT_OK;
-    const abut_status rc = put_array(b, "motion/by-force", m->n, &by, err);
-    for (int32_t k = 0; k < m->n && !rc; k++) by[k] = m->row[k].by_force;
-    return rc;
 }
 
 /* Which entry of the list each row is of, where that is not its number: obstacles that move by themselves come first, rests of
@@ -178,8 +170,8 @@ abut_status abut_motion_rows_put(abut_build *b, const abut_motion_rows *m, abut_
     }
     rc = put_scales(b, m, err);
     if (!rc) rc = put_shares(b, m, err);
-    if (!rc) rc = put_newtons(b, m, err);
-    if (!rc) rc = put_by_forces(b, m, err);
+    if (!rc) rc = put_numbers(b, m, "motion/newtons", offsetof(abut_motion_row, newtons), ABUT_A_REQUIRED, err);
+    if (!rc) rc = put_numbers(b, m, "motion/by-force", offsetof(abut_motion_row, by_force), 0, err);
     if (!rc) rc = put_entries(b, m, err);
     return rc ? rc : put_keys(b, m, err);
 }

@@ -9,7 +9,8 @@
 typedef struct abut_motion_row {
     int32_t kind, lo, hi, key[2], smooth, path;     /* nodes [lo, hi); keys [key[0], key[1]), of FORCE those of a factor */
     int32_t entry;          /* of the list `motion`; -1: an obstacle's own */
-    int hold, newtons;      /* FORCE: linear times share is a force */
+    int hold;
+    int32_t newtons;        /* FORCE: linear times share is a force */
     int32_t by_force;       /* ABUT_BY_FORCE_* */
     double window[2], linear[3], angular[3], scale[3], center[3];
     const char *from;

@@ -124,7 +124,7 @@ fastest() {
     "$BIN/step" -q --checkpoint-every 1e-6s start.abut | cmp - run.abut     # a pipe has no disk
     for t in 10 -1s 0s min 10years nan 'inf s' ''; do
         exits 2 "$BIN/step" --checkpoint-every "$t" start.abut -o x
-        says "expected a time above 0 in s, min or h"
+        says "expected a time above 0 and its unit, one of s, ms, us, min, h, as 10min"
     done
 }
 

@@ -254,6 +254,16 @@ P
     [ "$("$BIN/export" --dump --no-data rest.abut | grep -c ^frame)" -eq 3 ]
 }
 
+@test "numbers of options take the units of a scene" {
+    for t in 30ms '0.03 s' 5e-4min 30e3us; do "$BIN/step" -q --until "$t" "$pile" | cmp - <("$BIN/step" -q --until 0.03 "$pile"); done
+    exits 2 "$BIN/step" --until 30mm "$pile"
+    says "--until: '30mm' is not a number, if it has a unit one of s, ms, us, min, h"
+    exits 2 "$BIN/step" --armijo 0.1s "$pile"
+    says "--armijo: '0.1s' is not a number"
+    exits 2 "$BIN/step" --until ms "$pile"
+    says "'ms' is not a number"
+}
+
 @test "step --guess: every step ends where it ends from any guess, start is --without warm-start" {
     skip_without_numpy
     go coast --guess coast

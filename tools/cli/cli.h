@@ -27,7 +27,7 @@
 typedef enum abut_opt_kind {
     ABUT_OPT_FLAG = 1,  /* int *: 1 when given                        */
     ABUT_OPT_INT,       /* int *: decimal                             */
-    ABUT_OPT_REAL,      /* double *: finite                           */
+    ABUT_OPT_REAL,      /* double *: finite, in the SI unit `unit`; other units of the quantity may be given (base/units.h) */
     ABUT_OPT_TEXT,      /* const char **                              */
     ABUT_OPT_LIST,      /* abut_opt_list *: may be given again        */
     ABUT_OPT_ELSEWHERE  /* of another program: `unit` is its name, `help` what it does; refused with these, and not in the help */

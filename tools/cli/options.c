@@ -1,9 +1,12 @@
 #include "tools/cli/options.h"
 
+#include "base/units.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +74,26 @@ static abut_status bad_value(const abut_opt *o, const char *text, const char *ex
     return abut_fail(err, ABUT_E_ARG, "--%s: '%.80s' is not %s", o->name, text, expected);
 }
 
+/* A number of the SI unit that the help names, or with another unit of the same quantity. */
+static abut_status store_real(const abut_opt *o, const char *text, abut_err *err)
+{
+    char *end, units[96], expected[160] = "a number";
+    const abut_quantity q = abut_unit_measures(o->unit);
+    double v = strtod(text, &end);
+    if (end == text || isspace((unsigned char)*text)) return bad_value(o, text, expected, err);
+    while (*end == ' ' && end[1]) end++;
+    if (*end) {
+        const abut_unit *u = abut_unit_find(q, end);
+        abut_unit_names(q, units, sizeof units);
+        if (q) snprintf(expected, sizeof expected, "a number, if it has a unit one of %s", units);
+        if (!u) return bad_value(o, text, expected, err);
+        v *= u->factor;
+    }
+    if (!isfinite(v)) return bad_value(o, text, "finite", err);
+    *(double *)o->value = v;
+    return ABUT_OK;
+}
+
 static abut_status store(const abut_opt *o, const char *text, abut_err *err)
 {
     char *end = NULL;
@@ -86,13 +109,7 @@ static abut_status store(const abut_opt *o, const char *text, abut_err *err)
         *(int *)o->value = (int)v;
         break;
     }
-    case ABUT_OPT_REAL: {
-        const double v = strtod(text, &end);
-        if (!*text || isspace((unsigned char)*text) || *end) return bad_value(o, text, "a number", err);
-        if (!isfinite(v)) return bad_value(o, text, "finite", err);
-        *(double *)o->value = v;
-        break;
-    }
+    case ABUT_OPT_REAL: return store_real(o, text, err);
     case ABUT_OPT_TEXT: {
         const char **word = o->value;
         const int is_place = o->unit && (!strcmp(o->unit, "FILE") || !strcmp(o->unit, "DIR"));

@@ -1,5 +1,6 @@
 #include "tools/step/options.h"
 
+#include "base/units.h"
 #include "base/words.h"
 #include "energy/barrier_hessians.h"
 #include "energy/friction_term.h"
@@ -144,16 +145,13 @@ static abut_status parse_lags(abut_step_command *c, const char **word, abut_err 
 
 static abut_status parse_checkpoint(abut_step_command *c, const char **word, abut_err *err)
 {
-    static const struct {
-        const char *name;
-        double seconds;
-    } unit[] = { { "s", 1 }, { "min", 60 }, { "h", 3600 } };
-    char *end;
+    char *end, units[96];
     const double v = strtod(*word, &end);
     end += strspn(end, " ");
-    for (size_t i = 0; i < sizeof unit / sizeof *unit && v > 0 && end > *word && isfinite(v); i++)
-        if (!strcmp(end, unit[i].name)) return c->checkpoint = v * unit[i].seconds, ABUT_OK;
-    return abut_fail(err, ABUT_E_ARG, "--checkpoint-every %.80s: expected a time above 0 in s, min or h, as 10min", *word);
+    const abut_unit *u = abut_unit_find(ABUT_Q_TIME, end);
+    if (u && v > 0 && isfinite(v)) return c->checkpoint = v * u->factor, ABUT_OK;
+    return abut_fail(err, ABUT_E_ARG, "--checkpoint-every %.80s: expected a time above 0 and its unit, one of %s, as 10min",
+                     *word, abut_unit_names(ABUT_Q_TIME, units, sizeof units));
 }
 
 /* ---- the table ---- */

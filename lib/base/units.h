@@ -1,0 +1,44 @@
+/* Units of physical quantities: their names, and factors to SI units. */
+#ifndef ABUT_BASE_UNITS_H
+#define ABUT_BASE_UNITS_H
+
+#include <stddef.h>
+
+/* What a number measures, in SI units; units.c has a table of the others that may be said.  Of those marked "unit" the scene
+ * language refuses a plain number: it might be misread. */
+typedef enum abut_quantity {
+    ABUT_Q_PURE,            /* no unit                                  */
+    ABUT_Q_TIME,            /* s                                        */
+    ABUT_Q_PER_TIME,        /* 1/s                                      */
+    ABUT_Q_LENGTH,          /* m                                        */
+    ABUT_Q_LENGTH_OR_L,     /* unit: m or l                             */
+    ABUT_Q_SPEED,           /* m/s                                      */
+    ABUT_Q_SPEED_OR_L,      /* unit: m/s or l/s                         */
+    ABUT_Q_ACCELERATION,    /* m/s^2                                    */
+    ABUT_Q_FORCE,           /* N                                        */
+    ABUT_Q_STIFFNESS,       /* N/m                                      */
+    ABUT_Q_FORCE_DENSITY,   /* N/m^3                                    */
+    ABUT_Q_DENSITY,         /* kg/m^3                                   */
+    ABUT_Q_PRESSURE,        /* Pa                                       */
+    ABUT_Q_VOLUME,          /* m^3                                      */
+    ABUT_Q_ANGLE,           /* unit: deg or rad                         */
+    ABUT_Q_RATE             /* unit: deg/s or rad/s                     */
+} abut_quantity;
+
+typedef struct abut_unit {
+    abut_quantity q;
+    const char *name;
+    double factor;          /* to SI */
+    int per_length;         /* of the length l of the scene */
+} abut_unit;
+
+/** The unit of q with that name; NULL: there is none. */
+const abut_unit *abut_unit_find(abut_quantity q, const char *name);
+
+/** The quantity whose SI unit has that name (NULL allowed), of lengths and speeds that without l; ABUT_Q_PURE: there is none. */
+abut_quantity abut_unit_measures(const char *name);
+
+/** Names of the units of q, as "s, ms, us, min", into text[size]; "" where it has none.  Returns text. */
+const char *abut_unit_names(abut_quantity q, char *text, size_t size);
+
+#endif

@@ -1,0 +1,42 @@
+/* Units of quantities against their definitions. */
+#include "base/units.h"
+
+#include "check.h"
+
+#include <math.h>
+#include <string.h>
+
+TEST(a_number_of_units_is_that_many_of_the_si_unit)
+{
+    static const struct {
+        abut_quantity q;
+        const char *name;
+        double in_one;      /* so many of the unit are one of SI */
+    } known[] = { { ABUT_Q_TIME, "ms", 1000 },     { ABUT_Q_TIME, "min", 1 / 60. },         { ABUT_Q_TIME, "h", 1 / 3600. },
+                  { ABUT_Q_LENGTH, "um", 1e6 },    { ABUT_Q_SPEED, "km/h", 3.6 },           { ABUT_Q_DENSITY, "g/cm^3", 1e-3 },
+                  { ABUT_Q_DENSITY, "t/mm^3", 1e-12 }, { ABUT_Q_PRESSURE, "N/mm^2", 1e-6 }, { ABUT_Q_VOLUME, "cm^3", 1e6 },
+                  { ABUT_Q_STIFFNESS, "N/mm", 1e-3 },  { ABUT_Q_ANGLE, "deg", 180 / 3.141592653589793 },
+                  { ABUT_Q_RATE, "rpm", 30 / 3.141592653589793 } };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const abut_unit *u = abut_unit_find(known[i].q, known[i].name);
+        CHECK(u && fabs(u->factor * known[i].in_one - 1) < 1e-14);
+    }
+    CHECK(!abut_unit_find(ABUT_Q_LENGTH, "ms") && !abut_unit_find(ABUT_Q_TIME, "") && !abut_unit_find(ABUT_Q_PURE, "m"));
+    CHECK(!abut_unit_find(ABUT_Q_LENGTH, "l") && abut_unit_find(ABUT_Q_LENGTH_OR_L, "l")->per_length);
+}
+
+TEST(an_si_unit_says_what_it_measures)
+{
+    CHECK(abut_unit_measures("s") == ABUT_Q_TIME && abut_unit_measures("m") == ABUT_Q_LENGTH);
+    CHECK(abut_unit_measures("m/s") == ABUT_Q_SPEED && abut_unit_measures("N/m") == ABUT_Q_STIFFNESS);
+    CHECK(abut_unit_measures("ms") == ABUT_Q_PURE && abut_unit_measures("l") == ABUT_Q_PURE);
+    CHECK(abut_unit_measures("FILE") == ABUT_Q_PURE && abut_unit_measures(NULL) == ABUT_Q_PURE);
+}
+
+TEST(names_of_units_are_listed_as_far_as_they_fit)
+{
+    char text[32], few[6];
+    CHECK(!strcmp(abut_unit_names(ABUT_Q_TIME, text, sizeof text), "s, ms, us, min, h"));
+    CHECK(!strcmp(abut_unit_names(ABUT_Q_TIME, few, sizeof few), "s, ms"));
+    CHECK(!strcmp(abut_unit_names(ABUT_Q_PURE, text, sizeof text), ""));
+}
