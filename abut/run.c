@@ -1,6 +1,7 @@
 #include "abut/run.h"
 
 #include "base/par.h"
+#include "energy/element_check.h"
 #include "energy/element_term.h"
 #include "formats/stream/last.h"
 #include "solve/solvers.h"
@@ -108,6 +109,15 @@ const abut_arrays *abut_run_frame(const abut_run *r)
 abut_run_state abut_run_where(const abut_run *r)
 {
     return r->where;
+}
+
+abut_status abut_run_check(const abut_run *r, abut_err *err)
+{
+    const abut_array *x = abut_arrays_find(&r->now.set, "node/x");
+    abut_status rc = x ? ABUT_OK : abut_fail(err, ABUT_E_FORMAT, "the frame has no node/x");
+    for (int i = 0; i < ABUT_RUN_ENERGIES && r->own[i].own && !rc; i++)
+        rc = abut_element_check(r->own[i].own, x->data, err);
+    return rc;
 }
 
 abut_status abut_run_step(abut_run *r, abut_err *err)

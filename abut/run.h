@@ -61,6 +61,12 @@ const abut_arrays *abut_run_model(const abut_run *run);
 const abut_arrays *abut_run_frame(const abut_run *run);
 abut_run_state abut_run_where(const abut_run *run);
 
+/** Compares the derivatives of the program's energies with differences, of every element at the present frame: a test of the
+ * program, before its first step or between two.  Where second derivatives jump (a spring that only pulls, at its rest length) no
+ * difference agrees with them.
+ * Fails  ABUT_E_ARG a derivative that is another one: the energy, the element, its nodes and axes, both numbers */
+ABUT_MUST_USE abut_status abut_run_check(const abut_run *run, abut_err *err);
+
 /** One time step; the new frame is written.
  * Fails  ABUT_E_NUMERIC the solver gave up, and why: the run stays at the frame before; ABUT_E_GEOM the frame cannot be stepped
  *        from; ABUT_E_IO, ABUT_E_NOMEM */

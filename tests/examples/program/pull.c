@@ -28,6 +28,7 @@ int main(int argc, char **argv)
     abut_run *run = NULL;
     abut_err err = { 0 };
     abut_status rc = abut_run_open(&run, stdin, stdout, &o, &err);
+    if (!rc) rc = abut_run_check(run, &err);
     for (int i = 0; i < 10 && !rc; i++) rc = abut_run_step(run, &err);
     if (!rc) rc = abut_run_close(run, &err);
     if (rc) fprintf(stderr, "pull: %s\n", err.msg);
