@@ -83,7 +83,7 @@ static abut_status open_run(abut_run *r, FILE *in, FILE *out, const abut_run_opt
     r->options.names = &r->s.model_set;
     abut_step_model_view(&r->model, &r->s.model, &r->options);
     r->where = (abut_run_state){ .step = r->now.head.step, .time = r->now.head.time, .min_gap = -1 };
-    return r->solver->stepper->make(&r->stepper, &r->s.model, r->solver, &r->options, err);
+    return abut_solver_make(&r->stepper, &r->s.model, r->solver, &r->options, err);
 }
 
 abut_status abut_run_open(abut_run **run, FILE *in, FILE *out, const abut_run_options *o, abut_err *err)

@@ -116,7 +116,7 @@ static abut_status try_solver(prep *p, const abut_model *m, abut_err *err)
     int written = 0;
     if (!solver) return ABUT_E_ARG;
     o.names = &p->model;
-    abut_status rc = solver->stepper->make(&self, m, solver, &o, err);
+    abut_status rc = abut_solver_make(&self, m, solver, &o, err);
     if (!rc) rc = solver->stepper->begin(self, &p->frame, (abut_instant){ 0, 0 }, &written, &rep, err);
     if (self) solver->stepper->free(self);
     abut_report_clear(&rep);

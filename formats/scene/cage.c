@@ -2,6 +2,7 @@
 #include "formats/scene/scene_parts.h"
 
 #include "base/words.h"
+#include "mesh/frame.h"
 #include "mesh/generate/cage.h"
 
 #include <stdlib.h>
@@ -50,13 +51,14 @@ abut_status abut_scene_cage(const abut_scene_reader *r, const abut_tree *object,
     if (!rc && (!s.nf || s.nt))
         rc = abut_tree_fail(mesh, err, "mesh: expected triangles alone, this one has %d tet%s, %d triangle%s", s.nt, abut_s(s.nt),
                             s.nf, abut_s(s.nf));
+    if (!rc) rc = abut_scene_placed(mesh, abut_mesh_solid_check(&s, err), err);
     if (!rc && solid && !(rc = abut_tree_choice(solid, "solid", solids, &which, err)))
         rc = abut_scene_placed(t, abut_generate_round_cage(&s, which ? 8 : 20, &o->mesh, err), err);
     else if (!rc) rc = rays ? star(rays, &s, &o->mesh, err) : lattice(t, &s, &o->mesh, err);
     if (!rc && !(o->fill = malloc(((size_t)o->mesh.nt + 1) * sizeof *o->fill)))
         rc = abut_fail(err, ABUT_E_NOMEM, "cage: no memory for %d tets", o->mesh.nt);
     if (!rc) rc = abut_scene_placed(t, abut_cage_fill(&o->mesh, &s, o->fill, err), err);
-    if (!rc && (rays || abut_tree_find(t, "fit"))) abut_cage_fill_match(&o->mesh, &s, o->fill);
+    if (!rc) rc = abut_scene_placed(t, abut_cage_fill_match(&o->mesh, &s, o->fill, err), err);
     abut_mesh_clear(&s);
     return rc;
 }

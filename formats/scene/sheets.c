@@ -3,7 +3,10 @@
 #include "mesh/generate/generate.h"
 #include "mesh/generate/sheets.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+enum { CELLS_MOST = 4096 };
 
 static const char *const LAYOUTS[] = { "grid", "rows", NULL };
 
@@ -13,10 +16,13 @@ static abut_status read_cells(const abut_tree *t, const double size[2], int layo
     const abut_tree *n = abut_tree_find(t, "cells"), *e = abut_tree_find(t, "edge");
     double edge = 0;
     if (!n == !e) return abut_tree_fail(t, err, "%s: expected one of 'cells' and 'edge'", t->key);
-    if (n) return abut_tree_ints(n, "cells", 2, 1, 4096, cells, err);
+    if (n) return abut_tree_ints(n, "cells", 2, 1, CELLS_MOST, cells, err);
     const abut_status rc = abut_tree_positive(e, "edge", ABUT_Q_LENGTH, &edge, NULL, err);
-    if (!rc) abut_sheet_cells(size, edge, layout, cells);
-    return rc;
+    if (rc) return rc;
+    abut_sheet_cells(size, edge, layout, cells);
+    if (cells[0] <= CELLS_MOST && cells[1] <= CELLS_MOST) return ABUT_OK;
+    return abut_tree_fail(e, err, "edge is '%s': a side of %g m would have more than %d cells", e->text, fmax(size[0], size[1]),
+                          (int)CELLS_MOST);
 }
 
 static abut_status read_layout(const abut_tree *t, int *layout, abut_err *err)

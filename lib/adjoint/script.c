@@ -146,8 +146,7 @@ abut_status abut_script_back(const abut_model *m, double time, const double *x, 
 static void to_force(const abut_model *m, int32_t k, double time, double at, const double *acc_bar, abut_parameter_bar *bars)
 {
     const int newtons = m->mo_newtons && m->mo_newtons[k];
-    const double middle = time + 0.5 * m->h[0];
-    if (!(m->mo_window[2 * k] <= middle && middle < m->mo_window[2 * k + 1])) return;
+    if (!abut_motion_has_step(m, k, time)) return;
     const abut_factor f = abut_motion_factor(m, k, at);
     const int32_t by = m->mo_by_force ? m->mo_by_force[k] : ABUT_BY_FORCE_NONE;
     double sum = 0, mass = 0;

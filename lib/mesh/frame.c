@@ -1,6 +1,7 @@
 #include "mesh/frame.h"
 
 #include "math/vec3.h"
+#include "mesh/closed_surface.h"
 #include "mesh/surface.h"
 
 #include <math.h>
@@ -52,6 +53,13 @@ abut_status abut_mesh_moments(const abut_mesh *m, double *volume, double center[
     return ABUT_OK;
 }
 
+abut_status abut_mesh_solid_check(const abut_mesh *m, abut_err *err)
+{
+    double volume, center[3], S[9];
+    const abut_status rc = m->nt ? ABUT_OK : abut_closed_surface_check(m->x, m->nv, m->tri, m->nf, err);
+    return rc ? rc : abut_mesh_moments(m, &volume, center, S, err);
+}
+
 /* L of S = L L^T; 0: S is flat. */
 static int factor(const double S[9], double L[9])
 {
@@ -92,7 +100,8 @@ abut_status abut_mesh_frame(const abut_mesh *m, abut_mesh *frame, abut_mesh *sur
 {
     static const double s[4][3] = { { 1, 1, 1 }, { -1, 1, -1 }, { 1, -1, -1 }, { -1, -1, 1 } };
     double volume, center[3], S[9], L[9];
-    abut_status rc = abut_mesh_moments(m, &volume, center, S, err);
+    abut_status rc = abut_mesh_solid_check(m, err);
+    if (!rc) rc = abut_mesh_moments(m, &volume, center, S, err);
     if (!rc && !factor(S, L)) rc = abut_fail(err, ABUT_E_GEOM, "a flat body: expected an extent in every direction");
     for (int k = 0; k < 4 && !rc; k++) {
         double x[3];

@@ -16,6 +16,10 @@
  * triangles, normals outward, hold.  Fails  ABUT_E_GEOM no volume */
 ABUT_MUST_USE abut_status abut_mesh_moments(const abut_mesh *m, double *volume, double center[3], double S[9], abut_err *err);
 
+/** Whether m is a solid: tets, or closed triangles (mesh/closed_surface.h) whose normals point outward.
+ * Fails  ABUT_E_GEOM naming what is open or turned; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_mesh_solid_check(const abut_mesh *m, abut_err *err);
+
 /** frame: one positive tet of the four points; surface: the boundary of m, its points those of triangles alone.  Both are empty
  * before.  fill: V over the volume of the tet.
  * Fails  ABUT_E_GEOM as above, a body that is flat, a boundary of no solid; ABUT_E_NOMEM */

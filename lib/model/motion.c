@@ -7,9 +7,11 @@
 
 /* ---- when ---- */
 
+#define ROUNDED 1e-9    /* of a step: what times may be off by */
+
 int abut_motion_has_step(const abut_model *m, int32_t k, double t)
 {
-    const double mid = t + 0.5 * m->h[0];
+    const double mid = t + (0.5 + ROUNDED) * m->h[0];
     return m->mo_window[2 * k] <= mid && mid < m->mo_window[2 * k + 1];
 }
 
@@ -22,12 +24,12 @@ static int span_of(const abut_model *m, int32_t k, double t, int obstacle, span 
 {
     const double h = m->h[0], from = fmax(m->mo_window[2 * k], 0), until = m->mo_window[2 * k + 1];
     if (!obstacle && !abut_motion_has_step(m, k, t)) return 0;
-    const int first = !obstacle && !(m->mo_window[2 * k] <= t - 0.5 * h);
+    const int first = !obstacle && !abut_motion_has_step(m, k, t - h), last = !obstacle && !abut_motion_has_step(m, k, t + h);
     s->a = first ? from : fmax(t, from);
-    s->b = fmin(t + h, until);
+    s->b = last ? until : fmin(t + h, until);
     s->dt = s->b - s->a;
-    if (fabs(s->dt - h) <= 1e-9 * h) s->dt = h;     /* a whole step, but for the rounding of t */
-    return !obstacle || s->dt > 1e-9 * h;
+    if (fabs(s->dt - h) <= ROUNDED * h) s->dt = h;      /* a whole step */
+    return !obstacle || s->dt > ROUNDED * h;
 }
 
 /* ---- MOVE ---- */

@@ -1,9 +1,9 @@
 /* Scripted motion: where prescribed nodes must go in a step, and which accelerations act on the others.
  *
- * A step from t to t + h belongs to a motion when its middle lies in the motion's window [t0, t1), so that rounding of t
- * never flips it.  How far the script has come is counted exactly all the same: at the end of a step that belongs to it, it
- * stands where it is at min(t + h, t1), and the first such step makes up for what lies before it.  Obstacles cannot be let
- * go: they follow every part of a step that lies in the window, and rest outside.
+ * A step from t to t + h belongs to a motion when its middle lies in the motion's window [t0, t1), to 1e-9 h, so that rounding
+ * of t does not matter.  Steps do the whole motion: the first that belongs to it begins where the script is at t0, the last ends
+ * where it is at t1, and at the end of another one the script is where it is at t + h.  Obstacles cannot be let go: they follow
+ * every part of a step that lies in the window, and rest outside.
  *
  * Prescribed nodes move from where they are by what the script does meanwhile, c the centre (for MOVE at that time):
  *   MOVE  x -> c + linear dt + R(angular dt) exp(scale dt) (x - c), the motion of a velocity field linear + angular x

@@ -1,6 +1,7 @@
 #include "scene/advice.h"
 
 #include "mesh/surface.h"
+#include "model/motion.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -98,6 +99,21 @@ static void look_at_times(const abut_scene *s, abut_advice *a)
                    s->motion[i].window[0], end);
 }
 
+/* Motions so short that no step belongs to them; obstacles follow every part of a step. */
+static void look_at_windows(const abut_scene *s, const abut_model *m, abut_advice *a)
+{
+    for (int32_t k = 0; k < m->nmo; k++) {
+        const double *w = m->mo_window + 2 * (size_t)k, h = m->h[0];
+        const int32_t entry = m->mo_entry ? m->mo_entry[k] : k;
+        int is_first = entry >= 0 && entry < s->nmotions && isfinite(w[1]) && m->mo_first[2 * k] < m->mo_first[2 * k + 1];
+        for (int32_t j = 0; j < k && is_first; j++) is_first = (m->mo_entry ? m->mo_entry[j] : j) != entry;
+        if (!is_first || m->role[m->mo_node[m->mo_first[2 * k]]] == ABUT_NODE_OBSTACLE) continue;
+        if (!abut_motion_has_step(m, k, h * fmax(ceil(w[0] / h - 0.5 - 1e-9), 0)))
+            advise(a, "the motion of %s, from %g to %g s, is over before the middle of a step (of %g s): it does nothing",
+                   s->motion[entry].from, fmax(w[0], 0), w[1], h);
+    }
+}
+
 /* The largest coefficient, and gravity: of another unit, perhaps. */
 static void look_at_sizes(const abut_scene *s, abut_advice *a)
 {
@@ -179,6 +195,7 @@ abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abu
     }
     if (!rc) look_at_forces(m, a);
     if (!rc) look_at_times(s, a);
+    if (!rc) look_at_windows(s, m, a);
     if (!rc) look_at_sizes(s, a);
     if (!rc) rc = look_at_loads(s, m, a, err);
     free(is_deep);

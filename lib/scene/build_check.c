@@ -27,7 +27,8 @@ static double tet_shape(const double *x)
             if (b == 0) e[a - 1] = d;
         }
     const double det = abut_v3_dot(e[0], abut_v3_cross(e[1], e[2]));
-    return longest2 > 0 ? det / (longest2 * sqrt(longest2)) : 0;
+    const double cube = longest2 * sqrt(longest2);
+    return cube > 0 && isfinite(cube) ? det / cube : 0;
 }
 
 /* 2 A / L^2 with L the longest edge. */

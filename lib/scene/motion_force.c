@@ -70,10 +70,25 @@ static int32_t load_triangles(const abut_build *b, abut_motion_rows *m, const ab
     return loaded;
 }
 
+/* The tet of a frame is not its body: its triangles are no surface to load. */
+static abut_status refuse_frames(const abut_build *b, const abut_motion_rows *m, const abut_scene_motion *s,
+                                 const abut_motion_row *r, abut_err *err)
+{
+    for (int32_t i = r->lo; i < r->hi; i++) {
+        const abut_scene_object *o = abut_part_of(b, m->node[i].node)->object;
+        if (o->is_frame)
+            return abut_fail(err, ABUT_E_FORMAT, "%s: a %s on '%s', which is a frame: its four nodes have no surface; expected "
+                             "force, force-density or acceleration", s->from,
+                             s->act == ABUT_ACT_PRESSURE ? "pressure" : "traction", o->name);
+    }
+    return ABUT_OK;
+}
+
 static abut_status load_surface(abut_build *b, abut_motion_rows *m, const abut_scene_motion *s, abut_motion_row *r, abut_err *err)
 {
     int32_t loaded = 0;
-    abut_status rc = ABUT_OK;
+    abut_status rc = refuse_frames(b, m, s, r, err);
+    if (rc) return rc;
     for (int32_t i = r->lo; i < r->hi; i++) memset(m->node[i].share, 0, sizeof m->node[i].share);
     for (int32_t o = 0; o < b->scene->nobjects && !rc; o++) {
         const abut_part *p = &b->part[o];

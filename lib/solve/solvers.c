@@ -60,7 +60,7 @@ const abut_solver_row abut_solver_table[] = {
       .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_FIT },
     { "nodal", "hard contact with exact Coulomb friction on the nodes: no barrier, every step is judged before it is written",
       .stepper = &abut_failsafe_stepper_ops, .stops = 1 << ABUT_STOP_NEWTON,
-      .promises = EVERY_PROMISE & ~(unsigned)ABUT_KEEPS_CONVERGED,
+      .promises = EVERY_PROMISE & ~(unsigned)ABUT_KEEPS_CONVERGED, .coheres = 1,
       .options = ABUT_OPTION_RECORD | ABUT_OPTION_RECORD_CONTACTS | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_LINEAR |
                  ABUT_OPTION_REPAIR | ABUT_OPTION_STRICT },
     { "sqp", "contact as linearised inequalities by sequential quadratic programming, for comparison: frictionless, it may "
@@ -186,4 +186,15 @@ abut_status abut_solver_check(const abut_solver_row *row, const abut_step_option
         return abut_fail(err, ABUT_E_ARG, "--device: has projected, gn and ipc-gn Hessians of contacts, not --barrier-hessian %s",
                          o->hessian->name);
     return ABUT_OK;
+}
+
+abut_status abut_solver_make(void **self, const abut_model *m, const abut_solver_row *row, const abut_step_options *o,
+                             abut_err *err)
+{
+    const size_t pairs = m->cohesion_force ? (size_t)m->ng * (size_t)m->ng : 0;
+    for (size_t i = 0; i < pairs && !row->coheres; i++)
+        if (m->cohesion_force[i] > 0)
+            return abut_fail(err, ABUT_E_FORMAT, "solver %s: cohesion of %g N (contact.cohesion), expected none: only hard "
+                             "contact, --solver nodal, has it", row->name, m->cohesion_force[i]);
+    return row->stepper->make(self, m, row, o, err);
 }

@@ -34,6 +34,7 @@ typedef struct abut_solver_row {
     unsigned options;       /* ABUT_OPTION_* */
     unsigned stops;         /* 1 << ABUT_STOP_* of the rules that it has */
     unsigned promises;      /* ABUT_KEEPS_* */
+    int coheres;            /* contacts may attract (nodal/cohesion-force) */
 } abut_solver_row;
 
 /* The first is the default; name NULL at the end. */
@@ -49,5 +50,10 @@ const abut_solver_row *abut_solver_find(const char *name, unsigned given, abut_e
 unsigned abut_solver_promises(const abut_solver_row *row, const struct abut_step_options *o);
 /** Fails  ABUT_E_ARG values of options that do not go together with the solver, or with each other */
 ABUT_MUST_USE abut_status abut_solver_check(const abut_solver_row *row, const struct abut_step_options *o, abut_err *err);
+
+/** *self = a stepper of the row for a model, by its stepper->make.
+ * Fails  ABUT_E_FORMAT a model that the solver does not simulate, ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_solver_make(void **self, const abut_model *m, const abut_solver_row *row,
+                                           const struct abut_step_options *o, abut_err *err);
 
 #endif

@@ -48,6 +48,19 @@ Y
         exit bad || p * p > 1e-24 }'
 }
 
+@test "a load on the surface of a frame and a surface that is open are refused" {
+    brick
+    for act in 'traction: [0, 1 kPa, 0]' 'pressure: 1 kPa'; do
+        exits 3 "$BIN/mesh-prep" brick.yaml --set motion="[{select: {object: brick, surface: true}, $act}]"
+        says "on 'brick', which is a frame: its four nodes have no surface; expected force, force-density or acceleration"
+    done
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n' > closed.obj
+    sed '$d' closed.obj > open.obj
+    exits 0 "$BIN/mesh-prep" brick.yaml --set objects='{brick: {mesh: closed.obj, frame: true}}' -o a.abut
+    exits 3 "$BIN/mesh-prep" brick.yaml --set objects='{brick: {mesh: open.obj, frame: true}}'
+    says "expected a closed surface, whose edges have two triangles"
+}
+
 @test "a frame falls as implicit Euler says, without a strain, and rotates rigidly" {
     brick --set objects.brick.velocity='[1, 2, 0]'
     "$BIN/step" -q -n 20 --report r.jsonl a.abut | "$BIN/ccd-check" -q -o b.abut
@@ -153,7 +166,7 @@ Y
     refused objects.brick.obstacle=true "frame: of a body; an obstacle moves as its motion says"
     refused objects.brick.proxy='{segments: 2}' "its own surface and mass: expected no proxy"
     refused objects.brick.order=2 "frame: expected tets of order 1"
-    refused objects.brick.generate='{cloth: {size: [1, 1], cells: [1, 1]}}' "a flat body"
+    refused objects.brick.generate='{cloth: {size: [1, 1], cells: [1, 1]}}' "expected a closed surface"
     refused objects.brick.repeat='{count: [2, 1, 1], spacing: [1, 0, 0]}' "expected objects: true"
     refused objects.brick.frame=perhaps "frame"
 }

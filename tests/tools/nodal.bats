@@ -249,6 +249,13 @@ Y
     "$BIN/export" --dump --no-data a.abut > dump
     grep -F "nodal/cohesion-range" dump
     "$BIN/step" -q -n 3 a.abut | "$BIN/ccd-check" -q --no-output
+    for solver in newton dot pd sqp; do
+        exits 3 "$BIN/step" --solver $solver -n 1 a.abut -o b.abut
+        says "solver $solver: cohesion of 0.5 N (contact.cohesion), expected none: only hard contact, --solver nodal, has it"
+    done
+    exits 3 "$BIN/mesh-prep" --check ball.yaml --set solver=newton \
+        --set contact.cohesion='[{between: [ball, floor], force: 0.5 N, range: 2 mm}]'
+    says "solver newton: cohesion of 0.5 N"
 }
 
 @test "hair grows out of a ball in equal edges, and keeps away from it when the ball rotates" {

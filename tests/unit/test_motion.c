@@ -161,6 +161,37 @@ TEST(a_step_whose_middle_is_the_end_of_a_motion_is_no_longer_of_it_but_of_the_ne
     world_close(&w);
 }
 
+/* Checks where these motions lead the middle of a cube, on x and y. */
+static void comes_to(const char *text, double x, double y)
+{
+    world w;
+    world_scene(&w, "time: {step: 10 ms}\ngravity: [0, 0, 0]\nobjects:\n"
+                "  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\nmotion:\n%s", text);
+    double at[24], target[24], sum[2] = { 0 };
+    uint8_t held[8];
+    memcpy(at, w.model.X, sizeof at);
+    for (int n = 0; n < 12; n++) {
+        abut_motion_targets(&w.model, 0.01 * n, at, target, held);
+        memcpy(at, target, sizeof at);
+    }
+    for (int i = 0; i < 8; i++) sum[0] += at[3 * i] / 8, sum[1] += at[3 * i + 1] / 8;
+    CHECK_NEAR(sum[0], x, 1e-14);
+    CHECK_NEAR(sum[1], y, 1e-14);
+    world_close(&w);
+}
+
+TEST(steps_make_the_whole_motion_wherever_its_ends_lie)
+{
+    comes_to("  - {select: {object: a}, translate: [1, 0, 0], until: 74 ms}\n", 0.074, 0);
+    comes_to("  - {select: {object: a}, translate: [1, 0, 0], from: 13 ms, until: 74 ms}\n", 0.061, 0);
+    comes_to("  - {select: {object: a}, translate: [1, 0, 0], from: 17 ms, until: 76 ms}\n", 0.059, 0);
+    comes_to("  - {select: {object: a}, translate: [1, 0, 0], from: 14 ms, until: 16 ms, hold: true}\n", 0.002, 0);
+    comes_to("  - {select: {object: a}, hold: true, keyframes: [{time: 74 ms, translate: [0.5, 0, 0]}]}\n", 0.5, 0);
+    comes_to("  - {select: {object: a}, translate: [0, 1, 0], from: 44 ms, until: 82 ms}\n"
+             "  - {select: {object: a}, translate: [1, 0, 0], until: 44 ms}\n", 0.044, 0.038);
+    comes_to("  - {select: {object: a}, translate: [1, 0, 0], from: 55 ms, until: 65 ms}\n", 0.01, 0);
+}
+
 static abut_vec3 pressed(abut_vec3 X, double t)
 {
     return abut_v3(X.x + 0.2 * t, -0.2 + (X.y + 0.2) * exp(-0.5 * t), X.z * exp(0.25 * t));

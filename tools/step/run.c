@@ -179,7 +179,7 @@ abut_status abut_step_run_all(abut_step_run *r, abut_step_command *c, abut_cli *
     o.names = &r->s.model_set;
     abut_step_model_view(&r->model, &r->s.model, &o);
     r->ops = c->solver->stepper;
-    rc = r->ops->make(&r->stepper, &r->s.model, c->solver, &o, err);
+    rc = abut_solver_make(&r->stepper, &r->s.model, c->solver, &o, err);
     if (rc == ABUT_E_FORMAT || rc == ABUT_E_GEOM) abut_wrap(err, "%s: MODEL", cli->in_name);
     if (!rc) rc = simulate(r, c, cli, err);
     if ((rc == ABUT_E_FORMAT || rc == ABUT_E_GEOM) && !r->tally.steps) abut_cli_keep_nothing(cli);

@@ -102,6 +102,9 @@ abut_status abut_generate_arch(double span, double height, const double thicknes
     if (rc) return rc;
     const curve c = weighted_catenary(span, height, thickness);
     const double half = curve_arc(&c, c.half);
+    if (blocks > 1 && !(gap < 2 * half / blocks))
+        return abut_fail(err, ABUT_E_ARG, "arch: gap %g m: expected less than the length of a block, %g m", gap,
+                         2 * half / blocks);
     cut a = cut_at(&c, thickness, -half);
     for (int32_t k = 1; k <= blocks && !rc; k++) {
         const cut b = cut_at(&c, thickness, half * (2.0 * k - blocks) / blocks);

@@ -33,8 +33,8 @@ ABUT_MUST_USE abut_status abut_cage_fit(abut_mesh *m, const abut_mesh *surface, 
  * the midpoint rule on a cube. */
 ABUT_MUST_USE abut_status abut_cage_fill(const abut_mesh *m, const abut_mesh *surface, double *fill, abut_err *err);
 
-/** Scales fill[nt], at most to 1, so that the sum of fill times volume is what the surface holds: of a cage whose tets are alike
- * the errors of the samples are alike, too.  Does nothing where the cage is too small for that. */
-void abut_cage_fill_match(const abut_mesh *m, const abut_mesh *surface, double *fill);
+/** Scales fill[nt], at most to 1, so that the sum of fill times volume is what the surface holds, to a thousandth.
+ * Fails  ABUT_E_GEOM the tets hold less: the cage leaves out a part of the body */
+ABUT_MUST_USE abut_status abut_cage_fill_match(const abut_mesh *m, const abut_mesh *surface, double *fill, abut_err *err);
 
 #endif

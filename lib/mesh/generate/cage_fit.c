@@ -17,6 +17,7 @@ enum { DIVISIONS_MOST = 6, SWEEPS = 12, SHORTENED = 40, MATCHES = 20 };
 #define KEPT 0.15           /* of the volume of a tet */
 #define SHORTER 0.9         /* a move, each time that it is too long */
 #define NEGLIGIBLE 1e-9     /* of the sum of coordinates: a point on the side of a cone */
+#define MATCHED 1e-3        /* of the volume of the body: what its tets may be off by */
 #define MARGIN 2e-8         /* of a radius: more than what that leaves out */
 
 /* ---- a star ---- */
@@ -220,19 +221,29 @@ abut_status abut_cage_fit(abut_mesh *m, const abut_mesh *surface, double inflate
 
 /* ---- what is inside ---- */
 
-void abut_cage_fill_match(const abut_mesh *m, const abut_mesh *surface, double *fill)
+static double enclosed6(const abut_mesh *surface)
 {
-    double want = 0;
+    double sum = 0;
     for (int32_t t = 0; t < surface->nf; t++) {
         abut_vec3 p[3];
         for (int k = 0; k < 3; k++) p[k] = abut_v3_diff(surface->x + 3 * (size_t)surface->tri[3 * t + k], surface->x);
-        want += abut_v3_dot(p[0], abut_v3_cross(p[1], p[2]));
+        sum += abut_v3_dot(p[0], abut_v3_cross(p[1], p[2]));
     }
-    for (int round = 0; round < MATCHES; round++) {
-        double full = 0, part = 0;      /* of tets that are full already, and of the others */
+    return sum;
+}
+
+abut_status abut_cage_fill_match(const abut_mesh *m, const abut_mesh *surface, double *fill, abut_err *err)
+{
+    const double want = enclosed6(surface);
+    double full = 0, part = 0;      /* of tets that are full already, and of the others */
+    for (int round = 0; round <= MATCHES; round++) {
+        full = part = 0;
         for (int32_t t = 0; t < m->nt; t++) *(fill[t] < 1 ? &part : &full) += fill[t] * volume6(m->x, m->tet + 4 * (size_t)t);
-        if (!(part > 0 && want > full)) return;
+        if (!(part > 0 && want > full) || round == MATCHES) break;
         for (int32_t t = 0; t < m->nt; t++)
             if (fill[t] < 1) fill[t] = fmin(1, fill[t] * (want - full) / part);
     }
+    if (fabs(full + part - want) <= MATCHED * want) return ABUT_OK;
+    return abut_fail(err, ABUT_E_GEOM, "cage: its tets hold %.6g m^3 of the %.6g m^3 that the surface encloses: expected smaller "
+                     "triangles, or fewer divisions of a star", (full + part) / 6, want / 6);
 }
