@@ -325,7 +325,7 @@ Y
     "$BIN/mesh-prep" -q bar.yaml -o bar.abut
 }
 
-@test "an initial matrix that a far pull leaves behind is made anew, one that serves is not" {
+@test "an initial matrix that a far pull leaves behind is computed again, one that serves is not" {
     skip_without_numpy
     for v in 0.9 4; do
         pulled_bar $v
