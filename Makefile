@@ -234,7 +234,10 @@ PYTHON_FILES := abut_stream.py $(patsubst formats/python/%,%,$(wildcard formats/
 
 # manual pages: what programs say of themselves and what docs/man adds, of the date of the version in CHANGELOG.md
 DATED := $(shell LC_ALL=C date -d "$$(sed -n 's/^\#\# $(VERSION), //p' CHANGELOG.md)" '+%B %e, %Y' 2>/dev/null)
-DOCS  := README.md CHANGELOG.md CONTRIBUTING.md $(wildcard docs/*.md docs/experiments/*.md formats/*.md)
+# documents and the results and pictures that they point to; docs/gallery, 6 MB, and the scripts of pipelines stay in the tree
+DOCS  := README.md CHANGELOG.md CONTRIBUTING.md pipelines/tables.tsv tests/bench/README.md tests/bench/reference.tsv \
+         $(wildcard docs/*.md docs/experiments/*.md formats/*.md pipelines/pictures/*.png) \
+         $(wildcard $(foreach e,md tsv svg,pipelines/results/*.$e tests/gpu/results/*.$e))
 PAGES := $(addprefix $B/man/,abut.1 $(TOOLS:%=abut-%.1) abut-stream.5)
 $B/man/abut-%.1: $(BIN)/% docs/man/page $(wildcard docs/man/*.in) CHANGELOG.md
 	@mkdir -p $(@D)

@@ -57,6 +57,16 @@ assert [f.step for f in abut.pipe(s).step(2).judge()] == [0, 1, 2]
 P
 }
 
+@test "install: links of the documents lead to files that are installed, but those to the gallery" {
+    cd "$TMP/root/opt/abut/share/doc/abut"
+    "$PYTHON" "$ROOT/tests/tools/documents.py" . >"$BATS_TEST_TMPDIR/said" || true
+    grep ': no file ' "$BATS_TEST_TMPDIR/said" | grep -v ': no file docs/gallery/README.md$' >"$BATS_TEST_TMPDIR/dead" || true
+    cat "$BATS_TEST_TMPDIR/dead"
+    [ ! -s "$BATS_TEST_TMPDIR/dead" ]
+    [ -s pipelines/results/published.md ]
+    [ -s pipelines/pictures/drop.png ]
+}
+
 @test "install: headers need each other alone, and compile without a warning, as C11 and as C++14" {
     local cc h
     cc=$(flags --variable=cc)
