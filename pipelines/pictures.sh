@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the pictures of the README from the runs of the pipelines; runs those that have not been run yet.
+# Makes the pictures of the README and of the cookbook from the runs of the pipelines; runs those that have not been run yet.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${BIN:-bin} out=${OUT:-out} to=pipelines/pictures

@@ -62,7 +62,7 @@ static abut_status check(request *r, abut_err *err)
 static abut_status window(const request *r, sweep *s, abut_err *err)
 {
     const int64_t first = s->run.frame[0].head.step, last = s->run.frame[s->run.n - 1].head.step;
-    const int64_t from = r->from >= 0 ? r->from : first, to = r->to >= 0 ? r->to : last;
+    const int64_t from = r->from != ABUT_NOT_GIVEN ? r->from : first, to = r->to != ABUT_NOT_GIVEN ? r->to : last;
     if (from < first || to > last || from > to)
         return abut_fail(err, ABUT_E_ARG, "--from %lld --to %lld: expected steps from %lld to %lld in their order",
                          (long long)from,
@@ -295,7 +295,7 @@ static void clear(sweep *s)
 
 int main(int argc, char **argv)
 {
-    request r = { .from = -1, .to = -1, .tolerance = NAN, .opt = { .lags = -1 } };
+    request r = { .from = ABUT_NOT_GIVEN, .to = ABUT_NOT_GIVEN, .tolerance = NAN, .opt = { .lags = -1 } };
     const abut_opt opts[] = {
         { 't', "target", ABUT_OPT_TEXT, &r.target, "FILE",
           "L from targets: CSV with the columns step or time, node or object, x, y, z, weight; an object is at the mean of its "

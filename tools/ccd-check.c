@@ -34,7 +34,7 @@ static int all_meshes(const abut_cli *cli)
     return cli->nargs > 0;
 }
 
-static abut_status check_options(const options *o, const abut_cli *cli, abut_judge_opts *j, int *kind, abut_err *err)
+static abut_status check_options(options *o, const abut_cli *cli, abut_judge_opts *j, int *kind, abut_err *err)
 {
     *j = abut_judge_defaults();
     j->min_sep = o->min_sep;
@@ -63,7 +63,9 @@ static abut_status check_options(const options *o, const abut_cli *cli, abut_jud
         return abut_fail(err, ABUT_E_ARG, "--motion-only: --%s judges no motion", o->single ? "static" : "motion none");
     if (o->motion_only && all_meshes(cli) && cli->nargs < 2)
         return abut_fail(err, ABUT_E_ARG, "--motion-only: expected two mesh files or more");
-    if (o->curved < 0 || o->curved > 64) return abut_fail(err, ABUT_E_ARG, "--curved %d: expected 1 to 64 segments", o->curved);
+    if (o->curved == ABUT_NOT_GIVEN) o->curved = 0;
+    else if (o->curved < 1 || o->curved > 64)
+        return abut_fail(err, ABUT_E_ARG, "--curved %d: expected 1 to 64 segments", o->curved);
     if (o->curved && (o->queries || o->single || all_meshes(cli)))
         return abut_fail(err, ABUT_E_ARG, "--curved: expected a stream");
     if (o->gap && (o->queries || o->single || all_meshes(cli)))
@@ -113,7 +115,7 @@ static abut_status run_stream(abut_verdict *v, const options *o, abut_err *err)
 
 int main(int argc, char **argv)
 {
-    options o = { .delta = NAN, .min_sep = OWN_SEPARATION };
+    options o = { .curved = ABUT_NOT_GIVEN, .delta = NAN, .min_sep = OWN_SEPARATION };
     const abut_opt opts[] = {
         { 'm', "method", ABUT_OPT_TEXT, &o.method, "NAME",
           "for collisions: exact (default), tight (inclusion-based) or additive" },

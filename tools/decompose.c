@@ -172,8 +172,7 @@ static abut_status close_json(request *r, abut_status rc, abut_err *err)
 
 int main(int argc, char **argv)
 {
-    enum { NOT_GIVEN = -0x7fffffff };
-    request r = { .parts = NOT_GIVEN, .target_size = NOT_GIVEN, .method = "kway", .by = "elements" };
+    request r = { .parts = ABUT_NOT_GIVEN, .target_size = ABUT_NOT_GIVEN, .method = "kway", .by = "elements" };
     const abut_opt opts[] = {
         { 'k', "parts", ABUT_OPT_INT, &r.parts, "N", "number of parts (default 8, or one per tet if there are fewer)" },
         { 0, "target-size", ABUT_OPT_INT, &r.target_size, "N", "instead: as many parts as give each about N nodes" },
@@ -191,7 +190,7 @@ int main(int argc, char **argv)
     abut_err err = { 0 };
     abut_cli_begin(&cli, argc, argv, "Cuts the tetrahedra of a model into connected parts along few faces.", "[FILE]", opts,
                    ABUT_CLI_IN | ABUT_CLI_OUT);
-    const int parts_given = r.parts != NOT_GIVEN, size_given = r.target_size != NOT_GIVEN;
+    const int parts_given = r.parts != ABUT_NOT_GIVEN, size_given = r.target_size != ABUT_NOT_GIVEN;
     abut_status rc = request_check(&r, parts_given, size_given, &err);
     if (!parts_given) r.parts = 0;
     if (!size_given) r.target_size = 0;

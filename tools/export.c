@@ -46,7 +46,8 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_err *err)
         return abut_fail(err, ABUT_E_ARG, "--dump writes the whole stream as text and does not go with --%s", beside);
     if (!o->dump && (o->arrays.n || o->no_data))
         return abut_fail(err, ABUT_E_ARG, "--%s belongs to --dump", o->arrays.n ? "array" : "no-data");
-    if (o->smooth < 0 || o->smooth > ABUT_SEGMENTS_MOST)
+    if (o->smooth == ABUT_NOT_GIVEN) o->smooth = 0;
+    else if (o->smooth < 1 || o->smooth > ABUT_SEGMENTS_MOST)
         return abut_fail(err, ABUT_E_ARG, "--smooth %d: expected 1 to %d segments", o->smooth, ABUT_SEGMENTS_MOST);
     if (o->smooth && !(to->vtu || to->obj || to->ply || to->gltf || o->html))
         return abut_fail(err, ABUT_E_ARG, "--smooth: expected --gltf, --html, --obj, --ply or --vtu, which show surfaces");
@@ -125,7 +126,7 @@ static abut_status work(abut_cli *cli, const options *o, abut_reader *reader, ab
 
 int main(int argc, char **argv)
 {
-    options o = { 0 };
+    options o = { .smooth = ABUT_NOT_GIVEN };
     const abut_opt opts[] = {
         { 0, "vtu", ABUT_OPT_TEXT, &o.to.vtu, "DIR",
           "VTK grids with displacement, velocity, contact force, J, stress; scene.pvd" },

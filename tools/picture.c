@@ -7,8 +7,6 @@
 
 #include <stdlib.h>
 
-enum { NOT_GIVEN = -0x7fffffff };
-
 typedef struct options {
     abut_picture_opts to;
     int panels, no_label;
@@ -39,10 +37,10 @@ static abut_status check_options(options *o, abut_shots_opts *so, abut_err *err)
     if (p->per_second != 0 && !p->film) return abut_fail(err, ABUT_E_ARG, "--fps belongs to --film");
     if (p->per_second != 0 && !(p->per_second >= 0.1 && p->per_second <= 240))
         return abut_fail(err, ABUT_E_ARG, "--fps %g: want 0.1 to 240", p->per_second);
-    if (o->panels != NOT_GIVEN && !p->strip) return abut_fail(err, ABUT_E_ARG, "--panels belongs to --strip");
-    if (o->panels != NOT_GIVEN && (o->panels < 1 || o->panels > 64))
+    if (o->panels != ABUT_NOT_GIVEN && !p->strip) return abut_fail(err, ABUT_E_ARG, "--panels belongs to --strip");
+    if (o->panels != ABUT_NOT_GIVEN && (o->panels < 1 || o->panels > 64))
         return abut_fail(err, ABUT_E_ARG, "--panels %d: want 1 to 64", o->panels);
-    if (o->panels != NOT_GIVEN) p->panels = o->panels;
+    if (o->panels != ABUT_NOT_GIVEN) p->panels = o->panels;
     if (o->size) rc = abut_size_parse(o->size, &p->w, &p->h, err);
     if (!rc && o->size) p->strip_w = p->w, p->strip_h = p->h;
     if (!rc && o->camera) rc = abut_view_parse(o->camera, &p->view, err);
@@ -93,7 +91,7 @@ static abut_status work(abut_cli *cli, const options *o, const abut_shots_opts *
 
 int main(int argc, char **argv)
 {
-    options o = { .to = abut_picture_defaults(), .panels = NOT_GIVEN };
+    options o = { .to = abut_picture_defaults(), .panels = ABUT_NOT_GIVEN };
     const abut_opt opts[] = {
         { 0, "png", ABUT_OPT_TEXT, &o.to.dir, "DIR", "a PNG per frame" },
         { 0, "strip", ABUT_OPT_TEXT, &o.to.strip, "FILE", "one PNG with several frames side by side" },

@@ -23,12 +23,20 @@ double abut_sum(const double *v, size_t n)
 
 static double largest(const double *v, size_t n)
 {
-    double big[4] = { 0, 0, 0, 0 };     /* four chains: a comparison need not wait for the one before */
+    /* four chains: an operation need not wait for the one before; nothing: 0, or NaN once a number is not finite */
+    double big[4] = { 0, 0, 0, 0 }, nothing[4] = { 0, 0, 0, 0 };
     size_t i = 0;
     for (; i + 4 <= n; i += 4)
-        for (size_t k = 0; k < 4; k++) big[k] = fabs(v[i + k]) > big[k] ? fabs(v[i + k]) : big[k];
-    for (; i < n; i++) big[0] = fabs(v[i]) > big[0] ? fabs(v[i]) : big[0];
-    return fmax(fmax(big[0], big[1]), fmax(big[2], big[3]));
+        for (size_t k = 0; k < 4; k++) {
+            big[k] = fabs(v[i + k]) > big[k] ? fabs(v[i + k]) : big[k];
+            nothing[k] += 0 * v[i + k];
+        }
+    for (; i < n; i++) {
+        big[0] = fabs(v[i]) > big[0] ? fabs(v[i]) : big[0];
+        nothing[0] += 0 * v[i];
+    }
+    const int is_finite = nothing[0] + nothing[1] + (nothing[2] + nothing[3]) == 0;
+    return is_finite ? fmax(fmax(big[0], big[1]), fmax(big[2], big[3])) : INFINITY;
 }
 
 double abut_largest(const double *v, size_t n)

@@ -23,7 +23,7 @@ abut_range abut_block(size_t n, size_t b);
 /** Sum of v[n] in index order with Neumaier's compensation: the rounding error does not grow with n. */
 double abut_sum(const double *v, size_t n);
 
-/** The largest absolute value of v[n], 0 for none; what is not a number is passed over. */
+/** The largest absolute value of v[n], 0 for none; INFINITY when one of them is infinite or not a number. */
 double abut_largest(const double *v, size_t n);
 
 /** The two parts of a compensated running sum; zero-filled is 0, the value is hi + lo. */

@@ -100,4 +100,12 @@ static inline size_t abut_collmesh_plane_classes(const abut_collmesh *cm, int32_
 /** Thickness of a vertex against a half-space, which has none of its own, m. */
 static inline double abut_collmesh_plane_xi(const abut_collmesh *cm, int32_t v) { return cm->xi ? 0.5 * cm->xi[v] : 0; }
 
+/** m: the height of vertex v at y[3 nc] above a half-space, less its thickness. */
+static inline double abut_collmesh_plane_height(const abut_collmesh *cm, const double *y, int32_t v, int32_t plane)
+{
+    const double *o = cm->model->hs_point + 3 * (size_t)plane, *n = cm->model->hs_normal + 3 * (size_t)plane;
+    const double *p = y + 3 * (size_t)v;
+    return n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]) - abut_collmesh_plane_xi(cm, v);
+}
+
 #endif

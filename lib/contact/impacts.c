@@ -45,7 +45,8 @@ static void times_of_list(const abut_collmesh *cm, const abut_candidates *cand, 
     }
 }
 
-/* As abut_limit_planes has it for one vertex and one half-space. */
+/* The part of the motion after which vertex v is at half-space h but for the slack, at most 1; 1 where it moves away or is
+ * behind. */
 static double plane_toi(const abut_collmesh *cm, const abut_sweep *m, int32_t v, int32_t h)
 {
     const abut_model *model = cm->model;

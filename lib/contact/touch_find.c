@@ -221,14 +221,6 @@ static abut_status begin(abut_touch_search *s, const abut_touch_step *step, abut
 
 /* ---- near ---- */
 
-/* The height of v above a half-space, less its thickness. */
-static double plane_height(const abut_collmesh *cm, const double *y, int32_t v, int32_t plane)
-{
-    const double *o = cm->model->hs_point + 3 * (size_t)plane, *n = cm->model->hs_normal + 3 * (size_t)plane;
-    const double *p = y + 3 * (size_t)v;
-    return n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]) - abut_collmesh_plane_xi(cm, v);
-}
-
 static abut_status near_planes(abut_touch_search *s, const abut_touch_step *step, const double *y1, abut_touching *out,
                                abut_err *err)
 {
@@ -236,12 +228,12 @@ static abut_status near_planes(abut_touch_search *s, const abut_touch_step *step
     abut_status rc = ABUT_OK;
     for (int32_t v = 0; v < (cm->model->nh ? cm->nc : 0); v++)
         for (int32_t h = 0; h < cm->model->nh && !s->fixed[v] && !rc; h++) {
-            const double above = plane_height(cm, step->y, v, h);
+            const double above = abut_collmesh_plane_height(cm, step->y, v, h);
             abut_touch c = { 0 };
             if (!(above > 0)) return abut_pairs_plane_too_close(cm, v, h, above + abut_collmesh_plane_xi(cm, v), err);
             const abut_touch_key key = { .vert = { v, -1, -1, -1 }, .plane = h };
             s->opening += above < step->reserve;
-            if (above < 2 * step->reserve || plane_height(cm, y1, v, h) < 2 * step->reserve ||
+            if (above < 2 * step->reserve || abut_collmesh_plane_height(cm, y1, v, h) < 2 * step->reserve ||
                 cohesion(step, &key, above - step->reserve) > 0)
                 rc = append_plane(s, step, v, h, above, &c, out, err);
         }
@@ -351,7 +343,7 @@ abut_status abut_touch_find_hits(abut_touch_search *s, const abut_touch_step *st
         abut_touch c = { .key = { .toi = hit[i].toi, .round = (int16_t)round } };
         if (hit[i].plane >= 0) {
             rc = append_plane(s, step, hit[i].vert[0], hit[i].plane,
-                              plane_height(cm, step->y, hit[i].vert[0], hit[i].plane), &c, out, err);
+                              abut_collmesh_plane_height(cm, step->y, hit[i].vert[0], hit[i].plane), &c, out, err);
             continue;
         }
         place(step, y1, &hit[i], z);

@@ -9,7 +9,7 @@
 typedef struct abut_codim_ask {
     const abut_codim *t;
     const double *x;        /* [3 nv] m */
-    int parts;              /* ABUT_THIN_* */
+    int parts;              /* ABUT_CODIM_* */
     double kappa;           /* Pa */
     double scale;
     const double *tension;  /* [nrd] N, of Hessians; NULL: as it is at x */

@@ -102,9 +102,10 @@ static abut_status check_extent(const table *t, const field *f, const abut_array
     const char *entry = d ? f->width : f->rows;
     const int k = count_row(t, entry);
     if (k < 0) return a->shape[d] == entry_number(entry) ? ABUT_OK : wrong_form(f, a, err);
-    if (a->shape[d] > INT32_MAX)
+    /* four numbers of each have a count that an int32_t holds: coordinates, corners */
+    if (a->shape[d] > INT32_MAX / 4)
         return abut_fail(err, ABUT_E_FORMAT, "array '%s' has %lld row%s, at most %d are possible", f->name,
-                         (long long)a->shape[d], abut_s(a->shape[d]), INT32_MAX);
+                         (long long)a->shape[d], abut_s(a->shape[d]), INT32_MAX / 4);
     if (c->n[k] == UNSET) {
         c->n[k] = a->shape[d];
         c->by[k] = f->name;

@@ -114,9 +114,9 @@ static abut_status look(run *s, abut_err *err)
         s->hits = more, s->cap_hits = 2 * found;
         rc = abut_intersections_find(s->cm, s->y, s->fixed, s->cap_hits, s->hits, &found, err);
     }
+    if (rc) return rc;
     for (s->n_hits = 0; s->n_hits < found && s->hits[s->n_hits].tri >= 0;) s->n_hits++;
-    if (!rc) rc = abut_candidates_find(s->cm, s->y, NULL, s->reach, s->fixed, &s->cand, err);
-    return rc;
+    return abut_candidates_find(s->cm, s->y, NULL, s->reach, s->fixed, &s->cand, err);
 }
 
 /* -- the constraints of a round ------------------------------------------------------------------------------------- */

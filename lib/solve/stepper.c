@@ -1,5 +1,6 @@
 #include "solve/stepper.h"
 
+#include "base/par.h"
 #include "base/timer.h"
 
 #include <assert.h>
@@ -17,6 +18,20 @@ static abut_status start(const abut_stepper_ops *ops, void *self, const abut_arr
     if (!pending) return ops->begin(self, frame, at, written, rep, err);
     if (ops->resume) return ops->resume(self, frame, at, written, rep, err);
     return abut_fail(err, ABUT_E_FORMAT, "frame %lld is PENDING: the solver does not go on from there", (long long)at.step);
+}
+
+/* No stage takes a frame of other numbers. */
+static abut_status check_end(const abut_arrays *out, abut_err *err)
+{
+    static const char *const name[] = { "node/x", "node/v" };
+    for (int k = 0; k < 2; k++) {
+        const abut_array *a = abut_arrays_find(out, name[k]);
+        const double most = a ? abut_largest(a->data, (size_t)abut_array_count(a)) : 0;
+        if (!(most <= ABUT_FARTHEST))
+            return abut_fail(err, ABUT_E_NUMERIC, "the step ends with %s of %g %s, at most %g is possible: a smaller time step "
+                             "may help", k ? "velocities" : "coordinates", most, k ? "m/s" : "m", ABUT_FARTHEST);
+    }
+    return ABUT_OK;
 }
 
 abut_status abut_stepper_pass(const abut_stepper_ops *ops, void *self, const abut_arrays *frame, int pending, abut_instant at,
@@ -38,6 +53,7 @@ abut_status abut_stepper_advance(const abut_stepper_ops *ops, void *self, const 
         if (!rc && ops->settle) rc = ops->settle(self, &again, rep, err);
     }
     if (!rc) rc = ops->commit(self, frame, record, out, at, rep, err);
+    if (!rc) rc = check_end(out, err);
     rep->seconds.total += abut_time_wall() - clock;
     rep->cpu += abut_time_cpu() - cpu;
     return rc;

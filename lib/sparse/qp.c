@@ -1,5 +1,7 @@
 #include "sparse/qp.h"
 
+#include "base/words.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -147,10 +149,12 @@ static void look(program *q, const double *p, const double *lambda, abut_qp_resu
     abut_bsr H = *q->K;
     H.val = q->H;
     abut_bsr_multiply(&H, p, q->dp);
+    double nothing = 0;     /* NaN once a number is not finite */
     r->stationary = r->feasible = r->complementary = 0;
     for (size_t i = 0; i < q->n3; i++) {
         q->rd[i] += q->dp[i] + q->g[i];
         r->stationary = fmax(r->stationary, fabs(q->rd[i]) / q->w[i / 3]);
+        nothing += 0 * q->rd[i];
     }
     times(q, p, q->rp);
     for (size_t i = 0; i < q->m; i++) {
@@ -159,7 +163,9 @@ static void look(program *q, const double *p, const double *lambda, abut_qp_resu
         r->feasible = fmax(r->feasible, -value);
         r->complementary = fmax(r->complementary, fmin(fmax(q->s[i], value), lambda[i] * q->give[i]));
         q->rp[i] = value - q->s[i];
+        nothing += 0 * value * lambda[i];
     }
+    if (isnan(nothing)) r->stationary = r->feasible = r->complementary = INFINITY;
     /* whoever keeps all inequalities has lambda^T A p >= -lambda^T c, so work <= |A^T lambda|_1 max |p_i| */
     r->reach = work > 0 ? work / l1 : 0;
 }
@@ -237,6 +243,9 @@ static abut_status run(program *q, const abut_qp_options *o, double *p, double *
     for (;;) {
         if (rc) return rc;
         look(q, p, lambda, r);
+        if (!isfinite(r->stationary))
+            return abut_fail(err, ABUT_E_NUMERIC, "quadratic program: numbers that are not finite after %d iteration%s",
+                             r->iterations, abut_s(r->iterations));
         if (fmax(r->stationary, fmax(r->feasible, r->complementary)) <= o->within) return r->answer = ABUT_QP_SOLVED, ABUT_OK;
         if (r->reach >= o->far) return r->answer = ABUT_QP_INFEASIBLE, ABUT_OK;
         if (r->iterations == o->iterations) return r->answer = ABUT_QP_LIMIT, ABUT_OK;

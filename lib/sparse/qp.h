@@ -48,7 +48,7 @@ typedef struct abut_qp_result {
  * g       [3 n], w [n] above 0
  * linear  a direct solver, analysed for H
  * p       [3 n] out;  lambda [rows->n] out, 0 or more
- * Fails   ABUT_E_NUMERIC a matrix has no factor; ABUT_E_NOMEM */
+ * Fails   ABUT_E_NUMERIC a matrix has no factor, or numbers are not finite; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_qp_solve(abut_bsr *H, const double *g, const double *w, const abut_qp_rows *rows,
                                         const abut_qp_options *o, abut_linear_solver *linear, double *p, double *lambda,
                                         abut_qp_result *result, abut_err *err);

@@ -134,6 +134,23 @@ P
     [ "$(grep -o '"newton_iterations":[0-9]*' cut.jsonl | head -1)" != "$(grep -o '"newton_iterations":[0-9]*' own.jsonl | head -1)" ]
 }
 
+@test "a step that ends beyond the numbers of a frame is given up, and what was written before it stays" {
+    cat > fast.yaml <<'Y'
+abut: 1
+time: {step: 10 ms}
+contact: off
+materials: {m: {model: fixed-corotated, young: 1e5}}
+objects: {a: {generate: {box: {size: [0.5, 0.08, 0.1], cells: [4, 2, 2]}}, angular-velocity: {axis: [1, 0, 1], rate: 1e20 rad/s}}}
+Y
+    "$BIN/mesh-prep" -q fast.yaml -o fast.abut
+    exits 4 "$BIN/step" --solver admm-dd --contact ignore -n 2 fast.abut -o x.abut
+    says "the step ends with coordinates of "
+    says "m, at most 1e+50 is possible"
+    [ ! -e x.abut ]
+    "$BIN/salvage" -q x.abut.part -o y.abut
+    [ "$("$BIN/export" --dump --no-data y.abut | grep -c ^frame)" -eq 1 ]
+}
+
 @test "pd goes on until nothing moves faster than --tolerance" {
     skip_without_numpy
     for t in 1e-2 1e-6; do

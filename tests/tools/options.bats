@@ -10,6 +10,19 @@ setup_file() {
 }
 setup() { run=$BATS_FILE_TMPDIR/run.abut; cd "$BATS_TEST_TMPDIR"; }
 
+@test "numbers that an option does not take are refused, also those that a program might take for none" {
+    exits 2 "$BIN/export" --smooth 0 "$run"
+    says "--smooth 0: expected 1 to 64 segments"
+    exits 2 "$BIN/ccd-check" --curved 0 "$run" --no-output
+    says "--curved 0: expected 1 to 64 segments"
+    exits 2 "$BIN/step" -j -1 "$run" -o x.abut
+    says "--threads: -1 is not between 1 and 4096"
+    exits 2 "$BIN/adjoint" --dl dl.csv --from -3 "$run"
+    says "--from -3 --to 2: expected steps from 0 to 2"
+    exits 2 "$BIN/adjoint" --dl dl.csv --to -2 "$run"
+    says "--from 0 --to -2: expected"
+}
+
 @test "an option whose help begins with the option that it belongs to is refused without that" {
     "$PYTHON" - "$BIN" "$run" <<'P'
 import os, re, subprocess, sys

@@ -329,7 +329,7 @@ static _Noreturn void finish_text(abut_cli *cli)
 /* Those of the common options. */
 static void check_numbers(abut_cli *cli, abut_err *err)
 {
-    if (cli->threads == -1) cli->threads = abut_threads();
+    if (cli->threads == ABUT_NOT_GIVEN) cli->threads = abut_threads();
     else if (cli->threads < 1 || cli->threads > THREADS_MOST)
         abut_fail(err, ABUT_E_ARG, "--threads: %d is not between 1 and %d", cli->threads, THREADS_MOST);
     if (cli->compress < 0 || cli->compress > 9)
@@ -378,7 +378,7 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     const char **args = calloc((size_t)argc + 1, sizeof *args);
     cli->args = args;
     if (!args) abut_fail(&err, ABUT_E_NOMEM, "no memory for the arguments");
-    cli->threads = -1;
+    cli->threads = ABUT_NOT_GIVEN;
     if (err.code || abut_options_parse(argc, argv, opts, common, args, &cli->nargs, &err)) stop(cli, &err);
     if (help) print_help(cli, opts, common);
     if (version) printf("%s (abut) %s\n", cli->tool, ABUT_VERSION);

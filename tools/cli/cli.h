@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "formats/stream/state_io.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 
@@ -34,6 +35,7 @@ typedef enum abut_opt_kind {
 } abut_opt_kind;
 
 #define ABUT_OPT_LIST_MAX 64
+#define ABUT_NOT_GIVEN INT_MIN  /* what an INT holds before, where every number may be given */
 
 typedef struct abut_opt_list {
     const char *item[ABUT_OPT_LIST_MAX];

@@ -320,7 +320,7 @@ static const option table[] = {
       .help = "threads of the factorisation (default: -j); the bytes are the same for any number" },
     { 0, "blas-threads", ABUT_OPT_INT, AT(o.threads), .least = 1, .unit = "N", .help = NULL },
 };
-enum { OPTIONS = sizeof table / sizeof *table, NOT_GIVEN = INT_MIN };
+enum { OPTIONS = sizeof table / sizeof *table };
 
 void abut_step_line_init(abut_step_line *line)
 {
@@ -330,7 +330,7 @@ void abut_step_line_init(abut_step_line *line)
         const option *o = &table[i];
         char *text = o->describe ? line->help[described++] : NULL;
         if (text) o->describe(text, sizeof *line->help);
-        if (o->kind == ABUT_OPT_INT) line->value[i].number = NOT_GIVEN;
+        if (o->kind == ABUT_OPT_INT) line->value[i].number = ABUT_NOT_GIVEN;
         if (o->kind == ABUT_OPT_REAL) line->value[i].real = NAN;
         line->opts[i] = (abut_opt){ o->letter, o->name, o->kind, &line->value[i], o->unit, text ? text : o->help };
     }
@@ -347,7 +347,7 @@ typedef struct reading {
 static int is_given(const abut_step_line *line, int i)
 {
     switch (table[i].kind) {
-    case ABUT_OPT_INT: return line->value[i].number != NOT_GIVEN;
+    case ABUT_OPT_INT: return line->value[i].number != ABUT_NOT_GIVEN;
     case ABUT_OPT_REAL: return !isnan(line->value[i].real);
     case ABUT_OPT_FLAG: return line->value[i].number;
     case ABUT_OPT_LIST: return line->value[i].list.n;

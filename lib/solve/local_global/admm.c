@@ -125,14 +125,14 @@ static void local_spring(double l, const double d[3], double *z, double *u)
     }
 }
 
-/* The largest of n differences. */
+/* The larger of the two; NaN when one is. */
+static double larger(double a, double b) { return b > a || isnan(b) ? b : a; }
+
+/* The largest of n differences; NaN when one is. */
 static double largest(size_t n, const double *z, const double *other)
 {
     double most = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double d = fabs(z[i] - other[i]);
-        most = d > most || isnan(d) ? d : most;
-    }
+    for (size_t i = 0; i < n; i++) most = larger(most, fabs(z[i] - other[i]));
     return most;
 }
 
@@ -158,8 +158,8 @@ static abut_status pass_end(abut_admm *a, const pass *q, size_t n, const char *w
     for (size_t i = 0; i < n; i++) {
         if (q->bad[i])
             return abut_fail(err, ABUT_E_NUMERIC, "ADMM: the local step of %s %zu has no minimum of finite energy", what, i);
-        a->apart = fmax(a->apart, q->apart[i]);
-        a->moved = fmax(a->moved, q->moved[i]);
+        a->apart = larger(a->apart, q->apart[i]);
+        a->moved = larger(a->moved, q->moved[i]);
     }
     return ABUT_OK;
 }
@@ -272,8 +272,8 @@ static void step_springs(abut_admm *a, const abut_objective *p, const double *x,
         memcpy(was, z, sizeof was);
         spring_vector(m, s, x, d);
         local_spring(m->spring_length[s], d, z, u);
-        a->apart = fmax(a->apart, largest(3, z, d));
-        a->moved = fmax(a->moved, largest(3, z, was));
+        a->apart = larger(a->apart, largest(3, z, d));
+        a->moved = larger(a->moved, largest(3, z, was));
         for (int i = 0; i < 3; i++) {
             const double pull = p->w.psi * m->spring_stiffness[s] * (d[i] - z[i] + u[i]);
             r[3 * (size_t)m->spring[2 * s] + (size_t)i] += pull;

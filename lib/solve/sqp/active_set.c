@@ -108,13 +108,6 @@ static abut_status put_plane(abut_active_set *s, int32_t v, int32_t plane, size_
     return put(s, &pair, settled, 0, err);
 }
 
-static double plane_height(const abut_collmesh *cm, const double *y, int32_t v, int32_t plane)
-{
-    const double *o = cm->model->hs_point + 3 * (size_t)plane, *n = cm->model->hs_normal + 3 * (size_t)plane;
-    const double *p = y + 3 * (size_t)v;
-    return n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]) - abut_collmesh_plane_xi(cm, v);
-}
-
 static abut_status find_near(abut_active_set *s, const abut_collmesh *cm, const double *y0, const double *y, size_t settled,
                              abut_err *err)
 {
@@ -135,7 +128,7 @@ static abut_status find_near(abut_active_set *s, const abut_collmesh *cm, const 
     }
     for (int32_t v = 0; v < cm->nc && cm->model->nh; v++)
         for (int32_t h = 0; h < cm->model->nh && !s->fixed[v] && !rc; h++)
-            if (plane_height(cm, y, v, h) < reach) rc = put_plane(s, v, h, settled, err);
+            if (abut_collmesh_plane_height(cm, y, v, h) < reach) rc = put_plane(s, v, h, settled, err);
     return rc;
 }
 
@@ -198,7 +191,7 @@ static void evaluate(const abut_active_set *s, const abut_collmesh *cm, const ab
     int known = 1;
     *row = (abut_gap_row){ 0 };
     if (p->plane >= 0) {
-        row->c = plane_height(cm, y, p->vert[0], p->plane) - s->opt.offset;
+        row->c = abut_collmesh_plane_height(cm, y, p->vert[0], p->plane) - s->opt.offset;
         memcpy(row->a, cm->model->hs_normal + 3 * (size_t)p->plane, 3 * sizeof *row->a);
         return;
     }
@@ -239,7 +232,7 @@ double abut_active_set_gap(const abut_active_set *s, const abut_collmesh *cm, co
         const abut_stencil kind = (abut_stencil)p->kind;
         double x[12], d2, gap;
         if (p->plane >= 0) {
-            gap = plane_height(cm, y, p->vert[0], p->plane);
+            gap = abut_collmesh_plane_height(cm, y, p->vert[0], p->plane);
         } else {
             gather(y, abut_stencil_size(kind), p->vert, x);
             (void)abut_nearest(kind, x, &d2);
