@@ -186,6 +186,32 @@ commit() { git add -A && git commit -qm "$1"; }
     [[ ${lines[0]} == $'t\tB two\tmore than its words has changed' ]]
     exits 1 ./pipelines/tables --stale t
     exits 2 ./pipelines/tables --reworded u
+    git checkout -q .
+    sed -i 's/yes: 4/yes: 4, 5/' ./pipelines/results/t.md       # a number that was not there
+    exits 1 ./pipelines/tables --reworded t
+}
+
+@test "tables: words of a file that scripts of today have made; what they have changed does not count if numbers are the same" {
+    printf 'words\tt\tpublished, reason\n' | cat - pipelines/tables.tsv > list && mv list pipelines/tables.tsv
+    sed -i 's|lib/\*.c|lib/*.c pipelines/run.sh|' pipelines/tables.tsv
+    printf '# T\n\n| name | value | reason |\n|---|---|---|\n| A one | 7, 0.3 ms | a |\n| B two | 7 | b |\n' > ./pipelines/results/t.md
+    commit made
+    tables --adopt t HEAD ./pipelines/results/t.md
+    commit recorded
+    first=$(git rev-parse --short=12 HEAD)
+    printf '# other reasons\n' >> pipelines/run.sh
+    commit scripts
+    exits 1 ./pipelines/tables --stale t
+    printf '| name | value | reason |\n|---|---|---|\n| A one | 8, 0.4 ms | c |\n' > other.md
+    exits 1 ./pipelines/tables --words t other.md "$first"
+    sed -i 's/ 8, / 7, /' other.md
+    tables --words t other.md "$first"
+    grep -qF '| A one | 7, 0.3 ms | c |' ./pipelines/results/t.md
+    tables --stale t
+    tail -n 1 pipelines/results/same.tsv | grep -qP "^$first\t.*\tt\tscripts alone differ; 1 rows"
+    echo two > lib/a.c
+    commit code
+    exits 1 ./pipelines/tables --words t other.md "$first"
 }
 
 @test "tables: what a script says of its table and of itself is no code" {
