@@ -6,6 +6,7 @@
 #   JOBS=1                                   rows at a time, one processor each; more than one: the last rows of the list, which
 #                                            take longest, begin first
 #   TABLE=pipelines/results/high-order.md    rows that are run replace those of the same name; the others stay
+#   REASONS=1                                runs nothing: what the list has published and its reasons into rows as they are
 #   OUT=out/high-order                       surfaces, reports, messages; KEEP=1 leaves the streams there, too
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -35,14 +36,14 @@ memory() {
         END { if (most && tets) printf "%.0f, %.3g\n", most / 1e6, most / 1e3 / tets; else print "-" }' "$1"
 }
 
-row() { # name, arguments of mesh-prep [-- of step], published: tets, triangles, seconds
+row() { # name, arguments of mesh-prep [-- of step], published: tets, triangles, seconds; reason of a deviation
     local run all sizes triangles verdict outcome n its sec total args
     run=$(place "$1")
     step_options=()
     [[ $2 != *' -- '* ]] || read -ra step_options <<< "${2#* -- }"
     read -ra args <<< "$(sed 's/ -- .*//' <<< "${2//@OUT@/$out}")"
     if ! prepare "$run" "pipelines/scenes/high-order/${args[0]}" "${args[@]:1}"; then
-        echo "| $1 | | $3 | | $4 | | | | | $5 | | | refused: $({ grep -m 1 '^mesh-prep' "$run.log" || tail -n 1 "$run.log"; } | tr '|' ',') |"
+        echo "| $1 | | $3 | | $4 | | | | | $5 | | | ${6#-} | refused: $({ grep -m 1 '^mesh-prep' "$run.log" || tail -n 1 "$run.log"; } | tr '|' ',') |"
         return
     fi
     sizes=$(sed -n 's/^  size  *\([0-9]*\) nodes*, \([0-9]*\) tets*.*/\2, \1/p' "$run.log")
@@ -51,8 +52,20 @@ row() { # name, arguments of mesh-prep [-- of step], published: tets, triangles,
     verdict=$(advance "$run" "$all")
     read -r n its _ _ sec total < <(measures "$run.jsonl")
     outcome=$("$python" pipelines/high_order.py "$1" "$run.abut" 2>> "$run.log" || echo "-")
-    echo "| $1 | $sizes | $3 | $triangles | $4 | $n of $all | $its | $sec | $total | $5 | $(memory "$run.jsonl" "${sizes%%,*}") | $outcome | $verdict |"
+    echo "| $1 | $sizes | $3 | $triangles | $4 | $n of $all | $its | $sec | $total | $5 | $(memory "$run.jsonl" "${sizes%%,*}") | $outcome | ${6#-} | $verdict |"
     tidy "$run"
+}
+
+# The row $1 with what the list has of it in place of its own.
+reasoned() { # row, published: tets, triangles, seconds; reason
+    local cell
+    IFS='|' read -ra cell <<< "$1"
+    cell=("${cell[@]# }") cell=("${cell[@]% }")
+    ((${#cell[@]} != 14)) || cell=("${cell[@]:0:13}" "" "${cell[13]}")      # a table without reasons
+    ((${#cell[@]} == 15)) || return 0
+    cell[3]=$2 cell[5]=$3 cell[10]=$4 cell[13]=${5#-}
+    printf '| %s ' "${cell[@]:1}"
+    echo '|'
 }
 
 head_of_table() {
@@ -70,11 +83,13 @@ ccd-check` for the processor time given to it (`BUDGET`). A scene that was cut s
 - *Outcome*: beam: where the mean of its upper corners is at the end. Ball: height of its centre after the first bounce, and how far
   it has moved sideways at the end. Figure: where its centre is at the end, and how high it was. Rolling: distance along the slope.
   Others: the extent of the body at the end.
+- *Deviation*: where the seconds of a run, over those of the first of its body, are beyond half or twice the published ratio: why, or
+  "unexplained". All are less than published, by machine, threads, meshes and code: how much by which is not known.
 - *Clean*: `ccd-check` found no collision in any frame or on the path between two, judged exactly, and no tet whose Jacobian
   determinant is not positive.
 
-| Scene | tets, nodes | published | triangles | published | steps | Newton its/step | s/step | s | published | MB, kB/tet | outcome | verdict |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|
+| Scene | tets, nodes | published | triangles | published | steps | Newton its/step | s/step | s | published | MB, kB/tet | outcome | deviation | verdict |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 H
 }
 
@@ -92,12 +107,17 @@ order=(cat)
 ((jobs == 1)) || order=(tac)
 declare -A running=()
 failed=0
-surfaces
+[ -n "${REASONS:-}" ] || surfaces
 read_rows
-while IFS=$'\t' read -r name args tets triangles sec <&3; do
+while IFS=$'\t' read -r name args tets triangles sec reason <&3; do
     [[ $name != '#'* ]] && wanted "$name" "$@" || continue
+    if [ -n "${REASONS:-}" ]; then
+        new=$(reasoned "${rows[$name]:-}" "$tets" "$triangles" "$sec" "${reason:--}")
+        [ -z "$new" ] || replace_row "$name" "$new" > /dev/null
+        continue
+    fi
     ((${#running[@]} < jobs)) || collect
-    row "$name" "$args" "$tets" "$triangles" "$sec" > "$(place "$name").row" &
+    row "$name" "$args" "$tets" "$triangles" "$sec" "${reason:--}" > "$(place "$name").row" &
     running[$!]=$name
 done 3< <("${order[@]}" "$list")
 while ((${#running[@]})); do collect; done

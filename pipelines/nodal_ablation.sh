@@ -29,10 +29,20 @@ head_of_table() {
 # Hard contact: one linear problem by several solvers
 
 Made by `TABLE=pipelines/results/nodal-ablation.md pipelines/nodal_ablation.sh`: hair on a ball that rotates
-(`tests/bench/hair.yaml`), the first linearisation of the step after 60, 45 and 35 of them. `tests/bench/bench_nodal.c` says what
-the solvers are. Until the residual is below 0.01 mm: iterations, visits of contacts, seconds of projections, seconds of all with
-the linear solutions. Then the residual after 25 iterations; ns a visit, loops over nodes and contacts that sleep counted in;
-what is left of Coulomb's law at the end. Processor time of one thread.
+(`tests/bench/hair.yaml`), the first linearisation of the step after 60, 45 and 35 of them. Until the residual is below 0.01 mm:
+iterations, visits of contacts, seconds of projections, seconds of all with the linear solutions. Then the residual after 25
+iterations; ns a visit, loops over nodes and contacts that sleep counted in; what is left of Coulomb's law at the end. Processor
+time of one thread. Solvers (`tests/bench/bench_nodal.c`):
+
+- *full*: ours; one weight for each node of a contact, a closed form for each contact, contacts that no longer change sleep.
+- *awake*: without sleeping. *accelerated*: with Nesterov's extrapolation. *in order*: contacts one after the other in the order of
+  their nodes, not by colours that threads could share.
+- *everywhere*: weights at every node, not at those of contacts alone, as published; nothing sleeps.
+- *general*: a local solver for full 3x3 blocks in place of the closed form. *blocks*: weights by such blocks, which need it.
+- *position based*: the law is asked with velocities that the contact itself has changed, and impulses are not kept.
+- *ica*: iterative constraint anticipation (Otaduy et al. 2009).
+- *vertices*: as *full* on another problem, each contact between the one node that has most of it on either side. *copies*:
+  Gauss-Seidel over the nodes of that problem, copied for each contact (Li et al. 2018); it visits nodes, not contacts.
 
 | hairs, solver | contacts | iterations | visits | projections, s | all, s | residual at 25, mm | ns a visit | law, m/s |
 |---|---|---|---|---|---|---|---|---|

@@ -7,7 +7,8 @@
 #   OUT=out/published                       reports and messages; KEEP=1 leaves the streams there, too
 #   RESUME=1                                runs whose streams are in OUT go on to BUDGET seconds in all; streams stay there
 #   AGAIN=1                                 makes rows of the runs that KEEP=1 has left in OUT
-#   REASONS=1                               runs nothing: reasons of the list into rows as they are, whose numbers stay
+#   REASONS=1                               runs nothing: what the list has published, its conditions and reasons into rows as they
+#                                           are, whose numbers stay (a condition that asks for others wants a run)
 # A line of the list: name, arguments of mesh-prep [-- of step], what is published of the mesh, contacts, iterations, seconds, the
 # outcome; the condition of it (pipelines/outcome.py), and why ours is another.
 # Scenes whose file or data (ABUT_DATA) is not there are skipped by name.
@@ -41,7 +42,7 @@ written() { # name, steps asked for, published: mesh, contacts, iterations, seco
     sizes=$(sed -n 's/^  size  *\([0-9]*\) nodes*, \([0-9]*\) tets*.*/\1, \2/p' "$run.log")
     read -r n its mean most sec _ < <(measures "$run.jsonl")
     if [ "$8" != - ] && "$bin/export" -q "$run.abut" --csv "$run.csv"; then
-        came=$("$python" pipelines/outcome.py "$run.csv" "$8")
+        came=$("$python" pipelines/outcome.py "$run.csv" "$8" "${10}")
         ((n >= $2)) || came="so far $came"
     fi
     why=$(deviation "${5%% *} $its ${4%% *} $mean" "$9" "$came")
@@ -71,15 +72,19 @@ row() { # name, arguments of mesh-prep [-- of step], published: mesh, contacts, 
     tidy "$run"
 }
 
-# The row $1 with the reason $2 of the list in place of its own; nothing where it is the same.
-reasoned() {
-    local cell why row=$1
-    IFS='|' read -ra cell <<< "$row"
+# The row $1 with what the list has of it in place of its own; nothing where it is the same.
+reasoned() { # row, published: mesh, contacts, iterations, seconds, outcome; condition, reason
+    local cell came new
+    IFS='|' read -ra cell <<< "$1"
     cell=("${cell[@]# }") cell=("${cell[@]% }")
     ((${#cell[@]} == 15)) || return 0
-    why=$(deviation "${cell[6]%% *} ${cell[5]} ${cell[8]%% *} ${cell[7]%% *}" "$2" "${cell[11]}")
-    [ "$why" != "${cell[13]}" ] || return 0
-    echo "${row%| "${cell[13]}" | "${cell[14]}"*}| $why | ${cell[14]} |"
+    if [ "$7" = - ]; then cell[11]=-
+    elif came=$("$python" pipelines/outcome.py --again "${cell[11]}" "$7" "${cell[14]}"); then cell[11]=$came
+    else echo "published: ${cell[1]}: its outcome stays" >&2; fi
+    cell[3]=$2 cell[6]=$4 cell[8]=$3 cell[10]=$5 cell[12]=$6
+    cell[13]=$(deviation "${4%% *} ${cell[5]} ${3%% *} ${cell[7]%% *}" "$8" "${cell[11]}")
+    new=$(printf '| %s ' "${cell[@]:1}")'|'
+    [ "$new" = "$1" ] || echo "$new"
 }
 
 head_of_table() {
@@ -99,8 +104,12 @@ those of the whole.
 - *c0 barrier*: one step may take all of the time, since Newton's method need not converge on it. *Published stop*: `--stop
   published`, without our test that forces balance.
 - *Guess*: where the iterations of a step begin, `step --guess`; without the word it is x + h v, in the source x (`start`).
-- *Outcome*: what the source says of it, or what it was made to show, and whether it came so, by numbers of all frames.
-- *Deviation*: where iterations or contacts are beyond half or twice those published, or the outcome is another: the reason.
+- *Outcome*: whether it came as the source says, or as it was made to show, which is in the next column: numbers of the first frame
+  (`start`), the last (`end`), the least and the most of all frames (`least`, `most`). `ball.y` is how high the centre of mass of the
+  object `ball` is, in m, `ball.vy` its velocity upwards, in m/s, x and z likewise. *In part*: the rest of what is published did not
+  come. *clean*: by the verdict alone, as linked rings part by crossing only.
+- *Deviation*: where iterations or contacts are beyond half or twice those published, or the outcome is another: the reason, or
+  "unexplained".
 - *Clean*: `ccd-check` found no collision in any frame or on the path between two, judged exactly, and no inverted element of a
   material that promises none.
 
@@ -113,7 +122,7 @@ read_rows
 while IFS=$'\t' read -r name args mesh contacts its sec outcome condition reason <&3; do
     [[ $name != '#'* ]] && wanted "$name" "$@" || continue
     if [ -n "${REASONS:-}" ]; then
-        new=$(reasoned "${rows[$name]:-}" "${reason:--}")
+        new=$(reasoned "${rows[$name]:-}" "$mesh" "$contacts" "$its" "$sec" "${outcome:--}" "${condition:--}" "${reason:--}")
         [ -z "$new" ] || replace_row "$name" "$new"
         continue
     fi

@@ -26,6 +26,7 @@ def page(table, name):
         cell = {(r[1], r[2]): r[3] if r[4] == "-" else f"{r[3]} ({r[4]})" for r in rows}
         short = [re.sub(r"^error, (\d+) iterations$", r"\1", m) for m in measures]
         head = "case, errors after iterations" if short != measures else "case"
+        short = [m.replace("of it collision detection", "collision detection, part of that") for m in short]
         out += [f"## {title}", "", f"| {head} | " + " | ".join(short) + " |", "|---" * (len(measures) + 1) + "|"]
         out += ["| " + " | ".join([c] + [cell.get((c, m), "") for m in measures]) + " |" for c in cases] + [""]
     return "\n".join(out).rstrip() + "\n"

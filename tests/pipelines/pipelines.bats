@@ -85,8 +85,8 @@ pipeline() { # name frames [arguments]
     printf 'nonsense\n' > ipc/input/tutorialExamples/bad.txt
     ABUT_DATA=$TMP run pipeline scenes 0
     [ "$status" -eq 0 ]
-    [[ $output == *"| good | 4 | 1 | 5 of 5 | "*" | 0 | - | clean |"* ]]
-    [[ $output == *"| bad | | | | | | | refused: line 1: unsupported command 'nonsense'"* ]]
+    [[ $output == *"| good | 4 | 1 | 5 of 5 | "*" | 0 | - |  | clean |"* ]]
+    [[ $output == *"| bad | | | | | | | | refused: line 1: unsupported command 'nonsense'"* ]]
     [ -s "$BATS_TEST_TMPDIR/scenes.md" ]
     # a row in place of the one of its scene, one that was not there at the end of the table; the rest stays
     printf 'before\n\n| scene | x |\n|---|---|\n| good | old |\n| other | stays |\n\nafter\n' > table.md

@@ -185,6 +185,20 @@ L
     says "no column 'b.y'"
     exits 1 out '1 > 0'
     says "asks for no column"
+    [ "$(out 'partly: end(a.y) == 4')" = "**no**, in part: end(a.y) 4" ]
+    [ "$(out 'partly: end(a.y) > 4')" = "**no**: end(a.y) 4" ]
+    [ "$(/usr/bin/python3 "$ROOT/pipelines/outcome.py" t.csv clean 'clean; more')" = "yes: clean" ]
+    [ "$(/usr/bin/python3 "$ROOT/pipelines/outcome.py" t.csv clean 'a collision')" = "**no**: not clean" ]
+}
+@test "outcome: an answer is made again of its rounded numbers where the condition asks for others, or for a part" {
+    again() { /usr/bin/python3 "$ROOT/pipelines/outcome.py" --again "$@"; }
+    [ "$(again 'yes: end(a.y) 0.119, start(a.y) 0.119' 'end(a.y) > start(a.y)' clean)" = 'yes: end(a.y) 0.119, start(a.y) 0.119' ]
+    [ "$(again 'yes: end(a.y) -1.86' 'partly: end(a.y) < -1' clean)" = '**no**, in part: end(a.y) -1.86' ]
+    [ "$(again '**no**, in part: end(a.y) -1.86' 'end(a.y) < -1' clean)" = 'yes: end(a.y) -1.86' ]
+    [ "$(again '**no**: least(a.y) -46.5, start(a.y) -26' clean clean)" = 'yes: clean' ]
+    [ "$(again 'so far yes: end(a.y) 2, start(a.y) 1' 'end(a.y) < 1' clean)" = 'so far **no**: end(a.y) 2' ]
+    exits 1 again 'yes: end(a.y) 2' 'end(b.y) < 1' clean
+    says "not in the cell: end(b.y)"
 }
 @test "published: every scene of the list that has a file here becomes a model; every file is in a list or a recipe" {
     while IFS=$'\t' read -r name args _; do

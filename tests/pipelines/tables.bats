@@ -164,6 +164,77 @@ commit() { git add -A && git commit -qm "$1"; }
     [ "$output" -eq 2 ]
 }
 
+@test "tables: rows whose words alone differ keep their record; one whose numbers differ is refused" {
+    printf 'words\tt\tpublished, reason, came:\n' | cat - pipelines/tables.tsv > list && mv list pipelines/tables.tsv
+    printf '# T\n\n| name | value | came |\n|---|---|---|\n| A one | 7 | yes: 3 |\n| B two | 7 | yes: 4 |\n' > ./pipelines/results/t.md
+    commit made
+    tables --adopt t HEAD ./pipelines/results/t.md
+    commit recorded
+    # another verdict on the same number, another column of words
+    printf '# T\n\n| name | value | came | reason |\n|---|---|---|---|\n| A one | 7 | no: 3 | x |\n| B two | 7 | yes: 4 |  |\n' > ./pipelines/results/t.md
+    exits 1 ./pipelines/tables --stale t
+    cut -f1-6 pipelines/results/rows.tsv > before
+    tables --reworded t
+    cut -f1-6 pipelines/results/rows.tsv | cmp - before
+    tables --stale t
+    commit words
+    sed -i 's/no: 3/no: 5/' ./pipelines/results/t.md
+    exits 1 ./pipelines/tables --reworded t
+    sed -i 's/no: 5/no: 3/; s/| B two | 7/| B two | 8/' ./pipelines/results/t.md
+    run tables --reworded t
+    [ "$status" -eq 1 ]
+    [[ ${lines[0]} == $'t\tB two\tmore than its words has changed' ]]
+    exits 1 ./pipelines/tables --stale t
+    exits 2 ./pipelines/tables --reworded u
+    git checkout -q .
+    sed -i 's/yes: 4/yes: 4, 5/' ./pipelines/results/t.md       # a number that was not there
+    exits 1 ./pipelines/tables --reworded t
+}
+
+@test "tables: words of a file that scripts of today have made; what they have changed does not count if numbers are the same" {
+    printf 'words\tt\tpublished, reason\n' | cat - pipelines/tables.tsv > list && mv list pipelines/tables.tsv
+    sed -i 's|lib/\*.c|lib/*.c pipelines/run.sh|' pipelines/tables.tsv
+    printf '# T\n\n| name | value | reason |\n|---|---|---|\n| A one | 7, 0.3 ms | a |\n| B two | 7 | b |\n' > ./pipelines/results/t.md
+    commit made
+    tables --adopt t HEAD ./pipelines/results/t.md
+    commit recorded
+    first=$(git rev-parse --short=12 HEAD)
+    printf '# other reasons\n' >> pipelines/run.sh
+    commit scripts
+    exits 1 ./pipelines/tables --stale t
+    printf '| name | value | reason |\n|---|---|---|\n| A one | 8, 0.4 ms | c |\n' > other.md
+    exits 1 ./pipelines/tables --words t other.md "$first"
+    sed -i 's/ 8, / 7, /' other.md
+    tables --words t other.md "$first"
+    grep -qF '| A one | 7, 0.3 ms | c |' ./pipelines/results/t.md
+    tables --stale t
+    tail -n 1 pipelines/results/same.tsv | grep -qP "^$first\t.*\tt\tscripts alone differ; 1 rows"
+    echo two > lib/a.c
+    commit code
+    exits 1 ./pipelines/tables --words t other.md "$first"
+}
+
+@test "tables: what a script says of its table and of itself is no code" {
+    printf '"""Says."""\nHEAD = "a table"\nN = "3"\n' > pipelines/made.py
+    printf 'cat <<'"'H'"'\na table\nH\necho 1\n' > pipelines/made.sh
+    sed -i 's|lib/\*.c|lib/*.c pipelines/made.*|' pipelines/tables.tsv
+    commit scripts
+    tables t
+    commit made
+    printf '"""Says more."""\nHEAD = "another table"\nN = "3"  # three\n' > pipelines/made.py
+    printf 'cat <<'"'H'"'\nanother table\nH\necho 1\n' > pipelines/made.sh
+    tables --stale t
+    commit texts
+    tables --stale t
+    sed -i 's/"3"/"4"/' pipelines/made.py
+    run tables --stale t
+    [ "$status" -eq 1 ]
+    [[ ${lines[0]} == *"changed since: pipelines/made.py" ]]
+    git checkout -q pipelines/made.py
+    sed -i 's/echo 1/echo 2/' pipelines/made.sh
+    exits 1 ./pipelines/tables --stale t
+}
+
 @test "tables: code that is not committed makes no rows; nor does a command that fails, a table that is unknown" {
     echo two > lib/a.c
     run tables t
@@ -212,7 +283,7 @@ commit() { git add -A && git commit -qm "$1"; }
         esac
     done
     while IFS=$'\t' read -r name file _; do
-        [[ $name != '#'* && $name != set ]] || continue
+        [[ $name != '#'* && $name != set && $name != words ]] || continue
         [ -e "${file%%#*}" ]
         pipelines/tables --tsv "$name" > "$TMP/rows"
         [ -s "$TMP/rows" ]
