@@ -270,6 +270,10 @@ install: all $B/installed/libabut.a $B/installed/libabut.so.$(VERSION) $(PAGES)
 	    sed 's|^#include "\([a-z_]*/\)*|#include "|' $$h > $(DESTDIR)$(includedir)/abut/$${h##*/} || exit 1; done
 	for p in $(PYTHON_FILES); do install -D -m 644 formats/python/$$p $(DESTDIR)$(pythondir)/$$p || exit 1; done
 
+# commands of the shell have them as words
+blank := $(strip $(foreach v,DESTDIR prefix bindir libdir libexecdir includedir datadir docdir mandir pythondir,$(if $(word 2,$($v)),$v)))
+$(if $(and $(filter install uninstall,$(MAKECMDGOALS)),$(blank)),$(error $(firstword $(blank)) has a blank: expected a path without))
+
 # all that install puts there, and the folders of its own that are empty then; what others have put into them stays
 uninstall:
 	rm -f $(foreach t,$(TOOLS) picture step-mpi,$(DESTDIR)$(libexecdir)/abut/$t) $(DESTDIR)$(bindir)/abut

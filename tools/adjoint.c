@@ -305,10 +305,10 @@ int main(int argc, char **argv)
         { 0, "by", ABUT_OPT_LIST, &r.by, "PATTERN",
           "--csv, --json: arrays whose derivatives are written, as 'material/*' or node/x (may be given again; default: all with "
           "a row for an object, a material, a motion, the scene)" },
-        { 0, "csv", ABUT_OPT_TEXT, &r.csv, "FILE",
+        { 0, "csv", ABUT_OPT_OUTPUT_TEXT, &r.csv, "FILE",
           "a row for every number: array, row, column, name, value, derivative; -: standard output" },
-        { 0, "json", ABUT_OPT_TEXT, &r.json, "FILE", "the same as JSON" },
-        { 0, "report", ABUT_OPT_TEXT, &r.report, "FILE", "a line of JSON for every step: seconds, residual, what is left out" },
+        { 0, "json", ABUT_OPT_OUTPUT_TEXT, &r.json, "FILE", "the same as JSON" },
+        { 0, "report", ABUT_OPT_OUTPUT, &r.report, "FILE", "a line of JSON for every step: seconds, residual, what is left out" },
         { 0, "from", ABUT_OPT_INT, &r.from, "N", "the run begins at frame N (default: the first)" },
         { 0, "to", ABUT_OPT_INT, &r.to, "N", "and ends at frame N (default: the last)" },
         { 0, "lags", ABUT_OPT_TEXT, &r.lags, "N|converged",

@@ -133,8 +133,8 @@ int main(int argc, char **argv)
           "part of the answer" },
         { 0, "delta", ABUT_OPT_REAL, &o.delta, "m", "--method tight: its resolution (default 1e-6)" },
         { 'a', "all", ABUT_OPT_FLAG, &o.all, NULL, "report every collision, not the first one alone" },
-        { 0, "json", ABUT_OPT_TEXT, &o.json, "FILE", "write a report (of --csv-queries: the scores)" },
-        { 0, "write-hits", ABUT_OPT_TEXT, &o.obj, "FILE.obj", "write the colliding primitives as a mesh" },
+        { 0, "json", ABUT_OPT_OUTPUT, &o.json, "FILE", "write a report (of --csv-queries: the scores)" },
+        { 0, "write-hits", ABUT_OPT_OUTPUT, &o.obj, "FILE.obj", "write the colliding primitives as a mesh" },
         { 0, "static", ABUT_OPT_FLAG, &o.single, NULL,
           "check each mesh file alone: crossings, touches, folds, "
           "flat and inverted elements" },

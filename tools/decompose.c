@@ -115,7 +115,7 @@ static abut_status decompose(abut_stream *st, const request *r, abut_err *err)
     int32_t nodes = 0;
     abut_status rc = count_tet_nodes(&m, &nodes, err);
     if (rc) return rc;
-    const int32_t k = choose_parts(r, m.nt, nodes);
+    int32_t k = choose_parts(r, m.nt, nodes);
     int32_t *part = malloc((size_t)m.nt * sizeof *part), *node = malloc(((size_t)m.nv + 1) * sizeof *node);
     abut_partition_stats stats = { 0 };
     double *weight = weights_of(st, r, r->how.by_nodes ? m.nv : m.nt, err);
@@ -124,6 +124,11 @@ static abut_status decompose(abut_stream *st, const request *r, abut_err *err)
     rc = r->weights && !weight ? err->code
        : part && node          ? abut_partition_mesh(m.nv, m.nt, m.tet, k, &how, part, node, &stats, err)
                                : abut_fail(err, ABUT_E_NOMEM, "no memory for %d tets", m.nt);
+    /* a number that nobody asked for may be too large for a few tets */
+    while (rc == ABUT_E_ARG && !r->parts && k > 1) {
+        *err = (abut_err){ 0 };
+        rc = abut_partition_mesh(m.nv, m.nt, m.tet, --k, &how, part, node, &stats, err);
+    }
     if (!rc) {
         say(abut_stream_cli(st), k, m.nt, nodes, &stats);
         rc = write_json(r, k, m.nt, nodes, &stats, err);
@@ -183,7 +188,7 @@ int main(int argc, char **argv)
         { 0, "weights", ABUT_OPT_TEXT, &r.weights, "NAME",
           "parts of equal weight: an array of the MODEL with one number for each tet (--by nodes: "
           "node)" },
-        { 0, "json", ABUT_OPT_TEXT, &r.json_name, "FILE", "write the figures as one JSON object per model" },
+        { 0, "json", ABUT_OPT_OUTPUT, &r.json_name, "FILE", "write the figures as one JSON object per model" },
         { 0 }
     };
     abut_cli cli;

@@ -288,7 +288,7 @@ int main(int argc, char **argv)
           "part what intersects: move free nodes of the first frame as little as possible until every distance is GAP "
           "beyond thickness (a number and its unit, as in a scene: '1e-3 l', '0.5 mm'); the rest shape stays" },
         { 0, "max-move", ABUT_OPT_TEXT, &p.separate.max_move, "LENGTH", "--separate: no node goes further (default '0.1 l')" },
-        { 0, "report", ABUT_OPT_TEXT, &p.report, "FILE", "write unusable primitives as an OBJ mesh" },
+        { 0, "report", ABUT_OPT_OUTPUT, &p.report, "FILE", "write unusable primitives as an OBJ mesh" },
         { 0 }
     };
     abut_err err = { 0 };

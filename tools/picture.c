@@ -94,8 +94,8 @@ int main(int argc, char **argv)
     options o = { .to = abut_picture_defaults(), .panels = ABUT_NOT_GIVEN };
     const abut_opt opts[] = {
         { 0, "png", ABUT_OPT_TEXT, &o.to.dir, "DIR", "a PNG per frame" },
-        { 0, "strip", ABUT_OPT_TEXT, &o.to.strip, "FILE", "one PNG with several frames side by side" },
-        { 0, "film", ABUT_OPT_TEXT, &o.to.film, "FILE",
+        { 0, "strip", ABUT_OPT_OUTPUT, &o.to.strip, "FILE", "one PNG with several frames side by side" },
+        { 0, "film", ABUT_OPT_OUTPUT, &o.to.film, "FILE",
           "a film of all pictures: .gif, or, where the program ffmpeg is, .mp4, .mov, .mkv, .webm" },
         { 0, "fps", ABUT_OPT_REAL, &o.to.per_second, "X",
           "--film: pictures a second (default: real time where that is 5 to 60, else 25)" },

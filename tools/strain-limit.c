@@ -155,7 +155,7 @@ int main(int argc, char **argv)
           "--upper: where its barrier begins (default 1)" },
         { 0, "lower-threshold", ABUT_OPT_REAL, &l->lower_begins, "S", "--lower: where its barrier begins (default 1)" },
         { 0, "object", ABUT_OPT_LIST, &r.objects, "NAME", "only the shells of this object (may be given again)" },
-        { 0, "json", ABUT_OPT_TEXT, &r.judge.json_name, "FILE", "write the extremes of each frame, and a histogram of the "
+        { 0, "json", ABUT_OPT_OUTPUT, &r.judge.json_name, "FILE", "write the extremes of each frame, and a histogram of the "
           "stretches of shells, as one JSON object a line" },
         { 0 }
     };

@@ -37,10 +37,12 @@ static abut_status read_head(abut_scan *s, int given, int *of, int *n, abut_err 
 {
     abut_word line = abut_scan_rest(s), cell;
     int has[COLUMNS] = { 0 };
+    if (line.n >= 3 && !memcmp(line.s, "\xef\xbb\xbf", 3)) line.s += 3, line.n -= 3;     /* a byte-order mark */
     for (*n = 0; *n < COLUMNS_MOST && next_cell(&line, &cell); ++*n) {
         of[*n] = -1;
         for (int c = 0; c < COLUMNS; c++)
-            if (names[given][c] && abut_word_is(cell, names[given][c])) of[*n] = c, has[c] = 1;
+            if (names[given][c] && abut_word_is(cell, names[given][c])) of[*n] = c, has[c]++;
+        if (of[*n] >= 0 && has[of[*n]] > 1) return abut_scan_fail(s, err, "two columns '%.*s'", (int)cell.n, cell.s);
         if (of[*n] < 0) return abut_scan_fail(s, err, "column '%.*s' is not known", (int)cell.n, cell.s);
     }
     if (!has[STEP] && !has[TIME]) return abut_scan_fail(s, err, "no column step or time");

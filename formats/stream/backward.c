@@ -20,9 +20,11 @@ static abut_status copy_pipe(abut_backward *b, FILE *f, const char *name, abut_e
 
 static abut_status take_model(abut_backward *b, abut_arrays *set, const char *name, abut_err *err)
 {
-    if (b->model_set.n) return abut_fail(err, ABUT_E_FORMAT,
-                                         "%s: the MODEL changes after frame %lld: such a run is not differentiated", name,
-                                         (long long)b->frame[b->n - 1].head.step);
+    if (b->n)
+        return abut_fail(err, ABUT_E_FORMAT, "%s: the MODEL changes after frame %lld: such a run is not differentiated", name,
+                         (long long)b->frame[b->n - 1].head.step);
+    abut_arrays_clear(&b->model_set);       /* of no frame */
+    abut_model_forget(&b->model);
     b->model_set = *set;
     *set = (abut_arrays){ 0 };
     return abut_model_view(&b->model_set, &b->model, err);

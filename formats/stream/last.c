@@ -26,9 +26,13 @@ void abut_last_clear(abut_last *last)
 abut_status abut_last_read(abut_last *last, abut_stream *s, int64_t from, abut_err *err)
 {
     abut_status rc;
-    int models = 0;
+    int models = 0, is_past = 0;    /* a frame of a later step than `from` has come */
     while (!(rc = abut_stream_next(s, err)) && s->item != ABUT_ITEM_END) {
+        is_past |= s->item == ABUT_ITEM_FRAME && from >= 0 && s->head.step > from;
         if (s->item == ABUT_ITEM_MODEL) {
+            if (is_past && last->set.n)
+                return abut_fail(err, ABUT_E_ARG, "%s: another MODEL comes after the frame of step %lld: only frames of the last "
+                                 "MODEL can be gone on from", s->io.in_name, (long long)from);
             models++;
             abut_last_clear(last);
             rc = abut_stream_write(s, err);

@@ -44,8 +44,9 @@ abut_status abut_adjoint_replay(abut_adjoint *a, const abut_arrays *start, abut_
     abut_frame f;
     int settled = 0;
     if (most > ABUT_ADJOINT_PASSES)
-        return abut_fail(err, ABUT_E_FORMAT, "%d friction %s, expected at most %d, or that they converge", most,
-                         abut_plural(most, "pass", "passes"), (int)ABUT_ADJOINT_PASSES);
+        return abut_fail(err, ABUT_E_FORMAT, "%d friction %s without their frames, expected at most %d (step --keep-passes keeps "
+                         "them), or that they converge (--lags converged)", most, abut_plural(most, "pass", "passes"),
+                         (int)ABUT_ADJOINT_PASSES);
     double kappa = b->kappa;
     const int has = abut_arrays_find(start, "lag/node") || abut_arrays_find(start, "lag/vertex");
     if (has) kappa = b->in_frame;

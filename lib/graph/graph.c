@@ -336,7 +336,7 @@ static abut_status measure(const abut_dual *d, int32_t nv, const int32_t *tet, i
     free(owner);
     free(pool);
     if (!rc && s->smallest == 0)
-        rc = abut_fail(err, ABUT_E_NUMERIC, "METIS: cutting %d tets into %d parts leaves one empty: want fewer parts", d->nt, k);
+        rc = abut_fail(err, ABUT_E_ARG, "METIS: cutting %d tets into %d parts leaves one empty: want fewer parts", d->nt, k);
     return rc;
 }
 

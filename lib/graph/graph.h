@@ -67,8 +67,8 @@ ABUT_MUST_USE abut_status abut_partition_mesh(int32_t nv, int32_t nt, const int3
  *
  * No part is empty.  A piece that METIS cut off its part is given to the neighbour with most common faces, so a part is
  * connected through faces unless it holds separate bodies.  Multilevel k-way cut of the dual graph (Karypis and Kumar 1998).
- * Fails  ABUT_E_ARG k < 1, k > nt, a node outside 0 .. nv-1; ABUT_E_NOMEM; ABUT_E_NUMERIC METIS gives up or leaves a part
- *        empty */
+ * Fails  ABUT_E_ARG k < 1, k > nt, a node outside 0 .. nv-1; ABUT_E_NOMEM; ABUT_E_NUMERIC METIS gives up; ABUT_E_ARG
+ *        it leaves a part empty */
 ABUT_MUST_USE abut_status abut_partition_tets(int32_t nv, int32_t nt, const int32_t *tet, int32_t k, int32_t *part,
                                               abut_partition_stats *stats, abut_err *err);
 

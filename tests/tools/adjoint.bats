@@ -181,6 +181,23 @@ hung_loss() { hung_run | "$BIN/adjoint" -q --error none --target low.csv --csv -
     says "in their order"
 }
 
+@test "a MODEL that comes again before the first frame is taken, one after a frame is refused" {
+    skip_without_numpy
+    PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$run" <<'P'
+import sys, abut_stream
+items = list(abut_stream.read(sys.argv[1]))
+for name, again in (("before", 0), ("after", 2)):
+    with abut_stream.Writer(name + ".abut") as w:
+        for k, i in enumerate(items):
+            w.model(i.arrays) if i.kind == "model" else w.frame(i.step, i.time, i.arrays, i.phase)
+            if k == again:
+                w.model(items[0].arrays)
+P
+    cmp <("$BIN/adjoint" -q --target "$target" --csv - before.abut) <("$BIN/adjoint" -q --target "$target" --csv - "$run")
+    exits 3 "$BIN/adjoint" --target "$target" after.abut
+    says "the MODEL changes after frame 1"
+}
+
 @test "runs and tables that are none are refused with exit 3, by what is wrong" {
     "$BIN/step" -q -n 4 --every 2 "$run" -o every.abut
     exits 3 "$BIN/adjoint" --target "$target" every.abut
@@ -197,6 +214,11 @@ hung_loss() { hung_run | "$BIN/adjoint" -q --error none --target low.csv --csv -
     printf '%s\n' step,nude,x 3,0,0 >bad.csv
     exits 3 "$BIN/adjoint" --target bad.csv "$run"
     says "nude"
+    printf '%s\n' step,node,node,x 3,0,1,0 >bad.csv
+    exits 3 "$BIN/adjoint" --target bad.csv "$run"
+    says "two columns 'node'"
+    { printf '\xef\xbb\xbf' && grep -v '^#' "$target"; } >marked.csv
+    cmp <("$BIN/adjoint" -q --target marked.csv --csv - "$run") <("$BIN/adjoint" -q --target "$target" --csv - "$run")
     exits 3 "$BIN/adjoint" --target missing.csv "$run"
 }
 

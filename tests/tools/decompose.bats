@@ -42,6 +42,20 @@ figure() { # name: its value in the JSON of the last model
     [ "$(figure interface_nodes)" -lt 365 ] # half of all
 }
 
+@test "a few tets are cut into as many parts as none is empty, unless a number is asked for" {
+    for cells in 1,1,1 2,1,1 3,1,1; do
+        printf 'objects: {b: {generate: {box: {size: [1, 1, 1], cells: [%s]}}}}\n' $cells > few.yaml
+        "$BIN/mesh-prep" -q few.yaml -o few.abut
+        for option in "" "--target-size 1"; do
+            exits 0 "$BIN/decompose" $option --json figures few.abut -o cut.abut
+            [ "$(grep -o '"smallest": [0-9]*' figures | cut -d' ' -f2)" -ge 1 ]
+        done
+    done
+    "$BIN/mesh-prep" -q few.yaml --set objects.b.generate.box.cells=[1,1,1] -o few.abut
+    exits 2 "$BIN/decompose" -k 6 few.abut -o cut.abut
+    says "cutting 6 tets into 6 parts leaves one empty: want fewer parts"
+}
+
 @test "one part cuts nothing" {
     "$BIN/decompose" -q -k 1 --json figures.json "$box" -o cut.abut
     [ "$(figure cut)" -eq 0 ]

@@ -414,6 +414,12 @@ Y
     done
     exits 3 "$BIN/step" --solver lbfgs-pd -n 1 beam.abut -o x.abut
     says "solver lbfgs-pd: tets of order 3, expected order 1"
+    exits 3 "$BIN/step" --solver lbfgs-id -n 1 beam.abut -o x.abut
+    says "solver lbfgs-id: tets of order 3, expected order 1"
+    "$BIN/mesh-prep" --new curved > curved.yaml
+    "$BIN/mesh-prep" -q curved.yaml | "$BIN/step" -q --until 0.25 -o touching.abut
+    exits 3 "$BIN/step" --solver lbfgs-pd -n 1 touching.abut -o x.abut
+    says "solver lbfgs-pd: tets of order 2, expected order 1"
     exits 3 "$BIN/step" --stop cn -n 1 beam.abut -o x.abut
     says "characteristic norm: tets of order 3, expected order 1"
     exits 3 "$BIN/step" --device twin -n 1 beam.abut -o x.abut

@@ -57,6 +57,16 @@ assert [f.step for f in abut.pipe(s).step(2).judge()] == [0, 1, 2]
 P
 }
 
+@test "install, uninstall: a place with a blank is refused before anything is done" {
+    for target in install uninstall; do
+        for v in prefix DESTDIR; do
+            run make -s -C "$ROOT" $target $v="$BATS_TEST_TMPDIR/My Tools"
+            [ "$status" -eq 2 ]
+            [[ $output == *"$v has a blank: expected a path without"* ]]
+        done
+    done
+}
+
 @test "install: links of the documents lead to files that are installed, but those to the gallery" {
     cd "$TMP/root/opt/abut/share/doc/abut"
     "$PYTHON" "$ROOT/tests/tools/documents.py" . >"$BATS_TEST_TMPDIR/said" || true

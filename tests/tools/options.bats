@@ -23,6 +23,32 @@ setup() { run=$BATS_FILE_TMPDIR/run.abut; cd "$BATS_TEST_TMPDIR"; }
     says "--from 0 --to -2: expected"
 }
 
+@test "a file that a program writes beside its output is no other file of the command line" {
+    cp "$run" in.abut
+    for command in "step -n 1 --report" "strain-limit --audit --json" "decompose --json" "ccd-check --json" "export --csv" \
+                   "export --gltf" "picture --strip" "adjoint --dl d.csv --csv"; do
+        exits 2 "$BIN"/$command in.abut in.abut
+        says "in.abut: is the input, too"
+        cmp in.abut "$run"
+        ln -sf in.abut link.abut
+        exits 2 "$BIN"/$command link.abut in.abut
+        says "link.abut: is the input, too"
+    done
+    exits 2 "$BIN/step" -n 1 --report out.abut in.abut -o out.abut
+    says "--report out.abut: is that of --output, too"
+    exits 2 "$BIN/export" --csv a --json a in.abut
+    says "--csv a: is that of --json, too"
+    printf 'step,node,dx\n1,0,1\n' > d.csv
+    exits 2 "$BIN/adjoint" --dl d.csv --csv ./d.csv in.abut
+    says "--csv ./d.csv: is that of --dl, too"
+    for command in "step -n 1 --report" "decompose --json" "ccd-check --json" "export --gltf" "picture --strip"; do
+        exits 2 "$BIN"/$command - in.abut
+        says " -: expected the name of a file"
+    done
+    [ ! -e - ] && [ ! -e a ] && [ ! -e out.abut ]
+    exits 0 "$BIN/step" -n 1 --report /dev/null in.abut -o /dev/null
+}
+
 @test "an option whose help begins with the option that it belongs to is refused without that" {
     "$PYTHON" - "$BIN" "$run" <<'P'
 import os, re, subprocess, sys

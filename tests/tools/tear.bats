@@ -59,6 +59,8 @@ P
     "$BIN/step" -q -n 20 "$bar" | "$BIN/tear" --stretch 1.35 -o torn.abut 2>said
     grep -q "frames after the tear are dropped" said
     "$BIN/step" -q -n 1 torn.abut | "$BIN/ccd-check" -q -o on.abut
+    exits 2 "$BIN/step" -n 1 --from 2 torn.abut -o on.abut
+    says "another MODEL comes after the frame of step 2: only frames of the last MODEL can be gone on from"
 }
 
 @test "rods tear: segments, the bends over them and their contact edges go, and what is left goes on free" {

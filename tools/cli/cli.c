@@ -387,6 +387,7 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
 
     check_numbers(cli, &err);
     if (err.code || abut_options_count(args_help, args, cli->nargs, &err)) stop(cli, &err);
+    if (abut_options_files(opts, common, args, &err)) stop(cli, &err);
     abut_threads_set(cli->threads);
 
     if ((streams & ABUT_CLI_IN) && open_in(cli, &err)) stop(cli, &err);

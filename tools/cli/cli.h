@@ -30,6 +30,8 @@ typedef enum abut_opt_kind {
     ABUT_OPT_INT,       /* int *: decimal                             */
     ABUT_OPT_REAL,      /* double *: finite, in the SI unit `unit`; other units of the quantity may be given (base/units.h) */
     ABUT_OPT_TEXT,      /* const char **                              */
+    ABUT_OPT_OUTPUT,    /* const char **: a file that is written, no other one of the command line */
+    ABUT_OPT_OUTPUT_TEXT,   /* the same; "-" is standard output */
     ABUT_OPT_LIST,      /* abut_opt_list *: may be given again        */
     ABUT_OPT_ELSEWHERE  /* of another program: `unit` is its name, `help` what it does; refused with these, and not in the help */
 } abut_opt_kind;

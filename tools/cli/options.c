@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { NAME_MAX_COMPARED = 40 };
 
@@ -74,6 +75,11 @@ static abut_status bad_value(const abut_opt *o, const char *text, const char *ex
     return abut_fail(err, ABUT_E_ARG, "--%s: '%.80s' is not %s", o->name, text, expected);
 }
 
+static int is_file(const abut_opt *o)
+{
+    return o->kind != ABUT_OPT_LIST && o->unit && !strcmp(o->unit, "FILE");
+}
+
 /* A number of the SI unit that the help names, or with another unit of the same quantity. */
 static abut_status store_real(const abut_opt *o, const char *text, abut_err *err)
 {
@@ -110,9 +116,11 @@ static abut_status store(const abut_opt *o, const char *text, abut_err *err)
         break;
     }
     case ABUT_OPT_REAL: return store_real(o, text, err);
+    case ABUT_OPT_OUTPUT:
+    case ABUT_OPT_OUTPUT_TEXT:
     case ABUT_OPT_TEXT: {
         const char **word = o->value;
-        const int is_place = o->unit && (!strcmp(o->unit, "FILE") || !strcmp(o->unit, "DIR"));
+        const int is_place = o->kind != ABUT_OPT_TEXT || is_file(o) || (o->unit && !strcmp(o->unit, "DIR"));
         if (is_place && *word)
             return abut_fail(err, ABUT_E_ARG, "--%s: given twice, %.80s and %.80s", o->name, *word, text);
         *word = text;
@@ -181,6 +189,49 @@ abut_status abut_options_parse(int argc, char **argv, const abut_opt *own, const
     }
     args[n] = NULL;
     *nargs = n;
+    return ABUT_OK;
+}
+
+/* ---- files ---- */
+
+static int is_output(const abut_opt *o)
+{
+    return o->kind == ABUT_OPT_OUTPUT || o->kind == ABUT_OPT_OUTPUT_TEXT;
+}
+
+/* Both would be the same file of data; devices may be named twice. */
+static int is_same(const char *a, const char *b)
+{
+    struct stat p, q;
+    const int there = !stat(a, &p), too = !stat(b, &q);
+    if (there && too) return S_ISREG(p.st_mode) && p.st_dev == q.st_dev && p.st_ino == q.st_ino;
+    return !there && !too && !strcmp(a, b);
+}
+
+/* An output among the other files of the command line. */
+static abut_status check_output(const abut_opt *o, const abut_opt *const tables[2], const char *const *args, abut_err *err)
+{
+    const char *path = *(const char **)o->value;
+    if (!strcmp(path, "-") && o->kind == ABUT_OPT_OUTPUT_TEXT) return ABUT_OK;
+    if (!strcmp(path, "-")) return abut_fail(err, ABUT_E_ARG, "--%s -: expected the name of a file or folder", o->name);
+    for (; *args; args++)
+        if (is_same(path, *args)) return abut_fail(err, ABUT_E_ARG, "--%s %.200s: is the input, too", o->name, path);
+    for (int t = 0; t < 2; t++)
+        for (const abut_opt *p = tables[t]; p->name; p++) {
+            const char *other = is_output(p) || is_file(p) ? *(const char **)p->value : NULL;
+            if (p != o && other && is_same(path, other))
+                return abut_fail(err, ABUT_E_ARG, "--%s %.200s: is that of --%s, too", o->name, path, p->name);
+        }
+    return ABUT_OK;
+}
+
+abut_status abut_options_files(const abut_opt *own, const abut_opt *common, const char *const *args, abut_err *err)
+{
+    const abut_opt *const tables[2] = { own, common };
+    for (const abut_opt *o = own; o->name; o++) {
+        const abut_status rc = is_output(o) && *(const char **)o->value ? check_output(o, tables, args, err) : ABUT_OK;
+        if (rc) return rc;
+    }
     return ABUT_OK;
 }
 

@@ -12,6 +12,10 @@
 ABUT_MUST_USE abut_status abut_options_parse(int argc, char **argv, const abut_opt *own, const abut_opt *common,
                                              const char **args, int *nargs, abut_err *err);
 
+/** Fails with ABUT_E_ARG where an output of the program is one of the other files of the command line: an argument, what another
+ * option reads or writes. */
+ABUT_MUST_USE abut_status abut_options_files(const abut_opt *own, const abut_opt *common, const char *const *args, abut_err *err);
+
 /** Fails with ABUT_E_ARG unless the number of arguments agrees with what args_help describes (see abut_cli_begin). */
 ABUT_MUST_USE abut_status abut_options_count(const char *args_help, const char *const *args, int nargs, abut_err *err);
 

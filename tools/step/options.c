@@ -310,7 +310,7 @@ static const option table[] = {
     { 0, "dry-run", ABUT_OPT_FLAG, AT(dry),
       .help = "write nothing: take one step, and say what it took and what all would take at that rate: time, memory, bytes of "
               "the stream" },
-    { 0, "report", ABUT_OPT_TEXT, AT(report), .unit = "FILE", .help = "one line of JSON for every step" },
+    { 0, "report", ABUT_OPT_OUTPUT, AT(report), .unit = "FILE", .help = "one line of JSON for every step" },
     { 0, "max-newton", ABUT_OPT_INT, AT(o.max_newton), .bit = ABUT_OPTION_MAX_NEWTON, .least = 1, .unit = "N",
       .help = "Newton iterations before giving up (default 10000)" },
     { 0, "dump-stuck", ABUT_OPT_TEXT, AT(dump_stuck), .bit = ABUT_OPTION_DUMP_STUCK, .unit = "FILE",

@@ -5,6 +5,7 @@
 
 #include "base/par.h"
 #include "energy/prescribed.h"
+#include "model/tets.h"
 #include "solve/direction/initial_laplacian.h"
 
 #include <stdlib.h>
@@ -32,7 +33,8 @@ static abut_status find_mean(identity *s, const abut_initial_at *at, abut_err *e
     abut_bsr A = { 0 };
     abut_acc sum = { 0, 0 };
     int32_t least = 0;
-    const abut_status rc = abut_laplacian(p, s->fit, NULL, &A, err);
+    abut_status rc = abut_linear_tets(p->model, "solver lbfgs-id", err);
+    if (!rc) rc = abut_laplacian(p, s->fit, NULL, &A, err);
     if (rc) return rc;
     for (int32_t i = 0; i < A.n; i++) {
         const double d = A.val[9 * A.ptr[i]];

@@ -169,7 +169,7 @@ static abut_status sum_make(laplacian *s, const abut_objective *p, const abut_el
 {
     abut_bsr A = { 0 };
     int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
-    abut_status rc = perm ? ABUT_OK : no_memory(p, err);
+    abut_status rc = perm ? abut_linear_tets(p->model, "solver lbfgs-pd", err) : no_memory(p, err);
     if (!rc) rc = abut_laplacian(p, s->fit, contacts, &A, err);
     if (!rc) rc = abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, err);
     if (!rc) rc = s->sum ? abut_chol_renew(s->sum, &A, perm, err) : abut_chol_new(&s->sum, &A, perm, threads, err);
