@@ -122,12 +122,12 @@ static abut_status decompose(abut_stream *st, const request *r, abut_err *err)
     abut_cut_opts how = r->how;
     how.weight = weight;
     rc = r->weights && !weight ? err->code
-       : part && node          ? abut_partition_mesh(m.nv, m.nt, m.tet, k, &how, part, node, &stats, err)
+       : part && node          ? ABUT_OK
                                : abut_fail(err, ABUT_E_NOMEM, "no memory for %d tets", m.nt);
-    /* a number that nobody asked for may be too large for a few tets */
-    while (rc == ABUT_E_ARG && !r->parts && k > 1) {
-        *err = (abut_err){ 0 };
-        rc = abut_partition_mesh(m.nv, m.nt, m.tet, --k, &how, part, node, &stats, err);
+    for (int more = !rc; more;) {       /* a number that nobody asked for may be too large for a few tets */
+        rc = abut_partition_mesh(m.nv, m.nt, m.tet, k, &how, part, node, &stats, err);
+        more = rc == ABUT_E_ARG && !r->parts && !r->weights && k > 1;
+        if (more) *err = (abut_err){ 0 }, k--;
     }
     if (!rc) {
         say(abut_stream_cli(st), k, m.nt, nodes, &stats);

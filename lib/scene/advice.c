@@ -102,6 +102,7 @@ static void look_at_times(const abut_scene *s, abut_advice *a)
 /* Motions so short that no step belongs to them; obstacles follow every part of a step. */
 static void look_at_windows(const abut_scene *s, const abut_model *m, abut_advice *a)
 {
+    if (s->end.value > 0 && m->h[0] > s->end.value) return;     /* the step is the slip */
     for (int32_t k = 0; k < m->nmo; k++) {
         const double *w = m->mo_window + 2 * (size_t)k, h = m->h[0];
         const int32_t entry = m->mo_entry ? m->mo_entry[k] : k;

@@ -25,7 +25,7 @@ def published(path):
     """{row of the group card: {figure: number}}"""
     of = collections.defaultdict(dict)
     for words in (l.rstrip("\n").split("\t") for l in open(path, encoding="utf-8")):
-        if words[0] == "published" and words[1] == "card":
+        if words[0] == "published" and words[1] == "card" and words[4] != "reason":
             of[words[2]][words[4]] = float(words[5])
     return of
 
