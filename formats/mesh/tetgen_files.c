@@ -1,5 +1,7 @@
 #include "formats/mesh/tetgen_files.h"
 
+#include "geom/tet.h"
+
 /* The next word outside comments, which run from # to the end of the line. */
 static abut_word next(abut_scan *s)
 {
@@ -60,16 +62,6 @@ static abut_status tets(abut_scan *s, abut_mesh *m, int64_t base, abut_err *err)
     return rc;
 }
 
-static double volume6(const abut_mesh *m, int32_t t)
-{
-    const int32_t *v = m->tet + 4 * (size_t)t;
-    double e[3][3];
-    for (int k = 0; k < 3; k++)
-        for (int d = 0; d < 3; d++) e[k][d] = m->x[3 * (size_t)v[k + 1] + d] - m->x[3 * (size_t)v[0] + d];
-    return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
-           e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
-}
-
 abut_status abut_tetgen_files_read(const abut_bytes *node, const abut_bytes *ele, abut_mesh *out, abut_err *err)
 {
     abut_mesh m = { 0 };
@@ -84,7 +76,7 @@ abut_status abut_tetgen_files_read(const abut_bytes *node, const abut_bytes *ele
     if (!rc && (rc = abut_mesh_check(&m, err))) abut_wrap(err, "%s", ele->name);
     if (!rc) {
         int32_t negative = 0;
-        for (int32_t t = 0; t < m.nt; t++) negative += volume6(&m, t) < 0;
+        for (int32_t t = 0; t < m.nt; t++) negative += abut_tet_volume6(m.x, m.tet + 4 * (size_t)t) < 0;
         if (negative == m.nt) abut_mesh_flip(&m);
     }
     if (rc) abut_mesh_clear(&m);

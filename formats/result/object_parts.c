@@ -1,5 +1,6 @@
 #include "formats/result/object_parts.h"
 
+#include "base/order.h"
 #include "model/naming.h"
 #include "mesh/surface.h"
 
@@ -22,13 +23,6 @@ static void gather_clear(gather *g)
     *g = (gather){ 0 };
 }
 
-static int by_edge(const void *pa, const void *pb)
-{
-    const int32_t *a = pa, *b = pb;
-    if (a[0] != b[0]) return a[0] < b[0] ? -1 : 1;
-    return (a[1] > b[1]) - (a[1] < b[1]);
-}
-
 /* The point that collision vertex v is. */
 static int32_t point_of(const abut_model *m, int32_t v) { return m->map_first ? m->nv + v : abut_model_contact_node(m, v); }
 
@@ -38,7 +32,7 @@ static void gather_segments(const abut_model *m, const int32_t *edges, int32_t n
     for (int32_t i = 0; i < m->nce; i++) {
         const int32_t a = point_of(m, m->coll_edge[2 * i]), b = point_of(m, m->coll_edge[2 * i + 1]);
         const int32_t key[2] = { a < b ? a : b, a < b ? b : a };
-        if (n_edges && bsearch(key, edges, (size_t)n_edges, sizeof key, by_edge)) continue;
+        if (n_edges && bsearch(key, edges, (size_t)n_edges, sizeof key, abut_by_two)) continue;
         g->seg[2 * g->nseg] = a;
         g->seg[2 * g->nseg++ + 1] = b;
     }

@@ -1,5 +1,7 @@
 #include "formats/scene/scene_parts.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,12 +59,6 @@ static abut_status read_cylinder(const abut_tree *t, abut_scene_select *s, abut_
     return rc;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Points of the object's mesh by number, from 0; each once. */
 static abut_status read_points(const abut_scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err)
 {
@@ -75,7 +71,7 @@ static abut_status read_points(const abut_scene_reader *r, const abut_tree *t, a
     for (const abut_tree *c = t->child; c && !rc; c = c->next)
         rc = abut_tree_int(c, "nodes: a point", 0, o->mesh.nv - 1, &s->points[s->npoints++], err);
     if (rc) return rc;
-    qsort(s->points, (size_t)s->npoints, sizeof *s->points, by_number);
+    qsort(s->points, (size_t)s->npoints, sizeof *s->points, abut_by_one);
     for (int32_t i = 1; i < s->npoints && !rc; i++)
         if (s->points[i] == s->points[i - 1]) rc = abut_tree_fail(t, err, "nodes: %d twice", s->points[i]);
     return rc;

@@ -1,5 +1,6 @@
 /* Candidates of some vertices more: their primitives, a small part of all, are searched against all others. */
 #include "contact/candidates.h"
+#include "base/order.h"
 #include "geom/broad_tree.h"
 
 #include <stdlib.h>
@@ -46,13 +47,6 @@ typedef struct side {
     abut_broad_trees **trees;
 } side;
 
-static int by_both(const void *p, const void *q)
-{
-    const int32_t *a = p, *b = q;
-    if (a[0] != b[0]) return a[0] < b[0] ? -1 : 1;
-    return (a[1] > b[1]) - (a[1] < b[1]);
-}
-
 /* Adds the sorted pairs of `more` that `list` lacks, in its order. */
 static abut_status merge(abut_pair_list *list, const abut_pair_list *more, abut_err *err)
 {
@@ -62,11 +56,11 @@ static abut_status merge(abut_pair_list *list, const abut_pair_list *more, abut_
     const abut_status rc = abut_pair_list_reserve(&both, list->n + more->n, err);
     if (rc) return rc;
     while (i < list->n || j < more->n) {
-        const int c = i == list->n ? 1 : j == more->n ? -1 : by_both(list->ij[i], more->ij[j]);
+        const int c = i == list->n ? 1 : j == more->n ? -1 : abut_by_two(list->ij[i], more->ij[j]);
         memcpy(both.ij[both.n], c <= 0 ? list->ij[i] : more->ij[j], sizeof *both.ij);
         i += c <= 0;
         j += c >= 0;
-        if (!both.n || by_both(both.ij[both.n - 1], both.ij[both.n])) both.n++;
+        if (!both.n || abut_by_two(both.ij[both.n - 1], both.ij[both.n])) both.n++;
     }
     abut_pair_list_clear(list);
     *list = both;
@@ -93,7 +87,7 @@ static abut_status pairs_of(const abut_broad_phase *s, const side *a, const side
         ij[0] = self && j < i ? j : i;
         ij[1] = self && j < i ? i : j;
     }
-    if (!rc && self && room->n) qsort(room->ij, room->n, sizeof *room->ij, by_both);
+    if (!rc && self && room->n) qsort(room->ij, room->n, sizeof *room->ij, abut_by_two);
     if (!rc) rc = merge(list, room, err);
     abut_broad_trees_free(&trees);
     part_clear(&p);

@@ -5,6 +5,7 @@
 #include "geom/ccd/ccd.h"
 #include "geom/exact/predicates.h"
 #include "geom/ccd/slab.h"
+#include "geom/tet.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -172,15 +173,6 @@ int32_t abut_inverting_find(const abut_model *m, const double *x0, const double 
     return first == INT32_MAX ? -1 : first;
 }
 
-static double volume6(const double *x, const int32_t v[4])
-{
-    double e[3][3];
-    for (int k = 0; k < 3; k++)
-        for (int d = 0; d < 3; d++) e[k][d] = x[3 * (size_t)v[k + 1] + (size_t)d] - x[3 * (size_t)v[0] + (size_t)d];
-    return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) + e[0][1] * (e[1][2] * e[2][0] - e[1][0] * e[2][2]) +
-           e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
-}
-
 double abut_smallest_jacobian(const abut_model *m, const double *x, int32_t *tet)
 {
     double least = INFINITY;
@@ -193,7 +185,7 @@ double abut_smallest_jacobian(const abut_model *m, const double *x, int32_t *tet
         for (int32_t t = 0; t < m->nt; t++) {
             const int32_t *v = m->tet + 4 * (size_t)t;
             const double J = abut_is_curved(m, t) ? abut_curved_jacobian(m, t, x, INFINITY, NULL)
-                                                  : volume6(x, v) / volume6(m->X, v);
+                                                  : abut_tet_volume6(x, v) / abut_tet_volume6(m->X, v);
             if (J < mine) mine = J, at = t;
         }
         /* least J, then lowest tet: an order in which any thread may come first */

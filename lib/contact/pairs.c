@@ -1,5 +1,6 @@
 #include "contact/pairs.h"
 
+#include "base/order.h"
 #include "base/par.h"
 #include "geom/mollify.h"
 #include "geom/nearest.h"
@@ -178,9 +179,7 @@ abut_status abut_pairs_check(const abut_collmesh *cm, const double *y, abut_err 
 static int raw_order(const void *p, const void *q)
 {
     const struct raw *a = p, *b = q;
-    for (int k = 0; k < 4; k++)
-        if (a->v[k] != b->v[k]) return a->v[k] < b->v[k] ? -1 : 1;
-    return 0;
+    return abut_compare(a->v, b->v, 4);
 }
 
 static void bucket_sort(struct raw *c, size_t n)

@@ -1,5 +1,6 @@
 #include "contact/touching.h"
 
+#include "base/order.h"
 #include "base/par.h"
 
 #include <assert.h>
@@ -127,8 +128,8 @@ static int by_key(const void *pa, const void *pb)
     if (a->toi != b->toi) return a->toi < b->toi ? -1 : 1;
     if ((a->plane < 0) != (b->plane < 0)) return a->plane < 0 ? -1 : 1;
     if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
-    for (int k = 0; k < 4; k++)
-        if (a->vert[k] != b->vert[k]) return a->vert[k] < b->vert[k] ? -1 : 1;
+    const int by = abut_compare(a->vert, b->vert, 4);
+    if (by) return by;
     if (a->plane != b->plane) return a->plane < b->plane ? -1 : 1;
     return (p->number > q->number) - (p->number < q->number);
 }

@@ -1,5 +1,6 @@
 #include "energy/mass.h"
 
+#include "base/order.h"
 #include "base/par.h"
 #include "geom/quadrature.h"
 #include "model/tets.h"
@@ -93,12 +94,6 @@ static abut_status elements(abut_mass *M, abut_err *err)
 
 /* ---- rows ---- */
 
-static int by_number(const void *a, const void *b)
-{
-    const int32_t p = *(const int32_t *)a, q = *(const int32_t *)b;
-    return p < q ? -1 : p > q;
-}
-
 /* Tets of order 2 and more at each node: list[first[i]] .. list[first[i + 1]]. */
 typedef struct tets_at {
     int32_t *first, *list;
@@ -129,7 +124,7 @@ static int32_t columns(const abut_model *m, const tets_at *at, int32_t i, int32_
 {
     int32_t n = 0, kept = 0;
     for (int32_t k = at->first[i]; k < at->first[i + 1]; k++) n += abut_tet_corners(m, at->list[k], col + n);
-    qsort(col, (size_t)n, sizeof *col, by_number);
+    qsort(col, (size_t)n, sizeof *col, abut_by_one);
     for (int32_t k = 0; k < n; k++)
         if (kept == 0 || col[k] != col[kept - 1]) col[kept++] = col[k];
     return kept;

@@ -1,5 +1,6 @@
 #include "energy/pressure.h"
 
+#include "base/order.h"
 #include "base/par.h"
 #include "energy/material/two_modes.h"
 #include "energy/terms.h"
@@ -24,22 +25,16 @@ static double pressure(const abut_air *a, int32_t shell)
 
 /* ---- rims ---- */
 
-static int edge_order(const void *p, const void *q)
-{
-    const int32_t *a = p, *b = q;
-    return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
-}
-
 static size_t copies(const int32_t *edge, size_t n, int32_t from, int32_t to)
 {
     const int32_t key[2] = { from, to };
     size_t lo = 0, hi = n, count = 0;
     while (lo < hi) {
         const size_t mid = (lo + hi) / 2;
-        if (edge_order(edge + 2 * mid, key) < 0) lo = mid + 1;
+        if (abut_by_two(edge + 2 * mid, key) < 0) lo = mid + 1;
         else hi = mid;
     }
-    for (; lo < n && !edge_order(edge + 2 * lo, key); lo++) count++;
+    for (; lo < n && !abut_by_two(edge + 2 * lo, key); lo++) count++;
     return count;
 }
 
@@ -57,7 +52,7 @@ static abut_status find_rims(abut_air *a, abut_err *err)
             edge[2 * n + 1] = v[(k + 1) % 3];
         }
     }
-    qsort(edge, n, 2 * sizeof *edge, edge_order);
+    qsort(edge, n, 2 * sizeof *edge, abut_by_two);
     for (size_t e = 0; e < n; e++) {
         const int32_t from = edge[2 * e], to = edge[2 * e + 1];
         if (copies(edge, n, from, to) != copies(edge, n, to, from)) a->rim[from] = a->rim[to] = 1, a->open = 1;

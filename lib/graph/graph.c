@@ -1,5 +1,6 @@
 #include "graph/graph.h"
 
+#include "base/order.h"
 #include "graph/dual.h"
 
 #include <assert.h>
@@ -196,12 +197,6 @@ static void node_graph_clear(node_graph *g)
     free(g->tet);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Row i of the graph into out (NULL: only counted); mark[n] holds no `seen` yet. */
 static size_t row_of(const node_graph *g, const int32_t *tet, int32_t i, int32_t seen, int32_t *out)
 {
@@ -214,7 +209,7 @@ static size_t row_of(const node_graph *g, const int32_t *tet, int32_t i, int32_t
             if (out) out[n] = j;
             n++;
         }
-    if (out) qsort(out, n, sizeof *out, by_number);
+    if (out) qsort(out, n, sizeof *out, abut_by_one);
     return n;
 }
 

@@ -1,5 +1,6 @@
 #include "judge/boundary.h"
 
+#include "base/order.h"
 #include "base/par.h"
 #include "mesh/surface.h"
 #include "mesh/triangle_tree.h"
@@ -38,12 +39,6 @@ static abut_status no_memory(const abut_model *m, abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "true boundary: no memory for %d triangles of %d objects", m->nct, m->no);
 }
 
-static int by_edge(const void *p, const void *q)
-{
-    const int64_t a = *(const int64_t *)p, b = *(const int64_t *)q;
-    return (a > b) - (a < b);
-}
-
 /* Whether each side of a triangle is that of another one the other way round: what is open has no inside. */
 static abut_status is_closed(const body *b, int *closed, const abut_model *m, abut_err *err)
 {
@@ -54,7 +49,7 @@ static abut_status is_closed(const body *b, int *closed, const abut_model *m, ab
         const int64_t p = b->tri[k], q = b->tri[k % 3 == 2 ? k - 2 : k + 1];
         edge[k] = p < q ? (p << 31 | q) << 1 : (q << 31 | p) << 1 | 1;
     }
-    qsort(edge, n, sizeof *edge, by_edge);
+    qsort(edge, n, sizeof *edge, abut_by_int64);
     *closed = 1;
     for (size_t k = 0, end; k < n && *closed; k = end) {
         int64_t forward = 0;

@@ -1,6 +1,8 @@
 /* The list of what the judge found. */
 #include "judge/judge.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 
 static const struct {
@@ -42,9 +44,8 @@ static int in_order(const void *pa, const void *pb)
     const abut_hit *const a = pa, *const b = pb;
     if (a->t_lo != b->t_lo) return a->t_lo < b->t_lo ? -1 : 1;
     if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
-    for (int i = 0; i < 5; i++)
-        if (a->node[i] != b->node[i]) return a->node[i] < b->node[i] ? -1 : 1;
-    return (a->item > b->item) - (a->item < b->item);
+    const int by = abut_compare(a->node, b->node, 5);
+    return by ? by : (a->item > b->item) - (a->item < b->item);
 }
 
 void abut_hits_sort(abut_hits *h)

@@ -1,19 +1,11 @@
 #include "judge/shape.h"
+#include "base/order.h"
 #include "mesh/surface.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int compare_nodes(const int32_t *a, const int32_t *b, int k)
-{
-    for (int i = 0; i < k; i++)
-        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
-    return 0;
-}
-
-static int by_node(const void *a, const void *b) { return compare_nodes(a, b, 1); }
 
 static abut_status make_elements(abut_simplices *e, int k, size_t n, abut_err *err)
 {
@@ -30,8 +22,8 @@ static abut_status edges_without(const abut_simplices *all, const abut_simplices
     if (rc) return rc;
     out->n = 0;
     for (size_t i = 0, j = 0; i < all->n; i++) {
-        while (j < part->n && compare_nodes(part->node + 2 * j, all->node + 2 * i, 2) < 0) j++;
-        if (j < part->n && compare_nodes(part->node + 2 * j, all->node + 2 * i, 2) == 0) continue;
+        while (j < part->n && abut_compare(part->node + 2 * j, all->node + 2 * i, 2) < 0) j++;
+        if (j < part->n && abut_compare(part->node + 2 * j, all->node + 2 * i, 2) == 0) continue;
         memcpy(out->node + 2 * out->n++, all->node + 2 * i, 2 * sizeof *out->node);
     }
     return ABUT_OK;
@@ -235,11 +227,6 @@ typedef struct face {
     int32_t key[3], node[3];
 } face;
 
-static int by_key(const void *a, const void *b)
-{
-    return compare_nodes(((const face *)a)->key, ((const face *)b)->key, 3);
-}
-
 /* Faces that occur once among all tets, however the tets are oriented; appended to s->tri */
 static abut_status add_boundary(abut_judge_shape *s, abut_err *err)
 {
@@ -254,11 +241,11 @@ static abut_status add_boundary(abut_judge_shape *s, abut_err *err)
     }
     for (size_t i = 0; i < n; i++) {
         for (int k = 0; k < 3; k++) f[i].key[k] = f[i].node[k] = s->tet.node[4 * (i / 4) + (size_t)corner[i % 4][k]];
-        qsort(f[i].key, 3, sizeof(int32_t), by_node);
+        qsort(f[i].key, 3, sizeof(int32_t), abut_by_one);
     }
-    qsort(f, n, sizeof *f, by_key);
+    qsort(f, n, sizeof *f, abut_by_three);
     for (size_t i = 0, j; i < n; i = j) {
-        for (j = i + 1; j < n && by_key(&f[i], &f[j]) == 0; j++) {}
+        for (j = i + 1; j < n && abut_by_three(&f[i], &f[j]) == 0; j++) {}
         if (j == i + 1) memcpy(s->tri.node + 3 * s->tri.n++, f[i].node, sizeof f[i].node);
     }
     free(f);

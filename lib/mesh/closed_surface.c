@@ -1,5 +1,6 @@
 #include "mesh/closed_surface.h"
 
+#include "base/order.h"
 #include "geom/bvh.h"
 #include "geom/ccd/slab.h"
 #include "geom/exact/predicates.h"
@@ -103,15 +104,8 @@ static abut_status check_areas(const surface *s, abut_err *err)
 static int by_corners(const void *a, const void *b)
 {
     const corners *p = a, *q = b;
-    for (int k = 0; k < 3; k++)
-        if (p->v[k] != q->v[k]) return p->v[k] < q->v[k] ? -1 : 1;
-    return (p->tri > q->tri) - (p->tri < q->tri);
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const int32_t p = *(const int32_t *)a, q = *(const int32_t *)b;
-    return (p > q) - (p < q);
+    const int by = abut_compare(p->v, q->v, 3);
+    return by ? by : abut_by_one(&p->tri, &q->tri);
 }
 
 static abut_status check_twice(const surface *s, abut_err *err)
@@ -122,7 +116,7 @@ static abut_status check_twice(const surface *s, abut_err *err)
     if (!c) return abut_fail(err, ABUT_E_NOMEM, "surface: no memory for %d triangles", s->nf);
     for (int32_t t = 0; t < s->nf; t++) {
         memcpy(c[t].v, s->tri + 3 * (size_t)t, sizeof c[t].v);
-        qsort(c[t].v, 3, sizeof *c[t].v, ascending);
+        qsort(c[t].v, 3, sizeof *c[t].v, abut_by_one);
         c[t].tri = t;
     }
     qsort(c, (size_t)s->nf, sizeof *c, by_corners);

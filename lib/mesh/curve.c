@@ -2,6 +2,7 @@
 
 #include "geom/jacobian.h"
 #include "geom/quadrature.h"
+#include "geom/tet.h"
 #include "mesh/elevate.h"
 #include "mesh/node_key.h"
 #include "mesh/surface.h"
@@ -77,14 +78,6 @@ static double longest_edge(const work *w, int32_t face)
 
 /* ---- corners ---- */
 
-static double volume6(const abut_mesh *m, int32_t t)
-{
-    const int32_t *v = m->tet + 4 * (size_t)t;
-    const abut_vec3 a = point(m, v[0]);
-    return abut_v3_dot(abut_v3_sub(point(m, v[1]), a),
-                       abut_v3_cross(abut_v3_sub(point(m, v[2]), a), abut_v3_sub(point(m, v[3]), a)));
-}
-
 /* Items of lists of `width` points by point: list[row[v] .. row[v + 1]) are the items of v. */
 typedef struct items {
     int32_t *row, *list;
@@ -130,7 +123,7 @@ static int move_corner(work *w, const items *tets, int32_t v, abut_vec3 y, const
         int fine = 1;
         abut_v3_put(w->m->x + 3 * (size_t)v, halves ? abut_v3_axpy(from, share, d) : y);
         for (int32_t i = tets->row[v]; i < tets->row[v + 1] && fine; i++)
-            fine = volume6(w->m, tets->list[i]) >= 0.2 * before[tets->list[i]];
+            fine = abut_tet_volume6(w->m->x, w->m->tet + 4 * (size_t)tets->list[i]) >= 0.2 * before[tets->list[i]];
         if (fine) return halves == 0;
     }
     abut_v3_put(w->m->x + 3 * (size_t)v, from);
@@ -148,7 +141,7 @@ static abut_status move_corners(work *w, abut_curved *out, abut_err *err)
     abut_mesh_bounds(m, lo, hi);
     const double tiny = 1e-12 * (hi[0] - lo[0] + hi[1] - lo[1] + hi[2] - lo[2]);
     for (int32_t t = 0; t < m->nt && !rc; t++) {
-        before[t] = volume6(m, t);
+        before[t] = abut_tet_volume6(m->x, m->tet + 4 * (size_t)t);
         if (!(before[t] > 0))
             rc = abut_fail(err, ABUT_E_GEOM, "tet %d has six times the volume %g m^3: expected more than 0", t, before[t]);
     }

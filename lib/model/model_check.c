@@ -1,5 +1,6 @@
 #include "model/model_check.h"
 
+#include "base/order.h"
 #include "base/words.h"
 #include "model/array_check.h"
 #include "model/motion_check.h"
@@ -169,12 +170,6 @@ static abut_status check_vertices(const abut_model *m, abut_err *err)
     return rc ? rc : check_injective(m, err);
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static abut_status check_edges(const abut_model *m, abut_err *err)
 {
     const int32_t *e = m->coll_edge;
@@ -189,7 +184,7 @@ static abut_status check_edges(const abut_model *m, abut_err *err)
     int64_t *key = malloc((size_t)m->nce * sizeof *key);
     if (!key) return abut_fail(err, ABUT_E_NOMEM, "array 'contact/edge': no memory for its check");
     for (int32_t i = 0; i < m->nce; i++) key[i] = (int64_t)m->coll_edge[2 * i] << 32 | m->coll_edge[2 * i + 1];
-    qsort(key, (size_t)m->nce, sizeof *key, by_key);
+    qsort(key, (size_t)m->nce, sizeof *key, abut_by_int64);
     abut_status rc = ABUT_OK;
     for (int32_t i = 1; i < m->nce && !rc; i++)
         if (key[i] == key[i - 1])

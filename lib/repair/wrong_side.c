@@ -1,5 +1,6 @@
 #include "repair/wrong_side.h"
 
+#include "base/order.h"
 #include "geom/dist.h"
 #include "math/vec3.h"
 
@@ -32,13 +33,6 @@ typedef struct named_edge {
     int32_t v[2], id;
 } named_edge;
 
-static int edge_order(const void *p, const void *q)
-{
-    const named_edge *a = p, *b = q;
-    if (a->v[0] != b->v[0]) return a->v[0] < b->v[0] ? -1 : 1;
-    return (a->v[1] > b->v[1]) - (a->v[1] < b->v[1]);
-}
-
 static abut_status find_sides(abut_wrong_side *t, abut_err *err)
 {
     const abut_collmesh *cm = t->cm;
@@ -46,12 +40,12 @@ static abut_status find_sides(abut_wrong_side *t, abut_err *err)
     if (!list) return abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %d edges", cm->ne);
     for (int32_t e = 0; e < cm->ne; e++)
         list[e] = (named_edge){ { cm->edge[2 * (size_t)e], cm->edge[2 * (size_t)e + 1] }, e };
-    qsort(list, (size_t)cm->ne, sizeof *list, edge_order);
+    qsort(list, (size_t)cm->ne, sizeof *list, abut_by_two);
     abut_status rc = ABUT_OK;
     for (size_t i = 0; i < 3 * (size_t)cm->nt && !rc; i++) {
         const int32_t a = cm->tri[i], b = cm->tri[i / 3 * 3 + (i + 1) % 3];
         const named_edge key = { { a < b ? a : b, a < b ? b : a }, 0 };
-        const named_edge *hit = bsearch(&key, list, (size_t)cm->ne, sizeof *list, edge_order);
+        const named_edge *hit = bsearch(&key, list, (size_t)cm->ne, sizeof *list, abut_by_two);
         if (!hit) rc = abut_fail(err, ABUT_E_FORMAT, "contact/triangle row %zu: side %d %d is not in contact/edge", i / 3, a, b);
         else t->side[i] = hit->id, t->tris_of_edge[hit->id]++;
     }
@@ -198,16 +192,10 @@ static abut_status pair_add(pair_set *s, int32_t i, int32_t j, abut_err *err)
     return ABUT_OK;
 }
 
-static int pair_order(const void *p, const void *q)
-{
-    const int32_t *a = p, *b = q;
-    return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
-}
-
 static void pair_sort(pair_set *s)
 {
     size_t n = 0;
-    if (s->n) qsort(s->ij, s->n, sizeof *s->ij, pair_order);
+    if (s->n) qsort(s->ij, s->n, sizeof *s->ij, abut_by_two);
     for (size_t i = 0; i < s->n; i++)
         if (!n || memcmp(s->ij[n - 1], s->ij[i], sizeof *s->ij)) memmove(s->ij[n++], s->ij[i], sizeof *s->ij);
     s->n = n;

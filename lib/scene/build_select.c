@@ -1,5 +1,6 @@
 #include "scene/build_parts.h"
 
+#include "base/order.h"
 #include "base/words.h"
 #include "math/vec3.h"
 
@@ -21,12 +22,6 @@ static int in_cylinder(const abut_scene_select *s, abut_vec3 x)
     return along >= 0 && along <= 1 && abut_v3_norm2(across) <= s->axis_radius * s->axis_radius;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int selected(const abut_scene_select *s, const abut_part *p, const double box[2][3], int32_t i)
 {
     const double *x = p->object->mesh.x + 3 * (size_t)i;
@@ -38,7 +33,7 @@ static int selected(const abut_scene_select *s, const abut_part *p, const double
     if (s->in_half_space && abut_v3_dot(abut_v3_get(s->normal), abut_v3_sub(v, abut_v3_get(s->point))) > 0) return 0;
     if (s->in_cylinder && !in_cylinder(s, v)) return 0;
     const int32_t number = abut_part_number(p, i);
-    return !s->npoints || bsearch(&number, s->points, (size_t)s->npoints, sizeof number, by_number) != NULL;
+    return !s->npoints || bsearch(&number, s->points, (size_t)s->npoints, sizeof number, abut_by_one) != NULL;
 }
 
 static int chosen(const abut_scene_select *s, const abut_build *b, int32_t i)

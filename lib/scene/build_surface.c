@@ -1,6 +1,7 @@
 /* The surface of an object, as contact sees it. */
 #include "scene/build_parts.h"
 
+#include "base/order.h"
 #include "mesh/surface.h"
 
 #include <stdlib.h>
@@ -22,14 +23,6 @@ static face_key face_key_of(const int32_t *v)
     return v[2] < a ? (face_key){ { v[2], a, b } } : v[2] < b ? (face_key){ { a, v[2], b } } : (face_key){ { a, b, v[2] } };
 }
 
-static int by_nodes(const void *p, const void *q)
-{
-    const face_key *a = p, *b = q;
-    for (int k = 0; k < 3; k++)
-        if (a->node[k] != b->node[k]) return a->node[k] < b->node[k] ? -1 : 1;
-    return 0;
-}
-
 /* The mesh's own triangles beside the surface of its tets; one that lines a face of that is there already. */
 static abut_status add_triangles(abut_part *p, const abut_mesh *m, abut_err *err)
 {
@@ -42,10 +35,10 @@ static abut_status add_triangles(abut_part *p, const abut_mesh *m, abut_err *err
         return no_memory(err, "triangles");
     }
     for (size_t i = 0; i < n; i++) face[i] = face_key_of(all + 3 * i);
-    qsort(face, n, sizeof *face, by_nodes);
+    qsort(face, n, sizeof *face, abut_by_three);
     for (int32_t i = 0; i < m->nf; i++) {
         const face_key own = face_key_of(m->tri + 3 * (size_t)i);
-        if (bsearch(&own, face, n, sizeof *face, by_nodes)) continue;
+        if (bsearch(&own, face, n, sizeof *face, abut_by_three)) continue;
         memcpy(all + 3 * (size_t)p->ntri++, m->tri + 3 * (size_t)i, 3 * sizeof *all);
     }
     free(face);

@@ -1,14 +1,10 @@
 /* What a set whose rows are vertices y = W x adds to a matrix: W^T H W, column by column, H being the set's sum on vertices. */
 #include "sparse/bsr_plan.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-static int ascending(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* Whether an element has vertex j: a matrix has every block of its diagonal. */
 static int is_used(const abut_bsr *H, int32_t j)
@@ -65,7 +61,7 @@ abut_status abut_map_plan_make(abut_set_plan *s, const abut_elements *set, abut_
     int ok = seen && found && s->col && s->row;
     for (int32_t c = 0; ok && c < W->cols; c++) {
         const size_t k = find_rows(s->vertices, W, c, seen, 1 + c, found);
-        qsort(found, k, sizeof *found, ascending);
+        qsort(found, k, sizeof *found, abut_by_one);
         s->col[c] = (uint32_t)s->nb;
         ok = append_rows(s, found, k, &room);
     }

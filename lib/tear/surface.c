@@ -1,5 +1,6 @@
 #include "tear/surface.h"
 
+#include "base/order.h"
 #include "mesh/surface.h"
 
 #include <assert.h>
@@ -11,12 +12,6 @@ typedef struct surface {
     int32_t *tri, *edge, *seg, ntri, nedge, nseg;
 } surface;
 
-static int edge_order(const void *p, const void *q)
-{
-    const int32_t *a = p, *b = q;
-    return a[0] != b[0] ? (a[0] > b[0]) - (a[0] < b[0]) : (a[1] > b[1]) - (a[1] < b[1]);
-}
-
 /* Edges by nodes, a < b, ascending. */
 typedef struct edges {
     int32_t *node, n;
@@ -25,7 +20,7 @@ typedef struct edges {
 static int has_edge(const edges *e, int32_t a, int32_t b)
 {
     const int32_t key[2] = { a < b ? a : b, a < b ? b : a };
-    return e->n && bsearch(key, e->node, (size_t)e->n, 2 * sizeof *key, edge_order);
+    return e->n && bsearch(key, e->node, (size_t)e->n, 2 * sizeof *key, abut_by_two);
 }
 
 /* Contact edges that go on whatever triangles do: rods that stay, and what is neither a side of a triangle nor a rod, as the

@@ -1,4 +1,4 @@
-/* A scene made of its text and stepped: what the tests of hard contact share. */
+/* A scene made of its text and stepped: what the tests of hard contact and of linearised inequalities share. */
 #ifndef ABUT_TESTS_RUN_MADE_H
 #define ABUT_TESTS_RUN_MADE_H
 
@@ -18,8 +18,8 @@ typedef struct run {
     abut_frame f;
 } run;
 
-/* The scene with a solver; o: its options. */
-static inline void open_run_of(run *r, const char *text, const char *solver, const abut_step_options *o)
+/* The scene with a solver; o: its options.  What the solver says of it. */
+static inline abut_status open_solver(run *r, const char *text, const char *solver, const abut_step_options *o)
 {
     memset(r, 0, sizeof *r);
     if (make(&r->scene, text)) {
@@ -28,9 +28,15 @@ static inline void open_run_of(run *r, const char *text, const char *solver, con
     }
     const abut_solver_row *row = abut_solver_find(solver, 0, &r->scene.err);
     r->ops = row->stepper;
-    CHECK(!r->ops->make(&r->stepper, &r->scene.m, row, o, &r->scene.err));
+    const abut_status rc = r->ops->make(&r->stepper, &r->scene.m, row, o, &r->scene.err);
     r->now = r->scene.frame_set;
     memset(&r->scene.frame_set, 0, sizeof r->scene.frame_set);
+    return rc;
+}
+
+static inline void open_run_of(run *r, const char *text, const char *solver, const abut_step_options *o)
+{
+    CHECK(!open_solver(r, text, solver, o));
     CHECK(!abut_frame_view(&r->now, &r->scene.m, &r->f, &r->scene.err));
 }
 
@@ -62,6 +68,15 @@ static inline abut_status advance_run(run *r)
     return advance_run_with(r, 0);
 }
 
+/* The frame that a step has made is the last one, r->next the one before. */
+static inline abut_status pass_on(run *r)
+{
+    const abut_arrays swap = r->now;
+    r->now = r->next;
+    r->next = swap;
+    return abut_frame_view(&r->now, &r->scene.m, &r->f, &r->scene.err);
+}
+
 /* Takes n steps; r->f is the last frame, r->next the one before. */
 static inline void steps_with(run *r, int n, int with)
 {
@@ -69,11 +84,8 @@ static inline void steps_with(run *r, int n, int with)
         const abut_status rc = advance_run_with(r, with);
         CHECK(!rc);
         if (rc) printf("# %s\n", r->scene.err.msg);
-        const abut_arrays swap = r->now;
-        r->now = r->next;
-        r->next = swap;
+        CHECK(!pass_on(r));
     }
-    CHECK(!abut_frame_view(&r->now, &r->scene.m, &r->f, &r->scene.err));
 }
 
 static inline void steps(run *r, int n)
@@ -83,7 +95,7 @@ static inline void steps(run *r, int n)
 
 static inline void close_run(run *r)
 {
-    r->ops->free(r->stepper);
+    if (r->stepper) r->ops->free(r->stepper);
     abut_report_clear(&r->rep);
     abut_arrays_clear(&r->now);
     abut_arrays_clear(&r->next);

@@ -1,7 +1,8 @@
-/* lib/base: messages, scratch memory, arrays, parallel sums, the random generator. */
+/* lib/base: messages, scratch memory, arrays, parallel sums, the random generator, orders. */
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/err.h"
+#include "base/order.h"
 #include "base/par.h"
 #include "base/rng.h"
 #include "base/timer.h"
@@ -263,6 +264,36 @@ TEST(random_numbers_stay_in_their_range_and_fill_it)
     CHECK_NEAR(sum / 70000, 0.5, 0.03);
     for (int i = 0; i < 7; i++) CHECK(hit[i] > 9500 && hit[i] < 10500);
     CHECK(abut_rng_below(&r, 1) == 0);
+}
+
+/* ---- order ---- */
+
+/* A number that orders rows of numbers from -5 to 94 as they are ordered. */
+static long value(const int32_t *v, int n)
+{
+    long of = 0;
+    for (int k = 0; k < n; k++) of = 100 * of + v[k] + 5;
+    return of;
+}
+
+TEST(rows_of_numbers_have_the_order_of_their_first_number_that_differs)
+{
+    abut_rng r = { 4 };
+    for (int i = 0; i < 20000; i++) {
+        int32_t a[4], b[4];
+        for (int k = 0; k < 4; k++) a[k] = (int32_t)abut_rng_below(&r, 4) - 2, b[k] = (int32_t)abut_rng_below(&r, 4) - 2;
+        for (int n = 0; n <= 4; n++) {
+            const int by = (value(a, n) > value(b, n)) - (value(a, n) < value(b, n));
+            CHECK(abut_compare(a, b, n) == by);
+            if (n == 1) CHECK(abut_by_one(a, b) == by);
+            if (n == 2) CHECK(abut_by_two(a, b) == by);
+            if (n == 3) CHECK(abut_by_three(a, b) == by);
+        }
+    }
+    const int32_t least = INT32_MIN, most = INT32_MAX;
+    CHECK(abut_by_one(&least, &most) == -1 && abut_by_one(&most, &least) == 1 && abut_by_one(&most, &most) == 0);
+    const int64_t low = INT64_MIN, high = INT64_MAX;
+    CHECK(abut_by_int64(&low, &high) == -1 && abut_by_int64(&high, &low) == 1 && abut_by_int64(&low, &low) == 0);
 }
 
 /* ---- timer ---- */

@@ -1,6 +1,7 @@
 /* Certified Jacobians against dense sampling, against integers of 128 bits, and against themselves on parts of a tet. */
 #include "geom/bernstein.h"
 #include "geom/jacobian.h"
+#include "geom/tet.h"
 #include "check.h"
 
 #include <stdint.h>
@@ -361,3 +362,25 @@ TEST(a_tet_without_positive_determinant_has_no_step)
     CHECK(abut_jacobian_max_step(2, C(x), C(p), 0.2) <= 0);
 }
 
+TEST(six_volumes_of_a_tet_are_its_determinant_in_whole_numbers_whatever_the_order_of_its_corners)
+{
+    static const int32_t even[12][4] = { { 0, 1, 2, 3 }, { 0, 2, 3, 1 }, { 0, 3, 1, 2 }, { 1, 0, 3, 2 }, { 1, 3, 2, 0 },
+                                         { 1, 2, 0, 3 }, { 2, 3, 0, 1 }, { 2, 0, 1, 3 }, { 2, 1, 3, 0 }, { 3, 2, 1, 0 },
+                                         { 3, 1, 0, 2 }, { 3, 0, 2, 1 } };
+    for (int round = 0; round < 2000; round++) {
+        double x[12];
+        int64_t e[3][3];
+        for (int i = 0; i < 12; i++) x[i] = nearbyint(1000 * random_unit());
+        for (int k = 0; k < 3; k++)
+            for (int d = 0; d < 3; d++) e[k][d] = (int64_t)(x[3 * (k + 1) + d] - x[d]);
+        int64_t sum = 0;
+        for (int k = 0; k < 3; k++) {   /* the rule of Sarrus */
+            const int64_t *a = e[k], *b = e[(k + 1) % 3], *c = e[(k + 2) % 3];
+            sum += a[0] * b[1] * c[2] - a[2] * b[1] * c[0];
+        }
+        for (int p = 0; p < 12; p++) {
+            const int32_t *v = even[p], odd[4] = { v[1], v[0], v[2], v[3] };
+            CHECK(abut_tet_volume6(x, v) == (double)sum && abut_tet_volume6(x, odd) == (double)-sum);
+        }
+    }
+}

@@ -1,35 +1,8 @@
 /* Steps of --solver sqp and qp: weights on multipliers, momentum, motions that are met, programs without a solution, what is
  * refused. */
-#include "scene_made.h"
+#include "run_made.h"
 
-#include "solve/solvers.h"
 #include "solve/sqp/sqp.h"
-#include "solve/step/options.h"
-
-typedef struct run {
-    made scene;
-    const abut_stepper_ops *ops;
-    void *stepper;
-    abut_arrays now, next;
-    abut_instant at;
-    abut_report rep;
-    abut_frame f;
-} run;
-
-static abut_status open_with(run *r, const char *text, const char *solver, const abut_step_options *o)
-{
-    memset(r, 0, sizeof *r);
-    if (make(&r->scene, text)) {
-        printf("# %s\n", r->scene.err.msg);
-        abort();
-    }
-    const abut_solver_row *row = abut_solver_find(solver, 0, &r->scene.err);
-    r->ops = row->stepper;
-    const abut_status rc = r->ops->make(&r->stepper, &r->scene.m, row, o, &r->scene.err);
-    r->now = r->scene.frame_set;
-    memset(&r->scene.frame_set, 0, sizeof r->scene.frame_set);
-    return rc;
-}
 
 static abut_step_options with(int form, int set, double offset)
 {
@@ -44,25 +17,8 @@ static abut_step_options with(int form, int set, double offset)
 /* One step; r->f is its frame. */
 static abut_status step(run *r)
 {
-    int written = 1;
-    abut_report_clear(&r->rep);
-    r->rep = (abut_report){ .min_gap = -1 };
-    const abut_status rc = abut_stepper_advance(r->ops, r->stepper, &r->now, 0, &r->at, &written, 0, &r->next, &r->rep,
-                                                &r->scene.err);
-    if (rc) return rc;
-    const abut_arrays swap = r->now;
-    r->now = r->next;
-    r->next = swap;
-    return abut_frame_view(&r->now, &r->scene.m, &r->f, &r->scene.err);
-}
-
-static void close_run(run *r)
-{
-    if (r->stepper) r->ops->free(r->stepper);
-    abut_report_clear(&r->rep);
-    abut_arrays_clear(&r->now);
-    abut_arrays_clear(&r->next);
-    drop(&r->scene);
+    const abut_status rc = advance_run(r);
+    return rc ? rc : pass_on(r);
 }
 
 #define HEAD(gravity) "abut: 1\ntime: {step: 0.01 s}\ngravity: [0, " gravity ", 0]\ncontact: {dhat: 1 mm}\n" \
@@ -79,7 +35,7 @@ TEST(multipliers_of_a_box_at_rest_add_up_to_its_weight)
         for (int fixed = 0; fixed < 2; fixed++) {
             run r;
             const abut_step_options o = with(form, ABUT_ACTIVE_BOTH, 2e-3);
-            CHECK(!open_with(&r, FALLING, fixed ? "qp" : "sqp", &o));
+            CHECK(!open_solver(&r, FALLING, fixed ? "qp" : "sqp", &o));
             for (int k = 0; k < 120; k++) CHECK(!step(&r) && r.rep.sqp.hits == 0);
             const abut_sqp *s = r.stepper;
             double sum = 0, mass = 0, low = INFINITY;
@@ -103,7 +59,7 @@ TEST(free_flight_is_that_of_newton)
     const char *text = HEAD("-10") "objects:\n"
         "  box: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}}, velocity: [1, 2, 0],\n"
         "        angular-velocity: {axis: [0, 1, 0], rate: 5 rad/s}}\n";
-    CHECK(!open_with(&a, text, "sqp", &o) && !open_with(&b, text, "newton", &plain));
+    CHECK(!open_solver(&a, text, "sqp", &o) && !open_solver(&b, text, "newton", &plain));
     double off = 0;
     for (int k = 0; k < 10; k++) {
         CHECK(!step(&a) && !step(&b) && a.rep.sqp.pairs == 0);
@@ -127,7 +83,7 @@ TEST(bodies_that_collide_keep_their_momentum_and_stay_apart)
         const abut_step_options o = with(form, ABUT_ACTIVE_BOTH, 1e-3);
         double start[3], off = 0;
         size_t pairs = 0, hits = 0;
-        CHECK(!open_with(&r, COLLIDING, "sqp", &o) && !step(&r));
+        CHECK(!open_solver(&r, COLLIDING, "sqp", &o) && !step(&r));
         memcpy(start, r.rep.momentum, sizeof start);
         for (int k = 0; k < 12; k++) {
             const abut_status rc = step(&r);
@@ -152,17 +108,17 @@ TEST(a_step_that_passes_through_a_board_says_so_and_is_given_up_where_that_is_as
 {
     run r;
     abut_step_options o = with(ABUT_CONSTRAINT_GAP, ABUT_ACTIVE_NEAR, 1e-3);
-    CHECK(!open_with(&r, SHOT, "sqp", &o) && !step(&r));
+    CHECK(!open_solver(&r, SHOT, "sqp", &o) && !step(&r));
     CHECK(r.rep.sqp.hits > 0 && r.f.x[3 * 8 + 1] < -0.5);
     CHECK(r.f.sqp_hits && r.f.sqp_hits[0] == (int32_t)r.rep.sqp.hits);
     close_run(&r);
     o.hard.strict = 1;
-    CHECK(!open_with(&r, SHOT, "sqp", &o));
+    CHECK(!open_solver(&r, SHOT, "sqp", &o));
     CHECK(step(&r) == ABUT_E_NUMERIC && strstr(r.scene.err.msg, "(--strict)") && strstr(r.scene.err.msg, "'board'"));
     close_run(&r);
     o.inequalities.active_set = ABUT_ACTIVE_IMPACTS;
     o.inequalities.form = ABUT_CONSTRAINT_IMPACT;
-    CHECK(!open_with(&r, SHOT, "sqp", &o) && !step(&r) && r.rep.sqp.hits == 0 && r.f.x[3 * 8 + 1] > 0);
+    CHECK(!open_solver(&r, SHOT, "sqp", &o) && !step(&r) && r.rep.sqp.hits == 0 && r.f.x[3 * 8 + 1] > 0);
     close_run(&r);
 }
 
@@ -176,12 +132,12 @@ TEST(walls_with_less_between_them_than_the_offsets_are_infeasible)
     for (int fixed = 0; fixed < 2; fixed++) {
         run r;
         abut_step_options o = with(ABUT_CONSTRAINT_GAP, ABUT_ACTIVE_BOTH, 2e-3);
-        CHECK(!open_with(&r, text, fixed ? "qp" : "sqp", &o));
+        CHECK(!open_solver(&r, text, fixed ? "qp" : "sqp", &o));
         CHECK(step(&r) == ABUT_E_NUMERIC && strstr(r.scene.err.msg, "exclude each other"));
         CHECK(strstr(r.scene.err.msg, "of 'plate' and ") && r.rep.sqp.last.answer == ABUT_QP_INFEASIBLE);
         close_run(&r);
         o.inequalities.offset = 1e-3;
-        CHECK(!open_with(&r, text, fixed ? "qp" : "sqp", &o));
+        CHECK(!open_solver(&r, text, fixed ? "qp" : "sqp", &o));
         for (int k = 0; k < 5; k++) CHECK(!step(&r) && r.rep.sqp.hits == 0);
         close_run(&r);
     }
@@ -192,7 +148,7 @@ TEST(a_limit_of_iterations_that_is_reached_is_a_failure)
     run r;
     abut_step_options o = with(ABUT_CONSTRAINT_GAP, ABUT_ACTIVE_BOTH, 2e-3);
     o.max_newton = 1;
-    CHECK(!open_with(&r, FALLING, "sqp", &o));
+    CHECK(!open_solver(&r, FALLING, "sqp", &o));
     CHECK(step(&r) == ABUT_E_NUMERIC && strstr(r.scene.err.msg, "not converged after 1 quadratic program"));
     close_run(&r);
 }
@@ -206,7 +162,7 @@ TEST(what_it_cannot_do_is_refused_by_name)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         run r;
         const abut_step_options o = abut_step_defaults();
-        CHECK(open_with(&r, bad[i].scene, "sqp", &o) == ABUT_E_FORMAT);
+        CHECK(open_solver(&r, bad[i].scene, "sqp", &o) == ABUT_E_FORMAT);
         CHECK(strstr(r.scene.err.msg, bad[i].says) != NULL);
         close_run(&r);
     }

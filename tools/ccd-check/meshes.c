@@ -1,17 +1,12 @@
 #include "formats/mesh/mesh_io.h"
+#include "base/order.h"
 #include "base/words.h"
 #include "tools/ccd-check/modes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int by_corners(const void *pa, const void *pb)
-{
-    const int32_t *a = pa, *b = pb;
-    for (int k = 0; k < 5; k++)
-        if (a[k] != b[k]) return a[k] < b[k] ? -1 : 1;
-    return 0;
-}
+static int by_corners(const void *a, const void *b) { return abut_compare(a, b, 5); }
 
 /* Elements of k corners in an order of their own: corners ascending, then whether that flipped a tet; rows ascending. */
 static int32_t (*in_order(const int32_t *element, int32_t n, int k))[5]

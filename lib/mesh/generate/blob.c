@@ -1,5 +1,6 @@
 #include "mesh/generate/generate.h"
 
+#include "geom/tet.h"
 #include "mesh/generate/lattice.h"
 #include "mesh/surface.h"
 
@@ -219,15 +220,6 @@ static void snap_by(const shape *f, const double x[3], double edge, double move[
     for (int k = 0; k < 3; k++) move[k] *= s;
 }
 
-static double volume6(const double *x, const int32_t *v, const int corner[4])
-{
-    double e[3][3];
-    for (int k = 0; k < 3; k++)
-        for (int d = 0; d < 3; d++) e[k][d] = x[3 * (size_t)v[corner[k + 1]] + d] - x[3 * (size_t)v[corner[0]] + d];
-    return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) - e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
-           e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
-}
-
 /* Cells, full or not, with a point that moves. */
 static size_t moving_cells(const cells *c, const double *move, size_t *list)
 {
@@ -262,9 +254,12 @@ static void settle(const cells *c, const size_t *list, size_t n, const double *r
             const double least = (c->full[list[i]] ? 0.15 : 0.02) * c->edge * c->edge * c->edge;
             int32_t v[8];
             cell_points(c, list[i], v);
-            for (int q = 0; q < 6; q++)
-                if (!(volume6(m->x, v, corner[q]) >= least))
-                    for (int a = 0; a < 4; a++) mark[v[corner[q][a]]] = 1;
+            for (int q = 0; q < 6; q++) {
+                const int *c4 = corner[q];
+                const int32_t tet[4] = { v[c4[0]], v[c4[1]], v[c4[2]], v[c4[3]] };
+                if (!(abut_tet_volume6(m->x, tet) >= least))
+                    for (int a = 0; a < 4; a++) mark[tet[a]] = 1;
+            }
         }
         for (size_t i = 0; i < 3 * (size_t)m->nv; i++)
             if (mark[i / 3]) move[i] *= round < 40 ? 0.9 : 0, bad = 1;

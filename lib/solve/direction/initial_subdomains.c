@@ -12,6 +12,7 @@
  * A partition depends on the mesh alone and outlives a step. */
 #include "solve/direction/initial.h"
 
+#include "base/order.h"
 #include "solve/direction/tet_parts.h"
 #include "sparse/schwarz/coarse_space.h"
 #include "sparse/schwarz/subdomains.h"
@@ -92,12 +93,6 @@ static void lists_clear(lists *l)
     free(l->row);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Rows of the nodes of each part, ascending; parts without any are left out; rows of no tet make one more list.
  * mark[nrow], at[k + 1], order[nt] are scratch. */
 static void fill_lists(const abut_objective *p, const abut_partition *cut, lists *l, int32_t *mark, int32_t *at, int32_t *order)
@@ -115,7 +110,7 @@ static void fill_lists(const abut_objective *p, const abut_partition *cut, lists
             mark[row] = j;
             l->row[n++] = row;
         }
-        qsort(l->row + l->first[l->k], (size_t)(n - l->first[l->k]), sizeof *l->row, by_number);
+        qsort(l->row + l->first[l->k], (size_t)(n - l->first[l->k]), sizeof *l->row, abut_by_one);
         l->k += n > l->first[l->k];
     }
     l->first[l->k] = n;
@@ -163,7 +158,7 @@ static void lists_by_row(const lists *l, int32_t nrow, int32_t *at, int32_t *of)
 
 static int has_row(const lists *l, int32_t j, int32_t row)
 {
-    return bsearch(&row, l->row + l->first[j], (size_t)(l->first[j + 1] - l->first[j]), sizeof row, by_number) != NULL;
+    return bsearch(&row, l->row + l->first[j], (size_t)(l->first[j + 1] - l->first[j]), sizeof row, abut_by_one) != NULL;
 }
 
 /* Such rows of all lists, some more than once; out NULL: counts them only. */
@@ -198,7 +193,7 @@ static abut_status merge_overlap(const abut_objective *p, lists *l, overlap *g, 
         m += own;
         for (; next < n && g[next].list == j; next++)
             if (!next || by_list(&g[next], &g[next - 1])) row[m++] = g[next].row;
-        qsort(row + first[j], (size_t)(m - first[j]), sizeof *row, by_number);
+        qsort(row + first[j], (size_t)(m - first[j]), sizeof *row, abut_by_one);
     }
     first[l->k] = m;
     lists_clear(l);

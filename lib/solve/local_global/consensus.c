@@ -1,5 +1,6 @@
 #include "solve/local_global/consensus.h"
 
+#include "base/order.h"
 #include "base/par.h"
 #include "base/timer.h"
 #include "base/words.h"
@@ -184,12 +185,6 @@ static void number_rows(abut_consensus *c, const abut_model *m)
     }
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Rows of the parts that have any, ascending. */
 static void list_rows(abut_consensus *c)
 {
@@ -201,7 +196,7 @@ static void list_rows(abut_consensus *c)
         const int32_t part = c->cut.part[i], from = at;
         for (; i < n && c->cut.part[i] == part; i++)
             if (c->parts.row[i] >= 0) r->list[at++] = c->parts.row[i];
-        qsort(r->list + from, (size_t)(at - from), sizeof *r->list, by_number);
+        qsort(r->list + from, (size_t)(at - from), sizeof *r->list, abut_by_one);
         if (at > from) r->first[r->k++] = from;
     }
     r->first[r->k] = at;

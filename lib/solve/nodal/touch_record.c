@@ -1,5 +1,6 @@
 #include "solve/nodal/touch_record.h"
 
+#include "base/order.h"
 #include "solve/nodal/coulomb_inline.h"
 #include "solve/step/measures.h"
 
@@ -21,8 +22,8 @@ static int in_order(const void *pa, const void *pb)
     if ((p->plane < 0) != (q->plane < 0)) return p->plane < 0 ? -1 : 1;
     if (p->toi < q->toi || p->toi > q->toi) return p->toi < q->toi ? -1 : 1;
     if (p->kind != q->kind) return p->kind < q->kind ? -1 : 1;
-    for (int k = 0; k < 4; k++)
-        if (p->vert[k] != q->vert[k]) return p->vert[k] < q->vert[k] ? -1 : 1;
+    const int by = abut_compare(p->vert, q->vert, 4);
+    if (by) return by;
     if (p->plane != q->plane) return p->plane < q->plane ? -1 : 1;
     return (a->at > b->at) - (a->at < b->at);
 }

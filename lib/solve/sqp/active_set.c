@@ -1,5 +1,6 @@
 #include "solve/sqp/active_set.h"
 
+#include "base/order.h"
 #include "base/par.h"
 #include "contact/pairs.h"
 #include "model/naming.h"
@@ -54,9 +55,7 @@ static int compare(const void *p, const void *q)
     const abut_active_pair *a = p, *b = q;
     const int32_t u[6] = { a->plane, a->kind, a->vert[0], a->vert[1], a->vert[2], a->vert[3] };
     const int32_t v[6] = { b->plane, b->kind, b->vert[0], b->vert[1], b->vert[2], b->vert[3] };
-    for (int k = 0; k < 6; k++)
-        if (u[k] != v[k]) return u[k] < v[k] ? -1 : 1;
-    return 0;
+    return abut_compare(u, v, 6);
 }
 
 static void gather(const double *y, int n, const int32_t *v, double x[12])

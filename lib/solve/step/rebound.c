@@ -5,7 +5,7 @@
 #include "solve/step/step_parts.h"
 
 #include "base/par.h"
-#include "math/vec3.h"
+#include "geom/tet.h"
 
 #include <assert.h>
 #include <math.h>
@@ -37,21 +37,13 @@ static abut_status elastic_gain(abut_stepper *s, double *gain, double *psi, abut
     return rc;
 }
 
-/* Volume of a tet, times 6. */
-static double volume6(const double *x, const int32_t *t)
-{
-    const abut_vec3 o = abut_v3_get(x + 3 * (size_t)t[0]), a = abut_v3_sub(abut_v3_get(x + 3 * (size_t)t[1]), o);
-    const abut_vec3 b = abut_v3_sub(abut_v3_get(x + 3 * (size_t)t[2]), o), c = abut_v3_sub(abut_v3_get(x + 3 * (size_t)t[3]), o);
-    return abut_v3_dot(a, abut_v3_cross(b, c));
-}
-
 /* 1 when the step has changed the volume of some tet by more than the factor SWING: then it resolves no wave in it. */
 static int swings(const abut_stepper *s)
 {
     const abut_objective *p = &s->solver.prob;
     for (int32_t t = 0; t < p->model->nt; t++) {
         const int32_t *node = p->model->tet + 4 * (size_t)t;
-        const double before = volume6(p->xn, node), after = volume6(s->solver.here.x, node);
+        const double before = abut_tet_volume6(p->xn, node), after = abut_tet_volume6(s->solver.here.x, node);
         if (!(after < SWING * before && before < SWING * after)) return 1;
     }
     return 0;

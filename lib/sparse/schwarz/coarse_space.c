@@ -1,5 +1,6 @@
 #include "sparse/schwarz/coarse_parts.h"
 
+#include "base/order.h"
 #include "base/par.h"
 
 #include <assert.h>
@@ -163,12 +164,6 @@ static abut_status near_by_rows(abut_coarse_space *c, abut_err *err)
     return ABUT_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Sets from j on that have a row near set j, or are joined with it, ascending, j first; mark[k] < j on entry, *pair is behind the
  * pairs of lower sets.  Returns how many, at most k. */
 static int32_t partners(const abut_coarse_space *c, int32_t j, size_t *pair, int32_t *mark, int32_t *set)
@@ -185,7 +180,7 @@ static int32_t partners(const abut_coarse_space *c, int32_t j, size_t *pair, int
             mark[q] = j;
             set[n++] = q;
         }
-    qsort(set, (size_t)n, sizeof *set, by_number);
+    qsort(set, (size_t)n, sizeof *set, abut_by_one);
     return n;
 }
 
