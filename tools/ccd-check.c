@@ -154,10 +154,11 @@ int main(int argc, char **argv)
                    "[FILE ...]", opts, ABUT_CLI_IN | ABUT_CLI_OUT_MAY);
     abut_err err = { 0 };
     abut_verdict v = { .cli = &cli, .motion_only = o.motion_only, .all = o.all, .json = o.json, .obj = o.obj, .want_gap = o.gap,
-                       .curved = o.curved, .gap = { .gap = INFINITY } };
+                       .gap = { .gap = INFINITY } };
     int kind, no = 0;
     abut_status rc = check_options(&o, &cli, &v.opts, &kind, &err);
     if (!rc) rc = parse_path(o.motion, &v.path, &err);
+    v.curved = o.curved;
     if (!rc && o.queries) {
         rc = run_queries(&cli, &o, &v.opts, kind, &no, &err);
     } else if (!rc) {

@@ -213,6 +213,8 @@ Y
     exits 0 "$BIN/ccd-check" --no-output --curved 3 run.abut
     says "--curved 3: the true boundary is in nothing"
     exits 2 "$BIN/ccd-check" --no-output --curved 65 run.abut
+    exits 0 "$BIN/ccd-check" --no-output run.abut       # not asked for, nothing is said of it
+    [ "$(grep -c -e --curved stderr)" -eq 0 ]
     two_boxes 1 0.32 | "$BIN/mesh-prep" | "$BIN/ccd-check" --no-output --curved 3 2>text
     grep "no curved tets" text
 }
