@@ -1,5 +1,5 @@
 /* A linear solver of one's own: L D L^T of the dense matrix, without pivoting (Golub and Van Loan 2013, 4.1.2).  It goes to
- * lib/linalg/dense.c; rows.diff names it in the table. */
+ * lib/sparse; rows.diff names it in the table. */
 #include "sparse/linear_solver.h"
 
 #include <stdlib.h>
