@@ -161,6 +161,47 @@ TEST(every_row_but_full_is_semidefinite_blind_to_translation_and_linear_in_its_s
     }
 }
 
+/* edges at about a degree, side by side at d, overlapping or not; their eps_x */
+static double parallel_edges(double d, double slip, double *x)
+{
+    const double at[12] = { 0, 0, d, 1, 0.006, d, slip, -0.003, 0, slip + 1.2, -0.01, 0 };
+    memcpy(x, at, sizeof at);
+    return abut_mollify_eps(1, 1.44);
+}
+
+TEST(mollified_edges_have_the_same_of_every_row)
+{
+    abut_rng r = { 7 };
+    for (int k = 0; k < 400; k++) {
+        const abut_barrier_law law = law_of(k);
+        double x[12], A[144], B[144], eps[2], val[4 * ABUT_PACKED];
+        eps[0] = eps[1] = parallel_edges(law.xi + DHAT * abut_rng_real(&r, 0.05, 0.9), abut_rng_real(&r, -1.5, 1.5), x);
+        if (abut_closest(ABUT_EE, x, A) >= (law.xi + DHAT) * (law.xi + DHAT)) continue;
+        for (int i = 0; abut_barrier_hessians[i]; i++) {
+            const abut_barrier_hessian_ops *ops = abut_barrier_hessians[i];
+            const size_t n = abut_mollified_elements(ops), size = ops->rank ? (size_t)ops->rank * ABUT_RANK_ONE : ABUT_PACKED;
+            const abut_barrier_law laws[2] = { law, law };
+            const double scale[2] = { 1, 3 };
+            double twice[2][12];
+            int positive, negative;
+            memcpy(twice[0], x, sizeof x);
+            memcpy(twice[1], x, sizeof x);
+            memset(val, 0, sizeof val);
+            ops->mollified(laws, 0, 2, (const double (*)[12])twice, eps, scale, val);
+            mollified(ops, law, 0, x, eps[0], A);
+            dense(ops, 4, n, val + n * size, B);
+            for (int j = 0; j < 144; j++) B[j] /= 3;
+            CHECK_NEAR(differ(A, B), 0, 1e-13);
+            signature(A, 1e-11, &positive, &negative);
+            CHECK(positive > 0 && (!negative || !strcmp(ops->name, "full")));
+            for (int p = 0; p < 12; p++)
+                for (int c = 0; c < 3; c++)
+                    CHECK_NEAR(A[12 * p + c] + A[12 * p + 3 + c] + A[12 * p + 6 + c] + A[12 * p + 9 + c], 0, 1e-10 * biggest(A));
+            if (check_bad) printf("# %s\n", ops->name);
+        }
+    }
+}
+
 TEST(full_is_the_hessian_and_gn_what_is_left_without_that_of_the_distance)
 {
     abut_rng r = { 2 };
@@ -200,10 +241,8 @@ TEST(full_is_the_derivative_of_the_gradient_and_projected_its_positive_part)
         double x[12], F[144], P[144], N[144] = { 0 }, slip = abut_rng_real(&r, -1.5, 1.5), eps_x = 0;
         const int n = 3 * abut_stencil_size(kind);
         random_stencil(&r, kind, d, x);
-        if (parallel) {     /* at about a degree, side by side, overlapping or not */
-            const double at[12] = { 0, 0, d, 1, 0.006, d, slip, -0.003, 0, slip + 1.2, -0.01, 0 };
-            memcpy(x, at, sizeof x);
-            eps_x = abut_mollify_eps(1, 1.44);
+        if (parallel) {
+            eps_x = parallel_edges(d, slip, x);
             if (abut_closest(ABUT_EE, x, P) >= (law.xi + DHAT) * (law.xi + DHAT)) continue;
             mollified(row("full"), law, 0, x, eps_x, F);
             mollified(row("projected"), law, 0, x, eps_x, P);
@@ -269,6 +308,12 @@ TEST(contacts_of_known_geometry_have_the_known_numbers)
     }
 }
 
+/* curvature along v of the rows whose source says it; of another row its `normal` says it */
+static int is_published(const char *name)
+{
+    return !strncmp(name, "gn", 2) || !strncmp(name, "shi-kim", 7) || !strcmp(name, "ipc-gn");
+}
+
 TEST(a_filter_takes_the_curvature_at_its_gap_below_it_and_changes_nothing_above)
 {
     abut_rng r = { 5 };
@@ -287,8 +332,11 @@ TEST(a_filter_takes_the_curvature_at_its_gap_below_it_and_changes_nothing_above)
             plain(ops, law, least, kind, x, B);
             const double squared = strcmp(ops->name, "ipc-gn") ? 1 : 0;
             if (ops->filters && c.d < at) {
-                const double lower = (4 * at * at * ddb + 2 * squared * db) - (c.bdd - (squared ? 0 : c.bd / c.d));
+                const abut_barrier_curvature whole = { ops, 0 }, held = { ops, least };
+                const double lower = abut_barrier_normal(&held, law, c.d) - abut_barrier_normal(&whole, law, c.d);
+                const double known = (4 * at * at * ddb + 2 * squared * db) - (c.bdd - (squared ? 0 : c.bd / c.d));
                 CHECK(lower < 0);
+                if (is_published(ops->name)) CHECK_NEAR(lower, known, 1e-8 * c.bdd);
                 for (int j = 0; j < 144; j++) A[j] += lower * c.v[j / 12] * c.v[j % 12];
             }
             CHECK_NEAR(differ(A, B), 0, 1e-8);
