@@ -359,6 +359,28 @@ TEST(injective_materials_are_infinite_when_flat_or_inverted_and_the_others_are_n
     CHECK(abut_material_injective(ABUT_NEO_HOOKEAN));
 }
 
+/* The traits of the row are what is true of the density (model/laws_table.h). */
+TEST(injective_materials_grow_without_bound_as_they_collapse_and_energies_have_the_lower_bound_of_their_row)
+{
+    for EACH(model)
+        for (double s = 1e-3; s > 1e-60 && injective(model); s *= 1e-3) {
+            const double flat[9] = { s, 0, 0, 0, 1, 0, 0, 0, 1 }, flatter[9] = { 1e-3 * s, 0, 0, 0, 1, 0, 0, 0, 1 };
+            CHECK(psi_of(model, MU, LAMBDA, flatter, NULL) > 0.5 * MU + psi_of(model, MU, LAMBDA, flat, NULL));
+        }
+    for EACH(model)
+        for (double e = -60; e <= 60 && has_moduli(model); e += 3) {
+            const double least = fmax(abut_material_least_poisson(model) + 1e-3, -0.9), s = pow(10, e);
+            const double F[3][9] = { { s, 0, 0, 0, s, 0, 0, 0, s }, { s, 0, 0, 0, s, 0, 0, 0, 1 },
+                                     { s, 0, 0, 0, 1, 0, 0, 0, 1 } };
+            for (int k = 0; k < 6; k++) {
+                const double poisson = k % 2 ? 0.3 : least, lambda = 2 * MU * poisson / (1 - 2 * poisson);
+                const double psi = psi_of(model, MU, lambda, F[k / 2], NULL);
+                CHECK(psi > -100 * MU);
+                if (!(psi > -100 * MU)) printf("# %s at %g, Poisson's ratio %g\n", abut_material_names[model], s, poisson);
+            }
+        }
+}
+
 TEST(second_derivative_is_finite_through_collapse_and_inversion)
 {
     static const double s[][3] = { { 1, 1, 0 }, { 1, 0, 0 }, { 0, 0, 0 }, { 1, 0.5, -0.5 }, { 1, 1, -1 }, { 2, 1, -1e-7 } };
