@@ -523,3 +523,20 @@ TEST(appending_shifts_the_indices)
     abut_mesh_clear(&a);
     abut_mesh_clear(&b);
 }
+
+/* what messages name as mesh files is what is read as such: of all extensions of up to four letters */
+TEST(the_kinds_of_mesh_files_are_those_that_messages_name)
+{
+    int known = 0, named = 0;
+    for (const char *p = ABUT_MESH_KINDS; *p; p++) named += *p == '.';
+    for (int k = 1; k < 27 * 27 * 27 * 27; k++) {
+        char name[8] = "a.", said[8];
+        int n = 2, rest = k;
+        for (; rest % 27; rest /= 27) name[n++] = (char)('a' - 1 + rest % 27);
+        if (rest || !abut_mesh_is_file(name)) continue;
+        snprintf(said, sizeof said, "%s ", name + 1);
+        CHECK(strstr(ABUT_MESH_KINDS " ", said) != NULL);
+        known++;
+    }
+    CHECK(known == named);
+}
