@@ -32,6 +32,10 @@
  * friction sticks up to a slide of eps_v h within one step, damping opposes (x - x_n) / h, the tolerance is a motion of h
  * times tolerance.
  * shift M is added to the Hessian, never to E: nodes that no stiffness holds get a direction, but the minimum stays.
+ *
+ * There is no table of schemes.  One has a number and a name, appended (model/model.h, model/laws.c), words in
+ * formats/scene/explain.c, a case wherever integrator.c compares schemes, a row above, and its place in the lists of
+ * tests/unit/test_integrator.c; what it reads of a frame besides x and v is written by solve/step/frame.c.
  * Sources: Li 2020, 2.1 and 5.3 (Euler, the family); Newmark 1959; Hairer and Wanner 1996, III.1 (BDF), II.1. */
 #ifndef ABUT_SOLVE_INTEGRATOR_H
 #define ABUT_SOLVE_INTEGRATOR_H
