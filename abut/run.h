@@ -1,4 +1,4 @@
-/* A program that steps: a stream is read to its end and passed on, then every step adds a frame to it.
+/* A program that takes time steps: it reads a stream to its end and passes it on, then every step adds a frame.
  *
  *     abut_run *run = NULL;
  *     abut_err err = { 0 };
@@ -28,8 +28,8 @@ typedef struct abut_run abut_run;
 /* Zero-filled is the default of each.  Borrowed until abut_run_free, the strings until abut_run_open has returned. */
 typedef struct abut_run_options {
     const char *in_name;        /* of the input, in messages; NULL: "standard input" */
-    const char *program;        /* that is written into the history of the stream, with its version; NULL: "abut_run" */
-    const char *version;        /* NULL: that of the library */
+    const char *program;        /* its name in the history of the stream; NULL: "abut_run" */
+    const char *version;        /* its version there; NULL: that of the library */
     const char *history;        /* JSON object: what else shapes the result, a stiffness, a list of nodes; NULL: nothing */
     const abut_element_energy *energy;  /* energies of the program's own, */
     int energies;                       /* and how many: at most ABUT_RUN_ENERGIES */
@@ -61,10 +61,10 @@ const abut_arrays *abut_run_model(const abut_run *run);
 const abut_arrays *abut_run_frame(const abut_run *run);
 abut_run_state abut_run_where(const abut_run *run);
 
-/** Compares the derivatives of the program's energies with differences, of every element at the present frame: a test of the
- * program, before its first step or between two.  Where second derivatives jump (a spring that only pulls, at its rest length) no
- * difference agrees with them.
- * Fails  ABUT_E_ARG a derivative that is another one: the energy, the element, its nodes and axes, both numbers */
+/** Compares the derivatives of the program's energies with finite differences, for every element at the present frame: a test of
+ * the program, before its first step or between two.  Where second derivatives jump (a spring that only pulls, at its rest
+ * length) differences do not agree with them.
+ * Fails  ABUT_E_ARG a derivative that differs: the energy, the element, its nodes and axes, both numbers */
 ABUT_MUST_USE abut_status abut_run_check(const abut_run *run, abut_err *err);
 
 /** One time step; the new frame is written.
@@ -72,7 +72,7 @@ ABUT_MUST_USE abut_status abut_run_check(const abut_run *run, abut_err *err);
  *        from; ABUT_E_IO, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_run_step(abut_run *run, abut_err *err);
 
-/** Writes the end mark.  Without it every reader refuses what was written. */
+/** Writes the end mark.  Without it every reader refuses the stream. */
 ABUT_MUST_USE abut_status abut_run_close(abut_run *run, abut_err *err);
 /** The files stay open.  NULL is fine. */
 void abut_run_free(abut_run **run);

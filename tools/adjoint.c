@@ -329,7 +329,7 @@ int main(int argc, char **argv)
     sweep s = { .L = 0 }, refined = { .L = 0 };
     FILE *file = NULL;
     abut_cli_begin(&cli, argc, argv,
-                   "Derivatives of a loss of a finished run by its materials, masses, friction, loads and start:\n"
+                   "Derivatives of a loss of a finished run by materials, masses, friction, loads, motions and start:\n"
                    "goes backwards through every step, contact and friction included.\n"
                    "The stiffness of the barrier is held constant (the scene makes it of masses and dhat, unless\n"
                    "it has contact.barrier.fixed-kappa); material/young leaves the bending of shells and rods out,\n"

@@ -1,4 +1,4 @@
-/* salvage: writes the whole, checksummed frames of a cut stream as a whole stream, and says how many. */
+/* salvage: writes the intact, checksummed frames of an interrupted stream as a whole stream, and says how many. */
 #include "tools/cli/stream.h"
 #include "base/words.h"
 
@@ -72,8 +72,8 @@ int main(int argc, char **argv)
     abut_err err = { 0 };
     salvage v = { .model_waits = 0 };
     abut_cli_begin(&cli, argc, argv,
-                   "Writes the whole, checksummed frames of a cut stream as a whole stream, and says how many.\n"
-                   "What goes on from there has the bytes of the run that was never cut.",
+                   "Writes the intact, checksummed frames of an interrupted stream as a whole stream, and says how many.\n"
+                   "A run that continues from there has the bytes of an uninterrupted one.",
                    "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT);
     const abut_status rc = run(&v, &cli, &err);
     (void)rc;

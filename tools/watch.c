@@ -157,8 +157,8 @@ int main(int argc, char **argv)
         { 0 }
     };
     abut_cli_begin(&cli, argc, argv,
-                   "Shows a run in a browser while it goes on, and passes the stream on.\n"
-                   "Answers at the loopback address alone, which it says, and ends with the stream.",
+                   "Shows a run in a browser while it runs, and passes the stream on.\n"
+                   "Prints its address, which is on the loopback interface alone, and ends with the stream.",
                    "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT_MAY);
     abut_err err = { 0 };
     if (!open_server(&w, &err)) {

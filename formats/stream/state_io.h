@@ -49,10 +49,10 @@ ABUT_MUST_USE abut_status abut_reader_next(abut_reader *r, abut_item *item, abut
 /** What the reader left out (an optional section of a newer version) since the last call, or NULL; borrowed. */
 const char *abut_reader_note(abut_reader *r);
 
-/* Why a stream could not be read to its end mark; what came before is whole. */
+/* Why a stream could not be read to its end mark; the items before are complete. */
 typedef enum abut_cut {
     ABUT_CUT_NOT = 0,   /* it could be, or the reason lies elsewhere: no memory, a section that is not understood */
-    ABUT_CUT_ENDS,      /* it ends before */
+    ABUT_CUT_ENDS,      /* it ends before its end mark */
     ABUT_CUT_DAMAGED    /* its bytes are not those that were written */
 } abut_cut;
 

@@ -31,7 +31,7 @@ ABUT_PUBLIC_BEGIN
 
 typedef enum abut_status {
     ABUT_OK = 0,
-    ABUT_E_ARG,     /* a caller's option or argument is off: exit code 2        */
+    ABUT_E_ARG,     /* a caller's option or argument is wrong: exit code 2      */
     ABUT_E_NOMEM,   /* no memory left: exit code 5                              */
     ABUT_E_IO,      /* the system refused to read or write: exit code 5         */
     ABUT_E_FORMAT,  /* a file or stream says something unusable: exit code 3    */

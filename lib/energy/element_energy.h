@@ -1,5 +1,5 @@
-/* An energy that a program adds to the objective: a sum over elements of few nodes, of which the program gives one function.
- * What the solver needs of it - sums by blocks, a gathered gradient, projected element matrices - is made here.
+/* An energy that a program adds to the objective: a sum over elements of few nodes, defined by one function of an element.
+ * The library makes the rest for the solver: sums by blocks, a gathered gradient, projected element matrices.
  *
  *     double spring(const void *own, int32_t i, const double *x, double *g, double *H) { ... return e; }
  *     abut_element_energy pull = { "pull", 1, n, node, spring, &own };
@@ -21,12 +21,12 @@ typedef struct abut_element_energy {
     int corners;            /* nodes of an element, 1 .. ABUT_ELEMENT_CORNERS */
     int32_t n;              /* elements */
     const int32_t *node;    /* [n * corners] nodes of the model */
-    /** The energy of an element, J; INFINITY where the corners may not be.
+    /** The energy of an element, J; INFINITY at forbidden positions of its corners.
      *
-     * x  [3 corners]     m    where they are
-     * g  [3 corners]     N    out: its gradient; NULL: not asked for.  Comes filled with 0
-     * H  [(3 corners)^2] N/m  out: its second derivatives, symmetric, indefinite ones too; NULL: not asked for.  Filled with 0
-     * Many threads call it side by side; the same arguments give the same bits. */
+     * x  [3 corners]     m    positions of the corners
+     * g  [3 corners]     N    out: its gradient, filled with 0 by the caller; NULL: not asked for
+     * H  [(3 corners)^2] N/m  out: its second derivatives, symmetric, may be indefinite; filled with 0; NULL: not asked for
+     * Many threads call it at once; equal arguments must return equal bits. */
     double (*value)(const void *own, int32_t element, const double *x, double *g, double *H);
     const void *own;
 } abut_element_energy;

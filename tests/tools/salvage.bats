@@ -30,7 +30,7 @@ advice() {
 
 @test "salvage --help says what it does, and bad options are refused with exit 2" {
     exits 0 salvage --help
-    writes "whole, checksummed frames"
+    writes "intact, checksummed frames"
     exits 2 salvage --frames 3 "$whole"
     exits 2 salvage "$whole" "$first"
 }

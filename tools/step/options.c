@@ -209,10 +209,11 @@ static void describe_features(char *text, size_t size)
 #define AT(member) offsetof(abut_step_command, member)
 static const option table[] = {
     { 'n', "steps", ABUT_OPT_INT, AT(steps), .unit = "N", .help = "time steps to make (default 1)" },
-    { 0, "until", ABUT_OPT_REAL, AT(until), .unit = "s", .help = "go on to this time instead; with -n to what comes first" },
+    { 0, "until", ABUT_OPT_REAL, AT(until), .unit = "s",
+      .help = "continue to this time instead; with -n to the earlier of the two" },
     { 0, "until-rest", ABUT_OPT_REAL, AT(rest), .least = 1, .unit = "m/s",
-      .help = "go on until no free node is faster than this at the end of ten steps in a row, and no motion or load of the scene "
-              "is to begin, end or change; with -n or --until as the limit, and then exit code 1 where nothing rests" },
+      .help = "continue until no free node is faster than this at the end of ten steps in a row, and no motion or load of the "
+              "scene is to begin, end or change; -n or --until is the limit, exit code 1 if the bodies are not at rest there" },
     { 0, "from", ABUT_OPT_INT, AT(from), .unit = "STEP", .help = "start again from this frame; later ones are dropped" },
     { 0, "every", ABUT_OPT_INT, AT(every), .least = 1, .unit = "N",
       .help = "write every N-th frame, and the last; one in between where the path to the next has more than 32 waypoints and "
@@ -232,8 +233,8 @@ static const option table[] = {
     { 0, "device", ABUT_OPT_TEXT, .parse = parse_device, .bit = ABUT_OPTION_DEVICE, .shapes = 1, .unit = "NAME",
       .help = "cpu (default); gpu, gpu:N: Newton's iterations on a GPU, for tetrahedra, shells, rods"
               " and springs;"
-              " twin: the same algorithm on the processor, slower than cpu, for tests. The bytes of gpu and twin are"
-              " the same, those of cpu are others" },
+              " twin: the same algorithm on the processor, slower than cpu, for tests. gpu and twin write the same"
+              " bytes, cpu others" },
     { 0, "precond", ABUT_OPT_TEXT, .parse = parse_precond, .bit = ABUT_OPTION_PRECOND, .shapes = 1, .unit = "NAME",
       .help = "gpu, twin: preconditioner of the conjugate gradients: jacobi (default), clusters (of 16 nodes), rigid (clusters,"
               " and the rigid motions of parts: for stiff bodies)" },
@@ -255,11 +256,11 @@ static const option table[] = {
     { 0, "levels", ABUT_OPT_INT, AT(o.quasi.levels), .bit = ABUT_OPTION_LEVELS, .least = 1, .most = 2, .shapes = 1, .unit = "N",
       .help = "dot: 2 (default): with the rigid motions of its subdomains as a coarse space; 1: without, as published" },
     { 0, "stop", ABUT_OPT_TEXT, .parse = parse_stop, .bit = ABUT_OPTION_STOP, .shapes = 1, .unit = "RULE",
-      .help = "newton (default): when no Newton direction would move a node faster than the tolerance, what is left after it is"
-              " not much more, and forces balance; published: the first of that alone; characteristic: when the characteristic "
-              "norm of the gradient is below it, for comparing solvers without contact; gradient: when no force is out of "
-              "balance by more than it times the length of the scene; step: when a Newton direction after the first is short, "
-              "which is not followed (GIPC)" },
+      .help = "newton (default): when no Newton direction would move a node faster than the tolerance, all further directions "
+              "together not much faster, and forces balance; published: the first condition alone; characteristic: when the "
+              "characteristic norm of the gradient is below the tolerance, for comparing solvers without contact; gradient: when "
+              "no force is out of balance by more than the tolerance times the length of the scene; step: when a Newton "
+              "direction after the first is short; it is not followed (GIPC)" },
     { 0, "tolerance", ABUT_OPT_REAL, AT(o.tolerance), .bit = ABUT_OPTION_TOLERANCE, .least = 1, .shapes = 1,
       .unit = "X",
       .help = "of that rule: m/s for newton, published and step (default: the scene's), a number for characteristic (default "
@@ -278,17 +279,17 @@ static const option table[] = {
               "iteration of Jacobi's method" },
     { 0, "force-tolerance", ABUT_OPT_REAL, AT(o.force_tolerance), .bit = ABUT_OPTION_FORCE_TOLERANCE, .least = 1, .shapes = 1,
       .unit = "X",
-      .help = "newton: what may be left of the forces on a body, as a fraction of the largest on any (default: the scene's)" },
+      .help = "newton: unbalanced force on a body at most, as a fraction of the largest force on any (default: the scene's)" },
     { 0, "without", ABUT_OPT_LIST, .parse = parse_without, .bit = ABUT_OPTION_WITHOUT, .shapes = 1, .unit = "LIST",
       .describe = describe_features },
     { 0, "lags", ABUT_OPT_TEXT, .parse = parse_lags, .bit = ABUT_OPTION_LAGS, .shapes = 1, .unit = "N",
-      .help = "friction lag iterations per step at most, or as many as it takes to be 'converged' (default: the scene's)" },
+      .help = "friction lag iterations per step at most, or 'converged': as many as they need (default: the scene's)" },
     { 0, "keep-passes", ABUT_OPT_FLAG, AT(o.passes.keep), .bit = ABUT_OPTION_KEEP_PASSES, .shapes = 1,
       .help = "frames also hold the results of all friction passes but the last (pass/), for runs with 2 or more that need "
               "not converge: adjoint takes them in place of solving each step again" },
     { 0, "repair", ABUT_OPT_TEXT, .parse = parse_repair, .bit = ABUT_OPTION_REPAIR, .shapes = 1, .unit = "HOW",
-      .help = "nodal: what becomes of a step that the judge still refuses after five more rounds of detection: barrier (default):"
-              " it is taken again by --solver newton; none: step gives up" },
+      .help = "nodal: a step that the judge still refuses after five more rounds of detection: barrier (default): --solver "
+              "newton takes it again; none: step gives up" },
     { 0, "strict", ABUT_OPT_FLAG, AT(o.hard.strict), .bit = ABUT_OPTION_STRICT, .shapes = 1,
       .help = "nodal: give up a step whose iterations end above nodal.tolerance; sqp, qp: one that meets or inverts something" },
     { 0, "constraints", ABUT_OPT_TEXT, .parse = parse_constraints, .bit = ABUT_OPTION_CONSTRAINTS, .shapes = 1, .unit = "FORM",
@@ -305,17 +306,17 @@ static const option table[] = {
     { 0, "one-pass", ABUT_OPT_FLAG, AT(one_pass), .bit = ABUT_OPTION_ONE_PASS, .shapes = 1,
       .help = "solve once and leave the step PENDING for friction-lag" },
     { 0, "checkpoint-every", ABUT_OPT_TEXT, .parse = parse_checkpoint, .unit = "TIME",
-      .help = "wait so often until the disk has the frames that are written, so that salvage finds them after a power failure: "
-              "90 s, 10min, 2 h" },
+      .help = "after each such time wait until the written frames are on the disk, so that salvage finds them after a power "
+              "failure: 90 s, 10min, 2 h" },
     { 0, "dry-run", ABUT_OPT_FLAG, AT(dry),
-      .help = "write nothing: take one step, and say what it took and what all would take at that rate: time, memory, bytes of "
-              "the stream" },
+      .help = "write nothing: take one step, and print its cost and an estimate for all steps: time, memory, bytes of the "
+              "stream" },
     { 0, "report", ABUT_OPT_OUTPUT, AT(report), .unit = "FILE", .help = "one line of JSON for every step" },
     { 0, "max-newton", ABUT_OPT_INT, AT(o.max_newton), .bit = ABUT_OPTION_MAX_NEWTON, .least = 1, .unit = "N",
       .help = "Newton iterations before giving up (default 10000)" },
     { 0, "dump-stuck", ABUT_OPT_TEXT, AT(dump_stuck), .bit = ABUT_OPTION_DUMP_STUCK, .unit = "FILE",
-      .help = "if a step has to be given up, write a stream that holds the frame before and the stuck iterate: step goes on "
-              "from it" },
+      .help = "if a step has to be given up, write a stream with the frame before it and the stuck iterate, from which step "
+              "continues" },
     { 0, "factor-threads", ABUT_OPT_INT, AT(o.threads), .least = 1, .unit = "N",
       .help = "threads of the factorisation (default: -j); the bytes are the same for any number" },
     { 0, "blas-threads", ABUT_OPT_INT, AT(o.threads), .least = 1, .unit = "N", .help = NULL },
