@@ -121,7 +121,7 @@ static abut_status take_frames(watch *w, abut_err *err)
     return rc;
 }
 
-/* Pages that are open get what they lack, and are told how it ended. */
+/* Pages that are open get what they lack, and a message of how it ended. */
 static void end(watch *w, const abut_err *err)
 {
     char message[sizeof err->msg + 64];

@@ -96,11 +96,11 @@ static abut_status fall(abut_ipc_script *s, abut_err *err)
 /* What the lower end along x does; the upper end does the opposite. */
 typedef struct act {
     double out;         /* m/s: away from each other */
-    double turn[3];     /* deg/s, about the middle of the end ... */
+    double rate[3];     /* deg/s, about the middle of the end ... */
     int about_box;      /* ... or of all bodies' box */
 } act;
 
-static void turn_about(abut_ipc_script *s, abut_tree *m, const double w[3], double sign, int about_box)
+static void rotate_about(abut_ipc_script *s, abut_tree *m, const double w[3], double sign, int about_box)
 {
     const double rate = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
     if (rate == 0) return;
@@ -117,7 +117,7 @@ static void move_ends(abut_ipc_script *s, const act *a)
     for (int end = 0; end < 2; end++) {
         abut_tree *m = end_strip(s, 0, end);
         if (a->out != 0) abut_make_numbers(&s->make, m, "translate", (double[3]){ end ? a->out : -a->out, 0, 0 }, 3);
-        turn_about(s, m, a->turn, end ? -1 : 1, a->about_box);
+        rotate_about(s, m, a->rate, end ? -1 : 1, a->about_box);
     }
 }
 
@@ -141,7 +141,7 @@ static void assume(abut_ipc_script *s, const char *what, int n)
 static abut_status twist(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
-    move_ends(s, &(act){ .turn = { -72, 0, 0 }, .about_box = 1 });
+    move_ends(s, &(act){ .rate = { -72, 0, 0 }, .about_box = 1 });
     return ABUT_OK;
 }
 
@@ -164,7 +164,7 @@ static abut_status squash(abut_ipc_script *s, abut_err *err)
 static abut_status bend(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
-    move_ends(s, &(act){ .turn = { 0, 0, -9 } });
+    move_ends(s, &(act){ .rate = { 0, 0, -9 } });
     assume(s, "the ends along x turn about z against each other, the upper one by 9 degrees per second", 2);
     return ABUT_OK;
 }
@@ -172,7 +172,7 @@ static abut_status bend(abut_ipc_script *s, abut_err *err)
 static abut_status twist_and_stretch(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
-    move_ends(s, &(act){ .out = 0.1, .turn = { -18, 0, 0 }, .about_box = 1 });
+    move_ends(s, &(act){ .out = 0.1, .rate = { -18, 0, 0 }, .about_box = 1 });
     assume(s, "the ends along x turn about x against each other at 18 degrees per second and move apart, each at 0.1 m/s", 2);
     return ABUT_OK;
 }
@@ -251,9 +251,9 @@ static abut_status ball_hits_wall(abut_ipc_script *s, abut_err *err)
     return ABUT_OK;
 }
 
-/* Two cylinders side by side turn against each other about the level line across the way from one to the other, so that
- * the gap between them draws downwards. */
-static abut_status turn_pair(abut_ipc_script *s, abut_tree *one, abut_tree *other, abut_err *err)
+/* Two cylinders side by side rotate against each other about horizontal axes across the line between them, so that the
+ * gap draws downwards. */
+static abut_status rotate_pair(abut_ipc_script *s, abut_tree *one, abut_tree *other, abut_err *err)
 {
     double a[3] = { 0 }, b[3] = { 0 };
     if (!abut_tree_find(one, "translate") || !abut_tree_find(other, "translate"))
@@ -280,7 +280,7 @@ static abut_status turn_cylinders(abut_ipc_script *s, abut_err *err)
         if (!one || !other) return fail(s, err, "expected four obstacles among the shapes");
         if (abut_tree_find(one, "velocity") || abut_tree_find(other, "velocity"))
             return fail(s, err, "a shape has a velocity of its own");
-        rc = turn_pair(s, one, other, err);
+        rc = rotate_pair(s, one, other, err);
     }
     return rc;
 }

@@ -93,11 +93,11 @@ static abut_status put_forces(abut_vtu *w, FILE *f, const abut_vtu_grid *g, cons
     } force[] = { { "contact_force", s->fields->force }, { "friction_force", s->frame->f_friction },
                   { "damping_force", s->frame->f_damping }, { "air_force", s->frame->f_air },
                   { "reaction_force", s->frame->f_reaction } };
-    const int told = s->head->phase == ABUT_COMMITTED && s->frame->f_contact;
+    const int known = s->head->phase == ABUT_COMMITTED && s->frame->f_contact;
     abut_status rc = ABUT_OK;
     for (size_t i = 0; i < sizeof force / sizeof *force && !rc; i++)
-        if (force[i].f && (told || i == 0)) rc = put_rows(w, f, force[i].name, ABUT_F64, force[i].f, g->lead, g->np, 3, err);
-        else rc = put_constant(f, force[i].name, told ? 0 : NAN, 3 * (size_t)g->np, err);
+        if (force[i].f && (known || i == 0)) rc = put_rows(w, f, force[i].name, ABUT_F64, force[i].f, g->lead, g->np, 3, err);
+        else rc = put_constant(f, force[i].name, known ? 0 : NAN, 3 * (size_t)g->np, err);
     return rc;
 }
 

@@ -53,8 +53,8 @@ static int read_shell(const abut_model *m, int32_t e, int32_t *node, int *type)
     return 3;
 }
 
-/* VTK orders the edges of a tet 01, 12, 20, 03, 13, 23, and its faces and their nodes in ways of its own: VTK's node i is node
- * place[i] of ours, by order. */
+/* VTK orders the edges of a tet 01, 12, 20, 03, 13, 23, and has orders of its own of faces and their nodes: VTK's node i is
+ * node place[i] of ours, by order. */
 static const signed char place2[] = { 0, 1, 2, 3, 4, 5, 6, 7, 9, 8 };
 static const signed char place3[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 10, 15, 14, 13, 12, 17, 19, 18, 16 };
 static const signed char place4[] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 15, 14, 13, 21, 20,

@@ -222,7 +222,7 @@ static abut_status rest_of_points(const abut_tree *t, abut_scene_object *o, cons
     return ABUT_OK;
 }
 
-static abut_status rest_of_file(const abut_scene_reader *r, const abut_tree *t, const double scale[3], int turn,
+static abut_status rest_of_file(const abut_scene_reader *r, const abut_tree *t, const double scale[3], int flipped,
                                 abut_scene_object *o, abut_err *err)
 {
     const double A[9] = { scale[0], 0, 0, 0, scale[1], 0, 0, 0, scale[2] };
@@ -232,7 +232,7 @@ static abut_status rest_of_file(const abut_scene_reader *r, const abut_tree *t, 
         rc = abut_tree_fail(t, err, "rest: a mesh of %d triangle%s and %d segment%s, expected %d and %d as '%s' has", m.nf,
                             abut_s(m.nf), m.ns, abut_s(m.ns), o->mesh.nf, o->mesh.ns, o->name);
     if (!rc) {
-        if (turn) abut_mesh_flip(&m);
+        if (flipped) abut_mesh_flip(&m);
         abut_mesh_transform(&m, A, (const double[3]){ 0 });
         rc = rest_of_points(t, o, &m, m.x, err);
     }
@@ -254,7 +254,7 @@ static abut_status rest_of_pattern(const abut_tree *t, double unit, abut_scene_o
     return ABUT_OK;
 }
 
-static abut_status read_rest(const abut_scene_reader *r, const abut_tree *t, const double scale[3], int turn,
+static abut_status read_rest(const abut_scene_reader *r, const abut_tree *t, const double scale[3], int flipped,
                              abut_scene_object *o, abut_err *err)
 {
     double unit = 0;
@@ -263,7 +263,7 @@ static abut_status read_rest(const abut_scene_reader *r, const abut_tree *t, con
     const abut_tree *uv = rc ? NULL : abut_tree_find(t, "uv"), *mesh = rc ? NULL : abut_tree_find(t, "mesh");
     if (!rc && !uv == !mesh) rc = abut_tree_fail(t, err, "rest: expected {uv: length of a unit} or {mesh: file}");
     if (rc) return rc;
-    if (mesh) return rest_of_file(r, mesh, scale, turn, o, err);
+    if (mesh) return rest_of_file(r, mesh, scale, flipped, o, err);
     rc = abut_tree_positive(uv, "uv", ABUT_Q_LENGTH, &unit, NULL, err);
     return rc ? rc : rest_of_pattern(uv, unit, o, err);
 }
@@ -277,7 +277,7 @@ static abut_status read_rest_angle(const abut_tree *t, abut_scene_shell *s, abut
     return angle ? abut_tree_choice(angle, "rest-angle", names, &s->flat, err) : ABUT_OK;
 }
 
-abut_status abut_scene_rest(const abut_scene_reader *r, const abut_tree *t, const double *x, const double scale[3], int turn,
+abut_status abut_scene_rest(const abut_scene_reader *r, const abut_tree *t, const double *x, const double scale[3], int flipped,
                             abut_scene_object *o, abut_err *err)
 {
     const abut_tree *rest = abut_tree_find(t, "rest"), *gen = abut_tree_find(t, "generate");
@@ -285,7 +285,7 @@ abut_status abut_scene_rest(const abut_scene_reader *r, const abut_tree *t, cons
         return rest ? abut_tree_fail_key(rest, err, "rest: '%s' is neither a shell nor a rod", o->name) : ABUT_OK;
     abut_status rc = new_rest(o, err);
     if (!rc) rc = rest_of_points(t, o, &o->mesh, x, err);
-    if (!rc && rest) rc = read_rest(r, rest, scale, turn, o, err);
+    if (!rc && rest) rc = read_rest(r, rest, scale, flipped, o, err);
     if (!rc && !rest && gen && o->mesh.uv && o->shell.thickness > 0) {
         const double s = fabs(scale[0]);
         if (s != fabs(scale[1]) || s != fabs(scale[2]))

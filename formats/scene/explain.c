@@ -4,6 +4,7 @@
 #include "energy/barrier_laws.h"
 #include "energy/friction_laws.h"
 #include "energy/material/materials.h"
+#include "model/laws.h"
 #include "model/model.h"
 #include "solve/step/options.h"
 
@@ -55,9 +56,7 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     fprintf(f, "parameters\n");
     said(f, "time step", s->step.value, "s", &s->step);
     if (s->end.value > 0) said(f, "end", s->end.value, "s", &s->end);
-    static const char *const scheme[ABUT_ALL_SCHEMES] = { "implicit Euler", "implicit Newmark", "BDF2", "implicit midpoint",
-                                                        "quasi-static", "BDF3", "BDF4", "BDF5", "BDF6" };
-    fprintf(f, "  %-16s %s\n", "time scheme", scheme[s->scheme]);
+    fprintf(f, "  %-16s %s\n", "time scheme", abut_scheme_names[s->scheme]);
     if (s->scheme == ABUT_IMPLICIT_NEWMARK) {
         said(f, "Newmark's beta", s->newmark_beta.value, "", &s->newmark_beta);
         said(f, "Newmark's gamma", s->newmark_gamma.value, "", &s->newmark_gamma);
@@ -256,10 +255,10 @@ static void motion(FILE *f, const abut_scene *s, const abut_scene_motion *m, int
     const int keys = m->act == ABUT_ACT_KEYS, path = m->act == ABUT_ACT_PATH;
     const double length = keys ? m->pose[m->nposes - 1].time : path ? m->path.time[m->path.n - 1] : 0;
     const double until = keys || path ? m->window[0] + length : m->window[1];
-    const double way[9] = { m->linear[0], m->linear[1], m->linear[2], m->angular[0], m->angular[1], m->angular[2], m->scale[0],
+    const double rate[9] = { m->linear[0], m->linear[1], m->linear[2], m->angular[0], m->angular[1], m->angular[2], m->scale[0],
                             m->scale[1], m->scale[2] };
     int fixed = m->act == ABUT_ACT_MOVE;
-    for (int k = 0; k < 9; k++) fixed &= way[k] == 0;
+    for (int k = 0; k < 9; k++) fixed &= rate[k] == 0;
     fprintf(f, "motion (%s)\n  %-16s %d of %s (%s)\n", m->from, "nodes", nodes,
             abut_scene_select_words(s, &m->select, words, sizeof words), m->select.from);
     fprintf(f, "  %-16s %s\n", "what", fixed ? "fixed: the nodes stay where they are" : act[m->act]);
@@ -272,8 +271,9 @@ static void motion(FILE *f, const abut_scene *s, const abut_scene_motion *m, int
     vector(f, "scale", m->scale, "1/s");
     for (int32_t k = 0; k < m->nposes; k++) {
         const abut_scene_pose *p = &m->pose[k];
-        fprintf(f, "  %-16s %.9g s: shift %.6g, %.6g, %.6g m; turn %.9g, %.9g, %.9g, %.9g; scale %.6g, %.6g, %.6g\n", "pose",
-                m->window[0] + p->time, p->shift[0], p->shift[1], p->shift[2], p->turn[0], p->turn[1], p->turn[2], p->turn[3],
+        const double *q = p->rotation;
+        fprintf(f, "  %-16s %.9g s: shift %.6g, %.6g, %.6g m; rotation %.9g, %.9g, %.9g, %.9g; scale %.6g, %.6g, %.6g\n", "pose",
+                m->window[0] + p->time, p->shift[0], p->shift[1], p->shift[2], q[0], q[1], q[2], q[3],
                 p->scale[0], p->scale[1], p->scale[2]);
     }
     if (path) fprintf(f, "  %-16s %d meshes\n", "sequence", m->path.n);
@@ -295,7 +295,7 @@ void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const
     fprintf(f, "  %-16s %d motion%s, %d handle node%s; %d friction %s\n", "scripts", b->motions, abut_s(b->motions), b->handles,
             abut_s(b->handles), b->friction_classes, abut_plural(b->friction_classes, "class", "classes"));
     friction(f, s);
-    if (s->is_turned) fprintf(f, "  %-16s about the origin, before fit\n", "turned");
+    if (s->is_rotated) fprintf(f, "  %-16s about the origin, before fit\n", "rotated");
     if (s->fit > 0) line(f, "fit", s->fit, "m", "longest side of the scene, its lower corner at the origin");
     if (s->lift.value != 0) line(f, "lift", s->lift.value, s->lift.per_length ? "l" : "m", s->lift.from);
     if (isfinite(e->gap)) line(f, "start gap", e->gap, "m", e->closest);

@@ -267,7 +267,7 @@ static abut_status path_add(const abut_tree *t, const char *file, const abut_mes
         return abut_tree_fail(t, err, "%s has %d point%s: expected %d, as the mesh that it moves", file, m->nv, abut_s(m->nv),
                               nv);
     if (p->n && !(time > p->time[p->n - 1]))
-        return abut_tree_fail(t, err, "%s stands at %g s, after one at %g s: expected ascending times", file, time,
+        return abut_tree_fail(t, err, "%s is at %g s, after one at %g s: expected ascending times", file, time,
                               p->time[p->n - 1]);
     const size_t row = 3 * (size_t)nv, n = (size_t)p->n;
     double *x = realloc(p->x, (n + 1) * row * sizeof *x), *at = x ? realloc(p->time, (n + 1) * sizeof *at) : NULL;
@@ -375,7 +375,7 @@ static abut_status source(const abut_scene_reader *r, const abut_tree *t, abut_s
 }
 
 /* The mesh, placed, and its shape at rest. */
-static abut_status place(const abut_scene_reader *r, const abut_tree *t, int turn, abut_scene_object *o, abut_err *err)
+static abut_status place(const abut_scene_reader *r, const abut_tree *t, int flipped, abut_scene_object *o, abut_err *err)
 {
     const abut_tree *said = abut_tree_find(t, "scale");
     double A[9], b[3], scale[3] = { 1, 1, 1 };
@@ -385,11 +385,11 @@ static abut_status place(const abut_scene_reader *r, const abut_tree *t, int tur
     double *x = malloc(3 * ((size_t)o->mesh.nv + 1) * sizeof *x);
     if (!x) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d points", o->mesh.nv);
     for (size_t i = 0; i < 3 * (size_t)o->mesh.nv; i++) x[i] = scale[i % 3] * o->mesh.x[i];
-    if (turn) abut_mesh_flip(&o->mesh);
+    if (flipped) abut_mesh_flip(&o->mesh);
     abut_mesh_transform(&o->mesh, A, b);
     abut_mesh_transform(&o->order.snap.mesh, A, b);
     abut_scene_path_transform(&o->path, o->mesh.nv, A, b);
-    rc = abut_scene_rest(r, t, x, scale, turn, o, err);
+    rc = abut_scene_rest(r, t, x, scale, flipped, o, err);
     free(x);
     return rc;
 }
@@ -406,15 +406,15 @@ abut_status abut_scene_mesh(const abut_scene_reader *r, const abut_tree *t, int3
     const abut_tree *use = abut_tree_find(t, "use"), *flip = abut_tree_find(t, "flip"), *copies = abut_tree_find(t, "repeat");
     const abut_tree *origin = abut_tree_find(t, "origin"), *welded = abut_tree_find(t, "weld");
     const abut_tree *unit = abut_tree_find(t, "unit-size"), *rest = abut_tree_find(t, "rest");
-    int turn = 0;
+    int flipped = 0;
     abut_status rc = source(r, t, o, err);
     if (!rc && !abut_tree_find(t, "tetrahedralize")) rc = abut_scene_shape(o, err);
     if (!rc && use) rc = use_part(use, &o->mesh, err);
     if (!rc && origin) rc = move_origin(origin, o, err);
     if (!rc && unit && rest) rc = abut_tree_fail_key(unit, err, "unit-size and rest: expected one of them");
     if (!rc && unit) rc = make_unit(unit, o, err);
-    if (!rc && flip) rc = abut_tree_flag(flip, "flip", &turn, err);
-    if (!rc) rc = place(r, t, turn, o, err);
+    if (!rc && flip) rc = abut_tree_flag(flip, "flip", &flipped, err);
+    if (!rc) rc = place(r, t, flipped, o, err);
     const int32_t nf = o->mesh.nf, ns = o->mesh.ns;
     if (!rc && copies) rc = repeat(copies, copy, &o->mesh, err);
     if (!rc && copies) rc = abut_scene_rest_repeat(o, nf, ns, err);

@@ -13,7 +13,7 @@ static abut_status read_place_of_stop(const abut_scene_reader *r, const abut_tre
     const int axes = (v[0] != 0) + (v[1] != 0) + (v[2] != 0);
     abut_status rc = ABUT_OK;
     if (m->act != ABUT_ACT_MOVE || w[0] != 0 || w[1] != 0 || w[2] != 0 || g[0] != 0 || g[1] != 0 || g[2] != 0 || !axes)
-        return abut_tree_fail(t, err, "until a place is reached: expected a motion with 'translate' alone");
+        return abut_tree_fail(t, err, "until: a motion that ends at a place has to be 'translate' alone; found another");
     if (gap && to) {
         m->stop = ABUT_STOP_GAP;
         rc = abut_tree_real(gap, "gap", ABUT_Q_LENGTH_OR_L, &m->gap.value, &m->gap.per_length, err);
@@ -62,7 +62,7 @@ static abut_status read_window(const abut_scene_reader *r, const abut_tree *t, a
     if (!rc && until && until->kind == ABUT_TREE_MAP) return read_stop(r, until, m, err);
     if (!rc && until) rc = abut_tree_real(until, "until", ABUT_Q_TIME, &window[1], NULL, err);
     if (!rc && !(window[0] < window[1]))
-        rc = abut_tree_fail(until ? until : from, err, "active from %g s until %g s: expected the start first", window[0],
+        rc = abut_tree_fail(until ? until : from, err, "from %g s until %g s: expected 'from' before 'until'", window[0],
                             window[1]);
     return rc;
 }
@@ -73,7 +73,7 @@ static abut_status read_center(const abut_tree *map, abut_scene_motion *m, abut_
 {
     const abut_tree *t = map ? abut_tree_find(map, "center") : NULL;
     if (!t) return ABUT_OK;
-    if (m->has_center) return abut_tree_fail_key(t, err, "center: said before: a motion has one");
+    if (m->has_center) return abut_tree_fail_key(t, err, "center: given twice: rotate and scale have the same centre");
     m->has_center = 1;
     m->center_of_box = t->kind == ABUT_TREE_TEXT && !strcmp(t->text, "box");
     if (m->center_of_box) return ABUT_OK;
@@ -105,7 +105,7 @@ static abut_status read_velocities(const abut_tree *t, abut_scene_motion *m, abu
     if (!rc) rc = one_or_three(rate, "rate", ABUT_Q_PER_TIME, m->scale, err);
     if (!rc) rc = read_center(scale, m, err);
     if (!rc && rotate && (m->scale[0] != m->scale[1] || m->scale[0] != m->scale[2]))
-        rc = abut_tree_fail(rate, err, "scale: three rates together with rotate: expected one, since the axes turn too");
+        rc = abut_tree_fail(rate, err, "scale: three rates together with rotate: expected one, since the axes rotate, too");
     return rc;
 }
 
@@ -132,22 +132,23 @@ static abut_status read_quaternion(const abut_tree *t, double q[4], abut_err *er
 }
 
 /* The rotation vector of a key that says one axis and angle; anything else has none, and none is zero. */
-static int single_turn(const abut_tree *rotate, double w[3])
+static int single_rotation(const abut_tree *rotate, double w[3])
 {
     w[0] = w[1] = w[2] = 0;
     return !rotate || (rotate->kind == ABUT_TREE_MAP && !abut_scene_axis(rotate, "angle", ABUT_Q_ANGLE, w, NULL));
 }
 
 /* 180 degrees between two keys have two directions, and more would take the shorter one: neither is what is meant. */
-static abut_status check_turn(const abut_tree *t, const abut_tree *before, const double q0[4], const double q1[4], abut_err *err)
+static abut_status check_rotation(const abut_tree *t, const abut_tree *before, const double q0[4], const double q1[4],
+                                  abut_err *err)
 {
     static const double half_turn = 3.141592653589793;
     const abut_tree *r0 = before ? abut_tree_find(before, "rotate") : NULL, *r1 = abut_tree_find(t, "rotate");
     double w0[3], w1[3], difference2 = 0, cross2 = 0;
     const double dot = q0[0] * q1[0] + q0[1] * q1[1] + q0[2] * q1[2] + q0[3] * q1[3];
     int long_way = fabs(dot) < 1e-9;
-    if (!(before && abut_tree_find(before, "quaternion")) && !abut_tree_find(t, "quaternion") && single_turn(r0, w0) &&
-        single_turn(r1, w1)) {
+    if (!(before && abut_tree_find(before, "quaternion")) && !abut_tree_find(t, "quaternion") && single_rotation(r0, w0) &&
+        single_rotation(r1, w1)) {
         for (int k = 0; k < 3; k++) {
             const double c = w0[(k + 1) % 3] * w1[(k + 2) % 3] - w0[(k + 2) % 3] * w1[(k + 1) % 3];
             difference2 += (w1[k] - w0[k]) * (w1[k] - w0[k]);
@@ -156,7 +157,7 @@ static abut_status check_turn(const abut_tree *t, const abut_tree *before, const
         long_way |= cross2 < 1e-18 && sqrt(difference2) > half_turn * (1 - 1e-9);     /* the same axis */
     }
     if (!long_way) return ABUT_OK;
-    return abut_tree_fail(t, err, "rotate: half a turn or more since the key before: expected less; say a key in between");
+    return abut_tree_fail(t, err, "rotate: 180 degrees or more since the last keyframe: expected less; put one in between");
 }
 
 static abut_status read_pose(const abut_tree *t, abut_scene_pose *k, abut_err *err)
@@ -166,16 +167,16 @@ static abut_status read_pose(const abut_tree *t, abut_scene_pose *k, abut_err *e
     abut_status rc = abut_tree_keys(t, "keyframe", keys, err);
     if (rc) return rc;
     const abut_tree *time = abut_tree_find(t, "time"), *translate = abut_tree_find(t, "translate");
-    const abut_tree *rotate = abut_tree_find(t, "rotate"), *turn = abut_tree_find(t, "quaternion");
+    const abut_tree *rotate = abut_tree_find(t, "rotate"), *quaternion = abut_tree_find(t, "quaternion");
     const abut_tree *scale = abut_tree_find(t, "scale");
-    *k = (abut_scene_pose){ .turn = { 1, 0, 0, 0 }, .scale = { 1, 1, 1 } };
+    *k = (abut_scene_pose){ .rotation = { 1, 0, 0, 0 }, .scale = { 1, 1, 1 } };
     if (!time) return abut_tree_fail(t, err, "keyframe: 'time' is missing");
-    if (rotate && turn) return abut_tree_fail(t, err, "keyframe: expected one of rotate and quaternion");
+    if (rotate && quaternion) return abut_tree_fail(t, err, "keyframe: expected one of rotate and quaternion");
     rc = abut_tree_real(time, "time", ABUT_Q_TIME, &k->time, NULL, err);
     if (!rc && translate) rc = abut_tree_vector(translate, "translate", ABUT_Q_LENGTH, 3, k->shift, err);
     if (!rc && rotate) rc = abut_scene_rotation(rotate, R, err);
-    if (!rc && rotate) quaternion_of(R, k->turn);
-    if (!rc && turn) rc = read_quaternion(turn, k->turn, err);
+    if (!rc && rotate) quaternion_of(R, k->rotation);
+    if (!rc && quaternion) rc = read_quaternion(quaternion, k->rotation, err);
     if (!rc && scale) rc = one_or_three(scale, "scale", ABUT_Q_PURE, k->scale, err);
     for (int i = 0; i < 3 && !rc; i++)
         if (!(k->scale[i] > 0)) rc = abut_tree_fail(scale, err, "scale is %g: expected more than 0", k->scale[i]);
@@ -184,7 +185,7 @@ static abut_status read_pose(const abut_tree *t, abut_scene_pose *k, abut_err *e
 
 static int is_start(const abut_scene_pose *k)
 {
-    int same = fabs(k->turn[0]) == 1;
+    int same = fabs(k->rotation[0]) == 1;
     for (int i = 0; i < 3; i++) same &= k->shift[i] == 0 && k->scale[i] == 1;
     return same;
 }
@@ -197,7 +198,7 @@ static abut_status read_keyframes(const abut_tree *t, const abut_tree *motion, a
     m->act = ABUT_ACT_KEYS;
     m->pose = malloc(((size_t)t->n + 1) * sizeof *m->pose);
     if (!m->pose) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d keyframes", t->n);
-    m->pose[m->nposes++] = (abut_scene_pose){ .turn = { 1, 0, 0, 0 }, .scale = { 1, 1, 1 } };
+    m->pose[m->nposes++] = (abut_scene_pose){ .rotation = { 1, 0, 0, 0 }, .scale = { 1, 1, 1 } };
     const abut_tree *before = NULL;
     for (const abut_tree *c = t->child; c; before = c, c = c->next) {
         abut_scene_pose *k = &m->pose[m->nposes];
@@ -211,7 +212,7 @@ static abut_status read_keyframes(const abut_tree *t, const abut_tree *motion, a
         }
         if (!(k->time > k[-1].time))
             return abut_tree_fail(c, err, "a keyframe at %g s, after one at %g s: expected ascending times", k->time, k[-1].time);
-        rc = check_turn(c, before, k[-1].turn, k->turn, err);
+        rc = check_rotation(c, before, k[-1].rotation, k->rotation, err);
         if (rc) return rc;
         m->nposes++;
     }
@@ -263,14 +264,14 @@ static abut_status read_act(const abut_scene_reader *r, const abut_tree *t, abut
     const abut_tree *fix = abut_tree_find(t, "fix"), *keys = abut_tree_find(t, "keyframes"), *pushed = NULL;
     const abut_tree *sequence = abut_tree_find(t, "sequence"), *center = abut_tree_find(t, "center");
     const int has_rates = abut_tree_find(t, "translate") || abut_tree_find(t, "rotate") || abut_tree_find(t, "scale");
-    int ways = has_rates + (fix != NULL) + (keys != NULL) + (sequence != NULL), push = 0, yes = 1;
+    int acts = has_rates + (fix != NULL) + (keys != NULL) + (sequence != NULL), push = 0, yes = 1;
     for (int i = 0; i < PUSHES; i++) {
         const abut_tree *found = abut_tree_find(t, PUSH[i].key);
-        if (found) pushed = found, push = i, ways++;
+        if (found) pushed = found, push = i, acts++;
     }
-    if (ways != 1)
+    if (acts != 1)
         return abut_tree_fail(t, err, "a motion: expected one of translate and rotate and scale, keyframes, sequence, fix, "
-                              "acceleration, force, force-density, traction, pressure; found %d", ways);
+                              "acceleration, force, force-density, traction, pressure; found %d", acts);
     if (center && !keys) return abut_tree_fail_key(center, err, "center: of keyframes; rotate and scale have their own");
     if (keys) return read_keyframes(keys, t, m, err);
     if (sequence) return read_positions(r, sequence, m, err);
@@ -284,7 +285,7 @@ static abut_status read_act(const abut_scene_reader *r, const abut_tree *t, abut
 static abut_status read_options(const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
     static const char *const names[] = { "linear", "smooth", NULL };
-    const abut_tree *hold = abut_tree_find(t, "hold"), *way = abut_tree_find(t, "interpolation");
+    const abut_tree *hold = abut_tree_find(t, "hold"), *rule = abut_tree_find(t, "interpolation");
     const abut_tree *until = abut_tree_find(t, "until"), *ramp = abut_tree_find(t, "ramp");
     const abut_tree *varies = ramp ? ramp : abut_tree_find(t, "factor");
     const int keys = m->act == ABUT_ACT_KEYS || m->act == ABUT_ACT_PATH;
@@ -292,14 +293,14 @@ static abut_status read_options(const abut_tree *t, abut_scene_motion *m, abut_e
     if (varies && abut_act_moves(m->act))
         return abut_tree_fail_key(varies, err, "%s: of a load: expected acceleration, force, force-density, traction or pressure",
                                   varies->key);
-    if (way && !keys && !varies)
-        return abut_tree_fail_key(way, err, "interpolation: of keyframes, sequences and loads that change in time");
+    if (rule && !keys && !varies)
+        return abut_tree_fail_key(rule, err, "interpolation: of keyframes, sequences and loads that change in time");
     if (hold && !abut_act_moves(m->act))
         return abut_tree_fail_key(hold, err, "hold: a force holds nothing: expected a prescribed motion");
     if (hold && !keys && !until) return abut_tree_fail_key(hold, err, "hold: the motion never ends: expected 'until'");
     abut_status rc = hold ? abut_tree_flag(hold, "hold", &m->hold, err) : ABUT_OK;
     if (!rc) rc = abut_scene_factor(t, &m->factor, err);
-    if (!rc && way) rc = abut_tree_choice(way, "interpolation", names, &m->smooth, err);
+    if (!rc && rule) rc = abut_tree_choice(rule, "interpolation", names, &m->smooth, err);
     return rc;
 }
 

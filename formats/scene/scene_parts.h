@@ -41,9 +41,9 @@ ABUT_MUST_USE abut_status abut_scene_load(const abut_scene_reader *r, const abut
 ABUT_MUST_USE abut_status abut_scene_codim(const abut_tree *t, abut_scene_object *o, abut_err *err);
 /** The shape at rest of shells and rods: `rest`, or the mesh itself.  After the mesh was placed, before it is repeated.
  * x      [3 nv] its points scaled, but neither rotated nor moved
- * scale  of the object; turn: its elements are flipped */
+ * scale  of the object; flipped: its elements are flipped */
 ABUT_MUST_USE abut_status abut_scene_rest(const abut_scene_reader *r, const abut_tree *t, const double *x, const double scale[3],
-                                          int turn, abut_scene_object *o, abut_err *err);
+                                          int flipped, abut_scene_object *o, abut_err *err);
 /** As many copies of the shape at rest as the mesh has become of one with nf triangles and ns segments. */
 ABUT_MUST_USE abut_status abut_scene_rest_repeat(abut_scene_object *o, int32_t nf, int32_t ns, abut_err *err);
 /** What a material has for shells: `bending-young`, `membrane`, `fabric`, `strain-limit`. */
@@ -51,7 +51,7 @@ ABUT_MUST_USE abut_status abut_scene_terms(const abut_tree *t, abut_scene_materi
 ABUT_MUST_USE abut_status abut_scene_fabric(const abut_tree *t, abut_scene_material *m, abut_err *err);
 /** The `seams` list: after the objects. */
 ABUT_MUST_USE abut_status abut_scene_seams(abut_scene_reader *r, const abut_tree *seams, abut_err *err);
-/** `order`, `geometry`, `surface` of an object, and the shape that its generator stands for: before its mesh. */
+/** `order`, `geometry`, `surface` of an object, and the shape that its generator approximates: before its mesh. */
 ABUT_MUST_USE abut_status abut_scene_order_keys(const abut_scene_reader *r, const abut_tree *t, abut_scene_order *a,
                                                 abut_err *err);
 /** The generator `cage` of an object: its tets, and how much of each is solid. */

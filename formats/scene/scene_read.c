@@ -351,9 +351,9 @@ static abut_status read_place(abut_scene_reader *r, abut_err *err)
     abut_scene *s = r->scene;
     abut_status rc = ABUT_OK;
     if (rotate) {
-        memcpy(s->turn, I, sizeof I);
-        s->is_turned = 1;
-        rc = abut_scene_rotation(rotate, s->turn, err);
+        memcpy(s->rotation, I, sizeof I);
+        s->is_rotated = 1;
+        rc = abut_scene_rotation(rotate, s->rotation, err);
     }
     if (rc || !lift) return rc;
     abut_scene_from(lift, s->lift.from);

@@ -25,8 +25,8 @@ static abut_status ask_options(abut_stream *s, abut_err *err)
     const char *options = NULL;
     if (!s->asks.options) return ABUT_OK;
     const abut_status rc = s->asks.options(s->asks.ctx, &s->model, &options, err);
-    if (rc || s->asks.told || !s->writer) return rc;
-    s->asks.told = 1;
+    if (rc || s->asks.sent || !s->writer) return rc;
+    s->asks.sent = 1;
     return abut_writer_prov(s->writer, s->io.tool, s->io.version, options, err);
 }
 

@@ -26,7 +26,7 @@ typedef struct abut_stream_io {
     const char *tool, *version; /* in the history */
     int compress;               /* level for abut_writer_open */
     volatile sig_atomic_t *frames;  /* counts the whole frames written; NULL: nobody asks */
-    void (*note)(void *who, const char *text);  /* is told what the reader leaves out; NULL: nobody */
+    void (*note)(void *who, const char *text);  /* receives what the reader leaves out; NULL: nobody */
     void (*cut)(void *who, abut_err *err);      /* adds to the message of a stream that has no end mark; NULL: nothing */
     void *who;
 } abut_stream_io;
@@ -50,7 +50,7 @@ typedef struct abut_stream {
     struct abut_stream_asks {   /* where the options depend on the MODEL */
         abut_status (*options)(void *ctx, const abut_model *m, const char **options, abut_err *err);
         void *ctx;
-        int told;
+        int sent;
     } asks;
 } abut_stream;
 

@@ -40,7 +40,7 @@ typedef struct abut_touch_step {
 typedef struct abut_touch_search {
     abut_candidates cand;       /* near at the start */
     abut_pairs pairs;           /* of those the nearest features */
-    abut_repeated_search motions;   /* what may meet on the way */
+    abut_repeated_search motions;   /* what may meet in the motion */
     abut_arena scratch;
     size_t opening;             /* near contacts of the last search that were within the reserve at the start */
     struct abut_touch_start {   /* what `pairs` and `fixed` are of */

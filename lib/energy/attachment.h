@@ -2,7 +2,7 @@
  *     E = sum k/2 |r|^2,     r = x_i - sum_j w_j x_j - o                                  J
  * With sum w = 1 and o = 0 the place moves with the tet that carries it as if it were a part of it, also outside of it:
  * E is then invariant to rigid motions of both bodies together, and its forces balance in moment too.  Without carriers o is a
- * point in space.  The Hessian is k c c^T x I, c = (1, -w): constant and positive semidefinite as it stands.
+ * point in space.  The Hessian is k c c^T x I, c = (1, -w): constant and positive semidefinite.
  * Contact between what is tied goes on as between all bodies. */
 #ifndef ABUT_ENERGY_ATTACHMENT_H
 #define ABUT_ENERGY_ATTACHMENT_H

@@ -155,7 +155,7 @@ abut_status abut_codim_energy(const abut_codim *t, const double *x, int parts, d
     return ABUT_OK;
 }
 
-/* g += f, forces of corners of all elements, or of those that turn: shells and rod segments */
+/* g += f, forces of corners of all elements, or of those that rotate: shells and rod segments */
 static void gather(const abut_codim *t, int turning, const double *f, double *g)
 {
     const size_t shells = 4 * t->first[ABUT_CODIM_HINGE], rods = 4 * t->first[ABUT_CODIM_ROD],
@@ -249,7 +249,7 @@ abut_status abut_codim_turn(const abut_codim *t, const double *z, const double *
     if (n == 0) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(scratch);
     double *f = ABUT_ROOM(scratch, double, 12 * n), *part = ABUT_ROOM(scratch, double, nb);
-    if (!f || !part) return abut_fail(err, ABUT_E_NOMEM, "turns of %zu thin elements", n);
+    if (!f || !part) return abut_fail(err, ABUT_E_NOMEM, "no memory for the rotations of %zu thin elements", n);
 
     #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {

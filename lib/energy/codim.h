@@ -52,8 +52,8 @@ struct abut_stretch_ahead;
 /** The same, = in place of +=, with tension[nrd], N, for that of the rod segments, and with the stretch limits as a direction
  * meets them (energy/stretch_ahead.h); NULL: as they are at x.
  *
- * A direction that turns the segments of a stiff rod also stretches them, by the square of the turn, and the tension at its end
- * says little about the one with which the rod will be in balance.  As a stiffness across the segments it would hold the next
+ * A direction that rotates the segments of a stiff rod also stretches them, by the square of the angle, and the tension at its
+ * end says little about the one with which the rod will be in balance.  As a stiffness across the segments it would hold the next
  * directions back.  Newton's method for positions and tensions as unknowns of their own takes the tension at which the last
  * direction aims, to first order, with the same gradient and otherwise the same matrix (Tournier et al. 2015). */
 void abut_codim_hessian_ahead(const abut_codim *t, const double *x, int parts, double kappa, double scale, const double *tension,

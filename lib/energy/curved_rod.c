@@ -15,7 +15,7 @@ enum { MOST_ITERATIONS = 100, MOST_HALVINGS = 40 };
 #define FOLDED 1e-13        /* 1 + t.t below this: one segment lies on the other */
 #define STILL 1e-12         /* rad: a step of Newton's method below this is the last */
 #define UNSEEN 1e-13        /* of the energy: what the energy does not tell */
-#define ROUNDING 1e-14      /* of curvatures and angles: energies of strains that small are not told either */
+#define ROUNDING 1e-14      /* of curvatures and angles: energies do not resolve smaller strains */
 #define SHIFT 1e-8          /* of the largest diagonal entry */
 #define LONG 1e-3           /* rad: a step by which it would have to be seen, were it not along angles without energy */
 
@@ -468,7 +468,7 @@ void abut_curved_rods_hessian(abut_curved_rods *r, const double *x, double scale
 {
     const abut_model *m = r->model;
     double energy;
-    if (settle(r, x, &energy, NULL)) (void)energy;     /* the gradient at x has told */
+    if (settle(r, x, &energy, NULL)) (void)energy;     /* the gradient at x has reported it */
     #pragma omp parallel for schedule(static) if (m->nrd > 512)
     for (int32_t k = 0; k < m->nrd; k++) {
         const int32_t i = r->bend[k];

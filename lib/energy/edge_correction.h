@@ -1,8 +1,8 @@
 /* What a displacement stretches an element by beyond the first order of another one, that was meant: by turning it, above all.
  *
  * An element of k + 1 corners has edges e_i = x_i - x_0 and C = e^T e, their products.  A displacement d of the edges makes
- * these (e + d)^T (e + d).  What was meant turns and strains the element to first order, M = (e^T meant + meant^T e)/2:
- * strained so without a turn it has the products C + 2 M + M C^-1 M.  The difference
+ * these (e + d)^T (e + d).  What was meant rotates and strains the element to first order, M = (e^T meant + meant^T e)/2:
+ * strained so without a rotation it has the products C + 2 M + M C^-1 M.  The difference
  *
  *     X = e^T d + d^T e + d^T d - 2 M - M C^-1 M                                               m^2
  *

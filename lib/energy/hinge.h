@@ -8,9 +8,9 @@
  * qA the motion of x2 against the place of the edge below it (weights 1 - al, al with al = a.e/l^2), qB the same of x3.
  * theta is 0 when flat, negative when the wings rise to the side of the normals, and -+pi when they are folded onto each other.
  *
- * The second derivative falls into four pairs of modes.  Measured in angles, alpha = p.q/h (a wing turns), beta = m.q/h (it gets
- * higher; m = the unit height), s = ê.q/h (it is sheared along the edge), t = (motion of x1 against x0)/l across the edge with
- * components tb, tc along and across the bisector of the normals, + and - sum and difference of the two wings over sqrt 2:
+ * The second derivative falls into four pairs of modes.  Measured in angles, alpha = p.q/h (a wing rotates), beta = m.q/h (it
+ * gets higher; m = the unit height), s = ê.q/h (it is sheared along the edge), t = (motion of x1 against x0)/l across the edge
+ * with components tb, tc along and across the bisector of the normals, + and - sum and difference of the two wings over sqrt 2:
  *
  *     1/2 D2 theta = alpha+ beta+ + alpha- beta- + sqrt2 (tb s+ cos(theta/2) + tc s- sin(theta/2)) + sin(theta)/2 (tc^2 - tb^2)
  *

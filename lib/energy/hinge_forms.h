@@ -4,7 +4,7 @@
 #define ABUT_HINGE_TURN (2 * 3.14159265358979323846)
 #endif
 
-/* One wing: what turns, lifts and shears it. */
+/* One wing: what rotates, lifts and shears it. */
 typedef struct NAME(abut_hinge_wing) {
     REAL p[3];          /* unit normal */
     REAL h;             /* m, height over the edge */

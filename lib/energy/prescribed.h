@@ -1,4 +1,4 @@
-/* Prescribed nodes on their way, where they could not be moved to their targets at once: the augmented Lagrangian
+/* Prescribed nodes short of their targets, where they could not be moved to their targets at once: the augmented Lagrangian
  *     A(x) = sum kap m/2 |x - target|^2 - sqrt(m) lam.(x - target)                         kg m^2
  * over the prescribed nodes while it is on; they have unknowns then (Li 2020, App. E, eq. 4). */
 #ifndef ABUT_ENERGY_PRESCRIBED_H

@@ -8,8 +8,8 @@
  * kb = 2 e x f / (|e| |f| + e.f) the curvature binormal (Bergou et al. 2008) with the present lengths; k = E pi r^4 / 4 over the
  * sum of the two rest lengths.  The energy goes to infinity where the rod folds back onto itself.
  *
- * The second derivative of a bend falls into modes, measured in angles: with alpha the turns of e and f in their plane, beta
- * their relative growths, eta their turns out of the plane, + and - sum and difference (f - e) over sqrt 2, Psi' = dPsi/dphi:
+ * The second derivative of a bend falls into modes, measured in angles: with alpha the rotations of e and f in their plane, beta
+ * their relative growths, eta their rotations out of the plane, + and - sum and difference (f - e) over sqrt 2, Psi' = dPsi/dphi:
  *
  *     [2 Psi'' -Psi'; . 0] (alpha-, beta+),   [0 -Psi'; . 0] (alpha+, beta-),   Psi' cot(phi/2) (eta-),   -Psi' tan(phi/2) (eta+)
  *
@@ -17,7 +17,7 @@
 #ifndef ABUT_ENERGY_ROD_H
 #define ABUT_ENERGY_ROD_H
 
-/** w, J; k of a bend stands in the model (bend/stiffness). */
+/** w, J; k of a bend is in the model (bend/stiffness). */
 double abut_rod_stretch_stiffness(double young, double radius, double rest);
 
 /** J; +inf when the segment has no length. */

@@ -1,4 +1,4 @@
-/* Boxes of vertices on their way, and trees over primitives made of them (geom/broad_phase.h). */
+/* Boxes of moving vertices, and trees over primitives made of them (geom/broad_phase.h). */
 #include "geom/broad_phase_inline.h"
 
 #include "gpu/kernel.h"

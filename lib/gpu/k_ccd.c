@@ -6,7 +6,7 @@
 
 #include "gpu/kernel.h"
 
-/* Points of a pair at both ends of its way. */
+/* Points of a pair at both ends of its motion. */
 ABUT_FN_LITERAL void pair_points(const double *y0, const double *y1, const int32_t *v, int n, double x0[12], double x1[12])
 {
     abut_near_points(y0, v, n, x0);
@@ -40,7 +40,7 @@ ABUT_KERNEL(ccd_first, abut_ccd_args)
     a->toi[i] = good ? (double)INFINITY : -1;
 }
 
-ABUT_FN void way_put(const abut_ways_view *to, size_t at, uint32_t pair, const abut_ccd_motion *w)
+ABUT_FN void motion_put(const abut_motions_view *to, size_t at, uint32_t pair, const abut_ccd_motion *w)
 {
     to->pair[at] = pair;
     to->t[at] = w->t;
@@ -48,7 +48,7 @@ ABUT_FN void way_put(const abut_ways_view *to, size_t at, uint32_t pair, const a
     to->enough[at] = w->enough;
 }
 
-ABUT_FN abut_ccd_motion way_get(const abut_ways_view *from, size_t at)
+ABUT_FN abut_ccd_motion motion_get(const abut_motions_view *from, size_t at)
 {
     abut_ccd_motion w;
     w.t = from->t[at];
@@ -63,7 +63,7 @@ ABUT_KERNEL(ccd_enter, abut_ccd_args)
     const abut_near_pair p = abut_near_at(&a->near, i);
     abut_ccd_motion w;
     (void)pair_start(a, &p, &w);
-    way_put(&a->to, a->first[i], (uint32_t)i, &w);
+    motion_put(&a->to, a->first[i], (uint32_t)i, &w);
 }
 
 ABUT_FN_LITERAL int steps_of_kind(abut_stencil s, const abut_steps_args *a, const abut_near_pair *p, double t_max,
@@ -76,9 +76,9 @@ ABUT_FN_LITERAL int steps_of_kind(abut_stencil s, const abut_steps_args *a, cons
 
 ABUT_KERNEL(ccd_steps, abut_steps_args)
 {
-    const uint32_t pair = a->way.pair[i];
+    const uint32_t pair = a->from.pair[i];
     const abut_near_pair p = abut_near_at(&a->near, pair);
-    abut_ccd_motion w = way_get(&a->way, i);
+    abut_ccd_motion w = motion_get(&a->from, i);
     /* a pair that ends just at the best time is still wanted: it may be the first one */
     const double best = *a->best, above = best > 0 && best < a->t_max ? abut_from_bits(abut_bits(best) + 1) : a->t_max;
     const double t_max = above < a->t_max ? above : a->t_max;
@@ -90,15 +90,15 @@ ABUT_KERNEL(ccd_steps, abut_steps_args)
     default: open = steps_of_kind(ABUT_PP, a, &p, t_max, &w);
     }
     a->open[i] = open && !a->last;
-    a->way.t[i] = w.t;
+    a->from.t[i] = w.t;
     if (!a->open[i] && w.t < t_max) a->toi[pair] = w.t > 0 ? w.t : -1;
 }
 
 ABUT_KERNEL(ccd_keep, abut_steps_args)
 {
     if (!a->open[i]) return;
-    const abut_ccd_motion w = way_get(&a->way, i);
-    way_put(&a->to, a->first[i], a->way.pair[i], &w);
+    const abut_ccd_motion w = motion_get(&a->from, i);
+    motion_put(&a->to, a->first[i], a->from.pair[i], &w);
 }
 
 ABUT_KERNEL(plane_bound, abut_plane_bound_args)

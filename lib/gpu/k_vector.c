@@ -46,7 +46,7 @@ ABUT_KERNEL(coast, abut_coast_args)
     a->out[i] = a->held[i / 3] ? a->target[i] : a->x[i] + a->h * a->v[i];
 }
 
-ABUT_KERNEL(carry_way, abut_carry_args)
+ABUT_KERNEL(carry_direction, abut_carry_args)
 {
     a->p[i] = a->held[i / 3] ? a->target[i] - a->x[i] : 0;
 }

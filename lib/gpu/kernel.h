@@ -5,7 +5,7 @@
  *     }
  * gcc makes a loop of it for the twin, nvcc a function of the GPU; both have the same arithmetic (no contraction, no function
  * of the mathematical library but sqrt, fma, floor and fabs).  Items come in any order, many at once: integers that several
- * items share are changed by abut_arrive and abut_mark alone, in ways whose outcome no order changes. */
+ * items share are changed by abut_arrive and abut_mark alone, by operations whose outcome no order changes. */
 #ifndef ABUT_GPU_KERNEL_H
 #define ABUT_GPU_KERNEL_H
 

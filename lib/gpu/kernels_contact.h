@@ -10,7 +10,7 @@
 
 /* ---- broad phase ---- */
 
-/* Of vertex i: box[18 i ..] of its way (geom/broad_phase.h), size[i] its largest coordinate. */
+/* Of vertex i: box[18 i ..] of its motion (geom/broad_phase.h), size[i] its largest coordinate. */
 typedef struct abut_boxes_args {
     const double *y0, *y1;
     const double *xi;
@@ -109,11 +109,11 @@ typedef struct abut_near_view {
 
 /* ---- CCD bound ---- */
 
-/* What is left of a pair on its way (geom/ccd/ccd_inline.h), by pairs that are open. */
-typedef struct abut_ways_view {
+/* Motions of open pairs (geom/ccd/ccd_inline.h), by the members of each. */
+typedef struct abut_motions_view {
     uint32_t *pair;     /* candidate */
     double *t, *target, *enough;
-} abut_ways_view;
+} abut_motions_view;
 
 /* ccd_first: toi[i] of candidate i: -1 when it is BAD, +inf when clear or open[i].
  * ccd_enter: those that are open to their places first[i] of `to`. */
@@ -124,19 +124,19 @@ typedef struct abut_ccd_args {
     double *toi;
     uint32_t *open;
     const uint32_t *first;
-    abut_ways_view to;
+    abut_motions_view to;
 } abut_ccd_args;
 
-/* ccd_steps: so many steps more for way i; when it ends, toi of its pair is written and open[i] is 0.  A pair beyond the best
+/* ccd_steps: so many steps more of motion i; when it ends, toi of its pair is written and open[i] is 0.  A pair beyond the best
  * time so far, best[0] (where that is above 0), ends, too.
- * ccd_keep: ways that are open to their places first[i] of `to`. */
+ * ccd_keep: motions that are open, to their places first[i] of `to`. */
 typedef struct abut_steps_args {
     abut_near_view near;
     const double *y0, *y1;
     double t_max;
     const double *best;
-    int32_t steps, last;        /* last: no way stays open */
-    abut_ways_view way, to;
+    int32_t steps, last;        /* last: no motion stays open */
+    abut_motions_view from, to;
     double *toi;
     uint32_t *open;
     const uint32_t *first;

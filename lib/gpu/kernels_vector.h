@@ -67,7 +67,7 @@ typedef struct abut_carry_args {
     double alpha;
 } abut_carry_args;
 
-/* The augmented Lagrangian of held nodes that are on their way (Li 2020, App. E, eq. 4).  lagrangian: out[i] = that of node i, 0
+/* The augmented Lagrangian of held nodes short of their targets (Li 2020, App. E, eq. 4).  lagrangian: out[i] = that of node i, 0
  * of others; lagrangian_push: out[3 i + k] += its derivative. */
 typedef struct abut_lagrangian_args {
     const double *x, *target, *lam, *mass;
@@ -84,7 +84,7 @@ typedef struct abut_lagrangian_args {
     K(narrow, abut_narrow_args) \
     K(scale, abut_scale_args) \
     K(coast, abut_coast_args) \
-    K(carry_way, abut_carry_args) \
+    K(carry_direction, abut_carry_args) \
     K(carry_move, abut_carry_args) \
     K(lagrangian, abut_lagrangian_args) \
     K(lagrangian_push, abut_lagrangian_args)

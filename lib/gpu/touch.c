@@ -83,8 +83,8 @@ void abut_gpu_touch_clear(abut_gpu_touch *c)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) abut_buffer_clear(c->q, all[i]);
     for (int i = 0; i < ABUT_CANDIDATE_LISTS; i++) abut_buffer_clear(c->q, &c->list[i]);
     for (int i = 0; i < 4; i++) {
-        abut_buffer_clear(c->q, &c->way[0][i]);
-        abut_buffer_clear(c->q, &c->way[1][i]);
+        abut_buffer_clear(c->q, &c->motion[0][i]);
+        abut_buffer_clear(c->q, &c->motion[1][i]);
         abut_buffer_clear(c->q, &c->raw[i]);
     }
     tree_clear(c, &c->of_tri);

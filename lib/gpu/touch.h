@@ -45,7 +45,7 @@ typedef struct abut_gpu_touch {
     size_t n[ABUT_CANDIDATE_LISTS];
 
     abut_buffer side, pulse, y, key, order, count, first, walked, value;    /* scratch */
-    abut_buffer way[2][4];
+    abut_buffer motion[2][4];
     abut_buffer raw[4], head, start;
     abut_buffer node_of, slots, blocks;         /* of the set that gradient or Hessian were asked for last */
     abut_buffer slot_first;

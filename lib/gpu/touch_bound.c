@@ -5,16 +5,16 @@
 
 #include <stdlib.h>
 
-static abut_status ways_need(abut_gpu_touch *c, int which, size_t m, abut_ways_view *v, abut_err *err)
+static abut_status motions_need(abut_gpu_touch *c, int which, size_t m, abut_motions_view *v, abut_err *err)
 {
-    abut_buffer *b = c->way[which];
-    abut_status rc = abut_buffer_need(c->q, &b[0], "pairs on their way", m, sizeof(uint32_t), err);
-    for (int k = 1; k < 4 && !rc; k++) rc = abut_buffer_need(c->q, &b[k], "pairs on their way", m, sizeof(double), err);
-    *v = (abut_ways_view){ ABUT_AT(b[0], uint32_t), ABUT_AT(b[1], double), ABUT_AT(b[2], double), ABUT_AT(b[3], double) };
+    abut_buffer *b = c->motion[which];
+    abut_status rc = abut_buffer_need(c->q, &b[0], "open motions", m, sizeof(uint32_t), err);
+    for (int k = 1; k < 4 && !rc; k++) rc = abut_buffer_need(c->q, &b[k], "open motions", m, sizeof(double), err);
+    *v = (abut_motions_view){ ABUT_AT(b[0], uint32_t), ABUT_AT(b[1], double), ABUT_AT(b[2], double), ABUT_AT(b[3], double) };
     return rc;
 }
 
-/* m open pairs in way 0: rounds of ever more steps, after each of which those that have ended are left out. */
+/* m open pairs in motion[0]: rounds of ever more steps, after each of which those that have ended are left out. */
 static abut_status rounds(abut_gpu_touch *c, abut_steps_args *a, uint64_t m, size_t n, abut_err *err)
 {
     abut_queue *q = c->q;
@@ -28,9 +28,9 @@ static abut_status rounds(abut_gpu_touch *c, abut_steps_args *a, uint64_t m, siz
         if (!rc) rc = ABUT_RUN(q, ccd_steps, a, m, err);
         uint64_t left = 0;
         if (!rc && !a->last) rc = q->on->scan(q, a->open, m, ABUT_AT(c->first, uint32_t), &left, err);
-        if (!rc && left) rc = ways_need(c, !from, left, &a->to, err);
+        if (!rc && left) rc = motions_need(c, !from, left, &a->to, err);
         if (!rc && left) rc = ABUT_RUN(q, ccd_keep, a, m, err);
-        a->way = a->to;
+        a->from = a->to;
         from = !from;
         m = left;
     }
@@ -52,9 +52,9 @@ static abut_status times(abut_gpu_touch *c, size_t n, double slack, double t_max
                         .first = ABUT_AT(c->first, uint32_t) };
     rc = ABUT_RUN(q, ccd_first, &a, n, err);
     if (!rc) rc = q->on->scan(q, a.open, n, ABUT_AT(c->first, uint32_t), &m, err);
-    if (!rc && m) rc = ways_need(c, 0, m, &a.to, err);
+    if (!rc && m) rc = motions_need(c, 0, m, &a.to, err);
     if (!rc && m) rc = ABUT_RUN(q, ccd_enter, &a, n, err);
-    abut_steps_args s = { .near = a.near, .y0 = y0, .y1 = y1, .t_max = t_max, .best = ABUT_PULSE(c, best), .way = a.to,
+    abut_steps_args s = { .near = a.near, .y0 = y0, .y1 = y1, .t_max = t_max, .best = ABUT_PULSE(c, best), .from = a.to,
                           .toi = a.toi, .open = a.open, .first = a.first };
     return rc || !m ? rc : rounds(c, &s, m, n, err);
 }

@@ -25,7 +25,7 @@ typedef struct abut_judge_shape {
     abut_simplices edge;         /* listed ones and the sides of triangles */
     abut_simplices side;         /* sides of triangles */
     abut_simplices rod;          /* edges of no triangle */
-    abut_pair_list folds;       /* (tip, rod): where its edge ends in another, which no pair of edges stands for */
+    abut_pair_list folds;       /* (tip, rod): where its edge ends in another, which no pair of edges covers */
     abut_simplices tri;          /* in the given order, not sorted */
     abut_simplices tet;          /* the same; corners */
     const abut_model *curved;   /* which has all nodes of tets of order 2 and more; borrowed; NULL: there are none */

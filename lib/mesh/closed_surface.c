@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A side of a triangle: lo < hi, and which way the triangle passes it. */
+/* A side of a triangle: lo < hi, and the sense in which the triangle passes it. */
 typedef struct side {
-    int32_t lo, hi, tri, way;   /* way 1: from lo to hi; -1: from hi to lo */
+    int32_t lo, hi, tri, sense;   /* sense 1: from lo to hi; -1: from hi to lo */
 } side;
 
 typedef struct corners {
@@ -189,10 +189,10 @@ static abut_status check_edges(surface *s, abut_err *err)
 {
     size_t bad = SIZE_MAX;
     for (size_t i = 0, j; i < 3 * (size_t)s->nf; i = j) {
-        int32_t ways = 0;
+        int32_t sum = 0;
         j = edge_end(s, i);
-        for (size_t k = i; k < j; k++) ways += s->side[k].way;
-        if (ways && (bad == SIZE_MAX || s->side[i].tri < s->side[bad].tri)) bad = i;
+        for (size_t k = i; k < j; k++) sum += s->side[k].sense;
+        if (sum && (bad == SIZE_MAX || s->side[i].tri < s->side[bad].tri)) bad = i;
         s->edge[2 * (size_t)s->ne] = s->side[i].lo;
         s->edge[2 * (size_t)s->ne + 1] = s->side[i].hi;
         s->owner[s->ne++] = s->side[i].tri;

@@ -1,4 +1,4 @@
-/* The surface of a mesh of tets put onto the smooth shape that it stands for, and the tets curved after it.
+/* The surface of a mesh of tets put onto the smooth shape that it approximates, and the tets curved after it.
  *
  * 1. Corners on the surface move to the shape, half as far where a tet would keep less than a fifth of its volume, and so on.
  * 2. Nodes of edges and faces of the surface move from the straight element to the shape.

@@ -1,4 +1,4 @@
-/* Densities of the tets of a coarse body such that its mass and its centre are those of the body that it stands for (Ferguson et
+/* Densities of the tets of a coarse body such that its mass and its centre are those of the body that it represents (Ferguson et
  * al. 2023, section 5.3, as a problem with a closed form). */
 #ifndef ABUT_MESH_MATCH_MASS_H
 #define ABUT_MESH_MATCH_MASS_H

@@ -1,4 +1,4 @@
-/* A triangle surface that stands for the boundary of tets of order 1 to 4 in contact.  Its vertices are y = o + W x, sums of
+/* A triangle surface that represents the boundary of tets of order 1 to 4 in contact.  Its vertices are y = o + W x, sums of
  * points of the mesh; between them it is flat.
  *
  * Either it is the boundary itself, every face divided into n^2 triangles of the lattice with n segments on a side, or any
@@ -47,7 +47,7 @@ ABUT_MUST_USE abut_status abut_proxy_offset(const abut_mesh *m, abut_proxy *p, d
 /* How far flat triangles on the lattice of the boundary are from it. */
 typedef struct abut_chord {
     double measured;    /* m: the largest distance of the boundary from its triangle, at middles of sides and triangles */
-    double bound;       /* m: no point of the boundary is further from the point of the triangle that stands for it */
+    double bound;       /* m: no point of the boundary is further from the point of the triangle that represents it */
 } abut_chord;
 
 /** Of the boundary of the rest shape.  bound: linear interpolation errs by at most M/6, M the largest second derivative

@@ -1,4 +1,4 @@
-/* Smooth shapes that the surface of a mesh stands for: where a point of the surface is on them. */
+/* Smooth shapes that the surface of a mesh approximates: where a point of the surface is on them. */
 #ifndef ABUT_MESH_SNAP_H
 #define ABUT_MESH_SNAP_H
 
@@ -27,7 +27,7 @@ typedef struct abut_snap {
 ABUT_MUST_USE abut_status abut_snap_begin(abut_snap *s, abut_err *err);
 void abut_snap_clear(abut_snap *s);
 
-/** The point of the shape that stands for x on a surface.
+/** The point of the shape that belongs to x on a surface.
  *
  * normal  [k] unit normals of the faces that meet at x: those of a cylinder say whether x is on its side, on an end or on a rim;
  *         of a mesh only triangles within 60 degrees of one of them are asked

@@ -47,7 +47,7 @@ static abut_vec3 rotate(abut_vec3 w, abut_vec3 d)
 }
 
 typedef struct field_step {
-    abut_vec3 shift, turn, center;
+    abut_vec3 shift, rotation, center;
     abut_vec3 grow;     /* exp(scale dt) - 1 */
 } field_step;
 
@@ -55,7 +55,7 @@ static field_step field_of(const abut_model *m, int32_t k, span s)
 {
     const abut_vec3 linear = abut_v3_get(m->mo_linear + 3 * k);
     const double since = s.a - fmax(m->mo_window[2 * k], 0);
-    field_step f = { .shift = abut_v3_scale(s.dt, linear), .turn = abut_v3_scale(s.dt, abut_v3_get(m->mo_angular + 3 * k)),
+    field_step f = { .shift = abut_v3_scale(s.dt, linear), .rotation = abut_v3_scale(s.dt, abut_v3_get(m->mo_angular + 3 * k)),
                      .center = abut_v3_axpy(abut_v3_get(m->mo_center + 3 * k), since, linear) };
     if (m->mo_scale) {
         const double *rate = m->mo_scale + 3 * k;
@@ -68,7 +68,7 @@ static abut_vec3 move_by_field(const field_step *f, abut_vec3 x)
 {
     const abut_vec3 d = abut_v3_sub(x, f->center);
     const abut_vec3 grown = abut_v3(d.x + f->grow.x * d.x, d.y + f->grow.y * d.y, d.z + f->grow.z * d.z);
-    return abut_v3_add(abut_v3_sub(rotate(f->turn, grown), d), f->shift);
+    return abut_v3_add(abut_v3_sub(rotate(f->rotation, grown), d), f->shift);
 }
 
 /* ---- keys ---- */
@@ -120,7 +120,7 @@ static quaternion slerp(const double a[4], const double b[4], double u)
     return (quaternion){ q[0] / n, abut_v3(q[1] / n, q[2] / n, q[3] / n) };
 }
 
-static abut_vec3 turn(quaternion q, abut_vec3 d)
+static abut_vec3 rotate_by(quaternion q, abut_vec3 d)
 {
     const abut_vec3 c = abut_v3_scale(2, abut_v3_cross(q.v, d));
     return abut_v3_add(abut_v3_axpy(d, q.w, c), abut_v3_cross(q.v, c));
@@ -128,7 +128,7 @@ static abut_vec3 turn(quaternion q, abut_vec3 d)
 
 typedef struct pose {
     abut_vec3 shift, scale;
-    quaternion turn;
+    quaternion rotation;
 } pose;
 
 static pose pose_at(const abut_model *m, between at)
@@ -144,27 +144,27 @@ static pose pose_at(const abut_model *m, between at)
 /* displacement from one pose to another of a point at x */
 static abut_vec3 move_by_poses(const pose *a, const pose *b, abut_vec3 center, abut_vec3 x)
 {
-    const quaternion back = { a->turn.w, abut_v3_scale(-1, a->turn.v) };
-    const abut_vec3 d = abut_v3_sub(abut_v3_sub(x, center), a->shift), rest = turn(back, d);
+    const quaternion back = { a->rotation.w, abut_v3_scale(-1, a->rotation.v) };
+    const abut_vec3 d = abut_v3_sub(abut_v3_sub(x, center), a->shift), rest = rotate_by(back, d);
     const abut_vec3 scaled = abut_v3(rest.x / a->scale.x * b->scale.x, rest.y / a->scale.y * b->scale.y,
                                      rest.z / a->scale.z * b->scale.z);
-    return abut_v3_add(abut_v3_sub(turn(b->turn, scaled), d), abut_v3_sub(b->shift, a->shift));
+    return abut_v3_add(abut_v3_sub(rotate_by(b->rotation, scaled), d), abut_v3_sub(b->shift, a->shift));
 }
 
 /* ---- targets ---- */
 
 /* The part of one motion that a step shows, ready for its nodes. */
-typedef struct way {
+typedef struct motion_step {
     int kind, rests;
     field_step field;
     pose a, b;
     abut_vec3 center;
     between at;
-} way;
+} motion_step;
 
-static way way_of(const abut_model *m, int32_t k, span s)
+static motion_step step_of(const abut_model *m, int32_t k, span s)
 {
-    way w = { .kind = m->mo_kind[k] };
+    motion_step w = { .kind = m->mo_kind[k] };
     if (w.kind == ABUT_MOTION_MOVE) {
         w.field = field_of(m, k, s);
         return w;
@@ -181,7 +181,7 @@ static way way_of(const abut_model *m, int32_t k, span s)
 }
 
 /* Displacement of row j of the motion's nodes from x. */
-static abut_vec3 displacement(const abut_model *m, int32_t k, const way *w, int32_t j, abut_vec3 x)
+static abut_vec3 displacement(const abut_model *m, int32_t k, const motion_step *w, int32_t j, abut_vec3 x)
 {
     if (w->kind == ABUT_MOTION_MOVE) return move_by_field(&w->field, x);
     if (w->rests) return abut_v3(0, 0, 0);
@@ -198,7 +198,7 @@ static void move_nodes(const abut_model *m, int32_t k, double t, int obstacle, c
 {
     span s;
     if (!span_of(m, k, t, obstacle, &s)) return;
-    const way w = way_of(m, k, s);
+    const motion_step w = step_of(m, k, s);
     const int32_t *node = m->mo_node + m->mo_first[2 * k], n = m->mo_first[2 * k + 1] - m->mo_first[2 * k];
     for (int32_t j = 0; j < n; j++) {
         const int32_t i = node[j];

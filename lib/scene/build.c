@@ -153,10 +153,10 @@ static abut_status put_nodes(abut_build *b, abut_err *err)
             if (p->node[i] < 0) continue;
             const size_t k = (size_t)p->node[i];
             const abut_vec3 at = abut_v3_get(s->mesh.x + 3 * (size_t)i);
-            const abut_vec3 turn = abut_v3_cross(abut_v3_get(s->spin), abut_v3_sub(at, c));
+            const abut_vec3 spin = abut_v3_cross(abut_v3_get(s->spin), abut_v3_sub(at, c));
             abut_v3_put(b->X + 3 * k, at);
             abut_v3_put(x + 3 * k, at);
-            if (!s->obstacle) abut_v3_put(v + 3 * k, abut_v3_add(abut_v3_get(s->velocity), turn));
+            if (!s->obstacle) abut_v3_put(v + 3 * k, abut_v3_add(abut_v3_get(s->velocity), spin));
             body[k] = o;
             b->role[k] = s->obstacle ? ABUT_NODE_OBSTACLE : ABUT_NODE_FREE;
         }

@@ -82,8 +82,8 @@ static double farthest(const abut_build *b, const abut_moved *node, int32_t firs
 }
 
 /* The distance along d at which the motion stops, m. */
-static abut_status way_to_stop(const abut_build *b, const abut_moved *node, int32_t n, const abut_scene_motion *s, abut_vec3 d,
-                               double *way, abut_err *err)
+static abut_status travel_to_stop(const abut_build *b, const abut_moved *node, int32_t n, const abut_scene_motion *s, abut_vec3 d,
+                                  double *travel, abut_err *err)
 {
     const double value = s->gap.per_length ? s->gap.value * b->out->length : s->gap.value;
     const double sign = d.x + d.y + d.z, front = farthest(b, node, 0, n, d, 1);
@@ -92,19 +92,19 @@ static abut_status way_to_stop(const abut_build *b, const abut_moved *node, int3
     switch (s->stop) {
     case ABUT_STOP_GAP:
         apart = -farthest(b, NULL, to->first, to->nodes, d, -1) - front;
-        *way = apart - value;
-        if (*way > 0) return ABUT_OK;
+        *travel = apart - value;
+        if (*travel > 0) return ABUT_OK;
         return abut_fail(err, ABUT_E_FORMAT, "%s: %g m to '%s' along the motion at the start: expected more than the gap, %g m",
                          s->gap.from, apart, to->object->name, value);
     case ABUT_STOP_PAST:
         apart = farthest(b, NULL, to->first, to->nodes, d, 1) + farthest(b, node, 0, n, d, -1);
-        *way = value * apart;
-        if (*way > 0) return ABUT_OK;
+        *travel = value * apart;
+        if (*travel > 0) return ABUT_OK;
         return abut_fail(err, ABUT_E_FORMAT, "%s: all selected nodes are past '%s' at the start, by %g m: expected one before "
                          "its far end", s->gap.from, to->object->name, -apart);
     default:
-        *way = sign * value - front;
-        if (*way > 0) return ABUT_OK;
+        *travel = sign * value - front;
+        if (*travel > 0) return ABUT_OK;
         return abut_fail(err, ABUT_E_FORMAT, "%s: the foremost selected node starts at the coordinate %g m: expected before %g "
                          "m, where it stops", s->gap.from, sign * front, value);
     }
@@ -122,9 +122,9 @@ static abut_status find_stop(const abut_build *b, const abut_motion_rows *m, con
     }
     const abut_vec3 v = abut_v3_get(s->linear);
     const double speed = sqrt(abut_v3_norm2(v));
-    double way = 0;
-    const abut_status rc = way_to_stop(b, m->node + r->lo, r->hi - r->lo, s, abut_v3_scale(1 / speed, v), &way, err);
-    if (!rc) r->window[1] = r->window[0] + way / speed;
+    double travel = 0;
+    const abut_status rc = travel_to_stop(b, m->node + r->lo, r->hi - r->lo, s, abut_v3_scale(1 / speed, v), &travel, err);
+    if (!rc) r->window[1] = r->window[0] + travel / speed;
     return rc;
 }
 
@@ -168,7 +168,7 @@ static abut_status set_path(abut_motion_rows *m, const abut_scene_path *path, in
     r->key[0] = m->nkeys;
     r->path = m->npath;
     for (int32_t k = 0; k < path->n; k++) {
-        m->key[m->nkeys++] = (abut_scene_pose){ .time = start + path->time[k], .turn = { 1, 0, 0, 0 }, .scale = { 1, 1, 1 } };
+        m->key[m->nkeys++] = (abut_scene_pose){ .time = start + path->time[k], .rotation = { 1, 0, 0, 0 }, .scale = { 1, 1, 1 } };
         for (int32_t j = 0; j < n; j++) {
             const size_t at = (size_t)k * (size_t)nv + (size_t)m->node[r->lo + j].point;
             memcpy(m->path + 3 * (size_t)m->npath++, path->x + 3 * at, 3 * sizeof *m->path);
@@ -188,7 +188,7 @@ static abut_status add_factor(abut_motion_rows *m, const abut_scene_table *facto
     if (rc) return rc;
     key[0] = m->nkeys;
     for (int32_t i = 0; i < factor->n; i++)
-        m->key[m->nkeys++] = (abut_scene_pose){ .time = start + factor->time[i], .turn = { 1, 0, 0, 0 }, .scale = { 1, 1, 1 },
+        m->key[m->nkeys++] = (abut_scene_pose){ .time = start + factor->time[i], .rotation = { 1, 0, 0, 0 }, .scale = { 1, 1, 1 },
                                                 .factor = factor->value[i] };
     key[1] = m->nkeys;
     return ABUT_OK;

@@ -14,14 +14,14 @@
 typedef struct chain {
     const abut_part *part;
     int32_t n, *point;
-    double *way;            /* [n] m */
+    double *arc;            /* [n] m */
     double begins;          /* m: the length to where the seam begins; 0 of one with two ends */
     int closed;
 } chain;
 
 static void chain_clear(chain *c)
 {
-    free(c->point), free(c->way);
+    free(c->point), free(c->arc);
     *c = (chain){ 0 };
 }
 
@@ -84,10 +84,10 @@ static abut_status walk(const tri_side *s, int32_t n, int32_t selected, const ch
         return abut_fail(err, ABUT_E_FORMAT, "%s: no side of a triangle of '%s' has both ends selected: %s", from,
                          c->part->object->name, line);
     if ((c->closed = start == INT32_MAX)) start = s[0].a;
-    c->point[0] = start, c->way[0] = 0, c->n = 1;
+    c->point[0] = start, c->arc[0] = 0, c->n = 1;
     while (side >= 0) {
         const int32_t at = c->point[c->n - 1], to = s[side].a == at ? s[side].b : s[side].a;
-        c->way[c->n] = c->way[c->n - 1] + abut_rest_edge(c->part->object, s[side].tri, at, to);
+        c->arc[c->n] = c->arc[c->n - 1] + abut_rest_edge(c->part->object, s[side].tri, at, to);
         c->point[c->n++] = to;
         side = next_side(s, n, to, side, &two);
         if (two)
@@ -123,8 +123,8 @@ static abut_status find_chain(abut_build *b, const abut_scene_select *s, const c
     abut_status rc = abut_build_select(b, s, what, &list, &n, err);
     uint8_t *mark = rc ? NULL : calloc((size_t)nv + 1, 1);
     c->point = malloc(((size_t)nv + 2) * sizeof *c->point);
-    c->way = malloc(((size_t)nv + 2) * sizeof *c->way);
-    if (!rc && (!mark || !c->point || !c->way)) rc = abut_fail(err, ABUT_E_NOMEM, "seam: no memory for %d points", nv);
+    c->arc = malloc(((size_t)nv + 2) * sizeof *c->arc);
+    if (!rc && (!mark || !c->point || !c->arc)) rc = abut_fail(err, ABUT_E_NOMEM, "seam: no memory for %d points", nv);
     if (!rc) {
         for (int32_t i = 0; i < n; i++) mark[list[i].point] = 1;
         /* the border first: at its corners there are other sides with both ends selected */
@@ -140,24 +140,24 @@ static abut_vec3 place(const chain *c, int32_t i)
     return abut_v3_get(c->part->object->mesh.x + 3 * (size_t)c->point[i]);
 }
 
-static void turn(chain *b)
+static void reverse(chain *b)
 {
-    const double length = b->way[b->n - 1];
+    const double length = b->arc[b->n - 1];
     for (int32_t i = 0, k = b->n - 1; i <= k; i++, k--) {
         const int32_t p = b->point[i];
-        const double w = b->way[i];
+        const double w = b->arc[i];
         b->point[i] = b->point[k], b->point[k] = p;
-        b->way[i] = length - b->way[k], b->way[k] = length - w;
+        b->arc[i] = length - b->arc[k], b->arc[k] = length - w;
     }
 }
 
 /* The points k and k + 1 of b between which the fraction of its length lies that point i of a has; returns how far between. */
 static double opposite(const chain *a, int32_t i, const chain *b, int32_t *k)
 {
-    const double length = b->way[b->n - 1], share = a->way[i] / a->way[a->n - 1] * length + b->begins;
+    const double length = b->arc[b->n - 1], share = a->arc[i] / a->arc[a->n - 1] * length + b->begins;
     const double s = share < length ? share : share - b->closed * length;
-    for (*k = 0; *k < b->n - 2 && b->way[*k + 1] <= s;) ++*k;
-    const double w = (s - b->way[*k]) / (b->way[*k + 1] - b->way[*k]);
+    for (*k = 0; *k < b->n - 2 && b->arc[*k + 1] <= s;) ++*k;
+    const double w = (s - b->arc[*k]) / (b->arc[*k + 1] - b->arc[*k]);
     return w < 1e-6 ? 0 : w > 1 - 1e-6 ? 1 : w;     /* rounding of lengths is no place between two nodes */
 }
 
@@ -176,14 +176,14 @@ static double apart2(const chain *a, const chain *b)
 /* The length along b to its place nearest to p. */
 static double nearest_way(const chain *b, abut_vec3 p)
 {
-    double least = INFINITY, way = 0;
+    double least = INFINITY, arc = 0;
     for (int32_t k = 0; k + 1 < b->n; k++) {
         const abut_vec3 e = abut_v3_sub(place(b, k + 1), place(b, k)), d = abut_v3_sub(p, place(b, k));
         const double w = fmin(1, fmax(0, abut_v3_dot(d, e) / abut_v3_norm2(e)));
         const double d2 = abut_v3_norm2(abut_v3_axpy(d, -w, e));
-        if (d2 < least) least = d2, way = b->way[k] + w * (b->way[k + 1] - b->way[k]);
+        if (d2 < least) least = d2, arc = b->arc[k] + w * (b->arc[k + 1] - b->arc[k]);
     }
-    return way;
+    return arc;
 }
 
 /* A line begins at the end that is nearer to where the other begins, a closed one at the place that is, and goes the way on
@@ -191,14 +191,14 @@ static double nearest_way(const chain *b, abut_vec3 p)
 static void face(const chain *a, chain *b)
 {
     double apart[2];
-    for (int turned = 0; turned < 2; turned++) {
-        if (turned) turn(b);
+    for (int reversed = 0; reversed < 2; reversed++) {
+        if (reversed) reverse(b);
         if (b->closed) b->begins = nearest_way(b, place(a, 0));
         const abut_vec3 begin = abut_v3_sub(place(a, 0), place(b, 0)), end = abut_v3_sub(place(a, a->n - 1), place(b, b->n - 1));
-        apart[turned] = b->closed ? apart2(a, b) : abut_v3_norm2(begin) + abut_v3_norm2(end);
+        apart[reversed] = b->closed ? apart2(a, b) : abut_v3_norm2(begin) + abut_v3_norm2(end);
     }
     if (apart[1] < apart[0]) return;
-    turn(b);
+    reverse(b);
     if (b->closed) b->begins = nearest_way(b, place(a, 0));
 }
 

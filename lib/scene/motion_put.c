@@ -74,15 +74,15 @@ static abut_status put_entries(abut_build *b, const abut_motion_rows *m, abut_er
 /* Poses of keys, and the positions of paths. */
 static abut_status put_poses(abut_build *b, const abut_motion_rows *m, abut_err *err)
 {
-    double *shift, *turn, *scale, *x = NULL;
+    double *shift, *rotation, *scale, *x = NULL;
     abut_status rc = put_array(b, "key/translation", m->nkeys, &shift, err);
-    if (!rc) rc = put_array(b, "key/rotation", m->nkeys, &turn, err);
+    if (!rc) rc = put_array(b, "key/rotation", m->nkeys, &rotation, err);
     if (!rc) rc = put_array(b, "key/scale", m->nkeys, &scale, err);
     if (!rc && m->npath) rc = put_array(b, "path/x", m->npath, &x, err);
     if (rc) return rc;
     for (int32_t k = 0; k < m->nkeys; k++) {
         memcpy(shift + 3 * (size_t)k, m->key[k].shift, sizeof m->key[k].shift);
-        memcpy(turn + 4 * (size_t)k, m->key[k].turn, sizeof m->key[k].turn);
+        memcpy(rotation + 4 * (size_t)k, m->key[k].rotation, sizeof m->key[k].rotation);
         memcpy(scale + 3 * (size_t)k, m->key[k].scale, sizeof m->key[k].scale);
     }
     if (x) memcpy(x, m->path, 3 * (size_t)m->npath * sizeof *x);

@@ -1,7 +1,7 @@
 /* Orders of the tets of a scene: from the mesh as it was said to the nodes that displacement has.
  *
- * A straight mesh becomes one of the order of its rest shape where its surface stands for a smooth one (mesh/curve.h), before it
- * is placed: what is placed, scaled and repeated afterwards is curved.  At last its tets get the nodes of the order of
+ * A straight mesh becomes one of the order of its rest shape where its surface approximates a smooth one (mesh/curve.h), before
+ * it is placed: what is placed, scaled and repeated afterwards is curved.  At last its tets get the nodes of the order of
  * displacement.  Rigid motions and linear fields are sums of the bases of order k on a shape of order g only where g <= k, so the
  * shape gets the order min(g, k) unless more is asked for (Ferguson et al. 2023 have shapes of order 4 with k = 1 and 2). */
 #ifndef ABUT_SCENE_ORDERS_H

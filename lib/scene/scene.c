@@ -175,11 +175,12 @@ static void lift(abut_scene *s)
 
 void abut_scene_place(abut_scene *s)
 {
-    if (s->is_turned) transform_all(s, s->turn, (const double[3]){ 0 });
-    for (int32_t i = 0; s->is_turned && i < s->nmaterials; i++) {
+    if (s->is_rotated) transform_all(s, s->rotation, (const double[3]){ 0 });
+    for (int32_t i = 0; s->is_rotated && i < s->nmaterials; i++) {
+        const double *R = s->rotation;
         double *f = s->material[i].fibre_direction, d[3];
         memcpy(d, f, sizeof d);
-        for (int k = 0; k < 3; k++) f[k] = s->turn[3 * k] * d[0] + s->turn[3 * k + 1] * d[1] + s->turn[3 * k + 2] * d[2];
+        for (int k = 0; k < 3; k++) f[k] = R[3 * k] * d[0] + R[3 * k + 1] * d[1] + R[3 * k + 2] * d[2];
     }
     fit(s);
     lift(s);

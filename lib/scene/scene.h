@@ -58,7 +58,7 @@ typedef struct abut_scene_shell {
     double *rest;                   /* [nf * 9] corners of the triangles at rest, m */
 } abut_scene_shell;
 
-/* Of which order the tets of an object are, and what its surface stands for (scene/orders.h). */
+/* Of which order the tets of an object are, and what its surface approximates (scene/orders.h). */
 typedef struct abut_scene_order {
     int order, geometry;            /* of displacement and of the rest shape, 1 to 4; 0: not said */
     int surface;                    /* 1: the snap was said, 0: it is that of a generator, for orders above 1 */
@@ -77,7 +77,7 @@ typedef struct abut_scene_proxy {
     int segments;                   /* on a side of a face; 0: by edge, then by tolerance */
     double edge;                    /* m: no longer than that is a segment; 0: not said */
     abut_param tolerance;           /* m: between the boundary and its flat triangles; 0: not said */
-    abut_mesh surface;              /* that stands for the boundary; empty: the boundary does */
+    abut_mesh surface;              /* that represents the boundary; empty: the boundary does */
     double extrapolation;           /* how far it may be outside of the tets (mesh/embed.h); below 0: not said */
 } abut_scene_proxy;
 
@@ -169,7 +169,7 @@ static inline int abut_act_moves(int act) { return act == ABUT_ACT_MOVE || act =
 typedef struct abut_scene_pose {
     double time;                    /* s, from the start of the motion */
     double shift[3];                /* m */
-    double turn[4];                 /* unit quaternion, real part first, about the centre */
+    double rotation[4];             /* unit quaternion, real part first, about the centre */
     double scale[3];                /* > 0, about the centre; first scaled, then rotated, then shifted */
     double factor;                  /* of a load, which has no pose */
 } abut_scene_pose;
@@ -251,8 +251,8 @@ typedef struct abut_scene {
         abut_param constraints, active_set;     /* ABUT_CONSTRAINT_*, ABUT_ACTIVE_* */
         abut_param offset;          /* m */
     } sqp;
-    int is_turned;                  /* before fit, the scene is rotated about the origin by ... */
-    double turn[9];                 /* ... this rotation, row-major */
+    int is_rotated;                 /* before fit, the scene is rotated about the origin by ... */
+    double rotation[9];             /* ... this matrix, row-major */
     double fit;                     /* m: the scene is scaled so that its longest side is this, and moved to the positive
                                        octant; 0: left as it is */
     abut_param lift;                /* m: after fit, the scene is raised by this along y.  Half-spaces stay in all three. */

@@ -1,7 +1,7 @@
 /* Springs that answer collisions after the fact (Liu 2018, 8.5): fast, and without any guarantee.  A vertex that has gone
- * through a half-space, or a little way behind a triangle, is pulled back along the normal, with the triangle's corners pushed
- * the other way.  Behind is the inside where the triangle bounds a body of tets; else where the vertex was not at the start of
- * the step:
+ * through a half-space, or a little behind a triangle, is pulled back along the normal, with the triangle's corners pushed
+ * in the opposite direction.  Behind is the inside where the triangle bounds a body of tets; else where the vertex was not at
+ * the start of the step:
  *     E = h^2 sum k/2 d^2,   d = n . (x_v - sum w_j x_j) - o < 0                               kg m^2
  * A spring keeps its normal and weights w for the rest of the step; whatever has come out again feels nothing of it.  (If it left
  * the set, the next iteration would not know that it must not go back in.)
@@ -34,7 +34,7 @@ typedef struct abut_collision_springs {
 
 ABUT_MUST_USE abut_status abut_collision_springs_init(abut_collision_springs *c, const abut_objective *p, abut_err *err);
 void abut_collision_springs_clear(abut_collision_springs *c);
-/** Starts a step at p->xn: pairs that the straight way to x[3 nv] may bring together. */
+/** Starts a step at p->xn: pairs that the straight motion to x[3 nv] may bring together. */
 ABUT_MUST_USE abut_status abut_collision_springs_start(abut_collision_springs *c, const abut_objective *p, const double *x,
                                                        abut_err *err);
 /** Adds to the set what has gone through at x. */

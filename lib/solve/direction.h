@@ -39,7 +39,7 @@ typedef struct abut_direction_info {
 
 /* How far a direction may be followed, and the sweep that says so. */
 typedef struct abut_direction_bound {
-    abut_limit limit;       /* alpha -1: gaps are so small that no bound can be told */
+    abut_limit limit;       /* alpha -1: gaps are so small that no bound can be computed */
     double swept;           /* part of p that the candidates are for */
     double slack;           /* of the gap of a pair, which a step must leave */
     const abut_candidates *cand;

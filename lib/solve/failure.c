@@ -290,9 +290,9 @@ static double deforming(const abut_failure_view *s, const int32_t *node, size_t 
     for (size_t k = 0; k < n; k++) {
         const size_t i = 3 * (size_t)node[k];
         const abut_vec3 p = abut_v3_get(s->p + i), arm = abut_v3_diff(s->here->x + i, part.centre);
-        const abut_vec3 turn = abut_v3_cross(abut_v3_get(part.spin), arm);
+        const abut_vec3 spin = abut_v3_cross(abut_v3_get(part.spin), arm);
         all += abut_v3_norm2(p);
-        rest += abut_v3_norm2(abut_v3_sub(abut_v3_sub(p, abut_v3_get(part.shift)), turn));
+        rest += abut_v3_norm2(abut_v3_sub(abut_v3_sub(p, abut_v3_get(part.shift)), spin));
     }
     return all > 0 ? rest / all : 1;
 }

@@ -84,7 +84,7 @@ double abut_integrator_change(int scheme, const double *v1, const double *v0, do
 
 /** xhat[3 nv], m. */
 void abut_integrator_predict(const abut_model *m, int scheme, const abut_start *at, double *xhat);
-/** c[3 nv], m: where a node stops that is at rest after the step; prescribed ones (held[nv]) are on their way to target. */
+/** c[3 nv], m: where a node stops that is at rest after the step; prescribed ones (held[nv]) move towards target. */
 void abut_integrator_still(const abut_model *m, int scheme, const abut_start *at, const uint8_t *held, const double *target,
                            double *c);
 /** Velocities v[3 nv] (and accelerations a[3 nv], Newmark; NULL otherwise) after a step that went to x.  Prescribed nodes

@@ -33,7 +33,7 @@ typedef struct abut_iteration {
 /* Iterations that a report keeps: of a longer solve the first and the last half of this number. */
 enum { ABUT_HISTORY = 1024 };
 
-/* What stands between bodies: the barrier, which guarantees that they never meet; nothing; springs, which guarantee nothing. */
+/* What keeps bodies apart: the barrier, which guarantees that they never meet; nothing; springs, which guarantee nothing. */
 enum { ABUT_CONTACT_BARRIER = 0, ABUT_CONTACT_IGNORED = 1, ABUT_CONTACT_SPRINGS = 2, ABUT_CONTACT_OFF = 3,
        ABUT_CONTACT_NOT_BODIES = 4, ABUT_CONTACT_HARD = 5 /* laws of contact, and a judge of every step */,
        ABUT_CONTACT_LINEARISED = 6 /* inequalities, which guarantee nothing */ };
@@ -118,7 +118,7 @@ typedef struct abut_report {
     double kappa;               /* kg/m^2 */
     int damped;                 /* a step of the midpoint scheme that implicit Euler took */
     int waypoints;              /* between this frame and the one before; 0: the straight line is free */
-    double eta;                 /* share of the scripted way that was covered, 1 = all */
+    double eta;                 /* share of the scripted motion that was covered, 1 = all */
     abut_limit limit;           /* the tightest bound on a step length */
     int limit_iteration;        /* 1-based; 0 when nothing bounded */
 

@@ -47,7 +47,7 @@ ABUT_MUST_USE abut_status abut_pcg_solve_near(const abut_operator *A, const abut
 ABUT_MUST_USE abut_status abut_pcg_solve(const abut_operator *A, const abut_precond *M, const double *b, double *x,
                                          abut_pcg_opts opts, abut_pcg_report *report, abut_arena *scratch, abut_err *err);
 
-/* When the error of x is small enough.  It is A^-1 r with the residual r = b - A x; M^-1 r stands for it where M is close to A,
+/* When the error of x is small enough.  It is A^-1 r with the residual r = b - A x; M^-1 r estimates it where M is close to A,
  * and |r| watches over what M holds much more firmly than A does.  Lengths are largest absolute values. */
 typedef struct abut_pcg_goal {
     double force;           /* |r| <= force |b|, 2-norms, */

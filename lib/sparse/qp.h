@@ -7,7 +7,7 @@
  * algorithm 16.4).
  * The same bits for every thread count, if the linear solver has them.
  *
- * What an answer is worth is told in metres, by weights w of block rows that H is not below, as masses: a residual r of the
+ * The error of an answer is given in metres, by weights w of block rows that H is not below, as masses: a residual r of the
  * dynamics moves no row further than |r| / w, a multiplier lambda_i that is left no further than lambda_i times the compliance
  * sum |a_ik|^2 / w_k of its row. */
 #ifndef ABUT_SPARSE_QP_H

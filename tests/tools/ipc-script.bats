@@ -179,7 +179,7 @@ S
     says "expected a time, or {gap: length, to: name}, {past: name, share: number}, {coordinate: length} or {motion: number}"
     exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/s.txt --set motion.0.until='{gap: 19, to: tri-1}' -o out.abut
     exits 3 "$BIN/mesh-prep" --ipc-script r/input/a/s.txt --set motion.0.rotate='{axis: [0, 1, 0], rate: 1 rad/s}' -o out.abut
-    says "until a place is reached: expected a motion with 'translate' alone"
+    says "until: a motion that ends at a place has to be 'translate' alone"
 }
 
 # ends NAME: the script NAME over a body of two tets, [0, 4] along x; its motions are compared with standard input

@@ -71,7 +71,7 @@ Y
     says "seq/1.obj:1"
     says "scene.yaml:5:"
     exits 3 "$BIN/mesh-prep" scene.yaml --set motion.0.sequence='{files: [seq/0.obj, seq/0.obj], times: [1 s, 1 s]}' -o a.abut
-    says "stands at 1 s, after one at 1 s: expected ascending times"
+    says "is at 1 s, after one at 1 s: expected ascending times"
     exits 3 "$BIN/mesh-prep" scene.yaml --set objects.a.repeat='{count: [1, 1, 1], spacing: [1, 1, 1]}' -o a.abut
     says "are not those of its file, because of 'repeat'"
 }
@@ -93,7 +93,7 @@ Y
     says "4 of a (scene.yaml:6:14)"
     says "keyframes"
     says "1 s to 2 s, then let go (obstacles rest)"
-    says "2 s: shift 0, 1, 0 m; turn 0.707106781, 0, 0, 0.707106781; scale 0.5, 0.5, 0.5"
+    says "2 s: shift 0, 1, 0 m; rotation 0.707106781, 0, 0, 0.707106781; scale 0.5, 0.5, 0.5"
     says "2, 2, 2 1/s"
     says "0, 4, 0 N, shared out by mass"
     says "2, from a (scene.yaml:12:22) to k"
@@ -184,7 +184,7 @@ refused_stop() {
     refused_stop "the foremost selected node starts at the coordinate 0.5 m: expected before 0.5 m, where it stops" '{coordinate: 0.5}'
     refused_stop "motion: no motion comes before this one" '{motion: 0}'
     refused_stop "motion (one before this one)" '1.5 s' '{motion: 1}'
-    refused_stop "until a place is reached: expected a motion with 'translate' alone" '9 s' '{past: wall}'
+    refused_stop "until: a motion that ends at a place has to be 'translate' alone" '9 s' '{past: wall}'
     refused_stop "share" '{past: wall, share: 0}'
     refused_stop "no object is called 'walls'; did you mean 'wall'?" '{past: walls}'
     # the wall is behind

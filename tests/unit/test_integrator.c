@@ -104,6 +104,21 @@ TEST(an_oscillator_follows_the_textbook_recurrence_of_its_scheme)
     }
 }
 
+/* A scheme without a case of its own would step as implicit Euler does.  Newmark is not that of 1/4 and 1/2, which equals the
+ * midpoint rule here. */
+TEST(no_two_schemes_step_the_same)
+{
+    double x[ABUT_ALL_SCHEMES];
+    for (int32_t scheme = 0; scheme < ABUT_ALL_SCHEMES; scheme++) {
+        world w;
+        const double v0 = 1e-5, omega = oscillator_of(&w, scheme, 0.01, v0, 0, 0, 0.3025, 0.6);
+        CHECK(!world_run(&w, 10));
+        x[scheme] = (get(&w, "node/x")[7] - 1) * omega / v0;
+        world_close(&w);
+        for (int other = 0; other < scheme; other++) CHECK(fabs(x[other] - x[scheme]) > 1e-4);
+    }
+}
+
 TEST(newmark_with_other_parameters_follows_its_recurrence_and_damps_as_gamma_says)
 {
     static const double BETA[] = { 0.25, 0.3025, 0.5, 0.35, 1 }, GAMMA[] = { 0.5, 0.6, 1, 0.7, 1 };

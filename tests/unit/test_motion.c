@@ -495,11 +495,11 @@ TEST(what_a_motion_must_not_say_is_refused_by_name)
     CHECK(refused(KEYED("[{time: 1, quaternion: [0, 0, 0, 0]}]"), "not all 0"));
     CHECK(refused(KEYED("[{time: 1, quaternion: [1, 0, 0, 0], rotate: {axis: [1, 0, 0], angle: 1 rad}}]"),
                   "expected one of rotate and quaternion"));
-    CHECK(refused(KEYED("[{time: 1, rotate: {axis: [1, 0, 0], angle: 360 deg}}]"), "half a turn or more since the key before"));
-    CHECK(refused(KEYED("[{time: 1, quaternion: [0, 1, 0, 0]}]"), "half a turn or more since the key before"));
+    CHECK(refused(KEYED("[{time: 1, rotate: {axis: [1, 0, 0], angle: 360 deg}}]"), "180 degrees or more since the last"));
+    CHECK(refused(KEYED("[{time: 1, quaternion: [0, 1, 0, 0]}]"), "180 degrees or more since the last keyframe"));
     CHECK(refused(KEYED("[{time: 1, rotate: {axis: [1, 0, 0], angle: 90 deg}}, {time: 2, rotate: {axis: [-1, 0, 0], angle: 100 "
                         "deg}}]"),
-                  "half a turn or more since the key before"));
+                  "180 degrees or more since the last keyframe"));
     CHECK(refused(A "keyframes: [{time: 1}], until: 3 s}", "until: the last key ends the motion"));
     CHECK(refused(A "keyframes: [{time: 1}], interpolation: cubic}", "interpolation is 'cubic'"));
     CHECK(refused(A "fix: true, interpolation: smooth}", "interpolation: of keyframes, sequences and loads that change"));
@@ -530,7 +530,7 @@ TEST(what_a_motion_must_not_say_is_refused_by_name)
     CHECK(refused(A "scale: {rate: 1 m/s}}", "rate is '1 m/s': expected a number, if it has a unit one of 1/s"));
     CHECK(refused(A "scale: {}}", "scale: expected {rate"));
     CHECK(refused(A "scale: {rate: 1, center: [0, 0, 0]}, rotate: {axis: [1, 0, 0], rate: 1 rad/s, center: [0, 0, 0]}}",
-                  "center: said before"));
+                  "center: given twice"));
     CHECK(refused(A "scale: {rate: [1, 2, 1]}, rotate: {axis: [1, 0, 0], rate: 1 rad/s}}", "three rates together with rotate"));
     CHECK(refused("{select: {}, sequence: {files: x%d.obj, step: 1 s}}", "expected 'object' in select"));
     CHECK(refused(A "sequence: {files: x.obj, step: 1 s}}", "expected a path with %d in its name"));

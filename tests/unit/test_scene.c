@@ -351,14 +351,14 @@ TEST(fit_scales_the_longest_side_and_starts_at_the_origin)
 }
 
 /* A box 1 x 2 x 1 and a rod of length 7 along x, turned so that the rod stands up, fitted to 8, raised by half of l. */
-TEST(a_scene_is_turned_then_fitted_then_raised_but_for_what_stays)
+TEST(a_scene_is_rotated_then_fitted_then_raised_but_for_what_stays)
 {
     made s = { 0 };
     double lo[3], hi[3];
     s.scene = abut_scene_defaults();
     s.scene.fit = 8;
-    s.scene.is_turned = 1;
-    memcpy(s.scene.turn, (double[9]){ 0, -1, 0, 1, 0, 0, 0, 0, 1 }, sizeof s.scene.turn);      /* 90 degrees about z */
+    s.scene.is_rotated = 1;
+    memcpy(s.scene.rotation, (double[9]){ 0, -1, 0, 1, 0, 0, 0, 0, 1 }, sizeof s.scene.rotation);      /* 90 degrees about z */
     s.scene.lift = (abut_param){ 0.5, 1, "" };
     CHECK(!abut_scene_reserve(&s.scene, 1, 3, 0, 0, 0, &s.err));
     CHECK(!abut_generate_box((double[3]){ 1, 2, 1 }, (int32_t[3]){ 1, 1, 1 }, &s.scene.object[0].mesh, &s.err));
@@ -459,7 +459,7 @@ TEST(what_is_said_wrongly_is_refused_with_what_was_expected)
         { "objects:\n" BOX "motion: [{select: {object: a, cylinder: {axis: [0, 1, 0], radius: 1}}, fix: true}]\n",
           "axis is a list of 3: expected a list of 2, [[0, 0, 0], [0, 1, 0]]" },
         { "objects:\n" BOX "motion: [{select: {object: a}, fix: true, from: 2 s, until: 1 s}]\n",
-          "active from 2 s until 1 s: expected the start first" },
+          "from 2 s until 1 s: expected 'from' before 'until'" },
         { "objects:\n" BOX "motion: [{select: {object: b}, fix: true}]\n", "no object is called 'b'" },
         { SHEET(", roll: {radius: 0.1, gap: 0.01}, fold: {length: 0.1, gap: 0.01}"),
           "expected one of 'roll', 'fold' and 'along'" },

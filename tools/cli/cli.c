@@ -425,9 +425,9 @@ int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err)
     if (err) last = *err;
     int is_gone = last.code == ABUT_E_IO && reader_is_gone(cli);
     if (last.code && !is_gone) complain(cli, &last);
-    const abut_status told = last.code;
+    const abut_status before = last.code;
     if (cli->out) close_out(cli, &is_gone, &last);
-    if (last.code && !told && !is_gone) complain(cli, &last);
+    if (last.code && !before && !is_gone) complain(cli, &last);
     abut_cli_progress_clear(cli);
     if (*cli->sum && !is_gone) abut_cli_say(cli, "%s, %.3g s", cli->sum, abut_time_wall() - cli->began);
     if (cli->in && cli->in != stdin) fclose(cli->in);

@@ -73,7 +73,7 @@ typedef struct abut_cli {
     int progress_on;    /* a progress line is on the terminal */
     double progress_every;      /* s: --progress-every; 0: none but on a terminal */
     double began, progressed;   /* s, wall clock: the start, the last line of progress */
-    char sum[200];      /* what abut_cli_sum was told */
+    char sum[200];      /* the text given to abut_cli_sum */
 } abut_cli;
 
 /* Which streams a program needs. */

@@ -39,7 +39,7 @@ typedef struct abut_step_run {
 } abut_step_run;
 
 /** The same large arrays come and go every iteration: handed back to the system in between, each page of them would have to be
- * faulted in and cleared anew. */
+ * faulted in and cleared again. */
 void abut_step_keep_memory(void);
 /** Reads the stream, makes the steps and writes everything on.  Fails as its parts do, with the name of the input. */
 ABUT_MUST_USE abut_status abut_step_run_all(abut_step_run *r, abut_step_command *c, abut_cli *cli, abut_err *err);

@@ -120,7 +120,7 @@ static void speak(abut_server *s, connection *c)
     }
 }
 
-/* A request that is still not whole is told so; an answer that nobody takes is dropped. */
+/* A request that is still not whole gets an error; an answer that nobody takes is dropped. */
 static void lose_patience(abut_server *s, connection *c)
 {
     const abut_http_request none = { 0 };

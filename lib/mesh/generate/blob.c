@@ -336,8 +336,8 @@ abut_status abut_generate_tendrils(double radius, double length, double thicknes
     if (!c) return abut_fail(err, ABUT_E_NOMEM, "tendrils: no memory for %d", count);
     c[0].radius = radius;
     for (int32_t i = 0; i < count; i++) {
-        const double y = 1 - (2.0 * i + 1) / count, turn = 2.399963229728653 * i;      /* pi (3 - sqrt 5) */
-        const double dir[3] = { sqrt(1 - y * y) * cos(turn), y, sqrt(1 - y * y) * sin(turn) };
+        const double y = 1 - (2.0 * i + 1) / count, angle = 2.399963229728653 * i;      /* pi (3 - sqrt 5) */
+        const double dir[3] = { sqrt(1 - y * y) * cos(angle), y, sqrt(1 - y * y) * sin(angle) };
         for (int k = 0; k < 3; k++) c[i + 1].b[k] = (radius + length - 0.5 * thickness) * dir[k];
         c[i + 1].radius = 0.5 * thickness;
     }

@@ -148,10 +148,10 @@ abut_status abut_generate_torus(double radius, double tube, int32_t around, int3
     if (!rc) rc = lattice_mesh(&l, m, err);
     for (int32_t i = 0; i < m->nv && !rc; i++) {
         double *p = m->x + 3 * (size_t)i;
-        const double turn = 6.283185307179586 * (i % around) / around;
+        const double angle = 6.283185307179586 * (i % around) / around;
         round_off(p, l.radial, tube);
         const double out = radius + p[1];
-        p[1] = p[2], p[0] = out * cos(turn), p[2] = out * sin(turn);
+        p[1] = p[2], p[0] = out * cos(angle), p[2] = out * sin(angle);
     }
     return rc;
 }
@@ -238,8 +238,8 @@ static abut_status add_ring(double r, double y, int32_t around, ring *out, abut_
     *out = (ring){ m->nv, r > 0 ? around : 1 };
     abut_status rc = ABUT_OK;
     for (int32_t i = 0; i < out->n && !rc; i++) {
-        const double turn = 6.283185307179586 * i / around;
-        rc = abut_mesh_add_vertex(m, (double[3]){ r * cos(turn), y, -r * sin(turn) }, err);
+        const double angle = 6.283185307179586 * i / around;
+        rc = abut_mesh_add_vertex(m, (double[3]){ r * cos(angle), y, -r * sin(angle) }, err);
     }
     return rc;
 }

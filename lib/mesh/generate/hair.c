@@ -41,8 +41,8 @@ static strand strand_of(const abut_hair *h, int32_t i)
 {
     abut_rng rng = { (uint64_t)h->seed * 0x9e3779b97f4a7c15u + (uint64_t)i * 0xd1b54a32d192ed03u };
     const double y = 1 - ((h->whole ? 2 * i + 1 : i + 0.5) / h->count), r = sqrt(fmax(0, 1 - y * y));
-    const double turn = i * PI * (3 - sqrt(5));
-    strand s = { .n = { r * cos(turn), y, r * sin(turn) }, .l = h->length / h->cells };
+    const double angle = i * PI * (3 - sqrt(5));
+    strand s = { .n = { r * cos(angle), y, r * sin(angle) }, .l = h->length / h->cells };
     const abut_vec3 e = fabs(s.n.x) > 0.9 ? (abut_vec3){ 0, 0, 1 } : (abut_vec3){ 1, 0, 0 };
     s.root = abut_v3_scale(h->radius + h->offset, s.n);
     const abut_vec3 across = abut_v3_sub(e, abut_v3_scale(abut_v3_dot(e, s.n), s.n));

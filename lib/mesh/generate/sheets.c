@@ -142,29 +142,29 @@ static abut_status keep_pattern(abut_mesh *m, abut_err *err)
     return ABUT_OK;
 }
 
-/* Lengths of the lines of a curve, summed up: way[n]. */
-static abut_status measure_curve(const double *curve, int32_t n, double *way, abut_err *err)
+/* Lengths of the lines of a curve, summed up: arc[n]. */
+static abut_status measure_curve(const double *curve, int32_t n, double *arc, abut_err *err)
 {
-    way[0] = 0;
+    arc[0] = 0;
     for (int32_t i = 1; i < n; i++) {
-        way[i] = way[i - 1] + hypot(curve[2 * i] - curve[2 * i - 2], curve[2 * i + 1] - curve[2 * i - 1]);
-        if (!(way[i] > way[i - 1])) return abut_fail(err, ABUT_E_ARG, "curve: line %d has no length", i - 1);
+        arc[i] = arc[i - 1] + hypot(curve[2 * i] - curve[2 * i - 2], curve[2 * i + 1] - curve[2 * i - 1]);
+        if (!(arc[i] > arc[i - 1])) return abut_fail(err, ABUT_E_ARG, "curve: line %d has no length", i - 1);
     }
     return ABUT_OK;
 }
 
 /* The point of the curve after the length s. */
-static void on_curve(const double *curve, const double *way, int32_t n, double s, double p[2])
+static void on_curve(const double *curve, const double *arc, int32_t n, double s, double p[2])
 {
     int32_t lo = 0, hi = n - 1;
     while (hi - lo > 1) {
         const int32_t mid = (lo + hi) / 2;
-        if (way[mid] <= s)
+        if (arc[mid] <= s)
             lo = mid;
         else
             hi = mid;
     }
-    const double f = (s - way[lo]) / (way[hi] - way[lo]);
+    const double f = (s - arc[lo]) / (arc[hi] - arc[lo]);
     for (int k = 0; k < 2; k++)
         p[k] = curve[2 * lo + k] + f * (curve[2 * hi + k] - curve[2 * lo + k]);
 }
@@ -174,17 +174,17 @@ abut_status abut_sheet_follow(abut_mesh *m, const double *curve, int32_t n, abut
     double lo[3], hi[3];
     abut_mesh_bounds(m, lo, hi);
     if (n < 2) return done(abut_fail(err, ABUT_E_ARG, "curve: %d point%s: expected 2 or more", n, abut_s(n)), m);
-    double *way = malloc((size_t)n * sizeof *way);
+    double *arc = malloc((size_t)n * sizeof *arc);
     abut_status rc =
-        way ? measure_curve(curve, n, way, err) : abut_fail(err, ABUT_E_NOMEM, "no memory for a curve of %d points", n);
-    if (!rc && way[n - 1] < (hi[0] - lo[0]) * (1 - 1e-12))
-        rc = abut_fail(err, ABUT_E_ARG, "curve: %.9g m long, the sheet %.9g m: expected no less", way[n - 1], hi[0] - lo[0]);
+        arc ? measure_curve(curve, n, arc, err) : abut_fail(err, ABUT_E_NOMEM, "no memory for a curve of %d points", n);
+    if (!rc && arc[n - 1] < (hi[0] - lo[0]) * (1 - 1e-12))
+        rc = abut_fail(err, ABUT_E_ARG, "curve: %.9g m long, the sheet %.9g m: expected no less", arc[n - 1], hi[0] - lo[0]);
     if (!rc) rc = keep_pattern(m, err);
     for (int32_t i = 0; i < m->nv && !rc; i++) {
         double *x = m->x + 3 * (size_t)i;
-        on_curve(curve, way, n, fmin(x[0] - lo[0], way[n - 1]), x);
+        on_curve(curve, arc, n, fmin(x[0] - lo[0], arc[n - 1]), x);
     }
-    free(way);
+    free(arc);
     return done(rc, m);
 }
 
@@ -308,8 +308,8 @@ abut_status abut_generate_tube(double radius, double height, const int32_t cells
 static void ico_corner(int k, double x[3])
 {
     static const double PHI = 1.61803398874989484820;
-    const int turn = k / 4;
-    x[turn] = 0, x[(turn + 1) % 3] = k & 1 ? -1 : 1, x[(turn + 2) % 3] = k & 2 ? -PHI : PHI;
+    const int axis = k / 4;
+    x[axis] = 0, x[(axis + 1) % 3] = k & 1 ? -1 : 1, x[(axis + 2) % 3] = k & 2 ? -PHI : PHI;
 }
 
 /* Its edges have length 2; the next longer diagonal 2 phi. */
@@ -509,8 +509,8 @@ abut_status abut_generate_sprinkles(const int32_t count[3], const double spacing
         rc = abut_fail(err, ABUT_E_ARG, "sprinkles: tilt %g: expected 0 to half a turn", tilt);
     for (int32_t i = 0; !rc && i < count[0] * count[1] * count[2]; i++) {
         const int32_t at[3] = { i % count[0], i / count[0] % count[1], i / count[0] / count[1] };
-        const double lean = abut_rng_real(&rng, 0, tilt), turn = abut_rng_real(&rng, 0, 2 * PI);
-        const double u[3] = { sin(lean) * cos(turn), cos(lean), sin(lean) * sin(turn) };
+        const double lean = abut_rng_real(&rng, 0, tilt), angle = abut_rng_real(&rng, 0, 2 * PI);
+        const double u[3] = { sin(lean) * cos(angle), cos(lean), sin(lean) * sin(angle) };
         double a[3], b[3];
         for (int k = 0; k < 3; k++) {
             const double c = centred(at[k], count[k], spacing[k]);

@@ -77,7 +77,7 @@ abut_status abut_device_aim_at_targets(abut_search *s, int *moves, abut_err *err
     abut_device *d = abut_device_of(s);
     const abut_carry_args a = { at(d->target), ABUT_AT(d->held, uint8_t), at(d->x), at(d->p), 1 };
     *moves = d->scripted;
-    return *moves ? ABUT_RUN(&d->q, carry_way, &a, numbers(s), err) : ABUT_OK;
+    return *moves ? ABUT_RUN(&d->q, carry_direction, &a, numbers(s), err) : ABUT_OK;
 }
 
 abut_status abut_device_move_held(abut_search *s, double alpha, abut_err *err)

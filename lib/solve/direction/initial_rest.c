@@ -1,10 +1,10 @@
 /* The Hessian at rest, K, as an initial matrix, with the Hessians of contact and friction, C, where they are: lbfgs-rest.  The
- * same with each node's rows turned as the tets around it have turned since, R K R^T + C, R = diag(R_i): lbfgs-warped, stiffness
- * warping by nodes (Mueller et al. 2002; Liu 2018, 7.3).  R_i is the rotation nearest to the mean of their deformation gradients
- * by volume, the identity where there is no tet.
+ * same with each node's rows rotated as the tets around it have rotated since, R K R^T + C, R = diag(R_i): lbfgs-warped,
+ * stiffness warping by nodes (Mueller et al. 2002; Liu 2018, 7.3).  R_i is the rotation nearest to the mean of their deformation
+ * gradients by volume, the identity where there is no tet.
  *
  * Without contacts the factor is of K alone and lasts while the numbering and the scheme do; R is applied around it.  Both are
- * for comparison: K is Newton's matrix near rest, and a poor one for a body that has turned (lbfgs-rest) or bent (both). */
+ * for comparison: K is Newton's matrix near rest, and a poor one for a body that has rotated (lbfgs-rest) or bent (both). */
 #include "solve/direction/initial.h"
 
 #include "energy/elastic.h"
@@ -24,8 +24,8 @@ typedef struct rest {
         int32_t *node_row;      /* [nv] */
         double psi;
     } of;
-    double *R;                  /* [9 nrow] of the iterate where the matrix was found, row major; NULL: not turned */
-    double *turned;             /* [6 nrow] scratch of an application */
+    double *R;                  /* [9 nrow] of the iterate where the matrix was found, row major; NULL: not rotated */
+    double *rotated;            /* [6 nrow] scratch of an application */
     int32_t nrow;
     int around;                 /* R is not in the factor, but around it */
 } rest;
@@ -56,7 +56,7 @@ static void release(void *self)
     abut_chol_free(&s->factor);
     free(s->of.node_row);
     free(s->R);
-    free(s->turned);
+    free(s->rotated);
     free(s);
 }
 
@@ -65,7 +65,7 @@ static abut_status no_memory(const abut_objective *p, abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * p->nrow);
 }
 
-/* ---- how nodes have turned ---- */
+/* ---- how nodes have rotated ---- */
 
 static void rotation_of_node(const abut_elastic *e, const double *x, int32_t node, double R[9])
 {
@@ -84,14 +84,14 @@ static void rotation_of_node(const abut_elastic *e, const double *x, int32_t nod
     abut_m3_mul_nt(R, U, V);
 }
 
-static abut_status turn_nodes(rest *s, const abut_objective *p, const double *x, abut_err *err)
+static abut_status rotate_nodes(rest *s, const abut_objective *p, const double *x, abut_err *err)
 {
     const abut_elastic *e = abut_elastic_of(&p->terms);
     free(s->R);
-    free(s->turned);
+    free(s->rotated);
     s->R = malloc((9 * (size_t)p->nrow + 1) * sizeof *s->R);
-    s->turned = malloc((6 * (size_t)p->nrow + 1) * sizeof *s->turned);
-    if (!s->R || !s->turned) return no_memory(p, err);
+    s->rotated = malloc((6 * (size_t)p->nrow + 1) * sizeof *s->rotated);
+    if (!s->R || !s->rotated) return no_memory(p, err);
     #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < p->model->nv; i++)
         if (p->row[i] >= 0) rotation_of_node(e, x, i, s->R + 9 * (size_t)p->row[i]);
@@ -99,7 +99,7 @@ static abut_status turn_nodes(rest *s, const abut_objective *p, const double *x,
 }
 
 /* out = R_i in, or R_i^T in, for the vectors of all rows. */
-static void turn(const rest *s, int transposed, const double *in, double *out)
+static void rotate(const rest *s, int transposed, const double *in, double *out)
 {
     for (int32_t i = 0; i < s->nrow; i++) {
         const double *R = s->R + 9 * (size_t)i, *a = in + 3 * (size_t)i;
@@ -140,7 +140,7 @@ static size_t most_values(const abut_elements *sets, int n)
 }
 
 /* A += R K R^T, or K; K[9 nnz] in the pattern of A. */
-static void add_turned(const rest *s, const double *K, abut_bsr *A)
+static void add_rotated(const rest *s, const double *K, abut_bsr *A)
 {
     for (int32_t j = 0; j < A->n; j++)
         for (size_t k = A->ptr[j]; k < A->ptr[j + 1]; k++) {
@@ -155,7 +155,7 @@ static void add_turned(const rest *s, const double *K, abut_bsr *A)
         }
 }
 
-/* The lasting sets and the diagonal as K, turned, and the others. */
+/* The lasting sets and the diagonal as K, rotated, and the others. */
 static abut_status sum_sets(const rest *s, const abut_objective *p, abut_elements *sets, int n, abut_bsr *A, abut_err *err)
 {
     abut_elements some[ABUT_SETS_MAX];
@@ -171,7 +171,7 @@ static abut_status sum_sets(const rest *s, const abut_objective *p, abut_element
         memcpy(K, A->val, 9 * A->nnz * sizeof *K);
         only(sets, n, p->lasting, n, zeros, some);
         abut_bsr_assemble(A, NULL, some, n);
-        add_turned(s, K, A);
+        add_rotated(s, K, A);
     }
     free(diag);
     free(K);
@@ -236,7 +236,7 @@ static abut_status factor(void *self, const abut_initial_at *at, abut_report *re
     s->around = s->warps && alone;
     if (!s->of.node_row) s->of.node_row = malloc(bytes + 1);
     if (!s->of.node_row) return no_memory(p, err);
-    abut_status rc = s->warps ? turn_nodes(s, p, at->at->x, err) : ABUT_OK;
+    abut_status rc = s->warps ? rotate_nodes(s, p, at->at->x, err) : ABUT_OK;
     const int lasts = alone && s->of.psi == p->w.psi && !memcmp(s->of.node_row, p->row, bytes);
     if (!rc && !lasts) rc = make_factor(s, at, alone, err);
     if (rc == ABUT_E_NUMERIC) at->solve->bad_node = abut_newton_matrix_node_of_row(p, abut_chol_bad_row(s->factor));
@@ -244,14 +244,14 @@ static abut_status factor(void *self, const abut_initial_at *at, abut_report *re
 }
 
 /* z = R K^-1 R^T r */
-static abut_status apply_turned(void *of, const double *r, double *z, abut_err *err)
+static abut_status apply_rotated(void *of, const double *r, double *z, abut_err *err)
 {
     rest *s = of;
-    double *a = s->turned, *b = a + 3 * (size_t)s->nrow;
+    double *a = s->rotated, *b = a + 3 * (size_t)s->nrow;
     const abut_precond K = abut_chol_precond(s->factor);
-    turn(s, 1, r, a);
+    rotate(s, 1, r, a);
     const abut_status rc = K.apply(K.of, a, b, err);
-    if (!rc) turn(s, 0, b, z);
+    if (!rc) rotate(s, 0, b, z);
     return rc;
 }
 
@@ -259,7 +259,7 @@ static abut_precond precond(void *self, int symmetric)
 {
     rest *s = self;
     (void)symmetric;
-    return s->around ? (abut_precond){ apply_turned, s, s->nrow } : abut_chol_precond(s->factor);
+    return s->around ? (abut_precond){ apply_rotated, s, s->nrow } : abut_chol_precond(s->factor);
 }
 
 static void stats(const void *self, abut_report *rep)

@@ -229,7 +229,7 @@ static abut_status stay_here(abut_search *s, double speed, abut_err *err)
     return ABUT_OK;
 }
 
-/* Whether this iteration has brought the minimisation closer to its end.  An objective that has changed begins anew; what part of
+/* Whether this iteration has brought the minimisation closer to its end.  An objective that has changed restarts; what part of
  * a direction was taken tells of Newton's alone. */
 static void note_progress(abut_search *s, const abut_iteration *it)
 {

@@ -88,10 +88,10 @@ static abut_status analyse(abut_chol *c, const abut_bsr *A, const int32_t *perm,
 static inline int goes_to(const int32_t *iperm, int32_t r, int32_t col, int32_t *to_row, int32_t *to_col)
 {
     const int32_t pr = iperm[r], pc = iperm[col];
-    const int turned = pr < pc;
-    *to_row = turned ? pc : pr;
-    *to_col = turned ? pr : pc;
-    return turned;
+    const int transposed = pr < pc;
+    *to_row = transposed ? pc : pr;
+    *to_col = transposed ? pr : pc;
+    return transposed;
 }
 
 static void place_blocks(abut_chol_pattern *to, const abut_bsr *A, const int32_t *iperm)
@@ -106,10 +106,10 @@ static void place_blocks(abut_chol_pattern *to, const abut_bsr *A, const int32_t
     for (int32_t col = 0; col < A->n; col++) to->first[col + 1] += to->first[col];
     for (int32_t col = 0; col < A->n; col++)
         for (size_t k = A->ptr[col]; k < A->ptr[col + 1]; k++) {
-            const int turned = goes_to(iperm, A->row[k], col, &to_row, &to_col);
+            const int transposed = goes_to(iperm, A->row[k], col, &to_row, &to_col);
             const int32_t at = to->first[to_col]++;
             to->row[at] = to_row;
-            to->source[at] = 2 * (uint32_t)k + (uint32_t)turned;
+            to->source[at] = 2 * (uint32_t)k + (uint32_t)transposed;
         }
     for (int32_t col = A->n; col > 0; col--) to->first[col] = to->first[col - 1];
     to->first[0] = 0;

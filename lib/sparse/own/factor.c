@@ -56,9 +56,9 @@ static int32_t lower_bound(const int32_t *row, int32_t lo, int32_t hi, int32_t r
 
 /* ---- the matrix into a tile: rows [lo, hi) of a panel, whole groups but for the last ---- */
 
-static void put_block(real *restrict to, const double *restrict B, int turned)
+static void put_block(real *restrict to, const double *restrict B, int transposed)
 {
-    const int si = turned ? 1 : 3, sj = turned ? 3 : 1;
+    const int si = transposed ? 1 : 3, sj = transposed ? 3 : 1;
     for (int j = 0; j < 3; j++)
         for (int i = 0; i < 3; i++) to[i + j * ROWS] = (real)B[si * i + sj * j];
 }
