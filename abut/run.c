@@ -17,8 +17,8 @@ struct abut_run {
     abut_term_ops ops[ABUT_RUN_ENERGIES];
     abut_own_term own[ABUT_RUN_ENERGIES + 1];
     abut_step_options options;
-    abut_step_model model;      /* with the tolerance of the options */
     const char *asked, *history;    /* until it is open */
+    unsigned given;             /* ABUT_OPTION_*: what the program has chosen itself */
     const abut_solver_row *solver;
     void *stepper;
     abut_run_state where;
@@ -44,10 +44,11 @@ static abut_status take_options(abut_run *r, const abut_run_options *o, abut_err
     r->options.threads = abut_threads();
     r->asked = o->solver;
     r->history = o->history;
-    if (!(o->tolerance >= 0) || o->max_newton < 0)
+    if (!(o->tolerance >= 0 && o->tolerance < INFINITY) || o->max_newton < 0)
         return abut_fail(err, ABUT_E_ARG, "tolerance %g, max_newton %d: expected 0 or more", o->tolerance, o->max_newton);
     r->options.tolerance = o->tolerance;
     if (o->max_newton) r->options.max_newton = o->max_newton;
+    r->given = (o->tolerance > 0 ? ABUT_OPTION_TOLERANCE : 0u) | (o->max_newton ? ABUT_OPTION_MAX_NEWTON : 0u);
     return take_energies(r, o, err);
 }
 
@@ -56,7 +57,7 @@ static abut_status choose_solver(void *ctx, const abut_model *m, const char **op
 {
     abut_run *r = ctx;
     const char *name = r->asked ? r->asked : abut_scene_solvers[m->solver ? m->solver[0] : ABUT_SOLVED_BY_BARRIER];
-    r->solver = abut_solver_find(name, 0, err);
+    r->solver = abut_solver_find(name, r->given, err);
     const abut_status rc = r->solver ? abut_solver_check(r->solver, &r->options, err) : ABUT_E_ARG;
     if (rc) return rc;
     char tolerance[48] = "";
@@ -81,7 +82,6 @@ static abut_status open_run(abut_run *r, FILE *in, FILE *out, const abut_run_opt
     rc = abut_last_read(&r->now, &r->s, -1, err);
     if (rc) return rc;
     r->options.names = &r->s.model_set;
-    abut_step_model_view(&r->model, &r->s.model, &r->options);
     r->where = (abut_run_state){ .step = r->now.head.step, .time = r->now.head.time, .min_gap = -1 };
     return abut_solver_make(&r->stepper, &r->s.model, r->solver, &r->options, err);
 }

@@ -22,7 +22,6 @@
     "else a scene has is refused.  Process 0 alone reads standard input, writes and speaks.  What is divided, and what each\n" \
     "process holds whole: docs/CLUSTER.md."
 
-enum { OTHERS_LINE = 5, MORE_WORDS = 8 };
 #define PATIENCE 3          /* s that process 0, when it has failed, waits for the others to have failed, too; */
 #define PATIENCE_OTHERS 30  /* and they for it, which may have much to write */
 
@@ -115,19 +114,17 @@ static int says_solver(int argc, char **argv)
     return 0;
 }
 
-/* The words of the command line, after those that are the default here; of a process other than 0 with others in place of an
- * output. */
+/* The words of the command line, after those that are the default here; a process other than 0 is quiet. */
 static char **words(int argc, char **argv, int *n)
 {
-    static char before[][20] = { "-j", "1", "--linear-solver", "petsc-schwarz" }, after[][16] = { "-o", "/dev/null", "-q" };
-    char **all = calloc((size_t)argc + MORE_WORDS, sizeof *all);
-    int k = 0, i = 1;
+    static char before[][20] = { "-q", "-j", "1", "--linear-solver", "petsc-schwarz" };
+    const int first = rank_number ? 0 : 1, end = says_solver(argc, argv) ? 3 : 5;
+    char **all = calloc((size_t)(argc + end) + 1, sizeof *all);
+    int k = 0;
     if (!all) return NULL;
     all[k++] = argv[0];
-    for (int j = 0; j < (says_solver(argc, argv) ? 2 : 4); j++) all[k++] = before[j];
-    while (i < argc && strcmp(argv[i], "--")) all[k++] = argv[i++];
-    for (int j = 0; j < 3 && rank_number; j++) all[k++] = after[j];
-    while (i < argc) all[k++] = argv[i++];
+    for (int j = first; j < end; j++) all[k++] = before[j];
+    for (int i = 1; i < argc; i++) all[k++] = argv[i];
     *n = k;
     return all;
 }
@@ -203,7 +200,8 @@ int main(int argc, char **argv)
     argv = words(argc, argv, &argc);
     if (!argv) return 5;
     abut_step_line_init(&line);
-    abut_cli_begin(&cli, argc, argv, SUMMARY, "[FILE]", line.opts, ABUT_CLI_IN | ABUT_CLI_OUT_MAY);
+    abut_cli_begin(&cli, argc, argv, SUMMARY, "[FILE]", line.opts,
+                   ABUT_CLI_IN | ABUT_CLI_OUT_MAY | (rank_number ? ABUT_CLI_OUT_NOWHERE : 0));
     abut_status rc = abut_step_line_read(&line, &cli, &c, &err);
     if (!rc && !cli.out) rc = abut_cli_refuse_terminal(&err);
     if (!rc && !run(&r, &c, &cli, ranks, &err)) err = (abut_err){ 0 };

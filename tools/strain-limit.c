@@ -69,7 +69,8 @@ static int has_limits(const abut_model *m)
 
 static abut_status take_model(request *r, abut_stream *s, abut_err *err)
 {
-    abut_status rc = abut_strain_audit_model(&r->judge, s, err);
+    abut_status rc = abut_strain_split_release(&r->split, s, err);
+    if (!rc) rc = abut_strain_audit_model(&r->judge, s, err);
     if (rc || r->audit) return rc;
     rc = set_limits(r, s, err);
     if (!rc) rc = abut_strain_audit_model(&r->judge, s, err);    /* of the new arrays */

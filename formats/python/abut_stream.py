@@ -17,6 +17,8 @@ Whoever stops before the end of `read` has not seen the end mark, so the rest of
 formats/STATE.md of abut describes the format and the arrays.
 """
 import json
+import math
+import re
 import struct
 import sys
 import zlib
@@ -29,13 +31,73 @@ REQUIRED, KEEP = 1, 2                   # section flags
 ARRAY_REQUIRED, ARRAY_CARRY = 1, 2      # array flags
 COMMITTED, PENDING = 0, 1
 ARRAYS_MAX = 4096
-_DTYPES = {1: "<f8", 2: "<f4", 3: "<i4", 4: "<i8", 5: "u1", 6: "text"}
+STEP_MOST = 1 << 53
+_TEXT_MOST, _OPTIONS_MOST, _ARRAY_MOST = 31, 1 << 20, 64 << 30     # bytes
+_NAME = re.compile(r"[A-Za-z0-9_\-./]{1,63}")
+_DTYPES = {1: "<f8", 2: "<f4", 3: "<i4", 4: "<i8", 5: "u1", 6: "u1"}    # 6: text
 ALIASES = {"step/waypoints": "step/way"}    # present name: former name
 _TYPES = {"f8": 1, "f4": 2, "i4": 3, "i8": 4, "u1": 5}
 
 
 class StreamError(ValueError):
     """What is wrong with a stream, and at which byte."""
+
+
+# ---- payloads of sections; bad(why) makes the StreamError that is raised ----
+
+def parse_prov(b, bad):
+    """(tool, version, options) of the bytes of a PROV section."""
+    tool, version, _, options = struct.unpack_from("<BBHI", b.ljust(8, b"\0"))
+    if len(b) != 8 + tool + version + options or max(tool, version) > _TEXT_MOST or options > _OPTIONS_MOST or b"\0" in b[8:]:
+        raise bad("provenance of the wrong length, or with a 0 byte")
+    text = (b[8:8 + tool], b[8 + tool:8 + tool + version], b[8 + tool + version:])
+    return tuple(t.decode("utf-8", "surrogateescape") for t in text)
+
+
+def parse_frame(b, bad):
+    """(step, time, phase, number of arrays) of the 24 bytes of a FRAM section."""
+    step, time, phase, n = struct.unpack("<qdII", b)
+    if not 0 <= step <= STEP_MOST or not math.isfinite(time) or phase > PENDING:
+        raise bad("step %d, time %g, phase %d" % (step, time, phase))
+    return step, time, phase, n
+
+
+def parse_form(b, bad):
+    """What an ARRY section begins with: (name, unit, flags, kind, coding, shape, place of the data); b: at least these bytes."""
+    if len(b) < 12:
+        raise bad("an array section of %d bytes" % len(b))
+    kind, rank, coding, n_name, n_unit, zeros, flags = struct.unpack_from("<5B3sI", b)
+    at = 12 + 8 * rank
+    end = at + n_name + n_unit
+    if kind not in _DTYPES or rank > 4 or coding > 1 or n_unit > 15 or zeros != b"\0\0\0" or len(b) < end:
+        raise bad("array of type %d, rank %d, coding %d" % (kind, rank, coding))
+    shape = struct.unpack_from("<%dq" % rank, b, 12)
+    name, unit = (text.decode("utf-8", "surrogateescape") for text in (b[at:at + n_name], b[at + n_name:end]))
+    if not _NAME.fullmatch(name) or "\0" in unit:
+        raise bad("array '%s' of unit '%s'" % (name, unit))
+    if min(shape, default=0) < 0 or math.prod(max(n, 1) for n in shape) > _ARRAY_MOST // np.dtype(_DTYPES[kind]).itemsize:
+        raise bad("array '%s' of shape %s" % (name, shape))
+    return name, unit, flags, kind, coding, shape, end
+
+
+def parse_data(name, kind, coding, shape, data, bad):
+    """The numpy array, or str, of the data of an array; read-only where it is these bytes."""
+    dtype = np.dtype(_DTYPES[kind])
+    size = math.prod(shape) * dtype.itemsize
+    if coding:
+        expand = zlib.decompressobj()
+        try:
+            plain = expand.decompress(data, size + 1)
+        except zlib.error as e:
+            raise bad("array '%s': %s" % (name, e)) from None
+        if len(plain) != size or not expand.eof or expand.unused_data:
+            raise bad("array '%s': the compressed data is no zlib stream of %d bytes" % (name, size))
+        data = np.frombuffer(plain, "u1").reshape(dtype.itemsize, -1).T.tobytes()
+    if len(data) != size:
+        raise bad("array '%s' has %d bytes, expected %d" % (name, len(data), size))
+    if kind == 6:
+        return bytes(data).decode("utf-8", "surrogateescape")
+    return np.frombuffer(data, dtype).reshape(shape)
 
 
 class Array:
@@ -70,7 +132,7 @@ class Reader:
         while self._next[0] not in ("MODL", "FRAM", "ENDS"):
             tag, payload = self._next
             if tag == "PROV":
-                self.prov.append(self._provenance(payload))
+                self.prov.append(parse_prov(payload, self._bad))
             elif tag == "ARRY":
                 raise self._bad("an array outside of a MODL or FRAM")
             self._next = self._section()
@@ -126,44 +188,10 @@ class Reader:
                 raise self._bad("section %s must be understood" % tag)
             self._count["sections"] += 1
 
-    def _provenance(self, b):
-        nt, nv, zero, no = struct.unpack_from("<BBHI", b)
-        if len(b) != 8 + nt + nv + no:
-            raise self._bad("provenance of the wrong length")
-        return b[8:8 + nt].decode(), b[8 + nt:8 + nt + nv].decode(), b[8 + nt + nv:].decode()
-
     def _array(self, b):
-        if len(b) < 12:
-            raise self._bad("an array section of %d bytes" % len(b))
-        kind, rank, coding, nname, nunit = struct.unpack_from("<5B", b)
-        flags = struct.unpack_from("<I", b, 8)[0]
-        if kind not in _DTYPES or rank > 4 or coding > 1 or len(b) < 12 + 8 * rank + nname + nunit:
-            raise self._bad("array of type %d, rank %d, coding %d" % (kind, rank, coding))
-        shape = struct.unpack_from("<%dq" % rank, b, 12)
-        at = 12 + 8 * rank
-        name = b[at:at + nname].decode("latin-1")
-        unit = b[at + nname:at + nname + nunit].decode("latin-1")
-        data = b[at + nname + nunit:]
-        size = 1 if kind >= 5 else int(_DTYPES[kind][2])
-        count = 1
-        for n in shape:
-            count *= n
-        if min(shape, default=0) < 0:
-            raise self._bad("array '%s' of shape %s" % (name, shape))
-        if coding:
-            expand = zlib.decompressobj()
-            try:
-                data = expand.decompress(data, count * size) if count else b""
-            except zlib.error as e:
-                raise self._bad("array '%s': %s" % (name, e))
-            data = np.frombuffer(data, "u1")
-            if len(data) == count * size:
-                data = data.reshape(size, count).T.tobytes()
-        if len(data) != count * size:
-            raise self._bad("array '%s' has %d bytes, expected %d" % (name, len(data), count * size))
-        if kind == 6:
-            return name, Array(bytes(data).decode("utf-8", "surrogateescape"), unit, flags)
-        return name, Array(np.frombuffer(data, _DTYPES[kind]).reshape(shape).copy(), unit, flags)
+        name, unit, flags, *form, at = parse_form(b, self._bad)
+        data = parse_data(name, *form, b[at:], self._bad)
+        return name, Array(data if isinstance(data, str) else data.copy(), unit, flags)
 
     def _arrays(self, n):
         if n > ARRAYS_MAX:
@@ -187,10 +215,8 @@ class Reader:
                 self._count["models"] += 1
                 item = Item("model", self._arrays(struct.unpack_from("<I", b)[0]))
             elif tag == "FRAM" and len(b) == 24 and self._count["models"]:
-                step, time, phase, n = struct.unpack("<qdII", b)
+                step, time, phase, n = parse_frame(b, self._bad)
                 self._count["frames"] += 1
-                if not 0 <= step <= 1 << 53 or not np.isfinite(time) or phase > PENDING:
-                    raise self._bad("step %d, time %g, phase %d" % (step, time, phase))
                 item = Item("frame", self._arrays(n), step, time, phase)
             elif tag == "ENDS" and len(b) == 32:
                 if struct.unpack("<4Q", b) != tuple(self._count.values()) or not self._count["models"]:
@@ -210,7 +236,8 @@ def read(file):
 
 
 class Writer:
-    """Writes prov, model, frame ... in this order; close, or the end of a `with` block, adds the end mark.
+    """Writes prov, model, frame ... in this order; close, or the end of a `with` block, adds the end mark.  What readers refuse
+    raises ValueError, and so does what follows a call that failed.
 
     minor: the version 1.x of the head; who copies a stream that it does not change may keep that of its reader."""
 
@@ -220,6 +247,7 @@ class Writer:
         self._level = level
         self._count = [0, 0, 0, 0]
         self._last = None
+        self._bad = False
         self._crc = 0
         self._put(MAGIC + struct.pack("<HHI", MAJOR, minor, 0x01020304))
 
@@ -231,14 +259,22 @@ class Writer:
         self._put(struct.pack("<4sHHQ", tag, 1, REQUIRED, len(payload)) + payload)
         self._count[0] += 1
 
+    def _begin(self, what, in_order):
+        if self._bad or not in_order:
+            raise ValueError("%s %s" % (what, "after a call that failed, or the end" if self._bad else "is out of order"))
+        self._bad = True
+
     def prov(self, tool, version, options=None):
         """One stage of the history; options: text of a JSON object, or something json can write."""
         text = options if isinstance(options, str) else json.dumps(options or {})
-        if (tool, version, text) == self._last:
-            return
+        t, v, o = (s.encode("utf-8", "surrogateescape") for s in (tool, version, text))
+        if max(len(t), len(v)) > _TEXT_MOST or len(o) > _OPTIONS_MOST or b"\0" in t + v + o:
+            raise ValueError("provenance of '%s': a text is too long, or has a 0 byte" % tool)
+        self._begin("provenance", not self._count[1])
+        if (tool, version, text) != self._last:
+            self._section(b"PROV", struct.pack("<BBHI", len(t), len(v), 0, len(o)) + t + v + o)
         self._last = (tool, version, text)
-        t, v, o = tool.encode(), version.encode(), text.encode()
-        self._section(b"PROV", struct.pack("<BBHI", len(t), len(v), 0, len(o)) + t + v + o)
+        self._bad = False
 
     def _array(self, name, a):
         if not isinstance(a, Array):
@@ -259,31 +295,39 @@ class Writer:
             packed = deflate.compress(bytes_first) + deflate.flush()
             if len(packed) < len(raw):
                 raw, coding = packed, 1
-        n, u = name.encode(), a.unit.encode()
-        if not 0 < len(n) < 64 or len(u) > 15 or data.ndim > 4:
-            raise ValueError("array '%s': name, unit or rank is too long" % name)
+        n, u = (s.encode("utf-8", "surrogateescape") for s in (name, a.unit))
+        if not _NAME.fullmatch(name) or len(u) > 15 or b"\0" in u or data.ndim > 4:
+            raise ValueError("array '%s' of unit '%s' and rank %d: expected a name of 1 to 63 letters, digits, '_', '-', '.' and "
+                             "'/', a unit of 15 bytes and rank 4 at most" % (name, a.unit, data.ndim))
         form = struct.pack("<5B3xI%dq" % data.ndim, kind, data.ndim, coding, len(n), len(u), a.flags, *data.shape)
         self._section(b"ARRY", form + n + u + raw)
         self._count[3] += 1
 
-    def model(self, arrays):
-        """arrays: {name: Array or data}."""
-        self._section(b"MODL", struct.pack("<II", len(arrays), 0))
-        self._count[1] += 1
+    def _arrays(self, arrays):
         for name, a in arrays.items():
             self._array(name, a)
         self._f.flush()
+        self._bad = False
+
+    def model(self, arrays):
+        """arrays: {name: Array or data}."""
+        self._begin("a model", len(arrays) <= ARRAYS_MAX)
+        self._section(b"MODL", struct.pack("<II", len(arrays), 0))
+        self._count[1] += 1
+        self._arrays(arrays)
 
     def frame(self, step, time, arrays, phase=COMMITTED):
         """time in s; arrays: {name: Array or data}."""
+        if not 0 <= step <= STEP_MOST or not math.isfinite(time) or phase not in (COMMITTED, PENDING):
+            raise ValueError("a frame of step %s at %s s, phase %s" % (step, time, phase))
+        self._begin("a frame", self._count[1] and len(arrays) <= ARRAYS_MAX)
         self._section(b"FRAM", struct.pack("<qdII", step, time, phase, len(arrays)))
         self._count[2] += 1
-        for name, a in arrays.items():
-            self._array(name, a)
-        self._f.flush()
+        self._arrays(arrays)
 
     def close(self):
         """Adds the end mark.  A stream without it is refused by every reader."""
+        self._begin("the end mark", self._count[1])
         self._section(b"ENDS", struct.pack("<4Q", *self._count))
         self._f.flush()
         if self._own:
@@ -293,16 +337,22 @@ class Writer:
         return self
 
     def __exit__(self, kind, value, trace):
-        if kind is None:
-            self.close()
-        elif self._own:
-            self._f.close()
+        try:
+            if kind is None:
+                self.close()
+        finally:
+            if self._own:
+                self._f.close()
+
+
+def _printable(text):
+    return "".join(c if c.isprintable() else "\\x%02x" % ord(c) for c in text)
 
 
 def _show(file):
     reader = read(file)
-    for tool, version, options in reader.prov:
-        print("prov", tool, version, options)
+    for stage in reader.prov:
+        print("prov", *map(_printable, stage))
     for item in reader:
         print("model" if item.kind == "model" else "frame step %d time %g s%s" % (
             item.step, item.time, " pending" if item.phase == PENDING else ""))
@@ -310,7 +360,7 @@ def _show(file):
             text = isinstance(a.data, str)
             few = "" if text or a.data.size > 3 else "  = " + " ".join("%.17g" % v for v in a.data.flat)
             print("  %-22s %-4s %s %s%s" % (name, "text" if text else a.data.dtype.str[1:],
-                                            [len(a.data)] if text else list(a.data.shape), a.unit, few))
+                                            [len(a.data)] if text else list(a.data.shape), _printable(a.unit), few))
 
 
 if __name__ == "__main__":

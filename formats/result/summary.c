@@ -1,15 +1,23 @@
 #include "formats/result/summary.h"
 
 #include "base/words.h"
+#include "formats/stream/dump.h"
 #include "model/naming.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void abut_summary_history(FILE *f, const abut_prov *prov, int n)
 {
-    for (int i = 0; i < n; i++)
-        fprintf(f, "%-12s %s  %s\n", prov[i].tool, prov[i].version, prov[i].options ? prov[i].options : "");
+    for (int i = 0; i < n; i++) {
+        abut_print_line(f, prov[i].tool);
+        fprintf(f, "%*s ", strlen(prov[i].tool) < 12 ? (int)(12 - strlen(prov[i].tool)) : 0, "");
+        abut_print_line(f, prov[i].version);
+        fputs("  ", f);
+        abut_print_line(f, prov[i].options ? prov[i].options : "");
+        putc('\n', f);
+    }
 }
 
 static void objects(FILE *f, const abut_model *m, const abut_parts *parts)

@@ -315,6 +315,8 @@ static int children_of(const abut_tree *t)
     return t ? t->n : 0;
 }
 
+enum { OBJECTS_MOST = 1000000 };
+
 /* Counts everything, so that each table is made once. */
 static abut_status reserve(abut_scene_reader *r, abut_err *err)
 {
@@ -337,6 +339,8 @@ static abut_status reserve(abut_scene_reader *r, abut_err *err)
         if (rc) return rc;
         planes += is_plane;
         nobjects += is_plane ? 0 : copies ? copies : 1;
+        if (nobjects > OBJECTS_MOST)
+            return abut_tree_fail_key(c, err, "objects: %d up to '%s': expected at most %d", nobjects, c->key, OBJECTS_MOST);
     }
     const int nmaterials = children_of(materials) ? children_of(materials) : 1;
     return abut_scene_reserve(r->scene, nmaterials, nobjects, planes, children_of(motion), children_of(pairs),

@@ -60,6 +60,17 @@ static void replace(abut_tree *parent, abut_tree *old, abut_tree *by)
     if (parent->last == old) parent->last = by;
 }
 
+/* Letters of the name that a path begins with: the longest key of the map, which may have dots, else what is before a dot. */
+static size_t length_of_name(const abut_tree *map, const char *path)
+{
+    size_t most = strcspn(path, ".");
+    for (const abut_tree *c = map->kind == ABUT_TREE_MAP ? map->child : NULL; c; c = c->next) {
+        const size_t n = strlen(c->key);
+        if (n > most && !strncmp(path, c->key, n) && (!path[n] || path[n] == '.')) most = n;
+    }
+    return most;
+}
+
 /* One name of a path: the child it leads to, NULL when a map has no such key yet. */
 static abut_status walk(const abut_tree *t, const char *path, const char *name, abut_tree **to, abut_err *err)
 {
@@ -81,7 +92,7 @@ abut_status abut_tree_set(abut_arena *arena, abut_tree *root, const char *path, 
 {
     abut_tree *t = root;
     for (const char *p = path;;) {
-        const size_t n = strcspn(p, ".");
+        const size_t n = length_of_name(t, p);
         const char *name = copy(arena, p, n);
         abut_tree *to = NULL;
         if (!name) return abut_fail(err, ABUT_E_NOMEM, "--set %s: no memory", path);

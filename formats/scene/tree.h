@@ -32,6 +32,7 @@ abut_tree *abut_tree_find(const abut_tree *map, const char *key);
 abut_tree *abut_tree_at(const abut_tree *list, int i);
 
 /** Puts value at a dotted path ("objects.ball.mu", "motion.0.until"); maps along the path are made, list entries must exist.
+ * Where a key that is there has dots ("ball.msh"), the longest that the path goes on with counts.
  * Fails  ABUT_E_ARG the path leads through a text, past the end of a list, or holds an empty name; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_tree_set(abut_arena *arena, abut_tree *root, const char *path, abut_tree *value,
                                         abut_err *err);

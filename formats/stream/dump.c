@@ -52,6 +52,17 @@ static void print_element(FILE *out, const abut_array *a, int64_t i)
     }
 }
 
+static void put_byte(FILE *out, unsigned char c)
+{
+    if (c < 0x20 || c == 0x7f) fprintf(out, "\\x%02x", c);
+    else putc(c, out);
+}
+
+void abut_print_line(FILE *out, const char *text)
+{
+    for (; *text; text++) put_byte(out, (unsigned char)*text);
+}
+
 /* Lines of text in quotes: nothing in them can be mistaken for the dump's own lines, or hide. */
 static void print_text(FILE *out, const abut_array *a)
 {
@@ -63,8 +74,7 @@ static void print_text(FILE *out, const abut_array *a)
         open = p[i] != '\n';
         if (p[i] == '\n') fputs("\\n\"\n", out);
         else if (p[i] == '"' || p[i] == '\\') fprintf(out, "\\%c", p[i]);
-        else if (p[i] < 0x20 || p[i] == 0x7f) fprintf(out, "\\x%02x", p[i]);
-        else putc(p[i], out);
+        else put_byte(out, p[i]);
     }
     if (open) fputs("\"\n", out);
 }
@@ -74,8 +84,9 @@ static void dump_array(FILE *out, const abut_array *a, int no_data)
 {
     fprintf(out, "array %s %s [", a->name, abut_dtype_name(a->type));
     for (int d = 0; d < a->rank; d++) fprintf(out, "%s%" PRId64, d ? ", " : "", a->shape[d]);
-    fprintf(out, "]%s%s%s%s\n", *a->unit ? " " : "", a->unit, a->flags & ABUT_A_REQUIRED ? " required" : "",
-            a->flags & ABUT_A_CARRY ? " carry" : "");
+    fputs(*a->unit ? "] " : "]", out);
+    abut_print_line(out, a->unit);
+    fprintf(out, "%s%s\n", a->flags & ABUT_A_REQUIRED ? " required" : "", a->flags & ABUT_A_CARRY ? " carry" : "");
     if (no_data) return;
     if (a->type == ABUT_TEXT) {
         print_text(out, a);
@@ -160,7 +171,13 @@ abut_status abut_dump(abut_reader *r, FILE *out, const abut_dump_opts *opts, abu
     int n;
     const abut_prov *prov = abut_reader_prov(r, &n);
     fputs("abut-state\n", out);
-    for (int i = 0; i < n; i++) fprintf(out, "prov %s %s %s\n", prov[i].tool, prov[i].version, prov[i].options);
+    for (int i = 0; i < n; i++) {
+        const char *const text[] = { "prov", prov[i].tool, prov[i].version, prov[i].options };
+        for (int k = 0; k < 4; k++) {
+            abut_print_line(out, text[k]);
+            putc(k < 3 ? ' ' : '\n', out);
+        }
+    }
 
     abut_arrays set = { 0 };
     abut_item item;

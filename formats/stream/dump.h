@@ -32,5 +32,7 @@ enum { ABUT_NUMBER_MAX = 32 };
 /** The shortest of %.15g, %.16g, %.17g that strtod reads back as the same bits; NaN as nan(0x...), all 64 bits.
  * buf[ABUT_NUMBER_MAX] out; returns buf */
 char *abut_print_f64(char *buf, double v);
+/** Writes a text of a stream within a line: control characters as \x1b, so that none forges a line or drives a terminal. */
+void abut_print_line(FILE *out, const char *text);
 
 #endif

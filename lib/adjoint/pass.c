@@ -12,13 +12,6 @@ enum { ROUNDS_MOST = 400 };
 #define ROUNDS_CLOSE 1e-13
 #define RESIDUAL_MOST 1e3   /* tolerances that an end may be off: more is no end of this step */
 
-static double dot(size_t n, const double *x, const double *y)
-{
-    abut_acc s = { 0, 0 };
-    for (size_t i = 0; i < n; i++) abut_acc_add(&s, x[i] * y[i]);
-    return s.hi + s.lo;
-}
-
 abut_status abut_adjoint_freeze(abut_adjoint *a, const double *from, double kappa, abut_err *err)
 {
     abut_search *so = &a->s.solver;
@@ -86,7 +79,7 @@ static abut_status friction_back(abut_adjoint *a, const double *x, double *x_bar
 static abut_status solve_converged(abut_adjoint *a, const double *x, abut_adjoint_report *rep, abut_err *err)
 {
     const size_t n3 = 3 * (size_t)a->model->nv;
-    const double size = sqrt(dot(n3, a->work.end, a->work.end));
+    const double size = sqrt(abut_adjoint_dot(n3, a->work.end, a->work.end));
     abut_status rc = solve(a, a->work.end, a->work.p, rep, err);
     double change = INFINITY;
     const abut_mark mark = abut_arena_mark(&a->s.solver.scratch);
@@ -97,15 +90,14 @@ static abut_status solve_converged(abut_adjoint *a, const double *x, abut_adjoin
         memcpy(bar, a->work.end, n3 * sizeof *bar);
         rc = friction_back(a, x, bar, 0, rep, err);
         if (!rc) rc = solve(a, bar, a->work.p, rep, err);
-        const double now = sqrt(dot(n3, a->work.p, a->work.p));
+        const double now = sqrt(abut_adjoint_dot(n3, a->work.p, a->work.p));
         for (size_t i = 0; i < n3; i++) before[i] -= a->work.p[i];
-        change = now > 0 ? sqrt(dot(n3, before, before)) / now : 0;
+        change = now > 0 ? sqrt(abut_adjoint_dot(n3, before, before)) / now : 0;
     }
     abut_arena_release(&a->s.solver.scratch, mark);
-    if (rc || rep->rounds < ROUNDS_MOST) return rc;
+    if (rc || rep->rounds < ROUNDS_MOST || change <= ROUNDS_CLOSE) return rc;
     return abut_fail(err, ABUT_E_NUMERIC, "friction that has converged: %d solutions still change by %.3g, expected %.0e",
-                     ROUNDS_MOST,
-                     change, ROUNDS_CLOSE);
+                     ROUNDS_MOST, change, ROUNDS_CLOSE);
 }
 
 /* what the residual says of L, and how far the frame is from the end of its step */
@@ -113,7 +105,7 @@ static abut_status judge(abut_adjoint *a, abut_adjoint_report *rep, abut_err *er
 {
     const size_t n3 = 3 * (size_t)a->model->nv;
     abut_adjoint_solution how;
-    rep->correction += dot(n3, a->work.p, a->work.g);
+    rep->correction += abut_adjoint_dot(n3, a->work.p, a->work.g);
     const abut_status rc = abut_adjoint_system_solve(&a->system, a->work.g, a->work.u, &how, err);
     const double speed = abut_largest(a->work.u, n3) / a->model->h[0], most = RESIDUAL_MOST * a->model->tolerance[0];
     rep->residual = fmax(rep->residual, speed);
@@ -193,7 +185,7 @@ static abut_status barrier_back(abut_adjoint *a, const abut_at *at, abut_adjoint
     double *g = a->work.g;
     memset(g, 0, n3 * sizeof *g);
     const abut_status rc = abut_barrier_unit_gradient(b, at, g, &a->s.solver.scratch, err);
-    const double by = b->kappa * dot(n3, g, a->work.p);
+    const double by = b->kappa * abut_adjoint_dot(n3, g, a->work.p);
     a->bars.kappa[0] += by;
     rep->kappa += by;
     return rc;

@@ -13,8 +13,9 @@ enum { ROUNDS = 4, ROUNDS_CONVERGED = 60 };
 static abut_status go_closer(abut_adjoint *a, abut_adjoint_pass *pass, int converged, abut_err *err)
 {
     const size_t n3 = 3 * (size_t)a->model->nv;
+    const int most = converged ? ROUNDS_CONVERGED : ROUNDS;
     double first = 0, before = INFINITY, moved = 0;
-    for (int k = 0; k < (converged ? ROUNDS_CONVERGED : ROUNDS); k++) {
+    for (int k = 0; ; k++) {
         abut_at at;
         abut_adjoint_solution how;
         abut_status rc = converged ? abut_adjoint_freeze(a, pass->from, pass->from_kappa, err) : ABUT_OK;
@@ -28,6 +29,10 @@ static abut_status go_closer(abut_adjoint *a, abut_adjoint_pass *pass, int conve
                              "balance worse there: %.3g after %.3g kg m", moved, F, before);
         }
         if (F <= CLOSER * first && k > 0) break;
+        if (k == most && moved <= EXACT * a->model->tolerance[0] * a->model->h[0]) break;
+        if (k == most)
+            return abut_fail(err, ABUT_E_NUMERIC, "%d iterations of Newton's method from the recorded end leave %.3g of %.3g "
+                             "kg m, expected %.0e of that", most, F, first, CLOSER);
         before = F;
         rc = abut_adjoint_system_take(&a->system, &at, err);
         if (!rc) rc = abut_adjoint_system_solve(&a->system, a->work.g, a->work.u, &how, err);

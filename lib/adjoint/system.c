@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "base/words.h"
 #include "energy/barrier_term.h"
+#include "solve/direction/matrix.h"
 #include "solve/objective_sets.h"
 #include "sparse/linear_solvers.h"
 
@@ -86,13 +87,6 @@ static abut_status factor(abut_adjoint_system *s, int changed, abut_err *err)
     return rc ? rc : abut_linear_factor(&s->linear, &A, ABUT_DOUBLE, err);
 }
 
-static int32_t node_of(const abut_objective *o, int32_t row)
-{
-    for (int32_t i = 0; i < o->model->nv && row >= 0; i++)
-        if (o->row[i] == row) return i;
-    return -1;
-}
-
 abut_status abut_adjoint_system_take(abut_adjoint_system *s, const abut_at *at, abut_err *err)
 {
     int changed = 0, again = 0;
@@ -106,7 +100,7 @@ abut_status abut_adjoint_system_take(abut_adjoint_system *s, const abut_at *at, 
     if (rc && rc != ABUT_E_NUMERIC && err) *err = why;
     if (rc != ABUT_E_NUMERIC) return rc;
     s->indefinite = 1;
-    s->bad_node = node_of(s->o, abut_linear_bad_row(&s->linear));
+    s->bad_node = abut_newton_matrix_node_of_row(s->o, abut_linear_bad_row(&s->linear));
     if ((rc = sum(s, at, 0, &changed, err))) return rc;
     if ((rc = factor(s, changed, err))) return abut_wrap(err, "the projected second derivative"), rc;
     return sum(s, at, 1, &again, err);      /* the same pattern: the factor stays good as a preconditioner */
@@ -114,20 +108,13 @@ abut_status abut_adjoint_system_take(abut_adjoint_system *s, const abut_at *at, 
 
 /* ---- solutions ---- */
 
-static double dot(size_t n, const double *a, const double *b)
-{
-    abut_acc s = { 0, 0 };
-    for (size_t i = 0; i < n; i++) abut_acc_add(&s, a[i] * b[i]);
-    return s.hi + s.lo;
-}
-
 /* r = b - A x; |r| */
 static double rest(abut_adjoint_system *s, const double *b, const double *x, double *r)
 {
     const size_t n = 3 * (size_t)s->A.n;
     abut_bsr_multiply(&s->A, x, r);
     for (size_t i = 0; i < n; i++) r[i] = b[i] - r[i];
-    return sqrt(dot(n, r, r));
+    return sqrt(abut_adjoint_dot(n, r, r));
 }
 
 /* x = A^-1 b by the factor, and one step of refinement in the same precision, kept where it is better */
@@ -160,12 +147,13 @@ static abut_status minres(abut_adjoint_system *s, double *r, double close, doubl
     memset(w, 0, n * sizeof *w);
     memset(w_old, 0, n * sizeof *w);
     abut_status rc = abut_linear_solve(&s->linear, &A, v, NULL, z, err);
-    double gamma_old = 1, gamma = rc ? 0 : sqrt(fmax(0, dot(n, z, v))), eta = gamma, s_old = 0, sn = 0, c_old = 1, c = 1;
+    double gamma_old = 1, gamma = rc ? 0 : sqrt(fmax(0, abut_adjoint_dot(n, z, v))), eta = gamma;
+    double s_old = 0, sn = 0, c_old = 1, c = 1;
     const double first = gamma;
     for (int it = 0; it < MINRES_MOST && !rc && fabs(eta) > close * first && gamma > 0; it++, ++*iterations) {
         for (size_t i = 0; i < n; i++) z[i] /= gamma;
         abut_bsr_multiply(&s->A, z, q);
-        const double delta = dot(n, q, z);
+        const double delta = abut_adjoint_dot(n, q, z);
         for (size_t i = 0; i < n; i++) {
             const double next = q[i] - delta / gamma * v[i] - gamma / gamma_old * v_old[i];
             v_old[i] = v[i];
@@ -174,7 +162,7 @@ static abut_status minres(abut_adjoint_system *s, double *r, double close, doubl
         const double a0 = c * delta - c_old * sn * gamma, a2 = sn * delta + c_old * c * gamma, a3 = s_old * gamma;
         for (size_t i = 0; i < n; i++) q[i] = z[i];
         if ((rc = abut_linear_solve(&s->linear, &A, v, NULL, z, err))) break;
-        const double gamma_next = sqrt(fmax(0, dot(n, z, v))), a1 = hypot(a0, gamma_next);
+        const double gamma_next = sqrt(fmax(0, abut_adjoint_dot(n, z, v))), a1 = hypot(a0, gamma_next);
         if (!(a1 > 0)) break;
         c_old = c, s_old = sn;
         c = a0 / a1, sn = gamma_next / a1;
@@ -193,7 +181,7 @@ static abut_status minres(abut_adjoint_system *s, double *r, double close, doubl
 static abut_status iterate(abut_adjoint_system *s, const double *b, double *x, abut_adjoint_solution *how, abut_err *err)
 {
     const size_t n = 3 * (size_t)s->A.n;
-    const double size = sqrt(dot(n, b, b));
+    const double size = sqrt(abut_adjoint_dot(n, b, b));
     double *r = s->work + 3 * n;
     memset(x, 0, n * sizeof *x);
     how->error = size;
@@ -221,7 +209,7 @@ abut_status abut_adjoint_system_solve(abut_adjoint_system *s, const double *b, d
     if (!n) return ABUT_OK;
     for (size_t i = 0; i < nv; i++)
         if (o->row[i] >= 0) memcpy(rhs + 3 * (size_t)o->row[i], b + 3 * i, 3 * sizeof *b);
-    const double size = sqrt(dot(n, rhs, rhs));
+    const double size = sqrt(abut_adjoint_dot(n, rhs, rhs));
     if (size == 0) return ABUT_OK;
     if (!isfinite(size)) return abut_fail(err, ABUT_E_NUMERIC, "the derivative of the loss by its end is not finite");
     const abut_status rc = s->indefinite ? iterate(s, rhs, x, how, err) : direct(s, rhs, x, &how->error, err);

@@ -2,9 +2,18 @@
 #ifndef ABUT_ADJOINT_SYSTEM_H
 #define ABUT_ADJOINT_SYSTEM_H
 
+#include "base/par.h"
 #include "energy/barrier_hessians.h"
 #include "solve/objective.h"
 #include "sparse/linear_solver.h"
+
+/* a . b of n numbers, summed with twice the digits */
+static inline double abut_adjoint_dot(size_t n, const double *a, const double *b)
+{
+    abut_acc s = { 0, 0 };
+    for (size_t i = 0; i < n; i++) abut_acc_add(&s, a[i] * b[i]);
+    return s.hi + s.lo;
+}
 
 /* Zero-filled is empty.  Borrows the objective. */
 typedef struct abut_adjoint_system {

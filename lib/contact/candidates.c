@@ -157,7 +157,7 @@ static int is_answered(const abut_candidates *c, size_t n3, const double *y0, co
 static abut_status remember(abut_candidates *c, size_t n3, const double *y0, const double *y1, double reach, abut_err *err)
 {
     if (!y1 || !n3) return ABUT_OK;
-    if (c->of.cap != 2 * n3) {
+    if (!c->of.y || c->of.cap != 2 * n3) {
         free(c->of.y);
         c->of = (struct abut_cand_motion){ malloc(2 * n3 * sizeof *c->of.y + 1), -1, 2 * n3 };
         if (!c->of.y) return abut_fail(err, ABUT_E_NOMEM, "candidates: no memory for %zu coordinates", 2 * n3);

@@ -46,7 +46,7 @@ void abut_limit_curved(const abut_model *m, const double *x, const double *p, do
         /* least bound, then lowest tet: an order in which any thread may come first */
         double mine = lim->alpha;
         int32_t tet = INT32_MAX;
-        #pragma omp for schedule(dynamic, 16) nowait
+        #pragma omp for schedule(monotonic : dynamic, 16) nowait
         for (int32_t t = 0; t < m->nt; t++) {
             if (!abut_is_curved(m, t) || !abut_material_injective(m->mat_model[m->tet_mat[t]])) continue;
             const double bound = curved_bound(m, t, x, p, slack);

@@ -33,7 +33,9 @@ static inline abut_sweep abut_sweep_of(const abut_collmesh *cm, const double *y,
 /** A bit for each of four candidates: set where it keeps its slack up to t_max and the first slab proves it. */
 static inline int abut_sweep_clear(abut_stencil s, const abut_candidate_four *f, const abut_sweep *m, double t_max)
 {
-    return abut_slab_clear_lanes(s, m->y, m->y1, (const int32_t (*)[4])f->v, f->xi, m->slack, m->tiny, t_max);
+    double xi[ABUT_LANES];
+    for (int l = 0; l < ABUT_LANES; l++) xi[l] = f->xi[l] + m->round;
+    return abut_slab_clear_lanes(s, m->y, m->y1, (const int32_t (*)[4])f->v, xi, m->slack, m->tiny, t_max);
 }
 
 static inline void abut_sweep_gather(const double *y, const int32_t *v, int n, double *x)

@@ -293,11 +293,14 @@ abut_status abut_touch_find_near(abut_touch_search *s, const abut_touch_step *st
 
 /* ---- hits ---- */
 
+/* As keys hold it. */
+static int16_t number_of(int round) { return (int16_t)(round < INT16_MAX ? round : INT16_MAX); }
+
 abut_status abut_touch_find_one(abut_touch_search *s, const abut_touch_step *step, const double *z, abut_stencil kind,
                                 const int32_t vert[4], double toi, int round, abut_touching *out, abut_err *err)
 {
     double x[12];
-    abut_touch c = { .key = { .toi = toi, .round = (int16_t)round } };
+    abut_touch c = { .key = { .toi = toi, .round = number_of(round) } };
     gather(z, kind, vert, x);
     const abut_feature f = abut_nearest(kind, x, NULL);
     (void)abut_pairs_order(&f, vert, c.key.vert);
@@ -340,7 +343,7 @@ abut_status abut_touch_find_hits(abut_touch_search *s, const abut_touch_step *st
         rc = abut_impacts_all(cm, &s->motions.wide, step->y, y1, ABUT_TOUCH_SLACK, 1, s->fixed, &hit, n, &s->scratch, err);
     if (!rc) *n = keep_candidates(cm, step->y, y1, hit, *n);
     for (size_t i = 0; i < *n && !rc; i++) {
-        abut_touch c = { .key = { .toi = hit[i].toi, .round = (int16_t)round } };
+        abut_touch c = { .key = { .toi = hit[i].toi, .round = number_of(round) } };
         if (hit[i].plane >= 0) {
             rc = append_plane(s, step, hit[i].vert[0], hit[i].plane,
                               abut_collmesh_plane_height(cm, step->y, hit[i].vert[0], hit[i].plane), &c, out, err);

@@ -141,7 +141,7 @@ static size_t slot_of(const abut_touch_key *k, size_t mask)
     return (size_t)h & mask;
 }
 
-/* Contact c gets weights, normal and k of contact i of the same primitives, if it has the same nodes. */
+/* Contact c gets weights, normal, k and what it yields of contact i of the same primitives, if it has the same nodes. */
 static void renew(abut_touching *t, int32_t c, int32_t i)
 {
     const size_t n = (size_t)(t->first[c + 1] - t->first[c]);
@@ -151,6 +151,8 @@ static void renew(abut_touching *t, int32_t c, int32_t i)
     memcpy(t->w[c], t->w[i], sizeof t->w[c]);
     memcpy(t->normal + 3 * (size_t)c, t->normal + 3 * (size_t)i, 3 * sizeof *t->normal);
     memcpy(t->k + 3 * (size_t)c, t->k + 3 * (size_t)i, 3 * sizeof *t->k);
+    t->give[c] = t->give[i];
+    t->key[c].yields = t->key[i].yields;
     t->key[c].toi = t->key[i].toi;
 }
 

@@ -28,7 +28,7 @@ typedef struct abut_touch_key {
     double toi;             /* 0: near at the start; else time of impact in (0, 1) of the motion on which it was found */
     int32_t vert[4];        /* collision vertices, -1 unused, as geom/dist.h numbers those of a stencil */
     int32_t plane;          /* half-space, -1: none; then kind is ABUT_PP and vert[0] alone is used */
-    int16_t round;          /* 0: found before the first iteration; the iteration that appended it */
+    int16_t round;          /* 0: found before the first iteration; the iteration that appended it, at most INT16_MAX */
     uint8_t kind;           /* abut_stencil */
     uint8_t yields;         /* 1: `give` is above 0 by the rule of compliance, for reports */
 } abut_touch_key;

@@ -63,10 +63,19 @@ static int32_t segment(const abut_model *m, const int32_t *out, int32_t a, int32
     return -1;
 }
 
+/* What bend i is not. */
+static abut_status refuse_bend(const abut_model *m, int32_t i, const char *expected, abut_err *err)
+{
+    char words[ABUT_OBJECT_WORDS];
+    const int32_t *v = m->bend + 3 * i;
+    return abut_fail(err, ABUT_E_FORMAT, "array 'bend/node' row %d (bend %d %d %d of %s): expected %s, as with rod/curvature all "
+                     "rods have", i, abut_node_number(m, v[0]), abut_node_number(m, v[1]), abut_node_number(m, v[2]),
+                     abut_object_words(m, m->body[v[0]], words), expected);
+}
+
 /* next[s]: the segment that follows s, by[it]: the bend between; both -1 without. */
 static abut_status follow(const abut_model *m, int32_t *out, int32_t *next, int32_t *by, abut_err *err)
 {
-    char words[ABUT_NODES_WORDS];
     for (size_t i = 0; i < 2 * (size_t)m->nv; i++) out[i] = -1;
     for (int32_t s = 0; s < m->nrd; s++) {
         int32_t *at = out + 2 * (size_t)m->rod[2 * s];
@@ -76,9 +85,8 @@ static abut_status follow(const abut_model *m, int32_t *out, int32_t *next, int3
     for (int32_t i = 0; i < m->nbd; i++) {
         const int32_t *v = m->bend + 3 * i;
         const int32_t one = segment(m, out, v[0], v[1]), two = segment(m, out, v[1], v[2]);
-        if (one < 0 || two < 0)
-            return abut_fail(err, ABUT_E_FORMAT, "array 'bend/node' row %d (%s): expected two segments of rod/node that follow "
-                             "each other, as rods with rod/curvature have", i, abut_nodes_words(m, v, 3, words));
+        if (one < 0 || two < 0) return refuse_bend(m, i, "two segments of rod/node that follow each other", err);
+        if (next[one] >= 0 || by[two] >= 0) return refuse_bend(m, i, "segments with one bend at each end at most", err);
         next[one] = two;
         by[two] = i;
     }
@@ -100,7 +108,7 @@ static abut_status find_rods(abut_curved_rods *r, abut_err *err)
     if (!rc) r->first[r->n] = at;
     if (!rc && at < m->nrd) {
         char words[ABUT_OBJECT_WORDS];
-        rc = abut_fail(err, ABUT_E_FORMAT, "a rod of %s is closed, expected two ends, as rods with rod/curvature have",
+        rc = abut_fail(err, ABUT_E_FORMAT, "a rod of %s is closed, expected two ends, as with rod/curvature all rods have",
                        abut_object_words(m, m->body[m->rod[0]], words));
     }
     free(out);

@@ -46,7 +46,7 @@ typedef struct abut_curved_rods {
     int iterations;             /* of Newton's method in the last evaluation, the most of any rod */
 } abut_curved_rods;
 
-/** Fails  ABUT_E_FORMAT segments of a bend do not follow each other, a rod is closed (names it); ABUT_E_NOMEM */
+/** Fails  ABUT_E_FORMAT segments of a bend do not follow each other, a rod is closed or branches (names it); ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_curved_rods_init(abut_curved_rods *r, const abut_model *m, abut_err *err);
 void abut_curved_rods_clear(abut_curved_rods *r);
 
@@ -69,5 +69,12 @@ ABUT_MUST_USE abut_status abut_curved_rods_measure(abut_curved_rods *r, const do
 /* As a term (curved_rod_term.c), an instance is an abut_curved_rods. */
 struct abut_term_ops;
 extern const struct abut_term_ops abut_term_curved_rods;
+
+/* For solvers of which no other term has a state that outlives a step; nothing happens where no rod is curved. */
+struct abut_terms;
+/** The directions of the frame that a step starts from, before the terms begin it. */
+ABUT_MUST_USE abut_status abut_curved_rods_load(const struct abut_terms *terms, const abut_frame *f, abut_err *err);
+/** "rod/frame" of a frame that has its "node/x".  The failures of the energy; ABUT_E_NOMEM. */
+ABUT_MUST_USE abut_status abut_curved_rods_store(const struct abut_terms *terms, abut_arrays *out, abut_err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* Rods that are curved at rest as a term; where the model has them, the bends of energy/codim.h are its bends. */
 #include "energy/curved_rod.h"
-#include "energy/term.h"
+#include "energy/terms.h"
 
 #include <string.h>
 
@@ -59,6 +59,20 @@ static abut_status store(const void *self, const abut_term_frame *as, abut_array
     if (!as->pending) return abut_curved_rods_frame(&r, abut_arrays_find(out, "node/x")->data, to, err);
     for (int32_t k = 0; k < nrd; k++) memcpy(to + 3 * (size_t)r.edge[k], r.u0 + 3 * (size_t)k, 3 * sizeof *to);
     return ABUT_OK;
+}
+
+abut_status abut_curved_rods_load(const abut_terms *terms, const abut_frame *f, abut_err *err)
+{
+    const abut_term_frame as = { 0, 1, NULL };
+    void *rods = abut_terms_find(terms, abut_term_curved_rods.name);
+    return rods ? load(rods, f, &as, err) : ABUT_OK;
+}
+
+abut_status abut_curved_rods_store(const abut_terms *terms, abut_arrays *out, abut_err *err)
+{
+    const abut_term_frame as = { 0, 1, NULL };
+    const void *rods = abut_terms_find(terms, abut_term_curved_rods.name);
+    return rods ? store(rods, &as, out, err) : ABUT_OK;
 }
 
 static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)

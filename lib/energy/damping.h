@@ -1,6 +1,6 @@
 /* Rayleigh damping with a lagged stiffness: forces -C v with C = a_M M + b_K K, K the elastic Hessian at the start of the
  * step, projected to positive semidefinite, so that the damping is a convex quadratic of the positions (stretch limits are no
- * part of K: they are no material):
+ * part of K: they are no material; nor are springs and attachments):
  *     D(x) = scale/2 (x - c)^T C (x - c),     v = rate (x - c) / h.
  * Tets of order 2 and more have terms of their own (energy/damping_high.c).
  * Source: Rayleigh 1877, 81 (forces proportional to mass and stiffness). */

@@ -17,7 +17,7 @@ static double axial_stress(const abut_spline *spline, int model, double mu, doub
 
 static double fit(const abut_spline *spline, int model, double mu, double lambda, double lo, double hi)
 {
-    const long n = lround((hi - lo) / SPACING);
+    const long n = (long)fmax(1, round((hi - lo) / SPACING));
     double stress = 0, square = 0;
     for (long i = 0; i <= n; i++) {
         const double x = lo + (hi - lo) * (double)i / (double)n;

@@ -416,7 +416,7 @@ static abut_status trees_fit(const abut_broad_phase *s, const abut_prims *p, con
             fit = tree_fit(s, p->k, t, changed);
         }
         if (!(t->made > 0)) t->made = fmax(1, fit);
-        *good = fit <= LOOSER * t->made;
+        *good = !(fit > LOOSER * t->made);     /* coordinates beyond single precision give no number */
     }
     return ABUT_OK;
 }

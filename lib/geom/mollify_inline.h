@@ -4,7 +4,7 @@
 
 #include "math/vec3.h"
 
-/* Adds the block B of d2c/(du or dv)(du or dv) for edges p, q (0: a, 1: b) to the four corner blocks it chains to:
+/* Puts the block B of d2c/(du or dv)(du or dv) for edges p, q (0: a, 1: b) to the four corner blocks it chains to:
  * u = a1 - a0 and v = b1 - b0 give the signs -, +. */
 ABUT_FN void mollify_add_block(double *H, int p, int q, double B[3][3])
 {

@@ -15,6 +15,7 @@ typedef struct body {
     abut_triangle_tree *tree;   /* NULL: it has no triangles */
     int32_t *tri, n;
     double lo[3], hi[3];
+    int still;                  /* an obstacle */
 } body;
 
 typedef struct scene {
@@ -60,6 +61,8 @@ static abut_status is_closed(const body *b, int *closed, const abut_model *m, ab
     return ABUT_OK;
 }
 
+static int is_still(const abut_model *m, int32_t node) { return m->role[node] == ABUT_NODE_OBSTACLE; }
+
 static abut_status body_of(scene *s, int32_t object, abut_err *err)
 {
     const abut_model *m = s->m;
@@ -72,6 +75,7 @@ static abut_status body_of(scene *s, int32_t object, abut_err *err)
     for (int32_t t = 0; t < m->nct; t++) {
         const int32_t *v = m->coll_tri + 3 * (size_t)t;
         if (m->body[abut_model_contact_node(m, v[0])] != object) continue;
+        b->still = is_still(m, abut_model_contact_node(m, v[0]));
         memcpy(b->tri + 3 * (size_t)b->n++, v, 3 * sizeof *v);
         for (int k = 0; k < 3; k++)
             for (int d = 0; d < 3; d++) {
@@ -83,12 +87,20 @@ static abut_status body_of(scene *s, int32_t object, abut_err *err)
     return b->n && closed && !rc ? abut_triangle_tree_new(&b->tree, s->y, b->tri, b->n, err) : rc;
 }
 
+/* Obstacles may meet, and so may bodies where contact.bodies is off. */
+static int may_meet(const abut_model *m, int a_still, int b_still)
+{
+    const int bodies_pass = m->bodies_meet && !m->bodies_meet[0];
+    return (a_still && b_still) || (bodies_pass && !a_still && !b_still);
+}
+
 static void look_at(const scene *s, int32_t tet, const double p[3], abut_boundary_depth *out)
 {
     const abut_model *m = s->m;
     const int32_t own = m->body[m->tet[4 * (size_t)tet]];
+    const int still = is_still(m, m->tet[4 * (size_t)tet]);
     out->samples++;
-    for (int32_t h = 0; h < m->nh; h++) {
+    for (int32_t h = 0; h < m->nh && !still; h++) {
         const double *n = m->hs_normal + 3 * (size_t)h, *o = m->hs_point + 3 * (size_t)h;
         const double depth = -(n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]));
         if (depth > out->depth) *out = (abut_boundary_depth){ depth, tet, -1, h, { p[0], p[1], p[2] }, out->samples };
@@ -96,7 +108,7 @@ static void look_at(const scene *s, int32_t tet, const double p[3], abut_boundar
     for (int32_t k = 0; k < m->no; k++) {
         const body *b = &s->body[k];
         abut_vec3 near;
-        int in_box = k != own && b->tree != NULL;
+        int in_box = k != own && b->tree != NULL && !may_meet(m, still, b->still);
         for (int d = 0; d < 3; d++) in_box = in_box && p[d] > b->lo[d] && p[d] < b->hi[d];
         if (!in_box || !abut_triangles_inside(b->tree, abut_v3_get(p))) continue;
         if (abut_triangle_nearest(b->tree, abut_v3_get(p), NULL, 0, 0, INFINITY, &near) < 0) continue;

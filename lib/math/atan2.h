@@ -4,7 +4,7 @@
 
 #include "math/lanes.h"
 
-/** *angle = atan2(y, x) in [-pi, pi], within 2 units in the last place; NaN where both are 0 or one is not finite.
+/** *angle = atan2(y, x) in [-pi, pi], within 2 units in the last place; NaN where both are 0, both are infinite or one is NaN.
  * The rational function on |t| < tan(pi/8) is that of the Cephes library (Moshier 1989). */
 ABUT_LANES_INLINE void abut_lanes_atan2(const abut_lanes *y, const abut_lanes *x, abut_lanes *angle)
 {

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/** atan2(y, x) in [-pi, pi], within 2 units in the last place; NaN where both are 0 or one is not finite. */
+/** atan2(y, x) in [-pi, pi], within 2 units in the last place; NaN where both are 0, both are infinite or one is NaN. */
 ABUT_FN double abut_atan2(double y, double x)
 {
     const double P[5] = { -8.750608600031904122785e-1, -1.615753718733365076637e1, -7.500855792314704667340e1,

@@ -34,14 +34,6 @@ ABUT_FN void abut_m3_mul_tn(double C[9], const double A[9], const double B[9])
         for (int j = 0; j < 3; j++) C[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
 }
 
-/** A : B, the sum of the products of the entries. */
-ABUT_FN double abut_m3_dot(const double A[9], const double B[9])
-{
-    double s = 0;
-    for (int i = 0; i < 9; i++) s += A[i] * B[i];
-    return s;
-}
-
 /** C = cofactors of A = d det A / dA; C = det(A) A^-T where the inverse exists. */
 ABUT_FN void abut_m3_cofactor(double C[9], const double A[9])
 {

@@ -102,6 +102,7 @@ abut_status abut_match_mass(int32_t n, const double *volume, const double (*cent
     if (!low) return abut_fail(err, ABUT_E_NOMEM, "densities of %d tets", n);
     for (int32_t e = 0; e < n; e++)
         for (int d = 0; d < 3; d++) unit = fmax(unit, fabs(center[e][d] - at[d]));
+    if (unit == 0) unit = 1;
     for (int again = 1; again;) {
         double A[4][4] = { { 0 } }, b[4] = { total, 0, 0, 0 }, a[4];
         for (int32_t e = 0; e < n; e++) {

@@ -91,8 +91,7 @@ static double rest_length(const abut_model *m, const pair *p)
 
 static void remove_elements(abut_arrays *set)
 {
-    static const char *const prefix[] = { "tet/",  "shell/",         "hinge/",          "rod/",   "bend/",
-                                          "part/", "material/fibre", "material/spline", "spline/" };
+    static const char *const prefix[] = { "tet/", "shell/", "hinge/", "rod/", "bend/", "part/", "material/fibre" };
     for (int i = set->n - 1; i >= 0; i--)
         for (size_t k = 0; k < sizeof prefix / sizeof *prefix; k++) {
             char name[ABUT_NAME_MAX + 1];

@@ -52,6 +52,7 @@ static abut_status check_numbers(const abut_frame *f, abut_err *err)
         (f->sliding && (rc = abut_check_indices("contact/sliding", f->sliding, 1, 1, 0, INT32_MAX, err))) ||
         (f->penalty && (rc = abut_check_domain("step/penalty", f->penalty, 1, 0, 0, 1e12, err))) ||
         (f->strain_kappa && (rc = abut_check_domain("strain/kappa", f->strain_kappa, 1, 0, 0, INFINITY, err))) ||
+        (f->strain_kappa0 && (rc = abut_check_domain("step/strain-kappa", f->strain_kappa0, 1, 0, 0, INFINITY, err))) ||
         (f->kappa && (rc = abut_check_domain("contact/kappa", f->kappa, 1, 0, 1, INFINITY, err))))
         return rc;
     return ABUT_OK;
@@ -74,6 +75,10 @@ static abut_status check_lag(const abut_frame *f, const abut_model *m, abut_err 
         if (slot[4 * i] < 0)
             return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: starts with %d, expected a %s", name, i, slot[4 * i],
                              mapped ? "vertex" : "node");
+    for (size_t i = 0; i < 4 * (size_t)f->nl; i++)
+        if (i % 4 && slot[i] >= 0 && slot[i - 1] < 0)
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %d after -1, expected -1 in the rest of the row", name,
+                             i / 4, slot[i]);
     return ABUT_OK;
 }
 

@@ -68,7 +68,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
  * model_check.c and frame_check.c hold the range of every number. */
 #define ABUT_MODEL_FIELDS(F) \
     F(X,             "node/X",             double,  F64, nv, 3, "m",      NEED) /* rest positions                         */ \
-    F(mass,          "node/mass",          double,  F64, nv, 0, "kg",     NEED) /* lumped; > 0                            */ \
+    F(mass,          "node/mass",          double,  F64, nv, 0, "kg",     NEED) /* lumped; > 0, of obstacles >= 0         */ \
     F(role,          "node/role",          int32_t, I32, nv, 0, "",       NEED) /* ABUT_NODE_*                            */ \
     F(body,          "node/object",        int32_t, I32, nv, 0, "",       NEED) /* row of object/                         */ \
     F(tet,           "tet/node",           int32_t, I32, nt, 4, "",       OPT)  /* positively oriented at rest            */ \
@@ -102,7 +102,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(mo_window,     "motion/window",      double,  F64, nmo, 2, "s",     OPT)  /* active in [t0, t1); may be infinite    */ \
     F(mo_linear,     "motion/linear",      double,  F64, nmo, 3, "m/s",   OPT)  /* MOVE: velocity; FORCE: m/s^2           */ \
     F(mo_angular,    "motion/angular",     double,  F64, nmo, 3, "rad/s", OPT)  /* MOVE: rotation vector rate             */ \
-    F(mo_center,     "motion/center",      double,  F64, nmo, 3, "m",     OPT)  /* of rotation, at t0; moves with linear  */ \
+    F(mo_center,     "motion/center",      double,  F64, nmo, 3, "m",     OPT)  /* of rotation, at max(t0, 0); moves with linear */ \
     F(mo_first,      "motion/first",       int32_t, I32, nmo, 2, "",      OPT)  /* [lo, hi) rows of motion/node           */ \
     F(mo_node,       "motion/node",        int32_t, I32, nmn, 0, "",      OPT)  \
     F(mo_scale,      "motion/scale",       double,  F64, nmo, 3, "1/s",   MAY)  /* MOVE: growth along each axis about the center */ \
@@ -248,6 +248,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(touch_state, "touch/state",     int32_t, I32, ntc, 0, "",    MAY)  /* 0 open, 1 sticks, 2 slides              */ \
     F(x0,         "step/x0",          double,  F64, nv, 3, "m",    SIDE) /* PENDING: positions at the start of the step */ \
     F(pass,       "step/pass",        int32_t, I32, 1, 0, "",      SIDE) /* PENDING: friction passes solved so far */ \
+    F(strain_kappa0, "step/strain-kappa", double, F64, 1, 0, "Pa", SIDE) /* PENDING: stiffness of the stretch limits at its start */ \
     F(penalty,    "step/penalty",     double,  F64, 1, 0, "",      SIDE) /* PENDING: of the augmented Lagrangian, with the next one */ \
     F(multiplier, "step/multiplier",  double,  F64, nv, 3, "kg^(1/2) m", SIDE) \
     F(point_tet,  "step/jacobian-tet", int32_t, I32, njp, 0, "",   SIDE) /* PENDING: tets of the points of the barrier of det F */ \

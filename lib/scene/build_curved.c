@@ -25,16 +25,16 @@ abut_status abut_build_curved(abut_build *b, abut_err *err)
 {
     assert(b);
     const abut_scene *s = b->scene;
-    int some = 0;
-    for (int32_t i = 0; i < s->nobjects; i++) some |= s->object[i].rod_curved;
-    if (!some || !b->out->bends) return ABUT_OK;
+    int32_t some = 0;
+    while (some < s->nobjects && !s->object[some].rod_curved) some++;
+    if (some == s->nobjects || !b->out->bends) return ABUT_OK;
     abut_curved_rods r;
     const abut_model m = rods_of(b);
     double *curvature = abut_model_put(b->model, "rod/curvature", m.nbd, err);
     if (!curvature) return err->code;
     abut_arrays_find(b->model, "rod/curvature")->flags |= ABUT_A_REQUIRED;
     abut_status rc = abut_curved_rods_init(&r, &m, err);
-    if (rc) return rc;
+    if (rc) return abut_wrap(err, "%s: rods of '%s' are curved", s->object[some].from, s->object[some].name), rc;
     rc = abut_curved_rods_measure(&r, b->X, curvature, err);
     abut_curved_rods_clear(&r);
     for (int32_t i = 0; i < m.nbd && !rc; i++)

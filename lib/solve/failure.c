@@ -196,7 +196,9 @@ static void say_kind(words *w, const abut_failure_view *s, const abut_failure *f
         say(w, "Newton iteration %d: a gap has become too small for double precision", f->iterations);
         break;
     case ABUT_FAILED_INDEFINITE:
-        say(w, "Newton iteration %d: no shift of the diagonal makes the matrix of %d unknowns positive definite", f->iterations,
+        say(w, "Newton iteration %d: ", f->iterations);
+        say(w, f->shifted ? "no shift of the diagonal makes the matrix of %d unknowns positive definite"
+                          : "the matrix of %d unknowns is not positive definite, or iterations do not solve it",
             3 * s->prob->nrow);
         if (f->node < 0) break;
         say(w, f->guessed ? "; the worst of its diagonal is at " : "; the pivot that fails is at ");

@@ -11,7 +11,7 @@ typedef enum abut_failure_kind {
     ABUT_FAILED_ITERATIONS,     /* the limit was reached */
     ABUT_FAILED_STAGNATES,      /* many iterations have brought nothing, and more would not either */
     ABUT_FAILED_BLOCKED,        /* scripted motion gets no further, however large its penalty */
-    ABUT_FAILED_INDEFINITE,     /* no shift of the diagonal makes the matrix positive definite */
+    ABUT_FAILED_INDEFINITE,     /* no shift of the diagonal makes the matrix positive definite, or iterations do not solve it */
     ABUT_FAILED_NOT_FINITE,     /* the direction is not */
     ABUT_FAILED_TOUCHING,       /* a gap has become too small for double precision */
     ABUT_FAILED_FLOATING        /* quasi-static: a body has loads and nothing that holds it */
@@ -27,6 +27,7 @@ typedef struct abut_failure {
     abut_limit limit;           /* what set the bound */
     int32_t node;               /* INDEFINITE: of the pivot; FLOATING: of the body; otherwise -1 */
     int guessed;                /* INDEFINITE: the matrix failed as a whole, and node has the worst diagonal block */
+    int shifted;                /* INDEFINITE: shifts of the diagonal were tried */
     struct abut_failure_idle {  /* STAGNATES: of the iterations without progress */
         int n;
         double went;            /* their step lengths together */

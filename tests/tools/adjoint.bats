@@ -35,7 +35,7 @@ of() { awk -F, -v a="$1" -v r="$2" '$1 == a && $2 == r { print $6; exit }' table
 # loss of the run with other numbers in the environment
 loss() { slide | "$BIN/mesh-prep" -q - | "$BIN/step" -q -n 12 | "$BIN/adjoint" -q --target "$target" --csv - - | awk -F, '$1 == "loss" { printf "%.17g", $5 }'; }
 # near A B: to 1e-5
-near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; if (d < 0) d = -d; s = a < 0 ? -a : a; exit !(d <= 1e-5 * s) }'; }
+near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; if (d < 0) d = -d; s = a < 0 ? -a : a; exit !(a ~ /[0-9]/ && b ~ /[0-9]/ && d <= 1e-5 * s) }'; }
 # slope A B H
 slope() { awk -v a="$1" -v b="$2" -v h="$3" 'BEGIN { printf "%.17g", (a - b) / (2 * h) }'; }
 

@@ -211,6 +211,15 @@ assert r["min_separation"] == "thickness" and g["step"] == 2 and g["nodes"][0] =
     stream clean > in.abut
     run "$BIN/ccd-check" -q in.abut -o /dev/full; [ "$status" -eq 5 ]
     run "$BIN/ccd-check" -q --no-output --json /nonexistent/x.json in.abut; [ "$status" -eq 5 ]
+    run bash -c "ulimit -f 0; '$BIN/ccd-check' -q --no-output --json r.json in.abut"
+    [ "$status" -eq 5 ]
+    [ ! -e r.json.part ]
+    mkfifo pipe
+    timeout 5 cat pipe > got &
+    run "$BIN/ccd-check" -q --no-output --json pipe in.abut; [ "$status" -eq 0 ]
+    wait
+    [ -p pipe ]
+    grep -q '"clean": true' got
     run "$BIN/ccd-check" nowhere.abut; [ "$status" -eq 3 ]
 }
 

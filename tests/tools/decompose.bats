@@ -76,7 +76,9 @@ figure() { # name: its value in the JSON of the last model
 @test "a new partition replaces the old one" {
     "$BIN/decompose" -q -k 3 "$box" | "$BIN/decompose" -q -k 5 -o twice.abut
     "$BIN/decompose" -q -k 5 "$box" -o once.abut
-    [ "$(grep -ac part/element twice.abut)" -eq "$(grep -ac part/element once.abut)" ]
+    for f in twice once; do "$BIN/export" --dump --array 'part/*' $f.abut | grep -v ^prov > $f; done
+    grep part/element once
+    cmp twice once
 }
 
 @test "the arrays of the model and its frames pass through unchanged" {

@@ -40,11 +40,9 @@ refused() {
 @test "boxes fall on each other with friction: clean, and the same bytes for every -j and from every frame" {
     "$BIN/step" --device twin -j 1 -n 40 "$pile" -o one.abut
     "$BIN/ccd-check" -q one.abut -o /dev/null
-    "$BIN/step" --device twin -j 3 -n 40 "$pile" -o three.abut
-    cmp one.abut three.abut
     "$BIN/step" --device twin --from 34 -n 6 one.abut -o again.abut
     cmp one.abut again.abut
-    "$BIN/step" --device twin -n 20 "$pile" | "$BIN/step" --device twin -n 20 -o halves.abut
+    "$BIN/step" --device twin -j 3 -n 20 "$pile" | "$BIN/step" --device twin -j 3 -n 20 -o halves.abut
     cmp one.abut halves.abut
 }
 

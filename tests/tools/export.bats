@@ -303,6 +303,29 @@ assert row == list(range(row[0], row[0] + 5)) and row[0] > 64 and all(int(r["nod
     exits 2 "$BIN/export" "$run" --no-data --csv t.csv; says "--dump"
 }
 
+@test "--dump and --summary show control characters of texts: none forges a line" {
+    skip_without_numpy
+    PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$run" odd.abut <<'P'
+import sys
+import abut_stream as s
+with s.Writer(sys.argv[2]) as w:
+    w.prov("odd\nend", "1\x1b[2J", '{"a":\x7f}')
+    for i in s.read(sys.argv[1]):
+        if i.kind == "model":
+            w.model({**i.arrays, "my/array": s.Array([1.0], "m\nend")})
+        else:
+            w.frame(i.step, i.time, i.arrays)
+P
+    exits 0 "$BIN/export" odd.abut --dump --no-data
+    writes 'prov odd\x0aend 1\x1b[2J {"a":\x7f}'
+    writes 'array my/array f64 [1] m\x0aend'
+    [ "$(grep -c '^end' stdout)" -eq 1 ]
+    exits 0 "$BIN/export" odd.abut --summary
+    writes 'odd\x0aend'
+    cp stdout said
+    exits 1 grep -P '[\x00-\x09\x0b-\x1f\x7f]' said
+}
+
 @test "a model that changes on the way starts new grids; glTF refuses it" {
     skip_without_numpy
     PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$run" "$ROOT/tests/golden/stored-1.0.abut" two.abut <<'P'

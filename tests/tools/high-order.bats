@@ -164,10 +164,9 @@ objects:
   floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
 Y
     "$BIN/mesh-prep" mixed.yaml -o mixed.abut
-    for j in 1 2 7; do "$BIN/step" -q -j $j -n 6 mixed.abut -o $j.abut; done
+    for j in 1 2; do "$BIN/step" -q -j $j -n 6 mixed.abut -o $j.abut; done
     cmp 1.abut 2.abut
-    cmp 1.abut 7.abut
-    "$BIN/step" -q -n 3 mixed.abut | "$BIN/step" -q -n 3 -o twice.abut
+    "$BIN/step" -q -j 7 -n 3 mixed.abut | "$BIN/step" -q -j 7 -n 3 -o twice.abut
     cmp 1.abut twice.abut
     exits 0 "$BIN/ccd-check" 1.abut -o /dev/null
 }
@@ -432,7 +431,7 @@ Y
         "$BIN/mesh-prep" -q beam.yaml --set time.scheme=$s | "$BIN/step" -q -n 6 --with forces,energies | "$BIN/ccd-check" -q -o run.abut
         "$BIN/strain-limit" --audit --upper 1.5 run.abut -o /dev/null
         # what the solver has left at free nodes is none of the reactions at the clamped end
-        "$BIN/export" run.abut --dump --array step/force-residual | awk '/^ / { if ($1 > 1e-3) exit 1; n++ } END { exit !n }'
+        "$BIN/export" run.abut --dump --array step/force-residual | awk '/^ / { if ($1 > 1e-3) bad = 1; n++ } END { exit bad || !n }'
     done
 }
 

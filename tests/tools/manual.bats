@@ -26,9 +26,8 @@ programs() { ls "$THERE/libexec/abut"; }
     done
     skip_without_program mandoc
     for p in "$MAN"/man*/*; do
-        mandoc -T lint "$p" 2>&1 | grep -v 'referenced manual not found: Xr \(abut\|diff\)\|outdated mandoc.db' >lint || continue
-        cat lint
-        return 1
+        mandoc -T lint "$p" >all 2>&1 || true
+        exits 1 grep -v 'referenced manual not found: Xr \(abut\|diff\)\|outdated mandoc.db' all || { cat stdout; return 1; }
     done
 }
 

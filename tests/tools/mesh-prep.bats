@@ -353,6 +353,8 @@ Y
 @test "mesh files alone make a scene; mixtures and unknown files are usage errors" {
     printf '4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n' | tee a.node > b.node
     printf '1 4 0\n0 0 1 2 3\n' | tee a.ele > b.ele
+    "$BIN/mesh-prep" -q a.ele --set objects.a.ele.translate='[2, 0, 0]' --set objects.a.ele.mu=0.5 --to-json -o set.json
+    "$PYTHON" -c 'import json; o = json.load(open("set.json"))["objects"]; assert list(o) == ["a.ele"] and o["a.ele"]["mu"] == 0.5'
     "$BIN/mesh-prep" a.ele --explain -o out.abut 2>text
     grep -F "body a.ele" text
     exits 3 "$BIN/mesh-prep" a.ele b.node -o out.abut
@@ -516,6 +518,10 @@ P
     "$BIN/mesh-prep" -q --set objects.é.translate='[0, 3, 0]' --to-json odd.yaml | "$BIN/mesh-prep" -q -o b.abut
     "$BIN/mesh-prep" -q --set objects.é.translate='[0, 3, 0]' --to-yaml odd.yaml | "$BIN/mesh-prep" -q -o a.abut
     cmp a.abut b.abut
+    printf 'objects: {a: {mesh: f, match-mass: f, rest: {mesh: f}, proxy: {mesh: f}, surface: {snap: f}, generate: {cage: {mesh: f}}}, b: {surface: {snap: none}}}\n' > files.yaml
+    "$BIN/mesh-prep" -q --to-json files.yaml -o files.json
+    [ "$(grep -o "\"$PWD/f\"" files.json | wc -l)" -eq 6 ]
+    grep -F '"none"' files.json
     exits 2 "$BIN/mesh-prep" --to-json --explain odd.yaml
     says "--to-json and --explain: expected one of them"
     exits 2 "$BIN/mesh-prep" --to-json --to-yaml odd.yaml

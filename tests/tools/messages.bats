@@ -195,6 +195,18 @@ Y
     exits 0 "$BIN/mesh-prep" -q rod.yaml --set objects.a.contact-thickness=0.2 -o x
 }
 
+@test "where one object has curved rods, a ring of another is refused, and the first is named" {
+    printf 'v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\nl 1 2 3 1\n' >ring.obj
+    cat >curved.yaml <<'Y'
+abut: 1
+objects:
+  wire: {generate: {rod: {length: 0.2, cells: 4}}, rod: {radius: 2 mm, curved: true}, translate: [0, 1, 0]}
+  ring: {mesh: ring.obj, rod: {radius: 2 mm}}
+Y
+    exits 3 "$BIN/mesh-prep" -q curved.yaml -o o.abut
+    says "curved.yaml:3:9: rods of 'wire' are curved: array 'bend/node' row 3 (bend 1 0 2 of object 1): expected two segments"
+}
+
 @test "where --separate may help it is named, and then it helps" {
     cat > cross.yaml <<'Y'
 objects:
@@ -250,6 +262,10 @@ P
     exits 3 "$BIN/mesh-prep" r.yaml --set motion.0.select.object=wall -o x; says "did you mean 'wall.0'?"
     exits 3 "$BIN/mesh-prep" r.yaml --set objects.wall.repeat.count='[1000, 1000, 1]' -o x
     says "repeat: 1000000 objects: expected at most 100000"
+    for i in 0 1 2 3 4 5 6 7 8 9 10; do printf 'o%s: {repeat: {count: [100, 100, 10], spacing: [1, 1, 1], objects: true}}, ' $i; done |
+        sed 's/.*/objects: {&}/' > many.yaml
+    exits 3 "$BIN/mesh-prep" many.yaml -o x
+    says "objects: 1100000 up to 'o10': expected at most 1000000"
     sed '/^  floor/i\  wall.2: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [9, 9, 9]}' r.yaml > twice.yaml
     exits 3 "$BIN/mesh-prep" twice.yaml -o x
     says "object 'wall.2': a copy of 'wall' has this name, too"

@@ -77,11 +77,10 @@ figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
 
 @test "the same bytes for every thread count, and in one go or two, a judge in between" {
     ball
-    for j in 1 2 3 7; do "$BIN/step" -q -j $j -n 24 a.abut -o $j.abut; done
+    for j in 1 2 3; do "$BIN/step" -q -j $j -n 24 a.abut -o $j.abut; done
     cmp 1.abut 2.abut
     cmp 1.abut 3.abut
-    cmp 1.abut 7.abut
-    "$BIN/step" -q -n 12 a.abut | "$BIN/ccd-check" -q | "$BIN/step" -q -n 12 -o both.abut
+    "$BIN/step" -q -j 7 -n 12 a.abut | "$BIN/ccd-check" -q | "$BIN/step" -q -j 7 -n 12 -o both.abut
     "$BIN/export" --dump 1.abut | grep -v '^prov' > one
     "$BIN/export" --dump both.abut | grep -v '^prov' > two
     cmp one two
@@ -97,9 +96,7 @@ figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
     [ "$barrier" -gt 0 ]
     grep -F "the judge refused $((rounds + barrier)) of 36 steps: $rounds passed after more rounds" said
     grep -F "the barrier took $barrier" said
-    "$BIN/step" -q -n 36 -j 3 a.abut -o c.abut
-    cmp b.abut c.abut
-    "$BIN/step" -q -n 14 a.abut | "$BIN/step" -q -n 22 -o d.abut
+    "$BIN/step" -q -n 14 -j 3 a.abut | "$BIN/step" -q -n 22 -j 3 -o d.abut
     "$BIN/export" --dump b.abut | grep -v '^prov' > one
     "$BIN/export" --dump d.abut | grep -v '^prov' > two
     cmp one two
@@ -183,7 +180,7 @@ P
                 node/friction-force nodal/step energy/kinetic work/friction; do grep -F "$name" dump; done
     # friction takes energy, in every step
     "$BIN/export" --dump --array work/friction b.abut |
-        awk '/^ +-?[0-9]/ { if ($1 > 1e-12) bad = 1; n++ } END { exit bad || n < 30 }'
+        awk '/^ +-?[0-9]/ { if ($1 > 1e-12) bad = 1; if ($1 < -1e-9) took = 1; n++ } END { exit bad || !took || n < 30 }'
     # they are of their step alone
     n=$(grep -c "touch/first" dump)
     [ "$("$BIN/step" -q -n 1 b.abut | "$BIN/export" --dump --no-data | grep -c "touch/first")" -eq "$n" ]
@@ -417,9 +414,10 @@ Y
     local solver
     for solver in newton admm; do
         mixed --set nodal.integrator=$solver
-        "$BIN/step" -q -j 2 -n 4 --strict --report $solver.jsonl a.abut | "$BIN/ccd-check" -q -o $solver.abut
+        "$BIN/step" -q -j 3 -n 4 --strict --report $solver.jsonl a.abut -o $solver.abut
+        "$BIN/ccd-check" -q --no-output $solver.abut
         "$BIN/export" --dump --array node/x $solver.abut | grep -E '^ +-?[0-9]' > $solver
-        "$BIN/step" -q -j 1 -n 4 --strict a.abut | cmp - <("$BIN/step" -q -j 3 -n 4 --strict a.abut)
+        "$BIN/step" -q -j 1 -n 4 --strict a.abut | cmp - $solver.abut
     done
     [ "$(figure half_space_contacts newton.jsonl | tail -1)" -gt 4 ]
     [ "$(figure contacts newton.jsonl | head -1)" -gt 4 ]
@@ -453,10 +451,11 @@ Y
     for solver in newton admm; do
         "$BIN/mesh-prep" -q hair.yaml -o a.abut --set nodal.integrator=$solver \
             --set nodal.newton="$([ $solver = newton ] && echo 100 || echo 8)"
-        "$BIN/step" -q -j 1 -n 3 --report $solver.jsonl a.abut | "$BIN/ccd-check" -q -o $solver.abut
+        "$BIN/step" -q -j 1 -n 3 --report $solver.jsonl a.abut -o $solver.abut
+        "$BIN/ccd-check" -q --no-output $solver.abut
         "$BIN/export" --dump --array node/x $solver.abut | grep -E '^ +-?[0-9]' > $solver
     done
-    "$BIN/step" -q -j 3 -n 3 a.abut | cmp - <("$BIN/step" -q -j 1 -n 3 a.abut)
+    "$BIN/step" -q -j 3 -n 3 a.abut | cmp - admm.abut
     [ "$(figure half_space_contacts newton.jsonl | tail -1)" -gt 10 ]
     [ "$(figure twist_iterations admm.jsonl | tail -1)" -gt 2 ]
     paste newton admm | awk '{ for (i = 1; i <= 3; i++) { d = $i - $(i + 3); if (d < 0) d = -d; if (d > most) most = d } n++ }

@@ -36,6 +36,8 @@ setup() { run=$BATS_FILE_TMPDIR/run.abut; cd "$BATS_TEST_TMPDIR"; }
     done
     exits 2 "$BIN/step" -n 1 --report out.abut in.abut -o out.abut
     says "--report out.abut: is that of --output, too"
+    exits 2 "$BIN/step" -n 1 --report "$PWD/out.abut" in.abut -o ./out.abut
+    says "out.abut: is that of --output, too"
     exits 2 "$BIN/export" --csv a --json a in.abut
     says "--csv a: is that of --json, too"
     printf 'step,node,dx\n1,0,1\n' > d.csv
@@ -45,7 +47,8 @@ setup() { run=$BATS_FILE_TMPDIR/run.abut; cd "$BATS_TEST_TMPDIR"; }
         exits 2 "$BIN"/$command - in.abut
         says " -: expected the name of a file"
     done
-    [ ! -e - ] && [ ! -e a ] && [ ! -e out.abut ]
+    local name
+    for name in - a out.abut; do [ ! -e ./$name ]; done
     exits 0 "$BIN/step" -n 1 --report /dev/null in.abut -o /dev/null
 }
 

@@ -36,6 +36,9 @@ run = abut.pipe(scene()).step(4, with_="forces").save("python.abut")
 assert len(run) == 5 and run[-1].step == 4
 P
     cmp shell.abut python.abut
+    "$PYTHON" -c 'from scene import *; s = scene(); s["objects"]["\U0001f600"] = s["objects"].pop("ball"); s.save("named.yaml")'
+    "$BIN/mesh-prep" -q named.yaml -o named.abut
+    "$BIN/export" --dump --array object/name named.abut | grep -F '"😀\n"'
 }
 
 @test "an open stream has what the one-file reader reads, and opens the file's own bytes" {
@@ -121,6 +124,21 @@ p = abut.pipe(scene()).step(3).judge()
 assert len(list(p)) == 4 and "no collision" in p.said["ccd-check"]
 again = [f.x for f in p]                    # a pipe runs as often as it is asked
 assert len(again) == 4
+P
+}
+
+@test "a program that goes on after what is no stream is ended" {
+    mkdir fake
+    printf '#!/bin/sh\nexec head -c 10000000 /dev/zero\n' > fake/spew
+    chmod +x fake/spew
+    cp "$ROOT/tests/golden/stored-1.0.abut" start.abut
+    ABUT_BIN=$PWD/fake exits 0 timeout 20 "$PYTHON" - <<'P'
+import abut
+try:
+    list(abut.pipe("start.abut").stage("spew"))
+    raise SystemExit("zeros are no stream")
+except abut.StreamError as e:
+    assert "not an abut state stream" in str(e), e
 P
 }
 

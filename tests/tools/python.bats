@@ -135,6 +135,99 @@ P
     "$PYTHON" damage.py "$golden/compressed-1.0.abut"
 }
 
+@test "python: what readers refuse is not written, and a stream that misses a part gets no end mark" {
+    "$PYTHON" - <<'P'
+import io, math, abut_stream as s
+good = {"node/X": s.Array([[1.0, 2, 3]], "m")}
+
+
+def writes(*calls):
+    w = s.Writer(io.BytesIO())
+    try:
+        for name, *values in calls:
+            getattr(w, name)(*values)
+    except ValueError:
+        return False
+    return True
+
+
+model, end = ("model", good), ("close",)
+assert writes(("prov", "a" * 31, "1", " " * (1 << 20)), model, ("frame", 1 << 53, -1.0, good, s.PENDING), model, end)
+for calls in [
+    [("prov", "a" * 32, "1")], [("prov", "a", "é" * 16)], [("prov", "a\0", "1")], [("prov", "a", "1", " " * ((1 << 20) + 1))],
+    [model, ("prov", "a", "1")], [("frame", 0, 0.0, good)], [end], [model, end, end],
+    *([("model", {name: 1.0})] for name in ("", "a b", "é", "a" * 64, "a\n")), [("model", {"a": s.Array(1.0, "m" * 16)})],
+    [("model", {"a": s.Array(1.0, "m\0")})], [("model", {"a%d" % i: 1.0 for i in range(4097)})],
+    *([model, ("frame", *head)] for head in ((-1, 0.0, good), ((1 << 53) + 1, 0.0, good), (0, math.nan, good))),
+    [model, ("frame", 0, 0.0, good, 2)],
+]:
+    assert not writes(*calls), calls
+w = s.Writer(io.BytesIO())
+for call, values in (w.model, ({"a b": 1.0},)), (w.close, ()):
+    try:
+        call(*values)
+        raise SystemExit("written")
+    except ValueError:
+        pass
+P
+}
+
+@test "python: payloads that lie are StreamErrors, by the reader and by the package" {
+    "$PYTHON" - <<'P'
+import struct, zlib, abut, abut_stream as s
+
+
+def array(shape=(1,), data=bytes(8), coding=0, name=b"a"):
+    return b"ARRY", struct.pack("<5B3xI%dq" % len(shape), 1, len(shape), coding, len(name), 0, 0, *shape) + name + data
+
+
+def frame(step=0, time=0.0, phase=0):
+    return b"FRAM", struct.pack("<qdII", step, time, phase, 0)
+
+
+def prov(tool, more=b""):
+    return b"PROV", struct.pack("<BBHI", len(tool), 0, 0, 0) + tool + more
+
+
+def outcomes(*sections):
+    w = s.Writer("forged.abut")
+    for tag, payload in sections:
+        w._section(tag, payload)
+    tags = [tag for tag, _ in sections]
+    w._section(b"ENDS", struct.pack("<4Q", len(tags), *map(tags.count, (b"MODL", b"FRAM", b"ARRY"))))
+    w._f.close()
+
+    def by_reader():
+        reader = s.read("forged.abut")
+        return [[item.arrays[k].data.tolist() for k in item.arrays] for item in reader], reader.prov
+
+    def by_run():
+        run = abut.open("forged.abut")
+        return [[item[k].tolist() for k in item] for item in (*run.models, *run)], run.prov
+    for read in by_reader, by_run:
+        try:
+            yield read()
+        except s.StreamError:
+            yield None
+
+
+none, one = (b"MODL", struct.pack("<II", 0, 0)), (b"MODL", struct.pack("<II", 1, 0))
+packed = zlib.compress(bytes(8))
+for sections in [prov(b"\xff"), none, frame()], [one, array(coding=1, data=packed)], [one, array((0,), b"")]:
+    a, b = outcomes(*sections)
+    assert a == b and a, sections
+for sections in [
+    [(b"PROV", b""), none], [(b"PROV", bytes(7)), none], [prov(b"a", b"b"), none], [prov(b"a" * 32), none],
+    [prov(b"\0"), none], [none, prov(b"a")], [(b"MODL", struct.pack("<II", 5000, 0))],
+    [none, frame(step=-1)], [none, frame(time=float("nan"))], [none, frame(phase=2)],
+    [one, (b"ARRY", b"")], [one, array((-1,))], [one, array((1 << 62,), packed, 1)], [one, array((1 << 40, 1 << 40), packed, 1)],
+    [one, array(coding=1, data=packed + b"x")], [one, array(coding=1, data=zlib.compress(bytes(9)))], [one, array(name=b"\xff")],
+    [one, array(coding=1, data=packed[:-1])], [one, array(data=bytes(9))],
+]:
+    assert list(outcomes(*sections)) == [None, None], sections
+P
+}
+
 @test "python: run as a program it lists a stream, and refuses a damaged one" {
     exits 0 "$PYTHON" "$PYTHONPATH/abut_stream.py" "$golden/compressed-1.0.abut"
     writes "frame step 2 time 0.02 s pending"

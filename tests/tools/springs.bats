@@ -86,6 +86,15 @@ assert np.allclose(m["spring/length"], [np.linalg.norm(X[a] - X[b]) for a, b in 
 P
 }
 
+@test "springs take the place of elements of a spline material" {
+    cat > spline.yaml <<'Y'
+abut: 1
+materials: {m: {model: spline, spline: {stretch: [0.5, 1, 1.5], a: [-1e4, 0, 1e4], b: [0, 0, 0], c: [-1e4, 0, 1e4]}}}
+objects: {arm: {generate: {box: {size: [0.6, 0.2, 0.2], cells: [3, 1, 1]}}, material: m}}
+Y
+    "$BIN/mesh-prep" -q spline.yaml | "$BIN/springs" -q --stiffness 300 --replace | "$BIN/step" -q -n 1 -o /dev/null
+}
+
 @test "springs refuses what makes none" {
     exits 2 "$BIN/springs" "$arm" -o o.abut
     says "--stiffness N/m must be given"

@@ -33,10 +33,9 @@ objects: {box: {generate: {box: {size: [1, 0.8, 1], cells: [20, 14, 20]}}, mater
 motion: [{select: {object: box, box: [[-0.51, -1, -1], [-0.49, 1, 1]]}, translate: [0, 0, 0]}]
 EOF
     "$BIN/mesh-prep" -q large.yaml -o large.abut
-    for j in 1 2 3; do "$BIN/step" -q -j $j -n 2 large.abut -o j$j.abut; done
+    for j in 1 2; do "$BIN/step" -q -j $j -n 2 large.abut -o j$j.abut; done
     cmp j1.abut j2.abut
-    cmp j1.abut j3.abut
-    "$BIN/step" -q -j 2 -n 1 large.abut | "$BIN/step" -q -j 1 -n 1 -o halves.abut
+    "$BIN/step" -q -j 3 -n 1 large.abut | "$BIN/step" -q -j 3 -n 1 -o halves.abut
     cmp j1.abut halves.abut
 }
 
@@ -380,6 +379,7 @@ assert peak["40"] < 1.6 * peak["1"], peak'
     "$BIN/step" -n 4000 "$pile" -o killed.abut & pid=$!
     sleep 1; kill -9 $pid; wait $pid || true
     [ ! -e killed.abut ]
+    [ -s killed.abut.part ]
     run "$BIN/step" killed.abut.part -o next.abut
     [ "$status" -eq 3 ]
     [ ! -e next.abut ]
@@ -545,6 +545,8 @@ Y
     says "nowhere/stuck.abut"
     [ ! -e o.abut ]
     exits 2 "$BIN/step" --dump-stuck o.abut "$pile" -o o.abut
+    exits 2 "$BIN/step" --dump-stuck ./none.abut "$pile" -o none.abut
+    says "--dump-stuck ./none.abut: is the output, too"
     exits 4 "$BIN/step" -n 40 --max-newton 3 --dump-stuck /dev/full "$pile" -o o.abut
     says "not converged after 3 Newton iterations"
     says "the stuck state is not kept: /dev/full"

@@ -117,8 +117,11 @@ import abut_stream
 m = [f for f in abut_stream.read("on.abut") if f.kind == "model"]
 assert len(m) == 2 and len(m[1]["spring/node"]) < len(m[0]["spring/node"])
 assert len(m[1]["contact/triangle"]) < len(m[0]["contact/triangle"])
-edges = {tuple(sorted(e)) for e in m[1]["spring/node"].tolist()}
+# sides of the triangles that are left are springs that are left, where they were springs before
+before, after = ({tuple(sorted(e)) for e in n["spring/node"].tolist()} for n in m)
 node = m[1]["contact/node"]
+sides = {tuple(sorted((int(node[t[k]]), int(node[t[k - 1]])))) for t in m[1]["contact/triangle"] for k in range(3)}
+assert sides & before and not sides & before - after, len(sides & before - after)
 P
 }
 

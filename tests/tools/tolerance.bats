@@ -63,6 +63,7 @@ Y
         "$BIN/mesh-prep" slope.yaml --set contact.friction.mu=$mu -o slope.abut
         awk -v mu=$mu -v exact="$(slid --tolerance 1e-7)" -v ours="$(slid)" -v published="$(slid --stop published)" 'BEGIN {
             print mu, exact, ours, published
+            if (exact !~ /[0-9]/ || ours !~ /[0-9]/ || published !~ /[0-9]/) exit 1
             if (mu > 0.5) exit !(exact < 1e-3 && ours < 1e-3)
             exit !(exact > 0.06 && ours > 0.99 * exact && ours < 1.01 * exact && published < 0.95 * exact) }'
     done

@@ -303,6 +303,26 @@ TEST(huge_coordinates_do_no_harm)
     abut_broad_clear(&s);
 }
 
+TEST(a_vertex_beyond_what_floats_hold_leaves_pairs_with_fixed_ones)
+{
+    const double y0[18] = { 0, 0, 0, 0, 0, 1e-3, 5, 0, 0, 5, 0, 1e-3, 0, 1e40, 0, 9, 9, 9 };
+    const uint8_t fixed[6] = { 0, 1, 0, 1, 0, 1 };
+    const int32_t vert[6] = { 0, 1, 2, 3, 4, 5 };
+    const abut_motion m = { .nv = 6, .y0 = y0, .fixed = fixed, .reach = 2e-3 };
+    const abut_prims p = { 6, 1, vert };
+    abut_broad_phase s = { .cap = 0 };
+    abut_broad_trees *t = NULL;
+    abut_pair_list out = { 0 };
+    CHECK(!abut_broad_init(&s, &m, NULL));
+    for (int again = 0; again < 2; again++) {
+        CHECK(!abut_broad_pairs(&s, &p, &t, &p, NULL, &out, NULL));
+        CHECK(has(&out, 0, 1) && has(&out, 2, 3) && !has(&out, 0, 3) && !has(&out, 0, 4));
+    }
+    abut_broad_trees_free(&t);
+    abut_pair_list_clear(&out);
+    abut_broad_clear(&s);
+}
+
 TEST(a_reach_beyond_what_floats_hold_pairs_all_with_all_and_nothing_with_unused_lanes)
 {
     const double y0[15] = { 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1 };

@@ -36,7 +36,8 @@ static int probe(int argc, char **argv)
     abut_cli cli;
     abut_err err = { 0 };
     abut_stream s = { 0 };
-    abut_cli_begin(&cli, argc, argv, "Pass a stream on.", "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT);
+    abut_cli_begin(&cli, argc, argv, "Pass a stream on.", "[FILE]", opts,
+                   ABUT_CLI_IN | ABUT_CLI_OUT | (getenv("NOWHERE") ? ABUT_CLI_OUT_NOWHERE : 0));
     if (print) printf("stray text\n");
     abut_cli_say(&cli, "steps %d length %g name %s sets %d%s flag %d threads %d", steps, length, name, set.n,
                  set.n ? set.item[set.n - 1] : "", flag, cli.threads);
@@ -130,6 +131,12 @@ TEST(options_are_read_in_every_spelling)
     CHECK(sh("$P -n-4 -l -1e-3 --name= -- in >out") == 0 && says("steps -4 length -0.001 name  sets 0"));
     CHECK(sh("$P -q in >out") == 0 && sh("test ! -s err") == 0);
     CHECK(sh("$P - -n 1 -n 2 <in >out") == 0 && says("steps 2"));
+}
+
+TEST(a_program_may_leave_the_output_of_its_command_line_alone)
+{
+    CHECK(sh("NOWHERE=1 $P in -o nowhere") == 0 && sh("test ! -e nowhere && test ! -e nowhere.part") == 0);
+    CHECK(sh("NOWHERE=1 $P in >out") == 0 && sh("test ! -s out") == 0);
 }
 
 TEST(bad_options_exit_2_and_say_what_was_expected)

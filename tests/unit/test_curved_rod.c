@@ -335,4 +335,13 @@ TEST(rods_that_do_not_run_on_or_are_closed_are_refused)
     memcpy(y.rod, (int32_t[]){ 0, 1, 1, 2, 2, 0 }, 6 * sizeof(int32_t));
     memcpy(y.bend, ring, sizeof ring);
     CHECK(abut_curved_rods_init(&y.r, &y.m, &err) == ABUT_E_FORMAT && strstr(err.msg, "closed"));
+    /* a ring with a tail, and a bend twice */
+    y.m.nrd = y.m.nbd = 4;
+    memcpy(y.rod, (int32_t[]){ 0, 1, 1, 2, 2, 3, 3, 1 }, 8 * sizeof(int32_t));
+    memcpy(y.bend, (int32_t[]){ 0, 1, 2, 1, 2, 3, 2, 3, 1, 3, 1, 2 }, 12 * sizeof(int32_t));
+    CHECK(abut_curved_rods_init(&y.r, &y.m, &err) == ABUT_E_FORMAT && strstr(err.msg, "row 3 (bend 3 1 2 of object 0)"));
+    CHECK(strstr(err.msg, "expected segments with one bend at each end at most"));
+    y.m.nrd = y.m.nbd = 2;
+    memcpy(y.bend + 3, y.bend, 3 * sizeof(int32_t));
+    CHECK(abut_curved_rods_init(&y.r, &y.m, &err) == ABUT_E_FORMAT && strstr(err.msg, "row 1 (bend 0 1 2 of object 0)"));
 }

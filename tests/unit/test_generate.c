@@ -3,6 +3,7 @@
 
 #include "base/rng.h"
 #include "mesh/generate/generate.h"
+#include "mesh/generate/hair.h"
 #include "mesh/generate/sheets.h"
 #include "mesh/surface.h"
 
@@ -314,6 +315,13 @@ TEST(sizes_and_counts_out_of_range_are_refused)
     CHECK(abut_generate_revolution((double[6]){ 1, 0, 0, 1, 1, 2 }, 3, 9, 1, &m, &err) == ABUT_E_ARG);
     CHECK(strstr(err.msg, "point 1 of the profile has radius 0 m"));
     CHECK(abut_generate_revolution((double[2]){ 1, 0 }, 1, 9, 1, &m, &err) == ABUT_E_ARG);
+    enum { POINTS = 3000 };
+    double profile[2 * POINTS];
+    for (int i = 0; i < POINTS; i++) profile[2 * i] = 1, profile[2 * i + 1] = i;
+    CHECK(abut_generate_revolution(profile, POINTS, 1000, 4000, &m, &err) == ABUT_E_ARG);
+    CHECK(strstr(err.msg, "revolution: 1.1996001e+10 points: expected at most 2e+07"));
+    abut_hair hair = { .count = 1000000, .cells = 1000000, .radius = 1, .offset = 0.1, .length = 1 };
+    CHECK(abut_generate_hair(&hair, &m, &err) == ABUT_E_ARG && strstr(err.msg, "hair: 1.000001e+12 points: expected at most"));
     CHECK(abut_generate_blob(NULL, 0, 0, 1, 0, &m, &err) == ABUT_E_ARG && strstr(err.msg, "no capsules"));
     const abut_capsule two[2] = { { { 0, 0, 0 }, { 0, 0, 0 }, 1 }, { { 5, 0, 0 }, { 5, 0, 0 }, 1 } };
     CHECK(abut_generate_blob(two, 2, 0, 0.2, 0, &m, &err) == ABUT_E_ARG && strstr(err.msg, "2 pieces"));

@@ -148,4 +148,6 @@ TEST(factors_stay_above_their_bound_and_what_cannot_be_is_refused)
     CHECK(low > 5);
     CHECK(abut_match_mass(TETS, V, (const double(*)[3])c, 6, outside, 0.1, f, &err) == ABUT_E_GEOM);
     CHECK(strstr(err.msg, "expected tets around it") != NULL);
+    CHECK(!abut_match_mass(1, V, (const double(*)[3])c, 2 * V[0], c[0], 0.1, f, NULL));
+    CHECK_NEAR(f[0], 2, 1e-15);
 }

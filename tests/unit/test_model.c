@@ -692,6 +692,9 @@ TEST(a_frame_is_checked_against_its_model)
     i32(&s, "lag/node")[1] = 7;
     frame_refused(&s, &m, "lag/node", "row 0: 7");
     sample_frame(&s, 1);
+    i32(&s, "lag/node")[2] = 3;
+    frame_refused(&s, &m, "lag/node", "row 0: 3 after -1, expected -1");
+    sample_frame(&s, 1);
     f64(&s, "lag/basis")[5] = 2;
     frame_refused(&s, &m, "lag/basis", "row 1: length 2");
     sample_frame(&s, 1);

@@ -411,11 +411,13 @@ TEST(a_contact_that_is_renewed_keeps_its_impulse_and_gets_the_new_normal)
         double before[3], after[3];
         project(&e, 5, e.v);
         abut_touching_impulse(&e.t, 0, before);
-        abut_touch c = { .key = e.t.key[0], .n = 4, .node = e.t.node, .b = (const double[4]){ 1, -0.2, -0.3, -0.5 }, .mu = 0.5 };
+        abut_touch c = { .key = e.t.key[0], .n = 4, .node = e.t.node, .b = (const double[4]){ 1, -0.2, -0.3, -0.5 }, .mu = 0.5,
+                         .give = 0.25 };
         int32_t node[4];
         memcpy(node, e.t.node, sizeof node);
         c.node = node;      /* the arrays of the set may move */
         c.key.round = 6;
+        c.key.yields = 1;
         const double tilt[3] = { 0.1, -0.2, 0.1 };
         double size = 0;
         for (int d = 0; d < 3; d++) c.normal[d] = e.t.normal[d] + tilt[d], size += c.normal[d] * c.normal[d];
@@ -425,7 +427,7 @@ TEST(a_contact_that_is_renewed_keeps_its_impulse_and_gets_the_new_normal)
         CHECK(!(renewed ? abut_touching_renew(&e.t, e.inv_w, &e.err) : abut_touching_settle(&e.t, e.inv_w, &e.err)));
         CHECK(e.t.n == 1);
         CHECK(!memcmp(e.t.normal, renewed ? c.normal : old, sizeof old));
-        CHECK((e.t.b[1] == -0.2) == renewed);
+        CHECK((e.t.b[1] == -0.2) == renewed && (e.t.give[0] > 0) == renewed && e.t.key[0].yields == renewed);
         abut_touching_impulse(&e.t, 0, after);
         for (int d = 0; d < 3; d++) CHECK_NEAR(after[d], before[d], 1e-15);
         net_clear(&e);

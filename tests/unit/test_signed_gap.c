@@ -116,6 +116,7 @@ TEST(rigid_motions_change_no_gap_and_translations_are_in_no_gradient)
 TEST(what_is_frozen_is_linear_and_points_to_where_the_pair_began)
 {
     abut_rng r = { 4 };
+    int frozen = 0;
     for (int it = 0; it < 200; it++) {
         const abut_stencil s = ALL[it % 4];
         double x0[12], z[12], x1[12], mid[12], w[4], n[3];
@@ -124,6 +125,7 @@ TEST(what_is_frozen_is_linear_and_points_to_where_the_pair_began)
         random_points(&r, z, 1);
         random_points(&r, x1, 1);
         if (!abut_gap_freeze(s, x0, z, w, n)) continue;
+        frozen++;
         for (int i = 0; i < 12; i++) mid[i] = 0.5 * (x0[i] + x1[i]);
         abut_gap_frozen(s, w, n, x0, 0.2, &a);
         abut_gap_frozen(s, w, n, x1, 0.2, &b);
@@ -135,6 +137,7 @@ TEST(what_is_frozen_is_linear_and_points_to_where_the_pair_began)
         for (int i = 0; i < 12; i++) at += a.a[i] * x1[i];
         CHECK_NEAR(at, b.c, 1e-13);
     }
+    CHECK(frozen > 100);
 }
 
 TEST(what_spans_no_normal_has_no_gap)

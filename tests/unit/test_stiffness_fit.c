@@ -50,6 +50,11 @@ TEST(fitted_stiffness_is_near_the_integral_fit_of_the_density_for_every_material
     }
 }
 
+TEST(stretches_that_are_closer_than_the_samples_are_fitted)
+{
+    CHECK_NEAR(fit_lame(ABUT_LINEAR_COROTATED, 2, 1, 0.999, 1.002), 5, 1e-12);
+}
+
 TEST(materials_of_a_model_are_fitted_by_their_own_moduli)
 {
     kuhn_box b;

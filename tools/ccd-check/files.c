@@ -1,63 +1,22 @@
 #include "tools/ccd-check/files.h"
 
+#include "formats/result/json_text.h"
 #include "formats/result/out_file.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-/* A file that gets its name only when it is whole */
-typedef struct whole_file {
-    FILE *f;
-    char *part;
-    const char *path;
-    int synced;             /* its name is given when the disk has it */
-} whole_file;
-
-static abut_status whole_open(whole_file *w, const char *path, const abut_cli *cli, abut_err *err)
+static abut_status open_file(abut_out_file *w, const char *path, const abut_cli *cli, abut_err *err)
 {
-    const size_t size = strlen(path) + sizeof ".part";
-    *w = (whole_file){ .part = malloc(size), .path = path, .synced = !cli->no_sync };
-    if (!w->part) return abut_fail(err, ABUT_E_NOMEM, "no memory for a file name");
-    snprintf(w->part, size, "%s.part", path);
-    w->f = fopen(w->part, "w");
-    if (w->f) return ABUT_OK;
-    abut_fail(err, ABUT_E_IO, "%s: %s", w->part, strerror(errno));
-    free(w->part);
-    return err->code;
-}
-
-static abut_status whole_close(whole_file *w, abut_err *err)
-{
-    const int bad = fflush(w->f) || ferror(w->f);
-    abut_status rc = !bad && w->synced ? abut_out_sync(w->f, w->part, err) : ABUT_OK;
-    if ((fclose(w->f) || bad) && !rc) rc = abut_fail(err, ABUT_E_IO, "%s: a write failed", w->part);
-    if (!rc && rename(w->part, w->path)) rc = abut_fail(err, ABUT_E_IO, "%s: %s", w->path, strerror(errno));
-    if (!rc && w->synced) rc = abut_out_sync_folder(w->path, err);
-    free(w->part);
+    const abut_status rc = abut_out_open(w, path, err);
+    w->synced = !cli->no_sync;
     return rc;
-}
-
-static void put_text(FILE *f, const char *s)
-{
-    putc('"', f);
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            fprintf(f, "\\%c", *s);
-        else if ((unsigned char)*s < 0x20)
-            fprintf(f, "\\u%04x", (unsigned)*s);
-        else
-            putc(*s, f);
-    }
-    putc('"', f);
 }
 
 static void put_place(FILE *f, const char *key, const abut_place *p)
 {
     fprintf(f, ", \"%s\": ", key);
     if (p->file)
-        put_text(f, p->file);
+        abut_json_string(f, p->file);
     else
         fprintf(f, "{\"step\": %lld, \"time\": %.17g%s}", (long long)p->step, p->time, p->pending ? ", \"pending\": true" : "");
 }
@@ -67,7 +26,7 @@ static const char *points_key(const abut_finding *d) { return d->vertices ? "ver
 static void put_primitive(FILE *f, const abut_finding *d, int lo, int hi, int which)
 {
     fprintf(f, "{\"object\": ");
-    put_text(f, d->object[which]);
+    abut_json_string(f, d->object[which]);
     fprintf(f, ", \"%s\": [", points_key(d));
     for (int i = lo; i < hi; i++) fprintf(f, "%s%d", i > lo ? ", " : "", d->number[i]);
     fprintf(f, "], \"positions\": [");
@@ -93,11 +52,11 @@ static void put_finding(FILE *f, const abut_finding *d)
     putc(']', f);
     if (d->hit.kind == ABUT_HIT_PLANE) {
         fprintf(f, ", \"half_space\": ");
-        put_text(f, d->object[1]);
+        abut_json_string(f, d->object[1]);
     }
     if (d->hit.kind == ABUT_HIT_POINT_BODY) {
         fprintf(f, ", \"inside_of\": ");
-        put_text(f, d->object[1]);
+        abut_json_string(f, d->object[1]);
     }
     if (d->hit.kind == ABUT_HIT_INVERTED) fprintf(f, ", \"tet\": %d", d->item);
     putc('}', f);
@@ -116,16 +75,16 @@ static void put_gap(FILE *f, const abut_verdict *v)
     const int n = abut_hit_nodes(v->gap.at.kind, &first);
     for (int i = 0; i < n; i++) fprintf(f, "%s%d", i ? ", " : "", d->number[i]);
     fputs("], \"objects\": [", f);
-    put_text(f, d->object[0]);
+    abut_json_string(f, d->object[0]);
     fputs(", ", f);
-    put_text(f, d->object[1]);
+    abut_json_string(f, d->object[1]);
     fputs("]},\n", f);
 }
 
 abut_status abut_verdict_json(const abut_verdict *v, const char *path, abut_err *err)
 {
-    whole_file w;
-    const abut_status rc = whole_open(&w, path, v->cli, err);
+    abut_out_file w;
+    const abut_status rc = open_file(&w, path, v->cli, err);
     if (rc) return rc;
     char sep[40];
     fprintf(w.f, "{\n  \"tool\": \"ccd-check\", \"version\": \"%s\",\n  \"method\": \"%s\", \"min_separation\": %s,\n",
@@ -142,19 +101,19 @@ abut_status abut_verdict_json(const abut_verdict *v, const char *path, abut_err 
         put_finding(w.f, &v->finding[i]);
     }
     fprintf(w.f, "%s]\n}\n", v->n ? "\n  " : "");
-    return whole_close(&w, err);
+    return abut_out_close(&w, err);
 }
 
 abut_status abut_scores_json(const abut_cli *cli, const abut_score *s, int n, const char *const *files, int n_files,
                              const char *path, abut_err *err)
 {
-    whole_file w;
-    const abut_status rc = whole_open(&w, path, cli, err);
+    abut_out_file w;
+    const abut_status rc = open_file(&w, path, cli, err);
     if (rc) return rc;
     fprintf(w.f, "{\n  \"tool\": \"ccd-check\", \"version\": \"%s\",\n  \"files\": [", ABUT_VERSION);
     for (int i = 0; i < n_files; i++) {
         if (i) fputs(", ", w.f);
-        put_text(w.f, files[i]);
+        abut_json_string(w.f, files[i]);
     }
     fputs("],\n  \"methods\": [", w.f);
     for (int i = 0; i < n; i++) {
@@ -165,7 +124,7 @@ abut_status abut_scores_json(const abut_cli *cli, const abut_score *s, int n, co
                 all ? 1e6 * s[i].seconds / (double)all : 0);
     }
     fputs("\n  ]\n}\n", w.f);
-    return whole_close(&w, err);
+    return abut_out_close(&w, err);
 }
 
 /* points lo .. hi of a finding as a point, a line, a triangle or the faces of a tet; base is the OBJ index of point 0 */
@@ -184,8 +143,8 @@ static void put_element(FILE *f, size_t base, int lo, int hi)
 
 abut_status abut_verdict_obj(const abut_verdict *v, const char *path, abut_err *err)
 {
-    whole_file w;
-    const abut_status rc = whole_open(&w, path, v->cli, err);
+    abut_out_file w;
+    const abut_status rc = open_file(&w, path, v->cli, err);
     if (rc) return rc;
     fprintf(w.f, "# ccd-check: %zu findings\n", v->n);
     size_t base = 1;
@@ -203,5 +162,5 @@ abut_status abut_verdict_obj(const abut_verdict *v, const char *path, abut_err *
         }
         base += (size_t)n;
     }
-    return whole_close(&w, err);
+    return abut_out_close(&w, err);
 }

@@ -390,6 +390,7 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     if (abut_options_files(opts, common, args, &err)) stop(cli, &err);
     abut_threads_set(cli->threads);
 
+    if (streams & ABUT_CLI_OUT_NOWHERE) cli->out_path = "/dev/null";
     if ((streams & ABUT_CLI_IN) && open_in(cli, &err)) stop(cli, &err);
     if (has_out && open_out(cli, streams, &err)) stop(cli, &err);
     if (cli->out && cli->is_stream) abut_unfinished_watch(cli);

@@ -81,7 +81,8 @@ enum { ABUT_CLI_IN = 1 /* opens cli.in; a terminal is refused */,
        ABUT_CLI_OUT = 2 /* opens cli.out for a binary stream; a terminal is refused */,
        ABUT_CLI_OUT_TEXT = 4 /* opens cli.out for text */,
        ABUT_CLI_OUT_MAY = 8 /* as OUT, but without -o a terminal gets nothing: cli.out is NULL.  For judges at the
-                               end of a pipe, whose answer is the exit code */ };
+                               end of a pipe, whose answer is the exit code */,
+       ABUT_CLI_OUT_NOWHERE = 16 /* beside one of these: what -o names is left alone, and cli.out is /dev/null */ };
 
 /** Parses; prints help or version and exits 0; on a usage error says so and exits 2; opens in and out (a missing
  * file exits 3, an output that cannot be made 5).

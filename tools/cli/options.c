@@ -199,13 +199,24 @@ static int is_output(const abut_opt *o)
     return o->kind == ABUT_OPT_OUTPUT || o->kind == ABUT_OPT_OUTPUT_TEXT;
 }
 
-/* Both would be the same file of data; devices may be named twice. */
-static int is_same(const char *a, const char *b)
+/* Is the folder of a path there?  *name: the path without it. */
+static int find_folder(const char *path, const char **name, struct stat *folder)
+{
+    char dir[4096];
+    const char *slash = strrchr(path, '/');
+    *name = slash ? slash + 1 : path;
+    return snprintf(dir, sizeof dir, "%.*s.", (int)(*name - path), path) < (int)sizeof dir && !stat(dir, folder);
+}
+
+int abut_options_same_file(const char *a, const char *b)
 {
     struct stat p, q;
+    const char *m, *n;
     const int there = !stat(a, &p), too = !stat(b, &q);
-    if (there && too) return S_ISREG(p.st_mode) && p.st_dev == q.st_dev && p.st_ino == q.st_ino;
-    return !there && !too && !strcmp(a, b);
+    if (there != too) return 0;
+    if (there) return S_ISREG(p.st_mode) && p.st_dev == q.st_dev && p.st_ino == q.st_ino;
+    if (!strcmp(a, b)) return 1;
+    return find_folder(a, &m, &p) && find_folder(b, &n, &q) && !strcmp(m, n) && p.st_dev == q.st_dev && p.st_ino == q.st_ino;
 }
 
 /* An output among the other files of the command line. */
@@ -215,11 +226,12 @@ static abut_status check_output(const abut_opt *o, const abut_opt *const tables[
     if (!strcmp(path, "-") && o->kind == ABUT_OPT_OUTPUT_TEXT) return ABUT_OK;
     if (!strcmp(path, "-")) return abut_fail(err, ABUT_E_ARG, "--%s -: expected the name of a file or folder", o->name);
     for (; *args; args++)
-        if (is_same(path, *args)) return abut_fail(err, ABUT_E_ARG, "--%s %.200s: is the input, too", o->name, path);
+        if (abut_options_same_file(path, *args))
+            return abut_fail(err, ABUT_E_ARG, "--%s %.200s: is the input, too", o->name, path);
     for (int t = 0; t < 2; t++)
         for (const abut_opt *p = tables[t]; p->name; p++) {
             const char *other = is_output(p) || is_file(p) ? *(const char **)p->value : NULL;
-            if (p != o && other && is_same(path, other))
+            if (p != o && other && abut_options_same_file(path, other))
                 return abut_fail(err, ABUT_E_ARG, "--%s %.200s: is that of --%s, too", o->name, path, p->name);
         }
     return ABUT_OK;

@@ -16,6 +16,9 @@ ABUT_MUST_USE abut_status abut_options_parse(int argc, char **argv, const abut_o
  * option reads or writes. */
 ABUT_MUST_USE abut_status abut_options_files(const abut_opt *own, const abut_opt *common, const char *const *args, abut_err *err);
 
+/** Would both names be the same file of data, which need not be there?  Devices may be named twice. */
+int abut_options_same_file(const char *a, const char *b);
+
 /** Fails with ABUT_E_ARG unless the number of arguments agrees with what args_help describes (see abut_cli_begin). */
 ABUT_MUST_USE abut_status abut_options_count(const char *args_help, const char *const *args, int nargs, abut_err *err);
 

@@ -177,16 +177,29 @@ static abut_status absolute_sequence(abut_prep_source *p, const char *folder, co
     return rc;
 }
 
+/* All files of an object. */
+static abut_status absolute_object(abut_prep_source *p, const char *folder, const abut_tree *object, abut_err *err)
+{
+    static const char *const keys[][3] = { { "mesh" }, { "match-mass" }, { "rest", "mesh" }, { "proxy", "mesh" },
+                                           { "surface", "snap" }, { "generate", "cage", "mesh" } };
+    abut_status rc = absolute_sequence(p, folder, object, err);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !rc; i++) {
+        abut_tree *t = abut_tree_find(object, keys[i][0]);
+        for (int k = 1; k < 3 && t && keys[i][k]; k++) t = abut_tree_find(t, keys[i][k]);
+        const int is_word = t && t->kind == ABUT_TREE_TEXT && !strcmp(t->key, "snap") && !strcmp(t->text, "none");
+        if (!is_word) rc = absolute(p, folder, t, err);
+    }
+    return rc;
+}
+
 abut_status abut_prep_source_write(abut_prep_source *p, FILE *f, int json, abut_err *err)
 {
     const abut_tree *objects = abut_tree_find(p->tree, "objects"), *motion = abut_tree_find(p->tree, "motion");
     char *folder = realpath(*p->base ? p->base : ".", NULL);
     if (!folder) return abut_fail(err, ABUT_E_IO, "%s: %s", *p->base ? p->base : ".", strerror(errno));
     abut_status rc = ABUT_OK;
-    for (abut_tree *o = objects && objects->kind == ABUT_TREE_MAP ? objects->child : NULL; o && !rc; o = o->next) {
-        rc = absolute(p, folder, abut_tree_find(o, "mesh"), err);
-        if (!rc) rc = absolute_sequence(p, folder, o, err);
-    }
+    for (abut_tree *o = objects && objects->kind == ABUT_TREE_MAP ? objects->child : NULL; o && !rc; o = o->next)
+        rc = absolute_object(p, folder, o, err);
     for (abut_tree *m = motion && motion->kind == ABUT_TREE_LIST ? motion->child : NULL; m && !rc; m = m->next)
         rc = absolute_sequence(p, folder, m, err);
     free(folder);

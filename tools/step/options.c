@@ -7,6 +7,7 @@
 #include "solve/device/device.h"
 #include "sparse/linear_solvers.h"
 #include "tools/cli/lags.h"
+#include "tools/cli/options.h"
 #include "tools/cli/with.h"
 #include "tools/step/stuck_file.h"
 
@@ -62,6 +63,9 @@ static abut_status parse_precond(abut_step_command *c, const char **word, abut_e
     return abut_name_find("--precond", *word, abut_device_precond_names, &c->o.device.precond, err);
 }
 
+/* A whole number above 0 as JSON has it: without sign, space and zeros before it. */
+static const char *as_json(const char *number) { return number + strcspn(number, "123456789"); }
+
 static abut_status parse_iterations(abut_step_command *c, const char **word, abut_err *err)
 {
     char *end;
@@ -70,6 +74,7 @@ static abut_status parse_iterations(abut_step_command *c, const char **word, abu
     if (!**word || *end || v < 1 || v > 1000000)
         return abut_fail(err, ABUT_E_ARG, "--iterations %.80s: want 1 to 1000000, or 'converged'", *word);
     c->o.iterations = (int)v;
+    *word = as_json(*word);
     return ABUT_OK;
 }
 
@@ -140,7 +145,9 @@ static abut_status parse_line_search(abut_step_command *c, const char **word, ab
 
 static abut_status parse_lags(abut_step_command *c, const char **word, abut_err *err)
 {
-    return abut_lags_parse("--lags", *word, &c->o.passes.lags, err);
+    const abut_status rc = abut_lags_parse("--lags", *word, &c->o.passes.lags, err);
+    if (!rc && c->o.passes.lags) *word = as_json(*word);
+    return rc;
 }
 
 static abut_status parse_checkpoint(abut_step_command *c, const char **word, abut_err *err)
@@ -423,7 +430,7 @@ static abut_status take_solver(abut_step_command *c, const char *name, abut_err 
 static abut_status check_stuck_file(const abut_step_command *c, const abut_cli *cli, abut_err *err)
 {
     if (!c->dump_stuck) return ABUT_OK;
-    if (cli->out_path && !strcmp(c->dump_stuck, cli->out_path))
+    if (cli->out_path && abut_options_same_file(c->dump_stuck, cli->out_path))
         return abut_fail(err, ABUT_E_ARG, "--dump-stuck %s: is the output, too", c->dump_stuck);
     return abut_stuck_file_try(c->dump_stuck, err);
 }

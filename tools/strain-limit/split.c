@@ -30,11 +30,16 @@ static abut_status copy(const abut_arrays *from, abut_arrays *to, abut_err *err)
     return rc;
 }
 
+abut_status abut_strain_split_release(abut_strain_split *p, abut_stream *s, abut_err *err)
+{
+    return p->frames ? abut_stream_write_frame(s, &p->held_head, &p->held, err) : ABUT_OK;
+}
+
 abut_status abut_strain_split_frame(abut_strain_split *p, abut_stream *s, abut_err *err)
 {
+    const abut_status rc = abut_strain_split_release(p, s, err);
+    if (rc) return rc;
     if (p->frames++) {
-        const abut_status rc = abut_stream_write_frame(s, &p->held_head, &p->held, err);
-        if (rc) return rc;
         const abut_arrays swap = p->last;
         p->last = p->held, p->held = swap;
         p->last_head = p->held_head;

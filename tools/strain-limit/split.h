@@ -17,6 +17,8 @@ typedef struct abut_strain_split {
     double moved;               /* m: furthest that the projection moved a node */
 } abut_strain_split;
 
+/** Writes the frame that is held, if there is one: before a MODEL follows it. */
+ABUT_MUST_USE abut_status abut_strain_split_release(abut_strain_split *p, abut_stream *s, abut_err *err);
 /** Prepares for a MODEL of the stream; its limits have been set. */
 ABUT_MUST_USE abut_status abut_strain_split_model(abut_strain_split *p, const abut_stream *s, abut_err *err);
 /** Holds the frame of the stream back, and writes the one that was held. */

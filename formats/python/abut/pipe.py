@@ -68,6 +68,7 @@ class Pipe:
             try:
                 yield from frames_of(Reader(running.output))
             except StreamError:
+                running.output.close()      # who still writes ends by SIGPIPE
                 running.finish(self)
                 raise
             running.finish(self)

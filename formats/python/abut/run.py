@@ -5,16 +5,15 @@ import builtins
 import mmap
 import os
 import struct
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional, Union, overload
 
 import numpy as np
-from abut_stream import ALIASES, COMMITTED, MAGIC, MAJOR, PENDING, Array, Item, Reader, StreamError
+from abut_stream import (ALIASES, ARRAYS_MAX, COMMITTED, MAGIC, MAJOR, PENDING, REQUIRED, Array, Item, Reader, StreamError,
+                         parse_data, parse_form, parse_frame, parse_prov)
 
-_TYPES = {1: "<f8", 2: "<f4", 3: "<i4", 4: "<i8", 5: "u1"}
-_TEXT, _DEFLATED, _REQUIRED = 6, 1, 1
+_FORM_MOST = 12 + 4 * 8 + 2 * 255   # bytes before the data of an array
 
 
 @dataclass(frozen=True)
@@ -75,26 +74,12 @@ class Arrays(Mapping[str, Any]):
 
 
 def _take(name: str, p: _Place, data: mmap.mmap) -> Any:
-    size = 1 if p.kind == _TEXT else int(_TYPES[p.kind][2:] if p.kind < 5 else 1)
-    count = int(np.prod(p.shape, dtype="i8"))
-    raw: Any
-    if p.coding == _DEFLATED:
-        try:
-            raw = zlib.decompressobj().decompress(data[p.at:p.at + p.size], count * size) if count else b""
-        except zlib.error as e:
-            raise StreamError("byte %d: array '%s': %s" % (p.at, name, e)) from None
-        if len(raw) == count * size:
-            raw = np.frombuffer(raw, "u1").reshape(size, count).T.tobytes()
-    elif p.kind == _TEXT:
-        raw = data[p.at:p.at + p.size]
-    else:
-        raw = memoryview(data)[p.at:p.at + p.size]      # the file's own bytes
-    if len(raw) != count * size:
-        raise StreamError("byte %d: array '%s' has %d bytes, expected %d" % (p.at, name, len(raw), count * size))
-    if p.kind == _TEXT:
-        return bytes(raw).decode("utf-8", "surrogateescape")
-    out = np.frombuffer(raw, _TYPES[p.kind]).reshape(p.shape)
-    out.flags.writeable = False
+    """The array; where it is stored, as the file's own bytes."""
+    def bad(why: str) -> StreamError:
+        return StreamError("byte %d: %s" % (p.at, why))
+    out = parse_data(name, p.kind, p.coding, p.shape, memoryview(data)[p.at:p.at + p.size], bad)
+    if not isinstance(out, str):
+        out.flags.writeable = False
     return out
 
 
@@ -242,25 +227,21 @@ class Run(Sequence[Frame]):
                 if version != 1:
                     raise self._bad("section %s of version %d, expected 1" % (name, version))
                 return name, at, length
-            if flags & _REQUIRED:
+            if flags & REQUIRED:
                 raise self._bad("section %s must be understood" % name)
 
     def _arrays(self, n: int) -> dict[str, _Place]:
         places: dict[str, _Place] = {}
+        if n > ARRAYS_MAX:
+            raise self._bad("%d arrays" % n)
         for _ in range(n):
             tag, at, length = self._section()
-            if tag != "ARRY" or length < 12:
-                raise self._bad("section %s of %d bytes where an array should be" % (tag, length))
-            kind, rank, coding, n_name, n_unit, flags = struct.unpack("<5B3xI", self._data[at:at + 12])
-            head = 12 + 8 * rank + n_name + n_unit
-            if kind not in (*_TYPES, _TEXT) or rank > 4 or coding > 1 or length < head:
-                raise self._bad("array of type %d, rank %d, coding %d" % (kind, rank, coding))
-            shape = struct.unpack("<%dq" % rank, self._data[at + 12:at + 12 + 8 * rank])
-            text = self._data[at + 12 + 8 * rank:at + head]
-            name = text[:n_name].decode("latin-1")
-            if min(shape, default=0) < 0 or name in places:
-                raise self._bad("array '%s' is there twice, or has the shape %s" % (name, shape))
-            places[name] = _Place(kind, coding, flags, shape, text[n_name:].decode("latin-1"), at + head, length - head)
+            if tag != "ARRY":
+                raise self._bad("section %s where an array should be" % tag)
+            name, unit, flags, kind, coding, shape, begin = parse_form(self._data[at:at + min(length, _FORM_MOST)], self._bad)
+            if name in places:
+                raise self._bad("array '%s' is there twice" % name)
+            places[name] = _Place(kind, coding, flags, shape, unit, at + begin, length - begin)
             self._count[3] += 1
         return places
 
@@ -275,15 +256,13 @@ class Run(Sequence[Frame]):
         while True:
             tag, at, length = self._section()
             b = self._data[at:at + length] if tag != "ARRY" else b""
-            if tag == "PROV":
-                n_tool, n_version = b[0], b[1]
-                text = b[8:]
-                self.prov.append((text[:n_tool].decode(), text[n_tool:n_tool + n_version].decode(), text[n_tool + n_version:].decode()))
+            if tag == "PROV" and not self.models:
+                self.prov.append(parse_prov(b, self._bad))
             elif tag == "MODL" and length == 8:
                 self._count[1] += 1
                 self.models.append(Model(self._arrays(struct.unpack_from("<I", b)[0]), self._data))
             elif tag == "FRAM" and length == 24 and self.models:
-                step, time, phase, n = struct.unpack("<qdII", b)
+                step, time, phase, n = parse_frame(b, self._bad)
                 self._count[2] += 1
                 self._frames.append(Frame(self._arrays(n), self._data, index=len(self._frames), step=step, time=time, phase=phase,
                                           model=self.models[-1]))

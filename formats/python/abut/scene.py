@@ -76,7 +76,7 @@ class Scene(dict):
 
     def text(self) -> str:
         """The scene as JSON, which is YAML, too."""
-        return json.dumps(self, indent=1, default=_plain, allow_nan=False) + "\n"
+        return json.dumps(self, indent=1, default=_plain, allow_nan=False, ensure_ascii=False) + "\n"
 
     def save(self, path: Union[str, os.PathLike]) -> None:
         """Writes the scene for mesh-prep.  Meshes that were given as arrays stay in a temporary folder of this object."""

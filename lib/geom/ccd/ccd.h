@@ -22,8 +22,9 @@ double abut_separation(abut_stencil s, const double *x);
  * published method, and a pair that slides without coming closer is clear in one step.  After 16 steps directions that move are
  * tried (geom/ccd/slab.h): they prove neighbours clear that rotate together.
  *
- * Along [0, *toi] the distance stays above min_sep + slack * (start gap), start gap = abut_separation - min_sep, also
- * where the caller stores x0 + *toi (x1 - x0) rounded.  ABUT_CCD_HIT: the bound is (nearly) reached at *toi > 0, or the cap
+ * Along [0, *toi] the distance stays above min_sep + slack * (start gap), start gap = abut_separation - min_sep (which the
+ * first slab may take less by 1e-6 of it); above 15/16 of that slack where the caller stores x0 + *toi (x1 - x0) rounded.
+ * ABUT_CCD_HIT: the bound is (nearly) reached at *toi > 0, or the cap
  * of 10000 steps is spent.  ABUT_CCD_BAD: in contact at t = 0, the start gap is below what rounding allows (about
  * 1.4e-14 of the largest coordinate / slack), or a coordinate is not finite.
  *  min_sep >= 0, m;   0 < slack < 1;   t_max in (0, 1];   *toi = t_max when CLEAR, 0 when BAD */

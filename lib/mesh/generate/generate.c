@@ -265,6 +265,8 @@ abut_status abut_generate_revolution(const double *profile, int32_t n, int32_t a
     if (!rc) rc = check_cells("revolution", (int32_t[2]){ around, along }, 2, err);
     if (!rc && around < 3)
         rc = abut_fail(err, ABUT_E_ARG, "revolution: %d cell%s around: expected 3 or more", around, abut_s(around));
+    const double rows = (n - 1.0) * along;
+    if (!rc) rc = abut_mesh_bound(around * (rows + 1), 2 * around * rows, "revolution", err);
     ring below = { 0 };
     if (!rc) rc = add_ring(profile[0], profile[1], around, &below, m, err);
     for (int32_t i = 0; i < (n - 1) * along && !rc; i++) {

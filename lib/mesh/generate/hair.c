@@ -25,6 +25,8 @@ static abut_status check(const abut_hair *h, abut_err *err)
     if (h->count < 1 || h->cells < 1)
         return abut_fail(err, ABUT_E_ARG, "hair: %d strand%s of %d cell%s: expected 1 or more", h->count, abut_s(h->count),
                          h->cells, abut_s(h->cells));
+    const abut_status rc = abut_mesh_bound(h->count * (h->cells + 1.0), (double)h->count * h->cells, "hair", err);
+    if (rc) return rc;
     if (!(h->curl >= 0 && isfinite(h->curl))) return abut_fail(err, ABUT_E_ARG, "hair: curl %g m: expected 0 or more", h->curl);
     if (!(h->vary >= 0 && h->vary <= 0.9)) return abut_fail(err, ABUT_E_ARG, "hair: vary %g: expected 0 to 0.9", h->vary);
     if (!(h->phase >= 0 && h->phase <= 1)) return abut_fail(err, ABUT_E_ARG, "hair: phase %g: expected 0 to 1", h->phase);

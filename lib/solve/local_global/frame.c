@@ -1,8 +1,9 @@
 /* What a step of solve/local_global/local_global.h leaves: its frame, and what the report tells of it. */
 #include "solve/local_global/local_global.h"
 
-#include "contact/intersect.h"
 #include "base/timer.h"
+#include "contact/intersect.h"
+#include "energy/curved_rod.h"
 #include "solve/step/measures.h"
 
 #include <assert.h>
@@ -21,7 +22,7 @@ abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, ab
     if (!v) return err->code;
     memcpy(x, s->x, 3 * (size_t)m->nv * sizeof *x);
     memcpy(v, s->v_end, 3 * (size_t)m->nv * sizeof *v);
-    return ABUT_OK;
+    return abut_curved_rods_store(&p->terms, out, err);
 }
 
 abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err)

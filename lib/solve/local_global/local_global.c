@@ -5,6 +5,7 @@
 #include "base/words.h"
 #include "contact/intersect.h"
 #include "energy/characteristic.h"
+#include "energy/curved_rod.h"
 #include "energy/stiffness_fit.h"
 #include "model/laws.h"
 #include "model/motion.h"
@@ -153,13 +154,17 @@ static abut_status prepare(abut_local_global *s, abut_report *rep, abut_err *err
     const double clock = abut_time_wall();
     if (s->A.ops && !memcmp(s->factored, p->held, nv)) return ABUT_OK;
     abut_objective_number(p);
-    memcpy(s->factored, p->held, nv);
     if (s->opt.method->whole) return ABUT_OK;
     const double fit[2] = { s->opt.fit_low, s->opt.fit_high };
     const abut_status rc = abut_laplacian_factor(p, fit, &s->A, &s->collisions.stiffness, err);
-    s->collisions.stiffness *= COLLISION;
     rep->seconds.factor += abut_time_wall() - clock;
-    return rc;
+    if (rc) {
+        abut_linear_solver_clear(&s->A);    /* no factor is there for the next step to keep */
+        return rc;
+    }
+    memcpy(s->factored, p->held, nv);
+    s->collisions.stiffness *= COLLISION;
+    return ABUT_OK;
 }
 
 /* Where inertia alone leads; where that is no place to start from, where the step starts. */
@@ -188,7 +193,8 @@ abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_i
     memcpy(s->v, f.v, bytes);
     abut_motion_targets(m, at.time, p->xn, p->target, p->held);
     abut_objective_weigh(p, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
-    rc = abut_objective_begin(p, abut_motion_load_time(m, at.time), err);
+    rc = abut_curved_rods_load(&p->terms, &f, err);
+    if (!rc) rc = abut_objective_begin(p, abut_motion_load_time(m, at.time), err);
     if (rc) return rc;
     abut_loads_explicit(p, at.time, s->acc, s->g);
     const abut_start from = { .x = p->xn, .v = s->v, .acc = s->acc };
@@ -297,6 +303,7 @@ static abut_status search(abut_local_global *s, double *alpha, double *decrease,
     double sum;
     const abut_at at = abut_objective_at(p, s->x, NULL, &s->none);
     abut_status rc = abut_objective_energy(p, &at, &e, &s->scratch, err);
+    if (rc) return rc;
     const double here = e.sum + abut_collision_springs_energy(&s->collisions, p, s->x),
                  noise = e.noise;
     for (int32_t i = 0; i < 3 * p->model->nv; i++) abut_acc_add(&slope, s->g[i] * s->dx[i]);
@@ -369,23 +376,33 @@ static abut_status step_back(abut_local_global *s, abut_report *rep)
     return ABUT_OK;
 }
 
+/* The last iteration did not move, and nothing that the next one depends on has changed. */
+static int is_stuck(const abut_local_global *s)
+{
+    return !s->progress.moved && !s->opt.history && s->opt.contact != ABUT_CONTACT_BY_SPRINGS;
+}
+
 abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, abut_err *err)
 {
     const double tolerance = s->objective.model->tolerance[0];
     const int most = s->opt.iterations ? s->opt.iterations : s->opt.max_iterations;
     double speed = INFINITY;
-    for (int k = 0; k < most; k++) {
+    int made = 0, stuck = 0;
+    while (made < most && !stuck) {
+        made++;
         const abut_status rc = abut_lg_iterate(s, &speed, rep, err);
         if (rc) return rc;
         if (s->opt.iterations) continue;
         if (s->opt.norm > 0 && characteristic_norm(s) <= s->opt.norm) return step_back(s, rep);
         if (!(s->opt.norm > 0) && speed <= tolerance) return ABUT_OK;
+        stuck = is_stuck(s);
     }
     const abut_status rc = note_norm(s, rep, err);
     if (rc || s->opt.iterations) return rc;
+    const char *why = stuck ? "; no step along the last direction lowers the objective" : "";
     if (s->opt.norm > 0)
-        return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iteration%s: characteristic norm %.3g, want %.3g", most,
-                         abut_s(most), rep->norm, s->opt.norm);
-    return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iteration%s: residual %.3g m/s, want %.3g", most, abut_s(most),
-                     speed, tolerance);
+        return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iteration%s: characteristic norm %.3g, want %.3g%s", made,
+                         abut_s(made), rep->norm, s->opt.norm, why);
+    return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iteration%s: residual %.3g m/s, want %.3g%s", made,
+                     abut_s(made), speed, tolerance, why);
 }

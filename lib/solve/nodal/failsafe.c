@@ -270,6 +270,7 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
         rc = another_round(f, round, rep, err);
         if (!rc) rc = judge(f, &clean, rep, err);
     }
+    if (!rc && clean && rep->nodal.rounds) rc = check_tolerance(f, rep, err);
     if (!rc && clean) rc = go_on_to(f, f->x1, err);
     if (!rc && !clean) rc = f->repair == ABUT_REPAIR_NONE ? refuse(f, rep, err) : mend(f, rep, err);
     return name_step(f, rc, err);

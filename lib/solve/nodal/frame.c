@@ -141,9 +141,8 @@ abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays *carry, abut_a
     abut_nodal_end(s, x);
     memcpy(v, s->of.end, n3 * sizeof *v);
     rc = put_impulse(s, s->from.step + 1, out, err);
-    void *rods = abut_terms_find(&p->terms, abut_term_curved_rods.name);
-    const abut_term_frame as = { 0, 1, NULL };
-    if (!rc && rods) rc = abut_term_curved_rods.store(rods, &as, out, err);
+    if (!rc) rc = abut_curved_rods_store(&p->terms, out, err);
+    const void *rods = abut_terms_find(&p->terms, abut_term_curved_rods.name);
     if (rods) rep->nodal.twist_iterations = ((const abut_curved_rods *)rods)->iterations;
     return rc ? rc : report(s, x, rep, err);
 }

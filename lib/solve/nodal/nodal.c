@@ -109,14 +109,6 @@ static void load_impulse(abut_nodal *s, const abut_frame *f, abut_instant at)
     for (size_t i = 0; i < numbers(s); i++) s->of.impulse[i] = fresh && !s->objective.held[i / 3] ? f->impulse[i] : 0;
 }
 
-/* The state of terms that outlives a step: of those that hard contact has, only curved rods have any. */
-static abut_status load_rods(const abut_objective *p, const abut_frame *f, abut_err *err)
-{
-    const abut_term_frame as = { 0, 1, NULL };
-    void *rods = abut_terms_find(&p->terms, abut_term_curved_rods.name);
-    return rods ? abut_term_curved_rods.load(rods, f, &as, err) : ABUT_OK;
-}
-
 abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_instant at, abut_err *err)
 {
     abut_objective *p = &s->objective;
@@ -133,7 +125,7 @@ abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_insta
     for (size_t i = 0; i < numbers(s); i++) of->v0[i] = p->held[i / 3] ? (p->target[i] - p->xn[i]) / h : f.v[i];
     load_impulse(s, &f, at);
     abut_objective_weigh(p, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
-    rc = load_rods(p, &f, err);
+    rc = abut_curved_rods_load(&p->terms, &f, err);
     if (!rc) rc = abut_objective_begin(p, abut_motion_load_time(m, at.time), err);
     if (rc) return rc;
     abut_loads_explicit(p, at.time, of->acc, of->f);

@@ -12,19 +12,12 @@ abut_status abut_search_try(abut_search *s, double alpha, abut_iteration *it, ab
     return s->ops->points.evaluate(s, &s->trial, ABUT_HAS_ENERGY, rep, err);
 }
 
-static void swap(double **a, double **b)
-{
-    double *c = *a;
-    *a = *b;
-    *b = c;
-}
-
 abut_status abut_search_try_along(abut_search *s, double **p, double most, double of_bound, double *fraction, abut_iteration *it,
                                   abut_report *rep, abut_err *err)
 {
     abut_limit lim;
     s->trial.e.sum = INFINITY;
-    swap(&s->p, p);
+    abut_search_swap(&s->p, p);
     abut_status rc = abut_search_bound(s, 1, most, &lim, NULL, rep, err);
     if (lim.alpha < 1) lim.alpha *= of_bound;
     *fraction = lim.alpha;
@@ -35,7 +28,7 @@ abut_status abut_search_try_along(abut_search *s, double **p, double most, doubl
         it->alpha = lim.alpha;
         rc = abut_search_try(s, lim.alpha, it, rep, err);
     }
-    swap(&s->p, p);
+    abut_search_swap(&s->p, p);
     return rc;
 }
 

@@ -33,5 +33,5 @@ abut_status abut_move_lengthen(abut_search *s, abut_move *m, abut_report *rep, a
     }
     s->ops->aim.scale(s, 1 / length);
     abut_search_exchange(s, &s->kept);
-    return rc;
+    return rc == ABUT_E_GEOM ? ABUT_OK : rc;    /* a gap too small to go further: the full step stays */
 }

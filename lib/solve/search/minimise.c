@@ -251,6 +251,7 @@ static abut_status take_step(abut_search *s, abut_iteration *it, abut_report *re
     note_limit(s, &m.lim, it, rep);
     for (size_t i = 0; i < sizeof moves / sizeof *moves && !rc; i++) rc = moves[i](s, &m, rep, err);
     if (rc) return rc;
+    if (!m.moved) it->alpha = 0;        /* the last one that was tried */
     s->failed.alpha = it->alpha;
     it->bound = fmax(it->bound, fmin(it->alpha, 1));    /* corrected steps may go further */
     rc = m.moved ? arrive_at_trial(s, &m, err) : stay_here(s, it->residual, err);

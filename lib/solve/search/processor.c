@@ -89,11 +89,13 @@ static double speed(const abut_search *s)
 static abut_status find(abut_search *s, abut_report *rep, abut_err *err)
 {
     abut_direction_info info;
+    const int shifts = rep->shifts;
     const abut_status rc = s->dir.ops->find(s->dir.self, &s->here, s->p, &info, rep, err);
     if (rc == ABUT_E_NUMERIC) {
         s->failed.kind = ABUT_FAILED_INDEFINITE;
         s->failed.node = info.bad_node;
         s->failed.guessed = info.guessed;
+        s->failed.shifted = rep->shifts > shifts;
     }
     const abut_at here = abut_point_at(&s->here, &s->prob);
     if (!rc)

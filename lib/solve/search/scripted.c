@@ -56,6 +56,7 @@ static abut_status carry_held(abut_search *s, double *alpha, abut_report *rep, a
     abut_status rc = s->ops->start.aim_at_targets(s, &moves, err);
     if (rc || !moves) return rc;
     rc = abut_search_bound(s, 1, 1, &lim, NULL, rep, err);
+    if (rc == ABUT_E_GEOM) lim.alpha = 0, rc = ABUT_OK;     /* a gap too small to move along this line */
     if (!rc) rc = s->ops->start.move_held(s, lim.alpha, err);
     if (rc) return rc;
     *alpha = lim.alpha;

@@ -6,6 +6,13 @@
 
 #include "solve/search/search_ops.h"
 
+static inline void abut_search_swap(double **a, double **b)
+{
+    double *c = *a;
+    *a = *b;
+    *b = c;
+}
+
 /* ---- minimise.c ---- */
 
 /** Ends the minimisation: s->failed.kind and its words.  Returns ABUT_E_NUMERIC, or why they cannot be said. */

@@ -99,13 +99,6 @@ static abut_status correct(abut_search *s, double enough, double *costs, abut_re
     return rc;
 }
 
-static void swap(double **a, double **b)
-{
-    double *c = *a;
-    *a = *b;
-    *b = c;
-}
-
 /* That fraction of the step of length alpha is taken. */
 static void arrive(abut_search *s, abut_move *m, double alpha, double fraction, int corrected)
 {
@@ -231,12 +224,12 @@ abut_status abut_move_lengthen_second_order(abut_search *s, abut_move *m, abut_r
     int longer;
     if (length < WORTH_TRYING) return ABUT_OK;
     abut_search_exchange(s, &s->kept);
-    swap(&so->p, &so->full);
-    swap(&so->linear_step, &so->full_linear);
+    abut_search_swap(&so->p, &so->full);
+    abut_search_swap(&so->linear_step, &so->full_linear);
     const abut_status rc = try_longer(s, m, length, slope, &longer, rep, err);
     if (longer) return ABUT_OK;
-    swap(&so->p, &so->full);
-    swap(&so->linear_step, &so->full_linear);
+    abut_search_swap(&so->p, &so->full);
+    abut_search_swap(&so->linear_step, &so->full_linear);
     m->it->alpha = 1;
     abut_search_exchange(s, &s->kept);
     return rc;

@@ -319,7 +319,7 @@ abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_ar
 {
     const abut_objective *p = &s->solver.prob;
     abut_arrays_clear(out);
-    abut_status rc = carry ? abut_frame_carry(carry, out, err) : ABUT_OK;
+    abut_status rc = abut_frame_carry(carry, out, err);
     if (!rc) rc = abut_step_put_state(s, s->v, 1, out, err);
     if (!rc) rc = abut_record_keep(carry, out, err);
     if (rc) return rc;

@@ -193,7 +193,8 @@ static abut_status put_energies(const abut_solved *s, const abut_forces *now, co
     const double friction = abut_work(s, now->friction, last->friction), damping = abut_work(s, now->damping, last->damping);
     const double reaction = reaction_work(s, balance);
     const double strain_kappa = abut_codim_state_of(&s->objective->terms)->strain_kappa;
-    const int strain = before->elastic && before->strain_kappa && *before->strain_kappa != strain_kappa;
+    const double *strain_kappa0 = before->strain_kappa0 ? before->strain_kappa0 : before->strain_kappa;
+    const int strain = before->elastic && strain_kappa0 && *strain_kappa0 != strain_kappa;
     double pressed[2] = { elastic[0], elastic[1] };
     if ((rc = potentials_of_pressures(s, pressed, scratch, err))) return rc;
     const double stiffness = (before->barrier ? barrier[0] - *before->barrier : 0) +
@@ -257,6 +258,7 @@ abut_status abut_record_keep(const abut_arrays *before, abut_arrays *out, abut_e
 {
     static const char *const state[] = { "node/contact-force",   "node/friction-force", "half-space/friction-force",
                                          "node/damping-force",   "node/air-force",      "energy/barrier",
+                                         "energy/elastic",       "step/strain-kappa",
                                          "work/friction-total",  "work/damping-total",  "work/reaction-total",
                                          "work/load-total",      "work/stiffness-total", "work/numerical-total" };
     abut_status rc = ABUT_OK;
@@ -264,5 +266,7 @@ abut_status abut_record_keep(const abut_arrays *before, abut_arrays *out, abut_e
         const abut_array *a = abut_arrays_find(before, state[i]);
         if (a) rc = abut_arrays_copy(out, a, err);
     }
-    return rc;
+    const abut_array *kappa = abut_arrays_find(before, "strain/kappa");
+    if (rc || !kappa || !abut_arrays_find(before, "energy/elastic") || abut_arrays_find(before, "step/x0")) return rc;
+    return put_real(out, "step/strain-kappa", *(const double *)kappa->data, err);   /* before is COMMITTED */
 }

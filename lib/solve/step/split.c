@@ -5,10 +5,10 @@
 
 /* Arrays of forces, which the copy does not have. */
 static const char *const forces[] = {
-    "hinge/node", "hinge/angle", "hinge/stiffness", "rod/node", "rod/material", "rod/radius", "rod/length", "bend/node",
-    "bend/stiffness", "spring/node", "spring/length", "spring/stiffness", "attachment/node", "attachment/weight",
-    "attachment/offset", "attachment/stiffness", "object/pressure", "object/pressure-key", "object/drag", "world/wind",
-    "damping/mass", "damping/stiffness"
+    "hinge/node", "hinge/angle", "hinge/stiffness", "rod/node", "rod/material", "rod/radius", "rod/length", "rod/curvature",
+    "rod/twist", "bend/node", "bend/stiffness", "spring/node", "spring/length", "spring/stiffness", "attachment/node",
+    "attachment/weight", "attachment/offset", "attachment/stiffness", "object/pressure", "object/pressure-key", "object/drag",
+    "world/wind", "damping/mass", "damping/stiffness", "tet/fibre", "material/fibre", "material/volume", "material/stretch"
 };
 
 static void fill(abut_arrays *set, const char *name, double value)
@@ -62,7 +62,8 @@ abut_status abut_split_model(const abut_arrays *model, abut_arrays *out, abut_er
     return ABUT_OK;
 }
 
-/* The frame before, with a velocity that leads to the predictor: x~ = x_n + h v.  Friction is in the predictor. */
+/* The frame before, with a velocity that leads to the predictor: x~ = x_n + h v.  Friction is in the predictor, and the model has
+ * no rods. */
 static abut_status towards_predictor(const abut_arrays *start, const abut_arrays *predictor, double h, abut_arrays *out,
                                      abut_err *err)
 {
@@ -72,8 +73,9 @@ static abut_status towards_predictor(const abut_arrays *start, const abut_arrays
     if (rc) return rc;
     for (int64_t i = 0; i < abut_array_count(x); i++)
         ((double *)v->data)[i] = (((const double *)to->data)[i] - ((const double *)x->data)[i]) / h;
-    static const char *const lag[] = { "lag/node", "lag/vertex", "lag/weight", "lag/basis", "lag/normal-force", "lag/mu" };
-    for (size_t k = 0; k < sizeof lag / sizeof *lag; k++) abut_arrays_remove(out, lag[k]);
+    static const char *const gone[] = { "lag/node", "lag/vertex", "lag/weight", "lag/basis", "lag/normal-force", "lag/mu",
+                                        "rod/frame" };
+    for (size_t k = 0; k < sizeof gone / sizeof *gone; k++) abut_arrays_remove(out, gone[k]);
     return ABUT_OK;
 }
 
