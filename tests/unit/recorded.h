@@ -176,31 +176,37 @@ typedef struct change {
     double (*bar)(const recorded *r);       /* its derivative, of the sweep */
 } change;
 
-/* (L(by) - L(-by))/2by, and of half that, extrapolated; *ok 0: a run gave up */
-static inline double difference(const recorded *r, const change *c, int *ok)
+/* (L(by) - L(-by))/2by; *ok 0: a run gave up */
+static inline double central(const recorded *r, const change *c, double by, int *ok)
 {
-    double d[2];
-    for (int k = 0; k < 2; k++) {
-        double L[2];
-        for (int side = 0; side < 2; side++) {
-            recorded other;
-            recorded_like(&other, r);
-            c->apply(&other, (side ? 1 : -1) * (k ? c->by : 0.5 * c->by));
-            *ok &= record(&other, 0);
-            L[side] = other.loss;
-            forget(&other);
-        }
-        d[k] = (L[1] - L[0]) / (k ? 2 * c->by : c->by);
+    double L[2];
+    for (int side = 0; side < 2; side++) {
+        recorded other;
+        recorded_like(&other, r);
+        c->apply(&other, (side ? 1 : -1) * by);
+        *ok &= record(&other, 0);
+        L[side] = other.loss;
+        forget(&other);
     }
-    return (4 * d[0] - d[1]) / 3;
+    return (L[1] - L[0]) / (2 * by);
 }
 
-/* Each change against its difference, relative to `scale` where both are small. */
+static inline double relative(double d, double b) { return fabs(d - b) / (fabs(d) + fabs(b) + 1e-300); }
+
+/* That difference where it is near enough to b; else with that of half the change, extrapolated. */
+static inline double difference(const recorded *r, const change *c, double b, double tol, int *ok)
+{
+    const double d = central(r, c, c->by, ok);
+    if (relative(d, b) <= tol && !getenv("ADJOINT_SHOW")) return d;
+    return (4 * central(r, c, 0.5 * c->by, ok) - d) / 3;
+}
+
+/* Each change against its difference. */
 static inline void differences_agree(const recorded *r, const change *c, int n, double tol, const char *of)
 {
     for (int i = 0; i < n; i++) {
         int ok = 1;
-        const double d = difference(r, &c[i], &ok), b = c[i].bar(r), off = fabs(d - b) / (fabs(d) + fabs(b) + 1e-300);
+        const double b = c[i].bar(r), d = difference(r, &c[i], b, tol, &ok), off = relative(d, b);
         if (getenv("ADJOINT_SHOW")) printf("# difference\t%s\t%s\t%.12g\t%.12g\t%.1e\n", of, c[i].what, b, d, off);
         CHECK(ok);
         if (off <= tol) continue;
