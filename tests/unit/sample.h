@@ -16,6 +16,10 @@
         memcpy(p_, values_, sizeof values_); \
     } while (0)
 
+/* The numbers of an array, to change one. */
+static inline double *f64(abut_arrays *s, const char *name) { return abut_arrays_find(s, name)->data; }
+static inline int32_t *i32(abut_arrays *s, const char *name) { return abut_arrays_find(s, name)->data; }
+
 /* Nodes 0-3: the tet, node 3 a handle; nodes 4-6: the obstacle. */
 static inline void sample_model(abut_arrays *s)
 {
