@@ -215,3 +215,18 @@ P
     near "$(at_end twin.abut)" "$(at_end host.abut)" 1e-6
     [ "$(at_end host.abut)" != "$("$BIN/mesh-prep" -q two.yaml --set motion='[]' | "$BIN/step" -q -n 4 | "$BIN/export" -q --csv - | column low.y_m)" ]
 }
+
+@test "forces on particles balance where none acts: a residual of 0, in free flight and of what is held" {
+    cat > dust.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+gravity: [0, 0, 0]
+objects: {b: {generate: {particles: {size: [0.1, 0.1, 0.1], count: [2, 2, 2]}}, particle: {radius: 1 mm}, velocity: [1, 0.3, 0.7]}}
+Y
+    for scheme in implicit-euler implicit-newmark bdf2 midpoint; do
+        for motion in '[]' '[{select: {object: b}, fix: true}]'; do
+            "$BIN/mesh-prep" -q dust.yaml --set time.scheme=$scheme --set "motion=$motion" | "$BIN/step" -q -n 3 --with forces -o dust.abut
+            [ "$("$BIN/export" dust.abut --dump --array step/force-residual | awk '/^ / { n += $1 < 1e-6 } END { print n }')" = 3 ]
+        done
+    done
+}

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define FAINT 1e-9  /* of the force that strains everything by 1: positions cannot tell less from rounding */
+#define FAINT 1e-9  /* of the force that strains everything by 1, or moves it by the length of the scene */
 
 /* the kinds of nodal forces that are summed up by object; nodes whose forces are taken at a time */
 enum { LEFT, CONTACT, LOAD, WEIGHT, PRESSURE, HOLD, KINDS, AT_ONCE = 1 << 16 };
@@ -62,10 +62,20 @@ static abut_status add_sizes(const abut_objective *p, const double *x, const for
     return ABUT_OK;
 }
 
+/* N: positions cannot tell less from rounding.  Without elasticity inertia decides. */
+static double faint_force(const abut_objective *p)
+{
+    const abut_model *m = p->model;
+    double mass = 0;
+    if (p->stiffness > 0) return FAINT * p->stiffness / m->length[0];
+    for (int32_t i = 0; i < m->nv; i++) mass += m->role[i] == ABUT_NODE_OBSTACLE ? 0 : m->mass[i];
+    return FAINT * mass * m->length[0] / (p->w.h_force * p->w.h_force);
+}
+
 static void largest_sums(const abut_objective *p, const double (*sum)[KINDS], abut_equilibrium *e)
 {
     const double scale = p->w.h_force * p->w.h_force;
-    *e = (abut_equilibrium){ .largest = FAINT * p->stiffness / p->model->length[0] };
+    *e = (abut_equilibrium){ .largest = faint_force(p) };
     for (int32_t b = 0; b < p->model->no; b++) {
         if (sum[b][LEFT] / scale > e->left) {
             e->left = sum[b][LEFT] / scale;

@@ -14,12 +14,12 @@
 #include "solve/point.h"
 
 typedef struct abut_equilibrium {
-    double left, largest;   /* N: each that of the object where it is largest; largest > 0 */
+    double left, largest;   /* N: each that of the object where it is largest; largest is 0 only without a body */
     int32_t object;         /* the one with the most left */
 } abut_equilibrium;
 
 /** At a point with contacts and gradient.  Forces of less than 1e-9 of what a strain of 1 takes count as that much: there `left`
- * is rounding.
+ * is rounding.  Without an elastic element it is 1e-9 of what moves all bodies by the length of the scene within the step.
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_equilibrium_find(const abut_objective *o, const abut_point *at, abut_equilibrium *e,
                                                 abut_arena *scratch, abut_err *err);
