@@ -42,23 +42,6 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
     return rc;
 }
 
-static abut_status load(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err)
-{
-    (void)err;
-    if (!as->pending) ((abut_codim_state *)self)->strain_kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
-    return ABUT_OK;
-}
-
-static abut_status store(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err)
-{
-    const abut_codim_state *s = self;
-    if (as->pending || !s->t.bounded) return ABUT_OK;
-    double *kappa = abut_frame_put(out, "strain/kappa", 1, err);
-    if (!kappa) return err->code;
-    *kappa = s->strain_kappa;
-    return ABUT_OK;
-}
-
 static double stiffness(const void *self) { return abut_codim_stiffness(&((const abut_codim_state *)self)->t); }
 
 static int parts(const abut_at *at) { return at->z == at->x ? ABUT_CODIM_ALL : ABUT_CODIM_ELASTIC; }
@@ -199,8 +182,8 @@ static abut_status correction(void *self, const abut_at *at, const double *d, co
 }
 
 const abut_term_ops abut_term_codim = { .name = "codim", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,
-                                        .load = load, .store = store, .stiffness = stiffness, .energy = energy,
-                                        .gradient = gradient, .set = "codimensional elements", .set_is = ABUT_SET_LASTS,
+                                        .stiffness = stiffness, .energy = energy, .gradient = gradient,
+                                        .set = "codimensional elements", .set_is = ABUT_SET_LASTS,
                                         .elements = elements, .hessian = hessian, .constant = constant, .limit = limit,
                                         .limit_words = limit_words, .outside = outside, .ahead = ahead,
                                         .ahead_forget = ahead_forget, .ahead_gradient = ahead_gradient,
@@ -215,6 +198,23 @@ static abut_status bounds_make(void **self, const abut_term_world *w, abut_err *
     abut_codim_state *s = abut_codim_state_of(w->before);
     (void)err;
     if (s->t.bounded) *self = s;
+    return ABUT_OK;
+}
+
+static abut_status bounds_load(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err)
+{
+    (void)err;
+    if (!as->pending) ((abut_codim_state *)self)->strain_kappa = f->strain_kappa ? f->strain_kappa[0] : ABUT_STRAIN_KAPPA_MIN;
+    return ABUT_OK;
+}
+
+static abut_status bounds_store(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err)
+{
+    const abut_codim_state *s = self;
+    if (as->pending) return ABUT_OK;
+    double *kappa = abut_frame_put(out, "strain/kappa", 1, err);
+    if (!kappa) return err->code;
+    *kappa = s->strain_kappa;
     return ABUT_OK;
 }
 
@@ -268,7 +268,7 @@ static abut_status bounds_stiffen(void *self, const abut_at *from, const abut_at
 }
 
 const abut_term_ops abut_term_codim_bounds = { .name = "codim bounds", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_X,
-                                               .make = bounds_make, .start = bounds_start, .energy = bounds_energy,
-                                               .gradient = bounds_gradient, .set = "codimensional elements",
-                                               .hessian = bounds_hessian,
+                                               .make = bounds_make, .load = bounds_load, .store = bounds_store,
+                                               .start = bounds_start, .energy = bounds_energy, .gradient = bounds_gradient,
+                                               .set = "codimensional elements", .hessian = bounds_hessian,
                                                .stiffen = bounds_stiffen };

@@ -286,6 +286,56 @@ Y
     done
 }
 
+# A matrix that outlives a step is that of the next one, too.
+@test "solvers restart with the same bytes with damping, drag, pressure, curved rods, in every kind of scheme" {
+    local material='{density: 1000, young: 1e5, poisson: 0.4}' held='fix: true}]'
+    cat >tets.yaml <<Y
+time: {step: 20 ms}
+contact: off
+materials: {m: $material}
+objects: {b: {generate: {box: {size: [0.4, 0.1, 0.1], cells: [4, 1, 1]}}, material: m, velocity: [0.5, -1, 0]}}
+motion: [{select: {object: b, relative-box: [[0, 0, 0], [0.01, 1, 1]]}, $held
+Y
+    cat >shell.yaml <<Y
+time: {step: 20 ms}
+contact: off
+wind: [1, 3, 0]
+materials: {m: $material}
+objects: {b: {generate: {cloth: {size: [0.4, 0.4], edge: 0.1}}, material: m, shell: {thickness: 1 mm}, velocity: [0.5, -1, 0]}}
+motion: [{select: {object: b, relative-box: [[0, 0, 0], [0.01, 1, 1]]}, $held
+Y
+    cat >rod.yaml <<Y
+time: {step: 20 ms}
+contact: off
+materials: {m: $material}
+objects:
+  b:
+    generate: {explicit: {points: [[0, 0, 0], [0.1, 0, 0], [0.2, 0.02, 0], [0.3, 0.1, 0.05]], segments: [[0, 1], [1, 2], [2, 3]]}}
+    material: m
+    rod: {radius: 5 mm, curved: true}
+    velocity: [0.5, -1, 0]
+motion: [{select: {object: b, nodes: [0, 1]}, $held
+Y
+    while read -r scene solvers sets; do
+        # shellcheck disable=SC2086 # lists of words
+        "$BIN/mesh-prep" -q $scene.yaml $sets -o start.abut
+        for s in newton lbfgs-rest lbfgs-warped ${solvers//,/ }; do
+            "$BIN/step" -q --solver $s -n 4 start.abut -o whole.abut
+            "$BIN/step" -q --solver $s -n 2 start.abut | "$BIN/step" -q --solver $s -n 2 -o halves.abut
+            cmp whole.abut halves.abut || { echo "$scene $sets: $s"; false; }
+        done
+    done <<'T'
+tets lbfgs-h,dot,lbfgs-pd,lbfgs-jh,lbfgs-ic,gradient,lbfgs-id,nodal --set damping.stiffness=0.01 --set damping.mass=1
+tets lbfgs-pd,lbfgs-id --set damping.stiffness=0.01 --set time.scheme=implicit-newmark
+tets lbfgs-pd,lbfgs-id --set damping.mass=1 --set time.scheme=bdf3
+tets lbfgs-ic --set damping.stiffness=0.01 --set objects.b.order=2
+shell lbfgs-pd,lbfgs-id --set objects.b.shell.drag=0.6
+shell lbfgs-pd,lbfgs-id --set objects.b.shell.pressure=20
+shell lbfgs-pd,lbfgs-id --set damping.stiffness=0.01
+rod lbfgs-pd,lbfgs-id
+T
+}
+
 @test "dot takes the partition of the stream, --parts another one, and a broken one is refused" {
     skip_without_numpy
     "$BIN/decompose" -q -k 6 "$pile" -o cut.abut

@@ -553,6 +553,49 @@ TEST(lbfgs_id_is_what_the_newest_pair_says_and_before_it_the_mean_of_the_laplaci
     setup_free(&q);
 }
 
+/* As midpoint steps are, of which implicit Euler takes some: psi is the same, the weight of Hessians is not. */
+static void halve_share(abut_objective *p)
+{
+    abut_weights w = p->w;
+    w.share = 0.5;
+    abut_objective_weigh(p, w);
+}
+
+/* Other nodes are held, as many as before. */
+static void hold_others(abut_objective *p)
+{
+    int32_t i = 0;
+    while (!p->held[i]) i++;
+    p->held[i] = 0;
+    for (i = p->model->nv - 1; p->held[i]; i--);
+    p->held[i] = 1;
+    abut_objective_number(p);
+}
+
+TEST(a_matrix_that_outlives_a_step_is_that_of_its_scheme_and_of_its_unknowns)
+{
+    const abut_initial_ops *const all[] = { &abut_initial_laplacian, &abut_initial_identity, &abut_initial_rest,
+                                            &abut_initial_warped };
+    for (int k = 0; k < 8; k++) {
+        setup q;
+        setup_make(&q, all[k / 2], &ONE, 2, 0.03, 0.03);
+        make(&q);
+        apply_all(&q, 0, q.A);
+        if (k % 2) hold_others(q.p);
+        else halve_share(q.p);
+        make(&q);
+        apply_all(&q, 0, q.B);
+        CHECK(apart(q.B, q.A, q.n) > 1e-6);
+        void *kept = q.initial;
+        CHECK(!q.ops->make(&q.initial, &ONE, &q.w.err));
+        make(&q);
+        apply_all(&q, 0, q.A);
+        CHECK(!memcmp(q.A, q.B, q.n * q.n * sizeof *q.A));
+        q.ops->free(kept);
+        setup_free(&q);
+    }
+}
+
 /* u . L u of the field u = (a . X) e, e unit: the masses' part and psi V times the stiffness along a; *k: of the material. */
 static double quadratic(const char *fibre, double mass[1], double *psi_volume, double *k)
 {

@@ -4,7 +4,6 @@
 #include "solve/direction/initial.h"
 
 #include "base/par.h"
-#include "energy/prescribed.h"
 #include "model/tets.h"
 #include "solve/direction/initial_laplacian.h"
 
@@ -15,7 +14,7 @@ typedef struct identity {
     double fit[2];
     double first, inverse;  /* 1/kg: of the mean diagonal; in use */
     int32_t rows;
-    double psi;             /* weight that the mean is for */
+    abut_made_for mean_of;
 } identity;
 
 static abut_status make(void **self, const abut_direction_options *opt, abut_err *err)
@@ -49,16 +48,14 @@ static abut_status find_mean(identity *s, const abut_initial_at *at, abut_err *e
     }
     s->first = 1 / mean;
     s->rows = p->nrow;
-    s->psi = p->w.psi;
-    return ABUT_OK;
+    return abut_made_for_take(&s->mean_of, p, err);
 }
 
 static abut_status factor(void *self, const abut_initial_at *at, abut_report *rep, abut_err *err)
 {
     identity *s = self;
-    const int lasts = s->rows == at->p->nrow && s->psi == at->p->w.psi && !abut_lagrangian_of(&at->p->terms)->on;
     (void)rep;
-    const abut_status rc = lasts ? ABUT_OK : find_mean(s, at, err);
+    const abut_status rc = abut_made_for_is(&s->mean_of, at->p) ? ABUT_OK : find_mean(s, at, err);
     s->inverse = s->first;
     return rc;
 }
@@ -91,5 +88,11 @@ static void stats(const void *self, abut_report *rep)
     rep->factor_nnz = rep->factor_flops = rep->factor_bytes = 0;
 }
 
+static void release(void *self)
+{
+    abut_made_for_clear(&((identity *)self)->mean_of);
+    free(self);
+}
+
 const abut_initial_ops abut_initial_identity = { .make = make, .factor = factor, .precond = precond, .stats = stats,
-                                                 .free = free, .learn = learn };
+                                                 .free = release, .learn = learn };

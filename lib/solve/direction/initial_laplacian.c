@@ -14,6 +14,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+void abut_made_for_clear(abut_made_for *m)
+{
+    free(m->node_row);
+    *m = (abut_made_for){ 0 };
+}
+
+int abut_made_for_is(const abut_made_for *m, const abut_objective *p)
+{
+    return m->known && !abut_lagrangian_of(&p->terms)->on && !memcmp(&m->w, &p->w, sizeof m->w) &&
+           !memcmp(m->node_row, p->row, (size_t)p->model->nv * sizeof *p->row);
+}
+
+abut_status abut_made_for_take(abut_made_for *m, const abut_objective *p, abut_err *err)
+{
+    const size_t bytes = (size_t)p->model->nv * sizeof *p->row;
+    m->known = 0;
+    if (!m->node_row) m->node_row = malloc(bytes + 1);
+    if (!m->node_row) return abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", p->model->nv);
+    memcpy(m->node_row, p->row, bytes);
+    m->w = p->w;
+    m->known = !abut_lagrangian_of(&p->terms)->on;
+    return ABUT_OK;
+}
+
 /* The constant elements of a term as a set, its rows and values allocated. */
 static abut_status term_set(const abut_objective *p, const abut_term *term, const double fit[2], abut_elements *set,
                             abut_err *err)
@@ -115,10 +139,9 @@ abut_status abut_laplacian_factor(const abut_objective *p, const double fit[2], 
 typedef struct laplacian {
     int threads;
     double fit[2];
-    struct constant {       /* the factor, and the numbering and weight that it is for */
+    struct constant {
         abut_linear_solver factor;
-        int32_t *node_row;  /* [nv] */
-        double psi;
+        abut_made_for made_for;
     } constant;
     abut_woodbury woodbury; /* the same with contacts on a few rows */
     abut_chol *sum;         /* with many */
@@ -138,7 +161,7 @@ static void release(void *self)
 {
     laplacian *s = self;
     abut_linear_solver_clear(&s->constant.factor);
-    free(s->constant.node_row);
+    abut_made_for_clear(&s->constant.made_for);
     abut_woodbury_clear(&s->woodbury);
     abut_chol_free(&s->sum);
     free(s);
@@ -149,19 +172,14 @@ static abut_status no_memory(const abut_objective *p, abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * p->nrow);
 }
 
-/* The factor of the elements alone lasts while the numbering and the scheme do; that of an augmented Lagrangian does not. */
+/* The factor of the elements alone. */
 static abut_status constant_make(laplacian *s, const abut_objective *p, abut_err *err)
 {
     struct constant *c = &s->constant;
-    const size_t bytes = (size_t)p->model->nv * sizeof *c->node_row;
-    const int pushed = abut_lagrangian_of(&p->terms)->on;
-    if (c->factor.ops && !pushed && c->psi == p->w.psi && !memcmp(c->node_row, p->row, bytes)) return ABUT_OK;
-    if (!c->node_row) c->node_row = malloc(bytes + 1);
-    if (!c->node_row) return no_memory(p, err);
+    if (abut_made_for_is(&c->made_for, p)) return ABUT_OK;
+    c->made_for.known = 0;
     const abut_status rc = abut_laplacian_factor(p, s->fit, &c->factor, NULL, err);
-    c->psi = rc || pushed ? -1 : p->w.psi;
-    memcpy(c->node_row, p->row, bytes);
-    return rc;
+    return rc ? rc : abut_made_for_take(&c->made_for, p, err);
 }
 
 /* With contacts: the Laplacian and their Hessians, in blocks. */

@@ -13,6 +13,19 @@
 #include "sparse/linear_solver.h"
 #include "solve/objective.h"
 
+/* The unknowns and the weights of the step that a matrix was made in, for one that outlives it.  Zero-filled: no matrix. */
+typedef struct abut_made_for {
+    int32_t *node_row;      /* [nv] */
+    abut_weights w;
+    int known;
+} abut_made_for;
+
+void abut_made_for_clear(abut_made_for *m);
+/** 1 if those of p are the same, and the augmented Lagrangian, whose penalty changes, is off. */
+int abut_made_for_is(const abut_made_for *m, const abut_objective *p);
+/** Takes those of p.  Fails  ABUT_E_NOMEM; then there is no matrix */
+ABUT_MUST_USE abut_status abut_made_for_take(abut_made_for *m, const abut_objective *p, abut_err *err);
+
 /** The element sets of L, sets[ABUT_TERMS_MAX], *n of them; their rows and values are allocated.
  * Fails  as `constant` of the terms; ABUT_E_NOMEM; then there are none */
 ABUT_MUST_USE abut_status abut_laplacian_sets(const abut_objective *p, const double fit[2], abut_elements *sets, int *n,

@@ -3,9 +3,11 @@
  * stiffness warping by nodes (Mueller et al. 2002; Liu 2018, 7.3).  R_i is the rotation nearest to the mean of their deformation
  * gradients by volume, the identity where there is no tet.
  *
- * Without contacts the factor is of K alone and lasts while the numbering and the scheme do; R is applied around it.  Both are
- * for comparison: K is Newton's matrix near rest, and a poor one for a body that has rotated (lbfgs-rest) or bent (both). */
+ * Without contacts and terms whose Hessian at rest changes from step to step (damping by stiffness, drag) the factor is of K
+ * alone and lasts while the numbering and the scheme do; R is applied around it.  Both are for comparison: K is Newton's matrix
+ * near rest, and a poor one for a body that has rotated (lbfgs-rest) or bent (both). */
 #include "solve/direction/initial.h"
+#include "solve/direction/initial_laplacian.h"
 
 #include "energy/elastic.h"
 #include "energy/friction_term.h"
@@ -20,10 +22,7 @@
 typedef struct rest {
     int threads, warps;
     abut_chol *factor;
-    struct rest_of {            /* the factor is of K alone, of this numbering and weight; psi -1: it is not */
-        int32_t *node_row;      /* [nv] */
-        double psi;
-    } of;
+    abut_made_for made_for;     /* known: the factor is of K alone */
     double *R;                  /* [9 nrow] of the iterate where the matrix was found, row major; NULL: not rotated */
     double *rotated;            /* [6 nrow] scratch of an application */
     int32_t nrow;
@@ -36,7 +35,6 @@ static abut_status make_one(void **self, int warps, const abut_direction_options
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "initial matrix");
     s->threads = opt->threads;
     s->warps = warps;
-    s->of.psi = -1;
     return ABUT_OK;
 }
 
@@ -54,7 +52,7 @@ static void release(void *self)
 {
     rest *s = self;
     abut_chol_free(&s->factor);
-    free(s->of.node_row);
+    abut_made_for_clear(&s->made_for);
     free(s->R);
     free(s->rotated);
     free(s);
@@ -198,7 +196,7 @@ static abut_status make_factor(rest *s, const abut_initial_at *at, int alone, ab
     abut_elements sets[ABUT_SETS_MAX];
     abut_bsr A = { 0 };
     int n = 0;
-    s->of.psi = -1;
+    s->made_for.known = 0;
     abut_status rc = abut_objective_sets(p, &here, 0, sets, &n, err);
     double *const R = s->R;
     if (alone) s->R = NULL;
@@ -206,20 +204,18 @@ static abut_status make_factor(rest *s, const abut_initial_at *at, int alone, ab
     s->R = R;
     if (!rc) rc = factor_sum(s, &A, err);
     abut_bsr_clear(&A);
-    if (rc || !alone) return rc;
-    memcpy(s->of.node_row, p->row, (size_t)p->model->nv * sizeof *p->row);
-    s->of.psi = p->w.psi;
-    return ABUT_OK;
+    return rc || !alone ? rc : abut_made_for_take(&s->made_for, p, err);
 }
 
-/* Contact and friction apart, elements are taken at rest. */
+/* 1: contact and friction apart, all Hessians at rest are the same in each step: of masses, and of energies at z without a state.
+ * Damping and drag have others. */
 static int nothing_else(const abut_objective *p)
 {
-    if (p->model->shell_limit || p->model->mat_strain) return 0;
     for (int i = 0; i < p->terms.n; i++) {
         const abut_term_ops *ops = p->terms.term[i].ops;
         const int touches = ops->kind == ABUT_TERM_CONTACT || ops->kind == ABUT_TERM_FRICTION;
-        if (ops->elements && !(ops->set_is & ABUT_SET_LASTS) && !touches) return 0;
+        const int lasts = ops->kind == ABUT_TERM_INERTIA || (ops->weight == ABUT_TERM_AT_Z && !ops->begin && !ops->load);
+        if (ops->hessian && !touches && !lasts) return 0;
     }
     return 1;
 }
@@ -228,17 +224,13 @@ static abut_status factor(void *self, const abut_initial_at *at, abut_report *re
 {
     rest *s = self;
     const abut_objective *p = at->p;
-    const size_t bytes = (size_t)p->model->nv * sizeof *s->of.node_row;
     const size_t touching = at->at->pairs.n + at->at->pairs.n_plane + abut_lag_of(&p->terms)->n;
     const int alone = !touching && !abut_lagrangian_of(&p->terms)->on && nothing_else(p);
     (void)rep;
     s->nrow = p->nrow;
     s->around = s->warps && alone;
-    if (!s->of.node_row) s->of.node_row = malloc(bytes + 1);
-    if (!s->of.node_row) return no_memory(p, err);
     abut_status rc = s->warps ? rotate_nodes(s, p, at->at->x, err) : ABUT_OK;
-    const int lasts = alone && s->of.psi == p->w.psi && !memcmp(s->of.node_row, p->row, bytes);
-    if (!rc && !lasts) rc = make_factor(s, at, alone, err);
+    if (!rc && !(alone && abut_made_for_is(&s->made_for, p))) rc = make_factor(s, at, alone, err);
     if (rc == ABUT_E_NUMERIC) at->solve->bad_node = abut_newton_matrix_node_of_row(p, abut_chol_bad_row(s->factor));
     return rc;
 }
