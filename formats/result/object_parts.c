@@ -2,6 +2,7 @@
 
 #include "base/order.h"
 #include "model/naming.h"
+#include "model/tets.h"
 #include "mesh/surface.h"
 
 #include <math.h>
@@ -13,55 +14,143 @@
 typedef struct gather {
     int32_t *tri, *seg, *point;
     int32_t ntri, nseg, npoint;
+    uint8_t *shape;     /* [no] SHAPE_* */
 } gather;
+
+/* What shows an object: springs and points, for lack of anything else; its elements; its collision edges and triangles, whose
+ * vertices are nodes, or sums of nodes. */
+enum { SHAPE_SPRINGS, SHAPE_ELEMENTS, SHAPE_NODES, SHAPE_SUMS };
 
 static void gather_clear(gather *g)
 {
     free(g->tri);
     free(g->seg);
     free(g->point);
+    free(g->shape);
     *g = (gather){ 0 };
 }
 
-/* The point that collision vertex v is. */
-static int32_t point_of(const abut_model *m, int32_t v) { return m->map_first ? m->nv + v : abut_model_contact_node(m, v); }
+static int is_sum(const abut_model *m, int32_t v)
+{
+    if (!m->map_first) return 0;
+    const int32_t lo = m->map_first[2 * v];
+    const double *by = m->map_offset ? m->map_offset + 3 * (size_t)v : NULL;
+    return m->map_first[2 * v + 1] - lo != 1 || m->map_weight[lo] < 1 || m->map_weight[lo] > 1 ||
+           (by && (fabs(by[0]) > 0 || fabs(by[1]) > 0 || fabs(by[2]) > 0));
+}
 
-/* Segments: collision edges of no triangle.  edges: those of the triangles, ascending. */
+/* Raises the shape of the objects of n elements of `width` nodes, or collision vertices, each. */
+static void show_by(const abut_model *m, const int32_t *element, int32_t n, int width, int of_vertices, uint8_t to,
+                    uint8_t *shape)
+{
+    for (size_t i = 0; i < (size_t)n; i++) {
+        const int32_t lead = element[(size_t)width * i];
+        uint8_t *of = &shape[m->body[of_vertices ? abut_model_contact_node(m, lead) : lead]];
+        if (*of < to) *of = to;
+    }
+}
+
+static void find_shapes(const abut_model *m, uint8_t *shape)
+{
+    show_by(m, m->tet, m->nt, 4, 0, SHAPE_ELEMENTS, shape);
+    show_by(m, m->shell, m->nsh, 3, 0, SHAPE_ELEMENTS, shape);
+    show_by(m, m->rod, m->nrd, 2, 0, SHAPE_ELEMENTS, shape);
+    show_by(m, m->coll_edge, m->nce, 2, 1, SHAPE_NODES, shape);
+    show_by(m, m->coll_tri, m->nct, 3, 1, SHAPE_NODES, shape);
+    for (int32_t v = 0; v < m->nc; v++)
+        if (is_sum(m, v)) show_by(m, &v, 1, 1, 1, SHAPE_SUMS, shape);
+    for (int32_t t = 0; t < m->nt; t++)
+        if (shape[m->body[m->tet[4 * (size_t)t]]] == SHAPE_NODES && m->map_first && abut_tet_order(m, t) > 1)
+            show_by(m, m->tet + 4 * (size_t)t, 1, 4, 0, SHAPE_SUMS, shape);
+}
+
+/* The point that collision vertex v is. */
+static int32_t point_of(const abut_model *m, const gather *g, int32_t v)
+{
+    const int32_t node = abut_model_contact_node(m, v);
+    return g->shape[m->body[node]] == SHAPE_SUMS ? m->nv + v : node;
+}
+
+/* Adds n elements of `width` nodes each to a list, those of objects of one shape. */
+static void add_elements(const abut_model *m, const uint8_t *shape, uint8_t which, const int32_t *node, int32_t n, int width,
+                         int32_t *to, int32_t *count)
+{
+    for (size_t i = 0, w = (size_t)width; i < (size_t)n; i++)
+        if (shape[m->body[node[w * i]]] == which) memcpy(to + w * (size_t)(*count)++, node + w * i, w * sizeof *to);
+}
+
+static abut_status gather_triangles(const abut_model *m, gather *g, abut_err *err)
+{
+    int32_t *skin = NULL, n = 0;
+    int hidden = 0;
+    for (int32_t t = 0; t < m->nt && !hidden; t++) hidden = g->shape[m->body[m->tet[4 * (size_t)t]]] == SHAPE_ELEMENTS;
+    const abut_status rc = hidden ? abut_surface_triangles(m->tet, m->nt, m->nv, &skin, &n, err) : ABUT_OK;
+    if (!rc) g->tri = malloc((3 * ((size_t)m->nct + (size_t)n + (size_t)m->nsh) + 1) * sizeof *g->tri);
+    if (g->tri) {
+        g->ntri = m->nct;
+        for (size_t i = 0; i < 3 * (size_t)m->nct; i++) g->tri[i] = point_of(m, g, m->coll_tri[i]);
+        add_elements(m, g->shape, SHAPE_ELEMENTS, skin, n, 3, g->tri, &g->ntri);
+        add_elements(m, g->shape, SHAPE_ELEMENTS, m->shell, m->nsh, 3, g->tri, &g->ntri);
+    }
+    free(skin);
+    return rc;
+}
+
+/* Segments: collision edges, rods and springs that are edges of no triangle.  edges: those of the triangles, ascending. */
 static void gather_segments(const abut_model *m, const int32_t *edges, int32_t n_edges, gather *g)
 {
     for (int32_t i = 0; i < m->nce; i++) {
-        const int32_t a = point_of(m, m->coll_edge[2 * i]), b = point_of(m, m->coll_edge[2 * i + 1]);
-        const int32_t key[2] = { a < b ? a : b, a < b ? b : a };
-        if (n_edges && bsearch(key, edges, (size_t)n_edges, sizeof key, abut_by_two)) continue;
-        g->seg[2 * g->nseg] = a;
-        g->seg[2 * g->nseg++ + 1] = b;
+        g->seg[2 * g->nseg] = point_of(m, g, m->coll_edge[2 * i]);
+        g->seg[2 * g->nseg++ + 1] = point_of(m, g, m->coll_edge[2 * i + 1]);
     }
+    add_elements(m, g->shape, SHAPE_ELEMENTS, m->rod, m->nrd, 2, g->seg, &g->nseg);
+    add_elements(m, g->shape, SHAPE_SPRINGS, m->spring, m->nsp, 2, g->seg, &g->nseg);
+    int32_t kept = 0;
+    for (int32_t i = 0; i < g->nseg; i++) {
+        const int32_t a = g->seg[2 * i], b = g->seg[2 * i + 1], key[2] = { a < b ? a : b, a < b ? b : a };
+        if (n_edges && bsearch(key, edges, (size_t)n_edges, sizeof key, abut_by_two)) continue;
+        g->seg[2 * kept] = a;
+        g->seg[2 * kept++ + 1] = b;
+    }
+    g->nseg = kept;
+}
+
+/* Points: collision vertices of no edge and no triangle, and nodes of no element of objects that no collision edge shows.
+ * used[n_points]: 1 for points of triangles and segments. */
+static void gather_points(const abut_model *m, uint8_t *used, gather *g)
+{
+    int32_t node[ABUT_TET_NODES_MAX];
+    for (int32_t v = 0; v < m->nc; v++) {
+        const int32_t p = point_of(m, g, v);
+        if (!used[p]) g->point[g->npoint++] = p;
+        used[p] = 1;
+    }
+    for (int32_t t = 0; t < m->nt; t++)
+        for (int c = abut_tet_corners(m, t, node) - 1; c >= 0; c--) used[node[c]] = 1;
+    for (int32_t i = 0; i < m->nv; i++)
+        if (!used[i] && g->shape[m->body[i]] <= SHAPE_ELEMENTS) g->point[g->npoint++] = i;
 }
 
 static abut_status gather_lists(const abut_model *m, int32_t n_points, gather *g, abut_err *err)
 {
     int32_t *edges = NULL, n_edges = 0;
     uint8_t *used = calloc((size_t)n_points + 1, 1);
-    *g = (gather){ 0 };
+    *g = (gather){ .shape = calloc((size_t)m->no + 1, 1) };
     abut_status rc = ABUT_OK;
-    if (m->nct) {
-        g->ntri = m->nct;
-        g->tri = malloc(3 * (size_t)m->nct * sizeof *g->tri);
-        for (int32_t i = 0; g->tri && i < 3 * m->nct; i++) g->tri[i] = point_of(m, m->coll_tri[i]);
-    } else if (m->nt) {
-        rc = abut_surface_triangles(m->tet, m->nt, m->nv, &g->tri, &g->ntri, err);
+    if (g->shape) {
+        find_shapes(m, g->shape);
+        rc = gather_triangles(m, g, err);
     }
-    g->seg = malloc((2 * (size_t)m->nce + 1) * sizeof *g->seg);
-    g->point = malloc(((size_t)m->nc + 1) * sizeof *g->point);
-    if (!rc && (!used || !g->seg || !g->point || (g->ntri && !g->tri)))
+    g->seg = malloc((2 * ((size_t)m->nce + (size_t)m->nrd + (size_t)m->nsp) + 1) * sizeof *g->seg);
+    g->point = malloc(((size_t)m->nc + (size_t)m->nv + 1) * sizeof *g->point);
+    if (!rc && (!used || !g->shape || !g->tri || !g->seg || !g->point))
         rc = abut_fail(err, ABUT_E_NOMEM, "no memory for the surface of the model");
     if (!rc && g->ntri) rc = abut_surface_edges(g->tri, g->ntri, NULL, 0, n_points, &edges, &n_edges, err);
     if (!rc) {
         gather_segments(m, edges, n_edges, g);
         for (int32_t i = 0; i < 3 * g->ntri; i++) used[g->tri[i]] = 1;
         for (int32_t i = 0; i < 2 * g->nseg; i++) used[g->seg[i]] = 1;
-        for (int32_t i = 0; i < m->nc; i++)
-            if (!used[point_of(m, i)]) g->point[g->npoint++] = point_of(m, i);
+        gather_points(m, used, g);
     }
     free(edges);
     free(used);

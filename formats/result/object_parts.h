@@ -1,6 +1,7 @@
 /* The objects of a model as other programs see them: a list of points each, with triangles, segments and isolated
- * points over them.  Taken from the collision mesh, so that what is shown is what touches; a model without collision
- * triangles shows the boundary of its tets.  Points are nodes, or collision vertices y = y0 + W x. */
+ * points over them.  Taken from the collision mesh, so that what is shown is what touches.  An object without collision edges
+ * shows the boundary of its tets, its shells and its rods, or else its springs; nodes that have none of these are points.
+ * Points are nodes, or collision vertices y = y0 + W x. */
 #ifndef ABUT_FORMATS_RESULT_OBJECT_PARTS_H
 #define ABUT_FORMATS_RESULT_OBJECT_PARTS_H
 

@@ -440,3 +440,61 @@ Y
     [ "$(grep -c '^p' out/frame_0008.obj)" -eq 12 ]
     "$BIN/ccd-check" -q --no-output out/frame_*.obj
 }
+
+# bare ON-OR-OFF: bare.abut, one object of each kind, with contact or without
+bare() {
+    cat > bare.yaml <<Y
+gravity: [0, 0, 0]
+contact: $1
+objects:
+  cloth: {generate: {cloth: {size: [1, 1], cells: [4, 4]}}, shell: {thickness: 1 mm}}
+  rope:  {generate: {rod: {length: 1, cells: 5}}, rod: {radius: 1 cm}, translate: [0, 1, 0]}
+  sand:  {generate: {particles: {size: [0.1, 0.1, 0.1], count: [2, 2, 2]}}, particle: {radius: 5 mm}, translate: [2, 0, 0]}
+  box:   {generate: {box: {size: [1, 1, 1], cells: [2, 2, 2]}}, translate: [4, 0, 0]}
+  wall:  {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, obstacle: true, translate: [8, 0, 0]}
+Y
+    "$BIN/mesh-prep" -q bare.yaml "${@:2}" -o bare.abut
+}
+
+# shapes FILE: the objects of an OBJ with the number of triangles, lines and points of each
+shapes() { awk '$1 == "o" { o[n++] = $2 } /^[flp]/ { k[n, $1]++ }
+    END { for (i = 0; i < n; i++) printf "%s %d %d %d\n", o[i], k[i+1, "f"], k[i+1, "l"], k[i+1, "p"] }' "$1"; }
+
+@test "a model without contact is shown by its elements, in every format" {
+    bare on
+    "$BIN/export" -q --obj on --vtu on bare.abut
+    bare off
+    exits 0 "$BIN/export" --obj off --ply off --vtu off --gltf off.glb --html off.html bare.abut
+    shapes off/frame_0000.obj > shapes
+    diff <(shapes on/frame_0000.obj | grep -v wall) <(grep -v wall shapes)
+    diff <(printf '%s\n' 'cloth 32 0 0' 'rope 0 5 0' 'sand 0 0 8' 'box 48 0 0' 'wall 0 0 9') shapes
+    grep -aq '^element vertex 74$' off/frame_0000.ply       # 25 6 8 26 9, without the centre of the box
+    grep -aq '^element face 80$' off/frame_0000.ply
+    for k in solids shells; do cmp {on,off}/${k}_0000.vtu; done
+    grep -q 'NumberOfPoints="23" NumberOfCells="22"' off/others_0000.vtu
+    [ "$(grep -ao '"name":"[a-z]*","mesh"' off.glb | sort -u | wc -l)" -eq 5 ]
+    grep -q '"name":"cloth".*"triangles":32' off.html
+    exits 0 "$BIN/export" --object rope --obj rope bare.abut
+    diff <(echo rope 0 5 0) <(shapes rope/frame_0000.obj)
+    "$BIN/springs" -q --stiffness 1 --replace bare.abut -o net.abut
+    exits 0 "$BIN/export" --obj net net.abut
+    diff <(printf '%s\n' 'cloth 0 56 0' 'rope 0 5 0' 'sand 0 0 8' 'box 0 98 0' 'wall 0 0 9') <(shapes net/frame_0000.obj)
+}
+
+@test "a curved body beside them leaves shells, rods, particles and obstacles in MSH, and their surfaces once in VTU" {
+    bare on
+    "$BIN/export" -q --msh-text flat --vtu flat bare.abut
+    bare on --set objects.ball='{generate: {ball: {radius: 0.5, divisions: 1}}, order: 2, translate: [6, 0, 0]}'
+    exits 0 "$BIN/export" --msh-text curved --msh binary --vtu curved bare.abut
+    grep -q '^3 6 "ball"$' curved/frame_0000.msh
+    for k in cloth rope sand box wall; do
+        [ "$(grep "\"$k\"" flat/frame_0000.msh)" = "$(grep "\"$k\"" curved/frame_0000.msh)" ]
+        grep -aq "\"$k\"" binary/frame_0000.msh
+        rm -rf one
+        exits 0 "$BIN/export" --object $k --msh-text one bare.abut
+        [ "$(sed -n '/^.Nodes/{n;s/.* //p}' one/frame_0000.msh)" -gt 0 ]
+    done
+    # the ball's contact surface besides: 642 points, 1280 triangles
+    grep -q 'NumberOfPoints="23" NumberOfCells="21"' flat/others_0000.vtu
+    grep -q 'NumberOfPoints="665" NumberOfCells="1301"' curved/others_0000.vtu
+}
