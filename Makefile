@@ -137,9 +137,12 @@ $(BIN)/picture: $B/tools/picture.o $B/formats/picture/draw_gl.o $B/libabut.a
 	@mkdir -p $(@D)
 	$(call run,LD $@) $(CC) $(ALL_LD) $^ $(LIBS) $(GL_LIBS) -o $@
 
-$B/unit/%: tests/unit/%.c tests/unit/check.h $B/libabut.a Makefile
+$B/unit/%.o: tests/unit/%.c Makefile
 	@mkdir -p $(@D)
-	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) -Itests/unit $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) -Itests/unit -c $< -o $@
+
+$B/unit/%: $B/unit/%.o $B/libabut.a
+	$(call run,LD $@) $(CC) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
 
 # programs that the tool tests run
 $B/tests/%: tests/tools/%.c $B/libabut.a Makefile
@@ -192,21 +195,22 @@ attack: all $(AIDS)
 	@$(MAKE) --no-print-directory -s SANITIZE=1 all
 	@tests/attacks $(BIN) build/$(notdir $(CC))-sanitize/bin $B/tests $(ATTACKS)
 
-# the two commands of the README install what is missing first, then build and run in a second make, by all processors unless -j says
+# the two commands of the README install what is missing first, then build and run in a second make, by all processors unless -j says.
+# check: all but slow tests and tests of experiments; check-all: every test; check-experiments: those of the scripts of experiments
 jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
-check: deps
+check check-all check-experiments: deps
 	@$(MAKE) $(jobs) --no-print-directory what-tests-run
-	@$(MAKE) --no-print-directory build-check
-what-tests-run: all $(UNIT) $(AIDS)
-build-check: what-tests-run
-	@tests/check $(BIN) $(UNIT)
+	@tests/check $(filter --%,$(@:check%=-%)) $(BIN) $(UNIT)
+what-tests-run: aids $(UNIT)
+# what suites of bats run besides the programs
+aids: all $(AIDS)
 
 demo: deps
 	@$(MAKE) $(jobs) --no-print-directory all
 	@pipelines/demo.sh
 
 # what only tests need; where mandoc, zsh and fish are, they are tested, too
-check: TESTED := bats
+check check-all check-experiments: TESTED := bats
 deps:
 	@WANT="$(if $(filter clang,$(notdir $(CC))),clang libomp-dev) $(TESTED)" .ci/deps
 
@@ -293,7 +297,7 @@ deb:
 clean:
 	rm -rf build bin
 
-.PHONY: all what-tests-run unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check build-check demo deps bench \
+.PHONY: all what-tests-run aids unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check check-all check-experiments demo deps bench \
         bench-solvers bench-geometry tables-stale format install uninstall deb clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

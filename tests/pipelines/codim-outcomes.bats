@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=experiment
 # Outcomes of shells, rods and particles beside the published ones (pipelines/codim_outcomes.py).
 load ../tools/helpers
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=experiment
 # All directions on the same steps: pipelines/directions.sh fails when ccd-check finds a collision; a row says which step did not converge.
 load ../tools/helpers
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=experiment
 # Pictures of published figures: each has its line, scene, numbers and place on the page; how they are made.
 load ../tools/helpers
 

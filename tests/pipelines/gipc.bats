@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=experiment
 # pipelines/gipc.sh: what it runs, what becomes of a run that fails or is cut, and the table beside the published figures.
 load ../tools/helpers
 

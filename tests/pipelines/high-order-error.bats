@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=experiment
 # pipelines/high-order-error.sh: errors of tets of order 1 to 4 fall as they must; runs that are there are not made again.
 load ../tools/helpers
 
@@ -16,6 +17,7 @@ error() {
 }
 holds() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 
+# bats test_tags=slow
 @test "the beam, the bars and the ball at few unknowns: judged clean, higher orders have smaller errors, rates are those of the order" {
     skip_without_numpy
     UNKNOWNS=700 SEGMENTS=2 errors beam twist ball

@@ -80,6 +80,7 @@ Y
     holds "$(sed 's/.*sideways \(.*\) m/\1/' <<< "${high[0]}") < 0.01 * 0.11938"
 }
 
+# bats test_tags=slow
 @test "T17: a ball in a cage of 20 tets rolls within 5 percent as far as one of many tets" {
     skip_without_numpy
     echo '{abut: 1, objects: {s: {generate: {icosphere: {radius: 0.5, divisions: 16}}, shell: {thickness: 1 mm}}}}' |

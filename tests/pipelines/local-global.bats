@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=experiment
 # Relative error over iterations of fast mass-springs: pipelines/local-global.sh.
 load ../tools/helpers
 

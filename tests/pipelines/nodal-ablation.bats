@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=experiment
 # Solvers of hard contact side by side on one linear problem (pipelines/nodal_ablation.sh).
 load ../tools/helpers
 

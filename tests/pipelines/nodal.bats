@@ -36,6 +36,7 @@ holds() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
     holds "$start - $(value out/rope-0.2.csv block.y_m) > 0.02"
 }
 
+# bats test_tags=slow
 @test "a house of cards holds at 0.6 and gives way at 0.2" {
     STEPS=120 JOBS=2 rows cards-0.6 cards-0.2
     local low high

@@ -146,12 +146,14 @@ L
     REASONS=1 "$ROOT/pipelines/published.sh" U
     sed 's/| unexplained |/| a reason |/' before.md | cmp - table.md     # that of S2 was not asked for
 }
+# bats test_tags=slow
 @test "published: a scene that its budget ends says what the rest would take, and its outcome so far" {
     printf 'U1 one\t%s --set time.end=100000s\t-\t-\t-\t-\tfalls\tend(body.y) < start(body.y)\t-\n' "$SCENES/erleben/spike-hole.yaml" > list.tsv
     export LIST=$TMP/list.tsv TABLE=$TMP/table.md OUT=$TMP/out
     BUDGET=1 "$ROOT/pipelines/published.sh"
     grep -E '^\| U1 one .* so far yes: .* \| clean; (the rest would take about [0-9.e+]+ s|step [0-9]+ takes more than [0-9]+ s) \|' table.md
 }
+# bats test_tags=slow
 @test "published: RESUME takes a run further that its budget has cut, or that was killed; its frames are those of one that was not" {
     local scene=$SCENES/erleben/spike-hole.yaml first more
     printf 'U1 one\t%s --set time.end=100000s\t-\t-\t-\t-\t-\t-\t-\n' "$scene" > list.tsv

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=experiment
 # The experiments of pipelines/quasi-newton.sh that are short: a brush with and without the barrier, fibres; the table that they leave.
 load ../tools/helpers
 

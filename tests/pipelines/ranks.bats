@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=experiment
 # pipelines/ranks.py: counts of a run cut over many processes, against sets that are counted one by one.
 load ../tools/helpers
 

@@ -15,5 +15,7 @@ judged() { # script steps
 @test "a rotating triangle" { judged tutorialExamples/MCO/2cubesFall_rotateCO_triangle.txt 60; }
 @test "an obstacle that follows a mesh sequence" { judged tutorialExamples/advanced/2cubesFall_rotateCO_meshSeq.txt 60; }
 @test "handles pull two corners apart" { judged tutorialExamples/BC/2cubesFall_DBC_timeRange.txt 80; }
+# bats test_tags=slow
 @test "mat on knives" { judged paperExamples/2_matKnives.txt 12; }
+# bats test_tags=slow
 @test "ball on points" { judged paperExamples/2_spherePoints.txt 9; }

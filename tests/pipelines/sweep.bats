@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=experiment
 # Many runs at once: one case of a sweep and its restart, GNU parallel, Snakemake, Slurm arrays.
 load ../tools/helpers
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# bats file_tags=experiment
 # Rows of tables, of which code they are, and which the code has left behind.
 load ../tools/helpers
 
@@ -272,6 +273,7 @@ commit() { git add -A && git commit -qm "$1"; }
     [[ ${lines[0]} == r$'\t'new$'\t'* && ${lines[1]} == s$'\t'old$'\t-\t-\t-\t-' && ${#lines[@]} -eq 2 ]]
 }
 
+# bats test_tags=slow
 @test "tables: every table of pipelines/results is in the list, its file has rows, and records are of rows that are there" {
     cd "$ROOT"
     [ -e pipelines/results/rows.tsv ] && git rev-parse -q --verify HEAD > /dev/null || skip "no repository"

@@ -10,6 +10,7 @@ setup_file() {
 }
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
+# bats test_tags=slow
 @test "14 steps are the same bytes as 7 and 7 more, for any number of threads, and nothing collides" {
     for q in 3 6; do
         pile=$BATS_FILE_TMPDIR/pile$q.abut

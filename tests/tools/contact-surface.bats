@@ -42,6 +42,7 @@ objects:
 Y
 }
 
+# bats test_tags=slow
 @test "contact-surface: bodies of order 1, 2 and 3 and a cloth fall on each other, and the judge finds nothing" {
     scene 'proxy: {segments: 4}' | "$BIN/mesh-prep" -o start.abut
     "$BIN/step" -q -j 1 -n 25 start.abut -o run.abut
@@ -64,6 +65,7 @@ Y
     "$BIN/step" -q -n 3 two.abut | "$BIN/ccd-check" --no-output
 }
 
+# bats test_tags=slow
 @test "contact-surface: explained: segments, chord, altitude; by order, by edge, by tolerance" {
     scene | "$BIN/mesh-prep" --explain -o start.abut 2>text
     grep -E "contact surface +1538 vertices, the boundary with 8 segments on a side \(by the order, dhat/4 and the altitudes" text

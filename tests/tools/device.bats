@@ -37,6 +37,7 @@ refused() {
     [[ $output == *--device* ]]
 }
 
+# bats test_tags=slow
 @test "boxes fall on each other with friction: clean, and the same bytes for every -j and from every frame" {
     "$BIN/step" --device twin -j 1 -n 40 "$pile" -o one.abut
     "$BIN/ccd-check" -q one.abut -o /dev/null
@@ -46,6 +47,7 @@ refused() {
     cmp one.abut halves.abut
 }
 
+# bats test_tags=slow
 @test "a box that a script presses on another: clean" {
     cp "$ROOT/tests/gpu/press.yaml" .
     "$BIN/mesh-prep" -q press.yaml -o press.abut
@@ -168,6 +170,7 @@ Y
     cmp twin.abut halves.abut
 }
 
+# bats test_tags=slow
 @test "a net of rods falls on a box, with attachments and damping: clean, and where --device cpu has it" {
     "$BIN/mesh-prep" -q "$ROOT/tests/gpu/tied.yaml" --set objects.net.generate.net.cells=2 -o tied.abut
     "$BIN/step" --device twin -j 1 -n 4 --tolerance 1e-6 --report r.json tied.abut -o twin.abut

@@ -118,6 +118,7 @@ cooked() {
     grep -q 'not converged after 1 Newton iteration' err.*
 }
 
+# bats test_tags=slow
 @test "every recipe of the cookbook has its function in Python, and that leaves the same files" {
     skip_without_numpy
     cooked
@@ -163,6 +164,7 @@ cooked() {
     cmp cubes.glb shell.glb
 }
 
+# bats test_tags=slow
 @test "every block of commands in the documents of formats runs as it is written" {
     skip_without_numpy
     local f

@@ -107,6 +107,7 @@ for path in sys.argv[1:]:
 P
 }
 
+# bats test_tags=slow
 @test "tets of every order resist where they are about to invert, between their points of quadrature, too" {
     # order, steps: those of the first that ends with a message without the barrier of det F, and two more
     while read -r k n; do
@@ -324,6 +325,7 @@ P
     says "expected --gltf, --html, --obj, --ply or --vtu"
 }
 
+# bats test_tags=slow
 @test "a cage holds a surface and has the mass inside of it" {
     printf 'abut: 1\nobjects: {s: {generate: {icosphere: {radius: 1, divisions: 8}}, shell: {thickness: 1 mm}}}\n' > s.yaml
     "$BIN/mesh-prep" s.yaml | "$BIN/export" --obj o

@@ -43,6 +43,7 @@ refused() {
     exits 0 hostile_program friction-lag pending.abut
 }
 
+# bats test_tags=slow
 @test "a sample of all arrays with bad values: no crash, no hang, refused where they must be" {
     local k=0 n=$((${#hostile_programs[@]} - 1)) file number must words
     while read -r file number must words; do
@@ -58,6 +59,7 @@ refused() {
     refused ccd-check "MODEL contact/triangle without rows" "array 'contact/triangle' lacks outer face 0"
 }
 
+# bats test_tags=slow
 @test "tets of order 2: what is wrong with their arrays is refused by name, and nothing crashes" {
     refused step "MODEL tet/order first 2.14748e+09" "array 'tet/order' row 0: 2147483647, expected an order from 1 to 4"
     refused ccd-check "MODEL tet/more first -1" "array 'tet/more' row 0: -1"
@@ -89,6 +91,7 @@ refused() {
     ((k > 7))
 }
 
+# bats test_tags=slow
 @test "hard contact: what is wrong with its keys and its contacts is refused by name, and nothing crashes" {
     local k=0 file number must words
     refused nodal "MODEL solve/solver first 1e+06" "array 'solve/solver' row 0: 1000000"

@@ -110,6 +110,7 @@ last_positions() {
     "$BIN/export" -q --dump --array node/x "$1" | awk '/^frame/ { x = "" } /^ +-?[0-9]/ { x = x $0 "\n" } END { printf "%s", x }'
 }
 
+# bats test_tags=slow
 @test "install: a program of forty lines over the installed headers adds an energy of its own, and ccd-check finds nothing" {
     local cc f
     cc=$(flags --variable=cc)
@@ -219,6 +220,7 @@ completed() {
     echo "${COMPREPLY[*]}"
 }
 
+# bats test_tags=slow
 @test "bash completes programs, their options as --help has them, and files" {
     by_itself install
     . there/share/bash-completion/completions/abut
@@ -241,6 +243,7 @@ completed() {
     done
 }
 
+# bats test_tags=slow
 @test "uninstall takes away all that install has put there, and nothing else" {
     by_itself install
     [ "$(find there -type f | wc -l)" -gt 20 ]

@@ -614,6 +614,7 @@ S
     grep -F "1 motion, 1 handle node" text
 }
 
+# bats test_tags=slow
 @test "the masonry arch: passes that would go around in a circle settle, in one process and in stages" {
     skip_without ipc/input/paperExamples/7_masonryArch.txt
     "$BIN/mesh-prep" -q --ipc-script "$DATA/ipc/input/paperExamples/7_masonryArch.txt" -o arch.abut

@@ -47,6 +47,7 @@ programs() { ls "$THERE/libexec/abut"; }
     done
 }
 
+# bats test_tags=slow
 @test "the example of every page runs as it is written" {
     local p n=0
     export PATH=$THERE/bin:$PATH

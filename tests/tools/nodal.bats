@@ -102,6 +102,7 @@ figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
     cmp one two
 }
 
+# bats test_tags=slow
 @test "--every: steps of either kind leave out frames, and the path between those that stay is judged" {
     starved ball_and_cube
     "$BIN/step" -q -n 36 a.abut -o all.abut
@@ -427,6 +428,7 @@ Y
     figure balance_residual admm.jsonl | awk '{ if ($1 > 1e-6) bad = 1 } END { exit bad || NR != 4 }'
 }
 
+# bats test_tags=slow
 @test "nodal.integrator admm takes the steps of newton with rods that are curved at rest, in contact" {
     local solver
     cat > hair.yaml <<'Y'

@@ -296,6 +296,7 @@ assert np.array_equal(again.model["node/X"][again.model.objects["copy"].nodes], 
 P
 }
 
+# bats test_tags=slow
 @test "pip installs the package into a virtual environment, where it finds the programs, and takes it away" {
     "$PYTHON" -c 'import venv, ensurepip' 2> /dev/null || skip "no venv for $PYTHON"
     "$PYTHON" -c 'import setuptools, wheel' 2> /dev/null || skip "no setuptools or wheel for $PYTHON, and no network in a test"

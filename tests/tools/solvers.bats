@@ -32,6 +32,7 @@ P
     cmp whole.abut halves.abut
 }
 
+# bats test_tags=slow
 @test "every linear solver ends a step where the default does, free of intersections, with the same bytes for any number of threads" {
     skip_without_numpy
     "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set tolerance='1e-9 m/s' -o tight.abut
@@ -47,6 +48,7 @@ P
     grep -q '"linear_solver":"cholmod"' dump
 }
 
+# bats test_tags=slow
 @test "solvers without a matrix: frames are free of intersections, by as many Newton iterations as with cg-schwarz" {
     local pipelines=$BATS_TEST_DIRNAME/../../pipelines
     "$BIN/mesh-prep" -q "$pipelines/twist.yaml" -o twist.abut
@@ -69,6 +71,7 @@ P
     done
 }
 
+# bats test_tags=slow
 @test "solvers without a matrix: contacts of rank one, the same bytes for any number of threads and from any frame on" {
     skip_without_numpy
     "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set tolerance='1e-9 m/s' -o tight.abut

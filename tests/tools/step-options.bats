@@ -26,6 +26,7 @@ assert eval(sys.argv[1]), sys.argv[1]
 P
 }
 
+# bats test_tags=slow
 @test "--stop step ends at the direction by which published would end, and does not follow it" {
     skip_without_numpy
     go published --stop published
@@ -39,6 +40,7 @@ P
     claims 'r["loose"][0]["newton_iterations"] == 2' loose      # never at the first direction
 }
 
+# bats test_tags=slow
 @test "--iterations N ends every minimisation after N, without a test of convergence, and keeps all other promises" {
     for s in newton lbfgs-pd lbfgs-h dot lbfgs-rest lbfgs-warped lbfgs-id; do
         go "$s" --solver $s --iterations 4
@@ -61,6 +63,7 @@ P
     exits 2 "$BIN/step" -q --iterations 0 "$pile" -o x.abut
 }
 
+# bats test_tags=slow
 @test "--stop gradient ends when no force for a metre of the scene is out of balance by more than the tolerance" {
     go loose --stop gradient
     go tight --stop gradient --tolerance 1e-6
@@ -145,6 +148,7 @@ for residual, bound, *_ in rows:        # the residual is the largest entry, the
 P
 }
 
+# bats test_tags=slow
 @test "--cg-tolerance ends iterations of linear solvers earlier or later, restarts, and ends where the default does" {
     skip_without_numpy
     local l x
@@ -265,6 +269,7 @@ P
     says "'ms' is not a number"
 }
 
+# bats test_tags=slow
 @test "step --guess: every step ends where it ends from any guess, start is --without warm-start" {
     skip_without_numpy
     go coast --guess coast

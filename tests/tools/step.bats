@@ -103,6 +103,7 @@ Y
     python3 -c 'import json; v = json.load(open("v.json")); assert v["clean"] and v["configurations"] == 31 and 0 < v["smallest_gap"]["m"] < 1e-3'
 }
 
+# bats test_tags=slow
 @test "shells in the wind, rods and grains: the same bytes in halves, in stages and for any -j, and every frame is judged" {
     cat > mix.yaml <<'Y'
 abut: 1
@@ -290,6 +291,7 @@ P
     exits 1 "$BIN/ccd-check" --motion straight few.abut > /dev/null
 }
 
+# bats test_tags=slow
 @test "--every: frames that are left out cost little memory, and the path between those that stay is judged" {
     cat > turn.yaml <<'Y'
 abut: 1
@@ -312,6 +314,7 @@ assert peak["40"] < 1.6 * peak["1"], peak'
     same_end 1.abut 40.abut
 }
 
+# bats test_tags=slow
 @test "--every: a stuck state is joined to the frame beside it, not to the last one that was written" {
     "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" | "$BIN/step" -q -n 27 --every 27 -o start.abut
     for most in 14 13 12 11 10 9 8; do      # gives up after a frame that is not reached straight

@@ -128,6 +128,7 @@ assert json.loads(s["reports"][0])["newton_iterations"] == 7'
     cmp out run.abut
 }
 
+# bats test_tags=slow
 @test "connections that say nothing, or half of something, hold nobody up" {
     skip_without_curl
     "$BIN/step" -q -n 1 start.abut -o run.abut

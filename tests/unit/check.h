@@ -1,6 +1,7 @@
 /* A unit test program is a list of TEST(name) { CHECK(...); }, each of which runs by being there, in the order of the file.
  * SETUP { ... } and TEARDOWN { ... } run before and after all of them.  main is here; with CHECK_OWN_MAIN defined before this is
  * included it is the program's, and calls check_all.
+ * SLOW_TEST(name) takes more than about a second: `make check`, which sets ABUT_FAST, leaves it to `make check-all`.
  * TAP on stdout; an argument runs only the tests whose name contains it.  A name is a claim.  What cannot be tried here is left
  * by SKIP("why"), and counts as skipped. */
 #ifndef ABUT_TESTS_CHECK_H
@@ -19,24 +20,26 @@ enum { CHECK_MOST = 256 };
 static struct check_test {
     const char *name;
     void (*run)(void);
-    int line;
+    int line, slow;
 } check_list[CHECK_MOST];
 static int check_tests;
 static void (*check_before)(void), (*check_after)(void);
 
-static inline void check_enter(const char *name, void (*run)(void), int line)
+static inline void check_enter(const char *name, void (*run)(void), int line, int slow)
 {
     if (check_tests == CHECK_MOST) abort();
     int at = check_tests++;     /* constructors run in no order that a standard promises */
     for (; at > 0 && check_list[at - 1].line > line; at--) check_list[at] = check_list[at - 1];
-    check_list[at] = (struct check_test){ name, run, line };
+    check_list[at] = (struct check_test){ name, run, line, slow };
 }
 
 #define CHECK_AT_START __attribute__((constructor)) static void
-#define TEST(name) \
+#define CHECK_ENTER(name, slow) \
     static void name(void); \
-    CHECK_AT_START name##_enter(void) { check_enter(#name, name, __LINE__); } \
+    CHECK_AT_START name##_enter(void) { check_enter(#name, name, __LINE__, slow); } \
     static void name(void)
+#define TEST(name)      CHECK_ENTER(name, 0)
+#define SLOW_TEST(name) CHECK_ENTER(name, 1)
 #define SETUP \
     static void check_setup(void); \
     CHECK_AT_START check_setup_enter(void) { check_before = check_setup; } \
@@ -74,19 +77,23 @@ static inline void check_run(const struct check_test *t)
     fflush(stdout);
 }
 
-/* How often a random claim is tried: `few` times, `many` when ABUT_LONG is set (make check-long). */
-static inline int check_runs(int few, int many)
+/* Whether the variable of the environment is set, to another value than 0. */
+static inline int check_is_set(const char *variable)
 {
-    const char *v = getenv("ABUT_LONG");
-    return v && *v && strcmp(v, "0") ? many : few;
+    const char *v = getenv(variable);
+    return v && *v && strcmp(v, "0");
 }
+
+/* How often a random claim is tried: `few` times, `many` when ABUT_LONG is set (make check-long). */
+static inline int check_runs(int few, int many) { return check_is_set("ABUT_LONG") ? many : few; }
 
 /* Runs what there is; the status of the program. */
 static inline int check_all(int argc, char **argv)
 {
     check_filter = argc > 1 ? argv[1] : NULL;
     if (check_before) check_before();
-    for (int i = 0; i < check_tests; i++) check_run(&check_list[i]);
+    for (int i = 0; i < check_tests; i++)
+        if (!check_list[i].slow || !check_is_set("ABUT_FAST")) check_run(&check_list[i]);
     if (check_after) check_after();
     printf("1..%d\n", check_count);
     return check_failed > 0;

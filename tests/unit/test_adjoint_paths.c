@@ -25,8 +25,8 @@ TEST(bdf6_with_two_friction_passes) { blocks_agree_in_few("bdf6", "2"); }
 TEST(midpoint_with_two_friction_passes) { blocks_agree_in_few("midpoint", "2"); }
 TEST(equilibria_with_two_friction_passes) { equilibria_agree("2"); }
 TEST(equilibria_with_converged_friction) { equilibria_agree("converged"); }
-TEST(sheets_with_stretch_limits_and_two_friction_passes) { sheets_agree("bdf2", "2", "", ", stretch-limit: 1.05", 0); }
-TEST(sheets_with_converged_friction) { sheets_agree("implicit-euler", "converged", "", "", 0); }
+SLOW_TEST(sheets_with_stretch_limits_and_two_friction_passes) { sheets_agree("bdf2", "2", "", ", stretch-limit: 1.05", 0); }
+SLOW_TEST(sheets_with_converged_friction) { sheets_agree("implicit-euler", "converged", "", "", 0); }
 
 /* A scene, its sweep against differences. */
 static void scene_agrees(const char *text, int n, const change *by, int changes, const char *of)

@@ -119,7 +119,7 @@ TEST(pairs_of_one_set_are_those_of_brute_force)
     abut_pair_list_clear(&out);
 }
 
-TEST(order_and_bytes_do_not_depend_on_the_thread_count)
+SLOW_TEST(order_and_bytes_do_not_depend_on_the_thread_count)
 {
     abut_rng r = { 3 };
     for (int shape = 0; shape < N_SHAPE; shape++) {

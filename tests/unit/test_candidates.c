@@ -166,7 +166,7 @@ TEST(vertices_anywhere_in_the_boxes_of_their_ways_have_all_pairs_whose_boxes_ove
     abut_candidates_clear(&c);
 }
 
-TEST(searches_that_share_trees_find_what_a_search_of_their_own_finds)
+SLOW_TEST(searches_that_share_trees_find_what_a_search_of_their_own_finds)
 {
     for (uint64_t seed = 0; seed < 4; seed++) {
         sheets s = sheets_make(seed, 5, 12, 0.05, 0.5, 0.2);

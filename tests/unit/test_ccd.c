@@ -302,7 +302,7 @@ TEST(directions_that_move_prove_distances_that_are_there)
 }
 
 /* A fixed direction is left after gap / size radians: 10000 steps would not do. */
-TEST(neighbours_that_rotate_together_are_clear)
+SLOW_TEST(neighbours_that_rotate_together_are_clear)
 {
     abut_rng r = { 9 };
     for (int i = 0; i < 400; i++) {

@@ -345,7 +345,7 @@ TEST(dense_matrices_of_all_sizes_about_a_group_and_a_panel_are_solved_in_double_
 }
 
 /* Panels of half a million numbers and more are substituted by several tasks, which are few in boxes that a test can afford. */
-TEST(a_solution_through_wide_panels_has_the_same_bits_for_every_thread_count)
+SLOW_TEST(a_solution_through_wide_panels_has_the_same_bits_for_every_thread_count)
 {
     const int n = 1100;
     const size_t bytes = 3 * (size_t)n * sizeof(double);

@@ -31,7 +31,7 @@ static double apart(const world *a, const world *b)
     return worst;
 }
 
-TEST(a_bulky_body_is_solved_by_iterations_and_ends_where_factors_end)
+SLOW_TEST(a_bulky_body_is_solved_by_iterations_and_ends_where_factors_end)
 {
     world w, twin;
     open_box(&w, 18, 17, 18, NULL, 0);
@@ -61,7 +61,7 @@ TEST(a_small_body_and_a_large_thin_one_are_solved_by_factors_to_the_same_bytes_a
 }
 
 /* A goal that no iterations reach: nothing is left of the right-hand side. */
-TEST(iterations_that_cost_more_than_the_factor_are_given_up_for_the_rest_of_the_step)
+SLOW_TEST(iterations_that_cost_more_than_the_factor_are_given_up_for_the_rest_of_the_step)
 {
     world w, twin;
     open_box(&w, 18, 17, 18, NULL, 1e-300);

@@ -99,7 +99,7 @@ TEST(steps_from_equilibrium_to_equilibrium_too)
     CHECK(contacts > 0);
 }
 
-TEST(rods_springs_attachments_and_damping_end_where_the_processor_lets_them)
+SLOW_TEST(rods_springs_attachments_and_damping_end_where_the_processor_lets_them)
 {
     static const char *const scheme[] = { "implicit-euler", "bdf2", "midpoint" };
     for (int k = 0; k < 3; k++) {

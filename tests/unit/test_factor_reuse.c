@@ -9,7 +9,7 @@
 
 /* A soft slab spins on the floor, with friction.  Every step is taken twice from the same frame, once with a factor in double
  * precision for every direction: the same point within the tolerance. */
-TEST(steps_with_old_and_coarse_factors_end_where_those_with_exact_ones_end)
+SLOW_TEST(steps_with_old_and_coarse_factors_end_where_those_with_exact_ones_end)
 {
     fixture *f = fixture_new();
     f->plane = 1;

@@ -218,7 +218,7 @@ static void thrown(world *w, const char *contact, const char *velocity)
     w->st.solver.opt.names = &w->model_set;
 }
 
-TEST(iterations_that_cycle_end_early_and_say_that_they_stagnate)
+SLOW_TEST(iterations_that_cycle_end_early_and_say_that_they_stagnate)
 {
     world w;
     thrown(&w, "barrier: {law: ipc-c0}", "0, -1, 0");

@@ -38,7 +38,7 @@ TEST(thousands_of_parallel_edges_are_as_without_a_machine)
     check_parallel(0, 0);
 }
 
-TEST(thousands_of_nearly_parallel_edges_are_as_without_a_machine)
+SLOW_TEST(thousands_of_nearly_parallel_edges_are_as_without_a_machine)
 {
     check_parallel(1e-9, 1);
     check_parallel(1e-4, 0);

@@ -71,7 +71,7 @@ static void converges(int32_t scheme, const char *material, int two, int finest,
     CHECK_NEAR(coarse.force, 1, 1.0 / finest);
 }
 
-TEST(a_bar_that_hits_a_wall_feels_the_force_of_the_wave_and_leaves_when_it_is_back)
+SLOW_TEST(a_bar_that_hits_a_wall_feels_the_force_of_the_wave_and_leaves_when_it_is_back)
 {
     const int finest = check_runs(80, 160);
     converges(ABUT_IMPLICIT_EULER, "linear-corotated", 0, finest, 1 / 2.);

@@ -89,7 +89,7 @@ TEST(what_is_not_finite_or_huge_is_never_called_positive_by_mistake)
 
 /* Corners on a coarse lattice, so that flat instants are common: samples never contradict the answer, and volume is positive
  * before the first time and not at or right after it. */
-TEST(answers_agree_with_rational_arithmetic_on_random_motions)
+SLOW_TEST(answers_agree_with_rational_arithmetic_on_random_motions)
 {
     abut_rng r = { 3 };
     int yes = 0, no = 0, filtered = 0, flat = 0;

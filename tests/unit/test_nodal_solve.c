@@ -186,7 +186,7 @@ TEST(a_rope_over_a_cylinder_holds_and_slides_where_the_polyline_says)
     }
 }
 
-TEST(weights_change_how_fast_it_converges_and_nothing_else)
+SLOW_TEST(weights_change_how_fast_it_converges_and_nothing_else)
 {
     static const double betas[] = { 0.1, 1, 5, 25, 1e9 };
     double mean[5][2], quick = 0;
@@ -216,7 +216,7 @@ TEST(weights_change_how_fast_it_converges_and_nothing_else)
 }
 
 /* Impulses that begin where the last step ended: the same step, sooner; also where the weights are others than then. */
-TEST(impulses_of_the_last_step_save_iterations_and_change_nothing)
+SLOW_TEST(impulses_of_the_last_step_save_iterations_and_change_nothing)
 {
     int iterations[3];
     double x[3][3 * ROPE];

@@ -74,7 +74,7 @@ static void busy(world *w, int32_t scheme, const char *tolerance)
     scene_arrays(text, &w->model_set, &w->frame);
 }
 
-TEST(other_units_of_length_time_and_mass_give_the_same_motion_bit_by_bit)
+SLOW_TEST(other_units_of_length_time_and_mass_give_the_same_motion_bit_by_bit)
 {
     const units other[] = { { 10, 0, 0 }, { -10, 0, 0 }, { 0, 7, 0 }, { 0, -7, 0 }, { 0, 0, 10 }, { 0, 0, -10 }, { 10, -5, 20 } };
     for (int32_t scheme = 0; scheme < ABUT_BDF3; scheme++) {
