@@ -47,7 +47,8 @@ ALL_CXX  := -std=c++17 $(OPT) -ffp-contract=off -Wall -Wextra $(SAN) $(CXXFLAGS)
 ALL_LD   := -fopenmp $(SAN) $(LDFLAGS)
 # the program picture needs EGL and OpenGL and is built where they are found; nothing else is linked with them
 GL       := $(shell pkg-config --exists egl gl 2>/dev/null && echo yes)
-LIBS     := -lcholmod -lamd -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lopenblas -lgmp -lm
+# CHOLMOD and OpenBLAS are loaded by what needs them (lib/math/blas.h)
+LIBS     := -lamd -lmetis $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lgmp -lm -ldl
 # solvers of PETSc, only where they are asked for; MPI comes with it, and step-mpi only where that is asked for
 ifdef MPI
 PETSC := 1
@@ -143,6 +144,9 @@ $B/unit/%.o: tests/unit/%.c Makefile
 
 $B/unit/%: $B/unit/%.o $B/libabut.a
 	$(call run,LD $@) $(CC) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+
+$B/unit/test_cholesky_symbolic: LIBS += -lcholmod
+$B/bench/bench_linalg: LIBS += -lopenblas
 
 # programs that the tool tests run
 $B/tests/%: tests/tools/%.c $B/libabut.a Makefile

@@ -1,12 +1,42 @@
 #include "sparse/cholmod.h"
 
+#include "math/blas.h"
+
 #include <cholmod.h>
 #include <limits.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* The library is loaded when a matrix is first factored or ordered, after OpenBLAS, whose routines it then takes. */
+#define FUNCTIONS(F) \
+    F(start) F(finish) F(allocate_sparse) F(free_sparse) F(allocate_dense) F(free_dense) F(free_factor) F(amd) F(analyze_p) \
+    F(factorize) F(solve2)
+typedef struct library {
+    #define F(name) __typeof__(cholmod_##name) *name;
+    FUNCTIONS(F)
+    #undef F
+} library;
+
+/* soname and Debian's package have the number of the interface that was compiled against */
+#define TEXT(x) #x
+#define NUMBER(x) TEXT(x)
+#define NUMBERED(before) before NUMBER(CHOLMOD_MAIN_VERSION)
+
+static abut_status load(library *lib, abut_err *err)
+{
+    abut_blas blas;
+    void *so;
+    abut_status rc = abut_blas_open(&blas, err);
+    if (!rc) rc = abut_library_open(&so, NUMBERED("libcholmod.so."), 0, NUMBERED("libcholmod"), err);
+    #define F(name) if (!rc) rc = abut_library_function(so, "cholmod_" #name, &lib->name, err);
+    FUNCTIONS(F)
+    #undef F
+    return rc;
+}
+
 typedef struct backend {
+    library lib;
     cholmod_common com;
     int32_t n;              /* block rows; -1: no analysis */
     size_t nnz;             /* blocks of the matrix as analysed */
@@ -33,9 +63,9 @@ static abut_status library_failed(const cholmod_common *com, const char *what, a
 /* ---- ordering ---- */
 
 /* A matrix of one entry for each block, lower triangle, without values. */
-static cholmod_sparse *block_pattern(const abut_bsr *A, int kind, cholmod_common *com)
+static cholmod_sparse *block_pattern(const library *lib, const abut_bsr *A, int kind, cholmod_common *com)
 {
-    cholmod_sparse *G = cholmod_allocate_sparse((size_t)A->n, (size_t)A->n, A->nnz, 1, 1, -1, kind, com);
+    cholmod_sparse *G = lib->allocate_sparse((size_t)A->n, (size_t)A->n, A->nnz, 1, 1, -1, kind, com);
     if (!G) return NULL;
     int *p = G->p, *i = G->i;
     for (int32_t c = 0; c <= A->n; c++) p[c] = (int)A->ptr[c];
@@ -45,14 +75,17 @@ static cholmod_sparse *block_pattern(const abut_bsr *A, int kind, cholmod_common
 
 abut_status abut_cholmod_order(const abut_bsr *A, int32_t *perm, abut_err *err)
 {
+    library loaded, *const lib = &loaded;
     cholmod_common com;
-    cholmod_start(&com);
+    abut_status rc = load(lib, err);
+    if (rc) return rc;
+    lib->start(&com);
     com.print = 0;
-    cholmod_sparse *G = block_pattern(A, CHOLMOD_PATTERN, &com);
-    const int done = G && cholmod_amd(G, NULL, 0, perm, &com);
-    const abut_status rc = done || !A->n ? ABUT_OK : library_failed(&com, "the ordering", err);
-    cholmod_free_sparse(&G, &com);
-    cholmod_finish(&com);
+    cholmod_sparse *G = block_pattern(lib, A, CHOLMOD_PATTERN, &com);
+    const int done = G && lib->amd(G, NULL, 0, perm, &com);
+    rc = done || !A->n ? ABUT_OK : library_failed(&com, "the ordering", err);
+    lib->free_sparse(&G, &com);
+    lib->finish(&com);
     return rc;
 }
 
@@ -65,10 +98,10 @@ static void first_entries(const abut_bsr *A, double *to)
 }
 
 /* Scalar columns of block column c: block rows from the diagonal on, of the diagonal block the lower triangle. */
-static cholmod_sparse *scalar_pattern(const abut_bsr *A, cholmod_common *com)
+static cholmod_sparse *scalar_pattern(const library *lib, const abut_bsr *A, cholmod_common *com)
 {
     const size_t entries = 9 * A->nnz - 3 * (size_t)A->n;
-    cholmod_sparse *S = cholmod_allocate_sparse(3 * (size_t)A->n, 3 * (size_t)A->n, entries, 1, 1, -1, CHOLMOD_REAL, com);
+    cholmod_sparse *S = lib->allocate_sparse(3 * (size_t)A->n, 3 * (size_t)A->n, entries, 1, 1, -1, CHOLMOD_REAL, com);
     if (!S) return NULL;
     int *p = S->p, *row = S->i, at = 0;
     for (int32_t c = 0; c < A->n; c++)
@@ -96,7 +129,9 @@ static abut_status cholmod_make(void **self, int threads, abut_err *err)
     (void)threads;
     backend *s = calloc(1, sizeof *s);
     if (!s) return no_memory(err);
-    cholmod_start(&s->com);
+    const abut_status rc = load(&s->lib, err);
+    if (rc) return free(s), rc;
+    s->lib.start(&s->com);
     s->com.print = 0;
     s->com.supernodal = CHOLMOD_SUPERNODAL;
     s->com.final_ll = 1;
@@ -109,12 +144,12 @@ static abut_status cholmod_make(void **self, int threads, abut_err *err)
 
 static void forget(backend *s)
 {
-    cholmod_free_sparse(&s->A, &s->com);
-    cholmod_free_factor(&s->L, &s->com);
-    cholmod_free_dense(&s->b, &s->com);
-    cholmod_free_dense(&s->x, &s->com);
-    cholmod_free_dense(&s->Y, &s->com);
-    cholmod_free_dense(&s->E, &s->com);
+    s->lib.free_sparse(&s->A, &s->com);
+    s->lib.free_factor(&s->L, &s->com);
+    s->lib.free_dense(&s->b, &s->com);
+    s->lib.free_dense(&s->x, &s->com);
+    s->lib.free_dense(&s->Y, &s->com);
+    s->lib.free_dense(&s->E, &s->com);
     s->n = s->bad_row = -1;
     s->factored = 0;
 }
@@ -132,13 +167,13 @@ static abut_status analyse(backend *s, const abut_bsr *A, const int32_t *order, 
 {
     const int rows = s->scalar ? 1 : 3;
     if (9 * A->nnz > INT_MAX) return abut_fail(err, ABUT_E_ARG, "CHOLMOD: %zu blocks, at most %d", A->nnz, INT_MAX / 9);
-    s->A = s->scalar ? block_pattern(A, CHOLMOD_REAL, &s->com) : scalar_pattern(A, &s->com);
+    s->A = s->scalar ? block_pattern(&s->lib, A, CHOLMOD_REAL, &s->com) : scalar_pattern(&s->lib, A, &s->com);
     const size_t n = (size_t)rows * (size_t)A->n;
-    s->b = s->A ? cholmod_allocate_dense(n, s->scalar ? 3 : 1, n, CHOLMOD_REAL, &s->com) : NULL;
+    s->b = s->A ? s->lib.allocate_dense(n, s->scalar ? 3 : 1, n, CHOLMOD_REAL, &s->com) : NULL;
     int *perm = order ? scalar_order(order, A->n, rows) : NULL;
     if (!s->A || !s->b || (order && !perm)) return free(perm), no_memory(err);
     s->com.method[0].ordering = order ? CHOLMOD_GIVEN : CHOLMOD_AMD;
-    s->L = cholmod_analyze_p(s->A, perm, NULL, 0, &s->com);
+    s->L = s->lib.analyze_p(s->A, perm, NULL, 0, &s->com);
     free(perm);
     if (!s->L) return s->com.status == CHOLMOD_INVALID
                           ? abut_fail(err, ABUT_E_ARG, "CHOLMOD: ordering: no permutation of %d block rows", A->n)
@@ -146,9 +181,9 @@ static abut_status analyse(backend *s, const abut_bsr *A, const int32_t *order, 
     s->flops = s->com.fl;
     /* all that a solution writes to: the library does not look whether it got its own work space */
     const size_t sides = s->scalar ? 3 : 1;
-    s->x = cholmod_allocate_dense(n, sides, n, CHOLMOD_REAL, &s->com);
-    s->Y = cholmod_allocate_dense(n, sides, n, CHOLMOD_REAL, &s->com);
-    s->E = cholmod_allocate_dense(sides, s->L->maxesize, sides, CHOLMOD_REAL, &s->com);
+    s->x = s->lib.allocate_dense(n, sides, n, CHOLMOD_REAL, &s->com);
+    s->Y = s->lib.allocate_dense(n, sides, n, CHOLMOD_REAL, &s->com);
+    s->E = s->lib.allocate_dense(sides, s->L->maxesize, sides, CHOLMOD_REAL, &s->com);
     return s->x && s->Y && s->E ? ABUT_OK : no_memory(err);
 }
 
@@ -172,7 +207,7 @@ static int factorise_serial(backend *s)
         const int levels = omp_get_max_active_levels();
         omp_set_num_threads(1);
         omp_set_max_active_levels(0);
-        done = cholmod_factorize(s->A, s->L, &s->com);
+        done = s->lib.factorize(s->A, s->L, &s->com);
         omp_set_max_active_levels(levels);
     }
     return done;
@@ -208,7 +243,7 @@ static int solve_serial(backend *s)
         const int levels = omp_get_max_active_levels();
         omp_set_num_threads(1);
         omp_set_max_active_levels(0);
-        done = cholmod_solve2(CHOLMOD_A, s->L, s->b, NULL, &s->x, NULL, &s->Y, &s->E, &s->com);
+        done = s->lib.solve2(CHOLMOD_A, s->L, s->b, NULL, &s->x, NULL, &s->Y, &s->E, &s->com);
         omp_set_max_active_levels(levels);
     }
     return done;
@@ -254,7 +289,7 @@ static void cholmod_free_backend(void *self)
 {
     backend *s = self;
     forget(s);
-    cholmod_finish(&s->com);
+    s->lib.finish(&s->com);
     free(s);
 }
 

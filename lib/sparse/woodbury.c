@@ -1,7 +1,5 @@
 #include "sparse/woodbury.h"
 
-#include "math/blas.h"
-
 #include <assert.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -70,18 +68,18 @@ static abut_status compliance(abut_woodbury *s, abut_err *err)
 }
 
 /* P = P^-1, by its Cholesky factor, which is left in F[m * m]; 0 when it is not positive definite */
-static int invert(int32_t rows, double *P, double *F)
+static int invert(const abut_blas *b, int32_t rows, double *P, double *F)
 {
     const int m = rows;
     const size_t mm = (size_t)m * (size_t)m;
     int info = 0;
     memcpy(F, P, mm * sizeof *F);
-    dpotrf_("L", &m, F, &m, &info);
+    b->potrf("L", &m, F, &m, &info);
     if (info) return 0;
     memset(P, 0, mm * sizeof *P);
     for (size_t i = 0; i < mm; i += (size_t)m + 1) P[i] = 1;
-    dtrsm_("L", "L", "N", "N", &m, &m, &one, F, &m, P, &m);
-    dtrsm_("L", "L", "T", "N", &m, &m, &one, F, &m, P, &m);
+    b->trsm("L", "L", "N", "N", &m, &m, &one, F, &m, P, &m);
+    b->trsm("L", "L", "T", "N", &m, &m, &one, F, &m, P, &m);
     return 1;
 }
 
@@ -121,9 +119,9 @@ static int factor(abut_woodbury *s, const abut_elements *e, const int32_t *at)
 {
     const int n = 3 * s->m;
     int info = 0;
-    if (!invert(s->m, s->P, s->K)) return 0;
+    if (!invert(&s->blas, s->m, s->P, s->K)) return 0;
     sum(s, e, at);
-    dpotrf_("L", &n, s->K, &n, &info);
+    s->blas.potrf("L", &n, s->K, &n, &info);
     return !info;
 }
 
@@ -144,6 +142,7 @@ abut_status abut_woodbury_make(abut_woodbury *s, abut_linear_solver *base, int32
     for (int32_t i = 0; i < n && !rc; i++)
         if (at[i]) s->row[at[i] - 1] = i;
     int ok = 1;
+    if (!rc && m) rc = abut_blas_open(&s->blas, err);
     if (!rc) rc = compliance(s, err);
     if (!rc && m) {
         #pragma omp parallel num_threads(1)
@@ -163,7 +162,7 @@ abut_status abut_woodbury_make(abut_woodbury *s, abut_linear_solver *base, int32
 static void multiply(const abut_woodbury *s, const double *in, double *out)
 {
     const int m = s->m, three = 3;
-    dgemm_("N", "N", &three, &m, &m, &one, in, &three, s->P, &m, &zero, out, &three);
+    s->blas.gemm("N", "N", &three, &m, &m, &one, in, &three, s->P, &m, &zero, out, &three);
 }
 
 /* w[3 m] from y_E = w; u, v: scratch */
@@ -171,8 +170,8 @@ static void correct(const abut_woodbury *s, double *w, double *u, double *v)
 {
     const int n = 3 * s->m;
     multiply(s, w, u);
-    dtrsv_("L", "N", "N", &n, s->K, &n, u, &unit);
-    dtrsv_("L", "T", "N", &n, s->K, &n, u, &unit);
+    s->blas.trsv("L", "N", "N", &n, s->K, &n, u, &unit);
+    s->blas.trsv("L", "T", "N", &n, s->K, &n, u, &unit);
     for (int i = 0; i < n; i++) v[i] = u[i] - w[i];
     multiply(s, v, w);
 }

@@ -12,6 +12,7 @@
 #ifndef ABUT_SPARSE_WOODBURY_H
 #define ABUT_SPARSE_WOODBURY_H
 
+#include "math/blas.h"
 #include "sparse/bsr.h"
 #include "sparse/linear_solver.h"
 
@@ -22,12 +23,13 @@ typedef struct abut_woodbury {
     double *P;              /* [m * m] G^-1 */
     double *K;              /* [9 m * m] Cholesky factor of P + S, lower triangle by columns */
     double *y;              /* [3 n + 9 m] scratch of a solution */
+    abut_blas blas;
 } abut_woodbury;
 
 /** Rows that the elements touch, in a matrix of n rows.  Fails  ABUT_E_ARG rows out of range, a map of rows; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_woodbury_count(int32_t n, const abut_elements *e, int32_t *m, abut_err *err);
 /** What s held is lost.  base: a factor of n rows that outlives s; e: positive semidefinite, rows -1 .. n-1, without a map.
- * Fails  ABUT_E_NUMERIC the sum is not positive definite; as abut_woodbury_count.  s is then empty */
+ * Fails  ABUT_E_NUMERIC the sum is not positive definite; as abut_woodbury_count, abut_blas_open.  s is then empty */
 ABUT_MUST_USE abut_status abut_woodbury_make(abut_woodbury *s, abut_linear_solver *base, int32_t n, const abut_elements *e,
                                             abut_err *err);
 /** As a preconditioner: z = A^-1 r; good as long as s. */

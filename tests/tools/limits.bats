@@ -33,3 +33,35 @@ skip_sanitized() { [[ $BIN != *sanitize* ]] || skip "address space cannot be lim
     exits 3 small "$BIN/mesh-prep" -q -j 1 big.yaml -o none.abut
     says "big.yaml: 65 MiB of text, expected at most 64"
 }
+
+@test "no program loads OpenBLAS at its start: 200 MB of address space are enough for --version, --help and a small run" {
+    local p
+    skip_sanitized
+    "$BIN/step" --help | grep -q petsc-gamg && skip "PETSc loads its BLAS"
+    limited() { (ulimit -v 200000 && exec timeout 10 "$@"); }
+    for p in "$BIN"/*; do
+        LD_DEBUG=files "$p" --version >/dev/null 2>loaded
+        grep -q 'calling init: .*/libc\.so' loaded
+        ! grep -i 'blas\|lapack\|cholmod' loaded || return 1
+        limited "$p" --version | grep -q "^${p##*/} (abut) "
+        limited "$p" --help >help
+        [ -s help ]
+    done
+    scene 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}' >a.yaml
+    limited "$BIN/mesh-prep" -q -j 1 a.yaml -o a.abut
+    limited "$BIN/step" -q -j 1 -n 1 a.abut -o b.abut
+    "$BIN/ccd-check" -q --no-output b.abut
+}
+
+@test "where the buffers of OpenBLAS do not fit, a run with CHOLMOD ends with 5 and says what to raise" {
+    skip_sanitized
+    "$BIN/step" --help | grep -q petsc-gamg && skip "PETSc loads its BLAS"
+    scene 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}' >a.yaml
+    "$BIN/mesh-prep" -q a.yaml -o a.abut
+    cramped() { (ulimit -v 250000 && exec timeout 10 "$BIN/step" -q -j 1 -n 1 "$@" a.abut -o b.abut); }
+    for o in "--linear-solver cholmod" "--solver lbfgs-pd"; do
+        OMP_NUM_THREADS=1 exits 5 cramped $o
+        says "no memory for OpenBLAS, which maps 128 MiB for each thread (1) and for calls: raise the limit of address space (ulimit -v)"
+        (ulimit -v 450000; OMP_NUM_THREADS=1 timeout 10 "$BIN/step" -q -j 1 -n 1 $o a.abut -o b.abut)     # the first call, too
+    done
+}

@@ -65,8 +65,7 @@ static abut_status own_compliance(void *self, abut_columns *B, double *G, abut_e
         for (int c = 0; c < 12; c++) val[12 * j + c] = B->val[12 * B->which[j] + c];
     }
     const abut_status rc = abut_chol_half_solve(s->chol, B->fresh, row, val, B->which, B->Y, err);
-    if (!rc) abut_chol_gram(s->chol, B->k, B->Y, G);
-    return rc;
+    return rc ? rc : abut_chol_gram(s->chol, B->k, B->Y, G, err);
 }
 
 static int32_t own_bad_row(const void *self)

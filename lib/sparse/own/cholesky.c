@@ -373,17 +373,21 @@ abut_status abut_chol_half_solve(abut_chol *c, int k, const int32_t *row, const 
     return ok ? ABUT_OK : no_memory(err);
 }
 
-void abut_chol_gram(const abut_chol *c, int k, const double *Y, double *G)
+abut_status abut_chol_gram(const abut_chol *c, int k, const double *Y, double *G, abut_err *err)
 {
     const double one = 1, zero = 0;
     const int rows = 3 * c->n;
+    abut_blas blas;
+    const abut_status rc = abut_blas_open(&blas, err);
+    if (rc) return rc;
     #pragma omp parallel num_threads(1)
     {
         omp_set_num_threads(1);     /* for BLAS, inside this region: its bits would know the threads */
-        dsyrk_("L", "T", &k, &rows, &one, Y, &rows, &zero, G, &k);
+        blas.syrk("L", "T", &k, &rows, &one, Y, &rows, &zero, G, &k);
     }
     for (int i = 0; i < k; i++)
         for (int j = 0; j < i; j++) G[i * k + j] = G[j * k + i];
+    return ABUT_OK;
 }
 
 int32_t abut_chol_bad_row(const abut_chol *c)

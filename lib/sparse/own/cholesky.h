@@ -51,8 +51,8 @@ enum { ABUT_CHOL_FEW = 64 };
  * Fails   ABUT_E_ARG no factor, too many columns; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_chol_half_solve(abut_chol *c, int k, const int32_t *row, const double *val, const int *which,
                                                double *Y, abut_err *err);
-/** G[k * k] = Y^T Y = B^T A^-1 B for the first k columns. */
-void abut_chol_gram(const abut_chol *c, int k, const double *Y, double *G);
+/** G[k * k] = Y^T Y = B^T A^-1 B for the first k columns.  Fails  as abut_blas_open */
+ABUT_MUST_USE abut_status abut_chol_gram(const abut_chol *c, int k, const double *Y, double *G, abut_err *err);
 /** Block row of A whose pivot was not positive in the last abut_chol_factor; -1 when it succeeded. */
 int32_t abut_chol_bad_row(const abut_chol *c);
 /** The factor as a preconditioner, of this matrix or of a later one; good as long as c. */
