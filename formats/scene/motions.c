@@ -236,6 +236,8 @@ static abut_status read_positions(const abut_scene_reader *r, const abut_tree *t
                                       moved[i]);
     abut_status rc = abut_scene_placement(object, A, b, err);
     if (!rc) rc = abut_read_scene_path(r, t, &o->mesh, &m->path, err);
+    if (!rc && m->path.time[m->path.n - 1] == 0)
+        rc = abut_tree_fail_key(t, err, "sequence: one mesh, at 0 s, moves nothing: expected a mesh at a later time");
     if (!rc) abut_scene_path_transform(&m->path, o->mesh.nv, A, b);
     return rc;
 }

@@ -100,6 +100,19 @@ static between find_keys(const abut_model *m, int32_t k, double t)
 
 static double lerp(double a, double b, double u) { return a + u * (b - a); }
 
+/* The fraction that a span covers of what is left to the first key of a PATH; 1: it ends there or later. */
+static double approach(const abut_model *m, int32_t k, span s)
+{
+    const double start = fmax(m->mo_window[2 * k], 0), key = m->key_time[m->mo_key[2 * k]];
+    double left[2];
+    if (s.b >= key) return 1;
+    for (int i = 0; i < 2; i++) {
+        const double u = ((i ? s.b : s.a) - start) / (key - start);
+        left[i] = 1 - (m->mo_smooth && m->mo_smooth[k] ? u * u * (3 - 2 * u) : u);
+    }
+    return 1 - left[1] / left[0];
+}
+
 typedef struct quaternion {
     double w;
     abut_vec3 v;
@@ -160,6 +173,7 @@ typedef struct motion_step {
     pose a, b;
     abut_vec3 center;
     between at;
+    double part;        /* PATH: of the way to `at` */
 } motion_step;
 
 static motion_step step_of(const abut_model *m, int32_t k, span s)
@@ -170,6 +184,7 @@ static motion_step step_of(const abut_model *m, int32_t k, span s)
         return w;
     }
     w.at = find_keys(m, k, s.b);
+    w.part = approach(m, k, s);
     if (w.kind == ABUT_MOTION_KEYS) {
         const between from = find_keys(m, k, s.a);
         w.rests = from.lo == w.at.lo && from.hi == w.at.hi && from.u == w.at.u;
@@ -190,7 +205,7 @@ static abut_vec3 displacement(const abut_model *m, int32_t k, const motion_step 
     const double *a = m->path_x + 3 * (first + (size_t)(w->at.lo - m->mo_key[2 * k]) * n + (size_t)j);
     const double *b = m->path_x + 3 * (first + (size_t)(w->at.hi - m->mo_key[2 * k]) * n + (size_t)j);
     const abut_vec3 to = abut_v3(lerp(a[0], b[0], w->at.u), lerp(a[1], b[1], w->at.u), lerp(a[2], b[2], w->at.u));
-    return abut_v3_sub(to, x);
+    return abut_v3_scale(w->part, abut_v3_sub(to, x));
 }
 
 /* One motion's nodes of one sort, obstacles or handles. */

@@ -11,7 +11,8 @@
  *   KEYS  x -> c + T' + R' S' (R S)^-1 (x - c - T), the poses (T, R, S) before and after: T and S between two keys on
  *         straight lines, R by the shorter rotation at even speed (Shoemake 1985).  A smooth motion takes u^2 (3 - 2u) for the
  *         fraction u of the time between two keys
- *   PATH  x -> the position at that time, on straight lines between keys
+ *   PATH  x -> the position at that time, on straight lines between keys; where it begins before its first key, on a straight
+ *         line from where the node is to the first position
  * Nothing is remembered from step to step but x, so that a frame is a checkpoint.
  *
  * A load with keys is multiplied by their factor at a time, on straight lines between keys (or smooth ones, as above), and by

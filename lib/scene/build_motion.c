@@ -157,7 +157,7 @@ static abut_status set_poses(abut_motion_rows *m, const abut_scene_motion *s, ab
     return ABUT_OK;
 }
 
-/* The positions of the row's nodes at every key; nv points a key are given. */
+/* The positions of the row's nodes at every key; nv points a key are given, times count from `start`. */
 static abut_status set_path(abut_motion_rows *m, const abut_scene_path *path, int32_t nv, double start, abut_motion_row *r,
                             abut_err *err)
 {
@@ -176,7 +176,6 @@ static abut_status set_path(abut_motion_rows *m, const abut_scene_path *path, in
     }
     r->key[1] = m->nkeys;
     r->kind = ABUT_MOTION_PATH;
-    r->window[0] = m->key[r->key[0]].time;
     r->window[1] = m->key[m->nkeys - 1].time;
     return ABUT_OK;
 }
@@ -236,6 +235,7 @@ static abut_status obstacle_motion(abut_build *b, abut_motion_rows *m, const abu
     if (!o->obstacle || (still && !o->path.n)) return ABUT_OK;
     abut_status rc = open(m, o->from, &r, err);
     if (!rc) rc = add_all_nodes(m, p, r, err);
+    if (!rc && o->path.n) r->window[0] = o->path.time[0];
     if (rc || o->path.n) return rc ? rc : set_path(m, &o->path, o->mesh.nv, 0, r, err);
     memcpy(r->linear, o->velocity, sizeof r->linear);
     memcpy(r->angular, o->spin, sizeof r->angular);

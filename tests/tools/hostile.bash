@@ -39,7 +39,7 @@ motion:
   - {select: {object: high}, acceleration: [0, -1, 0], factor: {times: [0, 1 s], values: [1, 2]}}
   - {select: {object: high, surface: true}, pressure: 1 Pa}
   - {select: {object: plate}, keyframes: [{time: 0.5 s, translate: [0, 0.2, 0]}]}
-  - {select: {object: pole}, sequence: {files: [pole.obj], step: 1 s}}
+  - {select: {object: pole}, sequence: {files: [pole.obj], times: [1 s]}}
   - {select: {object: rag, nodes: [0]}, fix: true}
   - {select: {object: rag, nodes: [1]}, translate: [0, 0.1, 0], until: 10 ms, hold: true}
 attachments:

@@ -59,6 +59,33 @@ Y
     cmp <(frames a.run node/x) <(frames b.run node/x)
 }
 
+@test "a sequence whose first time is later starts from where the nodes are: one mesh, two, smooth, after another motion, in halves" {
+    skip_without_numpy
+    printf 'v %s 0 0\n' 1 2 > p.obj         # 1 m further
+    cat > p.yaml <<'Y'
+abut: 1
+time: {step: 0.1 s, scheme: quasi-static}
+objects: {k: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0]], segments: [[0, 1]]}}, rod: {radius: 1 mm}}}
+motion: [{select: {object: k}, sequence: {files: [p.obj], times: [0.4 s]}, hold: true}]
+Y
+    # places MOTIONS: x of the first node, frame after frame
+    places() {
+        "$BIN/mesh-prep" -q p.yaml --set "motion=[$1]" | "$BIN/step" -q -n 6 -o p.abut
+        frames p.abut node/x | awk 'NR % 2 { printf "%.9g ", $1 }'
+    }
+    k='select: {object: k}'
+    [ "$(places "{$k, sequence: {files: [p.obj], times: [0.4 s]}, hold: true}")" = "0 0.25 0.5 0.75 1 1 1 " ]
+    [ "$(places "{$k, sequence: {files: [p.obj, p.obj], times: [0.2 s, 0.4 s]}, hold: true}")" = "0 0.5 1 1 1 1 1 " ]
+    [ "$(places "{$k, sequence: {files: [p.obj], times: [0.4 s]}, hold: true, interpolation: smooth}")" = "0 0.15625 0.5 0.84375 1 1 1 " ]
+    k2="{$k, translate: [2, 0, 0], until: 0.2 s}, {$k, sequence: {files: [p.obj], times: [0.2 s]}, from: 0.2 s, hold: true}"
+    [ "$(places "$k2")" = "0 0.2 0.4 0.7 1 1 1 " ]
+    "$BIN/mesh-prep" -q p.yaml | "$BIN/step" -q -n 3 | "$BIN/step" -q -n 3 -o halves.abut
+    "$BIN/mesh-prep" -q p.yaml | "$BIN/step" -q -n 6 -o whole.abut
+    cmp <(frames whole.abut node/x | tail -6) <(frames halves.abut node/x | tail -6)
+    exits 3 "$BIN/mesh-prep" p.yaml --set motion.0.sequence='{files: [p.obj], times: [0]}' -o x.abut
+    says "sequence: one mesh, at 0 s, moves nothing: expected a mesh at a later time"
+}
+
 @test "a mesh of a sequence with other points, or none, is named with its file and the scene's line" {
     corners
     head -n 7 seq/2.obj > t
