@@ -3,6 +3,7 @@
  * Adds part/element (i32 [nt], the part of each tet) and part/count (i32) to the MODEL; by nodes part/node (i32 [nv]), too. */
 #include "graph/graph.h"
 #include "base/words.h"
+#include "model/reordered.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/stream.h"
 
@@ -107,6 +108,33 @@ static abut_status put_parts(abut_stream *st, const char *name, const int32_t *p
     return ABUT_OK;
 }
 
+/* As abut_partition_mesh, with as many of k parts as none is empty, unless the request says how many.  The tets are cut in the
+ * order of the solvers, so that parts are those that --parts of step makes. */
+static abut_status cut(const request *r, const abut_model *m, const double *weight, int32_t *k, int32_t *part, int32_t *node,
+                       abut_partition_stats *stats, abut_err *err)
+{
+    const size_t nt = (size_t)m->nt;
+    const int by_tets = weight && !r->how.by_nodes;
+    abut_reordered *o = NULL;
+    int32_t *of = malloc(nt * sizeof *of);
+    double *w = by_tets ? malloc(nt * sizeof *w) : NULL;
+    abut_cut_opts how = r->how;
+    how.weight = by_tets ? w : weight;
+    abut_status rc = of && (w || !by_tets) ? abut_reordered_new(&o, m, err)
+                                           : abut_fail(err, ABUT_E_NOMEM, "no memory for %d tets", m->nt);
+    for (size_t t = 0; t < nt && by_tets && !rc; t++) w[t] = weight[o->number[t]];
+    for (int more = !rc; more;) {
+        rc = abut_partition_mesh(m->nv, m->nt, o->model.tet, *k, &how, of, node, stats, err);
+        more = rc == ABUT_E_ARG && !r->parts && !r->weights && *k > 1;
+        if (more) *err = (abut_err){ 0 }, --*k;
+    }
+    for (size_t t = 0; t < nt && !rc; t++) part[o->number[t]] = of[t];
+    abut_reordered_free(&o);
+    free(of);
+    free(w);
+    return rc;
+}
+
 /* Partitions the model that the stream holds and adds the arrays. */
 static abut_status decompose(abut_stream *st, const request *r, abut_err *err)
 {
@@ -119,24 +147,18 @@ static abut_status decompose(abut_stream *st, const request *r, abut_err *err)
     int32_t *part = malloc((size_t)m.nt * sizeof *part), *node = malloc(((size_t)m.nv + 1) * sizeof *node);
     abut_partition_stats stats = { 0 };
     double *weight = weights_of(st, r, r->how.by_nodes ? m.nv : m.nt, err);
-    abut_cut_opts how = r->how;
-    how.weight = weight;
     rc = r->weights && !weight ? err->code
        : part && node          ? ABUT_OK
                                : abut_fail(err, ABUT_E_NOMEM, "no memory for %d tets", m.nt);
-    for (int more = !rc; more;) {       /* a number that nobody asked for may be too large for a few tets */
-        rc = abut_partition_mesh(m.nv, m.nt, m.tet, k, &how, part, node, &stats, err);
-        more = rc == ABUT_E_ARG && !r->parts && !r->weights && k > 1;
-        if (more) *err = (abut_err){ 0 }, k--;
-    }
+    if (!rc) rc = cut(r, &m, weight, &k, part, node, &stats, err);
     if (!rc) {
         say(abut_stream_cli(st), k, m.nt, nodes, &stats);
         rc = write_json(r, k, m.nt, nodes, &stats, err);
     }
     if (!rc) rc = abut_arrays_put_i32(&st->model_set, "part/count", k, err);
     if (!rc) rc = put_parts(st, "part/element", part, m.nt, err);
-    if (!how.by_nodes) abut_arrays_remove(&st->model_set, "part/node");
-    if (!rc && how.by_nodes) rc = put_parts(st, "part/node", node, m.nv, err);
+    if (!r->how.by_nodes) abut_arrays_remove(&st->model_set, "part/node");
+    if (!rc && r->how.by_nodes) rc = put_parts(st, "part/node", node, m.nv, err);
     free(part);
     free(node);
     free(weight);

@@ -129,6 +129,28 @@ figure() { # name: its value in the JSON of the last model
     says "one number for each tet"
 }
 
+@test "weights of tets are those of the numbers that the stream gives them" {
+    skip_without_numpy
+    "$PYTHON" - "$ROOT" "$box" <<'P'
+import sys
+sys.path.insert(0, sys.argv[1] + "/formats/python")
+import abut_stream, numpy
+model, frame = list(abut_stream.read(sys.argv[2]))
+model.arrays["my/weight"] = numpy.arange(3072.0)
+with abut_stream.Writer("weighed.abut") as out:
+    out.model(model.arrays)
+    out.frame(frame.step, frame.time, frame.arrays)
+P
+    "$BIN/decompose" -q -k 4 --weights my/weight --json figures.json weighed.abut -o cut.abut
+    "$PYTHON" - "$ROOT" "$(figure balance)" <<'P'
+import sys
+sys.path.insert(0, sys.argv[1] + "/formats/python")
+import abut_stream, numpy
+sums = numpy.bincount(next(iter(abut_stream.read("cut.abut")))["part/element"], numpy.arange(3072.0))
+assert len(sums) == 4 and abs(sums.max() * 4 / sums.sum() - float(sys.argv[2])) < 1e-12 and float(sys.argv[2]) < 1.1, sums
+P
+}
+
 @test "a partition is drawn: part/element is cell data of the VTU" {
     skip_without_numpy
     "$BIN/decompose" -q -k 4 "$box" | "$BIN/export" -q --vtu out

@@ -362,6 +362,16 @@ P
     says "tet 7 is in part 6, expected 0 .. 5"
 }
 
+@test "dot and admm-dd write the same frames with the parts of decompose -k N and with --parts N" {
+    "$BIN/decompose" -q -k 4 "$pile" -o cut.abut
+    for s in dot "admm-dd --contact ignore"; do
+        "$BIN/step" -q --solver $s -n 2 cut.abut | "$BIN/export" --dump | sed -n '/^frame/,$p' >cut
+        "$BIN/step" -q --solver $s -n 2 --parts 4 "$pile" | "$BIN/export" --dump | sed -n '/^frame/,$p' >own
+        [ "$(grep -c ^frame own)" = 3 ]
+        cmp cut own
+    done
+}
+
 # bar.abut: its ends turn about x and go apart, each so fast
 pulled_bar() {   # m/s
     cat >bar.yaml <<Y
