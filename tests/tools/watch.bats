@@ -8,7 +8,7 @@ setup() {
     two_boxes 2 0.35 > two.yaml
     "$BIN/mesh-prep" -q two.yaml -o start.abut
 }
-teardown() { [ -z "${W:-}" ] || kill "$W" 2> /dev/null || true; }
+teardown() { for p in ${W:-} ${S:-}; do kill "$p" 2> /dev/null || true; done; }
 
 # watching COMMAND ...: starts it in the background with the pipe `feed` as its input; its number is $W, the address $url
 watching() {
@@ -150,6 +150,87 @@ assert json.loads(s["reports"][0])["newton_iterations"] == 7'
     exec 9>&-
     for fd in "${slow[@]}"; do exec {fd}>&-; done
     wait "$W"
+    cmp out run.abut
+}
+
+# ends_within SECONDS: the program being watched ends by itself
+ends_within() {
+    local i
+    for ((i = 0; i < 10 * $1; i++)); do
+        kill -0 "$W" 2> /dev/null || { wait "$W"; return; }
+        sleep 0.1
+    done
+    echo "still there after $1 s"
+    return 1
+}
+
+@test "requests that are refused do not keep it after the end of its stream, one that is served does for 1.5 s" {
+    skip_without_curl
+    watching "$BIN/watch"
+    cat start.abut >&9
+    [ "$(code "$url")" = 200 ]
+    (exec 9>&-; while kill -0 "$W" 2> /dev/null; do
+        curl -s -m 2 -o /dev/null -H 'Host: evil.example' "$url" || break
+        curl -s -m 2 -o /dev/null "${url}favicon.ico" -X POST "$url" || break
+        sleep 0.2
+    done) &
+    refused=$!
+    exec 9>&-
+    ended=$EPOCHSECONDS
+    sleep 0.7
+    [ "$(code "${url}status")" = 200 ]
+    sleep 0.9           # 1.6 s after the end, 0.9 s after the request, unless the machine is busy
+    kill -0 "$W" || ((EPOCHSECONDS - ended > 2))
+    ends_within 4
+    wait "$refused"
+    cmp out start.abut
+}
+
+# stalls COUNT STREAM: watches the stream without its last 4000 bytes; that many connections ask for 8 MB of a report, more than
+# the system keeps for them, and never read
+stalls() {
+    { head -c 40000 /dev/zero | tr '\0' 1; echo; } > line
+    for ((i = 0; i < 200; i++)); do cat line; done > report.jsonl
+    watching "$BIN/watch" --report report.jsonl
+    head -c -4000 "$2" >&9
+    for ((i = 0; i < 50; i++)); do
+        curl -s "${url}status?reports=199" | grep -q '"lines":200' && break
+        sleep 0.1
+    done
+    [ "$i" -lt 50 ]
+    (exec 9>&-; exec "$PYTHON" - "$url" "$@") <<'P' &
+import socket, sys, time
+host, port = sys.argv[1][7:-1].split(":")
+all = []
+for i in range(int(sys.argv[2])):
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    s.connect((host, int(port)))
+    s.sendall(b"GET /status HTTP/1.1\r\nHost: localhost:%s\r\n\r\n" % port.encode())
+    all.append(s)
+open("stalled", "w")
+time.sleep(60)
+P
+    S=$!
+    for ((i = 0; i < 100; i++)); do [ ! -e stalled ] || return 0; sleep 0.1; done
+    return 1
+}
+
+@test "readers that never read hold up neither the stream nor its end" {
+    skip_without_curl
+    "$BIN/step" -q -n 5 start.abut -o run.abut
+    size=$(stat -c %s run.abut)
+    stalls 4 run.abut
+    timeout 5 tail -c 4000 run.abut >&9
+    for ((i = 0; i < 20; i++)); do
+        [ "$(stat -c %s out)" -lt $((size - 100)) ] || break
+        sleep 0.1
+    done
+    [ "$i" -lt 20 ]     # all but the end mark, before the end of the input
+    [ "$(code "${url}status")" = 200 ]
+    exec 9>&-
+    ends_within 4
+    kill "$S"
     cmp out run.abut
 }
 

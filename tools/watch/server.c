@@ -32,7 +32,7 @@ struct abut_server {
     pthread_t thread;
     int runs;
     pthread_mutex_t lock;   /* of last */
-    double last;            /* s: of the last request, or of an answer */
+    double last;            /* s: of the last request that is served, or of a part of its answer */
     connection c[MOST];
 };
 
@@ -43,8 +43,11 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void touch(abut_server *s)
+/* A refusal does not count. */
+static void touch(abut_server *s, const connection *c)
 {
+    static const char good[] = "HTTP/1.1 200 ";
+    if (c->size < sizeof good || memcmp(c->answer, good, sizeof good - 1)) return;
     pthread_mutex_lock(&s->lock);
     s->last = now();
     pthread_mutex_unlock(&s->lock);
@@ -90,8 +93,8 @@ static void give_answer(abut_server *s, connection *c, int status, const abut_ht
     c->answer = status == 200 ? abut_board_answer(s->board, r->target, r->head_only, &c->size)
                               : abut_board_refuse(status, &c->size);
     c->since = now();
-    touch(s);
-    if (!c->answer) hang_up(c);
+    if (c->answer) touch(s, c);
+    else hang_up(c);
 }
 
 static void listen_to(abut_server *s, connection *c)
@@ -112,8 +115,11 @@ static void speak(abut_server *s, connection *c)
 {
     const ssize_t n = send(c->fd, c->answer + c->sent, c->size - c->sent, MSG_NOSIGNAL);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (n > 0) c->sent += (size_t)n, c->since = now();
-    touch(s);
+    if (n > 0) {
+        c->sent += (size_t)n;
+        c->since = now();
+        touch(s, c);
+    }
     if (n < 0 || c->sent == c->size) {
         shutdown(c->fd, SHUT_WR);
         hang_up(c);
