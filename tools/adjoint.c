@@ -337,10 +337,9 @@ int main(int argc, char **argv)
                    "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT_MAY);
     abut_status rc = check(&r, &err);
     if (!rc) rc = run(&cli, &r, &s, &refined, &file, &err);
-    (void)rc;
     abut_loss_clear(&s.loss);
     clear(&s);
     clear(&refined);
     if (file) fclose(file);
-    return abut_cli_end(&cli, 0, &err);
+    return abut_cli_end(&cli, 0, rc ? &err : NULL);
 }

@@ -170,5 +170,5 @@ int main(int argc, char **argv)
         no = v.collisions > 0;
     }
     abut_verdict_clear(&v);
-    return abut_cli_end(&cli, no, &err);
+    return abut_cli_end(&cli, no, rc ? &err : NULL);
 }

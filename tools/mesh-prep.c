@@ -301,5 +301,5 @@ int main(int argc, char **argv)
     if (!rc) rc = p.first ? write_first(&p, &err) : p.to_yaml || p.to_json ? write_scene(&p, &err) : make_stream(&p, &err);
     if (p.bad.total) abut_prep_report(&p.bad, p.report, &err);
     clear(&p);
-    return abut_cli_end(&p.cli, 0, &err);
+    return abut_cli_end(&p.cli, 0, rc ? &err : NULL);
 }

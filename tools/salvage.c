@@ -76,7 +76,6 @@ int main(int argc, char **argv)
                    "A run that continues from there has the bytes of an uninterrupted one.",
                    "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT);
     const abut_status rc = run(&v, &cli, &err);
-    (void)rc;
     abut_stream_clear(&v.s);
-    return abut_cli_end(&cli, 0, &err);
+    return abut_cli_end(&cli, 0, rc ? &err : NULL);
 }

@@ -53,5 +53,5 @@ int main(int argc, char **argv)
     abut_status rc = check(&o, &err);
     if (!rc) rc = run(&s, &cli, &o, &err);
     abut_stream_clear(&s);
-    return abut_cli_end(&cli, 0, &err);
+    return abut_cli_end(&cli, 0, rc ? &err : NULL);
 }

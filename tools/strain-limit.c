@@ -176,5 +176,5 @@ int main(int argc, char **argv)
     abut_strain_audit_clear(&r.judge);
     abut_strain_split_clear(&r.split);
     abut_stream_clear(&s);
-    return abut_cli_end(&cli, r.audit && r.judge.outside > 0, &err);
+    return abut_cli_end(&cli, r.audit && r.judge.outside > 0, rc ? &err : NULL);
 }

@@ -103,5 +103,5 @@ int main(int argc, char **argv)
                                   isnan(r.stretch) ? "--stretch S must be given" : "--stretch %g: want more than 1", r.stretch);
     if (!rc) rc = run(&r, &s, &cli, &err);
     abut_stream_clear(&s);
-    return abut_cli_end(&cli, 0, &err);
+    return abut_cli_end(&cli, 0, rc ? &err : NULL);
 }

@@ -127,9 +127,10 @@ static abut_status find_chain(abut_build *b, const abut_scene_select *s, const c
     if (!rc && (!mark || !c->point || !c->arc)) rc = abut_fail(err, ABUT_E_NOMEM, "seam: no memory for %d points", nv);
     if (!rc) {
         for (int32_t i = 0; i < n; i++) mark[list[i].point] = 1;
-        /* the border first: at its corners there are other sides with both ends selected */
-        rc = walk_marked(mark, 1, n, s->from, c, err);
+        abut_err no_border = { 0 };     /* the border first: at its corners there are other sides with both ends selected */
+        rc = walk_marked(mark, 1, n, s->from, c, &no_border);
         if (rc == ABUT_E_FORMAT) rc = walk_marked(mark, 0, n, s->from, c, err);
+        else if (rc && err) *err = no_border;
     }
     free(list), free(mark);
     return rc;

@@ -533,6 +533,25 @@ P
     "$BIN/mesh-prep" -q --to-json escaped.yaml | "$PYTHON" -c 'import json, sys; assert list(json.load(sys.stdin)["objects"]) == ["aÿ"]'
 }
 
+@test "a pocket is sewn to a line across a panel, and closes on it" {
+    cat >pocket.yaml <<'Y'
+time: {step: 0.02 s}
+gravity: [0, 0, 0]
+materials: {cotton: {density: 472.6, young: 80 kPa, poisson: 0.243}}
+objects:
+  panel: {generate: {cloth: {size: [0.4, 0.4], cells: [16, 16]}}, shell: {thickness: 0.5 mm}}
+  pocket: {generate: {cloth: {size: [0.1, 0.1], cells: [4, 4]}}, shell: {thickness: 0.5 mm}, translate: [0, 0.01, 0]}
+seams:
+  - {from: {object: pocket, relative-box: [[0, 0, 0], [0, 1, 1]]}, to: {object: panel, box: [[-0.0501, -1, -0.0501], [-0.0499, 1, 0.0501]]}, stiffness: 20 N/m}
+Y
+    exits 0 "$BIN/mesh-prep" --explain pocket.yaml -o s.abut
+    says "5, from a line of pocket to one of panel"
+    exits 1 grep -F "no side of a triangle" stderr
+    "$BIN/step" -q -n 20 s.abut | "$BIN/ccd-check" -q -o run.abut
+    # its edge at x = -5 cm comes down from 1 cm
+    "$BIN/export" --dump --array node/x run.abut | awk 'NF == 3 && $1 < -0.0495 && $1 > -0.0505 && $3 > -0.051 && $3 < 0.051 && $2 > 0 { y = $2 } END { print y; exit !(y < 0.004) }'
+}
+
 @test "shells, rods, particles, seams: explained, changed by --set, the same through --to-yaml" {
     printf '%s\n' 'v 0 0 0' 'v 1 0 0' 'v 1 1 0' 'v 0 1 0' 'vt 0 0' 'vt 0.5 0' 'vt 0.5 0.5' 'vt 0 0.5' 'f 1/1 2/2 3/3 4/4' > flag.obj
     printf '%s\n' 'v 0 2 0' 'v 0 2 1' 'v 0 2 2' 'l 1 2 3' > hair.obj

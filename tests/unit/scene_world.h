@@ -12,7 +12,8 @@
 
 #include <stdarg.h>
 
-/** The arrays of a scene as mesh-prep makes them; aborts with the message when the text is no scene. */
+/** The arrays of a scene as mesh-prep makes them; aborts with the message when the text is no scene, or when a message is left
+ * of a scene that is one. */
 static inline void scene_arrays(const char *text, abut_arrays *model, abut_arrays *frame)
 {
     abut_arena arena = { 0 };
@@ -26,7 +27,7 @@ static inline void scene_arrays(const char *text, abut_arrays *model, abut_array
     if (!rc) abut_scene_place(&scene);
     if (!rc) rc = abut_scene_orders(&scene, &err);
     if (!rc) rc = abut_scene_build(&scene, model, frame, &built, &bad, &err);
-    if (rc) printf("# %s\n", err.msg), abort();
+    if (rc || err.code) printf("# %s\n", err.msg), abort();
     abut_scene_clear(&scene);
     abut_built_clear(&built);
     abut_offenders_clear(&bad);
