@@ -1,5 +1,6 @@
 #include "mesh/elevate.h"
 
+#include "base/words.h"
 #include "mesh/conforming.h"
 #include "mesh/node_key.h"
 
@@ -120,17 +121,31 @@ static abut_status number_places(abut_mesh *m, int order, const place *list, siz
     return rc;
 }
 
+abut_status abut_mesh_order_bound(const abut_mesh *m, int order, double *points, abut_err *err)
+{
+    const int inner = order - 1, face = inner * (order - 2) / 2, tet = face * (order - 3) / 3, before = abut_mesh_order(m);
+    const double corners = before == 1 ? m->nv : 0, new_ones = (double)m->nt * (inner + 2 * face + tet);
+    const char *const others = *points > 0 ? " with all objects before this one" : "";
+    *points += order == before ? m->nv : corners + new_ones;
+    if (*points <= ABUT_POINTS_MOST) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "order %d of %d tet%s: about %.3g points%s: expected at most %g", order, m->nt,
+                     abut_s(m->nt), *points, others, ABUT_POINTS_MOST);
+}
+
 abut_status abut_mesh_set_order(abut_mesh *m, int order, abut_err *err)
 {
     assert(order >= 1 && order <= ABUT_ORDER_MAX);
     const int before = abut_mesh_order(m);
     if (!m->nt || order == before) return ABUT_OK;
+    double points = 0;
+    abut_status rc = abut_mesh_order_bound(m, order, &points, err);
+    if (rc) return rc;
     const size_t inner = (size_t)abut_tet_nodes(order) - 4;
     place *list = NULL;
     size_t n = 0;
     int32_t *more = malloc(((size_t)m->nt * inner + 1) * sizeof *more), *old = m->more;
-    abut_status rc = more ? list_places(m, order, &list, &n, err)
-                          : abut_fail(err, ABUT_E_NOMEM, "order %d: no memory for the nodes of %d tets", order, m->nt);
+    rc = more ? list_places(m, order, &list, &n, err)
+              : abut_fail(err, ABUT_E_NOMEM, "order %d: no memory for the nodes of %d tets", order, m->nt);
     if (!rc) rc = number_places(m, order, list, n, more, err);
     if (!rc) {
         const size_t nold = (size_t)abut_mesh_more(m) * (size_t)m->nt;

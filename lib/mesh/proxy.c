@@ -47,9 +47,10 @@ static abut_status no_memory(const char *what, size_t n, abut_err *err)
 static abut_status list_places(const abut_mesh *m, const int64_t *face, int32_t n, int segments, place **list, abut_err *err)
 {
     const size_t each = (size_t)abut_triangle_nodes(segments);
-    if ((double)n * (double)each > INT32_MAX / 4)
-        return abut_fail(err, ABUT_E_FORMAT, "proxy: %d faces with %d segments on a side have %g vertices, expected at most %d",
-                         n, segments, (double)n * (double)each, INT32_MAX / 4);
+    const double vertices = 0.5 * n * segments * segments;      /* of a closed surface, as E = 3 F/2 and V = F/2 + 2 */
+    if (vertices > ABUT_POINTS_MOST)
+        return abut_fail(err, ABUT_E_FORMAT, "%d faces with %d segments on a side: about %.3g points: expected at most %g", n,
+                         segments, vertices, ABUT_POINTS_MOST);
     place *p = malloc(((size_t)n * each + 1) * sizeof *p);
     if (!p) return no_memory("vertices of faces", (size_t)n * each, err);
     for (int32_t f = 0; f < n; f++)

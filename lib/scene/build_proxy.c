@@ -19,10 +19,12 @@ int abut_part_has_proxy(const abut_part *p)
            (abut_mesh_order(&o->mesh) > 1 || y->segments > 1 || y->edge > 0 || y->tolerance.value > 0 || y->surface.nf);
 }
 
-/* Places of errors. */
+/* Places of errors; a number that is too large is one of the scene. */
 static abut_status placed(const abut_scene_object *o, abut_status rc, abut_err *err)
 {
     if (rc && err) abut_wrap(err, "%s: contact surface of '%s'", *o->proxy.from ? o->proxy.from : o->from, o->name);
+    if (rc == ABUT_E_ARG) rc = ABUT_E_FORMAT;
+    if (rc && err) err->code = rc;
     return rc;
 }
 
@@ -95,8 +97,8 @@ static abut_status make_proxy(const abut_build *b, const abut_scene_object *o, a
         rc = abut_proxy_embed(&o->mesh, &o->proxy.surface, most, p, &f->embedding, err);
     } else {
         rc = choose_segments(b, o, &f->segments, err);
-        if (!rc) rc = abut_proxy_chord(&o->mesh, shape_of(o), f->segments, &f->chord, err);
         if (!rc) rc = abut_proxy_upsample(&o->mesh, shape_of(o), f->segments, p, err);
+        if (!rc) rc = abut_proxy_chord(&o->mesh, shape_of(o), f->segments, &f->chord, err);
     }
     f->altitude = rc ? 0 : abut_proxy_altitude(p);
     return rc;
@@ -117,9 +119,25 @@ static double shortest_side(const abut_part *p)
     return sqrt(least2);
 }
 
+/* What the numbers of segments that the scene says make of all faces, before memory is allocated: n^2/2 vertices of each face. */
+static abut_status estimate(const abut_build *b, abut_err *err)
+{
+    double points = 0;
+    for (int32_t i = 0; i < b->scene->nobjects; i++) {
+        const abut_part *p = &b->part[i];
+        const int n = abut_part_has_proxy(p) ? p->object->proxy.segments : 0;
+        const char *const others = points > 0 ? " with all objects before this one" : "";
+        points += 0.5 * n * n * p->ntri;
+        if (points > ABUT_POINTS_MOST)
+            return placed(p->object, abut_fail(err, ABUT_E_FORMAT, "%d faces with %d segments on a side: about %.3g points%s: "
+                                               "expected at most %g", p->ntri, n, points, others, ABUT_POINTS_MOST), err);
+    }
+    return ABUT_OK;
+}
+
 abut_status abut_build_proxies(abut_build *b, abut_err *err)
 {
-    abut_status rc = ABUT_OK;
+    abut_status rc = b->scene->contact_off ? ABUT_OK : estimate(b, err);
     for (int32_t i = 0; i < b->scene->nobjects && !rc && !b->scene->contact_off; i++) {
         abut_part *p = &b->part[i];
         abut_object_facts *f = &b->out->object[i];
@@ -132,8 +150,9 @@ abut_status abut_build_proxies(abut_build *b, abut_err *err)
         p->edge = NULL;
         if (!rc) rc = abut_surface_edges(p->proxy->tri, p->proxy->nf, NULL, 0, p->proxy->nv, &p->edge, &p->nedge, err);
         if (rc) break;
-        if ((double)b->out->collision_vertices + p->proxy->nv > INT32_MAX / 4)
-            return abut_fail(err, ABUT_E_FORMAT, "contact surfaces: more than %d vertices", INT32_MAX / 4);
+        rc = placed(o, abut_mesh_bound((double)b->out->collision_vertices + p->proxy->nv,
+                                       (double)b->out->triangles + p->proxy->nf, "all objects up to this one", err), err);
+        if (rc) break;
         p->first_vertex = b->out->collision_vertices;
         b->out->collision_vertices += p->proxy->nv, b->out->edges += p->nedge, b->out->triangles += p->proxy->nf;
         f->proxy.vertices = p->proxy->nv, f->triangles = p->proxy->nf, f->edges = p->nedge;

@@ -71,19 +71,26 @@ static abut_status keep_shape(abut_scene_object *o, abut_err *err)
     return ABUT_OK;
 }
 
+static abut_status set_order(abut_scene_object *o, double *points, double *elements, abut_err *err)
+{
+    const int order = abut_scene_order_of(o);
+    abut_status rc = o->mesh.nt && abut_mesh_order(&o->mesh) > order ? keep_shape(o, err) : ABUT_OK;
+    if (!rc) rc = abut_mesh_set_order(&o->mesh, order, err);
+    *points += o->mesh.nv, *elements += abut_mesh_elements(&o->mesh);
+    return rc ? rc : abut_mesh_bound(*points, *elements, "all objects up to this one", err);
+}
+
 abut_status abut_scene_orders(abut_scene *s, abut_err *err)
 {
-    double points = 0, elements = 0;
+    double estimate = 0, points = 0, elements = 0;
     abut_status rc = ABUT_OK;
-    for (int32_t i = 0; i < s->nobjects && !rc; i++) {
-        abut_scene_object *o = &s->object[i];
-        const int order = abut_scene_order_of(o);
-        if (o->mesh.nt && abut_mesh_order(&o->mesh) > order) rc = keep_shape(o, err);
-        if (!rc) rc = abut_mesh_set_order(&o->mesh, order, err);
-        points += o->mesh.nv, elements += abut_mesh_elements(&o->mesh);
-        if (!rc) rc = abut_mesh_bound(points, elements, "all objects up to this one", err);
+    for (int32_t i = 0; i < 2 * s->nobjects && !rc; i++) {      /* all are estimated before one is made */
+        abut_scene_object *o = &s->object[i % s->nobjects];
+        rc = i < s->nobjects ? abut_mesh_order_bound(&o->mesh, abut_scene_order_of(o), &estimate, err)
+                             : set_order(o, &points, &elements, err);
         if (rc) abut_wrap(err, "%s: object '%s'", o->from, o->name);
         if (rc == ABUT_E_ARG) rc = ABUT_E_FORMAT;
+        if (rc && err) err->code = rc;
     }
     return rc;
 }

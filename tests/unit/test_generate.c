@@ -328,6 +328,8 @@ TEST(sizes_and_counts_out_of_range_are_refused)
     CHECK(abut_generate_blob(two, 1, 0, 1e-9, 0, &m, &err) == ABUT_E_ARG && strstr(err.msg, "expected larger ones"));
     CHECK(abut_generate_blob(two, 1, 0, 10, 0, &m, &err) == ABUT_E_ARG && strstr(err.msg, "expected smaller ones"));
     CHECK(abut_generate_tendrils(1, 1, 0, 9, 0.1, &m, &err) == ABUT_E_ARG);
+    CHECK(abut_generate_tendrils(1, 1, 2.1, 9, 0.1, &m, &err) == ABUT_E_ARG);
+    CHECK(strstr(err.msg, "thickness 2.1 m: expected at most the diameter of the ball, 2 m"));
     CHECK(abut_generate_rod(NAN, 3, &m, &err) == ABUT_E_ARG);
     CHECK(!m.x && !m.nv);
 }

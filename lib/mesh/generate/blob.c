@@ -331,6 +331,9 @@ abut_status abut_generate_tendrils(double radius, double length, double thicknes
     if (!(radius > 0 && length > 0 && thickness > 0))
         return abut_fail(err, ABUT_E_ARG, "tendrils: radius %g m, length %g m, thickness %g m: expected more than 0", radius,
                          length, thickness);
+    if (thickness > 2 * radius)
+        return abut_fail(err, ABUT_E_ARG, "tendrils: thickness %g m: expected at most the diameter of the ball, %g m", thickness,
+                         2 * radius);
     if (count < 1 || count > 10000) return abut_fail(err, ABUT_E_ARG, "tendrils: %d: expected 1 to 10000", count);
     abut_capsule *c = calloc((size_t)count + 1, sizeof *c);
     if (!c) return abut_fail(err, ABUT_E_NOMEM, "tendrils: no memory for %d", count);
