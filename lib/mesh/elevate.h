@@ -13,8 +13,8 @@
  * Fails  ABUT_E_FORMAT too many points, as abut_mesh_order_bound; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_mesh_set_order(abut_mesh *m, int order, abut_err *err);
 
-/** Tests whether a scene may hold the mesh with tets of that order, before memory is allocated.  T tets have at least 2 T faces and
- * T edges (Euler).
+/** Tests whether a scene may hold the mesh with tets of that order, before memory is allocated.  T tets have at least 2 T faces
+ * and T edges (Euler).
  * points  in: of the objects before; out: with those of the mesh, a lower bound
  * Fails  ABUT_E_FORMAT with the number and the bound */
 ABUT_MUST_USE abut_status abut_mesh_order_bound(const abut_mesh *m, int order, double *points, abut_err *err);
