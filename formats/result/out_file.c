@@ -23,6 +23,69 @@ int abut_out_direct(const char *path)
     return !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6) || (!stat(path, &st) && !S_ISREG(st.st_mode));
 }
 
+/* Whether the open file fd, just locked, is still what the name leads to: another process may have replaced it before. */
+static int is_named(const char *part, int fd)
+{
+    struct stat at, name;
+    return !fstat(fd, &at) && !lstat(part, &name) && at.st_dev == name.st_dev && at.st_ino == name.st_ino;
+}
+
+/* Takes the descriptor: closed on failure, and where it must be opened again (*fd is -2 then). */
+static abut_status lock(const char *part, int *fd, abut_err *err)
+{
+    struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    const int held = fcntl(*fd, F_SETLK, &all) && (errno == EACCES || errno == EAGAIN);
+    if (!held && is_named(part, *fd)) return ABUT_OK;
+    close(*fd);
+    *fd = -2;
+    return held ? abut_fail(err, ABUT_E_IO, "%s: another process is writing it", part) : ABUT_OK;
+}
+
+abut_status abut_out_left(const char *part, int *fd, abut_err *err)
+{
+    struct stat st;
+    do {
+        *fd = -1;
+        if (lstat(part, &st)) return errno == ENOENT ? ABUT_OK : abut_fail(err, ABUT_E_IO, "%s: %s", part, strerror(errno));
+        if (!S_ISREG(st.st_mode))
+            return abut_fail(err, ABUT_E_IO, "%s: is a %s; the output is written there first: expected nothing of that name, or "
+                             "the file of a run that was not finished", part, S_ISLNK(st.st_mode) ? "symbolic link" :
+                             S_ISDIR(st.st_mode) ? "folder" : S_ISFIFO(st.st_mode) ? "fifo" : "special file");
+        *fd = open(part, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (*fd < 0 && errno != ENOENT && errno != ELOOP) return abut_fail(err, ABUT_E_IO, "%s: %s", part, strerror(errno));
+        if (*fd >= 0 && lock(part, fd, err)) return err->code;
+    } while (*fd < 0);
+    return ABUT_OK;
+}
+
+abut_status abut_out_new(const char *part, int *fd, abut_err *err)
+{
+    do {
+        int left = -1;
+        *fd = -1;
+        if (abut_out_left(part, &left, err)) return err->code;
+        const int kept = left >= 0 && unlink(part), why = errno;
+        if (left >= 0) close(left);
+        if (kept) return abut_fail(err, ABUT_E_IO, "%s: %s", part, strerror(why));
+        *fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (*fd < 0 && errno != EEXIST) return abut_fail(err, ABUT_E_IO, "%s: %s", part, strerror(errno));
+        if (*fd >= 0 && lock(part, fd, err)) return err->code;
+    } while (*fd < 0);
+    return ABUT_OK;
+}
+
+/* A stream of the file; NULL with the reason in err. */
+static FILE *open_part(const char *part, abut_err *err)
+{
+    int fd;
+    if (abut_out_new(part, &fd, err)) return NULL;
+    FILE *f = fdopen(fd, "wb");
+    if (f) return f;
+    abut_fail(err, ABUT_E_IO, "%s: %s", part, strerror(errno));
+    close(fd);
+    return NULL;
+}
+
 abut_status abut_out_open(abut_out_file *o, const char *path, abut_err *err)
 {
     const int direct = abut_out_direct(path);
@@ -34,9 +97,9 @@ abut_status abut_out_open(abut_out_file *o, const char *path, abut_err *err)
     }
     memcpy(o->path, path, n + 1);
     if (o->part) snprintf(o->part, n + sizeof ".part", "%s.part", path);
-    o->f = fopen(o->part ? o->part : o->path, "wb");
+    o->f = o->part ? open_part(o->part, err) : fopen(o->path, "wb");
     if (!o->f) {
-        abut_fail(err, ABUT_E_IO, "%s: %s", path, strerror(errno));
+        if (!o->part) abut_fail(err, ABUT_E_IO, "%s: %s", path, strerror(errno));
         free(o->part);
         o->part = NULL;
         abut_out_drop(o);

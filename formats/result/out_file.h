@@ -1,4 +1,4 @@
-/* Result files appear whole or not at all: written as PATH.part, renamed when the last byte is on its way. */
+/* Result files appear whole or not at all: written as PATH.part, a new file, renamed when the last byte is on its way. */
 #ifndef ABUT_FORMATS_RESULT_OUT_FILE_H
 #define ABUT_FORMATS_RESULT_OUT_FILE_H
 
@@ -20,6 +20,11 @@ ABUT_MUST_USE abut_status abut_out_folder(const char *dir, abut_err *err);
 /** 1 where a file is written directly: a device, a fifo, and everything under /dev and /proc, also where it leads to a file:
  * /dev/stdout must not be replaced. */
 int abut_out_direct(const char *path);
+/** Opens and locks the file that a run which was not finished left under the name `part`; *fd is -1 if there is none.
+ * Fails  ABUT_E_IO: it is a link, a folder or a fifo, which are not opened; another process is writing it */
+ABUT_MUST_USE abut_status abut_out_left(const char *part, int *fd, abut_err *err);
+/** Makes a new file of that name for this process alone, locked; what such a run left is removed.  Fails as abut_out_left */
+ABUT_MUST_USE abut_status abut_out_new(const char *part, int *fd, abut_err *err);
 /** Opens path for writing.  Fails  ABUT_E_IO naming the path and the reason; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_out_open(abut_out_file *o, const char *path, abut_err *err);
 /** The same for a formatted name: dir/stem_0012.suffix. */

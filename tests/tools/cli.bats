@@ -154,3 +154,70 @@ pass_on() {
     [ "$(cut -d' ' -f2 prov | tr '\n' ' ')" = "mesh-prep step " ]
     exits 1 grep -E "$BATS_FILE_TMPDIR|/tmp|$(date +%Y-)" prov
 }
+
+# writers: every output through FILE.part, as "FILE COMMAND ..."
+writers() {
+    cat <<'W'
+o step -q -n 1 first.abut -o o
+o mesh-prep -q small.yaml -o o
+o salvage -q small.abut -o o
+o export --dump small.abut -o o
+o ccd-check -q --no-output --json o small.abut
+o adjoint --dl d.csv --csv o small.abut
+o adjoint --dl d.csv --json - --report o small.abut
+o export --csv o small.abut
+o export --json o small.abut
+o.glb export --gltf o.glb small.abut
+o export --html o small.abut
+dir/solids_0000.vtu export --vtu dir small.abut
+dir/scene.pvd export --vtu dir small.abut
+dir/frame_0000.msh export --msh dir small.abut
+dir/frame_0000.obj export --obj dir small.abut
+dir/frame_0000.ply export --ply dir small.abut
+dir/nodes_0000.csv export --nodes dir small.abut
+W
+    [ ! -x "$BIN/picture" ] || cat <<'W'
+o.png picture --size 64x64 --strip o.png small.abut
+o.gif picture --size 64x64 --film o.gif small.abut
+dir/frame_0000.png picture --size 64x64 --png dir small.abut
+W
+}
+
+@test "what waits at FILE.part is not written into: links, fifos and folders are refused, what a killed run left is replaced" {
+    cp "$BATS_FILE_TMPDIR"/{small.yaml,first.abut,small.abut} .
+    printf 'step,node,dx\n1,0,1\n' > d.csv
+    echo precious > victim
+    local file command
+    while read -r file command; do
+        mkdir -p dir
+        if [ "$file" = "${file#dir/}" ]; then ln -s victim "$file.part"; else ln -s ../victim "$file.part"; fi
+        exits 5 "$BIN"/$command </dev/null
+        says "$file.part: is a symbolic link; the output is written there first"
+        rm "$file.part"
+        mkfifo "$file.part"
+        exits 5 timeout 20 "$BIN"/$command </dev/null
+        says "$file.part: is a fifo"
+        rm "$file.part"
+        mkdir "$file.part"
+        exits 5 "$BIN"/$command </dev/null
+        says "$file.part: is a folder"
+        rmdir "$file.part"
+        [ ! -e "$file" ]
+        # of one file with another name, a hard link: its bytes stay
+        ln victim "$file.part"
+        exits 0 "$BIN"/$command </dev/null
+        [ -s "$file" ]
+        [ ! -e "$file.part" ]
+        [ "$(stat -c %h victim)" -eq 1 ]
+        [ "$(cat victim)" = precious ]
+        rm -rf dir "$file"
+    done < <(writers)
+    # two at a time: the second is refused
+    "$BIN/step" -q -n 100000 first.abut -o long.abut &
+    local first_run=$!
+    for _ in $(seq 500); do [ -s long.abut.part ] && break; sleep 0.02; done
+    exits 5 "$BIN/step" -q -n 1 first.abut -o long.abut
+    says "long.abut.part: another process is writing it"
+    kill $first_run
+    wait $first_run || true
+}

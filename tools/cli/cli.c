@@ -133,67 +133,40 @@ static leftover look_at_part(const abut_cli *cli, int fd)
     return pread(fd, b, sizeof b, 0) == sizeof b && !memcmp(b, "\x89" "ABT", 4) ? A_STREAM : NOTHING;
 }
 
-/* Opens and locks FILE.part; -1 with the reason in err. */
-static int lock_part(const abut_cli *cli, abut_err *err)
-{
-    const int fd = open(cli->part_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-    if (fd < 0) {
-        write_error(cli->part_path, errno, err);
-    } else if (fcntl(fd, F_SETLK, &lock) && (errno == EACCES || errno == EAGAIN)) {
-        abut_fail(err, ABUT_E_IO, "%s: another process is writing it", cli->part_path);
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
 /* FILE.part of a run that was not finished becomes FILE.part.old.  Whoever feeds us may be about to read it: it has opened it
  * when its first byte is here. */
-static int keep_leftover(abut_cli *cli, int fd, abut_err *err)
+static abut_status keep_leftover(abut_cli *cli, abut_err *err)
 {
     char old[4096];
     const int first = cli->in ? getc(cli->in) : 0;
     if (cli->in && first != EOF) ungetc(first, cli->in);
     if (first == EOF)
-        abut_fail(err, ABUT_E_FORMAT, "%s is not an abut state stream: it is empty; the stage that should write it failed (%s is "
-                  "left as it is)", cli->in_name, cli->part_path);
-    else if ((size_t)snprintf(old, sizeof old, "%s.old", cli->part_path) >= sizeof old || rename(cli->part_path, old))
-        write_error(cli->part_path, errno, err);
-    close(fd);
-    if (err->code) return -1;
+        return abut_fail(err, ABUT_E_FORMAT, "%s is not an abut state stream: it is empty; the stage that should write it failed "
+                         "(%s is left as it is)", cli->in_name, cli->part_path);
+    if ((size_t)snprintf(old, sizeof old, "%s.old", cli->part_path) >= sizeof old)
+        return write_error(cli->part_path, ENAMETOOLONG, err);
+    if (rename(cli->part_path, old)) return write_error(old, errno, err);
     abut_cli_say(cli, "%s of a run that was not finished is kept as %s", cli->part_path, old);
-    return lock_part(cli, err);
+    return ABUT_OK;
 }
 
-/* The descriptor of FILE.part, or of FILE.part.part when FILE.part is the input; refuses when another process is writing it. */
-static int open_part(abut_cli *cli, abut_err *err)
+/* Opens FILE.part, or FILE.part.part when FILE.part is the input; refuses when another process is writing it. */
+static abut_status open_part(abut_cli *cli, int *fd, abut_err *err)
 {
     /* through a link to the file it names, so that the link survives the rename */
     cli->final_path = realpath(cli->out_path, NULL);
     if (!cli->final_path) cli->final_path = strdup(cli->out_path);
     const size_t room = cli->final_path ? strlen(cli->final_path) + sizeof ".part.part" : 0;
     cli->part_path = room ? malloc(room) : NULL;
-    if (!cli->part_path) {
-        abut_fail(err, ABUT_E_NOMEM, "no memory for the name of the output");
-        return -1;
-    }
+    if (!cli->part_path) return abut_fail(err, ABUT_E_NOMEM, "no memory for the name of the output");
     snprintf(cli->part_path, room, "%s.part", cli->final_path);
-    int fd = lock_part(cli, err);
-    leftover left = fd < 0 ? NOTHING : look_at_part(cli, fd);
-    if (left == OUR_INPUT) {
-        close(fd);
-        strcat(cli->part_path, ".part");
-        fd = lock_part(cli, err);
-        left = NOTHING;
-    }
-    if (fd >= 0 && left == A_STREAM && cli->is_stream) fd = keep_leftover(cli, fd, err);
-    if (fd >= 0 && ftruncate(fd, 0)) {
-        write_error(cli->part_path, errno, err);
-        close(fd);
-        return -1;
-    }
-    return fd;
+    int old;
+    abut_status rc = abut_out_left(cli->part_path, &old, err);
+    const leftover left = old >= 0 ? look_at_part(cli, old) : NOTHING;
+    if (left == OUR_INPUT) strcat(cli->part_path, ".part");
+    if (left == A_STREAM && cli->is_stream) rc = keep_leftover(cli, err);
+    if (old >= 0) close(old);
+    return rc ? rc : abut_out_new(cli->part_path, fd, err);
 }
 
 abut_status abut_cli_refuse_terminal(abut_err *err)
@@ -214,8 +187,8 @@ static abut_status open_out(abut_cli *cli, int streams, abut_err *err)
         fd = open(cli->out_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
         if (fd < 0) return write_error(cli->out_path, errno, err);
     } else {
-        fd = open_part(cli, err);
-        if (fd < 0) return err->code;
+        const abut_status rc = open_part(cli, &fd, err);
+        if (rc) return rc;
     }
     if (!(streams & ABUT_CLI_OUT_TEXT) && isatty(fd)) {
         close(fd);

@@ -11,7 +11,8 @@
  * output is a stream).  Output to a file goes to
  * FILE.part and is renamed by abut_cli_end when all is done and the disk has it (--no-sync: without waiting for the disk), so
  * a name without .part is always whole.  FILE.part of an earlier run that was not finished becomes FILE.part.old where it is a
- * stream.  Devices, fifos and everything under /dev and /proc are written directly.
+ * stream.  A link, a folder or a fifo of that name is refused; FILE.part is always a new file.  Devices, fifos and everything
+ * under /dev and /proc are written directly.
  *
  * Descriptor 1 leads to stderr after abut_cli_begin: what a library prints cannot damage a stream.  stderr is buffered by
  * lines: each line is one write, so that lines of the programs of a pipeline do not mix. */

@@ -76,7 +76,9 @@ class Pipe:
     def save(self, path: Union[str, os.PathLike]) -> Run:
         """Runs to the end; path appears when all has gone well.  Raises ProgramError; path.part keeps what came until then."""
         part = os.fspath(path) + ".part"
-        with _Running(*self._first()) as running, open(part, "wb") as f:
+        if os.path.lexists(part):       # of a run that was not finished; where it is a link, the link
+            os.unlink(part)
+        with _Running(*self._first()) as running, open(part, "xb") as f:
             shutil.copyfileobj(running.output, f, 1 << 20)
             running.finish(self)
         os.replace(part, path)
