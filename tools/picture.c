@@ -6,6 +6,7 @@
 #include "tools/cli/unfinished.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct options {
     abut_picture_opts to;
@@ -44,10 +45,10 @@ static abut_status check_options(options *o, abut_shots_opts *so, abut_err *err)
     if (o->size) rc = abut_size_parse(o->size, &p->w, &p->h, err);
     if (!rc && o->size) p->strip_w = p->w, p->strip_h = p->h;
     if (!rc && o->camera) rc = abut_view_parse(o->camera, &p->view, err);
-    if (!rc && o->color) rc = abut_paint_parse(o->color, &p->paint, err);
+    if (o->color && strcmp(o->color, "object")) p->field = o->color;
     if (!rc && o->range) rc = parse_range(o->range, p->range, err);
-    if (!rc && o->range && p->paint == ABUT_PAINT_OBJECT)
-        rc = abut_fail(err, ABUT_E_ARG, "--range %s: expected --color speed, stress, J or stretch, which have a scale", o->range);
+    if (!rc && o->range && !p->field)
+        rc = abut_fail(err, ABUT_E_ARG, "--range %s: expected --color with a field, which has a scale", o->range);
     p->label = !o->no_label;
     *so = (abut_shots_opts){ .names = o->objects.item, .n_names = o->objects.n, .want = abut_picture_want(p) };
     return !rc && o->frames ? abut_pick_parse(o->frames, &so->pick, err) : rc;
@@ -106,9 +107,11 @@ int main(int argc, char **argv)
         { 0, "camera", ABUT_OPT_TEXT, &o.camera, "YAW,PITCH,ZOOM",
           "degrees around the scene and above the horizon; 1: just fits "
           "(default 30,18,1)" },
-        { 0, "color", ABUT_OPT_TEXT, &o.color, "FIELD", "colour by object (default), speed, stress, J, or stretch of shells" },
+        { 0, "color", ABUT_OPT_TEXT, &o.color, "FIELD", 
+          "colour by object (default), displacement, speed, stress, J, stretch, contact-force, gap, or an array of "
+          "another program with one number a node (EXPORT.md, under 'A page')" },
         { 0, "range", ABUT_OPT_TEXT, &o.range, "LOW:HIGH",
-          "--color: ends of its scale, in m/s, Pa or 1 (default: from the frames)" },
+          "--color: ends of its scale, in the unit of the field (default: from the frames)" },
         { 0, "wireframe", ABUT_OPT_FLAG, &o.to.wireframe, NULL, "show the edges of the triangles" },
         { 0, "no-label", ABUT_OPT_FLAG, &o.no_label, NULL, "neither time nor colour scale in the picture" },
         { 'f', "frames", ABUT_OPT_TEXT, &o.frames, "A:B:C", "frames by place in the stream, as in Python; or a list: 0,10,-1" },

@@ -15,7 +15,7 @@
 #define ABUT_FORMATS_HTML_PAGE_DATA_H
 
 #include "formats/html/contact_points.h"
-#include "formats/html/point_fields.h"
+#include "formats/result/point_fields.h"
 #include "formats/result/shading_mesh.h"
 #include "formats/result/table_write.h"
 #include "formats/result/text_file.h"

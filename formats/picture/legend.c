@@ -2,6 +2,8 @@
 
 #include "formats/result/palette.h"
 
+#include <string.h>
+
 static const uint8_t ink[3] = { 52, 60, 72 };
 
 /* Dots of the font: 1 pixel on thumbnails, 2 on usual pictures. */
@@ -19,14 +21,13 @@ void abut_legend_time(abut_image *im, double time, int decimals)
     abut_image_text(im, 7 * s, 7 * s, s, text, ink);
 }
 
-void abut_legend_scale(abut_image *im, abut_paint paint, const double range[2])
+void abut_legend_scale(abut_image *im, const abut_point_field *field, const double range[2])
 {
-    static const char *const name[] = { "", "speed", "von Mises stress", "volume ratio J", "largest stretch" };
     const int s = font_scale(im), w = im->w / 3, h = 5 * s, x = 7 * s, y = im->h - 7 * s - h;
-    const char *unit = paint == ABUT_PAINT_SPEED ? " m/s" : "";
+    const char *unit = field->unit;
     double scale = 1;
-    if (paint == ABUT_PAINT_STRESS) {
-        unit = range[1] >= 1e9 ? " GPa" : range[1] >= 1e6 ? " MPa" : range[1] >= 1e3 ? " kPa" : " Pa";
+    if (!strcmp(unit, "Pa")) {
+        unit = range[1] >= 1e9 ? "GPa" : range[1] >= 1e6 ? "MPa" : range[1] >= 1e3 ? "kPa" : "Pa";
         scale = range[1] >= 1e9 ? 1e-9 : range[1] >= 1e6 ? 1e-6 : range[1] >= 1e3 ? 1e-3 : 1;
     }
     for (int i = 0; i < w; i++) {
@@ -40,7 +41,7 @@ void abut_legend_scale(abut_image *im, abut_paint paint, const double range[2])
     const int above = y - 4 * s - abut_image_text_height(s);
     snprintf(text, sizeof text, "%.3g", scale * range[0]);
     abut_image_text(im, x, above, s, text, ink);
-    snprintf(text, sizeof text, "%.3g%s", scale * range[1], unit);
+    snprintf(text, sizeof text, "%.3g%s%s", scale * range[1], *unit ? " " : "", unit);
     abut_image_text(im, x + w - abut_image_text_width(text, s), above, s, text, ink);
-    abut_image_text(im, x, above - 4 * s - abut_image_text_height(s), s, name[paint], ink);
+    abut_image_text(im, x, above - 4 * s - abut_image_text_height(s), s, field->label ? field->label : field->name, ink);
 }

@@ -4,8 +4,8 @@
 #include "formats/picture/draw_mesh.h"
 #include "formats/picture/film.h"
 #include "formats/picture/legend.h"
-#include "formats/result/node_means.h"
 #include "formats/result/out_file.h"
+#include "formats/result/point_fields.h"
 #include "formats/stream/spool.h"
 
 #include <math.h>
@@ -34,7 +34,8 @@ struct abut_picture {
         int index;
     } *taken;                   /* [spool.n] */
     size_t cap;
-    double *node_value;         /* [nv] */
+    abut_point_field field;     /* of the colour scale */
+    double *value;              /* [parts->n_points] of it */
 
     abut_bounds box;            /* of bodies over all frames, then of all that the camera must hold */
     abut_camera camera, strip_camera;
@@ -50,19 +51,7 @@ abut_picture_opts abut_picture_defaults(void)
 
 int abut_picture_want(const abut_picture_opts *opt)
 {
-    return opt->paint == ABUT_PAINT_STRESS || opt->paint == ABUT_PAINT_J ? ABUT_WANT_STRESS
-           : opt->paint == ABUT_PAINT_STRETCH ? ABUT_WANT_STRAIN : 0;
-}
-
-abut_status abut_paint_parse(const char *text, abut_paint *paint, abut_err *err)
-{
-    static const char *const name[] = { "object", "speed", "stress", "J", "stretch" };
-    for (int i = 0; i < 5; i++)
-        if (!strcmp(text, name[i])) {
-            *paint = (abut_paint)i;
-            return ABUT_OK;
-        }
-    return abut_fail(err, ABUT_E_ARG, "color '%.40s': expected object, speed, stress, J or stretch", text);
+    return opt->field ? abut_point_field_want(opt->field) : 0;
 }
 
 abut_status abut_size_parse(const char *text, int *w, int *h, abut_err *err)
@@ -111,7 +100,7 @@ void abut_picture_free(abut_picture **pp)
     free(p->record);
     free(p->plane);
     free(p->taken);
-    free(p->node_value);
+    free(p->value);
     free(p);
     *pp = NULL;
 }
@@ -127,12 +116,12 @@ static abut_status take_model(abut_picture *p, const abut_shot *s, abut_err *err
     abut_status rc = abut_draw_mesh_make(&p->mesh, s->parts, s->X, thick, err);
     free(thick);
     if (rc) return rc;
-    const size_t width = p->mesh.npoint * (p->opt.paint ? 4 : 3);
+    const size_t width = p->mesh.npoint * (p->opt.field ? 4 : 3);
     p->node = malloc((p->mesh.npoint + 1) * sizeof *p->node);
     p->record = malloc((width + 1) * sizeof *p->record);
     p->plane = malloc((6 * (size_t)m->nh + 1) * sizeof *p->plane);
-    p->node_value = malloc(((size_t)m->nv + 1) * sizeof *p->node_value);
-    if (!p->node || !p->record || !p->plane || !p->node_value)
+    p->value = malloc(((size_t)s->parts->n_points + 1) * sizeof *p->value);
+    if (!p->node || !p->record || !p->plane || !p->value)
         return abut_fail(err, ABUT_E_NOMEM, "no memory for pictures of %zu points", p->mesh.npoint);
     int32_t *node = p->node;
     for (int32_t k = 0; k < s->parts->n; k++)
@@ -146,24 +135,6 @@ static abut_status take_model(abut_picture *p, const abut_shot *s, abut_err *err
     p->up_axis = abut_up_axis(m, &p->up_sign);
     p->model_index = s->model_index;
     return abut_spool_open(&p->spool, width, err);
-}
-
-/* The field at nodes: speed, or the mean over the tets or shells around; NaN on obstacles and away from those. */
-static abut_status find_values(abut_picture *p, const abut_shot *s, abut_err *err)
-{
-    const abut_model *m = s->model;
-    const abut_node_elements tets = { m->nt, 4, m->tet, 1 }, shells = { m->nsh, 3, m->shell, 5 };
-    switch (p->opt.paint) {
-    case ABUT_PAINT_STRETCH: return abut_node_means(&shells, s->fields->strain, m->nv, p->node_value, err);
-    case ABUT_PAINT_J: return abut_node_means(&tets, s->fields->J, m->nv, p->node_value, err);
-    case ABUT_PAINT_STRESS: return abut_node_means(&tets, s->fields->stress, m->nv, p->node_value, err);
-    case ABUT_PAINT_OBJECT: case ABUT_PAINT_SPEED: break;
-    }
-    for (int32_t i = 0; i < m->nv; i++) {
-        const double *v = s->frame->v + 3 * i;
-        p->node_value[i] = m->role[i] == ABUT_NODE_OBSTACLE ? NAN : sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-    }
-    return ABUT_OK;
 }
 
 static abut_status keep_time(abut_picture *p, const abut_shot *s, abut_err *err)
@@ -182,17 +153,20 @@ static abut_status keep_time(abut_picture *p, const abut_shot *s, abut_err *err)
 abut_status abut_picture_frame(abut_picture *p, const abut_shot *s, abut_err *err)
 {
     abut_status rc = ABUT_OK;
-    if (p->model_index < 0) rc = take_model(p, s, err);
-    else if (p->model_index != s->model_index)
+    if (p->model_index < 0) {
+        if (p->opt.field) rc = abut_point_field_find(s, p->opt.field, &p->field, err);
+        if (!rc) rc = take_model(p, s, err);
+    } else if (p->model_index != s->model_index)
         rc = abut_fail(err, ABUT_E_FORMAT, "pictures: the model changes at frame %d; choose frames of one model with --frames",
                        s->index);
     if (!rc) rc = keep_time(p, s, err);
     if (rc) return rc;
-    if (p->opt.paint) rc = find_values(p, s, err);
+    if (p->opt.field) rc = abut_point_field_values(s, &p->field, p->value, err);
     if (rc) return rc;
     for (size_t i = 0; i < p->mesh.npoint; i++) {
         for (size_t d = 0; d < 3; d++) p->record[3 * i + d] = (float)s->x[3 * (size_t)p->node[i] + d];
-        if (p->opt.paint) p->record[3 * p->mesh.npoint + i] = (float)p->node_value[s->parts->lead[p->node[i]]];
+        const int obstacle = s->model->role[s->parts->lead[p->node[i]]] == ABUT_NODE_OBSTACLE;
+        if (p->opt.field) p->record[3 * p->mesh.npoint + i] = (float)(obstacle ? NAN : p->value[p->node[i]]);
     }
     return abut_spool_add(&p->spool, p->record, err);
 }
@@ -283,7 +257,7 @@ static abut_status find_range(abut_picture *p, abut_err *err)
     int first = 0, last = BINS - 1;
     while (first < last && (below += bin[first]) <= total / 200) first++;
     while (last > first && (above += bin[last]) <= total / 200) last--;
-    p->range[0] = p->opt.paint == ABUT_PAINT_J || p->opt.paint == ABUT_PAINT_STRETCH ? lo + (hi - lo) * first / (BINS - 1) : 0;
+    p->range[0] = p->field.from_zero ? 0 : lo + (hi - lo) * first / (BINS - 1);
     p->range[1] = hi > lo ? lo + (hi - lo) * (last + 1) / (BINS - 1) : hi;
     if (!isfinite(lo)) p->range[0] = p->range[1] = 0;
     for (int i = 0; i < 2; i++)
@@ -324,7 +298,7 @@ static abut_status draw_frame(abut_picture *p, size_t k, const abut_camera *came
     double size = abut_bounds_diagonal(&p->box), center[3];
     if (!(size > 0)) size = 1;
     abut_bounds_center(&p->box, center);
-    abut_draw_mesh_fill(&p->mesh, p->record, p->opt.paint ? p->record + 3 * n : NULL, p->range, 0.0025 * size);
+    abut_draw_mesh_fill(&p->mesh, p->record, p->opt.field ? p->record + 3 * n : NULL, p->range, 0.0025 * size);
     abut_draw d = { .vertex = p->mesh.vertex, .tri = p->mesh.tri, .n_vertex = p->mesh.n_vertex, .n_tri = p->mesh.n_tri,
                     .n_edged = p->mesh.n_edged, .plane = p->plane, .n_plane = p->n_plane, .camera = *camera,
                     .radius = (float)(0.55 * size), .grid = (float)round_down(0.08 * size), .wireframe = p->opt.wireframe };
@@ -339,7 +313,7 @@ static abut_status draw_labelled(abut_picture *p, size_t k, const abut_camera *c
     const abut_status rc = draw_frame(p, k, camera, im, err);
     if (rc || !p->opt.label) return rc;
     abut_legend_time(im, p->taken[k].time, p->decimals);
-    if (scale && p->opt.paint) abut_legend_scale(im, p->opt.paint, p->range);
+    if (scale && p->opt.field) abut_legend_scale(im, &p->field, p->range);
     return ABUT_OK;
 }
 
@@ -417,7 +391,7 @@ static abut_status prepare(abut_picture *p, abut_err *err)
     if (!p->spool.n) return abut_fail(err, ABUT_E_FORMAT, "pictures: no frame to draw");
     abut_status rc = find_box(p, err);
     if (!rc) rc = fit_cameras(p, err);
-    if (!rc && p->opt.paint) rc = find_range(p, err);
+    if (!rc && p->opt.field) rc = find_range(p, err);
     p->decimals = find_decimals(p);
     return rc;
 }

@@ -8,9 +8,6 @@
 #include "formats/picture/camera.h"
 #include "formats/result/frame_view.h"
 
-/* What the colours say. */
-typedef enum abut_paint { ABUT_PAINT_OBJECT, ABUT_PAINT_SPEED, ABUT_PAINT_STRESS, ABUT_PAINT_J, ABUT_PAINT_STRETCH } abut_paint;
-
 typedef struct abut_picture_opts {
     const char *dir;        /* a PNG per frame there; NULL: none */
     const char *strip;      /* a strip of several frames in this file; NULL: none */
@@ -20,14 +17,12 @@ typedef struct abut_picture_opts {
     int strip_w, strip_h;   /* pixels of a picture of the strip */
     int panels;             /* pictures in the strip, spread evenly over the frames; 0: all of them up to 12, else 5 */
     abut_view view;
-    abut_paint paint;
+    const char *field;      /* whose values are colours (formats/result/point_fields.h); NULL: a colour for each object */
     double range[2];        /* of the colour scale, in the field's unit; NaN: from the frames */
     int wireframe, label;   /* label: write the time, and the colour scale */
 } abut_picture_opts;
 abut_picture_opts abut_picture_defaults(void);
 
-/** Reads "object", "speed", "stress", "J", "stretch".  Fails  ABUT_E_ARG */
-ABUT_MUST_USE abut_status abut_paint_parse(const char *text, abut_paint *paint, abut_err *err);
 /** Reads "WxH".  Fails  ABUT_E_ARG */
 ABUT_MUST_USE abut_status abut_size_parse(const char *text, int *w, int *h, abut_err *err);
 
@@ -37,7 +32,7 @@ typedef struct abut_picture abut_picture;
 ABUT_MUST_USE abut_status abut_picture_open(const abut_picture_opts *opt, abut_picture **p, abut_err *err);
 /** What abut_measure_frame must compute for these pictures. */
 int abut_picture_want(const abut_picture_opts *opt);
-/** Takes one frame.  Fails  ABUT_E_FORMAT the model has changed; ABUT_E_IO, ABUT_E_NOMEM */
+/** Takes one frame.  Fails  ABUT_E_ARG no such field; ABUT_E_FORMAT the model has changed; ABUT_E_IO, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_picture_frame(abut_picture *p, const abut_shot *s, abut_err *err);
 /** After the last frame: draws the next picture and tells how many are left; to be called until that is 0.
  * Fails  ABUT_E_FORMAT no frame was taken; ABUT_E_IO, ABUT_E_NOMEM */

@@ -113,7 +113,7 @@ static abut_status pairs(abut_gpu_touch *c, const side *a, const side *b, double
     if (!rc) rc = q->on->scan(q, w.count, a->n, ABUT_AT(c->first, uint32_t), &total, err);
     if (rc || !total) return rc;
     if (total >= (uint64_t)1 << 31)
-        return abut_fail(err, ABUT_E_NOMEM, "candidates: %llu pairs, fewer than 2^31 can be sorted here; a smaller step or d_hat "
+        return abut_fail(err, ABUT_E_NOMEM, "candidates: %llu pairs, fewer than 2^31 can be sorted here; a smaller step or dhat "
                          "brings fewer", (unsigned long long)total);
     rc = abut_buffer_need(q, &c->key, "keys of pairs", total, sizeof(uint64_t), err);
     if (!rc) rc = abut_buffer_need(q, &c->list[l], "candidates", total, 2 * sizeof(int32_t), err);
@@ -146,7 +146,7 @@ static abut_status search(abut_gpu_touch *c, double reach, double rounding, abut
     rc = pairs(c, &p, &p, reach, rounding, 3, err);
     if (rc) return abut_wrap(err, "vertices against vertices"), rc;
     if (abut_gpu_candidates_count(c) >= (size_t)1 << 31)
-        return abut_fail(err, ABUT_E_NOMEM, "candidates: %zu pairs, fewer than 2^31 can be counted here; a smaller step or d_hat "
+        return abut_fail(err, ABUT_E_NOMEM, "candidates: %zu pairs, fewer than 2^31 can be counted here; a smaller step or dhat "
                          "brings fewer", abut_gpu_candidates_count(c));
     return ABUT_OK;
 }

@@ -410,3 +410,11 @@ Y
     "$BIN/export" s.abut --summary > sum 2>&1
     grep -F "2 motions, nodes fixed or held 1 time" sum
 }
+
+@test "a solver that sees no contact asks for --contact, in the words of the command line" {
+    printf 'objects:\n  a: %s\n' "$box" > s.yaml
+    "$BIN/mesh-prep" -q s.yaml -o s.abut
+    exits 3 "$BIN/step" -q --solver pd -n 1 s.abut -o x
+    says "solver pd sees no contact and guarantees nothing"
+    grep -q 'expected a choice of what becomes of them (--contact ignore or springs)$' stderr
+}

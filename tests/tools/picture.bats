@@ -55,7 +55,6 @@ needs_opengl() {
     writes --png; writes --camera; writes "Exit codes: 0 done"
     exits 2 "$BIN/picture" "$run"; says "expected --png DIR, --strip FILE, --film FILE"
     exits 2 "$BIN/picture" "$run" --png a --panels 3; says "--panels belongs to --strip"
-    exits 2 "$BIN/picture" "$run" --png a --color blue; says "blue"
     exits 2 "$BIN/picture" "$run" --png a --size 9; says "WxH"
     exits 2 "$BIN/picture" "$run" --png a --camera 1,100; says "pitch"
     exits 2 "$BIN/picture" "$run" --png a --camera 1,2,0; says "zoom must be between 0.01 and 1000"
@@ -105,7 +104,41 @@ needs_opengl() {
     exits 0 "$BIN/picture" thin.abut --png p --color stretch --size 320x240
     check png p/frame_0000.png 320 240
     exits 2 "$BIN/picture" thin.abut --png p --color strain
-    says "expected object, speed, stress, J or stretch"
+    says "field 'strain': this model has none of that name: expected displacement, speed, stretch, contact-force, gap"
+    exits 2 "$BIN/picture" thin.abut --png p --color stress     # of tets
+    says "field 'stress': this model has none of that name"
+    exits 2 "$BIN/picture" "$run" --png a --color blue
+    says "field 'blue': this model has none of that name: expected displacement, speed, stress, J, contact-force, gap"
+}
+
+@test "pictures take the fields that pages have: help and document name them, each has a scale of its own" {
+    needs_opengl
+    sed -n '/^| field | unit/,/^| any other/p' "$ROOT/formats/EXPORT.md" | cut -d'|' -f2 | grep -o '`[^`]*`' | tr -d '`' >named
+    [ "$(xargs <named)" = "displacement speed stress J stretch contact-force gap" ]
+    "$BIN/picture" --help | tr -s ' \n' ' ' | grep -q "by object (default), $(paste -sd, named | sed 's/,/, /g'), or an array"
+    skip_without_numpy
+    PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$run" with.abut <<'P'
+import sys, numpy, abut_stream
+stream = abut_stream.read(sys.argv[1])
+items = list(stream)
+with abut_stream.Writer(sys.argv[2]) as out:
+    for p in stream.prov:
+        out.prov(*p)
+    for i in items:
+        if i.kind == "model":
+            out.model(i.arrays)
+        else:
+            i.arrays["mine/heat"] = numpy.arange(len(i["node/x"]), dtype="f8")
+            out.frame(i.step, i.time, i.arrays, i.phase)
+P
+    "$BIN/export" -q --html page.html with.abut
+    grep -o '"fields":\[[^]]*\]' page.html | head -1 | grep -o '"name":"[^"]*"' | sed 's/.*:"\(.*\)"/\1/' >page
+    [ "$(xargs <page)" = "displacement speed stress J contact-force gap mine/heat" ]
+    for field in displacement contact-force gap mine/heat; do
+        exits 0 "$BIN/picture" -q with.abut -f -1 --png "p-${field//\//-}" --color "$field" --size 200x150
+        check png "p-${field//\//-}/frame_0004.png" 200 150
+    done
+    [ "$(md5sum $(find p-* -name '*.png') | cut -c1-32 | sort -u | wc -l)" -eq 4 ]
 }
 
 @test "a film has every picture, as GIF without any other program, as MP4 by ffmpeg" {

@@ -53,7 +53,7 @@ static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_
     if (o->contact == ABUT_CONTACT_REFUSED && m->nc)
         return abut_fail(err, ABUT_E_FORMAT,
                          "solver %s sees no contact and guarantees nothing: the model has %d collision %s and %d half-space%s, "
-                         "expected a choice of what becomes of them (--contact ignore or springs; in C, .contact)",
+                         "expected a choice of what becomes of them (--contact ignore or springs)",
                          name, m->nc, abut_plural(m->nc, "vertex", "vertices"), m->nh, abut_s(m->nh));
     return ABUT_OK;
 }

@@ -1,7 +1,7 @@
 /* Fields as numbers at the points of a model, for colours: what is known of tets and shells as the mean over those around a
  * node, what is known of collision vertices there. */
-#ifndef ABUT_FORMATS_HTML_POINT_FIELDS_H
-#define ABUT_FORMATS_HTML_POINT_FIELDS_H
+#ifndef ABUT_FORMATS_RESULT_POINT_FIELDS_H
+#define ABUT_FORMATS_RESULT_POINT_FIELDS_H
 
 #include "formats/result/frame_view.h"
 
@@ -12,11 +12,17 @@ typedef struct abut_point_field {
     char name[ABUT_NAME_MAX + 1];   /* "stress", "gap", or that of an array of another program */
     const char *label;              /* for people; NULL: the name */
     char unit[ABUT_UNIT_MAX + 1];
+    int from_zero;                  /* the scale begins at 0, not at the least value */
 } abut_point_field;
 
 /** The fields that frames of this model have; the first frame of it says which arrays of other programs are among them.
  * Returns how many. */
 int abut_point_fields(const abut_shot *s, abut_point_field field[ABUT_FIELDS_MAX]);
+
+/** The field of that name.  Fails  ABUT_E_ARG this model has none; names those that it has */
+ABUT_MUST_USE abut_status abut_point_field_find(const abut_shot *s, const char *name, abut_point_field *field, abut_err *err);
+/** ABUT_WANT_* of what the field of that name is taken from. */
+int abut_point_field_want(const char *name);
 
 /** value[parts->n_points]: of every point; NaN where the field is not known or does not exist.
  * Fails  ABUT_E_NOMEM */

@@ -1,5 +1,6 @@
-#include "formats/html/point_fields.h"
+#include "formats/result/point_fields.h"
 
+#include "base/words.h"
 #include "formats/result/node_means.h"
 #include "math/vec3.h"
 
@@ -11,6 +12,7 @@
 /* What a field is taken from. */
 typedef struct source {
     const char *name, *label, *unit;
+    int from_zero, want;
     int (*exists)(const abut_model *m);
     abut_status (*values)(const abut_shot *s, double *value, abut_err *err);
 } source;
@@ -97,13 +99,13 @@ static abut_status gap(const abut_shot *s, double *value, abut_err *err)
 }
 
 static const source sources[] = {
-    { "displacement", NULL, "m", always, displacement },
-    { "speed", NULL, "m/s", always, speed },
-    { "stress", "von Mises stress", "Pa", with_tets, stress },
-    { "J", "volume over volume at rest", "", with_tets, volume },
-    { "stretch", "largest stretch of shells", "", with_shells, stretch },
-    { "contact-force", "contact force", "N", with_contact, force },
-    { "gap", "gap to what is nearest", "m", with_contact, gap },
+    { "displacement", NULL, "m", 1, 0, always, displacement },
+    { "speed", NULL, "m/s", 1, 0, always, speed },
+    { "stress", "von Mises stress", "Pa", 1, ABUT_WANT_STRESS, with_tets, stress },
+    { "J", "volume over volume at rest", "", 0, ABUT_WANT_STRESS, with_tets, volume },
+    { "stretch", "largest stretch of shells", "", 0, ABUT_WANT_STRAIN, with_shells, stretch },
+    { "contact-force", "contact force", "N", 1, ABUT_WANT_CONTACT, with_contact, force },
+    { "gap", "gap to what is nearest", "m", 0, ABUT_WANT_CONTACT, with_contact, gap },
 };
 enum { SOURCES = sizeof sources / sizeof *sources };
 
@@ -119,7 +121,7 @@ int abut_point_fields(const abut_shot *s, abut_point_field field[ABUT_FIELDS_MAX
     int n = 0;
     for (int i = 0; i < SOURCES; i++) {
         if (!sources[i].exists(s->model)) continue;
-        field[n] = (abut_point_field){ .label = sources[i].label };
+        field[n] = (abut_point_field){ .label = sources[i].label, .from_zero = sources[i].from_zero };
         snprintf(field[n].name, sizeof field[n].name, "%s", sources[i].name);
         snprintf(field[n++].unit, sizeof field->unit, "%s", sources[i].unit);
     }
@@ -131,6 +133,28 @@ int abut_point_fields(const abut_shot *s, abut_point_field field[ABUT_FIELDS_MAX
         memcpy(field[n++].unit, a->unit, sizeof a->unit);
     }
     return n;
+}
+
+abut_status abut_point_field_find(const abut_shot *s, const char *name, abut_point_field *field, abut_err *err)
+{
+    abut_point_field all[ABUT_FIELDS_MAX];
+    const char *names[ABUT_FIELDS_MAX + 1];
+    char list[160];
+    const int n = abut_point_fields(s, all);
+    for (int i = 0; i < n; i++) {
+        names[i] = all[i].name;
+        if (!strcmp(name, all[i].name)) return *field = all[i], ABUT_OK;
+    }
+    names[n] = NULL;
+    return abut_fail(err, ABUT_E_ARG, "field '%.40s': this model has none of that name: expected %s", name,
+                     n ? abut_names_join(names, list, sizeof list) : "a model with nodes");
+}
+
+int abut_point_field_want(const char *name)
+{
+    for (int i = 0; i < SOURCES; i++)
+        if (!strcmp(name, sources[i].name)) return sources[i].want;
+    return 0;
 }
 
 abut_status abut_point_field_values(const abut_shot *s, const abut_point_field *field, double *value, abut_err *err)
