@@ -536,7 +536,7 @@ Y
     "$BIN/mesh-prep" -q press.yaml -o press.abut
     exits 4 "$BIN/step" -n 20 press.abut --report press.jsonl -o o.abut
     says "of 'plate'"
-    says "presses on what may have no room left: let the script stop earlier"
+    says "let the script stop earlier"     # a gap becomes too small, or the script is blocked: which, rounding decides
     # CCD that crawls along faces at tiny gaps takes ten times as many
     tail -n 1 press.jsonl | grep -o '"newton_iterations":[0-9]*' | awk -F: '{ exit !($2 < 2000) }'
     "$BIN/salvage" -q o.abut.part -o o.abut
