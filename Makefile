@@ -55,8 +55,8 @@ PETSC := 1
 endif
 PETSC_PC := $(if $(PETSC),PETSc mpi-c)
 ifdef PETSC
-ALL_CPP  += -DABUT_PETSC $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PETSC_PC)))
-LIBS     += $(shell pkg-config --libs $(PETSC_PC))
+ALL_CPP  += -DABUT_PETSC $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PETSC_PC) 2>/dev/null))
+LIBS     += $(shell pkg-config --libs $(PETSC_PC) 2>/dev/null)
 endif
 GL_LIBS  := $(if $(GL),$(shell pkg-config --libs egl gl))
 
@@ -76,6 +76,21 @@ CU     := $(patsubst lib/gpu/k_%.c,$B/cuda/k_%.o,$(wildcard lib/gpu/k_*.c)) $B/c
 ifdef GPU
 LIB    += $(CU)
 LIBS   += -L$(patsubst %/bin/nvcc,%/lib64,$(NVCC)) -lcudart_static -ldl -lrt -lpthread -lstdc++
+endif
+
+# what a variant needs and does not find is said before anything is compiled: $1, a command that succeeds, else $2 and $3
+need   = $(if $(shell { $1; } >/dev/null 2>&1 && echo yes),,$(error $2: $3))
+links  = (t=$$(mktemp) && echo 'int main(void) { return 0; }' | $1 -x $2 $(if $(filter c,$2),-fopenmp) $(SAN) - -o $$t; r=$$?; rm -f $$t; exit $$r)
+goals := $(or $(MAKECMDGOALS),all)
+ifneq ($(filter-out clean uninstall layers format deps demo check check-all check-experiments,$(goals)),)
+$(if $(PETSC),$(call need,pkg-config --exists $(PETSC_PC),$(if $(MPI),MPI,PETSC)=1: no PETSc with MPI,sudo apt-get install petsc-dev))
+$(if $(GPU)$(filter gpu-%,$(goals)),$(call need,$(NVCC) --version | grep -qE 'release (1[2-9]|[2-9][0-9])\.',$\
+    $(if $(GPU),GPU=1,$(goals)): no nvcc 12 or later at $(NVCC),install NVIDIA's CUDA toolkit$(,) or say where it is: NVCC=/path/to/nvcc))
+$(if $(SAN)$(findstring clang,$(CC)),$(call need,$(call links,$(CC),c) && $(call links,$(CXX),c++),$\
+    $(if $(THREADSAN),THREADSAN=1: ,$(if $(SANITIZE),SANITIZE=1: ))$(CC) does not link programs with OpenMP$(if $(SAN), and $(SAN)),$\
+    sudo apt-get install $(if $(findstring clang,$(CC)),clang libomp-dev$(if $(SAN), libclang-rt-dev),gcc g++)))
+$(if $(GL)$(filter-out file,$(origin GL))$(filter-out all install bin/picture,$(goals)),,$(info picture is not built, for want of EGL $\
+    and OpenGL: sudo apt-get install libegl-dev libgl-dev))
 endif
 
 # one short line a command; V=1 shows the commands
@@ -216,7 +231,7 @@ demo: deps
 # what only tests need; where mandoc, zsh and fish are, they are tested, too
 check check-all check-experiments: TESTED := bats
 deps:
-	@WANT="$(if $(filter clang,$(notdir $(CC))),clang libomp-dev) $(TESTED)" .ci/deps
+	@WANT="$(if $(filter clang,$(notdir $(CC))),clang libomp-dev) $(if $(PETSC),petsc-dev) $(TESTED)" .ci/deps
 
 bench: all
 	@tests/bench/bench $(BIN) $(BASELINE)

@@ -67,6 +67,30 @@ P
     done
 }
 
+# lacks MESSAGE VARIABLE=VALUE ... GOAL: make says so before its first command
+lacks() {
+    MAKEFLAGS='' exits 2 make -n -C "$ROOT" "${@:2}"
+    says "*** $1.  Stop."
+    [ "$(grep -c . stderr)" -eq 1 ]
+    [ "$(grep -vc '^make: ' stdout)" -eq 0 ]
+}
+
+@test "what an optional build lacks is said at once, with the packages to install" {
+    mkdir none
+    printf '#!/bin/sh\nexit 1\n' >none/clang
+    chmod +x none/clang
+    export PATH=$PWD/none:$PATH PKG_CONFIG_LIBDIR=$PWD/none PKG_CONFIG_PATH=
+    lacks "MPI=1: no PETSc with MPI: sudo apt-get install petsc-dev" MPI=1
+    lacks "PETSC=1: no PETSc with MPI: sudo apt-get install petsc-dev" PETSC=1 unit
+    lacks "GPU=1: no nvcc 12 or later at none/nvcc: install NVIDIA's CUDA toolkit, or say where it is: NVCC=/path/to/nvcc" GPU=1 NVCC=none/nvcc
+    lacks "gpu-compile: no nvcc 12 or later at none/nvcc: install NVIDIA's CUDA toolkit, or say where it is: NVCC=/path/to/nvcc" NVCC=none/nvcc gpu-compile
+    lacks "clang does not link programs with OpenMP: sudo apt-get install clang libomp-dev" CC=clang
+    lacks "THREADSAN=1: clang does not link programs with OpenMP and -fsanitize=thread -fno-omit-frame-pointer: sudo apt-get install clang libomp-dev libclang-rt-dev" THREADSAN=1
+    MAKEFLAGS='' exits 0 make -n -C "$ROOT"
+    writes "picture is not built, for want of EGL and OpenGL: sudo apt-get install libegl-dev libgl-dev"
+    for goal in clean layers uninstall; do MAKEFLAGS='' exits 0 make -n -C "$ROOT" MPI=1 GPU=1 CC=clang NVCC=none/nvcc $goal; done
+}
+
 @test "install: links of the documents lead to files that are installed, but those to the gallery" {
     cd "$TMP/root/opt/abut/share/doc/abut"
     "$PYTHON" "$ROOT/tests/tools/documents.py" . >"$BATS_TEST_TMPDIR/said" || true
@@ -161,8 +185,13 @@ last_positions() {
         set -euo pipefail
         . ./block) 2>said
     grep 'ccd-check: .*: no collision' said
-    # and the same linked with libabut.a
-    "$cc" -std=c11 $(flags --cflags) pull.c "$TMP/root/opt/abut/lib/libabut.a" $(flags --static --libs | sed 's/-labut//') -o linked
+    # and the same linked with libabut.a, as pkg-config --static says where no libabut.so is
+    ldd "$TMP/root/opt/abut/lib/libabut.so" >needs
+    ! grep -i 'blas\|cholmod' needs || [[ $(flags --static --libs) == *petsc* ]]
+    mkdir static
+    cp -r "$TMP/root" static
+    rm static/root/opt/abut/lib/libabut.so*
+    "$cc" -std=c11 $(TMP=$PWD/static flags --cflags) pull.c $(TMP=$PWD/static flags --static --libs) -o linked
     ! ldd linked | grep libabut || return 1
     ./linked 200 0.1 0 0.05 45 46 47 <start.abut | cmp - pulled.abut
 }
