@@ -233,6 +233,68 @@ void abut_motion_targets(const abut_model *m, double t, const double *x, double 
             move_nodes(m, k, t, obstacle, x, target, held);
 }
 
+/* ---- velocities ---- */
+
+/* The rotation vector that leads from unit quaternion a to b, by the shorter rotation. */
+static abut_vec3 rotation_between(const double a[4], const double b[4])
+{
+    const abut_vec3 p = abut_v3_get(a + 1), q = abut_v3_get(b + 1);
+    const double cosine = a[0] * b[0] + abut_v3_dot(p, q);
+    const abut_vec3 v = abut_v3_sub(abut_v3_axpy(abut_v3_scale(a[0], q), -b[0], p), abut_v3_cross(q, p));
+    const double sine = abut_v3_norm(v), angle = 2 * atan2(sine, fabs(cosine));
+    return sine > 0 ? abut_v3_scale((cosine < 0 ? -angle : angle) / sine, v) : v;
+}
+
+/* Velocity of a point at x that is at u between the poses of two keys, where u grows by 1 in a second. */
+static abut_vec3 pose_velocity(const abut_model *m, between at, abut_vec3 center, abut_vec3 x)
+{
+    const pose p = pose_at(m, at);
+    const quaternion back = { p.rotation.w, abut_v3_scale(-1, p.rotation.v) };
+    const double *a = m->key_scale + 3 * at.lo, *b = m->key_scale + 3 * at.hi;
+    const abut_vec3 d = abut_v3_sub(abut_v3_sub(x, center), p.shift), own = rotate_by(back, d);
+    const abut_vec3 grown = abut_v3((b[0] - a[0]) / p.scale.x * own.x, (b[1] - a[1]) / p.scale.y * own.y,
+                                    (b[2] - a[2]) / p.scale.z * own.z);
+    const abut_vec3 shift = abut_v3_sub(abut_v3_get(m->key_shift + 3 * at.hi), abut_v3_get(m->key_shift + 3 * at.lo));
+    const abut_vec3 turned = abut_v3_cross(rotation_between(m->key_turn + 4 * at.lo, m->key_turn + 4 * at.hi), d);
+    return abut_v3_add(shift, abut_v3_add(turned, rotate_by(p.rotation, grown)));
+}
+
+/* m/s, of row j of the nodes of motion k, at x when the motion is at time t, which is before its end. */
+static abut_vec3 velocity_of(const abut_model *m, int32_t k, double t, int32_t j, abut_vec3 x)
+{
+    const size_t at_k = 3 * (size_t)k;
+    const abut_vec3 d = abut_v3_sub(x, abut_v3_get(m->mo_center + at_k));
+    const int smooth = m->mo_smooth && m->mo_smooth[k];
+    if (m->mo_kind[k] == ABUT_MOTION_MOVE) {
+        const double *s = m->mo_scale ? m->mo_scale + at_k : (const double[3]){ 0, 0, 0 };
+        const abut_vec3 turned = abut_v3_cross(abut_v3_get(m->mo_angular + at_k), d);
+        return abut_v3_add(abut_v3_get(m->mo_linear + at_k), abut_v3_add(turned, abut_v3(s[0] * d.x, s[1] * d.y, s[2] * d.z)));
+    }
+    between at = find_keys(m, k, t);
+    const size_t n = (size_t)(m->mo_first[2 * k + 1] - m->mo_first[2 * k]);
+    const double *path = m->mo_kind[k] == ABUT_MOTION_PATH ? m->path_x + 3 * ((size_t)m->mo_path[k] + (size_t)j) : NULL;
+    const double wait = m->key_time[at.lo] - t;
+    if (path && wait > 0 && !smooth) return abut_v3_scale(1 / wait, abut_v3_sub(abut_v3_get(path), x));
+    if (smooth && wait >= 0) return abut_v3(0, 0, 0);
+    if (at.lo == at.hi) at.hi++;
+    const double dt = m->key_time[at.hi] - m->key_time[at.lo], u = fmax(-wait, 0) / dt;
+    const double rate = (smooth ? 6 * u * (1 - u) : 1) / dt;
+    if (!path) return abut_v3_scale(rate, pose_velocity(m, at, abut_v3_get(m->mo_center + at_k), x));
+    path += 3 * (size_t)(at.lo - m->mo_key[2 * k]) * n;
+    return abut_v3_scale(rate, abut_v3_sub(abut_v3_get(path + 3 * n), abut_v3_get(path)));
+}
+
+void abut_motion_first_velocities(const abut_model *m, const double *x, double *v)
+{
+    for (int32_t k = 0; k < m->nmo; k++) {
+        const int32_t *node = m->mo_node + m->mo_first[2 * k], n = m->mo_first[2 * k + 1] - m->mo_first[2 * k];
+        if (m->mo_kind[k] == ABUT_MOTION_FORCE || !abut_motion_has_step(m, k, 0)) continue;
+        for (int32_t j = 0; j < n; j++)
+            if (m->role[node[j]] != ABUT_NODE_OBSTACLE)
+                abut_v3_put(v + 3 * node[j], velocity_of(m, k, fmax(m->mo_window[2 * k], 0), j, abut_v3_get(x + 3 * node[j])));
+    }
+}
+
 /* ---- loads ---- */
 
 double abut_motion_load_time(const abut_model *m, double t)

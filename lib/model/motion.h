@@ -30,6 +30,9 @@
  *  held[nv]          out: 1 for prescribed nodes (obstacles, and handles under a motion of this step), else 0 */
 void abut_motion_targets(const abut_model *m, double t, const double *x, double *target, uint8_t *held);
 
+/** v[3 nv], m/s: nodes of bodies that the first step prescribes get the velocity of their motion at time 0; x[3 nv] m. */
+void abut_motion_first_velocities(const abut_model *m, const double *x, double *v);
+
 /** 1 when the step from time t to t + h belongs to motion k, a row of motion/. */
 int abut_motion_has_step(const abut_model *m, int32_t k, double t);
 

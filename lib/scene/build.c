@@ -3,6 +3,7 @@
 #include "energy/barrier_pair.h"
 #include "math/vec3.h"
 #include "model/model.h"
+#include "model/motion.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -462,6 +463,16 @@ static abut_status put_stiffness(abut_build *b, abut_err *err)
     return rc ? rc : put_number(b, "contact/kappa-max", o->kappa_max, err);
 }
 
+/* Velocities of what a motion moves from the start on; equilibria have none. */
+static abut_status put_velocities(const abut_build *b, abut_err *err)
+{
+    abut_model m;
+    if (!b->out->handles || b->scene->scheme == ABUT_QUASI_STATIC) return ABUT_OK;
+    const abut_status rc = abut_model_view(b->model, &m, err);
+    if (!rc) abut_motion_first_velocities(&m, b->X, abut_arrays_find(b->frame, "node/v")->data);
+    return rc;
+}
+
 abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_arrays *frame, abut_built *built,
                              abut_offenders *bad, abut_err *err)
 {
@@ -487,6 +498,7 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     if (!rc) rc = put_all_names(&b, err);
     if (!rc) rc = put_stiffness(&b, err);
     if (!rc) rc = abut_build_nodal(&b, err);
+    if (!rc) rc = put_velocities(&b, err);
     parts_free(&b);
     if (rc) {
         abut_built_clear(built);

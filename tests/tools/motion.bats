@@ -103,6 +103,35 @@ Y
     says "are not those of its file, because of 'repeat'"
 }
 
+@test "nodes that a motion prescribes from the start on begin with its velocity, whatever that of their object is" {
+    skip_without_numpy
+    corners
+    sed -i '/^motion/,$d; s/step: 10 ms/step: 1 us/; s/\[0, 3, 0\]}/[0, 3, 0], velocity: [9, 9, 9]}/' scene.yaml
+    pose='time: 1 s, translate: [1, 0, 2], rotate: {axis: [1, 2, 0], angle: 100 deg}, scale: [1, 2, 3]'
+    for motion in 'fix: true' 'translate: [1, 2, 3], rotate: {axis: [1, 2, 3], rate: 2 rad/s}, scale: {rate: -1 1/s}' \
+        "keyframes: [{$pose}]" "keyframes: [{$pose}, {time: 2 s}], from: -1.4 s, interpolation: smooth" \
+        'sequence: {files: [seq/1.obj, seq/2.obj], times: [1 s, 2 s]}' 'sequence: {files: "seq/%d.obj", step: 1 s}' \
+        'sequence: {files: "seq/%d.obj", step: 1 s}, interpolation: smooth'; do
+        "$BIN/mesh-prep" -q scene.yaml --set "motion=[{select: {object: a}, $motion}]" | "$BIN/step" -q -n 1 -o a.abut
+        frames a.abut node/v > v
+        paste <(head -n 8 v) <(tail -n 8 v) | awk '{ for (k = 1; k < 4; k++) if (($k - $(k + 3))^2 > 1e-8) bad = 1; n++ } END { exit bad || n != 8 }'
+    done
+    "$BIN/mesh-prep" -q scene.yaml --set 'motion=[{select: {object: a}, fix: true, from: 1 s}]' -o a.abut    # not yet
+    frames a.abut node/v | awk '{ n += $0 == "9 9 9" } END { exit n != 8 }'
+    cat > segment.yaml <<'Y'
+abut: 1
+time: {step: 10 ms, scheme: implicit-newmark}
+gravity: [0, 0, 0]
+damping: {stiffness: 0.02}
+materials: {m: {model: neo-hookean, density: 1000, young: 5e4, poisson: 0.3}}
+objects: {b: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0]], segments: [[0, 1]]}}, rod: {radius: 1 cm}, velocity: [0.1, 0, 0]}}
+motion: [{select: {object: b, nodes: [0]}, fix: true}]
+Y
+    # v' = v + h/2 (a + a'), x' = h/2 (v + v'), a = -100 (x + 0.02 v)
+    "$BIN/mesh-prep" -q segment.yaml | "$BIN/step" -q -n 1 -o b.abut
+    frames b.abut node/v | tail -n 1 | awk '{ d = $1 - 0.09875 / 1.0125; exit !(d < 1e-9 && d > -1e-9) }'
+}
+
 @test "--to-yaml keeps every motion, with paths that hold anywhere; --explain lists them" {
     corners
     cat >> scene.yaml <<'Y'

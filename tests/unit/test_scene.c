@@ -133,7 +133,7 @@ TEST(only_the_surface_of_an_obstacle_enters_the_model)
     drop(&s);
 }
 
-TEST(velocities_are_linear_plus_spin_about_the_middle)
+TEST(velocities_are_linear_plus_spin_about_the_middle_and_of_handles_those_of_their_motion)
 {
     made s;
     CHECK(made_well(&s, FULL));
@@ -142,6 +142,7 @@ TEST(velocities_are_linear_plus_spin_about_the_middle)
         const double *x = s.f.x + 3 * i, *v = s.f.v + 3 * i;
         CHECK(!memcmp(x, s.m.X + 3 * i, 24));
         if (s.m.body[i] != 0) CHECK(v[0] == 0 && v[1] == 0 && v[2] == 0);
+        else if (s.m.role[i] == ABUT_NODE_HANDLE) CHECK_NEAR(fabs(v[0]) + fabs(v[1] + x[2]) + fabs(v[2] - 7 - x[1]), 0, 1e-14);
         else CHECK_NEAR(fabs(v[0] - (1 - w * x[1])) + fabs(v[1] - (2 + w * x[0])) + fabs(v[2] - 3), 0, 1e-14);
     }
     drop(&s);
