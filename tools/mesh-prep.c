@@ -256,6 +256,7 @@ static abut_status make_stream(prep *p, abut_err *err)
     if (!rc && p->separate.gap) rc = abut_prep_separate_run(&p->separate, &p->cli, &p->model, &p->frame, &p->bad, err);
     if (!rc) rc = check(p, err);
     if (!rc && p->explain) abut_explain_write(stderr, &p->scene, &p->built, &p->facts);
+    if (!rc && p->explain) rc = abut_cli_said("--explain", err);
     if (!rc) summary(p);
     return rc || !p->cli.out ? rc : write_stream(p, err);
 }

@@ -221,3 +221,32 @@ W
     kill $first_run
     wait $first_run || true
 }
+
+@test "--help, --version: a full or closed output is exit code 5 with a message, a reader that has gone is silence" {
+    local p o rc
+    [[ -w /dev/full ]] || skip "no /dev/full"
+    for p in "$BIN"/*; do
+        for o in --help --version; do
+            "$p" $o >/dev/full 2>stderr && rc=0 || rc=$?
+            [ "$rc" -eq 5 ]
+            [ "$(<stderr)" = "${p##*/}: output: No space left on device" ]
+            "$p" $o >&- 2>stderr && rc=0 || rc=$?
+            [ "$rc" -eq 5 ]
+            [ "$(<stderr)" = "${p##*/}: output: closed, or not open for writing" ]
+            rc=$("$BASH" -c '"$1" '$o' 2>stderr | : ; echo ${PIPESTATUS[0]}' bash "$p")
+            [ "$rc" -eq 0 ] || [ "$rc" -eq 141 ]        # the pipe takes a text that fits
+            [ ! -s stderr ]
+        done
+    done
+}
+
+@test "what --explain and --dry-run say is lost: exit code 5, and no output" {
+    [[ -w /dev/full ]] || skip "no /dev/full"
+    "$BIN/mesh-prep" --explain "$BATS_FILE_TMPDIR/small.yaml" -o none.abut 2>/dev/full && rc=0 || rc=$?
+    [ "$rc" -eq 5 ]
+    [ ! -e none.abut ]
+    "$BIN/step" --dry-run "$small" 2>/dev/full && rc=0 || rc=$?
+    [ "$rc" -eq 5 ]
+    "$BIN/step" --dry-run "$small" 2>&- && rc=0 || rc=$?
+    [ "$rc" -eq 5 ]
+}

@@ -236,6 +236,13 @@ by_itself() {
     exits 2 "$abut" help step tear
     exits 2 "$abut" --versio
     says "unknown option --versio"
+    for p in --help --version help; do
+        "$abut" $p >/dev/full 2>stderr && rc=0 || rc=$?
+        [ "$rc" -eq 5 ]
+        [ "$(<stderr)" = "abut: standard output: a write failed" ]
+        "$abut" $p >&- 2>stderr && rc=0 || rc=$?
+        [ "$rc" -eq 5 ]
+    done
     # its last line, as it is written
     grep '^abut mesh-prep' listed | sed 's/-n 100/-q -n 3/; s/-o run.abut/--no-output/' >last.sh
     PATH=$PWD/there/bin:$PATH bash -euo pipefail last.sh 2>said

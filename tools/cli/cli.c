@@ -67,7 +67,8 @@ static _Noreturn void stop(abut_cli *cli, const abut_err *err)
 
 static abut_status write_error(const char *what, int number, abut_err *err)
 {
-    return abut_fail(err, ABUT_E_IO, "%s: %s", what, number == EPIPE ? "closed by the reader" : strerror(number));
+    return abut_fail(err, ABUT_E_IO, "%s: %s", what, number == EPIPE ? "closed by the reader" :
+                     number == EBADF ? "closed, or not open for writing" : strerror(number));
 }
 
 /* Threads that wait for each other spin for this long, some tenths of a millisecond, before they sleep: a thread that sleeps is
@@ -224,6 +225,11 @@ static int reader_is_gone(const abut_cli *cli)
     if (cli->out_path || !cli->out || !ferror(cli->out)) return 0;
     struct pollfd p = { .fd = fileno(cli->out), .events = POLLOUT };
     return poll(&p, 1, 0) == 1 && (p.revents & (POLLERR | POLLHUP));
+}
+
+abut_status abut_cli_said(const char *option, abut_err *err)
+{
+    return ferror(stderr) ? abut_fail(err, ABUT_E_IO, "%s: standard error: a write failed", option) : ABUT_OK;
 }
 
 /* Flushes and closes; a failure goes into err unless it already holds one.  *is_gone becomes 1 where that is the reader's

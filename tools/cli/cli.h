@@ -107,6 +107,8 @@ int abut_cli_output_is_device(const abut_cli *cli);
 
 /** A remark on stderr: "tool: text"; nothing with -q. */
 void abut_cli_say(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
+/** What this option asked for is on stderr.  Fails  ABUT_E_IO a write failed there */
+ABUT_MUST_USE abut_status abut_cli_said(const char *option, abut_err *err);
 /** Replaces the progress line; silent with -q.  Where stderr is no terminal, a line of its own every --progress-every. */
 void abut_cli_progress(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
 /** Takes the progress line away: before another line is written. */

@@ -152,7 +152,10 @@ static abut_status simulate(abut_step_run *r, const abut_step_command *c, abut_c
         const int due = c->one_pass || (r->now.head.step + 1) % c->every == 0 || k == n || r->slow >= SLOW_ENOUGH - 1;
         rc = make_step(r, c, due, &rep, cli, err);
         if (!rc && !c->one_pass) progress(cli, &rep, goal, k, t0);
-        if (!rc && c->dry) abut_step_dry_say(r, c, &rep, n, cli);
+        if (!rc && c->dry) {
+            abut_step_dry_say(r, c, &rep, n, cli);
+            rc = abut_cli_said("--dry-run", err);
+        }
         abut_report_clear(&rep);
     }
     abut_step_tally_say(&r->tally, c, &r->model.view, cli);
