@@ -15,6 +15,7 @@
 
 typedef struct abut_barrier_hessian_ops {
     const char *name, *help;
+    int indefinite;     /* 1: its matrices may be */
     int rank;           /* an element has so many terms of rank one (sparse/elements.h); 0: it is packed */
     int kernel;         /* ABUT_HESSIAN_*: that of a GPU */
     int filters;        /* curvature is taken at `least` where the gap is smaller: contact.barrier.filter (GIPC, Eq. 23) */

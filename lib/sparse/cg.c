@@ -68,9 +68,10 @@ abut_status abut_cg_solve(abut_cg_state *s, const abut_operator *A, const abut_p
 {
     const int are_old = M && s->matrices > 1;
     abut_pcg_report rep;
-    s->iterations = 0;
+    s->iterations = 0;      /* and if it fails: A is not positive definite */
     abut_status rc = solve(s, A, M, b, goal, are_old ? patience(s, goal) : most_of(goal), x, &rep, err);
     if (!rc && !rep.converged && are_old) {
+        s->iterations = 0;
         rc = make(s, A, renew, self, err);
         if (!rc) rc = solve(s, A, M, b, goal, most_of(goal), x, &rep, err);
     }

@@ -62,7 +62,8 @@ typedef struct abut_linear_solver_ops {
     /** Fails  ABUT_E_NUMERIC a pivot is not positive: bad_row says where; the former factor is lost */
     abut_status (*factor)(void *self, const abut_operator *A, abut_precision precision, abut_err *err);
     /** x = A^-1 b, [3 n]; a direct solver takes no goal, and its x may be b.
-     * Fails  ABUT_E_NUMERIC the goal is out of reach; ABUT_E_ARG no factor */
+     * Fails  ABUT_E_NUMERIC the goal is out of reach, or, after 0 iterations by the stats, A is not positive definite;
+     *        ABUT_E_ARG no factor */
     abut_status (*solve)(void *self, const abut_operator *A, const double *b, const abut_solve_goal *goal, double *x,
                          abut_err *err);
     /** The same of a direct solver, at least for the connected parts of A that have a row among wanted[n] (1), and with the same

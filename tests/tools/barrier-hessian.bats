@@ -25,6 +25,74 @@ setup() { pile=$BATS_FILE_TMPDIR/pile.abut; cd "$BATS_TEST_TMPDIR"; }
     grep -q '"barrier_hessian":"gn"' dump
 }
 
+# drop NAME SET...: two soft boxes fall on a floor; thin NAME ROTATION GENERATOR BODY: thin bodies fall on a ball and a floor
+drop() {
+    cat >drop.yaml <<'Y'
+time: {step: 20 ms}
+contact: {dhat: 1 mm}
+materials: {n: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.4}}
+objects:
+  b: {generate: {box: {size: [0.4, 0.1, 0.1], cells: [8, 2, 2]}}, material: n, translate: [0, 0.06, 0], velocity: [0, -1, 0]}
+  c: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}}, material: n, translate: [0.1, 0.18, 0.02], velocity: [0, -2, 0]}
+  f: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    local name=$1 sets=()
+    for s in "${@:2}"; do sets+=(--set "$s"); done
+    "$BIN/mesh-prep" -q drop.yaml "${sets[@]}" -o "$name.abut"
+}
+thin() {
+    cat >thin.yaml <<Y
+time: {step: 10 ms}
+contact: {dhat: 2 mm, friction: {mu: 0.2}}
+materials: {c: {density: 300, young: 1e5, poisson: 0.3}}
+objects:
+  a: {generate: $3, material: c, $4, translate: [-0.02, 0.15, 0], rotate: {axis: [0, 1, 0], angle: $2}, velocity: [0, -1, 0]}
+  b: {generate: {sphere: {radius: 0.12, cells: 3}}, obstacle: true}
+  f: {half-space: {point: [0, -0.11, 0], normal: [0, 1, 0]}}
+Y
+    "$BIN/mesh-prep" -q thin.yaml -o "$1.abut"
+}
+
+# all_end HESSIANS SCENES STEPS OPTION...: each of them, judged
+all_end() {
+    local h s
+    for h in $1; do
+        for s in $2; do
+            "$BIN/step" -q -n "$3" --barrier-hessian "$h" "${@:4}" "$s.abut" -o "$s.$h.abut"
+            "$BIN/ccd-check" -q --no-output "$s.$h.abut" || { echo "$h $s"; return 1; }
+        done
+    done
+}
+
+@test "a full Hessian, which may be indefinite, ends drops, with iterative solvers, too; a shifted direction ends no step" {
+    drop hard
+    drop soft materials.n.young=1e4
+    drop edge 'objects.c.rotate={axis: [1, 0.5, 2], angle: 50 deg}' 'objects.c.translate=[0.1, 0.23, 0.02]'
+    all_end full "hard soft edge" 12 --report full.jsonl
+    grep -q '"shifts":[1-9]' full.jsonl
+    for s in mas ic; do all_end full edge 5 --linear-solver $s; done
+    drop wide contact.dhat='10 mm'
+    all_end full wide 30 --report wide.jsonl        # forces balance; where shifted directions end steps, to 0.065
+    "$PYTHON" -c 'import json
+for line in list(open("wide.jsonl")):
+    assert json.loads(line).get("force_residual", 0) < 0.01, line'
+}
+
+# bats test_tags=slow
+@test "every Hessian of contacts ends ten scenes, judged free of intersections" {
+    drop hard
+    drop soft materials.n.young=1e4
+    drop short time.step='5 ms'
+    drop log2 contact.barrier.law=log2
+    drop rub contact.friction.mu=0.5
+    drop edge 'objects.c.rotate={axis: [1, 0.5, 2], angle: 50 deg}' 'objects.c.translate=[0.1, 0.23, 0.02]'
+    drop wide contact.dhat='10 mm'
+    drop fast 'objects.c.velocity=[0, -8, 0]'
+    thin sheet '20 deg' '{cloth: {size: [0.5, 0.5], edge: 0.05}}' 'shell: {thickness: 1 mm}'
+    thin rod '65 deg' '{rod: {length: 0.4, cells: 8}}' 'rod: {radius: 5 mm}'
+    all_end "projected full gn gn-j ipc-gn shi-kim shi-kim-unsigned" "hard soft short log2 rub edge wide fast sheet rod" 30
+}
+
 @test "a filter and the squared logarithm end where they do without it, by newton-cg too, and restart with the same bytes" {
     skip_without_numpy
     for f in 0 0.1; do

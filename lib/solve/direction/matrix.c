@@ -162,7 +162,7 @@ static abut_status shift_products(abut_newton_matrix *d, double shift, int first
     if (first) abut_operator_diagonal(&A, D);
     for (int32_t j = 0; j < A.n; j++) {
         double *w = whole + 3 * (size_t)j;      /* the diagonal as it was, and what is added for each unit of shift */
-        if (first) w[0] = d->diag[j], w[1] = fmax(D[9 * j], fmax(D[9 * j + 4], D[9 * j + 8]));
+        if (first) w[0] = d->diag[j], w[1] = fmax(fabs(D[9 * j]), fmax(fabs(D[9 * j + 4]), fabs(D[9 * j + 8])));
         d->diag[j] = w[0] + shift * w[1];
     }
     free(D);
@@ -178,7 +178,7 @@ abut_status abut_newton_matrix_shift(abut_newton_matrix *d, double shift, int fi
         for (int k = 0; k < 3; k++) {
             double *entry = A->val + 9 * A->ptr[j] + 4 * (size_t)k;
             if (first) whole[3 * j + k] = *entry;
-            *entry = (1 + shift) * whole[3 * j + k];
+            *entry = (whole[3 * j + k] < 0 ? 1 - shift : 1 + shift) * whole[3 * j + k];
         }
     return ABUT_OK;
 }

@@ -42,8 +42,8 @@ ABUT_MUST_USE abut_status abut_newton_matrix_products(abut_newton_matrix *d, abu
                                                       const abut_point *at, abut_report *rep, abut_err *err);
 /** What was summed last; where: rows in space, NULL: not known.  Good until the next sum. */
 abut_operator abut_newton_matrix_operator(const abut_newton_matrix *d, const double *where);
-/** 1 + shift times the diagonal of what was summed last, in place of earlier shifts.  whole[3 nrow]: scratch for all of them, for
- * the first of which it is `first`.  Fails  ABUT_E_NOMEM */
+/** Adds shift times the absolute values of its diagonal to what was summed last, in place of earlier shifts.  whole[3 nrow]:
+ * scratch for all of them, for the first of which it is `first`.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_newton_matrix_shift(abut_newton_matrix *d, double shift, int first, double *whole, abut_err *err);
 /** A step begins: what `order` and the products know of rows belongs to the last one. */
 void abut_newton_matrix_begin_step(abut_newton_matrix *d, abut_ordering *order);

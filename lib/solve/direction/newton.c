@@ -120,7 +120,7 @@ static abut_status find(void *self, const abut_point *at, double *dir, abut_dire
     abut_objective_ahead_forget(n->p);
     abut_status rc = agree(n->p, at, err);
     if (!rc) rc = solve(n, at, at->g, dir, info, rep, err);
-    info->exact = n->matrix.exact;
+    info->exact = n->matrix.exact && !n->solve.shifted;
     if (!rc && !exact) rc = look_at_bounds(n, at, dir, info, rep, err);
     if (rc) return rc;
     info->approximate = abut_newton_solve_is_approximate(&n->solve);

@@ -2,6 +2,7 @@
 
 #include "base/par.h"
 #include "base/timer.h"
+#include "energy/barrier_term.h"
 #include "sparse/linear_solvers.h"
 
 #include <assert.h>
@@ -13,6 +14,12 @@
 #define CLOSE 1e-8          /* and what is small enough whatever the error; */
 #define FRACTION_ALL 0.2    /* of the direction that its error may have, */
 #define WITHIN_ALL 0.05     /* and of what the convergence test looks at, there */
+
+/* Shifts of a matrix that is not positive definite, as shares of its diagonal: those that mend rounding, and, where Hessians may
+ * be indefinite, those of directions, which descend with any shift; with more than SMALL_SHIFT they are shorter than Newton's. */
+#define ROUNDING_SHIFT 1
+#define LARGEST_SHIFT 1e6
+#define SMALL_SHIFT 1e-7
 
 /* By a factor that is older than the matrix or in single precision: */
 #define FORCE 0.1           /* of the right-hand side that may be left */
@@ -162,31 +169,6 @@ static void report_seconds(const abut_newton_solve *s, abut_report *rep)
     rep->seconds.solve += last.solve;
 }
 
-/* A factor of A in double precision; solve: and s->sol = A^-1 s->rhs by it. */
-static abut_status factor_once(abut_newton_solve *s, const abut_newton_matrix *A, int solve, abut_report *rep, abut_err *err)
-{
-    const abut_operator of = abut_newton_solve_operator(s, A);
-    if (!solve) return abut_linear_factor(prompt_solver(s), &of, ABUT_DOUBLE, err);
-    abut_status rc = abut_linear_factor(&s->linear, &of, ABUT_DOUBLE, err);
-    if (!rc) rc = abut_linear_solve(&s->linear, &of, s->rhs, NULL, s->sol, err);
-    report_seconds(s, rep);
-    return rc;
-}
-
-/* Projection leaves the matrix positive definite up to rounding; a shift of the diagonal mends the rounding. */
-static abut_status factor_shifted(abut_newton_solve *s, abut_newton_matrix *A, int solve, abut_report *rep, abut_err *err)
-{
-    abut_status rc = ABUT_E_NUMERIC;
-    int first = 1;
-    for (double shift = 1e-10; rc == ABUT_E_NUMERIC && shift < 1; shift *= 100) {
-        rep->shifts++;
-        rc = abut_newton_matrix_shift(A, shift, first, s->sol, err);
-        if (!rc) rc = factor_once(s, A, solve, rep, err);
-        first = 0;
-    }
-    return rc;
-}
-
 static abut_status blame(abut_newton_solve *s, const abut_objective *p, abut_status rc, abut_err *err)
 {
     if (rc == ABUT_E_NUMERIC) s->bad_node = abut_newton_matrix_node_of_row(p, abut_linear_bad_row(&s->linear));
@@ -197,6 +179,63 @@ static abut_status blame(abut_newton_solve *s, const abut_objective *p, abut_sta
 static double near_the_end(const abut_objective *p)
 {
     return 2 * p->model->h[0] * p->model->tolerance[0];
+}
+
+/* most: iterations; 0: as many as the solver thinks fit. */
+static abut_status iterate(abut_newton_solve *s, abut_linear_solver *linear, int most, const abut_newton_matrix *A,
+                           const abut_objective *p, abut_report *rep, abut_err *err)
+{
+    const abut_operator of = abut_newton_solve_operator(s, A);
+    const double near = near_the_end(p);
+    const abut_solve_goal goal = { .far = FAR, .close = CLOSE, .fraction = FRACTION_ALL, .near = near,
+                                   .within = WITHIN_ALL * near, .drop = s->cg_tolerance, .most = most };
+    double clock = abut_time_wall();
+    const abut_status rc = abut_linear_solve(linear, &of, s->rhs, &goal, s->sol, err);
+    rep->cg_iterations += abut_linear_get_stats(linear).iterations;
+    rep->seconds.solve += abut_time_lap(&clock);
+    return rc;
+}
+
+/* A factor of A in double precision; solve: and s->sol = A^-1 s->rhs by it.  *hard 1: iterations fail although A is definite. */
+static abut_status factor_once(abut_newton_solve *s, const abut_newton_matrix *A, const abut_objective *p, int solve, int *hard,
+                               abut_report *rep, abut_err *err)
+{
+    const abut_operator of = abut_newton_solve_operator(s, A);
+    *hard = 0;
+    if (!solve || abut_newton_solve_iterates(s)) {
+        double clock = abut_time_wall();
+        abut_status rc = abut_linear_factor(prompt_solver(s), &of, ABUT_DOUBLE, err);
+        rep->seconds.factor += abut_time_lap(&clock);
+        if (rc || !solve) return rc;
+        rc = iterate(s, &s->linear, 0, A, p, rep, err);
+        *hard = rc && abut_linear_get_stats(&s->linear).iterations;
+        return rc;
+    }
+    abut_status rc = abut_linear_factor(&s->linear, &of, ABUT_DOUBLE, err);
+    if (!rc) rc = abut_linear_solve(&s->linear, &of, s->rhs, NULL, s->sol, err);
+    report_seconds(s, rep);
+    return rc;
+}
+
+/* Projection leaves the matrix positive definite up to rounding; a shift of the diagonal mends the rounding.  Hessians that are
+ * not projected need larger ones. */
+static abut_status factor_shifted(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, int solve,
+                                  abut_report *rep, abut_err *err)
+{
+    const int indefinite = solve && abut_barrier_state_of(&p->terms)->curvature.ops->indefinite;
+    const double most = indefinite ? LARGEST_SHIFT : ROUNDING_SHIFT;
+    double *whole = malloc((3 * (size_t)p->nrow + 1) * sizeof *whole);
+    abut_status rc = whole ? ABUT_E_NUMERIC : abut_fail(err, ABUT_E_NOMEM, "Newton direction: %d rows", p->nrow);
+    int first = 1, hard = 0;
+    for (double shift = 1e-10; rc == ABUT_E_NUMERIC && !hard && shift < most; shift *= shift < 1e-2 ? 100 : 4) {
+        rep->shifts++;
+        rc = abut_newton_matrix_shift(A, shift, first, whole, err);
+        if (!rc) rc = factor_once(s, A, p, solve, &hard, rep, err);
+        s->shifted = indefinite && shift > SMALL_SHIFT;
+        first = 0;
+    }
+    free(whole);
+    return rc;
 }
 
 void abut_newton_solve_stats(const abut_newton_solve *solve, abut_report *rep)
@@ -211,11 +250,11 @@ abut_status abut_newton_factor(abut_newton_solve *s, abut_newton_matrix *A, cons
                                abut_err *err)
 {
     double clock = abut_time_wall();
+    int hard;
     abut_status rc = abut_newton_solve_iterates(s) ? ABUT_OK : abut_ordering_analyse_to_factor(&s->order, &A->A, err);
     rep->seconds.analyse += abut_time_lap(&clock);
-    if (!rc) rc = factor_once(s, A, 0, rep, err);
-    if (rc == ABUT_E_NUMERIC) rc = factor_shifted(s, A, 0, rep, err);
-    rep->seconds.factor += abut_time_lap(&clock);
+    if (!rc) rc = factor_once(s, A, p, 0, &hard, rep, err);
+    if (rc == ABUT_E_NUMERIC) rc = factor_shifted(s, A, p, 0, rep, err);
     rep->factorisations += !abut_newton_solve_iterates(s);
     rep->factorisations_double += !abut_newton_solve_iterates(s);
     return blame(s, p, rc, err);
@@ -239,21 +278,6 @@ abut_status abut_newton_factor_single(abut_newton_solve *s, abut_newton_matrix *
         if (rc != ABUT_E_NUMERIC) return rc;
     }
     return abut_newton_factor(s, A, p, rep, err);
-}
-
-/* most: iterations; 0: as many as the solver thinks fit. */
-static abut_status iterate(abut_newton_solve *s, abut_linear_solver *linear, int most, const abut_newton_matrix *A,
-                           const abut_objective *p, abut_report *rep, abut_err *err)
-{
-    const abut_operator of = abut_newton_solve_operator(s, A);
-    const double near = near_the_end(p);
-    const abut_solve_goal goal = { .far = FAR, .close = CLOSE, .fraction = FRACTION_ALL, .near = near,
-                                   .within = WITHIN_ALL * near, .drop = s->cg_tolerance, .most = most };
-    double clock = abut_time_wall();
-    const abut_status rc = abut_linear_solve(linear, &of, s->rhs, &goal, s->sol, err);
-    rep->cg_iterations += abut_linear_get_stats(linear).iterations;
-    rep->seconds.solve += abut_time_lap(&clock);
-    return rc;
 }
 
 /* A step by iterations where factors are dear.  *solved 0: they fail, or cost more than the factor that they spare, and the rest
@@ -290,7 +314,7 @@ static abut_status solve_whole(abut_newton_solve *s, abut_newton_matrix *A, cons
     rep->factorisations_double += last.in_double;
     rep->cg_iterations += last.iterations;
     report_seconds(s, rep);
-    if (rc == ABUT_E_NUMERIC) rc = factor_shifted(s, A, 1, rep, err);
+    if (rc == ABUT_E_NUMERIC) rc = factor_shifted(s, A, p, 1, rep, err);
     if (!rc && abut_reuse_last(&s->linear).in_double) s->exact = 0;
     return blame(s, p, rc, err);
 }
@@ -299,13 +323,15 @@ abut_status abut_newton_solve_first(abut_newton_solve *s, abut_newton_matrix *A,
                                     abut_err *err)
 {
     abut_status rc;
-    int solved = 0;
+    int solved = 0, hard;
+    s->shifted = 0;
     if (s->order.by_iterations) {
         rc = iterate_instead(s, A, p, 1, &solved, rep, err);
         if (rc || solved) return rc;
     } else if (abut_newton_solve_iterates(s)) {
-        rc = abut_newton_factor(s, A, p, rep, err);
-        return rc ? rc : iterate(s, &s->linear, 0, A, p, rep, err);
+        rc = factor_once(s, A, p, 1, &hard, rep, err);
+        if (rc == ABUT_E_NUMERIC && !hard) rc = factor_shifted(s, A, p, 1, rep, err);
+        return hard ? rc : blame(s, p, rc, err);
     }
     const abut_operator of = abut_newton_solve_operator(s, A);
     rc = abut_linear_factor(&s->linear, &of, ABUT_DOUBLE, err);

@@ -15,6 +15,7 @@ typedef struct abut_newton_solve {
     abut_ordering order;
     int exact;              /* the next solution shall be by a factor of its own matrix, in double precision */
     int no_single;          /* single precision was no good in this step for a factor wanted at once */
+    int shifted;            /* the last matrix, by more than rounding needs: its solutions are shorter than Newton's directions */
     unsigned without;       /* ABUT_WITHOUT_* */
     double cg_tolerance;    /* of iterations; 0: what the search can see */
     int32_t bad_node;       /* after a factorisation that failed: of the pivot, or -1 */
