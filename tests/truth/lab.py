@@ -43,7 +43,8 @@ def near(name, found, truth, tolerance, size=None):
     if a.shape != b.shape:
         return Row(name, "shape %s" % (a.shape,), "shape %s" % (b.shape,), np.nan, tolerance)
     length = np.linalg.norm(b.ravel()) if size is None else size
-    return Row(name, a, b, np.linalg.norm((a - b).ravel()) / (length or 1), tolerance)
+    apart = np.subtract(a, b, where=a != b, out=np.zeros(a.shape))      # infinities may be equal
+    return Row(name, a, b, np.linalg.norm(apart.ravel()) / (length or 1), tolerance)
 
 
 def below(name, found, most):
@@ -155,6 +156,12 @@ class Lab:
         start = os.path.join(folder, "start.abut")
         self.call("mesh-prep", "-q", "scene.yaml", "-o", start, *words, cwd=folder)
         return folder, start
+
+    def prepare_bytes(self, data):
+        """Path of a new file in.abut with the bytes of a stream."""
+        folder = self.new()
+        self.files(folder, {"in.abut": data})
+        return os.path.join(folder, "in.abut")
 
     def simulate(self, scene, steps=1, words=(), files=None, between=None, report="forces,energies"):
         """The Run of a scene. between: a program, with its options, between mesh-prep and step."""
