@@ -128,22 +128,22 @@ int main(int argc, char **argv)
 {
     options o = { .smooth = ABUT_NOT_GIVEN };
     const abut_opt opts[] = {
-        { 0, "vtu", ABUT_OPT_TEXT, &o.to.vtu, "DIR",
+        { 0, "vtu", ABUT_OPT_FOLDER, &o.to.vtu, "DIR",
           "VTK grids with displacement, velocity, contact force, J, stress; scene.pvd" },
         { 0, "tensors", ABUT_OPT_FLAG, &o.to.tensors, NULL,
           "--vtu: also Cauchy's stress and the deformation gradient of every tet, nine numbers each" },
-        { 0, "msh", ABUT_OPT_TEXT, &o.to.msh, "DIR",
+        { 0, "msh", ABUT_OPT_FOLDER, &o.to.msh, "DIR",
           "Gmsh 4.1: tets of any order at rest with displacement and velocity, a file per frame" },
-        { 0, "msh-text", ABUT_OPT_TEXT, &o.to.msh_text, "DIR", "the same as text" },
-        { 0, "obj", ABUT_OPT_TEXT, &o.to.obj, "DIR", "OBJ surfaces, a file per frame" },
-        { 0, "ply", ABUT_OPT_TEXT, &o.to.ply, "DIR", "binary PLY surfaces, a file per frame" },
+        { 0, "msh-text", ABUT_OPT_FOLDER, &o.to.msh_text, "DIR", "the same as text" },
+        { 0, "obj", ABUT_OPT_FOLDER, &o.to.obj, "DIR", "OBJ surfaces, a file per frame" },
+        { 0, "ply", ABUT_OPT_FOLDER, &o.to.ply, "DIR", "binary PLY surfaces, a file per frame" },
         { 0, "gltf", ABUT_OPT_OUTPUT, &o.to.gltf, "FILE", "one .glb with the animation in it" },
         { 0, "html", ABUT_OPT_OUTPUT, &o.html, "FILE",
           "one page that plays the run in a browser, with all that it needs inside" },
         { 0, "csv", ABUT_OPT_OUTPUT_TEXT, &o.to.csv, "FILE",
           "table of energies, momenta, forces, contacts, a row per frame; -: standard output" },
         { 0, "json", ABUT_OPT_OUTPUT_TEXT, &o.to.json, "FILE", "the same table as JSON" },
-        { 0, "nodes", ABUT_OPT_TEXT, &o.to.nodes, "DIR",
+        { 0, "nodes", ABUT_OPT_FOLDER, &o.to.nodes, "DIR",
           "CSV with a row per node: position, velocity, forces; a file per frame" },
         { 0, "smooth", ABUT_OPT_INT, &o.smooth, "N",
           "--gltf, --html, --obj, --ply, --vtu: the boundary of curved tets with N segments on a side, in place of what "

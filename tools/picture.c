@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 {
     options o = { .to = abut_picture_defaults(), .panels = ABUT_NOT_GIVEN };
     const abut_opt opts[] = {
-        { 0, "png", ABUT_OPT_TEXT, &o.to.dir, "DIR", "a PNG per frame" },
+        { 0, "png", ABUT_OPT_FOLDER, &o.to.dir, "DIR", "a PNG per frame" },
         { 0, "strip", ABUT_OPT_OUTPUT, &o.to.strip, "FILE", "one PNG with several frames side by side" },
         { 0, "film", ABUT_OPT_OUTPUT, &o.to.film, "FILE",
           "a film of all pictures: .gif, or, where the program ffmpeg is, .mp4, .mov, .mkv, .webm" },

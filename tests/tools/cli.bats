@@ -250,3 +250,64 @@ W
     "$BIN/step" --dry-run "$small" 2>&- && rc=0 || rc=$?
     [ "$rc" -eq 5 ]
 }
+
+@test "--no-clobber refuses outputs that are there, before work; without it a line says what was replaced, and -q leaves it out" {
+    cp "$BATS_FILE_TMPDIR"/{small.yaml,first.abut,small.abut} .
+    printf 'step,node,dx\n1,0,1\n' > d.csv
+    local file command option
+    while read -r file command; do
+        command=${command/ -q / }
+        exits 0 "$BIN"/$command --no-clobber </dev/null
+        [ "$(grep -c replaced stderr)" -eq 0 ]
+        touch -d '2001-02-03 04:05:06' "$file"
+        option=$(grep -o -- "--\?[a-z]* \(${file%%/*}\)\b" <<<"$command")
+        [[ $option != -o* ]] || option="--output $file"
+        exits 5 "$BIN"/$command --no-clobber </dev/null
+        if [ "$file" = "${file#dir/}" ]; then says "${command%% *}: $option: is there ("
+        else says "${command%% *}: $option: holds "; fi
+        says "; with --no-clobber expected a new"
+        [ "$(stat -c %y "$file" | cut -c-16)" = '2001-02-03 04:05' ]
+        cp -rp "$file" kept
+        [ "$file" = "${file#dir/}" ] || { rm dir/*; cp -p kept "$file"; }      # one file: that it was is said by name
+        exits 0 "$BIN"/$command </dev/null
+        case $(head -c 4 kept | tail -c 3) in
+        ABT) grep -Eq "^[a-z-]+: replaced $file \([1-3] frames?, 2001-02-03 04:05\)$" "$BATS_TEST_TMPDIR/stderr" ;;
+        *) says "${command%% *}: replaced $file (2001-02-03 04:05)" ;;
+        esac
+        exits 0 "$BIN"/$command -q </dev/null
+        [ "$(grep -c replaced stderr)" -eq 0 ]
+        rm -rf "$file" dir kept
+    done < <(writers)
+    exits 0 "$BIN/export" --obj dir --csv a small.abut
+    touch -d '2001-02-03 04:05:06' a dir/*
+    touch -d '2001-02-03 04:07:06' dir/frame_0001.obj
+    touch -d '2001-02-03 04:08:06' dir/other
+    exits 0 "$BIN/export" --obj dir --csv a small.abut
+    says "export: replaced 3 files in dir (2001-02-03 04:07), a (2001-02-03 04:05)"
+    # the report of a step that is not taken; nothing is replaced, and nothing is said, where the program fails
+    exits 5 "$BIN/step" -n 1 --no-clobber --report a first.abut -o o
+    says "--report a: is there ("
+    exits 3 "$BIN/step" -n 1 a -o small.abut
+    [ "$(grep -c replaced stderr)" -eq 0 ]
+    # devices are no files
+    exits 0 "$BIN/step" -q -n 1 --no-clobber first.abut -o /dev/null
+    mkdir -p empty
+    exits 0 "$BIN/export" -q --no-clobber --obj empty small.abut
+}
+
+@test "an empty name of a file or folder is an error of usage, whatever the program and the option" {
+    local t option n=0
+    for t in $every; do
+        for option in $("$BIN/$t" --help | sed -n 's/^ .* \(--[a-z-]*\) \(FILE\|FILE\.obj\|DIR\)\( .*\|$\)/\1/p'); do
+            exits 2 "$BIN/$t" $option= "$BATS_FILE_TMPDIR/small.abut"
+            grep -Eqx "$t: $option '': expected the name of a (file|folder)" "$BATS_TEST_TMPDIR/stderr"
+            exits 2 "$BIN/$t" $option '' "$BATS_FILE_TMPDIR/small.abut"
+            n=$((n + 1))
+        done
+        exits 2 "$BIN/$t" ''
+        says "$t: argument '': expected "
+    done
+    [ $n -ge 35 ]
+    exits 2 "$BIN/step" -o '' "$BATS_FILE_TMPDIR/small.abut"
+    says "--output '': expected the name of a file"
+}

@@ -264,7 +264,7 @@ completed() {
     [ "$(completed st)" = "step strain-limit" ]
     [ "$(completed he)" = help ]
     [ "$(completed help fr)" = friction-lag ]
-    [ "$(completed mesh-prep --n)" = "--new --no-sync" ]
+    [ "$(completed mesh-prep --n)" = "--new --no-sync --no-clobber" ]
     [ "$(completed step --linear)" = --linear-solver ]
     [ "$(completed step --nothing)" = "" ]
     touch scene.yaml

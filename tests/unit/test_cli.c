@@ -151,7 +151,7 @@ TEST(bad_options_exit_2_and_say_what_was_expected)
         { "--length", "a value must follow" },     { "--flag=1", "takes no value" },
         { "-fn", "unknown option '-fn'" },         { "in in", "unexpected argument 'in'" },
         { "-j 0 in", "--threads: 0" },             { "--compress 10 in", "--compress: 10" },
-        { "-o '' in", "the name is empty" },
+        { "-o '' in", "--output '': expected the name of a file" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         CHECK(sh("$P %s >out", bad[i].args) == 2 && says(bad[i].says));

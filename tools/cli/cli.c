@@ -5,6 +5,7 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "formats/result/out_file.h"
+#include "tools/cli/existing.h"
 #include "tools/cli/manual.h"
 #include "tools/cli/options.h"
 #include "tools/cli/unfinished.h"
@@ -179,7 +180,6 @@ static abut_status open_out(abut_cli *cli, int streams, abut_err *err)
 {
     int fd = -1;
     if (cli->out_path && !strcmp(cli->out_path, "-")) cli->out_path = NULL;
-    if (cli->out_path && !*cli->out_path) return abut_fail(err, ABUT_E_ARG, "--output: the name is empty");
     if (!cli->out_path) {
         if ((streams & ABUT_CLI_OUT_MAY) && isatty(1)) return ABUT_OK;
         fd = dup(1);
@@ -335,12 +335,14 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     signal(SIGXFSZ, SIG_IGN);   /* so is a limit of the size of files */
 
     const int has_out = streams & (ABUT_CLI_OUT | ABUT_CLI_OUT_TEXT | ABUT_CLI_OUT_MAY);
-    int help = 0, version = 0, manual = 0;
+    int help = 0, version = 0, manual = 0, no_clobber = 0;
     const abut_opt table[] = {
         { 0, "compress", ABUT_OPT_INT, &cli->compress, "LEVEL", "compress the arrays, 0 to 9 (default 0: store them)" },
         { 'o', "output", ABUT_OPT_TEXT, &cli->out_path, "FILE", "write to FILE (through FILE.part) instead of standard output" },
         { 0, "no-sync", ABUT_OPT_FLAG, &cli->no_sync, NULL,
           "do not wait until the disk has FILE: after a power failure it may be empty" },
+        { 0, "no-clobber", ABUT_OPT_FLAG, &no_clobber, NULL,
+          "refuse an output that is there, and a folder for files that is not empty (exit code 5)" },
         { 'j', "threads", ABUT_OPT_INT, &cli->threads, "N", "number of threads (default: all cores)" },
         { 0, "progress-every", ABUT_OPT_REAL, &cli->progress_every, "s",
           "where the terminal does not see it, in a log, write a line of progress this often (default: none)" },
@@ -351,7 +353,7 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
         { 0 }
     };
     cli->is_stream = (streams & (ABUT_CLI_OUT | ABUT_CLI_OUT_MAY)) != 0;
-    const abut_opt *common = cli->is_stream ? table : has_out ? table + 1 : table + 3;
+    const abut_opt *common = cli->is_stream ? table : has_out ? table + 1 : abut_existing_may(opts) ? table + 3 : table + 4;
 
     abut_err err = { 0 };
     const char **args = calloc((size_t)argc + 1, sizeof *args);
@@ -370,6 +372,7 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     abut_threads_set(cli->threads);
 
     if (streams & ABUT_CLI_OUT_NOWHERE) cli->out_path = "/dev/null";
+    if ((no_clobber || !cli->quiet) && abut_existing_find(&cli->existing, cli, opts, no_clobber, &err)) stop(cli, &err);
     if ((streams & ABUT_CLI_IN) && open_in(cli, &err)) stop(cli, &err);
     if (has_out && open_out(cli, streams, &err)) stop(cli, &err);
     if (cli->out && cli->is_stream) abut_unfinished_watch(cli);
@@ -409,8 +412,10 @@ int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err)
     if (cli->out) close_out(cli, &is_gone, &last);
     if (last.code && !before && !is_gone) complain(cli, &last);
     abut_cli_progress_clear(cli);
+    if (!is_gone) abut_existing_say(cli, &cli->existing);
     if (*cli->sum && !is_gone) abut_cli_say(cli, "%s, %.3g s", cli->sum, abut_time_wall() - cli->began);
     if (cli->in && cli->in != stdin) fclose(cli->in);
+    abut_existing_clear(&cli->existing);
     free(cli->part_path);
     free(cli->final_path);
     free((void *)cli->args);

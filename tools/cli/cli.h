@@ -12,7 +12,8 @@
  * FILE.part and is renamed by abut_cli_end when all is done and the disk has it (--no-sync: without waiting for the disk), so
  * a name without .part is always whole.  FILE.part of an earlier run that was not finished becomes FILE.part.old where it is a
  * stream.  A link, a folder or a fifo of that name is refused; FILE.part is always a new file.  Devices, fifos and everything
- * under /dev and /proc are written directly.
+ * under /dev and /proc are written directly.  --no-clobber, of every program that writes files, refuses outputs that are there;
+ * it fails with ABUT_E_IO, as other outputs that cannot be made: the command line is right, the disk is not as it asks.
  *
  * Descriptor 1 leads to stderr after abut_cli_begin: what a library prints cannot damage a stream.  stderr is buffered by
  * lines: each line is one write, so that lines of the programs of a pipeline do not mix. */
@@ -33,6 +34,7 @@ typedef enum abut_opt_kind {
     ABUT_OPT_TEXT,      /* const char **                              */
     ABUT_OPT_OUTPUT,    /* const char **: a file that is written, no other one of the command line */
     ABUT_OPT_OUTPUT_TEXT,   /* the same; "-" is standard output */
+    ABUT_OPT_FOLDER,    /* const char **: a folder into which files are written */
     ABUT_OPT_LIST,      /* abut_opt_list *: may be given again        */
     ABUT_OPT_ELSEWHERE  /* of another program: `unit` is its name, `help` what it does; refused with these, and not in the help */
 } abut_opt_kind;
@@ -55,6 +57,12 @@ typedef struct abut_opt {
     const char *help;   /* NULL: the help leaves it out: a former name, --manual */
 } abut_opt;
 
+/* Files that are there before the run (tools/cli/existing.h).  Zero-filled is empty. */
+typedef struct abut_existing {
+    struct abut_existing_file *file;
+    int n, room;
+} abut_existing;
+
 typedef struct abut_cli {
     const char *called, *tool;  /* as it was called; the name without its folder, the end of that */
     const char *summary, *args_help;
@@ -67,6 +75,7 @@ typedef struct abut_cli {
     int compress;       /* --compress: level for abut_writer_open, 0..9 */
     int quiet;          /* -q: no progress, no remarks */
     int no_sync;        /* --no-sync */
+    abut_existing existing;
     int is_stream;      /* out is a state stream */
     volatile sig_atomic_t frames;   /* whole frames written to it */
     const char *out_path;     /* -o; NULL: standard output */

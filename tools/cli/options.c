@@ -118,9 +118,13 @@ static abut_status store(const abut_opt *o, const char *text, abut_err *err)
     case ABUT_OPT_REAL: return store_real(o, text, err);
     case ABUT_OPT_OUTPUT:
     case ABUT_OPT_OUTPUT_TEXT:
+    case ABUT_OPT_FOLDER:
     case ABUT_OPT_TEXT: {
         const char **word = o->value;
-        const int is_place = o->kind != ABUT_OPT_TEXT || is_file(o) || (o->unit && !strcmp(o->unit, "DIR"));
+        const int is_place = o->kind != ABUT_OPT_TEXT || is_file(o);
+        if (is_place && !*text)
+            return abut_fail(err, ABUT_E_ARG, "--%s '': expected the name of a %s", o->name,
+                             o->kind == ABUT_OPT_FOLDER ? "folder" : "file");
         if (is_place && *word)
             return abut_fail(err, ABUT_E_ARG, "--%s: given twice, %.80s and %.80s", o->name, *word, text);
         *word = text;
@@ -259,6 +263,8 @@ abut_status abut_options_count(const char *args_help, const char *const *args, i
         if (n && s[n - 1] == ']') optional = 0;
         s += n + strspn(s + n, " ");
     }
+    for (int i = 0; i < nargs; i++)
+        if (!*args[i]) return abut_fail(err, ABUT_E_ARG, "argument '': expected %s", *args_help ? args_help : "none");
     if (nargs < least) return abut_fail(err, ABUT_E_ARG, "an argument is missing: expected %s", args_help);
     if (nargs > most)
         return abut_fail(err, ABUT_E_ARG, "unexpected argument '%.80s'%s%s", args[most], *args_help ? ": expected " : "",
