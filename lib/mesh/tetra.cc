@@ -189,27 +189,45 @@ static abut_status tets_of(const abut_mesh *m, const char *switches, tetgenio &r
     return ABUT_OK;
 }
 
-static abut_status fill(const abut_mesh *m, double max_volume, int keep_surface, abut_mesh *out, abut_err *err)
+/* Facets that meet at more than this angle are one to tetgen, which triangulates its patches anew.  Where many that bend by less
+ * follow each other, the solid has another surface; then those alone are one whose angle rounding cannot tell from 180 degrees. */
+static const double USUAL_ANGLE = 179.9, FLAT_ANGLE = 179.99999;
+
+/* Fills the surface: tets of the volume that it encloses, want6 / 6, to 1e-6. */
+static abut_status fill_at(const abut_mesh *m, double max_volume, int keep_surface, double angle, double want6, abut_mesh *out,
+                           abut_err *err)
 {
     tetgenio result;
     char switches[64];
+    double filled = 0;
+    std::snprintf(switches, sizeof switches, "p%.9g%sq1.4a%.17gQ", angle, keep_surface ? "Y" : "", max_volume);
+    abut_status rc = tets_of(m, switches, result, err);
+    if (!rc) rc = from_tetgen(result, out, &filled, err);
+    if (!rc && out->nt == 0) rc = abut_fail(err, ABUT_E_GEOM, "tetgen found no inside: expected a closed surface");
+    if (!rc && std::fabs(filled + want6) <= 1e-6 * filled)
+        return abut_fail(err, ABUT_E_GEOM, "all triangles are clockwise from outside: expected them counter-clockwise; `flip: true` "
+                         "turns them over");
+    if (!rc && !(std::fabs(filled - want6) <= 1e-6 * filled))
+        rc = abut_fail(err, ABUT_E_GEOM, "the surface encloses %.6g m^3, its tets fill %.6g m^3: expected a closed surface "
+                       "without cavities, all triangles counter-clockwise from outside", want6 / 6, filled / 6);
+    return rc;
+}
+
+static abut_status fill(const abut_mesh *m, double max_volume, int keep_surface, abut_mesh *out, abut_err *err)
+{
     const double want = enclosed6(m), tets = std::fabs(want) / 6 / (MEAN_SHARE * max_volume);
     if (!(tets <= TETS_MOST))
         return abut_fail(err, ABUT_E_GEOM, "%.3g m^3 in tets of at most %g m^3 are about %.2g tets: expected at most %g",
                          std::fabs(want) / 6, max_volume, tets, TETS_MOST);
     abut_status rc = abut_closed_surface_check(m->x, m->nv, m->tri, m->nf, err);
     if (rc) return rc;
-    std::snprintf(switches, sizeof switches, "p%sq1.4a%.17gQ", keep_surface ? "Y" : "", max_volume);
-    rc = tets_of(m, switches, result, err);
-    double filled = 0;
-    if (!rc) rc = from_tetgen(result, out, &filled, err);
-    if (!rc && out->nt == 0) rc = abut_fail(err, ABUT_E_GEOM, "tetgen found no inside: expected a closed surface");
-    if (!rc && std::fabs(filled + want) <= 1e-6 * filled)
-        return abut_fail(err, ABUT_E_GEOM, "all triangles are clockwise from outside: expected them counter-clockwise; `flip: true` "
-                         "turns them over");
-    if (!rc && !(std::fabs(filled - want) <= 1e-6 * filled))
-        rc = abut_fail(err, ABUT_E_GEOM, "the surface encloses %.6g m^3, its tets fill %.6g m^3: expected a closed surface "
-                       "without cavities, all triangles counter-clockwise from outside", want / 6, filled / 6);
+    abut_err why = {};
+    rc = fill_at(m, max_volume, keep_surface, USUAL_ANGLE, want, out, &why);
+    if (rc == ABUT_E_GEOM) {
+        abut_mesh_clear(out);
+        return fill_at(m, max_volume, keep_surface, FLAT_ANGLE, want, out, err);
+    }
+    if (rc && err) *err = why;
     return rc;
 }
 

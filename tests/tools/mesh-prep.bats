@@ -350,6 +350,34 @@ Y
     says "body 'cube.obj' has 10 triangles: expected shell: {thickness: length}, a solid (tetrahedralize: {max-volume: volume}), or an obstacle"
 }
 
+# What tetgen takes for one flat facet where neighbours bend by less than a tenth of a degree: 40 mm wide, 0.05 mm high.
+@test "a lid that is nearly flat is filled with tets up to its own triangles" {
+    awk -f - >dome.obj <<'A'
+BEGIN {
+    n = 16
+    for (s = 0; s < 2; s++) for (j = 0; j <= n; j++) for (i = 0; i <= n; i++) {
+        x = 2 * i / n - 1; y = 2 * j / n - 1
+        printf "v %.9g %.9g %.9g\n", 20 * x, 20 * y, s ? 10 + 0.05 * (1 - x * x) * (1 - y * y) : 0
+    }
+    m = (n + 1) * (n + 1)
+    for (j = 0; j < n; j++) for (i = 0; i < n; i++) {
+        a = j * (n + 1) + i + 1; b = a + 1; c = a + n + 2; d = a + n + 1
+        print "f", m + a, m + b, m + c; print "f", m + a, m + c, m + d; print "f", a, c, b; print "f", a, d, c
+    }
+    for (k = 0; k < n; k++) { side(k + 1, k + 2); side(k * (n + 1) + n + 1, (k + 1) * (n + 1) + n + 1)
+        side(n * (n + 1) + k + 2, n * (n + 1) + k + 1); side((k + 1) * (n + 1) + 1, k * (n + 1) + 1) }
+}
+function side(a, b) { print "f", a, b, m + b; print "f", a, m + b, m + a }
+A
+    printf 'objects:\n  a: {mesh: dome.obj, scale: 0.001, tetrahedralize: {max-volume: 20 mm^3}}\n' >dome.yaml
+    exits 0 "$BIN/mesh-prep" dome.yaml --explain -o a.abut
+    want=$(awk '$1 == "v" { for (k = 0; k < 3; k++) x[n + 1, k] = $(k + 2) / 1000; n++ }
+        $1 == "f" { for (c = 0; c < 3; c++) for (k = 0; k < 3; k++) p[c, k] = x[$(c + 2), k]
+            v += p[0, 0] * (p[1, 1] * p[2, 2] - p[1, 2] * p[2, 1]) + p[0, 1] * (p[1, 2] * p[2, 0] - p[1, 0] * p[2, 2]) + p[0, 2] * (p[1, 0] * p[2, 1] - p[1, 1] * p[2, 0]) }
+        END { printf "%.9g", v / 6 }' dome.obj)
+    awk -v want="$want" '$1 == "volume" { d = $2 / want - 1; n++ } END { exit !(n == 1 && d < 1e-6 && d > -1e-6) }' stderr
+}
+
 @test "mesh files alone make a scene; mixtures and unknown files are usage errors" {
     printf '4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n' | tee a.node > b.node
     printf '1 4 0\n0 0 1 2 3\n' | tee a.ele > b.ele
