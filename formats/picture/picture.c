@@ -247,7 +247,7 @@ static abut_status find_range(abut_picture *p, abut_err *err)
                 if (pass == 0) {
                     lo = fmin(lo, v);
                     hi = fmax(hi, v);
-                } else if (hi > lo) {
+                } else if (hi > lo && hi - lo < INFINITY) {
                     bin[(int)((v - lo) / (hi - lo) * (BINS - 1))]++;
                     total++;
                 }

@@ -148,8 +148,9 @@ abut_status abut_loss_check(const abut_loss *loss, int64_t first, double first_t
     for (size_t i = 0; i < loss->n; i++) {
         const abut_loss_row *r = loss->row + i;
         const double steps = (r->time - first_time) / h;
-        const int64_t step = r->step >= 0 ? r->step : first + (int64_t)llround(steps);
-        if (r->step < 0 && fabs(steps - rint(steps)) > 1e-6)
+        const int is_of_frame = fabs(steps) < 0x1p53 && fabs(steps - rint(steps)) <= 1e-6;
+        const int64_t step = r->step >= 0 ? r->step : is_of_frame ? first + (int64_t)llround(steps) : 0;
+        if (r->step < 0 && !is_of_frame)
             return abut_fail(err, ABUT_E_FORMAT, "row %zu of the loss is at %.9g s: no frame is, steps are %.9g s", i + 1,
                              r->time, h);
         if (step < first || step > last)

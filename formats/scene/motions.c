@@ -125,7 +125,7 @@ static void quaternion_of(const double R[9], double q[4])
 static abut_status read_quaternion(const abut_tree *t, double q[4], abut_err *err)
 {
     const abut_status rc = abut_tree_vector(t, "quaternion", ABUT_Q_PURE, 4, q, err);
-    const double n = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    const double n = abut_tree_norm(q, 4);
     if (!rc && !(n > 0)) return abut_tree_fail(t, err, "quaternion: expected four numbers [w, x, y, z] that are not all 0");
     for (int k = 0; k < 4; k++) q[k] /= n;
     return rc;

@@ -25,7 +25,7 @@ abut_status abut_scene_axis(const abut_tree *t, const char *word, abut_quantity 
     if (!axis || !value) return abut_tree_fail(t, err, "expected {axis: [x, y, z], %s: number and unit}", word);
     rc = abut_tree_vector(axis, "axis", ABUT_Q_PURE, 3, a, err);
     if (!rc) rc = abut_tree_real(value, word, q, &v, NULL, err);
-    const double n = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+    const double n = abut_tree_norm(a, 3);
     if (!rc && !(n > 0)) rc = abut_tree_fail(axis, err, "axis: expected a vector that is not zero");
     for (int k = 0; k < 3 && !rc; k++) out[k] = v * a[k] / n;
     return rc;
@@ -88,7 +88,7 @@ static abut_status read_plane(const abut_scene_reader *r, const abut_tree *t, ab
     abut_scene_from(t, p->from);
     if (point) rc = abut_tree_vector(point, "point", ABUT_Q_LENGTH, 3, p->point, err);
     if (!rc) rc = abut_tree_vector(normal, "normal", ABUT_Q_PURE, 3, p->normal, err);
-    const double n = sqrt(p->normal[0] * p->normal[0] + p->normal[1] * p->normal[1] + p->normal[2] * p->normal[2]);
+    const double n = abut_tree_norm(p->normal, 3);
     if (!rc && !(n > 0)) rc = abut_tree_fail(normal, err, "normal: expected a vector that is not zero");
     for (int k = 0; k < 3; k++) p->normal[k] /= n;
     if (!rc) rc = find_material(r, t, 0, &p->material, err);

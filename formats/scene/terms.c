@@ -40,7 +40,7 @@ static abut_status read_fibre(const abut_tree *t, abut_scene_material *m, abut_e
     abut_status rc = abut_scene_need(t, keys, err);
     if (!rc) rc = abut_tree_vector(abut_tree_find(t, "direction"), "fibre.direction", ABUT_Q_PURE, 3, d, err);
     if (!rc) rc = abut_tree_positive(abut_tree_find(t, "stiffness"), "fibre.stiffness", ABUT_Q_PRESSURE, &m->fibre, NULL, err);
-    const double n = rc ? 1 : sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    const double n = rc ? 1 : abut_tree_norm(d, 3);
     if (!(n > 0)) return abut_tree_fail(t, err, "fibre.direction: expected a vector that is not zero");
     for (int k = 0; k < 3; k++) d[k] /= n;
     return rc;

@@ -1,5 +1,7 @@
 #include "formats/scene/tree_value.h"
 
+#include "scene/scene.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,6 +30,20 @@ static abut_status wrong(const abut_tree *t, const char *what, abut_quantity q, 
                                q == ABUT_Q_LENGTH_OR_L ? " (l: the diagonal of the simulated bodies)" : "", EXAMPLES[q]);
 }
 
+/* Angles beyond it have no digits left of a turn that mean anything; powers of other numbers beyond it are not finite. */
+static double most(abut_quantity q)
+{
+    return q == ABUT_Q_ANGLE || q == ABUT_Q_RATE ? ABUT_TURNS_MOST * ABUT_TURN : ABUT_FARTHEST;
+}
+
+static abut_status too_large(const abut_tree *t, const char *what, abut_quantity q, abut_err *err)
+{
+    if (q != ABUT_Q_ANGLE && q != ABUT_Q_RATE)
+        return abut_tree_fail(t, err, "%s is '%.60s': expected between -%g and %g in SI units", what, t->text, most(q), most(q));
+    return abut_tree_fail(t, err, "%s is '%.60s': expected at most %g turns%s", what, t->text, ABUT_TURNS_MOST,
+                          q == ABUT_Q_RATE ? " a second" : "");
+}
+
 abut_status abut_tree_real(const abut_tree *t, const char *what, abut_quantity q, double *out, int *per_length,
                            abut_err *err)
 {
@@ -39,7 +55,9 @@ abut_status abut_tree_real(const abut_tree *t, const char *what, abut_quantity q
     const abut_unit *u = *end ? abut_unit_find(q, end) : NULL;
     if ((*end || unit_needed(q)) && !u) return wrong(t, what, q, err);
     if (u && u->per_length && !per_length) return wrong(t, what, q, err);
-    *out = u ? v * u->factor : v;
+    const double si = u ? v * u->factor : v;
+    if (fabs(si) > most(q)) return too_large(t, what, q, err);
+    *out = si;
     if (per_length) *per_length = u ? u->per_length : 0;
     return ABUT_OK;
 }
@@ -65,6 +83,14 @@ abut_status abut_tree_not_negative(const abut_tree *t, const char *what, abut_qu
     if (!(v >= 0)) return abut_tree_fail(t, err, "%s is '%s': expected 0 or more", what, t->text);
     *out = v;
     return ABUT_OK;
+}
+
+double abut_tree_norm(double *v, int n)
+{
+    double largest = 0, sum = 0;
+    for (int k = 0; k < n; k++) largest = fmax(largest, fabs(v[k]));
+    for (int k = 0; k < n && largest > 0; k++) v[k] = scalbn(v[k], -ilogb(largest)), sum += v[k] * v[k];
+    return sqrt(sum);
 }
 
 static abut_status list_of(const abut_tree *t, const char *what, int n, const char *example, abut_err *err)

@@ -6,7 +6,7 @@
 static void count(abut_shell_span *s, double stretch)
 {
     const double at = floor((stretch - s->from) / s->width);
-    s->bin[at < 0 ? 0 : at >= ABUT_SPAN_BINS ? ABUT_SPAN_BINS - 1 : (int)at]++;
+    s->bin[at < 0 ? 0 : at < ABUT_SPAN_BINS ? (int)at : ABUT_SPAN_BINS - 1]++;     /* the last, too, where it is no number */
 }
 
 /* |E11|, |E22|, |E12| of E = (F^T F - 1) / 2 as shares of the limits of cloth; 1 when one is reached. */

@@ -193,6 +193,15 @@ static abut_status add_factor(abut_motion_rows *m, const abut_scene_table *facto
     return ABUT_OK;
 }
 
+/* An angle of very many turns has no digits left that mean anything. */
+static abut_status check_turns(const abut_build *b, const abut_motion_row *r, const char *from, abut_err *err)
+{
+    const double turns = abut_v3_norm(abut_v3_get(r->angular)) * b->scene->step.value / ABUT_TURN;
+    return turns <= ABUT_TURNS_MOST ? ABUT_OK :
+           abut_fail(err, ABUT_E_FORMAT, "%s: %.3g turns in a time step of %g s: expected at most %g", from, turns,
+                     b->scene->step.value, ABUT_TURNS_MOST);
+}
+
 static abut_status scripted(abut_build *b, abut_motion_rows *m, const abut_scene_motion *s, abut_err *err)
 {
     abut_motion_row *r;
@@ -207,6 +216,7 @@ static abut_status scripted(abut_build *b, abut_motion_rows *m, const abut_scene
     memcpy(r->linear, s->linear, sizeof r->linear);
     memcpy(r->angular, s->angular, sizeof r->angular);
     memcpy(r->scale, s->scale, sizeof r->scale);
+    if ((rc = check_turns(b, r, s->from, err))) return rc;
     if (s->stop && (rc = find_stop(b, m, s, r, err))) return rc;
     if (s->center_of_box) abut_build_select_center(b, &s->select, r->center);
     else if (s->has_center) memcpy(r->center, s->center, sizeof r->center);
@@ -239,6 +249,7 @@ static abut_status obstacle_motion(abut_build *b, abut_motion_rows *m, const abu
     if (rc || o->path.n) return rc ? rc : set_path(m, &o->path, o->mesh.nv, 0, r, err);
     memcpy(r->linear, o->velocity, sizeof r->linear);
     memcpy(r->angular, o->spin, sizeof r->angular);
+    if ((rc = check_turns(b, r, o->from, err))) return rc;
     if (o->has_center) memcpy(r->center, o->center, sizeof r->center);
     else box_center(b, m, r, r->center);
     return ABUT_OK;

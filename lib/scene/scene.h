@@ -5,6 +5,10 @@
 
 #include "mesh/curve.h"
 #include "mesh/mesh.h"
+#include "model/model.h"
+
+#define ABUT_TURN 6.283185307179586     /* rad */
+#define ABUT_TURNS_MOST 1e6             /* of an angle, of a rate of rotation in a second, of a motion in a time step */
 
 enum { ABUT_SCENE_NAME = 64, ABUT_SCENE_FROM = 96 };
 

@@ -4,6 +4,7 @@
 #include "base/timer.h"
 #include "sparse/pcg.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -75,8 +76,8 @@ static int is_analysed(const reuse *r)
 static int break_even(const reuse *r, const abut_bsr *A)
 {
     const double analysis = is_analysed(r) ? 0 : ANALYSE_BLOCK * (double)A->nnz;
-    return FRESH_LEAST + (int)abut_iterations_worth(abut_factor_cost(&r->inner) + analysis,
-                                                    abut_linear_get_stats(&r->inner).bytes, A->nnz);
+    return FRESH_LEAST + (int)fmin(abut_iterations_worth(abut_factor_cost(&r->inner) + analysis,
+                                                         abut_linear_get_stats(&r->inner).bytes, A->nnz), INT_MAX / 2);
 }
 
 /* Old factors that were no good are tried again after 1, 3, 9 solutions. */

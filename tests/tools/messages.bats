@@ -4,6 +4,44 @@ load helpers
 
 box='{generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}'
 
+@test "numbers too large to compute with, and angles of more than 1e6 turns, are refused wherever they come in" {
+    box='objects: {b: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}'
+    too_much() { # SCENE MESSAGE
+        printf '%s\n' "$1" >big.yaml
+        exits 3 "$BIN/mesh-prep" big.yaml -o none.abut
+        says "$2"
+    }
+    too_much "$box, rotate: {axis: [0, 1, 0], angle: 1e200 rad}}}" "big.yaml:1:102: angle is '1e200 rad': expected at most 1e+06 turns"
+    too_much "$box, rotate: [{axis: [0, 1, 0], angle: -1e17 rad}]}}" "angle is '-1e17 rad': expected at most 1e+06 turns"
+    too_much "{rotate: {axis: [0, 1, 0], angle: 360000001 deg}, $box}}}" "angle is '360000001 deg'"
+    too_much "{$box}}, motion: [{select: {object: b}, keyframes: [{time: 1 s, rotate: {axis: [0, 1, 0], angle: 1e300 rad}}]}]}" "angle is '1e300 rad'"
+    too_much "{$box}}, motion: [{select: {object: b}, rotate: {axis: [0, 1, 0], rate: 1e8 rpm}}]}" "rate is '1e8 rpm': expected at most 1e+06 turns a second"
+    too_much "{time: {step: 1000 s}, $box}}, motion: [{select: {object: b}, rotate: {axis: [0, 1, 0], rate: 1e6 rpm}}]}" \
+        "1.67e+07 turns in a time step of 1000 s: expected at most 1e+06"
+    too_much "$box, angular-velocity: {axis: [0, 1, 0], rate: 1e17 rad/s}}}" "rate is '1e17 rad/s'"
+    too_much "objects: {b: {generate: {bowl: {radius: 1, cells: [4, 4], opening: 1e9 rad}}, shell: {thickness: 1 mm}}}" "opening is '1e9 rad'"
+    too_much "objects: {b: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, shell: {thickness: 1 mm, pressure: 1e300}}}" \
+        "pressure is '1e300': expected between -1e+50 and 1e+50 in SI units"
+    too_much "{materials: {m: {young: 1e306 kPa}}, $box}}}" "young is '1e306 kPa'"
+    mkdir -p input
+    printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n' >input/tri.obj
+    printf 'shapes input 1\ninput/tri.obj 0 0 0 0 1e19 0 1 1 1\n' >big.txt
+    exits 3 "$BIN/mesh-prep" --ipc-script big.txt -o none.abut
+    says "angle"
+    printf '%s}}\n' "$box" >small.yaml
+    exits 3 "$BIN/mesh-prep" --set objects.b.rotate='{axis: [0, 1, 0], angle: 1e200 rad}' small.yaml -o none.abut
+    says "angle is '1e200 rad'"
+}
+
+@test "an axis is a direction whatever its length" {
+    for axis in '[0, 3, 4]' '[0, 3e-162, 4e-162]' '[0, 3e-320, 4e-320]' '[0, 3e45, 4e45]'; do
+        printf 'objects: {b: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, rotate: {axis: %s, angle: 180 deg}}}\n' "$axis" >axis.yaml
+        "$BIN/mesh-prep" -q axis.yaml -o axis.abut
+        # R = 2 a a^T - 1: the corner (1, 1, 1)/2 goes to (-1, 2 * 1.4 * 0.6 - 1, 2 * 1.4 * 0.8 - 1)/2
+        "$BIN/export" --dump --array node/x axis.abut | awk 'NF == 3 && $1 < -0.499 && ($2 - 0.34) ^ 2 < 1e-8 && ($3 - 0.62) ^ 2 < 1e-8 { n++ } END { exit n != 1 }'
+    done
+}
+
 @test "a tab in the indentation of a scene is called a tab, with its line" {
     printf 'objects:\n\ta: %s\n' "$box" > first.yaml
     printf 'objects:\n  a:\n    generate:\n\t\tbox: 1\n' > deep.yaml
