@@ -88,9 +88,11 @@ static double speed(const abut_search *s)
 
 static abut_status find(abut_search *s, abut_report *rep, abut_err *err)
 {
-    abut_direction_info info;
+    abut_direction_info info = { .exact = 1, .bad_node = -1 };
     const int shifts = rep->shifts;
-    const abut_status rc = s->dir.ops->find(s->dir.self, &s->here, s->p, &info, rep, err);
+    abut_status rc = ABUT_OK;
+    if (s->prob.nrow > 0 || s->prob.step.ranks) rc = s->dir.ops->find(s->dir.self, &s->here, s->p, &info, rep, err);
+    else memset(s->p, 0, numbers(s) * sizeof *s->p);    /* every node is prescribed */
     if (rc == ABUT_E_NUMERIC) {
         s->failed.kind = ABUT_FAILED_INDEFINITE;
         s->failed.node = info.bad_node;
@@ -140,7 +142,9 @@ static abut_status refine(abut_search *s, double swept, const abut_limit *lim, i
 
 static abut_status resolve(abut_search *s, const double *g, double *q, abut_report *rep, abut_err *err)
 {
-    return s->dir.ops->resolve(s->dir.self, g, q, rep, err);
+    if (s->prob.nrow > 0 || s->prob.step.ranks) return s->dir.ops->resolve(s->dir.self, g, q, rep, err);
+    memset(q, 0, numbers(s) * sizeof *q);
+    return ABUT_OK;
 }
 
 static abut_status excess(abut_search *s, const double *d, const double *linear_step, double *g, double *cost, abut_err *err)
