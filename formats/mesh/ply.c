@@ -33,6 +33,7 @@ typedef struct ply {
     ply_element elem[MAX_ELEMENTS];
     ply_property prop[MAX_PROPERTIES];
     int nelems, nprops;
+    int64_t row, vertices;  /* of its element; that the head announces */
     abut_mesh mesh;
 } ply;
 
@@ -156,12 +157,14 @@ static abut_status take(ply *p, ply_type type, const char *what, double *out, ab
     return rc;
 }
 
-static abut_status to_index(const ply *p, double v, const char *what, int32_t *out, abut_err *err)
+/* A number that was just taken, as a whole one below `end`. */
+static abut_status to_index(const ply *p, ply_type type, double v, int64_t end, const char *what, int32_t *out, abut_err *err)
 {
-    if (!(v >= 0 && v < INT32_MAX && v == floor(v)))
-        return abut_scan_fail(&p->s, err, "%s is %g: expected an integer >= 0", what, v);
-    *out = (int32_t)v;
-    return ABUT_OK;
+    if (v >= 0 && v < (double)end && v == floor(v)) return *out = (int32_t)v, ABUT_OK;
+    if (!p->binary)
+        return abut_scan_fail(&p->s, err, "%s is %g: expected an integer from 0 to %lld", what, v, (long long)end - 1);
+    return abut_fail(err, ABUT_E_FORMAT, "%s: byte %zu, row %lld of its element: %s is %g: expected an integer from 0 to %lld",
+                     p->s.name, (size_t)(p->s.p - p->s.start) - TYPES[type].size, (long long)p->row, what, v, (long long)end - 1);
 }
 
 static abut_status take_list(ply *p, const ply_property *q, abut_err *err)
@@ -169,13 +172,13 @@ static abut_status take_list(ply *p, const ply_property *q, abut_err *err)
     double v = 0;
     int32_t n = 0, first = 0, last = 0, now = 0;
     abut_status rc = take(p, q->count, "the length of a list", &v, err);
-    if (!rc) rc = to_index(p, v, "the length of a list", &n, err);
+    if (!rc) rc = to_index(p, q->count, v, INT32_MAX, "the length of a list", &n, err);
     if (!rc && q->use == USE_FACE && n < 3)
         rc = abut_scan_fail(&p->s, err, "a face of %d %s: expected at least 3", n, abut_plural(n, "vertex", "vertices"));
     for (int32_t k = 0; k < n && !rc; k++) {
         rc = take(p, q->type, "an entry of a list", &v, err);
         if (rc || q->use != USE_FACE) continue;
-        rc = to_index(p, v, "a vertex index", &now, err);
+        rc = to_index(p, q->type, v, p->vertices, "a vertex index", &now, err);
         if (!rc && k >= 2) rc = abut_mesh_add_tri(&p->mesh, first, last, now, err);
         if (k == 0) first = now;
         last = now;
@@ -185,7 +188,8 @@ static abut_status take_list(ply *p, const ply_property *q, abut_err *err)
 
 static abut_status row(ply *p, const ply_element *e, abut_err *err)
 {
-    double x[3] = { 0 }, end[2] = { 0 }, v = 0;
+    double x[3] = { 0 }, v = 0;
+    int32_t end[2] = { 0 };
     abut_status rc = ABUT_OK;
     for (int i = e->first; i < e->first + e->nprops && !rc; i++) {
         const ply_property *q = &p->prop[i];
@@ -195,16 +199,12 @@ static abut_status row(ply *p, const ply_element *e, abut_err *err)
         }
         rc = take(p, q->type, "a property", &v, err);
         if (q->use >= USE_X && q->use <= USE_Z) x[q->use - USE_X] = v;
-        if (q->use == USE_EDGE_A || q->use == USE_EDGE_B) end[q->use - USE_EDGE_A] = v;
+        if (!rc && (q->use == USE_EDGE_A || q->use == USE_EDGE_B))
+            rc = to_index(p, q->type, v, p->vertices, q->use == USE_EDGE_A ? "vertex1" : "vertex2", &end[q->use - USE_EDGE_A],
+                          err);
     }
     if (!rc && e->kind == 'v') rc = abut_mesh_add_vertex(&p->mesh, x, err);
-    if (!rc && e->kind == 'e') {
-        int32_t a = 0, b = 0;
-        rc = to_index(p, end[0], "vertex1", &a, err);
-        if (!rc) rc = to_index(p, end[1], "vertex2", &b, err);
-        if (!rc) rc = abut_mesh_add_seg(&p->mesh, a, b, err);
-    }
-    return rc;
+    return rc || e->kind != 'e' ? rc : abut_mesh_add_seg(&p->mesh, end[0], end[1], err);
 }
 
 /* The properties without which an element says nothing. */
@@ -225,9 +225,10 @@ abut_status abut_ply_read(const abut_bytes *in, abut_mesh *out, abut_err *err)
     ply p = { 0 };
     abut_scan_init(&p.s, in);
     abut_status rc = head(&p, err);
+    for (int i = 0; i < p.nelems; i++) p.vertices += p.elem[i].kind == 'v' ? p.elem[i].n : 0;
     for (int i = 0; i < p.nelems && !rc; i++) {
         rc = need(&p, &p.elem[i], err);
-        for (int64_t k = 0; k < p.elem[i].n && !rc; k++) rc = row(&p, &p.elem[i], err);
+        for (p.row = 0; p.row < p.elem[i].n && !rc; p.row++) rc = row(&p, &p.elem[i], err);
     }
     abut_mesh *m = &p.mesh;
     if (!rc && !m->nv) rc = abut_fail(err, ABUT_E_FORMAT, "%s: no vertex in it", in->name);

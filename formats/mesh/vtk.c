@@ -140,6 +140,9 @@ static abut_status points(vtk *v, abut_err *err)
     return rc;
 }
 
+/* The largest number of a point: where POINTS come after CELLS, only the mesh as a whole can tell. */
+static int64_t last_point(const vtk *v) { return v->has_points && v->mesh.nv ? v->mesh.nv - 1 : INT32_MAX; }
+
 /* Each cell: how many corners it has, then those. */
 static abut_status cells_by_count(vtk *v, int64_t size, abut_err *err)
 {
@@ -151,7 +154,8 @@ static abut_status cells_by_count(vtk *v, int64_t size, abut_err *err)
     for (int64_t c = 0; c < v->ncells && !rc; c++) {
         v->offset[c] = at;
         rc = take_int(v, INT, "the number of points of a cell", 0, v->ncorners - at, &n, err);
-        for (int64_t k = 0; k < n && !rc; k++) rc = take_int(v, INT, "a point of a cell", 0, INT32_MAX, &v->corner[at++], err);
+        for (int64_t k = 0; k < n && !rc; k++)
+            rc = take_int(v, INT, "a point of a cell", 0, last_point(v), &v->corner[at++], err);
     }
     if (rc) return rc;
     v->offset[v->ncells] = at;
@@ -180,7 +184,7 @@ static abut_status cells_by_offsets(vtk *v, int64_t noffsets, int64_t ncorners, 
     v->ncells = noffsets ? noffsets - 1 : 0;
     v->ncorners = ncorners;
     abut_status rc = listed(v, "OFFSETS", noffsets, ncorners, &v->offset, err);
-    if (!rc) rc = listed(v, "CONNECTIVITY", ncorners, INT32_MAX, &v->corner, err);
+    if (!rc) rc = listed(v, "CONNECTIVITY", ncorners, last_point(v), &v->corner, err);
     if (rc) return rc;
     if (!noffsets) v->offset[0] = 0;
     for (int64_t c = 0; c < v->ncells; c++)

@@ -331,9 +331,19 @@ TEST(ply_errors_name_the_line_or_byte)
     CHECK(refused(abut_ply_read, HEAD "end_header\n0 0\n", "a property is missing"));
     CHECK(refused(abut_ply_read, HEAD "end_header\n0 0 inf\n", "test.file:8: a property is 'inf'"));
     CHECK(refused(abut_ply_read, HEAD "element face 1\nproperty list uchar int vertex_index\nend_header\n0 0 0\n3 0 0 1\n",
-                  "triangle 0"));
+                  "test.file:11: a vertex index is 1: expected an integer from 0 to 0"));
     CHECK(refused(abut_ply_read, HEAD "element face 1\nproperty list uchar int vertex_index\nend_header\n0 0 0\n3 0 1.5 1\n",
                   "test.file:11: a vertex index is 1.5"));
+    CHECK(refused(abut_ply_read, HEAD "element edge 1\nproperty int vertex1\nproperty int vertex2\nend_header\n0 0 0\n0 -1\n",
+                  "test.file:12: vertex2 is -1: expected an integer from 0 to 0"));
+    /* faces may come before the points that the head announces */
+    CHECK(refused(abut_ply_read, "ply\nformat ascii 1.0\nelement face 1\nproperty list uchar int vertex_index\nelement vertex 3\n"
+                  "property float x\nproperty float y\nproperty float z\nend_header\n3 0 1 3\n0 0 0\n1 0 0\n0 1 0\n",
+                  "test.file:10: a vertex index is 3: expected an integer from 0 to 2"));
+    CHECK(refused(abut_ply_read, "ply\nformat binary_little_endian 1.0\nelement vertex 3\nproperty char x\nproperty char y\n"
+                  "property char z\nelement face 2\nproperty list uchar uchar vertex_index\nend_header\n"
+                  "ABCDEFGHI\3abc\3ddd", "test.file: byte 176, row 0 of its element: a vertex index is 97: expected an integer "
+                  "from 0 to 2"));
     CHECK(refused(abut_ply_read, "ply\nformat binary_little_endian 1.0\nelement vertex 1000000\nproperty float x\n"
                   "property float y\nproperty float z\nend_header\nabc", "1000000 elements are announced"));
     CHECK(refused(abut_ply_read, "ply\nend_header\n", "no format line"));

@@ -79,7 +79,8 @@ TEST(vtk_errors_name_the_line_the_cell_and_what_was_expected)
     CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 2 5\n4 0 1 2 4\nCELL_TYPES 2\n10 10\n", "the number of points of a cell"));
     CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 4\nCELL_TYPES 2\n10 10\n",
                   "2 cell types: expected one for each of 1"));
-    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 7\nCELL_TYPES 1\n10\n", "point 7"));
+    CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELLS 1 5\n4 0 1 2 7\nCELL_TYPES 1\n10\n",
+                  "test.file:8: a point of a cell is '7': expected an integer from 0 to 4"));
     CHECK(refused(abut_vtk_read, VTK VTK_POINTS "CELL_TYPES 1\n10\n", "CELL_TYPES before CELLS"));
     CHECK(refused(abut_vtk_read, VTK VTK_POINTS VTK_POINTS, "a second POINTS"));
     CHECK(refused(abut_vtk_read, VTK "SCALARS a\n", "test.file:5: 'SCALARS': expected POINTS"));
