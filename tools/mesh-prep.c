@@ -6,6 +6,7 @@
 #include "formats/scene/scene_read.h"
 #include "formats/stream/state_io.h"
 #include "formats/result/text_file.h"
+#include "math/vec3.h"
 #include "mesh/tetra.h"
 #include "scene/advice.h"
 #include "scene/build.h"
@@ -123,6 +124,23 @@ static abut_status try_solver(prep *p, const abut_model *m, abut_err *err)
     return rc;
 }
 
+/* A dhat that is a fraction of the whole scene may be large beside a body of it, as where one object is far away. */
+static void say_reach(prep *p)
+{
+    const double dhat = p->built.dhat, l = p->built.length;
+    if (dhat > 0.1 * l)
+        abut_cli_say(&p->cli, "warning: contact acts within dhat, %.6g m, which is %.2g of the length of the scene, %.6g m",
+                     dhat, dhat / l, l);
+    for (int32_t i = 0; i < p->scene.nobjects && dhat <= 0.1 * l; i++) {
+        const abut_object_facts *f = &p->built.object[i];
+        const double size = abut_v3_norm(abut_v3_sub(abut_v3_get(f->hi), abut_v3_get(f->lo)));
+        if (p->scene.object[i].obstacle || !(size > 0) || dhat <= 0.1 * size) continue;
+        abut_cli_say(&p->cli, "warning: contact acts within dhat, %.6g m, which is %.2g of the length of '%s', %.6g m; the scene "
+                     "is %.6g m long; contact.dhat sets a smaller one", dhat, dhat / size, p->scene.object[i].name, size, l);
+        return;
+    }
+}
+
 /* The views check what was built as any later stage would; then nothing may touch. */
 static abut_status check(prep *p, abut_err *err)
 {
@@ -138,9 +156,7 @@ static abut_status check(prep *p, abut_err *err)
     if (p->explain || p->check) rc = give_advice(p, &m, err);
     if (!rc && p->check) rc = try_solver(p, &m, err);
     if (rc) return rc;
-    if (m.nc && p->built.dhat > 0.1 * p->built.length)
-        abut_cli_say(&p->cli, "warning: contact acts within dhat, %.6g m, which is %.2g of the length of the scene, %.6g m",
-                     p->built.dhat, p->built.dhat / p->built.length, p->built.length);
+    if (m.nc) say_reach(p);
     say_curved(p);
     if (!m.nc) abut_cli_say(&p->cli, "contact is off: everything passes through everything");
     if (p->scene.bodies_off) abut_cli_say(&p->cli, "contact.bodies is off: bodies pass through themselves and each other");
