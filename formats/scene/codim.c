@@ -227,6 +227,9 @@ static abut_status rest_of_file(const abut_scene_reader *r, const abut_tree *t, 
 {
     const double A[9] = { scale[0], 0, 0, 0, scale[1], 0, 0, 0, scale[2] };
     abut_mesh m = { 0 };
+    if (o->rod_curved && o->mesh.ns)
+        return abut_tree_fail(t, err, "rest: rods of '%s' are at rest as curved as their mesh: expected `rest` or rod.curved",
+                              o->name);
     abut_status rc = abut_scene_load(r, t, &m, err);
     if (!rc && (m.nf != o->mesh.nf || m.ns != o->mesh.ns))
         rc = abut_tree_fail(t, err, "rest: a mesh of %d triangle%s and %d segment%s, expected %d and %d as '%s' has", m.nf,

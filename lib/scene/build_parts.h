@@ -77,7 +77,7 @@ ABUT_MUST_USE abut_status abut_build_codim(abut_build *b, abut_err *err);
 ABUT_MUST_USE abut_status abut_build_fabrics(abut_build *b, abut_err *err);
 
 /** Puts the curvature at rest of rods, where an object wants it: after materials and bends.
- * Fails  ABUT_E_FORMAT with a `rest` of its own; as abut_curved_rods_init and abut_curved_rods_measure; ABUT_E_NOMEM */
+ * Fails  as abut_curved_rods_init and abut_curved_rods_measure; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_build_curved(abut_build *b, abut_err *err);
 
 /** Puts what hard contact is solved with: after the friction classes. */
