@@ -1,8 +1,10 @@
 #include "scene/advice.h"
 
 #include "mesh/surface.h"
+#include "model/laws.h"
 #include "model/motion.h"
 
+#include <complex.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -173,6 +175,94 @@ static abut_status look_at_loads(const abut_scene *s, const abut_model *m, abut_
     return ABUT_OK;
 }
 
+/* ---- oscillations under BDF of order 3 to 6 ---- */
+
+/* The largest factor of |u| from step to step of the method of order q for u' = lambda u, z = h lambda: sum over j = 1 .. q of
+ * (1 - 1/r)^j / j = z at the roots r (Hairer and Wanner 1996, V.1), which are found all at once (Durand-Kerner). */
+static double amplification(int q, double complex z)
+{
+    double complex c[7] = { -z }, root[6];
+    double most = 0;
+    for (int j = 1; j <= q; j++) {
+        double binomial = 1;
+        for (int k = 0; k <= j; k++) {
+            c[k] += binomial / j;
+            binomial *= (double)(k - j) / (k + 1);
+        }
+    }
+    for (int i = 0; i < q; i++) root[i] = cpow(0.4 + 0.9 * I, i);
+    for (int sweep = 0; sweep < 100; sweep++)
+        for (int i = 0; i < q; i++) {
+            double complex value = c[0], others = c[0];
+            for (int k = 1; k <= q; k++) value = value * root[i] + c[k];
+            for (int k = 0; k < q; k++) others *= k == i ? 1 : root[i] - root[k];
+            root[i] -= value / others;
+        }
+    for (int i = 0; i < q; i++) most = fmax(most, cabs(root[i]));
+    return most;
+}
+
+/* Circular frequencies that the scheme amplifies, 1/s. */
+typedef struct amplified {
+    double lo, hi, at, most;    /* between them; most at one of them, by this factor a step */
+} amplified;
+
+/* Of those from lo to hi, with the damping of the scene. */
+static amplified find_amplified(const abut_scene *s, double lo, double hi, double h)
+{
+    enum { SAMPLES = 48 };
+    amplified a = { INFINITY, 0, 0, 1 };
+    for (int k = 0; k <= SAMPLES; k++) {
+        const double w = lo * pow(hi / lo, (double)k / SAMPLES), d = 0.5 * (s->damp_mass.value + s->damp_stiffness.value * w * w);
+        const double r = d < w ? amplification(s->scheme - ABUT_BDF3 + 3, h * (-d + I * sqrt(w * w - d * d))) : 0;
+        if (r < 1 + 1e-6) continue;
+        a.lo = fmin(a.lo, w);
+        a.hi = fmax(a.hi, w);
+        if (r > a.most) a.most = r, a.at = w;
+    }
+    return a;
+}
+
+/* From the slowest bending of a body, sqrt(E / density) d / L^2 with its least and largest extent, to its smallest elements, four
+ * times the speed of sound over their edge: estimates. */
+static void find_oscillations(const abut_scene *s, const abut_built *b, double *lo, double *hi)
+{
+    *lo = INFINITY;
+    *hi = 0;
+    for (int32_t i = 0; i < s->nobjects; i++) {
+        const abut_scene_object *o = &s->object[i];
+        const abut_object_facts *f = &b->object[i];
+        const abut_scene_material *m = &s->material[o->material];
+        const double nu = f->tets ? m->poisson : 0, c = sqrt(m->young / m->density), L = extent(f, 1);
+        const double side = f->shells ? sqrt(f->area / f->shells) : f->length / fmax(f->rods, 1);
+        const double edge = f->least_edge > 0 ? f->least_edge : side;
+        if (o->obstacle || !(c > 0 && edge > 0 && L > 0)) continue;
+        *hi = fmax(*hi, 4 * c * sqrt((1 - nu) / ((1 + nu) * (1 - 2 * nu))) / edge * fmax(f->order, 1));
+        *lo = fmin(*lo, c * fmax(extent(f, 0), 0.01 * edge) / (L * L));
+    }
+}
+
+/* Amplified by more than FACTOR until the end, or in a second. */
+static void look_at_scheme(const abut_scene *s, const abut_built *b, double h, abut_advice *a)
+{
+    static const double FACTOR = 1.1, PI = 3.14159265358979323846;
+    const double lasts = s->end.value > 0 ? s->end.value : 1;
+    double lo, hi, step = h;
+    if (s->scheme < ABUT_BDF3) return;
+    find_oscillations(s, b, &lo, &hi);
+    if (!(lo < hi)) return;
+    const amplified now = find_amplified(s, lo, hi, h);
+    if (log(now.most) * lasts <= log(FACTOR) * h) return;
+    for (amplified then = now; log(then.most) * lasts > log(FACTOR) * step && step > 1e-6 * h;) {
+        step *= 0.8;
+        then = find_amplified(s, lo, hi, step);
+    }
+    advise(a, "%s is not A-stable: a step of %g s amplifies oscillations of %.2g to %.2g Hz, %.2g Hz by %.2g %% a step; the "
+           "bodies have some from %.2g to %.2g Hz. Below %.1g s none of these grows by more than a tenth in %g s; bdf2 damps all "
+           "at any step", abut_scheme_names[s->scheme], h, now.lo / (2 * PI), now.hi / (2 * PI), now.at / (2 * PI),
+           100 * (now.most - 1), lo / (2 * PI), hi / (2 * PI), step, lasts);
+}
+
 static void look_at_forces(const abut_model *m, abut_advice *a)
 {
     if (!m->force_tolerance || m->force_tolerance[0] <= BALANCE) return;
@@ -194,6 +284,7 @@ abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abu
         if (m->nc) look_at_dhat(o, f, b->dhat, a);
         if (m->nc && s->scheme != ABUT_QUASI_STATIC) look_at_impact(s, o, f, m->h[0], a);
     }
+    if (!rc) look_at_scheme(s, b, m->h[0], a);
     if (!rc) look_at_forces(m, a);
     if (!rc) look_at_times(s, a);
     if (!rc) look_at_windows(s, m, a);

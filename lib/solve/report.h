@@ -122,7 +122,9 @@ typedef struct abut_report {
     abut_limit limit;           /* the tightest bound on a step length */
     int limit_iteration;        /* 1-based; 0 when nothing bounded */
 
-    double kinetic, elastic, gravity;     /* J */
+    double kinetic, elastic, gravity, barrier;  /* J */
+    double energy_growth;       /* their sum over the most that it was before, without work of loads or motions; 0: not judged */
+    int energy_grows;           /* 1: by more than rounding, the tolerance and the truncation of a resolved motion explain */
     double momentum[3];         /* kg m/s, of all simulated nodes */
     double angular[3];          /* kg m^2/s about the origin */
 

@@ -18,6 +18,9 @@ typedef struct abut_step_tally {
     int rising;                 /* that it took because their linearisations led to more energy */
     int meeting;                /* steps of sqp and qp that meet or invert something */
     int balanced;               /* steps whose forces were measured */
+    int growing;                /* steps whose energy has grown without work of loads and motions */
+    int64_t growing_first;      /* the number of the first of them, and its time, s */
+    double growing_from, growth;    /* the largest factor */
     int damped;                 /* steps of the midpoint scheme that implicit Euler took */
     int unbalanced;             /* steps whose forces rounding kept from balancing */
     double worst_balance;       /* the largest force residual of a step */
@@ -45,6 +48,8 @@ void abut_step_keep_memory(void);
 ABUT_MUST_USE abut_status abut_step_run_all(abut_step_run *r, abut_step_command *c, abut_cli *cli, abut_err *err);
 void abut_step_run_clear(abut_step_run *r);
 
+/** After a step: remarks that are made once, when they first apply. */
+void abut_step_tally_first(const abut_step_tally *t, const abut_model *m, const abut_report *rep, abut_cli *cli);
 /** What the run has to say at its end, its promises that were not kept among them, and the sum of all (abut_cli_sum). */
 void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const abut_model *m, const abut_report *rep);
 void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, const abut_model *m, abut_cli *cli);

@@ -144,6 +144,7 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     if (!rc) rc = abut_step_first_friction(s, frame, rep, err);
     if (!rc) rc = abut_search_enter(&s->solver, s->v, err);
     if (!rc && !(s->solver.here.has & ABUT_HAS_CONTACTS)) rc = abut_search_contacts_before(&s->solver, s->v, rep, err);
+    if (!rc) rc = abut_step_watch_begin(s, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     s->start_checked = 1;
     rc = start(s, rep, err);
@@ -194,6 +195,7 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
                          "frame %lld: it is PENDING, and the results of its %d friction %s cannot be kept (--keep-passes)",
                          (long long)at.step, s->pass, abut_plural(s->pass, "pass", "passes"));
     s->newton = f.iterations ? f.iterations[0] : 0;
+    if (s->watch.step != at.step) s->watch = (struct abut_energy_watch){ .step = at.step, .contact = NAN };
     rc = resume_path(&s->solver, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     return abut_search_contacts(&s->solver, rep, err);

@@ -48,6 +48,15 @@ typedef struct abut_stepper {
         int32_t steps_left; /* that implicit Euler takes from here */
         int32_t last_run;   /* how many it took last; halved by every step without */
     } damping;
+    struct abut_energy_watch {
+        int on, driven; /* a step was watched; so many more are not judged, because loads or motions have worked */
+        int64_t step;   /* the number of the frame that it made */
+        double contact; /* energy of the contacts there over kappa; NAN: not known */
+        double end;     /* J: all energy there */
+        double most, motion;    /* J: the most that it was, and that of motion, elasticity and contact then, less what was made */
+        double lately, lately_motion;   /* J: the same of the last steps, all of them below that */
+        int below;      /* how many these are */
+    } watch;
 } abut_stepper;
 
 ABUT_MUST_USE abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_search_opts *opt,

@@ -103,7 +103,8 @@ static abut_status report_iterate(abut_stepper *s, abut_report *rep, abut_err *e
 
 abut_status abut_step_report(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    const abut_status rc = report_physics(s, rep, err);
+    abut_status rc = report_physics(s, rep, err);
+    if (!rc) rc = abut_step_watch_energy(s, rep, err);
     return rc ? rc : report_iterate(s, rep, err);
 }
 

@@ -1,5 +1,6 @@
 /* What the files of the barrier stepper have in common: motion.c knows where inertia and loads lead and what the velocities are
- * afterwards, guess.c where iterations begin, rebound.c when the midpoint rule is damped, check.c proves a configuration, frame.c
+ * afterwards, guess.c where iterations begin, rebound.c when the midpoint rule is damped, growth.c when energy
+ * is made, check.c proves a configuration, frame.c
  * reads and writes frames, passes.c keeps results of friction passes, report_fill.c fills reports, barrier_stepper.c has the
  * stages.  All is of one abut_stepper (solve/step/barrier_stepper.h). */
 #ifndef ABUT_SOLVE_STEP_STEP_PARTS_H
@@ -59,6 +60,13 @@ ABUT_MUST_USE abut_status abut_step_put_damping(const abut_stepper *s, abut_arra
 /** contact/kappa of a frame over the kappa of this step: frames have that of the model's scheme, whatever a step is taken by.
  * 1 in all models but those of the midpoint rule. */
 double abut_step_kappa_weight(const abut_objective *p);
+
+/* ---- growth.c ---- */
+
+/** Once the contacts of the start of a step are found. */
+ABUT_MUST_USE abut_status abut_step_watch_begin(abut_stepper *s, abut_err *err);
+/** After the energies of a report: that of the barrier, and whether all energy has grown without work of loads and motions. */
+ABUT_MUST_USE abut_status abut_step_watch_energy(abut_stepper *s, abut_report *rep, abut_err *err);
 
 /* ---- check.c ---- */
 

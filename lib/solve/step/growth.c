@@ -1,0 +1,133 @@
+/* The total energy of a step, and whether the time scheme has created some.  Kinetic, elastic and gravity energy and that of the
+ * barrier change by the work of loads, motions, friction and damping, and by work/numerical (solve/step/record.h).  Friction and
+ * damping only take.  In steps without loads and motions the energy can exceed its former values by numerical work alone.
+ *
+ * A multistep scheme hands the energy of a barrier to the bodies in the steps after a contact, so that the energy falls and rises
+ * again.  The energy is compared with its maximum: over all steps since loads or motions worked, or over the last LATELY steps if
+ * it stayed below that maximum in all of them. */
+#include "energy/barrier_term.h"
+#include "energy/pressure.h"
+#include "solve/search/search_ops.h"
+#include "solve/step/step_parts.h"
+
+#include <assert.h>
+#include <math.h>
+
+#define GROWS 0.25      /* of the energy of motion, elasticity and contact; midpoint is damped after a gain of a tenth */
+#define LOOKS 0.01      /* where the start of a step is measured, too */
+#define UNSOLVED 10     /* speeds below so many tolerances are those of a body at rest */
+enum { LATELY = 64, REACH = 8 /* steps: longer than any scheme remembers */ };
+
+/* Energy of the contacts at the iterate over kappa: the same for every stiffness. */
+static abut_status unit_energy(abut_stepper *s, double *unit, abut_err *err)
+{
+    abut_search *so = &s->solver;
+    const abut_point *at = &so->here;
+    abut_barrier_state *b = abut_barrier_state_of(&so->prob.terms);
+    const abut_at here = abut_objective_at(&so->prob, at->x, at->y, &at->pairs);
+    const double kappa = b->kappa;
+    *unit = 0;
+    if (abut_search_count(so) == 0) return ABUT_OK;
+    b->kappa = 1;
+    const abut_status rc = abut_objective_energy_of(&so->prob, &here, 1 << ABUT_TERM_CONTACT, unit, &so->scratch, err);
+    b->kappa = kappa;
+    return rc;
+}
+
+abut_status abut_step_watch_begin(abut_stepper *s, abut_err *err)
+{
+    struct abut_energy_watch *w = &s->watch;
+    if (w->on && w->step == s->at.step) return ABUT_OK;
+    *w = (struct abut_energy_watch){ .step = s->at.step, .contact = NAN };
+    return s->solver.ops == &abut_search_processor ? unit_energy(s, &w->contact, err) : ABUT_OK;
+}
+
+/* 1: loads, wind or prescribed motions may have done work in this step. */
+static int is_driven(const abut_stepper *s)
+{
+    const abut_objective *p = &s->solver.prob;
+    const abut_model *m = p->model;
+    const abut_air *air = abut_air_of(&p->terms);
+    const double *x = s->solver.here.x;
+    for (int k = 0; k < 3; k++)
+        if (air && air->drags && m->wind && m->wind[k] != 0) return 1;
+    for (int32_t i = 0; i < 3 * m->nv; i++)
+        if (p->held[i / 3] ? x[i] != p->xn[i] : s->acc[i] != m->gravity[i % 3] && m->role[i / 3] != ABUT_NODE_OBSTACLE) return 1;
+    return 0;
+}
+
+/* Below it the energy of motion is that of what the solver leaves. */
+static double least_motion(const abut_model *m)
+{
+    const double v = UNSOLVED * m->tolerance[0];
+    double mass = 0;
+    for (int32_t i = 0; i < m->nv; i++)
+        if (m->role[i] != ABUT_NODE_OBSTACLE) mass += m->mass[i];
+    return 0.5 * mass * v * v;
+}
+
+/* The most that the energy was is `most` now. */
+static void take(struct abut_energy_watch *w, double most, double motion)
+{
+    w->most = most;
+    w->motion = motion;
+    w->lately = w->lately_motion = -INFINITY;
+    w->below = 0;
+}
+
+/* J at the start of the step, with what the terms have become: stiffnesses, pressures, seams may be others than those of the step
+ * before.  `unit`: energy of contacts for that over kappa; *motion: without gravity. */
+static abut_status start_energy(abut_stepper *s, double unit, double *energy, double *motion, abut_err *err)
+{
+    const abut_objective *p = &s->solver.prob;
+    const abut_mass *M = abut_mass_of(&p->terms);
+    const double other = abut_kinetic_energy(M, s->v) + (s->watch.contact > 0 ? s->watch.contact * unit : 0);
+    double elastic = 0;
+    const abut_status rc = abut_objective_potential(p, p->xn, &elastic, &s->solver.scratch, err);
+    *energy = other + elastic + abut_gravity_energy(M, p->xn);
+    *motion = other + fabs(elastic);
+    return rc;
+}
+
+/* The step has ended with that energy, of which `motion` is not that of gravity. */
+static abut_status judge(abut_stepper *s, double unit, double energy, double motion, abut_report *rep, abut_err *err)
+{
+    struct abut_energy_watch *w = &s->watch;
+    const double least = least_motion(s->solver.prob.model);
+    double start = w->end, start_motion = 0;
+    abut_status rc = ABUT_OK;
+    if (!w->on) rc = start_energy(s, unit, &start, &start_motion, err), take(w, start, start_motion);
+    else if (energy - w->most > LOOKS * fmax(w->motion, least)) rc = start_energy(s, unit, &start, &start_motion, err);
+    if (w->on) w->most += start - w->end, w->lately += start - w->end;
+    const double excess = fmax(0, energy - w->most);
+    w->motion = fmax(w->motion, motion - excess);
+    rep->energy_growth = 1 + excess / fmax(w->motion, least);
+    rep->energy_grows = excess > GROWS * fmax(w->motion, least) && !s->damping.steps_left;     /* which take it out again */
+    w->below = excess > 0 ? 0 : w->below + 1;
+    w->lately = fmax(excess > 0 ? -INFINITY : w->lately, energy);
+    w->lately_motion = fmax(excess > 0 ? -INFINITY : w->lately_motion, motion);
+    if (w->below == LATELY) take(w, w->lately, w->lately_motion);
+    return rc;
+}
+
+abut_status abut_step_watch_energy(abut_stepper *s, abut_report *rep, abut_err *err)
+{
+    assert(s);
+    struct abut_energy_watch *w = &s->watch;
+    const abut_objective *p = &s->solver.prob;
+    const double unit = abut_barrier_state_of(&p->terms)->kappa / (p->w.h_force * p->w.h_force);
+    double contact = 0;
+    abut_status rc = unit_energy(s, &contact, err);
+    rep->barrier = contact > 0 ? contact * unit : 0;
+    if (rc || !p->w.inertia) return rc;
+    const double motion = rep->kinetic + fabs(rep->elastic) + rep->barrier;
+    const double end = rep->kinetic + rep->elastic + rep->barrier + rep->gravity;
+    if (is_driven(s) || isnan(w->contact)) w->driven = REACH;
+    if (w->driven > 0) take(w, end, motion), w->driven--;
+    else rc = judge(s, unit, end, motion, rep, err);
+    w->on = 1;
+    w->step = s->at.step + 1;
+    w->contact = contact;
+    w->end = end;
+    return rc;
+}
