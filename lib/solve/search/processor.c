@@ -75,6 +75,11 @@ static abut_status stiffen(abut_search *s, abut_err *err)
 
 static int can_resolve(const abut_search *s) { return s->dir.ops->resolve != NULL; }
 
+/* 0: every node is prescribed. */
+static int anything_moves(const abut_search *s) { return s->prob.nrow > 0 || s->prob.step.ranks; }
+
+static int can_correct(const abut_search *s) { return can_resolve(s) && anything_moves(s); }
+
 /* Infinite when s->p is not finite. */
 static double speed(const abut_search *s)
 {
@@ -91,8 +96,8 @@ static abut_status find(abut_search *s, abut_report *rep, abut_err *err)
     abut_direction_info info = { .exact = 1, .bad_node = -1 };
     const int shifts = rep->shifts;
     abut_status rc = ABUT_OK;
-    if (s->prob.nrow > 0 || s->prob.step.ranks) rc = s->dir.ops->find(s->dir.self, &s->here, s->p, &info, rep, err);
-    else memset(s->p, 0, numbers(s) * sizeof *s->p);    /* every node is prescribed */
+    if (anything_moves(s)) rc = s->dir.ops->find(s->dir.self, &s->here, s->p, &info, rep, err);
+    else memset(s->p, 0, numbers(s) * sizeof *s->p);
     if (rc == ABUT_E_NUMERIC) {
         s->failed.kind = ABUT_FAILED_INDEFINITE;
         s->failed.node = info.bad_node;
@@ -142,9 +147,7 @@ static abut_status refine(abut_search *s, double swept, const abut_limit *lim, i
 
 static abut_status resolve(abut_search *s, const double *g, double *q, abut_report *rep, abut_err *err)
 {
-    if (s->prob.nrow > 0 || s->prob.step.ranks) return s->dir.ops->resolve(s->dir.self, g, q, rep, err);
-    memset(q, 0, numbers(s) * sizeof *q);
-    return ABUT_OK;
+    return s->dir.ops->resolve(s->dir.self, g, q, rep, err);
 }
 
 static abut_status excess(abut_search *s, const double *d, const double *linear_step, double *g, double *cost, abut_err *err)
@@ -156,7 +159,7 @@ static abut_status excess(abut_search *s, const double *d, const double *linear_
 static abut_status next_speed(abut_search *s, double *found, abut_report *rep, abut_err *err)
 {
     *found = 0;
-    if (!can_resolve(s)) return ABUT_OK;
+    if (!can_correct(s)) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(&s->scratch);
     double *next = ABUT_ROOM(&s->scratch, double, numbers(s) + 1);
     if (!next) return abut_fail(err, ABUT_E_NOMEM, "error of a step: %zu numbers", numbers(s));
@@ -293,7 +296,7 @@ const abut_search_ops abut_search_processor = {
     .aim = { .find = find, .find_newton = find_newton, .require_exact = require_exact,
              .next_speed = next_speed, .refine = refine, .forecast_start = forecast_start, .forecast_step = forecast_step,
              .slope = slope, .scale = scale, .fastest = fastest },
-    .correct = { .can = can_resolve, .resolve = resolve, .excess = excess },
+    .correct = { .can = can_correct, .resolve = resolve, .excess = excess },
     .bound = { .limits = limits, .candidates = candidates, .ccd = ccd, .motion = motion },
     .start = { .warm = warm, .aim_at_trial = aim_at_trial, .staying = staying, .aim_at_targets = aim_at_targets,
                .move_held = move_held }
