@@ -109,7 +109,7 @@ int main(int argc, char **argv)
           "(default 30,18,1)" },
         { 0, "color", ABUT_OPT_TEXT, &o.color, "FIELD", 
           "colour by object (default), displacement, speed, stress, J, stretch, contact-force, gap, or an array of "
-          "another program with one number a node (EXPORT.md, under 'A page')" },
+          "another program with one number a node (formats/EXPORT.md, under 'A page')" },
         { 0, "range", ABUT_OPT_TEXT, &o.range, "LOW:HIGH",
           "--color: ends of its scale, in the unit of the field (default: from the frames)" },
         { 0, "wireframe", ABUT_OPT_FLAG, &o.to.wireframe, NULL, "show the edges of the triangles" },

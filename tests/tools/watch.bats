@@ -113,6 +113,7 @@ P
     # the end: what was missing, and why nothing more comes
     printf ', "newton_iterations": 7}\n' >> report.jsonl
     tail -c +$((size * 6 / 10 + 1)) run.abut >&9
+    [ "$(code "${url}status")" = 200 ]      # a page that is open keeps it there for a moment
     exec 9>&-
     for ((i = 0; i < 100; i++)); do
         curl -s "${url}status?frames=4&models=1&reports=1" > status || break
