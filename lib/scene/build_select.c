@@ -56,13 +56,16 @@ static void whole_box(const abut_scene_select *s, const abut_build *b, double lo
     }
 }
 
+/* The fraction 1 is the end itself: the largest coordinate is inside, however the sum would round. */
+static double at_fraction(double lo, double hi, double r) { return r == 1 ? hi : lo + r * (hi - lo); }
+
 static void relative_box(const abut_scene_select *s, const abut_build *b, double box[2][3])
 {
     double lo[3], hi[3];
     whole_box(s, b, lo, hi);
     for (int k = 0; k < 3; k++) {
-        box[0][k] = lo[k] + s->rlo[k] * (hi[k] - lo[k]);
-        box[1][k] = lo[k] + s->rhi[k] * (hi[k] - lo[k]);
+        box[0][k] = at_fraction(lo[k], hi[k], s->rlo[k]);
+        box[1][k] = at_fraction(lo[k], hi[k], s->rhi[k]);
     }
 }
 
