@@ -84,7 +84,7 @@ static abut_status take_frames(abut_cli *cli, const options *o, abut_shots *shot
         if (rc) break;
     }
     if (!rc && o->summary) abut_summary_end(&summary, cli->out);
-    abut_cli_sum(cli, "%d frame%s taken", taken, abut_s(taken));
+    if (taken || !rc) abut_cli_sum(cli, "%d frame%s taken", taken, abut_s(taken));
     abut_summary_clear(&summary);
     return rc;
 }
@@ -107,7 +107,7 @@ static abut_status work(abut_cli *cli, const options *o, abut_reader *reader, ab
     abut_html *html = NULL;
     int stages;
     const abut_prov *prov = abut_reader_prov(reader, &stages);
-    abut_status rc = o->frames ? abut_pick_parse(o->frames, &so.pick, err) : ABUT_OK;
+    abut_status rc = o->frames && abut_pick_parse(o->frames, &so.pick, err) ? abut_wrap(err, "--frames") : ABUT_OK;
     if (!rc) rc = abut_results_open(&results, &o->to, cli->out, err);
     if (!rc && o->html) rc = abut_html_open(o->html, prov, stages, &html, err);
     if (!rc && o->summary) abut_summary_history(cli->out, prov, stages);
@@ -137,7 +137,7 @@ int main(int argc, char **argv)
         { 0, "msh-text", ABUT_OPT_FOLDER, &o.to.msh_text, "DIR", "the same as text" },
         { 0, "obj", ABUT_OPT_FOLDER, &o.to.obj, "DIR", "OBJ surfaces, a file per frame" },
         { 0, "ply", ABUT_OPT_FOLDER, &o.to.ply, "DIR", "binary PLY surfaces, a file per frame" },
-        { 0, "gltf", ABUT_OPT_OUTPUT, &o.to.gltf, "FILE", "one .glb with the animation in it" },
+        { 0, "gltf", ABUT_OPT_OUTPUT, &o.to.gltf, "FILE", "one .glb with the animation in it; .gltf: as JSON" },
         { 0, "html", ABUT_OPT_OUTPUT, &o.html, "FILE",
           "one page that plays the run in a browser, with all that it needs inside" },
         { 0, "csv", ABUT_OPT_OUTPUT_TEXT, &o.to.csv, "FILE",

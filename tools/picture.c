@@ -1,4 +1,5 @@
 /* picture: draws frames, off screen. */
+#include "formats/picture/film.h"
 #include "formats/picture/picture.h"
 #include "base/words.h"
 #include "formats/result/frame_views.h"
@@ -25,8 +26,14 @@ static abut_status parse_range(const char *text, double range[2], abut_err *err)
     const char *second = end + colon;
     const double b = strtod(second, &end);
     if (end != second) range[1] = b;
-    if (!colon || *end || range[0] >= range[1]) return abut_fail(err, ABUT_E_ARG, "range '%.40s': expected LOW:HIGH", text);
+    if (!colon || *end || range[0] >= range[1]) return abut_fail(err, ABUT_E_ARG, "'%.40s': expected LOW:HIGH", text);
     return ABUT_OK;
+}
+
+/* Names the option in the message of a value that it does not take. */
+static abut_status value_of(const char *option, abut_status rc, abut_err *err)
+{
+    return rc ? abut_wrap(err, "--%s", option) : ABUT_OK;
 }
 
 static abut_status check_options(options *o, abut_shots_opts *so, abut_err *err)
@@ -42,16 +49,17 @@ static abut_status check_options(options *o, abut_shots_opts *so, abut_err *err)
     if (o->panels != ABUT_NOT_GIVEN && (o->panels < 1 || o->panels > 64))
         return abut_fail(err, ABUT_E_ARG, "--panels %d: want 1 to 64", o->panels);
     if (o->panels != ABUT_NOT_GIVEN) p->panels = o->panels;
-    if (o->size) rc = abut_size_parse(o->size, &p->w, &p->h, err);
+    if (p->film) rc = value_of("film", abut_film_check(p->film, err), err);
+    if (!rc && o->size) rc = value_of("size", abut_size_parse(o->size, &p->w, &p->h, err), err);
     if (!rc && o->size) p->strip_w = p->w, p->strip_h = p->h;
-    if (!rc && o->camera) rc = abut_view_parse(o->camera, &p->view, err);
+    if (!rc && o->camera) rc = value_of("camera", abut_view_parse(o->camera, &p->view, err), err);
     if (o->color && strcmp(o->color, "object")) p->field = o->color;
-    if (!rc && o->range) rc = parse_range(o->range, p->range, err);
+    if (!rc && o->range) rc = value_of("range", parse_range(o->range, p->range, err), err);
     if (!rc && o->range && !p->field)
         rc = abut_fail(err, ABUT_E_ARG, "--range %s: expected --color with a field, which has a scale", o->range);
     p->label = !o->no_label;
     *so = (abut_shots_opts){ .names = o->objects.item, .n_names = o->objects.n, .want = abut_picture_want(p) };
-    return !rc && o->frames ? abut_pick_parse(o->frames, &so->pick, err) : rc;
+    return !rc && o->frames ? value_of("frames", abut_pick_parse(o->frames, &so->pick, err), err) : rc;
 }
 
 static abut_status take_frames(abut_cli *cli, abut_shots *shots, abut_picture *p, abut_err *err)
@@ -63,7 +71,7 @@ static abut_status take_frames(abut_cli *cli, abut_shots *shots, abut_picture *p
         abut_cli_progress(cli, "frame %d  t %.4g s  %d taken", s->index, s->head->time, n);
         if ((rc = abut_picture_frame(p, s, err))) return rc;
     }
-    abut_cli_sum(cli, "%d frame%s taken", n, abut_s(n));
+    if (n || !rc) abut_cli_sum(cli, "%d frame%s taken", n, abut_s(n));
     return rc;
 }
 

@@ -1,5 +1,7 @@
 #include "formats/mesh/vtk.h"
+
 #include "base/words.h"
+#include "formats/mesh/mesh_io.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -283,6 +285,9 @@ static abut_status head(vtk *v, abut_err *err)
 {
     double version;
     const abut_word hash = abut_scan_word(&v->s), vtk_word = abut_scan_word(&v->s), file = abut_scan_word(&v->s);
+    if (hash.n && *hash.s == '<')
+        return abut_scan_fail(&v->s, err, "is XML VTK, as .vtu and .vtp files are: expected legacy VTK, '# vtk DataFile Version' "
+                              "(or one of " ABUT_MESH_KINDS ")");
     if (!is(hash, "#") || !is(vtk_word, "vtk") || !is(file, "DataFile") || !is(abut_scan_word(&v->s), "Version"))
         return abut_scan_fail(&v->s, err, "not a legacy VTK file: expected '# vtk DataFile Version'");
     abut_status rc = abut_scan_real(&v->s, abut_scan_word(&v->s), "the version", &version, err);

@@ -60,7 +60,7 @@ abut_status abut_size_parse(const char *text, int *w, int *h, abut_err *err)
     const long a = strtol(text, &end, 10);
     const long b = end != text && *end == 'x' ? strtol(end + 1, &end, 10) : 0;
     if (a < 16 || b < 16 || a > 8192 || b > 8192 || *end)
-        return abut_fail(err, ABUT_E_ARG, "size '%.40s': expected WxH with 16 to 8192 pixels each, as 1280x720", text);
+        return abut_fail(err, ABUT_E_ARG, "'%.40s': expected WxH with 16 to 8192 pixels each, as 1280x720", text);
     *w = (int)a;
     *h = (int)b;
     return ABUT_OK;

@@ -1,5 +1,8 @@
+#define _GNU_SOURCE     /* fopencookie */
+
 #include "formats/result/gltf_write.h"
 
+#include "formats/result/base64.h"
 #include "formats/result/gltf_json.h"
 #include "formats/result/out_file.h"
 #include "formats/stream/spool.h"
@@ -7,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const double CREASE = 0.7;   /* rad: sharper edges stay sharp */
 
@@ -301,12 +305,27 @@ static void put_weights(FILE *f, const abut_gltf_doc *d)
         for (size_t k = 1; k < d->n; k++) put_f32(f, &(float){ i == k }, 1);
 }
 
+static size_t binary_size(const abut_gltf_doc *d)
+{
+    size_t size[4];
+    abut_gltf_sizes(d, size);
+    return size[0] + size[1] + size[2] + size[3];
+}
+
+static abut_status put_binary(abut_gltf *w, FILE *f, abut_err *err)
+{
+    size_t size[4];
+    abut_gltf_sizes(&w->doc, size);
+    put_constant(w, f);
+    const abut_status rc = size[2] ? put_morphs(w, f, err) : ABUT_OK;
+    if (!rc && size[3]) put_weights(f, &w->doc);
+    return rc;
+}
+
 static abut_status write_glb(abut_gltf *w, const char *json, size_t json_size, abut_err *err)
 {
     FILE *f = w->out.f;
-    size_t size[4];
-    abut_gltf_sizes(&w->doc, size);
-    const size_t padded = (json_size + 3) & ~(size_t)3, bin = size[0] + size[1] + size[2] + size[3];
+    const size_t padded = (json_size + 3) & ~(size_t)3, bin = binary_size(&w->doc);
     const uint64_t total = 12 + 8 + (uint64_t)padded + 8 + (uint64_t)bin;
     if (total > UINT32_MAX)
         return abut_fail(err, ABUT_E_ARG, "glTF: %zu frames make %.1f GiB, a .glb holds 4; choose fewer with --frames", w->doc.n,
@@ -320,9 +339,46 @@ static abut_status write_glb(abut_gltf *w, const char *json, size_t json_size, a
     fwrite("   ", 1, padded - json_size, f);
     put_u32(f, (uint32_t)bin);
     fwrite("BIN\0", 1, 4, f);
-    put_constant(w, f);
-    abut_status rc = size[2] ? put_morphs(w, f, err) : ABUT_OK;
-    if (!rc && size[3]) put_weights(f, &w->doc);
+    return put_binary(w, f, err);
+}
+
+/* Bytes on their way to base64, which takes three at a time. */
+typedef struct sextets {
+    FILE *f;
+    size_t n;
+    uint8_t byte[3 * 1024];
+} sextets;
+
+static ssize_t take(void *of, const char *from, size_t n)
+{
+    sextets *s = of;
+    for (size_t at = 0, part; at < n; at += part) {
+        part = sizeof s->byte - s->n < n - at ? sizeof s->byte - s->n : n - at;
+        memcpy(s->byte + s->n, from + at, part);
+        s->n += part;
+        if (s->n == sizeof s->byte) abut_base64(s->f, s->byte, s->n), s->n = 0;
+    }
+    return (ssize_t)n;
+}
+
+/* The document alone, its one buffer within it. */
+static abut_status write_json(abut_gltf *w, const char *json, abut_err *err)
+{
+    static const char before[] = "\"buffers\":[{";
+    FILE *f = w->out.f;
+    sextets s = { .f = f };
+    const char *at = strstr(json, before);      /* in strings quotes are escaped */
+    if (binary_size(&w->doc) > UINT32_MAX)
+        return abut_fail(err, ABUT_E_ARG, "glTF: %zu frames make more than 4 GiB; choose fewer with --frames", w->doc.n);
+    FILE *bytes = fopencookie(&s, "w", (cookie_io_functions_t){ .write = take });
+    if (!bytes) return abut_fail(err, ABUT_E_NOMEM, "no memory for the glTF document");
+    at += sizeof before - 1;
+    fwrite(json, 1, (size_t)(at - json), f);
+    fputs("\"uri\":\"data:application/octet-stream;base64,", f);
+    const abut_status rc = put_binary(w, bytes, err);
+    fclose(bytes);
+    abut_base64(f, s.byte, s.n);
+    fprintf(f, "\",%s\n", at);
     return rc;
 }
 
@@ -340,7 +396,9 @@ abut_status abut_gltf_close(abut_gltf *w, abut_err *err)
     rc = abut_text_file_open(&json, err);
     if (!rc) rc = abut_gltf_json(d, json.f, err);
     if (!rc) rc = abut_text_file_end(&json, "the glTF document", err);
-    if (!rc) rc = write_glb(w, json.text, json.size, err);
+    const size_t name = strlen(w->out.path);
+    if (!rc && name >= 5 && !strcasecmp(w->out.path + name - 5, ".gltf")) rc = write_json(w, json.text, err);
+    else if (!rc) rc = write_glb(w, json.text, json.size, err);
     abut_text_file_clear(&json);
     return rc ? rc : abut_out_close(&w->out, err);
 }

@@ -1,4 +1,5 @@
-/* glTF 2.0 binary: one .glb with a mesh per object and the animation in it, for Blender, three.js and system viewers.
+/* glTF 2.0: one file with a mesh per object and the animation in it, for Blender, three.js and system viewers; binary, or,
+ * where its name ends in .gltf, JSON with the buffer in base64.
  *
  * A mesh holds triangles with normals (split at sharp edges), lines and points as it has them.  Objects that move get
  * one morph target per frame after the first (positions and normals) and share one animation of their weights, so that

@@ -2,14 +2,6 @@
 
 #include "formats/result/out_file.h"
 
-/* OBJ ends a name at a space in many readers; nothing else is changed. */
-static void put_name(FILE *f, const char *name)
-{
-    fputs("o ", f);
-    for (; *name; name++) fputc(*name == ' ' || *name == '\t' ? '_' : *name, f);
-    fputc('\n', f);
-}
-
 static void put_elements(FILE *f, char key, const int32_t *list, int32_t n, int width, int32_t first)
 {
     for (int32_t i = 0; i < n; i++) {
@@ -29,7 +21,7 @@ abut_status abut_obj_write(const char *dir, const abut_shot *s, abut_err *err)
     for (int32_t k = 0; k < s->parts->n; k++) {
         const abut_part *p = &s->parts->part[k];
         if (!p->nv) continue;
-        put_name(o.f, p->name);
+        fprintf(o.f, "o %s\n", p->name);
         for (int32_t i = 0; i < p->nv; i++) {
             const double *x = s->x + 3 * p->node[i];
             fprintf(o.f, "v %.17g %.17g %.17g\n", x[0], x[1], x[2]);

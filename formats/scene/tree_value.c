@@ -23,11 +23,15 @@ static int unit_needed(abut_quantity q)
 
 static abut_status wrong(const abut_tree *t, const char *what, abut_quantity q, abut_err *err)
 {
-    char units[128];
+    char units[128], *end = NULL;
     abut_unit_names(q, units, sizeof units);
-    return abut_tree_fail_kind(t, what, err, "a number%s%s%s, as %s",
+    if (t->kind == ABUT_TREE_TEXT) (void)strtod(t->text, &end);
+    const abut_unit *like = end && end != t->text && *end ? abut_unit_like(q, end) : NULL;
+    return abut_tree_fail_kind(t, what, err, "a number%s%s%s, as %s%s%s%s",
                                !*units ? "" : unit_needed(q) ? " and its unit, one of " : ", if it has a unit one of ", units,
-                               q == ABUT_Q_LENGTH_OR_L ? " (l: the diagonal of the simulated bodies)" : "", EXAMPLES[q]);
+                               q == ABUT_Q_LENGTH_OR_L ? " (l: the diagonal of the simulated bodies)" : "", EXAMPLES[q],
+                               like ? "; did you mean '" : "", like ? like->name : "",
+                               like ? "'?" : "");
 }
 
 /* Angles beyond it have no digits left of a turn that mean anything; powers of other numbers beyond it are not finite. */
@@ -119,7 +123,7 @@ abut_status abut_tree_int(const abut_tree *t, const char *what, int32_t lo, int3
             return ABUT_OK;
         }
     }
-    return abut_tree_fail_kind(t, what, err, "an integer from %d to %d", lo, hi);
+    return abut_tree_fail_kind(t, what, err, lo == hi ? "%d" : "an integer from %d to %d", lo, hi);
 }
 
 abut_status abut_tree_ints(const abut_tree *t, const char *what, int n, int32_t lo, int32_t hi, int32_t *out,

@@ -43,10 +43,10 @@ abut_status abut_pick_parse(const char *text, abut_pick *p, abut_err *err)
     for (const char *s = text;; s++) {
         const char *start = s;
         const int length = (int)strcspn(s, ",");
-        if (made.n == ABUT_PICK_MAX) return abut_fail(err, ABUT_E_ARG, "frames '%.60s': more than %d parts", text, ABUT_PICK_MAX);
+        if (made.n == ABUT_PICK_MAX) return abut_fail(err, ABUT_E_ARG, "'%.60s': more than %d parts", text, ABUT_PICK_MAX);
         struct abut_pick_range *r = &made.range[made.n++];
         if (!parse_range(&s, r) || s != start + length)
-            return abut_fail(err, ABUT_E_ARG, "frames '%.60s': '%.*s' is neither a frame nor a range A:B:C with C > 0", text,
+            return abut_fail(err, ABUT_E_ARG, "'%.60s': '%.*s' is neither a frame nor a range A:B:C with C > 0", text,
                              length > 40 ? 40 : length, start);
         if (-r->from > made.hold) made.hold = -r->from;
         if (-r->to > made.hold) made.hold = -r->to;

@@ -1,5 +1,6 @@
 #include "base/units.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,6 +36,42 @@ const abut_unit *abut_unit_find(abut_quantity q, const char *name)
 {
     for (int i = 0; i < NUNITS; i++)
         if (UNITS[i].q == q && !strcmp(UNITS[i].name, name)) return &UNITS[i];
+    return NULL;
+}
+
+/* Name in lower case, without spaces and ^, words and signs as the table has them. */
+static void spell(const char *name, char text[32])
+{
+    static const char *const said[][2] = {
+        { "milli", "m" }, { "micro", "u" }, { "centi", "c" }, { "nano", "n" }, { "kilo", "k" }, { "mega", "m" }, { "giga", "g" },
+        { "seconds", "s" }, { "second", "s" }, { "secs", "s" }, { "sec", "s" }, { "minutes", "min" }, { "minute", "min" },
+        { "mins", "min" }, { "hours", "h" }, { "hour", "h" }, { "hrs", "h" }, { "hr", "h" }, { "meters", "m" }, { "metres", "m" },
+        { "meter", "m" }, { "metre", "m" }, { "microns", "um" }, { "micron", "um" }, { "newtons", "n" }, { "newton", "n" },
+        { "pascals", "pa" }, { "pascal", "pa" }, { "degrees", "deg" }, { "degree", "deg" }, { "radians", "rad" },
+        { "radian", "rad" }, { "per", "/" }, { "\xc2\xb0", "deg" }, { "\xc2\xb5", "u" }, { "\xce\xbc", "u" },
+        { "\xc2\xb2", "2" }, { "\xc2\xb3", "3" }, { "^", "" }, { " ", "" } };
+    enum { N = sizeof said / sizeof *said };
+    char low[32];
+    size_t n = 0;
+    snprintf(low, sizeof low, "%s", name);
+    for (char *s = low; *s; s++) *s = (char)tolower((unsigned char)*s);
+    for (const char *s = low; *s;) {
+        size_t i = 0;
+        while (i < N && strncmp(s, said[i][0], strlen(said[i][0]))) i++;
+        n += (size_t)snprintf(text + n, 32 - n, "%.*s", i < N ? 3 : 1, i < N ? said[i][1] : s);
+        s += i < N ? strlen(said[i][0]) : 1;
+    }
+    text[n] = '\0';
+}
+
+const abut_unit *abut_unit_like(abut_quantity q, const char *name)
+{
+    char a[32], b[32];
+    spell(name, a);
+    for (int i = 0; i < NUNITS; i++) {
+        spell(UNITS[i].name, b);
+        if (UNITS[i].q == q && !strcmp(a, b)) return &UNITS[i];
+    }
     return NULL;
 }
 

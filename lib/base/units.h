@@ -35,6 +35,9 @@ typedef struct abut_unit {
 /** The unit of q with that name; NULL: there is none. */
 const abut_unit *abut_unit_find(abut_quantity q, const char *name);
 
+/** The unit of q that another spelling may mean, as "sec", "M", "m/s2"; NULL: none. */
+const abut_unit *abut_unit_like(abut_quantity q, const char *name);
+
 /** The quantity whose SI unit has that name (NULL allowed), of lengths and speeds that without l; ABUT_Q_PURE: there is none. */
 abut_quantity abut_unit_measures(const char *name);
 

@@ -113,6 +113,47 @@ P
     check glb run.glb "$run"
 }
 
+@test "a name that ends in .gltf gets the document of the .glb as JSON, its buffer within it" {
+    exits 0 "$BIN/export" "$run" --gltf run.glb
+    exits 0 "$BIN/export" "$run" --gltf run.gltf
+    "$PYTHON" - run.glb run.gltf <<'P'
+import base64, json, struct, sys
+binary = open(sys.argv[1], "rb").read()
+n = struct.unpack("<I", binary[12:16])[0]
+doc, buffer = json.loads(binary[20:20 + n]), binary[28 + n:]
+one = json.load(open(sys.argv[2]))
+uri = one["buffers"][0].pop("uri")
+assert one == doc and len(buffer) > 3072
+kind, data = uri.split(",")
+assert kind == "data:application/octet-stream;base64"
+assert base64.b64decode(data, validate=True) == buffer
+P
+}
+
+@test "OBJ has the names of objects as they are, and reads back" {
+    cat > names.yaml <<'Y'
+objects:
+  a b: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}
+  a_b: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [3, 0, 0]}
+  'v # x': {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [6, 0, 0]}
+Y
+    "$BIN/mesh-prep" -q names.yaml -o names.abut
+    exits 0 "$BIN/export" --obj out names.abut
+    diff <(printf '%s\n' 'o a b' 'o a_b' 'o v # x') <(grep ^o out/frame_0000.obj)
+    printf 'objects: {all: {mesh: out/frame_0000.obj, shell: {thickness: 1 mm}}}' > back.yaml
+    exits 0 "$BIN/mesh-prep" back.yaml -o back.abut
+    "$BIN/export" --dump --no-data back.abut | grep '^array node/X .*24'
+}
+
+@test "after an error nothing is said of frames that were not taken" {
+    exits 2 "$BIN/export" "$run" --object nobody
+    [ "$(grep -c taken stderr)" -eq 0 ]
+    exits 2 "$BIN/export" "$run" --frames 99 --obj none
+    [ "$(grep -c taken stderr)" -eq 0 ]
+    exits 0 "$BIN/export" "$run" -f 0 --obj out
+    says "1 frame taken"
+}
+
 @test "tables agree with each other, with numpy, and with the report of step" {
     exits 0 "$BIN/export" "$run" --csv t.csv --json t.json
     check table t.csv t.json "$run" "$BATS_FILE_TMPDIR/steps.jsonl"

@@ -639,7 +639,7 @@ no_scene() {
     no_scene "segment 0 of 'a' has no length at rest" <<< 'objects: {a: {mesh: dot.obj, rod: {radius: 1 mm}}}'
     no_scene "segment 0 names point 0 twice" \
         <<< 'objects: {a: {generate: {explicit: {points: [[0, 0, 0]], segments: [[0, 0]]}}, rod: {radius: 1 mm}}}'
-    no_scene "segments is '1': expected an integer from 0 to 0" \
+    no_scene "segments is '1': expected 0 (key " \
         <<< 'objects: {a: {generate: {explicit: {points: [[0, 0, 0]], segments: [[0, 1]]}}, rod: {radius: 1 mm}}}'
     no_scene "bad.yaml:1:14: triangle 0 of 'a' starts with the stretch 1.25: expected less than its limit 1.05" \
         <<< 'objects: {a: {mesh: one.obj, shell: {thickness: 1 mm, stretch-limit: 1.05}, rest: {mesh: small.obj}}}'

@@ -192,6 +192,10 @@ Y
     exits 1 grep -q warning stderr
     exits 0 "$BIN/mesh-prep" h.yaml --set contact.dhat='0.1 m' -o y
     grep -v 'can be simulated' stderr >more || true
+}
+
+    exits 0 "$BIN/mesh-prep" h.yaml --set contact.dhat='0.1 m' -o x
+    grep -v 'can be simulated\|replaced' stderr >more || true
     [ ! -s more ]
 }
 
@@ -272,6 +276,12 @@ Y
     done
     exits 0 "$BIN/step" --until 0.04 three.abut -o o.abut
     [ "$(grep -c already stderr)" -eq 0 ]
+    exits 2 "$BIN/step" -q --until=-1 three.abut -o none.abut
+    says "--until -1: want 0 s or more"
+    exits 2 "$BIN/step" --until -1ms three.abut -o none.abut
+    [ ! -e none.abut ]
+    exits 0 "$BIN/step" --until 0 three.abut -o o.abut
+    cmp three.abut o.abut
 }
 
 @test "step --solver proposes the name that is nearest" {
@@ -322,6 +332,28 @@ P
     exits 2 "$BIN/export" s.abut --dump --object a; says "does not go with --object"
     exits 2 "$BIN/export" s.abut --dump --csv t.csv; says "does not go with --csv"
     [ ! -e t.csv ]
+}
+
+@test "another spelling of a unit is proposed as the table has it; the version of a scene is 1; XML VTK is called so" {
+    printf 'time: {step: 0.01 sec}\n' > s.yaml
+    exits 3 "$BIN/mesh-prep" s.yaml -o s.abut
+    says "s.yaml:1:14: time.step is '0.01 sec': expected a number, if it has a unit one of s, ms, us, min, h, as 10 ms; did you mean 's'?"
+    printf 'gravity: [0, -9.81 m/s2, 0]\n' > s.yaml
+    exits 3 "$BIN/mesh-prep" s.yaml -o s.abut
+    says "did you mean 'm/s^2'?"
+    printf 'time: {step: 0.01 kg}\n' > s.yaml
+    exits 3 "$BIN/mesh-prep" s.yaml -o s.abut
+    [ "$(grep -c 'did you mean' stderr)" -eq 0 ]
+    exits 2 "$BIN/step" --until '1 Seconds'
+    says "--until: '1 Seconds' is not a number, if it has a unit one of s, ms, us, min, h; did you mean 's'?"
+    exits 2 "$BIN/step" --checkpoint-every 10mins
+    says "one of s, ms, us, min, h, as 10min; did you mean 'min'?"
+    printf 'abut: 2\n' > s.yaml
+    exits 3 "$BIN/mesh-prep" s.yaml -o s.abut
+    says "s.yaml:1:7: abut (the version of the scene language) is '2': expected 1 (key abut)"
+    printf '<?xml version="1.0"?>\n<VTKFile type="UnstructuredGrid">\n' > grid.vtk
+    exits 3 "$BIN/mesh-prep" grid.vtk -o s.abut
+    says "grid.vtk:1: is XML VTK, as .vtu and .vtp files are: expected legacy VTK"
 }
 
 @test "PLY has no element that is not there" {

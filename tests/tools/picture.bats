@@ -55,11 +55,12 @@ needs_opengl() {
     writes --png; writes --camera; writes "Exit codes: 0 done"
     exits 2 "$BIN/picture" "$run"; says "expected --png DIR, --strip FILE, --film FILE"
     exits 2 "$BIN/picture" "$run" --png a --panels 3; says "--panels belongs to --strip"
-    exits 2 "$BIN/picture" "$run" --png a --size 9; says "WxH"
-    exits 2 "$BIN/picture" "$run" --png a --camera 1,100; says "pitch"
+    exits 2 "$BIN/picture" "$run" --png a --size 9; says "--size: '9': expected WxH"
+    exits 2 "$BIN/picture" "$run" --png a --camera 1,100; says "--camera: '1,100': yaw must be finite and pitch"
     exits 2 "$BIN/picture" "$run" --png a --camera 1,2,0; says "zoom must be between 0.01 and 1000"
-    exits 2 "$BIN/picture" "$run" --png a --range 3:2; says "LOW:HIGH"
-    exits 2 "$BIN/picture" "$run" --png a --frames x; says "'x'"
+    exits 2 "$BIN/picture" "$run" --png a --range 3:2; says "--range: '3:2': expected LOW:HIGH"
+    exits 2 "$BIN/picture" "$run" --film a.avi; says "--film: 'a.avi': expected a name that ends in .gif"
+    exits 2 "$BIN/picture" "$run" --png a --frames x; says "--frames: 'x': "
     [ ! -e a ]
     for n in 0 -1 65; do
         exits 2 "$BIN/picture" "$run" --strip s.png --panels $n

@@ -549,7 +549,7 @@ Y
     [ ! -e o.abut ]
     exits 2 "$BIN/step" --dump-stuck o.abut "$pile" -o o.abut
     exits 2 "$BIN/step" --dump-stuck ./none.abut "$pile" -o none.abut
-    says "--dump-stuck ./none.abut: is the output, too"
+    says "--dump-stuck ./none.abut: is that of --output, too"
     exits 4 "$BIN/step" -n 40 --max-newton 3 --dump-stuck /dev/full "$pile" -o o.abut
     says "not converged after 3 Newton iterations"
     says "the stuck state is not kept: /dev/full"

@@ -150,7 +150,7 @@ TEST(a_view_is_two_angles_and_a_zoom)
     CHECK(!abut_view_parse("-400,89", &v, &err) && v.yaw == -400 && v.pitch == 89 && v.zoom == 1);
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         char said[80];
-        snprintf(said, sizeof said, "camera '%s': ", bad[k]);
+        snprintf(said, sizeof said, "'%s': ", bad[k]);
         CHECK(abut_view_parse(bad[k], &v, &err) == ABUT_E_ARG && strstr(err.msg, said) && v.yaw == -400);
     }
 }

@@ -33,6 +33,27 @@ TEST(an_si_unit_says_what_it_measures)
     CHECK(abut_unit_measures("FILE") == ABUT_Q_PURE && abut_unit_measures(NULL) == ABUT_Q_PURE);
 }
 
+TEST(other_spellings_of_a_unit_are_known_and_other_words_are_not)
+{
+    static const struct {
+        abut_quantity q;
+        const char *said, *is;
+    } known[] = {
+        { ABUT_Q_TIME, "sec", "s" },             { ABUT_Q_TIME, "Seconds", "s" },       { ABUT_Q_TIME, "msec", "ms" },
+        { ABUT_Q_TIME, "minutes", "min" },       { ABUT_Q_TIME, "\xc2\xb5s", "us" },    { ABUT_Q_TIME, "hrs", "h" },
+        { ABUT_Q_LENGTH, "MM", "mm" },           { ABUT_Q_LENGTH, "metres", "m" },      { ABUT_Q_LENGTH, "centimeter", "cm" },
+        { ABUT_Q_SPEED, "meters per second", "m/s" },                                   { ABUT_Q_ACCELERATION, "m/s2", "m/s^2" },
+        { ABUT_Q_ACCELERATION, "m/s\xc2\xb2", "m/s^2" },                                { ABUT_Q_DENSITY, "kg/m3", "kg/m^3" },
+        { ABUT_Q_PRESSURE, "kilopascal", "kPa" }, { ABUT_Q_PRESSURE, "mpa", "MPa" },    { ABUT_Q_ANGLE, "\xc2\xb0", "deg" },
+        { ABUT_Q_RATE, "degrees/sec", "deg/s" },  { ABUT_Q_RATE, "RPM", "rpm" } };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const abut_unit *u = abut_unit_like(known[i].q, known[i].said);
+        CHECK(u && u == abut_unit_find(known[i].q, known[i].is));
+    }
+    static const char *const none[] = { "", "kg", "x", "seconds seconds seconds seconds seconds", "m" };
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) CHECK(!abut_unit_like(ABUT_Q_TIME, none[i]));
+}
+
 TEST(names_of_units_are_listed_as_far_as_they_fit)
 {
     char text[32], few[6];

@@ -83,7 +83,7 @@ static int is_file(const abut_opt *o)
 /* A number of the SI unit that the help names, or with another unit of the same quantity. */
 static abut_status store_real(const abut_opt *o, const char *text, abut_err *err)
 {
-    char *end, units[96], expected[160] = "a number";
+    char *end, units[96], expected[192] = "a number";
     const abut_quantity q = abut_unit_measures(o->unit);
     double v = strtod(text, &end);
     if (end == text || isspace((unsigned char)*text)) return bad_value(o, text, expected, err);
@@ -91,7 +91,9 @@ static abut_status store_real(const abut_opt *o, const char *text, abut_err *err
     if (*end) {
         const abut_unit *u = abut_unit_find(q, end);
         abut_unit_names(q, units, sizeof units);
-        if (q) snprintf(expected, sizeof expected, "a number, if it has a unit one of %s", units);
+        const abut_unit *like = u ? NULL : abut_unit_like(q, end);
+        if (q) snprintf(expected, sizeof expected, "a number, if it has a unit one of %s%s%s%s", units,
+                        like ? "; did you mean '" : "", like ? like->name : "", like ? "'?" : "");
         if (!u) return bad_value(o, text, expected, err);
         v *= u->factor;
     }

@@ -157,8 +157,10 @@ static abut_status parse_checkpoint(abut_step_command *c, const char **word, abu
     end += strspn(end, " ");
     const abut_unit *u = abut_unit_find(ABUT_Q_TIME, end);
     if (u && v > 0 && isfinite(v)) return c->checkpoint = v * u->factor, ABUT_OK;
-    return abut_fail(err, ABUT_E_ARG, "--checkpoint-every %.80s: expected a time above 0 and its unit, one of %s, as 10min",
-                     *word, abut_unit_names(ABUT_Q_TIME, units, sizeof units));
+    const abut_unit *like = u ? NULL : abut_unit_like(ABUT_Q_TIME, end);
+    return abut_fail(err, ABUT_E_ARG, "--checkpoint-every %.80s: expected a time above 0 and its unit, one of %s, as 10min%s%s%s",
+                     *word, abut_unit_names(ABUT_Q_TIME, units, sizeof units), like ? "; did you mean '" : "",
+                     like ? like->name : "", like ? "'?" : "");
 }
 
 /* ---- the table ---- */
@@ -427,14 +429,6 @@ static abut_status take_solver(abut_step_command *c, const char *name, abut_err 
     return rc;
 }
 
-static abut_status check_stuck_file(const abut_step_command *c, const abut_cli *cli, abut_err *err)
-{
-    if (!c->dump_stuck) return ABUT_OK;
-    if (cli->out_path && abut_options_same_file(c->dump_stuck, cli->out_path))
-        return abut_fail(err, ABUT_E_ARG, "--dump-stuck %s: is the output, too", c->dump_stuck);
-    return abut_stuck_file_try(c->dump_stuck, err);
-}
-
 /* Options that one of the others leaves nothing to do. */
 static abut_status check_together(const abut_step_command *c, const abut_cli *cli, abut_err *err)
 {
@@ -451,6 +445,7 @@ static abut_status check_together(const abut_step_command *c, const abut_cli *cl
                 { "one-pass", "nothing is written", c->one_pass },
                 { "checkpoint-every", "nothing is written", c->checkpoint > 0 },
                 { "compress", "nothing is written", cli->compress > 0 } };
+    if (c->until < 0) return abut_fail(err, ABUT_E_ARG, "--until %g: want 0 s or more", c->until);
     for (size_t i = 0; c->one_pass && i < sizeof one / sizeof *one; i++)
         if (one[i].is_given) return abut_fail(err, ABUT_E_ARG, "--%s and --one-pass: %s", one[i].name, one[i].why);
     for (size_t i = 0; c->dry && i < sizeof dry / sizeof *dry; i++)
@@ -474,7 +469,7 @@ abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli,
     abut_err other = { 0 };
     for (int k = 1; k < ABUT_SOLVED_BY && rc && !c->solver_said; k++)
         if (abut_solver_find(abut_scene_solvers[k], c->given, &other)) rc = ABUT_OK;
-    return rc ? rc : check_stuck_file(c, cli, err);
+    return rc || !c->dump_stuck ? rc : abut_stuck_file_try(c->dump_stuck, err);
 }
 
 /* --keep-passes is for steps of several passes that need not converge. */
