@@ -7,6 +7,7 @@ setup_file() {
 }
 setup() { pile=$BATS_FILE_TMPDIR/pile.abut; cd "$BATS_TEST_TMPDIR"; }
 
+# bats test_tags=slow
 @test "every Hessian of contacts ends a step where the default does, with the same bytes for any number of threads" {
     skip_without_numpy
     one_stiffness "$pile" stiff.abut

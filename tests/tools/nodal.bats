@@ -86,6 +86,7 @@ figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
     cmp one two
 }
 
+# bats test_tags=slow
 @test "a starved solver writes no frame that the judge refuses: the barrier mends its steps, to the same bytes" {
     starved
     "$BIN/step" -n 36 -j 1 --report r.jsonl a.abut -o b.abut 2> said

@@ -100,6 +100,7 @@ P
     says "--linear-solver"
 }
 
+# bats test_tags=slow
 @test "step --without: every step ends where it ends with all features, by other iterations, and the history says so" {
     skip_without_numpy
     one_stiffness "$pile" start.abut
