@@ -151,6 +151,14 @@ Y
     says "(vertices "
 }
 
+@test "contact-surface: a body with a surface of its own may be inside of another if bodies do not meet, and only then" {
+    two_boxes 2 0.105 | sed 's/size: \[0.3, 0.2, 0.3\], cells: \[2, 2, 2\]}}, material: jelly, translate: \[0.1/size: [0.05, 0.05, 0.05], cells: [1, 1, 1]}}, order: 2, proxy: {segments: 2}, material: jelly, translate: [0.05/' >in.yaml
+    "$BIN/mesh-prep" -q in.yaml --set contact.bodies=off -o off.abut
+    "$BIN/step" -q -j 1 -n 2 off.abut | "$BIN/ccd-check" -q --no-output
+    exits 3 "$BIN/mesh-prep" in.yaml --set contact.bodies=on -o x.abut
+    says "is inside of 'low'"
+}
+
 @test "contact-surface: the judge refuses a body that is inside of another, in any frame" {
     skip_without_numpy
     two_boxes 2 0.4 | sed 's/size: \[0.3, 0.2, 0.3\], cells: \[2, 2, 2\]}}, material: jelly, translate: \[0.1/size: [0.05, 0.05, 0.05], cells: [1, 1, 1]}}, order: 2, material: jelly, translate: [0.05/' >in.yaml

@@ -47,6 +47,22 @@ programs() { ls "$THERE/libexec/abut"; }
     done
 }
 
+# No program reads the pages here.
+@test "an example of a page is a command, three spaces and its comment, as --help has them" {
+    local page=$MAN/man1/abut-step.1
+    grep -Fx 'abut step -n 100 start.abut -o run.abut   # 100 steps' "$page"
+    # each line of the summary of each program: the comment is not part of the command, nor lost
+    for p in $(programs); do
+        "$THERE/bin/abut" help "$p" | sed -n '/^Exit codes/q; s/^    \(abut .*[^ ]\)  *# \(.*\)$/\1   # \2/p' >lines
+        while read -r line; do
+            grep -qF -- "$line" "$MAN/man1/abut-$p.1" || { echo "abut-$p.1: $line"; return 1; }
+            echo "$line" >>seen
+        done <lines
+    done
+    cat seen
+    [ "$(wc -l <seen)" -ge 4 ]
+}
+
 # bats test_tags=slow
 @test "the example of every page runs as it is written" {
     local p n=0

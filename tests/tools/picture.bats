@@ -96,6 +96,56 @@ needs_opengl() {
     check png s.png 492 120
 }
 
+# scales LABELLED PLAIN PANELS: for each panel, 1 if its lower left corner has what the picture without labels has not
+scales() {
+    "$PYTHON" - "$@" <<'P'
+import struct, sys, zlib
+def read(path):
+    data, at, packed = open(path, "rb").read(), 8, b""
+    while at < len(data):
+        n, kind = struct.unpack(">I4s", data[at:at + 8])
+        if kind == b"IHDR": w, h, bits, color = struct.unpack(">IIBB", data[at + 8:at + 18])
+        if kind == b"IDAT": packed += data[at + 8:at + 8 + n]
+        at += 12 + n
+    assert bits == 8 and color in (2, 6), (bits, color)
+    k, raw, rows = {2: 3, 6: 4}[color], zlib.decompress(packed), []
+    last = bytes(w * k)
+    for y in range(h):
+        how, row = raw[y * (w * k + 1)], bytearray(raw[y * (w * k + 1) + 1:(y + 1) * (w * k + 1)])
+        for i in range(w * k):
+            a, b, c = row[i - k] if i >= k else 0, last[i], last[i - k] if i >= k else 0
+            p = a + b - c
+            near = min((a, b, c), key=lambda q: abs(p - q))
+            row[i] = (row[i] + (0, a, b, (a + b) // 2, near)[how]) & 255
+        last = bytes(row)
+        rows.append([last[i:i + k] for i in range(0, w * k, k)])
+    return rows
+one, two, panels = read(sys.argv[1]), read(sys.argv[2]), int(sys.argv[3])
+h, gap = len(one), 6 if panels > 1 else 0
+w = (len(one[0]) - gap * (panels - 1)) // panels
+found = []
+for p in range(panels):
+    x = p * (w + gap)
+    found.append(int(any(one[y][x + i] != two[y][x + i] for y in range(h - 30, h) for i in range(w // 3 + 7))))
+print(*found)
+P
+}
+
+@test "a colour scale is in pictures of a field alone, and in the last panel of a strip" {
+    needs_opengl
+    for options in "" "--color speed"; do
+        exits 0 "$BIN/picture" "$run" -f -1 --png labelled --size 160x120 $options
+        exits 0 "$BIN/picture" "$run" -f -1 --png plain --size 160x120 $options --no-label
+        found=$(scales labelled/frame_0004.png plain/frame_0004.png 1)
+        exits 0 "$BIN/picture" "$run" --strip labelled.png --panels 3 --size 160x120 $options
+        exits 0 "$BIN/picture" "$run" --strip plain.png --panels 3 --size 160x120 $options --no-label
+        in_strip=$(scales labelled.png plain.png 3)
+        echo "'$options': $found; $in_strip"
+        [ "$found; $in_strip" = "${options:+1; 0 0 1}" ] || [ "$options$found; $in_strip" = "0; 0 0 0" ]
+        rm -r labelled plain
+    done
+}
+
 @test "pictures: colours of the stretch of shells" {
     needs_opengl
     printf '%s\n' 'contact: {dhat: 1 mm}' 'objects:' \

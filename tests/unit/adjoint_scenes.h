@@ -97,6 +97,9 @@ static double bar_x(const recorded *r) { return bar_along(r->bar.x, r->m.nv); }
 static void by_v(recorded *r, double by) { along(r, "node/v", by); }
 static double bar_v(const recorded *r) { return bar_along(r->bar.v, r->m.nv); }
 
+static inline void by_a(recorded *r, double by) { along(r, "node/a", by); }
+static inline double bar_a(const recorded *r) { return bar_along(r->bar.a, r->m.nv); }
+
 static void by_dhat(recorded *r, double by) { *numbers(&r->model_set, "contact/dhat") += by; }
 static double bar_dhat(const recorded *r) { return r->bars.dhat[0]; }
 

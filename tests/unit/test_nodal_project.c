@@ -216,6 +216,51 @@ TEST(bits_do_not_depend_on_threads)
     abut_threads_set(now);
 }
 
+/* Contacts without a common node have one colour; a sweep solves each by itself, as a plain loop over all of them does.  Sets of
+ * two or more chunks of 64 contacts are divided, the last chunk takes the rest. */
+TEST(a_sweep_visits_every_contact_of_a_colour_whatever_their_number)
+{
+    static const size_t count[] = { 1, 63, 64, 65, 127, 128, 129, 150, 191, 192, 193, 255, 256, 300 };
+    const int now = abut_threads();
+    for (size_t s = 0; s < 2 * sizeof count / sizeof *count; s++) {
+        net e;
+        const size_t n = count[s / 2];
+        abut_rng r = { 77 + n };
+        abut_threads_set(s % 2 ? 3 : 1);
+        net_make(&e, n, 4 * (int32_t)n, 0, 0);
+        for (size_t c = 0; c < n; c++) {
+            abut_touch k;
+            int32_t node[4];
+            double b[4];
+            net_contact(&r, 4 * (int32_t)n, 0.4, &k, node, b);
+            for (int j = 0; j < 4; j++) node[j] = k.key.vert[j] = 4 * (int32_t)c + j;
+            CHECK(!abut_touching_append(&e.t, &k, &e.err));
+        }
+        CHECK(!abut_touching_settle(&e.t, e.inv_w, &e.err));
+        CHECK(e.t.start[0] == 0 && e.t.start[1] == n);
+        double *want = malloc(3 * n * sizeof *want), u[3], ustar[3], then[3];
+        int pressed = 0;
+        for (size_t c = 0; c < n; c++) {
+            abut_touching_velocity(&e.t, c, e.v, u);
+            memcpy(ustar, u, sizeof ustar);
+            (void)abut_coulomb_velocity(ustar, e.t.normal + 3 * c, e.t.mu[c], then);
+            for (size_t d = 0; d < 3; d++) want[3 * c + d] = then[d] - ustar[d];
+            pressed += then[0] != ustar[0];
+        }
+        CHECK(pressed > (int)n / 5 - 1);
+        /* once more, the impulses are there already, and the sweep changes none */
+        for (int again = 0; again < 2; again++) {
+            project(&e, 1, e.v);
+            CHECK(e.q.visits == (size_t)(again + 1) * n);
+            for (size_t k = 0; k < 3 * n; k++) CHECK_NEAR(e.t.rbar[k], want[k], 1e-14);
+            CHECK(imbalance(&e, e.v) < 1e-13);
+        }
+        free(want);
+        net_clear(&e);
+    }
+    abut_threads_set(now);
+}
+
 TEST(contacts_of_one_colour_have_no_node_in_common)
 {
     net e;

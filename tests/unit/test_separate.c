@@ -396,6 +396,38 @@ TEST(a_half_space_is_a_wall_with_the_same_gap)
     scene_clear(&s);
 }
 
+TEST(each_of_two_half_spaces_is_a_wall_with_the_same_gap_along_its_own_normal)
+{
+    abut_mesh a = box(1, 1, 1, 2);
+    scene s;
+    turn(&a, 0, 0.1);
+    scene_make(&s, &a);
+    double face[6] = { 0, 1, 0, -cos(0.1), -sin(0.1), 0 }, low[2] = { INFINITY, INFINITY };
+    for (int32_t i = 0; i < s.m.nv; i++)
+        for (int h = 0; h < 2; h++) {
+            double d = 0;
+            for (int k = 0; k < 3; k++) d += face[3 * h + k] * s.mesh.x[3 * i + k];
+            low[h] = fmin(low[h], d);
+        }
+    /* both 10 mm inside of the box, and the gap is 5 mm */
+    double on[6];
+    for (int k = 0; k < 6; k++) on[k] = (low[k / 3] + 0.01) * face[k];
+    s.m.nh = 2, s.m.hs_point = on, s.m.hs_normal = face;
+    separate(&s, 5e-3, 0);
+    CHECK(s.report.done && s.report.gap_start == 0);
+    for (int h = 0; h < 2; h++) {
+        double least = INFINITY;
+        for (int32_t i = 0; i < s.m.nv; i++) {
+            double d = 0;
+            for (int k = 0; k < 3; k++) d += face[3 * h + k] * (s.x[3 * i + k] - on[3 * h + k]);
+            least = fmin(least, d);
+        }
+        CHECK(least >= 5e-3 - 1e-15);
+        CHECK_NEAR(least, 5e-3, 1e-4);
+    }
+    scene_clear(&s);
+}
+
 TEST(what_cannot_be_separated_is_named_and_nothing_moves)
 {
     abut_mesh a = cloth(1, 1, 1), b = cloth(0.2, 0.2, 1), c = cloth(1, 1, 1);

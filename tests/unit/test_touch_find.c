@@ -2,6 +2,7 @@
 #include "base/par.h"
 #include "contact/touch_find.h"
 #include "contact_twin.h"
+#include "failing_malloc.h"
 #include "geom/ccd/ccd.h"
 #include "geom/ccd/within.h"
 #include "thicket.h"
@@ -348,4 +349,46 @@ TEST(contacts_attract_across_their_gap_and_yield_where_scripts_or_a_gap_close_th
     }
     abut_touching_clear(&t);
     abut_touch_search_clear(&s);
+}
+
+TEST(every_failing_allocation_of_a_search_is_reported_and_the_next_search_finds_the_same)
+{
+#ifdef ALLOCATOR_STAYS
+    SKIP("the allocator cannot be replaced here");
+#else
+    static grove g;
+    abut_touching want = { 0 };
+    abut_touch_search all = { 0 };
+    grove_make(&g, 5, 0.01, 0.02);
+    const int threads = abut_threads();
+    abut_threads_set(1);
+    CHECK(!abut_touching_begin(&want, g.t.model.nv, NULL));
+    CHECK(!abut_touch_find_near(&all, &g.step, g.t.X, &want, NULL) && want.n > 20);
+    int n = 0;
+    for (int more = 1; more; n += more) {
+        abut_touch_search s = { 0 };
+        abut_touching t = { 0 };
+        abut_err err = { 0 };
+        CHECK(!abut_touching_begin(&t, g.t.model.nv, NULL));
+        const int before = live;
+        failed = 0, countdown = n;
+        const abut_status rc = abut_touch_find_near(&s, &g.step, g.t.X, &t, &err);
+        countdown = -1;
+        more = failed;
+        CHECK(rc == (more ? ABUT_E_NOMEM : ABUT_OK) && err.code == rc);
+        if (more) {
+            CHECK(n > 2 || live == before);     /* of the three arrays of the start: none stays */
+            CHECK(!abut_touching_begin(&t, g.t.model.nv, NULL) && !abut_touch_find_near(&s, &g.step, g.t.X, &t, NULL));
+        }
+        CHECK(t.n == want.n && t.m == want.m && !memcmp(t.normal, want.normal, 3 * t.n * sizeof *t.normal));
+        abut_touching_clear(&t);
+        abut_touch_search_clear(&s);
+        CHECK(n < 1000);
+    }
+    printf("# %d allocations\n", n);
+    CHECK(n > 5);
+    abut_touching_clear(&want);
+    abut_touch_search_clear(&all);
+    abut_threads_set(threads);
+#endif
 }
