@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "geom/tangent.h"
 #include "math/vec3.h"
+#include "model/motion.h"
 #include "model/naming.h"
 #include "sparse/elements.h"
 
@@ -17,17 +18,19 @@ enum { MOST_ITERATIONS = 100, MOST_HALVINGS = 40 };
 #define UNSEEN 1e-13        /* of the energy: what the energy does not tell */
 #define ROUNDING 1e-14      /* of curvatures and angles: energies do not resolve smaller strains */
 #define SHIFT 1e-8          /* of the largest diagonal entry */
+#define REVOLUTION 6.283185307179586
 #define LONG 1e-3           /* rad: a step by which it would have to be seen, were it not along angles without energy */
 
 void abut_curved_rods_clear(abut_curved_rods *r)
 {
-    double *all[] = { r->frame, r->rest, r->twist, r->t0, r->u0, r->work.t, r->work.u, r->work.length, r->work.kb, r->work.mref,
-                      r->work.theta, r->work.m, r->work.matrix, r->work.f };
+    double *all[] = { r->frame, r->rest, r->twist, r->t0, r->u0, r->spin, r->m0, r->work.t, r->work.u, r->work.length, r->work.kb,
+                      r->work.mref, r->work.theta, r->work.m, r->work.matrix, r->work.f };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     free(r->first);
     free(r->edge);
     free(r->bend);
     free(r->clamped);
+    free(r->owner);
     *r = (abut_curved_rods){ 0 };
 }
 
@@ -39,6 +42,7 @@ static abut_status make_room(abut_curved_rods *r, abut_err *err)
     struct abut_curved_rods_work *w = &r->work;
     const struct { double **at; size_t n; } all[] = {
         { &r->frame, 3 * n }, { &r->rest, 3 * nb }, { &r->twist, nb }, { &r->t0, 3 * n }, { &r->u0, 3 * n },
+        { &r->spin, n }, { &r->m0, n },
         { &w->t, 3 * n }, { &w->u, 3 * n }, { &w->length, n }, { &w->kb, 3 * n }, { &w->mref, n }, { &w->theta, n },
         { &w->m, 6 * n }, { &w->matrix, 6 * n },
         { &w->f, 9 * nb },
@@ -49,7 +53,8 @@ static abut_status make_room(abut_curved_rods *r, abut_err *err)
     r->edge = calloc(n, sizeof *r->edge);
     r->bend = calloc(n, sizeof *r->bend);
     r->clamped = calloc(n, 1);
-    if (ok && r->first && r->edge && r->bend && r->clamped) return ABUT_OK;
+    r->owner = calloc((size_t)r->model->nv + 1, sizeof *r->owner);
+    if (ok && r->first && r->edge && r->bend && r->clamped && r->owner) return ABUT_OK;
     return abut_fail(err, ABUT_E_NOMEM, "curved rods: %d segments", r->model->nrd);
 }
 
@@ -180,6 +185,13 @@ static void parallel(const abut_curved_rods *r, int32_t c, const double *t, doub
     }
 }
 
+/* The angle about t from z, taken from tangent `before` to t, to u. */
+static double angle_to(abut_vec3 before, abut_vec3 z, abut_vec3 t, abut_vec3 u)
+{
+    const abut_vec3 p = transport(before, t, z);
+    return atan2(abut_v3_dot(abut_v3_cross(p, u), t), abut_v3_dot(p, u));
+}
+
 void abut_curved_rods_start(abut_curved_rods *r, const double *x0, const uint8_t *held, const double *frame)
 {
     const abut_model *m = r->model;
@@ -192,6 +204,31 @@ void abut_curved_rods_start(abut_curved_rods *r, const double *x0, const uint8_t
         r->clamped[k] = held && held[m->rod[2 * s]] && held[m->rod[2 * s + 1]];
     }
     for (int32_t c = 0; c < r->n && !frame; c++) parallel(r, c, r->t0, r->u0);
+    r->part = 1;
+    for (int32_t k = 0; k < m->nrd; k++) {
+        const double *t = r->t0 + 3 * (size_t)k, *u = r->u0 + 3 * (size_t)k;
+        r->spin[k] = r->m0[k] = 0;
+        if (r->bend[k] < 0 || !(1 + abut_v3_dot(abut_v3_get(t - 3), abut_v3_get(t)) > FOLDED)) continue;
+        r->m0[k] = angle_to(abut_v3_get(t - 3), abut_v3_get(u - 3), abut_v3_get(t), abut_v3_get(u));
+    }
+}
+
+void abut_curved_rods_turn(abut_curved_rods *r, double time)
+{
+    const abut_model *m = r->model;
+    abut_motion_owners(m, time, r->owner);
+    for (int32_t k = 0; k < m->nrd; k++) {
+        const int32_t *v = m->rod + 2 * (size_t)r->edge[k], by = r->owner[v[0]];
+        const abut_vec3 t0 = abut_v3_get(r->t0 + 3 * (size_t)k), u0 = abut_v3_get(r->u0 + 3 * (size_t)k);
+        double d[3], u[3], about;
+        if (!r->clamped[k] || by < 0 || by != r->owner[v[1]]) continue;
+        abut_v3_put(d, t0);
+        abut_v3_put(u, u0);
+        if (!abut_motion_rotate(m, by, time, d, u, &about)) continue;
+        const abut_vec3 t = abut_v3_get(d), from = 1 + abut_v3_dot(t0, t) > FOLDED ? t0 : t;    /* as `look` takes u there */
+        const double angle = angle_to(from, u0, t, abut_v3_get(u));
+        r->spin[k] = angle + REVOLUTION * round((about - angle) / REVOLUTION);
+    }
 }
 
 /* Tangents, lengths, directions u, curvature binormals and angles of u across bends of rod c at x; 0: none are finite. */
@@ -209,9 +246,10 @@ static int look(abut_curved_rods *r, int32_t c, const double *x)
         const abut_vec3 before = abut_v3_get(w->t + at - 3);
         const double chi = 1 + abut_v3_dot(before, t);
         if (!(chi > FOLDED)) return 0;
-        const abut_vec3 p = transport(before, t, abut_v3_get(w->u + at - 3)), u = abut_v3_get(w->u + at);
         abut_v3_put(w->kb + at, abut_v3_scale(2 / chi, abut_v3_cross(before, t)));
-        w->mref[k] = atan2(abut_v3_dot(abut_v3_cross(p, u), t), abut_v3_dot(p, u));
+        w->mref[k] = angle_to(before, abut_v3_get(w->u + at - 3), t, abut_v3_get(w->u + at));
+        const double jump = w->mref[k] - r->m0[k];
+        if (fabs(jump) > REVOLUTION / 2) w->mref[k] -= copysign(REVOLUTION, jump);
     }
     return 1;
 }
@@ -365,7 +403,7 @@ static int untwist(abut_curved_rods *r, int32_t c, double *e)
     const int32_t lo = r->first[c], hi = r->first[c + 1];
     const double noise = rounding_of(r, c);
     int it = 0, blind = 0, done = 0;
-    for (int32_t k = lo; k < hi; k++) theta[k] = 0;
+    for (int32_t k = lo; k < hi; k++) theta[k] = r->part * r->spin[k];
     *e = energy_of(r, c, theta);
     while (it++ < MOST_ITERATIONS && !done) {
         double longest = 0;
@@ -496,10 +534,44 @@ void abut_curved_rods_hessian(abut_curved_rods *r, const double *x, double scale
 
 abut_status abut_curved_rods_frame(abut_curved_rods *r, const double *x, double *frame, abut_err *err)
 {
+    const abut_model *m = r->model;
+    const double *theta = r->work.theta;
     double energy;
     const abut_status rc = settle(r, x, &energy, err);
-    for (int32_t k = 0; k < r->model->nrd && !rc; k++)
+    for (int32_t k = 0; k < m->nrd && !rc; k++) {
+        const double twist = r->bend[k] < 0 ? 0 : theta[k] - theta[k - 1] + r->work.mref[k];
+        char words[ABUT_NODES_WORDS];
+        if (!(fabs(twist) < REVOLUTION / 2))
+            return abut_fail(err, ABUT_E_NUMERIC, "the rod twists by %.4g degrees between the segments that meet at %s: expected "
+                             "less than 180, which frames can tell; more segments share the twist", twist * 360 / REVOLUTION,
+                             abut_nodes_words(m, m->bend + 3 * r->bend[k] + 1, 1, words));
         memcpy(frame + 3 * (size_t)r->edge[k], r->work.m + 6 * (size_t)k, 3 * sizeof *frame);
+    }
+    return rc;
+}
+
+/* dU/dtheta of the bend before place k by its segment on that side, Nm. */
+static double moment(const abut_curved_rods *r, int32_t k, int side)
+{
+    const abut_vec3 kb = abut_v3_get(r->work.kb + 3 * (size_t)k);
+    const double *m = r->work.m + 6 * (size_t)(k - 1 + side), tw = 2 * r->twist[r->bend[k]];
+    double e[3];
+    strain(r, k, r->work.theta, e);
+    return (side ? tw : -tw) * e[2] - r->model->bend_stiffness[r->bend[k]] *
+           (e[0] * abut_v3_dot(kb, abut_v3_get(m)) + e[1] * abut_v3_dot(kb, abut_v3_get(m + 3)));
+}
+
+abut_status abut_curved_rods_work(abut_curved_rods *r, const double *x, double *work, abut_err *err)
+{
+    double energy;
+    abut_acc sum = { 0, 0 };
+    const abut_status rc = settle(r, x, &energy, err);
+    for (int32_t k = 0; k < r->model->nrd && !rc; k++) {
+        if (r->spin[k] == 0) continue;
+        if (r->bend[k] >= 0) abut_acc_add(&sum, r->spin[k] * moment(r, k, 1));
+        if (k + 1 < r->model->nrd && r->bend[k + 1] >= 0) abut_acc_add(&sum, r->spin[k] * moment(r, k + 1, 0));
+    }
+    *work = sum.hi + sum.lo;
     return rc;
 }
 

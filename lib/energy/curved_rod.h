@@ -16,8 +16,11 @@
  *     Ue(x) = min over theta of U(x, theta),
  *
  * so that dUe/dx is the partial derivative at that theta.  Only bends j and j + 1 know theta^j: a tridiagonal Newton's method for
- * each rod, from theta = 0.  Edges whose two nodes are held keep theta = 0: a clamp.  The Hessian is that of Gauss and Newton at
- * that theta. */
+ * each rod, from theta = 0.  Edges whose two nodes are held are clamps: theta is the angle by which their motion rotates them
+ * about their tangent.  The Hessian is that of Gauss and Newton at that theta.
+ *
+ * m_i is followed from the start of the step on, beyond a half revolution, too.  Frames cannot tell m_i from m_i + 2 pi: where a
+ * step ends, |m_i| has to be less than pi. */
 #ifndef ABUT_ENERGY_CURVED_ROD_H
 #define ABUT_ENERGY_CURVED_ROD_H
 
@@ -34,6 +37,10 @@ typedef struct abut_curved_rods {
     double *twist;              /* [nbd] J: k/(1 + nu) */
     double *t0, *u0;            /* [3 nrd] tangents and material directions m1 at the start of the step */
     uint8_t *clamped;           /* [nrd] */
+    double *spin;               /* [nrd] rad: theta of clamps at the end of the step, 0 of others */
+    double *m0;                 /* [nrd] m of the bend before a segment at the start, by place as the next */
+    double part;                /* of the step at which rods are looked at: theta of clamps is part spin */
+    int32_t *owner;             /* [nv] the motion of each node */
     int has_frame;              /* of the frame that the step starts from: */
     double *frame;              /* [3 nrd] rod/frame */
     struct abut_curved_rods_work {   /* by segments, in their order in `edge` but for theta, which is by segment */
@@ -54,6 +61,12 @@ void abut_curved_rods_clear(abut_curved_rods *r);
  * direction that its first tangent decides. */
 void abut_curved_rods_start(abut_curved_rods *r, const double *x0, const uint8_t *held, const double *frame);
 
+/** After it: clamps rotate as the motions of the step from `time`, s, rotate their two nodes. */
+void abut_curved_rods_turn(abut_curved_rods *r, double time);
+/** J: the work of the moments about tangents that rotate clamps in this step, if they are as at x all the time.
+ * The failures of the energy. */
+ABUT_MUST_USE abut_status abut_curved_rods_work(abut_curved_rods *r, const double *x, double *work, abut_err *err);
+
 /** *energy, J; +inf where a segment has no length or one folds back onto the one before.
  * Fails  ABUT_E_NUMERIC the twist of a rod has not converged */
 ABUT_MUST_USE abut_status abut_curved_rods_energy(abut_curved_rods *r, const double *x, double *energy, abut_err *err);
@@ -61,7 +74,7 @@ ABUT_MUST_USE abut_status abut_curved_rods_energy(abut_curved_rods *r, const dou
 ABUT_MUST_USE abut_status abut_curved_rods_gradient(abut_curved_rods *r, const double *x, double scale, double *g, abut_err *err);
 /** H[54 nbd] = scale times the packed matrices of bends (sparse/elements.h), corners as bend/node has them. */
 void abut_curved_rods_hessian(abut_curved_rods *r, const double *x, double scale, double *H);
-/** m1 of each segment at x, into frame[3 nrd].  The failures of the energy. */
+/** m1 of each segment at x, into frame[3 nrd].  The failures of the energy; ABUT_E_NUMERIC a bend twists by pi or more */
 ABUT_MUST_USE abut_status abut_curved_rods_frame(abut_curved_rods *r, const double *x, double *frame, abut_err *err);
 /** The curvature of bends at x with frames that are parallel along each rod, in the array's form: out[2 nbd], 1/m. */
 ABUT_MUST_USE abut_status abut_curved_rods_measure(abut_curved_rods *r, const double *x, double *out, abut_err *err);
@@ -72,8 +85,12 @@ extern const struct abut_term_ops abut_term_curved_rods;
 
 /* For solvers of which no other term has a state that outlives a step; nothing happens where no rod is curved. */
 struct abut_terms;
+struct abut_at;
 /** The directions of the frame that a step starts from, before the terms begin it. */
 ABUT_MUST_USE abut_status abut_curved_rods_load(const struct abut_terms *terms, const abut_frame *f, abut_err *err);
+/** J: abut_curved_rods_work at a point of the step; 0 where no rod is curved. */
+ABUT_MUST_USE abut_status abut_curved_rods_reaction(const struct abut_terms *terms, const struct abut_at *at, double *work,
+                                                    abut_err *err);
 /** "rod/frame" of a frame that has its "node/x".  The failures of the energy; ABUT_E_NOMEM. */
 ABUT_MUST_USE abut_status abut_curved_rods_store(const struct abut_terms *terms, abut_arrays *out, abut_err *err);
 

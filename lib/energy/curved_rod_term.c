@@ -45,6 +45,7 @@ static abut_status begin(void *self, const abut_term_step *step, abut_err *err)
     abut_curved_rods *r = self;
     (void)err;
     abut_curved_rods_start(r, step->x0, step->held, r->has_frame ? r->frame : NULL);
+    if (step->target) abut_curved_rods_turn(r, step->time);
     return ABUT_OK;
 }
 
@@ -56,6 +57,7 @@ static abut_status store(const void *self, const abut_term_frame *as, abut_array
     double *to = abut_frame_put(out, "rod/frame", nrd, err);
     if (!to) return err->code;
     abut_arrays_find(out, "rod/frame")->flags |= ABUT_A_CARRY | ABUT_A_REQUIRED;
+    r.part = 1;
     if (!as->pending) return abut_curved_rods_frame(&r, abut_arrays_find(out, "node/x")->data, to, err);
     for (int32_t k = 0; k < nrd; k++) memcpy(to + 3 * (size_t)r.edge[k], r.u0 + 3 * (size_t)k, 3 * sizeof *to);
     return ABUT_OK;
@@ -75,10 +77,18 @@ abut_status abut_curved_rods_store(const abut_terms *terms, abut_arrays *out, ab
     return rods ? store(rods, &as, out, err) : ABUT_OK;
 }
 
+/* The rods as they are at a point: clamps have rotated with what carries them. */
+static abut_curved_rods *rods_at(void *self, const abut_at *at)
+{
+    abut_curved_rods *r = self;
+    r->part = at->x == at->step->x0 ? 0 : at->z == at->x ? 1 : at->step->reach;
+    return r;
+}
+
 static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
 {
     (void)scratch;
-    const abut_status rc = abut_curved_rods_energy(self, at->z, e, err);
+    const abut_status rc = abut_curved_rods_energy(rods_at(self, at), at->z, e, err);
     *e *= scale;
     return rc;
 }
@@ -86,7 +96,14 @@ static abut_status energy(void *self, const abut_at *at, double scale, double *e
 static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
 {
     (void)scratch;
-    return abut_curved_rods_gradient(self, at->z, scale, g, err);
+    return abut_curved_rods_gradient(rods_at(self, at), at->z, scale, g, err);
+}
+
+abut_status abut_curved_rods_reaction(const abut_terms *terms, const abut_at *at, double *work, abut_err *err)
+{
+    void *rods = abut_terms_find(terms, abut_term_curved_rods.name);
+    *work = 0;
+    return rods ? abut_curved_rods_work(rods_at(rods, at), at->z, work, err) : ABUT_OK;
 }
 
 static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
@@ -100,7 +117,7 @@ static abut_status elements(void *self, const abut_at *at, abut_elements *set, a
 static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
 {
     (void)lo, (void)hi;
-    abut_curved_rods_hessian(self, at->z, scale, val);
+    abut_curved_rods_hessian(rods_at(self, at), at->z, scale, val);
 }
 
 /* Of a rod that is nearly straight: k |x0 - 2 x1 + x2|^2 / l^2, l the length of a segment. */

@@ -22,12 +22,13 @@ typedef struct abut_term_step {
     const double *x_hat;    /* [3 nv] m: where inertia and loads lead */
     const double *x_ref;    /* [3 nv] m: friction opposes x - x_ref */
     const double *x_damp;   /* [3 nv] m: damping and drag oppose x - x_damp, which takes damp_time */
-    const double *target;   /* [3 nv] m: of prescribed nodes */
+    const double *target;   /* [3 nv] m: of prescribed nodes; NULL: there is no step, all is at x0 */
     const uint8_t *held;    /* [nv] prescribed */
     double h_force, damp_time;  /* s: f newtons are h_force^2 f in the gradient of the objective */
     double damping;         /* s: h_force^2 / damp_time */
     double reach;           /* dz/dx, in (0, 1] */
     double weight_z2;       /* s^2: of Hessians at z */
+    double time;            /* s: where the step starts; with `target` */
     double load_time;       /* s: when loads that change in time are taken (model/motion.h) */
     double eps_v;           /* m/s: eps_v h_force is the |x - x_ref| at which friction slides */
     double inertia, shift;  /* 0: quasi-static; added to inertia in the Hessian */

@@ -295,6 +295,48 @@ void abut_motion_first_velocities(const abut_model *m, const double *x, double *
     }
 }
 
+/* ---- rotations ---- */
+
+/* The fraction of the way from key i to the next at time t. */
+static double fraction(const abut_model *m, int32_t k, int32_t i, double t)
+{
+    const double u = (t - m->key_time[i]) / (m->key_time[i + 1] - m->key_time[i]);
+    return m->mo_smooth && m->mo_smooth[k] ? u * u * (3 - 2 * u) : u;
+}
+
+int abut_motion_rotate(const abut_model *m, int32_t k, double t, double d[3], double u[3], double *about)
+{
+    span s;
+    int rotates = 0;
+    *about = 0;
+    if (!span_of(m, k, t, 0, &s)) return 0;
+    const int keys = m->mo_kind[k] == ABUT_MOTION_KEYS;
+    const int32_t first = keys ? m->mo_key[2 * k] : 0;
+    const int32_t pieces = keys ? m->mo_key[2 * k + 1] - first - 1 : m->mo_kind[k] == ABUT_MOTION_MOVE;
+    for (int32_t i = first; i < first + pieces; i++) {
+        abut_vec3 w = abut_v3_scale(s.dt, abut_v3_get(m->mo_angular + 3 * k));
+        if (keys) {
+            const double a = fmax(s.a, m->key_time[i]), b = fmin(s.b, m->key_time[i + 1]);
+            const double part = a < b ? fraction(m, k, i, b) - fraction(m, k, i, a) : 0;
+            w = abut_v3_scale(part, rotation_between(m->key_turn + 4 * i, m->key_turn + 4 * (i + 1)));
+        }
+        if (abut_v3_norm2(w) == 0) continue;
+        rotates = 1;
+        *about += abut_v3_dot(w, abut_v3_get(d));
+        abut_v3_put(d, rotate(w, abut_v3_get(d)));
+        abut_v3_put(u, rotate(w, abut_v3_get(u)));
+    }
+    return rotates;
+}
+
+void abut_motion_owners(const abut_model *m, double t, int32_t *by)
+{
+    for (int32_t i = 0; i < m->nv; i++) by[i] = -1;
+    for (int32_t k = 0; k < m->nmo; k++)
+        for (int32_t j = m->mo_first[2 * k]; j < m->mo_first[2 * k + 1]; j++)
+            if (m->mo_kind[k] != ABUT_MOTION_FORCE && abut_motion_has_step(m, k, t)) by[m->mo_node[j]] = k;
+}
+
 /* ---- loads ---- */
 
 double abut_motion_load_time(const abut_model *m, double t)

@@ -33,6 +33,13 @@ void abut_motion_targets(const abut_model *m, double t, const double *x, double 
 /** v[3 nv], m/s: nodes of bodies that the first step prescribes get the velocity of their motion at time 0; x[3 nv] m. */
 void abut_motion_first_velocities(const abut_model *m, const double *x, double *v);
 
+/** by[nv]: the motion that prescribes a node of a body in the step from time t to t + h; -1: none. */
+void abut_motion_owners(const abut_model *m, double t, int32_t *by);
+/** Rotates the unit vectors d and u as motion k rotates what it moves in that step; *about, rad: how far about d meanwhile, more
+ * than a revolution included.  Returns 1; 0: it does not rotate, and d and u are as they were.  Positions of a PATH have no
+ * rotation. */
+int abut_motion_rotate(const abut_model *m, int32_t k, double t, double d[3], double u[3], double *about);
+
 /** 1 when the step from time t to t + h belongs to motion k, a row of motion/. */
 int abut_motion_has_step(const abut_model *m, int32_t k, double t);
 

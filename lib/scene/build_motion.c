@@ -1,6 +1,7 @@
 /* Motions of a scene: which nodes they move, from when to when. */
 #include "scene/motion_rows.h"
 
+#include "base/words.h"
 #include "math/vec3.h"
 
 #include <assert.h>
@@ -330,6 +331,88 @@ static abut_status add_holds(abut_motion_rows *m, span *s, size_t n, abut_err *e
     return rc;
 }
 
+/* ---- rotations ---- */
+
+#define ON_AXIS 1e-9    /* of the scene's length: a node that is as near to an axis does not move about it */
+
+/* 1 when the rotation of key k, or with k < 0 of the row's rate, moves a node of the row. */
+static int sweeps(const abut_build *b, const abut_motion_rows *m, const abut_motion_row *r, int32_t k)
+{
+    const abut_vec3 axis = abut_v3_get(k < 0 ? r->angular : m->key[k].rotation + 1);
+    for (int32_t i = r->lo; i < r->hi; i++) {
+        const abut_vec3 d = abut_v3_sub(abut_v3_get(b->X + 3 * (size_t)m->node[i].node), abut_v3_get(r->center));
+        if (abut_v3_norm(abut_v3_cross(axis, d)) > ON_AXIS * b->out->length * abut_v3_norm(axis)) return 1;
+    }
+    return 0;
+}
+
+/* What a row's rotation is, and does: it moves a node, it carries the directions of a rod. */
+enum { ROTATES = 1, MOVES = 2, CARRIES = 4 };
+
+static int rotation_of(const abut_build *b, const abut_motion_rows *m, const abut_motion_row *r)
+{
+    int is = 0;
+    if (r->kind == ABUT_MOTION_MOVE && abut_v3_norm2(abut_v3_get(r->angular)) > 0)
+        is = ROTATES | (sweeps(b, m, r, -1) ? MOVES : 0);
+    for (int32_t k = r->key[0]; r->kind == ABUT_MOTION_KEYS && k < r->key[1] && !(is & MOVES); k++)
+        if (abut_v3_norm2(abut_v3_get(m->key[k].rotation + 1)) > 0) is |= ROTATES | (sweeps(b, m, r, k) ? MOVES : 0);
+    return is;
+}
+
+static int by_node(const void *key, const void *s) { return *(const int32_t *)key - ((const span *)s)->node; }
+
+/* The spans of a node: [*lo, *hi) of s[n]. */
+static void spans_of(const span *s, size_t n, int32_t node, size_t *lo, size_t *hi)
+{
+    const span *found = bsearch(&node, s, n, sizeof *s, by_node);
+    *lo = *hi = found ? (size_t)(found - s) : 0;
+    while (*lo > 0 && s[*lo - 1].node == node) --*lo;
+    while (found && *hi < n && s[*hi].node == node) ++*hi;
+}
+
+/* The directions of a segment belong to the one motion that prescribes both its nodes.  Two motions of which one rotates would
+ * want different ones. */
+static abut_status check_segment(const abut_build *b, const abut_motion_rows *m, const int32_t v[2], const span *s, size_t n,
+                                 int *is, abut_err *err)
+{
+    size_t lo[2], hi[2];
+    for (int k = 0; k < 2; k++) spans_of(s, n, v[k], &lo[k], &hi[k]);
+    for (size_t i = lo[0]; i < hi[0]; i++)
+        for (size_t j = lo[1]; j < hi[1]; j++) {
+            const int32_t row[2] = { s[i].motion, s[j].motion };
+            const int k = is[row[0]] & ROTATES ? 0 : 1;
+            if (row[0] == row[1]) is[row[0]] |= CARRIES;
+            if (row[0] == row[1] || !(is[row[k]] & ROTATES) || !(fmax(s[i].t0, s[j].t0) < fmin(s[i].t1, s[j].t1))) continue;
+            const abut_part *of = abut_part_of(b, v[0]);
+            return abut_fail(err, ABUT_E_FORMAT, "%s: rotates node %d of '%s' while another motion (%s) prescribes node %d, the "
+                             "other end of its segment: expected both nodes in one motion, which rotates the directions of the "
+                             "rod", m->row[row[k]].from, v[k] - of->first, of->object->name, m->row[row[1 - k]].from,
+                             v[1 - k] - of->first);
+        }
+    return ABUT_OK;
+}
+
+/* A rotation moves a node or carries the directions of a rod.  Later ones find their nodes where others have left them. */
+static abut_status check_rotations(const abut_build *b, const abut_motion_rows *m, const span *s, size_t n, abut_err *err)
+{
+    const abut_array *curved = abut_arrays_find(b->model, "rod/curvature");
+    const int32_t *rod = curved ? abut_arrays_find(b->model, "rod/node")->data : NULL;
+    int *is = malloc(((size_t)m->n + 1) * sizeof *is);
+    if (!is) return abut_fail(err, ABUT_E_NOMEM, "motions: no memory for %d rows", m->n);
+    abut_status rc = ABUT_OK;
+    for (int32_t k = 0; k < m->n; k++) is[k] = rotation_of(b, m, &m->row[k]);
+    for (int32_t i = 0; i < (curved ? b->out->rods : 0) && !rc; i++) rc = check_segment(b, m, rod + 2 * i, s, n, is, err);
+    for (int32_t k = 0; k < m->n && !rc; k++) {
+        const abut_motion_row *r = &m->row[k];
+        if (r->entry < 0 || r->window[0] > 0 || is[k] != ROTATES) continue;
+        rc = abut_fail(err, ABUT_E_FORMAT, "%s: the rotation does nothing: %d selected %s on its axis; expected nodes beside it, "
+                       "or both nodes of a segment of a rod with 'curved: true', which twists", r->from, r->hi - r->lo,
+                       abut_plural(r->hi - r->lo, "node lies", "nodes lie"));
+    }
+    free(is);
+    return rc;
+}
+
 static abut_status resolve_times(const abut_build *b, abut_motion_rows *m, abut_err *err)
 {
     span *s = NULL;
@@ -337,6 +420,10 @@ static abut_status resolve_times(const abut_build *b, abut_motion_rows *m, abut_
     abut_status rc = list_spans(m, &s, &n, err);
     if (!rc) rc = check_overlap(b, m, s, n, err);
     if (!rc) rc = add_holds(m, s, n, err);
+    free(s);
+    s = NULL;
+    if (!rc) rc = list_spans(m, &s, &n, err);
+    if (!rc) rc = check_rotations(b, m, s, n, err);
     free(s);
     return rc;
 }

@@ -5,6 +5,7 @@
 #include "energy/elastic.h"
 #include "energy/prescribed.h"
 #include "model/contact_check.h"
+#include "model/motion.h"
 #include "solve/objective_sets.h"
 
 #include <assert.h>
@@ -101,10 +102,11 @@ abut_status abut_objective_store(const abut_objective *o, const abut_term_frame 
     return rc;
 }
 
-abut_status abut_objective_begin(abut_objective *o, double load_time, abut_err *err)
+abut_status abut_objective_begin(abut_objective *o, double time, abut_err *err)
 {
     assert(o);
-    o->step.load_time = load_time;
+    o->step.time = time;
+    o->step.load_time = abut_motion_load_time(o->model, time);
     abut_status rc = ABUT_OK;
     for (int i = 0; i < o->terms.n && !rc; i++) {
         const abut_term *t = &o->terms.term[i];

@@ -53,8 +53,8 @@ static inline int32_t abut_objective_tet(const abut_objective *o, int32_t t) { r
 int abut_objective_has(const abut_objective *o, abut_term_kind kind);
 /** The time scheme of the step. */
 void abut_objective_weigh(abut_objective *o, abut_weights w);
-/** A step begins: its weights, xn, target and held are known.  load_time: abut_term_step.  Fails  as `begin` of the terms */
-ABUT_MUST_USE abut_status abut_objective_begin(abut_objective *o, double load_time, abut_err *err);
+/** A step begins at `time`, s: its weights, xn, target and held are known.  Fails  as `begin` of the terms */
+ABUT_MUST_USE abut_status abut_objective_begin(abut_objective *o, double time, abut_err *err);
 /** What the terms keep in frames: read after abut_objective_weigh and before abut_objective_begin; written.
  * Fails  as `load` and `store` of the terms */
 ABUT_MUST_USE abut_status abut_objective_load(abut_objective *o, const abut_frame *f, const abut_term_frame *as, abut_err *err);

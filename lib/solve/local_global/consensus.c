@@ -262,7 +262,7 @@ static abut_status begin(abut_consensus *c, const abut_objective *p, abut_err *e
         o->held[i] = p->held[at / 3];
     }
     abut_objective_weigh(o, p->w);
-    return abut_objective_begin(o, p->step.load_time, err);
+    return abut_objective_begin(o, p->step.time, err);
 }
 
 abut_status abut_consensus_start(abut_consensus *c, const abut_objective *p, const double *x, abut_report *rep, abut_err *err)

@@ -194,7 +194,7 @@ abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_i
     abut_motion_targets(m, at.time, p->xn, p->target, p->held);
     abut_objective_weigh(p, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
     rc = abut_curved_rods_load(&p->terms, &f, err);
-    if (!rc) rc = abut_objective_begin(p, abut_motion_load_time(m, at.time), err);
+    if (!rc) rc = abut_objective_begin(p, at.time, err);
     if (rc) return rc;
     abut_loads_explicit(p, at.time, s->acc, s->g);
     const abut_start from = { .x = p->xn, .v = s->v, .acc = s->acc };

@@ -126,7 +126,7 @@ abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_insta
     load_impulse(s, &f, at);
     abut_objective_weigh(p, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
     rc = abut_curved_rods_load(&p->terms, &f, err);
-    if (!rc) rc = abut_objective_begin(p, abut_motion_load_time(m, at.time), err);
+    if (!rc) rc = abut_objective_begin(p, at.time, err);
     if (rc) return rc;
     abut_loads_explicit(p, at.time, of->acc, of->f);
     const abut_start from = { .x = p->xn, .v = f.v, .acc = of->acc };

@@ -105,6 +105,7 @@ static abut_status add_rods(abut_split *s, const abut_objective *p, const double
 {
     abut_curved_rods *rods = abut_terms_find(&p->terms, abut_term_curved_rods.name);
     if (!rods) return ABUT_OK;
+    rods->part = 1;
     const abut_status rc = abut_curved_rods_gradient(rods, x, p->w.psi, s->r, err);
     for (int32_t i = 0; i < 3 * p->model->nv && !rc; i++)
         if (p->row[i / 3] < 0) s->r[i] = 0;

@@ -104,7 +104,7 @@ abut_status abut_sqp_begin(abut_sqp *s, const abut_arrays *frame, abut_instant a
     memcpy(s->of.v0, f.v, numbers(s) * sizeof(double));
     abut_motion_targets(m, at.time, p->xn, p->target, p->held);
     abut_objective_weigh(p, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
-    rc = abut_objective_begin(p, abut_motion_load_time(m, at.time), err);
+    rc = abut_objective_begin(p, at.time, err);
     if (rc) return rc;
     abut_loads_explicit(p, at.time, s->of.acc, s->of.g);
     const abut_start from = { .x = p->xn, .v = f.v, .acc = s->of.acc };

@@ -72,7 +72,7 @@ abut_status abut_step_load(abut_stepper *s, const abut_arrays *frame, const doub
     const abut_term_frame state = { 0, weight, frame }, of_step = { 1, weight, frame };
     rc = abut_objective_load(p, f, &state, err);
     if (!rc && pending) rc = abut_objective_load(p, f, &of_step, err);
-    if (!rc) rc = abut_objective_begin(p, abut_motion_load_time(m, at.time), err);
+    if (!rc) rc = abut_objective_begin(p, at.time, err);
     if (rc) return rc;
     abut_step_load_damping(s, f);
     if ((rc = abut_step_load_forces(s, err))) return rc;

@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "contact/candidates.h"
 #include "energy/codim_term.h"
+#include "energy/curved_rod.h"
 #include "energy/pressure.h"
 
 #include <assert.h>
@@ -127,13 +128,20 @@ static abut_status put_creep(const abut_solved *s, abut_arrays *out, abut_err *e
 
 /* ---- energy ---- */
 
-static double reaction_work(const abut_solved *s, const double *balance)
+/* Of forces on what is held, and of moments on clamps of rods. */
+static abut_status reaction_work(const abut_solved *s, const double *balance, double *work, abut_err *err)
 {
     const abut_objective *p = s->objective;
     abut_acc sum = { 0, 0 };
+    double now, last = 0;
     for (int32_t i = 0; i < 3 * p->model->nv; i++)
         if (p->held[i / 3]) abut_acc_add(&sum, balance[i] * (s->x[i] - p->xn[i]));
-    return sum.hi + sum.lo;
+    const abut_at at = abut_objective_at(p, s->x, NULL, NULL), start = { p->xn, p->xn, NULL, NULL, &p->step };
+    abut_status rc = abut_curved_rods_reaction(&p->terms, &at, &now, err);
+    if (!rc && p->w.late != 1) rc = abut_curved_rods_reaction(&p->terms, &start, &last, err);
+    abut_acc_add(&sum, p->w.late * now + (1 - p->w.late) * last);
+    *work = sum.hi + sum.lo;
+    return rc;
 }
 
 /* Contacts at the start of the step are found again: the solver has those of its end. */
@@ -184,14 +192,14 @@ static abut_status put_energies(const abut_solved *s, const abut_forces *now, co
                                 const abut_frame *before, abut_arrays *out, abut_arena *scratch, abut_err *err)
 {
     const abut_mass *M = abut_mass_of(&s->objective->terms);
-    double elastic[2], barrier[2], load = 0;
+    double elastic[2], barrier[2], load = 0, reaction;
     abut_status rc = start_potentials(s, &elastic[0], &barrier[0], scratch, err);
     if (!rc) rc = abut_potentials(s, s->x, s->y, s->pairs, &elastic[1], &barrier[1], scratch, err);
     if (!rc) rc = abut_work_load(s, &load, scratch, err);
+    if (!rc) rc = reaction_work(s, balance, &reaction, err);
     if (rc) return rc;
     const double kinetic = abut_kinetic_energy(M, s->v), gravity = abut_gravity_energy(M, s->x);
     const double friction = abut_work(s, now->friction, last->friction), damping = abut_work(s, now->damping, last->damping);
-    const double reaction = reaction_work(s, balance);
     const double strain_kappa = abut_codim_state_of(&s->objective->terms)->strain_kappa;
     const double *strain_kappa0 = before->strain_kappa0 ? before->strain_kappa0 : before->strain_kappa;
     const int strain = before->elastic && strain_kappa0 && *strain_kappa0 != strain_kappa;
