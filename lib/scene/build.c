@@ -297,6 +297,7 @@ static int same_class(const abut_scene *s, int32_t a, int32_t b)
 
 static abut_status put_friction(abut_build *b, abut_err *err)
 {
+    enum { CLASSES_MOST = 4096 };       /* each has a coefficient with each */
     const abut_scene *s = b->scene;
     const int32_t n = s->nobjects + s->nplanes;
     int32_t *class_of = malloc(((size_t)n + 1) * sizeof *class_of), *first = malloc(((size_t)n + 1) * sizeof *first);
@@ -306,7 +307,11 @@ static abut_status put_friction(abut_build *b, abut_err *err)
     for (int32_t i = 0; i < n && !rc; i++) {
         int32_t c = 0;
         while (c < classes && !same_class(s, first[c], i)) c++;
-        if (c == classes) first[classes++] = i;
+        if (c == CLASSES_MOST)
+            rc = abut_fail(err, ABUT_E_FORMAT, "%s: more than %d objects differ in their friction: expected fewer values of mu, "
+                           "fewer names in friction pairs", i < s->nobjects ? s->object[i].from : s->plane[i - s->nobjects].from,
+                           (int)CLASSES_MOST);
+        else if (c == classes) first[classes++] = i;
         class_of[i] = c;
     }
     if (!rc) rc = put(b->model, "contact/mu", classes, &mu, err);

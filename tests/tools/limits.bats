@@ -36,6 +36,14 @@ skip_sanitized() { [[ $BIN != *sanitize* ]] || skip "address space cannot be lim
     says "contact surface of 'b.813': 12 faces with 64 segments on a side: about 2e+07 points with all objects before this one"
 }
 
+@test "the table of friction coefficients of all pairs is bounded" {
+    skip_sanitized
+    awk 'BEGIN { print "objects:\n  b: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}"
+        for (i = 0; i < 20000; i++) printf "  p%d: {half-space: {point: [0, -2, 0], normal: [0, 1, 0]}, mu: %g}\n", i, i * 1e-5 }' >a.yaml
+    exits 3 small "$BIN/mesh-prep" -q -j 1 a.yaml -o none.abut
+    says "a.yaml:4098:10: more than 4096 objects differ in their friction"
+}
+
 @test "tets are estimated before tetgen makes them" {
     skip_sanitized
     scene 'generate: {icosphere: {radius: 1, divisions: 2}}, tetrahedralize: {max-volume: 1e-12}' >a.yaml
