@@ -327,6 +327,9 @@ TEST(sizes_and_counts_out_of_range_are_refused)
     CHECK(abut_generate_blob(two, 2, 0, 0.2, 0, &m, &err) == ABUT_E_ARG && strstr(err.msg, "2 pieces"));
     CHECK(abut_generate_blob(two, 1, 0, 1e-9, 0, &m, &err) == ABUT_E_ARG && strstr(err.msg, "expected larger ones"));
     CHECK(abut_generate_blob(two, 1, 0, 10, 0, &m, &err) == ABUT_E_ARG && strstr(err.msg, "expected smaller ones"));
+    const abut_capsule far = { { 1e12, 0, 0 }, { 1e12, 0, 0 }, 1 };
+    CHECK(abut_generate_blob(&far, 1, 0, 0.2, 0, &m, &err) == ABUT_E_ARG);
+    CHECK(strstr(err.msg, "expected less than 1000000000 cells from the origin"));
     CHECK(abut_generate_tendrils(1, 1, 0, 9, 0.1, &m, &err) == ABUT_E_ARG);
     CHECK(abut_generate_tendrils(1, 1, 2.1, 9, 0.1, &m, &err) == ABUT_E_ARG);
     CHECK(strstr(err.msg, "thickness 2.1 m: expected at most the diameter of the ball, 2 m"));

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELLS_MAX = 5000000, PIECE_NONE = -1 };
+enum { CELLS_MAX = 5000000, FARTHEST = 1000000000, PIECE_NONE = -1 };
 
 typedef abut_capsules shape;
 
@@ -49,7 +49,11 @@ static abut_status cells_frame(const shape *f, double edge, cells *c, abut_err *
         if (!(total <= CELLS_MAX))
             return abut_fail(err, ABUT_E_ARG, "blob: cells of %g m: expected larger ones, for at most %d around the body", edge,
                              (int)CELLS_MAX);
-        c->first[k] = (int32_t)floor((lo - swell) / edge) - 2, c->n[k] = (int32_t)n;
+        const double first = floor((lo - swell) / edge) - 2;
+        if (!(fabs(first) <= FARTHEST))
+            return abut_fail(err, ABUT_E_ARG, "blob: a capsule at %g m, with cells of %g m: expected less than %d cells from the "
+                             "origin", lo, edge, (int)FARTHEST);
+        c->first[k] = (int32_t)first, c->n[k] = (int32_t)n;
     }
     return ABUT_OK;
 }

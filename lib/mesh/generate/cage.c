@@ -165,7 +165,7 @@ static abut_status frame(const abut_mesh *s, double cell, double inflate, cells 
     abut_mesh_bounds(s, lo, hi);
     for (int d = 0; d < 3; d++) {
         const double n = ceil((hi[d] - lo[d] + 2 * inflate) / cell);
-        total *= n;
+        total *= fmax(n, 1);
         if (!(total <= CELLS_MOST))
             return abut_fail(err, ABUT_E_ARG, "cage: cells of %g m: expected larger ones, for at most %d around the surface",
                             cell, (int)CELLS_MOST);
