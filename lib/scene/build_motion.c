@@ -346,16 +346,19 @@ static int sweeps(const abut_build *b, const abut_motion_rows *m, const abut_mot
     return 0;
 }
 
-/* What a row's rotation is, and does: it moves a node, it carries the directions of a rod. */
+/* What a row does: it rotates; it moves a node, by its rotation or otherwise; it carries the directions of a rod. */
 enum { ROTATES = 1, MOVES = 2, CARRIES = 4 };
 
-static int rotation_of(const abut_build *b, const abut_motion_rows *m, const abut_motion_row *r)
+static int actions_of(const abut_build *b, const abut_motion_rows *m, const abut_motion_row *r)
 {
-    int is = 0;
+    int is = abut_v3_norm2(abut_v3_get(r->linear)) + abut_v3_norm2(abut_v3_get(r->scale)) > 0 ? MOVES : 0;
     if (r->kind == ABUT_MOTION_MOVE && abut_v3_norm2(abut_v3_get(r->angular)) > 0)
-        is = ROTATES | (sweeps(b, m, r, -1) ? MOVES : 0);
-    for (int32_t k = r->key[0]; r->kind == ABUT_MOTION_KEYS && k < r->key[1] && !(is & MOVES); k++)
-        if (abut_v3_norm2(abut_v3_get(m->key[k].rotation + 1)) > 0) is |= ROTATES | (sweeps(b, m, r, k) ? MOVES : 0);
+        is |= ROTATES | (sweeps(b, m, r, -1) ? MOVES : 0);
+    for (int32_t k = r->key[0]; r->kind == ABUT_MOTION_KEYS && k < r->key[1]; k++) {
+        const abut_scene_pose *p = &m->key[k];
+        if (abut_v3_norm2(abut_v3_get(p->rotation + 1)) > 0) is |= ROTATES | (is & MOVES || sweeps(b, m, r, k) ? MOVES : 0);
+        for (int d = 0; d < 3; d++) is |= p->shift[d] != 0 || p->scale[d] != 1 ? MOVES : 0;
+    }
     return is;
 }
 
@@ -392,7 +395,7 @@ static abut_status check_segment(const abut_build *b, const abut_motion_rows *m,
     return ABUT_OK;
 }
 
-/* A rotation moves a node or carries the directions of a rod.  Later ones find their nodes where others have left them. */
+/* A motion that rotates moves a node or carries the directions of a rod.  Later ones find nodes where others have left them. */
 static abut_status check_rotations(const abut_build *b, const abut_motion_rows *m, const span *s, size_t n, abut_err *err)
 {
     const abut_array *curved = abut_arrays_find(b->model, "rod/curvature");
@@ -400,7 +403,7 @@ static abut_status check_rotations(const abut_build *b, const abut_motion_rows *
     int *is = malloc(((size_t)m->n + 1) * sizeof *is);
     if (!is) return abut_fail(err, ABUT_E_NOMEM, "motions: no memory for %d rows", m->n);
     abut_status rc = ABUT_OK;
-    for (int32_t k = 0; k < m->n; k++) is[k] = rotation_of(b, m, &m->row[k]);
+    for (int32_t k = 0; k < m->n; k++) is[k] = actions_of(b, m, &m->row[k]);
     for (int32_t i = 0; i < (curved ? b->out->rods : 0) && !rc; i++) rc = check_segment(b, m, rod + 2 * i, s, n, is, err);
     for (int32_t k = 0; k < m->n && !rc; k++) {
         const abut_motion_row *r = &m->row[k];
