@@ -3,6 +3,7 @@
 #ifndef ABUT_TESTS_FAILING_MALLOC_H
 #define ABUT_TESTS_FAILING_MALLOC_H
 
+#include <errno.h>
 #include <stdlib.h>
 
 #if defined(__has_feature)
@@ -21,6 +22,7 @@
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
+void *__libc_memalign(size_t, size_t);
 void __libc_free(void *);
 
 static int countdown = -1;      /* allocations until one fails; negative: never */
@@ -55,6 +57,22 @@ void *realloc(void *old, size_t n)
     void *p = __libc_realloc(old, n);
     live += p && !old;
     return p;
+}
+
+void *aligned_alloc(size_t align, size_t n)
+{
+    if (fails()) return NULL;
+    void *p = __libc_memalign(align, n);
+    live += p != NULL;
+    return p;
+}
+
+int posix_memalign(void **to, size_t align, size_t n)
+{
+    void *p = aligned_alloc(align, n);
+    if (!p) return ENOMEM;
+    *to = p;
+    return 0;
 }
 
 void free(void *p)

@@ -1,0 +1,85 @@
+/* The n-th allocation of a whole step fails, for every n: the step reports it, frees everything, crashes nowhere. */
+#include "all_terms.h"
+#include "base/par.h"
+#include "failing_malloc.h"
+#include "solve/solvers.h"
+#include "solve/step/options.h"
+
+#include "check.h"
+
+#ifdef ALLOCATOR_STAYS
+TEST(every_failing_allocation_of_a_step_is_reported_and_nothing_leaks) { SKIP("the allocator cannot be replaced here"); }
+#else
+
+/* One step of a scene from its first frame. */
+static abut_status step(const abut_solver_row *solver, const abut_model *m, const abut_arrays *frame, abut_err *err)
+{
+    void *self = NULL;
+    abut_step_options o = abut_step_defaults();
+    abut_instant at = { 0, 0 };
+    abut_report rep = { .lag_residual = -1 };
+    abut_arrays next = { 0 };
+    int written = 1;
+    abut_status rc = abut_solver_make(&self, m, solver, &o, err);
+    if (!rc) rc = abut_stepper_advance(solver->stepper, self, frame, 0, &at, &written, 0, &next, &rep, err);
+    abut_arrays_clear(&next);
+    abut_report_clear(&rep);
+    if (self) solver->stepper->free(self);
+    return rc;
+}
+
+/* Steps with the n-th allocation failing for n = 0, 1, ... until one needs no more; returns how many there were. */
+static int exhaust(const char *name, const char *text)
+{
+    abut_arrays model_set = { 0 }, frame = { 0 };
+    abut_model m;
+    abut_err err = { 0 };
+    scene_arrays(text, &model_set, &frame);
+    CHECK(!abut_model_view(&model_set, &m, &err));
+    const abut_solver_row *solver = abut_solver_find(name, 0, &err);
+    CHECK(solver && !step(solver, &m, &frame, &err));     /* whatever is made once in a process */
+    int n = 0, wrong = 0;
+    for (int more = 1; more && wrong < 5; n += more) {
+        err = (abut_err){ 0 };
+        const int before = live;
+        failed = 0, countdown = n;
+        const abut_status rc = step(solver, &m, &frame, &err);
+        countdown = -1;
+        more = failed;
+        if (rc == (more ? ABUT_E_NOMEM : ABUT_OK) && err.code == rc && live == before) continue;
+        printf("# %s, allocation %d: status %d, %d left, %s\n", name, n, rc, live - before, err.msg);
+        wrong++;
+    }
+    CHECK(!wrong);
+    printf("# %s: %d allocations\n", name, n);
+    abut_arrays_clear(&model_set);
+    abut_arrays_clear(&frame);
+    return n;
+}
+
+TEST(every_failing_allocation_of_a_step_is_reported_and_nothing_leaks)
+{
+    static const char *const TWO =
+        "{time: {step: 10 ms}, contact: {dhat: 4 mm, friction: {mu: 0.3}},\n"
+        " objects: {\n"
+        "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}},\n"
+        "  low: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0, 0.052, 0]},\n"
+        "  high: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0.02, 0.154, 0.01]}}}\n";
+    static const char *const solver[] = { "newton", "lbfgs-h", "nodal" };
+    const int threads = abut_threads();
+    abut_threads_set(1);
+    for (int k = 0; k < 3; k++) CHECK(exhaust(solver[k], TWO) > 400);
+    abut_threads_set(threads);
+}
+
+SLOW_TEST(every_failing_allocation_of_a_step_with_every_term_is_reported_and_nothing_leaks)
+{
+    const int threads = abut_threads();
+    char text[4096];
+    abut_threads_set(1);
+    snprintf(text, sizeof text, ALL, "implicit-euler", "", "");
+    CHECK(exhaust("newton", text) > 600);
+    abut_threads_set(threads);
+}
+
+#endif
