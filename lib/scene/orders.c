@@ -47,7 +47,9 @@ abut_status abut_scene_shape(abut_scene_object *o, abut_err *err)
     if (found > 1) {
         if (shape < found) rc = abut_mesh_set_order(&o->mesh, shape, err);
     } else if (smooth && o->mesh.nt && (shape > 1 || a->surface)) {
-        rc = abut_snap_begin(&a->snap, err);
+        double points = 0;
+        rc = abut_mesh_order_bound(&o->mesh, shape, &points, err);
+        if (!rc) rc = abut_snap_begin(&a->snap, err);
         if (!rc) rc = abut_mesh_curve(&o->mesh, &a->snap, shape, &a->facts, err);
         a->curved = !rc;
     }

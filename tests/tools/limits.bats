@@ -22,6 +22,10 @@ skip_sanitized() { [[ $BIN != *sanitize* ]] || skip "address space cannot be lim
     scene 'generate: {box: {size: [1, 1, 1], cells: [80, 80, 80]}}, order: 4' >a.yaml
     exits 3 small "$BIN/mesh-prep" -q -j 1 a.yaml -o none.abut
     says "a.yaml:2:6: object 'b': order 4 of 3072000 tets: about 3.13e+07 points: expected at most 2e+07"
+    # nor is its surface put onto the sphere before
+    scene 'generate: {sphere: {radius: 1, cells: 100}}, order: 4' >a.yaml
+    exits 3 timeout 5 "$BIN/mesh-prep" -q -j 1 a.yaml -o none.abut
+    says "order 4 of 6000000 tets: about 6.1e+07 points: expected at most 2e+07"
     scene 'generate: {box: {size: [1, 1, 1], cells: [9, 9, 9]}}, repeat: {count: [500, 1, 1], spacing: [2, 2, 2], objects: true}, order: 4' >a.yaml
     exits 3 small "$BIN/mesh-prep" -q -j 1 a.yaml -o none.abut
     says "object 'b.447': order 4 of 4374 tets: about 2e+07 points with all objects before this one: expected at most 2e+07"
