@@ -20,13 +20,25 @@ static abut_status make_path(const abut_scene_reader *r, const abut_tree *t, con
     return n < PATH_SIZE ? ABUT_OK : abut_tree_fail(t, err, "this path is longer than %d letters", PATH_SIZE - 1);
 }
 
+/* Loads a mesh that the scene names at t.  If there is no such file, the message has what the scene says of its meshes. */
+static abut_status load(const abut_tree *t, const char *path, abut_mesh *m, abut_err *err)
+{
+    const abut_status rc = abut_scene_placed(t, abut_mesh_load(path, m, err), err);
+    const abut_tree *root = t;
+    while (root->parent) root = root->parent;
+    const abut_tree *source = rc && access(path, F_OK) ? abut_tree_find(root, "mesh-source") : NULL;
+    const size_t used = source ? strlen(err->msg) : 0;
+    if (source) snprintf(err->msg + used, sizeof err->msg - used, "; %s", source->text);
+    return rc;
+}
+
 abut_status abut_scene_load(const abut_scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err)
 {
     char path[PATH_SIZE];
     const char *name = NULL;
     abut_status rc = abut_tree_word(t, "mesh", "ball.msh", &name, err);
     if (!rc) rc = make_path(r, t, name, path, err);
-    return rc ? rc : abut_scene_placed(t, abut_mesh_load(path, m, err), err);
+    return rc ? rc : load(t, path, m, err);
 }
 
 /* ---- what to keep of the mesh ---- */
@@ -285,7 +297,7 @@ static abut_status path_load(const abut_tree *t, const char *file, int32_t nv, d
                              abut_err *err)
 {
     abut_mesh m = { 0 };
-    abut_status rc = abut_scene_placed(t, abut_mesh_load(file, &m, err), err);
+    abut_status rc = load(t, file, &m, err);
     if (!rc) rc = path_add(t, file, &m, first ? m.nv : nv, time, p, err);
     if (!rc && first) rc = abut_mesh_append(first, &m, err);
     abut_mesh_clear(&m);

@@ -116,6 +116,9 @@ commit() { git add -A && git commit -qm "$1"; }
     [[ ${lines[0]} == *"B two"*"two.yaml changed since"* && $output != *"A one"* ]]
     git revert --no-edit HEAD > /dev/null
     tables --stale t
+    sed -i '1i # of two\nmesh-source: two.sh' two.yaml      # what no run depends on
+    commit words
+    tables --stale t
     sed -i 's/x=1/x=2/' pipelines/list.tsv
     run tables --stale t
     [[ ${lines[0]} == *"B two"*"its line in pipelines/list.tsv has changed"* && $output != *"A one"* ]]

@@ -103,6 +103,34 @@ wrong() {
     says "expected 'objects:"
 }
 
+@test "a mesh file that is not there is named with what the scene says of its meshes, and so in every scene of the pipelines" {
+    local source='mesh-source: make-ball.sh makes ball.msh' o n=0 scene
+    for o in 'mesh: ball.msh' 'mesh: ball.ele' 'generate: {cage: {mesh: ball.obj, cell: 1}}' \
+             'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, proxy: {mesh: ball.obj}' \
+             'obstacle: true, sequence: {files: "ball%d.obj", step: 1 s}' \
+             'obstacle: true, sequence: {files: [ball.obj, ball.obj], step: 1 s}'; do
+        printf '%s\nobjects: {a: {%s}}\n' "$source" "$o" > s.yaml
+        exits 3 "$BIN/mesh-prep" s.yaml -o s.abut
+        grep -Eq '^mesh-prep: s.yaml:2:[0-9]+: ball0?\.(msh|node|obj): No such file or directory; make-ball.sh makes ball.msh$' stderr
+        printf 'objects: {a: {%s}}\n' "$o" > s.yaml
+        exits 3 "$BIN/mesh-prep" s.yaml -o s.abut
+        grep -q 'No such file or directory$' stderr
+    done
+    echo 'v 0 0' > ball.obj     # it is there: what is wrong with it is said alone
+    printf '%s\nobjects: {a: {mesh: ball.obj}}\n' "$source" > s.yaml
+    exits 3 "$BIN/mesh-prep" s.yaml -o s.abut
+    [ "$(grep -c make-ball stderr)" -eq 0 ]
+    printf 'mesh-source: [a, b]\n' > s.yaml
+    exits 3 "$BIN/mesh-prep" s.yaml -o s.abut
+    says "s.yaml:1:14: mesh-source is a list of 2: expected a text"
+    for scene in $(git -C "$ROOT" ls-files 'pipelines/*.yaml' 'tests/bench/*.yaml' | xargs -I@ grep -lE '(mesh|files): *[^{]*\.' "$ROOT/@"); do
+        "$BIN/mesh-prep" -q "$scene" -o /dev/null 2> stderr && continue
+        grep -Eq 'No such file or directory; .*(pipelines/[a-z.-]*\.(sh|py)|public IPC code)' stderr
+        n=$((n + 1))
+    done
+    [ $n -ge 8 ]
+}
+
 @test "--set replaces a value anywhere and its mistakes are named" {
     scene
     "$BIN/mesh-prep" scene.yaml --set time.step=5ms --set objects.box.translate='[0, 3, 0]' --explain -o a.abut 2>text
