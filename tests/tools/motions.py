@@ -163,6 +163,15 @@ def obstacles_rest_before_between_and_after_their_motions():
         near(x[n][k], model["node/X"][k] + want, 1e-15)
 
 
+@case("moves")
+def a_motion_that_has_no_room_fails_and_names_the_obstacle():
+    objects = (f"  a: {{{BOX}}}\n  floor: {{half-space: {{point: [0, -0.51, 0], normal: [0, 1, 0]}}}}\n"
+               "  plate: {generate: {box: {size: [2, 0.1, 2], cells: [1, 1, 1]}}, obstacle: true, translate: [0, 0.6, 0]}")
+    text = scene("- {select: {object: plate}, translate: [0, -12, 0]}", objects)
+    p = program("step", "-n", "12", text=prepared(text.replace(b"contact: off\ntolerance: 1e-9 m/s\n", b"")))
+    assert p.returncode == 4 and b"of 'plate' is" in p.stderr and b"scripted motion is blocked" in p.stderr, p.stderr.decode()
+
+
 def load(words, steps=3, gravity="[0, 0, 0]", step="0.01 s", objects=f"  a: {{{BOX}}}", scheme=None):
     text = scene(f"- {{select: {{object: a}}, {words}}}", objects, step, gravity)
     if scheme:
@@ -375,6 +384,35 @@ def a_spring_has_no_length_at_the_start_and_an_obstacle_carries_its_anchor():
     model, x = run(rests(scene("", objects, "0.25 s", "[0, -8, 0]", tie)), 1)
     body = model["node/object"] == 0
     near((x[1] - model["node/X"])[body, 1].mean(), -0.1, 1e-6)
+
+
+@case("attachments")
+def bodies_that_are_tied_together_turn_together():
+    objects = f"  a: {{{BOX}}}\n  b: {{{BOX}, translate: [0.2, 1.5, 0.1]}}"
+    tie = "attachments: [{from: {object: b}, to: {object: a}, stiffness: 1e4 N/m}]"
+    turning = "- {select: {object: a}, rotate: {axis: [1, 2, 3], rate: 30 deg/s}}"
+    model, x = run(rests(scene(turning, objects, "0.25 s", more=tie)), 4)
+    near(x[4], model["node/X"] @ turn([1, 2, 3], np.radians(30)).T, 1e-5)
+
+
+def anchors(model):
+    """Where springs pull to at the start."""
+    at = np.zeros((len(model["attachment/stiffness"]), 3))
+    for i, (node, weight) in enumerate(zip(model["attachment/node"], model["attachment/weight"])):
+        at[i] = sum(w * model["node/X"][k] for k, w in zip(node[1:], weight) if k >= 0)
+    return at + (model["attachment/offset"] if "attachment/offset" in model.arrays else 0)
+
+
+@case("attachments")
+def a_shell_and_a_point_carry_no_place_away_from_themselves():
+    tie = "attachments: [{from: {object: a}, to: %s, stiffness: 7 N/m}]"
+    model = model_of(scene("", f"  a: {{{BOX}}}\n  b: {{{SHEET}, translate: [0, 2, 0]}}", more=tie % "{object: b}"))
+    X = model["node/X"][model["attachment/node"][:, 0]]
+    near(anchors(model), np.c_[X[:, 0], np.full(len(X), 2), X[:, 2]])
+    model = model_of(scene("", more=tie % "{point: [0, 9, 0]}"))
+    near(anchors(model), np.broadcast_to([0, 9, 0], (8, 3)))
+    model = model_of(scene("", f"  a: {{{BOX}}}\n  b: {{{BOX}, obstacle: true, translate: [0, 2, 0]}}", more=tie % "{object: b}"))
+    near(anchors(model), model["node/X"][model["attachment/node"][:, 0]])
 
 
 @case("attachments")
