@@ -211,6 +211,12 @@ P
     printf '%s\n' step,node,x 33,0,0 >bad.csv
     exits 3 "$BIN/adjoint" --target bad.csv "$run"
     says "expected 0 to 12"
+    for time in 1e300 0.0123 -1e300; do
+        printf '%s\n' time,object,x "$time,block,1" >bad.csv
+        exits 3 "$BIN/adjoint" --target bad.csv "$run"
+        says "row 1 of the loss is at"
+        says "no frame is, steps are 0.01 s"
+    done
     printf '%s\n' step,nude,x 3,0,0 >bad.csv
     exits 3 "$BIN/adjoint" --target bad.csv "$run"
     says "nude"
