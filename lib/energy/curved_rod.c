@@ -220,10 +220,8 @@ void abut_curved_rods_turn(abut_curved_rods *r, double time)
     for (int32_t k = 0; k < m->nrd; k++) {
         const int32_t *v = m->rod + 2 * (size_t)r->edge[k], by = r->owner[v[0]];
         const abut_vec3 t0 = abut_v3_get(r->t0 + 3 * (size_t)k), u0 = abut_v3_get(r->u0 + 3 * (size_t)k);
-        double d[3], u[3], about;
+        double d[3] = { t0.x, t0.y, t0.z }, u[3] = { u0.x, u0.y, u0.z }, about;
         if (!r->clamped[k] || by < 0 || by != r->owner[v[1]]) continue;
-        abut_v3_put(d, t0);
-        abut_v3_put(u, u0);
         if (!abut_motion_rotate(m, by, time, d, u, &about)) continue;
         const abut_vec3 t = abut_v3_get(d), from = 1 + abut_v3_dot(t0, t) > FOLDED ? t0 : t;    /* as `look` takes u there */
         const double angle = angle_to(from, u0, t, abut_v3_get(u));

@@ -49,17 +49,19 @@ static abut_status begin(void *self, const abut_term_step *step, abut_err *err)
     return ABUT_OK;
 }
 
-/* The directions at the positions of the frame; of one that is PENDING (which comes second) those at the start of its step. */
+/* The directions at the positions of the frame; of one that is PENDING (which comes second) those with which its step started, as
+ * they were read, or none. */
 static abut_status store(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err)
 {
     abut_curved_rods r = *(const abut_curved_rods *)self;   /* shares the arrays that it works in */
     const int32_t nrd = r.model->nrd;
+    if (as->pending && !r.has_frame) return abut_arrays_remove(out, "rod/frame"), ABUT_OK;
     double *to = abut_frame_put(out, "rod/frame", nrd, err);
     if (!to) return err->code;
     abut_arrays_find(out, "rod/frame")->flags |= ABUT_A_CARRY | ABUT_A_REQUIRED;
     r.part = 1;
     if (!as->pending) return abut_curved_rods_frame(&r, abut_arrays_find(out, "node/x")->data, to, err);
-    for (int32_t k = 0; k < nrd; k++) memcpy(to + 3 * (size_t)r.edge[k], r.u0 + 3 * (size_t)k, 3 * sizeof *to);
+    memcpy(to, r.frame, 3 * (size_t)nrd * sizeof *to);
     return ABUT_OK;
 }
 
