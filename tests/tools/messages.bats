@@ -189,13 +189,9 @@ Y
     exits 0 "$BIN/mesh-prep" far.yaml -o far.abut
     says "warning: contact acts within dhat, 1.001 m, which is 0.58 of the length of 'b', 1.73205 m; the scene is 1001 m long"
     exits 0 "$BIN/mesh-prep" --set contact.dhat='1 mm' far.yaml -o far.abut
-    exits 1 grep -q warning stderr
+    [ "$(grep -c warning stderr)" -eq 0 ]
     exits 0 "$BIN/mesh-prep" h.yaml --set contact.dhat='0.1 m' -o y
     grep -v 'can be simulated' stderr >more || true
-}
-
-    exits 0 "$BIN/mesh-prep" h.yaml --set contact.dhat='0.1 m' -o x
-    grep -v 'can be simulated\|replaced' stderr >more || true
     [ ! -s more ]
 }
 
