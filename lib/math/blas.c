@@ -55,7 +55,8 @@ abut_status abut_library_open(void **library, const char *name, int all, const c
     *library = dlopen(name, RTLD_NOW | (all ? RTLD_GLOBAL : RTLD_LOCAL));
     if (*library) return ABUT_OK;
     const char *const why = dlerror();
-    return abut_fail(err, ABUT_E_IO, "%.120s: install Debian's %s", why ? why : name, package);
+    const int absent = !why || strstr(why, "No such file");
+    return abut_fail(err, ABUT_E_IO, "%.150s%s%s", why ? why : name, absent ? ": install Debian's " : "", absent ? package : "");
 }
 
 /* The first call maps the buffer of calls: here, where it is known to fit. */

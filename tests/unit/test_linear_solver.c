@@ -2,6 +2,7 @@
  * threads. */
 #include "base/par.h"
 #include "box_tets.h"
+#include "math/blas.h"
 #include "sparse/linear_solvers.h"
 #include "sparse/product.h"
 
@@ -274,4 +275,17 @@ TEST(scalar_matrices_solve_for_x_y_and_z_alike)
         }
     free(order);
     equation_free(&q);
+}
+
+TEST(a_library_that_is_not_installed_is_named_with_its_package_and_a_function_that_it_lacks_by_name)
+{
+    abut_err err = { 0 };
+    void *library = NULL;
+    void (*function)(void) = NULL;
+    abut_blas blas;
+    CHECK(abut_library_open(&library, "libnone.so.9", 0, "libnone9", &err) == ABUT_E_IO);
+    CHECK(strstr(err.msg, "libnone.so.9: ") && strstr(err.msg, ": install Debian's libnone9"));
+    CHECK(abut_library_open(&library, "/proc/self/cmdline", 0, "none", &err) == ABUT_E_IO && !strstr(err.msg, "install"));
+    CHECK(!abut_blas_open(&blas, NULL) && !abut_library_open(&library, "libopenblas.so.0", 0, "libopenblas0", NULL));
+    CHECK(abut_library_function(library, "abut_none", &function, &err) == ABUT_E_IO && strstr(err.msg, "abut_none") && !function);
 }
