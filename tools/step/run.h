@@ -18,6 +18,7 @@ typedef struct abut_step_tally {
     int rising;                 /* that it took because their linearisations led to more energy */
     int meeting;                /* steps of sqp and qp that meet or invert something */
     int balanced;               /* steps whose forces were measured */
+    int cut;                    /* of them, those that no test of the objective's convergence ended */
     int growing;                /* steps whose energy has grown without work of loads and motions */
     int64_t growing_first;      /* the number of the first of them, and its time, s */
     double growing_from, growth;    /* the largest factor */

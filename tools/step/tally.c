@@ -25,7 +25,9 @@ void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const a
     t->mended[rep->nodal.repaired > 0 ? rep->nodal.repaired - 1 : 0] += rep->nodal.repaired > 0 && !rep->nodal.rising;
     t->rising += rep->nodal.rising;
     t->meeting += rep->sqp.hits > 0;
-    t->unbalanced += want && !rep->fixed_iterations && rep->force_residual > *want;
+    const int cut = rep->fixed_iterations || rep->sqp.solved;
+    t->cut += cut && rep->force_largest > 0;
+    t->unbalanced += want && !cut && rep->force_residual > *want;
     if (!(rep->lag_residual > m->tolerance[0])) return;
     t->unsettled++;
     t->worst_lag = fmax(t->worst_lag, rep->lag_residual);
@@ -67,6 +69,9 @@ void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, c
             cli,
             "rounding kept the forces of %d of %d step%s from balancing: up to %.3g of the largest on a body is left (want %.3g)",
             t->unbalanced, t->steps, abut_s(t->steps), t->worst_balance, m->force_tolerance[0]);
+    else if (t->cut)
+        abut_cli_say(cli, "no test of convergence ended the steps: up to %.2g of the largest force on a body is left",
+                     t->worst_balance);
     else if (t->steps && t->balanced && (c->record & ABUT_WITH_FORCES))
         abut_cli_say(cli, "forces balance to %.2g of the largest on a body, or better", t->worst_balance);
     if (t->worst_momentum > ROUGH && (c->record & ABUT_WITH_FORCES))

@@ -22,6 +22,10 @@
 
 /* Armijo's constant (Liu 2018, 4.1). */
 #define DECREASE 0.03
+/* Of the largest force on a body that a converged step leaves, unless the model asks for less. */
+#define BALANCED 1e-3
+/* That is looked at when an iteration is short, again after a sixteenth of the iterations so far. */
+#define LOOKS 16
 /* Stiffness of collision springs over the mean stiffness of a node. */
 #define COLLISION 10
 
@@ -376,26 +380,57 @@ static abut_status step_back(abut_local_global *s, abut_report *rep)
     return ABUT_OK;
 }
 
-/* The last iteration did not move, and nothing that the next one depends on has changed. */
-static int is_stuck(const abut_local_global *s)
+abut_status abut_lg_balance(abut_local_global *s, const double *x, abut_equilibrium *e, abut_err *err)
 {
-    return !s->progress.moved && !s->opt.history && s->opt.contact != ABUT_CONTACT_BY_SPRINGS;
+    const abut_objective *p = &s->objective;
+    const abut_at at = abut_objective_at(p, x, NULL, &s->none);
+    const abut_point here = { .x = (double *)(uintptr_t)x, .g = s->g };     /* it is read alone */
+    abut_status rc = abut_objective_gradient(p, &at, ABUT_KINDS_SMOOTH, s->g, &s->scratch, err);
+    if (rc) return rc;
+    abut_collision_springs_gradient(&s->collisions, p, x, s->g);
+    return abut_equilibrium_find(p, &here, e, &s->scratch, err);
+}
+
+/* *stop 1: forces balance at the iterate before the last iteration, which is short: s->x is that again. */
+static abut_status look(abut_local_global *s, double *left, int *stop, abut_err *err)
+{
+    const abut_model *m = s->objective.model;
+    const double want = m->force_tolerance && m->force_tolerance[0] > 0 ? fmin(m->force_tolerance[0], BALANCED) : BALANCED;
+    abut_equilibrium e;
+    const abut_status rc = abut_lg_balance(s, s->progress.moved ? s->xt : s->x, &e, err);
+    if (rc) return rc;
+    *left = e.left / e.largest;
+    *stop = *left <= want;
+    if (*stop && s->progress.moved) swap_points(s);
+    return ABUT_OK;
+}
+
+/* The last iteration did not move, and nothing that the next one depends on has changed. */
+static int is_stuck(abut_local_global *s)
+{
+    const int forgets = s->opt.history && s->quasi.pairs.n;
+    if (s->progress.moved) return 0;
+    if (forgets) abut_quasi_begin(&s->quasi);
+    return !forgets && s->opt.contact != ABUT_CONTACT_BY_SPRINGS;
 }
 
 abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, abut_err *err)
 {
     const double tolerance = s->objective.model->tolerance[0];
     const int most = s->opt.iterations ? s->opt.iterations : s->opt.max_iterations;
-    double speed = INFINITY;
-    int made = 0, stuck = 0;
+    double speed = INFINITY, left = NAN;
+    int made = 0, stuck = 0, stop = 0, due = 0;
     while (made < most && !stuck) {
         made++;
         const abut_status rc = abut_lg_iterate(s, &speed, rep, err);
         if (rc) return rc;
         if (s->opt.iterations) continue;
         if (s->opt.norm > 0 && characteristic_norm(s) <= s->opt.norm) return step_back(s, rep);
-        if (!(s->opt.norm > 0) && speed <= tolerance) return ABUT_OK;
         stuck = is_stuck(s);
+        if (s->opt.norm > 0 || !(speed <= tolerance) || (made < due && !stuck && made < most)) continue;
+        due = made + 1 + made / LOOKS;
+        const abut_status looked = look(s, &left, &stop, err);
+        if (looked || stop) return looked;
     }
     const abut_status rc = note_norm(s, rep, err);
     if (rc || s->opt.iterations) return rc;
@@ -403,6 +438,9 @@ abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, abut_err *err)
     if (s->opt.norm > 0)
         return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iteration%s: characteristic norm %.3g, want %.3g%s", made,
                          abut_s(made), rep->norm, s->opt.norm, why);
+    if (speed <= tolerance)
+        return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iteration%s: %.3g of the largest force on a body is left%s",
+                         made, abut_s(made), left, why);
     return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iteration%s: residual %.3g m/s, want %.3g%s", made,
                      abut_s(made), speed, tolerance, why);
 }

@@ -11,6 +11,11 @@
  * become others.  admm-pd solves with the same matrix for local variables of its own (solve/local_global/admm.h); admm-dd has
  * matrices of parts (solve/local_global/consensus.h).
  *
+ * A step that has to converge ends by the forces that it leaves, for short iterations prove nothing where they crawl.  E has
+ * Hessians of at least M near its minimum x*, so |x - x*|_M <= |grad E|_M^-1: forces out of balance by a share of the largest
+ * move bodies by about that share of what the largest does.  Unless the caller says how many pairs L-BFGS keeps, such a step
+ * keeps some: thin elements would take thousands of iterations without.
+ *
  * NOTHING is guaranteed about intersections or inversion: contact is not in E.  It is ignored, or answered by springs where
  * things overlap already (solve/collision_springs.h), and only when the caller says so.  Which is in the report. */
 #ifndef ABUT_SOLVE_LOCAL_GLOBAL_LOCAL_GLOBAL_H
@@ -21,6 +26,7 @@
 #include "solve/collision_springs.h"
 #include "solve/direction/initial_laplacian.h"
 #include "solve/direction/quasi.h"
+#include "solve/search/equilibrium.h"
 #include "solve/step/options.h"
 #include "solve/stepper.h"
 
@@ -47,7 +53,8 @@ typedef struct abut_lg_opts {
     int contact;            /* ABUT_CONTACT_REFUSED, ...: the caller has to choose */
     int iterations;         /* of each step; 0: until it has converged: */
     double norm;            /* ... |grad E| is at most this times h^2 and the characteristic force (energy/characteristic.h);
-                               0: |x - x_last|_inf / h is at most the model's tolerance */
+                               0: |x - x_last|_inf / h is at most the model's tolerance, and forces balance to a thousandth of
+                               the largest on a body, or to the model's force_tolerance if that is less */
     int max_iterations;     /* of a step that has to converge: reaching it is an error; 100000 */
     const abut_own_term *terms; /* refused by name: no matrix has them; NULL: none */
     double fit_low, fit_high;   /* stretches over which materials are fitted; 0.5, 1.5 */
@@ -95,6 +102,8 @@ ABUT_MUST_USE abut_status abut_lg_begin(abut_local_global *s, const abut_arrays 
 ABUT_MUST_USE abut_status abut_lg_iterate(abut_local_global *s, double *speed, abut_report *rep, abut_err *err);
 /** As many iterations as the options say.  Fails  ABUT_E_NUMERIC the step had to converge and did not */
 ABUT_MUST_USE abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, abut_err *err);
+/** What the momentum balance of E lacks at x.  s->g is lost.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_lg_balance(abut_local_global *s, const double *x, abut_equilibrium *e, abut_err *err);
 /** The next frame at s->x into out (cleared first), and what the report tells of it. */
 ABUT_MUST_USE abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err);
 ABUT_MUST_USE abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err);

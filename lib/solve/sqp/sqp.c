@@ -11,6 +11,7 @@
 #include "model/motion.h"
 #include "solve/direction/newton_solve.h"
 #include "solve/loads.h"
+#include "solve/search/equilibrium.h"
 #include "solve/step/measures.h"
 #include "sparse/linear_solvers.h"
 
@@ -308,6 +309,29 @@ static abut_status iterate(abut_sqp *s, double *speed, abut_report *rep, abut_er
     return rc ? rc : note(s, *speed, halvings, rep, err);
 }
 
+/* QP: what the momentum balance lacks at the end of the step, the forces of the last program's constraints included, into the
+ * report; not where an element has no finite energy. */
+static abut_status balance(abut_sqp *s, abut_report *rep, abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    const double clock = abut_time_wall();
+    abut_equilibrium e;
+    abut_status rc = look(s, &s->trial, s->of.x, ABUT_HAS_GRADIENT, err);
+    if (rc || !isfinite(s->trial.e.sum) || !p->nrow) return rc;
+    abut_rows_gather(p, s->trial.g, 1, s->of.rows_g);
+    for (size_t i = 0; i < 12 * s->set.n; i++) {
+        const int32_t row = s->set.row[i / 3];
+        if (row >= 0) s->of.rows_g[3 * row + (int)(i % 3)] -= s->lambda[i / 12] * s->set.a[i];
+    }
+    abut_rows_scatter(p, s->of.rows_g, 1, s->trial.g);
+    rc = abut_equilibrium_find(p, &s->trial, &e, &s->scratch, err);
+    rep->seconds.gradient += abut_time_wall() - clock;
+    if (rc) return rc;
+    rep->force_residual = e.left > 0 ? e.left / e.largest : 0;
+    rep->force_largest = e.largest;
+    return ABUT_OK;
+}
+
 abut_status abut_sqp_solve(abut_sqp *s, abut_report *rep, abut_err *err)
 {
     const double tolerance = s->objective.model->tolerance[0];
@@ -321,7 +345,7 @@ abut_status abut_sqp_solve(abut_sqp *s, abut_report *rep, abut_err *err)
         if (!rc) rc = find_pairs(s, &fresh, rep, err);
         rep->sqp.pairs = s->set.n;
         if (rc) return abut_wrap(err, "iteration %d", k), rc;
-        if (speed <= tolerance && !fresh) return ABUT_OK;
+        if (speed <= tolerance && !fresh) return s->opt.fixed ? balance(s, rep, err) : ABUT_OK;
         if (k == s->opt.most)
             return abut_fail(err, ABUT_E_NUMERIC,
                              "not converged after %d quadratic program%s: residual %.3g m/s, want %.3g, and %zu pair%s joined "
