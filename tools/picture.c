@@ -69,7 +69,7 @@ static abut_status take_frames(abut_cli *cli, abut_shots *shots, abut_picture *p
     int n = 0;
     for (; !(rc = abut_shots_next(shots, &s, err)) && s; n++) {
         abut_cli_progress(cli, "frame %d  t %.4g s  %d taken", s->index, s->head->time, n);
-        if ((rc = abut_picture_frame(p, s, err))) return rc;
+        if ((rc = abut_picture_frame(p, s, err))) return rc == ABUT_E_ARG ? abut_wrap(err, "--color") : rc;
     }
     if (n || !rc) abut_cli_sum(cli, "%d frame%s taken", n, abut_s(n));
     return rc;

@@ -155,7 +155,7 @@ P
     exits 0 "$BIN/picture" thin.abut --png p --color stretch --size 320x240
     check png p/frame_0000.png 320 240
     exits 2 "$BIN/picture" thin.abut --png p --color strain
-    says "field 'strain': this model has none of that name: expected displacement, speed, stretch, contact-force, gap"
+    says "--color: field 'strain': this model has none of that name: expected displacement, speed, stretch, contact-force, gap"
     exits 2 "$BIN/picture" thin.abut --png p --color stress     # of tets
     says "field 'stress': this model has none of that name"
     exits 2 "$BIN/picture" "$run" --png a --color blue

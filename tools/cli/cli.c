@@ -372,7 +372,9 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     abut_threads_set(cli->threads);
 
     if (streams & ABUT_CLI_OUT_NOWHERE) cli->out_path = "/dev/null";
-    if ((no_clobber || !cli->quiet) && abut_existing_find(&cli->existing, cli, opts, no_clobber, &err)) stop(cli, &err);
+    /* of several processes that run as one, the one that writes looks */
+    const int looks = !(streams & ABUT_CLI_OUT_NOWHERE) && (no_clobber || !cli->quiet);
+    if (looks && abut_existing_find(&cli->existing, cli, opts, no_clobber, &err)) stop(cli, &err);
     if ((streams & ABUT_CLI_IN) && open_in(cli, &err)) stop(cli, &err);
     if (has_out && open_out(cli, streams, &err)) stop(cli, &err);
     if (cli->out && cli->is_stream) abut_unfinished_watch(cli);
