@@ -51,10 +51,16 @@ TEST(impacts_are_those_of_every_candidate_in_order_of_time_for_any_thread_count)
         CHECK(!abut_impacts_find(&t.cm, &cand, t.X, t.y1, 0.2, until, t.fixed, most, got, &n, &scratch, NULL));
         CHECK(all > 20);
         CHECK(n == (most < all ? most : all));
+        size_t alone = 0;
         for (size_t i = 0; i < n; i++) {
             CHECK_NEAR(got[i].toi, want[i].toi, 1e-12);
             CHECK(got[i].toi < until && got[i].plane < 0);
+            /* the pair itself, where no other has its time */
+            if ((i && want[i].toi - want[i - 1].toi < 1e-9) || (i + 1 < all && want[i + 1].toi - want[i].toi < 1e-9)) continue;
+            CHECK(got[i].kind == want[i].kind && !memcmp(got[i].vert, want[i].vert, sizeof got[i].vert));
+            alone++;
         }
+        CHECK(most == 1 || alone > n / 4);
     }
     abut_threads_set(before);
     abut_candidates_clear(&cand);
