@@ -11,7 +11,7 @@ shopt -s inherit_errexit
 ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 BIN=${BIN:-$ROOT/bin}
 [[ $BIN == /* ]] || BIN=$ROOT/$BIN
-case $BIN in */build/*/bin) AIDS=${BIN%/bin}/tests ;; *) AIDS=${BIN%/bin}/build/gcc/tests ;; esac
+if [[ $BIN =~ /build/[^/]+/bin$ ]]; then AIDS=${BIN%/bin}/tests; else AIDS=${BIN%/bin}/build/gcc/tests; fi
 DATA=${ABUT_DATA:-$ROOT/../shared/data}
 PYTHON=${PYTHON:-/usr/bin/python3}
 
