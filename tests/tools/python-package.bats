@@ -187,6 +187,12 @@ parts = abut.pipe("half.abut").stage("decompose", k=2).save("parts.abut")
 assert any(name.startswith("part/") for name in parts.model)
 until = abut.pipe(half).step(until=0.05).save("until.abut")
 assert until[-1].time == 0.05
+# a link that waits at FILE.part is replaced, its target left alone
+import os
+os.symlink("whole.abut", "again.abut.part")
+again = abut.pipe(scene()).step(2).save("again.abut")
+assert len(again) == 3 and not os.path.islink("again.abut") and not os.path.lexists("again.abut.part")
+assert open("on.abut", "rb").read() == open("whole.abut", "rb").read()
 P
 }
 
