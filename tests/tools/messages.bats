@@ -467,7 +467,7 @@ P
     exits 3 "$BIN/mesh-prep" bad.vtk -o x
     says "mesh-prep: bad.vtk:13: a point of a cell is '9': expected an integer from 0 to 4"
     printf 'objects: {a: {mesh: bad.vtk}}\n' > s.yaml
-    exits 3 "$BIN/mesh-prep" s.yaml -o x; says "mesh-prep: s.yaml:1:21: bad.vtk: tet 1: point 9"
+    exits 3 "$BIN/mesh-prep" s.yaml -o x; says "mesh-prep: s.yaml:1:21: bad.vtk:13: a point of a cell"
     exits 2 "$BIN/mesh-prep" s.yaml --set time.step= -o x; says "--set time.step=: expected a value after '='"
 }
 
