@@ -414,7 +414,7 @@ int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err)
     if (cli->out) close_out(cli, &is_gone, &last);
     if (last.code && !before && !is_gone) complain(cli, &last);
     abut_cli_progress_clear(cli);
-    if (!is_gone) abut_existing_say(cli, &cli->existing);
+    if (!is_gone && !last.code) abut_existing_say(cli, &cli->existing);
     if (*cli->sum && !is_gone) abut_cli_say(cli, "%s, %.3g s", cli->sum, abut_time_wall() - cli->began);
     if (cli->in && cli->in != stdin) fclose(cli->in);
     abut_existing_clear(&cli->existing);
