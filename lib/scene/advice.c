@@ -117,6 +117,27 @@ static void look_at_windows(const abut_scene *s, const abut_model *m, abut_advic
     }
 }
 
+/* Rotations alone whose nodes all lie on the axis, and of no rod, which a rotation may twist. */
+static void look_at_rotations(const abut_scene *s, const abut_model *m, abut_advice *a)
+{
+    static const double ON_AXIS = 1e-9;     /* of the length of the scene */
+    for (int32_t k = 0; k < m->nmo; k++) {
+        const int32_t entry = m->mo_entry ? m->mo_entry[k] : k;
+        const abut_vec3 w = abut_v3_get(m->mo_angular + 3 * (size_t)k), c = abut_v3_get(m->mo_center + 3 * (size_t)k);
+        const double other = abut_v3_norm2(abut_v3_get(m->mo_linear + 3 * (size_t)k)) +
+                             (m->mo_scale ? abut_v3_norm2(abut_v3_get(m->mo_scale + 3 * (size_t)k)) : 0);
+        int is_still = m->mo_kind[k] == ABUT_MOTION_MOVE && abut_v3_norm2(w) > 0 && other == 0 && entry >= 0 &&
+                       entry < s->nmotions && !(m->mo_window[2 * k] > 0);
+        for (int32_t i = m->mo_first[2 * k]; i < m->mo_first[2 * k + 1] && is_still; i++) {
+            const int32_t node = m->mo_node[i];
+            const abut_vec3 d = abut_v3_sub(abut_v3_get(m->X + 3 * (size_t)node), c);
+            is_still = abut_v3_norm(abut_v3_cross(w, d)) <= ON_AXIS * m->length[0] * abut_v3_norm(w);
+            for (int32_t j = 0; j < 2 * m->nrd && is_still; j++) is_still = m->rod[j] != node;
+        }
+        if (is_still) advise(a, "the motion of %s rotates nodes that all lie on its axis: it holds them", s->motion[entry].from);
+    }
+}
+
 /* The largest coefficient, and gravity: of another unit, perhaps. */
 static void look_at_sizes(const abut_scene *s, abut_advice *a)
 {
@@ -288,6 +309,7 @@ abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abu
     if (!rc) look_at_forces(m, a);
     if (!rc) look_at_times(s, a);
     if (!rc) look_at_windows(s, m, a);
+    if (!rc) look_at_rotations(s, m, a);
     if (!rc) look_at_sizes(s, a);
     if (!rc) rc = look_at_loads(s, m, a, err);
     free(is_deep);

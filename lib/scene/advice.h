@@ -22,6 +22,7 @@ typedef struct abut_advice {
  * impact     steps longer than an impact lasts, 2 d sqrt(density / E) of a body of the least extent d: a wave to and fro
  * thickness  of a shell, more than the side of its triangles
  * times      a step longer than the scene, a motion that begins after its end
+ * rotations  of nodes that all lie on the axis
  * sizes      a coefficient of friction above 5, gravity above 1000 m/s^2
  * loads      on nodes that are all prescribed as long as they act
  * scheme     BDF of order 3 to 6, if the step amplifies oscillations of the bodies by more than a tenth until the end of the

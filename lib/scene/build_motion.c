@@ -346,8 +346,9 @@ static int sweeps(const abut_build *b, const abut_motion_rows *m, const abut_mot
     return 0;
 }
 
-/* What a row does: it rotates; it moves a node, by its rotation or otherwise; it carries the directions of a rod. */
-enum { ROTATES = 1, MOVES = 2, CARRIES = 4 };
+/* What a row does: it rotates; it moves a node, by its rotation or otherwise; it carries the directions of a rod; it prescribes a
+ * node of a rod. */
+enum { ROTATES = 1, MOVES = 2, CARRIES = 4, OF_ROD = 8 };
 
 static int actions_of(const abut_build *b, const abut_motion_rows *m, const abut_motion_row *r)
 {
@@ -395,19 +396,24 @@ static abut_status check_segment(const abut_build *b, const abut_motion_rows *m,
     return ABUT_OK;
 }
 
-/* A motion that rotates moves a node or carries the directions of a rod.  Later ones find nodes where others have left them. */
+/* A motion that rotates nodes of a rod moves a node or carries the directions of a rod.  Later motions find nodes where others
+ * have left them. */
 static abut_status check_rotations(const abut_build *b, const abut_motion_rows *m, const span *s, size_t n, abut_err *err)
 {
-    const abut_array *curved = abut_arrays_find(b->model, "rod/curvature");
-    const int32_t *rod = curved ? abut_arrays_find(b->model, "rod/node")->data : NULL;
+    const int32_t *rod = b->out->rods ? abut_arrays_find(b->model, "rod/node")->data : NULL;
+    const int curved = abut_arrays_find(b->model, "rod/curvature") != NULL;
     int *is = malloc(((size_t)m->n + 1) * sizeof *is);
     if (!is) return abut_fail(err, ABUT_E_NOMEM, "motions: no memory for %d rows", m->n);
     abut_status rc = ABUT_OK;
     for (int32_t k = 0; k < m->n; k++) is[k] = actions_of(b, m, &m->row[k]);
+    for (int32_t i = 0; i < 2 * b->out->rods; i++) {
+        size_t lo, hi;
+        for (spans_of(s, n, rod[i], &lo, &hi); lo < hi; lo++) is[s[lo].motion] |= OF_ROD;
+    }
     for (int32_t i = 0; i < (curved ? b->out->rods : 0) && !rc; i++) rc = check_segment(b, m, rod + 2 * i, s, n, is, err);
     for (int32_t k = 0; k < m->n && !rc; k++) {
         const abut_motion_row *r = &m->row[k];
-        if (r->entry < 0 || r->window[0] > 0 || is[k] != ROTATES) continue;
+        if (r->entry < 0 || r->window[0] > 0 || is[k] != (ROTATES | OF_ROD)) continue;
         rc = abut_fail(err, ABUT_E_FORMAT, "%s: the rotation does nothing: %d selected %s on its axis; expected nodes beside it, "
                        "or both nodes of a segment of a rod with 'curved: true', which twists", r->from, r->hi - r->lo,
                        abut_plural(r->hi - r->lo, "node lies", "nodes lie"));

@@ -349,6 +349,15 @@ Y
     exits 3 "$BIN/mesh-prep" shaft.yaml --set motion.0.select.nodes='[0, 1, 18]' --set motion.1.select.nodes='[17, 19, 20]' -o x.abut
     says "shaft.yaml:7:5: rotates node 17 of 'b' while another motion (shaft.yaml:6:5) prescribes node 18, the other end of its segment"
     says "expected both nodes in one motion"
+    # nodes of other bodies are held, as those of a script of the public IPC code may be; --check says so
+    cat > edge.yaml <<'Y'
+objects: {b: {generate: {cloth: {size: [0.1, 0.1], cells: [2, 2]}}, shell: {thickness: 1 mm}}}
+motion: [{select: {object: b, relative-box: [[0.99, 0, 0], [1, 1, 1]]}, rotate: {axis: [0, 0, 1], rate: 90 deg/s}}]
+Y
+    exits 0 "$BIN/mesh-prep" --check edge.yaml
+    says "the motion of edge.yaml:2:10 rotates nodes that all lie on its axis: it holds them"
+    exits 0 "$BIN/mesh-prep" --check edge.yaml --set motion.0.rotate.axis='[1, 0, 0]'
+    [ "$(grep -c 'on its axis' stderr)" -eq 0 ]
     # one after the other is no conflict, though the second finds the rotated clamp
     echo '  - {select: {object: b, nodes: [20]}, fix: true, from: 0.5 s}' >> shaft.yaml
     "$BIN/mesh-prep" -q shaft.yaml --set motion.1.hold=false -o x.abut

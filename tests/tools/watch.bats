@@ -13,6 +13,7 @@ teardown() { for p in ${W:-} ${S:-}; do kill "$p" 2> /dev/null || true; done; }
 # watching COMMAND ...: starts it in the background with the pipe `feed` as its input; its number is $W, the address $url
 watching() {
     mkfifo feed
+    : > said
     "$@" < feed > out 2> said &
     W=$!
     exec 9> feed

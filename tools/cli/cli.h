@@ -34,6 +34,7 @@ typedef enum abut_opt_kind {
     ABUT_OPT_TEXT,      /* const char **                              */
     ABUT_OPT_OUTPUT,    /* const char **: a file that is written, no other one of the command line */
     ABUT_OPT_OUTPUT_TEXT,   /* the same; "-" is standard output */
+    ABUT_OPT_OUTPUT_AFTER,  /* the same, written after all input is read: it may be the input */
     ABUT_OPT_FOLDER,    /* const char **: a folder into which files are written */
     ABUT_OPT_LIST,      /* abut_opt_list *: may be given again        */
     ABUT_OPT_ELSEWHERE  /* of another program: `unit` is its name, `help` what it does; refused with these, and not in the help */

@@ -23,7 +23,8 @@ struct abut_existing_file {
 
 static int is_output(const abut_opt *o)
 {
-    return o->kind == ABUT_OPT_OUTPUT || o->kind == ABUT_OPT_OUTPUT_TEXT || o->kind == ABUT_OPT_FOLDER;
+    return o->kind == ABUT_OPT_OUTPUT || o->kind == ABUT_OPT_OUTPUT_TEXT || o->kind == ABUT_OPT_OUTPUT_AFTER ||
+           o->kind == ABUT_OPT_FOLDER;
 }
 
 int abut_existing_may(const abut_opt *own)

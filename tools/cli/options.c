@@ -120,6 +120,7 @@ static abut_status store(const abut_opt *o, const char *text, abut_err *err)
     case ABUT_OPT_REAL: return store_real(o, text, err);
     case ABUT_OPT_OUTPUT:
     case ABUT_OPT_OUTPUT_TEXT:
+    case ABUT_OPT_OUTPUT_AFTER:
     case ABUT_OPT_FOLDER:
     case ABUT_OPT_TEXT: {
         const char **word = o->value;
@@ -202,7 +203,7 @@ abut_status abut_options_parse(int argc, char **argv, const abut_opt *own, const
 
 static int is_output(const abut_opt *o)
 {
-    return o->kind == ABUT_OPT_OUTPUT || o->kind == ABUT_OPT_OUTPUT_TEXT;
+    return o->kind == ABUT_OPT_OUTPUT || o->kind == ABUT_OPT_OUTPUT_TEXT || o->kind == ABUT_OPT_OUTPUT_AFTER;
 }
 
 /* Is the folder of a path there?  *name: the path without it. */
@@ -231,7 +232,7 @@ static abut_status check_output(const abut_opt *o, const abut_opt *const tables[
     const char *path = *(const char **)o->value;
     if (!strcmp(path, "-") && o->kind == ABUT_OPT_OUTPUT_TEXT) return ABUT_OK;
     if (!strcmp(path, "-")) return abut_fail(err, ABUT_E_ARG, "--%s -: expected the name of a file or folder", o->name);
-    for (; *args; args++)
+    for (; *args && o->kind != ABUT_OPT_OUTPUT_AFTER; args++)
         if (abut_options_same_file(path, *args))
             return abut_fail(err, ABUT_E_ARG, "--%s %.200s: is the input, too", o->name, path);
     for (int t = 0; t < 2; t++)

@@ -325,7 +325,7 @@ static const option table[] = {
     { 0, "report", ABUT_OPT_OUTPUT, AT(report), .unit = "FILE", .help = "one line of JSON for every step" },
     { 0, "max-newton", ABUT_OPT_INT, AT(o.max_newton), .bit = ABUT_OPTION_MAX_NEWTON, .least = 1, .unit = "N",
       .help = "Newton iterations before giving up (default 10000)" },
-    { 0, "dump-stuck", ABUT_OPT_OUTPUT, AT(dump_stuck), .bit = ABUT_OPTION_DUMP_STUCK, .unit = "FILE",
+    { 0, "dump-stuck", ABUT_OPT_OUTPUT_AFTER, AT(dump_stuck), .bit = ABUT_OPTION_DUMP_STUCK, .unit = "FILE",
       .help = "if a step has to be given up, write a stream with the frame before it and the stuck iterate, from which step "
               "continues" },
     { 0, "factor-threads", ABUT_OPT_INT, AT(o.threads), .least = 1, .unit = "N",
