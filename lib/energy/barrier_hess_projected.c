@@ -57,6 +57,6 @@ static void full_mollified(const abut_barrier_law *law, double least, size_t n, 
 }
 
 const abut_barrier_hessian_ops abut_barrier_hessian_full = {
-    .name = "full", .help = "the second derivative as it is, indefinite: the diagonal is shifted until it factors",
+    .name = "full", .help = "the second derivative, indefinite: the diagonal is shifted until it factors",
     .indefinite = 1, .plain = full, .mollified = full_mollified,
 };

@@ -228,7 +228,7 @@ typedef struct amplified {
     double lo, hi, at, most;    /* between them; most at one of them, by this factor a step */
 } amplified;
 
-/* Of those from lo to hi, with the damping of the scene. */
+/* Finds the amplified frequencies from lo to hi, with the damping of the scene. */
 static amplified find_amplified(const abut_scene *s, double lo, double hi, double h)
 {
     enum { SAMPLES = 48 };

@@ -33,7 +33,7 @@ void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const a
     t->worst_lag = fmax(t->worst_lag, rep->lag_residual);
 }
 
-/* What to do where energy grows. */
+/* Says what to do if energy grows. */
 static const char *growth_advice(const abut_model *m)
 {
     const int scheme = m->scheme ? m->scheme[0] : ABUT_IMPLICIT_EULER;

@@ -175,7 +175,7 @@ static abut_status blame(abut_newton_solve *s, const abut_objective *p, abut_sta
     return rc ? (void)abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc : ABUT_OK;
 }
 
-/* What conjugate gradients leave unsolved must not be seen by the convergence test, which allows h tolerance. */
+/* The residual of conjugate gradients stays below what the convergence test, which allows h tolerance, can see. */
 static double near_the_end(const abut_objective *p)
 {
     return 2 * p->model->h[0] * p->model->tolerance[0];

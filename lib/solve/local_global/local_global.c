@@ -22,7 +22,7 @@
 
 /* Armijo's constant (Liu 2018, 4.1). */
 #define DECREASE 0.03
-/* Of the largest force on a body that a converged step leaves, unless the model asks for less. */
+/* A converged step leaves at most this fraction of the largest force on a body, unless the model asks for less. */
 #define BALANCED 1e-3
 /* That is looked at when an iteration is short, again after a sixteenth of the iterations so far. */
 #define LOOKS 16

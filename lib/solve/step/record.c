@@ -128,7 +128,7 @@ static abut_status put_creep(const abut_solved *s, abut_arrays *out, abut_err *e
 
 /* ---- energy ---- */
 
-/* Of forces on what is held, and of moments on clamps of rods. */
+/* Returns the work of forces on held nodes and of moments on clamps of rods. */
 static abut_status reaction_work(const abut_solved *s, const double *balance, double *work, abut_err *err)
 {
     const abut_objective *p = s->objective;
