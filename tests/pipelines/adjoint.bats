@@ -16,6 +16,7 @@ lowest() { cut -f3 "$1" | sort -g | head -n 1; }
     awk 'NR == 1 { E = exp($1) } NR == 2 { mu = $1 } END { exit !(E > 1.998e5 && E < 2.002e5 && mu > 0.2997 && mu < 0.3003) }' awk.txt
 }
 
+# bats test_tags=slow
 @test "a ball is thrown off a wall into a bowl, in at most ten evaluations, and stays there" {
     MOST=10 descend throw
     awk -v L="$(lowest awk.tsv)" 'BEGIN { exit !(L ~ /[0-9]/ && L < 1e-5) }'
@@ -33,6 +34,7 @@ lowest() { cut -f3 "$1" | sort -g | head -n 1; }
     awk '{ t[NR] = $1 } END { exit !(NR == 13 && t[7] > 1.5 * t[1] && t[7] > 1.5 * t[13]) }' awk.txt
 }
 
+# bats test_tags=slow
 @test "the bending stiffness of a cloth is found from how it drapes, by awk and by scipy" {
     MOST=9 descend drape /usr/bin/python3
     awk '{ E = exp($1) } END { exit !(E > 1.99e5 && E < 2.01e5) }' awk.txt

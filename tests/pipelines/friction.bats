@@ -10,6 +10,7 @@ friction() { OUT=$BATS_TEST_TMPDIR BIN=$BIN "$ROOT/pipelines/friction.sh" "$1"; 
 @test "a card house of two storeys stands at 0.5 and falls at 0.2" { friction house; }
 @test "a rod that is pushed foot first sticks, slips and sticks at times that do not depend on the time step" { friction rod; }
 
+# bats test_tags=slow
 @test "stages between friction passes: the identity changes no byte, a relaxation converges, a rule in awk decides" {
     skip_without_numpy
     OUT=$BATS_TEST_TMPDIR BIN=$BIN run "$ROOT/pipelines/passes.sh"

@@ -33,6 +33,7 @@ Y
     done
 }
 
+# bats test_tags=slow
 @test "a beam is pressed onto a floor: orders 1 to 3, all its steps" {
     skip_without_numpy
     local k x
@@ -130,6 +131,7 @@ Y
     [ "$(sed -n 's/.*"contacts":\([0-9]*\),.*/\1/p' last.jsonl)" -gt 5 ]
 }
 
+# bats test_tags=slow
 @test "rows side by side: each with its steps, memory and verdict, in the order of the list; one that cannot be made is told" {
     skip_without_numpy
     cat > list.tsv <<'L'

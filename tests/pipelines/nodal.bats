@@ -8,6 +8,7 @@ rows() { OUT=$PWD/out BIN=${BIN} "$ROOT/pipelines/nodal.sh" "$@"; }
 value() { awk -F, -v key="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == key) k = i; next } { v = $k } END { print v }' "$1"; }
 holds() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 
+# bats test_tags=slow
 @test "rows run side by side, keep their rules, and stand in the order of the list beside those that are not run again" {
     mkdir out
     {
@@ -28,6 +29,7 @@ holds() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
     exits 1 "$ROOT/pipelines/nodal_outcome.py" slope-0.48 slope out/slope-0.52 clean 100
 }
 
+# bats test_tags=slow
 @test "a rope over three poles holds at 0.5 and runs at 0.2" {
     STEPS=60 JOBS=2 rows rope-0.5 rope-0.2
     local start
@@ -46,6 +48,7 @@ holds() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
     grep '| cards-0.6 .* | 0, 0 |' out/table.md
 }
 
+# bats test_tags=slow
 @test "other scenes start, each frame judged; both solvers side by side" {
     STEPS=3 JOBS=2 rows capstan-2.4 drag pinch-yields cloth-on-ball belt
     [ "$(grep -c '^| .* |  | 3 |' out/table.md)" -eq 5 ]
@@ -54,6 +57,7 @@ holds() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
     [ "$(grep -c '^| .*, newton |' out/side.md)" -eq 2 ]
 }
 
+# bats test_tags=slow
 @test "a sheet on a box and a cone comes to the same shape with the barrier and its lagged friction, and with hard contact" {
     local solver scene="$ROOT/pipelines/scenes/nodal/box-and-cone.yaml"
     "$BIN/mesh-prep" -q "$scene" --set objects.sheet.generate.cloth.cells='[20, 20]' -o a.abut

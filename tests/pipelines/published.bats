@@ -113,6 +113,7 @@ newton() { awk '{ match($0, /"newton_iterations":[0-9]+/); n += substr($0, RSTAR
 @test "bodies of capsules stand free of crossings at the start" {
     for scene in $(grep -lE 'blob|tendrils' "$SCENES"/*.yaml); do "$BIN/mesh-prep" -q "$scene" -o /dev/null; done
 }
+# bats test_tags=slow
 @test "published: a row is made, replaced by its name, and the others stay" {
     cat > list.tsv <<L
 # name	arguments

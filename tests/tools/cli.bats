@@ -183,6 +183,7 @@ dir/frame_0000.png picture --size 64x64 --png dir small.abut
 W
 }
 
+# bats test_tags=slow
 @test "what waits at FILE.part is not written into: links, fifos and folders are refused, what a killed run left is replaced" {
     cp "$BATS_FILE_TMPDIR"/{small.yaml,first.abut,small.abut} .
     printf 'step,node,dx\n1,0,1\n' > d.csv
@@ -251,6 +252,7 @@ W
     [ "$rc" -eq 5 ]
 }
 
+# bats test_tags=slow
 @test "--no-clobber refuses outputs that are there, before work; without it a line says what was replaced, and -q leaves it out" {
     cp "$BATS_FILE_TMPDIR"/{small.yaml,first.abut,small.abut} .
     printf 'step,node,dx\n1,0,1\n' > d.csv

@@ -51,6 +51,7 @@ wrong() {
     for k in 1 2 3 4; do exits 0 "$BIN/ccd-check" "$files/run$k.abut" -o /dev/null; done
 }
 
+# bats test_tags=slow
 @test "T19: Gmsh files of every order, binary and text, hold the tets, nodes and displacements of the stream" {
     for k in 1 2 3 4; do
         exits 0 "$BIN/export" "$files/run$k.abut" --frames 0 --msh bin$k --msh-text text$k

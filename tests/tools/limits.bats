@@ -40,6 +40,7 @@ skip_sanitized() { [[ $BIN != *sanitize* ]] || skip "address space cannot be lim
     says "contact surface of 'b.813': 12 faces with 64 segments on a side: about 2e+07 points with all objects before this one"
 }
 
+# bats test_tags=slow
 @test "the table of friction coefficients of all pairs is bounded" {
     skip_sanitized
     awk 'BEGIN { print "objects:\n  b: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}"

@@ -31,6 +31,7 @@ programs() { ls "$THERE/libexec/abut"; }
     done
 }
 
+# bats test_tags=slow
 @test "a page has every option of --help with its whole text, and the exit codes" {
     local p
     skip_without_program mandoc

@@ -702,6 +702,7 @@ Y
     [ ! -e no.abut ]
 }
 
+# bats test_tags=slow
 @test "every scene of the pipelines is read, and starts free of contact" {
     for f in "$ROOT"/pipelines/scenes/*.yaml "$ROOT"/pipelines/scenes/thin/*.yaml; do
         [[ $f == */squishy-ball.yaml ]] && continue     # takes seconds; tests/pipelines runs it

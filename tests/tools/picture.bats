@@ -162,6 +162,7 @@ P
     says "field 'blue': this model has none of that name: expected displacement, speed, stress, J, contact-force, gap"
 }
 
+# bats test_tags=slow
 @test "pictures take the fields that pages have: help and document name them, each has a scale of its own" {
     needs_opengl
     sed -n '/^| field | unit/,/^| any other/p' "$ROOT/formats/EXPORT.md" | cut -d'|' -f2 | grep -o '`[^`]*`' | tr -d '`' >named

@@ -110,6 +110,7 @@ Y
     "$BIN/export" run.abut | grep -q 'forces balance to 0.000.* of the largest'
 }
 
+# bats test_tags=slow
 @test "forces balance as well as --force-tolerance says, in a scheme with inertia too; what rounding leaves is said" {
     balls --set time.scheme=bdf2 --set time.step=0.02 --set 'motion.1.translate=[0, -0.025, 0]'
     "$BIN/step" -n 3 --report loose.jsonl balls.abut -o loose.abut 2>said

@@ -117,6 +117,7 @@ P
     claims 'max(row["newton_iterations"] for row in r["slow"]) > 60 and sum(it[5] < 1e-15 for it in its("slow")) > 40' slow
 }
 
+# bats test_tags=slow
 @test "--armijo shortens steps that fall by less, and ends where the default does" {
     skip_without_numpy
     go plain
@@ -126,6 +127,7 @@ P
     near plain.abut much.abut 8 1e-6
 }
 
+# bats test_tags=slow
 @test "--ccd cfl lets no point go further than half of dhat where near pairs allow no more than dhat, and ends where full does" {
     skip_without_numpy
     go full
