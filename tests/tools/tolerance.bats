@@ -15,7 +15,7 @@ apart() {
 @test "stiff hair ends a step within a few tolerances of its minimum, where the published rule stops far from it" {
     "$BIN/mesh-prep" "$ROOT/pipelines/scenes/thin/hair.yaml" --set 'objects.held.generate.strands.count=[2,2]' \
         --set 'objects.falling.generate.strands.count=[3,2]' -o hair.abut
-    "$BIN/step" -j 1 -n 4 --stop published hair.abut -o run.abut
+    "$BIN/step" -j 1 -n 6 --stop published hair.abut -o run.abut
     "$BIN/step" -j 1 --stop published run.abut -o published.abut
     "$BIN/step" -j 1 run.abut -o ours.abut
     "$BIN/step" -j 1 --tolerance 1e-7 run.abut -o exact.abut

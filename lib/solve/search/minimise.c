@@ -32,7 +32,7 @@ static abut_status init_direction(abut_search *s, const abut_model *model, abut_
     const abut_direction_ops *ops = o->direction ? o->direction : abut_directions[0];
     const abut_status rc = abut_direction_make(&s->dir, ops, &s->prob, &opt, err);
     if (rc || !ops->factor || (o->without & ABUT_WITHOUT_LOOK_AHEAD)) return rc;
-    if (model->nrd && abut_second_order_applies(s)) return rc;
+    if (model->nrd && ops->resolve && abut_second_order_is_wanted(s)) return rc;
     return abut_look_ahead_make(&s->dir, &s->dir, &s->prob, err);
 }
 

@@ -89,7 +89,9 @@ int abut_move_may_lengthen(const abut_search *s, const abut_move *m);
 
 ABUT_MUST_USE abut_status abut_second_order_init(abut_second_order *so, const abut_model *model, abut_err *err);
 void abut_second_order_clear(abut_second_order *so);
-/** Whether there are shells or rods, and a direction whose matrix can be used again. */
+/** Whether the model has shells or rods, and the options ask for corrections. */
+int abut_second_order_is_wanted(const abut_search *s);
+/** Whether it is wanted, the direction's matrix can be used again, and the step has unknowns. */
 int abut_second_order_applies(const abut_search *s);
 
 /* ---- rotate.c ---- */
