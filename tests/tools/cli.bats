@@ -183,9 +183,6 @@ dir/frame_0000.png picture --size 64x64 --png dir small.abut
 W
 }
 
-# forgive_drivers COMMAND: memory that drivers of OpenGL keep is no leak of picture
-forgive_drivers() { [[ $1 != picture ]] || export ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}; }
-
 # bats test_tags=slow
 @test "what waits at FILE.part is not written into: links, fifos and folders are refused, what a killed run left is replaced" {
     cp "$BATS_FILE_TMPDIR"/{small.yaml,first.abut,small.abut} .
@@ -193,7 +190,6 @@ forgive_drivers() { [[ $1 != picture ]] || export ASAN_OPTIONS=detect_leaks=0${A
     echo precious > victim
     local file command
     while read -r file command; do
-        forgive_drivers $command
         mkdir -p dir
         if [ "$file" = "${file#dir/}" ]; then ln -s victim "$file.part"; else ln -s ../victim "$file.part"; fi
         exits 5 "$BIN"/$command </dev/null
@@ -262,7 +258,6 @@ forgive_drivers() { [[ $1 != picture ]] || export ASAN_OPTIONS=detect_leaks=0${A
     printf 'step,node,dx\n1,0,1\n' > d.csv
     local file command option
     while read -r file command; do
-        forgive_drivers $command
         command=${command/ -q / }
         exits 0 "$BIN"/$command --no-clobber </dev/null
         [ "$(grep -c replaced stderr)" -eq 0 ]

@@ -35,7 +35,6 @@ is_built() {
 }
 needs_opengl() {
     is_built
-    export ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}   # what drivers allocate and keep is theirs
     exits 0 "$BIN/picture" "$run" -f 0 --png probe --size 16x16 || { grep -q OpenGL stderr && skip "no OpenGL"; }
 }
 
