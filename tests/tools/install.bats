@@ -69,7 +69,7 @@ P
 
 # lacks MESSAGE VARIABLE=VALUE ... GOAL: make says so before its first command
 lacks() {
-    exits 2 env -u MAKEFLAGS -u MAKELEVEL make -n -C "$ROOT" "${@:2}"
+    exits 2 env -u MAKEFLAGS -u MAKELEVEL -u SANITIZE -u THREADSAN -u CC -u CXX make -n -C "$ROOT" "${@:2}"
     says "*** $1.  Stop."
     [ "$(grep -c . stderr)" -eq 1 ]
     [ "$(grep -vc '^make: ' stdout)" -eq 0 ]
@@ -86,9 +86,9 @@ lacks() {
     lacks "gpu-compile: no nvcc 12 or later at none/nvcc: install NVIDIA's CUDA toolkit, or say where it is: NVCC=/path/to/nvcc" NVCC=none/nvcc gpu-compile
     lacks "clang does not link programs with OpenMP: sudo apt-get install clang libomp-dev" CC=clang
     lacks "THREADSAN=1: clang does not link programs with OpenMP and -fsanitize=thread -fno-omit-frame-pointer: sudo apt-get install clang libomp-dev libclang-rt-dev" THREADSAN=1
-    exits 0 env -u MAKEFLAGS -u MAKELEVEL make -n -C "$ROOT"
+    exits 0 env -u MAKEFLAGS -u MAKELEVEL -u SANITIZE -u THREADSAN -u CC -u CXX make -n -C "$ROOT"
     writes "picture is not built, for want of EGL and OpenGL: sudo apt-get install libegl-dev libgl-dev"
-    for goal in clean layers uninstall; do exits 0 env -u MAKEFLAGS -u MAKELEVEL make -n -C "$ROOT" MPI=1 GPU=1 CC=clang NVCC=none/nvcc $goal; done
+    for goal in clean layers uninstall; do exits 0 env -u MAKEFLAGS -u MAKELEVEL -u SANITIZE -u THREADSAN -u CC -u CXX make -n -C "$ROOT" MPI=1 GPU=1 CC=clang NVCC=none/nvcc $goal; done
 }
 
 @test "install: links of the documents lead to files that are installed, but those to the gallery" {
