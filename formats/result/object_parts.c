@@ -17,7 +17,7 @@ typedef struct gather {
     uint8_t *shape;     /* [no] SHAPE_* */
 } gather;
 
-/* What shows an object: springs and points, for lack of anything else; its elements; its collision edges and triangles, whose
+/* An object is shown by springs and points, if it has nothing else; by elements; or by its collision edges and triangles, whose
  * vertices are nodes, or sums of nodes. */
 enum { SHAPE_SPRINGS, SHAPE_ELEMENTS, SHAPE_NODES, SHAPE_SUMS };
 

@@ -9,7 +9,7 @@
 
 #define LIBRARY "libopenblas.so.0"
 
-/* Address space that OpenBLAS maps: a buffer for each of its threads as it is loaded, one for calls, its code and CHOLMOD's.  If
+/* OpenBLAS maps a buffer of address space for each of its threads at loading, one for calls, its code and CHOLMOD's.  If
  * the system refuses a buffer, OpenBLAS tries again for ever. */
 static const size_t buffer = (size_t)128 << 20, code = (size_t)64 << 20;
 enum { THREADS = 256 };

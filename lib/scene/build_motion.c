@@ -346,8 +346,7 @@ static int sweeps(const abut_build *b, const abut_motion_rows *m, const abut_mot
     return 0;
 }
 
-/* What a row does: it rotates; it moves a node, by its rotation or otherwise; it carries the directions of a rod; it prescribes a
- * node of a rod. */
+/* A row rotates; moves a node, by its rotation or otherwise; carries the directions of a rod; prescribes a node of a rod. */
 enum { ROTATES = 1, MOVES = 2, CARRIES = 4, OF_ROD = 8 };
 
 static int actions_of(const abut_build *b, const abut_motion_rows *m, const abut_motion_row *r)

@@ -119,7 +119,7 @@ static double shortest_side(const abut_part *p)
     return sqrt(least2);
 }
 
-/* What the numbers of segments that the scene says make of all faces, before memory is allocated: n^2/2 vertices of each face. */
+/* Refuses too many vertices before memory is allocated: n segments on a side make n^2/2 vertices of each face. */
 static abut_status estimate(const abut_build *b, abut_err *err)
 {
     double points = 0;

@@ -7,37 +7,30 @@ small() { (ulimit -v 700000 && "$@"); }
 scene() { printf 'objects:\n  b: {%s}\n' "$1"; }
 skip_sanitized() { [[ $BIN != *sanitize* ]] || skip "address space cannot be limited under a sanitizer"; }
 
+# too_large OBJECT TEXT: mesh-prep refuses a scene of the object at once, and says so
+too_large() {
+    scene "$1" >a.yaml
+    exits 3 small "$BIN/mesh-prep" -q -j 1 a.yaml -o none.abut
+    says "$2"
+}
+
 @test "copies are counted before they are made" {
     skip_sanitized
-    scene 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, repeat: {count: [600, 600, 600], spacing: [2, 2, 2]}' >a.yaml
-    exits 3 small "$BIN/mesh-prep" -q -j 1 a.yaml -o none.abut
-    says "a.yaml:2:77: repeat: 1.728e+09 points: expected at most 2e+07"
-    scene 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, repeat: {count: [4096, 4096, 4096], spacing: [2, 2, 2]}' >a.yaml
-    exits 3 small "$BIN/mesh-prep" -q -j 1 a.yaml -o none.abut
-    says "repeat: 5.49755814e+11 points"
+    too_large 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, repeat: {count: [600, 600, 600], spacing: [2, 2, 2]}' "a.yaml:2:77: repeat: 1.728e+09 points: expected at most 2e+07"
+    too_large 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, repeat: {count: [4096, 4096, 4096], spacing: [2, 2, 2]}' "repeat: 5.49755814e+11 points"
 }
 
 @test "nodes of an order and vertices of a proxy are estimated before they are made, of all objects together" {
     skip_sanitized
-    scene 'generate: {box: {size: [1, 1, 1], cells: [80, 80, 80]}}, order: 4' >a.yaml
-    exits 3 small "$BIN/mesh-prep" -q -j 1 a.yaml -o none.abut
-    says "a.yaml:2:6: object 'b': order 4 of 3072000 tets: about 3.13e+07 points: expected at most 2e+07"
+    too_large 'generate: {box: {size: [1, 1, 1], cells: [80, 80, 80]}}, order: 4' "a.yaml:2:6: object 'b': order 4 of 3072000 tets: about 3.13e+07 points: expected at most 2e+07"
     # nor is its surface put onto the sphere before
     scene 'generate: {sphere: {radius: 1, cells: 100}}, order: 4' >a.yaml
     exits 3 timeout 5 "$BIN/mesh-prep" -q -j 1 a.yaml -o none.abut
     says "order 4 of 6000000 tets: about 6.1e+07 points: expected at most 2e+07"
-    scene 'generate: {box: {size: [1, 1, 1], cells: [9, 9, 9]}}, repeat: {count: [500, 1, 1], spacing: [2, 2, 2], objects: true}, order: 4' >a.yaml
-    exits 3 small "$BIN/mesh-prep" -q -j 1 a.yaml -o none.abut
-    says "object 'b.447': order 4 of 4374 tets: about 2e+07 points with all objects before this one: expected at most 2e+07"
-    scene 'generate: {box: {size: [1, 1, 1], cells: [60, 60, 60]}}, proxy: {segments: 64}' >a.yaml
-    exits 3 small "$BIN/mesh-prep" -q -j 1 a.yaml -o none.abut
-    says "a.yaml:2:71: contact surface of 'b': 43200 faces with 64 segments on a side: about 8.85e+07 points: expected at most 2e+07"
-    scene 'generate: {box: {size: [1, 1, 1], cells: [60, 60, 60]}}, proxy: {edge: 0.5 mm}' >a.yaml
-    exits 3 small "$BIN/mesh-prep" -q -j 1 a.yaml -o none.abut
-    says "43200 faces with 48 segments on a side: about 4.98e+07 points"
-    scene 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, repeat: {count: [1000, 1, 1], spacing: [2, 2, 2], objects: true}, proxy: {segments: 64}' >a.yaml
-    exits 3 small "$BIN/mesh-prep" -q -j 1 a.yaml -o none.abut
-    says "contact surface of 'b.813': 12 faces with 64 segments on a side: about 2e+07 points with all objects before this one"
+    too_large 'generate: {box: {size: [1, 1, 1], cells: [9, 9, 9]}}, repeat: {count: [500, 1, 1], spacing: [2, 2, 2], objects: true}, order: 4' "object 'b.447': order 4 of 4374 tets: about 2e+07 points with all objects before this one: expected at most 2e+07"
+    too_large 'generate: {box: {size: [1, 1, 1], cells: [60, 60, 60]}}, proxy: {segments: 64}' "a.yaml:2:71: contact surface of 'b': 43200 faces with 64 segments on a side: about 8.85e+07 points: expected at most 2e+07"
+    too_large 'generate: {box: {size: [1, 1, 1], cells: [60, 60, 60]}}, proxy: {edge: 0.5 mm}' "43200 faces with 48 segments on a side: about 4.98e+07 points"
+    too_large 'generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, repeat: {count: [1000, 1, 1], spacing: [2, 2, 2], objects: true}, proxy: {segments: 64}' "contact surface of 'b.813': 12 faces with 64 segments on a side: about 2e+07 points with all objects before this one"
 }
 
 # bats test_tags=slow
