@@ -58,7 +58,7 @@ typedef struct abut_opt {
     const char *help;   /* NULL: the help leaves it out: a former name, --manual */
 } abut_opt;
 
-/* Files that are there before the run (tools/cli/existing.h).  Zero-filled is empty. */
+/* Files that are there before the run.  Zero-filled is empty. */
 typedef struct abut_existing {
     struct abut_existing_file *file;
     int n, room;
