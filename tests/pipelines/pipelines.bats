@@ -15,6 +15,7 @@ pipeline() { # name frames [arguments]
     BIN=$bin OUT=$BATS_TEST_TMPDIR FRAMES=$2 "$BATS_TEST_DIRNAME/../../pipelines/$1.sh" "${@:3}"
 }
 
+# bats test_tags=slow
 @test "drop: soft bodies fall and pile up" {
     pipeline drop 30
     [ -s "$BATS_TEST_TMPDIR/run.abut" ]
@@ -28,8 +29,10 @@ pipeline() { # name frames [arguments]
     [ -s "$BATS_TEST_TMPDIR/drop.glb" ]
     [ ! -e "$BATS_TEST_TMPDIR/strip.png" ]
 }
+# bats test_tags=slow
 @test "squeeze: plates close on a ball and open" { pipeline squeeze 30; }
 @test "twist: a mat is wound up" { pipeline twist 30; }
+# bats test_tags=slow
 @test "bed: a ball on points, needles and a blade" { pipeline bed 25; }
 @test "cloth: a limit set in the pipe, judged at its end" {
     pipeline cloth 4 --set objects.cloth.generate.cloth.edge='4 cm' --set objects.sand.generate.particles.count='[2, 2, 2]' \

@@ -82,6 +82,7 @@ newton() { awk '{ match($0, /"newton_iterations":[0-9]+/); n += substr($0, RSTAR
     judged large-on-small 120
     from 2.5 'v("large.y_m") > 0.44 && abs(v("large.vy_m/s")) < 5e-3'
 }
+# bats test_tags=slow
 @test "U9: a chain of ten links falls into its slack, bounces and holds" {
     judged chain 100 --set objects.odd.repeat.count='[1, 5, 1]' --set objects.even.repeat.count='[1, 5, 1]' \
         --set objects.odd.generate.torus.cells='[10, 2]' --set objects.even.generate.torus.cells='[10, 2]' --set objects.hook.generate.torus.cells='[10, 2]'
@@ -104,6 +105,7 @@ newton() { awk '{ match($0, /"newton_iterations":[0-9]+/); n += substr($0, RSTAR
     judged squishy-ball 6 --set objects.ball.generate.tendrils='{radius: 25 mm, length: 25 mm, thickness: 8 mm, count: 20, cell: 6 mm}'
     from 0 'v("ball.x_m") < 0.03'
 }
+# bats test_tags=slow
 @test "S10, S11: rollers that are surfaces, edges or points catch a ball, coarse" {
     for scene in ball-roller ball-roller-edges ball-roller-points; do
         judged $scene 10 --set objects.ball.generate.sphere.cells=5

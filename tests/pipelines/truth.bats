@@ -15,6 +15,7 @@ truth() { BIN=$BIN OUT=$TMP/out TABLE=$TMP/table.md /usr/bin/python3 "$ROOT/pipe
 @test "truth: a bar resists torsion as Saint-Venant says" {
     truth torsion
 }
+# bats test_tags=slow
 @test "truth: a ball that slides ends up rolling at 5/7 of its speed" {
     truth roll
 }

@@ -94,6 +94,7 @@ for line in list(open("wide.jsonl")):
     all_end "projected full gn gn-j ipc-gn shi-kim shi-kim-unsigned" "hard soft short log2 rub edge wide fast sheet rod" 30
 }
 
+# bats test_tags=slow
 @test "a filter and the squared logarithm end where they do without it, by newton-cg too, and restart with the same bytes" {
     skip_without_numpy
     for f in 0 0.1; do

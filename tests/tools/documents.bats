@@ -76,6 +76,7 @@ blocks() {
     blocks=$((n - 1))
 }
 
+# bats test_tags=slow
 @test "every framed block of shell commands of the README runs as it is written, and the judge finds nothing" {
     blocks "$ROOT/README.md"
     [ "$blocks" -ge 2 ]
@@ -95,6 +96,7 @@ cooked() {
     cd "$BATS_FILE_TMPDIR/cook"
 }
 
+# bats test_tags=slow
 @test "every framed block of shell commands of the cookbook runs as it is written, and the judge finds nothing" {
     skip_without_numpy
     cooked

@@ -130,6 +130,7 @@ print(*found)
 P
 }
 
+# bats test_tags=slow
 @test "a colour scale is in pictures of a field alone, and in the last panel of a strip" {
     needs_opengl
     for options in "" "--color speed"; do

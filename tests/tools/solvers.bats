@@ -260,6 +260,7 @@ Y
                   for l in list(open("dot.jsonl"))[4:])'
 }
 
+# bats test_tags=slow
 @test "all solvers meet: hung by springs and pulled onto a post, BDF2, damped" {
     skip_without_numpy
     cat >post.yaml <<'Y'
