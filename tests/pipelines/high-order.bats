@@ -95,6 +95,7 @@ Y
     holds "${caged%% *} > 0.95 * ${fine%% *} && ${caged%% *} < 1.05 * ${fine%% *} && ${fine%% *} > 0.9"
 }
 
+# bats test_tags=slow
 @test "a figure whose centre a coarse mesh has moved beyond its foot falls; it stands where densities match the fine one" {
     skip_without_numpy
     local fine=(--set objects.figure.generate.blob.cell=0.05 --set objects.figure.translate=[0,0.05001,0])

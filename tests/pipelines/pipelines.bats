@@ -31,6 +31,7 @@ pipeline() { # name frames [arguments]
 }
 # bats test_tags=slow
 @test "squeeze: plates close on a ball and open" { pipeline squeeze 30; }
+# bats test_tags=slow
 @test "twist: a mat is wound up" { pipeline twist 30; }
 # bats test_tags=slow
 @test "bed: a ball on points, needles and a blade" { pipeline bed 25; }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # tests/examples: a stage of one's own is one new file and at most three lines in tables.  All but
 # the element, whose array no other scene has, are added to one copy of the tree.
+# bats file_tags=slow
 load helpers
 
 setup_file() {
@@ -17,27 +18,22 @@ claim() { "$ROOT/tests/examples/run" --test "$ROOT/build/examples/all" "$1"; }
     claim direction
 }
 
-# bats test_tags=slow
 @test "a barrier is one file and one row: a cube comes to rest on one without a logarithm" {
     claim barrier
 }
 
-# bats test_tags=slow
 @test "a friction law is one file and one row: a block holds, creeps and slides by a sine" {
     claim friction-law
 }
 
-# bats test_tags=slow
 @test "a material is one file and one row: a bar of Yeoh's is as long and as thin as its closed form" {
     claim material
 }
 
-# bats test_tags=slow
 @test "an energy with a bound is one file and one row: no segment of a rod gets longer than its limit" {
     claim term
 }
 
-# bats test_tags=slow
 @test "an element is one file and three rows: a beam of ten-node tetrahedra bends as Timoshenko's" {
     skip_without_numpy
     PYTHON=$PYTHON "$ROOT/tests/examples/run" element

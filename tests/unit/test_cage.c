@@ -150,7 +150,7 @@ TEST(a_star_holds_bodies_of_any_proportions_in_less_than_a_solid_takes)
     abut_mesh_clear(&s), abut_mesh_clear(&a), abut_mesh_clear(&b);
 }
 
-TEST(a_lattice_that_is_fit_holds_the_same_in_less_and_keeps_its_tets)
+SLOW_TEST(a_lattice_that_is_fit_holds_the_same_in_less_and_keeps_its_tets)
 {
     static const double cell[3] = { 0.7, 0.3, 0.3 }, inflate[3] = { 0.035, 0.015, 0 };
     for (int k = 0; k < 3; k++) {
