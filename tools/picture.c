@@ -6,6 +6,7 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/unfinished.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,8 +43,8 @@ static abut_status check_options(options *o, abut_shots_opts *so, abut_err *err)
     abut_status rc = ABUT_OK;
     if (!p->dir && !p->strip && !p->film)
         return abut_fail(err, ABUT_E_ARG, "nothing to draw: expected --png DIR, --strip FILE, --film FILE, or several");
-    if (p->per_second != 0 && !p->film) return abut_fail(err, ABUT_E_ARG, "--fps belongs to --film");
-    if (p->per_second != 0 && !(p->per_second >= 0.1 && p->per_second <= 240))
+    if (!isnan(p->per_second) && !p->film) return abut_fail(err, ABUT_E_ARG, "--fps belongs to --film");
+    if (!isnan(p->per_second) && !(p->per_second >= 0.1 && p->per_second <= 240))
         return abut_fail(err, ABUT_E_ARG, "--fps %g: want 0.1 to 240", p->per_second);
     if (o->panels != ABUT_NOT_GIVEN && !p->strip) return abut_fail(err, ABUT_E_ARG, "--panels belongs to --strip");
     if (o->panels != ABUT_NOT_GIVEN && (o->panels < 1 || o->panels > 64))
@@ -113,9 +114,8 @@ int main(int argc, char **argv)
           "else 5)" },
         { 0, "size", ABUT_OPT_TEXT, &o.size, "WxH", "of a picture (default 960x720, in a strip 360x360)" },
         { 0, "camera", ABUT_OPT_TEXT, &o.camera, "YAW,PITCH,ZOOM",
-          "degrees around the scene and above the horizon; 1: just fits "
-          "(default 30,18,1)" },
-        { 0, "color", ABUT_OPT_TEXT, &o.color, "FIELD", 
+          "degrees around the scene and above the horizon; 1: just fits (default 30,18,1)" },
+        { 0, "color", ABUT_OPT_TEXT, &o.color, "FIELD",
           "colour by object (default), displacement, speed, stress, J, stretch, contact-force, gap, or an array of "
           "another program with one number a node (formats/EXPORT.md, under 'A page')" },
         { 0, "range", ABUT_OPT_TEXT, &o.range, "LOW:HIGH",

@@ -46,7 +46,7 @@ struct abut_picture {
 abut_picture_opts abut_picture_defaults(void)
 {
     return (abut_picture_opts){ .w = 960, .h = 720, .strip_w = 360, .strip_h = 360, .view = { 30, 18, 1 }, .range = { NAN, NAN },
-                                .label = 1 };
+                                .per_second = NAN, .label = 1 };
 }
 
 int abut_picture_want(const abut_picture_opts *opt)

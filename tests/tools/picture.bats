@@ -198,6 +198,8 @@ P
     exits 2 "$BIN/picture" "$run" --film run.avi; says "ends in .gif, .mp4"
     exits 2 "$BIN/picture" "$run" --png a --fps 20; says "--fps belongs to --film"
     exits 2 "$BIN/picture" "$run" --film a.gif --fps 1000; says "--fps 1000"
+    exits 2 "$BIN/picture" "$run" --film a.gif --fps 0; says "--fps 0: want 0.1 to 240"
+    exits 2 "$BIN/picture" "$run" --png a --fps=0; says "--fps belongs to --film"
     exits 5 env PATH=/nonexistent "$BIN/picture" "$run" --film run.mp4
     says "Debian package ffmpeg"
     [ ! -e run.mp4 ]
