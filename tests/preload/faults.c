@@ -6,6 +6,9 @@
  *   FAULT_READ=N         the N-th read of a stream (fread, getc) fails with EIO, and all after it
  *   FAULT_COUNT=FILE     at the end FILE gets a line: allocations, reads
  *
+ * Allocations during dlopen neither fail nor count: the start of Fortran's runtime, which OpenBLAS loads, calls itself without
+ * end when it has no memory.
+ *
  * glibc only: allocations go to __libc_malloc and its kin, and a failed read sets the error flag of the FILE. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -29,6 +32,7 @@ enum { NEVER = -1, ERROR_FLAG = 0x20 /* _IO_ERR_SEEN */ };
 static atomic_long allocations, reads;
 static long one = NEVER, from = NEVER, exit_at = NEVER, read_from = NEVER;
 static int ready;
+static _Thread_local int loading;     /* within dlopen */
 
 static long number(const char *name)
 {
@@ -58,7 +62,7 @@ __attribute__((destructor)) static void end(void)
 
 static int refuses(void)
 {
-    if (!ready) return 0;
+    if (!ready || loading) return 0;
     const long k = atomic_fetch_add(&allocations, 1);
     if (k == exit_at) exit(1);
     if (k != one && (from == NEVER || k < from)) return 0;
@@ -77,6 +81,16 @@ int posix_memalign(void **p, size_t align, size_t n)
     if (!got) return ENOMEM;
     *p = got;
     return 0;
+}
+
+void *dlopen(const char *name, int flags)
+{
+    static void *(*next)(const char *, int);
+    if (!next) *(void **)&next = dlsym(RTLD_NEXT, "dlopen");
+    loading++;
+    void *library = next(name, flags);
+    loading--;
+    return library;
 }
 
 /* A read of f that fails leaves it in error. */
