@@ -16,7 +16,8 @@
 static abut_status allocate(abut_adjoint *a, abut_err *err)
 {
     const size_t nv = (size_t)a->model->nv;
-    double **field[] = { &a->work.end, &a->work.next, &a->work.acc, &a->work.target, &a->work.p, &a->work.g, &a->work.u };
+    double **field[] = { &a->work.end, &a->work.next, &a->work.acc, &a->work.target, &a->work.p, &a->work.q, &a->work.g,
+                         &a->work.u };
     abut_status rc = abut_state_bar_init(&a->work.start, a->model, err);
     for (size_t i = 0; i < sizeof field / sizeof *field && !rc; i++)
         if (!(*field[i] = calloc(3 * nv + 1, sizeof(double)))) rc = abut_fail(err, ABUT_E_NOMEM, "backward pass: %zu nodes", nv);
@@ -55,7 +56,7 @@ void abut_adjoint_free(abut_adjoint **out)
     abut_frozen_clear(&a->frozen);
     abut_parameter_bar_clear(&a->bars);
     abut_state_bar_clear(&a->work.start);
-    double *field[] = { a->work.end, a->work.next, a->work.acc, a->work.target, a->work.p, a->work.g, a->work.u };
+    double *field[] = { a->work.end, a->work.next, a->work.acc, a->work.target, a->work.p, a->work.q, a->work.g, a->work.u };
     for (size_t i = 0; i < sizeof field / sizeof *field; i++) free(field[i]);
     for (int i = 0; i < ABUT_ADJOINT_PASSES; i++) free(a->passes.of[i].x);
     abut_report_clear(&a->report);
@@ -83,6 +84,7 @@ static abut_status end_back(abut_adjoint *a, const abut_state_bar *bar, abut_err
         const int held = o->held[i / 3];
         a->work.end[i] += bar->x[i];
         abut_recur_give(&a->recur.v[held], i, bar->v[i], &to);
+        a->work.q[i] = held || o->w.late_contact != 1 ? 0 : bar->a[i] / (m->mass[i / 3] * o->w.smooth);
         if (!held) abut_recur_give(&a->recur.a, i, bar->a[i], &to);
         else if (bar->a[i] != 0)
             return abut_fail(err, ABUT_E_FORMAT, "%s is let go after this step, and its acceleration is not differentiated",

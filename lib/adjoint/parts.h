@@ -37,6 +37,7 @@ struct abut_adjoint {
         abut_state_bar start;           /* of the start of the step */
         double *end, *next, *acc, *target;  /* [3 nv] bars of x', of the pass before, of accelerations, of targets */
         double *p, *g, *u;              /* [3 nv] adjoint, scratch */
+        double *q;                      /* [3 nv] what Newmark's a' is by gradients of contact, times its bar */
     } work;
     struct abut_adjoint_passes {
         int n;                          /* of this step */

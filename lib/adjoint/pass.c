@@ -134,7 +134,7 @@ static void inertia_back(abut_adjoint *a, const double *x, const abut_recur_bars
 }
 
 /* bars of where friction and damping are at rest, c = -D_xx p; what is taken at z has them by x_n */
-static abut_status smooth_back(abut_adjoint *a, const abut_at *at, const abut_recur_bars *to, abut_err *err)
+static abut_status smooth_back(abut_adjoint *a, const abut_at *at, const double *q, const abut_recur_bars *to, abut_err *err)
 {
     abut_objective *o = &a->s.solver.prob;
     const abut_model *m = a->model;
@@ -151,6 +151,8 @@ static abut_status smooth_back(abut_adjoint *a, const abut_at *at, const abut_re
         if (!rc) rc = abut_adjoint_product_at_z(o, at, (1 - share) / share, p, to->start->x, &a->s.solver.scratch, err);
     }
     if (!rc) rc = abut_adjoint_product(o, at, 1 << ABUT_TERM_FRICTION, -1, p, c, &a->s.solver.scratch, err);
+    if (!rc && o->w.scheme == ABUT_IMPLICIT_NEWMARK)
+        rc = abut_adjoint_product(o, at, 1 << ABUT_TERM_FRICTION, -1, q, c, &a->s.solver.scratch, err);
     for (size_t i = 0; i < n3; i++) abut_recur_give(&a->recur.still[o->held[i / 3]], i, c[i], to);
     return rc;
 }
@@ -260,6 +262,26 @@ static void dhat_back(abut_adjoint *a, const abut_at *at)
     a->bars.dhat[0] += abut_barrier_state_of(&o->terms)->kappa * sum;
 }
 
+/* The gradient G of contact and friction is in F and, times M^-1, in Newmark's a' (motion.c of the stepper).  What that is by G
+ * becomes bars of x' and of masses; work.q is then 0 for the passes before, and its value in q. */
+static abut_status acceleration_back(abut_adjoint *a, const abut_at *at, const double *x, int converged, double *q,
+                                     abut_adjoint_report *rep, abut_err *err)
+{
+    const abut_objective *o = &a->s.solver.prob;
+    const size_t n3 = 3 * (size_t)a->model->nv;
+    const int contact = 1 << ABUT_TERM_CONTACT | 1 << ABUT_TERM_FRICTION;
+    memcpy(q, a->work.q, n3 * sizeof *q);
+    memset(a->work.q, 0, n3 * sizeof *q);
+    if (o->w.scheme != ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
+    abut_status rc = abut_adjoint_product(o, at, contact, 1, q, a->work.end, &a->s.solver.scratch, err);
+    memcpy(a->work.p, q, n3 * sizeof *q);
+    if (!rc && converged && !a->opt.lag_constant) rc = friction_back(a, x, a->work.end, 0, rep, err);
+    memset(a->work.u, 0, n3 * sizeof *q);
+    if (!rc) rc = abut_objective_gradient_add(o, at, contact, a->work.u, &a->s.solver.scratch, err);
+    for (size_t i = 0; i < n3; i++) a->bars.mass[i / 3] -= q[i] * a->work.u[i] / a->model->mass[i / 3];
+    return rc;
+}
+
 abut_status abut_adjoint_pass_back(abut_adjoint *a, const abut_adjoint_pass *pass, int converged, abut_adjoint_report *rep,
                                    abut_err *err)
 {
@@ -273,6 +295,10 @@ abut_status abut_adjoint_pass_back(abut_adjoint *a, const abut_adjoint_pass *pas
     rep->indefinite |= a->system.indefinite;
     if (a->system.indefinite) rep->bad_node = a->system.bad_node;
     rep->contacts = (int)abut_search_count(&a->s.solver);
+    const abut_mark mark = abut_arena_mark(&a->s.solver.scratch);
+    double *q = ABUT_NEW(&a->s.solver.scratch, double, n3);
+    if (!q) return abut_fail(err, ABUT_E_NOMEM, "backward pass: %d nodes", a->model->nv);
+    if ((rc = acceleration_back(a, &at, pass->x, converged, q, rep, err))) return rc;
     rc = converged && !a->opt.lag_constant ? solve_converged(a, pass->x, rep, err) : solve(a, a->work.end, a->work.p, rep, err);
     if (!rc) rc = judge(a, rep, err);
     if (!rc) rc = held_back(a, &at, pass->x, rep, err);
@@ -280,13 +306,15 @@ abut_status abut_adjoint_pass_back(abut_adjoint *a, const abut_adjoint_pass *pas
     inertia_back(a, pass->x, &to);
     rc = abut_adjoint_forces_back(&a->forces, o, &at, a->work.p, o->w.psi * o->w.share, &a->bars, &a->s.solver.scratch, err);
     abut_adjoint_drag_back(o, pass->x, a->work.p, a->work.start.x, &a->bars);
-    if (!rc) rc = barrier_back(a, &at, rep, err);
-    if (!rc) dhat_back(a, &at);
-    if (!rc) rc = smooth_back(a, &at, &to, err);
-    memset(a->work.next, 0, n3 * sizeof *a->work.next);
-    if (!rc) rc = friction_back(a, pass->x, a->opt.lag_constant ? NULL : a->work.next, 1, rep, err);
     for (size_t i = 0; i < n3; i++) a->work.u[i] = pass->x[i] - o->step.x_damp[i];
     if (!rc) rc = abut_adjoint_damping_back(a, a->work.u, err);
+    if (!rc) rc = smooth_back(a, &at, q, &to, err);
+    for (size_t i = 0; i < n3; i++) a->work.p[i] += q[i];
+    abut_arena_release(&a->s.solver.scratch, mark);
+    if (!rc) rc = barrier_back(a, &at, rep, err);
+    if (!rc) dhat_back(a, &at);
+    memset(a->work.next, 0, n3 * sizeof *a->work.next);
+    if (!rc) rc = friction_back(a, pass->x, a->opt.lag_constant ? NULL : a->work.next, 1, rep, err);
     if (!converged) return rc;
     /* where friction has converged, the equation for p has those of free nodes; of prescribed ones they are of the targets */
     for (size_t i = 0; i < n3; i++)

@@ -47,8 +47,9 @@ static abut_status go_closer(abut_adjoint *a, abut_adjoint_pass *pass, int conve
 static abut_status put_state(abut_adjoint *a, abut_arrays *end, abut_err *err)
 {
     abut_arrays state = { 0 };
-    abut_search_place(&a->s.solver, a->passes.of[a->passes.n - 1].x);
-    abut_status rc = abut_step_finish(&a->s, err);
+    abut_at at;
+    abut_status rc = abut_adjoint_arrive(a, a->passes.of + a->passes.n - 1, &at, err);
+    if (!rc) rc = abut_step_finish(&a->s, err);
     if (!rc) rc = abut_step_put_state(&a->s, a->s.v_end, 0, &state, err);
     for (int i = 0; i < state.n && !rc; i++)
         if (!strncmp(state.a[i].name, "node/", 5)) rc = abut_arrays_copy(end, &state.a[i], err);

@@ -25,7 +25,7 @@ typedef struct abut_term_step {
     const double *target;   /* [3 nv] m: of prescribed nodes; NULL: there is no step, all is at x0 */
     const uint8_t *held;    /* [nv] prescribed */
     double h_force, damp_time;  /* s: f newtons are h_force^2 f in the gradient of the objective */
-    double damping;         /* s: h_force^2 / damp_time */
+    double damping;         /* s: weight of damping at x over damp_time */
     double reach;           /* dz/dx, in (0, 1] */
     double weight_z2;       /* s^2: of Hessians at z */
     double time;            /* s: where the step starts; with `target` */
@@ -58,7 +58,7 @@ enum { ABUT_KINDS_ALL = -1, ABUT_KINDS_SMOOTH = ~(1 << ABUT_TERM_CONTACT),
 /* Where a term is taken, and its weight in the objective: scale of energy, gradient, Hessian. */
 typedef enum abut_term_weight {
     ABUT_TERM_AT_Z,         /* at z, in J: psi, psi s, psi s^2 with s = dz/dx */
-    ABUT_TERM_AT_X,         /* at x, in J: h_force^2 */
+    ABUT_TERM_AT_X,         /* at x, in J: the weight of forces that are not those of contact, `smooth` */
     ABUT_TERM_WEIGHED       /* at x, in the unit of the objective, kg m^2: always 1 */
 } abut_term_weight;
 

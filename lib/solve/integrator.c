@@ -70,10 +70,13 @@ int abut_integrator_scheme(const abut_model *m, const abut_frame *f)
 static double newmark_beta(const abut_model *m) { return m->newmark_beta ? m->newmark_beta[0] : ABUT_NEWMARK_BETA; }
 static double newmark_gamma(const abut_model *m) { return m->newmark_gamma ? m->newmark_gamma[0] : ABUT_NEWMARK_GAMMA; }
 
+/* Newmark takes contact at the end of the step. */
+static int parts_contact(const abut_model *m) { return newmark_beta(m) == 0.5 * newmark_gamma(m); }
+
 double abut_integrator_step_weight(const abut_model *m, int scheme)
 {
     switch (scheme) {
-    case ABUT_IMPLICIT_NEWMARK: return newmark_beta(m);
+    case ABUT_IMPLICIT_NEWMARK: return parts_contact(m) ? 0.5 : newmark_beta(m);
     case ABUT_BDF2: return 4.0 / 9;
     case ABUT_MIDPOINT: return 0.5;
     default: return family[abut_integrator_past(scheme)].b * family[abut_integrator_past(scheme)].b;
@@ -150,15 +153,20 @@ abut_weights abut_integrator_weights(const abut_model *m, int scheme)
 {
     if (scheme == ABUT_QUASI_STATIC) {
         const double T = static_time(m), h = m->h[0];
-        return (abut_weights){ .scheme = scheme, .shift = STATIC_SHIFT, .psi = T * T, .share = 1, .h_force = T,
-                               .damping = T * T / h, .eps_v = m->eps_v[0] * h / T, .late = 1 };
+        return (abut_weights){ .scheme = scheme, .shift = STATIC_SHIFT, .psi = T * T, .smooth = T * T, .share = 1,
+                               .h_force = T, .damping = T * T / h, .eps_v = m->eps_v[0] * h / T, .late = 1,
+                               .late_contact = 1 };
     }
     const double s = abut_integrator_step_weight(m, scheme), h = m->h[0], share = scheme == ABUT_MIDPOINT ? 0.5 : 1;
-    const double rate = velocity_rate(m, scheme);
-    return (abut_weights){ .scheme = scheme, .inertia = 1, .psi = s / share * (h * h), .share = share, .h_force = h * sqrt(s),
-                           .damping = s * h * (share < 1 ? 1 : rate),
+    const double rate = velocity_rate(m, scheme), h_force = h * sqrt(s);
+    const int newmark = scheme == ABUT_IMPLICIT_NEWMARK, parts = newmark && parts_contact(m);
+    const double smooth = newmark ? newmark_beta(m) : s;
+    return (abut_weights){ .scheme = scheme, .inertia = 1, .psi = smooth / share * (h * h), .share = share, .h_force = h_force,
+                           .smooth = parts ? smooth * (h * h) : h_force * h_force,
+                           .damping = smooth * h * (share < 1 ? 1 : rate),
                            .eps_v = m->eps_v[0] / (sqrt(s) * rate),
-                           .late = scheme == ABUT_IMPLICIT_NEWMARK ? newmark_gamma(m) : 1 };
+                           .late = newmark ? newmark_gamma(m) : 1,
+                           .late_contact = newmark && !parts ? newmark_gamma(m) : 1 };
 }
 
 double abut_integrator_force_scale(const abut_model *m, const abut_frame *f)

@@ -5,13 +5,14 @@
  *     scheme                          xhat                        psi       share  s_I   velocity after the step
  *     implicit Euler                  x + h v + h^2 g             h^2       1      1     (x' - x) / h
  *     implicit Newmark (B, G)         x + h v + h^2 ((1/2-B) a + B g)   B h^2   1   B    (G/B) (x' - c) / h
- *         (1/4, 1/2)                  x + h v + h^2/4 (a + g)     h^2/4     1      1/4   2 (x' - x) / h - v
+ *         (1/4, 1/2), B = G/2         x + h v + h^2/4 (a + g)     h^2/4     1      1/2   2 (x' - x) / h - v
  *     BDF2                            xt + 2h/3 vt + 4h^2/9 g     4h^2/9    1      4/9   3 (x' - xt) / (2h)
  *     BDF of order q, 3 to 6          xt + b h vt + b^2 h^2 g     b^2 h^2   1      b^2   (x' - xt) / (b h)
  *     implicit midpoint               x + h v + h^2/2 g           h^2       1/2    1/2   2 (x' - x) / h - v
  *     quasi-static                    x + T^2 g                   T^2       1      -     0
  *
- * with Newmark's B = beta, G = gamma, a' = (x' - xhat) / (B h^2) + g, c = x + h v + h^2 (1/2-B) a - (B/G) (h v + h^2 (1-G) a),
+ * with Newmark's B = beta, G = gamma, a' = (x' - xhat) / (B h^2) + g,
+ * c = x + h v + h^2 (1/2-B) a - (B/G) (h v + h^2 (1-G) a),
  * and xt = (4 x - x1)/3, vt = (4 v - v1)/3 from the step before the last one, and the sums a_0 x + a_1 x1 + ... of
  *     q    b        a_0, ...
  *     3    6/11     18, -9, 2                        / 11
@@ -20,6 +21,12 @@
  *     6    20/49    360, -450, 400, -225, 72, -10    / 147
  * dE/dx = M (x - xhat) - s_I h^2 f, so a
  * force in newtons is what the barrier or friction exerts in E divided by s_I h^2; both act at the end of the step.
+ * With B = G/2 Newmark's a and a' are the accelerations by all forces but those f of contact: the mean of both ends of a contact
+ * that lasts about a step would create energy.  f acts at the end of the step (Kane et al. 2000),
+ *     x' = x + h v + h^2 ((1/2-B) a + B a') + h^2/2 M^-1 f,   v' = v + h ((1-G) a + G a') + h M^-1 f,
+ * so a' = (x' - xhat) / (B h^2) + g - M^-1 f / G.  Then x' - x = h (v + v')/2: f adds f.(x' - x) to the kinetic energy, no more
+ * than a convex barrier gives up, and v' is still that multiple of x' - c.  With B above G/2 it is not, and f is in a and a'.
+ *
  * The velocity after the step is always rate (x' - c) / h; friction opposes it.  (If it opposed (x' - x)/h, a contact that
  * sticks would leave Newmark and midpoint with v' = -v, step after step.)  Damping opposes it too, but in midpoint, whose
  * smooth forces are those of the middle, (x' - x)/h.
@@ -48,11 +55,13 @@ typedef struct abut_weights {
     int inertia;        /* 0: quasi-static, the first term of E is -M (xhat - x_n)^T (x - x_n) */
     double shift;       /* of the Hessian by this times M */
     double psi;         /* s^2: weight of the elastic energy */
+    double smooth;      /* s^2: f newtons at x are smooth f in the gradient of E, unless they are those of contact: h_force^2 */
     double share;       /* the elastic energy is that at x_n + share (x - x_n) */
     double h_force;     /* s: h sqrt(s_I), as the barrier and friction take it */
     double damping;     /* s: weight of 1/2 u^T C u; u = x - c, for midpoint x - x_n */
     double eps_v;       /* m/s: eps_v h_force is the |x - c| at the stiction speed */
     double late;        /* Newmark's gamma: weight of the forces of the end of a step beside those of its start; else 1 */
+    double late_contact;    /* of those of contact and friction: 1 but in Newmark whose beta is not gamma/2 */
 } abut_weights;
 
 /** The scheme of the step that starts (COMMITTED) or goes on (PENDING) at a frame: the model's, but BDF whose past is too short
@@ -75,7 +84,7 @@ double abut_integrator_force_scale(const abut_model *m, const abut_frame *f);
 typedef struct abut_start {
     const double *x, *v;        /* m, m/s */
     const double *acc;          /* m/s^2: gravity and scripted forces */
-    const double *a;            /* m/s^2: acceleration by all forces */
+    const double *a;            /* m/s^2: acceleration by all forces, in Newmark of beta = gamma/2 but contact */
     double *const *past_x, *const *past_v;  /* m, m/s: one step earlier, ... */
 } abut_start;
 
@@ -88,7 +97,8 @@ void abut_integrator_predict(const abut_model *m, int scheme, const abut_start *
 void abut_integrator_still(const abut_model *m, int scheme, const abut_start *at, const uint8_t *held, const double *target,
                            double *c);
 /** Velocities v[3 nv] (and accelerations a[3 nv], Newmark; NULL otherwise) after a step that went to x.  Prescribed nodes
- * get the mean velocity of the step, whatever the scheme, and their a is left as it is. */
+ * get the mean velocity of the step, whatever the scheme, and their a is left as it is.  The caller takes contact
+ * from a. */
 void abut_integrator_finish(const abut_model *m, int scheme, const abut_start *at, const uint8_t *held, const double *xhat,
                             const double *x, double *v, double *a);
 

@@ -81,7 +81,7 @@ void abut_objective_weigh(abut_objective *o, abut_weights w)
     o->w = w;
     o->step = (abut_term_step){ .x0 = o->xn, .x_hat = o->xhat, .x_ref = o->still, .x_damp = w.share < 1 ? o->xn : o->still,
                                 .target = o->target, .held = o->held, .h_force = w.h_force,
-                                .damp_time = w.h_force * w.h_force / w.damping, .damping = w.damping, .reach = w.share,
+                                .damp_time = w.smooth / w.damping, .damping = w.damping, .reach = w.share,
                                 .weight_z2 = w.psi * w.share * w.share, .eps_v = w.eps_v, .inertia = w.inertia,
                                 .shift = w.shift, .ranks = o->step.ranks };
 }
@@ -139,7 +139,7 @@ abut_at abut_objective_at(const abut_objective *o, const double *x, const double
 double abut_objective_weight(const abut_objective *o, const abut_term_ops *ops, int order)
 {
     const abut_weights *w = &o->w;
-    if (ops->weight == ABUT_TERM_AT_X) return w->h_force * w->h_force;
+    if (ops->weight == ABUT_TERM_AT_X) return w->smooth;
     if (ops->weight == ABUT_TERM_WEIGHED) return 1;
     return order == 0 ? w->psi : order == 1 ? w->psi * w->share : w->psi * w->share * w->share;
 }

@@ -329,8 +329,8 @@ static hop hop_to(story *s, int k, int32_t scheme)
         if (scheme == ABUT_MIDPOINT) x[i] = 0.5 * (x0[i] + x[i]);
     }
     h.elastic = mean_of(elastic_force(&s->w, x0), elastic_force(&s->w, x), n3, scheme);
-    h.contact = mean_of(of(s, k - 1, "node/contact-force"), of(s, k, "node/contact-force"), n3, scheme);
-    h.friction = mean_of(of(s, k - 1, "node/friction-force"), of(s, k, "node/friction-force"), n3, scheme);
+    h.contact = of(s, k, "node/contact-force");
+    h.friction = of(s, k, "node/friction-force");
     double *damping = of(s, k - 1, "node/damping-force");
     for (int32_t i = 0; i < n3 && k == 1; i++)     /* the start: every object moves as one, so that its mass alone is damped */
         if (s->w.model.role[i / 3] != ABUT_NODE_OBSTACLE) damping[i] = -s->w.f->damp_mass * s->w.model.mass[i / 3] * h.v0[i];

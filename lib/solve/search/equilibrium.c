@@ -27,7 +27,7 @@ static void node_sizes(const abut_objective *p, const double *x, int32_t i, cons
     memset(size, 0, KINDS * sizeof *size);
     size[CONTACT] = magnitude(of->contact + at);
     if (p->held[i]) {
-        size[HOLD] = magnitude(of->elastic + at);
+        size[HOLD] = magnitude(of->elastic + at) / p->w.late;   /* the objective weighs the forces of both ends */
         return;
     }
     size[LEFT] = magnitude(of->g + at);
@@ -41,7 +41,7 @@ static void node_sizes(const abut_objective *p, const double *x, int32_t i, cons
         size[LOAD] = m->mass[i] * magnitude(d);
     }
     size[WEIGHT] = m->mass[i] * magnitude(m->gravity) * p->w.h_force * p->w.h_force;
-    size[PRESSURE] = magnitude(of->pressure + at);
+    size[PRESSURE] = magnitude(of->pressure + at) / p->w.late;
 }
 
 /* sum[no] += those of all nodes, in their order. */

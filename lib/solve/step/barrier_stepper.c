@@ -302,7 +302,9 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
     if (!rc && !s->end_unwritten) rc = join_steps(s, rep, err);
     if (rc) return rc;
     s->path_continues = s->end_unwritten;
+    abut_lag_exchange(&s->solver.prob.terms, &s->solved_lag);
     rc = abut_step_finish(s, err);
+    abut_lag_exchange(&s->solver.prob.terms, &s->solved_lag);
     if (!rc) rc = abut_step_decide_damping(s, rep, err);
     if (!rc && carry) rc = abut_frame_carry(carry, out, err);
     if (!rc) rc = abut_step_put_state(s, s->v_end, 0, out, err);

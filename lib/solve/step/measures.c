@@ -86,9 +86,8 @@ static double force_scale(const abut_objective *p)
 }
 
 /* a gradient of the objective becomes a force */
-static void to_newtons(const abut_objective *p, double *f)
+static void to_newtons(const abut_objective *p, double scale, double *f)
 {
-    const double scale = force_scale(p);
     for (int32_t i = 0; i < 3 * p->model->nv; i++) f[i] = 0 - f[i] / scale;  /* 0 stays +0 */
 }
 
@@ -109,7 +108,7 @@ abut_status abut_force(const abut_solved *s, abut_term_kind kind, double *f, abu
     const abut_at at = abut_objective_at(p, s->x, s->y, s->pairs);
     zero(s, f);
     const abut_status rc = abut_objective_gradient_add(p, &at, 1 << kind, f, scratch, err);
-    to_newtons(p, f);
+    to_newtons(p, kind == ABUT_TERM_DAMPING ? p->w.smooth : force_scale(p), f);
     if (kind == ABUT_TERM_DAMPING) clear_obstacles(p->model, f);
     return rc;
 }
@@ -144,10 +143,9 @@ abut_status abut_force_elastic(const abut_solved *s, const double *x, double *f,
 
 /* ---- balance and work ---- */
 
-/* the force under which the scheme takes the step */
-static double mean(const abut_solved *s, const double *now, const double *last, int32_t i)
+/* the force under which the scheme takes the step; late: weight of the end */
+static double mean(double late, const double *now, const double *last, int32_t i)
 {
-    const double late = s->objective->w.late;
     if (late == ABUT_NEWMARK_GAMMA) return 0.5 * (last[i] + now[i]);
     return late == 1 ? now[i] : (1 - late) * last[i] + late * now[i];
 }
@@ -156,7 +154,7 @@ static double mean(const abut_solved *s, const double *now, const double *last, 
 static double inertial(const abut_solved *s, int32_t i)
 {
     const double dv = abut_integrator_change(s->objective->w.scheme, s->v, s->v0, s->past_v, (size_t)i);
-    return s->objective->w.inertia * dv / s->objective->model->h[0] - mean(s, s->acc, s->acc0, i);
+    return s->objective->w.inertia * dv / s->objective->model->h[0] - mean(s->objective->w.late, s->acc, s->acc0, i);
 }
 
 /* f[3 nv] = M a, N, of a[3 nv] that `of` says; nothing on obstacles. */
@@ -179,28 +177,29 @@ abut_status abut_balance(const abut_solved *s, const abut_forces *now, const abu
                          abut_err *err)
 {
     const abut_model *m = s->objective->model;
+    const double late = s->objective->w.late, touch = s->objective->w.late_contact;
     const abut_status rc = mass_force(s, inertial, f, scratch, err);
     for (int32_t i = 0; i < 3 * m->nv && !rc; i++) {
         const double inertia = f[i];
-        f[i] = -mean(s, now->contact, last->contact, i) - mean(s, now->friction, last->friction, i) -
-               mean(s, now->elastic, last->elastic, i);
-        if (simulated(m, i / 3)) f[i] += inertia - mean(s, now->damping, last->damping, i);
+        f[i] = -mean(touch, now->contact, last->contact, i) - mean(touch, now->friction, last->friction, i) -
+               mean(late, now->elastic, last->elastic, i);
+        if (simulated(m, i / 3)) f[i] += inertia - mean(late, now->damping, last->damping, i);
     }
     return rc;
 }
 
-double abut_work(const abut_solved *s, const double *now, const double *last)
+double abut_work(const abut_solved *s, double late, const double *now, const double *last)
 {
     abut_acc sum = { 0, 0 };
     for (int32_t i = 0; i < 3 * s->objective->model->nv; i++)
-        abut_acc_add(&sum, mean(s, now, last, i) * (s->x[i] - s->objective->xn[i]));
+        abut_acc_add(&sum, mean(late, now, last, i) * (s->x[i] - s->objective->xn[i]));
     return value(sum);
 }
 
 /* All but gravity, m/s^2. */
 static double scripted(const abut_solved *s, int32_t i)
 {
-    return mean(s, s->acc, s->acc0, i) - s->objective->model->gravity[i % 3];
+    return mean(s->objective->w.late, s->acc, s->acc0, i) - s->objective->model->gravity[i % 3];
 }
 
 abut_status abut_work_load(const abut_solved *s, double *work, abut_arena *scratch, abut_err *err)

@@ -1,7 +1,8 @@
 /* What a state and a step amount to: energies, momenta, forces in newtons, work.
  *
  * A force in newtons is minus a gradient of the objective divided by s_I h^2 (quasi-static: T^2) (solve/integrator.h), so it is
- * the same quantity in every time scheme.  All but the elastic force of the midpoint rule act at the end of the step. */
+ * the same quantity in every time scheme.  All but the elastic force of the midpoint rule act at the end of the step; in Newmark
+ * smooth forces act at both ends. */
 #ifndef ABUT_SOLVE_STEP_MEASURES_H
 #define ABUT_SOLVE_STEP_MEASURES_H
 
@@ -33,8 +34,8 @@ typedef struct abut_solved {
     int first;                      /* of the simulation: Newmark starts it without contact and friction */
 } abut_solved;
 
-/* Each [3 nv], N.  The time scheme takes a step under these forces; Newmark under the mean of them and of those one step
- * before. */
+/* Each [3 nv], N.  The time scheme takes a step under these forces; Newmark under means of
+ * them and of those one step before (w.late, w.late_contact of its objective). */
 typedef struct abut_forces {
     double *contact;    /* of the barrier; obstacles feel theirs */
     double *friction;   /* of the frozen contacts */
@@ -61,8 +62,8 @@ ABUT_MUST_USE abut_status abut_force_elastic(const abut_solved *s, const double 
 ABUT_MUST_USE abut_status abut_balance(const abut_solved *s, const abut_forces *now, const abut_forces *last, double *f,
                                        abut_arena *scratch, abut_err *err);
 
-/** The work of a force in the step, J: sum f.(x' - x), f = now, in Newmark (last + now)/2. */
-double abut_work(const abut_solved *s, const double *now, const double *last);
+/** The work of a force in the step, J: sum f.(x' - x), f = late now + (1 - late) last, of w.late or w.late_contact. */
+double abut_work(const abut_solved *s, double late, const double *now, const double *last);
 /** The same of scripted accelerations and of the loads of the air: all but gravity. */
 ABUT_MUST_USE abut_status abut_work_load(const abut_solved *s, double *work, abut_arena *scratch, abut_err *err);
 

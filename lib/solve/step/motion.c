@@ -1,5 +1,7 @@
+#include "energy/friction_term.h"
 #include "energy/mass.h"
 #include "energy/pressure.h"
+#include "solve/search/search_ops.h"
 #include "solve/step/step_parts.h"
 
 #include "model/motion.h"
@@ -40,13 +42,13 @@ abut_status abut_step_free_acceleration(abut_stepper *s, const double *x, const 
     return ABUT_OK;
 }
 
-/* x - xhat of prescribed nodes with consistent rows, which pull those around them: the force scale of the scheme times their
+/* x - xhat of prescribed nodes with consistent rows, which pull those around them: the weight of smooth forces times their
  * acceleration (v' - v)/h, v' = (target - x)/h, less that of loads.  In implicit Euler xhat is that already. */
 static void pull_along(abut_stepper *s)
 {
     abut_objective *p = &s->solver.prob;
     const abut_mass *M = abut_mass_of(&p->terms);
-    const double h = p->model->h[0], scale = p->w.h_force * p->w.h_force;
+    const double h = p->model->h[0], scale = p->w.smooth;
     for (int32_t i = 0; i < 3 * p->model->nv && M->order; i++) {
         if (!p->held[i / 3] || !M->order[i / 3]) continue;
         const double dv = (p->target[i] - p->xn[i]) / h - s->v[i];
@@ -174,6 +176,28 @@ abut_status abut_step_finish_drag(abut_stepper *s, const abut_arrays *before, ab
     return rc;
 }
 
+/* Takes the acceleration by contact and friction, which no later step remembers, from s->a_end (solve/integrator.h). */
+static abut_status part_contact(abut_stepper *s, abut_err *err)
+{
+    abut_search *so = &s->solver;
+    const abut_objective *p = &so->prob;
+    const size_t n3 = 3 * (size_t)p->model->nv;
+    const abut_at at = abut_objective_at(p, so->here.x, so->here.y, &so->here.pairs);
+    if (p->w.late_contact != 1 || (!abut_search_count(so) && !abut_lag_of(&p->terms)->n)) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(&so->scratch);
+    double *f = ABUT_NEW(&so->scratch, double, n3);
+    if (!f) return abut_fail(err, ABUT_E_NOMEM, "forces of contact: %zu numbers", n3);
+    const int contact = 1 << ABUT_TERM_CONTACT | 1 << ABUT_TERM_FRICTION;
+    abut_status rc = abut_objective_gradient_add(p, &at, contact, f, &so->scratch, err);
+    for (size_t i = 0; i < n3; i++)
+        if (p->held[i / 3]) f[i] = 0;
+    if (!rc) rc = abut_mass_solve(abut_mass_of(&p->terms), p->held, f, &so->scratch, err);
+    for (size_t i = 0; i < n3 && !rc; i++)
+        if (!p->held[i / 3]) s->a_end[i] += f[i] / p->w.smooth;
+    abut_arena_release(&so->scratch, mark);
+    return rc;
+}
+
 abut_status abut_step_finish(abut_stepper *s, abut_err *err)
 {
     abut_objective *p = &s->solver.prob;
@@ -181,6 +205,7 @@ abut_status abut_step_finish(abut_stepper *s, abut_err *err)
     abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
     if (p->w.scheme != ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
     const abut_status rc = abut_step_free_acceleration(s, s->solver.here.x, s->v_end, s->acc, s->a_end, err);
-    if (!rc) abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
-    return rc;
+    if (rc) return rc;
+    abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
+    return part_contact(s, err);
 }

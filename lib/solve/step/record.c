@@ -199,7 +199,8 @@ static abut_status put_energies(const abut_solved *s, const abut_forces *now, co
     if (!rc) rc = reaction_work(s, balance, &reaction, err);
     if (rc) return rc;
     const double kinetic = abut_kinetic_energy(M, s->v), gravity = abut_gravity_energy(M, s->x);
-    const double friction = abut_work(s, now->friction, last->friction), damping = abut_work(s, now->damping, last->damping);
+    const double friction = abut_work(s, s->objective->w.late_contact, now->friction, last->friction);
+    const double damping = abut_work(s, s->objective->w.late, now->damping, last->damping);
     const double strain_kappa = abut_codim_state_of(&s->objective->terms)->strain_kappa;
     const double *strain_kappa0 = before->strain_kappa0 ? before->strain_kappa0 : before->strain_kappa;
     const int strain = before->elastic && strain_kappa0 && *strain_kappa0 != strain_kappa;

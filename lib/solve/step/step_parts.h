@@ -36,8 +36,8 @@ ABUT_MUST_USE abut_status abut_step_load_past(abut_stepper *s, const abut_frame 
  * loads; of obstacles 0.  Fails  ABUT_E_GEOM the elastic force on a node is not finite (names it); as abut_mass_solve */
 ABUT_MUST_USE abut_status abut_step_free_acceleration(abut_stepper *s, const double *x, const double *v,
                                                       const double *acc, double *a, abut_err *err);
-/** Velocities, and in Newmark accelerations: of a prescribed node the one it would have if it were let go, 0
- * of one with a consistent mass.
+/** Velocities, and in Newmark accelerations (of beta = gamma/2 without contact): of a prescribed node the one it would have if it
+ * were let go, 0 of one with a consistent mass.  The iterate has contacts, and the terms the friction that acted.
  * Fails  as abut_step_load_past */
 ABUT_MUST_USE abut_status abut_step_finish(abut_stepper *s, abut_err *err);
 /** The drag at the end of a step joins the loads of the air under which it was taken.  before: the frame where a Newmark step
