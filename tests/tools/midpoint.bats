@@ -58,3 +58,30 @@ Y
     exits 1 grep -F "implicit Euler took" said
     exits 1 grep -F '"damped":1' r.jsonl
 }
+
+@test "a ball that meets a cloth gains less than a hundredth of its motion" {
+    cat > meet.yaml <<'Y'
+time: {step: 5 ms, scheme: midpoint}
+gravity: [0, 0, 0]
+contact: {friction: {mu: 0.2}}
+materials: {m: {density: 2500, young: 1e7, poisson: 0.3}}
+objects:
+  a: {generate: {sphere: {radius: 0.04, cells: 4}}, translate: [-0.03, 0.065, 0.004], velocity: [0.5, 0, 0], material: m}
+  b:
+    generate: {cloth: {size: [0.12, 0.12], cells: [5, 5]}}
+    rotate: {axis: [0, 0, 1], angle: 80 deg}
+    shell: {thickness: 1 mm}
+    translate: [0.03, 0.075, -0.007]
+    velocity: [-0.5, 0, 0.1]
+    material: m
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    "$BIN/mesh-prep" -q meet.yaml | "$BIN/step" -q -j 1 -n 40 --with energies | "$BIN/ccd-check" -q -o b.abut
+    "$BIN/export" -q --csv b.csv b.abut
+    python3 -c 'import csv, sys
+rows = [{k: float(v) for k, v in r.items() if k.endswith("_J") and v} for r in csv.DictReader(open("b.csv"))]
+sum = [sum(r[k] for k in ("kinetic_J", "elastic_J", "gravity_J", "barrier_J") if k in r) for r in rows]
+gain = (max(sum) - sum[0]) / rows[0]["kinetic_J"]
+print(gain)
+assert len(rows) == 41 and gain < 0.01'
+}

@@ -13,7 +13,7 @@
 #include <assert.h>
 #include <math.h>
 
-#define GROWS 0.25      /* of the energy of motion, elasticity and contact; midpoint is damped after a gain of a tenth */
+#define GROWS 0.25      /* of the energy of motion, elasticity and contact; midpoint is damped after a gain of 1/100 */
 #define LOOKS 0.01      /* where the start of a step is measured, too */
 #define UNSOLVED 10     /* speeds below so many tolerances are those of a body at rest */
 enum { LATELY = 64, REACH = 8 /* steps: longer than any scheme remembers */ };

@@ -11,7 +11,7 @@
 #include <math.h>
 
 #define SWING 1.5
-#define GAIN_MAX 0.1        /* of kinetic and elastic energy: what resolved motion gains stays below a hundredth */
+#define GAIN_MAX 0.01       /* of kinetic and elastic energy: what resolved motion gains stays below it */
 enum { RUN_MAX = 64 };
 
 /* What elasticity has added to the energy of the system in a midpoint step, J.  Forces that act in z do the work
