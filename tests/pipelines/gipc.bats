@@ -101,7 +101,7 @@ field() {
     steps() { grep -o '"step":[0-9]*' "$1"; }
     cmp <(steps "out/$name.jsonl") <(steps "again/$name.jsonl")
     # stopped after its first segment, it makes the second alone
-    "$ROOT/bin/mesh-prep" -q "$SCENES/pair.yaml" | "$ROOT/bin/step" -q -n 3 --report again/$name.jsonl -o again/three.abut
+    "$BIN/mesh-prep" -q "$SCENES/pair.yaml" | "$BIN/step" -q -n 3 --report again/$name.jsonl -o again/three.abut
     PYTHONPATH=$ROOT/formats/python /usr/bin/python3 "$ROOT/pipelines/gipc.py" last again/three.abut again/$name.last.abut
     sed 1q "again/$name.clocks" > again/clocks
     mv again/clocks "again/$name.clocks"

@@ -146,7 +146,7 @@ L
     local script=$BATS_TEST_DIRNAME/../../pipelines/high-order.sh
     JOBS=3 "$script" > made
     [ "$(grep '^| Ball' table.md | cut -d'|' -f2,7 | tr -d '|\n')" = " Ball one  10 of 10  Ball two  20 of 20  Ball bad   Ball last  30 of 30 " ]
-    grep -E '^\| Ball one \| 20, 59 \| 30 \| 1622 \| 2.4K \| 10 of 10 .* \| 26 \| [0-9]+, [0-9]+ \| .* \| clean \|$' table.md
+    grep -E '^\| Ball one \| 20, 59 \| 30 \| 1622 \| 2.4K \| 10 of 10 .* \| 26 \| [0-9]+, [0-9.e+]+ \| .* \| clean \|$' table.md
     grep -E '^\| Ball bad .* refused: mesh-prep: .*order.*7' table.md
     diff <(sort made) <(grep '^| Ball' table.md | sort)
     [ "$(grep -c '^| Scene' table.md)" -eq 1 ]

@@ -3,6 +3,14 @@
 # Solvers of hard contact side by side on one linear problem (pipelines/nodal_ablation.sh).
 load ../tools/helpers
 
+# the bench of the variant that is tested: a rule of the make that runs this
+setup_file() {
+    local variant=${BIN#"$ROOT/"}
+    [ "$variant" = bin ] && variant=build/gcc/bin
+    export BENCH=$ROOT/${variant%/bin}/bench/bench_nodal
+    make -s -C "$ROOT" "${BENCH#"$ROOT/"}"
+}
+
 @test "every solver has its row, a run again replaces them, and what leaves Coulomb's law shows it" {
     cat > ball.yaml <<'Y'
 abut: 1
