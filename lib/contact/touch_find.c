@@ -1,5 +1,7 @@
 #include "contact/touch_find.h"
 
+#include "geom/ccd/ccd.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@ void abut_touch_search_clear(abut_touch_search *s)
     abut_pairs_clear(&s->pairs);
     abut_repeated_search_clear(&s->motions);
     abut_arena_clear(&s->scratch);
+    abut_rings_clear(&s->rings);
     free(s->start.y);
     free(s->start.held);
     free(s->fixed);
@@ -125,9 +128,12 @@ static abut_status append(abut_touch_search *s, const abut_touch_step *step, con
     return abut_touching_append(out, c, err);
 }
 
-static void gather(const double *y, abut_stencil kind, const int32_t v[4], double x[12])
+static void gather(const abut_moving *m, abut_stencil kind, const int32_t v[4], double x[12])
 {
-    for (int k = 0; k < abut_stencil_size(kind); k++) memcpy(x + 3 * k, y + 3 * (size_t)v[k], 3 * sizeof *x);
+    for (int k = 0; k < 3 * abut_stencil_size(kind); k++) {
+        const size_t i = 3 * (size_t)v[k / 3] + (size_t)(k % 3);
+        x[k] = m->y[i] + m->t * (m->y1[i] - m->y[i]);
+    }
 }
 
 /* The separation r of stencil x with weights w. */
@@ -138,17 +144,20 @@ static void separation(abut_stencil kind, const double *x, const double w[4], do
         for (int d = 0; d < 3; d++) r[d] += w[k] * x[3 * k + d];
 }
 
-/* Weights and normal of a stencil, and its height at the start; 0: its primitives touch, there is no normal. */
-static int freeze(const abut_touch_step *step, const double *z, abut_touch *c, double w[4], double *height)
+/* Weights and normal of a stencil, and its height at the start; 0: it is no contact, because its primitives touch, or because
+ * others are nearer (contact/normal_cone.h). */
+static int freeze(const abut_touch_search *s, const abut_touch_step *step, const abut_moving *m, abut_touch *c, double w[4],
+                  double *height)
 {
     const abut_stencil kind = (abut_stencil)c->key.kind;
     double x[12], r[3], start[3];
-    gather(z, kind, c->key.vert, x);
+    gather(m, kind, c->key.vert, x);
     (void)abut_closest(kind, x, w);
     separation(kind, x, w, r);
+    if (abut_cone_turn(&s->rings, step->cm, m, kind, c->key.vert, w, r) > ABUT_TOUCH_TURN) return 0;
     const double length = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
     if (!(length > 0)) return 0;
-    gather(step->y, kind, c->key.vert, x);
+    gather(&(abut_moving){ step->y, step->y, 0 }, kind, c->key.vert, x);
     separation(kind, x, w, start);
     *height = (r[0] * start[0] + r[1] * start[1] + r[2] * start[2]) / length;
     for (int d = 0; d < 3; d++) c->normal[d] = (*height < 0 ? -r[d] : r[d]) / length;
@@ -156,7 +165,7 @@ static int freeze(const abut_touch_step *step, const double *z, abut_touch *c, d
     return 1;
 }
 
-static abut_status append_pair(abut_touch_search *s, const abut_touch_step *step, const double *z, abut_touch *c,
+static abut_status append_pair(abut_touch_search *s, const abut_touch_step *step, const abut_moving *m, abut_touch *c,
                                abut_touching *out, abut_err *err)
 {
     const abut_collmesh *cm = step->cm;
@@ -164,7 +173,7 @@ static abut_status append_pair(abut_touch_search *s, const abut_touch_step *step
     const int32_t *v = c->key.vert;
     double w[4], height;
     c->key.plane = -1;
-    if (!freeze(step, z, c, w, &height)) return ABUT_OK;
+    if (!freeze(s, step, m, c, w, &height)) return ABUT_OK;
     c->mu = cm->model->mu[classes_of(cm, &c->key)];
     return append(s, step, w, height - abut_collmesh_xi(cm, kind, v), c, out, err);
 }
@@ -193,9 +202,11 @@ static abut_status reserve(abut_touch_search *s, const abut_collmesh *cm, abut_e
     abut_touch_search_clear(s);
     *start = (struct abut_touch_start){ malloc((n3 + 1) * sizeof *start->y), -1, malloc(nv + 1), n3, nv, 0 };
     s->fixed = malloc((size_t)cm->nc + 1);
-    if (start->y && start->held && s->fixed) return ABUT_OK;
-    abut_touch_search_clear(s);
-    return abut_fail(err, ABUT_E_NOMEM, "contacts of %d vertices", cm->nc);
+    const abut_status rc = start->y && start->held && s->fixed
+                               ? abut_rings_init(&s->rings, cm, err)
+                               : abut_fail(err, ABUT_E_NOMEM, "contacts of %d vertices", cm->nc);
+    if (rc) abut_touch_search_clear(s);
+    return rc;
 }
 
 /* What is kept of another start is forgotten. */
@@ -247,7 +258,7 @@ static double expected(const abut_touch_step *step, const abut_pairs *p, size_t 
     const abut_stencil kind = abut_pairs_get(p, i, step->y, x);
     (void)abut_closest(kind, x, w);
     separation(kind, x, w, r);
-    gather(y1, kind, p->vert[i], x);
+    gather(&(abut_moving){ y1, y1, 0 }, kind, p->vert[i], x);
     separation(kind, x, w, end);
     return (r[0] * end[0] + r[1] * end[1] + r[2] * end[2]) / sqrt(p->dist2[i]) - abut_pairs_xi(step->cm, p, i) - step->reserve;
 }
@@ -286,7 +297,7 @@ abut_status abut_touch_find_near(abut_touch_search *s, const abut_touch_step *st
         s->opening += gap < 0;
         if (gap >= step->reserve && expected(step, &s->pairs, i, y1) >= step->reserve && !(cohesion(step, &c.key, gap) > 0))
             continue;
-        rc = append_pair(s, step, step->y, &c, out, err);
+        rc = append_pair(s, step, &(abut_moving){ step->y, step->y, 0 }, &c, out, err);
     }
     return rc ? rc : near_planes(s, step, y1, out, err);
 }
@@ -296,25 +307,29 @@ abut_status abut_touch_find_near(abut_touch_search *s, const abut_touch_step *st
 /* As keys hold it. */
 static int16_t number_of(int round) { return (int16_t)(round < INT16_MAX ? round : INT16_MAX); }
 
-abut_status abut_touch_find_one(abut_touch_search *s, const abut_touch_step *step, const double *z, abut_stencil kind,
+abut_status abut_touch_find_one(abut_touch_search *s, const abut_touch_step *step, const double *y1, abut_stencil kind,
                                 const int32_t vert[4], double toi, int round, abut_touching *out, abut_err *err)
 {
+    const abut_moving m = { step->y, y1, toi };
     double x[12];
     abut_touch c = { .key = { .toi = toi, .round = number_of(round) } };
-    gather(z, kind, vert, x);
+    gather(&m, kind, vert, x);
     const abut_feature f = abut_nearest(kind, x, NULL);
     (void)abut_pairs_order(&f, vert, c.key.vert);
     c.key.kind = (uint8_t)f.kind;
-    const abut_status rc = make_room(s, step->cm, err);
-    return rc ? rc : append_pair(s, step, z, &c, out, err);
+    abut_status rc = reserve(s, step->cm, err);
+    if (!rc) rc = make_room(s, step->cm, err);
+    return rc ? rc : append_pair(s, step, &m, &c, out, err);
 }
 
-/* Where the vertices of a hit are at its time: z[3 nc], written at those alone. */
-static void place(const abut_touch_step *step, const double *y1, const abut_impact *hit, double *z)
+/* Moves a hit on to where its primitives all but touch; 0: they do not. */
+static int follow(const abut_touch_step *step, const double *y1, abut_impact *hit)
 {
-    for (int k = 0; k < 4 && hit->vert[k] >= 0; k++)
-        for (size_t d = 0, i = 3 * (size_t)hit->vert[k]; d < 3; d++)
-            z[i + d] = step->y[i + d] + hit->toi * (y1[i + d] - step->y[i + d]);
+    double x0[12], x1[12];
+    gather(&(abut_moving){ step->y, step->y, 0 }, hit->kind, hit->vert, x0);
+    gather(&(abut_moving){ y1, y1, 0 }, hit->kind, hit->vert, x1);
+    return abut_ccd_additive(hit->kind, x0, x1, abut_collmesh_xi(step->cm, hit->kind, hit->vert), ABUT_TOUCH_SLACK / 100, 1,
+                             &hit->toi) == ABUT_CCD_HIT;
 }
 
 /* Of the hits those that a search for this motion alone would find; returns how many. */
@@ -337,8 +352,6 @@ abut_status abut_touch_find_hits(abut_touch_search *s, const abut_touch_step *st
     abut_status rc = begin(s, step, err);
     if (!rc) rc = abut_repeated_search_find(&s->motions, cm, step->y, y1, s->fixed, ABUT_TOUCH_MARGIN * step->reserve, err);
     const abut_mark mark = abut_arena_mark(&s->scratch);
-    double *z = ABUT_ROOM(&s->scratch, double, 3 * (size_t)cm->nc + 1);
-    if (!rc && !z) rc = abut_fail(err, ABUT_E_NOMEM, "contacts of %d vertices", cm->nc);
     if (!rc)
         rc = abut_impacts_all(cm, &s->motions.wide, step->y, y1, ABUT_TOUCH_SLACK, 1, s->fixed, &hit, n, &s->scratch, err);
     if (!rc) *n = keep_candidates(cm, step->y, y1, hit, *n);
@@ -349,8 +362,10 @@ abut_status abut_touch_find_hits(abut_touch_search *s, const abut_touch_step *st
                               abut_collmesh_plane_height(cm, step->y, hit[i].vert[0], hit[i].plane), &c, out, err);
             continue;
         }
-        place(step, y1, &hit[i], z);
-        rc = abut_touch_find_one(s, step, z, hit[i].kind, hit[i].vert, hit[i].toi, round, out, err);
+        const size_t before = out->n;
+        rc = abut_touch_find_one(s, step, y1, hit[i].kind, hit[i].vert, hit[i].toi, round, out, err);
+        if (!rc && out->n == before && follow(step, y1, &hit[i]))
+            rc = abut_touch_find_one(s, step, y1, hit[i].kind, hit[i].vert, hit[i].toi, round, out, err);
     }
     abut_arena_release(&s->scratch, mark);
     return rc;

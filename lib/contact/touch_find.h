@@ -9,11 +9,16 @@
  * xi the thickness of the pair.  The reserve is what errors of the linear law may use up before the thickness is touched; a start
  * that is nearer than that opens by a quarter of the reserve in a step.
  *
+ * A pair whose separation leaves the normal cones of its features gets the normal of the face to which it leads.  If that turns
+ * it far, the pair is no contact, because others are nearer (contact/normal_cone.h).  So a flat surface has one normal for every
+ * division into triangles.
+ *
  * Where the model has cohesion, a contact is attracted by force (1 - gap / range), the gap of the start, 0 beyond the range. */
 #ifndef ABUT_CONTACT_TOUCH_FIND_H
 #define ABUT_CONTACT_TOUCH_FIND_H
 
 #include "contact/impacts.h"
+#include "contact/normal_cone.h"
 #include "contact/pairs.h"
 #include "contact/repeated_search.h"
 #include "contact/touching.h"
@@ -22,6 +27,8 @@
 #define ABUT_TOUCH_REACH 4
 /* Boxes of the ends of motions are larger by so many reserves: more costs pairs, less costs searches. */
 #define ABUT_TOUCH_MARGIN 1
+/* The largest sine of the turn of a normal into its cones. */
+#define ABUT_TOUCH_TURN 0.5
 /* The part of a gap that a motion must leave: less is a hit. */
 #define ABUT_TOUCH_SLACK 0.1
 
@@ -41,6 +48,7 @@ typedef struct abut_touch_search {
     abut_candidates cand;       /* near at the start */
     abut_pairs pairs;           /* of those the nearest features */
     abut_repeated_search motions;   /* what may meet in the motion */
+    abut_rings rings;           /* of the collision mesh */
     abut_arena scratch;
     size_t opening;             /* near contacts of the last search that were within the reserve at the start */
     struct abut_touch_start {   /* what `pairs` and `fixed` are of */
@@ -68,9 +76,9 @@ ABUT_MUST_USE abut_status abut_touch_find_near(abut_touch_search *s, const abut_
  * The same failures. */
 ABUT_MUST_USE abut_status abut_touch_find_hits(abut_touch_search *s, const abut_touch_step *step, const double *y1, int round,
                                                abut_touching *out, size_t *n, abut_err *err);
-/** One pair of vertices vert[4] of that kind, frozen at z[3 nc] m, time toi of a motion from step->y: for those who know a pair.
+/** Appends one pair of vertices vert[4] of that kind, frozen at time toi of the motion step->y -> y1[3 nc] m.
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_touch_find_one(abut_touch_search *s, const abut_touch_step *step, const double *z,
+ABUT_MUST_USE abut_status abut_touch_find_one(abut_touch_search *s, const abut_touch_step *step, const double *y1,
                                               abut_stencil kind, const int32_t vert[4], double toi, int round,
                                               abut_touching *out, abut_err *err);
 void abut_touch_search_clear(abut_touch_search *s);
