@@ -38,6 +38,7 @@ static const char *growth_advice(const abut_model *m)
 {
     const int scheme = m->scheme ? m->scheme[0] : ABUT_IMPLICIT_EULER;
     return scheme >= ABUT_BDF3 ? "bdf2 damps every oscillation; a smaller time step may help, too" :
+           scheme == ABUT_IMPLICIT_NEWMARK ? "bdf2 and midpoint damp what elasticity creates; a smaller step may help, too" :
            "a smaller time step may help";
 }
 
