@@ -167,7 +167,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(newmark_gamma, "time/newmark-gamma", double,  F64, 1, 0, "",        MAY)  /* Newmark: absent: ABUT_NEWMARK_GAMMA     */ \
     F(damp_mass,     "damping/mass",       double,  F64, 1, 0, "1/s",     MAY)  /* Rayleigh damping; absent: 0                 */ \
     F(damp_stiffness, "damping/stiffness", double,  F64, 1, 0, "s",       MAY)  \
-    F(length,        "scene/length",       double,  F64, 1, 0, "m",       NEED) /* l: length of the scene (scene/build.c) */ \
+    F(length,        "scene/length",       double,  F64, 1, 0, "m",       NEED) /* l: rest bounding-box diagonal of the simulated nodes */ \
     F(dhat,          "contact/dhat",       double,  F64, 1, 0, "m",       NEED) /* activation distance                    */ \
     F(continuity,    "contact/barrier-continuity", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_BARRIER_IPC                */ \
     F(barrier_filter, "contact/barrier-filter", double, F64, 1, 0, "",    MAY)  /* of dhat: see energy/barrier_hessians.h; absent: 0 */ \

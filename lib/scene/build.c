@@ -178,58 +178,19 @@ static double diagonal(const abut_build *b, int all)
     return sqrt(d2);
 }
 
-/* Twice the largest distance of nodes [lo, hi) from their mean: no rotation changes it.  Without `all` obstacles do not count. */
-static double extent(const abut_build *b, int32_t lo, int32_t hi, int all)
-{
-    abut_vec3 mean = { 0, 0, 0 };
-    double n = 0, most = 0;
-    for (int32_t i = lo; i < hi; i++)
-        if (all || b->role[i] != ABUT_NODE_OBSTACLE) mean = abut_v3_add(mean, abut_v3_get(b->X + 3 * (size_t)i)), n++;
-    mean = abut_v3_scale(1 / n, mean);
-    for (int32_t i = lo; i < hi; i++)
-        if (all || b->role[i] != ABUT_NODE_OBSTACLE)
-            most = fmax(most, abut_v3_norm(abut_v3_sub(abut_v3_get(b->X + 3 * (size_t)i), mean)));
-    return 2 * most;
-}
-
-static double mean_mass(const abut_build *b, int32_t lo, int32_t hi)
-{
-    double mass = 0, n = 0;
-    for (int32_t i = lo; i < hi; i++)
-        if (b->role[i] != ABUT_NODE_OBSTACLE) n++, mass += b->mass[i];
-    return mass / n;
-}
-
-/* The length l is that of the smallest body with more than one node; the masses are the least and the largest of bodies.  So a
- * body of equal or larger size, wherever it is, changes neither l nor the least mass. */
-static void measure_bodies(abut_build *b)
-{
-    abut_built *o = b->out;
-    o->length = o->mean_mass = INFINITY;
-    o->smallest = -1;
-    for (int32_t i = 0; i < b->scene->nobjects; i++) {
-        const abut_part *p = &b->part[i];
-        if (p->object->obstacle) continue;
-        const double l = extent(b, p->first, p->first + p->nodes, 0), m = mean_mass(b, p->first, p->first + p->nodes);
-        if (l > 0 && l < o->length) o->length = l, o->smallest = i;
-        o->mean_mass = fmin(o->mean_mass, m), o->heavy_mass = fmax(o->heavy_mass, m);
-    }
-    if (o->smallest < 0) o->length = extent(b, 0, o->nodes, 0);
-    if (!(o->length > 0)) o->length = extent(b, 0, o->nodes, 1);
-}
-
-/* The length l and the mean masses; obstacles get the least of these, too. */
+/* The length l, of one particle alone that of all nodes; the mean mass, which obstacles get too. */
 static abut_status measure(abut_build *b, abut_err *err)
 {
-    abut_built *o = b->out;
-    if (b->scene->length_of_box) {
-        o->length = diagonal(b, 0);
-        if (!(o->length > 0)) o->length = diagonal(b, 1);
-        o->mean_mass = o->heavy_mass = mean_mass(b, 0, o->nodes);
-    } else measure_bodies(b);
-    if (!(o->length > 0)) return abut_fail(err, ABUT_E_GEOM, "all nodes stand at one point: expected a scene with a size");
-    for (int32_t i = 0; i < o->nodes; i++)
-        if (b->role[i] == ABUT_NODE_OBSTACLE) b->mass[i] = o->mean_mass;
+    double mass = 0;
+    int32_t n = 0;
+    for (int32_t i = 0; i < b->out->nodes; i++)
+        if (b->role[i] != ABUT_NODE_OBSTACLE) n++, mass += b->mass[i];
+    b->out->length = diagonal(b, 0);
+    if (!(b->out->length > 0)) b->out->length = diagonal(b, 1);
+    if (!(b->out->length > 0)) return abut_fail(err, ABUT_E_GEOM, "all nodes stand at one point: expected a scene with a size");
+    b->out->mean_mass = mass / n;
+    for (int32_t i = 0; i < b->out->nodes; i++)
+        if (b->role[i] == ABUT_NODE_OBSTACLE) b->mass[i] = b->out->mean_mass;
     return ABUT_OK;
 }
 
@@ -431,40 +392,6 @@ static abut_status put_variants(abut_build *b, abut_err *err)
     return rc;
 }
 
-/* In a time step a node may slide by EPS_V l and stick, and be off by TOLERANCE l.  The speed of this tolerance is at most MOST
- * of the speed of the scene, and in a fall at least LEAST of it; REACHED of it can be reached in spite of rounding. */
-static const double EPS_V = 1e-5, TOLERANCE = 1e-4, MOST = 5e-3, LEAST = 1e-3, REACHED = 1e-4, STRAIN = 0.01;
-
-/* The speed of the scene: that of a fall through half of l; without gravity that of the fastest node at the start; if nothing
- * moves then, that at which the slowest material is strained by STRAIN. */
-static double scene_speed(const abut_build *b, abut_speed_of *of)
-{
-    const abut_scene *s = b->scene;
-    const double g = abut_v3_norm(abut_v3_get(s->gravity)), *v = abut_arrays_find(b->frame, "node/v")->data;
-    double most = 0, sound = INFINITY;
-    for (int32_t i = 0; i < b->out->nodes; i++) most = fmax(most, abut_v3_norm(abut_v3_get(v + 3 * (size_t)i)));
-    for (const abut_scene_object *o = s->object; o < s->object + s->nobjects; o++)
-        if (!o->obstacle) sound = fmin(sound, sqrt(s->material[o->material].young / s->material[o->material].density));
-    *of = g > 0 ? ABUT_SPEED_OF_FALL : most > 0 ? ABUT_SPEED_OF_START : ABUT_SPEED_OF_SOUND;
-    return g > 0 ? sqrt(g * b->out->length) : most > 0 ? most : STRAIN * sound;
-}
-
-/* Bounds the defaults of speeds by the speed of the scene, once velocities are known. */
-static void bound_speeds(const abut_build *b)
-{
-    abut_built *o = b->out;
-    if (b->scene->scheme == ABUT_QUASI_STATIC) return;
-    const double step = TOLERANCE * o->length / b->scene->step.value;
-    o->speed = scene_speed(b, &o->speed_of);
-    const double least = o->speed_of == ABUT_SPEED_OF_FALL ? LEAST * o->speed : 0;
-    const double bound = fmax(fmin(fmax(step, least), MOST * o->speed), REACHED * step);
-    o->is_bounded = bound != step;
-    if (!(b->scene->tolerance.value > 0))
-        *(double *)abut_arrays_find(b->model, "solve/tolerance")->data = o->tolerance = bound;
-    if (!(b->scene->eps_v.value > 0))
-        *(double *)abut_arrays_find(b->model, "contact/eps-v")->data = o->eps_v = EPS_V / TOLERANCE * bound;
-}
-
 static abut_status put_parameters(abut_build *b, abut_err *err)
 {
     const abut_scene *s = b->scene;
@@ -472,8 +399,8 @@ static abut_status put_parameters(abut_build *b, abut_err *err)
     double *gravity;
     int32_t *lags;
     o->dhat = in_metres(&s->dhat, o->length);
-    o->eps_v = s->eps_v.value > 0 ? in_metres(&s->eps_v, o->length) : EPS_V * o->length / s->step.value;
-    o->tolerance = s->tolerance.value > 0 ? in_metres(&s->tolerance, o->length) : TOLERANCE * o->length / s->step.value;
+    o->eps_v = in_metres(&s->eps_v, o->length);
+    o->tolerance = in_metres(&s->tolerance, o->length);
     if (!s->contact_off && o->dhat > o->length)
         return abut_fail(err, ABUT_E_FORMAT, "%s: contact.dhat is %.6g m, more than the length of the scene, %.6g m: expected a "
                          "small part of it (default 1e-3 l)", s->dhat.from, o->dhat, o->length);
@@ -535,8 +462,7 @@ static abut_status put_stiffness(abut_build *b, abut_err *err)
                          "of contact has no finite bound for it; expected more than 1e-8 l (default 1e-3 l)", s->dhat.from,
                          o->dhat, o->dhat / o->length, o->length);
     o->kappa_min *= s->kappa_scale.value;
-    const double range = s->kappa_range.value;
-    o->kappa_max = range * (range > 1 ? o->heavy_mass / o->mean_mass : 1) * o->kappa_min;
+    o->kappa_max = s->kappa_range.value * o->kappa_min;
     if (s->fixed_kappa.value > 0) o->kappa_min = o->kappa_max = s->fixed_kappa.value;
     rc = put_number(b, "contact/kappa-min", o->kappa_min, err);
     return rc ? rc : put_number(b, "contact/kappa-max", o->kappa_max, err);
@@ -578,7 +504,6 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     if (!rc) rc = put_stiffness(&b, err);
     if (!rc) rc = abut_build_nodal(&b, err);
     if (!rc) rc = put_velocities(&b, err);
-    if (!rc) bound_speeds(&b);
     parts_free(&b);
     if (rc) {
         abut_built_clear(built);

@@ -236,7 +236,7 @@ static abut_status apply_history(abut_local_global *s, abut_report *rep, abut_er
     s->progress.springs = s->collisions.n;
     abut_status rc = abut_quasi_learn(q, &s->objective, &at, rep, err);
     q->started = 1;
-    for (int tries = 0; !rc && !(slope > 0) && tries < 2; tries++) {
+    for (int tries = 0; !rc && n && !(slope > 0) && tries < 2; tries++) {
         if (tries) abut_lbfgs_forget(&q->pairs), rep->not_descending++;
         memcpy(q->g1, q->g0, n * sizeof *q->g1);    /* the application loses it */
         rc = abut_lbfgs_apply(&q->pairs, &A, q->g1, s->rhs, err);
