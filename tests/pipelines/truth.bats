@@ -19,7 +19,7 @@ truth() { BIN=$BIN OUT=$TMP/out TABLE=$TMP/table.md /usr/bin/python3 "$ROOT/pipe
 @test "truth: a ball that slides ends up rolling at 5/7 of its speed" {
     truth roll
 }
-@test "truth: gaps are within dhat, and schemes keep their order with contact" {
+@test "truth: gaps are within dhat, and schemes have their order with contact" {
     truth dhat order
 }
 @test "truth: a number that is off ends with status 1 and is named; so does a case that is unknown" {
