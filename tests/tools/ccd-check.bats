@@ -211,8 +211,10 @@ assert r["min_separation"] == "thickness" and g["step"] == 2 and g["nodes"][0] =
     stream clean > in.abut
     run "$BIN/ccd-check" -q in.abut -o /dev/full; [ "$status" -eq 5 ]
     run "$BIN/ccd-check" -q --no-output --json /nonexistent/x.json in.abut; [ "$status" -eq 5 ]
-    run bash -c "ulimit -f 0; '$BIN/ccd-check' -q --no-output --json r.json in.abut"
-    [ "$status" -eq 5 ]
+    if [[ $BIN != *clang* ]]; then     # whose OpenMP writes a file of its own before ours
+        run bash -c "ulimit -f 0; '$BIN/ccd-check' -q --no-output --json r.json in.abut"
+        [ "$status" -eq 5 ]
+    fi
     [ ! -e r.json.part ]
     mkfifo pipe
     timeout 5 cat pipe > got &
