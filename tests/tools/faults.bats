@@ -32,6 +32,7 @@ counted() {
 }
 
 @test "a file that cannot be opened for lack of memory is no wrong input" {
+    [[ $BIN != *clang* ]] || skip "clang's OpenMP waits for itself when it has no memory at its start"
     local n
     for n in 0 1 2 3 4 5 6 7 8; do
         exits 5 with FAULT_MALLOC_FROM=$n -- "$BIN/ccd-check" -q -j 1 --no-output run.abut

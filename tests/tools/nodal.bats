@@ -35,10 +35,10 @@ motion:
 Y
 }
 
-# so little work that the judge has to refuse steps: starved SCENE STEP
+# so little work that the judge has to refuse steps
 starved() {
     "${1:-ball}" --set nodal.iterations=1 --set nodal.sweeps=1 --set objects.ball.generate.sphere.cells=8 \
-        --set objects.bar.generate.box.cells='[20, 3, 4]' --set contact.dhat='0.2 mm' --set time.step="${2:-0.03}"
+        --set objects.bar.generate.box.cells='[20, 3, 4]' --set contact.dhat='0.2 mm' --set time.step=0.05
 }
 
 ball_and_cube() {
@@ -107,8 +107,8 @@ figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
 @test "--every: steps of either kind leave out frames, and the path between those that stay is judged" {
     starved ball_and_cube
     "$BIN/step" -q -n 36 a.abut -o all.abut
-    "$BIN/step" -q -n 36 --every 18 -j 1 --report r.jsonl a.abut -o few.abut
-    [ "$("$BIN/export" --dump few.abut | grep -c '^frame')" -eq 3 ]
+    "$BIN/step" -q -n 36 --every 12 -j 1 --report r.jsonl a.abut -o few.abut
+    [ "$("$BIN/export" --dump few.abut | grep -c '^frame')" -eq 4 ]
     same_end all.abut few.abut
     [ "$(figure repaired r.jsonl | grep -c 2)" -gt 0 ]
     [ "$(figure repaired r.jsonl | grep -c '[01]')" -gt 0 ]
@@ -116,7 +116,7 @@ figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
     "$BIN/ccd-check" -q --no-output few.abut
     exits 1 "$BIN/ccd-check" --motion straight few.abut > /dev/null
     says "cube and"
-    "$BIN/step" -q -n 36 --every 18 -j 3 a.abut | cmp - few.abut
+    "$BIN/step" -q -n 36 --every 12 -j 3 a.abut | cmp - few.abut
     # the barrier's own path where its step is one that is left out, or is the one that is written
     for n in 2 3 5 7; do
         "$BIN/step" -q -n 36 --every $n a.abut -o some.abut
@@ -160,7 +160,7 @@ Y
 }
 
 @test "without repair a refused step is exit 4, names the pair, and newton goes on from what is kept" {
-    starved ball 0.05
+    starved
     exits 4 "$BIN/step" -q -n 36 --repair none --dump-stuck stuck.abut a.abut -o b.abut
     grep -E "step [0-9]+ \(t = [0-9.]+ s\): (node|edge|triangle) [0-9 ]+ of '(ball|bar)' and .* meet after [0-9.e-]+ of" stderr
     grep -F -- "--repair barrier may help" stderr
