@@ -97,8 +97,7 @@ void abut_integrator_predict(const abut_model *m, int scheme, const abut_start *
 void abut_integrator_still(const abut_model *m, int scheme, const abut_start *at, const uint8_t *held, const double *target,
                            double *c);
 /** Velocities v[3 nv] (and accelerations a[3 nv], Newmark; NULL otherwise) after a step that went to x.  Prescribed nodes
- * get the mean velocity of the step, whatever the scheme, and their a is left as it is.  The caller takes contact
- * from a. */
+ * get the mean velocity of the step in every scheme, and keep their a.  a includes contact, which the caller subtracts. */
 void abut_integrator_finish(const abut_model *m, int scheme, const abut_start *at, const uint8_t *held, const double *xhat,
                             const double *x, double *v, double *a);
 
