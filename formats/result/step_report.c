@@ -180,6 +180,11 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
     number(f, "force_residual", r->force_largest > 0 ? r->force_residual : none);
     number(f, "force_largest", r->force_largest > 0 ? r->force_largest : none);
     number(f, "lag_residual", r->lag_residual < 0 ? none : r->lag_residual);
+    number(f, "lag_force", r->lags.largest > 0 ? r->lags.change : none);
+    number(f, "lag_force_largest", r->lags.largest > 0 ? r->lags.largest : none);
+    number(f, "lag_friction", r->lags.largest > 0 ? r->lags.friction : none);
+    number(f, "lag_speed", r->lags.largest > 0 ? r->lags.speed : none);
+    fprintf(f, "\"parts\":%d,", r->lags.parts ? r->lags.parts : 1);
     number(f, "scripted_fraction", r->eta);
     number(f, "kappa", r->kappa);
     fprintf(f, "\"fixed_iterations\":%d,", r->fixed_iterations);

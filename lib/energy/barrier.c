@@ -225,3 +225,14 @@ double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, cons
     (void)abut_barrier(law, abut_beyond2(pairs->dist2[i], law.xi), &db, NULL);
     return -kappa * e * db * 2 * sqrt(pairs->dist2[i]) * pairs->mult[i] / (h * h);
 }
+
+double abut_barrier_force_slope(const abut_collmesh *cm, const abut_pairs *pairs, double kappa, double h, size_t i)
+{
+    const int plane = i >= pairs->n;
+    double D, db, ddb;
+    const abut_barrier_law law = plane ? plane_law(cm, pairs, i - pairs->n, &D) : pair_law(cm, pairs, i);
+    const double d2 = plane ? pairs->plane_dist[i - pairs->n] * pairs->plane_dist[i - pairs->n] : pairs->dist2[i];
+    if (!plane) D = abut_beyond2(d2, law.xi);
+    (void)abut_barrier(law, D, &db, &ddb);
+    return -kappa * (plane ? 1 : pairs->mult[i]) * (4 * d2 * ddb + 2 * db) / (h * h);
+}

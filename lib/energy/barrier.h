@@ -34,5 +34,7 @@ void abut_barrier_hessian_by(const abut_collmesh *cm, const abut_pairs *pairs, c
  * A scheme that weighs forces with s h^2 instead of h^2 passes h sqrt(s). */
 double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h,
                           size_t i);
+/** Derivative of that force by the distance, N/m, of a plain contact. */
+double abut_barrier_force_slope(const abut_collmesh *cm, const abut_pairs *pairs, double kappa, double h, size_t i);
 
 #endif

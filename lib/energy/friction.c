@@ -35,6 +35,17 @@ static void relative(const abut_lag *lag, size_t i, const double *x, const doubl
         }
 }
 
+void abut_friction_relative(const abut_lag *lag, size_t i, const double *q, double r[3])
+{
+    if (lag->map) {
+        relative(lag, i, q, NULL, r);
+        return;
+    }
+    r[0] = r[1] = r[2] = 0;
+    for (int c = 0; c < 4 && lag->node[i][c] >= 0; c++)
+        for (size_t d = 0; d < 3; d++) r[d] += lag->weight[i][c] * q[3 * (size_t)lag->node[i][c] + d];
+}
+
 static inline void slide(const abut_lag *lag, size_t i, const double *x, const double *xn, double u[2])
 {
     const double *P = lag->basis[i];

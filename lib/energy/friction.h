@@ -41,11 +41,20 @@ ABUT_MUST_USE abut_status abut_lag_freeze(const abut_collmesh *cm, const abut_pa
  * one of them alone, too; weights and bases are those of now where there are any.  Contacts are the same when their nodes are,
  * and their half-space, if any.  On failure (ABUT_E_NOMEM) now stays as it is. */
 ABUT_MUST_USE abut_status abut_lag_relax(abut_lag *now, const abut_lag *before, double w, abut_err *err);
+/** How the forces that abut_lag_freeze finds follow the geometry: per[n][3], N/m, the derivative of force i by the relative
+ * motion of its contact (abut_friction_relative).  Arguments as there; n, the contacts, in its order. */
+void abut_lag_slopes(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h, double (*per)[3]);
+/** *change, N: the largest change of a normal force from before to now; a contact of one list alone has 0 in the other.
+ * *largest, N: the largest force of both.  Contacts are the same as in abut_lag_relax.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_lag_compare(const abut_lag *now, const abut_lag *before, double *change, double *largest,
+                                           abut_err *err);
 /** Copies the lag/ arrays of a frame, and puts them into the set of a new one. */
 ABUT_MUST_USE abut_status abut_lag_from_frame(const abut_collmesh *cm, const abut_frame *f, abut_lag *lag, abut_err *err);
 ABUT_MUST_USE abut_status abut_lag_to_frame(const abut_lag *lag, abut_arrays *set, abut_err *err);
 void abut_lag_clear(abut_lag *lag);
 
+/** r[3] = sum w_i q_i, the relative motion of contact i under the displacement q[3 nv]. */
+void abut_friction_relative(const abut_lag *lag, size_t i, const double *q, double r[3]);
 /** |u| of contact i, m: how far it has slid. */
 double abut_friction_slid(const abut_lag *lag, size_t i, const double *x, const double *xn);
 

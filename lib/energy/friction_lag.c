@@ -4,6 +4,7 @@
 #include "geom/tangent.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,28 @@ abut_status abut_lag_freeze(const abut_collmesh *cm, const abut_pairs *pairs, co
     return ABUT_OK;
 }
 
+void abut_lag_slopes(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h, double (*per)[3])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < pairs->n_plain; i++) {
+        const int32_t *v = pairs->vert[i];
+        if (cm->model->mu[abut_collmesh_classes(cm, v[0], v[pairs->kind[i] == ABUT_EE ? 2 : 1])] == 0) continue;
+        double x[12], w[4], s[3] = { 0 };
+        const abut_stencil kind = abut_pairs_get(pairs, i, y, x);
+        (void)abut_dist2(kind, x, w);
+        for (int k = 0; k < 3 * abut_stencil_size(kind); k++) s[k % 3] += w[k / 3] * x[k];
+        const double by = abut_barrier_force_slope(cm, pairs, kappa, h, i) / sqrt(pairs->dist2[i]);
+        for (int d = 0; d < 3; d++) per[n][d] = by * s[d];
+        n++;
+    }
+    for (size_t i = 0; i < pairs->n_plane; i++) {
+        if (cm->model->mu[abut_collmesh_plane_classes(cm, pairs->plane_vert[i], pairs->plane[i])] == 0) continue;
+        const double by = abut_barrier_force_slope(cm, pairs, kappa, h, pairs->n + i);
+        for (int d = 0; d < 3; d++) per[n][d] = by * cm->model->hs_normal[3 * (size_t)pairs->plane[i] + (size_t)d];
+        n++;
+    }
+}
+
 /* A contact by its nodes, with a half-space by its tangents, too, and its place in its list. */
 typedef struct named {
     int32_t node[4];
@@ -128,32 +151,73 @@ static void copy_contact(const abut_lag *from, size_t i, double share, abut_lag 
     to->mu[n] = from->mu[i];
 }
 
+/* at[before->n], contacts of before in the order of their names: that of now, or now->n where it has none */
+typedef struct pair {
+    size_t before, now;
+} pair;
+
+static pair *match(const abut_lag *now, const abut_lag *before, abut_err *err)
+{
+    named *a = malloc((now->n + 1) * sizeof *a), *b = malloc((before->n + 1) * sizeof *b);
+    pair *at = malloc((before->n + 1) * sizeof *at);
+    if (a && b && at) {
+        name_all(now, a);
+        name_all(before, b);
+        for (size_t i = 0, j = 0; j < before->n; j++) {      /* two sorted lists; the same name twice pairs up in order */
+            while (i < now->n && by_name(&a[i], &b[j]) < 0) i++;
+            const int same = i < now->n && by_name(&a[i], &b[j]) == 0;
+            at[j] = (pair){ b[j].at, same ? a[i++].at : now->n };
+        }
+    } else {
+        (void)abut_fail(err, ABUT_E_NOMEM, "friction: %zu frozen contacts", now->n);
+        free(at);
+        at = NULL;
+    }
+    free(a);
+    free(b);
+    return at;
+}
+
 abut_status abut_lag_relax(abut_lag *now, const abut_lag *before, double w, abut_err *err)
 {
     assert(now && before);
     abut_lag both = { 0 };
-    named *a = malloc((now->n + 1) * sizeof *a), *b = malloc((before->n + 1) * sizeof *b);
-    abut_status rc = a && b ? make_room(&both, now->n + before->n, err)
-                            : abut_fail(err, ABUT_E_NOMEM, "friction: %zu frozen contacts", now->n);
+    pair *at = match(now, before, err);
+    const abut_status rc = at ? make_room(&both, now->n + before->n, err) : ABUT_E_NOMEM;
     if (!rc) {
         both.map = now->map;
-        name_all(now, a);
-        name_all(before, b);
         for (size_t i = 0; i < now->n; i++) copy_contact(now, i, w, &both);
-        for (size_t i = 0, j = 0; j < before->n; j++) {      /* two sorted lists; the same name twice pairs up in order */
-            while (i < now->n && by_name(&a[i], &b[j]) < 0) i++;
-            if (i < now->n && by_name(&a[i], &b[j]) == 0)
-                both.force[a[i++].at] += (1 - w) * before->force[b[j].at];
-            else
-                copy_contact(before, b[j].at, 1 - w, &both);
-        }
+        for (size_t j = 0; j < before->n; j++)
+            if (at[j].now < now->n) both.force[at[j].now] += (1 - w) * before->force[at[j].before];
+            else copy_contact(before, at[j].before, 1 - w, &both);
         const abut_lag old = *now;
         *now = both;
         both = old;
     }
     abut_lag_clear(&both);
-    free(a);
-    free(b);
+    free(at);
+    return rc;
+}
+
+abut_status abut_lag_compare(const abut_lag *now, const abut_lag *before, double *change, double *largest, abut_err *err)
+{
+    pair *at = match(now, before, err);
+    double *was = at ? calloc(now->n + 1, sizeof *was) : NULL;
+    abut_status rc = ABUT_OK;
+    *change = *largest = 0;
+    if (!at || !was) rc = abut_fail(err, ABUT_E_NOMEM, "friction: %zu frozen contacts", now->n);
+    for (size_t j = 0; j < before->n && !rc; j++) {
+        const double force = before->force[at[j].before];
+        if (at[j].now < now->n) was[at[j].now] = force;
+        else *change = fmax(*change, force);
+        *largest = fmax(*largest, force);
+    }
+    for (size_t i = 0; i < now->n && !rc; i++) {
+        *change = fmax(*change, fabs(now->force[i] - was[i]));
+        *largest = fmax(*largest, now->force[i]);
+    }
+    free(at);
+    free(was);
     return rc;
 }
 

@@ -85,6 +85,12 @@ typedef struct abut_report {
     double time;                /* s, of that frame */
     int passes;                 /* friction lag iterations */
     double lag_residual;        /* m/s; negative when not measured */
+    struct abut_lag_report {    /* how normal forces and friction change as the end of the step refreshes them; 0 without any */
+        double change, largest; /* N: the largest change of a normal force; the largest of these forces */
+        double friction;        /* N: the largest change of the friction on a body */
+        double speed;           /* m/s: by how much that changes the velocity of a body in a step; quasi-static 0 */
+        int parts;              /* steps that this one was divided into, because its passes did not converge; 0: none */
+    } lags;
     int newton, trials;
     int fixed_iterations;       /* of each minimisation, that no test of convergence ended; 0: a test did */
     int cg_iterations;          /* of all Newton iterations together */

@@ -294,7 +294,8 @@ static const option table[] = {
     { 0, "without", ABUT_OPT_LIST, .parse = parse_without, .bit = ABUT_OPTION_WITHOUT, .shapes = 1, .unit = "LIST",
       .describe = describe_features },
     { 0, "lags", ABUT_OPT_TEXT, .parse = parse_lags, .bit = ABUT_OPTION_LAGS, .shapes = 1, .unit = "N",
-      .help = "friction lag iterations per step at most, or 'converged': as many as they need (default: the scene's)" },
+      .help = "friction lag iterations per step at most, or 'converged': as many as it needs, in halves of the step if they do "
+              "not converge (default: the scene's)" },
     { 0, "keep-passes", ABUT_OPT_FLAG, AT(o.passes.keep), .bit = ABUT_OPTION_KEEP_PASSES, .shapes = 1,
       .help = "frames also hold the results of all friction passes but the last (pass/), for runs with 2 or more that need "
               "not converge: adjoint takes them in place of solving each step again" },

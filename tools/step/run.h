@@ -14,6 +14,8 @@ typedef struct abut_step_tally {
     int more_frames;            /* written beyond --every, for the path to them */
     int unsettled;              /* steps whose friction passes ended before they converged */
     double worst_lag;           /* m/s: their largest lag residual */
+    int lagging, divided;       /* steps in which one pass moved friction by more than the tolerance; steps taken in parts */
+    struct abut_lag_report lagged;  /* the worst of the former */
     int mended[2];              /* steps of hard contact that passed after more rounds, that the barrier took */
     int rising;                 /* that it took because their linearisations led to more energy */
     int meeting;                /* steps of sqp and qp that meet or invert something */

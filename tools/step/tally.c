@@ -28,6 +28,9 @@ void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const a
     const int cut = rep->fixed_iterations || rep->sqp.solved;
     t->cut += cut && rep->force_largest > 0;
     t->unbalanced += want && !cut && rep->force_residual > *want;
+    t->divided += rep->lags.parts > 1;
+    t->lagging += m->lags[0] == 1 && rep->lags.speed > m->tolerance[0];
+    if (rep->lags.speed > t->lagged.speed) t->lagged = rep->lags;
     if (!(rep->lag_residual > m->tolerance[0])) return;
     t->unsettled++;
     t->worst_lag = fmax(t->worst_lag, rep->lag_residual);
@@ -84,6 +87,14 @@ void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, c
         abut_cli_say(cli, "friction had not converged in %d of %d step%s after %d %s: lag residual up to %.3g m/s (want %.3g)",
                      t->unsettled, t->steps, abut_s(t->steps), m->lags[0], abut_plural(m->lags[0], "pass", "passes"),
                      t->worst_lag, m->tolerance[0]);
+    if (t->lagging)
+        abut_cli_say(cli, "one friction pass is not enough in %d of %d step%s: normal forces still changed by up to %.3g N of "
+                     "%.3g N, and friction with them by %.3g N, which is %.3g m/s of a body in a step (tolerance %.3g); --lags "
+                     "converged or --lags 5 follows them", t->lagging, t->steps, abut_s(t->steps), t->lagged.change,
+                     t->lagged.largest, t->lagged.friction, t->lagged.speed, m->tolerance[0]);
+    if (t->divided)
+        abut_cli_say(cli, "friction passes of %d of %d step%s did not converge: these steps were taken in parts", t->divided,
+                     t->steps, abut_s(t->steps));
     if (t->damped)
         abut_cli_say(cli,
                      "implicit Euler took %d of %d step%s of the midpoint scheme, which created energy or let volumes swing: %g "

@@ -224,6 +224,12 @@ static void drop(abut_path *p, int from, int to)
     p->n -= to - from;
 }
 
+void abut_path_back(abut_path *p)
+{
+    drop(p, p->step + 1, p->n);
+    p->proven = 0;
+}
+
 /* *reach: the furthest point up to `end` that a free straight line from `base` was found to lead to.  The next point is one; the
  * first tried is *stride points on, and so far it went last time: then twice as far as what is free, and half as far as what is
  * not. */

@@ -40,6 +40,8 @@ typedef struct abut_path {
 ABUT_MUST_USE abut_status abut_path_start(abut_path *p, const abut_collmesh *cm, const double *x, abut_err *err);
 /** The next step starts where the path ends; the parts before are joined where it is due. */
 ABUT_MUST_USE abut_status abut_path_next_step(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_err *err);
+/** Drops all of the present step but its start, from which another one of it goes. */
+void abut_path_back(abut_path *p);
 /** Goes on to x along a free straight line. */
 ABUT_MUST_USE abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
                                         abut_candidate_search *near, abut_err *err);

@@ -10,6 +10,7 @@
 #include "solve/step/stuck.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,22 @@
 typedef struct barrier {
     abut_stepper stepper;
     abut_step_model model;
+    struct barrier_parts {  /* a step whose friction passes do not converge is taken in equal halves, halved again */
+        const abut_arrays *frame;   /* COMMITTED, the start of the step, borrowed until it ends; NULL: it was PENDING */
+        abut_instant at;            /* of that frame */
+        double whole;               /* s: the length of the step */
+        double h;                   /* s: that of a part, to which every view of the model points */
+        int halved, left;           /* how often; parts to come, with the present one */
+        int passes;                 /* of the parts before and of those given up */
+        int unwritten;              /* s->end_unwritten of the step */
+        double least;               /* N: the least change of the normal forces after a pass of the part */
+        int since;                  /* passes since */
+        abut_arrays start;          /* of the present part; empty: the frame */
+    } parts;
 } barrier;
+
+/* A step is halved after so many passes, or so many in a row that bring its forces no closer to a fixed point; how often. */
+enum { PASSES_OF_PART = 12, IDLE_PASSES = 4, HALVED_MOST = 4 };
 
 static abut_status solver_options(const abut_solver_row *row, const abut_step_options *o, const abut_model *m,
                                   abut_search_opts *so, abut_err *err)
@@ -46,6 +62,7 @@ static abut_status solver_options(const abut_solver_row *row, const abut_step_op
 
 static void free_it(void *self)
 {
+    abut_arrays_clear(&((barrier *)self)->parts.start);
     abut_stepper_clear(self);
     free(self);
 }
@@ -56,6 +73,8 @@ static abut_status make(void **self, const abut_model *m, const abut_solver_row 
     barrier *b = calloc(1, sizeof *b);
     if (!b) return abut_fail(err, ABUT_E_NOMEM, "step: a stepper");
     abut_step_model_view(&b->model, m, o);
+    b->parts.h = b->parts.whole = m->h[0];
+    b->model.view.h = &b->parts.h;
     abut_status rc = solver_options(row, o, m, &so, err);
     if (!rc) rc = abut_stepper_init(&b->stepper, &b->model.view, &so, err);
     if (rc) return free(b), rc;
@@ -73,16 +92,42 @@ static void note_written(abut_stepper *s, int *written)
     s->end_unwritten = !*written;
 }
 
+/* Makes the next step a whole one again. */
+static void join(barrier *b, const abut_arrays *frame, abut_instant at)
+{
+    const double whole = b->parts.whole;
+    abut_arrays_clear(&b->parts.start);
+    b->parts = (struct barrier_parts){ .frame = frame, .at = at, .whole = whole, .h = whole, .left = 1,
+                                        .least = INFINITY };
+}
+
 static abut_status begin(void *self, const abut_arrays *frame, abut_instant at, int *written, abut_report *rep, abut_err *err)
 {
     note_written(self, written);
     return abut_step_begin(self, frame, at, rep, err);
 }
 
+static abut_status begin_whole(void *self, const abut_arrays *frame, abut_instant at, int *written, abut_report *rep,
+                               abut_err *err)
+{
+    barrier *b = self;
+    join(b, frame, at);
+    const abut_status rc = begin(self, frame, at, written, rep, err);
+    b->parts.unwritten = b->stepper.end_unwritten;
+    return rc;
+}
+
 static abut_status resume(void *self, const abut_arrays *frame, abut_instant at, int *written, abut_report *rep, abut_err *err)
 {
     note_written(self, written);
     return abut_step_resume(self, frame, at, rep, err);
+}
+
+static abut_status resume_whole(void *self, const abut_arrays *frame, abut_instant at, int *written, abut_report *rep,
+                                abut_err *err)
+{
+    join(self, NULL, at);
+    return resume(self, frame, at, written, rep, err);
 }
 
 /* The report of a step that has not converged says what it had. */
@@ -97,17 +142,88 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
     return reported(self, abut_step_solve(self, rep, err), rep);
 }
 
+/* Whether parts of a step are steps: of implicit Euler, which remembers nothing but the frame, on the processor. */
+static int can_halve(const barrier *b)
+{
+    const abut_model *m = &b->model.view;
+    return m->lags[0] == 0 && b->parts.frame && b->parts.halved < HALVED_MOST && b->stepper.solver.prob.w.inertia &&
+           (!m->scheme || m->scheme[0] == ABUT_IMPLICIT_EULER) && !b->stepper.solver.opt.ops;
+}
+
+/* Begins the present part, at parts.start or at the frame. */
+static abut_status begin_part(barrier *b, abut_report *rep, abut_err *err)
+{
+    struct barrier_parts *p = &b->parts;
+    abut_stepper *s = &b->stepper;
+    const int done = (1 << p->halved) - p->left;
+    const abut_instant at = { p->at.step, p->at.time + done * p->h };
+    p->least = INFINITY, p->since = 0;
+    s->end_unwritten = p->left > 1 || p->unwritten;
+    return abut_step_begin(s, done ? &p->start : p->frame, at, rep, err);
+}
+
+/* Gives up the present part: the rest of the step is taken in parts half as long. */
+static abut_status halve(barrier *b, abut_report *rep, abut_err *err)
+{
+    struct barrier_parts *p = &b->parts;
+    p->passes += b->stepper.pass;
+    p->halved++, p->left *= 2, p->h *= 0.5;
+    rep->lags.parts = 1 << p->halved;
+    abut_path_back(&b->stepper.solver.path);    /* the part that is given up leaves no trace */
+    b->stepper.path_continues = 2;
+    return begin_part(b, rep, err);
+}
+
+/* Ends a part that is not the last, and begins the next one. */
+static abut_status go_on(barrier *b, abut_report *rep, abut_err *err)
+{
+    struct barrier_parts *p = &b->parts;
+    abut_arrays next = { 0 };
+    abut_instant at;
+    p->passes += b->stepper.pass;
+    abut_status rc = abut_step_commit(&b->stepper, p->start.n ? &p->start : p->frame, 0, &next, &at, rep, err);
+    abut_arrays_clear(&p->start);
+    p->start = next;
+    p->left--;
+    return rc ? rc : begin_part(b, rep, err);
+}
+
 /* The passes that the model allows; where that is one, its residual is not measured. */
+static abut_status judge(abut_stepper *s, int *settled, abut_report *rep, abut_err *err)
+{
+    const abut_model *m = s->solver.prob.model;
+    const int only = m->lags[0] == 1;
+    *settled = 1;
+    abut_status rc = abut_step_refresh(s, !only, rep, err);
+    if (!rc && !only) rc = abut_step_settled(s, rep, m->lags[0], m->tolerance[0], settled, err);
+    return reported(s, rc, rep);
+}
+
 static abut_status settle(void *self, int *again, abut_report *rep, abut_err *err)
 {
     abut_stepper *s = self;
-    const abut_model *m = s->solver.prob.model;
-    const int only = m->lags[0] == 1;
-    int settled = 1;
-    abut_status rc = abut_step_refresh(s, !only, rep, err);
-    if (!rc && !only) rc = abut_step_settled(s, rep, m->lags[0], m->tolerance[0], &settled, err);
+    int settled;
+    const abut_status rc = judge(s, &settled, rep, err);
     *again = !settled;
-    return rc || settled ? reported(s, rc, rep) : abut_step_again(s, err);
+    return rc || settled ? rc : abut_step_again(s, s->solver.prob.model->lags[0], rep, err);
+}
+
+static abut_status settle_part(void *self, int *again, abut_report *rep, abut_err *err)
+{
+    barrier *b = self;
+    abut_stepper *s = self;
+    int settled;
+    const abut_status rc = judge(s, &settled, rep, err);
+    *again = !settled || b->parts.left > 1;
+    if (rc) return rc;
+    if (settled && b->parts.left > 1) return go_on(b, rep, err);
+    if (settled) rep->passes = b->parts.passes + s->pass;
+    if (settled) return ABUT_OK;
+    struct barrier_parts *p = &b->parts;
+    p->since = rep->lags.change < p->least ? 0 : p->since + 1;
+    p->least = fmin(p->least, rep->lags.change);
+    const int diverges = s->pass >= PASSES_OF_PART || p->since >= IDLE_PASSES;
+    return diverges && can_halve(b) ? halve(b, rep, err) : abut_step_again(s, b->model.view.lags[0], rep, err);
 }
 
 static abut_status suspend(void *self, const abut_arrays *carry, abut_arrays *out, abut_err *err)
@@ -121,6 +237,17 @@ static abut_status commit(void *self, const abut_arrays *carry, int record, abut
     return reported(self, abut_step_commit(self, carry, record, out, at, rep, err), rep);
 }
 
+static abut_status commit_whole(void *self, const abut_arrays *carry, int record, abut_arrays *out, abut_instant *at,
+                                abut_report *rep, abut_err *err)
+{
+    barrier *b = self;
+    const abut_instant end = abut_instant_next(b->parts.at, b->parts.whole);
+    const abut_status rc = commit(self, carry, record, out, at, rep, err);
+    if (!rc) *at = end, rep->step = end.step, rep->time = end.time;
+    join(b, NULL, end);
+    return rc;
+}
+
 static abut_status stuck(void *self, const abut_arrays *carry, const abut_report *rep, const char *why, abut_arrays *out,
                          int *kept, abut_err *err)
 {
@@ -130,14 +257,18 @@ static abut_status stuck(void *self, const abut_arrays *carry, const abut_report
 }
 
 const abut_stepper_ops abut_barrier_stepper_ops = {
-    .make = make, .begin = begin, .resume = resume, .solve = solve, .settle = settle, .suspend = suspend, .commit = commit,
-    .stuck = stuck, .free = free_it,
+    .make = make, .begin = begin_whole, .resume = resume_whole, .solve = solve, .settle = settle_part, .suspend = suspend,
+    .commit = commit_whole, .stuck = stuck, .free = free_it,
 };
+
+/* Operations of a stepper alone, whose caller owns the model: its steps are not divided. */
+static const abut_stepper_ops alone = { .begin = begin, .resume = resume, .solve = solve, .settle = settle, .suspend = suspend,
+                                        .commit = commit };
 
 abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pending, abut_instant *at, int with,
                               abut_arrays *out, abut_report *rep, abut_err *err)
 {
     assert(s);
     int written = !s->end_unwritten;
-    return abut_stepper_advance(&abut_barrier_stepper_ops, s, frame, pending, at, &written, with, out, rep, err);
+    return abut_stepper_advance(&alone, s, frame, pending, at, &written, with, out, rep, err);
 }

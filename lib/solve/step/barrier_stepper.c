@@ -135,8 +135,9 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     s->pass = s->newton = s->kept.n = 0;
     abut_status rc = abut_step_load(s, frame, NULL, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
-    rc = s->path_continues ? abut_path_next_step(&s->solver.path, &p->cm, p->cm.obstacle, err)
-                        : abut_path_start(&s->solver.path, &p->cm, s->solver.here.x, err);
+    if (s->path_continues < 2)
+        rc = s->path_continues ? abut_path_next_step(&s->solver.path, &p->cm, p->cm.obstacle, err)
+                               : abut_path_start(&s->solver.path, &p->cm, s->solver.here.x, err);
     if (!rc && !s->start_checked) {
         rc = abut_step_check(p, &s->solver.here, 0, ABUT_E_GEOM, "at the start", err);
     }
@@ -240,6 +241,7 @@ abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, ab
     if (abut_friction_acts(p->model)) {
         abut_lag_exchange(&p->terms, &s->solved_lag);
         rc = freeze_friction(&s->solver, err);
+        if (!rc) rc = abut_step_lag_change(s, rep, err);
     }
     if (!rc && measure) {
         rep->lag_residual = 0;
@@ -270,8 +272,9 @@ static double relaxation(int pass)
     return pass <= WHOLE_PASSES ? 1 : pass < 40 ? 0.5 : pass < 160 ? 0.25 : 0.125;
 }
 
-abut_status abut_step_again(abut_stepper *s, abut_err *err)
+abut_status abut_step_again(abut_stepper *s, int limit, abut_report *rep, abut_err *err)
 {
+    if (limit == 0 && abut_step_can_follow(s)) return abut_step_follow(s, rep, err);
     const double w = relaxation(s->pass);
     return w < 1 ? abut_lag_relax(abut_lag_of(&s->solver.prob.terms), &s->solved_lag, w, err) : ABUT_OK;
 }

@@ -5,7 +5,7 @@
  *     abut_step_resume    PENDING frame: picks the same step up again at its candidate
  *     abut_step_solve     minimises
  *     abut_step_refresh   freezes friction at the candidate and measures how far it is from equilibrium then (lag residual)
- *     abut_step_again     another pass: relaxes them when there have been many
+ *     abut_step_again     another pass: the normal forces that it has
  *     abut_step_commit    velocities; the next COMMITTED frame        or  abut_step_suspend: a PENDING frame
  * `step` runs them in one process; `step --one-pass | friction-lag` runs them as stages, to the same bytes. */
 #ifndef ABUT_SOLVE_STEP_BARRIER_STEPPER_H
@@ -17,7 +17,7 @@
 #include "solve/stepper.h"
 
 /* Passes after which a step whose friction has to converge is given up. */
-enum { ABUT_LAGS_MAX = 1000 };
+enum { ABUT_LAGS_MAX = 50 };
 
 typedef struct abut_stepper {
     abut_search solver;
@@ -42,7 +42,7 @@ typedef struct abut_stepper {
     } kept;
     int start_checked;  /* the first frame of this process was free of intersections; later ones are by construction */
     int end_unwritten;  /* no frame will show the end of the present step: the path to the next one continues from it */
-    int path_continues; /* that was so in the step before: its path continues */
+    int path_continues; /* that was so in the step before: its path continues; 2: the path is at the start of the step */
     struct abut_midpoint_damping {
         double gain;    /* J: what the midpoint rule has created since a step was damped */
         int32_t steps_left; /* that implicit Euler takes from here */
@@ -79,9 +79,11 @@ ABUT_MUST_USE abut_status abut_step_refresh(abut_stepper *s, int measure, abut_r
  * Fails  ABUT_E_NUMERIC limit is 0 and ABUT_LAGS_MAX passes did not do */
 ABUT_MUST_USE abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int limit, double tol, int *settled,
                                             abut_err *err);
-/** After a refresh that did not settle: what the next pass takes of the new normal forces.  Nine passes take all of it
- * (Li 2020, 4.5); later ones half, a quarter, an eighth, for the passes may go around in a circle. */
-ABUT_MUST_USE abut_status abut_step_again(abut_stepper *s, abut_err *err);
+/** After a refresh that did not settle: the normal forces of the next pass.  limit above 0: nine passes take all of the new ones
+ * (Li 2020, 4.5); later passes take half, a quarter, an eighth of the change, because undamped passes can cycle.  limit 0, passes
+ * that have to converge: Newton's method on their fixed point (solve/step/lagged.c), which remembers nothing but the frame.
+ * Quasi-Newton solvers and devices have no matrix for it, and damp as above. */
+ABUT_MUST_USE abut_status abut_step_again(abut_stepper *s, int limit, abut_report *rep, abut_err *err);
 /** Checks the candidate by exact predicates, fills the report and writes the next frame into out (cleared first).
  * carry: the frame before, whose ABUT_A_CARRY arrays go along.  with: ABUT_WITH_* (solve/step/record.h). */
 ABUT_MUST_USE abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with, abut_arrays *out,

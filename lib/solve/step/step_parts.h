@@ -19,6 +19,16 @@ ABUT_MUST_USE abut_status abut_step_load(abut_stepper *s, const abut_arrays *fra
  * stiffness that balances there. */
 ABUT_MUST_USE abut_status abut_step_first_friction(abut_stepper *s, const abut_arrays *frame, abut_report *rep, abut_err *err);
 
+/* ---- lagged.c ---- */
+
+/** Whether the last Newton matrix can be used again, on the processor, and something has friction: abut_step_follow. */
+int abut_step_can_follow(const abut_stepper *s);
+/** After a measured refresh: the normal forces for the next pass, by Newton's method on the fixed point.
+ * Fails  ABUT_E_NOMEM; ABUT_E_NUMERIC the matrix does not solve */
+ABUT_MUST_USE abut_status abut_step_follow(abut_stepper *s, abut_report *rep, abut_err *err);
+/** rep->lags, after a refresh.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_step_lag_change(abut_stepper *s, abut_report *rep, abut_err *err);
+
 /* ---- motion.c ---- */
 
 /** acc[3 nv] m/s^2: gravity and scripted forces of the step that begins at `time`, with their factors at the time `at`.
