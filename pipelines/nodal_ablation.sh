@@ -35,7 +35,7 @@ iterations; ns a visit, loops over nodes and contacts that sleep counted in; wha
 time of one thread. Solvers (`tests/bench/bench_nodal.c`):
 
 - *full*: ours; one weight for each node of a contact, a closed form for each contact, contacts that no longer change sleep.
-- *awake*: without sleeping. *accelerated*: with Nesterov's extrapolation. *in order*: contacts one after the other in the order of
+- *awake*: without sleeping. *accelerated*: with Anderson's mixing. *in order*: contacts one after the other in the order of
   their nodes, not by colours that threads could share.
 - *everywhere*: weights at every node, not at those of contacts alone, as published; nothing sleeps.
 - *general*: a local solver for full 3x3 blocks in place of the closed form. *blocks*: weights by such blocks, which need it.

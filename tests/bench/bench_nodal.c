@@ -8,7 +8,7 @@
  *
  *     full          the projection of lib/solve/nodal: scalar weights, closed form, sleeping
  *     awake         the same without sleeping
- *     accelerated   the same as full with Nesterov's extrapolation
+ *     accelerated   the same as full with Anderson's mixing
  *     in order      the same as full without colours: contacts one after the other in the order of their vertices
  *     everywhere    the same as full with weights at every node, as published: nothing sleeps
  *     general       scalar weights, but a local solver for full blocks (coulomb_general.h), sleeping
@@ -121,7 +121,8 @@ static void weigh_everywhere(bench *b)
     for (int32_t i = 0; i < b->model.nv; i++) {
         if (p->row[i] < 0 || b->s.of.w[i] > 0) continue;
         double *block = b->s.matrix.A.val + 9 * b->s.matrix.A.ptr[p->row[i]];
-        const double w = abut_nodal_weight(block, b->model.mass[i], b->s.opt.beta, b->s.opt.sigma);
+        const double w = abut_nodal_weight(block, b->model.mass[i],
+                                           b->s.parts.mass[b->s.parts.of[p->row[i]]], b->s.opt.beta, b->s.opt.sigma);
         b->s.of.w[i] = w;
         b->s.of.inv_w[i] = 1 / w;
         for (int k = 0; k < 3; k++) block[4 * k] += w;

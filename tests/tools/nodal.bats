@@ -146,13 +146,12 @@ Y
     local box='generate: {box: {size: [0.1, 0.06, 0.1], cells: [2, 2, 2]}}, translate: [-0.3, 0.0803, 0.013]'
     local sheet='generate: {cloth: {size: [0.1, 0.1], cells: [4, 4]}}, shell: {thickness: 1 mm}, translate: [-0.3, 0.0504, 0.013]'
     local rod='generate: {rod: {length: 0.1, cells: 10}}, rod: {radius: 1 mm}, translate: [-0.35, 0.0504, 0.013]'
-    # 0.9991 and 0.1991 m/s, the same on a half-space: the box deforms where it lands
-    [ "$(slide 8,1,3 0 "$box" | awk '{ print ($1 - 0.9991)^2 + $2^2 + ($3 - 0.1991)^2 < 1e-6 }')" = 1 ]
-    slide 40,1,13 0 "$box" > v
+    slide 8,1,3 0 "$box" > v
+    slide 40,1,13 0 "$box" >> v
     slide 13,2,7 0 "$sheet" >> v
     slide 8,1,3 0 "$rod" >> v
     slide 1,1,1 0 "$box" >> v
-    awk '{ if (($1 - 1)^2 + $2^2 + ($3 - 0.2)^2 > 9e-6) { print; bad = 1 } } END { exit bad || NR != 4 }' v
+    awk '{ if (($1 - 1)^2 + $2^2 + ($3 - 0.2)^2 > 1e-6) { print; bad = 1 } } END { exit bad || NR != 5 }' v
     # of 1.0198 m/s 0.1 * 9.81 * 0.4 are lost: 0.6152 is left
     slide 40,1,13 0.1 "$box" > v
     slide 8,1,3 0.1 "$sheet" >> v
@@ -173,7 +172,7 @@ Y
 @test "--strict gives up a step whose velocities still change" {
     starved
     exits 4 "$BIN/step" -q -n 30 --strict a.abut -o b.abut
-    grep -F "expected at most nodal.tolerance, 1e-05 m (--strict)" stderr
+    grep -E "lack [0-9.]+ of the contact forces of a body, expected at most 0.001, after" stderr
 }
 
 @test "barrier and hard contact go on from each other" {
@@ -418,7 +417,7 @@ pinch() {
     done
     awk -v cg1="$(sum cg_iterations 1.jsonl)" -v cg="$(sum cg_iterations 25.jsonl)" -v n1="$(sum admm_iterations 1.jsonl)" \
         -v n="$(sum admm_iterations 25.jsonl)" 'BEGIN { first = cg1 / (n1 + 20); later = (cg - cg1) / (n - n1)
-            print first, later; exit !(n > 10 * n1 && later < 0.8 * first) }'
+            print first, later; exit !(n > 5 * n1 && later < 0.8 * first) }'
 }
 
 # A sheet, a rod and a block of tets fall onto a ball and the floor; with options of mesh-prep, into a.abut.
@@ -510,7 +509,7 @@ Y
         awk '{ if (!($1 > 0 && $1 <= $2 && $2 < 1e-9)) bad = 1 } END { exit bad || NR != 2 }'
     mixed --set nodal.integrator=admm --set nodal.iterations=3
     exits 4 "$BIN/step" -q -n 2 --strict a.abut -o b.abut
-    grep -F "expected at most nodal.tolerance, 2e-11 m (--strict)" stderr
+    grep -E "expected less than nodal.tolerance, 2e-11 m, after [0-9]+ iterations \(--strict\)" stderr
     mixed --set nodal.integrator=admm --set damping.stiffness='1 ms'
     exits 3 "$BIN/step" -q -n 1 a.abut -o b.abut
     grep -E "nodal.integrator admm does not split the term '(codim )?damping' of the model, expected" stderr
@@ -559,7 +558,79 @@ Y
     figure elastic_energy r.jsonl | awk '$1 < 4.5e-4 || $1 > 1.03e-3 { bad = 1; print } END { exit bad || NR != 20 }'
 }
 
-@test "contact forces are called rough where momentum does not balance, and a smaller tolerance carries the weight" {
+# the last number of a column of the frames: last COLUMN FILE
+last() {
+    "$BIN/export" -q "$2" --csv - --frames -1 | awk -F, -v name="$1" 'NR == 1 { for (k = 1; k <= NF; k++) if ($k == name) c = k }
+        END { print $c }'
+}
+
+# near A B PART: A is B but for this part of it
+near() { awk -v a="$1" -v b="$2" -v part="$3" 'BEGIN { print a, b; d = a - b; exit !(d < part * b && -d < part * b) }'; }
+
+# bats test_tags=slow
+@test "what is stiff, or a frame, rests on what is soft where newton has it, at every stiffness" {
+    local what
+    for what in 1e7 1e10 2e11 "1e7, frame"; do
+        cat > soft.yaml << Y
+time: {step: 0.01 s}
+contact: {dhat: 1 mm, friction: {mu: 0.5}}
+materials:
+  s: {density: 7800, young: ${what%,*}, poisson: 0.3}
+  n: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.4}
+objects:
+  a: {generate: {box: {size: [0.2, 0.2, 0.2], cells: [2, 2, 2]}}, material: s, translate: [0, 0.301, 0]$([[ $what = *frame ]] && echo ', frame: true')}
+  b: {generate: {box: {size: [0.3, 0.2, 0.3], cells: [3, 2, 3]}}, material: n, translate: [0, 0.1005, 0]}
+  f: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+        "$BIN/mesh-prep" -q soft.yaml | "$BIN/step" -q --solver nodal -n 100 --with forces -o soft.abut
+        [ "$what" != 1e7 ] || want=$(last a.y_m soft.abut)
+        near "$(last a.y_m soft.abut)" "$want" 0.003
+        near "$(last a.contact_y_N soft.abut)" 612.1 0.02
+    done
+    "$BIN/mesh-prep" -q soft.yaml | "$BIN/step" -q --solver newton -n 100 -o soft.abut
+    near "$(last a.y_m soft.abut)" "$want" 0.007
+}
+
+@test "at rest a frame and every block of a tower bear their weight" {
+    local i
+    cat > tower.yaml << 'Y'
+time: {step: 0.01 s}
+contact: {friction: {mu: 0.5}}
+materials: {m: {density: 1000, young: 1e7, poisson: 0.3}}
+objects:
+  f: {generate: {box: {size: [0.05, 0.05, 0.05], cells: [2, 2, 2]}}, frame: true, translate: [0.2, 0.0251, 0], material: m}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    for i in 0 1 2 3; do
+        echo "  b$i: {generate: {box: {size: [0.05, 0.05, 0.05], cells: [1, 1, 1]}}, translate: [0, $(awk -v i=$i 'BEGIN { print 0.0251 + i * 0.0501 }'), 0], material: m}"
+    done >> tower.yaml
+    "$BIN/mesh-prep" -q tower.yaml | "$BIN/step" -q --solver nodal -n 60 --with forces -o tower.abut
+    for i in f b0 b1 b2 b3; do near "$(last $i.contact_y_N tower.abut)" 1.22625 0.01; done
+}
+
+@test "on a slope a block stays at 0.99 of the tangent that friction holds, and slides as Coulomb says at 1.01" {
+    local tangent
+    for tangent in 0.99 1.01; do
+        cat > slope.yaml << Y
+time: {step: 0.01 s}
+gravity: [$(awk -v t=$tangent 'BEGIN { print 9.81 * 0.5 * t }'), -9.81, 0]
+contact: {friction: {mu: 0.5}}
+materials: {m: {density: 1000, young: 1e7, poisson: 0.3}}
+objects:
+  b: {generate: {box: {size: [0.1, 0.02, 0.1], cells: [2, 1, 2]}}, translate: [0, 0.0101, 0], material: m}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+        "$BIN/mesh-prep" -q slope.yaml | "$BIN/step" -q --solver nodal -n 50 -o one.abut
+        "$BIN/step" -q --solver nodal -n 50 one.abut -o two.abut
+        slid=$(awk -v a="$(last b.x_m one.abut)" -v b="$(last b.x_m two.abut)" 'BEGIN { print b - a }')
+        gained=$(awk -v a="$(last b.vx_m/s one.abut)" -v b="$(last b.vx_m/s two.abut)" 'BEGIN { print b - a }')
+        echo "$tangent: $slid m, $gained m/s"
+        [ $tangent = 1.01 ] || awk -v d="$slid" 'BEGIN { exit !(d < 1e-5 && d > -1e-5) }'
+    done
+    near "$gained" 0.024525 0.01
+}
+
+@test "contact forces are called rough where momentum does not balance, and the defaults carry the weight" {
     cat > rest.yaml <<'Y'
 abut: 1
 time: {step: 1 ms}
@@ -569,10 +640,10 @@ objects:
   b: {generate: {box: {size: [0.1, 0.05, 0.1], cells: [3, 2, 3]}}, translate: [0, 0.02505, 0]}
   floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}, mu: 0.2}
 Y
-    "$BIN/mesh-prep" -q rest.yaml > rest.abut
+    "$BIN/mesh-prep" -q rest.yaml --set 'nodal={iterations: 1, newton: 1}' > rest.abut
     exits 0 "$BIN/step" -n 100 --with forces rest.abut -o rough.abut
     says "contact forces are rough: momentum of a node balances to "
-    "$BIN/mesh-prep" -q rest.yaml --set 'nodal={tolerance: 1e-8 m, iterations: 400}' > rest.abut
+    "$BIN/mesh-prep" -q rest.yaml > rest.abut
     exits 0 "$BIN/step" -n 100 --with forces rest.abut -o fine.abut
     [[ $(<stderr) != *rough* ]]
     "$BIN/ccd-check" -q --no-output fine.abut

@@ -142,7 +142,7 @@ static inline void springs_weigh(springs *e)
     for (int i = 0; i < e->n; i++) {
         double B[9];
         for (int k = 0; k < 9; k++) B[k] = e->A[(3 * i + k / 3) * n3 + 3 * i + k % 3];
-        w[i] = abut_nodal_weight(B, e->mass[i], e->beta, e->sigma);
+        w[i] = abut_nodal_weight(B, e->mass[i], INFINITY, e->beta, e->sigma);
         e->w[i] = e->everywhere ? w[i] : 0;
     }
     for (size_t k = 0; k < e->t.m; k++) e->w[e->t.node[k]] = w[e->t.node[k]];
@@ -167,8 +167,10 @@ static inline void springs_step(springs *e, int newton)
         }
         memset(e->w, 0, sizeof e->w);
         if (k == 0) {
+            double with[3 * SPRINGS_NODES];     /* the impulses of the last step */
+            for (int i = 0; i < n3; i++) with[i] = e->f[i] + (e->cold ? 0 : e->impulse[i]);
             springs_factor(e);
-            CHECK(!springs_solve(e, e->f, e->s.v, &e->err));
+            CHECK(!springs_solve(e, with, e->s.v, &e->err));
         }
         springs_weigh(e);
         springs_factor(e);

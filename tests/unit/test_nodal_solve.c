@@ -322,7 +322,7 @@ TEST(the_smallest_eigenvalue_of_a_block_has_its_closed_form)
         for (int i = 0; i < 9; i++)
             for (int j = 0; j < 3; j++) B[i] += R[3 * (i / 3) + j] * d[j] * R[3 * (i % 3) + j];
         CHECK_NEAR(abut_smallest_eigenvalue3(B), 1, 1e-7 * (a + b));
-        CHECK_NEAR(abut_nodal_weight(B, 0.5, 25, 1e-3), 1, 1e-7 * (a + b));
-        CHECK_NEAR(abut_nodal_weight(B, 0.01, 25, 1e-3), 0.25, 1e-15);
+        CHECK_NEAR(abut_nodal_weight(B, 0.5, INFINITY, 25, 1e-3), 1, 1e-7 * (a + b));
+        CHECK_NEAR(abut_nodal_weight(B, 0.01, INFINITY, 25, 1e-3), 0.25, 1e-15);
     }
 }

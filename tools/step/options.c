@@ -303,7 +303,8 @@ static const option table[] = {
       .help = "nodal: a step that the judge still refuses after five more rounds of detection: barrier (default): --solver "
               "newton takes it again; none: step gives up" },
     { 0, "strict", ABUT_OPT_FLAG, AT(o.hard.strict), .bit = ABUT_OPTION_STRICT, .shapes = 1,
-      .help = "nodal: give up a step whose iterations end above nodal.tolerance; sqp, qp: one that meets or inverts something" },
+      .help = "nodal: give up a step whose iterations leave forces unbalanced, or end above nodal.tolerance; "
+              "sqp, qp: one that meets or inverts something" },
     { 0, "constraints", ABUT_OPT_TEXT, .parse = parse_constraints, .bit = ABUT_OPTION_CONSTRAINTS, .shapes = 1, .unit = "FORM",
       .help = "sqp, qp: what a pair may not do: gap (default): have a negative projected gap; volume: span a negative "
               "tetrahedron; impact: have a negative gap along the normal of its impact" },

@@ -79,7 +79,7 @@ void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, c
         abut_cli_say(cli, "forces balance to %.2g of the largest on a body, or better", t->worst_balance);
     if (t->worst_momentum > ROUGH && (c->record & ABUT_WITH_FORCES))
         abut_cli_say(cli, "contact forces are rough: momentum of a node balances to %.2g of the largest impulse in the worst "
-                     "step; a smaller nodal.tolerance, which is a length, betters it", t->worst_momentum);
+                     "step; a nodal.tolerance, a length, or more nodal.iterations better it", t->worst_momentum);
     if (t->more_frames)
         abut_cli_say(cli, "%d frame%s more than --every asks for: the path to the next one had too many waypoints",
                      t->more_frames, abut_s(t->more_frames));

@@ -13,11 +13,14 @@ typedef struct abut_components {
     uint8_t *wanted;            /* [rows] 1: of a component that is awake */
     uint8_t *woken;             /* [rows] of a component, at its first row */
     abut_node_list awake;       /* nodes of those rows, ascending */
+    int32_t *body;              /* [nodes] the component of each node's row; 0 where it does not move */
+    double *mass;               /* [rows] kg: what a motion of the whole component meets, a third of the trace of the sum of its
+                                 * blocks, at its first row: its mass, and more where something holds it */
 } abut_components;
 
 /** The components of the pattern of A; all sleep.  nodes: how many may be awake.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_components_find(abut_components *c, const abut_bsr *A, int32_t nodes, abut_err *err);
-/** The component of that row is awake from the next abut_components_list on. */
+/** The component of a row is awake from the next abut_components_list on. */
 void abut_components_wake(abut_components *c, int32_t row);
 /** row[nodes]: of each node, -1: it does not move. */
 void abut_components_list(abut_components *c, const int32_t *row, int32_t nodes);

@@ -8,20 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS = 8 };
+enum { FIELDS = 11, MIXED = FIELDS - 2 };   /* fields from MIXED on are those of all columns */
 static void fields_of(abut_coulomb_state *s, double **field[FIELDS])
 {
-    double **const all[FIELDS] = { &s->v, &s->p, &s->lambda, &s->v_old, &s->rhs, &s->p_hat, &s->lambda_hat, &s->next };
+    double **const all[FIELDS] = { &s->v, &s->p, &s->lambda, &s->v_old, &s->rhs, &s->q, &s->next,
+                                       &s->mix.q, &s->mix.f, &s->mix.dq, &s->mix.df };
     memcpy(field, all, sizeof all);
 }
 
 abut_status abut_coulomb_state_init(abut_coulomb_state *s, int32_t nodes, abut_err *err)
 {
     double **field[FIELDS];
-    *s = (abut_coulomb_state){ .nodes = nodes, .delta = NAN, .delta_2 = NAN };
+    *s = (abut_coulomb_state){ .nodes = nodes, .delta = NAN, .delta_2 = NAN, .unbalanced = NAN };
     fields_of(s, field);
     int ok = (s->moved = malloc(((size_t)nodes + 1) * sizeof *s->moved)) != NULL;
-    for (int i = 0; i < FIELDS; i++) ok &= (*field[i] = calloc(3 * (size_t)nodes + 1, sizeof(double))) != NULL;
+    for (int i = 0; i < FIELDS; i++)
+        ok &= (*field[i] = calloc((i < MIXED ? 3 : 3 * ABUT_MIXED) * (size_t)nodes + 1, sizeof(double))) != NULL;
     if (ok) return ABUT_OK;
     abut_coulomb_state_clear(s);
     return abut_fail(err, ABUT_E_NOMEM, "contacts of %d nodes", nodes);
@@ -37,18 +39,23 @@ void abut_coulomb_state_clear(abut_coulomb_state *s)
     *s = (abut_coulomb_state){ 0 };
 }
 
+/* What is known of earlier iterations is not of these contacts. */
+static void forget(abut_coulomb_state *s)
+{
+    s->projected = s->mix.n = s->mix.next = 0;
+    s->times = 1;
+    s->unbalanced = NAN;
+}
+
 void abut_coulomb_begin(abut_coulomb_state *s)
 {
     const size_t bytes = 3 * (size_t)s->nodes * sizeof(double);
     memcpy(s->p, s->v, bytes);
-    memcpy(s->p_hat, s->v, bytes);
     memcpy(s->v_old, s->v, bytes);
-    memcpy(s->lambda_hat, s->lambda, bytes);
     s->delta = s->delta_2 = NAN;
     s->left = 0;
-    s->smallest_delta = INFINITY;
-    s->theta = 1;
     s->iterations = 0;
+    forget(s);
 }
 
 /* The nodes with weights. */
@@ -101,51 +108,240 @@ static abut_status measure_change(const abut_coulomb_state *s, const abut_coulom
     return measure(s->v, s->v_old, awake ? awake->node : NULL, awake ? awake->n : s->nodes, change, err);
 }
 
-/* delta and delta_2, where s->next is the new p. */
+/* delta and delta_2 of v. */
 static abut_status measure_step(abut_coulomb_state *s, const abut_coulomb_system *y, abut_err *err)
 {
     const double n3 = fmax(1, 3. * s->nodes);
     difference change, off;
     abut_status rc = measure_change(s, y, &change, err);
-    if (!rc) rc = measure(s->v, s->next, s->moved, s->n_moved, &off, err);
+    if (!rc) rc = measure(s->v, s->p, s->moved, s->n_moved, &off, err);
     if (rc) return rc;
     s->delta = y->h * (change.most + off.most) + s->left;
     s->delta_2 = y->h * (sqrt(change.sum / n3) + sqrt(off.sum / n3));
     return ABUT_OK;
 }
 
-/* p and lambda after an iteration, from s->next, the new p. */
-static void take_over(abut_coulomb_state *s)
+/* ---- how far momentum and the law of contact are off ---- */
+
+/* Of one body, N s: sums over its nodes. */
+typedef struct body_sums {
+    double momentum, law;   /* that lack */
+    double impulse;         /* of its contacts */
+    double motion;          /* W p */
+} body_sums;
+
+enum { MOST_TIMES = 16 };
+#define LAW 0.1             /* of what single visits would change: contacts that share nodes would share the change */
+#define STILL 1e-3          /* impulses below this part of W p change no motion that matters: they are compared with it */
+
+static double length3(const double a[3])
 {
+    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+}
+
+static body_sums *sums_of(const abut_coulomb_system *y, body_sums *sum, int32_t node)
+{
+    return &sum[y->body ? y->body[node] : 0];
+}
+
+static void sum_momentum(const abut_coulomb_state *s, const abut_coulomb_system *y, body_sums *sum)
+{
+    for (int32_t k = 0; k < s->n_moved; k++) {
+        const size_t i = 3 * (size_t)s->moved[k];
+        const double w = y->w[s->moved[k]], *v = s->v + i, *p = s->p + i;
+        body_sums *to = sums_of(y, sum, s->moved[k]);
+        to->momentum += w * length3((double[3]){ v[0] - p[0], v[1] - p[1], v[2] - p[2] });
+        to->impulse += w * length3(s->lambda + i);
+        to->motion += w * length3(p);
+    }
+}
+
+/* What one more visit of every contact would change, were it alone. */
+static void sum_law(const abut_coulomb_state *s, const abut_coulomb_system *y, const abut_touching *t, body_sums *sum)
+{
+    for (size_t c = 0; c < t->n; c++) {
+        const double *rbar = t->rbar + 3 * c;
+        double u[3], r[3], ustar[3], now[3];
+        abut_touching_velocity(t, c, s->p, u);
+        abut_touching_impulse(t, c, r);
+        for (int d = 0; d < 3; d++) {
+            u[d] += t->give[c] * r[d];
+            ustar[d] = u[d] - rbar[d];
+        }
+        (void)abut_coulomb_velocity(ustar, t->normal + 3 * c, t->mu[c], now);
+        const double off = length3((double[3]){ now[0] - u[0], now[1] - u[1], now[2] - u[2] }) / t->s[c];
+        for (int32_t k = t->first[c]; k < t->first[c + 1]; k++) sums_of(y, sum, t->node[k])->law += fabs(t->b[k]) * off;
+    }
+}
+
+static double largest_part(const body_sums *sum, size_t n)
+{
+    double most = 0;
+    for (size_t b = 0; b < n; b++) {
+        const double off = sum[b].momentum + LAW * sum[b].law, of = fmax(sum[b].impulse, STILL * sum[b].motion);
+        if (off > 0) most = fmax(most, off / of);
+    }
+    return most;
+}
+
+/* s->unbalanced; the law is asked where momentum is balanced well enough. */
+static abut_status measure_balance(abut_coulomb_state *s, const abut_coulomb_system *y, const abut_touching *t, double balance,
+                                   abut_err *err)
+{
+    const size_t n = y->body ? (size_t)y->bodies : 1;
+    if (!s->projected || !(balance > 0)) return ABUT_OK;
+    body_sums *sum = calloc(n + 1, sizeof *sum);
+    if (!sum) return abut_fail(err, ABUT_E_NOMEM, "forces of contacts on %zu bodies", n);
+    sum_momentum(s, y, sum);
+    s->unbalanced = largest_part(sum, n);
+    if (s->unbalanced <= balance) {
+        sum_law(s, y, t, sum);
+        s->unbalanced = largest_part(sum, n);
+        if (s->unbalanced > balance && s->times < MOST_TIMES) s->times *= 2;
+    }
+    free(sum);
+    return ABUT_OK;
+}
+
+int abut_coulomb_converged(const abut_coulomb_state *s, const abut_coulomb_options *o)
+{
+    return (o->balance > 0 || o->tolerance > 0) && (!(o->balance > 0) || s->unbalanced <= o->balance) &&
+           (!(o->tolerance > 0) || s->delta < o->tolerance);
+}
+
+/* ---- q of the next iteration ---- */
+
+enum { PRODUCTS = ABUT_MIXED + 1 };
+#define RIDGE 1e-10     /* of the sum of all squares: what columns that depend on each other get */
+#define WORSE 4         /* a residual whose square grows by more: the columns led astray */
+
+/* product[j] = sum over nodes of w a . b_j for the columns b of `df`, the last one a itself; by blocks. */
+static abut_status products(const abut_coulomb_state *s, const abut_coulomb_system *y, const double *a, double *product,
+                            abut_err *err)
+{
+    const size_t blocks = abut_blocks((size_t)s->n_moved), stride = 3 * (size_t)s->nodes;
+    double *part = malloc((PRODUCTS * blocks + 1) * sizeof *part);
+    if (!part) return abut_fail(err, ABUT_E_NOMEM, "%zu blocks of velocities", blocks);
+    #pragma omp parallel for schedule(static) if ((size_t)s->n_moved >= ABUT_PAR_MIN)
+    for (size_t k = 0; k < blocks; k++) {
+        const abut_range r = abut_block((size_t)s->n_moved, k);
+        for (int j = 0; j <= s->mix.n; j++) {
+            const double *b = j < s->mix.n ? s->mix.df + stride * (size_t)j : a;
+            double sum = 0;
+            for (size_t i = r.lo; i < r.hi; i++) {
+                const size_t at = 3 * (size_t)s->moved[i];
+                sum += y->w[s->moved[i]] * (a[at] * b[at] + a[at + 1] * b[at + 1] + a[at + 2] * b[at + 2]);
+            }
+            part[(size_t)j * blocks + k] = sum;
+        }
+    }
+    for (int j = 0; j <= s->mix.n; j++) product[j] = abut_sum(part + (size_t)j * blocks, blocks);
+    free(part);
+    return ABUT_OK;
+}
+
+/* x = G^-1 x by Cholesky's factor, of the first n; 0: G is not positive. */
+static int solve_gram(int n, double G[ABUT_MIXED][ABUT_MIXED], double *x)
+{
+    for (int j = 0; j < n; j++)
+        for (int i = j; i < n; i++) {
+            double sum = G[i][j];
+            for (int k = 0; k < j; k++) sum -= G[i][k] * G[j][k];
+            if (i == j && !(sum > 0)) return 0;
+            G[i][j] = i == j ? sqrt(sum) : sum / G[j][j];
+        }
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < i; k++) x[i] -= G[i][k] * x[k];
+        x[i] /= G[i][i];
+    }
+    for (int i = n; i-- > 0;) {
+        for (int k = i + 1; k < n; k++) x[i] -= G[k][i] * x[k];
+        x[i] /= G[i][i];
+    }
+    return 1;
+}
+
+/* A column more: the changes since the last iteration; none where the residual f has grown, its square to `size`. */
+static abut_status add_column(abut_coulomb_state *s, const abut_coulomb_system *y, const double *f, double size, abut_err *err)
+{
+    struct abut_mixing *m = &s->mix;
+    const int c = m->next, n = m->n < ABUT_MIXED ? m->n + 1 : m->n;
+    double *dq = m->dq + 3 * (size_t)s->nodes * (size_t)c, *df = m->df + 3 * (size_t)s->nodes * (size_t)c, dot[PRODUCTS];
+    if (size > WORSE * m->size) return m->n = m->next = 0, ABUT_OK;
+    for (int32_t k = 0; k < s->n_moved; k++)
+        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
+            dq[i] = s->q[i] - m->q[i];
+            df[i] = f[i] - m->f[i];
+        }
+    m->n = n;
+    m->next = (c + 1) % ABUT_MIXED;
+    const abut_status rc = products(s, y, df, dot, err);
+    for (int j = 0; j < n && !rc; j++) m->gram[c][j] = m->gram[j][c] = dot[j];
+    return rc;
+}
+
+/* The coefficients of the columns that leave the least of f, of which product[] has the products with them; returns how many. */
+static int fit(const struct abut_mixing *m, double *product)
+{
+    double G[ABUT_MIXED][ABUT_MIXED], trace = 0;
+    memcpy(G, m->gram, sizeof G);
+    for (int j = 0; j < m->n; j++) trace += G[j][j];
+    for (int j = 0; j < m->n; j++) G[j][j] += RIDGE * trace;
+    return solve_gram(m->n, G, product) ? m->n : 0;
+}
+
+/* s->q: q + f, f = v - p; of which the mixed one takes what the columns can tell. */
+static abut_status advance(abut_coulomb_state *s, const abut_coulomb_system *y, int mixes, abut_err *err)
+{
+    struct abut_mixing *m = &s->mix;
+    const size_t stride = 3 * (size_t)s->nodes;
+    double *f = s->next, c[PRODUCTS] = { 0 };
+    abut_status rc = ABUT_OK;
+    for (int32_t k = 0; k < s->n_moved; k++)
+        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
+            f[i] = s->v[i] - s->p[i];
+            s->q[i] = s->p[i] - s->lambda[i];
+        }
+    if (mixes) rc = products(s, y, f, c, err);
+    const double size = c[m->n];
+    if (!rc && mixes && s->projected > 1) rc = add_column(s, y, f, size, err);
+    if (!rc && m->n) rc = products(s, y, f, c, err);
+    if (rc) return rc;
+    m->size = size;
+    const int n = fit(m, c);
+    #pragma omp parallel for schedule(static) if ((size_t)s->n_moved >= ABUT_PAR_MIN)
+    for (int32_t k = 0; k < s->n_moved; k++)
+        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
+            m->q[i] = s->q[i];
+            m->f[i] = f[i];
+            double to = s->q[i] + f[i];
+            for (int j = 0; j < n; j++) to -= c[j] * (m->dq[stride * (size_t)j + i] + m->df[stride * (size_t)j + i]);
+            s->q[i] = to;
+        }
+    return ABUT_OK;
+}
+
+/* p and lambda: the projection of q. */
+static abut_status project(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t, int sweeps, double asleep,
+                           abut_err *err)
+{
+    const abut_project_options po = { .sweeps = sweeps, .moved = s->moved, .n_moved = s->n_moved, .asleep = asleep };
+    const abut_status rc = abut_project(&s->projection, t, y->inv_w, s->q, &po, s->next, err);
+    if (rc) return rc;
     #pragma omp parallel for schedule(static) if ((size_t)s->n_moved >= 8 * ABUT_PAR_MIN)
     for (int32_t k = 0; k < s->n_moved; k++)
         for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
-            s->lambda[i] = s->lambda[i] + s->next[i] - s->v[i];
+            s->lambda[i] = s->next[i] - s->q[i];
             s->p[i] = s->next[i];
         }
-}
-
-/* The same of an iteration from p_hat and lambda_hat, and these for the next one. */
-static void extrapolate(abut_coulomb_state *s)
-{
-    const int restart = s->delta > s->smallest_delta;
-    const double theta = restart ? 1 : (1 + sqrt(1 + 4 * s->theta * s->theta)) / 2, part = restart ? 0 : (s->theta - 1) / theta;
-    for (int32_t k = 0; k < s->n_moved; k++)
-        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
-            const double p = s->next[i], lambda = s->lambda_hat[i] + p - s->v[i];
-            s->p_hat[i] = p + part * (p - s->p[i]);
-            s->lambda_hat[i] = lambda + part * (lambda - s->lambda[i]);
-            s->p[i] = p;
-            s->lambda[i] = lambda;
-        }
-    s->theta = theta;
-    s->smallest_delta = s->delta;
+    s->projected++;
+    return ABUT_OK;
 }
 
 /* v: the dynamics, with p and lambda. */
-static abut_status solve(abut_coulomb_state *s, const abut_coulomb_system *y, const double *p, const double *lambda,
-                         abut_err *err)
+static abut_status solve(abut_coulomb_state *s, const abut_coulomb_system *y, abut_err *err)
 {
+    const double *p = s->p, *lambda = s->lambda;
     double *const last = s->v;
     #pragma omp parallel for schedule(static) if ((size_t)s->n_moved >= 8 * ABUT_PAR_MIN)
     for (int32_t k = 0; k < s->n_moved; k++) {
@@ -175,37 +371,49 @@ static void complete(abut_coulomb_state *s, const abut_coulomb_system *y)
 /* Contacts that v meets, of nodes that may have had none: these begin at p = v. */
 static abut_status append(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t, abut_err *err)
 {
+    const size_t had = t->n;
     complete(s, y);
     abut_status rc = y->append(y->ctx, s->v, s->iterations, t, err);
     if (!rc) rc = abut_touching_settle(t, y->inv_w, err);
     if (!rc) list_moved(s, y);
+    if (!rc && t->n != had) forget(s);
     return rc;
 }
 
-static abut_status one_iteration(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t,
-                                 const abut_coulomb_options *o, abut_err *err)
+enum { FIRST = 4 };     /* times as many sweeps has the first projection, which begins without impulses of contacts */
+
+/* v for p and lambda, those for q where they are not yet; and the residuals. */
+static abut_status iteration(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t, const abut_coulomb_options *o,
+                             abut_err *err)
 {
-    const double *p = o->accelerated ? s->p_hat : s->p, *lambda = o->accelerated ? s->lambda_hat : s->lambda;
-    const double asleep = s->iterations && o->freeze > 0 ? o->freeze * s->delta / y->h : 0;
     double clock = abut_time_wall();
     s->iterations++;
     abut_status rc = y->local ? split(s, y, err) : ABUT_OK;
     s->seconds.local += abut_time_lap(&clock);
-    if (!rc) rc = solve(s, y, p, lambda, err);
-    s->seconds.solve += abut_time_lap(&clock);
-    if (!rc && y->append && o->refresh && s->iterations % o->refresh == 0) {
-        rc = append(s, y, t, err);
-        s->seconds.append += abut_time_lap(&clock);
+    if (!rc && !s->projected) {
+        for (int32_t k = 0; k < s->n_moved; k++)
+            for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) s->q[i] = s->p[i] - s->lambda[i];
+        rc = project(s, y, t, FIRST * o->sweeps, 0, err);
     }
-    const abut_project_options po = { .sweeps = o->sweeps, .less = lambda, .moved = s->moved, .n_moved = s->n_moved,
-                                      .asleep = asleep };
-    if (!rc) rc = abut_project(&s->projection, t, y->inv_w, s->v, &po, s->next, err);
-    if (!rc) rc = measure_step(s, y, err);
-    if (rc) return rc;
-    if (o->accelerated) extrapolate(s);
-    else take_over(s);
     s->seconds.project += abut_time_lap(&clock);
-    return ABUT_OK;
+    if (!rc) rc = solve(s, y, err);
+    s->seconds.solve += abut_time_lap(&clock);
+    if (!rc) rc = measure_step(s, y, err);
+    if (!rc && !isfinite(s->delta))
+        rc = abut_fail(err, ABUT_E_NUMERIC, "iteration %d of the contacts: a velocity is not finite", s->iterations);
+    return rc ? rc : measure_balance(s, y, t, o->balance, err);
+}
+
+/* p and lambda of the next iteration. */
+static abut_status go_on(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t, const abut_coulomb_options *o,
+                         abut_err *err)
+{
+    const double asleep = s->iterations > 1 && o->freeze > 0 ? o->freeze * s->delta / y->h : 0;
+    const double clock = abut_time_wall();
+    abut_status rc = advance(s, y, o->accelerated && !y->local, err);
+    if (!rc) rc = project(s, y, t, s->times * o->sweeps, asleep, err);
+    s->seconds.project += abut_time_wall() - clock;
+    return rc;
 }
 
 abut_status abut_coulomb_iterate(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t,
@@ -215,11 +423,19 @@ abut_status abut_coulomb_iterate(abut_coulomb_state *s, const abut_coulomb_syste
     abut_status rc = ABUT_OK;
     memcpy(s->rhs, y->f, 3 * (size_t)s->nodes * sizeof *s->rhs);
     list_moved(s, y);
-    for (int k = 0; k < o->iterations && !rc; k++) {
-        rc = one_iteration(s, y, t, o, err);
-        if (!rc && !isfinite(s->delta))
-            rc = abut_fail(err, ABUT_E_NUMERIC, "iteration %d of the contacts: a velocity is not finite", s->iterations);
-        if (!rc && s->delta < o->tolerance) break;
+    forget(s);
+    for (int k = 1; k <= o->iterations && !rc; k++) {
+        const double clock = abut_time_wall();
+        rc = iteration(s, y, t, o, err);
+        if (rc || k == o->iterations) break;
+        int done = abut_coulomb_converged(s, o);
+        if (y->append && o->refresh && (done || s->iterations % o->refresh == 0)) {
+            rc = append(s, y, t, err);
+            s->seconds.append += abut_time_wall() - clock;
+            done = done && s->projected;
+        }
+        if (done || rc) break;
+        rc = go_on(s, y, t, o, err);
     }
     complete(s, y);
     return rc;

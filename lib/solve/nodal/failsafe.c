@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define SPLIT 1e-5      /* m: how far elements that are split off may be from their mesh, and move */
 enum { ROUNDS = 5, ITERATIONS = 5 };    /* of detection after the judge refused; of ADMM in each */
 
 /* An instance. */
@@ -25,7 +26,6 @@ typedef struct failsafe {
     abut_mend mend;
     int repair, strict;         /* of the options */
     int sweeps;                 /* of a projection */
-    double tolerance;           /* m */
     const abut_arrays *frame;   /* that the step starts from; borrowed until it is committed */
     abut_instant at;
     double *x1;                 /* [3 nv] m: where the step leads */
@@ -58,7 +58,6 @@ static abut_nodal_options options_of(const abut_model *m, const abut_step_option
     if (m->nodal_newton) n.newton = m->nodal_newton[0];
     if (m->nodal_iterations) n.admm.iterations = m->nodal_iterations[0];
     if (m->nodal_sweeps) n.admm.sweeps = m->nodal_sweeps[0];
-    if (m->nodal_tolerance) n.admm.tolerance = m->nodal_tolerance[0];
     if (m->nodal_freeze) n.admm.freeze = m->nodal_freeze[0];
     if (m->nodal_accelerated) n.admm.accelerated = m->nodal_accelerated[0];
     if (m->nodal_gap) n.reserve = m->nodal_gap[0];
@@ -66,6 +65,8 @@ static abut_nodal_options options_of(const abut_model *m, const abut_step_option
     if (m->nodal_sigma) n.sigma = m->nodal_sigma[0];
     if (m->nodal_return) n.elastic = m->nodal_return[0];
     if (m->nodal_integrator) n.split = m->nodal_integrator[0];
+    if (m->nodal_tolerance) n.admm.tolerance = m->nodal_tolerance[0];
+    else if (n.split) n.admm.tolerance = SPLIT;
     if (m->nodal_compliance) n.compliance = m->nodal_compliance[0];
     n.linear = o->linear;
     n.threads = o->threads;
@@ -84,7 +85,6 @@ static abut_status make(void **self, const abut_model *m, const struct abut_solv
     f->repair = o->hard.repair;
     f->strict = o->hard.strict;
     f->sweeps = n.admm.sweeps;
-    f->tolerance = n.admm.tolerance;
     f->x1 = malloc(3 * ((size_t)m->nv + 1) * sizeof *f->x1);
     abut_status rc = f->x1 ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", m->nv);
     if (!rc) rc = abut_nodal_init(&f->nodal, &f->model.view, &n, err);
@@ -244,16 +244,34 @@ static abut_status mend(failsafe *f, abut_report *rep, abut_err *err)
     return abut_wrap(err, "%s; the barrier's step in its place", words), rc;
 }
 
+/* What the last linear problem lacks. */
+static const char *words_of_residual(const failsafe *f, char words[ABUT_GUARD_WORDS])
+{
+    const abut_nodal *n = &f->nodal;
+    const abut_coulomb_options *o = &n->opt.admm;
+    if (o->tolerance > 0 && !(n->state.delta < o->tolerance))
+        snprintf(words, ABUT_GUARD_WORDS, "velocities still change by %.3g m in the step, expected less than nodal.tolerance, "
+                 "%.3g m", n->state.delta, o->tolerance);
+    else
+        snprintf(words, ABUT_GUARD_WORDS, "momentum and the law of contact lack %.3g of the contact forces of a body, expected "
+                 "at most %.3g", n->state.unbalanced, o->balance);
+    return words;
+}
+
+static int has_converged(const failsafe *f)
+{
+    const abut_nodal *n = &f->nodal;
+    return (!n->contacts.n && !n->opt.split) || abut_coulomb_converged(&n->state, &n->opt.admm);
+}
+
 static abut_status check_tolerance(failsafe *f, const abut_report *rep, abut_err *err)
 {
-    const double delta = f->nodal.contacts.n || f->nodal.opt.split ? f->nodal.state.delta : 0;
-    if (!f->strict || delta <= f->tolerance) return ABUT_OK;
+    char words[ABUT_GUARD_WORDS];
+    if (!f->strict || has_converged(f)) return ABUT_OK;
     abut_nodal_end(&f->nodal, f->x1);
     f->refused = 1;
-    return abut_fail(
-        err, ABUT_E_NUMERIC,
-        "velocities still change by %.3g m in the step after %d iteration%s, expected at most nodal.tolerance, %.3g m (--strict)",
-        delta, rep->nodal.iterations, abut_s(rep->nodal.iterations), f->tolerance);
+    return abut_fail(err, ABUT_E_NUMERIC, "%s, after %d iteration%s (--strict)", words_of_residual(f, words),
+                     rep->nodal.iterations, abut_s(rep->nodal.iterations));
 }
 
 static abut_status solve(void *self, abut_report *rep, abut_err *err)

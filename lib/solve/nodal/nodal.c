@@ -18,7 +18,8 @@ enum { MOST_HALVINGS = 8 };
 abut_nodal_options abut_nodal_defaults(void)
 {
     return (abut_nodal_options){ .newton = 2, .beta = 25, .sigma = 1e-3, .threads = 1,
-                                 .admm = { .iterations = 25, .sweeps = 5, .tolerance = 1e-5, .freeze = 0.01, .refresh = 5 } };
+                                 .admm = { .iterations = 100, .sweeps = 5, .balance = 1e-3, .freeze = 0.01, .accelerated = 1,
+                                           .refresh = 5 } };
 }
 
 /* ---- what it can do ---- */
@@ -204,7 +205,7 @@ static int weigh(abut_nodal *s, int32_t i)
     const int32_t row = p->row[i];
     if (row < 0 || s->of.w[i] > 0) return 0;
     double *block = s->matrix.A.val + 9 * s->matrix.A.ptr[row];
-    const double w = abut_nodal_weight(block, p->model->mass[i], s->opt.beta, s->opt.sigma);
+    const double w = abut_nodal_weight(block, p->model->mass[i], s->parts.mass[s->parts.of[row]], s->opt.beta, s->opt.sigma);
     s->of.w[i] = w;
     s->of.inv_w[i] = 1 / w;
     for (int k = 0; k < 3; k++) block[4 * k] += w;
@@ -272,7 +273,8 @@ static abut_status split(void *ctx, const double *v, double *left, abut_err *err
 static abut_coulomb_system system_of(abut_nodal *s)
 {
     return (abut_coulomb_system){ .nodes = s->objective.model->nv, .h = step_size(s), .f = s->of.f, .w = s->of.w,
-                                  .inv_w = s->of.inv_w, .awake = s->opt.split ? NULL : &s->parts.awake,
+                                  .inv_w = s->of.inv_w, .body = s->parts.body, .bodies = s->parts.rows,
+                                  .awake = s->opt.split ? NULL : &s->parts.awake,
                                   .solve = abut_nodal_solve_iteration,
                                   .append = append, .local = s->opt.split ? split : NULL, .ctx = s };
 }
@@ -308,6 +310,21 @@ static abut_status solve_contacts(abut_nodal *s, const abut_coulomb_options *o, 
     return iterate(s, o, err);
 }
 
+/* s->state.v, of the motion without contacts, with the impulses of the last step on nodes that have contacts in this one: the
+ * motion itself where they do not change. */
+static abut_status guess(abut_nodal *s, abut_err *err)
+{
+    double *J = s->state.rhs, *dv = s->state.next;
+    memset(J, 0, numbers(s) * sizeof *J);
+    for (size_t e = 0; e < s->contacts.m; e++) {
+        const size_t at = 3 * (size_t)s->contacts.node[e];
+        memcpy(J + at, s->of.impulse + at, 3 * sizeof *J);
+    }
+    const abut_status rc = abut_nodal_solve_rows(s, J, dv, err);
+    for (size_t i = 0; i < numbers(s) && !rc; i++) s->state.v[i] += s->objective.row[i / 3] < 0 ? 0 : dv[i];
+    return rc;
+}
+
 /* One linearisation: from vk to s->of.end. */
 static abut_status newton(abut_nodal *s, int first, abut_err *err)
 {
@@ -319,6 +336,7 @@ static abut_status newton(abut_nodal *s, int first, abut_err *err)
     else memcpy(s->state.v, s->of.vk, bytes);
     if (!rc) rc = abut_touching_begin(&s->contacts, s->objective.model->nv, err);
     if (!rc) rc = append(s, s->state.v, 0, &s->contacts, err);
+    if (!rc && first && s->contacts.n) rc = guess(s, err);
     if (rc) return rc;
     if (s->contacts.n) return solve_contacts(s, &s->opt.admm, err);
     memset(s->of.impulse, 0, bytes);

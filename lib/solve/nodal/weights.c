@@ -16,8 +16,8 @@ double abut_smallest_eigenvalue3(const double A[9])
     return mean + 2 * p * cos(acos(half) / 3 + 2 * 3.14159265358979323846 / 3);
 }
 
-double abut_nodal_weight(const double A[9], double mass, double beta, double sigma)
+double abut_nodal_weight(const double A[9], double mass, double body, double beta, double sigma)
 {
     const double eta = fmax(abut_smallest_eigenvalue3(A), mass);    /* A has at least the masses; the rest is rounding */
-    return fmax(sigma * eta, fmin(beta * mass, eta));
+    return fmin(body / 2, fmax(sigma * eta, fmin(beta * mass, eta)));
 }
