@@ -134,9 +134,10 @@ static void say_reach(prep *p)
     for (int32_t i = 0; i < p->scene.nobjects && dhat <= 0.1 * l; i++) {
         const abut_object_facts *f = &p->built.object[i];
         const double size = abut_v3_norm(abut_v3_sub(abut_v3_get(f->hi), abut_v3_get(f->lo)));
-        if (p->scene.object[i].obstacle || !(size > 0) || dhat <= 0.1 * size) continue;
+        if (p->scene.object[i].obstacle || !(size > 0) || f->dhat <= 0.1 * size) continue;
         abut_cli_say(&p->cli, "warning: contact acts within dhat, %.6g m, which is %.2g of the length of '%s', %.6g m; the scene "
-                     "is %.6g m long; contact.dhat sets a smaller one", dhat, dhat / size, p->scene.object[i].name, size, l);
+                     "is %.6g m long; contact.dhat sets a smaller one",
+                     f->dhat, f->dhat / size, p->scene.object[i].name, size, l);
         return;
     }
 }
@@ -149,7 +150,7 @@ static abut_status check(prep *p, abut_err *err)
     abut_start_gap gap = { 0 };
     abut_status rc = abut_model_view(&p->model, &m, err);
     if (!rc) rc = abut_frame_view(&p->frame, &m, &f, err);
-    if (!rc) rc = abut_start_check(&m, &p->model, f.x, p->built.dhat, &p->bad, &gap, err);
+    if (!rc) rc = abut_start_check(&m, &p->model, f.x, m.dhat[0], &p->bad, &gap, err);
     if (rc && p->bad.total && !gap.is_short && !p->separate.gap)
         append(err, "; --separate GAP parts what crosses or is too near, by moves of free nodes");
     if (rc) return rc;
@@ -165,17 +166,17 @@ static abut_status check(prep *p, abut_err *err)
         if (!y->vertices || !y->low) continue;
         abut_cli_say(&p->cli, "warning: the contact surface of '%s' has triangles with an altitude of %.6g m, no more than dhat, "
                      "%.6g m: contact pushes neighbours apart at rest; fewer segments or a smaller dhat avoid that",
-                     p->scene.object[i].name, y->altitude, p->built.dhat);
+                     p->scene.object[i].name, y->altitude, p->built.object[i].dhat);
     }
     p->facts.gap = gap.gap;
-    p->facts.reach = p->built.dhat;
+    p->facts.reach = m.dhat[0];
     memcpy(p->facts.closest, gap.text, sizeof p->facts.closest);
     if (gap.fine)
         abut_cli_say(&p->cli,
                      "warning: contact pushes objects apart that are at rest: %lld %s a gap below "
                      "dhat, %.6g m; the smallest, %.6g m: %s; a coarser mesh, a smaller thickness or dhat avoids that",
                      (long long)gap.fine, abut_plural(gap.fine, "pair within one object has", "pairs within one object have"),
-                     p->built.dhat, gap.fine_gap, gap.fine_text);
+                     m.dhat[0], gap.fine_gap, gap.fine_text);
     return ABUT_OK;
 }
 

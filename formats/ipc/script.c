@@ -430,6 +430,7 @@ static void finish(abut_ipc_script *s)
         abut_make_number(m, newmark, "beta", s->newmark_beta, NULL);
         abut_make_number(m, newmark, "gamma", s->newmark_gamma, NULL);
     }
+    abut_make_text(m, s->root, "length", "bounding-box");
     m->line = s->size_line;
     if (s->size > 0) abut_make_number(m, s->root, "fit", s->size, NULL);
     m->line = 0;

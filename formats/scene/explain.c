@@ -51,6 +51,44 @@ static void nodal(FILE *f, const abut_scene *s, const abut_built *b)
         fprintf(f, "  %-16s %-14.9g %-8s up to a gap of %.9g m (%s)\n", "cohesion", c->force, "N", c->range, c->from);
 }
 
+/* l, dhat and mean mass of each body, where there is more than one. */
+static void bodies(FILE *f, const abut_scene *s, const abut_built *b)
+{
+    int n = 0;
+    for (int32_t i = 0; i < s->nobjects; i++) n += b->object[i].extent > 0;
+    for (int32_t i = 0; i < s->nobjects && n > 1 && !s->contact_off; i++)
+        if (b->object[i].extent > 0)
+            fprintf(f, "  %-16s l %.9g m, dhat %.9g m, mean mass of a node %.9g kg\n", s->object[i].name, b->object[i].extent,
+                    b->object[i].dhat, b->object[i].node_mass);
+}
+
+static void length(FILE *f, const abut_scene *s, const abut_built *b)
+{
+    char why[160] = "diagonal of the bounding box of the simulated bodies at rest";
+    if (!s->length_of_box && b->smallest < 0)
+        snprintf(why, sizeof why, "largest distance of two nodes: no body has two");
+    else if (!s->length_of_box)
+        snprintf(why, sizeof why, "largest distance of two nodes of '%s', the smallest body",
+                 s->object[b->smallest].name);
+    line(f, "l", b->length, "m", why);
+}
+
+/* A speed that the scene may leave to be derived: as a part of l in a time step or of the speed of the scene. */
+static void speed(FILE *f, const char *name, double value, const abut_param *p, const abut_scene *s, const abut_built *b)
+{
+    static const char *const of[] = { "sqrt(gravity l)", "the largest speed at the start, %.4g m/s",
+                                      "a hundredth of the speed of sound, sqrt(young / density)" };
+    char what[100], why[200];
+    if (p->value > 0) {
+        said(f, name, value, "m/s", p);
+        return;
+    }
+    snprintf(what, sizeof what, of[b->speed_of], b->speed);
+    if (b->is_bounded) snprintf(why, sizeof why, "%.3g of %s (default)", value / b->speed, what);
+    else snprintf(why, sizeof why, "%.3g l in a time step (default)", value * s->step.value / b->length);
+    line(f, name, value, "m/s", why);
+}
+
 static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
 {
     fprintf(f, "parameters\n");
@@ -64,15 +102,16 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     if (s->damp_mass.value > 0) said(f, "mass damping", s->damp_mass.value, "1/s", &s->damp_mass);
     if (s->damp_stiffness.value > 0) said(f, "stiffness damping", s->damp_stiffness.value, "s", &s->damp_stiffness);
     fprintf(f, "  %-16s %.9g, %.9g, %.9g m/s^2\n", "gravity", s->gravity[0], s->gravity[1], s->gravity[2]);
-    line(f, "l", b->length, "m", "diagonal of the bounding box of the simulated bodies at rest");
+    length(f, s, b);
     if (s->contact_off) fprintf(f, "  %-16s off: everything passes through everything\n", "contact");
     if (s->bodies_off) fprintf(f, "  %-16s off: they pass through themselves and each other\n", "bodies");
     said(f, "dhat", b->dhat, "m", &s->dhat);
+    bodies(f, s, b);
     law(f, "barrier", abut_barrier_names[s->barrier_law], abut_barrier_laws[s->barrier_law]->help);
     if (s->barrier_filter.value > 0) said(f, "barrier filter", s->barrier_filter.value, "dhat", &s->barrier_filter);
     if (s->mollifier_off) fprintf(f, "  %-16s off: forces of nearly parallel edges may jump\n", "mollifier");
-    said(f, "eps_v", b->eps_v, "m/s", &s->eps_v);
-    said(f, "tolerance", b->tolerance, "m/s", &s->tolerance);
+    speed(f, "eps_v", b->eps_v, &s->eps_v, s, b);
+    speed(f, "tolerance", b->tolerance, &s->tolerance, s, b);
     if (s->force_tolerance.value > 0) said(f, "force tolerance", s->force_tolerance.value, "", &s->force_tolerance);
     said(f, "mu", s->mu.value, "", &s->mu);
     if (s->wind[0] != 0 || s->wind[1] != 0 || s->wind[2] != 0)
@@ -80,18 +119,21 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     law(f, "friction", abut_friction_names[s->friction_law], abut_friction_laws[s->friction_law]->help);
     if (s->lags.value > 0) said(f, "friction lags", s->lags.value, "", &s->lags);
     else fprintf(f, "  %-16s until they converge; %s\n", "friction lags", s->lags.from);
-    line(f, "mean mass", b->mean_mass, "kg", "of a simulated node; obstacles' nodes get it too");
+    line(f, "mean mass", b->mean_mass, "kg", s->length_of_box ? "of a simulated node; obstacles' nodes get it too"
+                                                         : "of a node of the lightest body; obstacles' nodes get it too");
     if (s->kappa_scale.value != 1) said(f, "kappa scale", s->kappa_scale.value, "", &s->kappa_scale);
     if (s->fixed_kappa.value > 0) said(f, "fixed kappa", s->fixed_kappa.value, "kg/m^2", &s->fixed_kappa);
     else line(f, "kappa min", b->kappa_min, "kg/m^2",
-         s->barrier_kappa ? "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)) of the law ipc: Huang 2024"
-                          : "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)): Li 2020, App. F");
+         s->length_of_box ? s->barrier_kappa ? "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)) of the law ipc: Huang 2024"
+                                             : "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)): Li 2020, App. F"
+                          : "2e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)) of this l, mass and dhat; of other pairs by theirs");
     if (s->stiffen_below.value > 0) {
         const abut_param *p = &s->stiffen_below;
         said(f, "stiffen below", p->per_length ? p->value * b->length : p->value, "m", p);
     }
-    char times[40];
-    snprintf(times, sizeof times, "%.9g kappa min", s->kappa_range.value);
+    char times[64];
+    const int is_mixed = b->heavy_mass > (1 + 1e-9) * b->mean_mass && s->kappa_range.value > 1;
+    snprintf(times, sizeof times, "%.9g kappa min%s", s->kappa_range.value, is_mixed ? " of the heaviest body" : "");
     if (!(s->fixed_kappa.value > 0)) line(f, "kappa max", b->kappa_max, "kg/m^2", times);
     nodal(f, s, b);
 }

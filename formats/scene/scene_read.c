@@ -367,7 +367,7 @@ static abut_status read_place(abut_scene_reader *r, abut_err *err)
 static abut_status read_top(abut_scene_reader *r, abut_err *err)
 {
     static const char *const keys[] = { "abut", "time", "gravity", "damping", "contact", "tolerance", "force-tolerance", "rotate",
-                                        "fit", "lift", "materials", "objects", "selections", "motion",
+                                        "fit", "lift", "length", "materials", "objects", "selections", "motion",
                                         "attachments", "seams", "wind", "solver", "nodal", "sqp",
                                         "mesh-source", NULL };
     static const char *const solvers[] = { "newton", "nodal", "sqp", "qp", NULL };
@@ -380,8 +380,11 @@ static abut_status read_top(abut_scene_reader *r, abut_err *err)
     const abut_tree *fit = abut_tree_find(r->root, "fit"), *tolerance = abut_tree_find(r->root, "tolerance");
     const abut_tree *damping = abut_tree_find(r->root, "damping"), *wind = abut_tree_find(r->root, "wind");
     const abut_tree *source = abut_tree_find(r->root, "mesh-source");
+    const abut_tree *length = abut_tree_find(r->root, "length");
+    static const char *const lengths[] = { "bodies", "bounding-box", NULL };
     const char *words;
-    if (source) rc = abut_tree_word(source, "mesh-source", "make-ball.sh makes ball.msh", &words, err);
+    if (length) rc = abut_tree_choice(length, "length", lengths, &s->length_of_box, err);
+    if (!rc && source) rc = abut_tree_word(source, "mesh-source", "make-ball.sh makes ball.msh", &words, err);
     if (!rc && abut) rc = abut_tree_int(abut, "abut (the version of the scene language)", 1, 1, &version, err);
     if (!rc && time) rc = read_time(r, time, err);
     if (!rc && gravity) rc = abut_tree_vector(gravity, "gravity", ABUT_Q_ACCELERATION, 3, s->gravity, err);

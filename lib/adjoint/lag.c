@@ -37,7 +37,9 @@ static void take_pair(const abut_collmesh *cm, const abut_pairs *pairs, const do
     for (int j = 0; j < abut_stencil_size(f->kind); j++)
         for (int d = 0; d < 3; d++) s[d] += f->w[j] * f->x[3 * j + d];
     for (int d = 0; d < 3; d++) f->n[d] = s[d] / f->d;
-    force_of(f, abut_model_barrier(m, abut_pairs_xi(cm, pairs, i)), m->dhat[0], scale * pairs->mult[i]);
+    const double dhat = abut_pairs_dhat(cm, pairs, i);
+    force_of(f, abut_model_barrier(m, dhat, abut_pairs_xi(cm, pairs, i)), dhat, scale * pairs->mult[i]);
+    f->per_dhat *= dhat / m->dhat[0];
 }
 
 static void take_plane(const abut_collmesh *cm, const abut_pairs *pairs, size_t i, double scale, abut_frozen *f)
@@ -50,7 +52,9 @@ static void take_plane(const abut_collmesh *cm, const abut_pairs *pairs, size_t 
     memcpy(f->w, alone, sizeof alone);
     memcpy(f->n, m->hs_normal + 3 * (size_t)pairs->plane[i], sizeof f->n);
     f->d = pairs->plane_dist[i];
-    force_of(f, abut_model_barrier(m, abut_pairs_plane_xi(cm, pairs, i)), m->dhat[0], scale);
+    const double dhat = abut_pairs_plane_dhat(cm, pairs, i);
+    force_of(f, abut_model_barrier(m, dhat, abut_pairs_plane_xi(cm, pairs, i)), dhat, scale * pairs->plane_mult[i]);
+    f->per_dhat *= dhat / m->dhat[0];
 }
 
 /* an entry of contact/mu and its mirror image */

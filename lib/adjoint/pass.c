@@ -193,12 +193,11 @@ static abut_status barrier_back(abut_adjoint *a, const abut_at *at, abut_adjoint
     return rc;
 }
 
-/* p.(dg/d dhat) of one contact: its gradient at Dhat a little more and less */
-static double dhat_of(const abut_objective *o, abut_stencil kind, const double x[12], double eps_x, double xi,
-                      const int32_t *vert,
-                      int moving, const double *p)
+/* p.(dg/d contact/dhat) of one contact that has the part dhat of it: its gradient at Dhat a little more and less */
+static double dhat_of(const abut_objective *o, abut_stencil kind, const double x[12], double eps_x, double dhat, double xi,
+                      const int32_t *vert, int moving, const double *p)
 {
-    const abut_barrier_law law = abut_model_barrier(o->model, xi);
+    const abut_barrier_law law = abut_model_barrier(o->model, dhat, xi);
     const double step = ABUT_DHAT_STEP * law.dhat2;
     double along[2] = { 0, 0 }, q[3];
     for (int side = 0; side < 2; side++) {
@@ -209,14 +208,14 @@ static double dhat_of(const abut_objective *o, abut_stencil kind, const double x
             for (int d = 0; d < 3; d++) along[side] += g[3 * j + d] * q[d];
         }
     }
-    return (along[1] - along[0]) / (2 * step) * 2 * (xi + o->model->dhat[0]);
+    return (along[1] - along[0]) / (2 * step) * 2 * (xi + dhat) * (dhat / o->model->dhat[0]);
 }
 
 /* The threshold of the mollifier, 1e-3 |e|^2 |f|^2 of rest edges, by the rest shape. */
 static void mollifier_back(abut_adjoint *a, const abut_pairs *pairs, size_t i, const double x[12])
 {
     const abut_objective *o = &a->s.solver.prob;
-    const abut_barrier_law law = abut_model_barrier(o->model, abut_pairs_xi(&o->cm, pairs, i));
+    const abut_barrier_law law = abut_model_barrier(o->model, abut_pairs_dhat(&o->cm, pairs, i), abut_pairs_xi(&o->cm, pairs, i));
     const double eps = pairs->eps_x[i], scale = abut_barrier_state_of(&o->terms)->kappa * pairs->mult[i];
     const int32_t *v = pairs->vert[i];
     double along[2] = { 0, 0 }, q[3];
@@ -250,14 +249,15 @@ static void dhat_back(abut_adjoint *a, const abut_at *at)
         double x[12];
         const abut_stencil kind = abut_pairs_get(pairs, i, at->y, x);
         if (pairs->eps_x[i] > 0) mollifier_back(a, pairs, i, x);
-        sum += pairs->mult[i] * dhat_of(o, kind, x, pairs->eps_x[i], abut_pairs_xi(&o->cm, pairs, i), pairs->vert[i],
-                                        abut_stencil_size(kind), a->work.p);
+        sum += pairs->mult[i] * dhat_of(o, kind, x, pairs->eps_x[i], abut_pairs_dhat(&o->cm, pairs, i),
+                                        abut_pairs_xi(&o->cm, pairs, i), pairs->vert[i], abut_stencil_size(kind), a->work.p);
     }
     for (size_t i = 0; i < pairs->n_plane; i++) {   /* a vertex and its foot, which stays */
         const double *n = o->model->hs_normal + 3 * (size_t)pairs->plane[i], *y = at->y + 3 * (size_t)pairs->plane_vert[i];
         double x[12] = { y[0], y[1], y[2] };
         for (int d = 0; d < 3; d++) x[3 + d] = y[d] - pairs->plane_dist[i] * n[d];
-        sum += dhat_of(o, ABUT_PP, x, 0, abut_pairs_plane_xi(&o->cm, pairs, i), pairs->plane_vert + i, 1, a->work.p);
+        sum += pairs->plane_mult[i] * dhat_of(o, ABUT_PP, x, 0, abut_pairs_plane_dhat(&o->cm, pairs, i),
+                                              abut_pairs_plane_xi(&o->cm, pairs, i), pairs->plane_vert + i, 1, a->work.p);
     }
     a->bars.dhat[0] += abut_barrier_state_of(&o->terms)->kappa * sum;
 }

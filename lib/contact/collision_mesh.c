@@ -94,6 +94,55 @@ static abut_status thickness(abut_collmesh *cm, abut_err *err)
     return ABUT_OK;
 }
 
+/* dhat, length and mean nodal mass of an object; the last two 0 where all are alike. */
+static void scale_of(const abut_model *m, int32_t o, double of[3])
+{
+    of[0] = m->dhat[0] * (m->obj_dhat ? m->obj_dhat[o] : 1);
+    of[1] = m->obj_length ? m->obj_length[o] : 0;
+    of[2] = m->obj_node_mass ? m->obj_node_mass[o] : 0;
+}
+
+/* The least of all bodies, and the largest. */
+static void bounds_of_bodies(const abut_model *m, double least[3], double most[3])
+{
+    for (int k = 0; k < 3; k++) least[k] = INFINITY, most[k] = 0;
+    for (int32_t o = 0; o < m->no; o++) {
+        double of[3];
+        scale_of(m, o, of);
+        for (int k = 0; k < 3; k++) {
+            most[k] = fmax(most[k], of[k]);
+            if (!m->obj_length || m->obj_length[o] > 0) least[k] = fmin(least[k], of[k]);
+        }
+    }
+}
+
+double abut_least_dhat(const abut_model *m)
+{
+    double least[3], most[3];
+    if (!m->obj_dhat) return m->dhat[0];
+    bounds_of_bodies(m, least, most);
+    return fmin(least[0], m->dhat[0]);
+}
+
+static abut_status scales(abut_collmesh *cm, abut_err *err)
+{
+    const abut_model *m = cm->model;
+    double least[3], most[3];
+    if (!m->obj_length && !m->obj_dhat) return ABUT_OK;
+    bounds_of_bodies(m, least, most);
+    cm->scale = (abut_pair_scale){ NULL, fmin(least[0], m->dhat[0]), least[1], least[2] };
+    if (!(most[0] > least[0] || most[1] > least[1] || most[2] > least[2])) return ABUT_OK;
+    cm->scale.of = cm->body_scale = malloc(3 * ((size_t)cm->nc + 1) * sizeof *cm->body_scale);
+    if (!cm->body_scale) return no_memory(m, err);
+    for (int32_t v = 0; v < cm->nc; v++) {
+        const int32_t o = abut_collmesh_object(cm, v);
+        double *of = cm->body_scale + 3 * (size_t)v;
+        scale_of(m, o, of);
+        if (m->obj_length && !(m->obj_length[o] > 0)) of[1] = most[1];
+    }
+    return ABUT_OK;
+}
+
 static abut_status obstacles(abut_collmesh *cm, abut_err *err)
 {
     cm->obstacle = malloc((size_t)cm->nc + 1);
@@ -146,6 +195,7 @@ abut_status abut_collmesh_init(abut_collmesh *cm, const abut_model *model, abut_
     if (!rc) rc = rest_lengths(cm, err);
     if (!rc) rc = lower_dimensions(cm, err);
     if (!rc) rc = thickness(cm, err);
+    if (!rc) rc = scales(cm, err);
     if (rc) abut_collmesh_clear(cm);
     return rc;
 }
@@ -159,6 +209,7 @@ void abut_collmesh_clear(abut_collmesh *cm)
     free(cm->seg);
     free(cm->point);
     free(cm->xi);
+    free(cm->body_scale);
     *cm = (abut_collmesh){ 0 };
 }
 

@@ -8,6 +8,7 @@
 #define ABUT_CONTACT_COLLISION_MESH_H
 
 #include "base/arena.h"
+#include "contact/pair_scale_inline.h"
 #include "geom/dist.h"
 #include "model/model.h"
 #include "model/naming.h"
@@ -31,8 +32,12 @@ typedef struct abut_collmesh {
     int32_t *point;             /* [n_point] vertices in no edge and no triangle, ascending */
     double rounding;            /* |error| of a coordinate of y over the largest of x; 0 where W selects */
     double *xi;                 /* [nc] contact thickness of each vertex, m; NULL: 0 everywhere */
+    double *body_scale;         /* scale.of */
+    abut_pair_scale scale;
 } abut_collmesh;
 
+/** The smallest dhat of a body, m. */
+double abut_least_dhat(const abut_model *m);
 ABUT_MUST_USE abut_status abut_collmesh_init(abut_collmesh *cm, const abut_model *model, abut_err *err);
 void abut_collmesh_clear(abut_collmesh *cm);
 
@@ -79,6 +84,16 @@ const char *abut_collmesh_words(const abut_collmesh *cm, const int32_t *vertex, 
 static inline double abut_collmesh_xi(const abut_collmesh *cm, abut_stencil s, const int32_t *v)
 {
     return cm->xi ? 0.5 * (cm->xi[v[0]] + cm->xi[v[abut_stencil_second(s)]]) : 0;
+}
+/** Distance within which contact of a stencil acts, m. */
+static inline double abut_collmesh_dhat(const abut_collmesh *cm, abut_stencil s, const int32_t *v)
+{
+    return cm->scale.of ? abut_pair_dhat(&cm->scale, v[0], v[abut_stencil_second(s)]) : cm->model->dhat[0];
+}
+/** The same of a vertex and a half-space. */
+static inline double abut_collmesh_plane_dhat(const abut_collmesh *cm, int32_t v)
+{
+    return cm->scale.of ? abut_pair_dhat(&cm->scale, v, -1) : cm->model->dhat[0];
 }
 /** 1 when primitives with these vertices pass through each other: both are of bodies, in a scene whose bodies do not meet. */
 static inline int abut_collmesh_passes(const abut_collmesh *cm, int32_t va, int32_t vb)

@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) int classify(const abut_collmesh *c
                                                           const int32_t v[4], const double *y, double xi,
                                                           const abut_nearest_four *near, size_t l, struct raw *c)
 {
-    const double dhat = *cm->model->dhat, D = abut_beyond2(near->dist2[l], xi);
+    const double dhat = abut_collmesh_dhat(cm, s, v), D = abut_beyond2(near->dist2[l], xi);
     if (!(D < (2 * xi + dhat) * dhat)) return 0;
     if (!(D > 0)) return -1;
     const int32_t *mollifier = cm->model->mollifier;
@@ -257,6 +257,14 @@ static abut_status pairs_reserve(abut_pairs *p, size_t n, abut_err *err)
     return ABUT_OK;
 }
 
+static void weigh(const abut_collmesh *cm, abut_pairs *p)
+{
+    for (size_t i = 0; i < (cm->scale.of ? p->n : 0); i++) {
+        const int32_t *v = p->vert[i], other = v[abut_stencil_second((abut_stencil)p->kind[i])];
+        p->mult[i] *= abut_pair_weight(&cm->scale, v[0], other, abut_pairs_xi(cm, p, i));
+    }
+}
+
 static abut_status join(const abut_collmesh *cm, const struct finds *f, const struct spot *spot, size_t n_spot,
                         abut_pairs *out, abut_err *err)
 {
@@ -271,6 +279,7 @@ static abut_status join(const abut_collmesh *cm, const struct finds *f, const st
     if (!rc) {
         raw_sort(cm, f, spot, n_spot, row, sorted);
         merge(sorted, n, out);
+        weigh(cm, out);
     }
     free(row);
     free(sorted);
@@ -388,7 +397,10 @@ static abut_status planes_reserve(abut_pairs *p, size_t n, abut_err *err)
     if (plane) p->plane = plane;
     double *dist = realloc(p->plane_dist, cap * sizeof *dist);
     if (dist) p->plane_dist = dist;
-    if (!vert || !plane || !dist) return abut_fail(err, ABUT_E_NOMEM, "contact: no memory for %zu half-space contacts", n);
+    double *mult = realloc(p->plane_mult, cap * sizeof *mult);
+    if (mult) p->plane_mult = mult;
+    if (!vert || !plane || !dist || !mult)
+        return abut_fail(err, ABUT_E_NOMEM, "contact: no memory for %zu half-space contacts", n);
     p->cap_plane = cap;
     return ABUT_OK;
 }
@@ -405,10 +417,9 @@ abut_status abut_pairs_plane_too_close(const abut_collmesh *cm, int32_t v, int32
 static abut_status plane_pairs(const abut_collmesh *cm, const double *y, const uint8_t *fixed, abut_pairs *out, abut_err *err)
 {
     const abut_model *m = cm->model;
-    const double dhat = *m->dhat;
     for (int32_t v = 0; v < (m->nh ? cm->nc : 0); v++) {
         if (fixed && fixed[v]) continue;
-        const double xi = abut_collmesh_plane_xi(cm, v);
+        const double xi = abut_collmesh_plane_xi(cm, v), dhat = abut_collmesh_plane_dhat(cm, v);
         for (int32_t h = 0; h < m->nh; h++) {
             const double *o = m->hs_point + 3 * h, *n = m->hs_normal + 3 * h, *p = y + 3 * (size_t)v;
             const double d = n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]);
@@ -419,6 +430,7 @@ static abut_status plane_pairs(const abut_collmesh *cm, const double *y, const u
             if (rc) return rc;
             out->plane_vert[out->n_plane] = v;
             out->plane[out->n_plane] = h;
+            out->plane_mult[out->n_plane] = abut_pair_weight(&cm->scale, v, -1, xi);
             out->plane_dist[out->n_plane++] = d;
         }
     }
@@ -480,5 +492,6 @@ void abut_pairs_clear(abut_pairs *p)
     free(p->plane_vert);
     free(p->plane);
     free(p->plane_dist);
+    free(p->plane_mult);
     *p = (abut_pairs){ 0 };
 }

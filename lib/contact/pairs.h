@@ -14,7 +14,7 @@ typedef struct abut_pairs {
     size_t n_plain;         /* the first n_plain are plain stencils; the others are mollified edge pairs */
     uint8_t *kind;          /* [n] abut_stencil; ABUT_EE for mollified ones */
     int32_t (*vert)[4];     /* [n] collision vertices, -1 unused; PP: a < b; PE: e0 < e1 */
-    double *mult;           /* [n] multiplicity, >= 1 */
+    double *mult;           /* [n] multiplicity, times the weight of the pair (abut_pair_weight) */
     double *dist2;          /* [n] m^2; plain: the bits of abut_dist2; mollified: nearest distance of the two edges */
     double *eps_x;          /* [n] m^4 mollifier threshold; 0 for plain stencils */
 
@@ -22,10 +22,11 @@ typedef struct abut_pairs {
     int32_t *plane_vert;    /* [n_plane] collision vertex, ascending, not fixed */
     int32_t *plane;         /* [n_plane] half-space, ascending for one vertex */
     double *plane_dist;     /* [n_plane] m, height less thickness is < dhat */
+    double *plane_mult;     /* [n_plane] weight of the pair */
 } abut_pairs;
 
-/** The contacts at y among the candidates: distance < dhat + thickness.  Order and bits do not depend on the thread count.
- * Of candidates that ranks have divided each tests its own, and all get the contacts of all.
+/** The contacts at y among the candidates: distance < dhat + thickness, both of the pair.  Order and bits do not depend on the
+ * thread count.  Of candidates that ranks have divided each tests its own, and all get the contacts of all.
  * An edge pair is mollified when c = |u x v|^2 < eps_x at y, whatever feature carries its distance (Li 2020, 4.24).
  * On failure out is empty.
  * Fails  ABUT_E_GEOM a pair is at its thickness or nearer (0 without any), so is a vertex above a half-space, a position is
@@ -41,6 +42,15 @@ static inline double abut_pairs_xi(const abut_collmesh *cm, const abut_pairs *p,
 static inline double abut_pairs_plane_xi(const abut_collmesh *cm, const abut_pairs *p, size_t i)
 {
     return abut_collmesh_plane_xi(cm, p->plane_vert[i]);
+}
+/** dhat of them, m. */
+static inline double abut_pairs_dhat(const abut_collmesh *cm, const abut_pairs *p, size_t i)
+{
+    return abut_collmesh_dhat(cm, (abut_stencil)p->kind[i], p->vert[i]);
+}
+static inline double abut_pairs_plane_dhat(const abut_collmesh *cm, const abut_pairs *p, size_t i)
+{
+    return abut_collmesh_plane_dhat(cm, p->plane_vert[i]);
 }
 /** Distance less thickness of contact i, m; i >= n: of half-space contact i - n. */
 double abut_pairs_gap(const abut_collmesh *cm, const abut_pairs *p, size_t i);

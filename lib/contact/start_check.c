@@ -121,7 +121,8 @@ static void closer(check *c, double gap, double xi, const int32_t *va, int a, co
 {
     const abut_model *m = c->cm.model;
     const int one_object = abut_collmesh_object(&c->cm, va[0]) == abut_collmesh_object(&c->cm, vb[0]);
-    const int fine = gap < c->reach && one_object && (xi > 0 || m->nsh || m->nrd);
+    const double dhat = abut_collmesh_dhat(&c->cm, ABUT_PP, (const int32_t[2]){ va[0], vb[0] });
+    const int fine = gap < fmin(c->reach, dhat) && one_object && (xi > 0 || m->nsh || m->nrd);
     c->gap->fine += fine;
     nearest pair = { .n = { a, b } };
     memcpy(pair.v[0], va, (size_t)a * sizeof *va);

@@ -11,14 +11,14 @@
 /* The law of contact i; of half-space contact i, with D there. */
 static inline abut_barrier_law pair_law(const abut_collmesh *cm, const abut_pairs *pairs, size_t i)
 {
-    return abut_model_barrier(cm->model, abut_pairs_xi(cm, pairs, i));
+    return abut_model_barrier(cm->model, abut_pairs_dhat(cm, pairs, i), abut_pairs_xi(cm, pairs, i));
 }
 
 static inline abut_barrier_law plane_law(const abut_collmesh *cm, const abut_pairs *pairs, size_t i, double *D)
 {
     const double xi = abut_pairs_plane_xi(cm, pairs, i), d = pairs->plane_dist[i];
     *D = d > xi ? (d - xi) * (d + xi) : 0;
-    return abut_model_barrier(cm->model, xi);
+    return abut_model_barrier(cm->model, abut_pairs_plane_dhat(cm, pairs, i), xi);
 }
 
 /* the contacts of r, four at a time, summed in their order */
@@ -63,7 +63,7 @@ abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs
         for (size_t i = r.lo; i < r.hi; i++) {
             double D;
             const abut_barrier_law law = plane_law(cm, pairs, i, &D);
-            sum += abut_barrier(law, D, NULL, NULL);
+            sum += pairs->plane_mult[i] * abut_barrier(law, D, NULL, NULL);
         }
         part[nb + b] = sum;
     }
@@ -128,7 +128,7 @@ abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pai
         double D, db, *to = f + 3 * (size_t)abut_collmesh_slot(cm, pairs->plane_vert[i]);
         const abut_barrier_law law = plane_law(cm, pairs, i, &D);
         (void)abut_barrier(law, D, &db, NULL);
-        for (int d = 0; d < 3; d++) to[d] += kappa * db * 2 * dist * normal[d];
+        for (int d = 0; d < 3; d++) to[d] += kappa * pairs->plane_mult[i] * db * 2 * dist * normal[d];
     }
     abut_collmesh_sum_end(cm, f, g);
     abut_arena_release(scratch, mark);
@@ -186,6 +186,7 @@ static void plane_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
     const double d = pairs->plane_dist[i], *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
     double D, db, ddb;
     const abut_barrier_law law = plane_law(cm, pairs, i, &D);
+    kappa *= pairs->plane_mult[i];
     if (c->ops->rank) {
         memset(to, 0, element_size(c) * sizeof *to);
         to[0] = kappa * abut_barrier_normal(c, law, d);
@@ -214,7 +215,7 @@ double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, cons
     if (i >= pairs->n) {
         const abut_barrier_law law = plane_law(cm, pairs, i - pairs->n, &D);
         (void)abut_barrier(law, D, &db, NULL);
-        return -kappa * db * 2 * pairs->plane_dist[i - pairs->n] / (h * h);
+        return -kappa * db * 2 * pairs->plane_dist[i - pairs->n] * pairs->plane_mult[i - pairs->n] / (h * h);
     }
     if (pairs->eps_x[i] > 0) {
         double x[12];
@@ -234,5 +235,5 @@ double abut_barrier_force_slope(const abut_collmesh *cm, const abut_pairs *pairs
     const double d2 = plane ? pairs->plane_dist[i - pairs->n] * pairs->plane_dist[i - pairs->n] : pairs->dist2[i];
     if (!plane) D = abut_beyond2(d2, law.xi);
     (void)abut_barrier(law, D, &db, &ddb);
-    return -kappa * (plane ? 1 : pairs->mult[i]) * (4 * d2 * ddb + 2 * db) / (h * h);
+    return -kappa * (plane ? pairs->plane_mult[i - pairs->n] : pairs->mult[i]) * (4 * d2 * ddb + 2 * db) / (h * h);
 }

@@ -25,10 +25,10 @@ double abut_barrier_along(abut_barrier_law law, double d, double least, int squa
 /** b of four at once, each within a few units in the last place of abut_barrier's; the laws have one number. */
 void abut_barrier_four(const abut_barrier_law law[ABUT_LANES], const double D[ABUT_LANES], double b[ABUT_LANES]);
 
-/** The law of the model for a pair of thickness xi, m. */
-static inline abut_barrier_law abut_model_barrier(const abut_model *m, double xi)
+/** The law of the model for a pair of thickness xi that acts within dhat, m. */
+static inline abut_barrier_law abut_model_barrier(const abut_model *m, double dhat, double xi)
 {
-    return abut_barrier_law_of(m->dhat[0], m->continuity ? m->continuity[0] : ABUT_BARRIER_IPC, xi);
+    return abut_barrier_law_of(dhat, m->continuity ? m->continuity[0] : ABUT_BARRIER_IPC, xi);
 }
 
 /** Lower bound of the stiffness, kg/m^2, for length l (m) and mean nodal mass (kg): 1e11 mass / (4 d^2 b''(D)) at the distance

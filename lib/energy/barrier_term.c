@@ -85,7 +85,7 @@ abut_status abut_barrier_choose(abut_barrier_state *b, const abut_barrier_hessia
     if (filter > 0 && !ops->filters)
         return abut_fail(err, ABUT_E_FORMAT, "contact.barrier.filter is %g: --barrier-hessian %s takes none; gn, ipc-gn and "
                          "shi-kim do", filter, ops->name);
-    b->curvature = (abut_barrier_curvature){ ops, filter * b->model->dhat[0] };
+    b->curvature = (abut_barrier_curvature){ ops, filter * abut_least_dhat(b->model) };
     return ABUT_OK;
 }
 

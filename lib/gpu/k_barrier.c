@@ -6,7 +6,8 @@
 
 ABUT_FN abut_barrier_law plane_law(const abut_barrier_args *a, size_t j)
 {
-    return abut_barrier_law_of(a->dhat, a->continuity, a->xi ? 0.5 * a->xi[a->plane_vert[j]] : 0);
+    const int32_t v = a->plane_vert[j];
+    return abut_barrier_law_of(abut_pair_dhat(&a->scale, v, -1), a->continuity, a->xi ? 0.5 * a->xi[v] : 0);
 }
 
 /* Half-space contact j: b and its derivatives. */
@@ -19,14 +20,17 @@ ABUT_FN double plane_barrier(const abut_barrier_args *a, size_t j, double *db, d
 
 ABUT_FN abut_barrier_law law_at(const abut_barrier_args *a, size_t i)
 {
-    return abut_barrier_law_of(a->dhat, a->continuity, abut_near_xi((abut_stencil)a->kind[i], a->xi, a->vert + 4 * i));
+    const abut_stencil kind = (abut_stencil)a->kind[i];
+    const int32_t *v = a->vert + 4 * i;
+    return abut_barrier_law_of(abut_pair_dhat(&a->scale, v[0], v[abut_stencil_second(kind)]), a->continuity,
+                               abut_near_xi(kind, a->xi, v));
 }
 
 ABUT_KERNEL(barrier_energy, abut_barrier_args)
 {
     double x[12], db, ddb;
     if (i >= a->n) {
-        a->out[i] = a->kappa * plane_barrier(a, i - a->n, &db, &ddb);
+        a->out[i] = a->kappa * (a->plane_mult[i - a->n] * plane_barrier(a, i - a->n, &db, &ddb));
         return;
     }
     const abut_barrier_law law = law_at(a, i);
@@ -45,7 +49,7 @@ ABUT_KERNEL(barrier_push, abut_barrier_args)
         const size_t j = i - a->n;
         const double *normal = a->normal + 3 * (size_t)a->plane[j];
         (void)plane_barrier(a, j, &db, &ddb);
-        for (int c = 0; c < 3; c++) out[c] = a->kappa * db * 2 * a->plane_dist[j] * normal[c];
+        for (int c = 0; c < 3; c++) out[c] = a->kappa * a->plane_mult[j] * db * 2 * a->plane_dist[j] * normal[c];
         return;
     }
     const abut_stencil kind = (abut_stencil)a->kind[i];
@@ -61,8 +65,9 @@ ABUT_KERNEL(barrier_hess, abut_barrier_args)
         const size_t j = i - a->n;
         const double d2 = a->plane_dist[j] * a->plane_dist[j], *normal = a->normal + 3 * (size_t)a->plane[j];
         (void)plane_barrier(a, j, &db, &ddb);
+        const double scale = a->kappa * a->plane_mult[j] * (4 * d2 * ddb + 2 * db);
         for (int p = 0; p < 3; p++)
-            for (int q = 0; q < 3; q++) H[3 * p + q] = a->kappa * (4 * d2 * ddb + 2 * db) * (normal[p] * normal[q]);
+            for (int q = 0; q < 3; q++) H[3 * p + q] = scale * (normal[p] * normal[q]);
         return;
     }
     const abut_stencil kind = (abut_stencil)a->kind[i];
@@ -81,7 +86,7 @@ ABUT_KERNEL(barrier_gn, abut_barrier_args)
         const abut_barrier_law law = plane_law(a, j);
         const double along = abut_barrier_along_fn(law, d * d, a->least, squared);
         for (int p = 0; p < 3; p++)
-            for (int q = 0; q < 3; q++) H[3 * p + q] = a->kappa * along * (normal[p] * normal[q]);
+            for (int q = 0; q < 3; q++) H[3 * p + q] = a->kappa * a->plane_mult[j] * along * (normal[p] * normal[q]);
         return;
     }
     const abut_stencil kind = (abut_stencil)a->kind[i];

@@ -8,7 +8,8 @@ ABUT_FN_LITERAL int touch_of_kind(abut_stencil s, const abut_contact_args *a, co
     double x[12];
     const double eps_x = s == ABUT_EE ? abut_mollify_eps_fn(a->rest2[p->i], a->rest2[p->j]) : 0;
     abut_near_points(a->y, p->v, abut_stencil_size(s), x);
-    return abut_touch_of(s, p->v, x, p->xi, a->dhat, eps_x, c);
+    const double dhat = abut_pair_dhat(&a->scale, p->v[0], p->v[abut_stencil_second(s)]);
+    return abut_touch_of(s, p->v, x, p->xi, dhat, eps_x, c);
 }
 
 ABUT_FN int touch_at(const abut_contact_args *a, const abut_near_pair *p, abut_touch *c)
@@ -74,7 +75,8 @@ ABUT_KERNEL(contact_write, abut_merge_args)
     const uint32_t c = a->raw.class_[r];
     a->kind[k] = (uint8_t)(c == ABUT_TOUCH_MOLLIFIED ? ABUT_EE : c);
     for (int d = 0; d < 4; d++) a->vert[4 * i + d] = a->raw.vert[4 * r + d];
-    a->mult[k] = end - at;
+    const int32_t *v = a->raw.vert + 4 * r, *w = v + abut_stencil_second((abut_stencil)a->kind[k]);
+    a->mult[k] = (end - at) * abut_pair_weight(&a->scale, *v, *w, abut_near_xi((abut_stencil)a->kind[k], a->xi, v));
     a->dist2[k] = a->raw.dist2[r];
     a->eps_x[k] = a->raw.eps_x[r];
     if (c == ABUT_TOUCH_MOLLIFIED && (k == 0 || a->raw.class_[a->order[a->start[k - 1]]] != c)) *a->n_plain = k;
@@ -84,7 +86,7 @@ ABUT_KERNEL(plane_classify, abut_plane_args)
 {
     const size_t v = i / a->nh, h = i % a->nh;
     const double xi = a->xi ? 0.5 * a->xi[v] : 0, d = abut_near_height(a->y + 3 * v, a->point + 3 * h, a->normal + 3 * h);
-    const int near = !(a->fixed && a->fixed[v]) && d - xi < a->dhat;
+    const int near = !(a->fixed && a->fixed[v]) && d - xi < abut_pair_dhat(&a->scale, (int32_t)v, -1);
     a->hit[i] = near;
     a->gap[i] = !near ? (double)INFINITY : d > xi ? d - xi : -1;
 }
@@ -96,6 +98,7 @@ ABUT_KERNEL(plane_write, abut_plane_args)
     a->plane_vert[to] = (int32_t)v;
     a->plane[to] = (int32_t)h;
     a->plane_dist[to] = abut_near_height(a->y + 3 * v, a->point + 3 * h, a->normal + 3 * h);
+    a->plane_mult[to] = abut_pair_weight(&a->scale, (int32_t)v, -1, a->xi ? 0.5 * a->xi[v] : 0);
 }
 
 ABUT_KERNEL(slot_key, abut_slots_args)

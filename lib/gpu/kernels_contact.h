@@ -5,6 +5,8 @@
 #ifndef ABUT_GPU_KERNELS_CONTACT_H
 #define ABUT_GPU_KERNELS_CONTACT_H
 
+#include "contact/pair_scale_inline.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -167,7 +169,7 @@ typedef struct abut_raw_view {
 typedef struct abut_contact_args {
     abut_near_view near;
     const double *y, *rest2;
-    double dhat;
+    abut_pair_scale scale;
     uint32_t *hit;
     double *gap;
     const uint32_t *first;
@@ -189,6 +191,8 @@ typedef struct abut_merge_args {
     uint32_t *head;
     const uint32_t *first;  /* of heads; first[m] is how many */
     uint32_t *start;
+    abut_pair_scale scale;
+    const double *xi;
     uint8_t *kind;
     int32_t *vert;
     double *mult, *dist2, *eps_x;
@@ -202,12 +206,12 @@ typedef struct abut_plane_args {
     const uint8_t *fixed;
     const double *point, *normal;
     uint32_t nh;
-    double dhat;
+    abut_pair_scale scale;
     uint32_t *hit;
     double *gap;
     const uint32_t *first;
     int32_t *plane_vert, *plane;
-    double *plane_dist;
+    double *plane_dist, *plane_mult;
 } abut_plane_args;
 
 /* ---- barrier ---- */
@@ -223,10 +227,11 @@ typedef struct abut_barrier_args {
     const int32_t *vert;
     const double *mult, *dist2, *eps_x;
     const int32_t *plane_vert, *plane;
-    const double *plane_dist, *normal;
+    const double *plane_dist, *plane_mult, *normal;
     const double *y, *xi;
+    abut_pair_scale scale;
     const int32_t *node;        /* of collision vertices */
-    double dhat, kappa, least;
+    double kappa, least;
     int32_t continuity, hessian;
     double *out;
     int32_t *to;

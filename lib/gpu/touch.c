@@ -20,6 +20,7 @@ static abut_status put_mesh(abut_gpu_touch *c, abut_err *err)
     if (!rc) rc = put(c, &c->tri, "collision triangles", cm->tri, nt, 3 * sizeof(int32_t), err);
     if (!rc) rc = put(c, &c->rest2, "rest lengths", cm->rest2, ne, sizeof(double), err);
     if (!rc && cm->xi) rc = put(c, &c->xi, "thickness", cm->xi, nc, sizeof(double), err);
+    if (!rc && cm->scale.of) rc = put(c, &c->scale, "sizes of bodies", cm->scale.of, nc, 3 * sizeof(double), err);
     if (!rc) rc = put(c, &c->loose, "loose vertices", cm->loose, (size_t)cm->n_loose, sizeof(int32_t), err);
     if (!rc) rc = put(c, &c->seg, "loose edges", cm->seg, (size_t)cm->n_seg, sizeof(int32_t), err);
     if (!rc) rc = put(c, &c->point, "points", cm->point, (size_t)cm->n_point, sizeof(int32_t), err);
@@ -74,7 +75,7 @@ static void tree_clear(abut_gpu_touch *c, abut_gpu_tree *t)
 
 void abut_gpu_touch_clear(abut_gpu_touch *c)
 {
-    abut_buffer *all[] = { &c->node, &c->edge, &c->tri, &c->xi, &c->rest2, &c->seg_edge, &c->loose, &c->seg, &c->point,
+    abut_buffer *all[] = { &c->node, &c->edge, &c->tri, &c->xi, &c->scale, &c->rest2, &c->seg_edge, &c->loose, &c->seg, &c->point,
                            &c->fixed, &c->passes, &c->drop, &c->hs_point, &c->hs_normal, &c->xt, &c->y0, &c->y1, &c->box,
                            &c->size, &c->side, &c->pulse, &c->y, &c->key, &c->order, &c->count, &c->first, &c->walked, &c->value,
                            &c->head, &c->start, &c->node_of, &c->slots, &c->blocks, &c->slot_first, &c->lag.node,
@@ -97,7 +98,7 @@ void abut_gpu_touch_clear(abut_gpu_touch *c)
 void abut_gpu_contacts_clear(abut_queue *q, abut_gpu_contacts *set)
 {
     abut_buffer *all[] = { &set->kind, &set->vert, &set->mult, &set->dist2, &set->eps_x, &set->plane_vert, &set->plane,
-                           &set->plane_dist };
+                           &set->plane_dist, &set->plane_mult };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) abut_buffer_clear(q, all[i]);
     *set = (abut_gpu_contacts){ .n = 0 };
 }
@@ -108,6 +109,14 @@ abut_status abut_gpu_gather(abut_gpu_touch *c, const double *x, double *y, abut_
 {
     const abut_pick_args a = { ABUT_AT(c->node, int32_t), x, y };
     return ABUT_RUN(c->q, pick, &a, (size_t)c->cm->nc, err);
+}
+
+abut_pair_scale abut_gpu_scale(const abut_gpu_touch *c)
+{
+    abut_pair_scale s = c->cm->scale;
+    if (s.of) s.of = ABUT_AT(c->scale, double);
+    else s.dhat = c->cm->model->dhat[0];
+    return s;
 }
 
 abut_near_view abut_gpu_near(const abut_gpu_touch *c)

@@ -16,7 +16,7 @@
 typedef struct abut_gpu_contacts {
     size_t n, n_plain, n_plane;
     abut_buffer kind, vert, mult, dist2, eps_x;     /* [n] uint8_t, int32_t * 4, double, double, double */
-    abut_buffer plane_vert, plane, plane_dist;      /* [n_plane] int32_t, int32_t, double */
+    abut_buffer plane_vert, plane, plane_dist, plane_mult;      /* [n_plane] int32_t, int32_t, double */
     double smallest_gap;        /* m: distance less thickness, +inf without contacts */
 } abut_gpu_contacts;
 
@@ -31,7 +31,7 @@ typedef struct abut_gpu_tree {
 typedef struct abut_gpu_touch {
     abut_queue *q;
     const abut_collmesh *cm;
-    abut_buffer node, edge, tri, xi, rest2, seg_edge, loose, seg, point, fixed, passes, drop, hs_point, hs_normal;
+    abut_buffer node, edge, tri, xi, scale, rest2, seg_edge, loose, seg, point, fixed, passes, drop, hs_point, hs_normal;
 
     /* the motion that the candidates are of */
     abut_buffer xt, y0, y1, box, size;

@@ -43,8 +43,9 @@ static abut_status barrier_ready(abut_gpu_touch *c, const double *x, const abut_
         .vert = ABUT_AT(s->vert, int32_t), .mult = ABUT_AT(s->mult, double), .dist2 = ABUT_AT(s->dist2, double),
         .eps_x = ABUT_AT(s->eps_x, double),
         .plane_vert = ABUT_AT(s->plane_vert, int32_t), .plane = ABUT_AT(s->plane, int32_t),
-        .plane_dist = ABUT_AT(s->plane_dist, double), .normal = ABUT_AT(c->hs_normal, double), .y = ABUT_AT(c->y, double),
-        .xi = ABUT_AT(c->xi, double), .node = ABUT_AT(c->node, int32_t), .dhat = *m->dhat, .kappa = kappa,
+        .plane_dist = ABUT_AT(s->plane_dist, double), .plane_mult = ABUT_AT(s->plane_mult, double),
+        .normal = ABUT_AT(c->hs_normal, double), .y = ABUT_AT(c->y, double),
+        .xi = ABUT_AT(c->xi, double), .node = ABUT_AT(c->node, int32_t), .scale = abut_gpu_scale(c), .kappa = kappa,
         .hessian = c->hessian, .least = c->least,
         .continuity = m->continuity ? m->continuity[0] : ABUT_BARRIER_IPC, .out = ABUT_AT(*out, double),
         .to = ABUT_AT(c->node_of, int32_t) };

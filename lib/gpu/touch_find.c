@@ -39,6 +39,7 @@ static abut_merge_args merge_of(abut_gpu_touch *c, const abut_gpu_contacts *s, a
         .raw = raw, .order = ABUT_AT(c->order, uint32_t), .key = ABUT_AT(c->key, uint64_t), .bits = (uint32_t)bits,
         .m = (uint32_t)m,
         .head = ABUT_AT(c->head, uint32_t), .first = ABUT_AT(c->first, uint32_t), .start = ABUT_AT(c->start, uint32_t),
+        .scale = abut_gpu_scale(c), .xi = ABUT_AT(c->xi, double),
         .kind = ABUT_AT(s->kind, uint8_t), .vert = ABUT_AT(s->vert, int32_t), .mult = ABUT_AT(s->mult, double),
         .dist2 = ABUT_AT(s->dist2, double), .eps_x = ABUT_AT(s->eps_x, double), .n_plain = ABUT_PULSE(c, n_plain) };
 }
@@ -78,7 +79,7 @@ static abut_status pairs(abut_gpu_touch *c, const double *y, abut_gpu_contacts *
     if (!rc) rc = abut_buffer_need(q, &c->first, "candidates that touch", n + 1, sizeof(uint32_t), err);
     if (!rc) rc = abut_buffer_need(q, &c->value, "gaps", n, sizeof(double), err);
     if (rc) return rc;
-    abut_contact_args a = { .near = abut_gpu_near(c), .y = y, .rest2 = ABUT_AT(c->rest2, double), .dhat = *c->cm->model->dhat,
+    abut_contact_args a = { .near = abut_gpu_near(c), .y = y, .rest2 = ABUT_AT(c->rest2, double), .scale = abut_gpu_scale(c),
                             .hit = ABUT_AT(c->count, uint32_t), .gap = ABUT_AT(c->value, double), .bits = 1 };
     while ((int64_t)1 << a.bits <= c->cm->nc) a.bits++;
     rc = ABUT_RUN(q, contact_classify, &a, n, err);
@@ -99,11 +100,12 @@ static abut_status planes(abut_gpu_touch *c, const double *y, abut_gpu_contacts 
     if (!rc) rc = abut_buffer_need(q, &s->plane_vert, "half-space contacts", n, sizeof(int32_t), err);
     if (!rc) rc = abut_buffer_need(q, &s->plane, "half-space contacts", n, sizeof(int32_t), err);
     if (!rc) rc = abut_buffer_need(q, &s->plane_dist, "half-space contacts", n, sizeof(double), err);
+    if (!rc) rc = abut_buffer_need(q, &s->plane_mult, "half-space contacts", n, sizeof(double), err);
     if (rc) return rc;
     const abut_plane_args a = { y, ABUT_AT(c->xi, double), ABUT_AT(c->fixed, uint8_t), ABUT_AT(c->hs_point, double),
-                                ABUT_AT(c->hs_normal, double), (uint32_t)nh, *c->cm->model->dhat, ABUT_AT(c->count, uint32_t),
+                                ABUT_AT(c->hs_normal, double), (uint32_t)nh, abut_gpu_scale(c), ABUT_AT(c->count, uint32_t),
                                 ABUT_AT(c->value, double), ABUT_AT(c->first, uint32_t), ABUT_AT(s->plane_vert, int32_t),
-                                ABUT_AT(s->plane, int32_t), ABUT_AT(s->plane_dist, double) };
+                                ABUT_AT(s->plane, int32_t), ABUT_AT(s->plane_dist, double), ABUT_AT(s->plane_mult, double) };
     rc = ABUT_RUN(q, plane_classify, &a, n, err);
     if (!rc) rc = q->on->least(q, a.gap, n, ABUT_PULSE(c, plane), err);
     if (!rc) rc = q->on->scan(q, a.hit, n, ABUT_AT(c->first, uint32_t), NULL, err);
@@ -188,6 +190,7 @@ abut_status abut_gpu_contacts_get(abut_queue *q, const abut_gpu_contacts *set, a
     if (!rc) rc = get(q, &set->plane_vert, out->plane_vert, m, sizeof *out->plane_vert, err);
     if (!rc) rc = get(q, &set->plane, out->plane, m, sizeof *out->plane, err);
     if (!rc) rc = get(q, &set->plane_dist, out->plane_dist, m, sizeof *out->plane_dist, err);
+    if (!rc) rc = get(q, &set->plane_mult, out->plane_mult, m, sizeof *out->plane_mult, err);
     if (rc) return rc;
     out->n = n;
     out->n_plain = set->n_plain;

@@ -17,6 +17,8 @@ typedef struct abut_gpu_pulse {
 ABUT_MUST_USE abut_status abut_gpu_gather(abut_gpu_touch *c, const double *x, double *y, abut_err *err);
 /** All candidates as one list. */
 abut_near_view abut_gpu_near(const abut_gpu_touch *c);
+/** Sizes and masses of bodies, on the device. */
+abut_pair_scale abut_gpu_scale(const abut_gpu_touch *c);
 /** Candidate k of all: its kind and its two primitives. */
 ABUT_MUST_USE abut_status abut_gpu_candidate(abut_gpu_touch *c, size_t k, abut_stencil *s, int32_t ij[2], abut_err *err);
 /** A copy of y[3 nc] for the host, malloc'ed. */

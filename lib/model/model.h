@@ -155,6 +155,9 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(mat_fabric,    "material/fabric",    double,  F64, nm, 4, "Pa",     MAY)  /* of one that is not isotropic, needed then: a11, a22, a12, G12; BARAFF_WITKIN: k_u, k_v, 0, k_s */ \
     F(mat_compression, "material/compression", double, F64, nm, 0, "",    MAY)  /* BARAFF_WITKIN: what is left of k_u, k_v in compression, in (0, 1]; needed then */ \
     F(mat_strain,    "material/strain-limit", double, F64, nm, 3, "",     MAY)  /* CLOTH: |E11|, |E22|, |E12| stay below; needed then */ \
+    F(obj_length,    "object/length",      double,  F64, no, 0, "m",      MAY)  /* l of each body, 0: an obstacle; with the next. Absent: all are alike (contact/pair_scale_inline.h) */ \
+    F(obj_node_mass, "object/node-mass",   double,  F64, no, 0, "kg",     MAY)  /* mean of its nodes; 0: an obstacle */ \
+    F(obj_dhat,      "object/dhat-part",   double,  F64, no, 0, "",       MAY)  /* its part of contact/dhat, at most 1; absent: 1 */ \
     F(obj_thick,     "object/thickness",   double,  F64, no, 0, "m",      MAY)  /* contact thickness xi: a pair keeps more than the mean of its two apart; absent: 0 */ \
     F(obj_pressure,  "object/pressure",    double,  F64, no, 0, "Pa",     MAY)  /* pushes the shells of the object along their normals */ \
     F(obj_pressure_key, "object/pressure-key", int32_t, I32, no, 2, "",   MAY)  /* [lo, hi) rows of key/ with its factors; lo = hi: none. Absent: none */ \
@@ -167,8 +170,8 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(newmark_gamma, "time/newmark-gamma", double,  F64, 1, 0, "",        MAY)  /* Newmark: absent: ABUT_NEWMARK_GAMMA     */ \
     F(damp_mass,     "damping/mass",       double,  F64, 1, 0, "1/s",     MAY)  /* Rayleigh damping; absent: 0                 */ \
     F(damp_stiffness, "damping/stiffness", double,  F64, 1, 0, "s",       MAY)  \
-    F(length,        "scene/length",       double,  F64, 1, 0, "m",       NEED) /* l: rest bounding-box diagonal of the simulated nodes */ \
-    F(dhat,          "contact/dhat",       double,  F64, 1, 0, "m",       NEED) /* activation distance                    */ \
+    F(length,        "scene/length",       double,  F64, 1, 0, "m",       NEED) /* l: length of the scene (scene/build.c) */ \
+    F(dhat,          "contact/dhat",       double,  F64, 1, 0, "m",       NEED) /* activation distance, of the object that has the largest */ \
     F(continuity,    "contact/barrier-continuity", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_BARRIER_IPC                */ \
     F(barrier_filter, "contact/barrier-filter", double, F64, 1, 0, "",    MAY)  /* of dhat: see energy/barrier_hessians.h; absent: 0 */ \
     F(mollifier,     "contact/mollifier",  int32_t, I32, 1, 0, "",        MAY)  /* 0: nearly parallel edges are contacts as others; absent: 1 */ \

@@ -338,6 +338,23 @@ static abut_status one_thickness(const abut_model *m, const char *name, const in
     return ABUT_OK;
 }
 
+/* Lengths and masses of bodies, and their parts of dhat. */
+static abut_status check_sizes(const abut_model *m, abut_err *err)
+{
+    const size_t n = (size_t)m->no;
+    if (!m->obj_length != !m->obj_node_mass)
+        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: bodies have a length and a mean mass of their nodes",
+                         m->obj_length ? "object/node-mass" : "object/length");
+    abut_status rc = m->obj_length ? abut_check_domain("object/length", m->obj_length, n, 0, 1, DISTANCE_MOST, err) : ABUT_OK;
+    if (!rc && m->obj_length) rc = abut_check_domain("object/node-mass", m->obj_node_mass, n, 0, 1, INFINITY, err);
+    if (!rc && m->obj_dhat) rc = abut_check_domain("object/dhat-part", m->obj_dhat, n, 0, 0, nextafter(1, 2), err);
+    for (int32_t i = 0; i < m->no && !rc && m->obj_length; i++)
+        if ((m->obj_length[i] > 0) != (m->obj_node_mass[i] > 0))
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'object/node-mass' row %d: %g kg, and 'object/length' %g m, expected both "
+                           "above 0 or none", i, m->obj_node_mass[i], m->obj_length[i]);
+    return rc;
+}
+
 static abut_status check_thickness(const abut_model *m, abut_err *err)
 {
     if (!m->obj_thick) return ABUT_OK;
@@ -425,7 +442,7 @@ abut_status abut_model_check(const abut_model *m, abut_err *err)
     abut_status rc;
     if ((rc = check_nodes(m, err)) || (rc = check_elements(m, err)) || (rc = check_contact(m, err)) ||
         (rc = abut_check_motions(m, err)) || (rc = abut_check_pressures(m, err)) || (rc = check_attachments(m, err)) ||
-        (rc = check_codim(m, err)) || (rc = check_nodal(m, err)))
+        (rc = check_codim(m, err)) || (rc = check_nodal(m, err)) || (rc = check_sizes(m, err)))
         return rc;
     return check_parameters(m, err);
 }

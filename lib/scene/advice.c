@@ -302,7 +302,7 @@ abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abu
         if (o->obstacle) continue;
         look_at_depth(o, f, is_deep[i], a);
         look_at_thickness(o, f, a);
-        if (m->nc) look_at_dhat(o, f, b->dhat, a);
+        if (m->nc) look_at_dhat(o, f, f->dhat, a);
         if (m->nc && s->scheme != ABUT_QUASI_STATIC) look_at_impact(s, o, f, m->h[0], a);
     }
     if (!rc) look_at_scheme(s, b, m->h[0], a);

@@ -178,19 +178,106 @@ static double diagonal(const abut_build *b, int all)
     return sqrt(d2);
 }
 
-/* The length l, of one particle alone that of all nodes; the mean mass, which obstacles get too. */
+/* The node of [lo, hi) that is farthest from c, and how far, m.  Without `all` obstacles do not count. */
+static int32_t farthest(const abut_build *b, int32_t lo, int32_t hi, int all, abut_vec3 c, double *far)
+{
+    int32_t at = lo;
+    *far = 0;
+    for (int32_t i = lo; i < hi; i++) {
+        if (!all && b->role[i] == ABUT_NODE_OBSTACLE) continue;
+        const double d = abut_v3_norm(abut_v3_sub(abut_v3_get(b->X + 3 * (size_t)i), c));
+        if (d > *far) *far = d, at = i;
+    }
+    return at;
+}
+
+/* The largest distance of two nodes of [lo, hi), as far as it is found from the one that is farthest from their mean, m: no
+ * rotation changes it; of a box it is the diagonal. */
+static double extent(const abut_build *b, int32_t lo, int32_t hi, int all)
+{
+    abut_vec3 mean = { 0, 0, 0 };
+    double n = 0, far, most = 0;
+    for (int32_t i = lo; i < hi; i++)
+        if (all || b->role[i] != ABUT_NODE_OBSTACLE) mean = abut_v3_add(mean, abut_v3_get(b->X + 3 * (size_t)i)), n++;
+    int32_t at = farthest(b, lo, hi, all, abut_v3_scale(1 / n, mean), &far);
+    for (int grows = 1; grows;) {
+        at = farthest(b, lo, hi, all, abut_v3_get(b->X + 3 * (size_t)at), &far);
+        grows = far > most * (1 + 1e-12);
+        most = fmax(most, far);
+    }
+    return most;
+}
+
+static double mean_mass(const abut_build *b, int32_t lo, int32_t hi)
+{
+    double mass = 0, n = 0;
+    for (int32_t i = lo; i < hi; i++)
+        if (b->role[i] != ABUT_NODE_OBSTACLE) n++, mass += b->mass[i];
+    return mass / n;
+}
+
+/* The lengths and mean masses of bodies, and the least of each.  A body of one node has the least length, if there is one. */
+static void measure_bodies(abut_build *b)
+{
+    abut_built *o = b->out;
+    o->length = o->mean_mass = INFINITY;
+    o->smallest = -1;
+    for (int32_t i = 0; i < b->scene->nobjects; i++) {
+        const abut_part *p = &b->part[i];
+        abut_object_facts *f = &o->object[i];
+        if (p->object->obstacle) continue;
+        f->extent = extent(b, p->first, p->first + p->nodes, 0);
+        f->node_mass = mean_mass(b, p->first, p->first + p->nodes);
+        if (f->extent > 0 && f->extent < o->length) o->length = f->extent, o->smallest = i;
+        o->mean_mass = fmin(o->mean_mass, f->node_mass);
+        o->heavy_mass = fmax(o->heavy_mass, f->node_mass);
+    }
+    if (o->smallest < 0) o->length = extent(b, 0, o->nodes, 0);
+    if (!(o->length > 0)) o->length = extent(b, 0, o->nodes, 1);
+    o->longest = o->length;
+    for (int32_t i = 0; i < b->scene->nobjects; i++) {
+        abut_object_facts *f = &o->object[i];
+        if (!b->part[i].object->obstacle && !(f->extent > 0)) f->extent = o->length;
+        o->longest = fmax(o->longest, f->extent);
+    }
+}
+
+/* What contact takes from each body; obstacles have none of it. */
+static abut_status put_bodies(abut_build *b, abut_err *err)
+{
+    const int32_t n = b->scene->nobjects;
+    double *length = NULL, *mass = NULL, *dhat = NULL;
+    if (b->scene->length_of_box || b->scene->contact_off) return ABUT_OK;
+    const int weighs = !(b->scene->fixed_kappa.value > 0);
+    abut_status rc = weighs ? put(b->model, "object/length", n, &length, err) : ABUT_OK;
+    if (!rc && weighs) rc = put(b->model, "object/node-mass", n, &mass, err);
+    if (!rc && b->scene->dhat.per_length) rc = put(b->model, "object/dhat-part", n, &dhat, err);
+    for (int32_t i = 0; i < n && !rc; i++) {
+        const abut_object_facts *f = &b->out->object[i];
+        if (weighs) length[i] = f->extent, mass[i] = f->node_mass;
+        if (dhat) dhat[i] = f->extent > 0 ? f->extent / b->out->longest : 1;
+    }
+    static const char *const name[] = { "object/length", "object/node-mass", "object/dhat-part" };
+    for (int i = 0; i < 3 && !rc; i++) {
+        abut_array *a = abut_arrays_find(b->model, name[i]);
+        if (a) a->flags |= ABUT_A_REQUIRED;
+    }
+    return rc;
+}
+
+/* The length l and the mean mass, which obstacles get, too. */
 static abut_status measure(abut_build *b, abut_err *err)
 {
-    double mass = 0;
-    int32_t n = 0;
-    for (int32_t i = 0; i < b->out->nodes; i++)
-        if (b->role[i] != ABUT_NODE_OBSTACLE) n++, mass += b->mass[i];
-    b->out->length = diagonal(b, 0);
-    if (!(b->out->length > 0)) b->out->length = diagonal(b, 1);
-    if (!(b->out->length > 0)) return abut_fail(err, ABUT_E_GEOM, "all nodes stand at one point: expected a scene with a size");
-    b->out->mean_mass = mass / n;
-    for (int32_t i = 0; i < b->out->nodes; i++)
-        if (b->role[i] == ABUT_NODE_OBSTACLE) b->mass[i] = b->out->mean_mass;
+    abut_built *o = b->out;
+    if (b->scene->length_of_box) {
+        o->length = diagonal(b, 0);
+        if (!(o->length > 0)) o->length = diagonal(b, 1);
+        o->longest = o->length;
+        o->mean_mass = o->heavy_mass = mean_mass(b, 0, o->nodes);
+    } else measure_bodies(b);
+    if (!(o->length > 0)) return abut_fail(err, ABUT_E_GEOM, "all nodes stand at one point: expected a scene with a size");
+    for (int32_t i = 0; i < o->nodes; i++)
+        if (b->role[i] == ABUT_NODE_OBSTACLE) b->mass[i] = o->mean_mass;
     return ABUT_OK;
 }
 
@@ -392,15 +479,47 @@ static abut_status put_variants(abut_build *b, abut_err *err)
     return rc;
 }
 
+/* A node may be off by PART of the speed of the scene; without gravity by TOLERANCE l in a time step, if that is less.  REACHED l
+ * in a step can be reached in spite of rounding.  STICKS: the speed that counts as sticking, of that of the tolerance. */
+static const double PART = 1e-3, TOLERANCE = 1e-4, REACHED = 1e-8, STICKS = 0.1, STRAIN = 0.01;
+
+/* The speed of the scene: that of a fall through half of l; without gravity that of the fastest node at the start; if nothing
+ * moves then, that at which the slowest material is strained by STRAIN. */
+static double scene_speed(const abut_build *b, abut_speed_of *of)
+{
+    const abut_scene *s = b->scene;
+    const double g = abut_v3_norm(abut_v3_get(s->gravity)), *v = abut_arrays_find(b->frame, "node/v")->data;
+    double most = 0, sound = INFINITY;
+    for (int32_t i = 0; i < b->out->nodes; i++) most = fmax(most, abut_v3_norm(abut_v3_get(v + 3 * (size_t)i)));
+    for (const abut_scene_object *o = s->object; o < s->object + s->nobjects; o++)
+        if (!o->obstacle) sound = fmin(sound, sqrt(s->material[o->material].young / s->material[o->material].density));
+    *of = g > 0 ? ABUT_SPEED_OF_FALL : most > 0 ? ABUT_SPEED_OF_START : ABUT_SPEED_OF_SOUND;
+    return g > 0 ? sqrt(g * b->out->length) : most > 0 ? most : STRAIN * sound;
+}
+
+/* Bounds the defaults of speeds by the speed of the scene, once velocities are known. */
+static void bound_speeds(const abut_build *b)
+{
+    abut_built *o = b->out;
+    if (b->scene->scheme == ABUT_QUASI_STATIC) return;
+    o->speed = scene_speed(b, &o->speed_of);
+    const double step = TOLERANCE * o->length / b->scene->step.value, part = PART * o->speed;
+    const double bound = fmax(o->speed_of == ABUT_SPEED_OF_FALL ? part : fmin(step, part), REACHED / TOLERANCE * step);
+    o->is_bounded = bound == part;
+    if (!(b->scene->tolerance.value > 0))
+        *(double *)abut_arrays_find(b->model, "solve/tolerance")->data = o->tolerance = bound;
+    if (!(b->scene->eps_v.value > 0))
+        *(double *)abut_arrays_find(b->model, "contact/eps-v")->data = o->eps_v = STICKS * bound;
+}
+
 static abut_status put_parameters(abut_build *b, abut_err *err)
 {
     const abut_scene *s = b->scene;
     abut_built *o = b->out;
     double *gravity;
     int32_t *lags;
-    o->dhat = in_metres(&s->dhat, o->length);
-    o->eps_v = in_metres(&s->eps_v, o->length);
-    o->tolerance = in_metres(&s->tolerance, o->length);
+    o->eps_v = s->eps_v.value > 0 ? in_metres(&s->eps_v, o->length) : STICKS * TOLERANCE * o->length / s->step.value;
+    o->tolerance = s->tolerance.value > 0 ? in_metres(&s->tolerance, o->length) : TOLERANCE * o->length / s->step.value;
     if (!s->contact_off && o->dhat > o->length)
         return abut_fail(err, ABUT_E_FORMAT, "%s: contact.dhat is %.6g m, more than the length of the scene, %.6g m: expected a "
                          "small part of it (default 1e-3 l)", s->dhat.from, o->dhat, o->length);
@@ -409,7 +528,8 @@ static abut_status put_parameters(abut_build *b, abut_err *err)
     if (!rc) rc = put_number(b, "time/step", s->step.value, err);
     if (!rc) rc = put_variants(b, err);
     if (!rc) rc = put_number(b, "scene/length", o->length, err);
-    if (!rc) rc = put_number(b, "contact/dhat", o->dhat, err);
+    if (!rc) rc = put_number(b, "contact/dhat", in_metres(&s->dhat, o->longest), err);
+    if (!rc) rc = put_bodies(b, err);
     if (!rc) rc = put_number(b, "contact/eps-v", o->eps_v, err);
     if (!rc) rc = put(b->model, "contact/lags", 1, &lags, err);
     if (!rc) *lags = (int32_t)s->lags.value;
@@ -447,6 +567,8 @@ static abut_status put_all_names(abut_build *b, abut_err *err)
                                sizeof *s->plane, s->nplanes, err);
 }
 
+#define STIFFER 2   /* the lower bound over the published one: gaps are wider, and what slides over edges meets less of them */
+
 /* Bounds of the barrier's stiffness, by the stiffest pair that the scene can have. */
 static abut_status put_stiffness(abut_build *b, abut_err *err)
 {
@@ -461,8 +583,9 @@ static abut_status put_stiffness(abut_build *b, abut_err *err)
         return abut_fail(err, ABUT_E_FORMAT, "%s: contact.dhat is %.6g m, %.3g of the length of the scene, %.6g m: the stiffness "
                          "of contact has no finite bound for it; expected more than 1e-8 l (default 1e-3 l)", s->dhat.from,
                          o->dhat, o->dhat / o->length, o->length);
-    o->kappa_min *= s->kappa_scale.value;
-    o->kappa_max = s->kappa_range.value * o->kappa_min;
+    o->kappa_min *= s->kappa_scale.value * (s->length_of_box || s->scheme == ABUT_QUASI_STATIC ? 1 : STIFFER);
+    const double range = s->kappa_range.value;
+    o->kappa_max = range * (range > 1 ? o->heavy_mass / o->mean_mass : 1) * o->kappa_min;
     if (s->fixed_kappa.value > 0) o->kappa_min = o->kappa_max = s->fixed_kappa.value;
     rc = put_number(b, "contact/kappa-min", o->kappa_min, err);
     return rc ? rc : put_number(b, "contact/kappa-max", o->kappa_max, err);
@@ -490,6 +613,10 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     if (!rc) rc = abut_build_codim(&b, err);
     if (!rc) rc = measure(&b, err);
     built->dhat = in_metres(&s->dhat, built->length);
+    for (int32_t i = 0; i < s->nobjects && !rc; i++) {
+        abut_object_facts *f = &built->object[i];
+        f->dhat = f->extent > 0 ? in_metres(&s->dhat, f->extent) : built->dhat;
+    }
     if (!rc) rc = abut_build_proxies(&b, err);
     if (!rc) rc = put_materials(&b, err);
     if (!rc) rc = abut_build_curved(&b, err);
@@ -504,6 +631,7 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     if (!rc) rc = put_stiffness(&b, err);
     if (!rc) rc = abut_build_nodal(&b, err);
     if (!rc) rc = put_velocities(&b, err);
+    if (!rc) bound_speeds(&b);
     parts_free(&b);
     if (rc) {
         abut_built_clear(built);

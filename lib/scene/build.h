@@ -31,14 +31,24 @@ typedef struct abut_object_facts {
     double least_edge;          /* m, of the surface */
     double lo[3], hi[3];        /* m, bounding box */
     abut_proxy_facts proxy;
+    double extent, node_mass;   /* of a body: l, m; mean mass of its nodes, kg; 0: an obstacle, or there is one l of all */
+    double dhat;                /* m: within which its contact acts */
     double density[2];          /* least and largest factor on the material's density, of a body with a reference; else 0 */
 } abut_object_facts;
 
+/* What speed a scene has: sqrt(g l), the largest at the start, or a part of the speed of sound. */
+typedef enum abut_speed_of { ABUT_SPEED_OF_FALL, ABUT_SPEED_OF_START, ABUT_SPEED_OF_SOUND } abut_speed_of;
+
 /* What was derived; zero-filled is empty. */
 typedef struct abut_built {
-    double length, dhat, eps_v, tolerance;  /* m, m, m/s, m/s */
-    double mean_mass;                       /* kg, of a simulated node */
-    double kappa_min, kappa_max;            /* kg/m^2, bounds of the barrier's stiffness */
+    double length, dhat, eps_v, tolerance;  /* m, m, m/s, m/s; of the smallest body */
+    double longest;                         /* m: length of the largest body */
+    int32_t smallest;                       /* object whose length l is; -1: none, l is the extent of all nodes */
+    double mean_mass, heavy_mass;           /* kg: mean of a body's nodes, the least and the largest of all bodies */
+    double speed;                           /* m/s: what bounds default speeds */
+    abut_speed_of speed_of;
+    int is_bounded;                         /* 1: default speeds are fractions of `speed`; 0: of l in a time step */
+    double kappa_min, kappa_max;            /* kg/m^2, bounds of the barrier's stiffness for the least lengths and masses */
     int32_t shells, hinges, rods, bends, particles;
     int32_t nodes, tets, collision_vertices, edges, triangles, handles, friction_classes;
     int32_t motions;                        /* of the scene and of its obstacles; rests that `hold` adds do not count */
@@ -52,7 +62,7 @@ typedef struct abut_built {
  * how long it lasts; and the arrays of the FRAME at time 0.
  *
  * Nodes stand object by object in the order of their meshes; points that no element needs, and the inside of obstacles,
- * are left out.  An obstacle's node gets the mean mass of the simulated nodes.
+ * are left out.  An obstacle's node gets mean_mass.
  * bad  out: elements that cannot be simulated (inverted, flat); its items are named by object
  * Fails  ABUT_E_GEOM bad elements (listed in bad), surfaces that are not the boundary of a solid
  *        ABUT_E_FORMAT nothing to simulate; a body without tets; a motion that selects no node or one that another

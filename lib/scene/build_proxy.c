@@ -81,7 +81,7 @@ static abut_status choose_segments(const abut_build *b, const abut_scene_object 
                          "%.6g m: smaller tets, or more segments",
                          *segments, abut_plural(*segments, "segment leaves", "segments leave"), chord.measured, most);
     }
-    return usual_segments(o, b->out->dhat, segments, err);
+    return usual_segments(o, b->out->object[o - b->scene->object].dhat, segments, err);
 }
 
 static abut_status make_proxy(const abut_build *b, const abut_scene_object *o, abut_proxy *p, abut_proxy_facts *f, abut_err *err)
@@ -156,7 +156,7 @@ abut_status abut_build_proxies(abut_build *b, abut_err *err)
         p->first_vertex = b->out->collision_vertices;
         b->out->collision_vertices += p->proxy->nv, b->out->edges += p->nedge, b->out->triangles += p->proxy->nf;
         f->proxy.vertices = p->proxy->nv, f->triangles = p->proxy->nf, f->edges = p->nedge;
-        f->proxy.low = !(f->proxy.altitude > b->out->dhat);
+        f->proxy.low = !(f->proxy.altitude > f->dhat);
         f->least_edge = shortest_side(p);
     }
     return rc;

@@ -41,8 +41,7 @@ abut_scene abut_scene_defaults(void)
     s.newmark_gamma = param(ABUT_NEWMARK_GAMMA, 0);
     s.gravity[1] = -9.81;
     s.dhat = param(1e-3, 1);
-    s.eps_v = param(1e-3, 1);
-    s.tolerance = param(1e-2, 1);
+    s.eps_v = s.tolerance = param(0, 0);
     s.force_tolerance = param(0.1, 0);
     s.mu = param(0, 0);
     s.barrier_law = ABUT_BARRIER_IPC;

@@ -244,7 +244,8 @@ typedef struct abut_scene {
     int barrier_kappa;              /* 1: bounds of the stiffness by the law ipc, whatever the law is */
     abut_param stiffen_below;       /* m; 0: the default of whoever solves */
     abut_param fixed_kappa;         /* kg/m^2: the stiffness of the barrier in all steps; 0: between its bounds */
-    abut_param eps_v, tolerance;    /* m/s */
+    abut_param eps_v, tolerance;    /* m/s; 0: derived (scene/build.c) */
+    int length_of_box;              /* l is the diagonal of the bounding box of all bodies, as in scripts of the IPC code */
     abut_param force_tolerance;     /* fraction of the largest force; 0: nobody asks */
     int friction_law;               /* ABUT_FRICTION_C1, ... */
     abut_param mu;
@@ -274,7 +275,7 @@ typedef struct abut_scene {
     int32_t nmaterials, nobjects, nplanes, nmotions, npairs;
 } abut_scene;
 
-/** The defaults: 0.01 s, gravity -9.81 m/s^2 along y, dhat 1e-3 l, eps_v 1e-3 l/s, tolerance 1e-2 l/s, no friction, 1 lag. */
+/** The defaults: 0.01 s, gravity -9.81 m/s^2 along y, dhat 1e-3 l, speeds derived, no friction, 1 lag. */
 abut_scene abut_scene_defaults(void);
 
 /** Room for n rows, zero-filled; returns ABUT_E_NOMEM when there is none. */

@@ -224,7 +224,7 @@ static int is_unbalanced(const abut_failure_view *s, const abut_failure *f)
 static int is_pressed(const abut_failure_view *s)
 {
     const double gap = abut_pairs_smallest_gap(&s->prob->cm, &s->here->pairs, NULL);
-    return gap < TINY * s->prob->model->dhat[0];    /* infinite where nothing touches */
+    return gap < TINY * abut_least_dhat(s->prob->model);    /* infinite where nothing touches */
 }
 
 static int is_narrow(const abut_failure_view *s)

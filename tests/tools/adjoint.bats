@@ -48,7 +48,8 @@ slope() { awk -v a="$1" -v b="$2" -v h="$3" 'BEGIN { printf "%.17g", (a - b) / (
 }
 
 @test "of the density the stiffness of the barrier is left out, which is made of masses: contact/kappa-scale is the rest" {
-    "$BIN/adjoint" -q --error none --target "$target" --csv table.csv --by material/density --by contact/kappa-scale "$run"
+    "$BIN/adjoint" -q --error none --target "$target" --report r.jsonl --csv table.csv --by material/density --by contact/kappa-scale "$run"
+    near "$(grep -o '"kappa": [^,]*' r.jsonl | awk '{ s += $2 } END { printf "%.17g", s }')" "$(of contact/kappa-scale 0)"
     all=$(awk -v d="$(of material/density 0)" -v k="$(of contact/kappa-scale 0)" 'BEGIN { printf "%.17g", d + k / 1000 }')
     by=$(slope "$(RHO=1000.1 loss)" "$(RHO=999.9 loss)" 0.1)
     near "$all" "$by"

@@ -525,7 +525,7 @@ shapes() { awk '$1 == "o" { o[n++] = $2 } /^[flp]/ { k[n, $1]++ }
 @test "a curved body beside them leaves shells, rods, particles and obstacles in MSH, and their surfaces once in VTU" {
     bare on
     "$BIN/export" -q --msh-text flat --vtu flat bare.abut
-    bare on --set objects.ball='{generate: {ball: {radius: 0.5, divisions: 1}}, order: 2, translate: [6, 0, 0]}'
+    bare '{dhat: 7 mm}' --set objects.ball='{generate: {ball: {radius: 0.5, divisions: 1}}, order: 2, translate: [6, 0, 0]}'
     exits 0 "$BIN/export" --msh-text curved --msh binary --vtu curved bare.abut
     grep -q '^3 6 "ball"$' curved/frame_0000.msh
     for k in cloth rope sand box wall; do

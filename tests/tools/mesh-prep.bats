@@ -261,7 +261,7 @@ Y
 @test "--separate honours thickness, of shells, rods and grains alike" {
     thick_heap
     exits 3 "$BIN/mesh-prep" heap.yaml -o out.abut
-    exits 0 "$BIN/mesh-prep" heap.yaml --separate '0.2 mm' -o a.abut
+    exits 0 "$BIN/mesh-prep" heap.yaml --separate '0.2 mm' --max-move '1.5 cm' -o a.abut
     grep -E "separate: 0.0002 m asked for; [1-9][0-9]* crossings -> 0; gap 0 m -> at least 0.0002 m; residual 0 m" stderr
     "$BIN/ccd-check" -q --gap --json v.json -o judged.abut a.abut
     python3 -c 'import json; v = json.load(open("v.json")); g = v["smallest_gap"]; assert v["clean"] and (g is None or g["m"] >= 0.0002)'
@@ -269,10 +269,10 @@ Y
     exits 3 "$BIN/mesh-prep" heap.yaml --separate '0.2 mm' --max-move '0.1 mm' -o out.abut
     says "beyond the limit"
     # handles stay where they are too near to each other
-    exits 3 "$BIN/mesh-prep" heap.yaml --separate '0.2 mm' --set motion='[{select: {object: sand}, fix: true}]' -o out.abut
+    exits 3 "$BIN/mesh-prep" heap.yaml --separate '0.2 mm' --max-move '1.5 cm' --set motion='[{select: {object: sand}, fix: true}]' -o out.abut
     grep -E "point of 'sand' .* is 0.00[0-9]+ m from point of 'sand' .*, expected more than their thickness, 0.004 m" stderr
     # and a shell that would be stretched too far
-    exits 3 "$BIN/mesh-prep" heap.yaml --separate '0.2 mm' --set objects.sheet.shell.stretch-limit=1.0001 -o out.abut
+    exits 3 "$BIN/mesh-prep" heap.yaml --separate '0.2 mm' --max-move '1.5 cm' --set objects.sheet.shell.stretch-limit=1.0001 -o out.abut
     grep -E "shell [0-9]+ of 'sheet' \(nodes [0-9, ]+\) would have a largest stretch of 1\.[0-9]+" stderr
     says "expected less than 1.0001"
 }

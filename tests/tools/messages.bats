@@ -184,9 +184,11 @@ Y
     says "h.yaml:1:17: contact.dhat is 10 m, more than the length of the scene, 1.73205 m"
     exits 0 "$BIN/mesh-prep" h.yaml --set contact.dhat='0.5 m' -o x
     says "warning: contact acts within dhat, 0.5 m, which is 0.29 of the length of the scene"
-    # one body far away makes the default large beside every body
+    # one body far away makes the default large beside every body where the bounding box of all is the length, and there alone
     printf 'objects:\n  b: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n  c: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [-1000, 0, 0]}\n' > far.yaml
     exits 0 "$BIN/mesh-prep" far.yaml -o far.abut
+    [ "$(grep -c warning stderr)" -eq 0 ]
+    exits 0 "$BIN/mesh-prep" --set length=bounding-box far.yaml -o far.abut
     says "warning: contact acts within dhat, 1.001 m, which is 0.58 of the length of 'b', 1.73205 m; the scene is 1001 m long"
     exits 0 "$BIN/mesh-prep" --set contact.dhat='1 mm' far.yaml -o far.abut
     [ "$(grep -c warning stderr)" -eq 0 ]

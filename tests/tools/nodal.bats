@@ -377,7 +377,7 @@ Y
 pinch() {
     sed -e 's/size: \[0.4, 0.4\], cells: \[32, 32\]/size: [0.2, 0.2], cells: [10, 10]/' -e 's/divisions: 8/divisions: 3/' \
         -e 's/-0.278/-0.301/' "$ROOT/pipelines/scenes/nodal/pinch.yaml" > pinch.yaml
-    "$BIN/mesh-prep" -q pinch.yaml "$@" -o pinch.abut
+    "$BIN/mesh-prep" -q pinch.yaml --set length=bounding-box "$@" -o pinch.abut
 }
 
 @test "a pinched sheet: without compliance steps are mended or given up, with it none is, and the sheet comes to rest" {

@@ -86,7 +86,7 @@ TEST(energy_and_every_force_go_through_parallel_edges_without_a_jump)
 /* ---- three cubes, corner on corner, edge on edge ---- */
 
 static const char *const TOWER =
-    "{time: {step: 0.02}, tolerance: 1e-5 m/s, contact: {dhat: 1e-3 m, friction: {mu: 0.3, eps_v: 1e-4 m/s}},\n"
+    "{time: {step: 0.02}, tolerance: 1e-5 m/s, contact: {dhat: 1e-3 m, kappa-scale: 4, friction: {mu: 0.3, eps_v: 1e-4 m/s}},\n"
     " materials: {a: {young: 1e6, poisson: 0.3}},\n"
     " objects: {\n"
     "  low: {generate: {box: {size: [0.2, 0.2, 0.2], cells: [2, 2, 2]}}, translate: [0, 0.1009, 0]},\n"

@@ -259,7 +259,9 @@ TEST(a_resting_mass_on_a_half_space_is_carried_at_the_closed_form_gap)
     int32_t vert = 0, plane = 0, node = 0;
     abut_model m = { .nv = 1, .nc = 1, .nh = 1, .hs_normal = normal, .dhat = &dhat, .coll_node = &node };
     abut_collmesh cm = { .model = &m, .nc = 1, .W.col = &node };
-    abut_pairs pairs = { .n_plane = 1, .plane_vert = &vert, .plane = &plane, .plane_dist = &gap, .dist2 = &dist2 };
+    double one = 1;
+    abut_pairs pairs = { .n_plane = 1, .plane_vert = &vert, .plane = &plane, .plane_dist = &gap,
+                         .plane_mult = &one, .dist2 = &dist2 };
     abut_arena a = { 0 };
     CHECK_NEAR(abut_barrier_force(&cm, &pairs, NULL, kappa, h, 0), 8.774331, 5e-6);
     CHECK_NEAR(9.81 / sqrt(1.25), 8.774331, 5e-7);

@@ -18,7 +18,7 @@
 /* Two blocks, one over the other and over the floor, after two steps; the lower one is held at a side. */
 static const char *const PILE =
     "time: {step: 10 ms}\ntolerance: 1e-4 m/s\n"
-    "contact: {dhat: 5 mm, barrier: {stiffen-below: 0.5 mm}, friction: {mu: 0.4}}\n"
+    "contact: {dhat: 5 mm, kappa-scale: 0.5, barrier: {stiffen-below: 0.5 mm}, friction: {mu: 0.4}}\n"
     "materials: {m: {model: fixed-corotated, young: 4e4}}\n"
     "objects:\n"
     "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n"

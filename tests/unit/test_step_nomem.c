@@ -65,10 +65,10 @@ TEST(every_failing_allocation_of_a_step_is_reported_and_nothing_leaks)
         "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}},\n"
         "  low: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0, 0.052, 0]},\n"
         "  high: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0.02, 0.154, 0.01]}}}\n";
-    static const char *const solver[] = { "newton", "lbfgs-h", "nodal" };
+    static const char *const solver[] = { "newton", "newton-cg", "lbfgs-h", "nodal" };
     const int threads = abut_threads();
     abut_threads_set(1);
-    for (int k = 0; k < 3; k++) CHECK(exhaust(solver[k], TWO) > 400);
+    for (int k = 0; k < 4; k++) CHECK(exhaust(solver[k], TWO) > 400);
     abut_threads_set(threads);
 }
 

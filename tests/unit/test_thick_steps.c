@@ -1,5 +1,8 @@
 /* Steps with thickness and in every dimension of contact against closed forms; every motion is judged. */
 #include "base/par.h"
+#include "energy/barrier.h"
+#include "energy/barrier_pair.h"
+#include "energy/barrier.h"
 #include "energy/barrier_pair.h"
 #include "scene_world.h"
 
@@ -73,7 +76,8 @@ TEST(a_grain_rests_on_a_triangle_at_the_tabulated_gap)
 
 /* one thing of each dimension on another, thickness from object to object; see the comments for the pair's */
 static const char *const everything =
-    "time: {step: 0.01}\ngravity: [0, -10, 0]\ncontact: {dhat: 1 mm}\ntolerance: 1e-9 m/s\nmaterials: {sand: {density: 1600}}\n"
+    "time: {step: 0.01}\ngravity: [0, -10, 0]\ncontact: {dhat: 1 mm}\ntolerance: 1e-9 m/s\n"
+    "length: bounding-box\nmaterials: {sand: {density: 1600}}\n"
     "objects:\n"
     "  g0: {" GRAIN ", translate: [0, 1.8 mm, 0]}\n  g1: {" GRAIN ", translate: [1, 2.3 mm, 0]}\n"
     "  g2: {" GRAIN ", translate: [2, 2.8 mm, 0]}\n  g3: {" GRAIN ", translate: [3, -0.9982, 0]}\n"
@@ -335,4 +339,79 @@ TEST(thickness_zero_has_the_bytes_of_no_thickness)
 SETUP
 {
     abut_threads_set(1);
+}
+
+/* ---- dhat and stiffness of a pair ---- */
+
+TEST(a_pair_has_the_smaller_dhat_and_the_stiffness_of_its_smaller_length_and_larger_mass)
+{
+    /* l, m: small 0.1 sqrt(3), 1/8 kg; heavy the same, 3/8 kg; large sqrt(3), 125 kg.  Gaps: small and floor 0.3 mm, beyond its
+     * dhat of 0.173 mm; large and floor 1 mm, within its 1.73 mm; heavy over small 0.1 mm, large over heavy 0.1 mm. */
+    static const char *const text =
+        "materials: {a: {density: 1000}, b: {density: 3000}}\nobjects:\n"
+        "  small: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: a, translate: [0, 0.0503, 0]}\n"
+        "  heavy: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: b, translate: [0.01, 0.1504, 0.02]}\n"
+        "  over: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: a, translate: [0, 0.7005, 0]}\n"
+        "  beside: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: a, translate: [2, 0.501, 0]}\n"
+        "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n";
+    const double l[] = { 0.1 * sqrt(3), sqrt(3) }, scene = abut_kappa_min(l[0], abut_barrier_law_of(1e-3 * l[0], 0, 0), 0.125);
+    abut_arrays set = { 0 }, frame = { 0 };
+    abut_model m;
+    abut_frame f;
+    abut_collmesh cm;
+    abut_candidates cand = { 0 };
+    abut_pairs p = { 0 };
+    abut_err err = { 0 };
+    abut_arena scratch = { 0 };
+    scene_arrays(text, &set, &frame);
+    CHECK(!abut_model_view(&set, &m, &err) && !abut_frame_view(&frame, &m, &f, &err) && !abut_collmesh_init(&cm, &m, &err));
+    CHECK_NEAR(m.length[0], l[0], 1e-15);
+    CHECK_NEAR(m.dhat[0], 1e-3 * l[1], 1e-17);
+    CHECK_NEAR(abut_least_dhat(&m), 1e-3 * l[0], 1e-17);
+    CHECK_NEAR(m.kappa_min[0], 2 * scene, 1e-9 * scene);
+    double *y = malloc(3 * (size_t)cm.nc * sizeof *y), *g = calloc(3 * (size_t)m.nv, sizeof *g);
+    abut_collmesh_positions(&cm, f.x, y);
+    CHECK(!abut_candidates_find(&cm, y, NULL, m.dhat[0], cm.obstacle, &cand, &err));
+    CHECK(!abut_pairs_find(&cm, &cand, y, NULL, &p, &err));
+    CHECK(p.n_plane == 4 && p.n > 2);
+    for (size_t i = 0; i < p.n_plane; i++) {
+        CHECK(abut_collmesh_object(&cm, p.plane_vert[i]) == 3);
+        const double weight = abut_kappa_min(l[1], abut_barrier_law_of(1e-3 * l[1], 0, 0), 125) / scene;
+        CHECK_NEAR(p.plane_mult[i], weight, 1e-6 * weight);
+        CHECK_NEAR(abut_pairs_plane_dhat(&cm, &p, i), 1e-3 * l[1], 1e-17);
+    }
+    int seen[2] = { 0, 0 };
+    for (size_t i = 0; i < p.n; i++) {
+        const int32_t a = abut_collmesh_object(&cm, p.vert[i][0]);
+        const int32_t b = abut_collmesh_object(&cm, p.vert[i][abut_stencil_second(p.kind[i])]);
+        const int large = a == 2 || b == 2;
+        const double weight = abut_kappa_min(l[0], abut_barrier_law_of(1e-3 * l[0], 0, 0), large ? 125 : 0.375) / scene;
+        const double times = p.mult[i] / weight;
+        CHECK(a != b && times > 0.9 && fabs(times - round(times)) < 1e-6);
+        CHECK_NEAR(abut_pairs_dhat(&cm, &p, i), 1e-3 * l[0], 1e-17);
+        seen[large]++;
+    }
+    CHECK(seen[0] > 0 && seen[1] > 0);
+    /* forces are the derivatives of the energy: along y for all nodes of one object */
+    CHECK(!abut_barrier_gradient(&cm, &p, y, 1, g, &scratch, &err));
+    for (int32_t o = 0; o < 4; o++) {
+        double along = 0, E[2];
+        for (int32_t i = 0; i < m.nv; i++) along += m.body[i] == o ? g[3 * i + 1] : 0;
+        for (int side = 0; side < 2; side++) {
+            abut_pairs q = { 0 };
+            for (int32_t v = 0; v < cm.nc; v++) y[3 * v + 1] += abut_collmesh_object(&cm, v) == o ? (side ? 2e-9 : -1e-9) : 0;
+            CHECK(!abut_pairs_find(&cm, &cand, y, NULL, &q, &err));
+            CHECK(!abut_barrier_energy(&cm, &q, y, 1, &E[side], &scratch, &err));
+            abut_pairs_clear(&q);
+        }
+        for (int32_t v = 0; v < cm.nc; v++) y[3 * v + 1] -= abut_collmesh_object(&cm, v) == o ? 1e-9 : 0;
+        CHECK_NEAR((E[1] - E[0]) / 2e-9, along, 1e-6 * fabs(g[0]) + 1e-5 * fabs(along));
+    }
+    free(y), free(g);
+    abut_pairs_clear(&p);
+    abut_candidates_clear(&cand);
+    abut_collmesh_clear(&cm);
+    abut_arena_clear(&scratch);
+    abut_arrays_clear(&set);
+    abut_arrays_clear(&frame);
 }

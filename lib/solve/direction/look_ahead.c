@@ -120,10 +120,10 @@ static size_t place(const met_pairs *f, const met *m, int known)
     return i;
 }
 
-/* Multiplicity of a contact of the matrix; 0: it is none, or a mollified one. */
-static double multiplicity(const abut_pairs *pairs, const met *m)
+/* Multiplicity of a contact of the matrix, times its share; 0: it is none, or a mollified one. */
+static double multiplicity(const abut_pairs *pairs, const met *m, double share)
 {
-    if (m->plane >= 0) return 1;
+    if (m->plane >= 0) return share;
     for (size_t i = 0; i < pairs->n_plain; i++)
         if (pairs->kind[i] == m->kind && !memcmp(pairs->vert[i], m->vert, sizeof m->vert)) return pairs->mult[i];
     return 0;
@@ -140,16 +140,19 @@ static double excess(const abut_objective *p, abut_barrier_law law, double d)
  * matrix; where that is not enough, at its impact too. */
 static void add(const abut_objective *p, const bounded *b, met_pairs *f, const abut_impact *hit, double t, int round)
 {
-    const abut_model *model = p->model;
+    const abut_collmesh *cm = &p->cm;
+    const int32_t second = hit->plane >= 0 ? -1 : hit->vert[abut_stencil_second(hit->kind)];
     const double xi = thickness(p, hit);
-    const abut_barrier_law law = abut_model_barrier(model, xi);
+    const double dhat = second < 0 ? abut_collmesh_plane_dhat(cm, hit->vert[0]) : abut_collmesh_dhat(cm, hit->kind, hit->vert);
+    const double share = abut_pair_weight(&cm->scale, hit->vert[0], second, xi);
+    const abut_barrier_law law = abut_model_barrier(p->model, dhat, xi);
     met m;
-    double gap = look_at(p, b, hit, 0, &m) - xi, mult = gap < model->dhat[0] ? multiplicity(&b->at->pairs, &m) : 0;
+    double gap = look_at(p, b, hit, 0, &m) - xi, mult = gap < dhat ? multiplicity(&b->at->pairs, &m, share) : 0;
     int known = mult > 0;
     if (known && place(f, &m, 1) < f->n) known = f->pair[place(f, &m, 1)].round == round;
     if (!known) {
         gap = look_at(p, b, hit, t, &m) - xi - t * along(p, &m, b->dir);
-        mult = 1;
+        mult = share;
     }
     const size_t at = place(f, &m, known);
     if (!(gap > 0) || at == MOST || (at < f->n && f->pair[at].round == round)) return;

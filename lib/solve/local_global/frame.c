@@ -37,7 +37,7 @@ abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err
     const abut_status rc = abut_lg_balance(s, s->x, &e, err);
     if (rc) return rc;
     rep->force_residual = e.left > 0 ? e.left / e.largest : 0;
-    rep->force_largest = e.largest;
+    rep->force_largest = e.of_all;
     rep->min_jacobian = abut_smallest_jacobian(p->model, s->x, &flattest);
     rep->min_jacobian_tet = abut_objective_tet(p, flattest);
     const abut_linear_stats c = s->split.parts ? abut_consensus_stats(s->split.parts) : abut_linear_get_stats(&s->A);

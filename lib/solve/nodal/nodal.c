@@ -50,7 +50,7 @@ static abut_status allocate(abut_nodal *s, abut_err *err)
 abut_status abut_nodal_init(abut_nodal *s, const abut_model *m, const abut_nodal_options *opt, abut_err *err)
 {
     *s = (abut_nodal){ .opt = *opt };
-    if (!(s->opt.reserve > 0)) s->opt.reserve = m->dhat[0] / 2;
+    if (!(s->opt.reserve > 0)) s->opt.reserve = abut_least_dhat(m) / 2;
     const abut_direction_options direction = { .linear = opt->linear, .threads = opt->threads };
     abut_status rc = check_model(m, err);
     if (!rc) rc = abut_objective_init(&s->objective, m, opt->terms, err);

@@ -54,7 +54,7 @@ static abut_status bound_by_cfl(abut_search *s, double most, abut_limit *lim, do
     s->ops->points.try_at(s, lim->alpha);
     rc = s->ops->bound.ccd(s, &swept, rep, err);
     if (rc) return rc;
-    const double safe = abut_rule_cfl(s->prob.model->dhat[0], lim->alpha, s->ops->bound.motion(s));
+    const double safe = abut_rule_cfl(abut_least_dhat(s->prob.model), lim->alpha, s->ops->bound.motion(s));
     if (swept.alpha < 1) {
         swept.alpha *= lim->alpha;
         *lim = swept;

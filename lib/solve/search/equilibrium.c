@@ -75,13 +75,16 @@ static double faint_force(const abut_objective *p)
 static void largest_sums(const abut_objective *p, const double (*sum)[KINDS], abut_equilibrium *e)
 {
     const double scale = p->w.h_force * p->w.h_force;
-    *e = (abut_equilibrium){ .largest = faint_force(p) };
+    const double faint = faint_force(p);
+    *e = (abut_equilibrium){ .largest = faint, .of_all = faint };
     for (int32_t b = 0; b < p->model->no; b++) {
-        if (sum[b][LEFT] / scale > e->left) {
-            e->left = sum[b][LEFT] / scale;
-            e->object = b;
-        }
-        for (int k = CONTACT; k < KINDS; k++) e->largest = fmax(e->largest, sum[b][k] / scale);
+        const double left = sum[b][LEFT] / scale;
+        double largest = faint;
+        for (int k = CONTACT; k < KINDS; k++) largest = fmax(largest, sum[b][k] / scale);
+        e->of_all = fmax(e->of_all, largest);
+        if (!(left * e->largest > e->left * largest)) continue;
+        e->left = left, e->largest = largest;
+        e->object = b;
     }
 }
 

@@ -14,8 +14,9 @@
 #include "solve/point.h"
 
 typedef struct abut_equilibrium {
-    double left, largest;   /* N: each that of the object where it is largest; largest is 0 only without a body */
-    int32_t object;         /* the one with the most left */
+    double left, largest;   /* N: of the object where left / largest is largest; largest is 0 only without a body */
+    int32_t object;         /* that one */
+    double of_all;          /* N: the largest of all objects */
 } abut_equilibrium;
 
 /** At a point with contacts and gradient.  Forces of less than 1e-9 of what a strain of 1 takes count as that much: there `left`

@@ -328,7 +328,7 @@ static abut_status balance(abut_sqp *s, abut_report *rep, abut_err *err)
     rep->seconds.gradient += abut_time_wall() - clock;
     if (rc) return rc;
     rep->force_residual = e.left > 0 ? e.left / e.largest : 0;
-    rep->force_largest = e.largest;
+    rep->force_largest = e.of_all;
     return ABUT_OK;
 }
 

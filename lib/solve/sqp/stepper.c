@@ -35,7 +35,7 @@ static abut_sqp_options options_of(const abut_model *m, const abut_step_options 
                             .linear = o->linear, .threads = o->threads, .terms = o->terms };
     to.constraints.form = q->form >= 0 ? q->form : m->sqp_constraints ? m->sqp_constraints[0] : ABUT_CONSTRAINT_GAP;
     to.constraints.by = by[set];
-    to.constraints.offset = q->offset >= 0 ? q->offset : m->sqp_offset ? m->sqp_offset[0] : m->dhat[0];
+    to.constraints.offset = q->offset >= 0 ? q->offset : m->sqp_offset ? m->sqp_offset[0] : abut_least_dhat(m);
     return to;
 }
 

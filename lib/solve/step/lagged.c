@@ -49,7 +49,7 @@ static abut_status gradient_near(abut_search *so, abut_point *at, abut_report *r
 static abut_status product(abut_search *so, const double *p, double *q, double *work, abut_report *rep, abut_err *err)
 {
     const size_t n = 3 * (size_t)so->prob.model->nv;
-    const double gap = fmin(abut_pairs_smallest_gap(&so->prob.cm, &so->here.pairs, NULL), so->prob.model->dhat[0]);
+    const double gap = fmin(abut_pairs_smallest_gap(&so->prob.cm, &so->here.pairs, NULL), abut_least_dhat(so->prob.model));
     const double step = APART * gap / abut_largest(p, n);
     abut_point_set(&so->trial, &so->prob, so->here.x, step, p);
     abut_status rc = gradient_near(so, &so->trial, rep, err);

@@ -79,7 +79,7 @@ abut_status abut_step_equilibrium(abut_stepper *s, abut_report *rep, abut_err *e
     rep->seconds.gradient += abut_time_wall() - clock;
     if (rc) return rc;
     rep->force_residual = e.left > 0 ? e.left / e.largest : 0;
-    rep->force_largest = e.largest;
+    rep->force_largest = e.of_all;
     return ABUT_OK;
 }
 

@@ -1,0 +1,36 @@
+/* What sizes and masses of two bodies make of the barrier between them: within which distance it acts, and how stiff it is. */
+#ifndef ABUT_CONTACT_PAIR_SCALE_INLINE_H
+#define ABUT_CONTACT_PAIR_SCALE_INLINE_H
+
+#include "base/fn.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct abut_pair_scale {
+    const double *of;           /* [3 nc] of the body of a vertex: dhat and length, m, mean mass of its nodes, kg; an obstacle has
+                                 * the largest dhat and length, and no mass.  NULL: all bodies are alike, dhat is the model's */
+    double dhat, length, mass;  /* of the pair whose stiffness is kappa: the smallest of each; mass 0: all pairs have kappa */
+} abut_pair_scale;
+
+/** The distance within which contact of vertices a and b acts, m: the smaller of their bodies' two.  b -1: a half-space. */
+ABUT_FN double abut_pair_dhat(const abut_pair_scale *s, int32_t a, int32_t b)
+{
+    if (!s->of) return s->dhat;
+    const double p = s->of[3 * (size_t)a], q = b < 0 ? p : s->of[3 * (size_t)b];
+    return p < q ? p : q;
+}
+
+/** The stiffness of that contact over kappa: the lower bound of the pair (energy/barrier_pair.h) over that of the pair of kappa,
+ * with the smaller length of its bodies and the larger mean mass, xi the thickness of the pair, m.  b'' is taken as Dhat^2 / D^2,
+ * which it is at gaps of 1e-8 lengths. */
+ABUT_FN double abut_pair_weight(const abut_pair_scale *s, int32_t a, int32_t b, double xi)
+{
+    if (!s->of || !(s->mass > 0)) return 1;
+    const double *p = s->of + 3 * (size_t)a, *q = b < 0 ? p : s->of + 3 * (size_t)b;
+    const double dhat = abut_pair_dhat(s, a, b), length = p[1] < q[1] ? p[1] : q[1], mass = p[2] > q[2] ? p[2] : q[2];
+    const double of = length / s->length * ((2 * xi + s->dhat) * s->dhat / ((2 * xi + dhat) * dhat));
+    return mass / s->mass * (of * of);
+}
+
+#endif
