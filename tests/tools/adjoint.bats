@@ -279,6 +279,10 @@ laid_loss() { laid_run --keep-passes | "$BIN/adjoint" -q --error none --target t
         near "$(of $of 0)" "$(awk -F, -v a=$of '$1 == a { print $6; exit }' kept.csv)"
     done
     near "$(of contact/mu 0)" "$(slope "$(MU=0.30001 laid_loss)" "$(MU=0.29999 laid_loss)" 1e-5)"
+    # the results of passes are refined, too
+    laid_run --keep-passes | "$BIN/adjoint" -q --refine --target there.csv --csv refined.csv -o refined.abut -
+    "$BIN/ccd-check" -q --no-output refined.abut
+    near "$(of contact/mu 0)" "$(awk -F, '$1 == "contact/mu" { print $6; exit }' refined.csv)"
 }
 
 @test "friction passes that are not those of the run are refused" {

@@ -321,3 +321,14 @@ TEST(a_partition_is_taken_whole_and_in_range_or_refused)
         CHECK(!abut_partition_view(&s, 4, &p, &err) && !p.part);    /* none */
     }
 }
+
+TEST(the_largest_piece_of_a_part_stays_though_a_smaller_one_has_the_first_and_the_last_element)
+{
+    /* 0 - 5 and 2 - 3 - 4 are pieces of part 0, 1 - 6 is part 1; 1 touches 0, 6 touches 4 */
+    int32_t ptr[] = { 0, 2, 4, 5, 7, 9, 10, 12 }, adj[] = { 5, 1, 0, 6, 3, 2, 4, 3, 6, 0, 1, 4 };
+    const abut_dual d = { 7, ptr, adj };
+    int32_t part[] = { 0, 1, 0, 0, 0, 0, 1 };
+    static const int32_t mended[] = { 1, 1, 0, 0, 0, 1, 1 };
+    abut_err err = { 0 };
+    CHECK(!abut_dual_mend(&d, 2, part, &err) && !memcmp(part, mended, sizeof mended));
+}
