@@ -140,6 +140,7 @@ static void nodal(FILE *f, const abut_nodal_report *n)
     number(f, "delta_inf", n->delta_inf);
     number(f, "delta_2", n->delta_2);
     number(f, "delta_elastic", n->delta_elastic);
+    number(f, "unbalanced", n->unbalanced);
     number(f, "penetration", n->penetration);
     number(f, "coulomb_residual", n->coulomb_residual);
     number(f, "balance_residual", n->balance_residual);

@@ -58,6 +58,9 @@ typedef struct abut_nodal_report {
     double delta_elastic;       /* m: of delta_inf, what elements off the mesh have (solve/nodal/split.h); of linearisations, how
                                  * far the last one led */
     double delta_inf, delta_2;  /* m: h (change of v + distance of v and p) in the last iteration, largest and mean square */
+    double unbalanced;          /* what momentum and the law of contact lack when the iterations end, over the contact forces of a
+                                 * body, of the body where it is the most; 0: no contact, NAN: not known */
+    int unconverged;            /* 1: so the iterations ended without convergence */
     double penetration;         /* m: max of -h u_N with the velocity returned */
     double coulomb_residual;    /* m/s: of the laws of contact, with that velocity */
     double balance_residual;    /* of momentum at the end of the step, over its largest part; NAN: the barrier's step */

@@ -169,8 +169,13 @@ Y
     exits 3 "$BIN/step" -q -n 2 stuck.abut -o c.abut
 }
 
-@test "--strict gives up a step whose velocities still change" {
+@test "steps whose iterations end before the laws are met are said, and --strict gives them up" {
     starved
+    "$BIN/step" -n 3 --report r.jsonl a.abut -o c.abut 2> said
+    local n
+    n=$(figure unbalanced r.jsonl | awk '$1 > 1e-3 { n++ } END { print n + 0 }')
+    [ "$n" -gt 0 ]
+    grep -E "hard contact had not converged in $n of 3 steps: momentum and Coulomb's law lack up to [0-9.]+ of the contact" said
     exits 4 "$BIN/step" -q -n 30 --strict a.abut -o b.abut
     grep -E "lack [0-9.]+ of the contact forces of a body, expected at most 0.001, after" stderr
 }

@@ -18,6 +18,8 @@ typedef struct abut_step_tally {
     struct abut_lag_report lagged;  /* the worst of the former */
     int mended[2];              /* steps of hard contact that passed after more rounds, that the barrier took */
     int rising;                 /* that it took because their linearisations led to more energy */
+    int unconverged;            /* that its iterations ended before momentum and the laws of contact were met */
+    double worst_law;           /* the most that they lack, over the contact forces of a body */
     int meeting;                /* steps of sqp and qp that meet or invert something */
     int balanced;               /* steps whose forces were measured */
     int cut;                    /* of them, those that no test of the objective's convergence ended */

@@ -24,6 +24,8 @@ void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const a
     t->balanced += rep->force_largest > 0;
     t->mended[rep->nodal.repaired > 0 ? rep->nodal.repaired - 1 : 0] += rep->nodal.repaired > 0 && !rep->nodal.rising;
     t->rising += rep->nodal.rising;
+    t->unconverged += rep->nodal.unconverged;
+    if (rep->nodal.unconverged) t->worst_law = fmax(t->worst_law, rep->nodal.unbalanced);
     t->meeting += rep->sqp.hits > 0;
     const int cut = rep->fixed_iterations || rep->sqp.solved;
     t->cut += cut && rep->force_largest > 0;
@@ -80,6 +82,10 @@ void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, c
     if (t->worst_momentum > ROUGH && (c->record & ABUT_WITH_FORCES))
         abut_cli_say(cli, "contact forces are rough: momentum of a node balances to %.2g of the largest impulse in the worst "
                      "step; a nodal.tolerance, a length, or more nodal.iterations better it", t->worst_momentum);
+    if (t->unconverged)
+        abut_cli_say(cli, "hard contact had not converged in %d of %d step%s: momentum and Coulomb's law lack up to %.2g of the "
+                     "contact forces of a body; more nodal.iterations or a smaller time step better it, --strict gives such "
+                     "a step up", t->unconverged, t->steps, abut_s(t->steps), t->worst_law);
     if (t->more_frames)
         abut_cli_say(cli, "%d frame%s more than --every asks for: the path to the next one had too many waypoints",
                      t->more_frames, abut_s(t->more_frames));

@@ -289,6 +289,7 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
         if (!rc) rc = judge(f, &clean, rep, err);
     }
     if (!rc && clean && rep->nodal.rounds) rc = check_tolerance(f, rep, err);
+    rep->nodal.unconverged = clean && !has_converged(f);
     if (!rc && clean) rc = go_on_to(f, f->x1, err);
     if (!rc && !clean) rc = f->repair == ABUT_REPAIR_NONE ? refuse(f, rep, err) : mend(f, rep, err);
     return name_step(f, rc, err);

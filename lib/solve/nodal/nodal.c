@@ -287,6 +287,7 @@ static abut_status run(abut_nodal *s, const abut_coulomb_system *y, const abut_c
     s->rep->nodal.delta_inf = s->state.delta;
     s->rep->nodal.delta_2 = s->state.delta_2;
     s->rep->nodal.delta_elastic = s->state.left;
+    s->rep->nodal.unbalanced = s->contacts.n ? s->state.unbalanced : 0;
     return rc;
 }
 
