@@ -88,7 +88,7 @@ for line in list(open("wide.jsonl")):
     drop rub contact.friction.mu=0.5
     drop edge 'objects.c.rotate={axis: [1, 0.5, 2], angle: 50 deg}' 'objects.c.translate=[0.1, 0.23, 0.02]'
     drop wide contact.dhat='10 mm'
-    drop fast 'objects.c.velocity=[0, -8, 0]'
+    drop fast 'objects.c.velocity=[0, -8, 0]' length=bounding-box
     thin sheet '20 deg' '{cloth: {size: [0.5, 0.5], edge: 0.05}}' 'shell: {thickness: 1 mm}'
     thin rod '65 deg' '{rod: {length: 0.4, cells: 8}}' 'rod: {radius: 5 mm}'
     all_end "projected full gn gn-j ipc-gn shi-kim shi-kim-unsigned" "hard soft short log2 rub edge wide fast sheet rod" 30

@@ -68,10 +68,11 @@ Y
 # bats test_tags=slow
 @test "contact-surface: explained: segments, chord, altitude; by order, by edge, by tolerance" {
     scene | "$BIN/mesh-prep" --explain -o start.abut 2>text
-    grep -E "contact surface +1538 vertices, the boundary with 8 segments on a side \(by the order, dhat/4 and the altitudes" text
+    # 24 n^2 + 2 vertices, for a dhat of 0.2 mm
+    grep -E "contact surface +5402 vertices, the boundary with 15 segments on a side \(by the order, dhat/4 and the altitudes" text
     grep -E "contact surface +[0-9]+ vertices, the boundary with 5 segments on a side \(standard input:10:" text
-    grep -E "chord +0.000[0-9]+ +m" text
-    grep -E "chord bound +0.000[0-9]+ +m" text
+    grep -E "chord +[0-9.]+e-05 +m" text
+    grep -E "chord bound +[0-9.]+e-05 +m" text
     scene 'proxy: {tolerance: 1 mm}' | "$BIN/mesh-prep" --explain -o start.abut 2>text
     grep -E "the boundary with 4 segments" text
     exits 3 "$BIN/mesh-prep" <(scene 'proxy: {tolerance: 1e-6 m}') -o start.abut

@@ -3,7 +3,7 @@
 load helpers
 
 setup_file() {
-    "${BIN:-bin}"/mesh-prep -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set tolerance='1e-6 m/s' -o "$BATS_FILE_TMPDIR/pile.abut"
+    "${BIN:-bin}"/mesh-prep -q "$BATS_TEST_DIRNAME/../bench/pile.yaml" --set tolerance='1e-6 m/s' --set length=bounding-box -o "$BATS_FILE_TMPDIR/pile.abut"
 }
 setup() { pile=$BATS_FILE_TMPDIR/pile.abut; cd "$BATS_TEST_TMPDIR"; }
 
