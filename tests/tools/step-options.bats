@@ -133,6 +133,7 @@ P
     go full
     go cfl --ccd cfl
     claims 'sum(it[6] == "cfl" for it in its("cfl")) >= 3 and not any(it[6] == "cfl" for it in its("full"))' full cfl
+    claims 'all(it[6] != "none" for it in its("cfl") if it[1] < 1)' cfl    # what sets a bound is named
     near full.abut cfl.abut 8 1e-6
     # the fastest node moves by residual times h times the step length: half of dhat, where a row says cfl (none looks ahead)
     "$BIN/step" -q -n 8 --ccd cfl --without look-ahead --report bare.jsonl "$pile" -o bare.abut

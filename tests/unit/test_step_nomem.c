@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "failing_malloc.h"
 #include "solve/solvers.h"
+#include "sparse/linear_solvers.h"
 #include "solve/step/options.h"
 
 #include "check.h"
@@ -11,11 +12,14 @@
 TEST(every_failing_allocation_of_a_step_is_reported_and_nothing_leaks) { SKIP("the allocator cannot be replaced here"); }
 #else
 
+static const abut_linear_solver_ops *linear;    /* NULL: the solver's */
+
 /* One step of a scene from its first frame. */
 static abut_status step(const abut_solver_row *solver, const abut_model *m, const abut_arrays *frame, abut_err *err)
 {
     void *self = NULL;
     abut_step_options o = abut_step_defaults();
+    o.linear = linear;
     abut_instant at = { 0, 0 };
     abut_report rep = { .lag_residual = -1 };
     abut_arrays next = { 0 };
@@ -69,6 +73,9 @@ TEST(every_failing_allocation_of_a_step_is_reported_and_nothing_leaks)
     const int threads = abut_threads();
     abut_threads_set(1);
     for (int k = 0; k < 4; k++) CHECK(exhaust(solver[k], TWO) > 400);
+    CHECK(!abut_linear_solver_find("ic", &linear, NULL));
+    CHECK(exhaust("newton", TWO) > 300);
+    linear = NULL;
     abut_threads_set(threads);
 }
 
