@@ -54,7 +54,7 @@ static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err
         abut_lag_of(&r->stepper.solver.prob.terms)->n, abut_s(abut_lag_of(&r->stepper.solver.prob.terms)->n),
         r->stepper.about_to_slide, r->again ? "another pass" : "committed");
     if (r->again) {
-        rc = abut_step_again(&r->stepper, 0, &rep, err);
+        rc = abut_step_again(&r->stepper, limit, &rep, err);
         if (!rc) rc = abut_step_suspend(&r->stepper, &r->now.set, &r->next, err);
     } else {
         rc = abut_step_commit(&r->stepper, &r->now.set, o->with, &r->next, &at, &rep, err);

@@ -33,7 +33,7 @@ typedef struct barrier {
 } barrier;
 
 /* A step is halved after so many passes, or so many in a row that bring its forces no closer to a fixed point; how often. */
-enum { PASSES_OF_WHOLE = 24, PASSES_OF_PART = 12, IDLE_PASSES = 4, HALVED_MOST = 4 };
+enum { PASSES_OF_WHOLE = 24, IDLE_PASSES = 4, HALVED_MOST = 4 };
 
 static abut_status solver_options(const abut_solver_row *row, const abut_step_options *o, const abut_model *m,
                                   abut_search_opts *so, abut_err *err)
@@ -205,7 +205,7 @@ static abut_status settle(void *self, int *again, abut_report *rep, abut_err *er
     int settled;
     const abut_status rc = judge(s, &settled, rep, err);
     *again = !settled;
-    return rc || settled ? rc : abut_step_again(s, 0, rep, err);
+    return rc || settled ? rc : abut_step_again(s, s->solver.prob.model->lags[0], rep, err);
 }
 
 static abut_status settle_part(void *self, int *again, abut_report *rep, abut_err *err)
@@ -222,9 +222,8 @@ static abut_status settle_part(void *self, int *again, abut_report *rep, abut_er
     struct barrier_parts *p = &b->parts;
     p->since = rep->lags.change < p->least ? 0 : p->since + 1;
     p->least = fmin(p->least, rep->lags.change);
-    const int diverges = p->halved ? s->pass >= PASSES_OF_PART || p->since >= IDLE_PASSES : s->pass >= PASSES_OF_WHOLE;
-    const int follow = p->halved && s->pass < PASSES_OF_PART;
-    return diverges && can_halve(b) ? halve(b, rep, err) : abut_step_again(s, follow, rep, err);
+    const int diverges = p->halved ? s->pass >= ABUT_LAGS_FOLLOWED || p->since >= IDLE_PASSES : s->pass >= PASSES_OF_WHOLE;
+    return diverges && can_halve(b) ? halve(b, rep, err) : abut_step_again(s, b->model.view.lags[0], rep, err);
 }
 
 static abut_status suspend(void *self, const abut_arrays *carry, abut_arrays *out, abut_err *err)

@@ -272,9 +272,9 @@ static double relaxation(int pass)
     return pass <= WHOLE_PASSES ? 1 : pass < 40 ? 0.5 : pass < 160 ? 0.25 : 0.125;
 }
 
-abut_status abut_step_again(abut_stepper *s, int follow, abut_report *rep, abut_err *err)
+abut_status abut_step_again(abut_stepper *s, int limit, abut_report *rep, abut_err *err)
 {
-    if (follow && abut_step_can_follow(s)) return abut_step_follow(s, rep, err);
+    if (limit == 0 && s->pass < ABUT_LAGS_FOLLOWED && abut_step_can_follow(s)) return abut_step_follow(s, rep, err);
     const double w = relaxation(s->pass);
     return w < 1 ? abut_lag_relax(abut_lag_of(&s->solver.prob.terms), &s->solved_lag, w, err) : ABUT_OK;
 }

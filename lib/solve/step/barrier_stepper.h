@@ -17,7 +17,7 @@
 #include "solve/stepper.h"
 
 /* Passes after which a step whose friction has to converge is given up. */
-enum { ABUT_LAGS_MAX = 1000 };
+enum { ABUT_LAGS_MAX = 1000, ABUT_LAGS_FOLLOWED = 12 };
 
 typedef struct abut_stepper {
     abut_search solver;
@@ -80,9 +80,10 @@ ABUT_MUST_USE abut_status abut_step_refresh(abut_stepper *s, int measure, abut_r
 ABUT_MUST_USE abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int limit, double tol, int *settled,
                                             abut_err *err);
 /** After a refresh that did not settle: the normal forces of the next pass.  Nine passes take all of the new ones (Li 2020, 4.5);
- * later passes take half, a quarter, an eighth of the change, because undamped passes can cycle.  follow: by Newton's method on
- * their fixed point (solve/step/lagged.c), where the solver has a matrix for it, on the processor. */
-ABUT_MUST_USE abut_status abut_step_again(abut_stepper *s, int follow, abut_report *rep, abut_err *err);
+ * later passes take half, a quarter, an eighth of the change, because undamped passes can cycle.  limit 0, passes that have to
+ * converge: the first ABUT_LAGS_FOLLOWED by Newton's method on their fixed point (solve/step/lagged.c), where the solver has a
+ * matrix for it, on the processor. */
+ABUT_MUST_USE abut_status abut_step_again(abut_stepper *s, int limit, abut_report *rep, abut_err *err);
 /** Checks the candidate by exact predicates, fills the report and writes the next frame into out (cleared first).
  * carry: the frame before, whose ABUT_A_CARRY arrays go along.  with: ABUT_WITH_* (solve/step/record.h). */
 ABUT_MUST_USE abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with, abut_arrays *out,
