@@ -85,12 +85,11 @@ static inline double abut_collmesh_xi(const abut_collmesh *cm, abut_stencil s, c
 {
     return cm->xi ? 0.5 * (cm->xi[v[0]] + cm->xi[v[abut_stencil_second(s)]]) : 0;
 }
-/** Distance within which contact of a stencil acts, m. */
+/** Distance within which contact of a stencil acts, and contact of a vertex with a half-space, m. */
 static inline double abut_collmesh_dhat(const abut_collmesh *cm, abut_stencil s, const int32_t *v)
 {
     return cm->scale.of ? abut_pair_dhat(&cm->scale, v[0], v[abut_stencil_second(s)]) : cm->model->dhat[0];
 }
-/** The same of a vertex and a half-space. */
 static inline double abut_collmesh_plane_dhat(const abut_collmesh *cm, int32_t v)
 {
     return cm->scale.of ? abut_pair_dhat(&cm->scale, v, -1) : cm->model->dhat[0];

@@ -1,4 +1,4 @@
-/* What sizes and masses of two bodies make of the barrier between them: within which distance it acts, and how stiff it is. */
+/* The barrier between two bodies acts within a distance, and has a stiffness, that follow from their sizes and masses. */
 #ifndef ABUT_CONTACT_PAIR_SCALE_INLINE_H
 #define ABUT_CONTACT_PAIR_SCALE_INLINE_H
 

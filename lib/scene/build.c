@@ -191,8 +191,8 @@ static int32_t farthest(const abut_build *b, int32_t lo, int32_t hi, int all, ab
     return at;
 }
 
-/* The largest distance of two nodes of [lo, hi), as far as it is found from the one that is farthest from their mean, m: no
- * rotation changes it; of a box it is the diagonal. */
+/* Searches for the largest distance of two nodes of [lo, hi), m, from the node that is farthest from their mean; a rotation does
+ * not change it, and a box has its diagonal. */
 static double extent(const abut_build *b, int32_t lo, int32_t hi, int all)
 {
     abut_vec3 mean = { 0, 0, 0 };
@@ -242,7 +242,7 @@ static void measure_bodies(abut_build *b)
     }
 }
 
-/* What contact takes from each body; obstacles have none of it. */
+/* Puts the length, nodal mass and part of dhat of each body, for contact; 0 for obstacles. */
 static abut_status put_bodies(abut_build *b, abut_err *err)
 {
     const int32_t n = b->scene->nobjects;

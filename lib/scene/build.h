@@ -36,7 +36,7 @@ typedef struct abut_object_facts {
     double density[2];          /* least and largest factor on the material's density, of a body with a reference; else 0 */
 } abut_object_facts;
 
-/* What speed a scene has: sqrt(g l), the largest at the start, or a part of the speed of sound. */
+/* The speed of a scene is sqrt(g l), the largest at the start, or a part of the speed of sound. */
 typedef enum abut_speed_of { ABUT_SPEED_OF_FALL, ABUT_SPEED_OF_START, ABUT_SPEED_OF_SOUND } abut_speed_of;
 
 /* What was derived; zero-filled is empty. */
