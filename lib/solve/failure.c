@@ -195,6 +195,11 @@ static void say_kind(words *w, const abut_failure_view *s, const abut_failure *f
     case ABUT_FAILED_TOUCHING:
         say(w, "Newton iteration %d: a gap has become too small for double precision", f->iterations);
         break;
+    case ABUT_FAILED_UNBALANCED:
+        say(w, "forces on ");
+        say_object(w, s, s->prob->model->body[f->node]);
+        say(w, " do not balance after %d Newton iteration%s", f->iterations, abut_s(f->iterations));
+        break;
     case ABUT_FAILED_INDEFINITE:
         say(w, "Newton iteration %d: ", f->iterations);
         say(w, f->shifted ? "no shift of the diagonal makes the matrix of %d unknowns positive definite"
@@ -217,7 +222,7 @@ static const char *const narrow = "dhat is tiny against the scene and its barrie
 /* Directions are short enough, and the step has not ended because of its forces. */
 static int is_unbalanced(const abut_failure_view *s, const abut_failure *f)
 {
-    return f->unbalanced > 0 && f->residual <= s->prob->model->tolerance[0];
+    return f->unbalanced > 0 && (f->residual <= s->prob->model->tolerance[0] || f->kind == ABUT_FAILED_UNBALANCED);
 }
 
 /* Whether something touches and the smallest gap is so small that the barrier is too soft for its load. */
@@ -276,6 +281,7 @@ static const char *advice(const abut_failure *f, const abut_failure_view *s)
     case ABUT_FAILED_ITERATIONS: return "a higher limit or a smaller time step may help";
     case ABUT_FAILED_BLOCKED: return "let the script stop earlier, leave it room, or let what stands in its way give";
     case ABUT_FAILED_STAGNATES: return stagnation_advice(f, s);
+    case ABUT_FAILED_UNBALANCED: return "a smaller time.step may help; a larger force-tolerance accepts what is left";
     case ABUT_FAILED_TOUCHING:
         return is_pressed(s) ? pressed_advice(s) : "a smaller time step or a larger dhat keeps gaps wider";
     case ABUT_FAILED_FLOATING:
@@ -341,8 +347,10 @@ abut_status abut_failure_say(const abut_failure *f, const abut_failure_view *s, 
         const struct abut_failure_norm *n = &s->norm;
         if (n->words) say(&w, "; %s %.3g%s, want %.3g", n->words, f->norm, n->unit, n->want);
         else say(&w, "; residual %.3g m/s, want %.3g", f->residual, s->prob->model->tolerance[0]);
-        if (!n->words && is_unbalanced(s, f))
-            say(&w, "; forces balance to %.3g, want %.3g", f->unbalanced, s->prob->model->force_tolerance[0]);
+        const double *want = s->prob->model->force_tolerance;
+        if (!n->words && is_unbalanced(s, f)) say(&w, "; forces balance to %.3g, want %.3g", f->unbalanced, *want);
+        if (f->kind == ABUT_FAILED_UNBALANCED)
+            say(&w, ", accepted up to %.3g", ABUT_UNBALANCED * *want);
         say(&w, "; step length %.3g", f->alpha);
         say_limit(&w, s, &f->limit, f->bound);
     }

@@ -14,8 +14,12 @@ typedef enum abut_failure_kind {
     ABUT_FAILED_INDEFINITE,     /* no shift of the diagonal makes the matrix positive definite, or iterations do not solve it */
     ABUT_FAILED_NOT_FINITE,     /* the direction is not */
     ABUT_FAILED_TOUCHING,       /* a gap has become too small for double precision */
+    ABUT_FAILED_UNBALANCED,     /* the step ends, and its forces are too far from balance */
     ABUT_FAILED_FLOATING        /* quasi-static: a body has loads and nothing that holds it */
 } abut_failure_kind;
+
+/* Forces further from balance than so many times the tolerance give a step up. */
+enum { ABUT_UNBALANCED = 10 };
 
 /* Kept up to date during a minimisation; kind tells whether it failed. */
 typedef struct abut_failure {
@@ -25,7 +29,7 @@ typedef struct abut_failure {
     double norm;                /* of the gradient at the last iterate when the stopping rule asks for one, else 0 */
     double bound, alpha;        /* of the last step: feasible and accepted length; accepted 0: none */
     abut_limit limit;           /* what set the bound */
-    int32_t node;               /* INDEFINITE: of the pivot; FLOATING: of the body; otherwise -1 */
+    int32_t node;               /* INDEFINITE: of the pivot; FLOATING, UNBALANCED: of the body; otherwise -1 */
     int guessed;                /* INDEFINITE: the matrix failed as a whole, and node has the worst diagonal block */
     int shifted;                /* INDEFINITE: shifts of the diagonal were tried */
     struct abut_failure_idle {  /* STAGNATES: of the iterations without progress */

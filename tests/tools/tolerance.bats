@@ -84,6 +84,37 @@ Y
     says "--stop published does not go with --solver pd"
 }
 
+@test "a step whose forces are ten times further from balance than asked for is given up; rounding of positions is no reason" {
+    cat > hour.yaml <<'Y'
+time: {step: 1 h}
+force-tolerance: 1e-3
+contact: {friction: {mu: 0.4}}
+materials: {rubber: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.4}}
+objects:
+  top: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0.02, 0.2, 0]}
+  bottom: {generate: {box: {size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}}, translate: [0, 0.06, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}, mu: 0.5}
+Y
+    "$BIN/mesh-prep" -q hour.yaml -o hour.abut
+    for j in 1 2; do
+        exits 4 "$BIN/step" -n 3 -j $j --dump-stuck stuck$j.abut --report hour.jsonl hour.abut -o x.abut
+        says "step 1 (t = 0 s): forces on 'top' do not balance after"
+        says "want 0.001, accepted up to 0.01"
+        says "a smaller time.step may help; a larger force-tolerance accepts what is left"
+    done
+    cmp stuck1.abut stuck2.abut
+    awk -F'"force_residual":' '{ split($2, a, ","); n++; if (!(a[1] > 0.01)) exit 1 } END { exit n != 1 }' hour.jsonl
+    "$BIN/salvage" -q x.abut.part -o before.abut
+    "$BIN/step" -q --stop published before.abut | "$BIN/ccd-check" -q --no-output
+    "$BIN/export" --dump stuck1.abut | grep -q 'forces on .top. do not balance'
+    exits 4 "$BIN/step" stuck1.abut -o y.abut
+    # 10 s balance
+    "$BIN/mesh-prep" -q hour.yaml --set time.step='10 s' | "$BIN/step" -q -n 3 --report ten.jsonl | "$BIN/ccd-check" -q --no-output
+    # what is asked for is below the last digit of the positions
+    "$BIN/mesh-prep" -q hour.yaml --set time.step='0.01 s' | "$BIN/step" --force-tolerance 1e-17 -n 2 -o z.abut 2>said
+    grep -q 'rounding kept the forces of 2 of 2 steps from balancing: up to .* (want 1e-17)' said
+}
+
 # meets NAME TURN TIME LENGTH MORE: boxes of order 2 that meet at 1 m/s over a floor, turned about (1, 2, 3) by TURN degrees, in units of
 # TIME seconds and LENGTH metres, with MORE objects, run for 20 steps; their middles, in LENGTH and turned back, are the lines of NAME.
 meets() {

@@ -206,6 +206,13 @@ TEST(a_search_that_finds_no_decrease_has_stalled)
     world_close(&w);
 }
 
+static const char HOUR[] =
+    "time: {step: 1 h}\nforce-tolerance: 1e-3\ncontact: {friction: {mu: 0.4}}\n"
+    "materials: {rubber: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.4}}\nobjects:\n"
+    "  top: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0.02, 0.2, 0]}\n"
+    "  bottom: {generate: {box: {size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}}, translate: [0, 0.06, 0]}\n"
+    "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}, mu: 0.5}\n";
+
 /* boxes above a floor that meet: contact has the keys of `contact` */
 static void thrown(world *w, const char *contact, const char *velocity)
 {
@@ -216,6 +223,29 @@ static void thrown(world *w, const char *contact, const char *velocity)
                 "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n"
                 "materials: {rubber: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.4}}\n", contact, velocity);
     w->st.solver.opt.names = &w->model_set;
+}
+
+TEST(forces_that_are_ten_times_further_from_balance_than_asked_for_give_the_step_up)
+{
+    world w;
+    thrown(&w, "dhat: 1 mm", "0, 0, 0");
+    CHECK(!world_run(&w, 1) && w.rep.force_residual > 0);
+    world_close(&w);
+    /* inertia of an hour: rounding of the objective hides the weights, 1e-7 of it */
+    world_scene(&w, HOUR);
+    w.st.solver.opt.names = &w.model_set;
+    CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
+    const abut_failure *f = &w.st.solver.failed;
+    CHECK(f->kind == ABUT_FAILED_UNBALANCED && f->unbalanced == w.rep.force_residual && f->unbalanced > 0.01);
+    SAYS(&w, "step 1 (t = 0 s)", "forces on '", "' do not balance after ", "; forces balance to ", ", want 0.001, accepted up to "
+         "0.01", "a smaller time.step may help; a larger force-tolerance accepts what is left");
+    /* other rules, and a number of iterations, do not ask for balance */
+    for (int k = 0; k < 2; k++) {
+        if (k) w.st.solver.opt.stop = (struct abut_stop_opts){ ABUT_STOP_NEWTON, 0, 5 };
+        else w.st.solver.opt.stop.rule = ABUT_STOP_PUBLISHED;
+        CHECK(!world_run(&w, 1));
+    }
+    world_close(&w);
 }
 
 SLOW_TEST(iterations_that_cycle_end_early_and_say_that_they_stagnate)

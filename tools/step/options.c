@@ -290,7 +290,8 @@ static const option table[] = {
               "iteration of Jacobi's method" },
     { 0, "force-tolerance", ABUT_OPT_REAL, AT(o.force_tolerance), .bit = ABUT_OPTION_FORCE_TOLERANCE, .least = 1, .shapes = 1,
       .unit = "X",
-      .help = "newton: unbalanced force on a body at most, as a fraction of the largest force on any (default: the scene's)" },
+      .help = "newton: unbalanced force on a body at most, as a fraction of the largest force on it; a step with more than 10 "
+              "times this is given up (default: the scene's)" },
     { 0, "without", ABUT_OPT_LIST, .parse = parse_without, .bit = ABUT_OPTION_WITHOUT, .shapes = 1, .unit = "LIST",
       .describe = describe_features },
     { 0, "lags", ABUT_OPT_TEXT, .parse = parse_lags, .bit = ABUT_OPTION_LAGS, .shapes = 1, .unit = "N",

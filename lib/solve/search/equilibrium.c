@@ -10,11 +10,11 @@
 #define FAINT 1e-9  /* of the force that strains everything by 1, or moves it by the length of the scene */
 
 /* the kinds of nodal forces that are summed up by object; nodes whose forces are taken at a time */
-enum { LEFT, CONTACT, LOAD, WEIGHT, PRESSURE, HOLD, KINDS, AT_ONCE = 1 << 16 };
+enum { LEFT, CONTACT, LOAD, WEIGHT, PRESSURE, HOLD, ROUNDING, KINDS, AT_ONCE = 1 << 16 };
 
-/* Gradients of the terms that each is of; load: xhat less x, NULL: masses are diagonal. */
+/* Gradients of the terms that each is of; load: xhat less x, NULL: masses are diagonal; near: all, a rounding away, or NULL. */
 typedef struct forces {
-    const double *g, *contact, *pressure, *elastic, *load;
+    const double *g, *contact, *pressure, *elastic, *load, *near;
 } forces;
 
 static double magnitude(const double *f) { return sqrt(abut_v3_norm2(abut_v3_get(f))); }
@@ -31,6 +31,7 @@ static void node_sizes(const abut_objective *p, const double *x, int32_t i, cons
         return;
     }
     size[LEFT] = magnitude(of->g + at);
+    if (of->near) size[ROUNDING] = abut_v3_norm(abut_v3_diff(of->g + at, of->near + at)) / m->force_tolerance[0];
     if (of->load) {
         double f[3];
         abut_mass_row(abut_mass_of(&p->terms), of->load, i, f);
@@ -88,8 +89,8 @@ static void largest_sums(const abut_objective *p, const double (*sum)[KINDS], ab
     }
 }
 
-abut_status abut_equilibrium_find(const abut_objective *p, const abut_point *point, abut_equilibrium *e, abut_arena *scratch,
-                                  abut_err *err)
+abut_status abut_equilibrium_find(const abut_objective *p, const abut_point *point, const abut_point *near, abut_equilibrium *e,
+                                  abut_arena *scratch, abut_err *err)
 {
     const abut_model *m = p->model;
     const size_t n3 = 3 * (size_t)m->nv;
@@ -105,7 +106,7 @@ abut_status abut_equilibrium_find(const abut_objective *p, const abut_point *poi
     abut_status rc = abut_objective_gradient_add(p, &at, 1 << ABUT_TERM_CONTACT, contact, scratch, err);
     if (!rc) rc = abut_objective_gradient_add(p, &at, ABUT_KINDS_POTENTIAL, elastic, scratch, err);
     if (!rc) rc = abut_objective_gradient_add(p, &at, 1 << ABUT_TERM_FOLLOWER, pressure, scratch, err);
-    const forces of = { point->g, contact, pressure, elastic, load };
+    const forces of = { point->g, contact, pressure, elastic, load, near ? near->g : NULL };
     if (!rc) rc = add_sizes(p, at.x, &of, sum, scratch, err);
     if (!rc) largest_sums(p, (const double (*)[KINDS])sum, e);
     abut_arena_release(scratch, mark);

@@ -21,8 +21,10 @@ typedef struct abut_equilibrium {
 
 /** At a point with contacts and gradient.  Forces of less than 1e-9 of what a strain of 1 takes count as that much: there `left`
  * is rounding.  Without an elastic element it is 1e-9 of what moves all bodies by the length of the scene within the step.
+ * near: a point whose positions differ by rounding, with gradient; NULL: none.  The change of the forces between the two is
+ * rounding; divided by the force tolerance of the model, its sum over an object counts as a force on the object.
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_equilibrium_find(const abut_objective *o, const abut_point *at, abut_equilibrium *e,
-                                                abut_arena *scratch, abut_err *err);
+ABUT_MUST_USE abut_status abut_equilibrium_find(const abut_objective *o, const abut_point *at, const abut_point *near,
+                                                abut_equilibrium *e, abut_arena *scratch, abut_err *err);
 
 #endif

@@ -182,6 +182,7 @@ static abut_status go_on(barrier *b, abut_report *rep, abut_err *err)
     abut_instant at;
     p->passes += b->stepper.pass;
     abut_status rc = abut_step_commit(&b->stepper, p->start.n ? &p->start : p->frame, 0, &next, &at, rep, err);
+    rc = reported(&b->stepper, rc, rep);
     abut_arrays_clear(&p->start);
     p->start = next;
     p->left--;

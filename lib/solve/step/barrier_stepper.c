@@ -302,6 +302,7 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
 {
     abut_arrays_clear(out);
     abut_status rc = check_candidate(s, rep, err);
+    if (!rc) rc = abut_step_equilibrium(s, rep, err);
     if (!rc && !s->end_unwritten) rc = join_steps(s, rep, err);
     if (rc) return rc;
     s->path_continues = s->end_unwritten;
@@ -312,7 +313,6 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
     if (!rc && carry) rc = abut_frame_carry(carry, out, err);
     if (!rc) rc = abut_step_put_state(s, s->v_end, 0, out, err);
     if (!rc && abut_step_keeps_passes(s)) rc = abut_step_put_passes(s, out, err);
-    if (!rc) rc = abut_step_equilibrium(s, rep, err);
     if (!rc) rc = abut_step_put_record(s, with, rep, carry, out, err);
     if (!rc) rc = abut_step_report(s, rep, err);
     if (rc) return rc;

@@ -1,15 +1,18 @@
 #include "solve/step/step_parts.h"
 
+#include "base/par.h"
 #include "base/timer.h"
 #include "contact/intersect.h"
 #include "energy/barrier_term.h"
 #include "energy/codim_bound.h"
 #include "energy/codim_term.h"
 #include "solve/search/equilibrium.h"
-#include "solve/search/search_ops.h"
+#include "solve/search/search_parts.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
+#include <string.h>
 
 static void report_contacts(const abut_search *so, abut_report *rep)
 {
@@ -63,24 +66,67 @@ static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *e
     return abut_objective_potential(p, x, &rep->elastic, &s->solver.scratch, err);
 }
 
+/* Whether forces that do not balance as well as ten times the tolerance give the step up. */
+static int gives_up(const abut_search *so, const abut_equilibrium *e, const abut_report *rep)
+{
+    const double *want = so->prob.model->force_tolerance;
+    return so->opt.stop.rule == ABUT_STOP_NEWTON && !rep->fixed_iterations && want &&
+           !abut_rule_balanced(e->left, e->largest, ABUT_UNBALANCED * *want);
+}
+
+/* Evaluates the gradient at so->trial: every coordinate of the iterate, moved up or down by the rounding of the largest of its
+ * node. */
+static abut_status gradient_beside(abut_search *so, abut_err *err)
+{
+    const abut_objective *p = &so->prob;
+    abut_point *to = &so->trial;
+    memcpy(to->x, so->here.x, 3 * (size_t)p->model->nv * sizeof *to->x);
+    for (uint32_t i = 0; i < (uint32_t)p->model->nv; i++) {
+        const double by = DBL_EPSILON * abut_largest(so->here.x + 3 * (size_t)i, 3);
+        for (uint32_t k = 0; k < 3; k++) to->x[3 * (size_t)i + k] += (3 * i + k) * 2654435769u >> 31 ? by : -by;  /* Knuth 6.4 */
+    }
+    abut_point_set(to, p, to->x, 0, NULL);
+    const abut_status rc = abut_candidates_again(&p->cm, so->here.y, NULL, p->model->dhat[0], p->cm.obstacle, &so->near,
+                                                 &so->cand, err);
+    return rc ? rc : abut_point_evaluate(to, p, ABUT_HAS_CONTACTS | ABUT_HAS_GRADIENT, &so->cand, &so->scratch, err);
+}
+
+/* Refuses forces that are too far from balance, unless it is the rounding of positions that moves them. */
+static abut_status judge_forces(abut_search *so, const abut_report *rep, int *refused, abut_err *err)
+{
+    abut_equilibrium e;
+    abut_status rc = gradient_beside(so, err);
+    const abut_point *near = so->trial.has & ABUT_HAS_GRADIENT ? &so->trial : NULL;
+    if (!rc) rc = abut_equilibrium_find(&so->prob, &so->here, near, &e, &so->scratch, err);
+    *refused = !rc && gives_up(so, &e, rep);
+    if (!*refused) return rc;
+    so->failed.unbalanced = e.left / e.largest;
+    for (so->failed.node = 0; so->prob.model->body[so->failed.node] != e.object;) so->failed.node++;
+    return ABUT_OK;
+}
+
 abut_status abut_step_equilibrium(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     assert(s);
     abut_search *so = &s->solver;
     const double clock = abut_time_wall();
+    int refused = 0;
     abut_equilibrium e;
     abut_point *at = &so->here;
     abut_lag_exchange(&so->prob.terms, &s->solved_lag);      /* not that of the next pass */
     at->has &= ABUT_HAS_CONTACTS;
     abut_status rc = abut_point_evaluate(at, &so->prob, ABUT_HAS_GRADIENT, NULL, &so->scratch, err);
-    if (!rc) rc = abut_equilibrium_find(&so->prob, at, &e, &so->scratch, err);
+    if (!rc) rc = abut_equilibrium_find(&so->prob, at, NULL, &e, &so->scratch, err);
+    if (!rc && gives_up(so, &e, rep)) rc = judge_forces(so, rep, &refused, err);
     at->has &= ABUT_HAS_CONTACTS;
     abut_lag_exchange(&so->prob.terms, &s->solved_lag);
     rep->seconds.gradient += abut_time_wall() - clock;
     if (rc) return rc;
     rep->force_residual = e.left > 0 ? e.left / e.largest : 0;
     rep->force_largest = e.of_all;
-    return ABUT_OK;
+    if (!refused) return ABUT_OK;
+    rc = abut_search_fail(so, ABUT_FAILED_UNBALANCED, err);
+    return abut_wrap(err, "step %lld (t = %g s)", (long long)s->at.step + 1, s->at.time), rc;
 }
 
 /* Elements, contacts and what is scripted, at the iterate. */

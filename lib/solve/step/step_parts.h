@@ -114,7 +114,8 @@ ABUT_MUST_USE abut_status abut_step_put_passes(const abut_stepper *s, abut_array
 
 /* ---- report_fill.c ---- */
 
-/** How well the forces balance with which the step ends. */
+/** How well the forces balance with which the step ends.
+ * Fails  ABUT_E_NUMERIC they are too far from balance (ABUT_UNBALANCED), and rounding does not explain it */
 ABUT_MUST_USE abut_status abut_step_equilibrium(abut_stepper *s, abut_report *rep, abut_err *err);
 /** Contacts, stretches, energies and momenta at the end of a step. */
 ABUT_MUST_USE abut_status abut_step_report(abut_stepper *s, abut_report *rep, abut_err *err);
