@@ -12,6 +12,7 @@
 #include "scene/build.h"
 #include "scene/match.h"
 #include "scene/orders.h"
+#include "scene/pressed.h"
 #include "model/model.h"
 #include "solve/solvers.h"
 #include "solve/step/options.h"
@@ -40,6 +41,7 @@ typedef struct prep {
     abut_built built;
     abut_offenders bad;
     abut_explain facts;
+    abut_pressed pressed;
 } prep;
 
 /* Closed surfaces that ask for it become solids. */
@@ -99,7 +101,7 @@ static void say_curved(prep *p)
 static abut_status give_advice(prep *p, const abut_model *m, abut_err *err)
 {
     abut_advice *a = calloc(1, sizeof *a);
-    abut_status rc = a ? abut_advice_find(&p->scene, m, &p->built, a, err) : abut_fail(err, ABUT_E_NOMEM, "advice");
+    abut_status rc = a ? abut_advice_find(&p->scene, m, &p->built, &p->pressed, a, err) : abut_fail(err, ABUT_E_NOMEM, "advice");
     for (int i = 0; !rc && i < a->n; i++) abut_cli_say(&p->cli, "advice: %s", a->text[i]);
     if (!rc && a->left_out) abut_cli_say(&p->cli, "advice: %d more", a->left_out);
     free(a);
@@ -142,6 +144,15 @@ static void say_reach(prep *p)
     }
 }
 
+/* What the barrier does with the start.  Other solvers have none there. */
+static abut_status look_at_start(prep *p, const abut_model *m, const double *x, abut_err *err)
+{
+    if (p->scene.solver != ABUT_SOLVED_BY_BARRIER) return ABUT_OK;
+    const abut_status rc = abut_pressed_find(&p->scene, m, &p->built, x, &p->pressed, err);
+    if (rc || p->scene.start_pressed) return rc;
+    return abut_pressed_refuse(&p->pressed, m, err);
+}
+
 /* The views check what was built as any later stage would; then nothing may touch. */
 static abut_status check(prep *p, abut_err *err)
 {
@@ -153,6 +164,7 @@ static abut_status check(prep *p, abut_err *err)
     if (!rc) rc = abut_start_check(&m, &p->model, f.x, m.dhat[0], &p->bad, &gap, err);
     if (rc && p->bad.total && !gap.is_short && !p->separate.gap)
         append(err, "; --separate GAP parts what crosses or is too near, by moves of free nodes");
+    if (!rc && isfinite(gap.gap)) rc = look_at_start(p, &m, f.x, err);
     if (rc) return rc;
     if (p->explain || p->check) rc = give_advice(p, &m, err);
     if (!rc && p->check) rc = try_solver(p, &m, err);

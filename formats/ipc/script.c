@@ -441,6 +441,7 @@ static void finish(abut_ipc_script *s)
     if (s->kappa_multiplier != KAPPA_MULTIPLIER)
         abut_make_number(m, contact, "kappa-scale", s->kappa_multiplier / KAPPA_MULTIPLIER, NULL);
     if (s->no_self) abut_make_text(m, contact, "bodies", "off");
+    abut_make_text(m, contact, "start", "pressed");
     abut_tree *friction = abut_make_map(m, contact, "friction");
     abut_make_number(m, friction, "mu", s->mu, NULL);
     abut_make_number(m, friction, "eps_v", s->eps_v, s->is_absolute ? "m/s" : "l/s");

@@ -105,6 +105,7 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     length(f, s, b);
     if (s->contact_off) fprintf(f, "  %-16s off: everything passes through everything\n", "contact");
     if (s->bodies_off) fprintf(f, "  %-16s off: they pass through themselves and each other\n", "bodies");
+    if (s->start_pressed) fprintf(f, "  %-16s pressed: the barrier may part bodies at any speed\n", "start");
     said(f, "dhat", b->dhat, "m", &s->dhat);
     bodies(f, s, b);
     law(f, "barrier", abut_barrier_names[s->barrier_law], abut_barrier_laws[s->barrier_law]->help);

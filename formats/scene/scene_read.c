@@ -249,10 +249,13 @@ static abut_status read_contact(abut_scene_reader *r, const abut_tree *t, abut_e
 {
     static const char *const words[] = { "on", "off", NULL };
     if (t->kind == ABUT_TREE_TEXT) return abut_tree_choice(t, "contact", words, &r->scene->contact_off, err);
-    static const char *const keys[] = { "dhat", "kappa-scale", "kappa-range", "barrier", "friction", "bodies", "cohesion", NULL };
-    const abut_tree *bodies = abut_tree_find(t, "bodies");
+    static const char *const keys[] = { "dhat", "kappa-scale", "kappa-range", "barrier", "friction", "bodies", "cohesion",
+                                        "start", NULL };
+    static const char *const starts[] = { "apart", "pressed", NULL };
+    const abut_tree *bodies = abut_tree_find(t, "bodies"), *start = abut_tree_find(t, "start");
     abut_status rc = abut_tree_keys(t, "contact", keys, err);
     if (!rc && bodies) rc = abut_tree_choice(bodies, "contact.bodies", words, &r->scene->bodies_off, err);
+    if (!rc && start) rc = abut_tree_choice(start, "contact.start", starts, &r->scene->start_pressed, err);
     if (!rc) rc = parameter(t, "dhat", "contact.dhat", ABUT_Q_LENGTH_OR_L, 1, &r->scene->dhat, err);
     if (!rc) rc = parameter(t, "kappa-scale", "contact.kappa-scale", ABUT_Q_PURE, 0, &r->scene->kappa_scale, err);
     if (!rc) rc = parameter(t, "kappa-range", "contact.kappa-range", ABUT_Q_PURE, 0, &r->scene->kappa_range, err);

@@ -291,7 +291,16 @@ static void look_at_forces(const abut_model *m, abut_advice *a)
            "much; `force-tolerance: 0.01` asks for a hundredth", m->force_tolerance[0]);
 }
 
-abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abut_built *b, abut_advice *a, abut_err *err)
+static void look_at_start(const abut_model *m, const abut_pressed *p, abut_advice *a)
+{
+    char text[ABUT_PRESSED_WORDS], more[48] = "";
+    if (!*abut_pressed_words(p, m, text)) return;
+    if (p->pairs > 1) snprintf(more, sizeof more, "; so near are %d pairs", p->pairs);
+    advise(a, "%s%s", text, more);
+}
+
+abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abut_built *b, const abut_pressed *start,
+                             abut_advice *a, abut_err *err)
 {
     uint8_t *is_deep = calloc((size_t)m->no + 1, 1);
     *a = (abut_advice){ 0 };
@@ -305,6 +314,7 @@ abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abu
         if (m->nc) look_at_dhat(o, f, f->dhat, a);
         if (m->nc && s->scheme != ABUT_QUASI_STATIC) look_at_impact(s, o, f, m->h[0], a);
     }
+    if (!rc) look_at_start(m, start, a);
     if (!rc) look_at_scheme(s, b, m->h[0], a);
     if (!rc) look_at_forces(m, a);
     if (!rc) look_at_times(s, a);

@@ -4,6 +4,7 @@
 
 #include "model/model.h"
 #include "scene/build.h"
+#include "scene/pressed.h"
 
 enum { ABUT_ADVICE_MOST = 24, ABUT_ADVICE_TEXT = 320 };
 
@@ -25,11 +26,12 @@ typedef struct abut_advice {
  * rotations  of nodes that all lie on the axis
  * sizes      a coefficient of friction above 5, gravity above 1000 m/s^2
  * loads      on nodes that are all prescribed as long as they act
+ * start      within dhat: which two, and the speed at which the barrier parts them
  * scheme     BDF of order 3 to 6, if the step amplifies oscillations of the bodies by more than a tenth until the end of the
  *            scene, or in a second: which, and the step that does not
  * forces     asked to balance to more than 0.1 of the largest on a body: they are that far off
  * Fails      ABUT_E_NOMEM, ABUT_E_GEOM as abut_surface_triangles */
-ABUT_MUST_USE abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abut_built *b, abut_advice *a,
-                                           abut_err *err);
+ABUT_MUST_USE abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abut_built *b,
+                                           const abut_pressed *start, abut_advice *a, abut_err *err);
 
 #endif

@@ -235,6 +235,7 @@ typedef struct abut_scene {
     double wind[3];                 /* m/s */
     int contact_off;                /* nothing has a collision surface */
     int bodies_off;                 /* bodies pass through themselves and each other, not through obstacles and half-spaces */
+    int start_pressed;              /* a start in which the barrier parts bodies is meant (scene/pressed.h) */
     abut_param dhat;                /* m */
     abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
     abut_param kappa_range;         /* the upper of these over the lower, >= 1 */

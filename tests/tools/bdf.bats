@@ -173,7 +173,7 @@ objects:
 Y
     cat > release.yaml <<Y
 time: {step: 10 ms}
-contact: {dhat: 5 mm}
+contact: {dhat: 5 mm, start: pressed}
 gravity: [0, 0, 0]
 $soft
 objects:

@@ -183,6 +183,97 @@ Y
     grep -F "start gap" text | grep -F "half-space 'floor'"
 }
 
+# two free boxes above each other, 0.5 mm apart, a fraction 0.29 of dhat
+pressed() {
+    cat > pressed.yaml <<'Y'
+time: {step: 0.01 s}
+gravity: [0, 0, 0]
+contact: {dhat: 1e-2 l, start: pressed}
+materials: {m: {young: 1e7, poisson: 0.3}}
+objects:
+  low: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [3, 3, 3]}}}
+  high: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [3, 3, 3]}}, translate: [0.013, 0.1005, 0.017]}
+Y
+}
+
+# parts WITHIN STEPS OPTION ...: step parts 'low' and 'high' at the speed that --check says, but for the factor 1 + WITHIN
+parts() {
+    local said
+    said=$("$BIN/mesh-prep" --check pressed.yaml "${@:3}" 2>&1 >/dev/null |
+           sed -n "s/.*advice: 'low' and .* the barrier parts them at \(.*\) m.s$/\1/p")
+    "$BIN/mesh-prep" -q pressed.yaml "${@:3}" | "$BIN/step" -q -j 1 -n "$2" | "$BIN/ccd-check" -q | "$BIN/export" -q - --csv parted.csv
+    $PYTHON - "$said" "$1" <<'P'
+import csv, math, sys
+said, within = float(sys.argv[1]), float(sys.argv[2])
+velocity = lambda row, body: [float(row.get(f"{body}.v{k}_m/s", 0)) for k in "xyz"]
+found = max(math.dist(velocity(row, "low"), velocity(row, "high")) for row in csv.DictReader(open("parted.csv")))
+print(f"said {said} m/s, found {found:.4g} m/s")
+sys.exit(not found / (1 + within) < said < found * (1 + within))
+P
+}
+
+@test "a start within dhat: bodies part at the speed that is said, stiff and soft ones, in short and long steps, by every scheme" {
+    pressed
+    for g in 0.1001 0.1005 0.101; do parts 0.1 8 --set objects.high.translate="[0.013, $g, 0.017]"; done
+    for s in bdf2 midpoint implicit-newmark; do parts 0.1 12 --set time.scheme=$s; done
+    for h in 1e-2 1e-3 1e-4; do parts 0.2 8 --set time.step=$h --set materials.m.young=1e5; done
+    for h in 1e-3 1e-4 1e-5; do parts 0.2 8 --set time.step=$h --set materials.m.young=1e8; done
+    parts 0.15 20 --set contact.dhat='5e-2 l' --set objects.high.translate='[0.013, 0.102, 0.017]'      # in several steps
+    parts 0.1 8 --set objects.high.generate.box='{size: [0.02, 0.1, 0.02], cells: [1, 4, 1]}'
+    parts 0.1 8 --set objects.high='{generate: {sphere: {radius: 0.05, cells: 8}}, translate: [0, 0.1005, 0]}'
+    parts 0.1 8 --set contact.barrier='{fixed-kappa: 1000}'
+    parts 0.1 8 --set contact.barrier='{law: log2}'
+    parts 0.1 8 --set objects.high='{half-space: {point: [0, 0.0502, 0], normal: [0, -1, 0]}}'
+    parts 0.1 8 --set objects.high='{half-space: {point: [0, 0.0005, 0], normal: [0, -1, 0]}}' \
+        --set objects.low='{generate: {cloth: {size: [0.3, 0.3], cells: [9, 9]}}, shell: {thickness: 1 mm}}'
+    parts 0.1 8 --set objects.low.obstacle=true
+    parts 0.1 3 --set gravity='[0, -9.81, 0]' --set time.step=1e-3 --set objects.low.obstacle=true
+}
+
+@test "a start that the barrier would throw apart is refused, with both bodies, gap, dhat and speed; \`start: pressed\` takes it" {
+    pressed
+    exits 3 "$BIN/mesh-prep" pressed.yaml --set contact.start=apart --set time.step=1e-3 -o no.abut
+    says "mesh-prep: 'low' and 'high' start 0.0005 m apart, within dhat, 0.00173 m: the barrier parts them at 0.476 m/s, more than 0.1 m/s, a tenth of the speed of the scene; expected a larger gap, a smaller contact.dhat, or \`contact: {start: pressed}\`"
+    [ ! -e no.abut ]
+    exits 0 "$BIN/mesh-prep" pressed.yaml --set time.step=1e-3 --explain -o a.abut
+    grep -E '^  start +pressed: ' stderr
+    # what a smaller dhat, a longer step, a solver without barrier, no contact, equilibria change
+    local apart=(--set contact.start=apart --set time.step=1e-3)
+    "$BIN/mesh-prep" -q pressed.yaml "${apart[@]}" --set contact.dhat='1e-3 l' -o a.abut
+    "$BIN/mesh-prep" -q pressed.yaml "${apart[@]}" --set time.step=1e-2 -o a.abut
+    for s in nodal sqp qp; do "$BIN/mesh-prep" -q pressed.yaml "${apart[@]}" --set solver=$s -o a.abut; done
+    "$BIN/mesh-prep" -q pressed.yaml "${apart[@]}" --set contact=off -o a.abut
+    "$BIN/mesh-prep" -q pressed.yaml "${apart[@]}" --set time.scheme=quasi-static -o a.abut
+    # with gravity by sqrt(g l); what is pressed down is not thrown up; what scripts hold is not thrown
+    apart+=(--set objects.low.obstacle=true --set gravity='[0, -9.81, 0]')
+    exits 3 "$BIN/mesh-prep" pressed.yaml "${apart[@]}" -o no.abut
+    says "more than 0.13 m/s, a tenth of sqrt(gravity l)"
+    "$BIN/mesh-prep" -q pressed.yaml "${apart[@]}" --set time.step=1e-2 -o a.abut
+    "$BIN/mesh-prep" -q pressed.yaml "${apart[@]}" --set gravity='[0, -200, 0]' -o a.abut
+    "$BIN/mesh-prep" -q pressed.yaml "${apart[@]}" --set motion='[{select: {object: high, relative-box: [[0, 0.9, 0], [1, 1, 1]]}, fix: true}]' -o a.abut
+    exits 3 "$BIN/mesh-prep" pressed.yaml --set contact.start=held -o no.abut
+    says "contact.start"
+}
+
+@test "a gap that rounding made is refused in dynamics and equilibria: a box laid on a plane, two boxes, a folded sheet" {
+    pressed
+    local laid=(--set objects.high='{half-space: {point: [0, -0.05000000000000001, 0], normal: [0, 1, 0]}}')
+    for s in implicit-euler quasi-static; do
+        exits 3 "$BIN/mesh-prep" pressed.yaml "${laid[@]}" --set contact.start=apart --set time.scheme=$s -o no.abut
+        says "'low' and half-space 'high' start 6.94e-18 m apart, less than a millionth of dhat, 0.00173 m: "
+    done
+    [ ! -e no.abut ]
+    "$BIN/mesh-prep" -q pressed.yaml "${laid[@]}" -o a.abut
+    "$BIN/mesh-prep" -q pressed.yaml "${laid[@]}" --set contact.start=apart --set solver=nodal | "$BIN/step" -q -n 2 | "$BIN/ccd-check" -q --no-output
+    exits 3 "$BIN/mesh-prep" pressed.yaml --set contact.start=apart --set objects.high.translate='[0, 0.1000000005, 0]' --set time.step=1 -o no.abut
+    says "'low' and 'high' start 5e-10 m apart, less than a millionth of dhat"
+    "$BIN/mesh-prep" -q pressed.yaml --set contact.start=apart --set objects.high.translate='[0, 0.100000002, 0]' --set time.step=1 -o a.abut
+    printf 'v %s\n' '0 0 0' '1 0 0' '0 0 1' '0 1e-10 0' '1 1e-10 0' '0 1e-10 1' > leaf.obj
+    printf 'f %s\n' '1 2 3' '4 5 6' >> leaf.obj
+    exits 3 "$BIN/mesh-prep" pressed.yaml --set contact.start=apart --set objects.leaf='{mesh: leaf.obj, shell: {thickness: 1 mm}, translate: [1, 0, 0]}' -o no.abut
+    says "parts of 'leaf' start 1e-10 m apart, less than a millionth of dhat"
+}
+
 # two boxes that overlap by 0.05, and a floor under the lower one
 overlap() {
     cat > overlap.yaml <<'Y'
