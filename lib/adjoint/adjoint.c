@@ -150,6 +150,22 @@ abut_status abut_adjoint_begin(abut_adjoint *a, const abut_arrays *start, abut_i
     return rc ? rc : find_passes(a, start, at, &f1, kappa, err);
 }
 
+/* Implicit Euler took a step of Newmark: its end has the acceleration by all forces but contact (motion.c of the stepper). */
+static abut_status damped_back(abut_adjoint *a, const abut_arrays *end, abut_state_bar *bar, abut_err *err)
+{
+    const abut_objective *o = &a->s.solver.prob;
+    const abut_adjoint_pass *last = a->passes.of + a->passes.n - 1;
+    abut_frame f;
+    const int newmark = a->model->scheme && a->model->scheme[0] == ABUT_IMPLICIT_NEWMARK;
+    if (!newmark || o->w.scheme == ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
+    if (abut_integrator_weights(a->model, ABUT_IMPLICIT_NEWMARK).late_contact != 1)
+        return abut_fail(err, ABUT_E_FORMAT, "implicit Euler took this step, which is not differentiated if time.newmark.beta is "
+                         "above gamma / 2; a smaller time step may need no such steps");
+    const abut_status rc = abut_frame_view(end, a->model, &f, err);
+    abut_codim_state_of(&o->terms)->strain_kappa = last->strain_kappa;
+    return rc ? rc : abut_adjoint_acceleration_back(a, last->x, f.v, o->step.load_time, bar, err);
+}
+
 static abut_status go_back(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_arrays *end,
                            abut_state_bar *bar,
                            abut_adjoint_report *rep, abut_err *err)
@@ -162,6 +178,7 @@ static abut_status go_back(abut_adjoint *a, const abut_arrays *start, abut_insta
     if (rc) return rc;
     abut_recur_of(a->model, o->w.scheme, o->w.h_force * o->w.h_force, &a->recur);
     abut_state_bar_zero(&a->work.start, a->model);
+    if ((rc = damped_back(a, end, bar, err))) return rc;
     memset(a->work.end, 0, n3 * sizeof(double));
     memset(a->work.acc, 0, n3 * sizeof(double));
     memset(a->work.target, 0, n3 * sizeof(double));

@@ -95,11 +95,10 @@ void abut_adjoint_sum(abut_adjoint *a, const double *x_bar)
     for (int32_t i = 0; i < m->nv; i++) a->bars.obj_density[m->body[i]] += m->mass[i] * a->bars.mass[i];
 }
 
-/* ---- the first acceleration of Newmark ---- */
+/* ---- accelerations of Newmark that no Newmark step has made ---- */
 
-/* a_0 = acc - M^-1 dPsi/dx(x_0) - damping.mass v_0 of nodes that are no obstacles */
-static abut_status first_acceleration(abut_adjoint *a, const double *x, const double *v, double time, abut_state_bar *bar,
-                                      abut_err *err)
+abut_status abut_adjoint_acceleration_back(abut_adjoint *a, const double *x, const double *v, double time, abut_state_bar *bar,
+                                           abut_err *err)
 {
     abut_objective *o = &a->s.solver.prob;
     const abut_model *m = a->model;
@@ -124,9 +123,13 @@ static abut_status first_acceleration(abut_adjoint *a, const double *x, const do
     }
     if (!rc) rc = abut_script_forces_back(m, time, time, acc, &a->bars, &a->s.solver.scratch, err);
     if (!rc) rc = abut_adjoint_forces_back(&a->forces, o, &at, q, 1, &a->bars, &a->s.solver.scratch, err);
-    /* products have the weight of a step */
+    /* products have the weight of a step, and are projected but where a system was taken */
     const double weight = o->w.psi * o->w.share * o->w.share;
-    return rc ? rc : abut_adjoint_product(o, &at, ABUT_KINDS_POTENTIAL, 1 / weight, q, bar->x, &a->s.solver.scratch, err);
+    const int as_is = o->step.as_is;
+    o->step.as_is = 1;
+    if (!rc) rc = abut_adjoint_product(o, &at, ABUT_KINDS_POTENTIAL, 1 / weight, q, bar->x, &a->s.solver.scratch, err);
+    o->step.as_is = as_is;
+    return rc;
 }
 
 abut_status abut_adjoint_finish(abut_adjoint *a, const abut_arrays *first, abut_instant at, abut_state_bar *bar, abut_err *err)
@@ -135,7 +138,7 @@ abut_status abut_adjoint_finish(abut_adjoint *a, const abut_arrays *first, abut_
     abut_frame f;
     abut_status rc = abut_frame_view(first, m, &f, err);
     const int newmark = m->scheme && m->scheme[0] == ABUT_IMPLICIT_NEWMARK;
-    if (!rc && newmark && !f.a) rc = first_acceleration(a, f.x, f.v, at.time, bar, err);
+    if (!rc && newmark && !f.a) rc = abut_adjoint_acceleration_back(a, f.x, f.v, at.time, bar, err);
     if (!rc) abut_adjoint_sum(a, bar->x);
     return rc;
 }

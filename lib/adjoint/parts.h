@@ -72,6 +72,10 @@ abut_adjoint_pass abut_adjoint_last_pass(abut_adjoint *a, const abut_frame *end,
 /** bars of the pressures of objects, and of their factors at load_time, += scale q^T d(dPsi/dx)/dp at z[3 nv]. */
 void abut_adjoint_pressure_back(const abut_model *m, double load_time, const double *z, const double *q, double scale,
                                 abut_parameter_bar *bars);
+/** bars of x, v, masses, forces, loads += those of a = acc - M^-1 dPsi/dx(x) - damping.mass v of nodes that are no obstacles,
+ * under loads at that time; bar->a becomes 0.  work.p, g, acc are lost.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_adjoint_acceleration_back(abut_adjoint *a, const double *x, const double *v, double time,
+                                                         abut_state_bar *bar, abut_err *err);
 /** Sums of elements for materials and objects; x_bar[3 nv]: by the start. */
 void abut_adjoint_sum(abut_adjoint *a, const double *x_bar);
 /** Damping, w p.C u with C = a M + b K and K taken at x_n: bars of a, b, masses, moduli, and of x_n through K.

@@ -58,10 +58,15 @@ double abut_integrator_change(int scheme, const double *v1, const double *v0, do
 
 /* ---- schemes ---- */
 
+int abut_integrator_rebounds(const abut_model *m)
+{
+    return m->scheme && (m->scheme[0] == ABUT_MIDPOINT || m->scheme[0] == ABUT_IMPLICIT_NEWMARK);
+}
+
 int abut_integrator_scheme(const abut_model *m, const abut_frame *f)
 {
     const int scheme = m->scheme ? m->scheme[0] : ABUT_IMPLICIT_EULER;
-    if (scheme == ABUT_MIDPOINT && f->euler_left && f->euler_left[0] > 0) return ABUT_IMPLICIT_EULER;
+    if (abut_integrator_rebounds(m) && f->euler_left && f->euler_left[0] > 0) return ABUT_IMPLICIT_EULER;
     const double *x[ABUT_PAST], *v[ABUT_PAST];
     const int reads = abut_integrator_past(scheme), has = reads ? abut_integrator_past_of(f, x, v) : 0;
     return has < reads ? abut_integrator_bdf(has) : scheme;
@@ -171,8 +176,7 @@ abut_weights abut_integrator_weights(const abut_model *m, int scheme)
 
 double abut_integrator_force_scale(const abut_model *m, const abut_frame *f)
 {
-    const int midpoint = m->scheme && m->scheme[0] == ABUT_MIDPOINT;
-    const int scheme = midpoint ? ABUT_MIDPOINT : abut_integrator_scheme(m, f);
+    const int scheme = abut_integrator_rebounds(m) ? m->scheme[0] : abut_integrator_scheme(m, f);
     const double T = scheme == ABUT_QUASI_STATIC ? static_time(m) : m->h[0];
     return abut_integrator_step_weight(m, scheme) * (T * T);
 }

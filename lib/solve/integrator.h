@@ -65,9 +65,11 @@ typedef struct abut_weights {
 } abut_weights;
 
 /** The scheme of the step that starts (COMMITTED) or goes on (PENDING) at a frame: the model's, but BDF whose past is too short
- * takes the highest order that it is enough for, implicit Euler at first, and midpoint those that are to be damped
+ * takes the highest order that it is enough for, implicit Euler at first, and implicit Euler for steps that are to be damped
  * (solve/step/rebound.c). */
 int abut_integrator_scheme(const abut_model *m, const abut_frame *f);
+/** 1: midpoint and Newmark, of which implicit Euler takes steps after elasticity has created energy. */
+int abut_integrator_rebounds(const abut_model *m);
 /** The states of a frame before its own, newest first, each [3 nv]; returns how many there are. */
 int abut_integrator_past_of(const abut_frame *f, const double *x[ABUT_PAST], const double *v[ABUT_PAST]);
 /** How many states before the start of a step a scheme reads: q - 1 in BDF of order q, else 0. */

@@ -125,7 +125,7 @@ typedef struct abut_report {
     double residual;            /* m/s: last |p|_inf / h */
     double force_residual, force_largest;   /* solve/search/equilibrium.h: what is left / the largest; that, N; 0: not measured */
     double kappa;               /* kg/m^2 */
-    int damped;                 /* a step of the midpoint scheme that implicit Euler took */
+    int damped;                 /* a step of midpoint or Newmark that implicit Euler took */
     int waypoints;              /* between this frame and the one before; 0: the straight line is free */
     double eta;                 /* share of the scripted motion that was covered, 1 = all */
     abut_limit limit;           /* the tightest bound on a step length */

@@ -26,7 +26,7 @@ typedef struct abut_step_tally {
     int growing;                /* steps whose energy has grown without work of loads and motions */
     int64_t growing_first;      /* the number of the first of them, and its time, s */
     double growing_from, growth;    /* the largest factor */
-    int damped;                 /* steps of the midpoint scheme that implicit Euler took */
+    int damped;                 /* steps of midpoint or Newmark that implicit Euler took */
     int unbalanced;             /* steps whose forces rounding kept from balancing */
     double worst_balance;       /* the largest force residual of a step */
     double worst_momentum;      /* hard contact: the largest residual of the balance of momentum */

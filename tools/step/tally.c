@@ -43,7 +43,7 @@ static const char *growth_advice(const abut_model *m)
 {
     const int scheme = m->scheme ? m->scheme[0] : ABUT_IMPLICIT_EULER;
     return scheme >= ABUT_BDF3 ? "bdf2 damps every oscillation; a smaller time step may help, too" :
-           scheme == ABUT_IMPLICIT_NEWMARK ? "bdf2 and midpoint damp what elasticity creates; a smaller step may help, too" :
+           scheme == ABUT_IMPLICIT_NEWMARK || scheme == ABUT_MIDPOINT ? "a smaller time step may help, or bdf2" :
            "a smaller time step may help";
 }
 
@@ -103,9 +103,9 @@ void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, c
                      t->steps, abut_s(t->steps));
     if (t->damped)
         abut_cli_say(cli,
-                     "implicit Euler took %d of %d step%s of the midpoint scheme, which created energy or let volumes swing: %g "
-                     "s is too long for it here",
-                     t->damped, t->steps, abut_s(t->steps), m->h[0]);
+                     "implicit Euler took %d of %d step%s of %s, which created energy%s: %g s is too long for it here",
+                     t->damped, t->steps, abut_s(t->steps), abut_scheme_names[m->scheme[0]],
+                     m->scheme[0] == ABUT_MIDPOINT ? " or let volumes swing" : "", m->h[0]);
     if (t->growing)
         abut_cli_say(cli, "total energy grew in %d of %d step%s, first in step %" PRId64 " (t = %g s), to %.3g times what it was "
                      "at most, without work of loads or motions: %s", t->growing, t->steps, abut_s(t->steps), t->growing_first,

@@ -43,8 +43,8 @@ typedef struct abut_stepper {
     int start_checked;  /* the first frame of this process was free of intersections; later ones are by construction */
     int end_unwritten;  /* no frame will show the end of the present step: the path to the next one continues from it */
     int path_continues; /* that was so in the step before: its path continues; 2: the path is at the start of the step */
-    struct abut_midpoint_damping {
-        double gain;    /* J: what the midpoint rule has created since a step was damped */
+    struct abut_rebound_damping {
+        double gain;    /* J: what elasticity has created, by midpoint or Newmark, since a step was damped */
         int32_t steps_left; /* that implicit Euler takes from here */
         int32_t last_run;   /* how many it took last; halved by every step without */
     } damping;

@@ -39,8 +39,11 @@ static abut_status put_past(const abut_stepper *s, int pending, abut_arrays *out
     const abut_objective *p = &s->solver.prob;
     const int32_t nv = p->model->nv;
     const int scheme = p->model->scheme ? p->model->scheme[0] : ABUT_IMPLICIT_EULER;
-    if (scheme == ABUT_MIDPOINT) return abut_step_put_damping(s, out, err);
-    if (scheme == ABUT_IMPLICIT_NEWMARK) return put_nodes("node/a", pending ? s->a : s->a_end, nv, out, err);
+    if (abut_integrator_rebounds(p->model)) {
+        abut_status rc = abut_step_put_damping(s, out, err);
+        if (!rc && scheme == ABUT_IMPLICIT_NEWMARK) rc = put_nodes("node/a", pending ? s->a : s->a_end, nv, out, err);
+        return rc;
+    }
     /* the start of this step is one step before its end, and so on */
     const int known = abut_integrator_past(p->w.scheme), n = pending ? known : next_past(p);
     abut_status rc = ABUT_OK;

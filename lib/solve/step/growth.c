@@ -8,6 +8,7 @@
 #include "energy/barrier_term.h"
 #include "energy/pressure.h"
 #include "solve/search/search_ops.h"
+#include "solve/step/measures.h"
 #include "solve/step/step_parts.h"
 
 #include <assert.h>
@@ -42,22 +43,23 @@ abut_status abut_step_watch_begin(abut_stepper *s, abut_err *err)
     return s->solver.ops == &abut_search_processor ? unit_energy(s, &w->contact, err) : ABUT_OK;
 }
 
-/* 1: loads, wind or prescribed motions may have done work in this step. */
-static int is_driven(const abut_stepper *s)
+/* *driven 1: loads, wind or prescribed motions may have done work in this step. */
+static abut_status find_driven(const abut_stepper *s, int *driven, abut_err *err)
 {
     const abut_objective *p = &s->solver.prob;
     const abut_model *m = p->model;
     const abut_air *air = abut_air_of(&p->terms);
     const double *x = s->solver.here.x;
-    for (int k = 0; k < 3; k++)
-        if (air && air->drags && m->wind && m->wind[k] != 0) return 1;
-    for (int32_t i = 0; i < 3 * m->nv; i++)
-        if (p->held[i / 3] ? x[i] != p->xn[i] : s->acc[i] != m->gravity[i % 3] && m->role[i / 3] != ABUT_NODE_OBSTACLE) return 1;
-    return 0;
+    double clamps = 0;
+    const abut_status rc = abut_work_clamps(p, x, &clamps, err);
+    *driven = clamps != 0;
+    for (int k = 0; k < 3; k++) *driven |= air && air->drags && m->wind && m->wind[k] != 0;
+    for (int32_t i = 0; i < 3 * m->nv && !*driven; i++)
+        *driven = p->held[i / 3] ? x[i] != p->xn[i] : s->acc[i] != m->gravity[i % 3] && m->role[i / 3] != ABUT_NODE_OBSTACLE;
+    return rc;
 }
 
-/* Below it the energy of motion is that of what the solver leaves. */
-static double least_motion(const abut_model *m)
+double abut_step_least_motion(const abut_model *m)
 {
     const double v = UNSOLVED * m->tolerance[0];
     double mass = 0;
@@ -93,7 +95,7 @@ static abut_status start_energy(abut_stepper *s, double unit, double *energy, do
 static abut_status judge(abut_stepper *s, double unit, double energy, double motion, abut_report *rep, abut_err *err)
 {
     struct abut_energy_watch *w = &s->watch;
-    const double least = least_motion(s->solver.prob.model);
+    const double least = abut_step_least_motion(s->solver.prob.model);
     double start = w->end, start_motion = 0;
     abut_status rc = ABUT_OK;
     if (!w->on) rc = start_energy(s, unit, &start, &start_motion, err), take(w, start, start_motion);
@@ -122,8 +124,10 @@ abut_status abut_step_watch_energy(abut_stepper *s, abut_report *rep, abut_err *
     if (rc || !p->w.inertia) return rc;
     const double motion = rep->kinetic + fabs(rep->elastic) + rep->barrier;
     const double end = rep->kinetic + rep->elastic + rep->barrier + rep->gravity;
-    if (is_driven(s) || isnan(w->contact)) w->driven = REACH;
-    if (w->driven > 0) take(w, end, motion), w->driven--;
+    int driven = 0;
+    rc = find_driven(s, &driven, err);
+    if (driven || isnan(w->contact)) w->driven = REACH;
+    if (rc || w->driven > 0) take(w, end, motion), w->driven--;
     else rc = judge(s, unit, end, motion, rep, err);
     w->on = 1;
     w->step = s->at.step + 1;

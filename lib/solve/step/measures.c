@@ -1,6 +1,7 @@
 #include "solve/step/measures.h"
 
 #include "base/par.h"
+#include "energy/curved_rod.h"
 #include "energy/friction_term.h"
 #include "math/vec3.h"
 #include "solve/search/rules.h"
@@ -194,6 +195,16 @@ double abut_work(const abut_solved *s, double late, const double *now, const dou
     for (int32_t i = 0; i < 3 * s->objective->model->nv; i++)
         abut_acc_add(&sum, mean(late, now, last, i) * (s->x[i] - s->objective->xn[i]));
     return value(sum);
+}
+
+abut_status abut_work_clamps(const abut_objective *p, const double *x, double *work, abut_err *err)
+{
+    const abut_at at = abut_objective_at(p, x, NULL, NULL), start = { p->xn, p->xn, NULL, NULL, &p->step };
+    double now, last = 0;
+    abut_status rc = abut_curved_rods_reaction(&p->terms, &at, &now, err);
+    if (!rc && p->w.late != 1) rc = abut_curved_rods_reaction(&p->terms, &start, &last, err);
+    *work = p->w.late * now + (1 - p->w.late) * last;
+    return rc;
 }
 
 /* All but gravity, m/s^2. */

@@ -131,6 +131,11 @@ static abut_status first_acceleration(abut_stepper *s, abut_err *err)
     return rc;
 }
 
+static int is_newmark(const abut_objective *p)
+{
+    return p->model->scheme && p->model->scheme[0] == ABUT_IMPLICIT_NEWMARK;
+}
+
 abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *err)
 {
     abut_objective *p = &s->solver.prob;
@@ -143,7 +148,7 @@ abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *
         memcpy(s->past.x[k], x[k], bytes);
         memcpy(s->past.v[k], v[k], bytes);
     }
-    if (p->w.scheme == ABUT_IMPLICIT_NEWMARK) {
+    if (is_newmark(p)) {
         if (f->a) memcpy(s->a, f->a, bytes);
         else rc = first_acceleration(s, err);
     }
@@ -176,14 +181,14 @@ abut_status abut_step_finish_drag(abut_stepper *s, const abut_arrays *before, ab
     return rc;
 }
 
-/* Takes the acceleration by contact and friction, which no later step remembers, from s->a_end (solve/integrator.h). */
-static abut_status part_contact(abut_stepper *s, abut_err *err)
+/* s->a_end += sign times the acceleration by contact and friction. */
+static abut_status add_contact(abut_stepper *s, double sign, abut_err *err)
 {
     abut_search *so = &s->solver;
     const abut_objective *p = &so->prob;
     const size_t n3 = 3 * (size_t)p->model->nv;
     const abut_at at = abut_objective_at(p, so->here.x, so->here.y, &so->here.pairs);
-    if (p->w.late_contact != 1 || (!abut_search_count(so) && !abut_lag_of(&p->terms)->n)) return ABUT_OK;
+    if (!abut_search_count(so) && !abut_lag_of(&p->terms)->n) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(&so->scratch);
     double *f = ABUT_NEW(&so->scratch, double, n3);
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "forces of contact: %zu numbers", n3);
@@ -193,7 +198,7 @@ static abut_status part_contact(abut_stepper *s, abut_err *err)
         if (p->held[i / 3]) f[i] = 0;
     if (!rc) rc = abut_mass_solve(abut_mass_of(&p->terms), p->held, f, &so->scratch, err);
     for (size_t i = 0; i < n3 && !rc; i++)
-        if (!p->held[i / 3]) s->a_end[i] += f[i] / p->w.smooth;
+        if (!p->held[i / 3]) s->a_end[i] -= sign * f[i] / p->w.smooth;
     abut_arena_release(&so->scratch, mark);
     return rc;
 }
@@ -203,9 +208,11 @@ abut_status abut_step_finish(abut_stepper *s, abut_err *err)
     abut_objective *p = &s->solver.prob;
     const abut_start at = start_of(s);
     abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
-    if (p->w.scheme != ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
+    if (!is_newmark(p)) return ABUT_OK;
     const abut_status rc = abut_step_free_acceleration(s, s->solver.here.x, s->v_end, s->acc, s->a_end, err);
+    const int keeps = abut_integrator_weights(p->model, ABUT_IMPLICIT_NEWMARK).late_contact != 1;
     if (rc) return rc;
+    if (p->w.scheme != ABUT_IMPLICIT_NEWMARK) return keeps ? add_contact(s, 1, err) : ABUT_OK;
     abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
-    return part_contact(s, err);
+    return keeps ? ABUT_OK : add_contact(s, -1, err);
 }

@@ -3,7 +3,6 @@
 #include "base/par.h"
 #include "contact/candidates.h"
 #include "energy/codim_term.h"
-#include "energy/curved_rod.h"
 #include "energy/pressure.h"
 
 #include <assert.h>
@@ -133,13 +132,11 @@ static abut_status reaction_work(const abut_solved *s, const double *balance, do
 {
     const abut_objective *p = s->objective;
     abut_acc sum = { 0, 0 };
-    double now, last = 0;
+    double clamps;
     for (int32_t i = 0; i < 3 * p->model->nv; i++)
         if (p->held[i / 3]) abut_acc_add(&sum, balance[i] * (s->x[i] - p->xn[i]));
-    const abut_at at = abut_objective_at(p, s->x, NULL, NULL), start = { p->xn, p->xn, NULL, NULL, &p->step };
-    abut_status rc = abut_curved_rods_reaction(&p->terms, &at, &now, err);
-    if (!rc && p->w.late != 1) rc = abut_curved_rods_reaction(&p->terms, &start, &last, err);
-    abut_acc_add(&sum, p->w.late * now + (1 - p->w.late) * last);
+    const abut_status rc = abut_work_clamps(p, s->x, &clamps, err);
+    abut_acc_add(&sum, clamps);
     *work = sum.hi + sum.lo;
     return rc;
 }
@@ -244,14 +241,15 @@ abut_status abut_record_put(const abut_solved *s, int with, int iterations, cons
     assert(s);
     if (!with) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(scratch);
-    const int forces = with & ABUT_WITH_FORCES, newmark = s->objective->w.scheme == ABUT_IMPLICIT_NEWMARK;
+    const abut_model *m = s->objective->model;
+    const int forces = with & ABUT_WITH_FORCES, newmark = m->scheme && m->scheme[0] == ABUT_IMPLICIT_NEWMARK;
     abut_frame was;
     abut_forces now, last;
-    abut_status rc = abut_frame_view(before, s->objective->model, &was, err);
+    abut_status rc = abut_frame_view(before, m, &was, err);
     if (!rc) rc = forces_find(s, &now, scratch, err);
     if (!rc) rc = forces_last(s, &was, &now, &last, scratch, err);
-    double *balance = ABUT_NEW(scratch, double, 3 * (size_t)s->objective->model->nv);
-    if (!rc && !balance) rc = abut_fail(err, ABUT_E_NOMEM, "forces on %d nodes", s->objective->model->nv);
+    double *balance = ABUT_NEW(scratch, double, 3 * (size_t)m->nv);
+    if (!rc && !balance) rc = abut_fail(err, ABUT_E_NOMEM, "forces on %d nodes", m->nv);
     if (!rc) rc = abut_balance(s, &now, &last, balance, scratch, err);
     if (!rc && (forces || newmark)) rc = put_forces(s, &now, balance, out, err);
     if (!rc && forces) rc = put_creep(s, out, err);

@@ -1,5 +1,5 @@
 /* What the files of the barrier stepper have in common: motion.c knows where inertia and loads lead and what the velocities are
- * afterwards, guess.c where iterations begin, rebound.c when the midpoint rule is damped, growth.c when energy
+ * afterwards, guess.c where iterations begin, rebound.c which steps implicit Euler damps, growth.c when energy
  * is made, check.c proves a configuration, frame.c
  * reads and writes frames, passes.c keeps results of friction passes, report_fill.c fills reports, barrier_stepper.c has the
  * stages.  All is of one abut_stepper (solve/step/barrier_stepper.h). */
@@ -62,17 +62,19 @@ ABUT_MUST_USE abut_status abut_step_guess(abut_stepper *s, double *v, int *none,
 
 /* ---- rebound.c ---- */
 
-/** What the frame tells of energy that the midpoint rule has created. */
+/** What the frame tells of energy that midpoint or Newmark has created. */
 void abut_step_load_damping(abut_stepper *s, const abut_frame *f);
 /** After abut_step_finish: whether the steps to come are taken by implicit Euler, because elasticity created energy. */
 ABUT_MUST_USE abut_status abut_step_decide_damping(abut_stepper *s, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_step_put_damping(const abut_stepper *s, abut_arrays *out, abut_err *err);
 /** contact/kappa of a frame over the kappa of this step: frames have that of the model's scheme, whatever a step is taken by.
- * 1 in all models but those of the midpoint rule. */
+ * 1 in all models but those of midpoint and Newmark. */
 double abut_step_kappa_weight(const abut_objective *p);
 
 /* ---- growth.c ---- */
 
+/** J: the energy of motion of what the solver leaves, if it is below that. */
+double abut_step_least_motion(const abut_model *m);
 /** Once the contacts of the start of a step are found. */
 ABUT_MUST_USE abut_status abut_step_watch_begin(abut_stepper *s, abut_err *err);
 /** After the energies of a report: that of the barrier, and whether all energy has grown without work of loads and motions. */
