@@ -11,11 +11,13 @@ setup_file() {
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
 # bats test_tags=slow
-@test "14 steps are the same bytes as 7 and 7 more, for any number of threads, and nothing collides" {
-    for q in 3 6; do
+@test "a run is the same bytes as its halves, for any number of threads, and nothing collides" {
+    for run in "3 7 7" "6 4 3"; do      # the impact brings more than a tenth of the energy after that
+        read -r q first then <<<"$run"
         pile=$BATS_FILE_TMPDIR/pile$q.abut
-        "$BIN/step" -q -j 1 -n 14 --with forces,energies "$pile" -o whole.abut
-        "$BIN/step" -q -j 3 -n 7 --with forces,energies "$pile" | "$BIN/step" -q -j 2 -n 7 --with forces,energies -o halves.abut
+        "$BIN/step" -q -j 1 -n $((first + then)) --with forces,energies "$pile" -o whole.abut
+        "$BIN/step" -q -j 3 -n $first --with forces,energies "$pile" |
+            "$BIN/step" -q -j 2 -n $then --with forces,energies -o halves.abut
         cmp whole.abut halves.abut
         "$BIN/ccd-check" --no-output whole.abut 2>verdict
         grep -q "no collision" verdict
@@ -123,29 +125,27 @@ print(len(rows), len(growth), sum(r["energy_grows"] for r in rows), max(growth, 
 P
 }
 
-@test "a soft box that spins freely gains energy under bdf3 to bdf6: said once and at the end, and reported; never under the others" {
-    for run in "bdf3 80" "bdf4 34" "bdf5 27" "bdf6 24"; do
-        read -r scheme steps <<<"$run"
+@test "a soft box that spins freely gains energy under bdf3 to bdf6: the step beyond a tenth is given up; never under the others" {
+    for run in "bdf3 55" "bdf4 26" "bdf5 22" "bdf6 20"; do
+        read -r scheme last <<<"$run"
         for contact in off "{dhat: 1 mm}"; do
             spinning $scheme "contact=$contact"
-            "$BIN/step" -j 1 -n $steps --report r.jsonl spin.abut -o x.abut 2>said
-            read -r rows all grows most last ratio <<<"$(judged r.jsonl)"
-            echo "$scheme: $rows steps, $all judged, $grows grow, $most, $last, $ratio"
-            [ "$rows" -eq $steps ]
-            [ "$all" -eq $steps ]
-            [ "$grows" -ge 3 ]
+            rm -f x.abut*
+            exits 4 "$BIN/step" -q -j 1 -n 80 --report r.jsonl spin.abut -o x.abut
+            says "step $last (t = $(awk "BEGIN { print ($last - 1) / 100 }") s): total energy has grown to 1.1"
+            says "times what it was, without work of loads or motions, accepted up to 1.1; the time scheme $scheme creates energy here: a smaller time.step may help, or bdf2, which damps every oscillation"
+            read -r rows all grows most growth ratio <<<"$(judged r.jsonl)"
+            echo "$scheme: $rows steps, $all judged, $grows grow, $most, $growth, $ratio"
+            [ "$rows $all $grows" = "$last $last 1" ]
             # the first step takes less than 1 % of what the box starts with
-            awk -v a=$last -v b=$ratio 'BEGIN { exit !(a > 1.2 && a < b && a > 0.99 * b) }'
-            first=$(sed -n '/"energy_grows":1/{s/.*"step":\([0-9]*\),.*/\1/p;q}' r.jsonl)
-            [ "$(grep -c "^step: step $first (t = .* s): total energy has grown to 1\..* times what it was, .* scheme $scheme creates" said)" -eq 1 ]
-            grep "^step: total energy grew in $grows of $steps steps, first in step $first (t = " said
-            grep "energy grew to $(printf %.3g "$most") times" said
-            [ "$(grep -c energy said)" -eq 3 ]
+            awk -v a=$growth -v b=$ratio 'BEGIN { exit !(a > 1.1 && a < 1.2 && a < b && a > 0.99 * b) }'
+            # the frames before it are whole
+            "$BIN/salvage" -q x.abut.part -o before.abut
+            "$BIN/step" -q -j 1 -n $((last - 1)) spin.abut -o quiet.abut
+            cmp <("$BIN/export" --dump before.abut) <("$BIN/export" --dump quiet.abut)
         done
-        exits 0 "$BIN/step" -q -j 1 -n $steps spin.abut -o quiet.abut
-        [ ! -s stderr ]
         # a start in the middle: the same frames
-        "$BIN/step" -q -j 1 -n 15 spin.abut | "$BIN/step" -q -j 2 -n $((steps - 15)) --report r.jsonl -o halves.abut
+        "$BIN/step" -q -j 1 -n 15 spin.abut | "$BIN/step" -q -j 2 -n $((last - 16)) --report r.jsonl -o halves.abut
         cmp quiet.abut halves.abut
         read -r rows all _ <<<"$(judged r.jsonl)"
         [ "$all" -eq "$rows" ]
@@ -209,8 +209,8 @@ motion:
 Y
     for scene in fall release drive inflate wind-up; do
         for scheme in implicit-euler bdf2 implicit-newmark midpoint bdf3; do
-            # contact or the scheme brings energy there: formats/SCENE.md
-            case "$scene $scheme" in "fall implicit-newmark" | [!d]*bdf3) continue ;; esac
+            # the scheme brings energy there: formats/SCENE.md
+            case "$scene $scheme" in [!d]*bdf3) continue ;; esac
             h=0.01
             [ $scheme != bdf3 ] || h=0.002      # at 10 ms its oscillations do grow
             "$BIN/mesh-prep" -q $scene.yaml --set time.scheme=$scheme --set time.step=$h -o a.abut

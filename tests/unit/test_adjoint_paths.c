@@ -3,7 +3,7 @@
 #include "adjoint_scenes.h"
 
 /* Few steps and changes: high orders are slow where contact comes and goes. */
-static void blocks_agree_in_few(const char *scheme, const char *lags)
+static void blocks_agree_in_few(const char *scheme, const char *lags, double h)
 {
     static const change by[] = { { "young", by_young, 3, bar_young }, { "mu", by_mu, 3e-5, bar_mu },
                                  { "mass", by_mass, 1e-5, bar_mass },
@@ -12,6 +12,7 @@ static void blocks_agree_in_few(const char *scheme, const char *lags)
     char of[60];
     recorded r;
     two(&r, scheme, lags, "", "stable-neo-hookean", "", 9);
+    *numbers(&r.model_set, "time/step") = h;
     snprintf(of, sizeof of, "blocks: %s, lags %s", scheme, lags);
     CHECK(record(&r, 1));
     const int back = backwards(&r, &o);
@@ -19,10 +20,11 @@ static void blocks_agree_in_few(const char *scheme, const char *lags)
     if (back) differences_agree(&r, by, sizeof by / sizeof *by, 1e-6, of);
     forget(&r);
 }
-TEST(bdf4) { blocks_agree_in_few("bdf4", "1"); }
-TEST(bdf5) { blocks_agree_in_few("bdf5", "1"); }
-TEST(bdf6_with_two_friction_passes) { blocks_agree_in_few("bdf6", "2"); }
-TEST(midpoint_with_two_friction_passes) { blocks_agree_in_few("midpoint", "2"); }
+/* impacts bring energy to high orders: with longer steps more than a tenth */
+TEST(bdf4) { blocks_agree_in_few("bdf4", "1", 1e-2); }
+TEST(bdf5) { blocks_agree_in_few("bdf5", "1", 6e-3); }
+TEST(bdf6_with_two_friction_passes) { blocks_agree_in_few("bdf6", "2", 6e-3); }
+TEST(midpoint_with_two_friction_passes) { blocks_agree_in_few("midpoint", "2", 1e-2); }
 TEST(equilibria_with_two_friction_passes) { equilibria_agree("2"); }
 TEST(equilibria_with_converged_friction) { equilibria_agree("converged"); }
 SLOW_TEST(sheets_with_stretch_limits_and_two_friction_passes) { sheets_agree("bdf2", "2", "", ", stretch-limit: 1.05", 0); }

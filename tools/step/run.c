@@ -129,7 +129,6 @@ static abut_status make_step(abut_step_run *r, const abut_step_command *c, int d
     if (rc == ABUT_E_NUMERIC) dump_stuck(r, c, rep, cli, err);
     rc = write_report(r, rep, rc, err);
     if (!rc) abut_step_tally_add(&r->tally, c, &r->model.view, rep);
-    if (!rc) abut_step_tally_first(&r->tally, &r->model.view, rep, cli);
     if (!rc && c->rest > 0) look_for_rest(r, c);
     if (rc || !written) return rc;
     rc = abut_stream_write_frame(&r->s, &r->now.head, &r->now.set, err);

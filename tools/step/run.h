@@ -23,9 +23,6 @@ typedef struct abut_step_tally {
     int meeting;                /* steps of sqp and qp that meet or invert something */
     int balanced;               /* steps whose forces were measured */
     int cut;                    /* of them, those that no test of the objective's convergence ended */
-    int growing;                /* steps whose energy has grown without work of loads and motions */
-    int64_t growing_first;      /* the number of the first of them, and its time, s */
-    double growing_from, growth;    /* the largest factor */
     int damped;                 /* steps of midpoint or Newmark that implicit Euler took */
     int unbalanced;             /* steps whose forces rounding kept from balancing */
     double worst_balance;       /* the largest force residual of a step */
@@ -53,8 +50,6 @@ void abut_step_keep_memory(void);
 ABUT_MUST_USE abut_status abut_step_run_all(abut_step_run *r, abut_step_command *c, abut_cli *cli, abut_err *err);
 void abut_step_run_clear(abut_step_run *r);
 
-/** After a step: remarks that are made once, when they first apply. */
-void abut_step_tally_first(const abut_step_tally *t, const abut_model *m, const abut_report *rep, abut_cli *cli);
 /** What the run has to say at its end, its promises that were not kept among them, and the sum of all (abut_cli_sum). */
 void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const abut_model *m, const abut_report *rep);
 void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, const abut_model *m, abut_cli *cli);

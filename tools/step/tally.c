@@ -17,8 +17,6 @@ void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const a
     t->iterations += rep->newton;
     if (rep->min_gap >= 0) t->min_gap = fmin(t->min_gap, rep->min_gap);
     t->damped += rep->damped;
-    if (rep->energy_grows && !t->growing++) t->growing_first = rep->step, t->growing_from = rep->time;
-    if (rep->energy_grows) t->growth = fmax(t->growth, rep->energy_growth);
     t->worst_balance = fmax(t->worst_balance, rep->force_residual);
     t->worst_momentum = fmax(t->worst_momentum, rep->nodal.balance_residual);   /* fmax leaves NAN out */
     t->balanced += rep->force_largest > 0;
@@ -36,23 +34,6 @@ void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const a
     if (!(rep->lag_residual > m->tolerance[0])) return;
     t->unsettled++;
     t->worst_lag = fmax(t->worst_lag, rep->lag_residual);
-}
-
-/* Says what to do if energy grows. */
-static const char *growth_advice(const abut_model *m)
-{
-    const int scheme = m->scheme ? m->scheme[0] : ABUT_IMPLICIT_EULER;
-    return scheme >= ABUT_BDF3 ? "bdf2 damps every oscillation; a smaller time step may help, too" :
-           scheme == ABUT_IMPLICIT_NEWMARK || scheme == ABUT_MIDPOINT ? "a smaller time step may help, or bdf2" :
-           "a smaller time step may help";
-}
-
-void abut_step_tally_first(const abut_step_tally *t, const abut_model *m, const abut_report *rep, abut_cli *cli)
-{
-    if (!rep->energy_grows || t->growing != 1) return;
-    abut_cli_say(cli, "step %" PRId64 " (t = %g s): total energy has grown to %.3g times what it was, without work of loads or "
-                 "motions; the time scheme %s creates energy here: %s", rep->step, rep->time, rep->energy_growth,
-                 abut_scheme_names[m->scheme ? m->scheme[0] : ABUT_IMPLICIT_EULER], growth_advice(m));
 }
 
 /* What the solver does not promise. */
@@ -106,10 +87,6 @@ void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, c
                      "implicit Euler took %d of %d step%s of %s, which created energy%s: %g s is too long for it here",
                      t->damped, t->steps, abut_s(t->steps), abut_scheme_names[m->scheme[0]],
                      m->scheme[0] == ABUT_MIDPOINT ? " or let volumes swing" : "", m->h[0]);
-    if (t->growing)
-        abut_cli_say(cli, "total energy grew in %d of %d step%s, first in step %" PRId64 " (t = %g s), to %.3g times what it was "
-                     "at most, without work of loads or motions: %s", t->growing, t->steps, abut_s(t->steps), t->growing_first,
-                     t->growing_from, t->growth, growth_advice(m));
     if (t->mended[0] || t->mended[1])
         abut_cli_say(cli, "the judge refused %d of %d step%s: %d passed after more rounds of detection, the barrier took %d",
                      t->mended[0] + t->mended[1], t->steps, abut_s(t->steps), t->mended[0], t->mended[1]);
@@ -135,16 +112,15 @@ static void say_end(const abut_step_run *r, const abut_step_command *c, abut_cli
 void abut_step_tally_sum(const abut_step_run *r, const abut_step_command *c, abut_cli *cli, abut_status rc)
 {
     const abut_step_tally *t = &r->tally;
-    char gap[48] = "no contact", grew[48] = "";
+    char gap[48] = "no contact";
     if (!t->steps) return;
     if (isfinite(t->min_gap)) snprintf(gap, sizeof gap, "smallest gap %.3g m", t->min_gap);
     const int converged = (abut_solver_promises(c->solver, &c->o) & ABUT_KEEPS_CONVERGED) && !t->unbalanced && !t->unsettled &&
                           !t->meeting;
     const char *verdict = rc ? ", stopped" : c->rest > 0 ? r->rests ? ", at rest" : ", not at rest" :
                           converged ? ", all converged" : "";
-    if (t->growing) snprintf(grew, sizeof grew, ", energy grew to %.3g times", t->growth);
-    abut_cli_sum(cli, "%d step%s to %.6g s, %d frame%s written: %" PRId64 " iteration%s, %s%s%s", t->steps, abut_s(t->steps),
-                 r->now.head.time, t->frames, abut_s(t->frames), t->iterations, abut_s(t->iterations), gap, verdict, grew);
+    abut_cli_sum(cli, "%d step%s to %.6g s, %d frame%s written: %" PRId64 " iteration%s, %s%s", t->steps, abut_s(t->steps),
+                 r->now.head.time, t->frames, abut_s(t->frames), t->iterations, abut_s(t->iterations), gap, verdict);
     if (!rc) say_end(r, c, cli);
 }
 

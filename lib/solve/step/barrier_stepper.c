@@ -196,7 +196,7 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
                          "frame %lld: it is PENDING, and the results of its %d friction %s cannot be kept (--keep-passes)",
                          (long long)at.step, s->pass, abut_plural(s->pass, "pass", "passes"));
     s->newton = f.iterations ? f.iterations[0] : 0;
-    if (s->watch.step != at.step) s->watch = (struct abut_energy_watch){ .step = at.step, .contact = NAN };
+    if (!s->watch.on || s->watch.step != at.step) s->watch = (struct abut_energy_watch){ .step = at.step, .contact = NAN };
     rc = resume_path(&s->solver, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     return abut_search_contacts(&s->solver, rep, err);

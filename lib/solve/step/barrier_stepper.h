@@ -50,6 +50,7 @@ typedef struct abut_stepper {
     } damping;
     struct abut_energy_watch {
         int on, driven; /* a step was watched; so many more are not judged, because loads or motions have worked */
+        int learns;     /* so many more find the most, after a start that is not that of the simulation */
         int64_t step;   /* the number of the frame that it made */
         double contact; /* energy of the contacts there over kappa; NAN: not known */
         double end;     /* J: all energy there */

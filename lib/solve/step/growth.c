@@ -4,9 +4,10 @@
  *
  * A multistep scheme hands the energy of a barrier to the bodies in the steps after a contact, so that the energy falls and rises
  * again.  The energy is compared with its maximum: over all steps since loads or motions worked, or over the last LATELY steps if
- * it stayed below that maximum in all of them. */
+ * it stayed below that maximum in all of them.  The first steps of a run that does not start at step 0 find that maximum. */
 #include "energy/barrier_term.h"
 #include "energy/pressure.h"
+#include "model/laws.h"
 #include "solve/search/search_ops.h"
 #include "solve/step/measures.h"
 #include "solve/step/step_parts.h"
@@ -14,7 +15,7 @@
 #include <assert.h>
 #include <math.h>
 
-#define GROWS 0.25      /* of the energy of motion, elasticity and contact; midpoint is damped after a gain of 1/100 */
+#define GROWS 0.1       /* of the energy of motion, elasticity and contact; midpoint and Newmark are damped after 1/100 */
 #define LOOKS 0.01      /* where the start of a step is measured, too */
 #define UNSOLVED 10     /* speeds below so many tolerances are those of a body at rest */
 enum { LATELY = 64, REACH = 8 /* steps: longer than any scheme remembers */ };
@@ -104,12 +105,28 @@ static abut_status judge(abut_stepper *s, double unit, double energy, double mot
     const double excess = fmax(0, energy - w->most);
     w->motion = fmax(w->motion, motion - excess);
     rep->energy_growth = 1 + excess / fmax(w->motion, least);
-    rep->energy_grows = excess > GROWS * fmax(w->motion, least) && !s->damping.steps_left;     /* which take it out again */
+    rep->energy_grows = rc == ABUT_OK && w->learns == 0 && excess > GROWS * fmax(w->motion, least) &&
+                        !s->damping.steps_left;     /* which take it out again */
+    if (w->learns > 0 && w->learns-- && excess > 0) return take(w, energy, motion), rc;
     w->below = excess > 0 ? 0 : w->below + 1;
     w->lately = fmax(excess > 0 ? -INFINITY : w->lately, energy);
     w->lately_motion = fmax(excess > 0 ? -INFINITY : w->lately_motion, motion);
     if (w->below == LATELY) take(w, w->lately, w->lately_motion);
     return rc;
+}
+
+/* Gives a step up whose energy has grown. */
+static abut_status refuse(const abut_stepper *s, const abut_report *rep, abut_err *err)
+{
+    const abut_model *m = s->solver.prob.model;
+    const int scheme = m->scheme ? m->scheme[0] : ABUT_IMPLICIT_EULER;
+    if (!rep->energy_grows || s->solver.opt.stop.iterations > 0) return ABUT_OK;    /* such a number promises nothing */
+    return abut_fail(err, ABUT_E_NUMERIC, "step %lld (t = %g s): total energy has grown to %.3g times what it was, without work "
+                     "of loads or motions, accepted up to %g; the time scheme %s creates energy here: a smaller time.step may "
+                     "help%s",
+                     (long long)s->at.step + 1, s->at.time, rep->energy_growth, 1 + GROWS, abut_scheme_names[scheme],
+                     scheme == ABUT_IMPLICIT_EULER ? "" : scheme == ABUT_BDF2 ? ", or implicit-euler" :
+                     ", or bdf2, which damps every oscillation");
 }
 
 abut_status abut_step_watch_energy(abut_stepper *s, abut_report *rep, abut_err *err)
@@ -127,11 +144,12 @@ abut_status abut_step_watch_energy(abut_stepper *s, abut_report *rep, abut_err *
     int driven = 0;
     rc = find_driven(s, &driven, err);
     if (driven || isnan(w->contact)) w->driven = REACH;
+    if (!w->on && s->at.step > 0) w->learns = REACH;
     if (rc || w->driven > 0) take(w, end, motion), w->driven--;
     else rc = judge(s, unit, end, motion, rep, err);
     w->on = 1;
     w->step = s->at.step + 1;
     w->contact = contact;
     w->end = end;
-    return rc;
+    return rc ? rc : refuse(s, rep, err);
 }
