@@ -205,13 +205,13 @@ static void say(abut_cli *cli, const sweep *s)
 }
 
 static abut_status write_text(const abut_gradient_table *t, const char *path, void (*write)(const abut_gradient_table *, FILE *),
-                              FILE *out, abut_err *err)
+                              const abut_cli *cli, abut_err *err)
 {
     abut_out_file o = { 0 };
     if (!path) return ABUT_OK;
     abut_status rc = ABUT_OK;
-    if (!strcmp(path, "-")) abut_out_lend(&o, out);
-    else rc = abut_out_open(&o, path, err);
+    if (!strcmp(path, "-")) abut_out_lend(&o, cli->out ? cli->out : stdout);     /* a terminal, which gets no stream */
+    else rc = abut_out_open(&o, path, cli->no_clobber, err);
     if (rc) return rc;
     write(t, o.f);
     return abut_out_close(&o, err);
@@ -238,9 +238,8 @@ static abut_status write_all(abut_cli *cli, const request *r, sweep *s, abut_gra
     char history[80];
     const int text = (r->csv && !strcmp(r->csv, "-")) || (r->json && !strcmp(r->json, "-"));
     snprintf(history, sizeof history, "{\"lag\":\"%s\"}", r->opt.lag_constant ? "constant" : "exact");
-    FILE *out = cli->out ? cli->out : stdout;   /* a terminal, which gets no stream */
-    abut_status rc = write_text(t, r->csv, abut_gradient_csv, out, err);
-    if (!rc) rc = write_text(t, r->json, abut_gradient_json, out, err);
+    abut_status rc = write_text(t, r->csv, abut_gradient_csv, cli, err);
+    if (!rc) rc = write_text(t, r->json, abut_gradient_json, cli, err);
     return rc || text || !cli->out ? rc : write_stream(cli, s, t, history, err);
 }
 
@@ -267,7 +266,7 @@ static abut_status run(abut_cli *cli, request *r, sweep *s, sweep *refined, FILE
     if (rc) return rc;
     abut_gradient_table t = table_of(r, s), of_refined;
     rc = abut_gradient_check(&t, err);
-    if (!rc && r->report) rc = abut_out_open(&s->report, r->report, err);
+    if (!rc && r->report) rc = abut_out_open(&s->report, r->report, cli->no_clobber, err);
     if (!rc) rc = go_back(cli, s, &r->opt, err);
     if (s->report.f && abut_out_close(&s->report, err)) rc = err->code;
     if (rc) return rc;

@@ -184,13 +184,6 @@ static abut_status run(abut_stream *st, abut_cli *cli, const request *r, abut_er
     return rc ? rc : abut_stream_close(st, err);
 }
 
-static abut_status open_json(request *r, abut_err *err)
-{
-    if (!r->json_name) return ABUT_OK;
-    r->json = fopen(r->json_name, "w");
-    return r->json ? ABUT_OK : abut_fail(err, ABUT_E_IO, "%s: %s", r->json_name, strerror(errno));
-}
-
 static abut_status close_json(request *r, abut_status rc, abut_err *err)
 {
     if (r->json && fclose(r->json) && !rc) rc = abut_fail(err, ABUT_E_IO, "%s: %s", r->json_name, strerror(errno));
@@ -222,7 +215,7 @@ int main(int argc, char **argv)
     if (!parts_given) r.parts = 0;
     if (!size_given) r.target_size = 0;
     abut_stream st = { 0 };
-    if (!rc) rc = open_json(&r, &err);
+    if (!rc && r.json_name && !(r.json = abut_cli_create(&cli, r.json_name, &err))) rc = err.code;
     if (!rc) rc = run(&st, &cli, &r, &err);
     close_json(&r, rc, &err);
     abut_stream_clear(&st);

@@ -109,7 +109,7 @@ static abut_status work(abut_cli *cli, const options *o, abut_reader *reader, ab
     const abut_prov *prov = abut_reader_prov(reader, &stages);
     abut_status rc = o->frames && abut_pick_parse(o->frames, &so.pick, err) ? abut_wrap(err, "--frames") : ABUT_OK;
     if (!rc) rc = abut_results_open(&results, &o->to, cli->out, err);
-    if (!rc && o->html) rc = abut_html_open(o->html, prov, stages, &html, err);
+    if (!rc && o->html) rc = abut_html_open(o->html, cli->no_clobber, prov, stages, &html, err);
     if (!rc && o->summary) abut_summary_history(cli->out, prov, stages);
     abut_shots_open(&shots, reader, &so);
     if (!rc) rc = take_frames(cli, o, &shots, &results, html, err);
@@ -174,6 +174,7 @@ int main(int argc, char **argv)
                    opts, ABUT_CLI_IN | ABUT_CLI_OUT_TEXT);
     abut_err err = { 0 };
     abut_reader *reader = NULL;
+    o.to.keep = cli.no_clobber;
     if (!check_options(&o, &cli, &err) && !abut_reader_open(cli.in, cli.in_name, &reader, &err)) {
         const abut_status rc = o.dump ? dump(&cli, &o, reader, &err) : work(&cli, &o, reader, &err);
         if (rc && abut_reader_cut(reader, NULL)) abut_unfinished_advise(&cli, &err);

@@ -51,12 +51,16 @@ static abut_status fill_surfaces(prep *p, abut_err *err)
     for (int32_t i = 0; i < p->scene.nobjects && !rc; i++) {
         abut_scene_object *o = &p->scene.object[i];
         abut_mesh solid = { 0 };
+        int is_second = 0;
         if (!(o->max_volume > 0)) continue;
-        rc = abut_tetrahedralize(&o->mesh, o->max_volume, o->keep_surface, &solid, err);
+        rc = abut_tetrahedralize(&o->mesh, o->max_volume, o->keep_surface, &is_second, &solid, err);
         if (rc) {
             abut_wrap(err, "%s: object '%s'", o->from, o->name);
             break;
         }
+        if (is_second)
+            abut_cli_say(&p->cli, "'%s': tetgen has joined triangles that bend by less than 0.1 degrees, which failed; a second "
+                         "attempt keeps them apart", o->name);
         abut_mesh_clear(&o->mesh);
         o->mesh = solid;
         rc = abut_scene_shape(o, err);
@@ -329,7 +333,7 @@ int main(int argc, char **argv)
     abut_status rc = err.code ? err.code : p.first ? ABUT_OK :
                      abut_prep_source_read(&p.source, &p.cli, p.ipc_script, &p.set, p.explain, &err);
     if (!rc) rc = p.first ? write_first(&p, &err) : p.to_yaml || p.to_json ? write_scene(&p, &err) : make_stream(&p, &err);
-    if (p.bad.total) abut_prep_report(&p.bad, p.report, &err);
+    if (p.bad.total) abut_prep_report(&p.cli, &p.bad, p.report, &err);
     clear(&p);
     return abut_cli_end(&p.cli, 0, rc ? &err : NULL);
 }

@@ -130,6 +130,7 @@ int main(int argc, char **argv)
     abut_cli_begin(&cli, argc, argv, "Draws the frames of a state stream, off screen.", "[FILE]", opts, ABUT_CLI_IN);
     abut_err err = { 0 };
     abut_shots_opts so;
+    o.to.keep = cli.no_clobber;
     if (!check_options(&o, &so, &err) && work(&cli, &o, &so, &err) == ABUT_OK) err = (abut_err){ 0 };
     return abut_cli_end(&cli, 0, &err);
 }

@@ -174,8 +174,7 @@ static abut_status run(abut_step_run *r, abut_step_command *c, abut_cli *cli, co
     if (rc) return rc;
     note_ranks(c, ranks);
     c->o.device.ranks = ranks;
-    if (c->report && !rank_number && !(r->report = fopen(c->report, "w")))
-        return abut_fail(err, ABUT_E_IO, "%s: %s", c->report, strerror(errno));
+    if (c->report && !rank_number && !(r->report = abut_cli_create(cli, c->report, err))) return err->code;
     rc = share_input(ranks, cli, err);
     return rc ? rc : abut_step_run_all(r, c, cli, err);
 }

@@ -25,10 +25,8 @@ int main(int argc, char **argv)
     if (!rc && !cli.out && !c.dry) rc = abut_cli_refuse_terminal(&err);
     if (!rc) {
         if (c.dry) abut_cli_drop_output(&cli);
-        if (c.report && !(r.report = fopen(c.report, "w")))
-            abut_fail(&err, ABUT_E_IO, "%s: %s", c.report, strerror(errno));
-        else if (abut_step_run_all(&r, &c, &cli, &err) == ABUT_OK)
-            err = (abut_err){ 0 };
+        if (c.report) r.report = abut_cli_create(&cli, c.report, &err);
+        if (!err.code && abut_step_run_all(&r, &c, &cli, &err) == ABUT_OK) err = (abut_err){ 0 };
     }
     if (r.report && fclose(r.report) && !err.code) abut_fail(&err, ABUT_E_IO, "%s: %s", c.report, strerror(errno));
     const int moves = c.rest > 0 && !c.dry && !r.rests;

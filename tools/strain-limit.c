@@ -167,8 +167,7 @@ int main(int argc, char **argv)
     abut_stream s = { 0 };
     r.judge.objects = &r.objects;
     abut_status rc = check_request(&r, &cli, &err);
-    if (!rc && r.judge.json_name && !(r.judge.json = fopen(r.judge.json_name, "w")))
-        rc = abut_fail(&err, ABUT_E_IO, "%s: %s", r.judge.json_name, strerror(errno));
+    if (!rc && r.judge.json_name && !(r.judge.json = abut_cli_create(&cli, r.judge.json_name, &err))) rc = err.code;
     if (!rc) rc = run(&r, &s, &cli, &err);
     if (r.judge.json && fclose(r.judge.json) && !rc)
         rc = abut_fail(&err, ABUT_E_IO, "%s: %s", r.judge.json_name, strerror(errno));

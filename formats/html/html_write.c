@@ -13,12 +13,12 @@ struct abut_html {
     size_t frames;
 };
 
-abut_status abut_html_open(const char *path, const abut_prov *prov, int n, abut_html **out, abut_err *err)
+abut_status abut_html_open(const char *path, int keep, const abut_prov *prov, int n, abut_html **out, abut_err *err)
 {
     abut_html *h = calloc(1, sizeof *h);
     if (!h) return abut_fail(err, ABUT_E_NOMEM, "%s: no memory", path);
     abut_text_file head = { 0 };
-    abut_status rc = abut_out_open(&h->out, path, err);
+    abut_status rc = abut_out_open(&h->out, path, keep, err);
     if (!rc) rc = abut_page_head(prov, n, 0, &head, err);
     if (rc) {
         abut_html_free(&h);

@@ -9,7 +9,8 @@ typedef struct abut_html abut_html;
 
 /** Opens path (through path.part) and writes what comes before the frames.  prov[n]: history of the stream.
  * Fails  ABUT_E_IO, ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_html_open(const char *path, const abut_prov *prov, int n, abut_html **h, abut_err *err);
+ABUT_MUST_USE abut_status abut_html_open(const char *path, int keep, const abut_prov *prov, int n, abut_html **h,
+                                         abut_err *err);
 /** Takes one frame, measured with ABUT_PAGE_WANT.  Models may change.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_html_frame(abut_html *h, const abut_shot *s, abut_err *err);
 /** Ends the page.  Fails  ABUT_E_FORMAT no frame was taken; ABUT_E_IO */

@@ -93,7 +93,7 @@ static abut_status start_ffmpeg(abut_film *f, const struct kind *k, double per_s
     return abut_fail(err, ABUT_E_IO, "ffmpeg: %s", strerror(failed));
 }
 
-abut_status abut_film_open(const char *path, int w, int h, double per_second, abut_film **out, abut_err *err)
+abut_status abut_film_open(const char *path, int keep, int w, int h, double per_second, abut_film **out, abut_err *err)
 {
     abut_status rc = abut_film_check(path, err);
     if (rc) return rc;
@@ -101,7 +101,7 @@ abut_status abut_film_open(const char *path, int w, int h, double per_second, ab
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "%s: no memory", path);
     *f = (abut_film){ .w = w, .h = h, .to = -1 };
     const struct kind *k = kind_of(path);
-    rc = abut_out_open(&f->out, path, err);
+    rc = abut_out_open(&f->out, path, keep, err);
     if (!rc && k->container) rc = start_ffmpeg(f, k, per_second, err);
     /* many viewers take 1/100 s for something else */
     else if (!rc) rc = abut_gif_open(f->out.f, w, h, (int)fmax(2, lrint(100 / per_second)), &f->gif, err);

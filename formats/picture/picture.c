@@ -80,7 +80,7 @@ abut_status abut_picture_open(const abut_picture_opts *opt, abut_picture **out, 
     abut_status rc = opt->film ? abut_film_check(opt->film, err) : ABUT_OK;
     if (!rc) rc = abut_painter_open(full ? opt->w : opt->strip_w, full ? opt->h : opt->strip_h, &p->painter, err);
     if (!rc && opt->dir) rc = abut_out_folder(opt->dir, err);
-    if (!rc && opt->strip) rc = abut_out_open(&p->strip_file, opt->strip, err);
+    if (!rc && opt->strip) rc = abut_out_open(&p->strip_file, opt->strip, opt->keep, err);
     if (rc) abut_picture_free(&p);
     *out = p;
     return rc;
@@ -320,7 +320,7 @@ static abut_status draw_labelled(abut_picture *p, size_t k, const abut_camera *c
 static abut_status write_file(const abut_picture *p, size_t k, const abut_image *im, abut_err *err)
 {
     abut_out_file o;
-    abut_status rc = abut_out_open_numbered(&o, p->opt.dir, "frame", p->taken[k].index, ".png", err);
+    abut_status rc = abut_out_open_numbered(&o, p->opt.dir, "frame", p->taken[k].index, ".png", p->opt.keep, err);
     if (rc) return rc;
     rc = abut_image_png(im, o.f, err);
     if (rc) abut_out_drop(&o);
@@ -338,7 +338,7 @@ static double film_rate(const abut_picture *p)
 
 static abut_status add_to_film(abut_picture *p, size_t k, const abut_image *im, abut_err *err)
 {
-    abut_status rc = p->film ? ABUT_OK : abut_film_open(p->opt.film, im->w, im->h, film_rate(p), &p->film, err);
+    abut_status rc = p->film ? ABUT_OK : abut_film_open(p->opt.film, p->opt.keep, im->w, im->h, film_rate(p), &p->film, err);
     if (!rc) rc = abut_film_picture(p->film, im, err);
     return !rc && k + 1 == p->spool.n ? abut_film_close(p->film, err) : rc;
 }

@@ -28,13 +28,13 @@ struct abut_gltf {
     double *hs_point, *hs_normal;
 };
 
-abut_status abut_gltf_open(const char *path, abut_gltf **out, abut_err *err)
+abut_status abut_gltf_open(const char *path, int keep, abut_gltf **out, abut_err *err)
 {
     abut_gltf *w = calloc(1, sizeof *w);
     if (!w) return abut_fail(err, ABUT_E_NOMEM, "%s: no memory", path);
     w->model_index = -1;
     w->box = abut_bounds_empty();
-    const abut_status rc = abut_out_open(&w->out, path, err);
+    const abut_status rc = abut_out_open(&w->out, path, keep, err);
     if (rc) abut_gltf_free(&w);
     else *out = w;
     return rc;

@@ -15,7 +15,7 @@ enum { ABUT_GLTF_FRAMES_MAX = 4096,     /* weights grow with the square of the f
 typedef struct abut_gltf abut_gltf;
 
 /** Opens path (through path.part).  Fails  ABUT_E_IO, ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_gltf_open(const char *path, abut_gltf **w, abut_err *err);
+ABUT_MUST_USE abut_status abut_gltf_open(const char *path, int keep, abut_gltf **w, abut_err *err);
 /** Takes one frame.
  * Fails  ABUT_E_FORMAT the model has changed, or time does not rise; ABUT_E_ARG too many frames; ABUT_E_IO, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_gltf_frame(abut_gltf *w, const abut_shot *s, abut_err *err);

@@ -230,13 +230,13 @@ static void put_data(const writer *w, const char *name, const double *a, const d
     put_end(w, "NodeData");
 }
 
-abut_status abut_msh_write(const char *dir, const abut_shot *s, int binary, abut_err *err)
+abut_status abut_msh_write(const char *dir, int keep, const abut_shot *s, int binary, abut_err *err)
 {
     writer w = { .binary = binary, .s = s };
     abut_out_file o = { 0 };
     abut_status rc = find_blocks(&w, err);
     if (!rc) rc = find_tags(&w, err);
-    if (!rc) rc = abut_out_open_numbered(&o, dir, "frame", s->index, ".msh", err);
+    if (!rc) rc = abut_out_open_numbered(&o, dir, "frame", s->index, ".msh", keep, err);
     if (!rc) {
         w.f = o.f;
         put_format(&w);

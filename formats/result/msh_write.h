@@ -8,6 +8,6 @@
 #include "formats/result/frame_view.h"
 
 /** binary: 1 eight-byte numbers of this machine, 0 text with 17 digits: both are exact.  Fails  ABUT_E_IO, ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_msh_write(const char *dir, const abut_shot *s, int binary, abut_err *err);
+ABUT_MUST_USE abut_status abut_msh_write(const char *dir, int keep, const abut_shot *s, int binary, abut_err *err);
 
 #endif

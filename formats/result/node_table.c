@@ -58,12 +58,12 @@ static void cells(FILE *f, const abut_arrays *set, const abut_model *m, int32_t 
     }
 }
 
-abut_status abut_node_table_write(const char *dir, const abut_shot *s, abut_err *err)
+abut_status abut_node_table_write(const char *dir, int keep, const abut_shot *s, abut_err *err)
 {
     abut_out_file o;
     vector v[VECTORS];
     char name[ABUT_PART_NAME];
-    const abut_status rc = abut_out_open_numbered(&o, dir, "nodes", s->index, ".csv", err);
+    const abut_status rc = abut_out_open_numbered(&o, dir, "nodes", s->index, ".csv", keep, err);
     if (rc) return rc;
     vectors_of(s, v);
     fputs("node,object", o.f);

@@ -11,10 +11,10 @@ static void put_elements(FILE *f, char key, const int32_t *list, int32_t n, int 
     }
 }
 
-abut_status abut_obj_write(const char *dir, const abut_shot *s, abut_err *err)
+abut_status abut_obj_write(const char *dir, int keep, const abut_shot *s, abut_err *err)
 {
     abut_out_file o;
-    const abut_status rc = abut_out_open_numbered(&o, dir, "frame", s->index, ".obj", err);
+    const abut_status rc = abut_out_open_numbered(&o, dir, "frame", s->index, ".obj", keep, err);
     if (rc) return rc;
     fprintf(o.f, "# abut: frame %d, step %lld, t = %.17g s\n", s->index, (long long)s->head->step, s->head->time);
     int32_t first = 1;

@@ -8,6 +8,6 @@
 #include "formats/result/frame_view.h"
 
 /** Writes one frame into folder dir, which must exist.  Fails  ABUT_E_IO */
-ABUT_MUST_USE abut_status abut_obj_write(const char *dir, const abut_shot *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_obj_write(const char *dir, int keep, const abut_shot *s, abut_err *err);
 
 #endif

@@ -86,11 +86,31 @@ static FILE *open_part(const char *part, abut_err *err)
     return NULL;
 }
 
-abut_status abut_out_open(abut_out_file *o, const char *path, abut_err *err)
+int abut_out_rename(const char *part, const char *path, int keep)
+{
+    if (!keep) return rename(part, path) ? errno : 0;
+    if (!link(part, path)) return unlink(part) ? errno : 0;
+    if (errno != EPERM && errno != ENOTSUP && errno != EOPNOTSUPP && errno != ENOSYS && errno != EMLINK) return errno;
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);   /* a file system without links */
+    if (fd < 0) return errno;
+    close(fd);
+    return rename(part, path) ? errno : 0;
+}
+
+abut_status abut_out_not_renamed(const char *part, const char *path, int why, abut_err *err)
+{
+    if (why == EEXIST)
+        return abut_fail(err, ABUT_E_IO, "%s: has appeared during the run and stays, as --no-clobber says; the output is %s",
+                         path, part);
+    return abut_fail(err, ABUT_E_IO, "%s: %s", path, strerror(why));
+}
+
+abut_status abut_out_open(abut_out_file *o, const char *path, int keep, abut_err *err)
 {
     const int direct = abut_out_direct(path);
     const size_t n = strlen(path);
-    *o = (abut_out_file){ .path = malloc(n + 1), .part = direct ? NULL : malloc(n + sizeof ".part") };
+    *o = (abut_out_file){ .path = malloc(n + 1), .part = direct ? NULL : malloc(n + sizeof ".part"),
+                           .keep = keep };
     if (!o->path || (!direct && !o->part)) {
         abut_out_drop(o);
         return abut_fail(err, ABUT_E_NOMEM, "%s: no memory for the name", path);
@@ -109,14 +129,14 @@ abut_status abut_out_open(abut_out_file *o, const char *path, abut_err *err)
 }
 
 abut_status abut_out_open_numbered(abut_out_file *o, const char *dir, const char *stem, int number, const char *suffix,
-                                   abut_err *err)
+                                   int keep, abut_err *err)
 {
     const size_t room = strlen(dir) + strlen(stem) + strlen(suffix) + 16;
     char *path = malloc(room);
     *o = (abut_out_file){ 0 };
     if (!path) return abut_fail(err, ABUT_E_NOMEM, "%s: no memory for a name", dir);
     snprintf(path, room, "%s/%s_%04d%s", dir, stem, number, suffix);
-    const abut_status rc = abut_out_open(o, path, err);
+    const abut_status rc = abut_out_open(o, path, keep, err);
     free(path);
     return rc;
 }
@@ -170,13 +190,13 @@ abut_status abut_out_close(abut_out_file *o, abut_err *err)
     o->f = NULL;
     if (!why) why = errno;
     if (!bad && !closed && !err->code && o->part) {
-        closed = rename(o->part, o->path);
-        why = errno;
-        if (!closed) {
+        closed = why = abut_out_rename(o->part, o->path, o->keep);
+        if (closed) abut_out_not_renamed(o->part, o->path, why, err);
+        if (!closed || why == EEXIST) {
             free(o->part);
             o->part = NULL;
-            if (o->synced && abut_out_sync_folder(o->path, err)) return abut_out_drop(o), err->code;
         }
+        if (!closed && o->synced && abut_out_sync_folder(o->path, err)) return abut_out_drop(o), err->code;
     }
     if ((bad || closed) && !err->code) abut_fail(err, ABUT_E_IO, "%s: %s", name, why ? strerror(why) : "a write failed");
     abut_out_drop(o);

@@ -11,6 +11,7 @@ typedef struct abut_out_file {
     FILE *f;
     char *path, *part;  /* part NULL: path is a device or pipe and is written directly */
     int borrowed;       /* f is the caller's: flushed, never closed */
+    int keep;           /* a file that has the name by then stays */
     int synced;         /* set by the caller: the name is given when the disk has the bytes, as for what cannot be made again */
 } abut_out_file;
 
@@ -25,11 +26,16 @@ int abut_out_direct(const char *path);
 ABUT_MUST_USE abut_status abut_out_left(const char *part, int *fd, abut_err *err);
 /** Makes a new file of that name for this process alone, locked; what such a run left is removed.  Fails as abut_out_left */
 ABUT_MUST_USE abut_status abut_out_new(const char *part, int *fd, abut_err *err);
-/** Opens path for writing.  Fails  ABUT_E_IO naming the path and the reason; ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_out_open(abut_out_file *o, const char *path, abut_err *err);
+/** Gives the file `part` its name; keep: unless something has it.  Returns 0, or why not, an errno: EEXIST then. */
+int abut_out_rename(const char *part, const char *path, int keep);
+/** Says what became of a rename that failed for `why`.  Returns ABUT_E_IO. */
+abut_status abut_out_not_renamed(const char *part, const char *path, int why, abut_err *err);
+/** Opens path for writing; keep: if there is a file of that name when this one is closed, that one stays, and PATH.part too.
+ * Fails  ABUT_E_IO naming the path and the reason; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_out_open(abut_out_file *o, const char *path, int keep, abut_err *err);
 /** The same for a formatted name: dir/stem_0012.suffix. */
 ABUT_MUST_USE abut_status abut_out_open_numbered(abut_out_file *o, const char *dir, const char *stem, int number,
-                                                 const char *suffix, abut_err *err);
+                                                 const char *suffix, int keep, abut_err *err);
 /** Lends an open file; close flushes it and leaves it open. */
 void abut_out_lend(abut_out_file *o, FILE *f);
 /** Ends the file: after ABUT_OK it has its name.  When err already holds an error the part is removed and

@@ -67,10 +67,10 @@ static void put_edges(FILE *f, const abut_part *p, int32_t first)
     }
 }
 
-abut_status abut_ply_write(const char *dir, const abut_shot *s, abut_err *err)
+abut_status abut_ply_write(const char *dir, int keep, const abut_shot *s, abut_err *err)
 {
     abut_out_file o;
-    const abut_status rc = abut_out_open_numbered(&o, dir, "frame", s->index, ".ply", err);
+    const abut_status rc = abut_out_open_numbered(&o, dir, "frame", s->index, ".ply", keep, err);
     if (rc) return rc;
     const abut_part *p = s->parts->part;
     header(o.f, s);

@@ -17,9 +17,9 @@ int abut_results_want(const abut_results_opts *opt)
     return want;
 }
 
-static abut_status open_text(abut_out_file *o, const char *path, FILE *text, abut_err *err)
+static abut_status open_text(abut_out_file *o, const char *path, int keep, FILE *text, abut_err *err)
 {
-    if (strcmp(path, "-")) return abut_out_open(o, path, err);
+    if (strcmp(path, "-")) return abut_out_open(o, path, keep, err);
     abut_out_lend(o, text);
     return ABUT_OK;
 }
@@ -28,15 +28,15 @@ abut_status abut_results_open(abut_results *r, const abut_results_opts *opt, FIL
 {
     *r = (abut_results){ .opt = *opt };
     abut_status rc = ABUT_OK;
-    if (opt->vtu) rc = abut_vtu_open(opt->vtu, &r->vtu, err);
+    if (opt->vtu) rc = abut_vtu_open(opt->vtu, opt->keep, &r->vtu, err);
     if (!rc && opt->msh) rc = abut_out_folder(opt->msh, err);
     if (!rc && opt->msh_text) rc = abut_out_folder(opt->msh_text, err);
     if (!rc && opt->obj) rc = abut_out_folder(opt->obj, err);
     if (!rc && opt->ply) rc = abut_out_folder(opt->ply, err);
     if (!rc && opt->nodes) rc = abut_out_folder(opt->nodes, err);
-    if (!rc && opt->gltf) rc = abut_gltf_open(opt->gltf, &r->gltf, err);
-    if (!rc && opt->csv) rc = open_text(&r->csv, opt->csv, text, err);
-    if (!rc && opt->json) rc = open_text(&r->json, opt->json, text, err);
+    if (!rc && opt->gltf) rc = abut_gltf_open(opt->gltf, opt->keep, &r->gltf, err);
+    if (!rc && opt->csv) rc = open_text(&r->csv, opt->csv, opt->keep, text, err);
+    if (!rc && opt->json) rc = open_text(&r->json, opt->json, opt->keep, text, err);
     return rc;
 }
 
@@ -44,11 +44,11 @@ abut_status abut_results_frame(abut_results *r, const abut_shot *s, abut_err *er
 {
     abut_status rc = ABUT_OK;
     if (r->vtu) rc = abut_vtu_frame(r->vtu, s, err);
-    if (!rc && r->opt.msh) rc = abut_msh_write(r->opt.msh, s, 1, err);
-    if (!rc && r->opt.msh_text) rc = abut_msh_write(r->opt.msh_text, s, 0, err);
-    if (!rc && r->opt.obj) rc = abut_obj_write(r->opt.obj, s, err);
-    if (!rc && r->opt.ply) rc = abut_ply_write(r->opt.ply, s, err);
-    if (!rc && r->opt.nodes) rc = abut_node_table_write(r->opt.nodes, s, err);
+    if (!rc && r->opt.msh) rc = abut_msh_write(r->opt.msh, r->opt.keep, s, 1, err);
+    if (!rc && r->opt.msh_text) rc = abut_msh_write(r->opt.msh_text, r->opt.keep, s, 0, err);
+    if (!rc && r->opt.obj) rc = abut_obj_write(r->opt.obj, r->opt.keep, s, err);
+    if (!rc && r->opt.ply) rc = abut_ply_write(r->opt.ply, r->opt.keep, s, err);
+    if (!rc && r->opt.nodes) rc = abut_node_table_write(r->opt.nodes, r->opt.keep, s, err);
     if (!rc && r->gltf) rc = abut_gltf_frame(r->gltf, s, err);
     if (!rc && (r->opt.csv || r->opt.json)) rc = abut_table_frame(&r->table, s, err);
     return rc;

@@ -11,6 +11,7 @@
 /* Where each goes; NULL: not wanted.  "-" for csv and json: the open text stream. */
 typedef struct abut_results_opts {
     const char *vtu, *msh, *msh_text, *obj, *ply, *gltf, *csv, *json, *nodes;
+    int keep;       /* files that appear meanwhile under these names stay (out_file.h) */
     int tensors;    /* vtu: stress and deformation gradient whole */
 } abut_results_opts;
 

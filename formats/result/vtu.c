@@ -16,6 +16,7 @@ static const char *const STEM[STEMS] = { "solids", "others", "shells", "contacts
 
 struct abut_vtu {
     char *dir;
+    int keep;               /* files that appear meanwhile stay */
     int model_index;        /* of the grids; -1 before the first */
     abut_vtu_grid grid[GRIDS];
     struct entry {
@@ -205,7 +206,7 @@ static abut_status write_grid(abut_vtu *w, FILE *f, const abut_vtu_grid *g, cons
 
 /* ---- the series ---- */
 
-abut_status abut_vtu_open(const char *dir, abut_vtu **out, abut_err *err)
+abut_status abut_vtu_open(const char *dir, int keep, abut_vtu **out, abut_err *err)
 {
     const abut_status rc = abut_out_folder(dir, err);
     if (rc) return rc;
@@ -216,6 +217,7 @@ abut_status abut_vtu_open(const char *dir, abut_vtu **out, abut_err *err)
         return abut_fail(err, ABUT_E_NOMEM, "%s: no memory", dir);
     }
     strcpy(w->dir, dir);
+    w->keep = keep;
     w->model_index = -1;
     *out = w;
     return ABUT_OK;
@@ -237,7 +239,7 @@ static abut_status take_model(abut_vtu *w, const abut_shot *s, abut_err *err)
 static abut_status write_touches(abut_vtu *w, const abut_shot *s, struct entry *e, abut_err *err)
 {
     abut_out_file o;
-    abut_status rc = abut_out_open_numbered(&o, w->dir, STEM[TOUCHES], s->index, ".vtu", err);
+    abut_status rc = abut_out_open_numbered(&o, w->dir, STEM[TOUCHES], s->index, ".vtu", w->keep, err);
     if (rc) return rc;
     rc = abut_vtu_touches(o.f, s->frame, s->head->time, err);
     e->has[TOUCHES] = 1;
@@ -263,7 +265,7 @@ abut_status abut_vtu_frame(abut_vtu *w, const abut_shot *s, abut_err *err)
         const abut_vtu_grid *g = &w->grid[k];
         if (!g->nc) continue;
         abut_out_file o;
-        rc = abut_out_open_numbered(&o, w->dir, g->stem, s->index, ".vtu", err);
+        rc = abut_out_open_numbered(&o, w->dir, g->stem, s->index, ".vtu", w->keep, err);
         if (rc) break;
         rc = write_grid(w, o.f, g, s, err);
         if (rc) abut_out_drop(&o);
@@ -282,7 +284,7 @@ abut_status abut_vtu_close(abut_vtu *w, abut_err *err)
     if (!path) return abut_fail(err, ABUT_E_NOMEM, "%s: no memory for a name", w->dir);
     snprintf(path, room, "%s/scene.pvd", w->dir);
     abut_out_file o;
-    abut_status rc = abut_out_open(&o, path, err);
+    abut_status rc = abut_out_open(&o, path, w->keep, err);
     free(path);
     if (rc) return rc;
     abut_vtu_head(o.f, "Collection");

@@ -15,7 +15,7 @@
 typedef struct abut_vtu abut_vtu;
 
 /** Starts a series in folder dir (made if missing).  Fails  ABUT_E_IO, ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_vtu_open(const char *dir, abut_vtu **w, abut_err *err);
+ABUT_MUST_USE abut_status abut_vtu_open(const char *dir, int keep, abut_vtu **w, abut_err *err);
 /** Writes the grids of one frame; uses fields J, stress, force.  Fails  ABUT_E_IO, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_vtu_frame(abut_vtu *w, const abut_shot *s, abut_err *err);
 /** Writes scene.pvd.  Without this call there is none. */

@@ -213,7 +213,7 @@ static abut_status fill_at(const abut_mesh *m, double max_volume, int keep_surfa
     return rc;
 }
 
-static abut_status fill(const abut_mesh *m, double max_volume, int keep_surface, abut_mesh *out, abut_err *err)
+static abut_status fill(const abut_mesh *m, double max_volume, int keep_surface, int *is_second, abut_mesh *out, abut_err *err)
 {
     const double want = enclosed6(m), tets = std::fabs(want) / 6 / (MEAN_SHARE * max_volume);
     if (!(tets <= TETS_MOST))
@@ -223,7 +223,8 @@ static abut_status fill(const abut_mesh *m, double max_volume, int keep_surface,
     if (rc) return rc;
     abut_err why = {};
     rc = fill_at(m, max_volume, keep_surface, USUAL_ANGLE, want, out, &why);
-    if (rc == ABUT_E_GEOM) {
+    *is_second = rc == ABUT_E_GEOM;
+    if (*is_second) {
         abut_mesh_clear(out);
         return fill_at(m, max_volume, keep_surface, FLAT_ANGLE, want, out, err);
     }
@@ -231,10 +232,11 @@ static abut_status fill(const abut_mesh *m, double max_volume, int keep_surface,
     return rc;
 }
 
-extern "C" abut_status abut_tetrahedralize(const abut_mesh *m, double max_volume, int keep_surface, abut_mesh *out,
-                                           abut_err *err)
+extern "C" abut_status abut_tetrahedralize(const abut_mesh *m, double max_volume, int keep_surface, int *is_second,
+                                           abut_mesh *out, abut_err *err)
 {
-    const abut_status rc = fill(m, max_volume, keep_surface, out, err);
+    *is_second = 0;
+    const abut_status rc = fill(m, max_volume, keep_surface, is_second, out, err);
     if (rc) abut_mesh_clear(out);
     return rc;
 }

@@ -301,6 +301,43 @@ W
     exits 0 "$BIN/export" -q --no-clobber --obj empty small.abut
 }
 
+@test "--no-clobber: a file that appears after the start stays, whatever writes it, and the message says where the output is" {
+    cp "$BATS_FILE_TMPDIR"/{small.yaml,first.abut,small.abut} .
+    printf 'step,node,dx\n1,0,1\n' > d.csv
+    sed 's/0\.105/0.05/' small.yaml > sunk.yaml
+    local file command input pid i n=0
+    while read -r file command; do
+        input=$(grep -o '\(small\|first\|sunk\)\.\(abut\|yaml\)' <<<"$command")
+        command=${command/$input/fifo}
+        rm -rf fifo dir o*
+        [ "$file" = "${file#dir/}" ] || mkdir dir
+        mkfifo fifo
+        "$BIN"/$command --no-clobber </dev/null >/dev/null 2>stderr & pid=$!
+        for ((i = 0; i < 100; i++)); do     # until it waits for its input
+            [[ $(cat /proc/$pid/wchan 2>/dev/null) != wait_for_partner ]] || break
+            sleep 0.01
+        done
+        echo theirs > "$file"
+        timeout 10 sh -c 'cat "$0" > fifo' "$input" || true     # some programs end before they have read all
+        local rc=0; wait $pid || rc=$?
+        echo "$command: exit code $rc: $(cat stderr)"
+        [ $rc -eq 5 ] || [[ $command == *--dump-stuck* && $rc -eq 4 ]]      # the step is the reason there
+        [ "$(cat "$file")" = theirs ]
+        grep -E "^${command%% *}: (.*: )?$file: has appeared (during the run|since the start) and stays, as --no-clobber says" stderr
+        if grep -q 'the output is' stderr; then [ -s "$file.part" ]; fi
+        n=$((n + 1))
+    done < <(writers; cat <<'W'
+o decompose -k 2 --json o small.abut -o /dev/null
+o strain-limit --audit --json o small.abut
+o step -n 1 --report o first.abut -o /dev/null
+o step -n 1 --max-newton 1 --tolerance 1e-12 --dump-stuck o first.abut -o /dev/null
+o mesh-prep --report o sunk.yaml
+o ccd-check --write-hits o small.abut
+W
+    )
+    [ $n -ge 20 ]
+}
+
 @test "an empty name of a file or folder is an error of usage, whatever the program and the option" {
     local t option n=0
     for t in $every; do

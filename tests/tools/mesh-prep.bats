@@ -495,6 +495,10 @@ A
             v += p[0, 0] * (p[1, 1] * p[2, 2] - p[1, 2] * p[2, 1]) + p[0, 1] * (p[1, 2] * p[2, 0] - p[1, 0] * p[2, 2]) + p[0, 2] * (p[1, 0] * p[2, 1] - p[1, 1] * p[2, 0]) }
         END { printf "%.9g", v / 6 }' dome.obj)
     awk -v want="$want" '$1 == "volume" { d = $2 / want - 1; n++ } END { exit !(n == 1 && d < 1e-6 && d > -1e-6) }' stderr
+    [ "$(grep -c "^mesh-prep: 'a': tetgen has joined triangles that bend by less than 0.1 degrees, which failed; a second attempt keeps them apart$" stderr)" -eq 1 ]
+    sed -i 's/ 10\(\.[0-9]*\)\?$/ 10/' dome.obj      # flat: the first attempt
+    exits 0 "$BIN/mesh-prep" dome.yaml -o a.abut
+    [ "$(grep -c attempt stderr)" -eq 0 ]
 }
 
 @test "mesh files alone make a scene; mixtures and unknown files are usage errors" {

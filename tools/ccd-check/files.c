@@ -7,7 +7,7 @@
 
 static abut_status open_file(abut_out_file *w, const char *path, const abut_cli *cli, abut_err *err)
 {
-    const abut_status rc = abut_out_open(w, path, err);
+    const abut_status rc = abut_out_open(w, path, cli->no_clobber, err);
     w->synced = !cli->no_sync;
     return rc;
 }

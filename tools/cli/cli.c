@@ -318,6 +318,15 @@ abut_status abut_cli_refuse_terminal(abut_err *err)
     return abut_fail(err, ABUT_E_ARG, "the output is a binary stream and a terminal would show it: use -o FILE, or a pipe");
 }
 
+FILE *abut_cli_create(const abut_cli *cli, const char *path, abut_err *err)
+{
+    FILE *f = fopen(path, cli->no_clobber && !abut_out_direct(path) ? "wx" : "w");
+    if (!f && errno == EEXIST)
+        abut_fail(err, ABUT_E_IO, "%s: has appeared since the start and stays, as --no-clobber says", path);
+    else if (!f) write_error(path, errno, err);
+    return f;
+}
+
 static abut_status open_out(abut_cli *cli, int streams, abut_err *err)
 {
     int fd = -1;
@@ -352,7 +361,8 @@ static void settle_part(abut_cli *cli, long long size, abut_err *err)
 {
     const int of_use = size != 0 && (cli->frames || !cli->is_stream) && err->code != ABUT_E_ARG;
     if (!err->code) {
-        if (rename(cli->part_path, cli->final_path)) write_error(cli->final_path, errno, err);
+        const int why = abut_out_rename(cli->part_path, cli->final_path, cli->no_clobber);
+        if (why) abut_out_not_renamed(cli->part_path, cli->out_path, why, err);
         else if (!cli->no_sync && abut_out_sync_folder(cli->final_path, err)) return;
     } else if (!of_use) {
         unlink(cli->part_path);
@@ -477,14 +487,15 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     signal(SIGXFSZ, SIG_IGN);   /* so is a limit of the size of files */
 
     const int has_out = streams & (ABUT_CLI_OUT | ABUT_CLI_OUT_TEXT | ABUT_CLI_OUT_MAY);
-    int help = 0, version = 0, manual = 0, no_clobber = 0;
+    int help = 0, version = 0, manual = 0;
     const abut_opt table[] = {
         { 0, "compress", ABUT_OPT_INT, &cli->compress, "LEVEL", "compress the arrays, 0 to 9 (default 0: store them)" },
         { 'o', "output", ABUT_OPT_TEXT, &cli->out_path, "FILE", "write to FILE (through FILE.part) instead of standard output" },
         { 0, "no-sync", ABUT_OPT_FLAG, &cli->no_sync, NULL,
           "do not wait until the disk has FILE: after a power failure it may be empty" },
-        { 0, "no-clobber", ABUT_OPT_FLAG, &no_clobber, NULL,
-          "refuse an output that is there, and a folder for files that is not empty (exit code 5)" },
+        { 0, "no-clobber", ABUT_OPT_FLAG, &cli->no_clobber, NULL,
+          "refuse an output that is there, and a folder for files that is not empty (exit code 5); a file that appears during "
+          "the run stays" },
         { 'j', "threads", ABUT_OPT_INT, &cli->threads, "N", "number of threads (default: all cores)" },
         { 0, "progress-every", ABUT_OPT_REAL, &cli->progress_every, "s",
           "where the terminal does not see it, in a log, write a line of progress this often (default: none)" },
@@ -515,8 +526,8 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
 
     if (streams & ABUT_CLI_OUT_NOWHERE) cli->out_path = "/dev/null";
     /* of several processes that run as one, the one that writes looks */
-    const int looks = !(streams & ABUT_CLI_OUT_NOWHERE) && (no_clobber || !cli->quiet);
-    if (looks && find_existing(&cli->existing, cli, opts, no_clobber, &err)) stop(cli, &err);
+    const int looks = !(streams & ABUT_CLI_OUT_NOWHERE) && (cli->no_clobber || !cli->quiet);
+    if (looks && find_existing(&cli->existing, cli, opts, cli->no_clobber, &err)) stop(cli, &err);
     if ((streams & ABUT_CLI_IN) && open_in(cli, &err)) stop(cli, &err);
     if (has_out && open_out(cli, streams, &err)) stop(cli, &err);
     if (cli->out && cli->is_stream) abut_unfinished_watch(cli);

@@ -12,8 +12,9 @@
  * FILE.part and is renamed by abut_cli_end when all is done and the disk has it (--no-sync: without waiting for the disk), so
  * a name without .part is always whole.  FILE.part of an earlier run that was not finished becomes FILE.part.old where it is a
  * stream.  A link, a folder or a fifo of that name is refused; FILE.part is always a new file.  Devices, fifos and everything
- * under /dev and /proc are written directly.  --no-clobber, of every program that writes files, refuses outputs that are there;
- * it fails with ABUT_E_IO, as other outputs that cannot be made: the command line is right, the disk is not as it asks.
+ * under /dev and /proc are written directly.  --no-clobber, of every program that writes files, refuses outputs that are there,
+ * and a file that appears later stays (out_file.h); it fails with ABUT_E_IO, as other outputs that cannot be made: the command
+ * line is right, the disk is not as it asks.
  *
  * Descriptor 1 leads to stderr after abut_cli_begin: what a library prints cannot damage a stream.  stderr is buffered by
  * lines: each line is one write, so that lines of the programs of a pipeline do not mix. */
@@ -76,6 +77,7 @@ typedef struct abut_cli {
     int compress;       /* --compress: level for abut_writer_open, 0..9 */
     int quiet;          /* -q: no progress, no remarks */
     int no_sync;        /* --no-sync */
+    int no_clobber;     /* --no-clobber: every writer leaves files that appear during the run */
     abut_existing existing;
     int is_stream;      /* out is a state stream */
     volatile sig_atomic_t frames;   /* whole frames written to it */
@@ -106,6 +108,8 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
 
 /** Fails with ABUT_E_ARG: a terminal would show the binary stream. */
 ABUT_MUST_USE abut_status abut_cli_refuse_terminal(abut_err *err);
+/** Opens a file for text; with --no-clobber a new one.  Returns NULL, with ABUT_E_IO in err, if that fails. */
+FILE *abut_cli_create(const abut_cli *cli, const char *path, abut_err *err);
 /** What a user types before the name of a program: "abut " where it is installed and the dispatcher runs it, else "". */
 const char *abut_cli_before(const abut_cli *cli);
 /** Closes cli->out, to which nothing was written: the program writes no stream after all. */

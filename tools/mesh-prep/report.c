@@ -18,10 +18,10 @@ static void write_primitive(FILE *f, int size, const double *x, int *first)
     *first += size;
 }
 
-static abut_status write_obj(const abut_offenders *bad, const char *path, abut_err *err)
+static abut_status write_obj(const abut_cli *cli, const abut_offenders *bad, const char *path, abut_err *err)
 {
-    FILE *f = fopen(path, "w");
-    if (!f) return abut_fail(err, ABUT_E_IO, "cannot write %s", path);
+    FILE *f = abut_cli_create(cli, path, err);
+    if (!f) return err->code;
     int first = 1;
     fprintf(f, "# %lld unusable primitives, %d listed\n", (long long)bad->total, bad->n);
     for (int i = 0; i < bad->n; i++) {
@@ -35,11 +35,11 @@ static abut_status write_obj(const abut_offenders *bad, const char *path, abut_e
     return ABUT_OK;
 }
 
-void abut_prep_report(const abut_offenders *bad, const char *path, abut_err *err)
+void abut_prep_report(const abut_cli *cli, const abut_offenders *bad, const char *path, abut_err *err)
 {
     abut_err other = { 0 };
     for (int i = 0; i < bad->n && i < LISTED; i++)
         if (!strstr(err->msg, bad->item[i].text)) fprintf(stderr, "mesh-prep: %s\n", bad->item[i].text);
     if (bad->total > LISTED) fprintf(stderr, "mesh-prep: ... and %lld more\n", (long long)bad->total - LISTED);
-    if (path && write_obj(bad, path, &other)) *err = other;
+    if (path && write_obj(cli, bad, path, &other)) *err = other;
 }

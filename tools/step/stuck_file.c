@@ -5,7 +5,7 @@
 abut_status abut_stuck_file_try(const char *path, abut_err *err)
 {
     abut_out_file f;
-    const abut_status rc = abut_out_open(&f, path, err);
+    const abut_status rc = abut_out_open(&f, path, 0, err);
     if (rc) return abut_wrap(err, "--dump-stuck"), rc;
     abut_out_drop(&f);
     return ABUT_OK;
@@ -29,7 +29,7 @@ abut_status abut_stuck_file_write(const char *path, const abut_stream *s, const 
     abut_writer *w = NULL;
     int n;
     const abut_prov *prov = abut_reader_prov(s->reader, &n);
-    abut_status rc = abut_out_open(&f, path, err);
+    abut_status rc = abut_out_open(&f, path, abut_stream_cli(s)->no_clobber, err);
     if (rc) return rc;
     f.synced = !abut_stream_cli(s)->no_sync;
     rc = abut_writer_open(f.f, s->io.compress, &w, err);
