@@ -180,6 +180,12 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
     number(f, "residual", r->residual);
     number(f, "force_residual", r->force_largest > 0 ? r->force_residual : none);
     number(f, "force_largest", r->force_largest > 0 ? r->force_largest : none);
+    number(f, "contact_error", abut_error_sum(r->contact_error) > 0 ? abut_error_sum(r->contact_error) : none);
+    for (int k = 0; k < ABUT_ERRORS; k++) {
+        char name[32];
+        snprintf(name, sizeof name, "contact_error_%s", abut_error_names[k]);
+        number(f, name, abut_error_sum(r->contact_error) > 0 ? r->contact_error[k] : none);
+    }
     number(f, "lag_residual", r->lag_residual < 0 ? none : r->lag_residual);
     number(f, "lag_force", r->lags.largest > 0 ? r->lags.change : none);
     number(f, "lag_force_largest", r->lags.largest > 0 ? r->lags.largest : none);

@@ -5,6 +5,7 @@
 #include "formats/result/json_text.h"
 #include "model/motion.h"
 #include "model/naming.h"
+#include "solve/report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -172,6 +173,21 @@ static abut_status set_plane(abut_table *t, const abut_shot *s, int32_t plane, a
     return rc ? rc : set_vector(t, prefix, "reaction", held, err);
 }
 
+/* NAME.contact_error_N, and its parts. */
+static abut_status set_error(abut_table *t, const abut_shot *s, const abut_part *p, abut_err *err)
+{
+    char name[2 * ABUT_PART_NAME];
+    if (!s->frame->contact_error || !has_forces(s)) return ABUT_OK;
+    const double *part = s->frame->contact_error + ABUT_ERRORS * (size_t)p->object;
+    snprintf(name, sizeof name, "%s.contact_error_N", p->name);
+    abut_status rc = set(t, name, abut_error_sum(part), err);
+    for (int k = 0; k < ABUT_ERRORS && !rc; k++) {
+        snprintf(name, sizeof name, "%s.contact_error_%s_N", p->name, abut_error_names[k]);
+        rc = set(t, name, part[k], err);
+    }
+    return rc;
+}
+
 /* Centre of mass, its velocity and the forces on one object. */
 static abut_status set_object(abut_table *t, const abut_shot *s, const abut_part *p, abut_err *err)
 {
@@ -182,7 +198,8 @@ static abut_status set_object(abut_table *t, const abut_shot *s, const abut_part
         rc = set(t, name, (i < 3 ? s->fields->center : s->fields->velocity)[3 * p->object + i % 3], err);
     }
     snprintf(name, sizeof name, "%s.", p->name);
-    return rc ? rc : set_forces(t, s, name, p->object, err);
+    if (!rc) rc = set_forces(t, s, name, p->object, err);
+    return rc ? rc : set_error(t, s, p, err);
 }
 
 /* The place in the list of the scene of a motion that prescribes its nodes; -1: it is another. */

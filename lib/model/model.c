@@ -237,15 +237,16 @@ abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abu
     assert(model);
     abut_frame f = { 0 };
     counting c = no_counts();
-    const int nv = count_row(&frame_table, "nv");
-    c.n[nv] = model->nv;
-    c.by[nv] = "node/X of the MODEL";
-    const int nrd = count_row(&frame_table, "nrd");
-    c.n[nrd] = model->nrd;
-    c.by[nrd] = "rod/node of the MODEL";
-    const int nh = count_row(&frame_table, "nh");
-    c.n[nh] = model->nh;
-    c.by[nh] = "half-space/point of the MODEL";
+    const struct {
+        const char *name, *by;
+        int32_t n;
+    } of_model[] = { { "nv", "node/X of the MODEL", model->nv }, { "nrd", "rod/node of the MODEL", model->nrd },
+                     { "nh", "half-space/point of the MODEL", model->nh }, { "no", "object/friction of the MODEL", model->no } };
+    for (size_t i = 0; i < sizeof of_model / sizeof *of_model; i++) {
+        const int row = count_row(&frame_table, of_model[i].name);
+        c.n[row] = of_model[i].n;
+        c.by[row] = of_model[i].by;
+    }
     abut_status rc = check_understood(&frame_table, set, err);
     if (!rc) rc = fill(&frame_table, set, &f, &c, err);
     if (!rc) rc = abut_frame_check(&f, model, err);

@@ -203,10 +203,10 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED)
 
-/* The FRAME: all that changes; a frame is a checkpoint.  nv, nrd and nh are the model's; nl: friction contacts; nw: rows of the waypoints;
- * ntc, ntn: hard contacts and the nodes of all of them; njp: points of the barrier of det F; nip, nix: friction passes before the
- * last, rows of their positions. */
-#define ABUT_FRAME_COUNTS(C) C(nv) C(nrd) C(nh) C(nl) C(nw) C(ntc) C(ntn) C(njp) C(nip) C(nix)
+/* The FRAME: all that changes; a frame is a checkpoint.  nv, nrd, nh and no are the model's; nl: friction contacts; nw: rows of the
+ * waypoints; ntc, ntn: hard contacts and the nodes of all of them; njp: points of the barrier of det F; nip, nix: friction passes
+ * before the last, rows of their positions. */
+#define ABUT_FRAME_COUNTS(C) C(nv) C(nrd) C(nh) C(no) C(nl) C(nw) C(ntc) C(ntn) C(njp) C(nip) C(nix)
 #define ABUT_FRAME_FIELDS(F) \
     F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED) /* positions at the frame's time          */ \
     F(v,          "node/v",           double,  F64, nv, 3, "m/s",  NEED) /* velocities                             */ \
@@ -264,6 +264,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(f_friction, "node/friction-force", double, F64, nv, 3, "N",   MAY) \
     F(f_plane_contact, "half-space/contact-force", double, F64, nh, 3, "N", MAY) /* of hard contact, on half-spaces */ \
     F(f_plane_friction, "half-space/friction-force", double, F64, nh, 3, "N", MAY) \
+    F(contact_error, "object/contact-error", double, F64, no, 3, "N", MAY) /* of their sums: balance, passes, newton */ \
     F(f_damping,  "node/damping-force",  double, F64, nv, 3, "N",   MAY) /* absent: nothing is damped               */ \
     F(f_air,      "node/air-force",     double, F64, nv, 3, "N",   MAY) /* of wind and at rims under pressure; absent: none */ \
     F(f_reaction, "node/reaction-force", double, F64, nv, 3, "N",   MAY) /* what drives or holds prescribed nodes   */ \

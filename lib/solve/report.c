@@ -16,6 +16,8 @@ const char *const abut_contact_names[ABUT_CONTACT_LINEARISED + 1] = {
     "hard, judged", "linearised inequalities: nothing is guaranteed"
 };
 
+const char *const abut_error_names[ABUT_ERRORS] = { "balance", "passes", "newton" };
+
 abut_iteration *abut_report_iteration(abut_report *r)
 {
     const int at = slot(r->newton);

@@ -82,6 +82,11 @@ typedef struct abut_sqp_report {
     abut_qp_result last;        /* of the last program */
 } abut_sqp_report;
 
+/* What the error of contact forces consists of (solve/step/force_error.c). */
+enum { ABUT_ERROR_BALANCE, ABUT_ERROR_PASSES, ABUT_ERROR_NEWTON, ABUT_ERRORS };
+extern const char *const abut_error_names[ABUT_ERRORS];
+static inline double abut_error_sum(const double part[ABUT_ERRORS]) { return part[0] + part[1] + part[2]; }
+
 /* Zero-filled is empty; clear frees the iterations. */
 typedef struct abut_report {
     int64_t step;               /* number of the frame that the step made */
@@ -124,6 +129,7 @@ typedef struct abut_report {
     double strain_kappa;        /* Pa */
     double residual;            /* m/s: last |p|_inf / h */
     double force_residual, force_largest;   /* solve/search/equilibrium.h: what is left / the largest; that, N; 0: not measured */
+    double contact_error[ABUT_ERRORS];  /* of the contact forces on a body, over the largest force on it; 0: not estimated */
     double kappa;               /* kg/m^2 */
     int damped;                 /* a step of midpoint or Newmark that implicit Euler took */
     int waypoints;              /* between this frame and the one before; 0: the straight line is free */

@@ -106,13 +106,134 @@ Y
     awk -F'"force_residual":' '{ split($2, a, ","); n++; if (!(a[1] > 0.01)) exit 1 } END { exit n != 1 }' hour.jsonl
     "$BIN/salvage" -q x.abut.part -o before.abut
     "$BIN/step" -q --stop published before.abut | "$BIN/ccd-check" -q --no-output
-    "$BIN/export" --dump stuck1.abut | grep -q 'forces on .top. do not balance'
+    "$BIN/export" --dump stuck1.abut > dump
+    grep -q 'forces on .top. do not balance' dump
     exits 4 "$BIN/step" stuck1.abut -o y.abut
     # 10 s balance
     "$BIN/mesh-prep" -q hour.yaml --set time.step='10 s' | "$BIN/step" -q -n 3 --report ten.jsonl | "$BIN/ccd-check" -q --no-output
     # what is asked for is below the last digit of the positions
     "$BIN/mesh-prep" -q hour.yaml --set time.step='0.01 s' | "$BIN/step" --force-tolerance 1e-17 -n 2 -o z.abut 2>said
     grep -q 'rounding kept the forces of 2 of 2 steps from balancing: up to .* (want 1e-17)' said
+}
+
+@test "step --with forces writes the error of contact forces, its summary says it, export has it; without forces there is none" {
+    two_boxes 2 0.31 > boxes.yaml
+    "$BIN/mesh-prep" -q boxes.yaml --set contact.friction.mu=0.3 -o boxes.abut
+    for j in 1 2 7; do "$BIN/step" -j $j -n 6 --with forces --report r.jsonl boxes.abut -o j$j.abut 2>said; done
+    cmp j1.abut j2.abut
+    cmp j1.abut j7.abut
+    "$BIN/step" -q -n 2 --with forces boxes.abut | "$BIN/step" -q -n 4 --with forces -o rest.abut
+    for f in j1 rest; do "$BIN/export" --dump --array object/contact-error $f.abut | grep -A2 '^array' | tail -n 11 > $f.error; done
+    cmp j1.error rest.error
+    "$BIN/export" -q j1.abut --csv all.csv
+    # of the step where it is largest: percent of the largest force on the body, and the parts above a hundredth of it
+    python3 - r.jsonl said all.csv <<'P'
+import csv, json, re, sys
+steps = [json.loads(l) for l in open(sys.argv[1])]
+parts = ("balance", "passes", "newton")
+worst = max((s for s in steps if s["contact_error"]), key=lambda s: s["contact_error"])
+assert abs(worst["contact_error"] - sum(worst["contact_error_" + p] for p in parts)) < 1e-12 * worst["contact_error"]
+said = re.search(r"contact forces within (\S+) % of the largest force on a body \((.*)\)", open(sys.argv[2]).read())
+assert abs(float(said[1]) - 100 * worst["contact_error"]) <= 0.05 * float(said[1]), (said[0], worst)
+shown = dict(p.split() for p in said[2].split(", "))
+assert set(shown) == {p for p in parts if worst["contact_error_" + p] > 0.01 * worst["contact_error"]}, (said[0], worst)
+rows = list(csv.DictReader(open(sys.argv[3])))
+for row, step in zip(rows[1:], steps):
+    of = [float(row[c]) for c in row if c.endswith(".contact_error_N")]
+    assert len(of) == 2 and (step["contact_error"] is None) == (max(of) == 0), row
+    if step["contact_error"]: assert max(of) / step["force_largest"] <= 1.0001 * step["contact_error"]
+P
+    "$BIN/step" -n 6 --report r.jsonl boxes.abut -o plain.abut 2>said
+    exits 1 grep -q 'contact forces within' said
+    exits 1 grep -q '"contact_error":[0-9]' r.jsonl
+    "$BIN/export" --dump --no-data plain.abut > dump
+    exits 1 grep -q contact-error dump
+    # positions are those of a step without
+    for f in j1 plain; do "$BIN/export" --dump --array node/x $f.abut | grep -v '^prov\|^frame' > $f.x; done
+    cmp j1.x plain.x
+    # --every: of frames that are written
+    "$BIN/step" -q -n 6 --every 3 --with forces boxes.abut | "$BIN/export" --dump --array object/contact-error | grep -A2 '^array' | tail -n 2 | cmp - <(tail -n 2 j1.error)
+}
+
+# bats test_tags=slow
+@test "contact forces are as wrong as their estimate says: at most 3 times it, beside the step solved to the last digit, by each solver" {
+    cat > errors.py <<'P'
+# Takes single steps of small scenes with default options and, from the same frame, at 1e-4 of both tolerances with converged friction.
+import csv, io, subprocess, sys
+bin, solver, scenes = sys.argv[1], sys.argv[2], sys.argv[3:]
+
+def run(*words, stdin=None):
+    return subprocess.run([bin + "/" + words[0], "-q", *map(str, words[1:])], input=stdin, stdout=subprocess.PIPE, check=True).stdout
+
+def box(name, at, more="", size="[0.1, 0.1, 0.1]", cells="[2, 2, 2]"):
+    return "  %s: {generate: {box: {size: %s, cells: %s}}, translate: %s%s}\n" % (name, size, cells, at, more)
+
+def scene(objects, floor=True, motion="", time="0.01 s", gravity="[0, -9.81, 0]"):
+    return ("time: {step: %s}\ngravity: %s\ncontact: {friction: {mu: 0.4}}\n"
+            "materials: {rubber: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.4}}\nobjects:\n%s%s%s" % (time, gravity,
+            objects, "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}, mu: 0.5}\n" if floor else "", motion))
+
+rest = box("box", "[0, 0.052, 0]")
+flat = ", obstacle: true, mu: 0.5"
+SCENES = {      # text, the steps that are looked at
+    "rest": (scene(rest), (3, 6, 12, 25)),
+    "rest on a mesh": (scene(rest + box("floor", "[0.013, -0.05, 0.021]", flat, "[1, 0.1, 1]", "[3, 1, 3]"), False), (3, 6, 8, 25)),
+    "slide": (scene(box("box", "[0, 0.052, 0]", ", velocity: [2, 0, 0]")), (3, 6, 12)),
+    "pressed": (scene(box("block", "[0, 0.0502, 0]") + box("plate", "[0, 0.1112, 0]", "", "[0.2, 0.02, 0.2]", "[2, 1, 2]"),
+                      motion="motion:\n  - {select: {object: plate}, translate: [0, -0.05, 0]}\n"), (4, 10, 15, 18, 20)),
+    "stack": (scene(box("low", "[0, 0.052, 0]") + box("high", "[0.01, 0.1545, 0.005]")), (4, 8, 16, 30)),
+    "ball of order 2": (scene("  ball: {generate: {ball: {radius: 0.05, divisions: 1}}, order: 2, translate: [0, 0.053, 0]}\n"), (4, 8, 30)),
+    "shell": (scene("  sheet: {generate: {cloth: {size: [0.2, 0.2], cells: [4, 4]}}, translate: [0, 0.002, 0], "
+                    "shell: {thickness: 1 mm}, material: rubber}\n"), (2, 3, 4)),
+    "rod": (scene("  rod: {generate: {rod: {length: 0.2, cells: 8}}, translate: [0, 0.004, 0], rod: {radius: 2 mm}, "
+                  "material: rubber}\n"), (3, 4, 5)),
+    "incline": (scene(rest, gravity="[2.5, -9.5, 0]"), (3, 5, 12, 25)),
+    "impact": (scene(box("box", "[0, 0.06, 0]", ", velocity: [0.5, -2, 0], rotate: {axis: [0, 0, 1], angle: 10 deg}"),
+                     time="0.005 s"), (1, 2, 4, 6)),
+    "indent": (scene(box("block", "[0, 0.05, 0]", "", "[0.2, 0.1, 0.2]", "[4, 2, 4]") +
+                     "  ball: {generate: {sphere: {radius: 0.03, cells: 4}}, translate: [0, 0.1305, 0]}\n", False,
+                     "motion:\n  - {select: {object: ball}, translate: [0, -0.01, 0]}\n"
+                     "  - {select: {object: block, relative-box: [[0, 0, 0], [1, 0, 1]]}, fix: true}\n", "0.1 s, scheme: quasi-static"),
+               (3, 6, 8)),
+}
+
+def row(stream):
+    return list(csv.DictReader(io.StringIO(run("export", "--csv", "-", stdin=stream).decode())))[-1]
+
+def number(stream, array):
+    lines = run("export", "--dump", "--array", array, stdin=stream).decode().split("\n")
+    return float(next(lines[i + 1] for i, l in enumerate(lines) if l.startswith("array " + array)))
+
+bad = seen = near = 0
+for name in scenes or SCENES:
+    text, steps = SCENES[name]
+    before, at = run("mesh-prep", "-", stdin=text.encode()), 0
+    for step in steps:
+        if step - 1 > at:
+            before, at = run("step", "--solver", solver, "-n", step - 1 - at, stdin=before), step - 1
+        one = run("step", "--solver", solver, "-n", 1, "--with", "forces", stdin=before)
+        tight = run("step", "-n", 1, "--with", "forces", "--lags", "converged",
+                    "--tolerance", 1e-4 * number(before, "solve/tolerance"),
+                    "--force-tolerance", 1e-4 * number(before, "solve/force-tolerance"), stdin=before)
+        a, b = row(one), row(tight)
+        for column in [c for c in a if c.endswith(".contact_error_N")]:
+            o = column[:-len("contact_error_N")]
+            force = lambda r: [float(r[o + "contact_%s_N" % k]) + float(r[o + "friction_%s_N" % k]) for k in "xyz"]
+            f, g = force(a), force(b)
+            true, size = sum((p - q) ** 2 for p, q in zip(f, g)) ** 0.5, sum(p * p for p in g) ** 0.5
+            estimate = float(a[column])
+            parts = [float(a[o + "contact_error_%s_N" % k]) for k in ("balance", "passes", "newton")]
+            if abs(estimate - sum(parts)) > 1e-12 * estimate: sys.exit("%s is not the sum of its parts" % column)
+            if true <= 1e-9 * size: continue        # rounding
+            ratio = true / estimate if estimate > 0 else float("inf")
+            seen, near, bad = seen + 1, near + (ratio > 1 / 3), bad + (ratio > 3)
+            print("%-16s step %2d %-6s %10.4g N, error %8.2g N, estimate %8.2g N (%s): %.2f" % (name, step, o[:-1], size, true,
+                  estimate, " ".join("%.1g" % p for p in parts), ratio))
+print(seen, "errors,", bad, "above 3 estimates,", near, "above a third of one")
+sys.exit(bad > 0 or seen < 2 * len(scenes or SCENES) or near < 0.8 * seen)
+P
+    python3 errors.py "$BIN" newton
+    for solver in lbfgs-h dot newton-cg; do python3 errors.py "$BIN" $solver slide stack impact; done
 }
 
 # meets NAME TURN TIME LENGTH MORE: boxes of order 2 that meet at 1 m/s over a floor, turned about (1, 2, 3) by TURN degrees, in units of

@@ -26,6 +26,7 @@ typedef struct abut_step_tally {
     int damped;                 /* steps of midpoint or Newmark that implicit Euler took */
     int unbalanced;             /* steps whose forces rounding kept from balancing */
     double worst_balance;       /* the largest force residual of a step */
+    double error[ABUT_ERRORS];  /* of contact forces, of the step where their sum is the largest */
     double worst_momentum;      /* hard contact: the largest residual of the balance of momentum */
 } abut_step_tally;
 

@@ -7,8 +7,10 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #define ROUGH 0.05      /* of the largest impulse on a node */
+#define SLIGHT 0.01     /* of the error of contact forces: parts that are not said */
 
 void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const abut_model *m, const abut_report *rep)
 {
@@ -18,6 +20,7 @@ void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const a
     if (rep->min_gap >= 0) t->min_gap = fmin(t->min_gap, rep->min_gap);
     t->damped += rep->damped;
     t->worst_balance = fmax(t->worst_balance, rep->force_residual);
+    if (abut_error_sum(rep->contact_error) > abut_error_sum(t->error)) memcpy(t->error, rep->contact_error, sizeof t->error);
     t->worst_momentum = fmax(t->worst_momentum, rep->nodal.balance_residual);   /* fmax leaves NAN out */
     t->balanced += rep->force_largest > 0;
     t->mended[rep->nodal.repaired > 0 ? rep->nodal.repaired - 1 : 0] += rep->nodal.repaired > 0 && !rep->nodal.rising;
@@ -48,6 +51,19 @@ static void say_promises(const abut_step_command *c, abut_cli *cli)
     if (used) abut_cli_say(cli, "solver %s guarantees nothing about %s", c->solver->name, text);
 }
 
+/* Says the error of contact forces with those of its parts that count. */
+static void say_error(const double *error, abut_cli *cli)
+{
+    const double sum = abut_error_sum(error);
+    char text[96] = "";
+    size_t used = 0;
+    for (int k = 0; k < ABUT_ERRORS && sum > 0; k++)
+        if (error[k] > SLIGHT * sum)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.2g", used ? ", " : "", abut_error_names[k],
+                                     100 * error[k]);
+    if (used) abut_cli_say(cli, "contact forces within %.2g %% of the largest force on a body (%s)", 100 * sum, text);
+}
+
 void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, const abut_model *m, abut_cli *cli)
 {
     if (t->unbalanced)
@@ -60,6 +76,7 @@ void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, c
                      t->worst_balance);
     else if (t->steps && t->balanced && (c->record & ABUT_WITH_FORCES))
         abut_cli_say(cli, "forces balance to %.2g of the largest on a body, or better", t->worst_balance);
+    say_error(t->error, cli);
     if (t->worst_momentum > ROUGH && (c->record & ABUT_WITH_FORCES))
         abut_cli_say(cli, "contact forces are rough: momentum of a node balances to %.2g of the largest impulse in the worst "
                      "step; a nodal.tolerance, a length, or more nodal.iterations better it", t->worst_momentum);

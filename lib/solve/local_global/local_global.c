@@ -388,7 +388,7 @@ abut_status abut_lg_balance(abut_local_global *s, const double *x, abut_equilibr
     abut_status rc = abut_objective_gradient(p, &at, ABUT_KINDS_SMOOTH, s->g, &s->scratch, err);
     if (rc) return rc;
     abut_collision_springs_gradient(&s->collisions, p, x, s->g);
-    return abut_equilibrium_find(p, &here, NULL, e, &s->scratch, err);
+    return abut_equilibrium_find(p, &here, NULL, e, NULL, &s->scratch, err);
 }
 
 /* *stop 1: forces balance at the iterate before the last iteration, which is short: s->x is that again. */

@@ -73,7 +73,7 @@ static double faint_force(const abut_objective *p)
     return FAINT * mass * m->length[0] / (p->w.h_force * p->w.h_force);
 }
 
-static void largest_sums(const abut_objective *p, const double (*sum)[KINDS], abut_equilibrium *e)
+static void largest_sums(const abut_objective *p, const double (*sum)[KINDS], abut_equilibrium *e, double *each)
 {
     const double scale = p->w.h_force * p->w.h_force;
     const double faint = faint_force(p);
@@ -83,6 +83,7 @@ static void largest_sums(const abut_objective *p, const double (*sum)[KINDS], ab
         double largest = faint;
         for (int k = CONTACT; k < KINDS; k++) largest = fmax(largest, sum[b][k] / scale);
         e->of_all = fmax(e->of_all, largest);
+        if (each) each[b] = largest;
         if (!(left * e->largest > e->left * largest)) continue;
         e->left = left, e->largest = largest;
         e->object = b;
@@ -90,7 +91,7 @@ static void largest_sums(const abut_objective *p, const double (*sum)[KINDS], ab
 }
 
 abut_status abut_equilibrium_find(const abut_objective *p, const abut_point *point, const abut_point *near, abut_equilibrium *e,
-                                  abut_arena *scratch, abut_err *err)
+                                  double *each, abut_arena *scratch, abut_err *err)
 {
     const abut_model *m = p->model;
     const size_t n3 = 3 * (size_t)m->nv;
@@ -108,7 +109,7 @@ abut_status abut_equilibrium_find(const abut_objective *p, const abut_point *poi
     if (!rc) rc = abut_objective_gradient_add(p, &at, 1 << ABUT_TERM_FOLLOWER, pressure, scratch, err);
     const forces of = { point->g, contact, pressure, elastic, load, near ? near->g : NULL };
     if (!rc) rc = add_sizes(p, at.x, &of, sum, scratch, err);
-    if (!rc) largest_sums(p, (const double (*)[KINDS])sum, e);
+    if (!rc) largest_sums(p, (const double (*)[KINDS])sum, e, each);
     abut_arena_release(scratch, mark);
     return rc;
 }

@@ -23,8 +23,8 @@ typedef struct abut_equilibrium {
  * is rounding.  Without an elastic element it is 1e-9 of what moves all bodies by the length of the scene within the step.
  * near: a point whose positions differ by rounding, with gradient; NULL: none.  The change of the forces between the two is
  * rounding; divided by the force tolerance of the model, its sum over an object counts as a force on the object.
- * Fails  ABUT_E_NOMEM */
+ * each: [no] N, takes the largest of every object; NULL: not asked for.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_equilibrium_find(const abut_objective *o, const abut_point *at, const abut_point *near,
-                                                abut_equilibrium *e, abut_arena *scratch, abut_err *err);
+                                                abut_equilibrium *e, double *each, abut_arena *scratch, abut_err *err);
 
 #endif

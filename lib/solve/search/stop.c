@@ -36,7 +36,7 @@ static abut_status newton_after(abut_search *s, double speed, int *stop, abut_re
     if (!*stop || !m->force_tolerance) return ABUT_OK;
     rc = fetch(s, err);
     const double clock = abut_time_wall();
-    if (!rc) rc = abut_equilibrium_find(&s->prob, &s->here, NULL, &e, &s->scratch, err);
+    if (!rc) rc = abut_equilibrium_find(&s->prob, &s->here, NULL, &e, NULL, &s->scratch, err);
     rep->seconds.gradient += abut_time_wall() - clock;
     if (rc) return rc;
     const int stalls = abut_rule_stalls(&now->forces, e.left) && now->stalled;

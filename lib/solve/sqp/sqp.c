@@ -324,7 +324,7 @@ static abut_status balance(abut_sqp *s, abut_report *rep, abut_err *err)
         if (row >= 0) s->of.rows_g[3 * row + (int)(i % 3)] -= s->lambda[i / 12] * s->set.a[i];
     }
     abut_rows_scatter(p, s->of.rows_g, 1, s->trial.g);
-    rc = abut_equilibrium_find(p, &s->trial, NULL, &e, &s->scratch, err);
+    rc = abut_equilibrium_find(p, &s->trial, NULL, &e, NULL, &s->scratch, err);
     rep->seconds.gradient += abut_time_wall() - clock;
     if (rc) return rc;
     rep->force_residual = e.left > 0 ? e.left / e.largest : 0;

@@ -297,6 +297,13 @@ static abut_status join_steps(abut_stepper *s, abut_report *rep, abut_err *err)
     return rc;
 }
 
+/* After all else, as it takes the terms further than the end of the step. */
+static abut_status put_error(abut_stepper *s, abut_arrays *out, abut_report *rep, abut_err *err)
+{
+    double *error = abut_frame_put(out, "object/contact-error", s->solver.prob.model->no, err);
+    return error ? abut_step_force_error(s, (double (*)[3])error, rep, err) : err->code;
+}
+
 abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with, abut_arrays *out, abut_instant *at,
                              abut_report *rep, abut_err *err)
 {
@@ -315,6 +322,7 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
     if (!rc && abut_step_keeps_passes(s)) rc = abut_step_put_passes(s, out, err);
     if (!rc) rc = abut_step_put_record(s, with, rep, carry, out, err);
     if (!rc) rc = abut_step_report(s, rep, err);
+    if (!rc && with & ABUT_WITH_FORCES && !s->end_unwritten) rc = put_error(s, out, rep, err);
     if (rc) return rc;
     *at = abut_instant_next(s->at, s->solver.prob.model->h[0]);
     rep->step = at->step;

@@ -97,7 +97,7 @@ static abut_status judge_forces(abut_search *so, const abut_report *rep, int *re
     abut_equilibrium e;
     abut_status rc = gradient_beside(so, err);
     const abut_point *near = so->trial.has & ABUT_HAS_GRADIENT ? &so->trial : NULL;
-    if (!rc) rc = abut_equilibrium_find(&so->prob, &so->here, near, &e, &so->scratch, err);
+    if (!rc) rc = abut_equilibrium_find(&so->prob, &so->here, near, &e, NULL, &so->scratch, err);
     *refused = !rc && gives_up(so, &e, rep);
     if (!*refused) return rc;
     so->failed.unbalanced = e.left / e.largest;
@@ -116,7 +116,7 @@ abut_status abut_step_equilibrium(abut_stepper *s, abut_report *rep, abut_err *e
     abut_lag_exchange(&so->prob.terms, &s->solved_lag);      /* not that of the next pass */
     at->has &= ABUT_HAS_CONTACTS;
     abut_status rc = abut_point_evaluate(at, &so->prob, ABUT_HAS_GRADIENT, NULL, &so->scratch, err);
-    if (!rc) rc = abut_equilibrium_find(&so->prob, at, NULL, &e, &so->scratch, err);
+    if (!rc) rc = abut_equilibrium_find(&so->prob, at, NULL, &e, NULL, &so->scratch, err);
     if (!rc && gives_up(so, &e, rep)) rc = judge_forces(so, rep, &refused, err);
     at->has &= ABUT_HAS_CONTACTS;
     abut_lag_exchange(&so->prob.terms, &s->solved_lag);

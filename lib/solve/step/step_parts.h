@@ -114,6 +114,12 @@ ABUT_MUST_USE abut_status abut_step_keep_pass(abut_stepper *s, abut_err *err);
 /** pass/ of a COMMITTED frame: all passes kept but the last. */
 ABUT_MUST_USE abut_status abut_step_put_passes(const abut_stepper *s, abut_arrays *out, abut_err *err);
 
+/* ---- force_error.c ---- */
+
+/** error[no] N: how far the sum of contact and friction forces on each object is from that of a step solved exactly: by forces
+ * that do not balance, by friction passes, by Newton's linear model.  After a refresh.  Fails  as abut_search_residual */
+ABUT_MUST_USE abut_status abut_step_force_error(abut_stepper *s, double (*error)[3], abut_report *rep, abut_err *err);
+
 /* ---- report_fill.c ---- */
 
 /** How well the forces balance with which the step ends.
