@@ -145,6 +145,8 @@ abut_status abut_adjoint_begin(abut_adjoint *a, const abut_arrays *start, abut_i
     double kappa = 0;
     abut_status rc = abut_frame_view(end, a->model, &f1, err);
     if (!rc && !f1.kappa) rc = abut_fail(err, ABUT_E_FORMAT, "the end has no contact/kappa: no step has made it");
+    if (!rc) rc = abut_frame_view(start, a->model, f0, err);
+    a->s.damping.again = !rc && abut_integrator_rebounds(a->model) && abut_integrator_damped(f0, &f1);
     if (!rc) rc = abut_step_load(&a->s, start, NULL, at, f0, err);
     if (!rc) rc = start_friction(a, start, &kappa, err);
     return rc ? rc : find_passes(a, start, at, &f1, kappa, err);

@@ -68,6 +68,8 @@ typedef struct abut_weights {
  * takes the highest order that it is enough for, implicit Euler at first, and implicit Euler for steps that are to be damped
  * (solve/step/rebound.c). */
 int abut_integrator_scheme(const abut_model *m, const abut_frame *f);
+/** 1: implicit Euler took the step from a frame to the next, of a model that rebounds. */
+int abut_integrator_damped(const abut_frame *from, const abut_frame *to);
 /** 1: midpoint and Newmark, of which implicit Euler takes steps after elasticity has created energy. */
 int abut_integrator_rebounds(const abut_model *m);
 /** The states of a frame before its own, newest first, each [3 nv]; returns how many there are. */

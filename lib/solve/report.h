@@ -131,7 +131,7 @@ typedef struct abut_report {
     double force_residual, force_largest;   /* solve/search/equilibrium.h: what is left / the largest; that, N; 0: not measured */
     double contact_error[ABUT_ERRORS];  /* of the contact forces on a body, over the largest force on it; 0: not estimated */
     double kappa;               /* kg/m^2 */
-    int damped;                 /* a step of midpoint or Newmark that implicit Euler took */
+    int damped;                 /* of midpoint or Newmark, but implicit Euler took it */
     int waypoints;              /* between this frame and the one before; 0: the straight line is free */
     double eta;                 /* share of the scripted motion that was covered, 1 = all */
     abut_limit limit;           /* the tightest bound on a step length */

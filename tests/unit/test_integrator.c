@@ -249,7 +249,7 @@ TEST(the_gain_of_a_step_is_what_the_energy_of_a_free_body_gains)
         const double beta = of[i].beta > 0 ? of[i].beta : 0.25, gamma = of[i].beta > 0 ? of[i].gamma : 0.5;
         int gains = 0;
         world w;
-        spinning_by(&w, of[i].scheme, of[i].beta, of[i].gamma, 0.2, 22);
+        spinning_by(&w, of[i].scheme, of[i].beta, of[i].gamma, 0.12, 22);
         const double h = w.model.h[0], more = beta - gamma / 2;
         CHECK(!world_run(&w, 1));
         for (int k = 0; k < 40; k++) {
@@ -264,8 +264,7 @@ TEST(the_gain_of_a_step_is_what_the_energy_of_a_free_body_gains)
             double gain = energy_of(&w) + h * h / 2 * more * square_of(&w, change) - before;
             for (int j = 0; j < 81; j++) change[j] -= was[j];
             gain += h * h * more * (gamma - 0.5) * square_of(&w, change);
-            CHECK(w.rep.damped == 0);
-            if (abut_arrays_find(&w.frame, "midpoint/damped-steps")) continue;      /* above a hundredth: the sum is 0 again */
+            if (w.rep.damped) continue;     /* above a hundredth */
             CHECK_NEAR(w.st.damping.gain, fmax(0, gain), 1e-6 * before);
             gains += gain > 1e-4 * before;
         }
@@ -277,7 +276,7 @@ TEST(the_gain_of_a_step_is_what_the_energy_of_a_free_body_gains)
 
 static const int32_t REBOUNDS[] = { ABUT_MIDPOINT, ABUT_IMPLICIT_NEWMARK };
 
-TEST(a_body_that_turns_far_in_a_step_loses_at_once_what_the_rule_creates)
+TEST(a_body_that_turns_far_in_a_step_never_gains_more_than_a_hundredth)
 {
     for (int i = 0; i < 2; i++) {
         const int n = 60;
@@ -285,16 +284,17 @@ TEST(a_body_that_turns_far_in_a_step_loses_at_once_what_the_rule_creates)
         double most = 0, least = INFINITY;
         world w;
         spinning(&w, REBOUNDS[i], 0.65, 22);
-        const double before = energy_of(&w);
+        const double start = energy_of(&w);
         for (int k = 0; k < n; k++) {
+            const double before = energy_of(&w);
             CHECK(!world_run(&w, 1));
             damped += w.rep.damped;
-            if (k > 0) most = fmax(most, energy_of(&w) / before);
+            most = fmax(most, energy_of(&w) / before);
             least = fmin(least, w.rep.min_jacobian);
         }
-        printf("# %s: energy up to %.3g of the start's after the first step, %.3g at the end, J >= %.3g, %d of %d steps damped\n",
-               NAME[REBOUNDS[i]], most, energy_of(&w) / before, least, damped, n);
-        CHECK(most < (i ? 1.35 : 1.1) && energy_of(&w) < 0.6 * before && least > 0.9 && damped > 0 && damped < n);
+        printf("# %s: a step ends with up to %.3g of the energy of its start, the last with %.3g of the first, J >= %.3g, %d of "
+               "%d steps damped\n", NAME[REBOUNDS[i]], most, energy_of(&w) / start, least, damped, n);
+        CHECK(most < 1.011 && energy_of(&w) < 0.5 * start && least > 0.9 && damped > 0);
         world_close(&w);
     }
 }

@@ -67,7 +67,7 @@ abut_status abut_step_load(abut_stepper *s, const abut_arrays *frame, const doub
     abut_search_place(&s->solver, f->x);
     abut_motion_targets(m, at.time, x0, p->target, p->held);
     s->at = at;
-    abut_objective_weigh(p, abut_integrator_weights(m, abut_integrator_scheme(m, f)));
+    abut_objective_weigh(p, abut_integrator_weights(m, s->damping.again ? ABUT_IMPLICIT_EULER : abut_integrator_scheme(m, f)));
     const double weight = abut_step_kappa_weight(p);
     const abut_term_frame state = { 0, weight, frame }, of_step = { 1, weight, frame };
     rc = abut_objective_load(p, f, &state, err);
@@ -126,15 +126,16 @@ abut_status abut_step_first_friction(abut_stepper *s, const abut_arrays *frame, 
     return rc ? rc : freeze_friction(&s->solver, err);
 }
 
-abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
+/* Starts the step that follows a COMMITTED frame, for the first time or again. */
+static abut_status begin(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
 {
-    assert(s);
     abut_objective *p = &s->solver.prob;
     const double clock = abut_time_wall();
     abut_frame f;
     s->pass = s->newton = s->kept.n = 0;
     abut_status rc = abut_step_load(s, frame, NULL, at, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
+    s->damping.frame = frame;
     if (s->path_continues < 2)
         rc = s->path_continues ? abut_path_next_step(&s->solver.path, &p->cm, p->cm.obstacle, err)
                                : abut_path_start(&s->solver.path, &p->cm, s->solver.here.x, err);
@@ -151,6 +152,13 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     rc = start(s, rep, err);
     rep->seconds.predict += abut_time_wall() - clock;
     return rc;
+}
+
+abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
+{
+    assert(s);
+    s->damping.again = 0;
+    return begin(s, frame, at, rep, err);
 }
 
 /* A configuration of a frame that is not the iterate. */
@@ -184,6 +192,7 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
 {
     abut_objective *p = &s->solver.prob;
     abut_frame f;
+    s->damping.again = 0;
     abut_status rc = abut_frame_view(frame, p->model, &f, err);
     const char *missing = rc ? NULL : !f.x0 ? "step/x0" : !f.pass ? "step/pass" : !f.kappa ? "contact/kappa" : NULL;
     if (missing) rc = abut_fail(err, ABUT_E_FORMAT, "it is PENDING but has no %s", missing);
@@ -205,7 +214,8 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
 /* Passes that take all of the new normal forces, as published (Li 2020, 4.5). */
 enum { WHOLE_PASSES = 9 };
 
-abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
+/* One pass. */
+static abut_status minimise(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     abut_search_forget(&s->solver);   /* a pass resumed in another process starts like this too */
     const int before = rep->newton;
@@ -222,6 +232,19 @@ abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
     rc = abut_path_shorten(&s->solver.path, &s->solver.prob.cm, s->solver.prob.cm.obstacle, &s->solver.near, err);
     rep->seconds.check += abut_time_wall() - clock;
     return rc;
+}
+
+abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
+{
+    int creates = 0;
+    abut_status rc = minimise(s, rep, err);
+    if (!rc && s->pass == 1 && s->damping.frame) rc = abut_step_creates(s, &creates, err);
+    if (rc || !creates) return rc;
+    abut_path_back(&s->solver.path);    /* what is given up leaves no trace */
+    s->path_continues = 2;
+    s->damping.again = 1;
+    rc = begin(s, s->damping.frame, s->at, rep, err);
+    return rc ? rc : minimise(s, rep, err);
 }
 
 /* Friction contacts that stick, and slide at the end of s->p. */

@@ -47,6 +47,8 @@ typedef struct abut_stepper {
         double gain;    /* J: what elasticity has created, by midpoint or Newmark, since a step was damped */
         int32_t steps_left; /* that implicit Euler takes from here */
         int32_t last_run;   /* how many it took last; halved by every step without */
+        int again;          /* 1: implicit Euler takes this step, whatever the frame tells */
+        const abut_arrays *frame;   /* COMMITTED, from which the step can be taken again, borrowed; NULL: not known */
     } damping;
     struct abut_energy_watch {
         int on, driven; /* a step was watched; so many more are not judged, because loads or motions have worked */

@@ -203,16 +203,22 @@ static abut_status add_contact(abut_stepper *s, double sign, abut_err *err)
     return rc;
 }
 
+void abut_step_velocities(abut_stepper *s)
+{
+    const abut_objective *p = &s->solver.prob;
+    const abut_start at = start_of(s);
+    abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
+}
+
 abut_status abut_step_finish(abut_stepper *s, abut_err *err)
 {
     abut_objective *p = &s->solver.prob;
-    const abut_start at = start_of(s);
-    abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
+    abut_step_velocities(s);
     if (!is_newmark(p)) return ABUT_OK;
     const abut_status rc = abut_step_free_acceleration(s, s->solver.here.x, s->v_end, s->acc, s->a_end, err);
     const int keeps = abut_integrator_weights(p->model, ABUT_IMPLICIT_NEWMARK).late_contact != 1;
     if (rc) return rc;
     if (p->w.scheme != ABUT_IMPLICIT_NEWMARK) return keeps ? add_contact(s, 1, err) : ABUT_OK;
-    abut_integrator_finish(p->model, p->w.scheme, &at, p->held, p->xhat, s->solver.here.x, s->v_end, s->a_end);
+    abut_step_velocities(s);
     return keeps ? ABUT_OK : add_contact(s, -1, err);
 }

@@ -2,7 +2,8 @@
  * middle of it than at its ends; midpoint stretches the ends, and the next step starts with that stretch as a velocity.  Newmark
  * takes the mean force of both ends, which does less work on the way than elasticity gains or gives up.  The
  * remedy is that of stiff systems: single steps of implicit Euler, which take out what swings from step to step (Rannacher
- * 1984, for the trapezoidal rule), made when energy has been created, as Dinev et al. 2018 decide. */
+ * 1984, for the trapezoidal rule), made when energy has been created, as Dinev et al. 2018 decide.  The step that would create
+ * the energy is taken again, after its first pass, and is the first of these. */
 #include "solve/step/measures.h"
 #include "solve/step/step_parts.h"
 
@@ -61,18 +62,53 @@ static int swings(const abut_stepper *s)
     return 0;
 }
 
+/* Implicit Euler takes the next steps, twice as many as the last time. */
+static void begin_bout(struct abut_rebound_damping *r)
+{
+    r->last_run = r->last_run == 0 ? 1 : 2 * r->last_run < RUN_MAX ? 2 * r->last_run : RUN_MAX;
+    r->steps_left = r->last_run;
+    r->gain = 0;
+}
+
 void abut_step_load_damping(abut_stepper *s, const abut_frame *f)
 {
     s->damping = (struct abut_rebound_damping){ f->gain ? f->gain[0] : 0, f->euler_left ? f->euler_left[0] : 0,
-                                                f->euler_bout ? f->euler_bout[0] : 0 };
+                                                f->euler_bout ? f->euler_bout[0] : 0, s->damping.again, NULL };
+    if (s->damping.again) begin_bout(&s->damping);
+}
+
+/* *sum J: the energy created by steps since one was damped, with this one; *creates 1: it is too much.  s->v_end is known.
+ * Fractions of the energy of a step add up: what a pendulum has gained at its bottom is little there, not where it turns. */
+static abut_status sum_gains(abut_stepper *s, double *sum, int *creates, abut_err *err)
+{
+    const abut_objective *p = &s->solver.prob;
+    const abut_mass *M = abut_mass_of(&p->terms);
+    double gain = 0, psi[2] = { 0, 0 };
+    const abut_status rc = elastic_gain(s, &gain, psi, err);
+    if (rc) return rc;
+    const double least = abut_step_least_motion(p->model) + NOISE * p->stiffness;
+    const double before = abut_kinetic_energy(M, s->v) + fabs(psi[0]) + least;
+    const double after = abut_kinetic_energy(M, s->v_end) + fabs(psi[1]) + least;
+    *sum = fmax(0, s->damping.gain * (after / before) + gain);
+    *creates = *sum > GAIN_MAX * after;
+    return ABUT_OK;
+}
+
+abut_status abut_step_creates(abut_stepper *s, int *creates, abut_err *err)
+{
+    const abut_objective *p = &s->solver.prob;
+    double sum;
+    *creates = 0;
+    if (!abut_integrator_rebounds(p->model) || p->w.scheme != p->model->scheme[0]) return ABUT_OK;
+    abut_step_velocities(s);
+    return sum_gains(s, &sum, creates, err);
 }
 
 abut_status abut_step_decide_damping(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->solver.prob;
     struct abut_rebound_damping *r = &s->damping;
-    const abut_mass *M = abut_mass_of(&p->terms);
-    double gain = 0, psi[2] = { 0, 0 };
+    int creates = 0;
     if (!abut_integrator_rebounds(p->model)) return ABUT_OK;
     rep->damped = p->w.scheme != p->model->scheme[0];
     if (rep->damped) {
@@ -80,20 +116,10 @@ abut_status abut_step_decide_damping(abut_stepper *s, abut_report *rep, abut_err
         r->gain = 0;
         return ABUT_OK;
     }
-    const abut_status rc = elastic_gain(s, &gain, psi, err);
+    const abut_status rc = sum_gains(s, &r->gain, &creates, err);
     if (rc) return rc;
-    /* fractions of the energy of a step add up: what a pendulum has gained at its bottom is little there, not where it turns */
-    const double least = abut_step_least_motion(p->model) + NOISE * p->stiffness;
-    const double before = abut_kinetic_energy(M, s->v) + fabs(psi[0]) + least;
-    const double after = abut_kinetic_energy(M, s->v_end) + fabs(psi[1]) + least;
-    r->gain = fmax(0, r->gain * (after / before) + gain);
-    if (r->gain > GAIN_MAX * after || (p->w.scheme == ABUT_MIDPOINT && swings(s))) {
-        r->last_run = r->last_run == 0 ? 1 : 2 * r->last_run < RUN_MAX ? 2 * r->last_run : RUN_MAX;
-        r->steps_left = r->last_run;
-        r->gain = 0;
-    } else {
-        r->last_run /= 2;
-    }
+    if (creates || (p->w.scheme == ABUT_MIDPOINT && swings(s))) begin_bout(r);
+    else r->last_run /= 2;
     return ABUT_OK;
 }
 

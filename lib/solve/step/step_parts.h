@@ -46,6 +46,8 @@ ABUT_MUST_USE abut_status abut_step_load_past(abut_stepper *s, const abut_frame 
  * loads; of obstacles 0.  Fails  ABUT_E_GEOM the elastic force on a node is not finite (names it); as abut_mass_solve */
 ABUT_MUST_USE abut_status abut_step_free_acceleration(abut_stepper *s, const double *x, const double *v,
                                                       const double *acc, double *a, abut_err *err);
+/** s->v_end, and s->a_end of a Newmark step, if it ends at the iterate. */
+void abut_step_velocities(abut_stepper *s);
 /** Velocities, and in Newmark accelerations (of beta = gamma/2 without contact): of a prescribed node the one it would have if it
  * were let go, 0 of one with a consistent mass.  The iterate has contacts, and the terms the friction that acted.
  * Fails  as abut_step_load_past */
@@ -64,6 +66,9 @@ ABUT_MUST_USE abut_status abut_step_guess(abut_stepper *s, double *v, int *none,
 
 /** What the frame tells of energy that midpoint or Newmark has created. */
 void abut_step_load_damping(abut_stepper *s, const abut_frame *f);
+/** After the first pass: whether elasticity has created so much energy that implicit Euler has to take the step.
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_step_creates(abut_stepper *s, int *creates, abut_err *err);
 /** After abut_step_finish: whether the steps to come are taken by implicit Euler, because elasticity created energy. */
 ABUT_MUST_USE abut_status abut_step_decide_damping(abut_stepper *s, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_step_put_damping(const abut_stepper *s, abut_arrays *out, abut_err *err);
