@@ -109,6 +109,9 @@ Y
     "$BIN/export" --dump stuck1.abut > dump
     grep -q 'forces on .top. do not balance' dump
     exits 4 "$BIN/step" stuck1.abut -o y.abut
+    # rules and stages that do not ask for balance
+    "$BIN/step" -q --iterations 3 hour.abut -o y.abut
+    "$BIN/step" -q --one-pass --iterations 3 hour.abut | "$BIN/friction-lag" -q --max-lags 1 -o y.abut
     # 10 s balance
     "$BIN/mesh-prep" -q hour.yaml --set time.step='10 s' | "$BIN/step" -q -n 3 --report ten.jsonl | "$BIN/ccd-check" -q --no-output
     # what is asked for is below the last digit of the positions

@@ -66,11 +66,12 @@ static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *e
     return abut_objective_potential(p, x, &rep->elastic, &s->solver.scratch, err);
 }
 
-/* Whether forces that do not balance as well as ten times the tolerance give the step up. */
+/* Whether forces that do not balance as well as ten times the tolerance give the step up.  A stage that has not minimised does
+ * not know by which rule its candidate ended. */
 static int gives_up(const abut_search *so, const abut_equilibrium *e, const abut_report *rep)
 {
     const double *want = so->prob.model->force_tolerance;
-    return so->opt.stop.rule == ABUT_STOP_NEWTON && !rep->fixed_iterations && want &&
+    return so->failed.iterations && so->opt.stop.rule == ABUT_STOP_NEWTON && !rep->fixed_iterations && want &&
            !abut_rule_balanced(e->left, e->largest, ABUT_UNBALANCED * *want);
 }
 
