@@ -105,8 +105,7 @@ static abut_status judge(abut_stepper *s, double unit, double energy, double mot
     const double excess = fmax(0, energy - w->most);
     w->motion = fmax(w->motion, motion - excess);
     rep->energy_growth = 1 + excess / fmax(w->motion, least);
-    rep->energy_grows = rc == ABUT_OK && w->learns == 0 && excess > GROWS * fmax(w->motion, least) &&
-                        !s->damping.steps_left;     /* which take it out again */
+    rep->energy_grows = rc == ABUT_OK && w->learns == 0 && excess > GROWS * fmax(w->motion, least);
     if (w->learns > 0 && w->learns-- && excess > 0) return take(w, energy, motion), rc;
     w->below = excess > 0 ? 0 : w->below + 1;
     w->lately = fmax(excess > 0 ? -INFINITY : w->lately, energy);
