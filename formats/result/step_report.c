@@ -220,6 +220,7 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
     number(f, "barrier_energy", r->barrier);
     number(f, "energy_growth", r->energy_growth > 0 ? r->energy_growth : none);
     fprintf(f, "\"energy_grows\":%d,", r->energy_grows);
+    number(f, "spin_taken", r->spin_taken);
     fprintf(f, "\"momentum\":[%.17g,%.17g,%.17g],\"angular_momentum\":[%.17g,%.17g,%.17g],", r->momentum[0], r->momentum[1],
             r->momentum[2], r->angular[0], r->angular[1], r->angular[2]);
     iterations(f, r);

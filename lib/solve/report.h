@@ -140,6 +140,7 @@ typedef struct abut_report {
     double kinetic, elastic, gravity, barrier;  /* J */
     double energy_growth;       /* their sum over the most that it was before, without work of loads or motions; 0: not judged */
     int energy_grows;           /* 1: by more than rounding, the tolerance and the truncation of a resolved motion explain */
+    double spin_taken;          /* implicit Euler, nothing touches: fraction of the angular momentum of what rotates */
     double momentum[3];         /* kg m/s, of all simulated nodes */
     double angular[3];          /* kg m^2/s about the origin */
 

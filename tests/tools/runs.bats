@@ -230,3 +230,40 @@ Y
     exits 3 "$BIN/mesh-prep" --check block.yaml --set solver=sqp --set contact.friction.mu=0.2
     says "solver sqp: a friction coefficient of 0.2, expected none"
 }
+
+# spun SCHEME STEP [KEY=VALUE]: what half a second at three turns a second takes, in per cent, and the step that takes half of it
+spun() {
+    cat > spun.yaml <<'Y'
+time: {step: 4 ms}
+materials: {m: {density: 1000, young: 1e6, poisson: 0.3}}
+objects:
+  box:
+    generate: {box: {size: [0.2, 0.1, 0.1], cells: [2, 1, 1]}}
+    translate: [30, 0, 0]
+    velocity: [-4, 3, 0]
+    angular-velocity: {axis: [0, 0, 1], rate: 1080 deg/s}
+Y
+    "$BIN/mesh-prep" -q spun.yaml --set time.scheme="$1" --set time.step="$2" ${3:+--set "$3"} |
+        "$BIN/step" -j 1 --until 0.5 --report r.jsonl -o spun.abut 2>said
+    sed -n 's/.*implicit-euler took \([0-9.]*\) % of the spin of what nothing touched (half with steps of \([0-9.e-]*\) s).*/\1 \2/p' said
+}
+
+@test "step says what implicit Euler takes from a free rotation, and the step that takes half of it" {
+    # 1 - 1/sqrt(1 + 2 omega^2 h t) with omega = 18.85/s, t = 0.5 s, 4 ms: 35 %
+    read -r taken step <<<"$(spun implicit-euler "4 ms")"
+    echo "$taken $step"
+    [ "$taken" -eq 35 ]
+    "$PYTHON" -c 'import json
+rows = [json.loads(line) for line in open("r.jsonl")]
+left, energy = 1, [r["kinetic_energy"] - (r["momentum"][0] ** 2 + r["momentum"][1] ** 2) / (2 * 2) for r in rows]
+for r in rows[1:]: left *= 1 - r["spin_taken"]
+print(left ** 2, energy[-1] / energy[0])
+assert abs(energy[-1] / energy[0] / left ** 2 - 1) < 0.01'
+    read -r half _ <<<"$(spun implicit-euler "$step s")"
+    echo "$half"
+    awk "BEGIN { exit !($half >= 17 && $half <= 18) }"
+    for scheme in bdf2 midpoint implicit-newmark; do [ -z "$(spun $scheme "4 ms")" ]; done
+    # prescribed nodes turn as they are told, and a slow turn loses less than 5 %
+    [ -z "$(spun implicit-euler "4 ms" 'motion=[{select: {object: box, nodes: [0, 1, 2, 3]}, rotate: {axis: [0, 0, 1], rate: 1080 deg/s}}]')" ]
+    [ -z "$(spun implicit-euler "4 ms" "objects.box.angular-velocity.rate=180 deg/s")" ]
+}

@@ -79,6 +79,67 @@ void abut_mass_center(const abut_mass *M, const double *x, double c[3])
     for (int k = 0; k < 3; k++) c[k] = mass > 0 ? c[k] / mass : 0;
 }
 
+/* ---- rotation ---- */
+
+#define ROTATES 0.5     /* of the angular momentum that the energy allows: vibrations have less */
+
+/* Sums over the nodes of an object; the last three vectors are about the origin. */
+typedef struct rotation {
+    double mass, held, energy2, square;     /* v.(M v), x.(M x) */
+    abut_vec3 p, p1, q;                     /* M v, M v1, M x */
+    abut_vec3 l, change;                    /* x cross (M v), v1 cross (M v) */
+} rotation;
+
+/* (M u)_i */
+static abut_vec3 row_of(const abut_mass *M, const double *u, int32_t i)
+{
+    double f[3];
+    if (!abut_mass_order(M, i)) return abut_v3_scale(M->model->mass[i], abut_v3_get(u + 3 * (size_t)i));
+    abut_mass_row(M, u, i, f);
+    return abut_v3_get(f);
+}
+
+static void add_rotation(rotation *r, const abut_objective *p, const double *v, const double *v1, int32_t i)
+{
+    const abut_mass *M = abut_mass_of(&p->terms);
+    const abut_vec3 x = abut_v3_get(p->xn + 3 * (size_t)i), mv = row_of(M, v, i), mx = row_of(M, p->xn, i);
+    const abut_vec3 w = abut_v3_get(v1 + 3 * (size_t)i);
+    r->mass += M->model->mass[i];
+    r->held += p->held[i];
+    r->energy2 += abut_v3_dot(abut_v3_get(v + 3 * (size_t)i), mv);
+    r->square += abut_v3_dot(x, mx);
+    r->p = abut_v3_add(r->p, mv);
+    r->p1 = abut_v3_add(r->p1, row_of(M, v1, i));
+    r->q = abut_v3_add(r->q, mx);
+    r->l = abut_v3_add(r->l, abut_v3_cross(x, mv));
+    r->change = abut_v3_add(r->change, abut_v3_cross(w, mv));
+}
+
+abut_status abut_spin_taken(const abut_objective *p, const double *v, const double *v1, double least, double *taken,
+                            abut_arena *scratch, abut_err *err)
+{
+    const abut_model *m = p->model;
+    const abut_mark mark = abut_arena_mark(scratch);
+    rotation *of = ABUT_NEW(scratch, rotation, (size_t)m->no + 1);
+    double had = 0, lost = 0;
+    if (!of) return abut_fail(err, ABUT_E_NOMEM, "rotation of %d objects", m->no);
+    for (int32_t i = 0; i < m->nv; i++)
+        if (simulated(m, i)) add_rotation(of + m->body[i], p, v, v1, i);
+    for (const rotation *r = of; r < of + m->no; r++) {
+        if (r->held > 0 || !(r->mass > 0)) continue;
+        const double by = 1 / r->mass, energy2 = r->energy2 - by * abut_v3_norm2(r->p);
+        const abut_vec3 l = abut_v3_sub(r->l, abut_v3_scale(by, abut_v3_cross(r->q, r->p)));
+        const abut_vec3 change = abut_v3_sub(r->change, abut_v3_scale(by, abut_v3_cross(r->p1, r->p)));
+        const double inertia = r->square - by * abut_v3_norm2(r->q), size = sqrt(abut_v3_norm2(l));
+        if (energy2 < 2 * least || size < ROTATES * sqrt(energy2 * inertia)) continue;
+        had += size;
+        lost -= m->h[0] * abut_v3_dot(change, l) / size;
+    }
+    *taken = had > 0 ? lost / had : 0;
+    abut_arena_release(scratch, mark);
+    return ABUT_OK;
+}
+
 /* ---- forces ---- */
 
 static double force_scale(const abut_objective *p)

@@ -19,6 +19,13 @@ void abut_angular_momentum(const abut_mass *M, const double *x, const double *v,
 /** sum M x / sum m, m; the origin when nothing is simulated. */
 void abut_mass_center(const abut_mass *M, const double *x, double c[3]);
 
+/** *taken: the fraction of the angular momentum of objects about their centres that implicit Euler takes in the step from p->xn
+ * and v to v1, each [3 nv].  Their sum changes by the moment of forces at the end of the step and by h sum v1 cross (M v),
+ * exactly.  Objects count that mostly rotate, with more energy than `least` J, and have no prescribed node.
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_spin_taken(const abut_objective *p, const double *v, const double *v1, double least, double *taken,
+                                          abut_arena *scratch, abut_err *err);
+
 /* ---- a step that is solved ---- */
 
 /* Borrows everything. */
