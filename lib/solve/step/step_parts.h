@@ -1,8 +1,8 @@
 /* What the files of the barrier stepper have in common: motion.c knows where inertia and loads lead and what the velocities are
- * afterwards, guess.c where iterations begin, rebound.c which steps implicit Euler damps, growth.c when energy
- * is made, check.c proves a configuration, frame.c
- * reads and writes frames, passes.c keeps results of friction passes, report_fill.c fills reports, barrier_stepper.c has the
- * stages.  All is of one abut_stepper (solve/step/barrier_stepper.h). */
+ * afterwards, guess.c where iterations begin, rebound.c which steps implicit Euler damps, growth.c when energy is made, check.c
+ * proves a configuration, frame.c reads and writes frames, passes.c keeps results of friction passes, report_fill.c fills
+ * reports, force_error.c estimates how exact contact forces are, barrier_stepper.c has the stages.  All is of one abut_stepper
+ * (solve/step/barrier_stepper.h). */
 #ifndef ABUT_SOLVE_STEP_STEP_PARTS_H
 #define ABUT_SOLVE_STEP_STEP_PARTS_H
 
