@@ -473,7 +473,7 @@ abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli,
     /* a scene may ask for another, which understands other options */
     abut_err other = { 0 };
     for (int k = 1; k < ABUT_SOLVED_BY && rc && !c->solver_said; k++)
-        if (abut_solver_find(abut_scene_solvers[k], c->given, &other)) rc = ABUT_OK;
+        if (abut_solver_find(abut_scene_solvers[k], c->given, &other)) rc = ABUT_OK, *err = (abut_err){ 0 };
     return rc || !c->dump_stuck ? rc : abut_stuck_file_try(c->dump_stuck, err);
 }
 
