@@ -338,4 +338,16 @@ starts() { grep -q "^$1" "$BATS_TEST_TMPDIR/stderr"; }
     laid | "$BIN/mesh-prep" -q - --set objects.s.shell.drag=0.6 --set time.scheme=implicit-newmark | "$BIN/step" -q -n 1 -o drag.abut
     exits 3 "$BIN/adjoint" --target one.csv drag.abut
     starts "adjoint: the drag of wind is not differentiated in implicit-newmark"
+    # a step that implicit Euler takes, though contact is in the accelerations of this Newmark
+    cat >turn.yaml <<'Y'
+time: {step: 20 ms, scheme: implicit-newmark, newmark: {beta: 0.4}}
+contact: off
+materials: {m: {model: stable-neo-hookean, density: 1000, young: 4e5, poisson: 0.3}}
+objects:
+  cube: {generate: {box: {size: [0.3, 0.3, 0.3], cells: [2, 2, 2]}}, angular-velocity: {axis: [0, 0, 1], rate: 32 rad/s}, material: m}
+Y
+    "$BIN/mesh-prep" -q turn.yaml | "$BIN/step" -q -n 6 --report r.jsonl -o turn.abut
+    grep -q '"damped":1' r.jsonl
+    exits 3 "$BIN/adjoint" --target one.csv turn.abut
+    says "implicit Euler took this step, which is not differentiated if time.newmark.beta is above gamma / 2; a smaller time step"
 }
