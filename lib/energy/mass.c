@@ -314,3 +314,12 @@ abut_status abut_mass_solve(const abut_mass *M, const uint8_t *known, double *f,
     abut_arena_release(scratch, mark);
     return rc;
 }
+
+abut_status abut_mass_accelerate(const abut_mass *M, double *f, double *acc, abut_arena *scratch, abut_err *err)
+{
+    const abut_model *m = M->model;
+    const abut_status rc = abut_mass_solve(M, NULL, f, scratch, err);
+    for (int32_t i = 0; i < 3 * m->nv && !rc; i++)
+        if (m->role[i / 3] != ABUT_NODE_OBSTACLE) acc[i] += f[i];
+    return rc;
+}

@@ -45,6 +45,9 @@ void abut_mass_multiply(const abut_mass *M, const double *u, double *f);
 ABUT_MUST_USE abut_status abut_mass_solve(const abut_mass *M, const uint8_t *known, double *f, abut_arena *scratch,
                                           abut_err *err);
 
+/** acc[3 nv] += M^-1 f of nodes that have mass; f is lost. Fails as abut_mass_solve. */
+ABUT_MUST_USE abut_status abut_mass_accelerate(const abut_mass *M, double *f, double *acc, abut_arena *scratch, abut_err *err);
+
 /** Sum of u over the mass, sum_ij M_ij u_j, of the nodes of kind FREE and HANDLE. */
 void abut_mass_total(const abut_mass *M, const double *u, double sum[3]);
 

@@ -199,8 +199,8 @@ abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_i
     abut_objective_weigh(p, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
     rc = abut_curved_rods_load(&p->terms, &f, err);
     if (!rc) rc = abut_objective_begin(p, at.time, err);
+    if (!rc) rc = abut_loads_explicit(p, at.time, s->acc, s->g, &s->scratch, err);
     if (rc) return rc;
-    abut_loads_explicit(p, at.time, s->acc, s->g);
     const abut_start from = { .x = p->xn, .v = s->v, .acc = s->acc };
     abut_integrator_predict(m, ABUT_IMPLICIT_EULER, &from, p->xhat);
     abut_integrator_still(m, ABUT_IMPLICIT_EULER, &from, p->held, p->target, p->still);

@@ -128,8 +128,8 @@ abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_insta
     abut_objective_weigh(p, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
     rc = abut_curved_rods_load(&p->terms, &f, err);
     if (!rc) rc = abut_objective_begin(p, at.time, err);
+    if (!rc) rc = abut_loads_explicit(p, at.time, of->acc, of->f, &s->scratch, err);
     if (rc) return rc;
-    abut_loads_explicit(p, at.time, of->acc, of->f);
     const abut_start from = { .x = p->xn, .v = f.v, .acc = of->acc };
     abut_integrator_predict(m, ABUT_IMPLICIT_EULER, &from, p->xhat);
     abut_integrator_still(m, ABUT_IMPLICIT_EULER, &from, p->held, p->target, p->still);

@@ -106,8 +106,8 @@ abut_status abut_sqp_begin(abut_sqp *s, const abut_arrays *frame, abut_instant a
     abut_motion_targets(m, at.time, p->xn, p->target, p->held);
     abut_objective_weigh(p, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
     rc = abut_objective_begin(p, at.time, err);
+    if (!rc) rc = abut_loads_explicit(p, at.time, s->of.acc, s->of.g, &s->scratch, err);
     if (rc) return rc;
-    abut_loads_explicit(p, at.time, s->of.acc, s->of.g);
     const abut_start from = { .x = p->xn, .v = f.v, .acc = s->of.acc };
     abut_integrator_predict(m, ABUT_IMPLICIT_EULER, &from, p->xhat);
     abut_integrator_still(m, ABUT_IMPLICIT_EULER, &from, p->held, p->target, p->still);

@@ -61,14 +61,10 @@ static abut_start start_of(const abut_stepper *s)
     return (abut_start){ s->solver.prob.xn, s->v, s->acc, s->a, s->past.x, s->past.v };
 }
 
-/* acc += M^-1 f, of what has mass; f is lost */
+/* acc += M^-1 f; f is lost */
 static abut_status add_force(abut_stepper *s, double *f, double *acc, abut_err *err)
 {
-    const abut_model *m = s->solver.prob.model;
-    const abut_status rc = abut_mass_solve(abut_mass_of(&s->solver.prob.terms), NULL, f, &s->solver.scratch, err);
-    for (int32_t i = 0; i < 3 * m->nv && !rc; i++)
-        if (m->role[i / 3] != ABUT_NODE_OBSTACLE) acc[i] += f[i];
-    return rc;
+    return abut_mass_accelerate(abut_mass_of(&s->solver.prob.terms), f, acc, &s->solver.scratch, err);
 }
 
 abut_status abut_step_accelerate(abut_stepper *s, double time, double at, double *acc, abut_err *err)
