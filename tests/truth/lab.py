@@ -1,4 +1,4 @@
-"""What both matrices of known answers share: rows, runs of programs, the TAP that they print."""
+"""What the matrices of known answers share: rows, runs of programs, the TAP that they print."""
 import argparse
 import csv
 import io
@@ -62,7 +62,7 @@ class Stopped(Exception):
 
     def __init__(self, program, code, said):
         super().__init__("%s ended with %d: %s" % (program, code, said.strip().split("\n")[0]))
-        self.said = said
+        self.said, self.code = said, code
 
 
 class Frame:
@@ -189,8 +189,8 @@ def group(function):
     return function
 
 
-def main(doc):
-    """Asks all rows; exit 1 if one does not hold."""
+def main(doc, table=None):
+    """Asks all rows; exit 1 if one does not hold. table(rows): a text for the option --table, which prints it in place of TAP."""
     p = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("bin", metavar="BIN", help="folder of the programs")
     p.add_argument("-t", "--test", action="append", metavar="TEST",
@@ -200,7 +200,10 @@ def main(doc):
                    help="programs at once (default: a program for each processor)")
     p.add_argument("--core", action="store_true", help="the core alone: seconds in place of minutes")
     p.add_argument("--rows", action="store_true", help="print every row")
+    if table:
+        p.add_argument("--table", action="store_true", help="print the table of all rows in place of TAP, failing rows on stderr")
     o = p.parse_args()
+    shown = not (table and o.table)
     wrong = set(o.test or ()) - {g.__name__ for g in GROUPS}
     if wrong:
         p.error("-t %s: there are %s" % (", ".join(sorted(wrong)), ", ".join(g.__name__ for g in GROUPS)))
@@ -208,7 +211,8 @@ def main(doc):
         p.error("%s has no mesh-prep" % o.bin)
     tests = [g for g in GROUPS if not o.test or g.__name__ in o.test]
     failed = total = 0
-    print("1..%d" % len(tests), flush=True)
+    if shown:
+        print("1..%d" % len(tests), flush=True)
     with tempfile.TemporaryDirectory(prefix="truth.") as folder, ThreadPoolExecutor(max(1, o.jobs)) as pool:
         lab = Lab(os.path.abspath(o.bin), folder)
 
@@ -229,19 +233,30 @@ def main(doc):
         for g in tests:
             cases = [c for c in g() if o.word in c[0] and (not o.core or (len(c) > 2 and c[2]))]
             waiting.append([pool.submit(answer, c[0], c[1]) for c in cases])
+        asked = []
         for n, (g, answers) in enumerate(zip(tests, waiting), 1):
             rows = [r for a in answers for r in a.result()]
+            asked += rows
             bad = [r for r in rows if not r.holds]
-            worst = max((r for r in rows if r.holds), key=lambda r: r.error / r.tolerance if r.tolerance else 0, default=None)
+            known = sum(r.holds and not r.error <= r.tolerance for r in rows)
+            worst = max((r for r in rows if r.holds and r.error <= r.tolerance), default=None,
+                        key=lambda r: r.error / r.tolerance if r.tolerance else 0)
             failed, total = failed + len(bad), total + len(rows)
-            tail = ", worst %.2g of its tolerance: %s" % (worst.error / worst.tolerance,
+            tail = ", %d known to be wrong" % known if known else ""
+            tail += ", worst %.2g of its tolerance: %s" % (worst.error / worst.tolerance,
                                                           worst.name) if worst and worst.tolerance else ""
             skip = "" if rows else " # skip no case"
+            if not shown:
+                print(*bad, sep="\n", end="\n" if bad else "", file=sys.stderr)
+                continue
             print("%s %d - %s: %d rows%s%s%s" % ("not ok" if bad else "ok", n, g.__name__, len(rows),
                                                  ", %d fail" % len(bad) if bad else "", tail, skip))
             for r in bad if not o.rows else rows:
                 print("#   %s%s" % ("" if r.holds else "FAILS " if o.rows else "", r))
             sys.stdout.flush()
+    if not shown:
+        print(table(asked), end="")
+        return 1 if failed else 0
     used = [sum(resource.getrusage(w)[:2]) for w in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF)]
     print("# %d rows, %d fail; %.0f s of processor time, %.0f s of it in this program" % (total, failed, sum(used), used[1]))
     return 1 if failed else 0
