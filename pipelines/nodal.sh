@@ -43,7 +43,7 @@ blobs-frames blobs 400 --set objects.ball.frame=true
 sticky-patch sticky-patch 300 -- --every 2
 sticky-patch-dry sticky-patch 300 --set contact.cohesion=[] -- --every 2
 spikes spikes 160
-spikes-starved spikes 160 --set nodal.iterations=1 --set nodal.sweeps=1
+spikes-starved spikes 160 --set nodal.iterations=1 --set nodal.sweeps=1 -- --lenient
 hair-band hair-band 218
 hairy-ball hairy-ball 456 -- --every 4
 hairy-ball-frizzy hairy-ball 456 --set objects.hair.generate.hair.curl.radius=0.3mm --set objects.hair.generate.hair.curl.wavelength=36mm --set objects.hair.generate.hair.curl.ramp=15mm --set objects.hair.generate.hair.curl.vary=0.15 --set objects.hair.rod.curved=true -- --every 4

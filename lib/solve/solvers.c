@@ -60,7 +60,7 @@ const abut_solver_row abut_solver_table[] = {
       .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_FIT },
     { "nodal", "hard contact with exact Coulomb friction on the nodes: no barrier, every step is judged before it is written",
       .stepper = &abut_failsafe_stepper_ops, .stops = 1 << ABUT_STOP_NEWTON,
-      .promises = EVERY_PROMISE & ~(unsigned)ABUT_KEEPS_CONVERGED, .coheres = 1,
+      .promises = EVERY_PROMISE, .coheres = 1,
       .options = ABUT_OPTION_RECORD | ABUT_OPTION_RECORD_CONTACTS | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_LINEAR |
                  ABUT_OPTION_REPAIR | ABUT_OPTION_STRICT },
     { "sqp", "contact as linearised inequalities by sequential quadratic programming, for comparison: frictionless, it may "
@@ -83,7 +83,7 @@ const abut_solver_row abut_solver_table[] = {
 /* Of the bits ABUT_OPTION_*, in their order. */
 static const char *const option_name[ABUT_OPTIONS] = { "one-pass", "lags", "with", "max-newton", "history", "parts", "levels",
                                            "force-tolerance", "dump-stuck", "iterations", "contact", "linear-solver", "without",
-                                           "device", "precond", "barrier-hessian", "armijo", "ccd", "repair", "strict",
+                                           "device", "precond", "barrier-hessian", "armijo", "ccd", "repair", "strict or --lenient",
                                            "cg-tolerance", "fit-interval", "constraints", "active-set", "offset", "line-search",
                                            "keep-passes", "guess", "stop", "tolerance", "with contacts" };
 enum { ROWS = sizeof abut_solver_table / sizeof *abut_solver_table };
@@ -152,7 +152,7 @@ static abut_status check_iterations(const abut_step_options *o, abut_err *err)
 
 unsigned abut_solver_promises(const abut_solver_row *row, const abut_step_options *o)
 {
-    return o->iterations > 0 ? row->promises & ~(unsigned)ABUT_KEEPS_CONVERGED : row->promises;
+    return o->iterations > 0 || o->hard.lenient ? row->promises & ~(unsigned)ABUT_KEEPS_CONVERGED : row->promises;
 }
 
 abut_status abut_solver_check(const abut_solver_row *row, const abut_step_options *o, abut_err *err)

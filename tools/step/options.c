@@ -301,11 +301,13 @@ static const option table[] = {
       .help = "frames also hold the results of all friction passes but the last (pass/), for runs with 2 or more that need "
               "not converge: adjoint takes them in place of solving each step again" },
     { 0, "repair", ABUT_OPT_TEXT, .parse = parse_repair, .bit = ABUT_OPTION_REPAIR, .shapes = 1, .unit = "HOW",
-      .help = "nodal: a step that the judge still refuses after five more rounds of detection: barrier (default): --solver "
-              "newton takes it again; none: step gives up" },
+      .help = "nodal: a step that the judge still refuses after five more rounds of detection, or whose iterations leave forces "
+              "unbalanced: barrier (default): --solver newton takes it again; none: step gives up" },
     { 0, "strict", ABUT_OPT_FLAG, AT(o.hard.strict), .bit = ABUT_OPTION_STRICT, .shapes = 1,
-      .help = "nodal: give up a step whose iterations leave forces unbalanced, or end above nodal.tolerance; "
+      .help = "nodal: give up a step whose iterations leave forces unbalanced, or end above nodal.tolerance, at once; "
               "sqp, qp: one that meets or inverts something" },
+    { 0, "lenient", ABUT_OPT_FLAG, AT(o.hard.lenient), .bit = ABUT_OPTION_STRICT, .shapes = 1,
+      .help = "nodal: keep such steps and say how many they are (default with nodal.integrator: admm); sqp, qp: so by default" },
     { 0, "constraints", ABUT_OPT_TEXT, .parse = parse_constraints, .bit = ABUT_OPTION_CONSTRAINTS, .shapes = 1, .unit = "FORM",
       .help = "sqp, qp: what a pair may not do: gap (default): have a negative projected gap; volume: span a negative "
               "tetrahedron; impact: have a negative gap along the normal of its impact" },
@@ -437,6 +439,8 @@ static abut_status take_solver(abut_step_command *c, const char *name, abut_err 
 /* Options that one of the others leaves nothing to do. */
 static abut_status check_together(const abut_step_command *c, const abut_cli *cli, abut_err *err)
 {
+    if (c->o.hard.strict && c->o.hard.lenient)
+        return abut_fail(err, ABUT_E_ARG, "--strict gives up the steps that --lenient keeps: expected one of them");
     const struct {
         const char *name, *why;
         int is_given;

@@ -18,7 +18,7 @@ typedef struct abut_step_tally {
     struct abut_lag_report lagged;  /* the worst of the former */
     int mended[2];              /* steps of hard contact that passed after more rounds, that the barrier took */
     int rising;                 /* that it took because their linearisations led to more energy */
-    int unconverged;            /* that its iterations ended before momentum and the laws of contact were met */
+    int unconverged, replaced;  /* whose iterations ended before the laws of contact were met: kept; given to the barrier */
     double worst_law;           /* the most that they lack, over the contact forces of a body */
     int meeting;                /* steps of sqp and qp that meet or invert something */
     int balanced;               /* steps whose forces were measured */

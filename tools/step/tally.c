@@ -25,9 +25,11 @@ void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const a
     if (abut_error_sum(rep->contact_error) > abut_error_sum(t->error)) memcpy(t->error, rep->contact_error, sizeof t->error);
     t->worst_momentum = fmax(t->worst_momentum, rep->nodal.balance_residual);   /* fmax leaves NAN out */
     t->balanced += rep->force_largest > 0;
-    t->mended[rep->nodal.repaired > 0 ? rep->nodal.repaired - 1 : 0] += rep->nodal.repaired > 0 && !rep->nodal.rising;
+    const int replaced = rep->nodal.unconverged && rep->nodal.repaired == 2;
+    if (rep->nodal.repaired > 0 && !rep->nodal.rising && !replaced) t->mended[rep->nodal.repaired - 1]++;
     t->rising += rep->nodal.rising;
-    t->unconverged += rep->nodal.unconverged;
+    t->replaced += replaced;
+    t->unconverged += rep->nodal.unconverged && !replaced;
     if (rep->nodal.unconverged) t->worst_law = fmax(t->worst_law, rep->nodal.unbalanced);
     t->meeting += rep->sqp.hits > 0;
     const int cut = rep->fixed_iterations || rep->sqp.solved;
@@ -86,6 +88,10 @@ void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, c
         abut_cli_say(cli, "hard contact had not converged in %d of %d step%s: momentum and Coulomb's law lack up to %.2g of the "
                      "contact forces of a body; more nodal.iterations or a smaller time step better it, --strict gives such "
                      "a step up", t->unconverged, t->steps, abut_s(t->steps), t->worst_law);
+    if (t->replaced)
+        abut_cli_say(cli, "the barrier took %d of %d step%s in which hard contact had not converged: momentum and Coulomb's law "
+                     "lacked up to %.2g of the contact forces of a body; more nodal.iterations or a smaller time step better it",
+                     t->replaced, t->steps, abut_s(t->steps), t->worst_law);
     if (t->more_frames)
         abut_cli_say(cli, "%d frame%s more than --every asks for: the path to the next one had too many waypoints",
                      t->more_frames, abut_s(t->more_frames));
@@ -138,7 +144,7 @@ void abut_step_tally_sum(const abut_step_run *r, const abut_step_command *c, abu
     if (!t->steps) return;
     if (isfinite(t->min_gap)) snprintf(gap, sizeof gap, "smallest gap %.3g m", t->min_gap);
     const int converged = (abut_solver_promises(c->solver, &c->o) & ABUT_KEEPS_CONVERGED) && !t->unbalanced && !t->unsettled &&
-                          !t->meeting;
+                          !t->meeting && !t->unconverged;
     const char *verdict = rc ? ", stopped" : c->rest > 0 ? r->rests ? ", at rest" : ", not at rest" :
                           converged ? ", all converged" : "";
     if (t->spin > SLOWED)

@@ -17,6 +17,7 @@
 
 #define SPLIT 1e-5      /* m: how far elements that are split off may be from their mesh, and move */
 enum { ROUNDS = 5, ITERATIONS = 5 };    /* of detection after the judge refused; of ADMM in each */
+enum { PATIENCE = 4 };  /* times as many iterations may follow those of the last linearisation where forces do not balance */
 
 /* An instance. */
 typedef struct failsafe {
@@ -24,7 +25,7 @@ typedef struct failsafe {
     abut_step_model model;
     abut_guard guard;
     abut_mend mend;
-    int repair, strict;         /* of the options */
+    int repair, strict, lenient;    /* of the options */
     int sweeps;                 /* of a projection */
     const abut_arrays *frame;   /* that the step starts from; borrowed until it is committed */
     abut_instant at;
@@ -84,6 +85,7 @@ static abut_status make(void **self, const abut_model *m, const struct abut_solv
     const abut_nodal_options n = options_of(&f->model.view, o);
     f->repair = o->hard.repair;
     f->strict = o->hard.strict;
+    f->lenient = o->hard.lenient || n.split;
     f->sweeps = n.admm.sweeps;
     f->x1 = malloc(3 * ((size_t)m->nv + 1) * sizeof *f->x1);
     abut_status rc = f->x1 ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", m->nv);
@@ -209,42 +211,7 @@ static abut_status another_round(failsafe *f, int round, abut_report *rep, abut_
     return rc ? rc : abut_nodal_go_on(n, ITERATIONS, f->sweeps << round, rep, err);
 }
 
-/* Why a step is refused. */
-static const char *words_of(const failsafe *f, int linearisations, char words[ABUT_GUARD_WORDS])
-{
-    if (!f->nodal.rising) return abut_guard_words(&f->guard, words);
-    snprintf(words, ABUT_GUARD_WORDS, "after %d linearisations the last still leads to more energy, less the work of contacts",
-             linearisations);
-    return words;
-}
-
-/* The message of a step that is refused. */
-static abut_status refuse(failsafe *f, const abut_report *rep, abut_err *err)
-{
-    char words[ABUT_GUARD_WORDS];
-    f->refused = 1;
-    if (f->nodal.rising)
-        return abut_fail(err, ABUT_E_NUMERIC, "%s: more nodal.newton, a smaller time step or --repair barrier may help",
-                         words_of(f, rep->nodal.linearisations, words));
-    return abut_fail(err, ABUT_E_NUMERIC, "%s, after %d more rounds of detection (velocities still changed by %.3g m in the "
-                     "step): more nodal.iterations or nodal.sweeps, a smaller time step or --repair barrier may help",
-                     abut_guard_words(&f->guard, words), ROUNDS, f->nodal.state.delta);
-}
-
-static abut_status mend(failsafe *f, abut_report *rep, abut_err *err)
-{
-    char words[ABUT_GUARD_WORDS];
-    const abut_touch_step step = abut_nodal_touch_step(&f->nodal);
-    int written = 1;
-    (void)words_of(f, rep->nodal.linearisations, words);
-    rep->nodal.balance_residual = NAN;
-    abut_status rc = abut_mend_step(&f->mend, f->frame, f->at, &f->nodal.contacts, step.cm, step.y, step.h, &written, rep, err);
-    if (!rc) return rep->nodal.repaired = 2, follow(f, err);
-    f->refused = rc == ABUT_E_NUMERIC;
-    return abut_wrap(err, "%s; the barrier's step in its place", words), rc;
-}
-
-/* What the last linear problem lacks. */
+/* Says what the last linear problem lacks. */
 static const char *words_of_residual(const failsafe *f, char words[ABUT_GUARD_WORDS])
 {
     const abut_nodal *n = &f->nodal;
@@ -258,10 +225,65 @@ static const char *words_of_residual(const failsafe *f, char words[ABUT_GUARD_WO
     return words;
 }
 
+/* Says why a step is refused. */
+static const char *words_of(const failsafe *f, int clean, int linearisations, char words[ABUT_GUARD_WORDS])
+{
+    if (clean) return words_of_residual(f, words);
+    if (!f->nodal.rising) return abut_guard_words(&f->guard, words);
+    snprintf(words, ABUT_GUARD_WORDS, "after %d linearisations the last still leads to more energy, less the work of contacts",
+             linearisations);
+    return words;
+}
+
+/* The message of a step that is refused. */
+static abut_status refuse(failsafe *f, int clean, const abut_report *rep, abut_err *err)
+{
+    char words[ABUT_GUARD_WORDS];
+    f->refused = 1;
+    if (clean)
+        return abut_fail(err, ABUT_E_NUMERIC, "%s, after %d iteration%s: more nodal.iterations, a smaller time step, --repair "
+                         "barrier or --lenient may help", words_of_residual(f, words), rep->nodal.iterations,
+                         abut_s(rep->nodal.iterations));
+    if (f->nodal.rising)
+        return abut_fail(err, ABUT_E_NUMERIC, "%s: more nodal.newton, a smaller time step or --repair barrier may help",
+                         words_of(f, clean, rep->nodal.linearisations, words));
+    return abut_fail(err, ABUT_E_NUMERIC, "%s, after %d more rounds of detection (velocities still changed by %.3g m in the "
+                     "step): more nodal.iterations or nodal.sweeps, a smaller time step or --repair barrier may help",
+                     abut_guard_words(&f->guard, words), ROUNDS, f->nodal.state.delta);
+}
+
+static abut_status mend(failsafe *f, int clean, abut_report *rep, abut_err *err)
+{
+    char words[ABUT_GUARD_WORDS];
+    const abut_touch_step step = abut_nodal_touch_step(&f->nodal);
+    int written = 1;
+    (void)words_of(f, clean, rep->nodal.linearisations, words);
+    rep->nodal.balance_residual = NAN;
+    abut_status rc = abut_mend_step(&f->mend, f->frame, f->at, &f->nodal.contacts, step.cm, step.y, step.h, &written, rep, err);
+    if (!rc) return rep->nodal.repaired = 2, follow(f, err);
+    f->refused = rc == ABUT_E_NUMERIC;
+    return abut_wrap(err, "%s; the barrier's step in its place", words), rc;
+}
+
 static int has_converged(const failsafe *f)
 {
     const abut_nodal *n = &f->nodal;
     return (!n->contacts.n && !n->opt.split) || abut_coulomb_converged(&n->state, &n->opt.admm);
+}
+
+static int balances(const failsafe *f)
+{
+    return !f->nodal.contacts.n || f->nodal.state.unbalanced <= f->nodal.opt.admm.balance;
+}
+
+/* Goes on with the last linearisation while forces do not balance. */
+static abut_status go_on_iterating(failsafe *f, abut_report *rep, abut_err *err)
+{
+    abut_nodal *n = &f->nodal;
+    abut_status rc = ABUT_OK;
+    for (int k = 0; k < PATIENCE && !rc && !n->rising && !balances(f); k++)
+        rc = abut_nodal_go_on(n, n->opt.admm.iterations, f->sweeps, rep, err);
+    return rc;
 }
 
 static abut_status check_tolerance(failsafe *f, const abut_report *rep, abut_err *err)
@@ -280,6 +302,7 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
     int clean = 0;
     rep->contact = ABUT_CONTACT_HARD;
     abut_status rc = abut_nodal_solve(&f->nodal, rep, err);
+    if (!rc && !f->strict && !f->lenient) rc = go_on_iterating(f, rep, err);
     if (!rc) rc = check_tolerance(f, rep, err);
     if (!rc) rc = judge(f, &clean, rep, err);
     for (int round = 1; round <= ROUNDS && !rc && !clean && !f->nodal.rising; round++) {
@@ -290,8 +313,9 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
     }
     if (!rc && clean && rep->nodal.rounds) rc = check_tolerance(f, rep, err);
     rep->nodal.unconverged = clean && !has_converged(f);
-    if (!rc && clean) rc = go_on_to(f, f->x1, err);
-    if (!rc && !clean) rc = f->repair == ABUT_REPAIR_NONE ? refuse(f, rep, err) : mend(f, rep, err);
+    const int kept = clean && (f->lenient || balances(f));
+    if (!rc && kept) rc = go_on_to(f, f->x1, err);
+    if (!rc && !kept) rc = f->repair == ABUT_REPAIR_NONE ? refuse(f, clean, rep, err) : mend(f, clean, rep, err);
     return name_step(f, rc, err);
 }
 

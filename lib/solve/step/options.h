@@ -66,6 +66,7 @@ typedef struct abut_step_options {
     struct abut_step_hard {  /* of hard contact */
         int repair;         /* ABUT_REPAIR_* */
         int strict;         /* 1: a step that ends above its tolerance is given up; of sqp and qp one that meets something */
+        int lenient;        /* 1: it is kept; 0: as one that the judge refuses */
     } hard;
     struct abut_step_inequalities {  /* of sqp and qp; -1: the model's */
         int form, active_set;   /* ABUT_CONSTRAINT_*, ABUT_ACTIVE_* */
