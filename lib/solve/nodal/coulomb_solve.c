@@ -156,6 +156,64 @@ static void sum_momentum(const abut_coulomb_state *s, const abut_coulomb_system 
     }
 }
 
+/* Forces on the affine motions of a body. */
+typedef struct affine_sums {
+    double nodes, middle[3];    /* m */
+    double spread;              /* m^2: sum of squared distances from the middle */
+    double force[3], moment[9]; /* N s, N s m */
+} affine_sums;
+
+static void find_middles(const abut_coulomb_system *y, affine_sums *sum, size_t n)
+{
+    for (int32_t k = 0; k < y->awake->n; k++) {
+        affine_sums *b = &sum[y->body[y->awake->node[k]]];
+        b->nodes++;
+        for (size_t d = 0; d < 3; d++) b->middle[d] += y->x[3 * (size_t)y->awake->node[k] + d];
+    }
+    for (size_t b = 0; b < n; b++)
+        for (int d = 0; d < 3; d++) sum[b].middle[d] /= fmax(1, sum[b].nodes);
+}
+
+/* Adds the force r at x. */
+static void add_force(affine_sums *to, const double *x, const double *r)
+{
+    for (int i = 0; i < 3; i++) {
+        const double off = x[i] - to->middle[i];
+        to->spread += off * off;
+        to->force[i] += r[i];
+        for (int j = 0; j < 3; j++) to->moment[3 * i + j] += off * r[j];
+    }
+}
+
+static double affine_size(const affine_sums *b)
+{
+    double moment2 = 0;
+    for (int k = 0; k < 9; k++) moment2 += b->moment[k] * b->moment[k];
+    return length3(b->force) + (b->spread > 0 ? sqrt(moment2 / (b->spread / b->nodes)) : 0);
+}
+
+/* Raises what momentum lacks to what it lacks at p, (A + W) (p - v), as forces on the affine motions of each body: summed node
+ * by node it would be noise of stiff elements, which no motion of the body follows. */
+static abut_status sum_affine(abut_coulomb_state *s, const abut_coulomb_system *y, body_sums *sum, size_t n, abut_err *err)
+{
+    double *off = s->next, *lacks = malloc((3 * (size_t)s->nodes + 1) * sizeof *lacks);
+    affine_sums *affine = calloc(n + 1, sizeof *affine);
+    if (!affine || !lacks) return free(affine), free(lacks), abut_fail(err, ABUT_E_NOMEM, "forces of contacts on %zu bodies", n);
+    memset(off, 0, 3 * (size_t)s->nodes * sizeof *off);
+    for (int32_t k = 0; k < s->n_moved; k++)
+        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) off[i] = s->p[i] - s->v[i];
+    y->multiply(y->ctx, off, lacks);
+    find_middles(y, affine, n);
+    for (int32_t k = 0; k < y->awake->n; k++) {
+        const size_t i = 3 * (size_t)y->awake->node[k];
+        add_force(&affine[y->body[y->awake->node[k]]], y->x + i, lacks + i);
+    }
+    for (size_t b = 0; b < n; b++) sum[b].momentum = fmax(sum[b].momentum, affine_size(&affine[b]));
+    free(affine);
+    free(lacks);
+    return ABUT_OK;
+}
+
 /* What one more visit of every contact would change, were it alone. */
 static void sum_law(const abut_coulomb_state *s, const abut_coulomb_system *y, const abut_touching *t, body_sums *sum)
 {
@@ -184,7 +242,7 @@ static double largest_part(const body_sums *sum, size_t n)
     return most;
 }
 
-/* s->unbalanced; the law is asked where momentum is balanced well enough. */
+/* s->unbalanced; momentum at p, and then the law, are asked where momentum at v is balanced well enough. */
 static abut_status measure_balance(abut_coulomb_state *s, const abut_coulomb_system *y, const abut_touching *t, double balance,
                                    abut_err *err)
 {
@@ -192,15 +250,20 @@ static abut_status measure_balance(abut_coulomb_state *s, const abut_coulomb_sys
     if (!s->projected || !(balance > 0)) return ABUT_OK;
     body_sums *sum = calloc(n + 1, sizeof *sum);
     if (!sum) return abut_fail(err, ABUT_E_NOMEM, "forces of contacts on %zu bodies", n);
+    abut_status rc = ABUT_OK;
     sum_momentum(s, y, sum);
     s->unbalanced = largest_part(sum, n);
-    if (s->unbalanced <= balance) {
+    if (s->unbalanced <= balance && y->multiply) {
+        rc = sum_affine(s, y, sum, n, err);
+        s->unbalanced = largest_part(sum, n);
+    }
+    if (s->unbalanced <= balance && !rc) {
         sum_law(s, y, t, sum);
         s->unbalanced = largest_part(sum, n);
         if (s->unbalanced > balance && s->times < MOST_TIMES) s->times *= 2;
     }
     free(sum);
-    return ABUT_OK;
+    return rc;
 }
 
 int abut_coulomb_converged(const abut_coulomb_state *s, const abut_coulomb_options *o)

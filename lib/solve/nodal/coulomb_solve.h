@@ -6,7 +6,8 @@
  *
  * W, one number for each node of a contact, changes how fast this converges, never to what.  W lambda = B^T r is the impulse of
  * all contacts on each node; p keeps the law up to what the sweeps leave, and v balances those impulses up to W (v - p), N s,
- * since A v - f - B^T r is that.  So iterations end by a part of the impulses themselves.
+ * since A v - f - B^T r is that.  p, where the step ends, balances them up to (A + W) (p - v).  So iterations end by a part of
+ * the impulses themselves: what they sum to on each node at v, and on the affine motions of each body at p.
  *
  * The map of q is averaged, linear while no contact changes its state, and its slow modes are few (a body that follows its
  * contacts as a whole), so Anderson's mixing of the last iterations finds them (Anderson 1965; Fu, Zhang, Boyd 2020). */
@@ -28,6 +29,7 @@ typedef struct abut_coulomb_system {
     double h;               /* s: lengths are velocities times this */
     const double *f;        /* [3 nodes] N s */
     const double *w, *inv_w;    /* [nodes] kg, 1/kg; both 0: no contact has the node, p = v */
+    const double *x;        /* [3 nodes] m: where forces act, beside `multiply` */
     const int32_t *body;    /* [nodes] numbers below `bodies` of what balances apart; NULL: all is one body */
     int32_t bodies;
     const abut_node_list *awake;    /* nodes that the weights are connected with, `append` changes it; NULL: all, as where
@@ -35,6 +37,9 @@ typedef struct abut_coulomb_system {
     /** (A + W) v = rhs at the nodes that move; v stays where they do not.  After ABUT_COULOMB_ALL iterations v of
      * nodes that are not awake is there already. */
     abut_status (*solve)(void *ctx, const double *rhs, double *v, abut_err *err);
+    /** out = (A + W) d at the nodes that move, 0 elsewhere, where there are `body` and `awake`; NULL: momentum is asked at v
+     * alone. */
+    void (*multiply)(void *ctx, const double *d, double *out);
     /** Appends contacts that the motion by v meets, and gives their nodes weights; NULL: none come. */
     abut_status (*append)(void *ctx, const double *v, int round, abut_touching *t, abut_err *err);
     /** Other constraints of the same iterations, before v is solved for: writes f for where v leads; *left, m: what they are off.

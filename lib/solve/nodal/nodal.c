@@ -258,6 +258,14 @@ static abut_status append(void *ctx, const double *v, int round, abut_touching *
     return rc || !round ? rc : factor_weighed(s, t->settled, err);
 }
 
+static void multiply(void *ctx, const double *d, double *out)
+{
+    abut_nodal *s = ctx;
+    abut_rows_gather(&s->objective, d, 1, s->solve.rhs);
+    abut_bsr_multiply(&s->matrix.A, s->solve.rhs, s->solve.sol);
+    abut_rows_scatter(&s->objective, s->solve.sol, 1, out);
+}
+
 /* The elements at x_n + h v, and f with their forces. */
 static abut_status split(void *ctx, const double *v, double *left, abut_err *err)
 {
@@ -273,10 +281,11 @@ static abut_status split(void *ctx, const double *v, double *left, abut_err *err
 static abut_coulomb_system system_of(abut_nodal *s)
 {
     return (abut_coulomb_system){ .nodes = s->objective.model->nv, .h = step_size(s), .f = s->of.f, .w = s->of.w,
-                                  .inv_w = s->of.inv_w, .body = s->parts.body, .bodies = s->parts.rows,
+                                  .inv_w = s->of.inv_w, .x = s->objective.xn, .body = s->parts.body, .bodies = s->parts.rows,
                                   .awake = s->opt.split ? NULL : &s->parts.awake,
                                   .solve = abut_nodal_solve_iteration,
-                                  .append = append, .local = s->opt.split ? split : NULL, .ctx = s };
+                                  .multiply = s->opt.split ? NULL : multiply, .append = append,
+                                  .local = s->opt.split ? split : NULL, .ctx = s };
 }
 
 static abut_status run(abut_nodal *s, const abut_coulomb_system *y, const abut_coulomb_options *o, abut_err *err)
