@@ -128,6 +128,7 @@ typedef struct body_sums {
     double momentum, law;   /* that lack */
     double impulse;         /* of its contacts */
     double motion;          /* W p */
+    double apart, nodes;    /* m/s: |v - p|; of contacts */
 } body_sums;
 
 enum { MOST_TIMES = 16 };
@@ -150,7 +151,10 @@ static void sum_momentum(const abut_coulomb_state *s, const abut_coulomb_system 
         const size_t i = 3 * (size_t)s->moved[k];
         const double w = y->w[s->moved[k]], *v = s->v + i, *p = s->p + i;
         body_sums *to = sums_of(y, sum, s->moved[k]);
-        to->momentum += w * length3((double[3]){ v[0] - p[0], v[1] - p[1], v[2] - p[2] });
+        const double apart = length3((double[3]){ v[0] - p[0], v[1] - p[1], v[2] - p[2] });
+        to->momentum += w * apart;
+        to->apart += apart;
+        to->nodes++;
         to->impulse += w * length3(s->lambda + i);
         to->motion += w * length3(p);
     }
@@ -192,10 +196,18 @@ static double affine_size(const affine_sums *b)
     return length3(b->force) + (b->spread > 0 ? sqrt(moment2 / (b->spread / b->nodes)) : 0);
 }
 
-/* Raises what momentum lacks to what it lacks at p, (A + W) (p - v), as forces on the affine motions of each body: summed node
- * by node it would be noise of stiff elements, which no motion of the body follows. */
+static int are_apart(const abut_coulomb_system *y, const body_sums *b)
+{
+    return y->h * b->apart > y->near * b->nodes;
+}
+
+/* Raises what momentum lacks to what it lacks at p, (A + W) (p - v), as forces on the affine motions of each body whose v and p
+ * lead apart: summed node by node it would be noise of stiff elements, which no motion of the body follows. */
 static abut_status sum_affine(abut_coulomb_state *s, const abut_coulomb_system *y, body_sums *sum, size_t n, abut_err *err)
 {
+    size_t first = 0;
+    while (first < n && !are_apart(y, &sum[first])) first++;
+    if (first == n) return ABUT_OK;
     double *off = s->next, *lacks = malloc((3 * (size_t)s->nodes + 1) * sizeof *lacks);
     affine_sums *affine = calloc(n + 1, sizeof *affine);
     if (!affine || !lacks) return free(affine), free(lacks), abut_fail(err, ABUT_E_NOMEM, "forces of contacts on %zu bodies", n);
@@ -208,7 +220,8 @@ static abut_status sum_affine(abut_coulomb_state *s, const abut_coulomb_system *
         const size_t i = 3 * (size_t)y->awake->node[k];
         add_force(&affine[y->body[y->awake->node[k]]], y->x + i, lacks + i);
     }
-    for (size_t b = 0; b < n; b++) sum[b].momentum = fmax(sum[b].momentum, affine_size(&affine[b]));
+    for (size_t b = first; b < n; b++)
+        if (are_apart(y, &sum[b])) sum[b].momentum = fmax(sum[b].momentum, affine_size(&affine[b]));
     free(affine);
     free(lacks);
     return ABUT_OK;

@@ -7,7 +7,8 @@
  * W, one number for each node of a contact, changes how fast this converges, never to what.  W lambda = B^T r is the impulse of
  * all contacts on each node; p keeps the law up to what the sweeps leave, and v balances those impulses up to W (v - p), N s,
  * since A v - f - B^T r is that.  p, where the step ends, balances them up to (A + W) (p - v).  So iterations end by a part of
- * the impulses themselves: what they sum to on each node at v, and on the affine motions of each body at p.
+ * the impulses themselves: what they sum to on each node at v, and on the affine motions of each body at p, unless both lead to
+ * the same place as far as contacts tell it.
  *
  * The map of q is averaged, linear while no contact changes its state, and its slow modes are few (a body that follows its
  * contacts as a whole), so Anderson's mixing of the last iterations finds them (Anderson 1965; Fu, Zhang, Boyd 2020). */
@@ -37,6 +38,7 @@ typedef struct abut_coulomb_system {
     /** (A + W) v = rhs at the nodes that move; v stays where they do not.  After ABUT_COULOMB_ALL iterations v of
      * nodes that are not awake is there already. */
     abut_status (*solve)(void *ctx, const double *rhs, double *v, abut_err *err);
+    double near;            /* m: v and p of the contacts of a body lead to one place if no further apart, beside `multiply` */
     /** out = (A + W) d at the nodes that move, 0 elsewhere, where there are `body` and `awake`; NULL: momentum is asked at v
      * alone. */
     void (*multiply)(void *ctx, const double *d, double *out);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { MOST_HALVINGS = 8 };
+#define NEAR 0.01   /* of the gap of contacts */
 
 abut_nodal_options abut_nodal_defaults(void)
 {
@@ -284,7 +285,7 @@ static abut_coulomb_system system_of(abut_nodal *s)
                                   .inv_w = s->of.inv_w, .x = s->objective.xn, .body = s->parts.body, .bodies = s->parts.rows,
                                   .awake = s->opt.split ? NULL : &s->parts.awake,
                                   .solve = abut_nodal_solve_iteration,
-                                  .multiply = s->opt.split ? NULL : multiply, .append = append,
+                                  .near = NEAR * s->opt.reserve, .multiply = s->opt.split ? NULL : multiply, .append = append,
                                   .local = s->opt.split ? split : NULL, .ctx = s };
 }
 
