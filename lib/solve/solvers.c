@@ -84,7 +84,8 @@ const abut_solver_row abut_solver_table[] = {
 static const char *const option_name[ABUT_OPTIONS] = { "one-pass", "lags", "with", "max-newton", "history", "parts", "levels",
                                            "force-tolerance", "dump-stuck", "iterations", "contact", "linear-solver", "without",
                                            "device", "precond", "barrier-hessian", "armijo", "ccd", "repair",
-                                           "strict or --lenient", "cg-tolerance", "fit-interval", "constraints", "active-set", "offset", "line-search",
+                                           "strict or --lenient", "cg-tolerance", "fit-interval", "constraints", "active-set",
+                                           "offset", "line-search",
                                            "keep-passes", "guess", "stop", "tolerance", "with contacts" };
 enum { ROWS = sizeof abut_solver_table / sizeof *abut_solver_table };
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum { MOST_HALVINGS = 8 };
-#define NEAR 0.01   /* of the gap of contacts */
+#define NEAR 0.003   /* of the gap of contacts */
 
 abut_nodal_options abut_nodal_defaults(void)
 {
