@@ -250,3 +250,12 @@ TEST(the_spool_gives_back_what_it_took_in_any_order)
     CHECK(abut_spool_get(&s, 51, last, &err) == ABUT_E_IO);
     abut_spool_clear(&s);
 }
+
+TEST(a_spool_says_that_its_disk_is_full)
+{
+    abut_err err = { 0 };
+    abut_spool s = { .f = fopen("/dev/full", "w+"), .width = 3 };
+    CHECK(s.f && abut_spool_add(&s, (float[3]){ 1, 2, 3 }, &err) == ABUT_E_IO);
+    CHECK(s.n == 0 && strstr(err.msg, "temporary file: frame 0"));
+    abut_spool_clear(&s);
+}
