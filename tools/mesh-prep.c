@@ -148,7 +148,7 @@ static void say_reach(prep *p)
     }
 }
 
-/* What the barrier does with the start.  Other solvers have none there. */
+/* Says what the barrier does with the start.  Other solvers have none there. */
 static abut_status look_at_start(prep *p, const abut_model *m, const double *x, abut_err *err)
 {
     if (p->scene.solver != ABUT_SOLVED_BY_BARRIER) return ABUT_OK;

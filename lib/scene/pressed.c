@@ -300,7 +300,7 @@ const char *abut_pressed_words(const abut_pressed *p, const abut_model *m, char 
 
 abut_status abut_pressed_refuse(const abut_pressed *p, const abut_model *m, abut_err *err)
 {
-    static const char taken[] = "or `contact: {start: pressed}`, which takes the start as it is";
+    static const char taken[] = "or `contact: {start: pressed}`, which leaves the start alone";
     const double g = abut_v3_norm(abut_v3_get(m->gravity));
     char text[ABUT_PRESSED_WORDS];
     abut_pressed_words(p, m, text);

@@ -1,4 +1,4 @@
-/* How far the contact forces of a step are from those of a step that is solved exactly, with converged friction.
+/* Estimates how far the contact forces of a step are from those of a step that is solved exactly, with converged friction.
  *
  * F is the sum of contact and friction forces on an object, with friction as it acted; F' has friction as the end of the step
  * refreshes it.  d and d' are the Newton directions of the two objectives at the end.

@@ -64,7 +64,7 @@ ABUT_MUST_USE abut_status abut_step_guess(abut_stepper *s, double *v, int *none,
 
 /* ---- rebound.c ---- */
 
-/** What the frame tells of energy that midpoint or Newmark has created. */
+/** Reads what the frame tells of energy that midpoint or Newmark has created. */
 void abut_step_load_damping(abut_stepper *s, const abut_frame *f);
 /** After the first pass: whether elasticity has created so much energy that implicit Euler has to take the step.
  * Fails  ABUT_E_NOMEM */
@@ -127,7 +127,7 @@ ABUT_MUST_USE abut_status abut_step_force_error(abut_stepper *s, double (*error)
 
 /* ---- report_fill.c ---- */
 
-/** How well the forces balance with which the step ends.
+/** Measures how well the forces balance with which the step ends.
  * Fails  ABUT_E_NUMERIC they are too far from balance (ABUT_UNBALANCED), and rounding does not explain it */
 ABUT_MUST_USE abut_status abut_step_equilibrium(abut_stepper *s, abut_report *rep, abut_err *err);
 /** Contacts, stretches, energies and momenta at the end of a step. */
