@@ -184,7 +184,7 @@ static abut_status begin(void *self, const abut_arrays *frame, abut_instant at, 
     return rc;
 }
 
-/* What is no minimum of its step is refused as it is. */
+/* Refuses without a judge an end that is no minimum of its step. */
 static abut_status judge(failsafe *f, int *clean, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();

@@ -19,8 +19,8 @@
 #define NOISE (1e5 * DBL_EPSILON)   /* of the elastic energy at strains of 1, below which energies of many steps are rounding */
 enum { RUN_MAX = 64 };
 
-/* What elasticity has added to the energy of the system in a step, J: Psi(x') - Psi(x) + F.(x' - x), less the work of moments on
- * clamps of rods, which F does not have.
+/* Finds the energy that elasticity has added to the system in a step, J: Psi(x') - Psi(x) + F.(x' - x), less the work of moments
+ * on clamps of rods, which F does not have.
  *
  * Midpoint: F = dPsi/dx(z).  Newmark: F = (1-G) dPsi/dx(x) + G dPsi/dx(x'), the force in M ((1-G) a + G a').  Then K the kinetic
  * energy, x' - x = h (v + v')/2 + h^2 (B - G/2) (a' - a), so K' - K = (v' - v).M (v + v')/2, and E = K + h^2/2 (B - G/2) a.M a
