@@ -302,3 +302,27 @@ for r in csv.DictReader(sys.stdin):
     meets light 0 1 1 '  c: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [10, 5, 0], material: m, velocity: [0, 1, 0]}'
     paste base light | awk '{ for (k = 1; k <= 3; k++) { d = $k - $(k + 3); if (d * d > 1e-6) bad = 1 } } END { exit bad }'
 }
+
+@test "particles land on a body a hundred thousand times as heavy, whose rounding hides what they weigh" {
+    cat > particles.yaml <<'END'
+abut: 1
+time: {step: 0.005 s}
+contact: {friction: {mu: 0.2}}
+materials:
+  m: {model: neo-hookean, density: 2500, young: 1e7, poisson: 0.3}
+  hard: {model: neo-hookean, density: 2500, young: 1e9, poisson: 0.3}
+objects:
+  b: {generate: {particles: {size: [0.06, 0.001, 0.06], count: [3, 1, 3]}}, particle: {radius: 1 mm}, material: m,
+      translate: [0, 0.03, 0.013], velocity: [0.3, -0.5, 0.1], angular-velocity: {axis: [1, 0, 2], rate: 2 rad/s}}
+  table: {generate: {box: {size: [0.4, 0.1, 0.4], cells: [5, 1, 5]}}, translate: [0, -0.05, 0], material: hard}
+motion:
+  - {select: {object: table, half-space: {point: [0, -0.0999, 0], normal: [0, 1, 0]}}, fix: true}
+END
+    "$BIN/mesh-prep" -q particles.yaml -o start.abut
+    "$BIN/step" -q -n 60 --with forces start.abut -o run.abut
+    "$BIN/ccd-check" -q run.abut
+    # nine spheres of 2500 kg/m^3: 9.246e-4 N
+    "$BIN/export" -q --csv - run.abut | awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == "b.contact_y_N") at = i }
+        END { print $at; exit !(NR == 62 && $at > 9.2e-4 && $at < 9.3e-4) }'
+}

@@ -94,6 +94,14 @@ TEST(a_step_has_to_bring_a_part_of_what_its_slope_promises)
     CHECK(9 - 4 <= abut_rule_ceiling(9, 0, 0.49, 1, 8) && !(9 - 4 <= abut_rule_ceiling(9, 0, 0.51, 1, 8)));
 }
 
+TEST(a_line_that_ends_far_beyond_its_minimum_is_known_by_its_slopes)
+{
+    /* the parabola -slope t + curvature t^2 / 2 falls at its end by slope - curvature: the minimum is at slope / curvature */
+    for (double minimum = 0.25; minimum < 3; minimum += 0.25)
+        CHECK(abut_rule_not_beyond(4, 4 - 4 / minimum) == (1 <= 1.8 * minimum));
+    CHECK(!abut_rule_not_beyond(1, NAN));
+}
+
 TEST(points_dhat_apart_do_not_meet_on_the_fraction_of_the_cfl_rule)
 {
     CHECK(abut_rule_cfl(0.1, 1, 0) == INFINITY);

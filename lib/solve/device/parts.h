@@ -112,6 +112,7 @@ ABUT_MUST_USE abut_status abut_device_accepted(abut_search *s, abut_err *err);
 ABUT_MUST_USE abut_status abut_device_find_direction(abut_search *s, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_device_next_speed(abut_search *s, double *speed, abut_report *rep, abut_err *err);
 double abut_device_slope(const abut_search *s);
+ABUT_MUST_USE abut_status abut_device_slopes(abut_search *s, double *here, double *trial, abut_report *rep, abut_err *err);
 void abut_device_scale(abut_search *s, double by);
 int32_t abut_device_fastest(const abut_search *s);
 ABUT_MUST_USE abut_status abut_device_limits(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err);

@@ -66,15 +66,23 @@ abut_status abut_device_accepted(abut_search *s, abut_err *err)
 
 /* ---- numbers ---- */
 
+/* *slope: -g . p. */
+static abut_status slope_of(const abut_search *s, const double *g, double *slope, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    abut_status rc = d->q.on->dot(&d->q, g, at(d->p), 3 * (size_t)s->prob.model->nv, pulse(d, ABUT_PULSE_OTHER), err);
+    if (!rc) rc = d->q.on->get(&d->q, slope, pulse(d, ABUT_PULSE_OTHER), sizeof *slope, err);
+    *slope = -*slope;
+    return rc;
+}
+
 double abut_device_slope(const abut_search *s)
 {
     abut_device *d = abut_device_of(s);
     abut_err err = { 0 };
     double slope = NAN;
-    abut_status rc = d->q.on->dot(&d->q, at(d->g), at(d->p), 3 * (size_t)s->prob.model->nv, pulse(d, ABUT_PULSE_OTHER), &err);
-    if (!rc) rc = d->q.on->get(&d->q, &slope, pulse(d, ABUT_PULSE_OTHER), sizeof slope, &err);
-    abut_device_note(d, rc, &err);
-    return -slope;
+    abut_device_note(d, slope_of(s, at(d->g), &slope, &err), &err);
+    return slope;
 }
 
 size_t abut_device_count(const abut_search *s)
@@ -215,13 +223,22 @@ abut_status abut_device_smooth(abut_search *s, const double *x, double *g, abut_
     return rc ? rc : abut_gpu_friction_gradient(&d->touch, x, g, err);
 }
 
-static abut_status gradient(abut_search *s, abut_err *err)
+static abut_status gradient(abut_search *s, const double *x, const abut_gpu_contacts *set, double *g, abut_err *err)
 {
     abut_device *d = abut_device_of(s);
-    double *const x = at(d->x), *const g = at(d->g);
     abut_status rc = abut_device_smooth(s, x, g, err);
-    if (!rc) rc = abut_gpu_barrier_gradient(&d->touch, x, &d->at, abut_barrier_state_of(&s->prob.terms)->kappa, g, err);
+    if (!rc) rc = abut_gpu_barrier_gradient(&d->touch, x, set, abut_barrier_state_of(&s->prob.terms)->kappa, g, err);
     return rc ? rc : abut_gpu_nodes_hold(&d->q, ABUT_AT(d->rests, uint8_t), g, (size_t)s->prob.model->nv, err);
+}
+
+/* Nothing is kept while a line is searched: the gradient at trial takes that point's room. */
+abut_status abut_device_slopes(abut_search *s, double *here, double *trial, abut_report *rep, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    (void)rep;
+    abut_status rc = slope_of(s, at(d->g), here, err);
+    if (!rc) rc = gradient(s, at(d->xt), &d->trial, at(d->kept_x), err);
+    return rc ? rc : slope_of(s, at(d->kept_x), trial, err);
 }
 
 /* Of the trial point its contacts are to be found, and of it there is no gradient. */
@@ -243,7 +260,7 @@ abut_status abut_device_evaluate(abut_search *s, abut_point *point, unsigned wha
         if (!rc) abut_point_put_energy(point, &e);
     }
     if (!rc && missing & ABUT_HAS_GRADIENT) {
-        rc = gradient(s, err);
+        rc = gradient(s, at(d->x), &d->at, at(d->g), err);
         point->has |= rc ? 0 : ABUT_HAS_GRADIENT;
     }
     return rc;

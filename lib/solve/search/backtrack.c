@@ -32,22 +32,29 @@ abut_status abut_search_try_along(abut_search *s, double **p, double most, doubl
     return rc;
 }
 
-double abut_search_ceiling(const abut_search *s, double alpha)
+abut_status abut_search_falls(abut_search *s, double alpha, int *falls, abut_report *rep, abut_err *err)
 {
+    const abut_energy *here = &s->here.e, *trial = &s->trial.e;
     const double part = s->opt.line.armijo, slope = part > 0 ? s->ops->aim.slope(s) : 0;
-    return abut_rule_ceiling(s->here.e.sum, s->here.e.noise, part, alpha, slope);
+    double from, to;
+    *falls = trial->sum <= abut_rule_ceiling(here->sum, here->noise, part, alpha, slope);
+    const int hidden = *falls && here->sum - trial->sum <= here->noise;
+    if (!hidden || abut_rule_is_short(s->aim.speed, s->prob.model->tolerance[0])) return ABUT_OK;
+    const abut_status rc = s->ops->aim.slopes(s, &from, &to, rep, err);
+    *falls = abut_rule_not_beyond(from, to);
+    return rc;
 }
 
-/* From the bound, halved until the objective falls enough, or does not grow beyond rounding where that is enough. */
+/* Starts at the bound and halves until the objective falls. */
 abut_status abut_move_backtrack(abut_search *s, abut_move *m, abut_report *rep, abut_err *err)
 {
     const double bound = m->lim.alpha;
     if (m->searched) return ABUT_OK;
     m->searched = 1;
     for (double alpha = bound; alpha > bound * SHORTEST && !m->moved; alpha /= 2) {
-        const abut_status rc = abut_search_try(s, alpha, m->it, rep, err);
+        abut_status rc = abut_search_try(s, alpha, m->it, rep, err);
+        if (!rc) rc = abut_search_falls(s, alpha, &m->moved, rep, err);
         if (rc) return rc;
-        m->moved = s->trial.e.sum <= abut_search_ceiling(s, alpha);
         if (m->moved) m->it->alpha = alpha;
     }
     return ABUT_OK;

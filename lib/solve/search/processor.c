@@ -176,6 +176,18 @@ static double slope(const abut_search *s)
     return sum;
 }
 
+static abut_status slopes(abut_search *s, double *here, double *trial, abut_report *rep, abut_err *err)
+{
+    const abut_status rc = evaluate(s, &s->trial, ABUT_HAS_GRADIENT, rep, err);
+    *here = *trial = 0;
+    for (size_t i = 0; i < numbers(s) && !rc; i++) {
+        const double d = s->trial.x[i] - s->here.x[i];
+        *here -= s->here.g[i] * d;
+        *trial -= s->trial.g[i] * d;
+    }
+    return rc;
+}
+
 static void scale(abut_search *s, double by)
 {
     for (size_t i = 0; i < numbers(s); i++) s->p[i] *= by;
@@ -295,7 +307,7 @@ const abut_search_ops abut_search_processor = {
                 .record = record, .stiffen = stiffen },
     .aim = { .find = find, .find_newton = find_newton, .require_exact = require_exact,
              .next_speed = next_speed, .refine = refine, .forecast_start = forecast_start, .forecast_step = forecast_step,
-             .slope = slope, .scale = scale, .fastest = fastest },
+             .slope = slope, .slopes = slopes, .scale = scale, .fastest = fastest },
     .correct = { .can = can_correct, .resolve = resolve, .excess = excess },
     .bound = { .limits = limits, .candidates = candidates, .ccd = ccd, .motion = motion },
     .start = { .warm = warm, .aim_at_trial = aim_at_trial, .staying = staying, .aim_at_targets = aim_at_targets,

@@ -146,7 +146,9 @@ abut_status abut_move_rotate(abut_search *s, abut_move *m, abut_report *rep, abu
         rotate(s, alpha);
         tried = 1;
         rc = abut_search_try_along(s, &s->rotations->p, 1, 1, &fraction, m->it, rep, err);
-        if (rc || !(s->trial.e.sum <= abut_search_ceiling(s, fraction * alpha))) continue;
+        int falls = 0;
+        if (!rc) rc = abut_search_falls(s, fraction * alpha, &falls, rep, err);
+        if (!falls) continue;
         m->it->alpha = alpha * fraction;
         m->moved = m->searched = m->rotated = 1;
     }

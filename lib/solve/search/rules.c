@@ -7,12 +7,15 @@
 #define CLEAR_OF_NOISE 1e3  /* a decrease that says something about curvature is that many times the rounding of the objective */
 #define HALF_OF_DHAT (0.5 * (1 - 1e-9)) /* clear of the rounding of positions */
 #define SHORTER 0.9         /* times the shortest direction so far: progress */
+#define BEYOND 0.8          /* of the slope at the start: 1 - 2 delta */
 #define BLOCKED_GAIN 1e-6   /* of the scripted motion: less is nothing */
 
 double abut_rule_ceiling(double start, double noise, double part, double alpha, double slope)
 {
     return part > 0 ? start + noise - part * alpha * slope : start + noise;
 }
+
+int abut_rule_not_beyond(double from, double to) { return to >= -BEYOND * from; }
 
 double abut_rule_cfl(double dhat, double alpha, double motion)
 {

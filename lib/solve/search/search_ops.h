@@ -50,6 +50,8 @@ typedef struct abut_search_ops {
         abut_status (*forecast_start)(abut_search *s, abut_err *err);
         abut_status (*forecast_step)(abut_search *s, const double *led, double alpha, abut_err *err);
         double (*slope)(const abut_search *s);      /* -g . p: how fast the objective falls along p */
+        /** How fast the objective falls along the line from here to trial, at both. */
+        abut_status (*slopes)(abut_search *s, double *here, double *trial, abut_report *rep, abut_err *err);
         void (*scale)(abut_search *s, double by);   /* p */
         int32_t (*fastest)(const abut_search *s);   /* the node that p moves furthest */
     } aim;

@@ -80,8 +80,9 @@ ABUT_MUST_USE abut_status abut_search_try(abut_search *s, double alpha, abut_ite
  * bound: *fraction.  s->trial has an infinite objective when gaps are too small to move along it. */
 ABUT_MUST_USE abut_status abut_search_try_along(abut_search *s, double **p, double most, double of_bound, double *fraction,
                                                 abut_iteration *it, abut_report *rep, abut_err *err);
-/** The largest value of the objective at which a step of length alpha along s->p is taken. */
-double abut_search_ceiling(const abut_search *s, double alpha);
+/** Whether the objective falls to s->trial, alpha along s->p, as far as a step has to: by Armijo's part of the slope or, where
+ * none is asked for, no growth beyond rounding.  A fall within rounding says nothing of a long direction: then slopes decide. */
+ABUT_MUST_USE abut_status abut_search_falls(abut_search *s, double alpha, int *falls, abut_report *rep, abut_err *err);
 /** Whether a full step was found that may have been too short. */
 int abut_move_may_lengthen(const abut_search *s, const abut_move *m);
 

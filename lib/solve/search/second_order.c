@@ -154,9 +154,10 @@ static abut_status search_beyond(abut_search *s, abut_move *m, double slope, abu
         int clear;
         abut_status rc = correct_all(s, alpha, promise(alpha, slope), s->here.e.noise, &clear, rep, err);
         if (!rc && clear) rc = abut_search_try_along(s, &s->second_order.p, 1, 1, &fraction, m->it, rep, err);
+        int falls = 0;
+        if (!rc && fraction * alpha > bound) rc = abut_search_falls(s, fraction * alpha, &falls, rep, err);
         if (rc) return rc;
-        if (fraction * alpha > bound && s->trial.e.sum <= abut_search_ceiling(s, fraction * alpha))
-            arrive(s, m, alpha, fraction, 1);
+        if (falls) arrive(s, m, alpha, fraction, 1);
     }
     abut_rule_tried(&s->second_order.beyond, m->moved, LONGEST_WAIT);
     return ABUT_OK;
@@ -179,8 +180,10 @@ static abut_status search_corrected(abut_search *s, abut_move *m, double slope, 
             m->it->alpha = alpha;
             rc = abut_search_try(s, alpha, m->it, rep, err);
         }
+        int falls = 0;
+        if (!rc) rc = abut_search_falls(s, fraction * alpha, &falls, rep, err);
         if (rc) return rc;
-        if (s->trial.e.sum <= abut_search_ceiling(s, fraction * alpha)) arrive(s, m, alpha, fraction, corrects);
+        if (falls) arrive(s, m, alpha, fraction, corrects);
     }
     return ABUT_OK;
 }
