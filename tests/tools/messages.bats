@@ -135,7 +135,7 @@ Y
         "$BIN/mesh-prep" --explain one.yaml -o start.abut
         "$BIN/step" -n 1 start.abut -o run.abut
         "$BIN/step" --dry-run start.abut
-        "$BIN/step" -n 1 --max-newton 1 --tolerance '1e-12' start.abut -o x || [ $? -eq 4 ]
+        "$BIN/step" -n 1 --max-newton 1 --stop published start.abut -o x || [ $? -eq 4 ]
         "$BIN/export" --frames 1 run.abut
         "$BIN/export" --frames 7 run.abut || [ $? -eq 2 ]
         "$BIN/salvage" start.abut -o x

@@ -240,9 +240,9 @@ Y
 @test "a step that no iterations solve ends with exit 4 and one message, that of step but for the solver" {
     skip_without_mpi
     two_boxes 2 0.312 | "$BIN/mesh-prep" -q - --set tolerance='1e-6 m/s' -o start.abut
-    exits 4 "$BIN/step" -q -n 5 --max-newton 1 start.abut -o s.abut
+    exits 4 "$BIN/step" -q -n 5 --stop published --max-newton 1 start.abut -o s.abut
     says "step 1 (t = 0 s)"
-    exits 4 ranks 3 -q -n 5 --max-newton 1 start.abut -o m.abut
+    exits 4 ranks 3 -q -n 5 --stop published --max-newton 1 start.abut -o m.abut
     words > said
     [ "$(grep -c 'step 1 (t = 0 s)' said)" = 1 ]
     [ ! -e m.abut ]

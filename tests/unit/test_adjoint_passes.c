@@ -102,7 +102,7 @@ TEST(refined_runs_of_kept_passes)
 {
     recorded r, same, kept, solved;
     two(&r, "implicit-euler", "2", "", "stable-neo-hookean", "", 12);
-    *numbers(&r.model_set, "solve/tolerance") = 1e-5;
+    *numbers(&r.model_set, "solve/tolerance") = 1e-6;
     r.keeps = 1;
     CHECK(record(&r, 0));
     recorded_like(&same, &r);

@@ -245,7 +245,7 @@ static story *crowd(int32_t scheme)
     f->plane = 1;
     f->mu = 0.3;
     f->lags = 2;
-    f->tol = 1e-9;
+    f->tol = 1e-10;
     f->young = 3e4;
     f->h = 0.005;
     f->damp_mass = 0.5;

@@ -22,7 +22,11 @@ TEST(what_is_left_is_the_sum_of_directions_that_shrink_by_one_ratio)
     CHECK_NEAR(abut_rule_error(8, 4), 4 + 2 + 1 + 0.5 + 0.25 + 0.25, 1e-12);
     CHECK(abut_rule_error(8, 8) == INFINITY && abut_rule_error(8, 9) == INFINITY);
     CHECK(abut_rule_error(8, 0) == 0 && abut_rule_error(0, 0) == 0);
-    CHECK(abut_rule_near(4, 1) && !abut_rule_near(4.1, 1) && !abut_rule_near(INFINITY, 1));
+    CHECK(abut_rule_near(4, 1, 1) && !abut_rule_near(4.1, 1, 1) && !abut_rule_near(INFINITY, 1, 1));
+    CHECK(abut_rule_near(0.1, 1, 0) && !abut_rule_near(0.11, 1, 0) && !abut_rule_near(INFINITY, 1, 0));
+    /* directions of 9, 3, 1: the one of 3 may be the last */
+    CHECK(!abut_rule_may_be_last(27, 9, 1) && abut_rule_may_be_last(9, 3, 1));
+    CHECK(abut_rule_may_be_last(INFINITY, 100, 1) && !abut_rule_may_be_last(1, 1.5, 1));
 }
 
 TEST(friction_lets_go_where_a_contact_that_sticks_would_slide)

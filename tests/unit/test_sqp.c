@@ -55,7 +55,9 @@ TEST(multipliers_of_a_box_at_rest_add_up_to_its_weight)
 TEST(free_flight_is_that_of_newton)
 {
     run a, b;
-    const abut_step_options o = with(0, 0, 1e-3), plain = abut_step_defaults();
+    const abut_step_options o = with(0, 0, 1e-3);
+    abut_step_options plain = abut_step_defaults();
+    plain.tolerance = 1e-8;
     const char *text = HEAD("-10") "objects:\n"
         "  box: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}}, velocity: [1, 2, 0],\n"
         "        angular-velocity: {axis: [0, 1, 0], rate: 5 rad/s}}\n";

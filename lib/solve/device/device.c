@@ -329,6 +329,7 @@ static abut_status fetch(abut_search *s, abut_err *err)
     abut_status rc = abut_device_late(d, err);
     if (!rc) rc = q->on->stamp(q, ABUT_STAGE_TRANSFER, err);
     if (!rc) rc = q->on->get(q, s->here.x, d->x.at, bytes, err);
+    if (!rc) rc = q->on->get(q, s->trial.x, d->xt.at, bytes, err);
     if (!rc) rc = q->on->get(q, s->here.g, d->g.at, bytes, err);
     if (!rc) rc = abut_gpu_contacts_get(q, &d->at, &s->here.pairs, err);
     if (!rc) rc = q->on->stamp(q, ABUT_STAGE_OTHER, err);      /* what follows is the host's */

@@ -288,10 +288,17 @@ static int ends_before(const abut_search *s, const abut_stop_rule *rule)
     return rule->at_direction && judges && abut_rule_is_short(s->aim.speed, s->prob.model->tolerance[0]);
 }
 
+/* Whether this step, along a long direction, may have been the last: taken whole, by a matrix that can say what is left. */
+static int may_be_last(const abut_search *s, const abut_stop_rule *rule, double last, const abut_iteration *it)
+{
+    const int whole = it->alpha == 1 && !s->aim.ahead && s->dir.ops->resolve;
+    return rule->early && whole && abut_rule_may_be_last(last, it->residual, s->prob.model->tolerance[0]);
+}
+
 /* One iteration; *stop: the minimisation ends here. */
 static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop, abut_report *rep, abut_err *err)
 {
-    const double tolerance = s->prob.model->tolerance[0];
+    const double last = s->progress.speed;
     int script;
     *stop = 0;
     abut_status rc = s->ops->points.evaluate(s, &s->here, ABUT_HAS_ENERGY | ABUT_HAS_GRADIENT, rep, err);
@@ -311,10 +318,11 @@ static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop
     rc = take_step(s, it, rep, err);
     if (!rc) rc = abut_script_update(s, speed, &script, rep, err);
     *stop = s->opt.stop.iterations && !(it->alpha > 0);     /* whatever follows would be the same */
-    if (rc || *stop || !abut_rule_is_short(speed, tolerance)) return rc;
+    const int is_short = abut_rule_is_short(speed, s->prob.model->tolerance[0]);
+    if (rc || *stop || !(is_short || may_be_last(s, rule, last, it))) return rc;
     const int judges = s->aim.exact && s->aim.fair && script == ABUT_SCRIPT_DONE;
     if (judges && rule->after_step) rc = rule->after_step(s, speed, stop, rep, err);
-    return rc || *stop ? rc : reset_models(s, err);
+    return rc || *stop || !is_short ? rc : reset_models(s, err);
 }
 
 static abut_status minimise(abut_search *s, abut_report *rep, abut_err *err)

@@ -6,8 +6,9 @@
  *
  * Stopping rules.
  *   newton          no entry of a Newton direction is beyond h times the tolerance (published), nor is more than ABUT_NEAR times
- *                   that left to the minimum, by the direction that the same matrix has from there; and forces balance as far as
- *                   the model asks for that (solve/search/equilibrium.h)
+ *                   that left to the minimum, by the direction that the same matrix has from there; or so much less is left
+ *                   that a long direction, too, was the last (rules.h); and forces balance as far as the model asks for that
+ *                   (solve/search/equilibrium.h)
  *   published       the first of that: the direction is short, and is followed
  *   step            a Newton direction is short, from the second one on, and is not followed (Huang et al. 2024, algorithm 1)
  *   gradient        |dE/dx|_inf / (s_I h^2 l) <= tolerance, N/m: the largest force out of balance for each metre of the length l

@@ -27,7 +27,15 @@ double abut_rule_error(double speed, double next)
     return next < speed ? next / (1 - next / speed) : next > 0 ? INFINITY : 0;
 }
 
-int abut_rule_near(double left, double tolerance) { return left <= ABUT_NEAR * tolerance; }
+int abut_rule_near(double left, double tolerance, int is_short)
+{
+    return left <= (is_short ? ABUT_NEAR : 1. / ABUT_NEARER) * tolerance;
+}
+
+int abut_rule_may_be_last(double last, double speed, double tolerance)
+{
+    return speed < last && speed * (speed / last) <= tolerance;
+}
 
 int abut_rule_balanced(double left, double largest, double tolerance)
 {

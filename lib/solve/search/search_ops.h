@@ -15,7 +15,7 @@ typedef struct abut_search_ops {
         void (*close)(abut_search *s);      /* before the search frees its arrays */
         /** Takes the step, the iterate, and v[3 nv] of the warm start (NULL: none); contacts are to be found. */
         abut_status (*enter)(abut_search *s, const double *v, abut_err *err);
-        /** The arrays of s->here are those of the iterate. */
+        /** The arrays of s->here are those of the iterate, and s->trial.x has the positions of the trial point. */
         abut_status (*fetch)(abut_search *s, abut_err *err);
         /** The same, and the report has the times of the device; the search is on the processor again. */
         abut_status (*leave)(abut_search *s, abut_report *rep, abut_err *err);

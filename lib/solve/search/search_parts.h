@@ -47,7 +47,9 @@ typedef struct abut_stop_rule {
     abut_status (*at_iterate)(abut_search *s, int *stop, abut_report *rep, abut_err *err);
     /** At a short Newton direction from the iterate, not the first of the minimisation: it ends before that is followed. */
     int at_direction;
-    /** After a step along an exact direction below the tolerance; NULL: directions do not end it. */
+    /** After a step along an exact direction below the tolerance, and after a whole one that may be the last where the rule is
+     * early; NULL: directions do not end it. */
+    int early;
     abut_status (*after_step)(abut_search *s, double speed, int *stop, abut_report *rep, abut_err *err);
 } abut_stop_rule;
 /** Whether short directions end a minimisation. */

@@ -4,6 +4,7 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/characteristic.h"
+#include "energy/friction_term.h"
 #include "sparse/pcg.h"
 #include "model/tets.h"
 #include "solve/search/equilibrium.h"
@@ -20,19 +21,43 @@ static abut_status fetch(abut_search *s, abut_err *err)
 
 /* ---- Newton ---- */
 
-/* What is left to the minimum is short, too, and forces balance as the model asks.  Neither goes on where it comes no closer: an
+/* Whether a friction contact sticks at one end of the last step and slides at the other. */
+static int friction_turns(const abut_search *s)
+{
+    const abut_lag *lag = abut_lag_of(&s->prob.terms);
+    const double threshold = s->prob.w.eps_v * s->prob.w.h_force, *still = s->prob.still;
+    for (size_t i = 0; i < lag->n; i++) {
+        const int sticks = abut_friction_slid(lag, i, s->here.x, still) < threshold;
+        if (sticks != (abut_friction_slid(lag, i, s->trial.x, still) < threshold)) return 1;
+    }
+    return 0;
+}
+
+/* The speed of the next direction by the last matrix, m/s; infinite where friction turns on the last step, of which that matrix
+ * knows nothing. */
+static abut_status find_next(abut_search *s, double *next, abut_report *rep, abut_err *err)
+{
+    abut_status rc = s->ops->points.evaluate(s, &s->here, ABUT_HAS_GRADIENT, rep, err);
+    if (!rc && abut_lag_of(&s->prob.terms)->n) rc = fetch(s, err);
+    *next = rc || (s->failed.alpha > 0 && friction_turns(s)) ? INFINITY : 0;
+    return rc || *next > 0 ? rc : s->ops->aim.next_speed(s, next, rep, err);
+}
+
+/* What is left to the minimum is little, too, and forces balance as the model asks.  Neither goes on where it comes no closer: an
  * estimate at once, forces where rounding hides what an iteration brings. */
 static abut_status newton_after(abut_search *s, double speed, int *stop, abut_report *rep, abut_err *err)
 {
     const abut_model *m = s->prob.model;
     abut_progress *now = &s->progress;
-    double next = 0;
+    const int is_short = abut_rule_is_short(speed, m->tolerance[0]);
+    double next;
     abut_equilibrium e;
-    abut_status rc = s->ops->points.evaluate(s, &s->here, ABUT_HAS_GRADIENT, rep, err);
-    if (!rc) rc = s->ops->aim.next_speed(s, &next, rep, err);
-    const double left = abut_rule_error(speed, next);
+    abut_status rc = find_next(s, &next, rep, err);
     if (rc) return rc;
-    *stop = abut_rule_near(left, m->tolerance[0]) || abut_rule_stalls(&now->error, left) || now->stalled;
+    const double left = abut_rule_error(speed, next);
+    const int idle = is_short && (abut_rule_stalls(&now->error, left) || now->stalled);
+    *stop = abut_rule_near(left, m->tolerance[0], is_short) || idle;
+    if (*stop && !is_short) s->failed.residual = rep->residual = next;
     if (!*stop || !m->force_tolerance) return ABUT_OK;
     rc = fetch(s, err);
     const double clock = abut_time_wall();
@@ -97,7 +122,7 @@ static abut_status gradient_at(abut_search *s, int *stop, abut_report *rep, abut
 }
 
 static const abut_stop_rule rules[ABUT_STOPS] = {
-    [ABUT_STOP_NEWTON] = { .name = "newton", .after_step = newton_after },
+    [ABUT_STOP_NEWTON] = { .name = "newton", .early = 1, .after_step = newton_after },
     [ABUT_STOP_PUBLISHED] = { .name = "published", .after_step = published_after },
     [ABUT_STOP_CHARACTERISTIC] = { .name = "characteristic", .norm = "characteristic norm", .unit = "", .patience = STALLED,
                                    .begin = norm_begin, .at_iterate = norm_at },
