@@ -153,13 +153,12 @@ static double first_trial(lbfgs *d, double slope)
     return fmin(1, fmax(SHORTEST_TRIAL, slope / curvature));
 }
 
-static abut_status solve_to(lbfgs *d, double tolerance, int most, int *done, abut_report *rep, abut_err *err)
+static abut_status solve_to(lbfgs *d, const double *g, double tolerance, int most, int *done, abut_report *rep, abut_err *err)
 {
     const abut_precond M = d->ops->precond(d->initial, 1);
     const abut_operator A = { .matrix = &d->matrix.A };
     abut_pcg_report pcg = { 0 };
-    const abut_status rc = abut_pcg_solve(&A, &M, d->quasi.g0, d->solve.sol, (abut_pcg_opts){ tolerance, most }, &pcg,
-                                          &d->scratch, err);
+    const abut_status rc = abut_pcg_solve(&A, &M, g, d->solve.sol, (abut_pcg_opts){ tolerance, most }, &pcg, &d->scratch, err);
     rep->cg_iterations += pcg.iterations;
     *done = pcg.converged;
     if (rc || *done || most < MOST) return rc;
@@ -182,8 +181,8 @@ static abut_status newton(lbfgs *d, const abut_point *at, abut_report *rep, abut
     if (!rc && d->ops->settle) rc = d->ops->settle(d->initial, err);
     while (!rc && !done) {
         const double clock = abut_time_wall();
-        rc = solve_to(d, FAR, most, &done, rep, err);
-        if (!rc && done && abut_largest(d->solve.sol, n) <= 2 * close) rc = solve_to(d, CLOSE, most, &done, rep, err);
+        rc = solve_to(d, d->quasi.g0, FAR, most, &done, rep, err);
+        if (!rc && done && abut_largest(d->solve.sol, n) <= 2 * close) rc = solve_to(d, d->quasi.g0, CLOSE, most, &done, rep, err);
         rep->seconds.solve += abut_time_wall() - clock;
         if (rc || done) break;
         rc = renew(d, at, rep, err);
@@ -281,6 +280,20 @@ static abut_status find(void *self, const abut_point *at, double *dir, abut_dire
     return ABUT_OK;
 }
 
+static abut_status resolve_exact(void *self, const double *g, double *dir, abut_report *rep, abut_err *err)
+{
+    lbfgs *d = self;
+    int done;
+    abut_rows_gather(d->p, g, 1, d->solve.rhs);
+    memset(d->solve.sol, 0, 3 * (size_t)d->p->nrow * sizeof *d->solve.sol);
+    const double clock = abut_time_wall();
+    const abut_status rc = solve_to(d, d->solve.rhs, FAR, MOST, &done, rep, err);
+    rep->seconds.solve += abut_time_wall() - clock;
+    if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * d->p->nrow), rc;
+    abut_rows_scatter(d->p, d->solve.sol, -1, dir);
+    return ABUT_OK;
+}
+
 static void begin_step(void *self)
 {
     lbfgs *d = self;
@@ -329,7 +342,8 @@ static abut_status make(void **self, const abut_initial_ops *ops, const abut_obj
         return make(self, &matrix, p, opt, err); \
     } \
     const abut_direction_ops abut_direction_##id = { .name = text, .make = make_##id, .begin_step = begin_step, .find = find, \
-                                                     .require_exact = require_exact, .free = release }
+                                                     .require_exact = require_exact, \
+                                                     .resolve_exact = resolve_exact, .free = release }
 
 ROW(lbfgs_h, "lbfgs-h", abut_initial_hessian);
 ROW(lbfgs_pd, "lbfgs-pd", abut_initial_laplacian);

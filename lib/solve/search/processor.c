@@ -158,12 +158,13 @@ static abut_status excess(abut_search *s, const double *d, const double *linear_
 
 static abut_status next_speed(abut_search *s, double *found, abut_report *rep, abut_err *err)
 {
+    const abut_direction_ops *ops = s->dir.ops;
     *found = 0;
-    if (!can_correct(s)) return ABUT_OK;
+    if (!(ops->resolve || (ops->resolve_exact && s->aim.exact)) || !anything_moves(s)) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(&s->scratch);
     double *next = ABUT_ROOM(&s->scratch, double, numbers(s) + 1);
     if (!next) return abut_fail(err, ABUT_E_NOMEM, "error of a step: %zu numbers", numbers(s));
-    const abut_status rc = resolve(s, s->here.g, next, rep, err);
+    const abut_status rc = (ops->resolve ? ops->resolve : ops->resolve_exact)(s->dir.self, s->here.g, next, rep, err);
     if (!rc) *found = abut_largest(next, numbers(s)) / s->prob.model->h[0];
     abut_arena_release(&s->scratch, mark);
     return rc;

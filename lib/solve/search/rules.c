@@ -27,9 +27,9 @@ double abut_rule_error(double speed, double next)
     return next < speed ? next / (1 - next / speed) : next > 0 ? INFINITY : 0;
 }
 
-int abut_rule_near(double left, double tolerance, int is_short)
+int abut_rule_near(double left, double tolerance, int shrinks)
 {
-    return left <= (is_short ? ABUT_NEAR : 1. / ABUT_NEARER) * tolerance;
+    return left <= (shrinks ? ABUT_NEAR : 1. / ABUT_NEARER) * tolerance;
 }
 
 int abut_rule_may_be_last(double last, double speed, double tolerance)

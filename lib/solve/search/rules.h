@@ -26,9 +26,9 @@ double abut_rule_cfl(double dhat, double alpha, double motion);
  * there: directions shrink by next / speed, and this is the sum of all to come (Deuflhard 2004, 2.1); infinite when they do not
  * shrink. */
 double abut_rule_error(double speed, double next);
-/** Whether that is near enough: at most ABUT_NEAR times the tolerance, m/s, after a direction that is short itself; an
- * ABUT_NEARER-th of it after a long one. */
-int abut_rule_near(double left, double tolerance, int is_short);
+/** Whether that is near enough: at most ABUT_NEAR times the tolerance, m/s, after a short direction in a row of Newton's, which
+ * shrink ever faster; an ABUT_NEARER-th of it after others. */
+int abut_rule_near(double left, double tolerance, int shrinks);
 enum { ABUT_NEAR = 4, ABUT_NEARER = 10 };
 /** Whether a direction of `speed`, after one of `last`, may be the last though it is long: a next one, as much shorter again,
  * would be short.  Newton's shrink faster. */

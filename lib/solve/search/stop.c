@@ -56,7 +56,7 @@ static abut_status newton_after(abut_search *s, double speed, int *stop, abut_re
     if (rc) return rc;
     const double left = abut_rule_error(speed, next);
     const int idle = is_short && (abut_rule_stalls(&now->error, left) || now->stalled);
-    *stop = abut_rule_near(left, m->tolerance[0], is_short) || idle;
+    *stop = abut_rule_near(left, m->tolerance[0], is_short && s->dir.ops->resolve) || idle;
     if (*stop && !is_short) s->failed.residual = rep->residual = next;
     if (!*stop || !m->force_tolerance) return ABUT_OK;
     rc = fetch(s, err);
