@@ -175,14 +175,14 @@ Y
     [ "$(figure repaired mended.jsonl | grep -c 2)" -gt 0 ]
     grep -E "the barrier took [1-3] of 3 steps in which hard contact had not converged: momentum and Coulomb's law lacked" said
     exits 4 "$BIN/step" -q -n 30 --repair none a.abut -o b.abut
-    grep -E "expected at most 0.001, after [0-9]+ iterations: more nodal.iterations, a smaller time step, --repair" stderr
+    grep -E "expected at most 0.0003, after [0-9]+ iterations: more nodal.iterations, a smaller time step, --repair" stderr
     "$BIN/step" -n 3 --lenient --report r.jsonl a.abut -o c.abut 2> said
     local n
     n=$(figure unbalanced r.jsonl | awk '$1 > 1e-3 { n++ } END { print n + 0 }')
     [ "$n" -gt 0 ]
     grep -E "hard contact had not converged in $n of 3 steps: momentum and Coulomb's law lack up to [0-9.]+ of the contact" said
     exits 4 "$BIN/step" -q -n 30 --strict a.abut -o b.abut
-    grep -E "lack [0-9.]+ of the contact forces of a body, expected at most 0.001, after" stderr
+    grep -E "lack [0-9.]+ of the contact forces of a body, expected at most 0.0003, after" stderr
 }
 
 @test "barrier and hard contact go on from each other" {

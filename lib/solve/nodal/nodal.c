@@ -19,7 +19,7 @@ enum { MOST_HALVINGS = 8 };
 abut_nodal_options abut_nodal_defaults(void)
 {
     return (abut_nodal_options){ .newton = 2, .beta = 25, .sigma = 1e-3, .threads = 1,
-                                 .admm = { .iterations = 100, .sweeps = 5, .balance = 1e-3, .freeze = 0.01, .accelerated = 1,
+                                 .admm = { .iterations = 100, .sweeps = 5, .balance = 3e-4, .freeze = 0.01, .accelerated = 1,
                                            .refresh = 5 } };
 }
 
