@@ -66,6 +66,13 @@ double abut_friction_slid(const abut_lag *lag, size_t i, const double *x, const 
     return sqrt(u[0] * u[0] + u[1] * u[1]);
 }
 
+int abut_friction_turns(const abut_lag *lag, double threshold, const double *still, const double *x, const double *y)
+{
+    for (size_t i = 0; i < lag->n; i++)
+        if ((abut_friction_slid(lag, i, x, still) < threshold) != (abut_friction_slid(lag, i, y, still) < threshold)) return 1;
+    return 0;
+}
+
 /* ---- four contacts at a time: what is said above, in lanes ---- */
 
 /* Lane l: contact i + l, the first one again from n on. */

@@ -57,6 +57,8 @@ void abut_lag_clear(abut_lag *lag);
 void abut_friction_relative(const abut_lag *lag, size_t i, const double *q, double r[3]);
 /** |u| of contact i, m: how far it has slid. */
 double abut_friction_slid(const abut_lag *lag, size_t i, const double *x, const double *xn);
+/** Whether a contact sticks at x or at y and slides at the other, [3 nv]: has slid less than `threshold`, m, from `still`. */
+int abut_friction_turns(const abut_lag *lag, double threshold, const double *still, const double *x, const double *y);
 
 /** D(x), kg m^2, with x_n the positions at the start of the step.  scratch: one double per block of contacts. */
 ABUT_MUST_USE abut_status abut_friction_energy(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn,

@@ -52,6 +52,28 @@ Y
         exit !(exact > 0.09 && ours > 0.9 * exact && ours < 1.02 * exact && published < 0.6 * exact) }'
 }
 
+@test "a step goes on where friction lets go on a direction that would have been the last" {
+    cat > meet.yaml <<'Y'
+abut: 1
+time: {step: 0.005 s}
+contact: {friction: {mu: 0.2}}
+materials: {m: {model: neo-hookean, density: 2500, young: 1e7, poisson: 0.3}}
+objects:
+  a: {generate: {box: {size: [0.1, 0.06, 0.1], cells: [2, 2, 2]}}, frame: true, translate: [-0.0515, 0.065, 0.004],
+      velocity: [0.5, 0, 0], material: m}
+  b: {generate: {box: {size: [0.1, 0.06, 0.1], cells: [2, 2, 2]}}, frame: true, translate: [0.0515, 0.075, -0.007],
+      velocity: [-0.5, 0, 0.1], material: m}
+Y
+    "$BIN/mesh-prep" -q meet.yaml | "$BIN/step" -q -n 4 -o run.abut
+    local k
+    for k in 1 2 3; do
+        "$BIN/step" -q -j 1 --from $k -n 1 run.abut -o ours.abut
+        "$BIN/step" -q -j 1 --from $k -n 1 --tolerance 1e-7 run.abut -o exact.abut
+        rm -rf nodes.*
+        apart ours.abut exact.abut
+    done | awk '{ print $1 / 0.005 / 0.00124; if ($1 > 0.005 * 0.00124) bad = 1 } END { exit bad || NR != 3 }'   # sqrt(g l) is 1.24 m/s
+}
+
 @test "friction passes go on while a contact is about to let go, though the tolerance is beyond the stiction speed" {
     cat > slope.yaml <<'Y'
 time: {step: 0.025 s}

@@ -356,6 +356,22 @@ TEST(kinks_are_found_and_the_model_from_above_lies_above)
     abut_lag_clear(&lag);
 }
 
+TEST(a_contact_turns_between_a_point_where_it_sticks_and_one_where_it_slides)
+{
+    abut_lag lag;
+    random_lag(&lag, 1, 4, 7);
+    double *still = random_positions(12, 1, 8), *near = random_positions(12, 1, 9), *far = malloc(12 * sizeof *far);
+    for (int i = 0; i < 12; i++) far[i] = still[i] + 3 * (near[i] - still[i]);
+    const double slid = abut_friction_slid(&lag, 0, near, still);
+    CHECK_NEAR(abut_friction_slid(&lag, 0, far, still), 3 * slid, 1e-12);
+    CHECK(abut_friction_turns(&lag, 2 * slid, still, near, far) && abut_friction_turns(&lag, 2 * slid, still, far, near));
+    CHECK(!abut_friction_turns(&lag, 4 * slid, still, near, far) && !abut_friction_turns(&lag, 0.5 * slid, still, near, far));
+    abut_lag_clear(&lag);
+    free(still);
+    free(near);
+    free(far);
+}
+
 TEST(friction_opposes_the_motion_and_never_exceeds_coulombs_limit)
 {
     abut_lag lag;

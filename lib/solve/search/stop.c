@@ -21,26 +21,17 @@ static abut_status fetch(abut_search *s, abut_err *err)
 
 /* ---- Newton ---- */
 
-/* Whether a friction contact sticks at one end of the last step and slides at the other. */
-static int friction_turns(const abut_search *s)
-{
-    const abut_lag *lag = abut_lag_of(&s->prob.terms);
-    const double threshold = s->prob.w.eps_v * s->prob.w.h_force, *still = s->prob.still;
-    for (size_t i = 0; i < lag->n; i++) {
-        const int sticks = abut_friction_slid(lag, i, s->here.x, still) < threshold;
-        if (sticks != (abut_friction_slid(lag, i, s->trial.x, still) < threshold)) return 1;
-    }
-    return 0;
-}
-
 /* The speed of the next direction by the last matrix, m/s; infinite where friction turns on the last step, of which that matrix
  * knows nothing. */
 static abut_status find_next(abut_search *s, double *next, abut_report *rep, abut_err *err)
 {
+    const abut_lag *lag = abut_lag_of(&s->prob.terms);
+    const double threshold = s->prob.w.eps_v * s->prob.w.h_force;
     abut_status rc = s->ops->points.evaluate(s, &s->here, ABUT_HAS_GRADIENT, rep, err);
-    if (!rc && abut_lag_of(&s->prob.terms)->n) rc = fetch(s, err);
-    *next = rc || (s->failed.alpha > 0 && friction_turns(s)) ? INFINITY : 0;
-    return rc || *next > 0 ? rc : s->ops->aim.next_speed(s, next, rep, err);
+    if (!rc && lag->n) rc = fetch(s, err);
+    *next = INFINITY;
+    if (rc || (s->failed.alpha > 0 && abut_friction_turns(lag, threshold, s->prob.still, s->here.x, s->trial.x))) return rc;
+    return s->ops->aim.next_speed(s, next, rep, err);
 }
 
 /* What is left to the minimum is little, too, and forces balance as the model asks.  Neither goes on where it comes no closer: an

@@ -100,6 +100,14 @@ static abut_status pass(abut_search *so, double (*f)[3], abut_err *err)
     return rc;
 }
 
+/* Whether a contact begins or ceases to slide along the direction at the iterate. */
+static int turns(abut_search *so)
+{
+    const abut_objective *o = &so->prob;
+    abut_point_set(&so->trial, o, so->here.x, 1, so->p);
+    return abut_friction_turns(abut_lag_of(&o->terms), o->w.eps_v * o->w.h_force, o->still, so->here.x, so->trial.x);
+}
+
 static double norm(const double *a, const double *b) { return abut_v3_norm(abut_v3_diff(a, b)); }
 
 /* The parts with which a body's error is the largest, over the largest force on the body. */
@@ -141,7 +149,7 @@ abut_status abut_step_force_error(abut_stepper *s, double (*error)[3], abut_repo
         error[i][ABUT_ERROR_NEWTON] = error[i][ABUT_ERROR_BALANCE] * q / (1 - q);
     }
     if (!rc && lags) rc = forecast(so, &speed, f, next, err);
-    if (!rc && lags && speed > so->prob.model->tolerance[0]) rc = pass(so, next, err);
+    if (!rc && lags && (speed > so->prob.model->tolerance[0] || turns(so))) rc = pass(so, next, err);
     for (int32_t i = 0; i < no && !rc && lags; i++) error[i][ABUT_ERROR_PASSES] = norm(next[i], to[i]);
     if (!rc) report((const double (*)[3])error, largest, no, rep);
     so->opt.ops = ops;
