@@ -59,8 +59,8 @@ typedef struct abut_direction_ops {
     /** dir[3 nv] = -H^-1 g with the matrix of the last find, for second-order corrections and the error of a step.
      * NULL: there is no such matrix, and neither is done. */
     abut_status (*resolve)(void *self, const double *g, double *dir, abut_report *rep, abut_err *err);
-    /** Where there is no resolve, the same after a find that was exact, to a thousandth: for the error of a step.  NULL: it is not
-     * known. */
+    /** Where there is no resolve, the same after a find that was exact, to a thousandth: for the error of a step.  NULL: it is
+     * not known. */
     abut_status (*resolve_exact)(void *self, const double *g, double *dir, abut_report *rep, abut_err *err);
     /** The solver that holds a factor of the very matrix of the last find, *A, or NULL.  NULL: it never does. */
     abut_linear_solver *(*factor)(void *self, abut_operator *A);

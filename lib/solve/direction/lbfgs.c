@@ -182,7 +182,8 @@ static abut_status newton(lbfgs *d, const abut_point *at, abut_report *rep, abut
     while (!rc && !done) {
         const double clock = abut_time_wall();
         rc = solve_to(d, d->quasi.g0, FAR, most, &done, rep, err);
-        if (!rc && done && abut_largest(d->solve.sol, n) <= 2 * close) rc = solve_to(d, d->quasi.g0, CLOSE, most, &done, rep, err);
+        if (!rc && done && abut_largest(d->solve.sol, n) <= 2 * close)
+            rc = solve_to(d, d->quasi.g0, CLOSE, most, &done, rep, err);
         rep->seconds.solve += abut_time_wall() - clock;
         if (rc || done) break;
         rc = renew(d, at, rep, err);
