@@ -113,6 +113,20 @@ P
     check glb run.glb "$run"
 }
 
+@test "glTF of one frame, and of bodies that rest, has no animation and no room for one" {
+    "$BIN/step" -q -n 2 "$run" | "$BIN/export" -q -f 0 --gltf one.glb
+    printf 'objects: {s: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}}\ngravity: [0, 0, 0]\n' |
+        "$BIN/mesh-prep" -q - | "$BIN/step" -q -n 2 | "$BIN/export" -q --gltf still.glb
+    "$PYTHON" - "$ROOT/tests/tools" one.glb still.glb <<'P'
+import sys
+sys.path.insert(0, sys.argv[1])
+from export_check import glb
+for name in sys.argv[2:]:
+    doc, buf = glb(name)
+    assert "animations" not in doc and not any("targets" in p for m in doc["meshes"] for p in m["primitives"]), name
+P
+}
+
 @test "a name that ends in .gltf gets the document of the .glb as JSON, its buffer within it" {
     exits 0 "$BIN/export" "$run" --gltf run.glb
     exits 0 "$BIN/export" "$run" --gltf run.gltf

@@ -269,6 +269,7 @@ def glb(path):
     doc = json.loads(data[20:20 + n])
     m, kind = struct.unpack("<I4s", data[20 + n:28 + n])
     need(kind == b"BIN\0" and m % 4 == 0 and 28 + n + m == len(data) and doc["buffers"] == [{"byteLength": m}], "BIN chunk")
+    need(max(v["byteOffset"] + v["byteLength"] for v in doc["bufferViews"]) == m, "the buffer is longer than its views")
     return doc, data[28 + n:]
 
 

@@ -124,7 +124,7 @@ P
         sleep 0.1
         kill -s $signal $victim
         wait $victim && false || [ $? -eq $((128 + $(kill -l $signal))) ]
-        says "(SIG$signal)"
+        grep "^step: .*(SIG$signal)" stderr
         [ ! -e "my run.abut" ]
         advice
         grep -F "whole frames, the last one step" advised
