@@ -91,7 +91,7 @@ abut_status abut_band_order(const abut_bsr *A, int32_t *order, abut_err *err)
 
 /* ---- the permuted matrix ---- */
 
-/* Where block (row, column) of B comes from: block b of A, or its transpose. */
+/* Inserts block (row, column) into the lower triangle of B, rows ascending; transposes it if it lies above the diagonal. */
 static void put(abut_bsr *B, size_t *end, int32_t row, int32_t column, const double *from)
 {
     const int over = row < column;

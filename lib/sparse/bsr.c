@@ -25,14 +25,14 @@ typedef struct cursor {
     const int32_t *row, *end;
 } cursor;
 
-/* What is merged: the sets, and the old pattern when its blocks are to stay. */
+/* Patterns to merge: those of the sets, and the old one if its blocks are to stay. */
 typedef struct merge {
     const abut_bsr *old;    /* NULL: none */
     const abut_set_plan *set;
     int nsets;
 } merge;
 
-/* What column c is made of, none of it empty: so each begins with the diagonal. */
+/* Lists the non-empty sources of column c; each begins with the diagonal.  Returns their number. */
 static int merge_begin(const merge *m, int32_t c, cursor list[ABUT_SETS_MAX + 1])
 {
     int n = 0;
@@ -89,7 +89,7 @@ static abut_status merge_sets(const merge *m, int32_t n, size_t **ptr_out, int32
     return ABUT_OK;
 }
 
-/* Where the blocks of a set stand in the columns of the matrix, which has them all. */
+/* Finds the slot of each block of a set in its column of the matrix, which has them all. */
 static void find_slots(const abut_bsr *A, abut_set_plan *p)
 {
     #pragma omp parallel for schedule(static) if (p->nb >= ABUT_PAR_MIN)
@@ -282,7 +282,7 @@ static void sum_columns(const abut_bsr *A, const double *diag, const abut_elemen
     }
 }
 
-/* What is summed before the columns. */
+/* Sums chunks, and matrices on vertices, before the columns are assembled. */
 static void sum_ahead(const abut_bsr *A, const abut_elements *sets, int s)
 {
     const abut_set_plan *p = &A->plan->set[s];

@@ -23,14 +23,14 @@ typedef struct abut_bsr {
  * Fails   ABUT_E_ARG as abut_elements_check; too many elements to number, more than ABUT_SETS_MAX sets; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_bsr_pattern(abut_bsr *A, int32_t n, const abut_elements *sets, int nsets, abut_err *err);
 
-/** The same after a change of the sets from number `first` on: those before it must have the rows of the last call, and
- * their part of the plan is kept.  This is what contact costs when it changes and the elements stay.
+/** Updates the pattern after a change of the sets from number `first` on.  Sets before it must have the rows of the last
+ * call; their part of the plan is kept.  A change of contacts alone costs one such call.
  *
- * keep     0: exactly the pattern abut_bsr_pattern would make.  1: blocks that the old pattern has stay, empty if need
- *          be, so a pattern into which the new sets fit does not change.  Then rounding in a factorisation depends on
- *          the past: a run that must restart with the same bytes begins each restart point with keep = 0.
- * changed  out: 1 when the pattern is another one now (values zero); 0 when it is the old one, value for value, and
- *          whatever was analysed for it stays good
+ * keep     0: exactly the pattern that abut_bsr_pattern makes.  1: blocks of the old pattern stay, if need be empty: a
+ *          pattern into which the new sets fit does not change.  Rounding in a factorisation then depends on the past:
+ *          a run that must restart with the same bytes begins each restart point with keep = 0.
+ * changed  out: 1 if the pattern differs from the old one (values zero); 0 if it is the old one with its values, and
+ *          its analysis stays valid
  * Fails    as abut_bsr_pattern; A is then as it was */
 ABUT_MUST_USE abut_status abut_bsr_update(abut_bsr *A, const abut_elements *sets, int nsets, int first, int keep,
                                           int *changed, abut_err *err);

@@ -1,4 +1,4 @@
-/* What a set whose rows are vertices y = W x adds to a matrix: W^T H W, column by column, H being the set's sum on vertices. */
+/* Contribution W^T H W of a set whose rows are vertices y = W x, column by column; H is the set's sum on vertices. */
 #include "sparse/bsr_plan.h"
 
 #include "base/order.h"
@@ -83,7 +83,7 @@ static void add_block(double *B, double w, const double *H, int how)
         }
 }
 
-/* Where r is among ascending rows that have it. */
+/* Returns the index of r in ascending rows that contain it. */
 static size_t find_row(const int32_t *row, size_t n, int32_t r)
 {
     const int32_t *from = row;

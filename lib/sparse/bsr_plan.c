@@ -165,7 +165,7 @@ static abut_status rows_plan_make(abut_set_plan *p, int32_t n, const abut_elemen
     return rc;
 }
 
-/* The same of a set whose map selects rows of the matrix. */
+/* Makes the plan of a set whose map selects rows of the matrix. */
 static abut_status selected_plan_make(abut_set_plan *p, int32_t n, const abut_elements *set, int s, abut_err *err)
 {
     const size_t corners = (size_t)set->corners * set->n;

@@ -4,7 +4,7 @@
 
 #include "sparse/bsr.h"
 
-/* What one element set adds to the matrix: its distinct blocks by columns, and for each the element blocks to add. */
+/* Assembly plan of one element set: its distinct blocks by columns, and for each the element blocks to add. */
 typedef struct abut_set_plan {
     size_t nb;          /* distinct blocks */
     uint32_t *col;      /* [n + 1] first block of each column */
@@ -80,7 +80,7 @@ static inline void abut_bsr_add_items(double *restrict B, const double *restrict
     for (int i = 0; i < 9; i++) B[i] += S[i];
 }
 
-/** What set s adds to column c. */
+/** Adds the blocks of the set with plan p to column c of A. */
 static inline void abut_bsr_add_set(const abut_bsr *A, const abut_set_plan *p, const double *val, int32_t c)
 {
     for (uint32_t b = p->col[c]; b < p->col[c + 1]; b++)

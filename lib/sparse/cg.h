@@ -8,7 +8,7 @@
 #include "sparse/linear_solver.h"
 #include "base/arena.h"
 
-/* What a solver by iterations keeps of its factors.  Zero-filled: there are none. */
+/* History of an iterative solver's factors.  Zero-filled: no factors. */
 typedef struct abut_cg_state {
     int matrices;           /* that the factors have served */
     double fresh, last;     /* iterations for a tenth of the residual: right after they were made, and in the last solution */

@@ -40,7 +40,7 @@ size_t abut_elements_at_once(const abut_elements *e)
     return n > 4 ? n / 4 * 4 : n;
 }
 
-/* The same of four corners and one term, a contact. */
+/* Expands one term s v v^T on four corners, as a contact has. */
 ABUT_SIMD
 static void expand_contact(const double *term, double *H)
 {

@@ -41,7 +41,7 @@ static void subtract(const double A[9], const double B[9], double C[9])
             C[3 * i + j] -= A[3 * i] * B[3 * j] + A[3 * i + 1] * B[3 * j + 1] + A[3 * i + 2] * B[3 * j + 2];
 }
 
-/* What column c, finished, takes from the later ones: block (i, j) -= L_ic L_jc^T where there is such a block. */
+/* Subtracts the finished column c from later ones: block (i, j) -= L_ic L_jc^T for each such block of the pattern. */
 static void update(abut_bsr *L, int32_t c)
 {
     const size_t end = L->ptr[c + 1];

@@ -58,7 +58,7 @@ int abut_lbfgs_push(abut_lbfgs *l, const double *x0, const double *x1, const dou
     if (!l->most) return 0;
     const int at = (l->newest + 1) % l->most;
     double *s = l->s + (size_t)at * n, *y = l->y + (size_t)at * n;
-    /* the pair in that place is the oldest: of a full history it goes, whatever becomes of the new one */
+    /* overwrites the oldest pair of a full history, which is lost even if the new pair is refused */
     subtract(x1, x0, s, n);
     subtract(g1, g0, y, n);
     const double ys = abut_dot(y, s, n, l->part), yy = abut_dot(y, y, n, l->part), ss = abut_dot(s, s, n, l->part);

@@ -46,7 +46,7 @@ enum {
     ABUT_IS_ITERATIVE = 4,      /* solve reads the matrix and the goal */
     ABUT_CAN_SCALAR = 8,        /* operators that are scalar */
     ABUT_CAN_MATRIX_FREE = 16,  /* operators without a matrix */
-    ABUT_HAS_OWN_ORDER = 32     /* direct, and eliminates in an order of its own whatever `analyse` is given */
+    ABUT_HAS_OWN_ORDER = 32     /* direct; eliminates in its own order and ignores the one given to `analyse` */
 };
 
 typedef struct abut_linear_solver_ops {
@@ -66,8 +66,8 @@ typedef struct abut_linear_solver_ops {
      *        ABUT_E_ARG no factor */
     abut_status (*solve)(void *self, const abut_operator *A, const double *b, const abut_solve_goal *goal, double *x,
                          abut_err *err);
-    /** The same of a direct solver, at least for the connected parts of A that have a row among wanted[n] (1), and with the same
-     * bits; x of other parts may stay as it is.  x is not b.  NULL: `solve` does that. */
+    /** Solves for the connected parts of A that have a row among wanted[n] (1), with the bits of `solve`; x of other parts may
+     * stay unchanged or be solved for.  Direct solvers only; x is not b.  NULL: `solve` is called. */
     abut_status (*solve_parts)(void *self, const uint8_t *wanted, const double *b, double *x, abut_err *err);
     /** x = M^-1 b by the factor alone, x not b; NULL: it cannot precondition. */
     abut_status (*apply)(void *self, const double *b, double *x, abut_err *err);
@@ -96,10 +96,10 @@ ABUT_MUST_USE abut_status abut_linear_factor(abut_linear_solver *s, const abut_o
                                              abut_err *err);
 ABUT_MUST_USE abut_status abut_linear_solve(abut_linear_solver *s, const abut_operator *A, const double *b,
                                             const abut_solve_goal *goal, double *x, abut_err *err);
-/** Of a direct solver; see the operation. */
+/** Calls `solve_parts` of a direct solver. */
 ABUT_MUST_USE abut_status abut_linear_solve_parts(abut_linear_solver *s, const abut_operator *A, const uint8_t *wanted,
                                                   const double *b, double *x, abut_err *err);
-/** The operation, or the columns solved for one by one.  The factor is that of A.  Fails  ABUT_E_ARG too many columns */
+/** Calls `compliance`, or solves for the columns one by one.  The factor is of A.  Fails  ABUT_E_ARG too many columns */
 ABUT_MUST_USE abut_status abut_linear_compliance(abut_linear_solver *s, const abut_operator *A, abut_columns *B, double *G,
                                                  abut_err *err);
 /** The factor as a preconditioner, of its matrix or of a later one; good as long as s. */

@@ -8,9 +8,9 @@
 #include "base/ranks.h"
 #include "sparse/elements.h"
 
-/* What the sets of a rank borrow.  Zero-filled is empty. */
+/* Arrays that the sets of a rank borrow.  Zero-filled is empty. */
 typedef struct abut_owned_elements {
-    abut_elements all[ABUT_SETS_MAX];   /* the sets that were given, which those of the rank ask for values */
+    abut_elements all[ABUT_SETS_MAX];   /* the sets that were given; sets of the rank read values from them */
     struct abut_owned_set {
         const abut_elements *of;
         int32_t *group;     /* [n] groups of four elements, ascending, of which one touches: packed ones are made by fours */
@@ -19,8 +19,8 @@ typedef struct abut_owned_elements {
     } set[ABUT_SETS_MAX];
 } abut_owned_elements;
 
-/** In place of each of sets[nsets] the same with those elements of a matrix of n rows that touch the rows of r; they are good
- * until the next call, as long as the arrays of those that were given.
+/** Replaces each of sets[nsets], of a matrix of n rows, by its elements that touch the rows of r.  The new sets are valid until
+ * the next call, as long as the arrays of the given ones live.
  * Fails  ABUT_E_ARG a set has a map; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_owned_elements_take(abut_owned_elements *o, const abut_ranks *r, int32_t n, abut_elements *sets,
                                                    int nsets, abut_err *err);

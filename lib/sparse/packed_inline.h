@@ -1,4 +1,4 @@
-/* Where the numbers of a packed element matrix are (sparse/elements.h). */
+/* Layout of a packed element matrix (sparse/elements.h). */
 #ifndef ABUT_SPARSE_PACKED_INLINE_H
 #define ABUT_SPARSE_PACKED_INLINE_H
 

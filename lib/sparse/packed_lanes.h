@@ -27,8 +27,8 @@ ABUT_LANES_INLINE void abut_packed_spread(const abut_lanes K[ABUT_PACKED], size_
         for (size_t k = FOURS; k < ABUT_PACKED; k++) H[ABUT_PACKED * l + k] = K[k][l];
 }
 
-/** The same, but of elements of so many corners, a literal, only the blocks of these, and zeros next to them: the others need not
- * travel through memory.  K is changed there. */
+/** Writes only the blocks of elements with `corners` corners (a literal), and zeros next to them; other blocks are not written.
+ * Changes K next to the blocks. */
 ABUT_LANES_INLINE void abut_packed_spread_corners(abut_lanes K[ABUT_PACKED], int corners, size_t n, double *H)
 {
     static const size_t part[3][3][2] = { { { 0, 12 } }, { { 0, 20 }, { 36, 48 } }, { { 0, 28 }, { 36, 56 }, { 63, 75 } } };

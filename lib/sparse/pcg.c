@@ -231,7 +231,7 @@ static abut_status reach_for(pcg *s, double *x, double b_norm, const abut_pcg_re
     }
 }
 
-/* What a solve is asked for: the tolerance, or one of the goals. */
+/* Stopping criterion of a solve: the tolerance, or one of the goals. */
 typedef struct request {
     abut_pcg_opts opts;
     const abut_pcg_goal *goal;

@@ -1,4 +1,4 @@
-/* A preconditioner: z = M^-1 r with a symmetric positive definite M.  Whoever has one fills this in. */
+/* A preconditioner: z = M^-1 r with a symmetric positive definite M.  Its owner fills this in. */
 #ifndef ABUT_SPARSE_PRECOND_H
 #define ABUT_SPARSE_PRECOND_H
 

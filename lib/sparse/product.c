@@ -63,7 +63,7 @@ static abut_status corners_make(set_corners *c, int32_t n, const abut_elements *
     return rc;
 }
 
-/* Of sets that are summed nothing is kept but their rows, by which they are known again. */
+/* Keeps the rows of a summed set, for comparison with the next call. */
 static abut_status rows_keep(set_corners *c, const abut_elements *e, abut_err *err)
 {
     const size_t corners = (size_t)e->corners * e->n;

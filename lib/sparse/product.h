@@ -1,10 +1,10 @@
 /* y = (D + the sum of element sets) x without the matrix of all: each element multiplies its own rows, then each row adds what
  * its corners have.  Sets that `make` writes are made again for every product; a set with a map multiplies vertices W x and adds
- * W^T of the result.  Terms s v v^T that lie in memory are multiplied as they are: t = s v . x, then each row adds its part of
- * t v.  It takes 3 numbers and an index for a corner, of a tet a seventh of its packed matrix.
+ * W^T of the result.  Stored terms s v v^T are not expanded: t = s v . x, then each row adds its part of t v.  A corner takes
+ * 3 numbers and an index; a tet takes a seventh of its packed matrix.
  *
- * The first sets, those whose rows last, may be summed with D into 3x3 blocks instead (sparse/bsr.h): of linear tets a product
- * reads a sixth of the memory then that their packed matrices take.  Contacts, which come and go, leave that pattern as it is. */
+ * The first sets, those whose rows last, may be summed with D into 3x3 blocks instead (sparse/bsr.h).  A product with linear tets
+ * then reads a sixth of the memory of their packed matrices.  Contacts come and go; they do not change that pattern. */
 #ifndef ABUT_SPARSE_PRODUCT_H
 #define ABUT_SPARSE_PRODUCT_H
 
@@ -13,13 +13,13 @@
 /* The corners of each row, for the sets of one matrix. */
 typedef struct abut_product abut_product;
 
-/** For n block rows.  Of the sets all but the values is read and copied; maps must outlive *p.  The sets before number `summed`
+/** Makes *p for n block rows.  Copies all of the sets but their values; maps must outlive *p.  Sets before number `summed`
  * (0 .. nsets) are summed.
  * Fails  as abut_elements_check; ABUT_E_ARG more than ABUT_SETS_MAX sets; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_product_make(abut_product **p, int32_t n, const abut_elements *sets, int nsets, int summed,
                                             abut_err *err);
-/** The same for other rows, *p NULL or made before.  lasted: out, 1 where n and the rows of the sets that are summed are those
- * of the last call, whose pattern is kept then.  Fails  likewise, and *p is NULL then */
+/** Makes *p for other rows; *p is NULL or made before.  lasted: out, 1 if n and the rows of the summed sets equal those of the
+ * last call; their pattern is then kept.  Fails  as abut_product_make; *p is then NULL */
 ABUT_MUST_USE abut_status abut_product_renew(abut_product **p, int32_t n, const abut_elements *sets, int nsets, int summed,
                                              int *lasted, abut_err *err);
 /** The values from here on: diag[n] (times identity; NULL: zero) and the same sets, borrowed.  Returns p as an operator, good as

@@ -1,4 +1,4 @@
-/* What a product consists of: for product.c and product_read.c. */
+/* Members of a product, for product.c and product_read.c. */
 #ifndef ABUT_SPARSE_PRODUCT_PARTS_H
 #define ABUT_SPARSE_PRODUCT_PARTS_H
 

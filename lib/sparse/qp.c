@@ -51,7 +51,7 @@ static void times_back(const program *q, const double *l, double factor, double 
         }
 }
 
-/* Where K has block (i, j) of its lower triangle, i >= j. */
+/* Returns the index of block (i, j), i >= j, of the lower triangle of K. */
 static size_t find_block(const abut_bsr *K, int32_t i, int32_t j)
 {
     size_t lo = K->ptr[j], hi = K->ptr[j + 1];
@@ -166,7 +166,7 @@ static void look(program *q, const double *p, const double *lambda, abut_qp_resu
         nothing += 0 * value * lambda[i];
     }
     if (isnan(nothing)) r->stationary = r->feasible = r->complementary = INFINITY;
-    /* whoever keeps all inequalities has lambda^T A p >= -lambda^T c, so work <= |A^T lambda|_1 max |p_i| */
+    /* every feasible p has lambda^T A p >= -lambda^T c, so work <= |A^T lambda|_1 max |p_i| */
     r->reach = work > 0 ? work / l1 : 0;
 }
 

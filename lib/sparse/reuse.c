@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What things cost, in operations of a factorisation in single precision: measured once, in milliseconds. */
+/* Costs in operations of a factorisation in single precision: measured once, in milliseconds. */
 #define FACTOR_ENTRY 185.   /* an entry of a factor on top of its operations: loaded, moved, scattered */
 #define ANALYSE_BLOCK 4000. /* a block of a matrix whose pattern has to be analysed */
 #define SOLVE_BYTE 18.      /* a byte of a factor in a solve, which waits for memory */
@@ -94,7 +94,7 @@ static int is_due(reuse *r)
     return r->wait ? r->wait--, 0 : 1;
 }
 
-/* *solved 0: conjugate gradients do not get there in so many iterations. */
+/* *solved 0: conjugate gradients do not reach the goal in `most` iterations. */
 static abut_status iterate(reuse *r, const equation *q, int most, int *solved, abut_err *err)
 {
     const abut_precond M = abut_linear_precond(&r->inner);
@@ -105,7 +105,7 @@ static abut_status iterate(reuse *r, const equation *q, int most, int *solved, a
     r->last.solve += abut_time_lap(&clock);
     r->last.iterations += pcg.iterations;
     *solved = r->last.approximate = !rc && pcg.converged;
-    return rc == ABUT_E_NUMERIC ? ABUT_OK : rc;     /* whatever is not definite, the factorisation will tell */
+    return rc == ABUT_E_NUMERIC ? ABUT_OK : rc;     /* a factorisation follows, and reports an indefinite matrix */
 }
 
 static abut_status by_old_factor(reuse *r, const equation *q, int *solved, abut_err *err)

@@ -17,7 +17,7 @@
 
 #include "sparse/linear_solver.h"
 
-/* Whoever orders the rows of the matrices, and analyses them by the solver that abut_reuse_make gives. */
+/* Callbacks of the owner that orders the rows of matrices and analyses them by the solver that abut_reuse_make returns. */
 typedef struct abut_reuse_order {
     int (*is_analysed)(const void *ctx);    /* the pattern of the matrix at hand */
     abut_status (*analyse)(void *ctx, const abut_bsr *A, abut_err *err);    /* unless it is */
@@ -25,29 +25,29 @@ typedef struct abut_reuse_order {
     void *ctx;
 } abut_reuse_order;
 
-/* What the last solution took. */
+/* Work of the last solution. */
 typedef struct abut_reuse_info {
-    int approximate;        /* it is by iterations */
-    int factors, in_double; /* made for it, those that failed included; those of them in double precision */
+    int approximate;        /* solved by iterations */
+    int factors, in_double; /* factors made for it, failed ones included; number of them in double precision */
     int iterations;
     double analyse, factor, solve;  /* s */
 } abut_reuse_info;
 
-/** *out over *inner, which is empty from here on.  order: NULL: its user analyses each pattern before it is factored.
- * One that cannot precondition factors every matrix in double precision.
+/** Makes *out over *inner and empties *inner.  order: NULL: the caller analyses each pattern before it is factored.
+ * If *inner cannot precondition, every matrix is factored in double precision.
  * Fails  ABUT_E_ARG inner is iterative; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_reuse_make(abut_linear_solver *out, abut_linear_solver *inner, const abut_reuse_order *order,
                                           abut_err *err);
 /** The solver underneath, for factors that are wanted at once. */
 abut_linear_solver *abut_reuse_inner(const abut_linear_solver *s);
-/** The same if it holds a factor of the very matrix of the last solution, in either precision; else NULL. */
+/** Returns that solver if it holds a factor of the very matrix of the last solution, in either precision; else NULL. */
 abut_linear_solver *abut_reuse_factor(const abut_linear_solver *s);
 abut_reuse_info abut_reuse_last(const abut_linear_solver *s);
 
-/** What a factorisation as analysed costs, in operations of a large one; that of a factor of so many numbers and operations. */
+/** Cost of a factorisation, in operations of a large one: as analysed by s, or of a factor with nnz entries and flops. */
 double abut_factor_cost(const abut_linear_solver *s);
 double abut_factor_cost_of(double nnz, double flops);
-/** Iterations with a product by a matrix of so many blocks and a preconditioner of so many bytes that cost the same. */
+/** Returns the iterations of equal cost, with a product by `blocks` blocks and a preconditioner of `bytes` bytes each. */
 double abut_iterations_worth(double cost, size_t bytes, size_t blocks);
 /** Whether single precision may pay for the matrix that was analysed: its factor is large, and the solver has that precision. */
 int abut_factor_may_be_single(const abut_linear_solver *s);

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Zero-filled is empty.  Owns its arrays, or borrows them all: then nobody clears it. */
+/* Zero-filled is empty.  Owns its arrays, or borrows them all; a map that borrows must not be cleared. */
 typedef struct abut_row_map {
     int32_t rows, cols;
     int32_t *first;         /* [rows + 1], or NULL: a selection */
@@ -17,7 +17,7 @@ typedef struct abut_row_map {
     double *back_weight;
 } abut_row_map;
 
-/** Checks first and col, and makes the transpose, in place of the one that there was; of a selection there is none.
+/** Checks first and col, and makes the transpose anew; a selection has none.
  * Fails  ABUT_E_ARG first descends or begins elsewhere than at 0, a column outside -1 .. cols-1; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_row_map_transpose(abut_row_map *W, abut_err *err);
 /** y = W x: x[3 cols], y[3 rows]. */

@@ -28,7 +28,7 @@ typedef struct abut_woodbury {
 
 /** Rows that the elements touch, in a matrix of n rows.  Fails  ABUT_E_ARG rows out of range, a map of rows; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_woodbury_count(int32_t n, const abut_elements *e, int32_t *m, abut_err *err);
-/** What s held is lost.  base: a factor of n rows that outlives s; e: positive semidefinite, rows -1 .. n-1, without a map.
+/** Makes s anew.  base: a factor of n rows that outlives s; e: positive semidefinite, rows -1 .. n-1, without a map.
  * Fails  ABUT_E_NUMERIC the sum is not positive definite; as abut_woodbury_count, abut_blas_open.  s is then empty */
 ABUT_MUST_USE abut_status abut_woodbury_make(abut_woodbury *s, abut_linear_solver *base, int32_t n, const abut_elements *e,
                                             abut_err *err);

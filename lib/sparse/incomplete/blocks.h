@@ -15,12 +15,12 @@ typedef struct abut_loose_blocks {
     float *val;             /* [9 first[n]] row major */
 } abut_loose_blocks;
 
-/** Those of A within chunks; S lives as long as A.  Fails  ABUT_E_ARG neither a matrix nor its elements are known; ABUT_E_NOMEM.
- * *l is then empty */
+/** Lists the blocks of A within chunks; l->S lives as long as A.
+ * Fails  ABUT_E_ARG neither a matrix nor its elements are known; ABUT_E_NOMEM.  *l is then empty */
 ABUT_MUST_USE abut_status abut_loose_blocks_make(abut_loose_blocks *l, const abut_operator *A, int32_t chunk, abut_err *err);
 void abut_loose_blocks_clear(abut_loose_blocks *l);
 
-/** Rows that a column has at most. */
+/** Returns an upper bound of the number of rows of column c. */
 int32_t abut_loose_column_most(const abut_loose_blocks *l, int32_t c);
 /** The rows of column c within its chunk, ascending, c first, into row[abut_loose_column_most].  Returns how many. */
 int32_t abut_loose_column_rows(const abut_loose_blocks *l, int32_t c, int32_t *row);

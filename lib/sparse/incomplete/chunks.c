@@ -113,7 +113,7 @@ static inline void subtract(const double A[9], const double B[9], double C[9])
             C[3 * i + j] -= A[3 * i] * B[3 * j] + A[3 * i + 1] * B[3 * j + 1] + A[3 * i + 2] * B[3 * j + 2];
 }
 
-/* What column c, finished, takes from the later ones where they have blocks.  Returns how many blocks that are. */
+/* Subtracts the finished column c from later ones, within their pattern.  Returns the number of blocks updated. */
 ABUT_SIMD
 static size_t update(const abut_incomplete *f, double *val, int32_t c, size_t begin)
 {

@@ -6,7 +6,7 @@
 
 enum { N = ABUT_MAS_SIDE, LANES = ABUT_MAS_LANES };
 
-/* Of a diagonal entry at least this much is left as a pivot: less is rounding. */
+/* Least pivot as a fraction of its diagonal entry: smaller ones are rounding. */
 static const double least = 1e-13;
 
 ABUT_SIMD

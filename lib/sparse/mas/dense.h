@@ -12,7 +12,7 @@ enum {
     ABUT_MAS_LANES = 8
 };
 
-/** Where entry (i, j), i >= j, lies. */
+/** Returns the index of entry (i, j), i >= j. */
 static inline size_t abut_mas_entry(size_t i, size_t j)
 {
     return j * ABUT_MAS_SIDE - j * (j + 1) / 2 + i;

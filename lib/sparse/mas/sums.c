@@ -63,7 +63,7 @@ static inline double *sum_of(const summing *t, int l, int32_t g)
     return at < 0 ? NULL : t->to->sum[l] + (size_t)at * ABUT_MAS_GROUP;
 }
 
-/* What is of stripe `mine`, from a level on. */
+/* Adds block (row, other) to the sums of stripe `mine`, on the levels >= from. */
 static inline void add(const summing *t, int mine, int from, int32_t row, int32_t other, const double *H, double w, int alone)
 {
     int32_t p = t->s->place[row], q = t->s->place[other];

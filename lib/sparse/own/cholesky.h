@@ -23,20 +23,20 @@ typedef struct abut_chol_stats {
  * threads: how many the numeric phases use, >= 1; no bit depends on it.
  * Fails  ABUT_E_ARG perm is no permutation, threads < 1; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_chol_new(abut_chol **c, const abut_bsr *A, const int32_t *perm, int threads, abut_err *err);
-/** The same for another pattern in an object that exists: what abut_chol_new would make, but the memory of the old factor
- * serves the new one where it fits, and fresh memory costs as much as a small factorisation.  The former factor is lost.
+/** Analyses another pattern as abut_chol_new does, in an object that exists.  The former factor is lost; its memory is reused
+ * if it suffices, for fresh memory costs as much as a small factorisation.
  * On failure c has no analysis: abut_chol_factor refuses. */
 ABUT_MUST_USE abut_status abut_chol_renew(abut_chol *c, const abut_bsr *A, const int32_t *perm, abut_err *err);
 /** Factors A (same pattern as analysed).  Fails ABUT_E_NUMERIC "pivot %d is not positive" (scalar row of A; also for
  * values that are not finite); the former factor is then lost and abut_chol_solve refuses. */
 ABUT_MUST_USE abut_status abut_chol_factor(abut_chol *c, const abut_bsr *A, abut_err *err);
-/** The same in single precision: half the memory, and solves that are good to a few digits, if the matrix is well
- * conditioned: a preconditioner.  Fails also where rounding to floats makes a pivot not positive. */
+/** Factors A in single precision, in half the memory.  Solves have a few correct digits if A is well conditioned: it serves
+ * as a preconditioner.  Fails also if rounding to floats makes a pivot not positive. */
 ABUT_MUST_USE abut_status abut_chol_factor_single(abut_chol *c, const abut_bsr *A, abut_err *err);
 /** x = A^-1 b, both [3 n]; may be the same array. */
 ABUT_MUST_USE abut_status abut_chol_solve(abut_chol *c, const double *b, double *x, abut_err *err);
-/** The same for those connected parts of the matrix that have a row among wanted[n] (1), bit for bit; x of the others stays, or
- * is solved for, too. */
+/** Solves for the connected parts of the matrix that have a row among wanted[n] (1), with the bits of abut_chol_solve; x of
+ * other parts stays unchanged or is solved for. */
 ABUT_MUST_USE abut_status abut_chol_solve_parts(abut_chol *c, const uint8_t *wanted, const double *b, double *x, abut_err *err);
 
 /* Right-hand sides of at most four blocks each, as contacts have. */

@@ -26,7 +26,7 @@ static panel panel_of(const abut_chol_tree *t, int32_t s, real *L)
     return (panel){ s, cols, abut_chol_nrows(t, s), t->row + t->rptr[s], L + t->xptr[s], abut_chol_group_size(cols) };
 }
 
-/* Where block row r is in a panel of such groups. */
+/* Returns the offset of block row r in a panel whose groups have `group` numbers. */
 static inline size_t place_of(int32_t r, size_t group)
 {
     return (size_t)(r / ABUT_GROUP) * group + 3 * (size_t)(r % ABUT_GROUP);
@@ -323,7 +323,7 @@ static int factor_node(job *k, int32_t s)
     return 1;
 }
 
-/* The same with a task for each tile.  While this one waits, its thread runs only those: their scratch is its own. */
+/* Factors supernode s with a task for each tile.  While it waits, its thread runs only these tasks, which use its scratch. */
 static int factor_node_tiles(job *k, int32_t s)
 {
     const panel p = panel_of(k->t, s, k->L);

@@ -12,8 +12,8 @@
 
 #include <stdatomic.h>
 
-/* Where the lower triangle of the permuted matrix takes its blocks from: column c has the blocks first[c] .. first[c+1],
- * the diagonal one first; block k is in row row[k] and is block source[k] / 2 of the matrix, transposed if odd. */
+/* Lower triangle of the permuted matrix.  Column c has the blocks first[c] .. first[c+1], the diagonal one first.
+ * Block k is in row row[k]; it is block source[k] / 2 of the matrix, transposed if source[k] is odd. */
 typedef struct abut_chol_pattern {
     int32_t *first;
     int32_t *row;
@@ -37,7 +37,7 @@ typedef struct abut_chol_work {
  *          depend on another such; L is then unusable */
 int32_t abut_chol_numeric(const abut_chol_tree *t, const abut_chol_pattern *A, const double *val, double *L,
                           const abut_chol_work *work, atomic_int *pending, int threads);
-/** The same, each number of the matrix and of the factor rounded to a float. */
+/** Factors as abut_chol_numeric, with each number of the matrix and of the factor rounded to a float. */
 int32_t abut_chol_numeric_single(const abut_chol_tree *t, const abut_chol_pattern *A, const double *val, float *L,
                                  const abut_chol_work *work, atomic_int *pending, int threads);
 

@@ -1,11 +1,11 @@
 /* The numbers of a Cholesky factor: double, or float where ABUT_SINGLE is defined before.  factor.c and solve.c are
  * written once over `real`; factor_single.c and solve_single.c compile them again for floats.
  *
- * A panel (sparse/own/tree.h) is stored in groups of ABUT_GROUP block rows, one after the other; a group column by column, its 24
- * numbers of one column together.  So a column of a group is a few vectors, and whoever goes through a group, in products and in
- * solves, reads memory from first to last.  Rows that fill the last group are zero, and so is the upper triangle of the diagonal
- * blocks; their diagonal has the inverse pivots.  ABUT_GROUP_PAD numbers that mean nothing follow each group: three rows are
- * written as four numbers, the fourth unchanged. */
+ * A panel (sparse/own/tree.h) is stored in groups of ABUT_GROUP block rows, one after the other.  A group is stored by columns,
+ * 24 numbers each.  So a column of a group is a few vectors, and products and solves read a group in the order of memory.
+ * Rows that fill the last group are zero, and so is the upper triangle of the diagonal blocks; their diagonal has the inverse
+ * pivots.  ABUT_GROUP_PAD unused numbers follow each group, because three rows are written as four numbers, the fourth
+ * unchanged. */
 #ifndef ABUT_SPARSE_OWN_REAL_H
 #define ABUT_SPARSE_OWN_REAL_H
 

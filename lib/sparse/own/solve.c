@@ -98,7 +98,7 @@ static void forward_groups(const node *v, int32_t from, int32_t to)
     for (int32_t g = from; g < to; g++) subtract(v->L + (size_t)g * v->group, 3 * v->cols, v->z, v->z + (size_t)g * ROWS);
 }
 
-/* What the groups below the triangle take off the block columns [from, to): sum[3 cols], of each column LANES partial sums. */
+/* Products of the groups below the triangle with the block columns [from, to): sum[3 cols], LANES partial sums a column. */
 ABUT_SIMD
 static void backward_columns(const node *v, int32_t from, int32_t to, lanes *sum)
 {
@@ -226,7 +226,7 @@ static void climb(const sweep *w, int32_t root)
     }
 }
 
-/* What hangs below s and s itself: its last child by this thread, the others by whoever comes. */
+/* Solves backward with s and its descendants: this thread takes the last child, other threads the rest. */
 static void descend(const sweep *w, int32_t s)
 {
     const abut_chol_tree *t = w->t;

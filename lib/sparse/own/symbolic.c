@@ -146,7 +146,7 @@ static void postorder(const graph *g)
     visit(g, head, next, next + n);
 }
 
-/* The same with the children of each node by length: the longest comes right before its parent, and mostly joins it. */
+/* Postorders with children sorted by column length: the longest comes right before its parent, and mostly merges with it. */
 static void postorder_by_length(const graph *g)
 {
     const size_t n = (size_t)g->n;
@@ -162,7 +162,7 @@ static void postorder_by_length(const graph *g)
     visit(g, head, next, bucket);
 }
 
-/* What is kept of each row of the factor while columns come in postorder. */
+/* Leaves of the row subtrees seen so far, as columns come in postorder. */
 typedef struct leaves {
     int32_t *first;     /* of j: place in the postordering of the first node of its subtree */
     int32_t *latest;    /* of row i: `first` of its last leaf */

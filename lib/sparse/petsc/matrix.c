@@ -79,7 +79,7 @@ static int is_here(const abut_petsc_matrix *m, int32_t r)
     return (size_t)r >= m->rows.lo && (size_t)r < m->rows.hi;
 }
 
-/* Where entry (d, 0) of the next block of the r-th block row here is, and that it is taken. */
+/* Takes the next free block of the r-th local block row: returns the index of its entry (0, 0); *row: entries of a scalar row. */
 static PetscInt take(abut_petsc_matrix *m, size_t r, PetscInt *row)
 {
     *row = (m->first[3 * r + 1] - m->first[3 * r]);

@@ -22,7 +22,7 @@ typedef struct abut_petsc_matrix {
     PetscInt *slot;         /* [rows] blocks of each block row that are filled, while they are */
 } abut_petsc_matrix;
 
-/** PETSc is ready, for one process where nobody has started MPI for more: it is started where nobody has.
+/** Starts PETSc unless it runs; on one process unless MPI has been started.
  * Fails  ABUT_E_IO as PETSc says */
 ABUT_MUST_USE abut_status abut_petsc_start(abut_err *err);
 /** ABUT_OK, or what PETSc's code says of `what`: ABUT_E_NOMEM, ABUT_E_NUMERIC for a pivot and for all else. */

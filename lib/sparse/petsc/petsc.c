@@ -29,7 +29,7 @@ typedef struct backend {
     abut_cg_state state;
 } backend;
 
-/* What PETSc does of it is done by one thread, BLAS included: no bit depends on how many there are. */
+/* Calls `what` with one thread, BLAS included: no bit depends on the number of threads. */
 static PetscErrorCode alone(PetscErrorCode (*what)(backend *s), backend *s)
 {
     PetscErrorCode code = 0;

@@ -7,13 +7,13 @@
  *               motions of sets of them (schwarz.h), made of each matrix; parts last for a step.
  * petsc-cholmod, petsc-mumps    Cholesky of these libraries as PETSc offers them, in orders of their own.
  *
- * The matrix of ranks (sparse/operator.h) is PETSc's MPIAIJ over all processes that MPI has: what preconditions is made and
- * applied by all of them, products go by rows, and vectors of the iterations are whole on each.  Of petsc-schwarz neither parts
- * nor motions depend on the number of ranks, so that iterations do not; aggregates and sweeps of petsc-gamg do.
+ * The matrix of ranks (sparse/operator.h) is PETSc's MPIAIJ over all processes of MPI.  All of them make and apply the
+ * preconditioner, products go by rows, and each has the whole vectors of the iterations.  Parts and motions of petsc-schwarz,
+ * and so its iterations, do not depend on the number of ranks; aggregates and sweeps of petsc-gamg do.
  *
- * Same matrices, same bytes, for every number of threads, with one version of PETSc and its libraries: all is done by one thread.
- * Options are those of the code: its files are not read, and what PETSC_OPTIONS says is forgotten when PETSc has started.  The
- * first solver that is made starts it, and with it MPI of one process where nobody has. */
+ * Same matrices, same bytes, for every number of threads, with one version of PETSc and its libraries: one thread does all work.
+ * The code sets all options: option files are not read, and PETSC_OPTIONS is cleared after the start.  The first solver that is
+ * made starts PETSc, and MPI on one process unless MPI has been started. */
 #ifndef ABUT_SPARSE_PETSC_PETSC_H
 #define ABUT_SPARSE_PETSC_PETSC_H
 

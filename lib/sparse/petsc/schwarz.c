@@ -89,14 +89,14 @@ static PetscErrorCode configure_blocks(PC blocks)
     return code;
 }
 
-/* What all ranks do together comes first; factors of parts are of each alone. */
+/* Does the collective work first; then each rank factors its own parts. */
 PetscErrorCode abut_petsc_schwarz_set_up(abut_petsc_schwarz *s, PC pc, const abut_petsc_matrix *A)
 {
     const int is_new = !s->E;
     KSP ksp;
     PetscErrorCode code = MatDestroy(&s->E);
     if (!code) code = MatPtAP(A->mat, s->Z, MAT_INITIAL_MATRIX, 1, &s->E);
-    if (!code) code = MatProductClear(s->E);    /* what would make the next one faster is a tenth of the memory of A */
+    if (!code) code = MatProductClear(s->E);    /* saves 10 % of the memory of A; the next product is slower */
     if (!code) code = PCGalerkinGetKSP(s->coarse, &ksp);
     if (!code) code = KSPSetOperators(ksp, s->E, s->E);
     if (!code && is_new) code = configure_coarse(ksp);

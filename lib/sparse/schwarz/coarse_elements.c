@@ -1,4 +1,4 @@
-/* What element matrices add to the coarse matrix E = Z^T A Z. */
+/* Sums element matrices into the coarse matrix E = Z^T A Z. */
 #include "sparse/schwarz/coarse_parts.h"
 
 #include "base/par.h"

@@ -1,4 +1,4 @@
-/* What a coarse space consists of: for coarse_space.c and coarse_elements.c. */
+/* Members of a coarse space, for coarse_space.c and coarse_elements.c. */
 #ifndef ABUT_SPARSE_SCHWARZ_COARSE_PARTS_H
 #define ABUT_SPARSE_SCHWARZ_COARSE_PARTS_H
 

@@ -232,7 +232,7 @@ static abut_status renew(abut_coarse_space *c, abut_err *err)
     return c->chol ? abut_chol_renew(c->chol, &c->E, NULL, err) : abut_chol_new(&c->chol, &c->E, NULL, 1, err);
 }
 
-/* What A has summed of its elements; a pattern without blocks where that is nothing. */
+/* Summed blocks of A; a pattern without blocks if A sums none. */
 static void note_blocks(void *ctx, const abut_bsr *S) { *(abut_bsr *)ctx = *S; }
 static void skip_elements(void *ctx, const abut_operator_elements *e) { (void)ctx, (void)e; }
 
@@ -311,11 +311,11 @@ static void columns_fill(abut_coarse_space *c, const abut_bsr *A, int32_t j, int
     for (int32_t e = c->first[j]; e < c->first[j + 1]; e++) own[c->in[e].row] = -1;
 }
 
-/* What is left of rotations that move nothing, of translations. */
+/* Added to the diagonal of rotations, as a fraction of the trace of translations: a rotation may move nothing. */
 #define ROTATION_FLOOR 1e-9
 
-/* Adds what moves row m of set q with the motions of set j, AZ[3][6], to their block: translations over rotations of q, T for the
- * translations of j and R for its rotations; same: q is j, whose upper right block is not stored. */
+/* Adds the resultants of AZ[3][6], the forces on row m of set q by the motions of set j, to their block: translations over
+ * rotations of q, T for the translations of j and R for its rotations.  same: q is j, whose upper right block is not stored. */
 static void add_block(const member *m, const double *AZ, int same, double *T, double *R)
 {
     for (int d = 0; d < MOTIONS; d++) {

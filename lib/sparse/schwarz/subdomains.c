@@ -16,7 +16,7 @@ typedef struct domain {
     double *v;          /* [3 m] right-hand side, then solution */
 } domain;
 
-/* Where the rows of A occur in domains. */
+/* One occurrence of a row of A in a domain. */
 typedef struct occurrence {
     int32_t domain, at;
 } occurrence;

@@ -11,7 +11,7 @@
 
 typedef struct abut_subdomains abut_subdomains;
 
-/* What becomes of a row with n copies. */
+/* Weights of a row with n copies. */
 typedef enum abut_subdomains_join {
     ABUT_JOIN_SUM,          /* W = W' = 1: additive Schwarz */
     ABUT_JOIN_MEAN,         /* W = 1/n, W' = 1: the copies are averaged.  Not symmetric where the numbers of copies differ */
