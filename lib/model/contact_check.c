@@ -13,7 +13,7 @@ typedef struct lookup {
     int32_t *first, *list;
 } lookup;
 
-/* What the checks have in common. */
+/* Data shared by the checks. */
 typedef struct job {
     const abut_model *m;
     int32_t *vertex;        /* [nv] collision vertex of a node, -1: it has none */

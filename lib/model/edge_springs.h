@@ -11,9 +11,9 @@ typedef struct abut_edge_springs_opts {
     int replace;            /* the elements themselves go: the springs take their place */
 } abut_edge_springs_opts;
 
-/** Adds one spring for each edge (as long as it is at rest, node/X) to those that the model has; *added: how many.  Edges of
- * which every node belongs to an obstacle get none.  With replace the arrays of tets, shells, hinges, rods, bends, of their
- * fibres and parts are removed; masses, contact and materials stay.  Views of the set are stale afterwards.
+/** Adds a spring with the rest length of the edge (node/X) for each edge; *added: their number.  An edge whose nodes all
+ * belong to obstacles gets none.  With replace the arrays of tets, shells, hinges, rods, bends, of their fibres and parts are
+ * removed; masses, contact and materials stay.  Views of the set are stale afterwards.
  * Fails  ABUT_E_FORMAT no element has an edge; an edge of no length (names its nodes); ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_edge_springs_add(abut_arrays *model_set, const abut_edge_springs_opts *o, int32_t *added,
                                                 abut_err *err);

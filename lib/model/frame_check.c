@@ -41,7 +41,7 @@ static abut_status check_vectors(const abut_frame *f, abut_err *err)
     return abut_check_near("step/multiplier", f->multiplier, f->nv, err);
 }
 
-/* What counts, and the stiffness of a Lagrangian, which grows from 1e6 to about 1e8. */
+/* Checks counts and stiffnesses; the penalty of a Lagrangian grows from 1e6 to about 1e8. */
 static abut_status check_numbers(const abut_frame *f, abut_err *err)
 {
     abut_status rc;

@@ -1,5 +1,5 @@
-/* What a MODEL names by number: barriers, friction laws, materials (model/laws_table.h).  Their formulas are in
- * energy/barrier_laws.h, energy/friction_laws.h and energy/material/materials.h; here is what readers and checks need. */
+/* Laws that a MODEL names by number: barriers, friction laws, materials (model/laws_table.h), for readers and checks.  Formulas:
+ * energy/barrier_laws.h, energy/friction_laws.h and energy/material/materials.h. */
 #ifndef ABUT_MODEL_LAWS_H
 #define ABUT_MODEL_LAWS_H
 
@@ -13,7 +13,7 @@ extern const char *const abut_scheme_names[];   /* of time/scheme */
 /** How many names there are. */
 int abut_names_count(const char *const *names);
 
-/* What is true of a material, by number. */
+/* Traits of a material, by its number. */
 enum {
     ABUT_MATERIAL_INJECTIVE = 1,    /* its energy goes to infinity as an element collapses: an inverted one is refused */
     ABUT_MATERIAL_PLANE = 2,        /* an isotropic shell can be of it (energy/membrane.h) */

@@ -147,7 +147,7 @@ static const struct {
 };
 enum { ALIASES = sizeof aliases / sizeof *aliases };
 
-/* What an array of that name is called now. */
+/* Returns the present name of an array whose name may be a former one. */
 static const char *present_name(const char *name)
 {
     for (int i = 0; i < ALIASES; i++)

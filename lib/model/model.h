@@ -1,4 +1,4 @@
-/* What is simulated (MODEL) and its state (FRAME), as plain arrays.
+/* The simulated system (MODEL) and its state (FRAME), as plain arrays.
  *
  * The arrays live in an abut_arrays set, under the names of the tables below (formats/STATE.md describes each);
  * abut_model and abut_frame are views: typed pointers into the set, checked once, owning nothing.  A pointer
@@ -12,12 +12,12 @@
 /* Largest coordinate, velocity or acceleration of a stream. */
 #define ABUT_FARTHEST 1e50
 
-/* What a node is.  Only FREE and HANDLE nodes carry mass in the objective. */
+/* Roles of nodes.  Only FREE and HANDLE nodes carry mass in the objective. */
 enum { ABUT_NODE_FREE = 0, ABUT_NODE_HANDLE = 1 /* of a body, some motion moves it */, ABUT_NODE_OBSTACLE = 2 };
 
-/* What a shell is of; formulas in energy/membrane.h.  The numbers stand in streams: append only. */
+/* Membranes of shells; formulas in energy/membrane.h.  The numbers stand in streams: append only. */
 enum { ABUT_MEMBRANE_ISOTROPIC = 0 /* the constitutive model in plane stress */,
-       ABUT_MEMBRANE_ORTHOTROPIC = 1 /* StVK along warp and weft */, ABUT_MEMBRANE_CLOTH = 2 /* the same, bounded in strain */,
+       ABUT_MEMBRANE_ORTHOTROPIC = 1 /* StVK along warp and weft */, ABUT_MEMBRANE_CLOTH = 2 /* that, bounded in strain */,
        ABUT_MEMBRANE_BARAFF_WITKIN = 3 /* stretch along warp and weft, and shear */, ABUT_MEMBRANES = 4 /* how many */ };
 
 /* Time integrators; formulas in solve/integrator.h.  The numbers stand in streams: append only. */
@@ -33,22 +33,22 @@ enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_M
 /* States before the start of a step that a scheme may know: node/x1 and node/v1 one step earlier, ... */
 enum { ABUT_PAST = 5 };
 
-/* What a scene asks to be solved by.  The numbers stand in streams: append only. */
+/* Solver that a scene chooses.  The numbers stand in streams: append only. */
 enum { ABUT_SOLVED_BY_BARRIER = 0, ABUT_SOLVED_BY_NODAL = 1 /* exact Coulomb friction on nodes */,
-       ABUT_SOLVED_BY_SQP = 2 /* linearised inequalities */, ABUT_SOLVED_BY_QP = 3 /* the same of one quadratic */,
+       ABUT_SOLVED_BY_SQP = 2 /* linearised inequalities */, ABUT_SOLVED_BY_QP = 3 /* likewise, one quadratic */,
        ABUT_SOLVED_BY = 4 /* how many */ };
 
 /* The inequality that solvers sqp and qp have for a pair (geom/signed_gap.h).  The numbers stand in streams: append only. */
 enum { ABUT_CONSTRAINT_GAP = 0, ABUT_CONSTRAINT_VOLUME = 1, ABUT_CONSTRAINT_IMPACT = 2 /* frozen there */, ABUT_CONSTRAINTS };
-/* How they find their pairs, likewise. */
+/* Pairs that solvers sqp and qp take.  The numbers stand in streams: append only. */
 enum { ABUT_ACTIVE_BOTH = 0, ABUT_ACTIVE_IMPACTS = 1, ABUT_ACTIVE_NEAR = 2, ABUT_ACTIVE_SETS };
 
-/* What a motion does to its nodes (model/motion.h).  The numbers stand in streams: append only. */
+/* Kinds of motions (model/motion.h).  The numbers stand in streams: append only. */
 enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* acceleration added to gravity */,
        ABUT_MOTION_KEYS = 2 /* poses at given times */, ABUT_MOTION_PATH = 3 /* positions at given times */,
        ABUT_MOTION_KINDS = 4 /* how many */ };
 
-/* What the accelerations of a FORCE motion were made of.  The numbers stand in streams: append only. */
+/* Origin of the accelerations of a FORCE motion.  The numbers stand in streams: append only. */
 enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass of all its nodes */,
        ABUT_BY_FORCE_ON_EACH = 2 /* forces, each over the mass of its node */, ABUT_BY_FORCES = 3 /* how many */ };
 
@@ -62,9 +62,9 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule)
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
  *   width  numbers per row, or a count; 0: a plain vector
- *   rule   NEED: must be there; OPT: absent means zero rows (pointer NULL), and then its count is 0;
- *          MAY: absent (pointer NULL) whatever its count is;
- *          SIDE: MAY, of one program for itself: others export it as an array that they do not know.
+ *   rule   NEED: must be there; OPT: if absent, its pointer is NULL and its count is 0;
+ *          MAY: may be absent (pointer NULL) with any count;
+ *          SIDE: as MAY, used by one program alone; other programs export it as an unknown array.
  * model_check.c and frame_check.c hold the range of every number. */
 #define ABUT_MODEL_FIELDS(F) \
     F(X,             "node/X",             double,  F64, nv, 3, "m",      NEED) /* rest positions                         */ \
@@ -181,7 +181,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(lags,          "contact/lags",       int32_t, I32, 1, 0, "",        NEED) /* friction lag iterations per step at most; 0: until they converge */ \
     F(tolerance,     "solve/tolerance",    double,  F64, 1, 0, "m/s",     NEED) /* Newton: |p|_inf / h                    */ \
     F(stiffen_below, "contact/stiffen-below", double, F64, 1, 0, "m",     MAY)  /* the barrier is stiffened at gaps below that still shrink; absent: 1e-9 l */ \
-    F(force_tolerance, "solve/force-tolerance", double, F64, 1, 0, "",    MAY)  /* and forces balance to this share of the largest; absent: nobody asks */ \
+    F(force_tolerance, "solve/force-tolerance", double, F64, 1, 0, "",    MAY)  /* tolerance of the force balance, a fraction of the largest force; absent: not tested */ \
     F(solver,        "solve/solver",       int32_t, I32, 1, 0, "",        MAY)  /* ABUT_SOLVED_BY_*: what the scene asks for; absent: the first */ \
     F(nodal_newton,  "nodal/newton",       int32_t, I32, 1, 0, "",        MAY)  /* this and the rest of nodal/: solve/nodal, whose defaults hold where one is absent */ \
     F(nodal_iterations, "nodal/iterations", int32_t, I32, 1, 0, "",       MAY)  \
@@ -258,7 +258,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(point_at,   "step/jacobian-point", double, F64, njp, 4, "",  SIDE) /* barycentric coordinates of those */ \
     ABUT_FRAME_FORCES(F) ABUT_FRAME_ENERGIES(F)
 
-/* What `step --with forces` and `step --with energies` add (solve/step/record.h). */
+/* Arrays that `step --with forces` and `step --with energies` add (solve/step/record.h). */
 #define ABUT_FRAME_FORCES(F) \
     F(f_contact,  "node/contact-force",  double, F64, nv, 3, "N",   MAY) /* of the barrier, at the end of the step  */ \
     F(f_friction, "node/friction-force", double, F64, nv, 3, "N",   MAY) \
@@ -326,7 +326,7 @@ typedef struct abut_frame {
  * Fails  ABUT_E_FORMAT naming the array, the row, the value and what was expected; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_model_view(const abut_arrays *set, abut_model *view, abut_err *err);
 
-/** The same for a frame of that model: an optional array of its own count is absent when there are no rows. */
+/** Views and checks a set as a frame of that model; an optional array with a count of its own is absent if it has no rows. */
 ABUT_MUST_USE abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abut_frame *view,
                                           abut_err *err);
 

@@ -301,7 +301,7 @@ static abut_status check_compression(const abut_model *m, int32_t i, abut_err *e
                      m->mat_compression[i]);
 }
 
-/* What a fabric needs, which isotropic membranes do without. */
+/* Checks the numbers of fabrics, which isotropic membranes lack. */
 static abut_status check_fabric(const abut_model *m, abut_err *err)
 {
     abut_status rc = ABUT_OK;
@@ -375,7 +375,7 @@ static abut_status check_codim(const abut_model *m, abut_err *err)
     return ABUT_OK;
 }
 
-/* What contact without a barrier is solved with. */
+/* Checks the parameters of solvers without a barrier. */
 static abut_status check_nodal(const abut_model *m, abut_err *err)
 {
     const size_t pairs = (size_t)m->ng * (size_t)m->ng;

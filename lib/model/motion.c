@@ -15,7 +15,7 @@ int abut_motion_has_step(const abut_model *m, int32_t k, double t)
     return m->mo_window[2 * k] <= mid && mid < m->mo_window[2 * k + 1];
 }
 
-/* What a step shows of a motion: the script leads from time a to b, which are dt apart. */
+/* The part of a motion within one step: from script time a to b = a + dt. */
 typedef struct span {
     double a, b, dt;
 } span;

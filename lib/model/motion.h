@@ -51,20 +51,20 @@ double abut_motion_last_event(const abut_model *m);
  * middle, there. */
 double abut_motion_load_time(const abut_model *m, double t);
 
-/* A factor at a time, f[lo] + u (f[hi] - f[lo]) of f = key/factor; lo < 0: 1, whatever the time. */
+/* A factor at a time: f[lo] + u (f[hi] - f[lo]) of f = key/factor; lo < 0: 1 at all times. */
 typedef struct abut_factor {
     int32_t lo, hi;
     double u, value;
 } abut_factor;
-/** That of FORCE motion k at the time `at`, but at the end of the motion after it. */
+/** Returns the factor of FORCE motion k at the time `at`, or at the end of the motion if that is earlier. */
 abut_factor abut_motion_factor(const abut_model *m, int32_t k, double at);
-/** That of the pressure of an object. */
+/** Returns the factor of an object's pressure at the time `at`. */
 abut_factor abut_pressure_factor(const abut_model *m, int32_t object, double at);
 
-/** acc[3 nv] m/s^2: gravity plus the FORCE motions that the step from t to t + h belongs to, but those in newtons, with their
- * factors at the time `at`. */
+/** acc[3 nv] m/s^2: gravity plus the FORCE motions of the step from t to t + h, without those in newtons, with their factors at
+ * the time `at`. */
 void abut_motion_acceleration(const abut_model *m, double t, double at, double *acc);
-/** f[3 nv] N: those; returns 1 when there is one. */
+/** f[3 nv] N: the FORCE motions of that step in newtons, with their factors; returns 1 if there is one. */
 int abut_motion_load(const abut_model *m, double t, double at, double *f);
 
 #endif

@@ -1,5 +1,5 @@
-/* What messages and tables call things: objects and half-spaces go by name, nodes and elements are counted within their object,
- * from 0, in the order of the model.  So are the points of a mesh that a scene selects. */
+/* Names in messages and tables: objects and half-spaces by their name, nodes and elements by their number within their object,
+ * from 0, in the order of the model.  Points of a mesh that a scene selects are numbered likewise. */
 #ifndef ABUT_MODEL_NAMING_H
 #define ABUT_MODEL_NAMING_H
 

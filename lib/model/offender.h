@@ -22,7 +22,7 @@ typedef struct abut_offenders {
     int64_t total;
 } abut_offenders;
 
-/** Of further ones the text is not kept: it need not be made. */
+/** Whether the list is full: texts of further offenders are not kept and need not be made. */
 static inline int abut_offenders_full(const abut_offenders *list) { return list->n == ABUT_OFFENDERS_KEPT; }
 
 /** Counts one more and keeps it while there is room.  x: 3 (size0 + size1) numbers, size0 + size1 <= 7. */

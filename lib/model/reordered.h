@@ -1,9 +1,8 @@
-/* A model as a solver keeps it: the same, but for the order of its tets.
+/* A model with its tets reordered for solvers.
  *
- * Mesh generators leave nodes and tets in no order: a thousand tets in a row have some 2800 different nodes, where 300 would do,
- * and whatever goes through them waits for memory.  Here tets follow a curve through the rest shape, object by object, those
- * of order 1 before the others.  Nodes
- * keep their numbers, for frames, messages and contacts have them; `node` is an order for what a solver numbers by itself. */
+ * Mesh generators leave nodes and tets in no order: a thousand consecutive tets have some 2800 different nodes instead of 300.
+ * Loops over them wait for memory.  Here tets follow a curve through the rest shape, object by object, those of order 1 first.
+ * Nodes keep their numbers, which frames, messages and contacts use; `node` is an order for a solver's own numbering. */
 #ifndef ABUT_MODEL_REORDERED_H
 #define ABUT_MODEL_REORDERED_H
 

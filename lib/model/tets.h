@@ -2,7 +2,7 @@
  *
  * A tet of order k has (k + 1)(k + 2)(k + 3)/6 nodes, in the order of MSH files: its corners, then edges, faces and interior.
  * `tet/node` has the corners of every tet, `tet/more` the others, tet by tet, from the row `tet/first` of each.  A model without
- * `tet/order` has tets of order 1 alone.  What needs corners only reads m->tet, whatever the order. */
+ * `tet/order` has tets of order 1 alone.  m->tet has the corners of tets of every order. */
 #ifndef ABUT_MODEL_TETS_H
 #define ABUT_MODEL_TETS_H
 

@@ -1,4 +1,4 @@
-/* What the arrays of tets of order 2 and more may hold; for model_check.c, after the corners of tets are in range. */
+/* Ranges of the arrays of tets of order 2 and more; for model_check.c, after the corners of tets are in range. */
 #ifndef ABUT_MODEL_TETS_CHECK_H
 #define ABUT_MODEL_TETS_CHECK_H
 
