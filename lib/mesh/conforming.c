@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Where a node is, by the first tet that has it; tet -1: none does. */
+/* Place of a node by its key in the first tet that has it; tet -1: no tet has it. */
 typedef struct place {
     abut_node_key key;
     int32_t tet, node;

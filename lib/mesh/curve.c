@@ -100,7 +100,7 @@ static void items_free(items *l)
     free(l->row), free(l->list);
 }
 
-/* Where corner v belongs; 0: where it is. */
+/* Finds the target y of surface corner v on the shape.  Returns 0 if it has none or lies there within `tiny`. */
 static int corner_target(const work *w, const items *faces, int32_t v, double tiny, abut_vec3 *y)
 {
     abut_vec3 normal[NORMALS];
@@ -114,7 +114,7 @@ static int corner_target(const work *w, const items *faces, int32_t v, double ti
     return abut_v3_norm(abut_v3_sub(*y, point(w->m, v))) > tiny;
 }
 
-/* Moves corner v towards y as far as its tets keep a fifth of their volumes of before; 1 when that is all the way. */
+/* Moves corner v towards y as far as its tets keep a fifth of their volumes `before`.  Returns 1 if v reaches y. */
 static int move_corner(work *w, const items *tets, int32_t v, abut_vec3 y, const double *before)
 {
     const abut_vec3 from = point(w->m, v), d = abut_v3_sub(y, from);
@@ -249,7 +249,7 @@ static abut_vec3 edge_at(const work *w, int32_t e, double t)
     return sum;
 }
 
-/* Of tet t: its edges on the surface, -1 where one is not. */
+/* Lists the six edges of tet t by their number on the surface; -1: inside. */
 static void edges_of(const work *w, int32_t t, int32_t edge[6])
 {
     const int32_t *v = w->m->tet + 4 * (size_t)t;

@@ -13,16 +13,16 @@
 
 #include "mesh/snap.h"
 
-/* What became of the surface. */
+/* Result of curving a surface. */
 typedef struct abut_curved {
-    int32_t corners, held;      /* corners that moved; those of them that went less than all the way */
+    int32_t corners, held;      /* corners that moved; number of them that did not reach the shape */
     int32_t eased;              /* tets whose surface moved less, so that their Jacobian determinant is positive */
-    int32_t first;              /* the first of those */
+    int32_t first;              /* the first of these tets */
     double gap;                 /* m: largest distance of the curved surface to the shape, sampled */
     double least;               /* least det J over mean det J of a tet: 1 where all are straight */
 } abut_curved;
 
-/** Straight tets (order 1) become tets of that order whose surface lies on the shape.  Tets of order 1 get the first step alone.
+/** Turns straight tets (order 1) into tets of that order whose surface lies on the shape.  For order 1, step 1 alone is done.
  *
  * s     abut_snap_begin has been called
  * Fails  ABUT_E_GEOM a straight tet without volume, a surface that is none; ABUT_E_NOMEM */

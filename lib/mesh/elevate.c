@@ -47,7 +47,7 @@ static abut_status list_places(const abut_mesh *m, int order, place **list, size
     return ABUT_OK;
 }
 
-/* Where a place lies.  Of straight tets the sum over its corners in the order of the key, so that no tet matters. */
+/* Position of a place.  For straight tets, sums over the corners in the order of the key: the result is equal for all tets. */
 static void locate(const abut_mesh *m, int order, const place *p, double x[3])
 {
     if (abut_mesh_order(m) == 1) {
@@ -74,7 +74,7 @@ static void renumber(int32_t *e, size_t n, const int32_t *number)
     for (size_t i = 0; i < n; i++) e[i] = number[e[i]];
 }
 
-/* Leaves out the points that were inner nodes of tets (those that more names) and that nobody names now. */
+/* Removes points listed in `more` (inner nodes of tets) that no element refers to any longer. */
 static abut_status drop_inner(abut_mesh *m, const int32_t *more, size_t nmore, abut_err *err)
 {
     uint8_t *inner = calloc((size_t)m->nv + 1, 1);

@@ -4,12 +4,12 @@
 
 #include "mesh/mesh.h"
 
-/** Gives all tets that order.  The new nodes lie on the shape of the tets: a higher order has the same shape, a lower one
- * interpolates it.  Corners and points of other elements keep their numbers; nodes of the order before that nobody names any more
- * are left out.  New points follow all others: those of edges, then of faces, then of insides, each in the order of their keys
- * (mesh/node_key.h), so that tets share what they have in common whatever the order of tets and corners.
+/** Gives all tets that order.  New nodes lie on the shape of the tets: a higher order keeps the shape, a lower one interpolates
+ * it.  Corners and points of other elements keep their numbers; former nodes that no element refers to are removed.
+ * New points follow all others: those of edges, then of faces, then of interiors, each in the order of their keys
+ * (mesh/node_key.h).  So tets share common nodes for every order of tets and corners.
  *
- * order  1 to 4; the one it has: nothing happens
+ * order  1 to 4; the present one: the mesh stays unchanged
  * Fails  ABUT_E_FORMAT too many points, as abut_mesh_order_bound; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_mesh_set_order(abut_mesh *m, int order, abut_err *err);
 

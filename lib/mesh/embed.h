@@ -7,7 +7,7 @@
 
 #include "mesh/proxy.h"
 
-/* What an embedding is like. */
+/* Quality of an embedding. */
 typedef struct abut_embedding {
     int32_t outside;        /* vertices in no tet */
     double extrapolation;   /* the largest (sum |L| - 1)/2: the sum of negative coordinates */

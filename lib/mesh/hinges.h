@@ -1,5 +1,4 @@
-/* Where shells and rods bend: hinges over the edges that two triangles share, bends over the points that two segments share.
- */
+/* Bending of shells and rods: hinges over the edges that two triangles share, bends over the points that two segments share. */
 #ifndef ABUT_MESH_HINGES_H
 #define ABUT_MESH_HINGES_H
 

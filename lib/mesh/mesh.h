@@ -19,7 +19,7 @@ typedef struct abut_mesh {
     int32_t *tri;       /* [nf * 3] counter-clockwise seen from outside */
     int32_t *seg;       /* [ns * 2] */
     int32_t *point;     /* [np] isolated points, named on purpose */
-    double *uv;         /* [nf * 6] where the corners of the triangles lie in a flat pattern, u and v each; NULL: nobody says */
+    double *uv;         /* [nf * 6] u and v of the corners of the triangles in a flat pattern; NULL: no pattern */
     int32_t cap[6];     /* room for x, tet, tri, seg, point, and for tets in more; uv has none to spare, and is put after the
                            last triangle */
 } abut_mesh;
@@ -40,10 +40,10 @@ ABUT_MUST_USE abut_status abut_mesh_add_tri(abut_mesh *m, int32_t a, int32_t b, 
 ABUT_MUST_USE abut_status abut_mesh_add_seg(abut_mesh *m, int32_t a, int32_t b, abut_err *err);
 ABUT_MUST_USE abut_status abut_mesh_add_point(abut_mesh *m, int32_t a, abut_err *err);
 
-/* What a scene may hold: what mesh-prep and step can keep in the memory of a large machine. */
+/* Largest scene: what mesh-prep and step can keep in the memory of a large machine. */
 #define ABUT_POINTS_MOST 2e7
 #define ABUT_ELEMENTS_MOST 1.2e8
-/** Whether so much is within those bounds, before memory is looked for.  what: for the message
+/** Checks numbers of points and elements against these bounds, before memory is allocated.  what: for the message
  * Fails  ABUT_E_ARG with the number and the bound */
 ABUT_MUST_USE abut_status abut_mesh_bound(double points, double elements, const char *what, abut_err *err);
 /** Tets, triangles, segments and isolated points. */

@@ -1,4 +1,4 @@
-/* Where a node of a tet of order 1 to 4 is, in words that do not depend on the tet: equal for two tets that have it in common.
+/* Key of a node of a tet of order 1 to 4: equal in all tets that share the node.
  *
  * A node at the barycentric point a/k is on the corners c with a_c > 0: its key is the list of those corners with their a_c, by
  * ascending corner.  A corner has the key (itself, k), a node of an edge two corners, of a face three, of the interior four. */

@@ -50,8 +50,8 @@ typedef struct abut_chord {
     double bound;       /* m: no point of the boundary is further from the point of the triangle that represents it */
 } abut_chord;
 
-/** Of the boundary of the rest shape.  bound: linear interpolation errs by at most M/6, M the largest second derivative
- * along a side; that lies in the hull of second differences of Bernstein coefficients.  Fails  as abut_proxy_upsample */
+/** Computes the chord of the boundary of the rest shape.  bound: linear interpolation errs by at most M/6, M the largest second
+ * derivative along a side, bounded by second differences of Bernstein coefficients.  Fails  as abut_proxy_upsample */
 ABUT_MUST_USE abut_status abut_proxy_chord(const abut_mesh *m, abut_rest_shape shape, int segments, abut_chord *out,
                                            abut_err *err);
 

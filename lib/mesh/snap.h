@@ -23,7 +23,7 @@ typedef struct abut_snap {
     abut_triangle_tree *tree;   /* of those, from abut_snap_begin */
 } abut_snap;
 
-/** What searching needs.  Fails  ABUT_E_ARG a mesh without triangles; ABUT_E_NOMEM */
+/** Builds the search tree of a mesh.  Fails  ABUT_E_ARG a mesh without triangles; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_snap_begin(abut_snap *s, abut_err *err);
 void abut_snap_clear(abut_snap *s);
 

@@ -1,4 +1,4 @@
-/* What the outside of a mesh is made of: boundary triangles of tets, unique edges. */
+/* The outside of a mesh: boundary triangles of tets, unique edges. */
 #ifndef ABUT_MESH_SURFACE_H
 #define ABUT_MESH_SURFACE_H
 
@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/** Faces that one tet alone has, in the order of their tets, outward for positively oriented tets.
+/** Lists the faces that belong to one tet only, in the order of tets, outward for positively oriented tets.
  *
  * tet  [nt * 4] indices in [0, nv)
  * tri  out: malloc'ed [n * 3], the caller's
@@ -15,7 +15,7 @@
 ABUT_MUST_USE abut_status abut_surface_triangles(const int32_t *tet, int32_t nt, int32_t nv, int32_t **tri, int32_t *n,
                                                  abut_err *err);
 
-/** The same as numbers 4 t + f of face f of tet t (abut_tet_face).  face  out: malloc'ed [n], the caller's */
+/** Lists these faces as numbers 4 t + f of face f of tet t (abut_tet_face).  face  out: malloc'ed [n], the caller's */
 ABUT_MUST_USE abut_status abut_surface_faces(const int32_t *tet, int32_t nt, int32_t nv, int64_t **face, int32_t *n,
                                              abut_err *err);
 

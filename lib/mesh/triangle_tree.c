@@ -64,7 +64,7 @@ static abut_vec3 area_vector(const abut_triangle_tree *t, int32_t i)
     return abut_v3_scale(0.5, abut_v3_cross(abut_v3_sub(corner(t, i, 1), a), abut_v3_sub(corner(t, i, 2), a)));
 }
 
-/* What a node says of its triangles. */
+/* Computes area vector, centre and radius of the triangles of a node. */
 static void summarise(const abut_triangle_tree *t, struct node *n)
 {
     double total = 0, far2 = 0;
@@ -128,7 +128,7 @@ void abut_triangle_tree_free(abut_triangle_tree **t)
     *t = NULL;
 }
 
-/* What abut_triangle_nearest looks for, and the best so far. */
+/* Query of abut_triangle_nearest, and its best triangle so far. */
 typedef struct search {
     abut_vec3 p;
     const abut_vec3 *normal;

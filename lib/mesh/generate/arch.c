@@ -49,7 +49,7 @@ static double curve_find(const curve *c, double s)
     return x;
 }
 
-/* Where the arch is cut: middle p, unit tangent t towards +x, thickness. */
+/* A cut through the arch: middle p, unit tangent t towards +x, thickness. */
 typedef struct cut {
     double p[2], t[2], thickness;
 } cut;

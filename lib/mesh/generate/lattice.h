@@ -1,4 +1,4 @@
-/* What the generators have in common: the division of a cube into tets. */
+/* Division of a cube into tets, shared by the generators. */
 #ifndef ABUT_MESH_GENERATE_LATTICE_H
 #define ABUT_MESH_GENERATE_LATTICE_H
 

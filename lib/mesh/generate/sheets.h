@@ -37,10 +37,10 @@ void abut_sheet_cells(const double size[2], double edge, int layout, int32_t cel
  * ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_sheet_follow(abut_mesh *m, const double *curve, int32_t n, abut_err *err);
 
-/** The same along a spiral that begins with the radius and leaves `gap` between its windings. */
+/** Bends a sheet, as abut_sheet_follow, along a spiral that begins with the radius and has `gap` between its windings. */
 ABUT_MUST_USE abut_status abut_sheet_roll(abut_mesh *m, double radius, double gap, abut_err *err);
 
-/** The same in an accordion fold: straight parts of the length, half circles of diameter `gap` between them. */
+/** Bends a sheet, as abut_sheet_follow, into an accordion: straight parts of the length, half circles of diameter `gap`. */
 ABUT_MUST_USE abut_status abut_sheet_fold(abut_mesh *m, double length, double gap, abut_err *err);
 
 /** A tube about the y axis, its two ends open: `cells` around (3 or more) and along, normals outward.  Its pattern is flat
