@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* n of them; node and val are the machine's, lent by whoever made them. */
+/* n element matrices; node and val are the machine's, borrowed from the function that made them. */
 typedef struct abut_gpu_blocks {
     size_t n;
     const int32_t *node;    /* [4 n] nodes, -1 unused */

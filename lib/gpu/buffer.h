@@ -10,12 +10,12 @@ typedef struct abut_buffer {
     size_t bytes;
 } abut_buffer;
 
-/** Room for n items of `size` bytes.  Where it is short it grows to half more than before or what is wanted, if that is more;
- * what it held is lost then.  name: what a message calls it.
- * Fails  ABUT_E_NOMEM with name and sizes; the buffer is as it was */
+/** Makes room for n items of `size` bytes.  A buffer that is too small grows to 1.5 times its size or the need, if that is more,
+ * and loses its contents.  name: for messages.
+ * Fails  ABUT_E_NOMEM with name and sizes; the buffer is unchanged */
 ABUT_MUST_USE abut_status abut_buffer_need(abut_queue *q, abut_buffer *b, const char *name, size_t n, size_t size,
                                            abut_err *err);
-/** The same, and n items of the host's are put into it. */
+/** Makes room likewise, and copies n items of the host into it. */
 ABUT_MUST_USE abut_status abut_buffer_put(abut_queue *q, abut_buffer *b, const char *name, const void *host, size_t n,
                                           size_t size, abut_err *err);
 void abut_buffer_clear(abut_queue *q, abut_buffer *b);

@@ -17,7 +17,7 @@ void abut_gpu_codim_clear(abut_gpu_codim *s)
     *s = (abut_gpu_codim){ 0 };
 }
 
-/* What kernels read, one number of all elements after the other. */
+/* Data of the kernels as structure of arrays: each number of all elements together. */
 typedef struct columns {
     int32_t *node, *model;
     double *B, *law, *limit, *rod;

@@ -1,4 +1,4 @@
-/* What kernels of thin elements share; for k_*.c. */
+/* Functions shared by kernels of thin elements; for k_*.c. */
 #ifndef ABUT_GPU_CODIM_ITEM_H
 #define ABUT_GPU_CODIM_ITEM_H
 

@@ -39,7 +39,7 @@ ABUT_FN void query_make(const abut_walk_args *a, size_t item, abut_query *s)
     for (int r = 0; r < ABUT_ROWS; r++) s->q[r] = -low[r];
 }
 
-/* Whether a row of the tree may hold a partner. */
+/* Whether a row of the tree may have a partner of the query. */
 ABUT_FN int row_meets(const abut_walk_args *a, const abut_query *s, const float *row)
 {
     if (!s->moves && !(row[ABUT_TREE_MOVES] > 0)) return 0;
@@ -48,7 +48,7 @@ ABUT_FN int row_meets(const abut_walk_args *a, const abut_query *s, const float 
     return !abut_broad_far(abut_broad_gap2(row, 1, 0, s->q), abut_broad_span2(row, 1, 0, s->q), a->times2);
 }
 
-/* The slab along the line of centroids, whatever the row says; ka, kb are literals. */
+/* Tests the pair by the slab along the line of centroids; ka, kb are literals. */
 ABUT_FN_LITERAL int pair_apart(const abut_walk_args *a, int ka, int kb, const abut_query *s, const int32_t *u, float span2)
 {
     double p[12];
@@ -61,7 +61,7 @@ ABUT_FN_LITERAL int pair_apart(const abut_walk_args *a, int ka, int kb, const ab
     return abut_broad_apart(abut_broad_slab(ka, kb, p, 1, 0), need);
 }
 
-/* Of the pair of a query with a primitive. */
+/* Returns the sort key of the pair of a query and a primitive. */
 ABUT_FN uint64_t pair_key(const abut_walk_args *a, int32_t query, int32_t item)
 {
     const int swaps = a->same && item < query;

@@ -46,7 +46,7 @@ extern "C" abut_status abut_cuda_launched(abut_queue *q, const char *name, abut_
     } \
     static __device__ __forceinline__ void NAME##_at(const ARGS *a, size_t i)
 
-/** *at + 1 into *at; returns what was there.  Writes before it are seen by whoever arrives later. */
+/** Adds 1 to *at and returns its former value.  Threads that arrive later see all writes before the call. */
 static __device__ __forceinline__ uint32_t abut_arrive(uint32_t *at)
 {
     __threadfence();

@@ -11,17 +11,17 @@
  * ABUT_PLANE_WOVEN of a fabric, ABUT_PLANE_BARAFF_WITKIN.  limit[4][shells]: rows of shell/stretch-limit, NULL: none; kappa, Pa:
  * their stiffness, k: what stiffens bounds of strain.
  *
- * tension[i], N, of segment i: what the Hessian takes for it, NULL: as it is at x.
+ * tension[i], N: of segment i in the Hessian; NULL: its tension at x.
  *
  * shell_energy of shell i, and so on: energy[element] in joules, +inf where it is no number; force[12 element + ..]
  * its derivative at the corners, 0 at an unused one.
  * shell_hessian of shell i, and so on: H[90 element + ..] = scale d2E/dx2, packed and projected; 0 at an unused
  * corner.
- * shell_bound: bound[i] = how far shell i may follow p before it has `slack` of what is left to its bounds.
- * rod_tension: tension[i] at x; rod_forecast: the next one, after `taken` of a direction has led from `from` to `to`, of which
- * elasticity takes `reach` (energy/codim.h); rod_fairness: bound[i] below 0: it may make a direction short; inertia and weight as
- * abut_term_step has them.
- * shell_room: bound[i] = what is left to shell i of its bounds, as abut_codim_stretch has it. */
+ * shell_bound: bound[i] = largest step along p that leaves shell i the fraction `slack` of the distance to its bounds.
+ * rod_tension: tension[i] at x.  rod_forecast: tension[i] of the next iterate, after the fraction `taken` of a direction led from
+ * `from` to `to`; elasticity moves by `reach` times the step (energy/codim.h).  rod_fairness: bound[i] < 0 if segment i may
+ * shorten a direction; inertia and weight as in abut_term_step.
+ * shell_room: bound[i] = remaining fraction of the bounds of shell i (abut_codim_stretch). */
 typedef struct abut_codim_args {
     const int32_t *node, *material, *model;
     const double *B, *volume, *law;

@@ -12,7 +12,7 @@
 
 /* ---- broad phase ---- */
 
-/* Of vertex i: box[18 i ..] of its motion (geom/broad_phase.h), size[i] its largest coordinate. */
+/* box[18 i ..]: box of the motion of vertex i (geom/broad_phase.h); size[i]: its largest coordinate. */
 typedef struct abut_boxes_args {
     const double *y0, *y1;
     const double *xi;

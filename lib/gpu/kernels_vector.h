@@ -51,7 +51,7 @@ typedef struct abut_scale_args {
     double by;
 } abut_scale_args;
 
-/* Where nodes go by themselves: held ones to target, the others from x to x + h v. */
+/* Predicted positions: held nodes at target, others at x + h v. */
 typedef struct abut_coast_args {
     const double *x, *v, *target;
     const uint8_t *held;
@@ -59,7 +59,7 @@ typedef struct abut_coast_args {
     double h;
 } abut_coast_args;
 
-/* Held ones from x towards target: p[i] = target - x, of the others 0; move: x[i] = target where alpha is 1, else x + alpha p. */
+/* Step of held nodes: p[i] = target - x, 0 for others; move: x[i] = target if alpha is 1, else x + alpha p. */
 typedef struct abut_carry_args {
     const double *target;
     const uint8_t *held;

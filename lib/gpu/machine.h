@@ -19,7 +19,7 @@ typedef struct abut_least {
     uint64_t number;    /* UINT64_MAX when there was none */
 } abut_least;
 
-/* What can be timed apart. */
+/* Stages that are timed separately. */
 typedef enum abut_stage {
     ABUT_STAGE_OTHER, ABUT_STAGE_CANDIDATES, ABUT_STAGE_CONTACTS, ABUT_STAGE_BOUND, ABUT_STAGE_ENERGY, ABUT_STAGE_GRADIENT,
     ABUT_STAGE_HESSIAN, ABUT_STAGE_PRECONDITION, ABUT_STAGE_SOLVE, ABUT_STAGE_TRANSFER, ABUT_STAGES
@@ -30,7 +30,7 @@ struct abut_queue;
 
 /* Tests compare machines by looking at all buffers after every kernel and function: a watch, set before any buffer is made. */
 typedef struct abut_watch {
-    void (*look)(struct abut_queue *q, const char *name, void *of);    /* NULL: nobody looks */
+    void (*look)(struct abut_queue *q, const char *name, void *of);    /* NULL: no observer */
     void *of;
     struct abut_live {
         const void *at;
@@ -87,14 +87,14 @@ typedef struct abut_machine {
     /* Sorts by bits [0, bits) of key, ascending and stable; val goes along (NULL: none).  n < 2^31. */
     abut_status (*sort)(abut_queue *, uint64_t *key, uint32_t *val, size_t n, int bits, abut_err *);
 
-    /* What is put in between record and recorded (kernels, sums and products alone, whose scratch has been wanted before) goes as
-     * one, then and with every replay until the next record: a launch each costs more than it does.  kept: 0 where the machine
-     * does not do that; what is put in goes as ever then, recorded does nothing, and there is no replay. */
+    /* Calls between record and recorded run as one launch, at `recorded` and at every replay until the next record; single
+     * launches cost more than their work.  Only kernels, sums and products whose scratch exists already may be recorded.
+     * kept: out, 0 if the machine cannot record: calls then run at once, recorded does nothing, replay must not be called. */
     abut_status (*record)(abut_queue *, int *kept, abut_err *);
     abut_status (*recorded)(abut_queue *, int kept, abut_err *);
     abut_status (*replay)(abut_queue *, abut_err *);
 
-    abut_status (*stamp)(abut_queue *, abut_stage, abut_err *);  /* what follows is of that stage */
+    abut_status (*stamp)(abut_queue *, abut_stage, abut_err *);  /* begins that stage */
     abut_status (*times)(abut_queue *, abut_err *);              /* waits, and adds up the stages since the last call */
     void (*close)(abut_queue *);
 } abut_machine;
@@ -105,10 +105,10 @@ abut_status abut_queue_twin(abut_queue *q, abut_err *err);
 /** Device number `which`.
  * Fails  ABUT_E_ARG this build has no CUDA; ABUT_E_IO there is no such device or none that serves (says why) */
 abut_status abut_queue_cuda(abut_queue *q, int which, abut_err *err);
-/** Gives all back.  Zero-filled is closed. */
+/** Closes the queue and frees its memory.  Zero-filled is closed. */
 void abut_queue_close(abut_queue *q);
 
-/** What tests ask for in the environment, of a queue that was opened. */
+/** Sets limit and faults_after of an open queue from these variables. */
 void abut_queue_trials(abut_queue *q);
 
 /** Runs a kernel over n items. */

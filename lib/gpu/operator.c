@@ -29,7 +29,7 @@ static abut_status no_memory(abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "operator of a device: out of memory");
 }
 
-/* What goes to the machine, made on the host. */
+/* Arrays made on the host, to be copied to the machine. */
 typedef struct layout {
     int32_t *corner_row, *node, *col;
     uint32_t *first, *length, *below, *across /* of each block of the pattern */, *diagonal;
@@ -82,7 +82,7 @@ static abut_status pattern_make(abut_gpu_operator *A, const int32_t *row, const 
     return abut_bsr_pattern(&A->pattern, n, sets, 1 + A->lasting, err);
 }
 
-/* Where number 0 of block k of row r is in the values. */
+/* Returns the index of number 0 of block k of row r in the values. */
 static uint32_t place(const layout *l, size_t r, size_t k)
 {
     return (uint32_t)((l->first[r / CHUNK] + k) * 9 * CHUNK + r % CHUNK);
@@ -383,7 +383,7 @@ static abut_multiply_args multiply_args(const abut_gpu_operator *A)
                                  .piece_first = A->piece_first.at, .sum = A->sum.at, .sum_single = A->sum_single.at };
 }
 
-/* What touches leaves its products in sum, which those with the rows take up. */
+/* Kernels of contact elements write their products to A->sum; `multiply` adds them to the rows. */
 abut_status abut_gpu_operator_multiply(abut_gpu_operator *A, const double *x, double *y, abut_err *err)
 {
     abut_touch_args t = abut_gpu_operator_touch(A);

@@ -71,7 +71,7 @@ abut_touch_args abut_gpu_operator_touch(const abut_gpu_operator *A);
 
 /** y = A x of rows. */
 ABUT_MUST_USE abut_status abut_gpu_operator_multiply(abut_gpu_operator *A, const double *x, double *y, abut_err *err);
-/** The same in single precision; nothing is done where *stop (the machine's) is not 0. */
+/** y = A x in single precision; does nothing if *stop (the machine's) is not 0. */
 ABUT_MUST_USE abut_status abut_gpu_operator_multiply_single(abut_gpu_operator *A, const float *x, float *y, const uint32_t *stop,
                                                             abut_err *err);
 

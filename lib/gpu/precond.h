@@ -1,9 +1,9 @@
 /* Preconditioners of an operator of a machine, symmetric and positive definite, in single precision:
  *
  *     JACOBI     the inverted diagonal blocks
- *     CLUSTERS   the inverted diagonal blocks of clusters of 16 rows that lie together now, joined by the matrix or not: what
- *                touches is mostly in one
- *     RIGID      the same, + Z E^-1 Z^T: the rigid motions Z of parts of some 200 rows, E = Z^T A Z
+ *     CLUSTERS   the inverted diagonal blocks of clusters of 16 rows close to each other at present, joined by the matrix or
+ *                not: nodes in contact are mostly in one
+ *     RIGID      CLUSTERS + Z E^-1 Z^T: the rigid motions Z of parts of some 200 rows, E = Z^T A Z
  * (sparse/schwarz/coarse_space.h) */
 #ifndef ABUT_GPU_PRECOND_H
 #define ABUT_GPU_PRECOND_H
@@ -33,14 +33,14 @@ typedef struct abut_gpu_precond {
  * Fails  ABUT_E_NOMEM; the operator has JACOBI then */
 ABUT_MUST_USE abut_status abut_gpu_precond_init(struct abut_gpu_operator *A, abut_gpu_precond_kind kind, const double *x,
                                                 abut_err *err);
-/** The same with parts of about `rows` rows. */
+/** Sets the kind likewise, with parts of about `rows` rows. */
 ABUT_MUST_USE abut_status abut_gpu_precond_init_by(struct abut_gpu_operator *A, abut_gpu_precond_kind kind, const double *x,
                                                    int32_t rows, abut_err *err);
 void abut_gpu_precond_clear(struct abut_gpu_operator *A);
 
-/** After the operator's values: makes it again, if it is due. */
+/** Renews the preconditioner if it is due.  To be called after a change of the operator's values. */
 ABUT_MUST_USE abut_status abut_gpu_precond_renew(struct abut_gpu_operator *A, abut_err *err);
-/** What a solve took, for when it is due next. */
+/** Notes the iterations and the residual of a solve, which decide when a renewal is due. */
 void abut_gpu_precond_learn(struct abut_gpu_operator *A, int iterations, double residual);
 
 /** z = M^-1 r of CLUSTERS and RIGID, rows; with r_single in single precision, r and z NULL.  Nothing is done where *stop (the

@@ -31,7 +31,7 @@ ABUT_MUST_USE abut_status abut_gpu_tets_hessian(abut_gpu_tets *t, const double *
 ABUT_MUST_USE abut_status abut_gpu_tets_bound(abut_gpu_tets *t, const double *x, const double *p, double slack, abut_limit *lim,
                                               abut_err *err);
 
-/* What inertia needs, the machine's. */
+/* Arrays of inertia, the machine's. */
 typedef struct abut_gpu_inertia {
     const double *mass;         /* [nv] */
     const uint8_t *held;        /* [nv] */
@@ -40,7 +40,7 @@ typedef struct abut_gpu_inertia {
     size_t nv;
 } abut_gpu_inertia;
 
-/** *out = what abut_objective_energy says of inertia at x; part[nv]: scratch; all the machine's. */
+/** *out = inertia of abut_objective_energy at x; part[nv]: scratch; all the machine's. */
 ABUT_MUST_USE abut_status abut_gpu_nodes_energy(abut_queue *q, const abut_gpu_inertia *of, const double *x, double *part,
                                                 double *out, abut_err *err);
 /** g = its gradient, 0 of held nodes. */

@@ -1,4 +1,4 @@
-/* What the files of gpu/touch.h share. */
+/* Functions shared by the files of gpu/touch.h. */
 #ifndef ABUT_GPU_TOUCH_PARTS_H
 #define ABUT_GPU_TOUCH_PARTS_H
 

@@ -1,4 +1,4 @@
-/* What kernels of the operator share; for k_*.c. */
+/* Functions shared by kernels of the operator; for k_*.c. */
 #ifndef ABUT_GPU_TOUCHING_H
 #define ABUT_GPU_TOUCHING_H
 
@@ -6,7 +6,7 @@
 
 enum { CHUNK = 32 /* rows of the operator */, PIECE = 16 /* terms that are summed apart */ };
 
-/* Where pair (a, b) of corners is in a packed matrix; b < a: its transpose is. */
+/* Returns the offset of block (a, b) in a packed matrix; of its transpose if b < a. */
 ABUT_FN size_t touch_pair(size_t a, size_t b)
 {
     const size_t lo = a < b ? a : b, hi = a < b ? b : a;
