@@ -124,7 +124,7 @@ static void parts_free(abut_build *b)
     free(b->part);
 }
 
-/* What a body rotates about where it begins. */
+/* Returns the centre of a body's initial rotation. */
 static abut_vec3 center_of(const abut_scene_object *s, const abut_object_facts *f)
 {
     abut_vec3 sum = { 0, 0, 0 };
@@ -325,7 +325,7 @@ static abut_status put_materials(abut_build *b, abut_err *err)
     return rc ? rc : abut_build_fabrics(b, err);
 }
 
-/* Of a thing, what its friction depends on. */
+/* Data of an object or half-space that decide its friction. */
 typedef struct rubbing {
     int has_mu;
     double mu;
@@ -453,8 +453,8 @@ static abut_status put_choice(abut_build *b, const char *name, int value, abut_e
     return rc;
 }
 
-/* What is not implicit Euler without damping and the published barrier and friction; a program that knows only those must
- * not take it for them. */
+/* Puts choices other than undamped implicit Euler and the published barrier and friction, as required arrays: a program that
+ * does not know them must refuse the model. */
 static abut_status put_variants(abut_build *b, abut_err *err)
 {
     const abut_scene *s = b->scene;

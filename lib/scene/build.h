@@ -17,7 +17,7 @@ typedef struct abut_proxy_facts {
     abut_embedding embedding;   /* of another surface */
 } abut_proxy_facts;
 
-/* What became of one object. */
+/* Facts about one object as built. */
 typedef struct abut_object_facts {
     int32_t nodes, tets, triangles, edges, points;  /* triangles, edges: of its surface; points: isolated ones */
     int32_t shells, hinges, rods, bends, particles;
@@ -39,7 +39,7 @@ typedef struct abut_object_facts {
 /* The speed of a scene is sqrt(g l), the largest at the start, or a part of the speed of sound. */
 typedef enum abut_speed_of { ABUT_SPEED_OF_FALL, ABUT_SPEED_OF_START, ABUT_SPEED_OF_SOUND } abut_speed_of;
 
-/* What was derived; zero-filled is empty. */
+/* Derived quantities; zero-filled is empty. */
 typedef struct abut_built {
     double length, dhat, eps_v, tolerance;  /* m, m, m/s, m/s; of the smallest body */
     double longest;                         /* m: length of the largest body */

@@ -138,7 +138,7 @@ static abut_status check_strain(const abut_scene_object *o, const abut_scene_mat
 
 typedef struct shell_arrays {
     int32_t *node, *material;
-    double *thickness, *rest, *limit; /* limit NULL: nobody has one */
+    double *thickness, *rest, *limit; /* limit NULL: no shell has one */
 } shell_arrays;
 
 static int any_limit(const abut_scene *s)

@@ -11,7 +11,7 @@ static const void *data_of(const abut_arrays *set, const char *name)
     return a ? a->data : NULL;
 }
 
-/* What of the model tells the shape of its rods. */
+/* Views the arrays of the model that describe the shape of its rods. */
 static abut_model rods_of(const abut_build *b)
 {
     const abut_arrays *s = b->model;

@@ -1,4 +1,4 @@
-/* What contact without a barrier is solved with, as arrays. */
+/* Parameters of solvers without a barrier, as arrays. */
 #include "model/model.h"
 #include "scene/build_parts.h"
 
@@ -53,7 +53,7 @@ static int32_t class_of(const abut_build *b, int32_t thing)
     return ((const int32_t *)a->data)[thing < n ? thing : thing - n];
 }
 
-/* What coheres has a class of its own. */
+/* Puts force and range of cohesion by pairs of friction classes; each cohesive object has its own class. */
 static abut_status put_cohesion(abut_build *b, abut_err *err)
 {
     const abut_scene *s = b->scene;

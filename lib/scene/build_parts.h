@@ -22,7 +22,7 @@ typedef struct abut_part {
     int32_t first_vertex;   /* collision vertices of the proxy: from here on */
 } abut_part;
 
-/* What the steps of abut_scene_build have in common. */
+/* Data shared by the steps of abut_scene_build. */
 typedef struct abut_build {
     const abut_scene *scene;
     abut_part *part;        /* [nobjects] */
@@ -57,8 +57,8 @@ ABUT_MUST_USE abut_status abut_build_check(const abut_build *b, abut_offenders *
  * mass lumping", Earthq. Eng. Struct. Dyn. 4, 1976), which is positive.  After the nodes. */
 ABUT_MUST_USE abut_status abut_build_tets(abut_build *b, abut_err *err);
 
-/** What contact sees of an object: the surface of its tets, its own triangles (one that lines a face of a tet is that face), all
- * sides of both, its segments.
+/** Makes the contact surface of an object: the surface of its tets, its own triangles (one on a face of a tet counts as that
+ * face), all sides of both, its segments.
  * Fails  as abut_surface_triangles; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_build_surface(abut_part *p, abut_err *err);
 /** Vertices of the surface, and the other nodes of the faces of tets that are on it: p->surface.  Fails  ABUT_E_NOMEM */

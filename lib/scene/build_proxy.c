@@ -46,8 +46,8 @@ static abut_status coarse_enough(const abut_scene_object *o, double dhat, int *s
     return rc;
 }
 
-/* What nobody says: flat triangles a quarter of dhat from the boundary at most, as far as they are not too small, and as many
- * segments as the order, whose shapes the body takes. */
+/* Default number of segments: flat triangles at most dhat/4 from the boundary, unless they get too small; at least the order
+ * of the tets, so that all shapes of the body are resolved. */
 static abut_status usual_segments(const abut_scene_object *o, double dhat, int *segments, abut_err *err)
 {
     abut_chord chord;

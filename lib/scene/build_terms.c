@@ -1,4 +1,4 @@
-/* What materials of tets have beside moduli, as arrays. */
+/* Properties of materials of tets beside moduli, as arrays. */
 #include "scene/build_parts.h"
 #include "model/model.h"
 
@@ -58,7 +58,7 @@ static abut_status put_fibres(abut_build *b, abut_err *err)
     return ABUT_OK;
 }
 
-/* Of elastic energies; masses are exact. */
+/* Puts the quadrature degrees of elastic energies; masses are exact. */
 static abut_status put_degrees(abut_build *b, abut_err *err)
 {
     const abut_scene *s = b->scene;

@@ -56,7 +56,7 @@ static double fill_of(const abut_scene_object *s, int32_t t)
     return s->fill ? fmax(s->fill[t], 1e-3) : 1;
 }
 
-/* What its mass is of that of its volume at the material's density. */
+/* Returns the ratio of the mass of tet t to its volume times the material's density. */
 static double weight_of(const abut_scene_object *s, int32_t t) { return fill_of(s, t) * (s->density ? s->density[t] : 1); }
 
 /* One tet of order 1, and a quarter of its mass to each corner. */

@@ -89,7 +89,7 @@ static abut_status put_poses(abut_build *b, const abut_motion_rows *m, abut_err 
     return ABUT_OK;
 }
 
-/* Factors of loads; 1 in the rows of poses.  Whoever does not know them must not take a step. */
+/* Puts factors of loads; 1 in the rows of poses.  Required: a program that does not know them must refuse the model. */
 static abut_status put_factors(abut_build *b, const abut_motion_rows *m, abut_err *err)
 {
     double *factor;

@@ -15,7 +15,7 @@ static abut_status refuse(const abut_scene_object *o, abut_err *err, const char 
     return abut_fail(err, ABUT_E_FORMAT, "%s: object '%s': %s%d: expected %s", o->from, o->name, what, number, expected);
 }
 
-/* What can be asked of the mesh as it was found. */
+/* Checks the orders that the scene asks for against the mesh, whose tets have order `found`. */
 static abut_status check(const abut_scene_object *o, int found, abut_err *err)
 {
     const abut_scene_order *a = &o->order;

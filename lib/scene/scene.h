@@ -49,7 +49,7 @@ typedef struct abut_scene_table {
     double *time, *value;           /* [n] s, 1 */
 } abut_scene_table;
 
-/* What the triangles of a body are; thickness 0: it has none. */
+/* Shell properties of a body's triangles; thickness 0: it has none. */
 typedef struct abut_scene_shell {
     double thickness;               /* m, of the material */
     double limit[4];                /* of principal stretches, as shell/stretch-limit; 0: none */
@@ -62,7 +62,7 @@ typedef struct abut_scene_shell {
     double *rest;                   /* [nf * 9] corners of the triangles at rest, m */
 } abut_scene_shell;
 
-/* Of which order the tets of an object are, and what its surface approximates (scene/orders.h). */
+/* Orders of the tets of an object, and the shape that its surface approximates (scene/orders.h). */
 typedef struct abut_scene_order {
     int order, geometry;            /* of displacement and of the rest shape, 1 to 4; 0: not said */
     int surface;                    /* 1: the snap was said, 0: it is that of a generator, for orders above 1 */
@@ -242,12 +242,12 @@ typedef struct abut_scene {
     int barrier_law;                /* ABUT_BARRIER_IPC, ... */
     abut_param barrier_filter;      /* of dhat; 0: none */
     int mollifier_off;              /* nearly parallel edges are contacts as others */
-    int barrier_kappa;              /* 1: bounds of the stiffness by the law ipc, whatever the law is */
-    abut_param stiffen_below;       /* m; 0: the default of whoever solves */
+    int barrier_kappa;              /* 1: bounds of the stiffness by the law ipc, for every law */
+    abut_param stiffen_below;       /* m; 0: the solver's default */
     abut_param fixed_kappa;         /* kg/m^2: the stiffness of the barrier in all steps; 0: between its bounds */
     abut_param eps_v, tolerance;    /* m/s; 0: derived (scene/build.c) */
     int length_of_box;              /* l is the diagonal of the bounding box of all bodies, as in scripts of the IPC code */
-    abut_param force_tolerance;     /* fraction of the largest force; 0: nobody asks */
+    abut_param force_tolerance;     /* of the force balance, a fraction of the largest force; 0: not tested */
     int friction_law;               /* ABUT_FRICTION_C1, ... */
     abut_param mu;
     abut_param lags;                /* friction lag iterations per step; 0: until they converge */
@@ -260,7 +260,7 @@ typedef struct abut_scene {
     int is_rotated;                 /* before fit, the scene is rotated about the origin by ... */
     double rotation[9];             /* ... this matrix, row-major */
     double fit;                     /* m: the scene is scaled so that its longest side is this, and moved to the positive
-                                       octant; 0: left as it is */
+                                       octant; 0: unchanged */
     abut_param lift;                /* m: after fit, the scene is raised by this along y.  Half-spaces stay in all three. */
     abut_scene_material *material;
     abut_scene_object *object;
@@ -283,7 +283,7 @@ abut_scene abut_scene_defaults(void);
 ABUT_MUST_USE abut_status abut_scene_reserve(abut_scene *s, int32_t nmaterials, int32_t nobjects, int32_t nplanes,
                                              int32_t nmotions, int32_t npairs, abut_err *err);
 
-/** The same for attachments. */
+/** Reserves n attachments, as abut_scene_reserve. */
 ABUT_MUST_USE abut_status abut_scene_reserve_attachments(abut_scene *s, int32_t n, abut_err *err);
 
 /** Places the scene as a whole, but for objects that stay in_place: rotated about the origin; then scaled and moved as `fit`
@@ -291,10 +291,10 @@ ABUT_MUST_USE abut_status abut_scene_reserve_attachments(abut_scene *s, int32_t 
  * the diagonal of the bounding box of the simulated nodes. */
 void abut_scene_place(abut_scene *s);
 
-/** The same for seams. */
+/** Reserves n seams likewise. */
 ABUT_MUST_USE abut_status abut_scene_reserve_seams(abut_scene *s, int32_t n, abut_err *err);
 
-/** The same for cohesions. */
+/** Reserves n cohesions likewise. */
 ABUT_MUST_USE abut_status abut_scene_reserve_cohesions(abut_scene *s, int32_t n, abut_err *err);
 
 /** x -> A x + b for all positions of nv points each. */
