@@ -8,10 +8,10 @@
 
 #include "solve/search/search_ops.h"
 
-/* Where a step is computed. */
+/* Computing device of a step: the processor, a GPU, or its twin on the processor. */
 typedef enum abut_device_kind { ABUT_DEVICE_CPU, ABUT_DEVICE_TWIN, ABUT_DEVICE_GPU } abut_device_kind;
 
-/* How its conjugate gradients are preconditioned (gpu/precond.h), in the order there. */
+/* Preconditioners of its conjugate gradients (gpu/precond.h), in the order there. */
 typedef enum abut_device_precond { ABUT_DEVICE_JACOBI, ABUT_DEVICE_CLUSTERS, ABUT_DEVICE_RIGID } abut_device_precond;
 /* Their names as options of `step`, NULL at the end. */
 extern const char *const abut_device_precond_names[ABUT_DEVICE_RIGID + 2];
@@ -22,7 +22,7 @@ ABUT_MUST_USE abut_status abut_device_parse(const char *text, abut_device_kind *
 /** Minimisations by o run there. */
 void abut_device_choose(abut_search_opts *o, abut_device_kind kind, int which);
 
-/* Those of a twin and a GPU, by the options' device. */
+/* Operations of a search on a twin or a GPU, by the device of the options. */
 extern const abut_search_ops abut_device_ops;
 
 #endif

@@ -1,4 +1,4 @@
-/* What elements add to the objective of a step, on a device: tets, thin elements, springs, attachments, and their damping. */
+/* Elements in the objective of a step, on a device: tets, thin elements, springs, attachments, and their damping. */
 #include "solve/device/parts.h"
 
 #include "energy/damping.h"
@@ -54,7 +54,7 @@ abut_status abut_device_elements_number(abut_search *s, const int32_t *row, abut
     return abut_gpu_operator_init_with(&d->A, &d->q, &d->tets, row, more, SETS, 0, err);
 }
 
-/* Of the damping, into the same matrices. */
+/* Adds the damping of tets and thin elements to d->A. */
 static abut_status add_damping(abut_device *d, abut_err *err)
 {
     const abut_gpu_damping *p = &d->damping;

@@ -1,4 +1,4 @@
-/* What the files of a minimisation on a device share: device.c opens it, brings a step there and back and has the table of
+/* Shared by the files of a minimisation on a device: device.c opens it, brings a step there and back and has the table of
  * operations, elements.c and terms.c compute, path.c keeps the path of a step, start.c starts a step. */
 #ifndef ABUT_SOLVE_DEVICE_PARTS_H
 #define ABUT_SOLVE_DEVICE_PARTS_H
@@ -45,20 +45,20 @@ typedef struct abut_device {
         abut_buffer trail[ABUT_DEVICE_TRAIL];
         int n_trail;
     };
-    struct {                /* what A is for */
+    struct {                /* state that A was numbered for */
         int32_t *row;       /* [nv] host: the numbering */
         int numbered;
         int changes;        /* of the objective that numbering, diagonal and multipliers are of */
     };
     abut_buffer part, pulse;
-    double *pinned[7];      /* host arrays that are put and got again and again */
+    double *pinned[7];      /* host arrays in frequent transfers */
     const void *forces_of;  /* the buffer whose positions the elements have their forces at; NULL: none */
-    abut_err late;          /* of a call that could not say so */
+    abut_err late;          /* the first failure of a call without a status */
 } abut_device;
 
 static inline abut_device *abut_device_of(const abut_search *s) { return s->device; }
 
-/** The first failure that could not be said when it came. */
+/** Returns the first failure of a call that has no status itself. */
 ABUT_MUST_USE static inline abut_status abut_device_late(const abut_device *d, abut_err *err)
 {
     if (d->late.code && err) *err = d->late;
@@ -71,9 +71,9 @@ ABUT_MUST_USE abut_status abut_device_terms(abut_search *s, const double *x, con
 ABUT_MUST_USE abut_status abut_device_smooth(abut_search *s, const double *x, double *g, abut_err *err);
 /** Ends the trail at s->here.x: the path goes on to there straight if that is free, or by all of its points. */
 ABUT_MUST_USE abut_status abut_device_end_trail(abut_search *s, abut_err *err);
-/** Numbering, diagonal and multipliers as the problem has them now. */
+/** Brings numbering, diagonal and multipliers up to date with the objective. */
 ABUT_MUST_USE abut_status abut_device_renew(abut_search *s, abut_err *err);
-/** What inertia and held nodes are there. */
+/** Returns the inertia term of the step: the arrays of mass, held, xn and xhat on the device. */
 abut_gpu_inertia abut_device_inertia(const abut_search *s);
 void abut_device_note(abut_device *d, abut_status rc, const abut_err *err);
 /** Contacts of x among the candidates. */

@@ -168,7 +168,7 @@ static abut_lagrangian_args lagrangian_of(const abut_search *s, const double *x,
                                    abut_lagrangian_of(&s->prob.terms)->kap };
 }
 
-/* That of prescribed nodes that have not arrived, where there are any. */
+/* Augmented Lagrangian of prescribed nodes, into its pulse; nothing if it is off. */
 static abut_status lagrangian_energy(abut_search *s, const double *x, abut_err *err)
 {
     abut_device *d = abut_device_of(s);
@@ -231,7 +231,7 @@ static abut_status gradient(abut_search *s, const double *x, const abut_gpu_cont
     return rc ? rc : abut_gpu_nodes_hold(&d->q, ABUT_AT(d->rests, uint8_t), g, (size_t)s->prob.model->nv, err);
 }
 
-/* Nothing is kept while a line is searched: the gradient at trial takes that point's room. */
+/* The gradient at trial is written into kept_x: no point is kept during a line search. */
 abut_status abut_device_slopes(abut_search *s, double *here, double *trial, abut_report *rep, abut_err *err)
 {
     abut_device *d = abut_device_of(s);
@@ -241,7 +241,7 @@ abut_status abut_device_slopes(abut_search *s, double *here, double *trial, abut
     return rc ? rc : slope_of(s, at(d->kept_x), trial, err);
 }
 
-/* Of the trial point its contacts are to be found, and of it there is no gradient. */
+/* Finds the contacts of the point too.  Only here has a gradient. */
 abut_status abut_device_evaluate(abut_search *s, abut_point *point, unsigned what, abut_report *rep, abut_err *err)
 {
     abut_device *d = abut_device_of(s);
