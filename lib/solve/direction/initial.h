@@ -1,9 +1,9 @@
 /* Initial matrices of quasi-Newton directions: found at the first iterate of a minimisation, factored there, and kept.  One is
  * a table of operations and an instance:
  *
- *     lbfgs-h    hessian      the Newton matrix A, by sparse Cholesky, in single precision where that is good to a tenth of a
- *                             gradient, which it nearly always is; where factors would be dear, by conjugate gradients as
- *                             long as these cost less
+ *     lbfgs-h    hessian      the Newton matrix A, by sparse Cholesky, in single precision if that leaves at most a tenth of the
+ *                             gradient, as nearly always; if factors would be expensive, by conjugate gradients as long
+ *                             as these cost less
  *     dot        subdomains   A on overlapping sets of nodes, the nodes of the elements of one part each
  *     lbfgs-jh   blocks       A on disjoint sets of nodes: block Jacobi
  *     lbfgs-ic   ichol        A by incomplete Cholesky without fill, rows by the order of sparse/band.h
@@ -13,14 +13,14 @@
  *     lbfgs-warped warped     the same, rotated node by node as the tets around have rotated
  *     lbfgs-id   identity     a multiple of the identity
  *
- * What an instance keeps longer than a minimisation depends on the mesh and the numbering alone. */
+ * State that an instance keeps beyond a minimisation depends on the mesh and the numbering alone. */
 #ifndef ABUT_SOLVE_DIRECTION_INITIAL_H
 #define ABUT_SOLVE_DIRECTION_INITIAL_H
 
 #include "solve/direction/matrix.h"
 #include "solve/direction/newton_solve.h"
 
-/* Where an initial matrix is found. */
+/* Inputs of an initial matrix: objective, iterate, and the Newton matrix and its solver. */
 typedef struct abut_initial_at {
     const abut_objective *p;
     const abut_point *at;
@@ -28,7 +28,7 @@ typedef struct abut_initial_at {
     abut_newton_solve *solve;
 } abut_initial_at;
 
-/* What an initial matrix needs. */
+/* Requirements of an initial matrix, bits. */
 enum {
     ABUT_NEEDS_MATRIX = 1,  /* the Newton matrix, summed at the iterate before `factor` */
     ABUT_NEEDS_FACTOR = 2   /* its unknowns ordered, to be factored by `solve` */
@@ -43,16 +43,16 @@ typedef struct abut_initial_ops {
     abut_status (*settle)(void *self, abut_err *err);
     /** z = D r, an approximate inverse.  symmetric: positive definite, as conjugate gradients want it.  Good as long as self. */
     abut_precond (*precond)(void *self, int symmetric);
-    /** 1 when that is the inverse of the Newton matrix in double precision.  NULL: never. */
+    /** Returns 1 if D is the inverse of the Newton matrix in double precision.  NULL: never. */
     int (*is_exact)(const void *self);
-    /** Not exact, and not good enough: factors again.  NULL: there is nothing better. */
+    /** Factors again: D was not exact, and not good enough.  NULL: D cannot be improved. */
     abut_status (*refine)(void *self, const abut_initial_at *at, abut_report *rep, abut_err *err);
     /** Entries of the factors, operations to compute them, memory that they take. */
     void (*stats)(const void *self, abut_report *rep);
     void (*free)(void *self);
-    /** Of the newest pair, y . s > 0 and y . y, before an application; 0, 0: there is none.  NULL: it learns of none. */
+    /** Receives y . s > 0 and y . y of the newest pair before an application; 0, 0: no pair.  NULL: not used. */
     void (*learn)(void *self, double ys, double yy);
-    int scaled;         /* D is not of this step: the newest pair says what it has to be multiplied by */
+    int scaled;         /* D is not of this step: L-BFGS scales it by the newest pair */
 } abut_initial_ops;
 
 extern const abut_initial_ops abut_initial_hessian, abut_initial_subdomains, abut_initial_blocks, abut_initial_ichol,

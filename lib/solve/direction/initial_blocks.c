@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NODES_PER_PART 1500     /* where nobody says how many parts */
+#define NODES_PER_PART 1500     /* if the options give no number of parts */
 
 typedef struct blocks {
     abut_subdomains *domains;

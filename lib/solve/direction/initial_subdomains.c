@@ -20,10 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nodes of a part where nobody says how many parts.  With a coarse space the iterations hardly depend on it, so the parts are
- * small: their factors and what joins them then cost about the same. */
+/* Nodes of a part if the options give no number of parts.  With a coarse space the iterations hardly depend on it, so the parts
+ * are small: their factors then cost about as much as the coarse space. */
 #define NODES_PER_DOMAIN 250
-#define NODES_PER_PART 1500     /* without it */
+#define NODES_PER_PART 1500     /* without a coarse space */
 
 typedef struct subdomains {
     abut_partition given;   /* borrowed */
@@ -133,7 +133,7 @@ static abut_status lists_of_tets(const abut_objective *p, const abut_partition *
     return ok ? ABUT_OK : no_memory(p, err);
 }
 
-/* A row that joins a list: a contact joins it with one of its rows. */
+/* A row to add to a list: a contact couples it with a row of that list. */
 typedef struct overlap {
     int32_t list, row;
 } overlap;
@@ -161,7 +161,7 @@ static int has_row(const lists *l, int32_t j, int32_t row)
     return bsearch(&row, l->row + l->first[j], (size_t)(l->first[j + 1] - l->first[j]), sizeof row, abut_by_one) != NULL;
 }
 
-/* Such rows of all lists, some more than once; out NULL: counts them only. */
+/* Finds such rows of all lists, some more than once, and returns their number; out NULL: only counts. */
 static size_t find_overlap(const lists *l, const int32_t *at, const int32_t *of, const abut_elements *contacts, overlap *out)
 {
     size_t n = 0;
@@ -202,7 +202,7 @@ static abut_status merge_overlap(const abut_objective *p, lists *l, overlap *g, 
     return ABUT_OK;
 }
 
-/* Of all sets that do not last, but those of a map, whose rows are vertices. */
+/* Such rows for all sets that do not last, except sets with a map, whose rows are vertices. */
 static size_t find_overlaps(const abut_objective *p, const abut_newton_matrix *m, const lists *l, const int32_t *at,
                             const int32_t *of, overlap *out)
 {

@@ -82,7 +82,7 @@ static abut_status scale_of(lbfgs *d, const abut_precond *D, double *by, abut_er
     return rc;
 }
 
-/* d->solve.sol = B g, and its product with g, the slope of -d->solve.sol but for the sign. */
+/* d->solve.sol = B g; *slope = g B g, minus the slope along -d->solve.sol. */
 static abut_status apply(lbfgs *d, int symmetric, double *slope, abut_err *err)
 {
     const abut_quasi *q = &d->quasi;
@@ -100,7 +100,7 @@ static abut_status apply(lbfgs *d, int symmetric, double *slope, abut_err *err)
     return rc;
 }
 
-/* The same, descending: without the pairs, and then with a symmetric initial matrix, if need be. */
+/* apply, until the direction descends: with the pairs, without them, then with a symmetric initial matrix. */
 static abut_status apply_down(lbfgs *d, double *slope, abut_report *rep, abut_err *err)
 {
     abut_status rc = apply(d, 0, slope, err);
@@ -126,7 +126,7 @@ static abut_status renew(lbfgs *d, const abut_point *at, abut_report *rep, abut_
     return ABUT_OK;
 }
 
-/* d->solve.sol = B g with a new factor solves A sol = g well enough: what is left of g is no more than this. */
+/* Largest residual of A sol = g, relative to g, with which a new factor is good enough. */
 #define FAIR 0.1
 
 static int is_fair(lbfgs *d)
@@ -140,8 +140,8 @@ static int is_fair(lbfgs *d)
     return left2 <= FAIR * FAIR * all2;
 }
 
-/* Where the search shall begin: at the minimum of the quadratic model with the last Newton matrix, Li 2020, eq. 3.14.  Where
- * the initial matrix has needed none, directions are tried whole (Liu 2018, 4.2). */
+/* Returns the first step length: the minimum of the quadratic model with the last Newton matrix (Li 2020, eq. 3.14); 1 if the
+ * initial matrix needs no Newton matrix (Liu 2018, 4.2). */
 static double first_trial(lbfgs *d, double slope)
 {
     if (!(d->ops->needs & ABUT_NEEDS_MATRIX)) return 1;

@@ -15,14 +15,14 @@
 #include <string.h>
 
 #define ROUNDS 4            /* of a direction at most */
-#define AS_FAR 8            /* times its bound: what it meets beyond that is left to later rounds */
+#define AS_FAR 8            /* times the bound of a direction: impacts beyond that are left to later rounds */
 #define LONG_ENOUGH 0.9     /* a bound that nothing is done about */
-#define FURTHER 1.2         /* times the bound before: what a round has to bring for another */
-#define WORTH 2             /* times Newton's bound: less was not worth it */
+#define FURTHER 1.2         /* times the bound before, which a round has to reach for another one */
+#define WORTH 2             /* times Newton's bound, from which on a round was worth its cost */
 #define LONGEST_WAIT 9
 enum { MOST = ABUT_COLUMNS_MAX };
 
-/* A pair that is met, as the model has it: the points that carry its distance, and how its gap follows from theirs. */
+/* A pair that is met, in the model: the vertices of its distance, and the derivative of its gap. */
 typedef struct met {
     int kind, plane;        /* abut_stencil of its feature; half-space or -1 */
     int32_t vert[4];        /* collision vertices, -1 unused */
@@ -57,7 +57,7 @@ typedef struct look_ahead {
     abut_arena scratch;
 } look_ahead;
 
-/* Where a round begins: the direction, and what bounds it. */
+/* Start of a round: the direction and its bound. */
 typedef struct bounded {
     const abut_point *at;
     const abut_direction_bound *bound;
@@ -136,8 +136,8 @@ static double excess(const abut_objective *p, abut_barrier_law law, double d)
     return c->ops->normal ? abut_barrier_normal(c, law, d) - abut_barrier_along(law, d, 0, 0) : 0;
 }
 
-/* Takes a pair that is met into the model; one that was met before at what it is now.  A contact is there as it is in the
- * matrix; where that is not enough, at its impact too. */
+/* Adds a pair that is met to the model, or updates it.  A contact enters with its gap in the matrix; if an earlier round has
+ * done that, at its impact too. */
 static void add(const abut_objective *p, const bounded *b, met_pairs *f, const abut_impact *hit, double t, int round)
 {
     const abut_collmesh *cm = &p->cm;
@@ -163,7 +163,7 @@ static void add(const abut_objective *p, const bounded *b, met_pairs *f, const a
     f->n = at == f->n ? at + 1 : f->n;
 }
 
-/* What the direction, bounded, meets among the candidates of its sweep. */
+/* Adds the pairs that the direction meets among the candidates of its sweep. */
 static abut_status meet(look_ahead *a, const bounded *b, abut_err *err)
 {
     const abut_objective *p = a->p;

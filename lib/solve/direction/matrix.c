@@ -153,7 +153,7 @@ abut_status abut_newton_matrix_products(abut_newton_matrix *d, abut_linear_solve
     return rc;
 }
 
-/* Of products the diagonal times identity grows by the largest entry of each block. */
+/* Shift of a matrix of products: adds to each diagonal block shift times its largest entry, times the identity. */
 static abut_status shift_products(abut_newton_matrix *d, double shift, int first, double *whole, abut_err *err)
 {
     const abut_operator A = abut_newton_matrix_operator(d, NULL);
@@ -161,7 +161,7 @@ static abut_status shift_products(abut_newton_matrix *d, double shift, int first
     if (first && !D) return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %d rows", A.n);
     if (first) abut_operator_diagonal(&A, D);
     for (int32_t j = 0; j < A.n; j++) {
-        double *w = whole + 3 * (size_t)j;      /* the diagonal as it was, and what is added for each unit of shift */
+        double *w = whole + 3 * (size_t)j;      /* diagonal without shift, and its increment for a unit of shift */
         if (first) w[0] = d->diag[j], w[1] = fmax(fabs(D[9 * j]), fmax(fabs(D[9 * j + 4]), fabs(D[9 * j + 8])));
         d->diag[j] = w[0] + shift * w[1];
     }

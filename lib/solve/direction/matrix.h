@@ -14,7 +14,7 @@
 
 /* Zero-filled is empty. */
 typedef struct abut_newton_matrix {
-    abut_bsr A;             /* empty where there are products */
+    abut_bsr A;             /* empty if there are products */
     struct abut_newton_products {
         abut_product *product;  /* NULL: A is the matrix */
         double *where;      /* [3 nrow] m: rows in space at the begin of the step */
@@ -24,7 +24,7 @@ typedef struct abut_newton_matrix {
     int nsets;
     const abut_ranks *ranks;    /* each sums the rows of its part; NULL: all are here */
     abut_owned_elements owned;  /* of this one */
-    int without_majorant;   /* nobody learns of kinks */
+    int without_majorant;   /* terms are not told of kinks */
     int exact;              /* the last matrix is of second derivatives alone */
     double *diag;           /* [nrow] */
 } abut_newton_matrix;
@@ -37,25 +37,25 @@ void abut_newton_matrix_clear(abut_newton_matrix *d);
 /** d->A at the iterate, in the pattern that `order` keeps. */
 ABUT_MUST_USE abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, const abut_objective *p,
                                                  const abut_point *at, abut_report *rep, abut_err *err);
-/** The same as products, and `linear`, which can take them, analysed for their rows.  Fails  also as abut_linear_analyse */
+/** Sums A as products, for `linear`, which takes them and is analysed for their rows.  Fails  also as abut_linear_analyse */
 ABUT_MUST_USE abut_status abut_newton_matrix_products(abut_newton_matrix *d, abut_linear_solver *linear, const abut_objective *p,
                                                       const abut_point *at, abut_report *rep, abut_err *err);
-/** What was summed last; where: rows in space, NULL: not known.  Good until the next sum. */
+/** Returns the matrix summed last, valid until the next sum; where: positions of its rows, NULL: not known. */
 abut_operator abut_newton_matrix_operator(const abut_newton_matrix *d, const double *where);
-/** Adds shift times the absolute values of its diagonal to what was summed last, in place of earlier shifts.  whole[3 nrow]:
- * scratch for all of them, for the first of which it is `first`.  Fails  ABUT_E_NOMEM */
+/** Adds shift times the absolute diagonal to the matrix summed last, in place of earlier shifts.  first: 1 in the first shift of
+ * a sum.  whole[3 nrow]: scratch, kept between the shifts of a sum.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_newton_matrix_shift(abut_newton_matrix *d, double shift, int first, double *whole, abut_err *err);
-/** A step begins: what `order` and the products know of rows belongs to the last one. */
+/** Begins a step: forgets the rows that `order` and the products know from the last one. */
 void abut_newton_matrix_begin_step(abut_newton_matrix *d, abut_ordering *order);
-/** The sets that do not last, as one, with its values, and nothing else of the matrix.
- * Fails  ABUT_E_ARG sets that do not last have elements of several shapes: then they are no one set */
+/** Sums the sets that do not last alone, as one set with its values.
+ * Fails  ABUT_E_ARG sets that do not last have elements of several shapes, so they are not one set */
 ABUT_MUST_USE abut_status abut_newton_matrix_contacts(abut_newton_matrix *d, const abut_objective *p, const abut_point *at,
                                                       abut_elements *set, abut_err *err);
-/** Terms learn of the kinks that dir[3 nv] leads over. */
+/** Tells the terms which of their kinks dir[3 nv] crosses. */
 void abut_newton_matrix_majorise(const abut_newton_matrix *d, const abut_objective *p, const abut_point *at, const double *dir);
 
-/** The node whose diagonal block is the least positive definite for its size: where to look when a matrix fails as a whole.  -1
- * when there is no matrix of these unknowns. */
+/** Returns the node whose diagonal block is the least positive definite for its size, the suspect if a matrix fails as a whole;
+ * -1: there is no matrix of these unknowns. */
 int32_t abut_newton_matrix_worst_node(const abut_newton_matrix *d, const abut_objective *p);
 int32_t abut_newton_matrix_node_of_row(const abut_objective *p, int32_t row);
 

@@ -52,7 +52,7 @@ static void require_exact(void *self)
     n->solve.exact = 1;
 }
 
-/* Where the matrix is not positive definite. */
+/* Names the node at which the matrix is not positive definite. */
 static void blame(const newton *n, abut_direction_info *info)
 {
     info->bad_node = n->solve.bad_node;
@@ -60,7 +60,7 @@ static void blame(const newton *n, abut_direction_info *info)
     if (info->guessed) info->bad_node = abut_newton_matrix_worst_node(&n->matrix, n->p);
 }
 
-/* Ranks, where there are some, look for a direction from the same point. */
+/* Checks that all ranks have the same iterate and gradient. */
 static abut_status agree(const abut_objective *p, const abut_point *at, abut_err *err)
 {
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof *at->x;
@@ -69,7 +69,7 @@ static abut_status agree(const abut_objective *p, const abut_point *at, abut_err
     return abut_ranks_agree(p->step.ranks, mark, "an iterate", err);
 }
 
-/* dir by the matrix as terms are now, and the gradient g. */
+/* dir = -H^-1 g, H summed at `at` with the present state of the terms. */
 static abut_status solve(newton *n, const abut_point *at, const double *g, double *dir, abut_direction_info *info,
                          abut_report *rep, abut_err *err)
 {

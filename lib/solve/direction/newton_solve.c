@@ -10,23 +10,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define FAR 0.1             /* of the right-hand side that iterations may leave, */
-#define CLOSE 1e-8          /* and what is small enough whatever the error; */
-#define FRACTION_ALL 0.2    /* of the direction that its error may have, */
-#define WITHIN_ALL 0.05     /* and of what the convergence test looks at, there */
+#define FAR 0.1             /* largest residual of iterations, relative to the right-hand side */
+#define CLOSE 1e-8          /* relative residual at which they end for any error */
+#define FRACTION_ALL 0.2    /* largest error, relative to the direction */
+#define WITHIN_ALL 0.05     /* largest error of directions below near_the_end, relative to that */
 
-/* Shifts of a matrix that is not positive definite, as shares of its diagonal: those that mend rounding, and, where Hessians may
- * be indefinite, those of directions, which descend with any shift; with more than SMALL_SHIFT they are shorter than Newton's. */
+/* Shifts of a matrix that is not positive definite, as shares of its diagonal: the largest against rounding, and the largest if
+ * Hessians may be indefinite.  A direction descends with any shift; above SMALL_SHIFT it is shorter than Newton's. */
 #define ROUNDING_SHIFT 1
 #define LARGEST_SHIFT 1e6
 #define SMALL_SHIFT 1e-7
 
-/* By a factor that is older than the matrix or in single precision: */
-#define FORCE 0.1           /* of the right-hand side that may be left */
-#define FRACTION 0.1        /* of the direction that its error may have, as M^-1 r tells it before the last iteration */
-#define WITHIN 1e-3         /* of what the convergence test looks at that it may have there */
+/* Bounds for iterations on a factor that is older than the matrix or in single precision: */
+#define FORCE 0.1           /* largest residual, relative to the right-hand side */
+#define FRACTION 0.1        /* largest error, relative to the direction, as M^-1 r estimates it before the last iteration */
+#define WITHIN 1e-3         /* largest error of directions below near_the_end, relative to that */
 
-/* ---- what factor reuse asks the ordering for ---- */
+/* ---- operations of the ordering for factor reuse ---- */
 
 static int is_analysed(const void *ctx) { return ((const abut_ordering *)ctx)->analysed; }
 
@@ -108,7 +108,7 @@ abut_status abut_newton_solve_sum(abut_newton_solve *s, abut_newton_matrix *A, c
     return abut_newton_matrix_sum(A, &s->order, p, at, rep, err);
 }
 
-/* Of this step. */
+/* Returns the solver of this step. */
 static const abut_linear_solver *solver_of(const abut_newton_solve *s)
 {
     return s->order.by_iterations ? &s->instead : &s->linear;
@@ -175,13 +175,13 @@ static abut_status blame(abut_newton_solve *s, const abut_objective *p, abut_sta
     return rc ? (void)abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc : ABUT_OK;
 }
 
-/* The residual of conjugate gradients stays below what the convergence test, which allows h tolerance, can see. */
+/* m: twice the direction that ends a minimisation.  Errors far below it do not change its end. */
 static double near_the_end(const abut_objective *p)
 {
     return 2 * p->model->h[0] * p->model->tolerance[0];
 }
 
-/* most: iterations; 0: as many as the solver thinks fit. */
+/* most: iterations; 0: by the linear solver. */
 static abut_status iterate(abut_newton_solve *s, abut_linear_solver *linear, int most, const abut_newton_matrix *A,
                            const abut_objective *p, abut_report *rep, abut_err *err)
 {
@@ -280,8 +280,8 @@ abut_status abut_newton_factor_single(abut_newton_solve *s, abut_newton_matrix *
     return abut_newton_factor(s, A, p, rep, err);
 }
 
-/* A step by iterations where factors are dear.  *solved 0: they fail, or cost more than the factor that they spare, and the rest
- * of the step is by factors. */
+/* Solves in a step by iterations.  *solved 0: they failed or cost more than the factor that they spare, and the rest of the step
+ * is by factors. */
 static abut_status iterate_instead(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, int first, int *solved,
                                    abut_report *rep, abut_err *err)
 {
@@ -301,7 +301,7 @@ static abut_status iterate_instead(abut_newton_solve *s, abut_newton_matrix *A, 
     return rc ? rc : abut_linear_factor(&s->linear, &of, ABUT_DOUBLE, err);
 }
 
-/* By factors, to what the search can see; exact: by one of A in double precision. */
+/* Solves by factors, as exactly as the search needs; exact: by one of A in double precision. */
 static abut_status solve_whole(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, int exact, abut_report *rep,
                                abut_err *err)
 {

@@ -1,6 +1,6 @@
 /* Newton's equation A p = -g by a linear solver of the table: by iterations, or by factors, which are not made for every matrix
- * (sparse/reuse.h); or by factors with iterations in the steps in which factors would be dear (ordering.h).  Iterations that cost
- * more than a factor are given up for the rest of such a step. */
+ * (sparse/reuse.h); or by factors, and by iterations in steps whose factors would be expensive (ordering.h).  In such a step,
+ * iterations that cost more than a factor are given up for the rest of it. */
 #ifndef ABUT_SOLVE_DIRECTION_NEWTON_SOLVE_H
 #define ABUT_SOLVE_DIRECTION_NEWTON_SOLVE_H
 
@@ -11,10 +11,10 @@
 /* Zero-filled is empty.  Stays where it is: the ordering borrows the linear solver. */
 typedef struct abut_newton_solve {
     abut_linear_solver linear;  /* iterative, or with factor reuse */
-    abut_linear_solver instead; /* iterative, in steps in which the factors of linear would be dear; empty: there are none */
+    abut_linear_solver instead; /* iterative, for steps whose factors of linear would be expensive; empty: none */
     abut_ordering order;
     int exact;              /* the next solution shall be by a factor of its own matrix, in double precision */
-    int no_single;          /* single precision was no good in this step for a factor wanted at once */
+    int no_single;          /* single precision has failed in this step for a factor wanted at once */
     int shifted;            /* the last matrix, by more than rounding needs: its solutions are shorter than Newton's directions */
     unsigned without;       /* ABUT_WITHOUT_* */
     double cg_tolerance;    /* of iterations; 0: what the search can see */
@@ -25,7 +25,7 @@ typedef struct abut_newton_solve {
 /** orders: 1 when matrices are to be factored or solved with; 0: patterns are all that is kept. */
 ABUT_MUST_USE abut_status abut_newton_solve_init(abut_newton_solve *s, const abut_objective *p, const abut_direction_options *opt,
                                                  int orders, abut_err *err);
-/** Where factors would be dear, `instead` iterates.  s->linear is direct. */
+/** Sets the iterative solver of steps whose factors would be expensive.  s->linear is direct. */
 ABUT_MUST_USE abut_status abut_newton_solve_iterate_instead(abut_newton_solve *s, const abut_objective *p,
                                                             const abut_linear_solver_ops *instead, int threads, abut_err *err);
 void abut_newton_solve_clear(abut_newton_solve *s);
@@ -38,25 +38,25 @@ ABUT_MUST_USE abut_status abut_newton_solve_sum(abut_newton_solve *s, abut_newto
 /** The matrix as the linear solver takes it. */
 abut_operator abut_newton_solve_operator(const abut_newton_solve *s, const abut_newton_matrix *A);
 
-/** s->sol = A^-1 s->rhs, by iterations or by a factor: the one that there is, one in single precision or one in double, the
- * first that is good enough.
+/** s->sol = A^-1 s->rhs, by iterations or by the first factor that is good enough: the one at hand, a new one in single
+ * precision, a new one in double.
  * Fails  ABUT_E_NUMERIC when no shift of the diagonal makes A positive definite: s->bad_node says where (Cholesky), else -1; when
  *        conjugate gradients do not converge */
 ABUT_MUST_USE abut_status abut_newton_solve_first(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
                                                   abut_report *rep, abut_err *err);
-/** The same with the matrix of the last solve. */
+/** Solves again with the matrix of the last solve; fails as abut_newton_solve_first. */
 ABUT_MUST_USE abut_status abut_newton_solve_again(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
                                                   abut_report *rep, abut_err *err);
 /** The factor of A, in double precision; fails as a solve. */
 ABUT_MUST_USE abut_status abut_newton_factor(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
                                              abut_report *rep, abut_err *err);
-/** The same in single precision, *single 1, unless the factor is small or would have no positive pivots. */
+/** abut_newton_factor in single precision, *single 1, unless the factor is small or would have no positive pivots. */
 ABUT_MUST_USE abut_status abut_newton_factor_single(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
                                                     int *single, abut_report *rep, abut_err *err);
-/** The solver if it has a factor of the matrix of the last solution, and whether that solution is by iterations on a factor. */
+/** Returns the solver if it has a factor of the matrix of the last solution; whether that solution is by iterations on it. */
 abut_linear_solver *abut_newton_solve_factor(const abut_newton_solve *s);
 int abut_newton_solve_is_approximate(const abut_newton_solve *s);
-/** What the factor weighs, into the report. */
+/** Writes entries, operations and bytes of the factor into the report. */
 void abut_newton_solve_stats(const abut_newton_solve *s, abut_report *rep);
 
 /** dir[3 nv] leads down the gradient g[3 nv]. */

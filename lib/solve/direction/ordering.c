@@ -14,15 +14,15 @@
  * minimum degree: measured once. */
 #define ORDER_BLOCK 4e4
 #define ORDER_BLOCK_QUICKLY 1e4
-#define DEAR_ROW 1e6        /* such operations for each row: a factor that costs more is dear */
+#define DEAR_ROW 1e6        /* such operations per row above which a factor counts as expensive */
 
-/* Of the linear solver, whatever takes its place. */
+/* Returns 1 if o->linear factors; o->instead does not matter. */
 static int factors(const abut_ordering *o)
 {
     return o->linear && !abut_linear_can(o->linear, ABUT_IS_ITERATIVE);
 }
 
-/* What iterates in this step; NULL: none does. */
+/* Returns the iterative solver of this step; NULL: it has none. */
 static abut_linear_solver *iterative(const abut_ordering *o)
 {
     return o->by_iterations ? o->instead : o->linear && !factors(o) ? o->linear : NULL;
@@ -152,7 +152,7 @@ static abut_status analyse_in_order(abut_ordering *o, const int32_t *perm, const
 
 /* ---- the order of minimum degree of a pattern that comes again ---- */
 
-/* The one at hand is that of the first factor of A; single precision is as good for it as it is in the order of the elements. */
+/* Keeps the present order, of the first factor of A, unless it changes whether the factor may be in single precision. */
 static abut_status keep_degree(abut_ordering *o, const abut_bsr *A, abut_err *err)
 {
     struct abut_degree_order *d = &o->degree;
@@ -182,7 +182,7 @@ static int has_degree(const abut_ordering *o, const abut_bsr *A)
            !memcmp(d->col, A->row, d->ptr[n] * sizeof *d->col);
 }
 
-/* First pattern, ordering and analysis of a step by a factor; of one by iterations the order alone. */
+/* First pattern, ordering and analysis of a step by a factor; a step by iterations gets the order alone. */
 static abut_status analyse_first(abut_ordering *o, abut_bsr *A, const abut_objective *p, const abut_elements *sets, int nsets,
                                  int lasting, abut_err *err)
 {
@@ -258,7 +258,7 @@ abut_status abut_ordering_factor_after_all(abut_ordering *o, const abut_bsr *A, 
     return abut_ordering_analyse(o, A, err);
 }
 
-/* Whether the sets have the rows that they had last; if not, those are theirs from here on. */
+/* *same: the sets have the rows that were seen last.  Else their rows are the seen ones from here on. */
 static abut_status see(abut_ordering *o, const abut_elements *sets, int nsets, int32_t nrow, int *same, abut_err *err)
 {
     struct abut_seen_rows *s = &o->seen;

@@ -5,8 +5,8 @@
  * minimum degree that the first factor of a pattern gets.  So a restart from any frame meets the same pivots and gives the same
  * bytes.
  *
- * A factor is dear where that of the elements alone takes more operations for each row than conjugate gradients do: bodies that
- * are thick in all directions, from some ten thousand nodes on.  Contacts have no say in it. */
+ * A factor is expensive if that of the elements alone takes more operations per row than conjugate gradients do: in bodies that
+ * are thick in all directions, from some ten thousand nodes on.  Contacts do not count. */
 #ifndef ABUT_SOLVE_DIRECTION_ORDERING_H
 #define ABUT_SOLVE_DIRECTION_ORDERING_H
 
@@ -15,22 +15,22 @@
 
 /* Zero-filled is empty. */
 typedef struct abut_ordering {
-    abut_linear_solver *linear; /* borrowed: what analyses; NULL: a pattern is all that is wanted */
-    abut_linear_solver *instead;    /* borrowed: iterates in the steps in which the factor of linear would be dear; NULL: none */
+    abut_linear_solver *linear; /* borrowed: the solver that is analysed; NULL: only patterns are kept */
+    abut_linear_solver *instead;    /* borrowed: iterates in steps whose factor by linear would be expensive; NULL: none */
     int by_iterations;      /* this is such a step: known from its first pattern on */
-    double *where;          /* [3 n] positions of the rows; NULL: no linear solver asks */
+    double *where;          /* [3 n] positions of the rows; NULL: no linear solver needs them */
     int analysed;           /* linear is for the pattern that the matrix has now, ordered by perm */
     int32_t *perm;          /* [n_perm] elimination order of this step's unknowns */
     int32_t n_perm;
-    struct abut_element_order { /* the same without contacts, but with attachments: of the model and what is held; outlives a
+    struct abut_element_order { /* order without contacts, with attachments: of the model and its held nodes; outlives a
                                  * step.  [1]: with the nodes that an augmented Lagrangian moves */
         int32_t *node_row;  /* [nv] the numbering that it is for */
         int32_t *perm;      /* [n] */
         int32_t n;
         double cost;        /* of its factor: abut_factor_cost */
     } elements[2];
-    double ordered_cost;    /* of the factor of what perm was found for */
-    double overspent;       /* what factors since then have cost on top of that each */
+    double ordered_cost;    /* of the factor of the pattern that perm was found for */
+    double overspent;       /* sum of what each factor since then has cost beyond that */
     struct abut_degree_order {  /* by minimum degree: of the last pattern whose first factor after a begin was better so */
         int on;             /* set by a user who factors all that is analysed after abut_ordering_analyse_to_factor */
         int first;          /* the analysis at hand is that of the elements' order, and the next factor the first one */
@@ -41,7 +41,7 @@ typedef struct abut_ordering {
         int32_t n;          /* 0: none is kept */
         double cost;        /* of the factor: abut_factor_cost */
     } degree;
-    int by_degree;          /* the next order is one of minimum degree: nothing has shown yet that this is no good */
+    int by_degree;          /* the next order is one of minimum degree: 0 after one that was no better */
     int32_t *planned;       /* [nv] the numbering of the pattern */
     struct abut_seen_rows { /* of the sets of that pattern that do not last, one after the other */
         int32_t *row;
@@ -50,13 +50,13 @@ typedef struct abut_ordering {
     } seen;
 } abut_ordering;
 
-/** linear: borrowed, one that factors or iterates; NULL: none, the pattern is all that is kept. */
+/** linear: borrowed, one that factors or iterates; NULL: none, only the pattern is kept. */
 ABUT_MUST_USE abut_status abut_ordering_init(abut_ordering *o, int32_t nv, abut_linear_solver *linear, abut_err *err);
-/** o->linear factors; where that is dear, `instead`, borrowed, iterates.  Fails  ABUT_E_NOMEM */
+/** Sets the iterative solver, borrowed, of steps whose factor by o->linear is expensive.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_ordering_iterate_instead(abut_ordering *o, int32_t nv, abut_linear_solver *instead, abut_err *err);
-/** What a factor of the elements alone costs in a step by iterations: abut_factor_cost. */
+/** Returns the cost of a factor of the elements alone, in a step by iterations (abut_factor_cost). */
 double abut_ordering_spared(const abut_ordering *o);
-/** The rest of a step by iterations is by factors: o->linear is analysed for A. */
+/** Changes a step by iterations to factors for its rest: analyses o->linear for A. */
 ABUT_MUST_USE abut_status abut_ordering_factor_after_all(abut_ordering *o, const abut_bsr *A, abut_err *err);
 void abut_ordering_clear(abut_ordering *o);
 /** Forgets what belongs to one time step; A: the matrix whose pattern it keeps. */
@@ -68,11 +68,11 @@ void abut_ordering_begin_step(abut_ordering *o, abut_bsr *A);
  * Fails  as abut_bsr_pattern, abut_graph_order_nested_dissection, abut_linear_analyse; o is then as at the begin of a step */
 ABUT_MUST_USE abut_status abut_ordering_pattern(abut_ordering *o, abut_bsr *A, const abut_objective *p, const double *x,
                                                 const abut_elements *sets, int nsets, int lasting, abut_err *err);
-/** The linear solver analysed for A in the order at hand. */
+/** Analyses the linear solver for A in the order at hand. */
 ABUT_MUST_USE abut_status abut_ordering_analyse(abut_ordering *o, const abut_bsr *A, abut_err *err);
-/** The same before A is factored in earnest: contacts that come make a factor in an order without them dearer, and once the
- * factors have cost as much more as an ordering does, A gets a new one, by minimum degree as long as that is better than what
- * there is. */
+/** Analyses A, if it is not, before it is factored.  Later contacts make factors in an older order more expensive.  Once these
+ * extra costs add up to the cost of an ordering, A gets a new one: by minimum degree, as long as that improves on the order at
+ * hand. */
 ABUT_MUST_USE abut_status abut_ordering_analyse_to_factor(abut_ordering *o, const abut_bsr *A, abut_err *err);
 
 #endif
