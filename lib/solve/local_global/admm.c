@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the variables of thin elements begin, and how many there are in all. */
+/* Index of the first variable of thin elements; number of all variables. */
 static size_t thin_at(const abut_model *m)
 {
     return 9 * (size_t)m->nt + 3 * (size_t)m->nsp;
@@ -138,8 +138,8 @@ static double largest(size_t n, const double *z, const double *other)
 
 /* ---- the global right-hand side ---- */
 
-/* What a pass over the elements of one kind leaves: forces of their corners, 12 each; how far z is from D x and from what it was;
- * which had no minimum. */
+/* Results of a pass over the elements of one kind: corner forces, 12 each; the largest |z - D x| and change of z; whether the
+ * local step of an element had no minimum. */
 typedef struct pass {
     double *f, *apart, *moved;
     uint8_t *bad;
@@ -164,7 +164,7 @@ static abut_status pass_end(abut_admm *a, const pass *q, size_t n, const char *w
     return ABUT_OK;
 }
 
-/* Of nine numbers, the largest difference. */
+/* The largest of nine differences, in each lane. */
 ABUT_LANES_INLINE void largest_lanes(const abut_lanes *z, const abut_lanes *other, abut_lanes *most)
 {
     *most = ABUT_LANES_ALL(0.);
@@ -190,12 +190,12 @@ ABUT_LANES_INLINE void store_nine(const abut_lanes *v, size_t t, size_t n, doubl
         for (size_t i = 0; i < 9; i++) to[9 * (t + l) + i] = v[i][l];
 }
 
-/* What four tets are at. */
+/* Local step of four tets. */
 typedef struct four {
     abut_lanes B[9], F[9], was[9], u[9], U[9], s0[3], V[9], s[3], k;
 } four;
 
-/* F, what z was, u, and the singular values of F + u */
+/* F, the old z, u, and the singular values of F + u */
 ABUT_LANES_CLONES
 static void four_begin(const abut_admm *a, const abut_elastic *e, const double *x, size_t t, size_t n, four *g)
 {

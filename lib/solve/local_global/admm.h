@@ -1,6 +1,6 @@
-/* ADMM on the deformation gradients of tets, the vectors of springs and, where they are asked for, the corners of thin elements:
- * what projective dynamics generalises to for nonlinear materials (Narain et al. 2016; Overby et al. 2017): with D_e x = F_e (or
- * the vector of a spring), w_e^2 = k_e V_e,
+/* ADMM on the deformation gradients of tets, the vectors of springs and, on request, the corners of thin elements: generalises
+ * projective dynamics to nonlinear materials (Narain et al. 2016; Overby et al. 2017).  With D_e x = F_e (or the vector of a
+ * spring) and w_e^2 = k_e V_e,
  *
  *     z_e = argmin V_e psi(z) + w_e^2/2 |z - (D_e x + u_e)|^2       in the space of singular values; three unknowns
  *     u_e = u_e + D_e x - z_e
@@ -27,16 +27,16 @@ typedef struct abut_admm {
 } abut_admm;
 
 ABUT_MUST_USE abut_status abut_admm_init(abut_admm *a, const abut_objective *p, double fit_low, double fit_high, abut_err *err);
-/** The same with thin elements, weighed by the time scheme of p (abut_objective_weigh). */
+/** abut_admm_init with variables of thin elements, weighed by the time scheme of p (abut_objective_weigh). */
 ABUT_MUST_USE abut_status abut_admm_init_thin(abut_admm *a, const abut_objective *p, double fit_low, double fit_high,
                                               abut_err *err);
 void abut_admm_clear(abut_admm *a);
 /** z = D x, u = 0. */
 void abut_admm_start(abut_admm *a, const abut_objective *p, const double *x);
-/** z = D x, and u so that the forces of all elements at x are those of their energies: x is of finite energy. */
+/** z = D x, and u that balances the forces of all element energies at x, which are finite. */
 void abut_admm_start_balanced(abut_admm *a, const abut_objective *p, const double *x);
-/** The local step and the multipliers at x, and r[3 nv], kg m: minus what the matrix has to be solved for, so that
- * x - A^-1 r is the global step; zero for nodes that do not move.
+/** Takes the local step and updates the multipliers at x.  r[3 nv], kg m: residual of the global step, which is x - A^-1 r; zero
+ * for nodes that do not move.
  * Fails  ABUT_E_NUMERIC an element has no minimum of finite energy; ABUT_E_NOMEM scratch */
 ABUT_MUST_USE abut_status abut_admm_step(abut_admm *a, const abut_objective *p, const double *x, double *r, abut_arena *scratch,
                                          abut_err *err);

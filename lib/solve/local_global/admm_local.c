@@ -126,7 +126,7 @@ static void lanes_begin(const abut_elastic *e, size_t t, size_t n, lanes_problem
     add_distance(p, p->s, &p->sum);
 }
 
-/* One whole step in the lanes of *moves.  *moves: those that it leaves to move again; *good: those that may still find theirs. */
+/* One whole step in the lanes of *moves, which it reduces to the lanes that move again.  *good: lanes that have not failed. */
 ABUT_LANES_CLONES
 static void lanes_step(const abut_elastic *e, size_t t, size_t n, lanes_problem *p, abut_lane_mask *moves, abut_lane_mask *good)
 {
@@ -144,8 +144,8 @@ static void lanes_step(const abut_elastic *e, size_t t, size_t n, lanes_problem 
     *good &= ~*moves | solved;
     for (int i = 0; i < 3; i++) p->s[i] = ABUT_LANES_PICK(solved, trial[i], p->s[i]);
     p->sum = ABUT_LANES_PICK(solved, sum, p->sum);
-    p->q = q;       /* of lanes that move no more nobody asks for it */
-    *moves = solved & ~(size <= ABUT_LANES_ALL(1e-7));      /* the error that is left is like its square */
+    p->q = q;       /* read in moving lanes only */
+    *moves = solved & ~(size <= ABUT_LANES_ALL(1e-7));      /* the remaining error is of the order of its square */
 }
 
 size_t abut_admm_project_lanes(const abut_elastic *e, size_t t, size_t n, const abut_lanes *k, const abut_lanes s0[3],

@@ -316,7 +316,7 @@ static double dot(const abut_consensus *c, const double *a, const double *b)
     return abut_dot(a, b, 3 * (size_t)c->parts.nrow, c->pairs.part);
 }
 
-/* What the parts minimise at x; *noise: what two values may differ by and be equal. */
+/* *sum: objective of the parts at x; *noise: its rounding. */
 static abut_status evaluate(abut_consensus *c, const double *x, const double *y, double *sum, double *noise, abut_arena *scratch,
                             abut_err *err)
 {
@@ -330,7 +330,7 @@ static abut_status evaluate(abut_consensus *c, const double *x, const double *y,
     return rc;
 }
 
-/* c->g at c->x, where evaluate has been last. */
+/* c->g at c->x, after evaluate there. */
 static abut_status find_gradient(abut_consensus *c, abut_arena *scratch, abut_err *err)
 {
     const size_t n = 3 * (size_t)c->cut.model.nv;

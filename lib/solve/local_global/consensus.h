@@ -27,13 +27,13 @@ typedef struct abut_consensus abut_consensus;
 ABUT_MUST_USE abut_status abut_consensus_new(abut_consensus **c, const abut_objective *p, const abut_partition *given, int parts,
                                              abut_err *err);
 void abut_consensus_free(abut_consensus **c);
-/** A step of p begins, at x[3 nv].  Fails  ABUT_E_NUMERIC a matrix is not positive definite; ABUT_E_NOMEM */
+/** Begins a step of p, at x[3 nv].  Fails  ABUT_E_NUMERIC a matrix is not positive definite; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_consensus_start(abut_consensus *c, const abut_objective *p, const double *x, abut_report *rep,
                                                abut_err *err);
 /** An iteration: dx[3 nv] leads from the nodes x to the next ones. */
 ABUT_MUST_USE abut_status abut_consensus_step(abut_consensus *c, const abut_objective *p, const double *x, double *dx,
                                               abut_report *rep, abut_arena *scratch, abut_err *err);
-/** Of the factors. */
+/** Returns entries, operations and bytes of all factors. */
 abut_linear_stats abut_consensus_stats(const abut_consensus *c);
 
 #endif

@@ -90,7 +90,7 @@ static void divide_masses(abut_copies *c, const abut_objective *p, int32_t n, do
 
 /* ---- tets beside parts ---- */
 
-/* Those of tet t, from number n on, where c->beside_tet is there; returns how many there are then. */
+/* Adds to n the parts beside tet t, and writes them, unless c->beside_tet is NULL.  Returns the sum. */
 static size_t tets_beside(abut_copies *c, const abut_model *m, int32_t t, size_t n)
 {
     const int32_t *corner = m->tet + 4 * (size_t)t, own = c->part[c->tet[4 * (size_t)t]];

@@ -1,4 +1,4 @@
-/* What a step of solve/local_global/local_global.h leaves: its frame, and what the report tells of it. */
+/* Results of a step of solve/local_global/local_global.h: its frame and its report. */
 #include "solve/local_global/local_global.h"
 
 #include "base/timer.h"

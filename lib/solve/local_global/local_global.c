@@ -171,7 +171,7 @@ static abut_status prepare(abut_local_global *s, abut_report *rep, abut_err *err
     return ABUT_OK;
 }
 
-/* Where inertia alone leads; where that is no place to start from, where the step starts. */
+/* First iterate: xhat, or the start of the step if E is infinite at xhat. */
 static abut_status start(abut_local_global *s, abut_err *err)
 {
     const abut_objective *p = &s->objective;
