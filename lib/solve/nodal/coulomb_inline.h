@@ -1,7 +1,7 @@
 /* The law of Signorini and Coulomb for one contact whose Delassus operator is a multiple of the identity: closed form.
  *
- * With every other contact as it is, contact c reads u = s_c r + ustar.  The law does not change where r is multiplied by a
- * positive number, so the question is: which u makes (u, u - ustar) a pair of the law?  There is exactly one.
+ * With the impulses of all other contacts fixed, contact c has u = s_c r + ustar.  The law does not change if r is multiplied
+ * by a positive number, so u is sought for which (u, u - ustar) is a pair of the law.  There is exactly one.
  * (Daviet 2020, 5.2.2) */
 #ifndef ABUT_SOLVE_NODAL_COULOMB_INLINE_H
 #define ABUT_SOLVE_NODAL_COULOMB_INLINE_H
@@ -27,8 +27,8 @@ ABUT_FN abut_touch_state abut_coulomb_velocity(const double ustar[3], const doub
     return open ? ABUT_TOUCH_OPEN : sticks ? ABUT_TOUCH_STICKS : ABUT_TOUCH_SLIDES;
 }
 
-/** How far (u, rbar) is from a pair of the law, m/s: the largest of what penetrates, pulls, acts at a distance, is beyond the
- * cone, slides without friction against it.  rbar[3] = s r, m/s. */
+/** Returns how far (u, rbar) is from a pair of the law, m/s: the largest of penetration, pull, action at a distance, distance
+ * beyond the cone, and sliding without opposing friction.  rbar[3] = s r, m/s. */
 ABUT_FN double abut_coulomb_residual(const double u[3], const double rbar[3], const double n[3], double mu)
 {
     const double uN = u[0] * n[0] + u[1] * n[1] + u[2] * n[2], rN = rbar[0] * n[0] + rbar[1] * n[1] + rbar[2] * n[2];

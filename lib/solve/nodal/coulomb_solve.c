@@ -39,7 +39,7 @@ void abut_coulomb_state_clear(abut_coulomb_state *s)
     *s = (abut_coulomb_state){ 0 };
 }
 
-/* What is known of earlier iterations is not of these contacts. */
+/* Drops the results of iterations with other contacts. */
 static void forget(abut_coulomb_state *s)
 {
     s->projected = s->mix.n = s->mix.next = 0;
@@ -123,17 +123,17 @@ static abut_status measure_step(abut_coulomb_state *s, const abut_coulomb_system
 
 /* ---- how far momentum and the law of contact are off ---- */
 
-/* Of one body, N s: sums over its nodes. */
+/* Sums over the nodes of one body, N s. */
 typedef struct body_sums {
-    double momentum, law;   /* that lack */
+    double momentum, law;   /* residuals */
     double impulse;         /* of its contacts */
     double motion;          /* W p */
     double apart, nodes;    /* m/s: |v - p|; of contacts */
 } body_sums;
 
 enum { MOST_TIMES = 16 };
-#define LAW 0.1             /* of what single visits would change: contacts that share nodes would share the change */
-#define STILL 1e-3          /* impulses below this part of W p change no motion that matters: they are compared with it */
+#define LAW 0.1             /* of the changes by single visits: contacts that share nodes would share the change */
+#define STILL 1e-3          /* impulses below this part of W p hardly change the motion: residuals are compared with it instead */
 
 static double length3(const double a[3])
 {
@@ -227,7 +227,7 @@ static abut_status sum_affine(abut_coulomb_state *s, const abut_coulomb_system *
     return ABUT_OK;
 }
 
-/* What one more visit of every contact would change, were it alone. */
+/* Adds to each body's law the change of impulse by one more visit of each contact alone. */
 static void sum_law(const abut_coulomb_state *s, const abut_coulomb_system *y, const abut_touching *t, body_sums *sum)
 {
     for (size_t c = 0; c < t->n; c++) {
@@ -255,7 +255,7 @@ static double largest_part(const body_sums *sum, size_t n)
     return most;
 }
 
-/* s->unbalanced; momentum at p, and then the law, are asked where momentum at v is balanced well enough. */
+/* Sets s->unbalanced: by momentum at v alone, unless that is balanced well enough; then by momentum at p and the law too. */
 static abut_status measure_balance(abut_coulomb_state *s, const abut_coulomb_system *y, const abut_touching *t, double balance,
                                    abut_err *err)
 {

@@ -52,7 +52,7 @@ static void free_it(void *self)
     free(f);
 }
 
-/* What the scene says, and the solver's defaults. */
+/* Options by the scene, the command line and the solver's defaults. */
 static abut_nodal_options options_of(const abut_model *m, const abut_step_options *o)
 {
     abut_nodal_options n = abut_nodal_defaults();
@@ -104,7 +104,7 @@ static abut_status name_step(const failsafe *f, abut_status rc, abut_err *err)
     return rc ? abut_wrap(err, "step %lld (t = %g s)", (long long)f->at.step + 1, f->at.time), rc : ABUT_OK;
 }
 
-/* The first frame of a process may be anybody's; later ones were judged. */
+/* Judges the first frame of a process, which may come from any program; later frames are the end of a judged step. */
 static abut_status check_start(failsafe *f, const abut_arrays *frame, abut_err *err)
 {
     abut_frame view;
@@ -120,7 +120,7 @@ static abut_status check_start(failsafe *f, const abut_arrays *frame, abut_err *
 
 /* ---- the path over steps whose frames are not written ---- */
 
-/* A frame on its own needs no path: the motion to it is the one that was judged, or the barrier tells it. */
+/* Returns 1 if the path needs points: a single step to a written frame is straight and judged, or has the barrier's path. */
 static int is_joined(const failsafe *f)
 {
     return f->path.end_unwritten || f->path.continues;
@@ -134,14 +134,14 @@ static abut_status begin_path(failsafe *f, abut_err *err)
                              : abut_path_start(&f->path.points, &p->cm, p->xn, err);
 }
 
-/* The step goes on to x, along a straight line that is free. */
+/* Continues the step to x, along a straight line that is free. */
 static abut_status go_on_to(failsafe *f, const double *x, abut_err *err)
 {
     const abut_collmesh *cm = &f->nodal.objective.cm;
     return is_joined(f) ? abut_path_add(&f->path.points, cm, cm->obstacle, x, &f->path.near, err) : ABUT_OK;
 }
 
-/* What the barrier went through on its step. */
+/* Follows the path of the barrier's step. */
 static abut_status follow(failsafe *f, abut_err *err)
 {
     const abut_path *barrier = abut_mend_path(&f->mend);
@@ -150,7 +150,7 @@ static abut_status follow(failsafe *f, abut_err *err)
     return rc;
 }
 
-/* The path from the last frame that was written, into the one that is. */
+/* Writes the path from the last written frame into the frame `out`. */
 static abut_status end_path(failsafe *f, abut_arrays *out, abut_report *rep, abut_err *err)
 {
     const abut_collmesh *cm = &f->nodal.objective.cm;
@@ -184,7 +184,7 @@ static abut_status begin(void *self, const abut_arrays *frame, abut_instant at, 
     return rc;
 }
 
-/* Refuses without a judge an end that is no minimum of its step. */
+/* Judges the motion of the step.  An end that is no minimum of the step is refused without a judge. */
 static abut_status judge(failsafe *f, int *clean, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
@@ -198,7 +198,7 @@ static abut_status judge(failsafe *f, int *clean, abut_report *rep, abut_err *er
     return rc;
 }
 
-/* What the step runs into becomes contacts, and iterations go on with them. */
+/* Adds the pairs that the step runs into to the contacts, and iterates on with them. */
 static abut_status another_round(failsafe *f, int round, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
@@ -211,7 +211,7 @@ static abut_status another_round(failsafe *f, int round, abut_report *rep, abut_
     return rc ? rc : abut_nodal_go_on(n, ITERATIONS, f->sweeps << round, rep, err);
 }
 
-/* Says what the last linear problem lacks. */
+/* Words of the residual of the last linear problem. */
 static const char *words_of_residual(const failsafe *f, char words[ABUT_GUARD_WORDS])
 {
     const abut_nodal *n = &f->nodal;

@@ -1,4 +1,4 @@
-/* What a step of hard contact leaves: the next frame, and its figures. */
+/* Results of a step of hard contact: the next frame and the report. */
 #include "base/timer.h"
 #include "contact/intersect.h"
 #include "energy/curved_rod.h"
@@ -21,8 +21,8 @@ static abut_status put_impulse(const abut_nodal *s, int64_t step, abut_arrays *o
     return ABUT_OK;
 }
 
-/* The balance of momentum at x, where the step ends: dE/dx / h - B^T r over what it is the sum of, inertia and loads, all other
- * forces, impulses of contacts, and over the momentum of a node; largest entries. */
+/* Residual of momentum at x, the end of the step: dE/dx / h - B^T r, over its parts (inertia and loads, all other forces,
+ * impulses of contacts) and over the momentum of a node; largest entries. */
 static abut_status balance(abut_nodal *s, const double *x, double *residual, abut_err *err)
 {
     const abut_objective *p = &s->objective;

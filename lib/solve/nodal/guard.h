@@ -1,6 +1,6 @@
-/* What a step has to pass before it is written: the judge of trajectories, who finds his pairs by himself and decides in exact
- * arithmetic, as `ccd-check` does.  Hard contact promises nothing by construction: normals are frozen in a step, gaps are linear
- * in it, and a projection ends after a number of sweeps. */
+/* Test of a step before it is written, by the judge of trajectories: it finds its own pairs and decides in exact arithmetic, as
+ * `ccd-check` does.  Hard contact guarantees nothing by construction: in a step, normals are fixed and gaps linearised, and a
+ * projection ends after a number of sweeps. */
 #ifndef ABUT_SOLVE_NODAL_GUARD_H
 #define ABUT_SOLVE_NODAL_GUARD_H
 
@@ -14,7 +14,7 @@ typedef struct abut_guard {
     const abut_model *model;    /* borrowed, as the next */
     const abut_collmesh *cm;    /* names of collision vertices */
     abut_judge_shape shape;
-    abut_hits hits;             /* of the last question, the first in time first */
+    abut_hits hits;             /* of the last test, the first in time first */
     double *room0, *room1;      /* [3 shape.nv] collision vertices that are sums of nodes */
 } abut_guard;
 
@@ -22,15 +22,15 @@ typedef struct abut_guard {
 ABUT_MUST_USE abut_status abut_guard_init(abut_guard *g, const abut_model *m, const abut_collmesh *cm, abut_err *err);
 void abut_guard_clear(abut_guard *g);
 
-/** Whether a simulation may start at x[3 nv]: nothing touches or crosses, no pair is within its thickness, every tet that forbids
- * inversion has a positive volume.  The offenders are in g->hits.
+/** *clean: a simulation may start at x[3 nv].  No pair touches, crosses or is within its thickness, and every tet that forbids
+ * inversion has a positive volume.  Violations are in g->hits.
  * Fails  ABUT_E_GEOM a position is not finite; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_guard_place(abut_guard *g, const double *x, int *clean, abut_err *err);
-/** Whether a step may move all nodes along straight lines x0 -> x1, [3 nv] each: every pair stays further apart than its
- * thickness, and those tets keep a positive volume.  x0 is clean.  The same failures. */
+/** *clean: a step may move all nodes along straight lines x0 -> x1, [3 nv] each.  Every pair stays further apart than its
+ * thickness, and those tets keep a positive volume.  x0 is clean.  Fails  as abut_guard_place */
 ABUT_MUST_USE abut_status abut_guard_motion(abut_guard *g, const double *x0, const double *x1, int *clean, abut_err *err);
-/** The first of g->hits in words, and how many there are: "edge 3 4 of 'rope' and triangle ... meet after 0.31 of the step (and 4
- * more)"; returns text. */
+/** Writes the first of g->hits in words, and the number of the others; returns text: "edge 3 4 of 'rope' and triangle ... meet
+ * after 0.31 of the step (and 4 more)". */
 const char *abut_guard_words(const abut_guard *g, char text[ABUT_GUARD_WORDS]);
 
 #endif

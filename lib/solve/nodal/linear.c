@@ -17,7 +17,7 @@ static abut_status solve_to(abut_nodal *s, const abut_solve_goal *goal, abut_err
 }
 
 #define EXACT 1e-8          /* of a right-hand side, where no residual of ADMM is known */
-#define PART 1e-4           /* of that residual: what a velocity may lack (Daviet 2020, 6.2.5) */
+#define PART 1e-4           /* of that residual: largest error of a velocity (Daviet 2020, 6.2.5) */
 
 abut_status abut_nodal_solve_rows(void *ctx, const double *rhs, double *v, abut_err *err)
 {
@@ -32,7 +32,7 @@ abut_status abut_nodal_solve_rows(void *ctx, const double *rhs, double *v, abut_
     return rc;
 }
 
-/* What a factor makes of the rows that are awake; the velocities of others are those of both iterations before. */
+/* Solves by the factor for the rows that are awake.  Others keep the velocities of both iterations before. */
 static abut_status solve_awake(abut_nodal *s, const double *rhs, double *v, abut_err *err)
 {
     abut_newton_solve *q = &s->solve;

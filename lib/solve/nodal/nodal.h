@@ -42,7 +42,7 @@ abut_nodal_options abut_nodal_defaults(void);
 typedef struct abut_nodal {
     abut_nodal_options opt;
     abut_objective objective;
-    abut_point at;              /* where E is linearised, and where it is looked at */
+    abut_point at;              /* point at which E is linearised or evaluated */
     abut_split split;           /* empty without opt.split */
     abut_newton_matrix matrix;  /* A, then A + W */
     abut_newton_solve solve;    /* and the factor of either */
@@ -58,13 +58,13 @@ typedef struct abut_nodal {
         double *w, *inv_w;      /* kg, 1/kg; 0 where nodes are held */
         double *impulse;        /* N s: of all contacts on each node, at the start and at the end of the step */
         double *end;            /* m/s: velocities of the step that is taken */
-        double *x;              /* m: room for positions */
+        double *x;              /* m: scratch for positions */
         double *y0, *y1;        /* [3 nc] m: collision vertices at the start, and at the end of a motion */
     } of;
     int weighed;                /* the matrix is A + W */
-    int rising;                 /* what was found is no step: the merit rises on the way of the last linearisation, or it ends
-                                 * where an element has no finite energy */
-    abut_components parts;      /* of it, and which of them have weights */
+    int rising;                 /* the solution is no step: the merit rises along the last linearisation, or an element at
+                                 * its end has no finite energy */
+    abut_components parts;      /* of the matrix, and which of them have weights */
     abut_report *rep;           /* of the step under way; borrowed */
     abut_arena scratch;
 } abut_nodal;
@@ -73,27 +73,27 @@ typedef struct abut_nodal {
 ABUT_MUST_USE abut_status abut_nodal_init(abut_nodal *s, const abut_model *m, const abut_nodal_options *opt, abut_err *err);
 void abut_nodal_clear(abut_nodal *s);
 
-/** A step begins at a frame.  Fails  ABUT_E_GEOM it cannot be stepped from */
+/** Begins a step at a frame.  Fails  ABUT_E_GEOM no step can start from it */
 ABUT_MUST_USE abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_instant at, abut_err *err);
-/** s->of.end: its velocities; none of a step where s->rising.  Fails  ABUT_E_NUMERIC a matrix has no factor, an element no
- * finite energy at the start */
+/** Solves the step; s->of.end: its velocities, undefined if s->rising.  Fails  ABUT_E_NUMERIC a matrix has no factor, an element
+ * no finite energy at the start */
 ABUT_MUST_USE abut_status abut_nodal_solve(abut_nodal *s, abut_report *rep, abut_err *err);
-/** More iterations of the last linear problem, for contacts that the caller has appended to s->contacts since.
+/** Iterates on with the last linear problem, for contacts that the caller has appended to s->contacts since.
  * sweeps: of each projection */
 ABUT_MUST_USE abut_status abut_nodal_go_on(abut_nodal *s, int iterations, int sweeps, abut_report *rep, abut_err *err);
-/** s->rising, too, where s->of.end leads to an element without finite energy. */
+/** Sets s->rising if s->of.end leads to an element without finite energy. */
 ABUT_MUST_USE abut_status abut_nodal_check(abut_nodal *s, abut_err *err);
-/** The nodes that move get v = M^-1 rhs, M the matrix, by the factor that there is, or by iterations until the residual is 1e-8
- * of rhs; ctx: the abut_nodal. */
+/** Solves v = M^-1 rhs at the nodes that move, M the matrix, by the factor at hand, or by iterations to a residual of 1e-8 of
+ * rhs; ctx: the abut_nodal. */
 abut_status abut_nodal_solve_rows(void *ctx, const double *rhs, double *v, abut_err *err);
-/** The same in an iteration of ADMM.  Conjugate gradients begin at state.v_old, and end where no velocity is further off than
- * 1e-4 of what the iteration before has changed, state.delta; the first has the goal above.  (Daviet 2020, 6.2.5) */
+/** Solves the rows in an iteration of ADMM.  Conjugate gradients begin at state.v_old, and end if the error of each velocity is
+ * at most 1e-4 of state.delta, the change of the last iteration; the first has the goal above.  (Daviet 2020, 6.2.5) */
 abut_status abut_nodal_solve_iteration(void *ctx, const double *rhs, double *v, abut_err *err);
-/** x[3 nv], m: where the step leads. */
+/** x[3 nv], m: positions at the end of the step. */
 void abut_nodal_end(const abut_nodal *s, double *x);
-/** The step that contacts of s->contacts are for. */
+/** Returns the step that the contacts of s->contacts are for. */
 abut_touch_step abut_nodal_touch_step(const abut_nodal *s);
-/** The next frame into out (cleared first), and what the report tells of it. */
+/** Writes the next frame into out (cleared first), and its figures into the report. */
 ABUT_MUST_USE abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays *carry, abut_arrays *out, abut_report *rep,
                                                abut_err *err);
 

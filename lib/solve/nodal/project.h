@@ -12,25 +12,25 @@
 
 typedef struct abut_project_options {
     int sweeps;
-    const double *less;     /* [3 nodes] m/s: v less this is what is projected; NULL: v */
-    const int32_t *moved;   /* [n_moved] the nodes of contacts, ascending, each once: others are not looked at; NULL: all nodes */
+    const double *less;     /* [3 nodes] m/s: v less this is projected; NULL: v */
+    const int32_t *moved;   /* [n_moved] the nodes of contacts, ascending, each once: others are not read; NULL: all nodes */
     int32_t n_moved;
     double asleep;      /* m/s: a contact whose visit changes u by less is not visited again in this projection; 0: all are */
 } abut_project_options;
 
-/* What a projection works in.  Zero-filled is empty; the memory is kept. */
+/* Memory of projections, kept between them.  Zero-filled is empty. */
 typedef struct abut_projection {
     double *p;          /* [4 nodes], aligned to 32 bytes: p of a node, m/s, and its 1/w, 1/kg */
-    void *block;        /* what p lies in */
+    void *block;        /* allocation of p */
     int32_t nodes;
     uint8_t *asleep;    /* [cap] */
     size_t cap;
     size_t visits, skipped;     /* contacts visited, and those not because they slept, since the counters were set to 0 */
 } abut_projection;
 
-/** p[3 nodes] = the projection of v[3 nodes] (which may be p) at the nodes that o names, after so many sweeps from the impulses
- * that t has; those that t has afterwards make p: W p = W v + B^T (r - xi n) up to rounding.  The same bits for every thread
- * count.
+/** p[3 nodes] = the projection of v[3 nodes] (which may be p) at the nodes that o names, after so many sweeps.  t has the first
+ * impulses before and the last ones afterwards, with which W p = W v + B^T (r - xi n) up to rounding.  The same bits for every
+ * thread count.
  *
  * t        settled with inv_w
  * inv_w    [nodes] 1/kg

@@ -28,7 +28,7 @@ static int in_order(const void *pa, const void *pb)
     return (a->at > b->at) - (a->at < b->at);
 }
 
-/* Impulse r[3] of contact c without what cohesion holds, its normal part, and the velocity u[3] that the law has for it. */
+/* Impulse r[3] of contact c without cohesion, its normal part, and its velocity u[3] in the law. */
 static abut_touch_state law_of(const abut_nodal *s, size_t c, double r[3], double *normal, double u[3])
 {
     const abut_touching *t = &s->contacts;
@@ -46,7 +46,7 @@ static abut_touch_state law_of(const abut_nodal *s, size_t c, double r[3], doubl
 
 /* ---- contacts ---- */
 
-/* Where the first primitive of a contact is nearest to the second at y[3 nc]. */
+/* Point of the first primitive of a contact that is nearest to the second, at y[3 nc]. */
 static void nearest(const abut_touch_key *k, const double *y, double point[3])
 {
     double x[12], w[4] = { 1, 0, 0, 0 };
@@ -110,9 +110,9 @@ static abut_status put_contacts(abut_nodal *s, abut_arrays *out, abut_err *err)
 
 /* ---- forces and energies ---- */
 
-/* Where the impulses of contacts, divided by h, are added up: by slots of the collision mesh, and by half-spaces. */
+/* Sums of the impulses of contacts, divided by h: by slots of the collision mesh, and by half-spaces. */
 typedef struct received {
-    double *node, *slot;        /* [3 nv]; where W is no selection [3 nc] */
+    double *node, *slot;        /* [3 nv]; [3 nc] if W is no selection */
     double *plane;              /* [3 nh] or NULL: there are none */
 } received;
 
@@ -164,7 +164,7 @@ static abut_status put_contact_forces(abut_nodal *s, abut_arrays *out, abut_err 
     return ABUT_OK;
 }
 
-/* What the momentum balance of the step lacks at prescribed nodes. */
+/* Writes the residual of the momentum balance at prescribed nodes: the reaction force. */
 static abut_status put_reaction(abut_nodal *s, abut_arrays *out, abut_err *err)
 {
     const abut_objective *p = &s->objective;
