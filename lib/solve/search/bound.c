@@ -40,9 +40,9 @@ abut_status abut_search_bound(abut_search *s, double first, double most, abut_li
     return ABUT_OK;
 }
 
-/* The same by the CFL rule (Huang et al. 2024, and their code): only pairs nearer than dhat, the others cannot meet while no
- * point goes further than half of it.  A direction that may lead much further is bounded by all pairs, but at no less than
- * that. */
+/* Bound by the CFL rule (Huang et al. 2024, and their code): only pairs nearer than dhat are tested: others cannot meet while no
+ * point moves further than dhat/2.  A direction that may lead much further is bounded by all pairs, but not below the CFL
+ * bound. */
 static abut_status bound_by_cfl(abut_search *s, double most, abut_limit *lim, double *reached, abut_report *rep, abut_err *err)
 {
     *lim = (abut_limit){ .alpha = most, .kind = most < 1 ? ABUT_LIMIT_LENGTH : ABUT_LIMIT_NONE, .node = { -1, -1, -1, -1 },
@@ -75,7 +75,7 @@ static abut_status bound_by_cfl(abut_search *s, double most, abut_limit *lim, do
     return rc;
 }
 
-/* Of a direction, by the rule that was asked for. */
+/* Bound of a direction, by the rule of the options. */
 static abut_status bound_of(abut_search *s, double first, double most, abut_limit *lim, double *reached, abut_report *rep,
                             abut_err *err)
 {
@@ -90,7 +90,7 @@ double abut_search_longest(const abut_search *s, double speed)
     return !s->prob.w.inertia && length > m->length[0] ? m->length[0] / length : 1;
 }
 
-/* Refines a direction while contact bounds it, and bounds it again, swept first so many times as far as it was. */
+/* Refines a direction while contact bounds it, and bounds each new one, swept first beyond the last bound. */
 static abut_status refine(abut_search *s, double swept, abut_limit *lim, abut_report *rep, abut_err *err)
 {
     abut_status bounded = ABUT_OK;

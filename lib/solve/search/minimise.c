@@ -317,7 +317,7 @@ static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop
     if (*stop) return it->contacts = (int32_t)abut_search_count(s), ABUT_OK;
     rc = take_step(s, it, rep, err);
     if (!rc) rc = abut_script_update(s, speed, &script, rep, err);
-    *stop = s->opt.stop.iterations && !(it->alpha > 0);     /* whatever follows would be the same */
+    *stop = s->opt.stop.iterations && !(it->alpha > 0);     /* further iterations would repeat it */
     const int is_short = abut_rule_is_short(speed, s->prob.model->tolerance[0]);
     if (rc || *stop || !(is_short || may_be_last(s, rule, last, it))) return rc;
     const int judges = s->aim.exact && s->aim.fair && script == ABUT_SCRIPT_DONE;

@@ -5,11 +5,11 @@
  * one and a device another.
  *
  * Stopping rules.
- *   newton          no entry of a Newton direction is beyond h times the tolerance (published), nor is more than ABUT_NEAR times
- *                   that left to the minimum, by the direction that the same matrix has from there; or so much less is left
- *                   that a long direction, too, was the last (rules.h); and forces balance as far as the model asks for that
+ *   newton          no entry of a Newton direction is beyond h times the tolerance (published); the distance to the minimum,
+ *                   estimated by the next direction of the same matrix, is at most ABUT_NEAR times that (a long direction may
+ *                   be the last one if this estimate is smaller, rules.h); and forces balance to the tolerance of the model
  *                   (solve/search/equilibrium.h)
- *   published       the first of that: the direction is short, and is followed
+ *   published       the first condition of newton alone: the direction is short, and is followed
  *   step            a Newton direction is short, from the second one on, and is not followed (Huang et al. 2024, algorithm 1)
  *   gradient        |dE/dx|_inf / (s_I h^2 l) <= tolerance, N/m: the largest force out of balance for each metre of the length l
  *                   of the scene (Huang et al. 2024, supplement)
@@ -39,8 +39,8 @@ typedef struct abut_search_opts {
     int max_newton;         /* iterations per solve: reaching it is an error; 10000 */
     const abut_arrays *names;   /* the arrays of the model, for the names in messages; NULL: objects have numbers */
     const abut_direction_ops *direction;    /* NULL: the first of abut_directions */
-    const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the first of the table, or what iterates
-                                             * where its factor would be dear (solve/direction/ordering.h) */
+    const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the first of the table, or an iterative one
+                                             * if factors would be expensive (solve/direction/ordering.h) */
     double cg_tolerance;    /* of its iterations (solve/direction.h); 0: as the search needs them */
     int history;            /* pairs that quasi-Newton directions keep; 5 */
     abut_partition cut;     /* of the tets for dot, borrowed; none: it makes its own */
@@ -49,11 +49,11 @@ typedef struct abut_search_opts {
     double fit[2];          /* lbfgs-pd: stretches over which a material is fitted (energy/stiffness_fit.h); 0.5, 1.5 */
     struct abut_stop_opts {
         int rule;           /* ABUT_STOP_* */
-        double tolerance;   /* characteristic: epsilon; gradient: N/m; the others have that of the model */
-        int iterations;     /* instead of a rule: a minimisation ends after so many, whatever is left; 0: by the rule */
+        double tolerance;   /* characteristic: epsilon; gradient: N/m; other rules have the model's */
+        int iterations;     /* instead of a rule: number of iterations of each minimisation; 0: by the rule */
     } stop;
     struct abut_line_opts { /* of the lines that are followed */
-        double armijo;      /* part of the decrease that the slope promises, which a step has to bring; 0: no growth is enough */
+        double armijo;      /* least decrease of a step, as a part of what the slope promises; 0: it must not grow */
         int cfl;            /* short steps are bounded by dhat, not by continuous collision detection (bound.c) */
         int guess;          /* ABUT_GUESS_*: the first one of a time step */
     } line;
@@ -69,9 +69,9 @@ typedef struct abut_search_opts {
 } abut_search_opts;
 abut_search_opts abut_search_defaults(void);
 
-/* Steps without the stretch that rotations bring (second_order.c).  NULL without shells and rods. */
+/* Correction of steps for the stretch that rotations cause (second_order.c).  NULL without shells and rods. */
 typedef struct abut_second_order {
-    double *linear_step;        /* [3 nv] the step before it was corrected; once it is taken, where that would have led */
+    double *linear_step;        /* [3 nv] the step before its correction; once it is taken, its end without correction */
     double *full, *full_linear; /* [3 nv] p and linear_step of a full step while a longer one is tried */
     double *p, *q, *g;          /* [3 nv] it corrected, the last correction, the gradient of the next */
     abut_rule_wait beyond;      /* before steps beyond the bounds of shells are tried again */
@@ -79,15 +79,15 @@ typedef struct abut_second_order {
 
 typedef struct abut_rotations abut_rotations;    /* solve/search/rotate.c */
 
-/* What a minimisation knows of its iterations so far. */
+/* Progress of a minimisation. */
 typedef struct abut_progress {
     abut_rule_stall error, forces;  /* of the rest to the minimum, of forces that do not balance */
-    int stalled;                /* exact directions in a row that brought no more than rounding, and did not halve this norm: */
+    int stalled;                /* exact directions in a row without progress beyond rounding, and without halving this norm: */
     double norm;                /* of rules that have one; infinite at first */
     abut_rule_stagnation idle;  /* iterations without progress */
-    int changes;                /* of the objective, when they began */
+    int changes;                /* of the objective, at the start of idle */
     int unbounded;              /* steps that nothing but their length bounded */
-    double speed, bound;        /* of the direction before, m/s (infinite at first), and how far of it was feasible */
+    double speed, bound;        /* of the last direction: m/s (infinite at first); its feasible part */
     double characteristic;      /* kg m: the gradient of the characteristic force */
 } abut_progress;
 
@@ -97,25 +97,25 @@ typedef struct abut_search {
     abut_objective prob;
     abut_direction dir;
     const struct abut_search_ops *ops;  /* where the points are: on the processor, or where opt.ops says, from enter to leave */
-    void *device;               /* what opt.ops has made; NULL: nothing */
+    void *device;               /* made by opt.ops; NULL: none */
     abut_point here;            /* the iterate */
-    abut_point trial, kept;     /* the point that is tried; one that may be gone back to */
+    abut_point trial, kept;     /* the point that is tried; a point to return to */
     double *p;                  /* [3 nv] m: the direction */
-    struct abut_aim {           /* what is known of it */
+    struct abut_aim {           /* properties of p */
         double speed;           /* m/s: |p|_inf / h; infinite when p is not finite */
         int exact;              /* Newton's, with the second derivative of every friction contact */
         int approximate;        /* found by iterations */
-        int ahead;              /* with bounds as an earlier one meets them (energy/term.h): that is not exact */
-        int fair;               /* its matrix makes no rod much stiffer than it is: a short direction tells of a minimum nearby */
+        int ahead;              /* with bounds met by an earlier direction (energy/term.h): not exact */
+        int fair;               /* its matrix makes no rod much stiffer than it is: a short direction means a minimum nearby */
     } aim;
-    abut_path path;             /* where the step went; started by whoever starts a step */
+    abut_path path;             /* of the step; the caller starts it at each step */
     abut_candidates cand;       /* of the last sweep */
-    abut_candidate_search near; /* what their searches keep; leaves no trace in the results */
-    struct abut_pass {          /* of the step, that the minimisation is; set by whoever steps */
-        int lengthens;          /* directions that turn out too short are made longer */
-        int others_follow;      /* a direction with refreshed friction judges its end, not the rest to its own minimum */
+    abut_candidate_search near; /* scratch of their searches; no effect on results */
+    struct abut_pass {          /* role of the minimisation in its step; the stepper sets it */
+        int lengthens;          /* directions that are found too short are lengthened */
+        int others_follow;      /* a direction with refreshed friction judges its end, not the distance to its own minimum */
     } pass;
-    abut_failure failed;        /* the last minimisation; kind says whether it failed */
+    abut_failure failed;        /* of the last minimisation; kind says whether it failed */
     abut_progress progress;
     abut_second_order second_order;
     abut_rotations *rotations;  /* of stiff bodies; NULL: none */
@@ -127,42 +127,41 @@ ABUT_MUST_USE abut_status abut_search_init(abut_search *s, const abut_model *mod
                                            abut_err *err);
 void abut_search_clear(abut_search *s);
 
-/** Directions forget what they keep for one time step: called where a process may start. */
+/** Makes the direction forget its state of the time step, at points where a process may start. */
 void abut_search_forget(abut_search *s);
-/** The iterate is x[3 nv]; its contacts are to be found. */
+/** Sets the iterate to x[3 nv], without contacts. */
 void abut_search_place(abut_search *s, const double *x);
-/** A minimisation, or a step, begins at s->here: a device gets its numbers.  v[3 nv], m/s: of the warm start; NULL: there will be
- * none.  Fails  ABUT_E_FORMAT the step has something that a device cannot do (names it) */
+/** Begins a minimisation, or a step, at s->here: moves its numbers to the device.  v[3 nv], m/s: of the warm start; NULL: no warm
+ * start.  Fails  ABUT_E_FORMAT the step has something that a device cannot do (names it) */
 ABUT_MUST_USE abut_status abut_search_enter(abut_search *s, const double *v, abut_err *err);
 
-/** Contacts at s->here, from scratch; here.x may have been written to. */
+/** Finds the contacts at s->here anew; here.x may have been written to. */
 ABUT_MUST_USE abut_status abut_search_contacts(abut_search *s, abut_report *rep, abut_err *err);
-/** The same when here.x + h v, v[3 nv] m/s, is where it will be tried to go next: one broad phase serves both. */
+/** Finds them before a step to here.x + h v, v[3 nv] m/s: one broad phase serves both. */
 ABUT_MUST_USE abut_status abut_search_contacts_before(abut_search *s, const double *v, abut_report *rep, abut_err *err);
 
-/** Moves prescribed nodes towards their targets as far as that is feasible; what is left goes to the augmented Lagrangian. */
+/** Moves prescribed nodes towards their targets as far as feasible; the augmented Lagrangian does the rest. */
 ABUT_MUST_USE abut_status abut_search_move_held(abut_search *s, abut_report *rep, abut_err *err);
 
-/** Starts a step where it would go by itself: prescribed nodes at their targets, the others at x + h v, v[3 nv] m/s, all on
- * their straight lines at once.  Taken only when nothing bounds that motion and the objective is lower there than with the
- * others at x; *taken says so, and s->here follows.  Where the motion of a step resembles that of the one before this saves
- * iterations, and near handles it keeps elements in shape that would be crushed by moving handles alone.  s->here has
- * contacts. */
+/** Moves s->here to a predicted end of the step: prescribed nodes to their targets, free nodes to x + h v, v[3 nv] m/s, all along
+ * straight lines at once.  *taken 1 if nothing bounds that motion and the objective is lower there than with free nodes at x;
+ * else s->here stays.  If consecutive steps are alike, this saves iterations; near handles it keeps elements in shape that
+ * moving handles alone would crush.  s->here has contacts. */
 ABUT_MUST_USE abut_status abut_search_warm_start(abut_search *s, const double *v, int *taken, abut_report *rep, abut_err *err);
 
-/** Contacts at s->here, those of half-spaces too. */
+/** Returns the number of contacts at s->here, those of half-spaces too. */
 size_t abut_search_count(const abut_search *s);
-/** abut_objective_kappa at s->here, which the barrier takes. */
+/** Sets the stiffness of the barrier to abut_objective_kappa at s->here. */
 ABUT_MUST_USE abut_status abut_search_kappa(abut_search *s, abut_err *err);
 
-/** Fraction of the scripted motion that prescribed nodes have covered (Li 2020, App. E, eq. 5); 1 when nothing moves. */
+/** Returns the part of the scripted motion that prescribed nodes have covered (Li 2020, App. E, eq. 5); 1 if none moves. */
 double abut_search_progress(const abut_search *s);
 
 /** Minimises from s->here until the stopping rule holds and all scripted motion is done; s->here follows.
- * Fails  ABUT_E_NUMERIC with the reason (solve/failure.h); s->failed has its numbers, s->here is where it got stuck */
+ * Fails  ABUT_E_NUMERIC with the reason (solve/failure.h); s->failed has its numbers, s->here the last iterate */
 ABUT_MUST_USE abut_status abut_search_minimise(abut_search *s, abut_report *rep, abut_err *err);
 
-/** |H^-1 g|_inf / h at s->here with the objective as it is now, m/s: how far from a minimum. */
+/** *residual = |H^-1 g|_inf / h at s->here with the present objective, m/s: distance to a minimum. */
 ABUT_MUST_USE abut_status abut_search_residual(abut_search *s, double *residual, abut_report *rep, abut_err *err);
 
 #endif

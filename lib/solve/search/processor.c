@@ -261,10 +261,10 @@ static void aim_at_trial(abut_search *s)
     const size_t n3 = numbers(s);
     #pragma omp parallel for schedule(static) if (n3 >= 8 * ABUT_PAR_MIN)
     for (size_t i = 0; i < n3; i++) s->p[i] = s->trial.x[i] - s->here.x[i];
-    try_at(s, 1);   /* which rounding may make another point */
+    try_at(s, 1);   /* may differ from the old trial by rounding */
 }
 
-/* Where prescribed nodes have arrived is here, or a point beside the line, which has candidates of its own. */
+/* Evaluates at here if prescribed nodes have arrived, else at trial: that point is not on the line, so it gets own candidates. */
 static abut_status staying(abut_search *s, const double *v, int at_least, double *sum, abut_report *rep, abut_err *err)
 {
     const abut_candidates along = s->cand;

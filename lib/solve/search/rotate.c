@@ -93,7 +93,7 @@ static int is_held(const abut_objective *p, const abut_rotations *r, const body 
     return 0;
 }
 
-/* What the straight step s->p costs, kg m^2, and the largest angle. */
+/* Returns the energy that the straight step s->p stores by rotations, kg m^2; *angle: the largest. */
 static double fit(const abut_search *s, double *angle)
 {
     abut_rotations *r = s->rotations;

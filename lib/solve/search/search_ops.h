@@ -1,7 +1,7 @@
-/* What a search does with positions: on the processor, or where a device has them (solve/device/device.h).
+/* Operations of a search on positions: on the processor, or on a device that has them (solve/device/device.h).
  *
- * The points here, trial and kept of a search have their numbers (energies, sum, noise, what is known) in the search wherever
- * their positions are.  Operations that apply nowhere but on one side are NULL on the other. */
+ * The search itself keeps the numbers of its points here, trial and kept (energies, sum, noise, `has`); a device may have their
+ * positions.  Operations of one side alone are NULL on the other. */
 #ifndef ABUT_SOLVE_SEARCH_SEARCH_OPS_H
 #define ABUT_SOLVE_SEARCH_SEARCH_OPS_H
 
@@ -9,48 +9,48 @@
 
 typedef struct abut_search_ops {
     struct abut_place_ops {     /* a device; NULL on the processor */
-        /** Opens what s->opt asks for, s->device.  Fails  ABUT_E_FORMAT the model has something that it cannot do (names it);
+        /** Opens the device of s->opt, s->device.  Fails  ABUT_E_FORMAT the model has something that it cannot do (names it);
          * ABUT_E_ARG, ABUT_E_IO no such device; ABUT_E_NOMEM */
         abut_status (*open)(abut_search *s, abut_err *err);
         void (*close)(abut_search *s);      /* before the search frees its arrays */
-        /** Takes the step, the iterate, and v[3 nv] of the warm start (NULL: none); contacts are to be found. */
+        /** Takes the step, the iterate, and v[3 nv] of the warm start (NULL: none), without contacts. */
         abut_status (*enter)(abut_search *s, const double *v, abut_err *err);
-        /** The arrays of s->here are those of the iterate, and s->trial.x has the positions of the trial point. */
+        /** Copies the iterate into the arrays of s->here, and the positions of the trial point into s->trial.x. */
         abut_status (*fetch)(abut_search *s, abut_err *err);
-        /** The same, and the report has the times of the device; the search is on the processor again. */
+        /** Fetches both, writes the times of the device into the report, and returns the search to the processor. */
         abut_status (*leave)(abut_search *s, abut_report *rep, abut_err *err);
     } place;
     struct abut_points_ops {
-        /** The contacts of here among the candidates at it (along 0), or on the line to here + p, where trial is. */
+        /** Finds the contacts of here among the candidates at it (along 0), or on the line to trial = here + p. */
         abut_status (*contacts)(abut_search *s, int along, abut_report *rep, abut_err *err);
         size_t (*count)(const abut_search *s);      /* contacts of here */
         abut_status (*kappa)(abut_search *s, abut_err *err);        /* abut_objective_kappa at here */
         /** Computes what is missing at here or trial; the contacts of trial are found among the candidates of the last sweep. */
         abut_status (*evaluate)(abut_search *s, abut_point *at, unsigned what, abut_report *rep, abut_err *err);
         void (*try_at)(abut_search *s, double alpha);               /* trial = here + alpha p */
-        void (*exchange)(abut_search *s, const abut_point *with);   /* trial and another, whose numbers are exchanged; or NULL */
+        void (*exchange)(abut_search *s, const abut_point *with);   /* positions of trial and another point; or NULL */
         abut_status (*accepted)(abut_search *s, abut_err *err);     /* trial has become here; or NULL */
         abut_status (*record)(abut_search *s, abut_err *err);       /* here joins the path of the step */
-        /** Terms that the step from trial to here led close to their bounds are stiffer: the objective has changed. */
+        /** Stiffens the terms that the step from trial to here led close to their bounds, which changes the objective. */
         abut_status (*stiffen)(abut_search *s, abut_err *err);
     } points;
     struct abut_aim_ops {       /* the direction p at here, which has contacts and gradient */
         /** p and s->aim.  Fails  ABUT_E_NUMERIC; kind, node and guessed of s->failed say where */
         abut_status (*find)(abut_search *s, abut_report *rep, abut_err *err);
-        abut_status (*find_newton)(abut_search *s, abut_report *rep, abut_err *err);    /* Newton's, whatever the others are */
-        void (*require_exact)(abut_search *s);      /* the next one shall be; or NULL: without majorants of terms it is */
-        /** *speed, m/s: of the direction that the last matrix has for the gradient at here; 0: it says nothing. */
+        abut_status (*find_newton)(abut_search *s, abut_report *rep, abut_err *err);    /* Newton's, in any method */
+        void (*require_exact)(abut_search *s);      /* the next one shall be; or NULL: it is without majorants */
+        /** *speed, m/s: of the direction by the last matrix for the gradient at here; 0: unknown. */
         abut_status (*next_speed)(abut_search *s, double *speed, abut_report *rep, abut_err *err);
-        /** p is bounded at lim (alpha 0: gaps are too small to follow it at all), swept to a fraction of it: *changed 1 and
-         * another p, to be bounded and handed in again.  NULL: never changes. */
+        /** Replaces p, bounded at lim (alpha -1: gaps are too small for a bound) and swept to a fraction of it: sets *changed
+         * to 1 for a new p, to be bounded and refined again.  NULL: never changes. */
         abut_status (*refine)(abut_search *s, double swept, const abut_limit *lim, int *changed, abut_report *rep,
                               abut_err *err);
-        /* The forecasts that terms have of themselves (energy/term.h): they start at here; alpha of the direction leads from here
-         * to `led`, which on a device is trial. */
+        /* Forecasts of the terms (energy/term.h): they start at here; alpha of the direction leads from here to `led`, on a
+         * device to trial. */
         abut_status (*forecast_start)(abut_search *s, abut_err *err);
         abut_status (*forecast_step)(abut_search *s, const double *led, double alpha, abut_err *err);
-        double (*slope)(const abut_search *s);      /* -g . p: how fast the objective falls along p */
-        /** How fast the objective falls along the line from here to trial, at both. */
+        double (*slope)(const abut_search *s);      /* -g . p: slope by which the objective falls along p */
+        /** Slopes by which the objective falls along the line from here to trial, at both. */
         abut_status (*slopes)(abut_search *s, double *here, double *trial, abut_report *rep, abut_err *err);
         void (*scale)(abut_search *s, double by);   /* p */
         int32_t (*fastest)(const abut_search *s);   /* the node that p moves furthest */
@@ -63,9 +63,9 @@ typedef struct abut_search_ops {
         abut_status (*excess)(abut_search *s, const double *d, const double *linear_step, double *g, double *cost, abut_err *err);
     } correct;
     struct abut_bound_ops {     /* they lower lim->alpha */
-        abut_status (*limits)(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err);  /* but of mesh pairs */
-        abut_status (*candidates)(abut_search *s, double fraction, abut_report *rep, abut_err *err);    /* on that much of p */
-        /** Those of mesh pairs among these candidates, as a fraction of that fraction. */
+        abut_status (*limits)(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err);  /* all but of mesh pairs */
+        abut_status (*candidates)(abut_search *s, double fraction, abut_report *rep, abut_err *err);    /* on this part of p */
+        /** Bound of mesh pairs among these candidates, as a fraction of that fraction. */
         abut_status (*ccd)(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err);
         double (*motion)(const abut_search *s);     /* m: how far the fastest vertex goes from here to trial; NULL on a device */
     } bound;
@@ -73,11 +73,11 @@ typedef struct abut_search_ops {
         /** trial: prescribed nodes at their targets, the others at x + fraction h v. */
         void (*warm)(abut_search *s, const double *v, double fraction);
         void (*aim_at_trial)(abut_search *s);       /* p = trial - here, trial = here + p */
-        /** The objective where prescribed nodes have arrived and the others have not moved; at_least: without barriers, none of
-         * which is negative.  Afterwards the candidates are those along p again. */
+        /** *sum: the objective with prescribed nodes at their targets and free nodes unmoved; at_least: without barriers, which
+         * are never negative.  Afterwards the candidates are those along p again. */
         abut_status (*staying)(abut_search *s, const double *v, int at_least, double *sum, abut_report *rep, abut_err *err);
         abut_status (*aim_at_targets)(abut_search *s, int *moves, abut_err *err);   /* p: prescribed nodes to their targets */
-        abut_status (*move_held)(abut_search *s, double alpha, abut_err *err);      /* here: so far along that p */
+        abut_status (*move_held)(abut_search *s, double alpha, abut_err *err);      /* here: alpha along that p */
     } start;
 } abut_search_ops;
 

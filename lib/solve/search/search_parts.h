@@ -1,6 +1,6 @@
-/* What the files of the minimiser share: minimise.c iterates, stop.c knows when to end, bound.c how far a direction may be
- * followed, the moves where the objective falls on it, scripted.c carries prescribed nodes, warm_start.c starts a step,
- * processor.c has the operations where no device is. */
+/* Shared by the files of the minimiser: minimise.c iterates, stop.c has the stopping rules, bound.c bounds directions, the moves
+ * find a step on them that lowers the objective, scripted.c carries prescribed nodes, warm_start.c starts a step, processor.c
+ * has the operations of the processor. */
 #ifndef ABUT_SOLVE_SEARCH_SEARCH_PARTS_H
 #define ABUT_SOLVE_SEARCH_SEARCH_PARTS_H
 
@@ -15,7 +15,7 @@ static inline void abut_search_swap(double **a, double **b)
 
 /* ---- minimise.c ---- */
 
-/** Ends the minimisation: s->failed.kind and its words.  Returns ABUT_E_NUMERIC, or why they cannot be said. */
+/** Ends the minimisation: sets s->failed.kind and writes its words.  Returns ABUT_E_NUMERIC, or the failure of doing so. */
 abut_status abut_search_fail(abut_search *s, abut_failure_kind kind, abut_err *err);
 /** Exchanges trial and another point. */
 void abut_search_exchange(abut_search *s, abut_point *with);
@@ -24,15 +24,15 @@ ABUT_MUST_USE abut_status abut_search_accept(abut_search *s, abut_err *err);
 
 /* ---- bound.c ---- */
 
-/** The largest feasible step along s->p, no longer than `most` (in (0, 1]; below 1 it is ABUT_LIMIT_LENGTH that binds), and the
+/** Finds the largest feasible step along s->p, no longer than `most` (in (0, 1]; below 1 its kind is ABUT_LIMIT_LENGTH), and the
  * candidates of that sweep in s->cand.  The fraction `first` of s->p is swept first, which may save sweeping it all; *reached
  * (NULL to skip): the fraction that s->cand is for. */
 ABUT_MUST_USE abut_status abut_search_bound(abut_search *s, double first, double most, abut_limit *lim, double *reached,
                                             abut_report *rep, abut_err *err);
-/** The bound of a new direction s->p, contacts that it runs into taken into it where that is of use: then it is another one. */
+/** Bounds a new direction s->p.  If contacts bound it, they may be taken into it, which changes s->p. */
 ABUT_MUST_USE abut_status abut_search_bound_direction(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err);
-/** The longest step along s->p, whose speed is given: without inertia a body that nothing holds goes as far as it is let, one
- * length of the scene at a time. */
+/** Returns the longest step along s->p, whose speed is given: 1; without inertia at most the length of the scene, since nothing
+ * else bounds a body that is not held. */
 double abut_search_longest(const abut_search *s, double speed);
 
 /* ---- stop.c ---- */
@@ -40,35 +40,35 @@ double abut_search_longest(const abut_search *s, double speed);
 /* A stopping rule; NULL operations do not apply. */
 typedef struct abut_stop_rule {
     const char *name;
-    const char *norm, *unit;    /* what it asks of gradients, in words and its unit; NULL: it asks for short directions */
+    const char *norm, *unit;    /* norm of the gradient that it reads, in words, and its unit; NULL: it reads directions */
     int patience;       /* stalled directions in a row after which the minimisation has failed; 0: any number */
     abut_status (*begin)(abut_search *s, abut_err *err);
     /** At the iterate, which has its gradient, before a direction is found. */
     abut_status (*at_iterate)(abut_search *s, int *stop, abut_report *rep, abut_err *err);
     /** At a short Newton direction from the iterate, not the first of the minimisation: it ends before that is followed. */
     int at_direction;
-    /** After a step along an exact direction below the tolerance, and after a whole one that may be the last where the rule is
-     * early; NULL: directions do not end it. */
+    /** After a step along an exact direction below the tolerance; if `early`, also after a whole one that may be the last.  NULL:
+     * directions do not end it. */
     int early;
     abut_status (*after_step)(abut_search *s, double speed, int *stop, abut_report *rep, abut_err *err);
 } abut_stop_rule;
-/** Whether short directions end a minimisation. */
+/** Returns 1 if short directions end a minimisation. */
 static inline int abut_stop_by_directions(const abut_stop_rule *rule) { return rule->after_step || rule->at_direction; }
 const abut_stop_rule *abut_search_stop_rule(const abut_search *s);
 
 /* ---- moves ---- */
 
-/* One step from here along s->p, as the moves find it. */
+/* One step from here along s->p, found by the moves. */
 typedef struct abut_move {
     abut_limit lim;     /* of s->p */
     abut_iteration *it; /* its length and trials */
-    int searched;       /* a move has looked for it */
-    int moved;          /* and has found it: s->trial, where the objective does not exceed that here beyond rounding */
+    int searched;       /* a move has tried to find it */
+    int moved;          /* a move has found it: s->trial, with an objective not above that at here beyond rounding */
     int corrected;      /* it does not lie on s->p; s->second_order.linear_step does */
     int rotated;        /* nor does it: rotate.c */
 } abut_move;
 
-/* Moves are tried in the order of the table in minimise.c; each looks whether it applies, and returns when it does not. */
+/* Moves are tried in the order of the table in minimise.c; a move that does not apply returns at once. */
 typedef abut_status (*abut_move_fn)(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_move_rotate(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_move_second_order(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
@@ -78,23 +78,23 @@ ABUT_MUST_USE abut_status abut_move_lengthen(abut_search *s, abut_move *m, abut_
 
 /** The objective at trial = here + alpha p; counted. */
 ABUT_MUST_USE abut_status abut_search_try(abut_search *s, double alpha, abut_iteration *it, abut_report *rep, abut_err *err);
-/** Tries *p, another step than s->p, as far as it is free, no more than `most` of it, or where it is bounded so much of the
- * bound: *fraction.  s->trial has an infinite objective when gaps are too small to move along it. */
+/** Tries *p, another step than s->p: *fraction: the smaller of its bound and `most`, times `of_bound` if that is
+ * below 1.  s->trial has an infinite objective if gaps are too small to move along it. */
 ABUT_MUST_USE abut_status abut_search_try_along(abut_search *s, double **p, double most, double of_bound, double *fraction,
                                                 abut_iteration *it, abut_report *rep, abut_err *err);
-/** Whether the objective falls to s->trial, alpha along s->p, as far as a step has to: by Armijo's part of the slope or, where
- * none is asked for, no growth beyond rounding.  A fall within rounding says nothing of a long direction: then slopes decide. */
+/** *falls: the objective falls enough to s->trial, alpha along s->p: by Armijo's part of the slope or, if that is 0, without
+ * growth beyond rounding.  A change within rounding does not tell for a long direction: then slopes decide. */
 ABUT_MUST_USE abut_status abut_search_falls(abut_search *s, double alpha, int *falls, abut_report *rep, abut_err *err);
-/** Whether a full step was found that may have been too short. */
+/** Returns 1 if a full step was found that may have been too short. */
 int abut_move_may_lengthen(const abut_search *s, const abut_move *m);
 
 /* ---- second_order.c ---- */
 
 ABUT_MUST_USE abut_status abut_second_order_init(abut_second_order *so, const abut_model *model, abut_err *err);
 void abut_second_order_clear(abut_second_order *so);
-/** Whether the model has shells or rods, and the options ask for corrections. */
+/** Returns 1 if the model has shells or rods, and the options allow corrections. */
 int abut_second_order_is_wanted(const abut_search *s);
-/** Whether it is wanted, the direction's matrix can be used again, and the step has unknowns. */
+/** Returns 1 if it is wanted, the direction's matrix can be used again, and the step has unknowns. */
 int abut_second_order_applies(const abut_search *s);
 
 /* ---- rotate.c ---- */
@@ -105,7 +105,7 @@ void abut_rotations_free(abut_rotations *r);
 
 /* ---- scripted.c ---- */
 
-/** The augmented Lagrangian no longer moves prescribed nodes: they stay where they are. */
+/** Stops the augmented Lagrangian: prescribed nodes stay where they are. */
 void abut_script_stop(abut_search *s);
 
 enum { ABUT_SCRIPT_DONE, ABUT_SCRIPT_WAITS };

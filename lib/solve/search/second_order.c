@@ -68,7 +68,7 @@ int abut_second_order_applies(const abut_search *s)
 
 static size_t numbers(const abut_search *s) { return 3 * (size_t)s->prob.model->nv; }
 
-/* What the rotations of the step so->p cost, and in so->g what takes them back. */
+/* Energy that the rotations of the step so->p store, and its gradient in so->g. */
 static abut_status cost(abut_search *s, double *costs, abut_err *err)
 {
     abut_second_order *so = &s->second_order;
@@ -142,7 +142,7 @@ static int is_due(abut_search *s, const abut_move *m)
     return abut_rule_is_due(&s->second_order.beyond);
 }
 
-/* What a quadratic model with this slope promises of a step of length alpha. */
+/* Decrease by a step of length alpha in a quadratic model with this slope. */
 static double promise(double alpha, double slope) { return alpha * (1 - 0.5 * alpha) * slope; }
 
 /* The longest corrected step that shells do not bound, if one is worth it and lowers the objective. */

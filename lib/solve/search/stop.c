@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-/* so many exact directions in a row within rounding, none of which halves the norm: it will not be reached */
+/* exact directions in a row within rounding that do not halve the norm, after which it cannot be reached */
 #define STALLED 30
 
 static abut_status fetch(abut_search *s, abut_err *err)
@@ -21,8 +21,8 @@ static abut_status fetch(abut_search *s, abut_err *err)
 
 /* ---- Newton ---- */
 
-/* The speed of the next direction by the last matrix, m/s; infinite where friction turns on the last step, of which that matrix
- * knows nothing. */
+/* *next: speed of the next direction by the last matrix, m/s; infinite if friction turned on the last step, which that matrix
+ * does not contain. */
 static abut_status find_next(abut_search *s, double *next, abut_report *rep, abut_err *err)
 {
     const abut_lag *lag = abut_lag_of(&s->prob.terms);
@@ -34,8 +34,8 @@ static abut_status find_next(abut_search *s, double *next, abut_report *rep, abu
     return s->ops->aim.next_speed(s, next, rep, err);
 }
 
-/* What is left to the minimum is little, too, and forces balance as the model asks.  Neither goes on where it comes no closer: an
- * estimate at once, forces where rounding hides what an iteration brings. */
+/* Stops if the distance to the minimum is small and forces balance to the model's tolerance.  A stalled estimate of the distance
+ * ends its test at once; stalled forces, only if rounding hides the progress of iterations. */
 static abut_status newton_after(abut_search *s, double speed, int *stop, abut_report *rep, abut_err *err)
 {
     const abut_model *m = s->prob.model;
@@ -70,7 +70,7 @@ static abut_status published_after(abut_search *s, double speed, int *stop, abut
 
 /* ---- characteristic norm ---- */
 
-/* Its scale in this step. */
+/* Sets the scale of the norm in this step. */
 static abut_status norm_begin(abut_search *s, abut_err *err)
 {
     const abut_model *m = s->prob.model;
@@ -122,7 +122,7 @@ static const abut_stop_rule rules[ABUT_STOPS] = {
     [ABUT_STOP_STEP] = { .name = "step", .at_direction = 1 },
 };
 
-/* A number of iterations. */
+/* The rule of a fixed number of iterations. */
 static const abut_stop_rule none = { .name = "iterations" };
 
 const abut_stop_rule *abut_search_stop_rule(const abut_search *s)
