@@ -154,7 +154,7 @@ static abut_status find_impacts(abut_active_set *s, const abut_collmesh *cm, con
     return rc;
 }
 
-/* What was put behind the first `settled` takes its place; of the same pair the first stays. */
+/* Sorts the pairs put behind the first `settled` into the others; of equal pairs the first stays. */
 static void settle(abut_active_set *s)
 {
     size_t kept = 0;
@@ -180,7 +180,7 @@ abut_status abut_active_set_extend(abut_active_set *s, const abut_collmesh *cm, 
     return rc;
 }
 
-/* ---- what it is worth ---- */
+/* ---- values of the inequalities ---- */
 
 static void evaluate(const abut_active_set *s, const abut_collmesh *cm, const abut_active_pair *p, const double *y0,
                      const double *y, abut_gap_row *row)

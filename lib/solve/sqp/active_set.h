@@ -16,7 +16,7 @@ enum { ABUT_SET_IMPACTS = 1, ABUT_SET_NEAR = 2 };
 typedef struct abut_constraint_options {
     int form;               /* ABUT_CONSTRAINT_* (model/model.h) */
     int by;                 /* ABUT_SET_* */
-    double offset;          /* m: what gaps shall keep beyond their thickness, 0 or more */
+    double offset;          /* m: least gaps beyond the thickness, 0 or more */
 } abut_constraint_options;
 
 typedef struct abut_active_pair {
@@ -41,8 +41,8 @@ typedef struct abut_active_set {
 
 /** No pairs.  held[nv]: nodes that are prescribed.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_active_set_begin(abut_active_set *s, const abut_collmesh *cm, const uint8_t *held, abut_err *err);
-/** Adds what is found at y1 and on the motion y0 -> y1, y0 the start of the step; frozen normals of impacts that are found again
- * become those of the last impact.  *fresh: how many are new.
+/** Adds the pairs found at y1 and on the motion y0 -> y1, y0 the start of the step.  A pair whose impact is found again takes the
+ * frozen normal of the last impact.  *fresh: number of new pairs.
  * Fails  ABUT_E_GEOM a position is not finite (names it); ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_active_set_extend(abut_active_set *s, const abut_collmesh *cm, const double *y0, const double *y1,
                                                  size_t *fresh, abut_err *err);

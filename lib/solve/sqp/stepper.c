@@ -25,7 +25,7 @@ static void free_it(void *self)
     free(s);
 }
 
-/* What the scene says, and before it the command line. */
+/* Options by the command line, else by the scene. */
 static abut_sqp_options options_of(const abut_model *m, const abut_step_options *o, int fixed)
 {
     static const int by[ABUT_ACTIVE_SETS] = { ABUT_SET_IMPACTS | ABUT_SET_NEAR, ABUT_SET_IMPACTS, ABUT_SET_NEAR };
@@ -83,7 +83,7 @@ static abut_status begin(void *self, const abut_arrays *frame, abut_instant at, 
     return name_step(s, rc, err);
 }
 
-/* What the motion to the end of the step meets or inverts: into the report. */
+/* Reports pairs that meet and elements that invert on the motion of the step; with --strict they are an error. */
 static abut_status judge(sqp *s, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
