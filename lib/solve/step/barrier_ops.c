@@ -85,7 +85,7 @@ static abut_status make(void **self, const abut_model *m, const abut_solver_row 
     return rc;
 }
 
-/* Where the end of a step is not written, the path to the next frame continues from it. */
+/* Notes whether the end of the step is written; else the path to the next frame continues from it. */
 static void note_written(abut_stepper *s, int *written)
 {
     *written |= abut_path_is_full(&s->solver.path);

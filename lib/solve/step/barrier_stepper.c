@@ -94,7 +94,7 @@ static abut_status start_kappa(abut_stepper *s, abut_err *err)
     return ABUT_OK;
 }
 
-/* Where the iterations of a step begin. */
+/* Finds the first iterate of a step, and the stiffness of the barrier there. */
 static abut_status start(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     int warm = 0, none = s->solver.opt.without & ABUT_WITHOUT_WARM_START;
@@ -109,7 +109,7 @@ static abut_status start(abut_stepper *s, abut_report *rep, abut_err *err)
     return rc ? rc : start_kappa(s, err);
 }
 
-/* Friction contacts as they are at the iterate. */
+/* Freezes the friction contacts at the iterate. */
 static abut_status freeze_friction(abut_search *s, abut_err *err)
 {
     const abut_objective *o = &s->prob;
@@ -278,7 +278,7 @@ abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, ab
 
 abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int limit, double tol, int *settled, abut_err *err)
 {
-    /* passes that go around in a circle may let go and hold by turns */
+    /* in passes that cycle, contacts may slide and stick by turns */
     const int waits = s->about_to_slide && s->pass < WHOLE_PASSES;
     *settled = (rep->lag_residual <= tol && !waits) || (limit > 0 && s->pass >= limit);
     if (*settled || s->pass < ABUT_LAGS_MAX || limit > 0) return ABUT_OK;
@@ -288,8 +288,8 @@ abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int
                      abut_plural(s->pass, "pass", "passes"), rep->lag_residual, tol);
 }
 
-/* What a pass takes of the new normal forces: all of them at first, as published; but passes that go on and on go around in a
- * circle, which half of them or less leaves. */
+/* Returns the share of the change of normal forces that a pass takes: 1 at first, as published; later at most 1/2, because
+ * undamped passes can cycle. */
 static double relaxation(int pass)
 {
     return pass <= WHOLE_PASSES ? 1 : pass < 40 ? 0.5 : pass < 160 ? 0.25 : 0.125;

@@ -4,8 +4,8 @@
  *     abut_step_begin     COMMITTED frame: predictor, scripted motion, stiffness, friction data
  *     abut_step_resume    PENDING frame: picks the same step up again at its candidate
  *     abut_step_solve     minimises
- *     abut_step_refresh   freezes friction at the candidate and measures how far it is from equilibrium then (lag residual)
- *     abut_step_again     another pass: the normal forces that it has
+ *     abut_step_refresh   freezes friction at the candidate and measures its distance to equilibrium then (lag residual)
+ *     abut_step_again     another pass: sets its normal forces
  *     abut_step_commit    velocities; the next COMMITTED frame        or  abut_step_suspend: a PENDING frame
  * `step` runs them in one process; `step --one-pass | friction-lag` runs them as stages, to the same bytes. */
 #ifndef ABUT_SOLVE_STEP_BARRIER_STEPPER_H
@@ -16,7 +16,7 @@
 #include "solve/step/record.h"
 #include "solve/stepper.h"
 
-/* Passes after which a step whose friction has to converge is given up. */
+/* Passes after which a step fails whose friction has to converge; passes by Newton's method before plain ones. */
 enum { ABUT_LAGS_MAX = 1000, ABUT_LAGS_FOLLOWED = 12 };
 
 typedef struct abut_stepper {
@@ -30,35 +30,35 @@ typedef struct abut_stepper {
     } past;
     double *v_end, *a_end;  /* [3 nv] after the step */
     abut_instant at;    /* start of the step */
-    double *acc0;       /* [3 nv] the same one step earlier */
-    abut_lag solved_lag;    /* friction of the last pass, once the contacts of the term are those for the next */
+    double *acc0;       /* [3 nv] acc one step earlier */
+    abut_lag solved_lag;    /* friction of the last pass, once the term has the contacts for the next */
     int32_t about_to_slide; /* friction contacts that stick, and would slide after the direction of the lag residual */
     int pass;           /* passes solved so far in this step */
     int newton;         /* Newton iterations of these passes */
     struct abut_stepper_kept {
-        int on;         /* results of passes are kept for the frame, where there may be 2 or more that need not converge */
-        int n, room;    /* passes kept; those there is room for */
+        int on;         /* results of passes are kept for the frame, if 2 or more may occur that need not converge */
+        int n, room;    /* passes kept; capacity */
         double *x, *kappa, *strain_kappa;   /* [3 nv] m, kg/m^2 (of this step), Pa, of each */
     } kept;
     int start_checked;  /* the first frame of this process was free of intersections; later ones are by construction */
     int end_unwritten;  /* no frame will show the end of the present step: the path to the next one continues from it */
-    int path_continues; /* that was so in the step before: its path continues; 2: the path is at the start of the step */
+    int path_continues; /* end_unwritten of the step before: its path continues; 2: the path is at the start of the step */
     struct abut_rebound_damping {
-        double gain;    /* J: what elasticity has created, by midpoint or Newmark, since a step was damped */
-        int32_t steps_left; /* that implicit Euler takes from here */
-        int32_t last_run;   /* how many it took last; halved by every step without */
-        int again;          /* 1: implicit Euler takes this step, whatever the frame tells */
+        double gain;    /* J: created by elasticity, in midpoint or Newmark, since the last damped step */
+        int32_t steps_left; /* still to be taken by implicit Euler */
+        int32_t last_run;   /* number of the last run of such steps; halved by each other step */
+        int again;          /* 1: implicit Euler takes this step, independent of the frame */
         const abut_arrays *frame;   /* COMMITTED, from which the step can be taken again, borrowed; NULL: not known */
     } damping;
     struct abut_energy_watch {
-        int on, driven; /* a step was watched; so many more are not judged, because loads or motions have worked */
-        int learns;     /* so many more find the most, after a start that is not that of the simulation */
-        int64_t step;   /* the number of the frame that it made */
+        int on, driven; /* a step was watched; number of next steps not judged, because loads or motions have worked */
+        int learns;     /* number of next steps that only find `most`, after a start from a later frame */
+        int64_t step;   /* number of the frame of the watched step */
         double contact; /* energy of the contacts there over kappa; NAN: not known */
         double end;     /* J: all energy there */
         double most, motion;    /* J: the most that it was, and that of motion, elasticity and contact then, less what was made */
         double lately, lately_motion;   /* J: the same of the last steps, all of them below that */
-        int below;      /* how many these are */
+        int below;      /* number of these steps */
     } watch;
 } abut_stepper;
 
@@ -75,17 +75,17 @@ ABUT_MUST_USE abut_status abut_step_begin(abut_stepper *s, const abut_arrays *fr
 ABUT_MUST_USE abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep,
                                            abut_err *err);
 ABUT_MUST_USE abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err);
-/** Once after every solve.  measure: also rep->lag_residual, m/s, at the price of one factorisation. */
+/** Call once after every solve.  measure: also computes rep->lag_residual, m/s, by one factorisation. */
 ABUT_MUST_USE abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, abut_err *err);
-/** After a measured refresh: may the step end here?  The passes do when the lag residual is at most tol (m/s), and in the first
- * nine no contact that sticks is about to let go, or after `limit` of them, converged or not; limit 0: only when converged.
- * Fails  ABUT_E_NUMERIC limit is 0 and ABUT_LAGS_MAX passes did not do */
+/** *settled, after a measured refresh: the passes end here.  They have converged if the lag residual is at most tol (m/s) and, in
+ * the first nine, no contact that sticks is about to slide.  They end after `limit`, converged or not; 0: only if converged.
+ * Fails  ABUT_E_NUMERIC limit is 0 and ABUT_LAGS_MAX passes have not converged */
 ABUT_MUST_USE abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int limit, double tol, int *settled,
                                             abut_err *err);
-/** After a refresh that did not settle: the normal forces of the next pass.  Nine passes take all of the new ones (Li 2020, 4.5);
- * later passes take half, a quarter, an eighth of the change, because undamped passes can cycle.  limit 0, passes that have to
- * converge: the first ABUT_LAGS_FOLLOWED by Newton's method on their fixed point (solve/step/lagged.c), where the solver has a
- * matrix for it, on the processor. */
+/** Sets the normal forces of the next pass, after a refresh that did not settle.  Nine passes take the new ones (Li 2020, 4.5);
+ * later passes take half, a quarter, an eighth of the change, because undamped passes can cycle.  limit 0: the first
+ * ABUT_LAGS_FOLLOWED passes use Newton's method on their fixed point (solve/step/lagged.c), if the solver has a matrix for it,
+ * on the processor. */
 ABUT_MUST_USE abut_status abut_step_again(abut_stepper *s, int limit, abut_report *rep, abut_err *err);
 /** Checks the candidate by exact predicates, fills the report and writes the next frame into out (cleared first).
  * carry: the frame before, whose ABUT_A_CARRY arrays go along.  with: ABUT_WITH_* (solve/step/record.h). */
@@ -93,11 +93,11 @@ ABUT_MUST_USE abut_status abut_step_commit(abut_stepper *s, const abut_arrays *c
                                            abut_instant *at, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_arrays *out, abut_err *err);
 
-/** The same as operations (barrier_ops.c). */
+/** Operations of this stepper (barrier_ops.c). */
 extern const abut_stepper_ops abut_barrier_stepper_ops;
 
-/** All of the above for a frame of either phase, with the model's lags and tolerance.  rep->lag_residual is that of the last
- * pass; where only one is allowed it is not measured. */
+/** Takes a whole step from a frame of either phase, with the model's lags and tolerance.  rep->lag_residual is that of the last
+ * pass; it is not measured if only one is allowed. */
 ABUT_MUST_USE abut_status abut_step_advance(abut_stepper *s, const abut_arrays *frame, int pending, abut_instant *at,
                                             int with, abut_arrays *out, abut_report *rep, abut_err *err);
 

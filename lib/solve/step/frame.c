@@ -33,7 +33,7 @@ double abut_step_end_weight(const abut_objective *p)
     return starts ? weight : abut_step_kappa_weight(p);
 }
 
-/* What the step after a COMMITTED frame has to know, or (pending) the one that goes on. */
+/* Writes the past that the step after a COMMITTED frame needs, or (pending) the continued step. */
 static abut_status put_past(const abut_stepper *s, int pending, abut_arrays *out, abut_err *err)
 {
     const abut_objective *p = &s->solver.prob;

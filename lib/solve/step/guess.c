@@ -1,5 +1,5 @@
-/* Where the iterations of a step begin (--guess): the public code of Li 2020 offers six points, of which its scenes take the
- * first.  All of them are guesses of the end of the step, so they are velocities of its nodes. */
+/* First iterate of a step (--guess): one of the six points of the public code of Li 2020, whose scenes use the first.  Each is a
+ * guess of the end of the step, given by velocities of the nodes. */
 #include "solve/direction/matrix.h"
 #include "solve/search/search_ops.h"
 #include "solve/step/step_parts.h"

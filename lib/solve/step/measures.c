@@ -205,14 +205,14 @@ abut_status abut_force_elastic(const abut_solved *s, const double *x, double *f,
 
 /* ---- balance and work ---- */
 
-/* the force under which the scheme takes the step; late: weight of the end */
+/* Mean of a force over the step in the scheme; late: weight of the end. */
 static double mean(double late, const double *now, const double *last, int32_t i)
 {
     if (late == ABUT_NEWMARK_GAMMA) return 0.5 * (last[i] + now[i]);
     return late == 1 ? now[i] : (1 - late) * last[i] + late * now[i];
 }
 
-/* What inertia takes at coordinate i, m/s^2: the acceleration less that of the loads. */
+/* Inertial part at coordinate i, m/s^2: the acceleration less that of the loads. */
 static double inertial(const abut_solved *s, int32_t i)
 {
     const double dv = abut_integrator_change(s->objective->w.scheme, s->v, s->v0, s->past_v, (size_t)i);

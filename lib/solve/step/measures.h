@@ -1,4 +1,4 @@
-/* What a state and a step amount to: energies, momenta, forces in newtons, work.
+/* Measures of a state and of a step: energies, momenta, forces in newtons, work.
  *
  * A force in newtons is minus a gradient of the objective divided by s_I h^2 (quasi-static: T^2) (solve/integrator.h), so it is
  * the same quantity in every time scheme.  All but the elastic force of the midpoint rule act at the end of the step; in Newmark
@@ -30,19 +30,19 @@ ABUT_MUST_USE abut_status abut_spin_taken(const abut_objective *p, const double 
 
 /* Borrows everything. */
 typedef struct abut_solved {
-    const abut_objective *objective;       /* start xn, weights, what is held, terms, with the friction that acted */
+    const abut_objective *objective;       /* start xn, weights, held nodes, terms with the friction that acted */
     const abut_pairs *pairs;        /* contacts at the end */
     const double *x, *y;            /* [3 nv], [3 nc] the end */
     const double *v0, *v;           /* [3 nv] velocities at the start and at the end */
     double *const *past_v;          /* [3 nv] each, BDF: one step before the start, ... */
     const double *acc0, *acc;       /* [3 nv] m/s^2, gravity, scripted forces, air: in the step before (Newmark), in this one */
     const double *air;              /* [3 nv] N, or NULL */
-    double force_residual;          /* what is left of the forces over the largest (solve/search/equilibrium.h) */
-    int first;                      /* of the simulation: Newmark starts it without contact and friction */
+    double force_residual;          /* residual force over the largest (solve/search/equilibrium.h) */
+    int first;                      /* the first step of the simulation, which Newmark starts without contact and friction */
 } abut_solved;
 
-/* Each [3 nv], N.  The time scheme takes a step under these forces; Newmark under means of
- * them and of those one step before (w.late, w.late_contact of its objective). */
+/* Forces of the time scheme in a step, each [3 nv], N; Newmark uses means of them and of those one step before (w.late,
+ * w.late_contact of its objective). */
 typedef struct abut_forces {
     double *contact;    /* of the barrier; obstacles feel theirs */
     double *friction;   /* of the frozen contacts */
@@ -50,28 +50,28 @@ typedef struct abut_forces {
     double *elastic;    /* -dPsi/dx: elasticity, attachments and thin elements, pressure */
 } abut_forces;
 
-/** Every f is written whole.  Fail  ABUT_E_NOMEM */
-/** Of the terms of a kind but ABUT_TERM_POTENTIAL and its follower, at the end of the step. */
+/** Each overwrites all of f.  Fail  ABUT_E_NOMEM */
+/** Force of the terms of a kind, except ABUT_TERM_POTENTIAL and its follower, at the end of the step. */
 ABUT_MUST_USE abut_status abut_force(const abut_solved *s, abut_term_kind kind, double *f, abut_arena *scratch, abut_err *err);
-/** What friction exerts on each half-space, f[3 nh]; with that on the nodes in contact with it, it sums to 0. */
+/** Friction force on each half-space, f[3 nh]; opposite to the sum on the nodes in contact with it. */
 void abut_force_friction_half_spaces(const abut_solved *s, double *f);
-/** That of damping with the velocities at the start of the step. */
+/** Force of damping with the velocities at the start of the step. */
 ABUT_MUST_USE abut_status abut_force_damping_start(const abut_solved *s, double *f, abut_arena *scratch, abut_err *err);
-/** The elastic force with which the scheme ends a step at x[3 nv]. */
+/** Elastic force at the end x[3 nv] of a step, as the scheme evaluates it. */
 ABUT_MUST_USE abut_status abut_force_elastic(const abut_solved *s, const double *x, double *f, abut_arena *scratch,
                                              abut_err *err);
 
-/** What the momentum balance of a step lacks at every node, N: M dv/h less all forces, dv = v' - v, in BDF its sum of more steps
- * (abut_integrator_change), without inertia 0.  At prescribed nodes this is the force that whoever prescribes them exerts, in
- * Newmark its mean over the step; at free nodes it is what the solver has left.  Obstacles have no inertia: they are held
- * against what touches them or is tied to them.
+/** Residual of the momentum balance at every node, N: M dv/h less all forces.  dv = v' - v, in BDF a sum over more steps
+ * (abut_integrator_change), without inertia 0.  At prescribed nodes it is the reaction force of the constraint, in Newmark its
+ * mean over the step; at free nodes, the residual of the solver.  Obstacles have no inertia: their reaction balances contacts
+ * and ties.
  * last: the forces one step before; read by Newmark alone. */
 ABUT_MUST_USE abut_status abut_balance(const abut_solved *s, const abut_forces *now, const abut_forces *last, double *f,
                                        abut_arena *scratch, abut_err *err);
 
-/** The work of a force in the step, J: sum f.(x' - x), f = late now + (1 - late) last, of w.late or w.late_contact. */
+/** Returns the work of a force in the step, J: sum f.(x' - x), f = late now + (1 - late) last, of w.late or w.late_contact. */
 double abut_work(const abut_solved *s, double late, const double *now, const double *last);
-/** The same of scripted accelerations and of the loads of the air: all but gravity. */
+/** *work: that of scripted accelerations and of the loads of the air, J: all loads but gravity. */
 ABUT_MUST_USE abut_status abut_work_load(const abut_solved *s, double *work, abut_arena *scratch, abut_err *err);
 /** The work of the moments on clamps of curved rods in the step to x[3 nv], J. */
 ABUT_MUST_USE abut_status abut_work_clamps(const abut_objective *p, const double *x, double *work, abut_err *err);
@@ -86,7 +86,7 @@ typedef struct abut_creep {
     double max, mean;               /* m/s, of those that stick; 0 without any */
 } abut_creep;
 abut_creep abut_creep_find(const abut_objective *p, const double *x);
-/** How many of them stick at x[3 nv] and slide at `to` (solve/search/rules.h: abut_rule_lets_go). */
+/** Returns how many of them stick at x[3 nv] and slide at `to` (solve/search/rules.h: abut_rule_lets_go). */
 int32_t abut_creep_about_to_slide(const abut_objective *p, const double *x, const double *to);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the caller of a time stepper decides about how steps are solved: what the command line of `step` says. */
+/* Options of a time stepper: how its steps are solved, by the command line of `step`. */
 #ifndef ABUT_SOLVE_STEP_OPTIONS_H
 #define ABUT_SOLVE_STEP_OPTIONS_H
 
@@ -10,22 +10,22 @@
 /* The names of the rules that end a minimisation (solve/search/rules.h), NULL at the end. */
 extern const char *const abut_stop_names[ABUT_STOPS + 1];
 
-/* What keeps a direction from leading through something, and the names of that, NULL at the end (solve/search/bound.c). */
+/* Bounds of directions against intersections (solve/search/bound.c), and their names, NULL at the end. */
 enum { ABUT_CCD_FULL, ABUT_CCD_CFL, ABUT_CCD_RULES };
 extern const char *const abut_ccd_rule_names[ABUT_CCD_RULES + 1];
 
 /* The names of ABUT_GUESS_* (solve/search/rules.h), NULL at the end. */
 extern const char *const abut_guess_names[ABUT_GUESSES + 1];
 
-/* What becomes of contact in steppers without a barrier, and the names of that, from the second on, NULL at the end. */
+/* Treatment of contact in steppers without a barrier, and its names, from the second on, NULL at the end. */
 enum { ABUT_CONTACT_REFUSED /* models that could touch anything */, ABUT_CONTACT_IGNORE, ABUT_CONTACT_BY_SPRINGS };
 extern const char *const abut_contact_choice_names[ABUT_CONTACT_BY_SPRINGS + 1];
 
-/* What becomes of a step of hard contact that the judge refuses, and their names, NULL at the end. */
+/* Repair of a step of hard contact that the judge refuses, and its names, NULL at the end. */
 enum { ABUT_REPAIR_BARRIER, ABUT_REPAIR_NONE };
 extern const char *const abut_repair_names[ABUT_REPAIR_NONE + 2];
 
-/* How far sqp follows the solution of a program, and their names, NULL at the end. */
+/* Line searches of sqp along the solution of a program, and their names, NULL at the end. */
 enum { ABUT_SEARCH_PENALTY, ABUT_SEARCH_NONE };
 extern const char *const abut_line_search_names[ABUT_SEARCH_NONE + 2];
 /* The names of ABUT_CONSTRAINT_* and ABUT_ACTIVE_* (model/model.h), NULL at the end. */
@@ -34,13 +34,13 @@ extern const char *const abut_constraint_names[ABUT_CONSTRAINTS + 1], *const abu
 typedef struct abut_step_options {
     struct abut_step_passes {
         int lags;           /* friction passes at most; 0: until they converge; -1: the model's */
-        int keep;           /* 1: frames hold the results of those before the last, where there may be several */
+        int keep;           /* 1: frames hold the results of all passes but the last, if several may occur */
     } passes;
     int stop;               /* ABUT_STOP_* */
-    double tolerance;       /* of that rule: m/s, N/m, or of the characteristic norm; 0: the model's, 3e-2, or 1e-5 */
-    double force_tolerance; /* what may be left of the forces; 0: the model's */
+    double tolerance;       /* of `stop`: m/s, N/m, or of the characteristic norm; 0: the model's, 3e-2, or 1e-5 */
+    double force_tolerance; /* of the force balance, a fraction of the largest force; 0: the model's */
     struct abut_step_line_rules {
-        double armijo;      /* part of the decrease that the slope promises, which a step has to bring, < 1; 0 */
+        double armijo;      /* least decrease of a step, as a part of what the slope promises, < 1; 0 */
         int ccd;            /* ABUT_CCD_* */
         int guess;          /* ABUT_GUESS_* */
     } line;
@@ -65,8 +65,8 @@ typedef struct abut_step_options {
     int contact;            /* ABUT_CONTACT_*, of steppers without a barrier */
     struct abut_step_hard {  /* of hard contact */
         int repair;         /* ABUT_REPAIR_* */
-        int strict;         /* 1: a step that ends above its tolerance is given up; of sqp and qp one that meets something */
-        int lenient;        /* 1: it is kept; 0: as one that the judge refuses */
+        int strict;         /* 1: a step above its tolerance fails; in sqp and qp, a step that meets or inverts elements */
+        int lenient;        /* 1: it is kept; 0: it is repaired as one that the judge refuses */
     } hard;
     struct abut_step_inequalities {  /* of sqp and qp; -1: the model's */
         int form, active_set;   /* ABUT_CONSTRAINT_*, ABUT_ACTIVE_* */
@@ -77,10 +77,10 @@ typedef struct abut_step_options {
 } abut_step_options;
 abut_step_options abut_step_defaults(void);
 
-/** What a rule asks of gradients: epsilon of the characteristic norm, N/m; of other rules 0. */
+/** Returns the bound of a rule on gradients: epsilon of the characteristic norm, or N/m; 0 for other rules. */
 double abut_step_norm(const abut_step_options *o);
 
-/* A model with the tolerances and the number of passes that options ask for.  It must stay where it is. */
+/* A model with the tolerances and the number of passes of the options.  Must not be moved: it points into itself. */
 typedef struct abut_step_model {
     abut_model view;
     double tolerance, force_tolerance;

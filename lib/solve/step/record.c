@@ -162,7 +162,7 @@ static abut_status start_potentials(const abut_solved *s, double *elastic, doubl
     return rc;
 }
 
-/* work/NAME and the sum of it and of all before */
+/* Writes work/NAME and its sum over all steps. */
 static abut_status put_work(abut_arrays *out, const char *name, double work, const char *total, const double *before,
                             abut_err *err)
 {
@@ -170,7 +170,7 @@ static abut_status put_work(abut_arrays *out, const char *name, double work, con
     return rc ? rc : put_real(out, total, before ? *before + work : work, err);
 }
 
-/* Where pressures change in time: Psi at both ends of the step under those of its ends, not of the step. */
+/* psi: Psi at both ends of the step, under the pressures at these instants, if pressures change in time. */
 static abut_status potentials_of_pressures(const abut_solved *s, double psi[2], abut_arena *scratch, abut_err *err)
 {
     const abut_objective *p = s->objective;
