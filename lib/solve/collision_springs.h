@@ -1,11 +1,11 @@
 /* Springs that answer collisions after the fact (Liu 2018, 8.5): fast, and without any guarantee.  A vertex that has gone
  * through a half-space, or a little behind a triangle, is pulled back along the normal, with the triangle's corners pushed
- * in the opposite direction.  Behind is the inside where the triangle bounds a body of tets; else where the vertex was not at
- * the start of the step:
+ * in the opposite direction.  Behind a triangle that bounds a body of tets is its inside; behind any other, the side that the
+ * vertex was not on at the start of the step:
  *     E = h^2 sum k/2 d^2,   d = n . (x_v - sum w_j x_j) - o < 0                               kg m^2
- * A spring keeps its normal and weights w for the rest of the step; whatever has come out again feels nothing of it.  (If it left
- * the set, the next iteration would not know that it must not go back in.)
- * Edges that pass through edges, bodies of tets that meet themselves, and what goes deeper in one step, are not seen.  No
+ * A spring keeps its normal and weights w for the rest of the step.  It stays in the set at d >= 0, without a force, so that the
+ * next iteration cannot go back in.
+ * Edges that pass through edges, self-collisions of bodies of tets, and penetrations deeper than `reach` are not found.  No
  * friction. */
 #ifndef ABUT_SOLVE_COLLISION_SPRINGS_H
 #define ABUT_SOLVE_COLLISION_SPRINGS_H

@@ -1,8 +1,8 @@
 /* Descent directions.  A direction proposes, the search decides how far it is followed; below is all that the search may ask.
- * What a direction keeps ends with the time step, or is what a new process would compute again to the byte.
+ * A direction forgets its state after each time step, but for state that a new process would recompute to the byte.
  *
- * A direction is a table of operations and an instance; solve/directions.h has the rows.  Operations that are NULL do not
- * apply: what a caller does then is said at each. */
+ * A direction is a table of operations and an instance; solve/directions.h has the rows.  An operation may be NULL: its comment
+ * says what that means. */
 #ifndef ABUT_SOLVE_DIRECTION_H
 #define ABUT_SOLVE_DIRECTION_H
 
@@ -59,13 +59,13 @@ typedef struct abut_direction_ops {
     /** dir[3 nv] = -H^-1 g with the matrix of the last find, for second-order corrections and the error of a step.
      * NULL: there is no such matrix, and neither is done. */
     abut_status (*resolve)(void *self, const double *g, double *dir, abut_report *rep, abut_err *err);
-    /** Where there is no resolve, the same after a find that was exact, to a thousandth: for the error of a step.  NULL: it is
-     * not known. */
+    /** dir[3 nv] = -H^-1 g to a relative 1e-3, after a find that was exact, for the error of a step; asked only if resolve is
+     * NULL.  NULL: that error is not known. */
     abut_status (*resolve_exact)(void *self, const double *g, double *dir, abut_report *rep, abut_err *err);
-    /** The solver that holds a factor of the very matrix of the last find, *A, or NULL.  NULL: it never does. */
+    /** Returns the solver with a factor of the matrix of the last find, *A; NULL: it has none.  Itself NULL: never. */
     abut_linear_solver *(*factor)(void *self, abut_operator *A);
-    /** Contact bounds dir: *changed 1 and another dir, which the search bounds and hands in again, until *changed is 0.  NULL:
-     * never changes. */
+    /** Replaces a dir that contact bounds: sets *changed to 1, and the search bounds the new dir and calls again, until *changed
+     * is 0.  NULL: never changes. */
     abut_status (*refine)(void *self, const abut_point *at, const abut_direction_bound *bound, double *dir, int *changed,
                           abut_report *rep, abut_err *err);
     void (*free)(void *self);

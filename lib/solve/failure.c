@@ -62,7 +62,7 @@ static void say_half_space(words *w, const abut_failure_view *s, int32_t plane)
 
 static double thickness_of(const abut_model *m, int32_t node) { return m->obj_thick ? m->obj_thick[m->body[node]] : 0; }
 
-/* What a node knows of its gap; nothing where vertices are sums of nodes: then the gap of a contact is `known`, if it is one. */
+/* Says the gap of a node; if vertices are sums of nodes, the gap `known` of its contact instead, or nothing if that is NAN. */
 static void say_gap(words *w, const abut_failure_view *s, double gap, double known)
 {
     const double d = abut_collmesh_selects(&s->prob->cm) ? gap : known;
@@ -116,7 +116,7 @@ static void say_term(words *w, const abut_failure_view *s, const abut_limit *l)
     if (*b.detail) say(w, " (%s)", b.detail);
 }
 
-/* What allows no longer step than bound; nothing may, as where a larger penalty gets no further. */
+/* Says what bounds the step; nothing if l names no limit, as after a larger penalty that gets no further. */
 static void say_limit(words *w, const abut_failure_view *s, const abut_limit *l, double bound)
 {
     if (l->kind != ABUT_LIMIT_NONE) say(w, ", bounded at %.3g by ", bound);
@@ -262,7 +262,7 @@ static const char *stagnation_advice(const abut_failure *f, const abut_failure_v
     return "a larger tolerance may help: rounding lets it go no further; more iterations will not";
 }
 
-/* What is scripted has not arrived, and what lies in its path is squeezed to gaps far below dhat. */
+/* Returns 1 if scripted nodes have not arrived, and bodies in their path are squeezed to gaps far below dhat. */
 static int is_crushed(const abut_failure *f, const abut_failure_view *s)
 {
     const int by_gaps = f->kind == ABUT_FAILED_STALLED || f->kind == ABUT_FAILED_ITERATIONS || f->kind == ABUT_FAILED_STAGNATES ||

@@ -6,13 +6,13 @@
 
 #include <math.h>
 
-/* Of the mass, which has the size of the stiffness of an element: below the softest mode of any mesh that is worth solving,
- * above the rounding of a factorisation. */
+/* Shift of the quasi-static Hessian, relative to the mass, which has the size of an element's stiffness: below the softest mode
+ * of any practical mesh, above the rounding of a factorisation. */
 #define STATIC_SHIFT 1e-9
 
 /* ---- BDF ---- */
 
-/* b, and a_1, ... of the states before the start; a_0 is 1 less their sum */
+/* b, and the weights a_1, ... of the states before the start; a_0 is 1 less their sum */
 static const struct bdf {
     int scheme;
     double b, a[ABUT_PAST];

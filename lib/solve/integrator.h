@@ -49,34 +49,34 @@
 
 #include "model/model.h"
 
-/* What the objective of one step takes from its scheme. */
+/* Weights of the objective of one step, by its scheme. */
 typedef struct abut_weights {
     int scheme;
     int inertia;        /* 0: quasi-static, the first term of E is -M (xhat - x_n)^T (x - x_n) */
     double shift;       /* of the Hessian by this times M */
     double psi;         /* s^2: weight of the elastic energy */
-    double smooth;      /* s^2: f newtons at x are smooth f in the gradient of E, unless they are those of contact: h_force^2 */
+    double smooth;      /* s^2: a force of f N at x is smooth f in the gradient of E; a contact force is h_force^2 f */
     double share;       /* the elastic energy is that at x_n + share (x - x_n) */
     double h_force;     /* s: h sqrt(s_I), as the barrier and friction take it */
     double damping;     /* s: weight of 1/2 u^T C u; u = x - c, for midpoint x - x_n */
     double eps_v;       /* m/s: eps_v h_force is the |x - c| at the stiction speed */
-    double late;        /* Newmark's gamma: weight of the forces of the end of a step beside those of its start; else 1 */
-    double late_contact;    /* of those of contact and friction: 1 but in Newmark whose beta is not gamma/2 */
+    double late;        /* weight of forces at the end of a step, of 1 with those at its start: Newmark's gamma, else 1 */
+    double late_contact;    /* `late` of contact and friction: 1 unless beta of Newmark differs from gamma/2 */
 } abut_weights;
 
-/** The scheme of the step that starts (COMMITTED) or goes on (PENDING) at a frame: the model's, but BDF whose past is too short
- * takes the highest order that it is enough for, implicit Euler at first, and implicit Euler for steps that are to be damped
- * (solve/step/rebound.c). */
+/** Returns the scheme of the step that starts (COMMITTED) or goes on (PENDING) at a frame.  It is the model's, with two
+ * exceptions: BDF takes the highest order that the past in the frame allows, implicit Euler at first; steps to be damped are by
+ * implicit Euler (solve/step/rebound.c). */
 int abut_integrator_scheme(const abut_model *m, const abut_frame *f);
-/** 1: implicit Euler took the step from a frame to the next, of a model that rebounds. */
+/** Returns 1 if implicit Euler took the step from a frame to the next, of a model that rebounds. */
 int abut_integrator_damped(const abut_frame *from, const abut_frame *to);
-/** 1: midpoint and Newmark, of which implicit Euler takes steps after elasticity has created energy. */
+/** Returns 1 for midpoint and Newmark: implicit Euler takes some of their steps after elasticity has created energy. */
 int abut_integrator_rebounds(const abut_model *m);
 /** The states of a frame before its own, newest first, each [3 nv]; returns how many there are. */
 int abut_integrator_past_of(const abut_frame *f, const double *x[ABUT_PAST], const double *v[ABUT_PAST]);
-/** How many states before the start of a step a scheme reads: q - 1 in BDF of order q, else 0. */
+/** Returns how many states before the start of a step a scheme reads: q - 1 in BDF of order q, else 0. */
 int abut_integrator_past(int scheme);
-/** The scheme of the BDF family that reads so many: implicit Euler for 0. */
+/** Returns the scheme of the BDF family that reads `past` states before the start; 0: implicit Euler. */
 int abut_integrator_bdf(int past);
 abut_weights abut_integrator_weights(const abut_model *m, int scheme);
 /** s_I of the schemes with inertia. */
@@ -84,7 +84,7 @@ double abut_integrator_step_weight(const abut_model *m, int scheme);
 /** s_I h^2, or T^2, s^2: kappa dB/dx of a frame divided by it is minus a force in N. */
 double abut_integrator_force_scale(const abut_model *m, const abut_frame *f);
 
-/* Where a step starts; each [3 nv].  a is for Newmark, the past for BDF. */
+/* State at the start of a step; each [3 nv].  a is for Newmark, the past for BDF. */
 typedef struct abut_start {
     const double *x, *v;        /* m, m/s */
     const double *acc;          /* m/s^2: gravity and scripted forces */
@@ -97,7 +97,7 @@ double abut_integrator_change(int scheme, const double *v1, const double *v0, do
 
 /** xhat[3 nv], m. */
 void abut_integrator_predict(const abut_model *m, int scheme, const abut_start *at, double *xhat);
-/** c[3 nv], m: where a node stops that is at rest after the step; prescribed ones (held[nv]) move towards target. */
+/** c[3 nv], m: end position of a node that is at rest after the step; prescribed nodes (held[nv]) move towards target. */
 void abut_integrator_still(const abut_model *m, int scheme, const abut_start *at, const uint8_t *held, const double *target,
                            double *c);
 /** Velocities v[3 nv] (and accelerations a[3 nv], Newmark; NULL otherwise) after a step that went to x.  Prescribed nodes

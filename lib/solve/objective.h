@@ -1,5 +1,5 @@
-/* The objective of one time step: what is minimised, and nothing about how: a list of terms (energy/terms.h), the unknowns, the
- * weights of the time scheme.
+/* The objective of one time step, without a method to minimise it: a list of terms (energy/terms.h), the unknowns, the weights
+ * of the time scheme.
  *
  *     E(x) = 1/2 |x - xhat|^2_M + psi Psi(z(x)) + kappa B(x) + D(x) + R(x) + A(x)          kg m^2
  *
@@ -27,10 +27,10 @@ typedef struct abut_objective {
     double *target;             /* [3 nv] where prescribed nodes shall be */
     uint8_t *held;              /* [nv] prescribed in this step */
 
-    int changes;                /* of the objective within a step, counted: what was learnt of the one before is void */
+    int changes;                /* number of changes of the objective within a step: values of earlier versions are void */
     int32_t *row;               /* [nv] unknown of a node, -1 when it does not move */
     int32_t nrow;
-    double *z;                  /* [3 nv] where elasticity is taken, when that is not x */
+    double *z;                  /* [3 nv] positions at which elasticity is evaluated, if that is not x */
     int nsets, lasting;         /* element sets of terms; those before number `lasting` stay for the whole step */
     struct abut_term_sets *sets;    /* their rows and values: solve/objective_sets.c */
 } abut_objective;
@@ -49,54 +49,54 @@ void abut_objective_clear(abut_objective *o);
 /** The number that tet t of o->model has in the model that was given; -1 for -1. */
 static inline int32_t abut_objective_tet(const abut_objective *o, int32_t t) { return t < 0 ? -1 : o->reordered->number[t]; }
 
-/** 1: some term is of that kind. */
+/** Returns 1 if a term is of that kind. */
 int abut_objective_has(const abut_objective *o, abut_term_kind kind);
-/** The time scheme of the step. */
+/** Sets the weights of the time scheme of the step. */
 void abut_objective_weigh(abut_objective *o, abut_weights w);
-/** A step begins at `time`, s: its weights, xn, target and held are known.  Fails  as `begin` of the terms */
+/** Begins a step at `time`, s, whose weights, xn, target and held are set.  Fails  as `begin` of the terms */
 ABUT_MUST_USE abut_status abut_objective_begin(abut_objective *o, double time, abut_err *err);
-/** What the terms keep in frames: read after abut_objective_weigh and before abut_objective_begin; written.
- * Fails  as `load` and `store` of the terms */
+/** Read the state of the terms from a frame, between abut_objective_weigh and abut_objective_begin; write it into a frame.
+ * Fail  as `load` and `store` of the terms */
 ABUT_MUST_USE abut_status abut_objective_load(abut_objective *o, const abut_frame *f, const abut_term_frame *as, abut_err *err);
 ABUT_MUST_USE abut_status abut_objective_store(const abut_objective *o, const abut_term_frame *as, abut_arrays *out,
                                                abut_err *err);
 /** Renumbers the unknowns, along the tets: free nodes, and prescribed ones too while the augmented Lagrangian is on. */
 void abut_objective_number(abut_objective *o);
 
-/** An iterate as terms see it: y = W x, pairs the contacts there, or both NULL for terms that know no contact.  Where elasticity
- * is taken elsewhere, that is o->z, good until the next call. */
+/** Returns an iterate for the terms: y = W x, pairs the contacts there; both NULL for terms that know no contact.  Elasticity is
+ * evaluated at x or, in schemes that say so, at o->z, valid until the next call. */
 abut_at abut_objective_at(const abut_objective *o, const double *x, const double *y, const abut_pairs *pairs);
 
-/** All terms.  e->sum is +inf when the point is infeasible. */
+/** Evaluates all terms.  e->sum is +inf if the point is infeasible. */
 ABUT_MUST_USE abut_status abut_objective_energy(const abut_objective *o, const abut_at *at, abut_energy *e, abut_arena *scratch,
                                                 abut_err *err);
 /** *sum of the terms whose kind k has its bit 1 << k in kinds. */
 ABUT_MUST_USE abut_status abut_objective_energy_of(const abut_objective *o, const abut_at *at, int kinds, double *sum,
                                                    abut_arena *scratch, abut_err *err);
-/** e->sum and e->noise of e->e. */
+/** Sets e->sum and e->noise from e->e. */
 void abut_objective_sum(const abut_objective *o, abut_energy *e);
-/** e->e of the term of that name: for those who compute it elsewhere.  The model must have it. */
+/** Sets e->e of the term of that name to a value computed elsewhere.  The model must have it. */
 void abut_objective_put(const abut_objective *o, abut_energy *e, const char *term, double value);
 
 /** g[3 nv], kg m, of the terms whose kind k has its bit 1 << k in kinds; rows of nodes that do not move are zero. */
 ABUT_MUST_USE abut_status abut_objective_gradient(const abut_objective *o, const abut_at *at, int kinds, double *g,
                                                   abut_arena *scratch, abut_err *err);
-/** g[3 nv] += the same of every node, prescribed or not. */
+/** g[3 nv] += that gradient at every node, prescribed or not. */
 ABUT_MUST_USE abut_status abut_objective_gradient_add(const abut_objective *o, const abut_at *at, int kinds, double *g,
                                                       abut_arena *scratch, abut_err *err);
 /* ---- the Hessian, projected: element sets and a diagonal, by rows of unknowns ---- */
 
-/** The element sets from number `first` (0, or o->lasting) on, into the same places of sets[ABUT_SETS_MAX], *n: how many there
- * are in all.  Those that last come first, then those of contacts, then others, each in the order of their terms; neighbours
- * that do not last are one set where their elements have one shape.  Rows and values are of o, good until the next call; fused
+/** Makes the element sets from number `first` (0, or o->lasting) on, into the same places of sets[ABUT_SETS_MAX]; *n: the number
+ * of all sets.  Lasting sets come first, then contacts, then others, each in the order of their terms.  Neighbours that do not
+ * last are fused into one set if their elements have one shape.  Rows and values belong to o, valid until the next call; fused
  * sets are made at `at`, whose arrays must stay until then.
  * Fails  as `elements` of the terms; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_objective_sets(const abut_objective *o, const abut_at *at, int first, abut_elements *sets, int *n,
                                               abut_err *err);
-/** diag[nrow], kg: what the Hessian has beside element matrices. */
+/** diag[nrow], kg: diagonal of the Hessian beside element matrices, for each row times the identity. */
 void abut_objective_diagonal(const abut_objective *o, double *diag);
 
-/** Psi(x), J: what depends on the positions alone.  +inf when x is infeasible. */
+/** Psi(x), J: sum of the energies that depend on positions alone; +inf if x is infeasible. */
 ABUT_MUST_USE abut_status abut_objective_potential(const abut_objective *o, const double *x, double *psi, abut_arena *scratch,
                                                    abut_err *err);
 /** g[3 nv] += scale dPsi/dx as the scheme takes it at an iterate (elasticity at z), of every node. */
@@ -106,13 +106,13 @@ ABUT_MUST_USE abut_status abut_objective_potential_gradient(const abut_objective
 ABUT_MUST_USE abut_status abut_objective_damping_force(const abut_objective *o, const double *v, double *f, abut_arena *scratch,
                                                        abut_err *err);
 
-/** Lowers lim->alpha to what the bounds of the terms allow along p[3 nv]; those of contact are in contact/step_bound.h. */
+/** Lowers lim->alpha to the bounds of the terms along p[3 nv]; bounds of contact are in contact/step_bound.h. */
 void abut_objective_limit(const abut_objective *o, const abut_at *at, const double *p, abut_limit *lim);
 
-/** 1: a term has a bound that is not kept at x[3 nv]; *w: the words of the first that has. */
+/** Returns 1 if x[3 nv] violates a bound of a term; *w: the words of the first. */
 int abut_objective_outside(const abut_objective *o, const double *x, abut_bound_words *w);
 
-/* Each operation of that name (energy/term.h) of all terms that have it. */
+/* Each calls the operation of that name (energy/term.h) of all terms that have it. */
 void abut_objective_start(const abut_objective *o);
 void abut_objective_majorant_forget(const abut_objective *o);
 void abut_objective_majorant_learn(const abut_objective *o, const abut_at *at, const double *p);
@@ -123,15 +123,15 @@ void abut_objective_ahead_gradient(const abut_objective *o, const abut_at *at, d
 void abut_objective_forecast_start(const abut_objective *o, const abut_at *at);
 void abut_objective_forecast_step(const abut_objective *o, const abut_at *from, const double *to, double alpha);
 int abut_objective_forecast_is_fair(const abut_objective *o, const abut_at *at);
-/** With the Hessians of the last abut_objective_sets, which must be at `at`. */
+/** Uses the Hessians of the last abut_objective_sets, which must be at `at`. */
 ABUT_MUST_USE abut_status abut_objective_correction(const abut_objective *o, const abut_at *at, const double *d,
                                                     const double *meant, double *g, double *cost, abut_arena *scratch,
                                                     abut_err *err);
-/** Counts a change when a term is stiffer. */
+/** Counts a change if a term becomes stiffer. */
 ABUT_MUST_USE abut_status abut_objective_stiffen(abut_objective *o, const abut_at *from, const abut_at *to, abut_arena *scratch,
                                                  abut_err *err);
 
-/** kappa[0]: stiffness of the barrier for the start of a step: balances barrier and other forces on the free nodes, inside its
+/** *kappa: stiffness of the barrier for the start of a step, which balances barrier and other forces on the free nodes, within
  * bounds (Li 2020, App. F). */
 ABUT_MUST_USE abut_status abut_objective_kappa(const abut_objective *o, const abut_at *at, double *kappa, abut_arena *scratch,
                                                abut_err *err);

@@ -1,6 +1,6 @@
-/* What the work of a step may be divided by ranks for (base/ranks.h).
+/* Division of the work of a step over ranks (base/ranks.h).
  *
- * Every rank has the objective and all that a search keeps of positions, contacts among them, to the bit.  Divided are:
+ * All ranks have the same objective, positions and contacts of a search, to the bit.  These are divided:
  * candidates of contacts, their tests at a point, step bounds and proofs of the path (contact/candidates.h); energy and forces
  * of tets (energy/elastic.h); the Newton matrix, its products and its preconditioner (solve/direction/matrix.h,
  * sparse/petsc/petsc.h).  Energy, forces and bounds of other terms are computed by each rank whole. */
@@ -9,7 +9,7 @@
 
 #include "solve/objective.h"
 
-/** Fails  ABUT_E_FORMAT the scene has a term, or a contact surface, for which that is not there (names it) */
+/** Fails  ABUT_E_FORMAT the scene has a term, or a contact surface, whose work cannot be divided (names it) */
 ABUT_MUST_USE abut_status abut_over_ranks_check(const abut_objective *o, abut_err *err);
 
 #endif

@@ -4,7 +4,7 @@
 
 enum { HALF = ABUT_HISTORY / 2 };
 
-/* Where the iteration of that number (0-based) is kept: the second half is overwritten in turn. */
+/* Returns the slot of an iteration, by its number from 0; slots of the second half are overwritten in turn. */
 static int slot(int number)
 {
     return number < HALF ? number : HALF + (number - HALF) % HALF;

@@ -1,4 +1,4 @@
-/* What one time step did: numbers that answer "stuck or slow?", and by which pair or element. */
+/* Report of one time step: whether it is stuck or slow, and which pair or element causes that. */
 #ifndef ABUT_SOLVE_REPORT_H
 #define ABUT_SOLVE_REPORT_H
 
@@ -25,7 +25,7 @@ typedef struct abut_iteration {
     double bound, alpha;    /* feasible and accepted step length; accepted 0: none, above 1: lengthened */
     double decrease;        /* kg m^2: by how much the objective fell; below 0 within rounding */
     abut_limit_kind limit;  /* what set the bound */
-    const char *term;       /* its name where that is ABUT_LIMIT_TERM */
+    const char *term;       /* its name if that is ABUT_LIMIT_TERM */
     int32_t contacts;       /* stencils and half-space contacts at the new point */
     int trials;             /* evaluations of the objective */
 } abut_iteration;
@@ -33,38 +33,38 @@ typedef struct abut_iteration {
 /* Iterations that a report keeps: of a longer solve the first and the last half of this number. */
 enum { ABUT_HISTORY = 1024 };
 
-/* What keeps bodies apart: the barrier, which guarantees that they never meet; nothing; springs, which guarantee nothing. */
+/* Treatment of contact.  The barrier guarantees that bodies never meet; ignored contact and springs guarantee nothing. */
 enum { ABUT_CONTACT_BARRIER = 0, ABUT_CONTACT_IGNORED = 1, ABUT_CONTACT_SPRINGS = 2, ABUT_CONTACT_OFF = 3,
        ABUT_CONTACT_NOT_BODIES = 4, ABUT_CONTACT_HARD = 5 /* laws of contact, and a judge of every step */,
        ABUT_CONTACT_LINEARISED = 6 /* inequalities, which guarantee nothing */ };
 extern const char *const abut_contact_names[ABUT_CONTACT_LINEARISED + 1];
 
-/* What a step on a device adds. */
+/* Figures of a step on a device. */
 typedef struct abut_device_report {
     const char *name;           /* of the chip, or "twin"; NULL: the processor alone */
     size_t waits, launches;     /* times the processor waited for the device; kernels */
     size_t bytes, bytes_peak;   /* of its memory */
     int corrections, cg_double; /* of solutions in single precision; solutions that double precision had to find */
-    double transfer;            /* s: positions to and fro */
+    double transfer;            /* s: of positions, both ways */
 } abut_device_report;
 
-/* What a step of hard contact adds (solve/nodal). */
+/* Figures of a step of hard contact (solve/nodal). */
 typedef struct abut_nodal_report {
     int solved;                 /* 1: this is one */
     int linearisations, iterations, rounds; /* of Newton; of ADMM; of detection after the judge refused */
     size_t visits, asleep;      /* of contacts by sweeps, and those that were left out because they slept */
     size_t contacts, appended;  /* at the end; of them, found on the motion */
     int colours;
-    double delta_elastic;       /* m: of delta_inf, what elements off the mesh have (solve/nodal/split.h); of linearisations, how
-                                 * far the last one led */
+    double delta_elastic;       /* m: part of delta_inf by split elements (solve/nodal/split.h); with linearisations, length of
+                                 * the last one */
     double delta_inf, delta_2;  /* m: h (change of v + distance of v and p) in the last iteration, largest and mean square */
-    double unbalanced;          /* what momentum and the law of contact lack when the iterations end, over the contact forces of a
-                                 * body, of the body where it is the most; 0: no contact, NAN: not known */
-    int unconverged;            /* 1: so the iterations ended without convergence */
+    double unbalanced;          /* residual of momentum and the law of contact at the end of the iterations, over the contact
+                                 * forces of a body; largest of all bodies; 0: no contact, NAN: not known */
+    int unconverged;            /* 1: the iterations ended without convergence */
     double penetration;         /* m: max of -h u_N with the velocity returned */
     double coulomb_residual;    /* m/s: of the laws of contact, with that velocity */
     double balance_residual;    /* of momentum at the end of the step, over its largest part; NAN: the barrier's step */
-    int rising;                 /* 1: the merit rises on the way of the last linearisation, so that this is no step */
+    int rising;                 /* 1: the merit rises along the last linearisation, so the solution is no step */
     size_t sticking, sliding, yielding; /* contacts */
     size_t opening;             /* that were within the reserve at the start */
     int repaired;               /* 0: none, 1: more rounds, 2: the barrier's step */
@@ -72,7 +72,7 @@ typedef struct abut_nodal_report {
     double detect, project, judge;  /* s */
 } abut_nodal_report;
 
-/* What a step by linearised inequalities adds (solve/sqp). */
+/* Figures of a step by linearised inequalities (solve/sqp). */
 typedef struct abut_sqp_report {
     int solved;                 /* 1: this is one */
     int programs, qp_iterations;    /* quadratic programs, and the iterations of all of them */
@@ -106,10 +106,10 @@ typedef struct abut_report {
     int factorisations;         /* of Newton matrices, and those of them in double precision */
     int factorisations_double;
     int newton_solves;          /* quasi-Newton: iterations that took Newton's direction */
-    int not_descending, pairs_skipped;  /* its directions that were replaced; steps that taught it nothing */
-    int initial_matrices;       /* and how many it made */
-    double norm, gradient;      /* of the gradient at the end, as the stopping rule asks for it: characteristic; the largest entry
-                                 * as a force for each metre of the scene, N/m.  0 when it does not */
+    int not_descending, pairs_skipped;  /* quasi-Newton: directions replaced; steps without a new pair */
+    int initial_matrices;       /* quasi-Newton: made in the step */
+    double norm, gradient;      /* of the gradient at the end, for stopping rules that read them: characteristic; the largest
+                                 * entry as a force for each metre of the scene, N/m.  Else 0 */
     int shifts;                 /* factorisations that needed a larger diagonal */
     abut_iteration *it;         /* kept iterations: abut_report_row */
     int it_cap;
@@ -125,13 +125,13 @@ typedef struct abut_report {
     int32_t min_jacobian_tet;   /* -1 without tets */
     double max_stretch, min_stretch;    /* principal stretches of the shells */
     int32_t max_stretch_shell;  /* -1 without shells */
-    double stretch_room;        /* share of a stretch barrier's width, or of a strain bound, that is left; 1 where none acts */
+    double stretch_room;        /* smallest remaining fraction of a stretch barrier's width, or of a strain bound; 1: none acts */
     double strain_kappa;        /* Pa */
     double residual;            /* m/s: last |p|_inf / h */
     double force_residual, force_largest;   /* solve/search/equilibrium.h: what is left / the largest; that, N; 0: not measured */
     double contact_error[ABUT_ERRORS];  /* of the contact forces on a body, over the largest force on it; 0: not estimated */
     double kappa;               /* kg/m^2 */
-    int damped;                 /* of midpoint or Newmark, but implicit Euler took it */
+    int damped;                 /* implicit Euler took a step of midpoint or Newmark */
     int waypoints;              /* between this frame and the one before; 0: the straight line is free */
     double eta;                 /* share of the scripted motion that was covered, 1 = all */
     abut_limit limit;           /* the tightest bound on a step length */
@@ -154,14 +154,14 @@ typedef struct abut_report {
     abut_sqp_report sqp;
 } abut_report;
 
-/** Room for one more iteration, counted in newton; NULL when memory is out. */
+/** Returns one more iteration, zero-filled and counted in newton; NULL: out of memory. */
 abut_iteration *abut_report_iteration(abut_report *r);
-/** Iterations kept, and the i-th of them (0-based), oldest first.  What is left out lies between the first half of
+/** Number of iterations kept, and the i-th of them (0-based), oldest first.  Omitted iterations lie between the first half of
  * ABUT_HISTORY and the others. */
 int abut_report_rows(const abut_report *r);
 const abut_iteration *abut_report_row(const abut_report *r, int i);
-/** What decided the accepted step length: "none" (1 was), "decrease" (the search went back), or what set the bound:
- * "vertex-triangle", "edge-edge", "half-space", "inversion", "length", "stretch". */
+/** Returns the reason of the accepted step length: "none" (it is 1), "decrease" (the search shortened it), or the kind of its
+ * bound: "vertex-triangle", "edge-edge", "half-space", "inversion", "length", "stretch". */
 const char *abut_iteration_bounded_by(const abut_iteration *it);
 const char *abut_limit_name(abut_limit_kind kind, const char *term);
 void abut_report_clear(abut_report *r);

@@ -80,7 +80,7 @@ const abut_solver_row abut_solver_table[] = {
     { 0 }
 };
 
-/* Of the bits ABUT_OPTION_*, in their order. */
+/* Names of the bits ABUT_OPTION_*, in their order. */
 static const char *const option_name[ABUT_OPTIONS] = { "one-pass", "lags", "with", "max-newton", "history", "parts", "levels",
                                            "force-tolerance", "dump-stuck", "iterations", "contact", "linear-solver", "without",
                                            "device", "precond", "barrier-hessian", "armijo", "ccd", "repair",

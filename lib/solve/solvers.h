@@ -22,7 +22,7 @@ enum {
 /* Promises of README.md.  `step` names those that a solver does not keep on stderr and in the report. */
 enum { ABUT_KEEPS_APART = 1, ABUT_KEEPS_VOLUME = 2, ABUT_KEEPS_CONVERGED = 4, ABUT_KEEPS_RESTART = 8, ABUT_KEEPS_BITS = 16,
        ABUT_PROMISES = 5 /* how many */ };
-/* What each is about ("intersections"), in the order of the bits. */
+/* Subject of each promise ("intersections"), in the order of the bits. */
 extern const char *const abut_promise_names[ABUT_PROMISES];
 
 typedef struct abut_solver_row {

@@ -4,7 +4,7 @@
  *     begin (COMMITTED frame) or resume (PENDING frame);  solve;  settle, and while that asks for another pass: solve, settle;
  *     commit: the next COMMITTED frame, or suspend: a PENDING frame
  *
- * What an instance keeps between two steps is what a new process would compute again from the frame, to the byte. */
+ * Between two steps an instance keeps only state that a new process would recompute from the frame, to the byte. */
 #ifndef ABUT_SOLVE_STEPPER_H
 #define ABUT_SOLVE_STEPPER_H
 
@@ -15,16 +15,16 @@
 struct abut_solver_row;     /* solve/solvers.h */
 struct abut_step_options;   /* solve/step/options.h */
 
-/* Where a step starts. */
+/* Start of a step. */
 typedef struct abut_instant {
     int64_t step;
     double time;    /* s */
 } abut_instant;
 
-/** One step of h later.  Whole multiples of h stay exact; a simulation that does not start at 0 adds up. */
+/** Returns the instant one step of h later.  Whole multiples of h stay exact; from other times, h is added. */
 abut_instant abut_instant_next(abut_instant at, double h);
 
-/* Operations that are NULL do not apply: what a caller does then is said at each. */
+/* An operation may be NULL: its comment says what that means. */
 typedef struct abut_stepper_ops {
     /** Borrows m and what o points to.
      * Fails  ABUT_E_FORMAT the model has what this stepper cannot do (names it); ABUT_E_ARG, ABUT_E_NOMEM */
