@@ -15,9 +15,9 @@ typedef struct abut_block {
     uint32_t before;    /* the last of them in this list */
 } abut_block;
 
-/** A list begins: the first of its numbers is as it is. */
+/** Begins a list; its first number is stored itself. */
 void abut_block_restart(abut_block *b);
-/** Puts the difference to the number before. */
+/** Puts v as its difference from the number before. */
 void abut_block_put(abut_block *b, uint32_t v);
 /** A list of indices. */
 void abut_block_indices(abut_block *b, const int32_t *v, size_t n);

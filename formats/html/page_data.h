@@ -28,7 +28,7 @@ typedef struct abut_page_item {
 } abut_page_item;
 void abut_page_item_clear(abut_page_item *item);
 
-/* What of a model the blocks of its frames need, and room.  Owns its arrays.  Zero-filled is empty. */
+/* Data of a model for the blocks of its frames, and scratch.  Owns its arrays.  Zero-filled is empty. */
 typedef struct abut_page_data {
     int models;             /* seen so far */
     int model_index;        /* of the stream, of the last one */
@@ -42,14 +42,14 @@ typedef struct abut_page_data {
 
 enum { ABUT_PAGE_WANT = ABUT_WANT_STRESS | ABUT_WANT_CONTACT | ABUT_WANT_TOTALS | ABUT_WANT_STRAIN };
 
-/** Makes the item of one frame (measured with ABUT_PAGE_WANT) and, where its model is another than that of the frame before, of
- * the model: model->block is NULL otherwise.  Both are cleared first.  Fails  ABUT_E_NOMEM */
+/** Makes the item of one frame (measured with ABUT_PAGE_WANT) and, if its model differs from that of the frame before, of the
+ * model; else model->block is NULL.  Both are cleared first.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_page_data_frame(abut_page_data *d, const abut_shot *s, abut_page_item *model,
                                                abut_page_item *frame, abut_err *err);
 void abut_page_data_clear(abut_page_data *d);
 
-/** The JSON object that begins the data of a page: colours of the scale, history of the stream.
- * live: frames are asked for from whoever served the page.  Fails  ABUT_E_NOMEM */
+/** Writes the JSON object that begins the data of a page: colours of the scale, history of the stream.
+ * live: the page requests frames from its server.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_page_head(const abut_prov *prov, int n, int live, abut_text_file *json, abut_err *err);
 
 #endif

@@ -93,7 +93,7 @@ static abut_status fall(abut_ipc_script *s, abut_err *err)
 
 /* ---- the ends of all bodies ---- */
 
-/* What the lower end along x does; the upper end does the opposite. */
+/* Motion of the lower end along x; the upper end moves oppositely. */
 typedef struct act {
     double out;         /* m/s: away from each other */
     double rate[3];     /* deg/s, about the middle of the end ... */

@@ -19,7 +19,7 @@ abut_word abut_ipc_word(abut_ipc_script *s)
     return w;
 }
 
-/* The same where the command may end: a comment is left standing, n = 0. */
+/* Next word of a command that may end here: n = 0 at its end or before a comment, which is not consumed. */
 static abut_word optional_word(abut_ipc_script *s)
 {
     const char *at = s->scan.p;
@@ -415,7 +415,7 @@ static double damping_time(const abut_ipc_script *s)
     return s->damping_ratio > 0 ? 0.75 * s->damping_ratio * h / weight : s->damping_stiff / (weight * h * h);
 }
 
-/* What was collected, after the objects, which are in the tree already. */
+/* Adds the collected parameters to the tree, which has the objects already. */
 static void finish(abut_ipc_script *s)
 {
     abut_tree_maker *m = &s->make;
@@ -460,7 +460,7 @@ static void finish(abut_ipc_script *s)
     }
 }
 
-/* What only the whole script shows. */
+/* Checks conditions on the whole script. */
 static abut_status check(const abut_ipc_script *s, abut_err *err)
 {
     if (!(s->step > 0) || !(s->end > 0))

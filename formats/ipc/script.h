@@ -6,7 +6,7 @@
 #include "formats/mesh/scan.h"
 #include "formats/scene/tree.h"
 
-/* What the user should know about a translation; in the arena, "" when there is nothing. */
+/* Remarks for the user about a translation; in the arena, "" if there are none. */
 typedef struct abut_ipc_notes {
     const char *unused;     /* commands that change nothing here: "zoom (line 7), view (line 9)" */
     const char *assumed;    /* one line for each value that neither the script nor a publication holds, and how to set it */

@@ -1,4 +1,4 @@
-/* What script.c, shapes.c and motions.c share. */
+/* Declarations shared by script.c, shapes.c and motions.c. */
 #ifndef ABUT_FORMATS_IPC_SCRIPT_PARTS_H
 #define ABUT_FORMATS_IPC_SCRIPT_PARTS_H
 
@@ -43,7 +43,7 @@ void abut_ipc_assume(abut_ipc_script *s, const char *text);
 /** "shapes input N" and N lines of shapes; "shapeMatrix input nx ny nz [offset]" and one line. */
 ABUT_MUST_USE abut_status abut_ipc_shapes(abut_ipc_script *s, abut_err *err);
 ABUT_MUST_USE abut_status abut_ipc_shape_matrix(abut_ipc_script *s, abut_err *err);
-/** "shape input path": one mesh as it is in its file. */
+/** "shape input path": one mesh, unchanged from its file. */
 ABUT_MUST_USE abut_status abut_ipc_one_shape(abut_ipc_script *s, abut_err *err);
 /** "meshCO path x y z scale stiffness friction [rotate rx ry rz]": an obstacle that the scene's placement leaves alone. */
 ABUT_MUST_USE abut_status abut_ipc_mesh_obstacle(abut_ipc_script *s, abut_err *err);

@@ -24,7 +24,7 @@ typedef struct msh {
     abut_mesh mesh;
 } msh;
 
-/* What becomes of an element type.  Curved segments and triangles mark the boundary of curved tets: they are left out. */
+/* Use of an element type.  Curved segments and triangles mark the boundary of curved tets: they are left out. */
 enum { TAKEN, LEFT_OUT, REFUSED };
 static const struct elem_type {
     int type, nodes, use;
@@ -133,7 +133,7 @@ static abut_status nodes2(msh *m, abut_err *err)
     return rc ? rc : tags_sort(m, err);
 }
 
-/* What begins a block: the entity and one more integer.  A 4.0 file has the entity's tag before its dimension. */
+/* Reads the head of a block: the entity and one more integer.  A 4.0 file has the entity's tag before its dimension. */
 static abut_status block4(msh *m, int64_t *dim, const char *what, int64_t lo, int64_t hi, int64_t *value, abut_err *err)
 {
     int64_t tag;

@@ -12,7 +12,7 @@ static const struct {
 } TYPES[] = { { "char", "int8", 1 },   { "uchar", "uint8", 1 },   { "short", "int16", 2 }, { "ushort", "uint16", 2 },
               { "int", "int32", 4 },   { "uint", "uint32", 4 },   { "float", "float32", 4 }, { "double", "float64", 8 } };
 
-/* What a property means to us. */
+/* Use of a property. */
 enum { USE_SKIP, USE_X, USE_Y, USE_Z, USE_FACE, USE_EDGE_A, USE_EDGE_B };
 enum { MAX_ELEMENTS = 16, MAX_PROPERTIES = 64 };
 
@@ -33,7 +33,7 @@ typedef struct ply {
     ply_element elem[MAX_ELEMENTS];
     ply_property prop[MAX_PROPERTIES];
     int nelems, nprops;
-    int64_t row, vertices;  /* of its element; that the head announces */
+    int64_t row, vertices;  /* row within the element; number of vertices in the head */
     abut_mesh mesh;
 } ply;
 

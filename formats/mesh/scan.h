@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A whole file in memory.  data[size] is a NUL that belongs to nobody, so that strtod ends. */
+/* A whole file in memory.  data[size] is an additional NUL, so that strtod ends. */
 typedef struct abut_bytes {
     char *data;
     size_t size;

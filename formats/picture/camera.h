@@ -4,7 +4,7 @@
 
 #include "formats/picture/draw.h"
 
-/* Where the camera is, seen from the scene. */
+/* Direction of the camera, seen from the scene. */
 typedef struct abut_view {
     double yaw;     /* degrees around the up axis; 0: from the front (+z when up is y, -y when up is z) */
     double pitch;   /* degrees above the horizon, -89 to 89 */

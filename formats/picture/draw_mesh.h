@@ -29,7 +29,7 @@ typedef struct abut_draw_mesh {
 } abut_draw_mesh;
 
 /** Takes the parts of a model and makes room for their triangles.  X: rest positions by node; thick [parts->n], m: radius of
- * tubes and balls of each part, 0 where nobody knows (NULL: of none).  Fails  ABUT_E_NOMEM */
+ * tubes and balls of each part, 0: unknown (NULL: all unknown).  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_draw_mesh_make(abut_draw_mesh *m, const abut_parts *parts, const double *X, const double *thick,
                                               abut_err *err);
 

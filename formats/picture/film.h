@@ -14,7 +14,7 @@ ABUT_MUST_USE abut_status abut_film_open(const char *path, int keep, int w, int 
 ABUT_MUST_USE abut_status abut_film_picture(abut_film *film, const abut_image *im, abut_err *err);
 /** Fails  ABUT_E_IO the disk is full, or ffmpeg has failed */
 ABUT_MUST_USE abut_status abut_film_close(abut_film *film, abut_err *err);
-/** What is not closed is removed. */
+/** Frees the film; a file that was not closed is removed. */
 void abut_film_free(abut_film **film);
 
 #endif

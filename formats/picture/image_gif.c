@@ -13,7 +13,7 @@ enum {
     END = COLORS + 1
 };
 
-/* What all pixels of a bin come to. */
+/* Number and colour sums of the pixels of a bin. */
 typedef struct bin {
     uint32_t count, sum[3];
 } bin;
@@ -187,7 +187,7 @@ static void put_code(abut_gif *g, int code, int width)
     for (g->n_bits += width; g->n_bits >= 8; g->n_bits -= 8, g->bits >>= 8) put_byte(g, (uint8_t)g->bits);
 }
 
-/* Where the code of a string and a byte more is, or would be. */
+/* Returns the slot of the code of a string with one more byte, or the free slot for it. */
 static int place_of(const abut_gif *g, int32_t key)
 {
     int at = (int)((uint32_t)key * 2654435761u % HASH);

@@ -1,4 +1,4 @@
-/* What is written on pictures: the time, the colour scale. */
+/* Legends on pictures: the time, the colour scale. */
 #ifndef ABUT_FORMATS_PICTURE_LEGEND_H
 #define ABUT_FORMATS_PICTURE_LEGEND_H
 

@@ -31,7 +31,7 @@ typedef struct abut_picture abut_picture;
 
 /** Opens OpenGL and the outputs.  Fails  ABUT_E_IO no OpenGL (names the package), no folder, no file */
 ABUT_MUST_USE abut_status abut_picture_open(const abut_picture_opts *opt, abut_picture **p, abut_err *err);
-/** What abut_measure_frame must compute for these pictures. */
+/** Returns the ABUT_WANT_* that abut_measure_frame must compute for these pictures. */
 int abut_picture_want(const abut_picture_opts *opt);
 /** Takes one frame.  Fails  ABUT_E_ARG no such field; ABUT_E_FORMAT the model has changed; ABUT_E_IO, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_picture_frame(abut_picture *p, const abut_shot *s, abut_err *err);

@@ -16,8 +16,8 @@ typedef struct abut_shots_opts {
     const char *const *names;       /* which objects; n_names 0: all */
     int n_names;
     int want;                       /* ABUT_WANT_* */
-    abut_writer *copy;              /* gets every item as it is read, chosen or not; NULL: nobody */
-    int segments;                   /* of bodies of curved tets on a side (smooth_surface.h); 0: parts are what touches */
+    abut_writer *copy;              /* receives every item read, chosen or not; NULL: none */
+    int segments;                   /* on a side of curved tets (smooth_surface.h); 0: parts are contact surfaces */
     int thick;                      /* shells, rods and particles have the surface of their thickness (thick_surface.h) */
 } abut_shots_opts;
 

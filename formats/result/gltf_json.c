@@ -57,7 +57,7 @@ static int put_accessor(sections *s, int view, size_t *at, int type, const char 
 
 /* ---- meshes ---- */
 
-/* Where a mesh begins in its views. */
+/* Offsets of a mesh in its views. */
 typedef struct place {
     size_t index, base, morph;  /* bytes; morph: inside one frame */
 } place;

@@ -1,9 +1,9 @@
-/* What is where in a .glb, and the JSON that says so.  For gltf_write.c.
+/* Layout of a .glb, and the JSON that describes it.  For gltf_write.c.
  *
  * The buffer has four views, in this order:
  *   indices   u32, of all meshes
  *   base      float3: of each mesh positions and normals of its skin, positions of its loose points; then half-spaces
- *   morph     float3, frame after frame: of each moving mesh the same three lists, as differences to the base
+ *   morph     float3, frame after frame: the three lists of each moving mesh, as differences from the base
  *   animation float: times [n], weights [n * (n - 1)] */
 #ifndef ABUT_FORMATS_RESULT_GLTF_JSON_H
 #define ABUT_FORMATS_RESULT_GLTF_JSON_H

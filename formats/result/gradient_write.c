@@ -72,7 +72,7 @@ abut_status abut_gradient_check(const abut_gradient_table *t, abut_err *err)
     return ABUT_OK;
 }
 
-/* The name of what row i of an array is of; "" where it has none. */
+/* Name of the material, object or motion of row i of an array; "" if it has none. */
 static const char *name_of(const abut_gradient_table *t, const char *array, int64_t i, char buf[ABUT_OBJECT_WORDS])
 {
     const char *text = !strncmp(array, "material/", 9) ? "material/name" : !strncmp(array, "object/", 7) ? "object/name"
@@ -81,7 +81,7 @@ static const char *name_of(const abut_gradient_table *t, const char *array, int6
     return text && abut_arrays_find(t->model_set, text) ? abut_text_row(t->model_set, text, (int)i, buf, ABUT_OBJECT_WORDS) : "";
 }
 
-/* What the run has there; NaN: no such array. */
+/* Returns number k of the run's array of that row; NaN: no such array. */
 static double value_of(const abut_gradient_table *t, const abut_bar_row *row, int64_t k)
 {
     const abut_array *a = abut_arrays_find(t->model_set, row->name);

@@ -1,15 +1,15 @@
-/* What a run is judged by: a scalar L of its positions and velocities, with its derivatives by them, read from a table.
+/* Loss of a run: a scalar L of its positions and velocities, with its derivatives by them, read from a table.
  *
  * Targets are a CSV file whose first line names its columns:
- *     step or time   which frame: its number, or its time to 1e-6 of a time step
+ *     step or time   the frame, by its number, or by its time to 1e-6 of a time step
  *     node           a node, or
- *     object         an object by its name or number: the mean of its nodes, as positions weigh alike
+ *     object         an object by its name or number: the mean of its nodes, with equal weights
  *     x, y, z        m: the target; an empty cell leaves the coordinate free
  *     weight         1 where the column is missing
  * L is the sum of weight/2 times the squared distances.
  *
- * Derivatives of a loss of the user's are a CSV file with the columns step (or time), node, dx, dy, dz and perhaps dvx, dvy, dvz,
- * 1/m and s/m times the unit of L; what is not named is 0.  L is then not known, and 0.
+ * Derivatives of a user's own loss are a CSV file with the columns step (or time), node, dx, dy, dz and perhaps dvx, dvy, dvz, in
+ * 1/m and s/m times the unit of L; derivatives not listed are 0.  L is then unknown, and set to 0.
  *
  * Lines that begin with # and empty lines are left out. */
 #ifndef ABUT_FORMATS_RESULT_LOSS_H

@@ -1,11 +1,11 @@
-/* What a frame amounts to: stress and volume of every tet, contact forces, energies, momenta, centres of mass. */
+/* Quantities of a frame: stress and volume of every tet, contact forces, energies, momenta, centres of mass. */
 #ifndef ABUT_FORMATS_RESULT_MEASURE_H
 #define ABUT_FORMATS_RESULT_MEASURE_H
 
 #include "contact/pairs.h"
 #include "energy/terms.h"
 
-/* What to compute; the rest of abut_fields stays empty. */
+/* Quantities to compute; the rest of abut_fields stays empty. */
 enum { ABUT_WANT_STRESS = 1 /* J, stress */, ABUT_WANT_CONTACT = 2 /* force, contacts, gap */,
        ABUT_WANT_TOTALS = 4 /* energies, momenta, centre; implies STRESS */, ABUT_WANT_STRAIN = 8 /* strain, bend */,
        ABUT_WANT_TENSORS = 16 /* F, sigma; implies STRESS */ };

@@ -183,7 +183,7 @@ static int take_name(const abut_arrays *set, const char *text, int32_t n, const 
     return found;
 }
 
-/* Of the objects take[no], of the half-spaces take[no + nh). */
+/* Marks the chosen objects in take[0 .. no) and half-spaces in take[no .. no + nh). */
 static abut_status choose(const abut_arrays *set, int32_t no, int32_t nh, const char *const *names, int n_names, uint8_t *take,
                           abut_err *err)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a field is taken from. */
+/* Definition of a field. */
 typedef struct source {
     const char *name, *label, *unit;
     int from_zero, want;

@@ -8,7 +8,7 @@
 #include "formats/result/table_write.h"
 #include "formats/result/vtu.h"
 
-/* Where each goes; NULL: not wanted.  "-" for csv and json: the open text stream. */
+/* Path of each result; NULL: not wanted.  "-" for csv and json: the open text stream. */
 typedef struct abut_results_opts {
     const char *vtu, *msh, *msh_text, *obj, *ply, *gltf, *csv, *json, *nodes;
     int keep;       /* files that appear meanwhile under these names stay (out_file.h) */
@@ -24,7 +24,7 @@ typedef struct abut_results {
     abut_out_file csv, json;
 } abut_results;
 
-/** What abut_measure_frame must compute for these results. */
+/** Returns the ABUT_WANT_* that abut_measure_frame must compute for these results. */
 int abut_results_want(const abut_results_opts *opt);
 
 /** Makes folders and opens files.  text: borrowed, may be NULL unless a name is "-".  Fails  ABUT_E_IO, ABUT_E_NOMEM */

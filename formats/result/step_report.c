@@ -99,7 +99,7 @@ static void seconds(FILE *f, const abut_phase_seconds *s)
     fprintf(f, "\"other\":%.6f}", fmax(0, s->total - named));
 }
 
-/* What the solver does not promise. */
+/* Writes the names of the promises that the solver does not make. */
 static void not_guaranteed(FILE *f, unsigned promises)
 {
     int n = 0;

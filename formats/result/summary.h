@@ -1,4 +1,4 @@
-/* What a stream holds, in a page of text. */
+/* Summary of a stream, in a page of text. */
 #ifndef ABUT_FORMATS_RESULT_SUMMARY_H
 #define ABUT_FORMATS_RESULT_SUMMARY_H
 

@@ -81,8 +81,8 @@ static abut_status set_totals(abut_table *t, const abut_shot *s, abut_err *err)
     return rc;
 }
 
-/* What `step --with energies` and `--with forces` left; no column for what it did not.  A PENDING frame keeps some of that of
- * the frame before. */
+/* Sets the columns of arrays that `step --with energies` and `--with forces` wrote; a missing array has no column.  A PENDING
+ * frame keeps some arrays of the frame before. */
 static abut_status set_step(abut_table *t, const abut_shot *s, abut_err *err)
 {
     const abut_frame *f = s->frame;

@@ -1,8 +1,8 @@
-/* Shells, rods and particles as thick as what they keep from each other, for programs that draw surfaces.
+/* Shells, rods and particles with their contact thickness, for programs that draw surfaces.
  *
  * A shell becomes two sheets, each vertex moved by half of its object's contact thickness along the mean normal of its triangles,
- * closed along its borders; a segment becomes a capsule, a particle a ball, of the radius that abut_object_radius says.  Each of
- * them is a closed surface of triangles, outward.  Solids stay as they are, and so does what has no thickness. */
+ * closed along its borders; a segment becomes a capsule, a particle a ball, of the radius abut_object_radius.  Each becomes a
+ * closed surface of triangles, outward.  Solids and objects without thickness are unchanged. */
 #ifndef ABUT_FORMATS_RESULT_THICK_SURFACE_H
 #define ABUT_FORMATS_RESULT_THICK_SURFACE_H
 
@@ -11,13 +11,13 @@
 /* One part, and where the points of its surface begin. */
 typedef struct abut_thick_part {
     const abut_part *of;    /* borrowed */
-    double radius;          /* m; 0: the part stays as it is */
+    double radius;          /* m; 0: the part is unchanged */
     int32_t nsheet;         /* points of its triangles, two points of the surface each: above, then below */
     int32_t *sheet;         /* [nsheet] point within the part */
     int32_t first;          /* point of the surface: sheets, then capsules, then balls */
 } abut_thick_part;
 
-/* Zero-filled is empty.  Owns its arrays; what stays as it was is borrowed from the parts that it was made of. */
+/* Zero-filled is empty.  Owns its arrays; unchanged ones are borrowed from the parts that it was made of. */
 typedef struct abut_thick {
     abut_parts parts;       /* what is drawn; points of the model first, then those of surfaces */
     abut_thick_part *part;  /* [parts.n] */

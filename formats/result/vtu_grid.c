@@ -70,7 +70,7 @@ static int read_tet(const abut_model *m, int32_t e, int32_t *node, int *type)
     return n;
 }
 
-/* Those of the chosen objects, and the nodes they have. */
+/* Makes the grid of the elements of chosen objects, and their nodes. */
 static abut_status make_elements(const abut_shot *s, const char *stem, elements all, abut_vtu_grid *g, abut_err *err)
 {
     const abut_model *m = s->model;

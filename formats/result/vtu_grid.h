@@ -1,4 +1,4 @@
-/* What of a model goes into one VTK file, and how its elements become cells. */
+/* The part of a model in one VTK file, and its elements as cells. */
 #ifndef ABUT_FORMATS_RESULT_VTU_GRID_H
 #define ABUT_FORMATS_RESULT_VTU_GRID_H
 
@@ -14,10 +14,10 @@ typedef struct abut_vtu_grid {
     int32_t *row;           /* [nc] tet or shell of each cell; NULL in the grid of others */
 } abut_vtu_grid;
 
-/** The tets, or the shells, of the chosen objects and the nodes that they have.  stem: borrowed.  Fails  ABUT_E_NOMEM */
+/** Makes the grid of the tets, or the shells, of chosen objects, and their nodes.  stem: borrowed.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_vtu_tets(const abut_shot *s, const char *stem, abut_vtu_grid *g, abut_err *err);
 ABUT_MUST_USE abut_status abut_vtu_shells(const abut_shot *s, const char *stem, abut_vtu_grid *g, abut_err *err);
-/** What is neither: triangles of obstacles, and of contact surfaces that are no faces; segments, isolated points. */
+/** Makes the grid of the rest: triangles of obstacles, and of contact surfaces that are no faces; segments, isolated points. */
 ABUT_MUST_USE abut_status abut_vtu_others(const abut_shot *s, const char *stem, abut_vtu_grid *g, abut_err *err);
 void abut_vtu_grid_clear(abut_vtu_grid *g);
 

@@ -30,7 +30,7 @@ static void said(FILE *f, const char *name, double value, const char *unit, cons
     line(f, name, value, unit, why);
 }
 
-/* What contact without a barrier is solved with, as far as the scene says it. */
+/* Writes the parameters of solvers without a barrier that the scene sets. */
 static void nodal(FILE *f, const abut_scene *s, const abut_built *b)
 {
     static const char *const solver[ABUT_SOLVED_BY] = { "newton", "nodal", "sqp", "qp" };
@@ -159,7 +159,7 @@ static void table(FILE *f, const abut_scene_table *t, double start)
     for (int32_t i = 0; i < t->n; i++) fprintf(f, "  %-16s %.9g s: %.9g\n", "factor", start + t->time[i], t->value[i]);
 }
 
-/* What the triangles, segments and points of a body are made to be. */
+/* Writes the shells, rods and particles of a body. */
 static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material *m, const abut_object_facts *a)
 {
     static const char *const membrane[ABUT_MEMBRANES] = { "isotropic, in plane stress", "orthotropic", "cloth",

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* What mesh-prep finds out beside abut_scene_build. */
+/* Facts that mesh-prep finds beyond abut_scene_build. */
 typedef struct abut_explain {
     double gap; /* m: smallest distance less thickness at the start; INFINITY: larger than `reach` everywhere */
     double reach;                   /* m: how far it was looked for */

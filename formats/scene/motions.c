@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a motion that only translates is stopped by. */
+/* Reads the place at which a motion that only translates stops. */
 static abut_status read_place_of_stop(const abut_scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
     const abut_tree *gap = abut_tree_find(t, "gap"), *to = abut_tree_find(t, "to"), *past = abut_tree_find(t, "past");
@@ -283,7 +283,7 @@ static abut_status read_act(const abut_scene_reader *r, const abut_tree *t, abut
     return rc || yes ? rc : abut_tree_fail(fix, err, "fix: expected true");
 }
 
-/* What only some motions have. */
+/* Reads the keys that only some motions have. */
 static abut_status read_options(const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
     static const char *const names[] = { "linear", "smooth", NULL };

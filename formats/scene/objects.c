@@ -193,7 +193,7 @@ static abut_status read_object(const abut_scene_reader *r, const abut_tree *t, i
     return rc ? rc : abut_scene_read_frame(t, o, err);
 }
 
-/* What all objects have up to now. */
+/* Sums over all objects read so far. */
 typedef struct total {
     double points, elements;
 } total;

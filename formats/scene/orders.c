@@ -24,7 +24,7 @@ static abut_status read_capsules(const abut_tree *t, abut_snap *s, abut_err *err
     return rc;
 }
 
-/* What a generator or the keys of the same names under `snap` say.  strict: no other keys. */
+/* Reads a shape from a generator, or from the key of its name under `snap`.  strict: no other keys. */
 static abut_status read_shape(const abut_tree *t, int strict, abut_snap *s, abut_err *err)
 {
     static const char *const keys[][5] = { { "radius", "center", NULL }, { "radius", "height", "center", NULL },

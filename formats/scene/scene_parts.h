@@ -1,4 +1,4 @@
-/* What scene_read.c and the other files of this room have in common. */
+/* Declarations shared by scene_read.c and the other files of this folder. */
 #ifndef ABUT_FORMATS_SCENE_SCENE_PARTS_H
 #define ABUT_FORMATS_SCENE_SCENE_PARTS_H
 
@@ -33,7 +33,7 @@ ABUT_MUST_USE abut_status abut_scene_read_proxy(const abut_scene_reader *r, cons
                                                 abut_scene_object *o, abut_err *err);
 /** `frame` of an object: its mesh becomes one tet of control points, with the surface that it had.  After `proxy`. */
 ABUT_MUST_USE abut_status abut_scene_read_frame(const abut_tree *object, abut_scene_object *o, abut_err *err);
-/** Where copy `copy` of a `repeat` is, from the first one, m; objects  out: the copies are objects; NULL to skip. */
+/** at: offset of copy `copy` of a `repeat` from the first one, m; objects  out: 1 if copies are objects; NULL to skip. */
 ABUT_MUST_USE abut_status abut_scene_copy_at(const abut_tree *repeat, int64_t copy, double at[3], int *objects, abut_err *err);
 /** Loads the mesh file that t names. */
 ABUT_MUST_USE abut_status abut_scene_load(const abut_scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err);
@@ -44,9 +44,9 @@ ABUT_MUST_USE abut_status abut_scene_codim(const abut_tree *t, abut_scene_object
  * scale  of the object; flipped: its elements are flipped */
 ABUT_MUST_USE abut_status abut_scene_rest(const abut_scene_reader *r, const abut_tree *t, const double *x, const double scale[3],
                                           int flipped, abut_scene_object *o, abut_err *err);
-/** As many copies of the shape at rest as the mesh has become of one with nf triangles and ns segments. */
+/** Repeats the shape at rest as often as the mesh repeats one with nf triangles and ns segments. */
 ABUT_MUST_USE abut_status abut_scene_rest_repeat(abut_scene_object *o, int32_t nf, int32_t ns, abut_err *err);
-/** What a material has for shells: `bending-young`, `membrane`, `fabric`, `strain-limit`. */
+/** Read properties of a material beside moduli: of tets; of shells (`bending-young`, `membrane`, `fabric`, `strain-limit`). */
 ABUT_MUST_USE abut_status abut_scene_terms(const abut_tree *t, abut_scene_material *m, abut_err *err);
 ABUT_MUST_USE abut_status abut_scene_fabric(const abut_tree *t, abut_scene_material *m, abut_err *err);
 /** The `seams` list: after the objects. */

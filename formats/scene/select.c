@@ -30,7 +30,7 @@ static abut_status read_sphere(const abut_tree *t, abut_scene_select *s, abut_er
     return rc;
 }
 
-/* What lies on or behind a plane: the same words as a half-space among the objects. */
+/* Reads a half-space that selects points on or behind its plane, in the keys of a half-space among the objects. */
 static abut_status read_half_space(const abut_tree *t, abut_scene_select *s, abut_err *err)
 {
     abut_status rc = abut_tree_keys(t, "half-space", (const char *const[]){ "point", "normal", NULL }, err);

@@ -38,7 +38,7 @@ static abut_status read_seed(const abut_tree *t, int32_t *seed, abut_err *err)
     return s ? abut_tree_int(s, "seed", 0, INT32_MAX, seed, err) : ABUT_OK;
 }
 
-/* What a flat sheet becomes: rolled, folded, or along a curve. */
+/* Rolls or folds a flat sheet, or bends it along a curve. */
 static abut_status bend(const abut_tree *t, abut_mesh *m, abut_err *err)
 {
     const abut_tree *roll = abut_tree_find(t, "roll"), *fold = abut_tree_find(t, "fold"),

@@ -1,4 +1,4 @@
-/* What materials of tets have beside moduli: splines, fibres, squared distances, a degree of quadrature. */
+/* Properties of materials of tets beside moduli: splines, fibres, squared distances, a degree of quadrature. */
 #include "formats/scene/scene_parts.h"
 #include "geom/quadrature.h"
 #include "model/model.h"

@@ -202,7 +202,7 @@ abut_status abut_tree_list(const abut_tree *t, const char *what, int n, const ch
     return abut_tree_fail_kind(t, what, err, "a list%s, [%s, ...]", n ? " of one or more" : "", entry);
 }
 
-/* What other programs call it; NULL where that is not among the keys. */
+/* Returns the known key for which `key` is another program's name; NULL if there is none. */
 static const char *known_as(const char *key, const char *const *known)
 {
     static const char *const other[][2] = { { "position", "translate" }, { "location", "translate" }, { "friction", "mu" },

@@ -4,7 +4,7 @@
 
 #include "formats/scene/tree.h"
 
-/* Where the next values are in the file. */
+/* State of a writer; file and line: place noted with the next values. */
 typedef struct abut_tree_maker {
     abut_arena *arena;
     const char *file;

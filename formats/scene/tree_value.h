@@ -12,10 +12,10 @@
  * Fails  ABUT_E_FORMAT with the place, the text found, the units or the range expected */
 ABUT_MUST_USE abut_status abut_tree_real(const abut_tree *t, const char *what, abut_quantity q, double *out,
                                          int *per_length, abut_err *err);
-/** The same, more than 0. */
+/** As abut_tree_real, more than 0. */
 ABUT_MUST_USE abut_status abut_tree_positive(const abut_tree *t, const char *what, abut_quantity q, double *out,
                                              int *per_length, abut_err *err);
-/** The same, 0 or more; without l. */
+/** As abut_tree_real, 0 or more; without l. */
 ABUT_MUST_USE abut_status abut_tree_not_negative(const abut_tree *t, const char *what, abut_quantity q, double *out,
                                                  abut_err *err);
 /** A list of n such numbers. */

@@ -1,4 +1,4 @@
-/* Numbers as little-endian bytes, whatever the host is, and the two reorderings of array data. */
+/* Numbers as little-endian bytes on every host, and the two reorderings of array data. */
 #ifndef ABUT_FORMATS_STREAM_BYTES_H
 #define ABUT_FORMATS_STREAM_BYTES_H
 

@@ -23,7 +23,7 @@ typedef struct abut_dump_opts {
     int no_data;                /* only the line that describes an array */
 } abut_dump_opts;
 
-/** Writes all that r still has to give to out; errors of out are left to whoever closes it.
+/** Writes all remaining items of r to out; the caller that closes out checks its errors.
  * opts  NULL: everything
  * Fails as abut_reader_next; ABUT_E_ARG no array of the stream has a name like a pattern, after the text without its end */
 ABUT_MUST_USE abut_status abut_dump(abut_reader *r, FILE *out, const abut_dump_opts *opts, abut_err *err);

@@ -12,8 +12,8 @@ typedef struct abut_last {
     abut_frame_head before_head;
 } abut_last;
 
-/** Reads s to its end, writing everything on except a PENDING frame (whoever asks will replace it), and keeps the last
- * frame of the last MODEL.  from >= 0: frames of a later step are dropped.
+/** Reads s to its end and writes everything on, except a PENDING frame, which the caller will replace.  Keeps the last frame
+ * of the last MODEL.  from >= 0: frames of a later step are dropped.
  * Fails  ABUT_E_FORMAT no MODEL, or no FRAME;  ABUT_E_ARG no frame of step `from` */
 ABUT_MUST_USE abut_status abut_last_read(abut_last *last, abut_stream *s, int64_t from, abut_err *err);
 

@@ -9,8 +9,8 @@
  *     if (!err.code && !abut_stream_close(&s, &err)) ...
  *     abut_stream_clear(&s);
  *
- * Arrays may be added to s.model_set and s.frame_set before they are written; what is not touched passes through, arrays that
- * nobody here knows included.  tools/cli/stream.h opens one for a program. */
+ * Arrays may be added to s.model_set and s.frame_set before they are written; all others pass through unchanged, unknown ones
+ * included.  tools/cli/stream.h opens one for a program. */
 #ifndef ABUT_FORMATS_STREAM_PASS_H
 #define ABUT_FORMATS_STREAM_PASS_H
 
@@ -19,15 +19,15 @@
 
 #include <signal.h>
 
-/* Where a stream comes from and goes to, and who passes it on.  Everything is borrowed. */
+/* Source and destination of a stream, and the program that passes it on.  Everything is borrowed. */
 typedef struct abut_stream_io {
     FILE *in, *out;             /* out NULL: writes do nothing */
     const char *in_name;        /* in messages */
     const char *tool, *version; /* in the history */
     int compress;               /* level for abut_writer_open */
-    volatile sig_atomic_t *frames;  /* counts the whole frames written; NULL: nobody asks */
-    void (*note)(void *who, const char *text);  /* receives what the reader leaves out; NULL: nobody */
-    void (*cut)(void *who, abut_err *err);      /* adds to the message of a stream that has no end mark; NULL: nothing */
+    volatile sig_atomic_t *frames;  /* counts the whole frames written; NULL: not counted */
+    void (*note)(void *who, const char *text);  /* receives what the reader leaves out; NULL: none */
+    void (*cut)(void *who, abut_err *err);      /* adds to the message of a stream that has no end mark; NULL: none */
     void *who;
 } abut_stream_io;
 

@@ -14,7 +14,7 @@ enum { MODL_BYTES = 8, FRAM_BYTES = 24, ENDS_BYTES = 32, PROV_FIXED_BYTES = 8 };
 static const uint64_t KEPT_MOST = (uint64_t)1 << 32;
 enum { ARRAYS_MAX = 4096, OPTIONS_MAX = 1 << 20 };
 
-/* What the end mark repeats. */
+/* Counts that the end mark repeats. */
 typedef struct counts {
     uint64_t sections, models, frames, arrays;
 } counts;

@@ -46,7 +46,7 @@ const abut_prov *abut_reader_prov(const abut_reader *r, int *n);
  * Fails  ABUT_E_FORMAT with the byte offset and what was expected */
 ABUT_MUST_USE abut_status abut_reader_next(abut_reader *r, abut_item *item, abut_frame_head *head, abut_arrays *set,
                                            abut_err *err);
-/** What the reader left out (an optional section of a newer version) since the last call, or NULL; borrowed. */
+/** Returns a note on what the reader left out since the last call (optional sections of newer versions), or NULL; borrowed. */
 const char *abut_reader_note(abut_reader *r);
 
 /* Why a stream could not be read to its end mark; the items before are complete. */

@@ -23,7 +23,7 @@ typedef struct abut_section {
     uint64_t left;      /* of the payload, not read yet */
 } abut_section;
 
-/* Where bytes come from. */
+/* Source of bytes. */
 typedef struct abut_source {
     FILE *f;
     const char *name;   /* for messages */
@@ -54,7 +54,7 @@ ABUT_MUST_USE abut_status abut_source_at_end(abut_source *s, abut_err *err);
 /** ABUT_E_FORMAT with name, byte offset and section before the message. */
 abut_status abut_source_fail(const abut_source *s, abut_err *err, const char *fmt, ...) ABUT_PRINTF(3, 4);
 
-/* Where bytes go. */
+/* Destination of bytes. */
 typedef struct abut_sink {
     FILE *f;
     uint64_t at, section_end;
