@@ -23,7 +23,7 @@ typedef struct request {
     abut_adjoint_options opt;
 } request;
 
-/* What a sweep has: the run, its loss, bars of the frame that it is at, in the end those of parameters. */
+/* A backward sweep: the run, its loss, bars of the present frame, and in the end bars of parameters. */
 typedef struct sweep {
     abut_backward run;
     abut_loss loss;
@@ -132,7 +132,7 @@ static abut_status go_back(abut_cli *cli, sweep *s, const abut_adjoint_options *
     return rc;
 }
 
-/* The same run with ends of steps that are refined, as a stream in `file`. */
+/* Writes the run with refined ends of steps, as a stream, to `file`. */
 static abut_status refine(abut_cli *cli, sweep *s, const abut_adjoint_options *opt, FILE *file, abut_err *err)
 {
     abut_writer *w = NULL;
@@ -186,7 +186,7 @@ static abut_status estimate(abut_cli *cli, const request *r, sweep *s, sweep *t,
     return rc;
 }
 
-/* What the numbers are worth. */
+/* Says how accurate L and its derivatives are. */
 static void say(abut_cli *cli, const sweep *s)
 {
     abut_cli_say(cli, "L %.9g, at exact ends of the steps %.3g more; residual up to %.3g m/s, %.2g |dL/d ln kappa| of steps",

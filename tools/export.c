@@ -20,7 +20,7 @@ typedef struct options {
     int summary, dump, no_data, smooth, thick;
 } options;
 
-/* What writes to the one text output. */
+/* Returns the number of outputs to the one text stream. */
 static int texts(const options *o)
 {
     return (o->to.csv && !strcmp(o->to.csv, "-")) + (o->to.json && !strcmp(o->to.json, "-")) + o->summary + o->dump;

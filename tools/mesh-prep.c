@@ -84,7 +84,7 @@ static void append(abut_err *err, const char *text)
     snprintf(err->msg + used, sizeof err->msg - used, "%s", text);
 }
 
-/* What became of curved surfaces, where it is not what one expects. */
+/* Warns of curved surfaces that do not reach their shape, and of rest shapes of higher order. */
 static void say_curved(prep *p)
 {
     for (int32_t i = 0; i < p->scene.nobjects; i++) {

@@ -88,7 +88,7 @@ static void reach_mpirun(void)
     close(ends[1]);
 }
 
-/* What was written has arrived; the code, or 5 where it has not. */
+/* Waits until the output has arrived; returns the code, or 5 if it has not. */
 static int output_arrives(int code)
 {
     int how = 0;

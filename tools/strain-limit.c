@@ -107,7 +107,7 @@ static abut_status finish(request *r, abut_stream *s, abut_err *err)
     return rc ? rc : abut_stream_close(s, err);
 }
 
-/* What shapes the result; NULL for an audit, which changes nothing. */
+/* Writes the options that shape the result, as JSON; NULL for an audit, which changes nothing. */
 static const char *options_json(const request *r, char *buf, size_t size)
 {
     const abut_strain_limits *l = &r->judge.limits;

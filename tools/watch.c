@@ -18,7 +18,7 @@ typedef struct watch {
     int port, keep;
     abut_opt_list objects;
     abut_reader *reader;
-    abut_writer *writer;        /* NULL: nobody reads on */
+    abut_writer *writer;        /* NULL: no output */
     abut_text_file page;
     abut_board *board;
     abut_server *server;
@@ -61,7 +61,7 @@ static abut_status open_server(watch *w, abut_err *err)
     return rc;
 }
 
-/* Reader, and whoever reads on. */
+/* Opens the reader, and the writer if there is an output. */
 static abut_status open_stream(watch *w, abut_err *err)
 {
     int n;

@@ -27,7 +27,7 @@ static int32_t (*in_order(const int32_t *element, int32_t n, int k))[5]
     return row;
 }
 
-/* The same elements in any order, each beginning with any of its corners; triangles from either side.  -1: no memory. */
+/* 1 if a and b list equal elements, in any order, from any first corner, triangles from either side; 0 if not; -1: no memory. */
 static int same(const int32_t *a, int32_t na, const int32_t *b, int32_t nb, int k)
 {
     if (na != nb) return 0;

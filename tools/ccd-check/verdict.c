@@ -151,7 +151,7 @@ abut_status abut_verdict_add(abut_verdict *v, const abut_hits *hits, abut_place 
     return ABUT_OK;
 }
 
-/* What contact cannot see: no part of the answer. */
+/* Says how far the curved boundary penetrates, which contact does not resolve: no part of the answer. */
 static void say_curved(const abut_verdict *v)
 {
     char where[256];

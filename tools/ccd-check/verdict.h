@@ -1,4 +1,4 @@
-/* What ccd-check has found so far, and how it says so: lines on stderr, a JSON report, the primitives as a mesh. */
+/* Findings of ccd-check, and their output: lines on stderr, a JSON report, the primitives as a mesh. */
 #ifndef ABUT_TOOLS_CCD_CHECK_VERDICT_H
 #define ABUT_TOOLS_CCD_CHECK_VERDICT_H
 
@@ -6,7 +6,7 @@
 #include "judge/judge.h"
 #include "tools/cli/cli.h"
 
-/* Where a configuration comes from: a frame of a stream, or a file. */
+/* Source of a configuration: a frame of a stream, or a file. */
 typedef struct abut_place {
     int64_t step;
     double time;        /* s */
@@ -15,7 +15,7 @@ typedef struct abut_place {
     int pending;        /* the candidate of a step that is being solved */
 } abut_place;
 
-/* What is judged between two frames */
+/* Path judged between two frames */
 typedef enum abut_judged_path {
     ABUT_PATH_RECORDED,     /* the polyline through the positions in array step/waypoints [k nv, 3] of the later frame; straight
                                without it */

@@ -265,7 +265,7 @@ static abut_status open_in(abut_cli *cli, abut_err *err)
 
 /* ---- output ---- */
 
-/* What an open FILE.part holds of an earlier run. */
+/* Contents of FILE.part left by an earlier run. */
 typedef enum leftover { NOTHING, A_STREAM, OUR_INPUT } leftover;
 
 static leftover look_at_part(const abut_cli *cli, int fd)
@@ -277,8 +277,8 @@ static leftover look_at_part(const abut_cli *cli, int fd)
     return pread(fd, b, sizeof b, 0) == sizeof b && !memcmp(b, "\x89" "ABT", 4) ? A_STREAM : NOTHING;
 }
 
-/* FILE.part of a run that was not finished becomes FILE.part.old.  Whoever feeds us may be about to read it: it has opened it
- * when its first byte is here. */
+/* Renames FILE.part of an unfinished run to FILE.part.old.  The program before this one in the pipeline may be about to read
+ * it, and has opened it when its first byte is here: so waits for that. */
 static abut_status keep_leftover(abut_cli *cli, abut_err *err)
 {
     char old[4096];
@@ -371,7 +371,7 @@ static void settle_part(abut_cli *cli, long long size, abut_err *err)
     }
 }
 
-/* Whether writing failed because whoever reads standard output has gone. */
+/* Whether writing failed because the reader of standard output has gone. */
 static int reader_is_gone(const abut_cli *cli)
 {
     if (cli->out_path || !cli->out || !ferror(cli->out)) return 0;
@@ -457,7 +457,7 @@ static _Noreturn void finish_text(abut_cli *cli)
     exit(0);
 }
 
-/* Those of the common options. */
+/* Checks the numbers of the common options. */
 static void check_numbers(abut_cli *cli, abut_err *err)
 {
     if (cli->threads == ABUT_NOT_GIVEN) cli->threads = abut_threads();

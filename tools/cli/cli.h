@@ -1,4 +1,4 @@
-/* What every program has: options, help, input and output, messages, exit codes.
+/* Common parts of all programs: options, help, input and output, messages, exit codes.
  *
  *     double dt = 0.01;
  *     const abut_opt opts[] = { { 'd', "dt", ABUT_OPT_REAL, &dt, "s", "length of the motion (default 0.01)" }, { 0 } };
@@ -8,13 +8,12 @@
  *     return abut_cli_end(&cli, answer_is_no, &err);
  *
  * -o FILE, -j N, -q, --help, --version belong to every program (-o to those with an output, --compress to those whose
- * output is a stream).  Output to a file goes to
- * FILE.part and is renamed by abut_cli_end when all is done and the disk has it (--no-sync: without waiting for the disk), so
- * a name without .part is always whole.  FILE.part of an earlier run that was not finished becomes FILE.part.old where it is a
- * stream.  A link, a folder or a fifo of that name is refused; FILE.part is always a new file.  Devices, fifos and everything
- * under /dev and /proc are written directly.  --no-clobber, of every program that writes files, refuses outputs that are there,
- * and a file that appears later stays (out_file.h); it fails with ABUT_E_IO, as other outputs that cannot be made: the command
- * line is right, the disk is not as it asks.
+ * output is a stream).  Output to a file goes to FILE.part and is renamed by abut_cli_end when all is done and on disk
+ * (--no-sync: without waiting for the disk), so a file without .part is always whole.  FILE.part of an unfinished earlier run
+ * becomes FILE.part.old if it is a stream.  A link, a folder or a fifo of that name is refused; FILE.part is always a new file.
+ * Devices, fifos and everything under /dev and /proc are written directly.  --no-clobber, of every program that writes files,
+ * refuses outputs that exist, and a file that appears later stays (out_file.h).  It fails with ABUT_E_IO, as other outputs that
+ * cannot be made: the command line is valid, the state of the disk is not.
  *
  * Descriptor 1 leads to stderr after abut_cli_begin: what a library prints cannot damage a stream.  stderr is buffered by
  * lines: each line is one write, so that lines of the programs of a pipeline do not mix. */
@@ -110,30 +109,30 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
 ABUT_MUST_USE abut_status abut_cli_refuse_terminal(abut_err *err);
 /** Opens a file for text; with --no-clobber a new one.  Returns NULL, with ABUT_E_IO in err, if that fails. */
 FILE *abut_cli_create(const abut_cli *cli, const char *path, abut_err *err);
-/** What a user types before the name of a program: "abut " where it is installed and the dispatcher runs it, else "". */
+/** Returns what a user types before the name of a program: "abut " if the installed dispatcher runs it, else "". */
 const char *abut_cli_before(const abut_cli *cli);
 /** Closes cli->out, to which nothing was written: the program writes no stream after all. */
 void abut_cli_drop_output(abut_cli *cli);
-/** What was written so far is a copy of the input alone: where that is a file and the program fails, it leaves no FILE.part. */
+/** Notes that the output so far only copies the input: if the input is a file and the program fails, FILE.part is removed. */
 void abut_cli_keep_nothing(abut_cli *cli);
 /** Is cli->out a character device, as /dev/null? */
 int abut_cli_output_is_device(const abut_cli *cli);
 
 /** A remark on stderr: "tool: text"; nothing with -q. */
 void abut_cli_say(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
-/** What this option asked for is on stderr.  Fails  ABUT_E_IO a write failed there */
+/** Checks that all output of this option to stderr was written.  Fails  ABUT_E_IO a write failed there */
 ABUT_MUST_USE abut_status abut_cli_said(const char *option, abut_err *err);
-/** Replaces the progress line; silent with -q.  Where stderr is no terminal, a line of its own every --progress-every. */
+/** Replaces the progress line; silent with -q.  If stderr is no terminal, writes a new line every --progress-every. */
 void abut_cli_progress(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
-/** Takes the progress line away: before another line is written. */
+/** Erases the progress line; to be called before another line is written. */
 void abut_cli_progress_clear(abut_cli *cli);
-/** What abut_cli_end says at last, with the time that the program took: "tool: text, 3.41 s".  Nothing with -q. */
+/** Sets the last line of abut_cli_end, which adds the time that the program took: "tool: text, 3.41 s".  Not said with -q. */
 void abut_cli_sum(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
 
-/** Closes everything, checks every write, renames FILE.part unless err holds an error; says err's message if it has
- * one, and what FILE.part holds of an unfinished output and how its frames are saved.  A usage error (ABUT_E_ARG) leaves no
+/** Closes everything, checks every write, and renames FILE.part unless err holds an error.  Says err's message if there is one,
+ * the contents of FILE.part of an unfinished output, and how its frames are saved.  A usage error (ABUT_E_ARG) leaves no
  * FILE.part, and neither does a stream without a whole frame.
- * Where whoever reads standard output has gone, the program ends by SIGPIPE and says nothing, as filters do (141 in a shell).
+ * If the reader of standard output has gone, the program ends by SIGPIPE without a message, as filters do (141 in a shell).
  * Returns the exit code: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 the solver gave up, 5 system. */
 int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err);
 

@@ -12,17 +12,17 @@
 ABUT_MUST_USE abut_status abut_options_parse(int argc, char **argv, const abut_opt *own, const abut_opt *common,
                                              const char **args, int *nargs, abut_err *err);
 
-/** Fails with ABUT_E_ARG where an output of the program is one of the other files of the command line: an argument, what another
+/** Fails with ABUT_E_ARG if an output of the program is another file of the command line: an argument, or a file that another
  * option reads or writes. */
 ABUT_MUST_USE abut_status abut_options_files(const abut_opt *own, const abut_opt *common, const char *const *args, abut_err *err);
 
-/** Would both names be the same file of data, which need not be there?  Devices may be named twice. */
+/** Whether both names lead to one regular file, which need not exist; devices may be named twice. */
 int abut_options_same_file(const char *a, const char *b);
 
 /** Fails with ABUT_E_ARG unless the number of arguments agrees with what args_help describes (see abut_cli_begin). */
 ABUT_MUST_USE abut_status abut_options_count(const char *args_help, const char *const *args, int nargs, abut_err *err);
 
-/** What the help shows for the value of an option: its unit, or a word for its kind; "" for flags. */
+/** Returns the placeholder of an option's value in the help: its unit, or a word for its kind; "" for flags. */
 const char *abut_option_value(const abut_opt *o);
 
 /** The table as lines of the help text, at most 96 columns wide. */

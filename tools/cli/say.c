@@ -27,7 +27,7 @@ void abut_cli_say(abut_cli *cli, const char *fmt, ...)
     va_end(ap);
 }
 
-/* Where stderr is a log. */
+/* Writes a progress line to a stderr that is a log. */
 static void log_progress(abut_cli *cli, const char *fmt, va_list ap)
 {
     const double now = abut_time_wall();

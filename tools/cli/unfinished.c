@@ -28,7 +28,7 @@ static void quote(char *text, const char *name)
     text[n] = 0;
 }
 
-/* The program beside this one, as it is called: through the dispatcher where that has called this one. */
+/* Writes the command of `salvage` beside this program, through the dispatcher if that has called this one. */
 static void name_program(const abut_cli *cli, char *text)
 {
     char path[ABUT_COMMAND_MAX];
@@ -90,7 +90,7 @@ static const struct ending {
                 { SIGXCPU, "the limit of processor time is reached (SIGXCPU)" } };
 enum { N_ENDING = sizeof endings / sizeof *endings };
 
-/* What a handler may read: made before it can run. */
+/* Data that a handler may read: made before it can run. */
 static struct watch {
     const abut_cli *volatile cli;
     int fd;

@@ -4,7 +4,7 @@
 
 #include "tools/cli/cli.h"
 
-/** Room for the command, whatever the names are: longer ones are cut. */
+/** Size of the command; longer names are cut. */
 enum { ABUT_COMMAND_MAX = 3072 };
 
 /** "bin/salvage cut.part -o cut" for a program that was called as bin/step, the names quoted as a shell wants them; NULL for a

@@ -1,4 +1,4 @@
-/* What mesh-prep says about primitives that cannot be simulated. */
+/* Report of mesh-prep on primitives that cannot be simulated. */
 #ifndef ABUT_TOOLS_MESH_PREP_REPORT_H
 #define ABUT_TOOLS_MESH_PREP_REPORT_H
 

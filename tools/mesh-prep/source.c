@@ -42,7 +42,7 @@ static abut_status load_text(abut_prep_source *p, const char *path, abut_err *er
                      (double)p->text.size / (1 << 20), most >> 20);
 }
 
-/* What is no scene, and is not called like one, may be meant as a mesh. */
+/* Explains that a file is neither a scene nor a known mesh format, unless its name ends like that of a scene. */
 static abut_status unknown_kind(const char *path, abut_status rc, abut_err *err)
 {
     static const char *const scenes[] = { ".yaml", ".yml", ".json" };

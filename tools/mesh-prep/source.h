@@ -1,4 +1,4 @@
-/* Where mesh-prep's scene comes from: a YAML file, mesh files, an IPC script, and --set. */
+/* Sources of mesh-prep's scene: a YAML file, mesh files, an IPC script, and --set. */
 #ifndef ABUT_TOOLS_MESH_PREP_SOURCE_H
 #define ABUT_TOOLS_MESH_PREP_SOURCE_H
 
@@ -17,8 +17,8 @@ typedef struct abut_prep_source {
 } abut_prep_source;
 
 /** Reads the scene that the arguments and abut_ipc_script (NULL: none) name, standard input without any, and applies the
- * KEY=VALUE items of set.  Says which commands of a script have no effect, and what was assumed: that with explain even
- * when the command line wants it quiet.
+ * KEY=VALUE items of set.  Says which commands of a script have no effect, and which values were assumed; the latter with
+ * explain even if the command line has -q.
  * Fails  ABUT_E_ARG for what the command line says, ABUT_E_FORMAT for what the files say */
 ABUT_MUST_USE abut_status abut_prep_source_read(abut_prep_source *p, abut_cli *cli, const char *abut_ipc_script,
                                                 const abut_opt_list *set, int explain, abut_err *err);

@@ -27,7 +27,7 @@ typedef struct abut_step_command {
     char history[1024];         /* JSON: the solver and the options given that shape the result */
 } abut_step_command;
 
-/* What the command line says, before it is read: a value for each option, with one that cannot be said where it was not given. */
+/* Raw values of the command line, one for each option; an option not given has a value that cannot be given. */
 typedef struct abut_step_line {
     union {
         int number;
@@ -46,7 +46,7 @@ void abut_step_line_init(abut_step_line *line);
 ABUT_MUST_USE abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli, abut_step_command *c,
                                               abut_err *err);
 
-/** The solver: that of --solver, else what the scene asks for.  c->solver and c->history become what they are then.
+/** Chooses the solver of --solver, else the scene's; sets c->solver and c->history.
  * Fails  as abut_step_line_read: an option is not for that solver */
 ABUT_MUST_USE abut_status abut_step_choose_solver(abut_step_command *c, const abut_model *m, abut_err *err);
 

@@ -6,7 +6,7 @@
 #include "tools/cli/stream.h"
 #include "tools/step/options.h"
 
-/* What the steps of a run came to, for the remarks at its end. */
+/* Tally of the steps of a run, for the remarks at its end. */
 typedef struct abut_step_tally {
     int steps, frames;          /* made; written */
     int64_t iterations;
@@ -15,14 +15,14 @@ typedef struct abut_step_tally {
     int unsettled;              /* steps whose friction passes ended before they converged */
     double worst_lag;           /* m/s: their largest lag residual */
     int lagging, divided;       /* steps in which one pass moved friction by more than the tolerance; steps taken in parts */
-    struct abut_lag_report lagged;  /* the worst of the former */
-    int mended[2];              /* steps of hard contact that passed after more rounds, that the barrier took */
-    int rising;                 /* that it took because their linearisations led to more energy */
-    int unconverged, replaced;  /* whose iterations ended before the laws of contact were met: kept; given to the barrier */
-    double worst_law;           /* the most that they lack, over the contact forces of a body */
+    struct abut_lag_report lagged;  /* the worst of the lagging steps */
+    int mended[2];              /* steps of hard contact that passed after more rounds; that the barrier took */
+    int rising;                 /* steps that the barrier took because their linearisations increased the energy */
+    int unconverged, replaced;  /* steps whose iterations ended before contact laws were met: kept; given to the barrier */
+    double worst_law;           /* their largest violation of a contact law, over the contact forces of a body */
     int meeting;                /* steps of sqp and qp that meet or invert something */
     int balanced;               /* steps whose forces were measured */
-    int cut;                    /* of them, those that no test of the objective's convergence ended */
+    int cut;                    /* balanced steps that ended without a passed test of the objective's convergence */
     int damped;                 /* steps of midpoint or Newmark that implicit Euler took */
     double spin;                /* fraction of the angular momentum that implicit Euler took from what nothing touched */
     int unbalanced;             /* steps whose forces rounding kept from balancing */
@@ -45,19 +45,19 @@ typedef struct abut_step_run {
     double synced;              /* s, wall clock: --checkpoint-every */
 } abut_step_run;
 
-/** The same large arrays come and go every iteration: handed back to the system in between, each page of them would have to be
- * faulted in and cleared again. */
+/** Keeps freed memory in the process.  Large arrays are freed and allocated in every iteration; returned to the system, their
+ * pages would be faulted in and cleared again. */
 void abut_step_keep_memory(void);
 /** Reads the stream, makes the steps and writes everything on.  Fails as its parts do, with the name of the input. */
 ABUT_MUST_USE abut_status abut_step_run_all(abut_step_run *r, abut_step_command *c, abut_cli *cli, abut_err *err);
 void abut_step_run_clear(abut_step_run *r);
 
-/** What the run has to say at its end, its promises that were not kept among them, and the sum of all (abut_cli_sum). */
+/** Add a step to the tally; say the remarks at the end of a run, broken promises included; set its last line (abut_cli_sum). */
 void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const abut_model *m, const abut_report *rep);
 void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, const abut_model *m, abut_cli *cli);
 void abut_step_tally_sum(const abut_step_run *r, const abut_step_command *c, abut_cli *cli, abut_status rc);
 
-/** --dry-run: what the step took that was just made, and what `steps` of them would. */
+/** --dry-run: says time and memory of the step just made, and the estimate for `steps` steps. */
 void abut_step_dry_say(const abut_step_run *r, const abut_step_command *c, const abut_report *rep, int64_t steps, abut_cli *cli);
 
 #endif

@@ -43,7 +43,7 @@ void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const a
     t->worst_lag = fmax(t->worst_lag, rep->lag_residual);
 }
 
-/* What the solver does not promise. */
+/* Says the promises that the solver does not make. */
 static void say_promises(const abut_step_command *c, abut_cli *cli)
 {
     char text[160] = "";
@@ -180,7 +180,7 @@ void abut_step_dry_say(const abut_step_run *r, const abut_step_command *c, const
         cli, "dry run: step %" PRId64 " took %s (%d iteration%s, %d contact%s) and %.3g MB of memory; a frame has %.3g MB",
         rep->step, duration(rep->seconds.total, one, sizeof one), rep->newton, abut_s(rep->newton), rep->contacts + rep->planes,
         abut_s(rep->contacts + rep->planes), 1e-6 * (double)abut_memory_peak(), 1e-6 * frame);
-    if (c->rest > 0 && c->steps < 0 && !isfinite(c->until)) return;    /* nobody knows how many there will be */
+    if (c->rest > 0 && c->steps < 0 && !isfinite(c->until)) return;    /* the number of steps is unknown */
     abut_cli_say(cli, "dry run: %" PRId64 " %s %s and a stream of %.3g MB; steps with more contacts take longer", steps,
                  abut_plural(steps, "step at that rate is", "steps at that rate are"),
                  duration((double)steps * rep->seconds.total, all, sizeof all), 1e-6 * frame * frames);

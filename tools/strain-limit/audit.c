@@ -14,10 +14,10 @@
 
 enum { MOST_REMARKS = 20, ELEMENT = 160 };
 
-/* An extreme stretch and whose it is. */
+/* An extreme stretch and its element. */
 typedef struct extreme {
     double value;
-    char kind;              /* 't' tet, 's' shell, 0 nobody's */
+    char kind;              /* 't' tet, 's' shell, 0 none */
     int32_t row;
 } extreme;
 
@@ -99,7 +99,7 @@ static void join(const abut_stretch *tets, const abut_shell_span *shells, extrem
     if (shells->n && (!e[1].kind || shells->max > e[1].value)) e[1] = (extreme){ shells->max, 's', shells->max_row };
 }
 
-/* What the limits of the model say of shells, beyond those that were asked for. */
+/* Remarks on shells beyond the limits of the model, in addition to the requested limits. */
 static void remark_shells(const abut_strain_audit *a, const abut_stream *s, const abut_shell_span *span)
 {
     static const char *const along[] = { "along warp", "along weft", "in shear" };

@@ -1,4 +1,4 @@
-/* What a page may ask for, put up by one thread and read by another: models, frames, lines of the report, and how it ended.
+/* Data that a page may request, written by one thread and read by another: models, frames, lines of the report, the end.
  * Texts are kept in memory, blocks in a temporary file without a name. */
 #ifndef ABUT_TOOLS_WATCH_BOARD_H
 #define ABUT_TOOLS_WATCH_BOARD_H
@@ -14,7 +14,7 @@ void abut_board_free(abut_board **b);
 /* By the thread that reads the stream. */
 /** Takes a copy of a model (is_model) or frame.  Fails  ABUT_E_IO the disk is full; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_board_put(abut_board *b, int is_model, const abut_page_item *item, abut_err *err);
-/** What abut_page_head says, once the history of the stream is known.  Fails  ABUT_E_NOMEM */
+/** Sets the JSON of abut_page_head, once the history of the stream is known.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_board_head(abut_board *b, const char *json, abut_err *err);
 /** A line of the report.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_board_report(abut_board *b, const char *line, abut_err *err);

@@ -126,7 +126,7 @@ static void speak(abut_server *s, connection *c)
     }
 }
 
-/* A request that is still not whole gets an error; an answer that nobody takes is dropped. */
+/* Answers an incomplete request with an error; drops an answer that the client does not read. */
 static void lose_patience(abut_server *s, connection *c)
 {
     const abut_http_request none = { 0 };

@@ -12,7 +12,7 @@ ABUT_MUST_USE abut_status abut_server_start(abut_board *b, int port, int *at, ab
 /** Seconds since the last request that is served came, or took a part of its answer; infinite before the first.  Requests that
  * are refused do not count. */
 double abut_server_idle(abut_server *s);
-/** Ends the thread, whatever is under way. */
+/** Ends the thread at once; requests in progress are dropped. */
 void abut_server_stop(abut_server **s);
 
 #endif
