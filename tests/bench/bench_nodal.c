@@ -90,7 +90,7 @@ static void time_sweeps(bench *b, double freeze, double *nominal)
     free(p);
 }
 
-/* The same contacts without colours: all are swept in their order. */
+/* Solves the contacts without colours: sweeps all of them in their order. */
 static outcome in_order(bench *b)
 {
     const abut_touching *t = &b->s.contacts;
@@ -237,7 +237,7 @@ static outcome general(bench *b) { return by_blocks(b, GENERAL); }
 static outcome with_blocks(bench *b) { return by_blocks(b, BLOCKS); }
 static outcome position_based(bench *b) { return by_blocks(b, POSITION_BASED); }
 
-/* Of the problem as it is. */
+/* Runs the solvers on the original problem. */
 static void run_edges(bench *b, const char *list)
 {
     static const struct { const char *name; outcome (*run)(bench *); } solver[] = {
@@ -250,7 +250,7 @@ static void run_edges(bench *b, const char *list)
     }
 }
 
-/* Of that with contacts of vertices. */
+/* Runs the solvers on the problem with contacts of vertices. */
 static void run_vertices(bench *b, const char *list)
 {
     const abut_touching edges = b->s.contacts;

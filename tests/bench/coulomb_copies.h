@@ -112,7 +112,7 @@ static inline void copies_push(copies *s, size_t e, const double r[3], double si
     }
 }
 
-/* What contact has to exert on the copy at place e at its velocity, when the multipliers are what they are. */
+/* Contact force on the copy at place e that balances its velocity under the present multipliers. */
 static inline void copies_needs(const copies *s, size_t e, double g[3])
 {
     const int32_t i = s->node[e];

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What was read last. */
+/* A reader with the model and the frame read last. */
 typedef struct stream_last {
     FILE *file;
     abut_reader *reader;

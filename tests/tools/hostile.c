@@ -288,7 +288,7 @@ static void change_form(abut_arrays *set, abut_array *a, int how)
     }
 }
 
-/* What must come of it. */
+/* Exit code required of a reader for number k in array a; "-": any. */
 static const char *must_value(const row *r, const abut_array *a, int k)
 {
     if (!r || a->type != ABUT_F64 || isfinite(reals[k])) return "-";

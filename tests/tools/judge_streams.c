@@ -145,7 +145,7 @@ static void write_frame(abut_writer *w, const char *kind, int f, abut_phase phas
             shift(way[i], RIGHT, BLADES, 1, strcmp(kind, "detour") ? 0.5 : 3);
         }
     }
-    need(!abut_arrays_put_f64(&set, "user/colour", f, "", &err), &err);   /* nobody knows it */
+    need(!abut_arrays_put_f64(&set, "user/colour", f, "", &err), &err);   /* unknown to all programs */
     const abut_frame_head head = { f, 0.01 * f, phase };
     need(!abut_writer_frame(w, &head, &set, &err), &err);
     abut_arrays_clear(&set);

@@ -59,7 +59,7 @@ static inline int scene_refused(const char *text, abut_status status, const char
     return ok;
 }
 
-/** Views what is in w->model_set and makes its stepper: after scene_arrays and whatever was done to the arrays. */
+/** Views w->model_set and makes its stepper; to be called after scene_arrays and all changes of the arrays. */
 static inline void world_start(world *w)
 {
     abut_search_opts o = abut_search_defaults();

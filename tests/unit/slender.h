@@ -48,7 +48,7 @@ static inline double slender_length(const slender *s, int32_t a, int32_t b)
     return abut_v3_norm(abut_v3_sub(abut_v3_get(s->X + 3 * a), abut_v3_get(s->X + 3 * b)));
 }
 
-/* A rod through the nodes first .. last, straight at rest whatever their places. */
+/* Adds a rod through the nodes first .. last, straight at rest even if they are not in a line. */
 static inline void slender_rod(slender *s, int32_t first, int32_t last)
 {
     const double pi = acos(-1), area = pi * s->radius * s->radius;

@@ -23,7 +23,7 @@ static int passes_held(const recorded *r)
     return held;
 }
 
-/* The same arrays, byte for byte, but for pass/. */
+/* Whether two runs have equal arrays, byte for byte, apart from pass/. */
 static int frames_are_same(const recorded *a, const recorded *b)
 {
     for (int n = 0; n <= a->n; n++)
@@ -97,7 +97,7 @@ TEST(two_passes_of_sheets_with_limits)
     kept_agree(&r, ALL_OF_THIN, NTHIN, NTHIN - 2, 16, "sheet, rod that keep passes: bdf2, lags 2");
 }
 
-/* What is kept is of a run above rounding, too: the refined run goes to where forces balance, from either. */
+/* Kept passes serve a run above rounding, too: the refined run reaches balanced forces with and without them. */
 TEST(refined_runs_of_kept_passes)
 {
     recorded r, same, kept, solved;

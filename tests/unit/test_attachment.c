@@ -103,7 +103,7 @@ TEST(nothing_pulls_at_the_start_nor_after_a_turn_of_both)
     }
     CHECK_NEAR(abut_attachment_energy(&w.model, w.model.X), 0, 1e-25 * 1e4);
     CHECK_NEAR(abut_attachment_energy(&w.model, x), 0, 1e-25 * 1e4);
-    /* and whatever pulls is in balance, in force and in moment */
+    /* and the forces of the springs balance, in sum and in moment */
     for (int32_t i = 0; i < w.model.nv; i++) x[3 * i + (w.model.body[i] ? 0 : 2)] += 0.3 * (w.model.X[3 * i + 1] + 1);
     abut_attachment_gradient(&w.model, x, 1, g);
     double force[3] = { 0 }, moment[3] = { 0 }, size = 0;

@@ -9,7 +9,7 @@
 
 static const char *const SCHEME[ABUT_SCHEMES] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint" };
 
-/* What a step started from; the arrays are copies. */
+/* State before a step; the arrays are copies. */
 typedef struct past {
     double *x, *v, *a, *v1;
 } past;
@@ -50,7 +50,7 @@ static double moment(const world *w, const double *m, const double *u, const dou
     return s;
 }
 
-/* What the scheme's equation times x (of the moment of its forces) leaves over, kg m^2/s: zero but for Newton's residual.
+/* Residual of the moment of the scheme's equation, kg m^2/s: zero but for Newton's residual.
  *   Euler     sum m x' x (v' - v)
  *   Newmark   sum m x' x (v' - v - h/2 a) = h/2 sum m x' x a'
  *   BDF2      sum m x' x (3 v' - 4 v + v1) / 2

@@ -73,7 +73,7 @@ static void mollified(const abut_barrier_hessian_ops *ops, abut_barrier_law law,
     dense(ops, 4, abut_mollified_elements(ops), val, A);
 }
 
-/* What a contact is made of, of points that it does not have 0. */
+/* Data of a contact; numbers of unused points are 0. */
 typedef struct contact {
     int n;
     double d, b, bd, bdd, w[4], v[12], Hd[144];     /* Hd: the Hessian of d, 12 rows */

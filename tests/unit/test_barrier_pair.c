@@ -226,7 +226,7 @@ TEST(a_thick_pair_touches_at_its_thickness_and_is_free_beyond_dhat_more)
     CHECK(isfinite(pair_barrier(thick, NULL, 2.0000001e-3 * 2.0000001e-3, 0)));
     CHECK(pair_barrier(thick, NULL, 2.9999e-3 * 2.9999e-3, 0) > 0);
     CHECK(pair_barrier(thick, NULL, 3.0000001e-3 * 3.0000001e-3, 0) == 0);
-    /* a gap of a rounding of d is seen as it is */
+    /* a gap of one rounding error of d is resolved */
     const double d = 2e-3 + 0x1p-60, D = abut_beyond2(d * d, 2e-3);
     CHECK_NEAR(D / (4e-3 * 0x1p-60), 1, 0.2);
     CHECK(abut_beyond2(4e-6, 2e-3) <= 1e-21 && abut_beyond2(0.25, 0) == 0.25 && abut_beyond(0.25, 0) == 0.5);

@@ -47,7 +47,7 @@ TEST(arena_memory_is_zeroed_aligned_and_distinct_in_every_order_of_use)
         CHECK(!dirty);
         memset(p[n], n & 0xff, size[n]);
         n++;
-        const int k = (int)abut_rng_below(&rng, (uint32_t)n);     /* nobody wrote into an older piece */
+        const int k = (int)abut_rng_below(&rng, (uint32_t)n);     /* older pieces are unchanged */
         if (size[k]) CHECK(p[k][0] == (k & 0xff) && p[k][size[k] - 1] == (k & 0xff));
     }
     abut_arena_clear(&a);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where primitives are and how they move: one crowd; far outliers and one huge primitive; all in one place; on their way
- * together, far from the origin; things so small that squares underflow. */
+/* Distributions of primitives: one crowd; far outliers and one huge primitive; all in one place; moving together, far from the
+ * origin; so small that squares underflow. */
 enum shape { CROWD, OUTLIERS, HEAP, CONVOY, SPECKS, N_SHAPE };
 
 enum { PRIMS = 90, MOST = 4 * PRIMS };
@@ -251,7 +251,7 @@ TEST(boxes_of_fixed_vertices_that_are_kept_are_those_of_this_search)
     CHECK(bad == 0 && found > 100);
 }
 
-/* The same items in another order, and the two sets exchanged: other trees, other lanes. */
+/* Reverses the order of items, and exchanges the two sets: other trees, other lanes. */
 TEST(pairs_do_not_depend_on_the_order_of_items)
 {
     static struct world w, v;

@@ -38,7 +38,7 @@ static void check_equals_dense(const abut_bsr *A, const double *D)
     free(S);
 }
 
-/* m elements on n rows with no structure: repeated corners, unused corners, whose blocks nobody may read */
+/* m elements on n rows with no structure: repeated corners, unused corners, whose blocks must not be read */
 static void random_elems(abut_rng *r, int n, size_t m, int32_t *row, double *val)
 {
     for (size_t k = 0; k < 4 * m; k++) row[k] = (int32_t)abut_rng_below(r, (uint32_t)n + 1) - 1;

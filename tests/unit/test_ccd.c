@@ -378,7 +378,7 @@ TEST(a_shorter_motion_is_clear_when_its_end_is_before_the_hit)
     CHECK(abut_ccd_additive(ABUT_PT, x0, x1, 0, 0.1, 0.46, &toi) == ABUT_CCD_HIT && toi < 0.46);
 }
 
-/* What abut_slab_clear_lanes is to say, one pair at a time. */
+/* Reference of abut_slab_clear_lanes, one pair at a time. */
 static int clear_plainly(abut_stencil s, const double *x0, const double *x1, double xi, double slack, double tiny, double t_max)
 {
     abut_slab l;

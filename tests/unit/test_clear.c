@@ -1,4 +1,4 @@
-/* What is freed in the end needs nothing of the model, which may be gone by then. */
+/* Functions that free do not read the model, which may have been freed before. */
 #include "scene_world.h"
 
 #include "check.h"
@@ -20,7 +20,7 @@ static const char everything[] =
     "         particle: {radius: 1e-3}}\n"
     "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n";
 
-/* What would be read of the model is far from what it was. */
+/* Frees the model's arrays and overwrites its view. */
 static void spoil(abut_arrays *set, abut_model *m)
 {
     abut_arrays_clear(set);

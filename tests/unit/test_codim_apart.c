@@ -17,7 +17,7 @@ static const char scene[] =
     "  hair: {generate: {strands: {count: [1, 1], spacing: 3 mm, length: 0.1, cells: 4}}, material: wire, rod: {radius: 1 mm},\n"
     "         translate: [0, 1, 0]}\n";
 
-/* What z minimises, the long way: the energy by its own functions, the distance by a double sum. */
+/* Reference of the function that z minimises: the energy by its own functions, the distance by a double sum. */
 static double value(const abut_codim_apart *a, size_t e, const double *y, const double *z)
 {
     const abut_codim_ask ask = { .t = &a->t, .x = z, .parts = ABUT_CODIM_ALL, .kappa = ABUT_STRAIN_KAPPA_MIN };

@@ -75,7 +75,7 @@ TEST(masses_are_those_of_real_continua)
     drop(&s);
 }
 
-/* What F = [x1 - x0, x2 - x0] R^-1 does to lengths: C = F^T F. */
+/* C = F^T F of F = [x1 - x0, x2 - x0] R^-1. */
 static void metric(const codim_scene *s, int32_t t, double C[3])
 {
     const double *R = s->m.shell_rest + 4 * t, det = R[0] * R[3] - R[1] * R[2];
@@ -377,7 +377,7 @@ static const char *const PANELS =
     "1]]},\n"
     "     stiffness: 30 N/m}\n";
 
-/* Where a spring pulls its node to. */
+/* p: the point to which spring i pulls its node. */
 static void pulled_to(const abut_model *m, const double *x, int32_t i, double p[3])
 {
     memcpy(p, m->tie_offset + 3 * i, 3 * sizeof *p);

@@ -20,7 +20,7 @@ static const char drop[] = "abut: 1\n"
                            "  - {select: {object: high, box: [[-9, 2, -9], [9, 9, 9]]}, translate: [0, -0.3, 0.1],\n"
                            "     until: 0.1 s}\n";
 
-/* The same scene with a stepper on the device. */
+/* Gives w a stepper on the device. */
 static void on_device(world *w, abut_search_opts *o)
 {
     const char *gpu = getenv("ABUT_GPU");

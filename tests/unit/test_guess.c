@@ -1,4 +1,4 @@
-/* Where the iterations of a step begin, against what it is by other means. */
+/* First iterates of a step, compared with other computations. */
 #include "solve/search/search_ops.h"
 #include "solve/step/step_parts.h"
 #include "world.h"
@@ -24,7 +24,7 @@ static void guess(world *w, int rule, double *v)
     CHECK(none == (rule == ABUT_GUESS_START));
 }
 
-/* What accelerates the nodes at the start is what a very short step makes of their velocities. */
+/* A very short step shows the acceleration of the nodes at the start. */
 TEST(guesses_lead_where_velocities_loads_and_forces_say)
 {
     enum { MOST = 3 * 64 };

@@ -30,7 +30,7 @@ TEST(t9_a_beam_of_each_order_bends_as_far_as_its_elements_let_it)
     for (int k = 1; k <= 4; k++) CHECK_NEAR(tip(k, 0.4), want[k - 1], 1.5e-4);
 }
 
-/* Where volume hardly changes, 48 tets of order 1 have no displacement left that keeps it; order 2 has some, order 3 enough: of
+/* Nearly incompressible, 48 tets of order 1 have no displacement that preserves volume; order 2 has some, order 3 enough: with
  * order 4 the beam loses 3 % of its deflection. */
 TEST(t9_order_1_locks_as_poissons_ratio_nears_one_half_and_higher_orders_do_not)
 {

@@ -164,7 +164,7 @@ TEST(the_projection_is_the_nearest_matrix_in_the_metric_of_angles)
             abut_v3_put(&L[row][0], abut_v3_scale(-1 / abut_v3_norm(e), dir[d]));
             abut_v3_put(&L[row][3], abut_v3_scale(1 / abut_v3_norm(e), dir[d]));
         }
-        /* Z = L^T (L L^T)^-1, so that S = Z^T T Z is the matrix in z whatever the metric of x */
+        /* Z = L^T (L L^T)^-1, so that S = Z^T T Z is the matrix in z for every metric of x */
         double G[64], inv[64];
         for (int i = 0; i < 8; i++)
             for (int j = 0; j < 8; j++) {

@@ -14,7 +14,7 @@ static int in_order(const void *pa, const void *pb)
     return (a->toi > b->toi) - (a->toi < b->toi);
 }
 
-/* What CCD says of each pair alone. */
+/* Finds impacts by CCD of each pair alone. */
 static size_t by_loop(const thicket *t, const abut_candidates *cand, double until, abut_impact *out)
 {
     size_t n = 0;

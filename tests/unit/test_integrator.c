@@ -53,7 +53,7 @@ static double oscillator(world *w, int32_t scheme, double h, double amplitude, d
     return oscillator_of(w, scheme, h, amplitude, damp_mass, damp_stiffness, 0, 0);
 }
 
-/* The same oscillator, x'' = -k x - c x', by the scheme as textbooks write it: one unknown. */
+/* Oscillator x'' = -k x - c x' by the scheme as textbooks write it: one unknown. */
 typedef struct twin {
     double x, v, a, x1, v1;
 } twin;

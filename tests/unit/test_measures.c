@@ -447,8 +447,8 @@ static double dot(const double *a, const double *b, int32_t n)
     return sum.hi + sum.lo;
 }
 
-/* What a scheme makes of kinetic energy beyond the work of its forces: m (v'^2 - v^2)/2 - m dv/h.u.  Implicit Euler loses
- * m |v' - v|^2 / 2; Newmark and midpoint nothing, but at prescribed nodes, whose velocity is that of Euler. */
+/* Gain of kinetic energy beyond the work of forces: m (v'^2 - v^2)/2 - m dv/h.u.  Implicit Euler loses m |v' - v|^2 / 2.
+ * Newmark and midpoint lose nothing, except at prescribed nodes, whose velocity is that of Euler. */
 static double kinetic_gain(const abut_model *m, const hop *q, int32_t scheme)
 {
     abut_acc sum = { 0, 0 };

@@ -421,7 +421,7 @@ TEST(tetgen_files_count_from_0_or_1_and_come_out_positive)
     CHECK(!pair("4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n", "1 4 0\n0 0 1 2 3\n", &m, &err));
     CHECK(m.nt == 1 && !memcmp(m.tet, (int32_t[]){ 0, 1, 2, 3 }, 16));
     abut_mesh_clear(&m);
-    for (int k = 0; k < 256; k++) {             /* whatever the order of the corners */
+    for (int k = 0; k < 256; k++) {             /* every order of the corners */
         const int v[4] = { k & 3, k >> 2 & 3, k >> 4 & 3, k >> 6 };
         if ((1 << v[0] | 1 << v[1] | 1 << v[2] | 1 << v[3]) != 15) continue;
         char ele[40];

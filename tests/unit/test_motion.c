@@ -217,8 +217,8 @@ TEST(three_rates_scale_each_axis_of_a_handle)
     "      {time: 50 ms, translate: [0.5, 0, 0], rotate: {axis: [0, 1, 0], angle: 90 deg}, scale: 0.5},\n" \
     "      {time: 75 ms, translate: [0.5, 1, 0], quaternion: [0, 0, 2, 2], scale: [0.5, 1, 2]}]}\n"
 
-/* The same keys, with rotations as rotation vectors: 90 degrees about y, then about the axis that leads from there to
- * (j + k) / sqrt 2, which is q1 conj(q0) = (1/2, 1/2, 1/2, 1/2): 120 degrees about (1, 1, 1). */
+/* Motion by these keys, with rotation vectors: 90 degrees about y, then on to (j + k) / sqrt 2 by q1 conj(q0) =
+ * (1/2, 1/2, 1/2, 1/2): 120 degrees about (1, 1, 1). */
 static abut_vec3 keyed(abut_vec3 X, double t, int smooth)
 {
     const abut_vec3 c = abut_v3(9, 1, 0), d = abut_v3_sub(X, c), quarter = abut_v3(0, 1.5707963267948966, 0);

@@ -26,7 +26,7 @@ static double furthest(const run *a, const run *b)
     return most;
 }
 
-/* The same velocities for both, across the rod: a half wave along it, and a zigzag. */
+/* Adds velocities across the rod: a half wave along it, and a zigzag. */
 static void shake(run *r, double half_wave, double zigzag)
 {
     double *v = (double *)r->f.v;   /* of r->now */

@@ -92,8 +92,8 @@ static void difference_of_gradients(world *w, abut_search *s, const double *x, c
     free(g);
 }
 
-/* The same step, but where the elastic energy is taken everything is stretched, and nothing touches but the floor: no Hessian
- * there has a negative part.  Pressure is off: its Hessian is indefinite everywhere. */
+/* Moves the step to a state in which all elements are stretched and only the floor is touched: no Hessian has a negative part.
+ * Pressure is off: its Hessian is indefinite everywhere. */
 static void stretch(world *w, abut_search *s, abut_rng *rng)
 {
     const abut_objective *p = &s->prob;

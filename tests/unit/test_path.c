@@ -166,8 +166,8 @@ TEST(a_leap_goes_straight_or_not_at_all)
     boxes_close(&b);
 }
 
-/* The same turn as two steps of which the first is not written: each leaves the other's points alone, and joined they are
- * bridged where each is one line. */
+/* A turn in two steps, the first of which is not written: each keeps the other's points, and joining them bridges two single
+ * lines. */
 TEST(steps_shorten_their_own_part_and_are_joined_as_one)
 {
     enum { N = 9, HALF = 4 };

@@ -1,4 +1,4 @@
-/* What pictures are made of, short of OpenGL: split normals, tubes and balls, the camera, colours, images. */
+/* Parts of pictures without OpenGL: split normals, tubes and balls, the camera, colours, images. */
 #include "check.h"
 #include "kuhn.h"
 

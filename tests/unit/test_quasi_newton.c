@@ -161,7 +161,7 @@ static double error_of(bar *b, const abut_direction_ops *ops, int iterations)
     return error_without(b, ops, iterations, 0);
 }
 
-/* The constant matrix as it is, that of rest, and the Hessian of the start, whose first direction is Newton's. */
+/* The unscaled constant matrix, the matrix of the rest shape, and the Hessian of the start, whose first direction is Newton's. */
 TEST(initial_matrices_have_the_errors_of_an_independent_implementation)
 {
     static const struct {
@@ -201,7 +201,7 @@ TEST(a_constant_matrix_that_is_scaled_leaves_less_error)
     bar_close(&b);
 }
 
-/* The first scale of the identity is nobody's but ours (solve/direction/initial_identity.c), and shows in all errors. */
+/* The first scale of the identity is not a published one (solve/direction/initial_identity.c); it affects all errors. */
 TEST(initial_matrices_are_ranked_as_published_and_the_warped_one_does_not_feel_how_the_bar_lies)
 {
     const abut_lg_opts o = constant(0, 0.5, 1.5);

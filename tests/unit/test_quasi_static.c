@@ -44,7 +44,7 @@ TEST(a_hanging_bar_follows_the_closed_form)
 
 TEST(uniform_stretch_passes_the_patch_test)
 {
-    /* Without Poisson's effect a bar pulled to 1.5 times its length is stretched uniformly, whatever its elements are. */
+    /* Without Poisson's effect a bar pulled to 1.5 times its length is stretched uniformly in every mesh. */
     fixture *f = quasi_static(1);
     f->poisson = 0;
     f->gravity[1] = 0;

@@ -151,7 +151,7 @@ TEST(an_old_factor_of_every_solver_serves_a_matrix_that_is_close_and_no_other)
     }
 }
 
-/* Of a factor of so many entries the matrix is changed so much that iterations on it are given up. */
+/* The matrix changes so much that iterations on a factor of this size are given up. */
 TEST(an_old_factor_that_is_no_good_is_tried_again_after_1_3_9_and_16_solutions)
 {
     equation q = equation_make(&abut_linear_own, 0.1, NULL);

@@ -26,7 +26,7 @@ static void cloud_make(cloud *c, uint64_t seed)
     }
 }
 
-/* What is left of the motion after its rigid part has neither momentum nor angular momentum. */
+/* The motion minus its rigid part has neither momentum nor angular momentum. */
 TEST(the_rest_has_no_momentum)
 {
     cloud c;

@@ -39,7 +39,7 @@ TEST(friction_lets_go_where_a_contact_that_sticks_would_slide)
 TEST(forces_balance_to_a_share_of_the_largest_and_stall_when_they_come_no_closer)
 {
     CHECK(abut_rule_balanced(1, 1000, 1e-3) && !abut_rule_balanced(1.01, 1000, 1e-3));
-    CHECK(abut_rule_balanced(5, 1, 0));                                 /* nobody asks */
+    CHECK(abut_rule_balanced(5, 1, 0));                                 /* not tested */
     abut_rule_stall s = { 0 };
     for (int i = 0; i < 30; i++) CHECK(!abut_rule_stalls(&s, pow(0.7, i)));     /* halved in every second iteration */
     for (int i = 2; i < ABUT_STALL_ITERATIONS; i++) CHECK(!abut_rule_stalls(&s, pow(0.7, 29)));
@@ -91,7 +91,7 @@ TEST(a_full_step_that_was_too_short_says_how_much_longer_it_should_be)
 
 TEST(a_step_has_to_bring_a_part_of_what_its_slope_promises)
 {
-    CHECK(abut_rule_ceiling(10, 0.5, 0, 0.25, 8) == 10.5);      /* it must not grow beyond rounding, whatever the slope */
+    CHECK(abut_rule_ceiling(10, 0.5, 0, 0.25, 8) == 10.5);      /* it must not grow beyond rounding, for any slope */
     CHECK(abut_rule_ceiling(10, 0.5, 0, 0.25, INFINITY) == 10.5);
     CHECK(abut_rule_ceiling(10, 0.5, 0.1, 0.25, 8) == 10.5 - 0.1 * 0.25 * 8);
     /* of a parabola start - slope t + slope t^2 / 2 the full step brings half of what the slope promises */

@@ -1,4 +1,4 @@
-/* What thin things need that turn: tensions looked ahead to, and displacements without the stretch of their turns. */
+/* Corrections for rotating thin elements: forecast tensions, and displacements without the stretch of their rotation. */
 #include "slender.h"
 
 #include "base/rng.h"

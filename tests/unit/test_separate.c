@@ -144,7 +144,7 @@ static double brute_gap(const scene *s, const double *y)
     return least;
 }
 
-/* What every repaired state must satisfy. */
+/* Checks the conditions on every repaired state. */
 static void check_separated(scene *s, double gap)
 {
     abut_intersection list[4];
@@ -208,7 +208,7 @@ TEST(a_close_point_and_triangle_part_by_the_smallest_displacement)
     scene_clear(&s);
 }
 
-/* The same of an object 2 mm thick and one 4 mm thick: 3 mm more. */
+/* Objects 2 mm and 4 mm thick are separated by 3 mm more. */
 TEST(thickness_comes_before_the_gap)
 {
     scene s;

@@ -1,4 +1,4 @@
-/* What physics does not care about: the units it is measured in, and where the axes of the scene point.
+/* Invariance of motions under changes of units and of the directions of the axes.
  *
  * Lengths, times and masses are multiplied by powers of two (of four for masses: the factorisation takes square roots).
  * No operation but a comparison with an absolute constant rounds differently then, so the motion must come out scaled to the
@@ -65,7 +65,7 @@ static const char *const BUSY =
 static const char *const SCHEME[ABUT_BDF3] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint", "quasi-static" };
 enum { STEPS = 6 };
 
-/* The busy world, its arrays changed by nobody yet: the caller starts it. */
+/* The busy world with its original arrays; the caller starts it. */
 static void busy(world *w, int32_t scheme, const char *tolerance)
 {
     char text[4096];

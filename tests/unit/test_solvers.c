@@ -42,7 +42,7 @@ TEST(every_option_with_a_bit_is_understood_by_some_rows_and_not_by_others_and_na
         CHECK(!abut_solver_find(r->name, 1u << k, &err));
         snprintf(name[k], sizeof name[k], "%.*s", (int)strcspn(err.msg, ":"), err.msg);
         for (int i = 0; i < k; i++) CHECK(strcmp(name[i], name[k]) != 0);
-        /* who understands it is named, and nobody else */
+        /* the message names the solvers that know the option, and no others */
         char *const rest = strstr(err.msg, ", not for ");
         CHECK(rest != NULL);
         rest[1] = 0;

@@ -22,7 +22,7 @@ static double slope(double x, double to, double m, double hkV, double L)
     return m * (x - to) + hkV * db / L;
 }
 
-/* What a projection needs beside the scene: its model, a predictor (the scene's frame until it is moved), room for the result. */
+/* Data of a projection beside the scene: its model, a predictor (the scene's frame until it is moved), its result. */
 typedef struct projection {
     abut_arrays set, predictor, out;
     abut_model model;
@@ -171,7 +171,7 @@ TEST(a_span_has_the_extremes_the_room_and_every_stretch_in_its_bin)
     world_close(&w);
 }
 
-/* Within its limits nothing resists a sheet that is to be projected, whatever it was woven of. */
+/* Within its limits no force resists the deformation of a projected sheet, of any fabric. */
 TEST(the_model_of_a_projection_has_no_fabric)
 {
     world w;

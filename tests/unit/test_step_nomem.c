@@ -41,7 +41,7 @@ static int exhaust(const char *name, const char *text)
     scene_arrays(text, &model_set, &frame);
     CHECK(!abut_model_view(&model_set, &m, &err));
     const abut_solver_row *solver = abut_solver_find(name, 0, &err);
-    CHECK(solver && !step(solver, &m, &frame, &err));     /* whatever is made once in a process */
+    CHECK(solver && !step(solver, &m, &frame, &err));     /* makes all that is made once in a process */
     int n = 0, wrong = 0;
     for (int more = 1; more && wrong < 5; n += more) {
         err = (abut_err){ 0 };

@@ -267,7 +267,7 @@ TEST(bad_lists_and_indefinite_domains_are_refused)
     const int32_t front = f.row[1];
     const int before = abut_threads();
     f.row[1] = f.row[0];
-    for (int k = 0; k < 3; k++) {       /* the first of two that are wrong, whoever meets it */
+    for (int k = 0; k < 3; k++) {       /* the first of two wrong domains, on every thread */
         abut_threads_set((int[]){ 1, 2, 7 }[k]);
         CHECK(abut_subdomains_analyse(&d, &f.A, 3, f.first, f.row, &err) == ABUT_E_ARG && !d && strstr(err.msg, "domain 0"));
     }

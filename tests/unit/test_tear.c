@@ -139,7 +139,7 @@ TEST(contact_edges_of_rods_go_with_their_rods_alone)
     }
 }
 
-/* A node that an attachment holds stays whole, whatever is torn around it. */
+/* A node that an attachment holds is not split when elements around it tear. */
 TEST(a_node_that_is_tied_is_not_split)
 {
     torn_world t;

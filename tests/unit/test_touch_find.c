@@ -250,7 +250,7 @@ TEST(every_pair_that_meets_on_the_motion_becomes_a_contact_that_stops_it)
     abut_touch_search_clear(&s);
 }
 
-/* Iterations of a step ask again and again; a search that nobody has asked before answers each time, too. */
+/* One search serves all iterations of a step, and finds the contacts of a new search in each. */
 TEST(contacts_of_one_search_for_a_step_are_those_of_a_search_for_each_iteration)
 {
     static grove g;

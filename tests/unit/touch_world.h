@@ -132,8 +132,8 @@ static inline size_t used(const int32_t *node, double *val)
     return n;
 }
 
-/* What rounding may change in the matrix of contact i, over its size.  Of a pair of edges u and v, |u x v| and the distance are
- * known to rounding over the sine between them, and the barrier to that over what is left to its reach. */
+/* Relative rounding error of the matrix of contact i.  For edges u and v, |u x v| and the distance have the rounding error over
+ * the sine between them; the barrier has that error over the remaining fraction of its reach. */
 static inline double rounding(const world *w, size_t i)
 {
     if (i >= w->pairs.n || !(w->pairs.eps_x[i] > 0)) return 0;

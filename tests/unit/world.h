@@ -24,7 +24,7 @@ static inline void world_open(world *w, fixture *f, const double *v0)
     if (abut_stepper_init(&w->st, &w->model, &o, &w->err)) printf("# %s\n", w->err.msg), abort();
 }
 
-/* What a new process knows is the frame alone: a stepper that has not stepped. */
+/* Renews the stepper, as in a new process that knows only the frame. */
 static inline void world_forget(world *w)
 {
     abut_search_opts o = abut_search_defaults();
@@ -32,7 +32,7 @@ static inline void world_forget(world *w)
     CHECK(!abut_stepper_init(&w->st, &w->model, &o, &w->err));
 }
 
-/* The same model and frame with a stepper of its own, which must not move: where it stays.  world_twin_close clears it. */
+/* Makes *twin of the model and frame of w, with its own stepper; *twin must not move in memory.  world_twin_close clears it. */
 static inline void world_twin(world *twin, const world *w)
 {
     *twin = *w;
