@@ -1,7 +1,7 @@
 /* The membrane of Baraff and Witkin as a finite element (Kim 2020), for the processor and for a GPU: stretch along warp and weft
  * and shear between them, each by itself.  With f_u, f_v the columns of F, what unit lengths along warp and weft become,
  *
- *     psi = sum k_c w(|f_c|) (|f_c| - 1)^2 + k_s (f_u . f_v)^2,   w(s) = 1 for s >= 1, else what is left of it in compression.
+ *     psi = sum k_c w(|f_c|) (|f_c| - 1)^2 + k_s (f_u . f_v)^2,   w(s) = 1 for s >= 1, else the factor in compression.
  *
  * Eigenvalues of the second derivative of a stretch: 2 k w along f, 2 k w (1 - 1/|f|) twice across it, which are negative in
  * compression.  Of the shear, over 2 k_s, with I = f_u . f_v, N = |f_u|^2 + |f_v|^2, g = (f_v, f_u), S that swaps the halves of a
@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-/* What a law has: stiffness of both stretches, what is left of it in compression (in (0, 1]), stiffness of the shear, Pa. */
+/* Numbers of a law: stiffness of both stretches, Pa; its factor in compression, in (0, 1]; stiffness of the shear, Pa. */
 enum { ABUT_BW_WARP, ABUT_BW_WEFT, ABUT_BW_COMPRESSION, ABUT_BW_SHEAR, ABUT_BW_NUMBERS };
 
 /* A deformation in the plane of the singular vectors. */
@@ -70,7 +70,7 @@ ABUT_FN void abut_bw_stretch_hessian(const abut_bw_plane *q, int project, double
     }
 }
 
-/* the same of the shear, added */
+/* Adds d2psi/df_c df_d of the shear, projected, to H and N. */
 ABUT_FN void abut_bw_shear_hessian(const abut_bw_plane *q, double k, double H[4][4], double N[2][2])
 {
     const double I = q->dot, size = fabs(I), sign = I < 0 ? -1 : 1;
@@ -93,7 +93,7 @@ ABUT_FN void abut_bw_shear_hessian(const abut_bw_plane *q, double k, double H[4]
         for (int d = 0; d < 2; d++) N[c][d] += k * size * (c == d ? 1 : sign);
 }
 
-/* the same as it is: 2 k (g g^T + I d2I/df2), g = (f_v, f_u) the derivative of I = f_u . f_v */
+/* Adds d2psi/df_c df_d of the shear, not projected: 2 k (g g^T + I d2I/df2), g = (f_v, f_u) the derivative of I = f_u . f_v. */
 ABUT_FN void abut_bw_shear_as_is(const abut_bw_plane *q, double k, double H[4][4], double N[2][2])
 {
     const double *u = q->f[0], *v = q->f[1], g[4] = { v[0], v[1], u[0], u[1] };

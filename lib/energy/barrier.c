@@ -83,7 +83,7 @@ typedef struct group {
     abut_barrier_law law[ABUT_LANES];
 } group;
 
-/* Those from contact i on, before hi. */
+/* Takes contacts i, i + 1, .. < hi into g, up to the first of another kind. */
 static void group_take(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, size_t i, size_t hi, group *g)
 {
     g->mollified = pairs->eps_x[i] > 0;
@@ -179,7 +179,7 @@ void abut_barrier_slots(const abut_collmesh *cm, const abut_pairs *pairs, const 
     }
 }
 
-/* Of a half-space only the normal direction has curvature. */
+/* Writes the element of half-space contact i: only its normal direction has curvature. */
 static void plane_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const abut_barrier_curvature *c, double kappa,
                           size_t i, double *to)
 {

@@ -1,4 +1,4 @@
-/* The positive semidefinite matrix nearest to the Hessian (energy/barrier_pair.h), and the Hessian as it is. */
+/* The positive semidefinite matrix nearest to the Hessian (energy/barrier_pair.h), and the Hessian without projection. */
 #include "energy/barrier_hessians.h"
 
 #include "sparse/packed_inline.h"

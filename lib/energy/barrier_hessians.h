@@ -23,10 +23,10 @@ typedef struct abut_barrier_hessian_ops {
      * after the other into val; least m.  Blocks of unused corners are left as they are, or 0. */
     void (*plain)(const abut_barrier_law *law, double least, abut_stencil kind, size_t n, const double (*x)[12],
                   const double *scale, double *val);
-    /** The same of mollified edge pairs, eps_x[n] m^4, each of abut_mollified_elements elements. */
+    /** Matrices of mollified edge pairs, as in `plain`; eps_x[n] m^4; each pair has abut_mollified_elements elements. */
     void (*mollified)(const abut_barrier_law *law, double least, size_t n, const double (*x)[12], const double *eps_x,
                       const double *scale, double *val);
-    /** Curvature along v of a contact at d, over kappa, m^2; of half-spaces it is all there is.  NULL: b_dd. */
+    /** Curvature along v of a contact at d, over kappa, m^2; a half-space has no other.  NULL: b_dd. */
     double (*normal)(abut_barrier_law law, double least, double d);
 } abut_barrier_hessian_ops;
 

@@ -35,8 +35,8 @@ static inline abut_barrier_law abut_model_barrier(const abut_model *m, double dh
  * d = xi + 1e-8 l, so that a pair with that gap has a Hessian entry of 1e11 mass.  The upper bound is 100 times it (Li 2020,
  * App. F, where xi = 0). */
 double abut_kappa_min(double length, abut_barrier_law law, double mean_mass);
-/** The largest of these over the thicknesses of all pairs that the objects of thickness xi[n] (m; NULL: 0) can make with each
- * other, and with half-spaces where there are some.
+/** The largest abut_kappa_min over the thicknesses of all pairs of objects of thickness xi[n] (m; NULL: 0), and of objects with
+ * half-spaces if there are any.
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_kappa_min_of(double length, double dhat, int law, double mean_mass, const double *xi,
                                             int32_t n, int half_spaces, double *kappa, abut_err *err);
@@ -44,12 +44,12 @@ ABUT_MUST_USE abut_status abut_kappa_min_of(double length, double dhat, int law,
 /** g[3k], m^3, k = abut_stencil_size(kind): the gradient of e(c) b(D), m^4.  x[12], m; eps_x the mollifier's threshold, m^4, 0:
  * plain. */
 void abut_pair_barrier_grad(abut_barrier_law law, abut_stencil kind, const double *x, double eps_x, double *g);
-/** The same for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one number, into g[n][12], of which
- * numbers of unused points are left as they are.  What one contact gives does not depend on the others. */
+/** Gradients g[n][12] of n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one number.  Entries of unused
+ * points are not written.  The result of a contact does not depend on the other contacts. */
 void abut_pair_barrier_grads(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], double (*g)[12]);
 /** H[n * ABUT_PACKED], m^2 (sparse/elements.h): for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one
- * number, scale[n] >= 0 times the positive semidefinite matrix nearest to the Hessian; blocks of unused corners are left as
- * they are, or 0.  What one contact gives does not depend on the others. */
+ * number, scale[n] >= 0 times the positive semidefinite matrix nearest to the Hessian.  Blocks of unused corners are not written,
+ * or set to 0.  The result of a contact does not depend on the other contacts. */
 void abut_pair_barrier_hess(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], const double *scale,
                             double *H);
 enum { ABUT_RANK_ONE = 13 /* numbers s, v[12] of a term s v v^T of four corners (sparse/elements.h) */ };
@@ -61,7 +61,7 @@ void abut_pair_barrier_rank_one(const abut_barrier_law *law, double least, int s
 double abut_pair_edges_dist2(const double *x, double g[12]);
 /** H[144]: the Hessian of one mollified edge pair, not projected. */
 void abut_pair_mollified_full(abut_barrier_law law, const double *x, double eps_x, double *H);
-/** Projected ones for n mollified edge pairs. */
+/** Projected Hessians of n mollified edge pairs. */
 void abut_pair_mollified_hess(const abut_barrier_law *law, size_t n, const double (*x)[12], const double *eps_x,
                               const double *scale, double *H);
 

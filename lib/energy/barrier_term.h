@@ -9,7 +9,7 @@ struct abut_at;
 
 typedef struct abut_barrier_state {
     double kappa;               /* kg/m^2 */
-    double in_frame;            /* that of the frame that was loaded; NaN: it has none */
+    double in_frame;            /* kappa of the frame that was loaded; NaN: the frame has none */
     const abut_model *model;
     const abut_collmesh *cm;
     abut_barrier_curvature curvature;
@@ -17,18 +17,18 @@ typedef struct abut_barrier_state {
     size_t cap;
 } abut_barrier_state;
 
-/** That of a list of terms; every model has one. */
+/** Returns the barrier of the list, which every model has. */
 abut_barrier_state *abut_barrier_state_of(const struct abut_terms *terms);
-/** Which Hessians it takes, NULL: projected; with the filter of the model.
- * Fails  ABUT_E_FORMAT the model has a filter, and these take none */
+/** Chooses the Hessians of the barrier, NULL: projected; with the filter of the model.
+ * Fails  ABUT_E_FORMAT the model has a filter, which these Hessians do not support */
 ABUT_MUST_USE abut_status abut_barrier_choose(abut_barrier_state *b, const abut_barrier_hessian_ops *ops, abut_err *err);
 /** g[3 nv] += the gradient at kappa = 1. */
 ABUT_MUST_USE abut_status abut_barrier_unit_gradient(const abut_barrier_state *b, const struct abut_at *at, double *g,
                                                      abut_arena *scratch, abut_err *err);
-/** What kappa is after a step that has changed the smallest gap, m: doubled, up to `most`, where that was below `below`, is so
- * still, and has shrunk (Li 2020, App. F). */
+/** Returns kappa for the next step: doubled, up to `most`, if the smallest gap, m, was below `below`, still is, and has shrunk
+ * (Li 2020, App. F); else kappa. */
 double abut_barrier_stiffer(double kappa, double most, double below, double gap_before, double gap_after);
-/** The same of a term, inside the bounds of its model; 1: it is stiffer now. */
+/** Sets b->kappa to abut_barrier_stiffer with the bounds of its model; 1: it has grown. */
 int abut_barrier_stiffen(abut_barrier_state *b, double gap_before, double gap_after);
 
 #endif

@@ -13,11 +13,11 @@ typedef struct abut_basis_table {
     double *w;          /* [groups * 4] fractions of the volume */
     double *L;          /* [groups * 4 * 4] barycentric coordinates */
     double *phi;        /* [groups * 4 * nodes] values, point by point */
-    double *by_node;    /* [groups * nodes * 3 * 4] dphi/dxi: of a group, a node, an axis, its four points */
-    double *by_point;   /* [groups * 4 * 3 * wide] dphi/dxi: of a point, an axis, all nodes */
+    double *by_node;    /* [groups * nodes * 3 * 4] dphi/dxi by group, node, axis, point of the group */
+    double *by_point;   /* [groups * 4 * 3 * wide] dphi/dxi by point, axis, node */
 } abut_basis_table;
 
-/** Of the quadrature of at least that degree.  Fails  ABUT_E_NOMEM */
+/** Tabulates the bases of `order` at the points of a quadrature of at least `degree`.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_basis_table_init(abut_basis_table *b, int order, int degree, abut_err *err);
 void abut_basis_table_clear(abut_basis_table *b);
 

@@ -49,27 +49,27 @@ void abut_codim_gather(const abut_codim *t, const double *f, double *g);
 void abut_codim_hessian(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *H);
 
 struct abut_stretch_ahead;
-/** The same, = in place of +=, with tension[nrd], N, for that of the rod segments, and with the stretch limits as a direction
- * meets them (energy/stretch_ahead.h); NULL: as they are at x.
+/** H = scale * d2E/dx2 as above, with tension[nrd], N, as the tension of the rod segments, and with the stretch limits that a
+ * direction meets (energy/stretch_ahead.h); NULL: limits at x.
  *
- * A direction that rotates the segments of a stiff rod also stretches them, by the square of the angle, and the tension at its
- * end says little about the one with which the rod will be in balance.  As a stiffness across the segments it would hold the next
- * directions back.  Newton's method for positions and tensions as unknowns of their own takes the tension at which the last
- * direction aims, to first order, with the same gradient and otherwise the same matrix (Tournier et al. 2015). */
+ * A direction that rotates the segments of a stiff rod also stretches them, by the square of the angle.  The tension at its end
+ * therefore differs much from the tension in balance, and as a stiffness across the segments it would shorten later directions.
+ * Newton's method with tensions as additional unknowns uses the tension that the last direction predicts to first order.  Its
+ * gradient and the rest of its matrix are unchanged (Tournier et al. 2015). */
 void abut_codim_hessian_ahead(const abut_codim *t, const double *x, int parts, double kappa, double scale, const double *tension,
                               const struct abut_stretch_ahead *limits, double *H);
-/** H += the same at x as it is, not projected. */
+/** H += scale * d2E/dx2 of each element at x, not projected. */
 void abut_codim_hessian_as_is(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *H);
 /** tension[nrd] at x, N. */
 void abut_codim_tension(const abut_codim *t, const double *x, double *tension);
-/** The same aimed at by a step from x0 to x1, which is the share (at most 1) of a direction: (1 - share) of what it was before,
- * share of the tension at z, and its change to first order when z moves by `reach` times the step. */
+/** Updates tension[nrd] to the forecast of a step x0 -> x1, which is the part `share` <= 1 of a direction: (1 - share) of its old
+ * value, share of the tension at z, and the first-order change of the tension if z moves by `reach` times the step. */
 void abut_codim_tension_forecast(const abut_codim *t, const double *z, const double *x0, const double *x1, double reach,
                                 double share, double *tension);
 
-/** g[3 nv] += what takes back the stretch that a displacement d brings shells and rod segments beyond the first order of another,
- * meant (energy/edge_correction.h): H u for the Hessians H[n * ABUT_PACKED] of all elements.  *cost: sum of u.H u / 2, what that
- * stretch costs in the units of H.
+/** g[3 nv] += H u, u the correction of the edges of shells and rod segments (energy/edge_correction.h): it undoes the stretch by
+ * a displacement d beyond the first order of `meant`.  H[n * ABUT_PACKED]: Hessians of all elements.  *cost: sum of u.H u / 2,
+ * the energy of that stretch in the units of H.
  *
  * z, d, meant [3 nv] m: z moves by reach d where x moves by d (0 < reach <= 1), and H is for x.  Same bits for any thread count.
  * scratch: 12 doubles per element. */
@@ -77,12 +77,12 @@ ABUT_MUST_USE abut_status abut_codim_turn(const abut_codim *t, const double *z, 
                                           double reach,
                                          const double *H, double *g, double *cost, abut_arena *scratch, abut_err *err);
 
-/** Sum over the elements of the size of the numbers of which the energy is a difference, J. */
+/** Sum over the elements of the size of the numbers whose difference is the energy, J. */
 double abut_codim_stiffness(const abut_codim *t);
 
 /** F of a shell, 3x2 row major: linear in x, so of a direction p it is the derivative. */
 void abut_shell_gradient_of(const abut_codim *t, const double *x, size_t shell, double F[6]);
-/** The same, and its singular values s[2], in no order. */
+/** Computes F of a shell and its singular values s[2], in no order. */
 void abut_shell_deformation(const abut_codim *t, const double *x, int32_t shell, double F[6], double s[2]);
 
 #endif

@@ -14,7 +14,7 @@ enum { ITERATIONS = 2000, UNKNOWNS = 9, PACKED = 9 * ABUT_CODIM_PAIRS };
 #define STILL 1e-11         /* of an edge: a step of Newton's method below this is the last */
 #define NEAR 1e-7           /* of an edge: steps below this need not be searched along */
 #define SLOWER 0.9          /* of the last one: such a step is rounding */
-/* Of hinges and bends: how often the trace, and of its mean diagonal, what is for every pair of corners. */
+/* K of hinges and bends: TIMES the trace, and PAIRS times its mean diagonal spread over all pairs of corners. */
 #define TIMES 4.
 #define PAIRS 2.
 
@@ -37,7 +37,7 @@ static int bends(int kind)
     return kind == ABUT_CODIM_HINGE || kind == ABUT_CODIM_BEND;
 }
 
-/* What is for one pair of corners, where the diagonal of the trace sums to this. */
+/* Returns the weight that each pair of corners gets; diagonal: the sum of the trace's diagonal. */
 static double of_pairs(int kind, int corners, double diagonal)
 {
     return bends(kind) ? PAIRS * diagonal / corners / (corners - 1) : 0;

@@ -49,7 +49,7 @@ void abut_shell_deformation(const abut_codim *t, const double *x, int32_t shell,
     s[1] = S[1][0];
 }
 
-/* What is asked of one shell: its membrane, which of the kinds it is, and its row of limits, NULL for none. */
+/* Terms of one shell that the caller asks for: its membrane, in the member of its kind, and its row of limits; NULL: none. */
 typedef struct terms {
     const abut_membrane *isotropic, *fabric, *bw;
     const double *limit;
@@ -155,7 +155,7 @@ static void pack(const frames *h, const abut_lanes *U, const abut_lanes *B, cons
     abut_shell_pack_lanes(h->G, h->R, U, B, V, H);
 }
 
-/* What is not of a fabric, of shell l of the group. */
+/* Writes all terms of shell l of the group but its fabric into lane l of out. */
 static void frame_put(const abut_codim_ask *a, const group *g, int l, frames *out)
 {
     const double s[2] = { g->s[0][l], g->s[1][l] };

@@ -12,9 +12,9 @@ typedef struct abut_codim_ask {
     int parts;              /* ABUT_CODIM_* */
     double kappa;           /* Pa */
     double scale;
-    const double *tension;  /* [nrd] N, of Hessians; NULL: as it is at x */
-    const abut_stretch_ahead *limits;   /* of Hessians; NULL: as they are at x */
-    int add;                /* Hessians are added to what is there */
+    const double *tension;  /* [nrd] N, for Hessians; NULL: tension at x */
+    const abut_stretch_ahead *limits;   /* for Hessians; NULL: limits at x */
+    int add;                /* Hessians are added to H */
     int as_is;              /* Hessians are not projected */
     size_t base;            /* forces and Hessians begin with those of this element */
 } abut_codim_ask;
@@ -24,8 +24,8 @@ typedef struct abut_codim_ask {
 double abut_codim_shell_energy(const abut_codim_ask *a, size_t lo, size_t hi);
 /** f[12 * (element - base) + 3 * corner + axis] = scale * dE/dx; 0 at the unused corner. */
 void abut_codim_shell_gradient(const abut_codim_ask *a, size_t lo, size_t hi, double *f);
-/** H[ABUT_PACKED * (element - base)] = scale * d2E/dx2, projected; += where a->add.  Blocks of the unused corner stay as they
- * are. */
+/** H[ABUT_PACKED * (element - base)] = scale * d2E/dx2, projected unless a->as_is; += if a->add.  Blocks of the unused corner are
+ * not written. */
 void abut_codim_shell_hessian(const abut_codim_ask *a, size_t lo, size_t hi, double *H);
 
 #endif

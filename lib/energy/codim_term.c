@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of what is left to a bound, what a step leaves along a direction that has seen the bounds. */
+/* Fraction of the distance to a bound that a step leaves if its direction has met the bounds (energy/stretch_ahead.h). */
 #define LEFT_AHEAD 0.2
 
 abut_codim_state *abut_codim_state_of(const abut_terms *terms) { return abut_terms_find(terms, "codim"); }
@@ -154,7 +154,7 @@ static void forecast_step(void *self, const abut_at *from, const double *to, dou
         abut_codim_tension_forecast(&s->t, from->z, from->x, to, from->step->reach, fmin(alpha, 1), s->tension);
 }
 
-/* no segment is much stiffer across than it is at this point */
+/* 1: the forecast makes no segment much stiffer across than its tension at this point does */
 static int forecast_is_fair(const void *self, const abut_at *at)
 {
     const abut_codim_state *s = self;

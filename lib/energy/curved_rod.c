@@ -68,7 +68,7 @@ static int32_t segment(const abut_model *m, const int32_t *out, int32_t a, int32
     return -1;
 }
 
-/* What bend i is not. */
+/* Fails: bend i is not `expected`. */
 static abut_status refuse_bend(const abut_model *m, int32_t i, const char *expected, abut_err *err)
 {
     char words[ABUT_OBJECT_WORDS];
@@ -266,7 +266,7 @@ static void turn(abut_curved_rods *r, int32_t c, const double *theta)
     }
 }
 
-/* What a bend is beyond its rest: kappa1, kappa2, m; turn comes before. */
+/* e = kappa1, kappa2, m of the bend before segment k, less their rest values; the caller has called `turn`. */
 static void strain(const abut_curved_rods *r, int32_t k, const double *theta, double e[3])
 {
     const struct abut_curved_rods_work *w = &r->work;

@@ -39,9 +39,9 @@ typedef struct abut_curved_rods {
     uint8_t *clamped;           /* [nrd] */
     double *spin;               /* [nrd] rad: theta of clamps at the end of the step, 0 of others */
     double *m0;                 /* [nrd] m of the bend before a segment at the start, by place as the next */
-    double part;                /* of the step at which rods are looked at: theta of clamps is part spin */
+    double part;                /* fraction of the step at which rods are evaluated: theta of clamps is part spin */
     int32_t *owner;             /* [nv] the motion of each node */
-    int has_frame;              /* of the frame that the step starts from: */
+    int has_frame;              /* 1: the frame that the step starts from has rod/frame */
     double *frame;              /* [3 nrd] rod/frame */
     struct abut_curved_rods_work {   /* by segments, in their order in `edge` but for theta, which is by segment */
         double *t, *u, *length; /* [3 nrd], [3 nrd], [nrd] */
@@ -57,24 +57,24 @@ typedef struct abut_curved_rods {
 ABUT_MUST_USE abut_status abut_curved_rods_init(abut_curved_rods *r, const abut_model *m, abut_err *err);
 void abut_curved_rods_clear(abut_curved_rods *r);
 
-/** Where a step starts: x0[3 nv] m; held[nv]; frame[3 nrd], m1 of each segment there, or NULL: parallel along each rod from a
- * direction that its first tangent decides. */
+/** Starts a step at x0[3 nv], m; held[nv]; frame[3 nrd]: m1 of each segment at x0.  frame NULL: m1 is transported along each rod
+ * from a direction that its first tangent determines. */
 void abut_curved_rods_start(abut_curved_rods *r, const double *x0, const uint8_t *held, const double *frame);
 
-/** After it: clamps rotate as the motions of the step from `time`, s, rotate their two nodes. */
+/** Call after abut_curved_rods_start: clamps rotate as the motions of the step from `time`, s, rotate their two nodes. */
 void abut_curved_rods_turn(abut_curved_rods *r, double time);
-/** J: the work of the moments about tangents that rotate clamps in this step, if they are as at x all the time.
- * The failures of the energy. */
+/** *work, J: work of the moments that rotate clamps about their tangents in this step, with the moments at x.
+ * Fails as abut_curved_rods_energy. */
 ABUT_MUST_USE abut_status abut_curved_rods_work(abut_curved_rods *r, const double *x, double *work, abut_err *err);
 
 /** *energy, J; +inf where a segment has no length or one folds back onto the one before.
  * Fails  ABUT_E_NUMERIC the twist of a rod has not converged */
 ABUT_MUST_USE abut_status abut_curved_rods_energy(abut_curved_rods *r, const double *x, double *energy, abut_err *err);
-/** g[3 nv] += scale dUe/dx.  The same failures; ABUT_E_NUMERIC  the energy at x is not finite, too */
+/** g[3 nv] += scale dUe/dx.  Fails as abut_curved_rods_energy; ABUT_E_NUMERIC  the energy at x is not finite */
 ABUT_MUST_USE abut_status abut_curved_rods_gradient(abut_curved_rods *r, const double *x, double scale, double *g, abut_err *err);
 /** H[54 nbd] = scale times the packed matrices of bends (sparse/elements.h), corners as bend/node has them. */
 void abut_curved_rods_hessian(abut_curved_rods *r, const double *x, double scale, double *H);
-/** m1 of each segment at x, into frame[3 nrd].  The failures of the energy; ABUT_E_NUMERIC a bend twists by pi or more */
+/** frame[3 nrd] = m1 of each segment at x.  Fails as abut_curved_rods_energy; ABUT_E_NUMERIC a bend twists by pi or more */
 ABUT_MUST_USE abut_status abut_curved_rods_frame(abut_curved_rods *r, const double *x, double *frame, abut_err *err);
 /** The curvature of bends at x with frames that are parallel along each rod, in the array's form: out[2 nbd], 1/m. */
 ABUT_MUST_USE abut_status abut_curved_rods_measure(abut_curved_rods *r, const double *x, double *out, abut_err *err);
@@ -83,15 +83,15 @@ ABUT_MUST_USE abut_status abut_curved_rods_measure(abut_curved_rods *r, const do
 struct abut_term_ops;
 extern const struct abut_term_ops abut_term_curved_rods;
 
-/* For solvers of which no other term has a state that outlives a step; nothing happens where no rod is curved. */
+/* For solvers in which no other term has a state that outlives a step.  No effect if no rod is curved. */
 struct abut_terms;
 struct abut_at;
-/** The directions of the frame that a step starts from, before the terms begin it. */
+/** Loads rod/frame of the frame that a step starts from; call before the terms begin the step. */
 ABUT_MUST_USE abut_status abut_curved_rods_load(const struct abut_terms *terms, const abut_frame *f, abut_err *err);
-/** J: abut_curved_rods_work at a point of the step; 0 where no rod is curved. */
+/** *work, J: abut_curved_rods_work at a point of the step; 0 if no rod is curved. */
 ABUT_MUST_USE abut_status abut_curved_rods_reaction(const struct abut_terms *terms, const struct abut_at *at, double *work,
                                                     abut_err *err);
-/** "rod/frame" of a frame that has its "node/x".  The failures of the energy; ABUT_E_NOMEM. */
+/** Adds "rod/frame" to a frame that has "node/x".  Fails as abut_curved_rods_energy; ABUT_E_NOMEM. */
 ABUT_MUST_USE abut_status abut_curved_rods_store(const struct abut_terms *terms, abut_arrays *out, abut_err *err);
 
 #endif

@@ -29,7 +29,7 @@ static double stiffness(const void *self)
     return sum;
 }
 
-/* Where a step starts: `begin` knows the positions, the frame the directions. */
+/* Keeps the directions of the frame for `begin`, which gets the positions. */
 static abut_status load(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err)
 {
     abut_curved_rods *r = self;
@@ -122,7 +122,7 @@ static void hessian(void *self, const abut_at *at, double scale, size_t lo, size
     abut_curved_rods_hessian(rods_at(self, at), at->z, scale, val);
 }
 
-/* Of a rod that is nearly straight: k |x0 - 2 x1 + x2|^2 / l^2, l the length of a segment. */
+/* Matrices of nearly straight rods: k |x0 - 2 x1 + x2|^2 / l^2, l the length of a segment. */
 static abut_status constant(void *self, const double fit[2], double scale, double *val, abut_err *err)
 {
     const abut_curved_rods *r = self;

@@ -21,19 +21,19 @@ typedef struct abut_damping {
 } abut_damping;
 
 struct abut_terms;
-/** That of a list of terms, NULL without: the terms "damping" (mass and tets) and "codim damping" are of one. */
+/** Returns the damping of the list, which "damping" (mass and tets) and "codim damping" share; NULL: none. */
 abut_damping *abut_damping_of(const struct abut_terms *terms);
 
-/** Takes the coefficients of the model and makes room; M is borrowed.  Fails  ABUT_E_NOMEM */
+/** Takes the coefficients of the model and allocates K; M is borrowed.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_damping_init(abut_damping *d, const abut_mass *M, const abut_codim *t, abut_err *err);
 void abut_damping_clear(abut_damping *d);
 
-/** Freezes K at the start of a step, x[3 nv] of finite energy. */
+/** Computes K at the start of a step, x[3 nv] of finite energy. */
 void abut_damping_freeze(abut_damping *d, const abut_elastic *e, const abut_codim *t, const double *x);
 
-/* What is damped. */
+/* Parts that are damped; a mask. */
 enum { ABUT_DAMPING_TETS = 1 /* and masses */, ABUT_DAMPING_CODIM = 2, ABUT_DAMPING_ALL = 3 };
-/** D(x) of these; scale s, result kg m^2.  scratch: one double per block of elements. */
+/** D(x) of `parts`; scale s, result kg m^2.  scratch: one double per block of elements. */
 ABUT_MUST_USE abut_status abut_damping_energy(const abut_damping *d, const abut_elastic *e, const abut_codim *t, int parts,
                                               const double *x, const double *c, double scale, double *energy,
                                               abut_arena *scratch, abut_err *err);
@@ -41,8 +41,8 @@ ABUT_MUST_USE abut_status abut_damping_energy(const abut_damping *d, const abut_
 ABUT_MUST_USE abut_status abut_damping_gradient(const abut_damping *d, const abut_elastic *e, const abut_codim *t, int parts,
                                                 const double *x, const double *c, double scale, double *g,
                                                 abut_arena *scratch, abut_err *err);
-/** The part of stiffness (that of mass is scale * a_M * m on the diagonal): H[(hi - lo) * ABUT_PACKED] += that of tets [lo, hi);
- * H[t->n * ABUT_PACKED] += that of thin elements. */
+/** Add the stiffness part of the Hessian, to H[(hi - lo) * ABUT_PACKED] of tets [lo, hi), and to H[t->n * ABUT_PACKED] of thin
+ * elements.  The mass part is scale * a_M * m on the diagonal. */
 void abut_damping_tet_hessian(const abut_damping *d, size_t lo, size_t hi, double scale, double *H);
 void abut_damping_codim_hessian(const abut_damping *d, const abut_codim *t, double scale, double *H);
 

@@ -147,7 +147,7 @@ void abut_elastic_principals(const abut_elastic *e, size_t t, size_t n, const ab
     }
 }
 
-/* What the fibres of tet t add. */
+/* Adds the fibres of tet t to *psi and P, if *psi is finite. */
 static inline void add_fibre(const abut_elastic *e, size_t t, const double F[9], double *psi, double *P)
 {
     const double kappa = e->model->mat_fibre[e->model->tet_mat[t]];

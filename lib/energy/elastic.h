@@ -11,7 +11,7 @@
 
 struct abut_terms;
 
-#define ABUT_VOLUME_LEFT 0.2    /* of the volume of a tet that must not invert: what a step leaves */
+#define ABUT_VOLUME_LEFT 0.2    /* fraction of its volume that a step leaves a tet that must not invert */
 
 /* Rest shape of every tet, precomputed; owned here.  Borrows the model. */
 typedef struct abut_elastic {
@@ -25,10 +25,10 @@ typedef struct abut_elastic {
     abut_model_laws laws;
 } abut_elastic;
 
-/** That of a list of terms; every model has one. */
+/** Returns the elastic tets of the list, which every model has. */
 abut_elastic *abut_elastic_of(const struct abut_terms *terms);
 
-/** Whether tets and their materials are such as abut_elastic_init takes: fails as it does, without memory. */
+/** Checks the tets and materials of a model without memory: fails as abut_elastic_init does. */
 ABUT_MUST_USE abut_status abut_elastic_check(const abut_model *m, abut_err *err);
 /** Precomputes the rest shape.
  * Fails  ABUT_E_FORMAT unknown material model, Young's modulus not positive, Poisson's ratio outside (-1, 1/2);
@@ -39,22 +39,22 @@ void abut_elastic_clear(abut_elastic *e);
 /** The principal form of all isotropic terms of tet t: its density, distance to volume 1, to a range of stretches. */
 void abut_elastic_principal(const abut_elastic *e, size_t t, const double s[3], abut_principal *out);
 
-/* Energy and forces at one point, kept until those of another are asked for: a search asks for the energy of a trial point and
- * then, mostly, for the gradient there, which is nearly all the same work.  Zero-filled is empty; serves one abut_elastic. */
+/* Energy and forces at the last point.  A line search needs the energy of a trial point and then, mostly, its gradient: both
+ * together cost little more than one.  Zero-filled is empty; serves one abut_elastic. */
 typedef struct abut_elastic_memo {
     double *x;          /* [3 nv] the point */
     double *f;          /* [12 n] N: dE/dx at the corners of each tet, where E is finite */
     double energy;      /* J: sum of volume * psi(F); +inf when a neo-Hookean tet is not positive or anything is not finite */
     int holds;
-    struct abut_elastic_division {  /* the work divided by ranks; f is there for tets at the nodes of this one's part */
-        const abut_ranks *ranks;    /* NULL: it is not */
-        const int32_t *node;    /* [nv] nodes in the order that is cut, borrowed */
-        uint8_t *wanted;        /* [blocks of tets] that this one evaluates */
+    struct abut_elastic_division {  /* the work divided by ranks; f is known for tets at the nodes of this rank's part */
+        const abut_ranks *ranks;    /* NULL: not divided */
+        const int32_t *node;    /* [nv] nodes in the order that is divided, borrowed */
+        uint8_t *wanted;        /* [blocks of tets] 1: this rank evaluates the block */
     } by;
 } abut_elastic_memo;
-/** Makes memo that of x; memo->by.ranks and node are set before the first time, and all ranks come here.  scratch: one double per
- * block of tets.
- * Fails  ABUT_E_NOMEM, and memo holds nothing */
+/** Evaluates memo at x.  Collective over ranks; the caller sets memo->by.ranks and node before the first call.  scratch: one
+ * double per block of tets.
+ * Fails  ABUT_E_NOMEM; then memo is empty */
 ABUT_MUST_USE abut_status abut_elastic_recall(const abut_elastic *e, const double *x, abut_elastic_memo *memo,
                                               abut_arena *scratch, abut_err *err);
 /** g[3 nv] += scale * f, gathered by nodes: dE/dx of a memo's f.  scratch: of ranks, 3 nv numbers.  Fails  ABUT_E_NOMEM */
@@ -65,10 +65,10 @@ void abut_elastic_memo_clear(abut_elastic_memo *memo);
 /** H[n * ABUT_PACKED] (sparse/elements.h): scale * d2E/dx2 of each tet, projected to positive semidefinite; scale >= 0,
  * x of finite energy.  Closed-form eigen-system of the isotropic densities (Smith et al. 2019). */
 void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, double *H);
-/** Those of tets [lo, hi) alone, H[(hi - lo) * ABUT_PACKED], on one thread; lo a multiple of ABUT_LANES for the same bits. */
+/** Hessians of tets [lo, hi), H[(hi - lo) * ABUT_PACKED], on one thread; with lo a multiple of ABUT_LANES the same bits. */
 void abut_elastic_hessian_some(const abut_elastic *e, const double *x, double scale, size_t lo, size_t hi, double *H);
 
-/** The same as it is, not projected. */
+/** Hessians of tets [lo, hi), H[(hi - lo) * ABUT_PACKED], not projected. */
 void abut_elastic_hessian_as_is(const abut_elastic *e, const double *x, double scale, size_t lo, size_t hi, double *H);
 
 /** F of tet t at x, row major; returns det F. */
@@ -81,7 +81,7 @@ double abut_von_mises(const double sigma[9]);
 /** H[81] = d2psi/dF2, rows and columns the entries of F row major; project: nearest positive semidefinite.  For elements that are
  * not tets of four corners. */
 void abut_psi_hess(int model, double mu, double lambda, const double F[9], double H[81], int project);
-/** The same from a principal form and the singular vectors of F, as it is. */
+/** H[81] = d2psi/dF2 from a principal form and the singular vectors of F, not projected. */
 void abut_principal_hess(const abut_principal *p, const double U[9], const double V[9], double H[81]);
 
 #endif

@@ -33,7 +33,7 @@ typedef struct abut_elastic_high {
     abut_basis_table table[ABUT_QUADRATURE_MAX + 1];    /* by degree; those that some tet has */
 } abut_elastic_high;
 
-/** Those of a list of terms, NULL: none of that order. */
+/** Returns the tets of `order` of the list; NULL: none. */
 abut_elastic_high *abut_elastic_high_of(const struct abut_terms *terms, int order);
 
 /** The tets of `order` of a model in the order of a solver.

@@ -29,7 +29,7 @@ size_t abut_elastic_high_moduli_size(const abut_elastic_high *e, int32_t t)
     return (size_t)MODULI * (size_t)e->table[e->degree[t]].groups;
 }
 
-/* What fibres along d add at the points of a group: (J^-1 d)_c (J^-1 d)_e M */
+/* Adds the moduli of fibres along d at the points of a group: (J^-1 d)_c (J^-1 d)_e M */
 static void add_fibres(double kappa, const double d[3], const abut_lanes F[9], const abut_lanes Ji[9], const abut_lanes *w,
                        abut_lanes *A)
 {
@@ -123,7 +123,7 @@ ABUT_LANES_INLINE void tile(int nodes, int wide, int inside, const double *D, co
         }
 }
 
-/* What the points of at most AT_ONCE groups from g on give to H, with their moduli. */
+/* H, = or += by `add`: sums over the points of at most AT_ONCE groups from g on, with their moduli A. */
 ABUT_LANES_INLINE void pack(const abut_basis_table *b, int nodes, const double *A, int g, int add, double *H)
 {
     const int wide = (nodes + ABUT_LANES - 1) / ABUT_LANES * ABUT_LANES;

@@ -126,7 +126,7 @@ static void limit(void *self, const abut_at *at, const double *p, abut_limit *li
     abut_limit_inversion(((const elastic *)self)->e.model, at->x, p, ABUT_VOLUME_LEFT, lim);
 }
 
-/* Of a tet of higher order: its elastic energy knows det F at points of quadrature alone. */
+/* Words for a tet of order 2 or more, whose elastic energy depends on det F at the points of quadrature alone. */
 static void words_of_order(const elastic *t, const double *x, int32_t tet, abut_bound_words *w)
 {
     const abut_model *m = t->e.model;

@@ -37,12 +37,12 @@ typedef struct abut_lag {
  * lag is replaced; on failure (ABUT_E_NOMEM) it is empty. */
 ABUT_MUST_USE abut_status abut_lag_freeze(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                                           double h, abut_lag *lag, abut_err *err);
-/** Relaxes what was frozen towards what was frozen before: forces w now + (1 - w) before, 0 < w <= 1, of contacts that are in
- * one of them alone, too; weights and bases are those of now where there are any.  Contacts are the same when their nodes are,
- * and their half-space, if any.  On failure (ABUT_E_NOMEM) now stays as it is. */
+/** Relaxes `now` towards `before`: forces become w now + (1 - w) before, 0 < w <= 1, with 0 for a contact missing in one list.
+ * Weights and bases are those of `now`, or of `before` if missing there.  Contacts are the same if their nodes, and the
+ * half-space if any, are.  On failure (ABUT_E_NOMEM) `now` is unchanged. */
 ABUT_MUST_USE abut_status abut_lag_relax(abut_lag *now, const abut_lag *before, double w, abut_err *err);
-/** How the forces that abut_lag_freeze finds follow the geometry: per[n][3], N/m, the derivative of force i by the relative
- * motion of its contact (abut_friction_relative).  Arguments as there; n, the contacts, in its order. */
+/** per[n][3], N/m: derivative of normal force i by the relative motion of its contact (abut_friction_relative).  Arguments,
+ * contacts and their order are those of abut_lag_freeze. */
 void abut_lag_slopes(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h, double (*per)[3]);
 /** *change, N: the largest change of a normal force from before to now; a contact of one list alone has 0 in the other.
  * *largest, N: the largest force of both.  Contacts are the same as in abut_lag_relax.  Fails  ABUT_E_NOMEM */

@@ -1,9 +1,9 @@
-/* Lagged friction as a term: the frozen contacts, and those of them whose Hessian is a majorant.
+/* Lagged friction as a term: the frozen contacts, and which of them have a majorant as Hessian.
  *
- * Where a direction leads over the kink between sticking and sliding, which the second derivative of the law does not know, a
- * line search goes back again and again.  A contact that the last direction led over its kink is stiffer in the next matrix
- * (energy/friction.h: above).  The solution of such a matrix is a descent direction, but too short to tell how far the minimum
- * is. */
+ * The second derivative of the law does not show the kink between sticking and sliding: a line search along a direction that
+ * crosses it backtracks repeatedly.  A contact that the last direction led over its kink gets a majorising Hessian in the next
+ * matrix (energy/friction.h: above).  The solution with such a matrix is a descent direction, but its length is no measure of
+ * the distance to the minimum. */
 #ifndef ABUT_ENERGY_FRICTION_TERM_H
 #define ABUT_ENERGY_FRICTION_TERM_H
 
@@ -17,10 +17,10 @@ typedef struct abut_friction_state {
     const abut_model *model;
     const abut_collmesh *cm;
     uint8_t *above;         /* [cap] the next Hessian of the contact is a majorant */
-    size_t n, cap;          /* contacts that `above` is of; 0: no majorants, whatever contacts there are */
+    size_t n, cap;          /* contacts that `above` covers; 0: no majorants */
 } abut_friction_state;
 
-/** That of a list of terms; every model has one, perhaps without contacts. */
+/** Returns the friction of the list, which every model has, perhaps without contacts. */
 abut_friction_state *abut_friction_state_of(const struct abut_terms *terms);
 abut_lag *abut_lag_of(const struct abut_terms *terms);
 /** Exchanges the frozen contacts and others. */

@@ -18,8 +18,8 @@
  * 2kD [-sin(theta) sqrt2 cos(theta/2); . 0] (tb, s+), 2kD [sin(theta) sqrt2 sin(theta/2); . 0] (tc, s-).  Each is made positive
  * semidefinite by itself: in the metric of these angles, which knows no unit of length, that is the nearest matrix.
  *
- * What hinges amount to: let the nodes lie on the surface z = x.K x/2.  An edge of direction t, m across it, with wings of
- * heights hA and hB whose feet divide it into uA, l - uA and uB, l - uB, opens by
+ * Continuum limit: let the nodes lie on the surface z = x.K x/2.  An edge of direction t, m across it, with wings of heights hA
+ * and hB whose feet divide it into uA, l - uA and uB, l - uB, opens by
  *
  *     theta = (hA + hB)/2 m.K m + (uA - uB) t.K m - (uA (l - uA)/hA + uB (l - uB)/hB)/2 t.K t.
  *
@@ -29,10 +29,10 @@
  *     squares, alternating diagonals      D/2 (3 (Kxx^2 + Kyy^2) + 12 Kxy^2 - T^2/2); nodes of four sides are where they want
  *                                         to be, T h^2/12 off that surface, h the side: without that the last term is missing
  *
- * The first is exactly the isotropic plate D'/2 (T^2 - 2 (1 - nu') K1 K2) with D' = 3 D and nu' = -1/3, whatever nu is: a strip
- * that is bent lengthwise bends across to the same side, a third as much, where one of rubber bends to the other side.  With the
- * weight of a plate D' = D: what is clamped, or supported along straight sides, then deflects as it should, because there the
- * term of nu' integrates to nothing.
+ * The first is exactly the isotropic plate D'/2 (T^2 - 2 (1 - nu') K1 K2) with D' = 3 D and nu' = -1/3, for every nu.  A strip
+ * bent lengthwise bends across to the same side, a third as much; a strip of rubber bends to the other side.  With the weight of
+ * a plate, D' = D: plates clamped, or supported along straight sides, then deflect correctly, because there the term of nu'
+ * integrates to 0.
  *
  * The branch of the angle is the one nearest to rest: |theta - rest| <= pi.  At pi the energy has a ridge and the moment changes
  * sign.  Wings that cannot pass through each other never get there from a rest angle of 0.  A wing with an area that is rounding
@@ -51,7 +51,7 @@ double abut_hinge_theta(const double x[12], double *grad);
 void abut_hinge_energy_lanes(const abut_lanes *k, const abut_lanes *rest, const abut_lanes *x, abut_lanes *energy);
 void abut_hinge_gradient_lanes(const abut_lanes *k, const abut_lanes *rest, const abut_lanes *x, abut_lanes *g);
 void abut_hinge_squares_lanes(const abut_lanes *k, const abut_lanes *rest, const abut_lanes *x, abut_lanes *v);
-/** H[ABUT_PACKED] (sparse/elements.h) += the second derivative of one hinge as it is. */
+/** H[ABUT_PACKED] (sparse/elements.h) += the second derivative of one hinge, not projected. */
 void abut_hinge_hessian_as_is(double k, double rest, const double x[12], double *H);
 
 #endif

@@ -26,18 +26,18 @@ double abut_jacobian_barrier(double J, double *d);
 
 /* A point of the barrier. */
 typedef struct abut_jacobian_point {
-    int32_t tet;                        /* counted from that of the tets of its order */
+    int32_t tet;                        /* counted from the first tet of its order */
     double L[4];                        /* barycentric coordinates */
     double weight;                      /* J */
     double B[3 * ABUT_TET_NODES_MAX];   /* dphi_a/dX_j at 3 a + j, 1/m */
 } abut_jacobian_point;
 
-/* Those of the tets of one order; borrows them.  Zero-filled is empty. */
+/* Barriers of the tets of one order; borrows the tets.  Zero-filled is empty. */
 typedef struct abut_jacobian_barriers {
     const abut_elastic_high *tets;
-    abut_jacobian_point *point;     /* by tets, those of one in the order in which they were found */
+    abut_jacobian_point *point;     /* by tets; points of a tet in the order in which they were found */
     int32_t n, cap;
-    double *least;                  /* [5 tets->n] scratch: what the certificate has found */
+    double *least;                  /* [5 tets->n] scratch: results of the certificate */
 } abut_jacobian_barriers;
 
 /** Fails  ABUT_E_NOMEM */
@@ -53,7 +53,7 @@ ABUT_MUST_USE abut_status abut_jacobian_barriers_look(abut_jacobian_barriers *b,
 double abut_jacobian_barriers_energy(const abut_jacobian_barriers *b, const double *x);
 /** g[3 nv] += scale dE/dx, where E is finite. */
 void abut_jacobian_barriers_gradient(const abut_jacobian_barriers *b, const double *x, double scale, double *g);
-/** H, packed matrices of tets [lo, hi), += scale d2E/dx2: projected at each point, or as it is. */
+/** H, packed matrices of tets [lo, hi), += scale d2E/dx2, projected at each point unless as_is. */
 void abut_jacobian_barriers_hessian(const abut_jacobian_barriers *b, const double *x, double scale, int as_is, size_t lo,
                                     size_t hi, double *H);
 

@@ -37,7 +37,7 @@ static int32_t number_of(const barrier *t, int32_t tet)
     return t->number ? t->number[of] : of;
 }
 
-/* Those of this order, in the order of the frame: tet by tet as they were found. */
+/* Adds the points of the frame that are in tets of this order, in the order of the frame: by tets, as found. */
 static abut_status load_points(barrier *t, const abut_frame *f, abut_err *err)
 {
     const int32_t nt = t->b.tets->model->nt;

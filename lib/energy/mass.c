@@ -39,7 +39,7 @@ abut_status abut_mass_tet(int order, int geometry, const double (*X)[3], int deg
 
 /* ---- elements ---- */
 
-/* What a straight tet of an order has for each m^3; empty until one needs it. */
+/* Mass matrices of straight tets by order, for density 1 and volume 1; computed when first needed. */
 typedef struct unit_matrices {
     double of[ABUT_ORDER_MAX + 1][ABUT_TET_NODES_MAX * (ABUT_TET_NODES_MAX + 1) / 2];
     int there[ABUT_ORDER_MAX + 1];
@@ -130,7 +130,7 @@ static int32_t columns(const abut_model *m, const tets_at *at, int32_t i, int32_
     return kept;
 }
 
-/* Where an entry is in val. */
+/* Returns the index in val of an entry that the matrix has. */
 static int32_t entry(const abut_mass *M, int32_t row, int32_t col)
 {
     int32_t lo = M->first[row], hi = M->first[row + 1];
@@ -247,7 +247,7 @@ void abut_mass_total(const abut_mass *M, const double *u, double total[3])
     for (int k = 0; k < 3; k++) total[k] = sum[k].hi + sum[k].lo;
 }
 
-/* Of the nodes that are solved for. */
+/* Returns a.b over the nodes that are solved for. */
 static double dot(const abut_mass *M, const uint8_t *sought, const double *a, const double *b)
 {
     abut_acc sum = { 0, 0 };

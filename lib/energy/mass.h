@@ -21,7 +21,7 @@ typedef struct abut_mass {
     double *element[ABUT_ORDER_MAX + 1];    /* of each tet of an order M_ab, a <= b, in the order of packed blocks */
 } abut_mass;
 
-/** That of a list of terms; every model has one. */
+/** Returns the mass of the list, which every model has. */
 const abut_mass *abut_mass_of(const struct abut_terms *terms);
 
 /** Fails  ABUT_E_FORMAT the degree of quadrature of a material is below twice the order; ABUT_E_NOMEM */

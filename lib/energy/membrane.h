@@ -43,7 +43,7 @@ typedef struct abut_membrane {
 
 /** The law of material `mat` of a model. */
 void abut_membrane_take(const abut_model *m, int32_t mat, abut_membrane *law);
-/** The same, checked.
+/** Checks the law of material `mat`, then takes it.
  * Fails  ABUT_E_FORMAT an isotropic membrane of another constitutive model (names both) */
 ABUT_MUST_USE abut_status abut_membrane_of(const abut_model *m, int32_t mat, abut_membrane *law, abut_err *err);
 
@@ -57,7 +57,7 @@ void abut_membrane_principal(const abut_membrane *law, const double s[2], abut_p
  * semidefinite. */
 void abut_plane_project(const abut_plane_principal *p, const double s[2], abut_plane_frame *f);
 
-/** The same as it is, not projected. */
+/** f of such a function, its second derivative not projected. */
 void abut_plane_as_is(const abut_plane_principal *p, const double s[2], abut_plane_frame *f);
 
 /* The laws of four shells, as far as they are not isotropic: moduli (0 without such a law) and bounds (INFINITY without any). */

@@ -100,7 +100,7 @@ ABUT_FN void abut_plane_lift(double root, double A[3])
     A[2] = w * q[1] * q[1];
 }
 
-/** What is semidefinite of p as it is, A in place of p->A. */
+/** f = p with A in place of p->A, and with negative flip, twist and d_i / s_i set to 0 in the second derivative. */
 ABUT_FN void abut_plane_frame_of(const abut_plane_principal *p, const double A[3], const double s[2], abut_plane_frame *f)
 {
     const double flip = p->flip > 0 ? p->flip : 0, twist = p->twist > 0 ? p->twist : 0;

@@ -10,8 +10,8 @@
 #include "energy/barrier_pair.h"
 #include "energy/mollified_gn_inline.h"
 
-/** Of the edges x[12]; squared: m22 by the curvature in d^2, 4 d^2 b'', in place of b_dd.  Its curvature is that of the gap
- * `least`, m, where its own is smaller.  All 0 where the edges are parallel to rounding. */
+/** Computes m of the edges x[12]; squared: m22 from the curvature in d^2, 4 d^2 b'', in place of b_dd.  If the gap is smaller
+ * than `least`, m, its curvature is that at `least`.  All 0 if the edges are parallel to rounding. */
 void abut_mollified_gn_of(abut_barrier_law law, double least, int squared, const double *x, double eps_x, abut_mollified_gn *m);
 
 /** mu[k], z[k][12], k = 0, 1: the positive semidefinite part is sum mu z z^T, mu >= 0.

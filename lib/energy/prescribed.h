@@ -12,7 +12,7 @@ typedef struct abut_lagrangian {
     double *lam;        /* [3 nv] kg^(1/2) m */
 } abut_lagrangian;
 
-/** That of a list of terms; every model has one. */
+/** Returns the Lagrangian of the list, which every model has. */
 abut_lagrangian *abut_lagrangian_of(const struct abut_terms *terms);
 
 #endif

@@ -17,7 +17,7 @@ static double of_object(const double *value, const abut_model *m, int32_t shell)
     return value ? value[m->body[m->shell[3 * (size_t)shell]]] : 0;
 }
 
-/* as it is now */
+/* Current pressure on a shell, Pa. */
 static double pressure(const abut_air *a, int32_t shell)
 {
     return of_object(a->pressure ? a->pressure : a->model->obj_pressure, a->model, shell);

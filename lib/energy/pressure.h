@@ -5,10 +5,10 @@
  *
  *     Psi = -p V,     V = sum over the triangles of (x0 - o).((x1 - o) x (x2 - o)) / 6                 J
  *
- * whatever the point o.  V of a closed shell is the volume that it encloses.  An open shell has a rim, where the derivative
- * depends on o and is not that force: there a load, taken at the start of the step, makes up for the difference, so that a step
- * starts with p A / 3 at every corner.  A rim that is held loses nothing by that.  o is the mean of the object's shell nodes at
- * the start of the step.
+ * for every point o.  V of a closed shell is the volume that it encloses.  An open shell has a rim, where the derivative depends
+ * on o and differs from that force.  A load at the rim, computed at the start of the step, is the difference: a step starts with
+ * p A / 3 at every corner.  A rim that is held needs no load.  o is the mean of the object's shell nodes at the start of the
+ * step.
  *
  * Drag c (half the density of air times the drag coefficient) with w the wind less the mean velocity of a triangle is the force
  *
@@ -18,8 +18,8 @@
  *
  *     R(v) = sum c A |w.n|^3 / 3,                                                              W
  *
- * which is convex.  With A n as at the start of the step, and v = (x - c)/tau, tau R is a potential of the positions x: what a
- * step ends with is the drag of its end, stable however large it is.  In equilibria, which have no velocities, drag is a load. */
+ * which is convex.  With A n of the start of the step, and v = (x - c)/tau, tau R is a potential of the positions x: drag is
+ * implicit, hence stable for every c.  In equilibria, which have no velocities, drag is a load. */
 #ifndef ABUT_ENERGY_PRESSURE_H
 #define ABUT_ENERGY_PRESSURE_H
 
@@ -37,7 +37,7 @@ typedef struct abut_air {
 } abut_air;
 
 struct abut_terms;
-/** That of a list of terms, NULL in still air: the terms "pressure" and "drag" are of one. */
+/** Returns the air of the list, which "pressure" and "drag" share; NULL: still air. */
 abut_air *abut_air_of(const struct abut_terms *terms);
 
 /** Fails  ABUT_E_NOMEM */
@@ -47,9 +47,9 @@ void abut_air_clear(abut_air *a);
 /** 1 when there are loads or drag: forces besides those of a potential of the positions alone.  NULL is still air. */
 static inline int abut_air_acts(const abut_air *a) { return a && (a->drags || a->open); }
 
-/** A step starts at x[3 nv]: where volumes are measured from, and how shells face the wind. */
+/** Starts a step at x[3 nv]: computes origin and facing. */
 void abut_air_start(abut_air *a, const double *x);
-/** Pressures become those of a time, s. */
+/** Sets the pressures of time `at`, s. */
 void abut_air_press(abut_air *a, double at);
 /** f[3 nv] += the loads at rims of a step that starts at x, N. */
 void abut_air_load(const abut_air *a, const double *x, double *f);
@@ -58,17 +58,17 @@ void abut_air_load(const abut_air *a, const double *x, double *f);
 double abut_air_drag_energy(const abut_air *a, const double *x, const double *c, double tau);
 /** g[3 nv] += scale d(tau R)/dx: minus scale times the force. */
 void abut_air_drag_gradient(const abut_air *a, const double *x, const double *c, double tau, double scale, double *g);
-/** H[nsh * ABUT_PACKED] (sparse/elements.h) += scale d2(tau R)/dx2: positive semidefinite as it is. */
+/** H[nsh * ABUT_PACKED] (sparse/elements.h) += scale d2(tau R)/dx2, which is positive semidefinite. */
 void abut_air_drag_hessian(const abut_air *a, const double *x, const double *c, double tau, double scale, double *H);
 
 /** Psi of all pressures, J. */
 double abut_air_energy(const abut_air *a, const double *x);
 /** g[3 nv] += scale dPsi/dx. */
 void abut_air_gradient(const abut_air *a, const double *x, double scale, double *g);
-/** H[nsh * ABUT_PACKED] (sparse/elements.h) += scale d2Psi/dx2 by triangles: each is taken around its own centroid, so that the
- * sum is the true one but at rims, and is made positive semidefinite. */
+/** H[nsh * ABUT_PACKED] (sparse/elements.h) += scale d2Psi/dx2 by triangles, each about its own centroid, then projected to
+ * positive semidefinite.  Before projection the sum is exact except at rims. */
 void abut_air_hessian(const abut_air *a, const double *x, double scale, double *H);
-/** The same as it is, indefinite: seen from o, true at rims, too. */
+/** H += scale d2Psi/dx2 about o, not projected: indefinite, and exact at rims. */
 void abut_air_hessian_as_is(const abut_air *a, const double *x, double scale, double *H);
 
 #endif

@@ -1,4 +1,4 @@
-/* How far the shells of a frame are stretched, and what their limits leave: for those who judge, not for those who solve. */
+/* Stretches of the shells of a frame, and their distance to the limits: for judging results, not for solvers. */
 #ifndef ABUT_ENERGY_SHELL_SPAN_H
 #define ABUT_ENERGY_SHELL_SPAN_H
 
@@ -12,7 +12,7 @@ typedef struct abut_shell_span {
     int32_t n;                  /* shells looked at */
     double min, max;            /* principal stretches; 1 without shells */
     int32_t min_row, max_row;
-    double room;                /* least share of a barrier's width that is left: 1 none acts, 0 a limit is reached */
+    double room;                /* smallest remaining fraction of a barrier's width; 1: none is active, 0: a limit is reached */
     int32_t room_row;
     double strain[3];           /* of cloth: largest |E11|, |E22|, |E12| as a share of its limit; 1 and more: reached */
     int32_t strain_row[3];
@@ -29,8 +29,8 @@ typedef struct abut_shell_span {
 void abut_shell_span_find(const abut_codim *t, const double *x, const double *limits, const uint8_t *chosen, double half,
                           abut_shell_span *out);
 
-/** Rows of limits: the model's own, or none; those of chosen objects with these limits and thresholds instead.  A limit that
- * is NAN leaves its side as it is.
+/** Copies the model's rows of limits, if any, and sets these limits and thresholds in the rows of chosen objects.  A limit of NAN
+ * does not change its side.
  *
  * rows  [4 nsh] out */
 void abut_shell_limits(const abut_model *m, const uint8_t *chosen, double lower, double lower_begins, double upper_begins,

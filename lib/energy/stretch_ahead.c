@@ -57,7 +57,7 @@ static double tangent(const double row[4], const double C[3], const double dC[3]
     return d / most;
 }
 
-/* Of one shell; 1: the step leads too far. */
+/* Takes the tangents of one shell; 1: the step leads too far. */
 static int take(abut_stretch_tangent *of, const abut_codim *t, const double *x, const double *p, size_t shell)
 {
     const double *row = t->model->shell_limit + 4 * shell;
@@ -85,7 +85,7 @@ int abut_stretch_ahead_take(abut_stretch_ahead *a, const abut_codim *t, const do
     return a->any = far;
 }
 
-/* Of one shell, by its corners: what db says along and across. */
+/* Adds scale times the forces of db, along and across the axis, at the corners of one shell to f. */
 static void forces(const abut_stretch_tangent *of, const double F[6], const double *B, double scale, double f[9])
 {
     for (int k = 0; k < 2; k++) {

@@ -15,8 +15,8 @@
 
 #include "energy/codim.h"
 
-/* Of one shell: a unit vector of its rest plane; along it and across: what is added to the second derivative and to the first by
- * stretch, of b itself. */
+/* Tangents of one shell: axis, a unit vector of its rest plane; d2b and db, additions to the second and first derivative of b by
+ * stretch along the axis [0] and across it [1]. */
 typedef struct abut_stretch_tangent {
     double axis[2];
     double d2b[2], db[2];
@@ -25,21 +25,21 @@ typedef struct abut_stretch_tangent {
 /* Zero-filled is empty. */
 typedef struct abut_stretch_ahead {
     abut_stretch_tangent *of;   /* [nsh] */
-    int any;                    /* 0: all are as at the iterate, and `of` says nothing */
+    int any;                    /* 0: all barriers are those at the iterate; `of` is not read */
 } abut_stretch_ahead;
 
-/** Room for the shells of a model that has upper limits; none otherwise.  Fails  ABUT_E_NOMEM */
+/** Allocates tangents for the shells of a model with upper limits; else none.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_stretch_ahead_init(abut_stretch_ahead *a, const abut_model *m, abut_err *err);
 void abut_stretch_ahead_clear(abut_stretch_ahead *a);
 
-/** Takes the tangents for the direction p[3 nv] at x[3 nv], if it leads some shell twice as far as such a tangent may lie;
- * returns a->any.  Same bits for any thread count. */
+/** Takes the tangents for the direction p[3 nv] at x[3 nv], if p leads some shell twice as far as its tangent may lie; returns
+ * a->any.  Same bits for any thread count. */
 int abut_stretch_ahead_take(abut_stretch_ahead *a, const abut_codim *t, const double *x, const double *p);
-/** g[3 nv] += scale kappa V times what the gradient gets, at the same x. */
+/** g[3 nv] += scale kappa V times the addition to the gradient, at the same x. */
 void abut_stretch_ahead_gradient(const abut_stretch_ahead *a, const abut_codim *t, const double *x, double kappa, double scale,
                                  double *g);
-/** G += kappa times what the second derivative of a shell by F gets in its frame, in which F is diag(s) V^T: by the entries 0 0,
- * 0 1, 1 0, 1 1 of F V, row major. */
+/** G += kappa times the addition to the second derivative of a shell by F, in the frame in which F is diag(s) V^T: by the entries
+ * 0 0, 0 1, 1 0, 1 1 of F V, row major. */
 void abut_stretch_ahead_frame(const abut_stretch_tangent *of, double kappa, const double s[2], const double V[4], double G[16]);
 
 #endif

@@ -15,7 +15,7 @@
 #define ABUT_STRAIN_KAPPA_MAX 1e5   /* Pa */
 #define ABUT_STRAIN_CLOSE 1e-4
 
-/** What the strain bounds of cloth get of kappa, Pa, beside their own stiffness: nothing where a simulation starts. */
+/** Returns the stiffness, Pa, that kappa adds to the strain bounds of cloth: 0 until kappa is raised. */
 static inline double abut_strain_stiffening(double kappa)
 {
     return kappa > ABUT_STRAIN_KAPPA_MIN ? kappa - ABUT_STRAIN_KAPPA_MIN : 0;
@@ -28,7 +28,7 @@ double abut_stretch_barrier(double s, double begins, double limit, double *db, d
 /** Adds kappa times the barriers of a row to p, at s[2]; p->psi is +inf, the rest untouched, where a limit is reached. */
 void abut_stretch_limit_add(const double row[4], double kappa, const double s[2], abut_plane_principal *p);
 
-/** How much of the barrier's width is left between s[2] and the limits of a row: 1 where none acts, 0 at a limit, less beyond. */
+/** Smallest remaining fraction of the barrier's width between s[2] and the limits of a row; 1: none is active, <= 0: reached. */
 double abut_stretch_room(const double row[4], const double s[2]);
 
 #endif

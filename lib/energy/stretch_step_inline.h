@@ -1,5 +1,5 @@
-/* How far a shell may go before it has lost its area, or a bound of its stretches or strains is reached, and how much is left of
- * these (energy/codim_bound.h). */
+/* Step bound of a shell by its area and its bounds of stretches and strains, and the distance to these bounds
+ * (energy/codim_bound.h). */
 #ifndef ABUT_ENERGY_STRETCH_STEP_INLINE_H
 #define ABUT_ENERGY_STRETCH_STEP_INLINE_H
 
@@ -84,7 +84,7 @@ ABUT_FN double abut_stretch_larger(const abut_stretch_metric *c, double a, doubl
     return abut_stretch_at(c->m, a) + root;
 }
 
-/** The same for the largest singular value and `most`.  Safe side: secants of a convex function lie above it. */
+/** Largest a in [0, 1] with the largest singular value of F + t G <= `most` on [0, a], on the safe side; 0 if F has a larger. */
 ABUT_FN double abut_stretch_high_of(const double F[6], const double G[6], double most)
 {
     abut_stretch_metric c;
@@ -139,7 +139,7 @@ ABUT_FN double abut_strain_step(const double F[6], const double G[6], const doub
     return step < 1 ? (1 - 1e-9) * step : 1;
 }
 
-/** What no singular value changes by more than along G. */
+/** Returns a bound on the change of each singular value along G. */
 ABUT_FN double abut_stretch_change(const double G[6])
 {
     double change = 0;
@@ -182,7 +182,7 @@ ABUT_FN double abut_stretch_room_of(const double row[4], double s, double t)
     return least < 1 ? least : 1;
 }
 
-/** What the strains of F leave of their bounds, as fractions of these. */
+/** Returns the smallest fraction of its bound[k] that a strain of F leaves. */
 ABUT_FN double abut_strain_room(const double F[6], const double bound[3])
 {
     double room = 1;

@@ -16,13 +16,13 @@
 
 #include <stdlib.h>
 
-/* What a time step fixes for its terms. */
+/* Constants of a time step for its terms. */
 typedef struct abut_term_step {
     const double *x0;       /* [3 nv] m: where the step starts */
     const double *x_hat;    /* [3 nv] m: where inertia and loads lead */
     const double *x_ref;    /* [3 nv] m: friction opposes x - x_ref */
     const double *x_damp;   /* [3 nv] m: damping and drag oppose x - x_damp, which takes damp_time */
-    const double *target;   /* [3 nv] m: of prescribed nodes; NULL: there is no step, all is at x0 */
+    const double *target;   /* [3 nv] m: of prescribed nodes; NULL: no step, all nodes are at x0 */
     const uint8_t *held;    /* [nv] prescribed */
     double h_force, damp_time;  /* s: f newtons are h_force^2 f in the gradient of the objective */
     double damping;         /* s: weight of damping at x over damp_time */
@@ -32,13 +32,13 @@ typedef struct abut_term_step {
     double load_time;       /* s: when loads that change in time are taken (model/motion.h) */
     double eps_v;           /* m/s: eps_v h_force is the |x - x_ref| at which friction slides */
     double inertia, shift;  /* 0: quasi-static; added to inertia in the Hessian */
-    const abut_ranks *ranks;    /* that divide the work; NULL: none */
-    int as_is;              /* 1: Hessians are second derivatives as they are; 0: projected */
+    const abut_ranks *ranks;    /* ranks that divide the work; NULL: none */
+    int as_is;              /* 0: Hessians are projected; 1: they are not */
 } abut_term_step;
 
-/* Where terms are evaluated. */
+/* Point at which terms are evaluated. */
 typedef struct abut_at {
-    const double *x, *z;        /* [3 nv] m: the iterate; where the time scheme takes elasticity, x itself in most schemes */
+    const double *x, *z;        /* [3 nv] m: the iterate; the point of elasticity, which is x in most time schemes */
     const double *y;            /* [3 nc] m: collision vertices */
     const abut_pairs *pairs;    /* contacts at y */
     const abut_term_step *step;
@@ -48,14 +48,14 @@ typedef struct abut_at {
 typedef enum abut_term_kind {
     ABUT_TERM_INERTIA, ABUT_TERM_CONSTRAINT,
     ABUT_TERM_POTENTIAL,    /* of the positions alone: elastic energy and force */
-    ABUT_TERM_FOLLOWER,     /* the same, and in a balance of forces a load: pressure */
+    ABUT_TERM_FOLLOWER,     /* of the positions alone, but a load in a balance of forces: pressure */
     ABUT_TERM_CONTACT, ABUT_TERM_FRICTION, ABUT_TERM_DAMPING, ABUT_TERM_LOAD
 } abut_term_kind;
 /* Masks of kinds. */
 enum { ABUT_KINDS_ALL = -1, ABUT_KINDS_SMOOTH = ~(1 << ABUT_TERM_CONTACT),
        ABUT_KINDS_POTENTIAL = 1 << ABUT_TERM_POTENTIAL | 1 << ABUT_TERM_FOLLOWER };
 
-/* Where a term is taken, and its weight in the objective: scale of energy, gradient, Hessian. */
+/* Point of a term, z or x, and its weight in the objective: scale of energy, gradient, Hessian. */
 typedef enum abut_term_weight {
     ABUT_TERM_AT_Z,         /* at z, in J: psi, psi s, psi s^2 with s = dz/dx */
     ABUT_TERM_AT_X,         /* at x, in J: the weight of forces that are not those of contact, `smooth` */
@@ -64,9 +64,9 @@ typedef enum abut_term_weight {
 
 /* A frame that terms read, or write. */
 typedef struct abut_term_frame {
-    int pending;        /* 0: state that outlives a step; 1: what a step that is not at its end needs besides */
-    double weight;      /* a stiffness in the frame over the same in this step */
-    const abut_arrays *arrays;  /* all of a frame that is read; NULL: none but those of the table */
+    int pending;        /* 0: state that outlives a step; 1: further state of a step that has not ended */
+    double weight;      /* ratio of a stiffness in the frame to that stiffness in this step */
+    const abut_arrays *arrays;  /* all arrays of a frame that is read; NULL: only those of the table */
 } abut_term_frame;
 
 /* Words for what bounds a step: "element 3 of OBJECT (0.2 of its rest volume left)", or is beyond a bound: "shell 3 of OBJECT
@@ -80,13 +80,13 @@ typedef struct abut_bound_words {
 } abut_bound_words;
 
 struct abut_terms;
-/* What a term is made of, borrowed for as long as it lives. */
+/* Input of `make`; the term borrows it for its lifetime. */
 typedef struct abut_term_world {
     const abut_model *model;            /* its tets in the solver's order */
-    const abut_reordered *reordered;    /* what that order is */
+    const abut_reordered *reordered;    /* the solver's order */
     const abut_collmesh *cm;
     const struct abut_terms *before;    /* the terms of the rows before in the table */
-    void *own;                          /* that of its abut_own_term; NULL for rows of the table */
+    void *own;                          /* `own` of its abut_own_term; NULL for rows of the table */
 } abut_term_world;
 
 enum {
@@ -102,10 +102,10 @@ typedef struct abut_term_ops {
     unsigned set_is;            /* ABUT_SET_*, of the term that has `elements` */
     /** *self NULL: the model has no such term. */
     abut_status (*make)(void **self, const abut_term_world *w, abut_err *err);
-    /** J: size of the numbers that the energy is a difference of, besides itself; its rounding. */
+    /** J: size of the numbers whose difference is the energy, for its rounding. */
     double (*stiffness)(const void *self);
-    /** Its arrays of a frame: read before a step begins, once for either value of `pending` that applies; written after it.  An
-     * array that is not there is that of a first frame.  `out` has node/x. */
+    /** Arrays of the term in a frame.  `load` reads them before a step begins, once for each value of `pending` that applies; a
+     * missing array has the value of a first frame.  `store` writes them after the step; `out` has node/x. */
     abut_status (*load)(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err);
     abut_status (*store)(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err);
     /** A step begins. */
@@ -117,15 +117,15 @@ typedef struct abut_term_ops {
     /** The element set into which the Hessian is written: fills corners, rank, n, row and map of *set; corners are nodes, or rows
      * of the map.  Terms that name the same set write into the same matrices: the first of them has `elements`. */
     abut_status (*elements)(void *self, const abut_at *at, abut_elements *set, abut_err *err);
-    /** Elements [lo, hi) of it, scale d2E/dx2 projected to positive semidefinite, or where the step says so as it is, into val:
-     * the term that has `elements` writes them, the others add.  Of a `fused` set lo is a multiple of 4 and many threads call it
-     * side by side; of the others it is the whole set. */
+    /** val: matrices of elements [lo, hi) of the set, scale d2E/dx2, projected to positive semidefinite unless step->as_is.  The
+     * term that has `elements` writes val, other terms of the set add.  For a `fused` set lo is a multiple of 4 and many threads
+     * call at once; for other sets [lo, hi) is the whole set. */
     void (*hessian)(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val);
-    /** Elements of the set of a term that has `elements`, the same at every x, in place of its Hessian in a constant matrix: each
-     * block a multiple of the identity (solve/direction/initial_laplacian.h).  val comes filled with 0.
+    /** val, filled with 0 by the caller: matrices of the set, constant in x, that replace the Hessian of a term with `elements`
+     * in a constant matrix; each block is a multiple of the identity (solve/direction/initial_laplacian.h).
      * fit      stretches over which materials are fitted (energy/stiffness_fit.h) */
     abut_status (*constant)(void *self, const double fit[2], double scale, double *val, abut_err *err);
-    /** diag[nv] += scale times what the Hessian has beside elements: the same for x, y, z. */
+    /** diag[nv] += scale times the part of the Hessian outside elements: equal for x, y, z. */
     void (*diagonal)(const void *self, const abut_term_step *step, double scale, double *diag);
     /** Lowers lim->alpha to the largest step along p[3 nv] that leaves a fixed part of the distance to the term's bound, and then
      * sets the rest of *lim: kind ABUT_LIMIT_TERM, or one of its own.  Its words. */
@@ -137,26 +137,26 @@ typedef struct abut_term_ops {
     /** A minimisation begins. */
     void (*start)(void *self);
 
-    /* A majorant, which replaces the second derivative where directions have led over a kink: forget them; a direction p was
-     * found; 1: the next Hessian is of second derivatives alone. */
+    /* Majorant in place of the second derivative at kinks that directions have crossed.  forget: drops all; learn: takes a new
+     * direction p; is_exact: 1 if the next Hessian has second derivatives alone. */
     void (*majorant_forget)(void *self);
     void (*majorant_learn)(void *self, const abut_at *at, const double *p);
     int (*majorant_is_exact)(const void *self);
-    /* Bounds that a direction leads to: 1: p leads far beyond some, and until they are forgotten the Hessian has them as p meets
-     * them; g[3 nv] += what the gradient gets with that, at the same point. */
+    /* Bounds ahead.  ahead: 1 if p leads far beyond some bound; then the Hessian has the bounds that p meets, until ahead_forget.
+     * ahead_gradient: g[3 nv] += the matching change of the gradient, at the same point. */
     int (*ahead)(void *self, const abut_at *at, const double *p);
     void (*ahead_forget)(void *self);
     void (*ahead_gradient)(void *self, const abut_at *at, double scale, double *g);
-    /* A forecast, with which Hessians are taken: start it; a step led to `to`, alpha of a direction; may a short direction tell
-     * of a minimum nearby? */
+    /* Forecast for Hessians.  start: begins one; step: takes a step to `to`, alpha of a direction; is_fair: 1 if a short
+     * direction may indicate a minimum nearby. */
     void (*forecast_start)(void *self, const abut_at *at);
     void (*forecast_step)(void *self, const abut_at *from, const double *to, double alpha);
     int (*forecast_is_fair)(const void *self, const abut_at *at);
 
-    /** *raised 1: a step led close to a bound, the term is stiffer now, and the objective another one. */
+    /** *raised 1: a step led close to a bound, and the term has become stiffer, which changes the objective. */
     abut_status (*stiffen)(void *self, const abut_at *from, const abut_at *to, int *raised, abut_arena *scratch, abut_err *err);
-    /** g[3 nv] += what takes back what d stretches beyond the first order of `meant`, *cost += that of it; H: the
-     * matrices of its set at `at` (solve/search/second_order.c). */
+    /** g[3 nv] += the correction that undoes the stretch by d beyond the first order of `meant`, *cost += its energy; H: matrices
+     * of the set at `at` (solve/search/second_order.c). */
     abut_status (*correction)(void *self, const abut_at *at, const double *d, const double *meant, const double *H, double *g,
                               double *cost, abut_arena *scratch, abut_err *err);
     void (*free)(void *self);

@@ -20,24 +20,23 @@ int abut_density_known(int model);
  * +inf, P untouched, for an F of an injective material with J <= 0. */
 double abut_psi(int model, double mu, double lambda, const double F[9], double *P);
 
-/* What psi and P take: F alone; the rotation in F; its singular values.  The latter two are cheaper for several at once. */
+/* Input of psi and P: F alone; the rotation in F; its singular values.  Several F at once share the cost of the latter two. */
 typedef enum abut_density_needs { ABUT_NEEDS_F, ABUT_NEEDS_ROTATION, ABUT_NEEDS_STRETCHES } abut_density_needs;
 abut_density_needs abut_density_need(int model);
 
-/** psi and P[9] of four deformation gradients F[9], moduli mu and lambda of each; P of a neo-Hookean F with J <= 0 is not
- * touched.  model: one that needs F alone. */
+/** psi and P[9] of four F[9] with moduli mu and lambda; P of a neo-Hookean F with J <= 0 is not written.  model: by F alone. */
 void abut_density_direct(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *F, abut_lanes *psi,
                          abut_lanes *P);
 
-/** The same by their rotations R[9] (math/polar3.h): |F - R|^2 = sum (s_i - 1)^2.  model: one that needs the rotation. */
+/** psi and P[9] of four F[9] with rotations R[9] (math/polar3.h): |F - R|^2 = sum (s_i - 1)^2.  model: by the rotation. */
 void abut_density_rotated(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *F, const abut_lanes *R,
                           abut_lanes *psi, abut_lanes *P);
 
 /** P[9] = U diag(d) V^T, d = dpsi/ds. */
 void abut_stress_principal(const abut_principal *p, const double U[9], const double V[9], double P[9]);
 
-/** The principal form at stretches s (s[0] >= s[1] >= |s[2]|); neo-Hookean needs s[2] > 0.  Of an
- * injective material without forms psi is +inf and all else 0 for others. */
+/** The principal form at stretches s (s[0] >= s[1] >= |s[2]|); neo-Hookean needs s[2] > 0.  Injective materials beyond
+ * ABUT_MATERIAL_FORMS have psi +inf, all else 0, if s[2] <= 0. */
 void abut_density_principal(int model, double mu, double lambda, const double s[3], abut_principal *out);
 /** Four of them. */
 void abut_density_principals(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *s,

@@ -1,5 +1,5 @@
-/* What the materials of a model do to a deformation gradient: their isotropic density, with the squared distances to volume 1 and
- * to a range of stretches that they add (energy/material/projection.h), and fibres (energy/material/fibre.h). */
+/* Material laws of a model: isotropic densities, squared distances to volume 1 and to a range of stretches
+ * (energy/material/projection.h), and fibres (energy/material/fibre.h). */
 #ifndef ABUT_ENERGY_MATERIAL_MODEL_LAWS_H
 #define ABUT_ENERGY_MATERIAL_MODEL_LAWS_H
 
