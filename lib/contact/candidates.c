@@ -56,7 +56,7 @@ static void rename_pairs(abut_pair_list *l, const int32_t *first, const int32_t 
     }
 }
 
-/* What surfaces do not have. */
+/* Searches the pairs without triangles: loose vertices against their edges, and vertices of no edge against each other. */
 static abut_status search_lower(const abut_collmesh *cm, abut_candidate_search *s, abut_candidates *out, abut_err *err)
 {
     const abut_prims loose = { (size_t)cm->n_loose, 1, cm->loose }, seg = { (size_t)cm->n_seg, 2, s->seg },

@@ -1,9 +1,9 @@
 /* Candidates: pairs of collision primitives that may come close.  One broad phase per Newton iteration serves the contact
  * sets of every trial of its line search, the CCD bound and the intersection test.
  *
- * Surfaces need vertices against triangles and edges against edges.  Where two rods are parallel an edge pair says nothing
- * (geom/mollify.h), and particles have no edge: vertices of no triangle go against edges of no triangle too, and vertices of
- * no edge against each other.  What a vertex of no triangle could meet on a triangle, the triangle covers. */
+ * Surfaces need vertices against triangles and edges against edges.  An edge pair of parallel rods has no force (geom/mollify.h),
+ * and particles have no edge: so vertices of no triangle also go against edges of no triangle, and vertices of no edge against
+ * each other.  The sides of triangles need no such pairs, because the triangle covers them. */
 #ifndef ABUT_CONTACT_CANDIDATES_H
 #define ABUT_CONTACT_CANDIDATES_H
 
@@ -13,13 +13,13 @@
 
 #include <string.h>
 
-/* What a search keeps for the next one of the same collision mesh.  Zero-filled is empty.  Leaves no trace in the results. */
+/* Memory of a search for the next search of the same collision mesh.  Zero-filled is empty.  Does not change results. */
 typedef struct abut_candidate_search {
     abut_broad_phase broad;
     abut_broad_trees *of_vertices, *of_edges, *of_triangles, *of_loose, *of_segs, *of_points;
     int32_t nc, n_seg;
     int32_t *self, *seg;    /* [nc] 0, 1, 2, ...; [2 n_seg] ends of the edges cm->seg */
-    const abut_ranks *ranks;    /* that divide the search, set by whoever keeps this; NULL: none */
+    const abut_ranks *ranks;    /* ranks that divide the search, set by the owner; NULL: none */
 } abut_candidate_search;
 
 /* Zero-filled is empty.  Keeps its memory from call to call. */
@@ -29,9 +29,9 @@ typedef struct abut_candidates {
     abut_pair_list ve;      /* vertex of no triangle, edge of no triangle */
     abut_pair_list vv;      /* vertices of no edge, i < j */
     abut_candidate_search search;
-    const abut_ranks *ranks;    /* the lists are a part, those of all ranks together the candidates; NULL: they are all */
+    const abut_ranks *ranks;    /* the lists are the part of this rank; NULL: they are complete */
     size_t total;           /* pairs of all ranks */
-    struct abut_cand_motion {   /* what the lists are for, where abut_candidates_again has made them */
+    struct abut_cand_motion {   /* motion of the lists if abut_candidates_again has made them */
         double *y;          /* [6 nc] start, then end */
         double reach;       /* m; below 0: nothing */
         size_t cap;
@@ -39,7 +39,7 @@ typedef struct abut_candidates {
 } abut_candidates;
 
 enum { ABUT_CANDIDATE_LISTS = 4 };
-/** What the pairs of list k are, in the order in which all candidates are gone through. */
+/** Stencil of the pairs of list k; loops over all candidates take the lists in this order. */
 static inline abut_stencil abut_candidates_kind(int k)
 {
     return k == 0 ? ABUT_PT : k == 1 ? ABUT_EE : k == 2 ? ABUT_PE : ABUT_PP;
@@ -50,7 +50,7 @@ static inline const abut_pair_list *abut_candidates_list(const abut_candidates *
 }
 static inline size_t abut_candidates_count(const abut_candidates *c) { return c->vt.n + c->ee.n + c->ve.n + c->vv.n; }
 
-/** The vertices of the two primitives of a pair, the first one's and the second one's; returns how many. */
+/** *v: the vertices of the first primitive of a pair, or of the second; returns how many. */
 static inline int abut_candidate_first(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const int32_t **v)
 {
     *v = s == ABUT_EE ? cm->edge + 2 * (size_t)ij[0] : ij;
@@ -84,11 +84,11 @@ static inline double abut_candidate_xi(const abut_collmesh *cm, abut_stencil s, 
 /* Up to four candidates of one list that follow each other. */
 typedef struct abut_candidate_four {
     size_t n;
-    int32_t v[ABUT_LANES][4];   /* vertices, -1 unused; from n on those of the first one again */
+    int32_t v[ABUT_LANES][4];   /* vertices, -1 unused; from n on the first candidate again */
     double xi[ABUT_LANES];      /* m */
 } abut_candidate_four;
 
-/** Candidates [k, hi) of a list, at most four; the kind is a literal where time counts. */
+/** Takes candidates [k, hi) of a list, at most four; s is a literal in fast loops. */
 static inline __attribute__((always_inline)) void abut_candidates_take(const abut_collmesh *cm, abut_stencil s,
                                                                        const abut_pair_list *list, size_t k, size_t hi,
                                                                        abut_candidate_four *f)
@@ -111,27 +111,26 @@ ABUT_MUST_USE abut_status abut_candidates_check(const abut_collmesh *cm, const d
  * Fails  ABUT_E_GEOM a position is not finite (names the node), ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_candidates_find(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                                const uint8_t *fixed, abut_candidates *out, abut_err *err);
-/** The same for vertices each of which is anywhere in the box of its line: many more pairs. */
+/** abut_candidates_find for vertices that may be anywhere in the box of their line: many more pairs. */
 ABUT_MUST_USE abut_status abut_candidates_around(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                                  const uint8_t *fixed, abut_candidates *out, abut_err *err);
-/** abut_candidates_find for every motion that ends between y1 and y2, each coordinate by itself: what it finds for one of them is
- * among these. */
+/** abut_candidates_find for all motions that end between y1 and y2, each coordinate by itself: contains the pairs of every such
+ * motion. */
 ABUT_MUST_USE abut_status abut_candidates_between(const abut_collmesh *cm, const double *y0, const double *y1, const double *y2,
                                                   double reach, const uint8_t *fixed, abut_candidates *out, abut_err *err);
-/** More ends for `out`, which that function has made with the same y0, reach and fixed, and for ends that only vertices with a 1
- * may leave now: adds their pairs.
- * changed[nc]  0 or 1
- * On failure out has to be made again. */
+/** Adds to `out`, a result of abut_candidates_between with the same y0, reach and fixed, the pairs of further ends.
+ * changed[nc]  1: the vertex may end outside its y1 and y2 of that call; 0: it does not
+ * On failure out is unusable. */
 ABUT_MUST_USE abut_status abut_candidates_extend(const abut_collmesh *cm, const double *y0, const double *y1, const double *y2,
                                                  double reach, const uint8_t *fixed, const uint8_t *changed,
                                                  abut_candidates *out, abut_err *err);
-/** abut_candidates_find with trees that several lists share, of which kept->ranks find a part each; out is left as it is when
- * this function has made it for the same y0, y1 and reach.  Serves one collision mesh, one set of fixed vertices. */
+/** abut_candidates_find with trees that several lists share; each of kept->ranks finds a part.  Does nothing if it has made `out`
+ * for the same y0, y1 and reach.  `kept` serves one collision mesh and one set of fixed vertices. */
 ABUT_MUST_USE abut_status abut_candidates_again(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                                 const uint8_t *fixed, abut_candidate_search *kept, abut_candidates *out,
                                                 abut_err *err);
 
-/** The same for at most `most` pairs: where there are more, the lists are empty and *too_many is 1, else 0. */
+/** abut_candidates_again for at most `most` pairs: if there are more, the lists are empty and *too_many is 1, else 0. */
 ABUT_MUST_USE abut_status abut_candidates_few(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                               const uint8_t *fixed, size_t most, abut_candidate_search *kept,
                                               abut_candidates *out, int *too_many, abut_err *err);

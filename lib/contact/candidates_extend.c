@@ -1,4 +1,4 @@
-/* Candidates of some vertices more: their primitives, a small part of all, are searched against all others. */
+/* Candidates of changed vertices: their primitives, a small part of all, are searched against all others. */
 #include "contact/candidates.h"
 #include "base/order.h"
 #include "geom/broad_tree.h"
@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those primitives of a set that have a changed vertex. */
+/* The primitives of a set that have a changed vertex. */
 typedef struct part {
     abut_prims prims;
-    int32_t *vert, *number;     /* what prims has; the number of each among all */
+    int32_t *vert, *number;     /* vertices of prims; number of each primitive in the whole set */
 } part;
 
 static void part_clear(part *p)

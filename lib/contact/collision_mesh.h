@@ -43,23 +43,23 @@ void abut_collmesh_clear(abut_collmesh *cm);
 
 /** 1 when W selects nodes: every vertex is one. */
 static inline int abut_collmesh_selects(const abut_collmesh *cm) { return !cm->W.first; }
-/** For what knows nodes alone, who says so.  Fails  ABUT_E_FORMAT W is no selection */
+/** Checks that vertices are nodes, for the feature `who` that supports nothing else.  Fails  ABUT_E_FORMAT W is no selection */
 ABUT_MUST_USE abut_status abut_collmesh_expect_nodes(const abut_collmesh *cm, const char *who, abut_err *err);
 /** y[3 nc] = y0 + W x for node positions x[3 nv]: the entries of a row are summed in their order, then y0 is added. */
 void abut_collmesh_positions(const abut_collmesh *cm, const double *x, double *y);
 /** q[3]: how far a vertex moves where nodes move by p[3 nv]: its row of W p. */
 void abut_collmesh_motion(const abut_collmesh *cm, const double *p, int32_t vertex, double q[3]);
 
-/* A sum over contacts has a slot for each vertex: the row of its node where W selects, else its own.  So a selection has the bits
- * of a sum on nodes, and costs what that does. */
+/* Slot of a vertex in a sum over contacts: the row of its node if W selects, else its own row.  A selection thus has the bits and
+ * the cost of a sum on nodes. */
 static inline int32_t abut_collmesh_slot(const abut_collmesh *cm, int32_t vertex)
 {
     return vertex < 0 || cm->W.first ? vertex : cm->W.col[vertex];
 }
-/** Where forces on vertices are added up, by slots: g[3 nv] itself where W selects, else f[3 nc] of scratch, zero.  NULL when
- * scratch is full. */
+/** Returns the array in which forces on vertices are summed by slots: g[3 nv] itself if W selects, else f[3 nc] of scratch, zero.
+ * NULL: scratch is full. */
 double *abut_collmesh_sum_begin(const abut_collmesh *cm, double *g, abut_arena *scratch);
-/** g += W^T f, in the order of vertices at each node; nothing to do where f is g. */
+/** g += W^T f, in the order of vertices at each node; does nothing if f is g. */
 void abut_collmesh_sum_end(const abut_collmesh *cm, const double *f, double *g);
 
 /** Rows of a set whose corners are slots, slot[set->n * set->corners], for a matrix with the block rows row[nv] of nodes (nrow of
@@ -100,7 +100,7 @@ static inline int abut_collmesh_passes(const abut_collmesh *cm, int32_t va, int3
     const abut_model *m = cm->model;
     return m->bodies_meet && !m->bodies_meet[0] && !cm->obstacle[va] && !cm->obstacle[vb];
 }
-/** Where a table of two friction classes, as contact/mu is, has the objects of two vertices; of a vertex and a half-space. */
+/** Index into a table of two friction classes, such as contact/mu, for two vertices; for a vertex and a half-space. */
 static inline size_t abut_collmesh_classes(const abut_collmesh *cm, int32_t va, int32_t vb)
 {
     const abut_model *m = cm->model;

@@ -1,5 +1,4 @@
-/* What lies wholly inside of a body touches no surface: vertices inside of closed contact surfaces, where these are no faces of
- * tets. */
+/* Vertices inside closed contact surfaces that are no faces of tets: a primitive wholly inside a body touches no surface. */
 #ifndef ABUT_CONTACT_ENCLOSED_H
 #define ABUT_CONTACT_ENCLOSED_H
 

@@ -1,4 +1,4 @@
-/* Static check of a configuration by exact predicates: what touches, what is inverted. */
+/* Static check of a configuration by exact predicates: touching primitives and inverted tets. */
 #ifndef ABUT_CONTACT_INTERSECT_H
 #define ABUT_CONTACT_INTERSECT_H
 
@@ -18,7 +18,7 @@ typedef struct abut_intersection {
  * Fails  ABUT_E_GEOM a position is not finite, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_intersections_find(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max,
                                                   abut_intersection *list, size_t *found, abut_err *err);
-/** The part about half-spaces alone; returns how many there are. */
+/** Lists vertices on or under half-spaces alone; returns how many there are. */
 size_t abut_intersections_planes(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max,
                                  abut_intersection *list);
 /** First tet with no positive volume (exact sign), -1 when all are positive.  Of one of order 2 and more det F > 0 is proven in
@@ -28,7 +28,7 @@ int32_t abut_inverted_find(const abut_model *m, const double *x, int only_inject
 /** First tet whose material forbids inversion and that loses its positive volume somewhere on the straight motion x0 -> x1
  * (exact: geom/ccd/ccd.h), -1 when none does. */
 int32_t abut_inverting_find(const abut_model *m, const double *x0, const double *x1);
-/** The same of one tet. */
+/** 1: abut_inverting_find would find this tet. */
 int abut_inverting_tet(const abut_model *m, const double *x0, const double *x1, int32_t tet);
 /** Smallest J = det F over all tets, of one of order 2 and more a lower bound, and which (the first of equal ones); +inf and -1
  * without tets.  tet NULL: skip. */

@@ -286,7 +286,7 @@ static abut_status join(const abut_collmesh *cm, const struct finds *f, const st
     return rc;
 }
 
-/* Which list the block b of all lists together belongs to, and which block of it that is. */
+/* Returns the list of block b of all lists together, and *at, the number of the block in that list. */
 static int list_of_block(const size_t end[ABUT_CANDIDATE_LISTS], size_t b, size_t *at)
 {
     int k = 0;
@@ -307,7 +307,7 @@ static int is_before(const struct culprit *a, const struct culprit *b)
     return a->ij[0] != b->ij[0] ? a->ij[0] < b->ij[0] : a->ij[1] < b->ij[1];
 }
 
-/* Fails for the first of all candidates that is too close, of whichever rank it is. */
+/* Fails for the first candidate of all ranks that is too close. */
 static abut_status check_bad(const abut_collmesh *cm, const abut_candidates *cand, const size_t end[ABUT_CANDIDATE_LISTS],
                              const struct spot *spot, size_t n_spot, const double *y, abut_err *err)
 {
@@ -330,7 +330,7 @@ static abut_status check_bad(const abut_collmesh *cm, const abut_candidates *can
     return bad.list < 0 ? ABUT_OK : abut_pairs_too_close(cm, abut_candidates_kind(bad.list), bad.ij, y, err);
 }
 
-/* What all threads of all ranks have found in the place of f[0] and spot[0], which are all then. */
+/* Collects the finds of all threads of all ranks in f[0], with one spot for all of them. */
 static abut_status join_ranks(const abut_ranks *r, int threads, struct finds *f, struct spot *spot, size_t *n_spot, abut_err *err)
 {
     if (!r) return ABUT_OK;

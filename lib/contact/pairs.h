@@ -26,11 +26,11 @@ typedef struct abut_pairs {
 } abut_pairs;
 
 /** The contacts at y among the candidates: distance < dhat + thickness, both of the pair.  Order and bits do not depend on the
- * thread count.  Of candidates that ranks have divided each tests its own, and all get the contacts of all.
- * An edge pair is mollified when c = |u x v|^2 < eps_x at y, whatever feature carries its distance (Li 2020, 4.24).
+ * thread count.  If ranks have divided the candidates, each rank tests its own, and every rank gets all contacts.
+ * An edge pair is mollified if c = |u x v|^2 < eps_x at y, for every feature that carries its distance (Li 2020, 4.24).
  * On failure out is empty.
- * Fails  ABUT_E_GEOM a pair is at its thickness or nearer (0 without any), so is a vertex above a half-space, a position is
- *        not finite (names it);
+ * Fails  ABUT_E_GEOM a pair, or a vertex above a half-space, is at its thickness (default 0) or nearer, or a position is not
+ *        finite (names it);
  *        ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_pairs_find(const abut_collmesh *cm, const abut_candidates *cand, const double *y,
                                           const uint8_t *fixed, abut_pairs *out, abut_err *err);
@@ -43,7 +43,7 @@ static inline double abut_pairs_plane_xi(const abut_collmesh *cm, const abut_pai
 {
     return abut_collmesh_plane_xi(cm, p->plane_vert[i]);
 }
-/** dhat of them, m. */
+/** dhat of contact i, of half-space contact i, m. */
 static inline double abut_pairs_dhat(const abut_collmesh *cm, const abut_pairs *p, size_t i)
 {
     return abut_collmesh_dhat(cm, (abut_stencil)p->kind[i], p->vert[i]);
@@ -54,7 +54,7 @@ static inline double abut_pairs_plane_dhat(const abut_collmesh *cm, const abut_p
 }
 /** Distance less thickness of contact i, m; i >= n: of half-space contact i - n. */
 double abut_pairs_gap(const abut_collmesh *cm, const abut_pairs *p, size_t i);
-/** The smallest of all, +inf without contacts; which (NULL to skip): the first that has it, pairs before half-spaces. */
+/** The smallest gap, +inf without contacts; which (NULL to skip): the first contact with it, pairs before half-spaces. */
 double abut_pairs_smallest_gap(const abut_collmesh *cm, const abut_pairs *p, size_t *which);
 
 /** The vertices of the active feature f of a stencil of vertices v[4] in the order of contacts: one feature has one order,

@@ -1,4 +1,4 @@
-/* What messages call a primitive of the collision mesh. */
+/* Name of a primitive of the collision mesh in messages. */
 #ifndef ABUT_CONTACT_PRIMITIVE_NAME_H
 #define ABUT_CONTACT_PRIMITIVE_NAME_H
 

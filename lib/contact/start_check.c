@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who has the smallest gap: two primitives of n[] collision vertices, the second without any where it is a half-space. */
+/* The pair with the smallest gap: two primitives of n[] collision vertices; n[1] = 0: a half-space. */
 typedef struct nearest {
-    int n[2];               /* 0, 0: nobody */
+    int n[2];               /* 0, 0: no pair */
     int32_t v[2][3], plane;
 } nearest;
 
@@ -31,7 +31,7 @@ typedef struct check {
     abut_offenders *bad;
     double reach;
     abut_start_gap *gap;
-    nearest near, fine;     /* those of gap->gap and gap->fine_gap */
+    nearest near, fine;     /* the pairs of gap->gap and gap->fine_gap */
 } check;
 
 static void describe(const check *c, const int32_t *v, int n, char name[ABUT_PRIMITIVE_NAME])
@@ -221,8 +221,8 @@ static abut_status list_touches(check *c, abut_err *err)
     return rc;
 }
 
-/* Collision vertices in the closed tets of another part of the model: what lies wholly inside a body touches no surface.  Tets
- * whose faces are not the contact surface say nothing about that. */
+/* Lists collision vertices in closed tets of another part of the model, if the contact surface consists of faces of tets: a
+ * primitive wholly inside a body touches no surface. */
 static abut_status list_inside(check *c, const double *x, abut_err *err)
 {
     const abut_model *m = c->cm.model;
@@ -259,7 +259,7 @@ static abut_status list_inside(check *c, const double *x, abut_err *err)
     return rc;
 }
 
-/* The same by closed contact surfaces, where they are no faces of tets. */
+/* Lists collision vertices inside closed contact surfaces, if these are no faces of tets. */
 static abut_status list_enclosed(check *c, abut_err *err)
 {
     const abut_model *m = c->cm.model;

@@ -101,7 +101,7 @@ abut_limit abut_limit_by_pair(const abut_collmesh *cm, abut_stencil s, const int
     return lim;
 }
 
-/* What bounds all candidates: a pair of a list (-1: none does), how far, and whether it is too close to move at all. */
+/* Bound of all candidates: the pair and its list (-1: no bound), alpha, and bad 1 if the pair is too close to move at all. */
 struct binder {
     double alpha;
     int32_t list, ij[2], bad;
@@ -132,7 +132,7 @@ static void mesh_bound(const abut_collmesh *cm, const abut_candidates *cand, con
     }
 }
 
-/* What is too close comes before what bounds most, and of equal ones the first pair. */
+/* Order of binders: too close first, then the smaller alpha, then the first pair. */
 static int binds_before(const struct binder *a, const struct binder *b)
 {
     if (a->list < 0 || b->list < 0) return a->list >= 0;
@@ -178,7 +178,7 @@ int abut_limit_stencil(abut_limit_kind kind)
 
 /* ---- half-spaces ---- */
 
-/* Of vertex v alone; lim as it comes where nothing is less. */
+/* Lowers lim to the step bound of vertex v by half-spaces; lim is unchanged if no bound is smaller. */
 static void vertex_limit(const abut_collmesh *cm, const double *y, const double *y1, double slack, int32_t v, abut_limit *lim)
 {
     const abut_model *m = cm->model;
@@ -255,7 +255,7 @@ ABUT_LANES_INLINE void edges_of_four(const abut_model *m, const double *x, size_
     }
 }
 
-/* Of n tets from t on, those for which abut_tet_max_step needs more than a look at the coefficients of the cubic. */
+/* Marks those of n tets from t on whose coefficients of the cubic do not prove that the whole step is allowed. */
 ABUT_LANES_CLONES
 static void bounded_tets(const abut_model *m, const double *x, const double *p, size_t t, size_t n, double slack,
                          abut_lane_mask *bounded)

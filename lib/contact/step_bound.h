@@ -5,8 +5,8 @@
 
 #include "contact/candidates.h"
 
-/* What limits a step: names it in nodes.  Start with alpha = 1 and the rest zero; each function below lowers alpha and sets
- * the rest when it binds, and leaves all as it was otherwise.  Of several equal bounds the lowest index is named. */
+/* Bound of a step, and the nodes that set it.  The caller starts with alpha = 1 and the rest zero.  If its bound is smaller, a
+ * function below lowers alpha and sets the rest; else it changes nothing.  Of equal bounds the lowest index is named. */
 typedef enum abut_limit_kind { ABUT_LIMIT_NONE = 0, ABUT_LIMIT_VT, ABUT_LIMIT_EE, ABUT_LIMIT_PLANE, ABUT_LIMIT_TET,
                                ABUT_LIMIT_LENGTH /* of a step, by the solver */, ABUT_LIMIT_VE, ABUT_LIMIT_VV,
                                ABUT_LIMIT_STRETCH /* of a shell */, ABUT_LIMIT_TERM /* any other term of the objective */,
@@ -18,25 +18,25 @@ typedef struct abut_limit {
     int32_t node[4];        /* vertex, triangle | edge, edge | vertex, edge | vertex, vertex | node, plane | tet corners |
                              * shell corners; -1 unused */
     int32_t tet;            /* for ABUT_LIMIT_TET, the shell for ABUT_LIMIT_STRETCH, an element for ABUT_LIMIT_TERM; else -1 */
-    const char *term;       /* the name of the term that sets it (energy/term.h); NULL: none does */
+    const char *term;       /* name of the term that sets the bound (energy/term.h); NULL: none */
 } abut_limit;
 
 /** Lowers lim->alpha to the largest step along y -> y + alpha (y1 - y) that keeps `slack` (in (0, 1)) of every candidate's
- * gap, distance less thickness, by additive CCD.  Where vertices are sums of nodes the gap is counted less what the rounding
- * of those sums may take of it: the vertices of x + alpha p are on that line to rounding alone.  The same bits and the same
- * pair for any thread count.
+ * gap, distance less thickness, by additive CCD.  If vertices are sums of nodes, the gap is reduced by the rounding of those
+ * sums, because the vertices of x + alpha p lie on the line only to rounding.  The same bits and the same pair for any thread
+ * count.
  * Fails  ABUT_E_GEOM the gap of a pair is zero, or too small for double precision to move it at all (names the pair) */
 ABUT_MUST_USE abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_candidates *cand, const double *y,
                                          const double *y1, double slack, abut_limit *lim, abut_err *err);
-/** The same against the half-spaces, for the vertices that are not fixed (fixed NULL: none is). */
+/** Lowers lim so that vertices that are not fixed keep `slack` of their gap to half-spaces (fixed NULL: none is fixed). */
 void abut_limit_planes(const abut_collmesh *cm, const double *y, const double *y1, const uint8_t *fixed, double slack,
                        abut_limit *lim);
-/** The same for the volume of every tet whose material is injective (neo-Hookean): keeps `slack` of its current volume, of tets
- * of order 2 and more `slack` of det F at every point (contact/curved.h).
+/** Lowers lim so that every tet of an injective material (neo-Hookean) keeps `slack` of its current volume; a tet of order 2 or
+ * more keeps `slack` of det F at every point (contact/curved.h).
  * x, p [3 nv]: node positions and direction. */
 void abut_limit_inversion(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim);
 
-/** The limit that pair ij of kind s sets, and why abut_limit_ccd fails for one: ABUT_E_GEOM. */
+/** The limit that pair ij of kind s sets; the failure of abut_limit_ccd for such a pair: ABUT_E_GEOM. */
 abut_limit abut_limit_by_pair(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], double alpha);
 ABUT_MUST_USE abut_status abut_limit_too_close(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], const double *y,
                                                abut_err *err);

@@ -83,14 +83,14 @@ static void add_vertex(abut_touch_search *s, const abut_touch_step *step, int32_
     }
 }
 
-/* Where tables of two friction classes have a contact. */
+/* Index of a contact in tables of two friction classes. */
 static size_t classes_of(const abut_collmesh *cm, const abut_touch_key *key)
 {
     if (key->plane >= 0) return abut_collmesh_plane_classes(cm, key->vert[0], key->plane);
     return abut_collmesh_classes(cm, key->vert[0], key->vert[abut_stencil_second((abut_stencil)key->kind)]);
 }
 
-/* N s: what holds its primitives together across this gap. */
+/* Impulse of cohesion between the primitives across this gap, N s. */
 static double cohesion(const abut_touch_step *step, const abut_touch_key *key, double gap)
 {
     const abut_model *m = step->cm->model;
@@ -209,7 +209,7 @@ static abut_status reserve(abut_touch_search *s, const abut_collmesh *cm, abut_e
     return rc;
 }
 
-/* What is kept of another start is forgotten. */
+/* Begins a search; drops everything kept for another start. */
 static abut_status begin(abut_touch_search *s, const abut_touch_step *step, abut_err *err)
 {
     const abut_collmesh *cm = step->cm;
@@ -333,7 +333,7 @@ static int follow(const abut_touch_step *step, const double *y1, abut_impact *hi
                              &hit->toi) == ABUT_CCD_HIT;
 }
 
-/* Of the hits those that a search for this motion alone would find; returns how many. */
+/* Keeps the hits that a search for this motion alone would find; returns how many. */
 static size_t keep_candidates(const abut_collmesh *cm, const double *y, const double *y1, abut_impact *hit, size_t n)
 {
     size_t kept = 0;

@@ -6,8 +6,8 @@
  *
  *     gap = n . sum w y - xi - reserve,         at least -reserve / 4
  *
- * xi the thickness of the pair.  The reserve is what errors of the linear law may use up before the thickness is touched; a start
- * that is nearer than that opens by a quarter of the reserve in a step.
+ * xi the thickness of the pair.  The reserve is the distance that errors of the linear law may use up before the thickness is
+ * touched; a pair that starts nearer than the reserve opens by a quarter of it in a step.
  *
  * A pair whose separation leaves the normal cones of its features gets the normal of the face to which it leads.  If that turns
  * it far, the pair is no contact, because others are nearer (contact/normal_cone.h).  So a flat surface has one normal for every
@@ -43,19 +43,19 @@ typedef struct abut_touch_step {
     double compliance;          /* N/m: stiffness of contacts that scripts or a gap below the reserve would close; 0: rigid */
 } abut_touch_step;
 
-/* What a search keeps for the next one of the same collision mesh.  Zero-filled is empty.  Leaves no trace in the results. */
+/* Memory of a search for the next search of the same collision mesh.  Zero-filled is empty.  Does not change results. */
 typedef struct abut_touch_search {
-    abut_candidates cand;       /* near at the start */
-    abut_pairs pairs;           /* of those the nearest features */
-    abut_repeated_search motions;   /* what may meet in the motion */
+    abut_candidates cand;       /* pairs near at the start */
+    abut_pairs pairs;           /* nearest features of cand */
+    abut_repeated_search motions;   /* pairs that may meet in the motion */
     abut_rings rings;           /* of the collision mesh */
     abut_arena scratch;
     size_t opening;             /* near contacts of the last search that were within the reserve at the start */
-    struct abut_touch_start {   /* what `pairs` and `fixed` are of */
+    struct abut_touch_start {   /* the start for which `pairs` and `fixed` hold */
         double *y, reach;       /* [3 nc] m; m: of the pairs, below 0: there are none yet */
         uint8_t *held;          /* [nv] */
         size_t n3, nv;
-        int known;              /* 0: they are not */
+        int known;              /* 0: `pairs` and `fixed` are not valid */
     } start;
     uint8_t *fixed;             /* [nc] vertices of nodes that are held, all of them */
     int32_t *node;              /* nodes of one contact, and their coefficients */
@@ -63,17 +63,17 @@ typedef struct abut_touch_search {
     size_t cap_node;
 } abut_touch_search;
 
-/** The nearest features less than ABUT_TOUCH_REACH reserves beyond the reserve at the start, of those that would use up all but
- * a reserve of their gap on the motion y -> y1, and all below one reserve or within the range of cohesion; and vertices above
- * half-spaces, likewise at any height.  Appended to `out` as round 0, in the order of abut_pairs, half-spaces last.
- * y1  [3 nc] m: end of the motion that is expected
+/** Appends near contacts to `out` as round 0, in the order of abut_pairs, half-spaces last.  These are nearest features with a
+ * gap at the start below one reserve, or within the range of cohesion.  Features less than ABUT_TOUCH_REACH reserves further away
+ * are added if the motion y -> y1 leaves less than a reserve of their gap; so are vertices at any height above half-spaces.
+ * y1  [3 nc] m: end of the expected motion
  * Fails  ABUT_E_GEOM a pair is no further apart than its thickness, or a position is not finite (names it);  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_touch_find_near(abut_touch_search *s, const abut_touch_step *step, const double *y1,
                                                abut_touching *out, abut_err *err);
-/** Pairs that use up all but ABUT_TOUCH_SLACK of their gap, distance less thickness, on the motion y -> y1 and meet, ascending in
- * time; and vertices above half-spaces, which use up theirs.  Appended to `out` with that round.
- * *n: how many were found, contacts of `out` found again among them (abut_touching_settle drops those)
- * The same failures. */
+/** Appends hits to `out` with that round, ascending in time: pairs that meet on the motion y -> y1, with less than
+ * ABUT_TOUCH_SLACK of their gap left, and vertices above half-spaces that do.
+ * *n: how many were found, with contacts of `out` that are found again (abut_touching_settle drops these)
+ * Fails  as abut_touch_find_near */
 ABUT_MUST_USE abut_status abut_touch_find_hits(abut_touch_search *s, const abut_touch_step *step, const double *y1, int round,
                                                abut_touching *out, size_t *n, abut_err *err);
 /** Appends one pair of vertices vert[4] of that kind, frozen at time toi of the motion step->y -> y1[3 nc] m.

@@ -15,7 +15,7 @@ typedef struct field {
 } field;
 
 enum { BY_CONTACT = 10, BY_NODE = 2 };
-/* Those of which a contact has one, then those of which each of its nodes has one; `first` apart. */
+/* Lists the arrays by contacts, then the arrays by nodes of contacts; without `first`. */
 static void fields_of(abut_touching *t, field f[BY_CONTACT + BY_NODE])
 {
     const field all[BY_CONTACT + BY_NODE] = {

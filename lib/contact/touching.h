@@ -23,7 +23,7 @@ enum { ABUT_TOUCH_COLOURS = 64 };   /* contacts that none of these colours fits 
 /* The nearest of two normals of the same primitives: beyond this cosine the later contact is the same one. */
 #define ABUT_TOUCH_SAME 0.5
 
-/* Which contact it is: the order of contacts, and what two of the same primitives have in common (kind, vert, plane). */
+/* Key of a contact: its place in the order of contacts, and its primitives (kind, vert, plane). */
 typedef struct abut_touch_key {
     double toi;             /* 0: near at the start; else time of impact in (0, 1) of the motion on which it was found */
     int32_t vert[4];        /* collision vertices, -1 unused, as geom/dist.h numbers those of a stencil */
@@ -68,22 +68,22 @@ typedef struct abut_touching {
     int32_t nodes;
 } abut_touching;
 
-/** No contacts, the memory kept.  nodes: how many there are.  Fails  ABUT_E_NOMEM */
+/** Empties the set and keeps its memory.  nodes: number of nodes.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_touching_begin(abut_touching *t, int32_t nodes, abut_err *err);
-/** One more, rbar 0; one thread at a time.  Contacts without a node that moves are passed over.
- * Fails  ABUT_E_NOMEM; then t is as it was */
+/** Appends a contact with rbar 0; one thread at a time.  Contacts without a node that moves are skipped.
+ * Fails  ABUT_E_NOMEM; then t is unchanged */
 ABUT_MUST_USE abut_status abut_touching_append(abut_touching *t, const abut_touch *c, abut_err *err);
-/** What was appended since the last call takes its place: in the order of (round, toi, half-spaces last, kind, vertices); of the
- * same primitives the first stays, and one other whose normal is beyond ABUT_TOUCH_SAME; s by the weights; colours on top of
- * those that are there.
+/** Settles the contacts appended since the last call, in the order of (round, toi, half-spaces last, kind, vertices).  Of
+ * contacts of the same primitives the first stays, and one other with a normal beyond ABUT_TOUCH_SAME.  Computes s from inv_w.
+ * Contacts that were settled keep their colours.
  *
  * inv_w   [nodes] 1/kg, above 0 for nodes of contacts
  * Fails   ABUT_E_NOMEM; then t is empty */
 ABUT_MUST_USE abut_status abut_touching_settle(abut_touching *t, const double *inv_w, abut_err *err);
-/** The same, but a contact that is found again gets the weights, the normal and the k of the new one: those that it has were not
- * enough.  r stays. */
+/** Settles likewise, but a contact found again takes the weights, the normal and the k of the new one, because its old ones did
+ * not suffice.  r stays. */
 ABUT_MUST_USE abut_status abut_touching_renew(abut_touching *t, const double *inv_w, abut_err *err);
-/** Other weights for a settled set: s, and rbar so that r stays. */
+/** Sets new weights of a settled set: computes s, and rbar so that r stays. */
 void abut_touching_weigh(abut_touching *t, const double *inv_w);
 /** The number of colours in use. */
 int abut_touching_colours(const abut_touching *t);
@@ -92,7 +92,7 @@ int abut_touching_colours(const abut_touching *t);
 void abut_touching_velocity(const abut_touching *t, size_t c, const double *v, double u[3]);
 /** r[3], N s: all that contact c exerts on its first primitive, cohesion included. */
 void abut_touching_impulse(const abut_touching *t, size_t c, double r[3]);
-/** f[3 nodes] += B^T of that, N s; the same bits for every thread count. */
+/** f[3 nodes] += B^T r, N s, r as abut_touching_impulse; the same bits for every thread count. */
 void abut_touching_forces(const abut_touching *t, double *f);
 void abut_touching_clear(abut_touching *t);
 
