@@ -13,13 +13,13 @@ enum { ABUT_BERNSTEIN_DEGREE = 9, ABUT_BERNSTEIN_MOST = 220 };
 
 /** Coefficients of a polynomial of degree d: (d + 1)(d + 2)(d + 3)/6. */
 static inline int abut_bernstein_count(int d) { return (d + 1) * (d + 2) * (d + 3) / 6; }
-/** Where the coefficient of a is, of any degree: a0 = d - a1 - a2 - a3 does not matter. */
+/** Index of the coefficient of a, for every degree d: a0 = d - a1 - a2 - a3 does not matter. */
 static inline int abut_bernstein_index(int a1, int a2, int a3)
 {
     const int t = a2 + a3, s = a1 + t;
     return s * (s + 1) * (s + 2) / 6 + t * (t + 1) / 2 + a3;
 }
-/** Where the coefficient of corner c = 0 .. 3 is: the value there. */
+/** Index of the coefficient of corner c = 0 .. 3, which is the value at that corner. */
 static inline int abut_bernstein_corner(int d, int c)
 {
     return c == 0 ? 0 : abut_bernstein_index(c == 1 ? d : 0, c == 2 ? d : 0, c == 3 ? d : 0);

@@ -59,7 +59,7 @@ INLINE uint32_t lanes_meet(const float *restrict f, size_t w, const float *restr
     return bits;
 }
 
-/* Lane after lane of a pack with the other sign: what rows of others are held against. */
+/* Lanes of a pack with their signs changed, to compare with rows of other packs. */
 typedef float pack_queries[ABUT_PACK][ABUT_ROWS];
 INLINE void queries_fill(const struct pack *p, pack_queries query)
 {
@@ -67,7 +67,7 @@ INLINE void queries_fill(const struct pack *p, pack_queries query)
         for (size_t l = 0; l < ABUT_PACK; l++) query[l][r] = -p->f[r][l];
 }
 
-/* Of those lanes of b that may come close to q, and the squared motion of each relative to q. */
+/* Returns a bit for each lane of b that may come close to q; span2: squared motion of each lane relative to q. */
 INLINE uint32_t lanes_approach(const struct pack *b, const float *restrict q, float times2, float span2[ABUT_PACK])
 {
     uint32_t bits = 0;

@@ -12,16 +12,16 @@
 /* Rows of a box: lower bounds, and upper ones with their sign changed, so that the smaller float is always the outer one. */
 enum { ABUT_AT_LO = 0, ABUT_AT_HI = 3, ABUT_BY_LO = 6, ABUT_BY_HI = 9, ABUT_PATH_LO = 12, ABUT_PATH_HI = 15, ABUT_ROWS = 18 };
 
-/* Two primitives stay apart when their gap is so many times their motion relative to each other.  1 would do for what
- * comes within reach; the rest is for the CCD bound, which minds a pair that loses four fifths of its distance. */
+/* Two primitives stay apart if their gap is this many times their relative motion.  1 suffices for pairs that come within reach;
+ * the rest is for the CCD bound, which also needs pairs that lose four fifths of their distance. */
 #define ABUT_BROAD_TIMES 1.5
 #define ABUT_BROAD_TINY 1e-30f       /* m^2: no gap is judged by squares below it */
 
-/** A number of times (TIMES, +inf where motions say nothing about each other), rounded up. */
+/** Rounds `times` up: ABUT_BROAD_TIMES, or +inf if relative motions are unknown. */
 ABUT_FN double abut_broad_times(double times) { return times * (1 + 1e-6); }
-/** Its square, rounded up by more than squares are off. */
+/** Square of `times`, rounded up by more than the rounding errors of squares. */
 ABUT_FN float abut_broad_times2(double times) { return (float)(times * times * (1 + 1e-5)); }
-/** What positions during the motion may be off, m, from the largest coordinate. */
+/** Bound on rounding errors of positions during the motion, m; most: the largest coordinate. */
 ABUT_FN double abut_broad_rounding(double most) { return 0x1p-48 * most; }
 
 /* ---- boxes of vertices ---- */

@@ -108,7 +108,7 @@ abut_status abut_broad_init(abut_broad_phase *a, const abut_motion *m, abut_err 
     return still_find(a, err);
 }
 
-/* What some_fill returns. */
+/* Largest coordinate of the boxes of n vertices, as some_fill returns it. */
 ABUT_SIMD
 static double some_largest(const abut_motion *m, size_t first, size_t n)
 {
@@ -212,7 +212,7 @@ void abut_broad_trees_free(abut_broad_trees **trees)
     *trees = NULL;
 }
 
-/* What does not change: which primitives, of which vertices. */
+/* Writes the constant part of packs: their primitives and the vertices of these. */
 static void packs_name(const abut_prims *p, struct tree *t)
 {
     #pragma omp parallel for schedule(static) if (t->packs.n >= ABUT_PAR_MIN)

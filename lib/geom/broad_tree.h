@@ -1,5 +1,4 @@
-/* What geom/broad_phase.c searches: the boxes of vertices in motion, and trees over primitives made of them.
- */
+/* Data that geom/broad_phase.c searches: boxes of moving vertices, and trees over primitives. */
 #ifndef ABUT_GEOM_BROAD_TREE_H
 #define ABUT_GEOM_BROAD_TREE_H
 
@@ -9,8 +8,8 @@
 
 #include <string.h>
 
-/* Items of four sorts get trees of their own.  Large ones would spoil the packs of small ones; still ones are never searched
- * against still ones. */
+/* Separate trees for four sorts of items: a large item would enlarge the box of a pack of small ones, and still items are never
+ * paired with still items. */
 enum { ABUT_MOVING = 0, ABUT_MOVING_LARGE, ABUT_STILL, ABUT_STILL_LARGE, ABUT_SORTS };
 
 struct pack {
@@ -23,7 +22,7 @@ struct node {
 struct tree {
     abut_tree_shape packs;
     struct pack *pack;                  /* [n_pack] */
-    float (*query)[ABUT_ROWS];          /* [n_pack] the box of a pack, its sign changed: what rows of others are held against */
+    float (*query)[ABUT_ROWS];          /* [n_pack] box of a pack with its signs changed, to compare with other rows */
     struct node *node;                  /* [n_node] */
     double *slack;                      /* [n_pack] extent of a pack over the mean one of its items, both summed over axes */
     double made;                        /* mean of slack when the tree was made */
@@ -34,7 +33,7 @@ struct abut_broad_trees {
     size_t n, nv;
     uint8_t *fixed;                     /* [nv] then; NULL: none */
     struct tree tree[ABUT_SORTS];
-    struct tree other[ABUT_SORTS];      /* still ones with the other boxes that are kept; they borrow packs and what they name */
+    struct tree other[ABUT_SORTS];      /* still trees with the other boxes that are kept; borrow their packs from `tree` */
 };
 
 /** low = the smaller of both, row by row. */
@@ -53,7 +52,7 @@ static inline __attribute__((always_inline)) void abut_broad_prim_box(const abut
     for (int i = 1; i < k; i++) abut_broad_rows_min(box, s->box[v[i]]);
 }
 
-/** Trees over p with the boxes of s: those that are there where they serve, else new ones.
+/** *f: trees over p with the boxes of s; trees in *f are reused if they still fit, else rebuilt.
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_broad_trees_of(const abut_broad_phase *s, const abut_prims *p, abut_broad_trees **f,
                                                  abut_err *err);

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What lies below a pack or a node. */
+/* Bounds of the items below a pack or a node. */
 typedef struct bound {
     abut_box box;
-    int still;              /* all items do */
+    int still;              /* 1: all items are still */
 } bound;
 
 typedef struct tree {
@@ -23,7 +23,7 @@ typedef struct tree {
     bound *pack, *node;     /* of shape */
 } tree;
 
-/* What one thread has found. */
+/* Pairs found by one thread. */
 typedef struct finds {
     int32_t (*ij)[2];
     size_t n, cap;

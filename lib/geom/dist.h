@@ -14,12 +14,12 @@ typedef enum abut_stencil { ABUT_PP = 0, ABUT_PE = 1, ABUT_PT = 2, ABUT_EE = 3 }
 
 /** Points of a stencil: 2, 3, 4, 4. */
 ABUT_FN int abut_stencil_size(abut_stencil s) { return s == ABUT_PP ? 2 : s == ABUT_PE ? 3 : 4; }
-/** Where the points of its second primitive begin: 1, 1, 1, 2. */
+/** Index of the first point of the second primitive: 1, 1, 1, 2. */
 ABUT_FN int abut_stencil_second(abut_stencil s) { return s == ABUT_EE ? 2 : 1; }
 
 /** D = d^2 - xi^2, m^2: how far a pair at the squared distance d2 is beyond its thickness xi, rounded once. */
 ABUT_FN double abut_beyond2(double d2, double xi) { return xi > 0 ? fma(-xi, xi, d2) : d2; }
-/** The same in metres: d - xi, without cancellation beyond what the rounding of d2 itself costs. */
+/** d - xi, m, without cancellation beyond the rounding of d2 itself. */
 ABUT_FN double abut_beyond(double d2, double xi) { return xi > 0 ? fma(-xi, xi, d2) / (sqrt(d2) + xi) : sqrt(d2); }
 
 /* Below this squared sine of the two spanning vectors a normal is noise: the feature is reduced (Li 2020, App. G). */
@@ -41,15 +41,15 @@ typedef struct abut_feature {
  * or vertex offset inside the stencil, sin the sine of the two spanning vectors (1 for PE, PP). */
 abut_feature abut_nearest(abut_stencil s, const double *x, double *dist2);
 
-/** The same distance with the closest-point weights of the outer stencil: r = sum_i w_i x_i points from the second primitive
- * to the first, so w[4] is >= 0 with sum 1 on the first, <= 0 with sum -1 on the second. */
+/** Returns the squared distance, and closest-point weights w[4] of the outer stencil: r = sum_i w_i x_i points from the second
+ * primitive to the first, so w is >= 0 with sum 1 on the first, <= 0 with sum -1 on the second. */
 double abut_closest(abut_stencil s, const double *x, double w[4]);
 
 /** Squared distance of the stencil taken as its own active feature: PE is the distance to the line, PT to the plane,
  * EE between the lines.  w[4] (NULL to skip): closest-point weights, unused ones 0.  (Li 2020, 2.9-2.10, 4.18-4.23)
- * Points that span no such feature (see above): the distance to the line or point that is left, with its derivatives. */
+ * If the points span no such feature (see above): the distance to the remaining line or point, with its derivatives. */
 double abut_dist2(abut_stencil s, const double *x, double *w);
-/** All of it in one call, NULL to skip any of w[4], g, H; returns the squared distance.
+/** abut_dist2 with derivatives, NULL to skip any of w[4], g, H; returns the squared distance.
  *  g[3k]: gradient, m.   H[(3k)^2], row major, symmetric: Hessian, dimensionless.  k = abut_stencil_size(s).
  *  g_i = 2 w_i r;   H = 2 w w^T x I - Pm (2 A^T A)^-1 Pm^T, A = dr/dbeta, block i of column j of Pm
  *  2 (w_i A_j + dw_i/dbeta_j r), beta the free closest-point parameters: one formula for the four cases. */

@@ -91,7 +91,7 @@ ABUT_FN int dist_solve(abut_stencil s, const double *x, abut_solved *f)
     }
 }
 
-/* What is left of a stencil that spans nothing of its own kind: the line through its longest edge, or a point. */
+/* Remaining feature of a stencil whose points span none of its own kind: the line through its longest edge, or a point. */
 ABUT_FN abut_feature dist_reduce(abut_stencil s, const double *x)
 {
     if (s == ABUT_PE) return (abut_feature){ ABUT_PP, { 0, 1, -1, -1 } };

@@ -5,8 +5,8 @@
 #include "geom/dist.h"
 #include "geom/lanes3.h"
 
-/** What abut_dist2_all finds: the separation r = sum_i w_i x_i, its weights (unused ones 0), the squared distance.  Not finite
- * where the points do not span the feature.  The kind is a literal at every call. */
+/** Computes the separation r = sum_i w_i x_i, its weights w (unused ones 0) and the squared distance, as abut_dist2_all.  Not
+ * finite if the points do not span the feature.  The kind is a literal at every call. */
 ABUT_LANES_INLINE void abut_dist2_lanes(abut_stencil kind, abut_lanes x[4][3], abut_lanes w[4], abut_lanes r[3], abut_lanes *d2)
 {
     abut_lanes u[3], v[3], n[3], c[3], nn, s, t;
@@ -16,7 +16,7 @@ ABUT_LANES_INLINE void abut_dist2_lanes(abut_stencil kind, abut_lanes x[4][3], a
         *d2 = ABUT_LANES_DOT(r, r);
         return;
     }
-    if (kind == ABUT_PE) {      /* the offset from the nearer end, as there */
+    if (kind == ABUT_PE) {      /* the offset from the nearer end, as in abut_dist2_all */
         abut_lanes r1[3], near[3];
         abut_lanes3_sub(x[2], x[1], u);
         abut_lanes3_sub(x[0], x[2], r1);

@@ -261,7 +261,7 @@ abut_jacobian_sign abut_jacobian_check_motion(int order, const double (*x0)[3], 
 
 /* ---- the least value ---- */
 
-/* Lowers *seen to values at corners, *least to what bounds the cells that are not halved further. */
+/* Lowers *seen to values at corners, and *least to the bounds of cells that are not halved further. */
 static void narrow(search *q, cell *s, int depth, double *least, double *seen)
 {
     abut_jacobian_at at;
@@ -287,8 +287,8 @@ double abut_jacobian_least(int order, const double (*x)[3], double *attained)
     return least;
 }
 
-/* The same for a ratio: level 0 over level 3.  With positive coefficients below, the ratio at a point is a mean of the ratios of
- * coefficients. */
+/* `narrow` for the ratio of level 0 to level 3.  If all coefficients of level 3 are positive, the ratio at a point is a mean of
+ * the ratios of coefficients. */
 static void narrow_ratio(search *q, const search *Q, cell *s, int depth, double enough, double *least)
 {
     const double e = q->error + depth * q->step, E = Q->error + depth * Q->step;

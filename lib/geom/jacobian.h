@@ -14,10 +14,10 @@
 typedef enum abut_jacobian_sign {
     ABUT_JACOBIAN_POSITIVE,         /* proven */
     ABUT_JACOBIAN_NOT_POSITIVE,     /* proven: there is a point where it is 0 or less */
-    ABUT_JACOBIAN_UNDECIDED         /* it comes so near to 0 that rounding, or the number of halves, leaves it open */
+    ABUT_JACOBIAN_UNDECIDED         /* too near to 0 for rounding or for the number of halves */
 } abut_jacobian_sign;
 
-/* A point that shows why an answer is what it is. */
+/* A point that proves an answer. */
 typedef struct abut_jacobian_at {
     double L[4], t;     /* barycentric coordinates, time */
     double det;         /* det dx/dxi there, m^3: six times the volume where the order is 1 */
@@ -25,16 +25,16 @@ typedef struct abut_jacobian_at {
 
 /** det dx/dxi in all of the tet with nodes x[n][3], at one instant.  at  out unless POSITIVE; NULL to skip */
 abut_jacobian_sign abut_jacobian_check(int order, const double (*x)[3], abut_jacobian_at *at);
-/** The same on the whole of the straight motion x0 -> x1, both ends included. */
+/** det dx/dxi in all of the tet on the straight motion x0 -> x1, both ends included. */
 abut_jacobian_sign abut_jacobian_check_motion(int order, const double (*x0)[3], const double (*x1)[3], abut_jacobian_at *at);
 
 /** Lower bound of det dx/dxi over the tet, m^3, within 1 % of the least value unless that is near 0.
  * attained  out: the least of the values seen, an upper bound of the minimum; NULL to skip */
 double abut_jacobian_least(int order, const double (*x)[3], double *attained);
 
-/** Lower bound of det dx/dxi / det dX/dxi over the tet, det dX/dxi being positive: -inf where that is not proven.  Within 1 % of
- * the least value unless that is near 0, or the bound is at least `enough`, which spares work (INFINITY: always within 1 %).
- * at  out: the point of the least ratio that was seen, in `det` that ratio, +inf where none was; NULL to skip */
+/** Lower bound of det dx/dxi / det dX/dxi over the tet; -inf if det dX/dxi > 0 is not proven.  Within 1 % of the least value
+ * unless that is near 0, or the bound is at least `enough`, which saves work (INFINITY: always within 1 %).
+ * at  out: the point of the least ratio seen, with the ratio in `det`; +inf: none was seen; NULL to skip */
 double abut_jacobian_least_ratio(int order, const double (*x)[3], const double (*X)[3], double enough, abut_jacobian_at *at);
 
 /** Largest alpha in [0, 1], or somewhat less, up to which det d(x + t p)/dxi >= slack det dx/dxi in all of the tet, slack in

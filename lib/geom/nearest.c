@@ -40,7 +40,7 @@ INLINE void try_point_edge(const abut_lanes *r0, const abut_lanes *r1, const abu
     best->which = (better & which) | (~better & best->which);
 }
 
-/* The offset r against the plane spanned by u and v, and where they span one, as in geom/dist.c. */
+/* Solves the offset r against the plane of u and v; spanned: lanes in which they span a plane, as in geom/dist.c. */
 INLINE void solve_plane(const abut_lanes *r, const abut_lanes *u, const abut_lanes *v, abut_lanes *b, abut_lanes *c,
                         abut_lanes *d2, abut_lanes *nn, abut_lane_mask *spanned)
 {
@@ -50,7 +50,7 @@ INLINE void solve_plane(const abut_lanes *r, const abut_lanes *u, const abut_lan
     *spanned = *nn > ABUT_SINE2_MIN * uu * vv;
 }
 
-/* Where the foot is inside, that; 1 when it is in all lanes. */
+/* Starts with the foot in the lanes in which it is inside; 1: it is inside in all lanes. */
 INLINE int start(const abut_lane_mask *inside, const abut_lanes *d2, nearest *best)
 {
     const abut_lane_mask none = ~*inside;

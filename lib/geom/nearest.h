@@ -9,11 +9,11 @@
 
 typedef struct abut_nearest_four {
     double dist2[ABUT_LANES];                   /* m^2 */
-    double cross2[ABUT_LANES];                  /* EE: m^4, what abut_cross2 returns (geom/mollify.h) */
+    double cross2[ABUT_LANES];                  /* EE: m^4, abut_cross2 (geom/mollify.h) */
     const abut_feature *feature[ABUT_LANES];    /* constants */
 } abut_nearest_four;
 
-/** What abut_nearest says, to the bit, of the stencils of vertices v[0] to v[3] of y. */
+/** abut_nearest, to the bit, of the stencils of vertices v[0] to v[3] of y. */
 void abut_nearest_lanes(abut_stencil s, const double *y, const int32_t v[ABUT_LANES][4], abut_nearest_four *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Directions along which two primitives may be separated: guesses in plain floating point.  Whoever uses one proves what
- * it shows (geom/ccd/ccd.h does); a poor guess costs progress, never safety. */
+/* Directions along which two primitives may be separated: guesses in plain floating point.  The caller proves the separation
+ * (geom/ccd/ccd.h does): a poor guess costs time, never correctness. */
 #ifndef ABUT_GEOM_SEPARATING_AXIS_H
 #define ABUT_GEOM_SEPARATING_AXIS_H
 

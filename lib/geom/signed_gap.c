@@ -12,7 +12,7 @@ static abut_vec3 separation(abut_stencil s, const double *x, const double w[4])
     return r;
 }
 
-/* Of a stencil of four points: u and v span its normal, e leads from the second primitive to the first. */
+/* Frame of a stencil of four points: n is normal to u and v, e leads from the second primitive to the first. */
 typedef struct frame {
     abut_vec3 u, v, e, n;       /* n = u x v */
 } frame;

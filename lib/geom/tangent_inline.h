@@ -61,7 +61,7 @@ ABUT_FN void abut_tangent_fn(abut_stencil s, const double *x, double P[6])
     }
     if (done) return;
 
-    /* the points span no such feature: the plane normal to whatever separation is left */
+    /* the points span no such feature: the plane normal to the remaining separation */
     double w[4];
     abut_vec3 r = abut_v3(0, 0, 0);
     (void)abut_dist2_all_fn(s, x, w, NULL, NULL);

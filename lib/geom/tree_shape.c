@@ -40,7 +40,7 @@ static float pivot(const abut_key *k, size_t n, size_t want, int axis, abut_rng 
 }
 
 /* Reorders so that no key before `nth` is larger and none after it is smaller (Hoare's selection).  The samples have a
- * fixed seed: linear time whatever the order of the input, and the same result each time. */
+ * fixed seed: linear time for every order of the input, and the same result each time. */
 static void select_nth(abut_key *k, size_t n, size_t nth, int axis)
 {
     abut_rng rng = { n };

@@ -1,5 +1,5 @@
-/* Items in packs of 16 that lie close together, packs under nodes of 8 children: the shape of a static tree, whatever the
- * boxes are that it carries. */
+/* Items in packs of 16 that lie close together, packs under nodes of 8 children: the shape of a static tree, independent of its
+ * boxes. */
 #ifndef ABUT_GEOM_TREE_SHAPE_H
 #define ABUT_GEOM_TREE_SHAPE_H
 
@@ -24,7 +24,7 @@ typedef struct abut_tree_shape {
     int n_level;
 } abut_tree_shape;
 
-/** Packs of n items by medians of their centres: outliers and equal centres do no harm.  The same for any thread count.
+/** Builds packs of n items by medians of their centres, robust to outliers and equal centres.  The same for any thread count.
  * Reorders k.
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_tree_shape_build(abut_key *k, size_t n, abut_tree_shape *out, abut_err *err);

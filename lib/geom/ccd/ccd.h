@@ -12,7 +12,7 @@ typedef enum abut_ccd_answer {
     ABUT_CCD_BAD     /* already in contact at t = 0, or too close to tell in double precision           */
 } abut_ccd_answer;
 
-/** A certified lower bound of the distance, m: never above the true one, whatever the shape or the offset.
+/** A certified lower bound of the distance, m: never above the true distance, for every shape and offset.
  * Loses some 2^-53 of the size of the pair (of size / angle for edges whose angle and gap are both tiny). */
 double abut_separation(abut_stencil s, const double *x);
 
@@ -43,9 +43,9 @@ abut_ccd_answer abut_ccd_additive(abut_stencil s, const double *x0, const double
 abut_ccd_answer abut_ccd_bisect(abut_stencil s, const double *x0, const double *x1, double min_sep, double delta,
                                 double t_max, long max_boxes, double *toi, abut_arena *scratch);
 
-/** The same promise at a fraction of the cost: separating slabs (geom/ccd/slab.h) clear most pairs and much of the time of the
- * others before any box is looked at, and a search that would go beyond 64 boxes is decided exactly instead
- * (geom/ccd/within.h for min_sep > 0): such pairs slide or touch, and bisection needs of the order of area / delta^2 boxes. */
+/** abut_ccd_bisect at a fraction of the cost.  Separating slabs (geom/ccd/slab.h) clear most pairs, and much of the time of the
+ * others, before any box is tested.  A search beyond 64 boxes is decided exactly instead (geom/ccd/within.h for min_sep > 0):
+ * such pairs slide or touch, and bisection needs of the order of area / delta^2 boxes. */
 abut_ccd_answer abut_ccd_inclusion(abut_stencil s, const double *x0, const double *x1, double min_sep, double delta,
                                    double t_max, long max_boxes, double *toi, abut_arena *scratch);
 

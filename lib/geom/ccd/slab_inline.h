@@ -109,7 +109,7 @@ ABUT_FN double slab_at(const abut_slab *l, int k, double t)
     return l->h0[k] + t * (l->h1[k] - l->h0[k]) - 8 * ABUT_SLAB_EPS * (fabs(l->h0[k]) + fabs(l->h1[k]));
 }
 
-/* What the lines prove at time t. */
+/* Separation that the lines prove at time t: their least value; NaN if a line is NaN. */
 ABUT_FN double slab_least_at(const abut_slab *l, double t)
 {
     double least = INFINITY;
