@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What contact sees of one object. */
+/* Contact surface of one object. */
 typedef struct body {
     abut_triangle_tree *tree;   /* NULL: it has no triangles */
     int32_t *tri, n;

@@ -101,7 +101,7 @@ static abut_status planes(const abut_judge_shape *s, const double *x0, const dou
     return ABUT_OK;
 }
 
-/* What a table of pair classes looks for */
+/* One class of pairs */
 typedef struct pair_class {
     abut_hit_kind kind;
     const abut_simplices *a, *b;
@@ -116,7 +116,7 @@ static abut_status judge_classes(const abut_judge_shape *s, const pair_class *c,
     return rc;
 }
 
-/* What moves and may collide. */
+/* Pairs that may collide in a motion. */
 enum { MOVING = 4 };
 static void moving_classes(const abut_judge_shape *s, pair_class c[MOVING])
 {

@@ -1,15 +1,14 @@
-/* The judge: does a straight motion, or a single configuration, hold a collision?  Primitives and pairs are found again from
- * the shape; each pair is decided by the exact procedure or by one of the conservative ones.
+/* The judge: does a straight motion, or a single configuration, have a collision?  Primitives and pairs are found from the shape
+ * alone; each pair is decided by the exact procedure or by a conservative one.
  *
- * Two things collide when they touch or, by the separation that is asked for, when they come as near as that.  Asked for is
- * one number for all pairs or, of themselves, the contact thickness of the shape's objects: the mean of the two of a pair,
- * half of its own for a vertex above a half-space.  EXACT decides distance <= separation in real arithmetic on the stored
- * doubles too (geom/ccd/within.h); only half-spaces, then, are decided on the side of reporting, within 1e-15 of the size of
- * the coordinates.
+ * Two primitives collide if they touch, or come as near as the required separation.  It is one number for all pairs or, by
+ * default, the contact thickness of the shape's objects: the mean of both for a pair, half of its own for a vertex above a
+ * half-space.  EXACT decides distance <= separation in real arithmetic on the stored doubles, too (geom/ccd/within.h).  With a
+ * separation, only half-spaces may be reported wrongly, within 1e-15 of the size of the coordinates.
  *
- * Looked at: vertex-triangle, edge-edge; for particles also point-edge and point-point, for ends of rods point-edge; vertices
+ * Tested: vertex-triangle, edge-edge; for particles also point-edge and point-point, for ends of rods point-edge; vertices
  * against half-spaces.
- * Not looked at: primitives with a common node, pairs whose nodes are all of obstacles, and of bodies that do not meet. */
+ * Not tested: primitives with a common node, pairs of obstacles, and pairs of bodies that do not meet. */
 #ifndef ABUT_JUDGE_JUDGE_H
 #define ABUT_JUDGE_JUDGE_H
 
@@ -24,7 +23,7 @@ typedef enum abut_judge_method {
 
 typedef struct abut_judge_opts {
     abut_judge_method method;
-    double min_sep; /* m: coming this near is a collision, 0: touching is; below 0: the thickness of each pair is asked for */
+    double min_sep; /* m: required separation; 0: touching is a collision; below 0: the thickness of each pair */
     double delta;           /* m, > 0: resolution of TIGHT */
     long max_boxes;         /* of TIGHT, a pair */
 } abut_judge_opts;
@@ -57,7 +56,7 @@ typedef struct abut_hit {
 typedef struct abut_hits {
     abut_hit *hit;
     size_t n, cap;
-    size_t pairs;           /* pairs looked at, half-spaces times vertices included */
+    size_t pairs;           /* pairs tested, half-spaces times vertices included */
 } abut_hits;
 
 /** 1 when the motion of one stencil is a collision by opts->method, else 0; a stencil alone has no thickness. */
@@ -68,33 +67,32 @@ int abut_judge_pair(abut_stencil s, const double *x0, const double *x1, const ab
 ABUT_MUST_USE abut_status abut_judge_motion(const abut_judge_shape *s, const double *x0, const double *x1,
                                             const abut_judge_opts *opts, abut_hits *out, abut_err *err);
 
-/** All intersections and touches at x: edge-triangle, rods, particles, vertices in tets, or in contact surfaces where collision
- * vertices are sums of nodes (judge/inside.h), half-spaces, folds, duplicates.  Exact.
- * The same order, the same failures; times are 0. */
+/** All intersections and touches at x: edge-triangle, rods, particles, vertices in tets, or in contact surfaces if collision
+ * vertices are sums of nodes (judge/inside.h), half-spaces, folds, duplicates.  Exact.  Times are 0.
+ * Order and failures as abut_judge_motion. */
 ABUT_MUST_USE abut_status abut_judge_static(const abut_judge_shape *s, const double *x, abut_hits *out, abut_err *err);
 
-/** Appends the pairs, vertices above half-spaces too, that are at x no further apart than opts ask for; nothing where that is
- * touching, which abut_judge_static knows.  The same failures. */
+/** Appends the pairs, and vertices above half-spaces, that are at x no further apart than the separation of opts; nothing if that
+ * is 0, which is the case of abut_judge_static.  Fails as abut_judge_motion. */
 ABUT_MUST_USE abut_status abut_judge_near(const abut_judge_shape *s, const double *x, const abut_judge_opts *opts, abut_hits *out,
                                           abut_err *err);
 
 /* How near things are to a collision. */
 typedef struct abut_judge_gap {
-    double gap;             /* m: distance less the separation that is asked for, never more than the true one; +inf: nothing is
-                             * within reach */
+    double gap;             /* m: lower bound of distance less required separation; +inf: nothing is within reach */
     abut_hit at;            /* the pair, as a hit at time 0 */
 } abut_judge_gap;
 
-/** The smallest gap of all pairs and of vertices above half-spaces at x, as far as it is below reach (m).  The same failures. */
+/** The smallest gap of all pairs and of vertices above half-spaces at x, if below reach (m).  Fails as abut_judge_motion. */
 ABUT_MUST_USE abut_status abut_judge_smallest_gap(const abut_judge_shape *s, const double *x, double reach,
                                                   const abut_judge_opts *opts, abut_judge_gap *out, abut_err *err);
 
-/** Appends tets without positive volume (exact sign); only_injective: those whose material forbids it.  Of a tet of order 2 and
- * more det dx/dxi > 0 is asked for in all of it (geom/jacobian.h): one of which that is not proven is appended. */
+/** Appends tets without positive volume (exact sign); only_injective: only tets whose material forbids it.  A tet of order 2 or
+ * more is appended unless det dx/dxi > 0 is proven in all of it (geom/jacobian.h). */
 ABUT_MUST_USE abut_status abut_judge_inverted(const abut_judge_shape *s, const double *x, int only_injective, abut_hits *out,
                                               abut_err *err);
 /** Appends tets that lose their positive volume on the straight motion x0 -> x1, ends included, with the first such time; exact
- * by every method.  Of a tet of order 2 and more the time is one at which det dx/dxi is not proven, perhaps not the first.
+ * by every method.  For a tet of order 2 or more det dx/dxi > 0 is not proven at the time, which may not be the first.
  * out is sorted. */
 ABUT_MUST_USE abut_status abut_judge_inverting(const abut_judge_shape *s, const double *x0, const double *x1, int only_injective,
                                                abut_hits *out, abut_err *err);

@@ -1,5 +1,5 @@
-/* What the judge of a trajectory looks at: every primitive that must not touch another, as lists of nodes.  Made from a model
- * or from a plain mesh; nothing of the simulation is reused, missing vertices and edges of triangles are added. */
+/* Input of the judge of a trajectory: every primitive that must not touch another, as lists of nodes.  Made from a model or from
+ * a plain mesh, without data of the simulation; missing vertices and edges of triangles are added. */
 #ifndef ABUT_JUDGE_SHAPE_H
 #define ABUT_JUDGE_SHAPE_H
 
@@ -16,19 +16,19 @@ typedef struct abut_simplices {
 
 /* Owns all.  Zero-filled is empty. */
 typedef struct abut_judge_shape {
-    int32_t nv;                 /* points: nodes, and behind them the collision vertices that are sums of nodes */
-    const abut_model *map;      /* which has them; borrowed; NULL: there are none */
-    abut_simplices vert;         /* that collide */
+    int32_t nv;                 /* points: nodes, then the collision vertices that are sums of nodes */
+    const abut_model *map;      /* the model with these sums; borrowed; NULL: there are none */
+    abut_simplices vert;         /* vertices that collide */
     abut_simplices point;       /* vertices of no edge */
     abut_simplices loose;       /* vertices of no triangle: points, and ends of rods */
     abut_simplices tip;         /* vertices of one edge, which is in `rod` */
-    abut_simplices edge;         /* listed ones and the sides of triangles */
+    abut_simplices edge;         /* listed edges and the sides of triangles */
     abut_simplices side;         /* sides of triangles */
     abut_simplices rod;          /* edges of no triangle */
-    abut_pair_list folds;       /* (tip, rod): where its edge ends in another, which no pair of edges covers */
+    abut_pair_list folds;       /* (tip, rod) if the edge of the tip ends in that rod: no pair of edges covers it */
     abut_simplices tri;          /* in the given order, not sorted */
-    abut_simplices tet;          /* the same; corners */
-    const abut_model *curved;   /* which has all nodes of tets of order 2 and more; borrowed; NULL: there are none */
+    abut_simplices tet;          /* corners, in the given order */
+    const abut_model *curved;   /* the model with all nodes of tets of order 2 and more; borrowed; NULL: there are none */
     uint8_t *injective;         /* [tet.n] 1: its material forbids inversion */
     uint8_t *still;             /* [nv] 1: of an obstacle; obstacles may touch each other */
     int bodies_pass;            /* 1: nodes of bodies pass through each other */
@@ -46,10 +46,10 @@ static inline int abut_judge_passes(const abut_judge_shape *s, int32_t a, int32_
 /** Contact thickness of element i, m: the largest of its nodes'. */
 double abut_judge_thickness(const abut_judge_shape *s, const abut_simplices *e, size_t i);
 
-/** The collision mesh, tets, half-spaces and thicknesses of a model, which stays where it is if its collision vertices are sums
- * of nodes, or its tets curved.  Fails ABUT_E_NOMEM. */
+/** Takes the collision mesh, tets, half-spaces and thicknesses of a model.  The model must outlive s if its collision vertices
+ * are sums of nodes or its tets are curved.  Fails ABUT_E_NOMEM. */
 ABUT_MUST_USE abut_status abut_judge_shape_model(abut_judge_shape *s, const abut_model *m, abut_err *err);
-/** A mesh from a file: its triangles, segments and points; the boundary of its tets (no tet may be inverted).
+/** Takes the triangles, segments and points of a mesh, and the boundary of its tets (no tet may be inverted).
  * Fails  ABUT_E_FORMAT a bad index, an element that names a point twice;  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_judge_shape_mesh(abut_judge_shape *s, const abut_mesh *m, abut_err *err);
 /** *points[3 s->nv], m: x itself where every point is a node; else room[3 s->nv], filled: x, then each collision vertex as
