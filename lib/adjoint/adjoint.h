@@ -1,4 +1,4 @@
-/* The derivative of a scalar L of a run by what the run was made of, backwards through its steps: a discrete adjoint.
+/* The derivative of a scalar L of a run by the input of the run, backwards through its steps: a discrete adjoint.
  *
  * A recorded run is a MODEL and the COMMITTED frames 0 .. N of it, each of the step after the one before.  The end x' of a step
  * is where the gradient F of its objective (solve/objective.h) vanishes on free nodes; prescribed ones are at their targets t:
@@ -9,32 +9,31 @@
  * (adjoint/bars.h) of frame n + 1 and gives those of frame n:
  *
  *     1  bars of v', a', x_n, ... through the velocity formulas of the scheme into those of x', v, a, x_n, ...
- *     2  H p = -bar of x', on free nodes; p = 0 on others.  H = dF/dx': the second derivative as it is, projected nowhere
+ *     2  H p = -bar of x', on free nodes; p = 0 on others.  H = dF/dx': the second derivative, not projected
  *     3  bar of t = bar of x' + (rows of prescribed nodes of H) p;  motions; bar of x_n by dt/dx_n
  *     4  bars of theta += (dF/dtheta)^T p
  *     5  bar of xhat = -M p, of c (where friction is at rest) = -D_xx p, of z: psi share Psi_xx(z) p; from there into x_n, v, ...
  *        by the coefficients that xhat and c have in solve/integrator.h: every scheme of it is linear in the state
  *     6  frozen friction: normal force, normal, weights of a contact at the positions where it was frozen (adjoint/lag.h)
  *
- * H is symmetric, and positive definite where the end is a strict minimum: Cholesky factors it.  Where a pivot is not positive
- * the step ended at a saddle, or above its tolerance: then MINRES (Paige and Saunders 1975) solves, preconditioned by the factor
- * of the projected Hessian.  It is never shifted: that would be another derivative.
+ * H is symmetric, and positive definite if the end is a strict minimum: Cholesky factors it.  If a pivot is not positive, the
+ * step ended at a saddle, or above its tolerance: then MINRES (Paige and Saunders 1975) solves, preconditioned by the factor of
+ * the projected Hessian.  H is never shifted, because a shift gives another derivative.
  *
- * Friction passes.  One: contacts are frozen at x_n, those that frame n has under lag/.  m: the results of the passes before
- * are in the frame where `step --keep-passes` has made it (pass/); else the step is solved again from its start.  Then the passes
- * are gone through backwards, a solve each.
+ * Friction passes.  One pass: contacts are frozen at x_n; frame n has them under lag/.  More passes: the frame has the results of
+ * all but the last in pass/ if `step --keep-passes` wrote it; else the step is solved again from its start.  The passes are then
+ * traversed backwards, with one solve each.
  * `converged` (lags 0): contacts are frozen at the result itself, and p solves (H + L)^T p = -bar with L = dF/dl dl/dx' by
  * iterations of a solve and a product each.
  *
  * Drag goes through its triangles' area at the start of the step as well; pressure of closed shells is a potential.
  *
- * How exact it is.  At the end of a step F is not 0 but what the tolerance leaves.  To first order L at exact ends is
- * L + sum p.F: `correction`.  Taken as constant: the stiffness of the barrier, a number that the rules of a run choose, or that
- * the scene has of its masses and dhat;
- * contact/kappa-scale is the derivative by it, and `kappa` of a step its part.  Contacts that come or go at dhat are smooth with
- * a law whose second derivative is; a change of the nearest feature is a kink of the gradient.  The time T of a quasi-static step
- * is made of masses and moduli, and only the stiffness of the barrier over T^2, N/m, has a meaning: derivatives by masses and
- * moduli hold that constant.
+ * Accuracy.  At the end of a step F is not 0, but within the tolerance.  To first order L at exact ends is L + sum p.F:
+ * `correction`.  The stiffness of the barrier, chosen by the rules of a run or from masses and dhat of the scene, is constant.
+ * contact/kappa-scale is the derivative by that stiffness, and `kappa` of a step its part.  Contacts that begin or end at dhat
+ * are smooth if the second derivative of the law is; a change of the nearest feature is a kink of the gradient.  The time T of a
+ * quasi-static step follows from masses and moduli, and only the stiffness of the barrier over T^2, N/m, has a meaning:
+ * derivatives by masses and moduli hold it constant.
  *
  * Sources: Li 2020, 2.1, 4.5; Huang et al. 2024 (differentiable incremental potential contact), whose recurrences are for
  * unlagged friction. */
@@ -60,7 +59,7 @@ typedef struct abut_adjoint_report {
     double unreached;       /* unit of L: sum |t - x'| |bar of t| of prescribed nodes that have not arrived */
     double solve_error;     /* |H p + bar| / |bar| */
     int indefinite;         /* H has a pivot that is not positive */
-    int32_t bad_node;       /* of that pivot; -1: not known */
+    int32_t bad_node;       /* node of that pivot; -1: unknown */
     int iterations;         /* of MINRES, 0: Cholesky */
     int passes, rounds;     /* friction passes; iterations of a converged one */
     int contacts, frozen;   /* at the end; friction contacts that act */
@@ -77,26 +76,24 @@ ABUT_MUST_USE abut_status abut_adjoint_open(abut_adjoint **out, const abut_model
                                             abut_err *err);
 void abut_adjoint_free(abut_adjoint **a);
 
-/** The step from frame `start` at the instant `at` to frame `end`.  bar: of the state of `end` (with the derivatives of L by it
- * added by the caller); becomes that of `start`.
- * Fails  ABUT_E_FORMAT the frames are not those of one step: forces do not balance at the end of it, or friction is not frozen
- *        as it would be; ABUT_E_NUMERIC H p = -bar is not
- *        solved; ABUT_E_NOMEM */
+/** Goes back through the step from frame `start` at the instant `at` to frame `end`.  bar of the state of `end`, to which the
+ * caller has added the derivatives of L by that state, becomes bar of the state of `start`.
+ * Fails  ABUT_E_FORMAT the frames are not those of one step: forces do not balance at its end, or friction is not frozen
+ *        by its rules; ABUT_E_NUMERIC H p = -bar is not solved; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_adjoint_step(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_arrays *end,
                                             abut_state_bar *bar, abut_adjoint_report *rep, abut_err *err);
-/** The same run with ends at which forces balance better, forwards from frame to frame: end becomes that of the step from `start`
- * (refined itself) that was recorded as frame `recorded`, by Newton's method from there with the stiffnesses and prescribed
- * positions recorded.  What derivatives of that run differ by is the error that the tolerance of the recorded one leaves in its
- * derivatives, to first order.  Arrays other than the state (node/, pass/x) are those recorded; backwards it is gone through with
- * `refined` in the options.
+/** Refines a run, forwards from frame to frame, so that forces balance better at the ends of its steps.  Newton's method starts
+ * at frame `recorded`, with the recorded stiffnesses and prescribed positions, and computes `end` of the step from `start`, which
+ * is refined itself.  Arrays other than the state (node/, pass/x) are copied.  The backward pass through a refined run needs
+ * `refined` in the options.  The change of derivatives is, to first order, the error due to the tolerance of the recorded run.
  * Fails  as abut_adjoint_step; ABUT_E_NUMERIC Newton's method does not come closer */
 ABUT_MUST_USE abut_status abut_adjoint_refine(abut_adjoint *a, const abut_arrays *start, abut_instant at,
                                               const abut_arrays *recorded, abut_arrays *end, abut_err *err);
-/** After the step from the first frame: bar of an acceleration that the frame did not have becomes one of x, v and parameters
- * (Newmark), and sums over elements those of materials and objects. */
+/** Finishes, after the step from the first frame: turns the bar of an acceleration that this frame does not have into bars of x,
+ * v and parameters (Newmark), and sums bars of elements to bars of materials and objects. */
 ABUT_MUST_USE abut_status abut_adjoint_finish(abut_adjoint *a, const abut_arrays *first, abut_instant at, abut_state_bar *bar,
                                               abut_err *err);
-/** The derivatives by parameters, after abut_adjoint_finish: the caller owns them from then on; a is freed. */
+/** Moves the derivatives by parameters to *bars, after abut_adjoint_finish; the caller owns them; frees *a. */
 void abut_adjoint_take(abut_adjoint **a, abut_parameter_bar *bars);
 
 #endif

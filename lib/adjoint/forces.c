@@ -23,8 +23,8 @@ void abut_adjoint_forces_clear(abut_adjoint_forces *f)
 
 /* ---- tets ---- */
 
-/* w[t] = sum over the corners of q.f, f the forces where modulus k of every tet and material is larger by its mu; k -1: as it is.
- * Densities read those of the tet or, where they go by stretches, those of the material. */
+/* w[t] = sum over the corners of q.f, f the forces with modulus k of every tet and material raised by its mu; k -1: not raised.
+ * Densities read the moduli of the tet or, if they depend on stretches, of the material. */
 static abut_status work_of_tets(abut_adjoint_forces *f, abut_elastic *e, int k, const double *z, const double *q, double *w,
                                 abut_arena *scratch, abut_err *err)
 {

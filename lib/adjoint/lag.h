@@ -1,4 +1,4 @@
-/* Friction that was frozen where contacts were (energy/friction.h), differentiated by what it was frozen from.
+/* Derivative of frozen friction (energy/friction.h) by the positions and parameters from which it was frozen.
  *
  * A contact with points x_i, closest-point weights w_i, normal n, distance d, normal force lambda, all at the positions xL
  * where it was frozen, has in the objective the term D = mu lambda h^2 f0(|t|), t = (I - n n^T) sum w_i u_i, u = x' - c.  With
@@ -23,7 +23,7 @@
 #include "adjoint/bars.h"
 #include "energy/friction.h"
 
-/* Of Dhat, m^2: the step of central differences by it. */
+/* Step of central differences by Dhat, m^2, as a fraction of Dhat. */
 #define ABUT_DHAT_STEP 1e-5
 
 /* One contact where it was frozen. */
@@ -50,20 +50,20 @@ ABUT_MUST_USE abut_status abut_frozen_take(abut_frozen_list *list, const abut_co
                                            const double *y,
                                            double kappa, double h, abut_err *err);
 void abut_frozen_clear(abut_frozen_list *list);
-/** Whether those are the contacts of lag: the same slots, coefficients, weights and forces to 1e-9.
+/** Checks that the contacts of list are those of lag: equal slots, coefficients, weights and forces to 1e-9.
  * Fails  ABUT_E_FORMAT which contact differs, and in what */
 ABUT_MUST_USE abut_status abut_frozen_agree(const abut_frozen_list *list, const abut_collmesh *cm, const abut_lag *lag,
                                             abut_err *err);
 
-/* What the friction of one pass gives. */
+/* Bars from the friction of one pass. */
 typedef struct abut_frozen_bars {
     double *x;              /* [3 nv] of xL; NULL: frozen contacts are numbers */
     double *mu;             /* [ng * ng] */
     double eps_v, dhat;     /* eps_v: by the speed of the model */
-    double kappa;           /* by the logarithm of the stiffness where it was frozen */
+    double kappa;           /* by the logarithm of the stiffness at which it was frozen */
     int32_t acting;         /* contacts that slide or stick at all */
 } abut_frozen_bars;
-/** bars += those of p.dD/dx'.  u[3 nv] = x' - c, p[3 nv]; eps_v of the model, m/s.  scratch: 3 doubles for each vertex of a map.
+/** Adds the bars of p.dD/dx'.  u[3 nv] = x' - c, p[3 nv]; eps_v of the model, m/s.  scratch: 3 doubles per vertex of a map.
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_frozen_back(const abut_frozen_list *list, const abut_collmesh *cm, const abut_stiction *law,
                                            double eps_v, const double *u, const double *p, abut_frozen_bars *bars,

@@ -1,6 +1,6 @@
-/* What a time scheme makes of its state: where inertia leads, where friction is at rest, the velocity and acceleration after a
- * step are linear in the numbers below, component by component, with coefficients that solve/integrator.c has.  They are asked
- * from there, one unit input after the other, so every scheme of it has its transposed map here. */
+/* Linear maps of a time scheme.  The inertial prediction, the positions at which friction rests, and the velocity and
+ * acceleration after a step are linear in the numbers below, component by component.  Their coefficients are computed with
+ * solve/integrator.c, one unit input after the other: every scheme there has its transposed map here. */
 #ifndef ABUT_ADJOINT_RECUR_H
 #define ABUT_ADJOINT_RECUR_H
 
@@ -22,12 +22,12 @@ typedef struct abut_recur {
 /** m: its time step and the numbers of its scheme; force_scale: s_I h^2, or T^2 of a quasi-static step, s^2. */
 void abut_recur_of(const abut_model *m, int scheme, double force_scale, abut_recur *r);
 
-/* Where the bar of an output goes. */
+/* Bars that the bar of an output adds to. */
 typedef struct abut_recur_bars {
     abut_state_bar *start;
     double *end, *acc, *target;     /* [3 nv] */
 } abut_recur_bars;
-/** Component i of the bars += the coefficients times the bar b of that of an output. */
+/** Component i of the bars += the coefficients times b, the bar of component i of an output. */
 void abut_recur_give(const abut_recur_row *r, size_t i, double b, const abut_recur_bars *to);
 
 #endif

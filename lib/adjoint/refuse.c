@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-/* The terms that are gone through backwards. */
+/* The terms that are differentiated. */
 static const char *const covered[] = { "inertia", "lagrangian", "elastic", "spring", "attachment", "codim", "codim bounds",
                                        "friction", "damping", "barrier", "pressure", "drag", NULL };
 
-/* What users call those that are not; other terms, of programs, have the names that these give them. */
+/* Words for users about terms that are not differentiated; a term that a program adds keeps its own name. */
 static const struct refused {
     const char *term, *words;
 } refused[] = { { "codim damping", "damping.stiffness of shells and rods is not differentiated" },
