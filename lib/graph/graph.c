@@ -271,7 +271,7 @@ static abut_status cut_nodes(int32_t nv, int32_t nt, const int32_t *tet, int32_t
     return rc;
 }
 
-/* Where most of the four are, of equals the lowest. */
+/* Returns the part of most of the four, of equals the lowest. */
 static int32_t most_of(const int32_t p[4])
 {
     int32_t best = p[0];

@@ -28,20 +28,20 @@ typedef struct abut_graph_fill {
     double nnz, flops;      /* of the factor of a matrix of 3x3 blocks on the graph; flops: multiplications and additions */
 } abut_graph_fill;
 
-/** The same by approximate minimum degree (Amestoy, Davis and Duff 1996): faster, as good where many small
- * things touch, and not on large bodies.  fill: what a factor in that order takes, before small supernodes are merged.
+/** Ordering by approximate minimum degree (Amestoy, Davis and Duff 1996): faster, and as good for many small bodies in contact,
+ * but not for large bodies.  fill: size and cost of a factor in that order, before small supernodes are merged.
  * Fails  ABUT_E_ARG more than 2^31 edges; ABUT_E_NOMEM; ABUT_E_NUMERIC AMD gives up */
 ABUT_MUST_USE abut_status abut_graph_order_amd(abut_graph G, int32_t *perm, abut_graph_fill *fill, abut_err *err);
 
 /** Cuts the vertices into k parts of about the same size along few edges: part[n] in 0 .. k-1, none empty.
- * Multilevel k-way cut of the graph (Karypis and Kumar 1998).  weight[first[n]]: by rows as G.col, of an edge > 0, those cut have
- * a small sum (that of a vertex itself is not read); NULL: all the same.
+ * Multilevel k-way cut of the graph (Karypis and Kumar 1998).  weight[first[n]], by rows as G.col: weights > 0 of edges, of which
+ * those cut have a small sum (entries of a vertex itself are not read); NULL: all equal.
  * Fails  ABUT_E_ARG k < 1, k > n, more than 2^31 neighbours; ABUT_E_NOMEM; ABUT_E_NUMERIC METIS gives up */
 ABUT_MUST_USE abut_status abut_graph_cut(abut_graph G, const int32_t *weight, int32_t k, int32_t *part, abut_err *err);
 
 typedef struct abut_partition_stats {
     int64_t faces;          /* dual edges: faces that two tets share */
-    int64_t cut;            /* those between parts */
+    int64_t cut;            /* dual edges between parts */
     double balance;         /* largest part / mean part, by weight */
     int32_t smallest, largest;
     int32_t interface_nodes;/* nodes whose elements lie in more than one part */
@@ -51,14 +51,14 @@ typedef struct abut_partition_stats {
 /* How a mesh is cut.  Zero-filled is the default. */
 typedef struct abut_cut_opts {
     int recursive;          /* 1: by repeated bisection, 0: into k parts at once */
-    int by_nodes;           /* 1: the nodes are cut, along few edges of tets; a tet is where most of its nodes are, of equals in
-                             * the part of lower number */
+    int by_nodes;           /* 1: the nodes are cut, along few edges of tets; a tet is in the part of most of its nodes, of equals
+                             * in the lowest */
     const double *weight;   /* [nt], or [nv] by nodes: parts have about the same sum; NULL: the same number */
 } abut_cut_opts;
 
-/** Cuts a mesh as abut_partition_tets, by the method that is asked for.
+/** Cuts a mesh as abut_partition_tets, by the method `how`.
  *
- * node     [nv], by nodes: their parts, -1 for nodes without tets; NULL where that is not wanted
+ * node     [nv], with by_nodes: parts of nodes, -1 for nodes without tets; NULL: not wanted
  * Fails    as abut_partition_tets; ABUT_E_ARG a weight that is negative or not finite, or all of them 0 */
 ABUT_MUST_USE abut_status abut_partition_mesh(int32_t nv, int32_t nt, const int32_t *tet, int32_t k, const abut_cut_opts *how,
                                               int32_t *part, int32_t *node, abut_partition_stats *stats, abut_err *err);
