@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Zero-filled is a valid, empty arena that grows by chunks; chunks stay until their marks are released, so a
- * pointer is good until then.  One arena serves one thread. */
+/* Zero-filled is a valid, empty arena that grows by chunks.  A chunk, and thus a pointer into it, is valid until its mark is
+ * released.  One arena serves one thread. */
 typedef struct abut_arena {
     struct abut_chunk *first, *cur;
     size_t limit;   /* bytes: allocations fail beyond it; 0 = as much as the system gives */
@@ -17,12 +17,12 @@ typedef struct abut_mark {
     size_t used;
 } abut_mark;
 
-/** n * size zero-filled bytes, aligned to 64, or NULL when the limit or the system says no. */
+/** Returns n * size zero-filled bytes, aligned to 64; NULL: the limit is reached, or out of memory. */
 void *abut_arena_alloc(abut_arena *a, size_t n, size_t size);
-/** The same bytes not filled: for arrays that are written whole before they are read. */
+/** Returns n * size bytes likewise, not filled: for arrays that are written whole before they are read. */
 void *abut_arena_room(abut_arena *a, size_t n, size_t size);
 abut_mark abut_arena_mark(const abut_arena *a);
-/** Gives back all that was allocated after the mark. */
+/** Frees all memory allocated after the mark. */
 void abut_arena_release(abut_arena *a, abut_mark m);
 /** Frees every chunk; the arena is empty and usable again. */
 void abut_arena_clear(abut_arena *a);

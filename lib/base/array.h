@@ -56,7 +56,7 @@ size_t abut_array_bytes(const abut_array *a);
 /** Number i of an array, in C order, as a double; NaN in a text. */
 double abut_array_real(const abut_array *a, int64_t i);
 
-/** The array of that name, or NULL.  Adding another moves it, but not its data. */
+/** The array of that name, or NULL.  Adding another array moves the structure, but not its data. */
 abut_array *abut_arrays_find(const abut_arrays *set, const char *name);
 
 /** Adds a zero-filled array, or replaces the one of that name in place, and returns its data.
@@ -64,7 +64,7 @@ abut_array *abut_arrays_find(const abut_arrays *set, const char *name);
 void *abut_arrays_put(abut_arrays *set, const char *name, abut_dtype type, int rank, const int64_t *shape,
                       const char *unit, uint32_t flags, abut_err *err);
 
-/** The same for the shapes used most: one number; n rows of `width` numbers (width 0: a plain vector). */
+/** abut_arrays_put for common shapes: one number; n rows of `width` numbers (width 0: a plain vector). */
 ABUT_MUST_USE abut_status abut_arrays_put_f64(abut_arrays *set, const char *name, double value, const char *unit,
                                               abut_err *err);
 ABUT_MUST_USE abut_status abut_arrays_put_i32(abut_arrays *set, const char *name, int32_t value, abut_err *err);
@@ -72,8 +72,8 @@ void *abut_arrays_put_rows(abut_arrays *set, const char *name, abut_dtype type, 
                            const char *unit, abut_err *err);
 ABUT_MUST_USE abut_status abut_arrays_put_text(abut_arrays *set, const char *name, const char *text, abut_err *err);
 
-/** Adds an array as it is, or replaces the one of that name in place.  a->data comes from malloc and belongs to the set
- * when the call succeeds.  Fails ABUT_E_ARG on a bad name, type, rank or shape; ABUT_E_NOMEM */
+/** Adds an array without a copy, or replaces the one of that name in place.  a->data comes from malloc and belongs to the set
+ * if the call succeeds.  Fails ABUT_E_ARG on a bad name, type, rank or shape; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_arrays_take(abut_arrays *set, const abut_array *a, abut_err *err);
 /** Deep copy of one array into dst (added or replaced). */
 ABUT_MUST_USE abut_status abut_arrays_copy(abut_arrays *dst, const abut_array *a, abut_err *err);

@@ -1,10 +1,10 @@
-/* Rows of whole numbers in ascending order: the first number counts, where it is the same the next. */
+/* Lexicographic order of rows of whole numbers. */
 #ifndef ABUT_BASE_ORDER_H
 #define ABUT_BASE_ORDER_H
 
 #include <stdint.h>
 
-/** -1, 0, 1: whether row a[n] is less than row b[n], the same, greater. */
+/** Returns -1, 0, 1 if row a[n] is less than row b[n], equal, greater. */
 static inline int abut_compare(const int32_t *a, const int32_t *b, int n)
 {
     for (int k = 0; k < n; k++)
@@ -12,7 +12,7 @@ static inline int abut_compare(const int32_t *a, const int32_t *b, int n)
     return 0;
 }
 
-/** The same for qsort and bsearch: items that are, or begin with, one int32_t, an array of two, of three; an int64_t. */
+/** Comparisons for qsort and bsearch: items that are, or begin with, one int32_t, an array of two, of three; an int64_t. */
 int abut_by_one(const void *a, const void *b);
 int abut_by_two(const void *a, const void *b);
 int abut_by_three(const void *a, const void *b);

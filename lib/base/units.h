@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* What a number measures, in SI units; units.c has a table of the others that may be said.  Of those marked "unit" the scene
- * language refuses a plain number: it might be misread. */
+/* Quantity of a number, in SI units; units.c has a table of other units.  For quantities marked "unit" the scene language rejects
+ * a number without a unit, because it is ambiguous. */
 typedef enum abut_quantity {
     ABUT_Q_PURE,            /* no unit                                  */
     ABUT_Q_TIME,            /* s                                        */
@@ -35,7 +35,7 @@ typedef struct abut_unit {
 /** The unit of q with that name; NULL: there is none. */
 const abut_unit *abut_unit_find(abut_quantity q, const char *name);
 
-/** The unit of q that another spelling may mean, as "sec", "M", "m/s2"; NULL: none. */
+/** The unit of q that another spelling may mean, such as "sec", "M", "m/s2"; NULL: none. */
 const abut_unit *abut_unit_like(abut_quantity q, const char *name);
 
 /** The quantity whose SI unit has that name (NULL allowed), of lengths and speeds that without l; ABUT_Q_PURE: there is none. */
