@@ -41,8 +41,8 @@ ABUT_LANES_INLINE void abut_lanes_sqrt(abut_lanes *v)
     *v = *(abut_lanes *)a;
 }
 
-/** Where the mask is set, cosine and sine of the smaller rotation that makes [app apq; apq aqq] diagonal (columns turn by
- * a_p <- c a_p - s a_q, a_q <- s a_p + c a_q); 1 and 0 elsewhere. */
+/** Computes, in lanes set in `need`, cosine and sine of the smaller rotation that makes [app apq; apq aqq] diagonal (columns
+ * rotate by a_p <- c a_p - s a_q, a_q <- s a_p + c a_q); 1 and 0 in other lanes. */
 ABUT_LANES_INLINE void abut_lanes_jacobi(const abut_lane_mask *need, const abut_lanes *app, const abut_lanes *apq,
                                          const abut_lanes *aqq, abut_lanes *c, abut_lanes *s)
 {

@@ -55,7 +55,7 @@ INLINE void tridiagonalise(int n, abut_lanes *Q, abut_lanes *d, abut_lanes *e)
     }
 }
 
-/* Where the block that begins at l ends in each lane: *m, l where there is nothing left to do; 0 when that is so in all. */
+/* *m: end of the block that begins at l, in each lane; l if the block is done.  Returns 0 if it is done in all lanes. */
 INLINE int block_end(int n, int l, const abut_lanes *d, const abut_lanes *e, abut_lane_mask *m)
 {
     *m = (abut_lane_mask){ n - 1, n - 1, n - 1, n - 1 };

@@ -4,7 +4,7 @@
 
 #include "math/lanes.h"
 
-/** What abut_svd3 (math/svd3.h) does, for four matrices: F[9], U[9], s[3], V[9] hold one entry of each; the same bits. */
+/** abut_svd3 (math/svd3.h) of four matrices, with the same bits; each of F[9], U[9], s[3], V[9] is one entry of all four. */
 void abut_svd3_lanes(const abut_lanes *F, abut_lanes *U, abut_lanes *s, abut_lanes *V);
 
 #endif
