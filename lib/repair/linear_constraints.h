@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a constraint is about, for sorting and for naming it. */
+/* Kind of a constraint by its primitives, for sorting and for messages. */
 typedef enum abut_constraint_kind {
     ABUT_CONSTRAINT_VT, ABUT_CONSTRAINT_EE, ABUT_CONSTRAINT_VE, ABUT_CONSTRAINT_VV, ABUT_CONSTRAINT_PLANE, ABUT_CONSTRAINT_TET
 } abut_constraint_kind;
@@ -35,15 +35,15 @@ void abut_constraints_sort(abut_constraints *list);
 const abut_constraint *abut_constraints_find(const abut_constraints *list, abut_constraint_kind kind, int32_t id0, int32_t id1);
 void abut_constraints_clear(abut_constraints *list);
 
-/** Takes over the multipliers of old ones with the same key; both sorted. */
+/** Copies the multipliers of constraints of `old` with the same key; both lists are sorted. */
 void abut_constraints_warm(abut_constraints *list, const abut_constraints *old);
 
 /** Minimises sum_i mass_i |u_i|^2 / 2 subject to the constraints by Hildreth's method (coordinate ascent of the dual), starting
- * from their multipliers; nodes with weight 0 do not move.  Sweeps over all alternate with sweeps over those
- * that are active or violated: most of a round are slack.
+ * from their multipliers; nodes with weight 0 do not move.  Sweeps over all constraints alternate with sweeps over the active or
+ * violated ones, because most are slack.
  *
  * weight[nv]  1/kg, inverse masses
- * sweeps      over all, at most; stops when none is violated by more than tol (m)
+ * sweeps      at most so many sweeps over all; stops if none is violated by more than tol (m)
  * active[n]   scratch
  * u[3 nv]     out, m
  * returns     largest violation left, m: above tol when they contradict each other or the sweeps are spent */

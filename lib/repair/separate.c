@@ -136,7 +136,7 @@ static void any_direction(abut_stencil kind, const double x[12], double n[3])
     abut_v3_put(n, abut_v3_scale(1 / abut_v3_norm(direction), direction));
 }
 
-/* What intersects has constraints of its own. */
+/* 1: the pair is part of an intersection, which has other constraints. */
 static int is_crossed(const run *s, abut_stencil kind, const int32_t ij[2], const int32_t vert[4])
 {
     const abut_wrong_side *t = &s->wrong;

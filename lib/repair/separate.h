@@ -15,7 +15,7 @@ typedef struct abut_separate_opts {
 /** gap as given, max_move = the length of the model / 10, the other values as above. */
 abut_separate_opts abut_separate_defaults(const abut_model *m, double gap);
 
-/* What is still wrong; ids are rows of contact/vertex, edge, triangle, of half-space/ and of tet/. */
+/* Kind of a remaining fault; ids are rows of contact/vertex, edge, triangle, of half-space/ and of tet/. */
 typedef enum abut_left_kind {
     ABUT_LEFT_INTERSECTION, /* edge, triangle that it touches */
     ABUT_LEFT_VT,       /* vertex, triangle nearer than the gap; the next two alike */
@@ -30,7 +30,7 @@ typedef enum abut_left_kind {
 typedef struct abut_left {
     abut_left_kind kind;
     int32_t id[2];
-    double lacking;     /* m: distance asked for minus distance; ABUT_LEFT_MOVE: displacement beyond the limit; else 0 */
+    double lacking;     /* m: required distance minus distance; ABUT_LEFT_MOVE: displacement beyond the limit; else 0 */
 } abut_left;
 
 enum { ABUT_LEFT_MAX = 20 };
@@ -39,19 +39,19 @@ typedef struct abut_separate_report {
     int done;                       /* 1: no intersection, every distance >= thickness + gap, every tet positive */
     int rounds;
     size_t intersections_start, intersections_end;
-    double gap_start, gap_end;      /* m: certified smallest distance less thickness among pairs nearer than asked for, INFINITY
-                                     * when there are none; 0 when something crosses */
-    double limit, residual;         /* m: opt->max_move; gap asked for minus gap_end, 0 when reached */
+    double gap_start, gap_end;      /* m: certified smallest distance less thickness among pairs nearer than required, INFINITY
+                                     * without any; 0 if primitives cross */
+    double limit, residual;         /* m: opt->max_move; required gap minus gap_end, 0 if reached */
     double move_max, move_rms;      /* m: largest displacement; root of the mass-weighted mean square */
     int32_t move_node;              /* node of the largest, -1 when nothing moved */
-    int n_left;                     /* of left[]: what could not be separated, intersections first, at most so many are named */
+    int n_left;                     /* faults in left[], at most ABUT_LEFT_MAX, intersections first */
     abut_left left[ABUT_LEFT_MAX];
 } abut_separate_report;
 
 /** Moves free nodes of x0 as little as possible (sum of mass |dx|^2) to a state without intersections and with all
- * distances >= thickness + gap: every round linearises what is crossed or too close (repair/wrong_side.h says where to) and
- * solves for the smallest displacement from x0 that meets all of it.  Obstacles and handles stay.  The answer is verified with
- * exact predicates and certified distances.
+ * distances >= thickness + gap.  Every round linearises the pairs that cross or are too close (directions: repair/wrong_side.h)
+ * and solves for the smallest displacement from x0 that satisfies all constraints.  Obstacles and handles do not move.  The
+ * result is verified with exact predicates and certified distances.
  *
  * x0, x   [3 nv] m; x out: x0 plus the displacement when report->done, else x0
  * report  out, always filled when the call succeeds: a state that cannot be separated is no failure of the call

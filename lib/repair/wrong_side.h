@@ -1,7 +1,7 @@
-/* Which part of a surface is on the wrong side of another, and how it gets back.
+/* Parts of surfaces on the wrong side of another surface, and constraints that move them back.
  *
  * Edges that cross triangles cut the surfaces into regions (Baraff, Witkin and Kass 2003, global intersection analysis):
- * the smaller region of a connected surface is taken for the one that is too far.  Its vertices are moved through the
+ * the smaller region of a connected surface counts as the one on the wrong side.  Its vertices are moved back through the
  * nearest triangle they came through.  An edge that crosses a ridge with both ends on the right side is moved over it. */
 #ifndef ABUT_REPAIR_WRONG_SIDE_H
 #define ABUT_REPAIR_WRONG_SIDE_H
@@ -9,7 +9,7 @@
 #include "contact/intersect.h"
 #include "repair/linear_constraints.h"
 
-/* What stays the same while positions change.  Zero-filled is empty. */
+/* Data of a collision mesh that does not depend on positions, and the regions last found.  Zero-filled is empty. */
 typedef struct abut_wrong_side {
     const abut_collmesh *cm;
     int32_t *whole;         /* [nc] lowest vertex of the connected surface */
@@ -27,9 +27,9 @@ void abut_wrong_side_clear(abut_wrong_side *t);
 /** Regions of the intersections hit[n] (of triangles; half-space entries are skipped) at y[3 nc]. */
 void abut_wrong_side_find(abut_wrong_side *t, const abut_intersection *hit, size_t n);
 
-/** Appends to list what undoes the intersections: motions along unit vectors until the parts are `gap` (m) and their thickness
- * apart on the right side, times ABUT_SEPARATE_AIM.  last: the constraints of the round before, sorted, so that no vertex is
- * drawn back and forth.  They are about the change of positions from y; nodes are collision vertices.
+/** Appends constraints that undo the intersections to list: motions along unit vectors until the parts are `gap` (m) and their
+ * thickness apart on the right side, times ABUT_SEPARATE_AIM.  last: the sorted constraints of the last round, so that no vertex
+ * moves back and forth.  Constraints are on the change of positions from y; nodes are collision vertices.
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_wrong_side_constraints(const abut_wrong_side *t, const abut_intersection *hit, size_t n,
                                                       const double *y, double gap, const abut_constraints *last,
