@@ -23,8 +23,8 @@ static int has_edge(const edges *e, int32_t a, int32_t b)
     return e->n && bsearch(key, e->node, (size_t)e->n, 2 * sizeof *key, abut_by_two);
 }
 
-/* Contact edges that go on whatever triangles do: rods that stay, and what is neither a side of a triangle nor a rod, as the
- * segments of obstacles. */
+/* Finds the contact edges that stay independently of triangles: remaining rods, and edges that are neither a side of a triangle
+ * nor a rod, such as segments of obstacles. */
 static abut_status find_segments(const abut_tearing *w, surface *s, abut_err *err)
 {
     const abut_model *m = w->m;

@@ -1,19 +1,19 @@
-/* Tearing: elements that are stretched too far go, nodes that hold nothing together any more are split, and a new MODEL and FRAME
- * say so (Liu 2018, 8.4 leaves the criterion open; here it is the largest principal stretch at the end of a step).
+/* Tearing: removes elements that are stretched too far, splits nodes that no longer connect elements, and makes a new MODEL and
+ * FRAME.  (Liu 2018, 8.4 leaves the criterion open; here it is the largest principal stretch at the end of a step.)
  *
- * Elements are tets, shells, springs and rods, whose bends go with either of their segments; a model with neither tets nor shells
- * is taken by its contact triangles, which go with any spring on their edges.  At each node the elements that remain form fans:
- * tets joined by faces, triangles by edges.  The first fan keeps the node, every other one gets a copy with its share of the
- * mass, and all of them draw a little towards their own elements, so that nothing touches.  Nodes of motions and attachments are
- * not split.  Whatever is exposed joins the contact surface.  A node without any element stays as a point mass that nothing
- * touches. */
+ * Elements are tets, shells, springs and rods; a bend is removed with either of its segments.  A model with neither tets nor
+ * shells is split along its contact triangles, which are removed with any spring on their edges.  At each node the remaining
+ * elements form fans: tets joined by faces, triangles by edges.  The first fan keeps the node; every other fan gets a copy with
+ * its share of the mass.  The node and its copies move a little towards their own elements, so that nothing touches.  Nodes of
+ * motions and attachments are not split.  Exposed faces join the contact surface.  A node without any element stays as a point
+ * mass without contact. */
 #ifndef ABUT_TEAR_TEAR_H
 #define ABUT_TEAR_TEAR_H
 
 #include "model/model.h"
 
 typedef struct abut_torn {
-    int32_t tets, shells, springs, rods;    /* that went */
+    int32_t tets, shells, springs, rods;    /* removed */
     int32_t triangles;              /* contact triangles of a net of springs */
     int32_t copies;                 /* nodes added */
     double worst;                   /* the largest stretch found */
@@ -25,9 +25,9 @@ typedef struct abut_torn {
 ABUT_MUST_USE abut_status abut_tear_find(const abut_model *m, const double *x, double limit, uint8_t *gone, abut_torn *torn,
                                          abut_err *err);
 
-/** The MODEL and FRAME without what is gone, of the same time.  Arrays of the same names are copied: rows of node/ to copies
- * too, those of tet/, shell/, spring/ and rod/ as far as their elements stay; hinges stay while both their triangles do and still
- * share the edge, bends while both their segments do; lag/, pass/, step/ and part/ are left out.
+/** Makes the MODEL and FRAME without the elements of gone[], at the same time.  Arrays are copied: rows of node/ to copies of
+ * nodes, too; rows of tet/, shell/, spring/ and rod/ of elements that stay.  Hinges stay if both their triangles stay and still
+ * share the edge, bends if both their segments stay.  lag/, pass/, step/ and part/ are left out.
  * Fails  ABUT_E_NUMERIC fans cannot be parted without intersection or inversion; ABUT_E_FORMAT arrays of these families that have
  *        another number of rows, collision vertices that are no nodes; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_tear_apply(const abut_arrays *model, const abut_arrays *frame, const uint8_t *gone,
