@@ -4,12 +4,12 @@
 #include <string.h>
 
 #define RIDGE 1e-6          /* of the largest diagonal entry */
-#define BELOW 0.999         /* of the curvature along a gap, what H may have of it */
+#define BELOW 0.999         /* largest part of the curvature along a gap that H may have */
 #define OPEN 0.95           /* fraction of a gap that may be closed in one iteration */
 #define SMALL 1e-13         /* of the model: a decrease that ends it */
 #define ROUNDING 1e-9       /* of it: one that may be lost to rounding */
 #define MOST_ITERATIONS 100
-#define OFF 1e3             /* times gaps and s0: what no minimum is at */
+#define OFF 1e3             /* times gaps and s0: no minimum lies beyond */
 
 /* weight b(gap) and its derivatives in the gap */
 static double barrier(const abut_gap *a, double gap, double *d1, double *d2)
@@ -94,7 +94,7 @@ static int invert(const reduced *r, const double *G, int own)
     return 1;
 }
 
-/* Whether K less that part of r->h, what H has of known contacts, is definite. */
+/* Returns 1 if K less `part` of r->h, the curvature of known contacts in H, is definite. */
 static int is_convex(const reduced *r, double part)
 {
     const size_t n = r->n;
@@ -103,9 +103,9 @@ static int is_convex(const reduced *r, double part)
     return factor(n, r->L);
 }
 
-/* H less its known contacts is definite, but K may have lost that: where a contact is by far stiffer than what it holds, the
- * ridge and rounding are more than the compliance along its gap.  Each gap has its own ridge then, and where that is not enough,
- * less of the contacts is taken to be in H. */
+/* Makes K, less the known contacts in H, definite.  H less its known contacts is, but K may have lost that: if a contact is much
+ * stiffer than the bodies, the ridge and rounding exceed the compliance along its gap.  Then each gap has its own ridge and, if
+ * that is not enough, a smaller part of the contacts counts as in H. */
 static int make_convex(reduced *r, const double *G)
 {
     static const double parts[] = { 1, BELOW, 0.9, 0.5, 0 };
@@ -139,7 +139,7 @@ static double model(const reduced *r, const double *s)
     return sum;
 }
 
-/* r->d: Newton's direction; what the diagonal lacks to be definite is added. */
+/* r->d: Newton's direction; the diagonal is increased until the matrix is definite. */
 static int aim(const reduced *r)
 {
     const size_t n = r->n;

@@ -7,8 +7,8 @@
  *
  *     1/2 (s - s0).G^-1 (s - s0) + sum_i phi_i(s_i),     G = J H^-1 J^T, s0 = J p0,
  *
- * is least: as many unknowns as gaps.  phi is the barrier at the new gap; of a contact that H has already the barrier less the
- * quadratic that H has of it.  m is convex and m'(0) = g, so that p is a descent direction. */
+ * is least: as many unknowns as gaps.  phi is the barrier at the new gap; if H contains the contact already, less its quadratic
+ * in H.  m is convex and m'(0) = g, so p is a descent direction. */
 #ifndef ABUT_SOLVE_DIRECTION_CONTACT_SUBPROBLEM_H
 #define ABUT_SOLVE_DIRECTION_CONTACT_SUBPROBLEM_H
 
@@ -20,19 +20,19 @@ typedef struct abut_gap {
     double weight;          /* kg/m^2: kappa times multiplicity */
     double gap;             /* m, where the step begins, > 0 */
     int known;              /* its quadratic is a part of H */
-    double excess;          /* kg: curvature that H has of it beyond that of the barrier */
+    double excess;          /* kg: its curvature in H beyond that of the barrier */
 } abut_gap;
 
 /** phi, kg m^2, and its first two derivatives in the step s of the gap; +inf where gap + s <= 0. */
 double abut_gap_extra(const abut_gap *a, double s, double *d1, double *d2);
 
-/** lambda[n], kg m, by Newton's method with a search that keeps gaps open.  G is made definite by 1e-6 of its largest diagonal
- * entry: several pairs may have the same gap.  Where that hides how H is without its known contacts, so that there is no minimum,
- * each gap has 1e-6 of its own, and less of the contacts is taken to be in H if need be.  After 100 iterations lambda is what
- * they have come to: it makes a direction, which its search judges.
+/** Finds lambda[n], kg m, by Newton's method with a search that keeps gaps open.  1e-6 of its largest diagonal entry makes G
+ * definite, since several pairs may have the same gap.  If no minimum exists then, each gap gets 1e-6 of its own entry instead,
+ * and a smaller part of the known contacts counts as in H if needed.  After 100 iterations lambda is the last iterate: its
+ * direction is still judged by the search.
  *
  * G        [n * n] symmetric, 1/kg;  s0 [n] m
- * *solved  0: there is no minimum, or none to rounding; lambda is nothing
+ * *solved  0: there is no minimum, or none to rounding; lambda is undefined
  * scratch  given back before return
  * Fails    ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_contact_subproblem_minimise(size_t n, const abut_gap *gap, const double *G, const double *s0,

@@ -1,5 +1,5 @@
-/* The Newton matrix on disjoint sets of nodes, in single precision, as an initial matrix: block Jacobi.  What joins nodes of
- * different sets is dropped. */
+/* The Newton matrix on disjoint sets of nodes, in single precision, as an initial matrix: block Jacobi.  Entries between
+ * different sets are dropped. */
 #include "solve/direction/initial.h"
 
 #include "graph/graph.h"

@@ -1,13 +1,13 @@
-/* The Newton matrix as an initial matrix, by sparse Cholesky: in single precision where that is fair.  Where the factor would be
- * dear (ordering.h), conjugate gradients apply the inverse for as many iterations as the factor would cost; with the one more
- * that is asked for, the factor is made, and where conjugate gradients on the Newton matrix ask for a preconditioner. */
+/* The Newton matrix as an initial matrix, by sparse Cholesky, in single precision if that is exact enough.  If the factor would
+ * be expensive (ordering.h), conjugate gradients apply the inverse, for as many iterations as the factor would cost.  The factor
+ * is made for the next iteration, or if conjugate gradients on the Newton matrix need a preconditioner. */
 #include "solve/direction/initial.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
-#define LEFT 0.03       /* of what it is applied to that conjugate gradients may leave */
+#define LEFT 0.03       /* largest residual of conjugate gradients, relative to the right-hand side */
 
 typedef struct hessian {
     abut_newton_solve *solve;   /* of the direction: it has the factor */

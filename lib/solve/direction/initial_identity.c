@@ -1,6 +1,6 @@
-/* A multiple of the identity as an initial matrix (Nocedal and Wright 2006, eq. 7.20; Liu 2018, eq. 7.16, whose print is of the
- * inverse): A_0 = (y . y)/(s . y) of the newest pair, and before there is one the mean diagonal of the constant matrix of
- * solve/direction/initial_laplacian.h.  Nothing is factored; what contact adds, the pairs alone know. */
+/* A multiple of the identity as an initial matrix (Nocedal and Wright 2006, eq. 7.20; Liu 2018, eq. 7.16, which prints the
+ * inverse): A_0 = (y . y)/(s . y) of the newest pair; before the first pair, the mean diagonal of the constant matrix of
+ * solve/direction/initial_laplacian.h.  Nothing is factored; curvature of contact enters by the pairs alone. */
 #include "solve/direction/initial.h"
 
 #include "base/par.h"

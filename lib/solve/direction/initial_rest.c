@@ -1,11 +1,11 @@
-/* The Hessian at rest, K, as an initial matrix, with the Hessians of contact and friction, C, where they are: lbfgs-rest.  The
- * same with each node's rows rotated as the tets around it have rotated since, R K R^T + C, R = diag(R_i): lbfgs-warped,
- * stiffness warping by nodes (Mueller et al. 2002; Liu 2018, 7.3).  R_i is the rotation nearest to the mean of their deformation
- * gradients by volume, the identity where there is no tet.
+/* The Hessian at rest, K, as an initial matrix, with the Hessians of contact and friction, C, at the iterate: lbfgs-rest.  With
+ * the rows of each node rotated like the tets around it, R K R^T + C, R = diag(R_i): lbfgs-warped, stiffness warping by nodes
+ * (Mueller et al. 2002; Liu 2018, 7.3).  R_i is the rotation nearest to the mean of the tets' deformation gradients by volume;
+ * the identity without a tet.
  *
- * Without contacts and terms whose Hessian at rest changes from step to step (damping by stiffness, drag) the factor is of K
- * alone and lasts while the numbering and the scheme do; R is applied around it.  Both are for comparison: K is Newton's matrix
- * near rest, and a poor one for a body that has rotated (lbfgs-rest) or bent (both). */
+ * Without contacts and terms whose Hessian at rest changes from step to step (damping by stiffness, drag), the factor is of K
+ * alone, R is applied around it, and it lasts until the numbering or the scheme changes.  Both matrices are for comparison: K is
+ * Newton's matrix near rest, and a poor one for a body that has rotated (lbfgs-rest) or bent (both). */
 #include "solve/direction/initial.h"
 #include "solve/direction/initial_laplacian.h"
 
@@ -115,7 +115,7 @@ static void write_zeros(void *ctx, size_t lo, size_t hi, double *val)
     memset(val, 0, (hi - lo) * abut_element_size(ctx) * sizeof *val);
 }
 
-/* Sets [first, last) as they are, the others with values 0: a matrix that sums a set's values stays one that does. */
+/* Keeps sets [first, last), and gives the others values 0, in the same form (values or `make`) as before. */
 static void only(abut_elements *sets, int n, int first, int last, double *zeros, abut_elements *out)
 {
     for (int k = 0; k < n; k++) {
@@ -188,7 +188,7 @@ static abut_status factor_sum(rest *s, const abut_bsr *A, abut_err *err)
     return rc;
 }
 
-/* Elasticity at rest, all else at the iterate.  alone: there is nothing else, and the factor lasts. */
+/* Sums elasticity at rest, all else at the iterate.  alone: there is nothing else, and the factor lasts. */
 static abut_status make_factor(rest *s, const abut_initial_at *at, int alone, abut_err *err)
 {
     const abut_objective *p = at->p;
@@ -207,8 +207,8 @@ static abut_status make_factor(rest *s, const abut_initial_at *at, int alone, ab
     return rc || !alone ? rc : abut_made_for_take(&s->made_for, p, err);
 }
 
-/* 1: contact and friction apart, all Hessians at rest are the same in each step: of masses, and of energies at z without a state.
- * Damping and drag have others. */
+/* Returns 1 if all Hessians at rest, except contact and friction, are the same in each step: masses, and energies at z without a
+ * state, but not damping and drag. */
 static int nothing_else(const abut_objective *p)
 {
     for (int i = 0; i < p->terms.n; i++) {

@@ -1,13 +1,13 @@
 /* The Newton matrix A on overlapping subdomains as an initial matrix: dot (Li 2020, 3.3).
  *
- * A subdomain has the nodes of the elements of one part.  Nodes on interfaces are in several of them, and are completed: what the
- * elements of neighbours add there is counted too.  So a subdomain has the principal submatrix of A on its nodes; z = mean over
- * the copies of the subdomain solutions (Li 2020, eq. 3.6-3.13), in single precision.  What joins nodes of different subdomains
- * is dropped from them, but for what it adds to the diagonal.
+ * A subdomain has the nodes of the elements of one part.  Nodes on interfaces are in several subdomains, with the entries of
+ * elements of neighbours too.  So a subdomain has the principal submatrix of A on its nodes.  z is the mean over the copies of
+ * the subdomain solutions (Li 2020, eq. 3.6-3.13), in single precision.  Entries of A between nodes of different subdomains are
+ * dropped.
  *
- * Not in the source: a coarse space C (sparse/schwarz/coarse_space.h), of the rigid motions of the subdomains: z = S (r - A C r),
- * z + C (r - A z), with S the symmetric mean of the subdomain solutions (Toselli and Widlund 2005, 6.2), and iterations no longer
- * grow with their number; and nodes that a contact joins with those of a subdomain are in it, too.
+ * Two additions to the source: a coarse space C (sparse/schwarz/coarse_space.h) of the rigid motions of the subdomains,
+ * z = S (r - A C r), z + C (r - A z), with S the symmetric mean of the subdomain solutions (Toselli and Widlund 2005, 6.2),
+ * bounds the iterations for many subdomains; and a subdomain includes nodes that a contact couples with its own.
  *
  * A partition depends on the mesh alone and outlives a step. */
 #include "solve/direction/initial.h"

@@ -1,14 +1,14 @@
 /* Quasi-Newton directions: p = -B g, B the limited-memory BFGS operator (sparse/lbfgs.h) of the last iterations on an initial
- * matrix of the first iterate of the minimisation (Li 2020, 3.4; Liu 2018, 7.2): solve/direction/initial.h has them.  When
- * contacts have changed since, or the curvature along the last step was not the one that it has, there is a new one once its
- * directions bring little.
+ * matrix (solve/direction/initial.h) of the first iterate of the minimisation (Li 2020, 3.4; Liu 2018, 7.2).  The matrix is
+ * renewed if its directions bring little progress, and contacts have changed, or the curvature along the last step differed from
+ * the one that it has.
  *
- * The objective decides what is remembered: when it changes (barrier stiffness, augmented Lagrangian) the pairs are forgotten
- * and there is a new initial matrix.  All of it ends with the minimisation, so a restart from a frame gives the same bytes.
+ * If the objective changes (barrier stiffness, augmented Lagrangian), the pairs are forgotten and the initial matrix is renewed.
+ * All state ends with the minimisation, so a restart from a frame gives the same bytes.
  *
- * A short quasi-Newton direction does not prove that a minimum is near.  Where the stopping rule is the Newton direction, one is
- * computed when p is short, by conjugate gradients with the initial matrix as preconditioner; it is taken, and alone can end
- * the minimisation; how short is learnt from those that could not. */
+ * A short quasi-Newton direction does not prove that a minimum is near.  If the stopping rule reads Newton directions and p is
+ * short, Newton's direction is computed by conjugate gradients with the initial matrix as preconditioner.  It replaces p, and it
+ * alone can end the minimisation.  The threshold for "short" adapts to comparisons with Newton's directions that were long. */
 #include "base/arena.h"
 #include "base/par.h"
 #include "base/timer.h"
@@ -23,12 +23,12 @@
 #include <string.h>
 
 #define SHORTEST_TRIAL 0.1  /* first trial of the search: Li 2020, eq. 3.14 */
-/* after a direction that was short while Newton's was not, the next one is looked at when it is this much shorter still, but at
- * most so much */
+/* factor by which the next direction has to be shorter before a comparison, after one that was short while Newton's was not; and
+ * its least value */
 #define DISTRUST 0.5
 #define LEAST_TRUST 0.05
-/* Newton directions by conjugate gradients: relative residual while the direction is long and when the convergence test looks
- * at it; iterations before the initial matrix is replaced, and at all */
+/* Newton directions by conjugate gradients: relative residual for long directions, and for those that the convergence test reads;
+ * iterations before the initial matrix is renewed; most iterations */
 #define FAR 1e-3
 #define CLOSE 1e-8
 #define BEFORE_RENEWAL 200
@@ -67,7 +67,7 @@ static abut_status scaled_apply(void *of, const double *r, double *z, abut_err *
     return rc;
 }
 
-/* (s . y)/(y . D y) of the newest pair: what D has to be multiplied by to be right on y in the mean (Nocedal and Wright 2006, eq.
+/* (s . y)/(y . D y) of the newest pair: factor with which D is right on y in the mean (Nocedal and Wright 2006, eq.
  * 7.20 with D in place of the identity); 1 without one.  d->solve.rhs and sol are lost. */
 static abut_status scale_of(lbfgs *d, const abut_precond *D, double *by, abut_err *err)
 {
@@ -212,7 +212,7 @@ static int is_exact(const lbfgs *d)
     return d->ops->is_exact && d->ops->is_exact(d->initial);
 }
 
-/* A better factor of the initial matrix just found, if there is one and this one is not fair. */
+/* Refines the factor of a new initial matrix that is not fair, if it has a better one. */
 static abut_status refine(lbfgs *d, const abut_point *at, double *slope, abut_report *rep, abut_err *err)
 {
     const abut_initial_at where = { d->p, at, &d->matrix, &d->solve };
@@ -221,7 +221,7 @@ static abut_status refine(lbfgs *d, const abut_point *at, double *slope, abut_re
     return rc ? rc : apply_down(d, slope, rep, err);
 }
 
-/* Newton's direction is wanted: this one, which the search would try from `trial` on, is short, or no good. */
+/* Returns 1 if Newton's direction has to replace this one (first trial `length`): it is short, or does not descend. */
 static int wants_proof(const lbfgs *d, double slope, double length, double close)
 {
     const abut_quasi *q = &d->quasi;
@@ -259,8 +259,8 @@ static abut_status direction(lbfgs *d, const abut_point *at, double *trial, abut
     return ABUT_OK;
 }
 
-/* A direction that would not descend is replaced by the one without history, then by that of a symmetric initial matrix, then by
- * Newton's: rep counts them. */
+/* Replaces a direction that does not descend: by one without history, then with a symmetric initial matrix, then by Newton's; rep
+ * counts them. */
 static abut_status find(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
                         abut_err *err)
 {

@@ -48,10 +48,10 @@ typedef struct look_ahead {
     abut_direction_ops ops; /* those of inner, and refine */
     abut_direction inner;
     const abut_objective *p;
-    int wait, patience;     /* directions that do not look ahead, and how many they were last time; 0: it was good */
+    int wait, patience;     /* directions still without look-ahead; their last number, 0: the last rounds were good */
     met_pairs *met;         /* of the direction at hand; NULL: none was met */
     int round;              /* of it */
-    int better;             /* the last round has brought something */
+    int better;             /* the last round has improved the bound */
     double newton, before;  /* bounds of Newton's direction and of the one before the last round */
     abut_mark mark;
     abut_arena scratch;
@@ -76,7 +76,7 @@ static double along(const abut_objective *p, const met *m, const double *dir)
     return sum;
 }
 
-/* The gap of an impact at the fraction t of the direction: what carries it there, its normal, and its distance. */
+/* Gap of an impact at the fraction t of the direction: its vertices, its normal, and its distance. */
 static double look_at(const abut_objective *p, const bounded *b, const abut_impact *hit, double t, met *m)
 {
     const abut_model *model = p->model;
@@ -110,7 +110,7 @@ static double thickness(const abut_objective *p, const abut_impact *hit)
     return hit->plane >= 0 ? abut_collmesh_plane_xi(cm, hit->vert[0]) : abut_collmesh_xi(cm, hit->kind, hit->vert);
 }
 
-/* The place of a pair among those that are known, n: none. */
+/* Returns the index of a pair in the model; n: not in it. */
 static size_t place(const met_pairs *f, const met *m, int known)
 {
     size_t i = 0;
@@ -129,7 +129,7 @@ static double multiplicity(const abut_pairs *pairs, const met *m, double share)
     return 0;
 }
 
-/* Curvature along its normal that the matrix has of a contact at d, over kappa, beyond that of the barrier. */
+/* Curvature of a contact at d along its normal in the matrix, over kappa, beyond that of the barrier. */
 static double excess(const abut_objective *p, abut_barrier_law law, double d)
 {
     const abut_barrier_curvature *c = &abut_barrier_state_of(&p->terms)->curvature;
@@ -248,7 +248,7 @@ static abut_status look(look_ahead *a, const bounded *b, int *changed, abut_repo
     return ABUT_OK;
 }
 
-/* The first round of a direction comes. */
+/* Begins the first round of a direction. */
 static abut_status start(look_ahead *a, const bounded *b, abut_err *err)
 {
     const size_t n3 = 3 * (size_t)a->p->model->nv, nrow3 = 3 * (size_t)a->p->nrow + 1;
@@ -277,7 +277,7 @@ static void finish(look_ahead *a)
     a->round = 0;
 }
 
-/* Rounds that have brought little are left out for some directions. */
+/* Skips the rounds of some directions after rounds with little gain. */
 static void learn(look_ahead *a, double bound)
 {
     if (bound >= fmin(LONG_ENOUGH, WORTH * a->newton)) a->patience = 0;
@@ -311,7 +311,7 @@ static abut_status refine(void *self, const abut_point *at, const abut_direction
     return rc;
 }
 
-/* ---- what is passed on ---- */
+/* ---- operations of the inner direction ---- */
 
 static void begin_step(void *self)
 {

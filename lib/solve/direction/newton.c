@@ -84,8 +84,8 @@ static abut_status solve(newton *n, const abut_point *at, const double *g, doubl
     return ABUT_OK;
 }
 
-/* Another dir, with the bounds of terms as this one meets them, where it leads far beyond some; not where a short direction may
- * end the minimisation. */
+/* Replaces a dir that leads far beyond bounds of terms by one that includes them; not if a short direction may end the
+ * minimisation. */
 static abut_status look_at_bounds(newton *n, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
                                   abut_err *err)
 {

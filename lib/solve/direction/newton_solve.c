@@ -217,8 +217,8 @@ static abut_status factor_once(abut_newton_solve *s, const abut_newton_matrix *A
     return rc;
 }
 
-/* Projection leaves the matrix positive definite up to rounding; a shift of the diagonal mends the rounding.  Hessians that are
- * not projected need larger ones. */
+/* Shifts of the diagonal: a projected matrix is positive definite up to rounding, and needs a small one; Hessians that are not
+ * projected need larger ones. */
 static abut_status factor_shifted(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, int solve,
                                   abut_report *rep, abut_err *err)
 {

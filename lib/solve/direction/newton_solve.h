@@ -17,7 +17,7 @@ typedef struct abut_newton_solve {
     int no_single;          /* single precision has failed in this step for a factor wanted at once */
     int shifted;            /* the last matrix, by more than rounding needs: its solutions are shorter than Newton's directions */
     unsigned without;       /* ABUT_WITHOUT_* */
-    double cg_tolerance;    /* of iterations; 0: what the search can see */
+    double cg_tolerance;    /* of iterations; 0: as exact as the search needs */
     int32_t bad_node;       /* after a factorisation that failed: of the pivot, or -1 */
     double *rhs, *sol;      /* [3 nrow] */
 } abut_newton_solve;
@@ -59,7 +59,7 @@ int abut_newton_solve_is_approximate(const abut_newton_solve *s);
 /** Writes entries, operations and bytes of the factor into the report. */
 void abut_newton_solve_stats(const abut_newton_solve *s, abut_report *rep);
 
-/** dir[3 nv] leads down the gradient g[3 nv]. */
+/** Returns 1 if dir[3 nv] descends along the gradient g[3 nv]. */
 int abut_descends(const abut_objective *p, const double *g, const double *dir);
 /** rows[3 nrow] = scale v[3 nv] at the nodes that move; and back, 0 at the others. */
 void abut_rows_gather(const abut_objective *p, const double *v, double scale, double *rows);

@@ -91,8 +91,8 @@ abut_status abut_ordering_analyse(abut_ordering *o, const abut_bsr *A, abut_err 
     return abut_linear_analyse(o->linear, &(abut_operator){ .matrix = A }, o->perm, err);
 }
 
-/* The pattern of the first nsets sets into A.  The part of the elements lasts for as long as the numbering does, and with
- * it the analysis of the whole, when that comes out the same. */
+/* Makes the pattern of the first nsets sets in A.  The part of the elements lasts until the numbering changes, and the analysis
+ * with it while the whole pattern is the same. */
 static abut_status pattern(abut_ordering *o, abut_bsr *A, const abut_objective *p, const abut_elements *sets, int nsets,
                            int lasting, abut_err *err)
 {
@@ -150,7 +150,7 @@ static abut_status analyse_in_order(abut_ordering *o, const int32_t *perm, const
     return abut_ordering_analyse(o, A, err);
 }
 
-/* ---- the order of minimum degree of a pattern that comes again ---- */
+/* ---- the order of minimum degree of a recurring pattern ---- */
 
 /* Keeps the present order, of the first factor of A, unless it changes whether the factor may be in single precision. */
 static abut_status keep_degree(abut_ordering *o, const abut_bsr *A, abut_err *err)
@@ -238,7 +238,7 @@ abut_status abut_ordering_analyse_to_factor(abut_ordering *o, const abut_bsr *A,
     return rc || !first || !o->by_degree || !o->degree.on ? rc : keep_degree(o, A, err);
 }
 
-/* Iterations need no order, but may want to know where the rows are. */
+/* Analyses A for iterations, which need no order, but may need the positions of rows. */
 static abut_status analyse_iterations(abut_ordering *o, const abut_bsr *A, const abut_objective *p, const double *x,
                                       abut_err *err)
 {

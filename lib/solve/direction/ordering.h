@@ -1,8 +1,8 @@
 /* The pattern of a Newton matrix, the order in which its unknowns are eliminated, and their analysis by a linear solver.
  *
- * All of it lives for one time step, but for what a new process would compute again to the byte: the ordering of the elements
- * alone, which no contact joins, their part of the pattern, the analysis of the very pattern in the very order, and the order of
- * minimum degree that the first factor of a pattern gets.  So a restart from any frame meets the same pivots and gives the same
+ * It lives for one time step, but for state that a new process would recompute to the byte: the ordering of the elements without
+ * contacts, their part of the pattern, the analysis of an equal pattern in an equal order, and the order of minimum degree that
+ * the first factor of a pattern gets.  So a restart from any frame has the same pivots and gives the same
  * bytes.
  *
  * A factor is expensive if that of the elements alone takes more operations per row than conjugate gradients do: in bodies that
@@ -62,9 +62,9 @@ void abut_ordering_clear(abut_ordering *o);
 /** Forgets what belongs to one time step; A: the matrix whose pattern it keeps. */
 void abut_ordering_begin_step(abut_ordering *o, abut_bsr *A);
 
-/** The pattern of A for sets[nsets], with what the linear solver makes of it, unless the sets from number
- * `lasting` on have the rows that they had last.  lasting: the sets before this one are of elements that last.
- * x[3 nv]: where nodes are.
+/** Makes the pattern of A for sets[nsets] and its analysis by the linear solver, unless the sets from number
+ * `lasting` on have the rows that they had last.  Sets before `lasting` are of elements that last.
+ * x[3 nv]: positions of nodes.
  * Fails  as abut_bsr_pattern, abut_graph_order_nested_dissection, abut_linear_analyse; o is then as at the begin of a step */
 ABUT_MUST_USE abut_status abut_ordering_pattern(abut_ordering *o, abut_bsr *A, const abut_objective *p, const double *x,
                                                 const abut_elements *sets, int nsets, int lasting, abut_err *err);

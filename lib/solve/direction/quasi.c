@@ -12,8 +12,8 @@
  * by this factor; */
 #define PATIENCE 5
 #define PROGRESS 0.1
-/* or this many, where the last step has met a curvature that is so many times more or less than the matrix has: bodies that are
- * pulled or crushed far in one step leave the Hessian of its start behind */
+/* or this many, if the curvature of the last step is BENT times larger or smaller than that of the matrix: strong deformation in
+ * one step makes the Hessian of its start obsolete */
 #define PATIENCE_BENT 3
 #define BENT 2
 #define SAME_GAP 1.25       /* barriers whose smallest gap has changed by less are as stiff as they were */
@@ -99,7 +99,7 @@ static struct abut_contacts_seen contacts_at(const abut_objective *p, const abut
     return (struct abut_contacts_seen){ key, abut_pairs_smallest_gap(&p->cm, pairs, NULL) };
 }
 
-/* There is friction, or contacts are others than those that the initial matrix has seen. */
+/* Returns 1 with friction, or if the contacts differ from those that the initial matrix was found with. */
 static int contacts_changed(const abut_quasi *q, const abut_objective *p, const abut_pairs *pairs)
 {
     if (abut_lag_of(&p->terms)->n) return 1;

@@ -1,5 +1,5 @@
-/* The parts into which the tets of an objective are cut: those of the stream, or some of its own by the mesh alone, for what is
- * held changes from step to step, and a restart has not seen the steps before. */
+/* Partition of the tets of an objective: the given one, or one by the mesh alone.  It must not depend on held nodes, which change
+ * from step to step: a restart does not know the steps before. */
 #ifndef ABUT_SOLVE_DIRECTION_TET_PARTS_H
 #define ABUT_SOLVE_DIRECTION_TET_PARTS_H
 
