@@ -69,7 +69,7 @@ static void spring_vector(const abut_model *m, size_t s, const double *x, double
     for (int k = 0; k < 3; k++) d[k] = a[k] - b[k];
 }
 
-/* The corners of thin element e at x, and at 0 those it has not. */
+/* Corners of thin element e at x; unused corners are 0. */
 static void thin_corners(const abut_objective *p, size_t e, const double *x, double y[12])
 {
     const int32_t *node = abut_codim_of(&p->terms)->node + 4 * e;
@@ -282,7 +282,7 @@ static void step_springs(abut_admm *a, const abut_objective *p, const double *x,
     }
 }
 
-/* One thin element: z, u and f = K (D x - z + u); how far z is from D x, and from what it was against its corner 0. */
+/* One thin element: z, u and f = K (D x - z + u); the distance of z from D x, and its change, relative to corner 0. */
 static int local_thin(abut_admm *a, size_t e, const double x[12], double *all, double *u, double f[12], double *apart,
                       double *moved)
 {

@@ -19,7 +19,7 @@
 
 #define NODES_PER_PART 1500     /* as dot has them without a coarse space */
 #define HISTORY 5
-/* The parts are minimised until their gradient is this fraction of what it was, in so many iterations at most. */
+/* The parts are minimised until their gradient has fallen to this fraction; largest number of iterations for that. */
 #define ENOUGH 0.1
 #define ITERATIONS 10
 #define DECREASE 1e-4           /* Armijo's constant */
@@ -40,7 +40,7 @@ struct abut_consensus {
         int32_t n;          /* nodes that move and have several copies */
         int32_t *number;    /* [nv] of each; -1 */
     } borders;
-    struct consensus_rows { /* of the matrices, for what is held */
+    struct consensus_rows { /* of the matrices, for the held nodes */
         uint8_t *held;      /* [copies] */
         int known;
         int32_t *tet, *beside, *border;     /* of tets, of tets beside parts in rows of copies and of nodes on borders */
@@ -48,10 +48,10 @@ struct abut_consensus {
         int32_t k;
     } rows;
     struct consensus_values {
-        double *tet, *beside;   /* Hessians of the tets, the same of those beside parts */
+        double *tet, *beside;   /* Hessians of the tets; of the tets beside parts */
     } values;
     struct consensus_matrices {
-        summed H, K, C;     /* of all parts; what completes them; the sum of that over the copies of a node */
+        summed H, K, C;     /* of all parts; their completion; sum of K over the copies of each node */
     } of;
     abut_subdomains *domains;
     abut_linear_solver middle;  /* C */
@@ -65,7 +65,7 @@ struct abut_consensus {
     double *y;              /* [3 borders] */
 };
 
-/* ---- what it is made of ---- */
+/* ---- construction ---- */
 
 static void summed_clear(summed *s)
 {
@@ -165,7 +165,7 @@ abut_status abut_consensus_new(abut_consensus **out, const abut_objective *p, co
 
 /* ---- matrices ---- */
 
-/* Rows of everything, for what is held. */
+/* Rows of tets, borders and parts, for the held nodes. */
 static void number_rows(abut_consensus *c, const abut_model *m)
 {
     const abut_copies *cut = &c->cut;

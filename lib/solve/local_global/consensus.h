@@ -1,16 +1,16 @@
-/* ADMM on the subdomains of dot, to compare with (Li 2020, 3.4.4 and 3.4.6; Boyd et al. 2011, 7.1).  E is the sum of the energies
+/* ADMM on the subdomains of dot, for comparison (Li 2020, 3.4.4 and 3.4.6; Boyd et al. 2011, 7.1).  E is the sum of the energies
  * E_j of parts on copies x_j of their nodes; the copies z_j of nodes on borders have to agree with those nodes:
  *
  *     x_j = argmin E_j(x_j) + 1/2 |z_j - y + u_j|^2_Kj             each part by itself
  *     y   = argmin sum_j 1/2 |z_j - y + u_j|^2_Kj                  the nodes on borders
  *     u_j = u_j + z_j - y
  *
- * K_j is what completes the Hessian of E_j at the start of the step to the principal submatrix H_j of the whole one (Li 2020,
- * eq. 3.9): what tets of other parts add between nodes of part j, and the rest of their masses.  H_j, factored once, is the
- * initial matrix of the L-BFGS iterations that solve the first problem, whose steps are searched for over all parts at once.
+ * K_j completes the Hessian of E_j at the start of the step to the principal submatrix H_j of the whole Hessian (Li 2020, eq.
+ * 3.9): entries by tets of other parts between nodes of part j, and the rest of their masses.  H_j, factored once, is the initial
+ * matrix of the L-BFGS iterations for the first problem, with one line search over all parts.
  *
- * From x_j = x and u_j = 0.  The objective may rise in between, and nothing makes the iterations converge for energies that are
- * not convex. */
+ * Iterations start from x_j = x and u_j = 0.  The objective may rise between them, and convergence is not guaranteed for energies
+ * that are not convex. */
 #ifndef ABUT_SOLVE_LOCAL_GLOBAL_CONSENSUS_H
 #define ABUT_SOLVE_LOCAL_GLOBAL_CONSENSUS_H
 
@@ -21,7 +21,7 @@
 
 typedef struct abut_consensus abut_consensus;
 
-/** given: a partition of the tets; none: `parts` of its own, or by the number of nodes where that is 0.
+/** given: a partition of the tets; none: it makes `parts`, or for 0 a number by the nodes.
  * Fails  ABUT_E_FORMAT no tets, a node that moves is of no tet, a term that parts do not have, by name; ABUT_E_NOMEM; as
  *        abut_partition_tets */
 ABUT_MUST_USE abut_status abut_consensus_new(abut_consensus **c, const abut_objective *p, const abut_partition *given, int parts,
@@ -30,7 +30,7 @@ void abut_consensus_free(abut_consensus **c);
 /** Begins a step of p, at x[3 nv].  Fails  ABUT_E_NUMERIC a matrix is not positive definite; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_consensus_start(abut_consensus *c, const abut_objective *p, const double *x, abut_report *rep,
                                                abut_err *err);
-/** An iteration: dx[3 nv] leads from the nodes x to the next ones. */
+/** Makes one iteration: x + dx, each [3 nv], are the next nodes. */
 ABUT_MUST_USE abut_status abut_consensus_step(abut_consensus *c, const abut_objective *p, const double *x, double *dx,
                                               abut_report *rep, abut_arena *scratch, abut_err *err);
 /** Returns entries, operations and bytes of all factors. */

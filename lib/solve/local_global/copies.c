@@ -31,8 +31,8 @@ static abut_status no_memory(const abut_model *m, abut_err *err)
 
 /* ---- copies ---- */
 
-/* Numbers the copies as the tets of part after part come to them; last[nv], first[k + 1], order[nt] are scratch.  Returns how
- * many there are. */
+/* Numbers the copies in the order of the tets, part after part; last[nv], first[k + 1], order[nt] are scratch.  Returns their
+ * number. */
 static int32_t number_copies(abut_copies *c, const abut_model *m, const int32_t *part, int32_t *last, int32_t *first,
                              int32_t *order)
 {
@@ -69,7 +69,7 @@ static int32_t copy_in(const abut_copies *c, int32_t node, int32_t part)
     return -1;
 }
 
-/* Masses of the n copies: of a node with several in the proportion of what tets bring.  bring[n]: zero on entry. */
+/* Masses of the n copies: a node divides its mass in proportion to the tets of its parts.  bring[n]: zero on entry. */
 static void divide_masses(abut_copies *c, const abut_objective *p, int32_t n, double *bring)
 {
     const abut_model *m = p->model;

@@ -1,14 +1,14 @@
-/* A mesh of tets cut along the borders of its parts: a model whose nodes are copies, one for each part that a node is in
- * (Li 2020, 3.4.3).  Its tets are those of the mesh, and the masses of the copies of a node are what the tets of their parts
- * bring, so an energy of it is the sum of the energies of the parts.
+/* A mesh of tets cut along the borders of its parts: a model whose nodes are copies, one for each part that a node is in (Li
+ * 2020, 3.4.3).  It has the same tets, and each copy of a node has the mass of the tets in its part, so an energy of it is the
+ * sum of the energies of the parts.
  *
- * Beside it are the pairs of a tet and another part with one of its nodes: what completes a part at its borders. */
+ * It also lists the pairs of a tet and another part with one of its nodes, which complete a part at its borders. */
 #ifndef ABUT_SOLVE_LOCAL_GLOBAL_COPIES_H
 #define ABUT_SOLVE_LOCAL_GLOBAL_COPIES_H
 
 #include "solve/objective.h"
 
-/* Owns its arrays; the model borrows them and what else the given one has.  Zero-filled is empty. */
+/* Owns its arrays; the model borrows them, and all other arrays of the given model.  Zero-filled is empty. */
 typedef struct abut_copies {
     abut_model model;       /* tets in the order of the given one */
     int32_t k;              /* parts */

@@ -24,7 +24,7 @@
 #define DECREASE 0.03
 /* A converged step leaves at most this fraction of the largest force on a body, unless the model asks for less. */
 #define BALANCED 1e-3
-/* That is looked at when an iteration is short, again after a sixteenth of the iterations so far. */
+/* The balance is tested after a short iteration, and again after this part of the iterations so far. */
 #define LOOKS 16
 /* Stiffness of collision springs over the mean stiffness of a node. */
 #define COLLISION 10
@@ -34,7 +34,7 @@ abut_lg_opts abut_lg_defaults(void)
     return (abut_lg_opts){ .iterations = 10, .max_iterations = 100000, .fit_low = ABUT_FIT_LOW, .fit_high = ABUT_FIT_HIGH };
 }
 
-/* ---- what it can do ---- */
+/* ---- models that it accepts ---- */
 
 static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_err *err)
 {
@@ -150,7 +150,7 @@ static abut_status objective_at(abut_local_global *s, const double *x, double *s
     return rc;
 }
 
-/* The factor for what is held in this step: that of the last one, mostly. */
+/* Makes the factor for the held nodes of this step, unless the last one is for them. */
 static abut_status prepare(abut_local_global *s, abut_report *rep, abut_err *err)
 {
     abut_objective *p = &s->objective;
@@ -223,8 +223,8 @@ static abut_status apply_matrix(abut_local_global *s, const double *r, abut_err 
     return abut_linear_solve(&s->A, &L, s->rhs, NULL, s->rhs, err);
 }
 
-/* s->rhs = B g with the L-BFGS matrix B of the iterates of this step since the collisions are what they are, or with A^-1 where
- * that does not descend. */
+/* s->rhs = B g with the L-BFGS matrix B of the iterates of this step since the set of collisions changed; by A^-1 alone if that
+ * does not descend. */
 static abut_status apply_history(abut_local_global *s, abut_report *rep, abut_err *err)
 {
     abut_quasi *q = &s->quasi;
@@ -252,8 +252,8 @@ static abut_status step_speed(const abut_local_global *s, double *speed)
     return ABUT_OK;
 }
 
-/* s->dx = -A^-1 r at x, or L-BFGS on it, r the gradient of E, for ADMM that of its global step; its largest entry over h, m/s.
- * s->g is the gradient of E where something asks for it. */
+/* s->dx = -A^-1 r at x, or by L-BFGS, with r the gradient of E, in ADMM the residual of its global step; *speed: its largest
+ * entry over h, m/s.  s->g is the gradient of E if it is needed. */
 static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->objective;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define HISTORY 5       /* pairs of a step that has to converge, where none are asked for */
+#define HISTORY 5       /* pairs of L-BFGS in a step that has to converge, by default */
 
 /* ---- the methods ---- */
 
@@ -87,8 +87,8 @@ static abut_status make(void **self, const abut_model *m, const abut_step_option
     lo.norm = abut_step_norm(o);
     lo.parts = o->quasi.parts;
     if (o->iterations >= 0) lo.iterations = o->iterations;
-    else if (lo.norm > 0 || o->tolerance > 0) lo.iterations = 0;    /* who says how exact wants it so */
-    /* without an end of its own, an iteration that crawls would take thousands */
+    else if (lo.norm > 0 || o->tolerance > 0) lo.iterations = 0;    /* a tolerance without iterations: steps converge */
+    /* without L-BFGS, slow convergence would take thousands of iterations */
     if (!lo.iterations && !(lo.norm > 0) && o->quasi.history < 0 && !method->local_step) lo.history = HISTORY;
     abut_status rc = o->names && !lo.parts ? abut_partition_view(o->names, m->nt, &lo.cut, err) : ABUT_OK;
     if (!rc) rc = abut_lg_init(&l->solver, &l->model.view, &lo, err);
