@@ -1,5 +1,5 @@
-/* Which nodes the contacts can move: those that the matrix connects with a node that has a weight.  The others sleep: the
- * iterations of ADMM change nothing in their equations, so their velocities are those of the first iteration to the bit. */
+/* Nodes that contacts can move: the matrix connects them with a node that has a weight.  The others sleep: iterations of ADMM do
+ * not change their equations, so they keep the velocities of the first iteration, to the bit. */
 #ifndef ABUT_SOLVE_NODAL_COMPONENTS_H
 #define ABUT_SOLVE_NODAL_COMPONENTS_H
 
@@ -14,15 +14,15 @@ typedef struct abut_components {
     uint8_t *woken;             /* [rows] of a component, at its first row */
     abut_node_list awake;       /* nodes of those rows, ascending */
     int32_t *body;              /* [nodes] the component of each node's row; 0 where it does not move */
-    double *mass;               /* [rows] kg: what a motion of the whole component meets, a third of the trace of the sum of its
-                                 * blocks, at its first row: its mass, and more where something holds it */
+    double *mass;               /* [rows] kg: inertia of a motion of the whole component, a third of the trace of the sum of its
+                                 * blocks, at its first row: its mass, and more if it is held */
 } abut_components;
 
-/** The components of the pattern of A; all sleep.  nodes: how many may be awake.  Fails  ABUT_E_NOMEM */
+/** Finds the components of the pattern of A; all sleep.  nodes: how many may be awake.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_components_find(abut_components *c, const abut_bsr *A, int32_t nodes, abut_err *err);
-/** The component of a row is awake from the next abut_components_list on. */
+/** Wakes the component of a row, from the next abut_components_list on. */
 void abut_components_wake(abut_components *c, int32_t row);
-/** row[nodes]: of each node, -1: it does not move. */
+/** Lists the nodes that are awake.  row[nodes]: row of each node, -1: it does not move. */
 void abut_components_list(abut_components *c, const int32_t *row, int32_t nodes);
 void abut_components_clear(abut_components *c);
 

@@ -201,8 +201,8 @@ static int are_apart(const abut_coulomb_system *y, const body_sums *b)
     return y->h * b->apart > y->near * b->nodes;
 }
 
-/* Raises what momentum lacks to what it lacks at p, (A + W) (p - v), as forces on the affine motions of each body whose v and p
- * lead apart: summed node by node it would be noise of stiff elements, which no motion of the body follows. */
+/* Raises the residual of momentum to that at p, (A + W) (p - v), by forces on the affine motions of each body whose v and p lead
+ * apart.  Summed node by node it would be noise of stiff elements, which no motion of the body follows. */
 static abut_status sum_affine(abut_coulomb_state *s, const abut_coulomb_system *y, body_sums *sum, size_t n, abut_err *err)
 {
     size_t first = 0;
@@ -288,8 +288,8 @@ int abut_coulomb_converged(const abut_coulomb_state *s, const abut_coulomb_optio
 /* ---- q of the next iteration ---- */
 
 enum { PRODUCTS = ABUT_MIXED + 1 };
-#define RIDGE 1e-10     /* of the sum of all squares: what columns that depend on each other get */
-#define WORSE 4         /* a residual whose square grows by more: the columns led astray */
+#define RIDGE 1e-10     /* of the sum of all squares: regularises dependent columns */
+#define WORSE 4         /* growth of the squared residual beyond which the columns are dropped */
 
 /* product[j] = sum over nodes of w a . b_j for the columns b of `df`, the last one a itself; by blocks. */
 static abut_status products(const abut_coulomb_state *s, const abut_coulomb_system *y, const double *a, double *product,
@@ -456,9 +456,9 @@ static abut_status append(abut_coulomb_state *s, const abut_coulomb_system *y, a
     return rc;
 }
 
-enum { FIRST = 4 };     /* times as many sweeps has the first projection, which begins without impulses of contacts */
+enum { FIRST = 4 };     /* factor of the sweeps of the first projection, which begins without impulses of contacts */
 
-/* v for p and lambda, those for q where they are not yet; and the residuals. */
+/* Solves for v with p and lambda, after their projection of q if it is missing, and computes the residuals. */
 static abut_status iteration(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t, const abut_coulomb_options *o,
                              abut_err *err)
 {

@@ -39,7 +39,7 @@ typedef struct abut_coulomb_system {
      * nodes that are not awake is there already. */
     abut_status (*solve)(void *ctx, const double *rhs, double *v, abut_err *err);
     double near;            /* m: v and p of the contacts of a body lead to one place within this; with `multiply` */
-    /** out = (A + W) d at the nodes that move, 0 elsewhere, where there are `body` and `awake`; NULL: momentum is asked at v
+    /** out = (A + W) d at the nodes that move, 0 elsewhere; needs `body` and `awake`.  NULL: momentum is tested at v
      * alone. */
     void (*multiply)(void *ctx, const double *d, double *out);
     /** Appends contacts that the motion by v meets, and gives their nodes weights; NULL: none come. */
@@ -86,7 +86,7 @@ typedef struct abut_coulomb_state {
     } seconds;
 } abut_coulomb_state;
 
-/** Room for so many nodes.  Fails  ABUT_E_NOMEM */
+/** Allocates the state for so many nodes.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_coulomb_state_init(abut_coulomb_state *s, int32_t nodes, abut_err *err);
 void abut_coulomb_state_clear(abut_coulomb_state *s);
 

@@ -1,5 +1,5 @@
-/* The stepper of hard contact with its failsafe: every step is judged before it is committed (solve/nodal/guard.h).  One that is
- * refused gets rounds of detection on its own motion; then the barrier takes it (solve/nodal/mend.h), or it is given up. */
+/* The stepper of hard contact with its failsafe: every step is judged before it is committed (solve/nodal/guard.h).  A refused
+ * step gets rounds of detection on its motion; if they fail, the barrier takes it (solve/nodal/mend.h), or it fails. */
 #include "solve/nodal/failsafe.h"
 
 #include "base/timer.h"
@@ -17,7 +17,7 @@
 
 #define SPLIT 1e-5      /* m: how far elements that are split off may be from their mesh, and move */
 enum { ROUNDS = 5, ITERATIONS = 5 };    /* of detection after the judge refused; of ADMM in each */
-enum { PATIENCE = 4 };  /* times as many iterations may follow those of the last linearisation where forces do not balance */
+enum { PATIENCE = 4 };  /* times the iterations of the last linearisation: more that may follow while forces do not balance */
 
 /* An instance. */
 typedef struct failsafe {
@@ -29,7 +29,7 @@ typedef struct failsafe {
     int sweeps;                 /* of a projection */
     const abut_arrays *frame;   /* that the step starts from; borrowed until it is committed */
     abut_instant at;
-    double *x1;                 /* [3 nv] m: where the step leads */
+    double *x1;                 /* [3 nv] m: end of the step */
     int start_checked;
     int refused;                /* the present step was, and nothing takes its place */
     struct failsafe_path {      /* of steps whose frames are not written (solve/search/path.h) */
@@ -225,7 +225,7 @@ static const char *words_of_residual(const failsafe *f, char words[ABUT_GUARD_WO
     return words;
 }
 
-/* Says why a step is refused. */
+/* Words of the reason for a refused step. */
 static const char *words_of(const failsafe *f, int clean, int linearisations, char words[ABUT_GUARD_WORDS])
 {
     if (clean) return words_of_residual(f, words);
@@ -276,7 +276,7 @@ static int balances(const failsafe *f)
     return !f->nodal.contacts.n || f->nodal.state.unbalanced <= f->nodal.opt.admm.balance;
 }
 
-/* Goes on with the last linearisation while forces do not balance. */
+/* Continues the iterations of the last linearisation while forces do not balance. */
 static abut_status go_on_iterating(failsafe *f, abut_report *rep, abut_err *err)
 {
     abut_nodal *n = &f->nodal;

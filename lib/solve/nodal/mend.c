@@ -52,7 +52,7 @@ static abut_status lag_reserve(abut_lag *l, size_t n, abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "friction of %zu contacts", n);
 }
 
-/* Contacts that bear and rub, with the weights of their nearest features at the start and the planes of their normals. */
+/* Contacts with normal force and friction: weights of their nearest features at the start, planes of their normals. */
 static abut_status freeze(abut_mend *r, const abut_touching *t, const abut_collmesh *cm, const double *y, double h, abut_err *err)
 {
     abut_lag *l = &r->lag;
@@ -77,7 +77,7 @@ static abut_status freeze(abut_mend *r, const abut_touching *t, const abut_collm
     return ABUT_OK;
 }
 
-/* The frame as the barrier is to find it: with that friction, or with none that it does not freeze by itself. */
+/* Copies the frame for the barrier: with that friction, or with none, so that the barrier freezes its own. */
 static abut_status start_from(abut_mend *r, const abut_arrays *frame, int frozen, abut_err *err)
 {
     abut_status rc = ABUT_OK;

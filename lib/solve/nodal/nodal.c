@@ -23,7 +23,7 @@ abut_nodal_options abut_nodal_defaults(void)
                                            .refresh = 5 } };
 }
 
-/* ---- what it can do ---- */
+/* ---- models that it accepts ---- */
 
 static abut_status check_model(const abut_model *m, abut_err *err)
 {
@@ -96,7 +96,7 @@ static double step_size(const abut_nodal *s)
     return s->objective.model->h[0];
 }
 
-/* x = where the velocities v lead; held nodes to their targets exactly. */
+/* x = end of a step with velocities v; held nodes exactly at their targets. */
 static void lead(const abut_nodal *s, const double *v, double *x)
 {
     const abut_objective *p = &s->objective;
@@ -104,7 +104,7 @@ static void lead(const abut_nodal *s, const double *v, double *x)
     for (size_t i = 0; i < numbers(s); i++) x[i] = p->held[i / 3] ? p->target[i] : p->xn[i] + h * v[i];
 }
 
-/* The impulses that the frame has, if they are those of the step that made it: the dual variables of the last step. */
+/* Impulses in the frame, if they are of the step that made it: the dual variables of the last step. */
 static void load_impulse(abut_nodal *s, const abut_frame *f, abut_instant at)
 {
     const int fresh = f->impulse && f->nodal_step && f->nodal_step[0] == at.step;
@@ -155,7 +155,7 @@ static abut_status look(abut_nodal *s, const double *v, unsigned what, double *e
     return rc;
 }
 
-/* E/h^2 less the work of the impulses J: what a step must lower, J. */
+/* E/h^2 less the work of the impulses, J: the merit that a step must lower. */
 static double merit(const abut_nodal *s, const double *J, const double *v, double energy)
 {
     const double h = step_size(s);
@@ -214,7 +214,7 @@ static int weigh(abut_nodal *s, int32_t i)
     return 1;
 }
 
-/* The factor of A + W, W of the nodes of contacts: those of the contacts from number `first` on are new. */
+/* Factors A + W, W the weights of the nodes of contacts; contacts from number `first` on are new. */
 static abut_status factor_weighed(abut_nodal *s, size_t first, abut_err *err)
 {
     const abut_touching *t = &s->contacts;
@@ -242,7 +242,7 @@ abut_touch_step abut_nodal_touch_step(const abut_nodal *s)
                               s->opt.compliance };
 }
 
-/* Appends what the motion by v meets, and in round 0 what is near at the start. */
+/* Appends the contacts that the motion by v meets and, in round 0, the pairs near at the start. */
 static abut_status append(void *ctx, const double *v, int round, abut_touching *t, abut_err *err)
 {
     abut_nodal *s = ctx;
@@ -369,8 +369,8 @@ static void impulses_of(abut_nodal *s, const double *v, double *J)
         J[i] = p->row[i / 3] < 0 ? 0 : J[i] - (s->weighed ? s->of.w[i / 3] * v[i] : 0) - s->of.f[i];
 }
 
-/* The tensions with which the next matrix is summed: what the linear problem at vk, of whose solution v is the part `part`, makes
- * of those of the last one (energy/term.h). */
+/* Sets the tensions for the next matrix: from those of the last one, by the linear problem at vk, of whose solution v is the part
+ * `part` (energy/term.h). */
 static void forecast(abut_nodal *s, const double *v, double part)
 {
     const abut_objective *p = &s->objective;
@@ -403,7 +403,7 @@ static abut_status advance(abut_nodal *s, int *halvings, abut_err *err)
     return rc;
 }
 
-/* vk = v_n; where that has no finite energy, no motion but of what is held. */
+/* vk = v_n; if E is not finite there, 0 except at held nodes. */
 static abut_status start(abut_nodal *s, abut_err *err)
 {
     double energy;

@@ -1,9 +1,9 @@
-/* The projection of velocities onto what contacts allow: Gauss-Seidel over the contacts, without a matrix, in scaled impulses
+/* The projection of velocities onto the law of contact: Gauss-Seidel over the contacts, without a matrix, in scaled impulses
  * (Daviet 2020, 5.2.3 and algorithm 1).
  *
  *     find p, r:  W p = W v + B^T (r - xi n),   u = B p + k,   (u_c, r_c) of the law of Signorini and Coulomb for every c
  *
- * A visit of contact c gathers u, takes its own impulse out of it (ustar = u - rbar), asks the law for its new u, and scatters
+ * A visit of contact c gathers u, removes its own impulse (ustar = u - rbar), computes its new u by the law, and scatters
  * the difference.  The contacts of one colour have no node in common, so no bit depends on which thread visits which. */
 #ifndef ABUT_SOLVE_NODAL_PROJECT_H
 #define ABUT_SOLVE_NODAL_PROJECT_H

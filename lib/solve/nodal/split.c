@@ -14,7 +14,7 @@ static const double FIT[2] = { ABUT_FIT_LOW, ABUT_FIT_HIGH };
  * these are 1/cos^4(a/2) times as much, and 2 tan^2(a/2)/cos^2(a/2) more where rest is straight: 4 is enough up to 70 degrees. */
 static const double TIMES = 4;
 
-/* Terms whose energies are split, quadratic, or bounded by a quadratic one, those of contact, which has its own law here, and
+/* Accepted terms: energies that are split, quadratic, or bounded by a quadratic one; contact, which has its own law here; and
  * constraints, which are kept exactly. */
 static abut_status check_terms(const abut_terms *terms, abut_err *err)
 {
@@ -100,7 +100,7 @@ abut_status abut_split_matrix(abut_split *s, const abut_objective *p, const doub
     return rc;
 }
 
-/* r += the forces of curved rods at x, with their twist in equilibrium there; none on what is held. */
+/* r += the forces of curved rods at x, with their twist in equilibrium there; 0 at held nodes. */
 static abut_status add_rods(abut_split *s, const abut_objective *p, const double *x, abut_err *err)
 {
     abut_curved_rods *rods = abut_terms_find(&p->terms, abut_term_curved_rods.name);
