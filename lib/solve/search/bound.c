@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-/* A direction is swept first to this many times the fraction that the one before it was bounded at, then again so many times
- * further: impacts bound many in a row, and the pairs that a long sweep meets grow with its square.  One that is so much longer
- * than the last, as L-BFGS makes them of a step into a contact, is swept first so many times as far as that. */
+/* A direction is swept first to this many times the fraction at which the last one was bounded, then again to as many times that.
+ * Impacts bound many directions in a row, and the number of pairs of a long sweep grows with its square.  A direction longer than
+ * the last one by more than this factor, as L-BFGS makes them at impacts, is swept first to as long a displacement. */
 #define MORE_THAN_LAST 4
 
 /* The largest collision-free fraction of that fraction of s->p; candidates of that sweep in s->cand. */

@@ -19,7 +19,7 @@ typedef struct forces {
 
 static double magnitude(const double *f) { return sqrt(abut_v3_norm2(abut_v3_get(f))); }
 
-/* Magnitudes of those of node i. */
+/* Magnitudes of the forces of node i. */
 static void node_sizes(const abut_objective *p, const double *x, int32_t i, const forces *of, double size[KINDS])
 {
     const abut_model *m = p->model;
@@ -45,7 +45,7 @@ static void node_sizes(const abut_objective *p, const double *x, int32_t i, cons
     size[PRESSURE] = magnitude(of->pressure + at) / p->w.late;
 }
 
-/* sum[no] += those of all nodes, in their order. */
+/* sum[no] += the magnitudes of all nodes, in their order. */
 static abut_status add_sizes(const abut_objective *p, const double *x, const forces *of, double (*sum)[KINDS],
                              abut_arena *scratch, abut_err *err)
 {

@@ -11,8 +11,8 @@ int abut_move_may_lengthen(const abut_search *s, const abut_move *m)
     return s->pass.lengthens && m->moved && m->it->alpha == 1 && !ends;
 }
 
-/* After a full step makes s->p longer when its curvature says that it was too short: whichever of the two points is lower becomes
- * the trial point. */
+/* Lengthens s->p after a full step whose curvature shows that it was too short; the lower of the two points becomes the trial
+ * point. */
 abut_status abut_move_lengthen(abut_search *s, abut_move *m, abut_report *rep, abut_err *err)
 {
     if (!abut_move_may_lengthen(s, m) || abut_second_order_applies(s) || m->rotated) return ABUT_OK;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* a body has gone so many lengths of the scene, and nothing was in its path: nothing holds it */
+/* lengths of the scene that a body may move without an obstacle, before it counts as not held */
 #define UNBOUNDED 100
 
 abut_search_opts abut_search_defaults(void)
@@ -19,7 +19,7 @@ abut_search_opts abut_search_defaults(void)
                                .fit = { ABUT_FIT_LOW, ABUT_FIT_HIGH } };
 }
 
-/* The direction, which looks ahead to contacts, but not where rods are corrected: in piles of them that costs iterations. */
+/* Makes the direction.  It looks ahead to contacts, unless rods are corrected: in piles of rods that costs iterations. */
 static abut_status init_direction(abut_search *s, const abut_model *model, abut_err *err)
 {
     const abut_search_opts *o = &s->opt;
@@ -194,7 +194,7 @@ static void note_limit(abut_search *s, const abut_limit *lim, abut_iteration *it
     }
 }
 
-/* The norm of the rule is half of what it was when it was last so. */
+/* Returns 1 if the norm of the rule has halved since the last time. */
 static int norm_halved(abut_search *s)
 {
     const int halved = abut_search_stop_rule(s)->norm && s->failed.norm <= 0.5 * s->progress.norm;
@@ -208,7 +208,7 @@ static abut_status arrive_at_trial(abut_search *s, const abut_move *m, abut_err 
     const int patience = abut_search_stop_rule(s)->patience, fixed = s->opt.stop.iterations > 0;
     m->it->decrease = s->here.e.sum - s->trial.e.sum;
     const int fell = m->it->decrease > s->trial.e.noise;
-    if (!fell && !fixed) require_exact(s);  /* it may be rounding that leads on */
+    if (!fell && !fixed) require_exact(s);  /* only rounding may have moved the iterate */
     s->progress.stalled = fell || !s->aim.exact || norm_halved(s) ? 0 : s->progress.stalled + 1;
     if (patience && s->progress.stalled >= patience) return abut_search_fail(s, ABUT_FAILED_STALLED, err);
     const double *led = m->corrected ? s->second_order.linear_step : s->trial.x;
@@ -217,8 +217,8 @@ static abut_status arrive_at_trial(abut_search *s, const abut_move *m, abut_err 
     return rc ? rc : s->ops->points.stiffen(s, err);
 }
 
-/* No step lowers the objective: at a minimum, for a rule that asks for short directions, or with a direction that is not
- * Newton's, which may still lead on. */
+/* Stays at the iterate: no step lowers the objective.  Allowed at a minimum, for a rule that reads short directions, or after a
+ * direction that is not Newton's, which may be improved. */
 static abut_status stay_here(abut_search *s, double speed, abut_err *err)
 {
     if (s->opt.stop.iterations) return ABUT_OK;
@@ -229,8 +229,8 @@ static abut_status stay_here(abut_search *s, double speed, abut_err *err)
     return ABUT_OK;
 }
 
-/* Whether this iteration has brought the minimisation closer to its end.  An objective that has changed restarts; what part of
- * a direction was taken tells of Newton's alone. */
+/* Notes the progress of this iteration.  A changed objective restarts the count.  The fraction taken of a direction counts for
+ * Newton's alone. */
 static void note_progress(abut_search *s, const abut_iteration *it)
 {
     abut_progress *now = &s->progress;
@@ -241,7 +241,7 @@ static void note_progress(abut_search *s, const abut_iteration *it)
     (void)abut_rule_stagnates(&now->idle, measure, went, it->decrease, s->here.e.noise);
 }
 
-/* From here along s->p as far as bounds and the objective allow. */
+/* Steps from here along s->p, as far as bounds and the objective allow. */
 static abut_status take_step(abut_search *s, abut_iteration *it, abut_report *rep, abut_err *err)
 {
     abut_move m = { .it = it };
@@ -288,7 +288,7 @@ static int ends_before(const abut_search *s, const abut_stop_rule *rule)
     return rule->at_direction && judges && abut_rule_is_short(s->aim.speed, s->prob.model->tolerance[0]);
 }
 
-/* Whether this step, along a long direction, may have been the last: taken whole, by a matrix that can say what is left. */
+/* Returns 1 if this step along a long direction may have been the last: taken whole, with a matrix that estimates the error. */
 static int may_be_last(const abut_search *s, const abut_stop_rule *rule, double last, const abut_iteration *it)
 {
     const int whole = it->alpha == 1 && !s->aim.ahead && s->dir.ops->resolve;

@@ -12,14 +12,14 @@
 
 /* Points of one step are kept up to this many bytes; then they are shortened in between. */
 #define MOST_BYTES ((size_t)256 << 20)
-/* Points of steps whose frames are not written: so many and of so many bytes. */
+/* Most points, and their bytes, of steps whose frames are not written. */
 #define FULL_BYTES ((size_t)64 << 20)
 #define FULL 32
-/* Pairs that a line over n steps may have: n times so many for each collision vertex, n counted up to LONG. */
+/* Pairs of a line over n steps, at most: n times so many for each collision vertex, with n at most LONG. */
 #define PAIRS_A_STEP 2
 #define LONG 16
-#define FEW 1000            /* vertices whose pairs cost nothing to speak of */
-#define GROUP 8             /* so many lines of as many steps each are joined at once */
+#define FEW 1000            /* vertices whose pairs cost little */
+#define GROUP 8             /* number of lines, of equally many steps each, that are joined at once */
 
 static void forget(abut_path *p)
 {
@@ -169,7 +169,7 @@ static int any_touches(const abut_path *p, const abut_collmesh *cm, const abut_s
     return 0;
 }
 
-/* *is_free: no candidate of any rank touches; what the first of them has found is remembered by all. */
+/* *is_free: no candidate of any rank touches; all ranks remember the first pair found. */
 static abut_status hit_of_ranks(abut_path *p, int touches, abut_path_hit hit, int *is_free, abut_err *err)
 {
     const abut_ranks *r = p->cand.ranks;
@@ -230,9 +230,9 @@ void abut_path_back(abut_path *p)
     p->proven = 0;
 }
 
-/* *reach: the furthest point up to `end` that a free straight line from `base` was found to lead to.  The next point is one; the
- * first tried is *stride points on, and so far it went last time: then twice as far as what is free, and half as far as what is
- * not. */
+/* *reach: the furthest point up to `end` that a free straight line from `base` was found to reach.  The next point is always
+ * reached.  The first try is *stride points on, the last success; then twice as far after a free line, and half as far after
+ * another. */
 static abut_status reach_from(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int base, int end, int *stride,
                               abut_candidate_search *near, int *reach, abut_err *err)
 {
@@ -253,7 +253,7 @@ static abut_status reach_from(abut_path *p, const abut_collmesh *cm, const uint8
     return ABUT_OK;
 }
 
-/* Drops what a free straight line bridges of the points from the first-th on: all between, or some. */
+/* Drops points from the first-th on that a free straight line bridges: all between, or some. */
 static abut_status bridge(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int first, abut_candidate_search *near,
                           abut_err *err)
 {
@@ -309,7 +309,7 @@ abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8
 
 /* ---- over steps whose frames are not written ---- */
 
-/* Whether a line from one point to another is free and cheap to look at; *both: the steps that it bridges. */
+/* *free_: a line from one point to another is free and cheap to test; *both: the number of steps that it bridges. */
 static abut_status bridges(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int first, int last, int *both,
                            int *free_, abut_err *err)
 {
@@ -319,8 +319,8 @@ static abut_status bridges(abut_path *p, const abut_collmesh *cm, const uint8_t 
     return line_is_free(p, cm, fixed, first, last, most, NULL, free_, err);
 }
 
-/* Drops what free lines bridge between two points: all, or what halves of it do, and of halves; the others stay.  *last is where
- * the second of the two is then. */
+/* Drops points between two points that free lines bridge: all by one line, or recursively by lines over halves.  *last: the new
+ * index of the second of the two. */
 static abut_status bridge_between(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int first, int *last,
                                   abut_err *err)
 {
@@ -342,7 +342,7 @@ static abut_status bridge_between(abut_path *p, const abut_collmesh *cm, const u
     return rc;
 }
 
-/* Points before `last`, back to one that stays: each is dropped or stays. */
+/* Settles points before `last`, back to one that stays: each is dropped or stays. */
 static abut_status settle(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int last, abut_err *err)
 {
     int first = last - 1;
@@ -350,7 +350,7 @@ static abut_status settle(abut_path *p, const abut_collmesh *cm, const uint8_t *
     return last > 0 ? bridge_between(p, cm, fixed, first, &last, err) : ABUT_OK;
 }
 
-/* Whether the last lines are a group: of as many steps each, and no point between them stays. */
+/* Returns 1 if the last lines are a group: of equally many steps each, with no point between them that stays. */
 static int is_group(const abut_path *p)
 {
     const int end = p->n - 1;
@@ -360,8 +360,8 @@ static int is_group(const abut_path *p)
     return 1;
 }
 
-/* Groups at the end become a line each, while there are any; one that does not is left as the lines that it can be, and no line
- * will go beyond. */
+/* Replaces each group at the end by a line.  A group that cannot be replaced is bridged by as few lines as possible, and no later
+ * line crosses it. */
 static abut_status join_groups(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_err *err)
 {
     abut_status rc = ABUT_OK;
@@ -374,7 +374,7 @@ static abut_status join_groups(abut_path *p, const abut_collmesh *cm, const uint
     return rc;
 }
 
-/* The points that are left of the present step stay, and what comes before it is joined: all, or what is due. */
+/* Keeps the remaining points of the present step, and joins the lines before it: all, or those that are due. */
 static abut_status close_step(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int all, abut_err *err)
 {
     const int one = p->n - 1 - p->step == 1;

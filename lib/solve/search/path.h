@@ -1,19 +1,19 @@
-/* The path of a step: what proves that two frames are joined by a motion without collisions and inversions.
+/* The path of a step proves that a motion without collisions and inversions joins two frames.
  *
- * A line is free when nothing touches on it and no tet whose material forbids inversion loses its positive volume.  Every
- * accepted iterate is reached from the one before along a straight line that the bounds of the search keep free.  The straight
- * line from the start of the step to its end need not be free: bodies that slide or rotate together go around each other, and one
- * that tips over would go through itself.  So the iterates are kept, and at the end of a pass all those are dropped that a free
- * straight line bridges; mostly none is left.  The others are in the frame (step/waypoints), and a judge follows them.  Over
- * frames that are not written the path continues: each step shortens its own part, then those of several steps are joined, then
- * several such parts, and so on, as digits carry when a number is counted up.  A line over so many steps is tried once in so
- * many steps, and given up when it has more than so many times a fixed number of pairs to look at: leaving frames out costs less
- * than a search for pairs in each step. */
+ * A line is free if nothing touches on it and no tet whose material forbids inversion loses its positive volume.  Every accepted
+ * iterate is reached from the one before along a free straight line, by the bounds of the search.  The straight line from the
+ * start of the step to its end need not be free: bodies that slide or rotate together pass around each other, and a body that
+ * tips over would pass through itself.  So the iterates are kept, and at the end of a pass those are dropped that a free straight
+ * line bridges; mostly none remains.  The others are in the frame (step/waypoints), and a judge follows them.
+ *
+ * Over frames that are not written the path continues.  Each step shortens its own part; then those of several steps are joined,
+ * then several such parts, and so on, like carries of a counter.  A line over n steps is tried once in n steps, and given up at
+ * more than n times a fixed number of pairs, so omitted frames cost less than a search for pairs in each step. */
 #ifndef ABUT_SOLVE_SEARCH_PATH_H
 #define ABUT_SOLVE_SEARCH_PATH_H
 
 #include "contact/candidates.h"
-/* A pair of primitives that met on a line tried before: vertices, and what they are. */
+/* A pair of primitives that met on a line tried before: its kind and vertices. */
 typedef struct abut_path_hit {
     abut_stencil kind;
     int32_t v[4];           /* -1 unused */
@@ -24,8 +24,8 @@ enum { ABUT_PATH_HITS = 16 };
 typedef struct abut_path {
     double **point;
     int n, cap;
-    int *steps;             /* [cap] of a point: how many steps the line to it from the point before bridges; below 0: so many,
-                             * and no line bridges this point and the next */
+    int *steps;             /* [cap] number of steps that the line to a point from the point before bridges; negative: as many,
+                             * and no line crosses the point */
     int step;               /* the point from which the present step starts */
     size_t n3;              /* numbers of a point */
     abut_candidates cand;
@@ -38,28 +38,28 @@ typedef struct abut_path {
 
 /** Starts a new path at x[3 nv]. */
 ABUT_MUST_USE abut_status abut_path_start(abut_path *p, const abut_collmesh *cm, const double *x, abut_err *err);
-/** The next step starts where the path ends; the parts before are joined where it is due. */
+/** Starts the next step at the end of the path; joins the parts before if that is due. */
 ABUT_MUST_USE abut_status abut_path_next_step(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_err *err);
-/** Drops all of the present step but its start, from which another one of it goes. */
+/** Drops all points of the present step but its start, for another path from there. */
 void abut_path_back(abut_path *p);
-/** Goes on to x along a free straight line. */
+/** Continues to x along a free straight line. */
 ABUT_MUST_USE abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
                                         abut_candidate_search *near, abut_err *err);
-/** Goes on to x and drops all points between the start of the present step and it, if a free straight line leads there from that
- * start: *is_free says so.  If none does nothing changes. */
+/** Continues to x and drops all points of the present step between, if the straight line from its start to x is free: *is_free;
+ * else nothing changes. */
 ABUT_MUST_USE abut_status abut_path_leap(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, const double *x,
                                          abut_candidate_search *near, int *is_free, abut_err *err);
 /** Drops every point of the present step that a free straight line bridges, by exact decisions; its start and end stay.
- * fixed[nc] as in contact/candidates.h; near: what searches keep. */
+ * fixed[nc] as in contact/candidates.h; near: scratch of searches. */
 ABUT_MUST_USE abut_status abut_path_shorten(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed,
                                             abut_candidate_search *near, abut_err *err);
-/** Whether every straight line of the present step is free, by exact decisions: *hit is the first point that is not reached so,
- * 0 when all are.  For a path of unknown origin. */
+/** Tests by exact decisions whether every straight line of the present step is free: *hit is the end of the first that is not, 0:
+ * all are.  For a path of unknown origin. */
 ABUT_MUST_USE abut_status abut_path_prove(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed,
                                           abut_candidate_search *near, int *hit, abut_err *err);
-/** Joins all steps to one, as far as lines that cost little are free. */
+/** Joins all steps to one, by lines that are free and cheap to test. */
 ABUT_MUST_USE abut_status abut_path_join(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, abut_err *err);
-/** Whether the points take so much memory that the next frame should be written. */
+/** Returns 1 if the points take so much memory that the next frame should be written. */
 int abut_path_is_full(const abut_path *p);
 void abut_path_clear(abut_path *p);
 

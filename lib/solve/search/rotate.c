@@ -1,11 +1,11 @@
-/* A direction is straight, and one that rotates a stiff body stretches it by the square of the angle.  Each step then strains
- * the body, the matrix of a strained body resists the rotation that is left, and Newton's method creeps: hundreds of short steps
- * where the body is steel.  So the rigid part of the direction, body by body, is made a rotation, and the rest is rotated with
- * it.  The step is straight again, from here to the rotated point, and bounded and judged like any other.
+/* A straight direction that rotates a stiff body stretches it by the square of the angle.  Each step then strains the body, the
+ * matrix of a strained body resists the rest of the rotation, and Newton's method takes hundreds of short steps for steel.  So
+ * the rigid part of the direction, body by body, is replaced by a rotation, and the deforming part is rotated with it.  The step
+ * is then the straight line from here to the rotated point, bounded and judged like any other.
  *
- * Only where rotations are what counts: the straight step would cost more than a part of the decrease that the quadratic model
- * promises.  Only in scenes whose contact surface is another one than that of their tets, as cages have it.  Objects with
- * prescribed nodes do not rotate freely. */
+ * It applies only if the straight step would store more energy by rotations than a part of the decrease that the quadratic model
+ * promises, and only in scenes whose contact surface is not that of their tets, as with cages.  Objects with prescribed nodes do
+ * not rotate freely. */
 
 #include "solve/search/search_parts.h"
 
@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define WORTH_ROTATING 0.1      /* of the decrease that the quadratic model promises: what the straight step costs */
+#define WORTH_ROTATING 0.1      /* least energy of rotations in the straight step, over the decrease of the quadratic model */
 #define LARGEST 1.              /* rad: longer steps are halved first */
 
 typedef struct body {

@@ -3,10 +3,10 @@
 #include <math.h>
 
 #define LONGEST 8           /* times a direction that turns out too short */
-#define MUCH_LONGER 4       /* times its length, what a short direction has to ask for */
-#define CLEAR_OF_NOISE 1e3  /* a decrease that says something about curvature is that many times the rounding of the objective */
+#define MUCH_LONGER 4       /* least factor that lengthens a short direction */
+#define CLEAR_OF_NOISE 1e3  /* times the rounding of the objective: least decrease that shows a curvature */
 #define HALF_OF_DHAT (0.5 * (1 - 1e-9)) /* clear of the rounding of positions */
-#define SHORTER 0.9         /* times the shortest direction so far: progress */
+#define SHORTER 0.9         /* times the shortest direction before: progress */
 #define BEYOND 0.8          /* of the slope at the start: 1 - 2 delta */
 #define BLOCKED_GAIN 1e-6   /* of the scripted motion: less is nothing */
 

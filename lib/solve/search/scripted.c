@@ -23,7 +23,7 @@ double abut_search_progress(const abut_search *s)
     return whole > 0 ? 1 - sqrt(left / whole) : 1;
 }
 
-/* The fastest a prescribed node is asked to move in this step, m/s. */
+/* Largest speed of a prescribed node by the script in this step, m/s. */
 static double scripted_speed(const abut_objective *p)
 {
     double big = 0;
@@ -47,7 +47,7 @@ static void al_start(abut_search *s)
     abut_objective_number(&s->prob);
 }
 
-/* Prescribed nodes straight towards their targets, as far as the bound allows: alpha of what is left. */
+/* Moves prescribed nodes straight towards their targets, as far as the bound allows: *alpha of the rest. */
 static abut_status carry_held(abut_search *s, double *alpha, abut_report *rep, abut_err *err)
 {
     int moves;

@@ -1,16 +1,16 @@
-/* A direction that rotates codimensional elements, stiff rods above all, stretches them by the square of the angle, and a search
- * that must not let the objective rise would take a small part of every rotation.  That stretch is taken back by a second
- * solution with the same factor, whose right-hand side is made of the excess after the step and the elements as they are before
- * it (a second-order correction: Nocedal and Wright 2006, 18.3).  The step is then straight again, from here to the corrected
- * point, and bounded and judged like any other.
+/* A direction that rotates codimensional elements, stiff rods above all, stretches them by the square of the angle, so a search
+ * that must not raise the objective would take a small part of every rotation.  A second solution with the same factor removes
+ * that stretch: its right-hand side has the excess after the step and the elements before it (a second-order correction: Nocedal
+ * and Wright 2006, 18.3).  The step is then the straight line from here to the corrected point, bounded and judged like any
+ * other.
  *
- * Bounds of shells, too, stop a direction for what its rotations stretch, not for its first order: a sheet that swings would go
- * a third of its path, overstretched, and relax for the rest of the step.  Where a bound of a shell is what stops the straight
- * step, a longer one that is corrected until it is stretched as to first order is tried first.  It is taken only if shells do not
- * bound it at all: one that ends halfway to a limit leads to directions that are bounded at a hundredth.
+ * Bounds of shells also stop a direction by the stretch of its rotations, not by its first order: a swinging sheet would move a
+ * third of its path, overstretched, and relax for the rest of the step.  If a bound of a shell stops the straight step, a longer
+ * step is tried first, corrected until its stretch is that of first order.  It is taken only if shells do not bound it at all:
+ * after a step that ends halfway to a limit, directions are bounded at a hundredth.
  *
- * What tips over is held by a matrix that does not know how little keeps it: after a full step that was too short the corrected
- * step of the length that suits its curvature is tried. */
+ * The matrix overestimates what holds a body that tips over.  After a full step that was too short, the corrected step of the
+ * length that fits its curvature is tried. */
 
 #include "solve/search/search_parts.h"
 
@@ -21,15 +21,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORTH_CORRECTING 0.1    /* of the decrease that the quadratic model promises: what rotations cost */
-#define CORRECTIONS 3           /* of one step at most, each by what is left of the one before */
+#define WORTH_CORRECTING 0.1    /* least energy of rotations, over the decrease of the quadratic model */
+#define CORRECTIONS 3           /* of one step, at most; each corrects the rest of the one before */
 #define MOST_LONGER 4.          /* times a full step that was too short */
 #define OF_BOUND 0.5            /* of a bound on a step that is tried because a full one was too short */
 
 /* steps beyond the bounds of shells */
 #define FIRST_ORDER 1e-3           /* of the promised decrease that rotations may cost in the end */
 #define HOPELESS 1.             /* of it that they may cost before the first correction */
-#define CONVERGES 0.5           /* what is left after a correction, at most */
+#define CONVERGES 0.5           /* largest rest after a correction */
 #define LONG_CORRECTIONS 4
 #define SHORTER 0.7             /* the next length to be tried */
 #define WORTH_TRYING 1.5        /* times the straight step, or the full one */
@@ -84,7 +84,7 @@ static abut_status straight(abut_search *s, double length, double *costs, abut_e
     return cost(s, costs, err);
 }
 
-/* One correction of so->p; *costs: what is left of the cost. */
+/* One correction of so->p; *costs: the remaining energy of its rotations. */
 static abut_status correct_once(abut_search *s, double *costs, abut_report *rep, abut_err *err)
 {
     abut_second_order *so = &s->second_order;
@@ -201,8 +201,8 @@ abut_status abut_move_second_order(abut_search *s, abut_move *m, abut_report *re
     return search_corrected(s, m, slope, rep, err);
 }
 
-/* The corrected step of so many times s->p in place of the full one, which is kept: taken, and *longer, when the objective is
- * lower there. */
+/* Tries the corrected step of `length` times s->p in place of the full one, which is kept.  It is taken, *longer 1, if the
+ * objective is lower there. */
 static abut_status try_longer(abut_search *s, abut_move *m, double length, double slope, int *longer, abut_report *rep,
                               abut_err *err)
 {

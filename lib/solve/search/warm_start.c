@@ -1,6 +1,6 @@
 #include "solve/search/search_parts.h"
 
-/* s->p to where the scripts lead, and the others by themselves. */
+/* s->p: prescribed nodes to their targets, the others by v. */
 static void aim_at_warm_start(abut_search *s, const double *v)
 {
     s->ops->start.warm(s, v, 1);
@@ -9,11 +9,11 @@ static void aim_at_warm_start(abut_search *s, const double *v)
 
 abut_status abut_search_contacts_before(abut_search *s, const double *v, abut_report *rep, abut_err *err)
 {
-    aim_at_warm_start(s, v);    /* its candidates will be asked for again */
+    aim_at_warm_start(s, v);    /* the warm start uses its candidates too */
     return s->ops->points.contacts(s, 1, rep, err);
 }
 
-/* The objective where the motion ends. */
+/* Objective at the end of the motion. */
 static abut_status energy_of_moving(abut_search *s, const double *v, double *sum, abut_report *rep, abut_err *err)
 {
     s->ops->start.warm(s, v, 1);
@@ -30,7 +30,7 @@ abut_status abut_search_warm_start(abut_search *s, const double *v, int *taken, 
     abut_script_stop(s);
     aim_at_warm_start(s, v);
     abut_status rc = abut_search_bound(s, 1, 1, &lim, NULL, rep, err);
-    if (rc == ABUT_E_GEOM) return ABUT_OK;   /* a gap too small to move at all: the minimiser tells which */
+    if (rc == ABUT_E_GEOM) return ABUT_OK;   /* a gap too small to move at all: the minimiser names it */
     if (rc || lim.alpha < 1) return rc;
 
     rc = s->ops->start.staying(s, v, 1, &stay, rep, err);
