@@ -63,7 +63,7 @@ static void gather(const double *y, int n, const int32_t *v, double x[12])
     for (int k = 0; k < n; k++) memcpy(x + 3 * k, y + 3 * (size_t)v[k], 3 * sizeof *x);
 }
 
-/* ---- what is found ---- */
+/* ---- detection ---- */
 
 /* The pair among the first `settled`, or as a new one behind all. */
 static abut_status put(abut_active_set *s, const abut_active_pair *pair, size_t settled, int renew, abut_err *err)

@@ -1,10 +1,10 @@
 /* The active set of quadratic programs: pairs of primitives, and vertices above half-spaces, that have an
  * inequality c(x) >= 0 in the programs of a step.  It grows within a step and ends with it.
  *
- * Found by proximity: pairs nearer than dhat beyond the offset; by CCD: pairs that lose all but a tenth of their gap on
- * the motion from the start of the step to the iterate.  A pair is the stencil of its nearest features where it was found, so
- * that nearly parallel edges are vertices against edges; of the form `volume` it keeps its four points.  Pairs of fewer points
- * have frozen normals in all forms, and half-spaces are the same in all. */
+ * Proximity finds pairs nearer than dhat beyond the offset; CCD finds pairs that lose all but a tenth of their gap on the motion
+ * from the start of the step to the iterate.  A pair is the stencil of its nearest features when it was found, so nearly parallel
+ * edges become vertex-edge pairs; in the form `volume` it keeps its four points.  Pairs of fewer points have frozen normals in
+ * all forms, and half-spaces are equal in all. */
 #ifndef ABUT_SOLVE_SQP_ACTIVE_SET_H
 #define ABUT_SOLVE_SQP_ACTIVE_SET_H
 

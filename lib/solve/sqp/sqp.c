@@ -24,7 +24,7 @@ enum { HALVINGS = 30, QP_ITERATIONS = 200 };
 #define QP_SHARE 1e-3       /* of what ends the iterations, and of the offset: what a program may be off */
 #define FAR 1e3             /* lengths of the scene: a step beyond them is none */
 
-/* ---- what it can do ---- */
+/* ---- models that it accepts ---- */
 
 static abut_status check_model(const abut_model *m, const char *name, abut_err *err)
 {
@@ -309,8 +309,8 @@ static abut_status iterate(abut_sqp *s, double *speed, abut_report *rep, abut_er
     return rc ? rc : note(s, *speed, halvings, rep, err);
 }
 
-/* QP: what the momentum balance lacks at the end of the step, the forces of the last program's constraints included, into the
- * report; not where an element has no finite energy. */
+/* QP: reports the residual of the momentum balance at the end of the step, including the forces of the last program's
+ * constraints; not if an element has no finite energy. */
 static abut_status balance(abut_sqp *s, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->objective;
@@ -355,7 +355,7 @@ abut_status abut_sqp_solve(abut_sqp *s, abut_report *rep, abut_err *err)
     return rc;
 }
 
-/* ---- what it leaves ---- */
+/* ---- the next frame ---- */
 
 /* The smallest gap of the active set, 0 where one is below that. */
 static void report_gap(const abut_sqp *s, abut_report *rep)

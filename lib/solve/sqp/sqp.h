@@ -1,12 +1,12 @@
 /* Time steps of implicit Euler with contact as linearised inequalities: sequential quadratic programming (SQP), or one fixed
- * quadratic a step (QP).  The competitor that barriers are compared with (Li et al. 2020, section 8 and supplement): it promises
- * nothing about intersections, has no friction, and gives up where its programs have no solution.
+ * quadratic a step (QP).  Barriers are compared with it (Li et al. 2020, section 8 and supplement): it guarantees nothing about
+ * intersections, has no friction, and fails if a program has no solution.
  *
- *     x = x_n, held nodes at their targets;   active set = what is near there
+ *     x = x_n, held nodes at their targets;   active set = pairs near there
  *     repeat
  *         p = argmin g.p + 1/2 p^T H p   subject to   c_i(x) + dc_i/dx p >= 0,  i in the active set       (sparse/qp.h)
  *         x += alpha p
- *         active set += what the motion x_n -> x meets, what is near at x                               (active_set.h)
+ *         active set += pairs that the motion x_n -> x meets, pairs near at x                           (active_set.h)
  *     until |p|_inf / h <= tolerance and nothing has joined the active set
  *
  * SQP: g and H are of the objective E at x, H projected; alpha is the first of 1, 1/2, ... that does not raise the exact penalty
@@ -35,7 +35,7 @@ typedef struct abut_sqp_options {
 typedef struct abut_sqp {
     abut_sqp_options opt;
     abut_objective objective;
-    abut_point at, trial;       /* where E is linearised, and looked at */
+    abut_point at, trial;       /* points at which E is linearised, and evaluated */
     abut_active_set set;
     abut_bsr H;
     abut_linear_solver linear;
@@ -53,7 +53,7 @@ typedef struct abut_sqp {
     abut_arena scratch;
 } abut_sqp;
 
-/** Fails  ABUT_E_FORMAT what it cannot do (names it): another time scheme than implicit Euler, friction, limits of stretches,
+/** Fails  ABUT_E_FORMAT an unsupported model (names it): another time scheme than implicit Euler, friction, limits of stretches,
  *         curved rods, contact surfaces that are no nodes; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_sqp_init(abut_sqp *s, const abut_model *m, const abut_sqp_options *opt, abut_err *err);
 void abut_sqp_clear(abut_sqp *s);
@@ -62,12 +62,12 @@ ABUT_MUST_USE abut_status abut_sqp_begin(abut_sqp *s, const abut_arrays *frame, 
  * Fails  ABUT_E_NUMERIC a program is infeasible or does not converge, nor do the iterations; no step lowers the penalty; a matrix
  *        has no factor; an element no finite energy */
 ABUT_MUST_USE abut_status abut_sqp_solve(abut_sqp *s, abut_report *rep, abut_err *err);
-/** The next frame into out (cleared first), and what the report tells of it.  hits: what the judge found on the path to it */
+/** Writes the next frame into out (cleared first), and its figures into the report.  hits: of the judge on the path to it */
 ABUT_MUST_USE abut_status abut_sqp_put_frame(abut_sqp *s, const abut_arrays *carry, size_t hits, abut_arrays *out,
                                              abut_report *rep, abut_err *err);
 
-/* `step --solver sqp` and `qp`.  Every step is judged as ccd-check does, and written all the same; what the judge finds is in the
- * report and in the frame (sqp/hits); with abut_step_hard.strict such a step is given up. */
+/* Steppers of `step --solver sqp` and `qp`.  Every step is judged like by ccd-check, and written in any case.  The number of hits
+ * is in the report and in the frame (sqp/hits); with abut_step_hard.strict a step with hits fails. */
 extern const abut_stepper_ops abut_sqp_stepper_ops, abut_qp_stepper_ops;
 
 #endif

@@ -1,4 +1,4 @@
-/* SQP and QP as steppers: every step is judged, and says what the judge found. */
+/* SQP and QP as steppers: every step is judged, and the hits are reported. */
 #include "base/timer.h"
 #include "solve/nodal/guard.h"
 #include "solve/solvers.h"
