@@ -37,7 +37,7 @@ void abut_collision_springs_clear(abut_collision_springs *c);
 /** Starts a step at p->xn: pairs that the straight motion to x[3 nv] may bring together. */
 ABUT_MUST_USE abut_status abut_collision_springs_start(abut_collision_springs *c, const abut_objective *p, const double *x,
                                                        abut_err *err);
-/** Adds to the set what has gone through at x. */
+/** Adds the vertices that have penetrated at x to the set. */
 ABUT_MUST_USE abut_status abut_collision_springs_find(abut_collision_springs *c, const abut_objective *p, const double *x,
                                                       abut_err *err);
 double abut_collision_springs_energy(const abut_collision_springs *c, const abut_objective *p, const double *x);

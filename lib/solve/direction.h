@@ -1,4 +1,4 @@
-/* Descent directions.  A direction proposes, the search decides how far it is followed; below is all that the search may ask.
+/* Descent directions.  A direction proposes, and the search decides how far to follow it; this is the interface between them.
  * A direction forgets its state after each time step, but for state that a new process would recompute to the byte.
  *
  * A direction is a table of operations and an instance; solve/directions.h has the rows.  An operation may be NULL: its comment
@@ -16,8 +16,8 @@
 
 typedef struct abut_direction_options {
     const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the first of abut_linear_solvers */
-    const abut_linear_solver_ops *instead;  /* newton, and lbfgs-h that proves nothing: iterates where the
-                                             * factors of `linear` would be dear; NULL: none */
+    const abut_linear_solver_ops *instead;  /* newton, and lbfgs-h that proves nothing: iterates if the
+                                             * factors of `linear` would be expensive; NULL: none */
     double cg_tolerance;    /* of iterations: see `drop` of abut_solve_goal; 0: as the search needs them */
     int threads;            /* of factorisations; no bit depends on it */
     int history;            /* pairs that L-BFGS keeps */
@@ -31,7 +31,7 @@ typedef struct abut_direction_options {
 
 typedef struct abut_direction_info {
     int exact;              /* Newton's, by every term's own second derivatives */
-    int ahead;              /* bounds of terms are in it where an earlier one led to them */
+    int ahead;              /* contains bounds of terms that an earlier direction crossed */
     int approximate;        /* not solved to rounding: a direction that is required to be exact may be better */
     int32_t bad_node;       /* after ABUT_E_NUMERIC: where the matrix is not positive definite, -1: unknown */
     int guessed;            /* the matrix failed as a whole, and bad_node has the worst diagonal block */

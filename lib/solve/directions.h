@@ -1,4 +1,4 @@
-/* The directions of this build: what `step --solver NAME` chooses from.  A new one is a file with its table of operations
+/* The directions of this build, for `step --solver NAME`.  A new one is a file with its table of operations
  * (solve/direction.h) and a row here. */
 #ifndef ABUT_SOLVE_DIRECTIONS_H
 #define ABUT_SOLVE_DIRECTIONS_H

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TINY 1e-6       /* of dhat: gaps that a barrier of fair stiffness does not let come about */
-#define NOT_RIGID 0.01  /* of a direction, squared, may deform what moves as a whole */
+#define TINY 1e-6       /* of dhat: smaller gaps do not occur with a barrier of adequate stiffness */
+#define NOT_RIGID 0.01  /* largest deforming part of a direction, squared, of a body that moves as a whole */
 #define MANY 20         /* iterations without progress after which it is not a load that moves something */
 #define NARROW 1e-6     /* of the length of the scene: dhat that few scenes need */
 
-/* A message as it grows; what does not fit is cut. */
+/* A message under construction; text that does not fit is cut. */
 typedef struct words {
     char text[sizeof((abut_err *)0)->msg];
     size_t n;
@@ -305,8 +305,8 @@ static double deforming(const abut_failure_view *s, const int32_t *node, size_t 
     return all > 0 ? rest / all : 1;
 }
 
-/* The object that the last direction moves furthest, where that is as a whole and there is no inertia: what nothing holds goes
- * wherever rounding pushes it.  -1: none. */
+/* Returns the object that the last direction moves furthest, if it moves as a whole without inertia: rounding may push a body
+ * that is not held anywhere.  -1: none. */
 static int32_t drifting(const abut_failure *f, const abut_failure_view *s)
 {
     const abut_model *m = s->prob->model;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what it is made of ---- */
+/* ---- construction ---- */
 
 static abut_status allocate(abut_objective *o, abut_err *err)
 {

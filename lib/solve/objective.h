@@ -15,16 +15,16 @@
 
 typedef struct abut_objective {
     abut_reordered *reordered;  /* of the model that was given */
-    const abut_model *model;    /* that one, its tets in an order of the solver's own: abut_objective_tet */
+    const abut_model *model;    /* the given model, with its tets reordered for the solver: abut_objective_tet */
     abut_collmesh cm;
     abut_terms terms;
     double stiffness;           /* J: rounding level of the terms, over the machine precision */
 
     abut_weights w;             /* of the scheme of this step: set by abut_objective_weigh */
-    abut_term_step step;        /* what its terms see: the arrays below and the weights */
+    abut_term_step step;        /* view for the terms: the arrays below and the weights */
     double *xn, *xhat;          /* [3 nv] start and inertial target of the step */
-    double *still;              /* [3 nv] where a node is that has come to rest: friction opposes x - still */
-    double *target;             /* [3 nv] where prescribed nodes shall be */
+    double *still;              /* [3 nv] position of a node at rest after the step: friction opposes x - still */
+    double *target;             /* [3 nv] targets of prescribed nodes */
     uint8_t *held;              /* [nv] prescribed in this step */
 
     int changes;                /* number of changes of the objective within a step: values of earlier versions are void */

@@ -52,7 +52,7 @@ typedef struct abut_device_report {
 typedef struct abut_nodal_report {
     int solved;                 /* 1: this is one */
     int linearisations, iterations, rounds; /* of Newton; of ADMM; of detection after the judge refused */
-    size_t visits, asleep;      /* of contacts by sweeps, and those that were left out because they slept */
+    size_t visits, asleep;      /* of contacts by sweeps; visits saved by sleeping contacts */
     size_t contacts, appended;  /* at the end; of them, found on the motion */
     int colours;
     double delta_elastic;       /* m: part of delta_inf by split elements (solve/nodal/split.h); with linearisations, length of
@@ -128,7 +128,7 @@ typedef struct abut_report {
     double stretch_room;        /* smallest remaining fraction of a stretch barrier's width, or of a strain bound; 1: none acts */
     double strain_kappa;        /* Pa */
     double residual;            /* m/s: last |p|_inf / h */
-    double force_residual, force_largest;   /* solve/search/equilibrium.h: what is left / the largest; that, N; 0: not measured */
+    double force_residual, force_largest;   /* solve/search/equilibrium.h: left / largest; largest, N; 0: not measured */
     double contact_error[ABUT_ERRORS];  /* of the contact forces on a body, over the largest force on it; 0: not estimated */
     double kappa;               /* kg/m^2 */
     int damped;                 /* implicit Euler took a step of midpoint or Newmark */
@@ -140,7 +140,7 @@ typedef struct abut_report {
     double kinetic, elastic, gravity, barrier;  /* J */
     double energy_growth;       /* their sum over the most that it was before, without work of loads or motions; 0: not judged */
     int energy_grows;           /* 1: by more than rounding, the tolerance and the truncation of a resolved motion explain */
-    double spin_taken;          /* implicit Euler, nothing touches: fraction of the angular momentum of what rotates */
+    double spin_taken;          /* implicit Euler without contacts: fraction of the angular momentum of rotating bodies */
     double momentum[3];         /* kg m/s, of all simulated nodes */
     double angular[3];          /* kg m^2/s about the origin */
 

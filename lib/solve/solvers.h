@@ -1,11 +1,11 @@
-/* The table of solvers: what `step --solver NAME` runs, which options it understands, what it promises.  A new solver is a row
- * of solvers.c. */
+/* The table of solvers for `step --solver NAME`: the stepper of each, its options and its promises.  A new solver is a row of
+ * solvers.c. */
 #ifndef ABUT_SOLVE_SOLVERS_H
 #define ABUT_SOLVE_SOLVERS_H
 
 #include "solve/stepper.h"
 
-/* Options of `step` that some solvers do not understand: bits of what was given, and of what a row understands. */
+/* Options of `step` that some solvers do not support: bits for the given ones, and for those of a row. */
 enum {
     ABUT_OPTION_ONE_PASS = 1, ABUT_OPTION_LAGS = 2, ABUT_OPTION_RECORD = 4, ABUT_OPTION_MAX_NEWTON = 8, ABUT_OPTION_HISTORY = 16,
     ABUT_OPTION_PARTS = 32, ABUT_OPTION_LEVELS = 64, ABUT_OPTION_FORCE_TOLERANCE = 128, ABUT_OPTION_DUMP_STUCK = 256,
@@ -29,7 +29,7 @@ typedef struct abut_solver_row {
     const char *name, *help;
     const abut_stepper_ops *stepper;
     const struct abut_direction_ops *direction;     /* solve/directions.h; NULL: the stepper has none */
-    const char *linear;     /* the linear solver that it brings; NULL: --linear-solver, by default the first of the table */
+    const char *linear;     /* name of its own linear solver; NULL: --linear-solver, by default the first of the table */
     unsigned linear_can;    /* ABUT_CAN_* that it needs of a linear solver */
     unsigned options;       /* ABUT_OPTION_* */
     unsigned stops;         /* 1 << ABUT_STOP_* of the rules that it has */
@@ -40,15 +40,15 @@ typedef struct abut_solver_row {
 /* The first is the default; name NULL at the end. */
 extern const abut_solver_row abut_solver_table[];
 
-/* The name of what a scene asks for, by ABUT_SOLVED_BY_*. */
+/* Names of the solvers that a scene may choose, by ABUT_SOLVED_BY_*. */
 extern const char *const abut_scene_solvers[ABUT_SOLVED_BY];
 
-/** The row of a name, if it understands all options given, ABUT_OPTION_*; else NULL, and err (ABUT_E_ARG) has the option and the
- * solvers that do, or the names that there are. */
+/** Returns the row of a name, if it supports all given options, ABUT_OPTION_*.  Else NULL, and err (ABUT_E_ARG) names the option
+ * and the solvers that support it, or all names. */
 const abut_solver_row *abut_solver_find(const char *name, unsigned given, abut_err *err);
 /** ABUT_KEEPS_* that a row keeps with these options: a fixed number of iterations converges to nothing. */
 unsigned abut_solver_promises(const abut_solver_row *row, const struct abut_step_options *o);
-/** Fails  ABUT_E_ARG values of options that do not go together with the solver, or with each other */
+/** Fails  ABUT_E_ARG values of options that cannot be combined with the solver, or with each other */
 ABUT_MUST_USE abut_status abut_solver_check(const abut_solver_row *row, const struct abut_step_options *o, abut_err *err);
 
 /** *self = a stepper of the row for a model, by its stepper->make.
