@@ -133,8 +133,8 @@ static void add_codim(const abut_model *m, mean_element *sum)
     }
 }
 
-/* T of the quasi-static scheme, s: in about this time a wave crosses an element, T^2 = density a^2 / (lambda + mu) with the
- * means over the volume of density, squared edge length and modulus; h when there are no elements. */
+/* T of the quasi-static scheme, s: about the time in which a wave crosses an element, T^2 = density a^2 / (lambda + mu) with the
+ * means over the volume of density, squared edge length and modulus; h without elements. */
 static double static_time(const abut_model *m)
 {
     double mass = 0;

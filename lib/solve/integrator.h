@@ -1,4 +1,4 @@
-/* Time integrators as minimisations: where inertia alone leads, how strongly forces are weighed, what comes after.
+/* Time integrators as minimisations: inertial target, weights of forces, velocities after the step.
  *
  *     E(x) = 1/2 |x - xhat|^2_M + psi Psi(x_n + share (x - x_n)) + barrier(x) + friction(x)
  *
@@ -19,30 +19,30 @@
  *     4    12/25    48, -36, 16, -3                  / 25
  *     5    60/137   300, -300, 200, -75, 12          / 137
  *     6    20/49    360, -450, 400, -225, 72, -10    / 147
- * dE/dx = M (x - xhat) - s_I h^2 f, so a
- * force in newtons is what the barrier or friction exerts in E divided by s_I h^2; both act at the end of the step.
- * With B = G/2 Newmark's a and a' are the accelerations by all forces but those f of contact: the mean of both ends of a contact
- * that lasts about a step would create energy.  f acts at the end of the step (Kane et al. 2000),
+ * dE/dx = M (x - xhat) - s_I h^2 f, so
+ * minus the gradient of barrier or friction over s_I h^2 is a force in newtons; both act at the end of the step.
+ * With B = G/2 Newmark's a and a' are the accelerations by all forces but those of contact, f: the mean over both ends of a step
+ * would create energy in contacts that last about a step.  f acts at the end of the step (Kane et al. 2000),
  *     x' = x + h v + h^2 ((1/2-B) a + B a') + h^2/2 M^-1 f,   v' = v + h ((1-G) a + G a') + h M^-1 f,
- * so a' = (x' - xhat) / (B h^2) + g - M^-1 f / G.  Then x' - x = h (v + v')/2: f adds f.(x' - x) to the kinetic energy, no more
- * than a convex barrier gives up, and v' is still that multiple of x' - c.  With B above G/2 it is not, and f is in a and a'.
+ * so a' = (x' - xhat) / (B h^2) + g - M^-1 f / G.  Then x' - x = h (v + v')/2: f adds f.(x' - x) to the kinetic energy, at
+ * most the loss of a convex barrier, and v' is still that multiple of x' - c.  With B above G/2 it is not, and f is in a and a'.
  *
  * The velocity after the step is always rate (x' - c) / h; friction opposes it.  (If it opposed (x' - x)/h, a contact that
- * sticks would leave Newmark and midpoint with v' = -v, step after step.)  Damping opposes it too, but in midpoint, whose
- * smooth forces are those of the middle, (x' - x)/h.
+ * sticks would leave Newmark and midpoint with v' = -v, step after step.)  Damping opposes it too; in midpoint, whose smooth
+ * forces are those of the middle, damping opposes (x' - x)/h.
  *
  * Quasi-static: the equilibrium under the loads and the scripted positions of the end of the step,
  *     E(x) = -T^2 (M g)^T (x - x_n) + T^2 Psi(x) + barrier(x) + friction(x):
- * no inertia, and a force in newtons is what acts in E divided by T^2.  T is a time of the mesh, not of the load: the objective,
- * and with it the answer under a given load, does not know the time step, and masses, of which the bounds of kappa and
- * the penalty of the augmented Lagrangian are made, have the size of elastic stiffnesses.  Only what speaks of speed does:
+ * no inertia, and minus the gradient over T^2 is a force in newtons.  T depends on the mesh, not on the load, so the objective,
+ * and the answer under a given load, do not depend on the time step.  Masses, which scale the bounds of kappa and the
+ * penalty of the augmented Lagrangian, have the size of elastic stiffnesses.  Only speeds depend on h:
  * friction sticks up to a slide of eps_v h within one step, damping opposes (x - x_n) / h, the tolerance is a motion of h
  * times tolerance.
- * shift M is added to the Hessian, never to E: nodes that no stiffness holds get a direction, but the minimum stays.
+ * shift M is added to the Hessian, never to E: nodes without stiffness get a direction, and the minimum stays.
  *
- * There is no table of schemes.  One has a number and a name, appended (model/model.h, model/laws.c), words in
+ * There is no table of schemes.  A scheme has a number and a name, appended (model/model.h, model/laws.c), words in
  * formats/scene/explain.c, a case wherever integrator.c compares schemes, a row above, and its place in the lists of
- * tests/unit/test_integrator.c; what it reads of a frame besides x and v is written by solve/step/frame.c.
+ * tests/unit/test_integrator.c; solve/step/frame.c writes the arrays that it reads of a frame besides x and v.
  * Sources: Li 2020, 2.1 and 5.3 (Euler, the family); Newmark 1959; Hairer and Wanner 1996, III.1 (BDF), II.1. */
 #ifndef ABUT_SOLVE_INTEGRATOR_H
 #define ABUT_SOLVE_INTEGRATOR_H

@@ -1,7 +1,7 @@
-/* Time steppers: from frame to frame.  A stepper is a table of operations and an instance; solve/solvers.h has the solvers that
- * run over them.  A step is one pass or several:
+/* Time steppers: from frame to frame.  A stepper is a table of operations and an instance; solve/solvers.h has the solvers with
+ * their steppers.  A step is one pass or several:
  *
- *     begin (COMMITTED frame) or resume (PENDING frame);  solve;  settle, and while that asks for another pass: solve, settle;
+ *     begin (COMMITTED frame) or resume (PENDING frame);  solve;  settle, and while that wants another pass: solve, settle;
  *     commit: the next COMMITTED frame, or suspend: a PENDING frame
  *
  * Between two steps an instance keeps only state that a new process would recompute from the frame, to the byte. */
@@ -26,20 +26,20 @@ abut_instant abut_instant_next(abut_instant at, double h);
 
 /* An operation may be NULL: its comment says what that means. */
 typedef struct abut_stepper_ops {
-    /** Borrows m and what o points to.
-     * Fails  ABUT_E_FORMAT the model has what this stepper cannot do (names it); ABUT_E_ARG, ABUT_E_NOMEM */
+    /** Borrows m and all pointers of o.
+     * Fails  ABUT_E_FORMAT the model has something that this stepper does not support (names it); ABUT_E_ARG, ABUT_E_NOMEM */
     abut_status (*make)(void **self, const abut_model *m, const struct abut_solver_row *solver, const struct abut_step_options *o,
                         abut_err *err);
-    /** *written: whether a frame shall show the end of this step; becomes 1 where one has to.
+    /** Begins a step.  *written: whether a frame shall show its end; becomes 1 if a frame is required.
      * Fails  ABUT_E_GEOM the frame cannot be stepped from, and why */
     abut_status (*begin)(void *self, const abut_arrays *frame, abut_instant at, int *written, abut_report *rep, abut_err *err);
     /** Continues the step of a PENDING frame.  NULL: such frames are refused. */
     abut_status (*resume)(void *self, const abut_arrays *frame, abut_instant at, int *written, abut_report *rep, abut_err *err);
-    /** One pass.  Fails  ABUT_E_NUMERIC it has not converged */
+    /** Solves one pass.  Fails  ABUT_E_NUMERIC it has not converged */
     abut_status (*solve)(void *self, abut_report *rep, abut_err *err);
-    /** *again: another pass is needed.  NULL: one is all. */
+    /** *again: another pass is needed.  NULL: a step is one pass. */
     abut_status (*settle)(void *self, int *again, abut_report *rep, abut_err *err);
-    /** A PENDING frame into out (cleared first).  NULL: there are none. */
+    /** Writes a PENDING frame into out (cleared first).  NULL: the stepper has none. */
     abut_status (*suspend)(void *self, const abut_arrays *carry, abut_arrays *out, abut_err *err);
     /** The next frame into out (cleared first), with what `record` names (ABUT_WITH_*, solve/step/record.h); *at, rep->step and
      * rep->time become its own.  carry: the frame before. */

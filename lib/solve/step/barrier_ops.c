@@ -22,9 +22,9 @@ typedef struct barrier {
         const abut_arrays *frame;   /* COMMITTED, the start of the step, borrowed until it ends; NULL: it was PENDING */
         abut_instant at;            /* of that frame */
         double whole;               /* s: the length of the step */
-        double h;                   /* s: that of a part, to which every view of the model points */
-        int halved, left;           /* how often; parts to come, with the present one */
-        int passes;                 /* of the parts before and of those given up */
+        double h;                   /* s: length of a part, to which every view of the model points */
+        int halved, left;           /* number of halvings; parts to come, with the present one */
+        int passes;                 /* of the parts before, finished or given up */
         int unwritten;              /* s->end_unwritten of the step */
         double least;               /* N: the least change of the normal forces after a pass of the part */
         int since;                  /* passes since */
@@ -32,7 +32,7 @@ typedef struct barrier {
     } parts;
 } barrier;
 
-/* A step is halved after so many passes, or so many in a row that bring its forces no closer to a fixed point; how often. */
+/* Passes after which a whole step is halved; passes in a row without progress, after which a part is halved; most halvings. */
 enum { PASSES_OF_WHOLE = 24, IDLE_PASSES = 4, HALVED_MOST = 4 };
 
 static abut_status solver_options(const abut_solver_row *row, const abut_step_options *o, const abut_model *m,
@@ -130,7 +130,7 @@ static abut_status resume_whole(void *self, const abut_arrays *frame, abut_insta
     return resume(self, frame, at, written, rep, err);
 }
 
-/* The report of a step that has not converged says what it had. */
+/* Reports the state of a step that has not converged. */
 static abut_status reported(abut_stepper *s, abut_status rc, abut_report *rep)
 {
     if (rc == ABUT_E_NUMERIC) abut_step_report_failed(s, rep);
@@ -169,7 +169,7 @@ static abut_status halve(barrier *b, abut_report *rep, abut_err *err)
     p->passes += b->stepper.pass;
     p->halved++, p->left *= 2, p->h *= 0.5;
     rep->lags.parts = 1 << p->halved;
-    abut_path_back(&b->stepper.solver.path);    /* the part that is given up leaves no trace */
+    abut_path_back(&b->stepper.solver.path);    /* drops the path of this part */
     b->stepper.path_continues = 2;
     return begin_part(b, rep, err);
 }

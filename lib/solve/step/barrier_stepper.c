@@ -81,8 +81,8 @@ abut_status abut_step_load(abut_stepper *s, const abut_arrays *frame, const doub
     return abut_step_load_past(s, f, err);
 }
 
-/* Implicit Euler balances the stiffness in every step.  The other schemes keep that of the frame while anything
- * touches: a barrier that changes from step to step does work, and they have little to take it out again. */
+/* Sets the stiffness of the barrier: implicit Euler balances it in every step; other schemes keep that of the frame during
+ * contact, because a change does work that they hardly dissipate. */
 static abut_status start_kappa(abut_stepper *s, abut_err *err)
 {
     abut_search *so = &s->solver;
@@ -168,7 +168,7 @@ static abut_status check_configuration(abut_search *so, const double *x, int joi
     return abut_step_check(&so->prob, &so->trial, joined, ABUT_E_GEOM, when, err);
 }
 
-/* The path so far, as the frame has it: it begins where nothing touches, and nothing is met on it. */
+/* Loads the path so far from the frame, and proves it: its start does not intersect, and no pair meets on it. */
 static abut_status resume_path(abut_search *so, const abut_frame *f, abut_err *err)
 {
     const abut_objective *p = &so->prob;
@@ -217,11 +217,11 @@ enum { WHOLE_PASSES = 9 };
 /* One pass. */
 static abut_status minimise(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    abut_search_forget(&s->solver);   /* a pass resumed in another process starts like this too */
+    abut_search_forget(&s->solver);   /* as a pass resumed in another process starts */
     const int before = rep->newton;
-    /* passes that shall agree must stay in one valley */
+    /* lengthened steps could lead the passes to different minima */
     s->solver.pass.lengthens = s->solver.prob.model->lags[0] == 1 && !(s->solver.opt.without & ABUT_WITHOUT_LENGTHEN);
-    /* and those that go around in a circle leave it where they do not follow it to the last digit */
+    /* passes that cycle can leave the cycle if each is not solved exactly */
     s->solver.pass.others_follow = s->pass >= WHOLE_PASSES;
     abut_status rc = abut_search_minimise(&s->solver, rep, err);
     s->newton += rep->newton - before;
@@ -240,14 +240,14 @@ abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
     abut_status rc = minimise(s, rep, err);
     if (!rc && s->pass == 1 && s->damping.frame) rc = abut_step_creates(s, &creates, err);
     if (rc || !creates) return rc;
-    abut_path_back(&s->solver.path);    /* what is given up leaves no trace */
+    abut_path_back(&s->solver.path);    /* drops the path of the first attempt */
     s->path_continues = 2;
     s->damping.again = 1;
     rc = begin(s, s->damping.frame, s->at, rep, err);
     return rc ? rc : minimise(s, rep, err);
 }
 
-/* Friction contacts that stick, and slide at the end of s->p. */
+/* Returns the number of friction contacts that stick, and slide at the end of s->p. */
 static int32_t count_about_to_slide(abut_search *s)
 {
     if (!abut_lag_of(&s->prob.terms)->n || s->opt.stop.rule == ABUT_STOP_PUBLISHED) return 0;

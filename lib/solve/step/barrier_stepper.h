@@ -55,9 +55,9 @@ typedef struct abut_stepper {
         int learns;     /* number of next steps that only find `most`, after a start from a later frame */
         int64_t step;   /* number of the frame of the watched step */
         double contact; /* energy of the contacts there over kappa; NAN: not known */
-        double end;     /* J: all energy there */
-        double most, motion;    /* J: the most that it was, and that of motion, elasticity and contact then, less what was made */
-        double lately, lately_motion;   /* J: the same of the last steps, all of them below that */
+        double end;     /* J: total energy there */
+        double most, motion;    /* J: largest total energy; without gravity then, less energy created */
+        double lately, lately_motion;   /* J: these two over the last steps, all below `most` */
         int below;      /* number of these steps */
     } watch;
 } abut_stepper;

@@ -3,14 +3,14 @@
  * F is the sum of contact and friction forces on an object, with friction as it acted; F' has friction as the end of the step
  * refreshes it.  d and d' are the Newton directions of the two objectives at the end.
  *
- *     balance = |DF d|                what the forces that do not balance move contact by
- *     newton  = balance q / (1 - q)   what the directions after d change.  They shrink by q (Deuflhard 2004, 2.1): the largest
+ *     balance = |DF d|                change by the residual forces
+ *     newton  = balance q / (1 - q)   change by the directions after d.  They shrink by q (Deuflhard 2004, 2.1): the largest
  *                                     displacement of d over the smallest gap, by which stiffnesses of barriers change; at most
  *                                     1/2
- *     passes  = |G - F - DF d|        what another friction pass changes
+ *     passes  = |G - F - DF d|        change by another friction pass
  *
- * G is F' + DF' d'.  If d' is longer than the tolerance, G is F' at the end of a pass: a direction does not know where contacts
- * begin to stick or to slide. */
+ * G is F' + DF' d'.  If d' is longer than the tolerance, G is F' at the end of a pass, because a linear model does not contain
+ * transitions between stick and slip. */
 #include "solve/step/step_parts.h"
 
 #include "base/par.h"
@@ -71,7 +71,7 @@ static abut_status forecast(abut_search *so, double *speed, double (*f)[3], doub
     return rc;
 }
 
-/* Writes to f[no] what F' is at the end of a pass, or after MOST iterations of it; the iterate stays. */
+/* Writes F' at the end of a pass, or after MOST iterations of it, to f[no]; the iterate stays. */
 static abut_status pass(abut_search *so, double (*f)[3], abut_err *err)
 {
     const abut_search_opts opt = so->opt;
@@ -110,7 +110,7 @@ static int turns(abut_search *so)
 
 static double norm(const double *a, const double *b) { return abut_v3_norm(abut_v3_diff(a, b)); }
 
-/* The parts with which a body's error is the largest, over the largest force on the body. */
+/* Error parts of the body whose error is the largest, over the largest force on it. */
 static void report(const double (*error)[3], const double *largest, int32_t no, abut_report *rep)
 {
     double worst = 0;

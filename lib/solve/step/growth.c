@@ -16,8 +16,8 @@
 #include <math.h>
 
 #define GROWS 0.1       /* of the energy of motion, elasticity and contact; midpoint and Newmark are damped after 1/100 */
-#define LOOKS 0.01      /* where the start of a step is measured, too */
-#define UNSOLVED 10     /* speeds below so many tolerances are those of a body at rest */
+#define LOOKS 0.01      /* excess from which on the energy at the start of a step is measured too */
+#define UNSOLVED 10     /* times the tolerance: a slower body is at rest */
 enum { LATELY = 64, REACH = 8 /* steps: longer than any scheme remembers */ };
 
 /* Energy of the contacts at the iterate over kappa: the same for every stiffness. */
@@ -69,7 +69,7 @@ double abut_step_least_motion(const abut_model *m)
     return 0.5 * mass * v * v;
 }
 
-/* The most that the energy was is `most` now. */
+/* Sets the largest energy to `most`. */
 static void take(struct abut_energy_watch *w, double most, double motion)
 {
     w->most = most;
@@ -78,8 +78,8 @@ static void take(struct abut_energy_watch *w, double most, double motion)
     w->below = 0;
 }
 
-/* J at the start of the step, with what the terms have become: stiffnesses, pressures, seams may be others than those of the step
- * before.  `unit`: energy of contacts for that over kappa; *motion: without gravity. */
+/* Energy at the start of the step, J, with the terms of this step: stiffnesses, pressures, seams may differ from the step before.
+ * `unit`: energy of contacts there over kappa; *motion: without gravity. */
 static abut_status start_energy(abut_stepper *s, double unit, double *energy, double *motion, abut_err *err)
 {
     const abut_objective *p = &s->solver.prob;
@@ -92,7 +92,7 @@ static abut_status start_energy(abut_stepper *s, double unit, double *energy, do
     return rc;
 }
 
-/* The step has ended with that energy, of which `motion` is not that of gravity. */
+/* Judges a step that has ended with `energy`, of which `motion` is without gravity. */
 static abut_status judge(abut_stepper *s, double unit, double energy, double motion, abut_report *rep, abut_err *err)
 {
     struct abut_energy_watch *w = &s->watch;
@@ -114,12 +114,12 @@ static abut_status judge(abut_stepper *s, double unit, double energy, double mot
     return rc;
 }
 
-/* Gives a step up whose energy has grown. */
+/* Fails a step whose energy has grown. */
 static abut_status refuse(const abut_stepper *s, const abut_report *rep, abut_err *err)
 {
     const abut_model *m = s->solver.prob.model;
     const int scheme = m->scheme ? m->scheme[0] : ABUT_IMPLICIT_EULER;
-    if (!rep->energy_grows || s->solver.opt.stop.iterations > 0) return ABUT_OK;    /* such a number promises nothing */
+    if (!rep->energy_grows || s->solver.opt.stop.iterations > 0) return ABUT_OK;    /* such steps need not converge */
     return abut_fail(err, ABUT_E_NUMERIC, "step %lld (t = %g s): total energy has grown to %.3g times what it was, without work "
                      "of loads or motions, accepted up to %g; the time scheme %s creates energy here: a smaller time.step may "
                      "help%s",

@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum { PRODUCTS = 40 };
-#define CLOSE 0.01          /* what GCR leaves of the residual */
+#define CLOSE 0.01          /* residual of GCR, relative */
 #define APART 1e-5          /* of the smallest gap: step of differences */
 #define FEWER 0.5           /* least and most that the next force is of the present one */
 #define MORE 2.0
@@ -130,7 +130,7 @@ abut_status abut_step_follow(abut_stepper *s, abut_report *rep, abut_err *err)
     return rc;
 }
 
-/* ---- what one more pass would change ---- */
+/* ---- change by one more pass ---- */
 
 abut_status abut_step_lag_change(abut_stepper *s, abut_report *rep, abut_err *err)
 {

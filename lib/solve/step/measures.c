@@ -219,7 +219,7 @@ static double inertial(const abut_solved *s, int32_t i)
     return s->objective->w.inertia * dv / s->objective->model->h[0] - mean(s->objective->w.late, s->acc, s->acc0, i);
 }
 
-/* f[3 nv] = M a, N, of a[3 nv] that `of` says; nothing on obstacles. */
+/* f[3 nv] = M a, N, with a[3 nv] by `of`; 0 on obstacles. */
 static abut_status mass_force(const abut_solved *s, double (*of)(const abut_solved *s, int32_t i), double *f, abut_arena *scratch,
                               abut_err *err)
 {

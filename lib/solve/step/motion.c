@@ -28,7 +28,7 @@ abut_status abut_step_free_acceleration(abut_stepper *s, const double *x, const 
     abut_status rc = abut_objective_potential_gradient(p, &at, -1, a, &s->solver.scratch, err);
     if (!rc) rc = abut_objective_damping_force(p, v, a, &s->solver.scratch, err);
     if (!rc && drags(p)) abut_air_drag_gradient(abut_air_of(&p->terms), v, NULL, 1, -1, a);
-    /* prescribed nodes of consistent rows do not accelerate: what they would, others do not take from them */
+    /* prescribed nodes of consistent rows do not accelerate, so their rows give no part to others */
     const abut_mass *M = abut_mass_of(&p->terms);
     for (int32_t i = 0; i < 3 * m->nv && M->order; i++)
         if (p->held[i / 3] && M->order[i / 3]) a[i] = -acc[i];
@@ -42,8 +42,8 @@ abut_status abut_step_free_acceleration(abut_stepper *s, const double *x, const 
     return ABUT_OK;
 }
 
-/* x - xhat of prescribed nodes with consistent rows, which pull those around them: the weight of smooth forces times their
- * acceleration (v' - v)/h, v' = (target - x)/h, less that of loads.  In implicit Euler xhat is that already. */
+/* x - xhat of prescribed nodes with consistent rows, which pull their neighbours: the weight of smooth forces times their
+ * acceleration (v' - v)/h, v' = (target - x)/h, less that by loads.  In implicit Euler xhat has that already. */
 static void pull_along(abut_stepper *s)
 {
     abut_objective *p = &s->solver.prob;

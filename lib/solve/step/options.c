@@ -2,7 +2,7 @@
 
 #include "energy/stiffness_fit.h"
 
-/* what rules ask of gradients: Li 2020, 3.5.2; Huang et al. 2024, supplement, N/m */
+/* default bounds of rules on gradients: Li 2020, 3.5.2; Huang et al. 2024, supplement, N/m */
 static const double norm_default[ABUT_STOPS] = { [ABUT_STOP_CHARACTERISTIC] = 1e-5, [ABUT_STOP_GRADIENT] = 3e-2 };
 
 const char *const abut_stop_names[ABUT_STOPS + 1] = { "newton", "published", "characteristic", "gradient", "step", NULL };

@@ -1,9 +1,9 @@
-/* Midpoint and Newmark create energy where they do not resolve what they move.  A body that turns far in a step is shorter in the
- * middle of it than at its ends; midpoint stretches the ends, and the next step starts with that stretch as a velocity.  Newmark
- * takes the mean force of both ends, which does less work on the way than elasticity gains or gives up.  The
- * remedy is that of stiff systems: single steps of implicit Euler, which take out what swings from step to step (Rannacher
- * 1984, for the trapezoidal rule), made when energy has been created, as Dinev et al. 2018 decide.  The step that would create
- * the energy is taken again, after its first pass, and is the first of these. */
+/* Midpoint and Newmark create energy in motions that their steps do not resolve.  A body that turns far in a step is shorter in
+ * the middle of it than at its ends; midpoint stretches the ends, and the next step starts with that stretch as a velocity.
+ * Newmark takes the mean force of both ends, whose work differs from the change of elastic energy.  The remedy is that for stiff
+ * systems: single steps of implicit Euler damp oscillations from step to step (Rannacher 1984, for the trapezoidal rule), after
+ * energy was created, as Dinev et al. 2018 decide.  The step that would create the energy is the first of them: it is taken
+ * again, after its first pass. */
 #include "solve/step/measures.h"
 #include "solve/step/step_parts.h"
 
@@ -15,7 +15,7 @@
 #include <math.h>
 
 #define SWING 1.5
-#define GAIN_MAX 0.01       /* of kinetic and elastic energy: what resolved motion gains stays below it */
+#define GAIN_MAX 0.01       /* of kinetic and elastic energy; resolved motion gains less */
 #define NOISE (1e5 * DBL_EPSILON)   /* of the elastic energy at strains of 1, below which energies of many steps are rounding */
 enum { RUN_MAX = 64 };
 
@@ -50,7 +50,7 @@ static abut_status elastic_gain(abut_stepper *s, double *gain, double psi[2], ab
     return rc;
 }
 
-/* 1 when the step has changed the volume of some tet by more than the factor SWING: then it resolves no wave in it. */
+/* Returns 1 if the step has changed the volume of a tet by more than the factor SWING: then it resolves no wave in it. */
 static int swings(const abut_stepper *s)
 {
     const abut_objective *p = &s->solver.prob;
@@ -77,8 +77,8 @@ void abut_step_load_damping(abut_stepper *s, const abut_frame *f)
     if (s->damping.again) begin_bout(&s->damping);
 }
 
-/* *sum J: the energy created by steps since one was damped, with this one; *creates 1: it is too much.  s->v_end is known.
- * Fractions of the energy of a step add up: what a pendulum has gained at its bottom is little there, not where it turns. */
+/* *sum J: energy created by steps since the last damped one, with this step; *creates 1: it is too much.  s->v_end is known.  It
+ * sums fractions of the energy of each step: the gain of a pendulum is a small one at its bottom, not at its turning point. */
 static abut_status sum_gains(abut_stepper *s, double *sum, int *creates, abut_err *err)
 {
     const abut_objective *p = &s->solver.prob;

@@ -31,7 +31,7 @@ static abut_status forces_find(const abut_solved *s, abut_forces *f, abut_arena 
     return rc;
 }
 
-/* One step before: what the frame there tells, and elasticity, which needs nothing but the positions. */
+/* Forces one step before: those in that frame, and elasticity, which depends on positions alone. */
 static abut_status forces_last(const abut_solved *s, const abut_frame *before, const abut_forces *now, abut_forces *last,
                                abut_arena *scratch, abut_err *err)
 {
@@ -141,7 +141,7 @@ static abut_status reaction_work(const abut_solved *s, const double *balance, do
     return rc;
 }
 
-/* Contacts at the start of the step are found again: the solver has those of its end. */
+/* Finds the contacts at the start of the step again: the solver has those of its end. */
 static abut_status start_potentials(const abut_solved *s, double *elastic, double *barrier, abut_arena *scratch, abut_err *err)
 {
     const abut_objective *p = s->objective;

@@ -70,8 +70,8 @@ static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *e
     return rc ? rc : abut_objective_potential(p, x, &rep->elastic, &s->solver.scratch, err);
 }
 
-/* Whether forces that do not balance as well as ten times the tolerance give the step up.  A stage that has not minimised does
- * not know by which rule its candidate ended. */
+/* Returns 1 if forces worse balanced than ten times the tolerance fail the step.  A stage that has not minimised does not know
+ * the stopping rule of its candidate. */
 static int gives_up(const abut_search *so, const abut_equilibrium *e, const abut_report *rep)
 {
     const double *want = so->prob.model->force_tolerance;
@@ -96,7 +96,7 @@ static abut_status gradient_beside(abut_search *so, abut_err *err)
     return rc ? rc : abut_point_evaluate(to, p, ABUT_HAS_CONTACTS | ABUT_HAS_GRADIENT, &so->cand, &so->scratch, err);
 }
 
-/* Refuses forces that are too far from balance, unless it is the rounding of positions that moves them. */
+/* Refuses forces that are too far from balance, unless rounding of positions explains it. */
 static abut_status judge_forces(abut_search *so, const abut_report *rep, int *refused, abut_err *err)
 {
     abut_equilibrium e;
@@ -134,7 +134,7 @@ abut_status abut_step_equilibrium(abut_stepper *s, abut_report *rep, abut_err *e
     return abut_wrap(err, "step %lld (t = %g s)", (long long)s->at.step + 1, s->at.time), rc;
 }
 
-/* Elements, contacts and what is scripted, at the iterate. */
+/* Reports elements, contacts and scripted motion, at the iterate. */
 static abut_status report_iterate(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->solver.prob;
@@ -161,7 +161,7 @@ abut_status abut_step_report(abut_stepper *s, abut_report *rep, abut_err *err)
 
 void abut_step_report_failed(abut_stepper *s, abut_report *rep)
 {
-    abut_err late = { 0 };  /* why the step failed is said already */
+    abut_err late = { 0 };  /* the step has its error already */
     if (s->solver.ops != &abut_search_processor) return;    /* the iterate is on a device that has failed */
     rep->time = abut_instant_next(s->at, s->solver.prob.model->h[0]).time;
     (void)report_iterate(s, rep, &late);

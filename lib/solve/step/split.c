@@ -17,7 +17,7 @@ static void fill(abut_arrays *set, const char *name, double value)
     for (int64_t i = 0; a && i < abut_array_count(a); i++) ((double *)a->data)[i] = value;
 }
 
-/* Materials so soft that no sum of forces knows them; cloth stays, because its energy is its limit. */
+/* Makes materials so soft that their forces vanish in any sum; cloth stays, because its energy is its limit. */
 static void soften(abut_arrays *set)
 {
     abut_array *model = abut_arrays_find(set, "material/model"), *membrane = abut_arrays_find(set, "material/membrane");
@@ -62,8 +62,8 @@ abut_status abut_split_model(const abut_arrays *model, abut_arrays *out, abut_er
     return ABUT_OK;
 }
 
-/* The frame before, with a velocity that leads to the predictor: x~ = x_n + h v.  Friction is in the predictor, and the model has
- * no rods. */
+/* The frame before, with a velocity to the predictor, x~ = x_n + h v.  Friction is in the predictor, and the model has no rods.
+ * */
 static abut_status towards_predictor(const abut_arrays *start, const abut_arrays *predictor, double h, abut_arrays *out,
                                      abut_err *err)
 {
@@ -79,7 +79,7 @@ static abut_status towards_predictor(const abut_arrays *start, const abut_arrays
     return ABUT_OK;
 }
 
-/* The predictor with what the projection changes. */
+/* The predictor with the arrays that the projection changes. */
 static abut_status put_projected(const abut_arrays *predictor, const abut_arrays *projected, abut_arrays *out, abut_err *err)
 {
     static const char *const changed[] = { "node/x", "node/v", "step/waypoints", "contact/kappa", "strain/kappa" };

@@ -1,11 +1,11 @@
-/* The classical two-step splitting of strain limits, to show what solving them together is worth (Li 2020, 5.6.3):
+/* The classical two-step splitting of strain limits, for comparison with solving them together (Li 2020, 5.6.3):
  *
  *     predictor   x~ = a time step without limits
  *     projection  x = argmin 1/2 |x - x~|^2_M + h^2 kappa_s sum V b + kappa B(x),   from the last frame within the limits
  *
- * The barrier of contact is kept, so that nothing intersects and the path from the last frame is free.  The projection is a step
- * of implicit Euler itself (solve/step/barrier_stepper.h): of a model that has the limits, but no other forces, and of a frame
- * whose velocity is (x~ - x_n) / h, so that x~ is where inertia leads. */
+ * The barrier of contact stays, so that nothing intersects and the path from the last frame is free.  The projection is itself a
+ * step of implicit Euler (solve/step/barrier_stepper.h): of a model with the limits, but no other forces, and from a frame with
+ * the velocity (x~ - x_n) / h, so that x~ is its inertial target. */
 #ifndef ABUT_SOLVE_STEP_SPLIT_H
 #define ABUT_SOLVE_STEP_SPLIT_H
 
@@ -17,11 +17,11 @@
  * Fails  ABUT_E_FORMAT a time scheme that is not implicit Euler; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_split_model(const abut_arrays *model, abut_arrays *out, abut_err *err);
 
-/** Projects the predictor of a step.  s: of the model that abut_split_model made.
+/** Projects the predictor of a step.  s: a stepper of the model by abut_split_model.
  *
  * start      the frame before, within the limits, at the instant `at`
- * predictor  the frame that a step without limits made of it
- * out        the next frame: that of the predictor with other positions, velocities, waypoints and stiffnesses
+ * predictor  the frame after a step without limits
+ * out        the next frame: the predictor with other positions, velocities, waypoints and stiffnesses
  * Fails  as abut_step_advance; ABUT_E_GEOM the start is beyond a limit */
 ABUT_MUST_USE abut_status abut_split_project(abut_stepper *s, const abut_arrays *start, abut_instant at,
                                              const abut_arrays *predictor, abut_arrays *out, abut_report *rep, abut_err *err);
