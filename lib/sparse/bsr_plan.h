@@ -1,4 +1,4 @@
-/* How elements add to a block matrix: what bsr_plan.c makes for each set, and bsr.c, bsr_fused.c and bsr_map.c read. */
+/* Assembly plans of element sets: made by bsr_plan.c, read by bsr.c, bsr_fused.c and bsr_map.c. */
 #ifndef ABUT_SPARSE_BSR_PLAN_H
 #define ABUT_SPARSE_BSR_PLAN_H
 
@@ -25,27 +25,27 @@ struct abut_bsr_plan {
     int32_t *tcol;      /* its column, ascending in a row */
 };
 
-/* One element block: element, block of it, of so many, and whether it is transposed. */
+/* Code of an element block: element e, its block number of `blocks`, and whether it is transposed. */
 #define ABUT_ITEM(e, block, blocks, transposed) (((uint32_t)(e) * (blocks) + (block)) << 1 | (uint32_t)(transposed))
 
-/** The plan of set number s for a matrix of n rows, but for slot.  Fails  as abut_bsr_pattern; p is then clear */
+/** Makes the plan of set number s for a matrix of n rows, without p->slot.  Fails  as abut_bsr_pattern; p is then clear */
 ABUT_MUST_USE abut_status abut_set_plan_make(abut_set_plan *p, int32_t n, const abut_elements *set, int s, abut_err *err);
 void abut_set_plan_clear(abut_set_plan *p);
 
 /* ---- bsr_fused.c: sets that are packed while they are summed ---- */
 
-/** s->chunks of a set whose other members are there.  Fails  ABUT_E_NOMEM */
+/** Makes s->chunks; the other members of *s must be made.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_chunks_make(abut_set_plan *s, const abut_elements *set, abut_err *err);
 void abut_chunks_free(struct abut_chunks **p);
-/** The matrices of all elements: what each chunk adds, into the blocks that no other chunk adds to (add 0: in place of what they
- * hold), and into sums of s->chunks. */
+/** Makes and sums the matrices of all elements.  Each chunk adds to the blocks that are its own (add 0: overwrites them), and to
+ * sums of s->chunks for the others. */
 void abut_chunks_add(const abut_bsr *A, const abut_set_plan *s, const abut_elements *set, int add);
-/** Then the other blocks of column c; add 0: and zero where the set has no block. */
+/** Adds these sums to the other blocks of column c; add 0: overwrites them, with zero if the set has no such block. */
 void abut_chunks_finish(const abut_bsr *A, const abut_set_plan *s, int add, int32_t c);
 
 /* ---- bsr_map.c: sets with a map that is no selection ---- */
 
-/** The columns of W^T H W, the rows of each ascending, into s->col and s->row.  s->vertices has its pattern. */
+/** Writes the pattern of W^T H W to s->col and s->row, rows ascending.  s->vertices must have its pattern. */
 ABUT_MUST_USE abut_status abut_map_plan_make(abut_set_plan *s, const abut_elements *set, abut_err *err);
 /** Adds column c of W^T H W. */
 void abut_map_add(const abut_bsr *A, const abut_set_plan *s, const abut_row_map *W, int32_t c);
@@ -55,8 +55,8 @@ void abut_map_add(const abut_bsr *A, const abut_set_plan *s, const abut_row_map 
 /* Items lie scattered over the element blocks: those that come next are fetched early. */
 #define ABUT_ITEMS_AHEAD 12
 
-/* S = sum[0] + sum[1]^T, the blocks that are added as they are and those that are transposed: which they are no processor can
- * foresee, so they are summed apart and transposed once. */
+/* S = sum[0] + sum[1]^T, sums of the plain and of the transposed blocks.  Separate sums avoid a branch for each block, which
+ * processors cannot predict, and transpose once. */
 static inline void abut_bsr_join(double sum[2][9], double S[9])
 {
     for (int i = 0; i < 3; i++)

@@ -19,8 +19,8 @@ typedef struct abut_cg_state {
 /* Makes the factors of A for the solver `self`. */
 typedef abut_status abut_cg_renew_fn(void *self, const abut_operator *A, abut_err *err);
 
-/** A is another matrix than before: factors are made where there are none, where they have served enough, or where they have
- * become slow.  Fails  as renew; there are none then */
+/** To be called for each new matrix A: makes factors if there are none, if they have served enough matrices, or if they have
+ * become slow.  Fails  as renew; there are then no factors */
 ABUT_MUST_USE abut_status abut_cg_factor(abut_cg_state *s, const abut_operator *A, abut_cg_renew_fn *renew, void *self,
                                          abut_err *err);
 /** x = A^-1 b to the goal, by M (NULL: the inverted diagonal blocks, and `renew` is not called).  Factors of another matrix with
@@ -29,7 +29,7 @@ ABUT_MUST_USE abut_status abut_cg_factor(abut_cg_state *s, const abut_operator *
 ABUT_MUST_USE abut_status abut_cg_solve(abut_cg_state *s, const abut_operator *A, const abut_precond *M,
                                         abut_cg_renew_fn *renew, void *self, const double *b, const abut_solve_goal *goal,
                                         double *x, abut_err *err);
-/** Another step begins: there are no factors. */
+/** Drops the factors, at the beginning of a step. */
 void abut_cg_forget(abut_cg_state *s);
 void abut_cg_clear(abut_cg_state *s);
 

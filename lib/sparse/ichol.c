@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In place, the lower triangle; 0 when a pivot is not positive. */
+/* Factors D in place, into its lower triangle; returns 0 if a pivot is not positive. */
 static int cholesky3(double D[9])
 {
     for (int j = 0; j < 3; j++) {

@@ -9,10 +9,10 @@
 #include "sparse/operator.h"
 #include "sparse/precond.h"
 
-/* When x is close enough.  Iterations, with the residual r: |r|_2 <= close |b|_2; or |r|_2 <= far |b|_2, and the error of no x_i,
- * as the iterations tell it (sparse/pcg.h), is larger than `fraction` of the largest, nor, where that is not beyond `near`, than
- * `within`.  With `drop`, r . M^-1 r <= drop b . M^-1 b by the preconditioner M decides alone.  Iterations that a factor M close
- * to A preconditions (sparse/reuse.h) take M^-1 r for the error, and have neither `close` nor `drop`. */
+/* Stopping rule of iterations with the residual r: |r|_2 <= close |b|_2; or |r|_2 <= far |b|_2 and the estimated error of every
+ * x_i (sparse/pcg.h) is at most `fraction` of max |x_i|, and at most `within` if max |x_i| <= near.  With `drop`, the only test
+ * is r . M^-1 r <= drop b . M^-1 b, M the preconditioner.  If M is a factor close to A (sparse/reuse.h), M^-1 r estimates the
+ * error, and neither `close` nor `drop` applies. */
 typedef struct abut_solve_goal {
     double far, close;
     double near;            /* m */

@@ -107,7 +107,7 @@ static abut_status advance(pcg *s, int k, double now, double *rz, double *x, abu
     return ABUT_OK;
 }
 
-/* From x, the residual in r, until the tolerance or the last iteration. */
+/* Iterates from x, with its residual in r, to the tolerance or the last iteration. */
 static abut_status iterate(pcg *s, double *x, double b_norm, abut_pcg_opts opts, abut_pcg_report *rep, abut_err *err)
 {
     double rz = 0;
@@ -123,7 +123,7 @@ static abut_status iterate(pcg *s, double *x, double b_norm, abut_pcg_opts opts,
     }
 }
 
-/* How many times too large the error of x is. */
+/* Ratio of the error of x to the goal. */
 static double excess(const pcg *s, const double *x, double residual, abut_pcg_goal goal)
 {
     const double length = abut_largest(x, s->n), share = goal.share * length;
@@ -137,7 +137,7 @@ static int is_hopeful(int k, double now, int most)
     return k + A_DECADE * log10(now) < most;
 }
 
-/* From x = 0 and r = b until the goal, or until there is no hope to reach it in time. */
+/* Iterates from x = 0 and r = b to the goal, or gives up if the iterations left will not suffice. */
 static abut_status approach(pcg *s, double *x, double b_norm, abut_pcg_goal goal, abut_pcg_report *rep, abut_err *err)
 {
     double rz = 0;
@@ -159,14 +159,14 @@ static abut_status approach(pcg *s, double *x, double b_norm, abut_pcg_goal goal
     return ABUT_OK;
 }
 
-/* The matrix of Lanczos that iterations make, tridiagonal, from their step lengths and directions (Golub and Van Loan 2013,
+/* Diagonal of the tridiagonal Lanczos matrix T, from step lengths and directions of the iterations (Golub and Van Loan 2013,
  * 11.3.3). */
 static double lanczos_diagonal(const pcg *s, int i)
 {
     return 1 / s->alpha[i] + (i ? s->beta[i] / s->alpha[i - 1] : 0);
 }
 
-/* Whether it has an eigenvalue below t: a pivot of T - t I that is not positive. */
+/* Whether T has an eigenvalue below t: a pivot of T - t I that is not positive. */
 static int has_below(const pcg *s, int k, double t)
 {
     double pivot = 1;
@@ -178,7 +178,7 @@ static int has_below(const pcg *s, int k, double t)
     return 0;
 }
 
-/* Its smallest eigenvalue after k iterations, which sinks to that of M^-1 A, to a tenth. */
+/* Smallest eigenvalue of T after k iterations, to a tenth; it decreases to that of M^-1 A. */
 static double smallest_ritz(const pcg *s, int k)
 {
     double hi = lanczos_diagonal(s, 0), lo;
@@ -194,10 +194,10 @@ static double smallest_ritz(const pcg *s, int k)
 
 enum { FIRST_LOOK = 3 };    /* iterations */
 
-/* The look after that of iteration k. */
+/* Iteration of the next test after iteration k. */
 static int next_look(int k) { return k + FIRST_LOOK + k / 8; }
 
-/* s->z = M^-1 r is there. */
+/* Whether x is near enough; s->z must hold M^-1 r. */
 static int is_near(const pcg *s, const double *x, int k, double residual, const abut_pcg_reach *reach)
 {
     if (residual > reach->far) return 0;
@@ -207,7 +207,7 @@ static int is_near(const pcg *s, const double *x, int k, double residual, const 
     return last <= allowed && last <= allowed * smallest_ritz(s, k);
 }
 
-/* From x = 0 and r = b until it is close enough, or the last iteration. */
+/* Iterates from x = 0 and r = b until x is close enough, or to the last iteration. */
 static abut_status reach_for(pcg *s, double *x, double b_norm, const abut_pcg_reach *reach, abut_pcg_report *rep, abut_err *err)
 {
     double rz = 0, first = 0, now;

@@ -18,12 +18,12 @@ typedef struct abut_pcg_report {
     double residual;        /* |b - A x| / |b| by the recurrence; 0 for b = 0 */
 } abut_pcg_report;
 
-/* When x is close enough for a step of an optimisation: |b - A x|_2 <= close |b|_2; or |b - A x|_2 <= far |b|_2, and the error of
- * no x_i is larger than `fraction` of the largest |x_i|, nor, where that is at most `near`, than `within`.  Or, with `drop`:
- * r . M^-1 r <= drop b . M^-1 b alone (Huang et al. 2024, 7.2).
+/* Stopping rule for a step of an optimisation: |b - A x|_2 <= close |b|_2; or |b - A x|_2 <= far |b|_2 and the error of every
+ * x_i is at most `fraction` of max |x_i|, and at most `within` if max |x_i| <= near.  With `drop`, the only test is
+ * r . M^-1 r <= drop b . M^-1 b (Huang et al. 2024, 7.2).
  *
- * The error of x is (M^-1 A)^-1 M^-1 r: it is taken for M^-1 r over the smallest eigenvalue of M^-1 A, as the iterations tell
- * that: the smallest Ritz value of their Lanczos matrix sinks to it. */
+ * The error (M^-1 A)^-1 M^-1 r is estimated by M^-1 r over the smallest eigenvalue of M^-1 A, for which the smallest Ritz value
+ * of the Lanczos matrix is taken: it decreases to that eigenvalue. */
 typedef struct abut_pcg_reach {
     double far, close;
     double fraction;
@@ -32,7 +32,7 @@ typedef struct abut_pcg_reach {
     int max_iterations;
 } abut_pcg_reach;
 
-/** Solves A x = b from x = 0 as far as that; otherwise as abut_pcg_solve. */
+/** Solves A x = b from x = 0 until `reach` is met; otherwise as abut_pcg_solve. */
 ABUT_MUST_USE abut_status abut_pcg_solve_near(const abut_operator *A, const abut_precond *M, const double *b, double *x,
                                               abut_pcg_reach reach, abut_pcg_report *report, abut_arena *scratch,
                                               abut_err *err);
@@ -47,17 +47,17 @@ ABUT_MUST_USE abut_status abut_pcg_solve_near(const abut_operator *A, const abut
 ABUT_MUST_USE abut_status abut_pcg_solve(const abut_operator *A, const abut_precond *M, const double *b, double *x,
                                          abut_pcg_opts opts, abut_pcg_report *report, abut_arena *scratch, abut_err *err);
 
-/* When the error of x is small enough.  It is A^-1 r with the residual r = b - A x; M^-1 r estimates it where M is close to A,
- * and |r| watches over what M holds much more firmly than A does.  Lengths are largest absolute values. */
+/* Stopping rule by the error A^-1 r, with the residual r = b - A x.  M^-1 r estimates it if M is close to A; the bound of |r|
+ * covers motions for which M is much stiffer than A.  Lengths are largest absolute values. */
 typedef struct abut_pcg_goal {
     double force;           /* |r| <= force |b|, 2-norms, */
     double share;           /* and |M^-1 r| <= share |x|, */
     double near, within;    /* and |M^-1 r| <= within where |x| <= near */
-    int max_iterations;     /* >= 1; the solve is also given up where two more a decade of the error would be too many */
+    int max_iterations;     /* >= 1; the solve is also given up if two more for each decade of the error exceed it */
 } abut_pcg_goal;
 
-/** Solves A x = b, starting from 0, until the goal is reached; the step that the last M^-1 r began is then taken, too, so that
- * the error is smaller than what was measured.
+/** Solves A x = b, starting from 0, until the goal is reached; then takes the step of the last M^-1 r, too, so that the error is
+ * smaller than the measured one.
  *
  * M        not NULL
  * report   iterations: applications of M, and products with A, or one fewer where the solve was given up

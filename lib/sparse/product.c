@@ -214,7 +214,7 @@ static void gather_terms(const set_corners *c, const abut_elements *e, double *y
         else row_terms(c, e, (uint32_t)e->corners, (size_t)e->rank, i, y + 3 * (size_t)i);
 }
 
-/* Both at once, on one thread: each row adds the same numbers in the same order. */
+/* Computes forces of elements and sums of rows at once, on one thread, with the order of additions of the two passes. */
 static inline void scatter_terms(const set_corners *c, const abut_elements *e, int corners, size_t rank, const double *x,
                                  double *y)
 {

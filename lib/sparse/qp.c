@@ -121,7 +121,7 @@ static abut_status solve_linear(program *q, const double *lambda, abut_err *err)
     return ABUT_OK;
 }
 
-/* How far ds and dl lead, at most `most`, before s or lambda is 0. */
+/* Largest step along ds and dl, at most `most`, that keeps s and lambda from becoming negative. */
 static double step_bound(const program *q, const double *lambda, double most)
 {
     double t = most;
@@ -170,7 +170,7 @@ static void look(program *q, const double *p, const double *lambda, abut_qp_resu
     r->reach = work > 0 ? work / l1 : 0;
 }
 
-/* One predictor and corrector from (p, s, lambda), whose residuals are known. */
+/* Makes a predictor and a corrector step from (p, s, lambda), whose residuals are known. */
 static abut_status iterate(program *q, double *p, double *lambda, abut_err *err)
 {
     const abut_operator K = { .matrix = q->K };

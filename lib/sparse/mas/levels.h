@@ -1,7 +1,7 @@
-/* Levels of nodes for a multilevel Schwarz preconditioner (Wu, Wang and Wang 2022): the nodes of level 0 are the rows of a matrix
- * along a Hilbert curve through their places; each ABUT_MAS_ROWS nodes that follow each other are a domain; what the matrix joins
- * within a domain, directly or by other nodes of it, is one node of the next level.  So bodies that lie in one domain and do not
- * touch stay apart.  The same for every thread count. */
+/* Levels of nodes for a multilevel Schwarz preconditioner (Wu, Wang and Wang 2022).  Nodes of level 0 are the rows of a matrix
+ * along a Hilbert curve through their positions.  Each ABUT_MAS_ROWS consecutive nodes are a domain.  Nodes that the matrix
+ * connects within a domain, directly or by other nodes of it, become one node of the next level.  So bodies in one domain that do
+ * not touch stay separate nodes.  Equal for every thread count. */
 #ifndef ABUT_SPARSE_MAS_LEVELS_H
 #define ABUT_SPARSE_MAS_LEVELS_H
 
@@ -23,8 +23,8 @@ typedef struct abut_mas_levels {
     abut_mas_level level[ABUT_MAS_LEVELS];
 } abut_mas_levels;
 
-/** At most `most` levels, 1 .. ABUT_MAS_LEVELS; fewer where one domain holds a level, or nothing is joined in it any more.  Of A
- * its pattern, or the rows of its elements, and `where` are read: without `where` nodes are in the order of their rows.
+/** Makes at most `most` levels, 1 .. ABUT_MAS_LEVELS; fewer if one domain holds a level, or if no nodes of a level are connected.
+ * Reads of A its pattern, or the rows of its elements, and `where`; without `where` nodes are in the order of their rows.
  * Fails  ABUT_E_ARG neither a matrix nor its elements are known; ABUT_E_NOMEM.  *s is then empty */
 ABUT_MUST_USE abut_status abut_mas_levels_make(abut_mas_levels *s, const abut_operator *A, int most, abut_err *err);
 void abut_mas_levels_clear(abut_mas_levels *s);

@@ -29,17 +29,17 @@ typedef struct abut_mas_opts {
 typedef struct abut_mas_stats {
     int levels;
     int32_t domains;        /* of all levels */
-    int32_t fallen;         /* those that rounding left indefinite: they have their diagonal blocks alone */
+    int32_t fallen;         /* domains that rounding made indefinite: they have their diagonal blocks alone */
     double nnz, flops;      /* of all factors, those of C among them */
     size_t bytes;           /* of them */
 } abut_mas_stats;
 
-/** Levels for the rows of A, which is known by its matrix or has `read`.
+/** Makes the levels for the rows of A, which has a matrix or `read`.
  * Fails  as abut_mas_levels_make; ABUT_E_ARG rigid without a matrix */
 ABUT_MUST_USE abut_status abut_mas_make(abut_mas **m, const abut_operator *A, abut_mas_opts opts, abut_err *err);
-/** For another pattern of the same rows: what C depends on.  Nothing is done without C. */
+/** Analyses another pattern of these rows, for C; does nothing without C. */
 ABUT_MUST_USE abut_status abut_mas_analyse(abut_mas *m, const abut_operator *A, abut_err *err);
-/** The factors for the values of A.  Fails  ABUT_E_ARG other rows; ABUT_E_NUMERIC a diagonal block is not positive definite */
+/** Factors the values of A.  Fails  ABUT_E_ARG other rows; ABUT_E_NUMERIC a diagonal block is not positive definite */
 ABUT_MUST_USE abut_status abut_mas_factor(abut_mas *m, const abut_operator *A, abut_err *err);
 /** As a preconditioner; good as long as m.  Scratch of m: one application at a time. */
 abut_precond abut_mas_precond(abut_mas *m);

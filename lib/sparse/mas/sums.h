@@ -20,13 +20,13 @@ typedef struct abut_mas_sums {
     double *sum[ABUT_MAS_LEVELS];   /* [groups][ABUT_MAS_GROUP] */
 } abut_mas_sums;
 
-/** All domains of all levels.  Blocks of the matrix, then of element after element, are added in their order.
+/** Sums all domains of all levels.  Blocks of the matrix, then of the elements, are added in their order.
  * Fails  ABUT_E_NOMEM; *m is then empty */
 ABUT_MUST_USE abut_status abut_mas_sums_make(abut_mas_sums *m, const abut_mas_levels *s, const abut_operator *A, abut_err *err);
-/** M[ABUT_MAS_GROUP]: domains 8 g .. 8 g + 7 of level l; identity where there is no node.  A is as it was. */
+/** M[ABUT_MAS_GROUP]: domains 8 g .. 8 g + 7 of level l; identity for missing nodes.  A must have the values of the sums. */
 void abut_mas_sums_load(const abut_mas_sums *m, const abut_mas_levels *s, int l, int32_t g, double *M);
 void abut_mas_sums_clear(abut_mas_sums *m);
-/** In eight matrices: nothing but the diagonal blocks is left of those with a bit in `which`. */
+/** Clears all but the diagonal blocks of those of eight matrices that have a bit in `which`. */
 void abut_mas_keep_diagonal(double *M, unsigned which);
 
 #endif

@@ -133,7 +133,7 @@ static abut_status make_pattern(abut_chol *c, const abut_bsr *A, abut_err *err)
 
 /* ---- memory of the numeric phases ---- */
 
-/* At least n elements, of any value, from the start of a line of the cache on. */
+/* Makes room for n elements of any value, aligned to a cache line. */
 static int reserve(room *r, size_t n, size_t size)
 {
     if (r->v && r->cap / size >= n) return 1;

@@ -216,7 +216,7 @@ static abut_status renew_once(void *self, const abut_operator *A, abut_err *err)
     return rc;
 }
 
-/* For the rest of the step. */
+/* Makes the preconditioner damped, for the rest of the step. */
 static abut_status renew_damped(backend *s, const abut_operator *A, abut_err *err)
 {
     s->damped = 1;
