@@ -38,7 +38,7 @@ static abut_status lookup_make(lookup *l, const int32_t *row, int32_t n, int wid
     return ABUT_OK;
 }
 
-/* Both rows hold the same vertices, in any order; those of each are distinct. */
+/* Whether two rows of distinct vertices hold equal sets. */
 static int same(const int32_t *a, const int32_t *b, int width)
 {
     int found = 0;

@@ -12,7 +12,7 @@
 
 enum { RULE_OPT, RULE_NEED, RULE_MAY, RULE_SIDE };
 
-/* One line of a table, and one count; rows and width are kept as they are spelled there. */
+/* A line of a table, and a count; rows and width are kept in their spelling. */
 typedef struct field {
     const char *name;
     abut_dtype type;
@@ -96,7 +96,7 @@ static abut_status wrong_form(const field *f, const abut_array *a, abut_err *err
                      abut_dtype_name(a->type), found, a->unit, abut_dtype_name(f->type), expected, f->unit);
 }
 
-/* One dimension against its entry: a number, or a count that the first array with it fixes. */
+/* Checks a dimension against its entry: a number, or a count that the first array with it fixes. */
 static abut_status check_extent(const table *t, const field *f, const abut_array *a, int d, counting *c, abut_err *err)
 {
     const char *entry = d ? f->width : f->rows;

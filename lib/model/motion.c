@@ -73,7 +73,7 @@ static abut_vec3 move_by_field(const field_step *f, abut_vec3 x)
 
 /* ---- keys ---- */
 
-/* Between which two keys a time lies, and the fraction of the distance from the first to the second. */
+/* The two keys around a time, and the fraction of the distance from the first to the second. */
 typedef struct between {
     int32_t lo, hi;
     double u;
@@ -100,7 +100,7 @@ static between find_keys(const abut_model *m, int32_t k, double t)
 
 static double lerp(double a, double b, double u) { return a + u * (b - a); }
 
-/* The fraction that a span covers of what is left to the first key of a PATH; 1: it ends there or later. */
+/* The fraction of the remaining way to the first key of a PATH that a span covers; 1: it ends there or later. */
 static double approach(const abut_model *m, int32_t k, span s)
 {
     const double start = fmax(m->mo_window[2 * k], 0), key = m->key_time[m->mo_key[2 * k]];
@@ -208,7 +208,7 @@ static abut_vec3 displacement(const abut_model *m, int32_t k, const motion_step 
     return abut_v3_scale(w->part, abut_v3_sub(to, x));
 }
 
-/* One motion's nodes of one sort, obstacles or handles. */
+/* Moves the nodes of one motion and one role, obstacles or handles. */
 static void move_nodes(const abut_model *m, int32_t k, double t, int obstacle, const double *x, double *target, uint8_t *held)
 {
     span s;

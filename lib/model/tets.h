@@ -26,9 +26,9 @@ static inline int abut_tet_corners(const abut_model *m, int32_t t, int32_t node[
 /** Positions out[n][3] of all nodes of tet t at x[3 nv], or what p[3 nv] is there; returns its order. */
 int abut_tet_gather(const abut_model *m, int32_t t, const double *x, double out[ABUT_TET_NODES_MAX][3]);
 
-/** Nodes of the shape that tet t has at x[3 nv]: those of abut_tet_gather, or of its geometry where that has the higher order,
- * which move by the displacement there; and how far they move where nodes move by p[3 nv].  Both return the order of the
- * shape. */
+/** Nodes of the shape of tet t at x[3 nv], and their displacement if nodes move by p[3 nv].  The nodes are those of
+ * abut_tet_gather, or of the tet's geometry if that has a higher order, moved by the displacement there.  Both return the order
+ * of the shape. */
 int abut_tet_shape(const abut_model *m, int32_t t, const double *x, double out[ABUT_TET_NODES_MAX][3]);
 int abut_tet_motion(const abut_model *m, int32_t t, const double *p, double out[ABUT_TET_NODES_MAX][3]);
 
@@ -41,7 +41,7 @@ static inline int abut_tet_geometry_order(const abut_model *m, int32_t t)
 /** Rest places of the nodes of its geometry, m, in the same order; returns how many. */
 int abut_tet_geometry(const abut_model *m, int32_t t, double X[3 * ABUT_TET_NODES_MAX]);
 
-/** How many tets of order 1 come before the first of another order: in the order of a solver (model/reordered.h), all of them. */
+/** Number of tets of order 1 before the first of another order; in a solver's order (model/reordered.h), all of order 1. */
 int32_t abut_linear_tets_first(const abut_model *m);
 
 /** The highest order among the tets; 1 without tets. */
