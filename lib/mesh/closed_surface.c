@@ -76,7 +76,7 @@ static const char *words(const surface *s, int32_t t, char buf[80])
     return buf;
 }
 
-/* Its points are on a line: so they are then in each of three projections (exact). */
+/* Whether the points are on a line: they are if they are in each of three projections (exact). */
 static int has_no_area(const surface *s, const int32_t *v)
 {
     for (int k = 0; k < 3; k++) {

@@ -1,4 +1,4 @@
-/* Is a surface of triangles the boundary of a solid, so that it can be filled? */
+/* Tests whether a surface of triangles is the boundary of a solid, so that it can be filled. */
 #ifndef ABUT_MESH_CLOSED_SURFACE_H
 #define ABUT_MESH_CLOSED_SURFACE_H
 

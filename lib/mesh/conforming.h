@@ -1,4 +1,4 @@
-/* Do tets of order 1 to 4 share what they have in common? */
+/* Tests whether adjacent tets of order 1 to 4 share their common nodes. */
 #ifndef ABUT_MESH_CONFORMING_H
 #define ABUT_MESH_CONFORMING_H
 

@@ -194,7 +194,7 @@ static abut_status room_for_moves(work *w, abut_err *err)
     return ABUT_OK;
 }
 
-/* From x to the shape, or nowhere. */
+/* Displacement from x to the shape; `move` is unchanged if there is none. */
 static void move_to(const work *w, abut_vec3 x, const int32_t *face, int n, double *move)
 {
     abut_vec3 normal[EDGE_FACES], y;
@@ -234,7 +234,7 @@ static double share_of(signed char halves)
     return halves > HALVES ? 0 : ldexp(1, -halves);
 }
 
-/* How far the edge e has moved at the fraction t from its smaller corner. */
+/* Displacement of edge e at the fraction t from its smaller corner. */
 static abut_vec3 edge_at(const work *w, int32_t e, double t)
 {
     const int g = w->order;

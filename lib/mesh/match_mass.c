@@ -87,7 +87,7 @@ static int solve4(double A[4][4], double b[4])
     return most <= 1e-9 * size;
 }
 
-/* One tet's row of the conditions, lengths in units of `unit`. */
+/* Row of the conditions for one tet, lengths in units of `unit`. */
 static void row_of(const double *center, const double at[3], double unit, double a[4])
 {
     a[0] = 1;

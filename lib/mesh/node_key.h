@@ -15,7 +15,7 @@ typedef struct abut_node_key {
 /** The key of the node a of a tet with these corners, any numbers that name them. */
 abut_node_key abut_node_key_of(const int32_t corner[4], const signed char a[4]);
 
-/** How many corners it is on: 1 to 4. */
+/** Number of corners of the key: 1 to 4. */
 int abut_node_key_size(const abut_node_key *k);
 
 /** < 0, 0, > 0: corners before edges, faces and the interior; among equal sizes by corners, then by weights of the first, ... */

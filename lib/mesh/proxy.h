@@ -44,7 +44,7 @@ void abut_proxy_row(const abut_mesh *m, int32_t t, const double L[4], abut_proxy
  * largest  out: m, of it  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_proxy_offset(const abut_mesh *m, abut_proxy *p, double *largest, abut_err *err);
 
-/* How far flat triangles on the lattice of the boundary are from it. */
+/* Distance of flat triangles on the lattice of the boundary from it. */
 typedef struct abut_chord {
     double measured;    /* m: the largest distance of the boundary from its triangle, at middles of sides and triangles */
     double bound;       /* m: no point of the boundary is further from the point of the triangle that represents it */

@@ -42,13 +42,13 @@ static abut_status buckets_new(buckets *b, int64_t n, int32_t nv, abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "surface: no memory for %lld faces", (long long)n);
 }
 
-/* From counts in row[v + 1] to starts in row[v]; filling then moves each start to its end. */
+/* Turns counts in row[v + 1] into starts in row[v]; filling then moves each start to its end. */
 static void buckets_start(buckets *b, int32_t nv)
 {
     for (int32_t v = 0; v < nv; v++) b->row[v + 1] += b->row[v];
 }
 
-/* After filling: row[v] is the end of bucket v; move back to starts, sort. */
+/* Restores starts after filling, when row[v] is the end of bucket v, and sorts the buckets. */
 static void buckets_sort(buckets *b, int32_t nv)
 {
     for (int32_t v = nv; v > 0; v--) b->row[v] = b->row[v - 1];

@@ -197,7 +197,7 @@ static double solid_angle(const abut_triangle_tree *t, int32_t i, abut_vec3 p)
                      la * lb * lc + abut_v3_dot(a, b) * lc + abut_v3_dot(b, c) * la + abut_v3_dot(c, a) * lb);
 }
 
-/* From afar a cluster has the solid angle of its area at its middle, within a few (radius/distance)^2 of itself. */
+/* Winding number: a distant cluster has the solid angle of its area at its middle, to a few (radius/distance)^2 of itself. */
 static double winding(const abut_triangle_tree *t, int32_t at, abut_vec3 p)
 {
     const struct node *n = &t->node[at];

@@ -76,7 +76,7 @@ static abut_status cells_fill(const shape *f, cells *c, abut_err *err)
     return ABUT_OK;
 }
 
-/* Do the octants of a mask (bit q: octant q) make one piece, joined by faces?  None does, too. */
+/* Whether the octants of a mask (bit q: octant q) are one piece, connected by faces; 1 for none. */
 static int octants_joined(unsigned mask)
 {
     unsigned seen = mask & (~mask + 1), grown = 0;

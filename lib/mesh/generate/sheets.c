@@ -312,7 +312,7 @@ static void ico_corner(int k, double x[3])
     x[axis] = 0, x[(axis + 1) % 3] = k & 1 ? -1 : 1, x[(axis + 2) % 3] = k & 2 ? -PHI : PHI;
 }
 
-/* Its edges have length 2; the next longer diagonal 2 phi. */
+/* Whether a and b are joined: edges of the icosahedron have length 2, the next longer diagonals 2 phi. */
 static int is_ico_edge(int a, int b)
 {
     double p[3], q[3], d2 = 0;
@@ -372,7 +372,7 @@ static int32_t ico_point(const ico *g, int face, const int32_t w[3])
     return 12 + 30 * (g->d - 1) + face * inside + row * (g->d - 1) - row * (row + 1) / 2 + w[1] - 1;
 }
 
-/* Its place: the weighted mean of the corners, moved onto the sphere. */
+/* Position of a point of a face: the weighted mean of its corners, moved onto the sphere. */
 static void ico_place(const ico *g, int face, const int32_t w[3], double radius, double x[3])
 {
     double p[3], r2 = 0;

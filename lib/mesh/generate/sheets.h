@@ -6,8 +6,8 @@
 
 #include "mesh/mesh.h"
 
-/* How the triangles of a sheet are laid out.  Sheets with parallel diagonals, whose stiffness in bending depends on the
- * direction fourfold, are not among them. */
+/* Layouts of the triangles of a sheet.  Parallel diagonals are not offered: their bending stiffness varies fourfold with the
+ * direction. */
 enum {
     ABUT_LAYOUT_GRID = 0 /* squares with alternating diagonals */,
     ABUT_LAYOUT_ROWS = 1 /* near-equilateral triangles */
