@@ -15,7 +15,7 @@ void abut_gpu_cg_clear(abut_gpu_cg *c, abut_queue *q)
     *c = (abut_gpu_cg){ 0 };
 }
 
-/* One run of conjugate gradients from 0; wide: in double. */
+/* A run of conjugate gradients from 0; wide: in double. */
 typedef struct run {
     abut_gpu_cg *c;
     abut_gpu_operator *A;

@@ -1,4 +1,4 @@
-/* How far pairs may go: additive CCD (geom/ccd/ccd_inline.h) in rounds, and half-spaces. */
+/* Step bounds of pairs: additive CCD (geom/ccd/ccd_inline.h) in rounds, and half-spaces. */
 #include "geom/ccd/ccd_inline.h"
 #include "math/bits_inline.h"
 

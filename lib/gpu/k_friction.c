@@ -3,7 +3,7 @@
 
 #include "gpu/kernel.h"
 
-/* How a contact has slid at x; returns mu lambda h^2. */
+/* u: sliding displacement of a contact at x; returns mu lambda h^2. */
 ABUT_FN double slide_at(const abut_friction_args *a, size_t i, const double *x, const double *xn, double u[2])
 {
     abut_friction_slide(a->node + 4 * i, a->weight + 4 * i, a->basis + 6 * i, x, xn, u);

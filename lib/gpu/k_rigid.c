@@ -84,7 +84,7 @@ ABUT_FN void add_motions(const abut_rigid_args *a, int32_t r, int32_t c, const d
     }
 }
 
-/* How many keys are below `key`. */
+/* Number of keys below `key`. */
 ABUT_FN size_t below(const abut_rigid_args *a, uint64_t key)
 {
     size_t lo = 0, hi = a->count;

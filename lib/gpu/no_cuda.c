@@ -1,4 +1,4 @@
-/* In builds without CUDA. */
+/* Stand-in for cuda.cu in builds without CUDA. */
 #include "gpu/machine.h"
 
 abut_status abut_queue_cuda(abut_queue *q, int which, abut_err *err)

@@ -57,13 +57,13 @@ void abut_gpu_operator_clear(abut_gpu_operator *A);
 /** Values: scale times the projected Hessians of the tets at z, plus diag[nv] of the nodes; both the machine's. */
 ABUT_MUST_USE abut_status abut_gpu_operator_tets(abut_gpu_operator *A, const double *z, double scale, const double *diag,
                                                  abut_err *err);
-/** After that: values += the packed matrices H (the machine's) of lasting set number `set`, or H[90 nt] of the tets. */
+/** Adds the packed matrices H (the machine's) of lasting set number `set`, or H[90 nt] of the tets; after the values. */
 ABUT_MUST_USE abut_status abut_gpu_operator_add(abut_gpu_operator *A, int set, const double *H, abut_err *err);
 ABUT_MUST_USE abut_status abut_gpu_operator_add_tets(abut_gpu_operator *A, const double *H, abut_err *err);
 /** Element matrices of set ABUT_GPU_BARRIER or ABUT_GPU_FRICTION; they are read until the next ones are set. */
 void abut_gpu_operator_blocks(abut_gpu_operator *A, int set, abut_gpu_blocks blocks);
-/** After both: copies in single precision, lists of what touches a row, inverted diagonal blocks; the preconditioner is made
- * again where gpu/precond.h says so. */
+/** Completes the operator after its values and blocks: copies in single precision, lists of contacts of each row, inverted
+ * diagonal blocks; renews the preconditioner if it is due (gpu/precond.h). */
 ABUT_MUST_USE abut_status abut_gpu_operator_ready(abut_gpu_operator *A, abut_err *err);
 
 /** The element matrices at hand, as kernels take them. */

@@ -87,18 +87,18 @@ ABUT_MUST_USE abut_status abut_gpu_contacts_get(abut_queue *q, const abut_gpu_co
 /** *out (the machine's) = E of abut_barrier_energy; not finite when something is at its thickness. */
 ABUT_MUST_USE abut_status abut_gpu_barrier_energy(abut_gpu_touch *c, const double *x, const abut_gpu_contacts *set, double kappa,
                                                   double *out, abut_err *err);
-/** g += its gradient, at nodes of obstacles nothing. */
+/** g += gradient of that energy, 0 at nodes of obstacles. */
 ABUT_MUST_USE abut_status abut_gpu_barrier_gradient(abut_gpu_touch *c, const double *x, const abut_gpu_contacts *set,
                                                     double kappa, double *g, abut_err *err);
-/** Hessians by c->hessian, contacts, then half-space contacts; good until the next call. */
+/** *out: Hessians by c->hessian, of contacts, then of half-space contacts; valid until the next call. */
 ABUT_MUST_USE abut_status abut_gpu_barrier_hessian(abut_gpu_touch *c, const double *x, const abut_gpu_contacts *set, double kappa,
                                                    abut_gpu_blocks *out, abut_err *err);
 
-/** Takes over frozen contacts; sliding counts from xn, which is borrowed.  No kinks are known of. */
+/** Copies lagged contacts; sliding is measured from xn, which is borrowed.  Forgets all kinks. */
 ABUT_MUST_USE abut_status abut_gpu_friction_set(abut_gpu_touch *c, const abut_lag *lag, const abut_stiction *law,
                                                 const double *xn, abut_err *err);
-/** As abut_friction_energy, _gradient, _hessian and _kinks, whose finds the Hessian counts with until the next set.  out of the
- * energy is the machine's; at nodes of obstacles the gradient adds nothing. */
+/** As abut_friction_energy, _gradient, _hessian and _kinks; the Hessian uses the kinks found until the next set.  out of the
+ * energy is the machine's; the gradient adds nothing at nodes of obstacles. */
 ABUT_MUST_USE abut_status abut_gpu_friction_energy(abut_gpu_touch *c, const double *x, double *out, abut_err *err);
 ABUT_MUST_USE abut_status abut_gpu_friction_gradient(abut_gpu_touch *c, const double *x, double *g, abut_err *err);
 ABUT_MUST_USE abut_status abut_gpu_friction_hessian(abut_gpu_touch *c, const double *x, abut_gpu_blocks *out, abut_err *err);

@@ -1,4 +1,4 @@
-/* How far a direction may be followed: CCD of the candidates, half-spaces. */
+/* Step bound of a direction: CCD of the candidates, half-spaces. */
 #include "gpu/touch_parts.h"
 
 #include "geom/ccd/ccd_inline.h"
