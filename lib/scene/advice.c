@@ -244,8 +244,8 @@ static amplified find_amplified(const abut_scene *s, double lo, double hi, doubl
     return a;
 }
 
-/* From the slowest bending of a body, sqrt(E / density) d / L^2 with its least and largest extent, to its smallest elements, four
- * times the speed of sound over their edge: estimates. */
+/* Estimates the range of frequencies: lo of the slowest bending of a body, sqrt(E / density) d / L^2 with its least and largest
+ * extent; hi of its smallest elements, four times the speed of sound over their edge. */
 static void find_oscillations(const abut_scene *s, const abut_built *b, double *lo, double *hi)
 {
     *lo = INFINITY;

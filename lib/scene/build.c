@@ -542,7 +542,7 @@ static abut_status put_parameters(abut_build *b, abut_err *err)
     return rc;
 }
 
-/* One name per line, in the order of the rows. */
+/* Puts a text of names, one per line, in the order of the rows. */
 static abut_status put_names(abut_arrays *set, const char *array, const char *first, size_t stride, int32_t n,
                              abut_err *err)
 {

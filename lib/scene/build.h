@@ -1,4 +1,4 @@
-/* From a scene to the arrays of a MODEL and its first FRAME. */
+/* Makes the arrays of a MODEL and its first FRAME from a scene. */
 #ifndef ABUT_SCENE_BUILD_H
 #define ABUT_SCENE_BUILD_H
 

@@ -104,7 +104,7 @@ static void start_metric(const abut_scene_object *o, int32_t t, const double R[4
     C[0] = abut_v3_norm2(f0), C[1] = abut_v3_norm2(f1), C[2] = abut_v3_dot(f0, f1);
 }
 
-/* No barrier can hold what starts beyond it. */
+/* Fails if a shell starts beyond its limits, which a barrier cannot enforce. */
 static abut_status check_stretch(const abut_scene_object *o, int32_t t, const double C[3], abut_err *err)
 {
     const double *s = o->shell.limit, mean = 0.5 * (C[0] + C[1]), r = hypot(0.5 * (C[0] - C[1]), C[2]);

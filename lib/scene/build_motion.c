@@ -269,7 +269,7 @@ static int by_node_and_time(const void *a, const void *b)
     return (p->motion > q->motion) - (p->motion < q->motion);
 }
 
-/* One for every node and motion that prescribes it, in the order of nodes and times. */
+/* Lists a span for every node and motion that prescribes it, in the order of nodes and times. */
 static abut_status list_spans(const abut_motion_rows *m, span **spans, size_t *count, abut_err *err)
 {
     span *s = malloc(((size_t)m->nnodes + 1) * sizeof *s);
@@ -284,7 +284,7 @@ static abut_status list_spans(const abut_motion_rows *m, span **spans, size_t *c
     return ABUT_OK;
 }
 
-/* No node may have two prescribed velocities at one time. */
+/* Fails if a node has two prescribed velocities at one time. */
 static abut_status check_overlap(const abut_build *b, const abut_motion_rows *m, const span *s, size_t n, abut_err *err)
 {
     for (size_t i = 1; i < n; i++)

@@ -6,7 +6,7 @@
 #include "scene/build.h"
 #include "mesh/hinges.h"
 
-/* One object while it becomes a part of the model. */
+/* An object while it becomes a part of the model. */
 typedef struct abut_part {
     const abut_scene_object *object;
     int32_t *node;          /* [mesh.nv] node of the model, -1: left out */

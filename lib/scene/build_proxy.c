@@ -28,10 +28,10 @@ static abut_status placed(const abut_scene_object *o, abut_status rc, abut_err *
     return rc;
 }
 
-/* Its rest shape, where that has more nodes than its mesh. */
+/* Rest shape of an object, if that has more nodes than its mesh. */
 static abut_rest_shape shape_of(const abut_scene_object *o) { return (abut_rest_shape){ o->order.kept, o->order.rest }; }
 
-/* Segments such that no altitude is dhat or less: contact would push neighbours apart at rest.  No fewer than the order. */
+/* Lowers *segments, not below the order, until all altitudes exceed dhat: else contact pushes neighbours apart at rest. */
 static abut_status coarse_enough(const abut_scene_object *o, double dhat, int *segments, abut_err *err)
 {
     abut_status rc = ABUT_OK;

@@ -71,7 +71,7 @@ static abut_status put_degrees(abut_build *b, abut_err *err)
     return ABUT_OK;
 }
 
-/* They are terms of volumes: shells and rods have none of them. */
+/* Fails if shells or rods have a material with these terms, which are terms of volumes. */
 static abut_status check_codim(const abut_build *b, abut_err *err)
 {
     static const char *const name[2] = { "shell/material", "rod/material" };

@@ -59,7 +59,7 @@ static double fill_of(const abut_scene_object *s, int32_t t)
 /* Returns the ratio of the mass of tet t to its volume times the material's density. */
 static double weight_of(const abut_scene_object *s, int32_t t) { return fill_of(s, t) * (s->density ? s->density[t] : 1); }
 
-/* One tet of order 1, and a quarter of its mass to each corner. */
+/* Adds a tet of order 1, a quarter of its mass to each corner. */
 static void straight(abut_build *b, const abut_scene_object *s, const int32_t *v, double weight, abut_object_facts *f)
 {
     abut_vec3 p[4];
@@ -80,7 +80,7 @@ static int shape_of(const abut_scene_object *s, int32_t t, double X[ABUT_TET_NOD
     return s->order.kept;
 }
 
-/* One tet of order k on a shape: volume and mass, and the diagonal of that added to that of its nodes, per density. */
+/* Adds a tet of order k, per density: volume, mass, and the diagonal of its consistent mass at its nodes. */
 static void curved(const abut_scene_object *s, int32_t t, const abut_quadrature *q, const int32_t *node, double *diagonal,
                    abut_object_facts *f)
 {

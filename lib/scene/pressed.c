@@ -14,7 +14,7 @@
 static const double PART = 0.1, ROUND = 1e-12;
 enum { STEPS = 1000, ITERATIONS = 200 };
 
-/* One contact of things lo < hi: its distance, and the unit normal towards lo. */
+/* A contact of objects or half-spaces lo < hi: its distance, and the unit normal towards lo. */
 typedef struct touch {
     int32_t lo, hi;
     size_t row;                 /* of the list of contacts */

@@ -155,7 +155,7 @@ typedef struct abut_scene_seam {
     double stiffness;               /* N/m, of each spring; 0: Young's modulus times thickness of the first side */
 } abut_scene_seam;
 
-/* When a motion ends.  Nodes and objects are where they are at t = 0; before and behind are along the motion. */
+/* End of a motion.  Positions of nodes and objects are those at t = 0; before and behind are along the motion. */
 enum { ABUT_STOP_TIME = 0,
        ABUT_STOP_GAP = 1 /* the foremost selected node is `gap` before the first node of `to` */,
        ABUT_STOP_PAST = 2 /* the last selected node has covered the fraction `gap` of the distance to the last node of `to` */,
@@ -166,7 +166,7 @@ enum { ABUT_ACT_MOVE = 0, ABUT_ACT_ACCELERATE = 1, ABUT_ACT_FORCE = 2 /* N over 
        ABUT_ACT_KEYS = 3, ABUT_ACT_PATH = 4, ABUT_ACT_DENSITY = 5 /* force per volume at rest */,
        ABUT_ACT_TRACTION = 6 /* force per area at rest */, ABUT_ACT_PRESSURE = 7 /* the same, inwards */ };
 
-/** 1 when the nodes go where the act says, 0 when it acts on them by a force. */
+/** 1 if the act prescribes positions of nodes, 0 if it acts on them by a force. */
 static inline int abut_act_moves(int act) { return act == ABUT_ACT_MOVE || act == ABUT_ACT_KEYS || act == ABUT_ACT_PATH; }
 
 /* A pose at a time: where the nodes are then, seen from where they were at the start of the motion. */
@@ -214,7 +214,7 @@ typedef struct abut_scene_cohesion {
     char from[ABUT_SCENE_FROM];
 } abut_scene_cohesion;
 
-/* How hard contact is solved (solve/nodal): the keys of the map `nodal`, in the order of abut_scene_nodal_keys. */
+/* Parameters of hard contact (solve/nodal): the keys of the map `nodal`, in the order of abut_scene_nodal_keys. */
 enum { ABUT_NODAL_KEYS = 12 };
 typedef struct abut_scene_nodal_key {
     const char *key, *array;        /* "gap", "nodal/gap" */
