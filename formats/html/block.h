@@ -27,7 +27,7 @@ uint8_t *abut_block_f32(uint8_t *to, const float *v, size_t n);
 /** The nearest of most + 1 steps from lo to hi, clamped; ABUT_CODE_NONE for what is not finite. */
 uint16_t abut_block_code(double v, double lo, double hi, int most);
 
-/* How often codes of a field occur, in 256 classes. */
+/* Histogram of the codes of a field, in 256 classes. */
 typedef struct abut_block_counts {
     size_t all, of[256];
 } abut_block_counts;

@@ -1,5 +1,5 @@
-/* One page that plays the frames of a stream in a browser, with all that it needs inside: it asks for nothing.  Frames are
- * written as they come, each in a block of its own (page_data.h), which the page expands when it is shown. */
+/* A self-contained page that plays the frames of a stream in a browser.  Frames are written as they arrive, each in its own
+ * block (page_data.h), which the page expands when it shows the frame. */
 #ifndef ABUT_FORMATS_HTML_HTML_WRITE_H
 #define ABUT_FORMATS_HTML_HTML_WRITE_H
 

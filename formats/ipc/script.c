@@ -172,7 +172,7 @@ static abut_status list_values(abut_ipc_script *s, const char *what, double *v, 
     return rc;
 }
 
-/* One for each of the first steps, the last for all that follow; here all steps have one. */
+/* Reads tolerances, one for each of the first steps, the last for all others; here all must be equal. */
 static abut_status set_tolerance(abut_ipc_script *s, abut_err *err)
 {
     double v[64];

@@ -12,7 +12,7 @@
  * Fails  ABUT_E_FORMAT the file is not there, has another extension, or its reader refuses it; ABUT_E_IO; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_mesh_load(const char *path, abut_mesh *out, abut_err *err);
 
-/** Is the extension of path one that abut_mesh_load knows? */
+/** Whether abut_mesh_load knows the extension of path. */
 int abut_mesh_is_file(const char *path);
 
 #endif

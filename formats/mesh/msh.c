@@ -156,7 +156,7 @@ static abut_status node4(msh *m, int64_t tag, int64_t more, abut_err *err)
     return rc;
 }
 
-/* One block of a 4.1 file: its tags, then its points, each with `dim` more numbers when parametric.  In a 4.0 file each tag is
+/* Reads a block of a 4.1 file: its tags, then its points, each with `dim` more numbers if parametric.  In a 4.0 file each tag is
  * before its point, and nodes of a volume have no more numbers. */
 static abut_status nodes4_block(msh *m, int64_t total, abut_err *err)
 {
@@ -272,7 +272,7 @@ static abut_status elements2(msh *m, abut_err *err)
     return rc;
 }
 
-/* One block: elements of one type, each with its tag. */
+/* Reads a block: elements of one type, each with its tag. */
 static abut_status elements4_block(msh *m, int64_t left, int64_t *n, abut_err *err)
 {
     const struct elem_type *e = NULL;

@@ -168,7 +168,7 @@ static abut_status cells_by_count(vtk *v, int64_t size, abut_err *err)
     return ABUT_OK;
 }
 
-/* One of the two arrays of version 5, with its keyword. */
+/* Reads one of the two arrays of version 5, with its keyword. */
 static abut_status listed(vtk *v, const char *keyword, int64_t n, int64_t most, int64_t **out, abut_err *err)
 {
     vtk_kind kind;

@@ -6,7 +6,7 @@
 
 typedef struct abut_film abut_film;
 
-/** Can such a film be made here?  Fails  ABUT_E_ARG the name ends in none of these; ABUT_E_IO ffmpeg is not on the PATH */
+/** Checks that a film of that name can be made.  Fails  ABUT_E_ARG an unknown ending; ABUT_E_IO ffmpeg is not on the PATH */
 ABUT_MUST_USE abut_status abut_film_check(const char *path, abut_err *err);
 /** Begins a film of pictures of w x h, so many a second; the file appears when it is whole.  Fails  ABUT_E_IO, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_film_open(const char *path, int keep, int w, int h, double per_second, abut_film **film,

@@ -66,7 +66,7 @@ abut_status abut_size_parse(const char *text, int *w, int *h, abut_err *err)
     return ABUT_OK;
 }
 
-/* Are there pictures of the full size? */
+/* Whether pictures of the full size are wanted. */
 static int has_full(const abut_picture *p) { return p->opt.dir || p->opt.film; }
 
 abut_status abut_picture_open(const abut_picture_opts *opt, abut_picture **out, abut_err *err)
@@ -307,7 +307,7 @@ static abut_status draw_frame(abut_picture *p, size_t k, const abut_camera *came
     return abut_painter_draw(p->painter, &d, im, err);
 }
 
-/* With time and, if wanted, the scale. */
+/* Draws a picture with the time and, if wanted, the scale. */
 static abut_status draw_labelled(abut_picture *p, size_t k, const abut_camera *camera, int scale, abut_image *im, abut_err *err)
 {
     const abut_status rc = draw_frame(p, k, camera, im, err);

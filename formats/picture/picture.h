@@ -35,7 +35,7 @@ ABUT_MUST_USE abut_status abut_picture_open(const abut_picture_opts *opt, abut_p
 int abut_picture_want(const abut_picture_opts *opt);
 /** Takes one frame.  Fails  ABUT_E_ARG no such field; ABUT_E_FORMAT the model has changed; ABUT_E_IO, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_picture_frame(abut_picture *p, const abut_shot *s, abut_err *err);
-/** After the last frame: draws the next picture and tells how many are left; to be called until that is 0.
+/** Draws the next picture, after the last frame; *left: pictures that remain; to be called until it is 0.
  * Fails  ABUT_E_FORMAT no frame was taken; ABUT_E_IO, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_picture_draw(abut_picture *p, int *left, abut_err *err);
 void abut_picture_free(abut_picture **p);

@@ -1,4 +1,4 @@
-/* One frame with all that a writer of results may want to know about it.  Borrows everything. */
+/* A frame with all data that writers of results need.  Borrows everything. */
 #ifndef ABUT_FORMATS_RESULT_FRAME_VIEW_H
 #define ABUT_FORMATS_RESULT_FRAME_VIEW_H
 

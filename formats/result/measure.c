@@ -190,7 +190,7 @@ static void barrier_on_planes(const abut_measure *ms, const abut_frame *f, int t
     }
 }
 
-/* With some body: obstacles pass through half-spaces. */
+/* Whether a half-space has friction with a body; obstacles pass through half-spaces. */
 static int has_friction(const abut_model *m, int32_t plane)
 {
     const double *mu = m->mu + (size_t)m->ng * (size_t)m->hs_friction[plane];

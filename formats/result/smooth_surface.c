@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One object's boundary divided, over its own nodes. */
+/* The divided boundary of one object, over its nodes. */
 typedef struct body {
     int smooth;
     abut_mesh mesh;

@@ -65,7 +65,7 @@ static void limit(FILE *f, const abut_report *r, const abut_model *m)
     fprintf(f, "\"tet\":%d},", number);
 }
 
-/* One entry of a row. */
+/* Writes an entry of a row. */
 static void entry(FILE *f, double v)
 {
     if (isfinite(v)) fprintf(f, "%.6g,", v);

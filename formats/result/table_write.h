@@ -1,6 +1,5 @@
-/* One row per frame: time, energies, momenta, contact, where every object is; forces and works that step left; and any single
- * number that another stage left.  As CSV (empty cell: not known) or JSON ({"columns": [...], "rows": [{...}, ...]}, null: not
- * known).
+/* A table with one row per frame: time, energies, momenta, contact, positions of objects; forces and works that step wrote; single
+ * numbers of other stages.  As CSV (empty cell: unknown) or JSON ({"columns": [...], "rows": [{...}, ...]}, null: unknown).
  * EXPORT.md names the columns. */
 #ifndef ABUT_FORMATS_RESULT_TABLE_WRITE_H
 #define ABUT_FORMATS_RESULT_TABLE_WRITE_H
@@ -24,7 +23,7 @@ typedef struct abut_table {
 ABUT_MUST_USE abut_status abut_table_frame(abut_table *t, const abut_shot *s, abut_err *err);
 void abut_table_csv(const abut_table *t, FILE *f);
 void abut_table_json(const abut_table *t, FILE *f);
-/** One row as a JSON object. */
+/** Writes a row as a JSON object. */
 void abut_table_row_json(const abut_table *t, int row, FILE *f);
 void abut_table_clear(abut_table *t);
 

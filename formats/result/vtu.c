@@ -73,7 +73,7 @@ static abut_status put_unknown(abut_vtu *w, FILE *f, const abut_vtu_grid *g, con
     return rc;
 }
 
-/* One number at every point. */
+/* Puts a constant at every point. */
 static abut_status put_constant(FILE *f, const char *name, double value, size_t n, abut_err *err)
 {
     double *v = malloc((n + 1) * sizeof *v);
@@ -154,7 +154,7 @@ static abut_status put_tet_data(abut_vtu *w, FILE *f, const abut_vtu_grid *g, co
     return rc;
 }
 
-/* One of the numbers in the rows of the strains. */
+/* Puts column k of the strains. */
 static abut_status put_strain(FILE *f, const abut_vtu_grid *g, const double *strain, const char *name, size_t k, abut_err *err)
 {
     double *v = malloc(((size_t)g->nc + 1) * sizeof *v);

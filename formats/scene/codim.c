@@ -89,7 +89,7 @@ abut_status abut_scene_fabric(const abut_tree *t, abut_scene_material *m, abut_e
 
 /* ---- what the elements of a body are ---- */
 
-/* One side of the limits: the barrier begins at the threshold, and no stretch reaches the limit. */
+/* Reads the upper or lower limit: the barrier begins at the threshold, and no stretch reaches the limit. */
 static abut_status read_limit_pair(const abut_tree *t, int upper, double *limit, double *threshold, abut_err *err)
 {
     const char *const key = upper ? "upper" : "lower", *const begin = upper ? "upper-threshold" : "lower-threshold";
@@ -206,7 +206,7 @@ static abut_status new_rest(abut_scene_object *o, abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "no memory for the rest shape of %d triangles", o->mesh.nf);
 }
 
-/* From the points x[3 nv] of a mesh with as many triangles and segments. */
+/* Makes the rest shape of the points x[3 nv] of a mesh with as many triangles and segments. */
 static abut_status rest_of_points(const abut_tree *t, abut_scene_object *o, const abut_mesh *m, const double *x,
                                   abut_err *err)
 {

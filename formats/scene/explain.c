@@ -153,7 +153,7 @@ static void friction(FILE *f, const abut_scene *s)
     }
 }
 
-/* How a load changes in time, which counts from `start`. */
+/* Writes the factor of a load over time, which is measured from `start`. */
 static void table(FILE *f, const abut_scene_table *t, double start)
 {
     for (int32_t i = 0; i < t->n; i++) fprintf(f, "  %-16s %.9g s: %.9g\n", "factor", start + t->time[i], t->value[i]);

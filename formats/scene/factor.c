@@ -1,4 +1,4 @@
-/* How a load changes in time: `ramp`, or `factor` with its times and values. */
+/* Factor of a load over time: `ramp`, or `factor` with its times and values. */
 #include "formats/scene/scene_parts.h"
 
 #include <stdlib.h>

@@ -50,7 +50,7 @@ static abut_status read_stop(const abut_scene_reader *r, const abut_tree *t, abu
     return abut_tree_int(with, "motion (one before this one)", 0, own - 1, &m->to, err);
 }
 
-/* After the act. */
+/* Reads the window of a motion; after its act. */
 static abut_status read_window(const abut_scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
     const abut_tree *from = abut_tree_find(t, "from"), *until = abut_tree_find(t, "until");
@@ -80,7 +80,7 @@ static abut_status read_center(const abut_tree *map, abut_scene_motion *m, abut_
     return abut_tree_vector(t, "center", ABUT_Q_LENGTH, 3, m->center, err);
 }
 
-/* One number for all axes, or three. */
+/* Reads one number for all axes, or three. */
 static abut_status one_or_three(const abut_tree *t, const char *what, abut_quantity q, double out[3], abut_err *err)
 {
     if (t->kind == ABUT_TREE_LIST) return abut_tree_vector(t, what, q, 3, out, err);

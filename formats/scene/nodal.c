@@ -1,10 +1,10 @@
-/* How hard contact is solved: the map `nodal`, and what attracts. */
+/* Parameters of hard contact: the map `nodal`, and cohesion. */
 #include "formats/scene/scene_parts.h"
 #include "model/model_check.h"
 
 #include <string.h>
 
-/* One value; its kind says what it may be. */
+/* Reads a value of the kind of its key. */
 static abut_status read_value(const abut_tree *t, const abut_scene_nodal_key *k, abut_param *p, abut_err *err)
 {
     static const char *const returns[] = { "feasible", "elastic", NULL }, *const integrators[] = { "newton", "admm", NULL };

@@ -23,7 +23,7 @@ ABUT_MUST_USE abut_status abut_read_scene_material(const abut_scene_reader *r, c
 
 /** The `objects` map: bodies, obstacles and half-spaces.  Materials must have been read. */
 ABUT_MUST_USE abut_status abut_scene_objects(abut_scene_reader *r, const abut_tree *objects, abut_err *err);
-/** How many objects a `repeat` with `objects: true` makes of an object; 0: it has none. */
+/** *n: number of objects that a `repeat` with `objects: true` makes of an object; 0: it has none. */
 ABUT_MUST_USE abut_status abut_scene_copies(const abut_tree *object, int32_t *n, abut_err *err);
 /** The mesh of an object: file or generator, scaled, rotated, moved, repeated.  copy: of `repeat` with `objects: true`, or 0. */
 ABUT_MUST_USE abut_status abut_scene_mesh(const abut_scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o,

@@ -154,7 +154,7 @@ static int same_pair(const abut_scene_pair *p, const abut_scene_pair *q)
     return p->of_materials == q->of_materials && ((p->a == q->a && p->b == q->b) || (p->a == q->b && p->b == q->a));
 }
 
-/* After the objects, whose names it uses. */
+/* Reads pairs with their friction; after the objects, whose names it uses. */
 static abut_status read_pairs(abut_scene_reader *r, const abut_tree *pairs, abut_err *err)
 {
     abut_status rc = ABUT_OK;
@@ -199,7 +199,7 @@ static abut_status read_friction(abut_scene_reader *r, const abut_tree *t, abut_
     return rc;
 }
 
-/* Its name; "log" is what Huang et al. 2024 call that of Li 2020. */
+/* Reads the name of a barrier law; "log" is the name in Huang et al. 2024 of the law of Li 2020. */
 static abut_status read_barrier_law(const abut_tree *t, int *law, abut_err *err)
 {
     if (t->kind == ABUT_TREE_TEXT && !strcmp(t->text, "log")) return *law = ABUT_BARRIER_IPC, ABUT_OK;

@@ -71,7 +71,7 @@ static size_t length_of_name(const abut_tree *map, const char *path)
     return most;
 }
 
-/* One name of a path: the child it leads to, NULL when a map has no such key yet. */
+/* Follows one name of a path; *to: the child, NULL if a map has no such key yet. */
 static abut_status walk(const abut_tree *t, const char *path, const char *name, abut_tree **to, abut_err *err)
 {
     if (t->kind == ABUT_TREE_MAP) {

@@ -34,7 +34,7 @@ ABUT_MUST_USE abut_status abut_tree_flag(const abut_tree *t, const char *what, i
 /** A text that is not empty, for instance `example`. */
 ABUT_MUST_USE abut_status abut_tree_word(const abut_tree *t, const char *what, const char *example, const char **out,
                                          abut_err *err);
-/** One of the names (NULL-terminated), as its index; names the nearest one otherwise. */
+/** *out: index of the text among the names (NULL-terminated); an error names the nearest one. */
 ABUT_MUST_USE abut_status abut_tree_choice(const abut_tree *t, const char *what, const char *const *names, int *out,
                                            abut_err *err);
 

@@ -151,7 +151,7 @@ abut_status abut_yaml_read(abut_arena *arena, const char *name, const char *text
 
 /* ---- writing ---- */
 
-/* From this depth on, everything is written in one line. */
+/* Depth from which on values are written in one line. */
 enum { FLOW_DEPTH = 3 };
 
 static int put_bytes(void *file, unsigned char *text, size_t n)
@@ -198,7 +198,7 @@ static int put_document(yaml_emitter_t *e, const abut_tree *root)
            yaml_stream_end_event_initialize(&ev) && yaml_emitter_emit(e, &ev);
 }
 
-/* One character of UTF-8 (RFC 3629, 4): the byte after it, or NULL when it is none. */
+/* Returns the byte after a character of UTF-8 (RFC 3629, 4), or NULL if it is invalid. */
 static const unsigned char *after_utf8(const unsigned char *s)
 {
     const int n = *s < 0x80 ? 1 : *s >= 0xc2 && *s < 0xe0 ? 2 : (*s & 0xf0) == 0xe0 ? 3 : *s >= 0xf0 && *s < 0xf5 ? 4 : 0;

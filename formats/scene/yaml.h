@@ -16,7 +16,7 @@ ABUT_MUST_USE abut_status abut_yaml_read(abut_arena *arena, const char *name, co
  * Fails  ABUT_E_FORMAT a text is not UTF-8, with its place; ABUT_E_IO f refuses; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_yaml_write(FILE *f, const abut_tree *root, abut_err *err);
 
-/** Is every name and value of the tree UTF-8, as a file of `what` ("YAML") has to be?
+/** Checks that every name and value of the tree is UTF-8, as a file of `what` ("YAML") requires.
  * Fails  ABUT_E_FORMAT with the place of the first that is not */
 ABUT_MUST_USE abut_status abut_yaml_check_text(const abut_tree *root, const char *what, abut_err *err);
 

@@ -31,7 +31,7 @@ ABUT_MUST_USE abut_status abut_pick_parse(const char *text, abut_pick *p, abut_e
 /** True when frame i is wanted, `total` frames having been seen: all of them, or at least i + hold + 1. */
 int abut_pick_takes(const abut_pick *p, int32_t i, int32_t total);
 
-/** At the end: every frame named alone is there, and something was chosen.
+/** Checks, at the end of the stream, that every frame named alone exists and that a frame was chosen.
  * Fails  ABUT_E_ARG; ABUT_E_FORMAT there are no frames at all */
 ABUT_MUST_USE abut_status abut_pick_check(const abut_pick *p, int32_t total, abut_err *err);
 

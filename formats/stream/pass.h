@@ -55,11 +55,11 @@ typedef struct abut_stream {
 } abut_stream;
 
 /** Reads the head of io->in and, if there is an output, writes one; copies the history and adds a record to it.
- * options  JSON object with the options that shape the result; NULL where nothing is changed: no record */
+ * options  JSON object with the options that shape the result; NULL: nothing is changed, and no record added */
 ABUT_MUST_USE abut_status abut_stream_start(abut_stream *s, const abut_stream_io *io, const char *options, abut_err *err);
 
-/** After abut_stream_start without options: `options` is asked for each MODEL, and what it says of the first is the record.
- * Its failures are those of abut_stream_next. */
+/** Sets a function that returns the options for each MODEL; those for the first are the record.  To be called after
+ * abut_stream_start without options.  abut_stream_next fails as `options` fails. */
 void abut_stream_ask(abut_stream *s, abut_status (*options)(void *ctx, const abut_model *m, const char **options, abut_err *err),
                      void *ctx);
 

@@ -266,7 +266,7 @@ const abut_prov *abut_reader_prov(const abut_reader *r, int *n)
     return r->prov;
 }
 
-/* One item into an empty set. */
+/* Reads an item into an empty set. */
 static abut_status read_item(abut_reader *r, abut_item *item, abut_frame_head *head, abut_arrays *set, abut_err *err)
 {
     for (;;) {

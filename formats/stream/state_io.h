@@ -51,21 +51,21 @@ const char *abut_reader_note(abut_reader *r);
 
 /* Why a stream could not be read to its end mark; the items before are complete. */
 typedef enum abut_cut {
-    ABUT_CUT_NOT = 0,   /* it could be, or the reason lies elsewhere: no memory, a section that is not understood */
+    ABUT_CUT_NOT = 0,   /* it was read, or failed for another reason: no memory, an unknown section */
     ABUT_CUT_ENDS,      /* it ends before its end mark */
     ABUT_CUT_DAMAGED    /* its bytes are not those that were written */
 } abut_cut;
 
-/** After abut_reader_next failed.  at: bytes read until then; NULL to skip. */
+/** Returns why abut_reader_next failed.  at: bytes read until then; NULL to skip. */
 abut_cut abut_reader_cut(const abut_reader *r, uint64_t *at);
 /* A place between two items, to go back to. */
 typedef struct abut_stream_place {
     uint64_t at;        /* bytes before it */
     uint32_t crc;       /* of them */
 } abut_stream_place;
-/** Before the next item: after abut_reader_next, which does not read ahead. */
+/** Returns the place before the next item, after abut_reader_next, which does not read ahead. */
 abut_stream_place abut_reader_place(const abut_reader *r);
-/** The next item is the one at a place of this reader, also after the end mark.
+/** Goes to a place of this reader: the next item is read there; also possible after the end mark.
  * Fails  ABUT_E_IO the file cannot be positioned */
 ABUT_MUST_USE abut_status abut_reader_go(abut_reader *r, abut_stream_place to, abut_err *err);
 void abut_reader_free(abut_reader **r);

@@ -33,7 +33,7 @@ typedef struct abut_source {
     abut_section section;
 } abut_source;
 
-/** Do these bytes begin as a stream does? */
+/** Whether bytes begin like a stream. */
 int abut_is_state_stream(const void *bytes, size_t n);
 /** Reads and checks magic, version and byte order.
  * Fails  ABUT_E_FORMAT what it is instead, or which version; ABUT_E_IO */
