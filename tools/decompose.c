@@ -70,7 +70,7 @@ static void say(abut_cli *cli, int32_t k, int32_t nt, int32_t nodes, const abut_
     if (s->split) abut_cli_say(cli, "%d %s separate bodies", s->split, abut_plural(s->split, "part holds", "parts hold"));
 }
 
-/* One JSON object per MODEL, one line each. */
+/* Writes a JSON object per MODEL, each on one line. */
 static abut_status write_json(const request *r, int32_t k, int32_t nt, int32_t nodes, const abut_partition_stats *s,
                               abut_err *err)
 {
@@ -108,8 +108,8 @@ static abut_status put_parts(abut_stream *st, const char *name, const int32_t *p
     return ABUT_OK;
 }
 
-/* As abut_partition_mesh, with as many of k parts as none is empty, unless the request says how many.  The tets are cut in the
- * order of the solvers, so that parts are those that --parts of step makes. */
+/* Partitions as abut_partition_mesh into at most k non-empty parts, or exactly into the number that the request sets.  Tets are
+ * cut in the order of the solvers: parts equal those of step --parts. */
 static abut_status cut(const request *r, const abut_model *m, const double *weight, int32_t *k, int32_t *part, int32_t *node,
                        abut_partition_stats *stats, abut_err *err)
 {

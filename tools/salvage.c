@@ -28,7 +28,7 @@ static abut_status pass_item(salvage *v, abut_err *err)
     return rc;
 }
 
-/* That something is missing is said with -q too. */
+/* Says what was saved; with -q only if something is missing. */
 static void say(const salvage *v, abut_cut cut, unsigned long long at, const char *why)
 {
     const abut_cli *const cli = abut_stream_cli(&v->s);

@@ -23,7 +23,7 @@ static abut_status look(request *r, const abut_model *m, const double *x, uint8_
     return rc;
 }
 
-/* After a frame that tears, and is written: the new model and frame. */
+/* Writes the new model and frame after a frame that tears. */
 static abut_status tear_frame(request *r, abut_stream *s, const abut_arrays *set, const abut_frame *f,
                               const abut_frame_head *head, abut_err *err)
 {

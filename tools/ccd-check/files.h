@@ -4,9 +4,9 @@
 
 #include "tools/ccd-check/verdict.h"
 
-/** One JSON object: method, counts, and the collisions with kind, places, nodes, objects, time of impact, positions. */
+/** Writes a JSON object: method, counts, and the collisions with kind, places, nodes, objects, time of impact, positions. */
 ABUT_MUST_USE abut_status abut_verdict_json(const abut_verdict *v, const char *path, abut_err *err);
-/* How one method answers a set of queries whose truth is known */
+/* Score of a method on queries with known truth */
 typedef struct abut_score {
     abut_judge_method method;
     size_t hits, clears, false_hits, false_clears;

@@ -71,7 +71,7 @@ int abut_method_parse(const char *text, abut_judge_method *m);
 /** A separation as JSON: the number, or "thickness" for that of each pair (below 0). */
 const char *abut_separation_json(double min_sep, char *buf, size_t size);
 
-/** Nothing more need be judged: something is found and only the first was asked for. */
+/** Whether judging may end: a collision is found, and only the first is wanted. */
 int abut_verdict_done(const abut_verdict *v);
 
 /** Takes over the hits of one motion x0 -> x1 (or configuration, x1 == x0) and says them. */

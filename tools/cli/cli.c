@@ -52,14 +52,14 @@ static int is_output(const abut_opt *o)
            o->kind == ABUT_OPT_FOLDER;
 }
 
-/* Does the program have an option that names an output? */
+/* Whether the program has an option that names an output. */
 static int may_replace(const abut_opt *own)
 {
     while (own && own->name && !is_output(own)) own++;
     return own && own->name;
 }
 
-/* From the head and the end mark of a stream; -1: the file is no whole stream. */
+/* Number of frames by the head and the end mark of a stream; -1: the file is no complete stream. */
 static long long frames_of(const char *path, off_t size)
 {
     enum { END = ABUT_SECTION_HEAD_BYTES + 32 + 4 };    /* ENDS: four counts, that of frames is the third */
@@ -410,7 +410,7 @@ static void close_out(abut_cli *cli, int *is_gone, abut_err *err)
     else if (err->code && cli->is_stream && S_ISREG(st.st_mode)) abut_unfinished_say(cli, (long long)st.st_size);
 }
 
-/* As a filter that writes into a closed pipe ends: without a word, by SIGPIPE. */
+/* Ends without a message by SIGPIPE, as a filter that writes into a closed pipe. */
 static void end_as_filter(void)
 {
     signal(SIGPIPE, SIG_DFL);

@@ -115,7 +115,7 @@ const char *abut_cli_before(const abut_cli *cli);
 void abut_cli_drop_output(abut_cli *cli);
 /** Notes that the output so far only copies the input: if the input is a file and the program fails, FILE.part is removed. */
 void abut_cli_keep_nothing(abut_cli *cli);
-/** Is cli->out a character device, as /dev/null? */
+/** Whether cli->out is a character device, as /dev/null. */
 int abut_cli_output_is_device(const abut_cli *cli);
 
 /** A remark on stderr: "tool: text"; nothing with -q. */

@@ -146,7 +146,7 @@ static abut_status store(const abut_opt *o, const char *text, abut_err *err)
     return ABUT_OK;
 }
 
-/* One option at argv[*i]; takes the next word too when the value is there. */
+/* Reads an option at argv[*i], and the next word if that is its value. */
 static abut_status parse_one(char **argv, int argc, int *i, const abut_opt *const tables[2], abut_err *err)
 {
     const char *word = argv[*i], *value = NULL;
@@ -206,7 +206,7 @@ static int is_output(const abut_opt *o)
     return o->kind == ABUT_OPT_OUTPUT || o->kind == ABUT_OPT_OUTPUT_TEXT || o->kind == ABUT_OPT_OUTPUT_AFTER;
 }
 
-/* Is the folder of a path there?  *name: the path without it. */
+/* Whether the folder of a path exists.  *name: the path without it. */
 static int find_folder(const char *path, const char **name, struct stat *folder)
 {
     char dir[4096];

@@ -14,10 +14,10 @@ void abut_unfinished_command(const abut_cli *cli, const char *cut, const char *w
 /** Adds to the message of a stream without an end mark how its frames are saved, where the input is a file. */
 void abut_unfinished_advise(const abut_cli *cli, abut_err *err);
 
-/** From here on SIGINT, SIGTERM, SIGHUP and SIGXCPU, unless they are ignored, say what cli->out keeps before they end the
- * program as they always do; a FILE.part without a whole frame is removed.  One cli at a time; cli stays where it is. */
+/** From here on SIGINT, SIGTERM, SIGHUP and SIGXCPU, unless ignored, say what cli->out keeps before they end the program as
+ * usual; a FILE.part without a whole frame is removed.  One cli at a time; it must not move in memory. */
 void abut_unfinished_watch(abut_cli *cli);
-/** Ends that: the output is closed. */
+/** Ends this watch, when the output is closed. */
 void abut_unfinished_unwatch(void);
 
 /** Says what is left of an output that is not finished, of size bytes: in FILE.part, or a file that standard output leads

@@ -5,7 +5,7 @@
 
 enum { LISTED = 20 };
 
-/* One primitive: its points and what joins them.  Tets are written as their faces. */
+/* Writes a primitive: its points and its element; a tet as its faces. */
 static void write_primitive(FILE *f, int size, const double *x, int *first)
 {
     static const int FACES[4][3] = { { 1, 2, 3 }, { 0, 3, 2 }, { 0, 1, 3 }, { 0, 2, 1 } };

@@ -116,7 +116,7 @@ static abut_status find_input(abut_prep_source *p, const char *script, abut_err 
     return rc ? rc : abut_fail(err, ABUT_E_FORMAT, "%s: no folder above it holds 'input', where its meshes are", script);
 }
 
-/* One line on stderr for each assumed value; --explain, which was asked for, says them under -q as well. */
+/* Writes a line on stderr for each assumed value; with --explain, also under -q. */
 static void say_assumed(abut_cli *cli, const char *lines, int explain)
 {
     const int quiet = cli->quiet;

@@ -41,7 +41,7 @@ typedef struct abut_step_line {
 
 void abut_step_line_init(abut_step_line *line);
 
-/** After abut_cli_begin.
+/** Reads the values into *c, after abut_cli_begin.
  * Fails  ABUT_E_ARG naming the option, its value and what was expected; ABUT_E_IO --dump-stuck cannot be written */
 ABUT_MUST_USE abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli, abut_step_command *c,
                                               abut_err *err);

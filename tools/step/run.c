@@ -81,7 +81,7 @@ static void dump_stuck(abut_step_run *r, const abut_step_command *c, const abut_
     snprintf(err->msg + used, sizeof err->msg - used, "; the stuck state is not kept: %.300s", late.msg);
 }
 
-/* How many steps to make: *n, 0 when the time of --until has passed. */
+/* *n: number of steps to make; 0 if the time of --until has passed. */
 static abut_status count_steps(const abut_step_run *r, const abut_step_command *c, int64_t *n, abut_err *err)
 {
     const abut_frame_head *now = &r->now.head;

@@ -134,7 +134,7 @@ static void say_end(const abut_step_run *r, const abut_step_command *c, abut_cli
     abut_cli_say(cli, "one step was made, as neither -n nor --until says more; the scene's end is --until %g", until);
 }
 
-/* In proportion to the step: a rigid body loses so much spin that 1/(1 - taken)^2 = 1 + 2 omega^2 h t. */
+/* A measure of lost spin proportional to the step: for a rigid body 1/(1 - taken)^2 = 1 + 2 omega^2 h t. */
 static double rate_of(double taken) { return 1 / ((1 - taken) * (1 - taken)) - 1; }
 
 void abut_step_tally_sum(const abut_step_run *r, const abut_step_command *c, abut_cli *cli, abut_status rc)

@@ -36,7 +36,7 @@ typedef struct abut_strain_audit {
 ABUT_MUST_USE abut_status abut_strain_audit_model(abut_strain_audit *a, const abut_stream *s, abut_err *err);
 /** Looks at the frame of the stream; says what is outside the limits. */
 ABUT_MUST_USE abut_status abut_strain_audit_frame(abut_strain_audit *a, const abut_stream *s, abut_err *err);
-/** One line about all frames. */
+/** Says a line about all frames. */
 void abut_strain_audit_say(const abut_strain_audit *a, abut_cli *cli);
 void abut_strain_audit_clear(abut_strain_audit *a);
 

@@ -23,7 +23,7 @@ ABUT_MUST_USE abut_status abut_strain_split_release(abut_strain_split *p, abut_s
 ABUT_MUST_USE abut_status abut_strain_split_model(abut_strain_split *p, const abut_stream *s, abut_err *err);
 /** Holds the frame of the stream back, and writes the one that was held. */
 ABUT_MUST_USE abut_status abut_strain_split_frame(abut_strain_split *p, abut_stream *s, abut_err *err);
-/** At the end of the stream: projects the held frame, which becomes that of the stream, as if it had been read.
+/** Projects the held frame at the end of the stream; it becomes the stream's frame, as if it had been read.
  * Fails  ABUT_E_FORMAT there are not two frames, or they are not one time step apart */
 ABUT_MUST_USE abut_status abut_strain_split_finish(abut_strain_split *p, abut_stream *s, abut_err *err);
 void abut_strain_split_clear(abut_strain_split *p);

@@ -11,20 +11,20 @@ typedef struct abut_board abut_board;
 ABUT_MUST_USE abut_status abut_board_open(const abut_text_file *page, abut_board **b, abut_err *err);
 void abut_board_free(abut_board **b);
 
-/* By the thread that reads the stream. */
+/* Functions for the thread that reads the stream. */
 /** Takes a copy of a model (is_model) or frame.  Fails  ABUT_E_IO the disk is full; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_board_put(abut_board *b, int is_model, const abut_page_item *item, abut_err *err);
 /** Sets the JSON of abut_page_head, once the history of the stream is known.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_board_head(abut_board *b, const char *json, abut_err *err);
-/** A line of the report.  Fails  ABUT_E_NOMEM */
+/** Adds a line of the report.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_board_report(abut_board *b, const char *line, abut_err *err);
-/** Nothing more will come, and why: "ended: 100 frames". */
+/** Marks the board as complete, with the reason: "ended: 100 frames". */
 void abut_board_end(abut_board *b, const char *message);
 
-/* By the thread that answers. */
-/** The answer to a good request, head and body, malloc'ed; its length in *n; NULL: no memory. */
+/* Functions for the thread that answers. */
+/** Returns the answer to a valid request, head and body, malloc'ed; *n: its length; NULL: no memory. */
 char *abut_board_answer(abut_board *b, const char *target, int head_only, size_t *n);
-/** A short answer that says why a request is refused. */
+/** Returns a short answer that says why a request is refused. */
 char *abut_board_refuse(int status, size_t *n);
 
 #endif

@@ -29,7 +29,7 @@ static int is_here(const char *host, size_t n, int port)
     return 0;
 }
 
-/* One header line; *hosts counts Host.  Returns 200 or why it is refused. */
+/* Reads a header line; *hosts counts Host.  Returns 200 or the status of the refusal. */
 static int read_field(const char *p, const char *end, int port, int *hosts)
 {
     const char *name = p;
