@@ -1,4 +1,4 @@
-# Completion of `abut NAME ...` for fish: programs, then their options as `abut help NAME` has them, then files.
+# Completion of `abut NAME ...` for fish: programs, then their options as `abut help NAME all` has them, then files.
 function __abut_words
     commandline -opc
 end
@@ -8,7 +8,7 @@ function __abut_programs
 end
 function __abut_options
     set -l words (__abut_words)
-    $words[1] help $words[2] 2>/dev/null | string replace -rf '^  (?:-[A-Za-z], |    )(--[a-z0-9-]+)(?: \S+)? *(.*)$' '$1\t$2'
+    $words[1] help $words[2] all 2>/dev/null | string replace -rf '^  (?:-[A-Za-z], |    )(--[a-z0-9-]+)(?: \S+)? *(.*)$' '$1\t$2'
 end
 function __abut_names_program
     set -l words (__abut_words)

@@ -17,10 +17,10 @@
     "Advances the state as step does, by processes that MPI starts and that divide the work.\n\n" \
     "    mpirun -n 4 step-mpi -n 100 start.abut -o run.abut       100 steps by 4 processes\n" \
     "    mesh-prep scene.yaml | mpirun -n 4 step-mpi -n 100 | ccd-check      as a stage\n\n" \
-    "Options are those of step, with --solver newton and --linear-solver petsc-schwarz (the default) or petsc-gamg, and one\n" \
-    "thread a process (-j).  Scenes of tetrahedra of order 1, half-spaces, obstacles, motions, contact and friction; what\n" \
-    "else a scene has is refused.  Process 0 alone reads standard input, writes and speaks.  What is divided, and what each\n" \
-    "process holds whole: docs/CLUSTER.md."
+    "Options are those of step (--help all), with --solver newton and --linear-solver petsc-schwarz (the default) or\n" \
+    "petsc-gamg, and one thread a process (-j).  Scenes of tetrahedra of order 1, half-spaces, obstacles, motions, contact\n" \
+    "and friction; what else a scene has is refused.  Process 0 alone reads standard input, writes and speaks.  What is\n" \
+    "divided, and what each process holds whole: docs/CLUSTER.md."
 
 #define PATIENCE 3          /* s that process 0, when it has failed, waits for the others to have failed, too; */
 #define PATIENCE_OTHERS 30  /* and they for it, which may have much to write */

@@ -35,7 +35,7 @@ static void gn_mollified(const abut_barrier_law *law, double least, size_t n, co
 static double gn_normal(abut_barrier_law law, double least, double d) { return abut_barrier_along(law, d, least, 0); }
 
 const abut_barrier_hessian_ops abut_barrier_hessian_gn = {
-    .name = "gn", .help = "its part along the normal alone, of rank one (GIPC)", .rank = 1, .filters = 1, .plain = gn,
+    .name = "gn", .help = "second derivative along the normal alone, rank one (GIPC)", .rank = 1, .filters = 1, .plain = gn,
     .kernel = ABUT_HESSIAN_GN, .mollified = gn_mollified, .normal = gn_normal,
 };
 
@@ -46,7 +46,7 @@ static void gn_j_mollified(const abut_barrier_law *law, double least, size_t n, 
 }
 
 const abut_barrier_hessian_ops abut_barrier_hessian_gn_j = {
-    .name = "gn-j", .help = "the same, nearly parallel edges projected as published, which depends on the unit of length",
+    .name = "gn-j", .help = "gn with nearly parallel edges projected as published; depends on the unit of length",
     .rank = 1, .filters = 1, .plain = gn, .mollified = gn_j_mollified, .normal = gn_normal,
 };
 
@@ -65,6 +65,6 @@ static void ipc_gn_mollified(const abut_barrier_law *law, double least, size_t n
 static double ipc_gn_normal(abut_barrier_law law, double least, double d) { return abut_barrier_along(law, d, least, 1); }
 
 const abut_barrier_hessian_ops abut_barrier_hessian_ipc_gn = {
-    .name = "ipc-gn", .help = "likewise by the squared distance, stiffer", .rank = 1, .filters = 1, .plain = ipc_gn,
+    .name = "ipc-gn", .help = "gn by the squared distance; stiffer", .rank = 1, .filters = 1, .plain = ipc_gn,
     .kernel = ABUT_HESSIAN_IPC_GN, .mollified = ipc_gn_mollified, .normal = ipc_gn_normal,
 };

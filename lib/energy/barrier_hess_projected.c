@@ -18,7 +18,7 @@ static void projected_mollified(const abut_barrier_law *law, double least, size_
 }
 
 const abut_barrier_hessian_ops abut_barrier_hessian_projected = {
-    .name = "projected", .help = "the positive semidefinite matrix nearest to the second derivative", .plain = projected,
+    .name = "projected", .help = "positive semidefinite matrix nearest to the second derivative", .plain = projected,
     .kernel = ABUT_HESSIAN_PROJECTED, .mollified = projected_mollified,
 };
 
@@ -57,6 +57,6 @@ static void full_mollified(const abut_barrier_law *law, double least, size_t n, 
 }
 
 const abut_barrier_hessian_ops abut_barrier_hessian_full = {
-    .name = "full", .help = "the second derivative, indefinite: the diagonal is shifted until it factors",
+    .name = "full", .help = "second derivative, indefinite; the diagonal is shifted until the matrix factors",
     .indefinite = 1, .plain = full, .mollified = full_mollified,
 };

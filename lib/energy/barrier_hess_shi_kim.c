@@ -126,10 +126,10 @@ static void without_sign(const abut_barrier_law *law, double least, abut_stencil
 }
 
 const abut_barrier_hessian_ops abut_barrier_hessian_shi_kim = {
-    .name = "shi-kim", .help = "projected in the frame of its primitives, of rank three (Shi and Kim 2023, signed length)",
+    .name = "shi-kim", .help = "projected in the frame of its primitives, rank three (Shi and Kim 2023, signed length)",
     .rank = RANK, .filters = 1, .plain = with_sign, .mollified = mollified, .normal = normal,
 };
 const abut_barrier_hessian_ops abut_barrier_hessian_shi_kim_unsigned = {
-    .name = "shi-kim-unsigned", .help = "the same of the unsigned length: it resists sliding", .rank = RANK, .filters = 1,
+    .name = "shi-kim-unsigned", .help = "shi-kim by the unsigned length; resists sliding", .rank = RANK, .filters = 1,
     .plain = without_sign, .mollified = mollified, .normal = normal,
 };

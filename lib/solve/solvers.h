@@ -26,7 +26,7 @@ enum { ABUT_KEEPS_APART = 1, ABUT_KEEPS_VOLUME = 2, ABUT_KEEPS_CONVERGED = 4, AB
 extern const char *const abut_promise_names[ABUT_PROMISES];
 
 typedef struct abut_solver_row {
-    const char *name, *help;
+    const char *name, *use, *notes;     /* use: what for, at most 32 letters */
     const abut_stepper_ops *stepper;
     const struct abut_direction_ops *direction;     /* solve/directions.h; NULL: the stepper has none */
     const char *linear;     /* name of its own linear solver; NULL: --linear-solver, by default the first of the table */
@@ -35,6 +35,7 @@ typedef struct abut_solver_row {
     unsigned stops;         /* 1 << ABUT_STOP_* of the rules that it has */
     unsigned promises;      /* ABUT_KEEPS_* */
     int coheres;            /* contacts may attract (nodal/cohesion-force) */
+    int compared;           /* for comparison with other solvers alone */
 } abut_solver_row;
 
 /* The first is the default; name NULL at the end. */

@@ -341,7 +341,7 @@ W
 @test "an empty name of a file or folder is an error of usage, whatever the program and the option" {
     local t option n=0
     for t in $every; do
-        for option in $("$BIN/$t" --help | sed -n 's/^ .* \(--[a-z-]*\) \(FILE\|FILE\.obj\|DIR\)\( .*\|$\)/\1/p'); do
+        for option in $("$BIN/$t" --help all | sed -n 's/^ .* \(--[a-z-]*\) \(FILE\|FILE\.obj\|DIR\)\( .*\|$\)/\1/p'); do
             exits 2 "$BIN/$t" $option= "$BATS_FILE_TMPDIR/small.abut"
             grep -Eqx "$t: $option '': expected the name of a (file|folder)" "$BATS_TEST_TMPDIR/stderr"
             exits 2 "$BIN/$t" $option '' "$BATS_FILE_TMPDIR/small.abut"

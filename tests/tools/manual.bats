@@ -38,9 +38,9 @@ programs() { ls "$THERE/libexec/abut"; }
     plain() { sed 's/.\x08//g' | tr -s ' \n\t-' ' ' | sed "s/[‘’\`']/'/g"; }
     for p in $(programs); do
         mandoc -T utf8 "$MAN/man1/abut-$p.1" | plain | sed 's/‐//g' | tr -d ' ' >page
-        "$THERE/bin/abut" help "$p" | sed -n '/^usage/,/^Exit/p' | sed '1d; $d' |
+        { "$THERE/bin/abut" help "$p" all | sed -n '/^usage/,/^Exit/p' | sed '1d; $d; s/^More options://'; [ "$p" != step ] || "$THERE/bin/abut" help step solvers; } |
             sed 's/^  \(-.,\|   \) --[a-z0-9-]*\( [^ ]*\)\{0,1\}//' | plain | tr ' ' '\n' | grep -v '^$' >words
-        "$THERE/bin/abut" help "$p" | grep -oE '^  (-.,|   ) --[a-z0-9-]+' | grep -oE -- '--.*' | tr -d '-' >names
+        "$THERE/bin/abut" help "$p" all | grep -oE '^  (-.,|   ) --[a-z0-9-]+' | grep -oE -- '--.*' | tr -d '-' >names
         [ "$(wc -l <names)" -ge 5 ]
         while read -r w; do grep -qF -- "$w" page || { echo "abut-$p.1: $w"; return 1; }; done <words
         while read -r w; do grep -qF -- "$w" page || { echo "abut-$p.1: --$w"; return 1; }; done <names
@@ -96,8 +96,8 @@ programs() { ls "$THERE/libexec/abut"; }
     "$BIN/mesh-prep" --new drop | "$BIN/mesh-prep" -q - | "$BIN/export" --dump --no-data - | grep "^prov mesh-prep $("$THERE/bin/abut" --version | sed 's/abut //') "
 }
 
-# the options that --help has, of all programs
-options() { "$THERE/bin/abut" help "$1" | grep -oE '^  (-.,|   ) --[a-z0-9-]+' | grep -oE -- '--.*' | sort; }
+# the options that --help all has
+options() { "$THERE/bin/abut" help "$1" all | grep -oE '^  (-.,|   ) --[a-z0-9-]+' | grep -oE -- '--.*' | sort; }
 
 @test "zsh completes programs, options with what they do, and files" {
     skip_without_program zsh

@@ -58,7 +58,7 @@ import os, re, subprocess, sys
 folder, run = sys.argv[1:]
 tried = []
 for program in sorted(os.listdir(folder)):
-    text = subprocess.run([folder + "/" + program, "--help"], stdout=subprocess.PIPE, check=True, text=True).stdout
+    text = subprocess.run([folder + "/" + program, "--help", "all"], stdout=subprocess.PIPE, check=True, text=True).stdout
     for m in re.finditer(r"^ {2,6}(?:-\w, )?--([\w-]+)(?: (\S+))?\s+(--[\w-]+[^.;]{0,70}?): ", text, re.M):
         option, value = m[1], {None: [], "N": ["3"], "S": ["1.01"], "LOW:HIGH": ["1:2"], "<m>": ["0.1"], "<vf|ee>": ["vf"]}.get(
             m[2], ["0.1"])
@@ -137,4 +137,61 @@ P
     says "--weights nope: the MODEL has no such array"
     exits 2 "$BIN/adjoint" --target t.csv --tolerance 0 "$run"
     says "--tolerance 0: expected more than 0"
+}
+
+# the options that a help lists, a line each
+listed() { grep -oE '^  (-.,|   ) --[a-z0-9-]+' | grep -oE -- '--.*' | sort; }
+
+# The table is tools/step/options.c, the options of all programs are in tools/cli/cli.c; blas-threads is a former name.
+@test "step --help has the everyday options in at most 90 lines and names its topics, --help all has every option" {
+    "$BIN/step" --help >help
+    [ "$(wc -l <help)" -le 90 ]
+    grep -E '^    step --help all   +every option$' help
+    grep -E '^    step --help solvers   +' help
+    "$BIN/step" -h | cmp - help
+    "$BIN/step" -n 3 "$run" --help | cmp - help
+    "$BIN/step" --help all >all
+    { sed -n 's/^    { \(0\|.n.\), "\([a-z-]*\)", ABUT_OPT.*/--\2/p' "$ROOT/tools/step/options.c" | grep -vx -- --blas-threads
+      sed -n 's/^        { [^,]*, "\([a-z-]*\)", ABUT_OPT.*/--\1/p' "$ROOT/tools/cli/cli.c" | grep -vx -- --manual; } | sort >table
+    [ "$(wc -l <table)" -ge 45 ]
+    listed <all | cmp - table
+    listed <help >everyday
+    [ "$(wc -l <everyday)" -lt "$(wc -l <table)" ]
+    comm -23 everyday table >more
+    [ ! -s more ]
+    for name in mesh-prep export ccd-check; do "$BIN/$name" --help all | cmp - <("$BIN/$name" --help); done
+    for name in help all; do
+        awk 'length > 98 { print; bad = 1 } END { exit bad }' $name
+    done
+}
+
+@test "step --help solvers names every solver once, what is for comparison in a table of its own" {
+    "$BIN/step" --help solvers >tables
+    "$BIN/step" --help=solvers | cmp - tables
+    exits 2 "$BIN/step" --solver nope "$run"
+    sed -n 's/.*know //p' stderr | tr -d ' ' | tr ',' '\n' | sort >solvers
+    [ "$(wc -l <solvers)" -ge 18 ]
+    sed -n 's/^\([a-z][a-z-]*\)   *[^ ].*/\1/p' tables | grep -vx name | sort | cmp - solvers
+    sed -n '/^Baselines/,$s/^\([a-z][a-z-]*\)   *[^ ].*/\1/p' tables | grep -vx name >compared
+    [ "$(sort compared | tr '\n' ' ')" = "admm-dd admm-pd gradient lbfgs-ic lbfgs-id lbfgs-jh lbfgs-rest lbfgs-warped qp sqp " ]
+}
+
+@test "a topic of --help that a program has not is an error of usage, with those that it has" {
+    exits 2 "$BIN/step" --help nope
+    says "--help nope: know all, solvers"
+    [ ! -s stdout ]
+    exits 2 "$BIN/mesh-prep" --help solvers
+    says "--help solvers: know all"
+    exits 2 "$BIN/step" --solvers "$run"
+    says "unknown option '--solvers'; did you mean --solver?"
+}
+
+@test "a table in the help of an option of step has the values that the option takes" {
+    "$BIN/step" --help all >all
+    for option in stop guess without linear-solver barrier-hessian; do
+        exits 2 "$BIN/step" --$option nope "$run"
+        sed -n 's/; this build.*//; s/.*know //p' stderr | tr -d ' ' | tr ',' '\n' | sort >values
+        [ "$(wc -l <values)" -ge 5 ]
+        awk -v option="--$option" '/^      --/ { its = $1 == option } its && match($0, /^ *[a-z]/) && RLENGTH == 31 { print $1 }' all | sort | cmp - values
+    done
 }

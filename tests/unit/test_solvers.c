@@ -10,7 +10,8 @@ TEST(every_row_is_found_with_what_it_understands_and_refused_with_anything_else)
 {
     for (const abut_solver_row *r = abut_solver_table; r->name; r++) {
         abut_err err = { 0 };
-        CHECK(r->help && r->stepper && r->stepper->make && r->stepper->commit && r->stepper->free);
+        CHECK(r->use && strlen(r->use) <= 32 && r->notes);
+        CHECK(r->stepper && r->stepper->make && r->stepper->commit && r->stepper->free);
         CHECK(abut_solver_find(r->name, 0, &err) == r);
         CHECK(abut_solver_find(r->name, r->options, &err) == r);
         for (int k = 0; k < ABUT_OPTIONS; k++) {

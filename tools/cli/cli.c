@@ -429,7 +429,7 @@ static void put_installed(const char *s, int n)
     if (rest < n) printf("   # %.*s", n - rest, s + rest);
 }
 
-static void print_help(const abut_cli *cli, const abut_opt *opts, const abut_opt *common)
+static void print_options(const abut_cli *cli, const abut_opt *opts, const abut_opt *common, int all)
 {
     const char *before = abut_cli_before(cli);
     for (const char *s = cli->summary; *s;) {
@@ -440,9 +440,24 @@ static void print_help(const abut_cli *cli, const abut_opt *opts, const abut_opt
         putchar('\n');
     }
     printf("\nusage: %s%s [options] %s\n\n", before, cli->tool, cli->args_help);
-    abut_options_help(stdout, opts);
+    opts = abut_options_help(stdout, opts);
     abut_options_help(stdout, common);
+    if (all && opts && opts->name) printf("\nMore options:\n\n"), abut_options_help(stdout, opts + 1);
     printf("\nExit codes: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 the solver gave up, 5 system.\n");
+}
+
+/* Fails  ABUT_E_ARG the topic is none of the program's */
+static abut_status print_help(const abut_cli *cli, const abut_opt *opts, const abut_opt *common, const char *topic, abut_err *err)
+{
+    enum { MOST = 4 };
+    const char *names[MOST + 1] = { "all" }, *text[MOST] = { NULL };
+    int n = 1, at = 0;
+    for (const abut_opt *o = opts; o && o->name && n < MOST; o++)
+        if (o->kind == ABUT_OPT_TOPIC && o->help) text[n] = o->help, names[n++] = o->name;
+    if (*topic && abut_name_find("--help", topic, names, &at, err)) return err->code;
+    if (at) abut_options_table(stdout, 0, text[at]);
+    else print_options(cli, opts, common, *topic != 0);
+    return ABUT_OK;
 }
 
 static _Noreturn void finish_text(abut_cli *cli)
@@ -487,20 +502,20 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     signal(SIGXFSZ, SIG_IGN);   /* so is a limit of the size of files */
 
     const int has_out = streams & (ABUT_CLI_OUT | ABUT_CLI_OUT_TEXT | ABUT_CLI_OUT_MAY);
-    int help = 0, version = 0, manual = 0;
+    const char *help = NULL;
+    int version = 0, manual = 0;
     const abut_opt table[] = {
         { 0, "compress", ABUT_OPT_INT, &cli->compress, "LEVEL", "compress the arrays, 0 to 9 (default 0: store them)" },
         { 'o', "output", ABUT_OPT_TEXT, &cli->out_path, "FILE", "write to FILE (through FILE.part) instead of standard output" },
         { 0, "no-sync", ABUT_OPT_FLAG, &cli->no_sync, NULL,
           "do not wait until the disk has FILE: after a power failure it may be empty" },
         { 0, "no-clobber", ABUT_OPT_FLAG, &cli->no_clobber, NULL,
-          "refuse an output that is there, and a folder for files that is not empty (exit code 5); a file that appears during "
-          "the run stays" },
+          "refuse outputs that exist and folders that are not empty (exit code 5); a file that appears during the run stays" },
         { 'j', "threads", ABUT_OPT_INT, &cli->threads, "N", "number of threads (default: all cores)" },
         { 0, "progress-every", ABUT_OPT_REAL, &cli->progress_every, "s",
-          "where the terminal does not see it, in a log, write a line of progress this often (default: none)" },
+          "if standard error is no terminal, as in a log: write a line of progress this often (default: none)" },
         { 'q', "quiet", ABUT_OPT_FLAG, &cli->quiet, NULL, "errors only: no progress, no remarks, no summary" },
-        { 'h', "help", ABUT_OPT_FLAG, &help, NULL, "show this text" },
+        { 'h', "help", ABUT_OPT_MAY, &help, NULL, "show this text" },
         { 0, "version", ABUT_OPT_FLAG, &version, NULL, "show the version" },
         { 0, "manual", ABUT_OPT_FLAG, &manual, NULL, NULL },    /* for docs/man/page */
         { 0 }
@@ -514,7 +529,7 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
     if (!args) abut_fail(&err, ABUT_E_NOMEM, "no memory for the arguments");
     cli->threads = ABUT_NOT_GIVEN;
     if (err.code || abut_options_parse(argc, argv, opts, common, args, &cli->nargs, &err)) stop(cli, &err);
-    if (help) print_help(cli, opts, common);
+    if (help && print_help(cli, opts, common, help, &err)) stop(cli, &err);
     if (version) printf("%s (abut) %s\n", cli->tool, ABUT_VERSION);
     if (manual) abut_manual_write(stdout, cli, opts, common);
     if (help || version || manual) finish_text(cli);

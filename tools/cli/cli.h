@@ -29,6 +29,7 @@
 
 typedef enum abut_opt_kind {
     ABUT_OPT_FLAG = 1,  /* int *: 1 when given                        */
+    ABUT_OPT_MAY,       /* const char **: the next word if that is no option, else "" */
     ABUT_OPT_INT,       /* int *: decimal                             */
     ABUT_OPT_REAL,      /* double *: finite, in the SI unit `unit`; other units of the quantity may be given (base/units.h) */
     ABUT_OPT_TEXT,      /* const char **                              */
@@ -37,7 +38,8 @@ typedef enum abut_opt_kind {
     ABUT_OPT_OUTPUT_AFTER,  /* the same, written after all input is read: it may be the input */
     ABUT_OPT_FOLDER,    /* const char **: a folder into which files are written */
     ABUT_OPT_LIST,      /* abut_opt_list *: may be given again        */
-    ABUT_OPT_ELSEWHERE  /* of another program: `unit` is its name, `help` what it does; refused with these, and not in the help */
+    ABUT_OPT_ELSEWHERE, /* of another program: `unit` is its name, `help` what it does; refused with these, and not in the help */
+    ABUT_OPT_TOPIC      /* no option: `--help name` prints `help`.  Options after the first topic are in --help all alone */
 } abut_opt_kind;
 
 #define ABUT_OPT_LIST_MAX 64
@@ -55,7 +57,7 @@ typedef struct abut_opt {
     void *value;        /* holds the default, for FILE and DIR NULL.  Given twice, the last one counts; a list collects, and two
                          * of FILE or DIR are refused */
     const char *unit;   /* what the help shows for the value: "s", "FILE"; NULL for flags */
-    const char *help;   /* NULL: the help leaves it out: a former name, --manual */
+    const char *help;   /* lines after the first are a table, tabs end cells.  NULL: not in the help: a former name, --manual */
 } abut_opt;
 
 /* Files that are there before the run.  Zero-filled is empty. */

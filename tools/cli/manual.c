@@ -40,9 +40,26 @@ static void put_text(FILE *f, const char *text, size_t n)
             fresh = ends_sentence(word, length) && text < end;
             if (fresh) putc('\n', f);
         }
-        while (text < end && isspace((unsigned char)*text)) text++;
+        for (; text < end && isspace((unsigned char)*text); text++)
+            if (*text == '\t') column += fprintf(f, ":");
     }
     putc('\n', f);
+}
+
+/* Lines of cells, the first of them a tag. */
+static void put_table(FILE *f, const char *s)
+{
+    if (!*s) return;
+    fputs(".Bl -tag -width Ds\n", f);
+    for (s += strspn(s, "\n"); *s; s += strspn(s, "\n")) {
+        size_t n = strcspn(s, "\t\n");
+        fprintf(f, ".It %.*s\n", (int)n, s);
+        s += n + (s[n] == '\t');
+        n = strcspn(s, "\n");
+        if (n) put_text(f, s, n);
+        s += n;
+    }
+    fputs(".El\n", f);
 }
 
 void abut_manual_command(FILE *f, const char *line, int n)
@@ -114,7 +131,7 @@ static void put_arguments(FILE *f, const char *args)
 static void put_options(FILE *f, const abut_opt *o)
 {
     for (; o && o->name; o++) {
-        if (o->kind == ABUT_OPT_ELSEWHERE || !o->help) continue;
+        if (o->kind >= ABUT_OPT_ELSEWHERE || !o->help) continue;
         fputs(".It", f);
         if (o->letter) fprintf(f, " Fl %c ,", o->letter);
         fprintf(f, " Fl -%s", o->name);
@@ -122,7 +139,9 @@ static void put_options(FILE *f, const abut_opt *o)
         if (*value) fputs(" Ar ", f);
         for (; *value; value++) fprintf(f, *value == '|' ? "\\*(Ba" : "%c", *value);
         putc('\n', f);
-        put_text(f, o->help, strlen(o->help));
+        const size_t n = strcspn(o->help, "\n");
+        put_text(f, o->help, n);
+        put_table(f, o->help + n);
     }
 }
 
@@ -136,5 +155,8 @@ void abut_manual_write(FILE *f, const abut_cli *cli, const abut_opt *own, const 
     fputs(".Pp\nOptions:\n.Bl -tag -width Ds\n", f);
     put_options(f, own);
     put_options(f, common);
-    fputs(".El\n.Sh EXIT STATUS\n0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 the solver gave up,\n5 system.\n", f);
+    fputs(".El\n", f);
+    for (const abut_opt *o = own; o && o->name; o++)
+        if (o->kind == ABUT_OPT_TOPIC && o->help) put_table(f, o->help);
+    fputs(".Sh EXIT STATUS\n0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 the solver gave up,\n5 system.\n", f);
 }

@@ -43,7 +43,7 @@ static const abut_opt *nearest(const char *name, size_t n, const abut_opt *const
     int least = n < 4 ? 2 : (int)(n / 3) + 2;
     for (int t = 0; t < 2; t++)
         for (const abut_opt *o = tables[t]; o->name; o++) {
-            if (o->kind == ABUT_OPT_ELSEWHERE || !o->help) continue;
+            if (o->kind >= ABUT_OPT_ELSEWHERE || !o->help) continue;
             const int d = edit_distance(name, n, o->name);
             const int extends = n >= 3 && !strncmp(o->name, name, n < strlen(o->name) ? n : strlen(o->name));
             if (d < least || (!best && extends)) {
@@ -58,7 +58,7 @@ static const abut_opt *find_long(const char *name, size_t n, const abut_opt *con
 {
     for (int t = 0; t < 2; t++)
         for (const abut_opt *o = tables[t]; o->name; o++)
-            if (strlen(o->name) == n && !strncmp(o->name, name, n)) return o;
+            if (o->kind != ABUT_OPT_TOPIC && strlen(o->name) == n && !strncmp(o->name, name, n)) return o;
     return NULL;
 }
 
@@ -140,7 +140,11 @@ static abut_status store(const abut_opt *o, const char *text, abut_err *err)
         list->item[list->n++] = text;
         break;
     }
+    case ABUT_OPT_MAY:
+        *(const char **)o->value = text;
+        break;
     case ABUT_OPT_ELSEWHERE:
+    case ABUT_OPT_TOPIC:
         break;
     }
     return ABUT_OK;
@@ -170,7 +174,9 @@ static abut_status parse_one(char **argv, int argc, int *i, const abut_opt *cons
         if (!o || (o->kind == ABUT_OPT_FLAG && word[2])) return abut_fail(err, ABUT_E_ARG, "unknown option '%.80s'", word);
         if (word[2]) value = word + 2;
     }
-    if (o->kind != ABUT_OPT_FLAG && !value) {
+    if (o->kind == ABUT_OPT_MAY && !value) {
+        if (*i + 1 < argc && *argv[*i + 1] != '-') value = argv[++*i];
+    } else if (o->kind != ABUT_OPT_FLAG && !value) {
         if (*i + 1 >= argc)
             return abut_fail(err, ABUT_E_ARG, "--%s: a value must follow (%s)", o->name, o->unit ? o->unit : o->help);
         value = argv[++*i];
@@ -275,12 +281,12 @@ abut_status abut_options_count(const char *args_help, const char *const *args, i
     return ABUT_OK;
 }
 
-/* Words of text from column `at` on, wrapped at 96 columns, continuation lines indented by `at`. */
-static void wrap(FILE *f, int at, const char *text)
+/* Writes a line of text from column `at` on, wrapped at 96 columns and indented by `at`.  Returns the next line of text. */
+static const char *wrap(FILE *f, int at, const char *text)
 {
     int column = at;
-    while (*text) {
-        const int n = (int)strcspn(text, " ");
+    while (*text && *text != '\n') {
+        const int n = (int)strcspn(text, " \n");
         if (column > at && column + 1 + n > 96) {
             fprintf(f, "\n%*s", at, "");
             column = at;
@@ -290,18 +296,33 @@ static void wrap(FILE *f, int at, const char *text)
         text += strspn(text, " ");
     }
     putc('\n', f);
+    return text + (*text == '\n');
+}
+
+void abut_options_table(FILE *f, int at, const char *text)
+{
+    enum { NAME = 18, USE = 34 };
+    while (*text) {
+        int column = at, n = (int)strcspn(text, "\t\n");
+        fprintf(f, "%*s", *text == '\n' ? 0 : at, "");
+        for (int width = NAME; text[n] == '\t'; width = USE, n = (int)strcspn(text, "\t\n")) {
+            column += fprintf(f, "%-*.*s", width, n, text);
+            text += n + 1;
+        }
+        text = wrap(f, column, text);
+    }
 }
 
 const char *abut_option_value(const abut_opt *o)
 {
-    static const char *const fallback[] = { "", "", "N", "NUMBER", "TEXT", "TEXT" };
+    static const char *const fallback[] = { "", "", "", "N", "NUMBER", "TEXT", "TEXT" };
     return o->kind == ABUT_OPT_FLAG ? "" : o->unit && *o->unit ? o->unit : fallback[o->kind];
 }
 
-void abut_options_help(FILE *f, const abut_opt *opts)
+const abut_opt *abut_options_help(FILE *f, const abut_opt *o)
 {
     enum { AT = 28 };
-    for (const abut_opt *o = opts; o && o->name; o++) {
+    for (; o && o->name && o->kind != ABUT_OPT_TOPIC; o++) {
         if (o->kind == ABUT_OPT_ELSEWHERE || !o->help) continue;
         char head[80];
         const char *value = abut_option_value(o);
@@ -315,6 +336,7 @@ void abut_options_help(FILE *f, const abut_opt *opts)
             fprintf(f, "%-*s", AT, head);
         else
             fprintf(f, "%s\n%*s", head, AT, "");
-        wrap(f, AT, o->help);
+        abut_options_table(f, AT + 2, wrap(f, AT, o->help));
     }
+    return o;
 }

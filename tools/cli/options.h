@@ -25,7 +25,10 @@ ABUT_MUST_USE abut_status abut_options_count(const char *args_help, const char *
 /** Returns the placeholder of an option's value in the help: its unit, or a word for its kind; "" for flags. */
 const char *abut_option_value(const abut_opt *o);
 
-/** The table as lines of the help text, at most 96 columns wide. */
-void abut_options_help(FILE *f, const abut_opt *opts);
+/** Writes the options before the next topic as lines of the help text, at most 96 columns wide.  Returns the row of the topic, or
+ * the end of the table (NULL if opts is). */
+const abut_opt *abut_options_help(FILE *f, const abut_opt *opts);
+/** Writes lines of cells, each ended by a tab but the last, from column `at` on. */
+void abut_options_table(FILE *f, int at, const char *text);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "solve/step/record.h"
 
-#define ABUT_WITH_HELP "add to new frames, comma separated: forces, with their estimated error, which takes time; energies; " \
-                       "contacts, of --solver nodal (formats/STATE.md)"
+#define ABUT_WITH_HELP "add to new frames, comma separated: forces and their estimated error, which takes time; energies; " \
+                       "contacts, with --solver nodal (formats/STATE.md)"
 
 /** "forces,energies,contacts", any alone, in any order; NULL: nothing.  *with: ABUT_WITH_*.
  * Fails  ABUT_E_ARG naming the word that is unknown */

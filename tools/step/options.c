@@ -174,165 +174,169 @@ typedef struct option {
     unsigned bit;           /* ABUT_OPTION_*: not every solver understands it */
     int least, most;        /* of whole numbers; most 0: any.  Of real ones least 1: only positive */
     int shapes;             /* the history of the stream says it */
+    int usual;              /* --help has it; else --help all alone */
     const char *unit, *help;    /* help NULL: a former name */
     void (*describe)(char *text, size_t size);  /* help made from a table */
 } option;
 
-/* Every name with what it is, the first as the default. */
+/* A line of a table: a name and what it is; the first is the default. */
 static size_t describe(char *text, size_t size, size_t used, int first, const char *name, const char *help)
 {
-    const int n = snprintf(text + used, size - used, "%s%s%s: %s", first ? "" : "; ", name, first ? " (default)" : "", help);
+    const int n = snprintf(text + used, size - used, "\n%s\t%s%s", name, help, first ? " (default)" : "");
     return n > 0 && (size_t)n < size - used ? used + (size_t)n : used;
 }
 
 static void describe_solvers(char *text, size_t size)
 {
-    size_t used = 0;
-    for (const abut_solver_row *r = abut_solver_table; r->name; r++)
-        used = describe(text, size, used, r == abut_solver_table, r->name, r->help);
+    size_t used = (size_t)snprintf(text, size, "Solvers for --solver NAME:\n\nname\tuse it for\tnotes");
+    for (int compared = 0; compared < 2; compared++) {
+        if (compared)
+            used = describe(text, size, used, 0, "\nBaselines that other solvers are compared with:\n\nname", "compares\tnotes");
+        for (const abut_solver_row *r = abut_solver_table; r->name; r++) {
+            char help[200];
+            snprintf(help, sizeof help, "%s%s\t%s", r->use, r == abut_solver_table ? " (default)" : "", r->notes);
+            if (r->compared == compared) used = describe(text, size, used, 0, r->name, help);
+        }
+    }
 }
 
 static void describe_linear(char *text, size_t size)
 {
-    size_t used = (size_t)snprintf(text, size, "newton, lbfgs-h: what solves with their matrices: ");
+    size_t used = (size_t)snprintf(text, size, "linear solver of newton, lbfgs-h, nodal, sqp and qp. Without this option newton "
+                                   "takes cg-schwarz if a factor is expensive (large bodies, thick in all directions), lbfgs-h "
+                                   "takes cg-schwarz if no Newton direction ends a step:");
     for (int i = 0; abut_linear_solvers[i]; i++)
         used = describe(text, size, used, i == 0, abut_linear_solvers[i]->name, abut_linear_solvers[i]->help);
-    snprintf(text + used, size - used, ". Without a name, newton takes cg-schwarz in place of own where the factor is dear: "
-             "for large bodies that are thick in all directions; so does lbfgs-h where no Newton direction ends a step");
 }
 
 static void describe_hessians(char *text, size_t size)
 {
-    size_t used = (size_t)snprintf(text, size, "newton, newton-cg: the Hessians of contacts: ");
+    size_t used = (size_t)snprintf(text, size, "Hessian of contacts in newton and newton-cg:");
     for (int i = 0; abut_barrier_hessians[i]; i++)
         used = describe(text, size, used, i == 0, abut_barrier_hessians[i]->name, abut_barrier_hessians[i]->help);
 }
 
-static void describe_features(char *text, size_t size)
-{
-    char words[ABUT_WITHOUT_WORDS];
-    snprintf(text, size, "features of the solver to switch off, comma separated, to see what each is worth: %s "
-             "(formats/REPORT.md)", abut_without_words(~0u, words));
-}
-
 #define AT(member) offsetof(abut_step_command, member)
 static const option table[] = {
-    { 'n', "steps", ABUT_OPT_INT, AT(steps), .unit = "N", .help = "time steps to make (default 1)" },
-    { 0, "until", ABUT_OPT_REAL, AT(until), .unit = "s",
-      .help = "continue to this time instead; with -n to the earlier of the two" },
-    { 0, "until-rest", ABUT_OPT_REAL, AT(rest), .least = 1, .unit = "m/s",
-      .help = "continue until no free node is faster than this at the end of ten steps in a row, and no motion or load of the "
-              "scene is to begin, end or change; -n or --until is the limit, exit code 1 if the bodies are not at rest there" },
-    { 0, "from", ABUT_OPT_INT, AT(from), .unit = "STEP", .help = "start again from this frame; later ones are dropped" },
-    { 0, "every", ABUT_OPT_INT, AT(every), .least = 1, .unit = "N",
-      .help = "write every N-th frame, and the last; one in between where the path to the next has more than 32 waypoints and "
-              "they take more than 64 MB" },
-    { 0, "with", ABUT_OPT_LIST, .parse = parse_with, .bit = ABUT_OPTION_RECORD, .shapes = 1, .unit = "WHAT",
+    { 'n', "steps", ABUT_OPT_INT, AT(steps), .unit = "N", .usual = 1, .help = "time steps to make (default 1)" },
+    { 0, "until", ABUT_OPT_REAL, AT(until), .unit = "s", .usual = 1,
+      .help = "step until this time; with -n until the earlier of the two" },
+    { 0, "until-rest", ABUT_OPT_REAL, AT(rest), .least = 1, .unit = "m/s", .usual = 1,
+      .help = "step until every free node is slower than this at the end of ten steps in a row and no motion or load is still to "
+              "begin, end or change; exit code 1 if -n or --until ends the run first" },
+    { 0, "from", ABUT_OPT_INT, AT(from), .unit = "STEP", .usual = 1, .help = "continue from this frame, drop later frames" },
+    { 0, "every", ABUT_OPT_INT, AT(every), .least = 1, .unit = "N", .usual = 1,
+      .help = "write every N-th frame and the last; also one in between if the path to the next frame has more than 32 waypoints "
+              "of more than 64 MB in all" },
+    { 0, "with", ABUT_OPT_LIST, .parse = parse_with, .bit = ABUT_OPTION_RECORD, .shapes = 1, .unit = "WHAT", .usual = 1,
       .help = ABUT_WITH_HELP },
-    { 0, "solver", ABUT_OPT_TEXT, AT(solver_name), .unit = "NAME", .describe = describe_solvers },
+    { 0, "solver", ABUT_OPT_TEXT, AT(solver_name), .unit = "NAME", .usual = 1,
+      .help = "solver (default: the scene's, which is newton unless it names another); --help solvers lists all" },
     { 0, "linear-solver", ABUT_OPT_TEXT, .parse = parse_linear, .bit = ABUT_OPTION_LINEAR, .shapes = 1, .unit = "NAME",
       .describe = describe_linear },
-    { 0, "cg-tolerance", ABUT_OPT_REAL, AT(o.cg_tolerance), .bit = ABUT_OPTION_CG_TOLERANCE, .least = 1, .shapes = 1,
-      .unit = "X",
-      .help = "newton with a linear solver that iterates, newton-cg: iterations end where the residual, squared in the norm of "
-              "the preconditioner, is X of the first, 0 < X < 1 (GIPC: 1e-4; default: where the error of the direction is a fifth"
-              " of its length, or a twentieth of what ends the step)" },
+    { 0, "cg-tolerance", ABUT_OPT_REAL, AT(o.cg_tolerance), .bit = ABUT_OPTION_CG_TOLERANCE, .least = 1, .shapes = 1, .unit = "X",
+      .help = "tolerance of conjugate gradients (newton-cg, newton with an iterative --linear-solver): squared residual in the "
+              "norm of the preconditioner, a fraction of the first, 0 < X < 1 (GIPC: 1e-4). Default: until the error of the "
+              "direction is a fifth of its length, or a twentieth of the tolerance of the step" },
     { 0, "barrier-hessian", ABUT_OPT_TEXT, .parse = parse_hessian, .bit = ABUT_OPTION_HESSIAN, .shapes = 1, .unit = "NAME",
       .describe = describe_hessians },
-    { 0, "device", ABUT_OPT_TEXT, .parse = parse_device, .bit = ABUT_OPTION_DEVICE, .shapes = 1, .unit = "NAME",
-      .help = "cpu (default); gpu, gpu:N: Newton's iterations on a GPU, for tetrahedra, shells, rods"
-              " and springs;"
-              " twin: the same algorithm on the processor, slower than cpu, for tests. gpu and twin write the same"
-              " bytes, cpu others" },
+    { 0, "device", ABUT_OPT_TEXT, .parse = parse_device, .bit = ABUT_OPTION_DEVICE, .shapes = 1, .unit = "NAME", .usual = 1,
+      .help = "cpu (default); gpu or gpu:N: Newton iterations on a GPU, for tetrahedra, shells, rods and springs; twin: the "
+              "algorithm of gpu on the processor, slower than cpu, for tests. gpu and twin write the same bytes, cpu writes "
+              "others" },
     { 0, "precond", ABUT_OPT_TEXT, .parse = parse_precond, .bit = ABUT_OPTION_PRECOND, .shapes = 1, .unit = "NAME",
-      .help = "gpu, twin: preconditioner of the conjugate gradients: jacobi (default), clusters (of 16 nodes), rigid (clusters,"
-              " and the rigid motions of parts: for stiff bodies)" },
+      .help = "preconditioner of conjugate gradients on gpu and twin: jacobi (default), clusters (of 16 nodes), rigid (clusters "
+              "and the rigid motions of parts, for stiff bodies)" },
     { 0, "iterations", ABUT_OPT_TEXT, .parse = parse_iterations, .bit = ABUT_OPTION_ITERATIONS, .shapes = 1, .unit = "N",
-      .help = "a fixed number of iterations instead of a test of convergence, for real time: pd, mass-springs, admm-* (10, and "
-              "'converged' with --tolerance, by default), and the solvers with the barrier (default 'converged'), which keep "
-              "all their other promises. A converged step of pd, mass-springs, admm-* leaves at most 0.001 of the largest "
-              "force on a body, or is given up after 100000 iterations" },
+      .help = "fixed number of iterations, for real time, or 'converged'. Default: 10 for pd, mass-springs and admm-* "
+              "('converged' with --tolerance), 'converged' for solvers with the barrier, which keep all other promises. "
+              "Converged steps of pd, mass-springs and admm-* balance forces to 0.001, or are given up after 100000 iterations" },
     { 0, "contact", ABUT_OPT_TEXT, .parse = parse_contact, .bit = ABUT_OPTION_CONTACT, .shapes = 1, .unit = "WHAT",
-      .help = "pd, mass-springs, admm-*: what becomes of contact, which they do not prevent: ignore, or springs (admm-dd: "
-              "ignore alone)" },
+      .help = "contact in pd, mass-springs and admm-*, which do not prevent it: ignore, or springs (admm-dd: ignore alone)" },
     { 0, "history", ABUT_OPT_INT, AT(o.quasi.history), .bit = ABUT_OPTION_HISTORY, .shapes = 1, .unit = "N",
-      .help = "dot, lbfgs-*, gradient: iterations that they remember (default 5); pd, mass-springs: the same (default 0: none; "
-              "5 with --iterations converged)" },
+      .help = "iterations that L-BFGS remembers: dot, lbfgs-*, gradient (default 5); pd, mass-springs (default 0, or 5 with "
+              "--iterations converged)" },
     { 0, "fit-interval", ABUT_OPT_TEXT, .parse = parse_fit, .bit = ABUT_OPTION_FIT, .shapes = 1, .unit = "LOW:HIGH",
-      .help = "pd, admm-pd, lbfgs-pd: the stretches over which their constant matrix fits a stiffness to each material, "
+      .help = "stretches over which the constant matrix of pd, admm-pd, lbfgs-pd and lbfgs-id fits a stiffness to each material, "
               "0 < LOW < 1 < HIGH (default 0.5:1.5)" },
     { 0, "parts", ABUT_OPT_INT, AT(o.quasi.parts), .bit = ABUT_OPTION_PARTS, .shapes = 1, .unit = "N",
-      .help = "dot, admm-dd, lbfgs-jh: subdomains (default: the first two take the partition of decompose if there is one, else "
-              "dot one part for about 250 nodes; the others one for 1500)" },
+      .help = "subdomains of dot, admm-dd and lbfgs-jh. Default: for dot and admm-dd the partition of decompose if there is one; "
+              "else one part for about 250 nodes (dot) or 1500 (admm-dd, lbfgs-jh)" },
     { 0, "levels", ABUT_OPT_INT, AT(o.quasi.levels), .bit = ABUT_OPTION_LEVELS, .least = 1, .most = 2, .shapes = 1, .unit = "N",
-      .help = "dot: 2 (default): with the rigid motions of its subdomains as a coarse space; 1: without, as published" },
+      .help = "2 (default): dot with the rigid motions of its subdomains as a coarse space; 1: dot without them, as published" },
     { 0, "stop", ABUT_OPT_TEXT, .parse = parse_stop, .bit = ABUT_OPTION_STOP, .shapes = 1, .unit = "RULE",
-      .help = "newton (default): when no Newton direction would move a node faster than the tolerance, all further directions "
-              "together not much faster, and forces balance; published: the first condition alone; characteristic: when the "
-              "characteristic norm of the gradient is below the tolerance, for comparing solvers without contact; gradient: when "
-              "no force is out of balance by more than the tolerance times the length of the scene; step: when a Newton "
-              "direction after the first is short; it is not followed (GIPC)" },
+      .help = "rule that ends a step:"
+              "\nnewton\tNewton direction below the tolerance, sum of all later ones below 4 times it, forces balance (default)"
+              "\npublished\tNewton direction below the tolerance"
+              "\nstep\tNewton direction after the first below the tolerance; it is not taken (GIPC)"
+              "\ngradient\tunbalanced forces below the tolerance times the length of the scene"
+              "\ncharacteristic\tcharacteristic norm of the gradient below the tolerance; for comparisons without contact" },
     { 0, "tolerance", ABUT_OPT_REAL, AT(o.tolerance), .bit = ABUT_OPTION_TOLERANCE, .least = 1, .shapes = 1,
-      .unit = "X",
-      .help = "of that rule: m/s for newton, published and step (default: the scene's), a number for characteristic (default "
-              "1e-5), N/m for gradient (default 0.03)" },
+      .unit = "X", .usual = 1,
+      .help = "tolerance of --stop: m/s for newton, published and step (default: the scene's), a number for characteristic "
+              "(default 1e-5), N/m for gradient (default 0.03)" },
     { 0, "armijo", ABUT_OPT_REAL, AT(o.line.armijo), .bit = ABUT_OPTION_ARMIJO, .least = 1, .shapes = 1, .unit = "C",
-      .help = "a step has to lower the objective by C times what its slope promises, 0 < C < 1 (default: it must not grow beyond "
-              "rounding)" },
+      .help = "a step must lower the objective by C times the decrease that its slope predicts, 0 < C < 1 (default: the "
+              "objective must not grow beyond rounding)" },
     { 0, "ccd", ABUT_OPT_TEXT, .parse = parse_ccd, .bit = ABUT_OPTION_CCD, .shapes = 1, .unit = "RULE",
-      .help = "full (default): continuous collision detection of all pairs bounds every direction; cfl: of those nearer than "
-              "dhat first; where they allow no more than moves a point by dhat, half of dhat is the bound, and else that of all "
-              "pairs, but no less (GIPC)" },
+      .help = "bound of directions: full (default): by collisions of all pairs; cfl: of pairs nearer than dhat, at most half of "
+              "dhat if they allow no more than dhat; else of all pairs, at least half of dhat (GIPC)" },
     { 0, "guess", ABUT_OPT_TEXT, .parse = parse_guess, .bit = ABUT_OPTION_GUESS, .shapes = 1, .unit = "POINT",
-      .help = "where the iterations of a step begin, if nothing is met on the line to there and the objective is lower than "
-              "at its start: coast (default): x + h v; start: x; inertia: where inertia and loads lead; symplectic: x + h (v + "
-              "h a), a the acceleration of a body that nothing touches; accelerated: x + h v + h^2 a / 2; jacobi: after an "
-              "iteration of Jacobi's method" },
+      .help = "start of the iterations of a step, if the line to it meets nothing and the objective is lower there than at x:"
+              "\ncoast\tx + h v (default)\nstart\tx\ninertia\tthe point to which inertia and loads lead"
+              "\nsymplectic\tx + h (v + h a), a: acceleration of a body without contact\naccelerated\tx + h v + h^2 a / 2"
+              "\njacobi\tx after an iteration of Jacobi's method" },
     { 0, "force-tolerance", ABUT_OPT_REAL, AT(o.force_tolerance), .bit = ABUT_OPTION_FORCE_TOLERANCE, .least = 1, .shapes = 1,
-      .unit = "X",
-      .help = "newton: unbalanced force on a body at most, as a fraction of the largest force on it; a step with more than 10 "
-              "times this is given up (default: the scene's)" },
+      .unit = "X", .usual = 1,
+      .help = "tolerance of the force balance with --stop newton: unbalanced force on a body, a fraction of the largest force on "
+              "it (default: the scene's); a step above 10 times this is given up" },
     { 0, "without", ABUT_OPT_LIST, .parse = parse_without, .bit = ABUT_OPTION_WITHOUT, .shapes = 1, .unit = "LIST",
-      .describe = describe_features },
-    { 0, "lags", ABUT_OPT_TEXT, .parse = parse_lags, .bit = ABUT_OPTION_LAGS, .shapes = 1, .unit = "N",
-      .help = "friction lag iterations per step at most, or 'converged': as many as it needs, in halves of the step if they do "
-              "not converge (default: the scene's)" },
+      .help = "features of the solver to switch off, comma separated, for experiments (formats/REPORT.md):"
+              "\nlook-ahead\tdirections that anticipate contacts and stretch limits"
+              "\nsecond-order\tsteps of shells and rods that follow rotations\nlengthen\textended full steps"
+              "\nreuse\tolder factors, factors in single precision\nwarm-start\titerations that start at x + h v"
+              "\nmajorant\tmajorising friction Hessian if a step crosses stick-slip"
+              "\nbeyond\tcorrected steps beyond the bounds of straight steps of shells"
+              "\nrotations\tsteps of stiff bodies along rotations\nscale\tscaled constant matrix of lbfgs-pd" },
+    { 0, "lags", ABUT_OPT_TEXT, .parse = parse_lags, .bit = ABUT_OPTION_LAGS, .shapes = 1, .unit = "N", .usual = 1,
+      .help = "friction lag iterations per step at most, or 'converged': until they converge, with halved steps if necessary "
+              "(default: the scene's)" },
     { 0, "keep-passes", ABUT_OPT_FLAG, AT(o.passes.keep), .bit = ABUT_OPTION_KEEP_PASSES, .shapes = 1,
-      .help = "frames also hold the results of all friction passes but the last (pass/), for runs with 2 or more that need "
-              "not converge: adjoint takes them in place of solving each step again" },
+      .help = "write the results of all friction passes but the last into the frames (pass/), for runs with 2 or more that need "
+              "not converge; adjoint reads them and does not solve the steps again" },
     { 0, "repair", ABUT_OPT_TEXT, .parse = parse_repair, .bit = ABUT_OPTION_REPAIR, .shapes = 1, .unit = "HOW",
-      .help = "nodal: a step that the judge still refuses after five more rounds of detection, or whose iterations leave forces "
-              "unbalanced: barrier (default): --solver newton takes it again; none: step gives up" },
+      .help = "nodal: after a step that the judge still refuses after five more rounds of detection, or that leaves forces "
+              "unbalanced: barrier (default): --solver newton takes the step again; none: the run ends with exit code 4" },
     { 0, "strict", ABUT_OPT_FLAG, AT(o.hard.strict), .bit = ABUT_OPTION_STRICT, .shapes = 1,
-      .help = "nodal: give up a step whose iterations leave forces unbalanced, or end above nodal.tolerance, at once; "
-              "sqp, qp: one that meets or inverts something" },
+      .help = "give up a step at once: nodal, if its iterations leave forces unbalanced or end above nodal.tolerance; sqp and "
+              "qp, if it intersects or inverts something" },
     { 0, "lenient", ABUT_OPT_FLAG, AT(o.hard.lenient), .bit = ABUT_OPTION_STRICT, .shapes = 1,
-      .help = "nodal: keep such steps and say how many they are (default with nodal.integrator: admm); sqp, qp: so by default" },
+      .help = "keep the steps that --strict gives up and say how many they are (default for sqp, qp, and nodal with "
+              "nodal.integrator: admm)" },
     { 0, "constraints", ABUT_OPT_TEXT, .parse = parse_constraints, .bit = ABUT_OPTION_CONSTRAINTS, .shapes = 1, .unit = "FORM",
-      .help = "sqp, qp: what a pair may not do: gap (default): have a negative projected gap; volume: span a negative "
-              "tetrahedron; impact: have a negative gap along the normal of its impact" },
+      .help = "constraint on a pair in sqp and qp: gap (default): its projected gap is not negative; volume: its tetrahedron is "
+              "not negative; impact: its gap along the normal of its impact is not negative" },
     { 0, "active-set", ABUT_OPT_TEXT, .parse = parse_active_set, .bit = ABUT_OPTION_ACTIVE_SET, .shapes = 1, .unit = "WHICH",
-      .help = "sqp, qp: pairs with such a constraint: impacts, which continuous collision detection finds on the step; near, "
-              "closer than the offset and dhat; both (default)" },
+      .help = "pairs with a constraint in sqp and qp: impacts: found by continuous collision detection on the step; near: closer "
+              "than the offset and dhat; both (default)" },
     { 0, "offset", ABUT_OPT_REAL, AT(o.inequalities.offset), .bit = ABUT_OPTION_OFFSET, .least = 1, .shapes = 1, .unit = "M",
-      .help = "sqp, qp: the gap that constraints keep beyond the thickness (default: the scene's, else dhat)" },
+      .help = "gap that constraints of sqp and qp keep beyond the thickness (default: the scene's, else dhat)" },
     { 0, "line-search", ABUT_OPT_TEXT, .parse = parse_line_search, .bit = ABUT_OPTION_LINE_SEARCH, .shapes = 1, .unit = "RULE",
-      .help = "sqp: penalty (default): steps do not raise the exact penalty of objective and constraints; none: whole steps, "
-              "where the objective is finite" },
+      .help = "sqp: penalty (default): a step must not raise the exact penalty function of objective and constraints; none: full "
+              "steps at which the objective is finite" },
     { 0, "one-pass", ABUT_OPT_FLAG, AT(one_pass), .bit = ABUT_OPTION_ONE_PASS, .shapes = 1,
       .help = "solve once and leave the step PENDING for friction-lag" },
-    { 0, "checkpoint-every", ABUT_OPT_TEXT, .parse = parse_checkpoint, .unit = "TIME",
-      .help = "after each such time wait until the written frames are on the disk, so that salvage finds them after a power "
+    { 0, "checkpoint-every", ABUT_OPT_TEXT, .parse = parse_checkpoint, .unit = "TIME", .usual = 1,
+      .help = "wait after each such time until the disk has the written frames, so that salvage finds them after a power "
               "failure: 90 s, 10min, 2 h" },
-    { 0, "dry-run", ABUT_OPT_FLAG, AT(dry),
-      .help = "write nothing: take one step, and print its cost and an estimate for all steps: time, memory, bytes of the "
-              "stream" },
-    { 0, "report", ABUT_OPT_OUTPUT, AT(report), .unit = "FILE", .help = "one line of JSON for every step" },
+    { 0, "dry-run", ABUT_OPT_FLAG, AT(dry), .usual = 1,
+      .help = "take one step, write nothing, print its cost and an estimate for all steps: time, memory, bytes of the stream" },
+    { 0, "report", ABUT_OPT_OUTPUT, AT(report), .unit = "FILE", .usual = 1,
+      .help = "write a line of JSON for every step (formats/REPORT.md)" },
     { 0, "max-newton", ABUT_OPT_INT, AT(o.max_newton), .bit = ABUT_OPTION_MAX_NEWTON, .least = 1, .unit = "N",
-      .help = "Newton iterations before giving up (default 10000)" },
-    { 0, "dump-stuck", ABUT_OPT_OUTPUT_AFTER, AT(dump_stuck), .bit = ABUT_OPTION_DUMP_STUCK, .unit = "FILE",
-      .help = "if a step has to be given up, write a stream with the frame before it and the stuck iterate, from which step "
-              "continues" },
+      .help = "Newton iterations before a step is given up (default 10000)" },
+    { 0, "dump-stuck", ABUT_OPT_OUTPUT_AFTER, AT(dump_stuck), .bit = ABUT_OPTION_DUMP_STUCK, .unit = "FILE", .usual = 1,
+      .help = "if a step is given up, write a stream of the frame before it and the stuck iterate, from which step continues" },
     { 0, "factor-threads", ABUT_OPT_INT, AT(o.threads), .least = 1, .unit = "N",
       .help = "threads of the factorisation (default: -j); the bytes are the same for any number" },
     { 0, "blas-threads", ABUT_OPT_INT, AT(o.threads), .least = 1, .unit = "N", .help = NULL },
@@ -341,16 +345,22 @@ enum { OPTIONS = sizeof table / sizeof *table };
 
 void abut_step_line_init(abut_step_line *line)
 {
-    int described = 0;
+    int described = 0, at = 0;
     *line = (abut_step_line){ 0 };
-    for (int i = 0; i < OPTIONS; i++) {
-        const option *o = &table[i];
-        char *text = o->describe ? line->help[described++] : NULL;
-        if (text) o->describe(text, sizeof *line->help);
-        if (o->kind == ABUT_OPT_INT) line->value[i].number = ABUT_NOT_GIVEN;
-        if (o->kind == ABUT_OPT_REAL) line->value[i].real = NAN;
-        line->opts[i] = (abut_opt){ o->letter, o->name, o->kind, &line->value[i], o->unit, text ? text : o->help };
+    for (int usual = 1; usual >= 0; usual--) {
+        for (int i = 0; i < OPTIONS; i++) {
+            const option *o = &table[i];
+            if (o->usual != usual) continue;
+            char *text = o->describe ? line->help[described++] : NULL;
+            if (text) o->describe(text, sizeof *line->help);
+            if (o->kind == ABUT_OPT_INT) line->value[i].number = ABUT_NOT_GIVEN;
+            if (o->kind == ABUT_OPT_REAL) line->value[i].real = NAN;
+            line->opts[at++] = (abut_opt){ o->letter, o->name, o->kind, &line->value[i], o->unit, text ? text : o->help };
+        }
+        line->opts[at++] = (abut_opt){ .name = usual ? "all" : "solvers", .kind = ABUT_OPT_TOPIC,
+                                       .help = usual ? NULL : line->solvers };
     }
+    describe_solvers(line->solvers, sizeof line->solvers);
 }
 
 /* ---- reading ---- */

@@ -35,8 +35,8 @@ typedef struct abut_step_line {
         const char *word;
         abut_opt_list list;
     } value[ABUT_STEP_OPTIONS_MAX];
-    abut_opt opts[ABUT_STEP_OPTIONS_MAX + 1];   /* for abut_cli_begin */
-    char help[4][1600];                         /* on what has a table of its own */
+    abut_opt opts[ABUT_STEP_OPTIONS_MAX + 3];   /* for abut_cli_begin, those of --help all after the others */
+    char help[2][1600], solvers[3200];          /* made of tables */
 } abut_step_line;
 
 void abut_step_line_init(abut_step_line *line);

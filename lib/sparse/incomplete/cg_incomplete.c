@@ -136,7 +136,7 @@ const abut_linear_solver_ops abut_linear_ic = {
     .free = release,
 };
 const abut_linear_solver_ops abut_linear_ic_rigid = {
-    .name = "ic-rigid", .help = "the same, and rigid motions of parts", .can = ABUT_IS_ITERATIVE | ABUT_CAN_MATRIX_FREE,
+    .name = "ic-rigid", .help = "ic, and rigid motions of parts", .can = ABUT_IS_ITERATIVE | ABUT_CAN_MATRIX_FREE,
     .make = make_rigid, .begin_step = begin_step, .analyse = analyse, .factor = factor, .solve = solve, .stats = stats,
     .free = release,
 };

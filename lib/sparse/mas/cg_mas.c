@@ -99,7 +99,7 @@ const abut_linear_solver_ops abut_linear_mas = {
     .free = release,
 };
 const abut_linear_solver_ops abut_linear_mas_rigid = {
-    .name = "mas-rigid", .help = "the same of one level, and rigid motions of larger parts",
+    .name = "mas-rigid", .help = "mas of one level, and rigid motions of larger parts",
     .can = ABUT_IS_ITERATIVE | ABUT_CAN_MATRIX_FREE,
     .make = make_rigid, .begin_step = begin_step, .analyse = analyse, .factor = factor, .solve = solve, .stats = stats,
     .free = release,
