@@ -297,30 +297,30 @@ int main(int argc, char **argv)
     request r = { .from = ABUT_NOT_GIVEN, .to = ABUT_NOT_GIVEN, .tolerance = NAN, .opt = { .lags = -1 } };
     const abut_opt opts[] = {
         { 't', "target", ABUT_OPT_TEXT, &r.target, "FILE",
-          "L from targets: CSV with the columns step or time, node or object, x, y, z, weight; an object is at the mean of its "
-          "nodes, all of one weight, not at its centre of mass" },
+          "targets that define the loss L: CSV with columns step or time, node or object, x, y, z, weight; the position of an "
+          "object is the plain mean of its nodes, not the centre of mass" },
         { 0, "dl", ABUT_OPT_TEXT, &r.given, "FILE",
-          "derivatives of an L of your own: CSV with step or time, node, dx, dy, dz, dvx, dvy, dvz" },
+          "derivatives of another loss L: CSV with columns step or time, node, dx, dy, dz, dvx, dvy, dvz" },
         { 0, "by", ABUT_OPT_LIST, &r.by, "PATTERN",
           "--csv, --json: arrays whose derivatives are written, as 'material/*' or node/x (may be given again; default: all with "
           "a row for an object, a material, a motion, the scene)" },
         { 0, "csv", ABUT_OPT_OUTPUT_TEXT, &r.csv, "FILE",
-          "a row for every number: array, row, column, name, value, derivative; -: standard output" },
-        { 0, "json", ABUT_OPT_OUTPUT_TEXT, &r.json, "FILE", "the same as JSON" },
+          "table with a row for every number: array, row, column, name, value, derivative; FILE -: standard output" },
+        { 0, "json", ABUT_OPT_OUTPUT_TEXT, &r.json, "FILE", "the table of --csv as JSON" },
         { 0, "report", ABUT_OPT_OUTPUT, &r.report, "FILE", "a line of JSON for every step: seconds, residual, what is left out" },
-        { 0, "from", ABUT_OPT_INT, &r.from, "N", "the run begins at frame N (default: the first)" },
-        { 0, "to", ABUT_OPT_INT, &r.to, "N", "and ends at frame N (default: the last)" },
+        { 0, "from", ABUT_OPT_INT, &r.from, "N", "frame at which the run begins (default: the first)" },
+        { 0, "to", ABUT_OPT_INT, &r.to, "N", "frame at which the run ends (default: the last)" },
         { 0, "lags", ABUT_OPT_TEXT, &r.lags, "N|converged",
-          "friction passes of the run, where step was told others than the scene" },
+          "friction passes of the run, if step had the option --lags" },
         { 0, "tolerance", ABUT_OPT_REAL, &r.tolerance, "m/s",
-          "of the run, where step was told another than the scene; steps of several friction passes without "
-          "--keep-passes are solved again with it" },
+          "tolerance of the run, if step had the option --tolerance; steps of several friction passes without --keep-passes are "
+          "solved again with it" },
         { 0, "error", ABUT_OPT_TEXT, &r.error, "HOW",
-          "residual: what the tolerance of the run leaves of each derivative, by a run whose steps end where forces balance; "
-          "none: a third of the time (default residual)" },
-        { 0, "refine", ABUT_OPT_FLAG, &r.refine, NULL, "derivatives of that run" },
+          "residual (default): estimate the error of each derivative that the tolerance of the run causes, from a refined run "
+          "whose steps end where forces balance; none: no estimate, a third of the time" },
+        { 0, "refine", ABUT_OPT_FLAG, &r.refine, NULL, "write the derivatives of the refined run of --error residual" },
         { 0, "lag", ABUT_OPT_TEXT, &r.lag, "HOW",
-          "exact, or constant: frozen friction contacts are numbers; to compare (default exact)" },
+          "exact (default), or constant: lagged friction contacts count as constants, for comparison" },
         { 0 }
     };
     abut_cli cli;
@@ -330,9 +330,9 @@ int main(int argc, char **argv)
     abut_cli_begin(&cli, argc, argv,
                    "Derivatives of a loss of a finished run by materials, masses, friction, loads, motions and start:\n"
                    "goes backwards through every step, contact and friction included.\n"
-                   "The stiffness of the barrier is held constant (the scene makes it of masses and dhat, unless\n"
-                   "it has contact.barrier.fixed-kappa); material/young leaves the bending of shells and rods out,\n"
-                   "which is hinge/stiffness and bend/stiffness.",
+                   "The stiffness of the barrier counts as constant, although the scene derives it from masses and dhat\n"
+                   "(unless it has contact.barrier.fixed-kappa).  The derivative by material/young excludes the bending\n"
+                   "of shells and rods, which hinge/stiffness and bend/stiffness have.",
                    "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT_MAY);
     abut_status rc = check(&r, &err);
     if (!rc) rc = run(&cli, &r, &s, &refined, &file, &err);

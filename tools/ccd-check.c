@@ -118,22 +118,22 @@ int main(int argc, char **argv)
     options o = { .curved = ABUT_NOT_GIVEN, .delta = NAN, .min_sep = OWN_SEPARATION };
     const abut_opt opts[] = {
         { 'm', "method", ABUT_OPT_TEXT, &o.method, "NAME",
-          "for collisions: exact (default), tight (inclusion-based) or additive" },
+          "collision test: exact (default), tight (inclusion-based) or additive" },
         { 0, "motion", ABUT_OPT_TEXT, &o.motion, "NAME",
-          "between frames: path (default: through the positions in "
-          "step/waypoints where a frame has them, else straight), straight, or none (each frame alone)" },
+          "motion between frames: path (default): through the positions in step/waypoints, straight if a frame has none; "
+          "straight; none: each frame alone" },
         { 0, "motion-only", ABUT_OPT_FLAG, &o.motion_only, NULL,
-          "judge the motions alone, no configuration: the time of the first contact of what touches already, or is folded" },
+          "judge motions, not configurations: what touches or is folded at the start is reported at its next contact" },
         { 's', "min-separation", ABUT_OPT_REAL, &o.min_sep, "m",
-          "coming this near is a collision, 0: touching is (default: the contact "
-          "thickness of the two objects, array object/thickness; touching where they have none)" },
-        { 0, "gap", ABUT_OPT_FLAG, &o.gap, NULL, "say the smallest gap of all frames, distance less what is asked for" },
+          "distance at which primitives collide; 0: they touch (default: the contact thickness of the two objects, array "
+          "object/thickness; 0 without a thickness)" },
+        { 0, "gap", ABUT_OPT_FLAG, &o.gap, NULL, "print the smallest gap of all frames: distance less --min-separation" },
         { 0, "curved", ABUT_OPT_INT, &o.curved, "N",
-          "say how deep the true boundary of curved tets is in what it touches, sampled with N segments on a side: a remark, no "
-          "part of the answer" },
-        { 0, "delta", ABUT_OPT_REAL, &o.delta, "m", "--method tight: its resolution (default 1e-6)" },
-        { 'a', "all", ABUT_OPT_FLAG, &o.all, NULL, "report every collision, not the first one alone" },
-        { 0, "json", ABUT_OPT_OUTPUT, &o.json, "FILE", "write a report (of --csv-queries: the scores)" },
+          "print how deep the true boundary of curved tets penetrates other bodies, sampled with N segments on a side; the "
+          "answer does not depend on it" },
+        { 0, "delta", ABUT_OPT_REAL, &o.delta, "m", "--method tight: resolution (default 1e-6)" },
+        { 'a', "all", ABUT_OPT_FLAG, &o.all, NULL, "report every collision, not only the first" },
+        { 0, "json", ABUT_OPT_OUTPUT, &o.json, "FILE", "write a report; with --csv-queries the scores" },
         { 0, "write-hits", ABUT_OPT_OUTPUT, &o.obj, "FILE.obj", "write the colliding primitives as a mesh" },
         { 0, "static", ABUT_OPT_FLAG, &o.single, NULL,
           "check each mesh file alone: crossings, touches, folds, "
@@ -142,15 +142,15 @@ int main(int argc, char **argv)
         { 0, "csv-queries", ABUT_OPT_FLAG, &o.queries, NULL,
           "the files are public CCD queries: score the methods "
           "(all, or --method)" },
-        { 0, "kind", ABUT_OPT_TEXT, &o.kind, "vf|ee", "--csv-queries: what they are, where the path does not say" },
+        { 0, "kind", ABUT_OPT_TEXT, &o.kind, "vf|ee", "--csv-queries: kind of the queries, if the path does not name it" },
         { 0 }
     };
     abut_cli cli;
     abut_cli_begin(&cli, argc, argv,
-                   "Judges every pair of consecutive frames of a state stream, or of a sequence of mesh files: are the\n"
-                   "straight motions between them free of collisions, and do tets keep their positive volume on them (in a\n"
-                   "stream, where their material forbids inversion)?  PENDING candidates are judged from the frame before\n"
-                   "them.  A stream passes through unchanged.",
+                   "Judges every pair of consecutive frames of a state stream, or of a sequence of mesh files: the motion\n"
+                   "between them must be free of collisions, and tets must keep a positive volume on it (in a stream: if\n"
+                   "their material forbids inversion).  A PENDING candidate is judged from the frame before it.  A stream\n"
+                   "passes through unchanged.",
                    "[FILE ...]", opts, ABUT_CLI_IN | ABUT_CLI_OUT_MAY);
     abut_err err = { 0 };
     abut_verdict v = { .cli = &cli, .motion_only = o.motion_only, .all = o.all, .json = o.json, .obj = o.obj, .want_gap = o.gap,

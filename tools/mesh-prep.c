@@ -309,19 +309,20 @@ int main(int argc, char **argv)
     static prep p;
     const abut_opt opts[] = {
         { 0, "new", ABUT_OPT_TEXT, &p.first, "NAME",
-          "write a commented scene to begin with, and read none: drop, cloth, rope, beam, slope, curved or hard" },
+          "write a commented scene to begin with, and read none:\ndrop\ta ball falls on a bar\ncloth\ta cloth drapes a ball\n"
+          "rope\ta rope swings onto a pole\nbeam\ta clamped beam bends to its equilibrium\nslope\ta block slides or sticks\n"
+          "curved\ta ball of curved tets falls on a bar\nhard\ta block and a ball by hard contact" },
         { 's', "set", ABUT_OPT_LIST, &p.set, "KEY=VALUE", "set a key of the scene by its dotted path: time.step=0.005" },
-        { 'e', "explain", ABUT_OPT_FLAG, &p.explain, NULL, "say every derived parameter with its unit and why" },
+        { 'e', "explain", ABUT_OPT_FLAG, &p.explain, NULL, "print every derived parameter with its unit and its rule" },
         { 0, "check", ABUT_OPT_FLAG, &p.check, NULL,
-          "write nothing: say whether the scene can be simulated by the solver that it names, and advice on what it will show "
-          "worse than one may expect" },
+          "write nothing: say whether the solver of the scene can simulate it, and which results will be inaccurate" },
         { 0, "ipc-script", ABUT_OPT_TEXT, &p.ipc_script, "FILE", "read a scene script of the public IPC code" },
         { 0, "to-yaml", ABUT_OPT_FLAG, &p.to_yaml, NULL, "write the scene as YAML, paths absolute, instead of a stream" },
-        { 0, "to-json", ABUT_OPT_FLAG, &p.to_json, NULL, "the same as JSON, for programs that read no YAML" },
+        { 0, "to-json", ABUT_OPT_FLAG, &p.to_json, NULL, "write the scene as JSON, paths absolute, instead of a stream" },
         { 0, "separate", ABUT_OPT_TEXT, &p.separate.gap, "GAP",
-          "part what intersects: move free nodes of the first frame as little as possible until every distance is GAP "
-          "beyond thickness (a number and its unit, as in a scene: '1e-3 l', '0.5 mm'); the rest shape stays" },
-        { 0, "max-move", ABUT_OPT_TEXT, &p.separate.max_move, "LENGTH", "--separate: no node goes further (default '0.1 l')" },
+          "separate bodies that intersect: move free nodes of the first frame as little as possible until distances exceed the "
+          "thickness by GAP (a number and its unit, as in a scene: '1e-3 l', '0.5 mm'); the rest shape stays" },
+        { 0, "max-move", ABUT_OPT_TEXT, &p.separate.max_move, "LENGTH", "--separate: largest move of a node (default '0.1 l')" },
         { 0, "report", ABUT_OPT_OUTPUT, &p.report, "FILE", "write unusable primitives as an OBJ mesh" },
         { 0 }
     };
