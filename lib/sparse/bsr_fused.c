@@ -9,9 +9,9 @@
 
 static const uint32_t WHOLE = UINT32_MAX;
 
-/* Chunks of consecutive elements, whose matrices stay in the processor's second cache; the parts of blocks that each adds, and
- * for each part its element blocks.  A block of which one chunk has all is written at once; the parts of the others are kept and
- * added in the order of the chunks. */
+/* Chunks of consecutive elements, whose matrices stay in the second-level cache; the parts of blocks that each adds, and for each
+ * part its element blocks.  A block within one chunk is written at once; parts of other blocks are kept and added in the order of
+ * the chunks. */
 struct abut_chunks {
     size_t n, nparts, nkept;
     size_t elements;    /* of a chunk */

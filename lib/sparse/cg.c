@@ -42,7 +42,7 @@ static int most_of(const abut_solve_goal *goal)
     return goal->most > 0 ? goal->most : MOST;
 }
 
-/* Iterations that old factors are given: what new ones would take for as many digits as the goal may ask for. */
+/* Largest number of iterations on old factors: those of new ones for all digits of the goal, times TOO_SLOW. */
 static int patience(const abut_cg_state *s, const abut_solve_goal *goal)
 {
     const double least = goal->drop > 0 ? sqrt(goal->drop) : goal->close;

@@ -198,7 +198,7 @@ static abut_status cholmod_analyse_pattern(void *self, const abut_operator *A, c
     return rc;
 }
 
-/* The library asks for a fixed number of threads and BLAS for all that there are: in here both get one. */
+/* Factorises on one thread: CHOLMOD would take a fixed number of threads, BLAS all of them. */
 static int factorise_serial(backend *s)
 {
     int done = 0;

@@ -47,8 +47,8 @@ ABUT_MUST_USE abut_status abut_elements_check(const abut_elements *e, int s, int
 /* Elements whose packed matrices, and what they are made from, have room in ABUT_ELEMENTS_ROOM numbers. */
 enum { ABUT_ELEMENTS_ROOM = 23040 };
 size_t abut_elements_at_once(const abut_elements *e);
-/** The packed matrices of elements [lo, hi), as many as abut_elements_at_once at most, however the set has them.  Returns where
- * they are: in room[ABUT_ELEMENTS_ROOM], or in e->val. */
+/** Returns the packed matrices of elements [lo, hi), at most abut_elements_at_once, for every kind of set: in
+ * room[ABUT_ELEMENTS_ROOM], or in e->val. */
 const double *abut_elements_packed(const abut_elements *e, size_t lo, size_t hi, double *room);
 
 #endif

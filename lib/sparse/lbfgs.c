@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CURVED 1e-12    /* y . s over |y| |s|: less says nothing */
+#define CURVED 1e-12    /* least y . s over |y| |s| of a pair */
 
 abut_status abut_lbfgs_size(abut_lbfgs *l, size_t size, int most, abut_err *err)
 {

@@ -14,7 +14,7 @@ extern const abut_linear_solver_ops abut_linear_cg_schwarz, abut_linear_cg;
 /** Conjugate gradients with incomplete Cholesky factors (sparse/incomplete/chunks.h), without and with rigid motions. */
 extern const abut_linear_solver_ops abut_linear_ic, abut_linear_ic_rigid;
 
-/** Fails  ABUT_E_ARG: no solver of that name, with those that there are */
+/** Fails  ABUT_E_ARG: no solver of that name; the message lists all names */
 ABUT_MUST_USE abut_status abut_linear_solver_find(const char *name, const abut_linear_solver_ops **ops, abut_err *err);
 
 #endif

@@ -1,7 +1,7 @@
-/* The elements of sets that touch the rows of one rank (base/ranks.h): what its part of a matrix is summed from.
+/* The elements of sets that touch the rows of one rank (base/ranks.h), of which its part of a matrix is the sum.
  *
- * Values are taken where they are while they are summed.  Rows keep their numbers.  The rows of the rank come out whole, those of
- * others that share an element with them in part, and all others empty. */
+ * Values are read in place.  Rows keep their numbers.  Rows of the rank are complete, rows that share an element with them are
+ * partial, and all others are empty. */
 #ifndef ABUT_SPARSE_OWNED_ELEMENTS_H
 #define ABUT_SPARSE_OWNED_ELEMENTS_H
 

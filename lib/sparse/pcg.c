@@ -87,8 +87,8 @@ static abut_status measure(pcg *s, int k, double *now, abut_err *err)
                      " (r . z = %g)", k, *now);
 }
 
-/* x along the direction that z = M^-1 r in iteration k gives, conjugate to those before; now = r . z, *rz that of the last
- * iteration, then of this one. */
+/* Advances x in iteration k along the direction of z = M^-1 r, conjugate to those before; now = r . z; *rz: r . z of the last
+ * iteration, on return of this one. */
 static abut_status advance(pcg *s, int k, double now, double *rz, double *x, abut_err *err)
 {
     const double before = *rz;

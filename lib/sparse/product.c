@@ -255,8 +255,8 @@ static void element_diagonal(int corners, const double *H, const int32_t *row, s
 
 enum { FORCES = -1 };
 
-/* Elements [lo, hi): how many numbers each has in *size, and where they are: in room[ABUT_ELEMENTS_ROOM] or e->val.  Forces are
- * those of terms where there are. */
+/* Returns the numbers of elements [lo, hi), in room[ABUT_ELEMENTS_ROOM] or e->val; *size: numbers of each.  FORCES reads terms if
+ * the set has them. */
 static const double *elements_of(const abut_elements *e, size_t lo, size_t hi, int what, double *room, size_t *size)
 {
     *size = e->rank && what == FORCES ? abut_element_size(e) : abut_packed_size(e->corners);

@@ -22,8 +22,8 @@ ABUT_MUST_USE abut_status abut_product_make(abut_product **p, int32_t n, const a
  * last call; their pattern is then kept.  Fails  as abut_product_make; *p is then NULL */
 ABUT_MUST_USE abut_status abut_product_renew(abut_product **p, int32_t n, const abut_elements *sets, int nsets, int summed,
                                              int *lasted, abut_err *err);
-/** The values from here on: diag[n] (times identity; NULL: zero) and the same sets, borrowed.  Returns p as an operator, good as
- * long as they are. */
+/** Sets the values: diag[n] (times identity; NULL: zero) and those of the sets given to `make`, borrowed.  Returns p as an
+ * operator, valid as long as they are. */
 abut_operator abut_product_set(abut_product *p, const double *diag, const abut_elements *sets);
 /** p with the values that it has. */
 abut_operator abut_product_operator(abut_product *p);

@@ -103,8 +103,8 @@ static void sum_matrix(program *q)
 }
 
 /* Newton's step of rd, rp, rc: H dp - A^T dl = -rd, A dp - ds + slight dl = -rp, l ds + s dl = -rc, with
- * d = 1 / (s / l + slight).  `slight` keeps d within what a factor can tell from H; residuals are without it, so the solution
- * stays the same (Friedlander and Orban 2012). */
+ * d = 1 / (s / l + slight).  `slight` bounds d relative to H, within the precision of a factor; residuals do not contain it, so
+ * the solution is not changed (Friedlander and Orban 2012). */
 static abut_status solve_linear(program *q, const double *lambda, abut_err *err)
 {
     const abut_operator K = { .matrix = q->K };

@@ -72,7 +72,7 @@ static int is_analysed(const reuse *r)
     return !r->has_order || r->order.is_analysed(r->order.ctx);
 }
 
-/* Iterations on the factor that there is that cost what a new one in single precision does, with its own iterations. */
+/* Iterations on the present factor with the cost of a new one in single precision and its iterations. */
 static int break_even(const reuse *r, const abut_bsr *A)
 {
     const double analysis = is_analysed(r) ? 0 : ANALYSE_BLOCK * (double)A->nnz;
@@ -87,7 +87,7 @@ static void learn(reuse *r, int good)
     else r->wait = r->patience = r->patience ? (int)fmin(3 * r->patience, LONGEST_WAIT) : 1;
 }
 
-/* Whether to try the factor that there is on the next matrix; counts the solutions that it is not. */
+/* Whether to try the present factor on the next matrix; counts the solutions without a try. */
 static int is_due(reuse *r)
 {
     if (!r->held || !is_large(&r->inner) || !abut_linear_can(&r->inner, ABUT_CAN_PRECONDITION)) return 0;

@@ -1,17 +1,16 @@
-/* Fewer factors: a linear solver over another one that preconditions.  A x = b by a factor that is older than A or in single
- * precision, where conjugate gradients make up for the difference: to a tenth where x is long (Dembo, Eisenstat and Steihaug
- * 1982), closer where the caller looks at it; how close is the caller's goal.
+/* Reuse of factors: a linear solver that solves A x = b by conjugate gradients, preconditioned by a factor that is older than A
+ * or in single precision.  The caller's goal sets the accuracy: a tenth for long x (Dembo, Eisenstat and Steihaug 1982), more for
+ * short ones.
  *
- * Decided by counts, not by clocks, so that the same input gives the same bytes: an old factor may take as many iterations as
- * cost what a new one would.  Where that is not enough the matrix is factored in single precision, which takes half the time and
- * memory, and where that is not exact enough, in double.  Small factors are made in double precision for every matrix: nothing is
- * gained on them.
+ * Decisions rest on counts, not on clocks, so that equal input gives equal bytes.  An old factor may take iterations of the cost
+ * of a new one.  If these do not suffice, the matrix is factored in single precision, in half the time and memory; if that is not
+ * accurate enough, in double.  Small factors are made in double precision for every matrix, as reuse gains nothing.
  *
- * `factor` only notes that the matrix is another one; `solve` makes the factor, if it needs one:
- *     the first solution with a matrix    to the goal, or without one as exact as a factor in double precision
- *     another one                         by the factor that the first was made with; of the very matrix, without iterations
- * and fails with ABUT_E_NUMERIC where a pivot of the factor in double precision is not positive.  All that is learnt of old
- * factors and of single precision ends with the time step (begin_step). */
+ * `factor` only notes a new matrix; `solve` makes the factor, if it needs one:
+ *     the first solution with a matrix    to the goal; without one, as exact as a factor in double precision
+ *     further solutions                   by the factor of the first one; without iterations if it is of the very matrix
+ * and fails with ABUT_E_NUMERIC if a pivot of the factor in double precision is not positive.  Statistics of old factors and of
+ * single precision are dropped at the time step's end (begin_step). */
 #ifndef ABUT_SPARSE_REUSE_H
 #define ABUT_SPARSE_REUSE_H
 

@@ -1,6 +1,5 @@
-/* The lower triangle of the diagonal blocks of an operator on chunks of consecutive rows, in the pattern that it has there: what
- * an incomplete factor is made of.  Blocks that are summed are read where they are; those of elements, which come and go, are
- * listed by columns. */
+/* The lower triangle of an operator's diagonal blocks on chunks of consecutive rows, in its own pattern, for incomplete factors.
+ * Summed blocks are read in place; blocks of elements, which come and go, are listed by columns. */
 #ifndef ABUT_SPARSE_INCOMPLETE_BLOCKS_H
 #define ABUT_SPARSE_INCOMPLETE_BLOCKS_H
 

@@ -21,8 +21,8 @@ static inline size_t abut_mas_entry(size_t i, size_t j)
 /** M[ABUT_MAS_NUMBERS][8] becomes L with A = L L^T, the inverses in place of its diagonal.  Returns a bit for each matrix with a
  * pivot that is not positive, or no more than rounding leaves of its diagonal; its L is of no use. */
 unsigned abut_mas_dense_factor(double *M);
-/** x[ABUT_MAS_SIDE][8] = A^-1 x.  L is what abut_mas_dense_factor made, in single precision; the arithmetic is in double, so A^-1
- * is that of L L^T as rounded: symmetric positive definite. */
+/** x[ABUT_MAS_SIDE][8] = A^-1 x.  L: the factor of abut_mas_dense_factor, rounded to single precision; the arithmetic is in
+ * double, so A = L L^T of the rounded L: symmetric positive definite. */
 void abut_mas_dense_solve(const float *L, double *x);
 
 #endif

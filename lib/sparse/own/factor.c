@@ -121,10 +121,10 @@ static inline __attribute__((always_inline)) void pack(const real *row, int n, r
     for (int k = 0; k < n; k++) *(four *)(out + 3 * k) = *(const four *)(row + k * ROWS);
 }
 
-/* Subtracts what the columns [k, k + n) of d add to a tile; at[i]: where its row from + i is in the panel.  A product is
- * scattered after the next one: it has then left the registers for good.
+/* Subtracts the update of columns [k, k + n) of d from a tile; at[i]: place of its row from + i in the panel.  A product is
+ * scattered after the next one, when its registers have been stored.
  *
- * packed   the rows that are multiplied by [n][3] each, or NULL: as they are, too far apart for the first cache */
+ * packed   the rows that multiply, [n][3] each; NULL: they are read in place, too far apart for the first cache */
 static inline __attribute__((always_inline)) void subtract_columns(const panel *p, int32_t col0, const source *d, int32_t k,
                                                                    int n, const real *packed, const size_t *at)
 {

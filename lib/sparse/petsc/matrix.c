@@ -23,7 +23,7 @@ abut_status abut_petsc_start(abut_err *err)
     if (is_ready) return ABUT_OK;
     if (PetscInitialize(&argc, &argv, NULL, NULL)) return abut_fail(err, ABUT_E_IO, "PETSc does not start");
     atexit(finish);
-    /* failures are returned, not printed; what PETSC_OPTIONS says is forgotten */
+    /* failures are returned, not printed; PETSC_OPTIONS is cleared */
     PetscErrorCode code = PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
     if (!code) code = PetscOptionsClear(NULL);
     if (!code) code = PetscOptionsSetValue(NULL, "-mat_no_inode", "1");

@@ -1,5 +1,5 @@
-/* A matrix of blocks as PETSc takes it: both triangles, by scalar rows, of ranks each its own rows; and what PETSc says of
- * failures.  For this room alone. */
+/* A matrix of blocks for PETSc: both triangles, by scalar rows, on each rank its own rows; and PETSc's errors.  For this folder
+ * alone. */
 #ifndef ABUT_SPARSE_PETSC_MATRIX_H
 #define ABUT_SPARSE_PETSC_MATRIX_H
 
@@ -25,7 +25,7 @@ typedef struct abut_petsc_matrix {
 /** Starts PETSc unless it runs; on one process unless MPI has been started.
  * Fails  ABUT_E_IO as PETSc says */
 ABUT_MUST_USE abut_status abut_petsc_start(abut_err *err);
-/** ABUT_OK, or what PETSc's code says of `what`: ABUT_E_NOMEM, ABUT_E_NUMERIC for a pivot and for all else. */
+/** Turns PETSc's code into a status, `what` in the message: ABUT_OK, ABUT_E_NOMEM, ABUT_E_NUMERIC for a pivot and all else. */
 abut_status abut_petsc_check(PetscErrorCode code, const char *what, abut_err *err);
 
 /** 1: m has the pattern of A. */

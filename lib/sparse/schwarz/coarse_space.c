@@ -111,8 +111,8 @@ static int graph_make(graph *g, const abut_bsr *A)
     return 1;
 }
 
-/* Rows that g joins with those of set j, and these, in the order in which they are met; mark[n] < j on entry.  Returns how many;
- * near NULL: counts them only. */
+/* Lists the rows of set j and the rows that g connects with them, in the order of the search; mark[n] < j on entry.  Returns
+ * their number; near NULL: counts only. */
 static int32_t reach_of(const abut_coarse_space *c, const graph *g, int32_t j, int32_t *mark, int32_t *near)
 {
     int32_t n = 0;
@@ -218,7 +218,7 @@ static int same_pattern(const abut_bsr *a, const abut_bsr *b)
            !memcmp(a->row, b->row, a->nnz * sizeof *a->row);
 }
 
-/* E in the pattern that it has now, analysed; what was analysed for the same pattern stays. */
+/* Makes E in its present pattern and analyses it, unless the pattern is unchanged. */
 static abut_status renew(abut_coarse_space *c, abut_err *err)
 {
     abut_bsr E;

@@ -35,7 +35,7 @@ ABUT_MUST_USE abut_status abut_subdomains_analyse(abut_subdomains **d, const abu
  * memory, a domain that rounding to floats makes indefinite is factored in double.
  * Fails  ABUT_E_NUMERIC one of them is not positive definite */
 ABUT_MUST_USE abut_status abut_subdomains_factor(abut_subdomains *d, const abut_bsr *A, abut_precision precision, abut_err *err);
-/** z += what the header says; r, z: [3 rows], not overlapping. */
+/** Adds the preconditioned r of the formula above to z; r, z: [3 rows], not overlapping. */
 ABUT_MUST_USE abut_status abut_subdomains_add(abut_subdomains *d, abut_subdomains_join join, const double *r, double *z,
                                               abut_err *err);
 int32_t abut_subdomains_rows(const abut_subdomains *d);
