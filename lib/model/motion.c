@@ -363,7 +363,7 @@ abut_factor abut_pressure_factor(const abut_model *m, int32_t object, double at)
     return factor_at(m, m->obj_pressure_key ? m->obj_pressure_key + 2 * (size_t)object : NULL, 0, at);
 }
 
-/* out += what FORCE motions give their nodes at that time, those in newtons or the others; returns how many there are. */
+/* Adds the accelerations or, if newtons is 1, the forces of FORCE motions to out; returns the number of these motions. */
 static int32_t add_forces(const abut_model *m, double t, double at, int newtons, double *out)
 {
     int32_t n = 0;

@@ -1,22 +1,22 @@
 /* Scripted motion: where prescribed nodes must go in a step, and which accelerations act on the others.
  *
- * A step from t to t + h belongs to a motion when its middle lies in the motion's window [t0, t1), to 1e-9 h, so that rounding
- * of t does not matter.  Steps do the whole motion: the first that belongs to it begins where the script is at t0, the last ends
- * where it is at t1, and at the end of another one the script is where it is at t + h.  Obstacles cannot be let go: they follow
- * every part of a step that lies in the window, and rest outside.
+ * A step from t to t + h belongs to a motion if its middle lies in the motion's window [t0, t1), to 1e-9 h, so that rounding of
+ * t does not matter.  Steps cover the whole motion: the first one begins at script time t0, the last one ends at t1, and every
+ * other one ends at t + h.  Obstacles are always prescribed: they follow every part of a step that lies in the window, and rest
+ * outside.
  *
- * Prescribed nodes move from where they are by what the script does meanwhile, c the centre (for MOVE at that time):
+ * Prescribed nodes move from their present positions by the script's displacement, c the centre (for MOVE at that time):
  *   MOVE  x -> c + linear dt + R(angular dt) exp(scale dt) (x - c), the motion of a velocity field linear + angular x
  *         (x - c) + scale (x - c)
  *   KEYS  x -> c + T' + R' S' (R S)^-1 (x - c - T), the poses (T, R, S) before and after: T and S between two keys on
  *         straight lines, R by the shorter rotation at even speed (Shoemake 1985).  A smooth motion takes u^2 (3 - 2u) for the
  *         fraction u of the time between two keys
- *   PATH  x -> the position at that time, on straight lines between keys; where it begins before its first key, on a straight
- *         line from where the node is to the first position
- * Nothing is remembered from step to step but x, so that a frame is a checkpoint.
+ *   PATH  x -> the position at that time, on straight lines between keys; before the first key, on a straight line from the
+ *         node's present position to the first position
+ * Steps pass on only x, so that a frame is a checkpoint.
  *
- * A load with keys is multiplied by their factor at a time, on straight lines between keys (or smooth ones, as above), and by
- * that of the first or the last key outside. */
+ * A load with keys is multiplied by their factor: linear between keys (or smooth, as above), constant before the first and
+ * after the last. */
 #ifndef ABUT_MODEL_MOTION_H
 #define ABUT_MODEL_MOTION_H
 
@@ -35,20 +35,19 @@ void abut_motion_first_velocities(const abut_model *m, const double *x, double *
 
 /** by[nv]: the motion that prescribes a node of a body in the step from time t to t + h; -1: none. */
 void abut_motion_owners(const abut_model *m, double t, int32_t *by);
-/** Rotates the unit vectors d and u as motion k rotates what it moves in that step; *about, rad: how far about d meanwhile, more
- * than a revolution included.  Returns 1; 0: it does not rotate, and d and u are as they were.  Positions of a PATH have no
- * rotation. */
+/** Rotates the unit vectors d and u as motion k rotates its nodes in that step; *about, rad: angle about d, which may exceed a
+ * revolution.  Returns 1; 0: the motion does not rotate, d and u are unchanged.  Positions of a PATH have no rotation. */
 int abut_motion_rotate(const abut_model *m, int32_t k, double t, double d[3], double u[3], double *about);
 
 /** 1 when the step from time t to t + h belongs to motion k, a row of motion/. */
 int abut_motion_has_step(const abut_model *m, int32_t k, double t);
 
-/** s: after it the script has nothing to begin, to end or to change any more: the last start, finite end or key of its motions
- * and of pressures; -infinity without any. */
+/** s: the last start, finite end or key of motions and pressures, after which the script does not change; -infinity without
+ * any. */
 double abut_motion_last_event(const abut_model *m);
 
-/** s: when the step from t to t + h takes its loads: at its end; in the midpoint rule, which takes all smooth forces in the
- * middle, there. */
+/** s: the time at which the step from t to t + h takes its loads: its end; its middle in the midpoint rule, which takes all
+ * smooth forces there. */
 double abut_motion_load_time(const abut_model *m, double t);
 
 /* A factor at a time: f[lo] + u (f[hi] - f[lo]) of f = key/factor; lo < 0: 1 at all times. */

@@ -1,4 +1,4 @@
-/* Primitives that cannot be simulated: what is wrong with each, and where it is. */
+/* Primitives that cannot be simulated: the fault and the position of each. */
 #ifndef ABUT_MODEL_OFFENDER_H
 #define ABUT_MODEL_OFFENDER_H
 
