@@ -6,9 +6,9 @@
 
 #include <stdint.h>
 
-/** Points at the same place count as one.  Every triangle has an area, none is there twice, every edge is passed by as many
- * triangles in one direction as in the other, and triangles meet in common points and edges alone (exact predicates).  Pieces
- * may be apart, or within each other, or have single edges and points in common.
+/** Checks that every triangle has an area and occurs once, that as many triangles pass every edge in one direction as in the
+ * other, and that triangles meet only in common points and edges (exact predicates).  Points at equal positions count as one.
+ * Pieces may be apart, or within each other, or have single edges and points in common.
  *
  * x    [nv * 3] m, finite
  * tri  [nf * 3] indices in [0, nv)

@@ -15,13 +15,13 @@ typedef struct abut_embedding {
     double offset;          /* m: the largest of what is added to W x */
 } abut_embedding;
 
-/** Barycentric coordinates at which the map of a tet with nodes X has the value s: by damped Newton from those of the straight
- * tet with its corners, and from points inside where that leads outside.  Of several solutions that of the least sum of |L|.
- * returns  m: the distance that is left; +inf: no solution was found */
+/** Finds barycentric coordinates L at which the map of a tet with nodes X has the value s.  Damped Newton starts from those of
+ * the straight tet, and from points inside if that leads outside.  Of several solutions, takes the one of least sum of |L|.
+ * returns  m: the remaining distance; +inf: no solution was found */
 double abut_tet_invert(int order, const double (*X)[3], const double s[3], double L[4]);
 
-/** Embeds the triangles of `surface`, whose points all belong to triangles, in the tets of m.  Where several tets hold a
- * vertex that with the largest least coordinate has it, of equal ones the lowest.
+/** Embeds the triangles of `surface`, whose points all belong to triangles, in the tets of m.  If several tets contain a vertex,
+ * the tet with the largest least coordinate is taken, of equal ones the lowest.
  *
  * most   of extrapolation: 0: every vertex is in a tet
  * Fails  ABUT_E_GEOM vertices outside of all tets by more, or that no tet has; sides that join tets far apart, as those of two

@@ -58,8 +58,8 @@ abut_status abut_mesh_volume(const abut_mesh *m, double *volume, double center[3
     return rc;
 }
 
-/* A y = b for a symmetric positive semidefinite matrix of 4 rows, by Cholesky, y in place of b; a pivot of 0 makes its y 0:
- * centres in a plane cannot tell what is across it.  0: there is no solution. */
+/* Solves A y = b for a symmetric positive semidefinite matrix of 4 rows by Cholesky, y in place of b.  A pivot of 0 makes its y
+ * 0: centres in a plane do not determine the direction across it.  Returns 0 if there is no solution. */
 static int solve4(double A[4][4], double b[4])
 {
     const double size = A[0][0] + A[1][1] + A[2][2] + A[3][3];

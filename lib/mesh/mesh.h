@@ -71,8 +71,8 @@ void abut_mesh_bounds(const abut_mesh *m, double lo[3], double hi[3]);
  * boundary of a volume; they add no geometry. */
 ABUT_MUST_USE abut_status abut_mesh_drop_markers(abut_mesh *m, abut_err *err);
 
-/** Makes one point of those that are less than `distance` apart, directly or by others between them: the one with the lowest
- * number, at its place.  Points keep their numbers; no element names the others any more.
+/** Merges points less than `distance` apart, directly or by chains of others, into the one with the lowest number, at its place.
+ * Points keep their numbers; elements refer only to the remaining ones.
  * Fails  ABUT_E_FORMAT an element would name a point twice; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_mesh_weld(abut_mesh *m, double distance, abut_err *err);
 

@@ -27,10 +27,10 @@ typedef struct abut_rest_shape {
     const double *x;        /* [3 nt abut_tet_nodes(order)] m: its nodes, tet by tet */
 } abut_rest_shape;
 
-/** The boundary of the tets with so many segments on a side.  Vertices that faces have in common are one, found by corners and
- * places on the lattice (mesh/node_key.h), never by distance; they come corners first, then those of edges, then of faces, each
- * in the order of keys.  A vertex of a face of order k has the nodes of that face, edge or corner in its row; it lies on the
- * rest shape, by an offset where that is not the mesh.
+/** Makes the boundary of the tets with so many segments on a side.  Vertices common to faces are identified by corners and places
+ * on the lattice (mesh/node_key.h), never by distance.  Corners come first, then vertices of edges, then of faces, each in the
+ * order of keys.  The row of a vertex has the nodes of its face, edge or corner; the vertex lies on the rest shape, by an offset
+ * if that differs from the mesh.
  * Fails  ABUT_E_GEOM the boundary is none of a solid; ABUT_E_FORMAT too many vertices; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_proxy_upsample(const abut_mesh *m, abut_rest_shape shape, int segments, abut_proxy *out,
                                               abut_err *err);
@@ -40,8 +40,8 @@ void abut_proxy_clear(abut_proxy *p);
 ABUT_MUST_USE abut_status abut_proxy_room(abut_proxy *p, int32_t nv, int32_t nf, int32_t width, abut_err *err);
 /** Writes row v, after the rows before: the nodes of tet t whose basis is 1e-12 or more at L, ascending. */
 void abut_proxy_row(const abut_mesh *m, int32_t t, const double L[4], abut_proxy *p, int32_t v);
-/** Puts the offset that leads W x to X; none where it is 1e-12 of the size of the mesh at most.
- * largest  out: m, of it  Fails  ABUT_E_NOMEM */
+/** Puts the offset X - W x; none if all are at most 1e-12 of the size of the mesh.
+ * largest  out: m, the largest offset  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_proxy_offset(const abut_mesh *m, abut_proxy *p, double *largest, abut_err *err);
 
 /* Distance of flat triangles on the lattice of the boundary from it. */

@@ -27,13 +27,13 @@ typedef struct abut_snap {
 ABUT_MUST_USE abut_status abut_snap_begin(abut_snap *s, abut_err *err);
 void abut_snap_clear(abut_snap *s);
 
-/** The point of the shape that belongs to x on a surface.
+/** Finds the point y of the shape for a point x on a surface.
  *
- * normal  [k] unit normals of the faces that meet at x: those of a cylinder say whether x is on its side, on an end or on a rim;
- *         of a mesh only triangles within 60 degrees of one of them are asked
- * reach   m: a mesh is asked no farther away
+ * normal  [k] unit normals of the faces that meet at x: they decide whether x is on the side, an end or the rim of a cylinder;
+ *         of a mesh, only triangles within 60 degrees of one of them are considered
+ * reach   m: largest distance to a mesh
  * y       out
- * returns 0: there is none, and x stays */
+ * returns 0: there is no such point, and x stays */
 int abut_snap_point(const abut_snap *s, abut_vec3 x, const abut_vec3 *normal, int k, double reach, abut_vec3 *y);
 
 #endif

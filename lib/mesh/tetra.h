@@ -10,13 +10,13 @@ extern "C" {
 
 /** Fills the closed surface of m's triangles with tets.
  *
- * max_volume    m^3, of a tet; with keep_surface only as far as the surface's own triangles allow
- * keep_surface  0: triangles are divided where that helps; 1: they stay as they are, points are added inside alone
- * is_second     out: 1: the first attempt, which joins triangles that bend by less than 0.1 degrees, did not fill the surface;
- *               the tets are of the second, which keeps them apart
+ * max_volume    m^3, of a tet; with keep_surface, triangles of the surface may enforce larger ones
+ * keep_surface  0: triangles are divided if that helps; 1: they stay unchanged, and points are added only inside
+ * is_second     out: 1: the first attempt, which merges triangles that bend by less than 0.1 degrees, failed; the tets are from
+ *               the second, which does not merge them
  * out           empty before; tets only, positively oriented; m's points come first, in their order
- * Fails  ABUT_E_GEOM the surface is none that abut_closed_surface_check accepts, tetgen gave up or crashed (it has a process of
- *        its own), or the surface encloses another volume than its tets have (a cavity, all triangles turned over);
+ * Fails  ABUT_E_GEOM abut_closed_surface_check refuses the surface, tetgen gave up or crashed (it runs in its own process), or
+ *        the tets have another volume than the surface encloses (a cavity, all triangles turned over);
  *        ABUT_E_NOMEM; ABUT_E_IO no pipe */
 ABUT_MUST_USE abut_status abut_tetrahedralize(const abut_mesh *m, double max_volume, int keep_surface, int *is_second,
                                               abut_mesh *out, abut_err *err);

@@ -240,9 +240,9 @@ static size_t moving_cells(const cells *c, const double *move, size_t *list)
 }
 
 /* Shortens the displacements of the points of every tet that would keep less than 0.15 of its volume, each point once a
- * round, until there is none; after 40 rounds they are dropped, so it ends.  The empty cells are divided likewise and
- * keep 0.02: as every tet of the lattice stays positive and its border at rest, the map is one to one, and no part of the
- * surface passes through another.
+ * round, until there is none; after 40 rounds such displacements are dropped, so it ends.  Tets of empty cells must keep 0.02:
+ * as every tet of the lattice stays positive and the lattice's border does not move, the map is one to one, and the surface does
+ * not intersect itself.
  *
  * x, rest, move  of all lattice points; mark  one byte for each */
 static void settle(const cells *c, const size_t *list, size_t n, const double *rest, double *move, unsigned char *mark,

@@ -50,8 +50,8 @@ static void find_cone(const cones *c, int32_t i, abut_vec3 p)
     }
 }
 
-/* The least radius of point v of the star that keeps the points about it inside, while the others keep theirs: a triangle with
- * radii r holds what is at `at` where sum at / r <= 1.  alone: while the others have the same. */
+/* Least radius of point v of the star that keeps the points about it inside, with the other radii unchanged: a triangle with
+ * radii r contains a point `at` if sum at / r <= 1.  alone: all radii of a triangle are equal. */
 static double least_radius(const cones *c, int32_t v, int alone)
 {
     double least = 0;
@@ -70,7 +70,7 @@ static double least_radius(const cones *c, int32_t v, int alone)
     return least;
 }
 
-/* Radii with all points inside, from those that hold them in any case, each half of the way down, one after the other. */
+/* Fits radii with all points inside: starts from sufficient ones and lowers each in turn, half of the way. */
 static void fit_radii(const cones *c)
 {
     double most = 0;

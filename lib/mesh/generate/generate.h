@@ -46,13 +46,13 @@ ABUT_MUST_USE abut_status abut_generate_particles(const double size[3], const in
 ABUT_MUST_USE abut_status abut_generate_revolution(const double *profile, int32_t n, int32_t around, int32_t along,
                                                    abut_mesh *m, abut_err *err);
 
-/** Body of tets out of capsules: the cells of a cubic lattice (edge `cell`, points at its multiples) whose centre has
- * f < 0 (mesh/capsules.h), six tets each.  Where the cells would meet in an edge or a point alone, a further one is filled, so
- * that the surface is a manifold.
+/** Makes a body of tets from capsules: the cells of a cubic lattice (edge `cell`, points at its multiples) whose centre has
+ * f < 0 (mesh/capsules.h), six tets each.  If cells share only an edge or a point, a further cell is filled, so that the surface
+ * is a manifold.
  *
- * snap   0: it keeps its steps; 1: its points move towards f = 0, by less than half a cell along each axis and only as far
- *        as every tet keeps 0.15 of its volume and the surface stays free of crossings
- * Fails  ABUT_E_ARG also when the cells make no or more than one piece */
+ * snap   0: the surface keeps its steps; 1: its points move towards f = 0, by less than half a cell along each axis, as far as
+ *        every tet keeps 0.15 of its volume and the surface does not intersect itself
+ * Fails  ABUT_E_ARG also if the cells are none or more than one piece */
 ABUT_MUST_USE abut_status abut_generate_blob(const abut_capsule *capsule, int32_t n, double blend, double cell, int snap,
                                              abut_mesh *m, abut_err *err);
 
