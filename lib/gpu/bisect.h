@@ -1,5 +1,5 @@
-/* Rows of a matrix, which are points in space, cut into parts: by halving along the longest side again and again, what the matrix
- * does not join apart.  The same answer always. */
+/* Cuts rows of a matrix, which are points in space, into parts: by repeated bisection along the longest side, disconnected pieces
+ * of the matrix separately.  Deterministic. */
 #ifndef ABUT_GPU_BISECT_H
 #define ABUT_GPU_BISECT_H
 
@@ -13,8 +13,8 @@ typedef struct abut_bisection {
     int32_t *member;    /* [n] */
 } abut_bisection;
 
-/** Parts of about `rows` rows, x[3 n] where they are.  Pieces of the matrix share parts only where there would be more than
- * `most` parts else.
+/** Makes parts of about `rows` rows at positions x[3 n].  Pieces of the matrix share parts only if there were more than `most`
+ * parts otherwise.
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_bisect(abut_bisection *b, const abut_bsr *A, const double *x, int32_t rows, int32_t most,
                                       abut_err *err);

@@ -92,8 +92,8 @@ static abut_status batch(run *u, int *kept, abut_err *err)
     return rc ? rc : end;
 }
 
-/* Batches before the first look at a run to a residual of `goal`: most of what the last one would have taken.  Nothing but time
- * depends on it: when all is done nothing more is. */
+/* Batches before the first look at a run to a residual of `goal`: most of the expected number, by the last run.  Only time
+ * depends on it: batches after convergence change nothing. */
 static int first_look(const abut_gpu_cg *c, double goal)
 {
     const double expected = 0.9 * c->decade * -log10(goal) / LOOK;

@@ -25,7 +25,7 @@ typedef struct abut_gpu_codim {
 ABUT_MUST_USE abut_status abut_gpu_codim_init(abut_gpu_codim *s, abut_queue *q, const abut_codim *codim, abut_err *err);
 void abut_gpu_codim_clear(abut_gpu_codim *s);
 
-/** *out = what abut_codim_energy says of all parts at z, J, +inf as there.  out: the machine's.  Leaves the forces at z. */
+/** *out = abut_codim_energy of all parts at z, J, or +inf; out: the machine's.  Keeps the forces at z. */
 ABUT_MUST_USE abut_status abut_gpu_codim_energy(abut_gpu_codim *s, const double *z, double *out, abut_err *err);
 /** g += scale dE/dx at z; z NULL: with the forces that were left last. */
 ABUT_MUST_USE abut_status abut_gpu_codim_gradient(abut_gpu_codim *s, const double *z, double scale, double *g, abut_err *err);
@@ -33,11 +33,11 @@ ABUT_MUST_USE abut_status abut_gpu_codim_gradient(abut_gpu_codim *s, const doubl
  * the tensions of segments (abut_codim_hessian_ahead). */
 ABUT_MUST_USE abut_status abut_gpu_codim_hessian(abut_gpu_codim *s, const double *z, double scale, int ahead, abut_err *err);
 
-/** H[90 n] = the same as a step takes it for damping: with tensions as they are at z, without what bounds are stiffened by. */
+/** H[90 n] = projected Hessians for damping: with the tensions at z, and without the stiffening by bounds. */
 ABUT_MUST_USE abut_status abut_gpu_codim_frozen(abut_gpu_codim *s, const double *z, double scale, double *H, abut_err *err);
 
-/* The forecast of tensions, as the term "codim" has it: it starts at z; a step has led from x0, where elasticity was taken at z,
- * to x1, `taken` (at most 1) of a direction, and `reach` is dz/dx; whether it is fair at z.  mass [nv], the machine's. */
+/* The forecast of tensions of the term "codim": its start at z; its update by a step from x0, where elasticity is at z, to x1
+ * with the fraction `taken` (at most 1) of a direction, `reach` = dz/dx; whether it is fair at z.  mass [nv], the machine's. */
 ABUT_MUST_USE abut_status abut_gpu_codim_forecast_start(abut_gpu_codim *s, const double *z, abut_err *err);
 ABUT_MUST_USE abut_status abut_gpu_codim_forecast_step(abut_gpu_codim *s, const double *z, const double *x0, const double *x1,
                                                        double reach, double taken, abut_err *err);
@@ -46,7 +46,7 @@ ABUT_MUST_USE abut_status abut_gpu_codim_forecast_is_fair(abut_gpu_codim *s, con
 /** abut_limit_stretch, to the bits. */
 ABUT_MUST_USE abut_status abut_gpu_codim_bound(abut_gpu_codim *s, const double *x, const double *p, double slack,
                                                 abut_limit *lim, abut_err *err);
-/** *room = that of abut_codim_stretch_find at x. */
+/** *room = room of abut_codim_stretch_find at x. */
 ABUT_MUST_USE abut_status abut_gpu_codim_room(abut_gpu_codim *s, const double *x, double *room, abut_err *err);
 
 #endif

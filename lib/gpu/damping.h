@@ -27,10 +27,10 @@ enum { ABUT_GPU_DAMP_MASS, ABUT_GPU_DAMP_TETS, ABUT_GPU_DAMP_CODIM, ABUT_GPU_DAM
 void abut_gpu_damping_init(abut_gpu_damping *p, abut_queue *q, const abut_damping *d, abut_gpu_tets *t, abut_gpu_codim *codim,
                            const double *mass);
 void abut_gpu_damping_clear(abut_gpu_damping *p);
-/** A step begins at x0: matrices of stiffness there, times `weight` (abut_term_step.damping).  Keeps from. */
+/** Begins a step at x0: makes the stiffness matrices there, times `weight` (abut_term_step.damping).  Keeps from. */
 ABUT_MUST_USE abut_status abut_gpu_damping_freeze(abut_gpu_damping *p, const double *x0, const double *from, double weight,
                                                   abut_err *err);
-/** out[ABUT_GPU_DAMPED] (the machine's): D at x; what there is none of is left. */
+/** out[ABUT_GPU_DAMPED] (the machine's): D at x; entries of missing parts are not written. */
 ABUT_MUST_USE abut_status abut_gpu_damping_energy(abut_gpu_damping *p, const double *x, double *out, abut_err *err);
 /** g += dD/dx. */
 ABUT_MUST_USE abut_status abut_gpu_damping_gradient(abut_gpu_damping *p, const double *x, double *g, abut_err *err);

@@ -68,10 +68,10 @@ typedef struct abut_tree_view {
     uint32_t first[ABUT_TREE_LEVELS];   /* row at which a level begins; level 0 is the primitives */
 } abut_tree_view;
 
-/* Query i against a tree: primitive order[i] (order NULL: i) of k vertices.  same: both are the same set, and a pair is found by
- * that of its two which is smaller.  first NULL: count[i] is written, and the first ABUT_WALK_KEPT primitives that it meets,
- * kept[k n + i]; else the keys of its pairs from key[first[i]] on, of those that were kept without another search: number of the
- * first primitive << shift | number of the second one. */
+/* Query i against a tree: primitive order[i] (order NULL: i) of k vertices.  same: both sets are one, and the smaller primitive
+ * of a pair finds it.  first NULL: writes count[i] and the first ABUT_WALK_KEPT primitives found, kept[k n + i].  Else writes the
+ * keys of the pairs from key[first[i]] on, without another search if all were kept: number of the first primitive << shift |
+ * number of the second one. */
 enum { ABUT_WALK_KEPT = 8 };
 typedef struct abut_walk_args {
     abut_tree_view tree;
@@ -129,9 +129,9 @@ typedef struct abut_ccd_args {
     abut_motions_view to;
 } abut_ccd_args;
 
-/* ccd_steps: so many steps more of motion i; when it ends, toi of its pair is written and open[i] is 0.  A pair beyond the best
- * time so far, best[0] (where that is above 0), ends, too.
- * ccd_keep: motions that are open, to their places first[i] of `to`. */
+/* ccd_steps: makes `steps` more steps of motion i; at its end writes toi of its pair and open[i] = 0.  A pair beyond the best
+ * time so far, best[0] (if above 0), ends, too.
+ * ccd_keep: copies open motions to their places first[i] of `to`. */
 typedef struct abut_steps_args {
     abut_near_view near;
     const double *y0, *y1;

@@ -55,8 +55,8 @@ typedef struct abut_diagonal_args {
     double *val;
 } abut_diagonal_args;
 
-/* y = A x, one item for 32 rows' numbers 0, then 1, then 2, + what touch_gather has left in sum for the row (pieces 0: nothing);
- * stop not NULL: nothing while *stop is not 0 */
+/* y = A x + sums of touch_gather (pieces 0: none); items of 32 rows: their numbers 0, then 1, then 2.  stop not NULL: does
+ * nothing while *stop is not 0 */
 typedef struct abut_multiply_args {
     const uint32_t *first, *length;
     const int32_t *col;
@@ -123,7 +123,7 @@ typedef struct abut_spread_args {
     double scale;
 } abut_spread_args;
 
-/* ---- conjugate gradients: numbers that kernels go by; of iteration k those at k % 2 are read, the others written ---- */
+/* ---- conjugate gradients: scalars on the machine; iteration k reads those at k % 2 and writes the others ---- */
 
 typedef struct abut_cg_scalars {
     double sum[2][3];       /* r . z, z . A z and r . r */

@@ -99,11 +99,11 @@ typedef struct abut_machine {
     void (*close)(abut_queue *);
 } abut_machine;
 
-/* Tests of programs set limit and faults_after of every machine that is opened by ABUT_DEVICE_LIMIT and ABUT_DEVICE_FAULT in the
- * environment. */
+/* Opens the twin.  ABUT_DEVICE_LIMIT and ABUT_DEVICE_FAULT in the environment set limit and faults_after of every machine opened,
+ * for tests of programs. */
 abut_status abut_queue_twin(abut_queue *q, abut_err *err);
-/** Device number `which`.
- * Fails  ABUT_E_ARG this build has no CUDA; ABUT_E_IO there is no such device or none that serves (says why) */
+/** Opens device number `which`.
+ * Fails  ABUT_E_ARG this build has no CUDA; ABUT_E_IO there is no such device, or it is unusable (says why) */
 abut_status abut_queue_cuda(abut_queue *q, int which, abut_err *err);
 /** Closes the queue and frees its memory.  Zero-filled is closed. */
 void abut_queue_close(abut_queue *q);

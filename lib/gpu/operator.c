@@ -138,8 +138,8 @@ static abut_status rows_make(abut_gpu_operator *A, layout *l, abut_err *err)
 
 /* ---- the plan: which blocks of which elements add to a block, piece by piece of the tets, then set by set ---- */
 
-/* Visits the parts of all blocks of a set: counts those of each piece, of so many element blocks, and their items, or fills what
- * is behind part[] and item[]. */
+/* Visits the parts of all blocks of a set: counts the parts of each piece of `blocks` element blocks, and their items; with fill,
+ * writes them at part[] and item[]. */
 static void parts_visit(const abut_set_plan *s, size_t blocks, layout *l, size_t *part, size_t *item, int fill)
 {
     const size_t items = 2 * blocks;

@@ -222,7 +222,7 @@ static abut_status twin_sort(abut_queue *q, uint64_t *key, uint32_t *val, size_t
     return done(q, "sort");
 }
 
-/* ---- what goes as one: here it does not ---- */
+/* ---- recording, which the twin does not support ---- */
 
 static abut_status twin_record(abut_queue *q, int *kept, abut_err *err)
 {
