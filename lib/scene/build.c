@@ -479,12 +479,12 @@ static abut_status put_variants(abut_build *b, abut_err *err)
     return rc;
 }
 
-/* A node may be off by PART of the speed of the scene; without gravity by TOLERANCE l in a time step, if that is less.  REACHED l
- * in a step can be reached in spite of rounding.  STICKS: the speed that counts as sticking, of that of the tolerance. */
+/* Default tolerance: PART of the speed of the scene; without gravity, TOLERANCE l in a time step if that is less.  REACHED l in a
+ * step is attainable in spite of rounding.  STICKS: speed that counts as sticking, as a fraction of the tolerance. */
 static const double PART = 1e-3, TOLERANCE = 1e-4, REACHED = 1e-8, STICKS = 0.1, STRAIN = 0.01;
 
-/* The speed of the scene: that of a fall through half of l; without gravity that of the fastest node at the start; if nothing
- * moves then, that at which the slowest material is strained by STRAIN. */
+/* Speed of the scene: of a fall through half of l; without gravity, of the fastest node at the start; if no node moves, the speed
+ * that strains the slowest material by STRAIN. */
 static double scene_speed(const abut_build *b, abut_speed_of *of)
 {
     const abut_scene *s = b->scene;
@@ -567,7 +567,7 @@ static abut_status put_all_names(abut_build *b, abut_err *err)
                                sizeof *s->plane, s->nplanes, err);
 }
 
-#define STIFFER 2   /* the lower bound over the published one: gaps are wider, and what slides over edges meets less of them */
+#define STIFFER 2   /* lower bound over the published one: gaps are wider, and sliding primitives meet fewer edges */
 
 /* Bounds of the barrier's stiffness, by the stiffest pair that the scene can have. */
 static abut_status put_stiffness(abut_build *b, abut_err *err)

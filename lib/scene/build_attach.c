@@ -121,8 +121,8 @@ static void carry_by_rod(const abut_part *p, const double *x, abut_attachment *t
     t->weight[0] = 1;
 }
 
-/* A place of a body: carried by the tet behind the nearest point of its surface; where that is a shell's, or the body has rods or
- * particles alone, the nearest place itself, because nothing thin carries what lies beside it. */
+/* Attaches a point to a body: to the tet behind the nearest point of its surface.  If that point is on a shell, or the body has
+ * only rods or particles, attaches to the nearest point itself, as thin elements carry no points beside them. */
 static void carry_by_body(const abut_part *p, const double *x, abut_attachment *t, double *distance)
 {
     double closest[3];

@@ -64,7 +64,7 @@ ABUT_MUST_USE abut_status abut_build_surface(abut_part *p, abut_err *err);
 /** Vertices of the surface, and the other nodes of the faces of tets that are on it: p->surface.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_build_mark_surface(abut_part *p, abut_err *err);
 
-/** Finds what bends in a body; its elements of every kind are what the object says they are.
+/** Finds hinges and bends of a body, and checks its kinds of elements against the object.
  * Fails  ABUT_E_FORMAT triangles, segments or points without a meaning, or a meaning without them; ABUT_E_GEOM more than two
  *        triangles at an edge, sides that disagree under pressure; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_build_bending(abut_part *p, abut_object_facts *f, abut_err *err);
@@ -73,17 +73,17 @@ ABUT_MUST_USE abut_status abut_build_bending(abut_part *p, abut_object_facts *f,
  * Fails  ABUT_E_GEOM no area at rest, warp across a triangle, a start beyond a limit; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_build_codim(abut_build *b, abut_err *err);
 
-/** Puts what materials of shells have beside their isotropic moduli. */
+/** Puts properties of shell materials beside isotropic moduli. */
 ABUT_MUST_USE abut_status abut_build_fabrics(abut_build *b, abut_err *err);
 
-/** Puts the curvature at rest of rods, where an object wants it: after materials and bends.
+/** Puts the curvature at rest of rods, if an object has it; after materials and bends.
  * Fails  as abut_curved_rods_init and abut_curved_rods_measure; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_build_curved(abut_build *b, abut_err *err);
 
-/** Puts what hard contact is solved with: after the friction classes. */
+/** Puts the parameters of hard contact; after the friction classes. */
 ABUT_MUST_USE abut_status abut_build_nodal(abut_build *b, abut_err *err);
 
-/** Puts what materials of tets have beside their isotropic moduli: after the tets. */
+/** Puts properties of tet materials beside isotropic moduli; after the tets. */
 ABUT_MUST_USE abut_status abut_build_terms(abut_build *b, abut_err *err);
 
 /* A node of the model and the point of its object's mesh that it was. */
@@ -91,13 +91,13 @@ typedef struct abut_listed {
     int32_t node, point;
 } abut_listed;
 
-/** The nodes that satisfy the conditions, in the order of objects and points; freed by the caller.
- * what  who asks, for messages
+/** Lists the nodes that satisfy the conditions, in the order of objects and points; the caller frees the list.
+ * what  purpose, for messages
  * Fails  ABUT_E_FORMAT there are none; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_build_select(const abut_build *b, const abut_scene_select *s, const char *what, abut_listed **list,
                                             int32_t *n, abut_err *err);
 
-/** The middle of the box that a relative one is a fraction of, m. */
+/** Centre, m, of the box to which a relative box refers. */
 void abut_build_select_center(const abut_build *b, const abut_scene_select *s, double center[3]);
 
 /* Attachments as they are found, before their number is known; rows of the attachment/ arrays. */

@@ -70,8 +70,8 @@ static int32_t next_side(const tri_side *s, int32_t n, int32_t point, int32_t fr
     return found;
 }
 
-/* Walks from one end to the other, the first end being the one with the smaller number; around, from the point with the
- * smallest number, when there is no end. */
+/* Walks a chain from the end with the smaller number to the other; a closed chain around, from its point with the smallest
+ * number. */
 static abut_status walk(const tri_side *s, int32_t n, int32_t selected, const char *from, chain *c, abut_err *err)
 {
     const char *const line = "expected a line along sides of its triangles";
@@ -187,8 +187,8 @@ static double nearest_way(const chain *b, abut_vec3 p)
     return arc;
 }
 
-/* A line begins at the end that is nearer to where the other begins, a closed one at the place that is, and goes the way on
- * which the springs are shorter. */
+/* Chooses begin and direction of chain b: its end nearest to the begin of a, a closed chain its nearest place; the direction with
+ * shorter springs. */
 static void face(const chain *a, chain *b)
 {
     double apart[2];

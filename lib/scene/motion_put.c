@@ -57,8 +57,8 @@ static abut_status put_numbers(abut_build *b, const abut_motion_rows *m, const c
     return ABUT_OK;
 }
 
-/* Which entry of the list each row is of, where that is not its number: obstacles that move by themselves come first, rests of
- * motions that hold their nodes last. */
+/* Puts the list entry of each row if it differs from the row's number: moving obstacles come first, rests of motions that hold
+ * their nodes last. */
 static abut_status put_entries(abut_build *b, const abut_motion_rows *m, abut_err *err)
 {
     int32_t *entry;

@@ -1,5 +1,5 @@
-/* Starts in which the barrier already acts between two bodies, or a body and an obstacle or half-space: its energy there becomes
- * motion. */
+/* Starts in which the barrier already acts between two bodies, or a body and an obstacle or half-space: its energy turns into
+ * kinetic energy. */
 #ifndef ABUT_SCENE_PRESSED_H
 #define ABUT_SCENE_PRESSED_H
 
@@ -18,11 +18,11 @@ typedef struct abut_pressed {
 
 /** Finds the pair with the smallest gap over dhat if one is tiny, else that with the largest speed over `most`.
  *
- * The speed is the relative one of the centres of mass when the barrier, of the stiffness kappa-min of the pair, has parted the
- * two surfaces along its resultant force, in time steps of the scene.  A step minimises 1/2 m (u - uhat)^2 + kappa B(u), u the
- * motion of the surfaces and m the reduced mass of what elastic waves reach in a step.  Gravity that presses the two together
- * counts.  A body that is scripted in part does not move as a whole: its mass is infinite.  Two of these have the speed 0, and so
- * has everything in equilibria.  A step begins with a larger stiffness than kappa-min only if the barrier then parts nothing.
+ * The speed is the relative one of the centres of mass after the barrier, with the stiffness kappa-min of the pair, has separated
+ * the two surfaces along its resultant force, in time steps of the scene.  A step minimises 1/2 m (u - uhat)^2 + kappa B(u), u
+ * the motion of the surfaces and m the reduced mass of the parts that elastic waves reach in a step.  Gravity that presses the
+ * two together counts.  A body that is scripted in part has an infinite mass; the speed of two such bodies is 0, and so are all
+ * speeds in equilibria.  A step begins with a larger stiffness than kappa-min only if the barrier then separates nothing.
  * `most` is a tenth of sqrt(g l), l of the smaller body; without gravity a tenth of the speed of the scene.
  * x      [3 nv] m, a start in which nothing touches (contact/start_check.h)
  * Fails  ABUT_E_NOMEM, ABUT_E_GEOM as abut_pairs_find */

@@ -122,7 +122,7 @@ static void transform_all(abut_scene *s, const double A[9], const double b[3])
     }
 }
 
-/* The common box of what is placed, or of the simulated objects alone.  0: there is nothing. */
+/* Bounding box of all placed objects, or of the simulated ones alone.  Returns 0 if there are none. */
 static int bounds(const abut_scene *s, int simulated, double lo[3], double hi[3])
 {
     double a[3], b[3];

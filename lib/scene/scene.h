@@ -65,7 +65,7 @@ typedef struct abut_scene_shell {
 /* Orders of the tets of an object, and the shape that its surface approximates (scene/orders.h). */
 typedef struct abut_scene_order {
     int order, geometry;            /* of displacement and of the rest shape, 1 to 4; 0: not said */
-    int surface;                    /* 1: the snap was said, 0: it is that of a generator, for orders above 1 */
+    int surface;                    /* 1: the scene sets the snap; 0: the generator sets it, for orders above 1 */
     abut_snap snap;                 /* in the coordinates of the mesh until it is placed; a mesh is placed with it */
     int curved;                     /* 1: the surface was put onto it */
     abut_curved facts;
@@ -74,8 +74,8 @@ typedef struct abut_scene_order {
     double *rest;                   /* [3 nt abut_tet_nodes(kept)] m: places of its nodes, tet by tet */
 } abut_scene_order;
 
-/* The contact surface of a body of tets; zero-filled, with extrapolation -1: the faces of its tets, or what their order asks for
- * (scene/build_proxy.c). */
+/* The contact surface of a body of tets; zero-filled, with extrapolation -1: the faces of its tets, or the default for their
+ * order (scene/build_proxy.c). */
 typedef struct abut_scene_proxy {
     char from[ABUT_SCENE_FROM];     /* "": the scene does not say */
     int segments;                   /* on a side of a face; 0: by edge, then by tolerance */
@@ -126,12 +126,12 @@ typedef struct abut_scene_plane {
 typedef struct abut_scene_select {
     char from[ABUT_SCENE_FROM];     /* the conditions */
     int32_t object;                 /* row of the scene's objects; -1: several, or all simulated ones */
-    int32_t nobjects, *objects;     /* rows of those that a list names; 0: `object` says it */
+    int32_t nobjects, *objects;     /* rows of the objects in a list; 0: `object` holds */
     int in_box, in_relative_box, in_sphere, in_half_space, in_cylinder, on_surface;
     double lo[3], hi[3];            /* m: the box */
     double rlo[3], rhi[3];          /* the box in fractions of the bounding box of the object, or of all bodies */
     double center[3], radius;       /* m: the sphere */
-    double point[3], normal[3];     /* m; unit: the half-space is what lies on or behind the plane, as in an object */
+    double point[3], normal[3];     /* m; unit: the half-space on or behind the plane, as in an object */
     double axis[2][3], axis_radius; /* m: the cylinder around a segment, with flat ends */
     int32_t npoints;                /* points of the object's mesh by number, ascending; 0: all */
     int32_t *points;
@@ -193,10 +193,10 @@ typedef struct abut_scene_motion {
     abut_scene_table factor;        /* of a load; times from t0 */
     int smooth;                     /* rests at every key */
     double window[2];               /* s: active in [t0, t1) */
-    int stop;                       /* ABUT_STOP_*: what t1 is found from */
+    int stop;                       /* ABUT_STOP_*: rule for t1 */
     int32_t to;                     /* object of _GAP and _PAST, earlier motion of _WITH */
     abut_param gap;                 /* m of _GAP and _AT; of _PAST the fraction of the distance */
-    int hold;                       /* after t1 the nodes stay where they are, until another motion takes them */
+    int hold;                       /* 1: after t1 the nodes stay fixed until another motion moves them */
 } abut_scene_motion;
 
 /* Friction of two things, objects first, then half-spaces (row + number of objects); or of two materials. */
@@ -286,9 +286,9 @@ ABUT_MUST_USE abut_status abut_scene_reserve(abut_scene *s, int32_t nmaterials, 
 /** Reserves n attachments, as abut_scene_reserve. */
 ABUT_MUST_USE abut_status abut_scene_reserve_attachments(abut_scene *s, int32_t n, abut_err *err);
 
-/** Places the scene as a whole, but for objects that stay in_place: rotated about the origin; then scaled and moved as `fit`
- * says (longest side of the common bounding box = fit, its lower corner at 0); then raised by `lift`, a fraction of it in
- * the diagonal of the bounding box of the simulated nodes. */
+/** Places the scene as a whole, without objects that stay in_place.  Rotates it about the origin; then scales and moves it by
+ * `fit` (longest side of the common bounding box = fit, its lower corner at 0); then raises it by `lift`, which may be a fraction
+ * of the diagonal of the bounding box of the simulated nodes. */
 void abut_scene_place(abut_scene *s);
 
 /** Reserves n seams likewise. */
