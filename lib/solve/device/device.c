@@ -39,7 +39,7 @@ void abut_device_choose(abut_search_opts *o, abut_device_kind kind, int which)
     o->device.number = which;
 }
 
-/* ---- what a device cannot do ---- */
+/* ---- models that a device does not support ---- */
 
 static abut_status refuse(const char *what, const abut_arrays *names, int32_t object, abut_err *err)
 {
@@ -50,7 +50,7 @@ static abut_status refuse(const char *what, const abut_arrays *names, int32_t ob
     return abut_fail(err, ABUT_E_FORMAT, "--device: object %d %s; --device cpu takes it", object, what);
 }
 
-/* Terms that it does not know, by name. */
+/* Refuses terms without kernels, by name. */
 static abut_status check_terms(const abut_objective *p, abut_err *err)
 {
     static const char *const known[] = { "inertia", "lagrangian", "elastic", "spring", "attachment", "codim", "codim bounds",
@@ -64,7 +64,7 @@ static abut_status check_terms(const abut_objective *p, abut_err *err)
     return ABUT_OK;
 }
 
-/* A law has kernels where it has forms. */
+/* Refuses a law without a kernel: its number is not below `forms`. */
 static abut_status check_law(const int32_t *number, int forms, const char *what, const char *const *names, abut_err *err)
 {
     char text[100];
@@ -121,7 +121,7 @@ static void free_device(abut_device *d)
     free(d);
 }
 
-/* Which vertices are of bodies that pass through each other, where the scene says so. */
+/* Copies to the device which vertices are of bodies that pass through each other, if the scene says so. */
 static abut_status bring_passes(abut_device *d, const abut_collmesh *cm, abut_err *err)
 {
     if (!cm->model->bodies_meet || cm->model->bodies_meet[0]) return ABUT_OK;
@@ -198,7 +198,7 @@ static void close_device(abut_search *s)
 
 /* ---- a minimisation ---- */
 
-/* The pattern of the elements for the unknowns of this step. */
+/* Makes the pattern of the elements for the unknowns of this step. */
 static abut_status number(abut_search *s, abut_err *err)
 {
     const abut_objective *p = &s->prob;
@@ -213,7 +213,7 @@ static abut_status number(abut_search *s, abut_err *err)
     return rc;
 }
 
-/* [nv] diagonal of the Hessian; what rests. */
+/* Copies to the device the diagonal of the Hessian and the nodes without unknowns, [nv] each. */
 static abut_status bring_diagonal(abut_search *s, abut_err *err)
 {
     const abut_objective *p = &s->prob;
@@ -296,7 +296,7 @@ static abut_status enter(abut_search *s, const double *v, abut_err *err)
     abut_status rc = check_step(&s->prob, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_TRANSFER, err);
     if (!rc) rc = bring_step(s, v, err);
-    return rc ? rc : d->q.on->wait(&d->q, err);     /* what was put is the host's again */
+    return rc ? rc : d->q.on->wait(&d->q, err);     /* the host may write to its arrays again */
 }
 
 static void report_times(abut_device *d, abut_report *rep)
@@ -332,7 +332,7 @@ static abut_status fetch(abut_search *s, abut_err *err)
     if (!rc) rc = q->on->get(q, s->trial.x, d->xt.at, bytes, err);
     if (!rc) rc = q->on->get(q, s->here.g, d->g.at, bytes, err);
     if (!rc) rc = abut_gpu_contacts_get(q, &d->at, &s->here.pairs, err);
-    if (!rc) rc = q->on->stamp(q, ABUT_STAGE_OTHER, err);      /* what follows is the host's */
+    if (!rc) rc = q->on->stamp(q, ABUT_STAGE_OTHER, err);      /* the host computes from here on */
     if (!rc) abut_collmesh_positions(&s->prob.cm, s->here.x, s->here.y);
     return rc;
 }

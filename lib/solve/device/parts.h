@@ -37,7 +37,7 @@ typedef struct abut_device {
     };
     struct {                /* of the step */
         abut_buffer v, target, xn, xhat, still, mass, held, lam, diag;
-        abut_buffer z;      /* where elasticity is taken, when that is not at the iterate */
+        abut_buffer z;      /* positions at which elasticity is evaluated, if not at the iterate */
         abut_buffer rests;  /* [nv] 1: a node without unknowns */
         int scripted;       /* prescribed nodes have to move in this step */
     };
@@ -64,19 +64,19 @@ ABUT_MUST_USE static inline abut_status abut_device_late(const abut_device *d, a
     if (d->late.code && err) *err = d->late;
     return d->late.code;
 }
-/** All terms at x, whose contacts are `set`. */
+/** Evaluates all terms at x, whose contacts are `set`. */
 ABUT_MUST_USE abut_status abut_device_terms(abut_search *s, const double *x, const abut_gpu_contacts *set, abut_energy *e,
                                             abut_err *err);
 /** g = the gradient at x of all but the barrier, of held nodes too. */
 ABUT_MUST_USE abut_status abut_device_smooth(abut_search *s, const double *x, double *g, abut_err *err);
-/** Ends the trail at s->here.x: the path goes on to there straight if that is free, or by all of its points. */
+/** Ends the trail at s->here.x: the path continues there by one straight line if that is free, else by all points. */
 ABUT_MUST_USE abut_status abut_device_end_trail(abut_search *s, abut_err *err);
 /** Brings numbering, diagonal and multipliers up to date with the objective. */
 ABUT_MUST_USE abut_status abut_device_renew(abut_search *s, abut_err *err);
 /** Returns the inertia term of the step: the arrays of mass, held, xn and xhat on the device. */
 abut_gpu_inertia abut_device_inertia(const abut_search *s);
 void abut_device_note(abut_device *d, abut_status rc, const abut_err *err);
-/** Contacts of x among the candidates. */
+/** Finds the contacts of x among the candidates. */
 ABUT_MUST_USE abut_status abut_device_find(abut_device *d, const double *x, abut_gpu_contacts *set, abut_err *err);
 
 /* The operations of solve/search/search_ops.h, by file. */
@@ -89,13 +89,13 @@ ABUT_MUST_USE abut_status abut_device_staying(abut_search *s, const double *v, i
                                               abut_err *err);
 ABUT_MUST_USE abut_status abut_device_aim_at_targets(abut_search *s, int *moves, abut_err *err);
 ABUT_MUST_USE abut_status abut_device_move_held(abut_search *s, double alpha, abut_err *err);
-/* elements.c: at x, into the scalars; g += theirs; into A, after which diagonal and elements are there; the pattern of A for the
- * rows row[nv] (host) */
+/* elements.c: adds energies at x to the scalars, gradients to g, and Hessians to A and its diagonal; makes the pattern of A for
+ * the rows row[nv] (host) */
 ABUT_MUST_USE abut_status abut_device_elements_energy(abut_search *s, const double *x, abut_err *err);
 ABUT_MUST_USE abut_status abut_device_elements_gradient(abut_search *s, const double *x, double *g, abut_err *err);
 ABUT_MUST_USE abut_status abut_device_elements_hessian(abut_search *s, const double *x, abut_err *err);
 ABUT_MUST_USE abut_status abut_device_elements_number(abut_search *s, const int32_t *row, abut_err *err);
-/** *z: where elasticity is taken for an iterate x; good until the next call. */
+/** *z: positions at which elasticity is evaluated for an iterate x; valid until the next call. */
 ABUT_MUST_USE abut_status abut_device_elastic_at(abut_search *s, const double *x, const double **z, abut_err *err);
 ABUT_MUST_USE abut_status abut_device_forecast_start(abut_search *s, abut_err *err);
 ABUT_MUST_USE abut_status abut_device_forecast_step(abut_search *s, const double *led, double alpha, abut_err *err);

@@ -9,7 +9,7 @@ static abut_status go_to(abut_search *s, const double *x, abut_err *err)
     return abut_path_add(&s->path, &s->prob.cm, s->prob.cm.obstacle, x, &s->near, err);
 }
 
-/* The host gets all points of the trail. */
+/* Copies all points of the trail to the path of the host. */
 static abut_status fetch_trail(abut_search *s, abut_err *err)
 {
     abut_device *d = abut_device_of(s);

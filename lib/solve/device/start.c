@@ -1,4 +1,4 @@
-/* How a step starts (solve/search/warm_start.c, solve/search/scripted.c), on a device. */
+/* Start of a step (solve/search/warm_start.c, solve/search/scripted.c), on a device. */
 #include "energy/barrier_term.h"
 #include "solve/device/parts.h"
 
@@ -49,7 +49,7 @@ void abut_device_aim_at_trial(abut_search *s)
     abut_device_try_at(s, 1);
 }
 
-/* The energy of the trial point without barriers. */
+/* Computes the energy of the trial point without barriers. */
 static abut_status smooth_energy(abut_search *s, double *sum, abut_err *err)
 {
     abut_device *d = abut_device_of(s);

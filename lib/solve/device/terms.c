@@ -10,8 +10,8 @@
 #include <string.h>
 
 #define FAR 1e-3            /* relative residual while the direction is long */
-#define FAR_PENALTY 1e-6     /* where the penalty of scripted nodes makes most of the right-hand side */
-#define CLOSE 1e-8          /* and when the convergence test looks at it */
+#define FAR_PENALTY 1e-6     /* with the penalty of scripted nodes, which dominates the right-hand side */
+#define CLOSE 1e-8          /* for directions that the convergence test reads */
 
 static double *at(abut_buffer b) { return ABUT_AT(b, double); }
 static double *pulse(abut_device *d, int k) { return at(d->pulse) + k; }
@@ -283,7 +283,7 @@ static abut_status matrix(abut_search *s, abut_err *err)
     return rc ? rc : abut_gpu_operator_ready(&d->A, err);
 }
 
-/* Which friction contacts the direction leads over their kinks; the device has the flags, the term has n 0 without any. */
+/* Finds the friction contacts whose kinks the direction crosses: flags on the device, and n of the term, 0 if there are none. */
 static abut_status find_kinks(abut_search *s, abut_err *err)
 {
     abut_device *d = abut_device_of(s);
@@ -329,7 +329,7 @@ abut_status abut_device_next_speed(abut_search *s, double *speed, abut_report *r
 abut_status abut_device_find_direction(abut_search *s, abut_report *rep, abut_err *err)
 {
     abut_device *d = abut_device_of(s);
-    /* what conjugate gradients leave unsolved must not be seen by the convergence test, which allows h tolerance */
+    /* m: twice the direction that ends a minimisation; directions below it are solved more exactly */
     const double near = 2 * s->prob.model->h[0] * s->prob.model->tolerance[0];
     const int exact = !abut_friction_state_of(&s->prob.terms)->n;
     if (exact) d->touch.lag.kinks = 0;
