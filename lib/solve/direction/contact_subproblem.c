@@ -156,7 +156,7 @@ static int aim(const reduced *r)
     return 0;
 }
 
-/* The longest step along r->d that keeps gaps open. */
+/* Returns the longest step along r->d that keeps gaps open. */
 static double longest(const reduced *r)
 {
     double most = 1;
@@ -194,7 +194,7 @@ static int minimise(reduced *r)
     return 1;
 }
 
-/* Whether iterations have followed a direction in which the model has no bound. */
+/* Returns 1 if the iterations have followed a direction in which the model is unbounded. */
 static int is_off(const reduced *r)
 {
     double far = 0, most = 0;
@@ -217,7 +217,7 @@ abut_status abut_contact_subproblem_minimise(size_t n, const abut_gap *gap, cons
     reduced r = { n, own, s0, room, room + n * n, v, v + n, v + 2 * n, v + 3 * n, v + 4 * n, v + 5 * n };
     *solved = invert(&r, G, 0) && minimise(&r);
     if (*solved && is_off(&r)) *solved = make_convex(&r, G) && minimise(&r) && !is_off(&r);
-    /* phi' is the same, but its rounding is large where a gap is small */
+    /* equal to phi', whose rounding is large for small gaps */
     for (size_t i = 0; i < n && *solved; i++) lambda[i] = -r.pull[i];
     abut_arena_release(scratch, mark);
     return ABUT_OK;

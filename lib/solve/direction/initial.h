@@ -39,9 +39,9 @@ typedef struct abut_initial_ops {
     abut_status (*make)(void **self, const abut_direction_options *opt, abut_err *err);
     /** Fails  ABUT_E_NUMERIC no factor, with where; ABUT_E_FORMAT a model that the matrix is not for; ABUT_E_NOMEM */
     abut_status (*factor)(void *self, const abut_initial_at *at, abut_report *rep, abut_err *err);
-    /** D will precondition the Newton matrix of another iterate, just summed.  NULL: it can. */
+    /** Prepares D to precondition the Newton matrix of another iterate, just summed.  NULL: not needed. */
     abut_status (*settle)(void *self, abut_err *err);
-    /** z = D r, an approximate inverse.  symmetric: positive definite, as conjugate gradients want it.  Good as long as self. */
+    /** Returns D, an approximate inverse, valid as long as self.  symmetric: D is positive definite, for conjugate gradients. */
     abut_precond (*precond)(void *self, int symmetric);
     /** Returns 1 if D is the inverse of the Newton matrix in double precision.  NULL: never. */
     int (*is_exact)(const void *self);

@@ -25,7 +25,7 @@ static abut_status make(void **self, const abut_direction_options *opt, abut_err
     return *self ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "initial matrix");
 }
 
-/* Iterations apply the inverse. */
+/* Returns 1 if iterations apply the inverse. */
 static int iterates(const hessian *h)
 {
     return h->solve->order.by_iterations;
@@ -52,14 +52,14 @@ static abut_status factor(void *self, const abut_initial_at *at, abut_report *re
     return abut_newton_factor_single(at->solve, at->matrix, at->p, &h->single, rep, err);
 }
 
-/* The rest of the step is by factors, ... */
+/* Changes the rest of the step to factors. */
 static abut_status give_up_iterations(hessian *h, abut_err *err)
 {
     h->rep->iterations_given_up++;
     return abut_ordering_factor_after_all(&h->solve->order, &h->matrix->A, err);
 }
 
-/* ... the first of them of the last matrix. */
+/* Changes the rest of the step to factors, the first one of the last matrix. */
 static abut_status make_factor(hessian *h, abut_err *err)
 {
     const abut_status rc = give_up_iterations(h, err);

@@ -172,7 +172,7 @@ static abut_status no_memory(const abut_objective *p, abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * p->nrow);
 }
 
-/* The factor of the elements alone. */
+/* Factors the matrix of the elements alone. */
 static abut_status constant_make(laplacian *s, const abut_objective *p, abut_err *err)
 {
     struct constant *c = &s->constant;
@@ -182,7 +182,7 @@ static abut_status constant_make(laplacian *s, const abut_objective *p, abut_err
     return rc ? rc : abut_made_for_take(&c->made_for, p, err);
 }
 
-/* With contacts: the Laplacian and their Hessians, in blocks. */
+/* Sums and factors the Laplacian with the Hessians of contacts, in blocks. */
 static abut_status sum_make(laplacian *s, const abut_objective *p, const abut_elements *contacts, int threads, abut_err *err)
 {
     abut_bsr A = { 0 };

@@ -153,7 +153,7 @@ static void add_rotated(const rest *s, const double *K, abut_bsr *A)
         }
 }
 
-/* The lasting sets and the diagonal as K, rotated, and the others. */
+/* Sums the lasting sets and the diagonal as K, rotated, and the other sets at the iterate. */
 static abut_status sum_sets(const rest *s, const abut_objective *p, abut_elements *sets, int n, abut_bsr *A, abut_err *err)
 {
     abut_elements some[ABUT_SETS_MAX];

@@ -67,7 +67,7 @@ static int32_t parts_wanted(const subdomains *s, int32_t rows)
     return k < 1 ? 1 : k < rows ? k : rows;
 }
 
-/* A partition of the tets: the one of the stream, or one of its own. */
+/* Partition of the tets: the given one, or its own. */
 static abut_status partition_tets(subdomains *s, const abut_objective *p, abut_partition *out, abut_err *err)
 {
     const abut_model *m = p->model;
@@ -178,7 +178,7 @@ static size_t find_overlap(const lists *l, const int32_t *at, const int32_t *of,
     return n;
 }
 
-/* The lists with these rows, ascending again. */
+/* Adds these rows to the lists, ascending again. */
 static abut_status merge_overlap(const abut_objective *p, lists *l, overlap *g, size_t n, abut_err *err)
 {
     qsort(g, n, sizeof *g, by_list);
@@ -285,7 +285,7 @@ static abut_status apply_even(void *self, const double *r, double *z, abut_err *
     return rc ? rc : abut_coarse_space_correct(s->rigid, r, z, err);
 }
 
-/* Without a coarse space the mean of the copies, which need not be symmetric. */
+/* Returns the preconditioner; without a coarse space the mean of the copies, which need not be symmetric. */
 static abut_precond precond(void *self, int symmetric)
 {
     const subdomains *s = self;

@@ -45,7 +45,7 @@ typedef struct lbfgs {
     abut_arena scratch;
 } lbfgs;
 
-/* The initial matrix sees the newest pair. */
+/* Tells the initial matrix the newest pair. */
 static void teach(const lbfgs *d)
 {
     const abut_lbfgs *l = &d->quasi.pairs;

@@ -219,13 +219,13 @@ static abut_status respond(look_ahead *a, const bounded *b, abut_linear_solver *
     return rc;
 }
 
-/* Whether contact bounds the direction so early that something is to be done. */
+/* Returns 1 if a contact bounds the direction below LONG_ENOUGH. */
 static int contact_binds(const abut_limit *lim)
 {
     return lim->alpha < LONG_ENOUGH && (lim->kind == ABUT_LIMIT_PLANE || abut_limit_stencil(lim->kind) >= 0);
 }
 
-/* One round: *changed 1 and another dir, or Newton's again; 0: it is the one before. */
+/* One round: *changed 1 and a new dir, or Newton's again; 0: dir is unchanged. */
 static abut_status look(look_ahead *a, const bounded *b, int *changed, abut_report *rep, abut_err *err)
 {
     met_pairs *f = a->met;
@@ -297,7 +297,7 @@ static abut_status refine(void *self, const abut_point *at, const abut_direction
         if (!contact_binds(lim) || !a->inner.ops->factor(a->inner.self, &A) || !abut_collmesh_selects(&a->p->cm)) return ABUT_OK;
         if (a->wait) return a->wait--, ABUT_OK;
         rc = start(a, &b, err);
-    } else if (lim->alpha < 0 && a->better) {    /* so long that CCD cannot tell gaps of contacts from rounding */
+    } else if (lim->alpha < 0 && a->better) {    /* too long: CCD cannot distinguish gaps of contacts from rounding */
         memcpy(dir, a->met->p0, 3 * (size_t)a->p->model->nv * sizeof *dir);
         a->better = 0;
         *changed = 1;

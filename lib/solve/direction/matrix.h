@@ -34,7 +34,7 @@ ABUT_MUST_USE abut_status abut_newton_matrix_init(abut_newton_matrix *d, const a
                                                   abut_err *err);
 void abut_newton_matrix_clear(abut_newton_matrix *d);
 
-/** d->A at the iterate, in the pattern that `order` keeps. */
+/** Sums d->A at the iterate, in the pattern that `order` keeps. */
 ABUT_MUST_USE abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, const abut_objective *p,
                                                  const abut_point *at, abut_report *rep, abut_err *err);
 /** Sums A as products, for `linear`, which takes them and is analysed for their rows.  Fails  also as abut_linear_analyse */

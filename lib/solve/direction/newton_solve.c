@@ -145,7 +145,7 @@ static int may_reuse(const abut_newton_solve *s)
     return !(s->without & ABUT_WITHOUT_REUSE);
 }
 
-/* The solver whose factors are made at once. */
+/* Returns the solver that factors at once, not when it solves. */
 static abut_linear_solver *prompt_solver(abut_newton_solve *s)
 {
     return abut_newton_solve_iterates(s) ? &s->linear : abut_reuse_inner(&s->linear);
@@ -217,8 +217,8 @@ static abut_status factor_once(abut_newton_solve *s, const abut_newton_matrix *A
     return rc;
 }
 
-/* Shifts of the diagonal: a projected matrix is positive definite up to rounding, and needs a small one; Hessians that are not
- * projected need larger ones. */
+/* Factors A with increasing shifts of the diagonal.  A projected matrix is positive definite up to rounding, and needs a small
+ * shift; Hessians that are not projected need larger ones. */
 static abut_status factor_shifted(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, int solve,
                                   abut_report *rep, abut_err *err)
 {

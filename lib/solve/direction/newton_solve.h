@@ -30,12 +30,12 @@ ABUT_MUST_USE abut_status abut_newton_solve_iterate_instead(abut_newton_solve *s
                                                             const abut_linear_solver_ops *instead, int threads, abut_err *err);
 void abut_newton_solve_clear(abut_newton_solve *s);
 void abut_newton_solve_begin_step(abut_newton_solve *s, abut_newton_matrix *A);
-/** Newton's equation is solved by iterations, in this step. */
+/** Returns 1 if Newton's equation is solved by iterations, in this step. */
 int abut_newton_solve_iterates(const abut_newton_solve *s);
-/** A at the iterate, as the linear solver takes it: as products where it can, or as a matrix. */
+/** Sums A at the iterate in the form for the linear solver: as products if it takes them, else as a matrix. */
 ABUT_MUST_USE abut_status abut_newton_solve_sum(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
                                                 const abut_point *at, abut_report *rep, abut_err *err);
-/** The matrix as the linear solver takes it. */
+/** Returns the matrix in that form. */
 abut_operator abut_newton_solve_operator(const abut_newton_solve *s, const abut_newton_matrix *A);
 
 /** s->sol = A^-1 s->rhs, by iterations or by the first factor that is good enough: the one at hand, a new one in single
@@ -47,10 +47,10 @@ ABUT_MUST_USE abut_status abut_newton_solve_first(abut_newton_solve *s, abut_new
 /** Solves again with the matrix of the last solve; fails as abut_newton_solve_first. */
 ABUT_MUST_USE abut_status abut_newton_solve_again(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
                                                   abut_report *rep, abut_err *err);
-/** The factor of A, in double precision; fails as a solve. */
+/** Factors A in double precision; fails as a solve. */
 ABUT_MUST_USE abut_status abut_newton_factor(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
                                              abut_report *rep, abut_err *err);
-/** abut_newton_factor in single precision, *single 1, unless the factor is small or would have no positive pivots. */
+/** Factors A in single precision, *single 1, unless the factor is small or would have no positive pivots; then in double. */
 ABUT_MUST_USE abut_status abut_newton_factor_single(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
                                                     int *single, abut_report *rep, abut_err *err);
 /** Returns the solver if it has a factor of the matrix of the last solution; whether that solution is by iterations on it. */

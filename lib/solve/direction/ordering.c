@@ -109,7 +109,7 @@ static abut_status pattern(abut_ordering *o, abut_bsr *A, const abut_objective *
     return rc;
 }
 
-/* perm is a new one, for A. */
+/* Notes the cost of a new perm, for A. */
 static void set_costs(abut_ordering *o, abut_status rc)
 {
     o->overspent = 0;
@@ -124,7 +124,7 @@ static abut_status order_nested_dissection(abut_ordering *o, const abut_bsr *A, 
     return rc;
 }
 
-/* The ordering of the elements alone, found when the numbering is a new one. */
+/* Finds the ordering of the elements alone, unless the numbering is unchanged. */
 static abut_status order_elements(abut_ordering *o, struct abut_element_order *e, abut_bsr *A, const abut_objective *p,
                                   const abut_elements *sets, int lasting, abut_err *err)
 {
@@ -206,7 +206,7 @@ static abut_status analyse_first(abut_ordering *o, abut_bsr *A, const abut_objec
     return rc;
 }
 
-/* A in an order of minimum degree, if its factor costs less than that in the order at hand. */
+/* Analyses A in an order of minimum degree, if its factor costs less than that in the order at hand. */
 static abut_status order_amd(abut_ordering *o, const abut_bsr *A, abut_err *err)
 {
     abut_graph_fill fill;
@@ -293,7 +293,7 @@ abut_status abut_ordering_pattern(abut_ordering *o, abut_bsr *A, const abut_obje
     int same, changed = 1;
     abut_status rc = see(o, sets + lasting, nsets - lasting, p->nrow, &same, err);
     if (rc || (same && A->plan)) return rc;
-    /* the rows of the elements last while no handle is let go or caught: their part of the pattern is kept */
+    /* rows of elements are unchanged while no handle is released or caught: their part of the pattern is kept */
     if (A->plan && A->n == p->nrow && o->n_perm == p->nrow) {
         rc = abut_bsr_update(A, sets, nsets, lasting, 0, &changed, err);
         if (!rc && changed) o->analysed = 0;

@@ -31,7 +31,7 @@ typedef struct abut_quasi {
 } abut_quasi;
 
 void abut_quasi_clear(abut_quasi *q);
-/** A minimisation begins. */
+/** Begins a minimisation. */
 void abut_quasi_begin(abut_quasi *q);
 /** Takes in the iterate, and learns from the step to it; an objective that has changed since sets q->started to 0 instead.
  * Fails  ABUT_E_NOMEM */
