@@ -101,7 +101,7 @@ static abut_status no_memory(const abut_consensus *c, abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "ADMM: %d copies of nodes", c->cut.model.nv);
 }
 
-/* E is inertia and elasticity of tets of order 1, but for contact, which is in no E_j. */
+/* Refuses models whose E is not inertia and elasticity of tets of order 1; contact is in no E_j. */
 static abut_status check(const abut_objective *p, abut_err *err)
 {
     static const char *const known[] = { "inertia", "lagrangian", "elastic", "codim", NULL };
@@ -202,7 +202,7 @@ static void list_rows(abut_consensus *c)
     r->first[r->k] = at;
 }
 
-/* Patterns of the matrices, and who solves with them. */
+/* Analyses the matrices: their patterns, and the solvers of H and C. */
 static abut_status analyse(abut_consensus *c, const abut_model *m, abut_err *err)
 {
     const abut_elements tets = { .name = "tets", .corners = 4, .n = (size_t)m->nt, .row = c->rows.tet, .val = c->values.tet };
@@ -227,7 +227,7 @@ static abut_status analyse(abut_consensus *c, const abut_model *m, abut_err *err
     return rc;
 }
 
-/* Values at the start of the step, and factors. */
+/* Sums values at the start of the step, and factors. */
 static abut_status factor(abut_consensus *c, const abut_objective *p, abut_err *err)
 {
     const size_t packed = abut_packed_size(4);
@@ -251,7 +251,7 @@ static abut_status factor(abut_consensus *c, const abut_objective *p, abut_err *
     return abut_linear_factor(&c->middle, &(abut_operator){ .matrix = &c->of.C.A }, ABUT_DOUBLE, err);
 }
 
-/* The step of p as the parts see it. */
+/* Copies the step of p to the parts. */
 static abut_status begin(abut_consensus *c, const abut_objective *p, abut_err *err)
 {
     abut_objective *o = &c->parts;
@@ -367,7 +367,7 @@ static abut_status find_direction(abut_consensus *c, double *slope, abut_report 
     return rc;
 }
 
-/* c->x moves along the direction until the sum falls from *sum; *moved 0: it never does. */
+/* Moves c->x along the direction until the sum falls below *sum; *moved 0: it never does. */
 static abut_status search(abut_consensus *c, const double *y, double slope, double *sum, int *moved, abut_report *rep,
                           abut_arena *scratch, abut_err *err)
 {
@@ -391,7 +391,7 @@ static abut_status search(abut_consensus *c, const double *y, double slope, doub
     return rc;
 }
 
-/* The first problem, by L-BFGS: c->x. */
+/* Solves the first problem by L-BFGS: c->x. */
 static abut_status minimise_parts(abut_consensus *c, const double *y, abut_report *rep, abut_arena *scratch, abut_err *err)
 {
     const size_t bytes = 3 * (size_t)c->parts.nrow * sizeof(double);
@@ -416,7 +416,7 @@ static abut_status minimise_parts(abut_consensus *c, const double *y, abut_repor
 
 /* ---- an iteration ---- */
 
-/* c->y: how the nodes on borders move. */
+/* Solves the second problem: c->y, the motion of the nodes on borders. */
 static abut_status agree(abut_consensus *c, const double *y, abut_err *err)
 {
     find_pull(c, c->x, y);

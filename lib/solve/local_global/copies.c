@@ -61,7 +61,7 @@ static void list_copies(abut_copies *c, const abut_model *m, int32_t n)
     c->at[0] = 0;
 }
 
-/* The copy of a node in a part, -1: it is not in it. */
+/* Returns the copy of a node in a part; -1: the part does not have it. */
 static int32_t copy_in(const abut_copies *c, int32_t node, int32_t part)
 {
     for (int32_t e = c->at[node]; e < c->at[node + 1]; e++)
@@ -123,7 +123,7 @@ static abut_status find_beside(abut_copies *c, const abut_model *m, abut_err *er
 /* ---- the model ---- */
 
 #define NONE(count) to->count = 0;
-/* The given model with tets alone, and these nodes. */
+/* Makes the model: the given one with tets alone, and these nodes. */
 static void make_model(abut_copies *c, const abut_model *m, int32_t n)
 {
     abut_model *to = &c->model;

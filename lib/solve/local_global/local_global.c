@@ -62,7 +62,7 @@ static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_
     return ABUT_OK;
 }
 
-/* Some term has constant elements for the set of that name. */
+/* Returns 1 if a term has constant elements for the set of that name. */
 static int has_constant(const abut_terms *terms, const char *set)
 {
     for (int i = 0; i < terms->n && set; i++)
@@ -82,7 +82,7 @@ static abut_status check_terms(const abut_terms *terms, const char *name, abut_e
     return ABUT_OK;
 }
 
-/* Whether E lies below the quadratics of A everywhere. */
+/* Returns 1 if E lies below the quadratics of A everywhere. */
 static int squared_distances(const abut_model *m)
 {
     if (m->nsh || m->nhg || m->nrd || m->nbd || m->obj_pressure) return 0;
@@ -361,7 +361,7 @@ static double characteristic_norm(const abut_local_global *s)
     return s->opt.norm * sqrt(sum.hi + sum.lo) / s->progress.enough;
 }
 
-/* rep->norm at s->x, where that is asked for. */
+/* Notes rep->norm at s->x, if the options have a norm. */
 static abut_status note_norm(abut_local_global *s, abut_report *rep, abut_err *err)
 {
     if (!(s->opt.norm > 0)) return ABUT_OK;
@@ -372,7 +372,7 @@ static abut_status note_norm(abut_local_global *s, abut_report *rep, abut_err *e
     return rc;
 }
 
-/* The iterate whose gradient was small enough, before the last iteration moved on from it. */
+/* Returns to the iterate whose gradient was small enough, before the last iteration. */
 static abut_status step_back(abut_local_global *s, abut_report *rep)
 {
     rep->norm = characteristic_norm(s);
@@ -384,14 +384,14 @@ abut_status abut_lg_balance(abut_local_global *s, const double *x, abut_equilibr
 {
     const abut_objective *p = &s->objective;
     const abut_at at = abut_objective_at(p, x, NULL, &s->none);
-    const abut_point here = { .x = (double *)(uintptr_t)x, .g = s->g };     /* it is read alone */
+    const abut_point here = { .x = (double *)(uintptr_t)x, .g = s->g };     /* only read */
     abut_status rc = abut_objective_gradient(p, &at, ABUT_KINDS_SMOOTH, s->g, &s->scratch, err);
     if (rc) return rc;
     abut_collision_springs_gradient(&s->collisions, p, x, s->g);
     return abut_equilibrium_find(p, &here, NULL, e, NULL, &s->scratch, err);
 }
 
-/* *stop 1: forces balance at the iterate before the last iteration, which is short: s->x is that again. */
+/* *stop 1: forces balance at the iterate before the last iteration, which is short; s->x returns to it. */
 static abut_status look(abut_local_global *s, double *left, int *stop, abut_err *err)
 {
     const abut_model *m = s->objective.model;
@@ -405,7 +405,7 @@ static abut_status look(abut_local_global *s, double *left, int *stop, abut_err 
     return ABUT_OK;
 }
 
-/* The last iteration did not move, and nothing that the next one depends on has changed. */
+/* Returns 1 if the last iteration did not move, and the next one would be equal. */
 static int is_stuck(abut_local_global *s)
 {
     const int forgets = s->opt.history && s->quasi.pairs.n;

@@ -37,7 +37,7 @@ typedef struct abut_lg_method {
     const char *name;
     /** Fails  ABUT_E_FORMAT elements that it cannot take */
     abut_status (*check)(const abut_model *m, abut_err *err);
-    /** Local variables, made once and started in each step; NULL: there are none, and no multipliers. */
+    /** Makes local variables, once, and starts them in each step; NULL: there are none, and no multipliers. */
     abut_status (*init)(struct abut_local_global *s, abut_err *err);
     abut_status (*start)(struct abut_local_global *s, abut_report *rep, abut_err *err);
     /** s->dx: right-hand side of A at s->x.  NULL: A is solved for the gradient of E in s->g, with a line search. */
