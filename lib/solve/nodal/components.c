@@ -31,7 +31,7 @@ static abut_status reserve(abut_components *c, int32_t rows, int32_t nodes, abut
     return abut_fail(err, ABUT_E_NOMEM, "components of %d rows", rows);
 }
 
-/* The first row that is known to be connected with row i. */
+/* Returns the first row known to be connected with row i. */
 static int32_t root(int32_t *of, int32_t i)
 {
     while (of[i] != i) i = of[i] = of[of[i]];

@@ -58,7 +58,7 @@ void abut_coulomb_begin(abut_coulomb_state *s)
     forget(s);
 }
 
-/* The nodes with weights. */
+/* Lists the nodes with weights. */
 static void list_moved(abut_coulomb_state *s, const abut_coulomb_system *y)
 {
     int32_t n = 0;
@@ -72,7 +72,7 @@ typedef struct difference {
     double most, sum;       /* the largest of one coordinate, NAN where one is not finite; the sum of squares */
 } difference;
 
-/* At the nodes list[n], NULL: 0 .. n-1; by blocks, in each of which every coordinate has its sum. */
+/* Measures the difference at the nodes list[n], NULL: 0 .. n-1; by blocks, with a sum for each coordinate in each. */
 static abut_status measure(const double *a, const double *b, const int32_t *list, int32_t n, difference *d, abut_err *err)
 {
     const size_t blocks = abut_blocks((size_t)n);
@@ -101,14 +101,14 @@ static abut_status measure(const double *a, const double *b, const int32_t *list
     return ABUT_OK;
 }
 
-/* The change of v since the last iteration, of nodes that sleep in the first iterations alone. */
+/* Measures the change of v since the last iteration; sleeping nodes count in the first iterations alone. */
 static abut_status measure_change(const abut_coulomb_state *s, const abut_coulomb_system *y, difference *change, abut_err *err)
 {
     const abut_node_list *awake = s->iterations > ABUT_COULOMB_ALL ? y->awake : NULL;
     return measure(s->v, s->v_old, awake ? awake->node : NULL, awake ? awake->n : s->nodes, change, err);
 }
 
-/* delta and delta_2 of v. */
+/* Computes delta and delta_2 of v. */
 static abut_status measure_step(abut_coulomb_state *s, const abut_coulomb_system *y, abut_err *err)
 {
     const double n3 = fmax(1, 3. * s->nodes);
@@ -121,7 +121,7 @@ static abut_status measure_step(abut_coulomb_state *s, const abut_coulomb_system
     return ABUT_OK;
 }
 
-/* ---- how far momentum and the law of contact are off ---- */
+/* ---- residuals of momentum and of the law of contact ---- */
 
 /* Sums over the nodes of one body, N s. */
 typedef struct body_sums {
@@ -337,7 +337,7 @@ static int solve_gram(int n, double G[ABUT_MIXED][ABUT_MIXED], double *x)
     return 1;
 }
 
-/* A column more: the changes since the last iteration; none where the residual f has grown, its square to `size`. */
+/* Adds a column, the changes since the last iteration; drops all if the square of f has grown too much, to `size`. */
 static abut_status add_column(abut_coulomb_state *s, const abut_coulomb_system *y, const double *f, double size, abut_err *err)
 {
     struct abut_mixing *m = &s->mix;
@@ -356,7 +356,7 @@ static abut_status add_column(abut_coulomb_state *s, const abut_coulomb_system *
     return rc;
 }
 
-/* The coefficients of the columns that leave the least of f, of which product[] has the products with them; returns how many. */
+/* Finds the coefficients that minimise f less the columns, from its products product[]; returns their number. */
 static int fit(const struct abut_mixing *m, double *product)
 {
     double G[ABUT_MIXED][ABUT_MIXED], trace = 0;
@@ -366,7 +366,7 @@ static int fit(const struct abut_mixing *m, double *product)
     return solve_gram(m->n, G, product) ? m->n : 0;
 }
 
-/* s->q: q + f, f = v - p; of which the mixed one takes what the columns can tell. */
+/* s->q = q + f, f = v - p; less the part that the columns predict, if q is mixed. */
 static abut_status advance(abut_coulomb_state *s, const abut_coulomb_system *y, int mixes, abut_err *err)
 {
     struct abut_mixing *m = &s->mix;
@@ -397,7 +397,7 @@ static abut_status advance(abut_coulomb_state *s, const abut_coulomb_system *y, 
     return ABUT_OK;
 }
 
-/* p and lambda: the projection of q. */
+/* Projects q: p and lambda. */
 static abut_status project(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t, int sweeps, double asleep,
                            abut_err *err)
 {
@@ -414,7 +414,7 @@ static abut_status project(abut_coulomb_state *s, const abut_coulomb_system *y, 
     return ABUT_OK;
 }
 
-/* v: the dynamics, with p and lambda. */
+/* Solves the dynamics for v, with p and lambda. */
 static abut_status solve(abut_coulomb_state *s, const abut_coulomb_system *y, abut_err *err)
 {
     const double *p = s->p, *lambda = s->lambda;
@@ -429,7 +429,7 @@ static abut_status solve(abut_coulomb_state *s, const abut_coulomb_system *y, ab
     return y->solve(y->ctx, s->rhs, s->v, err);
 }
 
-/* f for where v leads. */
+/* Applies `local` at v, which writes f. */
 static abut_status split(abut_coulomb_state *s, const abut_coulomb_system *y, abut_err *err)
 {
     const abut_status rc = y->local(y->ctx, s->v, &s->left, err);
@@ -437,14 +437,14 @@ static abut_status split(abut_coulomb_state *s, const abut_coulomb_system *y, ab
     return rc;
 }
 
-/* p where no contact has the node: v. */
+/* Sets p to v at nodes without contacts. */
 static void complete(abut_coulomb_state *s, const abut_coulomb_system *y)
 {
     for (int32_t i = 0; i < s->nodes; i++)
         if (!(y->w[i] > 0)) memcpy(s->p + 3 * (size_t)i, s->v + 3 * (size_t)i, 3 * sizeof *s->p);
 }
 
-/* Contacts that v meets, of nodes that may have had none: these begin at p = v. */
+/* Appends contacts that v meets; nodes without contacts so far begin at p = v. */
 static abut_status append(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t, abut_err *err)
 {
     const size_t had = t->n;
@@ -480,7 +480,7 @@ static abut_status iteration(abut_coulomb_state *s, const abut_coulomb_system *y
     return rc ? rc : measure_balance(s, y, t, o->balance, err);
 }
 
-/* p and lambda of the next iteration. */
+/* Computes p and lambda of the next iteration. */
 static abut_status go_on(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t, const abut_coulomb_options *o,
                          abut_err *err)
 {

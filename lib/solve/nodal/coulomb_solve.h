@@ -35,8 +35,8 @@ typedef struct abut_coulomb_system {
     int32_t bodies;
     const abut_node_list *awake;    /* nodes that the weights are connected with, `append` changes it; NULL: all, always
                                      * with `local` */
-    /** (A + W) v = rhs at the nodes that move; v stays where they do not.  After ABUT_COULOMB_ALL iterations v of
-     * nodes that are not awake is there already. */
+    /** Solves (A + W) v = rhs at the nodes that move; v of others stays.  After ABUT_COULOMB_ALL iterations, v of
+     * nodes that are not awake is final. */
     abut_status (*solve)(void *ctx, const double *rhs, double *v, abut_err *err);
     double near;            /* m: v and p of the contacts of a body lead to one place within this; with `multiply` */
     /** out = (A + W) d at the nodes that move, 0 elsewhere; needs `body` and `awake`.  NULL: momentum is tested at v
@@ -90,7 +90,7 @@ typedef struct abut_coulomb_state {
 ABUT_MUST_USE abut_status abut_coulomb_state_init(abut_coulomb_state *s, int32_t nodes, abut_err *err);
 void abut_coulomb_state_clear(abut_coulomb_state *s);
 
-/** From q = s->v - s->lambda. */
+/** Begins at q = s->v - s->lambda. */
 void abut_coulomb_begin(abut_coulomb_state *s);
 /** Iterates until the residuals that the options name are below their bounds, or as often as the options say; may be called
  * again, with more contacts, to go on.  t: settled with y->inv_w.  The same bits for every thread count if y->solve and

@@ -59,7 +59,7 @@ static double gap_of(const abut_collmesh *cm, const abut_touch_key *k, const dou
     return fmax(abut_beyond(abut_closest(kind, x, w), abut_collmesh_xi(cm, kind, k->vert)), 0);
 }
 
-/* The smallest gap of the contacts at the end of the step, and whose it is. */
+/* Reports the smallest gap of the contacts at the end of the step, and its contact. */
 static void report_gap(const abut_nodal *s, const double *x, abut_report *rep)
 {
     const abut_touching *t = &s->contacts;

@@ -142,7 +142,7 @@ abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_insta
 
 /* ---- one linear problem ---- */
 
-/* The point at x_n + h v; *energy of it, kg m^2, +inf where an element has none. */
+/* Evaluates the point at x_n + h v; *energy, kg m^2, +inf if an element has none. */
 static abut_status look(abut_nodal *s, const double *v, unsigned what, double *energy, abut_err *err)
 {
     lead(s, v, s->of.x);
@@ -176,7 +176,7 @@ static void aim(abut_nodal *s, const double *v, const double *g)
         if (p->row[i / 3] >= 0) s->of.f[i] -= (s->weighed ? s->of.w[i / 3] * v[i] : 0) + g[i] / h;
 }
 
-/* A of E at s->of.vk, and f there; s->at has the gradient. */
+/* Sums A of E at s->of.vk, and f there; s->at has the gradient. */
 static abut_status linearise(abut_nodal *s, abut_err *err)
 {
     const abut_objective *p = &s->objective;
@@ -185,7 +185,7 @@ static abut_status linearise(abut_nodal *s, abut_err *err)
     return rc;
 }
 
-/* v of A v = f: without contacts. */
+/* Solves A v = f: the motion without contacts. */
 static abut_status solve_free(abut_nodal *s, double *v, abut_err *err)
 {
     const abut_objective *p = &s->objective;
@@ -199,7 +199,7 @@ static abut_status solve_free(abut_nodal *s, double *v, abut_err *err)
     return rc;
 }
 
-/* W of node i, unless it has one, onto the diagonal of the matrix; 1: it is new. */
+/* Adds W of node i to the diagonal of the matrix, unless it has one; returns 1 if it is new. */
 static int weigh(abut_nodal *s, int32_t i)
 {
     const abut_objective *p = &s->objective;
@@ -267,7 +267,7 @@ static void multiply(void *ctx, const double *d, double *out)
     abut_rows_scatter(&s->objective, s->solve.sol, 1, out);
 }
 
-/* The elements at x_n + h v, and f with their forces. */
+/* Updates the split elements at x_n + h v, and f with their forces. */
 static abut_status split(void *ctx, const double *v, double *left, abut_err *err)
 {
     abut_nodal *s = ctx;
@@ -310,7 +310,7 @@ static abut_status iterate(abut_nodal *s, const abut_coulomb_options *o, abut_er
     return rc;
 }
 
-/* The linear problem at vk with the contacts of s->contacts, from s->state.v. */
+/* Solves the linear problem at vk with the contacts of s->contacts, from s->state.v. */
 static abut_status solve_contacts(abut_nodal *s, const abut_coulomb_options *o, abut_err *err)
 {
     abut_status rc = factor_weighed(s, 0, err);
@@ -321,8 +321,8 @@ static abut_status solve_contacts(abut_nodal *s, const abut_coulomb_options *o, 
     return iterate(s, o, err);
 }
 
-/* s->state.v, of the motion without contacts, with the impulses of the last step on nodes that have contacts in this one: the
- * motion itself where they do not change. */
+/* Guesses s->state.v: the motion without contacts, with the impulses of the last step on nodes that have contacts in this one;
+ * the solution if these do not change. */
 static abut_status guess(abut_nodal *s, abut_err *err)
 {
     double *J = s->state.rhs, *dv = s->state.next;
@@ -381,8 +381,8 @@ static void forecast(abut_nodal *s, const double *v, double part)
     abut_objective_forecast_step(p, &at, s->of.x, part);
 }
 
-/* vk for the next linearisation: v of this one; half of the path to it, as often as needed, where that raises the merit, under
- * the impulses with which v is the minimum of the linear problem.  *halvings: how often. */
+/* Sets vk for the next linearisation: v of this one, or a part of the way to it, halved while the merit rises, under the impulses
+ * for which v minimises the linear problem.  *halvings: their number. */
 static abut_status advance(abut_nodal *s, int *halvings, abut_err *err)
 {
     double energy, before, part = 1, *J = s->state.next;
@@ -417,7 +417,7 @@ static abut_status start(abut_nodal *s, abut_err *err)
     return abut_fail(err, ABUT_E_NUMERIC, "an element has no finite energy where the step starts");
 }
 
-/* A row of the report. */
+/* Adds a row to the report. */
 static abut_status note(abut_nodal *s, int halvings, abut_err *err)
 {
     abut_iteration *it = abut_report_iteration(s->rep);
@@ -428,7 +428,7 @@ static abut_status note(abut_nodal *s, int halvings, abut_err *err)
     return ABUT_OK;
 }
 
-/* No contacts yet, and the matrix of elements that are split off. */
+/* Begins without contacts, with the matrix of split elements. */
 static abut_status begin_split_round(abut_nodal *s, abut_err *err)
 {
     const abut_objective *p = &s->objective;
@@ -438,7 +438,7 @@ static abut_status begin_split_round(abut_nodal *s, abut_err *err)
     return rc ? rc : abut_touching_begin(&s->contacts, p->model->nv, err);
 }
 
-/* The velocities without contacts, from vk: s->state.v.  The impulses stay. */
+/* Solves the velocities without contacts, from vk: s->state.v.  The impulses stay. */
 static abut_status split_free(abut_nodal *s, abut_err *err)
 {
     abut_coulomb_system y = system_of(s);
@@ -454,7 +454,7 @@ static abut_status split_free(abut_nodal *s, abut_err *err)
     return rc ? rc : run(s, &y, &s->opt.admm, err);
 }
 
-/* A step with its elements split off. */
+/* Solves a step with split elements. */
 static abut_status solve_split(abut_nodal *s, abut_err *err)
 {
     abut_status rc = split_free(s, err);

@@ -36,7 +36,7 @@ static abut_status reserve(abut_projection *q, const abut_touching *t, abut_err 
     return abut_fail(err, ABUT_E_NOMEM, "projection of %d nodes and %zu contacts", t->nodes, t->n);
 }
 
-/* p of the nodes of contact c, of which there are n, changes by what an impulse of d / s on it makes. */
+/* Changes p of the n nodes of contact c by an impulse of d / s on it. */
 ABUT_LANES_INLINE void scatter(const abut_touching *t, double *p, size_t c, int n, const double d[3])
 {
     const double inv_s = 1 / t->s[c];
@@ -101,8 +101,8 @@ static size_t reapply(abut_projection *q, abut_touching *t, size_t lo, size_t hi
     return 0;
 }
 
-/* The contacts of every colour by `work`, colour after colour; all threads of a team call it.  Returns the sum of what this
- * thread's calls return. */
+/* Runs `work` on the contacts, colour after colour; all threads of a team call it.  Returns the sum over the calls of this
+ * thread. */
 static size_t by_colours(abut_projection *q, abut_touching *t, double asleep2,
                          size_t (*work)(abut_projection *, abut_touching *, size_t, size_t, double))
 {

@@ -68,7 +68,7 @@ void abut_split_begin(abut_split *s, const abut_objective *p, const double *x)
     abut_admm_start_balanced(&s->admm, p, x);
 }
 
-/* The bends of curved rods in sets of `constant`, TIMES as stiff. */
+/* Makes the bends of curved rods in sets of `constant` TIMES as stiff. */
 static void bound_rods(const abut_elements *sets, int n)
 {
     for (int i = 0; i < n; i++) {

@@ -127,7 +127,7 @@ static abut_status put_received(const abut_nodal *s, const char *node, const cha
     return r->slot ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "forces of %zu contacts", s->contacts.n);
 }
 
-/* The force f[3] of contact c on its first primitive, and its opposite on the second. */
+/* Adds the force f[3] of contact c on its first primitive, and its opposite on the second. */
 static void receive(const abut_nodal *s, size_t c, const double f[3], received *r)
 {
     const abut_touch_key *key = &s->contacts.key[c];
