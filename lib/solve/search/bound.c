@@ -7,7 +7,7 @@
  * the last one by more than this factor, as L-BFGS makes them at impacts, is swept first to as long a displacement. */
 #define MORE_THAN_LAST 4
 
-/* The largest collision-free fraction of that fraction of s->p; candidates of that sweep in s->cand. */
+/* Finds the largest collision-free part of that fraction of s->p; candidates of that sweep in s->cand. */
 static abut_status sweep(abut_search *s, double fraction, abut_limit *swept, abut_report *rep, abut_err *err)
 {
     *swept = (abut_limit){ .alpha = 1, .node = { -1, -1, -1, -1 }, .tet = -1 };

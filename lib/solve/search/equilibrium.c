@@ -63,7 +63,7 @@ static abut_status add_sizes(const abut_objective *p, const double *x, const for
     return ABUT_OK;
 }
 
-/* N: positions cannot tell less from rounding.  Without elasticity inertia decides. */
+/* Returns the force, N, below which positions cannot be distinguished from rounding; by inertia without elasticity. */
 static double faint_force(const abut_objective *p)
 {
     const abut_model *m = p->model;

@@ -2,8 +2,8 @@
 
 #define OF_BOUND 0.5        /* of a bound that a longer direction meets */
 
-/* A direction below the tolerance may be short because the matrix is too stiff, and then it does not end the step; but the
- * published rule ends it by that, and corrected steps keep the length that they are judged by. */
+/* Returns 1 if s->p may be lengthened.  A direction below the tolerance may be short because the matrix is too stiff; then it
+ * does not end the step.  But it ends it by the published rule, and corrected steps keep the length by which they are judged. */
 int abut_move_may_lengthen(const abut_search *s, const abut_move *m)
 {
     const int published = s->opt.stop.rule == ABUT_STOP_PUBLISHED;

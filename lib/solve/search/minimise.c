@@ -101,7 +101,7 @@ static abut_status leave(abut_search *s, abut_report *rep, abut_err *err)
     return ops->place.leave ? ops->place.leave(s, rep, err) : ABUT_OK;
 }
 
-/* The points are where minimisations run, and the iterate has its contacts. */
+/* Moves the points to the place of minimisations, and finds the contacts of the iterate if they are missing. */
 static abut_status arrive(abut_search *s, abut_report *rep, abut_err *err)
 {
     const int is_there = !s->opt.ops || s->ops == s->opt.ops;
@@ -202,7 +202,7 @@ static int norm_halved(abut_search *s)
     return halved;
 }
 
-/* The trial point becomes the iterate. */
+/* Moves to the trial point, and notes the progress. */
 static abut_status arrive_at_trial(abut_search *s, const abut_move *m, abut_err *err)
 {
     const int patience = abut_search_stop_rule(s)->patience, fixed = s->opt.stop.iterations > 0;
@@ -281,7 +281,7 @@ static abut_status begin(abut_search *s, abut_err *err)
     return rc || !rule->begin ? rc : rule->begin(s, err);
 }
 
-/* A direction that is short enough to end the minimisation, and to be judged by. */
+/* Returns 1 if the direction is short enough to end the minimisation, and of a kind that may. */
 static int ends_before(const abut_search *s, const abut_stop_rule *rule)
 {
     const int judges = s->aim.exact && s->aim.fair && s->failed.iterations > 1 && !abut_lagrangian_of(&s->prob.terms)->on;

@@ -90,7 +90,7 @@ abut_status abut_path_add(abut_path *p, const abut_collmesh *cm, const uint8_t *
  * pairs of a long line are neighbours that move alike. */
 #define KEPT 1e-3
 
-/* Whether the primitives touch, or come within their thickness of each other, on the line. */
+/* Returns 1 if the primitives touch, or come within their thickness of each other, on the line. */
 static int pair_touches(const abut_path *p, const abut_collmesh *cm, const abut_path_hit *pair)
 {
     double x0[12], x1[12];
@@ -109,7 +109,7 @@ static abut_path_hit candidate(const abut_path *p, const abut_collmesh *cm, int 
     return c;
 }
 
-/* The first of candidates r of a list that touches, looked for while *hit is n; n when none does. */
+/* Returns the first of candidates r of a list that touches, searched while *hit is n; n: none. */
 static size_t block_touches(const abut_path *p, const abut_collmesh *cm, const abut_sweep *m, int list, abut_range r,
                             const atomic_size_t *hit, size_t n)
 {
@@ -150,7 +150,7 @@ static int old_hit_touches(abut_path *p, const abut_collmesh *cm)
 static int list_touches(const abut_path *p, const abut_collmesh *cm, const abut_sweep *m, int list, abut_path_hit *hits)
 {
     const size_t n = abut_candidates_list(&p->cand, list)->n, nb = abut_blocks(n);
-    atomic_size_t hit = n;   /* an answer yes does not depend on who finds it */
+    atomic_size_t hit = n;   /* the answer does not depend on the thread that finds it */
     #pragma omp parallel for schedule(dynamic, 1) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
         const size_t found = block_touches(p, cm, m, list, abut_block(n, b), &hit, n);
@@ -160,7 +160,7 @@ static int list_touches(const abut_path *p, const abut_collmesh *cm, const abut_
     return hit < n;
 }
 
-/* Whether a candidate of this rank touches: *hit. */
+/* Returns 1 if a candidate of this rank touches: *hit. */
 static int any_touches(const abut_path *p, const abut_collmesh *cm, const abut_sweep *m, abut_path_hit *hit)
 {
     *hit = (abut_path_hit){ .v = { -1, -1, -1, -1 } };
@@ -195,8 +195,8 @@ static int tet_inverts(abut_path *p, const abut_model *m, const double *x0, cons
     return tet >= 0;
 }
 
-/* Half-spaces need no test: both ends are above them by their thickness, and so is the line between.  most: a line with more
- * pairs than that counts as not free; 0: none does, and near keeps what the search wants. */
+/* *free_: the line is free.  Half-spaces need no test: both ends are above them by their thickness, and so is the line.  most: a
+ * line with more pairs counts as not free; 0: no limit, with `near` as scratch. */
 static abut_status line_is_free(abut_path *p, const abut_collmesh *cm, const uint8_t *fixed, int from, int to, size_t most,
                                 abut_candidate_search *near, int *free_, abut_err *err)
 {

@@ -14,8 +14,8 @@ enum { ABUT_GUESS_COAST, ABUT_GUESS_START, ABUT_GUESS_INERTIA, ABUT_GUESS_SYMPLE
  * must not grow. */
 double abut_rule_ceiling(double start, double noise, double part, double alpha, double slope);
 
-/** Whether a line ends before its minimum or not far beyond it, by how fast the objective falls at its start and its end: the
- * approximate condition of Wolfe (Hager and Zhang 2005, 4.1), `to` >= -(1 - 2 delta) `from` with delta 0.1. */
+/** Returns 1 if a line ends before its minimum or not far beyond it.  from, to: slopes by which the objective falls at its start
+ * and end.  Approximate condition of Wolfe (Hager and Zhang 2005, 4.1): to >= -(1 - 2 delta) from, delta 0.1. */
 int abut_rule_not_beyond(double from, double to);
 
 /** Returns the fraction of a direction that moves no point further than half of dhat, m, if alpha of it moves one by `motion`, m:

@@ -35,7 +35,7 @@ typedef struct abut_search_ops {
         abut_status (*stiffen)(abut_search *s, abut_err *err);
     } points;
     struct abut_aim_ops {       /* the direction p at here, which has contacts and gradient */
-        /** p and s->aim.  Fails  ABUT_E_NUMERIC; kind, node and guessed of s->failed say where */
+        /** Finds p and s->aim.  Fails  ABUT_E_NUMERIC, with kind, node and guessed of s->failed */
         abut_status (*find)(abut_search *s, abut_report *rep, abut_err *err);
         abut_status (*find_newton)(abut_search *s, abut_report *rep, abut_err *err);    /* Newton's, in any method */
         void (*require_exact)(abut_search *s);      /* the next one shall be; or NULL: it is without majorants */

@@ -19,7 +19,7 @@ static inline void abut_search_swap(double **a, double **b)
 abut_status abut_search_fail(abut_search *s, abut_failure_kind kind, abut_err *err);
 /** Exchanges trial and another point. */
 void abut_search_exchange(abut_search *s, abut_point *with);
-/** The trial point becomes the iterate and joins the path of the step. */
+/** Makes the trial point the iterate, and adds it to the path of the step. */
 ABUT_MUST_USE abut_status abut_search_accept(abut_search *s, abut_err *err);
 
 /* ---- bound.c ---- */
@@ -43,9 +43,9 @@ typedef struct abut_stop_rule {
     const char *norm, *unit;    /* norm of the gradient that it reads, in words, and its unit; NULL: it reads directions */
     int patience;       /* stalled directions in a row after which the minimisation has failed; 0: any number */
     abut_status (*begin)(abut_search *s, abut_err *err);
-    /** At the iterate, which has its gradient, before a direction is found. */
+    /** Tests the iterate, which has its gradient, before a direction is found; NULL: no test. */
     abut_status (*at_iterate)(abut_search *s, int *stop, abut_report *rep, abut_err *err);
-    /** At a short Newton direction from the iterate, not the first of the minimisation: it ends before that is followed. */
+    /** 1: a short Newton direction from the iterate, not the first of the minimisation, ends it, and is not followed. */
     int at_direction;
     /** After a step along an exact direction below the tolerance; if `early`, also after a whole one that may be the last.  NULL:
      * directions do not end it. */
@@ -76,7 +76,7 @@ ABUT_MUST_USE abut_status abut_move_backtrack(abut_search *s, abut_move *m, abut
 ABUT_MUST_USE abut_status abut_move_lengthen_second_order(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_move_lengthen(abut_search *s, abut_move *m, abut_report *rep, abut_err *err);
 
-/** The objective at trial = here + alpha p; counted. */
+/** Evaluates the objective at trial = here + alpha p, and counts that. */
 ABUT_MUST_USE abut_status abut_search_try(abut_search *s, double alpha, abut_iteration *it, abut_report *rep, abut_err *err);
 /** Tries *p, another step than s->p: *fraction: the smaller of its bound and `most`, times `of_bound` if that is
  * below 1.  s->trial has an infinite objective if gaps are too small to move along it. */
@@ -99,7 +99,7 @@ int abut_second_order_applies(const abut_search *s);
 
 /* ---- rotate.c ---- */
 
-/** *out NULL: no body of the scene is rotated. */
+/** Makes the rotations of stiff bodies; *out NULL: the scene has none. */
 ABUT_MUST_USE abut_status abut_rotations_make(abut_rotations **out, const abut_objective *p, abut_err *err);
 void abut_rotations_free(abut_rotations *r);
 
@@ -110,9 +110,9 @@ void abut_script_stop(abut_search *s);
 
 enum { ABUT_SCRIPT_DONE, ABUT_SCRIPT_WAITS };
 
-/** One update of the augmented Lagrangian after an iteration (Li 2020, App. E, which waits for a residual of 1e-2 l per second:
- * that depends on the unit of time, so here the scripted speed is the measure).  *script: ABUT_SCRIPT_WAITS while targets are
- * out of reach.  Fails  ABUT_E_NUMERIC they will stay so */
+/** Updates the augmented Lagrangian after an iteration (Li 2020, App. E, but relative to the scripted speed: a residual of 1e-2 l
+ * per second depends on the unit of time).  *script: ABUT_SCRIPT_WAITS while targets are out of reach.  Fails  ABUT_E_NUMERIC
+ * they will stay so */
 ABUT_MUST_USE abut_status abut_script_update(abut_search *s, double speed, int *script, abut_report *rep, abut_err *err);
 
 #endif

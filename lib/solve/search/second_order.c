@@ -103,7 +103,7 @@ static abut_status correct(abut_search *s, double enough, double *costs, abut_re
     return rc;
 }
 
-/* That fraction of the step of length alpha is taken. */
+/* Takes that fraction of the step of length alpha. */
 static void arrive(abut_search *s, abut_move *m, double alpha, double fraction, int corrected)
 {
     double *led = s->second_order.linear_step;
@@ -145,7 +145,7 @@ static int is_due(abut_search *s, const abut_move *m)
 /* Decrease by a step of length alpha in a quadratic model with this slope. */
 static double promise(double alpha, double slope) { return alpha * (1 - 0.5 * alpha) * slope; }
 
-/* The longest corrected step that shells do not bound, if one is worth it and lowers the objective. */
+/* Searches the longest corrected step that shells do not bound, if one is worth it and lowers the objective. */
 static abut_status search_beyond(abut_search *s, abut_move *m, double slope, abut_report *rep, abut_err *err)
 {
     const double bound = m->lim.alpha;
@@ -163,7 +163,7 @@ static abut_status search_beyond(abut_search *s, abut_move *m, double slope, abu
     return ABUT_OK;
 }
 
-/* As backtracking, with steps corrected where rotations stretch. */
+/* Backtracks, with steps corrected if their rotations stretch. */
 static abut_status search_corrected(abut_search *s, abut_move *m, double slope, abut_report *rep, abut_err *err)
 {
     const double bound = m->lim.alpha;
