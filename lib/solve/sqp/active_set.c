@@ -65,7 +65,7 @@ static void gather(const double *y, int n, const int32_t *v, double x[12])
 
 /* ---- detection ---- */
 
-/* The pair among the first `settled`, or as a new one behind all. */
+/* Updates the pair among the first `settled`, or appends it. */
 static abut_status put(abut_active_set *s, const abut_active_pair *pair, size_t settled, int renew, abut_err *err)
 {
     abut_active_pair *old = settled ? bsearch(pair, s->pair, settled, sizeof *pair, compare) : NULL;

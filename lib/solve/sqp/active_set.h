@@ -39,16 +39,16 @@ typedef struct abut_active_set {
     abut_arena scratch;
 } abut_active_set;
 
-/** No pairs.  held[nv]: nodes that are prescribed.  Fails  ABUT_E_NOMEM */
+/** Begins a step without pairs.  held[nv]: prescribed nodes.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_active_set_begin(abut_active_set *s, const abut_collmesh *cm, const uint8_t *held, abut_err *err);
 /** Adds the pairs found at y1 and on the motion y0 -> y1, y0 the start of the step.  A pair whose impact is found again takes the
  * frozen normal of the last impact.  *fresh: number of new pairs.
  * Fails  ABUT_E_GEOM a position is not finite (names it); ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_active_set_extend(abut_active_set *s, const abut_collmesh *cm, const double *y0, const double *y1,
                                                  size_t *fresh, abut_err *err);
-/** s->c, s->a at y[3 nc] of all pairs, and s->row: nodes.  A pair without a normal at y has a = 0 and c = 0. */
+/** Computes s->c, s->a of all pairs at y[3 nc], and s->row: nodes.  A pair without a normal at y has a = 0 and c = 0. */
 void abut_active_set_evaluate(abut_active_set *s, const abut_collmesh *cm, const double *y0, const double *y);
-/** The smallest distance less thickness of all pairs at y, m, of vertices below half-spaces below 0; +inf without any; *which. */
+/** Returns the smallest distance less thickness of all pairs at y, m, below 0 under half-spaces, and *which; +inf: no pair. */
 double abut_active_set_gap(const abut_active_set *s, const abut_collmesh *cm, const double *y, size_t *which);
 /** "edge 3 4 of 'rope' and triangle 1 2 5 of 'floor'"; returns text. */
 const char *abut_active_set_words(const abut_active_set *s, const abut_collmesh *cm, size_t i, char *text, size_t size);

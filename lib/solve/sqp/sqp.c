@@ -122,7 +122,7 @@ abut_status abut_sqp_begin(abut_sqp *s, const abut_arrays *frame, abut_instant a
 
 /* ---- the objective ---- */
 
-/* The energy at x, +inf where an element has none, and the gradient if there is one. */
+/* Computes the energy at x, +inf if an element has none, and the gradient if the energy is finite. */
 static abut_status look(abut_sqp *s, abut_point *at, const double *x, unsigned what, abut_err *err)
 {
     abut_point_set(at, &s->objective, x, 0, NULL);
@@ -139,7 +139,7 @@ static void no_values(void *ctx, size_t lo, size_t hi, double *val)
     memset(val, 0, (hi - lo) * abut_packed_size(4) * sizeof *val);
 }
 
-/* H where E is linearised, in a pattern that has the pairs. */
+/* Sums H where E is linearised, in a pattern with the pairs. */
 static abut_status sum_matrix(abut_sqp *s, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->objective;
@@ -183,7 +183,7 @@ static abut_status infeasible(const abut_sqp *s, const abut_qp_result *r, abut_e
                      r->complementary, text);
 }
 
-/* s->of.p from the iterate. */
+/* Solves the program at the iterate: s->of.p. */
 static abut_status solve_program(abut_sqp *s, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->objective;
@@ -225,7 +225,7 @@ static abut_status solve_program(abut_sqp *s, abut_report *rep, abut_err *err)
 
 /* ---- how far ---- */
 
-/* The penalty of x, which has the energy E. */
+/* Returns the penalty of x, which has the energy E. */
 static double penalty(abut_sqp *s, double E, const double *x)
 {
     abut_acc sum = { 0, 0 };
@@ -235,7 +235,7 @@ static double penalty(abut_sqp *s, double E, const double *x)
     return E + s->rho * (sum.hi + sum.lo);
 }
 
-/* x += alpha p; *halvings of 1.  whole: alpha = 1 where E is finite. */
+/* x += alpha p; *halvings: of alpha = 1.  whole: alpha = 1 if E is finite. */
 static abut_status search(abut_sqp *s, int whole, int *halvings, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall(), before = penalty(s, s->at.e.sum, s->of.x);
@@ -277,7 +277,7 @@ static abut_status find_pairs(abut_sqp *s, size_t *fresh, abut_report *rep, abut
     return rc;
 }
 
-/* E and its derivatives at the iterate. */
+/* Evaluates E and its derivatives at the iterate. */
 static abut_status linearise(abut_sqp *s, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
@@ -289,7 +289,7 @@ static abut_status linearise(abut_sqp *s, abut_report *rep, abut_err *err)
     return abut_fail(err, ABUT_E_NUMERIC, "an element has no finite energy where the step starts");
 }
 
-/* From the iterate to the next; *speed, m/s: of the fastest node, if all of p is taken. */
+/* Moves to the next iterate; *speed, m/s: of the fastest node, if all of p is taken. */
 static abut_status iterate(abut_sqp *s, double *speed, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->objective;
@@ -357,7 +357,7 @@ abut_status abut_sqp_solve(abut_sqp *s, abut_report *rep, abut_err *err)
 
 /* ---- the next frame ---- */
 
-/* The smallest gap of the active set, 0 where one is below that. */
+/* Reports the smallest gap of the active set, at least 0. */
 static void report_gap(const abut_sqp *s, abut_report *rep)
 {
     const abut_collmesh *cm = &s->objective.cm;

@@ -58,9 +58,9 @@ typedef struct abut_sqp {
 ABUT_MUST_USE abut_status abut_sqp_init(abut_sqp *s, const abut_model *m, const abut_sqp_options *opt, abut_err *err);
 void abut_sqp_clear(abut_sqp *s);
 ABUT_MUST_USE abut_status abut_sqp_begin(abut_sqp *s, const abut_arrays *frame, abut_instant at, abut_err *err);
-/** s->of.x: the end of the step; rep->sqp.
+/** Solves the step: s->of.x, its end, and rep->sqp.
  * Fails  ABUT_E_NUMERIC a program is infeasible or does not converge, nor do the iterations; no step lowers the penalty; a matrix
- *        has no factor; an element no finite energy */
+ * has no factor; an element no finite energy */
 ABUT_MUST_USE abut_status abut_sqp_solve(abut_sqp *s, abut_report *rep, abut_err *err);
 /** Writes the next frame into out (cleared first), and its figures into the report.  hits: of the judge on the path to it */
 ABUT_MUST_USE abut_status abut_sqp_put_frame(abut_sqp *s, const abut_arrays *carry, size_t hits, abut_arrays *out,
