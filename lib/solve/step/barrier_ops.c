@@ -142,7 +142,7 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
     return reported(self, abut_step_solve(self, rep, err), rep);
 }
 
-/* Whether parts of a step are steps: of implicit Euler, which remembers nothing but the frame, on the processor. */
+/* Returns 1 if a step can be halved: implicit Euler, whose past is the frame alone, on the processor. */
 static int can_halve(const barrier *b)
 {
     const abut_model *m = &b->model.view;
@@ -189,7 +189,7 @@ static abut_status go_on(barrier *b, abut_report *rep, abut_err *err)
     return rc ? rc : begin_part(b, rep, err);
 }
 
-/* The passes that the model allows; where that is one, its residual is not measured. */
+/* Judges whether the passes end; with one pass allowed, its residual is not measured. */
 static abut_status judge(abut_stepper *s, int *settled, abut_report *rep, abut_err *err)
 {
     const abut_model *m = s->solver.prob.model;

@@ -161,7 +161,7 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
     return begin(s, frame, at, rep, err);
 }
 
-/* A configuration of a frame that is not the iterate. */
+/* Checks a configuration of a frame that is not the iterate. */
 static abut_status check_configuration(abut_search *so, const double *x, int joined, const char *when, abut_err *err)
 {
     abut_point_set(&so->trial, &so->prob, x, 0, NULL);
@@ -214,7 +214,7 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
 /* Passes that take all of the new normal forces, as published (Li 2020, 4.5). */
 enum { WHOLE_PASSES = 9 };
 
-/* One pass. */
+/* Solves one pass. */
 static abut_status minimise(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     abut_search_forget(&s->solver);   /* as a pass resumed in another process starts */
@@ -311,7 +311,7 @@ static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *
     return rc ? abut_wrap(err, "step %lld", (long long)s->at.step + 1), rc : ABUT_OK;
 }
 
-/* The path of the steps since the last frame that was written. */
+/* Joins the path of the steps since the last frame that was written. */
 static abut_status join_steps(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
@@ -320,7 +320,7 @@ static abut_status join_steps(abut_stepper *s, abut_report *rep, abut_err *err)
     return rc;
 }
 
-/* After all else, as it takes the terms further than the end of the step. */
+/* Writes the error of contact forces; called last, because it moves the terms beyond the end of the step. */
 static abut_status put_error(abut_stepper *s, abut_arrays *out, abut_report *rep, abut_err *err)
 {
     double *error = abut_frame_put(out, "object/contact-error", s->solver.prob.model->no, err);

@@ -100,7 +100,7 @@ static abut_status pass(abut_search *so, double (*f)[3], abut_err *err)
     return rc;
 }
 
-/* Whether a contact begins or ceases to slide along the direction at the iterate. */
+/* Returns 1 if a contact begins or ceases to slide along the direction at the iterate. */
 static int turns(abut_search *so)
 {
     const abut_objective *o = &so->prob;

@@ -17,7 +17,7 @@ static abut_status put_nodes(const char *name, const double *value, int32_t nv, 
     return ABUT_OK;
 }
 
-/* How many states before its start the next step reads, in BDF. */
+/* Returns how many states before its start the next step reads, in BDF. */
 static int next_past(const abut_objective *p)
 {
     const int most = p->model->scheme ? abut_integrator_past(p->model->scheme[0]) : 0;

@@ -147,7 +147,7 @@ static double force_scale(const abut_objective *p)
     return p->w.h_force * p->w.h_force;
 }
 
-/* a gradient of the objective becomes a force */
+/* Converts a gradient of the objective to a force. */
 static void to_newtons(const abut_objective *p, double scale, double *f)
 {
     for (int32_t i = 0; i < 3 * p->model->nv; i++) f[i] = 0 - f[i] / scale;  /* 0 stays +0 */

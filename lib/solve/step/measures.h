@@ -73,7 +73,7 @@ ABUT_MUST_USE abut_status abut_balance(const abut_solved *s, const abut_forces *
 double abut_work(const abut_solved *s, double late, const double *now, const double *last);
 /** *work: that of scripted accelerations and of the loads of the air, J: all loads but gravity. */
 ABUT_MUST_USE abut_status abut_work_load(const abut_solved *s, double *work, abut_arena *scratch, abut_err *err);
-/** The work of the moments on clamps of curved rods in the step to x[3 nv], J. */
+/** *work: of the moments on clamps of curved rods in the step to x[3 nv], J. */
 ABUT_MUST_USE abut_status abut_work_clamps(const abut_objective *p, const double *x, double *work, abut_err *err);
 
 /** Elastic energy at x and energy of the barrier with the stiffness of this step, J.  pairs: contacts at x (y = W x). */

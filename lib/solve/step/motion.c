@@ -106,7 +106,7 @@ abut_status abut_step_load_forces(abut_stepper *s, abut_err *err)
     return rc;
 }
 
-/* The acceleration by all forces where the first step of Newmark starts, under loads as they are there. */
+/* Computes the acceleration by all forces at the start of the first step of Newmark, under the loads there. */
 static abut_status first_acceleration(abut_stepper *s, abut_err *err)
 {
     const abut_objective *p = &s->solver.prob;

@@ -62,7 +62,7 @@ static int swings(const abut_stepper *s)
     return 0;
 }
 
-/* Implicit Euler takes the next steps, twice as many as the last time. */
+/* Begins a run of steps by implicit Euler, twice as many as the last time. */
 static void begin_bout(struct abut_rebound_damping *r)
 {
     r->last_run = r->last_run == 0 ? 1 : 2 * r->last_run < RUN_MAX ? 2 * r->last_run : RUN_MAX;
