@@ -112,7 +112,7 @@ static int over_triangle(const double *y, const int32_t t[3], abut_vec3 p, abut_
     return 1;
 }
 
-/* Whether vertex v lies behind collision triangle `at`; s is then what pulls it back. */
+/* Returns 1 if vertex v lies behind collision triangle `at`; s is then the spring between them. */
 static int is_behind(const abut_collision_springs *c, const abut_objective *p, int32_t v, int32_t at, abut_collision_spring *s)
 {
     const int32_t *t = p->cm.tri + 3 * (size_t)at;

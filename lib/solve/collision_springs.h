@@ -41,7 +41,7 @@ ABUT_MUST_USE abut_status abut_collision_springs_start(abut_collision_springs *c
 ABUT_MUST_USE abut_status abut_collision_springs_find(abut_collision_springs *c, const abut_objective *p, const double *x,
                                                       abut_err *err);
 double abut_collision_springs_energy(const abut_collision_springs *c, const abut_objective *p, const double *x);
-/** g[3 nv] += the gradient; rows of nodes that do not move are left alone. */
+/** g[3 nv] += the gradient; rows of nodes that do not move stay unchanged. */
 void abut_collision_springs_gradient(const abut_collision_springs *c, const abut_objective *p, const double *x, double *g);
 
 #endif

@@ -57,7 +57,7 @@ typedef struct abut_direction_ops {
                         abut_err *err);
     void (*require_exact)(void *self);          /* the next direction shall be exact */
     /** dir[3 nv] = -H^-1 g with the matrix of the last find, for second-order corrections and the error of a step.
-     * NULL: there is no such matrix, and neither is done. */
+     * NULL: there is no such matrix, so no correction and no error. */
     abut_status (*resolve)(void *self, const double *g, double *dir, abut_report *rep, abut_err *err);
     /** dir[3 nv] = -H^-1 g to a relative 1e-3, after a find that was exact, for the error of a step; asked only if resolve is
      * NULL.  NULL: that error is not known. */

@@ -77,7 +77,7 @@ static double gap_to_plane(const abut_failure_view *s, int32_t node, int32_t pla
     return d - 0.5 * thickness_of(m, node);
 }
 
-/* Two primitives, and how far apart they are at s->here->x, beyond their thickness. */
+/* Says two primitives, and their distance less thickness at s->here->x. */
 static void say_pair(words *w, const abut_failure_view *s, abut_stencil kind, const int32_t node[4], double known)
 {
     double x[12];
@@ -150,7 +150,7 @@ static void say_closest(words *w, const abut_failure_view *s)
     say(w, ", kappa %.3g kg/m^2", abut_barrier_state_of(&s->prob->terms)->kappa);
 }
 
-/* How much of the scripted motion is done, and the prescribed node that is furthest from where it should be. */
+/* Says the fraction of the scripted motion that is done, and the prescribed node that is furthest from its target. */
 static void say_script(words *w, const abut_failure_view *s)
 {
     const abut_objective *p = s->prob;
@@ -225,7 +225,7 @@ static int is_unbalanced(const abut_failure_view *s, const abut_failure *f)
     return f->unbalanced > 0 && (f->residual <= s->prob->model->tolerance[0] || f->kind == ABUT_FAILED_UNBALANCED);
 }
 
-/* Whether something touches and the smallest gap is so small that the barrier is too soft for its load. */
+/* Returns 1 if there are contacts, and the smallest gap is so small that the barrier is too soft for its load. */
 static int is_pressed(const abut_failure_view *s)
 {
     const double gap = abut_pairs_smallest_gap(&s->prob->cm, &s->here->pairs, NULL);
@@ -290,7 +290,7 @@ static const char *advice(const abut_failure *f, const abut_failure_view *s)
     }
 }
 
-/* How much of p, squared, is no rigid motion of the n nodes, over all of it. */
+/* Returns the part of p that is no rigid motion of the n nodes, over p, both squared. */
 static double deforming(const abut_failure_view *s, const int32_t *node, size_t n)
 {
     const abut_rigid part = abut_rigid_part(n, node, s->prob->model->mass, s->here->x, s->p);

@@ -83,7 +83,7 @@ int abut_integrator_scheme(const abut_model *m, const abut_frame *f)
 static double newmark_beta(const abut_model *m) { return m->newmark_beta ? m->newmark_beta[0] : ABUT_NEWMARK_BETA; }
 static double newmark_gamma(const abut_model *m) { return m->newmark_gamma ? m->newmark_gamma[0] : ABUT_NEWMARK_GAMMA; }
 
-/* Newmark takes contact at the end of the step. */
+/* Returns 1 for Newmark schemes with contact at the end of the step. */
 static int parts_contact(const abut_model *m) { return newmark_beta(m) == 0.5 * newmark_gamma(m); }
 
 double abut_integrator_step_weight(const abut_model *m, int scheme)

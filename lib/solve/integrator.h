@@ -72,7 +72,7 @@ int abut_integrator_scheme(const abut_model *m, const abut_frame *f);
 int abut_integrator_damped(const abut_frame *from, const abut_frame *to);
 /** Returns 1 for midpoint and Newmark: implicit Euler takes some of their steps after elasticity has created energy. */
 int abut_integrator_rebounds(const abut_model *m);
-/** The states of a frame before its own, newest first, each [3 nv]; returns how many there are. */
+/** Lists the states of a frame before its own, newest first, each [3 nv]; returns their number. */
 int abut_integrator_past_of(const abut_frame *f, const double *x[ABUT_PAST], const double *v[ABUT_PAST]);
 /** Returns how many states before the start of a step a scheme reads: q - 1 in BDF of order q, else 0. */
 int abut_integrator_past(int scheme);
@@ -100,8 +100,8 @@ void abut_integrator_predict(const abut_model *m, int scheme, const abut_start *
 /** c[3 nv], m: end position of a node that is at rest after the step; prescribed nodes (held[nv]) move towards target. */
 void abut_integrator_still(const abut_model *m, int scheme, const abut_start *at, const uint8_t *held, const double *target,
                            double *c);
-/** Velocities v[3 nv] (and accelerations a[3 nv], Newmark; NULL otherwise) after a step that went to x.  Prescribed nodes
- * get the mean velocity of the step in every scheme, and keep their a.  a includes contact, which the caller subtracts. */
+/** Computes velocities v[3 nv] (and accelerations a[3 nv], Newmark; NULL otherwise) after a step to x.  Prescribed nodes get the
+ * mean velocity of the step in every scheme, and keep their a.  a includes contact, which the caller subtracts. */
 void abut_integrator_finish(const abut_model *m, int scheme, const abut_start *at, const uint8_t *held, const double *xhat,
                             const double *x, double *v, double *a);
 

@@ -46,7 +46,7 @@ ABUT_MUST_USE abut_status abut_objective_init(abut_objective *o, const abut_mode
                                               abut_err *err);
 void abut_objective_clear(abut_objective *o);
 
-/** The number that tet t of o->model has in the model that was given; -1 for -1. */
+/** Returns the number of tet t of o->model in the given model; -1 for -1. */
 static inline int32_t abut_objective_tet(const abut_objective *o, int32_t t) { return t < 0 ? -1 : o->reordered->number[t]; }
 
 /** Returns 1 if a term is of that kind. */

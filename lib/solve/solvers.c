@@ -93,7 +93,7 @@ enum { ROWS = sizeof abut_solver_table / sizeof *abut_solver_table };
 
 const char *const abut_scene_solvers[ABUT_SOLVED_BY] = { "newton", "nodal", "sqp", "qp" };
 
-/* The names of the rows that understand an option. */
+/* Writes the names of the rows that support an option. */
 static const char *understand(unsigned option, char *text, size_t size)
 {
     const char *names[ROWS] = { NULL };

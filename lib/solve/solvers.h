@@ -47,7 +47,7 @@ extern const char *const abut_scene_solvers[ABUT_SOLVED_BY];
 /** Returns the row of a name, if it supports all given options, ABUT_OPTION_*.  Else NULL, and err (ABUT_E_ARG) names the option
  * and the solvers that support it, or all names. */
 const abut_solver_row *abut_solver_find(const char *name, unsigned given, abut_err *err);
-/** ABUT_KEEPS_* that a row keeps with these options: a fixed number of iterations converges to nothing. */
+/** Returns ABUT_KEEPS_* that a row keeps with these options: steps of a fixed number of iterations need not converge. */
 unsigned abut_solver_promises(const abut_solver_row *row, const struct abut_step_options *o);
 /** Fails  ABUT_E_ARG values of options that cannot be combined with the solver, or with each other */
 ABUT_MUST_USE abut_status abut_solver_check(const abut_solver_row *row, const struct abut_step_options *o, abut_err *err);

@@ -20,7 +20,7 @@ static abut_status start(const abut_stepper_ops *ops, void *self, const abut_arr
     return abut_fail(err, ABUT_E_FORMAT, "frame %lld is PENDING: the solver does not go on from there", (long long)at.step);
 }
 
-/* No stage takes a frame of other numbers. */
+/* Refuses an end whose numbers no stage would accept. */
 static abut_status check_end(const abut_arrays *out, abut_err *err)
 {
     static const char *const name[] = { "node/x", "node/v" };

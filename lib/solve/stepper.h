@@ -41,7 +41,7 @@ typedef struct abut_stepper_ops {
     abut_status (*settle)(void *self, int *again, abut_report *rep, abut_err *err);
     /** Writes a PENDING frame into out (cleared first).  NULL: the stepper has none. */
     abut_status (*suspend)(void *self, const abut_arrays *carry, abut_arrays *out, abut_err *err);
-    /** The next frame into out (cleared first), with what `record` names (ABUT_WITH_*, solve/step/record.h); *at, rep->step and
+    /** Writes the next frame into out (cleared first), with `record` (ABUT_WITH_*, solve/step/record.h); *at, rep->step and
      * rep->time become its own.  carry: the frame before. */
     abut_status (*commit)(void *self, const abut_arrays *carry, int record, abut_arrays *out, abut_instant *at, abut_report *rep,
                           abut_err *err);
@@ -52,11 +52,11 @@ typedef struct abut_stepper_ops {
     void (*free)(void *self);
 } abut_stepper_ops;
 
-/** begin or resume, and one pass. */
+/** Begins or resumes a step, and solves one pass. */
 ABUT_MUST_USE abut_status abut_stepper_pass(const abut_stepper_ops *ops, void *self, const abut_arrays *frame, int pending,
                                             abut_instant at, int *written, abut_report *rep, abut_err *err);
 
-/** A whole step from a frame of either phase, its seconds and processor time included. */
+/** Takes a whole step from a frame of either phase, and measures its seconds and processor time. */
 ABUT_MUST_USE abut_status abut_stepper_advance(const abut_stepper_ops *ops, void *self, const abut_arrays *frame, int pending,
                                                abut_instant *at, int *written, int record, abut_arrays *out, abut_report *rep,
                                                abut_err *err);
