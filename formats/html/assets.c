@@ -21,7 +21,7 @@ static void put(FILE *f, const char *begin, const char *end)
 
 void abut_page_begin(FILE *f)
 {
-    /* nothing of the page may come from elsewhere: `watch` alone answers it, from where it came from */
+    /* the page may load nothing from elsewhere; it may request data from its own server, `watch`, alone */
     fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
           "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
           "style-src 'unsafe-inline'; img-src data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'\">\n"

@@ -235,7 +235,7 @@ static void join(abut_bounds *all, const abut_bounds *box)
     abut_bounds_add(all, box->hi);
 }
 
-/* Boxes of all parts as f32 numbers, what holds them all, and what holds the bodies; returns the points that are nowhere. */
+/* Puts the boxes of all parts as f32; all, bodies: their common boxes.  Returns the number of points that are not finite. */
 static int32_t put_boxes(abut_page_data *d, const abut_shot *s, abut_bounds *all, abut_bounds *bodies)
 {
     int32_t lost = 0;
@@ -301,7 +301,7 @@ static abut_status put_field(abut_page_data *d, const abut_shot *s, int i, abut_
     return ABUT_OK;
 }
 
-/* Places and forces; returns the largest component of a force, NaN where there is none to tell. */
+/* Puts places and forces; returns the largest component of a force, NaN if no force is known. */
 static double put_contacts(const abut_contact_points *c, const abut_bounds *all, abut_block *b)
 {
     double most = NAN;

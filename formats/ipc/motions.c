@@ -1,8 +1,8 @@
 /* The animation scripts of the IPC code: `script NAME` moves something, chosen by where it is or by its place in the file.
  *
- * formats/IPC.md says what a name means, with the reason for every choice.  Numbers are those of the publications
- * where they hold them; any other that is chosen here is said by abut_ipc_assume, with the key that changes it.  A script whose
- * motion is not known is refused by name. */
+ * formats/IPC.md explains each name, with the reason for every choice.  Numbers are from the publications if these have them;
+ * abut_ipc_assume says every other number chosen here, with the key that changes it.  A script with an unknown motion is refused
+ * by name. */
 #include "formats/ipc/script_parts.h"
 
 #include "formats/scene/tree_value.h"
@@ -126,7 +126,7 @@ static void fix_ends(abut_ipc_script *s, int axis)
     for (int end = 0; end < 2; end++) abut_make_text(&s->make, end_strip(s, axis, end), "fix", "true");
 }
 
-/* "script 'stretch' (line 3): <what>; --set motion.0 or motion.1": what the last n motions do is chosen here. */
+/* Notes that the last n motions are chosen here: "script 'stretch' (line 3): <what>; --set motion.0 or motion.1". */
 static void assume(abut_ipc_script *s, const char *what, int n)
 {
     char text[320], first[40] = "";

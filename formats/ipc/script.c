@@ -324,7 +324,7 @@ static const struct command {
     /* display and files */
     { "zoom", NULL, NULL }, { "view", NULL, NULL }, { "cameraTracking", NULL, NULL }, { "playBackSpeed", NULL, NULL },
     { "appendStr", NULL, NULL }, { "disableCout", NULL, NULL },
-    /* how the other code looks for the same result, or what its other solvers need */
+    /* methods of the reference code to reach the same result, and parameters of its other solvers */
     { "warmStart", NULL, NULL }, { "CCDMethod", NULL, NULL }, { "CCDTolerance", NULL, NULL },
     { "partitionAmt", NULL, NULL }, { "blockSize", NULL, NULL }, { "QPSolver", NULL, NULL },
     { "useActiveSetConvergence", NULL, NULL },

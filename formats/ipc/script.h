@@ -1,5 +1,5 @@
-/* Scene scripts of the public IPC reference code (one command per line), as a scene tree: what a script says becomes what
- * a scene file would say (formats/IPC.md), so that --set, --explain and every check work for both. */
+/* Scene scripts of the public IPC reference code (one command per line), translated to the tree of a scene file (formats/IPC.md),
+ * so that --set, --explain and every check work for both. */
 #ifndef ABUT_FORMATS_IPC_SCRIPT_H
 #define ABUT_FORMATS_IPC_SCRIPT_H
 

@@ -1,8 +1,8 @@
 /* Shapes of IPC scripts.
  *
  * A shape line is a path, a translation, three angles (degrees), three scales, then keywords.  A point goes through the
- * scales, the angles about z, then y, then x, and the translation, all about the origin of the mesh file: only so do the
- * scenes of the release are as they are described (blades upright under the mat, the ball over the points).
+ * scales, the angles about z, then y, then x, and the translation, all about the origin of the mesh file: only so are the
+ * scenes of the release as described (blades upright under the mat, the ball over the points).
  * A .pt or .seg file that does not exist means the points or the edges of the .obj file of that name. */
 #include "formats/ipc/script_parts.h"
 
@@ -162,8 +162,8 @@ static abut_status keyword(abut_ipc_script *s, shape *sh, abut_word w, abut_word
     return rc;
 }
 
-/* The meshes 0.ext, 1.ext, ... of a folder, one per time step: they are where the obstacle is, so that the shape's own
- * placement says nothing.  The step follows when the whole script is read. */
+/* Reads the meshes 0.ext, 1.ext, ... of a folder, one per time step: they place the obstacle, so that the shape's own placement
+ * has no effect.  The step is set when the whole script is read. */
 static abut_status put_sequence(abut_ipc_script *s, shape *sh, abut_err *err)
 {
     static const char *const extension[] = { ".seg", ".obj", ".pt", ".ply", ".stl", ".msh" };

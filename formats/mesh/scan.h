@@ -45,7 +45,7 @@ abut_word abut_scan_token(abut_scan *s);
 abut_word abut_scan_rest(abut_scan *s);
 int abut_word_is(abut_word w, const char *text);
 
-/** The word as a finite number, or as an integer in [lo, hi].  `what` names it in messages.
+/** Converts a word to a finite number, or to an integer in [lo, hi].  `what` names it in messages.
  * Fails  ABUT_E_FORMAT with line, the word found and what was expected */
 ABUT_MUST_USE abut_status abut_scan_real(const abut_scan *s, abut_word w, const char *what, double *out, abut_err *err);
 ABUT_MUST_USE abut_status abut_scan_int(const abut_scan *s, abut_word w, const char *what, int64_t lo, int64_t hi,

@@ -22,7 +22,7 @@ struct abut_film {
     int to;             /* it reads there; -1: closed */
 };
 
-/* Suffix of the name, and what ffmpeg calls the kind of file and the coding; NULL: it is not asked. */
+/* Suffix of the name, and ffmpeg's names of the container and the codec; NULL: without ffmpeg. */
 static const struct kind {
     const char *suffix, *container, *coding;
 } kinds[] = { { ".gif", NULL, NULL }, { ".mp4", "mp4", "libx264" }, { ".mov", "mov", "libx264" },

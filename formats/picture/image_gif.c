@@ -109,7 +109,7 @@ static void measure(const abut_gif *g, box *b)
     for (int i = b->lo; i < b->hi; i++) b->count += g->bins[g->order[i]].count;
 }
 
-/* Orders the bins of a box along its axis; equal ones stay as they are. */
+/* Sorts the bins of a box along its axis, stably. */
 static void sort_box(abut_gif *g, const box *b, uint16_t *room)
 {
     int first[33] = { 0 };
@@ -231,7 +231,7 @@ static void put_codes(abut_gif *g, size_t n)
 
 /* ---- pictures ---- */
 
-/* The rectangle [x0, x1) x [y0, y1) outside of which nothing changes; a pixel where nothing does. */
+/* Finds the rectangle [x0, x1) x [y0, y1) of all changed pixels; one pixel if there are none. */
 static void changed(const abut_gif *g, const abut_image *im, int r[4])
 {
     r[0] = g->w, r[1] = 0, r[2] = g->h, r[3] = 0;

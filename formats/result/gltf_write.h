@@ -19,7 +19,7 @@ ABUT_MUST_USE abut_status abut_gltf_open(const char *path, int keep, abut_gltf *
 /** Takes one frame.
  * Fails  ABUT_E_FORMAT the model has changed, or time does not rise; ABUT_E_ARG too many frames; ABUT_E_IO, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_gltf_frame(abut_gltf *w, const abut_shot *s, abut_err *err);
-/** Writes the file.  Fails  ABUT_E_FORMAT there is nothing to show; ABUT_E_ARG it would pass 4 GiB; ABUT_E_IO, ABUT_E_NOMEM */
+/** Writes the file.  Fails  ABUT_E_FORMAT nothing to show; ABUT_E_ARG it would exceed 4 GiB; ABUT_E_IO, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_gltf_close(abut_gltf *w, abut_err *err);
 /** Number of frames taken so far. */
 int abut_gltf_count(const abut_gltf *w);

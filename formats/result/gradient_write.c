@@ -10,7 +10,7 @@
 
 enum { ROWS = ABUT_BARS + 2 };
 
-/* All arrays: those of the state, and those of parameters. */
+/* Lists all arrays: of the state, then of parameters. */
 static int rows_of(const abut_gradient_table *t, abut_bar_row row[ROWS], double *state[2])
 {
     state[0] = t->state->x, state[1] = t->state->v;
@@ -20,7 +20,7 @@ static int rows_of(const abut_gradient_table *t, abut_bar_row row[ROWS], double 
     return ROWS;
 }
 
-/* Errors of the numbers of row k of all arrays: |derivative - that of the other run|; NULL: not estimated. */
+/* Lists the arrays of the refined run, whose differences are the errors; 0: not estimated. */
 static int other_rows(const abut_gradient_table *t, abut_bar_row row[ROWS], double *state[2])
 {
     return t->other ? rows_of(t->other, row, state) : 0;

@@ -1,10 +1,10 @@
 /* Derivatives of a run as a table: array,row,column,name,value,derivative,error.
  *
  * array       of the MODEL, or of frame 0 (node/x, node/v), or one like them (lib/adjoint/bars.h)
- * name        of the object, the material or the motion that the row is of, where there is one
- * value       what the array has there; empty where the MODEL has no such array
- * derivative  of L by it
- * error       what the tolerance of the run leaves of it, to first order; empty where it is not estimated
+ * name        of the row's object, material or motion, if it has one
+ * value       entry of the array; empty if the MODEL has no such array
+ * derivative  of L by the value
+ * error       of the derivative by the tolerance of the run, to first order; empty if not estimated
  * The first two lines are `loss,0,0,,L,,` and `loss/correction,0,0,,E,,`: L at exact ends of the
  * steps is L + E to first order. */
 #ifndef ABUT_FORMATS_RESULT_GRADIENT_WRITE_H
@@ -27,13 +27,13 @@ typedef struct abut_gradient_table {
     int n;
 } abut_gradient_table;
 
-/** Each pattern is of an array that has derivatives in this model.
- * Fails  ABUT_E_ARG it is of none: those that there are; or the reason why there are none */
+/** Checks that each pattern matches an array that has derivatives in this model.
+ * Fails  ABUT_E_ARG one matches none: the message lists the arrays, or says why there are none */
 ABUT_MUST_USE abut_status abut_gradient_check(const abut_gradient_table *t, abut_err *err);
 void abut_gradient_csv(const abut_gradient_table *t, FILE *f);
 void abut_gradient_json(const abut_gradient_table *t, FILE *f);
-/** gradient/NAME, and gradient-error/NAME where it is estimated, for every array, with loss/value and loss/correction, into the
- * MODEL; those of node/x and node/v into frame 0.  Fails  ABUT_E_NOMEM */
+/** Puts gradient/NAME, and gradient-error/NAME if estimated, of every array, and loss/value and loss/correction into the MODEL;
+ * those of node/x and node/v into frame 0.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_gradient_arrays(const abut_gradient_table *t, abut_arrays *model, abut_arrays *frame,
                                                abut_err *err);
 

@@ -36,17 +36,17 @@ typedef struct abut_parts {
 } abut_parts;
 
 /** take[no]: 1 for the objects of these names; n_names 0: for all.
- * Fails  ABUT_E_ARG a name is no object's (lists those there are) */
+ * Fails  ABUT_E_ARG a name is unknown (lists the objects) */
 ABUT_MUST_USE abut_status abut_objects_choose(const abut_arrays *set, int32_t no, const char *const *names, int n_names,
                                               uint8_t *take, abut_err *err);
 
 /** Makes the parts of the chosen objects.  names[n_names]: names of objects and half-spaces, n_names 0 = all.
- * Fails  ABUT_E_ARG a name is neither's (lists those there are); ABUT_E_NOMEM */
+ * Fails  ABUT_E_ARG a name is unknown (lists objects and half-spaces); ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_parts_make(const abut_arrays *set, const abut_model *m, const char *const *names,
                                           int n_names, abut_parts *out, abut_err *err);
 void abut_parts_clear(abut_parts *p);
 
-/** Radius of the rods and particles of an object, m: half of what it keeps from itself, or that of its material if that is more;
+/** Radius of the rods and particles of an object, m: half of its contact thickness, or its material radius if that is larger;
  * 0: neither. */
 double abut_object_radius(const abut_model *m, int32_t object);
 

@@ -23,7 +23,7 @@ int abut_out_direct(const char *path)
     return !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6) || (!stat(path, &st) && !S_ISREG(st.st_mode));
 }
 
-/* Whether the open file fd, just locked, is still what the name leads to: another process may have replaced it before. */
+/* Whether the name still leads to the open file fd, just locked: another process may have replaced it before. */
 static int is_named(const char *part, int fd)
 {
     struct stat at, name;

@@ -18,7 +18,7 @@ typedef struct abut_out_file {
 /** Makes the folder if it is missing; its parent must exist.  Fails  ABUT_E_IO */
 ABUT_MUST_USE abut_status abut_out_folder(const char *dir, abut_err *err);
 
-/** 1 where a file is written directly: a device, a fifo, and everything under /dev and /proc, also where it leads to a file:
+/** 1 if path is written directly: a device, a fifo, and everything under /dev and /proc, even if it leads to a file, as
  * /dev/stdout must not be replaced. */
 int abut_out_direct(const char *path);
 /** Opens and locks the file that a run which was not finished left under the name `part`; *fd is -1 if there is none.
@@ -30,7 +30,7 @@ ABUT_MUST_USE abut_status abut_out_new(const char *part, int *fd, abut_err *err)
 int abut_out_rename(const char *part, const char *path, int keep);
 /** Says what became of a rename that failed for `why`.  Returns ABUT_E_IO. */
 abut_status abut_out_not_renamed(const char *part, const char *path, int why, abut_err *err);
-/** Opens path for writing; keep: if there is a file of that name when this one is closed, that one stays, and PATH.part too.
+/** Opens path for writing; keep: a file that has this name when this one is closed stays, and PATH.part too.
  * Fails  ABUT_E_IO naming the path and the reason; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_out_open(abut_out_file *o, const char *path, int keep, abut_err *err);
 /** Opens likewise a file with a formatted name: dir/stem_0012.suffix. */

@@ -1,5 +1,5 @@
-/* Fields as numbers at the points of a model, for colours: what is known of tets and shells as the mean over those around a
- * node, what is known of collision vertices there. */
+/* Fields as numbers at the points of a model, for colours: fields of tets and shells as the mean over those around a node,
+ * fields of collision vertices at these. */
 #ifndef ABUT_FORMATS_RESULT_POINT_FIELDS_H
 #define ABUT_FORMATS_RESULT_POINT_FIELDS_H
 

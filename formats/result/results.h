@@ -30,7 +30,7 @@ int abut_results_want(const abut_results_opts *opt);
 /** Makes folders and opens files.  text: borrowed, may be NULL unless a name is "-".  Fails  ABUT_E_IO, ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_results_open(abut_results *r, const abut_results_opts *opt, FILE *text, abut_err *err);
 ABUT_MUST_USE abut_status abut_results_frame(abut_results *r, const abut_shot *s, abut_err *err);
-/** Writes what is only known at the end.  Files of a series are whole before; the others appear here. */
+/** Completes the files at the end of the stream: single files appear now, files of a series are complete before. */
 ABUT_MUST_USE abut_status abut_results_close(abut_results *r, abut_err *err);
 void abut_results_clear(abut_results *r);
 

@@ -47,8 +47,8 @@ static void find_vertices(maker *k)
         if (!m->map_first || m->map_first[2 * v + 1] - m->map_first[2 * v] == 1) k->vertex[abut_model_contact_node(m, v)] = 1;
 }
 
-/* Objects with curved tets all of whose corners on the boundary collide: it is their contact surface.  Where there is none, all
- * with tets: their boundary is what is shown. */
+/* Marks objects with curved tets whose contact surface is the boundary: all its corners collide.  If the model has no contact
+ * surface, marks all objects with tets: their boundary is shown. */
 static abut_status choose(maker *k, abut_err *err)
 {
     const abut_model *m = k->m;

@@ -223,7 +223,7 @@ static int add_motion(const abut_shot *s, int32_t k, abut_acc sum[3])
     return chosen;
 }
 
-/* motion.N.reaction_x_N, ...: what entry N of the list of motions exerts, also where it holds its nodes afterwards; 0 while it
+/* Sets motion.N.reaction_x_N, ...: force of entry N of the list of motions, also while it holds its nodes afterwards; 0 while it
  * does not act. */
 static abut_status set_motions(abut_table *t, const abut_shot *s, abut_err *err)
 {

@@ -1,5 +1,5 @@
-/* A FILE that writes into memory, for texts that must be whole before they are used.  Unlike open_memstream it says so when the
- * memory cannot grow: in glibc a write that finds none there is lost without a trace. */
+/* A FILE that writes into memory, for texts that must be complete before use.  It reports a failure to grow; open_memstream of
+ * glibc loses such a write without an error. */
 #ifndef ABUT_FORMATS_RESULT_TEXT_FILE_H
 #define ABUT_FORMATS_RESULT_TEXT_FILE_H
 

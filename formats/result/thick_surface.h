@@ -19,7 +19,7 @@ typedef struct abut_thick_part {
 
 /* Zero-filled is empty.  Owns its arrays; unchanged ones are borrowed from the parts that it was made of. */
 typedef struct abut_thick {
-    abut_parts parts;       /* what is drawn; points of the model first, then those of surfaces */
+    abut_parts parts;       /* parts to draw; points of the model first, then of surfaces */
     abut_thick_part *part;  /* [parts.n] */
     int32_t n_points;       /* of the model */
     int32_t *own;           /* [parts.n_points] point of the model that a point of a surface belongs to */

@@ -56,7 +56,7 @@ static abut_status put_displacement(FILE *f, const abut_vtu_grid *g, const abut_
     return rc;
 }
 
-/* Arrays of other stages with one row per node (of_nodes) or per tet; those per shell stay out.  Where both counts are equal the
+/* Puts arrays of other stages with one row per node (of_nodes) or per tet, but not per shell.  If both counts are equal, the
  * name decides. */
 static abut_status put_unknown(abut_vtu *w, FILE *f, const abut_vtu_grid *g, const abut_model *m, const abut_arrays *set,
                                int of_nodes, abut_err *err)

@@ -21,7 +21,7 @@ static void law(FILE *f, const char *what, const char *name, const char *help)
     fprintf(f, "  %-16s %-23s %s\n", what, name, help);
 }
 
-/* A parameter that may be a fraction of l: what was said, and where. */
+/* Writes a parameter that may be a fraction of l: its value in the scene, and its place. */
 static void said(FILE *f, const char *name, double value, const char *unit, const abut_param *p)
 {
     char why[200];

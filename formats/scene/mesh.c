@@ -20,7 +20,7 @@ static abut_status make_path(const abut_scene_reader *r, const abut_tree *t, con
     return n < PATH_SIZE ? ABUT_OK : abut_tree_fail(t, err, "this path is longer than %d letters", PATH_SIZE - 1);
 }
 
-/* Loads a mesh that the scene names at t.  If there is no such file, the message has what the scene says of its meshes. */
+/* Loads a mesh that the scene names at t.  If there is no such file, the message quotes the scene's `mesh-source`. */
 static abut_status load(const abut_tree *t, const char *path, abut_mesh *m, abut_err *err)
 {
     const abut_status rc = abut_scene_placed(t, abut_mesh_load(path, m, err), err);

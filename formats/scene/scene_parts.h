@@ -75,7 +75,7 @@ ABUT_MUST_USE abut_status abut_scene_make_particles(const abut_tree *t, abut_mes
 /** Puts the place of t before the message of a reader or generator that failed with rc; a size that a generator refuses is a
  * fault of the scene (ABUT_E_FORMAT). */
 abut_status abut_scene_placed(const abut_tree *t, abut_status rc, abut_err *err);
-/** The key `ramp` or `factor` of a map that says a load; neither: the table stays empty. */
+/** Reads the key `ramp` or `factor` of the map of a load; without either the table stays empty. */
 ABUT_MUST_USE abut_status abut_scene_factor(const abut_tree *map, abut_scene_table *out, abut_err *err);
 /** A list of rows of `width` lengths, malloc'ed. */
 ABUT_MUST_USE abut_status abut_scene_rows(const abut_tree *t, const char *what, int width, double **rows, int32_t *n,
@@ -86,7 +86,7 @@ ABUT_MUST_USE abut_status abut_scene_all_there(const abut_tree *t, const char *c
 ABUT_MUST_USE abut_status abut_scene_need(const abut_tree *t, const char *const *keys, abut_err *err);
 /** Scale, then rotate, then translate of an object, all about the origin: x -> A x + b. */
 ABUT_MUST_USE abut_status abut_scene_placement(const abut_tree *object, double A[9], double b[3], abut_err *err);
-/** A `sequence`: positions of all points of the mesh at ascending times, as they are in the files.  An empty mesh becomes
+/** Reads a `sequence`: positions of all points of the mesh at ascending times, unchanged from the files.  An empty mesh becomes
  * the first of them; any other one must have as many points as each. */
 ABUT_MUST_USE abut_status abut_read_scene_path(const abut_scene_reader *r, const abut_tree *t, abut_mesh *mesh,
                                                abut_scene_path *p, abut_err *err);
@@ -97,7 +97,7 @@ ABUT_MUST_USE abut_status abut_scene_rotation(const abut_tree *t, double R[9], a
 /** A map of conditions, or the name of one in the root's `selections`. */
 ABUT_MUST_USE abut_status abut_read_scene_select(const abut_scene_reader *r, const abut_tree *t, abut_scene_select *s,
                                                  abut_err *err);
-/** Checks all of `selections`, also those that nothing uses. */
+/** Checks all of `selections`, also unused ones. */
 ABUT_MUST_USE abut_status abut_scene_selections(const abut_scene_reader *r, abut_err *err);
 /** The `attachments` list: after the objects. */
 ABUT_MUST_USE abut_status abut_scene_attachments(abut_scene_reader *r, const abut_tree *attachments, abut_err *err);

@@ -53,7 +53,7 @@ abut_status abut_scene_find(const abut_scene_reader *r, const abut_tree *t, int 
     return abut_tree_fail(t, err, "no object is called '%s': expected one of %s", word, there);
 }
 
-/* A positive parameter, where it was said; absent: the default stays. */
+/* Reads a positive parameter; an absent one keeps its default. */
 static abut_status parameter(const abut_tree *map, const char *key, const char *what, abut_quantity q, int per_length,
                              abut_param *p, abut_err *err)
 {
@@ -66,7 +66,7 @@ static abut_status parameter(const abut_tree *map, const char *key, const char *
     return rc;
 }
 
-/* Newmark's parameters, of which steps of any length are stable: less damps nothing and lets what it does not resolve grow. */
+/* Reads Newmark's parameters, which must be stable for steps of any length: smaller ones let unresolved oscillations grow. */
 static abut_status read_newmark(abut_scene_reader *r, const abut_tree *t, abut_err *err)
 {
     static const char *const keys[] = { "beta", "gamma", NULL };

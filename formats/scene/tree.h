@@ -1,5 +1,5 @@
-/* A document as a tree of maps, lists and texts that know their place in the file: what a scene file says, before it is
- * understood.  YAML files and other scene scripts become such a tree; --set changes it. */
+/* A document as a tree of maps, lists and texts with their places in the file: a scene file before it is interpreted.
+ * YAML files and other scene scripts become such a tree; --set changes it. */
 #ifndef ABUT_FORMATS_SCENE_TREE_H
 #define ABUT_FORMATS_SCENE_TREE_H
 
@@ -32,7 +32,7 @@ abut_tree *abut_tree_find(const abut_tree *map, const char *key);
 abut_tree *abut_tree_at(const abut_tree *list, int i);
 
 /** Puts value at a dotted path ("objects.ball.mu", "motion.0.until"); maps along the path are made, list entries must exist.
- * Where a key that is there has dots ("ball.msh"), the longest that the path goes on with counts.
+ * If existing keys have dots ("ball.msh"), the longest one that matches the path is taken.
  * Fails  ABUT_E_ARG the path leads through a text, past the end of a list, or holds an empty name; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_tree_set(abut_arena *arena, abut_tree *root, const char *path, abut_tree *value,
                                         abut_err *err);
@@ -45,11 +45,11 @@ abut_status abut_tree_fail_key(const abut_tree *t, abut_err *err, const char *fm
 
 /** The path of a value from the root, as --set takes it: "motion.0.select.object"; its end, where it is long.  Returns buf. */
 const char *abut_tree_path(const abut_tree *t, char *buf, size_t size);
-/** Fails as abut_tree_fail, for a value that is a text, a list or a map where something else belongs: says what it is, what was
- * expected (with an example) and its path. */
+/** Fails as abut_tree_fail, for a value of the wrong kind (text, list or map): the message has its kind, the expected one with an
+ * example, and its path. */
 abut_status abut_tree_fail_kind(const abut_tree *t, const char *what, abut_err *err, const char *expected, ...) ABUT_PRINTF(4, 5);
-/** Fails so unless t is a list, of n entries (0: of any number, -1: of one or more).
- * entry  what is in it, as an example: "{between: [a, b], mu: 0.3}" */
+/** Fails likewise unless t is a list, of n entries (0: of any number, -1: of one or more).
+ * entry  an example of its entries: "{between: [a, b], mu: 0.3}" */
 ABUT_MUST_USE abut_status abut_tree_list(const abut_tree *t, const char *what, int n, const char *entry, abut_err *err);
 
 /** Fails unless t is a map whose keys are all among known[] (NULL-terminated); names the nearest known one. */

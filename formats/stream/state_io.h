@@ -80,8 +80,8 @@ ABUT_MUST_USE abut_status abut_writer_model(abut_writer *w, const abut_arrays *s
 /** Writes a frame and flushes, so that a reader at the other end of a pipe can start on it. */
 ABUT_MUST_USE abut_status abut_writer_frame(abut_writer *w, const abut_frame_head *head, const abut_arrays *set,
                                             abut_err *err);
-/** Copies the sections of unknown kind that ask to be kept and that r met since the last call; for a program that passes
- * a stream on: before it writes what abut_reader_next gave, and before close. */
+/** Copies the sections of unknown kind with the flag to be kept that r has read since the last call.  A program that passes
+ * a stream on calls it before it writes each item of abut_reader_next, and before close. */
 ABUT_MUST_USE abut_status abut_writer_kept(abut_writer *w, abut_reader *r, abut_err *err);
 /** Writes the end mark and flushes.  The FILE stays open.  Fails ABUT_E_ARG after a failed write or without a model. */
 ABUT_MUST_USE abut_status abut_writer_close(abut_writer *w, abut_err *err);
