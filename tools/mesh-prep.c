@@ -157,7 +157,7 @@ static abut_status look_at_start(prep *p, const abut_model *m, const double *x, 
     return abut_pressed_refuse(&p->pressed, m, err);
 }
 
-/* The views check what was built as any later stage would; then nothing may touch. */
+/* Checks the built arrays by the views, as later stages do; then checks that nothing touches. */
 static abut_status check(prep *p, abut_err *err)
 {
     abut_model m;
@@ -253,7 +253,7 @@ static abut_status write_scene(prep *p, abut_err *err)
     return abut_prep_source_write(&p->source, text_out(p), p->to_json, err);
 }
 
-/* --new NAME reads nothing, and what is made of a scene is not asked for. */
+/* Writes the scene of --new NAME, which excludes options that read a scene or write results of one. */
 static abut_status write_first(prep *p, abut_err *err)
 {
     const char *other = p->cli.nargs ? p->cli.args[0] : p->set.n ? "--set" : p->ipc_script ? "--ipc-script" :

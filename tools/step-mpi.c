@@ -27,7 +27,7 @@
 
 /* ---- the process ---- */
 
-static int words_of_others = -1;    /* a file without a name: what a process other than 0 would say; and standard error */
+static int words_of_others = -1;    /* a file without a name for messages of a process other than 0; and standard error */
 static int terminal = -1, rank_number;
 
 /* A rank that failed alone says so. */
@@ -96,7 +96,7 @@ static int output_arrives(int code)
     return code;
 }
 
-/* Messages are those of process 0: the others fail with it. */
+/* Silences a process other than 0: process 0 writes the messages, and all fail together. */
 static void be_silent(void)
 {
     char name[] = "/tmp/step-mpi-XXXXXX";
@@ -114,7 +114,7 @@ static int says_solver(int argc, char **argv)
     return 0;
 }
 
-/* The words of the command line, after those that are the default here; a process other than 0 is quiet. */
+/* Words of the command line, after the default ones; a process other than 0 is quiet. */
 static char **words(int argc, char **argv, int *n)
 {
     static char before[][20] = { "-q", "-j", "1", "--linear-solver", "petsc-schwarz" };

@@ -47,7 +47,7 @@ typedef struct abut_verdict {
     size_t collisions;          /* found: with `all` equal to n */
     int64_t frames, motions;    /* configurations and motions judged */
     int64_t pending;            /* of the configurations, candidates of steps that are being solved */
-    int64_t not_judged;         /* frames after the first finding, where that is all that was asked for */
+    int64_t not_judged;         /* frames after the first finding, if only the first is wanted */
     size_t pairs;
     int contact_off;            /* a model had nothing that can collide */
     int bodies_pass;            /* a model had bodies that pass through each other */

@@ -356,7 +356,7 @@ static abut_status open_out(abut_cli *cli, int streams, abut_err *err)
     return ABUT_OK;
 }
 
-/* FILE.part, flushed and closed, of so many bytes: renamed, or what is of use is kept. */
+/* Renames FILE.part, flushed and closed, of `size` bytes; after an error keeps it if it is of use, else removes it. */
 static void settle_part(abut_cli *cli, long long size, abut_err *err)
 {
     const int of_use = size != 0 && (cli->frames || !cli->is_stream) && err->code != ABUT_E_ARG;
@@ -384,8 +384,8 @@ abut_status abut_cli_said(const char *option, abut_err *err)
     return ferror(stderr) ? abut_fail(err, ABUT_E_IO, "%s: standard error: a write failed", option) : ABUT_OK;
 }
 
-/* Flushes and closes; a failure goes into err unless it already holds one.  *is_gone becomes 1 where that is the reader's
- * doing. */
+/* Flushes and closes; a failure goes into err unless it already holds one.  *is_gone becomes 1 if the reader has caused the
+ * failure. */
 static void close_out(abut_cli *cli, int *is_gone, abut_err *err)
 {
     const char *what = cli->out_path ? cli->out_path : "output";

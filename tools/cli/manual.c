@@ -70,7 +70,7 @@ void abut_manual_command(FILE *f, const char *line, int n)
     }
 }
 
-/* Lines of the summary that are indented by four: as they are, what follows several spaces as a comment of the shell. */
+/* Writes lines of the summary that are indented by four literally; text after several spaces becomes a comment of the shell. */
 static const char *put_literal(FILE *f, const char *s)
 {
     fputs(".Bd -literal -offset indent\n", f);

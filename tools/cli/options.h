@@ -8,7 +8,7 @@
  *
  * Accepts --name value, --name=value, -n value, -nvalue; "--" ends the options; "-" is an argument.
  * args  out: room for argc pointers; the positional arguments, NULL-terminated;  nargs  out: their number
- * Fails ABUT_E_ARG naming the option, what was given and what was expected, or the nearest known name */
+ * Fails ABUT_E_ARG naming the option, the given and the expected value, or the nearest known name */
 ABUT_MUST_USE abut_status abut_options_parse(int argc, char **argv, const abut_opt *own, const abut_opt *common,
                                              const char **args, int *nargs, abut_err *err);
 

@@ -20,8 +20,7 @@ void abut_unfinished_watch(abut_cli *cli);
 /** Ends this watch, when the output is closed. */
 void abut_unfinished_unwatch(void);
 
-/** Says what is left of an output that is not finished, of size bytes: in FILE.part, or a file that standard output leads
- * to. */
+/** Says what remains of an unfinished output of size bytes: in FILE.part, or in a file that is standard output. */
 void abut_unfinished_say(const abut_cli *cli, long long size);
 
 #endif

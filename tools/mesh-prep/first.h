@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /** Writes the scene of this name as YAML.
- * Fails  ABUT_E_ARG for a name that there is none of; says which there are */
+ * Fails  ABUT_E_ARG an unknown name; the message lists all */
 ABUT_MUST_USE abut_status abut_prep_first_scene(const char *name, FILE *f, abut_err *err);
 
 #endif

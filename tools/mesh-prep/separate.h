@@ -7,7 +7,7 @@
 #include "model/offender.h"
 #include "tools/cli/cli.h"
 
-/* The two options as they were said: numbers with their unit; NULL: not given. */
+/* The two options as given: numbers with their unit; NULL: not given. */
 typedef struct abut_prep_separate {
     const char *gap, *max_move;
     double gap_value, move_value;   /* m, or in units of l */
@@ -17,11 +17,11 @@ typedef struct abut_prep_separate {
 /** Understands the numbers.  Fails  ABUT_E_ARG naming the option and what was expected */
 ABUT_MUST_USE abut_status abut_prep_separate_parse(abut_prep_separate *s, abut_arena *arena, abut_err *err);
 
-/** Moves free nodes of the frame (node/x) until every distance is at least the gap and the thickness of the pair, and says what
- * it did.  The rest shape stays: it knows no intersection, and bodies made longer or thinner by the repair feel it as strain.
+/** Moves free nodes of the frame (node/x) until every distance is at least the gap and the thickness of the pair, and reports
+ * the moves.  The rest shape stays: bodies that the repair makes longer or thinner are strained.
  *
- * bad    out: what could not be separated, named
- * Fails  ABUT_E_GEOM not everything could be separated: the frame is as it was */
+ * bad    out: names of primitives that could not be separated
+ * Fails  ABUT_E_GEOM some could not be separated: the frame is unchanged */
 ABUT_MUST_USE abut_status abut_prep_separate_run(const abut_prep_separate *s, abut_cli *cli, const abut_arrays *model,
                                                  abut_arrays *frame, abut_offenders *bad, abut_err *err);
 

@@ -19,7 +19,7 @@
 
 /* ---- words ---- */
 
-/* Reads *word into c; *word becomes what the history says, NULL: as if it was not given. */
+/* Reads *word into c; *word becomes the text for the history, NULL: none, as if the option was not given. */
 typedef abut_status (*parse_word)(abut_step_command *c, const char **word, abut_err *err);
 
 static abut_status parse_with(abut_step_command *c, const char **word, abut_err *err)
@@ -446,7 +446,7 @@ static abut_status take_solver(abut_step_command *c, const char *name, abut_err 
     return rc;
 }
 
-/* Options that one of the others leaves nothing to do. */
+/* Fails if an option has no effect beside another one. */
 static abut_status check_together(const abut_step_command *c, const abut_cli *cli, abut_err *err)
 {
     if (c->o.hard.strict && c->o.hard.lenient)

@@ -1,4 +1,4 @@
-/* The command line of `step`: a table of options, what they are stored as, and what of them the history of the stream gets. */
+/* The command line of `step`: a table of options, their stored values, and their part of the stream's history. */
 #ifndef ABUT_TOOLS_STEP_OPTIONS_H
 #define ABUT_TOOLS_STEP_OPTIONS_H
 
@@ -35,7 +35,7 @@ typedef struct abut_step_line {
         const char *word;
         abut_opt_list list;
     } value[ABUT_STEP_OPTIONS_MAX];
-    abut_opt opts[ABUT_STEP_OPTIONS_MAX + 3];   /* for abut_cli_begin, those of --help all after the others */
+    abut_opt opts[ABUT_STEP_OPTIONS_MAX + 3];   /* for abut_cli_begin; options of --help all come last */
     char help[2][1600], solvers[3200];          /* made of tables */
 } abut_step_line;
 

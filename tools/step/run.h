@@ -24,7 +24,7 @@ typedef struct abut_step_tally {
     int balanced;               /* steps whose forces were measured */
     int cut;                    /* balanced steps that ended without a passed test of the objective's convergence */
     int damped;                 /* steps of midpoint or Newmark that implicit Euler took */
-    double spin;                /* fraction of the angular momentum that implicit Euler took from what nothing touched */
+    double spin;                /* fraction of the angular momentum that implicit Euler took from bodies without contact */
     int unbalanced;             /* steps whose forces rounding kept from balancing */
     double worst_balance;       /* the largest force residual of a step */
     double error[ABUT_ERRORS];  /* of contact forces, of the step where their sum is the largest */

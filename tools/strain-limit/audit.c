@@ -170,7 +170,7 @@ static void clear_elements(abut_strain_audit *a)
     abut_codim_clear(&a->codim);
 }
 
-/* An object that is asked for has shells; limits act on nothing else. */
+/* Fails if a chosen object has no shells, which alone have limits. */
 static abut_status expect_shells(const abut_strain_audit *a, const abut_stream *s, abut_err *err)
 {
     const abut_model *m = &s->model;

@@ -1,4 +1,4 @@
-/* The audit of strain-limit: what is said of every frame, and written of it. */
+/* The audit of strain-limit: remarks and output for every frame. */
 #ifndef ABUT_TOOLS_STRAIN_LIMIT_AUDIT_H
 #define ABUT_TOOLS_STRAIN_LIMIT_AUDIT_H
 
@@ -31,10 +31,10 @@ typedef struct abut_strain_audit {
     double room;                    /* least over all frames */
 } abut_strain_audit;
 
-/** Prepares for a MODEL of the stream: its limits, and those asked for of the chosen objects.
- * Fails  ABUT_E_ARG a name is no object's; ABUT_E_NOMEM */
+/** Prepares for a MODEL of the stream: its limits, and those of the options for the chosen objects.
+ * Fails  ABUT_E_ARG a name is unknown; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_strain_audit_model(abut_strain_audit *a, const abut_stream *s, abut_err *err);
-/** Looks at the frame of the stream; says what is outside the limits. */
+/** Judges the frame of the stream; says which elements are outside the limits. */
 ABUT_MUST_USE abut_status abut_strain_audit_frame(abut_strain_audit *a, const abut_stream *s, abut_err *err);
 /** Says a line about all frames. */
 void abut_strain_audit_say(const abut_strain_audit *a, abut_cli *cli);

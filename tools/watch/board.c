@@ -96,7 +96,7 @@ static abut_status write_all(int to, const unsigned char *p, size_t n, off_t at,
 
 abut_status abut_board_put(abut_board *b, int is_model, const abut_page_item *item, abut_err *err)
 {
-    /* the other thread reads what is before the end alone */
+    /* the other thread reads only before the end */
     abut_status rc = write_all(fileno(b->blocks), item->block, item->size, b->end, err);
     if (rc) return rc;
     pthread_mutex_lock(&b->lock);

@@ -12,13 +12,13 @@ typedef struct abut_http_request {
     char target[ABUT_HTTP_TARGET_MAX];          /* "/status?frames=3", 0-terminated */
 } abut_http_request;
 
-/** Reads the n bytes that have come so far.  Returns 0 when more must come, 200 when the request is whole and good, else why it
- * is refused: 400 it is no such request, or names no host; 403 it names a host other than 127.0.0.1 or localhost at this port, as
- * a page of another site does whose name leads here; 405 another method; 413 it has a body; 414, 431 target or head too long;
- * 505 another version. */
+/** Reads the n bytes received so far.  Returns 0 if more must come, 200 if the request is complete and valid, else the status of
+ * the refusal: 400 no HTTP request, or no host; 403 a host other than 127.0.0.1 or localhost at this port, as in requests of
+ * pages of other sites whose names lead here; 405 another method; 413 a body; 414, 431 target or head too long; 505 another
+ * version. */
 int abut_http_read(const char *bytes, size_t n, int port, abut_http_request *r);
 
-/** The value of `key` in the query of a target, a decimal number from 0 to 2^31 - 1; -1 without one, or where it is none. */
+/** Returns the value of `key` in the query of a target, a decimal number from 0 to 2^31 - 1; -1 if there is no such number. */
 long abut_http_number(const char *target, const char *key);
 
 /** Status line and headers of an answer with a body of n bytes; the connection ends with it. */
