@@ -34,7 +34,7 @@ typedef struct abut_collision_springs {
 
 ABUT_MUST_USE abut_status abut_collision_springs_init(abut_collision_springs *c, const abut_objective *p, abut_err *err);
 void abut_collision_springs_clear(abut_collision_springs *c);
-/** Starts a step at p->xn: pairs that the straight motion to x[3 nv] may bring together. */
+/** Starts a step at p->xn: finds the pairs that can meet on the straight motion to x[3 nv]. */
 ABUT_MUST_USE abut_status abut_collision_springs_start(abut_collision_springs *c, const abut_objective *p, const double *x,
                                                        abut_err *err);
 /** Adds the vertices that have penetrated at x to the set. */

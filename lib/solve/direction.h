@@ -37,7 +37,7 @@ typedef struct abut_direction_info {
     int guessed;            /* the matrix failed as a whole, and bad_node has the worst diagonal block */
 } abut_direction_info;
 
-/* How far a direction may be followed, and the sweep that says so. */
+/* Bound of a direction, and the sweep that found it. */
 typedef struct abut_direction_bound {
     abut_limit limit;       /* alpha -1: gaps are so small that no bound can be computed */
     double swept;           /* part of p that the candidates are for */
@@ -49,7 +49,7 @@ typedef struct abut_direction_ops {
     const char *name;
     /** p: the objective, borrowed.  Fails  ABUT_E_ARG, ABUT_E_NOMEM */
     abut_status (*make)(void **self, const abut_objective *p, const abut_direction_options *opt, abut_err *err);
-    void (*begin_step)(void *self);             /* forgets what belongs to one time step */
+    void (*begin_step)(void *self);             /* forgets its state of the time step */
     void (*begin_minimisation)(void *self);     /* NULL: nothing ends with it */
     /** dir[3 nv] at `at`, which has contacts and gradient, downhill; 0 for nodes that do not move.
      * Fails  ABUT_E_NUMERIC no shift of the diagonal makes a matrix positive definite, or iterations do not converge */

@@ -18,7 +18,7 @@ typedef enum abut_failure_kind {
     ABUT_FAILED_FLOATING        /* quasi-static: a body has loads and nothing that holds it */
 } abut_failure_kind;
 
-/* A step fails if its forces are further from balance than so many times the tolerance. */
+/* A step fails if its forces are further from balance than this many times the tolerance. */
 enum { ABUT_UNBALANCED = 10 };
 
 /* Kept up to date during a minimisation; kind tells whether it failed. */
@@ -28,7 +28,7 @@ typedef struct abut_failure {
     double residual;            /* m/s, of the last direction; NAN before the first */
     double norm;                /* of the gradient at the last iterate, for stopping rules that read it; else 0 */
     double bound, alpha;        /* of the last step: feasible and accepted length; accepted 0: none */
-    abut_limit limit;           /* what set the bound */
+    abut_limit limit;           /* limit that set the bound */
     int32_t node;               /* INDEFINITE: of the pivot; FLOATING, UNBALANCED: of the body; otherwise -1 */
     int guessed;                /* INDEFINITE: the matrix failed as a whole, and node has the worst diagonal block */
     int shifted;                /* INDEFINITE: shifts of the diagonal were tried */

@@ -63,8 +63,8 @@ ABUT_MUST_USE abut_status abut_objective_store(const abut_objective *o, const ab
 /** Renumbers the unknowns, along the tets: free nodes, and prescribed ones too while the augmented Lagrangian is on. */
 void abut_objective_number(abut_objective *o);
 
-/** Returns an iterate for the terms: y = W x, pairs the contacts there; both NULL for terms that know no contact.  Elasticity is
- * evaluated at x or, in schemes that say so, at o->z, valid until the next call. */
+/** Returns an iterate for the terms: y = W x, pairs the contacts there; both NULL for terms without contact.  Elasticity is
+ * evaluated at x or, depending on the scheme, at o->z, valid until the next call. */
 abut_at abut_objective_at(const abut_objective *o, const double *x, const double *y, const abut_pairs *pairs);
 
 /** Evaluates all terms.  e->sum is +inf if the point is infeasible. */

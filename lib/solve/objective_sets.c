@@ -18,7 +18,7 @@ struct abut_term_sets {
     abut_at at;                 /* the last point */
     double *node;               /* [nv] the diagonal, by nodes */
     int32_t *row;               /* of all sets, one after the other */
-    double *val;                /* of those that are not fused */
+    double *val;                /* of sets that are not fused */
     size_t row_cap, val_cap;
     const double *H[ABUT_SETS_MAX]; /* values at the last point */
     abut_row_map W;             /* of the collision mesh, to rows of unknowns; empty where that selects */

@@ -13,7 +13,7 @@ enum { ABUT_POINTS = 8 /* of one objective at most */ };
 
 /* Owns its arrays.  Zero-filled is empty. */
 typedef struct abut_point {
-    uint64_t stamp;         /* new after each abut_point_set, and never that of another point of the objective */
+    uint64_t stamp;         /* new after each abut_point_set; differs from stamps of other points of the objective */
     uint64_t version;       /* of the objective, for energies and gradient */
     unsigned has;           /* ABUT_HAS_* */
     double *x, *z, *y;      /* [3 nv], [3 nv], [3 nc] m; z: for elasticity, if that is not at x; y = y0 + W x */

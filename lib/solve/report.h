@@ -24,7 +24,7 @@ typedef struct abut_iteration {
     double residual;        /* m/s: |p|_inf / h before the search */
     double bound, alpha;    /* feasible and accepted step length; accepted 0: none, above 1: lengthened */
     double decrease;        /* kg m^2: by how much the objective fell; below 0 within rounding */
-    abut_limit_kind limit;  /* what set the bound */
+    abut_limit_kind limit;  /* limit that set the bound */
     const char *term;       /* its name if that is ABUT_LIMIT_TERM */
     int32_t contacts;       /* stencils and half-space contacts at the new point */
     int trials;             /* evaluations of the objective */
@@ -103,7 +103,7 @@ typedef struct abut_report {
     int fixed_iterations;       /* of each minimisation, that no test of convergence ended; 0: a test did */
     int cg_iterations;          /* of all Newton iterations together */
     int iterations_given_up;    /* solutions by iterations that cost more than the factor that they spared, or failed */
-    int factorisations;         /* of Newton matrices, and those of them in double precision */
+    int factorisations;         /* of Newton matrices; in double precision */
     int factorisations_double;
     int newton_solves;          /* quasi-Newton: iterations that took Newton's direction */
     int not_descending, pairs_skipped;  /* quasi-Newton: directions replaced; steps without a new pair */
@@ -118,7 +118,7 @@ typedef struct abut_report {
     int contact;                /* ABUT_CONTACT_* */
     int32_t contacts, mollified, planes;  /* at the end */
     int32_t sticking, sliding;  /* friction contacts slower than eps_v, and the others */
-    double creep_max, creep_mean;  /* m/s, of those that stick; 0 without any */
+    double creep_max, creep_mean;  /* m/s, of sticking contacts; 0 without any */
     double min_gap;             /* m, distance less thickness; negative without contacts */
     int32_t gap_node[4];        /* nodes of that contact; plane: node, -1, -1, half-space */
     double min_jacobian;

@@ -19,7 +19,7 @@ enum {
     ABUT_OPTIONS = 31 /* how many */
 };
 
-/* Promises of README.md.  `step` names those that a solver does not keep on stderr and in the report. */
+/* Promises of README.md.  `step` names promises that a solver does not keep on stderr and in the report. */
 enum { ABUT_KEEPS_APART = 1, ABUT_KEEPS_VOLUME = 2, ABUT_KEEPS_CONVERGED = 4, ABUT_KEEPS_RESTART = 8, ABUT_KEEPS_BITS = 16,
        ABUT_PROMISES = 5 /* how many */ };
 /* Subject of each promise ("intersections"), in the order of the bits. */

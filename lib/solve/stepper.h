@@ -45,8 +45,8 @@ typedef struct abut_stepper_ops {
      * rep->time become its own.  carry: the frame before. */
     abut_status (*commit)(void *self, const abut_arrays *carry, int record, abut_arrays *out, abut_instant *at, abut_report *rep,
                           abut_err *err);
-    /** After solve gave up: the stuck iterate as a PENDING frame (formats/STATE.md, stuck/); *kept 0: there is none.
-     * NULL: there never is. */
+    /** Writes the stuck iterate as a PENDING frame, after solve failed (formats/STATE.md, stuck/); *kept 0: there is none.  NULL:
+     * there never is. */
     abut_status (*stuck)(void *self, const abut_arrays *carry, const abut_report *rep, const char *why, abut_arrays *out,
                          int *kept, abut_err *err);
     void (*free)(void *self);

@@ -21,7 +21,7 @@ enum {
 enum { ABUT_WITHOUT_WORDS = 96 };
 
 /** *without: the bits of a list like "reuse,look-ahead", in any order; NULL: 0.
- * Fails  ABUT_E_ARG naming the word that is unknown, and those that there are */
+ * Fails  ABUT_E_ARG naming the unknown word, and all known ones */
 ABUT_MUST_USE abut_status abut_without_parse(const char *list, unsigned *without, abut_err *err);
 /** Writes the list of these bits, in the order above; returns text. */
 const char *abut_without_words(unsigned without, char text[ABUT_WITHOUT_WORDS]);

@@ -121,7 +121,7 @@ static void free_device(abut_device *d)
     free(d);
 }
 
-/* Copies to the device which vertices are of bodies that pass through each other, if the scene says so. */
+/* Copies to the device which vertices are of bodies that pass through each other, if the scene has any. */
 static abut_status bring_passes(abut_device *d, const abut_collmesh *cm, abut_err *err)
 {
     if (!cm->model->bodies_meet || cm->model->bodies_meet[0]) return ABUT_OK;

@@ -45,7 +45,7 @@ typedef struct met_pairs {
 } met_pairs;
 
 typedef struct look_ahead {
-    abut_direction_ops ops; /* those of inner, and refine */
+    abut_direction_ops ops; /* operations of inner, and refine */
     abut_direction inner;
     const abut_objective *p;
     int wait, patience;     /* directions still without look-ahead; their last number, 0: the last rounds were good */

@@ -1,9 +1,9 @@
-/* The Newton matrix: masses, and the projected Hessians of all elements, summed into 3x3 blocks; or as products, for linear
- * solvers that need no matrix: then the elements that last are summed, in a pattern that no contact changes, and contacts stay
- * as they are (sparse/product.h).
+/* The Newton matrix: masses, and the projected Hessians of all elements, summed into 3x3 blocks.  For linear solvers that need no
+ * matrix it is a product: lasting elements are summed, in a pattern that no contact changes, and contacts are applied one by one
+ * (sparse/product.h).
  *
- * Terms may have a majorant in it, where a direction has led over a kink (energy/friction_term.h).  The solution of such a matrix
- * is a descent direction, but too short to tell how far the minimum is: a minimisation ends with an exact one. */
+ * Terms may have a majorant in it, after a direction that crosses a kink (energy/friction_term.h).  The solution of such a matrix
+ * is a descent direction, but too short to show the distance to the minimum: a minimisation ends with an exact one. */
 #ifndef ABUT_SOLVE_DIRECTION_MATRIX_H
 #define ABUT_SOLVE_DIRECTION_MATRIX_H
 

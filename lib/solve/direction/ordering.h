@@ -30,10 +30,10 @@ typedef struct abut_ordering {
         double cost;        /* of its factor: abut_factor_cost */
     } elements[2];
     double ordered_cost;    /* of the factor of the pattern that perm was found for */
-    double overspent;       /* sum of what each factor since then has cost beyond that */
+    double overspent;       /* sum over the factors since then of their cost beyond ordered_cost */
     struct abut_degree_order {  /* by minimum degree: of the last pattern whose first factor after a begin was better so */
         int on;             /* set by a user who factors all that is analysed after abut_ordering_analyse_to_factor */
-        int first;          /* the analysis at hand is that of the elements' order, and the next factor the first one */
+        int first;          /* the analysis at hand is in the elements' order, and the next factor is the first one */
         int single;         /* abut_factor_may_be_single of it */
         size_t *ptr;        /* [n + 1] the graph of the pattern (graph/graph.h) */
         int32_t *col;       /* [ptr[n]] */
@@ -59,7 +59,7 @@ double abut_ordering_spared(const abut_ordering *o);
 /** Changes a step by iterations to factors for its rest: analyses o->linear for A. */
 ABUT_MUST_USE abut_status abut_ordering_factor_after_all(abut_ordering *o, const abut_bsr *A, abut_err *err);
 void abut_ordering_clear(abut_ordering *o);
-/** Forgets what belongs to one time step; A: the matrix whose pattern it keeps. */
+/** Forgets the state of one time step; A: the matrix whose pattern it keeps. */
 void abut_ordering_begin_step(abut_ordering *o, abut_bsr *A);
 
 /** Makes the pattern of A for sets[nsets] and its analysis by the linear solver, unless the sets from number

@@ -19,10 +19,10 @@ typedef struct abut_quasi {
         uint64_t key;       /* of their vertices */
         double gap;         /* m: the smallest */
     } contacts;
-    int age, mark_age;      /* iterations with this initial matrix, those of them before the last progress */
+    int age, mark_age;      /* iterations with this initial matrix; until the last progress */
     double mark_slope;      /* kg m^2, there */
     double curvature;       /* kg: of the initial matrix along the last direction, per squared length; 0: not known */
-    double bend;            /* curvature that the last step has met, over that one */
+    double bend;            /* curvature of the last step over `curvature` */
     double trust;           /* ratio of a quasi-Newton direction to Newton's in the last comparison, less a margin */
     abut_lbfgs pairs;
     int has_last;           /* x0, g0 are the iterate before */

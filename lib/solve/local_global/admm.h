@@ -22,7 +22,7 @@ typedef struct abut_admm {
     double *z, *u;          /* [9 nt + 3 nsp + 12 of each thin element] */
     double *side;           /* [nt] m: cube roots of the volumes */
     abut_codim_apart thin;  /* t.n 0: none are split */
-    double apart, moved;    /* m: of the last step, the largest |D x - z| and change of z, those of tets times the cube root of
+    double apart, moved;    /* m: of the last step, the largest |D x - z| and change of z; for tets, times the cube root of
                                the volume */
 } abut_admm;
 

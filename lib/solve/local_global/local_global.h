@@ -13,8 +13,8 @@
  *
  * A step that has to converge ends by its residual forces, since slowly converging iterations are short far from the minimum.
  * Near its minimum x*, E has Hessians of at least M, so |x - x*|_M <= |grad E|_M^-1: residual forces of a share of the largest
- * force move bodies by about that share of what the largest does.  By default, such a step uses L-BFGS: thin elements would take
- * thousands of iterations without.
+ * force move bodies by about that share of the motion by the largest.  By default, such a step uses L-BFGS: thin elements would
+ * take thousands of iterations without.
  *
  * NOTHING is guaranteed about intersections or inversion: contact is not in E.  The caller chooses to ignore it, or to answer
  * penetrations by springs (solve/collision_springs.h).  The report names the choice. */

@@ -8,7 +8,7 @@
  * impulse of all contacts on each node.  p satisfies the law up to the error of the sweeps.  v balances these impulses up to
  * W (v - p) = A v - f - B^T r, N s; p, the end of the step, up to (A + W) (p - v).  Iterations end if these residuals are a small
  * part of the impulses: summed over each node at v, and over the affine motions of each body at p, unless v and p of its
- * contacts lead to the same place.
+ * contacts lead to equal positions.
  *
  * The map of q is averaged, and linear while no contact changes its state.  Its slow modes are few (a body that follows its
  * contacts as a whole), so Anderson's mixing of the last iterations finds them (Anderson 1965; Fu, Zhang, Boyd 2020). */
@@ -86,7 +86,7 @@ typedef struct abut_coulomb_state {
     } seconds;
 } abut_coulomb_state;
 
-/** Allocates the state for so many nodes.  Fails  ABUT_E_NOMEM */
+/** Allocates the state for `nodes`.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_coulomb_state_init(abut_coulomb_state *s, int32_t nodes, abut_err *err);
 void abut_coulomb_state_clear(abut_coulomb_state *s);
 

@@ -29,7 +29,7 @@ typedef struct abut_nodal_options {
     abut_coulomb_options admm;  /* 25 iterations of 5 sweeps, 0.01 mm, 0.01, every 5 */
     double reserve;         /* m: gap that contacts keep beyond their thickness; 0: half of dhat */
     double beta, sigma;     /* of weights; 25, 1e-3 */
-    int everywhere;         /* 1: every node has a weight, as published; 0: those of contacts alone */
+    int everywhere;         /* 1: every node has a weight, as published; 0: nodes of contacts alone */
     int elastic;            /* 1: the step takes v, 0: p */
     double compliance;      /* N/m: stiffness of contacts that scripts or a gap below the reserve would close; 0: none yields */
     const abut_linear_solver_ops *linear;   /* NULL: the first of the table */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A contact and its place among those that were found. */
+/* A contact and its index among all contacts. */
 typedef struct placed {
     abut_touch_key key;
     size_t at;

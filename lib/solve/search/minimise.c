@@ -57,7 +57,7 @@ abut_status abut_search_init(abut_search *s, const abut_model *model, const abut
 
 void abut_search_clear(abut_search *s)
 {
-    if (s->device) s->opt.ops->place.close(s);      /* it has pinned some of what is freed now */
+    if (s->device) s->opt.ops->place.close(s);      /* it had pinned nodes that are free now */
     abut_direction_clear(&s->dir);
     abut_candidates_clear(&s->cand);
     abut_candidate_search_clear(&s->near);

@@ -58,10 +58,10 @@ typedef struct abut_search_opts {
         int guess;          /* ABUT_GUESS_*: the first one of a time step */
     } line;
     unsigned without;       /* ABUT_WITHOUT_* */
-    const abut_own_term *terms; /* of the caller's own, beside those of the model (energy/terms.h), borrowed; NULL: none */
+    const abut_own_term *terms; /* the caller's own terms (energy/terms.h), borrowed; NULL: none */
     int threads;            /* of the factorisation; the bits do not depend on it */
     const struct abut_search_ops *ops;  /* where minimisations run; NULL: on the processor */
-    struct abut_device_opts {           /* for those of a device (solve/device/device.h) */
+    struct abut_device_opts {           /* of minimisations on a device (solve/device/device.h) */
         int kind, number, precond;      /* abut_device_kind; which of several; abut_device_precond */
         const struct abut_watch *watch; /* of its buffers (gpu/machine.h), for tests; NULL: none */
         const abut_ranks *ranks;        /* processes that divide the work, on the processor; NULL: this one does it */
@@ -149,7 +149,7 @@ ABUT_MUST_USE abut_status abut_search_move_held(abut_search *s, abut_report *rep
  * moving handles alone would crush.  s->here has contacts. */
 ABUT_MUST_USE abut_status abut_search_warm_start(abut_search *s, const double *v, int *taken, abut_report *rep, abut_err *err);
 
-/** Returns the number of contacts at s->here, those of half-spaces too. */
+/** Returns the number of contacts at s->here, including half-spaces. */
 size_t abut_search_count(const abut_search *s);
 /** Sets the stiffness of the barrier to abut_objective_kappa at s->here. */
 ABUT_MUST_USE abut_status abut_search_kappa(abut_search *s, abut_err *err);

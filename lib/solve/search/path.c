@@ -15,7 +15,7 @@
 /* Most points, and their bytes, of steps whose frames are not written. */
 #define FULL_BYTES ((size_t)64 << 20)
 #define FULL 32
-/* Pairs of a line over n steps, at most: n times so many for each collision vertex, with n at most LONG. */
+/* Most pairs of a line, for each collision vertex and each step that it bridges, counting at most LONG steps. */
 #define PAIRS_A_STEP 2
 #define LONG 16
 #define FEW 1000            /* vertices whose pairs cost little */

@@ -25,7 +25,7 @@ typedef struct abut_search_ops {
         abut_status (*contacts)(abut_search *s, int along, abut_report *rep, abut_err *err);
         size_t (*count)(const abut_search *s);      /* contacts of here */
         abut_status (*kappa)(abut_search *s, abut_err *err);        /* abut_objective_kappa at here */
-        /** Computes what is missing at here or trial; the contacts of trial are found among the candidates of the last sweep. */
+        /** Computes missing values at here or trial; the contacts of trial are found among the candidates of the last sweep. */
         abut_status (*evaluate)(abut_search *s, abut_point *at, unsigned what, abut_report *rep, abut_err *err);
         void (*try_at)(abut_search *s, double alpha);               /* trial = here + alpha p */
         void (*exchange)(abut_search *s, const abut_point *with);   /* positions of trial and another point; or NULL */

@@ -64,8 +64,8 @@ typedef struct abut_move {
     abut_iteration *it; /* its length and trials */
     int searched;       /* a move has tried to find it */
     int moved;          /* a move has found it: s->trial, with an objective not above that at here beyond rounding */
-    int corrected;      /* it does not lie on s->p; s->second_order.linear_step does */
-    int rotated;        /* nor does it: rotate.c */
+    int corrected;      /* trial is not on s->p; s->second_order.linear_step is */
+    int rotated;        /* trial is not on s->p: rotate.c */
 } abut_move;
 
 /* Moves are tried in the order of the table in minimise.c; a move that does not apply returns at once. */

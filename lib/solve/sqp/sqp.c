@@ -21,7 +21,7 @@
 #include <string.h>
 
 enum { HALVINGS = 30, QP_ITERATIONS = 200 };
-#define QP_SHARE 1e-3       /* of what ends the iterations, and of the offset: what a program may be off */
+#define QP_SHARE 1e-3       /* largest error of a program, relative to the tolerance of the iterations, and to the offset */
 #define FAR 1e3             /* lengths of the scene: a step beyond them is none */
 
 /* ---- models that it accepts ---- */

@@ -1,7 +1,7 @@
 /* Estimates how far the contact forces of a step are from those of a step that is solved exactly, with converged friction.
  *
- * F is the sum of contact and friction forces on an object, with friction as it acted; F' has friction as the end of the step
- * refreshes it.  d and d' are the Newton directions of the two objectives at the end.
+ * F is the sum of contact and friction forces on an object, with the friction that acted; F' has the friction refreshed at the
+ * end of the step.  d and d' are the Newton directions of the two objectives at the end.
  *
  *     balance = |DF d|                change by the residual forces
  *     newton  = balance q / (1 - q)   change by the directions after d.  They shrink by q (Deuflhard 2004, 2.1): the largest

@@ -20,7 +20,7 @@
 #define UNSOLVED 10     /* times the tolerance: a slower body is at rest */
 enum { LATELY = 64, REACH = 8 /* steps: longer than any scheme remembers */ };
 
-/* Energy of the contacts at the iterate over kappa: the same for every stiffness. */
+/* Energy of the contacts at the iterate over kappa, which does not depend on the stiffness. */
 static abut_status unit_energy(abut_stepper *s, double *unit, abut_err *err)
 {
     abut_search *so = &s->solver;

@@ -83,7 +83,7 @@ ABUT_MUST_USE abut_status abut_potentials(const abut_solved *s, const double *x,
 /* Sliding speeds of the friction contacts.  Smoothed friction holds a contact by letting it creep slower than eps_v. */
 typedef struct abut_creep {
     int32_t sticking, sliding;      /* slower than eps_v, and the others */
-    double max, mean;               /* m/s, of those that stick; 0 without any */
+    double max, mean;               /* m/s, of sticking contacts; 0 without any */
 } abut_creep;
 abut_creep abut_creep_find(const abut_objective *p, const double *x);
 /** Returns how many of them stick at x[3 nv] and slide at `to` (solve/search/rules.h: abut_rule_lets_go). */

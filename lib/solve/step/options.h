@@ -56,7 +56,7 @@ typedef struct abut_step_options {
         double fit[2];      /* stretches over which a constant matrix fits a material (energy/stiffness_fit.h) */
     } quasi;
     unsigned without;       /* ABUT_WITHOUT_* */
-    const struct abut_own_term *terms;  /* of the caller, beside those of the model (energy/terms.h), borrowed; NULL: none */
+    const struct abut_own_term *terms;  /* the caller's own terms (energy/terms.h), borrowed; NULL: none */
     struct abut_step_device {
         int kind, number, precond;  /* abut_device_kind, which of several, abut_device_precond (solve/device/device.h) */
         const struct abut_ranks *ranks; /* processes that divide the work (base/ranks.h); NULL: this one does it */
@@ -86,7 +86,7 @@ typedef struct abut_step_model {
     double tolerance, force_tolerance;
     int32_t lags;
 } abut_step_model;
-/** Borrows what m borrows. */
+/** Makes the view.  It borrows the arrays that m borrows. */
 void abut_step_model_view(abut_step_model *out, const abut_model *m, const abut_step_options *o);
 
 #endif

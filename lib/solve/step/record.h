@@ -17,7 +17,7 @@
 
 enum { ABUT_WITH_FORCES = 1, ABUT_WITH_ENERGIES = 2, ABUT_WITH_CONTACTS = 4 /* of hard contact: touch/ */ };
 
-/** Adds what `with` names to the frame `out` of a step that is solved.  before: the frame before, or the PENDING one of this
+/** Adds the records `with` to the frame `out` of a solved step.  before: the frame before, or the PENDING one of this
  * step; iterations: of Newton.  In Newmark, ENERGIES include FORCES, for the next step.
  * Fails  ABUT_E_FORMAT an array of `before` has another form (names it); ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_record_put(const abut_solved *s, int with, int iterations, const abut_arrays *before,

@@ -118,7 +118,7 @@ abut_status abut_step_equilibrium(abut_stepper *s, abut_report *rep, abut_err *e
     int refused = 0;
     abut_equilibrium e;
     abut_point *at = &so->here;
-    abut_lag_exchange(&so->prob.terms, &s->solved_lag);      /* not that of the next pass */
+    abut_lag_exchange(&so->prob.terms, &s->solved_lag);      /* the friction that acted, not that for the next pass */
     at->has &= ABUT_HAS_CONTACTS;
     abut_status rc = abut_point_evaluate(at, &so->prob, ABUT_HAS_GRADIENT, NULL, &so->scratch, err);
     if (!rc) rc = abut_equilibrium_find(&so->prob, at, NULL, &e, NULL, &so->scratch, err);
