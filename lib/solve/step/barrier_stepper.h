@@ -46,7 +46,7 @@ typedef struct abut_stepper {
     struct abut_rebound_damping {
         double gain;    /* J: created by elasticity, in midpoint or Newmark, since the last damped step */
         int32_t steps_left; /* still to be taken by implicit Euler */
-        int32_t last_run;   /* number of the last run of such steps; halved by each other step */
+        int32_t last_run;   /* length of the last run of such steps; halved by a step of the model's scheme */
         int again;          /* 1: implicit Euler takes this step, independent of the frame */
         const abut_arrays *frame;   /* COMMITTED, from which the step can be taken again, borrowed; NULL: not known */
     } damping;

@@ -65,7 +65,7 @@ typedef struct abut_step_options {
     int contact;            /* ABUT_CONTACT_*, of steppers without a barrier */
     struct abut_step_hard {  /* of hard contact */
         int repair;         /* ABUT_REPAIR_* */
-        int strict;         /* 1: a step above its tolerance fails; in sqp and qp, a step that meets or inverts elements */
+        int strict;         /* 1: a step above its tolerance fails; in sqp and qp, a step that the judge refuses */
         int lenient;        /* 1: it is kept; 0: it is repaired as one that the judge refuses */
     } hard;
     struct abut_step_inequalities {  /* of sqp and qp; -1: the model's */
