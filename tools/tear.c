@@ -9,7 +9,7 @@
 typedef struct request {
     double stretch;
     int tears;              /* the last frame has elements to tear; done unless a new model follows, made of it before */
-    int torn;               /* a frame was torn: what comes after it is dropped */
+    int torn;               /* a frame was torn: later frames are dropped */
     int64_t dropped;
 } request;
 

@@ -309,7 +309,7 @@ static abut_status section_end(abut_ipc_script *s, abut_err *err)
 static const struct command {
     const char *name;
     abut_status (*run)(abut_ipc_script *s, abut_err *err);   /* NULL: changes nothing here, or is refused */
-    const char *refused;                                /* why, and what there is instead */
+    const char *refused;                                /* the reason, and the alternative */
 } COMMANDS[] = {
     { "shapes", abut_ipc_shapes, NULL }, { "shapeMatrix", abut_ipc_shape_matrix, NULL }, { "shape", abut_ipc_one_shape, NULL },
     { "meshCO", abut_ipc_mesh_obstacle, NULL }, { "ground", ground, NULL }, { "halfSpace", half_space, NULL },

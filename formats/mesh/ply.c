@@ -207,7 +207,7 @@ static abut_status row(ply *p, const ply_element *e, abut_err *err)
     return rc || e->kind != 'e' ? rc : abut_mesh_add_seg(&p->mesh, end[0], end[1], err);
 }
 
-/* The properties without which an element says nothing. */
+/* Checks the required properties of an element. */
 static abut_status need(const ply *p, const ply_element *e, abut_err *err)
 {
     unsigned have = 0;

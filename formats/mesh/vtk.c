@@ -145,7 +145,7 @@ static abut_status points(vtk *v, abut_err *err)
 /* The largest number of a point: where POINTS come after CELLS, only the mesh as a whole can tell. */
 static int64_t last_point(const vtk *v) { return v->has_points && v->mesh.nv ? v->mesh.nv - 1 : INT32_MAX; }
 
-/* Each cell: how many corners it has, then those. */
+/* Reads cells: the number of corners, then the corners. */
 static abut_status cells_by_count(vtk *v, int64_t size, abut_err *err)
 {
     abut_status rc = data_begins(v, size, INT, "numbers of cells", err);

@@ -24,7 +24,7 @@ struct abut_painter {
     EGLDisplay display;
     EGLContext context;
     GLuint depth_program, body_program, plane_program, sky_program;
-    GLuint frame, color, depth;             /* what is drawn on, several samples a pixel */
+    GLuint frame, color, depth;             /* render targets, several samples a pixel */
     GLuint plain_frame, plain_color;        /* their mean */
     GLuint map_frame, lamp_map, sun_map;
     GLuint array, vertices, indices;
@@ -273,7 +273,7 @@ static void draw_maps(abut_painter *p, const abut_draw *d, const lamp lamps[LAMP
     glUseProgram(p->depth_program);
     glBindVertexArray(p->array);
     glEnable(GL_DEPTH_TEST);
-    glEnable(GL_DEPTH_CLAMP);       /* what is between the sphere and the lamp casts shadows, too */
+    glEnable(GL_DEPTH_CLAMP);       /* objects between the sphere and the lamp cast shadows, too */
     glDisable(GL_BLEND);
     glDepthMask(GL_TRUE);
     glFramebufferTexture2D(GL_FRAMEBUFFER, GL_DEPTH_ATTACHMENT, GL_TEXTURE_2D, p->lamp_map, 0);

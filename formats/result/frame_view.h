@@ -15,7 +15,7 @@ typedef struct abut_shot {
     const abut_frame *frame;
     const abut_parts *parts;        /* the chosen objects */
     const double *X, *x, *v;        /* [3 parts->n_points] m, m/s: of the points of the model at rest and in the frame */
-    const abut_fields *fields;      /* what was asked for at abut_measure_frame */
+    const abut_fields *fields;      /* as requested from abut_measure_frame */
 } abut_shot;
 
 #endif

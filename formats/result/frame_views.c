@@ -13,9 +13,9 @@ struct abut_scene {
     abut_model model;
     abut_smooth shown;      /* its view: what parts and points are of */
     abut_parts parts;
-    abut_thick thick;       /* of them, where that is asked for */
+    abut_thick thick;       /* their surfaces, if requested */
     abut_measure measure;
-    abut_collmesh cm;       /* where points are more than nodes, and then those at rest and in the frame given last */
+    abut_collmesh cm;       /* if points are more than nodes; their positions at rest and in the last frame returned */
     double *X, *x, *v;
 };
 

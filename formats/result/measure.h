@@ -41,7 +41,7 @@ typedef struct abut_fields {
 /* Zero-filled is empty.  Borrows the model. */
 typedef struct abut_measure {
     const abut_model *model;
-    abut_reordered *reordered;  /* what terms are of; NULL where all tets have order 1: the model itself */
+    abut_reordered *reordered;  /* model of the terms; NULL if all tets have order 1: the model itself */
     abut_collmesh cm;
     abut_terms terms;
     abut_candidates cand;

@@ -19,7 +19,7 @@ typedef struct abut_point_field {
  * Returns how many. */
 int abut_point_fields(const abut_shot *s, abut_point_field field[ABUT_FIELDS_MAX]);
 
-/** The field of that name.  Fails  ABUT_E_ARG this model has none; names those that it has */
+/** Finds the field of that name.  Fails  ABUT_E_ARG the model has none; lists its fields */
 ABUT_MUST_USE abut_status abut_point_field_find(const abut_shot *s, const char *name, abut_point_field *field, abut_err *err);
 /** ABUT_WANT_* of what the field of that name is taken from. */
 int abut_point_field_want(const char *name);

@@ -124,7 +124,7 @@ static abut_status divide(maker *k, int32_t o, int segments, abut_err *err)
 
 /* ---- the map of all ---- */
 
-/* Room for what stays and what is divided. */
+/* Allocates the arrays for unchanged and divided surfaces. */
 static abut_status make_room(const maker *k, abut_smooth *s, abut_err *err)
 {
     const abut_model *m = k->m;

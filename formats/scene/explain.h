@@ -1,4 +1,4 @@
-/* Every derived parameter of a scene, with its unit and why it is what it is: mesh-prep --explain. */
+/* Every derived parameter of a scene, with its unit and its reason: mesh-prep --explain. */
 #ifndef ABUT_FORMATS_SCENE_EXPLAIN_H
 #define ABUT_FORMATS_SCENE_EXPLAIN_H
 
@@ -10,7 +10,7 @@
 typedef struct abut_explain {
     double gap; /* m: smallest distance less thickness at the start; INFINITY: larger than `reach` everywhere */
     double reach;                   /* m: how far it was looked for */
-    char closest[400];              /* what comes closest */
+    char closest[400];              /* the closest pair */
 } abut_explain;
 
 /** Writes the report; errors of f are the caller's to check. */

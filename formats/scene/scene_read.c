@@ -95,7 +95,7 @@ static abut_status read_time(abut_scene_reader *r, const abut_tree *t, abut_err 
     if (!rc && s) rc = abut_tree_choice(s, "time.scheme", abut_scheme_names, &r->scene->scheme, err);
     const abut_tree *newmark = abut_tree_find(t, "newmark");
     if (!rc && newmark) rc = read_newmark(r, newmark, err);
-    /* what a dynamic step may leave to the next one, an equilibrium has to have */
+    /* equilibria need a smaller tolerance: dynamic steps may leave a residual to the next one */
     if (!rc && r->scene->scheme == ABUT_QUASI_STATIC) {
         r->scene->tolerance = (abut_param){ 1e-6 / r->scene->step.value, 1, "default of quasi-static: 1e-6 l in a time step" };
         r->scene->force_tolerance = (abut_param){ 1e-3, 0, "default of quasi-static" };

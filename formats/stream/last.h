@@ -8,7 +8,7 @@
 typedef struct abut_last {
     abut_arrays set;
     abut_frame_head head;
-    abut_arrays before;         /* when it is PENDING: the COMMITTED frame before it, if there is one */
+    abut_arrays before;         /* if the last frame is PENDING: the COMMITTED frame before it, if any */
     abut_frame_head before_head;
 } abut_last;
 

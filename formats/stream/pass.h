@@ -36,7 +36,7 @@ typedef struct abut_stream {
     abut_stream_io io;
     abut_reader *reader;
     abut_writer *writer;        /* NULL when io.out is NULL */
-    abut_item item;             /* what abut_stream_next read */
+    abut_item item;             /* kind of the item that abut_stream_next read */
     abut_arrays model_set;
     abut_model model;
     abut_arrays frame_set;      /* of the last FRAME read */

@@ -105,7 +105,7 @@ static int32_t joined_rows(const abut_bsr *A, int32_t *up, int32_t *member, int3
             if (r < s) up[s] = r;
             else up[r] = s;
         }
-    /* a root comes before what it is the root of: number them, count, fill */
+    /* a root comes before its rows: number roots, count, fill */
     for (int32_t i = 0; i < A->n; i++) up[i] = root_of(up, i);
     for (int32_t i = 0; i < A->n; i++) {
         if (up[i] == i) {
@@ -142,7 +142,7 @@ static void parts_make(abut_bisection *b, const abut_bsr *A, const double *x, in
     int32_t k = joined_rows(A, up, b->member, end);
     const int32_t least = (A->n + most - 1) / most;
     pieces p = { x, rows > least ? rows : least, b->first + 1, 0 };
-    if (parts_of(end, k, p.size) > most && p.size == least) p.size += least / 8;    /* what is left over of large pieces */
+    if (parts_of(end, k, p.size) > most && p.size == least) p.size += least / 8;    /* remainders of large pieces */
     if (parts_of(end, k, p.size) > most) k = 1, end[0] = A->n;
     for (int32_t c = 0; c < k; c++) {
         const int32_t lo = c ? end[c - 1] : 0;

@@ -204,7 +204,7 @@ static abut_status restart(abut_gpu_cg *c, abut_gpu_operator *A, double *left, a
     return rc ? rc : length(c, A, left, err);
 }
 
-/* x until |r| <= want; r: what it is at x = 0 */
+/* solves for x until |r| <= want; r: residual at x = 0 */
 static abut_status approach(abut_gpu_cg *c, abut_gpu_operator *A, double r, double want, abut_gpu_solve_report *rep, double *left,
                             abut_err *err)
 {

@@ -12,7 +12,7 @@ ABUT_KERNEL(vertex_boxes, abut_boxes_args)
     for (int d = 0; d < 3; d++) {
         abut_broad_vertex_rows(p[d], q[d], pad, row);
         for (int k = 0; k < 6; k++) box[3 * k + d] = abut_broad_below(row[k]);
-        for (int k = 4; k < 6; k++)     /* what is not a number is taken and kept */
+        for (int k = 4; k < 6; k++)     /* NaN is kept */
             most = fabs(row[k]) <= most || most != most ? most : fabs(row[k]);
     }
     a->size[i] = most;

@@ -100,7 +100,7 @@ typedef struct lanes36 {
     double v[LANES][MOTIONS * MOTIONS];
 } lanes36;
 
-/* what a lane adds to the block of a pair */
+/* contribution of a lane to the block of a pair */
 ABUT_FN void add_pair(const abut_rigid_args *a, size_t pair, uint32_t lane, double *s)
 {
     const size_t n = a->touch.n[0] + a->touch.n[1], end = a->count ? below(a, pair + 1) : 0;

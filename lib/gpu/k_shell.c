@@ -15,7 +15,7 @@ ABUT_FN const double *law_of(const abut_codim_args *a, size_t shell)
 
 ABUT_FN int model_of(const abut_codim_args *a, size_t shell) { return a->model[a->material[shell]]; }
 
-/* what limits the stretches of a shell: its row is put into row[4] */
+/* row[4]: stretch limits of a shell */
 ABUT_FN abut_plane_limit limit_of(const abut_codim_args *a, size_t shell, double row[4])
 {
     for (size_t k = 0; k < 4 && a->limit; k++) row[k] = a->limit[k * a->shells + shell];

@@ -5,7 +5,7 @@
 
 enum { TREE_STACK = (ABUT_TREE_WIDE - 1) * ABUT_TREE_LEVELS + 1 };
 
-/* A query: its rows with their sign changed, and what it is. */
+/* A query: its rows with their sign changed, its primitive. */
 typedef struct abut_query {
     float q[ABUT_ROWS], extent;
     int32_t item, v[2];

@@ -37,7 +37,7 @@ typedef struct abut_gpu_operator {
     abut_buffer val, val_single;
     abut_buffer part_first, item, at, mirror, diagonal;
     abut_buffer H;                  /* of a piece */
-    /* what touches */
+    /* elements in contact */
     abut_gpu_blocks set[ABUT_GPU_TOUCHING];
     abut_buffer key, slot, touch_first, touch_row, touch_single, t, t_single;
     abut_buffer pieces, piece_first, piece_row, sum, sum_single;

@@ -352,7 +352,7 @@ static abut_status move_nodes(work *w, abut_curved *out, abut_err *err)
     return ABUT_OK;
 }
 
-/* ---- what it is now ---- */
+/* ---- facts of the result ---- */
 
 static double face_gap(const work *w, int32_t face)
 {

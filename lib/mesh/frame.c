@@ -9,7 +9,7 @@
 
 #define FLAT 1e-12          /* of the largest diagonal entry of S: a smaller pivot is none */
 
-/* The tet of these corners, seen from `from`: its volume, and what it has of int x and of int x x^T. */
+/* Adds the tet of these corners, relative to `from`: its volume, and its parts of int x and int x x^T. */
 static void add_tet(const abut_vec3 a[4], double *volume, double first[3], double second[9])
 {
     const double V = abut_v3_dot(abut_v3_sub(a[1], a[0]), abut_v3_cross(abut_v3_sub(a[2], a[0]), abut_v3_sub(a[3], a[0]))) / 6;

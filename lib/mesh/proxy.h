@@ -9,7 +9,7 @@
 
 #include "mesh/mesh.h"
 
-enum { ABUT_SEGMENTS_MOST = 64 /* that may be asked for */, ABUT_SEGMENTS_CHOSEN = 16 /* that a tolerance leads to */ };
+enum { ABUT_SEGMENTS_MOST = 64 /* largest allowed number */, ABUT_SEGMENTS_CHOSEN = 16 /* that a tolerance leads to */ };
 
 /* Owns its arrays; zero-filled is empty. */
 typedef struct abut_proxy {
@@ -23,7 +23,7 @@ typedef struct abut_proxy {
 
 /* The rest shape of tets where its order is above that of their displacement, the order of the mesh. */
 typedef struct abut_rest_shape {
-    int order;              /* 0: there is none, the shape is that of the mesh */
+    int order;              /* 0: none; the shape is the mesh's */
     const double *x;        /* [3 nt abut_tet_nodes(order)] m: its nodes, tet by tet */
 } abut_rest_shape;
 

@@ -101,7 +101,7 @@ abut_status abut_contact_check(const abut_model *m, int sides, abut_err *err)
 {
     assert(m);
     if (!m->nc) return ABUT_OK;
-    const int nodes = !m->map_first;    /* what the elements ask for is known of nodes alone */
+    const int nodes = !m->map_first;    /* elements determine primitives of nodes alone */
     job j = { .m = m, .vertex = malloc(((size_t)m->nv + 1) * sizeof *j.vertex) };
     abut_status rc = j.vertex ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "collision mesh: no memory for %d nodes", m->nv);
     for (int32_t i = 0; i < m->nv && !rc; i++) j.vertex[i] = -1;

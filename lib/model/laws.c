@@ -17,7 +17,7 @@ const char *const abut_scheme_names[] = { "implicit-euler", "implicit-newmark", 
 _Static_assert(sizeof abut_scheme_names / sizeof *abut_scheme_names == ABUT_ALL_SCHEMES + 1, "every scheme has a name");
 const unsigned char abut_material_traits[] = { ABUT_MATERIALS(MATERIAL_TRAITS) };
 
-/* those that are known by number are in their rows */
+/* the numbers of laws are their rows */
 #define BARRIER_ROW(id, name) BARRIER_##id,
 #define FRICTION_ROW(id, name) FRICTION_##id,
 #define MATERIAL_ROW(id, name, traits) MATERIAL_##id,

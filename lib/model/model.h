@@ -182,7 +182,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(tolerance,     "solve/tolerance",    double,  F64, 1, 0, "m/s",     NEED) /* Newton: |p|_inf / h                    */ \
     F(stiffen_below, "contact/stiffen-below", double, F64, 1, 0, "m",     MAY)  /* the barrier is stiffened at gaps below that still shrink; absent: 1e-9 l */ \
     F(force_tolerance, "solve/force-tolerance", double, F64, 1, 0, "",    MAY)  /* tolerance of the force balance, a fraction of the largest force; absent: not tested */ \
-    F(solver,        "solve/solver",       int32_t, I32, 1, 0, "",        MAY)  /* ABUT_SOLVED_BY_*: what the scene asks for; absent: the first */ \
+    F(solver,        "solve/solver",       int32_t, I32, 1, 0, "",        MAY)  /* ABUT_SOLVED_BY_*: the scene's choice; absent: the first */ \
     F(nodal_newton,  "nodal/newton",       int32_t, I32, 1, 0, "",        MAY)  /* this and the rest of nodal/: solve/nodal, whose defaults hold where one is absent */ \
     F(nodal_iterations, "nodal/iterations", int32_t, I32, 1, 0, "",       MAY)  \
     F(nodal_sweeps,  "nodal/sweeps",       int32_t, I32, 1, 0, "",        MAY)  \
@@ -240,7 +240,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(pass_strain_kappa, "pass/strain-kappa", double, F64, nip, 0, "Pa", MAY) /* stiffness of the stretch limits there */ \
     F(impulse,    "node/contact-impulse", double, F64, nv, 3, "N s", MAY) /* of hard contact in the step that ends here */ \
     F(nodal_step, "nodal/step",       int64_t, I64, 1, 0, "",      MAY)  /* the number of the frame that node/contact-impulse is of */ \
-    F(sqp_hits,   "sqp/hits",         int32_t, I32, 1, 0, "",      MAY)  /* what the judge has found on the motion to this frame of solver sqp or qp */ \
+    F(sqp_hits,   "sqp/hits",         int32_t, I32, 1, 0, "",      MAY)  /* findings of the judge on the motion of solver sqp or qp to this frame */ \
     F(touch_first, "touch/first",     int32_t, I32, ntc, 2, "",    MAY)  /* [lo, hi) rows of touch/node: the nodes of a hard contact that move */ \
     F(touch_node, "touch/node",       int32_t, I32, ntn, 0, "",    MAY)  \
     F(touch_weight, "touch/weight",   double,  F64, ntn, 0, "",    MAY)  /* of their velocities in that of the contact */ \
@@ -267,7 +267,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(contact_error, "object/contact-error", double, F64, no, 3, "N", MAY) /* of their sums: balance, passes, newton */ \
     F(f_damping,  "node/damping-force",  double, F64, nv, 3, "N",   MAY) /* absent: nothing is damped               */ \
     F(f_air,      "node/air-force",     double, F64, nv, 3, "N",   MAY) /* of wind and at rims under pressure; absent: none */ \
-    F(f_reaction, "node/reaction-force", double, F64, nv, 3, "N",   MAY) /* what drives or holds prescribed nodes   */ \
+    F(f_reaction, "node/reaction-force", double, F64, nv, 3, "N",   MAY) /* force that moves or holds prescribed nodes */ \
     F(sticking,   "contact/sticking",    int32_t, I32, 1, 0, "",    MAY) /* friction contacts slower than eps-v     */ \
     F(sliding,    "contact/sliding",     int32_t, I32, 1, 0, "",    MAY) /* the others                              */ \
     F(creep_max,  "contact/creep-max",   double, F64, 1, 0, "m/s",  MAY) /* speed of those that stick: largest, mean */ \

@@ -39,7 +39,7 @@ abut_status abut_element_numbers(const abut_model *m, const int32_t *element, in
     return ABUT_OK;
 }
 
-/* Line i of a text, in quotes behind `what`; or what and the number. */
+/* Writes `quoted` and line i of the text in quotes; if the line is unknown, `numbered` and i. */
 static const char *words(const abut_text *t, const char *quoted, const char *numbered, int32_t i, char *buf)
 {
     char name[ABUT_OBJECT_WORDS - 16];

@@ -10,8 +10,8 @@
 
 enum { ABUT_REORDERED_ROWS = 9 };
 typedef struct abut_reordered {
-    abut_model model;       /* what has a row for each tet is in row[]; all else is borrowed from the model that was given.  The
-                             * rows tet_first and geo_first do not ascend */
+    abut_model model;       /* arrays with a row for each tet are in row[]; all others are borrowed from the given model.
+                             * tet_first and geo_first do not ascend */
     int32_t *number;        /* [nt] number of a tet there */
     int32_t *node;          /* [nv] nodes as the tets come to them, then those without tets, ascending */
     void *row[ABUT_REORDERED_ROWS];

@@ -1,4 +1,4 @@
-/* Advice on a scene that was built: what it will show worse than its author may expect.  Nothing of it is an error. */
+/* Advice on a built scene: results that may be worse than its author expects.  No advice is an error. */
 #ifndef ABUT_SCENE_ADVICE_H
 #define ABUT_SCENE_ADVICE_H
 

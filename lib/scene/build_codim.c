@@ -79,7 +79,7 @@ static const double *rest_corner(const abut_scene_object *o, int32_t t, int32_t 
     return o->shell.rest + 9 * (size_t)t + 3 * (size_t)k;
 }
 
-/* The angle of a hinge at rest; a pattern is flat and in pieces, so that it has none: then that of the mesh in space. */
+/* Angle of a hinge at rest, from the mesh in space if the shell has a pattern, which is flat and in pieces. */
 static double rest_angle(const abut_scene_object *o, const abut_hinge *h)
 {
     double x[12];
@@ -357,7 +357,7 @@ abut_status abut_build_fabrics(abut_build *b, abut_err *err)
     return ABUT_OK;
 }
 
-/* ---- what bends, and what has no meaning ---- */
+/* ---- bending, and elements without a meaning ---- */
 
 static abut_status check_kind(const abut_scene_object *o, int32_t n, const char *what, int said, const char *key,
                               abut_err *err)

@@ -12,7 +12,7 @@
 
 enum { ABUT_SCENE_NAME = 64, ABUT_SCENE_FROM = 96 };
 
-/* A number and where it was said. */
+/* A number and its place in the scene. */
 typedef struct abut_param {
     double value;
     int per_length;                 /* value is to be multiplied by the scene's length l */

@@ -54,7 +54,7 @@ typedef struct entry {
     uint32_t item;
 } entry;
 
-/* number[corners a + b]: block (a, b), a <= b, or (b, a); its last bit says that it is transposed. */
+/* number[corners a + b]: block (a, b), a <= b, or (b, a), with its last bit set if it is transposed. */
 static void number_blocks(int corners, uint16_t *number)
 {
     for (int a = 0; a < corners; a++)

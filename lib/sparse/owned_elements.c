@@ -84,7 +84,7 @@ static abut_status take_set(struct abut_owned_set *s, abut_range rows, abut_elem
         const abut_range r = of_group(e->n, g);
         s->group[s->n++] = (int32_t)g;
         memcpy(s->row + corners * at, e->row + corners * r.lo, (r.hi - r.lo) * corners * sizeof *s->row);
-        for (size_t k = r.lo; k < r.hi; k++)    /* what does not touch would only add to rows of others */
+        for (size_t k = r.lo; k < r.hi; k++)    /* other elements would add only to rows of other ranks */
             for (size_t c = 0; c < corners && !touches(e, k, rows); c++) s->row[corners * (at + k - r.lo) + c] = -1;
         at += r.hi - r.lo;
     }

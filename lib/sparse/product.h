@@ -31,7 +31,7 @@ abut_operator abut_product_operator(abut_product *p);
 void abut_product_multiply(abut_product *p, const double *x, double *y);
 /** D[9 n]: the diagonal blocks.  It makes the elements three times that are not summed. */
 void abut_product_diagonal(abut_product *p, double *D);
-/** Hands over what it is the sum of, or with values 0 the pattern (sparse/operator.h).  Fails  ABUT_E_NOMEM */
+/** Passes the summands of p to a reader, or with values 0 their pattern (sparse/operator.h).  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_product_read(abut_product *p, int values, const abut_operator_reader *to, abut_err *err);
 void abut_product_free(abut_product **p);
 

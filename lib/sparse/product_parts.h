@@ -21,7 +21,7 @@ struct abut_product {
     abut_bsr S;                 /* the diagonal with them; summed 0: empty */
     set_corners set[ABUT_SETS_MAX];     /* of those in S rows alone */
     abut_elements elements[ABUT_SETS_MAX];
-    const double *diag;         /* what is not in S */
+    const double *diag;         /* diagonal not in S */
 };
 
 #endif

@@ -25,7 +25,7 @@ typedef struct reuse {
     abut_reuse_order order;
     int has_order;
     int noted;              /* the matrix is another one than that of the last solution */
-    int held, own;          /* there is a factor, of this step and analysis; it is of the matrix itself */
+    int held, own;          /* 1: a factor of this step and analysis exists; it is of the present matrix */
     int failed;             /* the last factor in double precision: its order stays */
     int no_single;          /* single precision was no good in this step */
     int wait, patience;     /* solutions before an old factor is tried again, and how many they were last time; 0: it was good */

@@ -13,7 +13,7 @@ static abut_status no_memory(int32_t m, abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "patched matrix: %d rows", m);
 }
 
-/* at[n]: 1 + place of a row among those that are touched, 0 for the others */
+/* at[n]: 1 + place of a row among touched rows, 0 for other rows */
 static int32_t number_rows(int32_t n, const abut_elements *e, int32_t *at)
 {
     int32_t m = 0;

@@ -40,7 +40,7 @@ static int exit_code(abut_status s)
 /* ---- outputs that are there before the run: refused with --no-clobber, else named if they were replaced ---- */
 
 struct abut_existing_file {
-    const char *folder;         /* what the option names; NULL: path */
+    const char *folder;         /* named by the option; NULL: path */
     char *path;
     long long frames;           /* of a stream; -1: it is none */
     struct stat st;
@@ -90,7 +90,7 @@ static abut_status add_existing(abut_existing *e, const char *folder, const char
 
 static abut_status add_files_of(abut_existing *e, const char *folder, abut_err *err)
 {
-    DIR *d = opendir(folder);       /* one that cannot be read may still be written: then nothing is known of it */
+    DIR *d = opendir(folder);       /* an unreadable folder may be writable; its files are then unknown */
     abut_status rc = ABUT_OK;
     for (struct dirent *at; d && !rc && (at = readdir(d));) {
         struct stat st;

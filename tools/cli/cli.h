@@ -43,7 +43,7 @@ typedef enum abut_opt_kind {
 } abut_opt_kind;
 
 #define ABUT_OPT_LIST_MAX 64
-#define ABUT_NOT_GIVEN INT_MIN  /* what an INT holds before, where every number may be given */
+#define ABUT_NOT_GIVEN INT_MIN  /* initial value of an INT for which every number is valid */
 
 typedef struct abut_opt_list {
     const char *item[ABUT_OPT_LIST_MAX];
@@ -56,7 +56,7 @@ typedef struct abut_opt {
     abut_opt_kind kind;
     void *value;        /* holds the default, for FILE and DIR NULL.  Given twice, the last one counts; a list collects, and two
                          * of FILE or DIR are refused */
-    const char *unit;   /* what the help shows for the value: "s", "FILE"; NULL for flags */
+    const char *unit;   /* placeholder of the value in the help: "s", "FILE"; NULL for flags */
     const char *help;   /* lines after the first are a table, tabs end cells.  NULL: not in the help: a former name, --manual */
 } abut_opt;
 

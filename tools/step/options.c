@@ -179,7 +179,7 @@ typedef struct option {
     void (*describe)(char *text, size_t size);  /* help made from a table */
 } option;
 
-/* A line of a table: a name and what it is; the first is the default. */
+/* Writes a line of a table: a name and its explanation; the first is the default. */
 static size_t describe(char *text, size_t size, size_t used, int first, const char *name, const char *help)
 {
     const int n = snprintf(text + used, size - used, "\n%s\t%s%s", name, help, first ? " (default)" : "");

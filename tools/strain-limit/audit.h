@@ -8,7 +8,7 @@
 #include "model/reordered.h"
 #include "tools/cli/stream.h"
 
-/* The limits asked for; NAN: not asked. */
+/* Requested limits; NAN: none. */
 typedef struct abut_strain_limits {
     double lower, lower_begins, upper_begins, upper;
 } abut_strain_limits;

@@ -114,7 +114,7 @@ static int64_t flood(cells *c, size_t *stack)
     return left;
 }
 
-/* The corner of cell i, j, k: its point, made when it is first asked for. */
+/* Returns the point of corner i, j, k of the cells; makes it at the first call. */
 static abut_status corner_of(const cells *c, int32_t i, int32_t j, int32_t k, int32_t *number, abut_mesh *m, int32_t *v,
                              abut_err *err)
 {

@@ -8,7 +8,7 @@
 /* Blocks (row, column), row >= column, of elements; in a column in the order of the elements.  Zero-filled is empty. */
 typedef struct abut_loose_blocks {
     int32_t n, chunk;       /* rows; rows of a chunk */
-    const abut_bsr *S;      /* what is summed, borrowed; NULL: nothing */
+    const abut_bsr *S;      /* summed blocks, borrowed; NULL: none */
     size_t *first;          /* [n + 1] by columns */
     int32_t *row;           /* [first[n]] */
     float *val;             /* [9 first[n]] row major */

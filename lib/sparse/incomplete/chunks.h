@@ -18,7 +18,7 @@ enum { ABUT_INCOMPLETE_ROWS = 2048 };
 typedef struct abut_incomplete abut_incomplete;
 
 typedef struct abut_incomplete_stats {
-    int32_t chunks, raised; /* those whose diagonal was raised */
+    int32_t chunks, raised; /* number; chunks with a raised diagonal */
     double nnz, flops;
     size_t bytes;
 } abut_incomplete_stats;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { MOTIONS = 6, SETS_OF_PART = 2, SETS = 2000 };    /* of a part at most; in all, as long as a part is one at least */
-#define DEPENDENT 1e-12     /* square of what is left of a motion without the others, over its own */
+#define DEPENDENT 1e-12     /* least squared part of a motion orthogonal to the others, over its square */
 
 /* Entries of the rows of Z that are here. */
 typedef struct columns {

@@ -5,7 +5,7 @@
 #include "sparse/own/cholesky.h"
 #include "sparse/schwarz/coarse_space.h"
 
-/* A row of a set: what the motions of the set do to it is weight [I, w -> w x arm]. */
+/* A row of a set: motions of the set displace it by weight [I, w -> w x arm]. */
 typedef struct member {
     int32_t row, set;
     double weight;
