@@ -3,12 +3,11 @@
  *     bench_linalg FILE.abut [THREADS]                      the matrix of a stream
  *     bench_linalg [THREADS [CELLS_X CELLS_Y CELLS_Z]]      boxes of tetrahedra
  *
- * The matrix of a stream is Newton's where the first iteration of the step from its first frame begins, in the order in which
- * `step` factors it; prescribed nodes are eliminated, also where that iteration still pushes them.  `matrix` is all that makes
- * its values, Hessians and assembly.  Without cells: boxes of about 10 000 and 100 000 tets and a thin mat of 58 806.  cpu_ms is
- * over all threads, the best of several runs; flops of the factorisation count a multiplication and an addition as two, and
- * those of a second are by cpu_ms with one thread, else by wall_ms; dgemm is what BLAS itself reaches on one thread, 1000 x
- * 1000. */
+ * The matrix of a stream is Newton's at the start of the first iteration of the step from its first frame, in the order in which
+ * `step` factors it; prescribed nodes are eliminated, even if that iteration still moves them.  `matrix`: Hessians and assembly.
+ * Without cells: boxes of about 10 000 and 100 000 tets and a thin mat of 58 806.  cpu_ms is over all threads, the best of
+ * several runs.  A multiplication and an addition count as two flops; flops a second are by cpu_ms with one thread, else by
+ * wall_ms. dgemm: the rate of BLAS on one thread, 1000 x 1000. */
 #include "base/par.h"
 #include "base/timer.h"
 #include "formats/stream/state_io.h"

@@ -1,28 +1,28 @@
-/* Hard contact on one frozen linear problem, and what others do with it: TSV.
+/* Solvers of hard contact on one frozen linear problem: TSV.
  *
  *     bench_nodal FILE.abut [THREADS [STEP [SOLVERS]]]
  *
  * The problem is the first linearisation of the step after frame STEP (default: the last), with the contacts that `step --solver
- * nodal` finds for it.  Every solver starts from the velocities without contact and from impulses of 0.  SOLVERS, "full,ica": of
- * these (default: all).
+ * nodal` finds for it.  Every solver starts from the velocities without contact and from impulses of 0.  SOLVERS, "full,ica": a
+ * subset of these (default: all).
  *
  *     full          the projection of lib/solve/nodal: scalar weights, closed form, sleeping
- *     awake         the same without sleeping
- *     accelerated   the same as full with Anderson's mixing
- *     in order      the same as full without colours: contacts one after the other in the order of their vertices
- *     everywhere    the same as full with weights at every node, as published: nothing sleeps
+ *     awake         full without sleeping
+ *     accelerated   full with Anderson's mixing
+ *     in order      full without colours: contacts one after the other in the order of their vertices
+ *     everywhere    full with weights at every node, as published: nothing sleeps
  *     general       scalar weights, but a local solver for full blocks (coulomb_general.h), sleeping
  *     blocks        weights by 3x3 blocks, which need such a solver
- *     position based    the law is asked with velocities that the contact itself has changed, and impulses are not kept
+ *     position based    the law is evaluated with velocities that the contact itself has changed, and impulses are not kept
  *     ica           iterative constraint anticipation (Otaduy et al. 2009) with that local solver
- *     vertices      the same as full on another problem: each contact between the vertex that has most of it on either side
+ *     vertices      full on another problem: each contact between the vertices of largest weight on either side
  *     copies        Gauss-Seidel over the nodes of that problem, copied for each contact (Li et al. 2018; coulomb_copies.h)
  *
  * Columns: residual after 25 iterations, mm, and seconds of projections until then; iterations until the residual is below
- * 0.01 mm (at most MOST), seconds of projections, and of all; ns a visit of a contact, loops over nodes included; what p and the
- * impulses lack of Coulomb's law at the end, m/s; visits of contacts until the residual is below 0.01 mm.  Seconds are processor
- * time of one thread, the clock of several.  The residual is h (|change of v| + |v - p|), of ica h (|change of v| + residual of
- * the law), of copies h (|change of v| + |copies - their mean|). */
+ * 0.01 mm (at most MOST), seconds of projections, and of all; ns a visit of a contact, loops over nodes included; violation of
+ * Coulomb's law by p and the impulses at the end, m/s; visits of contacts until the residual is below 0.01 mm.  Seconds are
+ * processor time for one thread, wall clock for several.  The residual is h (|change of v| + |v - p|), of ica h (|change of v| +
+ * residual of the law), of copies h (|change of v| + |copies - their mean|). */
 #include "coulomb_copies.h"
 #include "nodal_blocks.h"
 #include "nodal_ica.h"

@@ -4,7 +4,7 @@
  *     bench_solvers FILE.abut THREADS TOLERANCE products         products of its elements: made for each, packed, summed
  *     bench_solvers                                              products of sets of 12x12 matrices of rank one, one thread
  *
- * Solvers that need no matrix get products, the elements that last summed, contacts as they are; the others the matrix.
+ * Solvers that need no matrix get products, with lasting elements summed and contacts unsummed; others get the matrix.
  *
  * The equation is that of the first iteration of the step from the first frame of the stream, as bench_linalg has it; its right
  * side is the gradient there.  Iterative solvers end at |b - A x| <= TOLERANCE |b| (1e-2), direct ones are in double precision
@@ -58,7 +58,7 @@ static void bench_rank_one(size_t n)
     free(row), free(val), free(x), free(y);
 }
 
-/* A product with the elements of p as they are, packed or made by packed_of; summed: those that last in blocks. */
+/* A product with the elements of p, packed or made by packed_of; summed: lasting ones in blocks. */
 static void bench_elements(const char *what, int32_t n, const double *diag, const abut_elements *sets, int nsets, int summed)
 {
     abut_product *p = NULL;

@@ -56,7 +56,7 @@ static inline int copies_begin(copies *s, const double *v)
     return 1;
 }
 
-/* The block of row i at column j, zero where there is none. */
+/* The block of row i at column j, or zero. */
 static inline void copies_block(const copies *s, int32_t i, int32_t j, double B[9])
 {
     memset(B, 0, 9 * sizeof *B);

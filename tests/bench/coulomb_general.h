@@ -180,7 +180,7 @@ static inline int general_newton(const double W[9], const double b[3], double mu
     return 0;
 }
 
-/* r, from r as a start: what is cheap first.  0: no case holds, r is then as it was. */
+/* Solves for r, from r as a start, cheap cases first.  Returns 0 if no case holds; r is then unchanged. */
 static inline int general_coulomb(const double W[9], const double b[3], double mu, double r[3])
 {
     double first[3] = { r[0], r[1], r[2] };

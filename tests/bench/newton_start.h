@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* The stepper borrows the model: it must stay where it is. */
+/* The stepper borrows the model, which must not move in memory. */
 typedef struct newton_start {
     const char *name;       /* of the file */
     abut_arrays model_set, frame;

@@ -80,8 +80,8 @@ static double visit(bench *b, size_t c, double *p)
     return du[0] * du[0] + du[1] * du[1] + du[2] * du[2];
 }
 
-/* The update of position based dynamics: the law is asked with the velocity that the contact itself has changed, and nothing is
- * kept from one projection to the next (Daviet 2020, 5.2.5). */
+/* The update of position based dynamics: the law is evaluated with the velocity that the contact itself has changed, and no
+ * impulse is kept from one projection to the next (Daviet 2020, 5.2.5). */
 static double visit_position_based(bench *b, size_t c, double *p)
 {
     const abut_touching *t = &b->s.contacts;

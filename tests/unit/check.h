@@ -87,7 +87,7 @@ static inline int check_is_set(const char *variable)
 /* How often a random claim is tried: `few` times, `many` when ABUT_LONG is set (make check-long). */
 static inline int check_runs(int few, int many) { return check_is_set("ABUT_LONG") ? many : few; }
 
-/* Runs what there is; the status of the program. */
+/* Runs all tests; returns the exit status of the program. */
 static inline int check_all(int argc, char **argv)
 {
     check_filter = argc > 1 ? argv[1] : NULL;

@@ -1,4 +1,4 @@
-/* Walks a folder of public CCD query files: the folder edge-edge or vertex-face that a file lies in says what it holds. */
+/* Walks a folder of public CCD query files; the kind of a file is its folder, edge-edge or vertex-face. */
 #ifndef ABUT_TESTS_QUERY_FILES_H
 #define ABUT_TESTS_QUERY_FILES_H
 
@@ -38,7 +38,7 @@ static inline void query_set_file(query_set *set, const char *path)
     fclose(f);
 }
 
-/* Adds every .csv file under the folder; nothing when there is no such folder. */
+/* Adds every .csv file under the folder; none if there is no such folder. */
 static inline void query_set_load(query_set *set, const char *folder, int depth)
 {
     DIR *d = opendir(folder);

@@ -81,7 +81,7 @@ static inline sheets sheets_make(uint64_t seed, int layers, int n, double gap, d
     return s;
 }
 
-/* To be called on the struct where it stays: the views point into it. */
+/* To be called on the struct at its final address: the views point into it. */
 static inline int sheets_init(sheets *s)
 {
     s->model.coll_node = s->node, s->model.body = s->body;

@@ -31,7 +31,7 @@ static inline FILE *as_file(const unsigned char *p, size_t n)
     return n ? fmemopen((void *)p, n, "rb") : fopen("/dev/null", "rb");
 }
 
-/* Everything a stream says, as one hash-free text of bytes: for comparing what was read. */
+/* The contents of a stream as one hash-free text of bytes, to compare streams. */
 typedef struct content {
     bytes all;
     int items, prov;

@@ -1,4 +1,4 @@
-/* The estimate of the error of derivatives: what they change by when ends of steps are refined, beside what they are off. */
+/* The estimated error of derivatives, their change if ends of steps are refined, beside the true error. */
 #include "adjoint_scenes.h"
 
 /* The derivative of a run at some tolerance, of the refined one, and of a run that is converged. */
@@ -27,7 +27,7 @@ static void errors_agree(const char *scheme, const char *lags, const char *more,
         if (getenv("ADJOINT_SHOW"))
             printf("# %s, lags %s, %.0e m/s %-16s %12.4e %10.2e %10.2e %.3f\n", scheme, lags, tolerance, c->what, c->bar(&exact),
                    off / size, estimate / size, estimate / off);
-        /* both below what rounding leaves of the derivative itself: nothing to compare */
+        /* both below the rounding error of the derivative: nothing to compare */
         if (fabs(off) < 1e-9 * size && fabs(estimate) < 1e-9 * size) continue;
         if (fabs(estimate - off) <= 0.2 * fabs(off)) continue;
         check_bad++;

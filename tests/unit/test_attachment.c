@@ -1,4 +1,4 @@
-/* Attachments: derivatives, invariance, closed forms of what hangs and swings on them, and what is refused. */
+/* Attachments: derivatives, invariance, closed forms of hanging and swinging bodies, refusals. */
 #include "scene_world.h"
 
 #include "base/rng.h"

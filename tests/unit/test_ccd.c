@@ -159,7 +159,7 @@ TEST(a_start_in_contact_or_below_resolution_is_bad)
     CHECK(toi_of(ABUT_PT, x0, x1, 1e-3, 0.1, ABUT_CCD_BAD) == 0);
     x0[2] = 1e-15;
     CHECK(toi_of(ABUT_PT, x0, x1, 0, 0.1, ABUT_CCD_BAD) == 0);
-    /* nothing moves, so nothing is rounded: any gap will do */
+    /* without motion there is no rounding: any gap suffices */
     CHECK(toi_of(ABUT_PT, x0, x0, 0, 0.1, ABUT_CCD_CLEAR) == 1);
 }
 

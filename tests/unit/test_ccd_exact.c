@@ -14,7 +14,7 @@ typedef struct query {
 
 static int exact(const query *q) { return abut_ccd_exact(q->s, q->x0, q->x1, NULL, NULL); }
 
-/* answer and time agree with what is known; the filter, alone, never says otherwise */
+/* answer and time agree with the known ones; the filter alone never contradicts them */
 static int agrees(const query *q, int want, double time)
 {
     double lo = -1, hi = -1;

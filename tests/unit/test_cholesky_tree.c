@@ -2,7 +2,7 @@
 
 #include "check.h"
 
-/* Every supernode is in exactly one subtree or at the top, and what hangs below a top node is one or the other. */
+/* Every supernode is in exactly one subtree or at the top, and every top node has children. */
 static void check_cut(const abut_chol_tree *t, const abut_chol_cut *cut)
 {
     int *in = calloc((size_t)t->ns + 1, sizeof *in);

@@ -1,4 +1,4 @@
-/* Shells, rods and particles: from what a scene says to the arrays of the model; hinges, masses, rest shapes, refusals. */
+/* Shells, rods and particles, from the scene to the arrays of the model: hinges, masses, rest shapes, refusals. */
 #include "scene_world.h"
 
 #include "energy/hinge.h"
@@ -452,7 +452,7 @@ TEST(closed_borders_are_sewn_where_the_springs_are_shortest)
     }
 }
 
-/* Two meshes of one shape: what is sewn to what is what lies above it. */
+/* Two meshes of one shape: each node is sewn to the point below it. */
 static void sewn_to_below(const char *text, int32_t n)
 {
     codim_scene s = made(text);

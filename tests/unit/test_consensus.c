@@ -1,4 +1,4 @@
-/* ADMM on parts of a mesh: what the parts are, what an iteration brings, and where the iterations lead, against Newton. */
+/* ADMM on parts of a mesh: the parts, the progress of an iteration, and the limit of the iterations, against Newton. */
 #include "world.h"
 
 #include "base/par.h"

@@ -30,8 +30,8 @@ static void on_device(world *w, abut_search_opts *o)
     CHECK(abut_stepper_init(&w->st, &w->model, o, &w->err) == ABUT_OK);
 }
 
-/* The largest distance of positions after `steps` steps, over the length of the scene: that of the processor, and that of the
- * device, made alike. */
+/* The largest distance between positions of the processor and of the device after `steps` steps, over the length of the
+ * scene. */
 static double apart_after(world *cpu, world *dev, int steps, int *contacts)
 {
     abut_search_opts o;

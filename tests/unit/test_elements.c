@@ -68,7 +68,7 @@ static world world_make(abut_rng *r, int32_t nrows, int corners, int rank, int m
     return w;
 }
 
-/* Pointers into w itself, once it is where it stays. */
+/* Sets pointers into w itself, at its final address. */
 static void world_place(world *w)
 {
     w->set.ctx = w;

@@ -1,4 +1,4 @@
-/* A step that cannot be finished says what stands in its way: every kind of failure, provoked. */
+/* A step that fails says the cause: every kind of failure, provoked. */
 #include "scene_world.h"
 
 #include "energy/barrier_term.h"
@@ -8,7 +8,7 @@
 
 static const char *const NAMES = "left\nright\nwall\n";
 
-/* what a test expects to read, one after the other */
+/* checks that the message contains all these texts */
 static void reads(const world *w, const char *const *text)
 {
     for (; *text; text++) {

@@ -65,7 +65,7 @@ TEST(relaxed_normal_forces_are_means_contact_by_contact)
             CHECK(!memcmp(lag[0].basis[i], was[0].basis[i], sizeof *was[0].basis));
             CHECK(!memcmp(lag[0].weight[i], was[0].weight[i], sizeof *was[0].weight));
         }
-        double left = 0, kept = 0;      /* of those that are no more, the rest of the force stays, with their old bases */
+        double left = 0, kept = 0;      /* vanished contacts keep the rest of their force, with their old bases */
         size_t n = was[0].n;
         for (size_t j = 0; j < was[1].n; j++) left += used[j] ? 0 : (1 - w) * was[1].force[j], n += !used[j];
         for (size_t i = was[0].n; i < lag[0].n; i++) {

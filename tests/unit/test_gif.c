@@ -52,7 +52,7 @@ static int decode(uint8_t *index, int n)
     return ended ? got : -1;
 }
 
-/* Reads the next picture over what is shown; its time, -1 at the end, -2 for what is no GIF. */
+/* Reads the next picture over the present one; returns its time, -1 at the end, -2 if it is no GIF. */
 static int next_picture(void)
 {
     static uint8_t index[W * H], palette[768];

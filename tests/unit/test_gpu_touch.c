@@ -356,7 +356,7 @@ TEST(friction_is_that_without_a_machine)
 
 /* ---- memory ---- */
 
-/* All that an iteration asks of contact, from nothing. */
+/* Makes all contact computations of an iteration, from the start. */
 static abut_status iteration(abut_queue *q, const sheets *s, const abut_lag *lag, const double *p, abut_err *e)
 {
     abut_gpu_touch c = { 0 };

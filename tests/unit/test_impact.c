@@ -19,7 +19,7 @@ static const char *const BAR =
     " objects: {bar: {generate: {box: {size: [1, 0.05, 0.05], cells: [%d, 1, 1]}}, translate: [%.17g, 0, 0],\n"
     "    velocity: [-0.1, 0, 0]},\n%s";
 
-/* Everything as a share of what the wave solution says, 1 = exact; error 0. */
+/* All values relative to the wave solution, 1 = exact; error 0. */
 typedef struct impact {
     double impulse, force, duration, rebound;   /* force: the mean between 10 % and 90 % of the time; rebound: change of speed */
     double error;           /* integral of |F - exact| over that of exact */

@@ -1,4 +1,4 @@
-/* The initial matrices of quasi-Newton directions, as dense ones: what their header says of them. */
+/* The initial matrices of quasi-Newton directions, as dense ones: the properties in their header. */
 #include "base/rng.h"
 #include "energy/friction_term.h"
 #include "math/mat3.h"

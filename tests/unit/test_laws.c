@@ -1,4 +1,4 @@
-/* The tables of laws: what is true of every row, those of examples included. */
+/* The tables of laws: properties of every row, examples included. */
 #include "base/rng.h"
 #include "energy/barrier_laws.h"
 #include "energy/barrier_pair.h"

@@ -107,7 +107,7 @@ TEST(a_direction_that_looks_ahead_descends_and_is_bounded_later)
         CHECK(!abut_step_advance(&twin.st, &w.frame, 0, &twin.at, 0, &twin.next, &twin.rep, &twin.err));
         CHECK(!world_run(&w, 1));
         const abut_iteration *a = abut_report_row(&w.rep, 0), *b = abut_report_row(&twin.rep, 0);
-        CHECK(a->residual == b->residual);          /* Newton's direction is the same, and so is what is said of it */
+        CHECK(a->residual == b->residual);          /* Newton's direction and its report are equal */
         CHECK(a->decrease > 0 && b->decrease > 0);
         if (b->bound < 0.9 && abut_limit_stencil(b->limit) >= 0) {
             CHECK(a->bound > b->bound);

@@ -565,7 +565,7 @@ TEST(a_block_that_sticks_creeps_as_smoothed_friction_makes_it)
         CHECK(number(&w, "contact/creep-max") == w.rep.creep_max && number(&w, "contact/creep-mean") == w.rep.creep_mean);
         CHECK_NEAR(w.rep.creep_max, most, 1e-9 * most);
         CHECK_NEAR(w.rep.creep_mean, sum / stick, 1e-9 * most);
-        /* the last of the bouncing stays longer with the others */
+        /* the last bounces take longer in the other schemes */
         if (scheme == ABUT_IMPLICIT_EULER || scheme == ABUT_BDF2) CHECK_NEAR(w.rep.creep_mean, want, 0.03 * want);
         world_close(&w);
     }

@@ -534,7 +534,7 @@ TEST(appending_shifts_the_indices)
     abut_mesh_clear(&b);
 }
 
-/* what messages name as mesh files is what is read as such: of all extensions of up to four letters */
+/* messages name exactly the readable mesh formats, of all extensions of up to four letters */
 TEST(the_kinds_of_mesh_files_are_those_that_messages_name)
 {
     int known = 0, named = 0;

@@ -1,4 +1,4 @@
-/* Scripted motion against closed forms, in every time scheme; what a scene says about it, and what it must not say. */
+/* Scripted motion against closed forms, in every time scheme; keys of scenes for it, and refusals. */
 #include "scene_world.h"
 
 #include "base/rng.h"
@@ -259,7 +259,7 @@ TEST(smooth_keyframes_rest_at_every_key)
     world_close(&w);
 }
 
-/* The left end of the block goes up, stays and comes back; then it is let go. */
+/* The left end of the block moves up, rests and returns; then it is free. */
 #define UP_AND_BACK \
     "  - {select: {object: a, box: [[-0.51, -9, -9], [-0.49, 9, 9]]}, translate: [0, 1, 0], until: 30 ms, hold: true}\n" \
     "  - {select: {object: a, box: [[-0.51, -9, -9], [-0.49, 9, 9]]}, translate: [0, -1, 0], from: 60 ms, until: 80 ms}\n"

@@ -124,7 +124,7 @@ TEST(a_contact_that_acted_too_much_lets_go_again)
     abut_projection_clear(&q);
 }
 
-/* The update of position based dynamics asks the law with u in place of ustar: what acted never lets go, and makes energy. */
+/* The update of position based dynamics evaluates the law with u for ustar: active contacts never open, and make energy. */
 TEST(the_update_of_position_based_dynamics_makes_energy)
 {
     abut_touching t = { 0 };
@@ -282,7 +282,7 @@ TEST(contacts_of_one_colour_have_no_node_in_common)
     net_clear(&e);
 }
 
-/* A node that has more contacts than there are colours: what is left is swept in order. */
+/* A node with more contacts than colours: the remaining contacts are swept in order. */
 TEST(more_contacts_at_a_node_than_colours)
 {
     enum { N = 100 };
@@ -447,7 +447,7 @@ TEST(a_million_contacts_take_less_than_250_bytes_each)
     CHECK(bytes <= 250);
 }
 
-/* A contact that is met again with another normal: settled, the first stays; renewed, the new one has its impulse. */
+/* A contact found again with another normal: if settled, the first stays; if renewed, the new one gets its impulse. */
 TEST(a_contact_that_is_renewed_keeps_its_impulse_and_gets_the_new_normal)
 {
     for (int renewed = 0; renewed < 2; renewed++) {

@@ -1,5 +1,5 @@
-/* Taut rods that bend easily under --solver nodal: the steps of the barrier's solver where nothing touches, the closed form of a
- * string, the capstan; and what becomes of a step that is none, and what its report says. */
+/* Taut rods that bend easily under --solver nodal: without contact the steps of the barrier's solver, the closed form of a
+ * string, the capstan; and failed steps with their reports. */
 #include "run_made.h"
 
 #include "energy/element_term.h"
@@ -160,7 +160,7 @@ TEST(a_capstan_of_100_segments_holds_below_exp_mu_pi_and_slides_above_it)
     }
 }
 
-/* ---- what is no step, and what is reported ---- */
+/* ---- failed steps, and reports ---- */
 
 /* J; the objective without contact of the step from r->next to r->now, with coordinate i moved by d. */
 static double moved(abut_nodal *s, const run *r, int32_t i, double d)

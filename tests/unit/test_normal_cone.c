@@ -80,7 +80,7 @@ static double turn_of(const surfaces *s, abut_stencil kind, const int32_t v[4], 
     return abut_cone_turn(&s->rings, &s->cm, &(abut_moving){ s->y, s->y, 0 }, kind, v, w, r);
 }
 
-/* Pair number i of the vertices below `split` with those from it on; 0: there is none. */
+/* Pair number i of a vertex below `split` with one from it on; returns 0 if there is none. */
 static int pair(const surfaces *s, int32_t split, int32_t i, abut_stencil *kind, int32_t v[4])
 {
     const int32_t nc = s->cm.nc, nt = s->cm.nt, ne = s->cm.ne;

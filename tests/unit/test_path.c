@@ -136,7 +136,7 @@ TEST(points_stay_where_no_free_line_bridges_them)
     boxes_close(&b);
 }
 
-/* A leap is what adding all points and shortening comes to where the whole line is free; where it is not nothing has happened. */
+/* A leap equals adding all points and shortening if the whole line is free; else it changes nothing. */
 TEST(a_leap_goes_straight_or_not_at_all)
 {
     enum { N = 8 };

@@ -206,7 +206,7 @@ TEST(approaching_a_goal_leaves_an_error_below_it)
             CHECK(rep.converged && rep.residual <= 0.1 && rep.iterations >= last);
             for (size_t i = 0; i < f.n; i++) CHECK_NEAR(f.x[i], f.y[i], share[j] * length);
             last = rep.iterations;
-            /* what is said of short directions counts for those alone */
+            /* the bound for short directions applies to these alone */
             CHECK(!abut_pcg_approach(OF(&f.A), &M, f.b, f.x, (abut_pcg_goal){ 0.1, 0.1, 0.5 * length, 1e-6 * length, 100 }, &rep,
                                      &f.scratch, NULL));
             CHECK(!abut_pcg_approach(OF(&f.A), &M, f.b, f.x, (abut_pcg_goal){ 0.1, 0.1, 2 * length, 1e-6 * length, 100 }, &close,

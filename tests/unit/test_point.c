@@ -1,4 +1,4 @@
-/* Points at which the objective is evaluated: what they keep, when they forget it, and what a search makes of them. */
+/* Points at which the objective is evaluated: their cached values, when these expire, and their use in a search. */
 #include "world.h"
 
 #include "solve/search/search_ops.h"
@@ -117,7 +117,7 @@ TEST(a_trial_that_touches_is_infinite_and_no_failure)
     world_close(&w);
 }
 
-/* Counts what a minimisation asks for, by a table of operations of its own. */
+/* Counts the evaluations of a minimisation, by a table of operations of its own. */
 static int evaluations, computed, gradients;
 static uint64_t last_stamp;
 

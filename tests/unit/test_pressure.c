@@ -136,8 +136,8 @@ TEST(pressure_forces_are_the_derivative_and_a_third_of_the_area_each)
     world_close(&w);
 }
 
-/* H of all triangles in the directions of random motions, and in those that power iterations lead to, where the true one is
- * largest, against the change of the gradient: never less.  The positive part of minus H is what it is more. */
+/* H of all triangles is never less than the change of the gradient, in random directions and in those of power iterations, where
+ * the true Hessian is largest.  The difference is the positive part of minus H. */
 TEST(the_pressure_hessian_is_semidefinite_and_not_less_than_the_true_one)
 {
     slender *s = slender_new();

@@ -185,7 +185,7 @@ TEST(initial_matrices_have_the_errors_of_an_independent_implementation)
     }
 }
 
-/* From the second iteration on a constant matrix is multiplied by what the step before has met. */
+/* From the second iteration on a constant matrix is scaled by the curvature along the step before. */
 TEST(a_constant_matrix_that_is_scaled_leaves_less_error)
 {
     const abut_lg_opts o = constant(0, 0.5, 1.5);

@@ -1,4 +1,4 @@
-/* Work that ranks divide, which are threads here: what they come to together is what one process does. */
+/* Work divided among ranks, which are threads here: their common result equals that of one process. */
 #include "box_tets.h"
 #include "contact/step_bound.h"
 #include "energy/barrier_term.h"

@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-/* Every pair of a is in b, and what else b has the test says that a search for y1 does not find. */
+/* Every pair of a is in b; each further pair of b is one that a search for y1 does not find. */
 static size_t wrong(const abut_collmesh *cm, const abut_pair_list *fresh, const abut_pair_list *wide, abut_stencil kind,
                     const abut_candidate_test *test)
 {
@@ -79,7 +79,7 @@ TEST(it_has_what_a_search_for_each_motion_finds_and_knows_which_of_its_pairs_tho
     abut_repeated_search_clear(&s);
 }
 
-/* Sheets have packs and trees enough for most of them to stay as they are. */
+/* Sheets have enough packs and trees for most of them to stay unchanged. */
 TEST(it_has_them_where_most_vertices_stay_in_their_boxes)
 {
     abut_repeated_search s = { 0 };

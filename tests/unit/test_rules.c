@@ -139,7 +139,7 @@ TEST(scripted_motion_is_blocked_when_many_updates_bring_nothing)
     CHECK(!abut_rule_is_blocked(&b, 0.9991));
 }
 
-/* A block falls on the floor; nothing in it is held, so what its forces lack is m (v' - v)/h - m g - contact, summed up. */
+/* A block without held nodes falls on the floor: the residual of its forces is m (v' - v)/h - m g - contact, summed up. */
 static void fall(world *w, double tolerance, double stiffen_below)
 {
     fixture *f = fixture_new();

@@ -1,4 +1,4 @@
-/* Shells in time: what hangs, what is pulled, what touches; every frame judged by its stretches and by exact arithmetic. */
+/* Shells in time: hanging, pulled, in contact; every frame judged by its stretches and by exact arithmetic. */
 #include "scene_world.h"
 
 #include "base/par.h"
@@ -304,8 +304,8 @@ TEST(a_limited_sheet_comes_to_lie_on_a_block)
     world_close(&w);
 }
 
-/* A sheet that hangs from a border, with hinges and a limit that its weight brings into play: found as an equilibrium from
- * where it stands out level, and as where it comes to rest swinging in a syrup. */
+/* Equilibrium of a sheet that hangs from a border, with hinges and a stretch limit that its weight activates: found from the
+ * level position as an equilibrium, and as the end of a strongly damped motion. */
 TEST(the_equilibrium_of_a_sheet_is_where_a_damped_one_comes_to_rest)
 {
     static const char *const text =

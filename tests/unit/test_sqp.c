@@ -1,5 +1,5 @@
-/* Steps of --solver sqp and qp: weights on multipliers, momentum, motions that are met, programs without a solution, what is
- * refused. */
+/* Steps of --solver sqp and qp: weights on multipliers, momentum, collisions with moving objects, programs without a solution,
+ * refusals. */
 #include "run_made.h"
 
 #include "solve/sqp/sqp.h"
@@ -28,7 +28,7 @@ static abut_status step(run *r)
     "  box: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0, 0.0521, 0]}\n" \
     "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n"
 
-/* A box of 1 kg comes to rest the offset above the floor; what the floor gives is its weight: sum lambda = m g h^2. */
+/* A box of 1 kg comes to rest the offset above the floor, whose force is its weight: sum lambda = m g h^2. */
 TEST(multipliers_of_a_box_at_rest_add_up_to_its_weight)
 {
     for (int form = 0; form < ABUT_CONSTRAINTS; form++)
@@ -105,7 +105,7 @@ TEST(bodies_that_collide_keep_their_momentum_and_stay_apart)
     "  board: {generate: {box: {size: [1, 0.02, 1], cells: [1, 1, 1]}}, obstacle: true}\n" \
     "  ball: {generate: {box: {size: [0.05, 0.05, 0.05], cells: [1, 1, 1]}}, translate: [0, 0.1, 0], velocity: [0, -100, 0]}\n"
 
-/* 1 m in a step through 2 cm: what is near at its ends says nothing of it, CCD does. */
+/* 1 m in a step through 2 cm: proximity at its ends does not show the collision, CCD does. */
 TEST(a_step_that_passes_through_a_board_says_so_and_is_given_up_where_that_is_asked_for)
 {
     run r;

@@ -1,4 +1,4 @@
-/* The check of a start: against all pairs, and what it measures and says. */
+/* The check of a start: against all pairs, its measures and messages. */
 #include "scene_made.h"
 
 #include "base/rng.h"

@@ -1,4 +1,4 @@
-/* Streams assembled by hand from the specification: what a later version may write, and what contradicts itself. */
+/* Streams assembled by hand from the specification: those of later versions, and contradictory ones. */
 #include "formats/stream/bytes.h"
 #include "stream_bytes.h"
 

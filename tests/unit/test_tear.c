@@ -1,4 +1,4 @@
-/* Tearing, stage by stage: what is found by a stretch that is known, and what is left of a strip that is cut by hand. */
+/* Tearing, stage by stage: elements found by a known stretch, and the remains of a strip cut by hand. */
 #include "check.h"
 #include "slender.h"
 

@@ -14,7 +14,7 @@ static void *put(abut_arrays *s, const char *name, int64_t rows)
     return p;
 }
 
-/* The sample with the tets of a mesh in place of its own; its obstacle stays behind them, a second object. */
+/* The sample with the tets of a mesh in place of its own; its obstacle follows them as a second object. */
 static void model_of(const abut_mesh *m, abut_arrays *s)
 {
     static const char *const gone[] = { "node/X", "node/mass", "node/role", "node/object", "tet/node", "tet/material",

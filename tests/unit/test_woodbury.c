@@ -120,7 +120,7 @@ static void give_terms(void *ctx, size_t lo, size_t hi, double *val)
     memcpy(val, (const double *)ctx + 16 * lo, 16 * (hi - lo) * sizeof *val);
 }
 
-/* Contacts of five corners and rank one, written as they are summed: those of the whole matrix, too.  A map is refused. */
+/* Contacts of five corners and rank one, made while they are summed, also for the whole matrix.  A map is refused. */
 TEST(contacts_may_have_any_corners_and_rank_but_no_map)
 {
     enum { CONTACTS = 30 };

@@ -112,7 +112,7 @@ static inline void thicket_throw(thicket *t, abut_rng *r, int n, int closed, int
     }
 }
 
-/* To be called on the struct where it stays: the views point into it.  gap: between all pairs; y1 moves by about `speed`. */
+/* To be called on the struct at its final address: views point into it.  gap: between all pairs; y1 moves by about `speed`. */
 static inline void thicket_make(thicket *t, uint64_t seed, double cloth, double rods, double grains, double obstacle, double gap,
                                 double speed)
 {
