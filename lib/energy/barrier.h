@@ -13,20 +13,19 @@
 #include "energy/barrier_hessians.h"
 
 /** E = kappa * sum mult * e * b over pairs and half-spaces, kg m^2, e the edge-edge mollifier (1 for plain pairs).
- * +inf when something is at its thickness.  scratch: one double per block of contacts. */
+ * +inf if a contact is at its thickness.  scratch: one double per block of contacts. */
 ABUT_MUST_USE abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs, const double *y,
                                               double kappa, double *energy, abut_arena *scratch, abut_err *err);
 /** g[3 nv] += kappa * dE/dx on nodes (W^T applied); same bits for any thread count.  scratch: 12 doubles per contact, and 3 per
  * vertex where W is no selection. */
 ABUT_MUST_USE abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pairs, const double *y,
                                                 double kappa, double *g, abut_arena *scratch, abut_err *err);
-/** Elements that the Hessians of a choice have: one for a plain pair, one or two for a mollified one, then one for each half-
- * space contact. */
+/** Number of elements of the Hessians c: one for a plain pair, one or two for a mollified pair, one for a half-space contact. */
 size_t abut_barrier_elements(const abut_barrier_curvature *c, const abut_pairs *pairs);
-/** slot[4 * elements]: slots of their vertices (contact/collision_mesh.h), -1 unused. */
+/** slot[4 * elements]: slots of the elements' vertices (contact/collision_mesh.h), -1 unused. */
 void abut_barrier_slots(const abut_collmesh *cm, const abut_pairs *pairs, const abut_barrier_curvature *c, int32_t *slot);
-/** Their matrices (sparse/elements.h), kappa included: terms of rank one, or packed ones, in which blocks of unused corners are
- * left as they are, or 0. */
+/** val: matrices of the elements (sparse/elements.h), kappa included: terms of rank one, or packed matrices, whose blocks of
+ * unused corners are not written, or 0. */
 void abut_barrier_hessian_by(const abut_collmesh *cm, const abut_pairs *pairs, const abut_barrier_curvature *c, const double *y,
                              double kappa, double *val);
 /** Normal force magnitude of contact i, N, for a step of length h: -kappa e b' 2 d mult / h^2 (i >= n: half-space i - n); d is

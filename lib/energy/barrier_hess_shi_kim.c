@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum { RANK = 3, SIZE = RANK * ABUT_RANK_ONE };
-#define PARALLEL 1e-12  /* of |e_0|^2 |e_1|^2: nearer to that only the normal is kept */
+#define PARALLEL 1e-12  /* fraction of |e_0|^2 |e_1|^2: nearer to parallel only the normal is kept */
 
 typedef struct frame {
     int edges;
@@ -94,7 +94,7 @@ static void terms(int is_signed, abut_barrier_law law, double least, abut_stenci
     }
 }
 
-/* Theirs has no mollifier; here it is projected as that of rank two. */
+/* The source has no mollifier: mollified pairs take the projected Gauss-Newton matrix of rank two. */
 static void mollified(const abut_barrier_law *law, double least, size_t n, const double (*x)[12], const double *eps_x,
                       const double *scale, double *val)
 {

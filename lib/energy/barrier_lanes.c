@@ -1,4 +1,4 @@
-/* Four at a time: barriers, and gradients and Hessians of plain contacts. */
+/* Barriers, gradients and Hessians of four plain contacts at a time. */
 #include "energy/barrier_pair.h"
 
 #include "energy/contact_basis_inline.h"

@@ -1,4 +1,4 @@
-/* Which barrier a pair has. */
+/* The barrier law of a pair. */
 #ifndef ABUT_ENERGY_BARRIER_LAW_INLINE_H
 #define ABUT_ENERGY_BARRIER_LAW_INLINE_H
 
@@ -6,7 +6,7 @@
 #include "model/laws_inline.h"
 
 typedef struct abut_barrier_law {
-    double dhat2;       /* m^2: Dhat = (xi + dhat)^2 - xi^2 = (2 xi + dhat) dhat, where it ends */
+    double dhat2;       /* m^2: Dhat = (xi + dhat)^2 - xi^2 = (2 xi + dhat) dhat, at which the barrier ends */
     int number;         /* ABUT_BARRIER_IPC, ...: energy/barrier_laws.h */
     double xi;          /* m: thickness of the pair */
 } abut_barrier_law;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define STIFFEN_BELOW 1e-9  /* of the length of the scene (Li 2020, App. F) */
+#define STIFFEN_BELOW 1e-9  /* fraction of the length of the scene (Li 2020, App. F) */
 
 abut_barrier_state *abut_barrier_state_of(const abut_terms *terms) { return abut_terms_find(terms, "barrier"); }
 

@@ -22,12 +22,12 @@ enum { ABUT_CODIM_SHELL, ABUT_CODIM_HINGE, ABUT_CODIM_ROD, ABUT_CODIM_BEND, ABUT
 typedef struct abut_codim {
     const abut_model *model;
     size_t n;                               /* elements */
-    size_t first[ABUT_CODIM_KINDS + 1];      /* those of kind k are first[k] .. first[k + 1] - 1 */
+    size_t first[ABUT_CODIM_KINDS + 1];      /* elements of kind k are first[k] .. first[k + 1] - 1 */
     int32_t *node;                          /* [4 n] -1 for unused corners, which come last */
     int32_t *inc_first, *inc;               /* [nv + 1], corners (4 * element + corner) at each node, ascending */
     double *B;                              /* [4 nsh] inverse of shell/rest */
     double *vol;                            /* [nsh] m^3 */
-    abut_membrane *membrane;                /* [nm] of those materials that shells have */
+    abut_membrane *membrane;                /* [nm] of the materials that shells have */
     int bounded;                            /* some element has a bounded term */
 } abut_codim;
 

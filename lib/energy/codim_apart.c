@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum { ITERATIONS = 2000, UNKNOWNS = 9, PACKED = 9 * ABUT_CODIM_PAIRS };
-#define STILL 1e-11         /* of an edge: a step of Newton's method below this is the last */
-#define NEAR 1e-7           /* of an edge: steps below this need not be searched along */
-#define SLOWER 0.9          /* of the last one: such a step is rounding */
+#define STILL 1e-11         /* fraction of an edge: a step of Newton's method below this is the last */
+#define NEAR 1e-7           /* fraction of an edge: steps below this need no line search */
+#define SLOWER 0.9          /* a step above this fraction of the last one is rounding */
 /* K of hinges and bends: TIMES the trace, and PAIRS times its mean diagonal spread over all pairs of corners. */
 #define TIMES 4.
 #define PAIRS 2.
@@ -137,7 +137,7 @@ static void gradient_at(const abut_codim_apart *a, size_t e, const double *z, do
     else abut_codim_bend_gradient(&ask, kind, e, e + 1, f);
 }
 
-/* The length that STILL is of: the longest edge at z. */
+/* Longest edge at z: the unit of STILL and NEAR. */
 static double edge_of(const double *z, int n)
 {
     double most = 0;
@@ -264,7 +264,7 @@ int abut_codim_apart_nearest(const abut_codim_apart *a, size_t e, const double y
             last = INFINITY;
             continue;
         }
-        /* rounding hides whether the function falls: steps do, until they fall no more */
+        /* below rounding of the function, stop when steps no longer shrink */
         if (most <= STILL * edge || !(most < SLOWER * last)) return 1;
         for (int i = 0; i < n; i++) at[3 + i] += dx[i];
         here = value_at(a, e, y, z, &noise);

@@ -3,9 +3,9 @@
  *
  *     z_e = argmin scale E_e(z) + 1/2 sum_ab K_ab (z_a - y_a).(z_b - y_b),     z_0 = y_0
  *
- * K is the same for x, y and z and has rows that sum to 0: the trace of each block of the Hessian at rest.  That of hinges and
- * bends knows one combination of corners alone, and nothing of large angles: K is four times as much there, and has twice its
- * mean diagonal spread over all pairs of corners besides. */
+ * K is equal for x, y and z and has rows that sum to 0: the trace of each block of the Hessian at rest.  For hinges and bends the
+ * trace depends on one combination of corners alone, and not on large angles: their K is four times the trace, plus twice its
+ * mean diagonal spread over all pairs of corners. */
 #ifndef ABUT_ENERGY_CODIM_APART_H
 #define ABUT_ENERGY_CODIM_APART_H
 
@@ -24,9 +24,9 @@ typedef struct abut_codim_apart {
 ABUT_MUST_USE abut_status abut_codim_apart_init(abut_codim_apart *a, const abut_codim *t, double scale, abut_err *err);
 void abut_codim_apart_clear(abut_codim_apart *a);
 
-/** H[ABUT_PACKED * t.n] = what K of each element has beyond the trace, as blocks of a matrix (sparse/elements.h). */
+/** H[ABUT_PACKED * t.n] = K of each element less the trace, as blocks of a matrix (sparse/elements.h). */
 void abut_codim_apart_beyond(const abut_codim_apart *a, double *H);
-/** z of element e at y[12], into its place of z[12 t.n], where the search starts; 0: Newton's method does not find it. */
+/** Solves for z of element e at y[12], from its values in z[12 t.n]; 0: Newton's method does not converge. */
 int abut_codim_apart_nearest(const abut_codim_apart *a, size_t e, const double y[12], double *z);
 /** f[12] = K d of element e: a force at its corners where d[12] are lengths. */
 void abut_codim_apart_force(const abut_codim_apart *a, size_t e, const double d[12], double f[12]);

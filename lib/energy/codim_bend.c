@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* One element: its corners at x, and the two numbers of its energy. */
+/* One element: its corners at x, its stiffness, its rest length or angle. */
 typedef struct element {
     double x[12], stiffness, rest;
 } element;
@@ -152,7 +152,7 @@ void abut_codim_bend_gradient(const abut_codim_ask *a, int kind, size_t lo, size
     }
 }
 
-/* what the Hessian takes for the tension of a segment */
+/* tension of a segment for the Hessian */
 static double tension_of(const abut_codim_ask *a, size_t e, const element *at)
 {
     if (a->as_is) return abut_rod_tension(at->stiffness, at->rest, at->x);

@@ -5,7 +5,7 @@
 #include "energy/codim.h"
 #include "energy/stretch_ahead.h"
 
-/* One evaluation, as the functions of energy/codim.h are asked for it. */
+/* Arguments of one evaluation, as in the functions of energy/codim.h. */
 typedef struct abut_codim_ask {
     const abut_codim *t;
     const double *x;        /* [3 nv] m */

@@ -14,7 +14,7 @@ typedef struct abut_codim_state {
     double strain_kappa;    /* Pa: stiffness of the stretch limits */
     int near_limit;         /* successive iterations that left a shell close to a limit */
     double *tension;        /* [nrd] N: forecast of the tension of rod segments, for the Hessian (energy/codim.h) */
-    abut_stretch_ahead ahead;   /* of the stretch limits, for the direction that is being found */
+    abut_stretch_ahead ahead;   /* stretch limits that the next direction meets */
 } abut_codim_state;
 
 /** Counts an iterate whose shells have `room` (abut_codim_stretch) left to their bounds.  1: a shell was close to its bound in

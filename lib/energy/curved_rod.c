@@ -15,11 +15,11 @@
 enum { MOST_ITERATIONS = 100, MOST_HALVINGS = 40 };
 #define FOLDED 1e-13        /* 1 + t.t below this: one segment lies on the other */
 #define STILL 1e-12         /* rad: a step of Newton's method below this is the last */
-#define UNSEEN 1e-13        /* of the energy: what the energy does not tell */
-#define ROUNDING 1e-14      /* of curvatures and angles: energies do not resolve smaller strains */
-#define SHIFT 1e-8          /* of the largest diagonal entry */
+#define UNSEEN 1e-13        /* fraction of the energy that is rounding */
+#define ROUNDING 1e-14      /* fraction of curvatures and angles: energies do not resolve smaller strains */
+#define SHIFT 1e-8          /* fraction of the largest diagonal entry */
 #define REVOLUTION 6.283185307179586
-#define LONG 1e-3           /* rad: a step by which it would have to be seen, were it not along angles without energy */
+#define LONG 1e-3           /* rad: a step this long changes the energy, unless the energy does not depend on its angles */
 
 void abut_curved_rods_clear(abut_curved_rods *r)
 {

@@ -232,7 +232,7 @@ static void modelled_group(const abut_elastic *e, abut_density_needs need, group
     }
 }
 
-/* the same of those by their singular values */
+/* Energy and stress of the tets of a group that are evaluated by their singular values */
 static void spectral_group(const abut_elastic *e, group *g)
 {
     abut_lanes U[9], s[3], V[9];

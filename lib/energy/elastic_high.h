@@ -30,7 +30,7 @@ typedef struct abut_elastic_high {
                          * four volumes */
     int32_t *inc_first; /* [nv + 1], inc [n * nodes]: nodes * tet + corner at each node, ascending */
     int32_t *inc;
-    abut_basis_table table[ABUT_QUADRATURE_MAX + 1];    /* by degree; those that some tet has */
+    abut_basis_table table[ABUT_QUADRATURE_MAX + 1];    /* by degree; empty if no tet has it */
 } abut_elastic_high;
 
 /** Returns the tets of `order` of the list; NULL: none. */

@@ -87,7 +87,7 @@ static void hessian(void *self, const abut_at *at, double scale, size_t lo, size
     else abut_elastic_hessian_some(self, at->z, scale, lo, hi, val);
 }
 
-/* of tets with the stiffness k[nm] of their materials, Pa (Liu 2018, 8.1) */
+/* constant matrices of tets, from the stiffness k[nm] of their materials, Pa (Liu 2018, 8.1) */
 static void constant_tets(const abut_elastic *e, const double *k, double scale, double *H)
 {
     const abut_model *m = e->model;

@@ -37,7 +37,7 @@ static abut_status make_room(abut_lag *lag, size_t n, abut_err *err)
     return ABUT_OK;
 }
 
-/* of the slots that contacts have */
+/* the map of the slots of contacts */
 static const abut_row_map *map_of(const abut_collmesh *cm) { return abut_collmesh_selects(cm) ? NULL : &cm->W; }
 
 static void freeze_pair(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, size_t i, abut_lag *lag)
@@ -110,7 +110,7 @@ void abut_lag_slopes(const abut_collmesh *cm, const abut_pairs *pairs, const dou
 /* A contact by its nodes, with a half-space by its tangents, too, and its place in its list. */
 typedef struct named {
     int32_t node[4];
-    double tangents[6];     /* of a half-space; 0 of a pair */
+    double tangents[6];     /* of a half-space; a pair has 0 */
     size_t at;
 } named;
 

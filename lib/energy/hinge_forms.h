@@ -1,10 +1,10 @@
 /* Hinges (energy/hinge.h) for one number or four at a time, as energy/material/density_forms.h. */
 #ifndef ABUT_HINGE_SINE_MIN
-#define ABUT_HINGE_SINE_MIN 1e-13   /* of the angle at x0: below it a wing's normal is rounding */
+#define ABUT_HINGE_SINE_MIN 1e-13   /* sine of the angle at x0: below it a wing's normal is rounding */
 #define ABUT_HINGE_TURN (2 * 3.14159265358979323846)
 #endif
 
-/* One wing: what rotates, lifts and shears it. */
+/* One wing of a hinge. */
 typedef struct NAME(abut_hinge_wing) {
     REAL p[3];          /* unit normal */
     REAL h;             /* m, height over the edge */

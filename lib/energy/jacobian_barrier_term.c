@@ -62,7 +62,7 @@ static abut_status load(void *self, const abut_frame *f, const abut_term_frame *
     return as->pending && f->njp ? load_points(t, f, err) : ABUT_OK;
 }
 
-/* So many more rows of an array, which those of lower orders may have begun. */
+/* Appends rows to an array, which terms of lower order may have begun; returns them. */
 static void *more_rows(abut_arrays *out, const char *name, size_t more, abut_err *err)
 {
     const abut_array *a = abut_arrays_find(out, name);

@@ -120,7 +120,7 @@ ABUT_FN void abut_plane_frame_of(const abut_plane_principal *p, const double A[3
 
 /* ---- stretch limits ---- */
 
-/* share of the width that is left at which a difference quotient of b' is no better than its derivative */
+/* remaining fraction of the width below which a difference quotient of b' is no better than its derivative */
 #define ABUT_STRETCH_SAME 1e-4
 
 #define LIMIT_FN ABUT_FN
@@ -186,7 +186,7 @@ ABUT_FN double abut_plane_stress_one(int model, const double *law, double k, con
     return psi;
 }
 
-/* what is a function of the principal stretches alone, projected */
+/* f of a function of the principal stretches alone, projected */
 ABUT_FN void abut_plane_isotropic_one(const abut_plane_principal *p, const double s[2], abut_plane_frame *f)
 {
     const double half = 0.5 * (p->A[0] - p->A[2]);

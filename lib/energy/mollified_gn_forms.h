@@ -1,7 +1,7 @@
-/* The Gauss-Newton matrix of a mollified edge pair (energy/mollified_gn.h), for the length of a vector HYPOT(a, b): included by
- * who defines that, GN_FN, what is before a function, and GN(name), which makes its name. */
+/* The Gauss-Newton matrix of a mollified edge pair (energy/mollified_gn.h).  The including file defines HYPOT(a, b), the length
+ * of a vector, GN_FN, the specifiers of a function, and GN(name), its name. */
 
-/* of edges, |e1|^2 |e2|^2: below this c is rounding */
+/* fraction of |e1|^2 |e2|^2: below it c is rounding */
 #define ABUT_GN_PARALLEL 1e-30
 
 GN_FN double GN(gn_dot)(const double *a, const double *b)

@@ -52,8 +52,8 @@ ABUT_FN void abut_rod_stretch_hessian_of(double w, double rest, double tension, 
         }
 }
 
-/** Tension of a segment at z after a step from x0 to x1, which is the fraction `share` of a direction (energy/codim.h); before:
- * that forecast before the step.  Corners in all of them. */
+/** Forecast of the tension of a segment at z after a step from x0 to x1, the fraction `share` of a direction (energy/codim.h);
+ * before: the forecast before the step.  z, x0, x1 hold the two corners. */
 ABUT_FN double abut_rod_forecast_of(double w, double rest, const double z[6], const double x0[6], const double x1[6],
                                     double reach, double share, double before)
 {
@@ -62,7 +62,7 @@ ABUT_FN double abut_rod_forecast_of(double w, double rest, const double z[6], co
     return (1 - share) * before + 2 * w / (rest * rest) * (share * (l - rest) + grown);
 }
 
-/** By how much the tension of a Hessian may be called fair: not below 0 where no segment is much stiffer across than it is;
+/** Margin of a forecast tension: at least 0 if the forecast makes a segment at x not much stiffer across than its own tension.
  * inertia: of its ends, over the weight of the Hessian, N. */
 ABUT_FN double abut_rod_fairness_of(double w, double rest, const double x[6], double tension, double inertia)
 {

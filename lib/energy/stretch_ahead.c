@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define AS_FAR 0.05     /* of a barrier's width: where a slack shell is in balance */
-#define PART 0.4        /* of what is left to a limit */
-#define WORTH 2         /* times as far as that: a direction that leads no shell so far is bounded late enough */
+#define AS_FAR 0.05     /* fraction of a barrier's width at which a slack shell is in balance */
+#define PART 0.4        /* fraction of the distance to a limit */
+#define WORTH 2         /* multiple of that distance: a direction that leads every shell less far needs no tangents */
 
 abut_status abut_stretch_ahead_init(abut_stretch_ahead *a, const abut_model *m, abut_err *err)
 {

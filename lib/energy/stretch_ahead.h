@@ -1,15 +1,15 @@
-/* Upper stretch limits of shells where a direction leads.
+/* Upper stretch limits of shells that a direction meets.
  *
- * A slack shell has the stiffness of its membrane, and a hundredth of stretch further on, in the barrier of its limit, 1e5 times
- * as much.  The Hessian at the iterate does not know: its direction stretches shells far beyond their limits to first order, and
- * is bounded at a few hundredths.  So along the principal axes of the strain to which a direction p leads, barriers b are taken
- * by their tangents at the stretch c to which it leads to first order, but no further than a little beyond where the barrier
- * begins, or a part of what is left to the limit:
+ * A slack shell has the stiffness of its membrane; with 1 % more stretch, in the barrier of its limit, it is 1e5 times as stiff.
+ * The Hessian at the iterate does not show this: its direction stretches shells far beyond their limits to first order, and steps
+ * are bounded at a few hundredths of it.  So barriers b along the principal axes of the strain at the end of a direction p are
+ * replaced by their tangents at the stretch c to which p leads to first order.  c is bounded: by a little more than the begin of
+ * the barrier, or by a part of the distance to the limit:
  *
  *   b(s + d) = b(c) + b'(c) (s + d - c) + b''(c) (s + d - c)^2 / 2,   d = (ds/dx) p,
  *
- * which is a second Newton iteration on the quadratic model with the barriers as they are.  The matrix gets b''(c) - b''(s),
- * where that is positive, the gradient b'(c) - b''(c) (c - s) - b'(s). */
+ * which is a second Newton iteration on the quadratic model with exact barriers.  If b''(c) - b''(s) is positive, it is added to
+ * the matrix, and b'(c) - b''(c) (c - s) - b'(s) to the gradient. */
 #ifndef ABUT_ENERGY_STRETCH_AHEAD_H
 #define ABUT_ENERGY_STRETCH_AHEAD_H
 

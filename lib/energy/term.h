@@ -1,8 +1,8 @@
 /* A term of the objective: an energy, as a table of operations on an instance.  Operations that are NULL do not apply.  All
  * results have the same bits for every number of threads.
  *
- * A term is taken at z, where the time scheme takes elasticity, or at x.  What it computes is multiplied by `scale`, which knows
- * the time scheme (solve/objective.h); the term does not. */
+ * A term is evaluated at z, the point at which the time scheme takes elasticity, or at x.  Its results are multiplied by `scale`,
+ * which depends on the time scheme (solve/objective.h); the term does not. */
 #ifndef ABUT_ENERGY_TERM_H
 #define ABUT_ENERGY_TERM_H
 
@@ -69,13 +69,13 @@ typedef struct abut_term_frame {
     const abut_arrays *arrays;  /* all arrays of a frame that is read; NULL: only those of the table */
 } abut_term_frame;
 
-/* Words for what bounds a step: "element 3 of OBJECT (0.2 of its rest volume left)", or is beyond a bound: "shell 3 of OBJECT
- * (nodes 1, 2, 7): largest stretch 1.3, expected less than 1.2". */
+/* Words for an element that bounds a step: "element 3 of OBJECT (0.2 of its rest volume left)", or violates a bound: "shell 3 of
+ * OBJECT (nodes 1, 2, 7): largest stretch 1.3, expected less than 1.2". */
 typedef struct abut_bound_words {
     const char *what;       /* "element" */
-    int32_t number, object; /* of it within its object, and of that */
+    int32_t number, object; /* number of the element within its object; the object */
     char detail[96];
-    int corners;            /* of its nodes that shall be named: node[] of the model */
+    int corners;            /* how many nodes are named: node[] of the model */
     int32_t node[4];
 } abut_bound_words;
 
@@ -91,7 +91,7 @@ typedef struct abut_term_world {
 
 enum {
     ABUT_SET_LASTS = 1,     /* rows stay for the whole time step */
-    ABUT_SET_FUSED = 2      /* so many elements that they are made while a matrix is summed */
+    ABUT_SET_FUSED = 2      /* a large set: its matrices are computed while the global matrix is summed */
 };
 
 typedef struct abut_term_ops {
@@ -128,10 +128,10 @@ typedef struct abut_term_ops {
     /** diag[nv] += scale times the part of the Hessian outside elements: equal for x, y, z. */
     void (*diagonal)(const void *self, const abut_term_step *step, double scale, double *diag);
     /** Lowers lim->alpha to the largest step along p[3 nv] that leaves a fixed part of the distance to the term's bound, and then
-     * sets the rest of *lim: kind ABUT_LIMIT_TERM, or one of its own.  Its words. */
+     * sets the rest of *lim: kind ABUT_LIMIT_TERM, or one of its own.  limit_words: words for that limit. */
     void (*limit)(void *self, const abut_at *at, const double *p, abut_limit *lim);
     void (*limit_words)(const void *self, const double *x, const abut_limit *lim, abut_bound_words *w);
-    /** 1: a bound is not kept at x[3 nv], and words for the first that is not.  Asked where a step starts and where it ends. */
+    /** 1: a bound is violated at x[3 nv]; w: words for the first.  Called at the start and at the end of a step. */
     int (*outside)(const void *self, const double *x, abut_bound_words *w);
 
     /** A minimisation begins. */

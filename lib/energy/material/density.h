@@ -38,7 +38,7 @@ void abut_stress_principal(const abut_principal *p, const double U[9], const dou
 /** The principal form at stretches s (s[0] >= s[1] >= |s[2]|); neo-Hookean needs s[2] > 0.  Injective materials beyond
  * ABUT_MATERIAL_FORMS have psi +inf, all else 0, if s[2] <= 0. */
 void abut_density_principal(int model, double mu, double lambda, const double s[3], abut_principal *out);
-/** Four of them. */
+/** abut_density_principal of four. */
 void abut_density_principals(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *s,
                              abut_principals *out);
 

@@ -100,7 +100,7 @@ void abut_model_law_principals(const abut_model_laws *l, int32_t material, const
     }
 }
 
-/* by singular values */
+/* psi and P by singular values */
 ABUT_LANES_CLONES
 static void spectral_stress(const abut_model_laws *l, int32_t material, const abut_lanes *F, abut_lanes *psi, abut_lanes *P)
 {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* where the blocks (a, a), (a, a + 1), ... of corner a begin */
+/* index of the first of the blocks (a, a), (a, a + 1), ... of corner a */
 static const int FIRST[4] = { 0, 36, 63, 81 };
 
 /* H += u w^T + w u^T, half of it when u is w */
