@@ -61,7 +61,7 @@ static inline int abut_candidate_second(const abut_collmesh *cm, abut_stencil s,
     *v = s == ABUT_PT ? cm->tri + 3 * (size_t)ij[1] : s == ABUT_PP ? ij + 1 : cm->edge + 2 * (size_t)ij[1];
     return s == ABUT_PT ? 3 : s == ABUT_PP ? 1 : 2;
 }
-/** Both in one stencil: v[4], -1 unused. */
+/** v[4]: the vertices of both primitives, -1 unused. */
 static inline void abut_candidate_vertices(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2], int32_t v[4])
 {
     const int32_t *a, *b;

@@ -40,7 +40,7 @@ static abut_status part_make(const abut_prims *of, const int32_t *number, const 
     return ABUT_OK;
 }
 
-/* One side of a list: its primitives, their names (NULL: 0, 1, 2, ...), their trees. */
+/* One side of a list: primitives, their numbers (NULL: 0, 1, 2, ...), their trees. */
 typedef struct side {
     abut_prims prims;
     const int32_t *number;
@@ -77,7 +77,7 @@ static abut_status pairs_of(const abut_broad_phase *s, const side *a, const side
     const side *of = first ? a : b, *other = first ? b : a;
     abut_status rc = part_make(&of->prims, of->number, changed, &p, err);
     room->n = 0;
-    if (!rc && !p.prims.n) rc = abut_broad_trees_of(s, &other->prims, other->trees, err);   /* they grow all the same */
+    if (!rc && !p.prims.n) rc = abut_broad_trees_of(s, &other->prims, other->trees, err);   /* boxes of trees grow even so */
     else if (!rc && first) rc = abut_broad_pairs(s, &p.prims, &trees, &b->prims, b->trees, room, err);
     else if (!rc) rc = abut_broad_pairs(s, &a->prims, a->trees, &p.prims, &trees, room, err);
     for (size_t k = 0; k < (rc ? 0 : room->n); k++) {

@@ -168,7 +168,7 @@ static abut_status sums(abut_collmesh *cm, abut_err *err)
         memcpy(W->col + W->first[v], m->map_node + lo, (size_t)count * sizeof *W->col);
         memcpy(W->weight + W->first[v], m->map_weight + lo, (size_t)count * sizeof *W->weight);
         W->first[v + 1] = W->first[v] + count;
-        double size = 1;        /* of y0: no larger than the scene */
+        double size = 1;        /* part of y0, which is no larger than the scene */
         for (int32_t k = 0; k < count; k++) size += fabs(m->map_weight[lo + k]);
         cm->rounding = fmax(cm->rounding, (count + 2) * 0x1p-53 * size);
     }

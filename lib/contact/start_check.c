@@ -60,7 +60,7 @@ static void take_two(const check *c, const int32_t *va, int a, const int32_t *vb
     gather(c, vb, b, t->x + 3 * a);
 }
 
-/* They touch, or cross ... */
+/* Reports two primitives that touch or cross ... */
 static abut_status report(const check *c, const char *verb, const int32_t *va, int a, const int32_t *vb, int b,
                           abut_err *err)
 {
@@ -69,7 +69,7 @@ static abut_status report(const check *c, const char *verb, const int32_t *va, i
     return abut_offenders_add(c->bad, a, b, t.x, err, "%s %s %s", t.one, verb, t.other);
 }
 
-/* ... or are no further apart than their thickness. */
+/* ... or that are no further apart than their thickness. */
 static abut_status report_thin(const check *c, double d, double xi, const int32_t *va, int a, const int32_t *vb, int b,
                                abut_err *err)
 {

@@ -5,31 +5,30 @@
 #include "contact/collision_mesh.h"
 #include "model/offender.h"
 
-/* How close the scene is to itself. */
+/* Smallest gaps of a scene. */
 typedef struct abut_start_gap {
-    double gap;         /* m: smallest distance less thickness found within reach; +inf: none is so small */
-    char text[400];     /* which two primitives have it */
-    int64_t fine;       /* pairs within one object, thin or thick, so near: contact would part it where it lies at rest */
-    double fine_gap;    /* the smallest gap of those, m, and whose it is */
+    double gap;         /* m: smallest distance less thickness within reach; +inf: none is within reach */
+    char text[400];     /* the two primitives with this gap */
+    int64_t fine;       /* pairs of one object with gaps that small: contact would push the object apart at rest */
+    double fine_gap;    /* m: smallest gap of these pairs; fine_text: its two primitives */
     char fine_text[400];
-    int is_short;       /* the failure tells of an edge that is too short for its thickness (abut_start_short_edge) */
+    int is_short;       /* 1: the failure reports an edge too short for its thickness (abut_start_short_edge) */
 } abut_start_gap;
 
-/** Says in text[size] which segment or side of a triangle at y[3 nc] is no longer than the contact thickness of its object, the
- * shortest of those that have a neighbour: no start can keep that neighbour as far away.  "" where there is none, or no memory.
- * Returns 1 when there is one. */
+/** text[size]: words for the shortest segment or side of a triangle at y[3 nc], among those with a neighbour, that is no longer
+ * than the contact thickness of its object: no start can keep the neighbour at that distance.  Returns 1 if there is one; else 0
+ * and text "", also if memory is lacking. */
 int abut_start_short_edge(const abut_collmesh *cm, const abut_arrays *set, const double *y, char *text, size_t size);
 
-/** Looks for primitives that touch or cross at the node positions x[3 nv]: edges and triangles by exact predicates, pairs of
- * all kinds also by the distance that the solver will compute, which has to be more than their thickness, vertices on or
- * under half-spaces or within their thickness; and for vertices inside a body, which no surface need show.  Pairs of
- * obstacles are not looked at.
+/** Finds primitives that touch or cross at the node positions x[3 nv].  Edges and triangles are tested by exact predicates.
+ * Pairs of all kinds are also tested by the distance that the solver computes, which must exceed their thickness.  Also finds
+ * vertices on or under half-spaces or within their thickness, and vertices inside a body.  Pairs of obstacles are not tested.
  *
  * set    the arrays of the model, for the names in messages
- * reach  m; smallest gaps are looked for up to here
- * bad    out: what touches or is too near, named with object, nodes and positions
+ * reach  m; smallest gaps are searched up to here
+ * bad    out: primitives that touch or are too near, with object, nodes and positions
  * gap    out
- * Fails  ABUT_E_GEOM vertices of one object are at one place (nothing is listed then), something has no gap (listed in bad);
+ * Fails  ABUT_E_GEOM vertices of one object coincide (nothing is listed then), primitives without a gap (listed in bad);
  *        ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_start_check(const abut_model *model, const abut_arrays *set, const double *x, double reach,
                                            abut_offenders *bad, abut_start_gap *gap, abut_err *err);

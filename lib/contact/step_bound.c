@@ -22,7 +22,7 @@
 
 struct block_bound {
     double toi;
-    size_t index;       /* of the candidate that gave it, counted through all lists */
+    size_t index;       /* of the candidate that sets toi, counted through all lists */
     int found, bad;
 };
 
@@ -38,8 +38,8 @@ static inline __attribute__((always_inline)) void pair_bound(abut_stencil s, con
     *out = (struct block_bound){ toi, k, 1, a == ABUT_CCD_BAD };
 }
 
-/* Candidates [lo, hi) of a list, of which the first is candidate `index` of all; four at a time, most of which a slab tells
- * free.  The kind is a literal at every call. */
+/* Bounds candidates [lo, hi) of a list; the first is candidate `index` of all lists.  Four at a time: a slab clears most of them.
+ * The kind is a literal at every call. */
 static inline __attribute__((always_inline)) void bound_of_kind(const abut_collmesh *cm, const abut_pair_list *list,
                                                                 abut_stencil s, size_t lo, size_t hi, size_t index,
                                                                 const abut_sweep *m, struct block_bound *out)

@@ -1,5 +1,4 @@
-/* A straight motion of a whole collision mesh, and the candidates on it that the first slab tells free: what comes before a
- * CCD. */
+/* A straight motion of a whole collision mesh, and the test before a CCD: candidates that the first slab clears. */
 #ifndef ABUT_CONTACT_SWEEP_H
 #define ABUT_CONTACT_SWEEP_H
 
@@ -12,9 +11,9 @@
 
 typedef struct abut_sweep {
     const double *y, *y1;   /* [3 nc] start, end */
-    double slack;           /* of the start gap: what is to be left */
-    double round;           /* m: what rounding of y0 + W x may take of a gap at both ends of a step; 0 where W selects */
-    double tiny;            /* m: what rounding may take a visible part of is left to the CCD */
+    double slack;           /* fraction of the start gap that must be left */
+    double round;           /* m: bound on the effect of rounding of y0 + W x on a gap, at both ends; 0 if W selects */
+    double tiny;            /* m: smaller gaps, of which rounding is a visible part, are left to the CCD */
 } abut_sweep;
 
 static inline abut_sweep abut_sweep_of(const abut_collmesh *cm, const double *y, const double *y1, double slack)
@@ -30,7 +29,7 @@ static inline abut_sweep abut_sweep_of(const abut_collmesh *cm, const double *y,
     return (abut_sweep){ y, y1, slack, 4 * cm->rounding * most, 0x1p-43 * most };
 }
 
-/** A bit for each of four candidates: set where it keeps its slack up to t_max and the first slab proves it. */
+/** Returns a bit for each of four candidates, set if the first slab proves that it keeps its slack up to t_max. */
 static inline int abut_sweep_clear(abut_stencil s, const abut_candidate_four *f, const abut_sweep *m, double t_max)
 {
     double xi[ABUT_LANES];
