@@ -48,10 +48,10 @@ ABUT_FN_LITERAL void abut_broad_vertex_rows(double p, double q, double r, double
  *
  * Axes are written out: loops over three inside a loop over lanes would not be done side by side. */
 
-/* As a comparison of lanes gives it: all bits, or none. */
+/* A mask as from a comparison of lanes: all bits, or none. */
 #define ABUT_BROAD_MASK(condition) ((condition) ? -1 : 0)
 
-/* Their motions overlap along an axis: a mask. */
+/* A mask: the motions overlap along axis d. */
 ABUT_FN_LITERAL int broad_path_meets(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q, size_t d)
 {
     return ABUT_BROAD_MASK(f[(ABUT_PATH_LO + d) * w + l] <= q[ABUT_PATH_HI + d]) &
