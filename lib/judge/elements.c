@@ -44,7 +44,7 @@ abut_status abut_judge_inverted(const abut_judge_shape *s, const double *x, int 
     return ABUT_OK;
 }
 
-/* One tet in motion; the hit is filled when it loses its volume. */
+/* 1: the tet loses its volume in the motion; fills the hit. */
 static int inverts(const abut_judge_shape *s, const double *x0, const double *x1, size_t tet, abut_hit *hit)
 {
     double p0[12], p1[12];

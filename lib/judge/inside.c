@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One body's closed surface and the vertices in its box, each with the column of space above it. */
+/* Closed surface of one body, and the vertices in its box, each with the column of space above it. */
 typedef struct body {
     int32_t *tri, *vert;        /* [3 n], [m]: points */
     abut_box *tri_box, *column; /* [n], [m] */

@@ -35,7 +35,7 @@ int abut_judge_pair(abut_stencil s, const double *x0, const double *x1, const ab
                           : abut_ccd_exact(s, x0, x1, NULL, NULL);
 }
 
-/* the same with its time, which costs more and is asked for collisions only */
+/* abut_judge_pair with the time of a collision, which costs more: the exact time is computed for collisions only */
 static int moving_pair(abut_hit_kind kind, const double *x0, const double *x1, const abut_judge_opts *o,
                        abut_arena *scratch, double *t_lo, double *t_hi)
 {
@@ -203,7 +203,7 @@ abut_status abut_judge_static(const abut_judge_shape *s, const double *x, abut_h
                              { ABUT_HIT_POINT_EDGE, &s->loose, &s->rod }, { ABUT_HIT_POINT_POINT, &s->point, &s->point },
                              { ABUT_HIT_POINT_TET, &s->vert, &s->tet } };
     const abut_judge_opts o = { ABUT_JUDGE_EXACT, 0, 1, 0 };
-    /* where vertices are sums of nodes, surfaces say what is inside, not tets: instead of the last class */
+    /* if vertices are sums of nodes, surfaces replace tets, and so the last class */
     const size_t classes = sizeof c / sizeof *c - (s->map != NULL);
     out->n = out->pairs = 0;
     abut_status rc = judge_classes(s, c, classes, x, x, &o, static_pair, out, err);

@@ -54,7 +54,7 @@ static int name_pair(const job *w, const int32_t ij[2], abut_hit *hit)
     return n;
 }
 
-/* what is asked for between the two, m */
+/* required separation of the two, m */
 static double separation(const job *w, const int32_t ij[2])
 {
     if (w->opts->min_sep >= 0) return w->opts->min_sep;
