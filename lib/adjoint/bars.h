@@ -79,7 +79,7 @@ typedef struct abut_parameter_bar {
     ABUT_PARAMETER_BARS(ABUT_BAR_MEMBER)
 } abut_parameter_bar;
 
-/* One array of them. */
+/* One array of an abut_parameter_bar. */
 typedef struct abut_bar_row {
     const char *name, *unit;
     double **data;
@@ -95,7 +95,7 @@ enum { ABUT_BARS = 0
 void abut_parameter_bar_rows(abut_parameter_bar *p, const abut_model *m, abut_bar_row *row);
 /** Why the model has no derivative by the array of that name, or NULL: words after "is not differentiated: ". */
 const char *abut_parameter_bar_lacks(const abut_model *m, const char *name);
-/** All 0.  Fails  ABUT_E_NOMEM */
+/** Allocates the arrays, all 0.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_parameter_bar_init(abut_parameter_bar *p, const abut_model *m, abut_err *err);
 void abut_parameter_bar_clear(abut_parameter_bar *p);
 

@@ -41,7 +41,7 @@ static void works(const apart *a, double *w)
     }
 }
 
-/* those of e, modulus k more by `by` of mu */
+/* Sets the moduli of a: those of e, with modulus k raised by `by` times mu. */
 static void set_moduli(apart *a, const abut_elastic *e, size_t k, double by)
 {
     memcpy(a->lame, e->lame, 2 * (size_t)e->n * sizeof *a->lame);

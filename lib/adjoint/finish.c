@@ -73,7 +73,7 @@ static void sum_thin(abut_adjoint *a)
         b->density[k] += mass;
         b->thickness[m->body[v[0]]] += 2 * (b->rod_young[i] + m->mat_density[k] * mass);
     }
-    /* what bends is E times a shape as well */
+    /* the stiffness of hinges and bends is E times a shape, too */
     for (int32_t i = 0; i < m->nhg; i++) {
         const double by = b->hinge_k[i] * m->hinge_stiffness[i];
         b->obj_young[m->body[m->hinge[4 * i]]] += by;

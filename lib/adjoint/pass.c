@@ -100,7 +100,7 @@ static abut_status solve_converged(abut_adjoint *a, const double *x, abut_adjoin
                      ROUNDS_MOST, change, ROUNDS_CLOSE);
 }
 
-/* what the residual says of L, and how far the frame is from the end of its step */
+/* correction of L by the residual, and distance of the frame from the end of its step */
 static abut_status judge(abut_adjoint *a, abut_adjoint_report *rep, abut_err *err)
 {
     const size_t n3 = 3 * (size_t)a->model->nv;
@@ -178,7 +178,7 @@ static abut_status held_back(abut_adjoint *a, const abut_at *at, const double *x
     return rc;
 }
 
-/* by the stiffness of the barrier, and by where it begins */
+/* bar of the stiffness of the barrier */
 static abut_status barrier_back(abut_adjoint *a, const abut_at *at, abut_adjoint_report *rep, abut_err *err)
 {
     abut_objective *o = &a->s.solver.prob;
@@ -316,7 +316,7 @@ abut_status abut_adjoint_pass_back(abut_adjoint *a, const abut_adjoint_pass *pas
     memset(a->work.next, 0, n3 * sizeof *a->work.next);
     if (!rc) rc = friction_back(a, pass->x, a->opt.lag_constant ? NULL : a->work.next, 1, rep, err);
     if (!converged) return rc;
-    /* where friction has converged, the equation for p has those of free nodes; of prescribed ones they are of the targets */
+    /* with converged friction the equation for p has the bars of free nodes; bars of prescribed nodes go to their targets */
     for (size_t i = 0; i < n3; i++)
         if (o->held[i / 3]) a->work.target[i] += a->work.next[i];
     memset(a->work.next, 0, n3 * sizeof *a->work.next);

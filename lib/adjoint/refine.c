@@ -6,8 +6,8 @@
 #include <string.h>
 
 enum { ROUNDS = 4, ROUNDS_CONVERGED = 60 };
-#define CLOSER 1e-3     /* of the first |F| is enough */
-#define EXACT 1e-3      /* tolerances: an end that is off by less is as good as doubles make it */
+#define CLOSER 1e-3     /* fraction of the first |F| that suffices */
+#define EXACT 1e-3      /* fraction of the tolerance: a smaller error of an end is rounding */
 
 /* pass->x -= H^-1 F until |F| is small beside the first; converged: friction is frozen where it goes */
 static abut_status go_closer(abut_adjoint *a, abut_adjoint_pass *pass, int converged, abut_err *err)

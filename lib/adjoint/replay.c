@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* what a pass ended with */
+/* Keeps the end of a pass. */
 static void keep(abut_adjoint *a, double from_kappa)
 {
     const abut_search *so = &a->s.solver;

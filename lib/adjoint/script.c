@@ -26,7 +26,7 @@ static double weigh(const probe *p, const abut_model *m)
     return sum;
 }
 
-/* Its derivative by *number, which is one of m's; size: what changes it noticeably. */
+/* Derivative of the probe by *number, a number of m; size: a change of it that matters. */
 static double slope(const probe *p, const abut_model *m, double *number, double size)
 {
     const double at = *number;
@@ -59,7 +59,7 @@ static void to_positions(const probe *p, double *moved, double *base, double *x_
     }
 }
 
-/* by rows [lo, hi) of numbers[3 rows], a copy that m has */
+/* Adds the derivatives by rows [lo, hi) of numbers[3 rows], a copy that m refers to. */
 static void slopes(const probe *p, const abut_model *m, double *numbers, size_t lo, size_t hi, double size, double *bar)
 {
     for (size_t i = 3 * lo; i < 3 * hi; i++) bar[i] += slope(p, m, numbers + i, size);

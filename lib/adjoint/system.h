@@ -25,7 +25,7 @@ typedef struct abut_adjoint_system {
     double *diag;           /* [nv] */
     double *work;           /* [9 * 3 nv] of the solutions */
     int indefinite;         /* 1: A has no Cholesky factor; linear has the factor of the projected matrix */
-    int32_t bad_node;       /* where its pivot failed, -1: not known */
+    int32_t bad_node;       /* node of the failed pivot, -1: unknown */
 } abut_adjoint_system;
 
 ABUT_MUST_USE abut_status abut_adjoint_system_init(abut_adjoint_system *s, abut_objective *o, int threads, abut_err *err);
