@@ -50,7 +50,7 @@ static void *take(abut_arena *a, size_t n, size_t size, size_t *taken)
     const size_t bytes = (n * size + ALIGN - 1) / ALIGN * ALIGN + (n == 0 || size == 0 ? ALIGN : 0);
     struct abut_chunk *c = a->cur;
     while (c && c->size - c->used < bytes) {
-        /* those further on are released: the next one may be large enough; otherwise a new one takes its place */
+        /* later chunks are released: take the next one if it is large enough, else replace it by a new one */
         struct abut_chunk *next = c->next;
         if (next && next->size >= bytes) {
             next->used = 0;
