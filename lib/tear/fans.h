@@ -19,7 +19,7 @@ typedef struct abut_tear_cells {
 
 typedef struct abut_tearing {
     const abut_model *m;
-    const uint8_t *gone;    /* as abut_tear_find has it */
+    const uint8_t *gone;    /* as in abut_tear_find */
     const uint8_t *no_rod;  /* [nrd] its rods */
     uint8_t *no_bend;       /* [nbd] bends that go with them */
     abut_tear_cells c;
