@@ -1,9 +1,9 @@
 /* Attachments: springs that tie a node to a place which other nodes carry, quadratic in the positions:
  *     E = sum k/2 |r|^2,     r = x_i - sum_j w_j x_j - o                                  J
- * With sum w = 1 and o = 0 the place moves with the tet that carries it as if it were a part of it, also outside of it:
- * E is then invariant to rigid motions of both bodies together, and its forces balance in moment too.  Without carriers o is a
- * point in space.  The Hessian is k c c^T x I, c = (1, -w): constant and positive semidefinite.
- * Contact between what is tied goes on as between all bodies. */
+ * With sum w = 1 and o = 0 the place moves affinely with the tet that carries it, also if it lies outside of the tet: E is then
+ * invariant to rigid motions of both bodies together, and its forces balance in moment, too.  Without carriers o is a point in
+ * space.  The Hessian is k c c^T x I, c = (1, -w): constant and positive semidefinite.
+ * Attached bodies have contact as all other bodies. */
 #ifndef ABUT_ENERGY_ATTACHMENT_H
 #define ABUT_ENERGY_ATTACHMENT_H
 

@@ -7,7 +7,7 @@
  *
  *     b_dd v v^T + b_d Hess d,    b_dd > 0 > b_d,
  *
- * of which the first term is what Gauss and Newton keep (Huang et al. 2024, GIPC, 5.3). */
+ * whose first term is the Gauss-Newton Hessian (Huang et al. 2024, GIPC, 5.3). */
 #ifndef ABUT_ENERGY_BARRIER_HESSIANS_H
 #define ABUT_ENERGY_BARRIER_HESSIANS_H
 
@@ -20,7 +20,7 @@ typedef struct abut_barrier_hessian_ops {
     int kernel;         /* ABUT_HESSIAN_*: that of a GPU */
     int filters;        /* curvature is taken at `least` where the gap is smaller: contact.barrier.filter (GIPC, Eq. 23) */
     /** scale[n] >= 0 times the matrices of n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one number, one
-     * after the other into val; least m.  Blocks of unused corners are left as they are, or 0. */
+     * after the other into val; least m.  Blocks of unused corners are not written, or 0. */
     void (*plain)(const abut_barrier_law *law, double least, abut_stencil kind, size_t n, const double (*x)[12],
                   const double *scale, double *val);
     /** Matrices of mollified edge pairs, as in `plain`; eps_x[n] m^4; each pair has abut_mollified_elements elements. */
@@ -38,7 +38,7 @@ typedef struct abut_barrier_curvature {
 
 /* The first is the default; NULL at the end. */
 extern const abut_barrier_hessian_ops *const abut_barrier_hessians[];
-/** Fails  ABUT_E_ARG naming those that there are */
+/** Fails  ABUT_E_ARG there is none of that name (lists the names) */
 ABUT_MUST_USE abut_status abut_barrier_hessian_find(const char *name, const abut_barrier_hessian_ops **ops, abut_err *err);
 
 /** Elements of a mollified pair, whose Gauss-Newton matrix has rank 2. */

@@ -1,5 +1,5 @@
-/* The barrier of one contact (energy/barrier_pair.h), for a GPU: the logarithm is that of math/log_inline.h.  The numbers are
- * those of the functions for four at a time, but for the projection, which takes other rotations. */
+/* The barrier of one contact (energy/barrier_pair.h), for a GPU, with the logarithm of math/log_inline.h.  The results are those
+ * of the functions for four at a time, except the projection, which uses other rotations. */
 #ifndef ABUT_ENERGY_BARRIER_INLINE_H
 #define ABUT_ENERGY_BARRIER_INLINE_H
 
@@ -9,7 +9,7 @@
 #include "geom/mollify_inline.h"
 #include "math/spd_inline.h"
 
-/** Separation, weights and squared distance of a stencil as its own active feature; not a number where it spans none. */
+/** Separation, weights and squared distance of a stencil as its own active feature; NaN if it spans none. */
 ABUT_FN_LITERAL void abut_dist2_one(abut_stencil kind, double x[4][3], double w[4], double r[3], double *d2)
 {
     abut_solved f;
@@ -42,7 +42,7 @@ ABUT_FN_LITERAL void abut_psd_project_one(int n, double *S)
 
 #include "math/forms_end.h"
 
-/** abut_barrier of a law that has forms; all three are wanted. */
+/** abut_barrier of a law that has forms; db and ddb are not NULL. */
 ABUT_FN double abut_barrier_fn(abut_barrier_law law, double D, double *db, double *ddb)
 {
     double b;
@@ -105,7 +105,7 @@ ABUT_FN_LITERAL void barrier_plain_grad(abut_barrier_law law, abut_stencil kind,
     for (int i = 0; i < 3 * abut_stencil_size(kind); i++) g[i] = db * (2 * w[i / 3] * r[i % 3]);
 }
 
-/** g[12]: the gradient in the points x[12] of a contact; numbers of points that it does not have are left as they are. */
+/** g[12]: the gradient in the points x[12] of a contact; entries of unused points are not written. */
 ABUT_FN void abut_pair_barrier_grad_fn(abut_barrier_law law, abut_stencil kind, double *x, double eps_x, double *g)
 {
     if (eps_x > 0) {

@@ -1,6 +1,6 @@
 /* Barrier laws: functions b(D) of the squared distance D beyond the thickness of a pair (energy/barrier_pair.h), that end at
- * Dhat.  A law is a file with one abut_barrier_law_ops and a row in model/laws_table.h.  The published ones have forms for four
- * at a time and for a device, too (energy/contact_forms.h); others are taken one after the other, and a device refuses them. */
+ * Dhat.  A law is a file with one abut_barrier_law_ops and a row in model/laws_table.h.  Published laws have forms for four at a
+ * time and for a device (energy/contact_forms.h).  Others are evaluated one by one, and not on a device. */
 #ifndef ABUT_ENERGY_BARRIER_LAWS_H
 #define ABUT_ENERGY_BARRIER_LAWS_H
 

@@ -1,5 +1,5 @@
-/* The squared logarithm of Huang et al. 2024 (GIPC), Eq. 24: acts harder than that of Li 2020 at small distances without a larger
- * stiffness, and less near Dhat. */
+/* The squared logarithm of Huang et al. 2024 (GIPC), Eq. 24: with equal stiffness, stronger than the barrier of Li 2020 at small
+ * distances, and weaker near Dhat. */
 #include "energy/barrier_laws.h"
 
 static double log2_law(double D, double Dhat, double *db, double *ddb)

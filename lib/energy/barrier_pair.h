@@ -1,6 +1,6 @@
 /* The barrier function b(D) of D = d^2 - xi^2, the squared distance beyond the thickness xi of a pair (Li 2020, 4.6, 5.5,
  * App. B, J), and the barrier of one contact: value, gradient, projected Hessian of e(c) b(D) in the points of its stencil.
- * As grad D = grad d^2, thickness changes where b is taken and nothing else.
+ * As grad D = grad d^2, thickness changes the argument of b and nothing else.
  *
  * A plain contact is its own active feature (geom/dist.h) and has e = 1.  A mollified one is an edge pair with the
  * mollifier e(c), c = |u x v|^2 (geom/mollify.h), whose closest points may lie on any feature of the two edges. */
@@ -18,8 +18,8 @@
  * +inf for D <= 0 or not a number, with derivatives -inf and +inf. */
 double abut_barrier(abut_barrier_law law, double D, double *db, double *ddb);
 
-/** d2b/dd2, m^2, at the distance d > xi, thickness included: 4 d^2 b'' + 2 b', or squared: 4 d^2 b'' alone; with a gap of
- * `least`, m, where that of d is smaller. */
+/** d2b/dd2, m^2, at the distance d > xi, thickness included: 4 d^2 b'' + 2 b', or squared: 4 d^2 b'' alone.  If the gap of d is
+ * smaller than `least`, m, the gap is `least`. */
 double abut_barrier_along(abut_barrier_law law, double d, double least, int squared);
 
 /** b of four at once, each within a few units in the last place of abut_barrier's; the laws have one number. */

@@ -155,7 +155,7 @@ abut_status abut_codim_energy(const abut_codim *t, const double *x, int parts, d
     return ABUT_OK;
 }
 
-/* g += f, forces of corners of all elements, or of those that rotate: shells and rod segments */
+/* g += f, forces of corners of all elements, or with `turning` of shells and rod segments alone */
 static void gather(const abut_codim *t, int turning, const double *f, double *g)
 {
     const size_t shells = 4 * t->first[ABUT_CODIM_HINGE], rods = 4 * t->first[ABUT_CODIM_ROD],

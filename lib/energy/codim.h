@@ -1,12 +1,12 @@
-/* Thin elements: shells, hinges between them, rod segments, bends between those.  One list of stencils of up to four nodes,
+/* Thin elements: shells, hinges between them, rod segments, bends between segments.  One list of stencils of up to four nodes,
  * in that order; the energy of an element is in joules.
  *
  * A shell is a triangle with F = [x1 - x0, x2 - x0] R^-1, R = shell/rest, and the volume V = area thickness.  It stores
- * V psi(F), psi its membrane (energy/membrane.h), and V times the barrier of its stretch limits (energy/stretch_limit.h), whose
- * stiffness kappa is a number of the solver's; raised, it stiffens the strain bounds of cloth, too.  Hinges are those of
- * energy/hinge.h, rod segments and bends those of energy/rod.h.
+ * V psi(F), psi its membrane (energy/membrane.h), and V times the barrier of its stretch limits (energy/stretch_limit.h).  The
+ * solver chooses the stiffness kappa of that barrier; a larger kappa also stiffens the strain bounds of cloth.  Hinges: see
+ * energy/hinge.h; rod segments and bends: see energy/rod.h.
  *
- * Two kinds of terms, because some time schemes take elasticity in the middle of a step and what keeps bounds at its end: */
+ * Two kinds of terms, because some time schemes take elasticity in the middle of a step, and bounds at its end: */
 #ifndef ABUT_ENERGY_CODIM_H
 #define ABUT_ENERGY_CODIM_H
 
@@ -35,8 +35,8 @@ typedef struct abut_codim {
 ABUT_MUST_USE abut_status abut_codim_init(abut_codim *t, const abut_model *m, abut_err *err);
 void abut_codim_clear(abut_codim *t);
 
-/** Sum of the terms of `parts`, J, at x[3 nv]; kappa, Pa: stiffness of the stretch limits.  +inf when a bound is reached, a shell
- * has no area or anything is not finite (that is no failure: the trial is infeasible).  scratch: one double per block. */
+/** Sum of the terms of `parts`, J, at x[3 nv]; kappa, Pa: stiffness of the stretch limits.  +inf if a bound is reached, a shell
+ * has no area or a number is not finite (no failure: x is infeasible).  scratch: one double per block. */
 ABUT_MUST_USE abut_status abut_codim_energy(const abut_codim *t, const double *x, int parts, double kappa, double *energy,
                                            abut_arena *scratch, abut_err *err);
 /** g[3 nv] += scale * dE/dx, at an x of finite energy; same bits for any thread count.  scratch: 12 doubles per element. */
@@ -45,7 +45,7 @@ ABUT_MUST_USE abut_status abut_codim_gradient(const abut_codim *t, const double 
 /** g[3 nv] += f[12 n], forces of the corners of each element, gathered by nodes. */
 void abut_codim_gather(const abut_codim *t, const double *f, double *g);
 /** H[n * ABUT_PACKED] (sparse/elements.h) += scale * d2E/dx2 of each element of t->node, projected to positive semidefinite;
- * blocks of unused corners are left as they are.  scale >= 0, x of finite energy. */
+ * blocks of unused corners are not written.  scale >= 0, x of finite energy. */
 void abut_codim_hessian(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *H);
 
 struct abut_stretch_ahead;

@@ -145,8 +145,8 @@ static double edge_of(const double *z, int n)
     return most;
 }
 
-/* The function that z minimises; +inf where it has no value.  *noise: its rounding.  Strains are rounded by an epsilon, so what
- * is E = K l^2 strain^2 is rounded by an epsilon of sqrt(E K l^2). */
+/* The function that z minimises; +inf if it has no value.  *noise: its rounding error.  Strains have a rounding error of one
+ * epsilon, so E = K l^2 strain^2 has an error of epsilon sqrt(E K l^2). */
 static double value_at(const abut_codim_apart *a, size_t e, const double y[12], const double *z, double *noise)
 {
     const abut_codim_ask ask = ask_at(a, e, z);

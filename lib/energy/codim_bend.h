@@ -4,8 +4,8 @@
 
 #include "energy/codim_shell.h"
 
-/** Each for the elements lo .. hi - 1, all of one kind that is no shell.  They are without bounds: nothing when
- * ABUT_CODIM_ELASTIC is not asked for.  Energy: J, +inf when one is infeasible. */
+/** All for the elements lo .. hi - 1, of one kind that is no shell.  These have no bounds: results are 0 without
+ * ABUT_CODIM_ELASTIC in a->parts.  Energy: J, +inf if an element is infeasible. */
 double abut_codim_bend_energy(const abut_codim_ask *a, int kind, size_t lo, size_t hi);
 /** f[12 * (element - base) + 3 * corner + axis] = scale * dE/dx; 0 at unused corners. */
 void abut_codim_bend_gradient(const abut_codim_ask *a, int kind, size_t lo, size_t hi, double *f);

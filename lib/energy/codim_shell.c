@@ -66,7 +66,7 @@ static terms terms_of(const abut_codim_ask *a, size_t shell)
                     a->parts & ABUT_CODIM_BOUNDED && m->shell_limit ? m->shell_limit + 4 * shell : NULL };
 }
 
-/* The fabrics of a group; 0: none is asked of it. */
+/* The fabrics of a group; 0: the group has none, or they are not evaluated. */
 static int fabrics_of(const abut_codim_ask *a, const group *g, abut_fabrics *f)
 {
     const abut_membrane *law[ABUT_LANES];
@@ -85,7 +85,7 @@ static abut_plane_principal principal(const abut_codim_ask *a, const terms *w, c
     return p;
 }
 
-/* psi of shell l of the group by Baraff and Witkin, P += its stress; 0 where it is not of them. */
+/* psi of shell l of the group by Baraff and Witkin, P += its stress; 0 if the shell has another membrane. */
 static double stretch_and_shear(const terms *w, const group *g, size_t l, double P[4])
 {
     if (!w->bw) return 0;

@@ -1,12 +1,12 @@
 /* The barrier, and projected Hessians of contacts, for one number or four at a time: see math/forms_one.h and forms_lanes.h.
- * What includes this file says, too, how it takes
+ * The including file also defines
  *     DIST2(kind, x, w, r, d2)            a stencil as its own active feature (geom/dist_lanes.h)
  *     SUB3(a, b, d), CROSS3(a, b, c), DOT3(a, b)
  *     PROJECT9(S)                         the positive semidefinite part of a matrix of nine rows */
 
 /* ---- the barrier ---- */
 
-/* As abut_barrier has it, case by case; of a law that has forms. */
+/* abut_barrier, case by case, of a law that has forms. */
 FORM void NAME(abut_barrier_of)(int number, const REAL *Dhat, const REAL *D, REAL *b, REAL *db, REAL *ddb)
 {
     const REAL gap = *Dhat - *D, share = *D / *Dhat, close = -gap / *Dhat;
@@ -149,7 +149,7 @@ FORM void NAME(abut_contact_point_pair)(const NAME(abut_contact_frame) *f, const
 
 /* ---- mollified edge pairs ---- */
 
-/* Coordinates of the numbers p[0], p[stride], ... of four points in an orthonormal basis of what sums to 0, and back. */
+/* Coordinates of the numbers p[0], p[stride], ... of four points in an orthonormal basis of vectors of sum 0, and back. */
 FORM void NAME(abut_four_differences)(const REAL *p, int stride, REAL q[3])
 {
     const REAL a = p[0], b = p[stride], c = p[2 * stride], d = p[3 * stride];
@@ -167,8 +167,8 @@ FORM void NAME(abut_four_points)(const REAL *q, int stride, REAL p[4])
     p[3] = -b - c;
 }
 
-/* weight times the matrix A[144] of an edge pair, which takes no notice of translations, projected and packed: what is left
- * without translations has nine rows */
+/* weight times the matrix A[144] of an edge pair, projected and packed; A is invariant to translations, without which it has nine
+ * rows */
 FORM void NAME(abut_edges_project)(const REAL *A, const REAL *weight, REAL *K)
 {
     REAL half[9 * 12], S[81], part[12 * 9], q[3], p[4];

@@ -334,9 +334,9 @@ static int solve(int32_t lo, int32_t hi, double *a, const double *b, double *g)
     return 1;
 }
 
-/* p, to be taken from theta, by Newton's matrix or, where that is not positive definite, by it with a shift (angles that the
- * energy does not know, as that of a straight rod about itself), or else by that of Gauss and Newton.  Returns g.p: twice what
- * the model says that the energy falls.  *concave: the last of these. */
+/* Computes the direction p, to be subtracted from theta, with Newton's matrix.  If that is not positive definite, a shift is
+ * added, for angles that the energy does not depend on, such as that of a straight rod about itself; else the Gauss-Newton matrix
+ * is taken, with *concave = 1.  Returns g.p: twice the decrease of the energy by the model. */
 static double direction(abut_curved_rods *r, int32_t c, const double *theta, double *p, double *a, double *b, double *g,
                         int *concave)
 {
@@ -364,8 +364,8 @@ static double try_step(abut_curved_rods *r, int32_t c, const double *theta, cons
     return energy_of(r, c, trial);
 }
 
-/* Halves the step p from theta until the energy *e falls, or, where the energy is concave and so says nothing of how far its
- * minimum is, doubles it while it falls further; 0: it does not fall. */
+/* Halves the step p from theta until the energy *e falls.  If the energy is concave, which gives no distance to its minimum,
+ * doubles the step while the energy falls further.  0: it does not fall. */
 static int go_down(abut_curved_rods *r, int32_t c, double *theta, const double *p, int concave, double *trial, double *e)
 {
     const int32_t lo = r->first[c], hi = r->first[c + 1];
@@ -390,9 +390,9 @@ static double rounding_of(const abut_curved_rods *r, int32_t c)
     return ROUNDING * ROUNDING * sum;
 }
 
-/* theta of rod c in equilibrium; *e its energy.  Returns the iterations; 0: they did not converge.  Steps that are too small for
- * the energy to tell are taken as they are, twice: Newton's method doubles the digits.  A long one of them is along angles that
- * the energy does not know, as that of a straight rod about itself. */
+/* theta of rod c in equilibrium; *e its energy.  Returns the number of iterations; 0: not converged.  Steps whose decrease of the
+ * energy is below rounding are taken without a line search, twice: Newton's method doubles the digits.  If such a step is long,
+ * the energy does not depend on its angles, such as that of a straight rod about itself. */
 static int untwist(abut_curved_rods *r, int32_t c, double *e)
 {
     struct abut_curved_rods_work *w = &r->work;

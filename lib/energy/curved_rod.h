@@ -10,17 +10,17 @@
  * k is bend/stiffness, E I/(2 l), l the mean rest length of the two segments; of a circular section G J = E I/(1 + nu).
  * kappa_0 = l rod/curvature, m_0 = rod/twist.
  *
- * Material frames are no unknowns: m1 = cos(theta) u + sin(theta) t x u, where u is that of the start of the step, taken along by
- * the rotation that takes the tangent there to the one at x, and theta makes U least,
+ * Material frames are no unknowns: m1 = cos(theta) u + sin(theta) t x u.  u is m1 of the start of the step, rotated as the
+ * tangent rotates from there to x, and theta minimises U,
  *
  *     Ue(x) = min over theta of U(x, theta),
  *
- * so that dUe/dx is the partial derivative at that theta.  Only bends j and j + 1 know theta^j: a tridiagonal Newton's method for
- * each rod, from theta = 0.  Edges whose two nodes are held are clamps: theta is the angle by which their motion rotates them
- * about their tangent.  The Hessian is that of Gauss and Newton at that theta.
+ * so that dUe/dx is the partial derivative at that theta.  Only bends j and j + 1 depend on theta^j: each rod is solved by
+ * Newton's method with a tridiagonal matrix, from theta = 0.  Edges whose two nodes are held are clamps: theta is the angle by
+ * which their motion rotates them about their tangent.  The Hessian is the Gauss-Newton Hessian at that theta.
  *
- * m_i is followed from the start of the step on, beyond a half revolution, too.  Frames cannot tell m_i from m_i + 2 pi: where a
- * step ends, |m_i| has to be less than pi. */
+ * m_i is tracked from the start of the step on, also beyond a half revolution.  Frames cannot distinguish m_i from m_i + 2 pi: at
+ * the end of a step |m_i| must be less than pi. */
 #ifndef ABUT_ENERGY_CURVED_ROD_H
 #define ABUT_ENERGY_CURVED_ROD_H
 

@@ -49,8 +49,8 @@ static abut_status begin(void *self, const abut_term_step *step, abut_err *err)
     return ABUT_OK;
 }
 
-/* The directions at the positions of the frame; of one that is PENDING (which comes second) those with which its step started, as
- * they were read, or none. */
+/* Stores the directions at the positions of the frame.  For a PENDING frame, which comes second, stores the directions at the
+ * start of its step, as read, or none. */
 static abut_status store(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err)
 {
     abut_curved_rods r = *(const abut_curved_rods *)self;   /* shares the arrays that it works in */
@@ -79,7 +79,7 @@ abut_status abut_curved_rods_store(const abut_terms *terms, abut_arrays *out, ab
     return rods ? store(rods, &as, out, err) : ABUT_OK;
 }
 
-/* The rods as they are at a point: clamps have rotated with what carries them. */
+/* Returns the rods at a point: clamps are rotated with the motions of their nodes. */
 static abut_curved_rods *rods_at(void *self, const abut_at *at)
 {
     abut_curved_rods *r = self;

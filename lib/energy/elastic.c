@@ -208,7 +208,7 @@ static void load_group(const abut_elastic *e, const double *x, size_t t, size_t 
     abut_elastic_load(e, x, t, n, g->B, g->F);
 }
 
-/* psi and P of those tets whose density takes F alone or the rotation: one material model after the other */
+/* psi and P of the tets whose density depends on F alone or on the rotation: one material model after the other */
 ABUT_LANES_CLONES
 static void modelled_group(const abut_elastic *e, abut_density_needs need, group *g)
 {
@@ -289,7 +289,7 @@ static void corner_gradients(const abut_elastic *e, const group *g, double *f)
         for (size_t k = 0; k < 12; k++) f[12 * l + k] = c[k][l];
 }
 
-/* The blocks of tets that a rank evaluates: its part of them, for the energy, and those of the corners at its nodes. */
+/* Marks the blocks of tets that a rank evaluates: its part, for the energy, and the blocks with corners at its nodes. */
 static abut_status divide(const abut_elastic *e, struct abut_elastic_division *by, abut_err *err)
 {
     const size_t nb = abut_blocks((size_t)e->n);

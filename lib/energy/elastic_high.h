@@ -38,9 +38,9 @@ abut_elastic_high *abut_elastic_high_of(const struct abut_terms *terms, int orde
 
 /** The tets of `order` of a model in the order of a solver.
  *
- * number  [nt] of tets in messages; NULL: as they are in m
- * Fails   ABUT_E_GEOM a rest shape has det J <= 0 at a point (names tet and point); ABUT_E_FORMAT a degree of quadrature is below
- *         that of energies in tets of that shape, or as abut_model_laws_init; ABUT_E_NOMEM */
+ * number  [nt] of tets in messages; NULL: as in m
+ * Fails   ABUT_E_GEOM a rest shape has det J <= 0 at a point (names tet and point); ABUT_E_FORMAT a degree of quadrature is too
+ *         low for energies in tets of that shape, or as abut_model_laws_init; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_elastic_high_init(abut_elastic_high *e, const abut_model *m, int order, const int32_t *number,
                                                  abut_err *err);
 void abut_elastic_high_clear(abut_elastic_high *e);
@@ -53,11 +53,11 @@ static inline int abut_elastic_high_is_large(const abut_elastic_high *e)
 
 /** Volume of tet t (counted from e->first) at rest, m^3, by its quadrature. */
 double abut_elastic_high_volume(const abut_elastic_high *e, int32_t t);
-/** The sum over tets of volume times lambda + mu: how large the numbers are that energies are differences of, J. */
+/** The sum over tets of volume times lambda + mu, J: size of the numbers whose differences are energies. */
 double abut_elastic_high_stiffness(const abut_elastic_high *e);
 
 /** *energy, J, and f[n * nodes * 3], N: dE/dx at the nodes of each tet.  energy +inf: an injective material at a point with
- * det F <= 0, or something is not finite; f is not what is asked for then.  scratch: one double per tet. */
+ * det F <= 0, or a number is not finite; f is then undefined.  scratch: one double per tet. */
 ABUT_MUST_USE abut_status abut_elastic_high_evaluate(const abut_elastic_high *e, const double *x, double *energy, double *f,
                                                      abut_arena *scratch, abut_err *err);
 /** g[3 nv] += scale f, gathered by nodes. */
@@ -75,9 +75,9 @@ void abut_elastic_high_hessian(const abut_elastic_high *e, const double *x, doub
 /** f[3 nodes] = the matrix with these moduli times u[3 nodes]. */
 void abut_elastic_high_product(const abut_elastic_high *e, int32_t t, const double *A, const double *u, double *f);
 
-/** The least det F at the points of tet t (counted from e->first), and the mean of von Mises' stress over it, Pa: NaN where a
+/** Returns the least det F at the points of tet t (counted from e->first); the mean of von Mises' stress over it, Pa: NaN if a
  * neo-Hookean point is inverted.
- * F, sigma  [9] out: the means of the deformation gradient and of the Cauchy stress, Pa, row major; both NULL: not asked for */
+ * F, sigma  [9] out: the means of the deformation gradient and of the Cauchy stress, Pa, row major; both NULL: skip */
 double abut_elastic_high_stress(const abut_elastic_high *e, const double *x, int32_t t, double *stress, double *F, double *sigma);
 /** The least and the largest stretch there. */
 void abut_elastic_high_stretch(const abut_elastic_high *e, const double *x, int32_t t, double *least, double *largest);

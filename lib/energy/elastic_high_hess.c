@@ -1,7 +1,7 @@
 /* Projected Hessians of hyperelastic tetrahedra of higher order.
  *
- * At a point the modulus A_dc,ke = w J^-1_ci (d2psi/dF_di dF_kj) J^-1_ej (d, k in space; c, e axes of xi) is what bases do not
- * know; the block of nodes a, b is K_dk = sum over points and axes of dphi_a/dxi_c A_dc,ke dphi_b/dxi_e, for each d, k a
+ * At a point the modulus A_dc,ke = w J^-1_ci (d2psi/dF_di dF_kj) J^-1_ej (d, k in space; c, e axes of xi) is independent of the
+ * bases.  The block of nodes a, b is K_dk = sum over points and axes of dphi_a/dxi_c A_dc,ke dphi_b/dxi_e: for each d, k a
  * product of two matrices with (point, axis) inside. */
 #include "energy/elastic_high_lanes.h"
 

@@ -1,4 +1,4 @@
-/* The tets of each order from 2 on as terms; what bounds a step is of the term "elastic". */
+/* The tets of each order from 2 on as terms; their step bound is in the term "elastic". */
 #include "energy/elastic_high.h"
 
 #include "energy/terms.h"

@@ -8,7 +8,7 @@
 enum { SIDE = 3 * ABUT_ELEMENT_CORNERS };
 static const double NEAR = 1e-4, AGREE = 1e-6;  /* differences over this part of the size; of the largest entry */
 
-/* An element and what its function says of it. */
+/* An element and the results of its function. */
 typedef struct probe {
     const abut_element_energy *e;
     int32_t element;
@@ -16,7 +16,7 @@ typedef struct probe {
     double x[SIDE], value, g[SIDE], H[SIDE * SIDE];
 } probe;
 
-/* A derivative as two central differences give it. */
+/* A derivative by two central differences. */
 typedef struct slope {
     double is, unsure;
 } slope;
@@ -26,7 +26,7 @@ static slope extrapolated(double far, double near, double rounding)
     return (slope){ (4 * near - far) / 3, 2 * fabs(near - far) + rounding };
 }
 
-/* The size of the element: its extent, or a thousandth of its distance to the origin where that is more. */
+/* The size of the element: the larger of its extent and a thousandth of its distance to the origin. */
 static double size_of(const probe *p)
 {
     double extent = 0, away = 0;

@@ -5,11 +5,11 @@
 #include "energy/element_energy.h"
 
 /** Compares the gradient and the second derivatives of every element at z with central differences of its value and its gradient
- * over 1e-4 and 5e-5 of its size, extrapolated.  They may differ by twice what the two differences differ by, by rounding, and by
- * 1e-6 of the largest entry.  An element whose energy is infinite is left out, an axis along which it is infinite nearby, too.
+ * over 1e-4 and 5e-5 of its size, extrapolated.  Tolerance: twice the difference of the two, plus rounding, plus 1e-6 of the
+ * largest entry.  Elements with infinite energy are left out, and so are axes along which the energy is infinite nearby.
  *
  * z  [3 nv]  m
- * Fails  ABUT_E_ARG a derivative that is another one, with the element, its nodes, axes and both numbers; no number */
+ * Fails  ABUT_E_ARG a derivative differs (names the element, its nodes, axes and both numbers), or is not a number */
 ABUT_MUST_USE abut_status abut_element_check(const abut_element_energy *e, const double *z, abut_err *err);
 
 #endif

@@ -24,8 +24,8 @@ typedef struct abut_element_energy {
     /** The energy of an element, J; INFINITY at forbidden positions of its corners.
      *
      * x  [3 corners]     m    positions of the corners
-     * g  [3 corners]     N    out: its gradient, filled with 0 by the caller; NULL: not asked for
-     * H  [(3 corners)^2] N/m  out: its second derivatives, symmetric, may be indefinite; filled with 0; NULL: not asked for
+     * g  [3 corners]     N    out: its gradient, filled with 0 by the caller; NULL: skip
+     * H  [(3 corners)^2] N/m  out: its second derivatives, symmetric, may be indefinite; filled with 0 by the caller; NULL: skip
      * Many threads call it at once; equal arguments must return equal bits. */
     double (*value)(const void *own, int32_t element, const double *x, double *g, double *H);
     const void *own;

@@ -9,7 +9,7 @@
 enum { SIDE = 3 * ABUT_ELEMENT_CORNERS };   /* unknowns of an element at most */
 _Static_assert((int)SIDE <= (int)ABUT_SYM_MAX, "element matrices are projected");
 
-/* Corners at each node: those of node i are corner[first[i]] .. corner[first[i + 1]], ascending. */
+/* Corners at each node: node i has corner[first[i]] .. corner[first[i + 1] - 1], ascending. */
 typedef struct element_term {
     const abut_element_energy *e;
     int32_t nv, *first;
@@ -36,7 +36,7 @@ static abut_status check(const abut_element_energy *e, int32_t nv, abut_err *err
     return ABUT_OK;
 }
 
-/* The first of elements whose numbers v[width n] are not all numbers. */
+/* Fails for the first element with a NaN among its numbers v[width n]. */
 static abut_status not_a_number(const abut_element_energy *e, const char *what, const double *v, size_t width, abut_err *err)
 {
     for (size_t i = 0; i < width * (size_t)e->n; i++)
@@ -76,7 +76,7 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
     return ABUT_OK;
 }
 
-/* The energy of element i at z, and what else is asked for. */
+/* The energy of element i at z, and its derivatives that are not NULL. */
 static double of_element(const abut_element_energy *e, int32_t i, const double *z, double *g, double *H)
 {
     const size_t side = 3 * (size_t)e->corners;

@@ -73,7 +73,7 @@ int abut_friction_turns(const abut_lag *lag, double threshold, const double *sti
     return 0;
 }
 
-/* ---- four contacts at a time: what is said above, in lanes ---- */
+/* ---- four contacts at a time ---- */
 
 /* Lane l: contact i + l, the first one again from n on. */
 INLINE size_t in_lane(size_t i, size_t n, size_t l) { return i + (l < n ? l : 0); }
@@ -156,7 +156,7 @@ INLINE void law4(int smoothing, const abut_lanes *y, double w, abut_lanes *f0, a
     *f2 = PICK(slides, ALL(0.), c / w);
 }
 
-/* |u|, and the direction of u, (1, 0) where there is none */
+/* |u|, and the direction of u, (1, 0) if u = 0 */
 INLINE void polar4(const abut_lanes u[2], abut_lanes *y, abut_lanes *c, abut_lanes *s)
 {
     *y = u[0] * u[0] + u[1] * u[1];
@@ -231,8 +231,8 @@ abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law
     return ABUT_OK;
 }
 
-/* The half-space that contact i is with, -1: none.  A contact keeps no number of it, but its tangents are those of its normal; of
- * several half-spaces with one normal it is the nearest to the node. */
+/* The half-space of contact i, -1: none.  A contact does not keep its number, but the tangents of its normal; of several half-
+ * spaces with this normal, the nearest to the node is taken. */
 static int32_t half_space_of(const abut_lag *lag, const abut_collmesh *cm, size_t i, const double *x, const double *y)
 {
     const abut_model *m = cm->model;
@@ -281,7 +281,7 @@ INLINE void sliding_stiffness(size_t i, size_t n, const abut_lanes P[6], const a
     for (int k = 0; k < 9; k++) K[k] = f2 * (along[k / 3] * along[k % 3]) + f1_over_y * (across[k / 3] * across[k % 3]);
 }
 
-/* f w_a w_b K in the blocks of the first so many corners, a literal */
+/* f w_a w_b K in the blocks of the first `corners` corners, a literal */
 INLINE void spread4(size_t n, int corners, const abut_lanes *f, const abut_lanes weight[4], const abut_lanes K[9], double *H)
 {
     abut_packed_lanes all;

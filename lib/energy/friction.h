@@ -20,7 +20,7 @@ typedef struct abut_stiction {
  *     c0  y^2/(2 w) + w/2      c1  -y^3/(3 w^2) + y^2/w + w/3      c2  y^4/(4 w^3) - y^3/w^2 + 3 y^2/(2 w) + w/4 */
 double abut_friction_f0(int smoothing, double y, double w, double *f1_over_y, double *f2);
 
-/* Frozen contacts: what the FRAME keeps under lag/.  Owned here; zero-filled is empty. */
+/* Frozen contacts, which the FRAME keeps under lag/.  Owned here; zero-filled is empty. */
 typedef struct abut_lag {
     size_t n, cap;
     int32_t (*node)[4];     /* nodes, or rows of map; -1 unused */
@@ -31,9 +31,9 @@ typedef struct abut_lag {
     const abut_row_map *map;    /* of the collision mesh, borrowed; NULL: it selects nodes */
 } abut_lag;
 
-/** Freezes the plain contacts and half-space contacts of pairs at y; those with mu = 0 are left out, and so are edge
- * pairs under the mollifier (their plane of sliding is not defined).  The coefficient is that of the friction classes
- * of the objects of the two primitives, or of the object and the half-space.
+/** Freezes the plain contacts and half-space contacts of pairs at y, except contacts with mu = 0 and mollified edge pairs, whose
+ * plane of sliding is not defined.  mu is the coefficient of the friction classes of the two objects, or of the object and the
+ * half-space.
  * lag is replaced; on failure (ABUT_E_NOMEM) it is empty. */
 ABUT_MUST_USE abut_status abut_lag_freeze(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                                           double h, abut_lag *lag, abut_err *err);
@@ -73,15 +73,14 @@ ABUT_MUST_USE abut_status abut_friction_gradient(const abut_lag *lag, const abut
 void abut_friction_gradient_half_spaces(const abut_lag *lag, const abut_collmesh *cm, const abut_stiction *law, const double *x,
                                         const double *y, const double *xn, double *g);
 /** node[n * 4] as in lag, NULL to skip; H[n * ABUT_PACKED] (sparse/elements.h): positive semidefinite by construction,
- * eigenvalues f0'' along u and f0'/y across it, so that nothing is left to project; blocks of unused corners are left as they
- * are.
+ * eigenvalues f0'' along u and f0'/y across it, so it needs no projection.  Blocks of unused corners are not written.
  *
  * above    NULL, or [n]: contacts with f0'/y along u, too.  f0 is concave in y^2, so the quadratic model of such a contact lies
  *          above its D everywhere (the majorant of iteratively reweighted least squares; Weiszfeld 1937) */
 void abut_friction_hessian(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, const uint8_t *above,
                            int32_t *node, double *H);
-/** above[i] = 1 where the second-order model of contact i at x lies clearly below its D at x + p (by mu lambda h^2 w/10): between
- * the two the law has a kink that the model knows nothing of. */
+/** above[i] = 1 if the second-order model of contact i at x lies clearly below its D at x + p (by mu lambda h^2 w/10): between x
+ * and x + p the law has a kink that the model does not have. */
 void abut_friction_kinks(const abut_lag *lag, const abut_stiction *law, const double *x, const double *xn, const double *p,
                          uint8_t *above);
 

@@ -45,7 +45,7 @@ ABUT_FN void abut_friction_slide(const int32_t *node, const double *weight, cons
     u[1] = P[3] * r[0] + P[4] * r[1] + P[5] * r[2];
 }
 
-/** |u|, and the direction of u, (1, 0) where there is none. */
+/** |u|, and the direction of u, (1, 0) if u = 0. */
 ABUT_FN double abut_friction_polar(const double u[2], double *c, double *s)
 {
     const double y = sqrt(u[0] * u[0] + u[1] * u[1]);

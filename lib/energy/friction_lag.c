@@ -18,7 +18,7 @@ void abut_lag_clear(abut_lag *lag)
     *lag = (abut_lag){ 0 };
 }
 
-/* room for n contacts, none of them there yet */
+/* memory for n contacts; lag is empty */
 static abut_status make_room(abut_lag *lag, size_t n, abut_err *err)
 {
     lag->n = 0;
@@ -151,7 +151,7 @@ static void copy_contact(const abut_lag *from, size_t i, double share, abut_lag 
     to->mu[n] = from->mu[i];
 }
 
-/* at[before->n], contacts of before in the order of their names: that of now, or now->n where it has none */
+/* at[before->n], contacts of before in the order of their names: the contact of now, or now->n if it has none */
 typedef struct pair {
     size_t before, now;
 } pair;

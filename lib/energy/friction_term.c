@@ -74,7 +74,7 @@ static abut_status gradient(void *self, const abut_at *at, double scale, double 
     return abut_friction_gradient(&f->lag, &law, f->model->nv, at->x, at->step->x_ref, g, scratch, err);
 }
 
-/* As many flags as there are contacts; none is set unless they are those of the last direction. */
+/* The set of contacts, with a flag for each; clears all flags if the number of contacts has changed. */
 static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
 {
     abut_friction_state *f = self;

@@ -26,8 +26,8 @@
  * With the weight of mesh/hinges.h (not that of a plate), D = E tau^3/(12 (1 - nu^2)), T = tr K, the energies per area are
  *
  *     equilateral triangles               D/2 (T^2 + 2 (K1 - K2)^2), K1 and K2 the principal curvatures
- *     squares, alternating diagonals      D/2 (3 (Kxx^2 + Kyy^2) + 12 Kxy^2 - T^2/2); nodes of four sides are where they want
- *                                         to be, T h^2/12 off that surface, h the side: without that the last term is missing
+ *     squares, alternating diagonals      D/2 (3 (Kxx^2 + Kyy^2) + 12 Kxy^2 - T^2/2), h the side; nodes of four sides are in
+ *                                         equilibrium T h^2/12 off that surface, which gives the last term
  *
  * The first is exactly the isotropic plate D'/2 (T^2 - 2 (1 - nu') K1 K2) with D' = 3 D and nu' = -1/3, for every nu.  A strip
  * bent lengthwise bends across to the same side, a third as much; a strip of rubber bends to the other side.  With the weight of

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Clearly less: a further point of a tet sees at most this part of the least value at those before. */
+/* Clearly less: at a further point of a tet det F is at most this fraction of the least value at earlier points. */
 #define CLEARLY 0.9
 
 double abut_jacobian_barrier(double J, double *d)
@@ -43,7 +43,7 @@ void abut_jacobian_barriers_clear(abut_jacobian_barriers *b)
 
 /* ---- points ---- */
 
-/* The first point of tet t, or where it would be. */
+/* Index of the first point of tet t, or the index at which it is inserted. */
 static int32_t first_of(const abut_jacobian_barriers *b, int32_t t)
 {
     int32_t lo = 0, hi = b->n;

@@ -1,16 +1,16 @@
 /* A barrier of det F in tets of order 2 to 4 that must not invert.
  *
- * Their elastic energy is a sum over points of quadrature, and even as an integral it stays finite where det F reaches 0 at one
- * point: alone it lets an iterate come to where the certificate (contact/curved.h) stops all further steps.  This energy is
+ * Their elastic energy is a sum over points of quadrature, and even as an integral it stays finite if det F reaches 0 at one
+ * point.  Alone it does not prevent iterates at which the certificate (contact/curved.h) stops all further steps; this energy is
  * infinite there.  At points q, with J = det F, V the volume of the tet at rest and Lame parameters mu, lambda,
  *     E = sum ABUT_JACOBIAN_WEIGHT V (mu + lambda) b(J_q),     b(J) = -(1 - J/Jhat)^2 ln(J/Jhat) for 0 < J < Jhat,
  * 0 beyond, +inf at J <= 0; b is twice continuously differentiable: the barrier of contacts (Li et al. 2020, eq. 6) of a ratio of
  * volumes in place of a distance.
  *
- * The points are an exchange method's for what must hold at infinitely many (R. Hettich, K. O. Kortanek, "Semi-infinite
- * programming", SIAM Review 35, 1993, 7.1): wherever the certificate finds det F less than Jhat at an iterate, and clearly less
- * than at all points of that tet so far, the point of its least value is a further one.  Between two iterates they stay, so that
- * each search has one objective, and they are never fewer before the next time step. */
+ * The points come from an exchange method for constraints at infinitely many points (R. Hettich, K. O. Kortanek, "Semi-infinite
+ * programming", SIAM Review 35, 1993, 7.1).  If the certificate finds det F less than Jhat at an iterate, and clearly less than
+ * at all points of that tet so far, the point of its least value is added.  The points do not change between two iterates, so
+ * that each search has one objective, and none is removed before the next time step. */
 #ifndef ABUT_ENERGY_JACOBIAN_BARRIER_H
 #define ABUT_ENERGY_JACOBIAN_BARRIER_H
 

@@ -9,7 +9,7 @@
 typedef struct barrier {
     abut_jacobian_barriers b;   /* first */
     const int32_t *number;      /* [nt] of tets in frames; NULL: as they are in the model */
-    int loaded;                 /* 1: the points are those of a step that has begun */
+    int loaded;                 /* 1: the points come from a step that has begun */
 } barrier;
 
 static void destroy(void *self)

@@ -1,7 +1,7 @@
 /* The mass matrix of a model: node/mass on the diagonal, and for tets of order 2 and more the consistent matrix
  *     M_ij = sum over points of density w det J phi_i phi_j        (Ferguson et al. 2023, 4),
- * whose row sums may be zero or negative.  It is the same for x, y and z; no stream holds it.  node/mass of their nodes is
- * positive and serves where one number for a node is wanted, never inertia. */
+ * whose row sums may be zero or negative.  It is equal for x, y and z, and is not stored in streams.  node/mass of nodes of such
+ * tets is positive, and is used where one number for a node is needed, never as inertia. */
 #ifndef ABUT_ENERGY_MASS_H
 #define ABUT_ENERGY_MASS_H
 
@@ -15,9 +15,9 @@ struct abut_terms;
 typedef struct abut_mass {
     const abut_model *model;
     uint8_t *order;         /* [nv] order of the tets at a node whose row is consistent, else 0; NULL: 0 for all */
-    int32_t *first, *col;   /* [nv + 1]: those rows, both triangles, columns ascending; other rows are empty */
+    int32_t *first, *col;   /* [nv + 1]: consistent rows, both triangles, columns ascending; other rows are empty */
     double *val;            /* kg */
-    int32_t begin[ABUT_ORDER_MAX + 1];      /* first tet of an order; those of one order are neighbours */
+    int32_t begin[ABUT_ORDER_MAX + 1];      /* first tet of an order; tets of one order are contiguous */
     double *element[ABUT_ORDER_MAX + 1];    /* of each tet of an order M_ab, a <= b, in the order of packed blocks */
 } abut_mass;
 
@@ -38,7 +38,7 @@ void abut_mass_add_elements(const abut_mass *M, int order, double scale, size_t 
 /** f[3 nv] = M u. */
 void abut_mass_multiply(const abut_mass *M, const double *u, double *f);
 /** f[3 nv] becomes M^-1 f, by conjugate gradients scaled by the diagonal, whose condition does not depend on the mesh (A. Wathen,
- * IMA J. Numer. Anal. 7, 1987); nodes without consistent row are divided by node/mass, obstacles left as they are.
+ * IMA J. Numer. Anal. 7, 1987).  Nodes without consistent row are divided by node/mass; obstacles are unchanged.
  *
  * known  [nv] nodes with consistent rows whose f is the solution already; NULL: none
  * Fails  ABUT_E_NUMERIC they do not converge; ABUT_E_NOMEM */

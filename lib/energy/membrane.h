@@ -13,15 +13,15 @@
  *   Baraff-Witkin       k_u w(|f_u|) (|f_u| - 1)^2 + k_v w(|f_v|) (|f_v| - 1)^2 + k_s (f_u . f_v)^2, f_u and f_v the columns of
  *                       F, w(s) = 1 for s >= 1, else the factor of compression       Kim 2020; energy/baraff_witkin_inline.h
  *
- * The barriers of cloth are as stiff as its moduli, a m^2 / 2: what hangs in a cloth much softer than its weight would come to
- * rest closer to a bound than double precision resolves.  The last term, which has neither stress nor stiffness at rest, is
- * there for that.  Its stiffness k is a number of the solver's like that of the stretch limits, of which it is the part that
- * was added to them (energy/stretch_limit.h): 0 until they were stiffened.
+ * The barriers of cloth are as stiff as its moduli, a m^2 / 2: cloth that is much softer than its load would come to rest closer
+ * to a bound than double precision resolves.  The last term, which has neither stress nor stiffness at rest, prevents this.  The
+ * solver chooses its stiffness k: the amount by which it has raised the stiffness of stretch limits (energy/stretch_limit.h),
+ * initially 0.
  *
  * A surface in space does not invert: s >= 0.  All but the orthotropic ones are smooth for s > 0 only.
  *
- * Derivatives are given in the frame of the singular vectors, n the unit normal.  Of an isotropic one the eigenvalues of
- * d2psi/dF2 are those of A (in the span of u_0 v_0^T, u_1 v_1^T), flip and twist (u_0 v_1^T + and - u_1 v_0^T, over sqrt 2), and
+ * Derivatives are given in the frame of the singular vectors, n the unit normal.  An isotropic membrane has as eigenvalues of
+ * d2psi/dF2 those of A (in the span of u_0 v_0^T, u_1 v_1^T), flip and twist (u_0 v_1^T + and - u_1 v_0^T, over sqrt 2), and
  * d_i / s_i (n v_i^T). */
 #ifndef ABUT_ENERGY_MEMBRANE_H
 #define ABUT_ENERGY_MEMBRANE_H
@@ -60,7 +60,7 @@ void abut_plane_project(const abut_plane_principal *p, const double s[2], abut_p
 /** f of such a function, its second derivative not projected. */
 void abut_plane_as_is(const abut_plane_principal *p, const double s[2], abut_plane_frame *f);
 
-/* The laws of four shells, as far as they are not isotropic: moduli (0 without such a law) and bounds (INFINITY without any). */
+/* The fabric laws of four shells: moduli (0: no fabric) and bounds (INFINITY: none). */
 typedef struct abut_fabrics {
     abut_lanes a[4], m[3];
 } abut_fabrics;

@@ -216,8 +216,8 @@ ABUT_FN void abut_plane_woven_one(int model, const double *law, double k, const 
     if (!taut && !abut_plane_is_semidefinite(f->R)) abut_plane_lift(sqrt(half * half + f->R[1] * f->R[1]), f->R);
 }
 
-/** G[16] and R[3] (abut_plane_frame): d2psi/dF2 there, with that of limits, projected to positive semidefinite: all that is of
- * the principal stretches together. */
+/** G[16] and R[3] (abut_plane_frame): d2psi/dF2 at s with limits, projected to positive semidefinite: the functions of principal
+ * stretches are projected together. */
 ABUT_FN void abut_plane_hessian_one(int model, const double *law, double k, abut_plane_limit limit, const double s[2],
                                     const double V[4], abut_plane_frame *f)
 {
@@ -264,8 +264,7 @@ ABUT_FN void abut_shell_forces(const double U[6], const double V[4], double weig
     }
 }
 
-/** Energy at x, J, +inf where the shell has no area, a bound is reached or it is no number; f[12]: its derivative where it is
- * finite. */
+/** Energy at x, J; +inf if the shell has no area, a bound is reached or it is NaN.  f[12]: its derivative, if it is finite. */
 ABUT_FN double abut_shell_energy_one(int model, const double *law, double k, abut_plane_limit limit, const double x[9],
                                      const double B[4], double volume, double f[12])
 {

@@ -3,7 +3,7 @@
  *
  *     [a v] M [a v]^T,   a = grad s, v = grad d, M = (m11 m12, m12 m22) the second derivatives of e b in s and d,
  *
- * of rank 2 at most.  M is indefinite: what is projected depends on the variables. */
+ * of rank 2 at most.  M is indefinite: its projection depends on the variables. */
 #ifndef ABUT_ENERGY_MOLLIFIED_GN_H
 #define ABUT_ENERGY_MOLLIFIED_GN_H
 

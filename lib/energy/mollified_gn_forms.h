@@ -18,8 +18,8 @@ GN_FN double GN(gn_length2)(const double *x, int p, int q)
     return abut_v3_dot(e, e);
 }
 
-/** abut_mollified_gn_of, of c and d^2 whose gradients are in m->a and m->v, the mollifier e with its derivatives and the barrier
- * b with its own; along: m22 over e. */
+/** abut_mollified_gn_of from c and d^2 with their gradients in m->a and m->v, the mollifier e with its derivatives and the
+ * barrier b with its derivative; along: m22 over e. */
 GN_FN void GN(gn_put)(const double *x, double c, double d2, const double e[3], double b, double db, double along,
                       abut_mollified_gn *m)
 {

@@ -1,6 +1,6 @@
-/* Prescribed nodes short of their targets, where they could not be moved to their targets at once: the augmented Lagrangian
+/* Prescribed nodes that could not be moved to their targets at once: the augmented Lagrangian
  *     A(x) = sum kap m/2 |x - target|^2 - sqrt(m) lam.(x - target)                         kg m^2
- * over the prescribed nodes while it is on; they have unknowns then (Li 2020, App. E, eq. 4). */
+ * over the prescribed nodes; while it is on, these nodes have unknowns (Li 2020, App. E, eq. 4). */
 #ifndef ABUT_ENERGY_PRESCRIBED_H
 #define ABUT_ENERGY_PRESCRIBED_H
 

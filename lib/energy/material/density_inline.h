@@ -1,4 +1,4 @@
-/* The densities of energy/material/density.h, of one deformation gradient, to the bits of those of four. */
+/* The densities of energy/material/density.h for one deformation gradient, with the bits of the functions for four. */
 #ifndef ABUT_ENERGY_MATERIAL_DENSITY_INLINE_H
 #define ABUT_ENERGY_MATERIAL_DENSITY_INLINE_H
 

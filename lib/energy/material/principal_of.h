@@ -20,7 +20,7 @@ static inline void abut_invariants(const double s[3], double I[3])
     I[2] = s[0] * s[1] * s[2];
 }
 
-/** The principal form of what w is at the invariants of s; nothing is divided by a difference of stretches. */
+/** The principal form at s of the density w of invariants, without division by differences of stretches. */
 static inline void abut_principal_of_invariants(const double s[3], const abut_invariant_form *w, abut_principal *out)
 {
     double g[3][3];     /* g[i]: of the invariants in s_i */

@@ -4,14 +4,14 @@
  *     volume   det = 1:                        for soft incompressibility
  *     strain   low <= s_i <= high, each:       a soft limit of stretch; beyond it is resisted, not forbidden
  *
- * They add to the density of a material; projective dynamics takes them as they are, Newton by their derivatives. */
+ * They are added to the density of a material; projective dynamics uses the projections, Newton's method the derivatives. */
 #ifndef ABUT_ENERGY_MATERIAL_PROJECTION_H
 #define ABUT_ENERGY_MATERIAL_PROJECTION_H
 
 #include "energy/material/density.h"
 
-/** The closest p[3] to s[3] (s[0] >= s[1] >= |s[2]|) with p0 p1 p2 = 1.  Where s[2] is large the nearest ones squeeze it: of
- * equally close points that is the answer.  Returns t with p_i - s_i = t / p_i. */
+/** The closest p[3] to s[3] (s[0] >= s[1] >= |s[2]|) with p0 p1 p2 = 1.  If s[2] is large, one stretch is squeezed; of equally
+ * close points, the one with p2 squeezed is taken.  Returns t with p_i - s_i = t / p_i. */
 double abut_project_volume(const double s[3], double p[3]);
 
 /** *out += the density k/2 |s - p|^2 at stretches s, k in Pa, k >= 0. */

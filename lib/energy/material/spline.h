@@ -29,7 +29,7 @@ void abut_spline_clear(abut_spline *s);
 /** The principal form at stretches s (energy/material/density.h). */
 void abut_spline_principal(const abut_spline *p, const double s[3], abut_principal *out);
 
-/** y at x; dy/dx and the integral from 1 where asked for (NULL to skip). */
+/** y at x; dy/dx and the integral from 1 (NULL to skip). */
 double abut_curve_at(const abut_curve *c, double x, double *slope, double *integral);
 /** (y(u) - y(v)) / (u - v) without cancellation; the derivative where u = v. */
 double abut_curve_chord(const abut_curve *c, double u, double v);
