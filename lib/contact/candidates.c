@@ -147,7 +147,7 @@ abut_status abut_candidates_between(const abut_collmesh *cm, const double *y0, c
 
 /* ---- the same motion again ---- */
 
-/* Whether the lists are those of this motion; y1 NULL is none of them. */
+/* 1: the lists are for this motion; y1 NULL: 0. */
 static int is_answered(const abut_candidates *c, size_t n3, const double *y0, const double *y1, double reach)
 {
     return y1 && c->of.y && c->of.reach == reach && c->of.cap == 2 * n3 && !memcmp(c->of.y, y0, n3 * sizeof *y0) &&

@@ -103,10 +103,10 @@ static inline __attribute__((always_inline)) void abut_candidates_take(const abu
 
 /** Fails  ABUT_E_GEOM a coordinate is not finite, or too large for a search (names the node) */
 ABUT_MUST_USE abut_status abut_candidates_check(const abut_collmesh *cm, const double *y, abut_err *err);
-/** Every pair that comes within `reach` (m) of its thickness anywhere along the straight motion y0 -> y1 (y1 NULL: at y0),
- * except pairs with a common vertex, pairs whose vertices are all fixed, and those that pass through each other.
+/** Finds every pair that comes within `reach` (m) of its thickness anywhere along the straight motion y0 -> y1 (y1 NULL: at y0),
+ * except pairs with a common vertex, pairs whose vertices are all fixed, and pairs that pass through each other.
  * fixed[nc] (NULL: none): prescribed vertices.
- * All vertices are on their lines at the same time: for a point beside the motion the pairs are others.
+ * All vertices move along their lines in the same time: configurations beside this motion may have other pairs.
  * Sorted; a superset is allowed, a miss is not.  On failure the lists are empty.
  * Fails  ABUT_E_GEOM a position is not finite (names the node), ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_candidates_find(const abut_collmesh *cm, const double *y0, const double *y1, double reach,

@@ -67,7 +67,7 @@ static abut_status merge(abut_pair_list *list, const abut_pair_list *more, abut_
     return ABUT_OK;
 }
 
-/* Pairs of the changed ones of one side and all of the other, under their names; room is scratch. */
+/* Pairs of changed primitives of one side with all of the other, by their numbers; room is scratch. */
 static abut_status pairs_of(const abut_broad_phase *s, const side *a, const side *b, const uint8_t *changed, int first,
                             abut_pair_list *room, abut_pair_list *list, abut_err *err)
 {

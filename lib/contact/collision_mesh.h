@@ -1,9 +1,9 @@
-/* The collision mesh: what contact sees of a model.  Its vertices are y = y0 + W x, a sparse linear map of the nodes; contact
- * knows vertices alone, and forces go back through W^T.  Where W selects nodes (linear elements whose faces are the contact
- * surface) it is a list of nodes, and that path is chosen once for a loop over vertices.
+/* The collision mesh: the contact surfaces of a model.  Its vertices are y = y0 + W x, a sparse linear map of the nodes.  Contact
+ * uses vertices alone, and forces are mapped back by W^T.  If W selects nodes (linear elements whose faces are the contact
+ * surface), it is a list of nodes; a loop over vertices chooses that path once.
  *
- * Surfaces are triangles and their sides.  What has fewer dimensions (rods, particles, bare points of obstacles) has
- * vertices and edges in no triangle; those are listed apart, and a scene of surfaces has none. */
+ * Surfaces are triangles and their sides.  Rods, particles and bare points of obstacles have vertices and edges in no triangle,
+ * which are listed separately; a scene of surfaces has none. */
 #ifndef ABUT_CONTACT_COLLISION_MESH_H
 #define ABUT_CONTACT_COLLISION_MESH_H
 
@@ -62,8 +62,9 @@ double *abut_collmesh_sum_begin(const abut_collmesh *cm, double *g, abut_arena *
 /** g += W^T f, in the order of vertices at each node; does nothing if f is g. */
 void abut_collmesh_sum_end(const abut_collmesh *cm, const double *f, double *g);
 
-/** Rows of a set whose corners are slots, slot[set->n * set->corners], for a matrix with the block rows row[nv] of nodes (nrow of
- * them, -1: none): block rows where W selects; else vertices, and map is made W with block rows as columns, that of the set.
+/** Computes the rows of a set whose corners are slots, slot[set->n * set->corners], for a matrix with the block rows row[nv] of
+ * nodes (nrow of them, -1: none).  If W selects, rows are block rows; else they are vertices, and the set gets map: W with block
+ * rows as columns.
  * rows [set->n * set->corners] out: set->row;  map  out: zero-filled or of an earlier call; abut_row_map_clear
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_collmesh_map_set(const abut_collmesh *cm, const int32_t *row, int32_t nrow, const int32_t *slot,
@@ -76,8 +77,8 @@ static inline int32_t abut_collmesh_object(const abut_collmesh *cm, int32_t vert
 {
     return cm->model->body[abut_collmesh_node(cm, vertex)];
 }
-/** "node 3 of 'ball'", "edge 3 4 of 'ball'": a primitive of n vertices by its nodes (model/naming.h); where they are sums of
- * nodes "edge of vertices 30 40 of 'ball'"; returns buf. */
+/** "node 3 of 'ball'", "edge 3 4 of 'ball'": a primitive of n vertices by its nodes (model/naming.h); if vertices are sums of
+ * nodes, "edge of vertices 30 40 of 'ball'".  Returns buf. */
 const char *abut_collmesh_words(const abut_collmesh *cm, const int32_t *vertex, int n, char buf[ABUT_NODES_WORDS]);
 
 /** Thickness of a stencil of vertices v[4], m: the mean of its two primitives' (Li 2020, 5.5), each of one object. */
@@ -94,7 +95,7 @@ static inline double abut_collmesh_plane_dhat(const abut_collmesh *cm, int32_t v
 {
     return cm->scale.of ? abut_pair_dhat(&cm->scale, v, -1) : cm->model->dhat[0];
 }
-/** 1 when primitives with these vertices pass through each other: both are of bodies, in a scene whose bodies do not meet. */
+/** 1 if primitives with these vertices pass through each other: both belong to bodies, in a scene whose bodies do not meet. */
 static inline int abut_collmesh_passes(const abut_collmesh *cm, int32_t va, int32_t vb)
 {
     const abut_model *m = cm->model;

@@ -1,5 +1,5 @@
-/* Tets of order 2 to 4 that must not invert: det F > 0 everywhere in them, by certificates (geom/jacobian.h).  For the functions
- * of contact/intersect.h and contact/step_bound.h, which ask here for those tets. */
+/* Tets of order 2 to 4 that must not invert: det F > 0 everywhere in them, by certificates (geom/jacobian.h).  Called for such
+ * tets by the functions of contact/intersect.h and contact/step_bound.h. */
 #ifndef ABUT_CONTACT_CURVED_H
 #define ABUT_CONTACT_CURVED_H
 

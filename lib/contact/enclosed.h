@@ -4,8 +4,8 @@
 
 #include "contact/collision_mesh.h"
 
-/** in[nc]: a body of tets whose closed contact surface at y[3 nc] holds the vertex, another object's, the first of several; -1:
- * none.  Vertices of bodies that do not meet are in none.  Fails  ABUT_E_NOMEM */
+/** in[nc]: the first body of tets, of another object, whose closed contact surface at y[3 nc] encloses the vertex; -1: none.
+ * Vertices of bodies that do not meet have -1.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_enclosed_find(const abut_collmesh *cm, const double *y, int32_t *in, abut_err *err);
 
 #endif

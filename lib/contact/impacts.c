@@ -45,7 +45,7 @@ static void times_of_list(const abut_collmesh *cm, const abut_candidates *cand, 
     }
 }
 
-/* The part of the motion after which vertex v is at half-space h but for the slack, at most 1; 1 where it moves away or is
+/* The fraction of the motion after which vertex v has only the slack left to half-space h, at most 1; 1 if it moves away or is
  * behind. */
 static double plane_toi(const abut_collmesh *cm, const abut_sweep *m, int32_t v, int32_t h)
 {
@@ -57,7 +57,7 @@ static double plane_toi(const abut_collmesh *cm, const abut_sweep *m, int32_t v,
     return d > 0 && move < 0 ? fmin(1, (1 - m->slack) * d / -move) : 1;
 }
 
-/* Ascending in time by merging, which keeps the order of equal times; room[n]. */
+/* Sorts by time, with a stable merge sort; room[n] is scratch. */
 static void sort_by_time(abut_impact *hit, size_t n, abut_impact *room)
 {
     for (size_t width = 1; width < n; width *= 2) {
@@ -70,7 +70,7 @@ static void sort_by_time(abut_impact *hit, size_t n, abut_impact *room)
     }
 }
 
-/* Pairs of list l, and vertices and half-spaces, whose time is before `until`: written to out where there is one; how many. */
+/* Pairs of list l, or vertices with half-spaces, whose time is before `until`: written to out unless NULL; returns how many. */
 static size_t pick_pairs(const abut_collmesh *cm, const abut_candidates *cand, int l, const double *toi, double until,
                          abut_impact *out)
 {

@@ -40,7 +40,7 @@ static void items_free(struct items_memory *memory)
     free(memory->still);
 }
 
-/* The slab along the line of the centroids tells most neighbours apart; on a flat sheet exact arithmetic would have to. */
+/* The slab along the line of the centroids separates most neighbours, which on a flat sheet else need exact arithmetic. */
 static int intersect(const abut_collmesh *cm, const double *y, const int32_t ij[2])
 {
     const int32_t *e = cm->edge + 2 * (size_t)ij[0], *t = cm->tri + 3 * (size_t)ij[1];

@@ -1,4 +1,4 @@
-/* Candidates and contacts one at a time, for a GPU: what contact/candidates.h and contact/pairs.c say of a pair. */
+/* Candidates and contacts one at a time, for a GPU: the tests of contact/candidates.h and contact/pairs.c for one pair. */
 #ifndef ABUT_CONTACT_NEAR_INLINE_H
 #define ABUT_CONTACT_NEAR_INLINE_H
 
@@ -23,7 +23,7 @@ ABUT_FN double abut_near_xi(abut_stencil s, const double *xi, const int32_t *v)
     return xi ? 0.5 * (xi[v[0]] + xi[v[abut_stencil_second(s)]]) : 0;
 }
 
-/** Points of a stencil; those that it does not have stay as they are. */
+/** Points of a stencil; unused points are not written. */
 ABUT_FN void abut_near_points(const double *y, const int32_t *v, int n, double x[12])
 {
     for (int k = 0; k < n; k++)

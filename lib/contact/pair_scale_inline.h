@@ -21,9 +21,9 @@ ABUT_FN double abut_pair_dhat(const abut_pair_scale *s, int32_t a, int32_t b)
     return p < q ? p : q;
 }
 
-/** The stiffness of that contact over kappa: the lower bound of the pair (energy/barrier_pair.h) over that of the pair of kappa,
- * with the smaller length of its bodies and the larger mean mass, xi the thickness of the pair, m.  b'' is taken as Dhat^2 / D^2,
- * which it is at gaps of 1e-8 lengths. */
+/** Stiffness of that contact over kappa: the lower bound (energy/barrier_pair.h) of its pair over the lower bound of the pair of
+ * kappa, with the smaller length of its bodies and the larger mean mass; xi: thickness of the pair, m.  b'' is taken as
+ * Dhat^2 / D^2, its value at gaps of 1e-8 lengths. */
 ABUT_FN double abut_pair_weight(const abut_pair_scale *s, int32_t a, int32_t b, double xi)
 {
     if (!s->of || !(s->mass > 0)) return 1;

@@ -23,7 +23,7 @@ struct raw {
     double dist2, eps_x;
 };
 
-/* Contacts that one thread found, and where those of a block of candidates lie. */
+/* Contacts that one thread found, and the place of the contacts of a block of candidates. */
 struct finds {
     struct raw *c;
     size_t n, cap;

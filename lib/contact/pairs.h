@@ -63,7 +63,7 @@ int abut_pairs_order(const abut_feature *f, const int32_t v[4], int32_t out[4]);
 /** Copies the points of contact i to x[12] and returns its kind. */
 abut_stencil abut_pairs_get(const abut_pairs *p, size_t i, const double *y, double x[12]);
 void abut_pairs_clear(abut_pairs *p);
-/** Room for n contacts and n_plane half-space contacts; what is there is lost.  Fails  ABUT_E_NOMEM */
+/** Allocates n contacts and n_plane half-space contacts; old contacts are lost.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_pairs_reserve(abut_pairs *p, size_t n, size_t n_plane, abut_err *err);
 
 /* Why abut_pairs_find fails, ABUT_E_GEOM each: pair ij of kind s is at its thickness or nearer; so is vertex v, d above

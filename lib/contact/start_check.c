@@ -116,7 +116,7 @@ static abut_status list_intersections(check *c, abut_err *err)
     return rc;
 }
 
-/* Remembers the smallest gap, and that of one thin or thick object. */
+/* Keeps the smallest gap, and the smallest gap within one thin or thick object. */
 static void closer(check *c, double gap, double xi, const int32_t *va, int a, const int32_t *vb, int b)
 {
     const abut_model *m = c->cm.model;

@@ -44,7 +44,7 @@ static int is_fixed(const abut_collmesh *cm, const uint8_t *held, int32_t v)
     return 1;
 }
 
-/* Room for the nodes of four vertices. */
+/* Allocates memory for the nodes of four vertices. */
 static abut_status make_room(abut_touch_search *s, const abut_collmesh *cm, abut_err *err)
 {
     size_t most = 1;
@@ -64,7 +64,7 @@ static abut_status make_room(abut_touch_search *s, const abut_collmesh *cm, abut
     return ABUT_OK;
 }
 
-/* Adds the share w of vertex v to the contact: to its nodes that move, to k of those that do not. */
+/* Adds vertex v with weight w to the contact: nodes that move to its coefficients, prescribed nodes to its k. */
 static void add_vertex(abut_touch_search *s, const abut_touch_step *step, int32_t v, double w, abut_touch *c)
 {
     const int32_t *node;
@@ -100,9 +100,8 @@ static double cohesion(const abut_touch_step *step, const abut_touch_key *key, d
     return range > 0 && range > gap ? step->h * m->cohesion_force[row] * (1 - fmax(gap, 0) / range) : 0;
 }
 
-/* The part of k that scripts and the gap make.  A rigid contact opens a gap below 0 gently.  Where scripts or the gap alone ask
- * its nodes to move, k_N < 0, a contact may be asked for what another forbids: those yield, and a spring may have all of its gap
- * (Daviet 2020, 6.3.2). */
+/* Adds the gap to k.  A rigid contact opens a gap below 0 gently.  If scripts or the gap alone force its nodes to move, k_N < 0,
+ * contacts may contradict each other: such contacts yield, and a spring may use all of its gap (Daviet 2020, 6.3.2). */
 static void close_gap(const abut_touch_step *step, double gap, abut_touch *c)
 {
     const double scripted = c->k[0] * c->normal[0] + c->k[1] * c->normal[1] + c->k[2] * c->normal[2];
@@ -251,7 +250,7 @@ static abut_status near_planes(abut_touch_search *s, const abut_touch_step *step
     return rc;
 }
 
-/* How far pair i would be apart along its separation, less thickness and reserve, were only that of the end: to first order. */
+/* Distance of pair i at the end along its separation at the start, less thickness and reserve: to first order. */
 static double expected(const abut_touch_step *step, const abut_pairs *p, size_t i, const double *y1)
 {
     double x[12], w[4], r[3], end[3];

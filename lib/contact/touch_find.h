@@ -13,7 +13,7 @@
  * it far, the pair is no contact, because others are nearer (contact/normal_cone.h).  So a flat surface has one normal for every
  * division into triangles.
  *
- * Where the model has cohesion, a contact is attracted by force (1 - gap / range), the gap of the start, 0 beyond the range. */
+ * If the model has cohesion, a contact is attracted by force (1 - gap / range) with the gap of the start, 0 beyond the range. */
 #ifndef ABUT_CONTACT_TOUCH_FIND_H
 #define ABUT_CONTACT_TOUCH_FIND_H
 
@@ -23,9 +23,9 @@
 #include "contact/repeated_search.h"
 #include "contact/touching.h"
 
-/* Near contacts are looked for up to this many reserves beyond the reserve itself. */
+/* Near contacts are searched up to this many reserves beyond the reserve itself. */
 #define ABUT_TOUCH_REACH 4
-/* Boxes of the ends of motions are larger by so many reserves: more costs pairs, less costs searches. */
+/* Boxes of ends of motions are enlarged by so many reserves: a larger margin finds more pairs, a smaller one searches more. */
 #define ABUT_TOUCH_MARGIN 1
 /* The largest sine of the turn of a normal into its cones. */
 #define ABUT_TOUCH_TURN 0.5

@@ -141,7 +141,7 @@ static size_t slot_of(const abut_touch_key *k, size_t mask)
     return (size_t)h & mask;
 }
 
-/* Contact c gets weights, normal, k and what it yields of contact i of the same primitives, if it has the same nodes. */
+/* Copies weights, normal, k and give of contact i to contact c of the same primitives, if both have the same nodes. */
 static void renew(abut_touching *t, int32_t c, int32_t i)
 {
     const size_t n = (size_t)(t->first[c + 1] - t->first[c]);
@@ -156,7 +156,7 @@ static void renew(abut_touching *t, int32_t c, int32_t i)
     t->key[c].toi = t->key[i].toi;
 }
 
-/* 1: contact i joins those of the table; 0: they have it, or two of its primitives. */
+/* 1: contact i is added to the table; 0: the table has it, or two contacts of its primitives. */
 static int joins(abut_touching *t, int32_t *table, size_t mask, int32_t i, int renews)
 {
     size_t at = slot_of(&t->key[i], mask);
@@ -173,7 +173,7 @@ static int joins(abut_touching *t, int32_t *table, size_t mask, int32_t i, int r
     return 1;
 }
 
-/* order[n]: the settled contacts, then of the others those that stay, in their order; *n: how many. */
+/* order[n]: the settled contacts, then the new contacts that stay, in their order; *n: how many. */
 static abut_status arrange(abut_touching *t, int renews, int32_t *order, size_t *n, abut_err *err)
 {
     const size_t late = t->n - t->settled;
@@ -201,7 +201,7 @@ static abut_status arrange(abut_touching *t, int renews, int32_t *order, size_t 
     return ABUT_OK;
 }
 
-/* The lowest colour that no node of contact c has, which they have from then on (Daviet 2020, 6.2.4 has greedy stages). */
+/* Gives contact c and its nodes the lowest colour that none of these nodes has (Daviet 2020, 6.2.4 has greedy stages). */
 static void colour(abut_touching *t, int32_t c)
 {
     uint64_t taken = 0;
@@ -220,7 +220,7 @@ static int32_t least_node(const abut_touching *t, int32_t c)
     return least;
 }
 
-/* order[n] by (colour, least node), what has no colour at the end as it was; t->start.  room[n + nodes + 1] */
+/* Sorts order[n] by (colour, least node), contacts without colour last, in their order; sets t->start.  room[n + nodes + 1] */
 static void by_colour(abut_touching *t, int32_t *order, size_t n, int32_t *room)
 {
     int32_t *count = room + n;

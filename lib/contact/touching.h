@@ -1,15 +1,15 @@
-/* The set of contacts that Signorini's and Coulomb's laws are solved on: each a linear combination of nodes with a normal.
+/* The set of contacts with Signorini's and Coulomb's laws: each is a linear combination of nodes with a normal.
  *
  *     u_c = sum_j b_cj v_j + k_c          relative velocity of contact c, from its second primitive to its first, m/s
  *     k_c = kinematic part + (gap / h) n_c, so that u_N >= 0 says: no gap at the end of a step of h
  *     (u_c, r_c):  0 <= u_N perp r_N >= 0,  |r_T| <= mu r_N,  r_T against u_T where that is not 0
  *
  * (Daviet 2020, 4.1 to 4.3).  r_c is the impulse on the first primitive, N s.  With weights w_j of nodes, kg, s_c = sum_j
- * b_cj^2 / w_j + give_c is the local Delassus scalar, and rbar_c = s_c r_c is what a sweep keeps.
+ * b_cj^2 / w_j + give_c is the local Delassus scalar; sweeps store rbar_c = s_c r_c.
  *
  * Contacts are appended, then settled: sorted, made unique, coloured.  From then on contacts of one colour are neighbours in
- * the arrays and have no node in common; sweeps visit colours in ascending order.  No order in which contacts were appended and
- * no thread count shows in a settled set.  Contacts that are appended later keep those that are there, and change places. */
+ * the arrays and have no node in common; sweeps visit colours in ascending order.  A settled set does not depend on the order in
+ * which contacts were appended, nor on the thread count.  Contacts appended later do not remove settled ones, but move them. */
 #ifndef ABUT_CONTACT_TOUCHING_H
 #define ABUT_CONTACT_TOUCHING_H
 
@@ -36,7 +36,7 @@ typedef struct abut_touch_key {
 /* One contact to append.  Borrowed. */
 typedef struct abut_touch {
     abut_touch_key key;
-    int n;                  /* nodes that move; those whose velocity is prescribed are part of k */
+    int n;                  /* nodes that move; nodes with prescribed velocity are part of k */
     const int32_t *node;    /* [n] all different */
     const double *b;        /* [n] coefficients, not all 0 */
     double w[4];            /* of key.vert, whether they move or not: 1 in all on the first primitive, -1 on the second */
@@ -51,7 +51,7 @@ typedef struct abut_touch {
 typedef struct abut_touching {
     size_t n, cap;          /* contacts */
     size_t m, cap_m;        /* nodes of all contacts */
-    size_t settled;         /* the first so many are settled; of the others s and rbar are 0 */
+    size_t settled;         /* the first `settled` contacts are settled; the others have s and rbar 0 */
     int32_t *first;         /* [n + 1] */
     int32_t *node;          /* [m] */
     double *b;              /* [m] */
@@ -88,7 +88,7 @@ void abut_touching_weigh(abut_touching *t, const double *inv_w);
 /** The number of colours in use. */
 int abut_touching_colours(const abut_touching *t);
 
-/** u[3], m/s: relative velocity of contact c where nodes have v[3 nodes], without its give. */
+/** u[3], m/s: relative velocity of contact c for velocities v[3 nodes] of nodes, without its give. */
 void abut_touching_velocity(const abut_touching *t, size_t c, const double *v, double u[3]);
 /** r[3], N s: all that contact c exerts on its first primitive, cohesion included. */
 void abut_touching_impulse(const abut_touching *t, size_t c, double r[3]);
