@@ -40,7 +40,7 @@ struct search {
     const abut_broad_phase *s;
     const abut_prims *a, *b;
     const abut_broad_trees *fa, *fb;
-    float times2;       /* TIMES^2, rounded up by more than squares are off; +inf: motions say nothing about each other */
+    float times2;       /* TIMES^2, rounded up by more than the rounding of squares; +inf: relative motions are unknown */
     double times;
 };
 
@@ -109,7 +109,7 @@ static int finds_reserve(struct finds *f, size_t more)
     return 1;
 }
 
-/* far[k]: the slab keeps pair k apart by what its primitives go, and by the reach. */
+/* far[k]: the slab separates pair k by its relative motion and by the reach. */
 INLINE void batch_judge(const struct search *s, const struct batch *b, int ka, int kb, int64_t far[BATCH])
 {
     const abut_motion *m = &s->s->m;
@@ -164,7 +164,7 @@ INLINE void lane_pairs(const struct search *s, const struct pack *a, int ka, int
     if (o->n + ABUT_PACK > BATCH) batch_close(s, ka, kb, f);
     for (; bits; bits &= bits - 1) {
         const int k = __builtin_ctz(bits);
-        if (b->item[k] < 0) continue;       /* an unused lane, which what is infinite in floats meets */
+        if (b->item[k] < 0) continue;       /* an unused lane, met by boxes that are infinite in floats */
         o->item[0][o->n] = a->item[l];
         o->item[1][o->n] = b->item[k];
         for (int d = 0; d < ka; d++) o->v[d][o->n] = v[d];
@@ -241,7 +241,7 @@ static int is_over(const abut_broad_phase *s)
     return budget && atomic_load(&budget->n) > budget->most;
 }
 
-/* Packs go to the ranks in turn: neighbours, whose pairs are many where something touches, to different ones. */
+/* Packs go to the ranks in turn: neighbours, which have many pairs at contacts, go to different ranks. */
 static int is_ours(const abut_ranks *r, size_t p)
 {
     return !r || p % (size_t)r->size == (size_t)r->rank;
@@ -295,7 +295,7 @@ static void row_sort(int32_t (*ij)[2], size_t n)
     }
 }
 
-/* Adds up what was found for the rows [lo, hi). */
+/* Counts the pairs found for the rows [lo, hi). */
 static void rows_count(const struct finds *f, int threads, size_t lo, size_t hi, size_t *count)
 {
     for (int t = 0; t < threads; t++)

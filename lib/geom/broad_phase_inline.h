@@ -46,7 +46,7 @@ ABUT_FN_LITERAL void abut_broad_vertex_rows(double p, double q, double r, double
 
 /* ---- two boxes: lane l of w of rows f, and q, whose sign is changed ----
  *
- * Axes are written out: loops over three inside a loop over lanes would not be done side by side. */
+ * Axes are written out: a loop over three inside a loop over lanes is not vectorised. */
 
 /* A mask as from a comparison of lanes: all bits, or none. */
 #define ABUT_BROAD_MASK(condition) ((condition) ? -1 : 0)
@@ -146,8 +146,7 @@ ABUT_FN_LITERAL abut_along abut_broad_slab(int ka, int kb, const double *p, size
     return l;
 }
 
-/** The distance that a pair must be proved to have at the start, so that it is none: reach and thickness, and what its primitives
- * go. */
+/** The start distance at or above which a pair is dropped: reach, thickness and the relative motion of its primitives. */
 ABUT_FN_LITERAL double abut_broad_need(double reach, double xi, double rounding, double times, float span2)
 {
     return (reach + xi) * (1 + 1e-9) + rounding + times * sqrt((double)span2);

@@ -71,7 +71,7 @@ static abut_status still_keep(abut_broad_still *s, abut_broad_phase *a, size_t n
     return ABUT_OK;
 }
 
-/* The boxes of fixed vertices become the first that are kept, in place of the last where they are none of them. */
+/* Moves the present boxes of fixed vertices to the front of those kept; new boxes replace the last ones. */
 static abut_status still_find(abut_broad_phase *a, abut_err *err)
 {
     size_t n = 0, at = 0;
@@ -225,7 +225,7 @@ static void packs_name(const abut_prims *p, struct tree *t)
     }
 }
 
-/* Room for boxes, and what they are of. */
+/* Allocates boxes and writes the primitives of packs. */
 static abut_status tree_make(const abut_prims *p, struct tree *t, abut_err *err)
 {
     const size_t packs = t->packs.n_pack;
@@ -246,7 +246,7 @@ static abut_status tree_build(const abut_prims *p, abut_key *key, size_t n, stru
     return rc ? rc : tree_make(p, t, err);
 }
 
-/* Keys of all primitives, and what sort each is. */
+/* Keys and sorts of all primitives. */
 static void keys_fill(const abut_broad_phase *s, const abut_prims *p, abut_key *key, uint8_t *sort)
 {
     const float large = large_extent(s, p);
@@ -362,8 +362,8 @@ static int has_changed(const uint8_t *changed, int k, size_t n, const struct pac
     return any;
 }
 
-/* New boxes for all packs, or for those that have vertices among `changed`; they keep their primitives.  Returns how loose they
- * are. */
+/* Computes the boxes of all packs, or of packs with vertices among `changed`; packs keep their primitives.  Returns the mean
+ * looseness of packs. */
 static double tree_fit(const abut_broad_phase *s, int k, struct tree *t, const uint8_t *changed)
 {
     const size_t n = t->packs.n, n_pack = t->packs.n_pack;
@@ -379,7 +379,7 @@ static double tree_fit(const abut_broad_phase *s, int k, struct tree *t, const u
 
 static int has_boxes(const struct tree *t, uint64_t stamp) { return stamp && t->stamp == stamp; }
 
-/* Boxes of a still tree: those that it or its other has, or new ones in place of those that are no longer kept. */
+/* Boxes of a still tree: boxes of the tree or of its other if valid, else new boxes in place of those no longer kept. */
 static abut_status still_fit(const abut_broad_phase *s, const abut_prims *p, struct tree *t, struct tree *other, double *fit,
                              abut_err *err)
 {
@@ -400,7 +400,7 @@ static abut_status still_fit(const abut_broad_phase *s, const abut_prims *p, str
     return ABUT_OK;
 }
 
-/* Boxes of all trees, changed: but for other vertices than these; *good: they are as tight as they were made, about. */
+/* Boxes of all trees, or with `changed` of its vertices alone; *good: they are about as tight as when the trees were made. */
 static abut_status trees_fit(const abut_broad_phase *s, const abut_prims *p, const uint8_t *changed, abut_broad_trees *f,
                              int *good, abut_err *err)
 {
@@ -416,7 +416,7 @@ static abut_status trees_fit(const abut_broad_phase *s, const abut_prims *p, con
             fit = tree_fit(s, p->k, t, changed);
         }
         if (!(t->made > 0)) t->made = fmax(1, fit);
-        *good = !(fit > LOOSER * t->made);     /* coordinates beyond single precision give no number */
+        *good = !(fit > LOOSER * t->made);     /* coordinates beyond single precision give NaN */
     }
     return ABUT_OK;
 }

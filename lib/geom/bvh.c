@@ -35,7 +35,7 @@ typedef struct finds {
 abut_box abut_box_points(const double *x0, const double *x1, const int32_t *idx, int k, double r)
 {
     abut_box b = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
-    double nan = 0;     /* what is not finite makes the whole box so: the search will name it */
+    double nan = 0;     /* a coordinate that is not finite makes the whole box so: the search reports it */
     for (int i = 0; i < k; i++)
         for (int t = 0; t < (x1 ? 2 : 1); t++) {
             const double *p = (t ? x1 : x0) + 3 * (size_t)idx[i];
@@ -204,7 +204,7 @@ static void meet(const search *s, size_t p, size_t q, finds *f)
     }
 }
 
-/* the pairs of pack p of a with what lies below node i of a level of b; of one set, with packs from p on */
+/* the pairs of pack p of a with items below node i of a level of b; in one set, with packs from p on */
 static void descend(const search *s, size_t p, int level, size_t i, finds *f)
 {
     const abut_tree_shape *const shape = &s->tb->shape;
@@ -219,7 +219,7 @@ static void descend(const search *s, size_t p, int level, size_t i, finds *f)
     }
 }
 
-/* to[]: the pairs of from[n] in the order of their number `side`, equal ones as they were; first[n_items + 1] is room */
+/* to[]: the pairs of from[n] sorted by their number `side`, stable; first[n_items + 1] is scratch */
 static void sort_by(int side, int32_t (*from)[2], size_t n, int32_t (*to)[2], size_t *first, size_t n_items)
 {
     memset(first, 0, (n_items + 1) * sizeof *first);

@@ -25,13 +25,13 @@ typedef struct abut_pair_list {
     size_t n, cap;
 } abut_pair_list;
 
-/** All pairs (i of a, j of b) of overlapping boxes, sorted by (i, j), appended to nothing: out is emptied first.
- * b == a (the same pointer): pairs i < j of one set.  Huge items among tiny ones, outliers, equal boxes do no harm.
+/** Finds all pairs (i of a, j of b) of overlapping boxes, sorted by (i, j); out is emptied first.
+ * b == a (the same pointer): pairs i < j of one set.  Robust to huge items among tiny ones, outliers and equal boxes.
  * The same bytes for every thread count.  On failure out is empty.
  * Fails  ABUT_E_GEOM a box is not finite (names the lowest);  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_bvh_pairs(const abut_items *a, const abut_items *b, abut_pair_list *out, abut_err *err);
 
-/** Room for n pairs; what was in the list is lost when it has to grow.
+/** Allocates n pairs; the pairs of the list are lost if it must grow.
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_pair_list_reserve(abut_pair_list *list, size_t n, abut_err *err);
 void abut_pair_list_clear(abut_pair_list *list);

@@ -229,7 +229,7 @@ ABUT_FN void dist_hessian(abut_stencil s, const abut_solved *f, double *H)
     else dist_put_hessian(12, 2, f->w, q, H);
 }
 
-/* The derivatives of what is left of a stencil, zero for the points that do not matter. */
+/* The derivatives of the remaining feature of a stencil, 0 for points outside the feature. */
 ABUT_FN double dist_reduced(abut_stencil s, const double *x, double *w, double *g, double *H)
 {
     double y[12], gf[12], Hf[81];

@@ -191,7 +191,7 @@ static double least_corner(const cell *s, abut_jacobian_at *at)
 
 typedef struct search {
     double error, step;     /* of the coefficients; what halving adds to it */
-    int cells;              /* that may still be looked at */
+    int cells;              /* cells that may still be tested */
     abut_jacobian_at at;
 } search;
 
@@ -331,7 +331,7 @@ double abut_jacobian_least_ratio(int order, const double (*x)[3], const double (
 
 /* ---- the largest step ---- */
 
-/* A cubic is c0 (1 - slack) + c1 t + c2 t^2 + c3 t^3; up to where it is positive, at most alpha; 0: nowhere. */
+/* Returns the largest t <= alpha with the cubic c0 (1 - slack) + c1 t + c2 t^2 + c3 t^3 positive on [0, t]; 0: none. */
 static double until(const cell *s, int i, double keep, double e, double alpha)
 {
     const double a0 = keep * s->c[0][i] - e, a1 = s->c[1][i] * alpha, a2 = s->c[2][i] * alpha * alpha,
@@ -341,7 +341,7 @@ static double until(const cell *s, int i, double keep, double e, double alpha)
     return alpha * abut_cubic_positive_until((double[4]){ 1, a1 / a0, a2 / a0, a3 / a0 });
 }
 
-/* Lowers *alpha, where coefficients ask for it and halving does not help: as far as corners do at once. */
+/* Lowers *alpha to the bound of coefficients if halving does not help, and at once to the bound of corners. */
 static void shorten(search *q, cell *s, int depth, double keep, double *alpha)
 {
     enum { DEEP = 9 };
@@ -351,7 +351,7 @@ static void shorten(search *q, cell *s, int depth, double keep, double *alpha)
     for (int v = 0; v < 4; v++) *alpha = until(s, abut_bernstein_corner(s->degree, v), keep, e, *alpha);
     for (int i = 0; i < n && least > 0; i++) least = fmin(least, until(s, i, keep, e, *alpha));
     if (least >= *alpha) return;
-    /* below the tenth part of what corners allow halving goes on: a start that is proven after so many halves has a step */
+    /* halving continues below a tenth of the bound of corners, so that a start that is proven at this depth has a step */
     if ((depth >= DEEP && least > 0.1 * *alpha) || depth == DEPTH || q->cells-- <= 0) {
         *alpha = least;
         return;

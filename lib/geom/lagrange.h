@@ -35,7 +35,7 @@ void abut_triangle_basis(int order, const double L[3], double *phi, double (*dph
  * the volume where the order is 1 (0 where J is NULL). */
 double abut_tet_point(int order, const double (*X)[3], const double L[4], double x[3], double J[9]);
 
-/** The least order of which the map of a tet with nodes X is, to 1e-12 of its size: 1 where it is straight. */
+/** The least order of the map of a tet with nodes X, to 1e-12 of its size; 1: straight. */
 int abut_tet_least_order(int order, const double (*X)[3]);
 
 #endif

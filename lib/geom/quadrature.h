@@ -26,8 +26,8 @@ ABUT_MUST_USE abut_status abut_quadrature_tet(int degree, abut_quadrature *q, ab
 ABUT_MUST_USE abut_status abut_quadrature_triangle(int degree, abut_quadrature *q, abut_err *err);
 void abut_quadrature_clear(abut_quadrature *q);
 
-/** Degree at which energies of elements of order `order` on geometry of order `geometry` are integrated: that of linear
- * elasticity on a straight tet, and what curved geometry adds. */
+/** Degree at which energies of elements of order `order` on geometry of order `geometry` are integrated: the degree of linear
+ * elasticity on a straight tet, plus a part for curved geometry. */
 static inline int abut_degree_elastic(int order, int geometry)
 {
     const int degree = 2 * (order - 1) + geometry - 1;

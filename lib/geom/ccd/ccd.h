@@ -22,11 +22,10 @@ double abut_separation(abut_stencil s, const double *x);
  * published method, and a pair that slides without coming closer is clear in one step.  After 16 steps directions that move are
  * tried (geom/ccd/slab.h): they prove neighbours clear that rotate together.
  *
- * Along [0, *toi] the distance stays above min_sep + slack * (start gap), start gap = abut_separation - min_sep (which the
- * first slab may take less by 1e-6 of it); above 15/16 of that slack where the caller stores x0 + *toi (x1 - x0) rounded.
- * ABUT_CCD_HIT: the bound is (nearly) reached at *toi > 0, or the cap
- * of 10000 steps is spent.  ABUT_CCD_BAD: in contact at t = 0, the start gap is below what rounding allows (about
- * 1.4e-14 of the largest coordinate / slack), or a coordinate is not finite.
+ * Along [0, *toi] the distance stays above min_sep + slack * (start gap), start gap = abut_separation - min_sep (less up to 1e-6
+ * of it by the first slab).  At the rounded positions x0 + *toi (x1 - x0) it stays above 15/16 of that slack.
+ * ABUT_CCD_HIT: the bound is (nearly) reached at *toi > 0, or 10000 steps are spent.  ABUT_CCD_BAD: in contact at t = 0, the
+ * start gap is within rounding (about 1.4e-14 of the largest coordinate / slack), or a coordinate is not finite.
  *  min_sep >= 0, m;   0 < slack < 1;   t_max in (0, 1];   *toi = t_max when CLEAR, 0 when BAD */
 abut_ccd_answer abut_ccd_additive(abut_stencil s, const double *x0, const double *x1, double min_sep, double slack,
                                   double t_max, double *toi);
@@ -36,8 +35,8 @@ abut_ccd_answer abut_ccd_additive(abut_stencil s, const double *x0, const double
  * constants are not conservative far from coordinates of size 1).  Never misses; reports near misses below delta, in the
  * maximum norm.  *toi is not later than the first contact.
  *  min_sep >= 0, m;   delta > 0, m: size of the images that end the search (1e-6);   t_max in (0, 1]
- *  max_boxes      1e6; 0: no limit.  When they are spent, or scratch is full, the answer is that of a contact, with a time
- *                 that no contact is before
+ *  max_boxes      1e6; 0: no limit.  If they are spent, or scratch is full, the answer is a contact, with a time before which
+ *                 there is none
  *  *toi = t_max when CLEAR, 0 when BAD: contact or a near miss at t = 0, or a coordinate is not finite
  *  scratch        under 400 bytes for every box open at one level, given back before return */
 abut_ccd_answer abut_ccd_bisect(abut_stencil s, const double *x0, const double *x1, double min_sep, double delta,

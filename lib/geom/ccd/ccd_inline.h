@@ -1,5 +1,4 @@
-/* Additive CCD of geom/ccd/ccd.h, for the processor and for a GPU: the proof is that of geom/ccd/slab.h, the steps are what is
- * decided here. */
+/* Additive CCD of geom/ccd/ccd.h, for the processor and for a GPU: it chooses the steps, which geom/ccd/slab.h proves. */
 #ifndef ABUT_GEOM_CCD_CCD_INLINE_H
 #define ABUT_GEOM_CCD_CCD_INLINE_H
 
@@ -13,7 +12,7 @@ enum {
     ABUT_CCD_TRIES = 32         /* of directions that move, the first time; then ABUT_CCD_MANY */
 };
 
-/* A pair in motion: what abut_ccd_start finds and abut_ccd_steps continues with. */
+/* A pair in motion: the state of abut_ccd_start and abut_ccd_steps. */
 typedef struct abut_ccd_motion {
     double t;           /* safe up to here */
     double target;      /* m, distance that slabs must prove */
@@ -55,20 +54,20 @@ ABUT_FN int abut_ccd_start(abut_stencil s, const double *x0, const double *x1, d
     abut_slab l;
     const double d = abut_slab_quick_fn(s, x0, x0, x1, &l);
 
-    /* the start gap: the quick guess will do when it lost next to nothing */
+    /* the start gap: the quick guess suffices if it lost next to nothing */
     if (!(l.least0 >= d * (1 - 1e-8) && d - l.least0 <= 1e-6 * (l.least0 - min_sep))) abut_slab_best_fn(s, x0, x1, &l);
     const double gap = l.least0 - min_sep, goal = slack * gap, target = (min_sep + goal) * (1 + 4 * ABUT_SLAB_EPS);
     const double big = ccd_magnitude(s, x0, x1, &move);
     if (!(gap > 0 && goal >= 16 * ccd_resolution(big, move) && target < INFINITY)) return 0;
 
     w->target = target;
-    w->enough = goal + 0.05 * (goal < gap - goal ? goal : gap - goal);  /* steps shrink with what is left */
+    w->enough = goal + 0.05 * (goal < gap - goal ? goal : gap - goal);  /* steps shrink with the remaining gap */
     w->t = abut_slab_advance_fn(&l, 0, target);
     return 1;
 }
 
-/* How far so many tries of directions that move lead from w->t on, where the configuration is x: over what is left, or half of
- * it, or ... */
+/* Time to which `tries` of directions that move lead from w->t on, at configuration x: over the remaining time, or half of it,
+ * or ... */
 ABUT_FN double ccd_moving(abut_stencil s, double x[12], const double *x0, const double *x1, const abut_ccd_motion *w,
                           double t_max, int tries)
 {
@@ -91,7 +90,7 @@ ABUT_FN double ccd_moving(abut_stencil s, double x[12], const double *x0, const 
     return t;
 }
 
-/* So many steps more; 0 when there is none left to take: w->t is the answer then, CLEAR from t_max on. */
+/* Takes more steps; 0: no step is left, and w->t is the answer, CLEAR from t_max on. */
 ABUT_FN int abut_ccd_steps(abut_stencil s, const double *x0, const double *x1, double min_sep, double t_max, int steps,
                            abut_ccd_motion *w)
 {

@@ -249,7 +249,7 @@ int abut_ccd_exact(abut_stencil s, const double *x0, const double *x1, double *t
     return abut_first_time_give(&a, t_lo, t_hi);
 }
 
-/* The cubic is a positive multiple of the volume: where it is not positive first, it is 0, or that is at the start. */
+/* The cubic is a positive multiple of the volume: it is 0 at the first time at which it is not positive, unless that is t = 0. */
 static void decide_volume(const double x0[12], const double x1[12], abut_first_time *a)
 {
     query q;

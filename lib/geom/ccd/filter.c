@@ -1,5 +1,5 @@
-/* Every comparison below is against a bound on the rounding of what it compares; eps = 2^-53 is half an ulp of 1.  Where a
- * bound reads "n eps X", n is above the number of roundings, so that terms in eps^2 and the rounding of X are covered. */
+/* Every comparison below is with a bound on the rounding errors of the numbers compared; eps = 2^-53 is half an ulp of 1.  In a
+ * bound "n eps X", n is above the number of roundings, so that terms in eps^2 and the rounding of X are covered. */
 #include "geom/ccd/filter.h"
 #include "geom/ccd/corner.h"
 
@@ -83,8 +83,8 @@ static int never_coplanar(const cubic *q)
     return up || down;
 }
 
-/* Positive on all of [0, 1], by its coefficients or those of its halves: of a mean of means three times two roundings, each
- * below half an ulp of the largest. */
+/* 1: positive on all of [0, 1], by its coefficients or the coefficients of its halves.  A mean of means has three times two
+ * roundings, each below half an ulp of the largest. */
 static int stays_positive(const double b[4], double e, int halvings)
 {
     int up = 1;

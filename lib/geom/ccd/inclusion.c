@@ -130,7 +130,7 @@ static int set_query(query *q, abut_stencil s, const double *x0, const double *x
 
 /* -- the search --------------------------------------------------------------------------------------------------- */
 
-/* Room for n cells in both levels; the cells of cur are kept. */
+/* Allocates n cells in both levels; the cells of cur are kept. */
 static int reserve(level *cur, level *next, size_t n, abut_arena *scratch)
 {
     if (n <= next->cap) return 1;
@@ -188,7 +188,7 @@ typedef struct sweep {
     int depth[3], widest;
 } sweep;
 
-/* Looks at every box of a level and keeps those to be halved.  1: the search is over, s->level_toi the answer. */
+/* Tests every box of a level and keeps the boxes to halve.  1: the search is over, s->level_toi is the answer. */
 static int sweep_level(sweep *s, level *cur)
 {
     const double w[3] = { ldexp(1, -s->depth[0]), ldexp(1, -s->depth[1]), ldexp(1, -s->depth[2]) };
@@ -242,7 +242,7 @@ static outcome search(const query *q, double t_clear, abut_arena *scratch, doubl
     return DONE;
 }
 
-/* A time up to which slabs prove the distance above min_sep: clears most pairs before any box is looked at. */
+/* A time up to which slabs prove the distance above min_sep: clears most pairs before any box is tested. */
 static double clear_by_slabs(abut_stencil s, const double *x0, const double *x1, double min_sep, double t_max)
 {
     const double target = nextafter(min_sep, INFINITY);

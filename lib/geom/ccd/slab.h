@@ -3,8 +3,8 @@
  * For any vector n with |n| <= 1, every point pair of two convex hulls is at least min_ij n.(a_i - b_j) apart: a linear
  * function on the difference of two hulls is smallest at a pair of vertices.  Along straight motions each of these numbers
  * is linear in t, so its values at t = 0 and t = 1, computed from the stored doubles with their rounding error taken off,
- * bound the distance at every time between.  Directions are guesses (geom/separating_axis.h); nothing about them is trusted.
- * The difference a - b of each pair enters, never a coordinate: translation costs nothing.
+ * bound the distance at every time between.  Directions are guesses (geom/separating_axis.h) and need no accuracy.  Only the
+ * differences a - b of pairs enter, never a coordinate: bounds do not depend on translation.
  *
  * Neighbours that rotate together leave every such slab soon, after gap / size radians.  With a direction that moves from one
  * vector to another, linearly in t (|n| <= 1 between), the numbers of each pair are quadratic in t, and at least the smallest of
@@ -37,8 +37,8 @@ typedef struct abut_slab {
 double abut_slab_quick(abut_stencil s, const double *x, const double *x0, const double *x1, abut_slab *l);
 
 /** Squared lower bound of the distance of the hulls of a[na] and b[nb], vertices of y, m^2: the gap of the slab along the line
- * of their centroids; 0 where that does not tell them apart.  A fraction of the work of the distance, and most neighbours on
- * a surface pass.  na, nb are literals at the calls, so the loops unroll. */
+ * of their centroids; 0 if that slab does not separate them.  A fraction of the cost of the distance, and sufficient for most
+ * neighbours on a surface.  na, nb are literals at the calls, so the loops unroll. */
 ABUT_FN_LITERAL double abut_slab_centroids2(const double *y, const int32_t *a, int na,
                                                                          const int32_t *b, int nb)
 {

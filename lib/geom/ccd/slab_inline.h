@@ -77,7 +77,7 @@ ABUT_FN int slab_directions(abut_stencil s, const double *x, double n[ABUT_AXES_
     return m;
 }
 
-/* Largest certified distance at x0 over the careful set of directions, with its lines; what *l holds when none is better. */
+/* *l: the lines with the largest certified distance at x0 over the careful set of directions, if larger than that of *l. */
 ABUT_FN void abut_slab_best_fn(abut_stencil s, const double *x0, const double *x1, abut_slab *l)
 {
     double n[ABUT_AXES_MAX][3];
@@ -120,8 +120,8 @@ ABUT_FN double slab_least_at(const abut_slab *l, double t)
     return least;
 }
 
-/* Lines of the quick guess at x, the configuration at time t; of the best careful direction there where rounding has tilted the
- * guess, which it does by the size of the pair over its gap. */
+/* Lines of the quick guess at x, the configuration at time t; or of the best careful direction at x, if rounding has tilted the
+ * guess.  The tilt grows with the size of the pair over its gap. */
 ABUT_FN void abut_slab_careful_fn(abut_stencil s, const double *x, const double *x0, const double *x1, double t, abut_slab *l)
 {
     const double d = abut_slab_quick_fn(s, x, x0, x1, l);
@@ -152,7 +152,7 @@ ABUT_FN double abut_slab_advance_fn(const abut_slab *l, double t, double target)
     return end > t ? end : t;
 }
 
-/* Whether the directions between that of a, at time t, and that of b, at time u, prove a distance >= target from t to u. */
+/* 1: the directions from that of a, at time t, to that of b, at time u, prove a distance >= target from t to u. */
 ABUT_FN int abut_slab_between_fn(const abut_slab *a, const abut_slab *b, double t, double u, double target)
 {
     int proved = a->n == b->n;

@@ -11,7 +11,7 @@ static double two_sum(double a, double b, double *lo)
     return s;
 }
 
-/* the same where |a| >= |b| (Dekker) */
+/* s + *lo = a + b exactly, if |a| >= |b| (Dekker) */
 static double fast_two_sum(double a, double b, double *lo)
 {
     const double s = a + b;

@@ -1,9 +1,9 @@
 /* Exact static predicates: signs are those of real arithmetic on the stored doubles (Shewchuk 1997).
  * "Touch" is closed: one common point counts.  Degenerate triangles and edges are segments and points, never skipped.
  *
- * Any finite doubles will do, subnormal and huge ones too: the plain evaluation answers when its error bound allows, then
- * expansions do, then big integers.  A NaN or an infinity has sign 0, so a touch test answers "no" only when the other
- * coordinates prove it. */
+ * All finite doubles are valid, subnormal and huge ones, too: the plain evaluation decides if its error bound allows, else
+ * expansions, else big integers.  A NaN or an infinity has sign 0, so a touch test answers "no" only if the other coordinates
+ * prove it. */
 #ifndef ABUT_GEOM_EXACT_PREDICATES_H
 #define ABUT_GEOM_EXACT_PREDICATES_H
 

@@ -36,7 +36,7 @@ typedef struct abut_root {
     mp_bitcnt_t k;
 } abut_root;
 
-/* The roots of one polynomial in [0, 1], in no order; f is what is left of it without square factors and dyadic roots. */
+/* The roots of one polynomial in [0, 1], in no order; f is that polynomial without square factors and dyadic roots. */
 typedef struct abut_roots {
     abut_zpoly f;
     int n;
