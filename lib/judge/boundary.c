@@ -40,7 +40,7 @@ static abut_status no_memory(const abut_model *m, abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "true boundary: no memory for %d triangles of %d objects", m->nct, m->no);
 }
 
-/* Whether each side of a triangle is that of another one the other way round: what is open has no inside. */
+/* *closed 1: each side of a triangle is a side of another one in the other direction; an open surface has no inside. */
 static abut_status is_closed(const body *b, int *closed, const abut_model *m, abut_err *err)
 {
     const size_t n = 3 * (size_t)b->n;

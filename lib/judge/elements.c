@@ -1,4 +1,4 @@
-/* Single elements, and triangles that share an edge: what the judge finds without a broad phase. */
+/* Tests without a broad phase: single elements, and triangles that share an edge. */
 #include "judge/judge.h"
 
 #include "base/par.h"

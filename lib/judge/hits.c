@@ -1,4 +1,4 @@
-/* The list of what the judge found. */
+/* The list of hits. */
 #include "judge/judge.h"
 
 #include "base/order.h"

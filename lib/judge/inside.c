@@ -46,7 +46,7 @@ static int by_ends(const void *a, const void *b)
     return p->lo != q->lo ? (p->lo > q->lo) - (p->lo < q->lo) : (p->hi > q->hi) - (p->hi < q->hi);
 }
 
-/* 1 when every side is met as often in one direction as in the other: then what the surface winds around is defined. */
+/* *closed 1: every side occurs as often in one direction as in the other, so that winding numbers are defined. */
 static abut_status is_closed(const body *b, int *closed, abut_err *err)
 {
     side *s = malloc((3 * b->n + 1) * sizeof *s);
@@ -105,7 +105,7 @@ static int side_of(const double *a, const double *b, const double *p)
     return b[0] != a[0] ? (b[0] > a[0] ? 1 : -1) : (a[1] > b[1]) - (a[1] < b[1]);
 }
 
-/* +1 or -1 where the triangle is above p, moved as above: which side it shows upwards; 0 where it is not. */
+/* +1 or -1 if the triangle is above p, moved as above: the side that it shows upwards; 0 if it is not above p. */
 static int above(const double *a, const double *b, const double *c, const double *p)
 {
     const int s = side_of(a, b, p);

@@ -49,7 +49,7 @@ typedef struct abut_hit {
     abut_hit_kind kind;
     int32_t node[5];        /* first primitive, then the second; -1 unused */
     int32_t item;           /* half-space, object or tet; -1 */
-    double t_lo, t_hi;      /* first contact is in between, in [0, 1]; a conservative method gives a time before it, twice */
+    double t_lo, t_hi;      /* bounds of the first contact, in [0, 1]; a conservative method sets both to a time before it */
 } abut_hit;
 
 /* Sorted by (t_lo, kind, nodes).  Zero-filled is empty. */

@@ -61,7 +61,7 @@ static double separation(const job *w, const int32_t ij[2])
     return 0.5 * (abut_judge_thickness(w->s, w->a, (size_t)ij[0]) + abut_judge_thickness(w->s, w->b, (size_t)ij[1]));
 }
 
-/* one pair; the hit is filled when the test says yes */
+/* Tests one pair; fills the hit if the test returns 1. */
 static int decide(const job *w, const int32_t ij[2], abut_arena *scratch, abut_hit *hit)
 {
     double p0[15], p1[15];

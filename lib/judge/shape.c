@@ -39,7 +39,7 @@ static abut_status find_edges(const abut_simplices *tri, const int32_t *seg, siz
     return rc;
 }
 
-/* vertices: the listed nodes and those of edges and triangles; sorted into points, rod ends and corners of triangles */
+/* Vertices: the listed nodes, and nodes of edges and triangles; sorted into points, rod ends and corners of triangles. */
 static abut_status find_vertices(abut_judge_shape *s, const int32_t *listed, size_t n, abut_err *err)
 {
     enum { NONE, POINT, END, CORNER };

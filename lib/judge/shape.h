@@ -52,8 +52,8 @@ ABUT_MUST_USE abut_status abut_judge_shape_model(abut_judge_shape *s, const abut
 /** Takes the triangles, segments and points of a mesh, and the boundary of its tets (no tet may be inverted).
  * Fails  ABUT_E_FORMAT a bad index, an element that names a point twice;  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_judge_shape_mesh(abut_judge_shape *s, const abut_mesh *m, abut_err *err);
-/** *points[3 s->nv], m: x itself where every point is a node; else room[3 s->nv], filled: x, then each collision vertex as
- * formats/STATE.md has it, the products of its row summed in their order in double precision, then its offset.
+/** *points[3 s->nv], m: x itself if every point is a node; else room[3 s->nv], filled with x, then each collision vertex as in
+ * formats/STATE.md: the products of its row summed in their order in double precision, then its offset.
  * x [3 nv of the model]  Fails  ABUT_E_GEOM a vertex is further away than ABUT_FARTHEST */
 ABUT_MUST_USE abut_status abut_judge_points(const abut_judge_shape *s, const double *x, double *room, const double **points,
                                             abut_err *err);
