@@ -74,7 +74,7 @@ void abut_adjoint_take(abut_adjoint **a, abut_parameter_bar *bars)
 
 /* ---- one step ---- */
 
-/* bars of what the end has besides x': velocities, accelerations, the past */
+/* bars of the end beside x': of velocities, accelerations, the past */
 static abut_status end_back(abut_adjoint *a, const abut_state_bar *bar, abut_err *err)
 {
     const abut_objective *o = &a->s.solver.prob;
@@ -108,7 +108,7 @@ static abut_status start_friction(abut_adjoint *a, const abut_arrays *start, dou
     return rc;
 }
 
-/* frozen contacts of a pass; those of the first are in the frame where the step starts, NULL: not looked at */
+/* frozen contacts of a pass; the frame at the start of the step has the contacts of the first pass; NULL: not checked */
 static abut_status freeze(abut_adjoint *a, const abut_adjoint_pass *pass, const abut_frame *start, abut_err *err)
 {
     const abut_objective *o = &a->s.solver.prob;

@@ -1,20 +1,20 @@
 /* The derivative of a scalar L of a run by the input of the run, backwards through its steps: a discrete adjoint.
  *
- * A recorded run is a MODEL and the COMMITTED frames 0 .. N of it, each of the step after the one before.  The end x' of a step
- * is where the gradient F of its objective (solve/objective.h) vanishes on free nodes; prescribed ones are at their targets t:
+ * A recorded run is a MODEL and its COMMITTED frames 0 .. N, one for each step.  At the end x' of a step the gradient F of its
+ * objective (solve/objective.h) vanishes on free nodes, and prescribed nodes are at their targets t:
  *
  *     F(x'; s, l, theta) = 0,     x' = t(x_n, theta)
  *
- * with s the state of frame n, l the frozen friction contacts, theta the parameters.  One step backwards takes the bars
- * (adjoint/bars.h) of frame n + 1 and gives those of frame n:
+ * with s the state of frame n, l the frozen friction contacts, theta the parameters.  One step backwards computes the bars
+ * (adjoint/bars.h) of frame n from the bars of frame n + 1:
  *
- *     1  bars of v', a', x_n, ... through the velocity formulas of the scheme into those of x', v, a, x_n, ...
+ *     1  bars of v', a', x_n, ... through the velocity formulas of the scheme into bars of x', v, a, x_n, ...
  *     2  H p = -bar of x', on free nodes; p = 0 on others.  H = dF/dx': the second derivative, not projected
  *     3  bar of t = bar of x' + (rows of prescribed nodes of H) p;  motions; bar of x_n by dt/dx_n
  *     4  bars of theta += (dF/dtheta)^T p
- *     5  bar of xhat = -M p, of c (where friction is at rest) = -D_xx p, of z: psi share Psi_xx(z) p; from there into x_n, v, ...
- *        by the coefficients that xhat and c have in solve/integrator.h: every scheme of it is linear in the state
- *     6  frozen friction: normal force, normal, weights of a contact at the positions where it was frozen (adjoint/lag.h)
+ *     5  bar of xhat = -M p, of c (rest positions of friction) = -D_xx p, of z: psi share Psi_xx(z) p; then into x_n, v, ... by
+ *        the coefficients of xhat and c in solve/integrator.h, whose schemes are all linear in the state
+ *     6  frozen friction: normal force, normal, weights of a contact at the positions at which it was frozen (adjoint/lag.h)
  *
  * H is symmetric, and positive definite if the end is a strict minimum: Cholesky factors it.  If a pivot is not positive, the
  * step ended at a saddle, or above its tolerance: then MINRES (Paige and Saunders 1975) solves, preconditioned by the factor of
@@ -26,7 +26,7 @@
  * `converged` (lags 0): contacts are frozen at the result itself, and p solves (H + L)^T p = -bar with L = dF/dl dl/dx' by
  * iterations of a solve and a product each.
  *
- * Drag goes through its triangles' area at the start of the step as well; pressure of closed shells is a potential.
+ * Drag also depends on the area of its triangles at the start of the step; pressure of closed shells is a potential.
  *
  * Accuracy.  At the end of a step F is not 0, but within the tolerance.  To first order L at exact ends is L + sum p.F:
  * `correction`.  The stiffness of the barrier, chosen by the rules of a run or from masses and dhat of the scene, is constant.
@@ -69,9 +69,9 @@ typedef struct abut_adjoint_report {
 typedef struct abut_adjoint abut_adjoint;
 
 /** Borrows m.
- * Fails  ABUT_E_FORMAT the model has what is not differentiated, by its name: tets of order 2 and more, rods curved at rest,
- *        pressure on open shells, drag in Newmark and in equilibria, hard contact,
- *        damping by stiffness of thin elements or in Newmark; ABUT_E_NOMEM */
+ * Fails  ABUT_E_FORMAT the model has a feature that is not differentiated (names it): tets of order 2 and more, rods curved at
+ *        rest, pressure on open shells, drag in Newmark and in equilibria, hard contact, damping by stiffness of thin elements
+ *        or in Newmark; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_adjoint_open(abut_adjoint **out, const abut_model *m, const abut_adjoint_options *o,
                                             abut_err *err);
 void abut_adjoint_free(abut_adjoint **a);

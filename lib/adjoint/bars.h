@@ -1,13 +1,14 @@
-/* Derivatives of a loss L, as arrays.  The bar of a quantity is the total derivative of L by it, of the quantity's shape; its
- * unit is that of L over the quantity's.
+/* Derivatives of a loss L, as arrays.  The bar of a quantity is the total derivative of L by it, with the shape of the quantity
+ * and the unit of L over its unit.
  *
- * A state is what a step starts from: x, v; Newmark: and a; BDF: and earlier x and v.  A parameter is an array of the MODEL. */
+ * A state is the start of a step: x, v; with Newmark also a; with BDF also earlier x and v.  A parameter is an array of the
+ * MODEL. */
 #ifndef ABUT_ADJOINT_BARS_H
 #define ABUT_ADJOINT_BARS_H
 
 #include "model/model.h"
 
-/* Owns its arrays, [3 nv] each; those of a past that the model's scheme does not read are NULL.  Zero-filled is empty. */
+/* Owns its arrays, [3 nv] each; arrays of the past that the model's scheme does not read are NULL.  Zero-filled is empty. */
 typedef struct abut_state_bar {
     double *x, *v, *a;
     double *past_x[ABUT_PAST], *past_v[ABUT_PAST];
@@ -18,13 +19,13 @@ ABUT_MUST_USE abut_status abut_state_bar_init(abut_state_bar *s, const abut_mode
 void abut_state_bar_zero(abut_state_bar *s, const abut_model *m);
 void abut_state_bar_clear(abut_state_bar *s);
 
-/* By what a run is of.  F(member, array of the MODEL or a name like one, rows, width, unit of the parameter)
+/* Parameters of a run.  F(member, array of the MODEL or a name like one, rows, width, unit of the parameter)
  *   tet/shear, tet/lame    mu and lambda of each tet
- *   tet/young, tet/poisson  a factor on, and an amount added to, those of the material in one tet
- *   material/young         of tets, and of shells and rods that stretch: bending is hinge/stiffness, bend/stiffness
- *   object/young           a factor on all moduli of an object, those of bending too; object/density one on its masses
- *   object/thickness       a factor on the thickness of shells and the radius of rods of an object, with masses and bending,
- *                          which have the powers 1 and 3, 2 and 4 of it; contact keeps its thickness
+ *   tet/young, tet/poisson  a factor on Young's modulus, and an amount added to Poisson's ratio, of the material in one tet
+ *   material/young         of tets, and of stretch of shells and rods: bending is hinge/stiffness, bend/stiffness
+ *   object/young           a factor on all moduli of an object, also for bending; object/density: a factor on its masses
+ *   object/thickness       a factor on the thickness of shells and the radius of rods of an object; masses and bending of shells
+ *                          have its powers 1 and 3, of rods 2 and 4; contact keeps its thickness
  *   contact/mu             both entries of a pair of classes hold the sum of the two
  *   contact/kappa-scale    a factor on the barrier stiffness of every step
  *   node/X                 rest positions alone: the strain of tets

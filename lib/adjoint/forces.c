@@ -157,7 +157,7 @@ static void hinge_angle(const abut_codim *t, size_t e, size_t i, const double *z
     bars->hinge_angle[i] -= scale * 2 * t->model->hinge_stiffness[i] * along;
 }
 
-/* w of element e, scaled, to what it is linear in */
+/* Adds w of element e, scaled, to the bars of parameters in which it is linear. */
 static void give_element(const abut_codim *t, int kind, size_t e, const double *z, const double *q, double scale, double w,
                          abut_parameter_bar *bars)
 {

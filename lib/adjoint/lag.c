@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- where they were frozen ---- */
+/* ---- freezing ---- */
 
-/* lambda, and its derivatives over it, of a contact whose kind, x, w, d are known */
+/* lambda of a contact, and its derivatives over lambda, from kind, x, w, d */
 static void force_of(abut_frozen *f, abut_barrier_law law, double dhat, double scale)
 {
     const double D = abut_beyond2(f->d * f->d, law.xi);

@@ -1,7 +1,7 @@
 /* Derivative of frozen friction (energy/friction.h) by the positions and parameters from which it was frozen.
  *
- * A contact with points x_i, closest-point weights w_i, normal n, distance d, normal force lambda, all at the positions xL
- * where it was frozen, has in the objective the term D = mu lambda h^2 f0(|t|), t = (I - n n^T) sum w_i u_i, u = x' - c.  With
+ * A contact with points x_i, closest-point weights w_i, normal n, distance d, normal force lambda, all at the positions xL at
+ * which it was frozen, has in the objective the term D = mu lambda h^2 f0(|t|), t = (I - n n^T) sum w_i u_i, u = x' - c.  With
  * an adjoint p, y = |t|, phi = f0'/y, m = mu lambda h^2 and q = sum w_i p_i
  *
  *     S = p.dD/dx' = m phi t.q,     bar of lambda = S/lambda,     of mu = S/mu
@@ -26,7 +26,7 @@
 /* Step of central differences by Dhat, m^2, as a fraction of Dhat. */
 #define ABUT_DHAT_STEP 1e-5
 
-/* One contact where it was frozen. */
+/* One contact at the positions at which it was frozen. */
 typedef struct abut_frozen {
     abut_stencil kind;      /* of a half-space: ABUT_PP, and w = (1, 0, 0, 0) */
     int plane;              /* 1: with a half-space */
@@ -45,7 +45,7 @@ typedef struct abut_frozen_list {
     size_t n, cap;
 } abut_frozen_list;
 
-/** The contacts that abut_lag_freeze freezes of pairs at y, in its order; kappa, h as there.  Fails  ABUT_E_NOMEM */
+/** list: the contacts that abut_lag_freeze freezes of pairs at y, in its order, with its kappa and h.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_frozen_take(abut_frozen_list *list, const abut_collmesh *cm, const abut_pairs *pairs,
                                            const double *y,
                                            double kappa, double h, abut_err *err);

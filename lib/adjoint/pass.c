@@ -47,7 +47,7 @@ static abut_status solve(abut_adjoint *a, const double *bar, double *p, abut_adj
     return rc;
 }
 
-/* friction of the pass, differentiated by where it was frozen; x: bars of those positions, NULL: they are numbers */
+/* friction of the pass, differentiated by the positions at which it was frozen; x_bar: their bars, NULL: they are constant */
 static abut_status friction_back(abut_adjoint *a, const double *x, double *x_bar, int counts, abut_adjoint_report *rep,
                                  abut_err *err)
 {
@@ -133,7 +133,7 @@ static void inertia_back(abut_adjoint *a, const double *x, const abut_recur_bars
     }
 }
 
-/* bars of where friction and damping are at rest, c = -D_xx p; what is taken at z has them by x_n */
+/* bars of the rest positions of friction and damping, c = -D_xx p; terms at z have bars by x_n */
 static abut_status smooth_back(abut_adjoint *a, const abut_at *at, const double *q, const abut_recur_bars *to, abut_err *err)
 {
     abut_objective *o = &a->s.solver.prob;
@@ -157,7 +157,7 @@ static abut_status smooth_back(abut_adjoint *a, const abut_at *at, const double 
     return rc;
 }
 
-/* bars of the targets of prescribed nodes: those of x', and what they do to the others */
+/* bars of the targets of prescribed nodes: bars of x', and those through the other nodes */
 static abut_status held_back(abut_adjoint *a, const abut_at *at, const double *x, abut_adjoint_report *rep, abut_err *err)
 {
     const abut_objective *o = &a->s.solver.prob;
@@ -262,8 +262,8 @@ static void dhat_back(abut_adjoint *a, const abut_at *at)
     a->bars.dhat[0] += abut_barrier_state_of(&o->terms)->kappa * sum;
 }
 
-/* The gradient G of contact and friction is in F and, times M^-1, in Newmark's a' (motion.c of the stepper).  What that is by G
- * becomes bars of x' and of masses; work.q is then 0 for the passes before, and its value in q. */
+/* The gradient G of contact and friction is in F and, times M^-1, in Newmark's a' (motion.c of the stepper).  Turns the bar of a'
+ * through G into bars of x' and of masses; moves work.q to q, so that it is 0 for earlier passes. */
 static abut_status acceleration_back(abut_adjoint *a, const abut_at *at, const double *x, int converged, double *q,
                                      abut_adjoint_report *rep, abut_err *err)
 {

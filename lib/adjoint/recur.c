@@ -4,7 +4,7 @@
 
 enum { INPUTS = sizeof(abut_recur_row) / sizeof(double) };
 
-/* All outputs of one node whose inputs are those of in, along x. */
+/* All outputs of one node for the inputs `in`, along x. */
 static void respond(const abut_model *m, int scheme, double force_scale, const abut_recur_row *in, double out[6])
 {
     const abut_model one = { .nv = 1, .h = m->h, .newmark_beta = m->newmark_beta, .newmark_gamma = m->newmark_gamma };

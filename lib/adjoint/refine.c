@@ -9,7 +9,7 @@ enum { ROUNDS = 4, ROUNDS_CONVERGED = 60 };
 #define CLOSER 1e-3     /* fraction of the first |F| that suffices */
 #define EXACT 1e-3      /* fraction of the tolerance: a smaller error of an end is rounding */
 
-/* pass->x -= H^-1 F until |F| is small beside the first; converged: friction is frozen where it goes */
+/* pass->x -= H^-1 F until |F| is small relative to the first; converged: friction is frozen at the new x each time */
 static abut_status go_closer(abut_adjoint *a, abut_adjoint_pass *pass, int converged, abut_err *err)
 {
     const size_t n3 = 3 * (size_t)a->model->nv;
@@ -43,7 +43,7 @@ static abut_status go_closer(abut_adjoint *a, abut_adjoint_pass *pass, int conve
     return ABUT_OK;
 }
 
-/* the state after the step and the results of its passes, in place of those recorded */
+/* replaces the recorded state after the step and the recorded results of its passes */
 static abut_status put_state(abut_adjoint *a, abut_arrays *end, abut_err *err)
 {
     abut_arrays state = { 0 };

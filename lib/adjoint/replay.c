@@ -64,7 +64,7 @@ abut_status abut_adjoint_replay(abut_adjoint *a, const abut_arrays *start, abut_
         if (!rc) rc = abut_step_settled(s, &a->report, most, a->model->tolerance[0], &settled, err);
     }
     if (!rc && !a->opt.refined) rc = agrees(a, end, err);
-    /* the last pass ended where the frame says: another start of its iterations ends within the tolerance of it */
+    /* take the end of the last pass from the frame: a replay from another start ends within the tolerance of it */
     if (!rc) memcpy(a->passes.of[a->passes.n - 1].x, end->x, 3 * (size_t)a->model->nv * sizeof *end->x);
     if (!rc) rc = abut_step_load(s, start, NULL, at, &f, err);
     if (rc) return rc;

@@ -37,7 +37,7 @@ void abut_adjoint_system_clear(abut_adjoint_system *s)
 
 /* ---- the matrix ---- */
 
-/* Second derivatives as they are, or projected ones with the shift of directions. */
+/* Chooses second derivatives without projection, or projected ones with the shift of directions. */
 static abut_status choose(abut_objective *o, int as_is, abut_err *err)
 {
     const abut_barrier_hessian_ops *ops = abut_barrier_hessians[0];
@@ -117,7 +117,7 @@ static double rest(abut_adjoint_system *s, const double *b, const double *x, dou
     return sqrt(abut_adjoint_dot(n, r, r));
 }
 
-/* x = A^-1 b by the factor, and one step of refinement in the same precision, kept where it is better */
+/* x = A^-1 b by the factor, and one step of refinement in the same precision, kept if it is better */
 static abut_status direct(abut_adjoint_system *s, const double *b, double *x, double *error, abut_err *err)
 {
     const size_t n = 3 * (size_t)s->A.n;
@@ -135,8 +135,8 @@ static abut_status direct(abut_adjoint_system *s, const double *b, double *x, do
 
 enum { MINRES_MOST = 2000, RESTARTS = 4 };
 
-/* Adds to x what MINRES finds for A d = r, preconditioned by the factor (Paige and Saunders 1975, in the form of Elman, Silvester
- * and Wathen 2005, algorithm 2.4); until the norm of the preconditioned residual has fallen by `close`. */
+/* Adds to x the solution d of A d = r by MINRES, preconditioned by the factor (Paige and Saunders 1975, in the form of Elman,
+ * Silvester and Wathen 2005, algorithm 2.4), until the norm of the preconditioned residual has fallen by `close`. */
 static abut_status minres(abut_adjoint_system *s, double *r, double close, double *x, int *iterations, abut_err *err)
 {
     const size_t n = 3 * (size_t)s->A.n;
