@@ -164,7 +164,7 @@ typedef struct mend {
     int32_t *piece, *stack, *first, *elems, *size, *keep, *faces;
 } mend;
 
-/* Elements sorted by piece: those of piece p are elems[first[p] .. first[p+1]). */
+/* Elements sorted by piece: piece p has elems[first[p] .. first[p+1]). */
 static void sort_by_piece(const abut_dual *d, int32_t np, mend *m)
 {
     memset(m->first, 0, ((size_t)np + 1) * sizeof *m->first);

@@ -1,5 +1,4 @@
-/* The dual graph of a tetrahedral mesh: elements are neighbours when they share a face.  And what a partition of it is
- * worth. */
+/* The dual graph of a tetrahedral mesh: elements are neighbours if they share a face.  Quality of its partitions. */
 #ifndef ABUT_GRAPH_DUAL_H
 #define ABUT_GRAPH_DUAL_H
 

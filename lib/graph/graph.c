@@ -30,7 +30,7 @@ static abut_status no_memory(abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "graph: out of memory");
 }
 
-/* METIS reports some allocations that failed like any other error; errno, which the caller sets to 0 before, knows. */
+/* METIS reports some failed allocations as other errors; errno, which the caller sets to 0 before, tells them apart. */
 static abut_status metis_status(int rc, const char *doing, abut_err *err)
 {
     const int why = errno;
@@ -100,7 +100,7 @@ abut_status abut_graph_order_amd(abut_graph G, int32_t *perm, abut_graph_fill *f
 
 /* ---- rows into parts ---- */
 
-/* Gives rows of the largest parts to those that METIS left empty, which happens when k is near n. */
+/* Gives rows of the largest parts to parts that METIS left empty, which happens if k is near n. */
 static void fill_empty(int32_t n, int32_t k, int32_t *part, int32_t *size)
 {
     memset(size, 0, (size_t)k * sizeof *size);
@@ -179,7 +179,7 @@ static abut_status cut_graph(int32_t n, int32_t *ptr, int32_t *adj, int32_t k, i
     return rc;
 }
 
-/* The graph of the nodes that share a tet, those of none left out. */
+/* The graph of nodes, neighbours if they share a tet; nodes without tets are left out. */
 typedef struct node_graph {
     int32_t n, *id;         /* [nv] number of a node, -1 */
     size_t *first;

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A graph of n vertices by rows: vertex i itself, then its neighbours of higher number, ascending.  So an edge is in one row,
- * that of its lower end.  Borrows its arrays. */
+/* A graph of n vertices by rows: vertex i itself, then its neighbours of higher number, ascending.  So an edge is in the row of
+ * its lower end alone.  Borrows its arrays. */
 typedef struct abut_graph {
     int32_t n;
     const size_t *first;    /* [n + 1] */
