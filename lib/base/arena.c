@@ -27,7 +27,7 @@ static struct abut_chunk *chunk_new(abut_arena *a, size_t size)
     return c;
 }
 
-/* A chunk for so many bytes, with some to spare for requests that grow, unless that is beyond the limit. */
+/* Allocates a chunk of at least so many bytes, larger for requests that grow unless that exceeds the limit. */
 static struct abut_chunk *chunk_for(abut_arena *a, size_t bytes)
 {
     struct abut_chunk *c = bytes > CHUNK ? chunk_new(a, bytes + bytes / 8 / ALIGN * ALIGN) : chunk_new(a, CHUNK);

@@ -8,7 +8,7 @@
  * released.  One arena serves one thread. */
 typedef struct abut_arena {
     struct abut_chunk *first, *cur;
-    size_t limit;   /* bytes: allocations fail beyond it; 0 = as much as the system gives */
+    size_t limit;   /* bytes: allocations fail beyond it; 0: no limit */
     size_t total;   /* bytes held by the chunks */
 } abut_arena;
 

@@ -11,7 +11,7 @@
 #define ABUT_PRINTF(f, a)
 #endif
 
-/* Between these two a header declares what programs of others call, in C or C++; the shared library has no other names. */
+/* Between these two a header declares the public functions, for C and C++; the shared library exports no other names. */
 #if defined(__GNUC__)
 #define ABUT_VISIBLE _Pragma("GCC visibility push(default)")
 #define ABUT_HIDDEN _Pragma("GCC visibility pop")

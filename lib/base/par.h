@@ -11,9 +11,9 @@
 
 #define ABUT_BLOCK ((size_t)512)
 
-/* A loop over fewer cheap items than this is done sooner by one thread: every parallel loop says
+/* A loop over fewer cheap items than this is faster on one thread: every parallel loop has
  *     #pragma omp parallel for ... if (n >= ABUT_PAR_MIN)
- * or the like.  The results are the same in both cases. */
+ * or a similar condition.  Results do not depend on it. */
 #define ABUT_PAR_MIN ((size_t)2048)
 
 /** Number of blocks that n items make, and the items [lo, hi) of block b. */

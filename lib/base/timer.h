@@ -1,4 +1,4 @@
-/* Clocks.  What they read is written to reports, never into a stream. */
+/* Clocks.  Times are written to reports, never into a stream. */
 #ifndef ABUT_BASE_TIMER_H
 #define ABUT_BASE_TIMER_H
 

@@ -38,10 +38,10 @@ const abut_unit *abut_unit_find(abut_quantity q, const char *name);
 /** The unit of q that another spelling may mean, such as "sec", "M", "m/s2"; NULL: none. */
 const abut_unit *abut_unit_like(abut_quantity q, const char *name);
 
-/** The quantity whose SI unit has that name (NULL allowed), of lengths and speeds that without l; ABUT_Q_PURE: there is none. */
+/** The quantity whose SI unit has that name (NULL allowed), for lengths and speeds the one without l; ABUT_Q_PURE: none. */
 abut_quantity abut_unit_measures(const char *name);
 
-/** Names of the units of q, as "s, ms, us, min", into text[size]; "" where it has none.  Returns text. */
+/** Writes the names of the units of q, such as "s, ms, us, min", into text[size]; "" if it has none.  Returns text. */
 const char *abut_unit_names(abut_quantity q, char *text, size_t size);
 
 #endif

@@ -6,14 +6,14 @@
 
 #include <stddef.h>
 
-/** The name nearest to `word` (fewest letters to change: at most a third of its own, rounded up), NULL when none is near.
+/** The name nearest to `word` (fewest letters to change: at most a third of its own, rounded up), NULL: none is near.
  * names: NULL-terminated. */
 const char *abut_name_nearest(const char *word, const char *const *names);
 
 /** The names in their order, comma separated, as far as they fit; returns buf. */
 const char *abut_names_join(const char *const *names, char *buf, size_t size);
 
-/** For messages with numbers: "s" where there are several or none, "%d frame%s", n, abut_s(n); or one of two words. */
+/** For messages with numbers: "s" unless n is 1, as in "%d frame%s", n, abut_s(n); or one of two words. */
 static inline const char *abut_plural(long long n, const char *one, const char *many)
 {
     return n == 1 ? one : many;
