@@ -1,5 +1,5 @@
-/* The BLAS and LAPACK routines in use, column-major; and libraries that are loaded at their first use.  A program that solves
- * nothing does without OpenBLAS, which starts threads and maps hundreds of MiB at loading. */
+/* The BLAS and LAPACK routines in use, column-major; libraries are loaded at their first use.  So a program without linear solves
+ * does not load OpenBLAS, which starts threads and maps hundreds of MiB. */
 #ifndef ABUT_MATH_BLAS_H
 #define ABUT_MATH_BLAS_H
 

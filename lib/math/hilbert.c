@@ -57,7 +57,7 @@ static uint64_t place_in(const cube *c, const double x[3])
     return abut_hilbert(cell, BITS);
 }
 
-/* to[n]: from[n], sorted by the digit of their keys from `shift` on; equal digits as they were */
+/* to[n]: from[n], sorted by the digit of their keys from `shift` on, stable */
 static void sort_by_digit(size_t n, const uint64_t *key, int shift, const int32_t *from, int32_t *to, size_t *start)
 {
     memset(start, 0, DIGITS * sizeof *start);

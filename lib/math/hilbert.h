@@ -1,4 +1,4 @@
-/* Points in an order in which neighbours in the list are neighbours in space: what belongs together lies together in memory. */
+/* Points in an order in which neighbours in the list are neighbours in space, for locality in memory. */
 #ifndef ABUT_MATH_HILBERT_H
 #define ABUT_MATH_HILBERT_H
 
@@ -12,8 +12,8 @@
  * Source: Skilling 2004, Programming the Hilbert curve (AIP Conf. Proc. 707, 381). */
 uint64_t abut_hilbert(const uint32_t cell[3], int bits);
 
-/** order[n]: the points x[3 n] group by group, those of a group along a Hilbert curve through the cube around them; points of one
- * cell as they were.  The same for any thread count.
+/** order[n]: the points x[3 n] group by group; a group is ordered along a Hilbert curve through the cube around it, and points of
+ * one cell keep their order.  The same for any thread count.
  *
  * group    [n] in 0 .. ngroups - 1
  * Fails    ABUT_E_NOMEM */

@@ -15,8 +15,8 @@ typedef double abut_lanes_anywhere __attribute__((vector_size(8 * ABUT_LANES), a
 typedef double abut_two_anywhere __attribute__((vector_size(16), aligned(8), may_alias));
 typedef long long abut_lane_mask __attribute__((vector_size(8 * ABUT_LANES)));  /* 0 or -1 each */
 
-/* not under a sanitizer, which is not up yet when the choice is made, nor with clang, whose symbols for it do not link, nor where
- * the command line says otherwise */
+/* not under a sanitizer, which is not initialised when the choice is made, nor with clang, whose symbols for it do not link, nor
+ * if the command line defines it */
 #if defined(ABUT_LANES_CLONES)
 #elif defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
 #define ABUT_LANES_CLONES __attribute__((target_clones("avx2", "default")))

@@ -43,7 +43,7 @@ ABUT_LANES_INLINE void abut_lanes_log(const abut_lanes *x, abut_lanes *y)
     *y = ABUT_LANES_PICK(known, *y, ABUT_LANES_ALL((double)NAN));
 }
 
-/** *y = ln(1 + x) within 2 units in the last place, for -1 < x <= 1; what rounding takes from 1 + x is made up for. */
+/** *y = ln(1 + x) within 2 units in the last place, for -1 < x <= 1; the rounding of 1 + x is corrected. */
 ABUT_LANES_INLINE void abut_lanes_log1p(const abut_lanes *x, abut_lanes *y)
 {
     const abut_lanes u = 1 + *x, lost = (*x - (u - 1)) / u;

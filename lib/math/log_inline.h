@@ -39,7 +39,7 @@ ABUT_FN double abut_log(double x)
     return abut_log_of(small ? n - 54 : n, f, 0);
 }
 
-/** ln(1 + x) within 2 units in the last place, for -1 < x <= 1; what rounding takes from 1 + x is made up for. */
+/** ln(1 + x) within 2 units in the last place, for -1 < x <= 1; the rounding of 1 + x is corrected. */
 ABUT_FN double abut_log1p(double x)
 {
     const double u = 1 + x, lost = (x - (u - 1)) / u;

@@ -7,7 +7,7 @@
 #define CLOSE 1e-8      /* the next step is half the square of this one */
 #define FLAT 1e-3       /* det F over |F|^3: below, inverses lose digits */
 
-/* X <- (X + X^-T)/2 in the lanes that move; those that have arrived move no more. */
+/* X <- (X + X^-T)/2 in the lanes that have not converged. */
 ABUT_LANES_INLINE void improve(abut_lanes *X, abut_lane_mask *moves)
 {
     abut_lanes C[9], most = ABUT_LANES_ALL(0.);

@@ -1,4 +1,4 @@
-/* The rigid part of a motion: what weighted points do as one body. */
+/* The rigid part of a motion of weighted points. */
 #ifndef ABUT_MATH_RIGID_H
 #define ABUT_MATH_RIGID_H
 
@@ -12,8 +12,8 @@ typedef struct abut_rigid {
     double spin[3];     /* rad: axis times angle; 0 where the points lie on a line or have no mass */
 } abut_rigid;
 
-/** The rigid motion with the momenta of p (the nearest one by masses): n points node[], whose mass, place and motion are
- * mass[i] in kg, x[3 i] and p[3 i] in m, i = node[k]. */
+/** The rigid motion with the momenta of p (the nearest one by masses): n points i = node[k] with mass mass[i], kg, position
+ * x[3 i] and motion p[3 i], m. */
 abut_rigid abut_rigid_part(size_t n, const int32_t *node, const double *mass, const double *x, const double *p);
 
 /** q[3]: the motion p[3] of a point at x[3] with its rigid part r as a rotation R by the angle |spin|, the rest rotated with it:

@@ -1,5 +1,4 @@
-/* Eigenvalues and projection of one small symmetric matrix (math/spd.h); n is a literal where it matters, so that loops
- * unroll. */
+/* Eigenvalues and projection of one small symmetric matrix (math/spd.h); n is a literal in fast code, so that loops unroll. */
 #ifndef ABUT_MATH_SPD_INLINE_H
 #define ABUT_MATH_SPD_INLINE_H
 
@@ -9,7 +8,7 @@
 #include <float.h>
 #include <math.h>
 
-/* In a matrix of at least this size, what has no normal square is far below its rounding. */
+/* In a matrix of at least this size, a number without a normal square is far below its rounding. */
 #define ABUT_SYM_LEAST 0x1p-300
 #define ABUT_SYM_NO_SQUARE 0x1p-960
 
@@ -122,7 +121,7 @@ ABUT_FN double abut_sym_size_of(int n, const double *d, const double *e)
     return size;
 }
 
-/* Returns 0, or the size of the matrix where it is too small for squares: w and Q are then nothing. */
+/* Returns 0, or the size of the matrix if it is too small for squares: w and Q are then undefined. */
 ABUT_SYM_FN double abut_sym_eigen_once(int n, const double *A, double *w, double *Q)
 {
     double e[ABUT_SYM_MAX];

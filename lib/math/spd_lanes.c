@@ -2,13 +2,13 @@
 
 #include <float.h>
 
-/* The algorithm of math/spd.c, four matrices in step: n is a literal at every call, and lanes that have nothing to do are
- * rotated by nothing. */
+/* The algorithm of math/spd.c for four matrices in lockstep: n is a literal at every call, and lanes that are done are rotated by
+ * the identity. */
 #define INLINE ABUT_LANES_INLINE
 #define ALL ABUT_LANES_ALL
 #define PICK ABUT_LANES_PICK
 #define MOST 9
-#define NO_SQUARE 0x1p-960      /* what is less has no digits to rotate by: it counts as 0 */
+#define NO_SQUARE 0x1p-960      /* smaller squares are too inexact for a rotation: they count as 0 */
 
 /* Householder reduction to tridiagonal form, A = Q T Q^T.  In: Q holds A, whose lower triangle is read.  Out: Q, d the diagonal
  * of T, e[1 .. n-1] the entries under it. */
