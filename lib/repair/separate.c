@@ -49,7 +49,7 @@ static double volume6(const abut_model *m, const double *x, int32_t t, abut_vec3
     return abut_v3_dot(a, g[1]);
 }
 
-/* -- what is wrong at x ------------------------------------------------------------------------------------------- */
+/* -- faults at x -------------------------------------------------------------------------------------------------- */
 
 static void put_points(const run *s, abut_stencil kind, const int32_t ij[2], int32_t vert[4], double x[12])
 {
@@ -68,8 +68,7 @@ static void name_left(abut_separate_report *r, abut_left_kind kind, int32_t i, i
     if (r->n_left < ABUT_LEFT_MAX) r->left[r->n_left++] = (abut_left){ kind, { i, j }, lacking };
 }
 
-/* Smallest certified distance less thickness that is below the gap asked for; names the pairs when there is a list to name
- * them in. */
+/* Smallest certified distance less thickness that is below the required gap; name: list for such pairs, NULL: none. */
 static double smallest_gap(run *s, abut_separate_report *name)
 {
     static const abut_left_kind left[ABUT_CANDIDATE_LISTS] = { ABUT_LEFT_VT, ABUT_LEFT_EE, ABUT_LEFT_VE, ABUT_LEFT_VV };
@@ -121,7 +120,7 @@ static abut_status look(run *s, abut_err *err)
 
 /* -- the constraints of a round ------------------------------------------------------------------------------------- */
 
-/* A direction apart for what is at the same place, where no distance has one: across both edges, or across the one. */
+/* A direction of separation for primitives at distance 0: normal to both edges, or to the one. */
 static void any_direction(abut_stencil kind, const double x[12], double n[3])
 {
     abut_vec3 e[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
@@ -145,7 +144,7 @@ static int is_crossed(const run *s, abut_stencil kind, const int32_t ij[2], cons
     return involved;
 }
 
-/* Pairs of primitives that no intersection involves are kept apart as they are. */
+/* Adds constraints that keep pairs without an intersection apart along their separation. */
 static abut_status gap_constraints(run *s, abut_err *err)
 {
     static const abut_constraint_kind as[ABUT_CANDIDATE_LISTS] = { ABUT_CONSTRAINT_VT, ABUT_CONSTRAINT_EE, ABUT_CONSTRAINT_VE,
@@ -202,7 +201,7 @@ static void to_nodes(run *s)
     }
 }
 
-/* Tets that lost much of their volume keep the fraction asked for. */
+/* Adds constraints that keep the required fraction of volume, for tets that lost much of it. */
 static abut_status tet_constraints(run *s, abut_err *err)
 {
     const abut_model *m = s->cm->model;
@@ -248,7 +247,7 @@ static abut_status step(run *s, abut_err *err)
     if (s->base_kept) abut_constraints_warm(&s->constraints, &s->last);
     abut_constraints_solve(&s->constraints, s->weight, nv, SWEEPS, 1e-4 * s->opt->gap, s->active, s->u);
 
-    /* constraints that contradict each other ask for any distance: no round moves further than a quarter of the limit */
+    /* contradictory constraints can require any distance: no round moves further than a quarter of the limit */
     double change = 0;
     for (size_t i = 0; i < 3 * (size_t)nv; i++) change = fmax(change, fabs(s->base[i] + s->u[i] - s->x[i]));
     const double part = change > 0.25 * s->opt->max_move ? 0.25 * s->opt->max_move / change : 1;
@@ -257,7 +256,7 @@ static abut_status step(run *s, abut_err *err)
         s->x[i] = part < 1 ? s->x[i] + part * (x - s->x[i]) : x;
     }
     change *= part;
-    /* pairs that the next round may bring near; those it brings nearer still, the round after will see */
+    /* candidates for the next round; later ones are found again */
     s->reach = fmin(fmax(2 * s->opt->gap, 3 * change), 30 * s->opt->gap + s->thickest);
     return ABUT_OK;
 }

@@ -213,8 +213,8 @@ static size_t pair_first(const pair_set *s, int32_t i)
     return lo;
 }
 
-/* targets: (region, triangle it may go back through): those its own edges cross, and those of the regions on the wrong side
- * of it (met: (their region, ours)). */
+/* targets: (region, triangle it may go back through): triangles that its own edges cross, and triangles of the wrong-side regions
+ * that these edges cross (met: (their region, ours)). */
 static abut_status find_targets(const abut_wrong_side *t, const abut_intersection *hit, size_t n, pair_set *met,
                                 pair_set *targets, abut_err *err)
 {
@@ -275,7 +275,7 @@ static abut_status region_constraints(const abut_wrong_side *t, const abut_inter
     return rc;
 }
 
-/* -- edges that cross with both ends where they belong ------------------------------------------------------------ */
+/* -- edges that cross with both ends on the right side ------------------------------------------------------------ */
 
 /* The edge that triangles f and g have in common; -1: none. */
 static int32_t common_edge(const abut_wrong_side *t, int32_t f, int32_t g)
