@@ -40,7 +40,7 @@ typedef struct abut_run_options {
 
 enum { ABUT_RUN_ENERGIES = 8 };
 
-/* Where a run is, and what its last step took. */
+/* Position of a run and cost of its last step. */
 typedef struct abut_run_state {
     int64_t step;       /* since the start of the simulation */
     double time;        /* s */
