@@ -1,7 +1,7 @@
 #include "formats/mesh/msh.h"
 
 #include "base/words.h"
-#include "mesh/elevate.h"
+#include "mesh/tet_nodes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

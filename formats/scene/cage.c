@@ -2,8 +2,8 @@
 #include "formats/scene/scene_parts.h"
 
 #include "base/words.h"
-#include "mesh/frame.h"
 #include "mesh/generate/cage.h"
+#include "mesh/moments.h"
 
 #include <stdlib.h>
 

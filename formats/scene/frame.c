@@ -2,7 +2,7 @@
 #include "formats/scene/scene_parts.h"
 
 #include "base/words.h"
-#include "mesh/frame.h"
+#include "mesh/moments.h"
 #include "scene/orders.h"
 
 #include <stdlib.h>

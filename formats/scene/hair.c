@@ -1,6 +1,6 @@
 /* The generator of strands that grow out of a ball. */
 #include "formats/scene/scene_parts.h"
-#include "mesh/generate/hair.h"
+#include "mesh/generate/sheets.h"
 
 /* {radius: m, wavelength: m, ramp: m} and what differs from strand to strand. */
 static abut_status read_curl(const abut_tree *t, abut_hair *h, abut_err *err)

@@ -3,14 +3,137 @@
 #include "geom/jacobian.h"
 #include "geom/quadrature.h"
 #include "geom/tet.h"
-#include "mesh/elevate.h"
-#include "mesh/node_key.h"
 #include "mesh/surface.h"
+#include "mesh/tet_nodes.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Signed distance to a capsule and its gradient, a unit vector (0 on the axis). */
+static double capsule_distance(const abut_capsule *c, const double p[3], double grad[3])
+{
+    double d[3], along = 0, length2 = 0, out2 = 0;
+    for (int k = 0; k < 3; k++) {
+        d[k] = c->b[k] - c->a[k];
+        along += d[k] * (p[k] - c->a[k]), length2 += d[k] * d[k];
+    }
+    const double s = length2 > 0 ? fmin(fmax(along / length2, 0), 1) : 0;
+    for (int k = 0; k < 3; k++) {
+        grad[k] = p[k] - c->a[k] - s * d[k];
+        out2 += grad[k] * grad[k];
+    }
+    const double out = sqrt(out2);
+    for (int k = 0; k < 3; k++) grad[k] = out > 0 ? grad[k] / out : 0;
+    return out - c->radius;
+}
+
+/* The sum is taken relative to the least distance, so that no exponential overflows. */
+double abut_capsules_value(const abut_capsules *f, const double p[3], double grad[3])
+{
+    double least = INFINITY, g[3], sum = 0;
+    for (int32_t i = 0; i < f->n; i++) {
+        const double d = capsule_distance(&f->capsule[i], p, g);
+        if (d < least) least = d, memcpy(grad, g, sizeof g);
+    }
+    if (!(f->blend > 0)) return least;
+    double blended[3] = { 0 };
+    for (int32_t i = 0; i < f->n; i++) {
+        const double far = (capsule_distance(&f->capsule[i], p, g) - least) / f->blend;
+        if (far > 40) continue;                 /* below the rounding of the sum, which is 1 or more */
+        const double w = exp(-far);
+        sum += w;
+        for (int k = 0; k < 3; k++) blended[k] += w * g[k];
+    }
+    for (int k = 0; k < 3; k++) grad[k] = blended[k] / sum;
+    return least - f->blend * log(sum);
+}
+
+abut_status abut_snap_begin(abut_snap *s, abut_err *err)
+{
+    if (s->kind != ABUT_SNAP_MESH || s->tree) return ABUT_OK;
+    return abut_triangle_tree_new(&s->tree, s->mesh.x, s->mesh.tri, s->mesh.nf, err);
+}
+
+void abut_snap_clear(abut_snap *s)
+{
+    abut_triangle_tree_free(&s->tree);
+    abut_mesh_clear(&s->mesh);
+    free(s->capsule);
+    memset(s, 0, sizeof *s);
+}
+
+/* p at the distance r from the origin in the plane of its coordinates other than y, or in space. */
+static int to_radius(abut_vec3 *p, int in_space, double r)
+{
+    const double d = sqrt(p->x * p->x + p->z * p->z + (in_space ? p->y * p->y : 0));
+    if (!(d > 0)) return 0;
+    const double s = r / d;
+    p->x *= s, p->z *= s;
+    if (in_space) p->y *= s;
+    return 1;
+}
+
+static int to_cylinder(const abut_snap *s, abut_vec3 *p, const abut_vec3 *normal, int k)
+{
+    int side = 0, end = 0;
+    for (int i = 0; i < k; i++)
+        if (fabs(normal[i].y) > 0.7071067811865476) end = 1;
+        else side = 1;
+    if (end) p->y = p->y < 0 ? -s->size / 2 : s->size / 2;
+    return !side || to_radius(p, 0, s->radius);
+}
+
+static int to_torus(const abut_snap *s, abut_vec3 *p)
+{
+    const double out = sqrt(p->x * p->x + p->z * p->z);
+    abut_vec3 q = { out - s->radius, p->y, 0 };         /* in the plane of the axis and p, from the middle of the section */
+    if (!(out > 0) || !to_radius(&q, 1, s->size)) return 0;
+    const double f = (s->radius + q.x) / out;
+    *p = abut_v3(p->x * f, q.y, p->z * f);
+    return 1;
+}
+
+/* Newton along the gradient of the implicit shape. */
+static int to_capsules(const abut_snap *s, abut_vec3 *p)
+{
+    const abut_capsules f = { s->capsule, s->ncapsules, s->blend };
+    double x[3], g[3];
+    abut_v3_put(x, *p);
+    for (int it = 0; it < 40; it++) {
+        const double value = abut_capsules_value(&f, x, g), g2 = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
+        if (!(g2 > 1e-12)) return 0;
+        for (int k = 0; k < 3; k++) x[k] -= value * g[k] / g2;
+        if (fabs(value) < 1e-14 * (fabs(x[0]) + fabs(x[1]) + fabs(x[2]) + s->capsule[0].radius)) break;
+    }
+    *p = abut_v3_get(x);
+    return 1;
+}
+
+/* Finds the point y of the shape for a point x on a surface.
+ *
+ * normal  [k] unit normals of the faces that meet at x: they decide whether x is on the side, an end or the rim of a cylinder;
+ *         of a mesh, only triangles within 60 degrees of one of them are considered
+ * reach   m: largest distance to a mesh
+ * y       out
+ * returns 0: there is no such point, and x stays */
+static int snap_point(const abut_snap *s, abut_vec3 x, const abut_vec3 *normal, int k, double reach, abut_vec3 *y)
+{
+    const abut_vec3 c = abut_v3_get(s->center);
+    abut_vec3 p = abut_v3_sub(x, c);
+    int found = 0;
+    switch (s->kind) {
+    case ABUT_SNAP_SPHERE: found = to_radius(&p, 1, s->radius); break;
+    case ABUT_SNAP_CYLINDER: found = to_cylinder(s, &p, normal, k); break;
+    case ABUT_SNAP_TORUS: found = to_torus(s, &p); break;
+    case ABUT_SNAP_CAPSULES: found = to_capsules(s, &x), p = abut_v3_sub(x, c); break;
+    case ABUT_SNAP_MESH: return abut_triangle_nearest(s->tree, x, normal, k, 0.5, reach, y) >= 0;
+    default: break;
+    }
+    if (found) *y = abut_v3_add(p, c);
+    return found;
+}
 
 enum { HALVES = 6, NORMALS = 32, EDGE_FACES = 4, SAMPLES = 6 };
 
@@ -110,7 +233,7 @@ static int corner_target(const work *w, const items *faces, int32_t v, double ti
         normal[k++] = w->normal[faces->list[i]];
         reach = fmax(reach, 0.5 * longest_edge(w, faces->list[i]));
     }
-    if (!k || !abut_snap_point(w->s, point(w->m, v), normal, k, reach, y)) return 0;
+    if (!k || !snap_point(w->s, point(w->m, v), normal, k, reach, y)) return 0;
     return abut_v3_norm(abut_v3_sub(*y, point(w->m, v))) > tiny;
 }
 
@@ -204,7 +327,7 @@ static void move_to(const work *w, abut_vec3 x, const int32_t *face, int n, doub
         normal[k] = w->normal[face[k]];
         reach = fmax(reach, 0.5 * longest_edge(w, face[k]));
     }
-    if (abut_snap_point(w->s, x, normal, k, reach, &y)) abut_v3_put(move, abut_v3_sub(y, x));
+    if (snap_point(w->s, x, normal, k, reach, &y)) abut_v3_put(move, abut_v3_sub(y, x));
 }
 
 static void find_moves(work *w)
@@ -366,7 +489,7 @@ static double face_gap(const work *w, int32_t face)
             const int at[3] = { i, j, SAMPLES - i - j };
             for (int c = 0; c < 3; c++) L[abut_tet_face[f][c]] = (double)at[c] / SAMPLES;
             abut_tet_point(w->order, (const double(*)[3])X, L, x, NULL);
-            if (abut_snap_point(w->s, abut_v3_get(x), &w->normal[face], 1, longest_edge(w, face), &y))
+            if (snap_point(w->s, abut_v3_get(x), &w->normal[face], 1, longest_edge(w, face), &y))
                 most = fmax(most, abut_v3_norm(abut_v3_sub(y, abut_v3_get(x))));
         }
     return most;

@@ -11,7 +11,40 @@
 #ifndef ABUT_MESH_CURVE_H
 #define ABUT_MESH_CURVE_H
 
-#include "mesh/snap.h"
+#include "math/vec3.h"
+#include "mesh/mesh.h"
+#include "mesh/triangle_tree.h"
+
+/* Points within `radius` of the segment from a to b. */
+typedef struct abut_capsule { double a[3], b[3], radius; } abut_capsule;
+
+/* Capsules joined smoothly, an implicit shape: f = -blend ln sum_i exp(-f_i / blend) of the distances f_i to
+ * n capsules (blend 0: the least f_i), m; inside f < 0. */
+typedef struct abut_capsules { const abut_capsule *capsule; int32_t n; double blend; } abut_capsules;
+
+/** f and its gradient. */
+double abut_capsules_value(const abut_capsules *f, const double p[3], double grad[3]);
+
+/* Smooth shapes that the surface of a mesh approximates. */
+enum { ABUT_SNAP_NONE = 0, ABUT_SNAP_SPHERE = 1, ABUT_SNAP_CYLINDER = 2 /* about y, with flat ends */,
+       ABUT_SNAP_TORUS = 3 /* about y */, ABUT_SNAP_CAPSULES = 4, ABUT_SNAP_MESH = 5 /* a finer surface of triangles */ };
+
+/* Owns its arrays; zero-filled is none.  m. */
+typedef struct abut_snap {
+    int kind;                   /* ABUT_SNAP_* */
+    double center[3];           /* of sphere, cylinder, torus */
+    double radius;              /* of those three */
+    double size;                /* cylinder: height; torus: radius of its round section */
+    abut_capsule *capsule;      /* [ncapsules] */
+    int32_t ncapsules;
+    double blend;
+    abut_mesh mesh;             /* triangles */
+    abut_triangle_tree *tree;   /* of those, from abut_snap_begin */
+} abut_snap;
+
+/** Builds the search tree of a mesh.  Fails  ABUT_E_ARG a mesh without triangles; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_snap_begin(abut_snap *s, abut_err *err);
+void abut_snap_clear(abut_snap *s);
 
 /* Result of curving a surface. */
 typedef struct abut_curved {

@@ -1,11 +1,11 @@
-#include "mesh/embed.h"
+#include "mesh/proxy.h"
 
 #include "base/words.h"
 #include "geom/bernstein.h"
 #include "geom/bvh.h"
 #include "math/vec3.h"
-#include "mesh/elevate.h"
 #include "mesh/surface.h"
+#include "mesh/tet_nodes.h"
 
 #include <assert.h>
 #include <math.h>

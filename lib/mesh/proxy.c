@@ -2,9 +2,8 @@
 
 #include "geom/bernstein.h"
 #include "math/vec3.h"
-#include "mesh/elevate.h"
-#include "mesh/node_key.h"
 #include "mesh/surface.h"
+#include "mesh/tet_nodes.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,10 +1,17 @@
 #include "mesh/surface.h"
 
+#include "base/order.h"
+#include "geom/bvh.h"
+#include "geom/ccd/slab.h"
+#include "geom/exact/predicates.h"
 #include "geom/lagrange.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- boundaries and edges ---- */
 
 /* A face or edge in the bucket of its smallest vertex. */
 typedef struct entry {
@@ -178,5 +185,275 @@ abut_status abut_surface_edges(const int32_t *tri, int32_t nf, const int32_t *se
         }
     buckets_free(&b);
     if (!rc) *edge = out, *n = k;
+    return rc;
+}
+
+/* ---- is it the boundary of a solid? ---- */
+
+/* A side of a triangle: lo < hi, and the sense in which the triangle passes it. */
+typedef struct side {
+    int32_t lo, hi, tri, sense;   /* sense 1: from lo to hi; -1: from hi to lo */
+} side;
+
+typedef struct corners {
+    int32_t v[3], tri;          /* ascending */
+} corners;
+
+typedef struct surface {
+    const double *x;
+    int32_t nv, nf;
+    const int32_t *said;        /* [nf * 3] the triangles as they are given */
+    int32_t *tri;               /* [nf * 3] the same, of points at one place the one with the lowest number */
+    side *side;                 /* [nf * 3] sorted */
+    int32_t *edge, *owner, ne;  /* [ne * 2], [ne] each edge once, and the first triangle that has it */
+} surface;
+
+static const double *at(const surface *s, int32_t v) { return s->x + 3 * (size_t)v; }
+
+/* ---- what has the same place ---- */
+
+typedef struct place {
+    double x[3];
+    int32_t v;
+} place;
+
+static int by_place(const void *a, const void *b)
+{
+    const place *p = a, *q = b;
+    for (int k = 0; k < 3; k++)
+        if (p->x[k] < q->x[k] || p->x[k] > q->x[k]) return p->x[k] < q->x[k] ? -1 : 1;
+    return (p->v > q->v) - (p->v < q->v);
+}
+
+static abut_status merge(surface *s, abut_err *err)
+{
+    place *p = malloc(((size_t)s->nv + 1) * sizeof *p);
+    int32_t *first = malloc(((size_t)s->nv + 1) * sizeof *first);
+    s->tri = malloc((3 * (size_t)s->nf + 1) * sizeof *s->tri);
+    const int ok = p && first && s->tri;
+    for (int32_t v = 0; ok && v < s->nv; v++) {
+        memcpy(p[v].x, at(s, v), sizeof p[v].x);
+        p[v].v = v;
+    }
+    if (ok) qsort(p, (size_t)s->nv, sizeof *p, by_place);
+    for (int32_t i = 0; ok && i < s->nv; i++) {
+        const int same = i && p[i].x[0] == p[i - 1].x[0] && p[i].x[1] == p[i - 1].x[1] && p[i].x[2] == p[i - 1].x[2];
+        first[p[i].v] = same ? first[p[i - 1].v] : p[i].v;
+    }
+    for (size_t i = 0; ok && i < 3 * (size_t)s->nf; i++) s->tri[i] = first[s->said[i]];
+    free(p);
+    free(first);
+    return ok ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "surface: no memory for %d points, %d triangles", s->nv, s->nf);
+}
+
+/* ---- triangles by themselves ---- */
+
+/* "triangle 3 (points 0, 4, 5)" */
+static const char *words(const surface *s, int32_t t, char buf[80])
+{
+    const int32_t *v = s->said + 3 * (size_t)t;
+    snprintf(buf, 80, "triangle %d (points %d, %d, %d)", t, v[0], v[1], v[2]);
+    return buf;
+}
+
+/* Whether the points are on a line: they are if they are in each of three projections (exact). */
+static int has_no_area(const surface *s, const int32_t *v)
+{
+    for (int k = 0; k < 3; k++) {
+        const int l = (k + 1) % 3;
+        double p[3][2];
+        for (int c = 0; c < 3; c++) p[c][0] = at(s, v[c])[k], p[c][1] = at(s, v[c])[l];
+        if (abut_orient2d(p[0], p[1], p[2]) != 0) return 0;
+    }
+    return 1;
+}
+
+static abut_status check_areas(const surface *s, abut_err *err)
+{
+    char one[80];
+    for (int32_t t = 0; t < s->nf; t++) {
+        const int32_t *v = s->tri + 3 * (size_t)t;
+        const double *p = at(s, v[0]);
+        if (v[0] != v[1] && v[1] != v[2] && v[2] != v[0] && !has_no_area(s, v)) continue;
+        return abut_fail(err, ABUT_E_GEOM, "%s at (%.6g, %.6g, %.6g) has no area: expected a closed surface of triangles that "
+                         "have one", words(s, t, one), p[0], p[1], p[2]);
+    }
+    return ABUT_OK;
+}
+
+static int by_corners(const void *a, const void *b)
+{
+    const corners *p = a, *q = b;
+    const int by = abut_compare(p->v, q->v, 3);
+    return by ? by : abut_by_one(&p->tri, &q->tri);
+}
+
+static abut_status check_twice(const surface *s, abut_err *err)
+{
+    char one[80], other[80];
+    int32_t first = -1, again = -1, more = 0;
+    corners *c = malloc(((size_t)s->nf + 1) * sizeof *c);
+    if (!c) return abut_fail(err, ABUT_E_NOMEM, "surface: no memory for %d triangles", s->nf);
+    for (int32_t t = 0; t < s->nf; t++) {
+        memcpy(c[t].v, s->tri + 3 * (size_t)t, sizeof c[t].v);
+        qsort(c[t].v, 3, sizeof *c[t].v, abut_by_one);
+        c[t].tri = t;
+    }
+    qsort(c, (size_t)s->nf, sizeof *c, by_corners);
+    for (int32_t i = 1; i < s->nf; i++) {
+        if (memcmp(c[i - 1].v, c[i].v, sizeof c[i].v)) continue;
+        more++;
+        if (again < 0 || c[i].tri < again) first = c[i - 1].tri, again = c[i].tri;
+    }
+    free(c);
+    if (again < 0) return ABUT_OK;
+    return abut_fail(err, ABUT_E_GEOM, "%s has the corners of %s, the first of %d that do so: expected every triangle of a "
+                     "closed surface once", words(s, again, one), words(s, first, other), more);
+}
+
+/* ---- edges ---- */
+
+static int by_edge(const void *a, const void *b)
+{
+    const side *p = a, *q = b;
+    if (p->lo != q->lo) return p->lo < q->lo ? -1 : 1;
+    if (p->hi != q->hi) return p->hi < q->hi ? -1 : 1;
+    return (p->tri > q->tri) - (p->tri < q->tri);
+}
+
+static abut_status list_sides(surface *s, abut_err *err)
+{
+    const size_t n = 3 * (size_t)s->nf;
+    s->side = malloc((n + 1) * sizeof *s->side);
+    s->edge = malloc((2 * n + 1) * sizeof *s->edge);
+    s->owner = malloc((n + 1) * sizeof *s->owner);
+    if (!s->side || !s->edge || !s->owner) return abut_fail(err, ABUT_E_NOMEM, "surface: no memory for %d triangles", s->nf);
+    for (size_t i = 0; i < n; i++) {
+        const int32_t a = s->tri[i], b = s->tri[i - i % 3 + (i + 1) % 3];
+        s->side[i] = (side){ a < b ? a : b, a < b ? b : a, (int32_t)(i / 3), a < b ? 1 : -1 };
+    }
+    qsort(s->side, n, sizeof *s->side, by_edge);
+    return ABUT_OK;
+}
+
+/* The end of the sides of one edge that begin at i. */
+static size_t edge_end(const surface *s, size_t i)
+{
+    size_t j = i + 1;
+    while (j < 3 * (size_t)s->nf && s->side[j].lo == s->side[i].lo && s->side[j].hi == s->side[i].hi) j++;
+    return j;
+}
+
+/* Sides [i, j) are those of an edge that is passed more often in one direction than in the other. */
+static abut_status edge_fail(const surface *s, size_t i, size_t j, abut_err *err)
+{
+    char one[80], other[80];
+    const side *e = &s->side[i];
+    const double *p = at(s, e->lo), *q = at(s, e->hi);
+    words(s, e->tri, one);
+    if (j - i == 1)
+        return abut_fail(err, ABUT_E_GEOM, "the edge of points %d and %d, from (%.6g, %.6g, %.6g) to (%.6g, %.6g, %.6g), is of "
+                         "%s alone: expected a closed surface, whose edges have two triangles", e->lo, e->hi, p[0], p[1], p[2],
+                         q[0], q[1], q[2], one);
+    words(s, e[1].tri, other);
+    if (j - i == 2)
+        return abut_fail(err, ABUT_E_GEOM, "%s and %s pass their edge of points %d and %d in the same direction: one of the two "
+                         "is turned over; expected all counter-clockwise from outside", one, other, e->lo, e->hi);
+    return abut_fail(err, ABUT_E_GEOM, "the edge of points %d and %d at (%.6g, %.6g, %.6g) is of %zu triangles, among them %s "
+                     "and %s: expected a closed surface, whose edges have two", e->lo, e->hi, p[0], p[1], p[2], j - i, one,
+                     other);
+}
+
+/* Every edge once, and in both directions alike; of wrong ones that of the lowest triangle is named. */
+static abut_status check_edges(surface *s, abut_err *err)
+{
+    size_t bad = SIZE_MAX;
+    for (size_t i = 0, j; i < 3 * (size_t)s->nf; i = j) {
+        int32_t sum = 0;
+        j = edge_end(s, i);
+        for (size_t k = i; k < j; k++) sum += s->side[k].sense;
+        if (sum && (bad == SIZE_MAX || s->side[i].tri < s->side[bad].tri)) bad = i;
+        s->edge[2 * (size_t)s->ne] = s->side[i].lo;
+        s->edge[2 * (size_t)s->ne + 1] = s->side[i].hi;
+        s->owner[s->ne++] = s->side[i].tri;
+    }
+    return bad == SIZE_MAX ? ABUT_OK : edge_fail(s, bad, edge_end(s, bad), err);
+}
+
+/* ---- what crosses ---- */
+
+/* The corner of triangle t that is not on the side. */
+static int32_t apex(const surface *s, const side *e)
+{
+    const int32_t *v = s->tri + 3 * (size_t)e->tri;
+    int k = 0;
+    while (v[k] == e->lo || v[k] == e->hi) k++;
+    return v[k];
+}
+
+static abut_status meet_fail(const surface *s, const char *how, int32_t a, int32_t b, abut_err *err)
+{
+    char one[80], other[80];
+    const double *p = at(s, s->tri[3 * (size_t)a]), *q = at(s, s->tri[3 * (size_t)b]);
+    return abut_fail(err, ABUT_E_GEOM, "%s at (%.6g, %.6g, %.6g) and %s at (%.6g, %.6g, %.6g) %s: expected a closed surface that "
+                     "neither touches nor crosses itself", words(s, a, one), p[0], p[1], p[2], words(s, b, other), q[0], q[1],
+                     q[2], how);
+}
+
+/* Two triangles of one edge lie on each other. */
+static abut_status check_folds(const surface *s, abut_err *err)
+{
+    for (size_t i = 0, j; i < 3 * (size_t)s->nf; i = j) {
+        j = edge_end(s, i);
+        for (size_t k = i; k < j; k++)
+            for (size_t l = k + 1; l < j; l++) {
+                const side *e = &s->side[k], *f = &s->side[l];
+                if (abut_fold_over(at(s, e->lo), at(s, e->hi), at(s, apex(s, e)), at(s, apex(s, f))))
+                    return meet_fail(s, "are folded onto each other", e->tri, f->tri, err);
+            }
+    }
+    return ABUT_OK;
+}
+
+static abut_box *boxes(const surface *s, const int32_t *vert, int32_t n, int k)
+{
+    abut_box *box = malloc(((size_t)n + 1) * sizeof *box);
+    for (int32_t i = 0; box && i < n; i++) box[i] = abut_box_points(s->x, NULL, vert + (size_t)k * (size_t)i, k, 0);
+    return box;
+}
+
+/* The first edge that touches a triangle it has no point in common with; two triangles with one common point meet elsewhere only
+ * where the edge opposite to it of one touches the other. */
+static abut_status check_crossings(const surface *s, abut_err *err)
+{
+    abut_box *eb = boxes(s, s->edge, s->ne, 2), *tb = boxes(s, s->tri, s->nf, 3);
+    abut_pair_list pairs = { 0 };
+    const abut_items e = { (size_t)s->ne, 2, s->edge, NULL, eb }, t = { (size_t)s->nf, 3, s->tri, NULL, tb };
+    abut_status rc = eb && tb ? abut_bvh_pairs(&e, &t, &pairs, err)
+                              : abut_fail(err, ABUT_E_NOMEM, "surface: no memory for %d edges", s->ne);
+    for (size_t i = 0; i < pairs.n && !rc; i++) {
+        const int32_t *v = s->edge + 2 * (size_t)pairs.ij[i][0], *w = s->tri + 3 * (size_t)pairs.ij[i][1];
+        if (abut_slab_centroids2(s->x, v, 2, w, 3) > 0) continue;
+        if (abut_touch_edge_tri(at(s, v[0]), at(s, v[1]), at(s, w[0]), at(s, w[1]), at(s, w[2])))
+            rc = meet_fail(s, "touch or cross", s->owner[pairs.ij[i][0]], pairs.ij[i][1], err);
+    }
+    abut_pair_list_clear(&pairs);
+    free(eb);
+    free(tb);
+    return rc;
+}
+
+abut_status abut_closed_surface_check(const double *x, int32_t nv, const int32_t *tri, int32_t nf, abut_err *err)
+{
+    assert(x && tri && nf > 0);
+    surface s = { .x = x, .nv = nv, .nf = nf, .said = tri };
+    abut_status rc = merge(&s, err);
+    if (!rc) rc = check_areas(&s, err);
+    if (!rc) rc = check_twice(&s, err);
+    if (!rc) rc = list_sides(&s, err);
+    if (!rc) rc = check_edges(&s, err);
+    if (!rc) rc = check_folds(&s, err);
+    if (!rc) rc = check_crossings(&s, err);
+    free(s.tri), free(s.side), free(s.edge), free(s.owner);
     return rc;
 }

@@ -1,7 +1,7 @@
 #include "mesh/tetra.h"
 
 extern "C" {
-#include "mesh/closed_surface.h"
+#include "mesh/surface.h"
 }
 
 #include <cerrno>

@@ -2,7 +2,7 @@
 
 #include "base/words.h"
 #include "geom/quadrature.h"
-#include "mesh/conforming.h"
+#include "mesh/tet_nodes.h"
 #include "model/tets.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #define ABUT_SCENE_BUILD_H
 
 #include "base/array.h"
-#include "mesh/embed.h"
+#include "mesh/proxy.h"
 #include "model/offender.h"
 #include "scene/scene.h"
 

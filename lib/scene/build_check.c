@@ -3,7 +3,7 @@
 #include "base/words.h"
 #include "geom/jacobian.h"
 #include "math/vec3.h"
-#include "mesh/elevate.h"
+#include "mesh/tet_nodes.h"
 
 #include <assert.h>
 #include <math.h>

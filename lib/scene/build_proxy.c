@@ -2,7 +2,7 @@
 #include "scene/build_parts.h"
 
 #include "base/words.h"
-#include "mesh/embed.h"
+#include "mesh/proxy.h"
 #include "mesh/surface.h"
 #include "model/model.h"
 

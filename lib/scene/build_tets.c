@@ -3,7 +3,7 @@
 #include "geom/jacobian.h"
 #include "geom/quadrature.h"
 #include "math/vec3.h"
-#include "mesh/elevate.h"
+#include "mesh/tet_nodes.h"
 #include "model/model.h"
 #include "scene/orders.h"
 

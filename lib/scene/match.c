@@ -1,8 +1,8 @@
 #include "scene/match.h"
 
 #include "geom/quadrature.h"
-#include "mesh/elevate.h"
-#include "mesh/match_mass.h"
+#include "mesh/moments.h"
+#include "mesh/tet_nodes.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "scene/orders.h"
 
-#include "mesh/elevate.h"
+#include "mesh/tet_nodes.h"
 
 #include <stdlib.h>
 #include <string.h>

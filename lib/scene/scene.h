@@ -82,7 +82,7 @@ typedef struct abut_scene_proxy {
     double edge;                    /* m: no longer than that is a segment; 0: not said */
     abut_param tolerance;           /* m: between the boundary and its flat triangles; 0: not said */
     abut_mesh surface;              /* that represents the boundary; empty: the boundary does */
-    double extrapolation;           /* how far it may be outside of the tets (mesh/embed.h); below 0: not said */
+    double extrapolation;           /* how far it may be outside of the tets (mesh/proxy.h); below 0: not said */
 } abut_scene_proxy;
 
 /* A body or an obstacle; the mesh is where the scene starts. */
@@ -110,7 +110,7 @@ typedef struct abut_scene_object {
     double *rod_length;             /* [ns] at rest, m */
     double particle_radius;         /* m: a body's isolated points are particles; 0: it has none */
     double contact_thickness;       /* m */
-    int is_frame;                   /* its mesh is the tet of an affine frame (mesh/frame.h) */
+    int is_frame;                   /* its mesh is the tet of an affine frame (mesh/moments.h) */
     abut_scene_proxy proxy;
 } abut_scene_object;
 

@@ -10,7 +10,7 @@
 #include "formats/mesh/tetgen_files.h"
 #include "formats/mesh/vtk.h"
 #include "formats/scene/yaml.h"
-#include "mesh/elevate.h"
+#include "mesh/tet_nodes.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/bytes.h"
 

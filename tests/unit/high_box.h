@@ -4,7 +4,7 @@
 #define ABUT_TESTS_HIGH_BOX_H
 
 #include "kuhn.h"
-#include "mesh/elevate.h"
+#include "mesh/tet_nodes.h"
 
 #include <string.h>
 

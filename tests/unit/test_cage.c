@@ -1,11 +1,11 @@
 /* Cages: coarse tets around fine surfaces. */
 #include "check.h"
 #include "geom/lagrange.h"
-#include "mesh/elevate.h"
 #include "mesh/generate/cage.h"
 #include "mesh/generate/generate.h"
 #include "mesh/generate/sheets.h"
 #include "mesh/surface.h"
+#include "mesh/tet_nodes.h"
 
 static double tet_volume(const abut_mesh *m, int32_t t)
 {

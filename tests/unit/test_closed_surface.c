@@ -3,7 +3,7 @@
 
 #include "base/rng.h"
 #include "geom/exact/predicates.h"
-#include "mesh/closed_surface.h"
+#include "mesh/surface.h"
 
 #include <stdint.h>
 

@@ -4,11 +4,10 @@
 #include "geom/jacobian.h"
 #include "geom/quadrature.h"
 #include "mesh/curve.h"
-#include "mesh/elevate.h"
 #include "mesh/generate/generate.h"
 #include "mesh/generate/sheets.h"
-#include "mesh/node_key.h"
 #include "mesh/surface.h"
+#include "mesh/tet_nodes.h"
 
 #define PI 3.14159265358979323846
 

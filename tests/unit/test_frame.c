@@ -1,7 +1,7 @@
 /* A body as one affine frame: closed forms of boxes, moments that four points have, surfaces that go with them. */
 #include "base/rng.h"
-#include "mesh/embed.h"
-#include "mesh/frame.h"
+#include "mesh/moments.h"
+#include "mesh/proxy.h"
 #include "mesh/generate/generate.h"
 #include "mesh/surface.h"
 #include "check.h"

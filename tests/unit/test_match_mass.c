@@ -1,8 +1,8 @@
 /* Densities that give a coarse body the mass and the centre of another. */
-#include "mesh/elevate.h"
 #include "mesh/generate/generate.h"
-#include "mesh/match_mass.h"
+#include "mesh/moments.h"
 #include "mesh/surface.h"
+#include "mesh/tet_nodes.h"
 #include "check.h"
 
 static void make(abut_mesh *m, int32_t cells)

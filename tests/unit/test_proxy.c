@@ -1,7 +1,7 @@
 /* Contact surfaces of curved tets: the boundary divided, and any surface embedded. */
 #include "geom/jacobian.h"
-#include "mesh/elevate.h"
-#include "mesh/embed.h"
+#include "mesh/proxy.h"
+#include "mesh/tet_nodes.h"
 #include "mesh/generate/generate.h"
 #include "mesh/surface.h"
 #include "check.h"

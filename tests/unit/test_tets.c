@@ -1,7 +1,7 @@
 /* Tets of order 2 to 4 in a model: nodes by an accessor, and everything that may be wrong with their arrays. */
 #include "check.h"
-#include "mesh/elevate.h"
 #include "mesh/generate/generate.h"
+#include "mesh/tet_nodes.h"
 #include "model/tets.h"
 #include "sample.h"
 

@@ -1,5 +1,4 @@
 #include "mesh/generate/generate.h"
-#include "mesh/generate/lattice.h"
 
 #include <math.h>
 

@@ -1,7 +1,6 @@
 #include "mesh/generate/generate.h"
 
 #include "geom/tet.h"
-#include "mesh/generate/lattice.h"
 #include "mesh/surface.h"
 
 #include <assert.h>

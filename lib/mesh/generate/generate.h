@@ -2,11 +2,16 @@
 #ifndef ABUT_MESH_GENERATE_GENERATE_H
 #define ABUT_MESH_GENERATE_GENERATE_H
 
-#include "mesh/capsules.h"
+#include "mesh/curve.h"
 #include "mesh/mesh.h"
 
 /* Every generator appends to an empty mesh, fails with ABUT_E_ARG on a size that is not positive or a cell count out of
  * range, with ABUT_E_NOMEM without memory, and leaves the mesh empty then. */
+
+/** Kuhn's six tets of a cube around its diagonal, from (-,-,-) to (+,+,+) unless flip[k] mirrors the cell along axis k.
+ *
+ * corner  of tet q, positively oriented: bit k of a corner is set where coordinate k is the larger one */
+void abut_kuhn_cell(const int flip[3], int corner[6][4]);
 
 /** Box of tets: cells[0] x cells[1] x cells[2] cubes of six tets each around the diagonal (-,-,-) (+,+,+) (Kuhn).
  * (a+1)(b+1)(c+1) points, 6abc tets, 4(ab+bc+ca) boundary triangles. */
@@ -47,7 +52,7 @@ ABUT_MUST_USE abut_status abut_generate_revolution(const double *profile, int32_
                                                    abut_mesh *m, abut_err *err);
 
 /** Makes a body of tets from capsules: the cells of a cubic lattice (edge `cell`, points at its multiples) whose centre has
- * f < 0 (mesh/capsules.h), six tets each.  If cells share only an edge or a point, a further cell is filled, so that the surface
+ * f < 0 (mesh/curve.h), six tets each.  If cells share only an edge or a point, a further cell is filled, so that the surface
  * is a manifold.
  *
  * snap   0: the surface keeps its steps; 1: its points move towards f = 0, by less than half a cell along each axis, as far as

@@ -1,4 +1,4 @@
-#include "mesh/generate/hair.h"
+#include "mesh/generate/sheets.h"
 
 #include "base/rng.h"
 #include "base/words.h"
