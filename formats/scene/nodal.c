@@ -1,6 +1,6 @@
 /* Parameters of hard contact: the map `nodal`, and cohesion. */
 #include "formats/scene/scene_parts.h"
-#include "model/model_check.h"
+#include "model/check.h"
 
 #include <string.h>
 

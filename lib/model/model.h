@@ -65,7 +65,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
  *   rule   NEED: must be there; OPT: if absent, its pointer is NULL and its count is 0;
  *          MAY: may be absent (pointer NULL) with any count;
  *          SIDE: as MAY, used by one program alone; other programs export it as an unknown array.
- * model_check.c and frame_check.c hold the range of every number. */
+ * check.c, motion.c, tets.c and model.c (of frames) hold the range of every number. */
 #define ABUT_MODEL_FIELDS(F) \
     F(X,             "node/X",             double,  F64, nv, 3, "m",      NEED) /* rest positions                         */ \
     F(mass,          "node/mass",          double,  F64, nv, 0, "kg",     NEED) /* lumped; > 0, of obstacles >= 0         */ \

@@ -66,4 +66,12 @@ void abut_motion_acceleration(const abut_model *m, double t, double at, double *
 /** f[3 nv] N: the FORCE motions of that step in newtons, with their factors; returns 1 if there is one. */
 int abut_motion_load(const abut_model *m, double t, double at, double *f);
 
+/** Checks motion/ and key/ of a model whose nodes are checked: kinds, windows, nodes that may be moved, keys in ascending time
+ * with what each kind needs.
+ * Fails  ABUT_E_FORMAT naming the array and the row */
+ABUT_MUST_USE abut_status abut_check_motions(const abut_model *m, abut_err *err);
+/** Checks the keys of pressures, and factors for them.
+ * Fails  ABUT_E_FORMAT naming the array and the row */
+ABUT_MUST_USE abut_status abut_check_pressures(const abut_model *m, abut_err *err);
+
 #endif

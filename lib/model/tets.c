@@ -1,5 +1,12 @@
 #include "model/tets.h"
 
+#include "base/words.h"
+#include "geom/quadrature.h"
+#include "mesh/tet_nodes.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 int abut_tet_geometry(const abut_model *m, int32_t t, double X[3 * ABUT_TET_NODES_MAX])
@@ -72,4 +79,161 @@ abut_status abut_linear_tets(const abut_model *m, const char *who, abut_err *err
 {
     const int order = abut_model_order(m);
     return order == 1 ? ABUT_OK : abut_fail(err, ABUT_E_FORMAT, "%s: tets of order %d, expected order 1", who, order);
+}
+
+/* ---- a partition ---- */
+
+abut_status abut_partition_view(const abut_arrays *model, int32_t nt, abut_partition *out, abut_err *err)
+{
+    assert(nt >= 0 && out);
+    const abut_array *count = abut_arrays_find(model, "part/count"), *part = abut_arrays_find(model, "part/element");
+    *out = (abut_partition){ 0 };
+    if (!count && !part) return ABUT_OK;
+    if (!count || count->type != ABUT_I32 || count->rank != 0 || !part || part->type != ABUT_I32 || part->rank != 1 ||
+        part->shape[0] != nt)
+        return abut_fail(err, ABUT_E_FORMAT, "expected part/count (i32) and part/element (i32, %d) together", nt);
+    int32_t k;
+    memcpy(&k, count->data, sizeof k);
+    const int32_t *p = part->data;
+    if (k < 1 || k > nt)
+        return abut_fail(err, ABUT_E_FORMAT, "part/count is %d, expected 1 to %d, the number of tets", k, nt);
+    for (int32_t t = 0; t < nt; t++)
+        if (p[t] < 0 || p[t] >= k)
+            return abut_fail(err, ABUT_E_FORMAT, "part/element: tet %d is in part %d, expected 0 .. %d (part/count)", t, p[t],
+                             k - 1);
+    *out = (abut_partition){ k, p };
+    return ABUT_OK;
+}
+
+/* ---- checks ---- */
+
+/* Orders in [low, 4], and the first rows of ragged lists: each begins where the one before ends, and all end with the last row.
+ * rows(order): how many a tet of that order has; 0 for one that has none. */
+static abut_status check_rows(const abut_model *m, const char *name[3], const int32_t *order, const int32_t *first, int32_t n,
+                              int32_t (*rows)(const abut_model *m, int32_t t), abut_err *err)
+{
+    if (!order || !first)
+        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: there is '%s'", order ? name[1] : name[0],
+                         order ? name[0] : first ? name[1] : name[2]);
+    int64_t sum = 0;
+    for (int32_t t = 0; t < m->nt; t++) {
+        if (order[t] < 1 || order[t] > ABUT_ORDER_MAX)
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %d: %d, expected an order from 1 to %d", name[0], t, order[t],
+                             ABUT_ORDER_MAX);
+        if (first[t] != sum)
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %d: %d, expected %lld, as the tets before have so many rows of "
+                             "'%s'", name[1], t, first[t], (long long)sum, name[2]);
+        sum += rows(m, t);
+    }
+    return sum == n ? ABUT_OK
+                    : abut_fail(err, ABUT_E_FORMAT, "array '%s' has %d row%s, expected %lld by '%s'", name[2], n, abut_s(n),
+                                (long long)sum, name[0]);
+}
+
+static int32_t more_rows(const abut_model *m, int32_t t)
+{
+    return (int32_t)abut_tet_nodes(m->tet_order[t]) - 4;
+}
+
+static int32_t geometry_rows(const abut_model *m, int32_t t)
+{
+    return m->geo_order[t] > abut_tet_order(m, t) ? (int32_t)abut_tet_nodes(m->geo_order[t]) : 0;
+}
+
+/* The nodes of a tet are of one object, and its tets of one order: tets of two orders do not meet without a gap. */
+static abut_status check_objects(const abut_model *m, abut_err *err)
+{
+    int32_t *of = calloc((size_t)m->no + 1, sizeof *of);
+    if (!of) return abut_fail(err, ABUT_E_NOMEM, "array 'tet/order': no memory for its check");
+    abut_status rc = ABUT_OK;
+    for (int32_t t = 0; t < m->nt && !rc; t++) {
+        int32_t node[ABUT_TET_NODES_MAX];
+        const int n = abut_tet_corners(m, t, node);
+        const int32_t object = m->body[node[0]];
+        for (int c = 4; c < n && !rc; c++)
+            if (m->body[node[c]] != object)
+                rc = abut_fail(err, ABUT_E_FORMAT, "array 'tet/more' row %d: node %d of object %d, expected one of object %d as "
+                               "the corners of tet %d", m->tet_first[t] + c - 4, node[c], m->body[node[c]], object, t);
+        if (!rc && of[object] && of[object] != m->tet_order[t])
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'tet/order' row %d: %d, expected %d as other tets of object %d", t,
+                           m->tet_order[t], of[object], object);
+        of[object] = m->tet_order[t];
+    }
+    free(of);
+    return rc;
+}
+
+static int read_tet(const void *model, int32_t t, int32_t node[ABUT_TET_NODES_MAX])
+{
+    return abut_tet_corners(model, t, node);
+}
+
+static abut_status check_conforming(const abut_model *m, abut_err *err)
+{
+    const abut_status rc = abut_tets_conforming(m, read_tet, m->nt, m->nv, err);
+    if (rc) abut_wrap(err, "array 'tet/more'");
+    return rc;
+}
+
+static abut_status check_numbers(const abut_model *m, abut_err *err)
+{
+    for (int32_t t = 0; t < m->nt; t++) {
+        if (m->tet_density && !(m->tet_density[t] > 0))
+            return abut_fail(err, ABUT_E_FORMAT, "array 'tet/density-scale' row %d: %.17g, expected more than 0", t,
+                             m->tet_density[t]);
+        if (m->tet_fill && !(m->tet_fill[t] > 0 && isfinite(m->tet_fill[t])))
+            return abut_fail(err, ABUT_E_FORMAT, "array 'tet/fill' row %d: %.17g, expected more than 0", t, m->tet_fill[t]);
+    }
+    for (int32_t i = 0; m->mat_quadrature && i < 2 * m->nm; i++)
+        if (m->mat_quadrature[i] < 0 || m->mat_quadrature[i] > ABUT_QUADRATURE_MAX)
+            return abut_fail(err, ABUT_E_FORMAT, "array 'material/quadrature' row %d: %d, expected a degree from 0 to %d", i / 2,
+                             m->mat_quadrature[i], ABUT_QUADRATURE_MAX);
+    return ABUT_OK;
+}
+
+/* Tets of order 1 are straight. */
+static abut_status check_shapes(const abut_model *m, abut_err *err)
+{
+    for (int32_t t = 0; m->geo_order && t < m->nt; t++)
+        if (m->geo_order[t] > 1 && abut_tet_order(m, t) == 1)
+            return abut_fail(err, ABUT_E_FORMAT, "array 'geometry/order' row %d: %d, expected 1 for a tet of order 1", t,
+                             m->geo_order[t]);
+    return ABUT_OK;
+}
+
+/* Rules of quadrature are exact for linear elasticity and for the mass where tets are straight: a curved shape may need more. */
+static abut_status check_degrees(const abut_model *m, abut_err *err)
+{
+    for (int32_t t = 0; m->mat_quadrature && t < m->nt; t++) {
+        const int order = abut_tet_order(m, t), i = m->tet_mat[t];
+        const int32_t *d = m->mat_quadrature + 2 * (size_t)i;
+        const int least[2] = { abut_degree_elastic(order, 1), abut_degree_mass(order, 1) };
+        for (int k = 0; k < 2 && order > 1; k++)
+            if (d[k] && d[k] < least[k])
+                return abut_fail(err, ABUT_E_FORMAT, "array 'material/quadrature' row %d: %d for %s, expected 0, or %d or more "
+                                 "for tets of order %d", i, d[k], k ? "mass" : "elastic energy", least[k], order);
+    }
+    return ABUT_OK;
+}
+
+abut_status abut_tets_check(const abut_model *m, abut_err *err)
+{
+    abut_status rc = check_numbers(m, err);
+    if (!rc && (m->tet_order || m->tet_first || m->nmore))
+        rc = check_rows(m, (const char *[3]){ "tet/order", "tet/first", "tet/more" }, m->tet_order, m->tet_first, m->nmore,
+                        more_rows, err);
+    for (int32_t i = 0; i < m->nmore && !rc; i++)
+        if (m->tet_more[i] < 0 || m->tet_more[i] >= m->nv)
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'tet/more' row %d: %d, expected 0 <= value < %d", i, m->tet_more[i], m->nv);
+    if (!rc && m->nmore) rc = check_objects(m, err);
+    if (!rc && m->nmore) rc = check_conforming(m, err);
+    if (!rc && (m->geo_order || m->geo_first || m->ngx))
+        rc = check_rows(m, (const char *[3]){ "geometry/order", "geometry/first", "geometry/X" }, m->geo_order, m->geo_first,
+                        m->ngx, geometry_rows, err);
+    for (int32_t i = 0; i < 3 * m->ngx && !rc; i++)
+        if (!(fabs(m->geo_X[i]) <= ABUT_FARTHEST))
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'geometry/X' row %d: %g, expected a number between -%g and %g", i / 3,
+                           m->geo_X[i], ABUT_FARTHEST, ABUT_FARTHEST);
+    if (!rc) rc = check_shapes(m, err);
+    return rc ? rc : check_degrees(m, err);
 }

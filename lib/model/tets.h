@@ -52,4 +52,21 @@ int abut_model_order(const abut_model *m);
  * Fails  ABUT_E_FORMAT "WHO: tets of order 2, expected order 1" */
 ABUT_MUST_USE abut_status abut_linear_tets(const abut_model *m, const char *who, abut_err *err);
 
+/* A partition of the tets: part/count and part/element of the MODEL (formats/STATE.md), made by decompose.  Zero-filled is
+ * none. */
+typedef struct abut_partition {
+    int32_t k;              /* parts */
+    const int32_t *part;    /* [nt] in 0 .. k-1; borrowed */
+} abut_partition;
+
+/** The partition of nt tets among the arrays of a model; none (part NULL) when there is none.
+ * Fails  ABUT_E_FORMAT one of the two arrays alone, of another type or length, a part outside 0 .. k-1 */
+ABUT_MUST_USE abut_status abut_partition_view(const abut_arrays *model, int32_t nt, abut_partition *out, abut_err *err);
+
+/** Checks the arrays of tets of order 2 and more, after the corners of tets are in range: tet/order, tet/first and tet/more
+ * agree, the nodes of a tet are of one object and its tets of one order; factors are positive; degrees of quadrature and
+ * geometry/ are in range.
+ * Fails  ABUT_E_FORMAT naming the array, the row, the value and what was expected; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_tets_check(const abut_model *m, abut_err *err);
+
 #endif

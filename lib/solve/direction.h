@@ -8,7 +8,7 @@
 
 #include "contact/candidates.h"
 #include "contact/step_bound.h"
-#include "model/partition.h"
+#include "model/tets.h"
 #include "solve/point.h"
 #include "solve/report.h"
 #include "solve/without.h"

@@ -4,7 +4,7 @@
 #include "energy/barrier_term.h"
 #include "energy/elastic.h"
 #include "energy/prescribed.h"
-#include "model/contact_check.h"
+#include "model/check.h"
 #include "model/motion.h"
 #include "solve/objective_sets.h"
 

@@ -4,7 +4,7 @@
 #include "sparse/own/cholesky.h"
 #include "graph/dual.h"
 #include "graph/graph.h"
-#include "model/partition.h"
+#include "model/tets.h"
 
 #include "check.h"
 

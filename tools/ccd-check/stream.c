@@ -1,4 +1,4 @@
-#include "model/contact_check.h"
+#include "model/check.h"
 #include "base/words.h"
 #include "model/naming.h"
 #include "tools/cli/stream.h"

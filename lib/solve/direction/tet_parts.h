@@ -3,7 +3,7 @@
 #ifndef ABUT_SOLVE_DIRECTION_TET_PARTS_H
 #define ABUT_SOLVE_DIRECTION_TET_PARTS_H
 
-#include "model/partition.h"
+#include "model/tets.h"
 #include "solve/objective.h"
 
 /** Makes *part[nt], in 0 .. k-1, of p->model; the caller frees it.

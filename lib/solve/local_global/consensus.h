@@ -14,7 +14,7 @@
 #ifndef ABUT_SOLVE_LOCAL_GLOBAL_CONSENSUS_H
 #define ABUT_SOLVE_LOCAL_GLOBAL_CONSENSUS_H
 
-#include "model/partition.h"
+#include "model/tets.h"
 #include "solve/objective.h"
 #include "solve/report.h"
 #include "sparse/linear_solver.h"

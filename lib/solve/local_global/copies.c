@@ -1,7 +1,7 @@
 #include "solve/local_global/copies.h"
 
 #include "energy/elastic.h"
-#include "model/partition.h"
+#include "model/tets.h"
 #include "solve/direction/tet_parts.h"
 
 #include <assert.h>
