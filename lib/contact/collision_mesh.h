@@ -47,7 +47,7 @@ static inline int abut_collmesh_selects(const abut_collmesh *cm) { return !cm->W
 ABUT_MUST_USE abut_status abut_collmesh_expect_nodes(const abut_collmesh *cm, const char *who, abut_err *err);
 /** y[3 nc] = y0 + W x for node positions x[3 nv]: the entries of a row are summed in their order, then y0 is added. */
 void abut_collmesh_positions(const abut_collmesh *cm, const double *x, double *y);
-/** q[3]: how far a vertex moves where nodes move by p[3 nv]: its row of W p. */
+/** q[3]: motion of a vertex if nodes move by p[3 nv]: its row of W p. */
 void abut_collmesh_motion(const abut_collmesh *cm, const double *p, int32_t vertex, double q[3]);
 
 /* Slot of a vertex in a sum over contacts: the row of its node if W selects, else its own row.  A selection thus has the bits and
@@ -70,7 +70,7 @@ void abut_collmesh_sum_end(const abut_collmesh *cm, const double *f, double *g);
 ABUT_MUST_USE abut_status abut_collmesh_map_set(const abut_collmesh *cm, const int32_t *row, int32_t nrow, const int32_t *slot,
                                                 int32_t *rows, abut_row_map *map, abut_elements *set, abut_err *err);
 
-/** The node of largest weight, the first of several: the one that messages name. */
+/** The node of largest weight, the first of several, by which messages name the vertex. */
 int32_t abut_collmesh_node(const abut_collmesh *cm, int32_t vertex);
 /** The object that a vertex belongs to. */
 static inline int32_t abut_collmesh_object(const abut_collmesh *cm, int32_t vertex)
@@ -81,7 +81,7 @@ static inline int32_t abut_collmesh_object(const abut_collmesh *cm, int32_t vert
  * nodes, "edge of vertices 30 40 of 'ball'".  Returns buf. */
 const char *abut_collmesh_words(const abut_collmesh *cm, const int32_t *vertex, int n, char buf[ABUT_NODES_WORDS]);
 
-/** Thickness of a stencil of vertices v[4], m: the mean of its two primitives' (Li 2020, 5.5), each of one object. */
+/** Thickness of a stencil of vertices v[4], m: the mean of the thicknesses of its two primitives (Li 2020, 5.5). */
 static inline double abut_collmesh_xi(const abut_collmesh *cm, abut_stencil s, const int32_t *v)
 {
     return cm->xi ? 0.5 * (cm->xi[v[0]] + cm->xi[v[abut_stencil_second(s)]]) : 0;

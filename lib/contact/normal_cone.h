@@ -1,13 +1,13 @@
 /* Normals of surfaces, and not of primitives alone.
  *
- * Points of two surfaces are nearest to each other, among those around them, only if the separation r, from the second to the
- * first, lies in the normal cones of both: r . t <= 0 for each direction t in which the second surface continues at its point,
+ * Points of two surfaces are locally nearest to each other only if the separation r, from the second to the first, lies in the
+ * normal cones of both: r . t <= 0 for each direction t in which the second surface continues at its point,
  * and r . t >= 0 for the first (Rockafellar and Wets 1998, 6.A).  So an inner edge or vertex of a flat region has the two
  * normals of that region; a convex edge the arc between the normals of its faces; the edge of a groove none within the groove;
  * the rim of a shell a half-plane; a rod the plane across it; a point all directions.
  *
- * If r . t > 0, the triangle or edge along t is nearer than the feature, and the law of a contact there is that of its normal.  A
- * linear law with r for a normal would stop a motion that only slides along the triangle. */
+ * If r . t > 0, the triangle or edge along t is nearer than the feature, and a contact there must take its normal.  A linear law
+ * with the normal r would stop a motion that only slides along the triangle. */
 #ifndef ABUT_CONTACT_NORMAL_CONE_H
 #define ABUT_CONTACT_NORMAL_CONE_H
 

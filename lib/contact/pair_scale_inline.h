@@ -13,7 +13,7 @@ typedef struct abut_pair_scale {
     double dhat, length, mass;  /* of the pair whose stiffness is kappa: the smallest of each; mass 0: all pairs have kappa */
 } abut_pair_scale;
 
-/** The distance within which contact of vertices a and b acts, m: the smaller of their bodies' two.  b -1: a half-space. */
+/** The distance within which contact of vertices a and b acts, m: the smaller dhat of their bodies.  b -1: a half-space. */
 ABUT_FN double abut_pair_dhat(const abut_pair_scale *s, int32_t a, int32_t b)
 {
     if (!s->of) return s->dhat;

@@ -1,4 +1,4 @@
-/* How far one tet may move before it loses a part of its volume (contact/step_bound.h). */
+/* Step bound of one tet by its volume (contact/step_bound.h). */
 #ifndef ABUT_CONTACT_TET_STEP_INLINE_H
 #define ABUT_CONTACT_TET_STEP_INLINE_H
 
@@ -35,7 +35,7 @@ ABUT_FN double abut_tet_step(const double x[12], const double p[12], double slac
     abut_tet_cubic(d, q, c);
     const double det0 = c[0];
     if (!(det0 > 0)) return 0;
-    /* aimed a little high, so that rounding seldom spoils the check below */
+    /* a slightly higher target, so that the check below seldom fails by rounding */
     for (int k = 1; k < 4; k++) c[k] /= det0;
     c[0] = 1 - (slack + 1e-7 * (1 - slack));
     if (c[0] - fabs(c[1]) - fabs(c[2]) - fabs(c[3]) > 0) return 1;

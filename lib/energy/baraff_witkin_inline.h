@@ -4,9 +4,9 @@
  *     psi = sum k_c w(|f_c|) (|f_c| - 1)^2 + k_s (f_u . f_v)^2,   w(s) = 1 for s >= 1, else the factor in compression.
  *
  * Eigenvalues of the second derivative of a stretch: 2 k w along f, 2 k w (1 - 1/|f|) twice across it, which are negative in
- * compression.  Of the shear, over 2 k_s, with I = f_u . f_v, N = |f_u|^2 + |f_v|^2, g = (f_v, f_u), S that swaps the halves of a
- * 6-vector: (N +- sqrt(N^2 + 12 I^2))/2 with lambda g + I S g, and +-|I| twice each in the spaces of S, orthogonal to g.  They
- * are projected each by itself, so that the sum lies above the nearest semidefinite matrix. */
+ * compression.  For the shear, over 2 k_s, with I = f_u . f_v, N = |f_u|^2 + |f_v|^2, g = (f_v, f_u), S that swaps the halves of
+ * a 6-vector: (N +- sqrt(N^2 + 12 I^2))/2 with lambda g + I S g, and +-|I| twice each in the spaces of S, orthogonal to g.  Each
+ * is projected by itself, so that the sum lies above the nearest semidefinite matrix. */
 #ifndef ABUT_ENERGY_BARAFF_WITKIN_INLINE_H
 #define ABUT_ENERGY_BARAFF_WITKIN_INLINE_H
 

@@ -6,8 +6,8 @@
  *     Hess d = sum_j [ -(d/r_j^2) (c_j x n)(c_j x n)^T - (1/r_j) ((c_j x n)(w x t_j)^T + transposed) ]
  *            = (1/d) [ w w^T x (I - n n^T) - sum_j p_j p_j^T ],    p_j = w x t_j + (d/r_j) c_j x n.
  *
- * b_d Hess d has b_d < 0.  Of the length with a sign (the first line, planes and lines alone) each 2x2 block keeps its positive
- * eigenvalue; of the length without, the second line keeps (|b_d|/d) sum p_j p_j^T. */
+ * b_d Hess d has b_d < 0.  With a signed length (the first line; planes and lines alone) each 2x2 block keeps its positive
+ * eigenvalue; without a sign, the second line keeps (|b_d|/d) sum p_j p_j^T. */
 #include "energy/barrier_hessians.h"
 
 #include "energy/contact_basis_inline.h"

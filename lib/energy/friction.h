@@ -66,8 +66,8 @@ ABUT_MUST_USE abut_status abut_friction_energy(const abut_lag *lag, const abut_s
 /** g[3 nv] += dD/dx; same bits for any thread count.  scratch: 3 doubles per contact, and per vertex of a map. */
 ABUT_MUST_USE abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law, int32_t nv, const double *x,
                                                  const double *xn, double *g, abut_arena *scratch, abut_err *err);
-/** g[3 nh] -= dD/dx of the nodes in contact with each half-space: the gradient of D with respect to a translation of it.  Of
- * several half-spaces with one normal a contact is with the nearest to its node.
+/** g[3 nh] -= dD/dx of the nodes in contact with each half-space: the gradient of D with respect to a translation of it.  If
+ * several half-spaces have one normal, a contact counts for the nearest to its node.
  *
  * x, y     m   positions of nodes and of collision vertices */
 void abut_friction_gradient_half_spaces(const abut_lag *lag, const abut_collmesh *cm, const abut_stiction *law, const double *x,

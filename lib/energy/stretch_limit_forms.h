@@ -1,7 +1,7 @@
-/* The barriers of stretch limits (energy/stretch_limit.h), for the logarithms LN(v) and LN1P(v) = ln(1 + v): included by who
- * defines these, LIMIT_FN, what is before a function, and LIMIT(name), which makes its name. */
+/* The barriers of stretch limits (energy/stretch_limit.h).  The including file defines the logarithms LN(v) and
+ * LN1P(v) = ln(1 + v), LIMIT_FN, the specifiers of a function, and LIMIT(name), its name. */
 
-/** abut_stretch_barrier; all derivatives are wanted. */
+/** abut_stretch_barrier; db and d2b are not NULL. */
 LIMIT_FN double LIMIT(abut_stretch_barrier)(double s, double begins, double limit, double *db, double *d2b)
 {
     const double w = limit - begins, q = limit - s, y = (begins - s) / w;     /* on the lower side w, q change sign */

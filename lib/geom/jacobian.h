@@ -1,7 +1,7 @@
 /* Is det dx/dxi positive everywhere in a tet of order 1 to 4?  It is a polynomial of degree 3 (order - 1) on the tet, and of
- * degree 3 in time where nodes move on straight lines.  Where all its Bernstein coefficients are positive it is; otherwise the
- * tet, and the time, are halved again and again (A. Johnen, J.-F. Remacle, C. Geuzaine, "Geometrical validity of curvilinear
- * finite elements", J. Comput. Phys. 233, 2013).
+ * degree 3 in time if nodes move on straight lines.  It is positive if all its Bernstein coefficients are; otherwise the tet,
+ * and the time, are halved recursively (A. Johnen, J.-F. Remacle, C. Geuzaine, "Geometrical validity of curvilinear finite
+ * elements", J. Comput. Phys. 233, 2013).
  *
  * Coefficients are products of differences of Bernstein coefficients of the map, summed with positive weights of sum 1, and
  * each answer allows for their rounding: POSITIVE is a proof in real arithmetic on the stored doubles, for all points of the
@@ -38,8 +38,8 @@ double abut_jacobian_least(int order, const double (*x)[3], double *attained);
 double abut_jacobian_least_ratio(int order, const double (*x)[3], const double (*X)[3], double enough, abut_jacobian_at *at);
 
 /** Largest alpha in [0, 1], or somewhat less, up to which det d(x + t p)/dxi >= slack det dx/dxi in all of the tet, slack in
- * (0, 1); 0 where det dx/dxi > 0 is not proven.  Where alpha < 1 the motion to the rounded x + alpha p is proven by
- * abut_jacobian_check_motion; alpha is halved until it is. */
+ * (0, 1); 0 if det dx/dxi > 0 is not proven.  If alpha < 1, it is halved until abut_jacobian_check_motion proves the motion to
+ * the rounded x + alpha p. */
 double abut_jacobian_max_step(int order, const double (*x)[3], const double (*p)[3], double slack);
 
 #endif

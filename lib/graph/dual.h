@@ -13,7 +13,7 @@ typedef struct abut_dual {
     int32_t *adj;   /* every shared face twice, once from each side */
 } abut_dual;
 
-/** Matches the faces of nt tets (tet[4 nt] of nv nodes).  Of m > 2 tets on one face each is linked to the next.
+/** Matches the faces of nt tets (tet[4 nt] of nv nodes).  If more than 2 tets have a common face, each is linked to the next.
  * Fails  ABUT_E_ARG a node outside 0 .. nv-1, nt of 2^29 or more; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_dual_make(abut_dual *d, int32_t nv, int32_t nt, const int32_t *tet, abut_err *err);
 

@@ -6,9 +6,9 @@
 
 /** F = U diag(s) V^T: U 3x2 with orthonormal columns, s >= 0 in no order, V a rotation; all row major, one entry of each of
  * the four matrices in a number.  Both columns of U are accurate to rounding, and each s to its own size, unless F mixes
- * scales by rows.  Where an s is 0 its column of U is not a number.
- * Method: one-sided Jacobi rotations of the two columns (Demmel and Veselic 1992); in two columns the first one does it but for
- * rounding, which the second removes. */
+ * scales by rows.  If an s is 0, its column of U is NaN.
+ * Method: one-sided Jacobi rotations of the two columns (Demmel and Veselic 1992); the first rotation suffices but for rounding,
+ * which the second removes. */
 void abut_svd32_lanes(const abut_lanes F[6], abut_lanes U[6], abut_lanes s[2], abut_lanes V[4]);
 
 #endif

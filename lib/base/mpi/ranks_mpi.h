@@ -1,4 +1,4 @@
-/* Ranks that MPI has started; built by `make MPI=1`.  Where MPI itself fails, it ends all processes. */
+/* Ranks that MPI has started; built by `make MPI=1`.  A failure of MPI itself ends all processes. */
 #ifndef ABUT_BASE_MPI_RANKS_MPI_H
 #define ABUT_BASE_MPI_RANKS_MPI_H
 

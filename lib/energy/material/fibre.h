@@ -1,7 +1,7 @@
 /* Fibres: a direction at rest along which a material is stiffer (Liu 2018, 8.3),
  *     psi = kappa/2 (|F d| - 1)^2,     P = kappa (1 - 1/|F d|) F d d^T,                      J/m^3
  * added to the isotropic density of a tet.  It is the squared distance of F d to the unit sphere, so kappa (g_a . d)(g_b . d)
- * bounds its Hessian.  Where F d = 0 there is no direction to push in: the stress is 0 there. */
+ * bounds its Hessian.  If F d = 0, the stress has no direction and is 0. */
 #ifndef ABUT_ENERGY_MATERIAL_FIBRE_H
 #define ABUT_ENERGY_MATERIAL_FIBRE_H
 

@@ -4,8 +4,8 @@
 
 /* ---- volume ---- */
 
-/* p - t/p = s: the stationary points of |p - s|^2 on p0 p1 p2 = 1 have one t for all three.  Of the two solutions p the larger
- * one belongs to a minimum, but for the smallest stretch of a strongly stretched element: `inner` takes the smaller one. */
+/* Solves p - t/p = s: the stationary points of |p - s|^2 on p0 p1 p2 = 1 have one t for all three.  The larger solution p belongs
+ * to a minimum, except for the smallest stretch of a strongly stretched element: `inner` takes the smaller one. */
 static double along(double s, double t, int inner)
 {
     const double r = sqrt(fmax(0, s * s + 4 * t));

@@ -55,8 +55,8 @@ abut_ccd_answer abut_ccd_inclusion(abut_stencil s, const double *x0, const doubl
 int abut_ccd_exact(abut_stencil s, const double *x0, const double *x1, double *t_lo, double *t_hi);
 
 /** Exact: does a tetrahedron lose its positive volume, det(p1 - p0, p2 - p0, p3 - p0) > 0, at some t in [0, 1]?  A volume of 0
- * at one instant is lost.  The same arithmetic, the same answer to a coordinate that is not finite; t_lo, t_hi: of the first
- * such time. */
+ * at one instant is lost.  Arithmetic and coordinates that are not finite: as abut_ccd_exact; t_lo, t_hi enclose the first such
+ * time. */
 int abut_ccd_exact_inverts(const double x0[12], const double x1[12], double *t_lo, double *t_hi);
 
 #endif
