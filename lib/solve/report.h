@@ -55,7 +55,7 @@ typedef struct abut_nodal_report {
     size_t visits, asleep;      /* of contacts by sweeps; visits saved by sleeping contacts */
     size_t contacts, appended;  /* at the end; of them, found on the motion */
     int colours;
-    double delta_elastic;       /* m: part of delta_inf by split elements (solve/nodal/split.h); with linearisations, length of
+    double delta_elastic;       /* m: part of delta_inf by split elements (solve/nodal/nodal.h); with linearisations, length of
                                  * the last one */
     double delta_inf, delta_2;  /* m: h (change of v + distance of v and p) in the last iteration, largest and mean square */
     double unbalanced;          /* residual of momentum and the law of contact at the end of the iterations, over the contact

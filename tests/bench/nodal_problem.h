@@ -6,9 +6,9 @@
 #include "base/timer.h"
 #include "math/spd.h"
 #include "read_frame.h"
+#include "solve/nodal/coulomb.h"
 #include "solve/nodal/coulomb_inline.h"
 #include "solve/nodal/nodal.h"
-#include "solve/nodal/weights.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 #include "contact/touching.h"
-#include "solve/nodal/project.h"
+#include "solve/nodal/coulomb.h"
 
 typedef struct net {
     int32_t nodes;

@@ -3,8 +3,7 @@
 #ifndef ABUT_TESTS_NODAL_SPRINGS_H
 #define ABUT_TESTS_NODAL_SPRINGS_H
 
-#include "solve/nodal/coulomb_solve.h"
-#include "solve/nodal/weights.h"
+#include "solve/nodal/coulomb.h"
 
 enum { SPRINGS_NODES = 40, SPRINGS_MOST = 64, SPRINGS_WALLS = 4 };
 

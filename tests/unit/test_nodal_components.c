@@ -1,6 +1,6 @@
 /* Components of a pattern against a walk over its graph. */
 #include "base/rng.h"
-#include "solve/nodal/components.h"
+#include "solve/nodal/nodal.h"
 
 #include "check.h"
 

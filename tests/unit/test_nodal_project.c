@@ -1,4 +1,4 @@
-/* Sets of contacts and the projection by Gauss-Seidel: contact/touching.h, solve/nodal/project.h. */
+/* Sets of contacts and the projection by Gauss-Seidel: contact/touching.h, solve/nodal/coulomb.h. */
 #include "check.h"
 
 #include "base/par.h"

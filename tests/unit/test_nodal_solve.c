@@ -1,4 +1,4 @@
-/* ADMM over hard contact: solve/nodal/coulomb_solve.h, on what has closed forms. */
+/* ADMM over hard contact: solve/nodal/coulomb.h, on what has closed forms. */
 #include "check.h"
 
 #include "nodal_springs.h"

@@ -1,19 +1,257 @@
-/* The stepper of hard contact with its failsafe: every step is judged before it is committed (solve/nodal/guard.h).  A refused
- * step gets rounds of detection on its motion; if they fail, the barrier takes it (solve/nodal/mend.h), or it fails. */
+/* The stepper of hard contact with its failsafe: every step is judged before it is committed (abut_guard).  A refused
+ * step gets rounds of detection on its motion; if they fail, the barrier takes it (mender_step), or it fails. */
 #include "solve/nodal/failsafe.h"
 
 #include "base/timer.h"
 #include "base/words.h"
-#include "solve/nodal/guard.h"
-#include "solve/nodal/mend.h"
+#include "contact/collision_mesh.h"
+#include "contact/touching.h"
+#include "energy/friction.h"
+#include "geom/dist.h"
+#include "geom/tangent.h"
+#include "model/naming.h"
 #include "solve/nodal/nodal.h"
-#include "solve/nodal/touch_record.h"
-#include "solve/step/step_parts.h"
+#include "solve/search/path.h"
 #include "solve/solvers.h"
+#include "solve/step/barrier_stepper.h"
+#include "solve/step/options.h"
+#include "solve/step/step_parts.h"
+#include "solve/stepper.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- the judge ---- */
+
+abut_status abut_guard_init(abut_guard *g, const abut_model *m, const abut_collmesh *cm, abut_err *err)
+{
+    *g = (abut_guard){ .model = m, .cm = cm };
+    const abut_status rc = abut_judge_shape_model(&g->shape, m, err);
+    if (rc) return rc;
+    g->room0 = malloc(3 * ((size_t)g->shape.nv + 1) * sizeof *g->room0);
+    g->room1 = malloc(3 * ((size_t)g->shape.nv + 1) * sizeof *g->room1);
+    if (g->room0 && g->room1) return ABUT_OK;
+    abut_guard_clear(g);
+    return abut_fail(err, ABUT_E_NOMEM, "judge of a step: %d points", m->nv);
+}
+
+void abut_guard_clear(abut_guard *g)
+{
+    abut_judge_shape_clear(&g->shape);
+    abut_hits_clear(&g->hits);
+    free(g->room0);
+    free(g->room1);
+    *g = (abut_guard){ 0 };
+}
+
+/* *clean: a simulation may start at x[3 nv].  No pair touches, crosses or is within its thickness, and every tet that forbids
+ * inversion has a positive volume.  Violations are in g->hits.
+ * Fails  ABUT_E_GEOM a position is not finite; ABUT_E_NOMEM */
+static abut_status guard_place(abut_guard *g, const double *x, int *clean, abut_err *err)
+{
+    assert(g->model);
+    const abut_judge_opts opts = abut_judge_defaults();
+    const double *y;
+    *clean = 0;
+    abut_status rc = abut_judge_points(&g->shape, x, g->room0, &y, err);
+    if (!rc) rc = abut_judge_static(&g->shape, y, &g->hits, err);
+    if (!rc) rc = abut_judge_near(&g->shape, y, &opts, &g->hits, err);
+    if (!rc) rc = abut_judge_inverted(&g->shape, y, 1, &g->hits, err);
+    *clean = !rc && g->hits.n == 0;
+    return rc;
+}
+
+abut_status abut_guard_motion(abut_guard *g, const double *x0, const double *x1, int *clean, abut_err *err)
+{
+    assert(g->model);
+    const abut_judge_opts opts = abut_judge_defaults();
+    const double *y0, *y1;
+    *clean = 0;
+    abut_status rc = abut_judge_points(&g->shape, x0, g->room0, &y0, err);
+    if (!rc) rc = abut_judge_points(&g->shape, x1, g->room1, &y1, err);
+    if (!rc) rc = abut_judge_motion(&g->shape, y0, y1, &opts, &g->hits, err);
+    if (!rc) rc = abut_judge_inverting(&g->shape, y0, y1, 1, &g->hits, err);
+    if (!rc) abut_hits_sort(&g->hits);
+    *clean = !rc && g->hits.n == 0;
+    return rc;
+}
+
+/* n points of the shape by the nodes of the model that they are, or are sums of. */
+static const char *points(const abut_guard *g, const int32_t *point, int n, char buf[ABUT_NODES_WORDS])
+{
+    int32_t node[5] = { -1, -1, -1, -1, -1 };
+    const int32_t nv = g->model->nv;
+    for (int k = 0; k < n; k++) node[k] = point[k] < nv ? point[k] : abut_collmesh_node(g->cm, point[k] - nv);
+    return abut_nodes_words(g->model, node, n, buf);
+}
+
+const char *abut_guard_words(const abut_guard *g, char text[ABUT_GUARD_WORDS])
+{
+    char one[ABUT_NODES_WORDS], two[ABUT_NODES_WORDS], more[48] = "";
+    if (!g->hits.n) return snprintf(text, ABUT_GUARD_WORDS, "nothing meets"), text;
+    const abut_hit *h = &g->hits.hit[0];
+    int first;
+    const int n = abut_hit_nodes(h->kind, &first);
+    if (g->hits.n > 1) snprintf(more, sizeof more, " (and %zu more)", g->hits.n - 1);
+    if (h->kind == ABUT_HIT_INVERTED) {
+        snprintf(text, ABUT_GUARD_WORDS, "tet %d of %s inverts after %.3g of the step%s",
+                 abut_element_number(g->model, g->model->tet, 4, h->item),
+                 abut_object_words(g->model, g->model->body[h->node[0]], one), h->t_lo, more);
+        return text;
+    }
+    points(g, h->node, first, one);
+    if (h->kind == ABUT_HIT_PLANE) (void)abut_half_space_words(g->model, h->item, two);
+    else if (h->kind == ABUT_HIT_POINT_BODY) (void)abut_object_words(g->model, h->item, two);
+    else points(g, h->node + first, n - first, two);
+    snprintf(text, ABUT_GUARD_WORDS, "%s and %s meet after %.3g of the step%s", one, two, h->t_lo, more);
+    return text;
+}
+
+/* ---- the barrier in place of a refused step ---- */
+
+/* The barrier step in place of a step that the judge refused: the same start, the same end of the scripts, Newton's method, and
+ * friction frozen from the impulses of hard contact (Li 2020, 4.5, in one pass).  Zero-filled is empty; the barrier's stepper is
+ * made when it is needed and stays. */
+typedef struct mender {
+    const abut_model *model;    /* borrowed, as all pointers of o */
+    abut_step_options o;
+    void *barrier;              /* abut_barrier_stepper_ops; NULL: none yet */
+    abut_arrays start;          /* the frame that it starts from */
+    abut_lag lag;
+} mender;
+
+/* o: of hard contact; gives threads, names, tolerances, force tolerance and iterations of Newton. */
+static void mender_init(mender *r, const abut_model *m, const abut_step_options *o)
+{
+    *r = (mender){ .model = m, .o = abut_step_defaults() };
+    r->o.threads = o->threads;
+    r->o.names = o->names;
+    r->o.force_tolerance = o->force_tolerance;
+    r->o.max_newton = o->max_newton;
+    r->o.terms = o->terms;
+    r->o.passes.lags = 1;
+}
+
+static void mender_clear(mender *r)
+{
+    if (r->barrier) abut_barrier_stepper_ops.free(r->barrier);
+    abut_arrays_clear(&r->start);
+    abut_lag_clear(&r->lag);
+    *r = (mender){ 0 };
+}
+
+static abut_status make_barrier(mender *r, abut_err *err)
+{
+    if (r->barrier) return ABUT_OK;
+    const abut_solver_row *newton = abut_solver_find("newton", 0, err);
+    return newton ? abut_barrier_stepper_ops.make(&r->barrier, r->model, newton, &r->o, err) : err->code;
+}
+
+static abut_status lag_reserve(abut_lag *l, size_t n, abut_err *err)
+{
+    abut_lag_clear(l);
+    l->node = malloc((n + 1) * sizeof *l->node);
+    l->weight = malloc((n + 1) * sizeof *l->weight);
+    l->basis = malloc((n + 1) * sizeof *l->basis);
+    l->force = malloc((n + 1) * sizeof *l->force);
+    l->mu = malloc((n + 1) * sizeof *l->mu);
+    l->cap = n + 1;
+    if (l->node && l->weight && l->basis && l->force && l->mu) return ABUT_OK;
+    abut_lag_clear(l);
+    return abut_fail(err, ABUT_E_NOMEM, "friction of %zu contacts", n);
+}
+
+/* Contacts with normal force and friction: weights of their nearest features at the start, planes of their normals. */
+static abut_status freeze(mender *r, const abut_touching *t, const abut_collmesh *cm, const double *y, double h, abut_err *err)
+{
+    abut_lag *l = &r->lag;
+    const abut_status rc = lag_reserve(l, t->n, err);
+    if (rc) return rc;
+    l->map = abut_collmesh_selects(cm) ? NULL : &cm->W;
+    for (size_t c = 0; c < t->n; c++) {
+        const abut_touch_key *key = &t->key[c];
+        const double *n = t->normal + 3 * c, *rbar = t->rbar + 3 * c;
+        const double normal = (n[0] * rbar[0] + n[1] * rbar[1] + n[2] * rbar[2]) / t->s[c];
+        double x[12], *w = l->weight[l->n];
+        if (!(normal > 0 && t->mu[c] > 0)) continue;
+        for (int k = 0; k < 4; k++) l->node[l->n][k] = abut_collmesh_slot(cm, key->vert[k]);
+        memset(w, 0, 4 * sizeof *w);
+        for (int k = 0; k < 4 && key->vert[k] >= 0; k++) memcpy(x + 3 * k, y + 3 * (size_t)key->vert[k], 3 * sizeof *x);
+        if (key->plane >= 0) w[0] = 1;
+        else (void)abut_closest((abut_stencil)key->kind, x, w);
+        abut_tangent_plane(n, l->basis[l->n]);
+        l->force[l->n] = normal / h;
+        l->mu[l->n++] = t->mu[c];
+    }
+    return ABUT_OK;
+}
+
+/* Copies the frame for the barrier: with that friction, or with none, so that the barrier freezes its own. */
+static abut_status start_from(mender *r, const abut_arrays *frame, int frozen, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    abut_arrays_clear(&r->start);
+    for (int i = 0; i < frame->n && !rc; i++)
+        if (strncmp(frame->a[i].name, "lag/", 4)) rc = abut_arrays_copy(&r->start, &frame->a[i], err);
+    return rc || !frozen ? rc : abut_lag_to_frame(&r->lag, &r->start, err);
+}
+
+/* Takes the step from `frame`, at that instant.
+ *
+ * t    contacts with their impulses, settled, of a step of h (s); NULL: friction is frozen from the contacts at the start
+ * cm   collision mesh of these contacts, of the same model; y[3 nc] its vertices at the start, m
+ * Fails  as abut_step_begin, abut_step_solve: ABUT_E_NUMERIC the barrier failed, too */
+static abut_status mender_step(mender *r, const abut_arrays *frame, abut_instant at, const abut_touching *t,
+                           const abut_collmesh *cm, const double *y, double h, int *written, abut_report *rep, abut_err *err)
+{
+    assert(r->model && frame);
+    int again = 0;
+    abut_status rc = make_barrier(r, err);
+    if (!rc && t) rc = freeze(r, t, cm, y, h, err);
+    if (!rc) rc = start_from(r, frame, t != NULL, err);
+    if (!rc) rc = abut_barrier_stepper_ops.begin(r->barrier, &r->start, at, written, rep, err);
+    if (!rc) rc = abut_barrier_stepper_ops.solve(r->barrier, rep, err);
+    return rc ? rc : abut_barrier_stepper_ops.settle(r->barrier, &again, rep, err);
+}
+
+/* Returns the path of that step. */
+static const abut_path *mender_path(const mender *r)
+{
+    return &((const abut_stepper *)r->barrier)->solver.path;    /* an instance is one, with more behind it */
+}
+
+/* Writes the next frame after that step, as `commit` of the barrier's stepper. */
+static abut_status mender_commit(mender *r, const abut_arrays *carry, int record, abut_arrays *out, abut_instant *at,
+                             abut_report *rep, abut_err *err)
+{
+    assert(r->barrier);
+    return abut_barrier_stepper_ops.commit(r->barrier, carry, record, out, at, rep, err);
+}
+
+/* Writes a failed step as a PENDING frame, at the barrier's first iterate, from which `step --solver newton` can continue.
+ * stuck/why: the message; stuck/x [nv, 3] m: the end of the refused step.  out is cleared first.
+ * x  [3 nv] that end
+ * Fails  as abut_step_begin */
+static abut_status mender_stuck(mender *r, const abut_arrays *frame, abut_instant at, const double *x, const char *why,
+                            abut_arrays *out, abut_err *err)
+{
+    abut_report rep = { 0 };
+    int written = 1;
+    abut_status rc = make_barrier(r, err);
+    if (!rc) rc = start_from(r, frame, 0, err);
+    if (!rc) rc = abut_barrier_stepper_ops.begin(r->barrier, &r->start, at, &written, &rep, err);
+    if (!rc) rc = abut_barrier_stepper_ops.suspend(r->barrier, frame, out, err);
+    if (!rc) rc = abut_arrays_put_text(out, "stuck/why", why, err);
+    double *to = rc ? NULL : abut_arrays_put_rows(out, "stuck/x", ABUT_F64, r->model->nv, 3, "m", err);
+    if (to) memcpy(to, x, 3 * (size_t)r->model->nv * sizeof *to);
+    abut_report_clear(&rep);
+    return rc ? rc : to ? ABUT_OK : err->code;
+}
+
+/* ---- the stepper ---- */
 
 #define SPLIT 1e-5      /* m: how far elements that are split off may be from their mesh, and move */
 enum { ROUNDS = 5, ITERATIONS = 5 };    /* of detection after the judge refused; of ADMM in each */
@@ -24,7 +262,7 @@ typedef struct failsafe {
     abut_nodal nodal;
     abut_step_model model;
     abut_guard guard;
-    abut_mend mend;
+    mender mend;
     int repair, strict, lenient;    /* of the options */
     int sweeps;                 /* of a projection */
     const abut_arrays *frame;   /* that the step starts from; borrowed until it is committed */
@@ -45,7 +283,7 @@ static void free_it(void *self)
     failsafe *f = self;
     abut_nodal_clear(&f->nodal);
     abut_guard_clear(&f->guard);
-    abut_mend_clear(&f->mend);
+    mender_clear(&f->mend);
     abut_path_clear(&f->path.points);
     abut_candidate_search_clear(&f->path.near);
     free(f->x1);
@@ -91,7 +329,7 @@ static abut_status make(void **self, const abut_model *m, const struct abut_solv
     abut_status rc = f->x1 ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", m->nv);
     if (!rc) rc = abut_nodal_init(&f->nodal, &f->model.view, &n, err);
     if (!rc) rc = abut_guard_init(&f->guard, &f->model.view, &f->nodal.objective.cm, err);
-    abut_mend_init(&f->mend, m, o);
+    mender_init(&f->mend, m, o);
     if (rc) free_it(f);
     else *self = f;
     return rc;
@@ -111,7 +349,7 @@ static abut_status check_start(failsafe *f, const abut_arrays *frame, abut_err *
     char words[ABUT_GUARD_WORDS];
     int clean;
     abut_status rc = abut_frame_view(frame, &f->model.view, &view, err);
-    if (!rc) rc = abut_guard_place(&f->guard, view.x, &clean, err);
+    if (!rc) rc = guard_place(&f->guard, view.x, &clean, err);
     if (!rc && !clean) rc = abut_fail(err, ABUT_E_GEOM, "%s", abut_guard_words(&f->guard, words));
     if (rc) return abut_wrap(err, "frame %lld: hard contact cannot start from it", (long long)f->at.step), rc;
     f->start_checked = 1;
@@ -144,7 +382,7 @@ static abut_status go_on_to(failsafe *f, const double *x, abut_err *err)
 /* Follows the path of the barrier's step. */
 static abut_status follow(failsafe *f, abut_err *err)
 {
-    const abut_path *barrier = abut_mend_path(&f->mend);
+    const abut_path *barrier = mender_path(&f->mend);
     abut_status rc = barrier->n > 1 ? ABUT_OK : go_on_to(f, barrier->point[0], err);
     for (int i = 1; i < barrier->n && !rc; i++) rc = go_on_to(f, barrier->point[i], err);
     return rc;
@@ -259,7 +497,7 @@ static abut_status mend(failsafe *f, int clean, abut_report *rep, abut_err *err)
     int written = 1;
     (void)words_of(f, clean, rep->nodal.linearisations, words);
     rep->nodal.balance_residual = NAN;
-    abut_status rc = abut_mend_step(&f->mend, f->frame, f->at, &f->nodal.contacts, step.cm, step.y, step.h, &written, rep, err);
+    abut_status rc = mender_step(&f->mend, f->frame, f->at, &f->nodal.contacts, step.cm, step.y, step.h, &written, rep, err);
     if (!rc) return rep->nodal.repaired = 2, follow(f, err);
     f->refused = rc == ABUT_E_NUMERIC;
     return abut_wrap(err, "%s; the barrier's step in its place", words), rc;
@@ -325,7 +563,7 @@ static abut_status commit(void *self, const abut_arrays *carry, int record, abut
     failsafe *f = self;
     if (rep->nodal.repaired == 2) {
         const int known = record & (ABUT_WITH_FORCES | ABUT_WITH_ENERGIES);
-        const abut_status done = abut_mend_commit(&f->mend, carry, known, out, at, rep, err);
+        const abut_status done = mender_commit(&f->mend, carry, known, out, at, rep, err);
         return done ? done : end_path(f, out, rep, err);
     }
     abut_status rc = abut_nodal_put_frame(&f->nodal, carry, out, rep, err);
@@ -344,7 +582,7 @@ static abut_status stuck(void *self, const abut_arrays *carry, const abut_report
     failsafe *f = self;
     (void)rep;
     *kept = f->refused;
-    return *kept ? abut_mend_stuck(&f->mend, carry, f->at, f->x1, why, out, err) : ABUT_OK;
+    return *kept ? mender_stuck(&f->mend, carry, f->at, f->x1, why, out, err) : ABUT_OK;
 }
 
 const abut_stepper_ops abut_failsafe_stepper_ops = {

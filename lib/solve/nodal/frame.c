@@ -1,12 +1,16 @@
-/* Results of a step of hard contact: the next frame and the report. */
+/* Results of a step of hard contact: the next frame, the report, and the records of its contacts. */
+#include "base/order.h"
 #include "base/timer.h"
 #include "contact/intersect.h"
 #include "energy/curved_rod.h"
 #include "energy/term.h"
+#include "solve/nodal/coulomb_inline.h"
 #include "solve/nodal/nodal.h"
 #include "solve/step/measures.h"
+#include "solve/step/record.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static abut_status put_impulse(const abut_nodal *s, int64_t step, abut_arrays *out, abut_err *err)
@@ -145,4 +149,236 @@ abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays *carry, abut_a
     const void *rods = abut_terms_find(&p->terms, abut_term_curved_rods.name);
     if (rods) rep->nodal.twist_iterations = ((const abut_curved_rods *)rods)->iterations;
     return rc ? rc : report(s, x, rep, err);
+}
+
+/* ---- records ---- */
+
+/* A contact and its index among all contacts. */
+typedef struct placed {
+    abut_touch_key key;
+    size_t at;
+} placed;
+
+static int in_order(const void *pa, const void *pb)
+{
+    const placed *a = pa, *b = pb;
+    const abut_touch_key *p = &a->key, *q = &b->key;
+    if (p->round != q->round) return p->round < q->round ? -1 : 1;
+    if ((p->plane < 0) != (q->plane < 0)) return p->plane < 0 ? -1 : 1;
+    if (p->toi < q->toi || p->toi > q->toi) return p->toi < q->toi ? -1 : 1;
+    if (p->kind != q->kind) return p->kind < q->kind ? -1 : 1;
+    const int by = abut_compare(p->vert, q->vert, 4);
+    if (by) return by;
+    if (p->plane != q->plane) return p->plane < q->plane ? -1 : 1;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+/* Impulse r[3] of contact c without cohesion, its normal part, and its velocity u[3] in the law. */
+static abut_touch_state law_of(const abut_nodal *s, size_t c, double r[3], double *normal, double u[3])
+{
+    const abut_touching *t = &s->contacts;
+    const double *rbar = t->rbar + 3 * c, *n = t->normal + 3 * c;
+    double star[3], law[3];
+    abut_touching_velocity(t, c, s->state.p, u);
+    for (int d = 0; d < 3; d++) {
+        r[d] = rbar[d] / t->s[c];
+        u[d] += t->give[c] * (r[d] - t->cohesion[c] * n[d]);
+        star[d] = u[d] - rbar[d];
+    }
+    *normal = r[0] * n[0] + r[1] * n[1] + r[2] * n[2];
+    return abut_coulomb_velocity(star, n, t->mu[c], law);
+}
+
+/* ---- contacts ---- */
+
+/* Point of the first primitive of a contact that is nearest to the second, at y[3 nc]. */
+static void nearest(const abut_touch_key *k, const double *y, double point[3])
+{
+    double x[12], w[4] = { 1, 0, 0, 0 };
+    const abut_stencil kind = (abut_stencil)k->kind;
+    for (int i = 0; i < 4 && k->vert[i] >= 0; i++) memcpy(x + 3 * i, y + 3 * (size_t)k->vert[i], 3 * sizeof *x);
+    if (k->plane < 0) (void)abut_closest(kind, x, w);
+    point[0] = point[1] = point[2] = 0;
+    for (int i = 0; i < (k->plane >= 0 ? 1 : abut_stencil_second(kind)); i++)
+        for (int d = 0; d < 3; d++) point[d] += w[i] * x[3 * i + d];
+}
+
+/* Arrays of the contacts of a frame. */
+typedef struct rows {
+    int32_t *first, *node, *state;
+    double *weight, *point, *normal, *impulse, *mu;
+} rows;
+
+static abut_status put_rows(const abut_touching *t, abut_arrays *out, rows *r, abut_err *err)
+{
+    const int64_t n = (int64_t)t->n, m = (int64_t)t->m;
+    r->first = abut_frame_put(out, "touch/first", n, err);
+    r->node = r->first ? abut_frame_put(out, "touch/node", m, err) : NULL;
+    r->weight = r->node ? abut_frame_put(out, "touch/weight", m, err) : NULL;
+    r->point = r->weight ? abut_frame_put(out, "touch/point", n, err) : NULL;
+    r->normal = r->point ? abut_frame_put(out, "touch/normal", n, err) : NULL;
+    r->impulse = r->normal ? abut_frame_put(out, "touch/impulse", n, err) : NULL;
+    r->mu = r->impulse ? abut_frame_put(out, "touch/mu", n, err) : NULL;
+    r->state = r->mu ? abut_frame_put(out, "touch/state", n, err) : NULL;
+    return r->state ? ABUT_OK : err->code;
+}
+
+static abut_status put_contacts(abut_nodal *s, abut_arrays *out, abut_err *err)
+{
+    const abut_touching *t = &s->contacts;
+    rows r = { 0 };
+    if (!t->n) return ABUT_OK;
+    placed *order = malloc(t->n * sizeof *order);
+    double *x = malloc(3 * (size_t)s->objective.model->nv * sizeof *x);
+    abut_status rc = order && x ? put_rows(t, out, &r, err) : abut_fail(err, ABUT_E_NOMEM, "table of %zu contacts", t->n);
+    int32_t at = 0;
+    for (size_t i = 0; i < t->n && !rc; i++) order[i] = (placed){ t->key[i], i };
+    if (!rc) qsort(order, t->n, sizeof *order, in_order);
+    if (!rc) abut_nodal_end(s, x);
+    if (!rc) abut_collmesh_positions(&s->objective.cm, x, s->of.y1);
+    for (size_t i = 0; i < t->n && !rc; i++) {
+        const size_t c = order[i].at;
+        double normal, u[3], law[3];
+        r.state[i] = (int32_t)law_of(s, c, law, &normal, u);
+        r.first[2 * i] = at;
+        for (int32_t e = t->first[c]; e < t->first[c + 1]; e++, at++) r.node[at] = t->node[e], r.weight[at] = t->b[e];
+        r.first[2 * i + 1] = at;
+        nearest(&t->key[c], s->of.y1, r.point + 3 * i);
+        memcpy(r.normal + 3 * i, t->normal + 3 * c, 3 * sizeof *r.normal);
+        abut_touching_impulse(t, c, r.impulse + 3 * i);
+        r.mu[i] = t->mu[c];
+    }
+    free(order);
+    free(x);
+    return rc;
+}
+
+/* ---- forces and energies ---- */
+
+/* Sums of the impulses of contacts, divided by h: by slots of the collision mesh, and by half-spaces. */
+typedef struct received {
+    double *node, *slot;        /* [3 nv]; [3 nc] if W is no selection */
+    double *plane;              /* [3 nh] or NULL: there are none */
+} received;
+
+static abut_status put_received(const abut_nodal *s, const char *node, const char *plane, abut_arrays *out, abut_arena *scratch,
+                                received *r, abut_err *err)
+{
+    const abut_model *m = s->objective.model;
+    *r = (received){ .node = abut_frame_put(out, node, m->nv, err) };
+    if (r->node && m->nh) r->plane = abut_frame_put(out, plane, m->nh, err);
+    if (!r->node || (m->nh && !r->plane)) return err->code;
+    r->slot = abut_collmesh_sum_begin(&s->objective.cm, r->node, scratch);
+    return r->slot ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "forces of %zu contacts", s->contacts.n);
+}
+
+/* Adds the force f[3] of contact c on its first primitive, and its opposite on the second. */
+static void receive(const abut_nodal *s, size_t c, const double f[3], received *r)
+{
+    const abut_touch_key *key = &s->contacts.key[c];
+    const double *w = s->contacts.w[c];
+    for (int k = 0; k < 4 && key->vert[k] >= 0; k++) {
+        double *to = r->slot + 3 * (size_t)abut_collmesh_slot(&s->objective.cm, key->vert[k]);
+        for (int d = 0; d < 3; d++) to[d] += w[k] * f[d];
+    }
+    for (int d = 0; d < 3 && key->plane >= 0; d++) r->plane[3 * (size_t)key->plane + (size_t)d] -= f[d];
+}
+
+static abut_status put_contact_forces(abut_nodal *s, abut_arrays *out, abut_err *err)
+{
+    const abut_touching *t = &s->contacts;
+    const abut_collmesh *cm = &s->objective.cm;
+    const double h = s->objective.model->h[0];
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    received press, rub;
+    abut_status rc = put_received(s, "node/contact-force", "half-space/contact-force", out, &s->scratch, &press, err);
+    if (!rc) rc = put_received(s, "node/friction-force", "half-space/friction-force", out, &s->scratch, &rub, err);
+    if (rc) return rc;
+    for (size_t c = 0; c < t->n; c++) {
+        const double *n = t->normal + 3 * c;
+        double r[3], along[3], across[3];
+        abut_touching_impulse(t, c, r);
+        const double normal = r[0] * n[0] + r[1] * n[1] + r[2] * n[2];
+        for (int d = 0; d < 3; d++) along[d] = normal * n[d] / h, across[d] = (r[d] - normal * n[d]) / h;
+        receive(s, c, along, &press);
+        receive(s, c, across, &rub);
+    }
+    abut_collmesh_sum_end(cm, press.slot, press.node);
+    abut_collmesh_sum_end(cm, rub.slot, rub.node);
+    abut_arena_release(&s->scratch, mark);
+    return ABUT_OK;
+}
+
+/* Writes the residual of the momentum balance at prescribed nodes: the reaction force. */
+static abut_status put_reaction(abut_nodal *s, abut_arrays *out, abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    const int32_t nv = p->model->nv;
+    const size_t n3 = 3 * (size_t)nv;
+    const abut_solved end = { .objective = p, .x = abut_arrays_find(out, "node/x")->data, .y = s->of.y1, .v0 = s->of.before,
+                              .v = abut_arrays_find(out, "node/v")->data, .acc0 = s->of.acc, .acc = s->of.acc };
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double *f = abut_frame_put(out, "node/reaction-force", nv, err);
+    abut_forces now = { abut_arrays_find(out, "node/contact-force")->data, abut_arrays_find(out, "node/friction-force")->data,
+                        ABUT_NEW(&s->scratch, double, n3 + 1), ABUT_NEW(&s->scratch, double, n3 + 1) };
+    if (!f) return err->code;
+    if (!now.damping || !now.elastic) return abut_fail(err, ABUT_E_NOMEM, "forces on %d nodes", nv);
+    abut_status rc = abut_force(&end, ABUT_TERM_DAMPING, now.damping, &s->scratch, err);
+    if (!rc) rc = abut_force_elastic(&end, end.x, now.elastic, &s->scratch, err);
+    if (!rc) rc = abut_balance(&end, &now, &now, f, &s->scratch, err);
+    for (size_t i = 0; i < n3 && !rc; i++)
+        if (!p->held[i / 3]) f[i] = 0;
+    abut_arena_release(&s->scratch, mark);
+    return rc;
+}
+
+static abut_status put_number(abut_arrays *out, const char *name, double value, abut_err *err)
+{
+    double *to = abut_frame_put(out, name, 1, err);
+    if (!to) return err->code;
+    *to = value;
+    return ABUT_OK;
+}
+
+/* sum r_T . u_T, J: never above 0 but for rounding. */
+static double friction_work(const abut_nodal *s)
+{
+    double sum = 0;
+    for (size_t c = 0; c < s->contacts.n; c++) {
+        const double *n = s->contacts.normal + 3 * c;
+        double r[3], u[3], normal;
+        (void)law_of(s, c, r, &normal, u);
+        for (int d = 0; d < 3; d++) sum += (r[d] - normal * n[d]) * u[d];
+    }
+    return sum;
+}
+
+static abut_status put_energies(abut_nodal *s, abut_arrays *out, abut_err *err)
+{
+    const abut_mass *mass = abut_mass_of(&s->objective.terms);
+    const double *x = abut_arrays_find(out, "node/x")->data, *v = abut_arrays_find(out, "node/v")->data;
+    double elastic;
+    abut_status rc = abut_objective_potential(&s->objective, x, &elastic, &s->scratch, err);
+    if (!rc) rc = put_number(out, "energy/kinetic", abut_kinetic_energy(mass, v), err);
+    if (!rc) rc = put_number(out, "energy/elastic", elastic, err);
+    if (!rc) rc = put_number(out, "energy/gravity", abut_gravity_energy(mass, x), err);
+    if (!rc) rc = put_number(out, "work/friction", friction_work(s), err);
+    double *p = rc ? NULL : abut_frame_put(out, "momentum/linear", 3, err);
+    if (p) abut_linear_momentum(mass, v, p);
+    double *l = p ? abut_frame_put(out, "momentum/angular", 3, err) : NULL;
+    if (l) abut_angular_momentum(mass, x, v, l);
+    double *c = l ? abut_frame_put(out, "mass/center", 3, err) : NULL;
+    if (c) abut_mass_center(mass, x, c);
+    return rc ? rc : c ? ABUT_OK : err->code;
+}
+
+abut_status abut_touch_record_put(abut_nodal *s, int with, abut_arrays *out, abut_err *err)
+{
+    const int first = out->n;
+    abut_status rc = with & ABUT_WITH_CONTACTS ? put_contacts(s, out, err) : ABUT_OK;
+    if (!rc && with & ABUT_WITH_FORCES) rc = put_contact_forces(s, out, err);
+    if (!rc && with & ABUT_WITH_FORCES) rc = put_reaction(s, out, err);
+    if (!rc && with & ABUT_WITH_ENERGIES) rc = put_energies(s, out, err);
+    if (!rc) abut_frame_sort(out, first);
+    return rc;
 }

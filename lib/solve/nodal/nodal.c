@@ -6,7 +6,6 @@
 #include "model/laws.h"
 #include "model/motion.h"
 #include "solve/loads.h"
-#include "solve/nodal/weights.h"
 
 #include <assert.h>
 #include <math.h>

@@ -7,7 +7,7 @@
  *
  *     A v = f + B^T r,   A = d2E/dx2 projected,   f = A v_k - (dE/dx)/h
  *
- * or its elements are split off (solve/nodal/split.h); and each linear problem is solved by ADMM (solve/nodal/coulomb_solve.h),
+ * or its elements are split off (abut_split); and each linear problem is solved by ADMM (solve/nodal/coulomb.h),
  * with contacts that are near at the start of the step or met on the motion (contact/touch_find.h).  (Daviet 2020, 4.4, 6.2,
  * algorithm 2.)
  *
@@ -19,13 +19,75 @@
 #include "contact/touch_find.h"
 #include "solve/direction/matrix.h"
 #include "solve/direction/newton_solve.h"
-#include "solve/nodal/components.h"
-#include "solve/nodal/split.h"
+#include "solve/local_global/admm.h"
+#include "solve/nodal/coulomb.h"
 #include "solve/stepper.h"
+#include "sparse/bsr.h"
+
+/* Nodes that contacts can move: the matrix connects them with a node that has a weight.  The others sleep: iterations of ADMM do
+ * not change their equations, so they keep the velocities of the first iteration, to the bit. */
+
+/* Owns its arrays.  Zero-filled is empty. */
+typedef struct abut_components {
+    int32_t rows;
+    int32_t *of;                /* [rows] the component of each row of the matrix: the number of its first row */
+    uint8_t *wanted;            /* [rows] 1: of a component that is awake */
+    uint8_t *woken;             /* [rows] of a component, at its first row */
+    abut_node_list awake;       /* nodes of those rows, ascending */
+    int32_t *body;              /* [nodes] the component of each node's row; 0 where it does not move */
+    double *mass;               /* [rows] kg: inertia of a motion of the whole component, a third of the trace of the sum of its
+                                 * blocks, at its first row: its mass, and more if it is held */
+} abut_components;
+
+/** Finds the components of the pattern of A; all sleep.  nodes: how many may be awake.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_components_find(abut_components *c, const abut_bsr *A, int32_t nodes, abut_err *err);
+/** Wakes the component of a row, from the next abut_components_list on. */
+void abut_components_wake(abut_components *c, int32_t row);
+/** Lists the nodes that are awake.  row[nodes]: row of each node, -1: it does not move. */
+void abut_components_list(abut_components *c, const int32_t *row, int32_t nodes);
+void abut_components_clear(abut_components *c);
+
+/* Elasticity by ADMM in place of Newton's method: the energies are split by elements, and contact is another constraint of the
+ * same iterations (Daviet 2020, 6.1, 7.4; Overby et al. 2017):
+ *
+ *     z_e, u_e of every element at x = x_n + h v      solve/local_global/admm.h
+ *     (A + W) v = f + W (p + lambda),    A = M + h^2 sum D^T K D constant
+ *     f = A v - r/h,    r = M (x - xhat) + h^2 sum D^T K (D x - z + u)
+ *     p and lambda by the law of contact              solve/nodal/coulomb.h
+ *
+ * The twist of curved rods couples all bends of a rod, so their energy U is not split but majorised in every iteration: r has
+ * h^2 dU/dx at x, and A has h^2 C, where C of straight rods, several times as stiff, exceeds the second derivatives of U.  At a
+ * fixed point U itself balances (Hunter and Lange 2004).
+ *
+ * The first iterations run without contact; they continue after each detection of contacts, all with the same A.  The residual
+ * that ends them includes, besides that of contact, |D x - z| and the change of z.  A step begins with multipliers u that balance
+ * the forces of its elements at the start, so no state is kept between steps. */
+
+/* Zero-filled is empty. */
+typedef struct abut_split {
+    abut_admm admm;
+    double *r;              /* [3 nv] kg m */
+    int32_t *row;           /* [4 n] of the corners of thin elements */
+    double *beyond;         /* [ABUT_PACKED n] (energy/codim_apart.h) */
+} abut_split;
+
+/** Fails  ABUT_E_FORMAT the model has elements of high order, fibres, or a term that is not split (names it); ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_split_init(abut_split *s, const abut_objective *p, abut_err *err);
+void abut_split_clear(abut_split *s);
+
+/** Begins a step, with the variables at x[3 nv], of finite energy. */
+void abut_split_begin(abut_split *s, const abut_objective *p, const double *x);
+/** Sums A, with the order of its factor; x[3 nv]: positions of nodes. */
+ABUT_MUST_USE abut_status abut_split_matrix(abut_split *s, const abut_objective *p, const double *x, abut_newton_matrix *A,
+                                            abut_ordering *order, abut_err *err);
+/** Updates the variables of the elements at x, and s->r; *left, m: their residual.
+ * Fails  ABUT_E_NUMERIC an element has no minimum, a curved rod at x no finite energy */
+ABUT_MUST_USE abut_status abut_split_local(abut_split *s, const abut_objective *p, const double *x, double *left,
+                                           abut_arena *scratch, abut_err *err);
 
 typedef struct abut_nodal_options {
     int newton;             /* linearisations of a step; 2 */
-    int split;              /* 1: elasticity by ADMM (solve/nodal/split.h), without linearisations */
+    int split;              /* 1: elasticity by ADMM (abut_split), without linearisations */
     abut_coulomb_options admm;  /* 25 iterations of 5 sweeps, 0.01 mm, 0.01, every 5 */
     double reserve;         /* m: gap that contacts keep beyond their thickness; 0: half of dhat */
     double beta, sigma;     /* of weights; 25, 1e-3 */
@@ -96,5 +158,13 @@ abut_touch_step abut_nodal_touch_step(const abut_nodal *s);
 /** Writes the next frame into out (cleared first), and its figures into the report. */
 ABUT_MUST_USE abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays *carry, abut_arrays *out, abut_report *rep,
                                                abut_err *err);
+/** Adds to the frame `out` of a step that is solved what `with` names (ABUT_WITH_*):
+ *     CONTACTS   touch/: every contact that the step was solved with, in the order in which it was found
+ *     FORCES     node/contact-force, node/friction-force: sums of w r_N n / h and w r_T / h, N, of all nodes;
+ *                half-space/contact-force, half-space/friction-force: minus the sums of the contacts of each half-space
+ *                node/reaction-force: residual of the balance of momentum at prescribed nodes (solve/step/measures.h)
+ *     ENERGIES   energy/kinetic, energy/elastic, energy/gravity, momenta, and work/friction = sum r_T . u_T, J
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_touch_record_put(abut_nodal *s, int with, abut_arrays *out, abut_err *err);
 
 #endif

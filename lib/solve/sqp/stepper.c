@@ -1,6 +1,6 @@
 /* SQP and QP as steppers: every step is judged, and the hits are reported. */
 #include "base/timer.h"
-#include "solve/nodal/guard.h"
+#include "solve/nodal/failsafe.h"
 #include "solve/solvers.h"
 #include "solve/sqp/sqp.h"
 #include "solve/step/options.h"

@@ -1,4 +1,5 @@
-#include "solve/nodal/project.h"
+/* The law of contact at given velocities: the projection onto it, and how far contacts are from it. */
+#include "solve/nodal/coulomb.h"
 
 #include "base/par.h"
 #include "math/lanes.h"
@@ -155,4 +156,37 @@ abut_status abut_project(abut_projection *q, abut_touching *t, const double *inv
     q->skipped += skipped;
     q->visits += t->n * (size_t)o->sweeps - skipped;
     return ABUT_OK;
+}
+
+abut_coulomb_quality abut_coulomb_quality_at(const abut_touching *t, const double *p)
+{
+    abut_coulomb_quality q = { 0 };
+    abut_acc friction = { 0, 0 }, normal = { 0, 0 };
+    for (size_t c = 0; c < t->n; c++) {
+        const double *n = t->normal + 3 * c, *rbar = t->rbar + 3 * c;
+        double u[3], r[3], uN = 0, rN = 0, dot = 0, most = 0;
+        abut_touching_velocity(t, c, p, u);
+        abut_touching_impulse(t, c, r);
+        for (int d = 0; d < 3; d++) {
+            u[d] += t->give[c] * r[d];
+            uN += u[d] * n[d];
+            rN += rbar[d] * n[d];
+        }
+        for (int d = 0; d < 3; d++) {
+            const double uT = u[d] - uN * n[d], rT = rbar[d] - rN * n[d];
+            dot += uT * rT;
+            most += rT * rT;
+        }
+        const double res = abut_coulomb_residual(u, rbar, n, t->mu[c]);
+        q.penetration = fmax(q.penetration, -uN);
+        q.residual = fmax(q.residual, res);
+        if (!(rN > 0)) q.open++;
+        else if (sqrt(most) < t->mu[c] * rN * (1 - 1e-9)) q.stick++;
+        else q.slide++;
+        abut_acc_add(&friction, dot / t->s[c]);
+        abut_acc_add(&normal, uN * rN / t->s[c]);
+    }
+    q.friction_work = friction.hi + friction.lo;
+    q.normal_work = normal.hi + normal.lo;
+    return q;
 }

@@ -1,12 +1,36 @@
-#include "solve/nodal/coulomb_solve.h"
+#include "solve/nodal/coulomb.h"
 
 #include "base/par.h"
 #include "base/timer.h"
+#include "math/mat3.h"
 #include "solve/nodal/coulomb_inline.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- weights ---- */
+
+double abut_smallest_eigenvalue3(const double A[9])
+{
+    const double mean = (A[0] + A[4] + A[8]) / 3, off = A[1] * A[1] + A[2] * A[2] + A[5] * A[5];
+    const double d[3] = { A[0] - mean, A[4] - mean, A[8] - mean };
+    const double p = sqrt((d[0] * d[0] + d[1] * d[1] + d[2] * d[2] + 2 * off) / 6);
+    if (!(p > 0)) return mean;
+    const double B[9] = { d[0] / p, A[1] / p, A[2] / p, A[3] / p, d[1] / p, A[5] / p, A[6] / p, A[7] / p, d[2] / p };
+    const double half = fmax(-1, fmin(1, abut_m3_det(B) / 2));
+    /* the largest is mean + 2 p cos(acos(half)/3), the smallest a third of a turn further */
+    return mean + 2 * p * cos(acos(half) / 3 + 2 * 3.14159265358979323846 / 3);
+}
+
+double abut_nodal_weight(const double A[9], double mass, double body, double beta, double sigma)
+{
+    const double eta = fmax(abut_smallest_eigenvalue3(A), mass);    /* A has at least the masses; the rest is rounding */
+    return fmin(body / 2, fmax(sigma * eta, fmin(beta * mass, eta)));
+}
+
+/* ---- the state ---- */
 
 enum { FIELDS = 11, MIXED = FIELDS - 2 };   /* fields from MIXED on are those of all columns */
 static void fields_of(abut_coulomb_state *s, double **field[FIELDS])
@@ -515,37 +539,4 @@ abut_status abut_coulomb_iterate(abut_coulomb_state *s, const abut_coulomb_syste
     }
     complete(s, y);
     return rc;
-}
-
-abut_coulomb_quality abut_coulomb_quality_at(const abut_touching *t, const double *p)
-{
-    abut_coulomb_quality q = { 0 };
-    abut_acc friction = { 0, 0 }, normal = { 0, 0 };
-    for (size_t c = 0; c < t->n; c++) {
-        const double *n = t->normal + 3 * c, *rbar = t->rbar + 3 * c;
-        double u[3], r[3], uN = 0, rN = 0, dot = 0, most = 0;
-        abut_touching_velocity(t, c, p, u);
-        abut_touching_impulse(t, c, r);
-        for (int d = 0; d < 3; d++) {
-            u[d] += t->give[c] * r[d];
-            uN += u[d] * n[d];
-            rN += rbar[d] * n[d];
-        }
-        for (int d = 0; d < 3; d++) {
-            const double uT = u[d] - uN * n[d], rT = rbar[d] - rN * n[d];
-            dot += uT * rT;
-            most += rT * rT;
-        }
-        const double res = abut_coulomb_residual(u, rbar, n, t->mu[c]);
-        q.penetration = fmax(q.penetration, -uN);
-        q.residual = fmax(q.residual, res);
-        if (!(rN > 0)) q.open++;
-        else if (sqrt(most) < t->mu[c] * rN * (1 - 1e-9)) q.stick++;
-        else q.slide++;
-        abut_acc_add(&friction, dot / t->s[c]);
-        abut_acc_add(&normal, uN * rN / t->s[c]);
-    }
-    q.friction_work = friction.hi + friction.lo;
-    q.normal_work = normal.hi + normal.lo;
-    return q;
 }

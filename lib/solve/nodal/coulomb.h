@@ -2,7 +2,7 @@
  *
  *     A v = f + B^T (r - xi n),   u = B v + k,   (u_c, r_c) of the law of Signorini and Coulomb for every contact c
  *
- *     repeat   p: projection of q (solve/nodal/project.h), lambda = p - q;   v: (A + W) v = f + W (p + lambda);   q += v - p
+ *     repeat   p: projection of q (abut_project), lambda = p - q;   v: (A + W) v = f + W (p + lambda);   q += v - p
  *
  * W, one number for each node of a contact, changes how fast this converges, but not the solution.  W lambda = B^T r is the
  * impulse of all contacts on each node.  p satisfies the law up to the error of the sweeps.  v balances these impulses up to
@@ -12,10 +12,63 @@
  *
  * The map of q is averaged, and linear while no contact changes its state.  Its slow modes are few (a body that follows its
  * contacts as a whole), so Anderson's mixing of the last iterations finds them (Anderson 1965; Fu, Zhang, Boyd 2020). */
-#ifndef ABUT_SOLVE_NODAL_COULOMB_SOLVE_H
-#define ABUT_SOLVE_NODAL_COULOMB_SOLVE_H
+#ifndef ABUT_SOLVE_NODAL_COULOMB_H
+#define ABUT_SOLVE_NODAL_COULOMB_H
 
-#include "solve/nodal/project.h"
+#include "contact/touching.h"
+
+/* The diagonal W of ADMM in place of A: the effective inertia of each node (Daviet 2020, 6.2.6).
+ *
+ *     w = min(M/2, max(sigma eta, min(beta m, eta))),   eta the smallest eigenvalue of the 3x3 block of A at the node, m its mass
+ *
+ * eta alone is too large for nodes tied to each other; inertia alone is too small for nodes tied to a place.
+ *
+ * M/2: a node has at most the inertia of its rigid body, whose inverse mass at the distance d from its centre is
+ * 1/M 1 - [d] I^-1 [d].  A third of its trace, averaged over the masses of the nodes, is 2/M for any body, since
+ * sum m [d][d] = -I.  So both sides of a contact are as heavy as their bodies, for any stiffness, and the four nodes of a frame
+ * have half of its mass each. */
+
+/** The smallest eigenvalue of a symmetric 3x3 matrix, row major, in closed form (Smith 1961), to 1e-7 of the largest. */
+double abut_smallest_eigenvalue3(const double A[9]);
+/** w, kg, above 0 for m > 0 and a positive definite A.  body: M, at least m; INFINITY: not known. */
+double abut_nodal_weight(const double A[9], double mass, double body, double beta, double sigma);
+
+/* The projection of velocities onto the law of contact: Gauss-Seidel over the contacts, without a matrix, in scaled impulses
+ * (Daviet 2020, 5.2.3 and algorithm 1).
+ *
+ *     find p, r:  W p = W v + B^T (r - xi n),   u = B p + k,   (u_c, r_c) of the law of Signorini and Coulomb for every c
+ *
+ * A visit of contact c gathers u, removes its own impulse (ustar = u - rbar), computes its new u by the law, and scatters
+ * the difference.  The contacts of one colour have no node in common, so no bit depends on which thread visits which. */
+
+typedef struct abut_project_options {
+    int sweeps;
+    const double *less;     /* [3 nodes] m/s: v less this is projected; NULL: v */
+    const int32_t *moved;   /* [n_moved] the nodes of contacts, ascending, each once: others are not read; NULL: all nodes */
+    int32_t n_moved;
+    double asleep;      /* m/s: a contact whose visit changes u by less is not visited again in this projection; 0: all are */
+} abut_project_options;
+
+/* Memory of projections, kept between them.  Zero-filled is empty. */
+typedef struct abut_projection {
+    double *p;          /* [4 nodes], aligned to 32 bytes: p of a node, m/s, and its 1/w, 1/kg */
+    void *block;        /* allocation of p */
+    int32_t nodes;
+    uint8_t *asleep;    /* [cap] */
+    size_t cap;
+    size_t visits, skipped;     /* contacts visited, and those not because they slept, since the counters were set to 0 */
+} abut_projection;
+
+/** p[3 nodes] = the projection of v[3 nodes] (which may be p) at the nodes that o names, after so many sweeps.  t has the first
+ * impulses before and the last ones afterwards, with which W p = W v + B^T (r - xi n) up to rounding.  The same bits for every
+ * thread count.
+ *
+ * t        settled with inv_w
+ * inv_w    [nodes] 1/kg
+ * Fails    ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_project(abut_projection *q, abut_touching *t, const double *inv_w, const double *v,
+                                       const abut_project_options *o, double *p, abut_err *err);
+void abut_projection_clear(abut_projection *q);
 
 enum { ABUT_MIXED = 10 };       /* iterations whose q are mixed */
 enum { ABUT_COULOMB_ALL = 2 };  /* iterations in which v of all nodes is solved for: as many as there are copies of v */
