@@ -1,7 +1,6 @@
 /* mesh-prep: a scene or mesh files -> MODEL and first FRAME; refuses what cannot be simulated, and names it. */
 #include "contact/start_check.h"
 #include "base/words.h"
-#include "formats/scene/explain.h"
 #include "formats/result/json_text.h"
 #include "formats/scene/scene_read.h"
 #include "formats/stream/state_io.h"

@@ -5,7 +5,7 @@
  * by name. */
 #include "formats/ipc/script_parts.h"
 
-#include "formats/scene/tree_value.h"
+#include "formats/scene/tree.h"
 
 #include <math.h>
 #include <stdio.h>

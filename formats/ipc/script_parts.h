@@ -4,7 +4,7 @@
 
 #include "formats/ipc/script.h"
 #include "formats/mesh/scan.h"
-#include "formats/scene/tree_make.h"
+#include "formats/scene/tree.h"
 
 /* A script while it is read; parameters start as the reference code's defaults. */
 typedef struct abut_ipc_script {

@@ -1,4 +1,4 @@
-#include "formats/scene/explain.h"
+#include "formats/scene/scene_read.h"
 
 #include "base/words.h"
 #include "energy/barrier_laws.h"

@@ -1,7 +1,9 @@
+/* The mesh of an object: from its file or generator to its place; the order of its elements; what contact sees of it. */
 #include "formats/scene/scene_parts.h"
 
 #include "base/words.h"
 #include "formats/mesh/mesh_io.h"
+#include "mesh/proxy.h"
 #include "mesh/surface.h"
 #include "scene/orders.h"
 
@@ -225,7 +227,8 @@ static void copy_at(const int32_t count[3], const double spacing[3], int64_t c, 
     at[2] = (double)(c / count[0] / count[1]) * spacing[2];
 }
 
-abut_status abut_scene_copy_at(const abut_tree *t, int64_t copy, double at[3], int *objects, abut_err *err)
+/* at: offset of copy `copy` of a `repeat` from the first one, m; objects  out: 1 if copies are objects; NULL to skip. */
+static abut_status offset_of_copy(const abut_tree *t, int64_t copy, double at[3], int *objects, abut_err *err)
 {
     int32_t count[3] = { 1, 1, 1 };
     double spacing[3] = { 0 };
@@ -431,4 +434,202 @@ abut_status abut_scene_mesh(const abut_scene_reader *r, const abut_tree *t, int3
     if (!rc && copies) rc = repeat(copies, copy, &o->mesh, err);
     if (!rc && copies) rc = abut_scene_rest_repeat(o, nf, ns, err);
     return rc || !welded ? rc : weld(welded, &o->mesh, err);
+}
+
+/* ---- orders, geometry and curved surfaces ---- */
+
+static abut_status read_center(const abut_tree *t, abut_snap *s, abut_err *err)
+{
+    const abut_tree *c = abut_tree_find(t, "center");
+    return c ? abut_tree_vector(c, "center", ABUT_Q_LENGTH, 3, s->center, err) : ABUT_OK;
+}
+
+static abut_status read_length(const abut_tree *t, const char *key, double *out, abut_err *err)
+{
+    const abut_tree *v = abut_tree_find(t, key);
+    if (t->kind != ABUT_TREE_MAP) return abut_tree_fail_kind(t, t->key, err, "a map with the key %s, {%s: 0.1 m, ...}", key, key);
+    if (!v) return abut_tree_fail(t, err, "%s: '%s' is missing", t->key, key);
+    return abut_tree_positive(v, key, ABUT_Q_LENGTH, out, NULL, err);
+}
+
+static abut_status read_capsules(const abut_tree *t, abut_snap *s, abut_err *err)
+{
+    abut_status rc = abut_scene_capsules(t, &s->capsule, &s->ncapsules, &s->blend, err);
+    if (!rc) s->kind = ABUT_SNAP_CAPSULES;
+    return rc;
+}
+
+/* Reads a shape from a generator, or from the key of its name under `snap`.  strict: no other keys. */
+static abut_status read_shape(const abut_tree *t, int strict, abut_snap *s, abut_err *err)
+{
+    static const char *const keys[][5] = { { "radius", "center", NULL }, { "radius", "height", "center", NULL },
+                                           { "radius", "tube", "center", NULL }, { "capsules", "blend", NULL } };
+    static const char *const names[] = { "sphere", "cylinder", "torus", "capsules" };
+    static const int kind[] = { ABUT_SNAP_SPHERE, ABUT_SNAP_CYLINDER, ABUT_SNAP_TORUS, ABUT_SNAP_CAPSULES };
+    int k = 0;
+    while (k < 3 && strcmp(t->key, names[k]) != 0) k++;
+    abut_status rc = strict ? abut_tree_keys(t, t->key, keys[k], err) : ABUT_OK;
+    if (rc || kind[k] == ABUT_SNAP_CAPSULES) return rc ? rc : read_capsules(t, s, err);
+    rc = read_length(t, "radius", &s->radius, err);
+    if (!rc && k > 0) rc = read_length(t, keys[k][1], &s->size, err);
+    if (!rc) rc = read_center(t, s, err);
+    if (!rc && k == 2 && !(s->size < s->radius))
+        rc = abut_tree_fail(t, err, "torus: tube %g m: expected less than the radius %g m", s->size, s->radius);
+    if (!rc) s->kind = kind[k];
+    return rc;
+}
+
+/* surface: {snap: FILE, none, or a map with one shape} */
+static abut_status read_surface(const abut_scene_reader *r, const abut_tree *t, abut_scene_order *a, abut_err *err)
+{
+    static const char *const names[] = { "sphere", "cylinder", "torus", "capsules", NULL };
+    abut_status rc = abut_tree_keys(t, "surface", (const char *const[]){ "snap", NULL }, err);
+    const abut_tree *snap = rc ? NULL : abut_tree_find(t, "snap");
+    if (rc) return rc;
+    if (!snap) return abut_tree_fail(t, err, "surface: expected {snap: a file of triangles, a shape, or none}");
+    if (snap->kind == ABUT_TREE_MAP) {
+        rc = abut_tree_keys(snap, "snap", names, err);
+        if (!rc && snap->n != 1) rc = abut_tree_fail(snap, err, "snap: %d shapes: expected one", snap->n);
+        a->surface = 1;
+        return rc ? rc : read_shape(snap->child, 1, &a->snap, err);
+    }
+    if (snap->kind == ABUT_TREE_TEXT && !strcmp(snap->text, "none")) return ABUT_OK;
+    rc = abut_scene_load(r, snap, &a->snap.mesh, err);
+    if (!rc && !a->snap.mesh.nf) rc = abut_tree_fail(snap, err, "snap: a mesh without triangles: expected a surface");
+    if (!rc && a->snap.mesh.nt) rc = abut_tree_fail(snap, err, "snap: a mesh with tets: expected triangles alone");
+    a->snap.kind = rc ? ABUT_SNAP_NONE : ABUT_SNAP_MESH;
+    a->surface = 1;
+    return rc;
+}
+
+/* The shape that a generator cuts into straight tets. */
+static abut_status generated(const abut_tree *t, abut_snap *s, abut_err *err)
+{
+    const abut_tree *g = t->kind == ABUT_TREE_MAP ? t->child : NULL, *snap = g ? abut_tree_find(g, "snap") : NULL;
+    int yes = 0;
+    if (!g) return ABUT_OK;
+    if (!strcmp(g->key, "blob") && snap) {
+        const abut_status rc = abut_tree_flag(snap, "snap", &yes, err);
+        return rc || !yes ? rc : read_capsules(g, s, err);
+    }
+    if (!strcmp(g->key, "ball")) {
+        s->kind = ABUT_SNAP_SPHERE;
+        return read_length(g, "radius", &s->radius, err);
+    }
+    if (!strcmp(g->key, "sphere") || !strcmp(g->key, "cylinder") || !strcmp(g->key, "torus")) return read_shape(g, 0, s, err);
+    return ABUT_OK;
+}
+
+abut_status abut_scene_order_keys(const abut_scene_reader *r, const abut_tree *t, abut_scene_order *a, abut_err *err)
+{
+    const abut_tree *order = abut_tree_find(t, "order"), *geometry = abut_tree_find(t, "geometry");
+    const abut_tree *surface = abut_tree_find(t, "surface"), *gen = abut_tree_find(t, "generate");
+    const abut_tree *fill = abut_tree_find(t, "tetrahedralize"), *copies = abut_tree_find(t, "repeat");
+    int32_t k = 0;
+    abut_status rc = ABUT_OK;
+    if (order && !(rc = abut_tree_int(order, "order", 1, ABUT_ORDER_MAX, &k, err))) a->order = k;
+    if (!rc && geometry && !(rc = abut_tree_int(geometry, "geometry", 1, ABUT_ORDER_MAX, &k, err))) a->geometry = k;
+    if (!rc && surface) rc = read_surface(r, surface, a, err);
+    if (!rc && a->surface && fill && a->snap.kind != ABUT_SNAP_MESH)
+        rc = abut_tree_fail_key(surface, err, "surface: of a surface that is filled with tets: expected a file of triangles");
+    if (!rc && a->surface && fill && copies)
+        rc = abut_tree_fail_key(surface, err, "surface: of copies that are filled with tets: expected no repeat");
+    if (!rc && gen && !surface && !fill && (a->order > 1 || a->geometry > 1)) rc = generated(gen, &a->snap, err);
+    return rc;
+}
+
+/* ---- `proxy` and `match-mass`: how finely contact sees a boundary, or by which surface; and whose mass it has ---- */
+
+/* Points that no triangle has would be vertices of nothing. */
+static abut_status keep_triangles(const abut_tree *t, abut_mesh *m, abut_err *err)
+{
+    if (!m->nf || m->nt || m->ns || m->np)
+        return abut_tree_fail(t, err,
+                              "mesh: expected triangles alone, this one has %d tet%s, %d triangle%s, %d segment%s, %d point%s",
+                              m->nt, abut_s(m->nt), m->nf, abut_s(m->nf), m->ns, abut_s(m->ns), m->np, abut_s(m->np));
+    int32_t *number = malloc(((size_t)m->nv + 1) * sizeof *number), n = 0;
+    if (!number) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d points", m->nv);
+    for (int32_t i = 0; i < m->nv; i++) number[i] = -1;
+    for (size_t i = 0; i < 3 * (size_t)m->nf; i++) number[m->tri[i]] = 0;
+    for (int32_t i = 0; i < m->nv; i++) {
+        if (number[i] < 0) continue;
+        memmove(m->x + 3 * (size_t)n, m->x + 3 * (size_t)i, 3 * sizeof *m->x);
+        number[i] = n++;
+    }
+    for (size_t i = 0; i < 3 * (size_t)m->nf; i++) m->tri[i] = number[m->tri[i]];
+    m->nv = n;
+    free(number);
+    return ABUT_OK;
+}
+
+/* A mesh that is placed as the body is. */
+static abut_status read_placed(const abut_scene_reader *r, const abut_tree *object, const abut_tree *t, int32_t copy,
+                               abut_mesh *m, abut_err *err)
+{
+    static const char *const away[] = { "origin", "unit-size", "use", NULL };
+    static const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    const abut_tree *repeat = abut_tree_find(object, "repeat");
+    double A[9], b[3], at[3] = { 0 };
+    int objects = 1;
+    for (int i = 0; away[i]; i++)
+        if (abut_tree_find(object, away[i]))
+            return abut_tree_fail_key(t, err, "%s: the mesh is where its file says, as the body is: expected no %s", t->key,
+                                      away[i]);
+    abut_status rc = repeat ? offset_of_copy(repeat, copy, at, &objects, err) : ABUT_OK;
+    if (!rc && !objects)
+        return abut_tree_fail_key(t, err, "%s: of one body: expected no repeat, or one with objects: true", t->key);
+    if (!rc) rc = abut_scene_load(r, t, m, err);
+    if (!rc) rc = abut_scene_placement(object, A, b, err);
+    if (rc) return rc;
+    abut_mesh_transform(m, A, b);
+    abut_mesh_transform(m, I, at);
+    return ABUT_OK;
+}
+
+static abut_status read_extrapolation(const abut_tree *t, const abut_scene_object *o, double *most, abut_err *err)
+{
+    const int order = abut_scene_order_of(o);
+    const double limit = order > 1 ? 0.5 : 10;
+    const abut_status rc = abut_tree_not_negative(t, "max-extrapolation", ABUT_Q_PURE, most, err);
+    if (rc || *most <= limit) return rc;
+    return abut_tree_fail(t, err, "max-extrapolation: %g, expected at most %g for tets of order %d, whose polynomials grow fast "
+                          "outside of them", *most, limit, order);
+}
+
+static abut_status read_proxy(const abut_scene_reader *r, const abut_tree *object, int32_t copy, abut_scene_object *o,
+                              abut_err *err)
+{
+    static const char *const keys[] = { "segments", "edge", "tolerance", "mesh", "max-extrapolation", NULL };
+    const abut_tree *t = abut_tree_find(object, "proxy");
+    abut_scene_proxy *p = &o->proxy;
+    p->extrapolation = -1;
+    if (!t) return ABUT_OK;
+    abut_scene_from(t, p->from);
+    abut_status rc = abut_tree_keys(t, "proxy", keys, err);
+    if (rc) return rc;
+    const abut_tree *n = abut_tree_find(t, "segments"), *edge = abut_tree_find(t, "edge"), *tol = abut_tree_find(t, "tolerance");
+    const abut_tree *mesh = abut_tree_find(t, "mesh"), *most = abut_tree_find(t, "max-extrapolation");
+    if ((n != NULL) + (edge != NULL) + (tol != NULL) + (mesh != NULL) != 1)
+        return abut_tree_fail(t, err, "proxy: expected one of segments, edge, tolerance, mesh");
+    if (o->obstacle) return abut_tree_fail_key(t, err, "proxy: of a body of tets; an obstacle is its surface");
+    if (!o->mesh.nt && !abut_tree_find(object, "tetrahedralize"))
+        return abut_tree_fail_key(t, err, "proxy: expected a body of tets");
+    if (most && !mesh) return abut_tree_fail_key(most, err, "max-extrapolation: without a mesh nothing is outside of the tets");
+    if (n) rc = abut_tree_int(n, "segments", 1, ABUT_SEGMENTS_MOST, &p->segments, err);
+    if (edge) rc = abut_tree_positive(edge, "edge", ABUT_Q_LENGTH, &p->edge, NULL, err);
+    if (tol) rc = abut_tree_positive(tol, "tolerance", ABUT_Q_LENGTH_OR_L, &p->tolerance.value, &p->tolerance.per_length, err);
+    if (mesh) rc = read_placed(r, object, mesh, copy, &p->surface, err);
+    if (!rc && mesh) rc = keep_triangles(mesh, &p->surface, err);
+    return rc || !most ? rc : read_extrapolation(most, o, &p->extrapolation, err);
+}
+
+abut_status abut_scene_read_proxy(const abut_scene_reader *r, const abut_tree *object, int32_t copy, abut_scene_object *o,
+                                  abut_err *err)
+{
+    const abut_tree *t = abut_tree_find(object, "match-mass");
+    const abut_status rc = read_proxy(r, object, copy, o, err);
+    if (rc || !t) return rc;
+    if (o->obstacle || (!o->mesh.nt && !abut_tree_find(object, "tetrahedralize")))
+        return abut_tree_fail_key(t, err, "match-mass: expected a body of tets");
+    return read_placed(r, object, t, copy, &o->reference, err);
 }

@@ -2,7 +2,7 @@
 #ifndef ABUT_FORMATS_SCENE_SCENE_PARTS_H
 #define ABUT_FORMATS_SCENE_SCENE_PARTS_H
 
-#include "formats/scene/tree_value.h"
+#include "formats/scene/tree.h"
 #include "scene/scene.h"
 
 typedef struct abut_scene_reader {
@@ -31,14 +31,8 @@ ABUT_MUST_USE abut_status abut_scene_mesh(const abut_scene_reader *r, const abut
 /** `proxy` and `match-mass` of an object: after its mesh and its tets.  copy: as for abut_scene_mesh. */
 ABUT_MUST_USE abut_status abut_scene_read_proxy(const abut_scene_reader *r, const abut_tree *object, int32_t copy,
                                                 abut_scene_object *o, abut_err *err);
-/** `frame` of an object: its mesh becomes one tet of control points, with the surface that it had.  After `proxy`. */
-ABUT_MUST_USE abut_status abut_scene_read_frame(const abut_tree *object, abut_scene_object *o, abut_err *err);
-/** at: offset of copy `copy` of a `repeat` from the first one, m; objects  out: 1 if copies are objects; NULL to skip. */
-ABUT_MUST_USE abut_status abut_scene_copy_at(const abut_tree *repeat, int64_t copy, double at[3], int *objects, abut_err *err);
 /** Loads the mesh file that t names. */
 ABUT_MUST_USE abut_status abut_scene_load(const abut_scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err);
-/** `shell`, `rod`, `particle`, `contact-thickness` of an object: before its mesh. */
-ABUT_MUST_USE abut_status abut_scene_codim(const abut_tree *t, abut_scene_object *o, abut_err *err);
 /** The shape at rest of shells and rods: `rest`, or the mesh itself.  After the mesh was placed, before it is repeated.
  * x      [3 nv] its points scaled, but neither rotated nor moved
  * scale  of the object; flipped: its elements are flipped */
@@ -46,8 +40,7 @@ ABUT_MUST_USE abut_status abut_scene_rest(const abut_scene_reader *r, const abut
                                           int flipped, abut_scene_object *o, abut_err *err);
 /** Repeats the shape at rest as often as the mesh repeats one with nf triangles and ns segments. */
 ABUT_MUST_USE abut_status abut_scene_rest_repeat(abut_scene_object *o, int32_t nf, int32_t ns, abut_err *err);
-/** Read properties of a material beside moduli: of tets; of shells (`bending-young`, `membrane`, `fabric`, `strain-limit`). */
-ABUT_MUST_USE abut_status abut_scene_terms(const abut_tree *t, abut_scene_material *m, abut_err *err);
+/** Reads the properties of a material of shells: `bending-young`, `membrane`, `fabric`, `strain-limit`. */
 ABUT_MUST_USE abut_status abut_scene_fabric(const abut_tree *t, abut_scene_material *m, abut_err *err);
 /** The `seams` list: after the objects. */
 ABUT_MUST_USE abut_status abut_scene_seams(abut_scene_reader *r, const abut_tree *seams, abut_err *err);
@@ -62,24 +55,11 @@ ABUT_MUST_USE abut_status abut_scene_capsules(const abut_tree *t, abut_capsule *
                                               abut_err *err);
 /** The value of `generate`: a map with one generator, into an empty mesh. */
 ABUT_MUST_USE abut_status abut_scene_generate(const abut_tree *t, abut_mesh *m, abut_err *err);
-/** Generators of sheets, strands and grains: t is the map of sizes. */
-ABUT_MUST_USE abut_status abut_scene_make_cloth(const abut_tree *t, abut_mesh *m, abut_err *err);
-ABUT_MUST_USE abut_status abut_scene_make_tube(const abut_tree *t, abut_mesh *m, abut_err *err);
-ABUT_MUST_USE abut_status abut_scene_make_icosphere(const abut_tree *t, abut_mesh *m, abut_err *err);
-ABUT_MUST_USE abut_status abut_scene_make_bowl(const abut_tree *t, abut_mesh *m, abut_err *err);
-ABUT_MUST_USE abut_status abut_scene_make_strands(const abut_tree *t, abut_mesh *m, abut_err *err);
-ABUT_MUST_USE abut_status abut_scene_make_hair(const abut_tree *t, abut_mesh *m, abut_err *err);
-ABUT_MUST_USE abut_status abut_scene_make_net(const abut_tree *t, abut_mesh *m, abut_err *err);
-ABUT_MUST_USE abut_status abut_scene_make_sprinkles(const abut_tree *t, abut_mesh *m, abut_err *err);
-ABUT_MUST_USE abut_status abut_scene_make_particles(const abut_tree *t, abut_mesh *m, abut_err *err);
 /** Puts the place of t before the message of a reader or generator that failed with rc; a size that a generator refuses is a
  * fault of the scene (ABUT_E_FORMAT). */
 abut_status abut_scene_placed(const abut_tree *t, abut_status rc, abut_err *err);
 /** Reads the key `ramp` or `factor` of the map of a load; without either the table stays empty. */
 ABUT_MUST_USE abut_status abut_scene_factor(const abut_tree *map, abut_scene_table *out, abut_err *err);
-/** A list of rows of `width` lengths, malloc'ed. */
-ABUT_MUST_USE abut_status abut_scene_rows(const abut_tree *t, const char *what, int width, double **rows, int32_t *n,
-                                          abut_err *err);
 /** Fails unless the map t has all of these keys. */
 ABUT_MUST_USE abut_status abut_scene_all_there(const abut_tree *t, const char *const *keys, abut_err *err);
 /** Fails unless the map t has all of these keys and no other. */
@@ -101,11 +81,6 @@ ABUT_MUST_USE abut_status abut_read_scene_select(const abut_scene_reader *r, con
 ABUT_MUST_USE abut_status abut_scene_selections(const abut_scene_reader *r, abut_err *err);
 /** The `attachments` list: after the objects. */
 ABUT_MUST_USE abut_status abut_scene_attachments(abut_scene_reader *r, const abut_tree *attachments, abut_err *err);
-/** The map `sqp`. */
-ABUT_MUST_USE abut_status abut_scene_sqp(const abut_scene_reader *r, const abut_tree *t, abut_err *err);
-/** The map `nodal`; the list `contact.cohesion`, after the objects (NULL: none). */
-ABUT_MUST_USE abut_status abut_scene_nodal(const abut_scene_reader *r, const abut_tree *t, abut_err *err);
-ABUT_MUST_USE abut_status abut_scene_cohesions(const abut_scene_reader *r, const abut_tree *list, abut_err *err);
 /** The `motion` list; selections are looked up in the root's `selections`. */
 ABUT_MUST_USE abut_status abut_scene_motions(abut_scene_reader *r, const abut_tree *motion, abut_err *err);
 

@@ -1,13 +1,196 @@
+/* A scene from its tree: the maps of the top level, with materials, contact and the parameters of solvers. */
 #include "formats/scene/scene_read.h"
 
 #include "base/words.h"
 #include "formats/scene/scene_parts.h"
+#include "geom/quadrature.h"
+#include "model/check.h"
 #include "model/laws.h"
 #include "model/model.h"
+#include "solve/step/options.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- contact as linearised inequalities: the map `sqp` ---- */
+
+static abut_status choose(const abut_tree *t, const char *key, const char *what, const char *const *names, abut_param *p,
+                          abut_err *err)
+{
+    const abut_tree *c = abut_tree_find(t, key);
+    int value = 0;
+    if (!c) return ABUT_OK;
+    abut_scene_from(c, p->from);
+    const abut_status rc = abut_tree_choice(c, what, names, &value, err);
+    p->value = value;
+    return rc;
+}
+
+static abut_status read_sqp(const abut_scene_reader *r, const abut_tree *t, abut_err *err)
+{
+    static const char *const keys[] = { "constraints", "active-set", "offset", NULL };
+    struct abut_scene_sqp *s = &r->scene->sqp;
+    abut_status rc = abut_tree_keys(t, "sqp", keys, err);
+    if (!rc) rc = choose(t, "constraints", "sqp.constraints", abut_constraint_names, &s->constraints, err);
+    if (!rc) rc = choose(t, "active-set", "sqp.active-set", abut_active_set_names, &s->active_set, err);
+    const abut_tree *offset = rc ? NULL : abut_tree_find(t, "offset");
+    if (!offset) return rc;
+    abut_scene_from(offset, s->offset.from);
+    rc = abut_tree_real(offset, "sqp.offset", ABUT_Q_LENGTH_OR_L, &s->offset.value, &s->offset.per_length, err);
+    return rc || s->offset.value >= 0 ? rc : abut_tree_fail(offset, err, "sqp.offset %g: expected 0 or more", s->offset.value);
+}
+
+/* ---- hard contact: the map `nodal`, and cohesion ---- */
+
+/* Reads a value of the kind of its key. */
+static abut_status read_value(const abut_tree *t, const abut_scene_nodal_key *k, abut_param *p, abut_err *err)
+{
+    static const char *const returns[] = { "feasible", "elastic", NULL }, *const integrators[] = { "newton", "admm", NULL };
+    char what[32] = "nodal.";
+    int32_t whole = 0;
+    int flag = 0;
+    abut_status rc = ABUT_OK;
+    strncat(what, k->key, sizeof what - 7);
+    abut_scene_from(t, p->from);
+    switch (k->kind) {
+    case ABUT_NODAL_WHOLE: rc = abut_tree_int(t, what, 1, ABUT_NODAL_MOST, &whole, err); p->value = whole; break;
+    case ABUT_NODAL_RETURN: rc = abut_tree_choice(t, what, returns, &flag, err); p->value = flag; break;
+    case ABUT_NODAL_INTEGRATOR: rc = abut_tree_choice(t, what, integrators, &flag, err); p->value = flag; break;
+    case ABUT_NODAL_FLAG: rc = abut_tree_flag(t, what, &flag, err); p->value = flag; break;
+    case ABUT_NODAL_LENGTH: rc = abut_tree_positive(t, what, ABUT_Q_LENGTH_OR_L, &p->value, &p->per_length, err); break;
+    case ABUT_NODAL_REAL: rc = abut_tree_positive(t, what, ABUT_Q_PURE, &p->value, NULL, err); break;
+    case ABUT_NODAL_SHARE: rc = abut_tree_not_negative(t, what, ABUT_Q_PURE, &p->value, err); break;
+    case ABUT_NODAL_STIFFNESS: rc = abut_tree_positive(t, what, ABUT_Q_STIFFNESS, &p->value, NULL, err); break;
+    }
+    return rc;
+}
+
+static abut_status read_nodal(const abut_scene_reader *r, const abut_tree *t, abut_err *err)
+{
+    const char *keys[ABUT_NODAL_KEYS + 1] = { NULL };
+    for (int i = 0; i < ABUT_NODAL_KEYS; i++) keys[i] = abut_scene_nodal_keys[i].key;
+    abut_status rc = abut_tree_keys(t, "nodal", keys, err);
+    for (int i = 0; i < ABUT_NODAL_KEYS && !rc; i++) {
+        const abut_tree *c = abut_tree_find(t, keys[i]);
+        if (c) rc = read_value(c, &abut_scene_nodal_keys[i], &r->scene->nodal[i], err);
+    }
+    return rc;
+}
+
+static abut_status read_cohesion(const abut_scene_reader *r, const abut_tree *t, abut_scene_cohesion *c, abut_err *err)
+{
+    static const char *const keys[] = { "between", "force", "range", NULL };
+    abut_status rc = abut_tree_keys(t, "contact.cohesion", keys, err);
+    if (rc) return rc;
+    const abut_tree *two = abut_tree_find(t, "between");
+    abut_scene_from(t, c->from);
+    if (t->n != 3) return abut_tree_fail(t, err, "contact.cohesion: expected {between: [object, object], force: N, range: m}");
+    rc = abut_tree_list(two, "between", 2, "[ball, floor]", err);
+    if (!rc) rc = abut_scene_find(r, two->child, 1, &c->a, err);
+    if (!rc) rc = abut_scene_find(r, two->child->next, 1, &c->b, err);
+    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "force"), "contact.cohesion.force", ABUT_Q_FORCE, &c->force, NULL, err);
+    return rc ? rc
+              : abut_tree_positive(abut_tree_find(t, "range"), "contact.cohesion.range", ABUT_Q_LENGTH, &c->range, NULL, err);
+}
+
+static int same_two(const abut_scene_cohesion *p, const abut_scene_cohesion *q)
+{
+    return (p->a == q->a && p->b == q->b) || (p->a == q->b && p->b == q->a);
+}
+
+/* Reads the list `contact.cohesion`, after the objects (NULL: none). */
+static abut_status read_cohesions(const abut_scene_reader *r, const abut_tree *list, abut_err *err)
+{
+    if (!list) return ABUT_OK;
+    abut_status rc = abut_tree_list(list, "contact.cohesion", 0, "{between: [ball, floor], force: 1 N, range: 1 mm}", err);
+    if (!rc) rc = abut_scene_reserve_cohesions(r->scene, list->n, err);
+    int32_t i = 0;
+    for (const abut_tree *t = list->child; t && !rc; t = t->next, i++) {
+        abut_scene_cohesion *const all = r->scene->cohesion;
+        rc = read_cohesion(r, t, &all[i], err);
+        for (int32_t k = 0; k < i && !rc; k++)
+            if (same_two(&all[k], &all[i]))
+                rc = abut_tree_fail(t, err, "contact.cohesion: the same two as in %s", all[k].from);
+    }
+    return rc;
+}
+
+/* ---- materials of tets beside moduli: splines, fibres, squared distances, a degree of quadrature ---- */
+
+/* {stretch: [..], a: [..], b: [..], c: [..]}: knots, and the slopes there, Pa */
+static abut_status read_spline(const abut_tree *t, abut_scene_material *m, abut_err *err)
+{
+    static const char *const keys[] = { "stretch", "a", "b", "c", NULL };
+    abut_status rc = abut_scene_need(t, keys, err);
+    if (rc) return rc;
+    const abut_tree *knots = abut_tree_find(t, "stretch");
+    const int n = knots->kind == ABUT_TREE_LIST ? knots->n : 0;
+    if (n < 2) return abut_tree_fail_kind(knots, "spline.stretch", err, "a list of two numbers or more, [0.5, 1, 2]");
+    double *value = malloc((size_t)n * sizeof *value);
+    m->knot = malloc((size_t)n * sizeof *m->knot);
+    m->slope = malloc(3 * (size_t)n * sizeof *m->slope);
+    m->nknots = n;
+    if (!value || !m->knot || !m->slope) rc = abut_fail(err, ABUT_E_NOMEM, "no memory for a spline of %d knots", n);
+    if (!rc) rc = abut_tree_vector(knots, "spline.stretch", ABUT_Q_PURE, n, m->knot, err);
+    for (int k = 1; k < n && !rc; k++)
+        if (!(m->knot[k - 1] < m->knot[k]))
+            rc =
+                abut_tree_fail(knots, err, "spline.stretch: %g after %g: expected ascending numbers", m->knot[k], m->knot[k - 1]);
+    for (int q = 0; q < 3 && !rc; q++) {
+        rc = abut_tree_vector(abut_tree_find(t, keys[1 + q]), keys[1 + q], ABUT_Q_PRESSURE, n, value, err);
+        for (int k = 0; k < n && !rc; k++) m->slope[3 * k + q] = value[k];
+    }
+    free(value);
+    return rc;
+}
+
+static abut_status read_fibre(const abut_tree *t, abut_scene_material *m, abut_err *err)
+{
+    static const char *const keys[] = { "direction", "stiffness", NULL };
+    double *d = m->fibre_direction;
+    abut_status rc = abut_scene_need(t, keys, err);
+    if (!rc) rc = abut_tree_vector(abut_tree_find(t, "direction"), "fibre.direction", ABUT_Q_PURE, 3, d, err);
+    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "stiffness"), "fibre.stiffness", ABUT_Q_PRESSURE, &m->fibre, NULL, err);
+    const double n = rc ? 1 : abut_tree_norm(d, 3);
+    if (!(n > 0)) return abut_tree_fail(t, err, "fibre.direction: expected a vector that is not zero");
+    for (int k = 0; k < 3; k++) d[k] /= n;
+    return rc;
+}
+
+static abut_status read_stretch(const abut_tree *t, abut_scene_material *m, abut_err *err)
+{
+    static const char *const keys[] = { "range", "stiffness", NULL };
+    abut_status rc = abut_scene_need(t, keys, err);
+    if (!rc) rc = abut_tree_vector(abut_tree_find(t, "range"), "stretch.range", ABUT_Q_PURE, 2, m->stretch + 1, err);
+    if (!rc && !(m->stretch[1] >= 0 && m->stretch[1] <= 1 && m->stretch[2] >= 1))
+        rc = abut_tree_fail(abut_tree_find(t, "range"), err, "stretch.range: %g, %g: expected 0 <= low <= 1 <= high",
+                            m->stretch[1], m->stretch[2]);
+    return rc ? rc
+              : abut_tree_positive(abut_tree_find(t, "stiffness"), "stretch.stiffness", ABUT_Q_PRESSURE, &m->stretch[0], NULL,
+                                   err);
+}
+
+static abut_status read_terms(const abut_tree *t, abut_scene_material *m, abut_err *err)
+{
+    const abut_tree *spline = abut_tree_find(t, "spline"), *fibre = abut_tree_find(t, "fibre");
+    const abut_tree *volume = abut_tree_find(t, "volume"), *stretch = abut_tree_find(t, "stretch");
+    const abut_tree *degree = abut_tree_find(t, "quadrature");
+    m->stretch[2] = 1;
+    if (!spline != (m->model != ABUT_SPLINE))
+        return abut_tree_fail_key(spline ? spline : t, err,
+                                  spline ? "spline: of a material whose model is %s"
+                                         : "model %s needs spline: {stretch: [..], a: [..], b: [..], c: [..]}",
+                                  abut_material_names[m->model]);
+    abut_status rc = spline ? read_spline(spline, m, err) : ABUT_OK;
+    if (!rc && fibre) rc = read_fibre(fibre, m, err);
+    if (!rc && volume) rc = abut_tree_positive(volume, "volume", ABUT_Q_PRESSURE, &m->volume, NULL, err);
+    if (!rc && degree) rc = abut_tree_int(degree, "quadrature", 1, ABUT_QUADRATURE_MAX, &m->quadrature, err);
+    return rc || !stretch ? rc : read_stretch(stretch, m, err);
+}
+
+/* ---- names, time and contact ---- */
 
 void abut_scene_from(const abut_tree *t, char from[ABUT_SCENE_FROM])
 {
@@ -291,7 +474,7 @@ static abut_status read_material(const abut_tree *t, abut_scene_material *m, abu
     if (!rc && !abut_material_bounded(m->model, m->poisson))
         rc = abut_tree_fail(poisson, err, "poisson is %g: expected " ABUT_MATERIAL_UNBOUNDED, m->poisson,
                             abut_material_least_poisson(m->model));
-    if (!rc) rc = abut_scene_terms(t, m, err);
+    if (!rc) rc = read_terms(t, m, err);
     return rc ? rc : abut_scene_fabric(t, m, err);
 }
 
@@ -400,8 +583,8 @@ static abut_status read_top(abut_scene_reader *r, abut_err *err)
     const abut_tree *solver = abut_tree_find(r->root, "solver"), *nodal = abut_tree_find(r->root, "nodal");
     const abut_tree *sqp = abut_tree_find(r->root, "sqp");
     if (!rc && solver) rc = abut_tree_choice(solver, "solver", solvers, &s->solver, err);
-    if (!rc && nodal) rc = abut_scene_nodal(r, nodal, err);
-    if (!rc && sqp) rc = abut_scene_sqp(r, sqp, err);
+    if (!rc && nodal) rc = read_nodal(r, nodal, err);
+    if (!rc && sqp) rc = read_sqp(r, sqp, err);
     if (!rc && fit) rc = abut_tree_positive(fit, "fit", ABUT_Q_LENGTH, &s->fit, NULL, err);
     return rc ? rc : read_place(r, err);
 }
@@ -417,7 +600,7 @@ abut_status abut_scene_read(const abut_tree *root, const char *base, abut_scene 
     if (!rc) rc = abut_scene_objects(&r, abut_tree_find(root, "objects"), err);
     const abut_tree *friction = !rc && contact ? abut_tree_find(contact, "friction") : NULL;
     if (friction) rc = read_pairs(&r, abut_tree_find(friction, "pairs"), err);
-    if (!rc && contact) rc = abut_scene_cohesions(&r, abut_tree_find(contact, "cohesion"), err);
+    if (!rc && contact) rc = read_cohesions(&r, abut_tree_find(contact, "cohesion"), err);
     if (!rc) rc = abut_scene_selections(&r, err);
     if (!rc) rc = abut_scene_motions(&r, abut_tree_find(root, "motion"), err);
     if (!rc) rc = abut_scene_attachments(&r, abut_tree_find(root, "attachments"), err);

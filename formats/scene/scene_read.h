@@ -1,9 +1,12 @@
-/* The scene language (formats/SCENE.md): from a document tree to a scene. */
+/* The scene language (formats/SCENE.md): from a document tree to a scene; and every derived parameter of one. */
 #ifndef ABUT_FORMATS_SCENE_SCENE_READ_H
 #define ABUT_FORMATS_SCENE_SCENE_READ_H
 
 #include "formats/scene/tree.h"
+#include "scene/build.h"
 #include "scene/scene.h"
+
+#include <stdio.h>
 
 /** Understands root as a scene; loads the meshes it names (relative to the folder `base`, "" for the current one) and
  * generates others; meshes are scaled, rotated and moved, but not yet filled (tetrahedralize) or fitted (fit).
@@ -12,5 +15,16 @@
  * Fails  ABUT_E_FORMAT with file, line, column: unknown keys (with the nearest known name), wrong types, missing units,
  *        missing files, names that nothing bears; ABUT_E_NOMEM; ABUT_E_IO */
 ABUT_MUST_USE abut_status abut_scene_read(const abut_tree *root, const char *base, abut_scene *out, abut_err *err);
+
+/* Facts that mesh-prep finds beyond abut_scene_build. */
+typedef struct abut_explain {
+    double gap; /* m: smallest distance less thickness at the start; INFINITY: larger than `reach` everywhere */
+    double reach;                   /* m: how far it was looked for */
+    char closest[400];              /* the closest pair */
+} abut_explain;
+
+/** Writes every derived parameter of a scene, with its unit and its reason (mesh-prep --explain).  The caller
+ * checks f for errors. */
+void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const abut_explain *e);
 
 #endif

@@ -1,10 +1,14 @@
 /* A document as a tree of maps, lists and texts with their places in the file: a scene file before it is interpreted.
- * YAML files and other scene scripts become such a tree; --set changes it. */
+ * YAML files and other scene scripts become such a tree; --set changes it.  Errors about values that are missing or
+ * wrong name their place. */
 #ifndef ABUT_FORMATS_SCENE_TREE_H
 #define ABUT_FORMATS_SCENE_TREE_H
 
 #include "base/arena.h"
+#include "base/units.h"
 #include "base/words.h"
+
+#include <stdint.h>
 
 typedef enum abut_tree_kind { ABUT_TREE_TEXT, ABUT_TREE_LIST, ABUT_TREE_MAP } abut_tree_kind;
 
@@ -54,5 +58,56 @@ ABUT_MUST_USE abut_status abut_tree_list(const abut_tree *t, const char *what, i
 
 /** Fails unless t is a map whose keys are all among known[] (NULL-terminated); names the nearest known one. */
 ABUT_MUST_USE abut_status abut_tree_keys(const abut_tree *t, const char *what, const char *const *known, abut_err *err);
+
+/** A number in SI units, between -ABUT_FARTHEST and ABUT_FARTHEST; angles, and rates of rotation a second, up to ABUT_TURNS_MOST.
+ * per_length (NULL: not allowed) is set to 1 when the unit is l or l/s.
+ * Fails  ABUT_E_FORMAT with the place, the text found, the units or the range expected */
+ABUT_MUST_USE abut_status abut_tree_real(const abut_tree *t, const char *what, abut_quantity q, double *out,
+                                         int *per_length, abut_err *err);
+/** As abut_tree_real, more than 0. */
+ABUT_MUST_USE abut_status abut_tree_positive(const abut_tree *t, const char *what, abut_quantity q, double *out,
+                                             int *per_length, abut_err *err);
+/** As abut_tree_real, 0 or more; without l. */
+ABUT_MUST_USE abut_status abut_tree_not_negative(const abut_tree *t, const char *what, abut_quantity q, double *out,
+                                                 abut_err *err);
+/** A list of n such numbers. */
+ABUT_MUST_USE abut_status abut_tree_vector(const abut_tree *t, const char *what, abut_quantity q, int n, double *out,
+                                           abut_err *err);
+/** Scales v by a power of two, its largest entry to between 1 and 2, so that squares neither overflow nor vanish.  Returns the
+ * length of v after that, 0 if all entries are 0. */
+double abut_tree_norm(double *v, int n);
+/** An integer in [lo, hi]; a list of n of them. */
+ABUT_MUST_USE abut_status abut_tree_int(const abut_tree *t, const char *what, int32_t lo, int32_t hi, int32_t *out,
+                                        abut_err *err);
+ABUT_MUST_USE abut_status abut_tree_ints(const abut_tree *t, const char *what, int n, int32_t lo, int32_t hi,
+                                         int32_t *out, abut_err *err);
+/** true or false. */
+ABUT_MUST_USE abut_status abut_tree_flag(const abut_tree *t, const char *what, int *out, abut_err *err);
+/** A text that is not empty, for instance `example`. */
+ABUT_MUST_USE abut_status abut_tree_word(const abut_tree *t, const char *what, const char *example, const char **out,
+                                         abut_err *err);
+/** *out: index of the text among the names (NULL-terminated); an error names the nearest one. */
+ABUT_MUST_USE abut_status abut_tree_choice(const abut_tree *t, const char *what, const char *const *names, int *out,
+                                           abut_err *err);
+
+/* State of a writer of a tree: one line per value.  It remembers a failed allocation, so that a writer checks once.
+ * file and line: place noted with the next values. */
+typedef struct abut_tree_maker {
+    abut_arena *arena;
+    const char *file;
+    int line;
+    int failed;     /* memory ran out */
+} abut_tree_maker;
+
+/** A new map or list under parent (key NULL: an entry of a list; parent NULL: a root).  NULL once memory ran out; from
+ * then on nothing is added to anything, so a NULL may be passed on as a parent. */
+abut_tree *abut_make_map(abut_tree_maker *m, abut_tree *parent, const char *key);
+abut_tree *abut_make_list(abut_tree_maker *m, abut_tree *parent, const char *key);
+/** A text value, printf-style. */
+void abut_make_text(abut_tree_maker *m, abut_tree *parent, const char *key, const char *fmt, ...) ABUT_PRINTF(4, 5);
+/** A number in the fewest digits that read back the same, and its unit (NULL: none). */
+void abut_make_number(abut_tree_maker *m, abut_tree *parent, const char *key, double v, const char *unit);
+/** A list of n such numbers. */
+void abut_make_numbers(abut_tree_maker *m, abut_tree *parent, const char *key, const double *v, int n);
 
 #endif

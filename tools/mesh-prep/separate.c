@@ -8,7 +8,7 @@
 #include "model/tets.h"
 #include "repair/separate.h"
 #include "energy/codim_bound.h"
-#include "formats/scene/tree_value.h"
+#include "formats/scene/tree.h"
 
 #include <math.h>
 #include <stdio.h>
