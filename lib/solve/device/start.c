@@ -1,4 +1,4 @@
-/* Start of a step (solve/search/warm_start.c, solve/search/scripted.c), on a device. */
+/* Start of a step (solve/search/start.c), on a device. */
 #include "energy/barrier_term.h"
 #include "solve/device/parts.h"
 

@@ -1,7 +1,7 @@
 /* The minimiser of one objective: a direction and a feasible line search (Li 2020, algorithms 1 and 3).
  *
- * It decides by numbers alone: the loop (minimise.c), its stopping rules (stop.c) and its moves (rotate.c, second_order.c,
- * backtrack.c, lengthen.c) reach positions through a table of operations (search_ops.h), of which the processor has
+ * It decides by numbers alone: the loop (minimise.c), its stopping rules (rules.c) and its moves (rotate.c, second_order.c,
+ * line.c) reach positions through a table of operations (search_ops.h), of which the processor has
  * one and a device another.
  *
  * Stopping rules.
@@ -31,7 +31,7 @@
 #include "solve/without.h"
 
 struct abut_search_ops;     /* solve/search/search_ops.h */
-struct abut_stop_rule;      /* solve/search/stop.c */
+struct abut_stop_rule;      /* solve/search/rules.c */
 
 typedef struct abut_search_opts {
     double slack_ccd;       /* fraction of a mesh pair's gap that a step must leave; 0.2 */
@@ -54,7 +54,7 @@ typedef struct abut_search_opts {
     } stop;
     struct abut_line_opts { /* of the lines that are followed */
         double armijo;      /* least decrease of a step, as a part of what the slope promises; 0: it must not grow */
-        int cfl;            /* short steps are bounded by dhat, not by continuous collision detection (bound.c) */
+        int cfl;            /* short steps are bounded by dhat, not by continuous collision detection (line.c) */
         int guess;          /* ABUT_GUESS_*: the first one of a time step */
     } line;
     unsigned without;       /* ABUT_WITHOUT_* */

@@ -1,6 +1,5 @@
-/* Shared by the files of the minimiser: minimise.c iterates, stop.c has the stopping rules, bound.c bounds directions, the moves
- * find a step on them that lowers the objective, scripted.c carries prescribed nodes, warm_start.c starts a step, processor.c
- * has the operations of the processor. */
+/* Shared by the files of the minimiser: minimise.c iterates, rules.c has the stopping rules, line.c searches along a direction,
+ * rotate.c and second_order.c are the other moves, start.c starts a step, processor.c has the operations of the processor. */
 #ifndef ABUT_SOLVE_SEARCH_SEARCH_PARTS_H
 #define ABUT_SOLVE_SEARCH_SEARCH_PARTS_H
 
@@ -22,7 +21,7 @@ void abut_search_exchange(abut_search *s, abut_point *with);
 /** Makes the trial point the iterate, and adds it to the path of the step. */
 ABUT_MUST_USE abut_status abut_search_accept(abut_search *s, abut_err *err);
 
-/* ---- bound.c ---- */
+/* ---- line.c: bounds ---- */
 
 /** Finds the largest feasible step along s->p, no longer than `most` (in (0, 1]; below 1 its kind is ABUT_LIMIT_LENGTH), and the
  * candidates of that sweep in s->cand.  The fraction `first` of s->p is swept first, which may save sweeping it all; *reached
@@ -35,7 +34,7 @@ ABUT_MUST_USE abut_status abut_search_bound_direction(abut_search *s, abut_limit
  * else bounds a body that is not held. */
 double abut_search_longest(const abut_search *s, double speed);
 
-/* ---- stop.c ---- */
+/* ---- rules.c ---- */
 
 /* A stopping rule; NULL operations do not apply. */
 typedef struct abut_stop_rule {
@@ -103,10 +102,7 @@ int abut_second_order_applies(const abut_search *s);
 ABUT_MUST_USE abut_status abut_rotations_make(abut_rotations **out, const abut_objective *p, abut_err *err);
 void abut_rotations_free(abut_rotations *r);
 
-/* ---- scripted.c ---- */
-
-/** Stops the augmented Lagrangian: prescribed nodes stay where they are. */
-void abut_script_stop(abut_search *s);
+/* ---- start.c ---- */
 
 enum { ABUT_SCRIPT_DONE, ABUT_SCRIPT_WAITS };
 

@@ -10,7 +10,7 @@
 /* The names of the rules that end a minimisation (solve/search/rules.h), NULL at the end. */
 extern const char *const abut_stop_names[ABUT_STOPS + 1];
 
-/* Bounds of directions against intersections (solve/search/bound.c), and their names, NULL at the end. */
+/* Bounds of directions against intersections (solve/search/line.c), and their names, NULL at the end. */
 enum { ABUT_CCD_FULL, ABUT_CCD_CFL, ABUT_CCD_RULES };
 extern const char *const abut_ccd_rule_names[ABUT_CCD_RULES + 1];
 

@@ -1,8 +1,12 @@
-#include "energy/prescribed.h"
+/* The start of a step: prescribed nodes on the way to their targets, and the motion of the others with them. */
 #include "solve/search/search_parts.h"
+
+#include "energy/prescribed.h"
 
 #include <math.h>
 #include <string.h>
+
+/* ---- prescribed nodes ---- */
 
 /* constants of the augmented Lagrangian (Li 2020, App. E) */
 #define AL_START 1e6
@@ -32,7 +36,8 @@ static double scripted_speed(const abut_objective *p)
     return big / p->model->h[0];
 }
 
-void abut_script_stop(abut_search *s)
+/* Stops the augmented Lagrangian: prescribed nodes stay where they are. */
+static void stop_script(abut_search *s)
 {
     abut_lagrangian_of(&s->prob.terms)->on = 0;
     abut_objective_number(&s->prob);
@@ -66,7 +71,7 @@ static abut_status carry_held(abut_search *s, double *alpha, abut_report *rep, a
 abut_status abut_search_move_held(abut_search *s, abut_report *rep, abut_err *err)
 {
     double alpha;
-    abut_script_stop(s);
+    stop_script(s);
     const abut_status rc = carry_held(s, &alpha, rep, err);
     if (!rc && alpha < AL_DONE) al_start(s);
     return rc;
@@ -76,7 +81,7 @@ abut_status abut_search_move_held(abut_search *s, abut_report *rep, abut_err *er
 static abut_status al_finish(abut_search *s, abut_report *rep, abut_err *err)
 {
     double alpha;
-    abut_script_stop(s);
+    stop_script(s);
     if (s->prob.w.inertia) return ABUT_OK;
     const abut_status rc = carry_held(s, &alpha, rep, err);
     return rc ? rc : abut_search_contacts(s, rep, err);
@@ -99,4 +104,50 @@ abut_status abut_script_update(abut_search *s, double speed, int *script, abut_r
     }
     p->changes++;
     return abut_rule_is_blocked(&s->scripted, done) ? abut_search_fail(s, ABUT_FAILED_BLOCKED, err) : ABUT_OK;
+}
+
+/* ---- the warm start ---- */
+
+/* s->p: prescribed nodes to their targets, the others by v. */
+static void aim_at_warm_start(abut_search *s, const double *v)
+{
+    s->ops->start.warm(s, v, 1);
+    s->ops->start.aim_at_trial(s);
+}
+
+abut_status abut_search_contacts_before(abut_search *s, const double *v, abut_report *rep, abut_err *err)
+{
+    aim_at_warm_start(s, v);    /* the warm start uses its candidates too */
+    return s->ops->points.contacts(s, 1, rep, err);
+}
+
+/* Objective at the end of the motion. */
+static abut_status energy_of_moving(abut_search *s, const double *v, double *sum, abut_report *rep, abut_err *err)
+{
+    s->ops->start.warm(s, v, 1);
+    const abut_status rc = s->ops->points.evaluate(s, &s->trial, ABUT_HAS_ENERGY, rep, err);
+    *sum = s->trial.e.sum;
+    return rc;
+}
+
+abut_status abut_search_warm_start(abut_search *s, const double *v, int *taken, abut_report *rep, abut_err *err)
+{
+    abut_limit lim;
+    double stay = 0, move = 0;
+    *taken = 0;
+    stop_script(s);
+    aim_at_warm_start(s, v);
+    abut_status rc = abut_search_bound(s, 1, 1, &lim, NULL, rep, err);
+    if (rc == ABUT_E_GEOM) return ABUT_OK;   /* a gap too small to move at all: the minimiser names it */
+    if (rc || lim.alpha < 1) return rc;
+
+    rc = s->ops->start.staying(s, v, 1, &stay, rep, err);
+    if (!rc) rc = energy_of_moving(s, v, &move, rep, err);
+    if (!rc && !(move < stay)) {
+        rc = s->ops->start.staying(s, v, 0, &stay, rep, err);
+        if (!rc && move < stay) rc = energy_of_moving(s, v, &move, rep, err);   /* its contacts again */
+    }
+    if (rc || !(move < stay)) return rc;
+    *taken = 1;
+    return abut_search_accept(s, err);
 }
