@@ -65,7 +65,7 @@ int abut_integrator_rebounds(const abut_model *m)
 
 int abut_integrator_damped(const abut_frame *from, const abut_frame *to)
 {
-    /* a bout that begins with the step itself is longer than that before, and one step of it is over (solve/step/rebound.c) */
+    /* a bout that begins with the step itself is longer than that before, and one step of it is over (solve/step/energy.c) */
     const int32_t bout = to->euler_bout ? to->euler_bout[0] : 0, before = from->euler_bout ? from->euler_bout[0] : 0;
     const int begins = bout > before / 2 && to->euler_left && to->euler_left[0] < bout;
     return begins || (from->euler_left && from->euler_left[0] > 0);

@@ -66,7 +66,7 @@ typedef struct abut_weights {
 
 /** Returns the scheme of the step that starts (COMMITTED) or goes on (PENDING) at a frame.  It is the model's, with two
  * exceptions: BDF takes the highest order that the past in the frame allows, implicit Euler at first; steps to be damped are by
- * implicit Euler (solve/step/rebound.c). */
+ * implicit Euler (solve/step/energy.c). */
 int abut_integrator_scheme(const abut_model *m, const abut_frame *f);
 /** Returns 1 if implicit Euler took the step from a frame to the next, of a model that rebounds. */
 int abut_integrator_damped(const abut_frame *from, const abut_frame *to);

@@ -82,7 +82,7 @@ typedef struct abut_sqp_report {
     abut_qp_result last;        /* of the last program */
 } abut_sqp_report;
 
-/* Parts of the error of contact forces (solve/step/force_error.c). */
+/* Parts of the error of contact forces (solve/step/report_fill.c). */
 enum { ABUT_ERROR_BALANCE, ABUT_ERROR_PASSES, ABUT_ERROR_NEWTON, ABUT_ERRORS };
 extern const char *const abut_error_names[ABUT_ERRORS];
 static inline double abut_error_sum(const double part[ABUT_ERRORS]) { return part[0] + part[1] + part[2]; }

@@ -5,7 +5,7 @@
 /* The rules that end a minimisation (solve/search/minimise.h). */
 enum { ABUT_STOP_NEWTON, ABUT_STOP_PUBLISHED, ABUT_STOP_CHARACTERISTIC, ABUT_STOP_GRADIENT, ABUT_STOP_STEP, ABUT_STOPS };
 
-/* First iterates of a time step (solve/step/guess.c); the public code of Li 2020 numbers them 1, 0, 2, 3, 4, 5. */
+/* First iterates of a time step (solve/step/motion.c); the public code of Li 2020 numbers them 1, 0, 2, 3, 4, 5. */
 enum { ABUT_GUESS_COAST, ABUT_GUESS_START, ABUT_GUESS_INERTIA, ABUT_GUESS_SYMPLECTIC, ABUT_GUESS_ACCELERATED, ABUT_GUESS_JACOBI,
        ABUT_GUESSES };
 

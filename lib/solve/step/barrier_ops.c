@@ -1,13 +1,12 @@
 /* The barrier stepper as a table of operations (solve/stepper.h). */
 #include "solve/step/barrier_stepper.h"
 
-#include "solve/device/device.h"
 #include "energy/barrier_term.h"
-#include "sparse/linear_solvers.h"
+#include "solve/device/device.h"
 #include "solve/solvers.h"
 #include "solve/step/options.h"
 #include "solve/step/step_parts.h"
-#include "solve/step/stuck.h"
+#include "sparse/linear_solvers.h"
 
 #include <assert.h>
 #include <math.h>

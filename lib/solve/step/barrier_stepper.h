@@ -84,7 +84,7 @@ ABUT_MUST_USE abut_status abut_step_settled(const abut_stepper *s, const abut_re
                                             abut_err *err);
 /** Sets the normal forces of the next pass, after a refresh that did not settle.  Nine passes take the new ones (Li 2020, 4.5);
  * later passes take half, a quarter, an eighth of the change, because undamped passes can cycle.  limit 0: the first
- * ABUT_LAGS_FOLLOWED passes use Newton's method on their fixed point (solve/step/lagged.c), if the solver has a matrix for it,
+ * ABUT_LAGS_FOLLOWED passes use Newton's method on their fixed point (solve/step/passes.c), if the solver has a matrix for it,
  * on the processor. */
 ABUT_MUST_USE abut_status abut_step_again(abut_stepper *s, int limit, abut_report *rep, abut_err *err);
 /** Checks the candidate by exact predicates, fills the report and writes the next frame into out (cleared first).

@@ -1,3 +1,4 @@
+/* The report of a step: balance, contacts, stretches, energies and momenta, and the error of its contact forces. */
 #include "solve/step/step_parts.h"
 
 #include "base/par.h"
@@ -6,7 +7,9 @@
 #include "energy/barrier_term.h"
 #include "energy/codim_bound.h"
 #include "energy/codim_term.h"
+#include "math/vec3.h"
 #include "solve/search/equilibrium.h"
+#include "solve/search/search_ops.h"
 #include "solve/search/search_parts.h"
 
 #include <assert.h>
@@ -165,4 +168,155 @@ void abut_step_report_failed(abut_stepper *s, abut_report *rep)
     if (s->solver.ops != &abut_search_processor) return;    /* the iterate is on a device that has failed */
     rep->time = abut_instant_next(s->at, s->solver.prob.model->h[0]).time;
     (void)report_iterate(s, rep, &late);
+}
+
+/* ---- error of contact forces ---- */
+
+/* Estimates how far the contact forces of a step are from those of a step that is solved exactly, with converged friction.
+ *
+ * F is the sum of contact and friction forces on an object, with the friction that acted; F' has the friction refreshed at the
+ * end of the step.  d and d' are the Newton directions of the two objectives at the end.
+ *
+ *     balance = |DF d|                change by the residual forces
+ *     newton  = balance q / (1 - q)   change by the directions after d.  They shrink by q (Deuflhard 2004, 2.1): the largest
+ *                                     displacement of d over the smallest gap, by which stiffnesses of barriers change; at most
+ *                                     1/2
+ *     passes  = |G - F - DF d|        change by another friction pass
+ *
+ * G is F' + DF' d'.  If d' is longer than the tolerance, G is F' at the end of a pass, because a linear model does not contain
+ * transitions between stick and slip. */
+
+#define APART 1e-5      /* of the smallest gap: step of differences */
+#define HALF 0.5        /* q at most */
+enum { MOST = 30 };     /* iterations of the pass */
+
+/* Writes to f[no], N, the sums of contact and friction forces at a point with contacts. */
+static abut_status sums(abut_search *so, const abut_point *at, double (*f)[3], abut_err *err)
+{
+    const abut_objective *o = &so->prob;
+    const abut_model *m = o->model;
+    const double scale = o->w.h_force * o->w.h_force;
+    const abut_mark mark = abut_arena_mark(&so->scratch);
+    double *g = ABUT_NEW(&so->scratch, double, 3 * (size_t)m->nv);
+    if (!g) return abut_fail(err, ABUT_E_NOMEM, "error of contact forces: %d nodes", m->nv);
+    const abut_at here = abut_point_at(at, o);
+    const int kinds = 1 << ABUT_TERM_CONTACT | 1 << ABUT_TERM_FRICTION;
+    const abut_status rc = abut_objective_gradient_add(o, &here, kinds, g, &so->scratch, err);
+    memset(f, 0, (size_t)m->no * sizeof *f);
+    for (int32_t i = 0; i < 3 * m->nv && !rc; i++) f[m->body[i / 3]][i % 3] -= g[i] / scale;
+    abut_arena_release(&so->scratch, mark);
+    return rc;
+}
+
+static double smallest_gap(const abut_search *so)
+{
+    return fmin(abut_pairs_smallest_gap(&so->prob.cm, &so->here.pairs, NULL), abut_least_dhat(so->prob.model));
+}
+
+/* Finds the Newton direction so->p at the iterate, and f[no] = F, to[no] = F + DF p. */
+static abut_status forecast(abut_search *so, double *speed, double (*f)[3], double (*to)[3], abut_err *err)
+{
+    const abut_objective *o = &so->prob;
+    abut_report unread = { 0 };
+    abut_search_forget(so);
+    abut_objective_majorant_forget(o);
+    abut_status rc = abut_search_residual(so, speed, &unread, err);
+    if (!rc) rc = sums(so, &so->here, f, err);
+    if (!rc) memcpy(to, f, (size_t)o->model->no * sizeof *f);
+    const double far = abut_largest(so->p, 3 * (size_t)o->model->nv), step = APART * smallest_gap(so) / far;
+    if (rc || !(far > 0)) return rc;
+    abut_point_set(&so->trial, o, so->here.x, step, so->p);
+    rc = abut_candidates_again(&o->cm, so->here.y, NULL, o->model->dhat[0], o->cm.obstacle, &so->near, &so->cand, err);
+    if (!rc) rc = abut_point_evaluate(&so->trial, o, ABUT_HAS_CONTACTS, &so->cand, &so->scratch, err);
+    if (!rc) rc = sums(so, &so->trial, to, err);
+    for (double *a = *f, *b = *to; b < *to + 3 * o->model->no && !rc; a++, b++) *b = *a + (*b - *a) / step;
+    return rc;
+}
+
+/* Writes F' at the end of a pass, or after MOST iterations of it, to f[no]; the iterate stays. */
+static abut_status pass(abut_search *so, double (*f)[3], abut_err *err)
+{
+    const abut_search_opts opt = so->opt;
+    const abut_path path = so->path;
+    const abut_failure failed = so->failed;
+    abut_report unread = { 0 };
+    abut_err late = { 0 };
+    abut_point end = { 0 };
+    abut_status rc = abut_point_init(&end, &so->prob, ABUT_POINTS - 1, err);
+    if (rc) return rc;
+    abut_point_swap(&end, &so->here);
+    so->path = (abut_path){ 0 };
+    so->opt.stop = (struct abut_stop_opts){ .rule = ABUT_STOP_PUBLISHED };
+    so->opt.max_newton = MOST;
+    abut_search_place(so, end.x);
+    rc = abut_path_start(&so->path, &so->prob.cm, end.x, &late);
+    if (!rc) rc = abut_search_minimise(so, &unread, &late);
+    if (rc == ABUT_E_NUMERIC) rc = ABUT_OK;
+    if (rc && err) *err = late;
+    if (!rc) rc = sums(so, &so->here, f, err);
+    abut_path_clear(&so->path);
+    abut_report_clear(&unread);
+    so->opt = opt, so->path = path, so->failed = failed;
+    abut_point_swap(&end, &so->here);
+    abut_point_clear(&end);
+    return rc;
+}
+
+/* Returns 1 if a contact begins or ceases to slide along the direction at the iterate. */
+static int turns(abut_search *so)
+{
+    const abut_objective *o = &so->prob;
+    abut_point_set(&so->trial, o, so->here.x, 1, so->p);
+    return abut_friction_turns(abut_lag_of(&o->terms), o->w.eps_v * o->w.h_force, o->still, so->here.x, so->trial.x);
+}
+
+static double norm(const double *a, const double *b) { return abut_v3_norm(abut_v3_diff(a, b)); }
+
+/* Error parts of the body whose error is the largest, over the largest force on it. */
+static void report(const double (*error)[3], const double *largest, int32_t no, abut_report *rep)
+{
+    double worst = 0;
+    for (int32_t i = 0; i < no; i++) {
+        const double now = abut_error_sum(error[i]) / largest[i];
+        if (!(now > worst)) continue;
+        worst = now;
+        for (int k = 0; k < ABUT_ERRORS; k++) rep->contact_error[k] = error[i][k] / largest[i];
+    }
+}
+
+abut_status abut_step_force_error(abut_stepper *s, double (*error)[3], abut_report *rep, abut_err *err)
+{
+    assert(s);
+    abut_search *so = &s->solver;
+    const abut_terms *terms = &so->prob.terms;
+    const int32_t no = so->prob.model->no;
+    const struct abut_search_ops *ops = so->opt.ops;
+    const double clock = abut_time_wall();
+    memset(error, 0, (size_t)no * sizeof *error);
+    if (!abut_search_count(so) && !s->solved_lag.n) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(&so->scratch);
+    double (*f)[3] = (double (*)[3])ABUT_NEW(&so->scratch, double, 10 * (size_t)no + 1);
+    if (!f) return abut_fail(err, ABUT_E_NOMEM, "error of contact forces: %d objects", no);
+    double (*to)[3] = f + no, (*next)[3] = f + 2 * no, *largest = f[3 * no], speed;
+    abut_equilibrium e;
+    so->opt.ops = NULL;     /* everything is on the processor */
+    abut_lag_exchange(terms, &s->solved_lag);
+    abut_status rc = forecast(so, &speed, f, to, err);
+    if (!rc) rc = abut_equilibrium_find(&so->prob, &so->here, NULL, &e, largest, &so->scratch, err);
+    abut_lag_exchange(terms, &s->solved_lag);
+    const double q = fmin(abut_largest(so->p, 3 * (size_t)so->prob.model->nv) / smallest_gap(so), HALF);
+    const int lags = abut_lag_of(terms)->n || s->solved_lag.n;
+    for (int32_t i = 0; i < no && !rc; i++) {
+        error[i][ABUT_ERROR_BALANCE] = norm(to[i], f[i]);
+        error[i][ABUT_ERROR_NEWTON] = error[i][ABUT_ERROR_BALANCE] * q / (1 - q);
+    }
+    if (!rc && lags) rc = forecast(so, &speed, f, next, err);
+    if (!rc && lags && (speed > so->prob.model->tolerance[0] || turns(so))) rc = pass(so, next, err);
+    for (int32_t i = 0; i < no && !rc && lags; i++) error[i][ABUT_ERROR_PASSES] = norm(next[i], to[i]);
+    if (!rc) report((const double (*)[3])error, largest, no, rep);
+    so->opt.ops = ops;
+    so->here.has &= ABUT_HAS_CONTACTS;
+    abut_arena_release(&so->scratch, mark);
+    rep->seconds.friction += abut_time_wall() - clock;
+    return rc;
 }

@@ -1,8 +1,6 @@
-/* Shared by the files of the barrier stepper: motion.c predicts the motion by inertia and loads and finds the end velocities,
- * guess.c finds the first iterate, rebound.c decides which steps implicit Euler damps, growth.c detects growing energy, check.c
- * proves a configuration, frame.c reads and writes frames, passes.c keeps results of friction passes, report_fill.c fills
- * reports, force_error.c estimates the error of contact forces, barrier_stepper.c has the stages.  All work on one abut_stepper
- * (solve/step/barrier_stepper.h). */
+/* Shared by the files of the barrier stepper: motion.c finds the first iterate, the motion by inertia and loads and the end
+ * velocities, energy.c detects energy that schemes create, frame.c reads and writes frames, passes.c has the friction passes,
+ * report_fill.c fills reports, barrier_stepper.c has the stages.  All work on one abut_stepper (solve/step/barrier_stepper.h). */
 #ifndef ABUT_SOLVE_STEP_STEP_PARTS_H
 #define ABUT_SOLVE_STEP_STEP_PARTS_H
 
@@ -18,16 +16,13 @@ ABUT_MUST_USE abut_status abut_step_load(abut_stepper *s, const abut_arrays *fra
 /** Freezes the friction of the contacts at the iterate, with the stiffness that balances there, if the first frame of a scene
  * with friction has no friction data yet. */
 ABUT_MUST_USE abut_status abut_step_first_friction(abut_stepper *s, const abut_arrays *frame, abut_report *rep, abut_err *err);
-
-/* ---- lagged.c ---- */
-
-/** Returns 1 if abut_step_follow applies: the last Newton matrix can be used again, on the processor, and friction acts. */
-int abut_step_can_follow(const abut_stepper *s);
-/** Sets the normal forces for the next pass, after a measured refresh, by Newton's method on the fixed point.
- * Fails  ABUT_E_NOMEM; ABUT_E_NUMERIC the matrix does not solve */
-ABUT_MUST_USE abut_status abut_step_follow(abut_stepper *s, abut_report *rep, abut_err *err);
-/** Fills rep->lags, after a refresh.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_step_lag_change(abut_stepper *s, abut_report *rep, abut_err *err);
+/** Proves by exact arithmetic that no pair touches and no injective element is inverted at that point, and tests bounds of terms.
+ *
+ * joined  1: a straight line to here from a point without intersections was proved free by exact arithmetic, so that only
+ *         half-spaces are left to test
+ * Fails   `code`, naming elements and `when`, which says whose fault it is */
+ABUT_MUST_USE abut_status abut_step_check(const abut_objective *p, const abut_point *at, int joined, abut_status code,
+                                            const char *when, abut_err *err);
 
 /* ---- motion.c ---- */
 
@@ -55,14 +50,11 @@ ABUT_MUST_USE abut_status abut_step_finish(abut_stepper *s, abut_err *err);
 /** Adds the drag at the end of a step to its loads of the air.  before: the frame in which a Newmark step finds those of its
  * start. */
 ABUT_MUST_USE abut_status abut_step_finish_drag(abut_stepper *s, const abut_arrays *before, abut_err *err);
-
-/* ---- guess.c ---- */
-
 /** v[3 nv] m/s: the first iterate of the step is x + h v (ABUT_GUESS_*); *none 1: it is x.  s->solver.here has
  * contacts.  Fails  as abut_step_free_acceleration; ABUT_E_NUMERIC a diagonal block is not positive definite; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_step_guess(abut_stepper *s, double *v, int *none, abut_report *rep, abut_err *err);
 
-/* ---- rebound.c ---- */
+/* ---- energy.c ---- */
 
 /** Reads from the frame the energy that midpoint or Newmark has created. */
 void abut_step_load_damping(abut_stepper *s, const abut_frame *f);
@@ -75,9 +67,6 @@ ABUT_MUST_USE abut_status abut_step_put_damping(const abut_stepper *s, abut_arra
 /** Returns contact/kappa of a frame over the kappa of this step: frames have that of the model's scheme, also after steps by
  * implicit Euler.  1 except in models of midpoint and Newmark. */
 double abut_step_kappa_weight(const abut_objective *p);
-
-/* ---- growth.c ---- */
-
 /** Returns the energy of motion, J, below which motion is the residual of the solver. */
 double abut_step_least_motion(const abut_model *m);
 /** Begins to watch a step, once the contacts of its start are found. */
@@ -85,15 +74,21 @@ ABUT_MUST_USE abut_status abut_step_watch_begin(abut_stepper *s, abut_err *err);
 /** After the energies of a report: that of the barrier, and whether all energy has grown without work of loads and motions. */
 ABUT_MUST_USE abut_status abut_step_watch_energy(abut_stepper *s, abut_report *rep, abut_err *err);
 
-/* ---- check.c ---- */
+/* ---- passes.c ---- */
 
-/** Proves by exact arithmetic that no pair touches and no injective element is inverted at that point, and tests bounds of terms.
- *
- * joined  1: a straight line to here from a point without intersections was proved free by exact arithmetic, so that only
- *         half-spaces are left to test
- * Fails   `code`, naming elements and `when`, which says whose fault it is */
-ABUT_MUST_USE abut_status abut_step_check(const abut_objective *p, const abut_point *at, int joined, abut_status code,
-                                            const char *when, abut_err *err);
+/** Returns 1 if abut_step_follow applies: the last Newton matrix can be used again, on the processor, and friction acts. */
+int abut_step_can_follow(const abut_stepper *s);
+/** Sets the normal forces for the next pass, after a measured refresh, by Newton's method on the fixed point.
+ * Fails  ABUT_E_NOMEM; ABUT_E_NUMERIC the matrix does not solve */
+ABUT_MUST_USE abut_status abut_step_follow(abut_stepper *s, abut_report *rep, abut_err *err);
+/** Fills rep->lags, after a refresh.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_step_lag_change(abut_stepper *s, abut_report *rep, abut_err *err);
+/** Returns 1 if the frame shall hold the results of friction passes. */
+int abut_step_keeps_passes(const abut_stepper *s);
+/** Keeps the result of a solved pass.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_step_keep_pass(abut_stepper *s, abut_err *err);
+/** Writes pass/ of a COMMITTED frame: all passes kept but the last. */
+ABUT_MUST_USE abut_status abut_step_put_passes(const abut_stepper *s, abut_arrays *out, abut_err *err);
 
 /* ---- frame.c ---- */
 
@@ -109,21 +104,16 @@ ABUT_MUST_USE abut_status abut_step_put_waypoints(const abut_path *path, int32_t
 /** Writes the records `with` (solve/step/record.h); rep has the force balance. */
 ABUT_MUST_USE abut_status abut_step_put_record(abut_stepper *s, int with, const abut_report *rep, const abut_arrays *before,
                                                  abut_arrays *out, abut_err *err);
-
-/* ---- passes.c ---- */
-
-/** Returns 1 if the frame shall hold the results of friction passes. */
-int abut_step_keeps_passes(const abut_stepper *s);
-/** Keeps the result of a solved pass.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_step_keep_pass(abut_stepper *s, abut_err *err);
-/** Writes pass/ of a COMMITTED frame: all passes kept but the last. */
-ABUT_MUST_USE abut_status abut_step_put_passes(const abut_stepper *s, abut_arrays *out, abut_err *err);
-
-/* ---- force_error.c ---- */
-
-/** error[no] N: error of the sum of contact and friction forces on each object, against a step solved exactly: by residual
- * forces, by friction passes, by Newton's linear model.  After a refresh.  Fails  as abut_search_residual */
-ABUT_MUST_USE abut_status abut_step_force_error(abut_stepper *s, double (*error)[3], abut_report *rep, abut_err *err);
+/** Fills out (cleared first) after abut_step_solve failed: as abut_step_suspend, with the last iterate as the candidate, and with
+ * arrays that show the reason (formats/STATE.md):
+ *     stuck/why        text       the message
+ *     stuck/gradient   [nv, 3]    kg m, of the objective at the iterate; 0 for nodes that do not move
+ *     stuck/direction  [nv, 3]    m, the last one
+ *     stuck/residual, stuck/alpha [iterations kept]   m/s; accepted step lengths
+ *     stuck/limit      [6]        bound of the last step: kind (contact/step_bound.h), nodes, tet; -1 for unused places
+ * carry: the frame before, whose ABUT_A_CARRY arrays go along.  rep, why: of the step that failed. */
+ABUT_MUST_USE abut_status abut_step_stuck(abut_stepper *s, const abut_arrays *carry, const abut_report *rep, const char *why,
+                                          abut_arrays *out, abut_err *err);
 
 /* ---- report_fill.c ---- */
 
@@ -134,5 +124,8 @@ ABUT_MUST_USE abut_status abut_step_equilibrium(abut_stepper *s, abut_report *re
 ABUT_MUST_USE abut_status abut_step_report(abut_stepper *s, abut_report *rep, abut_err *err);
 /** Reports contacts and stretches of a failed step, at the iterate. */
 void abut_step_report_failed(abut_stepper *s, abut_report *rep);
+/** error[no] N: error of the sum of contact and friction forces on each object, against a step solved exactly: by residual
+ * forces, by friction passes, by Newton's linear model.  After a refresh.  Fails  as abut_search_residual */
+ABUT_MUST_USE abut_status abut_step_force_error(abut_stepper *s, double (*error)[3], abut_report *rep, abut_err *err);
 
 #endif
