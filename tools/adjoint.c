@@ -1,8 +1,7 @@
 /* adjoint: derivatives of a loss of a finished run by what the run was made of, backwards through its steps. */
 #include "adjoint/adjoint.h"
 #include "base/words.h"
-#include "formats/result/gradient_write.h"
-#include "formats/result/loss.h"
+#include "formats/result/gradient.h"
 #include "formats/result/out_file.h"
 #include "formats/stream/backward.h"
 #include "tools/cli/cli.h"

@@ -5,7 +5,7 @@
 #include "formats/result/frame_views.h"
 #include "formats/html/html_write.h"
 #include "formats/html/page_data.h"
-#include "formats/result/summary.h"
+#include "formats/result/table_write.h"
 #include "mesh/proxy.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/unfinished.h"

@@ -1,10 +1,9 @@
 /* mesh-prep: a scene or mesh files -> MODEL and first FRAME; refuses what cannot be simulated, and names it. */
 #include "contact/start_check.h"
 #include "base/words.h"
-#include "formats/result/json_text.h"
+#include "formats/result/text.h"
 #include "formats/scene/scene_read.h"
 #include "formats/stream/state_io.h"
-#include "formats/result/text_file.h"
 #include "math/vec3.h"
 #include "mesh/tetra.h"
 #include "scene/advice.h"

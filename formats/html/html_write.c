@@ -2,8 +2,8 @@
 
 #include "formats/html/assets.h"
 #include "formats/html/page_data.h"
-#include "formats/result/base64.h"
 #include "formats/result/out_file.h"
+#include "formats/result/text.h"
 
 #include <stdlib.h>
 

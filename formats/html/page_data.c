@@ -1,9 +1,9 @@
 #include "formats/html/page_data.h"
 
 #include "formats/html/block.h"
-#include "formats/result/bounds.h"
-#include "formats/result/json_text.h"
+#include "formats/result/object_parts.h"
 #include "formats/result/palette.h"
+#include "formats/result/text.h"
 #include "formats/stream/zlib_stream.h"
 #include "model/naming.h"
 

@@ -15,10 +15,10 @@
 #define ABUT_FORMATS_HTML_PAGE_DATA_H
 
 #include "formats/html/contact_points.h"
+#include "formats/result/object_parts.h"
 #include "formats/result/point_fields.h"
-#include "formats/result/shading_mesh.h"
 #include "formats/result/table_write.h"
-#include "formats/result/text_file.h"
+#include "formats/result/text.h"
 
 /* One MODEL or FRAME; owns its memory.  Zero-filled is empty. */
 typedef struct abut_page_item {

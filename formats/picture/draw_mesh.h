@@ -3,7 +3,7 @@
 #define ABUT_FORMATS_PICTURE_DRAW_MESH_H
 
 #include "formats/picture/draw.h"
-#include "formats/result/shading_mesh.h"
+#include "formats/result/object_parts.h"
 
 /* One object, constant over the frames.  Owns its arrays. */
 typedef struct abut_draw_part {

@@ -1,6 +1,6 @@
 #include "formats/picture/picture.h"
 
-#include "formats/result/bounds.h"
+#include "formats/result/object_parts.h"
 #include "formats/picture/draw_mesh.h"
 #include "formats/picture/film.h"
 #include "formats/picture/legend.h"

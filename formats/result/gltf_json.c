@@ -1,8 +1,7 @@
 #include "formats/result/gltf_json.h"
 
-#include "formats/result/json_text.h"
 #include "formats/result/palette.h"
-#include "formats/result/text_file.h"
+#include "formats/result/text.h"
 
 
 enum { INDICES, BASE, MORPH, ANIMATION, VIEWS };

@@ -8,8 +8,7 @@
 #ifndef ABUT_FORMATS_RESULT_GLTF_JSON_H
 #define ABUT_FORMATS_RESULT_GLTF_JSON_H
 
-#include "formats/result/bounds.h"
-#include "formats/result/shading_mesh.h"
+#include "formats/result/object_parts.h"
 #include "model/naming.h"
 
 #include <stdio.h>

@@ -2,11 +2,10 @@
 
 #include "formats/result/gltf_write.h"
 
-#include "formats/result/base64.h"
+#include "formats/result/text.h"
 #include "formats/result/gltf_json.h"
 #include "formats/result/out_file.h"
 #include "formats/stream/spool.h"
-#include "formats/result/text_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,9 @@
-#include "formats/result/msh_write.h"
+/* Gmsh MSH 4.1: the chosen objects of a frame, with tets of their order.
+ *
+ * DIR/frame_0012.msh   nodes at rest; tets (types 4, 11, 29, 30), triangles of shells and obstacles, segments, isolated points;
+ *                      an entity and a physical group for each object and kind; `displacement`, `velocity` as $NodeData */
+#include "formats/result/results.h"
 
-#include "formats/result/out_file.h"
 #include "model/tets.h"
 
 #include <stdlib.h>

@@ -1,7 +1,9 @@
-#include "formats/result/node_table.h"
+/* A table of nodes per frame, as CSV: DIR/nodes_0012.csv, a row for every node of the chosen objects, in the order of the
+ * stream.  Position, velocity and the forces that the frame has; then every array of another program that has a row of
+ * numbers per node.  EXPORT.md names the columns. */
+#include "formats/result/results.h"
 
-#include "formats/result/csv_text.h"
-#include "formats/result/out_file.h"
+#include "formats/result/text.h"
 
 #include <string.h>
 

@@ -1,6 +1,8 @@
-#include "formats/result/obj_write.h"
-
-#include "formats/result/out_file.h"
+/* Wavefront OBJ, one file per frame: DIR/frame_0012.obj.
+ *
+ * Every chosen object is a group `o name`; triangles are `f`, segments `l`, isolated points `p`; indices count from 1
+ * through the whole file.  Coordinates are in metres and read back to the same doubles. */
+#include "formats/result/results.h"
 
 static void put_elements(FILE *f, char key, const int32_t *list, int32_t n, int width, int32_t first)
 {

@@ -50,4 +50,40 @@ void abut_parts_clear(abut_parts *p);
  * 0: neither. */
 double abut_object_radius(const abut_model *m, int32_t object);
 
+/* The triangles of a part made ready for shading: points are split where the rest shape has a sharp edge, so that a box
+ * keeps its edges and a ball stays round.  Zero-filled is empty. */
+typedef struct abut_shading_mesh {
+    int32_t nv, ntri;
+    int32_t *point;         /* [nv] point of the part; only points that triangles use */
+    int32_t *tri;           /* [3 ntri] vertices of the skin */
+} abut_shading_mesh;
+
+/** X [3 * nodes]: rest positions by node;  crease: angle between two faces that counts as an edge, rad.
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_shading_mesh_make(const abut_part *p, const double *X, double crease, abut_shading_mesh *out,
+                                                 abut_err *err);
+void abut_shading_mesh_clear(abut_shading_mesh *s);
+
+/** Unit normals n[3 nv] of the vertices, the mean of their faces weighted by area; x[3 * points of the part].
+ * (0, 1, 0) where the faces have no area. */
+void abut_shading_mesh_normals(const abut_shading_mesh *s, const float *x, float *n);
+
+/* A box around points. */
+typedef struct abut_bounds {
+    float lo[3], hi[3];     /* lo > hi: empty */
+} abut_bounds;
+
+abut_bounds abut_bounds_empty(void);
+void abut_bounds_add(abut_bounds *b, const float p[3]);
+/** Centre, and length of the diagonal (0 when empty). */
+void abut_bounds_center(const abut_bounds *b, double center[3]);
+double abut_bounds_diagonal(const abut_bounds *b);
+
+/** The axis (0, 1, 2) along which gravity is largest, and in *sign the direction against it; +y without gravity. */
+int abut_up_axis(const abut_model *m, double *sign);
+
+/** Corners of a square of half-width r in half-space i, around the foot of `center`, counter-clockwise seen from
+ * outside; corner[12]. */
+void abut_half_space_square(const abut_model *m, int32_t i, const double center[3], double r, double corner[12]);
+
 #endif

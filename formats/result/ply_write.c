@@ -1,6 +1,10 @@
-#include "formats/result/ply_write.h"
+/* Stanford PLY, binary, one file per frame: DIR/frame_0012.ply.
+ *
+ * All chosen objects in one file.  vertex: x y z (double, m), vx vy vz (float, m/s), red green blue (uchar, the object's
+ * colour), object, node (int, rows of the stream); face: vertex_indices; edge: vertex1 vertex2.  Isolated points are
+ * vertices of no face and no edge. */
+#include "formats/result/results.h"
 
-#include "formats/result/out_file.h"
 #include "formats/result/palette.h"
 
 #include <string.h>

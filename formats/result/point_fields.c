@@ -1,13 +1,39 @@
 #include "formats/result/point_fields.h"
 
+#include "base/err.h"
 #include "base/words.h"
-#include "formats/result/node_means.h"
 #include "math/vec3.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* n elements of `width` nodes; the number of element e is value[stride * e]. */
+typedef struct abut_node_elements {
+    int32_t n;
+    int width;
+    const int32_t *node;    /* [width n] */
+    int stride;
+} node_elements;
+
+/* mean[nv]: the mean over the elements that have the node; NaN where none has.  Fails  ABUT_E_NOMEM */
+static abut_status node_means(const node_elements *e, const double *value, int32_t nv, double *mean, abut_err *err)
+{
+    double *count = calloc((size_t)nv + 1, sizeof *count);
+    if (!count) return abut_fail(err, ABUT_E_NOMEM, "no memory for means at %d nodes", nv);
+    memset(mean, 0, (size_t)nv * sizeof *mean);
+    for (size_t i = 0; i < (size_t)e->width * (size_t)e->n; i++) {
+        mean[e->node[i]] += value[i / (size_t)e->width * (size_t)e->stride];
+        count[e->node[i]] += 1;
+    }
+    for (int32_t i = 0; i < nv; i++) mean[i] /= count[i];
+    free(count);
+    return ABUT_OK;
+}
+
+/* ---- fields ---- */
 
 /* Definition of a field. */
 typedef struct source {
@@ -45,28 +71,28 @@ static void spread(const abut_shot *s, double *value)
     for (int32_t i = s->model->nv; i < s->parts->n_points; i++) value[i] = value[s->parts->lead[i]];
 }
 
-static abut_status means(const abut_shot *s, const abut_node_elements *e, const double *of, double *value, abut_err *err)
+static abut_status means(const abut_shot *s, const node_elements *e, const double *of, double *value, abut_err *err)
 {
     if (!of) {
         for (int32_t i = 0; i < s->model->nv; i++) value[i] = NAN;
         return ABUT_OK;
     }
-    return abut_node_means(e, of, s->model->nv, value, err);
+    return node_means(e, of, s->model->nv, value, err);
 }
 
 static abut_status stress(const abut_shot *s, double *value, abut_err *err)
 {
-    return means(s, &(abut_node_elements){ s->model->nt, 4, s->model->tet, 1 }, s->fields->stress, value, err);
+    return means(s, &(node_elements){ s->model->nt, 4, s->model->tet, 1 }, s->fields->stress, value, err);
 }
 
 static abut_status volume(const abut_shot *s, double *value, abut_err *err)
 {
-    return means(s, &(abut_node_elements){ s->model->nt, 4, s->model->tet, 1 }, s->fields->J, value, err);
+    return means(s, &(node_elements){ s->model->nt, 4, s->model->tet, 1 }, s->fields->J, value, err);
 }
 
 static abut_status stretch(const abut_shot *s, double *value, abut_err *err)
 {
-    return means(s, &(abut_node_elements){ s->model->nsh, 3, s->model->shell, 5 }, s->fields->strain, value, err);
+    return means(s, &(node_elements){ s->model->nsh, 3, s->model->shell, 5 }, s->fields->strain, value, err);
 }
 
 static abut_status force(const abut_shot *s, double *value, abut_err *err)

@@ -1,10 +1,5 @@
 #include "formats/result/results.h"
 
-#include "formats/result/msh_write.h"
-#include "formats/result/node_table.h"
-#include "formats/result/obj_write.h"
-#include "formats/result/ply_write.h"
-
 #include <string.h>
 
 int abut_results_want(const abut_results_opts *opt)

@@ -1,6 +1,6 @@
 #include "check.h"
 
-#include "formats/stream/frame_pick.h"
+#include "formats/result/frame_views.h"
 
 /* Does a list of numbers name frame i of n?  As the tests mean it, spelled out. */
 static int listed(const int *list, int n, int i)

@@ -2,7 +2,7 @@
 #include "check.h"
 #include "kuhn.h"
 
-#include "formats/result/bounds.h"
+#include "formats/result/object_parts.h"
 #include "formats/picture/camera.h"
 #include "formats/picture/draw_mesh.h"
 #include "formats/result/palette.h"

@@ -1,7 +1,7 @@
 /* Surfaces of shells, rods and particles with their thickness: closed, outward, as thick as asked. */
 #include "check.h"
 
-#include "formats/result/thick_surface.h"
+#include "formats/result/surfaces.h"
 
 static const double THICK = 0.02;       /* m, of the object */
 

@@ -1,7 +1,7 @@
 #include "tools/ccd-check/files.h"
 
-#include "formats/result/json_text.h"
 #include "formats/result/out_file.h"
+#include "formats/result/text.h"
 
 #include <math.h>
 

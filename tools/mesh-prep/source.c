@@ -3,11 +3,13 @@
 
 #include "formats/ipc/script.h"
 #include "formats/mesh/mesh_io.h"
-#include "formats/result/tree_json.h"
+#include "formats/result/text.h"
 #include "formats/scene/yaml.h"
 #include "formats/stream/state_wire.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,6 +194,75 @@ static abut_status absolute_object(abut_prep_source *p, const char *folder, cons
     return rc;
 }
 
+/* ---- a scene as JSON, for programs that read no YAML ---- */
+
+static const char *digits(const char *s)
+{
+    if (!isdigit((unsigned char)*s)) return NULL;
+    while (isdigit((unsigned char)*s)) s++;
+    return s;
+}
+
+/* A number by the grammar of JSON (RFC 8259, 6) that a double holds. */
+static int is_number(const char *text)
+{
+    const char *s = text + (*text == '-');
+    s = *s == '0' ? s + 1 : digits(s);
+    if (s && *s == '.') s = digits(s + 1);
+    if (s && (*s == 'e' || *s == 'E')) s = digits(s + 1 + (s[1] == '-' || s[1] == '+'));
+    return s && !*s && isfinite(strtod(text, NULL));
+}
+
+static void put_text(FILE *f, const char *text)
+{
+    if (is_number(text) || !strcmp(text, "true") || !strcmp(text, "false")) fputs(text, f);
+    else abut_json_string(f, text);
+}
+
+/* A value in one line: a text, or a list of texts. */
+static int is_short(const abut_tree *t)
+{
+    if (t->kind == ABUT_TREE_MAP) return !t->child;
+    for (const abut_tree *c = t->kind == ABUT_TREE_LIST ? t->child : NULL; c; c = c->next)
+        if (c->kind != ABUT_TREE_TEXT) return 0;
+    return 1;
+}
+
+static void put_value(FILE *f, const abut_tree *t, int depth)
+{
+    if (t->kind == ABUT_TREE_TEXT) {
+        put_text(f, t->text);
+        return;
+    }
+    const int is_map = t->kind == ABUT_TREE_MAP, in_line = is_short(t);
+    fputc(is_map ? '{' : '[', f);
+    for (const abut_tree *c = t->child; c; c = c->next) {
+        if (!in_line) fprintf(f, "\n%*s", depth + 1, "");
+        if (is_map) {
+            abut_json_string(f, c->key);
+            fputs(": ", f);
+        }
+        put_value(f, c, depth + 1);
+        if (c->next) fputs(in_line ? ", " : ",", f);
+    }
+    if (!in_line) fprintf(f, "\n%*s", depth, "");
+    fputc(is_map ? '}' : ']', f);
+}
+
+/* Writes a tree as JSON text, which abut_yaml_read reads back as the same scene.  A text that is a number, true or false of JSON
+ * is written as that, every other one as a string.
+ * Fails  ABUT_E_FORMAT a text is not UTF-8, with its place */
+static abut_status write_json(FILE *f, const abut_tree *root, abut_err *err)
+{
+    abut_status rc = abut_yaml_check_text(root, "JSON", err);
+    if (rc) return rc;
+    put_value(f, root, 0);
+    fputc('\n', f);
+    return ABUT_OK;
+}
+
+/* ---- writing ---- */
+
 abut_status abut_prep_source_write(abut_prep_source *p, FILE *f, int json, abut_err *err)
 {
     const abut_tree *objects = abut_tree_find(p->tree, "objects"), *motion = abut_tree_find(p->tree, "motion");
@@ -203,7 +274,7 @@ abut_status abut_prep_source_write(abut_prep_source *p, FILE *f, int json, abut_
     for (abut_tree *m = motion && motion->kind == ABUT_TREE_LIST ? motion->child : NULL; m && !rc; m = m->next)
         rc = absolute_sequence(p, folder, m, err);
     free(folder);
-    return rc ? rc : json ? abut_tree_json(f, p->tree, err) : abut_yaml_write(f, p->tree, err);
+    return rc ? rc : json ? write_json(f, p->tree, err) : abut_yaml_write(f, p->tree, err);
 }
 
 void abut_prep_source_clear(abut_prep_source *p)

@@ -1,8 +1,8 @@
 #include "tools/strain-limit/audit.h"
 
 #include "base/words.h"
-#include "formats/result/json_text.h"
 #include "formats/result/object_parts.h"
+#include "formats/result/text.h"
 #include "model/naming.h"
 #include "model/tets.h"
 

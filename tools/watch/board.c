@@ -2,7 +2,7 @@
 
 #include "tools/watch/board.h"
 
-#include "formats/result/json_text.h"
+#include "formats/result/text.h"
 #include "tools/watch/http.h"
 
 #include <errno.h>

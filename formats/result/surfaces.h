@@ -1,12 +1,34 @@
+/* Surfaces to look at, in place of the contact surface: smooth ones of curved tets; those of shells, rods and particles with
+ * their thickness. */
+#ifndef ABUT_FORMATS_RESULT_SURFACES_H
+#define ABUT_FORMATS_RESULT_SURFACES_H
+
+#include "formats/result/object_parts.h"
+#include "model/model.h"
+
+/* The boundary of tets of order 2 and more, divided as finely as a picture needs.
+ *
+ * Its vertices are sums of nodes, as contact vertices are (formats/STATE.md), by a map of their own: functions that draw contact
+ * surfaces draw it too.  It shows the shape of the tets; contact acts on the contact surface.
+ * Owns its arrays.  Zero-filled is empty. */
+typedef struct abut_smooth {
+    abut_model view;            /* the model, with these in place of its contact/ arrays; for looks alone */
+    int32_t *first, *node, *tri, *edge;
+    double *weight, *offset;
+} abut_smooth;
+
+/** Views the model with every boundary face of its bodies of curved tets divided into `segments` on a side.  A body with its
+ * own contact surface keeps that surface, which is finer than the tets.
+ * m must outlive it.  Fails  ABUT_E_FORMAT tets of two orders in an object; ABUT_E_GEOM a boundary is none of a solid;
+ * ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_smooth_make(const abut_model *m, int segments, abut_smooth *out, abut_err *err);
+void abut_smooth_clear(abut_smooth *s);
+
 /* Shells, rods and particles with their contact thickness, for programs that draw surfaces.
  *
  * A shell becomes two sheets, each vertex moved by half of its object's contact thickness along the mean normal of its triangles,
  * closed along its borders; a segment becomes a capsule, a particle a ball, of the radius abut_object_radius.  Each becomes a
  * closed surface of triangles, outward.  Solids and objects without thickness are unchanged. */
-#ifndef ABUT_FORMATS_RESULT_THICK_SURFACE_H
-#define ABUT_FORMATS_RESULT_THICK_SURFACE_H
-
-#include "formats/result/object_parts.h"
 
 /* One part, and where the points of its surface begin. */
 typedef struct abut_thick_part {
