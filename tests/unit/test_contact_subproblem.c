@@ -1,6 +1,6 @@
 /* A model of gaps against its stationarity, in one unknown against bisection. */
 #include "base/rng.h"
-#include "solve/direction/contact_subproblem.h"
+#include "solve/direction/look_ahead.h"
 
 #include "check.h"
 

@@ -201,7 +201,7 @@ TEST(a_constant_matrix_that_is_scaled_leaves_less_error)
     bar_close(&b);
 }
 
-/* The first scale of the identity is not a published one (solve/direction/initial_identity.c); it affects all errors. */
+/* The first scale of the identity is not a published one (solve/direction/initial.c); it affects all errors. */
 TEST(initial_matrices_are_ranked_as_published_and_the_warped_one_does_not_feel_how_the_bar_lies)
 {
     const abut_lg_opts o = constant(0, 0.5, 1.5);
