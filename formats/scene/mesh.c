@@ -5,7 +5,6 @@
 #include "formats/mesh/mesh_io.h"
 #include "mesh/proxy.h"
 #include "mesh/surface.h"
-#include "scene/orders.h"
 
 #include <math.h>
 #include <stdio.h>

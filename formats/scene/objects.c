@@ -5,7 +5,6 @@
 #include "formats/mesh/mesh_io.h"
 #include "mesh/moments.h"
 #include "model/model.h"
-#include "scene/orders.h"
 
 #include <math.h>
 #include <stdio.h>

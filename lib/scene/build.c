@@ -1,10 +1,13 @@
 #include "scene/build_parts.h"
 
-#include "energy/barrier_pair.h"
+#include "base/words.h"
+#include "geom/jacobian.h"
 #include "math/vec3.h"
+#include "mesh/tet_nodes.h"
 #include "model/model.h"
 #include "model/motion.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +18,158 @@ static abut_status no_memory(abut_err *err, const char *what)
     return abut_fail(err, ABUT_E_NOMEM, "building the model: no memory for %s", what);
 }
 
-/* abut_model_put for callers that want a status. */
-static abut_status put(abut_arrays *set, const char *name, int64_t rows, void *data, abut_err *err)
+/* ---- shapes of elements ---- */
+
+static void gather(const abut_mesh *m, const int32_t *v, int n, double *x)
 {
-    void *p = abut_model_put(set, name, rows, err);
-    memcpy(data, &p, sizeof p);
-    return p ? ABUT_OK : err ? err->code : ABUT_E_NOMEM;
+    for (int k = 0; k < n; k++) memcpy(x + 3 * k, m->x + 3 * (size_t)v[k], 3 * sizeof *x);
 }
+
+/* 6 V / L^3 with L the longest edge: about 0.7 for a regular tet, 0 for a flat one, < 0 for an inverted one. */
+static double tet_shape(const double *x)
+{
+    double longest2 = 0;
+    abut_vec3 e[3];
+    for (int a = 0; a < 4; a++)
+        for (int b = 0; b < a; b++) {
+            const abut_vec3 d = abut_v3_sub(abut_v3_get(x + 3 * a), abut_v3_get(x + 3 * b));
+            longest2 = fmax(longest2, abut_v3_norm2(d));
+            if (b == 0) e[a - 1] = d;
+        }
+    const double det = abut_v3_dot(e[0], abut_v3_cross(e[1], e[2]));
+    const double cube = longest2 * sqrt(longest2);
+    return cube > 0 && isfinite(cube) ? det / cube : 0;
+}
+
+/* 2 A / L^2 with L the longest edge. */
+static double tri_shape(const double *x)
+{
+    const abut_vec3 a = abut_v3_get(x), u = abut_v3_sub(abut_v3_get(x + 3), a), v = abut_v3_sub(abut_v3_get(x + 6), a);
+    const double longest2 = fmax(fmax(abut_v3_norm2(u), abut_v3_norm2(v)), abut_v3_norm2(abut_v3_sub(u, v)));
+    return longest2 > 0 ? abut_v3_norm(abut_v3_cross(u, v)) / longest2 : 0;
+}
+
+/* Rounding in the coordinates is about 1e-16 of their size: a shape below this is not known to be positive. */
+static const double FLAT = 1e-13;
+
+static void use(int32_t *number, const int32_t *point, size_t n)
+{
+    for (size_t i = 0; i < n; i++) number[point[i]] = 0;
+}
+
+/* The number of each point as a node of the object: of those that an element uses; -1: left out.  NULL: no memory. */
+static int32_t *number_points(const abut_mesh *m)
+{
+    int32_t *number = malloc(((size_t)m->nv + 1) * sizeof *number), n = 0;
+    if (!number) return NULL;
+    memset(number, -1, (size_t)m->nv * sizeof *number);
+    use(number, m->tet, 4 * (size_t)m->nt);
+    use(number, m->more, (size_t)abut_mesh_more(m) * (size_t)m->nt);
+    use(number, m->tri, 3 * (size_t)m->nf);
+    use(number, m->seg, 2 * (size_t)m->ns);
+    use(number, m->point, (size_t)m->np);
+    for (int32_t i = 0; i < m->nv; i++)
+        if (number[i] == 0) number[i] = n++;
+    return number;
+}
+
+/* Every tet is. */
+static int is_inside_out(const abut_mesh *m)
+{
+    double x[12];
+    int32_t t = 0;
+    for (; t < m->nt; t++) {
+        gather(m, m->tet + 4 * (size_t)t, 4, x);
+        if (!(tet_shape(x) < -FLAT)) break;
+    }
+    return m->nt && t == m->nt;
+}
+
+static abut_status check_tets(const abut_scene_object *o, const int32_t *number, abut_offenders *bad, abut_err *err)
+{
+    double x[12];
+    abut_status rc = ABUT_OK;
+    if (is_inside_out(&o->mesh))
+        return abut_fail(err, ABUT_E_GEOM, "%s: object '%s': all %d tets are inverted: the mesh is stored inside out, and "
+                         "`flip: true` turns it over", o->from, o->name, o->mesh.nt);
+    for (int32_t t = 0; t < o->mesh.nt && !rc; t++) {
+        const int32_t *v = o->mesh.tet + 4 * (size_t)t;
+        gather(&o->mesh, v, 4, x);
+        const double shape = tet_shape(x);
+        if (shape > FLAT) continue;
+        rc = abut_offenders_add(bad, 4, 0, x, err, "tet %d of '%s' (nodes %d, %d, %d, %d) is %s at (%.6g, %.6g, "
+                                "%.6g): 6 V / L^3 = %.3g, expected more than %g", t, o->name, number[v[0]],
+                                number[v[1]], number[v[2]], number[v[3]],
+                                shape < -FLAT ? "inverted" : "flat", x[0], x[1], x[2], shape, FLAT);
+    }
+    return rc;
+}
+
+/* The rest shapes of tets of order 2 and more are one-to-one everywhere. */
+static abut_status check_curved(const abut_scene_object *o, abut_offenders *bad, abut_err *err)
+{
+    const int order = o->order.kept ? o->order.kept : abut_mesh_order(&o->mesh);
+    abut_status rc = ABUT_OK;
+    for (int32_t t = 0; t < o->mesh.nt && !rc && order > 1; t++) {
+        double X[ABUT_TET_NODES_MAX][3];
+        abut_jacobian_at at;
+        if (o->order.kept) memcpy(X, o->order.rest + 3 * (size_t)abut_tet_nodes(order) * (size_t)t, sizeof(double[3]) *
+                                  (size_t)abut_tet_nodes(order));
+        else abut_mesh_tet_places(&o->mesh, t, X);
+        if (abut_jacobian_check(order, (const double(*)[3])X, &at) == ABUT_JACOBIAN_POSITIVE) continue;
+        rc = abut_offenders_add(bad, 4, 0, X[0], err, "tet %d of '%s', of order %d, is not one-to-one: det J = %.3g m^3 at the "
+                                "barycentric point (%.4g, %.4g, %.4g, %.4g), expected more than 0", t, o->name, order, at.det,
+                                at.L[0], at.L[1], at.L[2], at.L[3]);
+    }
+    return rc;
+}
+
+static abut_status check_surface(const abut_scene_object *o, const int32_t *number, abut_offenders *bad, abut_err *err)
+{
+    double x[9];
+    abut_status rc = ABUT_OK;
+    for (int32_t t = 0; t < o->mesh.nf && !rc; t++) {
+        const int32_t *v = o->mesh.tri + 3 * (size_t)t;
+        gather(&o->mesh, v, 3, x);
+        const double shape = tri_shape(x);
+        if (!(shape > FLAT))
+            rc = abut_offenders_add(bad, 3, 0, x, err, "triangle %d of '%s' (nodes %d, %d, %d) has no area at (%.6g, "
+                                    "%.6g, %.6g): 2 A / L^2 = %.3g, expected more than %g", t, o->name,
+                                    number[v[0]], number[v[1]], number[v[2]], x[0], x[1],
+                                    x[2], shape, FLAT);
+    }
+    for (int32_t s = 0; s < o->mesh.ns && !rc; s++) {
+        const int32_t *v = o->mesh.seg + 2 * (size_t)s;
+        gather(&o->mesh, v, 2, x);
+        if (!memcmp(x, x + 3, 3 * sizeof *x))
+            rc = abut_offenders_add(bad, 2, 0, x, err, "segment %d of '%s' (nodes %d, %d) has no length at (%.6g, %.6g, "
+                                    "%.6g)", s, o->name, number[v[0]], number[v[1]], x[0], x[1], x[2]);
+    }
+    return rc;
+}
+
+/* Lists inverted, flat and degenerate elements of all objects. */
+static abut_status check_shapes(const abut_build *b, abut_offenders *bad, abut_err *err)
+{
+    assert(b);
+    abut_status rc = ABUT_OK;
+    for (int32_t i = 0; i < b->scene->nobjects && !rc; i++) {
+        const abut_scene_object *o = &b->scene->object[i];
+        int32_t *number = number_points(&o->mesh);
+        if (!number) return abut_fail(err, ABUT_E_NOMEM, "object '%s': no memory for %d points", o->name, o->mesh.nv);
+        rc = check_surface(o, number, bad, err);
+        if (!rc && !o->obstacle) rc = check_tets(o, number, bad, err);
+        if (!rc && !o->obstacle) rc = check_curved(o, bad, err);
+        free(number);
+    }
+    if (!rc && bad->total)
+        rc = bad->total == 1 ? abut_fail(err, ABUT_E_GEOM, "one element cannot be simulated: %s", bad->item[0].text)
+                             : abut_fail(err, ABUT_E_GEOM, "%lld elements cannot be simulated; the first: %s",
+                                         (long long)bad->total, bad->item[0].text);
+    return rc;
+}
+
+/* ---- objects ---- */
 
 static void mark(int32_t *at, const int32_t *e, size_t n)
 {
@@ -138,10 +286,10 @@ static abut_status put_nodes(abut_build *b, abut_err *err)
 {
     int32_t *body;
     const int64_t n = b->out->nodes;
-    abut_status rc = put(b->model, "node/X", n, &b->X, err);
-    if (!rc) rc = put(b->model, "node/mass", n, &b->mass, err);
-    if (!rc) rc = put(b->model, "node/role", n, &b->role, err);
-    if (!rc) rc = put(b->model, "node/object", n, &body, err);
+    abut_status rc = abut_build_put(b->model, "node/X", n, &b->X, err);
+    if (!rc) rc = abut_build_put(b->model, "node/mass", n, &b->mass, err);
+    if (!rc) rc = abut_build_put(b->model, "node/role", n, &b->role, err);
+    if (!rc) rc = abut_build_put(b->model, "node/object", n, &body, err);
     if (rc) return rc;
     double *x = abut_frame_put(b->frame, "node/x", n, err), *v = x ? abut_frame_put(b->frame, "node/v", n, err) : NULL;
     if (!v) return no_memory(err, "the frame");
@@ -165,121 +313,7 @@ static abut_status put_nodes(abut_build *b, abut_err *err)
     return ABUT_OK;
 }
 
-/* Diagonal of the bounding box of the simulated nodes, or of all. */
-static double diagonal(const abut_build *b, int all)
-{
-    double lo[3] = { INFINITY, INFINITY, INFINITY }, hi[3] = { -INFINITY, -INFINITY, -INFINITY }, d2 = 0;
-    for (int32_t i = 0; i < b->out->nodes; i++)
-        for (int k = 0; k < 3 && (all || b->role[i] != ABUT_NODE_OBSTACLE); k++) {
-            lo[k] = fmin(lo[k], b->X[3 * (size_t)i + k]);
-            hi[k] = fmax(hi[k], b->X[3 * (size_t)i + k]);
-        }
-    for (int k = 0; k < 3; k++) d2 += (hi[k] - lo[k]) * (hi[k] - lo[k]);
-    return sqrt(d2);
-}
-
-/* The node of [lo, hi) that is farthest from c, and how far, m.  Without `all` obstacles do not count. */
-static int32_t farthest(const abut_build *b, int32_t lo, int32_t hi, int all, abut_vec3 c, double *far)
-{
-    int32_t at = lo;
-    *far = 0;
-    for (int32_t i = lo; i < hi; i++) {
-        if (!all && b->role[i] == ABUT_NODE_OBSTACLE) continue;
-        const double d = abut_v3_norm(abut_v3_sub(abut_v3_get(b->X + 3 * (size_t)i), c));
-        if (d > *far) *far = d, at = i;
-    }
-    return at;
-}
-
-/* Searches for the largest distance of two nodes of [lo, hi), m, from the node that is farthest from their mean; a rotation does
- * not change it, and a box has its diagonal. */
-static double extent(const abut_build *b, int32_t lo, int32_t hi, int all)
-{
-    abut_vec3 mean = { 0, 0, 0 };
-    double n = 0, far, most = 0;
-    for (int32_t i = lo; i < hi; i++)
-        if (all || b->role[i] != ABUT_NODE_OBSTACLE) mean = abut_v3_add(mean, abut_v3_get(b->X + 3 * (size_t)i)), n++;
-    int32_t at = farthest(b, lo, hi, all, abut_v3_scale(1 / n, mean), &far);
-    for (int grows = 1; grows;) {
-        at = farthest(b, lo, hi, all, abut_v3_get(b->X + 3 * (size_t)at), &far);
-        grows = far > most * (1 + 1e-12);
-        most = fmax(most, far);
-    }
-    return most;
-}
-
-static double mean_mass(const abut_build *b, int32_t lo, int32_t hi)
-{
-    double mass = 0, n = 0;
-    for (int32_t i = lo; i < hi; i++)
-        if (b->role[i] != ABUT_NODE_OBSTACLE) n++, mass += b->mass[i];
-    return mass / n;
-}
-
-/* The lengths and mean masses of bodies, and the least of each.  A body of one node has the least length, if there is one. */
-static void measure_bodies(abut_build *b)
-{
-    abut_built *o = b->out;
-    o->length = o->mean_mass = INFINITY;
-    o->smallest = -1;
-    for (int32_t i = 0; i < b->scene->nobjects; i++) {
-        const abut_part *p = &b->part[i];
-        abut_object_facts *f = &o->object[i];
-        if (p->object->obstacle) continue;
-        f->extent = extent(b, p->first, p->first + p->nodes, 0);
-        f->node_mass = mean_mass(b, p->first, p->first + p->nodes);
-        if (f->extent > 0 && f->extent < o->length) o->length = f->extent, o->smallest = i;
-        o->mean_mass = fmin(o->mean_mass, f->node_mass);
-        o->heavy_mass = fmax(o->heavy_mass, f->node_mass);
-    }
-    if (o->smallest < 0) o->length = extent(b, 0, o->nodes, 0);
-    if (!(o->length > 0)) o->length = extent(b, 0, o->nodes, 1);
-    o->longest = o->length;
-    for (int32_t i = 0; i < b->scene->nobjects; i++) {
-        abut_object_facts *f = &o->object[i];
-        if (!b->part[i].object->obstacle && !(f->extent > 0)) f->extent = o->length;
-        o->longest = fmax(o->longest, f->extent);
-    }
-}
-
-/* Puts the length, nodal mass and part of dhat of each body, for contact; 0 for obstacles. */
-static abut_status put_bodies(abut_build *b, abut_err *err)
-{
-    const int32_t n = b->scene->nobjects;
-    double *length = NULL, *mass = NULL, *dhat = NULL;
-    if (b->scene->length_of_box || b->scene->contact_off) return ABUT_OK;
-    const int weighs = !(b->scene->fixed_kappa.value > 0);
-    abut_status rc = weighs ? put(b->model, "object/length", n, &length, err) : ABUT_OK;
-    if (!rc && weighs) rc = put(b->model, "object/node-mass", n, &mass, err);
-    if (!rc && b->scene->dhat.per_length) rc = put(b->model, "object/dhat-part", n, &dhat, err);
-    for (int32_t i = 0; i < n && !rc; i++) {
-        const abut_object_facts *f = &b->out->object[i];
-        if (weighs) length[i] = f->extent, mass[i] = f->node_mass;
-        if (dhat) dhat[i] = f->extent > 0 ? f->extent / b->out->longest : 1;
-    }
-    static const char *const name[] = { "object/length", "object/node-mass", "object/dhat-part" };
-    for (int i = 0; i < 3 && !rc; i++) {
-        abut_array *a = abut_arrays_find(b->model, name[i]);
-        if (a) a->flags |= ABUT_A_REQUIRED;
-    }
-    return rc;
-}
-
-/* The length l and the mean mass, which obstacles get, too. */
-static abut_status measure(abut_build *b, abut_err *err)
-{
-    abut_built *o = b->out;
-    if (b->scene->length_of_box) {
-        o->length = diagonal(b, 0);
-        if (!(o->length > 0)) o->length = diagonal(b, 1);
-        o->longest = o->length;
-        o->mean_mass = o->heavy_mass = mean_mass(b, 0, o->nodes);
-    } else measure_bodies(b);
-    if (!(o->length > 0)) return abut_fail(err, ABUT_E_GEOM, "all nodes stand at one point: expected a scene with a size");
-    for (int32_t i = 0; i < o->nodes; i++)
-        if (b->role[i] == ABUT_NODE_OBSTACLE) b->mass[i] = o->mean_mass;
-    return ABUT_OK;
-}
+/* ---- contact, materials, friction ---- */
 
 /* Without them nothing touches. */
 static abut_status put_contact(abut_build *b, abut_err *err)
@@ -292,9 +326,9 @@ static abut_status put_contact(abut_build *b, abut_err *err)
     int proxies = 0;
     for (int32_t o = 0; o < b->scene->nobjects; o++) proxies |= b->part[o].proxy != NULL;
     abut_status rc = proxies ? abut_build_contact_rows(b, err)
-                             : put(b->model, "contact/node", b->out->collision_vertices, &node, err);
-    if (!rc && b->out->edges) rc = put(b->model, "contact/edge", b->out->edges, &edge, err);
-    if (!rc && b->out->triangles) rc = put(b->model, "contact/triangle", b->out->triangles, &tri, err);
+                             : abut_build_put(b->model, "contact/node", b->out->collision_vertices, &node, err);
+    if (!rc && b->out->edges) rc = abut_build_put(b->model, "contact/edge", b->out->edges, &edge, err);
+    if (!rc && b->out->triangles) rc = abut_build_put(b->model, "contact/triangle", b->out->triangles, &tri, err);
     if (rc) return rc;
     for (int32_t o = 0; o < b->scene->nobjects; o++) {
         const abut_part *p = &b->part[o];
@@ -312,10 +346,10 @@ static abut_status put_materials(abut_build *b, abut_err *err)
     const abut_scene *s = b->scene;
     int32_t *model;
     double *density, *young, *poisson;
-    abut_status rc = put(b->model, "material/model", s->nmaterials, &model, err);
-    if (!rc) rc = put(b->model, "material/density", s->nmaterials, &density, err);
-    if (!rc) rc = put(b->model, "material/young", s->nmaterials, &young, err);
-    if (!rc) rc = put(b->model, "material/poisson", s->nmaterials, &poisson, err);
+    abut_status rc = abut_build_put(b->model, "material/model", s->nmaterials, &model, err);
+    if (!rc) rc = abut_build_put(b->model, "material/density", s->nmaterials, &density, err);
+    if (!rc) rc = abut_build_put(b->model, "material/young", s->nmaterials, &young, err);
+    if (!rc) rc = abut_build_put(b->model, "material/poisson", s->nmaterials, &poisson, err);
     for (int32_t i = 0; i < s->nmaterials && !rc; i++) {
         model[i] = s->material[i].model;
         density[i] = s->material[i].density;
@@ -401,9 +435,9 @@ static abut_status put_friction(abut_build *b, abut_err *err)
         else if (c == classes) first[classes++] = i;
         class_of[i] = c;
     }
-    if (!rc) rc = put(b->model, "contact/mu", classes, &mu, err);
-    if (!rc) rc = put(b->model, "object/friction", s->nobjects, &object, err);
-    if (!rc && s->nplanes) rc = put(b->model, "half-space/friction", s->nplanes, &plane, err);
+    if (!rc) rc = abut_build_put(b->model, "contact/mu", classes, &mu, err);
+    if (!rc) rc = abut_build_put(b->model, "object/friction", s->nobjects, &object, err);
+    if (!rc && s->nplanes) rc = abut_build_put(b->model, "half-space/friction", s->nplanes, &plane, err);
     if (!rc) {
         for (int32_t i = 0; i < classes; i++)
             for (int32_t k = 0; k < classes; k++) mu[(size_t)i * (size_t)classes + (size_t)k] = pair_mu(s, first[i], first[k]);
@@ -421,124 +455,14 @@ static abut_status put_friction(abut_build *b, abut_err *err)
 static abut_status put_planes(abut_build *b, abut_err *err)
 {
     const abut_scene *s = b->scene;
-    double *point, *normal;
+    double *point, *normal = NULL;
     if (!s->nplanes) return ABUT_OK;
-    abut_status rc = put(b->model, "half-space/point", s->nplanes, &point, err);
-    if (!rc) rc = put(b->model, "half-space/normal", s->nplanes, &normal, err);
+    abut_status rc = abut_build_put(b->model, "half-space/point", s->nplanes, &point, err);
+    if (!rc) rc = abut_build_put(b->model, "half-space/normal", s->nplanes, &normal, err);
     for (int32_t i = 0; i < s->nplanes && !rc; i++) {
         memcpy(point + 3 * (size_t)i, s->plane[i].point, 3 * sizeof *point);
         memcpy(normal + 3 * (size_t)i, s->plane[i].normal, 3 * sizeof *normal);
     }
-    return rc;
-}
-
-static abut_status put_number(abut_build *b, const char *name, double value, abut_err *err)
-{
-    double *p;
-    const abut_status rc = put(b->model, name, 1, &p, err);
-    if (!rc) *p = value;
-    return rc;
-}
-
-static double in_metres(const abut_param *p, double l)
-{
-    return p->per_length ? p->value * l : p->value;
-}
-
-static abut_status put_choice(abut_build *b, const char *name, int value, abut_err *err)
-{
-    int32_t *p;
-    const abut_status rc = put(b->model, name, 1, &p, err);
-    if (!rc) *p = value;
-    return rc;
-}
-
-/* Puts choices other than undamped implicit Euler and the published barrier and friction, as required arrays: a program that
- * does not know them must refuse the model. */
-static abut_status put_variants(abut_build *b, abut_err *err)
-{
-    const abut_scene *s = b->scene;
-    abut_status rc = ABUT_OK;
-    if (s->scheme != ABUT_IMPLICIT_EULER) rc = put_choice(b, "time/scheme", s->scheme, err);
-    if (!rc && s->newmark_beta.value != ABUT_NEWMARK_BETA) rc = put_number(b, "time/newmark-beta", s->newmark_beta.value, err);
-    if (!rc && s->newmark_gamma.value != ABUT_NEWMARK_GAMMA)
-        rc = put_number(b, "time/newmark-gamma", s->newmark_gamma.value, err);
-    if (!rc && s->barrier_law != ABUT_BARRIER_IPC) rc = put_choice(b, "contact/barrier-continuity", s->barrier_law, err);
-    if (!rc && s->friction_law != ABUT_FRICTION_C1) rc = put_choice(b, "contact/friction-smoothing", s->friction_law, err);
-    if (!rc && s->bodies_off) rc = put_choice(b, "contact/bodies", 0, err);
-    if (!rc && s->mollifier_off) rc = put_choice(b, "contact/mollifier", 0, err);
-    if (!rc && s->damp_mass.value > 0) rc = put_number(b, "damping/mass", s->damp_mass.value, err);
-    if (!rc && s->damp_stiffness.value > 0) rc = put_number(b, "damping/stiffness", s->damp_stiffness.value, err);
-    static const char *const name[] = { "time/scheme", "damping/mass", "damping/stiffness", "contact/barrier-continuity",
-                                        "contact/friction-smoothing", "contact/bodies", "contact/mollifier", "time/newmark-beta",
-                                        "time/newmark-gamma" };
-    for (size_t i = 0; i < sizeof name / sizeof *name && !rc; i++) {
-        abut_array *a = abut_arrays_find(b->model, name[i]);
-        if (a) a->flags |= ABUT_A_REQUIRED;
-    }
-    return rc;
-}
-
-/* Default tolerance: PART of the speed of the scene; without gravity, TOLERANCE l in a time step if that is less.  REACHED l in a
- * step is attainable in spite of rounding.  STICKS: speed that counts as sticking, as a fraction of the tolerance. */
-static const double PART = 1e-3, TOLERANCE = 1e-4, REACHED = 1e-8, STICKS = 0.1, STRAIN = 0.01;
-
-/* Speed of the scene: of a fall through half of l; without gravity, of the fastest node at the start; if no node moves, the speed
- * that strains the slowest material by STRAIN. */
-static double scene_speed(const abut_build *b, abut_speed_of *of)
-{
-    const abut_scene *s = b->scene;
-    const double g = abut_v3_norm(abut_v3_get(s->gravity)), *v = abut_arrays_find(b->frame, "node/v")->data;
-    double most = 0, sound = INFINITY;
-    for (int32_t i = 0; i < b->out->nodes; i++) most = fmax(most, abut_v3_norm(abut_v3_get(v + 3 * (size_t)i)));
-    for (const abut_scene_object *o = s->object; o < s->object + s->nobjects; o++)
-        if (!o->obstacle) sound = fmin(sound, sqrt(s->material[o->material].young / s->material[o->material].density));
-    *of = g > 0 ? ABUT_SPEED_OF_FALL : most > 0 ? ABUT_SPEED_OF_START : ABUT_SPEED_OF_SOUND;
-    return g > 0 ? sqrt(g * b->out->length) : most > 0 ? most : STRAIN * sound;
-}
-
-/* Bounds the defaults of speeds by the speed of the scene, once velocities are known. */
-static void bound_speeds(const abut_build *b)
-{
-    abut_built *o = b->out;
-    if (b->scene->scheme == ABUT_QUASI_STATIC) return;
-    o->speed = scene_speed(b, &o->speed_of);
-    const double step = TOLERANCE * o->length / b->scene->step.value, part = PART * o->speed;
-    const double bound = fmax(o->speed_of == ABUT_SPEED_OF_FALL ? part : fmin(step, part), REACHED / TOLERANCE * step);
-    o->is_bounded = bound == part;
-    if (!(b->scene->tolerance.value > 0))
-        *(double *)abut_arrays_find(b->model, "solve/tolerance")->data = o->tolerance = bound;
-    if (!(b->scene->eps_v.value > 0))
-        *(double *)abut_arrays_find(b->model, "contact/eps-v")->data = o->eps_v = STICKS * bound;
-}
-
-static abut_status put_parameters(abut_build *b, abut_err *err)
-{
-    const abut_scene *s = b->scene;
-    abut_built *o = b->out;
-    double *gravity;
-    int32_t *lags;
-    o->eps_v = s->eps_v.value > 0 ? in_metres(&s->eps_v, o->length) : STICKS * TOLERANCE * o->length / s->step.value;
-    o->tolerance = s->tolerance.value > 0 ? in_metres(&s->tolerance, o->length) : TOLERANCE * o->length / s->step.value;
-    if (!s->contact_off && o->dhat > o->length)
-        return abut_fail(err, ABUT_E_FORMAT, "%s: contact.dhat is %.6g m, more than the length of the scene, %.6g m: expected a "
-                         "small part of it (default 1e-3 l)", s->dhat.from, o->dhat, o->length);
-    abut_status rc = put(b->model, "world/gravity", 3, &gravity, err);
-    if (!rc) memcpy(gravity, s->gravity, sizeof s->gravity);
-    if (!rc) rc = put_number(b, "time/step", s->step.value, err);
-    if (!rc) rc = put_variants(b, err);
-    if (!rc) rc = put_number(b, "scene/length", o->length, err);
-    if (!rc) rc = put_number(b, "contact/dhat", in_metres(&s->dhat, o->longest), err);
-    if (!rc) rc = put_bodies(b, err);
-    if (!rc) rc = put_number(b, "contact/eps-v", o->eps_v, err);
-    if (!rc) rc = put(b->model, "contact/lags", 1, &lags, err);
-    if (!rc) *lags = (int32_t)s->lags.value;
-    if (!rc) rc = put_number(b, "solve/tolerance", o->tolerance, err);
-    if (!rc && s->barrier_filter.value > 0) rc = put_number(b, "contact/barrier-filter", s->barrier_filter.value, err);
-    if (!rc && s->stiffen_below.value > 0)
-        rc = put_number(b, "contact/stiffen-below", in_metres(&s->stiffen_below, o->length), err);
-    if (!rc && s->force_tolerance.value > 0) rc = put_number(b, "solve/force-tolerance", s->force_tolerance.value, err);
-    if (!rc && s->end.value > 0) rc = abut_arrays_put_f64(b->model, "time/end", s->end.value, "s", err);
     return rc;
 }
 
@@ -567,30 +491,6 @@ static abut_status put_all_names(abut_build *b, abut_err *err)
                                sizeof *s->plane, s->nplanes, err);
 }
 
-#define STIFFER 2   /* lower bound over the published one: gaps are wider, and sliding primitives meet fewer edges */
-
-/* Bounds of the barrier's stiffness, by the stiffest pair that the scene can have. */
-static abut_status put_stiffness(abut_build *b, abut_err *err)
-{
-    const abut_scene *s = b->scene;
-    abut_built *o = b->out;
-    const abut_array *thick = abut_arrays_find(b->model, "object/thickness");
-    const int law = s->barrier_kappa ? ABUT_BARRIER_IPC : s->barrier_law;
-    abut_status rc = abut_kappa_min_of(o->length, o->dhat, law, o->mean_mass, thick ? thick->data : NULL, s->nobjects,
-                                       abut_arrays_find(b->model, "half-space/point") != NULL, &o->kappa_min, err);
-    if (rc) return rc;
-    if (!isfinite(o->kappa_min) && !(s->fixed_kappa.value > 0))
-        return abut_fail(err, ABUT_E_FORMAT, "%s: contact.dhat is %.6g m, %.3g of the length of the scene, %.6g m: the stiffness "
-                         "of contact has no finite bound for it; expected more than 1e-8 l (default 1e-3 l)", s->dhat.from,
-                         o->dhat, o->dhat / o->length, o->length);
-    o->kappa_min *= s->kappa_scale.value * (s->length_of_box || s->scheme == ABUT_QUASI_STATIC ? 1 : STIFFER);
-    const double range = s->kappa_range.value;
-    o->kappa_max = range * (range > 1 ? o->heavy_mass / o->mean_mass : 1) * o->kappa_min;
-    if (s->fixed_kappa.value > 0) o->kappa_min = o->kappa_max = s->fixed_kappa.value;
-    rc = put_number(b, "contact/kappa-min", o->kappa_min, err);
-    return rc ? rc : put_number(b, "contact/kappa-max", o->kappa_max, err);
-}
-
 /* Velocities of what a motion moves from the start on; equilibria have none. */
 static abut_status put_velocities(const abut_build *b, abut_err *err)
 {
@@ -606,17 +506,12 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
 {
     abut_build b = { .scene = s, .out = built, .model = model, .frame = frame };
     memset(built, 0, sizeof *built);
-    abut_status rc = abut_build_check(&b, bad, err);
+    abut_status rc = check_shapes(&b, bad, err);
     if (!rc) rc = parts_make(&b, err);
     if (!rc) rc = put_nodes(&b, err);
     if (!rc) rc = abut_build_tets(&b, err);
     if (!rc) rc = abut_build_codim(&b, err);
-    if (!rc) rc = measure(&b, err);
-    built->dhat = in_metres(&s->dhat, built->length);
-    for (int32_t i = 0; i < s->nobjects && !rc; i++) {
-        abut_object_facts *f = &built->object[i];
-        f->dhat = f->extent > 0 ? in_metres(&s->dhat, f->extent) : built->dhat;
-    }
+    if (!rc) rc = abut_build_measure(&b, err);
     if (!rc) rc = abut_build_proxies(&b, err);
     if (!rc) rc = put_materials(&b, err);
     if (!rc) rc = abut_build_curved(&b, err);
@@ -626,12 +521,12 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     if (!rc) rc = abut_build_terms(&b, err);
     if (!rc) rc = abut_build_motions(&b, err);
     if (!rc) rc = abut_build_attachments(&b, err);
-    if (!rc) rc = put_parameters(&b, err);
+    if (!rc) rc = abut_build_parameters(&b, err);
     if (!rc) rc = put_all_names(&b, err);
-    if (!rc) rc = put_stiffness(&b, err);
+    if (!rc) rc = abut_build_stiffness(&b, err);
     if (!rc) rc = abut_build_nodal(&b, err);
     if (!rc) rc = put_velocities(&b, err);
-    if (!rc) bound_speeds(&b);
+    if (!rc) abut_build_bound_speeds(&b);
     parts_free(&b);
     if (rc) {
         abut_built_clear(built);

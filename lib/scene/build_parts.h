@@ -1,10 +1,12 @@
-/* Pieces of abut_scene_build: the elements of each object as they go into the model.  For build.c and
- * build_*.c. */
+/* Pieces of abut_scene_build: the elements of each object as they go into the model.  For build.c and build_*.c. */
 #ifndef ABUT_SCENE_BUILD_PARTS_H
 #define ABUT_SCENE_BUILD_PARTS_H
 
-#include "scene/build.h"
 #include "mesh/hinges.h"
+#include "model/model.h"
+#include "scene/build.h"
+
+#include <string.h>
 
 /* An object while it becomes a part of the model. */
 typedef struct abut_part {
@@ -41,6 +43,14 @@ static inline int32_t abut_part_number(const abut_part *p, int32_t point)
 /** The part that a node of the model belongs to. */
 const abut_part *abut_part_of(const abut_build *b, int32_t node);
 
+/** abut_model_put for callers that want a status.  data  out: the rows, a pointer of any type */
+static inline abut_status abut_build_put(abut_arrays *set, const char *name, int64_t rows, void *data, abut_err *err)
+{
+    void *p = abut_model_put(set, name, rows, err);
+    memcpy(data, &p, sizeof p);
+    return p ? ABUT_OK : err ? err->code : ABUT_E_NOMEM;
+}
+
 /** 1 when contact sees the part by a surface of its own. */
 int abut_part_has_proxy(const abut_part *p);
 /** Makes these surfaces, after the parameters that lengths derive from: b->out->dhat.
@@ -48,9 +58,6 @@ int abut_part_has_proxy(const abut_part *p);
 ABUT_MUST_USE abut_status abut_build_proxies(abut_build *b, abut_err *err);
 /** Puts the rows of all collision vertices, where at least one part has a proxy: contact/map-*. */
 ABUT_MUST_USE abut_status abut_build_contact_rows(abut_build *b, abut_err *err);
-
-/** Lists inverted, flat and degenerate elements of all objects. */
-ABUT_MUST_USE abut_status abut_build_check(const abut_build *b, abut_offenders *bad, abut_err *err);
 
 /** Puts tets of every order, and the masses of their nodes: a quarter of rho V to each corner of a tet of order 1; at order 2 and
  * more M_ii (sum of rho V)/(sum of M_ii) over the body, M the consistent mass (E. Hinton, T. Rock, O. Zienkiewicz, "A note on
@@ -80,9 +87,6 @@ ABUT_MUST_USE abut_status abut_build_fabrics(abut_build *b, abut_err *err);
  * Fails  as abut_curved_rods_init and abut_curved_rods_measure; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_build_curved(abut_build *b, abut_err *err);
 
-/** Puts the parameters of hard contact; after the friction classes. */
-ABUT_MUST_USE abut_status abut_build_nodal(abut_build *b, abut_err *err);
-
 /** Puts properties of tet materials beside isotropic moduli; after the tets. */
 ABUT_MUST_USE abut_status abut_build_terms(abut_build *b, abut_err *err);
 
@@ -100,27 +104,8 @@ ABUT_MUST_USE abut_status abut_build_select(const abut_build *b, const abut_scen
 /** Centre, m, of the box to which a relative box refers. */
 void abut_build_select_center(const abut_build *b, const abut_scene_select *s, double center[3]);
 
-/* Attachments as they are found, before their number is known; rows of the attachment/ arrays. */
-typedef struct abut_attachment {
-    int32_t node[5];
-    double weight[4], offset[3], stiffness;
-} abut_attachment;
-
-typedef struct abut_attachments {
-    int32_t n, cap;
-    abut_attachment *tie;
-} abut_attachments;
-
-ABUT_MUST_USE abut_status abut_attachments_add(abut_attachments *t, const abut_attachment *tie, abut_err *err);
-
 /** Rest length of the side (a, b) of triangle t, points of the mesh, m. */
 double abut_rest_edge(const abut_scene_object *o, int32_t t, int32_t a, int32_t b);
-
-/** Adds the springs of a seam.
- * sewn  out: += how many
- * Fails  ABUT_E_FORMAT a side that is no line along sides of triangles, or a closed one with one that has ends; ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_build_seam(abut_build *b, const abut_scene_seam *s, abut_attachments *all, int32_t *sewn,
-                                          abut_err *err);
 
 /** Puts the attachment arrays, of attachments and seams: after the positions, roles and surfaces of all parts.
  * Fails  ABUT_E_FORMAT an attachment that ties no node, or a node of an obstacle; ABUT_E_NOMEM */
@@ -128,5 +113,20 @@ ABUT_MUST_USE abut_status abut_build_attachments(abut_build *b, abut_err *err);
 
 /** Puts the motion arrays; marks handles in role. */
 ABUT_MUST_USE abut_status abut_build_motions(abut_build *b, abut_err *err);
+
+/* ---- build_parameters.c ---- */
+
+/** Measures the bodies: the length l, dhat and the mean mass, which obstacles get, too.
+ * Fails  ABUT_E_GEOM all nodes stand at one point */
+ABUT_MUST_USE abut_status abut_build_measure(abut_build *b, abut_err *err);
+/** Puts gravity, time, contact and tolerances; after abut_build_measure.  Fails  ABUT_E_FORMAT dhat above l; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_build_parameters(abut_build *b, abut_err *err);
+/** Puts bounds of the barrier's stiffness, by the stiffest pair that the scene can have.
+ * Fails  ABUT_E_FORMAT no finite bound */
+ABUT_MUST_USE abut_status abut_build_stiffness(abut_build *b, abut_err *err);
+/** Puts the parameters of solvers without a barrier; after the friction classes. */
+ABUT_MUST_USE abut_status abut_build_nodal(abut_build *b, abut_err *err);
+/** Bounds the defaults of speeds by the speed of the scene, once velocities are known. */
+void abut_build_bound_speeds(const abut_build *b);
 
 #endif

@@ -1,5 +1,4 @@
-/* Motions and forces of a scene as they are found, before their number is known.  For build_motion.c, motion_force.c and
- * motion_put.c. */
+/* Motions and forces of a scene as they are found, before their number is known.  For build_motion.c and motion_rows.c. */
 #ifndef ABUT_SCENE_MOTION_ROWS_H
 #define ABUT_SCENE_MOTION_ROWS_H
 

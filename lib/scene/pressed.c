@@ -1,4 +1,4 @@
-#include "scene/pressed.h"
+#include "scene/advice.h"
 
 #include "contact/pairs.h"
 #include "energy/barrier_pair.h"

@@ -62,7 +62,7 @@ typedef struct abut_scene_shell {
     double *rest;                   /* [nf * 9] corners of the triangles at rest, m */
 } abut_scene_shell;
 
-/* Orders of the tets of an object, and the shape that its surface approximates (scene/orders.h). */
+/* Orders of the tets of an object, and the shape that its surface approximates (abut_scene_orders). */
 typedef struct abut_scene_order {
     int order, geometry;            /* of displacement and of the rest shape, 1 to 4; 0: not said */
     int surface;                    /* 1: the scene sets the snap; 0: the generator sets it, for orders above 1 */
@@ -75,7 +75,7 @@ typedef struct abut_scene_order {
 } abut_scene_order;
 
 /* The contact surface of a body of tets; zero-filled, with extrapolation -1: the faces of its tets, or the default for their
- * order (scene/build_proxy.c). */
+ * order (scene/build_surface.c). */
 typedef struct abut_scene_proxy {
     char from[ABUT_SCENE_FROM];     /* "": the scene does not say */
     int segments;                   /* on a side of a face; 0: by edge, then by tolerance */
@@ -102,7 +102,7 @@ typedef struct abut_scene_object {
     abut_scene_order order;         /* of its tets */
     double *fill;                   /* [nt] part of each tet that is solid, of a cage; more than 1, of a frame; NULL: 1 */
     abut_mesh reference;            /* whose mass, at the material's density, and centre the body shall have; empty: its own */
-    double *density;                /* [nt] factor on the material's density for that (scene/match.h); NULL: 1 */
+    double *density;                /* [nt] factor on the material's density for that (abut_scene_match); NULL: 1 */
     abut_scene_path path;           /* of an obstacle */
     abut_scene_shell shell;         /* of a body's triangles */
     double rod_radius;              /* m: a body's segments are rods; 0: it has none */
@@ -235,7 +235,7 @@ typedef struct abut_scene {
     double wind[3];                 /* m/s */
     int contact_off;                /* nothing has a collision surface */
     int bodies_off;                 /* bodies pass through themselves and each other, not through obstacles and half-spaces */
-    int start_pressed;              /* a start in which the barrier parts bodies is meant (scene/pressed.h) */
+    int start_pressed;              /* a start in which the barrier parts bodies is meant (scene/advice.h) */
     abut_param dhat;                /* m */
     abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
     abut_param kappa_range;         /* the upper of these over the lower, >= 1 */
@@ -304,5 +304,28 @@ void abut_scene_clear(abut_scene *s);
 void abut_scene_select_clear(abut_scene_select *s);
 /** The objects of a selection: "ball, bar", or "all bodies".  Returns buf. */
 const char *abut_scene_select_words(const abut_scene *s, const abut_scene_select *select, char *buf, size_t size);
+
+/* ---- orders of tets: from the given mesh to the nodes of displacement ----
+ *
+ * A straight mesh whose surface approximates a smooth one (mesh/curve.h) gets the order of its rest shape before it is placed; so
+ * curved tets are placed, scaled and repeated.  Last, tets get the nodes of the order of displacement.  Rigid motions and linear
+ * fields are sums of the bases of order k on a shape of order g only if g <= k.  So the shape gets the order min(g, k) unless the
+ * scene sets more (Ferguson et al. 2023 have shapes of order 4 with k = 1 and 2). */
+
+/** Makes the rest shape of an object: once, when its mesh has all its tets and before it is placed (a surface filled with tets:
+ * after it is placed).
+ * Fails  ABUT_E_FORMAT an order above 1 for an obstacle or an object without tets, a shape of an order above the mesh's, a
+ *        surface for a mesh of order 2 or more; ABUT_E_GEOM as abut_mesh_curve; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_scene_shape(abut_scene_object *o, abut_err *err);
+
+/** Makes the nodes of displacement of all placed objects, once.  Fails  ABUT_E_FORMAT too many points; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_scene_orders(abut_scene *s, abut_err *err);
+
+/** Order of displacement: as given, else of the mesh. */
+int abut_scene_order_of(const abut_scene_object *o);
+
+/** Fills `density` of the objects that have a reference: once, when all are placed and have their orders.
+ * Fails  ABUT_E_GEOM a reference without volume, tets that cannot have its mass; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_scene_match(abut_scene *s, abut_err *err);
 
 #endif

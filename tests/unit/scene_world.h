@@ -8,7 +8,7 @@
 #include "formats/scene/scene_read.h"
 #include "formats/scene/yaml.h"
 #include "scene/build.h"
-#include "scene/orders.h"
+#include "scene/scene.h"
 
 #include <stdarg.h>
 
