@@ -11,7 +11,7 @@ extern const abut_linear_solver_ops *const abut_linear_solvers[];
 extern const abut_linear_solver_ops abut_linear_mas, abut_linear_mas_rigid;
 /** Conjugate gradients with a two-level Schwarz preconditioner (sparse/schwarz/schwarz.h), and with inverted diagonal blocks. */
 extern const abut_linear_solver_ops abut_linear_cg_schwarz, abut_linear_cg;
-/** Conjugate gradients with incomplete Cholesky factors (sparse/incomplete/chunks.h), without and with rigid motions. */
+/** Conjugate gradients with incomplete Cholesky factors (sparse/incomplete/incomplete.h), without and with rigid motions. */
 extern const abut_linear_solver_ops abut_linear_ic, abut_linear_ic_rigid;
 
 /** Fails  ABUT_E_ARG: no solver of that name; the message lists all names */

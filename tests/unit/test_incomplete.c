@@ -2,8 +2,7 @@
 #include "base/par.h"
 #include "box_tets.h"
 #include "sparse/ichol.h"
-#include "sparse/incomplete/chunks.h"
-#include "sparse/incomplete/parts.h"
+#include "sparse/incomplete/incomplete.h"
 #include "sparse/product.h"
 
 #include "check.h"

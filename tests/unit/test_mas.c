@@ -3,7 +3,6 @@
 #include "box_tets.h"
 #include "dense.h"
 #include "sparse/mas/mas.h"
-#include "sparse/mas/sums.h"
 #include "sparse/pcg.h"
 #include "sparse/product.h"
 #include "sparse/schwarz/coarse_space.h"

@@ -2,8 +2,7 @@
  *
  * ic: the factors alone.  ic-rigid: and the rigid motions of parts of consecutive rows, each of which the operator joins. */
 #include "sparse/cg.h"
-#include "sparse/incomplete/chunks.h"
-#include "sparse/incomplete/parts.h"
+#include "sparse/incomplete/incomplete.h"
 #include "sparse/linear_solvers.h"
 #include "sparse/schwarz/coarse_space.h"
 

@@ -7,8 +7,8 @@
  * Such a factor need not exist: then the diagonal of its chunk is raised until it does (Manteuffel 1980).  It is made in double
  * and kept in single precision, which leaves M symmetric positive definite.  Chunks are independent of each other, and of the
  * number of threads: the same bits for every one. */
-#ifndef ABUT_SPARSE_INCOMPLETE_CHUNKS_H
-#define ABUT_SPARSE_INCOMPLETE_CHUNKS_H
+#ifndef ABUT_SPARSE_INCOMPLETE_INCOMPLETE_H
+#define ABUT_SPARSE_INCOMPLETE_INCOMPLETE_H
 
 #include "sparse/operator.h"
 #include "sparse/precond.h"
@@ -31,5 +31,24 @@ ABUT_MUST_USE abut_status abut_incomplete_factor(abut_incomplete **f, const abut
 abut_precond abut_incomplete_precond(abut_incomplete *f);
 abut_incomplete_stats abut_incomplete_get_stats(const abut_incomplete *f);
 void abut_incomplete_free(abut_incomplete **f);
+
+/* ---- parts of rows ----
+ *
+ * Parts of rows for rigid motions: rows among ABUT_PART_ROWS consecutive ones that an operator's blocks connect, directly or by
+ * other rows among them.  So bodies, or ends of one, that are not connected there do not move as one.  A row alone is in no part:
+ * its diagonal block suffices. */
+
+enum { ABUT_PART_ROWS = 128 };
+
+/* Zero-filled is empty. */
+typedef struct abut_row_parts {
+    int32_t k;
+    int32_t *first, *row;   /* [k + 1]; rows of part p: row[first[p] .. first[p+1]), ascending */
+} abut_row_parts;
+
+/** Makes the parts by the summed blocks of A, which last, or, without any, by its elements.  Equal for every thread count.
+ * Fails  ABUT_E_ARG A has neither a matrix nor `read`; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_row_parts_make(abut_row_parts *p, const abut_operator *A, int32_t rows, abut_err *err);
+void abut_row_parts_clear(abut_row_parts *p);
 
 #endif
