@@ -7,7 +7,7 @@
 #include "solve/direction/newton_solve.h"
 #include "solve/search/path.h"
 #include "solve/search/search_ops.h"
-#include "sparse/strong_parts.h"
+#include "sparse/schwarz/schwarz.h"
 #include "world.h"
 
 /* ---- joins ---- */

@@ -4,7 +4,7 @@
 #define ABUT_SPARSE_PETSC_MOTIONS_H
 
 #include "sparse/petsc/matrix.h"
-#include "sparse/strong_parts.h"
+#include "sparse/schwarz/schwarz.h"
 
 /** *Z: [3 n] rows as A has them.  Each part is cut into sets of rows that follow each other, some hundred of them, or of more
  * where that would be too many sets for one matrix of their motions; the columns of a set are its motions at where[3 n], m, made

@@ -10,7 +10,7 @@
 #define ABUT_SPARSE_PETSC_SCHWARZ_H
 
 #include "sparse/petsc/matrix.h"
-#include "sparse/strong_parts.h"
+#include "sparse/schwarz/schwarz.h"
 
 /* Zero-filled is empty. */
 typedef struct abut_petsc_schwarz {
