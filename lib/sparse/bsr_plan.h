@@ -1,4 +1,4 @@
-/* Assembly plans of element sets: made by bsr_plan.c, read by bsr.c, bsr_fused.c and bsr_map.c. */
+/* Assembly plans of element sets: made by bsr_plan.c, read by bsr.c. */
 #ifndef ABUT_SPARSE_BSR_PLAN_H
 #define ABUT_SPARSE_BSR_PLAN_H
 
@@ -12,8 +12,8 @@ typedef struct abut_set_plan {
     uint32_t *slot;     /* [nb] block of the matrix */
     uint32_t *ptr;      /* [nb + 1] first item of each block */
     uint32_t *item;     /* ascending elements: ABUT_ITEM(...) */
-    struct abut_chunks *chunks; /* bsr_fused.c; NULL: the set is packed in memory */
-    abut_bsr *vertices; /* bsr_map.c: H on the rows of the set's map, of which ptr and item are then; NULL: no map */
+    struct abut_chunks *chunks; /* NULL: the set is packed in memory */
+    abut_bsr *vertices; /* H on the rows of the set's map, of which ptr and item are then; NULL: no map */
 } abut_set_plan;
 
 struct abut_bsr_plan {
@@ -32,21 +32,16 @@ struct abut_bsr_plan {
 ABUT_MUST_USE abut_status abut_set_plan_make(abut_set_plan *p, int32_t n, const abut_elements *set, int s, abut_err *err);
 void abut_set_plan_clear(abut_set_plan *p);
 
-/* ---- bsr_fused.c: sets that are packed while they are summed ---- */
+/* ---- sets that are packed while they are summed ---- */
 
-/** Makes s->chunks; the other members of *s must be made.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_chunks_make(abut_set_plan *s, const abut_elements *set, abut_err *err);
-void abut_chunks_free(struct abut_chunks **p);
 /** Makes and sums the matrices of all elements.  Each chunk adds to the blocks that are its own (add 0: overwrites them), and to
  * sums of s->chunks for the others. */
 void abut_chunks_add(const abut_bsr *A, const abut_set_plan *s, const abut_elements *set, int add);
 /** Adds these sums to the other blocks of column c; add 0: overwrites them, with zero if the set has no such block. */
 void abut_chunks_finish(const abut_bsr *A, const abut_set_plan *s, int add, int32_t c);
 
-/* ---- bsr_map.c: sets with a map that is no selection ---- */
+/* ---- sets with a map that is no selection ---- */
 
-/** Writes the pattern of W^T H W to s->col and s->row, rows ascending.  s->vertices must have its pattern. */
-ABUT_MUST_USE abut_status abut_map_plan_make(abut_set_plan *s, const abut_elements *set, abut_err *err);
 /** Adds column c of W^T H W. */
 void abut_map_add(const abut_bsr *A, const abut_set_plan *s, const abut_row_map *W, int32_t c);
 

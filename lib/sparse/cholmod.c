@@ -1,4 +1,6 @@
-#include "sparse/cholmod.h"
+/* SuiteSparse CHOLMOD (Chen, Davis, Hager and Rajamanickam 2008): as a linear solver, and its ordering by approximate minimum
+ * degree.  This file alone includes the library's header.  BLAS runs in one thread, so no bit depends on their number. */
+#include "sparse/linear_solver.h"
 
 #include "math/blas.h"
 

@@ -4,6 +4,136 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- order: the graph ---- */
+
+/* Neighbours of each row, and what a walk over it needs. */
+typedef struct graph {
+    int32_t n;
+    size_t *first;          /* [n + 1] */
+    int32_t *next;          /* [first[n]] */
+    int32_t *seen;          /* [n] number of the last walk that met the row */
+} graph;
+
+static void graph_clear(graph *g)
+{
+    free(g->first);
+    free(g->next);
+    free(g->seen);
+}
+
+static abut_status graph_of(const abut_bsr *A, graph *g, abut_err *err)
+{
+    const size_t n = (size_t)A->n;
+    *g = (graph){ A->n, calloc(n + 2, sizeof *g->first), malloc((2 * A->nnz + 1) * sizeof *g->next),
+                  calloc(n + 1, sizeof *g->seen) };
+    if (!g->first || !g->next || !g->seen) return abut_fail(err, ABUT_E_NOMEM, "order of %zu rows", n);
+    size_t *end = g->first + 1;     /* of row i: end[i]; first it counts the rows before */
+    for (size_t c = 0; c < n; c++)
+        for (size_t b = A->ptr[c] + 1; b < A->ptr[c + 1]; b++) end[c + 1]++, end[(size_t)A->row[b] + 1]++;
+    for (size_t i = 0; i < n; i++) end[i + 1] += end[i];
+    for (size_t c = 0; c < n; c++)
+        for (size_t b = A->ptr[c] + 1; b < A->ptr[c + 1]; b++) {
+            const size_t r = (size_t)A->row[b];
+            g->next[end[c]++] = (int32_t)r;
+            g->next[end[r]++] = (int32_t)c;
+        }
+    return ABUT_OK;
+}
+
+static size_t degree(const graph *g, int32_t i)
+{
+    return g->first[i + 1] - g->first[i];
+}
+
+static int before(const graph *g, int32_t a, int32_t b)
+{
+    const size_t da = degree(g, a), db = degree(g, b);
+    return da < db || (da == db && a < b);
+}
+
+/* All rows that are joined with `from`, by distance and then by degree, into list: the last is one of the farthest.  Returns how
+ * many. */
+static int32_t walk(graph *g, int32_t from, int32_t mark, int32_t *list)
+{
+    int32_t n = 1;
+    list[0] = from;
+    g->seen[from] = mark;
+    for (int32_t k = 0; k < n; k++) {
+        const int32_t first = n;
+        for (size_t e = g->first[list[k]]; e < g->first[list[k] + 1]; e++) {
+            const int32_t j = g->next[e];
+            if (g->seen[j] == mark) continue;
+            g->seen[j] = mark;
+            int32_t at = n++;
+            for (; at > first && before(g, j, list[at - 1]); at--) list[at] = list[at - 1];
+            list[at] = j;
+        }
+    }
+    return n;
+}
+
+abut_status abut_band_order(const abut_bsr *A, int32_t *order, abut_err *err)
+{
+    graph g;
+    abut_status rc = graph_of(A, &g, err);
+    for (int32_t i = 0, done = 0; i < A->n && !rc; i++) {
+        if (g.seen[i]) continue;
+        const int32_t n = walk(&g, i, 1, order + done);
+        (void)walk(&g, order[done + n - 1], 2, order + done);
+        done += n;
+    }
+    graph_clear(&g);
+    for (int32_t a = 0, b = A->n - 1; a < b && !rc; a++, b--) {
+        const int32_t t = order[a];
+        order[a] = order[b], order[b] = t;
+    }
+    return rc;
+}
+
+/* ---- the permuted matrix ---- */
+
+/* Inserts block (row, column) into the lower triangle of B, rows ascending; transposes it if it lies above the diagonal. */
+static void put(abut_bsr *B, size_t *end, int32_t row, int32_t column, const double *from)
+{
+    const int over = row < column;
+    const int32_t r = over ? column : row, c = over ? row : column;
+    size_t at = end[c]++;
+    for (; at > B->ptr[c] && B->row[at - 1] > r; at--) {
+        B->row[at] = B->row[at - 1];
+        memcpy(B->val + 9 * at, B->val + 9 * (at - 1), 9 * sizeof *B->val);
+    }
+    B->row[at] = r;
+    for (size_t i = 0; i < 9; i++) B->val[9 * at + i] = from[over ? 3 * (i % 3) + i / 3 : i];
+}
+
+abut_status abut_band_permuted(const abut_bsr *A, const int32_t *order, abut_bsr *B, abut_err *err)
+{
+    const size_t n = (size_t)A->n;
+    int32_t *place = malloc((n + 1) * sizeof *place);
+    size_t *end = malloc((n + 1) * sizeof *end);
+    *B = (abut_bsr){ .n = A->n, .nnz = A->nnz, .ptr = calloc(n + 1, sizeof *B->ptr),
+                     .row = malloc((A->nnz + 1) * sizeof *B->row), .val = malloc((9 * A->nnz + 1) * sizeof *B->val) };
+    if (!place || !end || !B->ptr || !B->row || !B->val) {
+        free(place), free(end);
+        abut_bsr_clear(B);
+        return abut_fail(err, ABUT_E_NOMEM, "permuted matrix: %zu blocks", A->nnz);
+    }
+    for (size_t k = 0; k < n; k++) place[order[k]] = (int32_t)k;
+    for (size_t c = 0; c < n; c++)
+        for (size_t b = A->ptr[c]; b < A->ptr[c + 1]; b++) {
+            const int32_t i = place[A->row[b]], j = place[c];
+            B->ptr[(size_t)(i < j ? i : j) + 1]++;
+        }
+    for (size_t k = 0; k < n; k++) B->ptr[k + 1] += B->ptr[k];
+    memcpy(end, B->ptr, (n + 1) * sizeof *end);
+    for (size_t c = 0; c < n; c++)
+        for (size_t b = A->ptr[c]; b < A->ptr[c + 1]; b++) put(B, end, place[A->row[b]], place[c], A->val + 9 * b);
+    free(place), free(end);
+    return ABUT_OK;
+}
+
+/* ---- the factor ---- */
+
 /* Factors D in place, into its lower triangle; returns 0 if a pivot is not positive. */
 static int cholesky3(double D[9])
 {

@@ -110,5 +110,8 @@ abut_linear_stats abut_linear_get_stats(const abut_linear_solver *s);
 /* Two that are used by name; all that there are: sparse/linear_solvers.h. */
 extern const abut_linear_solver_ops abut_linear_own;        /* sparse/own/cholesky.h */
 extern const abut_linear_solver_ops abut_linear_cholmod;
+/** CHOLMOD's ordering.  perm[n]: block row perm[k] is eliminated k-th, by approximate minimum degree on the graph of blocks.
+ * Fails  ABUT_E_NOMEM; ABUT_E_NUMERIC with CHOLMOD's status */
+ABUT_MUST_USE abut_status abut_cholmod_order(const abut_bsr *A, int32_t *perm, abut_err *err);
 
 #endif

@@ -6,7 +6,6 @@
 #include "math/mat3.h"
 #include "model/tets.h"
 #include "solve/direction/initial_laplacian.h"
-#include "sparse/band.h"
 #include "sparse/ichol.h"
 #include "sparse/schwarz/subdomains.h"
 

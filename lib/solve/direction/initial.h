@@ -6,7 +6,7 @@
  *                             as these cost less
  *     dot        subdomains   A on overlapping sets of nodes, the nodes of the elements of one part each
  *     lbfgs-jh   blocks       A on disjoint sets of nodes: block Jacobi
- *     lbfgs-ic   ichol        A by incomplete Cholesky without fill, rows by the order of sparse/band.h
+ *     lbfgs-ic   ichol        A by incomplete Cholesky without fill, rows by its order of small bandwidth
  *     lbfgs-pd   laplacian    D + the Laplacian of the elements, and the Hessians of contact and friction
  *     gradient   diagonal     the diagonal blocks of A
  *     lbfgs-rest rest         the Hessian of elasticity at rest, and those of contact and friction

@@ -9,7 +9,7 @@
 
 #include "solve/direction.h"
 #include "solve/direction/ordering.h"
-#include "sparse/owned_elements.h"
+#include "sparse/elements.h"
 #include "sparse/product.h"
 
 /* Zero-filled is empty. */

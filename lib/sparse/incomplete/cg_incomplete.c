@@ -1,9 +1,9 @@
 /* Linear solvers by conjugate gradients with incomplete Cholesky factors of chunks of rows; products alone will do.
  *
  * ic: the factors alone.  ic-rigid: and the rigid motions of parts of consecutive rows, each of which the operator joins. */
-#include "sparse/cg.h"
 #include "sparse/incomplete/incomplete.h"
 #include "sparse/linear_solvers.h"
+#include "sparse/pcg.h"
 #include "sparse/schwarz/coarse_space.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Linear solvers by conjugate gradients with a multilevel Schwarz preconditioner, on the rows of the first matrix of a step.
  *
  * mas: all levels, of translations; products alone will do.  mas-rigid: level 0 and the rigid motions of larger parts. */
-#include "sparse/cg.h"
 #include "sparse/linear_solvers.h"
 #include "sparse/mas/mas.h"
+#include "sparse/pcg.h"
 
 #include <stdlib.h>
 

@@ -5,8 +5,8 @@
  *
  * P_l gives each row the motion of its node of level l: translations.  B_l are the diagonal blocks of P_l^T A P_l on domains of
  * ABUT_MAS_ROWS nodes: dense Cholesky factors in single precision.  C, if wanted, is the coarse space of rigid motions
- * (sparse/schwarz/coarse_space.h) of parts of about ABUT_MAS_PART rows that follow each other in level 0: it needs a matrix.  Rows
- * stay in their domains as long as the preconditioner lives; the values may be of any later matrix.
+ * (sparse/schwarz/coarse_space.h) of parts of about ABUT_MAS_PART rows that follow each other in level 0: it needs a matrix.
+ * Rows stay in their domains as long as the preconditioner lives; the values may be of any later matrix.
  *
  * Symmetric positive definite; the same bits for every thread count. */
 #ifndef ABUT_SPARSE_MAS_MAS_H

@@ -2,9 +2,9 @@
 
 #include "base/par.h"
 #include "math/blas.h"
+#include "sparse/linear_solver.h"
 #include "sparse/own/factor.h"
 #include "sparse/own/symbolic.h"
-#include "sparse/cholmod.h"
 
 #include <assert.h>
 #include <limits.h>

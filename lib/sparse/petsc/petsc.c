@@ -1,6 +1,6 @@
 #include "sparse/petsc/petsc.h"
 
-#include "sparse/cg.h"
+#include "sparse/pcg.h"
 #include "sparse/petsc/gamg.h"
 #include "sparse/petsc/schwarz.h"
 

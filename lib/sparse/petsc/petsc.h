@@ -1,6 +1,6 @@
 /* PETSc in one process, behind the seam of linear solvers; built by `make PETSC=1`, which finds it by pkg-config.
  *
- * petsc-gamg    conjugate gradients of this library (sparse/cg.h), preconditioned by a cycle of smoothed aggregation: PCGAMG on
+ * petsc-gamg    conjugate gradients of this library (sparse/pcg.h), preconditioned by a cycle of smoothed aggregation: PCGAMG on
  *               scalar rows in blocks of three, with the rigid motions at the positions of the rows as near-null space (Vanek,
  *               Mandel and Brezina 1996).  Interpolation lasts while the pattern of the matrix does, within a step.
  * petsc-schwarz conjugate gradients likewise, preconditioned by Cholesky factors of parts of some hundred rows and by the rigid

@@ -1,11 +1,11 @@
 /* Linear solvers by conjugate gradients, for scenes whose whole factor is too large: memory and time grow with the number of
- * rows (sparse/cg.h).
+ * rows (sparse/pcg.h).
  *
  * cg-schwarz: a two-level Schwarz preconditioner on parts of the first matrix of a step, contacts included, cut by its values,
  * so that what is in stiff contact shares a part.  cg: inverted diagonal blocks. */
-#include "sparse/cg.h"
-#include "sparse/schwarz/schwarz.h"
 #include "sparse/linear_solvers.h"
+#include "sparse/pcg.h"
+#include "sparse/schwarz/schwarz.h"
 
 #include <stdlib.h>
 #include <string.h>
