@@ -2,7 +2,7 @@
 #include "scene_world.h"
 
 #include "energy/shell_span.h"
-#include "solve/step/split.h"
+#include "solve/step/barrier_stepper.h"
 
 static const char *const ONE =
     "time: {step: 0.01}\n"

@@ -2,7 +2,7 @@
 #ifndef ABUT_TOOLS_STRAIN_LIMIT_SPLIT_H
 #define ABUT_TOOLS_STRAIN_LIMIT_SPLIT_H
 
-#include "solve/step/split.h"
+#include "solve/step/barrier_stepper.h"
 #include "tools/cli/stream.h"
 
 /* Zero-filled is empty. */

@@ -1,5 +1,5 @@
-/* The stepper of hard contact with its failsafe: every step is judged before it is committed (abut_guard).  A refused
- * step gets rounds of detection on its motion; if they fail, the barrier takes it (mender_step), or it fails. */
+/* The stepper of hard contact with its failsafe: every step is judged before it is committed (abut_guard).  A refused step gets
+ * rounds of detection on its motion; if they fail, the barrier takes it (mender_step), or it fails. */
 #include "solve/nodal/failsafe.h"
 
 #include "base/timer.h"

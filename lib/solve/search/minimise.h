@@ -1,8 +1,7 @@
 /* The minimiser of one objective: a direction and a feasible line search (Li 2020, algorithms 1 and 3).
  *
  * It decides by numbers alone: the loop (minimise.c), its stopping rules (rules.c) and its moves (rotate.c, second_order.c,
- * line.c) reach positions through a table of operations (search_ops.h), of which the processor has
- * one and a device another.
+ * line.c) reach positions through a table of operations (search_ops.h), of which the processor has one and a device another.
  *
  * Stopping rules.
  *   newton          no entry of a Newton direction is beyond h times the tolerance (published); the distance to the minimum,
