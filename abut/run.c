@@ -3,7 +3,7 @@
 #include "base/par.h"
 #include "energy/element_check.h"
 #include "energy/element_term.h"
-#include "formats/stream/last.h"
+#include "formats/stream/pass.h"
 #include "solve/solvers.h"
 #include "solve/step/options.h"
 

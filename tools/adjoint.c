@@ -3,7 +3,7 @@
 #include "base/words.h"
 #include "formats/result/gradient.h"
 #include "formats/result/out_file.h"
-#include "formats/stream/backward.h"
+#include "formats/stream/pass.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/lags.h"
 #include "tools/cli/unfinished.h"

@@ -1,7 +1,7 @@
 /* friction-lag: freezes friction again at a PENDING candidate, measures the lag residual, commits or asks for a pass. */
 #include "energy/friction_term.h"
 #include "base/words.h"
-#include "formats/stream/last.h"
+#include "formats/stream/pass.h"
 #include "solve/step/barrier_stepper.h"
 #include "tools/cli/lags.h"
 #include "tools/cli/stream.h"

@@ -1,7 +1,7 @@
 #include "formats/stream/dump.h"
 
 #include "base/words.h"
-#include "formats/stream/bytes.h"
+#include "formats/stream/state_wire.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>

@@ -79,4 +79,42 @@ ABUT_MUST_USE abut_status abut_stream_close(abut_stream *s, abut_err *err);
 /** Frees everything; the files stay open. */
 void abut_stream_clear(abut_stream *s);
 
+/* Going on from where a stream ends: the stream passes through and its last frame, the state to go on from, stays.  Owns its
+ * sets. */
+typedef struct abut_last {
+    abut_arrays set;
+    abut_frame_head head;
+    abut_arrays before;         /* if the last frame is PENDING: the COMMITTED frame before it, if any */
+    abut_frame_head before_head;
+} abut_last;
+
+/** Reads s to its end and writes everything on, except a PENDING frame, which the caller will replace.  Keeps the last frame
+ * of the last MODEL.  from >= 0: frames of a later step are dropped.
+ * Fails  ABUT_E_FORMAT no MODEL, or no FRAME;  ABUT_E_ARG no frame of step `from` */
+ABUT_MUST_USE abut_status abut_last_read(abut_last *last, abut_stream *s, int64_t from, abut_err *err);
+
+void abut_last_clear(abut_last *last);
+
+/* A whole run, read from its end to its start: every frame once forwards, which checks the stream, and then in any order.  A
+ * stream that is no file (a pipe) is copied to an unnamed temporary one first. */
+typedef struct abut_backward {
+    FILE *copy;             /* of a pipe; NULL: the stream is a file */
+    abut_reader *reader;
+    abut_arrays model_set;
+    abut_model model;
+    struct abut_backward_frame {
+        abut_frame_head head;
+        abut_stream_place at;
+    } *frame;
+    int64_t n, cap;
+} abut_backward;
+
+/** Reads the stream to its end.
+ * Fails  ABUT_E_FORMAT it is no run of one MODEL whose COMMITTED frames are a step each after the one before: which frame is not;
+ *        as abut_reader_next; ABUT_E_IO, ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_backward_open(abut_backward *b, FILE *f, const char *name, abut_err *err);
+/** Frame i of n into set (cleared first). */
+ABUT_MUST_USE abut_status abut_backward_read(abut_backward *b, int64_t i, abut_arrays *set, abut_err *err);
+void abut_backward_clear(abut_backward *b);
+
 #endif

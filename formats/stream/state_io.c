@@ -1,7 +1,5 @@
 #include "formats/stream/state_io.h"
 
-#include "formats/stream/bytes.h"
-#include "formats/stream/state_array.h"
 #include "formats/stream/state_wire.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* The lowest layer of a state stream: bytes in order, sections, the chained checksum.  For state_io.c and state_array.c.
+/* The lowest layer of a state stream: bytes in order, sections, the chained checksum.  For state_io.c.
  *
  * Every section is [tag 4][version u16][flags u16][length u64][payload][crc u32].  crc is the CRC-32 (zlib's) of all
  * bytes of the stream before it, other crc fields left out: a section that is damaged, missing, there twice or out of
@@ -6,11 +6,13 @@
 #ifndef ABUT_FORMATS_STREAM_STATE_WIRE_H
 #define ABUT_FORMATS_STREAM_STATE_WIRE_H
 
+#include "base/array.h"
 #include "base/err.h"
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { ABUT_HEAD_BYTES = 20, ABUT_SECTION_HEAD_BYTES = 16, ABUT_SECTION_VERSION = 1 };
 enum { ABUT_SECTION_REQUIRED = 1 /* a reader that does not know it must refuse */,
@@ -68,5 +70,53 @@ ABUT_MUST_USE abut_status abut_sink_bytes(abut_sink *s, const void *from, size_t
 /** Writes the checksum; the payload must have the announced length. */
 ABUT_MUST_USE abut_status abut_sink_section_end(abut_sink *s, abut_err *err);
 ABUT_MUST_USE abut_status abut_sink_flush(abut_sink *s, abut_err *err);
+
+/* Numbers as little-endian bytes on every host, and the two reorderings of array data. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+enum { ABUT_HOST_BIG_ENDIAN = 1 };
+#else
+enum { ABUT_HOST_BIG_ENDIAN = 0 };
+#endif
+
+static inline void abut_put_le(unsigned char *p, uint64_t v, int bytes)
+{
+    for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(v >> 8 * i);
+}
+
+static inline uint64_t abut_get_le(const unsigned char *p, int bytes)
+{
+    uint64_t v = 0;
+    for (int i = 0; i < bytes; i++) v |= (uint64_t)p[i] << 8 * i;
+    return v;
+}
+
+static inline uint64_t abut_bits_of(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+
+static inline double abut_double_of(uint64_t bits)
+{
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+/** Reverses the bytes of each of n elements of that size, in place. */
+void abut_bytes_swap(void *data, size_t n, size_t size);
+
+/** Groups bytes by significance: out[k * n + i] = in[i * size + k].  Slowly varying numbers compress better so. */
+void abut_bytes_shuffle(unsigned char *out, const unsigned char *in, size_t n, size_t size);
+/** The inverse. */
+void abut_bytes_unshuffle(unsigned char *out, const unsigned char *in, size_t n, size_t size);
+
+/** Reads one array: the payload and end of an ARRY section, whose head is s->section, and adds the array to set.
+ * Fails  ABUT_E_FORMAT damaged, or the description contradicts the length; ABUT_E_IO; ABUT_E_NOMEM; set is unchanged */
+ABUT_MUST_USE abut_status abut_array_read(abut_source *s, abut_arrays *set, abut_err *err);
+
+/** Writes an array as one section; level 0 stores, 1..9 compresses where that makes it smaller. */
+ABUT_MUST_USE abut_status abut_array_write(abut_sink *s, const abut_array *a, int level, abut_err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* The golden streams of every release, their text, and the worked example of formats/STATE.md.  Runs in the root folder. */
 #include "check.h"
-#include "formats/stream/bytes.h"
 #include "formats/stream/dump.h"
+#include "formats/stream/state_wire.h"
 #include "model/model.h"
 
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* Streams assembled by hand from the specification: those of later versions, and contradictory ones. */
-#include "formats/stream/bytes.h"
+#include "formats/stream/state_wire.h"
 #include "stream_bytes.h"
 
 static uint32_t crc_bitwise(uint32_t crc, const unsigned char *p, size_t n)

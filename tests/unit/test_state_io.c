@@ -1,6 +1,6 @@
 #include "base/rng.h"
 #include "check.h"
-#include "formats/stream/bytes.h"
+#include "formats/stream/state_wire.h"
 #include "formats/stream/zlib_stream.h"
 #include "formats/stream/state_io.h"
 #include "sample.h"

@@ -6,7 +6,6 @@
 #include "base/timer.h"
 #include "base/words.h"
 #include "formats/result/out_file.h"
-#include "formats/stream/bytes.h"
 #include "formats/stream/state_wire.h"
 #include "tools/cli/manual.h"
 #include "tools/cli/options.h"

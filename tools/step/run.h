@@ -2,7 +2,7 @@
 #ifndef ABUT_TOOLS_STEP_RUN_H
 #define ABUT_TOOLS_STEP_RUN_H
 
-#include "formats/stream/last.h"
+#include "formats/stream/pass.h"
 #include "tools/cli/stream.h"
 #include "tools/step/options.h"
 

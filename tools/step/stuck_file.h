@@ -2,7 +2,7 @@
 #ifndef ABUT_TOOLS_STEP_STUCK_FILE_H
 #define ABUT_TOOLS_STEP_STUCK_FILE_H
 
-#include "formats/stream/last.h"
+#include "formats/stream/pass.h"
 #include "tools/cli/stream.h"
 
 /** Whether the file could be made now; leaves none.  Fails  ABUT_E_IO naming it; ABUT_E_NOMEM */
