@@ -5,6 +5,8 @@
 
 #include "formats/result/frame_view.h"
 
+#include <stdio.h>
+
 typedef struct abut_html abut_html;
 
 /** Opens path (through path.part) and writes what comes before the frames.  prov[n]: history of the stream.
@@ -16,5 +18,12 @@ ABUT_MUST_USE abut_status abut_html_frame(abut_html *h, const abut_shot *s, abut
 /** Ends the page.  Fails  ABUT_E_FORMAT no frame was taken; ABUT_E_IO */
 ABUT_MUST_USE abut_status abut_html_close(abut_html *h, abut_err *err);
 void abut_html_free(abut_html **h);
+
+/* The files that every page is made of are embedded at build: markup, style, the drawing library and the viewer. */
+
+/** Writes a page from its first byte to where data may follow: head, style, markup.  Write errors stay with f. */
+void abut_page_begin(FILE *f);
+/** Writes the rest: the library and the viewer, which starts when all before it is there. */
+void abut_page_end(FILE *f);
 
 #endif

@@ -1,15 +1,171 @@
 #include "formats/html/page_data.h"
 
-#include "formats/html/block.h"
+#include "energy/barrier.h"
 #include "formats/result/object_parts.h"
 #include "formats/result/palette.h"
 #include "formats/result/text.h"
 #include "formats/stream/zlib_stream.h"
+#include "math/vec3.h"
 #include "model/naming.h"
+#include "solve/integrator.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- numbers of a block: codes of 16 bits, differences, bytes by significance ---- */
+
+enum { ABUT_PLACE_MOST = 65534, ABUT_FIELD_MOST = 4095, ABUT_CODE_NONE = 65535 };
+
+/* n numbers of `size` bytes, which are put one after another: byte k of number i at byte[k n + i]. */
+typedef struct block {
+    uint8_t *byte;      /* [n size] borrowed */
+    size_t n, size;
+    size_t at;          /* numbers put so far */
+    uint32_t before;    /* the last of them in this list */
+} block;
+
+/* Histogram of the codes of a field, in 256 classes. */
+typedef struct block_counts {
+    size_t all, of[256];
+} block_counts;
+
+/* Begins a list; its first number is stored itself. */
+static void block_restart(block *b)
+{
+    b->before = 0;
+}
+
+/* Puts v as its difference from the number before. */
+static void block_put(block *b, uint32_t v)
+{
+    assert(b->at < b->n);
+    const uint32_t d = v - b->before;
+    for (size_t k = 0; k < b->size; k++) b->byte[k * b->n + b->at] = (uint8_t)(d >> 8 * k);
+    b->at++;
+    b->before = v;
+}
+
+/* A list of indices. */
+static void block_indices(block *b, const int32_t *v, size_t n)
+{
+    block_restart(b);
+    for (size_t i = 0; i < n; i++) block_put(b, (uint32_t)v[i]);
+}
+
+/* Writes n little-endian f32 and returns where they end. */
+static uint8_t *block_f32(uint8_t *to, const float *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, v + i, 4);
+        for (int k = 0; k < 4; k++) *to++ = (uint8_t)(bits >> 8 * k);
+    }
+    return to;
+}
+
+/* The nearest of most + 1 steps from lo to hi, clamped; ABUT_CODE_NONE for what is not finite. */
+static uint16_t block_code(double v, double lo, double hi, int most)
+{
+    if (!isfinite(v)) return ABUT_CODE_NONE;
+    const double u = hi > lo ? (v - lo) / (hi - lo) : 0;
+    return (uint16_t)lrint(most * fmin(fmax(u, 0), 1));
+}
+
+/* Counts a code, unless it is ABUT_CODE_NONE. */
+static void block_count(block_counts *c, uint16_t code)
+{
+    if (code == ABUT_CODE_NONE) return;
+    c->all++;
+    c->of[code >> 4]++;
+}
+
+/* The end, 0 to 1, of the first class that at most 1 of 200 codes is beyond; 1 where none was counted. */
+static double block_top(const block_counts *c)
+{
+    size_t beyond = c->all;
+    for (int i = 0; i < 256; i++) {
+        beyond -= c->of[i];
+        if (200 * beyond <= c->all) return fmin((i + 1) / 256.0, 1);
+    }
+    return 1;
+}
+
+/* ---- points of contact ---- */
+
+static abut_status room(abut_contact_points *p, size_t n, abut_err *err)
+{
+    p->n = 0;
+    if (n <= (size_t)p->cap) return ABUT_OK;
+    void *grown = n <= INT32_MAX ? realloc(p->at, n * sizeof *p->at) : NULL;
+    if (!grown) return abut_fail(err, ABUT_E_NOMEM, "no memory for %zu contacts", n);
+    p->at = grown;
+    p->cap = (int32_t)n;
+    return ABUT_OK;
+}
+
+static void add(abut_contact_points *p, abut_vec3 at, abut_vec3 force)
+{
+    abut_v3_put(p->at[p->n], at);
+    abut_v3_put(p->at[p->n++] + 3, force);
+}
+
+static void add_pair(abut_contact_points *out, const abut_fields *f, size_t i, double newton)
+{
+    double x[12], w[4];
+    const abut_stencil kind = abut_pairs_get(f->pairs, i, f->y, x);
+    abut_vec3 middle = { 0 }, r = { 0 };
+    abut_closest(kind, x, w);
+    for (int k = 0; k < abut_stencil_size(kind); k++) {
+        middle = abut_v3_axpy(middle, 0.5 * fabs(w[k]), abut_v3_get(x + 3 * k));
+        r = abut_v3_axpy(r, w[k], abut_v3_get(x + 3 * k));
+    }
+    add(out, middle, abut_v3_scale(newton / abut_v3_norm(r), r));
+}
+
+static void add_plane(abut_contact_points *out, const abut_shot *s, size_t i, double newton)
+{
+    const abut_pairs *p = s->fields->pairs;
+    const abut_vec3 n = abut_v3_get(s->model->hs_normal + 3 * p->plane[i]);
+    const abut_vec3 y = abut_v3_get(s->fields->y + 3 * p->plane_vert[i]);
+    add(out, abut_v3_axpy(y, -0.5 * p->plane_dist[i], n), abut_v3_scale(newton, n));
+}
+
+/* Finds them in the frame's table of hard contacts (impulses over the length of the step); without one, takes the contacts of
+ * the barrier within dhat.  Needs ABUT_WANT_CONTACT.  Fails  ABUT_E_NOMEM */
+static abut_status find_contacts(const abut_shot *s, abut_contact_points *out, abut_err *err)
+{
+    const abut_frame *f = s->frame;
+    const abut_pairs *p = s->fields->pairs;
+    if (f->touch_point && f->touch_impulse) {
+        const abut_status rc = room(out, (size_t)f->ntc, err);
+        for (int32_t i = 0; i < f->ntc && !rc; i++)
+            add(out, abut_v3_get(f->touch_point + 3 * i),
+                abut_v3_scale(1 / s->model->h[0], abut_v3_get(f->touch_impulse + 3 * i)));
+        return rc;
+    }
+    const size_t n = p ? p->n + p->n_plane : 0;
+    const abut_status rc = room(out, n, err);
+    const double kappa = f->kappa && s->head->phase == ABUT_COMMITTED ? f->kappa[0] : NAN;
+    const double h = sqrt(abut_integrator_force_scale(s->model, f));
+    for (size_t i = 0; i < n && !rc; i++) {
+        const double newton = abut_barrier_force(s->fields->cm, p, s->fields->y, kappa, h, i);
+        if (i < p->n) add_pair(out, s->fields, i, newton);
+        else add_plane(out, s, i - p->n, newton);
+    }
+    return rc;
+}
+
+static void clear_contacts(abut_contact_points *p)
+{
+    free(p->at);
+    *p = (abut_contact_points){ 0 };
+}
+
+/* ---- items of a page ---- */
 
 static const double CREASE = 0.7;   /* rad: sharper edges stay sharp */
 enum { LEVEL = 9 };                 /* of compression: a page is written once */
@@ -25,7 +181,7 @@ void abut_page_data_clear(abut_page_data *d)
 {
     free(d->value);
     free(d->raw);
-    abut_contact_points_clear(&d->contacts);
+    clear_contacts(&d->contacts);
     *d = (abut_page_data){ 0 };
 }
 
@@ -179,16 +335,16 @@ static abut_status write_model(abut_page_data *d, const abut_shot *s, const abut
     abut_status rc = raw_room(d, 4 * n + 1, err);
     if (!rc) rc = abut_text_file_open(&item->json, err);
     if (rc) return rc;
-    abut_block b = { .byte = d->raw, .n = n, .size = 4 };
+    block b = { .byte = d->raw, .n = n, .size = 4 };
     fputs("{\"parts\":[", item->json.f);
     for (int32_t k = 0; k < parts->n; k++) {
         const abut_part *p = &parts->part[k];
         if (k) fputc(',', item->json.f);
         put_part(item->json.f, s->model, p, &skin[k]);
-        abut_block_indices(&b, skin[k].point, (size_t)skin[k].nv);
-        abut_block_indices(&b, skin[k].tri, 3 * (size_t)skin[k].ntri);
-        abut_block_indices(&b, p->seg, 2 * (size_t)p->nseg);
-        abut_block_indices(&b, p->point, (size_t)p->npoint);
+        block_indices(&b, skin[k].point, (size_t)skin[k].nv);
+        block_indices(&b, skin[k].tri, 3 * (size_t)skin[k].ntri);
+        block_indices(&b, p->seg, 2 * (size_t)p->nseg);
+        block_indices(&b, p->point, (size_t)p->npoint);
     }
     put_model_end(item->json.f, d, s);
     rc = end_json(&item->json, err);
@@ -246,30 +402,30 @@ static int32_t put_boxes(abut_page_data *d, const abut_shot *s, abut_bounds *all
         lost += part_box(&s->parts->part[k], s->x, &box);
         if (s->parts->part[k].nv) join(all, &box);
         if (s->parts->part[k].nv && !s->parts->part[k].obstacle) join(bodies, &box);
-        to = abut_block_f32(to, box.lo, 3);
-        for (int a = 0; a < 3; a++) to = abut_block_f32(to, &(float){ box.hi[a] - box.lo[a] }, 1);
+        to = block_f32(to, box.lo, 3);
+        for (int a = 0; a < 3; a++) to = block_f32(to, &(float){ box.hi[a] - box.lo[a] }, 1);
     }
     if (!(all->lo[0] <= all->hi[0])) *all = (abut_bounds){ { 0, 0, 0 }, { 0, 0, 0 } };
     if (!(bodies->lo[0] <= bodies->hi[0])) *bodies = *all;
     return lost;
 }
 
-static void put_positions(abut_block *b, const abut_shot *s)
+static void put_positions(block *b, const abut_shot *s)
 {
     for (int32_t k = 0; k < s->parts->n; k++) {
         const abut_part *p = &s->parts->part[k];
         abut_bounds box;
         (void)part_box(p, s->x, &box);
         for (int a = 0; a < 3; a++) {
-            abut_block_restart(b);
+            block_restart(b);
             for (int32_t i = 0; i < p->nv; i++)
-                abut_block_put(b, abut_block_code(s->x[3 * p->node[i] + a], box.lo[a], box.hi[a], ABUT_PLACE_MOST));
+                block_put(b, block_code(s->x[3 * p->node[i] + a], box.lo[a], box.hi[a], ABUT_PLACE_MOST));
         }
     }
 }
 
 /* The values of one field over all parts, and its range as [low, high, what 199 of 200 values do not exceed]; null: none. */
-static abut_status put_field(abut_page_data *d, const abut_shot *s, int i, abut_block *b, FILE *json, abut_err *err)
+static abut_status put_field(abut_page_data *d, const abut_shot *s, int i, block *b, FILE *json, abut_err *err)
 {
     const abut_status rc = abut_point_field_values(s, &d->field[i], d->value, err);
     if (rc) return rc;
@@ -279,13 +435,13 @@ static abut_status put_field(abut_page_data *d, const abut_shot *s, int i, abut_
             const double value = d->value[s->parts->part[k].node[v]];
             if (isfinite(value)) lo = fmin(lo, value), hi = fmax(hi, value);
         }
-    abut_block_restart(b);
-    abut_block_counts counts = { 0 };
+    block_restart(b);
+    block_counts counts = { 0 };
     for (int32_t k = 0; k < s->parts->n; k++)
         for (int32_t v = 0; v < s->parts->part[k].nv; v++) {
-            const uint16_t code = abut_block_code(d->value[s->parts->part[k].node[v]], lo, hi, ABUT_FIELD_MOST);
-            abut_block_count(&counts, code);
-            abut_block_put(b, code);
+            const uint16_t code = block_code(d->value[s->parts->part[k].node[v]], lo, hi, ABUT_FIELD_MOST);
+            block_count(&counts, code);
+            block_put(b, code);
         }
     if (!(lo <= hi)) {
         fputs("null", json);
@@ -296,24 +452,24 @@ static abut_status put_field(abut_page_data *d, const abut_shot *s, int i, abut_
     fputc(',', json);
     abut_json_number(json, hi);
     fputc(',', json);
-    abut_json_number(json, lo + (hi - lo) * abut_block_top(&counts));
+    abut_json_number(json, lo + (hi - lo) * block_top(&counts));
     fputc(']', json);
     return ABUT_OK;
 }
 
 /* Puts places and forces; returns the largest component of a force, NaN if no force is known. */
-static double put_contacts(const abut_contact_points *c, const abut_bounds *all, abut_block *b)
+static double put_contacts(const abut_contact_points *c, const abut_bounds *all, block *b)
 {
     double most = NAN;
     for (int32_t i = 0; i < c->n; i++)
         for (int a = 3; a < 6; a++)
             if (isfinite(c->at[i][a])) most = fmax(most, fabs(c->at[i][a]));
     for (int a = 0; a < 6; a++) {
-        abut_block_restart(b);
+        block_restart(b);
         for (int32_t i = 0; i < c->n; i++) {
             const double v = c->at[i][a];
-            if (a < 3) abut_block_put(b, abut_block_code(v, all->lo[a], all->hi[a], ABUT_PLACE_MOST));
-            else abut_block_put(b, (uint16_t)(32767 + (isfinite(v) && most > 0 ? lrint(32767 * v / most) : 0)));
+            if (a < 3) block_put(b, block_code(v, all->lo[a], all->hi[a], ABUT_PLACE_MOST));
+            else block_put(b, (uint16_t)(32767 + (isfinite(v) && most > 0 ? lrint(32767 * v / most) : 0)));
         }
     }
     return most;
@@ -341,7 +497,7 @@ static abut_status write_frame(abut_page_data *d, const abut_shot *s, size_t cod
     const size_t boxes = 24 * (size_t)s->parts->n;
     abut_bounds all, bodies;
     const int32_t lost = put_boxes(d, s, &all, &bodies);
-    abut_block b = { .byte = d->raw + boxes, .n = codes, .size = 2 };
+    block b = { .byte = d->raw + boxes, .n = codes, .size = 2 };
     abut_status rc = ABUT_OK;
     put_positions(&b, s);
     fprintf(f, "{\"model\":%d,\"index\":%d,\"step\":%lld,\"lost\":%d,\"contacts\":%d,\"box\":[%.9g,%.9g,%.9g,%.9g,%.9g,%.9g],"
@@ -369,7 +525,7 @@ abut_status abut_page_data_frame(abut_page_data *d, const abut_shot *s, abut_pag
     abut_page_item_clear(frame);
     abut_status rc = ABUT_OK;
     if (!d->models || d->model_index != s->model_index) rc = take_model(d, s, model, err);
-    if (!rc) rc = abut_contact_points_find(s, &d->contacts, err);
+    if (!rc) rc = find_contacts(s, &d->contacts, err);
     size_t points = 0;
     for (int32_t k = 0; k < s->parts->n; k++) points += (size_t)s->parts->part[k].nv;
     const size_t codes = (3 + (size_t)d->n_fields) * points + 6 * (size_t)d->contacts.n;

@@ -14,11 +14,18 @@
 #ifndef ABUT_FORMATS_HTML_PAGE_DATA_H
 #define ABUT_FORMATS_HTML_PAGE_DATA_H
 
-#include "formats/html/contact_points.h"
+#include "formats/result/frame_view.h"
 #include "formats/result/object_parts.h"
 #include "formats/result/point_fields.h"
 #include "formats/result/table_write.h"
 #include "formats/result/text.h"
+
+/* Points of contact in a frame, and their forces: for points and arrows.  Owns its array; zero-filled is empty. */
+typedef struct abut_contact_points {
+    int32_t n, cap;
+    double (*at)[6];    /* [n] m: midpoint of the contact; N: force on its first primitive, opposite to that on the second;
+                           NaN if the frame has no forces */
+} abut_contact_points;
 
 /* One MODEL or FRAME; owns its memory.  Zero-filled is empty. */
 typedef struct abut_page_item {

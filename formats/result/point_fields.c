@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* n elements of `width` nodes; the number of element e is value[stride * e]. */
-typedef struct abut_node_elements {
+typedef struct node_elements {
     int32_t n;
     int width;
     const int32_t *node;    /* [width n] */

@@ -120,7 +120,7 @@ static void put_head(FILE *f, const char *type)
 /* ---- the part of a model in one file, and its elements as cells ---- */
 
 /* Constant over the frames of a model; owns its arrays.  Zero-filled is empty. */
-typedef struct abut_vtu_grid {
+typedef struct vtu_grid {
     const char *stem;
     int32_t np, nc;
     int32_t *node, *lead;   /* [np] point of the model that each is, and the node that speaks for it */
