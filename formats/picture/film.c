@@ -1,10 +1,9 @@
 #define _GNU_SOURCE     /* environ */
-
 #include "formats/picture/film.h"
 
-#include "formats/picture/image_gif.h"
 #include "formats/result/out_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <spawn.h>
@@ -13,6 +12,289 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* ---- GIF ---- */
+
+enum {
+    BINS = 32768 /* colours by 5 bits of each of red, green and blue */,
+    COLORS = 256,
+    CODES = 4096,
+    HASH = 16381 /* a prime, four times the codes */,
+    CLEAR = COLORS,
+    END = COLORS + 1
+};
+
+/* Number and colour sums of the pixels of a bin. */
+typedef struct bin {
+    uint32_t count, sum[3];
+} bin;
+
+/* Bins [lo, hi) of `order`, which a colour will stand for. */
+typedef struct box {
+    int lo, hi, axis, width;    /* axis along which it is widest, in bins */
+    uint64_t count;
+} box;
+
+struct abut_gif {
+    FILE *f;
+    int w, h, hundredths, n;
+    abut_image before;          /* the picture added last */
+    uint8_t *index;             /* [w h] of the rectangle */
+    bin *bins;                  /* [BINS] */
+    uint16_t *order;            /* [BINS] bins that have pixels, by box */
+    uint8_t color_of[BINS];
+    uint8_t palette[3 * COLORS];
+    int32_t key[HASH];          /* 256 * code + byte, -1: free */
+    uint16_t code[HASH];
+    uint8_t block[256];         /* of at most 255 bytes, behind their count */
+    uint32_t bits;
+    int n_bits;
+};
+
+static void put16(FILE *f, int v)
+{
+    fputc(v & 255, f);
+    fputc(v >> 8 & 255, f);
+}
+
+abut_status abut_gif_open(FILE *f, int w, int h, int hundredths, abut_gif **out, abut_err *err)
+{
+    assert(w > 0 && h > 0 && w <= 65535 && h <= 65535);
+    abut_gif *g = calloc(1, sizeof *g);
+    if (g) *g = (abut_gif){ .f = f, .w = w, .h = h, .hundredths = hundredths };
+    if (g) g->index = malloc((size_t)w * (size_t)h), g->bins = malloc(BINS * sizeof *g->bins),
+           g->order = malloc(BINS * sizeof *g->order);
+    if (!g || !g->index || !g->bins || !g->order) {
+        abut_gif_free(&g);
+        return abut_fail(err, ABUT_E_NOMEM, "no memory for a film of %d x %d", w, h);
+    }
+    static const uint8_t white[3] = { 255, 255, 255 };
+    const abut_status rc = abut_image_make(&g->before, w, h, white, err);
+    if (rc) {
+        abut_gif_free(&g);
+        return rc;
+    }
+    fputs("GIF89a", f);
+    put16(f, w);
+    put16(f, h);
+    fwrite("\x70\0\0", 1, 3, f);                                    /* 8 bits a colour, no table for all */
+    fwrite("\x21\xff\x0bNETSCAPE2.0\x03\x01\0\0\0", 1, 19, f);      /* again and again */
+    *out = g;
+    return ABUT_OK;
+}
+
+void abut_gif_free(abut_gif **pg)
+{
+    abut_gif *g = *pg;
+    if (!g) return;
+    abut_image_clear(&g->before);
+    free(g->index);
+    free(g->bins);
+    free(g->order);
+    free(g);
+    *pg = NULL;
+}
+
+/* ---- colours ---- */
+
+static int bin_of(const uint8_t *rgb)
+{
+    return (rgb[0] >> 3) << 10 | (rgb[1] >> 3) << 5 | rgb[2] >> 3;
+}
+
+static int along(int b, int axis) { return b >> (10 - 5 * axis) & 31; }
+
+static void measure(const abut_gif *g, box *b)
+{
+    b->width = -1;
+    b->count = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        int lo = 31, hi = 0;
+        for (int i = b->lo; i < b->hi; i++) {
+            const int at = along(g->order[i], axis);
+            if (at < lo) lo = at;
+            if (at > hi) hi = at;
+        }
+        if (hi - lo > b->width) b->width = hi - lo, b->axis = axis;
+    }
+    for (int i = b->lo; i < b->hi; i++) b->count += g->bins[g->order[i]].count;
+}
+
+/* Sorts the bins of a box along its axis, stably. */
+static void sort_box(abut_gif *g, const box *b, uint16_t *room)
+{
+    int first[33] = { 0 };
+    for (int i = b->lo; i < b->hi; i++) first[along(g->order[i], b->axis) + 1]++;
+    for (int k = 0; k < 32; k++) first[k + 1] += first[k];
+    for (int i = b->lo; i < b->hi; i++) room[first[along(g->order[i], b->axis)]++] = g->order[i];
+    memcpy(g->order + b->lo, room, (size_t)(b->hi - b->lo) * sizeof *room);
+}
+
+/* Cuts a box where half of its pixels are on each side, as near as its bins allow. */
+static void cut(abut_gif *g, box *b, box *rest, uint16_t *room)
+{
+    uint64_t seen = 0;
+    int at = b->lo;
+    sort_box(g, b, room);
+    while (at < b->hi - 1 && (at == b->lo || 2 * seen < b->count)) seen += g->bins[g->order[at++]].count;
+    *rest = (box){ .lo = at, .hi = b->hi };
+    b->hi = at;
+    measure(g, b);
+    measure(g, rest);
+}
+
+static void make_color(abut_gif *g, const box *b, int color)
+{
+    uint64_t sum[3] = { 0 };
+    for (int i = b->lo; i < b->hi; i++) {
+        g->color_of[g->order[i]] = (uint8_t)color;
+        for (int d = 0; d < 3; d++) sum[d] += g->bins[g->order[i]].sum[d];
+    }
+    for (int d = 0; d < 3; d++) g->palette[3 * color + d] = (uint8_t)((sum[d] + b->count / 2) / b->count);
+}
+
+/* Colours of the bins that have pixels: boxes are cut, the one with the most pixels times width first. */
+static abut_status make_palette(abut_gif *g, abut_err *err)
+{
+    box boxes[COLORS] = { { .lo = 0 } };
+    uint16_t *room = malloc(BINS * sizeof *room);
+    int n = 1;
+    if (!room) return abut_fail(err, ABUT_E_NOMEM, "no memory for the colours of a film");
+    for (int b = 0; b < BINS; b++)
+        if (g->bins[b].count) g->order[boxes[0].hi++] = (uint16_t)b;
+    measure(g, &boxes[0]);
+    while (n < COLORS) {
+        int best = -1;
+        uint64_t most = 0;
+        for (int i = 0; i < n; i++)
+            if (boxes[i].hi - boxes[i].lo > 1 && boxes[i].count * (uint64_t)boxes[i].width > most)
+                best = i, most = boxes[i].count * (uint64_t)boxes[i].width;
+        if (best < 0) break;
+        cut(g, &boxes[best], &boxes[n++], room);
+    }
+    memset(g->palette, 0, sizeof g->palette);
+    for (int i = 0; i < n; i++) make_color(g, &boxes[i], i);
+    free(room);
+    return ABUT_OK;
+}
+
+/* ---- codes ---- */
+
+static void flush_block(abut_gif *g)
+{
+    if (g->block[0]) fwrite(g->block, 1, (size_t)g->block[0] + 1, g->f);
+    g->block[0] = 0;
+}
+
+static void put_byte(abut_gif *g, uint8_t byte)
+{
+    g->block[++g->block[0]] = byte;
+    if (g->block[0] == 255) flush_block(g);
+}
+
+static void put_code(abut_gif *g, int code, int width)
+{
+    g->bits |= (uint32_t)code << g->n_bits;
+    for (g->n_bits += width; g->n_bits >= 8; g->n_bits -= 8, g->bits >>= 8) put_byte(g, (uint8_t)g->bits);
+}
+
+/* Returns the slot of the code of a string with one more byte, or the free slot for it. */
+static int place_of(const abut_gif *g, int32_t key)
+{
+    int at = (int)((uint32_t)key * 2654435761u % HASH);
+    while (g->key[at] >= 0 && g->key[at] != key) at = (at + 1) % HASH;
+    return at;
+}
+
+static void put_codes(abut_gif *g, size_t n)
+{
+    int width = 9, next = END + 1, now = g->index[0];
+    memset(g->key, -1, sizeof g->key);
+    fputc(8, g->f);
+    put_code(g, CLEAR, width);
+    for (size_t i = 1; i < n; i++) {
+        const int32_t key = 256 * now + g->index[i];
+        const int at = place_of(g, key);
+        if (g->key[at] == key) {
+            now = g->code[at];
+            continue;
+        }
+        put_code(g, now, width);
+        now = g->index[i];
+        if (next < CODES) {
+            g->key[at] = key;
+            g->code[at] = (uint16_t)next;
+            if (next++ == 1 << width) width++;
+        } else {
+            put_code(g, CLEAR, width);
+            memset(g->key, -1, sizeof g->key);
+            width = 9, next = END + 1;
+        }
+    }
+    put_code(g, now, width);
+    if (next == 1 << width && width < 12) width++;      /* as a reader has it by now */
+    put_code(g, END, width);
+    if (g->n_bits) put_byte(g, (uint8_t)g->bits);
+    g->bits = 0, g->n_bits = 0;
+    flush_block(g);
+    fputc(0, g->f);
+}
+
+/* ---- pictures ---- */
+
+/* Finds the rectangle [x0, x1) x [y0, y1) of all changed pixels; one pixel if there are none. */
+static void changed(const abut_gif *g, const abut_image *im, int r[4])
+{
+    r[0] = g->w, r[1] = 0, r[2] = g->h, r[3] = 0;
+    for (int y = 0; y < g->h; y++)
+        for (int x = 0; x < g->w; x++) {
+            const size_t at = 3 * ((size_t)y * (size_t)g->w + (size_t)x);
+            if (g->n && !memcmp(im->rgb + at, g->before.rgb + at, 3)) continue;
+            if (x < r[0]) r[0] = x;
+            if (x >= r[1]) r[1] = x + 1;
+            if (y < r[2]) r[2] = y;
+            r[3] = y + 1;
+        }
+    if (r[0] >= r[1]) r[0] = r[2] = 0, r[1] = r[3] = 1;
+}
+
+abut_status abut_gif_picture(abut_gif *g, const abut_image *im, abut_err *err)
+{
+    int r[4];
+    size_t n = 0;
+    assert(im->w == g->w && im->h == g->h);
+    changed(g, im, r);
+    memset(g->bins, 0, BINS * sizeof *g->bins);
+    for (int y = r[2]; y < r[3]; y++)
+        for (int x = r[0]; x < r[1]; x++) {
+            const uint8_t *rgb = im->rgb + 3 * ((size_t)y * (size_t)g->w + (size_t)x);
+            bin *b = &g->bins[bin_of(rgb)];
+            b->count++;
+            for (int d = 0; d < 3; d++) b->sum[d] += rgb[d];
+        }
+    const abut_status rc = make_palette(g, err);
+    if (rc) return rc;
+    for (int y = r[2]; y < r[3]; y++)
+        for (int x = r[0]; x < r[1]; x++)
+            g->index[n++] = g->color_of[bin_of(im->rgb + 3 * ((size_t)y * (size_t)g->w + (size_t)x))];
+    fwrite("\x21\xf9\x04\x04", 1, 4, g->f);     /* stays; then its time */
+    put16(g->f, g->hundredths);
+    fwrite("\0\0\x2c", 1, 3, g->f);
+    put16(g->f, r[0]), put16(g->f, r[2]), put16(g->f, r[1] - r[0]), put16(g->f, r[3] - r[2]);
+    fputc(0x87, g->f);                          /* a table of 256 colours */
+    fwrite(g->palette, 1, sizeof g->palette, g->f);
+    put_codes(g, n);
+    memcpy(g->before.rgb, im->rgb, 3 * (size_t)g->w * (size_t)g->h);
+    g->n++;
+    return ABUT_OK;
+}
+
+void abut_gif_close(abut_gif *g)
+{
+    if (g->n) fputc(0x3b, g->f);
+}
+
+/* ---- films ---- */
 
 struct abut_film {
     abut_out_file out;

@@ -3,7 +3,7 @@
 #include "kuhn.h"
 
 #include "formats/result/object_parts.h"
-#include "formats/picture/camera.h"
+#include "formats/picture/picture.h"
 #include "formats/picture/draw_mesh.h"
 #include "formats/result/palette.h"
 #include "formats/stream/spool.h"
