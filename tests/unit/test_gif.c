@@ -1,4 +1,4 @@
-/* GIF files of image_gif.h, read back by a decoder of its own (GIF89a): pixels are those of the pictures. */
+/* GIF files of film.h, read back by a decoder of its own (GIF89a): pixels are those of the pictures. */
 #include "check.h"
 #include "formats/picture/film.h"
 

@@ -4,7 +4,7 @@
 
 #include "formats/result/object_parts.h"
 #include "formats/picture/picture.h"
-#include "formats/picture/draw_mesh.h"
+#include "formats/picture/draw.h"
 #include "formats/result/palette.h"
 #include "formats/stream/spool.h"
 #include "mesh/surface.h"
