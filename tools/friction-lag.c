@@ -1,5 +1,5 @@
 /* friction-lag: freezes friction again at a PENDING candidate, measures the lag residual, commits or asks for a pass. */
-#include "energy/friction_term.h"
+#include "energy/friction.h"
 #include "base/words.h"
 #include "formats/stream/pass.h"
 #include "solve/step/barrier_stepper.h"

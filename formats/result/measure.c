@@ -2,7 +2,7 @@
 
 #include "base/par.h"
 #include "energy/barrier.h"
-#include "energy/codim_term.h"
+#include "energy/codim.h"
 #include "energy/elastic.h"
 #include "energy/elastic_high.h"
 #include "energy/hinge.h"

@@ -2,9 +2,9 @@
 
 #include "adjoint/script.h"
 #include "base/timer.h"
-#include "energy/barrier_term.h"
-#include "energy/codim_term.h"
-#include "energy/friction_term.h"
+#include "energy/barrier.h"
+#include "energy/codim.h"
+#include "energy/friction.h"
 #include "model/motion.h"
 #include "model/naming.h"
 

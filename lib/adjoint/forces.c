@@ -3,9 +3,8 @@
 #include "adjoint/parts.h"
 
 #include "energy/attachment.h"
-#include "energy/codim_bend.h"
-#include "energy/codim_shell.h"
-#include "energy/codim_term.h"
+#include "energy/codim.h"
+#include "energy/codim_elements.h"
 #include "energy/hinge.h"
 #include "energy/spring_inline.h"
 #include "math/svd3.h"

@@ -1,9 +1,9 @@
 #include "adjoint/parts.h"
 
 #include "base/par.h"
-#include "energy/barrier_term.h"
-#include "energy/codim_term.h"
-#include "energy/friction_term.h"
+#include "energy/barrier.h"
+#include "energy/codim.h"
+#include "energy/friction.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "adjoint/parts.h"
 
-#include "energy/codim_term.h"
+#include "energy/codim.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 
 #include "base/par.h"
 #include "base/words.h"
-#include "energy/barrier_term.h"
+#include "energy/barrier.h"
 #include "solve/direction/matrix.h"
 #include "solve/objective_sets.h"
 #include "sparse/linear_solvers.h"

@@ -50,7 +50,7 @@ void abut_codim_hessian(const abut_codim *t, const double *x, int parts, double 
 
 struct abut_stretch_ahead;
 /** H = scale * d2E/dx2 as above, with tension[nrd], N, as the tension of the rod segments, and with the stretch limits that a
- * direction meets (energy/stretch_ahead.h); NULL: limits at x.
+ * direction meets (energy/codim_bound.h); NULL: limits at x.
  *
  * A direction that rotates the segments of a stiff rod also stretches them, by the square of the angle.  The tension at its end
  * therefore differs much from the tension in balance, and as a stiffness across the segments it would shorten later directions.
@@ -67,7 +67,7 @@ void abut_codim_tension(const abut_codim *t, const double *x, double *tension);
 void abut_codim_tension_forecast(const abut_codim *t, const double *z, const double *x0, const double *x1, double reach,
                                 double share, double *tension);
 
-/** g[3 nv] += H u, u the correction of the edges of shells and rod segments (energy/edge_correction.h): it undoes the stretch by
+/** g[3 nv] += H u, u the correction of the edges of shells and rod segments (energy/codim_elements.h): it undoes the stretch by
  * a displacement d beyond the first order of `meant`.  H[n * ABUT_PACKED]: Hessians of all elements.  *cost: sum of u.H u / 2,
  * the energy of that stretch in the units of H.
  *
@@ -84,5 +84,40 @@ double abut_codim_stiffness(const abut_codim *t);
 void abut_shell_gradient_of(const abut_codim *t, const double *x, size_t shell, double F[6]);
 /** Computes F of a shell and its singular values s[2], in no order. */
 void abut_shell_deformation(const abut_codim *t, const double *x, int32_t shell, double F[6], double s[2]);
+
+/* Tangents of one shell: axis, a unit vector of its rest plane; d2b and db, additions to the second and first derivative of b by
+ * stretch along the axis [0] and across it [1]. */
+typedef struct abut_stretch_tangent {
+    double axis[2];
+    double d2b[2], db[2];
+} abut_stretch_tangent;
+
+/* Zero-filled is empty. */
+typedef struct abut_stretch_ahead {
+    abut_stretch_tangent *of;   /* [nsh] */
+    int any;                    /* 0: all barriers are those at the iterate; `of` is not read */
+} abut_stretch_ahead;
+
+/* Codimensional elements as terms.  "codim" has all their energy if the time scheme takes elasticity at the iterate.  Else the
+ * energy of their bounds, which must hold at the iterate, is the term "codim bounds". */
+
+struct abut_terms;
+
+/* State that both terms share. */
+typedef struct abut_codim_state {
+    abut_codim t;
+    double strain_kappa;    /* Pa: stiffness of the stretch limits */
+    int near_limit;         /* successive iterations that left a shell close to a limit */
+    double *tension;        /* [nrd] N: forecast of the tension of rod segments, for the Hessian */
+    abut_stretch_ahead ahead;   /* stretch limits that the next direction meets */
+} abut_codim_state;
+
+/** Counts an iterate whose shells have `room` (abut_codim_stretch) left to their bounds.  1: a shell was close to its bound in
+ * two successive iterates, and the bounds have been stiffened (Li 2020, 5.4.1). */
+int abut_codim_stiffen(abut_codim_state *s, double room);
+
+/** Returns the state of the list, which every model has, perhaps without elements. */
+abut_codim_state *abut_codim_state_of(const struct abut_terms *terms);
+abut_codim *abut_codim_of(const struct abut_terms *terms);
 
 #endif

@@ -1,6 +1,6 @@
 #include "energy/codim_apart.h"
 
-#include "energy/codim_bend.h"
+#include "energy/codim_elements.h"
 #include "energy/stretch_limit.h"
 #include "sparse/packed_inline.h"
 

@@ -2,7 +2,7 @@
  * step, projected to positive semidefinite, so that the damping is a convex quadratic of the positions (stretch limits are no
  * part of K: they are no material; nor are springs and attachments):
  *     D(x) = scale/2 (x - c)^T C (x - c),     v = rate (x - c) / h.
- * Tets of order 2 and more have terms of their own (energy/damping_high.c).
+ * Tets of order 2 and more have terms of their own.
  * Source: Rayleigh 1877, 81 (forces proportional to mass and stiffness). */
 #ifndef ABUT_ENERGY_DAMPING_H
 #define ABUT_ENERGY_DAMPING_H

@@ -1,7 +1,11 @@
-#include "energy/elastic_high_lanes.h"
+#include "energy/elastic_high.h"
 
 #include "base/par.h"
 #include "energy/elastic.h"
+#include "energy/elastic_high_lanes.h"
+#include "energy/terms.h"
+#include "geom/lagrange.h"
+#include "geom/quadrature.h"
 #include "math/mat3.h"
 #include "math/svd3_lanes.h"
 #include "model/tets.h"
@@ -10,6 +14,55 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static void fill(abut_basis_table *b, const abut_quadrature *q)
+{
+    for (int i = 0; i < ABUT_LANES * b->groups; i++) {
+        const int from = i < q->n ? i : i / ABUT_LANES * ABUT_LANES, g = i / ABUT_LANES, l = i % ABUT_LANES;
+        double dphi[ABUT_TET_NODES_MAX][3];
+        b->w[i] = i < q->n ? q->w[i] : 0;
+        memcpy(b->L + 4 * i, q->L + 4 * from, 4 * sizeof *b->L);
+        abut_tet_basis(b->order, q->L + 4 * from, b->phi + (size_t)i * (size_t)b->nodes, dphi);
+        for (int a = 0; a < b->nodes; a++)
+            for (int c = 0; c < 3; c++) {
+                b->by_node[ABUT_LANES * (3 * (g * b->nodes + a) + c) + l] = dphi[a][c];
+                b->by_point[(3 * i + c) * b->wide + a] = dphi[a][c];
+            }
+    }
+}
+
+abut_status abut_basis_table_init(abut_basis_table *b, int order, int degree, abut_err *err)
+{
+    assert(order >= 1 && order <= ABUT_ORDER_MAX);
+    abut_quadrature q;
+    *b = (abut_basis_table){ .order = order, .nodes = abut_tet_nodes(order) };
+    const abut_status rc = abut_quadrature_tet(degree, &q, err);
+    if (rc) return rc;
+    b->n = q.n;
+    b->groups = (q.n + ABUT_LANES - 1) / ABUT_LANES;
+    b->wide = (b->nodes + ABUT_LANES - 1) / ABUT_LANES * ABUT_LANES;
+    const size_t points = (size_t)(ABUT_LANES * b->groups), nodes = (size_t)b->nodes;
+    b->w = malloc(points * sizeof *b->w);
+    b->L = malloc(points * 4 * sizeof *b->L);
+    b->phi = malloc(points * nodes * sizeof *b->phi);
+    b->by_node = malloc(points * nodes * 3 * sizeof *b->by_node);
+    b->by_point = calloc(points * 3 * (size_t)b->wide, sizeof *b->by_point);
+    const int ok = b->w && b->L && b->phi && b->by_node && b->by_point;
+    if (ok) fill(b, &q);
+    else abut_basis_table_clear(b);
+    abut_quadrature_clear(&q);
+    return ok ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "bases of order %d at %zu points", order, points);
+}
+
+void abut_basis_table_clear(abut_basis_table *b)
+{
+    free(b->w);
+    free(b->L);
+    free(b->phi);
+    free(b->by_node);
+    free(b->by_point);
+    *b = (abut_basis_table){ 0 };
+}
 
 /* ---- rest shape ---- */
 
@@ -314,3 +367,95 @@ void abut_elastic_high_stretch(const abut_elastic_high *e, const double *x, int3
         for (int l = 0; l < ABUT_LANES; l++) *least = fmin(*least, s[2][l]), *largest = fmax(*largest, s[0][l]);
     }
 }
+
+/* ---- terms ---- */
+
+/* The tets of each order from 2 on as terms; their step bound is in the term "elastic". */
+typedef struct elastic_high {
+    abut_elastic_high e;    /* first: abut_elastic_high_of */
+    double *x, *f, energy;  /* energy and forces at the last point: a search asks for the energy of a trial point and then,
+                             * mostly, for the gradient there */
+    int holds;
+} elastic_high;
+
+abut_elastic_high *abut_elastic_high_of(const abut_terms *terms, int order)
+{
+    static const char *const name[] = { [2] = "elastic of order 2", [3] = "elastic of order 3", [4] = "elastic of order 4" };
+    return abut_terms_find(terms, name[order]);
+}
+
+static void destroy(void *self)
+{
+    elastic_high *t = self;
+    abut_elastic_high_clear(&t->e);
+    free(t->x);
+    free(t->f);
+    free(t);
+}
+
+static abut_status make(void **self, const abut_term_world *w, int order, abut_err *err)
+{
+    elastic_high *t = calloc(1, sizeof *t);
+    if (!t) return abut_fail(err, ABUT_E_NOMEM, "elasticity: %d tets", w->model->nt);
+    const abut_status rc = abut_elastic_high_init(&t->e, w->model, order, w->reordered ? w->reordered->number : NULL, err);
+    if (rc || !t->e.n) return destroy(t), rc;
+    t->x = malloc(3 * (size_t)w->model->nv * sizeof *t->x);
+    t->f = malloc(3 * (size_t)t->e.n * (size_t)t->e.nodes * sizeof *t->f);
+    if (t->x && t->f) return *self = t, ABUT_OK;
+    destroy(t);
+    return abut_fail(err, ABUT_E_NOMEM, "elasticity: forces of %d tets of order %d", w->model->nt, order);
+}
+
+static double stiffness(const void *self) { return abut_elastic_high_stiffness(self); }
+
+static abut_status recall(elastic_high *t, const double *x, abut_arena *scratch, abut_err *err)
+{
+    const size_t bytes = 3 * (size_t)t->e.model->nv * sizeof *x;
+    if (t->holds && !memcmp(t->x, x, bytes)) return ABUT_OK;
+    t->holds = 0;
+    const abut_status rc = abut_elastic_high_evaluate(&t->e, x, &t->energy, t->f, scratch, err);
+    if (rc) return rc;
+    memcpy(t->x, x, bytes);
+    t->holds = 1;
+    return ABUT_OK;
+}
+
+static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    elastic_high *t = self;
+    const abut_status rc = recall(t, at->z, scratch, err);
+    if (!rc) *e = scale * t->energy;
+    return rc;
+}
+
+static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
+{
+    elastic_high *t = self;
+    const abut_status rc = recall(t, at->z, scratch, err);
+    if (!rc) abut_elastic_high_gather(&t->e, t->f, scale, g);
+    return rc;
+}
+
+static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
+{
+    const abut_elastic_high *e = self;
+    (void)at, (void)err;
+    set->corners = e->nodes, set->n = (size_t)e->n, set->row = e->node;
+    return ABUT_OK;
+}
+
+static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
+{
+    abut_elastic_high_hessian(self, at->z, scale, lo, hi, val);
+}
+
+#define TERM_OF_ORDER(k) \
+    static abut_status make_##k(void **self, const abut_term_world *w, abut_err *err) { return make(self, w, k, err); } \
+    const abut_term_ops abut_term_elastic_##k = { .name = "elastic of order " #k, .kind = ABUT_TERM_POTENTIAL, \
+                                                  .weight = ABUT_TERM_AT_Z, .make = make_##k, .stiffness = stiffness, \
+                                                  .energy = energy, .gradient = gradient, .set = "tets of order " #k, \
+                                                  .set_is = ABUT_SET_LASTS | ABUT_SET_FUSED, .elements = elements, \
+                                                  .hessian = hessian, .free = destroy };
+TERM_OF_ORDER(2)
+TERM_OF_ORDER(3)
+TERM_OF_ORDER(4)

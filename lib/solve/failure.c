@@ -1,8 +1,8 @@
 #include "solve/failure.h"
 
 #include "base/words.h"
+#include "energy/barrier.h"
 #include "energy/barrier_laws.h"
-#include "energy/barrier_term.h"
 #include "math/rigid.h"
 #include "math/vec3.h"
 #include "model/naming.h"

@@ -1,7 +1,7 @@
 #include "solve/objective.h"
 
 #include "base/par.h"
-#include "energy/barrier_term.h"
+#include "energy/barrier.h"
 #include "energy/elastic.h"
 #include "energy/prescribed.h"
 #include "model/check.h"

@@ -2,7 +2,7 @@
  * there; the mollifier takes the pair out, and others have the load by then (Li 2020, 4.4.1). */
 #include "scene_world.h"
 
-#include "energy/barrier_term.h"
+#include "energy/barrier.h"
 
 static const char *const EDGES =
     "{gravity: [0, 0, 0], contact: {dhat: 2 mm},\n"

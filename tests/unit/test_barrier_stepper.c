@@ -1,7 +1,7 @@
 /* The time step as a whole: closed forms, conservation, restart, and what must never happen. */
 #include "base/par.h"
 #include "base/rng.h"
-#include "energy/friction_term.h"
+#include "energy/friction.h"
 #include "energy/barrier.h"
 #include "world.h"
 

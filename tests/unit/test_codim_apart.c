@@ -3,7 +3,7 @@
 
 #include "base/rng.h"
 #include "energy/codim_apart.h"
-#include "energy/codim_bend.h"
+#include "energy/codim_elements.h"
 #include "energy/stretch_limit.h"
 
 /* A sheet whose hinges bend, and a rod that is straight at rest. */

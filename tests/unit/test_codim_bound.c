@@ -3,7 +3,6 @@
 
 #include "base/rng.h"
 #include "energy/codim_bound.h"
-#include "energy/stretch_ahead.h"
 #include "math/svd32.h"
 #include "sparse/packed_inline.h"
 

@@ -1,7 +1,7 @@
 /* Every row of the table of directions, at a point with contact and friction: what solve/direction.h promises of it. */
 #include "base/par.h"
 #include "base/rng.h"
-#include "energy/friction_term.h"
+#include "energy/friction.h"
 #include "newton_system.h"
 #include "scene_world.h"
 #include "solve/direction/look_ahead.h"

@@ -1,7 +1,7 @@
 /* A step that fails says the cause: every kind of failure, provoked. */
 #include "scene_world.h"
 
-#include "energy/barrier_term.h"
+#include "energy/barrier.h"
 #include "energy/damping.h"
 
 #include <math.h>

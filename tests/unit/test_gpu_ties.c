@@ -2,7 +2,7 @@
 #include "base/par.h"
 #include "base/rng.h"
 #include "energy/attachment.h"
-#include "energy/codim_term.h"
+#include "energy/codim.h"
 #include "energy/spring.h"
 #include "energy/terms.h"
 #include "gpu/damping.h"

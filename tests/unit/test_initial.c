@@ -1,6 +1,6 @@
 /* The initial matrices of quasi-Newton directions, as dense ones: the properties in their header. */
 #include "base/rng.h"
-#include "energy/friction_term.h"
+#include "energy/friction.h"
 #include "math/mat3.h"
 #include "energy/stiffness_fit.h"
 #include "scene_world.h"

@@ -1,5 +1,5 @@
 /* Time schemes in whole steps with contact and friction: forces, the gradient of the objective, frames as checkpoints. */
-#include "energy/friction_term.h"
+#include "energy/friction.h"
 #include "world.h"
 
 /* The schemes, and after them Newmark's with other parameters. */

@@ -1,8 +1,8 @@
 /* Forces, energies, momenta and their balance (solve/step/measures.h, solve/step/record.h), in every time scheme, against closed
  * forms, conservation laws and finite differences of the potentials. */
 #include "base/par.h"
-#include "energy/barrier_term.h"
-#include "energy/friction_term.h"
+#include "energy/barrier.h"
+#include "energy/friction.h"
 #include "math/vec3.h"
 #include "solve/step/measures.h"
 #include "scene_world.h"

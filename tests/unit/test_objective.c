@@ -1,5 +1,5 @@
 #include "base/rng.h"
-#include "energy/friction_term.h"
+#include "energy/friction.h"
 #include "energy/pressure.h"
 #include "energy/barrier.h"
 #include "all_terms.h"

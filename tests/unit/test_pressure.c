@@ -2,7 +2,7 @@
 #include "slender.h"
 
 #include "base/rng.h"
-#include "energy/codim_term.h"
+#include "energy/codim.h"
 #include "energy/pressure.h"
 #include "sparse/bsr.h"
 #include "math/spd.h"

@@ -1,7 +1,7 @@
 /* Work divided among ranks, which are threads here: their common result equals that of one process. */
 #include "box_tets.h"
 #include "contact/step_bound.h"
-#include "energy/barrier_term.h"
+#include "energy/barrier.h"
 #include "ranks_of_threads.h"
 #include "sheets.h"
 #include "solve/direction/newton_solve.h"

@@ -1,7 +1,7 @@
 /* Decisions that are functions of numbers: when the barrier is stiffened, when a step is near its end, when forces balance; and
  * what they mean for steps. */
 #include "solve/search/equilibrium.h"
-#include "energy/barrier_term.h"
+#include "energy/barrier.h"
 #include "solve/search/rules.h"
 #include "world.h"
 

@@ -2,8 +2,8 @@
 #include "slender.h"
 
 #include "base/rng.h"
-#include "energy/codim_term.h"
-#include "energy/edge_correction.h"
+#include "energy/codim.h"
+#include "energy/codim_elements.h"
 
 #define PI 3.14159265358979323846
 

@@ -2,7 +2,7 @@
 #include "scene_world.h"
 
 #include "base/par.h"
-#include "energy/codim_term.h"
+#include "energy/codim.h"
 #include "energy/damping.h"
 #include "energy/elastic.h"
 #include "energy/stretch_limit.h"

@@ -2,7 +2,7 @@
 #include "slender.h"
 
 #include "base/rng.h"
-#include "energy/codim_term.h"
+#include "energy/codim.h"
 #include "sparse/bsr.h"
 #include "sparse/packed_lanes.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/par.h"
 #include "check.h"
-#include "energy/barrier_term.h"
+#include "energy/barrier.h"
 #include "solve/step/step_parts.h"
 
 /* Every row of the table of terms, one by one, at a point where all are at work. */

@@ -3,7 +3,7 @@
 #include "base/units.h"
 #include "base/words.h"
 #include "energy/barrier_hessians.h"
-#include "energy/friction_term.h"
+#include "energy/friction.h"
 #include "solve/device/device.h"
 #include "sparse/linear_solvers.h"
 #include "tools/cli/lags.h"

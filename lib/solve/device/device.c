@@ -1,10 +1,10 @@
 #include "solve/device/parts.h"
 
 #include "base/timer.h"
-#include "energy/barrier_term.h"
-#include "energy/codim_term.h"
+#include "energy/barrier.h"
+#include "energy/codim.h"
 #include "energy/damping.h"
-#include "energy/friction_term.h"
+#include "energy/friction.h"
 #include "energy/prescribed.h"
 #include "energy/pressure.h"
 #include "model/tets.h"

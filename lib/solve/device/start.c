@@ -1,5 +1,5 @@
 /* Start of a step (solve/search/start.c), on a device. */
-#include "energy/barrier_term.h"
+#include "energy/barrier.h"
 #include "solve/device/parts.h"
 
 #include <math.h>

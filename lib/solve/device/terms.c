@@ -1,9 +1,9 @@
-#include "energy/barrier_term.h"
+#include "energy/barrier.h"
 #include "solve/device/parts.h"
 
+#include "energy/codim.h"
 #include "energy/codim_bound.h"
-#include "energy/codim_term.h"
-#include "energy/friction_term.h"
+#include "energy/friction.h"
 #include "energy/prescribed.h"
 
 #include <math.h>

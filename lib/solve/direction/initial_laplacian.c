@@ -1,6 +1,6 @@
 #include "solve/direction/initial_laplacian.h"
 
-#include "energy/friction_term.h"
+#include "energy/friction.h"
 #include "energy/prescribed.h"
 #include "energy/stiffness_fit.h"
 #include "graph/graph.h"

@@ -10,7 +10,7 @@
 #include "solve/direction/initial_laplacian.h"
 
 #include "energy/elastic.h"
-#include "energy/friction_term.h"
+#include "energy/friction.h"
 #include "energy/prescribed.h"
 #include "math/mat3.h"
 #include "math/svd3.h"

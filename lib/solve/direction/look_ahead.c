@@ -4,7 +4,7 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "contact/impacts.h"
-#include "energy/barrier_term.h"
+#include "energy/barrier.h"
 #include "geom/dist.h"
 #include "solve/direction/newton_solve.h"
 

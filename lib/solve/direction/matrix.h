@@ -2,7 +2,7 @@
  * matrix it is a product: lasting elements are summed, in a pattern that no contact changes, and contacts are applied one by one
  * (sparse/product.h).
  *
- * Terms may have a majorant in it, after a direction that crosses a kink (energy/friction_term.h).  The solution of such a matrix
+ * Terms may have a majorant in it, after a direction that crosses a kink (energy/friction.h).  The solution of such a matrix
  * is a descent direction, but too short to show the distance to the minimum: a minimisation ends with an exact one. */
 #ifndef ABUT_SOLVE_DIRECTION_MATRIX_H
 #define ABUT_SOLVE_DIRECTION_MATRIX_H

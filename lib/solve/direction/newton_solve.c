@@ -2,7 +2,7 @@
 
 #include "base/par.h"
 #include "base/timer.h"
-#include "energy/barrier_term.h"
+#include "energy/barrier.h"
 #include "sparse/linear_solvers.h"
 
 #include <assert.h>

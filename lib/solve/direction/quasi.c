@@ -1,6 +1,6 @@
 #include "solve/direction/quasi.h"
 
-#include "energy/friction_term.h"
+#include "energy/friction.h"
 #include "solve/direction/newton_solve.h"
 #include "sparse/pcg.h"
 

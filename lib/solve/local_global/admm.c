@@ -1,7 +1,7 @@
 #include "solve/local_global/admm.h"
 
 #include "energy/attachment.h"
-#include "energy/codim_term.h"
+#include "energy/codim.h"
 #include "energy/stiffness_fit.h"
 #include "math/mat3.h"
 #include "math/svd3.h"

@@ -2,7 +2,7 @@
  * A v = f, and of (A + W) v = f + W (p + lambda) in every iteration of ADMM. */
 #include "solve/nodal/nodal.h"
 
-#include "energy/codim_term.h"
+#include "energy/codim.h"
 #include "energy/curved_rod.h"
 #include "energy/stiffness_fit.h"
 #include "model/tets.h"

@@ -3,7 +3,7 @@
 
 #include "base/par.h"
 #include "base/timer.h"
-#include "energy/barrier_term.h"
+#include "energy/barrier.h"
 #include "energy/codim_bound.h"
 
 #include <math.h>

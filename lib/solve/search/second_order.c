@@ -14,8 +14,8 @@
 
 #include "solve/search/search_parts.h"
 
+#include "energy/codim.h"
 #include "energy/codim_bound.h"
-#include "energy/codim_term.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The barrier stepper as a table of operations (solve/stepper.h), and steps of it that project onto strain limits. */
 #include "solve/step/barrier_stepper.h"
 
-#include "energy/barrier_term.h"
+#include "energy/barrier.h"
 #include "solve/device/device.h"
 #include "solve/solvers.h"
 #include "solve/step/options.h"

@@ -11,7 +11,7 @@
 #ifndef ABUT_SOLVE_STEP_BARRIER_STEPPER_H
 #define ABUT_SOLVE_STEP_BARRIER_STEPPER_H
 
-#include "energy/friction_term.h"
+#include "energy/friction.h"
 #include "solve/search/minimise.h"
 #include "solve/step/record.h"
 #include "solve/stepper.h"

@@ -2,7 +2,7 @@
 #include "solve/step/step_parts.h"
 
 #include "base/par.h"
-#include "energy/barrier_term.h"
+#include "energy/barrier.h"
 #include "energy/pressure.h"
 #include "geom/tet.h"
 #include "model/laws.h"

@@ -1,8 +1,8 @@
 /* Frames of a step: its state and records, and the state of a step that failed. */
 #include "solve/step/step_parts.h"
 
-#include "energy/barrier_term.h"
-#include "energy/codim_term.h"
+#include "energy/barrier.h"
+#include "energy/codim.h"
 #include "energy/prescribed.h"
 #include "model/motion.h"
 

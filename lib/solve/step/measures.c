@@ -2,7 +2,7 @@
 
 #include "base/par.h"
 #include "energy/curved_rod.h"
-#include "energy/friction_term.h"
+#include "energy/friction.h"
 #include "math/vec3.h"
 #include "solve/search/rules.h"
 

@@ -1,7 +1,7 @@
 /* The motion of a step by inertia and loads: the first iterate, the inertial target, and the velocities at the end. */
 #include "solve/step/step_parts.h"
 
-#include "energy/friction_term.h"
+#include "energy/friction.h"
 #include "energy/mass.h"
 #include "energy/pressure.h"
 #include "math/mat3.h"

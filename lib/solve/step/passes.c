@@ -3,8 +3,8 @@
 
 #include "base/par.h"
 #include "base/timer.h"
-#include "energy/barrier_term.h"
-#include "energy/codim_term.h"
+#include "energy/barrier.h"
+#include "energy/codim.h"
 #include "solve/search/search_ops.h"
 
 #include <assert.h>

@@ -2,7 +2,7 @@
 
 #include "base/par.h"
 #include "contact/candidates.h"
-#include "energy/codim_term.h"
+#include "energy/codim.h"
 #include "energy/pressure.h"
 
 #include <assert.h>
