@@ -1,7 +1,6 @@
 #include "abut/run.h"
 
 #include "base/par.h"
-#include "energy/element_check.h"
 #include "energy/element_term.h"
 #include "formats/stream/pass.h"
 #include "solve/solvers.h"

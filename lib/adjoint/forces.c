@@ -2,10 +2,10 @@
 
 #include "adjoint/parts.h"
 
-#include "energy/attachment.h"
 #include "energy/codim.h"
 #include "energy/codim_elements.h"
 #include "energy/hinge.h"
+#include "energy/spring.h"
 #include "energy/spring_inline.h"
 #include "math/svd3.h"
 

@@ -2,7 +2,7 @@
 #include "base/par.h"
 #include "energy/elastic_lanes.h"
 #include "energy/material/density_inline.h"
-#include "energy/material/fibre.h"
+#include "energy/material/model_laws.h"
 #include "sparse/packed_lanes.h"
 #include "sparse/packed_inline.h"
 #include "math/svd3.h"

@@ -6,7 +6,7 @@
 #include "energy/elastic_high_lanes.h"
 
 #include "energy/material/density_inline.h"
-#include "energy/material/fibre.h"
+#include "energy/material/model_laws.h"
 #include "math/svd3_lanes.h"
 #include "geom/lagrange.h"
 #include "sparse/packed_inline.h"

@@ -1,4 +1,4 @@
-/* One spring (energy/spring.h), one attachment (energy/attachment.h). */
+/* One spring, one attachment (energy/spring.h). */
 #ifndef ABUT_ENERGY_SPRING_INLINE_H
 #define ABUT_ENERGY_SPRING_INLINE_H
 

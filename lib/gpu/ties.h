@@ -1,4 +1,4 @@
-/* Springs (energy/spring.h) and attachments (energy/attachment.h) on a machine.  Vectors are the machine's, [3 nv] in the order
+/* Springs and attachments (energy/spring.h) on a machine.  Vectors are the machine's, [3 nv] in the order
  * of the model's nodes. */
 #ifndef ABUT_GPU_TIES_H
 #define ABUT_GPU_TIES_H

@@ -145,12 +145,12 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(spring_length, "spring/length",      double,  F64, nsp, 0, "m",     OPT)  /* at rest; > 0                          */ \
     F(spring_stiffness, "spring/stiffness", double, F64, nsp, 0, "N/m",   OPT)  /* > 0                                   */ \
     F(tet_fibre,     "tet/fibre",          double,  F64, nt, 3, "",       MAY)  /* unit direction at rest; needed by material/fibre */ \
-    F(mat_fibre,     "material/fibre",     double,  F64, nm, 0, "Pa",     MAY)  /* stiffness along it (energy/material/fibre.h); >= 0 */ \
-    F(mat_volume,    "material/volume",    double,  F64, nm, 0, "Pa",     MAY)  /* of the squared distance to volume 1 (energy/material/projection.h); >= 0 */ \
+    F(mat_fibre,     "material/fibre",     double,  F64, nm, 0, "Pa",     MAY)  /* stiffness along it (energy/material/model_laws.h); >= 0 */ \
+    F(mat_volume,    "material/volume",    double,  F64, nm, 0, "Pa",     MAY)  /* of the squared distance to volume 1 (energy/material/model_laws.h); >= 0 */ \
     F(mat_stretch,   "material/stretch",   double,  F64, nm, 3, "",       MAY)  /* of that to stretches in [low, high]: stiffness in Pa >= 0, low, high */ \
     F(mat_spline,    "material/spline",    int32_t, I32, nm, 2, "",       MAY)  /* SPLINE: [lo, hi) rows of spline/; needed then */ \
     F(spline_knot,   "spline/knot",        double,  F64, nkn, 0, "",      OPT)  /* ascending in each material            */ \
-    F(spline_slope,  "spline/slope",       double,  F64, nkn, 3, "Pa",    OPT)  /* a', b', c' there (energy/material/spline.h)    */ \
+    F(spline_slope,  "spline/slope",       double,  F64, nkn, 3, "Pa",    OPT)  /* a', b', c' there (energy/material/model_laws.h)    */ \
     F(mat_membrane,  "material/membrane",  int32_t, I32, nm, 0, "",       MAY)  /* ABUT_MEMBRANE_*; absent: isotropic    */ \
     F(mat_fabric,    "material/fabric",    double,  F64, nm, 4, "Pa",     MAY)  /* of one that is not isotropic, needed then: a11, a22, a12, G12; BARAFF_WITKIN: k_u, k_v, 0, k_s */ \
     F(mat_compression, "material/compression", double, F64, nm, 0, "",    MAY)  /* BARAFF_WITKIN: what is left of k_u, k_v in compression, in (0, 1]; needed then */ \

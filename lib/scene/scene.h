@@ -32,7 +32,7 @@ typedef struct abut_scene_material {
     double *knot, *slope;           /* [nknots], [3 nknots] Pa: a', b', c' */
     double fibre, fibre_direction[3];   /* Pa, 0: none; unit, in the scene's axes at the start */
     int32_t quadrature;             /* degree at which energies in tets of order 2 and more are integrated; 0: by the order */
-    double volume, stretch[3];      /* Pa, 0: none; Pa, low, high: squared distances (energy/material/projection.h) */
+    double volume, stretch[3];      /* Pa, 0: none; Pa, low, high: squared distances (energy/material/model_laws.h) */
     char from[ABUT_SCENE_FROM];
 } abut_scene_material;
 

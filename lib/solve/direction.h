@@ -24,7 +24,7 @@ typedef struct abut_direction_options {
     abut_partition cut;     /* of the tets, borrowed; none: its own */
     int parts;              /* subdomains of its own; 0: by the number of nodes */
     int one_level;          /* subdomains without a coarse space */
-    double fit[2];          /* stretches over which a constant matrix fits a material (energy/stiffness_fit.h) */
+    double fit[2];          /* stretches over which a constant matrix fits a material (energy/stiffness.h) */
     int proves;             /* 1: exact directions alone end a minimisation, so a short one has to be exact */
     unsigned without;       /* ABUT_WITHOUT_* */
 } abut_direction_options;

@@ -2,7 +2,7 @@
 #include "scene_world.h"
 
 #include "base/rng.h"
-#include "energy/attachment.h"
+#include "energy/spring.h"
 #include "sparse/bsr.h"
 
 /* Three springs on ten nodes: carried by four nodes, by three with an offset, by none. */

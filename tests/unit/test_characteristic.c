@@ -1,4 +1,4 @@
-#include "energy/characteristic.h"
+#include "energy/stiffness.h"
 #include "kuhn.h"
 
 #include "check.h"

@@ -1,5 +1,5 @@
 /* The check of a program's derivatives: right ones pass at every size, one wrong entry is named. */
-#include "energy/element_check.h"
+#include "energy/element_term.h"
 
 #include "check.h"
 

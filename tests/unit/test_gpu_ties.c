@@ -1,9 +1,8 @@
 /* Rods, springs, attachments and damping on a machine against lib/energy. */
 #include "base/par.h"
 #include "base/rng.h"
-#include "energy/attachment.h"
-#include "energy/codim.h"
 #include "energy/spring.h"
+#include "energy/codim.h"
 #include "energy/terms.h"
 #include "gpu/damping.h"
 #include "gpu/ties.h"

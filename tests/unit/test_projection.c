@@ -1,7 +1,6 @@
 /* Closest points of sets of deformation gradients against brute force, and the fibre term by differences. */
 #include "base/rng.h"
-#include "energy/material/fibre.h"
-#include "energy/material/projection.h"
+#include "energy/material/model_laws.h"
 #include "math/spd.h"
 
 #include "check.h"

@@ -1,7 +1,7 @@
 /* Curves and what densities are made of them. */
 #include "base/rng.h"
 #include "energy/elastic.h"
-#include "energy/material/spline.h"
+#include "energy/material/model_laws.h"
 
 #include "check.h"
 #include "fit_one.h"

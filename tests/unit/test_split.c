@@ -1,7 +1,7 @@
 /* Limits on shells from the side of those who judge: spans, limits by object, the projection of the classical splitting. */
 #include "scene_world.h"
 
-#include "energy/shell_span.h"
+#include "energy/stretch.h"
 #include "solve/step/barrier_stepper.h"
 
 static const char *const ONE =

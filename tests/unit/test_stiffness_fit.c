@@ -1,4 +1,4 @@
-#include "energy/stiffness_fit.h"
+#include "energy/stiffness.h"
 
 #include "check.h"
 #include "fit_one.h"

@@ -3,7 +3,6 @@
 #define ABUT_TOOLS_STRAIN_LIMIT_AUDIT_H
 
 #include "energy/elastic_high.h"
-#include "energy/shell_span.h"
 #include "energy/stretch.h"
 #include "model/reordered.h"
 #include "tools/cli/stream.h"

@@ -1,6 +1,6 @@
 /* Isotropic hyperelastic energy densities, as functions of the deformation gradient F = U diag(s) V^T (rotation-variant,
  * math/svd3.h).  Their formulas are the `help` of energy/material/materials.h.  A spline has no moduli
- * (energy/material/spline.h): of the functions here only abut_density_known and abut_density_need take it. */
+ * (energy/material/model_laws.h): of the functions here only abut_density_known and abut_density_need take it. */
 #ifndef ABUT_ENERGY_MATERIAL_DENSITY_H
 #define ABUT_ENERGY_MATERIAL_DENSITY_H
 

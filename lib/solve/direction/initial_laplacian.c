@@ -2,7 +2,7 @@
 
 #include "energy/friction.h"
 #include "energy/prescribed.h"
-#include "energy/stiffness_fit.h"
+#include "energy/stiffness.h"
 #include "graph/graph.h"
 #include "model/tets.h"
 #include "solve/direction/initial.h"

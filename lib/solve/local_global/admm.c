@@ -1,8 +1,8 @@
 #include "solve/local_global/admm.h"
 
-#include "energy/attachment.h"
 #include "energy/codim.h"
-#include "energy/stiffness_fit.h"
+#include "energy/spring.h"
+#include "energy/stiffness.h"
 #include "math/mat3.h"
 #include "math/svd3.h"
 #include "math/svd3_lanes.h"

@@ -52,7 +52,7 @@ typedef struct abut_lg_opts {
     const abut_lg_method *method;
     int contact;            /* ABUT_CONTACT_REFUSED, ...: the caller has to choose */
     int iterations;         /* of each step; 0: until it has converged: */
-    double norm;            /* ... |grad E| is at most this times h^2 and the characteristic force (energy/characteristic.h);
+    double norm;            /* ... |grad E| is at most this times h^2 and the characteristic force (energy/stiffness.h);
                                0: |x - x_last|_inf / h is at most the model's tolerance, and forces balance to a thousandth of
                                the largest on a body, or to the model's force_tolerance if that is less */
     int max_iterations;     /* of a step that has to converge: reaching it is an error; 100000 */

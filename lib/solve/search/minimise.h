@@ -13,7 +13,7 @@
  *   gradient        |dE/dx|_inf / (s_I h^2 l) <= tolerance, N/m: the largest force out of balance for each metre of the length l
  *                   of the scene (Huang et al. 2024, supplement)
  *   characteristic  |dE/dx|_2 <= epsilon psi C (Li 2020, 3.5.2), C the characteristic force of the mesh
- *                   (energy/characteristic.h), psi the weight of the elastic energy
+ *                   (energy/stiffness.h), psi the weight of the elastic energy
  * The last two need no Newton direction; the last is weak where contact forces are large.
  * A number of iterations in place of a rule ends a minimisation without a test of convergence, for real time (Liu 2018, 7.3);
  * sooner where no step lowers the objective. */
@@ -45,7 +45,7 @@ typedef struct abut_search_opts {
     abut_partition cut;     /* of the tets for dot, borrowed; none: it makes its own */
     int parts;              /* dot and lbfgs-jh: subdomains of their own; 0: by the number of nodes */
     int one_level;          /* dot without its coarse space */
-    double fit[2];          /* lbfgs-pd: stretches over which a material is fitted (energy/stiffness_fit.h); 0.5, 1.5 */
+    double fit[2];          /* lbfgs-pd: stretches over which a material is fitted (energy/stiffness.h); 0.5, 1.5 */
     struct abut_stop_opts {
         int rule;           /* ABUT_STOP_* */
         double tolerance;   /* characteristic: epsilon; gradient: N/m; other rules have the model's */

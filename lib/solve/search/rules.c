@@ -3,8 +3,8 @@
 
 #include "base/par.h"
 #include "base/timer.h"
-#include "energy/characteristic.h"
 #include "energy/friction.h"
+#include "energy/stiffness.h"
 #include "model/tets.h"
 #include "solve/search/equilibrium.h"
 #include "solve/search/search_parts.h"

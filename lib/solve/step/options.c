@@ -1,6 +1,6 @@
 #include "solve/step/options.h"
 
-#include "energy/stiffness_fit.h"
+#include "energy/stiffness.h"
 
 /* default bounds of rules on gradients: Li 2020, 3.5.2; Huang et al. 2024, supplement, N/m */
 static const double norm_default[ABUT_STOPS] = { [ABUT_STOP_CHARACTERISTIC] = 1e-5, [ABUT_STOP_GRADIENT] = 3e-2 };

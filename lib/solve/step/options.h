@@ -53,7 +53,7 @@ typedef struct abut_step_options {
         int history;        /* pairs that L-BFGS keeps; -1: the solver's default, 5, of pd and mass-springs 0 */
         int parts;          /* subdomains; 0: the partition of the model, or by the number of nodes */
         int levels;         /* of subdomains: 2 with a coarse space, 1 without; 2 */
-        double fit[2];      /* stretches over which a constant matrix fits a material (energy/stiffness_fit.h) */
+        double fit[2];      /* stretches over which a constant matrix fits a material (energy/stiffness.h) */
     } quasi;
     unsigned without;       /* ABUT_WITHOUT_* */
     const struct abut_own_term *terms;  /* the caller's own terms (energy/terms.h), borrowed; NULL: none */
