@@ -7,7 +7,12 @@
 #ifndef ABUT_BASE_PAR_H
 #define ABUT_BASE_PAR_H
 
-#include "base/range.h"
+#include <stddef.h>
+
+/* Items lo .. hi - 1 of a list. */
+typedef struct abut_range {
+    size_t lo, hi;
+} abut_range;
 
 #define ABUT_BLOCK ((size_t)512)
 

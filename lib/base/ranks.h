@@ -9,7 +9,7 @@
 #define ABUT_BASE_RANKS_H
 
 #include "base/err.h"
-#include "base/range.h"
+#include "base/par.h"
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
 #ifndef ABUT_GEOM_BROAD_TREE_H
 #define ABUT_GEOM_BROAD_TREE_H
 
-#include "base/simd.h"
+#include "base/fn.h"
 #include "geom/broad_phase.h"
 #include "geom/tree_shape.h"
 

@@ -1,7 +1,7 @@
 #include "sparse/bsr_plan.h"
 
+#include "base/fn.h"
 #include "base/par.h"
-#include "base/simd.h"
 
 #include <assert.h>
 #include <omp.h>

@@ -1,8 +1,8 @@
 #include "sparse/bsr_plan.h"
 
+#include "base/fn.h"
 #include "base/order.h"
 #include "base/par.h"
-#include "base/simd.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "sparse/elements.h"
 
+#include "base/fn.h"
 #include "base/par.h"
-#include "base/simd.h"
 
 #include <assert.h>
 #include <stdlib.h>

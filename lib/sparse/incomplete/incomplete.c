@@ -1,7 +1,7 @@
 #include "sparse/incomplete/incomplete.h"
 
+#include "base/fn.h"
 #include "base/par.h"
-#include "base/simd.h"
 
 #include <assert.h>
 #include <math.h>

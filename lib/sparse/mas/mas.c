@@ -1,7 +1,7 @@
 #include "sparse/mas/mas.h"
 
+#include "base/fn.h"
 #include "base/par.h"
-#include "base/simd.h"
 #include "math/hilbert.h"
 #include "sparse/schwarz/coarse_space.h"
 

@@ -1,6 +1,6 @@
 #include "sparse/own/factor.h"
 
-#include "base/simd.h"
+#include "base/fn.h"
 #include "sparse/own/cholesky.h"
 #include "sparse/own/real.h"
 
