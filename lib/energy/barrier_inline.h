@@ -1,5 +1,5 @@
-/* The barrier of one contact (energy/barrier_pair.h), for a GPU, with the logarithm of math/log_inline.h.  The results are those
- * of the functions for four at a time, except the projection, which uses other rotations. */
+/* The barrier of one contact (energy/barrier_pair.h), for a GPU, with the logarithm of math/elementary_inline.h.  The
+ * results are those of the functions for four at a time, except the projection, which uses other rotations. */
 #ifndef ABUT_ENERGY_BARRIER_INLINE_H
 #define ABUT_ENERGY_BARRIER_INLINE_H
 

@@ -3,7 +3,7 @@
 
 #include "energy/contact_basis_inline.h"
 #include "geom/dist_lanes.h"
-#include "math/log.h"
+#include "math/lanes.h"
 #include "sparse/packed_lanes.h"
 #include "math/spd_lanes.h"
 

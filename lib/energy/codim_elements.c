@@ -6,7 +6,7 @@
 #include "energy/rod.h"
 #include "energy/rod_inline.h"
 #include "energy/stretch_limit.h"
-#include "math/svd32.h"
+#include "math/svd3.h"
 #include "math/vec3.h"
 #include "sparse/packed_inline.h"
 #include "sparse/packed_lanes.h"

@@ -8,9 +8,7 @@
 #include "energy/stiffness.h"
 #include "energy/terms.h"
 #include "math/mat3.h"
-#include "math/polar3.h"
 #include "math/svd3.h"
-#include "math/svd3_lanes.h"
 #include "model/naming.h"
 #include "model/tets.h"
 

@@ -6,7 +6,6 @@
 #include "sparse/packed_lanes.h"
 #include "sparse/packed_inline.h"
 #include "math/svd3.h"
-#include "math/svd3_lanes.h"
 
 #include "math/forms_lanes.h"
 #define PRINCIPAL abut_principals

@@ -7,7 +7,7 @@
 #include "geom/lagrange.h"
 #include "geom/quadrature.h"
 #include "math/mat3.h"
-#include "math/svd3_lanes.h"
+#include "math/svd3.h"
 #include "model/tets.h"
 
 #include <assert.h>

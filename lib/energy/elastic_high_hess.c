@@ -7,7 +7,7 @@
 
 #include "energy/material/density_inline.h"
 #include "energy/material/model_laws.h"
-#include "math/svd3_lanes.h"
+#include "math/svd3.h"
 #include "geom/lagrange.h"
 #include "sparse/packed_inline.h"
 

@@ -4,9 +4,9 @@
 
 #include "energy/baraff_witkin_inline.h"
 #include "energy/stretch_step_inline.h"
-#include "math/log_inline.h"
+#include "math/elementary_inline.h"
 #include "math/spd_inline.h"
-#include "math/svd32_inline.h"
+#include "math/svd3_inline.h"
 #include "model/laws_inline.h"
 #include "sparse/packed_inline.h"
 

@@ -1,7 +1,7 @@
 #include "energy/stretch.h"
 
 #include "base/par.h"
-#include "math/svd3_lanes.h"
+#include "math/svd3.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Step bounds of pairs: additive CCD (geom/ccd/ccd_inline.h) in rounds, and half-spaces. */
 #include "geom/ccd/ccd_inline.h"
-#include "math/bits_inline.h"
+#include "math/elementary_inline.h"
 
 #include "gpu/near_inline.h"
 

@@ -1,6 +1,5 @@
 /* Formulas that are written once (energy/material/density_forms.h, energy/tet_forms.h and others), of four numbers at a time. */
-#include "math/atan2.h"
-#include "math/log.h"
+#include "math/lanes.h"
 
 #define REAL abut_lanes
 #define MASK abut_lane_mask

@@ -1,7 +1,6 @@
 /* Formulas that are written once (energy/material/density_forms.h, energy/tet_forms.h and others), of one number: for the
  * processor and a GPU. */
-#include "math/atan2_inline.h"
-#include "math/log_inline.h"
+#include "math/elementary_inline.h"
 #include "math/mat3.h"
 
 #define REAL double

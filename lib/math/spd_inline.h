@@ -2,7 +2,7 @@
 #ifndef ABUT_MATH_SPD_INLINE_H
 #define ABUT_MATH_SPD_INLINE_H
 
-#include "math/bits_inline.h"
+#include "math/elementary_inline.h"
 #include "math/spd.h"
 
 #include <float.h>

@@ -7,7 +7,7 @@
 #include "energy/codim.h"
 #include "sparse/bsr.h"
 #include "math/spd.h"
-#include "math/svd32.h"
+#include "math/svd3.h"
 #include "sparse/packed_lanes.h"
 #include "energy/membrane_inline.h"
 

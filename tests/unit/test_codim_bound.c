@@ -3,7 +3,7 @@
 
 #include "base/rng.h"
 #include "energy/codim_bound.h"
-#include "math/svd32.h"
+#include "math/svd3.h"
 #include "sparse/packed_inline.h"
 
 static void values(const double F[6], const double G[6], double a, double *low, double *high)

@@ -3,9 +3,8 @@
 #include "energy/elastic.h"
 #include "energy/material/model_laws.h"
 #include "math/mat3.h"
-#include "math/polar3.h"
-#include "math/spd.h"
 #include "math/svd3.h"
+#include "math/spd.h"
 
 #include "check.h"
 

@@ -5,7 +5,7 @@
 #include "energy/elastic.h"
 #include "energy/tet_inline.h"
 #include "sparse/bsr.h"
-#include "math/log.h"
+#include "math/lanes.h"
 #include "math/svd3.h"
 #include "sparse/packed_lanes.h"
 

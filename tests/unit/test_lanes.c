@@ -2,8 +2,7 @@
 #include "check.h"
 
 #include "base/rng.h"
-#include "math/atan2.h"
-#include "math/log.h"
+#include "math/lanes.h"
 
 #include <float.h>
 

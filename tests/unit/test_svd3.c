@@ -1,8 +1,6 @@
 #include "base/rng.h"
 #include "math/mat3.h"
-#include "math/polar3.h"
 #include "math/svd3.h"
-#include "math/svd3_lanes.h"
 
 #include "check.h"
 

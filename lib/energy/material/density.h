@@ -28,7 +28,7 @@ abut_density_needs abut_density_need(int model);
 void abut_density_direct(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *F, abut_lanes *psi,
                          abut_lanes *P);
 
-/** psi and P[9] of four F[9] with rotations R[9] (math/polar3.h): |F - R|^2 = sum (s_i - 1)^2.  model: by the rotation. */
+/** psi and P[9] of four F[9] with rotations R[9] (math/svd3.h): |F - R|^2 = sum (s_i - 1)^2.  model: by the rotation. */
 void abut_density_rotated(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *F, const abut_lanes *R,
                           abut_lanes *psi, abut_lanes *P);
 

@@ -1,7 +1,6 @@
 #include "energy/material/model_laws.h"
 
-#include "math/polar3.h"
-#include "math/svd3_lanes.h"
+#include "math/svd3.h"
 
 #include <assert.h>
 #include <math.h>

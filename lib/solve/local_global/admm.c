@@ -5,7 +5,6 @@
 #include "energy/stiffness.h"
 #include "math/mat3.h"
 #include "math/svd3.h"
-#include "math/svd3_lanes.h"
 #include "solve/local_global/admm_local.h"
 
 #include <assert.h>
