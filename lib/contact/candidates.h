@@ -1,7 +1,7 @@
 /* Candidates: pairs of collision primitives that may come close.  One broad phase per Newton iteration serves the contact
  * sets of every trial of its line search, the CCD bound and the intersection test.
  *
- * Surfaces need vertices against triangles and edges against edges.  An edge pair of parallel rods has no force (geom/mollify.h),
+ * Surfaces need vertices against triangles and edges against edges.  An edge pair of parallel rods has no force (geom/dist.h),
  * and particles have no edge: so vertices of no triangle also go against edges of no triangle, and vertices of no edge against
  * each other.  The sides of triangles need no such pairs, because the triangle covers them. */
 #ifndef ABUT_CONTACT_CANDIDATES_H

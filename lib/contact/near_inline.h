@@ -3,7 +3,6 @@
 #define ABUT_CONTACT_NEAR_INLINE_H
 
 #include "geom/dist_inline.h"
-#include "geom/mollify_inline.h"
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
 
 #include "base/order.h"
 #include "base/par.h"
-#include "geom/mollify.h"
-#include "geom/nearest.h"
+#include "geom/dist.h"
+#include "geom/dist_lanes.h"
 #include "model/naming.h"
 
 #include <assert.h>

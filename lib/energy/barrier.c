@@ -2,7 +2,7 @@
 
 #include "base/par.h"
 #include "energy/terms.h"
-#include "geom/mollify.h"
+#include "geom/dist.h"
 #include "sparse/packed_inline.h"
 
 #include <assert.h>

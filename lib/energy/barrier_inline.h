@@ -6,7 +6,6 @@
 #include "energy/barrier_law_inline.h"
 #include "energy/contact_basis_inline.h"
 #include "geom/dist_inline.h"
-#include "geom/mollify_inline.h"
 #include "math/spd_inline.h"
 
 /** Separation, weights and squared distance of a stencil as its own active feature; NaN if it spans none. */

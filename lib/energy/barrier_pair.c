@@ -3,7 +3,7 @@
 #include "energy/barrier_inline.h"
 #include "energy/barrier_laws.h"
 #include "geom/dist_lanes.h"
-#include "geom/mollify.h"
+#include "geom/dist.h"
 #include "sparse/packed_lanes.h"
 #include "math/spd_lanes.h"
 

@@ -3,7 +3,7 @@
  * As grad D = grad d^2, thickness changes the argument of b and nothing else.
  *
  * A plain contact is its own active feature (geom/dist.h) and has e = 1.  A mollified one is an edge pair with the
- * mollifier e(c), c = |u x v|^2 (geom/mollify.h), whose closest points may lie on any feature of the two edges. */
+ * mollifier e(c), c = |u x v|^2 (geom/dist.h), whose closest points may lie on any feature of the two edges. */
 #ifndef ABUT_ENERGY_BARRIER_PAIR_H
 #define ABUT_ENERGY_BARRIER_PAIR_H
 

@@ -1,7 +1,7 @@
 #include "energy/curved_rod.h"
 
 #include "base/par.h"
-#include "geom/tangent.h"
+#include "geom/dist.h"
 #include "math/vec3.h"
 #include "model/motion.h"
 #include "model/naming.h"

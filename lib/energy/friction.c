@@ -4,7 +4,7 @@
 #include "energy/friction_inline.h"
 #include "energy/friction_laws.h"
 #include "energy/terms.h"
-#include "geom/tangent.h"
+#include "geom/dist.h"
 #include "sparse/packed_inline.h"
 #include "sparse/packed_lanes.h"
 

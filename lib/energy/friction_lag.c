@@ -1,7 +1,7 @@
 /* Freezing friction contacts, and keeping them in a frame. */
 #include "energy/barrier.h"
 #include "energy/friction.h"
-#include "geom/tangent.h"
+#include "geom/dist.h"
 
 #include <assert.h>
 #include <math.h>

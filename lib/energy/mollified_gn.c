@@ -1,6 +1,6 @@
 #include "energy/mollified_gn.h"
 
-#include "geom/mollify.h"
+#include "geom/dist.h"
 #include "math/vec3.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* The Gauss-Newton matrix of a mollified edge pair, e(c) b(d), c = |e1 x e2|^2 (geom/mollify.h), in the variables s = sqrt(c)
+/* The Gauss-Newton matrix of a mollified edge pair, e(c) b(d), c = |e1 x e2|^2 (geom/dist.h), in the variables s = sqrt(c)
  * and d (Huang et al. 2024, GIPC, 6):
  *
  *     [a v] M [a v]^T,   a = grad s, v = grad d, M = (m11 m12, m12 m22) the second derivatives of e b in s and d,

@@ -4,7 +4,7 @@
 
 #include "base/fn.h"
 #include "geom/broad_phase.h"
-#include "geom/tree_shape.h"
+#include "geom/bvh.h"
 
 #include <string.h>
 

@@ -55,4 +55,50 @@ double abut_dist2(abut_stencil s, const double *x, double *w);
  *  2 (w_i A_j + dw_i/dbeta_j r), beta the free closest-point parameters: one formula for the four cases. */
 double abut_dist2_all(abut_stencil s, const double *x, double *w, double *g, double *H);
 
+/* The edge-edge mollifier: fades an edge-edge barrier out where the edges become parallel (Li 2020, 4.24, App. A). */
+
+/** c = |u x v|^2 of the edges a0 a1, b0 b1 in x[12], m^4; g[12], H[144] its gradient and Hessian (NULL to skip). */
+double abut_cross2(const double x[12], double *g, double *H);
+/** Threshold eps_x = 1e-3 |U|^2 |V|^2 from squared rest lengths, m^4. */
+double abut_mollify_eps(double rest2_a, double rest2_b);
+/** e(c) in [0, 1]; d1, d2 its derivatives in c (NULL to skip).  1 for c >= eps. */
+double abut_mollify(double c, double eps, double *d1, double *d2);
+
+/* The sliding plane of a contact: two unit tangents (Li 2020, App. H). */
+
+/** P[6]: two orthonormal vectors normal to the separation of stencil s (taken as its own active feature).
+ * PT: along t1 - t0 and n x (t1 - t0);  EE: along a1 - a0 and n x (a1 - a0), n the common normal;  PE: along e = e1 - e0
+ * and e x (p - e0);  PP: as abut_tangent_plane of b - a.  Degenerate input gives a plane normal to the remaining separation. */
+void abut_tangent(abut_stencil s, const double *x, double P[6]);
+/** P[6]: two orthonormal vectors normal to n[3], depending on n alone: t = X x n or Y x n, the longer one, and n x t.
+ * n = 0 gives the plane of X and Y. */
+void abut_tangent_plane(const double n[3], double P[6]);
+
+/* Gaps with a sign: constraints, for solvers that linearise them, that keep a pair of primitives on its initial side.
+ * Stencils as in geom/dist.h.  Each form is an inequality c(x) >= 0 with its gradient a = dc/dx[3 k], k points.
+ *
+ *     projected   c = n . sum w_i x_i - offset, m: n is the normal at x of the triangle, or the common normal of the lines of two
+ *                 edges; a is w_i n, without derivatives of w, because the distance is stationary in w
+ *     volume      c = V - offset B / 3, m^3: V of the tet of the four points, B = |u x v| / 2 at the start, u and v the sides of
+ *                 the triangle or the two edges, so that V = B d / 3 (Kane et al. 1999)
+ *     frozen      c = n . sum w_i x_i - offset, m: n and w of another place, such as an impact (Harmon et al. 2008)
+ *
+ * The side is that of the start x0.  The nearest points at x may lie outside the primitives: a plane extends beyond its triangle.
+ * A distance from a line or a point has no side, so stencils of two and three points have the frozen form alone. */
+
+typedef struct abut_gap_row {
+    double c;
+    double a[12];
+} abut_gap_row;
+
+/** row: the gap of s, ABUT_PT or ABUT_EE, at x, on its side at x0; offset, m.  0: there is no normal (an area or the angle of
+ * edges is 0), and row is not written. */
+int abut_gap_projected(abut_stencil s, const double *x0, const double *x, double offset, abut_gap_row *row);
+int abut_gap_volume(abut_stencil s, const double *x0, const double *x, double offset, abut_gap_row *row);
+
+/** Weights w[4] of the nearest points at z, and the unit normal n[3] between them, positive at x0.  0: the primitives touch at z,
+ * so there is no normal. */
+int abut_gap_freeze(abut_stencil s, const double *x0, const double *z, double w[4], double n[3]);
+void abut_gap_frozen(abut_stencil s, const double w[4], const double n[3], const double *x, double offset, abut_gap_row *row);
+
 #endif

@@ -1,6 +1,6 @@
 #include "mesh/triangle_tree.h"
 
-#include "geom/aabb.h"
+#include "geom/bvh.h"
 #include "geom/dist.h"
 
 #include <assert.h>

@@ -38,7 +38,7 @@ enum { ABUT_SOLVED_BY_BARRIER = 0, ABUT_SOLVED_BY_NODAL = 1 /* exact Coulomb fri
        ABUT_SOLVED_BY_SQP = 2 /* linearised inequalities */, ABUT_SOLVED_BY_QP = 3 /* likewise, one quadratic */,
        ABUT_SOLVED_BY = 4 /* how many */ };
 
-/* The inequality that solvers sqp and qp have for a pair (geom/signed_gap.h).  The numbers stand in streams: append only. */
+/* The inequality that solvers sqp and qp have for a pair (geom/dist.h).  The numbers stand in streams: append only. */
 enum { ABUT_CONSTRAINT_GAP = 0, ABUT_CONSTRAINT_VOLUME = 1, ABUT_CONSTRAINT_IMPACT = 2 /* frozen there */, ABUT_CONSTRAINTS };
 /* Pairs that solvers sqp and qp take.  The numbers stand in streams: append only. */
 enum { ABUT_ACTIVE_BOTH = 0, ABUT_ACTIVE_IMPACTS = 1, ABUT_ACTIVE_NEAR = 2, ABUT_ACTIVE_SETS };

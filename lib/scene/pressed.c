@@ -2,7 +2,7 @@
 
 #include "contact/pairs.h"
 #include "energy/barrier_pair.h"
-#include "geom/mollify.h"
+#include "geom/dist.h"
 #include "math/vec3.h"
 #include "model/naming.h"
 

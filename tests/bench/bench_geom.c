@@ -4,8 +4,8 @@
 #include "base/timer.h"
 #include "geom/bvh.h"
 #include "geom/ccd/ccd.h"
+#include "geom/dist.h"
 #include "geom/jacobian.h"
-#include "geom/mollify.h"
 #include "ply_mesh.h"
 #include "tests/unit/query_files.h"
 

@@ -3,7 +3,7 @@
 #define ABUT_TESTS_CONTACT_TWIN_H
 
 #include "contact/pairs.h"
-#include "geom/mollify.h"
+#include "geom/dist.h"
 
 #include <stdlib.h>
 

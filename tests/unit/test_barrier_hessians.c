@@ -3,7 +3,7 @@
 #include "contact/pairs.h"
 #include "energy/barrier.h"
 #include "energy/mollified_gn.h"
-#include "geom/mollify.h"
+#include "geom/dist.h"
 #include "math/spd.h"
 
 #include "check.h"

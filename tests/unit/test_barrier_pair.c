@@ -1,6 +1,6 @@
 #include "base/rng.h"
 #include "energy/barrier_pair.h"
-#include "geom/mollify.h"
+#include "geom/dist.h"
 #include "math/spd.h"
 
 #include "check.h"

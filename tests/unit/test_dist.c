@@ -3,8 +3,7 @@
 
 #include "base/rng.h"
 #include "geom/dist.h"
-#include "geom/mollify.h"
-#include "geom/nearest.h"
+#include "geom/dist_lanes.h"
 
 static double rnd(abut_rng *r) { return abut_rng_real(r, -1, 1); }
 

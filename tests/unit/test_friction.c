@@ -1,7 +1,7 @@
 #include "base/par.h"
 #include "energy/barrier_pair.h"
 #include "energy/friction.h"
-#include "geom/tangent.h"
+#include "geom/dist.h"
 #include "sparse/bsr.h"
 #include "math/spd.h"
 

@@ -5,7 +5,7 @@
 #include "energy/barrier_pair.h"
 #include "energy/friction.h"
 #include "energy/friction_inline.h"
-#include "geom/mollify.h"
+#include "geom/dist.h"
 #include "math/spd.h"
 
 static void any_points(abut_rng *r, int k, double x[12])

@@ -2,8 +2,7 @@
 #include "check.h"
 
 #include "base/rng.h"
-#include "geom/mollify.h"
-#include "geom/tangent.h"
+#include "geom/dist.h"
 
 static void random_points(abut_rng *r, double *x, int n)
 {

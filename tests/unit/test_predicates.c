@@ -2,7 +2,6 @@
  * on small grids two hulls are apart exactly when one of finitely many planes separates them. */
 #include "base/rng.h"
 #include "check.h"
-#include "geom/exact/expansion.h"
 #include "geom/exact/predicates.h"
 
 #include <float.h>

@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "base/rng.h"
-#include "geom/signed_gap.h"
+#include "geom/dist.h"
 
 static const abut_stencil ALL[] = { ABUT_PT, ABUT_EE, ABUT_PE, ABUT_PP };
 typedef int form(abut_stencil s, const double *x0, const double *x, double offset, abut_gap_row *row);

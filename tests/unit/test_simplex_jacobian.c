@@ -3,7 +3,6 @@
 #include "base/rng.h"
 #include "energy/mollified_gn.h"
 #include "geom/dist.h"
-#include "geom/mollify.h"
 #include "math/spd.h"
 
 #include "check.h"

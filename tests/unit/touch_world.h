@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "energy/barrier.h"
-#include "geom/mollify.h"
+#include "geom/dist.h"
 #include "gpu/touch.h"
 #include "machine_open.h"
 #include "projected_barrier.h"

@@ -6,13 +6,9 @@
  *   - d = 0 for all t, or there is no d (points and edges): the answer at t is a Boolean function of the signs of the test's
  *     polynomials, so it is constant between neighbouring roots of theirs; the contact set is closed, so if it meets such
  *     an interval it holds its left end.  The instants are 0, 1 and those roots. */
-#include "base/finite.h"
-#include "geom/exact/big.h"
+#include "geom/exact/zpoly.h"
 #include "geom/ccd/ccd.h"
-#include "geom/ccd/corner.h"
 #include "geom/ccd/filter.h"
-#include "geom/ccd/first_root.h"
-
 
 typedef struct query {
     const abut_corners *corners;

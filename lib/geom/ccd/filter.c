@@ -1,7 +1,6 @@
 /* Every comparison below is with a bound on the rounding errors of the numbers compared; eps = 2^-53 is half an ulp of 1.  In a
  * bound "n eps X", n is above the number of roundings, so that terms in eps^2 and the rounding of X are covered. */
 #include "geom/ccd/filter.h"
-#include "geom/ccd/corner.h"
 
 #include <math.h>
 

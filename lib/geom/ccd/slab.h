@@ -3,7 +3,7 @@
  * For any vector n with |n| <= 1, every point pair of two convex hulls is at least min_ij n.(a_i - b_j) apart: a linear
  * function on the difference of two hulls is smallest at a pair of vertices.  Along straight motions each of these numbers
  * is linear in t, so its values at t = 0 and t = 1, computed from the stored doubles with their rounding error taken off,
- * bound the distance at every time between.  Directions are guesses (geom/separating_axis.h) and need no accuracy.  Only the
+ * bound the distance at every time between.  Directions are guesses (geom/ccd/slab_inline.h) and need no accuracy.  Only the
  * differences a - b of pairs enter, never a coordinate: bounds do not depend on translation.
  *
  * Neighbours that rotate together leave every such slab soon, after gap / size radians.  With a direction that moves from one

@@ -3,12 +3,8 @@
  * distance of F is above sep.  So the squared distance of F less sep^2, a polynomial, is zero at t and not everywhere: the
  * instants to test are 0 and the roots of these polynomials (1 is added, as a double that needs no isolation). */
 #include "geom/ccd/within.h"
-#include "base/finite.h"
-#include "geom/exact/big.h"
-#include "geom/ccd/corner.h"
+#include "geom/exact/zpoly.h"
 #include "geom/ccd/filter.h"
-#include "geom/ccd/first_root.h"
-
 
 enum { MAX_FEATURES = 9, MAX_CONDITIONS = 4 };
 

@@ -1,7 +1,50 @@
 #include "geom/exact/zpoly.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <math.h>
+#include <stdint.h>
+
+/* -- doubles as big integers --------------------------------------------------------------------------------------- */
+
+/* v = m 2^e with m odd; v finite and not zero */
+static int64_t odd_mantissa(double v, int *e)
+{
+    int64_t m = (int64_t)ldexp(frexp(v, e), 53);
+    *e -= 53;
+    while (!(m & 1)) {
+        m /= 2;
+        ++*e;
+    }
+    return m;
+}
+
+int abut_big_exponent(const double *v, int n)
+{
+    int low = INT_MAX;
+    for (int i = 0; i < n; i++) {
+        int e;
+        if (v[i] == 0) continue;
+        odd_mantissa(v[i], &e);
+        if (e < low) low = e;
+    }
+    return low == INT_MAX ? 0 : low;
+}
+
+void abut_big_set(mpz_t z, double v, int e)
+{
+    if (v == 0) {
+        mpz_set_ui(z, 0);
+        return;
+    }
+    int own;
+    const int64_t m = odd_mantissa(v, &own);
+    assert(own >= e);
+    mpz_set_si(z, m);
+    mpz_mul_2exp(z, z, (mp_bitcnt_t)(own - e));
+}
+
+/* -- polynomials and their roots ----------------------------------------------------------------------------------- */
 
 void abut_zpoly_init(abut_zpoly *p)
 {
@@ -346,4 +389,30 @@ void abut_roots_bracket(abut_roots *r, int i, double *lo, double *hi)
     *hi = top == 0 ? 0x1p-900 : exact ? top : nextafter(top, 2);
     if (*hi > 1) *hi = 1;
     mpz_clear(right);
+}
+
+/* -- the earliest instant ------------------------------------------------------------------------------------------ */
+
+void abut_first_time_take(abut_first_time *a, abut_roots *r, int i)
+{
+    double lo = 0, hi = 1;
+    if (a->want_time) abut_roots_bracket(r, i, &lo, &hi);
+    a->lo = a->hit ? fmin(a->lo, lo) : lo;
+    a->hi = a->hit ? fmin(a->hi, hi) : hi;
+    a->hit = 1;
+}
+
+int abut_first_time_give(const abut_first_time *a, double *t_lo, double *t_hi)
+{
+    if (a->hit && t_lo) *t_lo = a->lo;
+    if (a->hit && t_hi) *t_hi = a->hi;
+    return a->hit;
+}
+
+void abut_zpoly_ends(abut_zpoly *p)
+{
+    abut_zpoly_init(p);
+    mpz_set_si(p->c[1], -1);
+    mpz_set_si(p->c[2], 1);
+    p->deg = 2;
 }

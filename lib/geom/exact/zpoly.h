@@ -7,6 +7,8 @@
 #define ABUT_GEOM_EXACT_ZPOLY_H
 
 #include <gmp.h>
+#include <math.h>
+#include <stddef.h>
 
 enum { ABUT_ZPOLY_MAX = 6 /* degree */ };
 
@@ -50,5 +52,38 @@ void abut_roots_clear(abut_roots *r);
 int abut_roots_sign(abut_roots *r, int i, const abut_zpoly *q);
 /** Doubles lo <= root i <= hi within [0, 1]: equal when the root is a double, else at most a few ulps apart. */
 void abut_roots_bracket(abut_roots *r, int i, double *lo, double *hi);
+
+/* Doubles as big integers: a set of doubles, multiplied by one power of two, becomes integers without loss. */
+
+/** Smallest e (as in m 2^e, m an odd integer) over the nonzero ones of n finite doubles; 0 when all are zero. */
+int abut_big_exponent(const double *v, int n);
+/** z = v 2^-e, exact for e <= abut_big_exponent(&v, 1); z is initialised. */
+void abut_big_set(mpz_t z, double v, int e);
+
+/** 1 when none of v[n] is infinite or NaN. */
+static inline int abut_all_finite(const double *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(v[i])) return 0;
+    return 1;
+}
+
+/* The earliest instant of a motion at which something holds, gathered from the roots of polynomials in t. */
+
+/* The answer so far, and an enclosure of the earliest instant found; { 0, want_time, 0, 1 } at first. */
+typedef struct abut_first_time {
+    int hit;
+    int want_time;      /* 0: whether suffices */
+    double lo, hi;
+} abut_first_time;
+
+/** 1 when no further root changes the answer. */
+static inline int abut_first_time_done(const abut_first_time *a) { return a->hit && (!a->want_time || a->lo == 0); }
+/** It holds at root i: the smallest of several enclosures encloses the smallest time. */
+void abut_first_time_take(abut_first_time *a, abut_roots *r, int i);
+/** Writes the enclosure (NULL: not wanted) of a hit; returns hit. */
+int abut_first_time_give(const abut_first_time *a, double *t_lo, double *t_hi);
+/** p = t^2 - t, initialised: its roots are the ends of the motion. */
+void abut_zpoly_ends(abut_zpoly *p);
 
 #endif

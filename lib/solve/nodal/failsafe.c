@@ -8,7 +8,6 @@
 #include "contact/touching.h"
 #include "energy/friction.h"
 #include "geom/dist.h"
-#include "geom/tangent.h"
 #include "model/naming.h"
 #include "solve/nodal/nodal.h"
 #include "solve/search/path.h"

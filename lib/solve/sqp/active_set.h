@@ -9,7 +9,7 @@
 #define ABUT_SOLVE_SQP_ACTIVE_SET_H
 
 #include "contact/impacts.h"
-#include "geom/signed_gap.h"
+#include "geom/dist.h"
 
 enum { ABUT_SET_IMPACTS = 1, ABUT_SET_NEAR = 2 };
 

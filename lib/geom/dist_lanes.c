@@ -1,6 +1,4 @@
-#include "geom/nearest.h"
-
-#include "geom/lanes3.h"
+#include "geom/dist_lanes.h"
 
 #define INLINE ABUT_LANES_INLINE
 #define ALL ABUT_LANES_ALL

@@ -1,7 +1,39 @@
-#include "geom/ccd/slab_lanes.h"
+/* Additive CCD, and the slabs that prove its steps: of one pair, and the first slab of four at once. */
+#include "geom/ccd/ccd.h"
 
-#include "geom/lanes3.h"
+#include "geom/ccd/ccd_inline.h"
 #include "geom/ccd/slab.h"
+#include "geom/ccd/slab_inline.h"
+#include "geom/ccd/slab_lanes.h"
+#include "geom/dist_lanes.h"
+
+double abut_separation(abut_stencil s, const double *x)
+{
+    return abut_separation_fn(s, x);
+}
+
+abut_ccd_answer abut_ccd_additive(abut_stencil s, const double *x0, const double *x1, double min_sep, double slack,
+                                  double t_max, double *toi)
+{
+    return abut_ccd_additive_fn(s, x0, x1, min_sep, slack, t_max, toi);
+}
+
+double abut_slab_quick(abut_stencil s, const double *x, const double *x0, const double *x1, abut_slab *l)
+{
+    return abut_slab_quick_fn(s, x, x0, x1, l);
+}
+
+double abut_slab_advance(const abut_slab *l, double t, double target)
+{
+    return abut_slab_advance_fn(l, t, target);
+}
+
+double abut_slab_furthest(abut_stencil s, const double *x, const double *x0, const double *x1, double t, double target)
+{
+    return abut_slab_furthest_fn(s, x, x0, x1, t, target);
+}
+
+/* -- four pairs ---------------------------------------------------------------------------------------------------- */
 
 #define INLINE ABUT_LANES_INLINE
 #define ALL ABUT_LANES_ALL
