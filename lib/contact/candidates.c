@@ -1,6 +1,8 @@
 #include "contact/candidates.h"
 
+#include "base/order.h"
 #include "base/par.h"
+#include "geom/broad_tree.h"
 #include "model/naming.h"
 
 #include <assert.h>
@@ -218,4 +220,225 @@ void abut_candidates_clear(abut_candidates *c)
     abut_candidate_search_clear(&c->search);
     free(c->of.y);
     *c = (abut_candidates){ .of = { .y = NULL } };
+}
+
+/* ---- changed vertices: their primitives, a small part of all, are searched against all others ---- */
+
+/* The primitives of a set that have a changed vertex. */
+typedef struct part {
+    abut_prims prims;
+    int32_t *vert, *number;     /* vertices of prims; number of each primitive in the whole set */
+} part;
+
+static void part_clear(part *p)
+{
+    free(p->vert);
+    free(p->number);
+    *p = (part){ .number = NULL };
+}
+
+/* number[n]: names of the primitives of `of`, NULL: 0, 1, 2, ... */
+static abut_status part_make(const abut_prims *of, const int32_t *number, const uint8_t *changed, part *p, abut_err *err)
+{
+    const size_t k = (size_t)of->k;
+    size_t n = 0;
+    *p = (part){ .vert = malloc((k * of->n + 1) * sizeof *p->vert), .number = malloc((of->n + 1) * sizeof *p->number) };
+    if (!p->vert || !p->number) {
+        part_clear(p);
+        return abut_fail(err, ABUT_E_NOMEM, "candidates: no memory for %zu primitives", of->n);
+    }
+    for (size_t i = 0; i < of->n; i++) {
+        int any = 0;
+        for (size_t c = 0; c < k; c++) any |= changed[of->vert[k * i + c]];
+        if (!any) continue;
+        memcpy(p->vert + k * n, of->vert + k * i, k * sizeof *p->vert);
+        p->number[n++] = number ? number[i] : (int32_t)i;
+    }
+    p->prims = (abut_prims){ n, of->k, p->vert };
+    return ABUT_OK;
+}
+
+/* One side of a list: primitives, their numbers (NULL: 0, 1, 2, ...), their trees. */
+typedef struct side {
+    abut_prims prims;
+    const int32_t *number;
+    abut_broad_trees **trees;
+} side;
+
+/* Adds the sorted pairs of `more` that `list` lacks, in its order. */
+static abut_status merge(abut_pair_list *list, const abut_pair_list *more, abut_err *err)
+{
+    abut_pair_list both = { 0 };
+    size_t i = 0, j = 0;
+    if (!more->n) return ABUT_OK;
+    const abut_status rc = abut_pair_list_reserve(&both, list->n + more->n, err);
+    if (rc) return rc;
+    while (i < list->n || j < more->n) {
+        const int c = i == list->n ? 1 : j == more->n ? -1 : abut_by_two(list->ij[i], more->ij[j]);
+        memcpy(both.ij[both.n], c <= 0 ? list->ij[i] : more->ij[j], sizeof *both.ij);
+        i += c <= 0;
+        j += c >= 0;
+        if (!both.n || abut_by_two(both.ij[both.n - 1], both.ij[both.n])) both.n++;
+    }
+    abut_pair_list_clear(list);
+    *list = both;
+    return ABUT_OK;
+}
+
+/* Pairs of changed primitives of one side with all of the other, by their numbers; room is scratch. */
+static abut_status pairs_of(const abut_broad_phase *s, const side *a, const side *b, const uint8_t *changed, int first,
+                            abut_pair_list *room, abut_pair_list *list, abut_err *err)
+{
+    const int self = a->prims.vert == b->prims.vert;
+    part p;
+    abut_broad_trees *trees = NULL;
+    const side *of = first ? a : b, *other = first ? b : a;
+    abut_status rc = part_make(&of->prims, of->number, changed, &p, err);
+    room->n = 0;
+    if (!rc && !p.prims.n) rc = abut_broad_trees_of(s, &other->prims, other->trees, err);   /* boxes of trees grow even so */
+    else if (!rc && first) rc = abut_broad_pairs(s, &p.prims, &trees, &b->prims, b->trees, room, err);
+    else if (!rc) rc = abut_broad_pairs(s, &a->prims, a->trees, &p.prims, &trees, room, err);
+    for (size_t k = 0; k < (rc ? 0 : room->n); k++) {
+        int32_t *ij = room->ij[k];
+        const int32_t i = first ? p.number[ij[0]] : a->number ? a->number[ij[0]] : ij[0];
+        const int32_t j = first ? (b->number ? b->number[ij[1]] : ij[1]) : p.number[ij[1]];
+        ij[0] = self && j < i ? j : i;
+        ij[1] = self && j < i ? i : j;
+    }
+    if (!rc && self && room->n) qsort(room->ij, room->n, sizeof *room->ij, abut_by_two);
+    if (!rc) rc = merge(list, room, err);
+    abut_broad_trees_free(&trees);
+    part_clear(&p);
+    return rc;
+}
+
+static abut_status extend(const abut_broad_phase *s, const side *a, const side *b, const uint8_t *changed,
+                          abut_pair_list *room, abut_pair_list *list, abut_err *err)
+{
+    if (!a->prims.n || !b->prims.n) return ABUT_OK;
+    const abut_status rc = pairs_of(s, a, b, changed, 1, room, list, err);
+    return rc || a->prims.vert == b->prims.vert ? rc : pairs_of(s, a, b, changed, 0, room, list, err);
+}
+
+abut_status abut_candidates_extend(const abut_collmesh *cm, const double *y0, const double *y1, const double *y2, double reach,
+                                   const uint8_t *fixed, const uint8_t *changed, abut_candidates *out, abut_err *err)
+{
+    abut_candidate_search *of = &out->search;
+    const abut_motion m = { .nv = (size_t)cm->nc, .y0 = y0, .y1 = y1, .y2 = y2, .reach = reach, .xi = cm->xi, .fixed = fixed,
+                            .changed = changed };
+    const side v = { { (size_t)cm->nc, 1, of->self }, NULL, &of->of_vertices },
+               e = { { (size_t)cm->ne, 2, cm->edge }, NULL, &of->of_edges },
+               t = { { (size_t)cm->nt, 3, cm->tri }, NULL, &of->of_triangles },
+               loose = { { (size_t)cm->n_loose, 1, cm->loose }, cm->loose, &of->of_loose },
+               seg = { { (size_t)cm->n_seg, 2, of->seg }, cm->seg, &of->of_segs },
+               point = { { (size_t)cm->n_point, 1, cm->point }, cm->point, &of->of_points };
+    abut_pair_list room = { 0 };
+    abut_status rc = abut_candidates_check(cm, y1, err);
+    if (!rc) rc = abut_candidates_check(cm, y2, err);
+    if (!rc) rc = abut_broad_init(&of->broad, &m, err);
+    if (!rc) rc = extend(&of->broad, &v, &t, changed, &room, &out->vt, err);
+    if (!rc) rc = extend(&of->broad, &e, &e, changed, &room, &out->ee, err);
+    if (!rc) rc = extend(&of->broad, &loose, &seg, changed, &room, &out->ve, err);
+    if (!rc) rc = extend(&of->broad, &point, &point, changed, &room, &out->vv, err);
+    abut_candidates_drop_passing(cm, out);
+    abut_pair_list_clear(&room);
+    return rc;
+}
+
+/* ---- motions with one start ---- */
+
+void abut_repeated_search_clear(abut_repeated_search *s)
+{
+    abut_candidates_clear(&s->wide);
+    free(s->start);
+    free(s->low);
+    free(s->high);
+    free(s->fixed);
+    free(s->changed);
+    *s = (abut_repeated_search){ .known = 0 };
+}
+
+static abut_status reserve(abut_repeated_search *s, size_t nc, abut_err *err)
+{
+    if (s->fixed) return ABUT_OK;
+    s->start = malloc((3 * nc + 1) * sizeof *s->start);
+    s->low = malloc((3 * nc + 1) * sizeof *s->low);
+    s->high = malloc((3 * nc + 1) * sizeof *s->high);
+    s->fixed = malloc(nc + 1);
+    s->changed = malloc(nc + 1);
+    if (s->start && s->low && s->high && s->fixed && s->changed) return ABUT_OK;
+    abut_repeated_search_clear(s);
+    return abut_fail(err, ABUT_E_NOMEM, "contacts of %zu vertices", nc);
+}
+
+static int begins_there(const abut_repeated_search *s, size_t nc, const double *y0, const uint8_t *fixed)
+{
+    return s->known && !memcmp(s->start, y0, 3 * nc * sizeof *y0) && !memcmp(s->fixed, fixed, nc);
+}
+
+/* Boxes around y1. */
+static void enclose(abut_repeated_search *s, size_t nc, const double *y1, double margin)
+{
+    for (size_t i = 0; i < 3 * nc; i++) {
+        s->low[i] = y1[i] - margin;
+        s->high[i] = y1[i] + margin;
+    }
+}
+
+/* Boxes that y1 has left hold it afterwards, with the margin; 1: there are some, in s->changed. */
+static int repeated_extend(abut_repeated_search *s, size_t nc, const double *y1, double margin)
+{
+    int left = 0;
+    #pragma omp parallel for schedule(static) reduction(| : left) if (nc >= ABUT_PAR_MIN)
+    for (size_t v = 0; v < nc; v++) {
+        int out = 0;
+        for (size_t i = 3 * v; i < 3 * v + 3; i++) {
+            const double below = s->low[i] - y1[i], above = y1[i] - s->high[i];
+            if (below > 0) s->low[i] = y1[i] - fmax(margin, below / 2), out = 1;
+            if (above > 0) s->high[i] = y1[i] + fmax(margin, above / 2), out = 1;
+        }
+        s->changed[v] = (uint8_t)out;
+        left |= out;
+    }
+    return left;
+}
+
+abut_status abut_repeated_search_find(abut_repeated_search *s, const abut_collmesh *cm, const double *y0, const double *y1,
+                                      const uint8_t *fixed, double margin, abut_err *err)
+{
+    assert(margin >= 0);
+    const size_t nc = (size_t)cm->nc;
+    abut_status rc = reserve(s, nc, err);
+    if (!rc) rc = abut_candidates_check(cm, y1, err);
+    if (rc) return rc;
+    const int known = begins_there(s, nc, y0, fixed);
+    if (!known) {
+        memcpy(s->start, y0, 3 * nc * sizeof *y0);
+        memcpy(s->fixed, fixed, nc);
+        enclose(s, nc, y1, margin);
+    }
+    if (!known) rc = abut_candidates_between(cm, y0, s->low, s->high, 0, fixed, &s->wide, err);
+    else if (repeated_extend(s, nc, y1, margin))
+        rc = abut_candidates_extend(cm, y0, s->low, s->high, 0, fixed, s->changed, &s->wide, err);
+    s->known = !rc;
+    return rc;
+}
+
+abut_candidate_search *abut_repeated_search_lend(abut_repeated_search *s)
+{
+    s->known = 0;
+    return &s->wide.search;
+}
+
+abut_candidate_test abut_candidate_test_of(const abut_collmesh *cm, const double *y0, const double *y1, double reach)
+{
+    abut_candidate_test t = { .motion = { .nv = (size_t)cm->nc, .y0 = y0, .y1 = y1, .reach = reach, .xi = cm->xi } };
+    t.rounding = abut_broad_rounding_of(&t.motion);
+    return t;
+}
+
+int abut_candidate_test_has(const abut_candidate_test *t, abut_stencil kind, const int32_t v[4])
+{
+    const int first = kind == ABUT_EE ? 2 : 1;
+    return abut_broad_finds(&t->motion, t->rounding, first, abut_stencil_size(kind) - first, v);
 }

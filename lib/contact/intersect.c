@@ -1,7 +1,7 @@
 #include "contact/intersect.h"
 
 #include "base/par.h"
-#include "contact/curved.h"
+#include "contact/step_bound.h"
 #include "geom/ccd/ccd.h"
 #include "geom/exact/predicates.h"
 #include "geom/ccd/slab.h"

@@ -22,7 +22,7 @@ ABUT_MUST_USE abut_status abut_intersections_find(const abut_collmesh *cm, const
 size_t abut_intersections_planes(const abut_collmesh *cm, const double *y, const uint8_t *fixed, size_t max,
                                  abut_intersection *list);
 /** First tet without positive volume (exact sign), -1: all are positive.  A tet of order 2 or more must have a proof of det F > 0
- * in all of it (contact/curved.h), here and below.
+ * in all of it (contact/step_bound.h), here and below.
  * only_injective: only tets whose material forbids inversion. */
 int32_t abut_inverted_find(const abut_model *m, const double *x, int only_injective);
 /** First tet whose material forbids inversion and that loses its positive volume somewhere on the straight motion x0 -> x1

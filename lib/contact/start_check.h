@@ -5,6 +5,8 @@
 #include "contact/collision_mesh.h"
 #include "model/offender.h"
 
+#include <stddef.h>
+
 /* Smallest gaps of a scene. */
 typedef struct abut_start_gap {
     double gap;         /* m: smallest distance less thickness within reach; +inf: none is within reach */
@@ -32,5 +34,16 @@ int abut_start_short_edge(const abut_collmesh *cm, const abut_arrays *set, const
  *        ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_start_check(const abut_model *model, const abut_arrays *set, const double *x, double reach,
                                            abut_offenders *bad, abut_start_gap *gap, abut_err *err);
+
+enum { ABUT_PRIMITIVE_NAME = 190 };     /* letters that every name of a primitive fits in, with the final 0 */
+
+/** "edge of 'ball' (nodes 4, 9) at (0.1, 0.2, 0.3)": a point, an edge or a triangle, nodes counted
+ * within their object.
+ *
+ * set   the arrays of the model: object/name
+ * y     [3 nc] m, collision vertices; the place is that of the first vertex
+ * v     [n] collision vertices of one object, n = 1, 2, 3 */
+void abut_primitive_name(const abut_collmesh *cm, const abut_arrays *set, const double *y, const int32_t *v, int n,
+                         char name[ABUT_PRIMITIVE_NAME]);
 
 #endif

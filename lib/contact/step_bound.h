@@ -4,6 +4,8 @@
 #define ABUT_CONTACT_STEP_BOUND_H
 
 #include "contact/candidates.h"
+#include "geom/jacobian.h"
+#include "model/tets.h"
 
 /* Bound of a step, and the nodes that set it.  The caller starts with alpha = 1 and the rest zero.  If its bound is smaller, a
  * function below lowers alpha and sets the rest; else it changes nothing.  Of equal bounds the lowest index is named. */
@@ -32,7 +34,7 @@ ABUT_MUST_USE abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_can
 void abut_limit_planes(const abut_collmesh *cm, const double *y, const double *y1, const uint8_t *fixed, double slack,
                        abut_limit *lim);
 /** Lowers lim so that every tet of an injective material (neo-Hookean) keeps `slack` of its current volume; a tet of order 2 or
- * more keeps `slack` of det F at every point (contact/curved.h).
+ * more keeps `slack` of det F at every point (abut_limit_curved).
  * x, p [3 nv]: node positions and direction. */
 void abut_limit_inversion(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim);
 
@@ -48,5 +50,18 @@ int abut_limit_stencil(abut_limit_kind kind);
  * determinant of the rounded points at alpha is checked, and alpha halved until it holds.  0 when det(d) is not positive.
  * Source: Li 2020, App. D: the smallest positive root of  a3 t^3 + a2 t^2 + a1 t + (1 - slack) a0. */
 double abut_tet_max_step(const double x[12], const double p[12], double slack);
+
+/* Tets of order 2 to 4 that must not invert: det F > 0 everywhere in them, by certificates (geom/jacobian.h).  Called for such
+ * tets by abut_limit_inversion and by the functions of contact/intersect.h. */
+
+/** 1 when tet t, or its rest shape, has order 2 or more. */
+static inline int abut_is_curved(const abut_model *m, int32_t t) { return abut_tet_geometry_order(m, t) > 1; }
+/** 1 when det F > 0 is not proven at x, and on the straight motion x0 -> x1. */
+int abut_curved_inverted(const abut_model *m, int32_t t, const double *x);
+int abut_curved_inverting(const abut_model *m, int32_t t, const double *x0, const double *x1);
+/** Lower bound of det F over the tet; enough, at: of abut_jacobian_least_ratio, where `det` is det F. */
+double abut_curved_jacobian(const abut_model *m, int32_t t, const double *x, double enough, abut_jacobian_at *at);
+/** abut_limit_inversion for tets of order 2 and more alone. */
+void abut_limit_curved(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim);
 
 #endif

@@ -1,7 +1,7 @@
 #include "energy/elastic.h"
 
 #include "base/par.h"
-#include "contact/curved.h"
+#include "contact/step_bound.h"
 #include "energy/elastic_high.h"
 #include "energy/elastic_lanes.h"
 #include "energy/material/model_laws.h"

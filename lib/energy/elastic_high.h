@@ -1,5 +1,5 @@
 /* Hyperelastic tetrahedra of order 2 to 4, straight or curved: energy, gradient, projected Hessian.  How far
- * a step may go without inverting them is in contact/curved.h.
+ * a step may go without inverting them is in contact/step_bound.h.
  *
  * With bases phi_i of order k on the rest shape G(xi) = sum_j X_j psi_j(xi) of order g, J = dG/dxi (Ferguson et al. 2023, 4;
  * Johnen et al. 2013 on such maps),

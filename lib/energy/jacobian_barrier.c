@@ -1,6 +1,6 @@
 #include "energy/jacobian_barrier.h"
 
-#include "contact/curved.h"
+#include "contact/step_bound.h"
 #include "energy/elastic.h"
 #include "energy/material/density_inline.h"
 #include "energy/terms.h"

@@ -1,8 +1,8 @@
 /* A barrier of det F in tets of order 2 to 4 that must not invert.
  *
  * Their elastic energy is a sum over points of quadrature, and even as an integral it stays finite if det F reaches 0 at one
- * point.  Alone it does not prevent iterates at which the certificate (contact/curved.h) stops all further steps; this energy is
- * infinite there.  At points q, with J = det F, V the volume of the tet at rest and Lame parameters mu, lambda,
+ * point.  Alone it does not prevent iterates at which the certificate (contact/step_bound.h) stops all further steps; this energy
+ * is infinite there.  At points q, with J = det F, V the volume of the tet at rest and Lame parameters mu, lambda,
  *     E = sum ABUT_JACOBIAN_WEIGHT V (mu + lambda) b(J_q),     b(J) = -(1 - J/Jhat)^2 ln(J/Jhat) for 0 < J < Jhat,
  * 0 beyond, +inf at J <= 0; b is twice continuously differentiable: the barrier of contacts (Li et al. 2020, eq. 6) of a ratio of
  * volumes in place of a distance.

@@ -1,6 +1,6 @@
 /* Normal cones of features of two surfaces, against the nearest of all pairs of their primitives. */
 #include "base/rng.h"
-#include "contact/normal_cone.h"
+#include "contact/touch_find.h"
 
 #include "check.h"
 

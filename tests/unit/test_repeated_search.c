@@ -1,6 +1,6 @@
 /* Candidates of many motions that begin at the same place, against a search of its own for each of them. */
 #include "base/par.h"
-#include "contact/repeated_search.h"
+#include "contact/candidates.h"
 #include "sheets.h"
 #include "thicket.h"
 

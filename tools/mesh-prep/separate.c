@@ -2,7 +2,6 @@
 
 #include "base/words.h"
 #include "contact/candidates.h"
-#include "contact/primitive_name.h"
 #include "contact/start_check.h"
 #include "model/naming.h"
 #include "model/tets.h"
