@@ -1,7 +1,7 @@
 #include "judge/judge.h"
 #include "judge/inside.h"
 #include "judge/pairs.h"
-#include "geom/ccd/within.h"
+#include "geom/ccd/ccd.h"
 #include "geom/exact/predicates.h"
 
 #include <assert.h>

@@ -3,7 +3,7 @@
  *
  * Two primitives collide if they touch, or come as near as the required separation.  It is one number for all pairs or, by
  * default, the contact thickness of the shape's objects: the mean of both for a pair, half of its own for a vertex above a
- * half-space.  EXACT decides distance <= separation in real arithmetic on the stored doubles, too (geom/ccd/within.h).  With a
+ * half-space.  EXACT decides distance <= separation in real arithmetic on the stored doubles, too (geom/ccd/ccd.h).  With a
  * separation, only half-spaces may be reported wrongly, within 1e-15 of the size of the coordinates.
  *
  * Tested: vertex-triangle, edge-edge; for particles also point-edge and point-point, for ends of rods point-edge; vertices

@@ -5,7 +5,6 @@
 
 #include "base/rng.h"
 #include "geom/ccd/ccd.h"
-#include "geom/ccd/within.h"
 
 /* pure: bisection alone */
 static abut_ccd_answer inclusion(int pure, abut_stencil s, const double *x0, const double *x1, double xi, double delta,

@@ -3,7 +3,6 @@
 #include "base/rng.h"
 #include "check.h"
 #include "geom/ccd/ccd.h"
-#include "geom/ccd/within.h"
 
 typedef struct motion {
     abut_stencil s;

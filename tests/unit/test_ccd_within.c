@@ -2,7 +2,6 @@
 #include "base/rng.h"
 #include "check.h"
 #include "geom/ccd/ccd.h"
-#include "geom/ccd/within.h"
 
 #include <float.h>
 

@@ -3,7 +3,7 @@
 #include "base/rng.h"
 #include "check.h"
 #include "judge/judge.h"
-#include "geom/ccd/within.h"
+#include "geom/ccd/ccd.h"
 #include "geom/exact/predicates.h"
 
 enum { NV = 40, NF = 8, NS = 4, NP = 4 };   /* 24 nodes in triangles, 8 in segments, 4 points, 4 unused */

@@ -5,7 +5,6 @@
 #include "contact_twin.h"
 #include "failing_malloc.h"
 #include "geom/ccd/ccd.h"
-#include "geom/ccd/within.h"
 #include "thicket.h"
 
 #include "check.h"

@@ -43,8 +43,8 @@ abut_ccd_answer abut_ccd_bisect(abut_stencil s, const double *x0, const double *
                                 double t_max, long max_boxes, double *toi, abut_arena *scratch);
 
 /** abut_ccd_bisect at a fraction of the cost.  Separating slabs (geom/ccd/slab.h) clear most pairs, and much of the time of the
- * others, before any box is tested.  A search beyond 64 boxes is decided exactly instead (geom/ccd/within.h for min_sep > 0):
- * such pairs slide or touch, and bisection needs of the order of area / delta^2 boxes. */
+ * others, before any box is tested.  A search beyond 64 boxes is decided exactly instead (abut_ccd_exact_within for
+ * min_sep > 0): such pairs slide or touch, and bisection needs of the order of area / delta^2 boxes. */
 abut_ccd_answer abut_ccd_inclusion(abut_stencil s, const double *x0, const double *x1, double min_sep, double delta,
                                    double t_max, long max_boxes, double *toi, abut_arena *scratch);
 
@@ -58,5 +58,13 @@ int abut_ccd_exact(abut_stencil s, const double *x0, const double *x1, double *t
  * at one instant is lost.  Arithmetic and coordinates that are not finite: as abut_ccd_exact; t_lo, t_hi enclose the first such
  * time. */
 int abut_ccd_exact_inverts(const double x0[12], const double x1[12], double *t_lo, double *t_hi);
+
+/** Do the closed primitives come within sep (m, > 0, finite) of each other at some t in [0, 1]: distance <= sep in real
+ * arithmetic on the stored doubles?  1 yes, 0 no.  A coordinate that is not finite: 1, at any time.
+ * t_lo, t_hi (NULL to skip; set when 1): doubles that enclose the first such time.
+ *
+ * A floating filter first, then polynomials over big integers: squared distances of all features (two points, degree 2; point
+ * and line, 4; point and plane or two lines, 6) against sep^2, each with the conditions that the nearest points are inside. */
+int abut_ccd_exact_within(abut_stencil s, const double *x0, const double *x1, double sep, double *t_lo, double *t_hi);
 
 #endif

@@ -3,7 +3,6 @@
  * the tightest axis-aligned box around its image. */
 #include "geom/ccd/ccd.h"
 
-#include "geom/ccd/within.h"
 #include "geom/ccd/slab.h"
 
 #include <math.h>

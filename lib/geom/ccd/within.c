@@ -2,7 +2,7 @@
  * lies inside a feature F (points, lines, plane) whose conditions hold strictly: they hold just before t too, where the
  * distance of F is above sep.  So the squared distance of F less sep^2, a polynomial, is zero at t and not everywhere: the
  * instants to test are 0 and the roots of these polynomials (1 is added, as a double that needs no isolation). */
-#include "geom/ccd/within.h"
+#include "geom/ccd/ccd.h"
 #include "geom/exact/zpoly.h"
 #include "geom/ccd/filter.h"
 

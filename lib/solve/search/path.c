@@ -4,7 +4,6 @@
 #include "contact/intersect.h"
 #include "contact/sweep.h"
 #include "geom/ccd/ccd.h"
-#include "geom/ccd/within.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
