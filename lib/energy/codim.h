@@ -2,7 +2,7 @@
  * in that order; the energy of an element is in joules.
  *
  * A shell is a triangle with F = [x1 - x0, x2 - x0] R^-1, R = shell/rest, and the volume V = area thickness.  It stores
- * V psi(F), psi its membrane (energy/membrane.h), and V times the barrier of its stretch limits (energy/stretch_limit.h).  The
+ * V psi(F), psi its membrane, and V times the barrier of its stretch limits (energy/membrane.h).  The
  * solver chooses the stiffness kappa of that barrier; a larger kappa also stiffens the strain bounds of cloth.  Hinges: see
  * energy/hinge.h; rod segments and bends: see energy/rod.h.
  *

@@ -1,7 +1,7 @@
 #include "energy/codim_apart.h"
 
 #include "energy/codim_elements.h"
-#include "energy/stretch_limit.h"
+#include "energy/membrane.h"
 #include "sparse/packed_inline.h"
 
 #include <assert.h>

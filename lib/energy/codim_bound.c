@@ -1,7 +1,7 @@
 #include "energy/codim_bound.h"
 
 #include "base/par.h"
-#include "energy/stretch_limit.h"
+#include "energy/membrane.h"
 #include "energy/stretch_step_inline.h"
 
 #include <assert.h>

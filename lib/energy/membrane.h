@@ -15,8 +15,7 @@
  *
  * The barriers of cloth are as stiff as its moduli, a m^2 / 2: cloth that is much softer than its load would come to rest closer
  * to a bound than double precision resolves.  The last term, which has neither stress nor stiffness at rest, prevents this.  The
- * solver chooses its stiffness k: the amount by which it has raised the stiffness of stretch limits (energy/stretch_limit.h),
- * initially 0.
+ * solver chooses its stiffness k: the amount by which it has raised the stiffness of stretch limits, initially 0.
  *
  * A surface in space does not invert: s >= 0.  All but the orthotropic ones are smooth for s > 0 only.
  *
@@ -77,5 +76,34 @@ void abut_fabrics_stress(const abut_fabrics *f, double k, const abut_lanes *s, c
 /** G[16] and R[3] (abut_plane_frame) += d2psi/dF2, project: to positive semidefinite, at finite psi. */
 void abut_fabrics_hessian(const abut_fabrics *f, double k, const abut_lanes *s, const abut_lanes *V, int project, abut_lanes *G,
                           abut_lanes *R);
+
+/* Bounds on the principal stretches of a shell, kept by a barrier (Li 2020, 5.4.1, App. K):
+ *
+ *   kappa (b(s_0) + b(s_1)),   b(s) = -y^2 ln(1 + y),   y = (t - s)/(u - t) where s > t;   0 where s <= t:
+ *
+ * infinite at the limit u, twice continuously differentiable at the threshold t; mirrored for a lower limit.  J per m^3 of
+ * material, hence independent of the mesh; a function of y, so that one kappa serves all limits. */
+
+/* Stiffness kappa: its initial value, and the value up to which it is doubled.  It is doubled if, in two successive iterates, a
+ * stretch is closer to its limit than CLOSE times the barrier's width, or a strain of cloth to its bound than CLOSE times it. */
+#define ABUT_STRAIN_KAPPA_MIN 1e3   /* Pa */
+#define ABUT_STRAIN_KAPPA_MAX 1e5   /* Pa */
+#define ABUT_STRAIN_CLOSE 1e-4
+
+/** Returns the stiffness, Pa, that kappa adds to the strain bounds of cloth: 0 until kappa is raised. */
+static inline double abut_strain_stiffening(double kappa)
+{
+    return kappa > ABUT_STRAIN_KAPPA_MIN ? kappa - ABUT_STRAIN_KAPPA_MIN : 0;
+}
+
+/** b, and its first two derivatives; begins: t, limit: u, on either side of it. +inf, derivatives untouched, at the limit and
+ * beyond. */
+double abut_stretch_barrier(double s, double begins, double limit, double *db, double *d2b);
+
+/** Adds kappa times the barriers of a row to p, at s[2]; if a limit is reached, p->psi is +inf and the rest is not written. */
+void abut_stretch_limit_add(const double row[4], double kappa, const double s[2], abut_plane_principal *p);
+
+/** Smallest remaining fraction of the barrier's width between s[2] and the limits of a row; 1: none is active, <= 0: reached. */
+double abut_stretch_room(const double row[4], const double s[2]);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "energy/codim.h"
 #include "energy/elastic.h"
-#include "energy/stretch_limit.h"
+#include "energy/membrane.h"
 
 /* Extremes over a mesh, and the tets that have them (the lowest index where several do). */
 typedef struct abut_stretch {

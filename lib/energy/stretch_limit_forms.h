@@ -1,4 +1,4 @@
-/* The barriers of stretch limits (energy/stretch_limit.h).  The including file defines the logarithms LN(v) and
+/* The barriers of stretch limits (energy/membrane.h).  The including file defines the logarithms LN(v) and
  * LN1P(v) = ln(1 + v), LIMIT_FN, the specifiers of a function, and LIMIT(name), its name. */
 
 /** abut_stretch_barrier; db and d2b are not NULL. */

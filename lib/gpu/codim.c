@@ -1,8 +1,8 @@
 #include "gpu/codim.h"
 
+#include "energy/membrane.h"
 #include "energy/membrane_inline.h"
 #include "energy/rod.h"
-#include "energy/stretch_limit.h"
 
 #include <math.h>
 #include <stdlib.h>

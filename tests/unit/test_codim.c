@@ -3,7 +3,7 @@
 
 #include "base/par.h"
 #include "base/rng.h"
-#include "energy/stretch_limit.h"
+#include "energy/membrane.h"
 #include "energy/codim.h"
 #include "sparse/bsr.h"
 #include "math/spd.h"

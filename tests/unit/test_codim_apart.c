@@ -4,7 +4,7 @@
 #include "base/rng.h"
 #include "energy/codim_apart.h"
 #include "energy/codim_elements.h"
-#include "energy/stretch_limit.h"
+#include "energy/membrane.h"
 
 /* A sheet whose hinges bend, and a rod that is straight at rest. */
 static const char scene[] =

@@ -3,7 +3,7 @@
 #include "base/rng.h"
 #include "check.h"
 #include "energy/hinge.h"
-#include "energy/stretch_limit.h"
+#include "energy/membrane.h"
 #include "energy/codim_bound.h"
 #include "gpu/codim.h"
 #include "math/elementary_inline.h"

@@ -5,7 +5,7 @@
 #include "energy/codim.h"
 #include "energy/damping.h"
 #include "energy/elastic.h"
-#include "energy/stretch_limit.h"
+#include "energy/membrane.h"
 
 /* The largest singular value over all shells, from the arrays alone. */
 static double largest_stretch(const world *w, double *smallest)
