@@ -35,7 +35,8 @@ middle() {
     says "--new slop: did you mean slope? know ${names// /, }"
     [ ! -s stdout ]
     exits 0 "$BIN/mesh-prep" --help
-    tr -s ' \n' ' ' < stdout | grep -F "drop, cloth, rope, beam, slope, curved or hard"
+    local name
+    for name in $names; do grep -E "^ +$name  +a " stdout; done
     exits 2 "$BIN/mesh-prep" --new drop --set time.step=1
     says "--new and --set: expected --new NAME alone"
     exits 2 "$BIN/mesh-prep" --new drop scene.yaml

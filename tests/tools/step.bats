@@ -10,7 +10,7 @@ setup_file() {
 setup() { pile=$BATS_FILE_TMPDIR/pile.abut; cd "$BATS_TEST_TMPDIR"; }
 
 @test "step --help names its options and exits 0" {
-    run "$BIN/step" --help
+    run "$BIN/step" --help all
     [ "$status" -eq 0 ]
     [[ $output == *--report* && $output == *--one-pass* ]]
 }
