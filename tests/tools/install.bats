@@ -272,7 +272,7 @@ completed() {
     # every option that any program takes
     for p in there/libexec/abut/*; do
         p=${p##*/}
-        "$BIN/$p" --help | grep -oE '^  (-.,|   ) --[a-z0-9-]+' | grep -oE -- '--.*' | sort >want
+        "$BIN/$p" --help all | grep -oE '^  (-.,|   ) --[a-z0-9-]+' | grep -oE -- '--.*' | sort >want
         [ "$(wc -l <want)" -ge 5 ]
         completed $p -- | tr ' ' '\n' | sort >got
         cmp want got

@@ -111,6 +111,7 @@ int abut_rule_patience(int most) { return most / 5 > ABUT_STAGNATION ? most / 5 
 /* ---- stopping rules ---- */
 
 /* exact directions in a row within rounding that do not halve the norm, after which it cannot be reached */
+#define LONG_BALANCED 1e-3  /* of the largest force on a body, which forces lack at most if a long direction ends a step */
 #define STALLED 30
 
 static abut_status fetch(abut_search *s, abut_err *err)
@@ -146,16 +147,21 @@ static abut_status newton_after(abut_search *s, double speed, int *stop, abut_re
     if (rc) return rc;
     const double left = abut_rule_error(speed, next);
     const int idle = is_short && (abut_rule_stalls(&now->error, left) || now->stalled);
+    const double asked = m->force_tolerance ? m->force_tolerance[0] : 0;
     *stop = abut_rule_near(left, m->tolerance[0], is_short && s->dir.ops->resolve) || idle;
-    if (*stop && !is_short) s->failed.residual = rep->residual = next;
-    if (!*stop || !m->force_tolerance) return ABUT_OK;
+    if (!*stop || (is_short && !(asked > 0))) return ABUT_OK;
     rc = fetch(s, err);
     const double clock = abut_time_wall();
     if (!rc) rc = abut_equilibrium_find(&s->prob, &s->here, NULL, &e, NULL, &s->scratch, err);
     rep->seconds.gradient += abut_time_wall() - clock;
     if (rc) return rc;
+    if (!is_short) {
+        *stop = abut_rule_balanced(e.left, e.largest, asked > 0 ? fmin(asked, LONG_BALANCED) : LONG_BALANCED);
+        if (*stop) s->failed.residual = rep->residual = next;
+        return ABUT_OK;
+    }
     const int stalls = abut_rule_stalls(&now->forces, e.left) && now->stalled;
-    *stop = abut_rule_balanced(e.left, e.largest, m->force_tolerance[0]) || stalls;
+    *stop = abut_rule_balanced(e.left, e.largest, asked) || stalls;
     s->failed.unbalanced = *stop ? 0 : e.left / e.largest;
     return ABUT_OK;
 }
