@@ -111,7 +111,7 @@ pass_on() {
     rm -f code
     { "$BIN/step" -n 200 "$first" 2>stderr || echo $? >code; } | head -c 1000 >/dev/null
     [ "$(cat code)" -eq 141 ]
-    [ ! -s stderr ]
+    [ ! -s stderr ] || { cat stderr; false; }
     rm -f code
     { read -r <gate; "$BIN/export" "$small" --csv - 2>stderr || echo $? >code; } | { exec <&-; echo >gate; }
     [ "$(cat code)" -eq 141 ]
