@@ -33,7 +33,7 @@ abut_status abut_out_not_renamed(const char *part, const char *path, int why, ab
 /** Opens path for writing; keep: a file that has this name when this one is closed stays, and PATH.part too.
  * Fails  ABUT_E_IO naming the path and the reason; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_out_open(abut_out_file *o, const char *path, int keep, abut_err *err);
-/** Opens likewise a file with a formatted name: dir/stem_0012.suffix. */
+/** Opens dir/stem_0012.suffix by abut_out_open. */
 ABUT_MUST_USE abut_status abut_out_open_numbered(abut_out_file *o, const char *dir, const char *stem, int number,
                                                  const char *suffix, int keep, abut_err *err);
 /** Lends an open file; close flushes it and leaves it open. */

@@ -52,7 +52,7 @@ const char *abut_tree_path(const abut_tree *t, char *buf, size_t size);
 /** Fails as abut_tree_fail, for a value of the wrong kind (text, list or map): the message has its kind, the expected one with an
  * example, and its path. */
 abut_status abut_tree_fail_kind(const abut_tree *t, const char *what, abut_err *err, const char *expected, ...) ABUT_PRINTF(4, 5);
-/** Fails likewise unless t is a list, of n entries (0: of any number, -1: of one or more).
+/** Fails as abut_tree_fail_kind unless t is a list of n entries (0: any number, -1: one or more).
  * entry  an example of its entries: "{between: [a, b], mu: 0.3}" */
 ABUT_MUST_USE abut_status abut_tree_list(const abut_tree *t, const char *what, int n, const char *entry, abut_err *err);
 

@@ -19,7 +19,7 @@ typedef struct abut_mark {
 
 /** Returns n * size zero-filled bytes, aligned to 64; NULL: the limit is reached, or out of memory. */
 void *abut_arena_alloc(abut_arena *a, size_t n, size_t size);
-/** Returns n * size bytes likewise, not filled: for arrays that are written whole before they are read. */
+/** Returns what abut_arena_alloc does, not filled: for arrays that are written whole before they are read. */
 void *abut_arena_room(abut_arena *a, size_t n, size_t size);
 abut_mark abut_arena_mark(const abut_arena *a);
 /** Frees all memory allocated after the mark. */

@@ -80,8 +80,8 @@ ABUT_MUST_USE abut_status abut_touching_append(abut_touching *t, const abut_touc
  * inv_w   [nodes] 1/kg, above 0 for nodes of contacts
  * Fails   ABUT_E_NOMEM; then t is empty */
 ABUT_MUST_USE abut_status abut_touching_settle(abut_touching *t, const double *inv_w, abut_err *err);
-/** Settles likewise, but a contact found again takes the weights, the normal and the k of the new one, because its old ones did
- * not suffice.  r stays. */
+/** Settles as abut_touching_settle, but a contact found again takes weights, normal and k of the new one, because the old ones
+ * did not suffice.  r stays. */
 ABUT_MUST_USE abut_status abut_touching_renew(abut_touching *t, const double *inv_w, abut_err *err);
 /** Sets new weights of a settled set: computes s, and rbar so that r stays. */
 void abut_touching_weigh(abut_touching *t, const double *inv_w);

@@ -15,7 +15,7 @@ typedef struct abut_buffer {
  * Fails  ABUT_E_NOMEM with name and sizes; the buffer is unchanged */
 ABUT_MUST_USE abut_status abut_buffer_need(abut_queue *q, abut_buffer *b, const char *name, size_t n, size_t size,
                                            abut_err *err);
-/** Makes room likewise, and copies n items of the host into it. */
+/** Makes room by abut_buffer_need and copies n items of the host into it. */
 ABUT_MUST_USE abut_status abut_buffer_put(abut_queue *q, abut_buffer *b, const char *name, const void *host, size_t n,
                                           size_t size, abut_err *err);
 void abut_buffer_clear(abut_queue *q, abut_buffer *b);

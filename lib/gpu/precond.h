@@ -33,7 +33,7 @@ typedef struct abut_gpu_precond {
  * Fails  ABUT_E_NOMEM; the operator has JACOBI then */
 ABUT_MUST_USE abut_status abut_gpu_precond_init(struct abut_gpu_operator *A, abut_gpu_precond_kind kind, const double *x,
                                                 abut_err *err);
-/** Sets the kind likewise, with parts of about `rows` rows. */
+/** Sets the kind as abut_gpu_precond_init, with parts of about `rows` rows. */
 ABUT_MUST_USE abut_status abut_gpu_precond_init_by(struct abut_gpu_operator *A, abut_gpu_precond_kind kind, const double *x,
                                                    int32_t rows, abut_err *err);
 void abut_gpu_precond_clear(struct abut_gpu_operator *A);

@@ -15,7 +15,7 @@
  * options  JSON object with the options that shape the result; NULL for a program that changes nothing: no record */
 ABUT_MUST_USE abut_status abut_stream_open(abut_stream *s, abut_cli *cli, const char *options, abut_err *err);
 
-/** Opens likewise if the options depend on the MODEL: abut_stream_ask. */
+/** Opens as abut_stream_open, with options that depend on the MODEL: abut_stream_ask. */
 ABUT_MUST_USE abut_status abut_stream_open_asking(abut_stream *s, abut_cli *cli,
                                                   abut_status (*options)(void *ctx, const abut_model *m, const char **options,
                                                                          abut_err *err), void *ctx, abut_err *err);
