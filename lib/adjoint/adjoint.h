@@ -14,7 +14,7 @@
  *     4  bars of theta += (dF/dtheta)^T p
  *     5  bar of xhat = -M p, of c (rest positions of friction) = -D_xx p, of z: psi share Psi_xx(z) p; then into x_n, v, ... by
  *        the coefficients of xhat and c in solve/integrator.h, whose schemes are all linear in the state
- *     6  frozen friction: normal force, normal, weights of a contact at the positions at which it was frozen (adjoint/lag.h)
+ *     6  frozen friction: normal force, normal, weights of a contact at the positions at which it was frozen (adjoint/lag.c)
  *
  * H is symmetric, and positive definite if the end is a strict minimum: Cholesky factors it.  If a pivot is not positive, the
  * step ended at a saddle, or above its tolerance: then MINRES (Paige and Saunders 1975) solves, preconditioned by the factor of

@@ -6,6 +6,7 @@
 #ifndef ABUT_ADJOINT_BARS_H
 #define ABUT_ADJOINT_BARS_H
 
+#include "base/arena.h"
 #include "model/model.h"
 
 /* Owns its arrays, [3 nv] each; arrays of the past that the model's scheme does not read are NULL.  Zero-filled is empty. */
@@ -99,5 +100,21 @@ const char *abut_parameter_bar_lacks(const abut_model *m, const char *name);
 /** Allocates the arrays, all 0.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_parameter_bar_init(abut_parameter_bar *p, const abut_model *m, abut_err *err);
 void abut_parameter_bar_clear(abut_parameter_bar *p);
+
+/* Targets of prescribed nodes (model/motion.h), backwards.  A target is an affine map of the node's position at the start of the
+ * step, so differences over the length of the scene give the derivative to rounding.  The derivative by the numbers of a motion
+ * is taken by central differences with two step lengths, extrapolated. */
+
+/** x_bar[3 nv] += (dt/dx)^T tb of prescribed nodes; bars of the motions += (dt/dtheta)^T tb.
+ *
+ * time, x[3 nv]  start of the step;  tb[3 nv]  bars of targets, read at held[nv] alone
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_script_back(const abut_model *m, double time, const double *x, const uint8_t *held,
+                                           const double *tb, double *x_bar, abut_parameter_bar *bars, abut_arena *scratch,
+                                           abut_err *err);
+/** Adds to bars of gravity, FORCE motions, their factors and forces in newtons, from bars acc_bar[3 nv] of the accelerations of
+ * free nodes, with factors at the time `at`; also to bars of node/mass, by which forces are divided.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_script_forces_back(const abut_model *m, double time, double at, const double *acc_bar,
+                                                  abut_parameter_bar *bars, abut_arena *scratch, abut_err *err);
 
 #endif

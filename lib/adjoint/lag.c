@@ -1,4 +1,23 @@
-#include "adjoint/lag.h"
+/* Derivative of frozen friction (energy/friction.h) by the positions and parameters from which it was frozen.
+ *
+ * A contact with points x_i, closest-point weights w_i, normal n, distance d, normal force lambda, all at the positions xL at
+ * which it was frozen, has in the objective the term D = mu lambda h^2 f0(|t|), t = (I - n n^T) sum w_i u_i, u = x' - c.  With
+ * an adjoint p, y = |t|, phi = f0'/y, m = mu lambda h^2 and q = sum w_i p_i
+ *
+ *     S = p.dD/dx' = m phi t.q,     bar of lambda = S/lambda,     of mu = S/mu
+ *     bt = m ((phi'/y) (t.q) t + phi q),   bq = m phi t,   br = (I - n n^T) bt,   bn = -((n.r) bt + (n.bt) r),   r = sum w_i u_i
+ *     bar of w_i = br.u_i + bq.p_i
+ *
+ * The basis of the plane is a gauge and needs no derivative.  At xL, with beta_k the free closest-point coordinates, w_i,k their
+ * constant weights, s = sum w_i x_i of length d, a_k = sum w_i,k x_i, G_kl = a_k.a_l:
+ *
+ *     (c_k)_i = d beta_k/dx_i = -sum_l (G^-1)_kl (w_i,l s + w_i a_l),     Q = (I - n n^T) bn/d
+ *     z_k = sum_i (bar of w_i) w_i,k
+ *     bar of xL_j += (bar of lambda) dlambda/dD 2 w_j s + w_j Q + sum_k (z_k + a_k.Q) (c_k)_j
+ *
+ * lambda is -kappa times 2 d b'(D) over the force scale, so dlambda/dD = lambda (b''/b' + 1/(2 d^2)), d^2 beyond the thickness
+ * being D.  The normal and the weights at a half-space are constants.  Derived for this library; checked against differences. */
+#include "adjoint/adjoint_parts.h"
 
 #include "base/words.h"
 #include "energy/barrier_pair.h"

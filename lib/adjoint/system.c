@@ -1,6 +1,6 @@
-#include "adjoint/system.h"
+/* H p = b with the second derivative H of the objective of a step, without projection, majorant or shift. */
+#include "adjoint/adjoint_parts.h"
 
-#include "base/par.h"
 #include "base/words.h"
 #include "energy/barrier.h"
 #include "solve/direction/matrix.h"
@@ -192,8 +192,7 @@ static abut_status iterate(abut_adjoint_system *s, const double *b, double *x, a
         how->error = rest(s, b, x, r);
     }
     if (how->error <= 1e-8 * size) return ABUT_OK;
-    return abut_fail(
-        err, ABUT_E_NUMERIC,
+    return abut_fail(err, ABUT_E_NUMERIC,
         "its second derivative is indefinite, and %d %s %.3g of the right-hand side, expected at most 1e-8",
         how->iterations, abut_plural(how->iterations, "iteration leaves", "iterations leave"), how->error / size);
 }
