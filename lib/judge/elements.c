@@ -1,10 +1,11 @@
 /* Tests without a broad phase: single elements, and triangles that share an edge. */
 #include "judge/judge.h"
 
+#include "base/order.h"
 #include "base/par.h"
+#include "geom/exact/predicates.h"
 #include "geom/jacobian.h"
 #include "model/tets.h"
-#include "geom/exact/predicates.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -26,8 +27,7 @@ static int curved_sign(const abut_judge_shape *s, const double *x0, const double
     return 1;
 }
 
-abut_status abut_judge_inverted(const abut_judge_shape *s, const double *x, int only_injective, abut_hits *out,
-                                abut_err *err)
+abut_status abut_judge_inverted(const abut_judge_shape *s, const double *x, int only_injective, abut_hits *out, abut_err *err)
 {
     assert(s);
     for (size_t i = 0; i < s->tet.n; i++) {
@@ -109,14 +109,6 @@ typedef struct side {
     int32_t a, b, apex;
 } side;
 
-static int by_side(const void *pa, const void *pb)
-{
-    const side *const p = pa, *const q = pb;
-    if (p->a != q->a) return p->a < q->a ? -1 : 1;
-    if (p->b != q->b) return p->b < q->b ? -1 : 1;
-    return (p->apex > q->apex) - (p->apex < q->apex);
-}
-
 /* two triangles on the side p->a p->b; a duplicate is reported on its lowest side only */
 static abut_status judge_wing(const abut_judge_shape *s, const double *x, const side *p, const side *q, abut_hits *out,
                               abut_err *err)
@@ -144,7 +136,7 @@ abut_status abut_judge_folds(const abut_judge_shape *s, const double *x, abut_hi
         const int32_t a = t[i % 3], b = t[(i + 1) % 3];
         side_of[i] = (side){ a < b ? a : b, a < b ? b : a, t[(i + 2) % 3] };
     }
-    qsort(side_of, n, sizeof *side_of, by_side);
+    qsort(side_of, n, sizeof *side_of, abut_by_three);
     abut_status rc = ABUT_OK;
     for (size_t i = 0; !rc && i < n; i++)
         for (size_t j = i + 1; !rc && j < n && side_of[j].a == side_of[i].a && side_of[j].b == side_of[i].b; j++)

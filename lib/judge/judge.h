@@ -12,8 +12,8 @@
 #ifndef ABUT_JUDGE_JUDGE_H
 #define ABUT_JUDGE_JUDGE_H
 
-#include "judge/shape.h"
 #include "geom/ccd/ccd.h"
+#include "judge/shape.h"
 
 typedef enum abut_judge_method {
     ABUT_JUDGE_EXACT,       /* no false answer */
@@ -68,7 +68,7 @@ ABUT_MUST_USE abut_status abut_judge_motion(const abut_judge_shape *s, const dou
                                             const abut_judge_opts *opts, abut_hits *out, abut_err *err);
 
 /** All intersections and touches at x: edge-triangle, rods, particles, vertices in tets, or in contact surfaces if collision
- * vertices are sums of nodes (judge/inside.h), half-spaces, folds, duplicates.  Exact.  Times are 0.
+ * vertices are sums of nodes (abut_judge_inside), half-spaces, folds, duplicates.  Exact.  Times are 0.
  * Order and failures as abut_judge_motion. */
 ABUT_MUST_USE abut_status abut_judge_static(const abut_judge_shape *s, const double *x, abut_hits *out, abut_err *err);
 
@@ -76,6 +76,13 @@ ABUT_MUST_USE abut_status abut_judge_static(const abut_judge_shape *s, const dou
  * is 0, which is the case of abut_judge_static.  Fails as abut_judge_motion. */
 ABUT_MUST_USE abut_status abut_judge_near(const abut_judge_shape *s, const double *x, const abut_judge_opts *opts, abut_hits *out,
                                           abut_err *err);
+
+/** Appends a hit for every vertex inside the contact surface at x of another object of tets.  A vertex is inside if the surface
+ * winds around it: the triangles above it, signed by the side that they show, do not cancel.  Exact for all finite doubles.  A
+ * vertex on a surface, which is another hit, may be appended or not.  Left out: surfaces with a rim, and one piece of an object
+ * in another.  Only for shapes whose collision vertices are sums of nodes; for other shapes tets decide.
+ * Fails  ABUT_E_GEOM a position is not finite;  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_judge_inside(const abut_judge_shape *s, const double *x, abut_hits *out, abut_err *err);
 
 /* How near things are to a collision. */
 typedef struct abut_judge_gap {
@@ -110,5 +117,22 @@ int abut_hit_nodes(abut_hit_kind kind, int *first);
 ABUT_MUST_USE abut_status abut_hits_add(abut_hits *h, const abut_hit *hit, abut_err *err);
 void abut_hits_sort(abut_hits *h);
 void abut_hits_clear(abut_hits *h);
+
+/* Depth of the true boundary of curved tets, for which contact has flat triangles, inside other bodies and half-spaces: for
+ * information, not for a verdict, as a trajectory only guarantees that contact surfaces stay apart. */
+typedef struct abut_boundary_depth {
+    double depth;               /* m: of the deepest sample; 0: all samples are outside */
+    int32_t tet;                /* tet of that sample; -1: none */
+    int32_t object, plane;      /* in the contact surface of this object, or under this half-space; -1 */
+    double at[3];               /* m */
+    size_t samples;
+} abut_boundary_depth;
+
+/** Samples every boundary face of curved tets at x[3 nv], with `segments` on a side: depth below half-spaces, and distance to the
+ * closed contact surface of another object if the sample is inside it.
+ * y[3 nc]  m: collision vertices; NULL: nodes themselves
+ * Fails  ABUT_E_GEOM the boundary is not that of a solid; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_judge_boundary(const abut_model *m, const double *x, const double *y, int segments,
+                                              abut_boundary_depth *out, abut_err *err);
 
 #endif

@@ -96,8 +96,7 @@ static abut_status find_folds(abut_judge_shape *s, abut_err *err)
 }
 
 /* tri is set; seg [ns * 2] and listed [n] are nodes */
-static abut_status complete(abut_judge_shape *s, const int32_t *seg, size_t ns, const int32_t *listed, size_t n,
-                            abut_err *err)
+static abut_status complete(abut_judge_shape *s, const int32_t *seg, size_t ns, const int32_t *listed, size_t n, abut_err *err)
 {
     abut_status rc = find_edges(&s->tri, seg, ns, s->nv, &s->edge, err);
     if (!rc) rc = find_edges(&s->tri, NULL, 0, s->nv, &s->side, err);

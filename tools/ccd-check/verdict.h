@@ -2,7 +2,6 @@
 #ifndef ABUT_TOOLS_CCD_CHECK_VERDICT_H
 #define ABUT_TOOLS_CCD_CHECK_VERDICT_H
 
-#include "judge/boundary.h"
 #include "judge/judge.h"
 #include "tools/cli/cli.h"
 
