@@ -67,7 +67,7 @@ static void list_tets_and_shells(abut_tearing *w)
 }
 
 /* The contact triangles of bodies; those on a spring that is gone go.  at_end[nv]: work space of zeros, left so. */
-static void list_contact_triangles(abut_tearing *w, uint8_t *at_end, abut_torn *torn)
+static void list_contact_triangles(abut_tearing *w, uint8_t *at_end, int32_t *triangles)
 {
     const abut_model *m = w->m;
     abut_tear_cells *c = &w->c;
@@ -81,7 +81,7 @@ static void list_contact_triangles(abut_tearing *w, uint8_t *at_end, abut_torn *
         to[3] = -1;
         for (int k = 0; k < 3; k++)
             if (at_end[to[k]] && at_end[to[(k + 1) % 3]] && torn_between(w, to[k], to[(k + 1) % 3])) c->gone[c->n] = 1;
-        torn->triangles += c->gone[c->n++];
+        *triangles += c->gone[c->n++];
     }
     memset(at_end, 0, (size_t)m->nv);
 }
@@ -123,7 +123,7 @@ static void mark_bends(abut_tearing *w)
     }
 }
 
-abut_status abut_tearing_init(abut_tearing *w, const abut_model *m, const uint8_t *gone, abut_torn *torn, abut_err *err)
+abut_status abut_tearing_init(abut_tearing *w, const abut_model *m, const uint8_t *gone, int32_t *triangles, abut_err *err)
 {
     assert(m);
     *w = (abut_tearing){ .m = m, .gone = gone, .no_rod = gone + m->nt + m->nsh + m->nsp };
@@ -131,7 +131,7 @@ abut_status abut_tearing_init(abut_tearing *w, const abut_model *m, const uint8_
     const abut_status rc = allocate(w, (size_t)m->nt + (size_t)(by_contact ? m->nct : m->nsh) + 1, err);
     if (rc) return rc;
     list_tets_and_shells(w);
-    if (by_contact) list_contact_triangles(w, w->c.kept, torn);
+    if (by_contact) list_contact_triangles(w, w->c.kept, triangles);
     memcpy(w->c.now, w->c.node, 4 * (size_t)w->c.n * sizeof *w->c.now);
     index_cells(&w->c, m->nv);
     mark_kept(m, w->c.kept);

@@ -5,7 +5,7 @@
 #ifndef ABUT_TEAR_FANS_H
 #define ABUT_TEAR_FANS_H
 
-#include "tear/tear.h"
+#include "model/model.h"
 
 typedef struct abut_tear_cells {
     int32_t n, nt;          /* all; tets among them */
@@ -31,10 +31,10 @@ typedef struct abut_tearing {
     double *draw;           /* [3 (nv + copies)] m, where a part of a node draws to, from the node */
 } abut_tearing;
 
-/** The cells of a model, every node whole.  gone: as abut_tear_find has it, stays; torn->triangles counts contact triangles that
+/** The cells of a model, every node whole.  gone: as abut_tear_find has it, stays; *triangles counts contact triangles that
  * go with springs.
  * Fails  ABUT_E_NOMEM; w is then to be cleared all the same */
-ABUT_MUST_USE abut_status abut_tearing_init(abut_tearing *w, const abut_model *m, const uint8_t *gone, abut_torn *torn,
+ABUT_MUST_USE abut_status abut_tearing_init(abut_tearing *w, const abut_model *m, const uint8_t *gone, int32_t *triangles,
                                             abut_err *err);
 void abut_tearing_clear(abut_tearing *w);
 

@@ -1,17 +1,20 @@
+/* Stretches beyond the limit, and the model and frame without the elements that have them. */
 #include "tear/tear.h"
 
+#include "base/order.h"
 #include "contact/intersect.h"
-#include "energy/elastic.h"
 #include "energy/codim.h"
+#include "energy/elastic.h"
 #include "math/svd3.h"
 #include "math/vec3.h"
+#include "mesh/surface.h"
 #include "model/tets.h"
-#include "tear/arrays.h"
-#include "tear/surface.h"
+#include "tear/fans.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* How far the fans of a node draw back, as a fraction of the distance to the middle of their elements. */
 #define DRAW 1e-2
@@ -61,6 +64,295 @@ abut_status abut_tear_find(const abut_model *m, const double *x, double limit, u
     return rc;
 }
 
+
+/* ---- arrays of the torn model and of its frame ---- */
+
+static abut_status fail_rows(const abut_array *a, int32_t want, abut_err *err)
+{
+    return abut_fail(err, ABUT_E_FORMAT, "array '%s' has %lld rows, expected %d to tear them", a->name,
+                     a->rank ? (long long)a->shape[0] : 1LL, want);
+}
+
+/* Rows from[0 .. n) of an array, as an array of the same name. */
+static abut_status put_rows(abut_arrays *set, const abut_array *a, const int32_t *from, int32_t n, abut_err *err)
+{
+    int64_t shape[ABUT_RANK_MAX];
+    memcpy(shape, a->shape, sizeof shape);
+    shape[0] = n;
+    const size_t row = a->shape[0] ? abut_array_bytes(a) / (size_t)a->shape[0] : 0;
+    char *to = abut_arrays_put(set, a->name, a->type, a->rank, shape, a->unit, a->flags, err);
+    if (!to) return err->code;
+    for (int32_t k = 0; k < n; k++) memcpy(to + (size_t)k * row, (const char *)a->data + (size_t)from[k] * row, row);
+    return ABUT_OK;
+}
+
+/* Copies all arrays but those of contact, hinges, parts, friction and the step: rows of node/ go to copies too, and of a model
+ * (not of a frame) those of elements stay with them. */
+static abut_status copy_arrays(const abut_tearing *w, const abut_arrays *from, int is_frame, abut_arrays *to, abut_err *err)
+{
+    const abut_model *m = w->m;
+    const struct { const char *prefix; int32_t n; const uint8_t *gone; } family[] = {
+        { "tet/", m->nt, w->gone }, { "shell/", m->nsh, w->gone + m->nt }, { "spring/", m->nsp, w->gone + m->nt + m->nsh },
+        { "rod/curvature", m->nbd, w->no_bend }, { "rod/twist", m->nbd, w->no_bend },   /* before the others of rods */
+        { "rod/", m->nrd, w->no_rod }, { "bend/", m->nbd, w->no_bend }
+    };
+    static const char *const dropped[] = {
+        "part/", "contact/node", "contact/edge", "contact/triangle", "hinge/", "lag/", "pass/", "step/", "touch/"
+    };
+    int32_t *rows =
+        malloc(((size_t)m->nv + (size_t)w->ncopies + (size_t)m->nt + (size_t)m->nsh + (size_t)m->nsp + (size_t)m->nrd +
+                (size_t)m->nbd + 1) * sizeof *rows);
+    abut_status rc = rows ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "tearing: rows");
+    for (int i = 0; i < from->n && !rc; i++) {
+        const abut_array *a = &from->a[i];
+        int skip = 0, done = 0;
+        for (size_t k = 0; k < sizeof dropped / sizeof *dropped; k++) skip |= !strncmp(a->name, dropped[k], strlen(dropped[k]));
+        if (skip) continue;
+        if (!strncmp(a->name, "node/", 5) && a->type != ABUT_TEXT) {
+            if (!a->rank || a->shape[0] != m->nv) rc = fail_rows(a, m->nv, err);
+            for (int32_t k = 0; k < m->nv; k++) rows[k] = k;
+            for (int32_t k = 0; k < w->ncopies; k++) rows[m->nv + k] = w->copy[k].from;
+            if (!rc) rc = put_rows(to, a, rows, m->nv + w->ncopies, err);
+            done = 1;
+        }
+        for (size_t f = 0; f < sizeof family / sizeof *family && !done; f++) {
+            if (is_frame && strcmp(a->name, "rod/frame")) break;
+            if (strncmp(a->name, family[f].prefix, strlen(family[f].prefix))) continue;
+            int32_t n = 0;
+            if (!a->rank || a->shape[0] != family[f].n) rc = fail_rows(a, family[f].n, err);
+            for (int32_t k = 0; k < family[f].n; k++)
+                if (!family[f].gone[k]) rows[n++] = k;
+            if (!rc && n) rc = put_rows(to, a, rows, n, err);
+            done = 1;
+        }
+        if (!rc && !done) rc = abut_arrays_copy(to, a, err);
+    }
+    free(rows);
+    return rc;
+}
+
+/* The node that a cell with both a and b has in place of a; a itself when no cell that stays has both. */
+static int32_t seen_from(const abut_tear_cells *c, int32_t a, int32_t b)
+{
+    for (int32_t k = c->first[a]; k < c->first[a + 1]; k++) {
+        const int32_t cell = c->inc[k], *v = c->node + 4 * (size_t)cell;
+        int32_t at = a, has = 0;
+        for (int q = 0; q < 4; q++) {
+            if (v[q] == a) at = c->now[4 * (size_t)cell + (size_t)q];
+            has |= v[q] == b;
+        }
+        if (has && !c->gone[cell]) return at;
+    }
+    return a;
+}
+
+/* the shell with these three corners, -1: none that stays */
+static int32_t shell_of(const abut_tear_cells *c, int32_t a, int32_t b, int32_t d)
+{
+    for (int32_t k = c->first[a]; k < c->first[a + 1]; k++) {
+        const int32_t cell = c->inc[k], *v = c->node + 4 * (size_t)cell;
+        if (v[3] >= 0 || c->gone[cell]) continue;
+        int found = 0;
+        for (int q = 0; q < 3; q++) found += v[q] == a || v[q] == b || v[q] == d;
+        if (found == 3) return cell;
+    }
+    return -1;
+}
+
+static int32_t corner_now(const abut_tear_cells *c, int32_t cell, int32_t node)
+{
+    for (int q = 0; q < 4; q++)
+        if (c->node[4 * (size_t)cell + (size_t)q] == node) return c->now[4 * (size_t)cell + (size_t)q];
+    return -1;
+}
+
+/* Elements of `set` by their new corners; hinges of `old` as far as they hold. */
+static abut_status put_elements(const abut_tearing *w, const abut_arrays *old, abut_arrays *set, abut_err *err)
+{
+    const abut_model *m = w->m;
+    const abut_tear_cells *c = &w->c;
+    abut_array *tet = abut_arrays_find(set, "tet/node"), *shell = abut_arrays_find(set, "shell/node"),
+               *spring = abut_arrays_find(set, "spring/node");
+    size_t n = 0;
+    for (int32_t t = 0; tet && t < m->nt; t++)
+        if (!c->gone[t]) memcpy((int32_t *)tet->data + 4 * n++, c->now + 4 * (size_t)t, 4 * sizeof(int32_t));
+    n = 0;
+    for (int32_t t = 0; shell && t < m->nsh; t++)
+        if (!c->gone[c->nt + t]) memcpy((int32_t *)shell->data + 3 * n++, c->now + 4 * (size_t)(c->nt + t), 3 * sizeof(int32_t));
+    n = 0;
+    for (int32_t s = 0; spring && s < m->nsp; s++) {
+        if (w->gone[m->nt + m->nsh + s]) continue;
+        const int32_t a = m->spring[2 * s], b = m->spring[2 * s + 1];
+        ((int32_t *)spring->data)[2 * n] = seen_from(c, a, b);
+        ((int32_t *)spring->data)[2 * n++ + 1] = seen_from(c, b, a);
+    }
+    int32_t *rows = malloc(((size_t)m->nhg + 1) * sizeof *rows), *node = malloc(4 * ((size_t)m->nhg + 1) * sizeof *node),
+            kept = 0;
+    abut_status rc = rows && node ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "tearing: %d hinges", m->nhg);
+    for (int32_t h = 0; h < m->nhg && !rc; h++) {
+        const int32_t *v = m->hinge + 4 * (size_t)h, p = shell_of(c, v[0], v[1], v[2]), q = shell_of(c, v[1], v[0], v[3]);
+        if (p < 0 || q < 0 || corner_now(c, p, v[0]) != corner_now(c, q, v[0]) ||
+            corner_now(c, p, v[1]) != corner_now(c, q, v[1]))
+            continue;
+        node[4 * kept] = corner_now(c, p, v[0]), node[4 * kept + 1] = corner_now(c, p, v[1]);
+        node[4 * kept + 2] = corner_now(c, p, v[2]), node[4 * kept + 3] = corner_now(c, q, v[3]);
+        rows[kept++] = h;
+    }
+    for (int i = 0; i < old->n && !rc && kept; i++)
+        if (!strncmp(old->a[i].name, "hinge/", 6)) rc = put_rows(set, &old->a[i], rows, kept, err);
+    abut_array *hinge = abut_arrays_find(set, "hinge/node");
+    if (!rc && hinge) memcpy(hinge->data, node, 4 * (size_t)kept * sizeof *node);
+    free(rows);
+    free(node);
+    return rc;
+}
+
+/* Shares the impulses of hard contact in a frame, where there are any, in the parts of the mass. */
+static void share_impulse(const abut_tearing *w, abut_arrays *frame)
+{
+    const abut_array *a = abut_arrays_find(frame, "node/contact-impulse");
+    double *impulse = a ? a->data : NULL;
+    for (int32_t k = 0; k < w->ncopies && impulse; k++)
+        for (int d = 0; d < 3; d++) {
+            double *copy = impulse + 3 * (w->m->nv + k) + d, *left = impulse + 3 * w->copy[k].from + d;
+            *copy = w->copy[k].share * *copy;
+            *left -= *copy;
+        }
+}
+
+/* A copy has its part of the mass of the node that it was. */
+static void put_mass(const abut_tearing *w, abut_arrays *set)
+{
+    double *mass = abut_arrays_find(set, "node/mass")->data;
+    for (int32_t k = 0; k < w->ncopies; k++) {
+        const double part = w->copy[k].share * w->m->mass[w->copy[k].from];
+        mass[w->m->nv + k] = part;
+        mass[w->copy[k].from] -= part;
+    }
+}
+
+/* ---- the contact surface ---- */
+
+/* Lists of the new contact surface, by nodes. */
+typedef struct surface {
+    int32_t *tri, *edge, *seg, ntri, nedge, nseg;
+} surface;
+
+/* Edges by nodes, a < b, ascending. */
+typedef struct edges {
+    int32_t *node, n;
+} edges;
+
+static int has_edge(const edges *e, int32_t a, int32_t b)
+{
+    const int32_t key[2] = { a < b ? a : b, a < b ? b : a };
+    return e->n && bsearch(key, e->node, (size_t)e->n, 2 * sizeof *key, abut_by_two);
+}
+
+/* Finds the contact edges that stay independently of triangles: remaining rods, and edges that are neither a side of a triangle
+ * nor a rod, such as segments of obstacles. */
+static abut_status find_segments(const abut_tearing *w, surface *s, abut_err *err)
+{
+    const abut_model *m = w->m;
+    int32_t *tri = malloc((3 * (size_t)m->nct + 1) * sizeof *tri), *rod = malloc((2 * (size_t)m->nrd + 1) * sizeof *rod);
+    edges stay = { 0 }, other = { 0 };
+    int32_t n = 0, from_end = m->nrd;
+    s->seg = malloc((2 * (size_t)m->nce + 1) * sizeof *s->seg);
+    abut_status rc = tri && rod && s->seg ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "tearing: %d contact edges", m->nce);
+    for (int32_t i = 0; i < 3 * m->nct && !rc; i++) tri[i] = abut_model_contact_node(m, m->coll_tri[i]);
+    for (int32_t r = 0; r < m->nrd && !rc; r++)     /* those that stay, then those that go */
+        memcpy(rod + 2 * (size_t)(w->no_rod[r] ? --from_end : n++), m->rod + 2 * (size_t)r, 2 * sizeof *rod);
+    if (!rc) rc = abut_surface_edges(NULL, 0, rod, n, m->nv, &stay.node, &stay.n, err);
+    if (!rc) rc = abut_surface_edges(tri, m->nct, rod + 2 * (size_t)n, m->nrd - n, m->nv, &other.node, &other.n, err);
+    for (int32_t e = 0; e < m->nce && !rc; e++) {
+        const int32_t *v = m->coll_edge + 2 * (size_t)e;
+        const int32_t a = abut_model_contact_node(m, v[0]), b = abut_model_contact_node(m, v[1]);
+        if (!has_edge(&stay, a, b) && has_edge(&other, a, b)) continue;
+        s->seg[2 * s->nseg] = a;
+        s->seg[2 * s->nseg++ + 1] = b;
+    }
+    free(tri);
+    free(rod);
+    free(stay.node);
+    free(other.node);
+    return rc;
+}
+
+static abut_status find_surface(const abut_tearing *w, surface *s, abut_err *err)
+{
+    const abut_model *m = w->m;
+    const abut_tear_cells *c = &w->c;
+    int32_t *tet = malloc((4 * (size_t)c->nt + 1) * sizeof *tet), *outer = NULL, n = 0, nouter = 0;
+    const int32_t nv = m->nv + w->ncopies;
+    abut_status rc = tet ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "tearing: surface");
+    for (int32_t t = 0; t < c->nt && !rc; t++)
+        if (!c->gone[t]) memcpy(tet + 4 * (size_t)n++, c->now + 4 * (size_t)t, 4 * sizeof *tet);
+    if (!rc) rc = abut_surface_triangles(tet, n, nv, &outer, &nouter, err);
+    s->tri = rc ? NULL : malloc(3 * ((size_t)nouter + (size_t)c->n + (size_t)m->nct + 1) * sizeof *s->tri);
+    if (!rc && !s->tri) rc = abut_fail(err, ABUT_E_NOMEM, "tearing: surface");
+    if (!rc) {
+        memcpy(s->tri, outer, 3 * (size_t)nouter * sizeof *s->tri);
+        s->ntri = nouter;
+        for (int32_t t = c->nt; t < c->n; t++)
+            if (!c->gone[t]) memcpy(s->tri + 3 * (size_t)s->ntri++, c->now + 4 * (size_t)t, 3 * sizeof *s->tri);
+        for (int32_t t = 0; t < m->nct; t++) {
+            const int32_t *v = m->coll_tri + 3 * (size_t)t;
+            if (abut_tear_simulated(m, v)) continue;
+            for (int k = 0; k < 3; k++) s->tri[3 * (size_t)s->ntri + (size_t)k] = abut_model_contact_node(m, v[k]);
+            s->ntri++;
+        }
+    }
+    if (!rc) rc = find_segments(w, s, err);
+    if (!rc) rc = abut_surface_edges(s->tri, s->ntri, s->seg, s->nseg, nv, &s->edge, &s->nedge, err);
+    free(tet);
+    free(outer);
+    return rc;
+}
+
+static abut_status put_index(abut_arrays *set, const char *name, const int32_t *v, int width, int32_t n, const int32_t *vertex,
+                             abut_err *err)
+{
+    int32_t *to = n ? abut_model_put(set, name, n, err) : NULL;
+    if (n && !to) return err->code;
+    for (int32_t i = 0; i < width * n; i++) to[i] = vertex ? vertex[v[i]] : v[i];
+    return ABUT_OK;
+}
+
+/* contact/node, contact/edge and contact/triangle: the boundary of the tets, shells or triangles of springs, rods, and what no
+ * tear changes: obstacles and points.  None where contact is off. */
+static abut_status put_surface(const abut_tearing *w, abut_arrays *set, abut_err *err)
+{
+    const abut_model *m = w->m;
+    const int32_t nv = m->nv + w->ncopies;
+    surface s = { 0 };
+    if (!m->nc) return ABUT_OK;     /* contact is off */
+    abut_status rc = find_surface(w, &s, err);
+    int32_t *vertex = calloc((size_t)nv + 1, sizeof *vertex), *node = malloc(((size_t)nv + 1) * sizeof *node), nc = 0;
+    uint8_t *in_old = calloc((size_t)m->nc + 1, 1);
+    if (!rc && (!vertex || !node || !in_old)) rc = abut_fail(err, ABUT_E_NOMEM, "tearing: surface");
+    if (!rc) {
+        for (int32_t i = 0; i < 3 * s.ntri; i++) vertex[s.tri[i]] = 1;
+        for (int32_t i = 0; i < 2 * s.nedge; i++) vertex[s.edge[i]] = 1;
+        for (int32_t i = 0; i < 2 * m->nce; i++) in_old[m->coll_edge[i]] = 1;
+        for (int32_t i = 0; i < m->nc; i++)
+            if (!in_old[i]) vertex[abut_model_contact_node(m, i)] = 1;        /* points */
+        for (int32_t i = 0; i < nv; i++)
+            if (vertex[i]) vertex[i] = nc, node[nc++] = i;
+        rc = put_index(set, "contact/node", node, 1, nc, NULL, err);
+        if (!rc) rc = put_index(set, "contact/edge", s.edge, 2, s.nedge, vertex, err);
+        if (!rc) rc = put_index(set, "contact/triangle", s.tri, 3, s.ntri, vertex, err);
+    }
+    free(s.tri);
+    free(s.edge);
+    free(s.seg);
+    free(vertex);
+    free(node);
+    free(in_old);
+    return rc;
+}
+
+/* ---- all of it ---- */
+
 /* Draws the fans apart by a fraction of their draws; 0 when something then touches or is inverted. */
 static abut_status part_fans(const abut_tearing *w, double share, const abut_arrays *model, abut_arrays *frame,
                              int *free_of_contact, abut_err *err)
@@ -97,17 +389,17 @@ abut_status abut_tear_apply(const abut_arrays *model, const abut_arrays *frame, 
         return abut_fail(err, ABUT_E_FORMAT, "tearing: the contact surface is a map of nodes (array 'contact/map-first'), "
                          "expected nodes themselves ('contact/node')");
     abut_tearing w;
-    rc = abut_tearing_init(&w, &m, gone, torn, err);
+    rc = abut_tearing_init(&w, &m, gone, &torn->triangles, err);
     if (!rc) rc = abut_tearing_split(&w, f.x, err);
     torn->copies = w.ncopies;
     abut_arrays_clear(new_model);
     abut_arrays_clear(new_frame);
-    if (!rc) rc = abut_tear_copy_arrays(&w, model, 0, new_model, err);
-    if (!rc) rc = abut_tear_put_elements(&w, model, new_model, err);
-    if (!rc) rc = abut_tear_put_surface(&w, new_model, err);
-    if (!rc) rc = abut_tear_copy_arrays(&w, frame, 1, new_frame, err);
-    if (!rc) abut_tear_put_mass(&w, new_model);
-    if (!rc) abut_tear_share_impulse(&w, new_frame);
+    if (!rc) rc = copy_arrays(&w, model, 0, new_model, err);
+    if (!rc) rc = put_elements(&w, model, new_model, err);
+    if (!rc) rc = put_surface(&w, new_model, err);
+    if (!rc) rc = copy_arrays(&w, frame, 1, new_frame, err);
+    if (!rc) put_mass(&w, new_model);
+    if (!rc) share_impulse(&w, new_frame);
     int apart = 0;
     double share = DRAW;
     for (int k = 0; k < DRAWS && !rc && !apart; k++, share /= 10) rc = part_fans(&w, share, new_model, new_frame, &apart, err);
