@@ -2,7 +2,6 @@
 
 #include "contact/candidates.h"
 #include "contact/intersect.h"
-#include "repair/wrong_side.h"
 #include "geom/ccd/ccd.h"
 #include "math/vec3.h"
 

@@ -3,7 +3,7 @@
 #define ABUT_REPAIR_SEPARATE_H
 
 #include "contact/collision_mesh.h"
-#include "repair/linear_constraints.h"
+#include "repair/constraints.h"
 
 typedef struct abut_separate_opts {
     double gap;         /* m, > 0: how far beyond their thickness all pairs are to be apart, and above all half-spaces */
@@ -49,7 +49,7 @@ typedef struct abut_separate_report {
 } abut_separate_report;
 
 /** Moves free nodes of x0 as little as possible (sum of mass |dx|^2) to a state without intersections and with all
- * distances >= thickness + gap.  Every round linearises the pairs that cross or are too close (directions: repair/wrong_side.h)
+ * distances >= thickness + gap.  Every round linearises the pairs that cross or are too close (directions: repair/constraints.h)
  * and solves for the smallest displacement from x0 that satisfies all constraints.  Obstacles and handles do not move.  The
  * result is verified with exact predicates and certified distances.
  *

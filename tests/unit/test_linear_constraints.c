@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "base/rng.h"
-#include "repair/linear_constraints.h"
+#include "repair/constraints.h"
 
 enum { NODES = 12, ROWS = 20 };
 
