@@ -25,7 +25,7 @@ def look_at_a_run():
 
 
 def solids():
-    prepared = abut.pipe("pipelines/drop.yaml", set="time.step=5ms", explain=True)
+    prepared = abut.pipe("pipelines/examples/drop.yaml", set="time.step=5ms", explain=True)
     prepared.save("pile.abut")
     print(prepared.said["mesh-prep"])       # every derived parameter with its reason
 
@@ -43,7 +43,7 @@ def cloth_rods_grains():
 
 
 def friction():
-    scene = abut.load("pipelines/slope.yaml", set="contact.friction.mu=0.48")
+    scene = abut.load("pipelines/examples/slope.yaml", set="contact.friction.mu=0.48")
     run = abut.pipe(scene).step(20, with_="forces,energies").save("slide.abut")
     abut.call("export", run, csv="slide.csv", nodes="slide-nodes")
 
@@ -105,7 +105,7 @@ def a_fixed_number_of_iterations():
 
 
 def cloth_in_real_time():
-    cloth = abut.pipe("pipelines/scenes/thin/hang.yaml")
+    cloth = abut.pipe("pipelines/experiments/codimensional/scenes/hang.yaml")
     net = cloth.stage("springs", stiffness=1000, across=1000, replace=True).save("net.abut")
     abut.pipe(net).step(30, solver="mass-springs", iterations=10, contact="ignore").save("hang.abut")
 
@@ -128,7 +128,7 @@ def restart_and_branch():
     scene = abut.new("slope")
     scene["contact"]["friction"]["mu"] = 0.9
     rough, last = abut.pipe(scene).save("rough.abut"), abut.open("run.abut")[-1]
-    with abut.Writer("half-way.abut") as out:                               # as pipelines/go_on.py does: another model
+    with abut.Writer("half-way.abut") as out:                               # as pipelines/examples/go_on.py does: another model
         out.model(rough.model.arrays())
         out.frame(last.step, last.time, last.arrays())
     abut.pipe("half-way.abut").step(10).judge().save("rougher.abut")
@@ -162,7 +162,7 @@ def a_stage_of_your_own():
     following = passes.save("next.abut")
     candidate = abut.pipe(following).step(one_pass=True).save("candidate.abut")
     frozen = abut.pipe(candidate).stage("friction-lag").save("frozen.abut")
-    with abut.Writer("relaxed.abut") as out:        # as pipelines/relax.py does: the lagged normal forces, relaxed
+    with abut.Writer("relaxed.abut") as out:        # as pipelines/examples/relax.py does: the lagged normal forces, relaxed
         out.model(frozen.model.arrays())
         for frame in frozen:
             arrays = frame.arrays()

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # A ball falls on points, needles and a blade.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-. pipelines/strip.sh
+cd "$(dirname "$0")/../.."
+. pipelines/examples/strip.sh
 bin=${BIN:-bin} out=${OUT:-out/bed} frames=${FRAMES:-60}
 mkdir -p "$out"
 
-"$bin"/mesh-prep pipelines/bed.yaml |
+"$bin"/mesh-prep pipelines/examples/bed.yaml |
     "$bin"/step -n "$frames" --with forces --report "$out/steps.jsonl" |
     "$bin"/ccd-check -o "$out/run.abut"
 

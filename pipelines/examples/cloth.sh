@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # A cloth with a limit of stretch, a net of rods and a column of grains fall over a ball; the limit is judged at the end.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-. pipelines/strip.sh
+cd "$(dirname "$0")/../.."
+. pipelines/examples/strip.sh
 bin=${BIN:-bin} out=${OUT:-out/cloth} frames=${FRAMES:-40} upper=${UPPER:-1.05}
 mkdir -p "$out"
 
-"$bin"/mesh-prep pipelines/cloth.yaml "$@" |
+"$bin"/mesh-prep pipelines/examples/cloth.yaml "$@" |
     "$bin"/strain-limit --upper "$upper" --object cloth |
     "$bin"/step -n "$frames" --report "$out/steps.jsonl" |
     "$bin"/ccd-check |

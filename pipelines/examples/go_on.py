@@ -2,14 +2,14 @@
 """Goes on with another model: that of the stream NEW.abut, and the last frame of the stream on stdin, to stdout.
 
     bin/mesh-prep scene.yaml --set materials.rubber.young=1e6 -o stiff.abut
-    pipelines/go_on.py stiff.abut < run.abut | bin/step -n 10 | bin/ccd-check > on.abut
+    pipelines/examples/go_on.py stiff.abut < run.abut | bin/step -n 10 | bin/ccd-check > on.abut
 
 Both have the same objects and nodes; all else may differ.  Needs numpy.
 """
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "formats", "python"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "formats", "python"))
 import abut_stream  # noqa: E402
 
 

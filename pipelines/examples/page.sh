@@ -2,11 +2,11 @@
 # How large a page of export --html is: a cloth of 20 601 triangles swings down from two corners, FRAMES (100) steps in real time.
 # Says bytes of the stream and of the page, bytes a frame, and the page without frames; to 100 frames of 20 000 triangles.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 bin=${BIN:-bin} out=${OUT:-out/page} frames=${FRAMES:-100}
 mkdir -p "$out"
 
-"$bin"/mesh-prep -q pipelines/scenes/thin/hang.yaml --set objects.cloth.generate.cloth.edge=0.0106 |
+"$bin"/mesh-prep -q pipelines/experiments/codimensional/scenes/hang.yaml --set objects.cloth.generate.cloth.edge=0.0106 |
     "$bin"/springs -q --stiffness 1000 --across 1000 --replace |
     "$bin"/step -q -n "$frames" --solver mass-springs --iterations 10 --contact ignore -o "$out/run.abut"
 "$bin"/export -q "$out/run.abut" --html "$out/run.html"

@@ -4,10 +4,10 @@
 #   FRAMES=16               steps made before
 #   PYTHON=/usr/bin/python3
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 bin=${BIN:-bin} out=${OUT:-out/passes} frames=${FRAMES:-16} python=${PYTHON:-/usr/bin/python3}
 mkdir -p "$out"
-"$bin"/mesh-prep -q pipelines/passes.yaml | "$bin"/step -q -j 1 -n "$frames" --lags 1 -o "$out/start.abut"
+"$bin"/mesh-prep -q pipelines/examples/passes.yaml | "$bin"/step -q -j 1 -n "$frames" --lags 1 -o "$out/start.abut"
 
 # passes NAME STAGE...: the next step, pass by pass, STAGE standing between friction-lag and the next pass
 passes() {
@@ -28,9 +28,9 @@ passes() {
 text() { "$bin"/export --dump "$out/$1.abut" | sed -n '/^model/,$p'; }
 
 passes plain cat
-passes same "$python" pipelines/relax.py 1 "$out/candidate.abut"
+passes same "$python" pipelines/examples/relax.py 1 "$out/candidate.abut"
 cmp <(text plain) <(text same)
-passes relaxed "$python" pipelines/relax.py 0.7 "$out/candidate.abut"
+passes relaxed "$python" pipelines/examples/relax.py 0.7 "$out/candidate.abut"
 
 # Another rule: stop when the sum of mu times the normal force has changed by less than 1 % from one pass to the next.
 limit() {

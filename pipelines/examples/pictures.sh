@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Makes the pictures of the README and of the cookbook from the runs of the pipelines; runs those that have not been run yet.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-bin=${BIN:-bin} out=${OUT:-out} to=pipelines/pictures
+cd "$(dirname "$0")/../.."
+bin=${BIN:-bin} out=${OUT:-out} to=pipelines/examples/pictures
 
 picture() { # NAME, options of bin/picture
     local name=$1
     shift
-    [ -e "$out/$name/run.abut" ] || OUT=$out/$name pipelines/"$name".sh
+    [ -e "$out/$name/run.abut" ] || OUT=$out/$name pipelines/examples/"$name".sh
     "$bin"/picture "$out/$name/run.abut" --strip "$to/$name.png" "$@"
     echo "$to/$name.png"
 }

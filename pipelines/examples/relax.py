@@ -2,7 +2,7 @@
 """A stage of your own between two friction passes: relaxes the lagged normal forces.
 
     bin/step --one-pass start.abut -o candidate.abut
-    bin/friction-lag candidate.abut | pipelines/relax.py 0.5 candidate.abut > next.abut
+    bin/friction-lag candidate.abut | pipelines/examples/relax.py 0.5 candidate.abut > next.abut
 
 friction-lag freezes friction anew; of every contact that was frozen before, too, this keeps
 lag/normal-force = (1 - w) force before + w force now.  With w = 1, or on a COMMITTED frame, the frames pass unchanged.
@@ -10,7 +10,7 @@ lag/normal-force = (1 - w) force before + w force now.  With w = 1, or on a COMM
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "formats", "python"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "formats", "python"))
 import abut_stream  # noqa: E402
 
 w, before = float(sys.argv[1]), list(abut_stream.read(sys.argv[2]))[-1]

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Two plates close on a soft ball and open again.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-. pipelines/strip.sh
+cd "$(dirname "$0")/../.."
+. pipelines/examples/strip.sh
 bin=${BIN:-bin} out=${OUT:-out/squeeze} frames=${FRAMES:-75}
 mkdir -p "$out"
 
-"$bin"/mesh-prep pipelines/squeeze.yaml |
+"$bin"/mesh-prep pipelines/examples/squeeze.yaml |
     "$bin"/step -n "$frames" --with forces --report "$out/steps.jsonl" |
     "$bin"/ccd-check -o "$out/run.abut"
 

@@ -2,12 +2,12 @@
 """A stage of your own: reads a state stream on stdin, changes it, writes it to stdout.
 
 This one gives every free node of the last frame a push, as a gust of wind would: node/v += (1, 0, 0) m/s.
-    bin/step -n 10 start.abut | pipelines/stage.py | bin/step -n 10 | bin/ccd-check > run.abut
+    bin/step -n 10 start.abut | pipelines/examples/stage.py | bin/step -n 10 | bin/ccd-check > run.abut
 """
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "formats", "python"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "formats", "python"))
 import abut_stream  # noqa: E402
 
 stream = abut_stream.read("-")

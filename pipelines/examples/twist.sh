@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # A mat is wound up from both ends until it is a rope.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-. pipelines/strip.sh
+cd "$(dirname "$0")/../.."
+. pipelines/examples/strip.sh
 bin=${BIN:-bin} out=${OUT:-out/twist} frames=${FRAMES:-125}
 mkdir -p "$out"
 
-"$bin"/mesh-prep pipelines/twist.yaml |
+"$bin"/mesh-prep pipelines/examples/twist.yaml |
     "$bin"/step -n "$frames" --with forces --report "$out/steps.jsonl" |
     "$bin"/ccd-check -o "$out/run.abut"
 

@@ -1,6 +1,6 @@
 """A table (Markdown) of what tests/gpu/run times has measured, beside published figures.
 
-    tests/gpu/times.py TIMES [LIST] >table.md       TIMES: lines of times.tsv; LIST: pipelines/gipc.tsv
+    tests/gpu/times.py TIMES [LIST] >table.md       TIMES: lines of times.tsv; LIST: pipelines/experiments/gipc/list.tsv
 """
 import collections, csv, os, sys
 
@@ -89,7 +89,7 @@ def phases(of):
                  "%.0f" % float(r["launches"]))
 
 
-def main(times, listing=os.path.join(os.path.dirname(__file__), "../../pipelines/gipc.tsv")):
+def main(times, listing=os.path.join(os.path.dirname(__file__), "../../pipelines/experiments/gipc/list.tsv")):
     of = read(times)
     print("""# Seconds a step on a GPU and on 16 cores beside it
 

@@ -8,7 +8,7 @@ setup() {
     cd "$ROOT"
     export BIN
     few=$TMP/few.tsv
-    head -n 7 pipelines/sweep.tsv > "$few"
+    head -n 7 pipelines/examples/sweep.tsv > "$few"
 }
 teardown() {
     local pid
@@ -16,9 +16,9 @@ teardown() {
 }
 
 # one CASE [option of step]: in $TMP/one
-one() { pipelines/sweep_case pipelines/slope.yaml "$few" "$TMP/one" "$1" 0.1 "${@:2}"; }
+one() { pipelines/examples/sweep_case pipelines/examples/slope.yaml "$few" "$TMP/one" "$1" 0.1 "${@:2}"; }
 # straight NAME MU UNTIL: the same run without anything of a sweep
-straight() { "$BIN/mesh-prep" -q pipelines/slope.yaml --set contact.friction.mu="$2" | "$BIN/step" -q -j 1 --until "$3" -o "$TMP/$1"; }
+straight() { "$BIN/mesh-prep" -q pipelines/examples/slope.yaml --set contact.friction.mu="$2" | "$BIN/step" -q -j 1 --until "$3" -o "$TMP/$1"; }
 # killing FRACTION: a folder of programs whose `step` is killed once, with its caller, with that fraction of its output on the disk
 killing() {
     mkdir -p "$TMP/bin"
@@ -49,13 +49,13 @@ told() { [ "$(grep -o '^{"step":[0-9]*' "$1" | cut -d: -f2 | tr '\n' ' ')" = "$(
     exits 2 one mu77
     says "sweep_case: mu77: no case of that name in $few"
     tr '\t' ',' < "$few" > "$TMP/commas.csv"
-    exits 2 pipelines/sweep_case pipelines/slope.yaml "$TMP/commas.csv" "$TMP/one" mu02 0.1
+    exits 2 pipelines/examples/sweep_case pipelines/examples/slope.yaml "$TMP/commas.csv" "$TMP/one" mu02 0.1
     says "its first line has no tab: expected columns separated by tabs"
     exits 2 one mu02 --lags 3
     says "what is there was made of"
     sed -i 's/^mu02.*/mu02\t0.06/' "$few"
     exits 2 one mu02
-    exits 2 pipelines/sweep_case
+    exits 2 pipelines/examples/sweep_case
 }
 
 @test "a case that was killed goes on from its last whole frame to the same bytes and reports, wherever it was cut" {
@@ -84,13 +84,13 @@ told() { [ "$(grep -o '^{"step":[0-9]*' "$1" | cut -d: -f2 | tr '\n' ' ')" = "$(
 @test "a case that another process makes is waited for, not made twice; SIGTERM ends its run, which goes on later" {
     until=6
     straight mine 0.05 $until
-    pipelines/sweep_case pipelines/slope.yaml "$few" "$TMP/one" mu02 $until & first=$!
+    pipelines/examples/sweep_case pipelines/examples/slope.yaml "$few" "$TMP/one" mu02 $until & first=$!
     for _ in $(seq 500); do [ -s "$TMP/one/mu02.run.part" ] && break; sleep 0.01; done
     kill -TERM $first
     wait $first && false || [ $? -eq 143 ]
     [ ! -e "$TMP/one/mu02.abut" ]
-    pipelines/sweep_case pipelines/slope.yaml "$few" "$TMP/one" mu02 $until & first=$!
-    pipelines/sweep_case pipelines/slope.yaml "$few" "$TMP/one" mu02 $until & second=$!
+    pipelines/examples/sweep_case pipelines/examples/slope.yaml "$few" "$TMP/one" mu02 $until & first=$!
+    pipelines/examples/sweep_case pipelines/examples/slope.yaml "$few" "$TMP/one" mu02 $until & second=$!
     wait $first
     wait $second
     cmp "$TMP/mine" "$TMP/one/mu02.abut"
@@ -103,7 +103,7 @@ told() { [ "$(grep -o '^{"step":[0-9]*' "$1" | cut -d: -f2 | tr '\n' ' ')" = "$(
     exits 2 one mu01 || exits 3 one mu01
     says "slippery"
     one mu00
-    exits 1 pipelines/sweep_table "$few" "$TMP/one"
+    exits 1 pipelines/examples/sweep_table "$few" "$TMP/one"
     says "5 not finished: mu01 mu02 mu03 mu04 mu05"
     [ "$(grep -c '^mu' "$TMP/stdout")" -eq 1 ]
     exits 4 one mu03 --max-newton 1
@@ -113,8 +113,8 @@ told() { [ "$(grep -o '^{"step":[0-9]*' "$1" | cut -d: -f2 | tr '\n' ' ')" = "$(
 @test "GNU parallel: 64 runs, killed in the middle and resumed, end with the table of an undisturbed sweep, and with Coulomb's law" {
     skip_without_program parallel
     export UNTIL=0.1 JOBS=2
-    OUT=$TMP/whole pipelines/sweep.sh
-    OUT=$TMP/cut setsid pipelines/sweep.sh > "$TMP/said" 2>&1 & group=$!
+    OUT=$TMP/whole pipelines/examples/sweep.sh
+    OUT=$TMP/cut setsid pipelines/examples/sweep.sh > "$TMP/said" 2>&1 & group=$!
     for _ in $(seq 3000); do [ "$(ls "$TMP"/cut/*.abut 2> /dev/null | wc -l)" -ge 10 ] && break; sleep 0.01; done
     kill -KILL -- -$group
     wait $group || true
@@ -122,7 +122,7 @@ told() { [ "$(grep -o '^{"step":[0-9]*' "$1" | cut -d: -f2 | tr '\n' ' ')" = "$(
     ((made >= 10 && made < 64))
     [ ! -e "$TMP/cut/table.tsv" ]
     stamps=$(stat -c '%n %i %y' $(ls "$TMP"/cut/*.abut | head -n 8))
-    OUT=$TMP/cut pipelines/sweep.sh
+    OUT=$TMP/cut pipelines/examples/sweep.sh
     cmp "$TMP/whole/table.tsv" "$TMP/cut/table.tsv"
     [ "$stamps" = "$(stat -c '%n %i %y' $(ls "$TMP"/cut/*.abut | head -n 8))" ]
     [ "$(awk 'NR > 1 && $7 == 0' "$TMP/whole/joblog" | wc -l)" -eq 64 ]
@@ -138,14 +138,14 @@ told() { [ "$(grep -o '^{"step":[0-9]*' "$1" | cut -d: -f2 | tr '\n' ' ')" = "$(
     skip_without_program parallel
     sed -i 's/^mu03.*/mu03\tslippery/' "$few"
     export UNTIL=0.05 JOBS=2 CASES=$few OUT=$TMP/out
-    exits 1 pipelines/sweep.sh
+    exits 1 pipelines/examples/sweep.sh
     says "1 of the runs failed"
     says "sweep_table: 1 not finished: mu03"
     [ "$(ls "$OUT"/*.abut | wc -l)" -eq 5 ]
     [ "$(awk 'NR > 1 && $7 != 0' "$OUT/joblog" | wc -l)" -eq 1 ]
     sed -i 's/^mu03.*/mu03\t0.07/' "$few"
     lines=$(wc -l < "$OUT/joblog")
-    pipelines/sweep.sh
+    pipelines/examples/sweep.sh
     [ "$(wc -l < "$OUT/joblog")" -eq $((lines + 1)) ]
     tail -n 1 "$OUT/joblog" | grep -F ' mu03 0.05'
     [ "$(wc -l < "$OUT/table.tsv")" -eq 7 ]
@@ -154,9 +154,9 @@ told() { [ "$(grep -o '^{"step":[0-9]*' "$1" | cut -d: -f2 | tr '\n' ' ')" = "$(
 @test "Snakemake: the plan, the table of the same runs one after the other; a killed run goes on; what did not change is not made" {
     skip_without_program snakemake
     for name in mu00 mu01 mu02 mu03 mu04 mu05; do one $name; done
-    pipelines/sweep_table "$few" "$TMP/one" > "$TMP/table"
+    pipelines/examples/sweep_table "$few" "$TMP/one" > "$TMP/table"
     snake() {
-        snakemake -s pipelines/sweep.smk -d "$TMP/work" -j 2 --rerun-incomplete "$@" \
+        snakemake -s pipelines/examples/sweep.smk -d "$TMP/work" -j 2 --rerun-incomplete "$@" \
             --config cases="$few" until=0.1 out="$TMP/snake" bin="${PROGRAMS:-$BIN}" > "$TMP/said" 2>&1
     }
     mkdir "$TMP/work"
@@ -179,7 +179,7 @@ told() { [ "$(grep -o '^{"step":[0-9]*' "$1" | cut -d: -f2 | tr '\n' ' ')" = "$(
 # a task of the array of 0.1 s of one row, without Slurm
 task() {
     SLURM_ARRAY_TASK_ID=$1 SLURM_JOB_ID=9 SLURM_ARRAY_JOB_ID=8 SLURM_SUBMIT_DIR=$ROOT \
-        bash pipelines/sweep.sbatch pipelines/slope.yaml "$few" "$TMP/out" "${2:-0.1}"
+        bash pipelines/examples/sweep.sbatch pipelines/examples/slope.yaml "$few" "$TMP/out" "${2:-0.1}"
 }
 
 @test "the script of a Slurm array: task i makes row i, or rows of a pack; on USR1 it stops and is queued again" {
@@ -190,14 +190,14 @@ task() {
     [ -e "$TMP/out/mu05.abut" ]
     exits 2 task 8
     says "has no row 8"
-    exits 2 bash pipelines/sweep.sbatch
+    exits 2 bash pipelines/examples/sweep.sbatch
     mkdir "$TMP/path"
     printf '#!/bin/sh\necho "$@" > "%s/queued"\n' "$TMP" > "$TMP/path/scontrol"
     chmod +x "$TMP/path/scontrol"
     PATH=$TMP/path:$PATH
     straight mine 0.01 6
     (export SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_JOB_ID=8 SLURM_SUBMIT_DIR=$ROOT
-        exec bash pipelines/sweep.sbatch pipelines/slope.yaml "$few" "$TMP/out" 6) & batch=$!
+        exec bash pipelines/examples/sweep.sbatch pipelines/examples/slope.yaml "$few" "$TMP/out" 6) & batch=$!
     for _ in $(seq 500); do [ -s "$TMP/out/mu00.run.part" ] && break; sleep 0.01; done
     kill -USR1 $batch
     wait $batch
@@ -253,10 +253,10 @@ C
     for name in mu00 mu01 mu02 mu03 mu04 mu05; do one $name; done
     array() {
         sbatch --parsable --mem=100M --array=1-6 --output="$TMP/task-%a.log" \
-            pipelines/sweep.sbatch pipelines/slope.yaml "$few" "$TMP/slurm" 0.1
+            pipelines/examples/sweep.sbatch pipelines/examples/slope.yaml "$few" "$TMP/slurm" 0.1
     }
     table() {
-        sbatch --parsable --mem=100M --dependency="afterany:$1" --output="$TMP/$2" --error="$TMP/error" pipelines/sweep_table "$few" "$TMP/slurm"
+        sbatch --parsable --mem=100M --dependency="afterany:$1" --output="$TMP/$2" --error="$TMP/error" pipelines/examples/sweep_table "$few" "$TMP/slurm"
     }
     ended() { for _ in $(seq 300); do [ -n "$(squeue -h)" ] || return 0; sleep 0.1; done; squeue; return 1; }
     killing 60
@@ -268,6 +268,6 @@ C
     id=$(array)
     table "$id" second
     ended
-    pipelines/sweep_table "$few" "$TMP/one" | cmp - "$TMP/second"
+    pipelines/examples/sweep_table "$few" "$TMP/one" | cmp - "$TMP/second"
     for f in "$TMP"/one/*.abut; do cmp "$f" "$TMP/slurm/${f##*/}"; done
 }

@@ -152,7 +152,7 @@ for line in list(open("wide.jsonl")):
 
 @test "without the mollifier parallel edges are plain contacts, judged free of intersections; a device refuses it by name" {
     for m in on off; do
-        "$BIN/mesh-prep" -q "$ROOT/pipelines/scenes/parallel-edges.yaml" --set contact.barrier.mollifier=$m -o $m.start.abut
+        "$BIN/mesh-prep" -q "$ROOT/pipelines/experiments/published/scenes/parallel-edges.yaml" --set contact.barrier.mollifier=$m -o $m.start.abut
         "$BIN/step" -q -n 60 --report $m.jsonl $m.start.abut -o $m.abut
         "$BIN/ccd-check" -q --no-output $m.abut
     done
@@ -161,6 +161,6 @@ for line in list(open("wide.jsonl")):
     grep -q '"contacts":[1-9]' off.jsonl
     exits 3 "$BIN/step" --device twin off.start.abut -o o.abut
     says "--device: contact.barrier.mollifier is off, which a device does not know: expected on"
-    exits 3 "$BIN/mesh-prep" -q "$ROOT/pipelines/scenes/parallel-edges.yaml" --set contact.barrier.mollifier=none -o o.abut
+    exits 3 "$BIN/mesh-prep" -q "$ROOT/pipelines/experiments/published/scenes/parallel-edges.yaml" --set contact.barrier.mollifier=none -o o.abut
     says "contact.barrier.mollifier"
 }

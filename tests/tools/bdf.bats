@@ -67,7 +67,7 @@ P
 }
 
 @test "contact.barrier.fixed-kappa is the stiffness of every frame, and goes with no bounds" {
-    "$BIN/mesh-prep" -q "$ROOT/pipelines/squeeze.yaml" --set contact.barrier.fixed-kappa=3e6 --explain -o fixed.abut 2>text
+    "$BIN/mesh-prep" -q "$ROOT/pipelines/examples/squeeze.yaml" --set contact.barrier.fixed-kappa=3e6 --explain -o fixed.abut 2>text
     grep -E 'fixed kappa +3000000 +kg/m\^2' text
     run grep -c 'kappa m' text
     [ "$output" -eq 0 ]
@@ -75,18 +75,18 @@ P
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $(at["contacts"]) > 0 { n++; if ($(at["kappa"]) != 3e6) bad = 1 }
         END { exit bad || !n }' frames.csv
     for other in contact.kappa-scale=2 contact.barrier.kappa=ipc "contact.barrier.stiffen-below=1 mm"; do
-        exits 3 "$BIN/mesh-prep" "$ROOT/pipelines/squeeze.yaml" --set contact.barrier.fixed-kappa=3e6 --set "$other" -o x.abut
+        exits 3 "$BIN/mesh-prep" "$ROOT/pipelines/examples/squeeze.yaml" --set contact.barrier.fixed-kappa=3e6 --set "$other" -o x.abut
         says "contact.barrier.fixed-kappa is there, which has no bounds"
     done
-    exits 3 "$BIN/mesh-prep" "$ROOT/pipelines/squeeze.yaml" --set contact.barrier.fixed-kappa=0 -o x.abut
+    exits 3 "$BIN/mesh-prep" "$ROOT/pipelines/examples/squeeze.yaml" --set contact.barrier.fixed-kappa=0 -o x.abut
     says "contact.barrier.fixed-kappa"
 }
 
 @test "time.newmark takes what is stable for every step, and implicit-newmark alone" {
-    newmark() { "$BIN/mesh-prep" -q "$ROOT/pipelines/drop.yaml" --set time.scheme=implicit-newmark --set "time.newmark=$1" -o n.abut; }
+    newmark() { "$BIN/mesh-prep" -q "$ROOT/pipelines/examples/drop.yaml" --set time.scheme=implicit-newmark --set "time.newmark=$1" -o n.abut; }
     newmark '{beta: 0.25, gamma: 0.5}'
     cp n.abut plain.abut
-    "$BIN/mesh-prep" -q "$ROOT/pipelines/drop.yaml" --set time.scheme=implicit-newmark -o same.abut
+    "$BIN/mesh-prep" -q "$ROOT/pipelines/examples/drop.yaml" --set time.scheme=implicit-newmark -o same.abut
     "$BIN/export" -q --dump n.abut | grep -v '^prov ' > one
     "$BIN/export" -q --dump same.abut | grep -v '^prov ' | cmp - one
     newmark '{beta: 0.3025, gamma: 0.6}'
@@ -96,7 +96,7 @@ P
     exits 3 newmark '{beta: 0.2}'
     says "time.newmark.beta is 0.2: expected at least gamma / 2 = 0.25"
     exits 3 newmark '{delta: 0.2}'
-    exits 3 "$BIN/mesh-prep" -q "$ROOT/pipelines/drop.yaml" --set time.newmark.beta=0.5 -o n.abut
+    exits 3 "$BIN/mesh-prep" -q "$ROOT/pipelines/examples/drop.yaml" --set time.newmark.beta=0.5 -o n.abut
     says "expected time.scheme to be implicit-newmark"
 }
 

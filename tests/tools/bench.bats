@@ -37,7 +37,7 @@ bench() { (cd "$ROOT" && BENCH=pile-start BENCH_OUT=$TMP/bench tests/bench/bench
     done
     awk -F '\t' 'NR == FNR { if ($1 ~ /^# [a-z-]+$/ && NF == 6) source[substr($1, 3)]; else if ($1 !~ /^#/) of[$1] = $4; next }
         FILENAME ~ /equal-error/ { seen[$2 "/" $3] } $1 in of { seen[$1] } END { for (s in of) if (!(of[s] in source) || !(s in seen)) { print s; bad = 1 }; exit bad }' \
-        "$ROOT/tests/bench/reference.tsv" "$ROOT/tests/bench/scenes.tsv" "$ROOT/pipelines/results/equal-error.tsv"
+        "$ROOT/tests/bench/reference.tsv" "$ROOT/tests/bench/scenes.tsv" "$ROOT/pipelines/experiments/directions/equal-error.tsv"
 }
 
 @test "errors: a scene that is not in the list is refused by name, one without its data skipped by name" {

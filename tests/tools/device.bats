@@ -57,7 +57,7 @@ refused() {
 }
 
 @test "scripted plates that meet a ball push it: clean, and the same bytes from a restart" {
-    "$BIN/mesh-prep" -q "$ROOT/pipelines/squeeze.yaml" --set objects.ball.generate.sphere.cells=4 -o squeeze.abut
+    "$BIN/mesh-prep" -q "$ROOT/pipelines/examples/squeeze.yaml" --set objects.ball.generate.sphere.cells=4 -o squeeze.abut
     "$BIN/step" --device twin -n 12 --report r.json squeeze.abut -o o.abut
     "$BIN/ccd-check" -q o.abut -o /dev/null
     tail -n 1 r.json | grep -q '"contacts":[1-9]'

@@ -191,8 +191,8 @@ README.md:     make demo       # installs
 README.md:     make check      # installs
 README.md:     make -s all && bin=$PWD/bin && cd "$(mktemp -d)"
 README.md:     mesh-prep scene.yaml | step -n 100 | ccd-check | export --vtu out/
-docs/COOKBOOK.md:     TABLE=out/published/table.md BUDGET=60 pipelines/published.sh "S2 ball on points"
-docs/COOKBOOK.md:     TABLE=out/thin/table.md BUDGET=60 pipelines/thin.sh "C19"
+docs/COOKBOOK.md:     TABLE=out/published/table.md BUDGET=60 pipelines/experiments/published/published.sh "S2 ball on points"
+docs/COOKBOOK.md:     TABLE=out/thin/table.md BUDGET=60 pipelines/experiments/codimensional/thin.sh "C19"
 K
     grep -vFf known found > other || true
     cat other

@@ -131,7 +131,7 @@ Y
 
 @test "a frame on a slope sticks without creep and slides with Coulomb's acceleration; frames pile up, judged" {
     for mu in 0.52 0.48; do
-        "$BIN/mesh-prep" -q "$ROOT/pipelines/scenes/nodal/slope.yaml" --set objects.block.frame=true \
+        "$BIN/mesh-prep" -q "$ROOT/pipelines/experiments/hard-contact/scenes/slope.yaml" --set objects.block.frame=true \
             --set contact.friction.mu=$mu | "$BIN/step" -q -n 100 | "$BIN/ccd-check" -q -o $mu.abut
         "$BIN/export" -q $mu.abut --csv $mu.csv
     done

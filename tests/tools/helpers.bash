@@ -8,7 +8,7 @@
 set -o pipefail
 shopt -s inherit_errexit
 
-ROOT=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BIN=${BIN:-$ROOT/bin}
 [[ $BIN == /* ]] || BIN=$ROOT/$BIN
 if [[ $BIN =~ /build/[^/]+/bin$ ]]; then AIDS=${BIN%/bin}/tests; else AIDS=${BIN%/bin}/build/gcc/tests; fi

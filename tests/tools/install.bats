@@ -97,8 +97,8 @@ lacks() {
     grep ': no file ' "$BATS_TEST_TMPDIR/said" | grep -v ': no file docs/gallery/README.md$' >"$BATS_TEST_TMPDIR/dead" || true
     cat "$BATS_TEST_TMPDIR/dead"
     [ ! -s "$BATS_TEST_TMPDIR/dead" ]
-    [ -s pipelines/results/published.md ]
-    [ -s pipelines/pictures/drop.png ]
+    [ -s pipelines/experiments/published/published.md ]
+    [ -s pipelines/examples/pictures/drop.png ]
 }
 
 @test "install: headers need each other alone, and compile without a warning, as C11 and as C++14" {

@@ -302,7 +302,7 @@ Y
 
 @test "hair grows out of a ball in equal edges, and keeps away from it when the ball rotates" {
     sed -e 's/count: 1000/count: 40/' -e 's/cells: 30}/cells: 8}/' -e 's/divisions: 16/divisions: 5/' \
-        -e 's/radius: 96.6 mm/radius: 111 mm/' "$ROOT/pipelines/scenes/nodal/hairy-ball.yaml" > hair.yaml
+        -e 's/radius: 96.6 mm/radius: 111 mm/' "$ROOT/pipelines/experiments/hard-contact/scenes/hairy-ball.yaml" > hair.yaml
     "$BIN/mesh-prep" -q hair.yaml --set motion.0.keyframes.0.time=0.02 --set motion.1.keyframes.0.time=0.02 -o a.abut
     "$BIN/step" -q -j 1 -n 20 --report r.jsonl a.abut -o b.abut
     "$BIN/ccd-check" -q --no-output b.abut
@@ -386,7 +386,7 @@ Y
 # A sheet between two spheres that come as near as its two contacts with their reserves are thick, less 1 mm; with options.
 pinch() {
     sed -e 's/size: \[0.4, 0.4\], cells: \[32, 32\]/size: [0.2, 0.2], cells: [10, 10]/' -e 's/divisions: 8/divisions: 3/' \
-        -e 's/-0.278/-0.301/' "$ROOT/pipelines/scenes/nodal/pinch.yaml" > pinch.yaml
+        -e 's/-0.278/-0.301/' "$ROOT/pipelines/experiments/hard-contact/scenes/pinch.yaml" > pinch.yaml
     "$BIN/mesh-prep" -q pinch.yaml --set length=bounding-box "$@" -o pinch.abut
 }
 
@@ -559,7 +559,7 @@ Y
 }
 
 @test "a capstan goes on from where the barrier leaves it, with its tensions" {
-    "$BIN/mesh-prep" -q "$ROOT/pipelines/scenes/nodal/capstan.yaml" --set motion.1.force=[0,-1.5,0] \
+    "$BIN/mesh-prep" -q "$ROOT/pipelines/experiments/hard-contact/scenes/capstan.yaml" --set motion.1.force=[0,-1.5,0] \
         --set materials.rope.bending-young=500 --set time.step=5ms -o a.abut
     "$BIN/step" -q --solver newton --lags 1 -n 20 a.abut |
         "$BIN/step" -q -n 20 --report r.jsonl | "$BIN/ccd-check" -q --no-output

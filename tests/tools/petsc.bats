@@ -35,11 +35,11 @@ agrees() {
     grep -q '"cg_iterations":[1-9]' boxes.jsonl && false
     petsc -q -n 1 --linear-solver petsc-gamg --report boxes.jsonl boxes.abut -o one.abut
     grep -q '"cg_iterations":[1-9]' boxes.jsonl
-    "$BIN/mesh-prep" -q "$ROOT/pipelines/squeeze.yaml" --set objects.ball.generate.sphere.cells=4 --set tolerance="1e-4 m/s" \
+    "$BIN/mesh-prep" -q "$ROOT/pipelines/examples/squeeze.yaml" --set objects.ball.generate.sphere.cells=4 --set tolerance="1e-4 m/s" \
         --set objects.ball.translate=[0.03,0.01,0.02] --set contact.friction.mu=0.5 -o first.abut
     one_stiffness first.abut squeeze.abut
     agrees squeeze 12 2e-6 petsc-schwarz petsc-gamg
-    "$BIN/mesh-prep" -q "$ROOT/pipelines/twist.yaml" --set objects.mat.generate.box.cells=[12,1,12] --set tolerance="1e-4 m/s" -o first.abut
+    "$BIN/mesh-prep" -q "$ROOT/pipelines/examples/twist.yaml" --set objects.mat.generate.box.cells=[12,1,12] --set tolerance="1e-4 m/s" -o first.abut
     one_stiffness first.abut twist.abut
     agrees twist 10 2e-6 petsc-schwarz petsc-gamg
 }

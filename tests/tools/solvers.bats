@@ -51,9 +51,9 @@ P
 # bats test_tags=slow
 @test "solvers without a matrix: frames are free of intersections, by as many Newton iterations as with cg-schwarz" {
     local pipelines=$BATS_TEST_DIRNAME/../../pipelines
-    "$BIN/mesh-prep" -q "$pipelines/twist.yaml" -o twist.abut
-    "$BIN/mesh-prep" -q "$pipelines/squeeze.yaml" -o squeeze.abut
-    "$BIN/mesh-prep" -q "$pipelines/cloth.yaml" --set 'tolerance=1e-2 l/s' --set 'contact.friction.eps_v=1e-3 l/s' -o cloth.abut
+    "$BIN/mesh-prep" -q "$pipelines/examples/twist.yaml" -o twist.abut
+    "$BIN/mesh-prep" -q "$pipelines/examples/squeeze.yaml" -o squeeze.abut
+    "$BIN/mesh-prep" -q "$pipelines/examples/cloth.yaml" --set 'tolerance=1e-2 l/s' --set 'contact.friction.eps_v=1e-3 l/s' -o cloth.abut
     "$BIN/mesh-prep" -q "$BATS_TEST_DIRNAME/../bench/twist.yaml" --set objects.mat.generate.box.cells=[19,1,19] -o mat.abut
     for scene in twist squeeze cloth mat; do
         for l in cg-schwarz mas mas-rigid ic ic-rigid; do

@@ -141,7 +141,7 @@ Y
 
 @test "the pipeline makes its table, with what ccd-check says" {
     cd "$BATS_TEST_DIRNAME/../.."
-    OUT=$BATS_TEST_TMPDIR/out STEPS=12 H=0.05 COLUMNS="newton sqp-gap qp-impact" pipelines/sqp.sh aligned-cubes > "$BATS_TEST_TMPDIR/lines"
+    OUT=$BATS_TEST_TMPDIR/out STEPS=12 H=0.05 COLUMNS="newton sqp-gap qp-impact" pipelines/experiments/sqp/sqp.sh aligned-cubes > "$BATS_TEST_TMPDIR/lines"
     [ "$(wc -l < "$BATS_TEST_TMPDIR/lines")" -eq 3 ]
     grep -E '^\| aligned-cubes \| 0.05 \| 1e-3 \| converged; ' "$BATS_TEST_TMPDIR/out/table.md"
     grep -E '^\| converged \| \| \| 1 of 1 \|' "$BATS_TEST_TMPDIR/out/table.md"

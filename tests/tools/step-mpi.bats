@@ -95,7 +95,7 @@ P
 @test "handles twist a mat: runs of 1 to 4 processes are those of step" {
     skip_without_mpi
     skip_without_numpy
-    made twist --set objects.mat.generate.box.cells=[12,1,12] --set tolerance="1e-4 m/s" < "$ROOT/pipelines/twist.yaml"
+    made twist --set objects.mat.generate.box.cells=[12,1,12] --set tolerance="1e-4 m/s" < "$ROOT/pipelines/examples/twist.yaml"
     agree twist 20 2e-6 1 2 3 4
 }
 

@@ -108,7 +108,7 @@ P
 
 @test "--stop gradient goes on where rounding hides what directions bring, as long as they lower the norm" {
     skip_without_numpy
-    "$BIN/mesh-prep" -q "$ROOT/pipelines/scenes/gipc/drop.yaml" --set objects.ball.generate.sphere.cells=5 \
+    "$BIN/mesh-prep" -q "$ROOT/pipelines/experiments/gipc/scenes/drop.yaml" --set objects.ball.generate.sphere.cells=5 \
         --set 'objects.ring.generate.torus.cells=[12, 2]' --set 'objects.bar.generate.box.cells=[8, 1, 1]' \
         --set 'objects.bowl.generate.bowl.cells=[16, 6]' --set length=bounding-box -o drop.abut
     "$BIN/step" -q -n 11 --stop gradient --tolerance 1e-6 --report slow.jsonl drop.abut | "$BIN/ccd-check" -q --no-output

@@ -13,7 +13,7 @@ apart() {
 }
 
 @test "stiff hair ends a step within a few tolerances of its minimum, where the published rule stops far from it" {
-    "$BIN/mesh-prep" "$ROOT/pipelines/scenes/thin/hair.yaml" --set 'objects.held.generate.strands.count=[2,2]' \
+    "$BIN/mesh-prep" "$ROOT/pipelines/experiments/codimensional/scenes/hair.yaml" --set 'objects.held.generate.strands.count=[2,2]' \
         --set 'objects.falling.generate.strands.count=[3,2]' --set length=bounding-box --set 'tolerance=1e-2 l/s' \
         --set 'contact.friction.eps_v=1e-3 l/s' -o hair.abut
     "$BIN/step" -j 1 -n 6 --stop published hair.abut -o run.abut

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # The shape of a bridge that lies on two piers and carries a block: how thick it shall be along its length, from the same volume,
 # so that its deck sags least.  The loss is half the squared sag of all nodes of the deck, in equilibrium with contact and friction;
-# unknown are the thicknesses of 13 stations, up to the factor that keeps their sum (pipelines/adjoint_minimise.sh).
+# unknown are the thicknesses of 13 stations, up to the factor that keeps their sum (pipelines/experiments/adjoint/adjoint_minimise.sh).
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../../.."
 name=bridge bin=${BIN:-bin} out=${OUT:-out/adjoint-bridge} steps=3
 most=60 enough=0 level=1e-3 change=0.3 by="--by mesh/X"
-scene=pipelines/scenes/meshes/adjoint-bridge.yaml
-. pipelines/adjoint_minimise.sh
+scene=pipelines/experiments/adjoint/scenes/meshes/adjoint-bridge.yaml
+. pipelines/experiments/adjoint/adjoint_minimise.sh
 
 # The mesh: nodes k + 3 (j + 3 i) at station i of 17 along x, j of 3 across, k of 3 from the bottom to the deck; six tets a cell.
 # THICKNESS is a file of 13 numbers, those of the stations between the piers; weights of corners follow from it alone.

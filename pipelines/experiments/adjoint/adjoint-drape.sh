@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # The bending stiffness of a cloth from how it drapes over a ball: the loss is half the squared distance of all nodes to where they
 # were recorded in four frames; unknown is the logarithm of the bending modulus, four times too small at the start
-# (pipelines/adjoint_minimise.sh).
+# (pipelines/experiments/adjoint/adjoint_minimise.sh).
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../../.."
 name=drape bin=${BIN:-bin} out=${OUT:-out/adjoint-drape} steps=40
 most=20 enough=1e-10 level=0 change=1 by="--by hinge/stiffness"
-scene=pipelines/scenes/adjoint-drape.yaml true=2e5
-. pipelines/adjoint_minimise.sh
+scene=pipelines/experiments/adjoint/scenes/adjoint-drape.yaml true=2e5
+. pipelines/experiments/adjoint/adjoint_minimise.sh
 
 with() { # MODULUS [STEPS]
     "$bin"/mesh-prep -q "$scene" --set materials.cloth.bending-young="$1" | "$bin"/step -q -j 1 -n "${2:-$steps}"

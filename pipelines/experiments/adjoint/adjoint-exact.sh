@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # How exact derivatives of runs are, and what they cost: tables on standard output.
-#     pipelines/adjoint-exact.sh differences      every number of lib/adjoint's tests beside central differences of runs (TSV)
-#     pipelines/adjoint-exact.sh tolerance        errors of derivatives against the tolerance of the run, true and estimated
-#     pipelines/adjoint-exact.sh cost             processor seconds forwards and backwards, memory for runs of two lengths
+#     pipelines/experiments/adjoint/adjoint-exact.sh differences      every number of lib/adjoint's tests beside central differences of runs (TSV)
+#     pipelines/experiments/adjoint/adjoint-exact.sh tolerance        errors of derivatives against the tolerance of the run, true and estimated
+#     pipelines/experiments/adjoint/adjoint-exact.sh cost             processor seconds forwards and backwards, memory for runs of two lengths
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../../.."
 bin=${BIN:-bin} unit=${UNIT:-build/gcc/unit} out=${OUT:-out/adjoint-exact} python=${PYTHON:-/usr/bin/python3}
 mkdir -p "$out"
 
@@ -18,7 +18,7 @@ differences() {
 
 # derivatives of the sliding block, by E, nu, density, mu and gravity: scheme tolerance more
 derivatives() {
-    "$bin"/mesh-prep -q pipelines/scenes/adjoint-identify.yaml --set time.scheme="$1" --set tolerance="$2 m/s" |
+    "$bin"/mesh-prep -q pipelines/experiments/adjoint/scenes/adjoint-identify.yaml --set time.scheme="$1" --set tolerance="$2 m/s" |
         "$bin"/step -q -j 1 -n 24 -o "$out/run.abut"
     printf '%s\n' step,object,x,y,z 24,block,0.3,0.1,0.1 12,block,0.2,, >"$out/target.csv"
     "$bin"/adjoint -q -j 1 "${@:3}" --target "$out/target.csv" --csv - "$out/run.abut"
@@ -92,15 +92,15 @@ cost() {
 scenes() {
     local fast="--set contact.kappa-range=1 --set tolerance=1e-5m/s"
     cat <<L
-blocks, implicit Euler|20|pipelines/scenes/adjoint-blocks.yaml
-blocks, BDF2|20|pipelines/scenes/adjoint-blocks.yaml --set time.scheme=bdf2
-blocks, Newmark|20|pipelines/scenes/adjoint-blocks.yaml --set time.scheme=implicit-newmark
-blocks, midpoint|20|pipelines/scenes/adjoint-blocks.yaml --set time.scheme=midpoint
-blocks, 2 friction passes|20|pipelines/scenes/adjoint-blocks.yaml --set contact.friction.lags=2
-blocks, 2 friction passes, --keep-passes|20|pipelines/scenes/adjoint-blocks.yaml --set contact.friction.lags=2|--keep-passes
-blocks, 3 friction passes, --keep-passes|20|pipelines/scenes/adjoint-blocks.yaml --set contact.friction.lags=3|--keep-passes
-drape of cloth|40|pipelines/scenes/adjoint-drape.yaml
-squeeze|20|pipelines/squeeze.yaml $fast
+blocks, implicit Euler|20|pipelines/experiments/adjoint/scenes/adjoint-blocks.yaml
+blocks, BDF2|20|pipelines/experiments/adjoint/scenes/adjoint-blocks.yaml --set time.scheme=bdf2
+blocks, Newmark|20|pipelines/experiments/adjoint/scenes/adjoint-blocks.yaml --set time.scheme=implicit-newmark
+blocks, midpoint|20|pipelines/experiments/adjoint/scenes/adjoint-blocks.yaml --set time.scheme=midpoint
+blocks, 2 friction passes|20|pipelines/experiments/adjoint/scenes/adjoint-blocks.yaml --set contact.friction.lags=2
+blocks, 2 friction passes, --keep-passes|20|pipelines/experiments/adjoint/scenes/adjoint-blocks.yaml --set contact.friction.lags=2|--keep-passes
+blocks, 3 friction passes, --keep-passes|20|pipelines/experiments/adjoint/scenes/adjoint-blocks.yaml --set contact.friction.lags=3|--keep-passes
+drape of cloth|40|pipelines/experiments/adjoint/scenes/adjoint-drape.yaml
+squeeze|20|pipelines/examples/squeeze.yaml $fast
 L
 }
 

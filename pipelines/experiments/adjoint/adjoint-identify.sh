@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Young's modulus and the friction coefficient of a sliding block from its recorded trajectory: the loss is half the squared distance
-# of all nodes to where they were recorded in all frames, unknown are ln E and mu (pipelines/adjoint_minimise.sh).  What sways has a
+# of all nodes to where they were recorded in all frames, unknown are ln E and mu (pipelines/experiments/adjoint/adjoint_minimise.sh).  What sways has a
 # minimum for every phase that fits: windows of growing length (WINDOWS, frames) lead to the right one.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../../.."
 name=identify bin=${BIN:-bin} out=${OUT:-out/adjoint-identify} stages=${WINDOWS:-8 15 30 60}
 most=20 enough=1e-13 level=0 change=0.2 by="--by material/young --by contact/mu"
 steps=${stages##* }
-scene=pipelines/scenes/adjoint-identify.yaml
-. pipelines/adjoint_minimise.sh
+scene=pipelines/experiments/adjoint/scenes/adjoint-identify.yaml
+. pipelines/experiments/adjoint/adjoint_minimise.sh
 
 with() { # E MU [FRAMES]
     "$bin"/mesh-prep -q "$scene" --set materials.soft.young="$1" --set contact.friction.mu="$2" |

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # How a ball must be thrown at a wall to come back into a bowl: the loss is half the squared distance of the ball's centre from a
-# place over the middle of the bowl after 0.54 s; unknown are the three numbers of its velocity (pipelines/adjoint_minimise.sh).
+# place over the middle of the bowl after 0.54 s; unknown are the three numbers of its velocity (pipelines/experiments/adjoint/adjoint_minimise.sh).
 # The best throw is followed for 1.6 s: the ball stays in the bowl.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../../.."
 name=throw bin=${BIN:-bin} out=${OUT:-out/adjoint-throw} steps=135 show=400
 most=20 enough=1e-5 level=0 change=0.5 by="--by node/v"
-scene=pipelines/scenes/adjoint-throw.yaml
-. pipelines/adjoint_minimise.sh
+scene=pipelines/experiments/adjoint/scenes/adjoint-throw.yaml
+. pipelines/experiments/adjoint/adjoint_minimise.sh
 
 unknowns() { printf '%s\n' "3.5 1 2 8" "2 1 -5 5" "0 1 -5 5"; }
 run() { # FILE [STEPS]

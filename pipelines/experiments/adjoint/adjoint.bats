@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# Derivatives of runs at work: losses go down by them, in few evaluations (pipelines/adjoint-NAME.sh, short forms).
-load ../tools/helpers
+# Derivatives of runs at work: losses go down by them, in few evaluations (adjoint-NAME.sh, short forms).
+load ../../../tests/tools/helpers
 
 # descend NAME [BY]: by awk alone, or by scipy too
 descend() {
-    PYTHON=${2:-none} OUT=$BATS_TEST_TMPDIR BIN=$BIN "$ROOT/pipelines/adjoint-$1.sh"
+    PYTHON=${2:-none} OUT=$BATS_TEST_TMPDIR BIN=$BIN "$ROOT/pipelines/experiments/adjoint/adjoint-$1.sh"
     cd "$BATS_TEST_TMPDIR"
 }
 # lowest FILE: the lowest loss of a descent

@@ -44,8 +44,8 @@ targets() {
 descend() {
     case $1 in
     awk) awk -v ask="$2" -v at="$out/at" -v best="$out/awk.txt" -v most="$most" -v enough="$enough" -v level="$level" \
-            -v change="$change" -f pipelines/adjoint_descend.awk "$3" ;;
-    scipy) "$python" pipelines/adjoint_scipy.py "$2" "$out/at" "$out/scipy.txt" "$most" "$enough" "$level" "$3" ;;
+            -v change="$change" -f pipelines/experiments/adjoint/adjoint_descend.awk "$3" ;;
+    scipy) "$python" pipelines/experiments/adjoint/adjoint_scipy.py "$2" "$out/at" "$out/scipy.txt" "$most" "$enough" "$level" "$3" ;;
     esac >>"$out/$1.tsv"
 }
 

@@ -1,14 +1,15 @@
 """adjoint_table.py FROM INTO: the table, the curves and the losses of the descents in FROM/NAME/{awk,scipy}.tsv, which
-pipelines/adjoint.sh makes."""
+pipelines/experiments/adjoint/adjoint.sh makes."""
 import os
 import sys
 
-from curves import panels
+sys.path.insert(0, "pipelines/experiments/bin")
+from curves import panels   # noqa: E402
 
 FROM, INTO = sys.argv[1:]
 HEAD = """# Losses that go down by derivatives of runs
 
-Made by `pipelines/adjoint.sh`; the loss of every evaluation is in [adjoint-losses.tsv](adjoint-losses.tsv), curves are
+Made by `pipelines/experiments/adjoint/adjoint.sh`; the loss of every evaluation is in [adjoint-losses.tsv](adjoint-losses.tsv), curves are
 [beside](adjoint.svg). An evaluation is a run and its backward pass; *steps* are those of the descent, the others shorten one. The
 descent ends at a loss, or where the largest derivative is small beside the first (the scripts say which). Figures of others are
 those of their files; the scenes are not the same.

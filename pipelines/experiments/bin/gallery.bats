@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # bats file_tags=experiment
 # Pictures of published figures: each has its line, scene, numbers and place on the page; how they are made.
-load ../tools/helpers
+load ../../../tests/tools/helpers
 
-gallery() { BIN=$BIN OUT=$TMP/out LIST=$TMP/list.tsv GALLERY=$TMP/gallery "$PYTHON" "$ROOT/pipelines/gallery" "$@"; }
+gallery() { BIN=$BIN OUT=$TMP/out LIST=$TMP/list.tsv GALLERY=$TMP/gallery "$PYTHON" "$ROOT/pipelines/experiments/bin/gallery" "$@"; }
 
 # A list of one picture of two runs and one curve, in $TMP.
 listed() {
-    local scene=$ROOT/pipelines/scenes/erleben/wedge-crack.yaml
+    local scene=$ROOT/pipelines/experiments/published/scenes/erleben/wedge-crack.yaml
     {
         printf '# a comment\nsection\tTitle\tText.\n'
         printf 'two\tFig. 1\t%s -- -n 3 ++ %s -- -n 4\t--frames 0,1 --size 64x48\tpublished: U4 wedge crack\tA caption.\n' "$scene" "$scene"
@@ -17,8 +17,8 @@ listed() {
 }
 
 @test "gallery: every picture has its line, its scene, rows of tables and its place on the page; none has 300 KB" {
-    "$PYTHON" "$ROOT/pipelines/gallery" --check
-    [ "$("$PYTHON" "$ROOT/pipelines/gallery" --list | grep -c 'there$')" -ge 25 ]
+    "$PYTHON" "$ROOT/pipelines/experiments/bin/gallery" --check
+    [ "$("$PYTHON" "$ROOT/pipelines/experiments/bin/gallery" --list | grep -c 'there$')" -ge 25 ]
 }
 
 @test "gallery: what lacks its line, picture, scene, row or page is found" {
@@ -32,11 +32,11 @@ listed() {
     rm gallery/two.png; found 'two: no '; : > gallery/two.png
     head -c 300000 /dev/zero > gallery/two.png; found 'two.png: 300000 bytes'; : > gallery/two.png
     cp list.tsv saved
-    sed -i 's/U4 wedge crack/U4 nothing/' list.tsv; found "no row 'U4 nothing' in pipelines/results/published.md"; cp saved list.tsv
+    sed -i 's/U4 wedge crack/U4 nothing/' list.tsv; found "no row 'U4 nothing' in pipelines/experiments/published/published.md"; cp saved list.tsv
     sed -i 's/-n 4/-n 5/' list.tsv; found 'README.md: not what the list says'; cp saved list.tsv
     sed -i 's/A caption/Another/' list.tsv; found 'README.md: not what the list says'; cp saved list.tsv
     sed -i 's/wedge-crack.yaml/none.yaml/' list.tsv; found 'two: no '; cp saved list.tsv
-    sed -i 's/^step-sizes/no-such/' list.tsv; found 'no-such: no pipelines/plots/no-such.gp'; cp saved list.tsv
+    sed -i 's/^step-sizes/no-such/' list.tsv; found 'no-such: no pipelines/experiments/bin/plots/no-such.gp'; cp saved list.tsv
     sed -n 3p saved >> list.tsv; found 'two: two lines'; cp saved list.tsv
     sed -i 's/^| U4 wedge crack .*/| U4 wedge crack | 0 |/' gallery/README.md      # numbers follow their tables
     gallery --check

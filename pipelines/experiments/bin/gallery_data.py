@@ -1,14 +1,20 @@
-"""Data of the curves of pipelines/gallery: blocks of numbers for gnuplot, taken from tables and from runs."""
+"""Data of the curves of pipelines/experiments/bin/gallery: blocks of numbers for gnuplot, taken from tables and from runs."""
+import glob
 import re
 import sys
 
 sys.path.insert(0, "formats/python")
 
 
+def file_of(name):
+    """The file of a table; "" where there is none."""
+    return "".join(glob.glob(f"pipelines/experiments/*/{name}.md"))
+
+
 def rows(name, heading=None):
-    """Cells of the rows of a table in pipelines/results; of the first table below the heading where one is given."""
+    """Cells of the rows of a table; of the first table below the heading where one is given."""
     found, on = [], heading is None
-    with open(f"pipelines/results/{name}.md", encoding="utf-8") as f:
+    with open(file_of(name), encoding="utf-8") as f:
         for line in f:
             if line.startswith("#"):
                 on = heading is None or line.lstrip("# ").rstrip() == heading

@@ -1,15 +1,15 @@
 #!/usr/bin/env bats
 # bats file_tags=experiment
-# pipelines/ranks.py: counts of a run cut over many processes, against sets that are counted one by one.
-load ../tools/helpers
+# pipelines/experiments/bin/ranks.py: counts of a run cut over many processes, against sets that are counted one by one.
+load ../../../tests/tools/helpers
 
 @test "ranks, ghosts, blocks, tets and neighbours are those of sets counted one by one; one rank has none of others" {
     skip_without_numpy
     two_boxes 4 0.312 | "$BIN/mesh-prep" -q - | "$BIN/step" -q -n 8 -o run.abut
-    "$PYTHON" "$ROOT/pipelines/ranks.py" run.abut 1 3 7 > counts
+    "$PYTHON" "$ROOT/pipelines/experiments/bin/ranks.py" run.abut 1 3 7 > counts
     cat > brute.py <<'P'
 import sys
-sys.path[:0] = [sys.argv[1] + "/formats/python", sys.argv[1] + "/pipelines"]
+sys.path[:0] = [sys.argv[1] + "/formats/python", sys.argv[1] + "/pipelines/experiments/bin"]
 import abut_stream, ranks
 items = list(abut_stream.read("run.abut"))
 x, tet = items[-1]["node/x"], items[0]["tet/node"].tolist()
@@ -47,11 +47,11 @@ assert sorted(places.tolist()) == list(range(512))
 assert (abs(np.diff(cells[:-1][np.argsort(places)], axis=0)).sum(axis=1) == 1).all()
 P
     "$PYTHON" brute.py "$ROOT"
-    "$PYTHON" "$ROOT/pipelines/ranks.py" --predict 1 8 25 23 0.12 > table
+    "$PYTHON" "$ROOT/pipelines/experiments/bin/ranks.py" --predict 1 8 25 23 0.12 > table
     [ "$(wc -l < table)" -eq 6 ]
-    "$PYTHON" "$ROOT/pipelines/ranks.py" --predict 1 8 25 10 0 1 1000 2000 > joined
+    "$PYTHON" "$ROOT/pipelines/experiments/bin/ranks.py" --predict 1 8 25 10 0 1 1000 2000 > joined
     grep -F '| 10^6, 10 | 2.1 / 8 / 3 / 100 % | 0.27 / ' joined     # 2.15 us x 10^6; 1000 + 2000 bytes; 0.097 s of joins at 16
-    exits 2 "$PYTHON" "$ROOT/pipelines/ranks.py" --predict 1 8 25 10 0 1
-    exits 2 "$PYTHON" "$ROOT/pipelines/ranks.py"
-    exits 2 "$PYTHON" "$ROOT/pipelines/ranks.py" run.abut 0
+    exits 2 "$PYTHON" "$ROOT/pipelines/experiments/bin/ranks.py" --predict 1 8 25 10 0 1
+    exits 2 "$PYTHON" "$ROOT/pipelines/experiments/bin/ranks.py"
+    exits 2 "$PYTHON" "$ROOT/pipelines/experiments/bin/ranks.py" run.abut 0
 }

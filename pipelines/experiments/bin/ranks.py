@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Counts of one run cut over many processes, and the times that they predict.  No message is sent: counts need no cluster.
 
-    pipelines/ranks.py FILE.abut [RANKS ...]            counts of the last frame, as TSV (1 2 4 16 64)
-    pipelines/ranks.py --predict ROW SETUP HOP ITERATIONS GROWTH [JOIN WHOLE OWN]   times, memory, efficiency
+    pipelines/experiments/bin/ranks.py FILE.abut [RANKS ...]            counts of the last frame, as TSV (1 2 4 16 64)
+    pipelines/experiments/bin/ranks.py --predict ROW SETUP HOP ITERATIONS GROWTH [JOIN WHOLE OWN]   times, memory, efficiency
 
 Nodes are put along a Hilbert curve through the frame and cut into ranges with equally many.  A node belongs to the rank of its
 range; a rank holds every tet that has one of its nodes, and the other nodes of those are its ghosts.
@@ -19,7 +19,7 @@ Of step-mpi: JOIN GB/s at which all get a vector of all nodes, twice an iteratio
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "formats", "python"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../formats/python"))
 PIECES = 64
 NODES_PER_TET = 0.215
 BYTES_PER_TET = 2700

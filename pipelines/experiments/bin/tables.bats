@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # bats file_tags=experiment
 # Rows of tables, of which code they are, and which the code has left behind.
-load ../tools/helpers
+load ../../../tests/tools/helpers
 
 # A repository with a table of two rows, made by a script that counts, of two scenes and one file of code.
 setup() {
@@ -10,8 +10,8 @@ setup() {
     command -v git > /dev/null || skip "no git"
     export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
     git init -q .
-    mkdir -p pipelines/results lib tests
-    cp "$ROOT/pipelines/tables" pipelines/
+    mkdir -p pipelines/results pipelines/experiments/bin lib tests
+    cp "$ROOT/pipelines/experiments/bin/tables" pipelines/experiments/bin/
     printf 'all:\n' > Makefile
     echo 'one' > lib/a.c
     echo 'text' > ./lib/a.md
@@ -23,7 +23,7 @@ setup() {
         printf 't\tpipelines/results/t.md\t1\tnamed\t@code\tpipelines/list.tsv\tV=7 pipelines/run.sh\n'
         printf 'u\tpipelines/results/u.tsv\t2\tall\t@code\t-\tprintf "a\\tb\\tc\\n1\\t2\\t3\\n1\\t3\\t4\\n" > pipelines/results/u.tsv\n'
         printf 'd\td.md#Two\t1\treplace\t@code\t-\techo "| r | new |"\n'
-    } > pipelines/tables.tsv
+    } > pipelines/experiments/bin/tables.tsv
     cat > pipelines/run.sh <<'R'
 #!/usr/bin/env bash
 table=./pipelines/results/t.md
@@ -41,7 +41,7 @@ R
     git commit -qm one
 }
 teardown() { rm -rf "$TMP"; }
-tables() { ./pipelines/tables "$@"; }
+tables() { ./pipelines/experiments/bin/tables "$@"; }
 commit() { git add -A && git commit -qm "$1"; }
 
 @test "tables: a row that is made is recorded with commit, date, machine and command; the others have no record" {
@@ -52,7 +52,7 @@ commit() { git add -A && git commit -qm "$1"; }
     [[ ${lines[0]} == "A one"$'\t'7$'\t'"$(git rev-parse --short=12 HEAD~1)"$'\t'"$(date +%F)"$'\t'*cores*$'\t'"V=7 pipelines/run.sh 'A one'" ]]
     [[ ${lines[1]} == "B two"$'\t'0$'\t-\t-\t-\t-' ]]
     tables t B
-    sed -i 's/V=7/V=8/' pipelines/tables.tsv
+    sed -i 's/V=7/V=8/' pipelines/experiments/bin/tables.tsv
     commit "another command"
     tables --adopt t HEAD~1 ./pipelines/results/t.md      # the command of today is not that of the commit: in full
     run cut -f6 pipelines/results/rows.tsv
@@ -60,10 +60,10 @@ commit() { git add -A && git commit -qm "$1"; }
     tables --adopt t HEAD ./pipelines/results/t.md        # it is: not repeated
     run cut -f6 pipelines/results/rows.tsv
     [ "$output" = $'command\n=\n=' ]
-    sed -i 's/V=8/V=9/' pipelines/tables.tsv
+    sed -i 's/V=8/V=9/' pipelines/experiments/bin/tables.tsv
     run tables --tsv t
     [[ ${lines[0]} == *$'\tV=8 pipelines/run.sh' ]]
-    git checkout -q pipelines/tables.tsv
+    git checkout -q pipelines/experiments/bin/tables.tsv
     sed -i '/^t\tB two/d' pipelines/results/rows.tsv
     run tables --stale t
     [ "$status" -eq 1 ]
@@ -75,7 +75,7 @@ commit() { git add -A && git commit -qm "$1"; }
 }
 
 @test "tables: a budget of the caller's is in the record of a table that has one" {
-    sed -i 's|V=7 pipelines/run.sh|V=${BUDGET:-9} pipelines/run.sh|' pipelines/tables.tsv
+    sed -i 's|V=7 pipelines/run.sh|V=${BUDGET:-9} pipelines/run.sh|' pipelines/experiments/bin/tables.tsv
     commit "with a budget"
     BUDGET=5 tables t A
     tables t B
@@ -132,12 +132,12 @@ commit() { git add -A && git commit -qm "$1"; }
     echo two > lib/a.c
     commit two
     echo "drop -j 1  differs: step 3" > said; echo 1 > status
-    exits 1 ./pipelines/tables --same "$first" HEAD
+    exits 1 ./pipelines/experiments/bin/tables --same "$first" HEAD
     echo "drop -j 1  absent: x" > said; echo 0 > status
-    exits 1 ./pipelines/tables --same "$first" HEAD
+    exits 1 ./pipelines/experiments/bin/tables --same "$first" HEAD
     [ ! -e pipelines/results/same.tsv ]
     echo "drop -j 1  same bytes  clean" > said
-    exits 2 env ROWS=drop ./pipelines/tables --same "$first" HEAD
+    exits 2 env ROWS=drop ./pipelines/experiments/bin/tables --same "$first" HEAD
     tables --same "$first" HEAD t
     tables --stale t
     run tables --stale u
@@ -169,35 +169,35 @@ commit() { git add -A && git commit -qm "$1"; }
 }
 
 @test "tables: rows whose words alone differ keep their record; one whose numbers differ is refused" {
-    printf 'words\tt\tpublished, reason, came:\n' | cat - pipelines/tables.tsv > list && mv list pipelines/tables.tsv
+    printf 'words\tt\tpublished, reason, came:\n' | cat - pipelines/experiments/bin/tables.tsv > list && mv list pipelines/experiments/bin/tables.tsv
     printf '# T\n\n| name | value | came |\n|---|---|---|\n| A one | 7 | yes: 3 |\n| B two | 7 | yes: 4 |\n' > ./pipelines/results/t.md
     commit made
     tables --adopt t HEAD ./pipelines/results/t.md
     commit recorded
     # another verdict on the same number, another column of words
     printf '# T\n\n| name | value | came | reason |\n|---|---|---|---|\n| A one | 7 | no: 3 | x |\n| B two | 7 | yes: 4 |  |\n' > ./pipelines/results/t.md
-    exits 1 ./pipelines/tables --stale t
+    exits 1 ./pipelines/experiments/bin/tables --stale t
     cut -f1-6 pipelines/results/rows.tsv > before
     tables --reworded t
     cut -f1-6 pipelines/results/rows.tsv | cmp - before
     tables --stale t
     commit words
     sed -i 's/no: 3/no: 5/' ./pipelines/results/t.md
-    exits 1 ./pipelines/tables --reworded t
+    exits 1 ./pipelines/experiments/bin/tables --reworded t
     sed -i 's/no: 5/no: 3/; s/| B two | 7/| B two | 8/' ./pipelines/results/t.md
     run tables --reworded t
     [ "$status" -eq 1 ]
     [[ ${lines[0]} == $'t\tB two\tmore than its words has changed' ]]
-    exits 1 ./pipelines/tables --stale t
-    exits 2 ./pipelines/tables --reworded u
+    exits 1 ./pipelines/experiments/bin/tables --stale t
+    exits 2 ./pipelines/experiments/bin/tables --reworded u
     git checkout -q .
     sed -i 's/yes: 4/yes: 4, 5/' ./pipelines/results/t.md       # a number that was not there
-    exits 1 ./pipelines/tables --reworded t
+    exits 1 ./pipelines/experiments/bin/tables --reworded t
 }
 
 @test "tables: words of a file that scripts of today have made; what they have changed does not count if numbers are the same" {
-    printf 'words\tt\tpublished, reason\n' | cat - pipelines/tables.tsv > list && mv list pipelines/tables.tsv
-    sed -i 's|lib/\*.c|lib/*.c pipelines/run.sh|' pipelines/tables.tsv
+    printf 'words\tt\tpublished, reason\n' | cat - pipelines/experiments/bin/tables.tsv > list && mv list pipelines/experiments/bin/tables.tsv
+    sed -i 's|lib/\*.c|lib/*.c pipelines/run.sh|' pipelines/experiments/bin/tables.tsv
     printf '# T\n\n| name | value | reason |\n|---|---|---|\n| A one | 7, 0.3 ms | a |\n| B two | 7 | b |\n' > ./pipelines/results/t.md
     commit made
     tables --adopt t HEAD ./pipelines/results/t.md
@@ -205,9 +205,9 @@ commit() { git add -A && git commit -qm "$1"; }
     first=$(git rev-parse --short=12 HEAD)
     printf '# other reasons\n' >> pipelines/run.sh
     commit scripts
-    exits 1 ./pipelines/tables --stale t
+    exits 1 ./pipelines/experiments/bin/tables --stale t
     printf '| name | value | reason |\n|---|---|---|\n| A one | 8, 0.4 ms | c |\n' > other.md
-    exits 1 ./pipelines/tables --words t other.md "$first"
+    exits 1 ./pipelines/experiments/bin/tables --words t other.md "$first"
     sed -i 's/ 8, / 7, /' other.md
     tables --words t other.md "$first"
     grep -qF '| A one | 7, 0.3 ms | c |' ./pipelines/results/t.md
@@ -215,13 +215,13 @@ commit() { git add -A && git commit -qm "$1"; }
     tail -n 1 pipelines/results/same.tsv | grep -qP "^$first\t.*\tt\tscripts alone differ; 1 rows"
     echo two > lib/a.c
     commit code
-    exits 1 ./pipelines/tables --words t other.md "$first"
+    exits 1 ./pipelines/experiments/bin/tables --words t other.md "$first"
 }
 
 @test "tables: what a script says of its table and of itself is no code" {
     printf '"""Says."""\nHEAD = "a table"\nN = "3"\n' > pipelines/made.py
     printf 'cat <<'"'H'"'\na table\nH\necho 1\n' > pipelines/made.sh
-    sed -i 's|lib/\*.c|lib/*.c pipelines/made.*|' pipelines/tables.tsv
+    sed -i 's|lib/\*.c|lib/*.c pipelines/made.*|' pipelines/experiments/bin/tables.tsv
     commit scripts
     tables t
     commit made
@@ -236,7 +236,7 @@ commit() { git add -A && git commit -qm "$1"; }
     [[ ${lines[0]} == *"changed since: pipelines/made.py" ]]
     git checkout -q pipelines/made.py
     sed -i 's/echo 1/echo 2/' pipelines/made.sh
-    exits 1 ./pipelines/tables --stale t
+    exits 1 ./pipelines/experiments/bin/tables --stale t
 }
 
 @test "tables: code that is not committed makes no rows; nor does a command that fails, a table that is unknown" {
@@ -245,12 +245,12 @@ commit() { git add -A && git commit -qm "$1"; }
     [ "$status" -eq 2 ]
     [[ $output == *"not committed"*lib/a.c* ]]
     commit two
-    exits 2 ./pipelines/tables u row
-    exits 2 ./pipelines/tables none
-    exits 2 ./pipelines/tables --none
-    sed -i 's/printf "a/false; printf "a/' pipelines/tables.tsv
-    sed -i 's/false; \(.*\) > /false \&\& \1 > /' pipelines/tables.tsv
-    exits 1 ./pipelines/tables u
+    exits 2 ./pipelines/experiments/bin/tables u row
+    exits 2 ./pipelines/experiments/bin/tables none
+    exits 2 ./pipelines/experiments/bin/tables --none
+    sed -i 's/printf "a/false; printf "a/' pipelines/experiments/bin/tables.tsv
+    sed -i 's/false; \(.*\) > /false \&\& \1 > /' pipelines/experiments/bin/tables.tsv
+    exits 1 ./pipelines/experiments/bin/tables u
     [ ! -e pipelines/results/rows.tsv ] || [ "$(grep -c '^u' pipelines/results/rows.tsv)" -eq 0 ]
 }
 
@@ -280,18 +280,18 @@ commit() { git add -A && git commit -qm "$1"; }
 @test "tables: every table of pipelines/results is in the list, its file has rows, and records are of rows that are there" {
     cd "$ROOT"
     [ -e pipelines/results/rows.tsv ] && git rev-parse -q --verify HEAD > /dev/null || skip "no repository"
-    for file in pipelines/results/*.md pipelines/results/*.tsv; do
+    for file in pipelines/experiments/*/*.md pipelines/experiments/*/*.tsv; do
         [[ $file != *.md || ! -e ${file%.md}.tsv ]] || continue        # made of that
         case $file in
         */README.md | */rows.tsv | */same.tsv) ;;
-        *) grep -q $'\t'"$file" pipelines/tables.tsv || { echo "not in pipelines/tables.tsv: $file"; false; } ;;
+        *) grep -q $'\t'"$file" pipelines/experiments/bin/tables.tsv || { echo "not in pipelines/experiments/bin/tables.tsv: $file"; false; } ;;
         esac
     done
     while IFS=$'\t' read -r name file _; do
         [[ $name != '#'* && $name != set && $name != words ]] || continue
         [ -e "${file%%#*}" ]
-        pipelines/tables --tsv "$name" > "$TMP/rows"
+        pipelines/experiments/bin/tables --tsv "$name" > "$TMP/rows"
         [ -s "$TMP/rows" ]
         [ "$(wc -l < "$TMP/rows")" -ge "$(grep -c "^$name"$'\t' pipelines/results/rows.tsv)" ] || { echo "records of rows that are gone: $name"; false; }
-    done < pipelines/tables.tsv
+    done < pipelines/experiments/bin/tables.tsv
 }

@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
 """Outcomes of shells, rods and particles (Li 2020, chapter 5) beside what the source says of them; every run passes ccd-check.
 
-    pipelines/codim_outcomes.py [ROW ...]                   rows whose names begin so, or all
-    TABLE=pipelines/results/codim-outcomes.md               rows that are run replace those of the same name; the others stay
+    pipelines/experiments/codimensional/codim_outcomes.py [ROW ...]                   rows whose names begin so, or all
+    TABLE=pipelines/experiments/codimensional/codim-outcomes.md               rows that are run replace those of the same name; the others stay
     REASONS=1       runs nothing: what is published and reasons of the list into rows of the table, whose outcomes stay
-    OUT=out/judged  BIN=bin  FRESH=1  JOBS=1        see pipelines/judged_run.py
+    OUT=out/judged  BIN=bin  FRESH=1  JOBS=1        see pipelines/experiments/bin/judged_run.py
 
 Status 1 where an outcome is not the published one and has no reason.
 """
 import json, os, subprocess, sys
 
-os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-sys.path[:0] = ["pipelines", "formats/python"]
+os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../.."))
+sys.path[:0] = ["pipelines/experiments/bin", "formats/python"]
 import numpy as np
 import abut_stream
 from judged_run import BIN, run     # noqa: E402
 
 OUT = os.environ.get("OUT", "out/judged")
-TABLE = os.environ.get("TABLE", "pipelines/results/codim-outcomes.md")
-T = "pipelines/scenes/thin/"
+TABLE = os.environ.get("TABLE", "pipelines/experiments/codimensional/codim-outcomes.md")
+T = "pipelines/experiments/codimensional/scenes/"
 
 
 def frames(stream):
@@ -158,7 +158,7 @@ RESULTS = [
 
 HEAD = """# Outcomes of shells, rods and particles
 
-Made by `TABLE=pipelines/results/codim-outcomes.md pipelines/codim_outcomes.py`: scenes of Li 2020 (dissertation, ch. 5) with
+Made by `TABLE=pipelines/experiments/codimensional/codim-outcomes.md pipelines/experiments/codimensional/codim_outcomes.py`: scenes of Li 2020 (dissertation, ch. 5) with
 fewer elements, and what the source says becomes of them. Every run passed `ccd-check`. Iterations are in [thin.md](thin.md).
 
 - *As published*: whether it came so; empty where the source gives a number of another scene. *Reason*: why not, or "unexplained".

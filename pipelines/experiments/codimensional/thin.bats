@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # The scenes of shells, rods and particles, each with few elements: every frame judged by ccd-check and strain-limit.
-load ../tools/helpers
+load ../../../tests/tools/helpers
 
-THIN=$BATS_TEST_DIRNAME/../../pipelines/scenes/thin
+THIN=$ROOT/pipelines/experiments/codimensional/scenes
 
 # judged SCENE STEPS [options of mesh-prep]: the frames in run.abut, the report in steps.jsonl, the strains in strain.jsonl
 judged() {
@@ -90,7 +90,7 @@ holds() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 }
 
 @test "splitting keeps the limits too, and comes closer to the coupled solve with shorter steps" {
-    OUT=$TMP/out STEPS="0.08 0.02" UNTIL=0.32 UPPER=1.02 "$THIN/../../splitting.sh" --set objects.cloth.generate.cloth.edge=0.25 > table
+    OUT=$TMP/out STEPS="0.08 0.02" UNTIL=0.32 UPPER=1.02 "$ROOT/pipelines/examples/splitting.sh" --set objects.cloth.generate.cloth.edge=0.25 > table
     awk 'NR == 1 { next } { far[$1] = $6; bad += $2 >= 1.02 || $4 >= 1.02 || $2 <= 1 || $4 <= 1 }
          END { exit bad || !(0 < far["0.02"] && far["0.02"] < far["0.08"]) }' table || { cat table; false; }
 }

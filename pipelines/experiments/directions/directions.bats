@@ -1,26 +1,26 @@
 #!/usr/bin/env bats
 # bats file_tags=experiment
-# All directions on the same steps: pipelines/directions.sh fails when ccd-check finds a collision; a row says which step did not converge.
-load ../tools/helpers
+# All directions on the same steps: pipelines/experiments/directions/directions.sh fails when ccd-check finds a collision; a row says which step did not converge.
+load ../../../tests/tools/helpers
 
 @test "every solver makes the steps of the comparison, and its row" {
-    OUT=$BATS_TEST_TMPDIR/out BIN=$BIN run "$ROOT/pipelines/directions.sh" smoke
+    OUT=$BATS_TEST_TMPDIR/out BIN=$BIN run "$ROOT/pipelines/experiments/directions/directions.sh" smoke
     echo "$output"
     [ "$status" -eq 0 ]
     for s in newton newton-cg lbfgs-h dot lbfgs-pd lbfgs-jh lbfgs-ic gradient; do
         grep -q "| bar, coarse | 425 | $s | 3 | [0-9.]* |" "$BATS_TEST_TMPDIR/out/table.md"
     done
     exits 1 grep -q status "$BATS_TEST_TMPDIR/out/table.md"
-    exits 2 "$ROOT/pipelines/directions.sh" nothing
+    exits 2 "$ROOT/pipelines/experiments/directions/directions.sh" nothing
 }
 
 @test "the scenes of decomposed optimisation reverse their ends where they are said to, and go at their speed" {
     skip_without_numpy
-    exits 2 "$PYTHON" "$ROOT/pipelines/dot_scenes.py" cat7K
+    exits 2 "$PYTHON" "$ROOT/pipelines/experiments/directions/dot_scenes.py" cat7K
     says "no scene 'cat7K'; there are: bar17K bunny5K"
-    exits 3 env ABUT_DATA=/nowhere "$PYTHON" "$ROOT/pipelines/dot_scenes.py" bunny5K
+    exits 3 env ABUT_DATA=/nowhere "$PYTHON" "$ROOT/pipelines/experiments/directions/dot_scenes.py" bunny5K
     cd "$BATS_TEST_TMPDIR"
-    "$PYTHON" "$ROOT/pipelines/dot_scenes.py" --pull 'generate: {box: {size: [1, 0.25, 0.25], cells: [4, 1, 1]}}' > pull.yaml
+    "$PYTHON" "$ROOT/pipelines/experiments/directions/dot_scenes.py" --pull 'generate: {box: {size: [1, 0.25, 0.25], cells: [4, 1, 1]}}' > pull.yaml
     "$BIN/mesh-prep" -q pull.yaml --set contact=off | "$BIN/step" -q -n 95 --stop characteristic --tolerance 1e-3 -o run.abut
     "$PYTHON" - "$ROOT" <<'P'
 import math, sys
@@ -42,8 +42,8 @@ P
     skip_without_numpy
     export OUT=$BATS_TEST_TMPDIR/error STEPS=1 SOLVERS=lbfgs-pd BIN
     cd "$ROOT"
-    exits 2 "$PYTHON" pipelines/equal_error.py dot cat7K
-    "$PYTHON" pipelines/equal_error.py dot horse7K
+    exits 2 "$PYTHON" pipelines/experiments/directions/equal_error.py dot cat7K
+    "$PYTHON" pipelines/experiments/directions/equal_error.py dot horse7K
     [ "$(cut -f4 "$OUT/equal-error.tsv" | tail -n +2 | paste -sd,)" = "published form,default,equal error" ]
     awk -F'\t' 'NR == 2 { e = $7 } NR == 4 { ok = $7 <= e && e > 0 && $8 > 0 } END { exit !ok }' "$OUT/equal-error.tsv"
     grep -q '^| dot | horse7K | lbfgs-pd | equal error |' "$OUT/equal-error.md"

@@ -2,19 +2,19 @@
 # Every direction of `step --solver` on the same steps, with the same rule that ends them: iterations and processor seconds per
 # step.  Every trajectory passes through ccd-check.
 #
-#   pipelines/directions.sh [smoke|published|shapes|large|parts|sweep|contact ...]     smoke alone
+#   pipelines/experiments/directions/directions.sh [smoke|published|shapes|large|parts|sweep|contact ...]     smoke alone
 #   STEPS=12              steps of each run (shapes, large, parts, sweep)
 #   SOLVERS="newton dot"  only these; admm-pd, which knows no contact, for published alone
 #   ABUT_DATA=../shared/data     the public meshes: ipc/input/tetMeshes/*.msh; without them the generated ones alone
 #   OUT=out/directions    streams and reports;  TABLE=$OUT/table.md  the table
 #
 # smoke: a coarse twisted bar.  shapes: bodies twisted and stretched by their ends, characteristic norm 1e-5.  published: scenes of
-# decomposed optimisation as they are published (pipelines/dot_scenes.py), without contact, and the bunny with it; errors beside the
-# seconds: pipelines/equal_error.py.  large: a doll of 30 000 and of 100 000 nodes.  parts: dot over the number of subdomains,
+# decomposed optimisation as they are published (pipelines/experiments/directions/dot_scenes.py), without contact, and the bunny with it; errors beside the
+# seconds: pipelines/experiments/directions/equal_error.py.  large: a doll of 30 000 and of 100 000 nodes.  parts: dot over the number of subdomains,
 # without and with its coarse space.  sweep: over time step, Young's modulus and Poisson's ratio.  contact: a ball thrown on a floor, boxes that fall on each
 # other, with friction, Newton rule.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../../.."
 bin=${BIN:-bin} python=${PYTHON:-/usr/bin/python3} out=${OUT:-out/directions} steps=${STEPS:-12}
 meshes=${ABUT_DATA:-../shared/data}/ipc/input/tetMeshes
 solvers=${SOLVERS:-newton newton-cg lbfgs-h dot lbfgs-pd lbfgs-jh lbfgs-ic gradient}
@@ -27,7 +27,7 @@ table=${TABLE:-$out/table.md}
 
 Made by
 
-    ${SOLVERS:+SOLVERS=\"$SOLVERS\" }${STEPS:+STEPS=$STEPS }${TABLE:+TABLE=$TABLE }pipelines/directions.sh ${*:-smoke}
+    ${SOLVERS:+SOLVERS=\"$SOLVERS\" }${STEPS:+STEPS=$STEPS }${TABLE:+TABLE=$TABLE }pipelines/experiments/directions/directions.sh ${*:-smoke}
 
 \`ccd-check\` judged every trajectory. CPU seconds are of a whole step with one thread: compare them within a table. An iteration is
 one direction and one search; *Newton directions* are those among them that were computed to prove or to help; *factors* is their
@@ -39,11 +39,11 @@ H
 } > "$table"
 echo "$head"
 
-# The ends of any body rotate about x and go apart (pipelines/dot_scenes.py).
+# The ends of any body rotate about x and go apart (pipelines/experiments/directions/dot_scenes.py).
 pulled() {  # OBJECT OUTFILE [mesh-prep options]
     local object=$1 to=$2
     shift 2
-    "$python" pipelines/dot_scenes.py --pull "$object" >"$out/pulled.yaml"
+    "$python" pipelines/experiments/directions/dot_scenes.py --pull "$object" >"$out/pulled.yaml"
     "$bin"/mesh-prep -q "$out/pulled.yaml" "$@" -o "$to"
 }
 
@@ -93,7 +93,7 @@ shapes() {
 published() {
     local name n
     while read -r name n; do
-        "$python" pipelines/dot_scenes.py $name >"$out/scene.yaml" || { (($? == 3)); continue; }
+        "$python" pipelines/experiments/directions/dot_scenes.py $name >"$out/scene.yaml" || { (($? == 3)); continue; }
         "$bin"/mesh-prep -q "$out/scene.yaml" -o "$out/start.abut"
         compare $name "$out/start.abut" ${STEPS:-$n} --stop characteristic
     done <<'S'
@@ -103,7 +103,7 @@ horse7K 40
 kingkong18K 20
 monkey18K 20
 S
-    "$python" pipelines/dot_scenes.py bunny5K >"$out/scene.yaml" || { (($? == 3)); return; }
+    "$python" pipelines/experiments/directions/dot_scenes.py bunny5K >"$out/scene.yaml" || { (($? == 3)); return; }
     "$bin"/mesh-prep -q "$out/scene.yaml" --set contact='{dhat: 1e-4 l}' -o "$out/start.abut"
     solvers=${solvers/ admm-pd/} compare 'bunny5K, with contact' "$out/start.abut" "${STEPS:-40}" --stop characteristic
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Error and time: solvers beside the figures of the public codes, at the rule that these use and at the error that it leaves there.
 
-    pipelines/equal_error.py dot|ipc [SCENE ...]    rows as TSV, as they are made; those of the same name are replaced in RESULTS
-    pipelines/equal_error.py page                   no run: the page of the rows as the table has them
+    pipelines/experiments/directions/equal_error.py dot|ipc [SCENE ...]    rows as TSV, as they are made; those of the same name are replaced in RESULTS
+    pipelines/experiments/directions/equal_error.py page                   no run: the page of the rows as the table has them
     RESULTS=OUT/equal-error     the table to write, .tsv and .md
     OUT=out/equal-error         streams and reports; converged runs are kept (FRESH=1: not)
     ABUT_DATA=../shared/data    meshes of the public codes; a scene without its mesh is skipped by name
@@ -22,7 +22,7 @@ import os
 import subprocess
 import sys
 
-sys.path[:0] = ["formats/python", "pipelines"]
+sys.path[:0] = ["formats/python", "pipelines/experiments/bin"]
 import abut_stream          # noqa: E402
 import dot_scenes           # noqa: E402
 import numpy as np          # noqa: E402
@@ -166,9 +166,9 @@ def ipc(name):
 
 PAGE = """# Error and time
 
-Made by `RESULTS=pipelines/results/equal-error pipelines/equal_error.py dot` and `ipc`; commit, date and machine of each row:
-[rows.tsv](rows.tsv). What an error is and how rows are made: `pipelines/equal_error.py`. Where a mesh is not the published one:
-`pipelines/dot_scenes.py`. *Equal error* is the figure to compare with the public codes: the rule ends ours with more error, because
+Made by `RESULTS=pipelines/experiments/directions/equal-error pipelines/experiments/directions/equal_error.py dot` and `ipc`; commit, date and machine of each row:
+[rows.tsv](rows.tsv). What an error is and how rows are made: `pipelines/experiments/directions/equal_error.py`. Where a mesh is not the published one:
+`pipelines/experiments/directions/dot_scenes.py`. *Equal error* is the figure to compare with the public codes: the rule ends ours with more error, because
 its first guess is better.
 
 - *published form*: the method as published, by the rule of the public code. Its iterations beside the published ones say how alike

@@ -3,18 +3,18 @@
 # for leaning boards; the stick-slip of a rod under refinement of the time step.  Every trajectory passes through
 # ccd-check; every number is compared with its prediction, and the first that is off ends the run with 1.
 #
-#   pipelines/friction.sh [slope|arch|cards|house|rod ...]    all of them
-#   FULL=1                the lengths and meshes of pipelines/results/friction.md instead of shorter ones
+#   pipelines/experiments/friction/friction.sh [slope|arch|cards|house|rod ...]    all of them
+#   FULL=1                the lengths and meshes of pipelines/experiments/friction/friction.md instead of shorter ones
 #   OUT=out/friction      tables of every run;  TABLE=$OUT/table.md  the table of all
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../../.."
 bin=${BIN:-bin} out=${OUT:-out/friction} full=${FULL:-}
 table=${TABLE:-$out/table.md}
 mkdir -p "$out"
 cat > "$table" <<'H'
 # Friction against closed forms and limit analysis
 
-Made by `FULL=1 TABLE=pipelines/results/friction.md pipelines/friction.sh`, which fails when a number is off; `make check` runs
+Made by `FULL=1 TABLE=pipelines/experiments/friction/friction.md pipelines/experiments/friction/friction.sh`, which fails when a number is off; `make check` runs
 shorter versions. Every trajectory passed `ccd-check`. All scenes but the rod make friction passes until they converge.
 
 - **slope**: a block on a slope of tangent 0.5. Sticking, it creeps at the speed q eps_v at which the smoothed law carries the
@@ -33,11 +33,11 @@ shorter versions. Every trajectory passed `ccd-check`. All scenes but the rod ma
 H
 (($#)) || set -- slope arch cards house rod
 
-# runs pipelines/scenes/$1.yaml for $2 steps with further options of mesh-prep; leaves $out/run.abut and $out/run.csv
+# runs pipelines/experiments/friction/scenes/$1.yaml for $2 steps with further options of mesh-prep; leaves $out/run.abut and $out/run.csv
 run() {
     local scene=$1 steps=$2
     shift 2
-    "$bin"/mesh-prep -q "pipelines/scenes/$scene.yaml" "$@" | "$bin"/step -q -j 1 -n "$steps" --report "$out/run.jsonl" |
+    "$bin"/mesh-prep -q "pipelines/experiments/friction/scenes/$scene.yaml" "$@" | "$bin"/step -q -j 1 -n "$steps" --report "$out/run.jsonl" |
         "$bin"/ccd-check -q -o "$out/run.abut"
     "$bin"/export -q "$out/run.abut" --csv "$out/run.csv"
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # bats file_tags=experiment
-# pipelines/gipc.sh: what it runs, what becomes of a run that fails or is cut, and the table beside the published figures.
-load ../tools/helpers
+# pipelines/experiments/gipc/gipc.sh: what it runs, what becomes of a run that fails or is cut, and the table beside the published figures.
+load ../../../tests/tools/helpers
 
-SCENES=$BATS_TEST_DIRNAME/../../pipelines/scenes/gipc
+SCENES=$ROOT/pipelines/experiments/gipc/scenes
 
 # A list of two groups on the pair of bodies, with figures to stand beside them.
 list() {
@@ -39,7 +39,7 @@ field() {
 @test "gipc: every run has its line, its verdict and its place beside the published figure; skips and refusals are named" {
     skip_without_numpy
     list
-    ROWS=all run "$ROOT/pipelines/gipc.sh"
+    ROWS=all run "$ROOT/pipelines/experiments/gipc/gipc.sh"
     [ "$status" -eq 0 ]
     [[ $output == *"gipc: stiffness: 1e9: refused: mesh-prep: "*never* ]]
     [[ $output == *"gipc: scenes: none: skipped, no $SCENES/no-such.yaml"* && $output == *"gipc: scenes: data: skipped, no $TMP/no-such.msh"* ]]
@@ -58,7 +58,7 @@ field() {
     [ "$(field cg cg meet abut cg)" -gt 20 ]
     [ "$(field exit cg stops abut cg)" -eq 4 ]
     sed -i '/^scenes	meet	abut	ipc gn	/d' runs.tsv
-    NEW=1 ROWS='scenes stiffness' "$ROOT/pipelines/gipc.sh" > again
+    NEW=1 ROWS='scenes stiffness' "$ROOT/pipelines/experiments/gipc/gipc.sh" > again
     grep -c clean again | grep -x 1
     grep 'meet	abut	ipc gn	8/8' again
 }
@@ -66,11 +66,11 @@ field() {
 @test "gipc: a row is run alone and replaces its lines; one that gives up or is cut says so, with its whole steps judged" {
     skip_without_numpy
     list
-    ROWS='stiffness/1e5' STEPS=2 "$ROOT/pipelines/gipc.sh"
+    ROWS='stiffness/1e5' STEPS=2 "$ROOT/pipelines/experiments/gipc/gipc.sh"
     [ "$(wc -l < runs.tsv)" -eq 4 ]
     [ "$(field asked stiffness 1e5 abut 'ipc projected')" -eq 2 ]
     sed -i 's/--stop published/--max-newton 3/' list.tsv                # the bodies meet in step 5
-    ROWS='stiffness/1e5' "$ROOT/pipelines/gipc.sh"
+    ROWS='stiffness/1e5' "$ROOT/pipelines/experiments/gipc/gipc.sh"
     [ "$(wc -l < runs.tsv)" -eq 4 ]
     [ "$(field exit stiffness 1e5 published 'ipc projected')" -eq 4 ]
     [ "$(field verdict stiffness 1e5 published 'ipc projected')" = clean ]
@@ -78,23 +78,23 @@ field() {
     ((k > 2 && k < 6))
     grep -E "^\| 1e5 \| .published. \| [0-9]+, $k of 6 steps, exit 4 \|" table.md
     sed -i 's/	6	1	-/	4000	1	-/' list.tsv
-    ROWS='stiffness/1e5' BUDGET=1 "$ROOT/pipelines/gipc.sh"
+    ROWS='stiffness/1e5' BUDGET=1 "$ROOT/pipelines/experiments/gipc/gipc.sh"
     [ "$(field exit stiffness 1e5 abut 'ipc projected')" -gt 128 ]
     [ "$(field verdict stiffness 1e5 abut 'ipc projected')" = clean ]
     grep -E '^\| 1e5 \| .abut. \| [0-9]+, [0-9]+ of 4000 steps, cut: its processor time was used up \|' table.md
-    ROWS='' "$ROOT/pipelines/gipc.sh"
+    ROWS='' "$ROOT/pipelines/experiments/gipc/gipc.sh"
     cp table.md before
-    ROWS='' "$ROOT/pipelines/gipc.sh"
+    ROWS='' "$ROOT/pipelines/experiments/gipc/gipc.sh"
     cmp before table.md
 }
 
 @test "gipc: a run in segments is that of one piece; one that was stopped goes on from its last frame" {
     skip_without_numpy
     list
-    ROWS='stiffness/1e5' "$ROOT/pipelines/gipc.sh"
+    ROWS='stiffness/1e5' "$ROOT/pipelines/experiments/gipc/gipc.sh"
     whole=$(field iterations stiffness 1e5 abut 'ipc projected') trials=$(field trials stiffness 1e5 abut 'ipc projected')
     name=stiffness-1e5-abut-ipc-projected
-    SEGMENT=3 ROWS='stiffness/1e5' OUT=$TMP/again "$ROOT/pipelines/gipc.sh" > said
+    SEGMENT=3 ROWS='stiffness/1e5' OUT=$TMP/again "$ROOT/pipelines/experiments/gipc/gipc.sh" > said
     grep -c "^stiffness	1e5	abut	ipc projected	[36]/6	.*	clean" said | grep -x 2
     [ ! -e "again/$name.last.abut" ]
     [ "$(field iterations stiffness 1e5 abut 'ipc projected')/$(field trials stiffness 1e5 abut 'ipc projected')" = "$whole/$trials" ]
@@ -102,17 +102,17 @@ field() {
     cmp <(steps "out/$name.jsonl") <(steps "again/$name.jsonl")
     # stopped after its first segment, it makes the second alone
     "$BIN/mesh-prep" -q "$SCENES/pair.yaml" | "$BIN/step" -q -n 3 --report again/$name.jsonl -o again/three.abut
-    PYTHONPATH=$ROOT/formats/python /usr/bin/python3 "$ROOT/pipelines/gipc.py" last again/three.abut again/$name.last.abut
+    PYTHONPATH=$ROOT/formats/python /usr/bin/python3 "$ROOT/pipelines/experiments/gipc/gipc.py" last again/three.abut again/$name.last.abut
     sed 1q "again/$name.clocks" > again/clocks
     mv again/clocks "again/$name.clocks"
-    SEGMENT=3 ROWS='stiffness/1e5' OUT=$TMP/again "$ROOT/pipelines/gipc.sh" > said
+    SEGMENT=3 ROWS='stiffness/1e5' OUT=$TMP/again "$ROOT/pipelines/experiments/gipc/gipc.sh" > said
     grep -c "^stiffness	1e5	abut	ipc projected	" said | grep -x 1
     [ "$(field iterations stiffness 1e5 abut 'ipc projected')" = "$whole" ]
 }
 
 @test "gipc: every scene of the list that needs no data becomes a model, free of contact; every figure is of a row that is run" {
     unset LIST
-    list=$ROOT/pipelines/gipc.tsv
+    list=$ROOT/pipelines/experiments/gipc/list.tsv
     while IFS=$'\t' read -r kind group row steps threads check args; do
         [[ $kind == scene && $args != *@DATA@* ]] || continue
         [[ $steps =~ ^[0-9]+$ && $threads =~ ^[12]$ && $check =~ ^(-|apart|moved\ .+)$ ]]

@@ -1,4 +1,4 @@
-"""What pipelines/gipc.sh measures, and its table.
+"""What pipelines/experiments/gipc/gipc.sh measures, and its table.
 
     gipc.py run RUNS GROUP ROW RULES VARIANT STEPS THREADS CHECK FILES EXIT VERDICT COMMIT SIZES
                                     a line of RUNS, made or replaced
@@ -249,8 +249,8 @@ def table(listing, path):
     t = Table(listing, path)
     print("""# Experiments of GIPC beside the published figures
 
-Made by `pipelines/gipc.sh` from the list in `pipelines/gipc.tsv`; every run with its figures is a line of [gipc.tsv](gipc.tsv).
-What follows from them: [experiments](../../docs/experiments/contact.md#gipc-beside-its-published-figures).
+Made by `pipelines/experiments/gipc/gipc.sh` from the list in `pipelines/experiments/gipc/list.tsv`; every run with its figures is a line of [gipc.tsv](gipc.tsv).
+What follows from them: [experiments](../contact/README.md#gipc-beside-its-published-figures).
 
 - *Variants*: law of the barrier, then `step --barrier-hessian`. `ipc projected` is the published "standard IPC" and our default,
   `ipc ipc-gn` "Gauss-Newton IPC", `ipc shi-kim` Shi and Kim 2023, `log2 gn` GIPC: squared logarithm, stiffness by the rule of

@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
 # The experiments of GIPC (Huang et al. 2024): stiffness, tolerance, funnel, conjugate gradients, scenes, two cores against a
-# graphics card.  What is run, and what is published of it, is in pipelines/gipc.tsv.
+# graphics card.  What is run, and what is published of it, is in pipelines/experiments/gipc/list.tsv.
 #
 #   ROWS="stiffness tolerance/1e-6"     groups, or GROUP/ROW as shell patterns (default: all groups but funnel-mesh and card;
 #                                       `all`; none: makes the table again from the runs)
-#   ROWS=card BUDGET=600 pipelines/gipc.sh         the published meshes, on two cores that do nothing else: half an hour
+#   ROWS=card BUDGET=600 pipelines/experiments/gipc/gipc.sh         the published meshes, on two cores that do nothing else: half an hour
 #   STEPS=20                            at most so many steps of each; BUDGET=60: seconds of processor time for each run
 #   THREADS=1                           of step, instead of those that the list says
 #   SEGMENT=100                         a run without a check goes in segments of so many steps, of which the last frame stays: one
 #                                       that was cut goes on from there; BUDGET is then that of a segment
 #   NEW=1                               only runs that RUNS does not have;  NEW=quiet: and those that others disturbed
-#   RUNS=pipelines/results/gipc.tsv     a line for each run; runs of the same name are replaced, others stay
-#   TABLE=pipelines/results/gipc.md     made of it beside the published figures;  OUT=out/gipc: reports and messages
+#   RUNS=pipelines/experiments/gipc/gipc.tsv     a line for each run; runs of the same name are replaced, others stay
+#   TABLE=pipelines/experiments/gipc/gipc.md     made of it beside the published figures;  OUT=out/gipc: reports and messages
 # Every run is judged by ccd-check, also one that was cut short.  Scenes whose file or data (ABUT_DATA) is not there are skipped
 # by name.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-bin=${BIN:-bin} out=${OUT:-out/gipc} python=${PYTHON:-/usr/bin/python3} budget=${BUDGET:-60} list=${LIST:-pipelines/gipc.tsv}
-runs=${RUNS:-pipelines/results/gipc.tsv} table=${TABLE:-pipelines/results/gipc.md} data=${ABUT_DATA:-../shared/data}
+cd "$(dirname "$0")/../../.."
+bin=${BIN:-bin} out=${OUT:-out/gipc} python=${PYTHON:-/usr/bin/python3} budget=${BUDGET:-60} list=${LIST:-pipelines/experiments/gipc/list.tsv}
+runs=${RUNS:-pipelines/experiments/gipc/gipc.tsv} table=${TABLE:-pipelines/experiments/gipc/gipc.md} data=${ABUT_DATA:-../shared/data}
 [ ! -d "$data" ] || data=$(realpath "$data")    # meshes are looked for from the folder of the scene
 build=$(git rev-parse --short HEAD 2>/dev/null || echo -)
 read -ra wanted <<<"${ROWS-stiffness tolerance gradient pcg funnel cg scenes trajectories projection}"
@@ -56,7 +56,7 @@ advance() { # FILES stream steps; of run: threads, options
 
 # A line of $runs, of FILES.jsonl, FILES.clocks and the last frames.
 record() { # of run
-    PYTHONPATH=formats/python "$python" pipelines/gipc.py run "$runs" "${key[@]}" "$steps" "$threads" "$check" "$at" "$rc" \
+    PYTHONPATH=formats/python "$python" pipelines/experiments/gipc/gipc.py run "$runs" "${key[@]}" "$steps" "$threads" "$check" "$at" "$rc" \
         "$verdict" "$build" "$sizes"
 }
 
@@ -70,7 +70,7 @@ segments() { # of run
         advance "$at.segment" "$at.last.abut" "$n"
         [ "$verdict" != "no frame" ] || { record; return; }
         [ "$verdict" = clean ] || ends=$verdict
-        PYTHONPATH=formats/python "$python" pipelines/gipc.py last "$at.segment.abut" "$at.last.part"
+        PYTHONPATH=formats/python "$python" pipelines/experiments/gipc/gipc.py last "$at.segment.abut" "$at.last.part"
         cat "$at.segment.jsonl" >>"$at.jsonl"
         cat "$at.segment.clocks" >>"$at.clocks"
         mv "$at.last.part" "$at.last.abut"
@@ -142,5 +142,5 @@ if chosen projection -; then
     if [ -x "$bench" ]; then nice -n "${NICE:-15}" "$bench" 100000 9 >"${runs%.tsv}-projection.tsv"
     else echo "gipc: projection: skipped, no $bench (make $bench)"; fi
 fi
-"$python" pipelines/gipc.py table "$list" "$runs" >"$table.part"
+"$python" pipelines/experiments/gipc/gipc.py table "$list" "$runs" >"$table.part"
 mv "$table.part" "$table"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # bats file_tags=experiment
-# Solvers of hard contact side by side on one linear problem (pipelines/nodal_ablation.sh).
-load ../tools/helpers
+# Solvers of hard contact side by side on one linear problem (pipelines/experiments/hard-contact/nodal_ablation.sh).
+load ../../../tests/tools/helpers
 
 # the bench of the variant that is tested: a rule of the make that runs this
 setup_file() {
@@ -24,8 +24,8 @@ objects:
   floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
 Y
     export SCENE=$PWD/ball.yaml STEPS=6 OUT=$PWD/out TABLE=$PWD/table.md
-    "$ROOT/pipelines/nodal_ablation.sh" > first
-    "$ROOT/pipelines/nodal_ablation.sh" > second
+    "$ROOT/pipelines/experiments/hard-contact/nodal_ablation.sh" > first
+    "$ROOT/pipelines/experiments/hard-contact/nodal_ablation.sh" > second
     [ "$(grep -c '^| ball, ' table.md)" -eq 11 ]
     law() { grep "^| ball, $1 |" table.md | cut -d'|' -f10; }
     for solver in full awake accelerated general; do awk -v law="$(law "$solver")" 'BEGIN { exit !(law ~ /[0-9]/ && law < 1e-2) }'; done
@@ -35,7 +35,7 @@ Y
 @test "problems of a whole scene by three solvers: rows of scenes that are not run again stay, in the order of the list" {
     mkdir out
     echo "| belt, ADMM | 1 | 2 | 3 | 5 of 5 | 4 | 1 | 45 | 1 |" > out/solvers.md
-    OUT=$PWD/out STEPS=25 "$ROOT/pipelines/nodal_solvers.sh" drag
+    OUT=$PWD/out STEPS=25 "$ROOT/pipelines/experiments/hard-contact/nodal_solvers.sh" drag
     grep -o '^| [a-z]*, [A-Za-z, ]* |' out/solvers.md | grep -v scene > names
     printf '| belt, ADMM |\n| drag, ADMM |\n| drag, ADMM, vertices |\n| drag, anticipation |\n| drag, copies |\n' | cmp - names
     grep -E '^\| drag, ADMM \| [0-9]+ \| [0-9.]+ \| [0-9.]+ \| 5 of 5 \| [0-9.e-]+ \| 1 \| 0.4 \| 1 \|$' out/solvers.md

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# pipelines/nodal.sh: rows of hard contact, quick versions of its scenes, rules that say no.
-load ../tools/helpers
+# pipelines/experiments/hard-contact/nodal.sh: rows of hard contact, quick versions of its scenes, rules that say no.
+load ../../../tests/tools/helpers
 
-rows() { OUT=$PWD/out BIN=${BIN} "$ROOT/pipelines/nodal.sh" "$@"; }
+rows() { OUT=$PWD/out BIN=${BIN} "$ROOT/pipelines/experiments/hard-contact/nodal.sh" "$@"; }
 
 # value FILE KEY: of the last frame
 value() { awk -F, -v key="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == key) k = i; next } { v = $k } END { print v }' "$1"; }
@@ -20,13 +20,13 @@ holds() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
     grep -E '^\| slope-0.52 \| speed [0-9.e-]+ m/s after 1 s \| below 1e-9 m/s \| yes \| 100 \|' out/table.md
     grep -E '^\| slope-0.48 .* \| yes \| 100 \|' out/table.md
     # the run at rest under the rule of the one that slides
-    exits 1 "$ROOT/pipelines/nodal_outcome.py" slope-0.48 slope out/slope-0.52 clean
-    exits 1 "$ROOT/pipelines/nodal_outcome.py" slope-0.52 slope out/slope-0.52 "1 collision"
-    exits 1 "$ROOT/pipelines/nodal_outcome.py" slope-0.52 slope
-    exits 1 "$ROOT/pipelines/nodal_outcome.py" slope-0.52 slope out/slope-0.52 clean many
+    exits 1 "$ROOT/pipelines/experiments/hard-contact/nodal_outcome.py" slope-0.48 slope out/slope-0.52 clean
+    exits 1 "$ROOT/pipelines/experiments/hard-contact/nodal_outcome.py" slope-0.52 slope out/slope-0.52 "1 collision"
+    exits 1 "$ROOT/pipelines/experiments/hard-contact/nodal_outcome.py" slope-0.52 slope
+    exits 1 "$ROOT/pipelines/experiments/hard-contact/nodal_outcome.py" slope-0.52 slope out/slope-0.52 clean many
     # an end that is not reached neither keeps nor breaks the rule about it
-    "$ROOT/pipelines/nodal_outcome.py" slope-0.48 slope out/slope-0.52 clean 101 | grep -F '| cut, 101 wanted | 100 |'
-    exits 1 "$ROOT/pipelines/nodal_outcome.py" slope-0.48 slope out/slope-0.52 clean 100
+    "$ROOT/pipelines/experiments/hard-contact/nodal_outcome.py" slope-0.48 slope out/slope-0.52 clean 101 | grep -F '| cut, 101 wanted | 100 |'
+    exits 1 "$ROOT/pipelines/experiments/hard-contact/nodal_outcome.py" slope-0.48 slope out/slope-0.52 clean 100
 }
 
 # bats test_tags=slow
@@ -59,7 +59,7 @@ holds() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 
 # bats test_tags=slow
 @test "a sheet on a box and a cone comes to the same shape with the barrier and its lagged friction, and with hard contact" {
-    local solver scene="$ROOT/pipelines/scenes/nodal/box-and-cone.yaml"
+    local solver scene="$ROOT/pipelines/experiments/hard-contact/scenes/box-and-cone.yaml"
     "$BIN/mesh-prep" -q "$scene" --set objects.sheet.generate.cloth.cells='[20, 20]' -o a.abut
     for solver in "nodal" "newton --lags converged"; do
         # shellcheck disable=SC2086

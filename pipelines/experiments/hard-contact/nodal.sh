@@ -3,20 +3,20 @@
 # were mended; and the same scenes by the barrier beside it.  Every trajectory is judged by ccd-check; status 1 where one is not
 # clean, or an outcome does not keep its rule.
 #
-#   pipelines/nodal.sh [NAME ...]       rows of this name: slope-0.52, capstan-2.4, ... (all of them)
-#   pipelines/nodal.sh side [NAME ...]  the scenes that both solvers take, side by side
+#   pipelines/experiments/hard-contact/nodal.sh [NAME ...]       rows of this name: slope-0.52, capstan-2.4, ... (all of them)
+#   pipelines/experiments/hard-contact/nodal.sh side [NAME ...]  the scenes that both solvers take, side by side
 #   OUT=out/nodal     runs, rows and tables;  TABLE=$OUT/table.md, TABLE_SIDE=$OUT/side.md: rows that are not run again stay
 #   JOBS=1            rows at the same time, one thread each
 #   BUDGET=600        seconds of processor time for a row: it stops there, and its row says after how many steps, "cut" in
 #                     place of whether its rule is kept
 #   STEPS=n           shorter runs, whose outcomes are not held to their rules (for tests)
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../../.."
 bin=${BIN:-bin} out=${OUT:-out/nodal} jobs=${JOBS:-1} budget=${BUDGET:-600}
 mkdir -p "$out"
 export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1
-# shellcheck source=pipelines/advance.sh
-. pipelines/advance.sh
+# shellcheck source=pipelines/experiments/bin/advance.sh
+. pipelines/experiments/bin/advance.sh
 
 # ROW SCENE STEPS [options of mesh-prep] [-- options of step]
 rows() {
@@ -65,16 +65,16 @@ head_of_rows() {
     cat <<'H'
 # Hard contact: outcomes
 
-Made by `TABLE=pipelines/results/nodal.md pipelines/nodal.sh`; every trajectory passed `ccd-check`. Refused: how many steps the
+Made by `TABLE=pipelines/experiments/hard-contact/nodal.md pipelines/experiments/hard-contact/nodal.sh`; every trajectory passed `ccd-check`. Refused: how many steps the
 judge refused at first; they passed after more rounds of detection, or the barrier took them. Seconds of processor time, one
 thread, depend on the machine and on what else it does.
 
-![The house at 0.6 and at 0.2, the rope at 0.5, a ball with spikes on a sheet](../pictures/nodal.png)
-![A belt, a sheet on a ball, on a box and a cone, between two spheres](../pictures/nodal-cloth.png)
-![Spikes on a sheet, a band around hair, balls in a bowl, the rope at 0.2](../pictures/nodal-bodies.png)
-![A block that sticks on a slope, a rope over a cylinder that holds at 2.4 and slides at 2.8, a sheet led by a corner](../pictures/nodal-friction.png)
-![Hair that sticks to itself and to a sphere at 0.6, 1 and 2 s, and dry hair](../pictures/nodal-sticky.png)
-![1000 hairs on a ball, straight at 0.5 and 1.5 s, frizzy at 1.3 s](../pictures/nodal-hair.png)
+![The house at 0.6 and at 0.2, the rope at 0.5, a ball with spikes on a sheet](pictures/nodal.png)
+![A belt, a sheet on a ball, on a box and a cone, between two spheres](pictures/nodal-cloth.png)
+![Spikes on a sheet, a band around hair, balls in a bowl, the rope at 0.2](pictures/nodal-bodies.png)
+![A block that sticks on a slope, a rope over a cylinder that holds at 2.4 and slides at 2.8, a sheet led by a corner](pictures/nodal-friction.png)
+![Hair that sticks to itself and to a sphere at 0.6, 1 and 2 s, and dry hair](pictures/nodal-sticky.png)
+![1000 hairs on a ball, straight at 0.5 and 1.5 s, frizzy at 1.3 s](pictures/nodal-hair.png)
 
 | run | outcome | rule | kept | steps | s a step | contacts, most | iterations a step | refused: rounds, barrier |
 |---|---|---|---|---|---|---|---|---|
@@ -85,7 +85,7 @@ head_of_sides() {
     cat <<'H'
 # Hard contact and the barrier side by side
 
-Made by `TABLE_SIDE=pipelines/results/nodal-side.md pipelines/nodal.sh side`. The same scene, the same step. Creep: the largest
+Made by `TABLE_SIDE=pipelines/experiments/hard-contact/nodal-side.md pipelines/experiments/hard-contact/nodal.sh side`. The same scene, the same step. Creep: the largest
 speed of a contact that sticks, at the end (of hard contact: by how much its law is missed); gap: the smallest distance less
 thickness of all frames; penetration: by how much a step ended beyond its linear gaps, which keep a reserve. Iterations: of
 ADMM, of Newton. Refused: steps that were mended by more rounds, by the barrier. Every trajectory passed `ccd-check`.
@@ -99,7 +99,7 @@ H
 steps_of() {
     local run=$out/$1 scene=$2 steps=$3
     shift 3
-    prepare "$run" "pipelines/scenes/nodal/$scene.yaml" "$@" || { cat "$run.log" >&2; return 1; }
+    prepare "$run" "pipelines/experiments/hard-contact/scenes/$scene.yaml" "$@" || { cat "$run.log" >&2; return 1; }
     verdict=$(advance "$run" "$steps")
     "$bin"/export -q "$run.abut" --csv "$run.csv"
 }
@@ -111,7 +111,7 @@ one_row() {
     while (($#)) && [ "$1" != -- ]; do given+=("$1"); shift; done
     (($# == 0)) || step_options=("${@:2}")
     steps_of "$name" "$scene" "$steps" "${given[@]}"
-    pipelines/nodal_outcome.py ${STEPS:+--short} "$name" "$scene" "$out/$name" "$verdict" "$steps" > "$out/$name.row"
+    pipelines/experiments/hard-contact/nodal_outcome.py ${STEPS:+--short} "$name" "$scene" "$out/$name" "$verdict" "$steps" > "$out/$name.row"
 }
 
 one_side() {
@@ -120,7 +120,7 @@ one_side() {
     for solver in nodal newton; do
         step_options=(--solver "$solver")
         steps_of "$name-$solver" "$scene" "$steps" "$@"
-        pipelines/nodal_outcome.py --side "$name, $solver" "$scene" "$out/$name-$solver" "$verdict" || status=1
+        pipelines/experiments/hard-contact/nodal_outcome.py --side "$name, $solver" "$scene" "$out/$name-$solver" "$verdict" || status=1
     done > "$out/$name.side"
     return $status
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # bats file_tags=experiment
-# pipelines/high-order-error.sh: errors of tets of order 1 to 4 fall as they must; runs that are there are not made again.
-load ../tools/helpers
+# pipelines/experiments/high-order/high-order-error.sh: errors of tets of order 1 to 4 fall as they must; runs that are there are not made again.
+load ../../../tests/tools/helpers
 
-errors() { OUT=$TMP/out RESULTS=$TMP/results BIN=$BIN "$ROOT/pipelines/high-order-error.sh" "$@"; }
+errors() { OUT=$TMP/out RESULTS=$TMP/results BIN=$BIN "$ROOT/pipelines/experiments/high-order/high-order-error.sh" "$@"; }
 
 # figure CASE ROLE ORDER CELLS COLUMN of the .tsv
 figure() {

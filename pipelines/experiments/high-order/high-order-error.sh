@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Error against unknowns and against seconds of tets of order 1 to 4: a table, rates, curves.
 #
-#   pipelines/high-order-error.sh [CASE ...]   beam, twist (with contact of a body with itself), hertz (a ball between plates),
+#   pipelines/experiments/high-order/high-order-error.sh [CASE ...]   beam, twist (with contact of a body with itself), hertz (a ball between plates),
 #                                              ball (its shape); all of them
 #   UNKNOWNS=8000       largest system of a run; the reference of a case has at least twice as many as its largest run
 #   BUDGET=300          seconds of processor time for each run: where they do not suffice, its row says how far it came
@@ -10,7 +10,7 @@
 #   RESULTS=out/high-order-error/results   .tsv, .md and .svg; runs that the .tsv has are not made again, unless FRESH=1
 #   OUT=out/high-order-error               scenes, reports, messages
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../../.."
 bin=${BIN:-bin} out=${OUT:-out/high-order-error} budget=${BUDGET:-300} unknowns=${UNKNOWNS:-8000} python=${PYTHON:-/usr/bin/python3}
 results=${RESULTS:-$out/results}
 export SEGMENTS=${SEGMENTS:-6} DEPTH=${DEPTH:-0.01}
@@ -18,9 +18,9 @@ mkdir -p "$out"
 [[ $bin == /* ]] || bin=$PWD/$bin
 [[ $out == /* ]] || out=$PWD/$out
 "$python" -c 'import numpy' 2> /dev/null || { echo "high-order-error: skipped, no numpy for $python"; exit 0; }
-. pipelines/advance.sh
+. pipelines/experiments/bin/advance.sh
 step_options=(--with forces,energies)
-error() { "$python" pipelines/high_order_error.py "$@"; }
+error() { "$python" pipelines/experiments/high-order/high_order_error.py "$@"; }
 
 # The columns of the .tsv; `role` is run or reference.
 columns=$'case\trole\torder\tcells\tunknowns\tsegments\tfirst\tsecond\ttriangles\titerations\tseconds\tverdict'
@@ -57,5 +57,5 @@ for case in beam twist hertz ball; do
         echo "$row" | tee -a "$results.tsv"
     done <<< "$list"
 done
-UNKNOWNS=$unknowns BUDGET=$budget "$python" pipelines/high_order_table.py "$results"
+UNKNOWNS=$unknowns BUDGET=$budget "$python" pipelines/experiments/high-order/high_order_table.py "$results"
 exit $status

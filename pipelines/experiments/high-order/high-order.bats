@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# The scenes of pipelines/high-order.sh: each judged, the small ones to their end.
-load ../tools/helpers
+# The scenes of pipelines/experiments/high-order/high-order.sh: each judged, the small ones to their end.
+load ../../../tests/tools/helpers
 
-HIGH=$BATS_TEST_DIRNAME/../../pipelines/scenes/high-order
+HIGH=$ROOT/pipelines/experiments/high-order/scenes
 
 # judged SCENE STEPS [options of mesh-prep]: the frames in run.abut, the report in steps.jsonl
 judged() {
@@ -10,7 +10,7 @@ judged() {
     "$BIN/ccd-check" -q -j 1 --no-output run.abut
     [ "$(wc -l < steps.jsonl)" -eq "$2" ]
 }
-outcome() { "$PYTHON" "$BATS_TEST_DIRNAME/../../pipelines/high_order.py" "$1" run.abut; }
+outcome() { "$PYTHON" "$ROOT/pipelines/experiments/high-order/high_order.py" "$1" run.abut; }
 holds() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 
 @test "T9: a beam of 48 tets bends as far as its order lets it, within 2 percent of the reference" {
@@ -49,12 +49,12 @@ Y
     # end STEPS ITERATIONS
     end() {
         bash -euo pipefail -c 'bin=$1 budget=100 NICE=0
-            . "$2/../../pipelines/advance.sh"
+            . "$2/pipelines/experiments/bin/advance.sh"
             step_options=(--max-newton "$4")
             cp twist.abut run.abut
             : > run.log
             : > run.jsonl
-            advance run "$3"' end "$BIN" "$BATS_TEST_DIRNAME" "$@"
+            advance run "$3"' end "$BIN" "$ROOT" "$@"
     }
     run end 30 8
     [ "$status" -eq 0 ]
@@ -143,7 +143,7 @@ Ball bad	ball.yaml --set objects.ball.order=7	-	-	-
 Ball last	ball.yaml --set time.end=0.03s --set objects.ball.proxy.segments=1	-	-	-
 L
     export LIST=$PWD/list.tsv TABLE=$PWD/table.md OUT=$PWD/out
-    local script=$BATS_TEST_DIRNAME/../../pipelines/high-order.sh
+    local script=$ROOT/pipelines/experiments/high-order/high-order.sh
     JOBS=3 "$script" > made
     [ "$(grep '^| Ball' table.md | cut -d'|' -f2,7 | tr -d '|\n')" = " Ball one  10 of 10  Ball two  20 of 20  Ball bad   Ball last  30 of 30 " ]
     grep -E '^\| Ball one \| 20, 59 \| 30 \| 1622 \| 2.4K \| 10 of 10 .* \| 26 \| [0-9]+, [0-9.e+]+ \| .* \| clean \|$' table.md

@@ -1,30 +1,30 @@
 #!/usr/bin/env bash
 # Runs scenes with tets of order 1 to 4 and writes a table: what is published of each, and what was measured here.
 #
-#   pipelines/high-order.sh [NAME ...]       rows of pipelines/high-order.tsv whose names begin so, or all ("Beam", "Ball P2")
+#   pipelines/experiments/high-order/high-order.sh [NAME ...]       rows of pipelines/experiments/high-order/high-order.tsv whose names begin so, or all ("Beam", "Ball P2")
 #   BUDGET=120                               seconds of processor time for each scene: it is stepped as far as they go
 #   JOBS=1                                   rows at a time, one processor each; more than one: the last rows of the list, which
 #                                            take longest, begin first
-#   TABLE=pipelines/results/high-order.md    rows that are run replace those of the same name; the others stay
+#   TABLE=pipelines/experiments/high-order/high-order.md    rows that are run replace those of the same name; the others stay
 #   REASONS=1                                runs nothing: what the list has published and its reasons into rows as they are
 #   OUT=out/high-order                       surfaces, reports, messages; KEEP=1 leaves the streams there, too
 set -euo pipefail
-cd "$(dirname "$0")/.."
-bin=${BIN:-bin} out=${OUT:-out/high-order} budget=${BUDGET:-120} table=${TABLE:-pipelines/results/high-order.md}
-list=${LIST:-pipelines/high-order.tsv} python=${PYTHON:-/usr/bin/python3} jobs=${JOBS:-1}
+cd "$(dirname "$0")/../../.."
+bin=${BIN:-bin} out=${OUT:-out/high-order} budget=${BUDGET:-120} table=${TABLE:-pipelines/experiments/high-order/high-order.md}
+list=${LIST:-pipelines/experiments/high-order/high-order.tsv} python=${PYTHON:-/usr/bin/python3} jobs=${JOBS:-1}
 mkdir -p "$out"
 [[ $bin == /* ]] || bin=$PWD/$bin
 [[ $out == /* ]] || out=$PWD/$out
-. pipelines/advance.sh
+. pipelines/experiments/bin/advance.sh
 
 # The surfaces that cages hold: a ball of radius 0.5 m in 5120 triangles; a bolt and a nut.  A figure of fine tets.
 surfaces() {
     [ -e "$out/sphere/frame_0000.obj" ] ||
         echo '{abut: 1, objects: {s: {generate: {icosphere: {radius: 0.5, divisions: 16}}, shell: {thickness: 1 mm}}}}' |
         "$bin/mesh-prep" -q - | "$bin/export" -q --obj "$out/sphere"
-    [ "$out/nut.obj" -nt pipelines/thread.py ] || "$python" pipelines/thread.py "$out/bolt.obj" "$out/nut.obj"
+    [ "$out/nut.obj" -nt pipelines/experiments/high-order/thread.py ] || "$python" pipelines/experiments/high-order/thread.py "$out/bolt.obj" "$out/nut.obj"
     [ -e "$out/figure/frame_0000.msh" ] ||
-        "$bin/mesh-prep" -q pipelines/scenes/high-order/figure.yaml --set objects.figure.generate.blob.cell=0.05 \
+        "$bin/mesh-prep" -q pipelines/experiments/high-order/scenes/figure.yaml --set objects.figure.generate.blob.cell=0.05 \
             --set objects.figure.translate=[0,0.05001,0] | "$bin/export" -q --msh "$out/figure"
 }
 
@@ -42,7 +42,7 @@ row() { # name, arguments of mesh-prep [-- of step], published: tets, triangles,
     step_options=()
     [[ $2 != *' -- '* ]] || read -ra step_options <<< "${2#* -- }"
     read -ra args <<< "$(sed 's/ -- .*//' <<< "${2//@OUT@/$out}")"
-    if ! prepare "$run" "pipelines/scenes/high-order/${args[0]}" "${args[@]:1}"; then
+    if ! prepare "$run" "pipelines/experiments/high-order/scenes/${args[0]}" "${args[@]:1}"; then
         echo "| $1 | | $3 | | $4 | | | | | $5 | | | ${6#-} | refused: $({ grep -m 1 '^mesh-prep' "$run.log" || tail -n 1 "$run.log"; } | tr '|' ',') |"
         return
     fi
@@ -51,7 +51,7 @@ row() { # name, arguments of mesh-prep [-- of step], published: tets, triangles,
     all=$(steps_asked "$run")
     verdict=$(advance "$run" "$all")
     read -r n its _ _ sec total < <(measures "$run.jsonl")
-    outcome=$("$python" pipelines/high_order.py "$1" "$run.abut" 2>> "$run.log" || echo "-")
+    outcome=$("$python" pipelines/experiments/high-order/high_order.py "$1" "$run.abut" 2>> "$run.log" || echo "-")
     echo "| $1 | $sizes | $3 | $triangles | $4 | $n of $all | $its | $sec | $total | $5 | $(memory "$run.jsonl" "${sizes%%,*}") | $outcome | ${6#-} | $verdict |"
     tidy "$run"
 }
@@ -72,8 +72,8 @@ head_of_table() {
     cat <<'H'
 # Tets of order 1 to 4
 
-Made by `pipelines/high-order.sh` from the list in `pipelines/high-order.tsv`: the scenes of Ferguson et al. 2023 (high-order
-incremental potential contact) with generated meshes (`pipelines/scenes/high-order/`). Each runs through `mesh-prep | step -j 1 |
+Made by `pipelines/experiments/high-order/high-order.sh` from the list in `pipelines/experiments/high-order/high-order.tsv`: the scenes of Ferguson et al. 2023 (high-order
+incremental potential contact) with generated meshes (`pipelines/experiments/high-order/scenes/`). Each runs through `mesh-prep | step -j 1 |
 ccd-check` for the processor time given to it (`BUDGET`). A scene that was cut short has run its start only.
 
 - *Seconds*: processor time of one thread, a step and all steps that were made. Published seconds are wall-clock time of the whole

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""pipelines/high_order.py NAME STREAM: in a few words, what became of a scene of pipelines/high-order.sh; NAME begins with its kind."""
+"""pipelines/experiments/high-order/high_order.py NAME STREAM: in a few words, what became of a scene of pipelines/experiments/high-order/high-order.sh; NAME begins with its kind."""
 import os
 import sys
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../formats/python"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../formats/python"))
 import abut_stream  # noqa: E402
 
 name, path = sys.argv[1:]

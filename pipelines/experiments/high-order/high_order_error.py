@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The cases of pipelines/high-order-error.sh, whose solutions or references are known.
+"""The cases of pipelines/experiments/high-order/high-order-error.sh, whose solutions or references are known.
 
     high_order_error.py runs CASE UNKNOWNS          lines "order cells unknowns", the reference last: "order cells unknowns reference"
     high_order_error.py scene CASE ORDER CELLS DIR  writes DIR/CASE.msh where the case has one; the scene to standard output
@@ -13,7 +13,7 @@ import sys
 import numpy as np
 
 here = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(here, "../formats/python"), here]
+sys.path[:0] = [os.path.join(here, "../../../formats/python"), here]
 import abut_stream  # noqa: E402
 import lagrange_faces  # noqa: E402
 

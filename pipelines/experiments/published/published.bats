@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # The short scenes of the literature: every frame judged by ccd-check, and what each must hold of physics.
-load ../tools/helpers
+load ../../../tests/tools/helpers
 
-SCENES=$BATS_TEST_DIRNAME/../../pipelines/scenes
+SCENES=$ROOT/pipelines/experiments/published/scenes
 
 # judged SCENE STEPS [options of mesh-prep]: the frames as a table in frames.csv, the report in steps.jsonl
 judged() {
@@ -90,8 +90,8 @@ newton() { awk '{ match($0, /"newton_iterations":[0-9]+/); n += substr($0, RSTAR
     from 0.5 'v("even.y_m") < start("even.y_m") - 0.1'
 }
 @test "R: first contacts of every kind end at rest or are left without a jump" {
-    for scene in "$SCENES"/first-contacts/*.yaml; do
-        judged first-contacts/"$(basename "$scene" .yaml)" 40
+    for scene in "$SCENES"/../../sqp/scenes/first-contacts/*.yaml; do
+        judged ../../sqp/scenes/first-contacts/"$(basename "$scene" .yaml)" 40
         from 0 'v("total_J") <= start("total_J") * 1.0001'
     done
 }
@@ -126,34 +126,34 @@ S4 data	--ipc-script @DATA@/no-such.txt	-	-	-	-
 S5 bad	$SCENES/erleben/spike-crack.yaml --set time.end=never	-	-	-	-
 L
     export LIST=$TMP/list.tsv TABLE=$TMP/table.md OUT=$TMP/out ABUT_DATA=$TMP
-    run "$ROOT/pipelines/published.sh" U
+    run "$ROOT/pipelines/experiments/published/published.sh" U
     [ "$status" -eq 0 ]
     grep -E '^\| U1 one \| 45, 2 \| 8, 9 \| 4 of 4 \| [0-9.]+ \| 30 \| [0-9]+ \([0-9]+\) \| 10 \(20\) \| [0-9.e-]+ \| 40 m1 \| yes: end\(body.y\) [0-9.]+, start\(body.y\) 0.27 \| falls \| unexplained \| clean \|' table.md
     sed -i 's/4 of 4/old/' table.md
-    run "$ROOT/pipelines/published.sh" S
+    run "$ROOT/pipelines/experiments/published/published.sh" S
     [ "$status" -eq 0 ]
     [[ $output == *"S3 none: skipped, no $SCENES/no-such.yaml"* && $output == *"S4 data: skipped, no $TMP/no-such.txt"* ]]
     grep -E '^\| S2 two \| .* 4 of 4 .* \| \*\*no\*\*: end\(body.y\) .* \| rises \| gravity \| clean \|' table.md
     grep -E '^\| S5 bad \| .* refused: mesh-prep: .*never' table.md
     grep -E '^\| U1 one .* old ' table.md
-    "$ROOT/pipelines/published.sh" 'U1 one'
+    "$ROOT/pipelines/experiments/published/published.sh" 'U1 one'
     grep -E '^\| U1 one .* 4 of 4 ' table.md
     [ "$(grep -cE '^\| [US][0-9]' table.md)" -eq 3 ]
-    KEEP=1 "$ROOT/pipelines/published.sh" 'U1 one'
+    KEEP=1 "$ROOT/pipelines/experiments/published/published.sh" 'U1 one'
     cp table.md before.md
     sed -i 's/	falls	/	sinks	/' list.tsv
-    AGAIN=1 KEEP=1 "$ROOT/pipelines/published.sh"
+    AGAIN=1 KEEP=1 "$ROOT/pipelines/experiments/published/published.sh"
     sed 's/| falls |/| sinks |/' before.md | cmp - table.md
     cp table.md before.md
     sed -i '/^U1/s/	-$/	a reason/; /^S2/s/	gravity$/	weight/' list.tsv
-    REASONS=1 "$ROOT/pipelines/published.sh" U
+    REASONS=1 "$ROOT/pipelines/experiments/published/published.sh" U
     sed 's/| unexplained |/| a reason |/' before.md | cmp - table.md     # that of S2 was not asked for
 }
 # bats test_tags=slow
 @test "published: a scene that its budget ends says what the rest would take, and its outcome so far" {
     printf 'U1 one\t%s --set time.end=100000s\t-\t-\t-\t-\tfalls\tend(body.y) < start(body.y)\t-\n' "$SCENES/erleben/spike-hole.yaml" > list.tsv
     export LIST=$TMP/list.tsv TABLE=$TMP/table.md OUT=$TMP/out
-    BUDGET=1 "$ROOT/pipelines/published.sh"
+    BUDGET=1 "$ROOT/pipelines/experiments/published/published.sh"
     grep -E '^\| U1 one .* so far yes: .* \| clean; (the rest would take about [0-9.e+]+ s|step [0-9]+ takes more than [0-9]+ s) \|' table.md
 }
 # bats test_tags=slow
@@ -161,28 +161,28 @@ L
     local scene=$SCENES/erleben/spike-hole.yaml first more
     printf 'U1 one\t%s --set time.end=100000s\t-\t-\t-\t-\t-\t-\t-\n' "$scene" > list.tsv
     export LIST=$TMP/list.tsv TABLE=$TMP/table.md OUT=$TMP/out RESUME=1
-    BUDGET=1 "$ROOT/pipelines/published.sh"
+    BUDGET=1 "$ROOT/pipelines/experiments/published/published.sh"
     first=$(wc -l < out/U1-one.jsonl)
     "$BIN/step" -q -n 3 --report out/U1-one.piece out/U1-one.abut -o out/U1-one.next.part    # a piece that did not get to its end
     head -c -100 out/U1-one.next.part > whole
     mv whole out/U1-one.next.part
-    BUDGET=2 "$ROOT/pipelines/published.sh"
+    BUDGET=2 "$ROOT/pipelines/experiments/published/published.sh"
     more=$(wc -l < out/U1-one.jsonl)
     ((first > 4 && more >= first + 2))
     grep -F "| $more of 4000000 |" table.md
     cut -d, -f1 out/U1-one.jsonl | sort -c -t: -k2n -u
     "$BIN/mesh-prep" -q "$scene" --set time.end=100000s | "$BIN/step" -q -j 1 -n "$more" -o one.abut
     cmp one.abut out/U1-one.abut
-    BUDGET=1 "$ROOT/pipelines/published.sh"     # spent: the row again, no step
+    BUDGET=1 "$ROOT/pipelines/experiments/published/published.sh"     # spent: the row again, no step
     [ "$(wc -l < out/U1-one.jsonl)" -eq "$more" ]
     sed -i 's/100000s/200000s/' list.tsv
-    BUDGET=1 run "$ROOT/pipelines/published.sh"
+    BUDGET=1 run "$ROOT/pipelines/experiments/published/published.sh"
     [[ $output == *"U1-one: begins again, other programs or another scene "* ]]
     grep -F " of 8000000 |" table.md
 }
 @test "outcome: numbers of a table of frames decide; what the table does not have is an error" {
     printf 'time_s,a.y_m,a.vy_m/s,gap_m\n0,1,0,\n1,-2,3,0.5\n2,4,-1,0.25\n' > t.csv
-    out() { /usr/bin/python3 "$ROOT/pipelines/outcome.py" t.csv "$1"; }
+    out() { /usr/bin/python3 "$ROOT/pipelines/experiments/bin/outcome.py" t.csv "$1"; }
     [ "$(out 'start(a.y) == 1 and end(a.y) == 4 and least(a.y) == -2 and most(a.vy) == 3')" = \
         "yes: start(a.y) 1, end(a.y) 4, least(a.y) -2, most(a.vy) 3" ]
     [ "$(out 'least(gap) > 0.3')" = "**no**: least(gap) 0.25" ]
@@ -192,11 +192,11 @@ L
     says "asks for no column"
     [ "$(out 'partly: end(a.y) == 4')" = "**no**, in part: end(a.y) 4" ]
     [ "$(out 'partly: end(a.y) > 4')" = "**no**: end(a.y) 4" ]
-    [ "$(/usr/bin/python3 "$ROOT/pipelines/outcome.py" t.csv clean 'clean; more')" = "yes: clean" ]
-    [ "$(/usr/bin/python3 "$ROOT/pipelines/outcome.py" t.csv clean 'a collision')" = "**no**: not clean" ]
+    [ "$(/usr/bin/python3 "$ROOT/pipelines/experiments/bin/outcome.py" t.csv clean 'clean; more')" = "yes: clean" ]
+    [ "$(/usr/bin/python3 "$ROOT/pipelines/experiments/bin/outcome.py" t.csv clean 'a collision')" = "**no**: not clean" ]
 }
 @test "outcome: an answer is made again of its rounded numbers where the condition asks for others, or for a part" {
-    again() { /usr/bin/python3 "$ROOT/pipelines/outcome.py" --again "$@"; }
+    again() { /usr/bin/python3 "$ROOT/pipelines/experiments/bin/outcome.py" --again "$@"; }
     [ "$(again 'yes: end(a.y) 0.119, start(a.y) 0.119' 'end(a.y) > start(a.y)' clean)" = 'yes: end(a.y) 0.119, start(a.y) 0.119' ]
     [ "$(again 'yes: end(a.y) -1.86' 'partly: end(a.y) < -1' clean)" = '**no**, in part: end(a.y) -1.86' ]
     [ "$(again '**no**, in part: end(a.y) -1.86' 'end(a.y) < -1' clean)" = 'yes: end(a.y) -1.86' ]
@@ -212,13 +212,16 @@ L
         read -ra words <<< "$args"
         [ -e "$ROOT/${words[0]}" ] || { echo "$name: no ${words[0]}"; continue; }
         "$BIN/mesh-prep" -q "$ROOT/${words[0]}" "${words[@]:1}" --to-yaml > /dev/null || { echo "$name"; return 1; }
-    done < "$ROOT/pipelines/published.tsv"
-    for scene in "$SCENES"/*.yaml "$SCENES"/*/*.yaml; do
+    done < "$ROOT/pipelines/experiments/published/published.tsv"
+    cd "$ROOT/pipelines/experiments"
+    for scene in */scenes/*.yaml */scenes/*/*.yaml; do
         name=$(basename "$scene")
         case $scene in      # lists of a folder of their own name the file alone
-        */high-order/*) grep -qE $'\t'"$name( |$(printf '\t'))" "$ROOT/pipelines/high-order.tsv" ;;
-        */nodal/*) grep -qw -- "${name%.yaml}" "$ROOT/pipelines/nodal.sh" ;;
-        *) grep -q "pipelines/scenes/${scene#"$SCENES/"}" "$ROOT"/pipelines/{published,thin,gipc}.tsv "$ROOT"/pipelines/*.sh ;;
+        high-order/*) grep -qE $'\t'"$name( |$(printf '\t'))" high-order/high-order.tsv ;;
+        hard-contact/*) grep -qw -- "${name%.yaml}" hard-contact/nodal.sh ;;
+        friction/*) grep -qw -- "${name%.yaml}" friction/friction.sh ;;
+        sqp/scenes/first-contacts/*) grep -q 'sqp/scenes/first-contacts/\*' sqp/sqp.sh ;;
+        *) grep -q "pipelines/experiments/$scene" ./*/*.tsv ./*/*.sh ../examples/*.sh ;;
         esac || { echo "in no list: $scene"; return 1; }
     done
 }

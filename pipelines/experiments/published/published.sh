@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
 # Runs the scenes of the literature and writes a table: what is published of each, and what was measured here.
 #
-#   pipelines/published.sh [NAME ...]       rows of pipelines/published.tsv whose names begin so, or all ("S1", "U4 spike")
+#   pipelines/experiments/published/published.sh [NAME ...]       rows of pipelines/experiments/published/published.tsv whose names begin so, or all ("S1", "U4 spike")
 #   BUDGET=600                              seconds of processor time for each scene: it is stepped as far as they go
-#   TABLE=pipelines/results/published.md    rows that are run replace those of the same name; the others stay
+#   TABLE=pipelines/experiments/published/published.md    rows that are run replace those of the same name; the others stay
 #   OUT=out/published                       reports and messages; KEEP=1 leaves the streams there, too
 #   RESUME=1                                runs whose streams are in OUT go on to BUDGET seconds in all; streams stay there
 #   AGAIN=1                                 makes rows of the runs that KEEP=1 has left in OUT
 #   REASONS=1                               runs nothing: what the list has published, its conditions and reasons into rows as they
 #                                           are, whose numbers stay (a condition that asks for others wants a run)
 # A line of the list: name, arguments of mesh-prep [-- of step], what is published of the mesh, contacts, iterations, seconds, the
-# outcome; the condition of it (pipelines/outcome.py), and why ours is another.
+# outcome; the condition of it (pipelines/experiments/bin/outcome.py), and why ours is another.
 # Scenes whose file or data (ABUT_DATA) is not there are skipped by name.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-bin=${BIN:-bin} out=${OUT:-out/published} budget=${BUDGET:-600} table=${TABLE:-pipelines/results/published.md}
-list=${LIST:-pipelines/published.tsv} data=${ABUT_DATA:-../shared/data} python=${PYTHON:-/usr/bin/python3}
+cd "$(dirname "$0")/../../.."
+bin=${BIN:-bin} out=${OUT:-out/published} budget=${BUDGET:-600} table=${TABLE:-pipelines/experiments/published/published.md}
+list=${LIST:-pipelines/experiments/published/published.tsv} data=${ABUT_DATA:-../shared/data} python=${PYTHON:-/usr/bin/python3}
 [ ! -d "$data" ] || data=$(realpath "$data")    # meshes are looked for from the folder of the scene
 mkdir -p "$out"
 [[ $bin == /* ]] || bin=$PWD/$bin
 
-. pipelines/advance.sh
+. pipelines/experiments/bin/advance.sh
 
 # Pairs of numbers in $1, published and ours: where one is beyond half or twice the other, or the outcome $3 is not as expected, the
 # reason $2, or that there is none.
@@ -42,7 +42,7 @@ written() { # name, steps asked for, published: mesh, contacts, iterations, seco
     sizes=$(sed -n 's/^  size  *\([0-9]*\) nodes*, \([0-9]*\) tets*.*/\1, \2/p' "$run.log")
     read -r n its mean most sec _ < <(measures "$run.jsonl")
     if [ "$8" != - ] && "$bin/export" -q "$run.abut" --csv "$run.csv"; then
-        came=$("$python" pipelines/outcome.py "$run.csv" "$8" "${10}")
+        came=$("$python" pipelines/experiments/bin/outcome.py "$run.csv" "$8" "${10}")
         ((n >= $2)) || came="so far $came"
     fi
     why=$(deviation "${5%% *} $its ${4%% *} $mean" "$9" "$came")
@@ -79,7 +79,7 @@ reasoned() { # row, published: mesh, contacts, iterations, seconds, outcome; con
     cell=("${cell[@]# }") cell=("${cell[@]% }")
     ((${#cell[@]} == 15)) || return 0
     if [ "$7" = - ]; then cell[11]=-
-    elif came=$("$python" pipelines/outcome.py --again "${cell[11]}" "$7" "${cell[14]}"); then cell[11]=$came
+    elif came=$("$python" pipelines/experiments/bin/outcome.py --again "${cell[11]}" "$7" "${cell[14]}"); then cell[11]=$came
     else echo "published: ${cell[1]}: its outcome stays" >&2; fi
     cell[3]=$2 cell[6]=$4 cell[8]=$3 cell[10]=$5 cell[12]=$6
     cell[13]=$(deviation "${4%% *} ${cell[5]} ${3%% *} ${cell[7]%% *}" "$8" "${cell[11]}")
@@ -91,8 +91,8 @@ head_of_table() {
     cat <<'H'
 # Scenes of the literature
 
-Made by `pipelines/published.sh` from the list in `pipelines/published.tsv`: the scenes of Li 2020 (dissertation) with generated
-meshes (`pipelines/scenes/`; "its mesh": the script and mesh of its public release). Each runs through `mesh-prep | step -j 1 |
+Made by `pipelines/experiments/published/published.sh` from the list in `pipelines/experiments/published/published.tsv`: the scenes of Li 2020 (dissertation) with generated
+meshes (`scenes/`; "its mesh": the script and mesh of its public release). Each runs through `mesh-prep | step -j 1 |
 ccd-check` for the processor time given to it (`BUDGET`). A scene that was cut short has run its start only, so its means are not
 those of the whole.
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # bats file_tags=experiment
-# The experiments of pipelines/quasi-newton.sh that are short: a brush with and without the barrier, fibres; the table that they leave.
-load ../tools/helpers
+# The experiments of pipelines/experiments/quasi-newton/quasi-newton.sh that are short: a brush with and without the barrier, fibres; the table that they leave.
+load ../../../tests/tools/helpers
 
 @test "experiments write rows, keep those of others, and the page and the curves made of them" {
     skip_without_numpy
     export OUT=$BATS_TEST_TMPDIR/out RESULTS=$BATS_TEST_TMPDIR/table BIN PYTHON
-    "$ROOT/pipelines/quasi-newton.sh" q4 >said
-    "$ROOT/pipelines/quasi-newton.sh" q12 >>said
+    "$ROOT/pipelines/experiments/quasi-newton/quasi-newton.sh" q4 >said
+    "$ROOT/pipelines/experiments/quasi-newton/quasi-newton.sh" q12 >>said
     cat said
     grep -qP '^q4\tbarrier\tfirst step with a collision\tnone\tnone$' table.tsv
     grep -q '^## Q4' table.md
@@ -16,7 +16,7 @@ load ../tools/helpers
     # stiffer fibres, less compression; every direction descends on the isotropic matrix
     awk -F '\t' '$1 == "q12" && $3 ~ /^least height/ { if (!($4 > last)) bad = 1; last = $4; n++ }
                  $1 == "q12" && $3 ~ /not descend/ && $4 != 0 { bad = 1 } END { exit bad || n != 3 }' table.tsv
-    exits 2 "$ROOT/pipelines/quasi-newton.sh" q99
+    exits 2 "$ROOT/pipelines/experiments/quasi-newton/quasi-newton.sh" q99
 }
 
 @test "errors of a curtain are computed twice: by the program that steps, and from positions alone" {
@@ -24,7 +24,7 @@ load ../tools/helpers
     cd "$ROOT"
     BIN=$BIN OUT=$BATS_TEST_TMPDIR "$PYTHON" - <<'P'
 import sys
-sys.path.insert(0, "pipelines")
+sys.path.insert(0, "pipelines/experiments/quasi-newton")
 import quasi_newton as q
 p = q.Problem(q.curtain(9, 500))
 curve = p.curve("--solver mass-springs --contact ignore --history 5", (1, 2, 5, 10))

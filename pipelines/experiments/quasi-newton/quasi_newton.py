@@ -1,4 +1,4 @@
-"""Scenes, runs and measures of pipelines/quasi-newton.sh.  Objectives are computed here again, from positions alone.
+"""Scenes, runs and measures of pipelines/experiments/quasi-newton/quasi-newton.sh.  Objectives are computed here again, from positions alone.
 
 A row is experiment, case, measure, value, other: what another implementation of the same scene has, or the source says; - where
 it says nothing."""
@@ -6,7 +6,7 @@ import json, os, re, subprocess, sys, time
 
 import numpy as np
 
-sys.path.insert(0, "formats/python")
+sys.path[:0] = ["formats/python", "pipelines/experiments/bin"]
 import abut_stream      # noqa: E402
 import curves           # noqa: E402
 
@@ -255,7 +255,6 @@ def write(names):
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, "pipelines")
     sys.modules["quasi_newton"] = sys.modules["__main__"]
     from quasi_newton_experiments import EXPERIMENTS
     wanted = sys.argv[1:] or list(EXPERIMENTS)

@@ -2,22 +2,22 @@
 # Runs the scene scripts of the public IPC code and writes a table of them.  The scripts are not part of this project: they
 # are looked for under ${ABUT_DATA:-../shared/data}/ipc/input.
 #
-#   pipelines/scenes.sh [NAME|FILE ...]     all scripts, or those given: 10_tetTet, or a path
+#   pipelines/experiments/scene-scripts/scenes.sh [NAME|FILE ...]     all scripts, or those given: 10_tetTet, or a path
 #   BUDGET=60                               seconds of processor time for each scene: it is stepped as far as they go
 #   OUT=out/scenes                          table, streams' reports and messages; KEEP=1 leaves the streams there, too
 #   RESUME=1                                runs whose streams are in OUT go on to BUDGET seconds in all; streams stay there
-#   INTO=pipelines/results/scenes.md        puts the rows into that table instead, each in place of the one of its scene
+#   INTO=pipelines/experiments/scene-scripts/scenes.md        puts the rows into that table instead, each in place of the one of its scene
 #   REASONS=1                               runs nothing: what is published and reasons of deviations into the rows of INTO
 set -euo pipefail
 for a; do [[ $a != *.txt ]] || a=$(realpath "$a"); set -- "$@" "$a"; shift; done
 into=${INTO:+$(realpath "$INTO")}
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../../.."
 bin=${BIN:-bin} out=${OUT:-out/scenes} budget=${BUDGET:-60} input=${ABUT_DATA:-../shared/data}/ipc/input
 [ -d "$input" ] || { echo "scenes: skipped, no $input (set ABUT_DATA)"; exit 0; }
 mkdir -p "$out"
 [[ $bin == /* ]] || bin=$PWD/$bin
 
-. pipelines/advance.sh
+. pipelines/experiments/bin/advance.sh
 
 mapfile -t found < <(find "$input"/{paper,tutorial}Examples -name '*.txt' | sort)
 (($#)) || set -- "${found[@]}"
@@ -103,9 +103,9 @@ fi
     cat <<'H'
 # Scene scripts of the public IPC code
 
-Made by `pipelines/scenes.sh`: every script runs through `mesh-prep --ipc-script | step -j 1 | ccd-check` for as many of its steps as
-fit in the processor time given (`BUDGET`, default 60 s for each scene). `INTO=pipelines/results/scenes.md BUDGET=600
-pipelines/scenes.sh 17_pinCushionBall` runs one row again and replaces it.
+Made by `pipelines/experiments/scene-scripts/scenes.sh`: every script runs through `mesh-prep --ipc-script | step -j 1 | ccd-check` for as many of its steps as
+fit in the processor time given (`BUDGET`, default 60 s for each scene). `INTO=pipelines/experiments/scene-scripts/scenes.md BUDGET=600
+pipelines/experiments/scene-scripts/scenes.sh 17_pinCushionBall` runs one row again and replaces it.
 
 - *Contacts*: pairs of primitives nearer than dhat at the end of a step, with those of half-spaces.
 - *Published*: Newton iterations per step over the whole scene, and the largest number of contacts (Li et al. 2020, Fig. 4.22). A

@@ -2,14 +2,14 @@
 # Contact as linearised inequalities beside the barrier: the same scenes by sequential quadratic programs, by one quadratic a step,
 # and by Newton's method with the barrier.  What becomes of each run is what `ccd-check` says of it, and why step stopped.
 #
-#   pipelines/sqp.sh [SCENE ...]     rows of scenes whose names begin so (all of them)
+#   pipelines/experiments/sqp/sqp.sh [SCENE ...]     rows of scenes whose names begin so (all of them)
 #   H="0.01" OFFSET="1e-3"           time steps, s; offsets, m: every pair of them is a row of each scene
 #   COLUMNS="newton sqp-gap ..."     solvers and forms; SET=both: the active set
 #   SECONDS_EACH=1                   simulated seconds of a unit scene;  STEPS=n: that many steps at most (for tests)
 #   BUDGET=60                        seconds of processor time for a run: it stops there, and its cell says after how many steps
 #   OUT=out/sqp  TABLE=$OUT/table.md  RESULTS=$OUT/results.tsv    runs that are made again replace their lines; the others stay
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../../.."
 bin=${BIN:-bin} out=${OUT:-out/sqp} budget=${BUDGET:-60} set=${SET:-both} seconds=${SECONDS_EACH:-1}
 offsets=${OFFSET:-1e-3} columns=${COLUMNS:-newton sqp-gap sqp-volume sqp-impact qp-gap qp-volume qp-impact}
 mkdir -p "$out"
@@ -19,16 +19,16 @@ export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1
 # NAME FILE SECONDS [options of mesh-prep]
 scenes() {
     local f
-    for f in pipelines/scenes/first-contacts/*.yaml; do
+    for f in pipelines/experiments/sqp/scenes/first-contacts/*.yaml; do
         [[ $f == */rod-plane.yaml || $f == */head-plane.yaml ]] || echo "$(basename "$f" .yaml) $f $seconds"
     done
-    for f in pipelines/scenes/erleben/*.yaml; do echo "$(basename "$f" .yaml) $f $seconds"; done
+    for f in pipelines/experiments/published/scenes/erleben/*.yaml; do echo "$(basename "$f" .yaml) $f $seconds"; done
     cat <<'R'
-large:chain-5 pipelines/scenes/chain.yaml 1 --set objects.odd.repeat.count=[1,3,1] --set objects.even.repeat.count=[1,2,1]
-large:rod-plane pipelines/scenes/first-contacts/rod-plane.yaml 1
-large:head-plane pipelines/scenes/first-contacts/head-plane.yaml 1
-large:mat-twist-12 pipelines/scenes/mat-twist.yaml 10 --set objects.mat.generate.box.cells=[11,1,11]
-large:mat-twist-40 pipelines/scenes/mat-twist.yaml 10
+large:chain-5 pipelines/experiments/published/scenes/chain.yaml 1 --set objects.odd.repeat.count=[1,3,1] --set objects.even.repeat.count=[1,2,1]
+large:rod-plane pipelines/experiments/sqp/scenes/first-contacts/rod-plane.yaml 1
+large:head-plane pipelines/experiments/sqp/scenes/first-contacts/head-plane.yaml 1
+large:mat-twist-12 pipelines/experiments/published/scenes/mat-twist.yaml 10 --set objects.mat.generate.box.cells=[11,1,11]
+large:mat-twist-40 pipelines/experiments/published/scenes/mat-twist.yaml 10
 R
 }
 
@@ -42,7 +42,7 @@ one() {
         exec nice -n 10 "$bin/step" -q -j 1 -n "$n" "${options[@]}" --report "$run.jsonl" "$start" -o "$run.abut") 2> "$run.log" || rc=$?
     [ -e "$run.abut" ] || nice -n 10 "$bin/salvage" -q "$run.abut.part" -o "$run.abut" 2>> "$run.log" || cp "$start" "$run.abut"
     nice -n 10 "$bin/ccd-check" -q -j 1 --no-output "$run.abut" 2> "$run.judge" || verdict=$?
-    pipelines/sqp_outcome.py line "$name" "$h" "$offset" "$column" "$n" "$rc" "$verdict" "$run"
+    pipelines/experiments/sqp/sqp_outcome.py line "$name" "$h" "$offset" "$column" "$n" "$rc" "$verdict" "$run"
 }
 
 : > "$out/new.tsv"
@@ -66,4 +66,4 @@ while read -r name file all options; do
         done
     done
 done < <(scenes)
-pipelines/sqp_outcome.py table "$results" "$out/new.tsv" > "$table"
+pipelines/experiments/sqp/sqp_outcome.py table "$results" "$out/new.tsv" > "$table"

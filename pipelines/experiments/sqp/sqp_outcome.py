@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What became of a run of pipelines/sqp.sh, and the table of all of them.
+"""What became of a run of pipelines/experiments/sqp/sqp.sh, and the table of all of them.
 
-    pipelines/sqp_outcome.py line SCENE H OFFSET COLUMN STEPS STATUS VERDICT RUN
+    pipelines/experiments/sqp/sqp_outcome.py line SCENE H OFFSET COLUMN STEPS STATUS VERDICT RUN
         one line: scene, h, offset, column, outcome, at step, steps made, steps, iterations a step, seconds a step.  STATUS of step,
         VERDICT of ccd-check on what was written (0: no collision); RUN.jsonl, RUN.log: report and messages
-    pipelines/sqp_outcome.py table RESULTS NEW
+    pipelines/experiments/sqp/sqp_outcome.py table RESULTS NEW
         lines of NEW replace those of RESULTS; the table on standard output"""
 import json, os, re, sys
 
@@ -13,7 +13,7 @@ WHY = (("exclude each other", "infeasible"), ("quadratic program of", "program u
 COLUMNS = ["newton", "sqp-gap", "sqp-volume", "sqp-impact", "qp-gap", "qp-volume", "qp-impact"]
 HEAD = """# Linearised inequalities beside the barrier
 
-Made by `H="0.025 0.01" OFFSET=1e-3 RESULTS=pipelines/results/sqp.tsv TABLE=pipelines/results/sqp.md pipelines/sqp.sh`, with other
+Made by `H="0.025 0.01" OFFSET=1e-3 RESULTS=pipelines/experiments/sqp/sqp.tsv TABLE=pipelines/experiments/sqp/sqp.md pipelines/experiments/sqp/sqp.sh`, with other
 `H` and `OFFSET` for some scenes, and `H=0.04 BUDGET=15` for the mat; an empty cell was not run, and the barrier has no offset.
 `sqp`: a quadratic program with the objective and the inequalities of each iterate; `qp`: one fixed quadratic a step.
 `gap`, `volume`, `impact`: what a pair may not do ([keys](../../formats/SCENE.md#linearised-inequalities)). `newton`: the barrier.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
-# Small scenes against closed forms, each judged by ccd-check (pipelines/truth.py).
-load ../tools/helpers
+# Small scenes against closed forms, each judged by ccd-check (pipelines/experiments/truth/truth.py).
+load ../../../tests/tools/helpers
 
-truth() { BIN=$BIN OUT=$TMP/out TABLE=$TMP/table.md /usr/bin/python3 "$ROOT/pipelines/truth.py" "$@"; }
+truth() { BIN=$BIN OUT=$TMP/out TABLE=$TMP/table.md /usr/bin/python3 "$ROOT/pipelines/experiments/truth/truth.py" "$@"; }
 
 @test "truth: a block stops where it has to, and creeps by eps_v" {
     truth stop eps_v
@@ -23,10 +23,10 @@ truth() { BIN=$BIN OUT=$TMP/out TABLE=$TMP/table.md /usr/bin/python3 "$ROOT/pipe
     truth dhat order
 }
 @test "truth: a number that is off ends with status 1 and is named; so does a case that is unknown" {
-    mkdir -p fake/pipelines fake/formats
-    sed 's/1 \/ (2 \* mu \* 9.81)/1.1 \/ (2 * mu * 9.81)/' "$ROOT/pipelines/truth.py" > fake/pipelines/truth.py
+    mkdir -p fake/pipelines/experiments/truth fake/formats
+    sed 's/1 \/ (2 \* mu \* 9.81)/1.1 \/ (2 * mu * 9.81)/' "$ROOT/pipelines/experiments/truth/truth.py" > fake/pipelines/experiments/truth/truth.py
     ln -s "$ROOT/formats/python" fake/formats/python
-    exits 1 env BIN="$BIN" OUT="$TMP/out" /usr/bin/python3 fake/pipelines/truth.py stop
+    exits 1 env BIN="$BIN" OUT="$TMP/out" /usr/bin/python3 fake/pipelines/experiments/truth/truth.py stop
     says "truth: stop, mu 0.5: distance, m is 0.1009"
     exits 1 truth nothing
     says "no case 'nothing'"

@@ -1,19 +1,19 @@
 """Small scenes against closed forms: a table of what was expected and what came out; status 1 where one is off by more than said.
 
-    pipelines/truth.py [stop|roll|torsion|column|catenary|eps_v|dhat|order|silo ...]     all of them
-    TABLE=out/truth/table.md    the table (pipelines/tables truth: pipelines/results/truth.md);  OUT=out/truth: scenes and frames
+    pipelines/experiments/truth/truth.py [stop|roll|torsion|column|catenary|eps_v|dhat|order|silo ...]     all of them
+    TABLE=out/truth/table.md    the table (pipelines/experiments/bin/tables truth: pipelines/experiments/truth/truth.md);  OUT=out/truth: scenes and frames
 Every trajectory passes through ccd-check.
 """
 import csv, json, math, os, subprocess, sys
 
-os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../.."))
 sys.path.insert(0, "formats/python")
 import abut_stream
 
 BIN, OUT = os.environ.get("BIN", "bin"), os.environ.get("OUT", "out/truth")
 HEAD = """# Small scenes against closed forms
 
-Made by `pipelines/tables truth` (`pipelines/truth.py`), which fails where a number is off by more than the part in the last column,
+Made by `pipelines/experiments/bin/tables truth` (`pipelines/experiments/truth/truth.py`), which fails where a number is off by more than the part in the last column,
 or, of an interval (`0 to 1`), outside of it.
 Every trajectory passed `ccd-check`.
 
