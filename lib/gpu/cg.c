@@ -1,4 +1,4 @@
-#include "gpu/cg.h"
+#include "gpu/operator.h"
 
 #include <math.h>
 
@@ -9,8 +9,7 @@ enum { X, R, Z, P, Q, AP, VECTORS };
 
 void abut_gpu_cg_clear(abut_gpu_cg *c, abut_queue *q)
 {
-    abut_buffer *const all[] = { &c->b, &c->x, &c->r, &c->q, &c->p, &c->z, &c->scalars };
-    for (size_t i = 0; i < sizeof all / sizeof *all && q; i++) abut_buffer_clear(q, all[i]);
+    ABUT_BUFFERS_CLEAR(q, &c->b, &c->x, &c->r, &c->q, &c->p, &c->z, &c->scalars);
     for (int k = 0; k < VECTORS && q; k++) abut_buffer_clear(q, &c->single[k]);
     *c = (abut_gpu_cg){ 0 };
 }

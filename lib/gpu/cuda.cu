@@ -19,11 +19,9 @@ struct stamp {
 };
 
 struct device {
-    int number;
     int sync;               /* ABUT_GPU_SYNC: wait after every launch */
     cudaStream_t stream;
     double *part;           /* sums of blocks, and room for the next level */
-    abut_least *least;
     size_t cap;
     unsigned *arrived;      /* one counter, 0 between launches */
     uint64_t *total;        /* of a scan */
@@ -519,7 +517,6 @@ abut_status find_device(abut_queue *q, int which, abut_err *err)
 abut_status open_device(abut_queue *q, int which, abut_err *err)
 {
     device *d = of(q);
-    d->number = which;
     const char *sync = getenv("ABUT_GPU_SYNC");
     d->sync = sync && *sync && strcmp(sync, "0");
     cudaMemPool_t pool;

@@ -264,36 +264,17 @@ typedef struct abut_slots_args {
 } abut_slots_args;
 
 #define ABUT_KERNELS_CONTACT(K) \
-    K(vertex_boxes, abut_boxes_args) \
-    K(vertex_sides, abut_sides_args) \
-    K(tree_curve, abut_curve_args) \
-    K(tree_leaf, abut_leaf_args) \
-    K(tree_level, abut_level_args) \
-    K(tree_walk, abut_walk_args) \
-    K(pair_unpack, abut_unpack_args) \
-    K(ccd_first, abut_ccd_args) \
-    K(ccd_enter, abut_ccd_args) \
-    K(ccd_steps, abut_steps_args) \
-    K(ccd_keep, abut_steps_args) \
-    K(plane_bound, abut_plane_bound_args) \
-    K(contact_classify, abut_contact_args) \
-    K(contact_raw, abut_contact_args) \
-    K(contact_key, abut_merge_args) \
-    K(contact_head, abut_merge_args) \
-    K(contact_start, abut_merge_args) \
+    K(vertex_boxes, abut_boxes_args) K(vertex_sides, abut_sides_args) K(tree_curve, abut_curve_args) \
+    K(tree_leaf, abut_leaf_args) K(tree_level, abut_level_args) K(tree_walk, abut_walk_args) K(pair_unpack, abut_unpack_args) \
+    K(ccd_first, abut_ccd_args) K(ccd_enter, abut_ccd_args) K(ccd_steps, abut_steps_args) K(ccd_keep, abut_steps_args) \
+    K(plane_bound, abut_plane_bound_args) K(contact_classify, abut_contact_args) K(contact_raw, abut_contact_args) \
+    K(contact_key, abut_merge_args) K(contact_head, abut_merge_args) K(contact_start, abut_merge_args) \
     K(contact_write, abut_merge_args) \
-    K(plane_classify, abut_plane_args) \
-    K(plane_write, abut_plane_args) \
-    K(barrier_energy, abut_barrier_args) \
-    K(barrier_push, abut_barrier_args) \
-    K(barrier_hess, abut_barrier_args) \
-    K(barrier_gn, abut_barrier_args) \
-    K(barrier_nodes, abut_barrier_args) \
-    K(friction_energy, abut_friction_args) \
-    K(friction_push, abut_friction_args) \
-    K(friction_hess, abut_friction_args) \
+    K(plane_classify, abut_plane_args) K(plane_write, abut_plane_args) \
+    K(barrier_energy, abut_barrier_args) K(barrier_push, abut_barrier_args) K(barrier_hess, abut_barrier_args) \
+    K(barrier_gn, abut_barrier_args) K(barrier_nodes, abut_barrier_args) \
+    K(friction_energy, abut_friction_args) K(friction_push, abut_friction_args) K(friction_hess, abut_friction_args) \
     K(friction_kink, abut_friction_args) \
-    K(slot_key, abut_slots_args) \
-    K(slot_first, abut_slots_args)
+    K(slot_key, abut_slots_args) K(slot_first, abut_slots_args)
 
 #endif

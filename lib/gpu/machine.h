@@ -8,10 +8,16 @@
 #define ABUT_GPU_MACHINE_H
 
 #include "base/err.h"
-#include "gpu/kernels.h"
+#include "gpu/kernels_contact.h"
+#include "gpu/kernels_elements.h"
+#include "gpu/kernels_linear.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* All kernels: each is written once, in a k_*.c by ABUT_KERNEL, and is an entry of a list: a prototype per machine and a pointer
+ * in its table. */
+#define ABUT_KERNELS(K) ABUT_KERNELS_ELEMENTS(K) ABUT_KERNELS_CONTACT(K) ABUT_KERNELS_LINEAR(K)
 
 /* The smallest of some values and its number: of equal ones the lowest. */
 typedef struct abut_least {
@@ -99,8 +105,8 @@ typedef struct abut_machine {
     void (*close)(abut_queue *);
 } abut_machine;
 
-/* Opens the twin.  ABUT_DEVICE_LIMIT and ABUT_DEVICE_FAULT in the environment set limit and faults_after of every machine opened,
- * for tests of programs. */
+/** Opens the twin.  ABUT_DEVICE_LIMIT and ABUT_DEVICE_FAULT in the environment set limit and faults_after of every machine
+ * opened, for tests of programs. */
 abut_status abut_queue_twin(abut_queue *q, abut_err *err);
 /** Opens device number `which`.
  * Fails  ABUT_E_ARG this build has no CUDA; ABUT_E_IO there is no such device, or it is unusable (says why) */
@@ -111,7 +117,55 @@ void abut_queue_close(abut_queue *q);
 /** Sets limit and faults_after of an open queue from these variables. */
 void abut_queue_trials(abut_queue *q);
 
+/** Returns the number of bits of n, for keys up to n. */
+static inline int abut_bits_of(uint64_t n)
+{
+    int bits = 0;
+    for (; n; n >>= 1) bits++;
+    return bits;
+}
+
 /** Runs a kernel over n items. */
 #define ABUT_RUN(q, kernel, args, n, err) ((q)->on->kernel((q), (args), (n), (err)))
+
+/* ---- arrays of a machine that grow ---- */
+
+/* Zero-filled is empty. */
+typedef struct abut_buffer {
+    void *at;
+    size_t bytes;
+} abut_buffer;
+
+#define ABUT_AT(buffer, type) ((type *)(buffer).at)
+
+/** Makes room for n items of `size` bytes.  A buffer that is too small grows to 1.5 times its size or the need, if that is more,
+ * and loses its contents.  name: for messages.
+ * Fails  ABUT_E_NOMEM with name and sizes; the buffer is unchanged */
+ABUT_MUST_USE abut_status abut_buffer_need(abut_queue *q, abut_buffer *b, const char *name, size_t n, size_t size,
+                                           abut_err *err);
+/** Makes room by abut_buffer_need and copies n items of the host into it. */
+ABUT_MUST_USE abut_status abut_buffer_put(abut_queue *q, abut_buffer *b, const char *name, const void *host, size_t n,
+                                          size_t size, abut_err *err);
+
+/** *least = the smallest of v[n] (the machine's), by way of `scratch` (the machine's); waits. */
+ABUT_MUST_USE abut_status abut_least_get(abut_queue *q, const double *v, size_t n, void *scratch, abut_least *least,
+                                         abut_err *err);
+
+/* Room for n items of `size` bytes in buffer `to`, copied from the host unless `from` is NULL. */
+typedef struct abut_buffer_row {
+    abut_buffer *to;
+    const void *from;
+    size_t n, size;
+} abut_buffer_row;
+
+/** Makes room for the rows { to, from, n, size }, .. in their order, and fills them.  Fails  as abut_buffer_need */
+#define ABUT_BUFFERS(q, name, err, ...) \
+    abut_buffers_make(q, name, (const abut_buffer_row[]){ __VA_ARGS__, { NULL, NULL, 0, 0 } }, err)
+ABUT_MUST_USE abut_status abut_buffers_make(abut_queue *q, const char *name, const abut_buffer_row *row, abut_err *err);
+
+void abut_buffer_clear(abut_queue *q, abut_buffer *b);
+/** Frees buffers &a, &b, ..; q NULL: there are none. */
+#define ABUT_BUFFERS_CLEAR(q, ...) abut_buffers_clear(q, (abut_buffer *const[]){ __VA_ARGS__, NULL })
+void abut_buffers_clear(abut_queue *q, abut_buffer *const *b);
 
 #endif

@@ -11,13 +11,11 @@ enum { CHUNK = 32, TETS_AT_ONCE = 1 << 18 };
 
 void abut_gpu_operator_clear(abut_gpu_operator *A)
 {
-    abut_buffer *const all[] = { &A->row_of, &A->node,      &A->first,        &A->length, &A->col,      &A->val,
-                                 &A->val_single, &A->part_first, &A->item, &A->at,     &A->mirror,   &A->diagonal,
-                                 &A->H,      &A->key,       &A->slot,         &A->touch_first, &A->touch_row,
-                                 &A->touch_single, &A->t,   &A->t_single,     &A->pieces, &A->piece_first, &A->piece_row,
-                                 &A->sum,    &A->sum_single, &A->inverse };
-    for (size_t i = 0; i < sizeof all / sizeof *all && A->q; i++) abut_buffer_clear(A->q, all[i]);
     if (A->q) abut_gpu_precond_clear(A);
+    ABUT_BUFFERS_CLEAR(A->q, &A->row_of, &A->node, &A->first, &A->length, &A->col, &A->val, &A->val_single, &A->part_first,
+                       &A->item, &A->at, &A->mirror, &A->diagonal, &A->H, &A->key, &A->slot, &A->touch_first, &A->touch_row,
+                       &A->touch_single, &A->t, &A->t_single, &A->pieces, &A->piece_first, &A->piece_row, &A->sum,
+                       &A->sum_single, &A->inverse);
     abut_bsr_clear(&A->pattern);
     free(A->piece);
     free(A->chunk);
@@ -202,32 +200,17 @@ static abut_status parts_make(abut_gpu_operator *A, const abut_gpu_lasting *more
 
 static abut_status upload(abut_gpu_operator *A, const int32_t *row, const layout *l, abut_err *err)
 {
-    abut_queue *q = A->q;
-    const struct {
-        abut_buffer *to;
-        const void *from;
-        size_t n;
-    } all[] = { { &A->row_of, row, A->nv },
-                { &A->node, l->node, A->n },
-                { &A->first, l->first, A->chunks + 1 },
-                { &A->length, l->length, A->n },
-                { &A->col, l->col, A->blocks },
-                { &A->part_first, l->part_first, l->parts + 1 },
-                { &A->item, l->item, l->part_first[l->parts] },
-                { &A->at, l->at, l->parts },
-                { &A->mirror, l->mirror, l->parts },
-                { &A->diagonal, l->diagonal, A->n } };
-    abut_status rc = ABUT_OK;
-    for (size_t i = 0; i < sizeof all / sizeof *all && !rc; i++)
-        rc = abut_buffer_put(q, all[i].to, "operator", all[i].from, all[i].n, 4, err);
-    if (!rc) rc = abut_buffer_need(q, &A->val, "operator", 9 * A->blocks, sizeof(double), err);
-    if (!rc) rc = abut_buffer_need(q, &A->val_single, "operator", 9 * A->blocks, sizeof(float), err);
-    if (!rc) rc = abut_buffer_need(q, &A->inverse, "operator", 9 * A->n, sizeof(float), err);
-    if (!rc) rc = abut_buffer_need(q, &A->touch_first, "operator", A->n + 1, sizeof(uint32_t), err);
-    if (!rc) rc = abut_buffer_need(q, &A->pieces, "operator", A->n, sizeof(uint32_t), err);
-    if (!rc) rc = abut_buffer_need(q, &A->piece_first, "operator", A->n + 1, sizeof(uint32_t), err);
-    const size_t most = A->tets->nt < A->at_once ? A->tets->nt : A->at_once;
-    return rc ? rc : abut_buffer_need(q, &A->H, "tet matrices", ABUT_PACKED * most, sizeof(double), err);
+    const size_t n = A->n, parts = l->parts, most = A->tets->nt < A->at_once ? A->tets->nt : A->at_once;
+    const abut_status rc = ABUT_BUFFERS(
+        A->q, "operator", err, { &A->row_of, row, A->nv, 4 }, { &A->node, l->node, n, 4 },
+        { &A->first, l->first, A->chunks + 1, 4 }, { &A->length, l->length, n, 4 }, { &A->col, l->col, A->blocks, 4 },
+        { &A->part_first, l->part_first, parts + 1, 4 }, { &A->item, l->item, l->part_first[parts], 4 },
+        { &A->at, l->at, parts, 4 }, { &A->mirror, l->mirror, parts, 4 }, { &A->diagonal, l->diagonal, n, 4 },
+        { &A->val, NULL, 9 * A->blocks, sizeof(double) }, { &A->val_single, NULL, 9 * A->blocks, sizeof(float) },
+        { &A->inverse, NULL, 9 * n, sizeof(float) },
+        { &A->touch_first, NULL, n + 1, sizeof(uint32_t) }, { &A->pieces, NULL, n, sizeof(uint32_t) },
+        { &A->piece_first, NULL, n + 1, sizeof(uint32_t) });
+    return rc ? rc : abut_buffer_need(A->q, &A->H, "tet matrices", ABUT_PACKED * most, sizeof(double), err);
 }
 
 abut_status abut_gpu_operator_init_with(abut_gpu_operator *A, abut_queue *q, abut_gpu_tets *t, const int32_t *row,
@@ -264,11 +247,11 @@ static abut_assemble_args assemble_args(const abut_gpu_operator *A, const abut_g
 abut_status abut_gpu_operator_tets(abut_gpu_operator *A, const double *z, double scale, const double *diag, abut_err *err)
 {
     abut_queue *q = A->q;
-    const abut_gpu_tets *t = A->tets;
-    abut_tet_args tet = { .node = t->node.at, .B = t->B.at, .volume = t->volume.at, .mu = t->mu.at, .lambda = t->lambda.at,
-                          .model = t->model.at, .x = z, .H = A->H.at, .scale = scale, .nt = t->nt };
+    abut_tet_args tet = abut_gpu_tets_args(A->tets, z);
     const abut_diagonal_args d = { A->node.at, A->diagonal.at, diag, A->val.at };
     abut_status rc = q->on->fill(q, A->val.at, 0, 9 * A->blocks * sizeof(double), err);
+    tet.H = A->H.at;
+    tet.scale = scale;
     A->z = z;
     for (size_t p = 0; p < A->n_pieces && !rc; p++) {
         const abut_gpu_piece *of = &A->piece[p];
@@ -315,13 +298,6 @@ abut_touch_args abut_gpu_operator_touch(const abut_gpu_operator *A)
                               .n_pieces = A->touch_pieces, .sum = A->sum.at, .sum_single = A->sum_single.at };
 }
 
-static int bits_of(size_t n)
-{
-    int bits = 0;
-    for (; n; n >>= 1) bits++;
-    return bits;
-}
-
 /* Pieces of the element matrices that touch a row. */
 static abut_status pieces_ready(abut_gpu_operator *A, abut_err *err)
 {
@@ -331,9 +307,9 @@ static abut_status pieces_ready(abut_gpu_operator *A, abut_err *err)
     abut_status rc = ABUT_RUN(q, touch_pieces, &a, A->n, err);
     if (!rc) rc = q->on->scan(q, a.pieces, A->n, a.piece_first, &n, err);
     A->touch_pieces = (size_t)n;
-    if (!rc) rc = abut_buffer_need(q, &A->piece_row, "contact matrices", n, sizeof(int32_t), err);
-    if (!rc) rc = abut_buffer_need(q, &A->sum, "contact matrices", 3 * n, sizeof(double), err);
-    if (!rc) rc = abut_buffer_need(q, &A->sum_single, "contact matrices", 3 * n, sizeof(float), err);
+    if (!rc)
+        rc = ABUT_BUFFERS(q, "contact matrices", err, { &A->piece_row, NULL, n, sizeof(int32_t) },
+                          { &A->sum, NULL, 3 * n, sizeof(double) }, { &A->sum_single, NULL, 3 * n, sizeof(float) });
     if (rc) return rc;
     a = abut_gpu_operator_touch(A);
     return ABUT_RUN(q, touch_piece, &a, A->n, err);
@@ -348,16 +324,14 @@ static abut_status touch_ready(abut_gpu_operator *A, abut_err *err)
     if (!n) return ABUT_OK;
     if (n > INT32_MAX / 4)
         return abut_fail(err, ABUT_E_NOMEM, "operator of a device: %zu contacts, at most %d", n, INT32_MAX / 4);
-    abut_status rc = abut_buffer_need(q, &A->key, "contact matrices", 4 * n, sizeof(uint64_t), err);
-    if (!rc) rc = abut_buffer_need(q, &A->slot, "contact matrices", 4 * n, sizeof(uint32_t), err);
-    if (!rc) rc = abut_buffer_need(q, &A->touch_row, "contact matrices", 4 * n, sizeof(int32_t), err);
-    if (!rc) rc = abut_buffer_need(q, &A->touch_single, "contact matrices", ABUT_PACKED * n, sizeof(float), err);
-    if (!rc) rc = abut_buffer_need(q, &A->t, "contact matrices", 12 * n, sizeof(double), err);
-    if (!rc) rc = abut_buffer_need(q, &A->t_single, "contact matrices", 12 * n, sizeof(float), err);
+    abut_status rc = ABUT_BUFFERS(q, "contact matrices", err, { &A->key, NULL, 4 * n, sizeof(uint64_t) },
+                                  { &A->slot, NULL, 4 * n, sizeof(uint32_t) }, { &A->touch_row, NULL, 4 * n, sizeof(int32_t) },
+                                  { &A->touch_single, NULL, ABUT_PACKED * n, sizeof(float) },
+                                  { &A->t, NULL, 12 * n, sizeof(double) }, { &A->t_single, NULL, 12 * n, sizeof(float) });
     if (rc) return rc;
     const abut_touch_args a = abut_gpu_operator_touch(A);
     rc = ABUT_RUN(q, touch_key, &a, 4 * n, err);
-    if (!rc) rc = q->on->sort(q, a.key, a.slot, 4 * n, bits_of(A->n), err);
+    if (!rc) rc = q->on->sort(q, a.key, a.slot, 4 * n, abut_bits_of(A->n), err);
     if (!rc) rc = ABUT_RUN(q, touch_first, &a, A->n + 1, err);
     if (!rc) rc = ABUT_RUN(q, touch_narrow, &a, n, err);
     return rc ? rc : pieces_ready(A, err);

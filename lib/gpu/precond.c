@@ -1,7 +1,5 @@
-#include "gpu/precond.h"
-
-#include "gpu/bisect.h"
 #include "gpu/operator.h"
+
 #include "sparse/bsr_plan.h"
 
 #include <math.h>
@@ -12,15 +10,168 @@ enum { CLUSTER = 16, WIDE = 3 * CLUSTER, CLUSTERS_AT_ONCE = 4096, PLACE_BITS = 4
        PARTS_MOST = 340, AGE_MOST = 8 };
 #define SERVES 1.3      /* as many times the iterations that it took at first */
 
-void abut_gpu_precond_clear(abut_gpu_operator *A)
+/* ---- parts: by halving along the longest side ---- */
+
+void abut_bisection_clear(abut_bisection *b)
 {
-    abut_gpu_precond *m = &A->precond;
-    abut_buffer *const all[] = { &m->row,        &m->slot,     &m->place, &m->matrix,    &m->inverse,   &m->fallen, &m->part,
-                                 &m->member,     &m->part_first, &m->arm,     &m->pair_first, &m->block_at, &m->block_row,
-                                 &m->block_col,  &m->key,      &m->key_slot,  &m->E,         &m->pivot,  &m->across,
-                                 &m->down,       &m->bad,      &m->coarse,    &m->v,         &m->w };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) abut_buffer_clear(A->q, all[i]);
-    *m = (abut_gpu_precond){ 0 };
+    free(b->part);
+    free(b->first);
+    free(b->member);
+    *b = (abut_bisection){ 0 };
+}
+
+/* The longest side of the box about row[n]. */
+static int longest_side(const double *x, const int32_t *row, int32_t n)
+{
+    double longest = -1;
+    int side = 0;
+    for (int d = 0; d < 3; d++) {
+        double lo = x[3 * (size_t)row[0] + (size_t)d], hi = lo;
+        for (int32_t i = 1; i < n; i++) {
+            const double v = x[3 * (size_t)row[i] + (size_t)d];
+            lo = v < lo ? v : lo;
+            hi = v > hi ? v : hi;
+        }
+        if (hi - lo > longest) longest = hi - lo, side = d;
+    }
+    return side;
+}
+
+static int is_before(const double *x, int side, int32_t a, int32_t b)
+{
+    const double u = x[3 * (size_t)a + (size_t)side], v = x[3 * (size_t)b + (size_t)side];
+    return u < v || (u == v && a < b);
+}
+
+static void swap(int32_t *a, int32_t *b)
+{
+    const int32_t t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* Brings the k rows of row[n] that come first along a side to the front (Hoare's selection). */
+static void select_first(const double *x, int side, int32_t *row, int32_t n, int32_t k)
+{
+    int32_t lo = 0, hi = n - 1;
+    while (lo < hi) {
+        const int32_t mid = lo + (hi - lo) / 2;
+        if (is_before(x, side, row[mid], row[lo])) swap(&row[mid], &row[lo]);
+        if (is_before(x, side, row[hi], row[lo])) swap(&row[hi], &row[lo]);
+        if (is_before(x, side, row[hi], row[mid])) swap(&row[hi], &row[mid]);
+        const int32_t pivot = row[mid];
+        int32_t i = lo, j = hi;
+        while (i <= j) {
+            while (is_before(x, side, row[i], pivot)) i++;
+            while (is_before(x, side, pivot, row[j])) j--;
+            if (i <= j) swap(&row[i++], &row[j--]);
+        }
+        if (k <= j) hi = j;
+        else if (k >= i) lo = i;
+        else return;
+    }
+}
+
+/* Ends of pieces, as halving puts them. */
+typedef struct pieces {
+    const double *x;
+    int32_t size;       /* rows of a piece at most */
+    int32_t *end, n;    /* end[n]: of each piece in the rows, ascending */
+} pieces;
+
+/* Rows row[n], the first of which is number `at`, into as few pieces as there can be. */
+static void halve(pieces *p, int32_t *row, int32_t at, int32_t n)
+{
+    const int64_t m = ((int64_t)n + p->size - 1) / p->size;
+    if (m <= 1) {
+        if (n) p->end[p->n++] = at + n;
+        return;
+    }
+    const int32_t left = (int32_t)(n * (m / 2) / m);
+    select_first(p->x, longest_side(p->x, row, n), row, n, left);
+    halve(p, row, at, left);
+    halve(p, row + left, at + left, n - left);
+}
+
+static int32_t root_of(int32_t *up, int32_t i)
+{
+    while (up[i] != i) i = up[i] = up[up[i]];
+    return i;
+}
+
+/* member: all rows, those that A joins together, in the order of their lowest; end[k] of each; returns k.  up[n]: scratch */
+static int32_t joined_rows(const abut_bsr *A, int32_t *up, int32_t *member, int32_t *end)
+{
+    int32_t k = 0;
+    for (int32_t i = 0; i < A->n; i++) up[i] = i;
+    for (int32_t j = 0; j < A->n; j++)
+        for (size_t b = A->ptr[j] + 1; b < A->ptr[j + 1]; b++) {
+            const int32_t r = root_of(up, j), s = root_of(up, A->row[b]);
+            if (r < s) up[s] = r;
+            else up[r] = s;
+        }
+    /* a root comes before its rows: number roots, count, fill */
+    for (int32_t i = 0; i < A->n; i++) up[i] = root_of(up, i);
+    for (int32_t i = 0; i < A->n; i++) {
+        if (up[i] == i) {
+            end[k] = 0;
+            up[i] = -1 - k++;
+        } else {
+            up[i] = up[up[i]];
+        }
+        end[-1 - up[i]]++;
+    }
+    for (int32_t c = 0, sum = 0; c < k; c++) {
+        const int32_t count = end[c];
+        end[c] = sum;
+        sum += count;
+    }
+    for (int32_t i = 0; i < A->n; i++) member[end[-1 - up[i]]++] = i;
+    return k;
+}
+
+static void *array(size_t n) { return malloc((n + 1) * sizeof(int32_t)); }
+
+static int64_t parts_of(const int32_t *end, int32_t k, int32_t size)
+{
+    int64_t parts = 0;
+    for (int32_t c = 0; c < k; c++) parts += (end[c] - (c ? end[c - 1] : 0) + size - 1) / size;
+    return parts;
+}
+
+static void bisect(abut_bisection *b, const abut_bsr *A, const double *x, int32_t rows, int32_t most, int32_t *up,
+                       int32_t *end)
+{
+    int32_t k = joined_rows(A, up, b->member, end);
+    const int32_t least = (A->n + most - 1) / most;
+    pieces p = { x, rows > least ? rows : least, b->first + 1, 0 };
+    if (parts_of(end, k, p.size) > most && p.size == least) p.size += least / 8;    /* remainders of large pieces */
+    if (parts_of(end, k, p.size) > most) k = 1, end[0] = A->n;
+    for (int32_t c = 0; c < k; c++) {
+        const int32_t lo = c ? end[c - 1] : 0;
+        halve(&p, b->member + lo, lo, end[c] - lo);
+    }
+    b->first[0] = 0;
+    b->parts = p.n;
+    for (int32_t j = 0; j < p.n; j++)
+        for (int32_t i = b->first[j]; i < b->first[j + 1]; i++) b->part[b->member[i]] = j;
+}
+
+abut_status abut_bisect(abut_bisection *b, const abut_bsr *A, const double *x, int32_t rows, int32_t most, abut_err *err)
+{
+    const size_t n = (size_t)A->n;
+    int32_t *up = array(n), *end = array(n);
+    abut_bisection_clear(b);
+    b->part = array(n);
+    b->first = array(n + 1);
+    b->member = array(n);
+    const int ok = up && end && b->part && b->first && b->member;
+    if (ok) bisect(b, A, x, rows, most, up, end);
+    free(up);
+    free(end);
+    if (ok) return ABUT_OK;
+    abut_bisection_clear(b);
+    return abut_fail(err, ABUT_E_NOMEM, "parts of %zu rows: out of memory", n);
 }
 
 /* ---- which blocks of the operator lie between two parts ---- */
@@ -90,46 +241,26 @@ static abut_status pairs_make(const abut_gpu_operator *A, const abut_bisection *
 static abut_status upload_rigid(abut_gpu_operator *A, const abut_bisection *b, const pairs *p, abut_err *err)
 {
     abut_gpu_precond *m = &A->precond;
-    abut_queue *q = A->q;
     const size_t k = m->parts, wide = m->wide, n = A->n;
-    const struct {
-        abut_buffer *to;
-        const void *from;
-        size_t n;
-    } all[] = { { &m->part, b->part, n },
-                { &m->member, b->member, n },
-                { &m->part_first, b->first, k + 1 },
-                { &m->pair_first, p->first, k * k + 1 },
-                { &m->block_at, p->at, p->n },
-                { &m->block_row, p->row, p->n },
-                { &m->block_col, p->col, p->n } };
-    abut_status rc = ABUT_OK;
-    for (size_t i = 0; i < sizeof all / sizeof *all && !rc; i++)
-        rc = abut_buffer_put(q, all[i].to, "preconditioner", all[i].from, all[i].n, 4, err);
-    if (!rc) rc = abut_buffer_need(q, &m->arm, "preconditioner", 3 * n, sizeof(float), err);
-    if (!rc) rc = abut_buffer_need(q, &m->E, "preconditioner", wide * wide, sizeof(double), err);
-    if (!rc) rc = abut_buffer_need(q, &m->pivot, "preconditioner", WIDE * WIDE, sizeof(double), err);
-    if (!rc) rc = abut_buffer_need(q, &m->across, "preconditioner", WIDE * wide, sizeof(double), err);
-    if (!rc) rc = abut_buffer_need(q, &m->down, "preconditioner", WIDE * wide, sizeof(double), err);
-    if (!rc) rc = abut_buffer_need(q, &m->coarse, "preconditioner", MOTIONS * k * MOTIONS * k, sizeof(float), err);
-    if (!rc) rc = abut_buffer_need(q, &m->v, "preconditioner", MOTIONS * k, sizeof(float), err);
-    if (!rc) rc = abut_buffer_need(q, &m->w, "preconditioner", MOTIONS * k, sizeof(float), err);
-    return rc;
+    return ABUT_BUFFERS(
+        A->q, "preconditioner", err, { &m->part, b->part, n, 4 }, { &m->member, b->member, n, 4 },
+        { &m->part_first, b->first, k + 1, 4 }, { &m->pair_first, p->first, k * k + 1, 4 }, { &m->block_at, p->at, p->n, 4 },
+        { &m->block_row, p->row, p->n, 4 }, { &m->block_col, p->col, p->n, 4 }, { &m->arm, NULL, 3 * n, sizeof(float) },
+        { &m->E, NULL, wide * wide, sizeof(double) },
+        { &m->pivot, NULL, WIDE * WIDE, sizeof(double) }, { &m->across, NULL, WIDE * wide, sizeof(double) },
+        { &m->down, NULL, WIDE * wide, sizeof(double) }, { &m->coarse, NULL, MOTIONS * k * MOTIONS * k, sizeof(float) },
+        { &m->v, NULL, MOTIONS * k, sizeof(float) }, { &m->w, NULL, MOTIONS * k, sizeof(float) });
 }
 
 static abut_status reserve(abut_gpu_operator *A, abut_err *err)
 {
     abut_gpu_precond *m = &A->precond;
-    abut_queue *q = A->q;
     const size_t c = m->clusters, together = c < CLUSTERS_AT_ONCE ? c : CLUSTERS_AT_ONCE;
-    abut_status rc = abut_buffer_need(q, &m->row, "preconditioner", CLUSTER * c, sizeof(int32_t), err);
-    if (!rc) rc = abut_buffer_need(q, &m->slot, "preconditioner", A->n, sizeof(int32_t), err);
-    if (!rc) rc = abut_buffer_need(q, &m->place, "preconditioner", A->n, sizeof(uint64_t), err);
-    if (!rc) rc = abut_buffer_need(q, &m->matrix, "preconditioner", WIDE * WIDE * together, sizeof(double), err);
-    if (!rc) rc = abut_buffer_need(q, &m->inverse, "preconditioner", WIDE * WIDE * c, sizeof(float), err);
-    if (!rc) rc = abut_buffer_need(q, &m->fallen, "preconditioner", c, sizeof(uint32_t), err);
-    if (!rc) rc = abut_buffer_need(q, &m->bad, "preconditioner", 1, sizeof(uint32_t), err);
-    return rc;
+    return ABUT_BUFFERS(A->q, "preconditioner", err, { &m->row, NULL, CLUSTER * c, sizeof(int32_t) },
+                        { &m->slot, NULL, A->n, sizeof(int32_t) }, { &m->place, NULL, A->n, sizeof(uint64_t) },
+                        { &m->matrix, NULL, WIDE * WIDE * together, sizeof(double) },
+                        { &m->inverse, NULL, WIDE * WIDE * c, sizeof(float) }, { &m->fallen, NULL, c, sizeof(uint32_t) },
+                        { &m->bad, NULL, 1, sizeof(uint32_t) });
 }
 
 /* Parts of about so many rows, which are at x[3 n]. */
@@ -161,6 +292,15 @@ static void curve_set(abut_gpu_precond *m, const double *x, size_t n)
         longest = fmax(longest, hi - lo);
     }
     m->unit = longest > 0 ? 4 * longest / (1 << PLACE_BITS / 3) : 1;
+}
+
+void abut_gpu_precond_clear(abut_gpu_operator *A)
+{
+    abut_gpu_precond *m = &A->precond;
+    ABUT_BUFFERS_CLEAR(A->q, &m->row, &m->slot, &m->place, &m->matrix, &m->inverse, &m->fallen, &m->part, &m->member,
+                       &m->part_first, &m->arm, &m->pair_first, &m->block_at, &m->block_row, &m->block_col, &m->key,
+                       &m->key_slot, &m->E, &m->pivot, &m->across, &m->down, &m->bad, &m->coarse, &m->v, &m->w);
+    *m = (abut_gpu_precond){ 0 };
 }
 
 abut_status abut_gpu_precond_init_by(abut_gpu_operator *A, abut_gpu_precond_kind kind, const double *x, int32_t rows,
@@ -240,13 +380,6 @@ static abut_rigid_args rigid_args(const abut_gpu_operator *A)
                               .v = m->v.at, .w = m->w.at };
 }
 
-static int bits_of(uint64_t n)
-{
-    int bits = 0;
-    for (; n; n >>= 1) bits++;
-    return bits;
-}
-
 /* Which element matrices lie between two parts. */
 static abut_status sort_touching(abut_gpu_operator *A, abut_err *err)
 {
@@ -259,7 +392,7 @@ static abut_status sort_touching(abut_gpu_operator *A, abut_err *err)
     if (rc) return rc;
     const abut_rigid_args a = rigid_args(A);
     rc = ABUT_RUN(A->q, rigid_key, &a, n, err);
-    return rc ? rc : A->q->on->sort(A->q, a.key, a.slot, n, bits_of((uint64_t)m->parts * m->parts), err);
+    return rc ? rc : A->q->on->sort(A->q, a.key, a.slot, n, abut_bits_of((uint64_t)m->parts * m->parts), err);
 }
 
 /* E^-1 */

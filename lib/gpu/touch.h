@@ -9,8 +9,7 @@
 #include "contact/step_bound.h"
 #include "contact/pairs.h"
 #include "energy/friction.h"
-#include "gpu/blocks.h"
-#include "gpu/buffer.h"
+#include "gpu/operator.h"
 
 /* The contacts at one configuration, in the order of abut_pairs.  Zero-filled is empty. */
 typedef struct abut_gpu_contacts {
@@ -103,5 +102,10 @@ ABUT_MUST_USE abut_status abut_gpu_friction_energy(abut_gpu_touch *c, const doub
 ABUT_MUST_USE abut_status abut_gpu_friction_gradient(abut_gpu_touch *c, const double *x, double *g, abut_err *err);
 ABUT_MUST_USE abut_status abut_gpu_friction_hessian(abut_gpu_touch *c, const double *x, abut_gpu_blocks *out, abut_err *err);
 ABUT_MUST_USE abut_status abut_gpu_friction_kinks(abut_gpu_touch *c, const double *x, const double *p, abut_err *err);
+
+/** y[3 nc] = W x. */
+ABUT_MUST_USE abut_status abut_gpu_gather(abut_gpu_touch *c, const double *x, double *y, abut_err *err);
+/** Sizes and masses of bodies, on the device. */
+abut_pair_scale abut_gpu_scale(const abut_gpu_touch *c);
 
 #endif

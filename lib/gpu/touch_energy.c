@@ -1,5 +1,5 @@
 /* Energies, gradients and Hessians of contacts and of frozen friction contacts. */
-#include "gpu/touch_parts.h"
+#include "gpu/touch.h"
 
 #include "energy/barrier_law_inline.h"
 #include "sparse/packed_lanes.h"
@@ -97,11 +97,10 @@ abut_status abut_gpu_friction_set(abut_gpu_touch *c, const abut_lag *lag, const 
     struct abut_gpu_lag *l = &c->lag;
     const size_t n = lag->n;
     l->n = 0;
-    abut_status rc = abut_buffer_put(c->q, &l->node, "frozen contacts", lag->node, n, 4 * sizeof(int32_t), err);
-    if (!rc) rc = abut_buffer_put(c->q, &l->weight, "frozen contacts", lag->weight, n, 4 * sizeof(double), err);
-    if (!rc) rc = abut_buffer_put(c->q, &l->basis, "frozen contacts", lag->basis, n, 6 * sizeof(double), err);
-    if (!rc) rc = abut_buffer_put(c->q, &l->force, "frozen contacts", lag->force, n, sizeof(double), err);
-    if (!rc) rc = abut_buffer_put(c->q, &l->mu, "frozen contacts", lag->mu, n, sizeof(double), err);
+    const abut_status rc = ABUT_BUFFERS(c->q, "frozen contacts", err, { &l->node, lag->node, n, 4 * sizeof(int32_t) },
+                                        { &l->weight, lag->weight, n, 4 * sizeof(double) },
+                                        { &l->basis, lag->basis, n, 6 * sizeof(double) },
+                                        { &l->force, lag->force, n, sizeof(double) }, { &l->mu, lag->mu, n, sizeof(double) });
     if (rc) return rc;
     l->n = n;
     l->h = law->h;

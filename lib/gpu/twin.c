@@ -286,13 +286,6 @@ abut_status abut_twin_fault(abut_queue *q, abut_err *err)
     return abut_fail(err, ABUT_E_IO, "%s: %s: an illegal memory access was encountered", q->name, q->last);
 }
 
-void abut_queue_trials(abut_queue *q)
-{
-    const char *limit = getenv("ABUT_DEVICE_LIMIT"), *fault = getenv("ABUT_DEVICE_FAULT");
-    if (limit && *limit) q->limit = (size_t)strtoull(limit, NULL, 10);
-    if (fault && *fault) q->faults_after = strtoll(fault, NULL, 10);
-}
-
 abut_status abut_queue_twin(abut_queue *q, abut_err *err)
 {
     *q = (abut_queue){ .on = &twin_machine, .name = "twin", .fails_after = -1 };
@@ -302,11 +295,4 @@ abut_status abut_queue_twin(abut_queue *q, abut_err *err)
     q->own = tw;
     abut_queue_trials(q);
     return ABUT_OK;
-}
-
-void abut_queue_close(abut_queue *q)
-{
-    if (q->on && q->own) q->on->close(q);
-    free(q->watch.live);
-    *q = (abut_queue){ 0 };
 }

@@ -4,7 +4,7 @@
 
 #include "box_tets.h"
 #include "check.h"
-#include "gpu/cg.h"
+#include "gpu/operator.h"
 #include "kuhn.h"
 #include "machine_open.h"
 

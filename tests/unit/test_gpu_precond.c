@@ -1,7 +1,6 @@
 /* Clusters, parts and the preconditioners of a machine against dense matrices and sparse/schwarz/coarse_space.h. */
 #include "base/par.h"
 #include "dense.h"
-#include "gpu/bisect.h"
 #include "sparse/schwarz/coarse_space.h"
 #include "operator_world.h"
 

@@ -5,7 +5,7 @@
 #include "energy/hinge.h"
 #include "energy/membrane.h"
 #include "energy/codim_bound.h"
-#include "gpu/codim.h"
+#include "gpu/elements.h"
 #include "math/elementary_inline.h"
 #include "math/lanes.h"
 #include "sparse/bsr.h"

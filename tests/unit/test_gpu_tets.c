@@ -2,7 +2,7 @@
 #include "base/par.h"
 #include "check.h"
 #include "contact/step_bound.h"
-#include "gpu/tets.h"
+#include "gpu/elements.h"
 #include "kuhn.h"
 #include "sparse/bsr.h"
 #include "sparse/packed_lanes.h"

@@ -2,7 +2,6 @@
 #include "base/par.h"
 #include "base/rng.h"
 #include "check.h"
-#include "gpu/buffer.h"
 #include "machine_open.h"
 
 static const size_t sizes[] = { 0, 1, 31, 32, 33, 511, 512, 513, 1025, 40000, 512 * 512 + 7 };

@@ -11,7 +11,7 @@
 /* Computing device of a step: the processor, a GPU, or its twin on the processor. */
 typedef enum abut_device_kind { ABUT_DEVICE_CPU, ABUT_DEVICE_TWIN, ABUT_DEVICE_GPU } abut_device_kind;
 
-/* Preconditioners of its conjugate gradients (gpu/precond.h), in the order there. */
+/* Preconditioners of its conjugate gradients (gpu/operator.h), in the order there. */
 typedef enum abut_device_precond { ABUT_DEVICE_JACOBI, ABUT_DEVICE_CLUSTERS, ABUT_DEVICE_RIGID } abut_device_precond;
 /* Their names as options of `step`, NULL at the end. */
 extern const char *const abut_device_precond_names[ABUT_DEVICE_RIGID + 2];

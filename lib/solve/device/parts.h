@@ -3,11 +3,6 @@
 #ifndef ABUT_SOLVE_DEVICE_PARTS_H
 #define ABUT_SOLVE_DEVICE_PARTS_H
 
-#include "gpu/buffer.h"
-#include "gpu/cg.h"
-#include "gpu/damping.h"
-#include "gpu/operator.h"
-#include "gpu/ties.h"
 #include "gpu/touch.h"
 #include "solve/device/device.h"
 

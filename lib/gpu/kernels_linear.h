@@ -1,39 +1,82 @@
-/* Arguments of the kernels of elements and of linear algebra: tets, inertia, operator, conjugate gradients, preconditioners. */
-#ifndef ABUT_GPU_KERNELS_SOLVE_H
-#define ABUT_GPU_KERNELS_SOLVE_H
+/* Arguments of the kernels of linear algebra: arrays of numbers, the operator, conjugate gradients, preconditioners. */
+#ifndef ABUT_GPU_KERNELS_LINEAR_H
+#define ABUT_GPU_KERNELS_LINEAR_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- tets; arrays of a tet have one number of all tets together: B[9][nt], node[4][nt] ---- */
+/* ---- arrays of numbers ---- */
 
-/* tet_energy: energy[i] = volume psi in joules, +inf where it is no number; force[12 i + ..] its gradient at the corners.
- * tet_hessian, of tet first + i: H[90 i + ..] = scale volume d2psi/dx2, packed and projected.
- * tet_bound: bound[i] = how far the tet may follow p before it has `slack` of its volume; 1 for a material that may invert. */
-typedef struct abut_tet_args {
-    const int32_t *node;
-    const double *B, *volume, *mu, *lambda;
-    const int32_t *model;
-    const double *x, *p;
-    double *energy, *force, *H, *bound;
-    double scale, slack;
-    size_t nt, first;
-} abut_tet_args;
+/* out[i] = x[i] + scale * (*scale_at) * y[i]; scale_at NULL: 1 */
+typedef struct abut_axpy_args {
+    const double *x, *y;
+    double *out;
+    double scale;
+    const double *scale_at;
+} abut_axpy_args;
 
-/* node_energy: out[i] = what abut_objective counts as inertia of node i, 0 of held ones; inertia 0: the work of its load.
- * node_gradient: out[3 i + k] = its derivative. */
-typedef struct abut_node_args {
-    const double *mass, *x, *xn, *xhat;
+/* out[i] = from[i] + share (to[i] - from[i]) */
+typedef struct abut_between_args {
+    const double *from, *to;
+    double *out;
+    double share;
+} abut_between_args;
+
+/* out[width i + c] = (add ? out[width i + c] : 0) + scale * sum over k in [first[i], first[i + 1]) of in[width at[k] + c], one
+ * item for every number out[j], j = width i + c.  Rows are added in pieces of 64, each from 0 in order, then the pieces in
+ * order.  at NULL: at[k] = k. */
+typedef struct abut_gather_args {
+    const uint32_t *first, *at;
+    const double *in;
+    double *out;
+    double scale;
+    uint32_t width;
+    uint32_t add;
+} abut_gather_args;
+
+/* out[3 i + k] = in[3 at[i] + k] */
+typedef struct abut_pick_args {
+    const int32_t *at;
+    const double *in;
+    double *out;
+} abut_pick_args;
+
+/* out[i] = in[i] rounded to single */
+typedef struct abut_narrow_args {
+    const double *in;
+    float *out;
+} abut_narrow_args;
+
+/* v[i] *= by */
+typedef struct abut_scale_args {
+    double *v;
+    double by;
+} abut_scale_args;
+
+/* Predicted positions: held nodes at target, others at x + h v. */
+typedef struct abut_coast_args {
+    const double *x, *v, *target;
     const uint8_t *held;
     double *out;
-    int inertia;
-} abut_node_args;
+    double h;
+} abut_coast_args;
 
-/* out[3 i + k] = 0 of held nodes */
-typedef struct abut_hold_args {
+/* Step of held nodes: p[i] = target - x, 0 for others; move: x[i] = target if alpha is 1, else x + alpha p. */
+typedef struct abut_carry_args {
+    const double *target;
+    const uint8_t *held;
+    double *x, *p;
+    double alpha;
+} abut_carry_args;
+
+/* The augmented Lagrangian of held nodes short of their targets (Li 2020, App. E, eq. 4).  lagrangian: out[i] = that of node i, 0
+ * of others; lagrangian_push: out[3 i + k] += its derivative. */
+typedef struct abut_lagrangian_args {
+    const double *x, *target, *lam, *mass;
     const uint8_t *held;
     double *out;
-} abut_hold_args;
+    double kap;
+} abut_lagrangian_args;
 
 /* ---- operator: rows in chunks of 32; block k of row 32 c + l is col[(first[c] + k) 32 + l] and
  *      val[((first[c] + k) 9 + d) 32 + l], d < 9 ---- */
@@ -223,48 +266,23 @@ typedef struct abut_widen_args {
     double scale;
 } abut_widen_args;
 
-#define ABUT_KERNELS_SOLVE(K) \
-    K(tet_energy, abut_tet_args) \
-    K(tet_hessian, abut_tet_args) \
-    K(tet_bound, abut_tet_args) \
-    K(node_energy, abut_node_args) \
-    K(node_gradient, abut_node_args) \
-    K(hold, abut_hold_args) \
-    K(assemble, abut_assemble_args) \
-    K(diagonal, abut_diagonal_args) \
-    K(multiply, abut_multiply_args) \
+#define ABUT_KERNELS_LINEAR(K) \
+    K(axpy, abut_axpy_args) K(between, abut_between_args) K(gather, abut_gather_args) K(pick, abut_pick_args) \
+    K(narrow, abut_narrow_args) K(scale, abut_scale_args) K(coast, abut_coast_args) K(carry_direction, abut_carry_args) \
+    K(carry_move, abut_carry_args) K(lagrangian, abut_lagrangian_args) K(lagrangian_push, abut_lagrangian_args) \
+    K(assemble, abut_assemble_args) K(diagonal, abut_diagonal_args) K(multiply, abut_multiply_args) \
     K(multiply_single, abut_multiply_args) \
-    K(touch_key, abut_touch_args) \
-    K(touch_first, abut_touch_args) \
-    K(touch_narrow, abut_touch_args) \
-    K(touch_pieces, abut_touch_args) \
-    K(touch_piece, abut_touch_args) \
-    K(touch_multiply, abut_touch_args) \
-    K(touch_multiply_single, abut_touch_args) \
-    K(touch_gather, abut_touch_args) \
-    K(touch_gather_single, abut_touch_args) \
-    K(jacobi, abut_jacobi_args) \
-    K(spread, abut_spread_args) \
-    K(cg_begin, abut_cg_args) \
-    K(cg_begin_single, abut_cg_args) \
-    K(cg_step, abut_cg_args) \
-    K(cg_step_single, abut_cg_args) \
+    K(touch_key, abut_touch_args) K(touch_first, abut_touch_args) K(touch_narrow, abut_touch_args) \
+    K(touch_pieces, abut_touch_args) K(touch_piece, abut_touch_args) K(touch_multiply, abut_touch_args) \
+    K(touch_multiply_single, abut_touch_args) K(touch_gather, abut_touch_args) K(touch_gather_single, abut_touch_args) \
+    K(jacobi, abut_jacobi_args) K(spread, abut_spread_args) \
+    K(cg_begin, abut_cg_args) K(cg_begin_single, abut_cg_args) K(cg_step, abut_cg_args) K(cg_step_single, abut_cg_args) \
     K(widen, abut_widen_args) \
-    K(cluster_key, abut_cluster_args) \
-    K(cluster_slot, abut_cluster_args) \
-    K(cluster_rows, abut_cluster_args) \
-    K(cluster_invert, abut_cluster_args) \
-    K(cluster_apply, abut_cluster_args) \
-    K(cluster_apply_single, abut_cluster_args) \
-    K(rigid_arms, abut_rigid_args) \
-    K(rigid_key, abut_rigid_args) \
-    K(rigid_matrix, abut_rigid_args) \
-    K(rigid_pivot, abut_rigid_args) \
-    K(rigid_panel, abut_rigid_args) \
-    K(rigid_update, abut_rigid_args) \
-    K(rigid_narrow, abut_rigid_args) \
-    K(rigid_restrict, abut_rigid_args) \
-    K(rigid_restrict_single, abut_rigid_args) \
+    K(cluster_key, abut_cluster_args) K(cluster_slot, abut_cluster_args) K(cluster_rows, abut_cluster_args) \
+    K(cluster_invert, abut_cluster_args) K(cluster_apply, abut_cluster_args) K(cluster_apply_single, abut_cluster_args) \
+    K(rigid_arms, abut_rigid_args) K(rigid_key, abut_rigid_args) K(rigid_matrix, abut_rigid_args) \
+    K(rigid_pivot, abut_rigid_args) K(rigid_panel, abut_rigid_args) K(rigid_update, abut_rigid_args) \
+    K(rigid_narrow, abut_rigid_args) K(rigid_restrict, abut_rigid_args) K(rigid_restrict_single, abut_rigid_args) \
     K(rigid_solve, abut_rigid_args)
 
 #endif

@@ -1,4 +1,4 @@
-#include "gpu/buffer.h"
+#include "gpu/machine.h"
 
 #include <stdlib.h>
 
@@ -48,9 +48,45 @@ abut_status abut_buffer_put(abut_queue *q, abut_buffer *b, const char *name, con
     return rc || !n ? rc : q->on->put(q, b->at, host, n * size, err);
 }
 
+abut_status abut_buffers_make(abut_queue *q, const char *name, const abut_buffer_row *row, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (; row->to && !rc; row++)
+        rc = row->from ? abut_buffer_put(q, row->to, name, row->from, row->n, row->size, err)
+                       : abut_buffer_need(q, row->to, name, row->n, row->size, err);
+    return rc;
+}
+
 void abut_buffer_clear(abut_queue *q, abut_buffer *b)
 {
     if (q->watch.look) drop_live(&q->watch, b->at);
     if (b->at) q->on->release(q, b->at, b->bytes);
     *b = (abut_buffer){ 0 };
+}
+
+void abut_buffers_clear(abut_queue *q, abut_buffer *const *b)
+{
+    for (; q && *b; b++) abut_buffer_clear(q, *b);
+}
+
+abut_status abut_least_get(abut_queue *q, const double *v, size_t n, void *scratch, abut_least *least, abut_err *err)
+{
+    const abut_status rc = q->on->least(q, v, n, scratch, err);
+    return rc ? rc : q->on->get(q, least, scratch, sizeof *least, err);
+}
+
+/* ---- queues ---- */
+
+void abut_queue_trials(abut_queue *q)
+{
+    const char *limit = getenv("ABUT_DEVICE_LIMIT"), *fault = getenv("ABUT_DEVICE_FAULT");
+    if (limit && *limit) q->limit = (size_t)strtoull(limit, NULL, 10);
+    if (fault && *fault) q->faults_after = strtoll(fault, NULL, 10);
+}
+
+void abut_queue_close(abut_queue *q)
+{
+    if (q->on && q->own) q->on->close(q);
+    free(q->watch.live);
+    *q = (abut_queue){ 0 };
 }

@@ -1,0 +1,245 @@
+/* Candidates: step bounds by additive CCD in rounds (geom/ccd/ccd_inline.h) and of half-spaces; contacts (contact/pairs.h),
+ * classified, sorted, merged; their slots at nodes. */
+#include "contact/near_inline.h"
+#include "geom/ccd/ccd_inline.h"
+#include "gpu/kernel.h"
+#include "math/elementary_inline.h"
+
+typedef struct abut_near_pair {
+    abut_stencil kind;
+    int32_t i, j, v[4];
+    double xi;
+} abut_near_pair;
+
+ABUT_FN abut_near_pair abut_near_at(const abut_near_view *n, size_t i)
+{
+    abut_near_pair p;
+    uint32_t l = 0;
+    while (l + 1 < ABUT_NEAR_LISTS && i >= n->end[l]) l++;
+    const int32_t *ij = n->ij[l] + 2 * (i - (l ? n->end[l - 1] : 0));
+    p.kind = l == 0 ? ABUT_PT : l == 1 ? ABUT_EE : l == 2 ? ABUT_PE : ABUT_PP;     /* as abut_candidates_kind */
+    p.i = ij[0];
+    p.j = ij[1];
+    abut_near_vertices(p.kind, n->edge, n->tri, p.i, p.j, p.v);
+    p.xi = abut_near_xi(p.kind, n->xi, p.v);
+    return p;
+}
+
+/* ---- step bounds ---- */
+
+/* Points of a pair at both ends of its motion. */
+ABUT_FN_LITERAL void pair_points(const double *y0, const double *y1, const int32_t *v, int n, double x0[12], double x1[12])
+{
+    abut_near_points(y0, v, n, x0);
+    abut_near_points(y1, v, n, x1);
+}
+
+/* 0 when the pair is BAD; the kind is a literal. */
+ABUT_FN_LITERAL int start_of_kind(abut_stencil s, const abut_ccd_args *a, const abut_near_pair *p, abut_ccd_motion *w)
+{
+    double x0[12], x1[12];
+    pair_points(a->y0, a->y1, p->v, abut_stencil_size(s), x0, x1);
+    return abut_ccd_start(s, x0, x1, p->xi, a->slack, w);
+}
+
+ABUT_FN int pair_start(const abut_ccd_args *a, const abut_near_pair *p, abut_ccd_motion *w)
+{
+    switch (p->kind) {
+    case ABUT_PT: return start_of_kind(ABUT_PT, a, p, w);
+    case ABUT_EE: return start_of_kind(ABUT_EE, a, p, w);
+    case ABUT_PE: return start_of_kind(ABUT_PE, a, p, w);
+    default: return start_of_kind(ABUT_PP, a, p, w);
+    }
+}
+
+ABUT_KERNEL(ccd_first, abut_ccd_args)
+{
+    const abut_near_pair p = abut_near_at(&a->near, i);
+    abut_ccd_motion w;
+    const int good = pair_start(a, &p, &w);
+    a->open[i] = good && w.t < a->t_max;
+    a->toi[i] = good ? (double)INFINITY : -1;
+}
+
+ABUT_FN void motion_put(const abut_motions_view *to, size_t at, uint32_t pair, const abut_ccd_motion *w)
+{
+    to->pair[at] = pair;
+    to->t[at] = w->t;
+    to->target[at] = w->target;
+    to->enough[at] = w->enough;
+}
+
+ABUT_FN abut_ccd_motion motion_get(const abut_motions_view *from, size_t at)
+{
+    abut_ccd_motion w;
+    w.t = from->t[at];
+    w.target = from->target[at];
+    w.enough = from->enough[at];
+    return w;
+}
+
+ABUT_KERNEL(ccd_enter, abut_ccd_args)
+{
+    if (!a->open[i]) return;
+    const abut_near_pair p = abut_near_at(&a->near, i);
+    abut_ccd_motion w;
+    (void)pair_start(a, &p, &w);
+    motion_put(&a->to, a->first[i], (uint32_t)i, &w);
+}
+
+ABUT_FN_LITERAL int steps_of_kind(abut_stencil s, const abut_steps_args *a, const abut_near_pair *p, double t_max,
+                                  abut_ccd_motion *w)
+{
+    double x0[12], x1[12];
+    pair_points(a->y0, a->y1, p->v, abut_stencil_size(s), x0, x1);
+    return abut_ccd_steps(s, x0, x1, p->xi, t_max, a->steps, w);
+}
+
+ABUT_KERNEL(ccd_steps, abut_steps_args)
+{
+    const uint32_t pair = a->from.pair[i];
+    const abut_near_pair p = abut_near_at(&a->near, pair);
+    abut_ccd_motion w = motion_get(&a->from, i);
+    /* a pair that ends just at the best time is still wanted: it may be the first one */
+    const double best = *a->best, above = best > 0 && best < a->t_max ? abut_from_bits(abut_bits(best) + 1) : a->t_max;
+    const double t_max = above < a->t_max ? above : a->t_max;
+    int open;
+    switch (p.kind) {
+    case ABUT_PT: open = steps_of_kind(ABUT_PT, a, &p, t_max, &w); break;
+    case ABUT_EE: open = steps_of_kind(ABUT_EE, a, &p, t_max, &w); break;
+    case ABUT_PE: open = steps_of_kind(ABUT_PE, a, &p, t_max, &w); break;
+    default: open = steps_of_kind(ABUT_PP, a, &p, t_max, &w);
+    }
+    a->open[i] = open && !a->last;
+    a->from.t[i] = w.t;
+    if (!a->open[i] && w.t < t_max) a->toi[pair] = w.t > 0 ? w.t : -1;
+}
+
+ABUT_KERNEL(ccd_keep, abut_steps_args)
+{
+    if (!a->open[i]) return;
+    const abut_ccd_motion w = motion_get(&a->from, i);
+    motion_put(&a->to, a->first[i], a->from.pair[i], &w);
+}
+
+ABUT_KERNEL(plane_bound, abut_plane_bound_args)
+{
+    const size_t v = i / a->nh, h = i % a->nh;
+    const double xi = a->xi ? 0.5 * a->xi[v] : 0;
+    a->bound[i] = a->fixed && a->fixed[v] ? (double)INFINITY
+                  : abut_near_plane_bound(a->y0 + 3 * v, a->y1 + 3 * v, xi, a->point + 3 * h, a->normal + 3 * h, a->slack);
+}
+
+/* ---- the contact list ---- */
+
+ABUT_FN_LITERAL int touch_of_kind(abut_stencil s, const abut_contact_args *a, const abut_near_pair *p, abut_touch *c)
+{
+    double x[12];
+    const double eps_x = s == ABUT_EE ? abut_mollify_eps_fn(a->rest2[p->i], a->rest2[p->j]) : 0;
+    abut_near_points(a->y, p->v, abut_stencil_size(s), x);
+    const double dhat = abut_pair_dhat(&a->scale, p->v[0], p->v[abut_stencil_second(s)]);
+    return abut_touch_of(s, p->v, x, p->xi, dhat, eps_x, c);
+}
+
+ABUT_FN int touch_at(const abut_contact_args *a, const abut_near_pair *p, abut_touch *c)
+{
+    switch (p->kind) {
+    case ABUT_PT: return touch_of_kind(ABUT_PT, a, p, c);
+    case ABUT_EE: return touch_of_kind(ABUT_EE, a, p, c);
+    case ABUT_PE: return touch_of_kind(ABUT_PE, a, p, c);
+    default: return touch_of_kind(ABUT_PP, a, p, c);
+    }
+}
+
+ABUT_KERNEL(contact_classify, abut_contact_args)
+{
+    abut_touch c;
+    const abut_near_pair p = abut_near_at(&a->near, i);
+    const int hit = touch_at(a, &p, &c);
+    a->hit[i] = hit > 0;
+    a->gap[i] = hit > 0 ? abut_beyond(c.dist2, p.xi) : hit < 0 ? -1 : (double)INFINITY;
+}
+
+ABUT_KERNEL(contact_raw, abut_contact_args)
+{
+    if (!a->hit[i]) return;
+    abut_touch c;
+    const abut_near_pair p = abut_near_at(&a->near, i);
+    (void)touch_at(a, &p, &c);
+    const size_t to = a->first[i];
+    for (int k = 0; k < 4; k++) a->raw.vert[4 * to + k] = c.v[k];
+    a->raw.class_[to] = (uint32_t)c.touch_class;
+    a->raw.dist2[to] = c.dist2;
+    a->raw.eps_x[to] = c.eps_x;
+    a->key[to] = (uint64_t)(c.v[2] + 1) << a->bits | (uint64_t)(c.v[3] + 1);
+    a->order[to] = (uint32_t)to;
+}
+
+ABUT_KERNEL(contact_key, abut_merge_args)
+{
+    const size_t r = a->order[i];
+    const int32_t *v = a->raw.vert + 4 * r;
+    a->key[i] = ((uint64_t)a->raw.class_[r] << a->bits | (uint64_t)(v[0] + 1)) << a->bits | (uint64_t)(v[1] + 1);
+}
+
+ABUT_KERNEL(contact_head, abut_merge_args)
+{
+    const size_t r = a->order[i], before = i ? a->order[i - 1] : r;
+    int same = i > 0 && a->raw.class_[r] != ABUT_TOUCH_MOLLIFIED && a->raw.class_[r] == a->raw.class_[before];
+    for (int k = 0; k < 4; k++) same &= a->raw.vert[4 * r + k] == a->raw.vert[4 * before + k];
+    a->head[i] = !same;
+}
+
+ABUT_KERNEL(contact_start, abut_merge_args)
+{
+    if (a->head[i]) a->start[a->first[i]] = (uint32_t)i;
+}
+
+ABUT_KERNEL(contact_write, abut_merge_args)
+{
+    const uint32_t n = a->first[a->m], k = (uint32_t)i;
+    if (k >= n) return;
+    const uint32_t at = a->start[k], end = k + 1 < n ? a->start[k + 1] : a->m;
+    const size_t r = a->order[at];
+    const uint32_t c = a->raw.class_[r];
+    a->kind[k] = (uint8_t)(c == ABUT_TOUCH_MOLLIFIED ? ABUT_EE : c);
+    for (int d = 0; d < 4; d++) a->vert[4 * i + d] = a->raw.vert[4 * r + d];
+    const int32_t *v = a->raw.vert + 4 * r, *w = v + abut_stencil_second((abut_stencil)a->kind[k]);
+    a->mult[k] = (end - at) * abut_pair_weight(&a->scale, *v, *w, abut_near_xi((abut_stencil)a->kind[k], a->xi, v));
+    a->dist2[k] = a->raw.dist2[r];
+    a->eps_x[k] = a->raw.eps_x[r];
+    if (c == ABUT_TOUCH_MOLLIFIED && (k == 0 || a->raw.class_[a->order[a->start[k - 1]]] != c)) *a->n_plain = k;
+}
+
+ABUT_KERNEL(plane_classify, abut_plane_args)
+{
+    const size_t v = i / a->nh, h = i % a->nh;
+    const double xi = a->xi ? 0.5 * a->xi[v] : 0, d = abut_near_height(a->y + 3 * v, a->point + 3 * h, a->normal + 3 * h);
+    const int near = !(a->fixed && a->fixed[v]) && d - xi < abut_pair_dhat(&a->scale, (int32_t)v, -1);
+    a->hit[i] = near;
+    a->gap[i] = !near ? (double)INFINITY : d > xi ? d - xi : -1;
+}
+
+ABUT_KERNEL(plane_write, abut_plane_args)
+{
+    if (!a->hit[i]) return;
+    const size_t v = i / a->nh, h = i % a->nh, to = a->first[i];
+    a->plane_vert[to] = (int32_t)v;
+    a->plane[to] = (int32_t)h;
+    a->plane_dist[to] = abut_near_height(a->y + 3 * v, a->point + 3 * h, a->normal + 3 * h);
+    a->plane_mult[to] = abut_pair_weight(&a->scale, (int32_t)v, -1, a->xi ? 0.5 * a->xi[v] : 0);
+}
+
+/* ---- slots at nodes ---- */
+
+ABUT_KERNEL(slot_key, abut_slots_args)
+{
+    const int32_t node = a->node[i];
+    a->key[i] = node >= 0 && !(a->drop && a->drop[node]) ? (uint64_t)node : a->nv;
+    a->order[i] = (uint32_t)i;
+}
+
+ABUT_KERNEL(slot_first, abut_slots_args)
+{
+    a->first[i] = (uint32_t)abut_keys_below(a->key, a->n, i);
+}
