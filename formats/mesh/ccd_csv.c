@@ -59,8 +59,7 @@ static abut_status parse_row(const abut_ccd_csv *r, char *row, mpq_t q, mpq_t ba
         if (!rc) rc = read_integer(r, row, &p, ',', mpq_denref(q), err);
         if (rc) return rc;
         if (mpz_sgn(mpq_denref(q)) <= 0)
-            return abut_fail(err, ABUT_E_FORMAT, "%s, line %ld, column %d: the denominator is below 1", r->name, r->line,
-                             column);
+            return abut_fail(err, ABUT_E_FORMAT, "%s, line %ld, column %d: the denominator is below 1", r->name, r->line, column);
         mpq_canonicalize(q);
         if (!exact_double(q, back, &x[k]))
             return abut_fail(err, ABUT_E_FORMAT, "%s, line %ld, column %d: the coordinate %c is not exactly a double",
@@ -70,14 +69,12 @@ static abut_status parse_row(const abut_ccd_csv *r, char *row, mpq_t q, mpq_t ba
     const abut_status rc = read_integer(r, row, &p, 0, mpq_numref(q), err);
     if (rc) return rc;
     if (mpz_cmp_ui(mpq_numref(q), 1) > 0 || mpz_sgn(mpq_numref(q)) < 0)
-        return abut_fail(err, ABUT_E_FORMAT, "%s, line %ld, column %d: the truth is neither 0 nor 1", r->name, r->line,
-                         column);
+        return abut_fail(err, ABUT_E_FORMAT, "%s, line %ld, column %d: the truth is neither 0 nor 1", r->name, r->line, column);
     *truth = (int)mpz_get_ui(mpq_numref(q));
     return ABUT_OK;
 }
 
-static abut_status read_query(abut_ccd_csv *r, char *row, mpq_t q, mpq_t back, abut_ccd_query *out, int *more,
-                              abut_err *err)
+static abut_status read_query(abut_ccd_csv *r, char *row, mpq_t q, mpq_t back, abut_ccd_query *out, int *more, abut_err *err)
 {
     for (int i = 0; i < ROWS; i++) {
         int len, truth = 0;

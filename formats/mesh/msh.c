@@ -1,4 +1,4 @@
-#include "formats/mesh/msh.h"
+#include "formats/mesh/mesh_io.h"
 
 #include "base/words.h"
 #include "mesh/tet_nodes.h"
@@ -358,8 +358,7 @@ static abut_status section(msh *m, abut_word name, abut_err *err)
     } else if (name.n > 1 && name.n < 64 && name.s[0] == '$' && (name.n < 4 || memcmp(name.s, "$End", 4))) {
         return skip_section(m, name, err);
     } else {
-        return abut_scan_fail(&m->s, err, "'%.*s': expected a section ($Nodes, $Elements, ...)",
-                              (int)(name.n < 40 ? name.n : 40), name.s);
+        return abut_scan_expected(&m->s, "", name, "a section ($Nodes, $Elements, ...)", err);
     }
     if (!rc && !abut_word_is(abut_scan_token(&m->s), end)) rc = abut_scan_fail(&m->s, err, "expected %s", end);
     return rc;
@@ -376,11 +375,10 @@ abut_status abut_msh_read(const abut_bytes *in, abut_mesh *out, abut_err *err)
         rc = section(&m, w, err);
     }
     if (!rc && !m.has_elements) rc = abut_fail(err, ABUT_E_FORMAT, "%s: no $Elements section", in->name);
-    if (!rc && (rc = abut_mesh_check(&m.mesh, err))) abut_wrap(err, "%s", in->name);
-    if (!rc && (rc = abut_mesh_conforming(&m.mesh, err))) abut_wrap(err, "%s", in->name);
-    if (!rc) rc = abut_mesh_drop_markers(&m.mesh, err);
     free(m.tag);
-    if (rc) abut_mesh_clear(&m.mesh);
-    else *out = m.mesh;
+    if ((rc = abut_mesh_read_end(rc, in, &m.mesh, out, err))) return rc;
+    if ((rc = abut_mesh_conforming(out, err))) abut_wrap(err, "%s", in->name);
+    if (!rc) rc = abut_mesh_drop_markers(out, err);
+    if (rc) abut_mesh_clear(out);
     return rc;
 }

@@ -1,4 +1,5 @@
-#include "formats/mesh/obj.h"
+#include "formats/mesh/mesh_io.h"
+
 #include "base/words.h"
 
 #include <stdlib.h>
@@ -168,7 +169,7 @@ static abut_status statement(abut_scan *s, abut_mesh *m, texture *t, abut_err *e
     if (abut_word_is(w, "v")) return vertex(s, m, err);
     if (abut_word_is(w, "vt")) return texture_place(s, t, err);
     if (w.n == 1 && strchr("flp", *w.s)) return element(s, *w.s, m, t, err);
-    return abut_scan_fail(s, err, "'%.*s': expected v, f, l, p or another word of OBJ", (int)(w.n < 40 ? w.n : 40), w.s);
+    return abut_scan_expected(s, "", w, "v, f, l, p or another word of OBJ", err);
 }
 
 /* The pattern, where every corner of every triangle has its place. */
@@ -195,9 +196,7 @@ abut_status abut_obj_read(const abut_bytes *in, abut_mesh *out, abut_err *err)
     abut_scan_init(&s, in);
     do rc = statement(&s, &m, &t, err);
     while (!rc && abut_scan_next_line(&s));
-    if (!rc && !m.nv) rc = abut_fail(err, ABUT_E_FORMAT, "%s: no vertex in it", in->name);
-    if (!rc && !m.nf && !m.ns && !m.np)
-        for (int32_t i = 0; i < m.nv && !rc; i++) rc = abut_mesh_add_point(&m, i, err);
+    if (!rc) rc = abut_mesh_read_vertices(in, !m.nf && !m.ns && !m.np, &m, err);
     if (!rc) {
         rc = abut_mesh_check(&m, err);
         if (!rc) rc = put_pattern(&m, &t, err);

@@ -1,23 +1,25 @@
-#include "formats/mesh/ply.h"
+#include "formats/mesh/mesh_io.h"
+
 #include "base/words.h"
+#include "formats/stream/state_wire.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-typedef enum ply_type { P_I8, P_U8, P_I16, P_U16, P_I32, P_U32, P_F32, P_F64, P_NONE } ply_type;
 static const struct {
     const char *name, *other;
-    size_t size;
-} TYPES[] = { { "char", "int8", 1 },   { "uchar", "uint8", 1 },   { "short", "int16", 2 }, { "ushort", "uint16", 2 },
-              { "int", "int32", 4 },   { "uint", "uint32", 4 },   { "float", "float32", 4 }, { "double", "float64", 8 } };
+    abut_number type;
+} TYPES[] = { { "char", "int8", ABUT_INT8 },       { "uchar", "uint8", ABUT_UINT8 },    { "short", "int16", ABUT_INT16 },
+              { "ushort", "uint16", ABUT_UINT16 }, { "int", "int32", ABUT_INT32 },      { "uint", "uint32", ABUT_UINT32 },
+              { "float", "float32", ABUT_FLOAT32 }, { "double", "float64", ABUT_FLOAT64 } };
 
 /* Use of a property. */
 enum { USE_SKIP, USE_X, USE_Y, USE_Z, USE_FACE, USE_EDGE_A, USE_EDGE_B };
 enum { MAX_ELEMENTS = 16, MAX_PROPERTIES = 64 };
 
 typedef struct ply_property {
-    ply_type type, count;   /* count P_NONE: one number; otherwise a list */
+    abut_number type, count;   /* count ABUT_NO_NUMBER: one number; otherwise a list */
     int use;
 } ply_property;
 
@@ -37,11 +39,11 @@ typedef struct ply {
     abut_mesh mesh;
 } ply;
 
-static ply_type type_of(abut_word w)
+static abut_number type_of(abut_word w)
 {
-    for (int i = 0; i < P_NONE; i++)
-        if (abut_word_is(w, TYPES[i].name) || abut_word_is(w, TYPES[i].other)) return (ply_type)i;
-    return P_NONE;
+    for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
+        if (abut_word_is(w, TYPES[i].name) || abut_word_is(w, TYPES[i].other)) return TYPES[i].type;
+    return ABUT_NO_NUMBER;
 }
 
 static int use_of(char kind, abut_word name)
@@ -58,11 +60,8 @@ static abut_status head_format(ply *p, abut_err *err)
     const abut_word f = abut_scan_word(&p->s);
     if (abut_word_is(f, "ascii")) p->binary = 0;
     else if (abut_word_is(f, "binary_little_endian") || abut_word_is(f, "binary_big_endian")) p->binary = 1;
-    else return abut_scan_fail(&p->s, err, "format '%.*s': expected ascii, binary_little_endian or binary_big_endian",
-                               (int)(f.n < 40 ? f.n : 40), f.s);
-    const uint16_t one = 1;
-    const int host_is_big = *(const uint8_t *)&one == 0;
-    p->swap = p->binary && abut_word_is(f, "binary_big_endian") != host_is_big;
+    else return abut_scan_expected(&p->s, "format ", f, "ascii, binary_little_endian or binary_big_endian", err);
+    p->swap = p->binary && abut_word_is(f, "binary_big_endian") != ABUT_HOST_BIG_ENDIAN;
     return ABUT_OK;
 }
 
@@ -89,18 +88,17 @@ static abut_status head_property(ply *p, abut_err *err)
     ply_element *e = &p->elem[p->nelems - 1];
     ply_property *q = &p->prop[p->nprops];
     abut_word w = abut_scan_word(&p->s);
-    q->count = P_NONE;
+    q->count = ABUT_NO_NUMBER;
     if (abut_word_is(w, "list")) {
         q->count = type_of(abut_scan_word(&p->s));
-        if (q->count >= P_F32) return abut_scan_fail(&p->s, err, "a list's length must have an integer type");
+        if (q->count >= ABUT_FLOAT32) return abut_scan_fail(&p->s, err, "a list's length must have an integer type");
         w = abut_scan_word(&p->s);
     }
     q->type = type_of(w);
-    if (q->type == P_NONE)
-        return abut_scan_fail(&p->s, err, "type '%.*s': expected char, uchar, short, ushort, int, uint, float or double",
-                              (int)(w.n < 40 ? w.n : 40), w.s);
+    if (q->type == ABUT_NO_NUMBER)
+        return abut_scan_expected(&p->s, "type ", w, "char, uchar, short, ushort, int, uint, float or double", err);
     q->use = use_of(e->kind, abut_scan_word(&p->s));
-    if (q->use && (q->use == USE_FACE) != (q->count != P_NONE))
+    if (q->use && (q->use == USE_FACE) != (q->count != ABUT_NO_NUMBER))
         return abut_scan_fail(&p->s, err, "coordinates are numbers and faces are lists");
     for (int i = e->first; i < p->nprops; i++)
         if (q->use && p->prop[i].use == q->use) return abut_scan_fail(&p->s, err, "a second property of this name");
@@ -124,47 +122,27 @@ static abut_status head(ply *p, abut_err *err)
         else if (abut_word_is(w, "element")) rc = head_element(p, err);
         else if (abut_word_is(w, "property")) rc = head_property(p, err);
         else if (w.n && !abut_word_is(w, "comment") && !abut_word_is(w, "obj_info"))
-            rc = abut_scan_fail(&p->s, err, "'%.*s': expected format, element, property or end_header",
-                                (int)(w.n < 40 ? w.n : 40), w.s);
+            rc = abut_scan_expected(&p->s, "", w, "format, element, property or end_header", err);
         if (rc) return rc;
     }
     return abut_scan_fail(&p->s, err, "the header has no end_header");
 }
 
-static double raw_value(ply_type type, const void *b)
+static abut_status take(ply *p, abut_number type, const char *what, double *out, abut_err *err)
 {
-    union { int8_t i8; uint8_t u8; int16_t i16; uint16_t u16; int32_t i32; uint32_t u32; float f; double d; } v;
-    memcpy(&v, b, TYPES[type].size);
-    switch (type) {
-    case P_I8: return v.i8;
-    case P_U8: return v.u8;
-    case P_I16: return v.i16;
-    case P_U16: return v.u16;
-    case P_I32: return v.i32;
-    case P_U32: return v.u32;
-    case P_F32: return (double)v.f;
-    default: return v.d;
-    }
-}
-
-static abut_status take(ply *p, ply_type type, const char *what, double *out, abut_err *err)
-{
-    if (!p->binary) return abut_scan_real(&p->s, abut_scan_token(&p->s), what, out, err);
-    char b[8];
-    const size_t size = TYPES[type].size;
-    const abut_status rc = abut_scan_raw(&p->s, b, size, size, p->swap, what, err);
-    if (!rc) *out = raw_value(type, b);
-    return rc;
+    return p->binary ? abut_scan_number(&p->s, type, p->swap, what, out, err)
+                     : abut_scan_real(&p->s, abut_scan_token(&p->s), what, out, err);
 }
 
 /* A number that was just taken, as a whole one below `end`. */
-static abut_status to_index(const ply *p, ply_type type, double v, int64_t end, const char *what, int32_t *out, abut_err *err)
+static abut_status to_index(const ply *p, abut_number type, double v, int64_t end, const char *what, int32_t *out, abut_err *err)
 {
     if (v >= 0 && v < (double)end && v == floor(v)) return *out = (int32_t)v, ABUT_OK;
     if (!p->binary)
         return abut_scan_fail(&p->s, err, "%s is %g: expected an integer from 0 to %lld", what, v, (long long)end - 1);
     return abut_fail(err, ABUT_E_FORMAT, "%s: byte %zu, row %lld of its element: %s is %g: expected an integer from 0 to %lld",
-                     p->s.name, (size_t)(p->s.p - p->s.start) - TYPES[type].size, (long long)p->row, what, v, (long long)end - 1);
+                     p->s.name, (size_t)(p->s.p - p->s.start) - abut_number_size(type), (long long)p->row, what, v,
+                     (long long)end - 1);
 }
 
 static abut_status take_list(ply *p, const ply_property *q, abut_err *err)
@@ -193,7 +171,7 @@ static abut_status row(ply *p, const ply_element *e, abut_err *err)
     abut_status rc = ABUT_OK;
     for (int i = e->first; i < e->first + e->nprops && !rc; i++) {
         const ply_property *q = &p->prop[i];
-        if (q->count != P_NONE) {
+        if (q->count != ABUT_NO_NUMBER) {
             rc = take_list(p, q, err);
             continue;
         }
@@ -231,11 +209,6 @@ abut_status abut_ply_read(const abut_bytes *in, abut_mesh *out, abut_err *err)
         for (p.row = 0; p.row < p.elem[i].n && !rc; p.row++) rc = row(&p, &p.elem[i], err);
     }
     abut_mesh *m = &p.mesh;
-    if (!rc && !m->nv) rc = abut_fail(err, ABUT_E_FORMAT, "%s: no vertex in it", in->name);
-    if (!rc && !m->nf && !m->ns)
-        for (int32_t i = 0; i < m->nv && !rc; i++) rc = abut_mesh_add_point(m, i, err);
-    if (!rc && (rc = abut_mesh_check(m, err))) abut_wrap(err, "%s", in->name);
-    if (rc) abut_mesh_clear(m);
-    else *out = *m;
-    return rc;
+    if (!rc) rc = abut_mesh_read_vertices(in, !m->nf && !m->ns, m, err);
+    return abut_mesh_read_end(rc, in, m, out, err);
 }

@@ -139,6 +139,11 @@ int abut_word_is(abut_word w, const char *text)
     return strlen(text) == w.n && !memcmp(w.s, text, w.n);
 }
 
+abut_status abut_scan_expected(const abut_scan *s, const char *what, abut_word w, const char *expected, abut_err *err)
+{
+    return abut_scan_fail(s, err, "%s'%.*s': expected %s", what, (int)(w.n < 40 ? w.n : 40), w.s, expected);
+}
+
 static abut_status bad_word(const abut_scan *s, abut_word w, const char *what, const char *wanted, abut_err *err)
 {
     if (!w.n) return abut_scan_fail(s, err, "%s is missing: expected %s", what, wanted);
@@ -154,8 +159,7 @@ abut_status abut_scan_real(const abut_scan *s, abut_word w, const char *what, do
     return ABUT_OK;
 }
 
-abut_status abut_scan_int(const abut_scan *s, abut_word w, const char *what, int64_t lo, int64_t hi, int64_t *out,
-                          abut_err *err)
+abut_status abut_scan_int(const abut_scan *s, abut_word w, const char *what, int64_t lo, int64_t hi, int64_t *out, abut_err *err)
 {
     char *stop;
     errno = 0;
@@ -181,12 +185,39 @@ abut_status abut_scan_left(const abut_scan *s, int64_t n, size_t each, const cha
 abut_status abut_scan_raw(abut_scan *s, void *out, size_t n, size_t unit, int swap, const char *what, abut_err *err)
 {
     if (n > (size_t)(s->end - s->p))
-        return abut_fail(err, ABUT_E_FORMAT, "%s: byte %zu: the file ends inside %s", s->name, (size_t)(s->p - s->start),
-                         what);
+        return abut_fail(err, ABUT_E_FORMAT, "%s: byte %zu: the file ends inside %s", s->name, (size_t)(s->p - s->start), what);
     char *to = out;
     if (!swap) memcpy(to, s->p, n);
     else
         for (size_t i = 0; i < n; i++) to[i] = s->p[(i / unit) * unit + (unit - 1 - i % unit)];
     s->p += n;
+    return ABUT_OK;
+}
+
+size_t abut_number_size(abut_number type)
+{
+    static const size_t size[] = { 1, 1, 2, 2, 4, 4, 8, 8, 4, 8 };
+    return size[type];
+}
+
+abut_status abut_scan_number(abut_scan *s, abut_number type, int swap, const char *what, double *out, abut_err *err)
+{
+    union {
+        int8_t i8; uint8_t u8; int16_t i16; uint16_t u16; int32_t i32; uint32_t u32; int64_t i64; uint64_t u64; float f; double d;
+    } b;
+    const abut_status rc = abut_scan_raw(s, &b, abut_number_size(type), abut_number_size(type), swap, what, err);
+    if (rc) return rc;
+    switch (type) {
+    case ABUT_INT8: *out = b.i8; break;
+    case ABUT_UINT8: *out = b.u8; break;
+    case ABUT_INT16: *out = b.i16; break;
+    case ABUT_UINT16: *out = b.u16; break;
+    case ABUT_INT32: *out = b.i32; break;
+    case ABUT_UINT32: *out = b.u32; break;
+    case ABUT_INT64: *out = (double)b.i64; break;
+    case ABUT_UINT64: *out = (double)b.u64; break;
+    case ABUT_FLOAT32: *out = (double)b.f; break;
+    default: *out = b.d;
+    }
     return ABUT_OK;
 }

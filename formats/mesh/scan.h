@@ -44,6 +44,8 @@ abut_word abut_scan_token(abut_scan *s);
 /** The rest of the line without the spaces around it. */
 abut_word abut_scan_rest(abut_scan *s);
 int abut_word_is(abut_word w, const char *text);
+/** Fails with "WHAT'WORD': expected EXPECTED"; what: "" or words that end in a space.  Returns  ABUT_E_FORMAT */
+abut_status abut_scan_expected(const abut_scan *s, const char *what, abut_word w, const char *expected, abut_err *err);
 
 /** Converts a word to a finite number, or to an integer in [lo, hi].  `what` names it in messages.
  * Fails  ABUT_E_FORMAT with line, the word found and what was expected */
@@ -58,5 +60,15 @@ ABUT_MUST_USE abut_status abut_scan_left(const abut_scan *s, int64_t n, size_t e
  * Fails  ABUT_E_FORMAT at the end of the file, with the byte offset */
 ABUT_MUST_USE abut_status abut_scan_raw(abut_scan *s, void *out, size_t n, size_t unit, int swap, const char *what,
                                         abut_err *err);
+
+/* Types of numbers in binary files. */
+typedef enum abut_number {
+    ABUT_INT8, ABUT_UINT8, ABUT_INT16, ABUT_UINT16, ABUT_INT32, ABUT_UINT32, ABUT_INT64, ABUT_UINT64, ABUT_FLOAT32, ABUT_FLOAT64,
+    ABUT_NO_NUMBER
+} abut_number;
+size_t abut_number_size(abut_number type);
+/** One number of that type, as abut_scan_raw. */
+ABUT_MUST_USE abut_status abut_scan_number(abut_scan *s, abut_number type, int swap, const char *what, double *out,
+                                           abut_err *err);
 
 #endif

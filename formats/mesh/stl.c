@@ -1,4 +1,4 @@
-#include "formats/mesh/stl.h"
+#include "formats/mesh/mesh_io.h"
 
 #include "base/words.h"
 
@@ -28,8 +28,7 @@ static abut_status binary(const abut_bytes *in, abut_mesh *soup, abut_err *err)
                 float f;
                 memcpy(&f, &bits, 4);
                 if (!isfinite(f))
-                    return abut_fail(err, ABUT_E_FORMAT, "%s: triangle %zu: a coordinate is not a finite number",
-                                     in->name, i);
+                    return abut_fail(err, ABUT_E_FORMAT, "%s: triangle %zu: a coordinate is not a finite number", in->name, i);
                 x[d] = (double)f;
             }
             const abut_status rc = abut_mesh_add_vertex(soup, x, err);
@@ -139,9 +138,6 @@ abut_status abut_stl_read(const abut_bytes *in, abut_mesh *out, abut_err *err)
     abut_status rc = is_binary ? binary(in, &soup, err) : text(in, &soup, err);
     if (!rc && !soup.nv) rc = abut_fail(err, ABUT_E_FORMAT, "%s: no triangle in it", in->name);
     if (!rc) rc = merge(&soup, &m, err);
-    if (!rc && (rc = abut_mesh_check(&m, err))) abut_wrap(err, "%s", in->name);
     abut_mesh_clear(&soup);
-    if (rc) abut_mesh_clear(&m);
-    else *out = m;
-    return rc;
+    return abut_mesh_read_end(rc, in, &m, out, err);
 }

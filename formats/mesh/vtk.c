@@ -1,28 +1,22 @@
-#include "formats/mesh/vtk.h"
+#include "formats/mesh/mesh_io.h"
 
 #include "base/words.h"
-#include "formats/mesh/mesh_io.h"
+#include "formats/stream/state_wire.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-typedef enum vtk_type { V_I8, V_U8, V_I16, V_U16, V_I32, V_U32, V_I64, V_U64, V_F32, V_F64, V_NONE } vtk_type;
 static const struct {
     const char *name;
-    vtk_type type;
-    size_t size;
+    abut_number type;
 } TYPES[] = {
-    { "char", V_I8, 1 },         { "signed_char", V_I8, 1 },    { "unsigned_char", V_U8, 1 },  { "short", V_I16, 2 },
-    { "unsigned_short", V_U16, 2 }, { "int", V_I32, 4 },        { "unsigned_int", V_U32, 4 },  { "vtkidtype", V_I32, 4 },
-    { "long", V_I64, 8 },        { "unsigned_long", V_U64, 8 }, { "vtktypeint64", V_I64, 8 },  { "vtktypeuint64", V_U64, 8 },
-    { "float", V_F32, 4 },       { "double", V_F64, 8 },
+    { "char", ABUT_INT8 },          { "signed_char", ABUT_INT8 },     { "unsigned_char", ABUT_UINT8 }, { "short", ABUT_INT16 },
+    { "unsigned_short", ABUT_UINT16 }, { "int", ABUT_INT32 },         { "unsigned_int", ABUT_UINT32 },
+    { "vtkidtype", ABUT_INT32 },
+    { "long", ABUT_INT64 },         { "unsigned_long", ABUT_UINT64 }, { "vtktypeint64", ABUT_INT64 },
+    { "vtktypeuint64", ABUT_UINT64 }, { "float", ABUT_FLOAT32 },      { "double", ABUT_FLOAT64 },
 };
-typedef struct vtk_kind {
-    vtk_type type;
-    size_t size;
-} vtk_kind;
-static const vtk_kind INT = { V_I32, 4 };
 
 static const struct cell_type {
     int type, corners;          /* 0: refused */
@@ -50,56 +44,30 @@ static int is(abut_word w, const char *text)
     return strlen(text) == w.n && !strncasecmp(w.s, text, w.n);
 }
 
-static int shown(abut_word w)
-{
-    return (int)(w.n < 40 ? w.n : 40);
-}
-
 /* ---- numbers ---- */
 
-static abut_status kind_of(const vtk *v, abut_word w, vtk_kind *out, abut_err *err)
+static abut_status type_of(const vtk *v, abut_word w, abut_number *out, abut_err *err)
 {
     for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
-        if (is(w, TYPES[i].name)) {
-            *out = (vtk_kind){ TYPES[i].type, TYPES[i].size };
-            return ABUT_OK;
-        }
-    return abut_scan_fail(&v->s, err, "data type '%.*s': expected char, short, int, long, float, double or their unsigned forms",
-                          shown(w), w.s);
+        if (is(w, TYPES[i].name)) return *out = TYPES[i].type, ABUT_OK;
+    return abut_scan_expected(&v->s, "data type ", w, "char, short, int, long, float, double or their unsigned forms", err);
 }
 
-static abut_status take_real(vtk *v, vtk_kind kind, const char *what, double *out, abut_err *err)
+static abut_status take_real(vtk *v, abut_number type, const char *what, double *out, abut_err *err)
 {
-    if (!v->binary) return abut_scan_real(&v->s, abut_scan_token(&v->s), what, out, err);
-    union {
-        int8_t i8; uint8_t u8; int16_t i16; uint16_t u16; int32_t i32; uint32_t u32; int64_t i64; uint64_t u64; float f; double d;
-    } b;
-    const abut_status rc = abut_scan_raw(&v->s, &b, kind.size, kind.size, v->swap, what, err);
-    if (rc) return rc;
-    switch (kind.type) {
-    case V_I8: *out = b.i8; break;
-    case V_U8: *out = b.u8; break;
-    case V_I16: *out = b.i16; break;
-    case V_U16: *out = b.u16; break;
-    case V_I32: *out = b.i32; break;
-    case V_U32: *out = b.u32; break;
-    case V_I64: *out = (double)b.i64; break;
-    case V_U64: *out = (double)b.u64; break;
-    case V_F32: *out = (double)b.f; break;
-    default: *out = b.d;
-    }
-    return ABUT_OK;
+    return v->binary ? abut_scan_number(&v->s, type, v->swap, what, out, err)
+                     : abut_scan_real(&v->s, abut_scan_token(&v->s), what, out, err);
 }
 
-static abut_status take_int(vtk *v, vtk_kind kind, const char *what, int64_t lo, int64_t hi, int64_t *out, abut_err *err)
+static abut_status take_int(vtk *v, abut_number type, const char *what, int64_t lo, int64_t hi, int64_t *out, abut_err *err)
 {
     if (!v->binary) return abut_scan_int(&v->s, abut_scan_token(&v->s), what, lo, hi, out, err);
     double x = 0;       /* exact: lo and hi are below 2^53 */
-    const abut_status rc = take_real(v, kind, what, &x, err);
+    const abut_status rc = take_real(v, type, what, &x, err);
     if (rc) return rc;
     if (!(x >= (double)lo && x <= (double)hi) || x != (double)(int64_t)x)
         return abut_fail(err, ABUT_E_FORMAT, "%s: byte %zu: %s is %.17g: expected an integer from %lld to %lld", v->s.name,
-                         (size_t)(v->s.p - v->s.start) - kind.size, what, x, (long long)lo, (long long)hi);
+                         (size_t)(v->s.p - v->s.start) - abut_number_size(type), what, x, (long long)lo, (long long)hi);
     *out = (int64_t)x;
     return ABUT_OK;
 }
@@ -111,10 +79,10 @@ static abut_status take_count(vtk *v, const char *what, int64_t *out, abut_err *
 }
 
 /* Whether n numbers can follow; the data begins on the next line. */
-static abut_status data_begins(vtk *v, int64_t n, vtk_kind kind, const char *what, abut_err *err)
+static abut_status data_begins(vtk *v, int64_t n, abut_number type, const char *what, abut_err *err)
 {
     abut_scan_next_line(&v->s);
-    return abut_scan_left(&v->s, n, v->binary ? kind.size : 2, what, err);
+    return abut_scan_left(&v->s, n, v->binary ? abut_number_size(type) : 2, what, err);
 }
 
 static abut_status new_array(const vtk *v, int64_t n, int64_t **out, abut_err *err)
@@ -128,14 +96,14 @@ static abut_status new_array(const vtk *v, int64_t n, int64_t **out, abut_err *e
 static abut_status points(vtk *v, abut_err *err)
 {
     int64_t n;
-    vtk_kind kind;
+    abut_number type;
     if (v->has_points) return abut_scan_fail(&v->s, err, "a second POINTS");
     abut_status rc = take_count(v, "the number of points", &n, err);
-    if (!rc) rc = kind_of(v, abut_scan_word(&v->s), &kind, err);
-    if (!rc) rc = data_begins(v, 3 * n, kind, "coordinates of points", err);
+    if (!rc) rc = type_of(v, abut_scan_word(&v->s), &type, err);
+    if (!rc) rc = data_begins(v, 3 * n, type, "coordinates of points", err);
     for (int64_t i = 0; i < n && !rc; i++) {
         double x[3];
-        for (int k = 0; k < 3 && !rc; k++) rc = take_real(v, kind, "a coordinate of a point", &x[k], err);
+        for (int k = 0; k < 3 && !rc; k++) rc = take_real(v, type, "a coordinate of a point", &x[k], err);
         if (!rc) rc = abut_mesh_add_vertex(&v->mesh, x, err);
     }
     v->has_points = 1;
@@ -148,16 +116,16 @@ static int64_t last_point(const vtk *v) { return v->has_points && v->mesh.nv ? v
 /* Reads cells: the number of corners, then the corners. */
 static abut_status cells_by_count(vtk *v, int64_t size, abut_err *err)
 {
-    abut_status rc = data_begins(v, size, INT, "numbers of cells", err);
+    abut_status rc = data_begins(v, size, ABUT_INT32, "numbers of cells", err);
     v->ncorners = size - v->ncells;
     if (!rc) rc = new_array(v, v->ncells, &v->offset, err);
     if (!rc) rc = new_array(v, v->ncorners, &v->corner, err);
     int64_t at = 0, n;
     for (int64_t c = 0; c < v->ncells && !rc; c++) {
         v->offset[c] = at;
-        rc = take_int(v, INT, "the number of points of a cell", 0, v->ncorners - at, &n, err);
+        rc = take_int(v, ABUT_INT32, "the number of points of a cell", 0, v->ncorners - at, &n, err);
         for (int64_t k = 0; k < n && !rc; k++)
-            rc = take_int(v, INT, "a point of a cell", 0, last_point(v), &v->corner[at++], err);
+            rc = take_int(v, ABUT_INT32, "a point of a cell", 0, last_point(v), &v->corner[at++], err);
     }
     if (rc) return rc;
     v->offset[v->ncells] = at;
@@ -171,13 +139,13 @@ static abut_status cells_by_count(vtk *v, int64_t size, abut_err *err)
 /* Reads one of the two arrays of version 5, with its keyword. */
 static abut_status listed(vtk *v, const char *keyword, int64_t n, int64_t most, int64_t **out, abut_err *err)
 {
-    vtk_kind kind;
+    abut_number type;
     const abut_word w = abut_scan_token(&v->s);
-    if (!is(w, keyword)) return abut_scan_fail(&v->s, err, "'%.*s': expected %s", shown(w), w.s, keyword);
-    abut_status rc = kind_of(v, abut_scan_word(&v->s), &kind, err);
-    if (!rc) rc = data_begins(v, n, kind, keyword, err);
+    if (!is(w, keyword)) return abut_scan_expected(&v->s, "", w, keyword, err);
+    abut_status rc = type_of(v, abut_scan_word(&v->s), &type, err);
+    if (!rc) rc = data_begins(v, n, type, keyword, err);
     if (!rc) rc = new_array(v, n, out, err);
-    for (int64_t i = 0; i < n && !rc; i++) rc = take_int(v, kind, keyword, 0, most, &(*out)[i], err);
+    for (int64_t i = 0; i < n && !rc; i++) rc = take_int(v, type, keyword, 0, most, &(*out)[i], err);
     return rc;
 }
 
@@ -252,9 +220,9 @@ static abut_status cell_types(vtk *v, abut_err *err)
     if (!rc && n != v->ncells)
         return abut_scan_fail(&v->s, err, "%lld cell type%s: expected one for each of %lld cell%s", (long long)n, abut_s(n),
                               (long long)v->ncells, abut_s(v->ncells));
-    if (!rc) rc = data_begins(v, n, INT, "cell types", err);
+    if (!rc) rc = data_begins(v, n, ABUT_INT32, "cell types", err);
     for (int64_t c = 0; c < n && !rc; c++) {
-        rc = take_int(v, INT, "a cell type", 0, 255, &type, err);
+        rc = take_int(v, ABUT_INT32, "a cell type", 0, 255, &type, err);
         if (!rc) rc = add_cell(v, c, type, err);
     }
     v->has_types = 1;
@@ -268,15 +236,15 @@ static abut_status skip_field(vtk *v, abut_err *err)
     abut_scan_word(&v->s);
     abut_status rc = take_count(v, "the number of arrays of a field", &arrays, err);
     for (int64_t i = 0; i < arrays && !rc; i++) {
-        vtk_kind kind;
+        abut_number type;
         double x;
         abut_scan_token(&v->s);
         rc = take_count(v, "the components of a field's array", &width, err);
         if (!rc) rc = take_count(v, "the tuples of a field's array", &rows, err);
-        if (!rc) rc = kind_of(v, abut_scan_word(&v->s), &kind, err);
+        if (!rc) rc = type_of(v, abut_scan_word(&v->s), &type, err);
         if (!rc && width && rows > INT32_MAX / width) return abut_scan_fail(&v->s, err, "a field's array is too large");
-        if (!rc) rc = data_begins(v, width * rows, kind, "numbers of a field", err);
-        for (int64_t k = 0; k < width * rows && !rc; k++) rc = take_real(v, kind, "a number of a field", &x, err);
+        if (!rc) rc = data_begins(v, width * rows, type, "numbers of a field", err);
+        for (int64_t k = 0; k < width * rows && !rc; k++) rc = take_real(v, type, "a number of a field", &x, err);
     }
     return rc;
 }
@@ -299,13 +267,12 @@ static abut_status head(vtk *v, abut_err *err)
     const abut_word form = abut_scan_word(&v->s);
     v->binary = is(form, "BINARY");
     if (!v->binary && !is(form, "ASCII"))
-        return abut_scan_fail(&v->s, err, "'%.*s': expected ASCII or BINARY", shown(form), form.s);
-    const uint16_t one = 1;
-    v->swap = *(const uint8_t *)&one == 1;
+        return abut_scan_expected(&v->s, "", form, "ASCII or BINARY", err);
+    v->swap = !ABUT_HOST_BIG_ENDIAN;
     if (!is(abut_scan_token(&v->s), "DATASET")) return abut_scan_fail(&v->s, err, "expected DATASET");
     const abut_word set = abut_scan_word(&v->s);
     if (!is(set, "UNSTRUCTURED_GRID"))
-        return abut_scan_fail(&v->s, err, "data set '%.*s': expected UNSTRUCTURED_GRID", shown(set), set.s);
+        return abut_scan_expected(&v->s, "data set ", set, "UNSTRUCTURED_GRID", err);
     return ABUT_OK;
 }
 
@@ -321,7 +288,7 @@ static abut_status sections(vtk *v, abut_err *err)
         else if (is(w, "FIELD")) rc = skip_field(v, err);
         else if (is(w, "METADATA"))
             while (abut_scan_next_line(&v->s) && abut_scan_rest(&v->s).n) continue;
-        else return abut_scan_fail(&v->s, err, "'%.*s': expected POINTS, CELLS, CELL_TYPES, FIELD or METADATA", shown(w), w.s);
+        else return abut_scan_expected(&v->s, "", w, "POINTS, CELLS, CELL_TYPES, FIELD or METADATA", err);
     }
     if (!rc && !(v->has_points && v->has_types))
         return abut_scan_fail(&v->s, err, "the file has no %s", !v->has_points ? "POINTS" : v->corner ? "CELL_TYPES" : "CELLS");
@@ -334,11 +301,9 @@ abut_status abut_vtk_read(const abut_bytes *in, abut_mesh *out, abut_err *err)
     abut_scan_init(&v.s, in);
     abut_status rc = head(&v, err);
     if (!rc) rc = sections(&v, err);
-    if (!rc && (rc = abut_mesh_check(&v.mesh, err))) abut_wrap(err, "%s", in->name);
-    if (!rc) rc = abut_mesh_drop_markers(&v.mesh, err);
     free(v.offset);
     free(v.corner);
-    if (rc) abut_mesh_clear(&v.mesh);
-    else *out = v.mesh;
+    rc = abut_mesh_read_end(rc, in, &v.mesh, out, err);
+    if (!rc && (rc = abut_mesh_drop_markers(out, err))) abut_mesh_clear(out);
     return rc;
 }

@@ -6,6 +6,7 @@
 #include "formats/result/results.h"
 
 #include "formats/result/palette.h"
+#include "formats/stream/state_wire.h"
 
 #include <string.h>
 
@@ -13,7 +14,6 @@ enum { VERTEX_BYTES = 3 * 8 + 3 * 4 + 3 + 2 * 4, FACE_BYTES = 1 + 3 * 4, EDGE_BY
 
 static void header(FILE *f, const abut_shot *s)
 {
-    const uint16_t one = 1;
     int64_t nv = 0, ntri = 0, nseg = 0;
     for (int32_t k = 0; k < s->parts->n; k++) {
         nv += s->parts->part[k].nv;
@@ -21,7 +21,7 @@ static void header(FILE *f, const abut_shot *s)
         nseg += s->parts->part[k].nseg;
     }
     fprintf(f, "ply\nformat binary_%s_endian 1.0\ncomment abut: frame %d, step %lld, t = %.17g s\n",
-            *(const uint8_t *)&one ? "little" : "big", s->index, (long long)s->head->step, s->head->time);
+            ABUT_HOST_BIG_ENDIAN ? "big" : "little", s->index, (long long)s->head->step, s->head->time);
     fprintf(f, "element vertex %lld\nproperty double x\nproperty double y\nproperty double z\n"
             "property float vx\nproperty float vy\nproperty float vz\n"
             "property uchar red\nproperty uchar green\nproperty uchar blue\nproperty int object\nproperty int node\n",

@@ -4,6 +4,7 @@
 #include "formats/result/frame_view.h"
 #include "formats/result/out_file.h"
 #include "formats/result/text.h"
+#include "formats/stream/state_wire.h"
 #include "formats/stream/zlib_stream.h"
 #include "model/model.h"
 #include "model/naming.h"
@@ -67,13 +68,6 @@ static const char *vtk_type(abut_dtype type)
     return "UInt8";
 }
 
-/* The value of the attribute byte_order on this machine. */
-static const char *byte_order(void)
-{
-    const uint16_t one = 1;
-    return *(const uint8_t *)&one ? "LittleEndian" : "BigEndian";
-}
-
 /* text with the five characters of XML escaped */
 static void xml_text(FILE *f, const char *text)
 {
@@ -114,7 +108,8 @@ static abut_status put_array(FILE *f, const char *name, abut_dtype type, const v
 static void put_head(FILE *f, const char *type)
 {
     fprintf(f, "<?xml version=\"1.0\"?>\n<VTKFile type=\"%s\" version=\"1.0\" byte_order=\"%s\" header_type=\"UInt64\"%s>\n",
-            type, byte_order(), strcmp(type, "Collection") ? " compressor=\"vtkZLibDataCompressor\"" : "");
+            type, ABUT_HOST_BIG_ENDIAN ? "BigEndian" : "LittleEndian",
+            strcmp(type, "Collection") ? " compressor=\"vtkZLibDataCompressor\"" : "");
 }
 
 /* ---- the part of a model in one file, and its elements as cells ---- */

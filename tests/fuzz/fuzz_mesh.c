@@ -2,13 +2,7 @@
  * read again.  The first byte chooses the reader. */
 #define _POSIX_C_SOURCE 200809L     /* open_memstream */
 #include "formats/ipc/script.h"
-#include "formats/mesh/msh.h"
-#include "formats/mesh/obj.h"
-#include "formats/mesh/ply.h"
-#include "formats/mesh/seg.h"
-#include "formats/mesh/stl.h"
-#include "formats/mesh/tetgen_files.h"
-#include "formats/mesh/vtk.h"
+#include "formats/mesh/mesh_io.h"
 #include "formats/scene/yaml.h"
 #include "mesh/tet_nodes.h"
 #include "tests/fuzz/fuzz.h"

@@ -2,7 +2,7 @@
 #include "scene_world.h"
 
 #include "energy/hinge.h"
-#include "formats/mesh/obj.h"
+#include "formats/mesh/mesh_io.h"
 #include "mesh/generate/sheets.h"
 #include "mesh/hinges.h"
 #include "mesh/surface.h"

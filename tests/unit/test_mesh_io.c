@@ -2,13 +2,7 @@
 #include "mesh_files.h"
 
 #include "base/rng.h"
-#include "formats/mesh/msh.h"
-#include "formats/mesh/obj.h"
-#include "formats/mesh/ply.h"
-#include "formats/mesh/seg.h"
-#include "formats/mesh/stl.h"
-#include "formats/mesh/tetgen_files.h"
-#include "formats/mesh/vtk.h"
+#include "formats/mesh/mesh_io.h"
 
 /* ---- Gmsh ---- */
 

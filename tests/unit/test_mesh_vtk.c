@@ -1,7 +1,7 @@
 /* The reader of legacy VTK files: text and binary, every version, cell and number type; what it refuses, and where. */
 #include "mesh_files.h"
 
-#include "formats/mesh/vtk.h"
+#include "formats/mesh/mesh_io.h"
 
 TEST(vtk_of_both_versions_text_and_big_endian_give_one_mesh)
 {
