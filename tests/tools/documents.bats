@@ -15,7 +15,7 @@ documents() { "$PYTHON" "$ROOT/tests/tools/documents.py" "$1"; }
     printf '# A b, c\n\n[x](#a-b-c) [y](docs/GLOSSARY.md#words)\n' > README.md
     printf '# Words\n\n- **energy** (`abut_energy`): what is minimised\n' > docs/GLOSSARY.md
     echo 'double abut_energy(void);    /* README.md */' > lib/a.h
-    echo '| row | -5.306335e-16 |' > pipelines/results/a.md
+    printf '| a | b |\n|---|---|\n| row | -5.306335e-16 |\n' > pipelines/results/a.md
     documents .
     found() { exits 1 documents .; grep -qF "$1" stdout || { cat stdout; return 1; }; [ "$(wc -l < stdout)" -eq 1 ]; }
 
@@ -24,15 +24,18 @@ documents() { "$PYTHON" "$ROOT/tests/tools/documents.py" "$1"; }
     echo '[z](#a-b)' >> README.md; found 'README.md:4: no heading #a-b in README.md'; cp saved README.md
     echo '[z](none.md)' >> README.md; found 'README.md:4: no file none.md'; cp saved README.md
     printf 'floor base\nfloor solve step search\n' > tests/layers.txt
-    printf '| `lib/base` | x |\n| `lib/solve`: `step search` | x |\n' > CONTRIBUTING.md
+    head='| floor | idea |\n|---|---|\n'
+    printf "$head"'| `lib/base` | x |\n| `lib/solve`: `step search` | x |\n' > CONTRIBUTING.md
     documents .
-    printf '| `lib/base` | x |\n| `lib/solve`: `search step` | x |\n' > CONTRIBUTING.md; found 'CONTRIBUTING.md: floor solve'
-    printf '| `lib/base` | x |\n' > CONTRIBUTING.md; found 'CONTRIBUTING.md: 1 floors, expected the 2'
+    printf "$head"'| `lib/base` | x |\n| `lib/solve`: `search step` | x |\n' > CONTRIBUTING.md; found 'CONTRIBUTING.md: floor solve'
+    printf "$head"'| `lib/base` | x |\n' > CONTRIBUTING.md; found 'CONTRIBUTING.md: 1 floors, expected the 2'
     rm CONTRIBUTING.md
     echo 'see `energy/b.h`' >> README.md; found 'README.md:4: no source energy/b.h'; cp saved README.md
-    { printf '| a |'; printf ' word%.0s' {1..31}; echo ' |'; } >> README.md; found 'README.md:4: a cell of 31 words'; cp saved README.md
+    { printf '| a |\n|---|\n|'; printf ' word%.0s' {1..31}; echo ' |'; } >> README.md; found 'README.md:6: a cell of 31 words'; cp saved README.md
+    printf '| a |\n|---|\n\n| b |\n' >> README.md; found 'README.md:7: a table without a head'; cp saved README.md
+    printf '| a | b |\n|---|---|\n| c |\n' >> README.md; found 'README.md:6: 1 cells, 2 in the head'; cp saved README.md
     echo 'since 12ab34c' >> README.md; found 'README.md:4: a commit hash? 12ab34c'; cp saved README.md
-    echo '| row | 12ab34c |' >> pipelines/results/a.md; found 'pipelines/results/a.md:2: a commit hash? 12ab34c'
+    echo '| row | 12ab34c |' >> pipelines/results/a.md; found 'pipelines/results/a.md:4: a commit hash? 12ab34c'
     sed -i '$d' pipelines/results/a.md
     for i in {1..148}; do echo line; done >> README.md; found 'README.md: 151 lines, at most 150'; cp saved README.md
     echo '- **power** (`abut_power`): its rate' >> docs/GLOSSARY.md; found 'docs/GLOSSARY.md:4: no `abut_power` in the code'

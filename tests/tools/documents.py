@@ -6,7 +6,7 @@ limits     README, CONTRIBUTING and others are no longer than they may be
 links      files and headings that documents point to exist; so do the documents that other files name
 sources    files that documents name in `...` exist, from the root, lib/ or the document's folder; `*` matches, NAME is a placeholder
 hashes     no commit hashes: a word of 7 to 12 hexadecimal digits with a letter and a digit, not after a point
-tables     a cell has at most 30 words: longer texts belong below the table
+tables     a head, a line of dashes, as many cells in each row; a cell has at most 30 words
 floors     CONTRIBUTING lists the floors of tests/layers.txt in their order, each with its rooms
 glossary   docs/GLOSSARY.md: at most 60 terms, a line each, each in the code under the name in `...`
 """
@@ -62,6 +62,16 @@ def main(root):
             bad.append(f"{f}: {n} lines, at most {limit}")
 
     for f, text in documents.items():
+        rows = []       # of the table so far: (line, cells, whether of dashes)
+        for n, line in [*prose(text), (0, "")]:
+            if line.startswith("|"):
+                rows.append((n, len(re.split(r"(?<!\\)\|", line)), bool(re.fullmatch(r"[|\s:-]+", line))))
+            elif rows:
+                if len(rows) < 2 or not rows[1][2]:
+                    bad.append(f"{f}:{rows[0][0]}: a table without a head and a line of dashes")
+                head = rows[0][1]
+                bad += [f"{f}:{k}: {cells - 2} cells, {head - 2} in the head" for k, cells, _ in rows if cells != head]
+                rows = []
         for n, line in prose(text):
             for path in re.findall(r"`([\w.*/-]+/[\w.*-]+\.(?:c|h|sh|py|bats|md|tsv)|(?:docs|formats|lib|pipelines|tests|tools)/[\w.*/-]+)`", line):
                 if "NAME" not in path and not any(
