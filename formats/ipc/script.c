@@ -1,6 +1,7 @@
 #include "formats/ipc/script.h"
 
 #include "formats/ipc/script_parts.h"
+#include "model/schemes.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -88,7 +89,7 @@ static abut_status set_scheme(abut_ipc_script *s, abut_err *err)
     const int newmark = abut_word_is(w, "NM");
     if (!newmark && !abut_word_is(w, "BE"))
         return choice_fail(s, "timeIntegration", w, "BE (implicit Euler) or NM (Newmark)", err);
-    s->scheme = newmark ? "implicit-newmark" : "implicit-euler";
+    s->scheme = newmark ? abut_scheme_with(ABUT_SCHEME_BETA_GAMMA) : ABUT_FIRST_SCHEME;
     for (int k = 0; k < 2 && newmark; k++) {
         const abut_word number = optional_word(s);
         if (!number.n) break;
@@ -411,7 +412,7 @@ static abut_status command(abut_ipc_script *s, abut_err *err)
  * is -c / (s_I h^3) K u = -b_K K (u / h).  With a ratio of 1 Newmark's 1/4 and these 3/4 make the stiffness of implicit Euler. */
 static double damping_time(const abut_ipc_script *s)
 {
-    const double h = s->step, weight = strcmp(s->scheme, "implicit-newmark") ? 1 : s->newmark_beta;
+    const double h = s->step, weight = abut_scheme_is(s->scheme, ABUT_SCHEME_BETA_GAMMA) ? s->newmark_beta : 1;
     return s->damping_ratio > 0 ? 0.75 * s->damping_ratio * h / weight : s->damping_stiff / (weight * h * h);
 }
 
@@ -424,7 +425,7 @@ static void finish(abut_ipc_script *s)
     abut_tree *time = abut_make_map(m, s->root, "time");
     abut_make_number(m, time, "step", s->step, "s");
     abut_make_number(m, time, "end", s->end, "s");
-    abut_make_text(m, time, "scheme", "%s", s->scheme);
+    abut_make_text(m, time, "scheme", "%s", abut_scheme_names[s->scheme]);
     if (s->newmark_beta != 0.25 || s->newmark_gamma != 0.5) {
         abut_tree *newmark = abut_make_map(m, time, "newmark");
         abut_make_number(m, newmark, "beta", s->newmark_beta, NULL);
@@ -475,7 +476,7 @@ abut_status abut_ipc_script_read(abut_arena *arena, const abut_bytes *in, const 
                                  abut_ipc_notes *notes, abut_err *err)
 {
     abut_ipc_script s = { .base = base, .step = 0.025, .end = 5, .density = 1000, .young = 1e5, .poisson = 0.4,
-                     .energy = "neo-hookean", .scheme = "implicit-euler", .newmark_beta = 0.25, .newmark_gamma = 0.5,
+                     .energy = "neo-hookean", .newmark_beta = 0.25, .newmark_gamma = 0.5,
                      .size = -1, .gravity = -9.80665, .dhat = 1e-3,
                      .eps_v = 1e-3, .tolerance = 1e-2, .lags = 1, .notes = { "", "" }, .script = "null", .handle_ratio = 0.01,
                      .kappa_multiplier = KAPPA_MULTIPLIER, .offset = -1 };

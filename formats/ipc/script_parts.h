@@ -17,7 +17,8 @@ typedef struct abut_ipc_script {
     double damping_ratio, damping_stiff;    /* 1, s^3 */
     int is_absolute, has_absolute_tolerance, no_self;
     int lags, time_line, size_line;
-    const char *energy, *scheme;
+    const char *energy;
+    int scheme;
     double newmark_beta, newmark_gamma;     /* of timeIntegration NM */
     abut_ipc_notes notes;
     char script[40];        /* animation script, its line, its numbers */

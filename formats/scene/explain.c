@@ -5,7 +5,7 @@
 #include "energy/friction_laws.h"
 #include "energy/material/materials.h"
 #include "model/laws.h"
-#include "model/model.h"
+#include "model/schemes.h"
 #include "solve/step/options.h"
 
 #include <math.h>
@@ -95,7 +95,7 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     said(f, "time step", s->step.value, "s", &s->step);
     if (s->end.value > 0) said(f, "end", s->end.value, "s", &s->end);
     fprintf(f, "  %-16s %s\n", "time scheme", abut_scheme_names[s->scheme]);
-    if (s->scheme == ABUT_IMPLICIT_NEWMARK) {
+    if (abut_scheme_is(s->scheme, ABUT_SCHEME_BETA_GAMMA)) {
         said(f, "Newmark's beta", s->newmark_beta.value, "", &s->newmark_beta);
         said(f, "Newmark's gamma", s->newmark_gamma.value, "", &s->newmark_gamma);
     }

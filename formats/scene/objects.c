@@ -4,7 +4,7 @@
 #include "base/words.h"
 #include "formats/mesh/mesh_io.h"
 #include "mesh/moments.h"
-#include "model/model.h"
+#include "model/schemes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -512,9 +512,9 @@ static abut_status read_velocity(const abut_tree *t, abut_scene_object *o, abut_
 static abut_status check_velocity(const abut_scene_reader *r, const abut_tree *t, const abut_scene_object *o, abut_err *err)
 {
     const abut_tree *v = abut_tree_find(t, "velocity"), *w = abut_tree_find(t, "angular-velocity");
-    if (o->obstacle || (!v && !w) || r->scene->scheme != ABUT_QUASI_STATIC) return ABUT_OK;
+    if (o->obstacle || (!v && !w) || abut_scheme_is(r->scene->scheme, ABUT_SCHEME_INERTIA)) return ABUT_OK;
     return abut_tree_fail_key(v ? v : w, err, "a body without inertia has no velocity: expected a motion, or another time.scheme "
-                              "than quasi-static");
+                              "than %s", abut_scheme_names[r->scene->scheme]);
 }
 
 static abut_status read_fill(const abut_tree *t, abut_scene_object *o, abut_err *err)

@@ -6,7 +6,7 @@
 #include "geom/quadrature.h"
 #include "model/check.h"
 #include "model/laws.h"
-#include "model/model.h"
+#include "model/schemes.h"
 #include "solve/step/options.h"
 
 #include <math.h>
@@ -254,8 +254,9 @@ static abut_status read_newmark(abut_scene_reader *r, const abut_tree *t, abut_e
 {
     static const char *const keys[] = { "beta", "gamma", NULL };
     abut_param *beta = &r->scene->newmark_beta, *gamma = &r->scene->newmark_gamma;
-    if (r->scene->scheme != ABUT_IMPLICIT_NEWMARK)
-        return abut_tree_fail_key(t, err, "time.newmark: expected time.scheme to be implicit-newmark");
+    if (!abut_scheme_is(r->scene->scheme, ABUT_SCHEME_BETA_GAMMA))
+        return abut_tree_fail_key(t, err, "time.newmark: expected time.scheme to be %s",
+                                  abut_scheme_names[abut_scheme_with(ABUT_SCHEME_BETA_GAMMA)]);
     abut_status rc = abut_tree_keys(t, "time.newmark", keys, err);
     if (!rc) rc = parameter(t, "beta", "time.newmark.beta", ABUT_Q_PURE, 0, beta, err);
     if (!rc) rc = parameter(t, "gamma", "time.newmark.gamma", ABUT_Q_PURE, 0, gamma, err);
@@ -279,9 +280,13 @@ static abut_status read_time(abut_scene_reader *r, const abut_tree *t, abut_err 
     const abut_tree *newmark = abut_tree_find(t, "newmark");
     if (!rc && newmark) rc = read_newmark(r, newmark, err);
     /* equilibria need a smaller tolerance: dynamic steps may leave a residual to the next one */
-    if (!rc && r->scene->scheme == ABUT_QUASI_STATIC) {
-        r->scene->tolerance = (abut_param){ 1e-6 / r->scene->step.value, 1, "default of quasi-static: 1e-6 l in a time step" };
-        r->scene->force_tolerance = (abut_param){ 1e-3, 0, "default of quasi-static" };
+    if (!rc && !abut_scheme_is(r->scene->scheme, ABUT_SCHEME_INERTIA)) {
+        abut_param *motion = &r->scene->tolerance, *force = &r->scene->force_tolerance;
+        const char *name = abut_scheme_names[r->scene->scheme];
+        *motion = (abut_param){ 1e-6 / r->scene->step.value, 1, "" };
+        *force = (abut_param){ 1e-3, 0, "" };
+        snprintf(motion->from, sizeof motion->from, "default of %s: 1e-6 l in a time step", name);
+        snprintf(force->from, sizeof force->from, "default of %s", name);
     }
     return rc;
 }

@@ -25,7 +25,7 @@ static const struct refused {
 } refused[] = { { "codim damping", "damping.stiffness of shells and rods is not differentiated" },
                 { "curved rods", "rods that are curved at rest are not differentiated" } };
 
-static int is_newmark(const abut_model *m) { return m->scheme && m->scheme[0] == ABUT_IMPLICIT_NEWMARK; }
+static int accelerates(const abut_model *m) { return abut_scheme_is(abut_scheme_of(m), ABUT_SCHEME_ACCELERATION); }
 
 static abut_status refuse_term(const char *name, abut_err *err)
 {
@@ -40,16 +40,16 @@ static abut_status refuse(const abut_model *m, const abut_terms *terms, abut_err
     if (order != 1) return abut_fail(err, ABUT_E_FORMAT, "tets of order %d are not differentiated, expected order 1", order);
     if (m->solver && m->solver[0] == ABUT_SOLVED_BY_NODAL)
         return abut_fail(err, ABUT_E_FORMAT, "hard contact (solver nodal) is not differentiated, expected the barrier");
-    const int newmark = is_newmark(m);
-    if (newmark && m->damp_stiffness && m->damp_stiffness[0] > 0)
-        return abut_fail(err, ABUT_E_FORMAT, "damping.stiffness is %g s: it is not differentiated in implicit-newmark",
-                         m->damp_stiffness[0]);
+    const int scheme = abut_scheme_of(m);
+    if (accelerates(m) && m->damp_stiffness && m->damp_stiffness[0] > 0)
+        return abut_fail(err, ABUT_E_FORMAT, "damping.stiffness is %g s: it is not differentiated in %s",
+                         m->damp_stiffness[0], abut_scheme_names[scheme]);
     const abut_air *air = abut_air_of(terms);
     if (air && air->open)
         return abut_fail(err, ABUT_E_FORMAT, "pressure on an open shell is not differentiated: its rim has a load");
-    if (air && air->drags && (newmark || (m->scheme && m->scheme[0] == ABUT_QUASI_STATIC)))
+    if (air && air->drags && (accelerates(m) || !abut_scheme_is(scheme, ABUT_SCHEME_INERTIA)))
         return abut_fail(err, ABUT_E_FORMAT, "the drag of wind is not differentiated in %s: it is a load there",
-                         newmark ? "implicit-newmark" : "quasi-static");
+                         abut_scheme_names[scheme]);
     for (int i = 0; i < terms->n; i++) {
         const char *name = terms->term[i].ops->name;
         int k = 0;
@@ -423,8 +423,9 @@ static abut_status damped_back(abut_adjoint *a, const abut_arrays *end, abut_sta
     const abut_objective *o = &a->s.solver.prob;
     const abut_adjoint_pass *last = a->passes.of + a->passes.n - 1;
     abut_frame f;
-    if (!is_newmark(a->model) || o->w.scheme == ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
-    if (abut_integrator_weights(a->model, ABUT_IMPLICIT_NEWMARK).late_contact != 1)
+    const int scheme = abut_scheme_of(a->model);
+    if (!accelerates(a->model) || o->w.scheme == scheme) return ABUT_OK;
+    if (abut_integrator_weights(a->model, scheme).late_contact != 1)
         return abut_fail(err, ABUT_E_FORMAT, "implicit Euler took this step, which is not differentiated if time.newmark.beta is "
                          "above gamma / 2; a smaller time step may need no such steps");
     const abut_status rc = abut_frame_view(end, a->model, &f, err);
@@ -481,7 +482,7 @@ abut_status abut_adjoint_finish(abut_adjoint *a, const abut_arrays *first, abut_
     const abut_model *m = a->model;
     abut_frame f;
     abut_status rc = abut_frame_view(first, m, &f, err);
-    if (!rc && is_newmark(m) && !f.a) rc = acceleration_back(a, f.x, f.v, at.time, bar, err);
+    if (!rc && accelerates(m) && !f.a) rc = acceleration_back(a, f.x, f.v, at.time, bar, err);
     if (!rc) abut_adjoint_sum(a, bar->x);
     return rc;
 }

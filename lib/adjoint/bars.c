@@ -9,7 +9,7 @@
 
 abut_status abut_state_bar_init(abut_state_bar *s, const abut_model *m, abut_err *err)
 {
-    const int scheme = m->scheme ? m->scheme[0] : ABUT_IMPLICIT_EULER, past = abut_integrator_past(scheme);
+    const int past = abut_schemes[abut_scheme_of(m)].past;
     double **field[3 + 2 * ABUT_PAST] = { &s->x, &s->v, &s->a };
     int n = 3;
     *s = (abut_state_bar){ 0 };

@@ -23,7 +23,8 @@ static void respond(const abut_model *m, int scheme, double force_scale, const a
         past_x[k] = past[k], past_v[k] = past[ABUT_PAST + k];
     }
     const abut_start at = { x, v, acc, a, past_x, past_v };
-    if (scheme == ABUT_QUASI_STATIC) xhat[0] = x[0] + force_scale * acc[0], xhat[1] = xhat[2] = 0;   /* T is of a whole model */
+    if (!abut_scheme_is(scheme, ABUT_SCHEME_INERTIA))
+        xhat[0] = x[0] + force_scale * acc[0], xhat[1] = xhat[2] = 0;   /* T is of a whole model */
     else abut_integrator_predict(&one, scheme, &at, xhat);
     out[0] = xhat[0];
     for (uint8_t held = 0; held < 2; held++) {
@@ -210,7 +211,7 @@ static abut_status smooth_back(abut_adjoint *a, const abut_at *at, const double 
         if (!rc) rc = abut_adjoint_product_at_z(o, at, (1 - share) / share, p, to->start->x, &a->s.solver.scratch, err);
     }
     if (!rc) rc = abut_adjoint_product(o, at, 1 << ABUT_TERM_FRICTION, -1, p, c, &a->s.solver.scratch, err);
-    if (!rc && o->w.scheme == ABUT_IMPLICIT_NEWMARK)
+    if (!rc && abut_scheme_is(o->w.scheme, ABUT_SCHEME_ACCELERATION))
         rc = abut_adjoint_product(o, at, 1 << ABUT_TERM_FRICTION, -1, q, c, &a->s.solver.scratch, err);
     for (size_t i = 0; i < n3; i++) abut_recur_give(&a->recur.still[o->held[i / 3]], i, c[i], to);
     return rc;
@@ -331,7 +332,7 @@ static abut_status acceleration_back(abut_adjoint *a, const abut_at *at, const d
     const int contact = 1 << ABUT_TERM_CONTACT | 1 << ABUT_TERM_FRICTION;
     memcpy(q, a->work.q, n3 * sizeof *q);
     memset(a->work.q, 0, n3 * sizeof *q);
-    if (o->w.scheme != ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
+    if (!abut_scheme_is(o->w.scheme, ABUT_SCHEME_ACCELERATION)) return ABUT_OK;
     abut_status rc = abut_adjoint_product(o, at, contact, 1, q, a->work.end, &a->s.solver.scratch, err);
     memcpy(a->work.p, q, n3 * sizeof *q);
     if (!rc && converged && !a->opt.lag_constant) rc = friction_back(a, x, a->work.end, 0, rep, err);

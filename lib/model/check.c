@@ -4,6 +4,7 @@
 #include "base/words.h"
 #include "mesh/surface.h"
 #include "model/motion.h"
+#include "model/schemes.h"
 #include "model/tets.h"
 
 #include <assert.h>

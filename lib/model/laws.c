@@ -12,9 +12,6 @@
 const char *const abut_barrier_names[] = { ABUT_BARRIER_LAWS(LAW_NAME) NULL };
 const char *const abut_friction_names[] = { ABUT_FRICTION_LAWS(LAW_NAME) NULL };
 const char *const abut_material_names[] = { ABUT_MATERIALS(MATERIAL_NAME) NULL };
-const char *const abut_scheme_names[] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint", "quasi-static", "bdf3",
-                                          "bdf4", "bdf5", "bdf6", NULL };
-_Static_assert(sizeof abut_scheme_names / sizeof *abut_scheme_names == ABUT_ALL_SCHEMES + 1, "every scheme has a name");
 const unsigned char abut_material_traits[] = { ABUT_MATERIALS(MATERIAL_TRAITS) };
 
 /* the numbers of laws are their rows */

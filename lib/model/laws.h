@@ -9,7 +9,6 @@
 
 /* Names in scenes and reports, by number; NULL at the end. */
 extern const char *const abut_barrier_names[], *const abut_friction_names[], *const abut_material_names[];
-extern const char *const abut_scheme_names[];   /* of time/scheme */
 /** Number of names. */
 int abut_names_count(const char *const *names);
 

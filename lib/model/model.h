@@ -20,11 +20,6 @@ enum { ABUT_MEMBRANE_ISOTROPIC = 0 /* the constitutive model in plane stress */,
        ABUT_MEMBRANE_ORTHOTROPIC = 1 /* StVK along warp and weft */, ABUT_MEMBRANE_CLOTH = 2 /* that, bounded in strain */,
        ABUT_MEMBRANE_BARAFF_WITKIN = 3 /* stretch along warp and weft, and shear */, ABUT_MEMBRANES = 4 /* how many */ };
 
-/* Time integrators; formulas in solve/integrator.h.  The numbers stand in streams: append only. */
-enum { ABUT_IMPLICIT_EULER = 0, ABUT_IMPLICIT_NEWMARK = 1, ABUT_BDF2 = 2, ABUT_MIDPOINT = 3,
-       ABUT_SCHEMES = 4 /* how many of order 1 and 2 */, ABUT_QUASI_STATIC = 4, ABUT_BDF3 = 5, ABUT_BDF4 = 6, ABUT_BDF5 = 7,
-       ABUT_BDF6 = 8, ABUT_ALL_SCHEMES = 9 };
-
 /* Newmark's beta and gamma where a model says none: the trapezoidal rule.  Steps of any length are stable for gamma >= 1/2 and
  * beta >= gamma / 2 (Hughes 1987, 9.1). */
 #define ABUT_NEWMARK_BETA 0.25
@@ -165,7 +160,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(wind,          "world/wind",         double,  F64, n3, 0, "m/s",    MAY)  /* absent: still air                     */ \
     F(gravity,       "world/gravity",      double,  F64, n3, 0, "m/s^2",  NEED) \
     F(h,             "time/step",          double,  F64, 1, 0, "s",       NEED) \
-    F(scheme,        "time/scheme",        int32_t, I32, 1, 0, "",        MAY)  /* ABUT_IMPLICIT_EULER, ...; absent: that one   */ \
+    F(scheme,        "time/scheme",        int32_t, I32, 1, 0, "",        MAY)  /* row of model/schemes.h; absent: the first   */ \
     F(newmark_beta,  "time/newmark-beta",  double,  F64, 1, 0, "",        MAY)  /* Newmark: absent: ABUT_NEWMARK_BETA      */ \
     F(newmark_gamma, "time/newmark-gamma", double,  F64, 1, 0, "",        MAY)  /* Newmark: absent: ABUT_NEWMARK_GAMMA     */ \
     F(damp_mass,     "damping/mass",       double,  F64, 1, 0, "1/s",     MAY)  /* Rayleigh damping; absent: 0                 */ \

@@ -3,6 +3,7 @@
 #include "base/words.h"
 #include "math/vec3.h"
 #include "model/check.h"
+#include "model/schemes.h"
 
 #include <math.h>
 #include <string.h>
@@ -343,7 +344,7 @@ void abut_motion_owners(const abut_model *m, double t, int32_t *by)
 
 double abut_motion_load_time(const abut_model *m, double t)
 {
-    return m->scheme && m->scheme[0] == ABUT_MIDPOINT ? t + 0.5 * m->h[0] : t + m->h[0];
+    return t + abut_schemes[abut_scheme_of(m)].share * m->h[0];
 }
 
 /* row: of keys, [lo, hi), or NULL */

@@ -3,6 +3,7 @@
 #include "mesh/surface.h"
 #include "model/laws.h"
 #include "model/motion.h"
+#include "model/schemes.h"
 
 #include <complex.h>
 #include <math.h>
@@ -196,21 +197,16 @@ static abut_status look_at_loads(const abut_scene *s, const abut_model *m, abut_
     return ABUT_OK;
 }
 
-/* ---- oscillations under BDF of order 3 to 6 ---- */
+/* ---- oscillations under multistep schemes that are not A-stable ---- */
 
-/* The largest factor of |u| from step to step of the method of order q for u' = lambda u, z = h lambda: sum over j = 1 .. q of
- * (1 - 1/r)^j / j = z at the roots r (Hairer and Wanner 1996, V.1), which are found all at once (Durand-Kerner). */
-static double amplification(int q, double complex z)
+/* The largest factor of |u| from step to step of a scheme for u' = lambda u, z = h lambda: (1 - b z) r^q = a_0 r^(q-1) + a_1
+ * r^(q-2) + ... at the roots r (Hairer and Wanner 1996, V.1), which are found all at once (Durand-Kerner). */
+static double amplification(const abut_scheme *of, double complex z)
 {
-    double complex c[7] = { -z }, root[6];
+    const int q = of->past + 1;
+    double complex c[ABUT_PAST + 2] = { 1 - of->b * z, -1 }, root[ABUT_PAST + 1];
     double most = 0;
-    for (int j = 1; j <= q; j++) {
-        double binomial = 1;
-        for (int k = 0; k <= j; k++) {
-            c[k] += binomial / j;
-            binomial *= (double)(k - j) / (k + 1);
-        }
-    }
+    for (int k = 0; k < of->past; k++) c[1] += of->a[k], c[k + 2] = -of->a[k];
     for (int i = 0; i < q; i++) root[i] = cpow(0.4 + 0.9 * I, i);
     for (int sweep = 0; sweep < 100; sweep++)
         for (int i = 0; i < q; i++) {
@@ -235,7 +231,7 @@ static amplified find_amplified(const abut_scene *s, double lo, double hi, doubl
     amplified a = { INFINITY, 0, 0, 1 };
     for (int k = 0; k <= SAMPLES; k++) {
         const double w = lo * pow(hi / lo, (double)k / SAMPLES), d = 0.5 * (s->damp_mass.value + s->damp_stiffness.value * w * w);
-        const double r = d < w ? amplification(s->scheme - ABUT_BDF3 + 3, h * (-d + I * sqrt(w * w - d * d))) : 0;
+        const double r = d < w ? amplification(&abut_schemes[s->scheme], h * (-d + I * sqrt(w * w - d * d))) : 0;
         if (r < 1 + 1e-6) continue;
         a.lo = fmin(a.lo, w);
         a.hi = fmax(a.hi, w);
@@ -269,7 +265,7 @@ static void look_at_scheme(const abut_scene *s, const abut_built *b, double h, a
     static const double FACTOR = 1.1, PI = 3.14159265358979323846;
     const double lasts = s->end.value > 0 ? s->end.value : 1;
     double lo, hi, step = h;
-    if (s->scheme < ABUT_BDF3) return;
+    if (abut_scheme_is(s->scheme, ABUT_SCHEME_A_STABLE)) return;
     find_oscillations(s, b, &lo, &hi);
     if (!(lo < hi)) return;
     const amplified now = find_amplified(s, lo, hi, h);
@@ -279,9 +275,10 @@ static void look_at_scheme(const abut_scene *s, const abut_built *b, double h, a
         then = find_amplified(s, lo, hi, step);
     }
     advise(a, "%s is not A-stable: a step of %g s amplifies oscillations of %.2g to %.2g Hz, %.2g Hz by %.2g %% a step; the "
-           "bodies have some from %.2g to %.2g Hz. Below %.1g s none of these grows by more than a tenth in %g s; bdf2 damps all "
+           "bodies have some from %.2g to %.2g Hz. Below %.1g s none of these grows by more than a tenth in %g s; %s damps all "
            "at any step", abut_scheme_names[s->scheme], h, now.lo / (2 * PI), now.hi / (2 * PI), now.at / (2 * PI),
-           100 * (now.most - 1), lo / (2 * PI), hi / (2 * PI), step, lasts);
+           100 * (now.most - 1), lo / (2 * PI), hi / (2 * PI), step, lasts,
+           abut_scheme_names[abut_scheme_with(ABUT_SCHEME_DAMPS)]);
 }
 
 static void look_at_forces(const abut_model *m, abut_advice *a)
@@ -312,7 +309,7 @@ abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abu
         look_at_depth(o, f, is_deep[i], a);
         look_at_thickness(o, f, a);
         if (m->nc) look_at_dhat(o, f, f->dhat, a);
-        if (m->nc && s->scheme != ABUT_QUASI_STATIC) look_at_impact(s, o, f, m->h[0], a);
+        if (m->nc && abut_scheme_is(s->scheme, ABUT_SCHEME_INERTIA)) look_at_impact(s, o, f, m->h[0], a);
     }
     if (!rc) look_at_start(m, start, a);
     if (!rc) look_at_scheme(s, b, m->h[0], a);

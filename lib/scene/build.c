@@ -6,6 +6,7 @@
 #include "mesh/tet_nodes.h"
 #include "model/model.h"
 #include "model/motion.h"
+#include "model/schemes.h"
 
 #include <assert.h>
 #include <math.h>
@@ -495,7 +496,7 @@ static abut_status put_all_names(abut_build *b, abut_err *err)
 static abut_status put_velocities(const abut_build *b, abut_err *err)
 {
     abut_model m;
-    if (!b->out->handles || b->scene->scheme == ABUT_QUASI_STATIC) return ABUT_OK;
+    if (!b->out->handles || !abut_scheme_is(b->scene->scheme, ABUT_SCHEME_INERTIA)) return ABUT_OK;
     const abut_status rc = abut_model_view(b->model, &m, err);
     if (!rc) abut_motion_first_velocities(&m, b->X, abut_arrays_find(b->frame, "node/v")->data);
     return rc;

@@ -2,7 +2,7 @@
 
 #include "energy/barrier_pair.h"
 #include "math/vec3.h"
-#include "model/model.h"
+#include "model/schemes.h"
 
 #include <assert.h>
 #include <math.h>
@@ -159,7 +159,7 @@ static abut_status put_variants(abut_build *b, abut_err *err)
 {
     const abut_scene *s = b->scene;
     abut_status rc = ABUT_OK;
-    if (s->scheme != ABUT_IMPLICIT_EULER) rc = put_choice(b, "time/scheme", s->scheme, err);
+    if (s->scheme != ABUT_FIRST_SCHEME) rc = put_choice(b, "time/scheme", s->scheme, err);
     if (!rc && s->newmark_beta.value != ABUT_NEWMARK_BETA) rc = put_number(b, "time/newmark-beta", s->newmark_beta.value, err);
     if (!rc && s->newmark_gamma.value != ABUT_NEWMARK_GAMMA)
         rc = put_number(b, "time/newmark-gamma", s->newmark_gamma.value, err);
@@ -200,7 +200,7 @@ static double scene_speed(const abut_build *b, abut_speed_of *of)
 void abut_build_bound_speeds(const abut_build *b)
 {
     abut_built *o = b->out;
-    if (b->scene->scheme == ABUT_QUASI_STATIC) return;
+    if (!abut_scheme_is(b->scene->scheme, ABUT_SCHEME_INERTIA)) return;
     o->speed = scene_speed(b, &o->speed_of);
     const double step = TOLERANCE * o->length / b->scene->step.value, part = PART * o->speed;
     const double bound = fmax(o->speed_of == ABUT_SPEED_OF_FALL ? part : fmin(step, part), REACHED / TOLERANCE * step);
@@ -258,7 +258,7 @@ abut_status abut_build_stiffness(abut_build *b, abut_err *err)
         return abut_fail(err, ABUT_E_FORMAT, "%s: contact.dhat is %.6g m, %.3g of the length of the scene, %.6g m: the stiffness "
                          "of contact has no finite bound for it; expected more than 1e-8 l (default 1e-3 l)", s->dhat.from,
                          o->dhat, o->dhat / o->length, o->length);
-    o->kappa_min *= s->kappa_scale.value * (s->length_of_box || s->scheme == ABUT_QUASI_STATIC ? 1 : STIFFER);
+    o->kappa_min *= s->kappa_scale.value * (s->length_of_box || !abut_scheme_is(s->scheme, ABUT_SCHEME_INERTIA) ? 1 : STIFFER);
     const double range = s->kappa_range.value;
     o->kappa_max = range * (range > 1 ? o->heavy_mass / o->mean_mass : 1) * o->kappa_min;
     if (s->fixed_kappa.value > 0) o->kappa_min = o->kappa_max = s->fixed_kappa.value;

@@ -5,6 +5,7 @@
 #include "geom/dist.h"
 #include "math/vec3.h"
 #include "model/naming.h"
+#include "model/schemes.h"
 
 #include <assert.h>
 #include <math.h>
@@ -129,13 +130,13 @@ static double step_end(const couple *c, double u, double hat)
 /* x' = x + h (v + v')/2, and gravity and contact act with h^2/2. */
 static int is_mean(int scheme)
 {
-    return scheme == ABUT_MIDPOINT || scheme == ABUT_IMPLICIT_NEWMARK;
+    return abut_scheme_is(scheme, ABUT_SCHEME_KEEPS_ENERGY);
 }
 
 /* The largest speed of the surfaces, by the steps of the scheme (solve/integrator.h). */
 static double surface_speed(const couple *c, int scheme)
 {
-    const int mean = is_mean(scheme), is_bdf = scheme == ABUT_BDF2 || scheme >= ABUT_BDF3;
+    const int mean = is_mean(scheme), is_bdf = abut_schemes[scheme].past > 0;
     const double h = c->m->h[0];
     double u = 0, v = 0, u0 = 0, v0 = 0;
     for (int k = 0; k < STEPS; k++) {
@@ -229,7 +230,7 @@ static void look_at(search *s, couple *c, abut_pressed *out)
         if ((t[i].d - t[i].xi) * p.dhat < p.gap * t[i].dhat) p.gap = t[i].d - t[i].xi, p.dhat = t[i].dhat;
     p.is_tiny = p.gap < ABUT_GAP_TINY * p.dhat;
     if (is_one && !p.is_tiny) return;
-    if (!is_one && s->scene->scheme != ABUT_QUASI_STATIC) {
+    if (!is_one && abut_scheme_is(s->scene->scheme, ABUT_SCHEME_INERTIA)) {
         set_motion(s, c);
         p.most = most_of(c->m, s->built, t);
         if (isfinite(c->all)) p.speed = surface_speed(c, s->scene->scheme) * c->mass / c->all;

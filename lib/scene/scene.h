@@ -228,8 +228,8 @@ extern const abut_scene_nodal_key abut_scene_nodal_keys[ABUT_NODAL_KEYS];
 /* Owns everything in it; zero-filled is a valid empty scene without defaults. */
 typedef struct abut_scene {
     abut_param step, end;           /* s; end 0: not said */
-    int scheme;                     /* ABUT_IMPLICIT_EULER, ... */
-    abut_param newmark_beta, newmark_gamma; /* of ABUT_IMPLICIT_NEWMARK */
+    int scheme;                     /* row of model/schemes.h */
+    abut_param newmark_beta, newmark_gamma; /* of a scheme with ABUT_SCHEME_BETA_GAMMA */
     abut_param damp_mass, damp_stiffness;   /* 1/s, s */
     double gravity[3];              /* m/s^2 */
     double wind[3];                 /* m/s */

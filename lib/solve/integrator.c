@@ -12,25 +12,12 @@
 
 /* ---- BDF ---- */
 
-/* b, and the weights a_1, ... of the states before the start; a_0 is 1 less their sum */
-static const struct bdf {
-    int scheme;
-    double b, a[ABUT_PAST];
-} family[ABUT_PAST + 1] = {
-    { ABUT_IMPLICIT_EULER, 1, { 0 } },
-    { ABUT_BDF2, 2.0 / 3, { -1.0 / 3 } },
-    { ABUT_BDF3, 6.0 / 11, { -9.0 / 11, 2.0 / 11 } },
-    { ABUT_BDF4, 12.0 / 25, { -36.0 / 25, 16.0 / 25, -3.0 / 25 } },
-    { ABUT_BDF5, 60.0 / 137, { -300.0 / 137, 200.0 / 137, -75.0 / 137, 12.0 / 137 } },
-    { ABUT_BDF6, 20.0 / 49, { -450.0 / 147, 400.0 / 147, -225.0 / 147, 72.0 / 147, -10.0 / 147 } },
-};
-
-int abut_integrator_past(int scheme)
+int abut_integrator_bdf(int past)
 {
-    return scheme == ABUT_BDF2 ? 1 : scheme >= ABUT_BDF3 && scheme <= ABUT_BDF6 ? scheme - ABUT_BDF3 + 2 : 0;
+    int k = ABUT_FIRST_SCHEME;
+    while (k < ABUT_ALL_SCHEMES - 1 && (abut_schemes[k].form > ABUT_FORM_BDF2 || abut_schemes[k].past != past)) k++;
+    return k;
 }
-
-int abut_integrator_bdf(int past) { return family[past].scheme; }
 
 int abut_integrator_past_of(const abut_frame *f, const double *x[ABUT_PAST], const double *v[ABUT_PAST])
 {
@@ -41,26 +28,30 @@ int abut_integrator_past_of(const abut_frame *f, const double *x[ABUT_PAST], con
 }
 
 /* xt or vt of component i, from x, that at the start */
-static double extrapolated(int scheme, const double *x, double *const *past, size_t i)
+static double extrapolated(const abut_scheme *of, const double *x, double *const *past, size_t i)
 {
-    const int n = abut_integrator_past(scheme);
     double sum = 0;
-    for (int k = 0; k < n; k++) sum += family[n].a[k] * (past[k][i] - x[i]);
-    return x[i] + sum;
+    for (int k = 0; k < of->past; k++) sum += of->a[k] * (past[k][i] - x[i]);
+    return of->past ? x[i] + sum : x[i];
 }
 
 double abut_integrator_change(int scheme, const double *v1, const double *v0, double *const *past_v, size_t i)
 {
-    if (scheme == ABUT_BDF2) return 0.5 * (3 * v1[i] - 4 * v0[i] + past_v[0][i]);
-    const int n = abut_integrator_past(scheme);
-    return n ? (v1[i] - extrapolated(scheme, v0, past_v, i)) / family[n].b : v1[i] - v0[i];
+    const abut_scheme *of = &abut_schemes[scheme];
+    if (of->form == ABUT_FORM_BDF2) return 0.5 * (3 * v1[i] - 4 * v0[i] + past_v[0][i]);
+    return (v1[i] - extrapolated(of, v0, past_v, i)) / of->b;
 }
 
 /* ---- schemes ---- */
 
-int abut_integrator_rebounds(const abut_model *m)
+int abut_integrator_rebounds(const abut_model *m) { return abut_scheme_is(abut_scheme_of(m), ABUT_SCHEME_KEEPS_ENERGY); }
+
+abut_status abut_integrator_plain(const abut_model *m, const char *solver, abut_err *err)
 {
-    return m->scheme && (m->scheme[0] == ABUT_MIDPOINT || m->scheme[0] == ABUT_IMPLICIT_NEWMARK);
+    const int scheme = abut_scheme_of(m);
+    if (abut_scheme_is(scheme, ABUT_SCHEME_PLAIN)) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "solver %s: time scheme %s, expected %s", solver, abut_scheme_names[scheme],
+                     abut_scheme_names[ABUT_FIRST_SCHEME]);
 }
 
 int abut_integrator_damped(const abut_frame *from, const abut_frame *to)
@@ -73,10 +64,10 @@ int abut_integrator_damped(const abut_frame *from, const abut_frame *to)
 
 int abut_integrator_scheme(const abut_model *m, const abut_frame *f)
 {
-    const int scheme = m->scheme ? m->scheme[0] : ABUT_IMPLICIT_EULER;
-    if (abut_integrator_rebounds(m) && f->euler_left && f->euler_left[0] > 0) return ABUT_IMPLICIT_EULER;
+    const int scheme = abut_scheme_of(m), reads = abut_schemes[scheme].past;
+    if (abut_integrator_rebounds(m) && f->euler_left && f->euler_left[0] > 0) return ABUT_FIRST_SCHEME;
     const double *x[ABUT_PAST], *v[ABUT_PAST];
-    const int reads = abut_integrator_past(scheme), has = reads ? abut_integrator_past_of(f, x, v) : 0;
+    const int has = reads ? abut_integrator_past_of(f, x, v) : 0;
     return has < reads ? abut_integrator_bdf(has) : scheme;
 }
 
@@ -88,12 +79,7 @@ static int parts_contact(const abut_model *m) { return newmark_beta(m) == 0.5 * 
 
 double abut_integrator_step_weight(const abut_model *m, int scheme)
 {
-    switch (scheme) {
-    case ABUT_IMPLICIT_NEWMARK: return parts_contact(m) ? 0.5 : newmark_beta(m);
-    case ABUT_BDF2: return 4.0 / 9;
-    case ABUT_MIDPOINT: return 0.5;
-    default: return family[abut_integrator_past(scheme)].b * family[abut_integrator_past(scheme)].b;
-    }
+    return abut_schemes[scheme].form != ABUT_FORM_NEWMARK || parts_contact(m) ? abut_schemes[scheme].s : newmark_beta(m);
 }
 
 /* Mean of the six squared edges, m^2. */
@@ -157,22 +143,21 @@ static double static_time(const abut_model *m)
 /* the velocity after a step is rate (x' - c) / h */
 static double velocity_rate(const abut_model *m, int scheme)
 {
-    if (scheme == ABUT_IMPLICIT_NEWMARK) return newmark_gamma(m) / newmark_beta(m);
-    const int n = abut_integrator_past(scheme);
-    return scheme == ABUT_IMPLICIT_EULER ? 1 : scheme == ABUT_BDF2 ? 1.5 : n ? 1 / family[n].b : 2;
+    return abut_schemes[scheme].form == ABUT_FORM_NEWMARK ? newmark_gamma(m) / newmark_beta(m) : abut_schemes[scheme].rate;
 }
 
 abut_weights abut_integrator_weights(const abut_model *m, int scheme)
 {
-    if (scheme == ABUT_QUASI_STATIC) {
+    const abut_scheme *of = &abut_schemes[scheme];
+    if (of->form == ABUT_FORM_STATIC) {
         const double T = static_time(m), h = m->h[0];
         return (abut_weights){ .scheme = scheme, .shift = STATIC_SHIFT, .psi = T * T, .smooth = T * T, .share = 1,
                                .h_force = T, .damping = T * T / h, .eps_v = m->eps_v[0] * h / T, .late = 1,
                                .late_contact = 1 };
     }
-    const double s = abut_integrator_step_weight(m, scheme), h = m->h[0], share = scheme == ABUT_MIDPOINT ? 0.5 : 1;
+    const double s = abut_integrator_step_weight(m, scheme), h = m->h[0], share = of->share;
     const double rate = velocity_rate(m, scheme), h_force = h * sqrt(s);
-    const int newmark = scheme == ABUT_IMPLICIT_NEWMARK, parts = newmark && parts_contact(m);
+    const int newmark = of->form == ABUT_FORM_NEWMARK, parts = newmark && parts_contact(m);
     const double smooth = newmark ? newmark_beta(m) : s;
     return (abut_weights){ .scheme = scheme, .inertia = 1, .psi = smooth / share * (h * h), .share = share, .h_force = h_force,
                            .smooth = parts ? smooth * (h * h) : h_force * h_force,
@@ -184,56 +169,53 @@ abut_weights abut_integrator_weights(const abut_model *m, int scheme)
 
 double abut_integrator_force_scale(const abut_model *m, const abut_frame *f)
 {
-    const int scheme = abut_integrator_rebounds(m) ? m->scheme[0] : abut_integrator_scheme(m, f);
-    const double T = scheme == ABUT_QUASI_STATIC ? static_time(m) : m->h[0];
+    const int scheme = abut_integrator_rebounds(m) ? abut_scheme_of(m) : abut_integrator_scheme(m, f);
+    const double T = abut_schemes[scheme].form == ABUT_FORM_STATIC ? static_time(m) : m->h[0];
     return abut_integrator_step_weight(m, scheme) * (T * T);
 }
 
 void abut_integrator_predict(const abut_model *m, int scheme, const abut_start *at, double *xhat)
 {
-    const double h = m->h[0], *x = at->x, *v = at->v, *acc = at->acc;
+    const abut_scheme *of = &abut_schemes[scheme];
+    const double h = m->h[0], *x = at->x, *v = at->v, *acc = at->acc, beta = newmark_beta(m);
+    const double T = of->form == ABUT_FORM_STATIC ? static_time(m) : of->b * h;
     const int32_t n3 = 3 * m->nv;
-    const double beta = newmark_beta(m);
-    double T;
-    switch (scheme) {
-    case ABUT_QUASI_STATIC:
-        T = static_time(m);
+    switch (of->form) {
+    case ABUT_FORM_STATIC:
         for (int32_t i = 0; i < n3; i++) xhat[i] = x[i] + T * T * acc[i];
         break;
-    case ABUT_IMPLICIT_NEWMARK:
+    case ABUT_FORM_NEWMARK:
         for (int32_t i = 0; i < n3; i++)
             xhat[i] = beta == ABUT_NEWMARK_BETA ? x[i] + h * v[i] + 0.25 * h * h * (at->a[i] + acc[i])
                                                 : x[i] + h * v[i] + h * h * ((0.5 - beta) * at->a[i] + beta * acc[i]);
         break;
-    case ABUT_BDF2:
+    case ABUT_FORM_BDF2:
         for (int32_t i = 0; i < n3; i++)
             xhat[i] = x[i] + (x[i] - at->past_x[0][i]) / 3 + 2 * h / 3 * ((4 * v[i] - at->past_v[0][i]) / 3) +
                       4.0 / 9 * h * h * acc[i];
         break;
-    case ABUT_BDF3: case ABUT_BDF4: case ABUT_BDF5: case ABUT_BDF6:
-        T = family[abut_integrator_past(scheme)].b * h;
-        for (int32_t i = 0; i < n3; i++)
-            xhat[i] = extrapolated(scheme, x, at->past_x, (size_t)i) + T * extrapolated(scheme, v, at->past_v, (size_t)i) +
-                      T * T * acc[i];
-        break;
-    case ABUT_MIDPOINT:
+    case ABUT_FORM_MIDPOINT:
         for (int32_t i = 0; i < n3; i++) xhat[i] = x[i] + h * v[i] + 0.5 * h * h * acc[i];
         break;
     default:
-        for (int32_t i = 0; i < n3; i++) xhat[i] = x[i] + h * v[i] + h * h * acc[i];
+        for (int32_t i = 0; i < n3; i++)
+            xhat[i] = extrapolated(of, x, at->past_x, (size_t)i) + T * extrapolated(of, v, at->past_v, (size_t)i) +
+                      T * T * acc[i];
     }
 }
 
 void abut_integrator_still(const abut_model *m, int scheme, const abut_start *at, const uint8_t *held, const double *target,
                            double *c)
 {
+    const abut_scheme *of = &abut_schemes[scheme];
     const double h = m->h[0], rate = velocity_rate(m, scheme), *x = at->x, beta = newmark_beta(m), gamma = newmark_gamma(m);
-    const int newmark = scheme == ABUT_IMPLICIT_NEWMARK && (beta != ABUT_NEWMARK_BETA || gamma != ABUT_NEWMARK_GAMMA);
+    const int plain = abut_scheme_is(scheme, ABUT_SCHEME_PLAIN);
+    const int newmark = of->form == ABUT_FORM_NEWMARK && (beta != ABUT_NEWMARK_BETA || gamma != ABUT_NEWMARK_GAMMA);
     for (int32_t i = 0; i < 3 * m->nv; i++) {
-        if (scheme == ABUT_IMPLICIT_EULER || scheme == ABUT_QUASI_STATIC) c[i] = x[i];
+        if (of->form == ABUT_FORM_STATIC || plain) c[i] = x[i];
         else if (held[i / 3]) c[i] = x[i] + (1 - 1 / rate) * (target[i] - x[i]);
-        else if (scheme == ABUT_BDF2) c[i] = x[i] + (x[i] - at->past_x[0][i]) / 3;
-        else if (abut_integrator_past(scheme)) c[i] = extrapolated(scheme, x, at->past_x, (size_t)i);
+        else if (of->form == ABUT_FORM_BDF2) c[i] = x[i] + (x[i] - at->past_x[0][i]) / 3;
+        else if (of->form == ABUT_FORM_MULTISTEP) c[i] = extrapolated(of, x, at->past_x, (size_t)i);
         else if (newmark)
             c[i] = x[i] + h * at->v[i] + (0.5 - beta) * h * h * at->a[i] -
                    beta / gamma * (h * at->v[i] + (1 - gamma) * h * h * at->a[i]);
@@ -244,20 +226,18 @@ void abut_integrator_still(const abut_model *m, int scheme, const abut_start *at
 void abut_integrator_finish(const abut_model *m, int scheme, const abut_start *at, const uint8_t *held, const double *xhat,
                             const double *x, double *v, double *a)
 {
-    const double h = m->h[0], *x0 = at->x;
-    const int32_t n3 = 3 * m->nv;
-    const int past = abut_integrator_past(scheme);
-    const double beta = newmark_beta(m), gamma = newmark_gamma(m);
-    for (int32_t i = 0; i < n3; i++) {
-        if (scheme == ABUT_QUASI_STATIC) {
+    const abut_scheme *of = &abut_schemes[scheme];
+    const double h = m->h[0], *x0 = at->x, beta = newmark_beta(m), gamma = newmark_gamma(m);
+    for (int32_t i = 0; i < 3 * m->nv; i++) {
+        if (of->form == ABUT_FORM_STATIC) {
             v[i] = 0;
-        } else if (held[i / 3] || scheme == ABUT_IMPLICIT_EULER) {
+        } else if (held[i / 3]) {
             v[i] = (x[i] - x0[i]) / h;
-        } else if (scheme == ABUT_BDF2) {
+        } else if (of->form == ABUT_FORM_BDF2) {
             v[i] = (3 * (x[i] - x0[i]) - (x0[i] - at->past_x[0][i])) / (2 * h);
-        } else if (past) {
-            v[i] = (x[i] - extrapolated(scheme, x0, at->past_x, (size_t)i)) / (family[past].b * h);
-        } else if (scheme == ABUT_MIDPOINT) {
+        } else if (of->form == ABUT_FORM_MULTISTEP) {
+            v[i] = (x[i] - extrapolated(of, x0, at->past_x, (size_t)i)) / (of->b * h);
+        } else if (of->form == ABUT_FORM_MIDPOINT) {
             v[i] = 2 * (x[i] - x0[i]) / h - at->v[i];
         } else {
             a[i] = (x[i] - xhat[i]) / (beta * h * h) + at->acc[i];

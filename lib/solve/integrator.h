@@ -40,14 +40,13 @@
  * times tolerance.
  * shift M is added to the Hessian, never to E: nodes without stiffness get a direction, and the minimum stays.
  *
- * There is no table of schemes.  A scheme has a number and a name, appended (model/model.h, model/laws.c), words in
- * formats/scene/explain.c, a case wherever integrator.c compares schemes, a row above, and its place in the lists of
- * tests/unit/test_integrator.c; solve/step/frame.c writes the arrays that it reads of a frame besides x and v.
+ * Rows of model/schemes.h have the numbers; a form of equations that none of them has is a case of each switch in integrator.c,
+ * and solve/step/frame.c writes the arrays that it reads of a frame besides x and v.
  * Sources: Li 2020, 2.1 and 5.3 (Euler, the family); Newmark 1959; Hairer and Wanner 1996, III.1 (BDF), II.1. */
 #ifndef ABUT_SOLVE_INTEGRATOR_H
 #define ABUT_SOLVE_INTEGRATOR_H
 
-#include "model/model.h"
+#include "model/schemes.h"
 
 /* Weights of the objective of one step, by its scheme. */
 typedef struct abut_weights {
@@ -70,13 +69,13 @@ typedef struct abut_weights {
 int abut_integrator_scheme(const abut_model *m, const abut_frame *f);
 /** Returns 1 if implicit Euler took the step from a frame to the next, of a model that rebounds. */
 int abut_integrator_damped(const abut_frame *from, const abut_frame *to);
-/** Returns 1 for midpoint and Newmark: implicit Euler takes some of their steps after elasticity has created energy. */
+/** Returns 1 if implicit Euler takes some steps of the model, after elasticity has created energy. */
 int abut_integrator_rebounds(const abut_model *m);
+/** Fails  ABUT_E_FORMAT the model has a scheme that is not plain, which a solver has no step for (names both) */
+ABUT_MUST_USE abut_status abut_integrator_plain(const abut_model *m, const char *solver, abut_err *err);
 /** Lists the states of a frame before its own, newest first, each [3 nv]; returns their number. */
 int abut_integrator_past_of(const abut_frame *f, const double *x[ABUT_PAST], const double *v[ABUT_PAST]);
-/** Returns how many states before the start of a step a scheme reads: q - 1 in BDF of order q, else 0. */
-int abut_integrator_past(int scheme);
-/** Returns the scheme of the BDF family that reads `past` states before the start; 0: implicit Euler. */
+/** Returns the first multistep scheme that reads `past` states before the start; 0: implicit Euler. */
 int abut_integrator_bdf(int past);
 abut_weights abut_integrator_weights(const abut_model *m, int scheme);
 /** s_I of the schemes with inertia. */

@@ -47,7 +47,7 @@ abut_status abut_objective_init(abut_objective *o, const abut_model *model, cons
         const abut_term *t = &o->terms.term[i];
         if (t->ops->stiffness) o->stiffness += t->ops->stiffness(t->self);
     }
-    abut_objective_weigh(o, abut_integrator_weights(model, ABUT_IMPLICIT_EULER));
+    abut_objective_weigh(o, abut_integrator_weights(model, ABUT_FIRST_SCHEME));
     return ABUT_OK;
 }
 

@@ -226,7 +226,7 @@ materials: {felt: {density: 500, young: 20 kPa, poisson: 0.3}}
 objects:
   reed: {generate: {rod: {length: 0.2, cells: 4}}, material: felt, rod: {radius: 8 mm, curved: true}}
 Y
-    refused "bounds of stretch or strain in a step of implicit midpoint" <<'Y'
+    refused "bounds of stretch or strain in a step of midpoint" <<'Y'
 abut: 1
 time: {step: 0.01 s, scheme: midpoint}
 materials: {felt: {density: 500, young: 20 kPa, poisson: 0.3}}

@@ -5,7 +5,8 @@
 load helpers
 
 setup_file() {
-    "$ROOT/tests/examples/run" --build "$ROOT/build/examples/all" linear-solver direction barrier friction-law material term
+    "$ROOT/tests/examples/run" --build "$ROOT/build/examples/all" linear-solver direction barrier friction-law material term \
+        time-scheme
 }
 
 claim() { "$ROOT/tests/examples/run" --test "$ROOT/build/examples/all" "$1"; }
@@ -28,6 +29,10 @@ claim() { "$ROOT/tests/examples/run" --test "$ROOT/build/examples/all" "$1"; }
 
 @test "a material is one file and one row: a bar of Yeoh's is as long and as thin as its closed form" {
     claim material
+}
+
+@test "a time scheme is one row and its test: backward differences between second and third order, from one checkpoint to the next" {
+    claim time-scheme
 }
 
 @test "an energy with a bound is one file and one row: no segment of a rod gets longer than its limit" {

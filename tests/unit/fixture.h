@@ -4,9 +4,11 @@
 
 #include "check.h"
 #include "contact/intersect.h"
-#include "model/model.h"
+#include "model/schemes.h"
 
 #include <stdint.h>
+
+enum { LOW_SCHEMES = 4 };    /* rows of model/schemes.h with inertia, of order 1 and 2 */
 
 /* Boxes of nx x ny x nz cells, six tets each (Kuhn), and flat sheets of shells, joined into one model. */
 typedef struct fixture {

@@ -8,7 +8,7 @@
  * error of order p in smooth motion is one of p / (p + 1) in the time integral of |F - exact|. */
 #include "scene_world.h"
 
-static const char *const SCHEME[ABUT_SCHEMES] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint" };
+static const char *const SCHEME[LOW_SCHEMES] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint" };
 
 static const double SIDE = 0.05, SPEED = 0.1, RHO = 1000, WAVE = 100;     /* m, m/s, kg/m^3, m/s; L = 1 m */
 

@@ -5,7 +5,7 @@
 #include "math/vec3.h"
 #include "model/motion.h"
 
-static const char *const SCHEME[ABUT_SCHEMES] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint" };
+static const char *const SCHEME[LOW_SCHEMES] = { "implicit-euler", "implicit-newmark", "bdf2", "midpoint" };
 
 static abut_vec3 at_rest(const world *w, int32_t i) { return abut_v3_get(w->model.X + 3 * i); }
 
@@ -52,7 +52,7 @@ static abut_vec3 growing(abut_vec3 X, double t)
 
 TEST(scaling_turning_and_moving_follow_the_exponential_of_their_field)
 {
-    for (int k = 0; k < ABUT_SCHEMES; k++) {
+    for (int k = 0; k < LOW_SCHEMES; k++) {
         world w;
         world_scene(&w, SCENE(SCHEME[k], "  - {select: {object: k}, translate: [1, 0, 2], rotate: {axis: [0, 0, 1], rate: 5 "
                               "rad/s},\n"
@@ -199,7 +199,7 @@ static abut_vec3 pressed(abut_vec3 X, double t)
 
 TEST(three_rates_scale_each_axis_of_a_handle)
 {
-    for (int k = 0; k < ABUT_SCHEMES; k++) {
+    for (int k = 0; k < LOW_SCHEMES; k++) {
         world w;
         world_scene(&w, SCENE(SCHEME[k], "  - {select: {object: a}, translate: [0.2, 0, 0], scale: {rate: [0, -0.5 1/s, 0.25 "
                               "1/s],\n"
@@ -237,7 +237,7 @@ static abut_vec3 keyed_smoothly(abut_vec3 X, double t) { return keyed(X, t, 1); 
 
 TEST(keyframes_pass_through_their_poses_and_between_them_at_even_speed)
 {
-    for (int k = 0; k < ABUT_SCHEMES; k++) {
+    for (int k = 0; k < LOW_SCHEMES; k++) {
         world w;
         world_scene(&w, SCENE(SCHEME[k], KEYS("")));
         for (int n = 0; n < 12; n++) {

@@ -2,7 +2,7 @@
 
 #include "base/timer.h"
 #include "base/words.h"
-#include "model/laws.h"
+#include "model/schemes.h"
 #include "solve/step/record.h"
 
 #include <inttypes.h>
@@ -111,7 +111,7 @@ void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, c
         abut_cli_say(cli,
                      "implicit Euler took %d of %d step%s of %s, which created energy%s: %g s is too long for it here",
                      t->damped, t->steps, abut_s(t->steps), abut_scheme_names[m->scheme[0]],
-                     m->scheme[0] == ABUT_MIDPOINT ? " or let volumes swing" : "", m->h[0]);
+                     abut_schemes[m->scheme[0]].share < 1 ? " or let volumes swing" : "", m->h[0]);
     if (t->mended[0] || t->mended[1])
         abut_cli_say(cli, "the judge refused %d of %d step%s: %d passed after more rounds of detection, the barrier took %d",
                      t->mended[0] + t->mended[1], t->steps, abut_s(t->steps), t->mended[0], t->mended[1]);
@@ -148,8 +148,9 @@ void abut_step_tally_sum(const abut_step_run *r, const abut_step_command *c, abu
     const char *verdict = rc ? ", stopped" : c->rest > 0 ? r->rests ? ", at rest" : ", not at rest" :
                           converged ? ", all converged" : "";
     if (t->spin > SLOWED)
-        snprintf(spin, sizeof spin, ", implicit-euler took %.2g %% of the spin of what nothing touched (half with steps of "
-                 "%.2g s)", 100 * t->spin, r->model.view.h[0] * rate_of(t->spin / 2) / rate_of(t->spin));
+        snprintf(spin, sizeof spin, ", %s took %.2g %% of the spin of what nothing touched (half with steps of %.2g s)",
+                 abut_scheme_names[abut_scheme_of(&r->model.view)], 100 * t->spin,
+                 r->model.view.h[0] * rate_of(t->spin / 2) / rate_of(t->spin));
     abut_cli_sum(cli, "%d step%s to %.6g s, %d frame%s written: %" PRId64 " iteration%s, %s%s%s", t->steps, abut_s(t->steps),
                  r->now.head.time, t->frames, abut_s(t->frames), t->iterations, abut_s(t->iterations), gap, verdict, spin);
     if (!rc) say_end(r, c, cli);

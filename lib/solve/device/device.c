@@ -91,7 +91,9 @@ static abut_status check_model(const abut_objective *p, const abut_arrays *names
 static abut_status check_step(const abut_objective *p, abut_err *err)
 {
     if (p->w.share == 1 || !abut_codim_of(&p->terms)->bounded) return ABUT_OK;
-    return refuse("bounds of stretch or strain in a step of implicit midpoint", NULL, -1, err);
+    char what[80];
+    snprintf(what, sizeof what, "bounds of stretch or strain in a step of %s", abut_scheme_names[p->w.scheme]);
+    return refuse(what, NULL, -1, err);
 }
 
 /* ---- start and end ---- */

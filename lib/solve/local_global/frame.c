@@ -15,7 +15,7 @@ abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, ab
     const abut_objective *p = &s->objective;
     const abut_model *m = p->model;
     const abut_start from = { .x = p->xn, .v = s->v, .acc = s->acc };
-    abut_integrator_finish(m, ABUT_IMPLICIT_EULER, &from, p->held, p->xhat, s->x, s->v_end, NULL);
+    abut_integrator_finish(m, ABUT_FIRST_SCHEME, &from, p->held, p->xhat, s->x, s->v_end, NULL);
     abut_arrays_clear(out);
     const abut_status rc = abut_frame_carry(carry, out, err);
     double *x = rc ? NULL : abut_frame_put(out, "node/x", m->nv, err), *v = x ? abut_frame_put(out, "node/v", m->nv, err) : NULL;

@@ -44,9 +44,7 @@ static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_
     if (rc) return rc;
     rc = o->method->check ? o->method->check(m, err) : ABUT_OK;
     if (rc) return abut_wrap(err, "solver %s", name), rc;
-    if (m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER)
-        return abut_fail(err, ABUT_E_FORMAT, "solver %s: time scheme %s, expected implicit-euler", name,
-                         abut_scheme_names[m->scheme[0]]);
+    if ((rc = abut_integrator_plain(m, name, err))) return rc;
     if (m->damp_stiffness && m->damp_stiffness[0] > 0)
         return abut_fail(err, ABUT_E_FORMAT, "solver %s: damping/stiffness is %g s, expected 0: its matrix is not constant", name,
                          m->damp_stiffness[0]);
@@ -195,14 +193,14 @@ abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_i
     memcpy(p->xn, f.x, bytes);
     memcpy(s->v, f.v, bytes);
     abut_motion_targets(m, at.time, p->xn, p->target, p->held);
-    abut_objective_weigh(p, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
+    abut_objective_weigh(p, abut_integrator_weights(m, ABUT_FIRST_SCHEME));
     rc = abut_curved_rods_load(&p->terms, &f, err);
     if (!rc) rc = abut_objective_begin(p, at.time, err);
     if (!rc) rc = abut_loads_explicit(p, at.time, s->acc, s->g, &s->scratch, err);
     if (rc) return rc;
     const abut_start from = { .x = p->xn, .v = s->v, .acc = s->acc };
-    abut_integrator_predict(m, ABUT_IMPLICIT_EULER, &from, p->xhat);
-    abut_integrator_still(m, ABUT_IMPLICIT_EULER, &from, p->held, p->target, p->still);
+    abut_integrator_predict(m, ABUT_FIRST_SCHEME, &from, p->xhat);
+    abut_integrator_still(m, ABUT_FIRST_SCHEME, &from, p->held, p->target, p->still);
     rc = prepare(s, rep, err);
     if (!rc) rc = start(s, err);
     if (!rc && s->opt.contact == ABUT_CONTACT_BY_SPRINGS) rc = abut_collision_springs_start(&s->collisions, p, s->x, err);

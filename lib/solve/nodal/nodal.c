@@ -26,9 +26,8 @@ abut_nodal_options abut_nodal_defaults(void)
 
 static abut_status check_model(const abut_model *m, abut_err *err)
 {
-    if (m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER)
-        return abut_fail(err, ABUT_E_FORMAT, "solver nodal: time scheme %s, expected implicit-euler",
-                         abut_scheme_names[m->scheme[0]]);
+    const abut_status rc = abut_integrator_plain(m, "nodal", err);
+    if (rc) return rc;
     if (m->shell_limit || m->mat_strain)
         return abut_fail(err, ABUT_E_FORMAT, "solver nodal: shells with limits of their stretch (%s), expected none: a linear "
                          "problem cannot keep them", m->shell_limit ? "shell/stretch-limit" : "material/strain-limit");
@@ -58,7 +57,7 @@ abut_status abut_nodal_init(abut_nodal *s, const abut_model *m, const abut_nodal
     if (!rc) rc = abut_newton_matrix_init(&s->matrix, &s->objective, 0, err);
     if (!rc) rc = abut_newton_solve_init(&s->solve, &s->objective, &direction, 1, err);
     if (!rc) rc = abut_coulomb_state_init(&s->state, m->nv, err);
-    if (opt->split && !rc) abut_objective_weigh(&s->objective, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
+    if (opt->split && !rc) abut_objective_weigh(&s->objective, abut_integrator_weights(m, ABUT_FIRST_SCHEME));
     if (opt->split && !rc) rc = abut_split_init(&s->split, &s->objective, err);
     if (!rc) rc = allocate(s, err);
     if (rc) abut_nodal_clear(s);
@@ -125,14 +124,14 @@ abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_insta
     abut_motion_targets(m, at.time, p->xn, p->target, p->held);
     for (size_t i = 0; i < numbers(s); i++) of->v0[i] = p->held[i / 3] ? (p->target[i] - p->xn[i]) / h : f.v[i];
     load_impulse(s, &f, at);
-    abut_objective_weigh(p, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
+    abut_objective_weigh(p, abut_integrator_weights(m, ABUT_FIRST_SCHEME));
     rc = abut_curved_rods_load(&p->terms, &f, err);
     if (!rc) rc = abut_objective_begin(p, at.time, err);
     if (!rc) rc = abut_loads_explicit(p, at.time, of->acc, of->f, &s->scratch, err);
     if (rc) return rc;
     const abut_start from = { .x = p->xn, .v = f.v, .acc = of->acc };
-    abut_integrator_predict(m, ABUT_IMPLICIT_EULER, &from, p->xhat);
-    abut_integrator_still(m, ABUT_IMPLICIT_EULER, &from, p->held, p->target, p->still);
+    abut_integrator_predict(m, ABUT_FIRST_SCHEME, &from, p->xhat);
+    abut_integrator_still(m, ABUT_FIRST_SCHEME, &from, p->held, p->target, p->still);
     abut_objective_number(p);
     abut_newton_solve_begin_step(&s->solve, &s->matrix);
     abut_collmesh_positions(&p->cm, p->xn, of->y0);

@@ -28,9 +28,8 @@ enum { HALVINGS = 30, QP_ITERATIONS = 200 };
 
 static abut_status check_model(const abut_model *m, const char *name, abut_err *err)
 {
-    if (m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER)
-        return abut_fail(err, ABUT_E_FORMAT, "solver %s: time scheme %s, expected implicit-euler", name,
-                         abut_scheme_names[m->scheme[0]]);
+    const abut_status rc = abut_integrator_plain(m, name, err);
+    if (rc) return rc;
     if (m->shell_limit || m->mat_strain)
         return abut_fail(err, ABUT_E_FORMAT, "solver %s: shells with limits of their stretch, expected none", name);
     for (int32_t i = 0; i < m->ng * m->ng; i++)
@@ -104,13 +103,13 @@ abut_status abut_sqp_begin(abut_sqp *s, const abut_arrays *frame, abut_instant a
     memcpy(p->xn, f.x, numbers(s) * sizeof(double));
     memcpy(s->of.v0, f.v, numbers(s) * sizeof(double));
     abut_motion_targets(m, at.time, p->xn, p->target, p->held);
-    abut_objective_weigh(p, abut_integrator_weights(m, ABUT_IMPLICIT_EULER));
+    abut_objective_weigh(p, abut_integrator_weights(m, ABUT_FIRST_SCHEME));
     rc = abut_objective_begin(p, at.time, err);
     if (!rc) rc = abut_loads_explicit(p, at.time, s->of.acc, s->of.g, &s->scratch, err);
     if (rc) return rc;
     const abut_start from = { .x = p->xn, .v = f.v, .acc = s->of.acc };
-    abut_integrator_predict(m, ABUT_IMPLICIT_EULER, &from, p->xhat);
-    abut_integrator_still(m, ABUT_IMPLICIT_EULER, &from, p->held, p->target, p->still);
+    abut_integrator_predict(m, ABUT_FIRST_SCHEME, &from, p->xhat);
+    abut_integrator_still(m, ABUT_FIRST_SCHEME, &from, p->held, p->target, p->still);
     abut_objective_number(p);
     abut_linear_begin_step(&s->linear);
     for (int32_t i = 0; i < m->nv; i++)
@@ -408,7 +407,7 @@ abut_status abut_sqp_put_frame(abut_sqp *s, const abut_arrays *carry, size_t hit
     const abut_objective *p = &s->objective;
     const abut_model *m = p->model;
     const abut_start from = { .x = p->xn, .v = s->of.v0, .acc = s->of.acc };
-    abut_integrator_finish(m, ABUT_IMPLICIT_EULER, &from, p->held, p->xhat, s->of.x, s->of.v, NULL);
+    abut_integrator_finish(m, ABUT_FIRST_SCHEME, &from, p->held, p->xhat, s->of.x, s->of.v, NULL);
     abut_arrays_clear(out);
     const abut_status rc = abut_frame_carry(carry, out, err);
     double *x = rc ? NULL : abut_frame_put(out, "node/x", m->nv, err), *v = x ? abut_frame_put(out, "node/v", m->nv, err) : NULL;

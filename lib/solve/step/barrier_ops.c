@@ -146,7 +146,7 @@ static int can_halve(const barrier *b)
 {
     const abut_model *m = &b->model.view;
     return m->lags[0] == 0 && b->parts.frame && b->parts.halved < HALVED_MOST && b->stepper.solver.prob.w.inertia &&
-           (!m->scheme || m->scheme[0] == ABUT_IMPLICIT_EULER) && !b->stepper.solver.opt.ops;
+           abut_scheme_is(abut_scheme_of(m), ABUT_SCHEME_PLAIN) && !b->stepper.solver.opt.ops;
 }
 
 /* Begins the present part, at parts.start or at the frame. */
@@ -321,9 +321,9 @@ static abut_status copy_all(const abut_arrays *from, abut_arrays *to, abut_err *
 abut_status abut_split_model(const abut_arrays *model, abut_arrays *out, abut_err *err)
 {
     const abut_array *scheme = abut_arrays_find(model, "time/scheme");
-    if (scheme && *(const int32_t *)scheme->data != ABUT_IMPLICIT_EULER)
+    if (scheme && *(const int32_t *)scheme->data != ABUT_FIRST_SCHEME)
         return abut_fail(err, ABUT_E_FORMAT, "time/scheme is %d: the projection knows implicit Euler (%d)",
-                         *(const int32_t *)scheme->data, ABUT_IMPLICIT_EULER);
+                         *(const int32_t *)scheme->data, ABUT_FIRST_SCHEME);
     const abut_status rc = copy_all(model, out, err);
     if (rc) return rc;
     for (size_t i = 0; i < sizeof forces / sizeof *forces; i++) abut_arrays_remove(out, forces[i]);

@@ -24,7 +24,7 @@ abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_s
     if (rc) return rc;
     double **field[7 + 2 * ABUT_PAST] = { &s->v, &s->acc, &s->acc0, &s->v_end, &s->a, &s->a_end };
     int n = 6;
-    for (int k = 0; k < abut_integrator_past(m->scheme ? m->scheme[0] : ABUT_IMPLICIT_EULER); k++)
+    for (int k = 0; k < abut_schemes[abut_scheme_of(m)].past; k++)
         field[n++] = &s->past.x[k], field[n++] = &s->past.v[k];
     if (abut_air_acts(abut_air_of(&s->solver.prob.terms))) field[n++] = &s->air;
     for (int i = 0; i < n; i++) {
@@ -116,7 +116,7 @@ abut_status abut_step_load(abut_stepper *s, const abut_arrays *frame, const doub
     abut_search_place(&s->solver, f->x);
     abut_motion_targets(m, at.time, x0, p->target, p->held);
     s->at = at;
-    abut_objective_weigh(p, abut_integrator_weights(m, s->damping.again ? ABUT_IMPLICIT_EULER : abut_integrator_scheme(m, f)));
+    abut_objective_weigh(p, abut_integrator_weights(m, s->damping.again ? ABUT_FIRST_SCHEME : abut_integrator_scheme(m, f)));
     const double weight = abut_step_kappa_weight(p);
     const abut_term_frame state = { 0, weight, frame }, of_step = { 1, weight, frame };
     rc = abut_objective_load(p, f, &state, err);
@@ -137,8 +137,8 @@ static abut_status start_kappa(abut_stepper *s, abut_err *err)
     abut_search *so = &s->solver;
     const abut_model *m = so->prob.model;
     abut_barrier_state *b = abut_barrier_state_of(&so->prob.terms);
-    const int keeps = m->scheme && m->scheme[0] != ABUT_IMPLICIT_EULER;
-    if (!keeps || isnan(b->in_frame) || abut_search_count(so) == 0) return abut_search_kappa(so, err);
+    if (abut_scheme_is(abut_scheme_of(m), ABUT_SCHEME_PLAIN) || isnan(b->in_frame) || abut_search_count(so) == 0)
+        return abut_search_kappa(so, err);
     b->kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], b->in_frame));
     return ABUT_OK;
 }

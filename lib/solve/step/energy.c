@@ -11,6 +11,7 @@
 
 #include <assert.h>
 #include <float.h>
+#include <stdio.h>
 #include <math.h>
 
 /* ---- steps that implicit Euler damps ---- */
@@ -126,7 +127,7 @@ abut_status abut_step_decide_damping(abut_stepper *s, abut_report *rep, abut_err
     }
     const abut_status rc = sum_gains(s, &r->gain, &creates, err);
     if (rc) return rc;
-    if (creates || (p->w.scheme == ABUT_MIDPOINT && swings(s))) begin_bout(r);
+    if (creates || (p->w.share < 1 && swings(s))) begin_bout(r);
     else r->last_run /= 2;
     return ABUT_OK;
 }
@@ -266,14 +267,17 @@ static abut_status judge(abut_stepper *s, double unit, double energy, double mot
 static abut_status refuse(const abut_stepper *s, const abut_report *rep, abut_err *err)
 {
     const abut_model *m = s->solver.prob.model;
-    const int scheme = m->scheme ? m->scheme[0] : ABUT_IMPLICIT_EULER;
+    const int scheme = abut_scheme_of(m), damps = abut_scheme_is(scheme, ABUT_SCHEME_DAMPS);
+    char better[64] = "";
     if (!rep->energy_grows || s->solver.opt.stop.iterations > 0) return ABUT_OK;    /* such steps need not converge */
+    if (!abut_scheme_is(scheme, ABUT_SCHEME_PLAIN))
+        snprintf(better, sizeof better, ", or %s%s",
+                 abut_scheme_names[damps ? ABUT_FIRST_SCHEME : abut_scheme_with(ABUT_SCHEME_DAMPS)],
+                 damps ? "" : ", which damps every oscillation");
     return abut_fail(err, ABUT_E_NUMERIC, "step %lld (t = %g s): total energy has grown to %.3g times what it was, without work "
                      "of loads or motions, accepted up to %g; the time scheme %s creates energy here: a smaller time.step may "
                      "help%s",
-                     (long long)s->at.step + 1, s->at.time, rep->energy_growth, 1 + GROWS, abut_scheme_names[scheme],
-                     scheme == ABUT_IMPLICIT_EULER ? "" : scheme == ABUT_BDF2 ? ", or implicit-euler" :
-                     ", or bdf2, which damps every oscillation");
+                     (long long)s->at.step + 1, s->at.time, rep->energy_growth, 1 + GROWS, abut_scheme_names[scheme], better);
 }
 
 abut_status abut_step_watch_energy(abut_stepper *s, abut_report *rep, abut_err *err)

@@ -21,14 +21,14 @@ static abut_status put_nodes(const char *name, const double *value, int32_t nv, 
 /* Returns how many states before its start the next step reads, in BDF. */
 static int next_past(const abut_objective *p)
 {
-    const int most = p->model->scheme ? abut_integrator_past(p->model->scheme[0]) : 0;
-    const int known = abut_integrator_past(p->w.scheme) + 1;
+    const int most = abut_schemes[abut_scheme_of(p->model)].past;
+    const int known = abut_schemes[p->w.scheme].past + 1;
     return known < most ? known : most;
 }
 
 double abut_step_end_weight(const abut_objective *p)
 {
-    const int next = next_past(p), starts = next > abut_integrator_past(p->w.scheme);
+    const int next = next_past(p), starts = next > abut_schemes[p->w.scheme].past;
     const double here = abut_integrator_step_weight(p->model, p->w.scheme);
     const double weight = abut_integrator_step_weight(p->model, abut_integrator_bdf(next)) / here;
     return starts ? weight : abut_step_kappa_weight(p);
@@ -39,14 +39,14 @@ static abut_status put_past(const abut_stepper *s, int pending, abut_arrays *out
 {
     const abut_objective *p = &s->solver.prob;
     const int32_t nv = p->model->nv;
-    const int scheme = p->model->scheme ? p->model->scheme[0] : ABUT_IMPLICIT_EULER;
     if (abut_integrator_rebounds(p->model)) {
         abut_status rc = abut_step_put_damping(s, out, err);
-        if (!rc && scheme == ABUT_IMPLICIT_NEWMARK) rc = put_nodes("node/a", pending ? s->a : s->a_end, nv, out, err);
+        if (!rc && abut_scheme_is(abut_scheme_of(p->model), ABUT_SCHEME_ACCELERATION))
+            rc = put_nodes("node/a", pending ? s->a : s->a_end, nv, out, err);
         return rc;
     }
     /* the start of this step is one step before its end, and so on */
-    const int known = abut_integrator_past(p->w.scheme), n = pending ? known : next_past(p);
+    const int known = abut_schemes[p->w.scheme].past, n = pending ? known : next_past(p);
     abut_status rc = ABUT_OK;
     for (int k = 0; k < n && !rc; k++) {
         char name[24];

@@ -130,10 +130,8 @@ static abut_status first_acceleration(abut_stepper *s, abut_err *err)
     return rc;
 }
 
-static int is_newmark(const abut_objective *p)
-{
-    return p->model->scheme && p->model->scheme[0] == ABUT_IMPLICIT_NEWMARK;
-}
+/* Returns 1 if states of the model have accelerations. */
+static int accelerates(const abut_objective *p) { return abut_scheme_is(abut_scheme_of(p->model), ABUT_SCHEME_ACCELERATION); }
 
 abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *err)
 {
@@ -141,13 +139,13 @@ abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double);
     abut_status rc = ABUT_OK;
     const double *x[ABUT_PAST], *v[ABUT_PAST];
-    const int reads = abut_integrator_past(p->w.scheme);
+    const int reads = abut_schemes[p->w.scheme].past;
     if (reads) (void)abut_integrator_past_of(f, x, v);
     for (int k = 0; k < reads; k++) {
         memcpy(s->past.x[k], x[k], bytes);
         memcpy(s->past.v[k], v[k], bytes);
     }
-    if (is_newmark(p)) {
+    if (accelerates(p)) {
         if (f->a) memcpy(s->a, f->a, bytes);
         else rc = first_acceleration(s, err);
     }
@@ -213,11 +211,11 @@ abut_status abut_step_finish(abut_stepper *s, abut_err *err)
 {
     abut_objective *p = &s->solver.prob;
     abut_step_velocities(s);
-    if (!is_newmark(p)) return ABUT_OK;
+    if (!accelerates(p)) return ABUT_OK;
     const abut_status rc = abut_step_free_acceleration(s, s->solver.here.x, s->v_end, s->acc, s->a_end, err);
-    const int keeps = abut_integrator_weights(p->model, ABUT_IMPLICIT_NEWMARK).late_contact != 1;
+    const int keeps = abut_integrator_weights(p->model, abut_scheme_of(p->model)).late_contact != 1;
     if (rc) return rc;
-    if (p->w.scheme != ABUT_IMPLICIT_NEWMARK) return keeps ? add_contact(s, 1, err) : ABUT_OK;
+    if (!abut_scheme_is(p->w.scheme, ABUT_SCHEME_ACCELERATION)) return keeps ? add_contact(s, 1, err) : ABUT_OK;
     abut_step_velocities(s);
     return keeps ? ABUT_OK : add_contact(s, -1, err);
 }

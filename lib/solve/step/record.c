@@ -36,7 +36,7 @@ static abut_status forces_last(const abut_solved *s, const abut_frame *before, c
                                abut_arena *scratch, abut_err *err)
 {
     *last = *now;
-    if (s->objective->w.scheme != ABUT_IMPLICIT_NEWMARK) return ABUT_OK;
+    if (!abut_scheme_is(s->objective->w.scheme, ABUT_SCHEME_ACCELERATION)) return ABUT_OK;
     const size_t n = 3 * (size_t)s->objective->model->nv;
     abut_status rc = forces_new(s, last, scratch, err);
     if (rc) return rc;
@@ -175,7 +175,7 @@ static abut_status potentials_of_pressures(const abut_solved *s, double psi[2], 
 {
     const abut_objective *p = s->objective;
     abut_air *air = abut_air_of(&p->terms);
-    const double share = p->model->scheme && p->model->scheme[0] == ABUT_MIDPOINT ? 0.5 : 1, h = p->model->h[0];
+    const double share = abut_schemes[abut_scheme_of(p->model)].share, h = p->model->h[0];
     if (!air || !air->pressure) return ABUT_OK;
     abut_air_press(air, p->step.load_time - share * h);
     abut_status rc = abut_objective_potential(p, p->xn, &psi[0], scratch, err);
@@ -242,7 +242,7 @@ abut_status abut_record_put(const abut_solved *s, int with, int iterations, cons
     if (!with) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(scratch);
     const abut_model *m = s->objective->model;
-    const int forces = with & ABUT_WITH_FORCES, newmark = m->scheme && m->scheme[0] == ABUT_IMPLICIT_NEWMARK;
+    const int forces = with & ABUT_WITH_FORCES, accelerates = abut_scheme_is(abut_scheme_of(m), ABUT_SCHEME_ACCELERATION);
     abut_frame was;
     abut_forces now, last;
     abut_status rc = abut_frame_view(before, m, &was, err);
@@ -251,7 +251,7 @@ abut_status abut_record_put(const abut_solved *s, int with, int iterations, cons
     double *balance = ABUT_NEW(scratch, double, 3 * (size_t)m->nv);
     if (!rc && !balance) rc = abut_fail(err, ABUT_E_NOMEM, "forces on %d nodes", m->nv);
     if (!rc) rc = abut_balance(s, &now, &last, balance, scratch, err);
-    if (!rc && (forces || newmark)) rc = put_forces(s, &now, balance, out, err);
+    if (!rc && (forces || accelerates)) rc = put_forces(s, &now, balance, out, err);
     if (!rc && forces) rc = put_creep(s, out, err);
     if (!rc && forces) rc = put_real(out, "step/force-residual", s->force_residual, err);
     if (!rc && (with & ABUT_WITH_ENERGIES)) rc = put_energies(s, &now, &last, balance, &was, out, scratch, err);

@@ -66,8 +66,8 @@ static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *e
     rep->sliding = creep.sliding;
     rep->creep_max = creep.max;
     rep->creep_mean = creep.mean;
-    const int euler = p->w.scheme == ABUT_IMPLICIT_EULER && (!p->model->scheme || p->model->scheme[0] == p->w.scheme);
-    const abut_status rc = !euler || abut_search_count(&s->solver) ? ABUT_OK :
+    const int plain = abut_scheme_is(abut_scheme_of(p->model), ABUT_SCHEME_PLAIN);
+    const abut_status rc = !plain || abut_search_count(&s->solver) ? ABUT_OK :
                            abut_spin_taken(p, s->v, s->v_end, abut_step_least_motion(p->model), &rep->spin_taken,
                                            &s->solver.scratch, err);
     return rc ? rc : abut_objective_potential(p, x, &rep->elastic, &s->solver.scratch, err);
