@@ -14,6 +14,7 @@
 
 struct abut_solver_row;     /* solve/solvers.h */
 struct abut_step_options;   /* solve/step/options.h */
+struct abut_path;           /* solve/search/path.h */
 
 /* Start of a step. */
 typedef struct abut_instant {
@@ -49,6 +50,8 @@ typedef struct abut_stepper_ops {
      * there never is. */
     abut_status (*stuck)(void *self, const abut_arrays *carry, const abut_report *rep, const char *why, abut_arrays *out,
                          int *kept, abut_err *err);
+    /** Returns the path of the last step, on which nothing touched.  NULL: the stepper proves no path. */
+    const struct abut_path *(*path)(const void *self);
     void (*free)(void *self);
 } abut_stepper_ops;
 

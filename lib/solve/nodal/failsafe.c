@@ -216,12 +216,6 @@ static abut_status mender_step(mender *r, const abut_arrays *frame, abut_instant
     return rc ? rc : abut_barrier_stepper_ops.settle(r->barrier, &again, rep, err);
 }
 
-/* Returns the path of that step. */
-static const abut_path *mender_path(const mender *r)
-{
-    return &((const abut_stepper *)r->barrier)->solver.path;    /* an instance is one, with more behind it */
-}
-
 /* Writes the next frame after that step, as `commit` of the barrier's stepper. */
 static abut_status mender_commit(mender *r, const abut_arrays *carry, int record, abut_arrays *out, abut_instant *at,
                              abut_report *rep, abut_err *err)
@@ -381,7 +375,7 @@ static abut_status go_on_to(failsafe *f, const double *x, abut_err *err)
 /* Follows the path of the barrier's step. */
 static abut_status follow(failsafe *f, abut_err *err)
 {
-    const abut_path *barrier = mender_path(&f->mend);
+    const abut_path *barrier = abut_barrier_stepper_ops.path(f->mend.barrier);
     abut_status rc = barrier->n > 1 ? ABUT_OK : go_on_to(f, barrier->point[0], err);
     for (int i = 1; i < barrier->n && !rc; i++) rc = go_on_to(f, barrier->point[i], err);
     return rc;

@@ -256,9 +256,11 @@ static abut_status stuck(void *self, const abut_arrays *carry, const abut_report
     return *kept ? abut_step_stuck(s, carry, rep, why, out, err) : ABUT_OK;
 }
 
+static const abut_path *path(const void *self) { return &((const abut_stepper *)self)->solver.path; }
+
 const abut_stepper_ops abut_barrier_stepper_ops = {
     .make = make, .begin = begin_whole, .resume = resume_whole, .solve = solve, .settle = settle_part, .suspend = suspend,
-    .commit = commit_whole, .stuck = stuck, .free = free_it,
+    .commit = commit_whole, .stuck = stuck, .path = path, .free = free_it,
 };
 
 /* Operations of a stepper alone, whose caller owns the model: its steps are not divided. */
