@@ -120,7 +120,7 @@ $B/%.o: %.c Makefile
 	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $(if $(filter $(HOT),$<),$(OPT_HOT)) -c $< -o $@
 
 # the page of export --html is made of files that this object embeds
-$B/formats/html/html_write.o: $(wildcard formats/html/*.html formats/html/*.css formats/html/*.js formats/html/viewer/*.js)
+$B/formats/html/page_data.o: $(wildcard formats/html/*.html formats/html/*.css formats/html/*.js formats/html/viewer/*.js)
 
 # products of factors: a multiplication and an addition in one instruction where the processor has it
 $B/lib/sparse/own/factor.o $B/lib/sparse/own/factor_single.o: ALL_C += -ffp-contract=fast

@@ -1,6 +1,6 @@
 /* watch: shows a run while it goes on, in a browser at the loopback address. */
 #include "base/words.h"
-#include "formats/html/html_write.h"
+#include "formats/html/page_data.h"
 #include "formats/result/frame_views.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/unfinished.h"

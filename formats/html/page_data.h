@@ -14,11 +14,9 @@
 #ifndef ABUT_FORMATS_HTML_PAGE_DATA_H
 #define ABUT_FORMATS_HTML_PAGE_DATA_H
 
-#include "formats/result/frame_view.h"
-#include "formats/result/object_parts.h"
+#include "formats/result/out_file.h"
 #include "formats/result/point_fields.h"
 #include "formats/result/table_write.h"
-#include "formats/result/text.h"
 
 /* Points of contact in a frame, and their forces: for points and arrows.  Owns its array; zero-filled is empty. */
 typedef struct abut_contact_points {
@@ -58,5 +56,25 @@ void abut_page_data_clear(abut_page_data *d);
 /** Writes the JSON object that begins the data of a page: colours of the scale, history of the stream.
  * live: the page requests frames from its server.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_page_head(const abut_prov *prov, int n, int live, abut_text_file *json, abut_err *err);
+
+/* A self-contained page that plays the frames of a stream in a browser.  Frames are written as they arrive, each in its own
+ * block, which the page expands when it shows the frame. */
+typedef struct abut_html abut_html;
+
+/** Opens path (through path.part) and writes what comes before the frames.  prov[n]: history of the stream.
+ * Fails  ABUT_E_IO, ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_html_open(const char *path, int keep, const abut_prov *prov, int n, abut_html **h, abut_err *err);
+/** Takes one frame, measured with ABUT_PAGE_WANT.  Models may change.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_html_frame(abut_html *h, const abut_shot *s, abut_err *err);
+/** Ends the page.  Fails  ABUT_E_FORMAT no frame was taken; ABUT_E_IO */
+ABUT_MUST_USE abut_status abut_html_close(abut_html *h, abut_err *err);
+void abut_html_free(abut_html **h);
+
+/* The files that every page is made of are embedded at build: markup, style, the drawing library and the viewer. */
+
+/** Writes a page from its first byte to where data may follow: head, style, markup.  Write errors stay with f. */
+void abut_page_begin(FILE *f);
+/** Writes the rest: the library and the viewer, which starts when all before it is there. */
+void abut_page_end(FILE *f);
 
 #endif

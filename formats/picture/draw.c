@@ -1,6 +1,6 @@
 #include "formats/picture/draw.h"
 
-#include "formats/result/palette.h"
+#include "formats/result/point_fields.h"
 
 #include <math.h>
 #include <stdlib.h>

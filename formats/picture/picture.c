@@ -5,7 +5,6 @@
 #include "formats/picture/image.h"
 #include "formats/result/object_parts.h"
 #include "formats/result/out_file.h"
-#include "formats/result/palette.h"
 #include "formats/result/point_fields.h"
 #include "formats/stream/spool.h"
 

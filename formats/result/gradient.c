@@ -1,12 +1,11 @@
 #include "formats/result/gradient.h"
 
 #include "formats/mesh/scan.h"
-#include "formats/result/text.h"
+#include "formats/result/out_file.h"
 #include "model/naming.h"
 
 #include <fnmatch.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,8 +158,7 @@ abut_status abut_loss_check(const abut_loss *loss, int64_t first, double first_t
                              r->time, h);
         if (step < first || step > last)
             return abut_fail(err, ABUT_E_FORMAT, "row %zu of the loss is of frame %lld, expected %lld to %lld", i + 1,
-                             (long long)step,
-                             (long long)first, (long long)last);
+                             (long long)step, (long long)first, (long long)last);
     }
     return ABUT_OK;
 }
@@ -185,8 +183,7 @@ static double distance(const abut_loss_row *r, const abut_model *m, const double
 }
 
 void abut_loss_frame(const abut_loss *loss, const abut_model *m, int64_t step, double time, const double *x, double *L,
-                     double *x_bar,
-                     double *v_bar)
+                     double *x_bar, double *v_bar)
 {
     for (size_t i = 0; i < loss->n; i++) {
         const abut_loss_row *r = loss->row + i;

@@ -44,8 +44,7 @@ ABUT_MUST_USE abut_status abut_loss_check(const abut_loss *loss, int64_t first, 
                                           abut_err *err);
 /** *L += that of a frame, its derivatives added to x_bar[3 nv] and v_bar[3 nv]; x[3 nv]. */
 void abut_loss_frame(const abut_loss *loss, const abut_model *m, int64_t step, double time, const double *x, double *L,
-                     double *x_bar,
-                     double *v_bar);
+                     double *x_bar, double *v_bar);
 
 /* Derivatives of a run as a table: array,row,column,name,value,derivative,error.
  *

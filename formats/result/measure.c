@@ -225,8 +225,7 @@ static void measure_planes(abut_measure *ms, const abut_frame *f, int touching, 
     if (out->plane_friction == friction) friction_on_planes(m, f->f_friction, friction);
 }
 
-static abut_status measure_contact(abut_measure *ms, const abut_arrays *set, const abut_frame *f, abut_fields *out,
-                                   abut_err *err)
+static abut_status measure_contact(abut_measure *ms, const abut_arrays *set, const abut_frame *f, abut_fields *out, abut_err *err)
 {
     abut_err touch = { 0 };
     abut_collmesh_positions(&ms->cm, f->x, ms->y);

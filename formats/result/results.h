@@ -2,11 +2,37 @@
 #ifndef ABUT_FORMATS_RESULT_RESULTS_H
 #define ABUT_FORMATS_RESULT_RESULTS_H
 
-#include "formats/result/gltf_write.h"
+#include "formats/result/frame_views.h"
 #include "formats/result/out_file.h"
-#include "formats/result/frame_view.h"
 #include "formats/result/table_write.h"
-#include "formats/result/vtu.h"
+
+/* VTK grids for ParaView (vtu.c). */
+typedef struct abut_vtu abut_vtu;
+
+/** Starts a series in folder dir (made if missing).  Fails  ABUT_E_IO, ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_vtu_open(const char *dir, int keep, abut_vtu **w, abut_err *err);
+/** Writes the grids of one frame; uses fields J, stress, force.  Fails  ABUT_E_IO, ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_vtu_frame(abut_vtu *w, const abut_shot *s, abut_err *err);
+/** Writes scene.pvd.  Without this call there is none. */
+ABUT_MUST_USE abut_status abut_vtu_close(abut_vtu *w, abut_err *err);
+void abut_vtu_free(abut_vtu **w);
+
+/* glTF 2.0: one file with all frames (gltf.c). */
+enum { ABUT_GLTF_FRAMES_MAX = 4096,     /* weights grow with the square of the frames */
+       ABUT_GLTF_FRAMES_SAFE = 256 };   /* morph targets that every WebGL 2 device must hold */
+
+typedef struct abut_gltf abut_gltf;
+
+/** Opens path (through path.part).  Fails  ABUT_E_IO, ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_gltf_open(const char *path, int keep, abut_gltf **w, abut_err *err);
+/** Takes one frame.
+ * Fails  ABUT_E_FORMAT the model has changed, or time does not rise; ABUT_E_ARG too many frames; ABUT_E_IO, ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_gltf_frame(abut_gltf *w, const abut_shot *s, abut_err *err);
+/** Writes the file.  Fails  ABUT_E_FORMAT nothing to show; ABUT_E_ARG it would exceed 4 GiB; ABUT_E_IO, ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_gltf_close(abut_gltf *w, abut_err *err);
+/** Number of frames taken so far. */
+int abut_gltf_count(const abut_gltf *w);
+void abut_gltf_free(abut_gltf **w);
 
 /* Path of each result; NULL: not wanted.  "-" for csv and json: the open text stream. */
 typedef struct abut_results_opts {
@@ -39,6 +65,5 @@ void abut_results_clear(abut_results *r);
 ABUT_MUST_USE abut_status abut_msh_write(const char *dir, int keep, const abut_shot *s, int binary, abut_err *err);
 ABUT_MUST_USE abut_status abut_obj_write(const char *dir, int keep, const abut_shot *s, abut_err *err);
 ABUT_MUST_USE abut_status abut_ply_write(const char *dir, int keep, const abut_shot *s, abut_err *err);
-ABUT_MUST_USE abut_status abut_node_table_write(const char *dir, int keep, const abut_shot *s, abut_err *err);
 
 #endif

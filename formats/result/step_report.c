@@ -1,6 +1,6 @@
 #include "formats/result/step_report.h"
 
-#include "formats/result/text.h"
+#include "formats/result/out_file.h"
 #include "model/naming.h"
 #include "solve/solvers.h"
 

@@ -4,7 +4,7 @@
 #ifndef ABUT_FORMATS_RESULT_TABLE_WRITE_H
 #define ABUT_FORMATS_RESULT_TABLE_WRITE_H
 
-#include "formats/result/frame_view.h"
+#include "formats/result/frame_views.h"
 
 #include <stdio.h>
 
@@ -44,5 +44,10 @@ ABUT_MUST_USE abut_status abut_summary_frame(abut_summary *s, FILE *f, const abu
 /** Writes what was counted since the last model. */
 void abut_summary_end(abut_summary *s, FILE *f);
 void abut_summary_clear(abut_summary *s);
+
+/** Writes a table of nodes, DIR/nodes_0012.csv: a row for every node of the chosen objects, in the order of the stream.
+ * Position, velocity and the forces that the frame has; then every array of another program that has a row of numbers per node.
+ * EXPORT.md names the columns.  Fails  ABUT_E_IO, ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_node_table_write(const char *dir, int keep, const abut_shot *s, abut_err *err);
 
 #endif

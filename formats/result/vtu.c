@@ -1,9 +1,15 @@
-#include "formats/result/vtu.h"
+/* VTK unstructured grids for ParaView: one .vtu per frame and kind of body, and scene.pvd that puts them in time.
+ *
+ * DIR/solids_0012.vtu   tets: points with displacement, velocity, contact_force, object, node;
+ *                       cells with J, von_mises_stress, material, tet; and cauchy_stress and deformation_gradient, [9] row
+ *                       major, where the fields F and sigma are there
+ * DIR/others_0012.vtu   triangles, segments, isolated points of objects without tets (obstacles)
+ * DIR/contacts_0012.vtu  hard contacts as points, of frames that have the table touch/: normal, impulse, mu, state
+ * The number is the frame's place in the stream.  Arrays of the stream that abut itself does not know are written too,
+ * under their names, when their first dimension is the number of nodes or of tets.  EXPORT.md has the details. */
+#include "formats/result/results.h"
 
 #include "base/array.h"
-#include "formats/result/frame_view.h"
-#include "formats/result/out_file.h"
-#include "formats/result/text.h"
 #include "formats/stream/state_wire.h"
 #include "formats/stream/zlib_stream.h"
 #include "model/model.h"
@@ -82,8 +88,7 @@ static void xml_text(FILE *f, const char *text)
 }
 
 /* Writes n rows of `width` numbers of that type.  Fails  ABUT_E_NOMEM; write errors stay with f */
-static abut_status put_array(FILE *f, const char *name, abut_dtype type, const void *data, size_t n, size_t width,
-                             abut_err *err)
+static abut_status put_array(FILE *f, const char *name, abut_dtype type, const void *data, size_t n, size_t width, abut_err *err)
 {
     const size_t bytes = n * width * abut_dtype_size(type), blocks = (bytes + BLOCK - 1) / BLOCK;
     uint64_t *head = calloc(3 + blocks, sizeof *head);

@@ -2,10 +2,10 @@
 #include "check.h"
 #include "kuhn.h"
 
-#include "formats/result/object_parts.h"
-#include "formats/picture/picture.h"
 #include "formats/picture/draw.h"
-#include "formats/result/palette.h"
+#include "formats/picture/picture.h"
+#include "formats/result/object_parts.h"
+#include "formats/result/point_fields.h"
 #include "formats/stream/spool.h"
 #include "mesh/surface.h"
 

@@ -1,7 +1,6 @@
 #include "tools/ccd-check/files.h"
 
 #include "formats/result/out_file.h"
-#include "formats/result/text.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 
 #include "base/words.h"
 #include "formats/result/object_parts.h"
-#include "formats/result/text.h"
+#include "formats/result/out_file.h"
 #include "model/naming.h"
 #include "model/tets.h"
 

@@ -2,7 +2,7 @@
 
 #include "tools/watch/board.h"
 
-#include "formats/result/text.h"
+#include "formats/result/out_file.h"
 #include "tools/watch/http.h"
 
 #include <errno.h>
