@@ -4,7 +4,7 @@
 #include "base/words.h"
 #include "energy/barrier.h"
 #include "solve/direction/matrix.h"
-#include "solve/objective_sets.h"
+#include "solve/objective.h"
 #include "sparse/linear_solvers.h"
 
 #include <math.h>

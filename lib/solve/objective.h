@@ -32,7 +32,7 @@ typedef struct abut_objective {
     int32_t nrow;
     double *z;                  /* [3 nv] positions at which elasticity is evaluated, if that is not x */
     int nsets, lasting;         /* element sets of terms; those before number `lasting` stay for the whole step */
-    struct abut_term_sets *sets;    /* their rows and values: solve/objective_sets.c */
+    struct abut_term_sets *sets;    /* their rows and values */
 } abut_objective;
 
 /* Values of the terms, kg m^2. */
@@ -85,6 +85,9 @@ ABUT_MUST_USE abut_status abut_objective_gradient(const abut_objective *o, const
 ABUT_MUST_USE abut_status abut_objective_gradient_add(const abut_objective *o, const abut_at *at, int kinds, double *g,
                                                       abut_arena *scratch, abut_err *err);
 /* ---- the Hessian, projected: element sets and a diagonal, by rows of unknowns ---- */
+
+/** Returns the weight of a term in the energy (order 0), the gradient (1), the Hessian (2), for callers that sum over terms. */
+double abut_objective_weight(const abut_objective *o, const abut_term_ops *ops, int order);
 
 /** Makes the element sets from number `first` (0, or o->lasting) on, into the same places of sets[ABUT_SETS_MAX]; *n: the number
  * of all sets.  Lasting sets come first, then contacts, then others, each in the order of their terms.  Neighbours that do not

@@ -2,7 +2,7 @@
 #include "world.h"
 
 #include "base/par.h"
-#include "solve/local_global/copies.h"
+#include "solve/local_global/consensus.h"
 #include "solve/local_global/local_global.h"
 
 enum { PARTS = 4 };

@@ -7,7 +7,7 @@
 #include "energy/stiffness.h"
 #include "math/mat3.h"
 #include "math/svd3.h"
-#include "solve/local_global/admm_local.h"
+#include "solve/local_global/admm.h"
 #include "solve/local_global/local_global.h"
 #include "sparse/packed_lanes.h"
 

@@ -198,6 +198,56 @@ static void close_device(abut_search *s)
     s->device = NULL;
 }
 
+/* ---- the path of a step ---- */
+
+/* Most steps end where one straight line leads from their start, and of these the host needs no point but the last
+ * (solve/search/path.h). */
+
+static abut_status go_to(abut_search *s, const double *x, abut_err *err)
+{
+    return abut_path_add(&s->path, &s->prob.cm, s->prob.cm.obstacle, x, &s->near, err);
+}
+
+/* Copies all points of the trail to the path of the host. */
+static abut_status fetch_trail(abut_search *s, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    const size_t n3 = 3 * (size_t)s->prob.model->nv;
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double *x = ABUT_ROOM(&s->scratch, double, n3);
+    abut_status rc = x ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "path of a step: %zu numbers", n3);
+    for (int i = 0; i < d->n_trail && !rc; i++) {
+        rc = d->q.on->get(&d->q, x, d->trail[i].at, n3 * sizeof *x, err);
+        if (!rc) rc = go_to(s, x, err);
+    }
+    d->n_trail = 0;
+    abut_arena_release(&s->scratch, mark);
+    return rc;
+}
+
+static abut_status record(abut_search *s, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    const size_t n3 = 3 * (size_t)s->prob.model->nv;
+    abut_status rc = d->n_trail == ABUT_DEVICE_TRAIL ? fetch_trail(s, err) : ABUT_OK;
+    if (rc) return rc;
+    abut_buffer *to = &d->trail[d->n_trail++];
+    rc = abut_buffer_need(&d->q, to, "path of the step", n3, sizeof(double), err);
+    return rc ? rc : d->q.on->copy(&d->q, to->at, d->x.at, n3 * sizeof(double), err);
+}
+
+/* Ends the trail at s->here.x: the path continues there by one straight line if that is free, else by all points. */
+static abut_status end_trail(abut_search *s, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    int is_free = 0;
+    if (!d->n_trail) return ABUT_OK;
+    abut_status rc = abut_path_leap(&s->path, &s->prob.cm, s->prob.cm.obstacle, s->here.x, &s->near, &is_free, err);
+    if (!rc && !is_free) rc = fetch_trail(s, err);
+    d->n_trail = 0;
+    return rc;
+}
+
 /* ---- a minimisation ---- */
 
 /* Makes the pattern of the elements for the unknowns of this step. */
@@ -347,19 +397,132 @@ static abut_status leave(abut_search *s, abut_report *rep, abut_err *err)
     if (!rc) rc = q->on->stamp(q, ABUT_STAGE_OTHER, err);
     if (!rc) rc = q->on->times(q, err);
     report_times(d, rep);
-    return rc ? rc : abut_device_end_trail(s, err);
+    return rc ? rc : end_trail(s, err);
 }
+
+/* ---- the start of a step (solve/search/start.c) ---- */
+
+static double *at(abut_buffer b) { return ABUT_AT(b, double); }
+static double *pulse(abut_device *d, int k) { return at(d->pulse) + k; }
+
+static size_t numbers(const abut_search *s) { return 3 * (size_t)s->prob.model->nv; }
+
+static abut_status candidates(abut_search *s, const double *x, const double *p, abut_report *rep, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_CANDIDATES, err);
+    if (!rc) rc = abut_gpu_touch_candidates(&d->touch, x, p, 1, s->prob.model->dhat[0], err);
+    rep->candidates = abut_gpu_candidates_count(&d->touch);
+    return rc;
+}
+
+static abut_status start_contacts(abut_search *s, int along, abut_report *rep, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    abut_status rc = abut_device_late(d, err);
+    if (!rc) rc = candidates(s, at(d->x), along ? at(d->p) : NULL, rep, err);
+    if (!rc) rc = abut_device_find(d, at(d->x), &d->at, err);
+    s->here.has = rc ? 0 : ABUT_HAS_CONTACTS;
+    return rc;
+}
+
+static void warm(abut_search *s, const double *v, double fraction)
+{
+    abut_device *d = abut_device_of(s);
+    abut_err err = { 0 };
+    const abut_coast_args a = { at(d->x), at(d->v), at(d->target), ABUT_AT(d->held, uint8_t), at(d->xt),
+                                fraction * s->prob.model->h[0] };
+    (void)v;    /* it is there since enter */
+    if (d->forces_of == d->xt.at) d->forces_of = NULL;
+    s->trial.has = 0;
+    abut_device_note(d, ABUT_RUN(&d->q, coast, &a, numbers(s), &err), &err);
+}
+
+static void aim_at_trial(abut_search *s)
+{
+    abut_device *d = abut_device_of(s);
+    abut_err err = { 0 };
+    const abut_axpy_args a = { at(d->xt), at(d->x), at(d->p), -1, NULL };
+    abut_device_note(d, ABUT_RUN(&d->q, axpy, &a, numbers(s), &err), &err);
+    abut_device_try_at(s, 1);
+}
+
+/* Computes the energy of the trial point without barriers. */
+static abut_status smooth_energy(abut_search *s, double *sum, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    const abut_gpu_contacts none = { .n = 0 };
+    abut_energy e = { 0 };
+    const abut_status rc = abut_device_terms(s, at(d->xt), &none, &e, err);
+    *sum = e.sum;
+    return rc;
+}
+
+static abut_status staying(abut_search *s, const double *v, int at_least, double *sum, abut_report *rep, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    abut_point *const of = d->scripted ? &s->trial : &s->here;
+    if (d->scripted) warm(s, v, 0);
+    if (d->scripted && at_least) return smooth_energy(s, sum, err);
+    abut_status rc = d->scripted ? candidates(s, at(d->xt), NULL, rep, err) : ABUT_OK;
+    if (!rc) rc = abut_device_evaluate(s, of, ABUT_HAS_ENERGY, rep, err);
+    *sum = of->e.sum;
+    return rc || !d->scripted ? rc : candidates(s, at(d->x), at(d->p), rep, err);   /* along p again */
+}
+
+static abut_status aim_at_targets(abut_search *s, int *moves, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    const abut_carry_args a = { at(d->target), ABUT_AT(d->held, uint8_t), at(d->x), at(d->p), 1 };
+    *moves = d->scripted;
+    return *moves ? ABUT_RUN(&d->q, carry_direction, &a, numbers(s), err) : ABUT_OK;
+}
+
+static abut_status move_held(abut_search *s, double alpha, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    const abut_carry_args a = { at(d->target), ABUT_AT(d->held, uint8_t), at(d->x), at(d->p), alpha };
+    d->forces_of = NULL;
+    s->here.has = 0;
+    const abut_status rc = ABUT_RUN(&d->q, carry_move, &a, numbers(s), err);
+    return rc ? rc : d->q.on->get(&d->q, s->here.x, d->x.at, numbers(s) * sizeof *s->here.x, err);
+}
+
+static abut_status start_kappa(abut_search *s, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    abut_queue *q = &d->q;
+    const abut_model *m = s->prob.model;
+    const uint8_t *held = ABUT_AT(d->held, uint8_t);
+    double *const smooth = at(d->g), *const barrier = at(d->kept_x), got[2];
+    double *const balance = pulse(d, 0);
+    double *kappa = &abut_barrier_state_of(&s->prob.terms)->kappa;
+    *kappa = m->kappa_min[0];
+    if (!d->at.n && !d->at.n_plane) return ABUT_OK;
+    abut_status rc = abut_device_smooth(s, at(d->x), smooth, err);
+    if (!rc) rc = q->on->fill(q, barrier, 0, numbers(s) * sizeof(double), err);
+    if (!rc) rc = abut_gpu_barrier_gradient(&d->touch, at(d->x), &d->at, 1, barrier, err);
+    if (!rc) rc = abut_gpu_nodes_hold(q, held, barrier, (size_t)m->nv, err);
+    if (!rc) rc = q->on->dot(q, barrier, smooth, numbers(s), balance, err);
+    if (!rc) rc = q->on->dot(q, barrier, barrier, numbers(s), balance + 1, err);
+    if (!rc) rc = q->on->get(q, got, balance, sizeof got, err);
+    if (rc) return rc;
+    *kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], got[1] > 0 ? -got[0] / got[1] : 0));
+    return ABUT_OK;
+}
+
+/* ---- operations ---- */
 
 const abut_search_ops abut_device_ops = {
     .place = { .open = open_device, .close = close_device, .enter = enter, .fetch = fetch, .leave = leave },
-    .points = { .contacts = abut_device_contacts, .count = abut_device_count, .kappa = abut_device_kappa,
+    .points = { .contacts = start_contacts, .count = abut_device_count, .kappa = start_kappa,
                 .evaluate = abut_device_evaluate, .try_at = abut_device_try_at, .exchange = abut_device_exchange,
-                .accepted = abut_device_accepted, .record = abut_device_record, .stiffen = abut_device_stiffen },
+                .accepted = abut_device_accepted, .record = record, .stiffen = abut_device_stiffen },
     .aim = { .find = abut_device_find_direction, .find_newton = abut_device_find_direction,
              .next_speed = abut_device_next_speed, .slope = abut_device_slope, .slopes = abut_device_slopes,
              .scale = abut_device_scale, .fastest = abut_device_fastest,
              .forecast_start = abut_device_forecast_start, .forecast_step = abut_device_forecast_step },
     .bound = { .limits = abut_device_limits, .candidates = abut_device_candidates, .ccd = abut_device_ccd },
-    .start = { .warm = abut_device_warm, .aim_at_trial = abut_device_aim_at_trial, .staying = abut_device_staying,
-               .aim_at_targets = abut_device_aim_at_targets, .move_held = abut_device_move_held }
+    .start = { .warm = warm, .aim_at_trial = aim_at_trial, .staying = staying,
+               .aim_at_targets = aim_at_targets, .move_held = move_held }
 };

@@ -1,5 +1,5 @@
-/* Shared by the files of a minimisation on a device: device.c opens it, brings a step there and back and has the table of
- * operations, elements.c and terms.c compute, path.c keeps the path of a step, start.c starts a step. */
+/* Shared by the files of a minimisation on a device: device.c opens it, brings a step there and back, starts it, keeps its path,
+ * and has the table of operations; terms.c computes. */
 #ifndef ABUT_SOLVE_DEVICE_PARTS_H
 #define ABUT_SOLVE_DEVICE_PARTS_H
 
@@ -64,40 +64,18 @@ ABUT_MUST_USE abut_status abut_device_terms(abut_search *s, const double *x, con
                                             abut_err *err);
 /** g = the gradient at x of all but the barrier, of held nodes too. */
 ABUT_MUST_USE abut_status abut_device_smooth(abut_search *s, const double *x, double *g, abut_err *err);
-/** Ends the trail at s->here.x: the path continues there by one straight line if that is free, else by all points. */
-ABUT_MUST_USE abut_status abut_device_end_trail(abut_search *s, abut_err *err);
 /** Brings numbering, diagonal and multipliers up to date with the objective. */
 ABUT_MUST_USE abut_status abut_device_renew(abut_search *s, abut_err *err);
-/** Returns the inertia term of the step: the arrays of mass, held, xn and xhat on the device. */
-abut_gpu_inertia abut_device_inertia(const abut_search *s);
 void abut_device_note(abut_device *d, abut_status rc, const abut_err *err);
 /** Finds the contacts of x among the candidates. */
 ABUT_MUST_USE abut_status abut_device_find(abut_device *d, const double *x, abut_gpu_contacts *set, abut_err *err);
 
-/* The operations of solve/search/search_ops.h, by file. */
-/* start.c */
-ABUT_MUST_USE abut_status abut_device_contacts(abut_search *s, int along, abut_report *rep, abut_err *err);
-ABUT_MUST_USE abut_status abut_device_kappa(abut_search *s, abut_err *err);
-void abut_device_warm(abut_search *s, const double *v, double fraction);
-void abut_device_aim_at_trial(abut_search *s);
-ABUT_MUST_USE abut_status abut_device_staying(abut_search *s, const double *v, int at_least, double *sum, abut_report *rep,
-                                              abut_err *err);
-ABUT_MUST_USE abut_status abut_device_aim_at_targets(abut_search *s, int *moves, abut_err *err);
-ABUT_MUST_USE abut_status abut_device_move_held(abut_search *s, double alpha, abut_err *err);
-/* elements.c: adds energies at x to the scalars, gradients to g, and Hessians to A and its diagonal; makes the pattern of A for
- * the rows row[nv] (host) */
-ABUT_MUST_USE abut_status abut_device_elements_energy(abut_search *s, const double *x, abut_err *err);
-ABUT_MUST_USE abut_status abut_device_elements_gradient(abut_search *s, const double *x, double *g, abut_err *err);
-ABUT_MUST_USE abut_status abut_device_elements_hessian(abut_search *s, const double *x, abut_err *err);
+/** Makes the pattern of A for the rows row[nv] (host). */
 ABUT_MUST_USE abut_status abut_device_elements_number(abut_search *s, const int32_t *row, abut_err *err);
-/** *z: positions at which elasticity is evaluated for an iterate x; valid until the next call. */
-ABUT_MUST_USE abut_status abut_device_elastic_at(abut_search *s, const double *x, const double **z, abut_err *err);
+
+/* The operations of solve/search/search_ops.h that terms.c has. */
 ABUT_MUST_USE abut_status abut_device_forecast_start(abut_search *s, abut_err *err);
 ABUT_MUST_USE abut_status abut_device_forecast_step(abut_search *s, const double *led, double alpha, abut_err *err);
-ABUT_MUST_USE abut_status abut_device_forecast_is_fair(abut_search *s, int *fair, abut_err *err);
-/* path.c */
-ABUT_MUST_USE abut_status abut_device_record(abut_search *s, abut_err *err);
-/* terms.c */
 size_t abut_device_count(const abut_search *s);
 ABUT_MUST_USE abut_status abut_device_stiffen(abut_search *s, abut_err *err);
 ABUT_MUST_USE abut_status abut_device_evaluate(abut_search *s, abut_point *at, unsigned what, abut_report *rep, abut_err *err);

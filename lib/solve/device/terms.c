@@ -1,8 +1,10 @@
-#include "energy/barrier.h"
+/* The objective of a step, its points and its directions, on a device. */
 #include "solve/device/parts.h"
 
+#include "energy/barrier.h"
 #include "energy/codim.h"
 #include "energy/codim_bound.h"
+#include "energy/damping.h"
 #include "energy/friction.h"
 #include "energy/prescribed.h"
 
@@ -15,6 +17,111 @@
 
 static double *at(abut_buffer b) { return ABUT_AT(b, double); }
 static double *pulse(abut_device *d, int k) { return at(d->pulse) + k; }
+
+/* ---- elements: tets, thin elements, springs, attachments, and their damping ---- */
+
+/* *z: positions at which elasticity is evaluated for an iterate x; valid until the next call. */
+static abut_status elastic_at(abut_search *s, const double *x, const double **z, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    const abut_between_args a = { at(d->xn), x, at(d->z), s->prob.w.share };
+    *z = a.share == 1 ? x : a.out;
+    return a.share == 1 ? ABUT_OK : ABUT_RUN(&d->q, between, &a, 3 * (size_t)s->prob.model->nv, err);
+}
+
+/* Adds energies at x to the scalars; the next two add gradients to g, and Hessians to A and its diagonal. */
+static abut_status elements_energy(abut_search *s, const double *x, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    const double *z = x;
+    d->forces_of = x;
+    abut_status rc = elastic_at(s, x, &z, err);
+    if (!rc) rc = abut_gpu_tets_energy(&d->tets, z, pulse(d, ABUT_PULSE_ELASTIC), err);
+    if (!rc) rc = abut_gpu_codim_energy(&d->codim, z, pulse(d, ABUT_PULSE_CODIM), err);
+    if (!rc) rc = abut_gpu_ties_energy(&d->ties, z, pulse(d, ABUT_PULSE_TIES), err);
+    return rc ? rc : abut_gpu_damping_energy(&d->damping, x, pulse(d, ABUT_PULSE_DAMPED), err);
+}
+
+static abut_status elements_gradient(abut_search *s, const double *x, double *g, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    const double scale = s->prob.w.psi * s->prob.w.share, *z = NULL;    /* the forces that the elements have */
+    abut_status rc = d->forces_of == x ? ABUT_OK : elastic_at(s, x, &z, err);
+    if (!rc) rc = abut_gpu_tets_gradient(&d->tets, z, scale, g, err);
+    if (!rc) rc = abut_gpu_codim_gradient(&d->codim, z, scale, g, err);
+    if (!rc) rc = abut_gpu_ties_gradient(&d->ties, z, scale, g, err);
+    d->forces_of = x;
+    return rc ? rc : abut_gpu_damping_gradient(&d->damping, x, g, err);
+}
+
+/* Sets of elements beside the tets, in the order of the operator's. */
+enum { CODIM, SPRINGS, ATTACHMENTS, SETS };
+
+abut_status abut_device_elements_number(abut_search *s, const int32_t *row, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    const abut_model *m = s->prob.model;
+    const abut_codim *t = d->codim.codim;
+    const abut_gpu_lasting more[SETS] = { [CODIM] = { d->codim.n, t ? t->node : NULL, 4 },
+                                          [SPRINGS] = { d->ties.set[ABUT_GPU_SPRINGS].n, m->spring, 2 },
+                                          [ATTACHMENTS] = { d->ties.set[ABUT_GPU_ATTACHMENTS].n, m->attach_node, 5 } };
+    return abut_gpu_operator_init_with(&d->A, &d->q, &d->tets, row, more, SETS, 0, err);
+}
+
+/* Adds the damping of tets and thin elements to d->A. */
+static abut_status add_damping(abut_device *d, abut_err *err)
+{
+    const abut_gpu_damping *p = &d->damping;
+    abut_status rc = p->K.at ? abut_gpu_operator_add_tets(&d->A, at(p->K), err) : ABUT_OK;
+    return rc || !p->codim_K.at ? rc : abut_gpu_operator_add(&d->A, CODIM, at(p->codim_K), err);
+}
+
+static abut_status elements_hessian(abut_search *s, const double *x, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    const struct abut_gpu_tie_set *tie = d->ties.set;
+    const double *z, scale = s->prob.w.psi * s->prob.w.share * s->prob.w.share;
+    abut_status rc = elastic_at(s, x, &z, err);
+    if (!rc) rc = abut_gpu_operator_tets(&d->A, z, scale, at(d->diag), err);
+    if (!rc) rc = abut_gpu_codim_hessian(&d->codim, z, scale, 1, err);
+    if (!rc && d->codim.n) rc = abut_gpu_operator_add(&d->A, CODIM, at(d->codim.H), err);
+    if (!rc) rc = abut_gpu_ties_hessian(&d->ties, z, scale, err);
+    for (int k = 0; k < ABUT_GPU_TIES && !rc; k++)
+        if (tie[k].n) rc = abut_gpu_operator_add(&d->A, SPRINGS + k, at(tie[k].H), err);
+    return rc ? rc : add_damping(d, err);
+}
+
+/* ---- forecasts of tensions ---- */
+
+abut_status abut_device_forecast_start(abut_search *s, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    const double *z;
+    if (!d->codim.tension.at) return ABUT_OK;
+    const abut_status rc = elastic_at(s, at(d->x), &z, err);
+    return rc ? rc : abut_gpu_codim_forecast_start(&d->codim, z, err);
+}
+
+abut_status abut_device_forecast_step(abut_search *s, const double *led, double alpha, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    const double *z;
+    (void)led;
+    if (!d->codim.tension.at) return ABUT_OK;
+    const abut_status rc = elastic_at(s, at(d->x), &z, err);
+    return rc ? rc : abut_gpu_codim_forecast_step(&d->codim, z, at(d->x), at(d->xt), s->prob.w.share, fmin(alpha, 1), err);
+}
+
+static abut_status forecast_is_fair(abut_search *s, int *fair, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    const abut_term_step *step = &s->prob.step;
+    const double *z;
+    *fair = 1;
+    if (!d->codim.tension.at) return ABUT_OK;
+    const abut_status rc = elastic_at(s, at(d->x), &z, err);
+    return rc ? rc : abut_gpu_codim_forecast_is_fair(&d->codim, z, at(d->mass), step->inertia, step->weight_z2, fair, err);
+}
 
 /* ---- points ---- */
 
@@ -154,7 +261,8 @@ abut_status abut_device_ccd(abut_search *s, abut_limit *lim, abut_report *rep, a
 
 /* ---- the objective ---- */
 
-abut_gpu_inertia abut_device_inertia(const abut_search *s)
+/* Returns the inertia term of the step: the arrays of mass, held, xn and xhat on the device. */
+static abut_gpu_inertia inertia_of(const abut_search *s)
 {
     const abut_device *d = abut_device_of(s);
     return (abut_gpu_inertia){ .mass = at(d->mass), .held = ABUT_AT(d->held, uint8_t), .xn = at(d->xn), .xhat = at(d->xhat),
@@ -183,13 +291,13 @@ abut_status abut_device_terms(abut_search *s, const double *x, const abut_gpu_co
 {
     abut_device *d = abut_device_of(s);
     abut_queue *q = &d->q;
-    const abut_gpu_inertia inertia = abut_device_inertia(s);
+    const abut_gpu_inertia inertia = inertia_of(s);
     double got[ABUT_PULSE];
     abut_status rc = abut_device_renew(s, err);
     if (!rc) rc = q->on->stamp(q, ABUT_STAGE_ENERGY, err);
     if (!rc) rc = q->on->fill(q, d->pulse.at, 0, ABUT_PULSE * sizeof(double), err);
     if (!rc) rc = abut_gpu_nodes_energy(q, &inertia, x, at(d->part), pulse(d, ABUT_PULSE_INERTIA), err);
-    if (!rc) rc = abut_device_elements_energy(s, x, err);
+    if (!rc) rc = elements_energy(s, x, err);
     const double kappa = abut_barrier_state_of(&s->prob.terms)->kappa;
     if (!rc) rc = abut_gpu_barrier_energy(&d->touch, x, set, kappa, pulse(d, ABUT_PULSE_BARRIER), err);
     if (!rc) rc = abut_gpu_friction_energy(&d->touch, x, pulse(d, ABUT_PULSE_FRICTION), err);
@@ -213,11 +321,11 @@ abut_status abut_device_terms(abut_search *s, const double *x, const abut_gpu_co
 abut_status abut_device_smooth(abut_search *s, const double *x, double *g, abut_err *err)
 {
     abut_device *d = abut_device_of(s);
-    const abut_gpu_inertia inertia = abut_device_inertia(s);
+    const abut_gpu_inertia inertia = inertia_of(s);
     abut_status rc = abut_device_renew(s, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_GRADIENT, err);
     if (!rc) rc = abut_gpu_nodes_gradient(&d->q, &inertia, x, g, err);
-    if (!rc) rc = abut_device_elements_gradient(s, x, g, err);
+    if (!rc) rc = elements_gradient(s, x, g, err);
     const abut_lagrangian_args push = lagrangian_of(s, x, g);
     if (!rc && abut_lagrangian_of(&s->prob.terms)->on) rc = ABUT_RUN(&d->q, lagrangian_push, &push, inertia.nv, err);
     return rc ? rc : abut_gpu_friction_gradient(&d->touch, x, g, err);
@@ -274,7 +382,7 @@ static abut_status matrix(abut_search *s, abut_err *err)
     const abut_objective *p = &s->prob;
     abut_gpu_blocks blocks;
     abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_HESSIAN, err);
-    if (!rc) rc = abut_device_elements_hessian(s, at(d->x), err);
+    if (!rc) rc = elements_hessian(s, at(d->x), err);
     if (!rc) rc = abut_gpu_barrier_hessian(&d->touch, at(d->x), &d->at, abut_barrier_state_of(&p->terms)->kappa, &blocks, err);
     if (!rc) abut_gpu_operator_blocks(&d->A, ABUT_GPU_BARRIER, blocks);
     if (!rc) rc = abut_gpu_friction_hessian(&d->touch, at(d->x), &blocks, err);
@@ -340,7 +448,7 @@ abut_status abut_device_find_direction(abut_search *s, abut_report *rep, abut_er
     if (!rc && d->speed <= near) rc = solve_to(s, CLOSE, rep, err);
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * s->prob.nrow), rc;
     int fair;
-    rc = abut_device_forecast_is_fair(s, &fair, err);
+    rc = forecast_is_fair(s, &fair, err);
     s->aim = (struct abut_aim){ .speed = d->speed / s->prob.model->h[0], .exact = exact, .fair = fair };
     return rc ? rc : find_kinks(s, err);
 }

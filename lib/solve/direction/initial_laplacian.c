@@ -6,7 +6,7 @@
 #include "graph/graph.h"
 #include "model/tets.h"
 #include "solve/direction/initial.h"
-#include "solve/objective_sets.h"
+#include "solve/objective.h"
 #include "sparse/own/cholesky.h"
 #include "sparse/woodbury.h"
 

@@ -13,7 +13,7 @@
 #include "solve/direction/initial.h"
 
 #include "base/order.h"
-#include "solve/direction/tet_parts.h"
+#include "solve/direction/ordering.h"
 #include "sparse/schwarz/coarse_space.h"
 #include "sparse/schwarz/subdomains.h"
 

@@ -10,6 +10,7 @@
 #ifndef ABUT_SOLVE_DIRECTION_ORDERING_H
 #define ABUT_SOLVE_DIRECTION_ORDERING_H
 
+#include "model/tets.h"
 #include "solve/objective.h"
 #include "sparse/linear_solver.h"
 
@@ -74,5 +75,17 @@ ABUT_MUST_USE abut_status abut_ordering_analyse(abut_ordering *o, const abut_bsr
  * extra costs add up to the cost of an ordering, A gets a new one: by minimum degree, as long as that improves on the order at
  * hand. */
 ABUT_MUST_USE abut_status abut_ordering_analyse_to_factor(abut_ordering *o, const abut_bsr *A, abut_err *err);
+
+/* Parts of the tets of an objective: the given ones, or parts by the mesh alone.  They must not depend on held nodes, which
+ * change from step to step: a restart does not know the steps before. */
+
+/** Makes *part[nt], in 0 .. k-1, of p->model; the caller frees it.
+ *
+ * given    of the tets in the given order, with k parts; none: k parts are made
+ * Fails    ABUT_E_NOMEM; as abut_partition_tets.  *part is then NULL */
+ABUT_MUST_USE abut_status abut_tet_parts(const abut_objective *p, const abut_partition *given, int32_t k, int32_t **part,
+                                         abut_err *err);
+/** order[nt]: tets by part, ascending in each; at[k + 1]: first index of each part in it. */
+void abut_tets_by_part(const abut_partition *cut, int32_t nt, int32_t *at, int32_t *order);
 
 #endif
