@@ -4,7 +4,6 @@
 #include "energy/element_term.h"
 #include "formats/stream/pass.h"
 #include "solve/solvers.h"
-#include "solve/step/options.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,9 +14,10 @@ struct abut_run {
     abut_arrays next;
     abut_term_ops ops[ABUT_RUN_ENERGIES];
     abut_own_term own[ABUT_RUN_ENERGIES + 1];
-    abut_step_options options;
+    abut_solve_options options;
     const char *asked, *history;    /* until it is open */
-    unsigned given;             /* ABUT_OPTION_*: what the program has chosen itself */
+    const abut_option *given[3];    /* what the program has chosen itself, NULL at the end, and for the history: */
+    char chosen[48];
     const abut_solver_row *solver;
     void *stepper;
     abut_run_state where;
@@ -37,18 +37,27 @@ static abut_status take_energies(abut_run *r, const abut_run_options *o, abut_er
     return ABUT_OK;
 }
 
+static abut_status choose(abut_run *r, int setting, double value, abut_err *err)
+{
+    char said[ABUT_OPTION_SAID];
+    const abut_option *row = r->given[r->given[0] != NULL] = &abut_solve_table[setting];
+    const abut_status rc = abut_option_number(row, &r->options, value, said, err);
+    if (!rc) abut_option_note(row, said, r->chosen, sizeof r->chosen);
+    return rc;
+}
+
 static abut_status take_options(abut_run *r, const abut_run_options *o, abut_err *err)
 {
-    r->options = abut_step_defaults();
-    r->options.threads = abut_threads();
+    abut_status rc = ABUT_OK;
+    r->options = abut_solve_defaults;
+    r->options.linear.threads = abut_threads();
     r->asked = o->solver;
     r->history = o->history;
     if (!(o->tolerance >= 0 && o->tolerance < INFINITY) || o->max_newton < 0)
         return abut_fail(err, ABUT_E_ARG, "tolerance %g, max_newton %d: expected 0 or more", o->tolerance, o->max_newton);
-    r->options.tolerance = o->tolerance;
-    if (o->max_newton) r->options.max_newton = o->max_newton;
-    r->given = (o->tolerance > 0 ? ABUT_OPTION_TOLERANCE : 0u) | (o->max_newton ? ABUT_OPTION_MAX_NEWTON : 0u);
-    return take_energies(r, o, err);
+    if (o->tolerance > 0) rc = choose(r, ABUT_OPTION_search_tolerance, o->tolerance, err);
+    if (!rc && o->max_newton) rc = choose(r, ABUT_OPTION_search_max_newton, o->max_newton, err);
+    return rc ? rc : take_energies(r, o, err);
 }
 
 /* The solver, once the scene is known, and what the history says. */
@@ -59,9 +68,7 @@ static abut_status choose_solver(void *ctx, const abut_model *m, const char **op
     r->solver = abut_solver_find(name, r->given, err);
     const abut_status rc = r->solver ? abut_solver_check(r->solver, &r->options, err) : ABUT_E_ARG;
     if (rc) return rc;
-    char tolerance[48] = "";
-    if (r->options.tolerance > 0) snprintf(tolerance, sizeof tolerance, ",\"tolerance\":%.15g", r->options.tolerance);
-    const int n = snprintf(r->note, sizeof r->note, "{\"solver\":\"%s\"%s%s%s}", name, tolerance, r->history ? ",\"own\":" : "",
+    const int n = snprintf(r->note, sizeof r->note, "{\"solver\":\"%s\"%s%s%s}", name, r->chosen, r->history ? ",\"own\":" : "",
                            r->history ? r->history : "");
     if (n < 0 || (size_t)n >= sizeof r->note)
         return abut_fail(err, ABUT_E_ARG, "the history of %d characters is longer than %zu", n, sizeof r->note);

@@ -5,7 +5,7 @@
 #include "formats/result/out_file.h"
 #include "formats/stream/pass.h"
 #include "tools/cli/cli.h"
-#include "tools/cli/lags.h"
+#include "solve/options.h"
 #include "tools/cli/unfinished.h"
 
 #include <math.h>

@@ -3,7 +3,6 @@
 #include "base/words.h"
 #include "formats/stream/pass.h"
 #include "solve/step/barrier_stepper.h"
-#include "tools/cli/lags.h"
 #include "tools/cli/stream.h"
 #include "tools/cli/with.h"
 
@@ -30,7 +29,6 @@ typedef struct run {
 static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err)
 {
     const abut_model *m = &r->s.model;
-    const abut_search_opts so = abut_search_defaults();
     const double tol = o->tolerance > 0 ? o->tolerance : m->tolerance[0];
     const int limit = o->lags >= 0 ? o->lags : m->lags[0];
     int settled = 1;
@@ -41,7 +39,7 @@ static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err
     if (abut_arrays_find(&r->now.set, "stuck/why"))
         return abut_fail(err, ABUT_E_FORMAT, "%s: step %lld was given up before it converged; let step go on with it first",
                          cli->in_name, (long long)at.step + 1);
-    abut_status rc = abut_stepper_init(&r->stepper, m, &so, err);
+    abut_status rc = abut_stepper_init(&r->stepper, m, NULL, &abut_solve_defaults, err);
     if (!rc) rc = abut_step_resume(&r->stepper, &r->now.set, at, &rep, err);
     if (!rc) rc = abut_step_refresh(&r->stepper, 1, &rep, err);
     if (!rc && !o->commit) rc = abut_step_settled(&r->stepper, &rep, limit, tol, &settled, err);

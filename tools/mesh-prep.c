@@ -11,7 +11,7 @@
 #include "scene/build.h"
 #include "scene/scene.h"
 #include "solve/solvers.h"
-#include "solve/step/options.h"
+#include "solve/options.h"
 #include "tools/cli/cli.h"
 #include "tools/mesh-prep/first.h"
 #include "tools/mesh-prep/report.h"
@@ -112,8 +112,8 @@ static abut_status give_advice(prep *p, const abut_model *m, abut_err *err)
 static abut_status try_solver(prep *p, const abut_model *m, abut_err *err)
 {
     const char *name = abut_scene_solvers[m->solver ? m->solver[0] : ABUT_SOLVED_BY_BARRIER];
-    const abut_solver_row *solver = abut_solver_find(name, 0, err);
-    abut_step_options o = abut_step_defaults();
+    const abut_solver_row *solver = abut_solver_find(name, NULL, err);
+    abut_solve_options o = abut_solve_defaults;
     abut_report rep = { 0 };
     void *self = NULL;
     int written = 0;

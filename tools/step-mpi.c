@@ -133,15 +133,15 @@ static char **words(int argc, char **argv, int *n)
 
 static abut_status refuse(const abut_step_command *c, abut_err *err)
 {
-    const char *what = c->o.device.kind ? "--device" : c->one_pass ? "--one-pass" : c->dump_stuck ? "--dump-stuck"
-                       : c->dry ? "--dry-run" : c->o.line.ccd != ABUT_CCD_FULL ? "--ccd cfl"
-                       : c->o.line.guess != ABUT_GUESS_COAST ? "--guess" : NULL;
+    const char *what = c->o.device.place.kind ? "--device" : c->one_pass ? "--one-pass" : c->dump_stuck ? "--dump-stuck"
+                       : c->dry ? "--dry-run" : c->o.search.ccd != ABUT_CCD_FULL ? "--ccd cfl"
+                       : c->o.search.guess != ABUT_GUESS_COAST ? "--guess" : NULL;
     if (what) return abut_fail(err, ABUT_E_ARG, "%s: not for step-mpi; step has it", what);
     if (strcmp(c->solver_name, "newton"))
         return abut_fail(err, ABUT_E_ARG, "--solver %s: step-mpi has newton; step has the others", c->solver_name);
-    if (c->o.linear && c->o.linear != &abut_linear_petsc_gamg && c->o.linear != &abut_linear_petsc_schwarz)
+    if (c->o.linear.solver && c->o.linear.solver != &abut_linear_petsc_gamg && c->o.linear.solver != &abut_linear_petsc_schwarz)
         return abut_fail(err, ABUT_E_ARG, "--linear-solver %s: step-mpi has petsc-schwarz and petsc-gamg; step has the others",
-                         c->o.linear->name);
+                         c->o.linear.solver->name);
     return ABUT_OK;
 }
 
@@ -149,10 +149,10 @@ static abut_status refuse(const abut_step_command *c, abut_err *err)
 static void note_ranks(abut_step_command *c, const abut_ranks *r)
 {
     size_t used = strlen(c->notes);
-    if (!c->o.linear) {
+    if (!c->o.linear.solver) {
         snprintf(c->notes + used, sizeof c->notes - used, ",\"linear_solver\":\"%s\"", abut_linear_petsc_schwarz.history);
         used = strlen(c->notes);
-        c->o.linear = &abut_linear_petsc_schwarz;
+        c->o.linear.solver = &abut_linear_petsc_schwarz;
     }
     snprintf(c->notes + used, sizeof c->notes - used, ",\"ranks\":%d", r->size);
     snprintf(c->history, sizeof c->history, "{\"solver\":\"%s\"%s}", c->solver_name, c->notes);

@@ -6,7 +6,7 @@
 #include "energy/material/materials.h"
 #include "model/laws.h"
 #include "model/schemes.h"
-#include "solve/step/options.h"
+#include "solve/options.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 #include "model/check.h"
 #include "model/laws.h"
 #include "model/schemes.h"
-#include "solve/step/options.h"
+#include "solve/options.h"
 
 #include <math.h>
 #include <stdio.h>

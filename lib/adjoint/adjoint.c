@@ -78,14 +78,13 @@ abut_status abut_adjoint_open(abut_adjoint **out, const abut_model *m, const abu
     abut_adjoint *a = *out = calloc(1, sizeof *a);
     if (!a) return abut_fail(err, ABUT_E_NOMEM, "backward pass");
     a->opt = *o;
-    a->with = (abut_step_model){ .view = *m, .tolerance = o->tolerance > 0 ? o->tolerance : m->tolerance[0],
-                                 .lags = o->lags >= 0 ? o->lags : m->lags[0] };
-    a->with.view.tolerance = &a->with.tolerance;
-    a->with.view.lags = &a->with.lags;
-    a->model = &a->with.view;
-    abut_search_opts so = abut_search_defaults();
-    so.threads = o->threads;
-    abut_status rc = abut_stepper_init(&a->s, a->model, &so, err);
+    a->solve = abut_solve_defaults;
+    a->solve.search.tolerance = o->tolerance;
+    a->solve.passes.lags = o->lags;
+    a->solve.linear.threads = o->threads;
+    abut_solve_view(&a->with, m, &a->solve);
+    a->model = &a->with;
+    abut_status rc = abut_stepper_init(&a->s, a->model, NULL, &a->solve, err);
     if (!rc) rc = refuse(m, &a->s.solver.prob.terms, err);
     if (!rc) rc = abut_adjoint_system_init(&a->system, &a->s.solver.prob, o->threads, err);
     if (!rc) rc = allocate(a, err);

@@ -10,7 +10,7 @@
 #include "energy/elastic.h"
 #include "energy/friction.h"
 #include "solve/integrator.h"
-#include "solve/step/options.h"
+#include "solve/options.h"
 #include "solve/step/step_parts.h"
 #include "sparse/linear_solver.h"
 
@@ -158,7 +158,8 @@ typedef struct abut_adjoint_pass {
 struct abut_adjoint {
     abut_adjoint_options opt;
     const abut_model *model;
-    abut_step_model with;   /* the model with the tolerance of replays */
+    abut_solve_options solve;   /* of replays */
+    abut_model with;        /* the model with their tolerance and passes */
     abut_stepper s;
     abut_report report;     /* scratch for the stepper; its contents are ignored */
     abut_adjoint_system system;

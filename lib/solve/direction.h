@@ -9,24 +9,20 @@
 #include "contact/candidates.h"
 #include "contact/step_bound.h"
 #include "model/tets.h"
+#include "solve/options.h"
 #include "solve/point.h"
 #include "solve/report.h"
 #include "solve/without.h"
 #include "sparse/linear_solver.h"
 
+/* Borrowed, with all pointers, until the direction is freed. */
 typedef struct abut_direction_options {
+    const abut_solve_options *user;
     const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the first of abut_linear_solvers */
     const abut_linear_solver_ops *instead;  /* newton, and lbfgs-h that proves nothing: iterates if the
                                              * factors of `linear` would be expensive; NULL: none */
-    double cg_tolerance;    /* of iterations: see `drop` of abut_solve_goal; 0: as the search needs them */
-    int threads;            /* of factorisations; no bit depends on it */
-    int history;            /* pairs that L-BFGS keeps */
-    abut_partition cut;     /* of the tets, borrowed; none: its own */
-    int parts;              /* subdomains of its own; 0: by the number of nodes */
-    int one_level;          /* subdomains without a coarse space */
-    double fit[2];          /* stretches over which a constant matrix fits a material (energy/stiffness.h) */
+    abut_partition cut;     /* of the tets; none: its own */
     int proves;             /* 1: exact directions alone end a minimisation, so a short one has to be exact */
-    unsigned without;       /* ABUT_WITHOUT_* */
 } abut_direction_options;
 
 typedef struct abut_direction_info {

@@ -8,19 +8,12 @@
 #include "solve/nodal/failsafe.h"
 #include "solve/sqp/sqp.h"
 #include "solve/step/barrier_stepper.h"
-#include "solve/step/options.h"
 
 #include <assert.h>
 
 enum {
-    BARRIER = ABUT_OPTION_ONE_PASS | ABUT_OPTION_LAGS | ABUT_OPTION_RECORD | ABUT_OPTION_MAX_NEWTON |
-              ABUT_OPTION_FORCE_TOLERANCE | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_WITHOUT | ABUT_OPTION_ARMIJO |
-              ABUT_OPTION_CCD | ABUT_OPTION_ITERATIONS | ABUT_OPTION_KEEP_PASSES | ABUT_OPTION_GUESS | ABUT_OPTION_STOP |
-              ABUT_OPTION_TOLERANCE,
-    ON_DEVICE = ABUT_OPTION_DEVICE | ABUT_OPTION_PRECOND,
-    INEQUALITIES = ABUT_OPTION_CONSTRAINTS | ABUT_OPTION_ACTIVE_SET | ABUT_OPTION_OFFSET | ABUT_OPTION_MAX_NEWTON |
-                   ABUT_OPTION_LINEAR | ABUT_OPTION_STRICT | ABUT_OPTION_STOP | ABUT_OPTION_TOLERANCE,
-    CONSTANT = ABUT_OPTION_ITERATIONS | ABUT_OPTION_CONTACT | ABUT_OPTION_STOP | ABUT_OPTION_TOLERANCE,
+    BARRIER = ABUT_FOR_BARRIER, NEWTON = ABUT_FOR_NEWTON, FACTORS = ABUT_FOR_FACTORS, HISTORY = ABUT_FOR_HISTORY,
+    PARTS = ABUT_FOR_PARTS, FIT = ABUT_FOR_FIT, CONSTANT = ABUT_FOR_CONSTANT, INEQUALITIES = ABUT_FOR_INEQUALITIES,
     EVERY_RULE = (1 << ABUT_STOPS) - 1,
     DEVICE_RULES = 1 << ABUT_STOP_NEWTON | 1 << ABUT_STOP_PUBLISHED,
     CONSTANT_RULES = 1 << ABUT_STOP_NEWTON | 1 << ABUT_STOP_CHARACTERISTIC,
@@ -36,89 +29,85 @@ const char *const abut_promise_names[ABUT_PROMISES] = { "intersections", "invers
 
 const abut_solver_row abut_solver_table[] = {
     { "newton", "any scene", "Newton's method; direct or iterative --linear-solver", BARRIER_ROW,
-      .direction = &abut_direction_newton, .options = BARRIER | ON_DEVICE | ABUT_OPTION_LINEAR | ABUT_OPTION_HESSIAN |
-      ABUT_OPTION_CG_TOLERANCE },
+      .direction = &abut_direction_newton, .options = BARRIER | NEWTON | FACTORS },
     { "newton-cg", "large solid bodies, less memory", "Newton's method by conjugate gradients, two-level Schwarz preconditioner",
-      BARRIER_ROW, .direction = &abut_direction_newton, .linear =  "cg-schwarz", .options = BARRIER | ON_DEVICE |
-      ABUT_OPTION_HESSIAN | ABUT_OPTION_CG_TOLERANCE },
+      BARRIER_ROW, .direction = &abut_direction_newton, .linear = &abut_linear_cg_schwarz, .options = BARRIER | NEWTON },
     { "lbfgs-h", "solid bodies with few contacts", "L-BFGS on the Hessian of the step's first iterate", BARRIER_ROW,
-      .direction = &abut_direction_lbfgs_h, .linear_can = ABUT_CAN_PRECONDITION, .options = BARRIER | ABUT_OPTION_HISTORY |
-      ABUT_OPTION_LINEAR },
+      .direction = &abut_direction_lbfgs_h, .linear_can = ABUT_CAN_PRECONDITION, .options = BARRIER | HISTORY | FACTORS },
     { "dot", "large bodies with few contacts", "L-BFGS on Hessians of subdomains, completed at their interfaces", BARRIER_ROW,
-      .direction = &abut_direction_dot, .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_PARTS | ABUT_OPTION_LEVELS },
+      .direction = &abut_direction_dot, .options = BARRIER | HISTORY | PARTS | ABUT_FOR_LEVELS },
     { "lbfgs-pd", "short runs at moderate strain", "L-BFGS on a constant Laplacian", BARRIER_ROW,
-      .direction = &abut_direction_lbfgs_pd, .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_FIT },
+      .direction = &abut_direction_lbfgs_pd, .options = BARRIER | HISTORY | FIT },
     { "lbfgs-jh", "preconditioners", "L-BFGS on diagonal blocks of the Hessian", BARRIER_ROW,
-      .direction = &abut_direction_lbfgs_jh, .compared = 1, .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_PARTS },
+      .direction = &abut_direction_lbfgs_jh, .compared = 1, .options = BARRIER | HISTORY | PARTS },
     { "lbfgs-ic", "preconditioners", "L-BFGS on an incomplete Cholesky factor of the Hessian", BARRIER_ROW,
-      .direction = &abut_direction_lbfgs_ic, .compared = 1, .options = BARRIER | ABUT_OPTION_HISTORY },
+      .direction = &abut_direction_lbfgs_ic, .compared = 1, .options = BARRIER | HISTORY },
     { "gradient", "preconditioners", "L-BFGS on the diagonal of the Hessian", BARRIER_ROW, .direction = &abut_direction_gradient,
-      .compared = 1, .options = BARRIER | ABUT_OPTION_HISTORY },
+      .compared = 1, .options = BARRIER | HISTORY },
     { "lbfgs-rest", "preconditioners", "L-BFGS on the Hessian at rest", BARRIER_ROW, .direction = &abut_direction_lbfgs_rest,
-      .compared = 1, .options = BARRIER | ABUT_OPTION_HISTORY },
+      .compared = 1, .options = BARRIER | HISTORY },
     { "lbfgs-warped", "preconditioners", "L-BFGS on the Hessian at rest, rotated with the nodes", BARRIER_ROW,
-      .direction = &abut_direction_lbfgs_warped, .compared = 1, .options = BARRIER | ABUT_OPTION_HISTORY },
+      .direction = &abut_direction_lbfgs_warped, .compared = 1, .options = BARRIER | HISTORY },
     { "lbfgs-id", "preconditioners", "L-BFGS on a multiple of the identity", BARRIER_ROW, .direction = &abut_direction_lbfgs_id,
-      .compared = 1, .options = BARRIER | ABUT_OPTION_HISTORY | ABUT_OPTION_FIT },
+      .compared = 1, .options = BARRIER | HISTORY | FIT },
     { "nodal", "exact Coulomb friction", "hard contact without a barrier; every step is judged before it is written",
       .stepper = &abut_failsafe_stepper_ops, .stops = 1 << ABUT_STOP_NEWTON, .promises = EVERY_PROMISE, .coheres = 1,
-      .options = ABUT_OPTION_RECORD | ABUT_OPTION_RECORD_CONTACTS | ABUT_OPTION_DUMP_STUCK | ABUT_OPTION_LINEAR |
-      ABUT_OPTION_REPAIR | ABUT_OPTION_STRICT },
+      .options = ABUT_FOR_NODAL | FACTORS },
     { "sqp", "contact as inequalities",
       "sequential quadratic programming; frictionless, may intersect, stops if a program has no solution",
       .stepper = &abut_sqp_stepper_ops, .linear_can = ABUT_CAN_PRECONDITION, .stops = 1 << ABUT_STOP_NEWTON, .promises = REPEATS |
-      ABUT_KEEPS_CONVERGED, .compared = 1, .options = INEQUALITIES | ABUT_OPTION_LINE_SEARCH },
+      ABUT_KEEPS_CONVERGED, .compared = 1, .options = INEQUALITIES | ABUT_FOR_PENALTY | FACTORS },
     { "qp", "contact as inequalities", "one quadratic program a step; frictionless, may intersect",
       .stepper = &abut_qp_stepper_ops, .linear_can = ABUT_CAN_PRECONDITION, .stops = 1 << ABUT_STOP_NEWTON, .promises = REPEATS,
-      .compared = 1, .options = INEQUALITIES },
+      .compared = 1, .options = INEQUALITIES | FACTORS },
     { "pd", "real time", "projective dynamics; does not prevent contact (--contact)", .stepper = &abut_pd_stepper_ops,
-      CONSTANT_ROW, .options = CONSTANT | ABUT_OPTION_HISTORY | ABUT_OPTION_FIT },
+      CONSTANT_ROW, .options = CONSTANT | HISTORY | FIT },
     { "mass-springs", "real time, springs alone", "projective dynamics of springs; does not prevent contact (--contact)",
-      .stepper = &abut_mass_springs_stepper_ops, CONSTANT_ROW, .options = CONSTANT | ABUT_OPTION_HISTORY },
+      .stepper = &abut_mass_springs_stepper_ops, CONSTANT_ROW, .options = CONSTANT | HISTORY },
     { "admm-pd", "local/global methods", "ADMM on elements; does not prevent contact (--contact)",
-      .stepper = &abut_admm_stepper_ops, CONSTANT_ROW, .compared = 1, .options = CONSTANT | ABUT_OPTION_FIT },
+      .stepper = &abut_admm_stepper_ops, CONSTANT_ROW, .compared = 1, .options = CONSTANT | FIT },
     { "admm-dd", "domain decomposition", "ADMM on the subdomains of dot; does not prevent contact (--contact)",
-      .stepper = &abut_admm_dd_stepper_ops, CONSTANT_ROW, .compared = 1, .options = CONSTANT | ABUT_OPTION_PARTS },
+      .stepper = &abut_admm_dd_stepper_ops, CONSTANT_ROW, .compared = 1, .options = CONSTANT | PARTS },
     { 0 }
 };
 
-/* Names of the bits ABUT_OPTION_*, in their order. */
-static const char *const option_name[ABUT_OPTIONS] = { "one-pass", "lags", "with", "max-newton", "history", "parts", "levels",
-                                           "force-tolerance", "dump-stuck", "iterations", "contact", "linear-solver", "without",
-                                           "device", "precond", "barrier-hessian", "armijo", "ccd", "repair",
-                                           "strict or --lenient", "cg-tolerance", "fit-interval", "constraints", "active-set",
-                                           "offset", "line-search",
-                                           "keep-passes", "guess", "stop", "tolerance", "with contacts" };
 enum { ROWS = sizeof abut_solver_table / sizeof *abut_solver_table };
 
 const char *const abut_scene_solvers[ABUT_SOLVED_BY] = { "newton", "nodal", "sqp", "qp" };
 
-/* Writes the names of the rows that support an option. */
-static const char *understand(unsigned option, char *text, size_t size)
+/* Writes the names of the rows that understand an option. */
+static const char *understand(const abut_option *option, char *text, size_t size)
 {
     const char *names[ROWS] = { NULL };
     int n = 0;
     for (const abut_solver_row *r = abut_solver_table; r->name; r++)
-        if (r->options & option) names[n++] = r->name;
+        if (r->options & option->solvers) names[n++] = r->name;
     return abut_names_join(names, text, size);
 }
 
-const abut_solver_row *abut_solver_find(const char *name, unsigned given, abut_err *err)
+const abut_solver_row *abut_solver_find(const char *name, const abut_option *const *given, abut_err *err)
 {
     const char *names[ROWS] = { NULL };
     char text[200];
-    int at, k = 0;
+    int at;
     for (int i = 0; i < ROWS; i++) names[i] = abut_solver_table[i].name;
     if (abut_name_find("--solver", name, names, &at, err)) return NULL;
     const abut_solver_row *row = &abut_solver_table[at];
-    const unsigned unknown = given & ~row->options;
-    if (!unknown) return row;
-    while (k < ABUT_OPTIONS - 1 && !(unknown & 1u << k)) k++;
-    const int brings = row->linear && unknown & ABUT_OPTION_LINEAR;
-    abut_fail(err, ABUT_E_ARG, "--%s: for --solver %s, not for %s%s%s", option_name[k], understand(1u << k, text, sizeof text),
-              name, brings ? ", which has " : "", brings ? row->linear : "");
+    while (given && *given && (!(*given)->solvers || (*given)->solvers & row->options)) given++;
+    if (!given || !*given) return row;
+    const int brings = row->linear && *given == &abut_solve_table[ABUT_OPTION_linear_solver];
+    abut_fail(err, ABUT_E_ARG, "--%s: for --solver %s, not for %s%s%s", (*given)->name, understand(*given, text, sizeof text),
+              name, brings ? ", which has " : "", brings ? row->linear->name : "");
     return NULL;
 }
+
+/* Returns the word of a choice. */
+static const char *word_of(int setting, const abut_solve_options *o)
+{
+    const abut_option *row = &abut_solve_table[setting];
+    return row->names[*(const int *)((const char *)o + row->at)];
+}
+#define SETTING(member) ABUT_OPTION_search_##member
 
 static abut_status needs_other(const abut_solver_row *row, const abut_linear_solver_ops *linear, abut_err *err)
 {
@@ -132,66 +121,64 @@ static abut_status needs_other(const abut_solver_row *row, const abut_linear_sol
                      abut_names_join(names, text, sizeof text));
 }
 
-static abut_status check_cg_tolerance(const abut_solver_row *row, const abut_step_options *o, abut_err *err)
+static abut_status check_cg_tolerance(const abut_solver_row *row, const abut_solve_options *o, abut_err *err)
 {
-    if (o->cg_tolerance >= 1) return abut_fail(err, ABUT_E_ARG, "--cg-tolerance %g: want less than 1", o->cg_tolerance);
-    if (o->device.kind) return abut_fail(err, ABUT_E_ARG, "--device: has iterations of its own, not --cg-tolerance");
-    const abut_linear_solver_ops *linear = o->linear ? o->linear : abut_linear_solvers[0];
+    if (o->device.place.kind) return abut_fail(err, ABUT_E_ARG, "--device: has iterations of its own, not --cg-tolerance");
+    const abut_linear_solver_ops *linear = o->linear.solver ? o->linear.solver : abut_linear_solvers[0];
     if (row->linear || linear->can & ABUT_IS_ITERATIVE) return ABUT_OK;
     return abut_fail(err, ABUT_E_ARG, "--cg-tolerance: --linear-solver %s is direct, expected one that iterates, as ic-rigid or "
                      "mas", linear->name);
 }
 
 /* A fixed number of iterations has no test of convergence. */
-static abut_status check_iterations(const abut_step_options *o, abut_err *err)
+static abut_status check_iterations(const abut_solve_options *o, abut_err *err)
 {
-    const char *with = o->stop != ABUT_STOP_NEWTON ? "stop" : o->tolerance > 0 ? "tolerance" :
-                       o->force_tolerance > 0 ? "force-tolerance" :
-                       o->max_newton != abut_step_defaults().max_newton ? "max-newton" : NULL;
-    if (!with) return ABUT_OK;
+    const abut_search_options *s = &o->search;
+    const char *with = s->stop != ABUT_STOP_NEWTON ? "stop" : s->tolerance > 0 ? "tolerance" :
+                       s->force_tolerance > 0 ? "force-tolerance" :
+                       s->max_newton != abut_solve_defaults.search.max_newton ? "max-newton" : NULL;
+    if (!with || !abut_fixed_iterations(o)) return ABUT_OK;
     return abut_fail(err, ABUT_E_ARG, "--%s does not go with --iterations %d: no test ends the iterations then", with,
-                     o->iterations);
+                     o->real_time.iterations);
 }
 
-unsigned abut_solver_promises(const abut_solver_row *row, const abut_step_options *o)
+static abut_status check_device(const abut_solve_options *o, abut_err *err)
 {
-    return o->iterations > 0 || o->hard.lenient ? row->promises & ~(unsigned)ABUT_KEEPS_CONVERGED : row->promises;
+    const abut_search_options *s = &o->search;
+    const abut_linear_options *l = &o->linear;
+    if (!(DEVICE_RULES & 1u << s->stop))
+        return abut_fail(err, ABUT_E_ARG, "--device: takes --stop newton and published, not %s", word_of(SETTING(stop), o));
+    if (s->ccd != ABUT_CCD_FULL)
+        return abut_fail(err, ABUT_E_ARG, "--device: takes --ccd full, not %s", word_of(SETTING(ccd), o));
+    if (s->guess != ABUT_GUESS_COAST)
+        return abut_fail(err, ABUT_E_ARG, "--device: takes --guess coast, not %s", word_of(SETTING(guess), o));
+    if (l->solver) return abut_fail(err, ABUT_E_ARG, "--device: has a linear solver of its own, not %s", l->solver->name);
+    if (!l->hessian || l->hessian->kernel) return ABUT_OK;
+    return abut_fail(err, ABUT_E_ARG, "--device: has projected, gn and ipc-gn Hessians of contacts, not --barrier-hessian %s",
+                     l->hessian->name);
 }
 
-abut_status abut_solver_check(const abut_solver_row *row, const abut_step_options *o, abut_err *err)
+unsigned abut_solver_promises(const abut_solver_row *row, const abut_solve_options *o)
+{
+    return abut_fixed_iterations(o) || o->hard.lenient ? row->promises & ~(unsigned)ABUT_KEEPS_CONVERGED : row->promises;
+}
+
+abut_status abut_solver_check(const abut_solver_row *row, const abut_solve_options *o, abut_err *err)
 {
     assert(row && o);
-    const char *stop = abut_stop_names[o->stop];
-    if (!(row->stops & 1u << o->stop))
-        return abut_fail(err, ABUT_E_ARG, "--stop %s does not go with --solver %s", stop, row->name);
-    if (o->iterations > 0) {
-        const abut_status rc = check_iterations(o, err);
-        if (rc) return rc;
-    }
-    if (o->force_tolerance > 0 && o->stop != ABUT_STOP_NEWTON)
-        return abut_fail(err, ABUT_E_ARG, "--force-tolerance does not go with --stop %s", stop);
-    if (o->line.armijo >= 1)
-        return abut_fail(err, ABUT_E_ARG, "--armijo %g: want less than 1", o->line.armijo);
-    if (o->linear && (o->linear->can & row->linear_can) != row->linear_can) return needs_other(row, o->linear, err);
-    if (o->cg_tolerance > 0) {
-        const abut_status rc = check_cg_tolerance(row, o, err);
-        if (rc) return rc;
-    }
-    if (!o->device.kind) return ABUT_OK;
-    if (!(DEVICE_RULES & 1u << o->stop))
-        return abut_fail(err, ABUT_E_ARG, "--device: takes --stop newton and published, not %s", stop);
-    if (o->line.ccd != ABUT_CCD_FULL)
-        return abut_fail(err, ABUT_E_ARG, "--device: takes --ccd full, not %s", abut_ccd_rule_names[o->line.ccd]);
-    if (o->line.guess != ABUT_GUESS_COAST)
-        return abut_fail(err, ABUT_E_ARG, "--device: takes --guess coast, not %s", abut_guess_names[o->line.guess]);
-    if (o->linear) return abut_fail(err, ABUT_E_ARG, "--device: has a linear solver of its own, not %s", o->linear->name);
-    if (o->hessian && !o->hessian->kernel)
-        return abut_fail(err, ABUT_E_ARG, "--device: has projected, gn and ipc-gn Hessians of contacts, not --barrier-hessian %s",
-                         o->hessian->name);
-    return ABUT_OK;
+    const abut_linear_solver_ops *linear = o->linear.solver;
+    if (!(row->stops & 1u << o->search.stop))
+        return abut_fail(err, ABUT_E_ARG, "--stop %s does not go with --solver %s", word_of(SETTING(stop), o), row->name);
+    abut_status rc = check_iterations(o, err);
+    if (!rc && o->search.force_tolerance > 0 && o->search.stop != ABUT_STOP_NEWTON)
+        rc = abut_fail(err, ABUT_E_ARG, "--force-tolerance does not go with --stop %s", word_of(SETTING(stop), o));
+    if (!rc) rc = abut_solve_options_check(o, err);
+    if (!rc && linear && (linear->can & row->linear_can) != row->linear_can) rc = needs_other(row, linear, err);
+    if (!rc && o->linear.cg_tolerance > 0) rc = check_cg_tolerance(row, o, err);
+    return rc || !o->device.place.kind ? rc : check_device(o, err);
 }
 
-abut_status abut_solver_make(void **self, const abut_model *m, const abut_solver_row *row, const abut_step_options *o,
+abut_status abut_solver_make(void **self, const abut_model *m, const abut_solver_row *row, const abut_solve_options *o,
                              abut_err *err)
 {
     const size_t pairs = m->cohesion_force ? (size_t)m->ng * (size_t)m->ng : 0;

@@ -13,7 +13,7 @@
 #include "solve/report.h"
 
 struct abut_solver_row;     /* solve/solvers.h */
-struct abut_step_options;   /* solve/step/options.h */
+struct abut_solve_options;  /* solve/options.h */
 struct abut_path;           /* solve/search/path.h */
 
 /* Start of a step. */
@@ -27,10 +27,10 @@ abut_instant abut_instant_next(abut_instant at, double h);
 
 /* An operation may be NULL: its comment says what that means. */
 typedef struct abut_stepper_ops {
-    /** Borrows m and all pointers of o.
+    /** Borrows m and o.
      * Fails  ABUT_E_FORMAT the model has something that this stepper does not support (names it); ABUT_E_ARG, ABUT_E_NOMEM */
-    abut_status (*make)(void **self, const abut_model *m, const struct abut_solver_row *solver, const struct abut_step_options *o,
-                        abut_err *err);
+    abut_status (*make)(void **self, const abut_model *m, const struct abut_solver_row *solver,
+                        const struct abut_solve_options *o, abut_err *err);
     /** Begins a step.  *written: whether a frame shall show its end; becomes 1 if a frame is required.
      * Fails  ABUT_E_GEOM the frame cannot be stepped from, and why */
     abut_status (*begin)(void *self, const abut_arrays *frame, abut_instant at, int *written, abut_report *rep, abut_err *err);

@@ -15,15 +15,15 @@ int main(int argc, char **argv)
     abut_arrays model_set = { 0 }, now = { 0 }, next = { 0 };
     abut_model model;
     abut_local_global s;
-    abut_lg_opts o = abut_lg_defaults();
+    abut_solve_options o = abut_solve_defaults;
     abut_instant at = { 0 };
     abut_err err = { 0 };
     double cpu = 0, wall = 0, gradient = 0, solve = 0, setup = 0, nnz = 0;
-    o.method = &abut_lg_springs;
-    o.iterations = iterations;
+    o.real_time.iterations = iterations;
     abut_threads_set(threads);
     curtain_arrays(n, 50.0 * (n - 1), 1e-6, &model_set, &now);
-    if (abut_model_view(&model_set, &model, &err) || abut_lg_init(&s, &model, &o, &err)) return printf("%s\n", err.msg), 1;
+    if (abut_model_view(&model_set, &model, &err) || abut_lg_init(&s, &model, &abut_lg_springs, &o, &err))
+        return printf("%s\n", err.msg), 1;
     for (int k = -1; k < frames; k++) {     /* the first frame factors */
         abut_report rep = { 0 };
         int written = 1;

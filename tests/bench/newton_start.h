@@ -13,19 +13,20 @@ typedef struct newton_start {
     const char *name;       /* of the file */
     abut_arrays model_set, frame;
     abut_model model;
+    abut_solve_options user;
     abut_stepper stepper;
 } newton_start;
 
 static inline void newton_start_open(newton_start *b, const char *path, int threads, abut_report *rep)
 {
     *b = (newton_start){ .name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path };
-    abut_search_opts opt = abut_search_defaults();
     abut_instant at;
     abut_err err = { 0 };
-    opt.threads = threads;
+    b->user = abut_solve_defaults;
+    b->user.linear.threads = threads;
     abut_status rc = read_frame(path, FIRST_FRAME, &b->model_set, &b->frame, &at, &err);
     if (!rc) rc = abut_model_view(&b->model_set, &b->model, &err);
-    if (!rc) rc = abut_stepper_init(&b->stepper, &b->model, &opt, &err);
+    if (!rc) rc = abut_stepper_init(&b->stepper, &b->model, NULL, &b->user, &err);
     if (!rc) rc = abut_step_begin(&b->stepper, &b->frame, at, rep, &err);
     fail_on(rc, &err);
     abut_search *so = &b->stepper.solver;

@@ -29,6 +29,7 @@ typedef struct bench {
     const char *name;
     abut_arrays model_set, frame;
     abut_model model;
+    abut_solve_options user;
     abut_nodal s;
     abut_report rep;
     double *v_free, *W;     /* [3 nodes]; [9 nodes] weights of the nodes of contacts, as blocks */
@@ -101,7 +102,9 @@ static void open_problem(bench *b, const char *path, long step, int threads)
     abut_instant at = { 0 };
     abut_nodal_options o = abut_nodal_defaults();
     o.newton = 1;
-    o.threads = threads;
+    b->user = abut_solve_defaults;
+    b->user.linear.threads = threads;
+    o.user = &b->user;
     b->name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     fail_on(read_frame(path, step, &b->model_set, &b->frame, &at, &err), &err);
     fail_on(abut_model_view(&b->model_set, &b->model, &err), &err);

@@ -54,17 +54,14 @@ static abut_status trace(const char *device, int steps, const char *path, abut_e
 {
     tracer t = { .n = 0 };
     const abut_watch watch = { .look = look, .of = &t };
-    abut_search_opts o = abut_search_defaults();
+    abut_solve_options o = abut_solve_defaults;
     stream_last in = { .head = { 0 } };
     abut_stepper s = { .pass = 0 };
     abut_arrays next = { 0 };
-    abut_device_kind kind;
-    int number;
-    abut_status rc = abut_device_parse(device, &kind, &number, err);
-    if (!rc) abut_device_choose(&o, kind, number);
+    abut_status rc = abut_device_parse(device, &o.device.place, err);
     o.device.watch = &watch;
     if (!rc) rc = stream_last_read(&in, path, err);
-    if (!rc) rc = abut_stepper_init(&s, &in.model, &o, err);
+    if (!rc) rc = abut_stepper_init(&s, &in.model, NULL, &o, err);
     abut_instant at = { in.head.step, in.head.time };
     for (int k = 0; k < steps && !rc; k++) {
         abut_report rep = { .lag_residual = -1 };

@@ -142,7 +142,7 @@ P
 # the options that a help lists, a line each
 listed() { grep -oE '^  (-.,|   ) --[a-z0-9-]+' | grep -oE -- '--.*' | sort; }
 
-# The table is tools/step/options.c, the options of all programs are in tools/cli/cli.c; blas-threads is a former name.
+# The tables are tools/step/options.c and lib/solve/options.h, the options of all programs are in tools/cli/cli.c; blas-threads is a former name.
 @test "step --help has the everyday options in at most 90 lines and names its topics, --help all has every option" {
     "$BIN/step" --help >help
     [ "$(wc -l <help)" -le 90 ]
@@ -151,7 +151,8 @@ listed() { grep -oE '^  (-.,|   ) --[a-z0-9-]+' | grep -oE -- '--.*' | sort; }
     "$BIN/step" -h | cmp - help
     "$BIN/step" -n 3 "$run" --help | cmp - help
     "$BIN/step" --help all >all
-    { sed -n 's/^    { \(0\|.n.\), "\([a-z-]*\)", ABUT_OPT.*/--\2/p' "$ROOT/tools/step/options.c" | grep -vx -- --blas-threads
+    { sed -n 's/^    { "\([a-z-]*\)", ABUT_OPTION.*/--\1/p' "$ROOT/tools/step/options.c" | grep -vx -- --blas-threads
+      tr -d '\n' <"$ROOT/lib/solve/options.h" | grep -oE 'F\([a-z_]+, [^"]*"[a-z-]+"' | sed 's/.*"\(.*\)"/--\1/'
       sed -n 's/^        { [^,]*, "\([a-z-]*\)", ABUT_OPT.*/--\1/p' "$ROOT/tools/cli/cli.c" | grep -vx -- --manual; } | sort >table
     [ "$(wc -l <table)" -ge 45 ]
     listed <all | cmp - table

@@ -13,13 +13,16 @@ typedef struct newton_system {
     const abut_objective *p;
     abut_newton_matrix matrix;
     abut_newton_solve solve;
+    abut_solve_options user;
 } newton_system;
 
 /** orders: 1 when the matrix is to be factored. */
 static inline void newton_system_open(newton_system *n, const abut_objective *p, unsigned without, int orders)
 {
-    const abut_direction_options o = { .threads = 1, .without = without };
+    const abut_direction_options o = { .user = &n->user };
     abut_err err = { 0 };
+    n->user = abut_solve_defaults;
+    n->user.search.without = without;
     n->p = p;
     if (abut_newton_matrix_init(&n->matrix, p, without, &err) || abut_newton_solve_init(&n->solve, p, &o, orders, &err))
         printf("# %s\n", err.msg), abort();

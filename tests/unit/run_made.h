@@ -5,7 +5,7 @@
 #include "scene_made.h"
 
 #include "solve/solvers.h"
-#include "solve/step/options.h"
+#include "solve/options.h"
 #include "solve/step/record.h"
 
 typedef struct run {
@@ -19,14 +19,14 @@ typedef struct run {
 } run;
 
 /* The scene with a solver; o: its options.  What the solver says of it. */
-static inline abut_status open_solver(run *r, const char *text, const char *solver, const abut_step_options *o)
+static inline abut_status open_solver(run *r, const char *text, const char *solver, const abut_solve_options *o)
 {
     memset(r, 0, sizeof *r);
     if (make(&r->scene, text)) {
         printf("# %s\n", r->scene.err.msg);
         abort();
     }
-    const abut_solver_row *row = abut_solver_find(solver, 0, &r->scene.err);
+    const abut_solver_row *row = abut_solver_find(solver, NULL, &r->scene.err);
     r->ops = row->stepper;
     const abut_status rc = r->ops->make(&r->stepper, &r->scene.m, row, o, &r->scene.err);
     r->now = r->scene.frame_set;
@@ -34,7 +34,7 @@ static inline abut_status open_solver(run *r, const char *text, const char *solv
     return rc;
 }
 
-static inline void open_run_of(run *r, const char *text, const char *solver, const abut_step_options *o)
+static inline void open_run_of(run *r, const char *text, const char *solver, const abut_solve_options *o)
 {
     CHECK(!open_solver(r, text, solver, o));
     CHECK(!abut_frame_view(&r->now, &r->scene.m, &r->f, &r->scene.err));
@@ -43,9 +43,9 @@ static inline void open_run_of(run *r, const char *text, const char *solver, con
 /* With hard contact, none of whose steps the barrier may take. */
 static inline void open_run_with(run *r, const char *text, const abut_linear_solver_ops *linear)
 {
-    abut_step_options o = abut_step_defaults();
+    abut_solve_options o = abut_solve_defaults;
     o.hard.repair = ABUT_REPAIR_NONE;
-    o.linear = linear;
+    o.linear.solver = linear;
     open_run_of(r, text, "nodal", &o);
 }
 

@@ -62,9 +62,9 @@ static inline int scene_refused(const char *text, abut_status status, const char
 /** Views w->model_set and makes its stepper; to be called after scene_arrays and all changes of the arrays. */
 static inline void world_start(world *w)
 {
-    abut_search_opts o = abut_search_defaults();
+    w->o = abut_solve_defaults;
     abut_status rc = abut_model_view(&w->model_set, &w->model, &w->err);
-    if (!rc) rc = abut_stepper_init(&w->st, &w->model, &o, &w->err);
+    if (!rc) rc = abut_stepper_init(&w->st, &w->model, &w->row, &w->o, &w->err);
     if (rc) printf("# %s\n", w->err.msg), abort();
 }
 

@@ -449,8 +449,8 @@ TEST(running_out_of_iterations_is_an_error_that_says_so)
 {
     world w;
     pile(&w);
-    w.st.solver.opt.stop.rule = ABUT_STOP_PUBLISHED;    /* free fall takes one, and a second one to be seen */
-    w.st.solver.opt.max_newton = 1;
+    w.o.search.stop = ABUT_STOP_PUBLISHED;    /* free fall takes one, and a second one to be seen */
+    w.o.search.max_newton = 1;
     CHECK(world_run(&w, 12) == ABUT_E_NUMERIC);
     CHECK(strstr(w.err.msg, "not converged after 1 Newton iteration"));
     CHECK(w.next.n == 0);

@@ -48,9 +48,8 @@ TEST(a_stepper_is_freed_without_its_model_after_any_number_of_steps)
             world w = { 0 };
             scene_arrays(everything, &w.model_set, &w.frame);
             CHECK(!abut_model_view(&w.model_set, &w.model, NULL));
-            abut_search_opts o = abut_search_defaults();
-            o.direction = *ops;
-            CHECK(!abut_stepper_init(&w.st, &w.model, &o, NULL));
+            const abut_solver_row row = { .direction = *ops };
+            CHECK(!abut_stepper_init(&w.st, &w.model, &row, &abut_solve_defaults, NULL));
             if (steps) CHECK(!world_run(&w, 1));
             spoil(&w.model_set, &w.model);
             world_close(&w);

@@ -21,14 +21,18 @@ static void bar_open(world *w, int material)
     world_open(w, f, NULL);
 }
 
-static abut_lg_opts in_parts(double norm)
+/* A method, and the settings of its runs. */
+typedef struct lg_choice {
+    const abut_lg_method *method;
+    abut_solve_options user;
+} lg_choice;
+
+static lg_choice in_parts(double norm)
 {
-    abut_lg_opts o = abut_lg_defaults();
-    o.method = &abut_lg_consensus;
-    o.contact = ABUT_CONTACT_IGNORE;
-    o.iterations = 0;
-    o.norm = norm;
-    o.parts = PARTS;
+    lg_choice o = { &abut_lg_consensus, abut_solve_defaults };
+    o.user.real_time.contact = ABUT_CONTACT_IGNORE;
+    o.user.search.stop = ABUT_STOP_CHARACTERISTIC, o.user.search.tolerance = norm;
+    o.user.quasi.parts = PARTS;
     return o;
 }
 
@@ -124,7 +128,7 @@ TEST(what_completes_a_part_is_every_tet_of_another_one_with_a_node_of_it)
 }
 
 /* The furthest coordinate from that of Newton after n steps each. */
-static double differs_from_newton(world *w, const abut_lg_opts *o, int n)
+static double differs_from_newton(world *w, const lg_choice *o, int n)
 {
     abut_local_global s;
     abut_instant at = w->at;
@@ -132,12 +136,12 @@ static double differs_from_newton(world *w, const abut_lg_opts *o, int n)
     double far = 0;
     int written = 1;
     for (int i = 0; i < w->frame.n; i++) CHECK(!abut_arrays_copy(&here, &w->frame.a[i], &w->err));
-    CHECK(!abut_lg_init(&s, &w->model, o, &w->err));
+    CHECK(!abut_lg_init(&s, &w->model, o->method, &o->user, &w->err));
     CHECK(!world_run(w, n));
     for (int k = 0; k < n; k++) {
         abut_report rep = { 0 };
         CHECK(!abut_stepper_advance(&abut_admm_dd_stepper_ops, &s, &here, 0, &at, &written, 0, &next, &rep, &w->err));
-        CHECK(rep.newton > 1 && rep.norm <= o->norm);
+        CHECK(rep.newton > 1 && rep.norm <= o->user.search.tolerance);
         const abut_arrays swap = here;
         here = next, next = swap;
         abut_report_clear(&rep);
@@ -156,7 +160,7 @@ TEST(a_bar_in_four_parts_ends_where_newton_does)
     for (int k = 0; k < 2; k++) {
         world w;
         bar_open(&w, material[k]);
-        const abut_lg_opts o = in_parts(1e-10);
+        const lg_choice o = in_parts(1e-10);
         const double far = differs_from_newton(&w, &o, 3);
         printf("# %s: %.2g m\n", abut_material_names[material[k]], far);
         CHECK(far < 1e-7);
@@ -184,9 +188,9 @@ TEST(residuals_fall_over_the_iterations_and_more_parts_take_more_of_them)
         abut_local_global s;
         double speed;
         bar_open(&w, ABUT_FIXED_COROTATED);
-        abut_lg_opts o = in_parts(1e-9);
-        o.parts = k ? 2 * PARTS : 2;
-        CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
+        lg_choice o = in_parts(1e-9);
+        o.user.quasi.parts = k ? 2 * PARTS : 2;
+        CHECK(!abut_lg_init(&s, &w.model, o.method, &o.user, &w.err));
         CHECK(!abut_lg_begin(&s, &w.frame, w.at, &w.rep, &w.err));
         const double first = residual_of(&s, &w.err);
         double last = first;
@@ -196,7 +200,7 @@ TEST(residuals_fall_over_the_iterations_and_more_parts_take_more_of_them)
             CHECK(now < last);
             last = now;
         }
-        printf("# %d parts: %d iterations to %.2g of the first residual\n", o.parts, took[k], last / first);
+        printf("# %d parts: %d iterations to %.2g of the first residual\n", o.user.quasi.parts, took[k], last / first);
         CHECK(took[k] < 1000);
         abut_lg_clear(&s);
         world_close(&w);
@@ -208,8 +212,8 @@ TEST(one_part_needs_no_agreement)
 {
     world w;
     bar_open(&w, ABUT_FIXED_COROTATED);
-    abut_lg_opts o = in_parts(1e-10);
-    o.parts = 1;
+    lg_choice o = in_parts(1e-10);
+    o.user.quasi.parts = 1;
     CHECK(differs_from_newton(&w, &o, 2) < 1e-7);
     world_close(&w);
 }
@@ -226,8 +230,8 @@ TEST(the_same_bytes_for_every_number_of_threads)
         double speed;
         abut_threads_set(threads[k]);
         bar_open(&w, ABUT_FIXED_COROTATED);
-        const abut_lg_opts o = in_parts(1e-9);
-        CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
+        const lg_choice o = in_parts(1e-9);
+        CHECK(!abut_lg_init(&s, &w.model, o.method, &o.user, &w.err));
         CHECK(!abut_lg_begin(&s, &w.frame, w.at, &w.rep, &w.err));
         for (int i = 0; i < 12; i++) CHECK(!abut_lg_iterate(&s, &speed, &w.rep, &w.err));
         bytes = 3 * (size_t)w.model.nv * sizeof *s.x;
@@ -246,13 +250,13 @@ TEST(what_parts_do_not_have_is_refused_by_name)
     world w;
     abut_local_global s;
     bar_open(&w, ABUT_FIXED_COROTATED);
-    abut_lg_opts o = in_parts(1e-9);
+    lg_choice o = in_parts(1e-9);
     const double damping = 0.5;
     abut_model m = w.model;
     m.damp_mass = &damping;
-    CHECK(abut_lg_init(&s, &m, &o, &w.err) == ABUT_E_FORMAT);
+    CHECK(abut_lg_init(&s, &m, o.method, &o.user, &w.err) == ABUT_E_FORMAT);
     CHECK(strstr(w.err.msg, "solver admm-dd: its parts do not have the term 'damping'"));
-    o.contact = ABUT_CONTACT_BY_SPRINGS;
-    CHECK(abut_lg_init(&s, &w.model, &o, &w.err) == ABUT_E_ARG && strstr(w.err.msg, "--contact ignore"));
+    o.user.real_time.contact = ABUT_CONTACT_BY_SPRINGS;
+    CHECK(abut_lg_init(&s, &w.model, o.method, &o.user, &w.err) == ABUT_E_ARG && strstr(w.err.msg, "--contact ignore"));
     world_close(&w);
 }

@@ -16,11 +16,9 @@ static void open_box(world *w, int nx, int ny, int nz, const abut_linear_solver_
                 "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n"
                 "  a: {generate: {box: {size: [0.2, 0.2, 0.2], cells: [%d, %d, %d]}}, translate: [0, 0.101, 0],\n"
                 "      velocity: [0.1, -0.1, 0]}\n", nx, ny, nz);
-    abut_search_opts o = w->st.solver.opt;
-    o.linear = linear;
-    o.cg_tolerance = cg_tolerance;
-    abut_stepper_clear(&w->st);
-    CHECK(!abut_stepper_init(&w->st, &w->model, &o, &w->err));
+    w->o.linear.solver = linear;
+    w->o.linear.cg_tolerance = cg_tolerance;
+    world_renew(w);
 }
 
 static double apart(const world *a, const world *b)
@@ -100,13 +98,11 @@ static void open_block(world *w, const abut_linear_solver_ops *linear, double no
                 "objects:\n"
                 "  a: {generate: {box: {size: [0.2, 0.2, 0.2], cells: [18, 17, 18]}}}\n"
                 "motion: [{select: {object: a, relative-box: [[0, 0, 0], [0.01, 1, 1]]}, fix: true}]\n");
-    abut_search_opts o = w->st.solver.opt;
-    o.linear = linear;
-    o.direction = &abut_direction_lbfgs_h;
-    o.stop.rule = ABUT_STOP_CHARACTERISTIC;
-    o.stop.tolerance = norm;
-    abut_stepper_clear(&w->st);
-    CHECK(!abut_stepper_init(&w->st, &w->model, &o, &w->err));
+    w->row.direction = &abut_direction_lbfgs_h;
+    w->o.linear.solver = linear;
+    w->o.search.stop = ABUT_STOP_CHARACTERISTIC;
+    w->o.search.tolerance = norm;
+    world_renew(w);
 }
 
 TEST(lbfgs_on_the_matrix_of_a_bulky_body_iterates_and_ends_where_factors_end)

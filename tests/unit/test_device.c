@@ -21,21 +21,20 @@ static const char drop[] = "abut: 1\n"
                            "     until: 0.1 s}\n";
 
 /* Gives w a stepper on the device. */
-static void on_device(world *w, abut_search_opts *o)
+static void on_device(world *w)
 {
     const char *gpu = getenv("ABUT_GPU");
-    *o = abut_search_defaults();
-    abut_device_choose(o, gpu && *gpu ? ABUT_DEVICE_GPU : ABUT_DEVICE_TWIN, gpu && *gpu ? atoi(gpu) : 0);
-    abut_stepper_clear(&w->st);
-    CHECK(abut_stepper_init(&w->st, &w->model, o, &w->err) == ABUT_OK);
+    char name[40] = "twin";
+    if (gpu && *gpu) snprintf(name, sizeof name, "gpu:%s", gpu);
+    CHECK(!abut_device_parse(name, &w->o.device.place, &w->err));
+    world_renew(w);
 }
 
 /* The largest distance between positions of the processor and of the device after `steps` steps, over the length of the
  * scene. */
 static double apart_after(world *cpu, world *dev, int steps, int *contacts)
 {
-    abut_search_opts o;
-    on_device(dev, &o);
+    on_device(dev);
     CHECK(!world_run(cpu, steps));
     CHECK(!world_run(dev, steps));
     if (dev->err.msg[0]) printf("# %s\n", dev->err.msg);
@@ -132,9 +131,8 @@ static const char press[] = "abut: 1\n"
 TEST(scripted_plates_that_meet_a_ball_push_it)
 {
     world dev;
-    abut_search_opts o;
     world_scene(&dev, press);
-    on_device(&dev, &o);
+    on_device(&dev);
     CHECK(!world_judged(&dev, 8));
     CHECK(dev.rep.contacts > 0 && dev.rep.eta > 0.999);
     world_close(&dev);

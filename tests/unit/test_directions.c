@@ -24,7 +24,7 @@ static const char *const PILE =
 
 enum { N3_MOST = 3 * 512 };
 
-static const abut_direction_options OPT = { .threads = 1, .history = 5, .proves = 1, .fit = { 0.5, 1.5 } };
+static const abut_direction_options OPT = { .user = &abut_solve_defaults, .proves = 1 };
 
 /* A stepper at a point of a step, where the gradient is s->here.g. */
 static abut_search *amid_step(world *w)
@@ -172,7 +172,9 @@ TEST(a_direction_has_the_same_bits_for_every_number_of_threads)
             abut_direction_options o = OPT;
             abut_direction d;
             abut_direction_info info;
-            o.threads = threads[k];
+            abut_solve_options user = abut_solve_defaults;
+            user.linear.threads = threads[k];
+            o.user = &user;
             omp_set_num_threads(threads[k]);
             CHECK(!abut_direction_make(&d, *ops, &s->prob, &o, &w.err));
             d.ops->begin_step(d.self);

@@ -29,7 +29,7 @@ static void name_objects(world *w)
 {
     CHECK(!abut_arrays_put_text(&w->model_set, "object/name", NAMES, &w->err));
     CHECK(!abut_model_view(&w->model_set, &w->model, &w->err));
-    w->st.solver.opt.names = &w->model_set;
+    w->o.names = &w->model_set;
 }
 
 /* two boxes, the right one thrown at the left one; the node numbers of the second start at 0 again */
@@ -52,7 +52,7 @@ TEST(the_iteration_limit_names_the_pair_that_bounds_the_step)
 {
     world w;
     meeting(&w);
-    w.st.solver.opt.max_newton = 1;
+    w.o.search.max_newton = 1;
     CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
     const abut_failure *f = &w.st.solver.failed;
     CHECK(f->kind == ABUT_FAILED_ITERATIONS && f->iterations == 1);
@@ -73,7 +73,7 @@ TEST(the_report_of_a_failed_step_has_the_contacts_and_the_stiffness_where_it_got
 {
     world w;
     meeting(&w);
-    w.st.solver.opt.max_newton = 2;
+    w.o.search.max_newton = 2;
     w.rep.min_gap = -1;
     CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
     const abut_search *s = &w.st.solver;
@@ -89,8 +89,8 @@ TEST(the_rule_that_was_not_met_is_the_one_that_was_asked_for)
 {
     world w;
     meeting(&w);
-    w.st.solver.opt.max_newton = 1;
-    w.st.solver.opt.stop = (struct abut_stop_opts){ ABUT_STOP_CHARACTERISTIC, 1e-5, 0 };
+    w.o.search.max_newton = 1;
+    w.o.search.stop = ABUT_STOP_CHARACTERISTIC;
     CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
     SAYS(&w, "; characteristic norm ", ", want 1e-05; step length ");
     CHECK(!strstr(w.err.msg, "residual") && w.st.solver.failed.norm > 1e-5 && w.st.solver.failed.norm == w.rep.norm);
@@ -101,7 +101,7 @@ TEST(the_gap_in_the_message_is_that_of_the_pair)
 {
     world w;
     meeting(&w);
-    w.st.solver.opt.max_newton = 1;
+    w.o.search.max_newton = 1;
     CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
     const abut_search *s = &w.st.solver;
     const char *at = strstr(w.err.msg, "(gap ");
@@ -117,8 +117,8 @@ TEST(without_names_objects_have_numbers)
 {
     world w;
     meeting(&w);
-    w.st.solver.opt.names = NULL;
-    w.st.solver.opt.max_newton = 2;
+    w.o.names = NULL;
+    w.o.search.max_newton = 2;
     CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
     SAYS(&w, "of object 0", "of object 1");
     world_close(&w);
@@ -152,7 +152,7 @@ TEST(an_element_that_would_invert_is_named)
     world w;
     world_open(&w, f, NULL);
     name_objects(&w);
-    w.st.solver.opt.max_newton = 3;
+    w.o.search.max_newton = 3;
     CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
     CHECK(w.st.solver.failed.limit.kind == ABUT_LIMIT_TET);
     SAYS(&w, "element ", " of 'left' (", "of its rest volume left)", "of 'left' is ");
@@ -167,8 +167,8 @@ TEST(a_shell_at_its_limit_is_named_with_its_stretches)
                 "  flag: {generate: {explicit: {points: [[0, 0, 0], [0.1, 0, 0], [0, 0, 0.1], [-0.1, 0, 0]],\n"
                 "    triangles: [[0, 3, 2], [0, 2, 1]]}}, shell: {thickness: 1 mm, stretch-limit: 1.1}}\n"
                 "motion: [{select: {object: flag, nodes: [0, 2, 3]}, fix: true}]\n");
-    w.st.solver.opt.names = &w.model_set;
-    w.st.solver.opt.max_newton = 1;
+    w.o.names = &w.model_set;
+    w.o.search.max_newton = 1;
     CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
     CHECK(w.st.solver.failed.limit.kind == ABUT_LIMIT_STRETCH && w.st.solver.failed.limit.tet == 9);
     /* the second triangle of the flag, whose third corner slides along its warp */
@@ -187,7 +187,7 @@ TEST(a_floor_that_bounds_the_step_is_named)
     world w;
     world_open(&w, f, (double[]){ 0, -5, 0 });
     name_objects(&w);
-    w.st.solver.opt.max_newton = 1;
+    w.o.search.max_newton = 1;
     CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
     CHECK(w.st.solver.failed.limit.kind == ABUT_LIMIT_PLANE);
     SAYS(&w, "bounded", "of 'left' against half-space 0", "(gap ");
@@ -222,7 +222,7 @@ static void thrown(world *w, const char *contact, const char *velocity)
                 "velocity: [%s]}\n"
                 "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n"
                 "materials: {rubber: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.4}}\n", contact, velocity);
-    w->st.solver.opt.names = &w->model_set;
+    w->o.names = &w->model_set;
 }
 
 TEST(forces_that_are_ten_times_further_from_balance_than_asked_for_give_the_step_up)
@@ -233,7 +233,7 @@ TEST(forces_that_are_ten_times_further_from_balance_than_asked_for_give_the_step
     world_close(&w);
     /* inertia of an hour: rounding of the objective hides the weights, 1e-7 of it */
     world_scene(&w, HOUR);
-    w.st.solver.opt.names = &w.model_set;
+    w.o.names = &w.model_set;
     CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
     const abut_failure *f = &w.st.solver.failed;
     CHECK(f->kind == ABUT_FAILED_UNBALANCED && f->unbalanced == w.rep.force_residual && f->unbalanced > 0.01);
@@ -241,8 +241,8 @@ TEST(forces_that_are_ten_times_further_from_balance_than_asked_for_give_the_step
          "0.01", "a smaller time.step may help; a larger force-tolerance accepts what is left");
     /* other rules, and a number of iterations, do not ask for balance */
     for (int k = 0; k < 2; k++) {
-        if (k) w.st.solver.opt.stop = (struct abut_stop_opts){ ABUT_STOP_NEWTON, 0, 5 };
-        else w.st.solver.opt.stop.rule = ABUT_STOP_PUBLISHED;
+        if (k) w.o.search.stop = ABUT_STOP_NEWTON, w.o.real_time.iterations = 5;
+        else w.o.search.stop = ABUT_STOP_PUBLISHED;
         CHECK(!world_run(&w, 1));
     }
     world_close(&w);
@@ -262,7 +262,7 @@ SLOW_TEST(iterations_that_cycle_end_early_and_say_that_they_stagnate)
     world_close(&w);
     /* a limit below the window is one, and a higher one may help */
     thrown(&w, "barrier: {law: ipc-c0}", "0, -1, 0");
-    w.st.solver.opt.max_newton = 500;
+    w.o.search.max_newton = 500;
     CHECK(world_run(&w, 40) == ABUT_E_NUMERIC);
     CHECK(w.st.solver.failed.kind == ABUT_FAILED_ITERATIONS);
     READS(&w, "not converged after 500 Newton iterations", "a higher limit");
@@ -299,7 +299,7 @@ TEST(a_dhat_that_is_tiny_against_the_scene_is_what_the_advice_is_about)
 {
     world w;
     meeting(&w);
-    w.st.solver.opt.max_newton = 2;
+    w.o.search.max_newton = 2;
     CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
     const abut_search *s = &w.st.solver;
     abut_model *m = (abut_model *)s->prob.model;
@@ -330,8 +330,8 @@ static abut_failure_kind stretch(world *w, int max_newton)
                 "  - {select: {object: held, relative-box: [[0, 0, 0], [0.01, 1, 1]]}, fix: true}\n"
                 "  - {select: {object: loose, relative-box: [[0, 0, 0], [0.01, 1, 1]]}, force: [-0.5, 0, 0]}\n"
                 "  - {select: {object: loose, relative-box: [[0.99, 0, 0], [1, 1, 1]]}, force: [0.5, 0, 0]}\n");
-    w->st.solver.opt.names = &w->model_set;
-    w->st.solver.opt.max_newton = max_newton;
+    w->o.names = &w->model_set;
+    w->o.search.max_newton = max_newton;
     CHECK(world_run(w, 1) == ABUT_E_NUMERIC);
     return w->st.solver.failed.kind;
 }
@@ -370,10 +370,8 @@ TEST(an_indefinite_matrix_of_any_direction_names_a_node)
     for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++) {
         world w;
         meeting_damped(&w, 1);
-        abut_search_opts o = w.st.solver.opt;
-        o.direction = *ops;
-        abut_stepper_clear(&w.st);
-        CHECK(!abut_stepper_init(&w.st, &w.model, &o, &w.err));
+        w.row.direction = *ops;
+        world_renew(&w);
         abut_damping_of(&w.st.solver.prob.terms)->mass = -1e9;
         CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
         CHECK(w.st.solver.failed.kind == ABUT_FAILED_INDEFINITE && w.st.solver.failed.node >= 0);

@@ -19,7 +19,7 @@ static void stretched(world *w, double h)
 static void guess(world *w, int rule, double *v)
 {
     int none = 1;
-    w->st.solver.opt.line.guess = rule;
+    w->o.search.guess = rule;
     CHECK(!abut_step_guess(&w->st, v, &none, &w->rep, &w->err));
     CHECK(none == (rule == ABUT_GUESS_START));
 }
@@ -90,10 +90,10 @@ TEST(a_guess_that_would_raise_the_objective_is_left)
 {
     world w;
     stretched(&w, 10);      /* a symplectic step of 10 s throws it far beyond itself */
-    w.st.solver.opt.line.guess = ABUT_GUESS_SYMPLECTIC;
+    w.o.search.guess = ABUT_GUESS_SYMPLECTIC;
     CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
     CHECK(!memcmp(w.st.solver.here.x, get(&w, "node/x"), 3 * (size_t)w.model.nv * sizeof(double)));
-    w.st.solver.opt.line.guess = ABUT_GUESS_INERTIA;
+    w.o.search.guess = ABUT_GUESS_INERTIA;
     CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
     CHECK_NEAR(w.st.solver.here.x[1] - get(&w, "node/x")[1], 10 * velocity[1] - 981, 1e-9);
     world_close(&w);

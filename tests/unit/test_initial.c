@@ -38,7 +38,7 @@ typedef struct setup {
     double *A, *B;          /* [n * n] the Newton matrix; the approximate inverse */
 } setup;
 
-static const abut_direction_options ONE = { .threads = 1, .fit = { 0.5, 1.5 } };
+static const abut_direction_options ONE = { .user = &abut_solve_defaults };
 
 static double *square(size_t n) { return calloc(n * n, sizeof(double)); }
 
@@ -201,7 +201,9 @@ TEST(lbfgs_jh_is_block_jacobi_on_as_many_disjoint_sets_as_were_asked_for)
 {
     for (int parts = 1; parts < 5; parts += 3) {
         setup q;
-        setup_make(&q, &abut_initial_blocks, &(abut_direction_options){ .threads = 1, .parts = parts }, 2, 1e-3, 1e-3);
+        abut_solve_options user = abut_solve_defaults;
+        user.quasi.parts = parts;
+        setup_make(&q, &abut_initial_blocks, &(abut_direction_options){ .user = &user }, 2, 1e-3, 1e-3);
         make(&q);
         apply_all(&q, 0, q.B);
         /* the sets: what a unit vector reaches */
@@ -315,7 +317,9 @@ TEST(dot_is_the_mean_of_subdomains_with_completed_interfaces_and_exact_on_their_
     for (int levels = 1; levels < 3; levels++) {
         setup q;
         int32_t *part = calloc(4096, sizeof *part);
-        const abut_direction_options o = { .threads = 1, .cut = { K, part }, .one_level = levels == 1 };
+        abut_solve_options user = abut_solve_defaults;
+        const abut_direction_options o = { .user = &user, .cut = { K, part } };
+        user.quasi.levels = levels;
         setup_make(&q, &abut_initial_subdomains, &o, 2, 1e-3, 1e-3);
         uint8_t *in = calloc(K * (size_t)q.p->nrow, 1);
         CHECK(q.w.model.nt <= 4096);
@@ -352,7 +356,9 @@ static int is_inside(const uint8_t *a, const uint8_t *b, int32_t n)
 TEST(dot_cuts_as_many_subdomains_of_its_own_as_are_asked_for)
 {
     setup q;
-    const abut_direction_options o = { .threads = 1, .parts = 3, .one_level = 1 };
+    abut_solve_options user = abut_solve_defaults;
+    const abut_direction_options o = { .user = &user };
+    user.quasi.parts = 3, user.quasi.levels = 1;
     setup_make(&q, &abut_initial_subdomains, &o, 2, 1e-3, 1e-3);
     make(&q);
     apply_all(&q, 1, q.B);
@@ -536,7 +542,7 @@ TEST(lbfgs_warped_is_the_newton_matrix_of_a_body_that_has_turned_and_lbfgs_rest_
 TEST(lbfgs_id_is_what_the_newest_pair_says_and_before_it_the_mean_of_the_laplacian)
 {
     setup q;
-    setup_make(&q, &abut_initial_identity, &(abut_direction_options){ .threads = 1, .fit = { 0.5, 1.5 } }, 2, 1e-3, 1e-3);
+    setup_make(&q, &abut_initial_identity, &ONE, 2, 1e-3, 1e-3);
     make(&q);
     abut_bsr L = { 0 };
     double sum = 0;

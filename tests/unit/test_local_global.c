@@ -17,17 +17,23 @@ static void curtain(world *w, int n, double k, double tolerance)
 {
     *w = (world){ 0 };
     curtain_arrays(n, k, tolerance, &w->model_set, &w->frame);
-    abut_search_opts o = abut_search_defaults();
-    if (abut_model_view(&w->model_set, &w->model, &w->err) || abut_stepper_init(&w->st, &w->model, &o, &w->err))
+    w->o = abut_solve_defaults;
+    if (abut_model_view(&w->model_set, &w->model, &w->err) || abut_stepper_init(&w->st, &w->model, &w->row, &w->o, &w->err))
         printf("# %s\n", w->err.msg), abort();
 }
 
-static abut_lg_opts method(const abut_lg_method *which, int iterations)
+/* A method, and the settings of its runs. */
+typedef struct lg_choice {
+    const abut_lg_method *method;
+    abut_solve_options user;
+} lg_choice;
+
+static lg_choice method(const abut_lg_method *which, int iterations)
 {
-    abut_lg_opts o = abut_lg_defaults();
-    o.method = which;
-    o.iterations = iterations;
-    o.contact = ABUT_CONTACT_IGNORE;
+    lg_choice o = { which, abut_solve_defaults };
+    o.user.real_time.iterations = iterations;
+    o.user.real_time.contact = ABUT_CONTACT_IGNORE;
+    o.user.quasi.history = 0;
     return o;
 }
 
@@ -62,11 +68,11 @@ TEST(fast_mass_springs_have_the_errors_of_an_independent_implementation)
         world w;
         abut_local_global s;
         double start, least, now, speed;
-        const abut_lg_opts o = method(&abut_lg_springs, 10);
+        const lg_choice o = method(&abut_lg_springs, 10);
         curtain(&w, 21, c == 0 ? 100 : c == 1 ? 1000 : 10000, 1e-9);
         CHECK(w.model.nsp == 1640);
         CHECK(!world_run(&w, 14));
-        CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
+        CHECK(!abut_lg_init(&s, &w.model, o.method, &o.user, &w.err));
         CHECK(!abut_lg_begin(&s, &w.frame, w.at, &w.rep, &w.err));
         double *begin = malloc(3 * 441 * sizeof *begin);
         memcpy(begin, s.x, 3 * 441 * sizeof *begin);
@@ -214,7 +220,7 @@ TEST(an_iteration_is_the_local_and_the_global_step_and_never_raises_the_objectiv
         world w;
         abut_local_global s;
         abut_rng r = { 21 };
-        const abut_lg_opts o = method(&abut_lg_projective, 10);
+        const lg_choice o = method(&abut_lg_projective, 10);
         if (tets) {
             fixture *f = fixture_new();
             f->material = ABUT_ARAP;
@@ -223,7 +229,7 @@ TEST(an_iteration_is_the_local_and_the_global_step_and_never_raises_the_objectiv
         } else {
             curtain(&w, 11, 200, 1e-6);
         }
-        CHECK(!abut_lg_init(&s, &w.model, &o, &w.err) && s.exact);
+        CHECK(!abut_lg_init(&s, &w.model, o.method, &o.user, &w.err) && s.exact);
         CHECK(!abut_lg_begin(&s, &w.frame, w.at, &w.rep, &w.err));
         double *before = malloc(3 * (size_t)w.model.nv * sizeof *before);
         for (int round = 0; round < 40; round++) {
@@ -248,14 +254,14 @@ TEST(an_iteration_is_the_local_and_the_global_step_and_never_raises_the_objectiv
 /* ---- where it leads ---- */
 
 /* furthest distance of a coordinate after n steps each, by Newton and by the constant matrix run to the same tolerance */
-static double newton_and_pd_differ(world *w, const abut_lg_opts *o, int n)
+static double newton_and_pd_differ(world *w, const lg_choice *o, int n)
 {
     abut_local_global s;
     abut_instant at = w->at;
     abut_arrays here = { 0 }, next = { 0 };
     double far = 0;
     for (int i = 0; i < w->frame.n; i++) CHECK(!abut_arrays_copy(&here, &w->frame.a[i], &w->err));
-    CHECK(!abut_lg_init(&s, &w->model, o, &w->err));
+    CHECK(!abut_lg_init(&s, &w->model, o->method, &o->user, &w->err));
     CHECK(!world_run(w, n));
     for (int k = 0; k < n; k++) {
         abut_report rep = { 0 };
@@ -287,7 +293,7 @@ TEST(converged_iterations_end_where_newton_does)
     static const int material[] = { ABUT_ARAP, ABUT_LINEAR_COROTATED, ABUT_NEO_HOOKEAN, ABUT_STVK, ABUT_POLYNOMIAL };
     for (size_t c = 0; c <= sizeof material / sizeof *material; c++) {
         world w;
-        const abut_lg_opts o = method(&abut_lg_projective, 0);
+        const lg_choice o = method(&abut_lg_projective, 0);
         if (c) {
             fixture *f = fixture_new();
             f->material = material[c - 1];
@@ -317,7 +323,7 @@ TEST(the_error_shrinks_with_the_iterations_and_few_of_them_keep_momentum)
     double last = INFINITY;
     for (int iterations = 1; iterations <= 256; iterations *= 4) {
         world w;
-        const abut_lg_opts o = method(&abut_lg_springs, iterations);
+        const lg_choice o = method(&abut_lg_springs, iterations);
         curtain(&w, 9, 300, 1e-10);
         const double far = newton_and_pd_differ(&w, &o, 8);
         printf("# %d iterations a step: %.3g m off after 8 steps\n", iterations, far);
@@ -329,7 +335,7 @@ TEST(the_error_shrinks_with_the_iterations_and_few_of_them_keep_momentum)
     world w;
     abut_local_global s;
     abut_rng r = { 31 };
-    const abut_lg_opts o = method(&abut_lg_springs, 2);
+    const lg_choice o = method(&abut_lg_springs, 2);
     curtain(&w, 9, 300, 1e-10);
     abut_arrays_remove(&w.model_set, "attachment/node");
     abut_arrays_remove(&w.model_set, "attachment/weight");
@@ -338,7 +344,7 @@ TEST(the_error_shrinks_with_the_iterations_and_few_of_them_keep_momentum)
     memset(abut_arrays_find(&w.model_set, "world/gravity")->data, 0, 24);
     CHECK(!abut_model_view(&w.model_set, &w.model, &w.err));
     disturb(&r, w.model.nv, w.model.X, 0.03, get(&w, "node/x"));
-    CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
+    CHECK(!abut_lg_init(&s, &w.model, o.method, &o.user, &w.err));
     for (int k = 0; k < 20; k++) {
         abut_report rep = { 0 };
         CHECK(!advance(&s, &w.frame, &w.at, &w.next, &rep, &w.err));
@@ -357,10 +363,10 @@ TEST(no_thread_count_changes_a_bit)
     for (int threads = 1; threads <= 5; threads += 2) {
         world w;
         abut_local_global s;
-        const abut_lg_opts o = method(&abut_lg_springs, 5);
+        const lg_choice o = method(&abut_lg_springs, 5);
         abut_threads_set(threads);
         curtain(&w, 60, 1000, 1e-6);
-        CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
+        CHECK(!abut_lg_init(&s, &w.model, o.method, &o.user, &w.err));
         for (int k = 0; k < 3; k++) {
             CHECK(!advance(&s, &w.frame, &w.at, &w.next, &w.rep, &w.err));
             world_go_on(&w);
@@ -382,43 +388,47 @@ TEST(what_it_cannot_do_is_refused_with_what_was_found)
 {
     world w;
     abut_local_global s;
-    abut_lg_opts o = method(&abut_lg_springs, 5);
+    lg_choice o = method(&abut_lg_springs, 5);
     fixture *f = fixture_new();
     fixture_box(f, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0);
     world_open(&w, f, NULL);
-    CHECK(abut_lg_init(&s, &w.model, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "6 tets, 0 shells and 0 rods"));
+    CHECK(abut_lg_init(&s, &w.model, o.method, &o.user, &w.err) == ABUT_E_FORMAT);
+    CHECK(strstr(w.err.msg, "6 tets, 0 shells and 0 rods"));
     o = method(&abut_lg_projective, 5);
-    o.contact = ABUT_CONTACT_REFUSED;
-    CHECK(abut_lg_init(&s, &w.model, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "8 collision vertices and 0 half-spaces"));
-    o.contact = ABUT_CONTACT_IGNORE;
+    o.user.real_time.contact = ABUT_CONTACT_REFUSED;
+    CHECK(abut_lg_init(&s, &w.model, o.method, &o.user, &w.err) == ABUT_E_FORMAT);
+    CHECK(strstr(w.err.msg, "8 collision vertices and 0 half-spaces"));
+    o.user.real_time.contact = ABUT_CONTACT_IGNORE;
     const int32_t scheme = ABUT_BDF2;
     const double damping = 0.5;
     abut_model m = w.model;
     m.scheme = &scheme;
-    CHECK(abut_lg_init(&s, &m, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "time scheme bdf2"));
+    CHECK(abut_lg_init(&s, &m, o.method, &o.user, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "time scheme bdf2"));
     m = w.model;
     m.damp_stiffness = &damping;
-    CHECK(abut_lg_init(&s, &m, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "0.5 s"));
+    CHECK(abut_lg_init(&s, &m, o.method, &o.user, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "0.5 s"));
     static const double fibre[1] = { 1 }, limit[4] = { 0, 0, 1, 1.1 };
     m = w.model;
     m.mat_fibre = fibre;
     o.method = &abut_lg_admm;
-    CHECK(abut_lg_init(&s, &m, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "solver admm-pd: shells, rods or fibres"));
+    CHECK(abut_lg_init(&s, &m, o.method, &o.user, &w.err) == ABUT_E_FORMAT);
+    CHECK(strstr(w.err.msg, "solver admm-pd: shells, rods or fibres"));
     m = w.model;
     m.shell_limit = limit;
     o.method = &abut_lg_projective;
-    CHECK(abut_lg_init(&s, &m, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "solver pd: shells with limits"));
-    o.iterations = 0;
-    o.max_iterations = 2;
+    CHECK(abut_lg_init(&s, &m, o.method, &o.user, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "solver pd: shells with limits"));
+    o.user.real_time.iterations = 0;
     f->tol = 1e-12;
     memcpy(abut_arrays_find(&w.model_set, "solve/tolerance")->data, &f->tol, 8);
-    CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
+    CHECK(!abut_lg_init(&s, &w.model, o.method, &o.user, &w.err));
+    s.how.most = 2;
     for (int32_t i = 0; i < 3 * w.model.nv; i++) get(&w, "node/x")[i] *= 1.5;
     CHECK(advance(&s, &w.frame, &w.at, &w.next, &w.rep, &w.err) == ABUT_E_NUMERIC);
     CHECK(strstr(w.err.msg, "after 2 iterations: residual"));
     abut_lg_clear(&s);
-    o.norm = 1e-12;
-    CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
+    o.user.search.stop = ABUT_STOP_CHARACTERISTIC, o.user.search.tolerance = 1e-12;
+    CHECK(!abut_lg_init(&s, &w.model, o.method, &o.user, &w.err));
+    s.how.most = 2;
     CHECK(advance(&s, &w.frame, &w.at, &w.next, &w.rep, &w.err) == ABUT_E_NUMERIC);
     CHECK(strstr(w.err.msg, "after 2 iterations: characteristic norm ") && strstr(w.err.msg, ", want 1e-12"));
     abut_lg_clear(&s);
@@ -430,15 +440,15 @@ TEST(collision_springs_hold_a_block_near_the_floor_and_let_it_go_again)
 {
     world w;
     abut_local_global s;
-    abut_lg_opts o = method(&abut_lg_projective, 20);
+    lg_choice o = method(&abut_lg_projective, 20);
     fixture *f = fixture_new();
     f->material = ABUT_ARAP;
     f->young = 1e5;
     f->plane = 1;
     fixture_box(f, 0, 0.001, 0, 0.2, 0.2, 0.2, 2, 2, 2, 0);
     world_open(&w, f, NULL);
-    o.contact = ABUT_CONTACT_BY_SPRINGS;
-    CHECK(!abut_lg_init(&s, &w.model, &o, &w.err) && !s.exact);
+    o.user.real_time.contact = ABUT_CONTACT_BY_SPRINGS;
+    CHECK(!abut_lg_init(&s, &w.model, o.method, &o.user, &w.err) && !s.exact);
     double lowest = 0, total = 0;
     for (int32_t i = 0; i < w.model.nv; i++) total += w.model.mass[i];
     for (int k = 0; k < 100; k++) {
@@ -475,7 +485,7 @@ TEST(collision_springs_between_bodies_keep_momentum_and_limit_the_depth)
     for (int springs = 0; springs < 2; springs++) {
         world w;
         abut_local_global s;
-        abut_lg_opts o = method(&abut_lg_projective, 20);
+        lg_choice o = method(&abut_lg_projective, 20);
         fixture *f = fixture_new();
         f->material = ABUT_ARAP;
         f->young = 1e5;
@@ -483,8 +493,8 @@ TEST(collision_springs_between_bodies_keep_momentum_and_limit_the_depth)
         fixture_box(f, 0, 0, 0, 0.2, 0.2, 0.2, 2, 2, 2, 0);
         fixture_box(f, 0.03, 0.21, 0.02, 0.2, 0.2, 0.2, 3, 2, 3, 0);
         world_open(&w, f, (const double[]){ 0, 0, 0, 0, -1, 0 });
-        if (springs) o.contact = ABUT_CONTACT_BY_SPRINGS;
-        CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
+        if (springs) o.user.real_time.contact = ABUT_CONTACT_BY_SPRINGS;
+        CHECK(!abut_lg_init(&s, &w.model, o.method, &o.user, &w.err));
         double before[3];
         abut_linear_momentum(&(abut_mass){ .model = &w.model }, get(&w, "node/v"), before);
         depth[springs] = INFINITY;
@@ -562,7 +572,7 @@ TEST(admm_that_converges_ends_where_newton_does)
     static const int material[] = { ABUT_ARAP, ABUT_FIXED_COROTATED, ABUT_NEO_HOOKEAN };
     for (size_t c = 0; c < sizeof material / sizeof *material; c++) {
         world w;
-        abut_lg_opts o = method(&abut_lg_admm, 0);
+        lg_choice o = method(&abut_lg_admm, 0);
         fixture *f = fixture_new();
         f->material = material[c];
         f->young = 1e5;
@@ -571,14 +581,14 @@ TEST(admm_that_converges_ends_where_newton_does)
         fixture_box(f, 0, 0, 0, 0.6, 0.2, 0.2, 3, 1, 1, 0);
         world_open(&w, f, NULL);
         for (int32_t i = 0; i < 3 * w.model.nv; i += 3) get(&w, "node/x")[i] *= 1.1;
-        o.norm = 1e-11;
+        o.user.search.stop = ABUT_STOP_CHARACTERISTIC, o.user.search.tolerance = 1e-11;
         const double far = newton_and_pd_differ(&w, &o, 3);
         printf("# %s: %.2g m\n", abut_material_names[material[c]], far);
         CHECK(far < 1e-9);
         world_close(&w);
     }
     world w;
-    const abut_lg_opts o = method(&abut_lg_admm, 0);
+    const lg_choice o = method(&abut_lg_admm, 0);
     curtain(&w, 9, 300, 1e-10);
     const double far = newton_and_pd_differ(&w, &o, 3);
     printf("# springs: %.2g m\n", far);
@@ -604,12 +614,12 @@ TEST(a_term_that_its_matrix_does_not_have_is_refused_by_name)
         world w;
         world_open(&w, f, NULL);
         abut_local_global s;
-        abut_lg_opts o = method(which[i], 1);
+        lg_choice o = method(which[i], 1);
         const abut_own_term own[] = { { &ops, &w }, { NULL, NULL } };
-        CHECK(!abut_lg_init(&s, &w.model, &o, &w.err));
+        CHECK(!abut_lg_init(&s, &w.model, o.method, &o.user, &w.err));
         abut_lg_clear(&s);
-        o.terms = own;
-        CHECK(abut_lg_init(&s, &w.model, &o, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "the term 'strange'"));
+        o.user.terms = own;
+        CHECK(abut_lg_init(&s, &w.model, o.method, &o.user, &w.err) == ABUT_E_FORMAT && strstr(w.err.msg, "the term 'strange'"));
         world_close(&w);
     }
 }

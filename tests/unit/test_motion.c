@@ -435,7 +435,7 @@ TEST(a_handle_whose_target_lies_in_the_ground_is_a_failure_by_name)
 {
     world w;
     world_scene(&w, PUNCH("translate: [0, -16, 0], until: 0.1 s"));
-    w.st.solver.opt.max_newton = 60;
+    w.o.search.max_newton = 60;
     CHECK(world_run(&w, 2) == ABUT_E_NUMERIC);
     CHECK(strstr(w.err.msg, "scripted motion"));
     world_close(&w);

@@ -37,7 +37,7 @@ static void shake(run *r, double half_wave, double zigzag)
 TEST(without_contact_taut_rods_take_the_steps_of_newton)
 {
     static const int cells[] = { 1, 2, 5, 20, 50 };
-    abut_step_options o = abut_step_defaults();
+    abut_solve_options o = abut_solve_defaults;
     o.hard.repair = ABUT_REPAIR_NONE;
     for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) {
         const char *text = hanging(cells[c], "-9.81", "1e4", "");
@@ -231,7 +231,7 @@ TEST(a_step_that_leads_to_more_energy_is_refused_and_says_so)
         abut_term_ops ops;
         abut_own_term own[] = { { NULL, NULL }, { NULL, NULL } };
         abut_element_term(&pull, &ops, &own[0]);
-        abut_step_options o = abut_step_defaults();
+        abut_solve_options o = abut_solve_defaults;
         o.hard.repair = ABUT_REPAIR_NONE;
         o.terms = own;
         open_run_of(&r, hanging(2, "0", "1e4", ""), "nodal", &o);

@@ -63,21 +63,26 @@ static double value(bar *b, const double *x)
     return e.sum / p->w.psi;
 }
 
-static abut_lg_opts constant(int history, double low, double high)
+/* A method, and the settings of its runs. */
+typedef struct lg_choice {
+    const abut_lg_method *method;
+    abut_solve_options user;
+} lg_choice;
+
+static lg_choice constant(int history, double low, double high)
 {
-    abut_lg_opts o = abut_lg_defaults();
-    o.method = &abut_lg_projective;
-    o.history = history;
-    o.fit_low = low, o.fit_high = high;
+    lg_choice o = { &abut_lg_projective, abut_solve_defaults };
+    o.user.quasi.history = history;
+    o.user.quasi.fit[0] = low, o.user.quasi.fit[1] = high;
     return o;
 }
 
-static void bar_open(bar *b, double angle, int quarter, const abut_lg_opts *o)
+static void bar_open(bar *b, double angle, int quarter, const lg_choice *o)
 {
     b->w = (world){ 0 };
     bar_arrays(angle, quarter, &b->w.model_set, &b->w.frame);
     world_start(&b->w);
-    CHECK(!abut_lg_init(&b->s, &b->w.model, o, &b->w.err));
+    CHECK(!abut_lg_init(&b->s, &b->w.model, o->method, &o->user, &b->w.err));
     CHECK(!abut_lg_begin(&b->s, &b->w.frame, b->w.at, &b->w.rep, &b->w.err));
     b->start = value(b, b->s.x);
     abut_search *n = &b->w.st.solver;
@@ -117,7 +122,7 @@ TEST(lbfgs_on_the_constant_matrix_has_the_errors_of_an_independent_implementatio
         for (int quarter = 0; quarter < 2; quarter++) {
             bar b;
             char what[64];
-            const abut_lg_opts o = constant(row[r].history, row[r].low, row[r].high);
+            const lg_choice o = constant(row[r].history, row[r].low, row[r].high);
             snprintf(what, sizeof what, "history %d, %g to %g, %d degrees", row[r].history, row[r].low, row[r].high,
                      90 * quarter);
             bar_open(&b, acos(-1), quarter, &o);
@@ -138,14 +143,14 @@ TEST(lbfgs_on_the_constant_matrix_has_the_errors_of_an_independent_implementatio
 /* The error of a step that a direction makes in so many iterations, without some features. */
 static double error_without(bar *b, const abut_direction_ops *ops, int iterations, unsigned without)
 {
-    abut_search_opts o = abut_search_defaults();
+    const abut_solver_row row = { .direction = ops };
+    abut_solve_options o = abut_solve_defaults;
     abut_stepper st;
     abut_report rep = { 0 };
-    o.direction = ops;
-    o.without = without;
-    o.line.armijo = 0.03;
-    o.stop.iterations = iterations;
-    CHECK(!abut_stepper_init(&st, &b->w.model, &o, &b->w.err));
+    o.search.without = without;
+    o.search.armijo = 0.03;
+    o.real_time.iterations = iterations;
+    CHECK(!abut_stepper_init(&st, &b->w.model, &row, &o, &b->w.err));
     CHECK(!abut_step_begin(&st, &b->w.frame, b->w.at, &rep, &b->w.err));
     CHECK(!abut_step_solve(&st, &rep, &b->w.err));
     CHECK(rep.newton == iterations && rep.fixed_iterations == iterations);
@@ -173,7 +178,7 @@ TEST(initial_matrices_have_the_errors_of_an_independent_implementation)
                 { &abut_direction_lbfgs_rest, 1, 5, { 5.73e-1, 3.28e-1, 6.82e-2, 4.53e-3, 4.01e-5 } },
                 { &abut_direction_lbfgs_h, 0, 1, { 2.08e-3 } },
                 { &abut_direction_newton, 0, 3, { 2.08e-3, 1.11e-5, 1.81e-11 } } };
-    const abut_lg_opts o = constant(0, 0.5, 1.5);
+    const lg_choice o = constant(0, 0.5, 1.5);
     for (size_t r = 0; r < sizeof row / sizeof *row; r++) {
         bar b;
         bar_open(&b, acos(-1), row[r].quarter, &o);
@@ -188,7 +193,7 @@ TEST(initial_matrices_have_the_errors_of_an_independent_implementation)
 /* From the second iteration on a constant matrix is scaled by the curvature along the step before. */
 TEST(a_constant_matrix_that_is_scaled_leaves_less_error)
 {
-    const abut_lg_opts o = constant(0, 0.5, 1.5);
+    const lg_choice o = constant(0, 0.5, 1.5);
     bar b;
     bar_open(&b, acos(-1), 0, &o);
     for (int i = 0; i < 5; i++) {
@@ -204,7 +209,7 @@ TEST(a_constant_matrix_that_is_scaled_leaves_less_error)
 /* The first scale of the identity is not a published one (solve/direction/initial.c); it affects all errors. */
 TEST(initial_matrices_are_ranked_as_published_and_the_warped_one_does_not_feel_how_the_bar_lies)
 {
-    const abut_lg_opts o = constant(0, 0.5, 1.5);
+    const lg_choice o = constant(0, 0.5, 1.5);
     double warped[2];
     for (int quarter = 0; quarter < 2; quarter++) {
         bar b;
@@ -236,14 +241,14 @@ TEST(initial_matrices_are_ranked_as_published_and_the_warped_one_does_not_feel_h
 TEST(a_fixed_number_of_iterations_ends_sooner_only_where_nothing_lowers_the_objective)
 {
     bar b;
-    const abut_lg_opts o = constant(0, 0.5, 1.5);
+    const lg_choice o = constant(0, 0.5, 1.5);
     bar_open(&b, acos(-1), 0, &o);
-    abut_search_opts so = abut_search_defaults();
+    const abut_solver_row row = { .direction = &abut_direction_lbfgs_pd };
+    abut_solve_options so = abut_solve_defaults;
     abut_stepper st;
     abut_report rep = { 0 };
-    so.direction = &abut_direction_lbfgs_pd;
-    so.stop.iterations = 500;
-    CHECK(!abut_stepper_init(&st, &b.w.model, &so, &b.w.err));
+    so.real_time.iterations = 500;
+    CHECK(!abut_stepper_init(&st, &b.w.model, &row, &so, &b.w.err));
     CHECK(!abut_step_begin(&st, &b.w.frame, b.w.at, &rep, &b.w.err) && !abut_step_solve(&st, &rep, &b.w.err));
     printf("# %d iterations, residual %.2e m/s\n", rep.newton, rep.residual);
     CHECK(rep.newton > 20 && rep.newton <= 500 && rep.newton_solves == 0 && rep.fixed_iterations == 500);
@@ -259,7 +264,7 @@ TEST(no_thread_count_changes_a_bit_of_steps_that_remember)
     double x[3 * NODES];
     for (int threads = 1; threads <= 7; threads += 3) {
         bar b;
-        const abut_lg_opts o = constant(5, 0.5, 1.5);
+        const lg_choice o = constant(5, 0.5, 1.5);
         double speed;
         abut_threads_set(threads);
         bar_open(&b, acos(-1), 0, &o);

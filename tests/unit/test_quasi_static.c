@@ -203,7 +203,7 @@ TEST(a_body_that_nothing_holds_is_named)
     world_open(&w, f, NULL);
     CHECK(!abut_arrays_put_text(&w.model_set, "object/name", "held\nloose\n", &w.err));
     CHECK(!abut_model_view(&w.model_set, &w.model, &w.err));
-    w.st.solver.opt.names = &w.model_set;
+    w.o.names = &w.model_set;
     CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
     CHECK(w.st.solver.failed.kind == ABUT_FAILED_FLOATING && w.st.solver.failed.iterations < 200);
     CHECK(strstr(w.err.msg, "'loose' floats"));

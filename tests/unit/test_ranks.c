@@ -243,6 +243,7 @@ typedef struct problem {
     abut_search s;
     abut_newton_matrix A;
     abut_newton_solve solve;
+    abut_solve_options user;
     double *y;              /* [VECTORS][3 nrow] A b by rows */
     size_t blocks;
     abut_err err;
@@ -252,9 +253,9 @@ static void evaluate(const abut_ranks *r, void *ctx)
 {
     problem *p = ctx;
     abut_report rep = { 0 };
-    abut_search_opts o = abut_search_defaults();
-    o.device.ranks = r;
-    CHECK(!abut_search_init(&p->s, p->model, &o, &p->err));
+    p->user = abut_solve_defaults;
+    p->user.device.ranks = r;
+    CHECK(!abut_search_init(&p->s, p->model, NULL, &p->user, &p->err));
     abut_objective *prob = &p->s.prob;
     memcpy(prob->xn, p->x, 3 * (size_t)p->model->nv * sizeof *p->x);
     memcpy(prob->xhat, p->model->X, 3 * (size_t)p->model->nv * sizeof *p->x);
@@ -266,7 +267,7 @@ static void evaluate(const abut_ranks *r, void *ctx)
     abut_search_place(&p->s, p->x);
     CHECK(!abut_search_contacts(&p->s, &rep, &p->err));
     CHECK(!p->s.ops->points.evaluate(&p->s, &p->s.here, ABUT_HAS_ENERGY | ABUT_HAS_GRADIENT, &rep, &p->err));
-    abut_direction_options opt = { .threads = 1, .linear = &abut_linear_own };
+    abut_direction_options opt = { .user = &p->user, .linear = &abut_linear_own };
     CHECK(!abut_newton_matrix_init(&p->A, prob, 0, &p->err));
     CHECK(!abut_newton_solve_init(&p->solve, prob, &opt, 0, &p->err));
     CHECK(!abut_newton_matrix_sum(&p->A, &p->solve.order, prob, &p->s.here, &rep, &p->err));

@@ -4,112 +4,156 @@
 #include "check.h"
 #include "sparse/linear_solvers.h"
 #include "solve/solvers.h"
-#include "solve/step/options.h"
+#include "solve/options.h"
+
+enum { ROWS = ABUT_SOLVE_OPTIONS_COUNT };
+
+static const abut_option *const NONE[] = { NULL };
+
+/* Whether a solver understands an option: the row of the table, or the trait of one that a program has beside it. */
+static int understands(const abut_solver_row *r, const abut_option *o) { return !o->solvers || r->options & o->solvers; }
 
 TEST(every_row_is_found_with_what_it_understands_and_refused_with_anything_else)
 {
     for (const abut_solver_row *r = abut_solver_table; r->name; r++) {
+        const abut_option *given[ROWS + 2] = { NULL };
         abut_err err = { 0 };
+        int n = 0;
         CHECK(r->use && strlen(r->use) <= 32 && r->notes);
         CHECK(r->stepper && r->stepper->make && r->stepper->commit && r->stepper->free);
-        CHECK(abut_solver_find(r->name, 0, &err) == r);
-        CHECK(abut_solver_find(r->name, r->options, &err) == r);
-        for (int k = 0; k < ABUT_OPTIONS; k++) {
-            if (r->options & 1u << k) continue;
-            CHECK(!abut_solver_find(r->name, 1u << k | r->options, &err) && err.code == ABUT_E_ARG);
+        for (int k = 0; k < ROWS; k++)
+            if (understands(r, &abut_solve_table[k])) given[n++] = &abut_solve_table[k];
+        CHECK(abut_solver_find(r->name, NULL, &err) == r && abut_solver_find(r->name, NONE, &err) == r);
+        CHECK(abut_solver_find(r->name, given, &err) == r);
+        for (int k = 0; k < ROWS; k++) {
+            given[n] = &abut_solve_table[k];
+            if (understands(r, given[n])) continue;
+            CHECK(!abut_solver_find(r->name, given, &err) && err.code == ABUT_E_ARG);
             CHECK(strstr(err.msg, "not for ") && strstr(err.msg, r->name) && !strncmp(err.msg, "--", 2));
         }
         /* who has no operation does not understand its option */
-        CHECK(!(r->options & ABUT_OPTION_ONE_PASS) == !r->stepper->suspend);
-        CHECK(!(r->options & ABUT_OPTION_LAGS) == !r->stepper->settle);
-        CHECK(!(r->options & ABUT_OPTION_DUMP_STUCK) == !r->stepper->stuck);
-        CHECK(!r->linear || !(r->options & ABUT_OPTION_LINEAR));
-        const abut_linear_solver_ops *linear;
-        CHECK(!r->linear || !abut_linear_solver_find(r->linear, &linear, &err));
+        CHECK(!(r->options & ABUT_FOR_BARRIER) == !r->stepper->suspend);
+        CHECK(!(r->options & ABUT_FOR_BARRIER) == !r->stepper->settle);
+        CHECK(!(r->options & (ABUT_FOR_BARRIER | ABUT_FOR_NODAL)) == !r->stepper->stuck);
+        CHECK(!r->linear || !(r->options & ABUT_FOR_FACTORS));
     }
 }
 
-/* Options that every solver has are no bits; a bit that no solver understands, or one beyond the last, is of no use. */
-TEST(every_option_with_a_bit_is_understood_by_some_rows_and_not_by_others_and_named_once)
+TEST(every_trait_brings_an_option_and_the_message_names_the_solvers_that_understand_it)
 {
-    char name[ABUT_OPTIONS][64];
-    unsigned some = 0, every = ~0u;
-    for (const abut_solver_row *r = abut_solver_table; r->name; r++) some |= r->options, every &= r->options;
-    CHECK(some == (1u << ABUT_OPTIONS) - 1 && every == 0);
-    for (int k = 0; k < ABUT_OPTIONS; k++) {
+    unsigned traits = 0, used = 0;
+    for (const abut_solver_row *r = abut_solver_table; r->name; r++) traits |= r->options;
+    for (int k = 0; k < ROWS; k++) {
+        const abut_option *const given[] = { &abut_solve_table[k], NULL };
         const abut_solver_row *r = abut_solver_table;
+        char start[60];
         abut_err err = { 0 };
-        while (r->options & 1u << k) r++;
-        CHECK(!abut_solver_find(r->name, 1u << k, &err));
-        snprintf(name[k], sizeof name[k], "%.*s", (int)strcspn(err.msg, ":"), err.msg);
-        for (int i = 0; i < k; i++) CHECK(strcmp(name[i], name[k]) != 0);
-        /* the message names the solvers that know the option, and no others */
+        used |= given[0]->solvers;
+        CHECK(!(given[0]->solvers & ~traits));
+        for (int i = 0; i < k; i++) CHECK(strcmp(abut_solve_table[i].name, given[0]->name) != 0);
+        while (r->name && understands(r, given[0])) r++;
+        if (!given[0]->solvers) continue;
+        CHECK(r->name && !abut_solver_find(r->name, given, &err));
+        snprintf(start, sizeof start, "--%s: for --solver ", given[0]->name);
+        CHECK(!strncmp(err.msg, start, strlen(start)));
         char *const rest = strstr(err.msg, ", not for ");
         CHECK(rest != NULL);
         rest[1] = 0;
         for (const abut_solver_row *of = abut_solver_table; of->name; of++) {
             char word[40];
             snprintf(word, sizeof word, " %s,", of->name);
-            CHECK(!(of->options & 1u << k) == !strstr(err.msg, word));
+            CHECK(!understands(of, given[0]) == !strstr(err.msg, word));
         }
+    }
+    CHECK(used == traits);
+}
+
+TEST(every_option_of_the_table_is_read_into_its_member_and_refused_out_of_range)
+{
+    for (int k = 0; k < ROWS; k++) {
+        const abut_option *row = &abut_solve_table[k];
+        abut_solve_options o = abut_solve_defaults;
+        char said[ABUT_OPTION_SAID], notes[100] = "";
+        abut_err err = { 0 };
+        const char *at = (const char *)&o + row->at;
+        CHECK((row->help != NULL) != (row->describe != NULL));
+        CHECK(!abut_solve_options_check(&o, &err));
+        if (row->kind == ABUT_OPTION_WHOLE) {
+            CHECK(!abut_option_number(row, &o, row->least, said, &err) && *(const int *)at == (int)row->least);
+            CHECK(abut_option_number(row, &o, row->least - 1, said, &err) == ABUT_E_ARG);
+            if (row->most) CHECK(abut_option_number(row, &o, row->most + 1, said, &err) == ABUT_E_ARG);
+        } else if (row->kind == ABUT_OPTION_POSITIVE) {
+            CHECK(!abut_option_number(row, &o, 0.5, said, &err) && *(const double *)at == 0.5 && !strcmp(said, "0.5"));
+            CHECK(abut_option_number(row, &o, 0, said, &err) == ABUT_E_ARG);
+            if (row->most) CHECK(abut_option_number(row, &o, row->most, said, &err) && strstr(err.msg, "want less than 1"));
+            if (row->most) CHECK(abut_solve_options_check(&o, &err) == ABUT_E_ARG);
+        } else if (row->kind == ABUT_OPTION_FLAG) {
+            CHECK(!abut_option_number(row, &o, 1, said, &err) && *(const int *)at == 1 && !strcmp(said, "true"));
+        } else if (row->kind == ABUT_OPTION_CHOICE) {
+            for (int i = 0; row->names[i]; i++)
+                CHECK(!abut_option_word(row, &o, row->names[i], said, &err) && *(const int *)at == i);
+        }
+        if (row->kind == ABUT_OPTION_CHOICE || row->read) CHECK(abut_option_word(row, &o, "?", said, &err) == ABUT_E_ARG);
+        abut_option_note(row, "a-b", notes, sizeof notes);
+        CHECK(!(row->flags & ABUT_OPTION_SHAPES) == !*notes && !strchr(notes, '-') == !*notes);
     }
 }
 
 TEST(an_unknown_solver_is_refused_with_the_nearest_and_all)
 {
     abut_err err = { 0 };
-    CHECK(!abut_solver_find("lbgfs-h", 0, &err) && err.code == ABUT_E_ARG);
+    CHECK(!abut_solver_find("lbgfs-h", NULL, &err) && err.code == ABUT_E_ARG);
     CHECK(strstr(err.msg, "did you mean lbfgs-h?") && strstr(err.msg, "know newton, newton-cg, "));
-    CHECK(!abut_solver_find("", 0, &err));
+    CHECK(!abut_solver_find("", NULL, &err));
 }
 
-static abut_status check(const char *solver, abut_step_options o, const char *says)
+static abut_status check(const char *solver, abut_solve_options o, const char *says)
 {
     abut_err err = { 0 };
-    const abut_status rc = abut_solver_check(abut_solver_find(solver, 0, NULL), &o, &err);
+    const abut_status rc = abut_solver_check(abut_solver_find(solver, NULL, NULL), &o, &err);
     if (rc) CHECK(strstr(err.msg, says) != NULL);
     return rc;
 }
 
 TEST(values_that_do_not_go_together_are_refused)
 {
-    abut_step_options o = abut_step_defaults();
+    abut_solve_options o = abut_solve_defaults;
     for (const abut_solver_row *r = abut_solver_table; r->name; r++) CHECK(!check(r->name, o, ""));
-    o.stop = ABUT_STOP_PUBLISHED;
+    o.search.stop = ABUT_STOP_PUBLISHED;
     CHECK(!check("dot", o, "") && check("pd", o, "--stop published does not go with --solver pd"));
-    o.force_tolerance = 0.1;
+    o.search.force_tolerance = 0.1;
     CHECK(check("newton", o, "--force-tolerance does not go with --stop published"));
     /* no test ends a fixed number of iterations, with any solver that has it */
     for (const abut_solver_row *r = abut_solver_table; r->name; r++) {
-        if (!(r->options & ABUT_OPTION_ITERATIONS)) continue;
-        o = abut_step_defaults();
-        o.iterations = 5;
+        if (!(r->options & (ABUT_FOR_BARRIER | ABUT_FOR_CONSTANT))) continue;
+        o = abut_solve_defaults;
+        o.real_time.iterations = 5;
         CHECK(!check(r->name, o, ""));
-        o.tolerance = 1e-3;
+        o.search.tolerance = 1e-3;
         CHECK(check(r->name, o, "--tolerance does not go with --iterations 5"));
-        o.tolerance = 0, o.max_newton = 7;
+        o.search.tolerance = 0, o.search.max_newton = 7;
         CHECK(check(r->name, o, "--max-newton does not go with --iterations 5"));
-        o.max_newton = abut_step_defaults().max_newton, o.stop = ABUT_STOP_CHARACTERISTIC;
+        o.search.max_newton = abut_solve_defaults.search.max_newton, o.search.stop = ABUT_STOP_CHARACTERISTIC;
         CHECK(check(r->name, o, "--stop does not go with --iterations 5"));
-        o.iterations = 0;
+        o.real_time.iterations = 0;
         CHECK(!check(r->name, o, ""));
     }
-    o = abut_step_defaults();
-    CHECK(!abut_linear_solver_find("cg", &o.linear, NULL));
+    o = abut_solve_defaults;
+    CHECK(!abut_linear_solver_find("cg", &o.linear.solver, NULL));
     CHECK(!check("newton", o, "") && check("lbfgs-h", o, "know own, cholmod"));
-    o.cg_tolerance = 1e-4;
+    o.linear.cg_tolerance = 1e-4;
     CHECK(!check("newton", o, ""));
-    o.linear = NULL;
+    o.linear.solver = NULL;
     CHECK(!check("newton-cg", o, "") && check("newton", o, "--linear-solver own is direct"));
-    o.cg_tolerance = 1;
+    o.linear.cg_tolerance = 1;
     CHECK(check("newton-cg", o, "--cg-tolerance 1: want less than 1"));
-    o.cg_tolerance = 0;
-    CHECK(!abut_linear_solver_find("cg", &o.linear, NULL));
-    o.device.kind = 1;
+    o.linear.cg_tolerance = 0;
+    CHECK(!abut_linear_solver_find("cg", &o.linear.solver, NULL));
+    o.device.place.kind = 1;
     CHECK(check("newton", o, "has a linear solver of its own"));
-    o.linear = NULL;
+    o.linear.solver = NULL;
     CHECK(!check("newton", o, ""));
-    o.stop = ABUT_STOP_CHARACTERISTIC;
+    o.search.stop = ABUT_STOP_CHARACTERISTIC;
     CHECK(check("newton", o, "not characteristic"));
 }
 
@@ -121,25 +165,25 @@ TEST(options_change_a_view_of_the_model_and_not_the_model)
     fixture_box(f, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0);
     world_open(&w, f, NULL);
     const abut_model before = w.model;
-    abut_step_options o = abut_step_defaults();
-    abut_step_model m;
-    abut_step_model_view(&m, &w.model, &o);
-    CHECK(!memcmp(&m.view, &w.model, sizeof m.view));
-    o.passes.lags = 0, o.tolerance = 1e-7, o.force_tolerance = 0.25;
-    abut_step_model_view(&m, &w.model, &o);
-    CHECK(m.view.lags[0] == 0 && m.view.tolerance[0] == 1e-7 && m.view.force_tolerance[0] == 0.25);
+    abut_solve_options o = abut_solve_defaults;
+    abut_model m;
+    abut_solve_view(&m, &w.model, &o);
+    CHECK(!memcmp(&m, &w.model, sizeof m));
+    o.passes.lags = 0, o.search.tolerance = 1e-7, o.search.force_tolerance = 0.25;
+    abut_solve_view(&m, &w.model, &o);
+    CHECK(m.lags[0] == 0 && m.tolerance[0] == 1e-7 && m.force_tolerance[0] == 0.25);
     CHECK(w.model.lags[0] == 3 && !memcmp(&before, &w.model, sizeof before));
-    o.stop = ABUT_STOP_CHARACTERISTIC;  /* its tolerance is no speed */
-    abut_step_model_view(&m, &w.model, &o);
-    CHECK(m.view.tolerance == w.model.tolerance && abut_step_norm(&o) == 1e-7);
-    o.stop = ABUT_STOP_GRADIENT;        /* nor is this one: N/m */
-    abut_step_model_view(&m, &w.model, &o);
-    CHECK(m.view.tolerance == w.model.tolerance && abut_step_norm(&o) == 1e-7);
-    o.tolerance = 0;
-    CHECK(abut_step_norm(&o) == 3e-2);
-    o.stop = ABUT_STOP_STEP, o.tolerance = 1e-7;
-    abut_step_model_view(&m, &w.model, &o);
-    CHECK(m.view.tolerance[0] == 1e-7 && abut_step_norm(&o) == 0);
+    o.search.stop = ABUT_STOP_CHARACTERISTIC;  /* its tolerance is no speed */
+    abut_solve_view(&m, &w.model, &o);
+    CHECK(m.tolerance == w.model.tolerance && abut_stop_norm(&o.search) == 1e-7);
+    o.search.stop = ABUT_STOP_GRADIENT;        /* nor is this one: N/m */
+    abut_solve_view(&m, &w.model, &o);
+    CHECK(m.tolerance == w.model.tolerance && abut_stop_norm(&o.search) == 1e-7);
+    o.search.tolerance = 0;
+    CHECK(abut_stop_norm(&o.search) == 3e-2);
+    o.search.stop = ABUT_STOP_STEP, o.search.tolerance = 1e-7;
+    abut_solve_view(&m, &w.model, &o);
+    CHECK(m.tolerance[0] == 1e-7 && abut_stop_norm(&o.search) == 0);
     world_close(&w);
 }
 
@@ -153,9 +197,9 @@ TEST(a_step_in_passes_ends_on_the_frame_of_a_step_in_one_call)
     f->lags = 1;
     fixture_box(f, 0, 1e-4, 0, 0.2, 0.1, 0.2, 2, 1, 2, 0);
     world_open(&w, f, NULL);
-    const abut_solver_row *row = abut_solver_find("newton", 0, NULL);
+    const abut_solver_row *row = abut_solver_find("newton", NULL, NULL);
     const abut_stepper_ops *ops = row->stepper;
-    const abut_step_options o = abut_step_defaults();
+    const abut_solve_options o = abut_solve_defaults;
     void *one = NULL, *two = NULL;
     abut_arrays frame = { 0 }, pending = { 0 };
     abut_report rep = { 0 };
@@ -186,9 +230,9 @@ TEST(a_stepper_without_resume_refuses_a_pending_frame)
     fixture *f = fixture_new();
     fixture_box(f, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0);
     world_open(&w, f, NULL);
-    const abut_solver_row *row = abut_solver_find("pd", 0, NULL);
-    abut_step_options o = abut_step_defaults();
-    o.contact = ABUT_CONTACT_IGNORE;
+    const abut_solver_row *row = abut_solver_find("pd", NULL, NULL);
+    abut_solve_options o = abut_solve_defaults;
+    o.real_time.contact = ABUT_CONTACT_IGNORE;
     void *self = NULL;
     int written = 1;
     CHECK(!row->stepper->make(&self, &w.model, row, &o, &w.err));

@@ -32,10 +32,10 @@ typedef struct projection {
 
 static void projection_open(projection *p, const world *w)
 {
-    const abut_search_opts o = abut_search_defaults();
     *p = (projection){ 0 };
     CHECK(!abut_split_model(&w->model_set, &p->set, &p->err));
-    CHECK(!abut_model_view(&p->set, &p->model, &p->err) && !abut_stepper_init(&p->st, &p->model, &o, &p->err));
+    CHECK(!abut_model_view(&p->set, &p->model, &p->err));
+    CHECK(!abut_stepper_init(&p->st, &p->model, NULL, &abut_solve_defaults, &p->err));
     for (int i = 0; i < w->frame.n; i++) CHECK(!abut_arrays_copy(&p->predictor, &w->frame.a[i], &p->err));
 }
 

@@ -4,13 +4,13 @@
 
 #include "solve/sqp/sqp.h"
 
-static abut_step_options with(int form, int set, double offset)
+static abut_solve_options with(int form, int set, double offset)
 {
-    abut_step_options o = abut_step_defaults();
+    abut_solve_options o = abut_solve_defaults;
     o.inequalities.form = form;
     o.inequalities.active_set = set;
     o.inequalities.offset = offset;
-    o.max_newton = 200;
+    o.search.max_newton = 200;
     return o;
 }
 
@@ -34,7 +34,7 @@ TEST(multipliers_of_a_box_at_rest_add_up_to_its_weight)
     for (int form = 0; form < ABUT_CONSTRAINTS; form++)
         for (int fixed = 0; fixed < 2; fixed++) {
             run r;
-            const abut_step_options o = with(form, ABUT_ACTIVE_BOTH, 2e-3);
+            const abut_solve_options o = with(form, ABUT_ACTIVE_BOTH, 2e-3);
             CHECK(!open_solver(&r, FALLING, fixed ? "qp" : "sqp", &o));
             for (int k = 0; k < 120; k++) CHECK(!step(&r) && r.rep.sqp.hits == 0);
             const abut_sqp *s = r.stepper;
@@ -55,9 +55,9 @@ TEST(multipliers_of_a_box_at_rest_add_up_to_its_weight)
 TEST(free_flight_is_that_of_newton)
 {
     run a, b;
-    const abut_step_options o = with(0, 0, 1e-3);
-    abut_step_options plain = abut_step_defaults();
-    plain.tolerance = 1e-8;
+    const abut_solve_options o = with(0, 0, 1e-3);
+    abut_solve_options plain = abut_solve_defaults;
+    plain.search.tolerance = 1e-8;
     const char *text = HEAD("-10") "objects:\n"
         "  box: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}}, velocity: [1, 2, 0],\n"
         "        angular-velocity: {axis: [0, 1, 0], rate: 5 rad/s}}\n";
@@ -82,7 +82,7 @@ TEST(bodies_that_collide_keep_their_momentum_and_stay_apart)
 {
     for (int form = 0; form < ABUT_CONSTRAINTS; form++) {
         run r;
-        const abut_step_options o = with(form, ABUT_ACTIVE_BOTH, 1e-3);
+        const abut_solve_options o = with(form, ABUT_ACTIVE_BOTH, 1e-3);
         double start[3], off = 0;
         size_t pairs = 0, hits = 0;
         CHECK(!open_solver(&r, COLLIDING, "sqp", &o) && !step(&r));
@@ -109,7 +109,7 @@ TEST(bodies_that_collide_keep_their_momentum_and_stay_apart)
 TEST(a_step_that_passes_through_a_board_says_so_and_is_given_up_where_that_is_asked_for)
 {
     run r;
-    abut_step_options o = with(ABUT_CONSTRAINT_GAP, ABUT_ACTIVE_NEAR, 1e-3);
+    abut_solve_options o = with(ABUT_CONSTRAINT_GAP, ABUT_ACTIVE_NEAR, 1e-3);
     CHECK(!open_solver(&r, SHOT, "sqp", &o) && !step(&r));
     CHECK(r.rep.sqp.hits > 0 && r.f.x[3 * 8 + 1] < -0.5);
     CHECK(r.f.sqp_hits && r.f.sqp_hits[0] == (int32_t)r.rep.sqp.hits);
@@ -133,7 +133,7 @@ TEST(walls_with_less_between_them_than_the_offsets_are_infeasible)
         "  roof: {half-space: {point: [0, 0.0035, 0], normal: [0, -1, 0]}}\n";
     for (int fixed = 0; fixed < 2; fixed++) {
         run r;
-        abut_step_options o = with(ABUT_CONSTRAINT_GAP, ABUT_ACTIVE_BOTH, 2e-3);
+        abut_solve_options o = with(ABUT_CONSTRAINT_GAP, ABUT_ACTIVE_BOTH, 2e-3);
         CHECK(!open_solver(&r, text, fixed ? "qp" : "sqp", &o));
         CHECK(step(&r) == ABUT_E_NUMERIC && strstr(r.scene.err.msg, "exclude each other"));
         CHECK(strstr(r.scene.err.msg, "of 'plate' and ") && r.rep.sqp.last.answer == ABUT_QP_INFEASIBLE);
@@ -148,8 +148,8 @@ TEST(walls_with_less_between_them_than_the_offsets_are_infeasible)
 TEST(a_limit_of_iterations_that_is_reached_is_a_failure)
 {
     run r;
-    abut_step_options o = with(ABUT_CONSTRAINT_GAP, ABUT_ACTIVE_BOTH, 2e-3);
-    o.max_newton = 1;
+    abut_solve_options o = with(ABUT_CONSTRAINT_GAP, ABUT_ACTIVE_BOTH, 2e-3);
+    o.search.max_newton = 1;
     CHECK(!open_solver(&r, FALLING, "sqp", &o));
     CHECK(step(&r) == ABUT_E_NUMERIC && strstr(r.scene.err.msg, "not converged after 1 quadratic program"));
     close_run(&r);
@@ -163,7 +163,7 @@ TEST(what_it_cannot_do_is_refused_by_name)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         run r;
-        const abut_step_options o = abut_step_defaults();
+        const abut_solve_options o = abut_solve_defaults;
         CHECK(open_solver(&r, bad[i].scene, "sqp", &o) == ABUT_E_FORMAT);
         CHECK(strstr(r.scene.err.msg, bad[i].says) != NULL);
         close_run(&r);

@@ -4,7 +4,7 @@
 #include "failing_malloc.h"
 #include "solve/solvers.h"
 #include "sparse/linear_solvers.h"
-#include "solve/step/options.h"
+#include "solve/options.h"
 
 #include "check.h"
 
@@ -18,8 +18,8 @@ static const abut_linear_solver_ops *linear;    /* NULL: the solver's */
 static abut_status step(const abut_solver_row *solver, const abut_model *m, const abut_arrays *frame, abut_err *err)
 {
     void *self = NULL;
-    abut_step_options o = abut_step_defaults();
-    o.linear = linear;
+    abut_solve_options o = abut_solve_defaults;
+    o.linear.solver = linear;
     abut_instant at = { 0, 0 };
     abut_report rep = { .lag_residual = -1 };
     abut_arrays next = { 0 };

@@ -9,6 +9,8 @@ typedef struct world {
     fixture *f;
     abut_arrays model_set, frame, next;
     abut_model model;
+    abut_solver_row row;        /* its direction and linear solver; NULL: Newton's */
+    abut_solve_options o;
     abut_stepper st;
     abut_instant at;
     abut_report rep;
@@ -20,16 +22,22 @@ static inline void world_open(world *w, fixture *f, const double *v0)
     *w = (world){ .f = f };
     fixture_build(f, &w->model_set, &w->frame, v0);
     if (abut_model_view(&w->model_set, &w->model, &w->err)) printf("# %s\n", w->err.msg), abort();
-    abut_search_opts o = abut_search_defaults();
-    if (abut_stepper_init(&w->st, &w->model, &o, &w->err)) printf("# %s\n", w->err.msg), abort();
+    w->o = abut_solve_defaults;
+    if (abut_stepper_init(&w->st, &w->model, &w->row, &w->o, &w->err)) printf("# %s\n", w->err.msg), abort();
+}
+
+/* Renews the stepper, for other options. */
+static inline void world_renew(world *w)
+{
+    abut_stepper_clear(&w->st);
+    CHECK(!abut_stepper_init(&w->st, &w->model, &w->row, &w->o, &w->err));
 }
 
 /* Renews the stepper, as in a new process that knows only the frame. */
 static inline void world_forget(world *w)
 {
-    abut_search_opts o = abut_search_defaults();
-    abut_stepper_clear(&w->st);
-    CHECK(!abut_stepper_init(&w->st, &w->model, &o, &w->err));
+    w->o = abut_solve_defaults;
+    world_renew(w);
 }
 
 /* Makes *twin of the model and frame of w, with its own stepper; *twin must not move in memory.  world_twin_close clears it. */
@@ -38,7 +46,7 @@ static inline void world_twin(world *twin, const world *w)
     *twin = *w;
     twin->next = (abut_arrays){ 0 };
     twin->rep = (abut_report){ 0 };
-    CHECK(!abut_stepper_init(&twin->st, &w->model, &w->st.solver.opt, &twin->err));
+    CHECK(!abut_stepper_init(&twin->st, &w->model, &twin->row, &twin->o, &twin->err));
 }
 
 static inline void world_twin_close(world *twin)
@@ -51,10 +59,8 @@ static inline void world_twin_close(world *twin)
 /* A new process whose solver does without these features (solve/without.h). */
 static inline void world_without(world *w, unsigned without)
 {
-    abut_search_opts o = w->st.solver.opt;
-    o.without = without;
-    abut_stepper_clear(&w->st);
-    CHECK(!abut_stepper_init(&w->st, &w->model, &o, &w->err));
+    w->o.search.without = without;
+    world_renew(w);
 }
 
 static inline void world_close(world *w)

@@ -3,10 +3,9 @@
 #define ABUT_TOOLS_STEP_OPTIONS_H
 
 #include "solve/solvers.h"
-#include "solve/step/options.h"
 #include "tools/cli/cli.h"
 
-enum { ABUT_STEP_OPTIONS_MAX = 44 };
+enum { ABUT_STEP_OPTIONS_MAX = 48 };
 
 typedef struct abut_step_command {
     int steps;                  /* -1: not given */
@@ -20,10 +19,10 @@ typedef struct abut_step_command {
     const char *solver_name;
     const abut_solver_row *solver;
     int solver_said;            /* --solver was given; else the scene may choose another */
-    unsigned given;             /* ABUT_OPTION_* */
+    const abut_option *given[ABUT_STEP_OPTIONS_MAX + 1];    /* NULL at the end */
+    int n_given;
     char notes[900];            /* JSON: the options given that shape the result, each after a comma */
-    abut_step_options o;
-    char without[ABUT_WITHOUT_WORDS];   /* the features that the solver does without */
+    abut_solve_options o;
     char history[1024];         /* JSON: the solver and the options given that shape the result */
 } abut_step_command;
 

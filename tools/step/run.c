@@ -128,7 +128,7 @@ static abut_status make_step(abut_step_run *r, const abut_step_command *c, int d
     r->tally.more_frames += written && !due;
     if (rc == ABUT_E_NUMERIC) dump_stuck(r, c, rep, cli, err);
     rc = write_report(r, rep, rc, err);
-    if (!rc) abut_step_tally_add(&r->tally, c, &r->model.view, rep);
+    if (!rc) abut_step_tally_add(&r->tally, c, &r->model, rep);
     if (!rc && c->rest > 0) look_for_rest(r, c);
     if (rc || !written) return rc;
     rc = abut_stream_write_frame(&r->s, &r->now.head, &r->now.set, err);
@@ -158,7 +158,7 @@ static abut_status simulate(abut_step_run *r, const abut_step_command *c, abut_c
         }
         abut_report_clear(&rep);
     }
-    abut_step_tally_say(&r->tally, c, &r->model.view, cli);
+    abut_step_tally_say(&r->tally, c, &r->model, cli);
     if (!c->dry && !c->one_pass) abut_step_tally_sum(r, c, cli, rc);
     return rc;
 }
@@ -174,15 +174,14 @@ static abut_status options_of(void *ctx, const abut_model *m, const char **optio
 
 abut_status abut_step_run_all(abut_step_run *r, abut_step_command *c, abut_cli *cli, abut_err *err)
 {
-    abut_step_options o = c->o;
     abut_status rc = abut_stream_open_asking(&r->s, cli, options_of, c, err);
     if (!rc) rc = abut_last_read(&r->now, &r->s, c->from, err);
     if (rc == ABUT_E_ARG && r->s.item == ABUT_ITEM_END) abut_wrap(err, "--from %d", c->from);
     if (rc) return rc;
-    o.names = &r->s.model_set;
-    abut_step_model_view(&r->model, &r->s.model, &o);
+    c->o.names = &r->s.model_set;
+    abut_solve_view(&r->model, &r->s.model, &c->o);
     r->ops = c->solver->stepper;
-    rc = abut_solver_make(&r->stepper, &r->s.model, c->solver, &o, err);
+    rc = abut_solver_make(&r->stepper, &r->s.model, c->solver, &c->o, err);
     if (rc == ABUT_E_FORMAT || rc == ABUT_E_GEOM) abut_wrap(err, "%s: MODEL", cli->in_name);
     if (!rc) rc = simulate(r, c, cli, err);
     if ((rc == ABUT_E_FORMAT || rc == ABUT_E_GEOM) && !r->tally.steps) abut_cli_keep_nothing(cli);

@@ -36,7 +36,7 @@ typedef struct abut_step_run {
     abut_stream s;
     abut_last now;
     abut_arrays next;
-    abut_step_model model;      /* as the options change it */
+    abut_model model;           /* as the options change it */
     const abut_stepper_ops *ops;
     void *stepper;
     FILE *report;               /* NULL: none */

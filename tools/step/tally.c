@@ -15,7 +15,7 @@
 
 void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const abut_model *m, const abut_report *rep)
 {
-    const double *want = c->o.stop == ABUT_STOP_NEWTON ? m->force_tolerance : NULL;
+    const double *want = c->o.search.stop == ABUT_STOP_NEWTON ? m->force_tolerance : NULL;
     if (!t->steps++) t->min_gap = INFINITY;
     t->iterations += rep->newton;
     if (rep->min_gap >= 0) t->min_gap = fmin(t->min_gap, rep->min_gap);
@@ -149,8 +149,8 @@ void abut_step_tally_sum(const abut_step_run *r, const abut_step_command *c, abu
                           converged ? ", all converged" : "";
     if (t->spin > SLOWED)
         snprintf(spin, sizeof spin, ", %s took %.2g %% of the spin of what nothing touched (half with steps of %.2g s)",
-                 abut_scheme_names[abut_scheme_of(&r->model.view)], 100 * t->spin,
-                 r->model.view.h[0] * rate_of(t->spin / 2) / rate_of(t->spin));
+                 abut_scheme_names[abut_scheme_of(&r->model)], 100 * t->spin,
+                 r->model.h[0] * rate_of(t->spin / 2) / rate_of(t->spin));
     abut_cli_sum(cli, "%d step%s to %.6g s, %d frame%s written: %" PRId64 " iteration%s, %s%s%s", t->steps, abut_s(t->steps),
                  r->now.head.time, t->frames, abut_s(t->frames), t->iterations, abut_s(t->iterations), gap, verdict, spin);
     if (!rc) say_end(r, c, cli);

@@ -9,10 +9,10 @@ abut_status abut_strain_split_model(abut_strain_split *p, const abut_stream *s, 
     abut_strain_split_clear(p);
     abut_status rc = abut_split_model(&s->model_set, &p->model_set, err);
     if (!rc) rc = abut_model_view(&p->model_set, &p->model, err);
-    abut_search_opts so = abut_search_defaults();
-    so.names = &p->model_set;
-    so.threads = abut_stream_cli(s)->threads;
-    return rc ? rc : abut_stepper_init(&p->stepper, &p->model, &so, err);
+    p->solve = abut_solve_defaults;
+    p->solve.names = &p->model_set;
+    p->solve.linear.threads = abut_stream_cli(s)->threads;
+    return rc ? rc : abut_stepper_init(&p->stepper, &p->model, NULL, &p->solve, err);
 }
 
 static double furthest(const double *a, const double *b, int32_t nv)

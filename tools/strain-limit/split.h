@@ -9,6 +9,7 @@
 typedef struct abut_strain_split {
     abut_arrays model_set;      /* of the projection */
     abut_model model;
+    abut_solve_options solve;
     abut_stepper stepper;
     abut_arrays last, held;     /* the last frame written, and the one that may be the stream's last */
     abut_frame_head last_head, held_head;

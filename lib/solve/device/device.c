@@ -14,29 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const abut_device_precond_names[ABUT_DEVICE_RIGID + 2] = { "jacobi", "clusters", "rigid", NULL };
-
-abut_status abut_device_parse(const char *text, abut_device_kind *kind, int *which, abut_err *err)
+abut_status abut_device_parse(const char *text, abut_device_place *place, abut_err *err)
 {
     char *end;
-    *which = 0;
-    *kind = ABUT_DEVICE_GPU;
-    if (!strcmp(text, "cpu")) *kind = ABUT_DEVICE_CPU;
-    else if (!strcmp(text, "twin")) *kind = ABUT_DEVICE_TWIN;
-    if (*kind != ABUT_DEVICE_GPU || !strcmp(text, "gpu")) return ABUT_OK;
+    *place = (abut_device_place){ .ops = &abut_device_ops };
+    place->kind = !strcmp(text, "cpu") ? ABUT_DEVICE_CPU : !strcmp(text, "twin") ? ABUT_DEVICE_TWIN : ABUT_DEVICE_GPU;
+    if (place->kind == ABUT_DEVICE_CPU) place->ops = NULL;
+    if (place->kind != ABUT_DEVICE_GPU || !strcmp(text, "gpu")) return ABUT_OK;
     if (!strncmp(text, "gpu:", 4) && text[4] >= '0' && text[4] <= '9') {
         const long n = strtol(text + 4, &end, 10);
-        *which = n < 1024 ? (int)n : 1024;
+        place->number = n < 1024 ? (int)n : 1024;
         if (!*end) return ABUT_OK;
     }
     return abut_fail(err, ABUT_E_ARG, "--device %s: know cpu, twin, gpu and gpu:N", text);
-}
-
-void abut_device_choose(abut_search_opts *o, abut_device_kind kind, int which)
-{
-    o->ops = kind == ABUT_DEVICE_CPU ? NULL : &abut_device_ops;
-    o->device.kind = kind;
-    o->device.number = which;
 }
 
 /* ---- models that a device does not support ---- */
@@ -176,13 +166,13 @@ static void pin(abut_device *d, const abut_search *s)
 
 static abut_status open_device(abut_search *s, abut_err *err)
 {
-    const struct abut_device_opts *opt = &s->opt.device;
+    const abut_device_options *opt = &s->opt->device;
     const abut_objective *p = &s->prob;
-    const int twin = opt->kind == ABUT_DEVICE_TWIN;
+    const int twin = opt->place.kind == ABUT_DEVICE_TWIN;
     abut_device *d = calloc(1, sizeof *d);
     if (!d) return abut_fail(err, ABUT_E_NOMEM, "device");
-    abut_status rc = check_model(p, s->opt.names, err);
-    if (!rc) rc = twin ? abut_queue_twin(&d->q, err) : abut_queue_cuda(&d->q, opt->number, err);
+    abut_status rc = check_model(p, s->opt->names, err);
+    if (!rc) rc = twin ? abut_queue_twin(&d->q, err) : abut_queue_cuda(&d->q, opt->place.number, err);
     if (rc && rc != ABUT_E_FORMAT) abut_wrap(err, "--device %s", twin ? "twin" : "gpu");
     if (!rc && opt->watch) d->q.watch = *opt->watch;
     if (!rc) rc = bring_model(d, p, err);
@@ -260,7 +250,7 @@ static abut_status number(abut_search *s, abut_err *err)
     abut_gpu_operator_clear(&d->A);
     memcpy(d->row, p->row, bytes);
     abut_status rc = abut_device_elements_number(s, p->row, err);
-    if (!rc) rc = abut_gpu_precond_init(&d->A, (abut_gpu_precond_kind)s->opt.device.precond, p->model->X, err);
+    if (!rc) rc = abut_gpu_precond_init(&d->A, (abut_gpu_precond_kind)s->opt->device.precond, p->model->X, err);
     d->numbered = !rc;
     return rc;
 }

@@ -13,14 +13,10 @@ typedef enum abut_device_kind { ABUT_DEVICE_CPU, ABUT_DEVICE_TWIN, ABUT_DEVICE_G
 
 /* Preconditioners of its conjugate gradients (gpu/operator.h), in the order there. */
 typedef enum abut_device_precond { ABUT_DEVICE_JACOBI, ABUT_DEVICE_CLUSTERS, ABUT_DEVICE_RIGID } abut_device_precond;
-/* Their names as options of `step`, NULL at the end. */
-extern const char *const abut_device_precond_names[ABUT_DEVICE_RIGID + 2];
 
 /** "cpu", "twin", "gpu" or "gpu:N".
  * Fails  ABUT_E_ARG another name */
-ABUT_MUST_USE abut_status abut_device_parse(const char *text, abut_device_kind *kind, int *which, abut_err *err);
-/** Minimisations by o run there. */
-void abut_device_choose(abut_search_opts *o, abut_device_kind kind, int which);
+ABUT_MUST_USE abut_status abut_device_parse(const char *text, abut_device_place *place, abut_err *err);
 
 /* Operations of a search on a twin or a GPU, by the device of the options. */
 extern const abut_search_ops abut_device_ops;

@@ -236,7 +236,7 @@ abut_status abut_device_limits(abut_search *s, abut_limit *lim, abut_report *rep
     abut_device *d = abut_device_of(s);
     abut_status rc = abut_device_late(d, err);
     if (!rc) rc = d->q.on->stamp(&d->q, ABUT_STAGE_BOUND, err);
-    if (!rc) rc = abut_gpu_touch_planes(&d->touch, at(d->x), at(d->p), s->opt.slack_plane, lim, err);
+    if (!rc) rc = abut_gpu_touch_planes(&d->touch, at(d->x), at(d->p), ABUT_SLACK_PLANE, lim, err);
     if (!rc) rc = abut_gpu_tets_bound(&d->tets, at(d->x), at(d->p), ABUT_VOLUME_LEFT, lim, err);
     if (!rc) rc = abut_gpu_codim_bound(&d->codim, at(d->x), at(d->p), ABUT_STRETCH_LEFT, lim, err);
     lim->term = lim->kind == ABUT_LIMIT_TET ? "elastic" : lim->kind == ABUT_LIMIT_STRETCH ? "codim" : NULL;
@@ -256,7 +256,7 @@ abut_status abut_device_ccd(abut_search *s, abut_limit *lim, abut_report *rep, a
     abut_device *d = abut_device_of(s);
     rep->candidates = abut_gpu_candidates_count(&d->touch);
     const abut_status rc = d->q.on->stamp(&d->q, ABUT_STAGE_BOUND, err);
-    return rc ? rc : abut_gpu_touch_ccd(&d->touch, s->opt.slack_ccd, lim, err);
+    return rc ? rc : abut_gpu_touch_ccd(&d->touch, ABUT_SLACK_CCD, lim, err);
 }
 
 /* ---- the objective ---- */
@@ -400,7 +400,7 @@ static abut_status find_kinks(abut_search *s, abut_err *err)
     uint8_t *above = ABUT_ROOM(&s->scratch, uint8_t, n + 1);
     abut_friction_state *f = abut_friction_state_of(&s->prob.terms);
     f->n = 0;
-    if (!n || (s->opt.without & ABUT_WITHOUT_MAJORANT)) return ABUT_OK;
+    if (!n || (s->opt->search.without & ABUT_WITHOUT_MAJORANT)) return ABUT_OK;
     if (!above) return abut_fail(err, ABUT_E_NOMEM, "device: %zu friction contacts", n);
     abut_status rc = abut_gpu_friction_kinks(&d->touch, at(d->x), at(d->p), err);
     if (!rc) rc = d->q.on->get(&d->q, above, d->touch.lag.above.at, n, err);

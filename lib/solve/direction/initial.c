@@ -210,14 +210,14 @@ const abut_initial_ops abut_initial_diagonal = { .needs = ABUT_NEEDS_MATRIX, .ma
 
 typedef struct blocks {
     abut_subdomains *domains;
-    int parts;              /* wanted; 0: by the number of nodes */
+    const abut_quasi_options *user;
 } blocks;
 
 static abut_status blocks_make(void **self, const abut_direction_options *opt, abut_err *err)
 {
     blocks *b = *self = calloc(1, sizeof(blocks));
     if (!b) return abut_fail(err, ABUT_E_NOMEM, "initial matrix");
-    b->parts = opt->parts;
+    b->user = &opt->user->quasi;
     return ABUT_OK;
 }
 
@@ -237,7 +237,7 @@ static abut_status blocks_factor(void *self, const abut_initial_at *at, abut_rep
     (void)rep;
     blocks *b = self;
     const abut_bsr *A = &at->matrix->A;
-    const int32_t want = b->parts ? b->parts : (A->n + NODES_PER_PART - 1) / NODES_PER_PART;
+    const int32_t want = b->user->parts ? b->user->parts : (A->n + NODES_PER_PART - 1) / NODES_PER_PART;
     const int32_t k = want < 1 ? 1 : want < A->n ? want : A->n;
     int32_t *first = calloc((size_t)k + 2, sizeof *first), *row = malloc(((size_t)A->n + 1) * sizeof *row),
             *part = malloc(((size_t)A->n + 1) * sizeof *part);
@@ -366,7 +366,7 @@ const abut_initial_ops abut_initial_ichol = { .needs = ABUT_NEEDS_MATRIX, .make 
  * solve/direction/initial_laplacian.h.  Nothing is factored; curvature of contact enters by the pairs alone. */
 
 typedef struct identity {
-    double fit[2];
+    const double *fit;
     double first, inverse;  /* 1/kg: of the mean diagonal; in use */
     int32_t rows;
     abut_made_for mean_of;
@@ -376,7 +376,7 @@ static abut_status identity_make(void **self, const abut_direction_options *opt,
 {
     identity *s = *self = calloc(1, sizeof(identity));
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "initial matrix");
-    memcpy(s->fit, opt->fit, sizeof s->fit);
+    s->fit = opt->user->quasi.fit;
     return ABUT_OK;
 }
 

@@ -137,8 +137,7 @@ abut_status abut_laplacian_factor(const abut_objective *p, const double fit[2], 
 #define FEW 500
 
 typedef struct laplacian {
-    int threads;
-    double fit[2];
+    const abut_solve_options *user;
     struct constant {
         abut_linear_solver factor;
         abut_made_for made_for;
@@ -152,8 +151,7 @@ static abut_status make(void **self, const abut_direction_options *opt, abut_err
 {
     laplacian *s = *self = calloc(1, sizeof(laplacian));
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "initial matrix");
-    s->threads = opt->threads;
-    memcpy(s->fit, opt->fit, sizeof s->fit);
+    s->user = opt->user;
     return ABUT_OK;
 }
 
@@ -178,19 +176,20 @@ static abut_status constant_make(laplacian *s, const abut_objective *p, abut_err
     struct constant *c = &s->constant;
     if (abut_made_for_is(&c->made_for, p)) return ABUT_OK;
     c->made_for.known = 0;
-    const abut_status rc = abut_laplacian_factor(p, s->fit, &c->factor, NULL, err);
+    const abut_status rc = abut_laplacian_factor(p, s->user->quasi.fit, &c->factor, NULL, err);
     return rc ? rc : abut_made_for_take(&c->made_for, p, err);
 }
 
 /* Sums and factors the Laplacian with the Hessians of contacts, in blocks. */
-static abut_status sum_make(laplacian *s, const abut_objective *p, const abut_elements *contacts, int threads, abut_err *err)
+static abut_status sum_make(laplacian *s, const abut_objective *p, const abut_elements *contacts, abut_err *err)
 {
     abut_bsr A = { 0 };
     int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
     abut_status rc = perm ? abut_linear_tets(p->model, "solver lbfgs-pd", err) : no_memory(p, err);
-    if (!rc) rc = abut_laplacian(p, s->fit, contacts, &A, err);
+    if (!rc) rc = abut_laplacian(p, s->user->quasi.fit, contacts, &A, err);
     if (!rc) rc = abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, err);
-    if (!rc) rc = s->sum ? abut_chol_renew(s->sum, &A, perm, err) : abut_chol_new(&s->sum, &A, perm, threads, err);
+    if (!rc && s->sum) rc = abut_chol_renew(s->sum, &A, perm, err);
+    else if (!rc) rc = abut_chol_new(&s->sum, &A, perm, s->user->linear.threads, err);
     if (!rc) rc = abut_chol_factor(s->sum, &A, err);
     abut_bsr_clear(&A);
     free(perm);
@@ -208,7 +207,7 @@ static abut_status factor_with_contacts(laplacian *s, const abut_initial_at *at,
     if (!rc && !contacts.map) rc = abut_woodbury_count(p->nrow, &contacts, &rows, err);
     if (rc) return rc;
     s->contacts = !contacts.map && rows <= FEW && rows <= p->nrow / FEW_OF ? CONTACTS_FEW : CONTACTS_MANY;
-    if (s->contacts == CONTACTS_MANY) return sum_make(s, p, &contacts, s->threads, err);
+    if (s->contacts == CONTACTS_MANY) return sum_make(s, p, &contacts, err);
     rc = constant_make(s, p, err);
     return rc ? rc : abut_woodbury_make(&s->woodbury, &s->constant.factor, p->nrow, &contacts, err);
 }

@@ -20,7 +20,8 @@
 #include <string.h>
 
 typedef struct rest {
-    int threads, warps;
+    const abut_solve_options *user;
+    int warps;
     abut_chol *factor;
     abut_made_for made_for;     /* known: the factor is of K alone */
     double *R;                  /* [9 nrow] of the iterate where the matrix was found, row major; NULL: not rotated */
@@ -33,7 +34,7 @@ static abut_status make_one(void **self, int warps, const abut_direction_options
 {
     rest *s = *self = calloc(1, sizeof(rest));
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "initial matrix");
-    s->threads = opt->threads;
+    s->user = opt->user;
     s->warps = warps;
     return ABUT_OK;
 }
@@ -182,7 +183,8 @@ static abut_status factor_sum(rest *s, const abut_bsr *A, abut_err *err)
     int32_t *perm = malloc(((size_t)A->n + 1) * sizeof *perm);
     abut_status rc = perm ? abut_graph_order_nested_dissection(abut_bsr_graph(A), perm, err)
                           : abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * A->n);
-    if (!rc) rc = s->factor ? abut_chol_renew(s->factor, A, perm, err) : abut_chol_new(&s->factor, A, perm, s->threads, err);
+    if (!rc && s->factor) rc = abut_chol_renew(s->factor, A, perm, err);
+    else if (!rc) rc = abut_chol_new(&s->factor, A, perm, s->user->linear.threads, err);
     if (!rc) rc = abut_chol_factor(s->factor, A, err);
     free(perm);
     return rc;

@@ -27,9 +27,8 @@
 
 typedef struct subdomains {
     abut_partition given;   /* borrowed */
-    int32_t parts;          /* wanted; 0: by the number of nodes */
+    const abut_quasi_options *user;
     int32_t k, *part;       /* own partition of the tets, once there is one */
-    int one_level;          /* without the coarse space, as published */
     abut_subdomains *domains;
     abut_coarse_space *rigid;   /* rigid motions of the subdomains */
     double *where, *rest;   /* [3 room] positions of rows; scratch */
@@ -40,7 +39,7 @@ static abut_status make(void **self, const abut_direction_options *opt, abut_err
 {
     subdomains *s = *self = calloc(1, sizeof(subdomains));
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "initial matrix");
-    *s = (subdomains){ .given = opt->cut, .parts = opt->parts, .one_level = opt->one_level };
+    *s = (subdomains){ .given = opt->cut, .user = &opt->user->quasi };
     return ABUT_OK;
 }
 
@@ -62,8 +61,8 @@ static abut_status no_memory(const abut_objective *p, abut_err *err)
 
 static int32_t parts_wanted(const subdomains *s, int32_t rows)
 {
-    const int32_t many = s->one_level ? NODES_PER_PART : NODES_PER_DOMAIN;
-    const int32_t k = s->parts ? s->parts : (rows + many - 1) / many;
+    const int32_t many = s->user->levels == 1 ? NODES_PER_PART : NODES_PER_DOMAIN;
+    const int32_t k = s->user->parts ? s->user->parts : (rows + many - 1) / many;
     return k < 1 ? 1 : k < rows ? k : rows;
 }
 
@@ -259,10 +258,10 @@ static abut_status factor(void *self, const abut_initial_at *at, abut_report *re
     lists l = { 0 };
     abut_status rc = partition_tets(s, p, &cut, err);
     if (!rc) rc = lists_of_tets(p, &cut, &l, err);
-    if (!rc && !s->one_level) rc = add_overlap(p, at->matrix, &l, err);
+    if (!rc && s->user->levels == 2) rc = add_overlap(p, at->matrix, &l, err);
     if (!rc) rc = abut_subdomains_analyse(&s->domains, A, l.k, l.first, l.row, err);
     if (!rc) rc = abut_subdomains_factor(s->domains, A, ABUT_SINGLE, err);
-    if (!rc && !s->one_level) rc = coarse_make(s, p, A, &l, at->at->x, err);
+    if (!rc && s->user->levels == 2) rc = coarse_make(s, p, A, &l, at->at->x, err);
     lists_clear(&l);
     return rc;
 }

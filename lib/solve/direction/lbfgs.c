@@ -89,7 +89,7 @@ static abut_status apply(lbfgs *d, int symmetric, double *slope, abut_err *err)
     teach(d);
     abut_precond D = d->ops->precond(d->initial, symmetric);
     scaled fitted = { D, 1 };
-    if (d->ops->scaled && !(d->solve.without & ABUT_WITHOUT_SCALE)) {
+    if (d->ops->scaled && !(d->solve.user->search.without & ABUT_WITHOUT_SCALE)) {
         const abut_status rc = scale_of(d, &D, &fitted.by, err);
         if (rc) return rc;
         D = (abut_precond){ scaled_apply, &fitted, D.rows };
@@ -324,13 +324,15 @@ static void release(void *self)
 static abut_status make(void **self, const abut_initial_ops *ops, const abut_objective *p, const abut_direction_options *opt,
                         abut_err *err)
 {
+    const abut_solve_options *o = opt->user;
+    const int history = o->quasi.history >= 0 ? o->quasi.history : ABUT_LBFGS_PAIRS;
     lbfgs *d = calloc(1, sizeof *d);
     if (!d) return abut_fail(err, ABUT_E_NOMEM, "quasi-Newton direction");
-    *d = (lbfgs){ .p = p, .ops = ops, .quasi = { .history = opt->history, .proves = opt->proves, .trust = 1 } };
-    abut_status rc = abut_newton_matrix_init(&d->matrix, p, opt->without, err);
+    *d = (lbfgs){ .p = p, .ops = ops, .quasi = { .history = history, .proves = opt->proves, .trust = 1 } };
+    abut_status rc = abut_newton_matrix_init(&d->matrix, p, o->search.without, err);
     if (!rc) rc = abut_newton_solve_init(&d->solve, p, opt, (ops->needs & ABUT_NEEDS_FACTOR) != 0, err);
-    if (!rc && ops->needs & ABUT_NEEDS_FACTOR && opt->instead && !opt->proves && !(opt->without & ABUT_WITHOUT_REUSE))
-        rc = abut_newton_solve_iterate_instead(&d->solve, p, opt->instead, opt->threads, err);
+    if (!rc && ops->needs & ABUT_NEEDS_FACTOR && opt->instead && !opt->proves && !(o->search.without & ABUT_WITHOUT_REUSE))
+        rc = abut_newton_solve_iterate_instead(&d->solve, p, opt->instead, err);
     if (!rc) rc = ops->make(&d->initial, opt, err);
     if (rc) release(d);
     else *self = d;

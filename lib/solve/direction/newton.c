@@ -27,10 +27,10 @@ static abut_status make(void **self, const abut_objective *p, const abut_directi
     newton *n = calloc(1, sizeof *n);
     if (!n) return abut_fail(err, ABUT_E_NOMEM, "Newton direction");
     n->p = p;
-    abut_status rc = abut_newton_matrix_init(&n->matrix, p, opt->without, err);
+    abut_status rc = abut_newton_matrix_init(&n->matrix, p, opt->user->search.without, err);
     if (!rc) rc = abut_newton_solve_init(&n->solve, p, opt, 1, err);
-    if (!rc && opt->instead && !p->step.ranks && !(opt->without & ABUT_WITHOUT_REUSE))
-        rc = abut_newton_solve_iterate_instead(&n->solve, p, opt->instead, opt->threads, err);
+    if (!rc && opt->instead && !p->step.ranks && !(opt->user->search.without & ABUT_WITHOUT_REUSE))
+        rc = abut_newton_solve_iterate_instead(&n->solve, p, opt->instead, err);
     n->solve.order.degree.on = 1;
     if (rc) release(n);
     else *self = n;
@@ -93,7 +93,8 @@ static abut_status look_at_bounds(newton *n, const abut_point *at, double *dir, 
     const abut_model *m = p->model;
     const size_t n3 = 3 * (size_t)m->nv;
     const abut_at here = abut_point_at(at, p);
-    if (n->solve.without & ABUT_WITHOUT_LOOK_AHEAD || abut_largest(dir, n3) <= m->tolerance[0] * m->h[0]) return ABUT_OK;
+    if (n->solve.user->search.without & ABUT_WITHOUT_LOOK_AHEAD) return ABUT_OK;
+    if (abut_largest(dir, n3) <= m->tolerance[0] * m->h[0]) return ABUT_OK;
     if (!abut_objective_ahead(p, &here, dir)) return ABUT_OK;
     if (!n->ahead) n->ahead = malloc(2 * n3 * sizeof *n->ahead);
     if (!n->ahead) return abut_fail(err, ABUT_E_NOMEM, "bounds ahead of %d nodes", m->nv);

@@ -48,7 +48,7 @@ static abut_status linear_init(abut_newton_solve *s, const abut_direction_option
     const abut_reuse_order order = { is_analysed, analyse, reorder, &s->order };
     abut_linear_solver solver;
     const abut_linear_solver_ops *ops = opt->linear ? opt->linear : abut_linear_solvers[0];
-    const abut_status rc = abut_linear_solver_init(&solver, ops, opt->threads, err);
+    const abut_status rc = abut_linear_solver_init(&solver, ops, opt->user->linear.threads, err);
     if (rc) return rc;
     if (!abut_linear_can(&solver, ABUT_IS_ITERATIVE)) return abut_reuse_make(&s->linear, &solver, &order, err);
     s->linear = solver;
@@ -60,7 +60,7 @@ abut_status abut_newton_solve_init(abut_newton_solve *s, const abut_objective *p
 {
     assert(p && opt);
     const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double) + 1;
-    *s = (abut_newton_solve){ .without = opt->without, .cg_tolerance = opt->cg_tolerance, .bad_node = -1 };
+    *s = (abut_newton_solve){ .user = opt->user, .bad_node = -1 };
     abut_status rc = linear_init(s, opt, err);
     if (!rc) rc = abut_ordering_init(&s->order, p->model->nv, orders ? &s->linear : NULL, err);
     s->rhs = malloc(bytes);
@@ -71,9 +71,9 @@ abut_status abut_newton_solve_init(abut_newton_solve *s, const abut_objective *p
 }
 
 abut_status abut_newton_solve_iterate_instead(abut_newton_solve *s, const abut_objective *p,
-                                              const abut_linear_solver_ops *instead, int threads, abut_err *err)
+                                              const abut_linear_solver_ops *instead, abut_err *err)
 {
-    const abut_status rc = abut_linear_solver_init(&s->instead, instead, threads, err);
+    const abut_status rc = abut_linear_solver_init(&s->instead, instead, s->user->linear.threads, err);
     return rc ? rc : abut_ordering_iterate_instead(&s->order, p->model->nv, &s->instead, err);
 }
 
@@ -142,7 +142,7 @@ void abut_rows_scatter(const abut_objective *p, const double *rows, double scale
 
 static int may_reuse(const abut_newton_solve *s)
 {
-    return !(s->without & ABUT_WITHOUT_REUSE);
+    return !(s->user->search.without & ABUT_WITHOUT_REUSE);
 }
 
 /* Returns the solver that factors at once, not when it solves. */
@@ -188,7 +188,7 @@ static abut_status iterate(abut_newton_solve *s, abut_linear_solver *linear, int
     const abut_operator of = abut_newton_solve_operator(s, A);
     const double near = near_the_end(p);
     const abut_solve_goal goal = { .far = FAR, .close = CLOSE, .fraction = FRACTION_ALL, .near = near,
-                                   .within = WITHIN_ALL * near, .drop = s->cg_tolerance, .most = most };
+                                   .within = WITHIN_ALL * near, .drop = s->user->linear.cg_tolerance, .most = most };
     double clock = abut_time_wall();
     const abut_status rc = abut_linear_solve(linear, &of, s->rhs, &goal, s->sol, err);
     rep->cg_iterations += abut_linear_get_stats(linear).iterations;

@@ -16,8 +16,7 @@ typedef struct abut_newton_solve {
     int exact;              /* the next solution shall be by a factor of its own matrix, in double precision */
     int no_single;          /* single precision has failed in this step for a factor wanted at once */
     int shifted;            /* the last matrix, by more than rounding needs: its solutions are shorter than Newton's directions */
-    unsigned without;       /* ABUT_WITHOUT_* */
-    double cg_tolerance;    /* of iterations; 0: as exact as the search needs */
+    const abut_solve_options *user;
     int32_t bad_node;       /* after a factorisation that failed: of the pivot, or -1 */
     double *rhs, *sol;      /* [3 nrow] */
 } abut_newton_solve;
@@ -27,7 +26,7 @@ ABUT_MUST_USE abut_status abut_newton_solve_init(abut_newton_solve *s, const abu
                                                  int orders, abut_err *err);
 /** Sets the iterative solver of steps whose factors would be expensive.  s->linear is direct. */
 ABUT_MUST_USE abut_status abut_newton_solve_iterate_instead(abut_newton_solve *s, const abut_objective *p,
-                                                            const abut_linear_solver_ops *instead, int threads, abut_err *err);
+                                                            const abut_linear_solver_ops *instead, abut_err *err);
 void abut_newton_solve_clear(abut_newton_solve *s);
 void abut_newton_solve_begin_step(abut_newton_solve *s, abut_newton_matrix *A);
 /** Returns 1 if Newton's equation is solved by iterations, in this step. */

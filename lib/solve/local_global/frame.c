@@ -44,13 +44,13 @@ abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err
     rep->factor_nnz = c.nnz;
     rep->factor_flops = c.flops;
     rep->factor_bytes = (double)c.bytes;
-    rep->fixed_iterations = s->opt.iterations;
+    rep->fixed_iterations = s->how.iterations;
     rep->passes = 1;
     rep->eta = 1;
     rep->min_gap = rep->lag_residual = -1;
     rep->contacts = (int32_t)s->collisions.n;
     rep->contact = !p->cm.nc ? ABUT_CONTACT_OFF
-                   : s->opt.contact == ABUT_CONTACT_BY_SPRINGS ? ABUT_CONTACT_SPRINGS : ABUT_CONTACT_IGNORED;
+                   : s->how.user->real_time.contact == ABUT_CONTACT_BY_SPRINGS ? ABUT_CONTACT_SPRINGS : ABUT_CONTACT_IGNORED;
     rep->memory_peak = abut_memory_peak();
     return abut_objective_potential(p, s->x, &rep->elastic, &s->scratch, err);
 }

@@ -28,21 +28,19 @@
 /* Stiffness of collision springs over the mean stiffness of a node. */
 #define COLLISION 10
 
-abut_lg_opts abut_lg_defaults(void)
-{
-    return (abut_lg_opts){ .iterations = 10, .max_iterations = 100000, .fit_low = ABUT_FIT_LOW, .fit_high = ABUT_FIT_HIGH };
-}
+/* Iterations of a step that does not have to converge, and at most of one that has to. */
+enum { ITERATIONS = 10, ITERATIONS_MOST = 100000 };
 
 /* ---- models that it accepts ---- */
 
-static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_err *err)
+static abut_status check_model(const abut_model *m, const abut_lg_method *method, int contact, abut_err *err)
 {
-    const char *name = o->method->name;
+    const char *name = method->name;
     char who[40];
     snprintf(who, sizeof who, "solver %s", name);
     abut_status rc = abut_linear_tets(m, who, err);
     if (rc) return rc;
-    rc = o->method->check ? o->method->check(m, err) : ABUT_OK;
+    rc = method->check ? method->check(m, err) : ABUT_OK;
     if (rc) return abut_wrap(err, "solver %s", name), rc;
     if ((rc = abut_integrator_plain(m, name, err))) return rc;
     if (m->damp_stiffness && m->damp_stiffness[0] > 0)
@@ -51,7 +49,7 @@ static abut_status check_model(const abut_model *m, const abut_lg_opts *o, abut_
     if (m->shell_limit || m->mat_strain)
         return abut_fail(err, ABUT_E_FORMAT, "solver %s: shells with limits of their stretch, expected none: it cannot keep them",
                          name);
-    if (o->contact == ABUT_CONTACT_REFUSED && m->nc)
+    if (contact == ABUT_CONTACT_REFUSED && m->nc)
         return abut_fail(err, ABUT_E_FORMAT,
                          "solver %s sees no contact and guarantees nothing: the model has %d collision %s and %d half-space%s, "
                          "expected a choice of what becomes of them (--contact ignore or springs)",
@@ -88,14 +86,28 @@ static int squared_distances(const abut_model *m)
     return 1;
 }
 
-abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_lg_opts *opt, abut_err *err)
+/* Returns 1 if springs answer penetrations. */
+static int has_springs(const abut_local_global *s) { return s->how.user->real_time.contact == ABUT_CONTACT_BY_SPRINGS; }
+
+/* A tolerance without iterations makes steps converge; by the matrix alone, slow convergence would take thousands. */
+static void set_goal(abut_local_global *s, const abut_solve_options *o)
 {
-    *s = (abut_local_global){ .opt = *opt };
-    abut_status rc = check_model(m, opt, err);
-    if (!rc) rc = abut_objective_init(&s->objective, m, opt->terms, err);
-    if (!rc) rc = check_terms(&s->objective.terms, opt->method->name, err);
-    if (!rc && opt->contact == ABUT_CONTACT_BY_SPRINGS) rc = abut_collision_springs_init(&s->collisions, &s->objective, err);
-    if (!rc && opt->method->init) rc = opt->method->init(s, err);
+    const int asked = o->real_time.iterations, history = o->quasi.history, by_norm = s->how.norm > 0;
+    s->how.iterations = asked >= 0 ? asked : by_norm || o->search.tolerance > 0 ? 0 : ITERATIONS;
+    const int needs = !s->how.iterations && !by_norm && !s->how.method->local_step;
+    s->quasi.history = history >= 0 ? history : needs ? ABUT_LBFGS_PAIRS : 0;
+}
+
+abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_lg_method *method, const abut_solve_options *o,
+                         abut_err *err)
+{
+    *s = (abut_local_global){ .how = { method, o, .norm = abut_stop_norm(&o->search), .most = ITERATIONS_MOST } };
+    set_goal(s, o);
+    abut_status rc = check_model(m, method, o->real_time.contact, err);
+    if (!rc) rc = abut_objective_init(&s->objective, m, o->terms, err);
+    if (!rc) rc = check_terms(&s->objective.terms, method->name, err);
+    if (!rc && has_springs(s)) rc = abut_collision_springs_init(&s->collisions, &s->objective, err);
+    if (!rc && method->init) rc = method->init(s, err);
     if (rc) {
         abut_lg_clear(s);
         return rc;
@@ -107,10 +119,9 @@ abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_l
     for (int i = 0; i < 8; i++) ok &= (*field[i] = calloc(n3 + 1, sizeof(double))) != NULL;
     if (!ok) {
         abut_lg_clear(s);
-        return abut_fail(err, ABUT_E_NOMEM, "solver %s: %d nodes", opt->method->name, m->nv);
+        return abut_fail(err, ABUT_E_NOMEM, "solver %s: %d nodes", method->name, m->nv);
     }
-    s->quasi.history = opt->history;
-    s->exact = !opt->method->local_step && !opt->history && opt->contact != ABUT_CONTACT_BY_SPRINGS && squared_distances(m);
+    s->exact = !method->local_step && !s->quasi.history && !has_springs(s) && squared_distances(m);
     return ABUT_OK;
 }
 
@@ -155,9 +166,8 @@ static abut_status prepare(abut_local_global *s, abut_report *rep, abut_err *err
     const double clock = abut_time_wall();
     if (s->A.ops && !memcmp(s->factored, p->held, nv)) return ABUT_OK;
     abut_objective_number(p);
-    if (s->opt.method->whole) return ABUT_OK;
-    const double fit[2] = { s->opt.fit_low, s->opt.fit_high };
-    const abut_status rc = abut_laplacian_factor(p, fit, &s->A, &s->collisions.stiffness, err);
+    if (s->how.method->whole) return ABUT_OK;
+    const abut_status rc = abut_laplacian_factor(p, s->how.user->quasi.fit, &s->A, &s->collisions.stiffness, err);
     rep->seconds.factor += abut_time_wall() - clock;
     if (rc) {
         abut_linear_solver_clear(&s->A);    /* no factor is there for the next step to keep */
@@ -203,11 +213,11 @@ abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_i
     abut_integrator_still(m, ABUT_FIRST_SCHEME, &from, p->held, p->target, p->still);
     rc = prepare(s, rep, err);
     if (!rc) rc = start(s, err);
-    if (!rc && s->opt.contact == ABUT_CONTACT_BY_SPRINGS) rc = abut_collision_springs_start(&s->collisions, p, s->x, err);
-    if (!rc && s->opt.method->start) rc = s->opt.method->start(s, rep, err);
+    if (!rc && has_springs(s)) rc = abut_collision_springs_start(&s->collisions, p, s->x, err);
+    if (!rc && s->how.method->start) rc = s->how.method->start(s, rep, err);
     abut_quasi_begin(&s->quasi);
-    if (rc || !(s->opt.norm > 0)) return rc;
-    s->progress.enough = s->opt.norm * m->h[0] * m->h[0] * abut_characteristic_force(abut_elastic_of(&p->terms), p->held, s->dx);
+    if (rc || !(s->how.norm > 0)) return rc;
+    s->progress.enough = s->how.norm * m->h[0] * m->h[0] * abut_characteristic_force(abut_elastic_of(&p->terms), p->held, s->dx);
     return s->progress.enough > 0 ? ABUT_OK
                          : abut_fail(err, ABUT_E_FORMAT, "the characteristic norm is 0: expected tets that are stiff at rest");
 }
@@ -255,13 +265,13 @@ static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, ab
 {
     const abut_objective *p = &s->objective;
     const int32_t nv = p->model->nv;
-    const abut_lg_method *method = s->opt.method;
+    const abut_lg_method *method = s->how.method;
     const int splits = method->local_step != NULL;
     double clock = abut_time_wall(), big = 0, *r = splits ? s->dx : s->g;
     int finite = 1;
     abut_status rc = ABUT_OK;
-    if (s->opt.contact == ABUT_CONTACT_BY_SPRINGS) rc = abut_collision_springs_find(&s->collisions, p, s->x, err);
-    if (!rc && (!splits || s->opt.norm > 0)) {
+    if (has_springs(s)) rc = abut_collision_springs_find(&s->collisions, p, s->x, err);
+    if (!rc && (!splits || s->how.norm > 0)) {
         const abut_at at = abut_objective_at(p, s->x, NULL, &s->none);
         rc = abut_objective_gradient(p, &at, ABUT_KINDS_SMOOTH, s->g, &s->scratch, err);
     }
@@ -269,10 +279,10 @@ static abut_status aim(abut_local_global *s, double *speed, abut_report *rep, ab
     if (rc) return rc;
     if (method->whole) return step_speed(s, speed);
     abut_collision_springs_gradient(&s->collisions, p, s->x, r);
-    if (splits && s->opt.norm > 0) abut_collision_springs_gradient(&s->collisions, p, s->x, s->g);
+    if (splits && s->how.norm > 0) abut_collision_springs_gradient(&s->collisions, p, s->x, s->g);
     rep->seconds.gradient += abut_time_wall() - clock;
     clock = abut_time_wall();
-    rc = s->opt.history ? apply_history(s, rep, err) : apply_matrix(s, r, err);
+    rc = s->quasi.history ? apply_history(s, rep, err) : apply_matrix(s, r, err);
     if (rc) return rc;
     for (int32_t i = 0; i < nv; i++) {
         static const double still[3] = { 0 };
@@ -334,7 +344,7 @@ abut_status abut_lg_iterate(abut_local_global *s, double *speed, abut_report *re
     if (rc) return rc;
     if (!isfinite(*speed)) return abut_fail(err, ABUT_E_NUMERIC, "the direction is not finite");
     const double clock = abut_time_wall();
-    if (s->exact || s->opt.method->local_step) move(s, 1, s->xt);
+    if (s->exact || s->how.method->local_step) move(s, 1, s->xt);
     else rc = search(s, &alpha, &decrease, rep, err);
     if (rc) return rc;
     s->progress.moved = alpha > 0;
@@ -355,13 +365,13 @@ static double characteristic_norm(const abut_local_global *s)
 {
     abut_acc sum = { 0, 0 };
     for (int32_t i = 0; i < 3 * s->objective.model->nv; i++) abut_acc_add(&sum, s->g[i] * s->g[i]);
-    return s->opt.norm * sqrt(sum.hi + sum.lo) / s->progress.enough;
+    return s->how.norm * sqrt(sum.hi + sum.lo) / s->progress.enough;
 }
 
 /* Notes rep->norm at s->x, if the options have a norm. */
 static abut_status note_norm(abut_local_global *s, abut_report *rep, abut_err *err)
 {
-    if (!(s->opt.norm > 0)) return ABUT_OK;
+    if (!(s->how.norm > 0)) return ABUT_OK;
     const abut_at at = abut_objective_at(&s->objective, s->x, NULL, &s->none);
     const abut_status rc = abut_objective_gradient(&s->objective, &at, ABUT_KINDS_SMOOTH, s->g, &s->scratch, err);
     if (!rc) abut_collision_springs_gradient(&s->collisions, &s->objective, s->x, s->g);
@@ -405,36 +415,36 @@ static abut_status look(abut_local_global *s, double *left, int *stop, abut_err 
 /* Returns 1 if the last iteration did not move, and the next one would be equal. */
 static int is_stuck(abut_local_global *s)
 {
-    const int forgets = s->opt.history && s->quasi.pairs.n;
+    const int forgets = s->quasi.history && s->quasi.pairs.n;
     if (s->progress.moved) return 0;
     if (forgets) abut_quasi_begin(&s->quasi);
-    return !forgets && s->opt.contact != ABUT_CONTACT_BY_SPRINGS;
+    return !forgets && !has_springs(s);
 }
 
 abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, abut_err *err)
 {
     const double tolerance = s->objective.model->tolerance[0];
-    const int most = s->opt.iterations ? s->opt.iterations : s->opt.max_iterations;
+    const int most = s->how.iterations ? s->how.iterations : s->how.most;
     double speed = INFINITY, left = NAN;
     int made = 0, stuck = 0, stop = 0, due = 0;
     while (made < most && !stuck) {
         made++;
         const abut_status rc = abut_lg_iterate(s, &speed, rep, err);
         if (rc) return rc;
-        if (s->opt.iterations) continue;
-        if (s->opt.norm > 0 && characteristic_norm(s) <= s->opt.norm) return step_back(s, rep);
+        if (s->how.iterations) continue;
+        if (s->how.norm > 0 && characteristic_norm(s) <= s->how.norm) return step_back(s, rep);
         stuck = is_stuck(s);
-        if (s->opt.norm > 0 || !(speed <= tolerance) || (made < due && !stuck && made < most)) continue;
+        if (s->how.norm > 0 || !(speed <= tolerance) || (made < due && !stuck && made < most)) continue;
         due = made + 1 + made / LOOKS;
         const abut_status looked = look(s, &left, &stop, err);
         if (looked || stop) return looked;
     }
     const abut_status rc = note_norm(s, rep, err);
-    if (rc || s->opt.iterations) return rc;
+    if (rc || s->how.iterations) return rc;
     const char *why = stuck ? "; no step along the last direction lowers the objective" : "";
-    if (s->opt.norm > 0)
+    if (s->how.norm > 0)
         return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iteration%s: characteristic norm %.3g, want %.3g%s", made,
-                         abut_s(made), rep->norm, s->opt.norm, why);
+                         abut_s(made), rep->norm, s->how.norm, why);
     if (speed <= tolerance)
         return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iteration%s: %.3g of the largest force on a body is left%s",
                          made, abut_s(made), left, why);

@@ -26,8 +26,8 @@
 #include "solve/collision_springs.h"
 #include "solve/direction/initial_laplacian.h"
 #include "solve/direction/quasi.h"
+#include "solve/options.h"
 #include "solve/search/equilibrium.h"
-#include "solve/step/options.h"
 #include "solve/stepper.h"
 
 struct abut_local_global;
@@ -48,25 +48,17 @@ extern const abut_lg_method abut_lg_projective, abut_lg_springs /* and attachmen
 /* Steppers by these methods. */
 extern const abut_stepper_ops abut_pd_stepper_ops, abut_mass_springs_stepper_ops, abut_admm_stepper_ops, abut_admm_dd_stepper_ops;
 
-typedef struct abut_lg_opts {
-    const abut_lg_method *method;
-    int contact;            /* ABUT_CONTACT_REFUSED, ...: the caller has to choose */
-    int iterations;         /* of each step; 0: until it has converged: */
-    double norm;            /* ... |grad E| is at most this times h^2 and the characteristic force (energy/stiffness.h);
-                               0: |x - x_last|_inf / h is at most the model's tolerance, and forces balance to a thousandth of
-                               the largest on a body, or to the model's force_tolerance if that is less */
-    int max_iterations;     /* of a step that has to converge: reaching it is an error; 100000 */
-    const abut_own_term *terms; /* refused with an error that names them: no matrix has them; NULL: none */
-    double fit_low, fit_high;   /* stretches over which materials are fitted; 0.5, 1.5 */
-    int history;            /* pairs that L-BFGS keeps; 0: the matrix alone.  Not with local variables */
-    abut_partition cut;     /* of admm-dd, borrowed; none: parts of its own */
-    int parts;              /* how many; 0: by the number of nodes */
-} abut_lg_opts;
-abut_lg_opts abut_lg_defaults(void);
-
 /* Zero-filled is empty. */
 typedef struct abut_local_global {
-    abut_lg_opts opt;
+    struct abut_lg_how {
+        const abut_lg_method *method;
+        const abut_solve_options *user;
+        int iterations;         /* of each step; 0: until it has converged: */
+        double norm;            /* ... |grad E| is at most this times h^2 and the characteristic force (energy/stiffness.h);
+                                 * 0: |x - x_last|_inf / h is at most the model's tolerance, and forces balance to a thousandth
+                                 * of the largest on a body, or to the model's force_tolerance if that is less */
+        int most;               /* iterations of a step that has to converge: reaching it is an error; 100000 */
+    } how;
     abut_objective objective;
     abut_linear_solver A;
     struct abut_lg_split {
@@ -90,8 +82,9 @@ typedef struct abut_local_global {
 } abut_local_global;
 
 /** Fails  ABUT_E_FORMAT a model for other methods: another time scheme than implicit Euler, stiffness damping, contact without
- *         a choice in opt, elements that the method cannot take; ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_lg_opts *opt, abut_err *err);
+ *         a choice in the options, elements that the method cannot take; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_lg_method *method,
+                                       const abut_solve_options *o, abut_err *err);
 void abut_lg_clear(abut_local_global *s);
 
 /** A step in parts, for callers that read s->x in between.  abut_lg_begin loads the frame and sets s->x to the first iterate;

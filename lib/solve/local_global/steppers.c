@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#define HISTORY 5       /* pairs of L-BFGS in a step that has to converge, by default */
-
 /* ---- the methods ---- */
 
 static abut_status only_springs(const abut_model *m, abut_err *err)
@@ -24,7 +22,8 @@ static abut_status no_shells(const abut_model *m, abut_err *err)
 
 static abut_status admm_init(abut_local_global *s, abut_err *err)
 {
-    return abut_admm_init(&s->split.admm, &s->objective, s->opt.fit_low, s->opt.fit_high, err);
+    const double *fit = s->how.user->quasi.fit;
+    return abut_admm_init(&s->split.admm, &s->objective, fit[0], fit[1], err);
 }
 
 static abut_status admm_start(abut_local_global *s, abut_report *rep, abut_err *err)
@@ -42,10 +41,15 @@ static abut_status admm_step(abut_local_global *s, abut_report *rep, abut_err *e
 
 static abut_status consensus_init(abut_local_global *s, abut_err *err)
 {
-    const char *name = s->opt.method->name;
-    if (s->opt.contact == ABUT_CONTACT_BY_SPRINGS)
+    const abut_solve_options *o = s->how.user;
+    const char *name = s->how.method->name;
+    abut_partition cut = { 0 };
+    if (o->real_time.contact == ABUT_CONTACT_BY_SPRINGS)
         return abut_fail(err, ABUT_E_ARG, "solver %s: its parts have no springs of collisions, expected --contact ignore", name);
-    const abut_status rc = abut_consensus_new(&s->split.parts, &s->objective, &s->opt.cut, s->opt.parts, err);
+    const int given = o->names && !o->quasi.parts;
+    abut_status rc = given ? abut_partition_view(o->names, s->objective.model->nt, &cut, err) : ABUT_OK;
+    if (rc) return rc;
+    rc = abut_consensus_new(&s->split.parts, &s->objective, &cut, o->quasi.parts, err);
     return rc ? abut_wrap(err, "solver %s", name), rc : ABUT_OK;
 }
 
@@ -69,56 +73,43 @@ const abut_lg_method abut_lg_consensus = { "admm-dd", NULL, consensus_init, cons
 /* An instance; the solver comes first. */
 typedef struct local {
     abut_local_global solver;
-    abut_step_model model;
+    abut_model model;       /* as the options change it */
 } local;
 
-static abut_status make(void **self, const abut_model *m, const abut_step_options *o, const abut_lg_method *method, abut_err *err)
+static abut_status make(void **self, const abut_model *m, const abut_solve_options *o, const abut_lg_method *method,
+                        abut_err *err)
 {
-    abut_lg_opts lo = abut_lg_defaults();
     local *l = calloc(1, sizeof *l);
     if (!l) return abut_fail(err, ABUT_E_NOMEM, "solver %s", method->name);
-    abut_step_model_view(&l->model, m, o);
-    lo.method = method;
-    lo.contact = o->contact;
-    lo.terms = o->terms;
-    lo.history = o->quasi.history > 0 ? o->quasi.history : 0;
-    lo.fit_low = o->quasi.fit[0];
-    lo.fit_high = o->quasi.fit[1];
-    lo.norm = abut_step_norm(o);
-    lo.parts = o->quasi.parts;
-    if (o->iterations >= 0) lo.iterations = o->iterations;
-    else if (lo.norm > 0 || o->tolerance > 0) lo.iterations = 0;    /* a tolerance without iterations: steps converge */
-    /* without L-BFGS, slow convergence would take thousands of iterations */
-    if (!lo.iterations && !(lo.norm > 0) && o->quasi.history < 0 && !method->local_step) lo.history = HISTORY;
-    abut_status rc = o->names && !lo.parts ? abut_partition_view(o->names, m->nt, &lo.cut, err) : ABUT_OK;
-    if (!rc) rc = abut_lg_init(&l->solver, &l->model.view, &lo, err);
+    abut_solve_view(&l->model, m, o);
+    const abut_status rc = abut_lg_init(&l->solver, &l->model, method, o, err);
     if (rc) free(l);
     else *self = l;
     return rc;
 }
 
 static abut_status make_projective(void **self, const abut_model *m, const struct abut_solver_row *row,
-                                   const abut_step_options *o, abut_err *err)
+                                   const abut_solve_options *o, abut_err *err)
 {
     (void)row;
     return make(self, m, o, &abut_lg_projective, err);
 }
 
-static abut_status make_springs(void **self, const abut_model *m, const struct abut_solver_row *row, const abut_step_options *o,
+static abut_status make_springs(void **self, const abut_model *m, const struct abut_solver_row *row, const abut_solve_options *o,
                                 abut_err *err)
 {
     (void)row;
     return make(self, m, o, &abut_lg_springs, err);
 }
 
-static abut_status make_admm(void **self, const abut_model *m, const struct abut_solver_row *row, const abut_step_options *o,
+static abut_status make_admm(void **self, const abut_model *m, const struct abut_solver_row *row, const abut_solve_options *o,
                              abut_err *err)
 {
     (void)row;
     return make(self, m, o, &abut_lg_admm, err);
 }
 
-static abut_status make_parts(void **self, const abut_model *m, const struct abut_solver_row *row, const abut_step_options *o,
+static abut_status make_parts(void **self, const abut_model *m, const struct abut_solver_row *row, const abut_solve_options *o,
                               abut_err *err)
 {
     (void)row;

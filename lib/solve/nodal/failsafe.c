@@ -13,7 +13,6 @@
 #include "solve/search/path.h"
 #include "solve/solvers.h"
 #include "solve/step/barrier_stepper.h"
-#include "solve/step/options.h"
 #include "solve/step/step_parts.h"
 #include "solve/stepper.h"
 
@@ -116,21 +115,17 @@ const char *abut_guard_words(const abut_guard *g, char text[ABUT_GUARD_WORDS])
  * made when it is needed and stays. */
 typedef struct mender {
     const abut_model *model;    /* borrowed, as all pointers of o */
-    abut_step_options o;
+    abut_solve_options o;
     void *barrier;              /* abut_barrier_stepper_ops; NULL: none yet */
     abut_arrays start;          /* the frame that it starts from */
     abut_lag lag;
 } mender;
 
-/* o: of hard contact; gives threads, names, tolerances, force tolerance and iterations of Newton. */
-static void mender_init(mender *r, const abut_model *m, const abut_step_options *o)
+/* o: of hard contact, whose linear solver may not be for a barrier. */
+static void mender_init(mender *r, const abut_model *m, const abut_solve_options *o)
 {
-    *r = (mender){ .model = m, .o = abut_step_defaults() };
-    r->o.threads = o->threads;
-    r->o.names = o->names;
-    r->o.force_tolerance = o->force_tolerance;
-    r->o.max_newton = o->max_newton;
-    r->o.terms = o->terms;
+    *r = (mender){ .model = m, .o = *o };
+    r->o.linear.solver = NULL;
     r->o.passes.lags = 1;
 }
 
@@ -145,7 +140,7 @@ static void mender_clear(mender *r)
 static abut_status make_barrier(mender *r, abut_err *err)
 {
     if (r->barrier) return ABUT_OK;
-    const abut_solver_row *newton = abut_solver_find("newton", 0, err);
+    const abut_solver_row *newton = abut_solver_find("newton", NULL, err);
     return newton ? abut_barrier_stepper_ops.make(&r->barrier, r->model, newton, &r->o, err) : err->code;
 }
 
@@ -253,10 +248,10 @@ enum { PATIENCE = 4 };  /* times the iterations of the last linearisation: more 
 /* An instance. */
 typedef struct failsafe {
     abut_nodal nodal;
-    abut_step_model model;
+    abut_model model;           /* as the options change it */
     abut_guard guard;
     mender mend;
-    int repair, strict, lenient;    /* of the options */
+    const abut_hard_options *hard;
     int sweeps;                 /* of a projection */
     const abut_arrays *frame;   /* that the step starts from; borrowed until it is committed */
     abut_instant at;
@@ -284,7 +279,7 @@ static void free_it(void *self)
 }
 
 /* Options by the scene, the command line and the solver's defaults. */
-static abut_nodal_options options_of(const abut_model *m, const abut_step_options *o)
+static abut_nodal_options options_of(const abut_model *m, const abut_solve_options *o)
 {
     abut_nodal_options n = abut_nodal_defaults();
     if (m->nodal_newton) n.newton = m->nodal_newton[0];
@@ -300,28 +295,24 @@ static abut_nodal_options options_of(const abut_model *m, const abut_step_option
     if (m->nodal_tolerance) n.admm.tolerance = m->nodal_tolerance[0];
     else if (n.split) n.admm.tolerance = SPLIT;
     if (m->nodal_compliance) n.compliance = m->nodal_compliance[0];
-    n.linear = o->linear;
-    n.threads = o->threads;
-    n.terms = o->terms;
+    n.user = o;
     return n;
 }
 
-static abut_status make(void **self, const abut_model *m, const struct abut_solver_row *row, const abut_step_options *o,
+static abut_status make(void **self, const abut_model *m, const struct abut_solver_row *row, const abut_solve_options *o,
                         abut_err *err)
 {
     (void)row;
     failsafe *f = calloc(1, sizeof *f);
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "step: a stepper");
-    abut_step_model_view(&f->model, m, o);
-    const abut_nodal_options n = options_of(&f->model.view, o);
-    f->repair = o->hard.repair;
-    f->strict = o->hard.strict;
-    f->lenient = o->hard.lenient || n.split;
+    abut_solve_view(&f->model, m, o);
+    const abut_nodal_options n = options_of(&f->model, o);
+    f->hard = &o->hard;
     f->sweeps = n.admm.sweeps;
     f->x1 = malloc(3 * ((size_t)m->nv + 1) * sizeof *f->x1);
     abut_status rc = f->x1 ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", m->nv);
-    if (!rc) rc = abut_nodal_init(&f->nodal, &f->model.view, &n, err);
-    if (!rc) rc = abut_guard_init(&f->guard, &f->model.view, &f->nodal.objective.cm, err);
+    if (!rc) rc = abut_nodal_init(&f->nodal, &f->model, &n, err);
+    if (!rc) rc = abut_guard_init(&f->guard, &f->model, &f->nodal.objective.cm, err);
     mender_init(&f->mend, m, o);
     if (rc) free_it(f);
     else *self = f;
@@ -341,7 +332,7 @@ static abut_status check_start(failsafe *f, const abut_arrays *frame, abut_err *
     abut_frame view;
     char words[ABUT_GUARD_WORDS];
     int clean;
-    abut_status rc = abut_frame_view(frame, &f->model.view, &view, err);
+    abut_status rc = abut_frame_view(frame, &f->model, &view, err);
     if (!rc) rc = guard_place(&f->guard, view.x, &clean, err);
     if (!rc && !clean) rc = abut_fail(err, ABUT_E_GEOM, "%s", abut_guard_words(&f->guard, words));
     if (rc) return abut_wrap(err, "frame %lld: hard contact cannot start from it", (long long)f->at.step), rc;
@@ -390,7 +381,7 @@ static abut_status end_path(failsafe *f, abut_arrays *out, abut_report *rep, abu
     if (!is_joined(f)) return ABUT_OK;
     abut_status rc = f->path.end_unwritten ? ABUT_OK : abut_path_join(p, cm, cm->obstacle, err);
     abut_arrays_remove(out, "step/waypoints");
-    if (!rc) rc = abut_step_put_waypoints(p, f->model.view.nv, out, err);
+    if (!rc) rc = abut_step_put_waypoints(p, f->model.nv, out, err);
     rep->waypoints = p->n - p->step > 2 ? p->n - p->step - 2 : 0;
     rep->seconds.check += abut_time_wall() - clock;
     f->path.continues = f->path.end_unwritten;
@@ -520,12 +511,15 @@ static abut_status go_on_iterating(failsafe *f, abut_report *rep, abut_err *err)
 static abut_status check_tolerance(failsafe *f, const abut_report *rep, abut_err *err)
 {
     char words[ABUT_GUARD_WORDS];
-    if (!f->strict || has_converged(f)) return ABUT_OK;
+    if (!f->hard->strict || has_converged(f)) return ABUT_OK;
     abut_nodal_end(&f->nodal, f->x1);
     f->refused = 1;
     return abut_fail(err, ABUT_E_NUMERIC, "%s, after %d iteration%s (--strict)", words_of_residual(f, words),
                      rep->nodal.iterations, abut_s(rep->nodal.iterations));
 }
+
+/* Returns 1 if steps above their tolerance are kept: by the options, or because elements are split off. */
+static int is_lenient(const failsafe *f) { return f->hard->lenient || f->nodal.opt.split; }
 
 static abut_status solve(void *self, abut_report *rep, abut_err *err)
 {
@@ -533,7 +527,7 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
     int clean = 0;
     rep->contact = ABUT_CONTACT_HARD;
     abut_status rc = abut_nodal_solve(&f->nodal, rep, err);
-    if (!rc && !f->strict && !f->lenient) rc = go_on_iterating(f, rep, err);
+    if (!rc && !f->hard->strict && !is_lenient(f)) rc = go_on_iterating(f, rep, err);
     if (!rc) rc = check_tolerance(f, rep, err);
     if (!rc) rc = judge(f, &clean, rep, err);
     for (int round = 1; round <= ROUNDS && !rc && !clean && !f->nodal.rising; round++) {
@@ -544,9 +538,9 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
     }
     if (!rc && clean && rep->nodal.rounds) rc = check_tolerance(f, rep, err);
     rep->nodal.unconverged = clean && !has_converged(f);
-    const int kept = clean && (f->lenient || balances(f));
+    const int kept = clean && (is_lenient(f) || balances(f));
     if (!rc && kept) rc = go_on_to(f, f->x1, err);
-    if (!rc && !kept) rc = f->repair == ABUT_REPAIR_NONE ? refuse(f, clean, rep, err) : mend(f, clean, rep, err);
+    if (!rc && !kept) rc = f->hard->repair == ABUT_REPAIR_NONE ? refuse(f, clean, rep, err) : mend(f, clean, rep, err);
     return name_step(f, rc, err);
 }
 
@@ -563,7 +557,7 @@ static abut_status commit(void *self, const abut_arrays *carry, int record, abut
     if (!rc) rc = end_path(f, out, rep, err);
     if (!rc) rc = abut_touch_record_put(&f->nodal, record, out, err);
     if (rc) return name_step(f, rc, err);
-    *at = abut_instant_next(f->at, f->model.view.h[0]);
+    *at = abut_instant_next(f->at, f->model.h[0]);
     rep->step = at->step;
     rep->time = at->time;
     return ABUT_OK;

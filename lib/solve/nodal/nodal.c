@@ -17,7 +17,7 @@ enum { MOST_HALVINGS = 8 };
 
 abut_nodal_options abut_nodal_defaults(void)
 {
-    return (abut_nodal_options){ .newton = 2, .beta = 25, .sigma = 1e-3, .threads = 1,
+    return (abut_nodal_options){ .newton = 2, .beta = 25, .sigma = 1e-3, .user = &abut_solve_defaults,
                                  .admm = { .iterations = 100, .sweeps = 5, .balance = 3e-4, .freeze = 0.01, .accelerated = 1,
                                            .refresh = 5 } };
 }
@@ -50,9 +50,9 @@ abut_status abut_nodal_init(abut_nodal *s, const abut_model *m, const abut_nodal
 {
     *s = (abut_nodal){ .opt = *opt };
     if (!(s->opt.reserve > 0)) s->opt.reserve = abut_least_dhat(m) / 2;
-    const abut_direction_options direction = { .linear = opt->linear, .threads = opt->threads };
+    const abut_direction_options direction = { .user = opt->user, .linear = opt->user->linear.solver };
     abut_status rc = check_model(m, err);
-    if (!rc) rc = abut_objective_init(&s->objective, m, opt->terms, err);
+    if (!rc) rc = abut_objective_init(&s->objective, m, opt->user->terms, err);
     if (!rc) rc = abut_point_init(&s->at, &s->objective, 0, err);
     if (!rc) rc = abut_newton_matrix_init(&s->matrix, &s->objective, 0, err);
     if (!rc) rc = abut_newton_solve_init(&s->solve, &s->objective, &direction, 1, err);

@@ -21,6 +21,7 @@
 #include "solve/direction/newton_solve.h"
 #include "solve/local_global/admm.h"
 #include "solve/nodal/coulomb.h"
+#include "solve/options.h"
 #include "solve/stepper.h"
 #include "sparse/bsr.h"
 
@@ -94,9 +95,7 @@ typedef struct abut_nodal_options {
     int everywhere;         /* 1: every node has a weight, as published; 0: nodes of contacts alone */
     int elastic;            /* 1: the step takes v, 0: p */
     double compliance;      /* N/m: stiffness of contacts that scripts or a gap below the reserve would close; 0: none yields */
-    const abut_linear_solver_ops *linear;   /* NULL: the first of the table */
-    int threads;            /* of factorisations */
-    const struct abut_own_term *terms;      /* of the caller; NULL: none */
+    const abut_solve_options *user;
 } abut_nodal_options;
 abut_nodal_options abut_nodal_defaults(void);
 

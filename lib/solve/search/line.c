@@ -82,7 +82,7 @@ static abut_status bound_by_cfl(abut_search *s, double most, abut_limit *lim, do
 static abut_status bound_of(abut_search *s, double first, double most, abut_limit *lim, double *reached, abut_report *rep,
                             abut_err *err)
 {
-    if (s->opt.line.cfl) return bound_by_cfl(s, most, lim, reached, rep, err);
+    if (s->opt->search.ccd == ABUT_CCD_CFL) return bound_by_cfl(s, most, lim, reached, rep, err);
     return abut_search_bound(s, first, most, lim, reached, rep, err);
 }
 
@@ -156,7 +156,7 @@ abut_status abut_search_try_along(abut_search *s, double **p, double most, doubl
 abut_status abut_search_falls(abut_search *s, double alpha, int *falls, abut_report *rep, abut_err *err)
 {
     const abut_energy *here = &s->here.e, *trial = &s->trial.e;
-    const double part = s->opt.line.armijo, slope = part > 0 ? s->ops->aim.slope(s) : 0;
+    const double part = s->opt->search.armijo, slope = part > 0 ? s->ops->aim.slope(s) : 0;
     double from, to;
     *falls = trial->sum <= abut_rule_ceiling(here->sum, here->noise, part, alpha, slope);
     const int hidden = *falls && here->sum - trial->sum <= here->noise;
@@ -189,7 +189,7 @@ abut_status abut_move_backtrack(abut_search *s, abut_move *m, abut_report *rep, 
  * does not end the step.  But it ends it by the published rule, and corrected steps keep the length by which they are judged. */
 int abut_move_may_lengthen(const abut_search *s, const abut_move *m)
 {
-    const int published = s->opt.stop.rule == ABUT_STOP_PUBLISHED;
+    const int published = s->opt->search.stop == ABUT_STOP_PUBLISHED;
     const int ends = abut_rule_is_short(m->it->residual, s->prob.model->tolerance[0]) && (published || s->second_order.p);
     return s->pass.lengthens && m->moved && m->it->alpha == 1 && !ends;
 }

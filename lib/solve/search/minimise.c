@@ -13,51 +13,44 @@
 /* lengths of the scene that a body may move without an obstacle, before it counts as not held */
 #define UNBOUNDED 100
 
-abut_search_opts abut_search_defaults(void)
-{
-    return (abut_search_opts){ .slack_ccd = 0.2, .slack_plane = 0.1, .max_newton = 10000, .history = 5, .threads = 1,
-                               .fit = { ABUT_FIT_LOW, ABUT_FIT_HIGH } };
-}
-
 /* Makes the direction.  It looks ahead to contacts, unless rods are corrected: in piles of rods that costs iterations. */
-static abut_status init_direction(abut_search *s, const abut_model *model, abut_err *err)
+static abut_status init_direction(abut_search *s, const abut_model *model, const abut_solver_row *row, abut_err *err)
 {
-    const abut_search_opts *o = &s->opt;
-    const abut_direction_options opt = { .linear = o->linear, .instead = o->linear ? NULL : &abut_linear_cg_schwarz,
-                                         .cg_tolerance = o->cg_tolerance, .threads = o->threads,
-                                         .history = o->history, .cut = o->cut, .parts = o->parts, .one_level = o->one_level,
-                                         .fit = { o->fit[0], o->fit[1] },
-                                         .proves = abut_stop_by_directions(abut_search_stop_rule(s)),
-                                         .without = o->without };
-    const abut_direction_ops *ops = o->direction ? o->direction : abut_directions[0];
-    const abut_status rc = abut_direction_make(&s->dir, ops, &s->prob, &opt, err);
-    if (rc || !ops->factor || (o->without & ABUT_WITHOUT_LOOK_AHEAD)) return rc;
+    const abut_solve_options *o = s->opt;
+    const abut_direction_ops *ops = row && row->direction ? row->direction : abut_directions[0];
+    abut_direction_options opt = { .user = o, .linear = row && row->linear ? row->linear : o->linear.solver,
+                                   .proves = abut_stop_by_directions(abut_search_stop_rule(s)) };
+    if (!opt.linear) opt.instead = &abut_linear_cg_schwarz;
+    abut_status rc = o->names && !o->quasi.parts ? abut_partition_view(o->names, model->nt, &opt.cut, err) : ABUT_OK;
+    if (!rc) rc = abut_direction_make(&s->dir, ops, &s->prob, &opt, err);
+    if (rc || !ops->factor || (o->search.without & ABUT_WITHOUT_LOOK_AHEAD)) return rc;
     if (model->nrd && ops->resolve && abut_second_order_is_wanted(s)) return rc;
     return abut_look_ahead_make(&s->dir, &s->dir, &s->prob, err);
 }
 
-abut_status abut_search_init(abut_search *s, const abut_model *model, const abut_search_opts *opt, abut_err *err)
+abut_status abut_search_init(abut_search *s, const abut_model *model, const abut_solver_row *row, const abut_solve_options *o,
+                             abut_err *err)
 {
-    *s = (abut_search){ .opt = *opt, .ops = &abut_search_processor };
-    abut_status rc = abut_objective_init(&s->prob, model, opt->terms, err);
+    *s = (abut_search){ .opt = o, .ops = &abut_search_processor };
+    abut_status rc = abut_objective_init(&s->prob, model, o->terms, err);
     if (rc) return rc;
-    if (opt->device.ranks) rc = abut_over_ranks_check(&s->prob, err);
-    s->prob.step.ranks = s->near.ranks = opt->device.ranks;
+    if (o->device.ranks) rc = abut_over_ranks_check(&s->prob, err);
+    s->prob.step.ranks = s->near.ranks = o->device.ranks;
     abut_point *const point[] = { &s->here, &s->trial, &s->kept };
     for (int i = 0; i < 3 && !rc; i++) rc = abut_point_init(point[i], &s->prob, i + 1, err);
     s->p = calloc(3 * (size_t)model->nv, sizeof *s->p);
     if (!rc && !s->p) rc = abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", model->nv);
     if (!rc) rc = abut_second_order_init(&s->second_order, model, err);
     if (!rc) rc = abut_rotations_make(&s->rotations, &s->prob, err);
-    if (!rc) rc = init_direction(s, model, err);
-    if (!rc && opt->ops) rc = opt->ops->place.open(s, err);
+    if (!rc) rc = init_direction(s, model, row, err);
+    if (!rc && s->opt->device.place.ops) rc = s->opt->device.place.ops->place.open(s, err);
     if (rc) abut_search_clear(s);
     return rc;
 }
 
 void abut_search_clear(abut_search *s)
 {
-    if (s->device) s->opt.ops->place.close(s);      /* it had pinned nodes that are free now */
+    if (s->device) s->opt->device.place.ops->place.close(s);      /* it had pinned nodes that are free now */
     abut_direction_clear(&s->dir);
     abut_candidates_clear(&s->cand);
     abut_candidate_search_clear(&s->near);
@@ -87,9 +80,9 @@ void abut_search_place(abut_search *s, const double *x)
 
 abut_status abut_search_enter(abut_search *s, const double *v, abut_err *err)
 {
-    if (!s->opt.ops) return ABUT_OK;
-    const abut_status rc = s->opt.ops->place.enter(s, v, err);
-    s->ops = rc ? &abut_search_processor : s->opt.ops;
+    if (!s->opt->device.place.ops) return ABUT_OK;
+    const abut_status rc = s->opt->device.place.ops->place.enter(s, v, err);
+    s->ops = rc ? &abut_search_processor : s->opt->device.place.ops;
     s->here.has = 0;
     return rc;
 }
@@ -104,7 +97,7 @@ static abut_status leave(abut_search *s, abut_report *rep, abut_err *err)
 /* Moves the points to the place of minimisations, and finds the contacts of the iterate if they are missing. */
 static abut_status arrive(abut_search *s, abut_report *rep, abut_err *err)
 {
-    const int is_there = !s->opt.ops || s->ops == s->opt.ops;
+    const int is_there = !s->opt->device.place.ops || s->ops == s->opt->device.place.ops;
     const abut_status rc = is_there ? ABUT_OK : abut_search_enter(s, NULL, err);
     return rc || s->here.has & ABUT_HAS_CONTACTS ? rc : abut_search_contacts(s, rep, err);
 }
@@ -145,7 +138,8 @@ abut_status abut_search_fail(abut_search *s, abut_failure_kind kind, abut_err *e
     s->failed.kind = kind;
     const abut_status rc = leave(s, &unread, err);   /* the words are about the iterate and its contacts */
     const abut_stop_rule *rule = abut_search_stop_rule(s);
-    const abut_failure_view view = { &s->prob, &s->here, s->opt.names, { rule->norm, rule->unit, s->opt.stop.tolerance },
+    const abut_failure_view view = { &s->prob, &s->here, s->opt->names,
+                                     { rule->norm, rule->unit, abut_stop_norm(&s->opt->search) },
                                      s->p, abut_search_progress(s) };
     return rc ? rc : abut_failure_say(&s->failed, &view, err);
 }
@@ -205,7 +199,7 @@ static int norm_halved(abut_search *s)
 /* Moves to the trial point, and notes the progress. */
 static abut_status arrive_at_trial(abut_search *s, const abut_move *m, abut_err *err)
 {
-    const int patience = abut_search_stop_rule(s)->patience, fixed = s->opt.stop.iterations > 0;
+    const int patience = abut_search_stop_rule(s)->patience, fixed = abut_fixed_iterations(s->opt);
     m->it->decrease = s->here.e.sum - s->trial.e.sum;
     const int fell = m->it->decrease > s->trial.e.noise;
     if (!fell && !fixed) require_exact(s);  /* only rounding may have moved the iterate */
@@ -221,7 +215,7 @@ static abut_status arrive_at_trial(abut_search *s, const abut_move *m, abut_err 
  * direction that is not Newton's, which may be improved. */
 static abut_status stay_here(abut_search *s, double speed, abut_err *err)
 {
-    if (s->opt.stop.iterations) return ABUT_OK;
+    if (abut_fixed_iterations(s->opt)) return ABUT_OK;
     const int at_rest = abut_rule_is_short(speed, s->prob.model->tolerance[0]) &&
                         abut_stop_by_directions(abut_search_stop_rule(s));
     if (!s->aim.exact || s->aim.approximate) require_exact(s);
@@ -317,7 +311,7 @@ static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop
     if (*stop) return it->contacts = (int32_t)abut_search_count(s), ABUT_OK;
     rc = take_step(s, it, rep, err);
     if (!rc) rc = abut_script_update(s, speed, &script, rep, err);
-    *stop = s->opt.stop.iterations && !(it->alpha > 0);     /* further iterations would repeat it */
+    *stop = abut_fixed_iterations(s->opt) && !(it->alpha > 0);     /* further iterations would repeat it */
     const int is_short = abut_rule_is_short(speed, s->prob.model->tolerance[0]);
     if (rc || *stop || !(is_short || may_be_last(s, rule, last, it))) return rc;
     const int judges = s->aim.exact && s->aim.fair && script == ABUT_SCRIPT_DONE;
@@ -328,7 +322,7 @@ static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop
 static abut_status minimise(abut_search *s, abut_report *rep, abut_err *err)
 {
     const abut_stop_rule *rule = abut_search_stop_rule(s);
-    const int fixed = rep->fixed_iterations = s->opt.stop.iterations, most = fixed ? fixed : s->opt.max_newton;
+    const int fixed = rep->fixed_iterations = abut_fixed_iterations(s->opt), most = fixed ? fixed : s->opt->search.max_newton;
     int stop = 0, idles = 0;
     abut_status rc = begin(s, err);
     while (!rc && !stop && !idles && s->failed.iterations < most) {

@@ -27,46 +27,15 @@
 #include "solve/report.h"
 #include "solve/search/path.h"
 #include "solve/search/rules.h"
+#include "solve/solvers.h"
 #include "solve/without.h"
 
 struct abut_search_ops;     /* solve/search/search_ops.h */
 struct abut_stop_rule;      /* solve/search/rules.c */
 
-typedef struct abut_search_opts {
-    double slack_ccd;       /* fraction of a mesh pair's gap that a step must leave; 0.2 */
-    double slack_plane;     /* of a half-space gap; 0.1 */
-    int max_newton;         /* iterations per solve: reaching it is an error; 10000 */
-    const abut_arrays *names;   /* the arrays of the model, for the names in messages; NULL: objects have numbers */
-    const abut_direction_ops *direction;    /* NULL: the first of abut_directions */
-    const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the first of the table, or an iterative one
-                                             * if factors would be expensive (solve/direction/ordering.h) */
-    double cg_tolerance;    /* of its iterations (solve/direction.h); 0: as the search needs them */
-    int history;            /* pairs that quasi-Newton directions keep; 5 */
-    abut_partition cut;     /* of the tets for dot, borrowed; none: it makes its own */
-    int parts;              /* dot and lbfgs-jh: subdomains of their own; 0: by the number of nodes */
-    int one_level;          /* dot without its coarse space */
-    double fit[2];          /* lbfgs-pd: stretches over which a material is fitted (energy/stiffness.h); 0.5, 1.5 */
-    struct abut_stop_opts {
-        int rule;           /* ABUT_STOP_* */
-        double tolerance;   /* characteristic: epsilon; gradient: N/m; other rules have the model's */
-        int iterations;     /* instead of a rule: number of iterations of each minimisation; 0: by the rule */
-    } stop;
-    struct abut_line_opts { /* of the lines that are followed */
-        double armijo;      /* least decrease of a step, as a part of what the slope promises; 0: it must not grow */
-        int cfl;            /* short steps are bounded by dhat, not by continuous collision detection (line.c) */
-        int guess;          /* ABUT_GUESS_*: the first one of a time step */
-    } line;
-    unsigned without;       /* ABUT_WITHOUT_* */
-    const abut_own_term *terms; /* the caller's own terms (energy/terms.h), borrowed; NULL: none */
-    int threads;            /* of the factorisation; the bits do not depend on it */
-    const struct abut_search_ops *ops;  /* where minimisations run; NULL: on the processor */
-    struct abut_device_opts {           /* of minimisations on a device (solve/device/device.h) */
-        int kind, number, precond;      /* abut_device_kind; which of several; abut_device_precond */
-        const struct abut_watch *watch; /* of its buffers (gpu/machine.h), for tests; NULL: none */
-        const abut_ranks *ranks;        /* processes that divide the work, on the processor; NULL: this one does it */
-    } device;
-} abut_search_opts;
-abut_search_opts abut_search_defaults(void);
+/* Fractions of the gap of a mesh pair, and of a half-space gap, that a step must leave. */
+#define ABUT_SLACK_CCD 0.2
+#define ABUT_SLACK_PLANE 0.1
 
 /* Correction of steps for the stretch that rotations cause (second_order.c).  NULL without shells and rods. */
 typedef struct abut_second_order {
@@ -92,11 +61,11 @@ typedef struct abut_progress {
 
 /* An objective, a direction, points and contacts.  Zero-filled is empty. */
 typedef struct abut_search {
-    abut_search_opts opt;
+    const abut_solve_options *opt;
     abut_objective prob;
     abut_direction dir;
-    const struct abut_search_ops *ops;  /* where the points are: on the processor, or where opt.ops says, from enter to leave */
-    void *device;               /* made by opt.ops; NULL: none */
+    const struct abut_search_ops *ops;  /* where the points are: from enter to leave, opt->device.place.ops */
+    void *device;               /* made by these; NULL: none */
     abut_point here;            /* the iterate */
     abut_point trial, kept;     /* the point that is tried; a point to return to */
     double *p;                  /* [3 nv] m: the direction */
@@ -122,8 +91,9 @@ typedef struct abut_search {
     abut_arena scratch;
 } abut_search;
 
-ABUT_MUST_USE abut_status abut_search_init(abut_search *s, const abut_model *model, const abut_search_opts *opt,
-                                           abut_err *err);
+/** row: gives the direction and its linear solver; NULL: Newton's direction. */
+ABUT_MUST_USE abut_status abut_search_init(abut_search *s, const abut_model *model, const abut_solver_row *row,
+                                           const abut_solve_options *o, abut_err *err);
 void abut_search_clear(abut_search *s);
 
 /** Makes the direction forget its state of the time step, at points where a process may start. */

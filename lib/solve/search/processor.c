@@ -137,7 +137,7 @@ static abut_status find_newton(abut_search *s, abut_report *rep, abut_err *err)
 
 static abut_status refine(abut_search *s, double swept, const abut_limit *lim, int *changed, abut_report *rep, abut_err *err)
 {
-    const abut_direction_bound bound = { *lim, swept, s->opt.slack_ccd, &s->cand };
+    const abut_direction_bound bound = { *lim, swept, ABUT_SLACK_CCD, &s->cand };
     *changed = 0;
     if (!s->dir.ops->refine) return ABUT_OK;
     const abut_status rc = s->dir.ops->refine(s->dir.self, &s->here, &bound, s->p, changed, rep, err);
@@ -211,7 +211,7 @@ static abut_status limits(abut_search *s, abut_limit *lim, abut_report *rep, abu
     const abut_at here = { s->here.x, s->here.x, s->here.y, &s->here.pairs, &p->step };     /* bounds hold at x */
     (void)err;
     try_at(s, 1);
-    abut_limit_planes(&p->cm, s->here.y, s->trial.y, p->cm.obstacle, s->opt.slack_plane, lim);
+    abut_limit_planes(&p->cm, s->here.y, s->trial.y, p->cm.obstacle, ABUT_SLACK_PLANE, lim);
     abut_objective_limit(p, &here, s->p, lim);
     rep->seconds.ccd += abut_time_wall() - clock;
     return ABUT_OK;
@@ -227,7 +227,7 @@ static abut_status ccd(abut_search *s, abut_limit *lim, abut_report *rep, abut_e
 {
     const double clock = abut_time_wall();
     rep->candidates = s->cand.total;
-    const abut_status rc = abut_limit_ccd(&s->prob.cm, &s->cand, s->here.y, s->trial.y, s->opt.slack_ccd, lim, err);
+    const abut_status rc = abut_limit_ccd(&s->prob.cm, &s->cand, s->here.y, s->trial.y, ABUT_SLACK_CCD, lim, err);
     rep->seconds.ccd += abut_time_wall() - clock;
     return rc;
 }

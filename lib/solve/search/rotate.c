@@ -134,7 +134,7 @@ static void rotate(const abut_search *s, double alpha)
 
 abut_status abut_move_rotate(abut_search *s, abut_move *m, abut_report *rep, abut_err *err)
 {
-    if (!s->rotations || m->searched || !s->ops->correct.can || (s->opt.without & ABUT_WITHOUT_ROTATIONS)) return ABUT_OK;
+    if (!s->rotations || m->searched || !s->ops->correct.can || (s->opt->search.without & ABUT_WITHOUT_ROTATIONS)) return ABUT_OK;
     const double slope = s->ops->aim.slope(s), bound = m->lim.alpha;
     double angle, cost = fit(s, &angle), alpha = bound, fraction;
     int tried = 0;

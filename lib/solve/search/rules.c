@@ -200,7 +200,7 @@ static abut_status norm_at(abut_search *s, int *stop, abut_report *rep, abut_err
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "characteristic norm: %zu numbers", n3);
     s->failed.norm = rep->norm = sqrt(abut_dot(s->here.g, s->here.g, n3, part)) / s->progress.characteristic;
     abut_arena_release(&s->scratch, mark);
-    *stop = rep->norm <= s->opt.stop.tolerance;
+    *stop = rep->norm <= abut_stop_norm(&s->opt->search);
     return ABUT_OK;
 }
 
@@ -213,7 +213,7 @@ static abut_status gradient_at(abut_search *s, int *stop, abut_report *rep, abut
     const abut_status rc = fetch(s, err);
     if (rc) return rc;
     s->failed.norm = rep->gradient = abut_largest(s->here.g, 3 * (size_t)m->nv) / (newton * m->length[0]);
-    *stop = rep->gradient <= s->opt.stop.tolerance;
+    *stop = rep->gradient <= abut_stop_norm(&s->opt->search);
     return ABUT_OK;
 }
 
@@ -232,7 +232,7 @@ static const abut_stop_rule none = { .name = "iterations" };
 
 const abut_stop_rule *abut_search_stop_rule(const abut_search *s)
 {
-    if (s->opt.stop.iterations) return &none;
-    const int rule = s->opt.stop.rule;
+    if (abut_fixed_iterations(s->opt)) return &none;
+    const int rule = s->opt->search.stop;
     return &rules[rule == ABUT_STOP_NEWTON && s->pass.others_follow ? ABUT_STOP_PUBLISHED : rule];
 }

@@ -2,13 +2,6 @@
 #ifndef ABUT_SOLVE_SEARCH_RULES_H
 #define ABUT_SOLVE_SEARCH_RULES_H
 
-/* The rules that end a minimisation (solve/search/minimise.h). */
-enum { ABUT_STOP_NEWTON, ABUT_STOP_PUBLISHED, ABUT_STOP_CHARACTERISTIC, ABUT_STOP_GRADIENT, ABUT_STOP_STEP, ABUT_STOPS };
-
-/* First iterates of a time step (solve/step/motion.c); the public code of Li 2020 numbers them 1, 0, 2, 3, 4, 5. */
-enum { ABUT_GUESS_COAST, ABUT_GUESS_START, ABUT_GUESS_INERTIA, ABUT_GUESS_SYMPLECTIC, ABUT_GUESS_ACCELERATED, ABUT_GUESS_JACOBI,
-       ABUT_GUESSES };
-
 /** Returns the largest value of the objective that a step of length alpha may reach: start + noise - part alpha slope (Armijo
  * 1966).  The start has the given value and rounding; the objective falls along the direction by `slope` at first.  part 0: it
  * must not grow. */

@@ -58,7 +58,7 @@ void abut_second_order_clear(abut_second_order *so)
 
 int abut_second_order_is_wanted(const abut_search *s)
 {
-    return s->second_order.p && !(s->opt.without & ABUT_WITHOUT_SECOND_ORDER);
+    return s->second_order.p && !(s->opt->search.without & ABUT_WITHOUT_SECOND_ORDER);
 }
 
 int abut_second_order_applies(const abut_search *s)
@@ -137,7 +137,7 @@ static abut_status correct_all(abut_search *s, double alpha, double promised, do
  * that has seen these. */
 static int is_due(abut_search *s, const abut_move *m)
 {
-    if ((s->opt.without & ABUT_WITHOUT_BEYOND) || (abut_search_count(s) && !s->aim.ahead)) return 0;
+    if ((s->opt->search.without & ABUT_WITHOUT_BEYOND) || (abut_search_count(s) && !s->aim.ahead)) return 0;
     if (m->lim.kind != ABUT_LIMIT_STRETCH || WORTH_TRYING * m->lim.alpha > 1) return 0;
     return abut_rule_is_due(&s->second_order.beyond);
 }

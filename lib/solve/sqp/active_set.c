@@ -85,7 +85,7 @@ static abut_status put_stencil(abut_active_set *s, abut_stencil kind, const int3
     const abut_feature f = abut_nearest(kind, z, NULL);
     abut_active_pair pair = { .vert = { -1, -1, -1, -1 }, .plane = -1, .kind = (int32_t)f.kind };
     double x0[12], at[12] = { 0 };
-    if (s->opt.form == ABUT_CONSTRAINT_VOLUME && abut_stencil_size(kind) == 4) {
+    if (s->form == ABUT_CONSTRAINT_VOLUME && abut_stencil_size(kind) == 4) {
         pair.kind = (int32_t)kind;
         memcpy(pair.vert, v, sizeof pair.vert);
         memcpy(at, z, sizeof at);
@@ -110,7 +110,7 @@ static abut_status put_plane(abut_active_set *s, int32_t v, int32_t plane, size_
 static abut_status find_near(abut_active_set *s, const abut_collmesh *cm, const double *y0, const double *y, size_t settled,
                              abut_err *err)
 {
-    const double reach = s->opt.offset + cm->model->dhat[0];
+    const double reach = s->offset + cm->model->dhat[0];
     abut_status rc = abut_candidates_again(cm, y, NULL, reach, s->fixed, &s->search, &s->cand, err);
     for (int l = 0; l < ABUT_CANDIDATE_LISTS && !rc; l++) {
         const abut_pair_list *list = abut_candidates_list(&s->cand, l);
@@ -172,9 +172,9 @@ abut_status abut_active_set_extend(abut_active_set *s, const abut_collmesh *cm, 
     abut_status rc = cm->nc ? abut_candidates_check(cm, y1, err) : ABUT_OK;
     *fresh = 0;
     if (rc || !cm->nc) return rc;
-    if (s->opt.by & ABUT_SET_IMPACTS) rc = find_impacts(s, cm, y0, y1, before, err);
+    if (s->by != ABUT_ACTIVE_NEAR) rc = find_impacts(s, cm, y0, y1, before, err);
     settle(s);
-    if (!rc && s->opt.by & ABUT_SET_NEAR) rc = find_near(s, cm, y0, y1, s->n, err);
+    if (!rc && s->by != ABUT_ACTIVE_IMPACTS) rc = find_near(s, cm, y0, y1, s->n, err);
     settle(s);
     *fresh = s->n - before;
     return rc;
@@ -190,15 +190,15 @@ static void evaluate(const abut_active_set *s, const abut_collmesh *cm, const ab
     int known = 1;
     *row = (abut_gap_row){ 0 };
     if (p->plane >= 0) {
-        row->c = abut_collmesh_plane_height(cm, y, p->vert[0], p->plane) - s->opt.offset;
+        row->c = abut_collmesh_plane_height(cm, y, p->vert[0], p->plane) - s->offset;
         memcpy(row->a, cm->model->hs_normal + 3 * (size_t)p->plane, 3 * sizeof *row->a);
         return;
     }
-    const double offset = s->opt.offset + abut_collmesh_xi(cm, kind, p->vert);
+    const double offset = s->offset + abut_collmesh_xi(cm, kind, p->vert);
     gather(y0, abut_stencil_size(kind), p->vert, x0);
     gather(y, abut_stencil_size(kind), p->vert, x);
-    if (s->opt.form == ABUT_CONSTRAINT_IMPACT || abut_stencil_size(kind) < 4) abut_gap_frozen(kind, p->w, p->n, x, offset, row);
-    else if (s->opt.form == ABUT_CONSTRAINT_GAP) known = abut_gap_projected(kind, x0, x, offset, row);
+    if (s->form == ABUT_CONSTRAINT_IMPACT || abut_stencil_size(kind) < 4) abut_gap_frozen(kind, p->w, p->n, x, offset, row);
+    else if (s->form == ABUT_CONSTRAINT_GAP) known = abut_gap_projected(kind, x0, x, offset, row);
     else known = abut_gap_volume(kind, x0, x, offset, row);
     if (!known) *row = (abut_gap_row){ 0 };
 }

@@ -11,14 +11,6 @@
 #include "contact/impacts.h"
 #include "geom/dist.h"
 
-enum { ABUT_SET_IMPACTS = 1, ABUT_SET_NEAR = 2 };
-
-typedef struct abut_constraint_options {
-    int form;               /* ABUT_CONSTRAINT_* (model/model.h) */
-    int by;                 /* ABUT_SET_* */
-    double offset;          /* m: least gaps beyond the thickness, 0 or more */
-} abut_constraint_options;
-
 typedef struct abut_active_pair {
     int32_t vert[4];        /* collision vertices, -1 unused */
     int32_t plane;          /* half-space, -1: none; then kind is ABUT_PP and vert[0] alone is used */
@@ -26,9 +18,10 @@ typedef struct abut_active_pair {
     double w[4], n[3];      /* frozen where the pair was found */
 } abut_active_pair;
 
-/* Owns its arrays.  Zero-filled is empty; the memory is kept from step to step. */
+/* Owns its arrays.  The owner sets form, by and offset.  Zero-filled is empty; the memory is kept from step to step. */
 typedef struct abut_active_set {
-    abut_constraint_options opt;
+    int form, by;               /* ABUT_CONSTRAINT_*, ABUT_ACTIVE_* (model/model.h) */
+    double offset;              /* m: least gaps beyond the thickness, 0 or more */
     size_t n, cap;
     abut_active_pair *pair;     /* [n] ascending in (plane, kind, vert) */
     int32_t *row;               /* [4 cap] nodes of the pairs, -1: unused, or held: abut_active_set_evaluate */

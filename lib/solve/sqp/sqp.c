@@ -56,19 +56,22 @@ static abut_status allocate(abut_sqp *s, abut_err *err)
     return ABUT_OK;
 }
 
-abut_status abut_sqp_init(abut_sqp *s, const abut_model *m, const abut_sqp_options *opt, abut_err *err)
+abut_status abut_sqp_init(abut_sqp *s, const abut_model *m, int fixed, const abut_solve_options *o, abut_err *err)
 {
-    *s = (abut_sqp){ .opt = *opt };
-    s->set.opt = opt->constraints;
-    const char *name = opt->fixed ? "solver qp" : "solver sqp";
+    const abut_linear_options *l = &o->linear;
+    *s = (abut_sqp){ .user = o, .fixed = fixed };
+    s->set.form = m->sqp_constraints ? m->sqp_constraints[0] : ABUT_CONSTRAINT_GAP;
+    s->set.by = m->sqp_active_set ? m->sqp_active_set[0] : ABUT_ACTIVE_BOTH;
+    s->set.offset = m->sqp_offset ? m->sqp_offset[0] : abut_least_dhat(m);
+    const char *name = fixed ? "solver qp" : "solver sqp";
     abut_status rc = check_model(m, name + strlen("solver "), err);
-    if (!rc) rc = abut_objective_init(&s->objective, m, opt->terms, err);
+    if (!rc) rc = abut_objective_init(&s->objective, m, o->terms, err);
     if (!rc) rc = abut_collmesh_expect_nodes(&s->objective.cm, name, err);
     if (!rc && abut_terms_find(&s->objective.terms, abut_term_curved_rods.name))
         rc = abut_fail(err, ABUT_E_FORMAT, "%s: rods that are curved at rest, expected none", name);
     if (!rc) rc = abut_point_init(&s->at, &s->objective, 0, err);
     if (!rc) rc = abut_point_init(&s->trial, &s->objective, 1, err);
-    if (!rc) rc = abut_linear_solver_init(&s->linear, opt->linear ? opt->linear : abut_linear_solvers[0], opt->threads, err);
+    if (!rc) rc = abut_linear_solver_init(&s->linear, l->solver ? l->solver : abut_linear_solvers[0], l->threads, err);
     if (!rc) rc = allocate(s, err);
     if (rc) abut_sqp_clear(s);
     return rc;
@@ -189,7 +192,7 @@ static abut_status solve_program(abut_sqp *s, abut_report *rep, abut_err *err)
     const double h = p->model->h[0], close = QP_SHARE * h * p->model->tolerance[0];
     const abut_qp_rows rows = { s->set.n, s->set.row, s->set.a, s->set.c };
     abut_qp_options o = { .within = close, .far = FAR * p->model->length[0], .iterations = QP_ITERATIONS };
-    if (s->set.opt.offset > 0) o.within = fmin(o.within, QP_SHARE * s->set.opt.offset);
+    if (s->set.offset > 0) o.within = fmin(o.within, QP_SHARE * s->set.offset);
     for (size_t i = 0; i < 4 * s->set.n; i++)
         if (s->set.row[i] >= 0) s->set.row[i] = p->row[s->set.row[i]];
     if (s->cap_lambda < s->set.cap) {
@@ -201,7 +204,7 @@ static abut_status solve_program(abut_sqp *s, abut_report *rep, abut_err *err)
     abut_status rc = sum_matrix(s, rep, err);
     if (rc) return rc;
     abut_rows_gather(p, s->at.g, 1, s->of.rows_g);
-    if (s->opt.fixed) {     /* g + H (x - x of g) */
+    if (s->fixed) {     /* g + H (x - x of g) */
         for (size_t i = 0; i < numbers(s); i++) s->of.p[i] = s->of.x[i] - s->at.x[i];
         double *Hp = s->of.g;
         abut_rows_gather(p, s->of.p, 1, s->of.rows_p);
@@ -293,8 +296,9 @@ static abut_status iterate(abut_sqp *s, double *speed, abut_report *rep, abut_er
 {
     const abut_objective *p = &s->objective;
     int halvings = 0;
+    const int full = s->user->inequalities.line_search == ABUT_SEARCH_NONE;
     *speed = 0;
-    abut_status rc = s->opt.fixed && rep->newton ? ABUT_OK : linearise(s, rep, err);
+    abut_status rc = s->fixed && rep->newton ? ABUT_OK : linearise(s, rep, err);
     if (rc) return rc;
     abut_collmesh_positions(&p->cm, s->of.x, s->of.y);
     abut_active_set_evaluate(&s->set, &p->cm, s->of.y0, s->of.y);
@@ -302,9 +306,9 @@ static abut_status iterate(abut_sqp *s, double *speed, abut_report *rep, abut_er
     else memset(s->of.p, 0, numbers(s) * sizeof(double));
     if (rc) return rc;
     for (size_t i = 0; i < numbers(s); i++) *speed = fmax(*speed, fabs(s->of.p[i]) / p->model->h[0]);
-    if (s->opt.fixed)
+    if (s->fixed)
         for (size_t i = 0; i < numbers(s); i++) s->of.x[i] += s->of.p[i];
-    else rc = search(s, s->opt.full_steps || *speed <= p->model->tolerance[0], &halvings, rep, err);
+    else rc = search(s, full || *speed <= p->model->tolerance[0], &halvings, rep, err);
     return rc ? rc : note(s, *speed, halvings, rep, err);
 }
 
@@ -336,7 +340,7 @@ abut_status abut_sqp_solve(abut_sqp *s, abut_report *rep, abut_err *err)
     const double tolerance = s->objective.model->tolerance[0];
     double speed = INFINITY;
     size_t fresh;
-    assert(s->opt.most > 0);
+    assert(s->user->search.max_newton > 0);
     rep->sqp.solved = 1;
     abut_status rc = find_pairs(s, &fresh, rep, err);
     for (int k = 1; !rc; k++) {
@@ -344,8 +348,8 @@ abut_status abut_sqp_solve(abut_sqp *s, abut_report *rep, abut_err *err)
         if (!rc) rc = find_pairs(s, &fresh, rep, err);
         rep->sqp.pairs = s->set.n;
         if (rc) return abut_wrap(err, "iteration %d", k), rc;
-        if (speed <= tolerance && !fresh) return s->opt.fixed ? balance(s, rep, err) : ABUT_OK;
-        if (k == s->opt.most)
+        if (speed <= tolerance && !fresh) return s->fixed ? balance(s, rep, err) : ABUT_OK;
+        if (k == s->user->search.max_newton)
             return abut_fail(err, ABUT_E_NUMERIC,
                              "not converged after %d quadratic program%s: residual %.3g m/s, want %.3g, and %zu pair%s joined "
                              "the active set of %zu",

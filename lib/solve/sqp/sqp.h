@@ -16,24 +16,16 @@
 #define ABUT_SOLVE_SQP_SQP_H
 
 #include "solve/integrator.h"
+#include "solve/options.h"
 #include "solve/point.h"
 #include "solve/sqp/active_set.h"
 #include "solve/stepper.h"
 #include "sparse/qp.h"
 
-typedef struct abut_sqp_options {
-    abut_constraint_options constraints;
-    int fixed;              /* 1: one quadratic a step */
-    int full_steps;         /* 1: alpha = 1 wherever E is finite */
-    int most;               /* iterations */
-    const abut_linear_solver_ops *linear;   /* NULL: the first of the table */
-    int threads;
-    const struct abut_own_term *terms;      /* of the caller; NULL: none */
-} abut_sqp_options;
-
 /* Zero-filled is empty. */
 typedef struct abut_sqp {
-    abut_sqp_options opt;
+    const abut_solve_options *user;
+    int fixed;                  /* 1: one quadratic a step */
     abut_objective objective;
     abut_point at, trial;       /* points at which E is linearised, and evaluated */
     abut_active_set set;
@@ -55,7 +47,7 @@ typedef struct abut_sqp {
 
 /** Fails  ABUT_E_FORMAT an unsupported model (names it): another time scheme than implicit Euler, friction, limits of stretches,
  *         curved rods, contact surfaces that are no nodes; ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_sqp_init(abut_sqp *s, const abut_model *m, const abut_sqp_options *opt, abut_err *err);
+ABUT_MUST_USE abut_status abut_sqp_init(abut_sqp *s, const abut_model *m, int fixed, const abut_solve_options *o, abut_err *err);
 void abut_sqp_clear(abut_sqp *s);
 ABUT_MUST_USE abut_status abut_sqp_begin(abut_sqp *s, const abut_arrays *frame, abut_instant at, abut_err *err);
 /** Solves the step: s->of.x, its end, and rep->sqp.
@@ -67,7 +59,7 @@ ABUT_MUST_USE abut_status abut_sqp_put_frame(abut_sqp *s, const abut_arrays *car
                                              abut_report *rep, abut_err *err);
 
 /* Steppers of `step --solver sqp` and `qp`.  Every step is judged like by ccd-check, and written in any case.  The number of hits
- * is in the report and in the frame (sqp/hits); with abut_step_hard.strict a step with hits fails. */
+ * is in the report and in the frame (sqp/hits); with abut_hard_options.strict a step with hits fails. */
 extern const abut_stepper_ops abut_sqp_stepper_ops, abut_qp_stepper_ops;
 
 #endif

@@ -3,16 +3,14 @@
 #include "solve/nodal/failsafe.h"
 #include "solve/solvers.h"
 #include "solve/sqp/sqp.h"
-#include "solve/step/options.h"
 
 #include <stdlib.h>
 
 /* An instance. */
 typedef struct sqp {
     abut_sqp solver;
-    abut_step_model model;
+    abut_model model;   /* as the options change it */
     abut_guard guard;
-    int strict;
     int unwritten;      /* no frame shows the end of the present step */
     size_t hits;        /* of the steps since the last frame that was written */
 } sqp;
@@ -25,42 +23,26 @@ static void free_it(void *self)
     free(s);
 }
 
-/* Options by the command line, else by the scene. */
-static abut_sqp_options options_of(const abut_model *m, const abut_step_options *o, int fixed)
-{
-    static const int by[ABUT_ACTIVE_SETS] = { ABUT_SET_IMPACTS | ABUT_SET_NEAR, ABUT_SET_IMPACTS, ABUT_SET_NEAR };
-    const struct abut_step_inequalities *q = &o->inequalities;
-    const int set = q->active_set >= 0 ? q->active_set : m->sqp_active_set ? m->sqp_active_set[0] : 0;
-    abut_sqp_options to = { .fixed = fixed, .full_steps = q->line_search == ABUT_SEARCH_NONE, .most = o->max_newton,
-                            .linear = o->linear, .threads = o->threads, .terms = o->terms };
-    to.constraints.form = q->form >= 0 ? q->form : m->sqp_constraints ? m->sqp_constraints[0] : ABUT_CONSTRAINT_GAP;
-    to.constraints.by = by[set];
-    to.constraints.offset = q->offset >= 0 ? q->offset : m->sqp_offset ? m->sqp_offset[0] : abut_least_dhat(m);
-    return to;
-}
-
-static abut_status make(void **self, const abut_model *m, const abut_step_options *o, int fixed, abut_err *err)
+static abut_status make(void **self, const abut_model *m, const abut_solve_options *o, int fixed, abut_err *err)
 {
     sqp *s = calloc(1, sizeof *s);
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "step: a stepper");
-    abut_step_model_view(&s->model, m, o);
-    s->strict = o->hard.strict;
-    const abut_sqp_options to = options_of(m, o, fixed);
-    abut_status rc = abut_sqp_init(&s->solver, &s->model.view, &to, err);
-    if (!rc) rc = abut_guard_init(&s->guard, &s->model.view, &s->solver.objective.cm, err);
+    abut_solve_view(&s->model, m, o);
+    abut_status rc = abut_sqp_init(&s->solver, &s->model, fixed, o, err);
+    if (!rc) rc = abut_guard_init(&s->guard, &s->model, &s->solver.objective.cm, err);
     if (rc) free_it(s);
     else *self = s;
     return rc;
 }
 
-static abut_status make_sqp(void **self, const abut_model *m, const struct abut_solver_row *row, const abut_step_options *o,
+static abut_status make_sqp(void **self, const abut_model *m, const struct abut_solver_row *row, const abut_solve_options *o,
                             abut_err *err)
 {
     (void)row;
     return make(self, m, o, 0, err);
 }
 
-static abut_status make_qp(void **self, const abut_model *m, const struct abut_solver_row *row, const abut_step_options *o,
+static abut_status make_qp(void **self, const abut_model *m, const struct abut_solver_row *row, const abut_solve_options *o,
                            abut_err *err)
 {
     (void)row;
@@ -92,7 +74,7 @@ static abut_status judge(sqp *s, abut_report *rep, abut_err *err)
     const abut_status rc = abut_guard_motion(&s->guard, s->solver.objective.xn, s->solver.of.x, &clean, err);
     rep->seconds.check += abut_time_wall() - clock;
     rep->sqp.hits = rc ? 0 : s->guard.hits.n;
-    if (rc || clean || !s->strict) return rc;
+    if (rc || clean || !s->solver.user->hard.strict) return rc;
     return abut_fail(err, ABUT_E_NUMERIC, "%s (--strict)", abut_guard_words(&s->guard, words));
 }
 
@@ -114,7 +96,7 @@ static abut_status commit(void *self, const abut_arrays *carry, int record, abut
     const abut_status rc = abut_sqp_put_frame(&s->solver, carry, s->hits, out, rep, err);
     if (rc) return name_step(s, rc, err);
     if (!s->unwritten) s->hits = 0;
-    *at = abut_instant_next(s->solver.from, s->model.view.h[0]);
+    *at = abut_instant_next(s->solver.from, s->model.h[0]);
     rep->step = at->step;
     rep->time = at->time;
     return ABUT_OK;

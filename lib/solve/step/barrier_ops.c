@@ -2,11 +2,8 @@
 #include "solve/step/barrier_stepper.h"
 
 #include "energy/barrier.h"
-#include "solve/device/device.h"
 #include "solve/solvers.h"
-#include "solve/step/options.h"
 #include "solve/step/step_parts.h"
-#include "sparse/linear_solvers.h"
 
 #include <assert.h>
 #include <math.h>
@@ -16,7 +13,7 @@
 /* The stepper comes first: an instance is one. */
 typedef struct barrier {
     abut_stepper stepper;
-    abut_step_model model;
+    abut_model model;       /* as the options change it */
     struct barrier_parts {  /* a step whose friction passes do not converge is taken in equal halves, halved again */
         const abut_arrays *frame;   /* COMMITTED, the start of the step, borrowed until it ends; NULL: it was PENDING */
         abut_instant at;            /* of that frame */
@@ -34,31 +31,6 @@ typedef struct barrier {
 /* Passes after which a whole step is halved; passes in a row without progress, after which a part is halved; most halvings. */
 enum { PASSES_OF_WHOLE = 24, IDLE_PASSES = 4, HALVED_MOST = 4 };
 
-static abut_status solver_options(const abut_solver_row *row, const abut_step_options *o, const abut_model *m,
-                                  abut_search_opts *so, abut_err *err)
-{
-    *so = abut_search_defaults();
-    so->direction = row->direction;
-    so->linear = o->linear;
-    so->cg_tolerance = o->cg_tolerance;
-    so->threads = o->threads;
-    so->max_newton = o->max_newton;
-    so->stop = (struct abut_stop_opts){ o->stop, abut_step_norm(o), o->iterations > 0 ? o->iterations : 0 };
-    so->line = (struct abut_line_opts){ o->line.armijo, o->line.ccd == ABUT_CCD_CFL, o->line.guess };
-    if (o->quasi.history >= 0) so->history = o->quasi.history;
-    memcpy(so->fit, o->quasi.fit, sizeof so->fit);
-    so->parts = o->quasi.parts;
-    so->one_level = o->quasi.levels == 1;
-    so->without = o->without;
-    so->terms = o->terms;
-    abut_device_choose(so, (abut_device_kind)o->device.kind, o->device.number);
-    so->device.precond = o->device.precond;
-    so->device.ranks = o->device.ranks;
-    so->names = o->names;
-    const abut_status rc = row->linear ? abut_linear_solver_find(row->linear, &so->linear, err) : ABUT_OK;
-    return rc || !o->names || o->quasi.parts ? rc : abut_partition_view(o->names, m->nt, &so->cut, err);
-}
-
 static void free_it(void *self)
 {
     abut_arrays_clear(&((barrier *)self)->parts.start);
@@ -66,19 +38,17 @@ static void free_it(void *self)
     free(self);
 }
 
-static abut_status make(void **self, const abut_model *m, const abut_solver_row *row, const abut_step_options *o, abut_err *err)
+static abut_status make(void **self, const abut_model *m, const abut_solver_row *row, const abut_solve_options *o, abut_err *err)
 {
-    abut_search_opts so;
     barrier *b = calloc(1, sizeof *b);
     if (!b) return abut_fail(err, ABUT_E_NOMEM, "step: a stepper");
-    abut_step_model_view(&b->model, m, o);
+    abut_solve_view(&b->model, m, o);
     b->parts.h = b->parts.whole = m->h[0];
-    b->model.view.h = &b->parts.h;
-    abut_status rc = solver_options(row, o, m, &so, err);
-    if (!rc) rc = abut_stepper_init(&b->stepper, &b->model.view, &so, err);
+    b->model.h = &b->parts.h;
+    abut_status rc = abut_stepper_init(&b->stepper, &b->model, row, o, err);
     if (rc) return free(b), rc;
     b->stepper.kept.on = o->passes.keep;
-    rc = abut_barrier_choose(abut_barrier_state_of(&b->stepper.solver.prob.terms), o->hessian, err);
+    rc = abut_barrier_choose(abut_barrier_state_of(&b->stepper.solver.prob.terms), o->linear.hessian, err);
     if (rc) free_it(b);
     else *self = b;
     return rc;
@@ -144,9 +114,9 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
 /* Returns 1 if a step can be halved: implicit Euler, whose past is the frame alone, on the processor. */
 static int can_halve(const barrier *b)
 {
-    const abut_model *m = &b->model.view;
+    const abut_model *m = &b->model;
     return m->lags[0] == 0 && b->parts.frame && b->parts.halved < HALVED_MOST && b->stepper.solver.prob.w.inertia &&
-           abut_scheme_is(abut_scheme_of(m), ABUT_SCHEME_PLAIN) && !b->stepper.solver.opt.ops;
+           abut_scheme_is(abut_scheme_of(m), ABUT_SCHEME_PLAIN) && !b->stepper.solver.opt->device.place.ops;
 }
 
 /* Begins the present part, at parts.start or at the frame. */
@@ -223,7 +193,7 @@ static abut_status settle_part(void *self, int *again, abut_report *rep, abut_er
     p->since = rep->lags.change < p->least ? 0 : p->since + 1;
     p->least = fmin(p->least, rep->lags.change);
     const int diverges = p->halved ? s->pass >= ABUT_LAGS_FOLLOWED || p->since >= IDLE_PASSES : s->pass >= PASSES_OF_WHOLE;
-    return diverges && can_halve(b) ? halve(b, rep, err) : abut_step_again(s, b->model.view.lags[0], rep, err);
+    return diverges && can_halve(b) ? halve(b, rep, err) : abut_step_again(s, b->model.lags[0], rep, err);
 }
 
 static abut_status suspend(void *self, const abut_arrays *carry, abut_arrays *out, abut_err *err)

@@ -17,10 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_search_opts *opt, abut_err *err)
+abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_solver_row *row, const abut_solve_options *o,
+                              abut_err *err)
 {
     *s = (abut_stepper){ 0 };
-    abut_status rc = abut_search_init(&s->solver, m, opt, err);
+    abut_status rc = abut_search_init(&s->solver, m, row, o, err);
     if (rc) return rc;
     double **field[7 + 2 * ABUT_PAST] = { &s->v, &s->acc, &s->acc0, &s->v_end, &s->a, &s->a_end };
     int n = 6;
@@ -146,7 +147,7 @@ static abut_status start_kappa(abut_stepper *s, abut_err *err)
 /* Finds the first iterate of a step, and the stiffness of the barrier there. */
 static abut_status start(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    int warm = 0, none = s->solver.opt.without & ABUT_WITHOUT_WARM_START;
+    int warm = 0, none = s->solver.opt->search.without & ABUT_WITHOUT_WARM_START;
     double *v = s->v_end;   /* free until the step ends */
     abut_status rc = start_kappa(s, err);
     if (!rc && !none) rc = abut_step_guess(s, v, &none, rep, err);
@@ -269,7 +270,7 @@ static abut_status minimise(abut_stepper *s, abut_report *rep, abut_err *err)
     abut_search_forget(&s->solver);   /* as a pass resumed in another process starts */
     const int before = rep->newton;
     /* lengthened steps could lead the passes to different minima */
-    s->solver.pass.lengthens = s->solver.prob.model->lags[0] == 1 && !(s->solver.opt.without & ABUT_WITHOUT_LENGTHEN);
+    s->solver.pass.lengthens = s->solver.prob.model->lags[0] == 1 && !(s->solver.opt->search.without & ABUT_WITHOUT_LENGTHEN);
     /* passes that cycle can leave the cycle if each is not solved exactly */
     s->solver.pass.others_follow = s->pass >= WHOLE_PASSES;
     abut_status rc = abut_search_minimise(&s->solver, rep, err);
@@ -299,7 +300,7 @@ abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
 /* Returns the number of friction contacts that stick, and slide at the end of s->p. */
 static int32_t count_about_to_slide(abut_search *s)
 {
-    if (!abut_lag_of(&s->prob.terms)->n || s->opt.stop.rule == ABUT_STOP_PUBLISHED) return 0;
+    if (!abut_lag_of(&s->prob.terms)->n || s->opt->search.stop == ABUT_STOP_PUBLISHED) return 0;
     abut_point_set(&s->trial, &s->prob, s->here.x, 1, s->p);
     return abut_creep_about_to_slide(&s->prob, s->here.x, s->trial.x);
 }

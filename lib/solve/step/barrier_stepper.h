@@ -62,8 +62,8 @@ typedef struct abut_stepper {
     } watch;
 } abut_stepper;
 
-ABUT_MUST_USE abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_search_opts *opt,
-                                            abut_err *err);
+ABUT_MUST_USE abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_solver_row *row,
+                                            const abut_solve_options *o, abut_err *err);
 void abut_stepper_clear(abut_stepper *s);
 
 /** Starts the step that follows a COMMITTED frame.

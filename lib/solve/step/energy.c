@@ -269,7 +269,7 @@ static abut_status refuse(const abut_stepper *s, const abut_report *rep, abut_er
     const abut_model *m = s->solver.prob.model;
     const int scheme = abut_scheme_of(m), damps = abut_scheme_is(scheme, ABUT_SCHEME_DAMPS);
     char better[64] = "";
-    if (!rep->energy_grows || s->solver.opt.stop.iterations > 0) return ABUT_OK;    /* such steps need not converge */
+    if (!rep->energy_grows || abut_fixed_iterations(s->solver.opt)) return ABUT_OK;    /* such steps need not converge */
     if (!abut_scheme_is(scheme, ABUT_SCHEME_PLAIN))
         snprintf(better, sizeof better, ", or %s%s",
                  abut_scheme_names[damps ? ABUT_FIRST_SCHEME : abut_scheme_with(ABUT_SCHEME_DAMPS)],

@@ -257,17 +257,17 @@ abut_status abut_step_guess(abut_stepper *s, double *v, int *none, abut_report *
     const int32_t n3 = 3 * p->model->nv;
     abut_status rc = ABUT_OK;
     *none = 0;
-    switch (so->opt.line.guess) {
+    switch (so->opt->search.guess) {
     case ABUT_GUESS_COAST: memcpy(v, s->v, (size_t)n3 * sizeof *v); return ABUT_OK;
     case ABUT_GUESS_JACOBI: return jacobi(so, v, rep, err);
     case ABUT_GUESS_START: *none = 1; return ABUT_OK;
     }
     if (!p->w.inertia) return *none = 1, ABUT_OK;
-    if (so->opt.line.guess == ABUT_GUESS_INERTIA) {
+    if (so->opt->search.guess == ABUT_GUESS_INERTIA) {
         for (int32_t i = 0; i < n3; i++) v[i] = (p->xhat[i] - p->xn[i]) / h;
         return ABUT_OK;
     }
-    const double part = so->opt.line.guess == ABUT_GUESS_SYMPLECTIC ? h : h / 2;
+    const double part = so->opt->search.guess == ABUT_GUESS_SYMPLECTIC ? h : h / 2;
     rc = abut_step_free_acceleration(s, p->xn, s->v, s->acc, v, err);
     for (int32_t i = 0; i < n3 && !rc; i++) v[i] = s->v[i] + part * v[i];
     return rc;

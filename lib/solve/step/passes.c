@@ -115,7 +115,7 @@ static abut_status follow(abut_search *so, const double *d, abut_err *err)
 int abut_step_can_follow(const abut_stepper *s)
 {
     const abut_search *so = &s->solver;
-    return !so->opt.ops && so->ops->correct.can(so) && abut_lag_of(&so->prob.terms)->n > 0;
+    return !so->opt->device.place.ops && so->ops->correct.can(so) && abut_lag_of(&so->prob.terms)->n > 0;
 }
 
 abut_status abut_step_follow(abut_stepper *s, abut_report *rep, abut_err *err)

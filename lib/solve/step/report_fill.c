@@ -78,7 +78,7 @@ static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *e
 static int gives_up(const abut_search *so, const abut_equilibrium *e, const abut_report *rep)
 {
     const double *want = so->prob.model->force_tolerance;
-    return so->failed.iterations && so->opt.stop.rule == ABUT_STOP_NEWTON && !rep->fixed_iterations && want &&
+    return so->failed.iterations && so->opt->search.stop == ABUT_STOP_NEWTON && !rep->fixed_iterations && want &&
            !abut_rule_balanced(e->left, e->largest, ABUT_UNBALANCED * *want);
 }
 
@@ -236,7 +236,8 @@ static abut_status forecast(abut_search *so, double *speed, double (*f)[3], doub
 /* Writes F' at the end of a pass, or after MOST iterations of it, to f[no]; the iterate stays. */
 static abut_status pass(abut_search *so, double (*f)[3], abut_err *err)
 {
-    const abut_search_opts opt = so->opt;
+    const abut_solve_options *opt = so->opt;
+    abut_solve_options published = *opt;
     const abut_path path = so->path;
     const abut_failure failed = so->failed;
     abut_report unread = { 0 };
@@ -246,8 +247,10 @@ static abut_status pass(abut_search *so, double (*f)[3], abut_err *err)
     if (rc) return rc;
     abut_point_swap(&end, &so->here);
     so->path = (abut_path){ 0 };
-    so->opt.stop = (struct abut_stop_opts){ .rule = ABUT_STOP_PUBLISHED };
-    so->opt.max_newton = MOST;
+    published.search.stop = ABUT_STOP_PUBLISHED;
+    published.search.max_newton = MOST;
+    published.real_time.iterations = 0;
+    so->opt = &published;
     abut_search_place(so, end.x);
     rc = abut_path_start(&so->path, &so->prob.cm, end.x, &late);
     if (!rc) rc = abut_search_minimise(so, &unread, &late);
@@ -290,7 +293,8 @@ abut_status abut_step_force_error(abut_stepper *s, double (*error)[3], abut_repo
     abut_search *so = &s->solver;
     const abut_terms *terms = &so->prob.terms;
     const int32_t no = so->prob.model->no;
-    const struct abut_search_ops *ops = so->opt.ops;
+    const abut_solve_options *opt = so->opt;
+    abut_solve_options here = *opt;
     const double clock = abut_time_wall();
     memset(error, 0, (size_t)no * sizeof *error);
     if (!abut_search_count(so) && !s->solved_lag.n) return ABUT_OK;
@@ -299,7 +303,8 @@ abut_status abut_step_force_error(abut_stepper *s, double (*error)[3], abut_repo
     if (!f) return abut_fail(err, ABUT_E_NOMEM, "error of contact forces: %d objects", no);
     double (*to)[3] = f + no, (*next)[3] = f + 2 * no, *largest = f[3 * no], speed;
     abut_equilibrium e;
-    so->opt.ops = NULL;     /* everything is on the processor */
+    here.device.place.ops = NULL;   /* everything is on the processor */
+    so->opt = &here;
     abut_lag_exchange(terms, &s->solved_lag);
     abut_status rc = forecast(so, &speed, f, to, err);
     if (!rc) rc = abut_equilibrium_find(&so->prob, &so->here, NULL, &e, largest, &so->scratch, err);
@@ -314,7 +319,7 @@ abut_status abut_step_force_error(abut_stepper *s, double (*error)[3], abut_repo
     if (!rc && lags && (speed > so->prob.model->tolerance[0] || turns(so))) rc = pass(so, next, err);
     for (int32_t i = 0; i < no && !rc && lags; i++) error[i][ABUT_ERROR_PASSES] = norm(next[i], to[i]);
     if (!rc) report((const double (*)[3])error, largest, no, rep);
-    so->opt.ops = ops;
+    so->opt = opt;
     so->here.has &= ABUT_HAS_CONTACTS;
     abut_arena_release(&so->scratch, mark);
     rep->seconds.friction += abut_time_wall() - clock;

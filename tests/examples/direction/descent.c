@@ -29,7 +29,7 @@ static abut_status make(void **self, const abut_objective *p, const abut_directi
     descent *d = calloc(1, sizeof *d);
     if (!d) return abut_fail(err, ABUT_E_NOMEM, "gradient descent");
     d->p = p;
-    abut_status rc = abut_newton_matrix_init(&d->matrix, p, opt->without, err);
+    abut_status rc = abut_newton_matrix_init(&d->matrix, p, opt->user->search.without, err);
     if (!rc) rc = abut_ordering_init(&d->order, p->model->nv, NULL, err);
     if (!rc) rc = abut_direction_make(&d->newton, &abut_direction_newton, p, opt, err);
     if (rc) release(d);
