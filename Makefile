@@ -244,9 +244,9 @@ bench-solvers: all $B/bench/bench_solvers
 bench-geometry: $B/bench/bench_geom $B/bench/bench_broad $B/bench/bench_contact $B/bench/bench_barrier_hessians $B/bench/bench_elements
 	@tests/bench/geometry $B
 
-# rows of the documents' tables that the code has left behind; `pipelines/experiments/bin/tables NAME` makes them
-tables-stale:
-	@pipelines/experiments/bin/tables --stale
+# the smallest scene of each experiment beside its table, in a minute or two; `pipelines/experiments/bin/tables NAME` makes a table
+results-check: all
+	@BIN=$(BIN) pipelines/experiments/bin/tables --check
 
 format:
 	clang-format -i lib/*/*.[ch] lib/*/*/*.[ch] formats/*/*.[ch] abut/*.[ch] tools/*.[ch] tools/*/*.[ch]
@@ -259,8 +259,9 @@ PYTHON_FILES := abut_stream.py $(patsubst formats/python/%,%,$(wildcard formats/
 # manual pages: what programs say of themselves and what docs/man adds, of the date of the version in CHANGELOG.md
 DATED := $(shell LC_ALL=C date -d "$$(sed -n 's/^\#\# $(VERSION), //p' CHANGELOG.md)" '+%B %e, %Y' 2>/dev/null)
 # documents and the results and pictures that they point to; docs/gallery, 6 MB, and the scripts of pipelines stay in the tree
-DOCS  := README.md CHANGELOG.md CONTRIBUTING.md pipelines/experiments/bin/tables.tsv tests/bench/README.md tests/bench/reference.tsv \
-         $(wildcard docs/*.md formats/*.md pipelines/results/*.tsv pipelines/experiments/*.md pipelines/*/pictures/*.png pipelines/*/*/pictures/*.png) \
+DOCS  := README.md CHANGELOG.md CONTRIBUTING.md $(wildcard tests/bench/*.md) tests/bench/reference.tsv \
+         $(wildcard docs/*.md formats/*.md pipelines/experiments/*.md) \
+         $(wildcard pipelines/*/pictures/*.png pipelines/*/*/pictures/*.png) \
          $(wildcard $(foreach e,md tsv svg,pipelines/experiments/*/*.$e tests/gpu/results/*.$e))
 PAGES := $(addprefix $B/man/,abut.1 $(TOOLS:%=abut-%.1) abut-stream.5)
 $B/man/abut-%.1: $(BIN)/% docs/man/page $(wildcard docs/man/*.in) CHANGELOG.md
@@ -318,6 +319,6 @@ clean:
 	rm -rf build bin
 
 .PHONY: all what-tests-run aids unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check check-all check-experiments demo deps bench \
-        bench-solvers bench-geometry tables-stale format install uninstall deb clean
+        bench-solvers bench-geometry results-check format install uninstall deb clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

@@ -34,7 +34,7 @@ def read(path):
     """{scene: runs}, the last of those that are alike."""
     of = collections.defaultdict(dict)
     with open(path, newline="", encoding="utf-8") as f:
-        for r in csv.DictReader(f, delimiter="\t", quoting=csv.QUOTE_NONE):
+        for r in csv.DictReader((l for l in f if not l.startswith("#")), delimiter="\t", quoting=csv.QUOTE_NONE):
             of[r["scene"]][r["on"]] = r
     return of
 

@@ -201,7 +201,7 @@ def write():
     have = []
     if os.path.exists(RESULTS + ".tsv"):
         with open(RESULTS + ".tsv", encoding="utf-8") as f:
-            have = [line.rstrip("\n").split("\t") for line in f][1:]
+            have = [line.rstrip("\n").split("\t") for line in f if not line.startswith("#")][1:]
     new = {r[:3]: r for r in rows}
     merged = [new.pop(tuple(r[:3]), r) for r in have] + list(new.values())
     with open(RESULTS + ".tsv", "w", encoding="utf-8") as f:

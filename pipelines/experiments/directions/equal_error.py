@@ -166,8 +166,7 @@ def ipc(name):
 
 PAGE = """# Error and time
 
-Made by `RESULTS=pipelines/experiments/directions/equal-error pipelines/experiments/directions/equal_error.py dot` and `ipc`; commit, date and machine of each row:
-[rows.tsv](rows.tsv). What an error is and how rows are made: `pipelines/experiments/directions/equal_error.py`. Where a mesh is not the published one:
+Made by `RESULTS=pipelines/experiments/directions/equal-error pipelines/experiments/directions/equal_error.py dot` and `ipc`. What an error is and how rows are made: `pipelines/experiments/directions/equal_error.py`. Where a mesh is not the published one:
 `pipelines/experiments/directions/dot_scenes.py`. *Equal error* is the figure to compare with the public codes: the rule ends ours with more error, because
 its first guess is better.
 

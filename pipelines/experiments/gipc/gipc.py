@@ -14,12 +14,17 @@ NAMES = [*KEY, "steps", "asked", "iterations", "most", "trials", "cg", "contacts
          *STAGES, "other_s", "nodes", "tets", "bytes", "check", "exit", "verdict", "commit"]
 
 
+def made(lines):
+    """Lines of a file without those that say of which version it is."""
+    return (l for l in lines if not l.startswith("#"))
+
+
 def read_runs(path):
     """{key: run}, a run a dictionary of NAMES."""
     if not os.path.exists(path):
         return {}
     with open(path, newline="", encoding="utf-8") as f:
-        return {tuple(r[k] for k in KEY): r for r in csv.DictReader(f, delimiter="\t", quoting=csv.QUOTE_NONE)}
+        return {tuple(r[k] for k in KEY): r for r in csv.DictReader(made(f), delimiter="\t", quoting=csv.QUOTE_NONE)}
 
 
 def frames(path):
@@ -236,7 +241,7 @@ ns a contact on one thread, `bench_barrier_hessians 100000 9`, law `log2`. Publi
 6 rows: by eigenvectors 236, 144, 50; closed form 48, 22, 6.4; on the card 10.8, 4.2, 1.6. That ours by eigenvectors (`dense eigen`)
 take 13 to 15 times the published ones is unexplained: 16 cores would explain it, if they were used.""")
     rows = collections.defaultdict(dict)
-    for r in csv.DictReader(open(path, encoding="utf-8"), delimiter="\t"):
+    for r in csv.DictReader(made(open(path, encoding="utf-8")), delimiter="\t"):
         if r["law"] == "log2" and r["contacts"] == "100000":
             rows[r["contact"], r["rows"]][r["hessian"]] = r["ns a contact"]
     names = list(dict.fromkeys(h for of in rows.values() for h in of))

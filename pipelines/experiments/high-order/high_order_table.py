@@ -41,8 +41,9 @@ def read(path):
     """{case: (reference or None, segments, [rows])} of a .tsv"""
     cases = {}
     with open(path) as f:
-        names = next(f).rstrip("\n").split("\t")
-        for line in f:
+        text = [line for line in f if not line.startswith("#")]
+        names = text[0].rstrip("\n").split("\t")
+        for line in text[1:]:
             row = dict(zip(names, line.rstrip("\n").split("\t")))
             for name in ("order", "cells", "unknowns", "segments", "triangles", "iterations"):
                 row[name] = int(row[name])

@@ -242,7 +242,7 @@ def write(names):
     old = []
     if os.path.exists(RESULTS + ".tsv"):
         with open(RESULTS + ".tsv", encoding="utf-8") as f:
-            old = [tuple(line.rstrip("\n").split("\t")) for line in f][1:]
+            old = [tuple(line.rstrip("\n").split("\t")) for line in f if not line.startswith("#")][1:]
     number = lambda r: int(r[0][1:])        # noqa: E731
     table = sorted([r for r in old if r[0] not in names] + rows, key=number)
     with open(RESULTS + ".tsv", "w", encoding="utf-8") as f:

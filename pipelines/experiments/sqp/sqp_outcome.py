@@ -77,7 +77,7 @@ def read(path):
     if not os.path.exists(path):
         return {}
     with open(path, encoding="utf-8") as f:
-        rows = [l.rstrip("\n").split("\t") for l in f if not l.startswith("#")]
+        rows = [l.rstrip("\n").split("\t") for l in f if not l.startswith(("#", "scene\t"))]
     return {tuple(r[:4]): r for r in rows}
 
 
@@ -96,7 +96,8 @@ def table(results, new):
     for k in rows:
         order.setdefault(k, len(order))
     with open(results, "w", encoding="utf-8") as f:
-        print("# scene, h s, offset m, column, outcome, at step, steps made, of, iterations a step, seconds a step", file=f)
+        print("scene", "h, s", "offset, m", "column", "outcome", "at step", "steps made", "of", "iterations a step", "seconds a step",
+              sep="\t", file=f)
         for k in sorted(rows, key=order.get):
             print("\t".join(rows[k]), file=f)
     keys = list(dict.fromkeys(k[:3] for k in sorted(rows, key=order.get)))
