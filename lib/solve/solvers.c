@@ -172,6 +172,8 @@ abut_status abut_solver_check(const abut_solver_row *row, const abut_solve_optio
     abut_status rc = check_iterations(o, err);
     if (!rc && o->search.force_tolerance > 0 && o->search.stop != ABUT_STOP_NEWTON)
         rc = abut_fail(err, ABUT_E_ARG, "--force-tolerance does not go with --stop %s", word_of(SETTING(stop), o));
+    if (!rc && o->hard.strict && o->hard.lenient)
+        rc = abut_fail(err, ABUT_E_ARG, "--strict gives up the steps that --lenient keeps: expected one of them");
     if (!rc) rc = abut_solve_options_check(o, err);
     if (!rc && linear && (linear->can & row->linear_can) != row->linear_can) rc = needs_other(row, linear, err);
     if (!rc && o->linear.cg_tolerance > 0) rc = check_cg_tolerance(row, o, err);

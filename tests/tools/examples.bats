@@ -6,7 +6,7 @@ load helpers
 
 setup_file() {
     "$ROOT/tests/examples/run" --build "$ROOT/build/examples/all" linear-solver direction barrier friction-law material term \
-        time-scheme
+        time-scheme option
 }
 
 claim() { "$ROOT/tests/examples/run" --test "$ROOT/build/examples/all" "$1"; }
@@ -33,6 +33,10 @@ claim() { "$ROOT/tests/examples/run" --test "$ROOT/build/examples/all" "$1"; }
 
 @test "a time scheme is one row and its test: backward differences between second and third order, from one checkpoint to the next" {
     claim time-scheme
+}
+
+@test "an option of step is one row and its use: read, bounded, refused, explained and recorded" {
+    claim option
 }
 
 @test "an energy with a bound is one file and one row: no segment of a rod gets longer than its limit" {

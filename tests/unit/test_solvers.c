@@ -155,6 +155,11 @@ TEST(values_that_do_not_go_together_are_refused)
     CHECK(!check("newton", o, ""));
     o.search.stop = ABUT_STOP_CHARACTERISTIC;
     CHECK(check("newton", o, "not characteristic"));
+    o = abut_solve_defaults;
+    o.hard.lenient = 1;
+    CHECK(!check("nodal", o, ""));
+    o.hard.strict = 1;
+    CHECK(check("nodal", o, "--strict gives up the steps that --lenient keeps"));
 }
 
 TEST(options_change_a_view_of_the_model_and_not_the_model)

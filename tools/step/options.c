@@ -189,8 +189,6 @@ static abut_status take_solver(abut_step_command *c, const char *name, abut_err 
 /* Fails if an option has no effect beside another one. */
 static abut_status check_together(const abut_step_command *c, const abut_cli *cli, abut_err *err)
 {
-    if (c->o.hard.strict && c->o.hard.lenient)
-        return abut_fail(err, ABUT_E_ARG, "--strict gives up the steps that --lenient keeps: expected one of them");
     const struct {
         const char *name, *why;
         int is_given;
