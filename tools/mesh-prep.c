@@ -28,7 +28,7 @@ typedef struct prep {
     abut_cli cli;
     abut_opt_list set;
     const char *ipc_script, *report, *first;
-    int explain, to_yaml, to_json, check;
+    int explain, to_yaml, to_json, check, keys;
     abut_prep_separate separate;
 
     abut_prep_source source;
@@ -249,15 +249,19 @@ static abut_status write_scene(prep *p, abut_err *err)
     return abut_prep_source_write(&p->source, text_out(p), p->to_json, err);
 }
 
-/* Writes the scene of --new NAME, which excludes options that read a scene or write results of one. */
+/* Writes the scene of --new NAME, or all keys, which exclude options that read a scene or write results of one. */
 static abut_status write_first(prep *p, abut_err *err)
 {
-    const char *other = p->cli.nargs ? p->cli.args[0] : p->set.n ? "--set" : p->ipc_script ? "--ipc-script" :
+    const char *other = p->first && p->keys ? "--keys" : p->cli.nargs ? p->cli.args[0] : p->set.n ? "--set" :
+                        p->ipc_script ? "--ipc-script" :
                         p->to_yaml ? "--to-yaml" : p->to_json ? "--to-json" : p->explain ? "--explain" :
                         p->separate.gap ? "--separate" : p->separate.max_move ? "--max-move" :
                         p->report ? "--report" : p->check ? "--check" : p->cli.compress ? "--compress" : NULL;
-    if (other) return abut_fail(err, ABUT_E_ARG, "--new and %s: expected --new NAME alone, which writes a scene", other);
-    return abut_prep_first_scene(p->first, text_out(p), err);
+    if (other) return abut_fail(err, ABUT_E_ARG, "--%s and %s: expected --%s alone, which writes %s", p->first ? "new" : "keys",
+                                other, p->first ? "new NAME" : "keys", p->first ? "a scene" : "all keys");
+    if (p->first) return abut_prep_first_scene(p->first, text_out(p), err);
+    abut_scene_keys_write(text_out(p));
+    return ABUT_OK;
 }
 
 static void summary(prep *p)
@@ -319,6 +323,8 @@ int main(int argc, char **argv)
           "separate bodies that intersect: move free nodes of the first frame as little as possible until distances exceed the "
           "thickness by GAP (a number and its unit, as in a scene: '1e-3 l', '0.5 mm'); the rest shape stays" },
         { 0, "max-move", ABUT_OPT_TEXT, &p.separate.max_move, "LENGTH", "--separate: largest move of a node (default '0.1 l')" },
+        { 0, "keys", ABUT_OPT_FLAG, &p.keys, NULL,
+          "write every key of scenes, and read none: its path, what it takes, range, default; tabs between" },
         { 0, "report", ABUT_OPT_OUTPUT, &p.report, "FILE", "write unusable primitives as an OBJ mesh" },
         { 0 }
     };
@@ -327,9 +333,10 @@ int main(int argc, char **argv)
                    "[SCENE.yaml | MESH.{msh,vtk,obj,ply,stl,node,ele,seg,pt} ...]", opts, ABUT_CLI_OUT_MAY);
     if (p.check && p.cli.out_path) abut_fail(&err, ABUT_E_ARG, "--check and --output: nothing is written");
     else if (p.check) abut_cli_drop_output(&p.cli);
-    abut_status rc = err.code ? err.code : p.first ? ABUT_OK :
+    const int reads_none = p.first || p.keys;
+    abut_status rc = err.code ? err.code : reads_none ? ABUT_OK :
                      abut_prep_source_read(&p.source, &p.cli, p.ipc_script, &p.set, p.explain, &err);
-    if (!rc) rc = p.first ? write_first(&p, &err) : p.to_yaml || p.to_json ? write_scene(&p, &err) : make_stream(&p, &err);
+    if (!rc) rc = reads_none ? write_first(&p, &err) : p.to_yaml || p.to_json ? write_scene(&p, &err) : make_stream(&p, &err);
     if (p.bad.total) abut_prep_report(&p.cli, &p.bad, p.report, &err);
     clear(&p);
     return abut_cli_end(&p.cli, 0, rc ? &err : NULL);

@@ -30,23 +30,31 @@ static void said(FILE *f, const char *name, double value, const char *unit, cons
     line(f, name, value, unit, why);
 }
 
+static double metres(const abut_param *p, const abut_built *b) { return p->per_length ? p->value * b->length : p->value; }
+
+static const char *unit_of(abut_quantity q)
+{
+    return q == ABUT_Q_LENGTH_OR_L ? "m" : q == ABUT_Q_STIFFNESS ? "N/m" : "";
+}
+
 /* Writes the parameters of solvers without a barrier that the scene sets. */
 static void nodal(FILE *f, const abut_scene *s, const abut_built *b)
 {
     static const char *const solver[ABUT_SOLVED_BY] = { "newton", "nodal", "sqp", "qp" };
     if (s->solver) fprintf(f, "  %-16s %s\n", "solver", solver[s->solver]);
-    for (int i = 0; i < ABUT_NODAL_KEYS; i++) {
-        const abut_param *p = &s->nodal[i];
-        const abut_scene_nodal_key *k = &abut_scene_nodal_keys[i];
-        if (p->from[0]) said(f, k->array, p->per_length ? p->value * b->length : p->value, k->unit ? k->unit : "", p);
-    }
-    const struct abut_scene_sqp *q = &s->sqp;
-    if (q->constraints.from[0])
-        fprintf(f, "  %-16s %s (%s)\n", "sqp/constraints", abut_constraint_names[(int)q->constraints.value], q->constraints.from);
-    if (q->active_set.from[0])
-        fprintf(f, "  %-16s %s (%s)\n", "sqp/active-set", abut_active_set_names[(int)q->active_set.value], q->active_set.from);
-    if (q->offset.from[0])
-        said(f, "sqp/offset", q->offset.per_length ? q->offset.value * b->length : q->offset.value, "m", &q->offset);
+#define WHOLE(type, member, key, range, array) if (s->nodal.member.from[0]) \
+        said(f, array, s->nodal.member.value, "", &s->nodal.member);
+#define WORD(type, member, key, words, array) WHOLE(type, member, key, words, array)
+#define REAL(type, member, key, q, range, array) if (s->nodal.member.from[0]) \
+        said(f, array, metres(&s->nodal.member, b), unit_of(ABUT_Q_##q), &s->nodal.member);
+    ABUT_NODAL_KEYS(REAL, WORD, WHOLE)
+#undef WORD
+#undef REAL
+#define WORD(type, member, key, words, array) if (s->sqp.member.from[0]) \
+        fprintf(f, "  %-16s %s (%s)\n", array, (words)[(int)s->sqp.member.value], s->sqp.member.from);
+#define REAL(type, member, key, q, range, array) if (s->sqp.member.from[0]) \
+        said(f, array, metres(&s->sqp.member, b), unit_of(ABUT_Q_##q), &s->sqp.member);
+    ABUT_SQP_KEYS(REAL, WORD, )
     for (const abut_scene_cohesion *c = s->cohesion; c < s->cohesion + s->ncohesions; c++)
         fprintf(f, "  %-16s %-14.9g %-8s up to a gap of %.9g m (%s)\n", "cohesion", c->force, "N", c->range, c->from);
 }
@@ -129,8 +137,7 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
                                              : "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)): Li 2020, App. F"
                           : "2e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)) of this l, mass and dhat; of other pairs by theirs");
     if (s->stiffen_below.value > 0) {
-        const abut_param *p = &s->stiffen_below;
-        said(f, "stiffen below", p->per_length ? p->value * b->length : p->value, "m", p);
+        said(f, "stiffen below", metres(&s->stiffen_below, b), "m", &s->stiffen_below);
     }
     char times[64];
     const int is_mixed = b->heavy_mass > (1 + 1e-9) * b->mean_mass && s->kappa_range.value > 1;

@@ -2,7 +2,7 @@
 #include "formats/scene/scene_read.h"
 
 #include "base/words.h"
-#include "formats/scene/scene_parts.h"
+#include "formats/scene/keys.h"
 #include "geom/quadrature.h"
 #include "model/check.h"
 #include "model/laws.h"
@@ -14,117 +14,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- contact as linearised inequalities: the map `sqp` ---- */
+/* Rows of scene.h. */
+#define REAL(type, member, key, quantity, interval, value) { ABUT_NUMBER(abut_scene, key, member, quantity, interval) },
+#define WORD(type, member, key, list, value) { ABUT_WORD(abut_scene, key, member, list) },
+#define LATER(k, words) { .name = k, .kind = ABUT_KEY_LATER, .form = words }
 
-static abut_status choose(const abut_tree *t, const char *key, const char *what, const char *const *names, abut_param *p,
-                          abut_err *err)
-{
-    const abut_tree *c = abut_tree_find(t, key);
-    int value = 0;
-    if (!c) return ABUT_OK;
-    abut_scene_from(c, p->from);
-    const abut_status rc = abut_tree_choice(c, what, names, &value, err);
-    p->value = value;
-    return rc;
-}
-
-static abut_status read_sqp(const abut_scene_reader *r, const abut_tree *t, abut_err *err)
-{
-    static const char *const keys[] = { "constraints", "active-set", "offset", NULL };
-    struct abut_scene_sqp *s = &r->scene->sqp;
-    abut_status rc = abut_tree_keys(t, "sqp", keys, err);
-    if (!rc) rc = choose(t, "constraints", "sqp.constraints", abut_constraint_names, &s->constraints, err);
-    if (!rc) rc = choose(t, "active-set", "sqp.active-set", abut_active_set_names, &s->active_set, err);
-    const abut_tree *offset = rc ? NULL : abut_tree_find(t, "offset");
-    if (!offset) return rc;
-    abut_scene_from(offset, s->offset.from);
-    rc = abut_tree_real(offset, "sqp.offset", ABUT_Q_LENGTH_OR_L, &s->offset.value, &s->offset.per_length, err);
-    return rc || s->offset.value >= 0 ? rc : abut_tree_fail(offset, err, "sqp.offset %g: expected 0 or more", s->offset.value);
-}
-
-/* ---- hard contact: the map `nodal`, and cohesion ---- */
-
-/* Reads a value of the kind of its key. */
-static abut_status read_value(const abut_tree *t, const abut_scene_nodal_key *k, abut_param *p, abut_err *err)
-{
-    static const char *const returns[] = { "feasible", "elastic", NULL }, *const integrators[] = { "newton", "admm", NULL };
-    char what[32] = "nodal.";
-    int32_t whole = 0;
-    int flag = 0;
-    abut_status rc = ABUT_OK;
-    strncat(what, k->key, sizeof what - 7);
-    abut_scene_from(t, p->from);
-    switch (k->kind) {
-    case ABUT_NODAL_WHOLE: rc = abut_tree_int(t, what, 1, ABUT_NODAL_MOST, &whole, err); p->value = whole; break;
-    case ABUT_NODAL_RETURN: rc = abut_tree_choice(t, what, returns, &flag, err); p->value = flag; break;
-    case ABUT_NODAL_INTEGRATOR: rc = abut_tree_choice(t, what, integrators, &flag, err); p->value = flag; break;
-    case ABUT_NODAL_FLAG: rc = abut_tree_flag(t, what, &flag, err); p->value = flag; break;
-    case ABUT_NODAL_LENGTH: rc = abut_tree_positive(t, what, ABUT_Q_LENGTH_OR_L, &p->value, &p->per_length, err); break;
-    case ABUT_NODAL_REAL: rc = abut_tree_positive(t, what, ABUT_Q_PURE, &p->value, NULL, err); break;
-    case ABUT_NODAL_SHARE: rc = abut_tree_not_negative(t, what, ABUT_Q_PURE, &p->value, err); break;
-    case ABUT_NODAL_STIFFNESS: rc = abut_tree_positive(t, what, ABUT_Q_STIFFNESS, &p->value, NULL, err); break;
-    }
-    return rc;
-}
-
-static abut_status read_nodal(const abut_scene_reader *r, const abut_tree *t, abut_err *err)
-{
-    const char *keys[ABUT_NODAL_KEYS + 1] = { NULL };
-    for (int i = 0; i < ABUT_NODAL_KEYS; i++) keys[i] = abut_scene_nodal_keys[i].key;
-    abut_status rc = abut_tree_keys(t, "nodal", keys, err);
-    for (int i = 0; i < ABUT_NODAL_KEYS && !rc; i++) {
-        const abut_tree *c = abut_tree_find(t, keys[i]);
-        if (c) rc = read_value(c, &abut_scene_nodal_keys[i], &r->scene->nodal[i], err);
-    }
-    return rc;
-}
-
-static abut_status read_cohesion(const abut_scene_reader *r, const abut_tree *t, abut_scene_cohesion *c, abut_err *err)
-{
-    static const char *const keys[] = { "between", "force", "range", NULL };
-    abut_status rc = abut_tree_keys(t, "contact.cohesion", keys, err);
-    if (rc) return rc;
-    const abut_tree *two = abut_tree_find(t, "between");
-    abut_scene_from(t, c->from);
-    if (t->n != 3) return abut_tree_fail(t, err, "contact.cohesion: expected {between: [object, object], force: N, range: m}");
-    rc = abut_tree_list(two, "between", 2, "[ball, floor]", err);
-    if (!rc) rc = abut_scene_find(r, two->child, 1, &c->a, err);
-    if (!rc) rc = abut_scene_find(r, two->child->next, 1, &c->b, err);
-    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "force"), "contact.cohesion.force", ABUT_Q_FORCE, &c->force, NULL, err);
-    return rc ? rc
-              : abut_tree_positive(abut_tree_find(t, "range"), "contact.cohesion.range", ABUT_Q_LENGTH, &c->range, NULL, err);
-}
-
-static int same_two(const abut_scene_cohesion *p, const abut_scene_cohesion *q)
-{
-    return (p->a == q->a && p->b == q->b) || (p->a == q->b && p->b == q->a);
-}
-
-/* Reads the list `contact.cohesion`, after the objects (NULL: none). */
-static abut_status read_cohesions(const abut_scene_reader *r, const abut_tree *list, abut_err *err)
-{
-    if (!list) return ABUT_OK;
-    abut_status rc = abut_tree_list(list, "contact.cohesion", 0, "{between: [ball, floor], force: 1 N, range: 1 mm}", err);
-    if (!rc) rc = abut_scene_reserve_cohesions(r->scene, list->n, err);
-    int32_t i = 0;
-    for (const abut_tree *t = list->child; t && !rc; t = t->next, i++) {
-        abut_scene_cohesion *const all = r->scene->cohesion;
-        rc = read_cohesion(r, t, &all[i], err);
-        for (int32_t k = 0; k < i && !rc; k++)
-            if (same_two(&all[k], &all[i]))
-                rc = abut_tree_fail(t, err, "contact.cohesion: the same two as in %s", all[k].from);
-    }
-    return rc;
-}
-
-/* ---- materials of tets beside moduli: splines, fibres, squared distances, a degree of quadrature ---- */
+/* ---- materials ---- */
 
 /* {stretch: [..], a: [..], b: [..], c: [..]}: knots, and the slopes there, Pa */
-static abut_status read_spline(const abut_tree *t, abut_scene_material *m, abut_err *err)
+static const abut_key SPLINE_KEYS[] = { LATER("stretch", "[number, ...]"), LATER("a", "[Pa, ...]"), LATER("b", "[Pa, ...]"),
+                                        LATER("c", "[Pa, ...]"), { 0 } };
+static const abut_keys SPLINE = { "spline", NULL, SPLINE_KEYS, 4, NULL };
+
+static abut_status read_spline(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
-    static const char *const keys[] = { "stretch", "a", "b", "c", NULL };
-    abut_status rc = abut_scene_need(t, keys, err);
-    if (rc) return rc;
+    abut_scene_material *const m = to;
+    abut_status rc = ABUT_OK;
+    (void)r;
     const abut_tree *knots = abut_tree_find(t, "stretch");
     const int n = knots->kind == ABUT_TREE_LIST ? knots->n : 0;
     if (n < 2) return abut_tree_fail_kind(knots, "spline.stretch", err, "a list of two numbers or more, [0.5, 1, 2]");
@@ -136,231 +42,247 @@ static abut_status read_spline(const abut_tree *t, abut_scene_material *m, abut_
     if (!rc) rc = abut_tree_vector(knots, "spline.stretch", ABUT_Q_PURE, n, m->knot, err);
     for (int k = 1; k < n && !rc; k++)
         if (!(m->knot[k - 1] < m->knot[k]))
-            rc =
-                abut_tree_fail(knots, err, "spline.stretch: %g after %g: expected ascending numbers", m->knot[k], m->knot[k - 1]);
+            rc = abut_tree_fail(knots, err, "spline.stretch: %g after %g: expected ascending numbers", m->knot[k], m->knot[k - 1]);
     for (int q = 0; q < 3 && !rc; q++) {
-        rc = abut_tree_vector(abut_tree_find(t, keys[1 + q]), keys[1 + q], ABUT_Q_PRESSURE, n, value, err);
+        const char *const key = SPLINE_KEYS[1 + q].name;
+        rc = abut_tree_vector(abut_tree_find(t, key), key, ABUT_Q_PRESSURE, n, value, err);
         for (int k = 0; k < n && !rc; k++) m->slope[3 * k + q] = value[k];
     }
     free(value);
     return rc;
 }
 
-static abut_status read_fibre(const abut_tree *t, abut_scene_material *m, abut_err *err)
+#define MATERIAL(k, m, Q, r) { ABUT_NUMBER(abut_scene_material, k, m, Q, r) }
+static const abut_key FIBRE_KEYS[] = { MATERIAL("direction", fibre_direction, PURE, NULL),
+                                       MATERIAL("stiffness", fibre, PRESSURE, "(0,)"), { 0 } };
+static const abut_keys FIBRE = { "fibre", "fibre.", FIBRE_KEYS, 2, NULL };
+
+static abut_status check_fibre(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
-    static const char *const keys[] = { "direction", "stiffness", NULL };
-    double *d = m->fibre_direction;
-    abut_status rc = abut_scene_need(t, keys, err);
-    if (!rc) rc = abut_tree_vector(abut_tree_find(t, "direction"), "fibre.direction", ABUT_Q_PURE, 3, d, err);
-    if (!rc) rc = abut_tree_positive(abut_tree_find(t, "stiffness"), "fibre.stiffness", ABUT_Q_PRESSURE, &m->fibre, NULL, err);
-    const double n = rc ? 1 : abut_tree_norm(d, 3);
-    if (!(n > 0)) return abut_tree_fail(t, err, "fibre.direction: expected a vector that is not zero");
-    for (int k = 0; k < 3; k++) d[k] /= n;
-    return rc;
+    double *const d = ((abut_scene_material *)to)->fibre_direction, n = abut_tree_norm(d, 3);
+    (void)r;
+    for (int k = 0; k < 3 && n > 0; k++) d[k] /= n;
+    return abut_scene_nonzero(t, "fibre.direction", d, err);
 }
 
-static abut_status read_stretch(const abut_tree *t, abut_scene_material *m, abut_err *err)
+static const abut_key STRETCH_KEYS[] = {
+    { .name = "range", .kind = ABUT_KEY_NUMBER, .at = offsetof(abut_scene_material, stretch[1]), .size = 2 * sizeof(double) },
+    MATERIAL("stiffness", stretch[0], PRESSURE, "(0,)"), { 0 }
+};
+static const abut_keys STRETCH = { "stretch", "stretch.", STRETCH_KEYS, 2, NULL };
+
+static abut_status check_stretch(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
-    static const char *const keys[] = { "range", "stiffness", NULL };
-    abut_status rc = abut_scene_need(t, keys, err);
-    if (!rc) rc = abut_tree_vector(abut_tree_find(t, "range"), "stretch.range", ABUT_Q_PURE, 2, m->stretch + 1, err);
-    if (!rc && !(m->stretch[1] >= 0 && m->stretch[1] <= 1 && m->stretch[2] >= 1))
-        rc = abut_tree_fail(abut_tree_find(t, "range"), err, "stretch.range: %g, %g: expected 0 <= low <= 1 <= high",
-                            m->stretch[1], m->stretch[2]);
-    return rc ? rc
-              : abut_tree_positive(abut_tree_find(t, "stiffness"), "stretch.stiffness", ABUT_Q_PRESSURE, &m->stretch[0], NULL,
-                                   err);
+    const double *const range = ((abut_scene_material *)to)->stretch + 1;
+    (void)r;
+    if (range[0] >= 0 && range[0] <= 1 && range[1] >= 1) return ABUT_OK;
+    return abut_tree_fail(abut_tree_find(t, "range"), err, "stretch.range: %g, %g: expected 0 <= low <= 1 <= high", range[0],
+                          range[1]);
 }
 
-static abut_status read_terms(const abut_tree *t, abut_scene_material *m, abut_err *err)
+/* Moduli of fabrics, and limits of cloth. */
+static const abut_key FABRIC_KEYS[] = { MATERIAL("warp", fabric[0], PRESSURE, NULL), MATERIAL("weft", fabric[1], PRESSURE, NULL),
+                                        MATERIAL("coupling", fabric[2], PRESSURE, NULL),
+                                        MATERIAL("shear", fabric[3], PRESSURE, NULL), { 0 } };
+static const abut_key WITKIN_KEYS[] = { MATERIAL("warp", fabric[0], PRESSURE, "(0,)"), MATERIAL("weft", fabric[1], PRESSURE, "(0,)"),
+                                        MATERIAL("shear", fabric[3], PRESSURE, "(0,)"),
+                                        MATERIAL("compression", compression, PURE, "(0,1]"), { 0 } };
+static const abut_key STRAIN_KEYS[] = { MATERIAL("warp", strain_limit[0], PURE, "(0,)"),
+                                        MATERIAL("weft", strain_limit[1], PURE, "(0,)"),
+                                        MATERIAL("shear", strain_limit[2], PURE, "(0,)"), { 0 } };
+static const abut_keys FABRIC = { "fabric", NULL, FABRIC_KEYS, 4, NULL }, STRAIN = { "strain-limit", NULL, STRAIN_KEYS, 3, NULL };
+static const abut_keys WITKIN = { "fabric", NULL, WITKIN_KEYS, 3, NULL };
+static const char *const MEMBRANES[] = { "isotropic", "orthotropic", "cloth", "baraff-witkin", NULL };
+
+/* After the membrane. */
+static abut_status read_fabric(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
-    const abut_tree *spline = abut_tree_find(t, "spline"), *fibre = abut_tree_find(t, "fibre");
-    const abut_tree *volume = abut_tree_find(t, "volume"), *stretch = abut_tree_find(t, "stretch");
-    const abut_tree *degree = abut_tree_find(t, "quadrature");
-    m->stretch[2] = 1;
+    abut_scene_material *const m = to;
+    const double *const a = m->fabric;
+    if (m->membrane == ABUT_MEMBRANE_BARAFF_WITKIN) return abut_keys_read(r, &WITKIN, t, m, err);
+    const abut_status rc = abut_keys_read(r, &FABRIC, t, m, err);
+    if (rc || (a[0] > 0 && a[1] > 0 && a[3] > 0 && a[2] * a[2] < a[0] * a[1])) return rc;
+    return abut_tree_fail(t, err, "fabric: warp %g, weft %g, coupling %g, shear %g Pa: expected warp, weft and shear more than 0, and "
+                          "coupling^2 less than warp times weft", a[0], a[1], a[2], a[3]);
+}
+
+static const abut_key MATERIAL_KEYS[] = {
+    { ABUT_WORD(abut_scene_material, "model", model, abut_material_names), .as = "material model", .fallback = "neo-hookean" },
+    { ABUT_NUMBER(abut_scene_material, "density", density, DENSITY, "(0,)"), .fallback = "1000" },
+    { ABUT_NUMBER(abut_scene_material, "young", young, PRESSURE, "(0,)"), .fallback = "1e5" },
+    { ABUT_NUMBER(abut_scene_material, "poisson", poisson, PURE, "(-1,0.5)"), .fallback = "0.4" },
+    MATERIAL("bending-young", bending_young, PRESSURE, "(0,)"),
+    { ABUT_WORD(abut_scene_material, "membrane", membrane, MEMBRANES), .fallback = "isotropic" },
+    { .name = "fabric", .kind = ABUT_KEY_READ, .read = read_fabric, .keys = &FABRIC },
+    { ABUT_MAP("strain-limit", &STRAIN) },
+    { ABUT_CHECKED("spline", &SPLINE, read_spline) },
+    { ABUT_CHECKED("fibre", &FIBRE, check_fibre) },
+    MATERIAL("volume", volume, PRESSURE, "(0,)"),
+    { ABUT_CHECKED("stretch", &STRETCH, check_stretch) },
+    { ABUT_WHOLE(abut_scene_material, "quadrature", quadrature, "[1,40]") },
+    { 0 }
+};
+_Static_assert(ABUT_QUADRATURE_MAX == 40, "the range of quadrature");
+static const abut_keys ONE_MATERIAL = { "material", NULL, MATERIAL_KEYS, 0, NULL };
+static const abut_keys MATERIALS = { .row = (const abut_key[]){ { .name = "NAME", .kind = ABUT_KEY_LATER, .keys = &ONE_MATERIAL },
+                                                               { 0 } } };
+
+/* Keys that only some models and membranes have, and need. */
+static abut_status check_material(const abut_tree *t, const abut_scene_material *m, abut_err *err)
+{
+    const abut_tree *spline = abut_tree_find(t, "spline"), *fabric = abut_tree_find(t, "fabric");
+    const abut_tree *limit = abut_tree_find(t, "strain-limit"), *membrane = abut_tree_find(t, "membrane");
+    if (!abut_material_bounded(m->model, m->poisson))
+        return abut_tree_fail(abut_tree_find(t, "poisson"), err, "poisson is %g: expected " ABUT_MATERIAL_UNBOUNDED, m->poisson,
+                              abut_material_least_poisson(m->model));
     if (!spline != (m->model != ABUT_SPLINE))
         return abut_tree_fail_key(spline ? spline : t, err,
                                   spline ? "spline: of a material whose model is %s"
                                          : "model %s needs spline: {stretch: [..], a: [..], b: [..], c: [..]}",
                                   abut_material_names[m->model]);
-    abut_status rc = spline ? read_spline(spline, m, err) : ABUT_OK;
-    if (!rc && fibre) rc = read_fibre(fibre, m, err);
-    if (!rc && volume) rc = abut_tree_positive(volume, "volume", ABUT_Q_PRESSURE, &m->volume, NULL, err);
-    if (!rc && degree) rc = abut_tree_int(degree, "quadrature", 1, ABUT_QUADRATURE_MAX, &m->quadrature, err);
-    return rc || !stretch ? rc : read_stretch(stretch, m, err);
+    if ((m->membrane != ABUT_MEMBRANE_ISOTROPIC) != (fabric != NULL))
+        return abut_tree_fail_key(fabric ? fabric : membrane, err,
+                                  fabric ? "fabric: of a membrane that is %s; expected orthotropic, cloth or baraff-witkin"
+                                  : m->membrane == ABUT_MEMBRANE_BARAFF_WITKIN
+                                      ? "membrane: %s needs fabric: {warp: .., weft: .., shear: ..}"
+                                      : "membrane: %s needs fabric: {warp: .., weft: .., coupling: .., shear: ..}",
+                                  MEMBRANES[m->membrane]);
+    if ((m->membrane != ABUT_MEMBRANE_CLOTH) != (limit != NULL)) return ABUT_OK;
+    return abut_tree_fail_key(limit ? limit : membrane, err,
+                              limit ? "strain-limit: of a membrane that is %s; expected cloth"
+                                    : "membrane: %s needs strain-limit: {warp: .., weft: .., shear: ..}", MEMBRANES[m->membrane]);
 }
 
-/* ---- names, time and contact ---- */
-
-void abut_scene_from(const abut_tree *t, char from[ABUT_SCENE_FROM])
+/* One material called default, unless the scene has some. */
+static abut_status read_materials(const abut_scene_reader *r, const abut_tree *t, abut_err *err)
 {
-    abut_tree_place(t, from, ABUT_SCENE_FROM);
+    abut_scene *const s = r->scene;
+    const int32_t n = t && t->n ? t->n : 1;
+    if (t && t->kind != ABUT_TREE_MAP)
+        return abut_tree_fail_kind(t, "materials", err, "a map of names, {rubber: {young: 1 MPa}, ...}");
+    abut_status rc = abut_scene_rows(&s->material, &s->nmaterials, n, sizeof *s->material, err);
+    const abut_tree *c = t ? t->child : NULL;
+    for (int32_t i = 0; i < n && !rc; i++) {
+        abut_scene_material *const m = &s->material[i];
+        *m = (abut_scene_material){ .name = "default", .model = ABUT_NEO_HOOKEAN, .density = 1000, .young = 1e5, .poisson = 0.4,
+                                    .compression = 1, .stretch = { 0, 0, 1 }, .from = "default" };
+        if (!c) break;
+        rc = abut_scene_name(c, m->name, err);
+        abut_scene_from(c, m->from);
+        if (!rc) rc = abut_keys_read(r, &ONE_MATERIAL, c, m, err);
+        if (!rc) rc = check_material(c, m, err);
+        c = c->next;
+    }
+    return rc;
 }
 
-abut_status abut_scene_name(const abut_tree *t, char name[ABUT_SCENE_NAME], abut_err *err)
+/* ---- pairs of objects: friction and cohesion ---- */
+
+static int same_two(int32_t a, int32_t b, int32_t c, int32_t d)
 {
-    const size_t n = strlen(t->key);
-    if (n == 0 || n >= ABUT_SCENE_NAME)
-        return abut_tree_fail_key(t, err, "a name of %zu letter%s: expected 1 to %d", n, abut_s(n), ABUT_SCENE_NAME - 1);
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)t->key[i] < ' ') return abut_tree_fail_key(t, err, "a name with a control character");
-    memcpy(name, t->key, n + 1);
-    return ABUT_OK;
+    return (a == c && b == d) || (a == d && b == c);
 }
 
-abut_status abut_scene_find(const abut_scene_reader *r, const abut_tree *t, int planes, int32_t *row, abut_err *err)
+static const abut_key PAIR_KEYS[] = {
+    LATER("between", "[object, object]"), LATER("materials", "[material, material]"),
+    { ABUT_NUMBER(abut_scene_pair, "mu", mu, PURE, "[0,)") }, { 0 }
+};
+static const abut_keys PAIR = { "contact.friction.pairs", NULL, PAIR_KEYS, 0, NULL };
+
+/* After the objects, whose names it uses. */
+static abut_status read_pair(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
-    const abut_scene *s = r->scene;
-    const char *word = NULL;
-    const abut_status rc = abut_tree_word(t, t->key ? t->key : "the name of an object",
-                                          s->nobjects ? s->object[0].name : "ball", &word, err);
+    abut_scene_pair *const p = to;
+    const abut_tree *things = abut_tree_find(t, "between"), *materials = abut_tree_find(t, "materials");
+    const abut_tree *two = things ? things : materials;
+    abut_status rc = abut_keys_read(r, &PAIR, t, p, err);
     if (rc) return rc;
-    const int32_t n = s->nobjects + (planes ? s->nplanes : 0);
-    const char **names = calloc((size_t)n + 1, sizeof *names);
-    if (!names) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d names", n);
-    *row = -1;
-    for (int32_t i = 0; i < n; i++) {
-        names[i] = i < s->nobjects ? s->object[i].name : s->plane[i - s->nobjects].name;
-        if (!strcmp(names[i], word)) *row = i;
-    }
-    const char *near = *row < 0 ? abut_name_nearest(word, names) : NULL;
-    char there[240];
-    abut_names_join(names, there, sizeof there);
-    free(names);
-    if (*row >= 0) return ABUT_OK;
-    for (int32_t i = 0; i < s->nplanes; i++)
-        if (!strcmp(s->plane[i].name, word))
-            return abut_tree_fail(t, err, "'%s' is a half-space, which has no nodes and never moves: expected a body or an "
-                                  "obstacle with a mesh", word);
-    if (near) return abut_tree_fail(t, err, "no object is called '%s'; did you mean '%s'?", word, near);
-    return abut_tree_fail(t, err, "no object is called '%s': expected one of %s", word, there);
-}
-
-/* Reads a positive parameter; an absent one keeps its default. */
-static abut_status parameter(const abut_tree *map, const char *key, const char *what, abut_quantity q, int per_length,
-                             abut_param *p, abut_err *err)
-{
-    const abut_tree *t = abut_tree_find(map, key);
-    if (!t) return ABUT_OK;
-    int l = 0;
-    const abut_status rc = abut_tree_positive(t, what, q, &p->value, per_length ? &l : NULL, err);
-    p->per_length = l;
-    abut_scene_from(t, p->from);
-    return rc;
-}
-
-/* Reads Newmark's parameters, which must be stable for steps of any length: smaller ones let unresolved oscillations grow. */
-static abut_status read_newmark(abut_scene_reader *r, const abut_tree *t, abut_err *err)
-{
-    static const char *const keys[] = { "beta", "gamma", NULL };
-    abut_param *beta = &r->scene->newmark_beta, *gamma = &r->scene->newmark_gamma;
-    if (!abut_scheme_is(r->scene->scheme, ABUT_SCHEME_BETA_GAMMA))
-        return abut_tree_fail_key(t, err, "time.newmark: expected time.scheme to be %s",
-                                  abut_scheme_names[abut_scheme_with(ABUT_SCHEME_BETA_GAMMA)]);
-    abut_status rc = abut_tree_keys(t, "time.newmark", keys, err);
-    if (!rc) rc = parameter(t, "beta", "time.newmark.beta", ABUT_Q_PURE, 0, beta, err);
-    if (!rc) rc = parameter(t, "gamma", "time.newmark.gamma", ABUT_Q_PURE, 0, gamma, err);
-    if (!rc && gamma->value < 0.5)
-        rc = abut_tree_fail_key(t, err, "time.newmark.gamma is %g: expected at least 0.5, below steps are unstable",
-                                gamma->value);
-    if (!rc && beta->value < 0.5 * gamma->value)
-        rc = abut_tree_fail_key(t, err, "time.newmark.beta is %g: expected at least gamma / 2 = %g, below long steps are "
-                                "unstable", beta->value, 0.5 * gamma->value);
-    return rc;
-}
-
-static abut_status read_time(abut_scene_reader *r, const abut_tree *t, abut_err *err)
-{
-    static const char *const keys[] = { "step", "end", "scheme", "newmark", NULL };
-    abut_status rc = abut_tree_keys(t, "time", keys, err);
-    if (!rc) rc = parameter(t, "step", "time.step", ABUT_Q_TIME, 0, &r->scene->step, err);
-    if (!rc) rc = parameter(t, "end", "time.end", ABUT_Q_TIME, 0, &r->scene->end, err);
-    const abut_tree *s = abut_tree_find(t, "scheme");
-    if (!rc && s) rc = abut_tree_choice(s, "time.scheme", abut_scheme_names, &r->scene->scheme, err);
-    const abut_tree *newmark = abut_tree_find(t, "newmark");
-    if (!rc && newmark) rc = read_newmark(r, newmark, err);
-    /* equilibria need a smaller tolerance: dynamic steps may leave a residual to the next one */
-    if (!rc && !abut_scheme_is(r->scene->scheme, ABUT_SCHEME_INERTIA)) {
-        abut_param *motion = &r->scene->tolerance, *force = &r->scene->force_tolerance;
-        const char *name = abut_scheme_names[r->scene->scheme];
-        *motion = (abut_param){ 1e-6 / r->scene->step.value, 1, "" };
-        *force = (abut_param){ 1e-3, 0, "" };
-        snprintf(motion->from, sizeof motion->from, "default of %s: 1e-6 l in a time step", name);
-        snprintf(force->from, sizeof force->from, "default of %s", name);
-    }
-    return rc;
-}
-
-/* A friction coefficient: >= 0. */
-static abut_status coefficient(const abut_tree *t, const char *what, double *mu, abut_err *err)
-{
-    const abut_status rc = abut_tree_real(t, what, ABUT_Q_PURE, mu, NULL, err);
-    if (rc || *mu >= 0) return rc;
-    return abut_tree_fail(t, err, "%s is %g: expected 0 or more", what, *mu);
-}
-
-/* Rayleigh damping: coefficients of mass and of stiffness, 0 or more. */
-static abut_status read_damping(abut_scene_reader *r, const abut_tree *t, abut_err *err)
-{
-    static const char *const keys[] = { "mass", "stiffness", NULL };
-    abut_param *const p[2] = { &r->scene->damp_mass, &r->scene->damp_stiffness };
-    abut_status rc = abut_tree_keys(t, "damping", keys, err);
-    for (int i = 0; i < 2 && !rc; i++) {
-        const abut_tree *c = abut_tree_find(t, keys[i]);
-        if (!c) continue;
-        rc = abut_tree_real(c, i ? "damping.stiffness" : "damping.mass", i ? ABUT_Q_TIME : ABUT_Q_PER_TIME, &p[i]->value, NULL,
-                            err);
-        abut_scene_from(c, p[i]->from);
-        if (!rc && !(p[i]->value >= 0)) rc = abut_tree_fail(c, err, "damping.%s is %g: expected 0 or more", keys[i], p[i]->value);
-    }
-    return rc;
-}
-
-static abut_status read_pair(abut_scene_reader *r, const abut_tree *t, abut_scene_pair *p, abut_err *err)
-{
-    static const char *const keys[] = { "between", "materials", "mu", NULL };
-    abut_status rc = abut_tree_keys(t, "contact.friction.pairs", keys, err);
-    if (rc) return rc;
-    const abut_tree *things = abut_tree_find(t, "between"), *materials = abut_tree_find(t, "materials"),
-                    *mu = abut_tree_find(t, "mu"), *two = things ? things : materials;
-    if (!two || (things && materials) || !mu)
+    if (!two || (things && materials) || !abut_tree_find(t, "mu"))
         return abut_tree_fail(t, err, "contact.friction.pairs: expected {between: [object, object], mu: number} or "
                               "{materials: [material, material], mu: number}");
     rc = abut_tree_list(two, two->key, 2, materials ? "[rubber, steel]" : "[ball, floor]", err);
-    if (rc) return rc;
     p->of_materials = materials != NULL;
     abut_scene_from(t, p->from);
-    int32_t *row[2] = { &p->a, &p->b };
-    const abut_tree *name = two->child;
-    for (int k = 0; k < 2 && !rc; k++, name = name->next)
-        rc = materials ? abut_read_scene_material(r, name, row[k], err) : abut_scene_find(r, name, 1, row[k], err);
-    return rc ? rc : coefficient(mu, "mu", &p->mu, err);
-}
-
-static int same_pair(const abut_scene_pair *p, const abut_scene_pair *q)
-{
-    return p->of_materials == q->of_materials && ((p->a == q->a && p->b == q->b) || (p->a == q->b && p->b == q->a));
-}
-
-/* Reads pairs with their friction; after the objects, whose names it uses. */
-static abut_status read_pairs(abut_scene_reader *r, const abut_tree *pairs, abut_err *err)
-{
-    abut_status rc = ABUT_OK;
-    int32_t i = 0;
-    for (const abut_tree *c = pairs ? pairs->child : NULL; c && !rc; c = c->next, i++) {
-        abut_scene_pair *const pair = r->scene->pair;
-        rc = read_pair(r, c, &pair[i], err);
-        for (int32_t k = 0; k < i && !rc; k++)
-            if (same_pair(&pair[k], &pair[i]))
-                rc = abut_tree_fail(c, err, "contact.friction.pairs: the same two as in %s", pair[k].from);
+    for (int k = 0; k < 2 && !rc; k++) {
+        const abut_tree *name = abut_tree_at(two, k);
+        int32_t *const row = k ? &p->b : &p->a;
+        rc = materials ? abut_read_scene_material(r, name, row, err) : abut_scene_find(r, name, 1, row, err);
     }
+    for (const abut_scene_pair *q = r->scene->pair; q < p && !rc; q++)
+        if (q->of_materials == p->of_materials && same_two(q->a, q->b, p->a, p->b))
+            rc = abut_tree_fail(t, err, "contact.friction.pairs: the same two as in %s", q->from);
     return rc;
 }
 
-/* A number of passes, or "converged": 0. */
-static abut_status read_lags(const abut_tree *t, abut_param *lags, abut_err *err)
+static const abut_key COHESION_KEYS[] = {
+    LATER("between", "[object, object]"), { ABUT_NUMBER(abut_scene_cohesion, "force", force, FORCE, "(0,)") },
+    { ABUT_NUMBER(abut_scene_cohesion, "range", range, LENGTH, "(0,)") }, { 0 }
+};
+static const abut_keys COHESION = { "contact.cohesion", "contact.cohesion.", COHESION_KEYS, 3,
+                                    "{between: [object, object], force: N, range: m}" };
+
+static abut_status read_cohesion(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
+    abut_scene_cohesion *const c = to;
+    abut_status rc = abut_keys_read(r, &COHESION, t, c, err);
+    const abut_tree *two = abut_tree_find(t, "between");
+    abut_scene_from(t, c->from);
+    if (!rc) rc = abut_tree_list(two, "between", 2, "[ball, floor]", err);
+    if (!rc) rc = abut_scene_find(r, two->child, 1, &c->a, err);
+    if (!rc) rc = abut_scene_find(r, two->child->next, 1, &c->b, err);
+    for (const abut_scene_cohesion *q = r->scene->cohesion; q < c && !rc; q++)
+        if (same_two(q->a, q->b, c->a, c->b)) rc = abut_tree_fail(t, err, "contact.cohesion: the same two as in %s", q->from);
+    return rc;
+}
+
+/* ---- time ---- */
+
+static const abut_key NEWMARK_KEYS[] = { ABUT_NEWMARK_KEYS(REAL) { 0 } };
+static const abut_keys NEWMARK = { "time.newmark", "time.newmark.", NEWMARK_KEYS, 0, NULL };
+
+/* Newmark's parameters must be stable for steps of any length: smaller ones let unresolved oscillations grow. */
+static abut_status check_newmark(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
+{
+    const abut_scene *const s = to;
+    const double beta = s->newmark_beta.value, gamma = s->newmark_gamma.value;
+    (void)r;
+    if (!abut_scheme_is(s->scheme, ABUT_SCHEME_BETA_GAMMA))
+        return abut_tree_fail_key(t, err, "time.newmark: expected time.scheme to be %s",
+                                  abut_scheme_names[abut_scheme_with(ABUT_SCHEME_BETA_GAMMA)]);
+    if (gamma < 0.5)
+        return abut_tree_fail_key(t, err, "time.newmark.gamma is %g: expected at least 0.5, below steps are unstable", gamma);
+    if (beta >= 0.5 * gamma) return ABUT_OK;
+    return abut_tree_fail_key(t, err, "time.newmark.beta is %g: expected at least gamma / 2 = %g, below long steps are unstable",
+                              beta, 0.5 * gamma);
+}
+
+static const abut_key TIME_KEYS[] = { ABUT_TIME_KEYS(REAL, WORD) { ABUT_CHECKED("newmark", &NEWMARK, check_newmark) }, { 0 } };
+static const abut_keys TIME = { "time", "time.", TIME_KEYS, 0, NULL };
+
+/* Equilibria need a smaller tolerance: dynamic steps may leave a residual to the next one. */
+static abut_status tighten(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
+{
+    abut_scene *const s = to;
+    (void)r, (void)t, (void)err;
+    if (abut_scheme_is(s->scheme, ABUT_SCHEME_INERTIA)) return ABUT_OK;
+    s->tolerance = (abut_param){ 1e-6 / s->step.value, 1, "" };
+    s->force_tolerance = (abut_param){ 1e-3, 0, "" };
+    snprintf(s->tolerance.from, ABUT_SCENE_FROM, "default of %s: 1e-6 l in a time step", abut_scheme_names[s->scheme]);
+    snprintf(s->force_tolerance.from, ABUT_SCENE_FROM, "default of %s", abut_scheme_names[s->scheme]);
+    return ABUT_OK;
+}
+
+static const abut_key DAMPING_KEYS[] = { ABUT_DAMPING_KEYS(REAL) { 0 } };
+static const abut_keys DAMPING = { "damping", "damping.", DAMPING_KEYS, 0, NULL };
+
+/* ---- contact ---- */
+
+/* A number of passes, or "converged": 0. */
+static abut_status read_lags(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
+{
+    abut_param *const lags = to;
     int32_t n = 0;
+    (void)r;
     abut_scene_from(t, lags->from);
     if (t->kind == ABUT_TREE_TEXT && !strcmp(t->text, "converged")) return lags->value = 0, ABUT_OK;
     const abut_status rc = abut_tree_int(t, "contact.friction.lags (a number, or 'converged')", 1, 1000000, &n, err);
@@ -368,248 +290,152 @@ static abut_status read_lags(const abut_tree *t, abut_param *lags, abut_err *err
     return rc;
 }
 
-static abut_status read_friction(abut_scene_reader *r, const abut_tree *t, abut_err *err)
-{
-    static const char *const keys[] = { "mu", "eps_v", "smoothing", "lags", "pairs", NULL };
-    abut_scene *s = r->scene;
-    abut_status rc = abut_tree_keys(t, "contact.friction", keys, err);
-    if (!rc) rc = parameter(t, "eps_v", "contact.friction.eps_v", ABUT_Q_SPEED_OR_L, 1, &s->eps_v, err);
-    if (rc) return rc;
-    const abut_tree *mu = abut_tree_find(t, "mu"), *lags = abut_tree_find(t, "lags"), *pairs = abut_tree_find(t, "pairs");
-    const abut_tree *law = abut_tree_find(t, "smoothing");
-    if (mu) {
-        rc = coefficient(mu, "contact.friction.mu", &s->mu.value, err);
-        abut_scene_from(mu, s->mu.from);
-    }
-    if (!rc && law) rc = abut_tree_choice(law, "contact.friction.smoothing", abut_friction_names, &s->friction_law, err);
-    if (!rc && lags) rc = read_lags(lags, &s->lags, err);
-    if (!rc && pairs) rc = abut_tree_list(pairs, "contact.friction.pairs", 0, "{between: [ball, floor], mu: 0.3}", err);
-    return rc;
-}
+static const abut_key FRICTION_KEYS[] = {
+    ABUT_FRICTION_KEYS(REAL, WORD)
+    { ABUT_READ(abut_scene, "lags", lags, read_lags), .form = "integer, or converged", .fallback = "1" },
+    { .name = "pairs", .kind = ABUT_KEY_LATER, .keys = &PAIR, .form = "a list of maps" },
+    { 0 }
+};
+static const abut_keys FRICTION = { "contact.friction", "contact.friction.", FRICTION_KEYS, 0, NULL };
 
 /* Reads the name of a barrier law; "log" is the name in Huang et al. 2024 of the law of Li 2020. */
-static abut_status read_barrier_law(const abut_tree *t, int *law, abut_err *err)
+static abut_status read_law(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
+    int *const law = to;
+    (void)r;
     if (t->kind == ABUT_TREE_TEXT && !strcmp(t->text, "log")) return *law = ABUT_BARRIER_IPC, ABUT_OK;
     return abut_tree_choice(t, "contact.barrier.law", abut_barrier_names, law, err);
 }
 
-static abut_status read_filter(const abut_tree *t, abut_param *filter, abut_err *err)
+static const abut_key BARRIER_KEYS[] = {
+    { ABUT_READ(abut_scene, "law", barrier_law, read_law), .form = "name of a law", .fallback = "ipc" },
+    { ABUT_WORD(abut_scene, "continuity", barrier_law, ABUT_WORDS("c0", "c1", "c2")) },     /* in the order of the published laws */
+    ABUT_BARRIER_KEYS(REAL, WORD)
+    { 0 }
+};
+static const abut_keys BARRIER = { "contact.barrier", "contact.barrier.", BARRIER_KEYS, 0, NULL };
+
+static const abut_key CONTACT_KEYS[] = {
+    ABUT_CONTACT_KEYS(REAL, WORD)
+    { ABUT_MAP("barrier", &BARRIER) },
+    { ABUT_MAP("friction", &FRICTION) },
+    { .name = "cohesion", .kind = ABUT_KEY_LATER, .keys = &COHESION, .form = "a list of maps" },
+    { 0 }
+};
+static const abut_keys CONTACT = { "contact", "contact.", CONTACT_KEYS, 0, NULL };
+
+static const abut_key CONTACT_OFF = { ABUT_WORD(abut_scene, "contact", contact_off, ABUT_WORDS("on", "off")), .as = "contact" };
+
+/* Refuses two keys of which each excludes the other. */
+static abut_status check_contact(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
-    abut_status rc = abut_tree_real(t, "contact.barrier.filter", ABUT_Q_PURE, &filter->value, NULL, err);
-    abut_scene_from(t, filter->from);
-    if (!rc && !(filter->value >= 0 && filter->value < 1))
-        rc = abut_tree_fail(t, err, "contact.barrier.filter is %.6g: expected a fraction of dhat, 0 or more and less than 1",
-                            filter->value);
-    return rc;
+    const abut_scene *const s = to;
+    const abut_tree *barrier = abut_tree_find(t, "barrier"), *scale = abut_tree_find(t, "kappa-scale");
+    const abut_tree *kappa = barrier ? abut_tree_find(barrier, "kappa") : NULL;
+    const abut_tree *below = barrier ? abut_tree_find(barrier, "stiffen-below") : NULL;
+    const abut_tree *other = kappa ? kappa : below ? below : scale;
+    (void)r;
+    if (barrier && abut_tree_find(barrier, "law") && abut_tree_find(barrier, "continuity"))
+        return abut_tree_fail_key(abut_tree_find(barrier, "continuity"), err,
+                                  "contact.barrier.continuity: contact.barrier.law is there; expected one of them");
+    if (!(s->fixed_kappa.value > 0) || !other) return ABUT_OK;
+    return abut_tree_fail_key(other, err, "contact.%s%s: contact.barrier.fixed-kappa is there, which has no bounds; expected one of "
+                              "them", other == scale ? "" : "barrier.", other->key);
 }
 
-static abut_status read_barrier(abut_scene_reader *r, const abut_tree *t, abut_err *err)
+/* ---- other solvers ---- */
+
+#define NODAL(type, member, key, quantity, interval, array) { ABUT_NUMBER(struct abut_scene_nodal, key, member, quantity, interval) },
+#define NODAL_WORD(type, member, key, list, array) { ABUT_WORD(struct abut_scene_nodal, key, member, list) },
+#define NODAL_WHOLE(type, member, key, interval, array) { ABUT_WHOLE(struct abut_scene_nodal, key, member, interval) },
+#define SQP_REAL(type, member, key, quantity, interval, array) { ABUT_NUMBER(struct abut_scene_sqp, key, member, quantity, interval) },
+#define SQP_WORD(type, member, key, list, array) { ABUT_WORD(struct abut_scene_sqp, key, member, list) },
+static const abut_key NODAL_KEYS[] = { ABUT_NODAL_KEYS(NODAL, NODAL_WORD, NODAL_WHOLE) { 0 } };
+static const abut_key SQP_KEYS[] = { ABUT_SQP_KEYS(SQP_REAL, SQP_WORD, ) { 0 } };
+_Static_assert(ABUT_NODAL_MOST == 100000, "the range of numbers of iterations");
+static const abut_keys NODAL_MAP = { "nodal", "nodal.", NODAL_KEYS, 0, NULL }, SQP_MAP = { "sqp", "sqp.", SQP_KEYS, 0, NULL };
+
+/* ---- the top level ---- */
+
+static abut_status read_rotate(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
-    static const char *const keys[] = { "law", "continuity", "filter", "kappa", "fixed-kappa", "mollifier", "stiffen-below",
-                                        NULL };
-    static const char *const words[] = { "on", "off", NULL };
-    static const char *const kappas[] = { "own", "ipc", NULL };
-    static const char *const smooth[] = { "c0", "c1", "c2", NULL };     /* in the order of the published laws */
-    abut_status rc = abut_tree_keys(t, "contact.barrier", keys, err);
-    if (!rc)
-        rc = parameter(t, "stiffen-below", "contact.barrier.stiffen-below", ABUT_Q_LENGTH_OR_L, 1, &r->scene->stiffen_below, err);
-    const abut_tree *law = abut_tree_find(t, "law"), *c = abut_tree_find(t, "continuity");
-    const abut_tree *filter = abut_tree_find(t, "filter"), *kappa = abut_tree_find(t, "kappa");
-    const abut_tree *mollifier = abut_tree_find(t, "mollifier");
-    if (!rc && law && c)
-        rc = abut_tree_fail_key(c, err, "contact.barrier.continuity: contact.barrier.law is there; expected one of them");
-    if (!rc && law) rc = read_barrier_law(law, &r->scene->barrier_law, err);
-    if (!rc && c) rc = abut_tree_choice(c, "contact.barrier.continuity", smooth, &r->scene->barrier_law, err);
-    if (!rc && filter) rc = read_filter(filter, &r->scene->barrier_filter, err);
-    if (!rc && kappa) rc = abut_tree_choice(kappa, "contact.barrier.kappa", kappas, &r->scene->barrier_kappa, err);
-    if (!rc) rc = parameter(t, "fixed-kappa", "contact.barrier.fixed-kappa", ABUT_Q_PURE, 0, &r->scene->fixed_kappa, err);
-    const abut_tree *fixed = abut_tree_find(t, "fixed-kappa"), *below = abut_tree_find(t, "stiffen-below");
-    if (!rc && fixed && (kappa || below))
-        rc = abut_tree_fail_key(kappa ? kappa : below, err, "%s: contact.barrier.fixed-kappa is there, which has no bounds; "
-                                "expected one of them", kappa ? "contact.barrier.kappa" : "contact.barrier.stiffen-below");
-    if (!rc && mollifier) rc = abut_tree_choice(mollifier, "contact.barrier.mollifier", words, &r->scene->mollifier_off, err);
-    return rc;
+    abut_scene *const s = to;
+    s->is_rotated = 1;
+    s->rotation[0] = s->rotation[4] = s->rotation[8] = 1;
+    return abut_scene_rotation(r, t, s->rotation, err);
 }
 
-/* A map, or a word. */
-static abut_status read_contact(abut_scene_reader *r, const abut_tree *t, abut_err *err)
+static abut_status read_version(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
-    static const char *const words[] = { "on", "off", NULL };
-    if (t->kind == ABUT_TREE_TEXT) return abut_tree_choice(t, "contact", words, &r->scene->contact_off, err);
-    static const char *const keys[] = { "dhat", "kappa-scale", "kappa-range", "barrier", "friction", "bodies", "cohesion",
-                                        "start", NULL };
-    static const char *const starts[] = { "apart", "pressed", NULL };
-    const abut_tree *bodies = abut_tree_find(t, "bodies"), *start = abut_tree_find(t, "start");
-    abut_status rc = abut_tree_keys(t, "contact", keys, err);
-    if (!rc && bodies) rc = abut_tree_choice(bodies, "contact.bodies", words, &r->scene->bodies_off, err);
-    if (!rc && start) rc = abut_tree_choice(start, "contact.start", starts, &r->scene->start_pressed, err);
-    if (!rc) rc = parameter(t, "dhat", "contact.dhat", ABUT_Q_LENGTH_OR_L, 1, &r->scene->dhat, err);
-    if (!rc) rc = parameter(t, "kappa-scale", "contact.kappa-scale", ABUT_Q_PURE, 0, &r->scene->kappa_scale, err);
-    if (!rc) rc = parameter(t, "kappa-range", "contact.kappa-range", ABUT_Q_PURE, 0, &r->scene->kappa_range, err);
-    const double range = r->scene->kappa_range.value;
-    if (!rc && !(range >= 1)) rc = abut_tree_fail(abut_tree_find(t, "kappa-range"), err,
-                                                  "contact.kappa-range is %g: expected at least 1", range);
-    const abut_tree *barrier = rc ? NULL : abut_tree_find(t, "barrier");
-    if (barrier) rc = read_barrier(r, barrier, err);
-    const abut_tree *scale = abut_tree_find(t, "kappa-scale");
-    if (!rc && scale && r->scene->fixed_kappa.value > 0)
-        rc = abut_tree_fail_key(scale, err, "contact.kappa-scale: contact.barrier.fixed-kappa is there, which has no bounds; "
-                                "expected one of them");
-    const abut_tree *f = abut_tree_find(t, "friction");
-    return rc || !f ? rc : read_friction(r, f, err);
-}
-
-static abut_status read_material(const abut_tree *t, abut_scene_material *m, abut_err *err)
-{
-    static const char *const keys[] = { "model", "density", "young", "poisson", "bending-young", "membrane", "fabric",
-                                        "strain-limit", "spline", "fibre", "volume", "stretch", "quadrature", NULL };
-    abut_status rc = abut_tree_keys(t, "material", keys, err);
-    if (!rc) rc = abut_scene_name(t, m->name, err);
-    if (rc) return rc;
-    const abut_tree *model = abut_tree_find(t, "model"), *density = abut_tree_find(t, "density"),
-                    *young = abut_tree_find(t, "young"), *poisson = abut_tree_find(t, "poisson");
-    abut_scene_from(t, m->from);
-    if (model) rc = abut_tree_choice(model, "material model", abut_material_names, &m->model, err);
-    if (!rc && density) rc = abut_tree_positive(density, "density", ABUT_Q_DENSITY, &m->density, NULL, err);
-    if (!rc && young) rc = abut_tree_positive(young, "young", ABUT_Q_PRESSURE, &m->young, NULL, err);
-    if (!rc && poisson) rc = abut_tree_real(poisson, "poisson", ABUT_Q_PURE, &m->poisson, NULL, err);
-    if (!rc && !(m->poisson > -1 && m->poisson < 0.5))
-        rc = abut_tree_fail(poisson, err, "poisson is %g: expected more than -1 and less than 0.5", m->poisson);
-    if (!rc && !abut_material_bounded(m->model, m->poisson))
-        rc = abut_tree_fail(poisson, err, "poisson is %g: expected " ABUT_MATERIAL_UNBOUNDED, m->poisson,
-                            abut_material_least_poisson(m->model));
-    if (!rc) rc = read_terms(t, m, err);
-    return rc ? rc : abut_scene_fabric(t, m, err);
-}
-
-static abut_scene_material default_material(void)
-{
-    return (abut_scene_material){ .name = "default", .model = ABUT_NEO_HOOKEAN, .density = 1000, .young = 1e5, .poisson = 0.4,
-                                  .stretch = { 0, 0, 1 },
-                                  .from = "default" };
-}
-
-static abut_status read_materials(abut_scene_reader *r, const abut_tree *t, abut_err *err)
-{
-    abut_scene *s = r->scene;
-    abut_status rc = ABUT_OK;
-    int32_t i = 0;
-    for (i = 0; i < s->nmaterials; i++) s->material[i] = default_material();
-    i = 0;
-    for (const abut_tree *c = t ? t->child : NULL; c && !rc; c = c->next, i++) rc = read_material(c, &s->material[i], err);
-    return rc;
-}
-
-static int children_of(const abut_tree *t)
-{
-    return t ? t->n : 0;
-}
-
-enum { OBJECTS_MOST = 1000000 };
-
-/* Counts everything, so that each table is made once. */
-static abut_status reserve(abut_scene_reader *r, abut_err *err)
-{
-    const abut_tree *objects = abut_tree_find(r->root, "objects"), *materials = abut_tree_find(r->root, "materials");
-    const abut_tree *motion = abut_tree_find(r->root, "motion"), *contact = abut_tree_find(r->root, "contact");
-    const abut_tree *friction = contact ? abut_tree_find(contact, "friction") : NULL;
-    const abut_tree *pairs = friction ? abut_tree_find(friction, "pairs") : NULL;
-    int planes = 0, nobjects = 0;
-    if (!objects) return abut_tree_fail(r->root, err, "expected 'objects: {name: {...}, ...}'");
-    if (objects->kind != ABUT_TREE_MAP)
-        return abut_tree_fail_kind(objects, "objects", err, "a map of names, {ball: {mesh: ball.msh}, ...}");
-    if (materials && materials->kind != ABUT_TREE_MAP)
-        return abut_tree_fail_kind(materials, "materials", err, "a map of names, {rubber: {young: 1 MPa}, ...}");
-    abut_status rc = motion ? abut_tree_list(motion, "motion", 0, "{select: {object: ball}, fix: true}", err) : ABUT_OK;
-    if (rc) return rc;
-    for (const abut_tree *c = objects->child; c; c = c->next) {
-        const int is_plane = abut_tree_find(c, "half-space") != NULL;
-        int32_t copies = 0;
-        rc = is_plane || c->kind != ABUT_TREE_MAP ? ABUT_OK : abut_scene_copies(c, &copies, err);
-        if (rc) return rc;
-        planes += is_plane;
-        nobjects += is_plane ? 0 : copies ? copies : 1;
-        if (nobjects > OBJECTS_MOST)
-            return abut_tree_fail_key(c, err, "objects: %d up to '%s': expected at most %d", nobjects, c->key, OBJECTS_MOST);
-    }
-    const int nmaterials = children_of(materials) ? children_of(materials) : 1;
-    return abut_scene_reserve(r->scene, nmaterials, nobjects, planes, children_of(motion), children_of(pairs),
-                              err);
-}
-
-/* Turned before fit, raised after it. */
-static abut_status read_place(abut_scene_reader *r, abut_err *err)
-{
-    static const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
-    const abut_tree *rotate = abut_tree_find(r->root, "rotate"), *lift = abut_tree_find(r->root, "lift");
-    abut_scene *s = r->scene;
-    abut_status rc = ABUT_OK;
-    if (rotate) {
-        memcpy(s->rotation, I, sizeof I);
-        s->is_rotated = 1;
-        rc = abut_scene_rotation(rotate, s->rotation, err);
-    }
-    if (rc || !lift) return rc;
-    abut_scene_from(lift, s->lift.from);
-    return abut_tree_real(lift, "lift", ABUT_Q_LENGTH_OR_L, &s->lift.value, &s->lift.per_length, err);
-}
-
-static abut_status read_top(abut_scene_reader *r, abut_err *err)
-{
-    static const char *const keys[] = { "abut", "time", "gravity", "damping", "contact", "tolerance", "force-tolerance", "rotate",
-                                        "fit", "lift", "length", "materials", "objects", "selections", "motion",
-                                        "attachments", "seams", "wind", "solver", "nodal", "sqp",
-                                        "mesh-source", NULL };
-    static const char *const solvers[] = { "newton", "nodal", "sqp", "qp", NULL };
-    abut_scene *s = r->scene;
     int32_t version;
-    abut_status rc = abut_tree_keys(r->root, "scene", keys, err);
-    if (rc) return rc;
-    const abut_tree *abut = abut_tree_find(r->root, "abut"), *time = abut_tree_find(r->root, "time");
-    const abut_tree *gravity = abut_tree_find(r->root, "gravity"), *contact = abut_tree_find(r->root, "contact");
-    const abut_tree *fit = abut_tree_find(r->root, "fit"), *tolerance = abut_tree_find(r->root, "tolerance");
-    const abut_tree *damping = abut_tree_find(r->root, "damping"), *wind = abut_tree_find(r->root, "wind");
-    const abut_tree *source = abut_tree_find(r->root, "mesh-source");
-    const abut_tree *length = abut_tree_find(r->root, "length");
-    static const char *const lengths[] = { "bodies", "bounding-box", NULL };
+    (void)r, (void)to;
+    return abut_tree_int(t, "abut (the version of the scene language)", 1, 1, &version, err);
+}
+
+static abut_status read_source(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
+{
     const char *words;
-    if (length) rc = abut_tree_choice(length, "length", lengths, &s->length_of_box, err);
-    if (!rc && source) rc = abut_tree_word(source, "mesh-source", "make-ball.sh makes ball.msh", &words, err);
-    if (!rc && abut) rc = abut_tree_int(abut, "abut (the version of the scene language)", 1, 1, &version, err);
-    if (!rc && time) rc = read_time(r, time, err);
-    if (!rc && gravity) rc = abut_tree_vector(gravity, "gravity", ABUT_Q_ACCELERATION, 3, s->gravity, err);
-    if (!rc && wind) rc = abut_tree_vector(wind, "wind", ABUT_Q_SPEED, 3, s->wind, err);
-    if (!rc && damping) rc = read_damping(r, damping, err);
-    if (!rc && contact) rc = read_contact(r, contact, err);
-    if (!rc && tolerance)
-        rc = parameter(r->root, "tolerance", "tolerance", ABUT_Q_SPEED_OR_L, 1, &s->tolerance, err);
-    if (!rc) rc = parameter(r->root, "force-tolerance", "force-tolerance", ABUT_Q_PURE, 0, &s->force_tolerance, err);
-    const abut_tree *solver = abut_tree_find(r->root, "solver"), *nodal = abut_tree_find(r->root, "nodal");
-    const abut_tree *sqp = abut_tree_find(r->root, "sqp");
-    if (!rc && solver) rc = abut_tree_choice(solver, "solver", solvers, &s->solver, err);
-    if (!rc && nodal) rc = read_nodal(r, nodal, err);
-    if (!rc && sqp) rc = read_sqp(r, sqp, err);
-    if (!rc && fit) rc = abut_tree_positive(fit, "fit", ABUT_Q_LENGTH, &s->fit, NULL, err);
-    return rc ? rc : read_place(r, err);
+    (void)r, (void)to;
+    return abut_tree_word(t, "mesh-source", "make-ball.sh makes ball.msh", &words, err);
+}
+
+#define HERE(k, f) .name = k, .kind = ABUT_KEY_READ, .read = f
+#define LISTED(k, map, words) { .name = k, .kind = ABUT_KEY_LATER, .keys = map, .form = words }
+static const abut_key TOP_KEYS[] = {
+    { HERE("abut", read_version), .form = "1", .fallback = "1" },
+    { ABUT_CHECKED("time", &TIME, tighten) },
+    { HERE("mesh-source", read_source), .form = "text" },
+    { ABUT_NUMBER(abut_scene, "gravity", gravity, ACCELERATION, NULL), .fallback = "[0, -9.81, 0]" },
+    { ABUT_NUMBER(abut_scene, "wind", wind, SPEED, NULL), .fallback = "[0, 0, 0]" },
+    { ABUT_MAP("damping", &DAMPING) },
+    { ABUT_CHECKED("contact", &CONTACT, check_contact), .instead = &CONTACT_OFF, .form = "map, on or off" },
+    ABUT_TOP_KEYS(REAL, WORD)
+    { HERE("rotate", read_rotate), .keys = &abut_scene_angle, .form = "map, or a list of maps" },
+    { ABUT_MAP("nodal", &NODAL_MAP), .at = offsetof(abut_scene, nodal) },
+    { ABUT_MAP("sqp", &SQP_MAP), .at = offsetof(abut_scene, sqp) },
+    LISTED("materials", &MATERIALS, NULL),
+    LISTED("objects", &abut_scene_object_names, NULL),
+    LISTED("selections", &abut_scene_selection_names, NULL),
+    LISTED("motion", &abut_scene_motion_keys, "a list of maps"),
+    LISTED("attachments", &abut_scene_attachment_keys, "a list of maps"),
+    LISTED("seams", &abut_scene_seam_keys, "a list of maps"),
+    { 0 }
+};
+static const abut_keys TOP = { "scene", NULL, TOP_KEYS, 0, NULL };
+
+void abut_scene_keys_write(FILE *f)
+{
+    const abut_scene s = abut_scene_defaults();
+    abut_keys_write(f, "", &TOP, &s);
+}
+
+/* Reads one of the lists of the top level. */
+static abut_status read_list(const abut_scene_reader *r, const abut_tree *map, const char *key, const char *what, const char *entry,
+                             abut_key_read *read, size_t size, void *rows, int32_t *n, abut_err *err)
+{
+    const abut_tree *t = map ? abut_tree_find(map, key) : NULL;
+    return t ? abut_scene_list(r, t, what, entry, read, size, rows, n, err) : ABUT_OK;
 }
 
 abut_status abut_scene_read(const abut_tree *root, const char *base, abut_scene *out, abut_err *err)
 {
     abut_scene s = abut_scene_defaults();
-    abut_scene_reader r = { root, base, &s };
-    const abut_tree *contact = abut_tree_find(root, "contact");
-    abut_status rc = read_top(&r, err);
-    if (!rc) rc = reserve(&r, err);
+    const abut_scene_reader r = { root, base, &s };
+    const abut_tree *contact = abut_tree_find(root, "contact"), *friction = contact ? abut_tree_find(contact, "friction") : NULL;
+    abut_status rc = abut_keys_read(&r, &TOP, root, &s, err);
     if (!rc) rc = read_materials(&r, abut_tree_find(root, "materials"), err);
     if (!rc) rc = abut_scene_objects(&r, abut_tree_find(root, "objects"), err);
-    const abut_tree *friction = !rc && contact ? abut_tree_find(contact, "friction") : NULL;
-    if (friction) rc = read_pairs(&r, abut_tree_find(friction, "pairs"), err);
-    if (!rc && contact) rc = read_cohesions(&r, abut_tree_find(contact, "cohesion"), err);
+    if (!rc) rc = read_list(&r, friction, "pairs", "contact.friction.pairs", "{between: [ball, floor], mu: 0.3}", read_pair,
+                            sizeof *s.pair, &s.pair, &s.npairs, err);
+    if (!rc) rc = read_list(&r, contact, "cohesion", "contact.cohesion", "{between: [ball, floor], force: 1 N, range: 1 mm}",
+                            read_cohesion, sizeof *s.cohesion, &s.cohesion, &s.ncohesions, err);
     if (!rc) rc = abut_scene_selections(&r, err);
-    if (!rc) rc = abut_scene_motions(&r, abut_tree_find(root, "motion"), err);
-    if (!rc) rc = abut_scene_attachments(&r, abut_tree_find(root, "attachments"), err);
-    if (!rc) rc = abut_scene_seams(&r, abut_tree_find(root, "seams"), err);
+    if (!rc) rc = read_list(&r, root, "motion", "motion", "{select: {object: ball}, fix: true}", abut_scene_read_motion,
+                            sizeof *s.motion, &s.motion, &s.nmotions, err);
+    if (!rc) rc = read_list(&r, root, "attachments", "attachments", "{from: {object: ball}, to: {object: wall}, stiffness: 10 N/m}",
+                            abut_scene_read_attachment, sizeof *s.attachment, &s.attachment, &s.nattachments, err);
+    if (!rc) rc = read_list(&r, root, "seams", "seams", "{from: {object: front}, to: {object: back}}", abut_scene_read_seam,
+                            sizeof *s.seam, &s.seam, &s.nseams, err);
     if (rc) abut_scene_clear(&s);
     else *out = s;
     return rc;

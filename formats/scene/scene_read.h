@@ -16,6 +16,9 @@
  *        missing files, names that nothing bears; ABUT_E_NOMEM; ABUT_E_IO */
 ABUT_MUST_USE abut_status abut_scene_read(const abut_tree *root, const char *base, abut_scene *out, abut_err *err);
 
+/** Writes every key of the scene language, one a line: path, what it takes, range, default; tabs between. */
+void abut_scene_keys_write(FILE *f);
+
 /* Facts that mesh-prep finds beyond abut_scene_build. */
 typedef struct abut_explain {
     double gap; /* m: smallest distance less thickness at the start; INFINITY: larger than `reach` everywhere */

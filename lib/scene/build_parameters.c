@@ -278,33 +278,27 @@ static abut_status put_solver(abut_build *b, abut_err *err)
     return ABUT_OK;
 }
 
+/* Keys of `nodal` and `sqp` as arrays: the place of each in the scene, and whether it is a whole number. */
+#define REAL(type, member, key, q, range, array) { array, offsetof(abut_scene, MAP.member), 0 },
+#define WORD(type, member, key, words, array) { array, offsetof(abut_scene, MAP.member), 1 },
+#define WHOLE(type, member, key, range, array) { array, offsetof(abut_scene, MAP.member), 1 },
+
 static abut_status put_keys(abut_build *b, abut_err *err)
 {
-    for (int i = 0; i < ABUT_NODAL_KEYS; i++) {
-        const abut_scene_nodal_key *k = &abut_scene_nodal_keys[i];
-        const abut_param *p = &b->scene->nodal[i];
-        if (!p->from[0]) continue;
-        void *to = abut_model_put(b->model, k->array, 1, err);
-        if (!to) return err->code;
-        if (k->unit) *(double *)to = p->per_length ? p->value * b->out->length : p->value;
-        else *(int32_t *)to = (int32_t)p->value;
-    }
-    return ABUT_OK;
-}
-
-static abut_status put_sqp(abut_build *b, abut_err *err)
-{
-    const struct abut_scene_sqp *s = &b->scene->sqp;
-    const struct { const char *array; const abut_param *p; int whole; } all[] = {
-        { "sqp/constraints", &s->constraints, 1 }, { "sqp/active-set", &s->active_set, 1 }, { "sqp/offset", &s->offset, 0 }
+    static const struct { const char *array; size_t at; int whole; } all[] = {
+#define MAP nodal
+        ABUT_NODAL_KEYS(REAL, WORD, WHOLE)
+#undef MAP
+#define MAP sqp
+        ABUT_SQP_KEYS(REAL, WORD, WHOLE)
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const abut_param *p = all[i].p;
+        const abut_param *p = (const abut_param *)((const char *)b->scene + all[i].at);
         if (!p->from[0]) continue;
         void *to = abut_model_put(b->model, all[i].array, 1, err);
         if (!to) return err->code;
         if (all[i].whole) *(int32_t *)to = (int32_t)p->value;
-        else *(double *)to = p->per_length ? p->value * b->out->length : p->value;
+        else *(double *)to = in_metres(p, b->out->length);
     }
     return ABUT_OK;
 }
@@ -340,6 +334,5 @@ abut_status abut_build_nodal(abut_build *b, abut_err *err)
     assert(b);
     abut_status rc = put_solver(b, err);
     if (!rc) rc = put_keys(b, err);
-    if (!rc) rc = put_sqp(b, err);
     return rc ? rc : put_cohesion(b, err);
 }

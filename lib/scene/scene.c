@@ -1,5 +1,6 @@
 #include "scene/scene.h"
 
+#include "base/units.h"
 #include "geom/quadrature.h"
 #include "mesh/moments.h"
 #include "mesh/tet_nodes.h"
@@ -11,90 +12,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-const abut_scene_nodal_key abut_scene_nodal_keys[ABUT_NODAL_KEYS] = {
-    { "newton", "nodal/newton", ABUT_NODAL_WHOLE, NULL },
-    { "iterations", "nodal/iterations", ABUT_NODAL_WHOLE, NULL },
-    { "sweeps", "nodal/sweeps", ABUT_NODAL_WHOLE, NULL },
-    { "tolerance", "nodal/tolerance", ABUT_NODAL_LENGTH, "m" },
-    { "gap", "nodal/gap", ABUT_NODAL_LENGTH, "m" },
-    { "beta", "nodal/beta", ABUT_NODAL_REAL, "" },
-    { "sigma", "nodal/sigma", ABUT_NODAL_REAL, "" },
-    { "freeze", "nodal/freeze", ABUT_NODAL_SHARE, "" },
-    { "return", "nodal/return", ABUT_NODAL_RETURN, NULL },
-    { "integrator", "nodal/integrator", ABUT_NODAL_INTEGRATOR, NULL },
-    { "accelerated", "nodal/accelerated", ABUT_NODAL_FLAG, NULL },
-    { "compliance", "nodal/compliance", ABUT_NODAL_STIFFNESS, "N/m" },
-};
-
-static abut_param param(double value, int per_length)
-{
-    return (abut_param){ value, per_length, "default" };
-}
+/* Defaults of the rows of scene.h, whose types are these. */
+#define DEFAULT_int(value, l) (value)
+#define DEFAULT_double(value, l) (value)
+#define DEFAULT_abut_param(value, l) (abut_param){ value, l, "default" }
+#define REAL(type, member, key, q, range, value) s.member = DEFAULT_##type(value, (value) > 0 && ABUT_Q_##q == ABUT_Q_LENGTH_OR_L);
+#define WORD(type, member, key, words, value) s.member = value;
 
 abut_scene abut_scene_defaults(void)
 {
-    abut_scene s = { 0 };
-    s.step = param(0.01, 0);
-    s.end = param(0, 0);
-    s.damp_mass = param(0, 0);
-    s.damp_stiffness = param(0, 0);
-    s.kappa_scale = param(1, 0);
-    s.kappa_range = param(100, 0);
-    s.newmark_beta = param(ABUT_NEWMARK_BETA, 0);
-    s.newmark_gamma = param(ABUT_NEWMARK_GAMMA, 0);
-    s.gravity[1] = -9.81;
-    s.dhat = param(1e-3, 1);
-    s.eps_v = s.tolerance = param(0, 0);
-    s.force_tolerance = param(0.1, 0);
-    s.mu = param(0, 0);
-    s.barrier_law = ABUT_BARRIER_IPC;
-    s.friction_law = ABUT_FRICTION_C1;
-    s.lags = param(1, 0);
+    abut_scene s = { .gravity = { 0, -9.81, 0 }, .barrier_law = ABUT_BARRIER_IPC, .lags = { 1, 0, "default" } };
+    ABUT_TIME_KEYS(REAL, WORD)
+    ABUT_NEWMARK_KEYS(REAL)
+    ABUT_DAMPING_KEYS(REAL)
+    ABUT_CONTACT_KEYS(REAL, WORD)
+    ABUT_BARRIER_KEYS(REAL, WORD)
+    ABUT_FRICTION_KEYS(REAL, WORD)
+    ABUT_TOP_KEYS(REAL, WORD)
     return s;
 }
 
-static int room(void **p, int32_t n, size_t row)
+abut_status abut_scene_rows(void *rows, int32_t *count, int32_t n, size_t size, abut_err *err)
 {
-    free(*p);
-    *p = calloc((size_t)n + 1, row);
-    return *p != NULL;
-}
-
-abut_status abut_scene_reserve(abut_scene *s, int32_t nmaterials, int32_t nobjects, int32_t nplanes, int32_t nmotions,
-                               int32_t npairs, abut_err *err)
-{
-    const int ok = room((void **)&s->material, nmaterials, sizeof *s->material) &&
-                   room((void **)&s->object, nobjects, sizeof *s->object) &&
-                   room((void **)&s->plane, nplanes, sizeof *s->plane) &&
-                   room((void **)&s->motion, nmotions, sizeof *s->motion) &&
-                   room((void **)&s->pair, npairs, sizeof *s->pair);
-    if (!ok) return abut_fail(err, ABUT_E_NOMEM, "scene: no memory for %d objects, %d motions", nobjects, nmotions);
-    s->nmaterials = nmaterials, s->nobjects = nobjects, s->nplanes = nplanes, s->nmotions = nmotions, s->npairs = npairs;
-    return ABUT_OK;
-}
-
-abut_status abut_scene_reserve_attachments(abut_scene *s, int32_t n, abut_err *err)
-{
-    assert(s && n >= 0);
-    s->attachment = calloc((size_t)n + 1, sizeof *s->attachment);
-    if (!s->attachment) return abut_fail(err, ABUT_E_NOMEM, "scene: no memory for %d attachments", n);
-    s->nattachments = n;
-    return ABUT_OK;
-}
-
-abut_status abut_scene_reserve_seams(abut_scene *s, int32_t n, abut_err *err)
-{
-    s->seam = calloc((size_t)n + 1, sizeof *s->seam);
-    if (!s->seam) return abut_fail(err, ABUT_E_NOMEM, "scene: no memory for %d seams", n);
-    s->nseams = n;
-    return ABUT_OK;
-}
-
-abut_status abut_scene_reserve_cohesions(abut_scene *s, int32_t n, abut_err *err)
-{
-    s->cohesion = calloc((size_t)n + 1, sizeof *s->cohesion);
-    if (!s->cohesion) return abut_fail(err, ABUT_E_NOMEM, "scene: no memory for %d cohesions", n);
-    s->ncohesions = n;
+    void *p = calloc((size_t)n + 1, size), *old;
+    assert(rows && count && n >= 0);
+    if (!p) return abut_fail(err, ABUT_E_NOMEM, "scene: no memory for %d rows of %zu bytes", n, size);
+    memcpy(&old, rows, sizeof old);
+    free(old);
+    memcpy(rows, &p, sizeof p);
+    *count = n;
     return ABUT_OK;
 }
 

@@ -55,6 +55,7 @@ typedef struct abut_scene_shell {
     double limit[4];                /* of principal stretches, as shell/stretch-limit; 0: none */
     int plate;                      /* hinges bend like a plate; otherwise as published, three times as stiff */
     int flat;                       /* hinges are flat at rest; otherwise as the rest shape is */
+    int has_angle;                  /* the scene says which; otherwise they are flat in a pattern */
     int has_pattern;                /* rest is flat: corners at (u, v, 0) */
     double warp[3];                 /* direction in the coordinates of rest */
     double pressure, drag;          /* Pa, kg/m^3 */
@@ -214,54 +215,80 @@ typedef struct abut_scene_cohesion {
     char from[ABUT_SCENE_FROM];
 } abut_scene_cohesion;
 
-/* Parameters of hard contact (solve/nodal): the keys of the map `nodal`, in the order of abut_scene_nodal_keys. */
-enum { ABUT_NODAL_KEYS = 12 };
-typedef struct abut_scene_nodal_key {
-    const char *key, *array;        /* "gap", "nodal/gap" */
-    enum { ABUT_NODAL_WHOLE, ABUT_NODAL_LENGTH, ABUT_NODAL_REAL, ABUT_NODAL_SHARE /* may be 0 */, ABUT_NODAL_STIFFNESS,
-           ABUT_NODAL_RETURN /* feasible or elastic */, ABUT_NODAL_INTEGRATOR /* newton or admm */,
-           ABUT_NODAL_FLAG } kind;
-    const char *unit;               /* of the array; NULL: a whole number */
-} abut_scene_nodal_key;
-extern const abut_scene_nodal_key abut_scene_nodal_keys[ABUT_NODAL_KEYS];
+/* Keys of a scene whose value is a number or a word, by the map that they are in: each row makes a member of abut_scene, its
+ * default, and the row of the reader (formats/scene/scene_read.c).  REAL: type, member, key, quantity, range, default; WORD: type,
+ * member, key, words, default. */
+#define ABUT_TIME_KEYS(REAL, WORD) \
+    REAL(abut_param, step, "step", TIME, "(0,)", 0.01)                      /* s */ \
+    REAL(abut_param, end, "end", TIME, "(0,)", 0)                           /* s; 0: not said */ \
+    WORD(int, scheme, "scheme", abut_scheme_names, 0)                       /* row of model/schemes.h */
+#define ABUT_NEWMARK_KEYS(REAL) \
+    REAL(abut_param, newmark_beta, "beta", PURE, "(0,)", ABUT_NEWMARK_BETA) \
+    REAL(abut_param, newmark_gamma, "gamma", PURE, "(0,)", ABUT_NEWMARK_GAMMA)
+#define ABUT_DAMPING_KEYS(REAL) \
+    REAL(abut_param, damp_mass, "mass", PER_TIME, "[0,)", 0)                /* 1/s */ \
+    REAL(abut_param, damp_stiffness, "stiffness", TIME, "[0,)", 0)          /* s */
+#define ABUT_CONTACT_KEYS(REAL, WORD) \
+    WORD(int, bodies_off, "bodies", ABUT_WORDS("on", "off"), 0)             /* contact of bodies with each other and themselves */ \
+    WORD(int, start_pressed, "start", ABUT_WORDS("apart", "pressed"), 0)    /* 1: a start may part bodies (scene/advice.h) */ \
+    REAL(abut_param, dhat, "dhat", LENGTH_OR_L, "(0,)", 1e-3)               /* m */ \
+    REAL(abut_param, kappa_scale, "kappa-scale", PURE, "(0,)", 1)           /* of the bounds of the barrier stiffness */ \
+    REAL(abut_param, kappa_range, "kappa-range", PURE, "[1,)", 100)         /* the upper of these over the lower */
+#define ABUT_BARRIER_KEYS(REAL, WORD) \
+    REAL(abut_param, stiffen_below, "stiffen-below", LENGTH_OR_L, "(0,)", 0)    /* m; 0: the solver's default */ \
+    REAL(abut_param, barrier_filter, "filter", PURE, "[0,1)", 0)            /* of dhat; 0: none */ \
+    WORD(int, barrier_kappa, "kappa", ABUT_WORDS("own", "ipc"), 0)          /* 1: bounds of the stiffness by ipc, for every law */ \
+    REAL(abut_param, fixed_kappa, "fixed-kappa", PURE, "(0,)", 0)           /* kg/m^2, in all steps; 0: between its bounds */ \
+    WORD(int, mollifier_off, "mollifier", ABUT_WORDS("on", "off"), 0)       /* 1: nearly parallel edges are contacts as others */
+#define ABUT_FRICTION_KEYS(REAL, WORD) \
+    REAL(abut_param, mu, "mu", PURE, "[0,)", 0) \
+    REAL(abut_param, eps_v, "eps_v", SPEED_OR_L, "(0,)", 0)                 /* m/s; 0: derived (scene/build_parameters.c) */ \
+    WORD(int, friction_law, "smoothing", abut_friction_names, ABUT_FRICTION_C1)
+#define ABUT_TOP_KEYS(REAL, WORD) \
+    REAL(abut_param, tolerance, "tolerance", SPEED_OR_L, "(0,)", 0)         /* m/s; 0: derived */ \
+    REAL(abut_param, force_tolerance, "force-tolerance", PURE, "(0,)", 0.1) /* of the largest force; 0: not tested */ \
+    WORD(int, length_of_box, "length", ABUT_WORDS("bodies", "bounding-box"), 0) /* 1: l is the diagonal of the box of all bodies */ \
+    WORD(int, solver, "solver", ABUT_WORDS("newton", "nodal", "sqp", "qp"), 0)  /* ABUT_SOLVED_BY_* */ \
+    REAL(double, fit, "fit", LENGTH, "(0,)", 0)     /* m: longest side of the scene, moved to the positive octant; 0: unchanged */ \
+    REAL(abut_param, lift, "lift", LENGTH_OR_L, NULL, 0)    /* m: after fit, the scene without half-spaces is raised by this */
+/* Keys that become an array of the model where the scene has them; the last column is its name.  WHOLE: a whole number. */
+#define ABUT_NODAL_KEYS(REAL, WORD, WHOLE) \
+    WHOLE(abut_param, newton, "newton", "[1,100000]", "nodal/newton") \
+    WHOLE(abut_param, iterations, "iterations", "[1,100000]", "nodal/iterations") \
+    WHOLE(abut_param, sweeps, "sweeps", "[1,100000]", "nodal/sweeps") \
+    REAL(abut_param, tolerance, "tolerance", LENGTH_OR_L, "(0,)", "nodal/tolerance") \
+    REAL(abut_param, gap, "gap", LENGTH_OR_L, "(0,)", "nodal/gap") \
+    REAL(abut_param, beta, "beta", PURE, "(0,)", "nodal/beta") \
+    REAL(abut_param, sigma, "sigma", PURE, "(0,)", "nodal/sigma") \
+    REAL(abut_param, freeze, "freeze", PURE, "[0,)", "nodal/freeze") \
+    WORD(abut_param, returned, "return", ABUT_WORDS("feasible", "elastic"), "nodal/return") \
+    WORD(abut_param, integrator, "integrator", ABUT_WORDS("newton", "admm"), "nodal/integrator") \
+    WORD(abut_param, accelerated, "accelerated", abut_false_true, "nodal/accelerated") \
+    REAL(abut_param, compliance, "compliance", STIFFNESS, "(0,)", "nodal/compliance")
+#define ABUT_SQP_KEYS(REAL, WORD, WHOLE) \
+    WORD(abut_param, constraints, "constraints", abut_constraint_names, "sqp/constraints") \
+    WORD(abut_param, active_set, "active-set", abut_active_set_names, "sqp/active-set") \
+    REAL(abut_param, offset, "offset", LENGTH_OR_L, "[0,)", "sqp/offset")
+#define ABUT_MEMBER(type, member, ...) type member;
 
 /* Owns everything in it; zero-filled is a valid empty scene without defaults. */
 typedef struct abut_scene {
-    abut_param step, end;           /* s; end 0: not said */
-    int scheme;                     /* row of model/schemes.h */
-    abut_param newmark_beta, newmark_gamma; /* of a scheme with ABUT_SCHEME_BETA_GAMMA */
-    abut_param damp_mass, damp_stiffness;   /* 1/s, s */
+    ABUT_TIME_KEYS(ABUT_MEMBER, ABUT_MEMBER)
+    ABUT_NEWMARK_KEYS(ABUT_MEMBER)
+    ABUT_DAMPING_KEYS(ABUT_MEMBER)
+    ABUT_CONTACT_KEYS(ABUT_MEMBER, ABUT_MEMBER)
+    ABUT_BARRIER_KEYS(ABUT_MEMBER, ABUT_MEMBER)
+    ABUT_FRICTION_KEYS(ABUT_MEMBER, ABUT_MEMBER)
+    ABUT_TOP_KEYS(ABUT_MEMBER, ABUT_MEMBER)
+    struct abut_scene_nodal { ABUT_NODAL_KEYS(ABUT_MEMBER, ABUT_MEMBER, ABUT_MEMBER) } nodal;    /* from "": not said */
+    struct abut_scene_sqp { ABUT_SQP_KEYS(ABUT_MEMBER, ABUT_MEMBER, ABUT_MEMBER) } sqp;          /* likewise */
     double gravity[3];              /* m/s^2 */
     double wind[3];                 /* m/s */
     int contact_off;                /* nothing has a collision surface */
-    int bodies_off;                 /* bodies pass through themselves and each other, not through obstacles and half-spaces */
-    int start_pressed;              /* a start in which the barrier parts bodies is meant (scene/advice.h) */
-    abut_param dhat;                /* m */
-    abut_param kappa_scale;         /* of the bounds of the barrier stiffness */
-    abut_param kappa_range;         /* the upper of these over the lower, >= 1 */
     int barrier_law;                /* ABUT_BARRIER_IPC, ... */
-    abut_param barrier_filter;      /* of dhat; 0: none */
-    int mollifier_off;              /* nearly parallel edges are contacts as others */
-    int barrier_kappa;              /* 1: bounds of the stiffness by the law ipc, for every law */
-    abut_param stiffen_below;       /* m; 0: the solver's default */
-    abut_param fixed_kappa;         /* kg/m^2: the stiffness of the barrier in all steps; 0: between its bounds */
-    abut_param eps_v, tolerance;    /* m/s; 0: derived (scene/build.c) */
-    int length_of_box;              /* l is the diagonal of the bounding box of all bodies, as in scripts of the IPC code */
-    abut_param force_tolerance;     /* of the force balance, a fraction of the largest force; 0: not tested */
-    int friction_law;               /* ABUT_FRICTION_C1, ... */
-    abut_param mu;
     abut_param lags;                /* friction lag iterations per step; 0: until they converge */
-    int solver;                     /* ABUT_SOLVED_BY_* */
-    abut_param nodal[ABUT_NODAL_KEYS];      /* from "": not said */
-    struct abut_scene_sqp {         /* of the map `sqp`; from "": not said */
-        abut_param constraints, active_set;     /* ABUT_CONSTRAINT_*, ABUT_ACTIVE_* */
-        abut_param offset;          /* m */
-    } sqp;
     int is_rotated;                 /* before fit, the scene is rotated about the origin by ... */
     double rotation[9];             /* ... this matrix, row-major */
-    double fit;                     /* m: the scene is scaled so that its longest side is this, and moved to the positive
-                                       octant; 0: unchanged */
-    abut_param lift;                /* m: after fit, the scene is raised by this along y.  Half-spaces stay in all three. */
     abut_scene_material *material;
     abut_scene_object *object;
     abut_scene_plane *plane;
@@ -279,23 +306,13 @@ typedef struct abut_scene {
 /** The defaults: 0.01 s, gravity -9.81 m/s^2 along y, dhat 1e-3 l, speeds derived, no friction, 1 lag. */
 abut_scene abut_scene_defaults(void);
 
-/** Room for n rows, zero-filled; returns ABUT_E_NOMEM when there is none. */
-ABUT_MUST_USE abut_status abut_scene_reserve(abut_scene *s, int32_t nmaterials, int32_t nobjects, int32_t nplanes,
-                                             int32_t nmotions, int32_t npairs, abut_err *err);
-
-/** Reserves n attachments, as abut_scene_reserve. */
-ABUT_MUST_USE abut_status abut_scene_reserve_attachments(abut_scene *s, int32_t n, abut_err *err);
+/** *rows: n zero-filled rows of `size` bytes in place of those that were there; *count: n.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_scene_rows(void *rows, int32_t *count, int32_t n, size_t size, abut_err *err);
 
 /** Places the scene as a whole, without objects that stay in_place.  Rotates it about the origin; then scales and moves it by
  * `fit` (longest side of the common bounding box = fit, its lower corner at 0); then raises it by `lift`, which may be a fraction
  * of the diagonal of the bounding box of the simulated nodes. */
 void abut_scene_place(abut_scene *s);
-
-/** Reserves n seams likewise. */
-ABUT_MUST_USE abut_status abut_scene_reserve_seams(abut_scene *s, int32_t n, abut_err *err);
-
-/** Reserves n cohesions likewise. */
-ABUT_MUST_USE abut_status abut_scene_reserve_cohesions(abut_scene *s, int32_t n, abut_err *err);
 
 /** x -> A x + b for all positions of nv points each. */
 void abut_scene_path_transform(abut_scene_path *path, int32_t nv, const double A[9], const double b[3]);

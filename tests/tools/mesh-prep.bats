@@ -68,10 +68,10 @@ wrong() {
 @test "wrong values are named with their place" {
     wrong 2 'time: {step: -1 s}' "scene.yaml:2:14: time.step is '-1 s': expected more than 0"
     wrong 2 'time: {step: nan}' "scene.yaml:2:14: time.step is 'nan'"
-    wrong 2 'damping: {mass: -1 1/s}' "scene.yaml:2:17: damping.mass is -1: expected 0 or more"
+    wrong 2 'damping: {mass: -1 1/s}' "scene.yaml:2:17: damping.mass is '-1 1/s': expected 0 or more"
     wrong 2 'damping: {stiffness: 1 m}' "scene.yaml:2:22: damping.stiffness is '1 m': expected a number, if it has a unit one of s, ms"
     wrong 2 'time: {scheme: rk4}' "scene.yaml:2:16: time.scheme is 'rk4': expected one of implicit-euler"
-    wrong 7 '  jelly: {poisson: 0.5}' "scene.yaml:7:20: poisson is 0.5: expected more than -1 and less than 0.5"
+    wrong 7 '  jelly: {poisson: 0.5}' "scene.yaml:7:20: poisson is '0.5': expected more than -1 and less than 0.5"
     wrong 11 '    translate: [0, 1]' "scene.yaml:11:16: translate is a list of 2: expected a list of 3 numbers, [0, 1, 0] (key objects.box.translate)"
     wrong 11 '    material: jely' "scene.yaml:11:15: no material is called 'jely'; did you mean 'jelly'?"
     wrong 14 '  - select: {object: bix}' "scene.yaml:14:22: no object is called 'bix'; did you mean 'box'?"
@@ -818,4 +818,10 @@ Y
     sed -i 's/left-ent/roof/' named.yaml
     exits 3 "$BIN/mesh-prep" named.yaml -o o.abut
     says "no selection is called 'roof': expected a name in 'selections'"
+}
+
+@test "--keys has every key of the documents, and the documents have every key with its words and default" {
+    "$PYTHON" "$BATS_TEST_DIRNAME/scene_keys.py" "$BIN/mesh-prep" "$ROOT/formats"
+    exits 2 "$BIN/mesh-prep" --keys s.yaml
+    says "--keys and s.yaml: expected --keys alone, which writes all keys"
 }

@@ -302,7 +302,7 @@ TEST(what_makes_no_thin_body_is_refused_by_name)
                   "face opposite ways"));
     CHECK(refused(
         "objects: {a: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, shell: {thickness: 1, stretch-limit: 1}}}\n",
-        "stretch-limit is 1: expected more than 1"));
+        "stretch-limit is '1': expected more than 1"));
     CHECK(refused("objects: {a: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, shell: {thickness: 1, stretch-limit: "
                   "{lower: 1}}}}\n",
                   "expected 0 <= lower < threshold <= 1"));
@@ -328,12 +328,12 @@ TEST(what_makes_no_thin_body_is_refused_by_name)
                   "lies across warp"));
 #define SHEET "objects: {a: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, shell: {thickness: 1}}}\n"
     CHECK(refused("materials: {m: {membrane: baraff-witkin}}\n" SHEET, "needs fabric: {warp: .., weft: .., shear: ..}"));
-    CHECK(refused("materials: {m: {membrane: baraff-witkin, fabric: {warp: 1, shear: 1}}}\n" SHEET, "fabric: weft is missing"));
+    CHECK(refused("materials: {m: {membrane: baraff-witkin, fabric: {warp: 1, shear: 1}}}\n" SHEET, "fabric: 'weft' is missing"));
     CHECK(refused("materials: {m: {membrane: baraff-witkin, fabric: {warp: 1, weft: 0, shear: 1}}}\n" SHEET, "weft is '0'"));
     CHECK(refused("materials: {m: {membrane: baraff-witkin, fabric: {warp: 1, weft: 1, coupling: 0, shear: 1}}}\n" SHEET,
                   "coupling"));
     CHECK(refused("materials: {m: {membrane: baraff-witkin, fabric: {warp: 1, weft: 1, shear: 1, compression: 0}}}\n" SHEET,
-                  "compression is 0: expected more than 0, at most 1"));
+                  "compression is '0': expected more than 0 and at most 1"));
     CHECK(refused("materials: {m: {membrane: baraff-witkin, fabric: {warp: 1, weft: 1, shear: 1},\n"
                   "  strain-limit: {warp: 1, weft: 1, shear: 1}}}\n" SHEET, "expected cloth"));
 #undef SHEET

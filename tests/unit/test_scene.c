@@ -297,14 +297,14 @@ TEST(a_friction_table_that_cannot_be_meant_is_refused)
                   "the same two as in"));
     CHECK(refused("contact: {friction: {pairs: [{materials: [rubber, steel], between: [a, a], mu: 1}]}}\n" REST, ABUT_E_FORMAT,
                   "expected {between: "));
-    CHECK(refused("contact: {friction: {pairs: [{materials: [rubber, steel], mu: -1}]}}\n" REST, ABUT_E_FORMAT, "mu is -1"));
+    CHECK(refused("contact: {friction: {pairs: [{materials: [rubber, steel], mu: -1}]}}\n" REST, ABUT_E_FORMAT, "mu is '-1'"));
     CHECK(refused("contact: {friction: {pairs: [{materials: [rubber], mu: 1}]}}\n" REST, ABUT_E_FORMAT,
                   "materials is a list of 1: expected a list of 2, [rubber, steel]"));
     CHECK(refused("contact: {friction: {smoothing: c3}}\n" REST, ABUT_E_FORMAT, "contact.friction.smoothing"));
     CHECK(refused("contact: {barrier: {continuity: 2}}\n" REST, ABUT_E_FORMAT, "contact.barrier.continuity"));
     CHECK(refused("contact: {barrier: {law: ipcc}}\n" REST, ABUT_E_FORMAT, "contact.barrier.law is 'ipcc'; did you mean 'ipc'?"));
-    CHECK(refused("contact: {barrier: {filter: 1}}\n" REST, ABUT_E_FORMAT, "contact.barrier.filter is 1: expected a fraction"));
-    CHECK(refused("contact: {barrier: {filter: -0.1}}\n" REST, ABUT_E_FORMAT, "contact.barrier.filter is -0.1"));
+    CHECK(refused("contact: {barrier: {filter: 1}}\n" REST, ABUT_E_FORMAT, "contact.barrier.filter is '1': expected 0 or more and less than 1"));
+    CHECK(refused("contact: {barrier: {filter: -0.1}}\n" REST, ABUT_E_FORMAT, "contact.barrier.filter is '-0.1'"));
     CHECK(refused("contact: {barrier: {kappa: log}}\n" REST, ABUT_E_FORMAT, "contact.barrier.kappa"));
     CHECK(refused("contact: {barrier: {law: ipc, continuity: c2}}\n" REST, ABUT_E_FORMAT, "contact.barrier.law is there"));
     CHECK(refused("contact: {friction: {lags: 0}}\n" REST, ABUT_E_FORMAT, "'converged'"));
@@ -338,7 +338,8 @@ TEST(fit_scales_the_longest_side_and_starts_at_the_origin)
     memset(&s, 0, sizeof s);
     s.scene = abut_scene_defaults();
     s.scene.fit = 8;
-    CHECK(!abut_scene_reserve(&s.scene, 1, 2, 0, 0, 0, &s.err));
+    CHECK(!abut_scene_rows(&s.scene.material, &s.scene.nmaterials, 1, sizeof *s.scene.material, &s.err));
+    CHECK(!abut_scene_rows(&s.scene.object, &s.scene.nobjects, 2, sizeof *s.scene.object, &s.err));
     CHECK(!abut_generate_box((double[3]){ 1, 2, 1 }, (int32_t[3]){ 1, 1, 1 }, &s.scene.object[0].mesh, &s.err));
     CHECK(!abut_generate_rod(7, 1, &s.scene.object[1].mesh, &s.err));       /* x from -3.5 to 3.5 at y = z = 0 */
     abut_scene_place(&s.scene);
@@ -363,7 +364,8 @@ TEST(a_scene_is_rotated_then_fitted_then_raised_but_for_what_stays)
     s.scene.is_rotated = 1;
     memcpy(s.scene.rotation, (double[9]){ 0, -1, 0, 1, 0, 0, 0, 0, 1 }, sizeof s.scene.rotation);      /* 90 degrees about z */
     s.scene.lift = (abut_param){ 0.5, 1, "" };
-    CHECK(!abut_scene_reserve(&s.scene, 1, 3, 0, 0, 0, &s.err));
+    CHECK(!abut_scene_rows(&s.scene.material, &s.scene.nmaterials, 1, sizeof *s.scene.material, &s.err));
+    CHECK(!abut_scene_rows(&s.scene.object, &s.scene.nobjects, 3, sizeof *s.scene.object, &s.err));
     CHECK(!abut_generate_box((double[3]){ 1, 2, 1 }, (int32_t[3]){ 1, 1, 1 }, &s.scene.object[0].mesh, &s.err));
     CHECK(!abut_generate_rod(7, 1, &s.scene.object[1].mesh, &s.err));
     CHECK(!abut_generate_rod(100, 1, &s.scene.object[2].mesh, &s.err));
@@ -390,7 +392,8 @@ TEST(a_sequence_passes_through_every_position)
     made s;
     memset(&s, 0, sizeof s);
     s.scene = abut_scene_defaults();
-    CHECK(!abut_scene_reserve(&s.scene, 1, 2, 0, 0, 0, &s.err));
+    CHECK(!abut_scene_rows(&s.scene.material, &s.scene.nmaterials, 1, sizeof *s.scene.material, &s.err));
+    CHECK(!abut_scene_rows(&s.scene.object, &s.scene.nobjects, 2, sizeof *s.scene.object, &s.err));
     s.scene.material[0] = (abut_scene_material){ .name = "m", .density = 1000, .young = 1e5, .poisson = 0.4 };
     abut_scene_object *o = s.scene.object;
     CHECK(!abut_generate_box((double[3]){ 1, 1, 1 }, (int32_t[3]){ 1, 1, 1 }, &o[0].mesh, &s.err));
@@ -451,7 +454,7 @@ TEST(what_is_said_wrongly_is_refused_with_what_was_expected)
         { "contact: {friction: {pairs: 3}}\nobjects:\n" BOX, "contact.friction.pairs is '3': expected a list, [{between: " },
         { "objects:\n  a: {velocity: [0, 1, 0]}\n", "object 'a': expected one of mesh, generate, sequence, half-space" },
         { "objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, mu: -0.1}\n",
-          "mu is -0.1: expected 0 or more" },
+          "mu is '-0.1': expected 0 or more" },
         { "objects:\n  123456789012345678901234567890123456789012345678901234567890123456789012345678901: {}\n",
           "a name of 81 letters: expected 1 to" },
         { "objects:\n  '': {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}\n", "a name of 0 letters: expected 1 to" },

@@ -1,0 +1,181 @@
+/* The keys of a scene by tables: a row says what a key is called, what it takes and where that goes.  The rows make the reader,
+ * its messages and `mesh-prep --keys`.  Functions of this folder that several of its files call follow the tables. */
+#ifndef ABUT_FORMATS_SCENE_KEYS_H
+#define ABUT_FORMATS_SCENE_KEYS_H
+
+#include "formats/scene/tree.h"
+#include "scene/scene.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+typedef struct abut_scene_reader {
+    const abut_tree *root;
+    const char *base;       /* folder of relative paths; "" or ends in '/' */
+    abut_scene *scene;
+} abut_scene_reader;
+
+/* Reads the value t of a key, or an entry of a list, into `to`. */
+typedef abut_status abut_key_read(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err);
+
+typedef enum abut_key_kind {
+    ABUT_KEY_LATER,     /* nothing: the value is read by others */
+    ABUT_KEY_TREE,      /* const abut_tree *: the value as it stands */
+    ABUT_KEY_NUMBER,    /* double, abut_param; double[n]: a list of n */
+    ABUT_KEY_AXES,      /* double[3]: one number for all axes, or three */
+    ABUT_KEY_WHOLE,     /* int32_t, abut_param; int32_t[n]: a list of n */
+    ABUT_KEY_WORD,      /* int, abut_param: the number of a word among `words` */
+    ABUT_KEY_TEXT,      /* const char *: a text that is not empty */
+    ABUT_KEY_MAP,       /* a map whose keys go to members of the same structure, or of the member; then `read` checks it */
+    ABUT_KEY_READ       /* `read` */
+} abut_key_kind;
+
+typedef struct abut_keys abut_keys;
+
+/* One key. */
+typedef struct abut_key {
+    const char *name;
+    abut_key_kind kind;
+    abut_quantity q;                    /* of numbers */
+    const char *range;                  /* of numbers, an interval: "(0,)" more than 0, "[0,1)"; NULL: any */
+    const char *const *words;
+    const abut_keys *keys;              /* of a map, or of the entries of what `read` reads; NULL: none */
+    abut_key_read *read;
+    const struct abut_key *instead;     /* of a map: a text in its place; NULL: none */
+    size_t at, size;                    /* member; size of an abut_param: with its place */
+    size_t has;                         /* member, an int, that becomes 1 when the key is there; 0: none */
+    const char *as;                     /* name in messages; NULL: the prefix of the map and `name` */
+    const char *form;                   /* what it takes, for people; NULL: by the other columns */
+    const char *fallback;               /* value of a key that is not there; NULL: none */
+} abut_key;
+
+/* The keys of one kind of map. */
+struct abut_keys {
+    const char *what;                   /* name of the map in messages; NULL: its key */
+    const char *prefix;                 /* of the names of its values in messages */
+    const abut_key *row;                /* ends with an empty one */
+    int needs;                          /* rows that must be there: so many first ones */
+    const char *form;                   /* what is expected when one of them is not; NULL: the missing key is named */
+};
+
+/* Rows of a structure T: key k, member m, quantity Q, range r, words w. */
+#define ABUT_AT(T, m) .at = offsetof(T, m), .size = sizeof(((T *)NULL)->m)
+#define ABUT_NUMBER(T, k, m, Q, r) .name = k, .kind = ABUT_KEY_NUMBER, .q = ABUT_Q_##Q, .range = r, ABUT_AT(T, m)
+#define ABUT_WHOLE(T, k, m, r) .name = k, .kind = ABUT_KEY_WHOLE, .range = r, ABUT_AT(T, m)
+#define ABUT_WORD(T, k, m, ...) .name = k, .kind = ABUT_KEY_WORD, .words = __VA_ARGS__, ABUT_AT(T, m)
+#define ABUT_FLAG(T, k, m) ABUT_WORD(T, k, m, abut_false_true)
+#define ABUT_TREE(T, k, m) .name = k, .kind = ABUT_KEY_TREE, ABUT_AT(T, m)
+#define ABUT_MAP(k, map) .name = k, .kind = ABUT_KEY_MAP, .keys = map
+#define ABUT_CHECKED(k, map, f) ABUT_MAP(k, map), .read = f
+#define ABUT_READ(T, k, m, f) .name = k, .kind = ABUT_KEY_READ, .read = f, ABUT_AT(T, m)
+#define ABUT_HAS(T, m) .has = offsetof(T, m)
+#define ABUT_WORDS(...) (const char *const[]){ __VA_ARGS__, NULL }
+extern const char *const abut_false_true[];
+
+/** Reads the map t into the structure `to`: keys that are there, in the order of the rows; other members keep their values.
+ * Fails  ABUT_E_FORMAT a key that no row has, one that must be there, a value of another kind, unit or range; as `read` */
+ABUT_MUST_USE abut_status abut_keys_read(const abut_scene_reader *r, const abut_keys *map, const abut_tree *t, void *to,
+                                         abut_err *err);
+/** As abut_keys_read of some of the keys of a map, which has others, too. */
+ABUT_MUST_USE abut_status abut_keys_some(const abut_scene_reader *r, const abut_keys *map, const abut_tree *t, void *to,
+                                         abut_err *err);
+/** Reads one value as its row says. */
+ABUT_MUST_USE abut_status abut_key_value(const abut_scene_reader *r, const abut_keys *map, const abut_key *k, const abut_tree *t,
+                                         void *to, abut_err *err);
+/** Reads a list into *rows, which it makes: *n zero-filled rows of `size` bytes.  entry: an example, as for abut_tree_list. */
+ABUT_MUST_USE abut_status abut_scene_list(const abut_scene_reader *r, const abut_tree *t, const char *what, const char *entry,
+                                          abut_key_read *read, size_t size, void *rows, int32_t *n, abut_err *err);
+/** Writes a line for each key of the map and of the maps in it: path, what it takes, range or words, default; tabs between.
+ * defaults  the structure of the rows with their defaults; NULL: defaults are those that the rows say */
+void abut_keys_write(FILE *f, const char *path, const abut_keys *map, const void *defaults);
+
+/** Copies the place of a value. */
+void abut_scene_from(const abut_tree *t, char from[ABUT_SCENE_FROM]);
+/** Checks and copies the key of t as a name. */
+ABUT_MUST_USE abut_status abut_scene_name(const abut_tree *t, char name[ABUT_SCENE_NAME], abut_err *err);
+/** Row of `word`, the value of t, among names, which it frees; names the nearest one, or what is expected (NULL: one of them).
+ * names NULL: fails for lack of memory */
+ABUT_MUST_USE abut_status abut_scene_named(const abut_tree *t, const char *what, const char *word, const char **names,
+                                           const char *expected, int32_t *row, abut_err *err);
+/** Row of the object of that name; half-spaces follow the objects when `planes` is set.  Names the nearest one. */
+ABUT_MUST_USE abut_status abut_scene_find(const abut_scene_reader *r, const abut_tree *t, int planes, int32_t *row,
+                                          abut_err *err);
+/** Row of the material of that name.  Names the nearest one. */
+ABUT_MUST_USE abut_status abut_read_scene_material(const abut_scene_reader *r, const abut_tree *t, int32_t *row, abut_err *err);
+/** Puts the place of t before the message of a reader or generator that failed with rc; a size that a generator refuses is a
+ * fault of the scene (ABUT_E_FORMAT). */
+abut_status abut_scene_placed(const abut_tree *t, abut_status rc, abut_err *err);
+/** Fails unless v[3], the value of t, is a vector that is not zero. */
+ABUT_MUST_USE abut_status abut_scene_nonzero(const abut_tree *t, const char *what, const double v[3], abut_err *err);
+
+/* ---- generate.c ---- */
+
+/** Loads the mesh file that t names. */
+ABUT_MUST_USE abut_status abut_scene_load(const abut_scene_reader *r, const abut_tree *t, abut_mesh *m, abut_err *err);
+/** Reads a `sequence`: positions of all points of the mesh at ascending times, unchanged from the files.  An empty mesh becomes
+ * the first of them; any other one must have as many points as each. */
+ABUT_MUST_USE abut_status abut_read_scene_path(const abut_scene_reader *r, const abut_tree *t, abut_mesh *mesh,
+                                               abut_scene_path *p, abut_err *err);
+/** Reads a list of capsules into *capsule, which it makes. */
+ABUT_MUST_USE abut_status abut_scene_capsules(const abut_scene_reader *r, const abut_tree *t, abut_capsule **capsule, int32_t *n,
+                                              abut_err *err);
+/** The value t of `generate`: its one generator makes the mesh of the object, which is empty; of a cage also `fill`; the smooth
+ * shape that a mesh with an order above 1 approximates. */
+ABUT_MUST_USE abut_status abut_scene_generate(const abut_scene_reader *r, const abut_tree *object, const abut_tree *t,
+                                              abut_scene_object *o, abut_err *err);
+extern const abut_keys abut_scene_sequence, abut_scene_generators;
+
+/* ---- mesh.c ---- */
+
+/* {axis, angle}, or {axis, rate, center} */
+typedef struct abut_scene_turn {
+    double axis[3], value;
+    const abut_tree *center;
+} abut_scene_turn;
+
+/** Reads a map of the keys abut_scene_angle or abut_scene_rate as a rotation vector.  center  out: the centre of a rate; NULL to
+ * skip */
+ABUT_MUST_USE abut_status abut_scene_axis(const abut_scene_reader *r, const abut_keys *keys, const abut_tree *t, double out[3],
+                                          const abut_tree **center, abut_err *err);
+/** A rotation {axis: [..], angle: angle}, or a list of them done in order, applied after what the matrix R[9] does. */
+abut_key_read abut_scene_rotation;
+
+/* Scale, then rotate, then translate of an object, all about the origin: x -> A x + b. */
+typedef struct abut_scene_place_of {
+    double scale[3], A[9], b[3];
+} abut_scene_place_of;
+
+ABUT_MUST_USE abut_status abut_scene_placement(const abut_scene_reader *r, const abut_tree *object, abut_scene_place_of *p,
+                                               abut_err *err);
+/** *n: number of objects that a `repeat` with `objects: true` makes of an object; 0: it has none. */
+ABUT_MUST_USE abut_status abut_scene_copies(const abut_scene_reader *r, const abut_tree *object, int32_t *n, abut_err *err);
+/** The mesh of an object: file or generator, scaled, rotated, moved, repeated.  copy: of `repeat` with `objects: true`, or 0. */
+ABUT_MUST_USE abut_status abut_scene_mesh(const abut_scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o,
+                                          abut_err *err);
+/** `surface`, into an abut_scene_order; what it excludes. */
+abut_key_read abut_scene_read_surface;
+ABUT_MUST_USE abut_status abut_scene_check_surface(const abut_tree *object, const abut_scene_order *a, abut_err *err);
+/** `proxy` and `match-mass` of an object: after its mesh and its tets.  copy: as for abut_scene_mesh. */
+ABUT_MUST_USE abut_status abut_scene_read_proxy(const abut_scene_reader *r, const abut_tree *object, int32_t copy,
+                                                abut_scene_object *o, abut_err *err);
+extern const abut_keys abut_scene_angle, abut_scene_rate, abut_scene_repeat, abut_scene_rest, abut_scene_surface,
+    abut_scene_proxy_keys;
+
+/* ---- objects.c ---- */
+
+/** The `objects` map: bodies, obstacles and half-spaces.  Materials must have been read. */
+ABUT_MUST_USE abut_status abut_scene_objects(const abut_scene_reader *r, const abut_tree *objects, abut_err *err);
+extern const abut_keys abut_scene_object_names, abut_scene_half_space;
+
+/* ---- motions.c: after the objects ---- */
+
+/** Checks all of `selections`, also unused ones. */
+ABUT_MUST_USE abut_status abut_scene_selections(const abut_scene_reader *r, abut_err *err);
+/** Reads the key `ramp` or `factor` of the map of a load; without either the table stays empty. */
+ABUT_MUST_USE abut_status abut_scene_factor(const abut_scene_reader *r, const abut_tree *map, abut_scene_table *out, abut_err *err);
+/** An entry of `motion`, `attachments`, `seams`. */
+abut_key_read abut_scene_read_motion, abut_scene_read_attachment, abut_scene_read_seam;
+extern const abut_keys abut_scene_selection_names, abut_scene_factor_keys, abut_scene_motion_keys, abut_scene_attachment_keys,
+    abut_scene_seam_keys;
+
+#endif
