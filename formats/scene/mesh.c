@@ -223,8 +223,8 @@ static abut_status repeat(const lattice *l, const abut_tree *count, int32_t whic
 {
     static const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     const int64_t first = l->objects ? which : 0, n = l->objects ? 1 : copies_of(l);
-    abut_status rc = abut_scene_placed(count, abut_mesh_bound((double)n * m->nv, (double)n * abut_mesh_elements(m), "repeat", err),
-                                       err);
+    const double points = (double)n * m->nv, elements = (double)n * abut_mesh_elements(m);
+    abut_status rc = abut_scene_placed(count, abut_mesh_bound(points, elements, "repeat", err), err);
     abut_mesh all = { 0 }, copy = { 0 };
     for (int64_t c = first; c < first + n && !rc; c++) {
         double at[3];
@@ -443,15 +443,17 @@ static abut_status read_capsules(const abut_scene_reader *r, const abut_tree *t,
 static const abut_key SPHERE[] = { POSITIVE("radius", radius), CENTER };
 static const abut_key CYLINDER[] = { POSITIVE("radius", radius), POSITIVE("height", size), CENTER };
 static const abut_key TORUS[] = { POSITIVE("radius", radius), POSITIVE("tube", size), CENTER };
-static const abut_key CAPSULES[] = { { .name = "capsules", .kind = ABUT_KEY_READ, .read = read_capsules, .form = "a list of maps" },
+static const abut_key CAPSULES[] = { { .name = "capsules", .kind = ABUT_KEY_READ, .read = read_capsules,
+                                       .form = "a list of maps" },
                                      { ABUT_NUMBER(abut_snap, "blend", blend, LENGTH, "[0,)"), .fallback = "0" }, { 0 } };
 #define SHAPE(k, keys, n) { ABUT_MAP(k, (&(const abut_keys){ .row = keys, .needs = n })) }
 static const abut_key SHAPES[] = { SHAPE("sphere", SPHERE, 1), SHAPE("cylinder", CYLINDER, 2), SHAPE("torus", TORUS, 2),
                                    SHAPE("capsules", CAPSULES, 1), { 0 } };
 static const int KIND[] = { ABUT_SNAP_SPHERE, ABUT_SNAP_CYLINDER, ABUT_SNAP_TORUS, ABUT_SNAP_CAPSULES };
 static const abut_keys SNAP = { "snap", NULL, SHAPES, 0, NULL };
-static const abut_key SURFACE_KEYS[] = { { .name = "snap", .kind = ABUT_KEY_TREE, .keys = &SNAP, .form = "file, none, or a shape" },
-                                         { 0 } };
+static const abut_key SURFACE_KEYS[] = {
+    { .name = "snap", .kind = ABUT_KEY_TREE, .keys = &SNAP, .form = "file, none, or a shape" }, { 0 }
+};
 const abut_keys abut_scene_surface = { "surface", NULL, SURFACE_KEYS, 1, "{snap: a file of triangles, a shape, or none}" };
 
 /* Reads a smooth shape by its name. */
@@ -570,8 +572,8 @@ static abut_status read_proxy(const abut_scene_reader *r, const abut_tree *objec
         return abut_tree_fail_key(t, err, "proxy: expected a body of tets");
     if (most && !mesh) return abut_tree_fail_key(most, err, "max-extrapolation: without a mesh nothing is outside of the tets");
     if (p->extrapolation > limit)
-        return abut_tree_fail(most, err, "max-extrapolation: %g, expected at most %g for tets of order %d, whose polynomials grow "
-                              "fast outside of them", p->extrapolation, limit, abut_scene_order_of(o));
+        return abut_tree_fail(most, err, "max-extrapolation: %g, expected at most %g for tets of order %d, whose polynomials "
+                              "grow fast outside of them", p->extrapolation, limit, abut_scene_order_of(o));
     if (mesh) rc = read_placed(r, object, mesh, copy, &p->surface, err);
     return rc || !mesh ? rc : keep_triangles(mesh, &p->surface, err);
 }

@@ -35,8 +35,8 @@ static abut_status check_limits(const abut_scene_reader *r, const abut_tree *t, 
             return abut_tree_fail_key(begin[k], err, "%s without %s", begin[k]->key, k ? "upper" : "lower");
         if (!begin[k]) *from = said[k] != NULL;
         if (k && said[k] && !(*from >= 1 && *l > *from))
-            return abut_tree_fail(begin[k] ? begin[k] : said[k], err, "upper %g, its threshold %g: expected 1 <= threshold < upper",
-                                  *l, *from);
+            return abut_tree_fail(begin[k] ? begin[k] : said[k], err,
+                                  "upper %g, its threshold %g: expected 1 <= threshold < upper", *l, *from);
         if (!k && said[k] && !(*l >= 0 && *l < *from && *from <= 1))
             return abut_tree_fail(begin[k] ? begin[k] : said[k], err,
                                   "lower %g, its threshold %g: expected 0 <= lower < threshold <= 1", *l, *from);

@@ -9,6 +9,7 @@
 #include "base/words.h"
 
 #include <stdint.h>
+#include <stdio.h>
 
 typedef enum abut_tree_kind { ABUT_TREE_TEXT, ABUT_TREE_LIST, ABUT_TREE_MAP } abut_tree_kind;
 
@@ -109,5 +110,21 @@ void abut_make_text(abut_tree_maker *m, abut_tree *parent, const char *key, cons
 void abut_make_number(abut_tree_maker *m, abut_tree *parent, const char *key, double v, const char *unit);
 /** A list of n such numbers. */
 void abut_make_numbers(abut_tree_maker *m, abut_tree *parent, const char *key, const double *v, int n);
+
+/* ---- yaml.c, which alone uses libyaml: YAML text as a tree, and a tree as YAML text ---- */
+
+/** Parses one YAML document.  name is borrowed: it must live as long as the arena.  An empty document is an empty map.
+ * Fails  ABUT_E_FORMAT with file, line and column: what libyaml says, a key twice in a map, a key that is no plain text,
+ *        an alias, a second document, more than 64 levels; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_yaml_read(abut_arena *arena, const char *name, const char *text, size_t size,
+                                         abut_tree **root, abut_err *err);
+
+/** Writes a tree that abut_yaml_read reads back the same: short values in one line, the rest one line per key.
+ * Fails  ABUT_E_FORMAT a text is not UTF-8, with its place; ABUT_E_IO f refuses; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_yaml_write(FILE *f, const abut_tree *root, abut_err *err);
+
+/** Checks that every name and value of the tree is UTF-8, as a file of `what` ("YAML") requires.
+ * Fails  ABUT_E_FORMAT with the place of the first that is not */
+ABUT_MUST_USE abut_status abut_yaml_check_text(const abut_tree *root, const char *what, abut_err *err);
 
 #endif

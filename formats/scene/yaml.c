@@ -1,4 +1,4 @@
-#include "formats/scene/yaml.h"
+#include "formats/scene/tree.h"
 
 #include <errno.h>
 #include <stdio.h>

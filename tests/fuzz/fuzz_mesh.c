@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L     /* open_memstream */
 #include "formats/ipc/script.h"
 #include "formats/mesh/mesh_io.h"
-#include "formats/scene/yaml.h"
+#include "formats/scene/tree.h"
 #include "mesh/tet_nodes.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/bytes.h"

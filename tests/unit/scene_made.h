@@ -6,7 +6,7 @@
 
 #include "contact/start_check.h"
 #include "formats/scene/scene_read.h"
-#include "formats/scene/yaml.h"
+#include "formats/scene/tree.h"
 #include "scene/build.h"
 
 /* A body of one cube. */

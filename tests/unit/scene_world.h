@@ -6,7 +6,7 @@
 
 #include "judge/judge.h"
 #include "formats/scene/scene_read.h"
-#include "formats/scene/yaml.h"
+#include "formats/scene/tree.h"
 #include "scene/build.h"
 #include "scene/scene.h"
 

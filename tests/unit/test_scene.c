@@ -303,7 +303,8 @@ TEST(a_friction_table_that_cannot_be_meant_is_refused)
     CHECK(refused("contact: {friction: {smoothing: c3}}\n" REST, ABUT_E_FORMAT, "contact.friction.smoothing"));
     CHECK(refused("contact: {barrier: {continuity: 2}}\n" REST, ABUT_E_FORMAT, "contact.barrier.continuity"));
     CHECK(refused("contact: {barrier: {law: ipcc}}\n" REST, ABUT_E_FORMAT, "contact.barrier.law is 'ipcc'; did you mean 'ipc'?"));
-    CHECK(refused("contact: {barrier: {filter: 1}}\n" REST, ABUT_E_FORMAT, "contact.barrier.filter is '1': expected 0 or more and less than 1"));
+    CHECK(refused("contact: {barrier: {filter: 1}}\n" REST, ABUT_E_FORMAT,
+                  "contact.barrier.filter is '1': expected 0 or more and less than 1"));
     CHECK(refused("contact: {barrier: {filter: -0.1}}\n" REST, ABUT_E_FORMAT, "contact.barrier.filter is '-0.1'"));
     CHECK(refused("contact: {barrier: {kappa: log}}\n" REST, ABUT_E_FORMAT, "contact.barrier.kappa"));
     CHECK(refused("contact: {barrier: {law: ipc, continuity: c2}}\n" REST, ABUT_E_FORMAT, "contact.barrier.law is there"));

@@ -4,7 +4,6 @@
 #include "formats/ipc/script.h"
 #include "formats/mesh/mesh_io.h"
 #include "formats/result/out_file.h"
-#include "formats/scene/yaml.h"
 #include "formats/stream/state_wire.h"
 
 #include <ctype.h>
