@@ -444,7 +444,8 @@ static abut_status enclose(const abut_tree *t, const cage *c, const abut_mesh *s
                               abut_s(s->nt), s->nf, abut_s(s->nf));
     abut_status rc = abut_scene_placed(c->mesh, abut_mesh_solid_check(s, err), err);
     if (!rc && c->is_solid) rc = abut_scene_placed(t, abut_generate_round_cage(s, c->solid ? 8 : 20, &o->mesh, err), err);
-    else if (!rc && c->star) rc = abut_scene_placed(abut_tree_find(t, "star"), abut_generate_star_cage(s, c->star, &o->mesh, err), err);
+    else if (!rc && c->star)
+        rc = abut_scene_placed(abut_tree_find(t, "star"), abut_generate_star_cage(s, c->star, &o->mesh, err), err);
     else if (!rc) rc = lattice(t, c, s, &o->mesh, err);
     if (!rc && !(o->fill = malloc(((size_t)o->mesh.nt + 1) * sizeof *o->fill)))
         rc = abut_fail(err, ABUT_E_NOMEM, "cage: no memory for %d tets", o->mesh.nt);

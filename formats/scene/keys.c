@@ -20,8 +20,8 @@ typedef struct interval {
 static interval interval_of(const char *range)
 {
     const char *const comma = strchr(range, ','), *const end = comma + strcspn(comma, ")]");
-    return (interval){ comma == range + 1 ? -INFINITY : strtod(range + 1, NULL), end == comma + 1 ? INFINITY : strtod(comma + 1, NULL),
-                       *range == '[', *end == ']' };
+    return (interval){ comma == range + 1 ? -INFINITY : strtod(range + 1, NULL),
+                       end == comma + 1 ? INFINITY : strtod(comma + 1, NULL), *range == '[', *end == ']' };
 }
 
 /* "more than 0 and at most 1" */

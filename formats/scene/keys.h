@@ -172,7 +172,8 @@ extern const abut_keys abut_scene_object_names, abut_scene_half_space;
 /** Checks all of `selections`, also unused ones. */
 ABUT_MUST_USE abut_status abut_scene_selections(const abut_scene_reader *r, abut_err *err);
 /** Reads the key `ramp` or `factor` of the map of a load; without either the table stays empty. */
-ABUT_MUST_USE abut_status abut_scene_factor(const abut_scene_reader *r, const abut_tree *map, abut_scene_table *out, abut_err *err);
+ABUT_MUST_USE abut_status abut_scene_factor(const abut_scene_reader *r, const abut_tree *map, abut_scene_table *out,
+                                            abut_err *err);
 /** An entry of `motion`, `attachments`, `seams`. */
 abut_key_read abut_scene_read_motion, abut_scene_read_attachment, abut_scene_read_seam;
 extern const abut_keys abut_scene_selection_names, abut_scene_factor_keys, abut_scene_motion_keys, abut_scene_attachment_keys,

@@ -111,8 +111,8 @@ static const abut_key SELECT_KEYS[] = {
     { 0 }
 };
 static const abut_keys SELECT = { "select", NULL, SELECT_KEYS, 0, NULL };
-const abut_keys abut_scene_selection_names = { .row = (const abut_key[]){ { .name = "NAME", .kind = ABUT_KEY_LATER, .keys = &SELECT },
-                                                                         { 0 } } };
+static const abut_key SELECTION_KEYS[] = { { .name = "NAME", .kind = ABUT_KEY_LATER, .keys = &SELECT }, { 0 } };
+const abut_keys abut_scene_selection_names = { .row = SELECTION_KEYS };
 
 static abut_status read_conditions(const abut_scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err)
 {
@@ -263,7 +263,8 @@ static abut_status read_window(const abut_scene_reader *r, const abut_tree *t, a
     if (until && until->kind == ABUT_TREE_MAP) return read_stop(r, until, m, err);
     const abut_status rc = until ? abut_tree_real(until, "until", ABUT_Q_TIME, &window[1], NULL, err) : ABUT_OK;
     if (rc || window[0] < window[1]) return rc;
-    return abut_tree_fail(until ? until : from, err, "from %g s until %g s: expected 'from' before 'until'", window[0], window[1]);
+    return abut_tree_fail(until ? until : from, err, "from %g s until %g s: expected 'from' before 'until'", window[0],
+                          window[1]);
 }
 
 /* ---- what the nodes do ---- */
@@ -372,7 +373,8 @@ static abut_status check_rotation(const abut_scene_reader *r, const abut_tree *t
 static const abut_key POSE_KEYS[] = {
     { ABUT_NUMBER(abut_scene_pose, "time", time, TIME, NULL) },
     { ABUT_NUMBER(abut_scene_pose, "translate", shift, LENGTH, NULL), .fallback = "[0, 0, 0]" },
-    { ABUT_READ(abut_scene_pose, "rotate", rotation, read_rotation), .keys = &abut_scene_angle, .form = "map, or a list of maps" },
+    { ABUT_READ(abut_scene_pose, "rotate", rotation, read_rotation), .keys = &abut_scene_angle,
+      .form = "map, or a list of maps" },
     { ABUT_READ(abut_scene_pose, "quaternion", rotation, read_quaternion), .form = "4 numbers" },
     { .name = "scale", .kind = ABUT_KEY_AXES, .range = "(0,)", ABUT_AT(abut_scene_pose, scale), .fallback = "1" },
     { 0 }
@@ -566,8 +568,9 @@ static const abut_key ATTACHMENT_KEYS[] = {
     { ABUT_NUMBER(abut_scene_attachment, "within", within, LENGTH, "(0,)") },
     { 0 }
 };
-const abut_keys abut_scene_attachment_keys = { "attachment", NULL, ATTACHMENT_KEYS, 3,
-                                               "{from: conditions, to: {object: name} or {point: [x, y, z]}, stiffness: number}" };
+const abut_keys abut_scene_attachment_keys = {
+    "attachment", NULL, ATTACHMENT_KEYS, 3, "{from: conditions, to: {object: name} or {point: [x, y, z]}, stiffness: number}"
+};
 
 abut_status abut_scene_read_attachment(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {

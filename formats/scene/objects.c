@@ -189,8 +189,8 @@ static const abut_key OBJECT_KEYS[] = {
 };
 _Static_assert(ABUT_ORDER_MAX == 4, "the range of order and geometry");
 static const abut_keys BODY = { "object", NULL, OBJECT_KEYS, 0, NULL };
-const abut_keys abut_scene_object_names = { .row = (const abut_key[]){ { .name = "NAME", .kind = ABUT_KEY_LATER, .keys = &BODY },
-                                                                      { 0 } } };
+static const abut_key NAME_KEYS[] = { { .name = "NAME", .kind = ABUT_KEY_LATER, .keys = &BODY }, { 0 } };
+const abut_keys abut_scene_object_names = { .row = NAME_KEYS };
 
 /* The material an object names; of a body the only one there is, when it names none. */
 static abut_status find_material(const abut_scene_reader *r, const abut_tree *object, int body, int32_t *row, abut_err *err)

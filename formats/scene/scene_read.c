@@ -42,7 +42,8 @@ static abut_status read_spline(const abut_scene_reader *r, const abut_tree *t, v
     if (!rc) rc = abut_tree_vector(knots, "spline.stretch", ABUT_Q_PURE, n, m->knot, err);
     for (int k = 1; k < n && !rc; k++)
         if (!(m->knot[k - 1] < m->knot[k]))
-            rc = abut_tree_fail(knots, err, "spline.stretch: %g after %g: expected ascending numbers", m->knot[k], m->knot[k - 1]);
+            rc = abut_tree_fail(knots, err, "spline.stretch: %g after %g: expected ascending numbers", m->knot[k],
+                                m->knot[k - 1]);
     for (int q = 0; q < 3 && !rc; q++) {
         const char *const key = SPLINE_KEYS[1 + q].name;
         rc = abut_tree_vector(abut_tree_find(t, key), key, ABUT_Q_PRESSURE, n, value, err);
@@ -84,7 +85,8 @@ static abut_status check_stretch(const abut_scene_reader *r, const abut_tree *t,
 static const abut_key FABRIC_KEYS[] = { MATERIAL("warp", fabric[0], PRESSURE, NULL), MATERIAL("weft", fabric[1], PRESSURE, NULL),
                                         MATERIAL("coupling", fabric[2], PRESSURE, NULL),
                                         MATERIAL("shear", fabric[3], PRESSURE, NULL), { 0 } };
-static const abut_key WITKIN_KEYS[] = { MATERIAL("warp", fabric[0], PRESSURE, "(0,)"), MATERIAL("weft", fabric[1], PRESSURE, "(0,)"),
+static const abut_key WITKIN_KEYS[] = { MATERIAL("warp", fabric[0], PRESSURE, "(0,)"),
+                                        MATERIAL("weft", fabric[1], PRESSURE, "(0,)"),
                                         MATERIAL("shear", fabric[3], PRESSURE, "(0,)"),
                                         MATERIAL("compression", compression, PURE, "(0,1]"), { 0 } };
 static const abut_key STRAIN_KEYS[] = { MATERIAL("warp", strain_limit[0], PURE, "(0,)"),
@@ -102,8 +104,8 @@ static abut_status read_fabric(const abut_scene_reader *r, const abut_tree *t, v
     if (m->membrane == ABUT_MEMBRANE_BARAFF_WITKIN) return abut_keys_read(r, &WITKIN, t, m, err);
     const abut_status rc = abut_keys_read(r, &FABRIC, t, m, err);
     if (rc || (a[0] > 0 && a[1] > 0 && a[3] > 0 && a[2] * a[2] < a[0] * a[1])) return rc;
-    return abut_tree_fail(t, err, "fabric: warp %g, weft %g, coupling %g, shear %g Pa: expected warp, weft and shear more than 0, and "
-                          "coupling^2 less than warp times weft", a[0], a[1], a[2], a[3]);
+    return abut_tree_fail(t, err, "fabric: warp %g, weft %g, coupling %g, shear %g Pa: expected warp, weft and shear more than "
+                          "0, and coupling^2 less than warp times weft", a[0], a[1], a[2], a[3]);
 }
 
 static const abut_key MATERIAL_KEYS[] = {
@@ -124,8 +126,8 @@ static const abut_key MATERIAL_KEYS[] = {
 };
 _Static_assert(ABUT_QUADRATURE_MAX == 40, "the range of quadrature");
 static const abut_keys ONE_MATERIAL = { "material", NULL, MATERIAL_KEYS, 0, NULL };
-static const abut_keys MATERIALS = { .row = (const abut_key[]){ { .name = "NAME", .kind = ABUT_KEY_LATER, .keys = &ONE_MATERIAL },
-                                                               { 0 } } };
+static const abut_key NAME_KEYS[] = { { .name = "NAME", .kind = ABUT_KEY_LATER, .keys = &ONE_MATERIAL }, { 0 } };
+static const abut_keys MATERIALS = { .row = NAME_KEYS };
 
 /* Keys that only some models and membranes have, and need. */
 static abut_status check_material(const abut_tree *t, const abut_scene_material *m, abut_err *err)
@@ -309,7 +311,7 @@ static abut_status read_law(const abut_scene_reader *r, const abut_tree *t, void
 
 static const abut_key BARRIER_KEYS[] = {
     { ABUT_READ(abut_scene, "law", barrier_law, read_law), .form = "name of a law", .fallback = "ipc" },
-    { ABUT_WORD(abut_scene, "continuity", barrier_law, ABUT_WORDS("c0", "c1", "c2")) },     /* in the order of the published laws */
+    { ABUT_WORD(abut_scene, "continuity", barrier_law, ABUT_WORDS("c0", "c1", "c2")) }, /* in the order of the published laws */
     ABUT_BARRIER_KEYS(REAL, WORD)
     { 0 }
 };
@@ -339,16 +341,16 @@ static abut_status check_contact(const abut_scene_reader *r, const abut_tree *t,
         return abut_tree_fail_key(abut_tree_find(barrier, "continuity"), err,
                                   "contact.barrier.continuity: contact.barrier.law is there; expected one of them");
     if (!(s->fixed_kappa.value > 0) || !other) return ABUT_OK;
-    return abut_tree_fail_key(other, err, "contact.%s%s: contact.barrier.fixed-kappa is there, which has no bounds; expected one of "
-                              "them", other == scale ? "" : "barrier.", other->key);
+    return abut_tree_fail_key(other, err, "contact.%s%s: contact.barrier.fixed-kappa is there, which has no bounds; expected one "
+                              "of them", other == scale ? "" : "barrier.", other->key);
 }
 
 /* ---- other solvers ---- */
 
-#define NODAL(type, member, key, quantity, interval, array) { ABUT_NUMBER(struct abut_scene_nodal, key, member, quantity, interval) },
+#define NODAL(type, member, key, Q, interval, array) { ABUT_NUMBER(struct abut_scene_nodal, key, member, Q, interval) },
 #define NODAL_WORD(type, member, key, list, array) { ABUT_WORD(struct abut_scene_nodal, key, member, list) },
 #define NODAL_WHOLE(type, member, key, interval, array) { ABUT_WHOLE(struct abut_scene_nodal, key, member, interval) },
-#define SQP_REAL(type, member, key, quantity, interval, array) { ABUT_NUMBER(struct abut_scene_sqp, key, member, quantity, interval) },
+#define SQP_REAL(type, member, key, Q, interval, array) { ABUT_NUMBER(struct abut_scene_sqp, key, member, Q, interval) },
 #define SQP_WORD(type, member, key, list, array) { ABUT_WORD(struct abut_scene_sqp, key, member, list) },
 static const abut_key NODAL_KEYS[] = { ABUT_NODAL_KEYS(NODAL, NODAL_WORD, NODAL_WHOLE) { 0 } };
 static const abut_key SQP_KEYS[] = { ABUT_SQP_KEYS(SQP_REAL, SQP_WORD, ) { 0 } };
@@ -409,33 +411,50 @@ void abut_scene_keys_write(FILE *f)
     abut_keys_write(f, "", &TOP, &s);
 }
 
-/* Reads one of the lists of the top level. */
-static abut_status read_list(const abut_scene_reader *r, const abut_tree *map, const char *key, const char *what, const char *entry,
-                             abut_key_read *read, size_t size, void *rows, int32_t *n, abut_err *err)
+/* Lists that become rows of the scene, in the order of reading: objects are there by then. */
+#define ROWS(key, map, what, entry, read, member, count) \
+    { key, map, what, entry, read, sizeof *((abut_scene *)NULL)->member, offsetof(abut_scene, member), \
+      offsetof(abut_scene, count) }
+static const struct list {
+    const char *key;
+    int map;                /* 0: the root; 1: contact; 2: contact.friction */
+    const char *what, *entry;
+    abut_key_read *read;
+    size_t size, rows, count;
+} PAIRS[] = {
+    ROWS("pairs", 2, "contact.friction.pairs", "{between: [ball, floor], mu: 0.3}", read_pair, pair, npairs),
+    ROWS("cohesion", 1, "contact.cohesion", "{between: [ball, floor], force: 1 N, range: 1 mm}", read_cohesion, cohesion,
+         ncohesions),
+}, MOTIONS[] = {
+    ROWS("motion", 0, "motion", "{select: {object: ball}, fix: true}", abut_scene_read_motion, motion, nmotions),
+    ROWS("attachments", 0, "attachments", "{from: {object: ball}, to: {object: wall}, stiffness: 10 N/m}",
+         abut_scene_read_attachment, attachment, nattachments),
+    ROWS("seams", 0, "seams", "{from: {object: front}, to: {object: back}}", abut_scene_read_seam, seam, nseams),
+};
+
+static abut_status read_lists(const abut_scene_reader *r, const struct list *l, int n, abut_err *err)
 {
-    const abut_tree *t = map ? abut_tree_find(map, key) : NULL;
-    return t ? abut_scene_list(r, t, what, entry, read, size, rows, n, err) : ABUT_OK;
+    const abut_tree *const contact = abut_tree_find(r->root, "contact");
+    const abut_tree *const maps[] = { r->root, contact, contact ? abut_tree_find(contact, "friction") : NULL };
+    char *const s = (char *)r->scene;
+    abut_status rc = ABUT_OK;
+    for (; n-- && !rc; l++) {
+        const abut_tree *t = maps[l->map] ? abut_tree_find(maps[l->map], l->key) : NULL;
+        if (t) rc = abut_scene_list(r, t, l->what, l->entry, l->read, l->size, s + l->rows, (int32_t *)(s + l->count), err);
+    }
+    return rc;
 }
 
 abut_status abut_scene_read(const abut_tree *root, const char *base, abut_scene *out, abut_err *err)
 {
     abut_scene s = abut_scene_defaults();
     const abut_scene_reader r = { root, base, &s };
-    const abut_tree *contact = abut_tree_find(root, "contact"), *friction = contact ? abut_tree_find(contact, "friction") : NULL;
     abut_status rc = abut_keys_read(&r, &TOP, root, &s, err);
     if (!rc) rc = read_materials(&r, abut_tree_find(root, "materials"), err);
     if (!rc) rc = abut_scene_objects(&r, abut_tree_find(root, "objects"), err);
-    if (!rc) rc = read_list(&r, friction, "pairs", "contact.friction.pairs", "{between: [ball, floor], mu: 0.3}", read_pair,
-                            sizeof *s.pair, &s.pair, &s.npairs, err);
-    if (!rc) rc = read_list(&r, contact, "cohesion", "contact.cohesion", "{between: [ball, floor], force: 1 N, range: 1 mm}",
-                            read_cohesion, sizeof *s.cohesion, &s.cohesion, &s.ncohesions, err);
+    if (!rc) rc = read_lists(&r, PAIRS, sizeof PAIRS / sizeof *PAIRS, err);
     if (!rc) rc = abut_scene_selections(&r, err);
-    if (!rc) rc = read_list(&r, root, "motion", "motion", "{select: {object: ball}, fix: true}", abut_scene_read_motion,
-                            sizeof *s.motion, &s.motion, &s.nmotions, err);
-    if (!rc) rc = read_list(&r, root, "attachments", "attachments", "{from: {object: ball}, to: {object: wall}, stiffness: 10 N/m}",
-                            abut_scene_read_attachment, sizeof *s.attachment, &s.attachment, &s.nattachments, err);
-    if (!rc) rc = read_list(&r, root, "seams", "seams", "{from: {object: front}, to: {object: back}}", abut_scene_read_seam,
-                            sizeof *s.seam, &s.seam, &s.nseams, err);
+    if (!rc) rc = read_lists(&r, MOTIONS, sizeof MOTIONS / sizeof *MOTIONS, err);
     if (rc) abut_scene_clear(&s);
     else *out = s;
     return rc;

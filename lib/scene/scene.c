@@ -16,7 +16,8 @@
 #define DEFAULT_int(value, l) (value)
 #define DEFAULT_double(value, l) (value)
 #define DEFAULT_abut_param(value, l) (abut_param){ value, l, "default" }
-#define REAL(type, member, key, q, range, value) s.member = DEFAULT_##type(value, (value) > 0 && ABUT_Q_##q == ABUT_Q_LENGTH_OR_L);
+#define REAL(type, member, key, q, range, value) \
+    s.member = DEFAULT_##type(value, (value) > 0 && ABUT_Q_##q == ABUT_Q_LENGTH_OR_L);
 #define WORD(type, member, key, words, value) s.member = value;
 
 abut_scene abut_scene_defaults(void)

@@ -216,8 +216,8 @@ typedef struct abut_scene_cohesion {
 } abut_scene_cohesion;
 
 /* Keys of a scene whose value is a number or a word, by the map that they are in: each row makes a member of abut_scene, its
- * default, and the row of the reader (formats/scene/scene_read.c).  REAL: type, member, key, quantity, range, default; WORD: type,
- * member, key, words, default. */
+ * default, and the row of the reader (formats/scene/scene_read.c).  REAL: type, member, key, quantity, range, default; WORD:
+ * type, member, key, words, default. */
 #define ABUT_TIME_KEYS(REAL, WORD) \
     REAL(abut_param, step, "step", TIME, "(0,)", 0.01)                      /* s */ \
     REAL(abut_param, end, "end", TIME, "(0,)", 0)                           /* s; 0: not said */ \
@@ -229,7 +229,7 @@ typedef struct abut_scene_cohesion {
     REAL(abut_param, damp_mass, "mass", PER_TIME, "[0,)", 0)                /* 1/s */ \
     REAL(abut_param, damp_stiffness, "stiffness", TIME, "[0,)", 0)          /* s */
 #define ABUT_CONTACT_KEYS(REAL, WORD) \
-    WORD(int, bodies_off, "bodies", ABUT_WORDS("on", "off"), 0)             /* contact of bodies with each other and themselves */ \
+    WORD(int, bodies_off, "bodies", ABUT_WORDS("on", "off"), 0)             /* 1: bodies meet no body */ \
     WORD(int, start_pressed, "start", ABUT_WORDS("apart", "pressed"), 0)    /* 1: a start may part bodies (scene/advice.h) */ \
     REAL(abut_param, dhat, "dhat", LENGTH_OR_L, "(0,)", 1e-3)               /* m */ \
     REAL(abut_param, kappa_scale, "kappa-scale", PURE, "(0,)", 1)           /* of the bounds of the barrier stiffness */ \
@@ -237,7 +237,7 @@ typedef struct abut_scene_cohesion {
 #define ABUT_BARRIER_KEYS(REAL, WORD) \
     REAL(abut_param, stiffen_below, "stiffen-below", LENGTH_OR_L, "(0,)", 0)    /* m; 0: the solver's default */ \
     REAL(abut_param, barrier_filter, "filter", PURE, "[0,1)", 0)            /* of dhat; 0: none */ \
-    WORD(int, barrier_kappa, "kappa", ABUT_WORDS("own", "ipc"), 0)          /* 1: bounds of the stiffness by ipc, for every law */ \
+    WORD(int, barrier_kappa, "kappa", ABUT_WORDS("own", "ipc"), 0)          /* 1: bounds by ipc, for every law */ \
     REAL(abut_param, fixed_kappa, "fixed-kappa", PURE, "(0,)", 0)           /* kg/m^2, in all steps; 0: between its bounds */ \
     WORD(int, mollifier_off, "mollifier", ABUT_WORDS("on", "off"), 0)       /* 1: nearly parallel edges are contacts as others */
 #define ABUT_FRICTION_KEYS(REAL, WORD) \
@@ -247,9 +247,9 @@ typedef struct abut_scene_cohesion {
 #define ABUT_TOP_KEYS(REAL, WORD) \
     REAL(abut_param, tolerance, "tolerance", SPEED_OR_L, "(0,)", 0)         /* m/s; 0: derived */ \
     REAL(abut_param, force_tolerance, "force-tolerance", PURE, "(0,)", 0.1) /* of the largest force; 0: not tested */ \
-    WORD(int, length_of_box, "length", ABUT_WORDS("bodies", "bounding-box"), 0) /* 1: l is the diagonal of the box of all bodies */ \
+    WORD(int, length_of_box, "length", ABUT_WORDS("bodies", "bounding-box"), 0) /* 1: l: the diagonal of all */ \
     WORD(int, solver, "solver", ABUT_WORDS("newton", "nodal", "sqp", "qp"), 0)  /* ABUT_SOLVED_BY_* */ \
-    REAL(double, fit, "fit", LENGTH, "(0,)", 0)     /* m: longest side of the scene, moved to the positive octant; 0: unchanged */ \
+    REAL(double, fit, "fit", LENGTH, "(0,)", 0)     /* m: longest side, the lower corner goes to 0; 0: none */ \
     REAL(abut_param, lift, "lift", LENGTH_OR_L, NULL, 0)    /* m: after fit, the scene without half-spaces is raised by this */
 /* Keys that become an array of the model where the scene has them; the last column is its name.  WHOLE: a whole number. */
 #define ABUT_NODAL_KEYS(REAL, WORD, WHOLE) \

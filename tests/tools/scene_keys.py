@@ -1,14 +1,16 @@
-"""The table of keys that mesh-prep reads scenes by (--keys), and the tables of the documents: every key is in its document with its
-words and its default, and every key of a table is one."""
+"""The keys by which mesh-prep reads scenes (--keys) and the tables of the documents: every key is in its document with its words
+and its default, and every key of a table is one."""
 import re, subprocess, sys
 prep, formats = sys.argv[1:]
-HOMES = [("objects.NAME.generate.", "GENERATORS"), ("objects.NAME.shell.pressure.factor.", "MOTIONS"), ("objects.NAME.shell.", "MATERIALS"), ("objects.NAME.rod.", "MATERIALS"),
+HOMES = [("objects.NAME.generate.", "GENERATORS"), ("objects.NAME.shell.pressure.factor.", "MOTIONS"),
+         ("objects.NAME.shell.", "MATERIALS"), ("objects.NAME.rod.", "MATERIALS"),
          ("objects.NAME.particle.", "MATERIALS"), ("objects.NAME.sequence.", "MOTIONS"), ("materials.", "MATERIALS"),
          ("selections.", "MOTIONS"), ("motion.", "MOTIONS"), ("attachments.", "MOTIONS"), ("seams.", "MOTIONS"), ("", "SCENE")]
 text = {d: open(f"{formats}/{d}.md").read() for d in ("SCENE", "MATERIALS", "GENERATORS", "MOTIONS")}
 words = {d: set(re.findall(r"[\w-]+", " ".join(re.findall(r"`([^`]*)`", t) + re.findall(r"```yaml\n(.*?)```", t, re.S))))
          for d, t in text.items()}
-keys = [line.split("\t") for line in subprocess.run([prep, "--keys"], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()]
+said = subprocess.run([prep, "--keys"], stdout=subprocess.PIPE, text=True, check=True).stdout
+keys = [line.split("\t") for line in said.splitlines()]
 rows = {}                                       # of tables whose first column has keys: code of the first cell -> cells
 for d, t in text.items():
     for table in re.findall(r"^(\|[^\n]*\n\|[-| ]+\|\n(?:\|.*\n)+)", t, re.M):
