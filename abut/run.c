@@ -1,7 +1,8 @@
 #include "abut/run.h"
 
 #include "base/par.h"
-#include "energy/element_term.h"
+#include "energy/element_energy.h"
+#include "energy/term.h"
 #include "formats/stream/pass.h"
 #include "solve/solvers.h"
 

@@ -3,7 +3,7 @@
 #define ABUT_FORMATS_RESULT_MEASURE_H
 
 #include "contact/pairs.h"
-#include "energy/terms.h"
+#include "energy/term.h"
 
 /* Quantities to compute; the rest of abut_fields stays empty. */
 enum { ABUT_WANT_STRESS = 1 /* J, stress */, ABUT_WANT_CONTACT = 2 /* force, contacts, gap */,

@@ -185,9 +185,8 @@ static void corner_forces(const abut_codim *t, int parts, double kappa, const do
 {
     const abut_codim_ask ask = { .t = t, .x = z, .parts = parts, .kappa = kappa, .scale = 1 };
     memset(f, 0, 12 * t->n * sizeof *f);
-    abut_codim_shell_gradient(&ask, 0, t->first[ABUT_CODIM_SHELL + 1], f);
-    for (int kind = ABUT_CODIM_HINGE; kind < ABUT_CODIM_KINDS; kind++)
-        abut_codim_bend_gradient(&ask, kind, t->first[kind], t->first[kind + 1], f);
+    for (int kind = 0; kind < ABUT_CODIM_KINDS; kind++)
+        abut_codim_elements_gradient(&ask, kind, t->first[kind], t->first[kind + 1], f);
 }
 
 /* Poisson's ratio of the materials of shells, which plane stress has inside: forces at nu + step and nu - step. */

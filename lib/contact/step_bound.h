@@ -1,4 +1,4 @@
-/* How far a direction may be followed: collisions, half-spaces, inversions (Li 2020, 4.4.4, App. D); energy/codim_bound.h has the
+/* How far a direction may be followed: collisions, half-spaces, inversions (Li 2020, 4.4.4, App. D); energy/stretch.h has the
  * bounds of shells. */
 #ifndef ABUT_CONTACT_STEP_BOUND_H
 #define ABUT_CONTACT_STEP_BOUND_H

@@ -1,7 +1,7 @@
 #include "energy/barrier.h"
 
 #include "base/par.h"
-#include "energy/terms.h"
+#include "energy/term.h"
 #include "geom/dist.h"
 #include "sparse/packed_inline.h"
 

@@ -49,7 +49,6 @@ ABUT_FN double abut_barrier_fn(abut_barrier_law law, double D, double *db, doubl
     return b;
 }
 
-
 /* ---- mollified edge pairs ---- */
 
 /* d^2 of the active feature of an edge pair, its gradient g[12] and Hessian H[144] (NULL to skip) in the four points */
@@ -151,6 +150,132 @@ ABUT_FN void abut_pair_barrier_hess_fn(abut_barrier_law law, abut_stencil kind, 
     case ABUT_PT: barrier_plain_hess(ABUT_PT, 3, 2, law, x, scale, H); break;
     default: barrier_plain_hess(ABUT_EE, 3, 2, law, x, scale, H);
     }
+}
+
+/* ---- Hessian by Gauss and Newton (energy/barrier_hessians.h) ---- */
+
+/* fraction of |e1|^2 |e2|^2: below it c is rounding */
+#define ABUT_GN_PARALLEL 1e-30
+
+ABUT_FN double abut_gn_dot(const double *a, const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < 12; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+/* |x_q - x_p|^2 */
+ABUT_FN double abut_gn_length2(const double *x, int p, int q)
+{
+    const abut_vec3 e = abut_v3_diff(x + 3 * q, x + 3 * p);
+    return abut_v3_dot(e, e);
+}
+
+/** abut_mollified_gn_of (energy/barrier_pair.h) from c and d^2 with their gradients in m->a and m->v, the mollifier e with its derivatives and the
+ * barrier b with its derivative; along: m22 over e. */
+ABUT_FN void abut_gn_put(const double *x, double c, double d2, const double e[3], double b, double db, double along,
+                      abut_mollified_gn *m)
+{
+    const double s = sqrt(c), d = sqrt(d2);
+    if (!(c > ABUT_GN_PARALLEL * abut_gn_length2(x, 0, 1) * abut_gn_length2(x, 2, 3))) {
+        for (int i = 0; i < 12; i++) m->a[i] = m->v[i] = 0;
+        m->m11 = m->m12 = m->m22 = 0;
+        return;
+    }
+    for (int i = 0; i < 12; i++) {
+        m->a[i] /= 2 * s;
+        m->v[i] /= 2 * d;
+    }
+    m->m11 = 2 * b * (e[1] + 2 * c * e[2]);
+    m->m12 = 2 * s * e[1] * (2 * d * db);
+    m->m22 = e[0] * along;
+}
+
+/* Length of (a, b); libm, a literal: by the C library. */
+ABUT_FN_LITERAL double abut_gn_length(int libm, double a, double b) { return libm ? hypot(a, b) : sqrt(a * a + b * b); }
+
+/* (p q, q r) = Q^T diag(mu) Q; Q = (co si, -si co). */
+ABUT_FN_LITERAL void abut_gn_eigen2(int libm, double p, double q, double r, double mu[2], double *co, double *si)
+{
+    const double half = 0.5 * (p - r), sign = half < 0 ? -1 : 1, radius = abut_gn_length(libm, half, q), big = half + sign * radius;
+    const double norm = abut_gn_length(libm, big, q), mean = 0.5 * (p + r);
+    *co = norm > 0 ? fabs(big) / norm : 1;
+    *si = norm > 0 ? sign * q / norm : 0;
+    mu[0] = mean + sign * radius;
+    mu[1] = mean - sign * radius;
+}
+
+/** abut_mollified_gn_in_space. */
+ABUT_FN_LITERAL void abut_gn_in_space(int libm, const abut_mollified_gn *m, double mu[2], double z[2][12])
+{
+    double q1[12], q2[12], co, si;
+    const double na = sqrt(abut_gn_dot(m->a, m->a));
+    for (int i = 0; i < 12; i++) q1[i] = na > 0 ? m->a[i] / na : 0;
+    const double r12 = abut_gn_dot(q1, m->v);
+    for (int i = 0; i < 12; i++) q2[i] = m->v[i] - r12 * q1[i];
+    const double r22 = sqrt(abut_gn_dot(q2, q2));
+    for (int i = 0; i < 12; i++) q2[i] = r22 > 0 ? q2[i] / r22 : 0;
+    const double T11 = na * na * m->m11 + 2 * na * r12 * m->m12 + r12 * r12 * m->m22;
+    abut_gn_eigen2(libm, T11, r22 * (na * m->m12 + r12 * m->m22), r22 * r22 * m->m22, mu, &co, &si);
+    for (int i = 0; i < 12; i++) {
+        z[0][i] = co * q1[i] + si * q2[i];
+        z[1][i] = -si * q1[i] + co * q2[i];
+    }
+    for (int k = 0; k < 2; k++) mu[k] = mu[k] > 0 ? mu[k] : 0;
+}
+
+/** abut_barrier_along at d^2. */
+ABUT_FN double abut_barrier_along_fn(abut_barrier_law law, double d2, double least, int squared)
+{
+    double db, ddb;
+    const double floor = law.xi + least, at2 = least > 0 && d2 < floor * floor ? floor * floor : d2;
+    (void)abut_barrier_fn(law, abut_beyond2(at2, law.xi), &db, &ddb);
+    return 4 * at2 * ddb + (squared ? 0 : 2 * db);
+}
+
+/** H[90] of four corners (+)= mu z z^T, packed (sparse/elements.h). */
+ABUT_FN void abut_rank_one_put(double mu, const double z[12], int more, double *H)
+{
+    for (int a = 0; a < 4; a++)
+        for (int b = a; b < 4; b++, H += 9)
+            for (int k = 0; k < 9; k++) H[k] = (more ? H[k] : 0) + mu * z[3 * a + k / 3] * z[3 * b + k % 3];
+}
+
+/* The kind is a literal. */
+ABUT_FN_LITERAL void barrier_plain_gn(abut_stencil kind, abut_barrier_law law, double least, int squared, double *x, double scale,
+                                      double *H)
+{
+    double w[4], r[3], d2, z[12];
+    abut_dist2_one(kind, (double (*)[3])x, w, r, &d2);
+    const double d = sqrt(d2);
+    for (int i = 0; i < 12; i++) z[i] = i < 3 * abut_stencil_size(kind) ? w[i / 3] * (r[i % 3] / d) : 0;
+    abut_rank_one_put(scale * abut_barrier_along_fn(law, d2, least, squared), z, 0, H);
+}
+
+/** A plain contact of points x[12]: H[90] of rank one, 0 at corners that it does not have. */
+ABUT_FN void abut_pair_gn_fn(abut_barrier_law law, double least, int squared, abut_stencil kind, double *x, double scale,
+                             double *H)
+{
+    switch (kind) {
+    case ABUT_PP: barrier_plain_gn(ABUT_PP, law, least, squared, x, scale, H); break;
+    case ABUT_PE: barrier_plain_gn(ABUT_PE, law, least, squared, x, scale, H); break;
+    case ABUT_PT: barrier_plain_gn(ABUT_PT, law, least, squared, x, scale, H); break;
+    default: barrier_plain_gn(ABUT_EE, law, least, squared, x, scale, H);
+    }
+}
+
+/** A mollified edge pair: H[90] of rank 2, projected in space. */
+ABUT_FN void abut_pair_mollified_gn_fn(abut_barrier_law law, double least, int squared, const double *x, double eps_x,
+                                       double scale, double *H)
+{
+    abut_mollified_gn m;
+    double e[3], db, ddb, mu[2], z[2][12];
+    const double c = abut_cross2_fn(x, m.a, NULL), d2 = abut_edges_dist2(x, m.v, NULL);
+    e[0] = abut_mollify_fn(c, eps_x, &e[1], &e[2]);
+    const double b = abut_barrier_fn(law, abut_beyond2(d2, law.xi), &db, &ddb);
+    abut_gn_put(x, c, d2, e, b, db, abut_barrier_along_fn(law, d2, least, squared), &m);
+    abut_gn_in_space(0, &m, mu, z);
+    for (int k = 0; k < 2; k++) abut_rank_one_put(scale * mu[k], z[k], k, H);
 }
 
 #endif

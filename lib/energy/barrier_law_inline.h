@@ -1,4 +1,4 @@
-/* The barrier law of a pair. */
+/* The barrier law of a pair, and the Gauss-Newton matrix of a mollified one (energy/barrier_pair.h). */
 #ifndef ABUT_ENERGY_BARRIER_LAW_INLINE_H
 #define ABUT_ENERGY_BARRIER_LAW_INLINE_H
 
@@ -13,6 +13,12 @@ typedef struct abut_barrier_law {
 
 /* Hessians of contacts that a GPU has kernels for (energy/barrier_hessians.h). */
 enum { ABUT_HESSIAN_WITHOUT_KERNEL = 0, ABUT_HESSIAN_PROJECTED, ABUT_HESSIAN_GN, ABUT_HESSIAN_IPC_GN };
+
+typedef struct abut_mollified_gn {
+    double a[12], v[12];    /* m; 1 */
+    double m11, m12, m22;   /* 1, m, m^2 */
+    double dhat;            /* m */
+} abut_mollified_gn;
 
 ABUT_FN abut_barrier_law abut_barrier_law_of(double dhat, int number, double xi)
 {

@@ -6,8 +6,6 @@
 
 #include "model/laws_table.h"
 
-#include <math.h>
-
 typedef struct abut_barrier_law_ops {
     const char *help;       /* its formula */
     /** b, m^4, for 0 < D < Dhat (m^2): infinite at D = 0 and 0 at Dhat, falling and convex, and of the size of Dhat^2 in between,
@@ -18,13 +16,6 @@ typedef struct abut_barrier_law_ops {
 
 /** By number. */
 extern const abut_barrier_law_ops *const abut_barrier_laws[];
-
-/** ln(D / Dhat) to full precision near Dhat, too. */
-static inline double abut_barrier_log(double D, double Dhat)
-{
-    const double gap = Dhat - D;   /* exact where the logarithm needs it, from Dhat / 2 up */
-    return gap < 0.5 * Dhat ? log1p(-gap / Dhat) : log(D / Dhat);
-}
 
 #define ABUT_DECLARE(id, name) extern const abut_barrier_law_ops abut_barrier_law_##id;
 ABUT_BARRIER_LAWS(ABUT_DECLARE)

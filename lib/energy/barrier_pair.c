@@ -2,15 +2,32 @@
 
 #include "energy/barrier_inline.h"
 #include "energy/barrier_laws.h"
-#include "geom/dist_lanes.h"
+#include "energy/contact_basis_inline.h"
 #include "geom/dist.h"
-#include "sparse/packed_lanes.h"
+#include "geom/dist_lanes.h"
+#include "math/lanes.h"
 #include "math/spd_lanes.h"
+#include "sparse/packed_lanes.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define INLINE ABUT_LANES_INLINE
+
+#include "math/forms_lanes.h"
+#define DIST2(kind, x, w, r, d2) abut_dist2_lanes(kind, x, w, r, d2)
+#define SUB3(a, b, d) abut_lanes3_sub(a, b, d)
+#define CROSS3(a, b, c) abut_lanes3_cross(a, b, c)
+#define DOT3(a, b) ABUT_LANES_DOT(a, b)
+#define PROJECT9(S) abut_psd_project9_lanes(S)
+
+#include "energy/contact_forms.h"
+
+#include "math/forms_end.h"
+
+/* ---- the barrier ---- */
 
 double abut_barrier(abut_barrier_law law, double D, double *db, double *ddb)
 {
@@ -67,18 +84,195 @@ abut_status abut_kappa_min_of(double length, double dhat, int law, double mean_m
     return ABUT_OK;
 }
 
+/* ---- four plain contacts at a time ---- */
+
+/* Lane after lane: of a law without forms.  Apart, so that the numbers of the others stay in registers. */
+__attribute__((noinline, cold))
+static void one_by_one(int number, const double at[2 * ABUT_LANES], double out[3 * ABUT_LANES])
+{
+    for (int l = 0; l < ABUT_LANES; l++)
+        out[l] = abut_barrier((abut_barrier_law){ .dhat2 = at[l], .number = number }, at[ABUT_LANES + l], &out[ABUT_LANES + l],
+                              &out[2 * ABUT_LANES + l]);
+}
+
+INLINE void barrier_of(int number, const abut_lanes *Dhat, const abut_lanes *D, abut_lanes *b, abut_lanes *db, abut_lanes *ddb)
+{
+    if (number < ABUT_BARRIER_FORMS) {
+        abut_barrier_of_lanes(number, Dhat, D, b, db, ddb);
+        return;
+    }
+    double at[2 * ABUT_LANES], out[3 * ABUT_LANES];
+    for (int l = 0; l < ABUT_LANES; l++) at[l] = (*Dhat)[l], at[ABUT_LANES + l] = (*D)[l];
+    one_by_one(number, at, out);
+    for (int l = 0; l < ABUT_LANES; l++) {
+        (*b)[l] = out[l];
+        (*db)[l] = out[ABUT_LANES + l];
+        (*ddb)[l] = out[2 * ABUT_LANES + l];
+    }
+}
+
+ABUT_LANES_CLONES
+void abut_barrier_four(const abut_barrier_law law[ABUT_LANES], const double D[ABUT_LANES], double b[ABUT_LANES])
+{
+    const abut_lanes at = { D[0], D[1], D[2], D[3] }, Dhat = { law[0].dhat2, law[1].dhat2, law[2].dhat2, law[3].dhat2 };
+    abut_lanes value, db, ddb;
+    barrier_of(law[0].number, &Dhat, &at, &value, &db, &ddb);
+    for (int l = 0; l < ABUT_LANES; l++) b[l] = value[l];
+}
+
+/* ---- contacts ---- */
+
+/* Points p[4][3] of n <= ABUT_LANES contacts x, with the first one again in lanes without one; the kind is a literal. */
+INLINE void load(abut_stencil kind, size_t n, const double (*x)[12], abut_lanes p[4][3])
+{
+    const double *at[ABUT_LANES];
+    const int points = kind == ABUT_PP ? 2 : kind == ABUT_PE ? 3 : 4;
+    for (int k = 0; k < points; k++) {
+        for (size_t l = 0; l < ABUT_LANES; l++) at[l] = x[l < n ? l : 0] + 3 * k;
+        abut_lanes_gather3(at, p[k]);
+    }
+}
+
+/* b' and b'' of the same contacts at squared distances d2. */
+INLINE void slopes(const abut_barrier_law *law, size_t n, const abut_lanes *d2, abut_lanes *db, abut_lanes *ddb)
+{
+    abut_lanes D, Dhat, b;
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        const size_t i = l < n ? l : 0;
+        D[l] = abut_beyond2((*d2)[l], law[i].xi);
+        Dhat[l] = law[i].dhat2;
+    }
+    barrier_of(law->number, &Dhat, &D, &b, db, ddb);
+}
+
+/* b' times grad d^2, 2 w_i r at point i. */
+INLINE void grad_of(abut_stencil kind, const abut_barrier_law *law, size_t n, const double (*x)[12], double (*g)[12])
+{
+    const int points = kind == ABUT_PP ? 2 : kind == ABUT_PE ? 3 : 4;
+    abut_lanes p[4][3], w[4], r[3], G[12], d2, db, ddb;
+    load(kind, n, x, p);
+    abut_dist2_lanes(kind, p, w, r, &d2);
+    slopes(law, n, &d2, &db, &ddb);
+    for (int i = 0; i < 12; i++) G[i] = i < 3 * points ? db * (2 * w[i / 3] * r[i % 3]) : ABUT_LANES_ALL(0.);
+    for (size_t l = 0; l < n; l++)
+        for (int i = 0; i < 3 * points; i++) g[l][i] = G[i][l];
+}
+
+#define GRAD_OF(name, kind)                                                                                     \
+    ABUT_LANES_CLONES                                                                                           \
+    static void name(const abut_barrier_law *law, size_t n, const double (*x)[12], double (*g)[12])             \
+    {                                                                                                           \
+        grad_of(kind, law, n, x, g);                                                                            \
+    }
+GRAD_OF(grad_pp, ABUT_PP)
+GRAD_OF(grad_pe, ABUT_PE)
+GRAD_OF(grad_pt, ABUT_PT)
+GRAD_OF(grad_ee, ABUT_EE)
+
+void abut_pair_barrier_grads(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], double (*g)[12])
+{
+    switch (kind) {
+    case ABUT_PP: grad_pp(law, n, x, g); return;
+    case ABUT_PE: grad_pe(law, n, x, g); return;
+    case ABUT_PT: grad_pt(law, n, x, g); return;
+    default: grad_ee(law, n, x, g);
+    }
+}
+
+/* n <= ABUT_LANES contacts of one kind; their small matrices are projected together */
+INLINE void hess_of(abut_stencil kind, int q, int m, const abut_barrier_law *law, size_t n, const double (*x)[12],
+                    const double *scale, double *H)
+{
+    abut_lanes p[4][3], S[25], weight, db, ddb;
+    abut_packed_lanes K;
+    abut_contact_frame_lanes f;
+    load(kind, n, x, p);
+    abut_contact_frame_of_lanes(kind, q, m, p, &f);
+    slopes(law, n, &f.d2, &db, &ddb);
+    for (size_t l = 0; l < ABUT_LANES; l++) weight[l] = scale[l < n ? l : 0];
+    const abut_lanes normal = weight * (4 * f.d2 * ddb + 2 * db), beta = -2 * weight * db;
+    const abut_lanes alpha = ABUT_LANES_PICK(normal > 0, normal, ABUT_LANES_ALL(0.));
+    if (m == 0) abut_contact_point_pair_lanes(&f, &alpha, K);
+    else {
+        abut_contact_small_lanes(&f, q, m, &alpha, &beta, S);
+        if (m == 2) abut_psd_project5_lanes(S);
+        else abut_psd_project3_lanes(S);
+        abut_contact_expand_lanes(kind, &f, q, m, S, K);
+    }
+    abut_packed_spread_corners(K, q + 1, n, H);
+}
+
+/* the part along the normal: the gradient of the distance and the curvature there */
+INLINE void rank_one_of(abut_stencil kind, const abut_barrier_law *law, double least, int squared, size_t n,
+                        const double (*x)[12], const double *scale, double *val)
+{
+    const int points = kind == ABUT_PP ? 2 : kind == ABUT_PE ? 3 : 4;
+    abut_lanes p[4][3], w[4], r[3], d2, at2, d, db, ddb, s, weight, v[12];
+    load(kind, n, x, p);
+    abut_dist2_lanes(kind, p, w, r, &d2);
+    at2 = d = d2;
+    abut_lanes_sqrt(&d);
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        const double at = law[l < n ? l : 0].xi + least;
+        weight[l] = scale[l < n ? l : 0];
+        if (least > 0 && d2[l] < at * at) at2[l] = at * at;
+    }
+    slopes(law, n, &at2, &db, &ddb);
+    s = weight * (4 * at2 * ddb + (squared ? ABUT_LANES_ALL(0.) : 2 * db));
+    for (int c = 0; c < 3; c++) r[c] = r[c] / d;
+    for (int i = 0; i < 12; i++) v[i] = i < 3 * points ? w[i / 3] * r[i % 3] : ABUT_LANES_ALL(0.);
+    for (size_t l = 0; l < n; l++, val += ABUT_RANK_ONE) {
+        val[0] = s[l];
+        for (int i = 0; i < 12; i++) val[1 + i] = v[i][l];
+    }
+}
+
+#define RANK_ONE_OF(name, kind)                                                                                              \
+    ABUT_LANES_CLONES                                                                                                        \
+    static void name(const abut_barrier_law *law, double least, int squared, size_t n, const double (*x)[12],                \
+                     const double *scale, double *val)                                                                       \
+    {                                                                                                                        \
+        rank_one_of(kind, law, least, squared, n, x, scale, val);                                                            \
+    }
+RANK_ONE_OF(rank_one_pp, ABUT_PP)
+RANK_ONE_OF(rank_one_pe, ABUT_PE)
+RANK_ONE_OF(rank_one_pt, ABUT_PT)
+RANK_ONE_OF(rank_one_ee, ABUT_EE)
+
+void abut_pair_barrier_rank_one(const abut_barrier_law *law, double least, int squared, abut_stencil kind, size_t n,
+                                const double (*x)[12], const double *scale, double *val)
+{
+    switch (kind) {
+    case ABUT_PP: rank_one_pp(law, least, squared, n, x, scale, val); return;
+    case ABUT_PE: rank_one_pe(law, least, squared, n, x, scale, val); return;
+    case ABUT_PT: rank_one_pt(law, least, squared, n, x, scale, val); return;
+    default: rank_one_ee(law, least, squared, n, x, scale, val);
+    }
+}
+
+#define HESS_OF(name, kind, q, m)                                                                                            \
+    ABUT_LANES_CLONES                                                                                                        \
+    static void name(const abut_barrier_law *law, size_t n, const double (*x)[12], const double *scale, double *H)           \
+    {                                                                                                                        \
+        hess_of(kind, q, m, law, n, x, scale, H);                                                                            \
+    }
+HESS_OF(hess_pp, ABUT_PP, 1, 0)
+HESS_OF(hess_pe, ABUT_PE, 2, 1)
+HESS_OF(hess_pt, ABUT_PT, 3, 2)
+HESS_OF(hess_ee, ABUT_EE, 3, 2)
+
+void abut_pair_barrier_hess(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], const double *scale,
+                            double *H)
+{
+    switch (kind) {
+    case ABUT_PP: hess_pp(law, n, x, scale, H); return;
+    case ABUT_PE: hess_pe(law, n, x, scale, H); return;
+    case ABUT_PT: hess_pt(law, n, x, scale, H); return;
+    default: hess_ee(law, n, x, scale, H);
+    }
+}
+
 /* ---- mollified edge pairs ---- */
-
-#include "math/forms_lanes.h"
-#define DIST2(kind, x, w, r, d2) abut_dist2_lanes(kind, x, w, r, d2)
-#define SUB3(a, b, d) abut_lanes3_sub(a, b, d)
-#define CROSS3(a, b, c) abut_lanes3_cross(a, b, c)
-#define DOT3(a, b) ABUT_LANES_DOT(a, b)
-#define PROJECT9(S) abut_psd_project9_lanes(S)
-
-#include "energy/contact_forms.h"
-
-#include "math/forms_end.h"
 
 /* scale times the matrices of n <= ABUT_LANES edge pairs, projected and packed */
 ABUT_LANES_CLONES
@@ -113,7 +307,7 @@ void abut_pair_mollified_hess(const abut_barrier_law *law, size_t n, const doubl
     project_dense(n, (const double (*)[144])D, scale, H);
 }
 
-/* ---- gradient ---- */
+/* ---- gradient of one contact ---- */
 
 void abut_pair_barrier_grad(abut_barrier_law law, abut_stencil kind, const double *x, double eps_x, double *g)
 {
@@ -127,4 +321,32 @@ void abut_pair_barrier_grad(abut_barrier_law law, abut_stencil kind, const doubl
     const double b = abut_barrier(law, abut_beyond2(abut_edges_dist2(x, g, NULL), law.xi), &db, NULL);
     const double e = abut_mollify(abut_cross2(x, gc, NULL), eps_x, &de, NULL);
     for (int i = 0; i < 12; i++) g[i] = e * db * g[i] + b * de * gc[i];
+}
+
+/* ---- Gauss-Newton matrix of a mollified pair ---- */
+
+void abut_mollified_gn_of(abut_barrier_law law, double least, int squared, const double *x, double eps_x, abut_mollified_gn *m)
+{
+    double e[3], db;
+    *m = (abut_mollified_gn){ .dhat = sqrt(law.dhat2 + law.xi * law.xi) - law.xi };
+    const double c = abut_cross2(x, m->a, NULL), d2 = abut_pair_edges_dist2(x, m->v);
+    e[0] = abut_mollify(c, eps_x, &e[1], &e[2]);
+    const double b = abut_barrier(law, abut_beyond2(d2, law.xi), &db, NULL);
+    abut_gn_put(x, c, d2, e, b, db, abut_barrier_along(law, sqrt(d2), least, squared), m);
+}
+
+void abut_mollified_gn_in_space(const abut_mollified_gn *m, double mu[2], double z[2][12])
+{
+    abut_gn_in_space(1, m, mu, z);
+}
+
+void abut_mollified_gn_in_variables(const abut_mollified_gn *m, double mu[2], double z[2][12])
+{
+    double co, si;
+    abut_gn_eigen2(1, m->m11, m->m12 * m->dhat, m->m22 * m->dhat * m->dhat, mu, &co, &si);
+    for (int i = 0; i < 12; i++) {
+        z[0][i] = co * m->a[i] + si * m->v[i] / m->dhat;
+        z[1][i] = -si * m->a[i] + co * m->v[i] / m->dhat;
+    }
+    for (int k = 0; k < 2; k++) mu[k] = fmax(mu[k], 0);
 }

@@ -1,12 +1,11 @@
 #include "energy/codim.h"
 
 #include "base/par.h"
-#include "energy/codim_bound.h"
+#include "energy/stretch.h"
 #include "energy/codim_elements.h"
 #include "energy/membrane.h"
-#include "energy/rod.h"
 #include "energy/rod_inline.h"
-#include "energy/terms.h"
+#include "energy/term.h"
 #include "model/naming.h"
 #include "sparse/packed_inline.h"
 
@@ -144,11 +143,11 @@ abut_status abut_codim_energy(const abut_codim *t, const double *x, int parts, d
 
     #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
-        const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_CODIM_SHELL, block.lo, block.hi);
-        double sum = abut_codim_shell_energy(&ask, shell.lo, shell.hi);
-        for (int k = ABUT_CODIM_HINGE; k < ABUT_CODIM_KINDS; k++) {
+        const abut_range block = abut_block(n, b);
+        double sum = 0;
+        for (int k = 0; k < ABUT_CODIM_KINDS; k++) {
             const abut_range r = of_kind(t, k, block.lo, block.hi);
-            sum += abut_codim_bend_energy(&ask, k, r.lo, r.hi);
+            sum += abut_codim_elements_energy(&ask, k, r.lo, r.hi);
         }
         part[b] = sum;
     }
@@ -190,11 +189,10 @@ abut_status abut_codim_gradient(const abut_codim *t, const double *x, int parts,
 
     #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
-        const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_CODIM_SHELL, block.lo, block.hi);
-        abut_codim_shell_gradient(&ask, shell.lo, shell.hi, f);
-        for (int k = ABUT_CODIM_HINGE; k < ABUT_CODIM_KINDS; k++) {
+        const abut_range block = abut_block(n, b);
+        for (int k = 0; k < ABUT_CODIM_KINDS; k++) {
             const abut_range r = of_kind(t, k, block.lo, block.hi);
-            abut_codim_bend_gradient(&ask, k, r.lo, r.hi, f);
+            abut_codim_elements_gradient(&ask, k, r.lo, r.hi, f);
         }
     }
 
@@ -286,11 +284,10 @@ static void hessians(const abut_codim_ask *ask, double *H)
     const size_t n = t->n, nb = abut_blocks(n);
     #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
-        const abut_range block = abut_block(n, b), shell = of_kind(t, ABUT_CODIM_SHELL, block.lo, block.hi);
-        abut_codim_shell_hessian(ask, shell.lo, shell.hi, H);
-        for (int k = ABUT_CODIM_HINGE; k < ABUT_CODIM_KINDS; k++) {
+        const abut_range block = abut_block(n, b);
+        for (int k = 0; k < ABUT_CODIM_KINDS; k++) {
             const abut_range r = of_kind(t, k, block.lo, block.hi);
-            abut_codim_bend_hessian(ask, k, r.lo, r.hi, H);
+            abut_codim_elements_hessian(ask, k, r.lo, r.hi, H);
         }
     }
 }

@@ -4,7 +4,7 @@
  * A shell is a triangle with F = [x1 - x0, x2 - x0] R^-1, R = shell/rest, and the volume V = area thickness.  It stores
  * V psi(F), psi its membrane, and V times the barrier of its stretch limits (energy/membrane.h).  The
  * solver chooses the stiffness kappa of that barrier; a larger kappa also stiffens the strain bounds of cloth.  Hinges: see
- * energy/hinge.h; rod segments and bends: see energy/rod.h.
+ * energy/hinge.h; rod segments and bends: see energy/rod_inline.h.
  *
  * Two kinds of terms, because some time schemes take elasticity in the middle of a step, and bounds at its end: */
 #ifndef ABUT_ENERGY_CODIM_H
@@ -50,7 +50,7 @@ void abut_codim_hessian(const abut_codim *t, const double *x, int parts, double 
 
 struct abut_stretch_ahead;
 /** H = scale * d2E/dx2 as above, with tension[nrd], N, as the tension of the rod segments, and with the stretch limits that a
- * direction meets (energy/codim_bound.h); NULL: limits at x.
+ * direction meets (energy/stretch.h); NULL: limits at x.
  *
  * A direction that rotates the segments of a stiff rod also stretches them, by the square of the angle.  The tension at its end
  * therefore differs much from the tension in balance, and as a stiffness across the segments it would shorten later directions.

@@ -1,8 +1,9 @@
-/* The kinds of thin elements (energy/codim.h), lo .. hi - 1 of each: shells, four at a time; hinges, rod segments, bends. */
+/* The kinds of thin elements (energy/codim.h), lo .. hi - 1 of each: shells, four at a time; hinges, rod segments, bends.  Then elements
+ * taken apart from each other, for methods that split an energy. */
 #ifndef ABUT_ENERGY_CODIM_ELEMENTS_H
 #define ABUT_ENERGY_CODIM_ELEMENTS_H
 
-#include "energy/codim_bound.h"
+#include "energy/stretch.h"
 
 /* Arguments of one evaluation, as in the functions of energy/codim.h. */
 typedef struct abut_codim_ask {
@@ -18,23 +19,15 @@ typedef struct abut_codim_ask {
     size_t base;            /* forces and Hessians begin with those of this element */
 } abut_codim_ask;
 
-/** Each for the shells lo .. hi - 1, which are the elements of the same numbers.  Energy: J, not finite when one is
- * infeasible. */
-double abut_codim_shell_energy(const abut_codim_ask *a, size_t lo, size_t hi);
-/** f[12 * (element - base) + 3 * corner + axis] = scale * dE/dx; 0 at the unused corner. */
-void abut_codim_shell_gradient(const abut_codim_ask *a, size_t lo, size_t hi, double *f);
-/** H[ABUT_PACKED * (element - base)] = scale * d2E/dx2, projected unless a->as_is; += if a->add.  Blocks of the unused corner are
- * not written. */
-void abut_codim_shell_hessian(const abut_codim_ask *a, size_t lo, size_t hi, double *H);
-
-/** All for the elements lo .. hi - 1, of one kind that is no shell.  These have no bounds: results are 0 without
- * ABUT_CODIM_ELASTIC in a->parts.  Energy: J, +inf if an element is infeasible. */
-double abut_codim_bend_energy(const abut_codim_ask *a, int kind, size_t lo, size_t hi);
+/** Energy of the elements lo .. hi - 1, all of one kind, J; not finite when one is infeasible.  Only shells have bounds: of others
+ * all results are 0 without ABUT_CODIM_ELASTIC in a->parts. */
+double abut_codim_elements_energy(const abut_codim_ask *a, int kind, size_t lo, size_t hi);
 /** f[12 * (element - base) + 3 * corner + axis] = scale * dE/dx; 0 at unused corners. */
-void abut_codim_bend_gradient(const abut_codim_ask *a, int kind, size_t lo, size_t hi, double *f);
-/** H[ABUT_PACKED * (element - base)] = scale * d2E/dx2, projected; += where a->add. */
-void abut_codim_bend_hessian(const abut_codim_ask *a, int kind, size_t lo, size_t hi, double *H);
-/** Sum of their stiffnesses, J. */
+void abut_codim_elements_gradient(const abut_codim_ask *a, int kind, size_t lo, size_t hi, double *f);
+/** H[ABUT_PACKED * (element - base)] = scale * d2E/dx2, projected unless a->as_is; += if a->add.  Blocks of the unused corner of
+ * shells are not written. */
+void abut_codim_elements_hessian(const abut_codim_ask *a, int kind, size_t lo, size_t hi, double *H);
+/** Sum of the stiffnesses of the elements that are no shells, J. */
 double abut_codim_bend_stiffness(const abut_codim *t);
 
 /* Stretch of an element by a displacement d beyond the first-order strain of an intended displacement: mainly that of a rotation.
@@ -49,5 +42,37 @@ double abut_codim_bend_stiffness(const abut_codim *t);
 
 /** Computes u[3 k], edge after edge as in e[3 k]; k = 1 (segment) or 2 (triangle).  u = 0 if edges are dependent to rounding. */
 void abut_turn_edges(int k, const double *e, const double *d, const double *meant, double *u);
+
+/* ---- elements taken apart ---- */
+
+/* Thin elements (energy/codim.h) taken apart, each with corners of its own: the proximal operator of every one, for methods that
+ * split an energy into its elements (Overby et al. 2017; Daviet 2020, 6.1).
+ *
+ *     z_e = argmin scale E_e(z) + 1/2 sum_ab K_ab (z_a - y_a).(z_b - y_b),     z_0 = y_0
+ *
+ * K is equal for x, y and z and has rows that sum to 0: the trace of each block of the Hessian at rest.  For hinges and bends the
+ * trace depends on one combination of corners alone, and not on large angles: their K is four times the trace, plus twice its
+ * mean diagonal spread over all pairs of corners. */
+enum { ABUT_CODIM_PAIRS = 10 };     /* of four corners, a <= b */
+
+/* Owns node and K, borrows the rest.  Zero-filled is empty. */
+typedef struct abut_codim_apart {
+    abut_codim t;           /* corner c of element e is node 4 e + c */
+    double scale;
+    double *K;              /* [10 t.n] in the order of packed blocks (sparse/elements.h) */
+} abut_codim_apart;
+
+/** Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_codim_apart_init(abut_codim_apart *a, const abut_codim *t, double scale, abut_err *err);
+void abut_codim_apart_clear(abut_codim_apart *a);
+
+/** H[ABUT_PACKED * t.n] = K of each element less the trace, as blocks of a matrix (sparse/elements.h). */
+void abut_codim_apart_beyond(const abut_codim_apart *a, double *H);
+/** Solves for z of element e at y[12], from its values in z[12 t.n]; 0: Newton's method does not converge. */
+int abut_codim_apart_nearest(const abut_codim_apart *a, size_t e, const double y[12], double *z);
+/** f[12] = K d of element e: a force at its corners where d[12] are lengths. */
+void abut_codim_apart_force(const abut_codim_apart *a, size_t e, const double d[12], double f[12]);
+/** d[12], d_0 = 0, with K d = scale dE/dx of element e at z[12 t.n]. */
+void abut_codim_apart_balance(const abut_codim_apart *a, size_t e, const double *z, double d[12]);
 
 #endif

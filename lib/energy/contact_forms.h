@@ -6,7 +6,32 @@
 
 /* ---- the barrier ---- */
 
-/* abut_barrier, case by case, of a law that has forms. */
+/* A law that has forms at 0 < D < Dhat, case by case; L = ln(D / Dhat). */
+FORM void NAME(abut_barrier_by)(int number, const REAL *Dhat, const REAL *D, const REAL *L, REAL *b, REAL *db, REAL *ddb)
+{
+    const REAL gap = *Dhat - *D;
+    if (number == ABUT_BARRIER_IPC_C0) {
+        const REAL q = *Dhat / *D;
+        *b = -*Dhat * *Dhat * *L;
+        *db = -*Dhat * q;
+        *ddb = q * q;
+    } else if (number == ABUT_BARRIER_IPC_C1) {
+        *b = -*Dhat * gap * *L;
+        *db = *Dhat * (*L - gap / *D);
+        *ddb = *Dhat / *D * ((*D + *Dhat) / *D);
+    } else if (number == ABUT_BARRIER_LOG2) {
+        const REAL q = gap / *D;
+        *b = gap * gap * *L * *L;
+        *db = 2 * gap * *L * (q - *L);
+        *ddb = 2 * *L * *L - 8 * q * *L + 2 * q * q * (1 - *L);
+    } else {
+        *b = -gap * gap * *L;
+        *db = gap * (2 * *L - gap / *D);
+        *ddb = -2 * *L + gap / *D * ((*Dhat + 3 * *D) / *D);
+    }
+}
+
+/* abut_barrier of a law that has forms. */
 FORM void NAME(abut_barrier_of)(int number, const REAL *Dhat, const REAL *D, REAL *b, REAL *db, REAL *ddb)
 {
     const REAL gap = *Dhat - *D, share = *D / *Dhat, close = -gap / *Dhat;
@@ -15,25 +40,7 @@ FORM void NAME(abut_barrier_of)(int number, const REAL *Dhat, const REAL *D, REA
     LOG(&share, &far);
     LOG1P(&close, &L);
     L = PICK(gap < 0.5 * *Dhat, L, far);
-    if (number == ABUT_BARRIER_IPC_C0) {
-        const REAL q = *Dhat / *D;
-        *b = -*Dhat * *Dhat * L;
-        *db = -*Dhat * q;
-        *ddb = q * q;
-    } else if (number == ABUT_BARRIER_IPC_C1) {
-        *b = -*Dhat * gap * L;
-        *db = *Dhat * (L - gap / *D);
-        *ddb = *Dhat / *D * ((*D + *Dhat) / *D);
-    } else if (number == ABUT_BARRIER_LOG2) {
-        const REAL q = gap / *D;
-        *b = gap * gap * L * L;
-        *db = 2 * gap * L * (q - L);
-        *ddb = 2 * L * L - 8 * q * L + 2 * q * q * (1 - L);
-    } else {
-        *b = -gap * gap * L;
-        *db = gap * (2 * L - gap / *D);
-        *ddb = -2 * L + gap / *D * ((*Dhat + 3 * *D) / *D);
-    }
+    NAME(abut_barrier_by)(number, Dhat, D, &L, b, db, ddb);
     *b = PICK(out, ALL(0.), PICK(in, *b, ALL((double)INFINITY)));
     *db = PICK(out, ALL(0.), PICK(in, *db, ALL(-(double)INFINITY)));
     *ddb = PICK(out, ALL(0.), PICK(in, *ddb, ALL((double)INFINITY)));

@@ -1,6 +1,6 @@
 /* Rods that are curved at rest as a term; where the model has them, the bends of energy/codim.h are its bends. */
 #include "energy/curved_rod.h"
-#include "energy/terms.h"
+#include "energy/term.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "energy/codim.h"
 #include "energy/elastic_high.h"
 #include "energy/mass.h"
-#include "energy/terms.h"
+#include "energy/term.h"
 #include "sparse/packed_inline.h"
 
 #include <assert.h>

@@ -6,7 +6,7 @@
 #include "energy/elastic_lanes.h"
 #include "energy/material/model_laws.h"
 #include "energy/stiffness.h"
-#include "energy/terms.h"
+#include "energy/term.h"
 #include "math/mat3.h"
 #include "math/svd3.h"
 #include "model/naming.h"

@@ -3,7 +3,7 @@
 #include "base/par.h"
 #include "energy/elastic.h"
 #include "energy/elastic_high_lanes.h"
-#include "energy/terms.h"
+#include "energy/term.h"
 #include "geom/lagrange.h"
 #include "geom/quadrature.h"
 #include "math/mat3.h"

@@ -1,4 +1,5 @@
-#include "energy/element_term.h"
+#include "energy/element_energy.h"
+#include "energy/term.h"
 
 #include "base/par.h"
 #include "math/spd.h"

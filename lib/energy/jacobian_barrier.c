@@ -3,7 +3,7 @@
 #include "contact/step_bound.h"
 #include "energy/elastic.h"
 #include "energy/material/density_inline.h"
-#include "energy/terms.h"
+#include "energy/term.h"
 #include "math/mat3.h"
 #include "math/svd3.h"
 #include "model/tets.h"

@@ -2,7 +2,7 @@
 
 #include "base/order.h"
 #include "base/par.h"
-#include "energy/terms.h"
+#include "energy/term.h"
 #include "geom/quadrature.h"
 #include "model/tets.h"
 #include "sparse/packed_inline.h"

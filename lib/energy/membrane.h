@@ -11,7 +11,7 @@
  *                       + k (c(e11/m11) + c(e22/m22) + c(e12/m12)),   c(y) = -ln(1 - y^2) - y^2
  *
  *   Baraff-Witkin       k_u w(|f_u|) (|f_u| - 1)^2 + k_v w(|f_v|) (|f_v| - 1)^2 + k_s (f_u . f_v)^2, f_u and f_v the columns of
- *                       F, w(s) = 1 for s >= 1, else the factor of compression       Kim 2020; energy/baraff_witkin_inline.h
+ *                       F, w(s) = 1 for s >= 1, else the factor of compression       Kim 2020; energy/membrane_inline.h
  *
  * The barriers of cloth are as stiff as its moduli, a m^2 / 2: cloth that is much softer than its load would come to rest closer
  * to a bound than double precision resolves.  The last term, which has neither stress nor stiffness at rest, prevents this.  The
@@ -36,7 +36,7 @@ typedef struct abut_membrane {
     int model;              /* isotropic: ABUT_STVK, ABUT_NEO_HOOKEAN or ABUT_FIXED_COROTATED */
     double mu, lambda;      /* isotropic: Pa */
     const double *fabric;   /* orthotropic, cloth: a11, a22, a12, G12, Pa; NULL: another */
-    double bw[ABUT_BW_NUMBERS]; /* Baraff-Witkin (energy/baraff_witkin_inline.h) */
+    double bw[ABUT_BW_NUMBERS]; /* Baraff-Witkin (energy/membrane_inline.h) */
     const double *strain;   /* cloth: m11, m22, m12; NULL: no bounds */
 } abut_membrane;
 

@@ -1,7 +1,7 @@
 #include "energy/prescribed.h"
 
 #include "base/par.h"
-#include "energy/terms.h"
+#include "energy/term.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "base/order.h"
 #include "base/par.h"
 #include "energy/material/two_modes.h"
-#include "energy/terms.h"
+#include "energy/term.h"
 #include "sparse/packed_inline.h"
 #include "math/vec3.h"
 #include "model/motion.h"

@@ -1,8 +1,23 @@
-/* One rod segment and one bend (energy/rod.h): energy, derivative and second derivative. */
+/* Thin rods without twist: segments that stretch, and corners between two segments that bend (Li 2020, 2.2.3).
+ *
+ * Segment x[6]:  w (l / rest - 1)^2, w = pi r^2 rest E / 2                                J
+ * Bend x[9], e = x1 - x0, f = x2 - x1, angle phi between them, 0 when straight:
+ *
+ *     k |kb|^2 = 4 k tan^2(phi/2) = 4 k (1 - c) / (1 + c),     c = e.f / (|e| |f|)         J
+ *
+ * kb = 2 e x f / (|e| |f| + e.f) the curvature binormal (Bergou et al. 2008) with the present lengths; k = E pi r^4 / 4 over the
+ * sum of the two rest lengths.  The energy goes to infinity where the rod folds back onto itself.
+ *
+ * The second derivative of a bend falls into modes, measured in angles: with alpha the rotations of e and f in their plane, beta
+ * their relative growths, eta their rotations out of the plane, + and - sum and difference (f - e) over sqrt 2, Psi' = dPsi/dphi:
+ *
+ *     [2 Psi'' -Psi'; . 0] (alpha-, beta+),   [0 -Psi'; . 0] (alpha+, beta-),   Psi' cot(phi/2) (eta-),   -Psi' tan(phi/2) (eta+)
+ *
+ * Each is made positive semidefinite by itself. */
 #ifndef ABUT_ENERGY_ROD_INLINE_H
 #define ABUT_ENERGY_ROD_INLINE_H
 
-#include "energy/material/two_modes_inline.h"
+#include "energy/material/two_modes.h"
 
 #define ABUT_ROD_FOLDED 1e-13       /* of |u + v|: below it the angle is rounding */
 
@@ -17,7 +32,13 @@ ABUT_FN double abut_rod_direction(const double *from, const double *to, abut_vec
     return l;
 }
 
-/** abut_rod_stretch_energy, and its gradient g[6], 0 where it is infinite. */
+/** w, J; k of a bend is in the model (bend/stiffness). */
+ABUT_FN double abut_rod_stretch_stiffness(double young, double radius, double rest)
+{
+    return 0.5 * 3.14159265358979323846 * radius * radius * rest * young;
+}
+
+/** Energy of a segment, J; +inf when it has no length; g[6] its gradient, 0 there. */
 ABUT_FN double abut_rod_stretch_of(double w, double rest, const double x[6], double g[6])
 {
     abut_vec3 u;
@@ -28,14 +49,15 @@ ABUT_FN double abut_rod_stretch_of(double w, double rest, const double x[6], dou
     return l > 0 ? w * s * s : (double)INFINITY;
 }
 
-/** abut_rod_tension. */
+/** 2 w (l - rest) / rest^2, N. */
 ABUT_FN double abut_rod_tension_of(double w, double rest, const double x[6])
 {
     abut_vec3 u;
     return 2 * w / rest * ((abut_rod_direction(x, x + 3, &u) - rest) / rest);
 }
 
-/** abut_rod_stretch_hessian. */
+/** H[ABUT_PACKED] (sparse/elements.h) += of corners 0 and 1: 2 w / rest^2 u u^T + T/l (I - u u^T), u the direction.  It is the
+ * second derivative when T, N, is the tension; positive semidefinite when T is not negative. */
 ABUT_FN void abut_rod_stretch_hessian_of(double w, double rest, double tension, const double x[6], double *H)
 {
     enum { B00 = 0, B01 = 9, B11 = 36 };
@@ -92,7 +114,8 @@ ABUT_FN int abut_rod_angle_of(const double x[9], abut_rod_angle *b)
     return b->le > 0 && b->lf > 0 && abut_v3_norm2(sum) > ABUT_ROD_FOLDED * ABUT_ROD_FOLDED;
 }
 
-/** abut_rod_bend_energy, and its gradient g[9], 0 where it is infinite. */
+/** Energy of a bend, J; +inf when a segment has no length or the second folds back onto the first (to within 1e-13); g[9] its
+ * gradient, 0 there. */
 ABUT_FN double abut_rod_bend_of(double k, const double x[9], double g[9])
 {
     abut_rod_angle b;

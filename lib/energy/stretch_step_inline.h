@@ -1,5 +1,5 @@
 /* Step bound of a shell by its area and its bounds of stretches and strains, and the distance to these bounds
- * (energy/codim_bound.h). */
+ * (energy/stretch.h). */
 #ifndef ABUT_ENERGY_STRETCH_STEP_INLINE_H
 #define ABUT_ENERGY_STRETCH_STEP_INLINE_H
 

@@ -171,4 +171,57 @@ static inline abut_status abut_term_make_plain(void **self, const abut_term_worl
     return ABUT_OK;
 }
 
+/* ---- the terms of a model: a table with a row for each kind of energy, and a list of the terms that a model has ---- */
+
+/** Every term, in the order of every sum; NULL at the end. */
+extern const abut_term_ops *const abut_term_table[];
+
+/* A term that a program adds at run time: its operations, and w->own for `make`.  Lists of them end with ops NULL. */
+typedef struct abut_own_term {
+    const abut_term_ops *ops;
+    void *own;
+} abut_own_term;
+
+enum { ABUT_TERMS_MAX = 32 };
+typedef struct abut_term {
+    const abut_term_ops *ops;
+    void *self;
+} abut_term;
+
+/* Owns its terms.  Zero-filled is empty. */
+typedef struct abut_terms {
+    int n;
+    abut_term term[ABUT_TERMS_MAX];
+} abut_terms;
+
+/** Makes the terms that a model has.
+ *
+ * w       all but `before` and `own`; borrowed for as long as the terms live
+ * own     terms after those of the table; NULL: none
+ * Fails   as `make` of the terms; ABUT_E_ARG more than ABUT_TERMS_MAX, two of one name, or one of `own` with a name of the table,
+ *         even if the model lacks that term; terms is then empty */
+ABUT_MUST_USE abut_status abut_terms_init(abut_terms *terms, const abut_term_world *w, const abut_own_term *own, abut_err *err);
+void abut_terms_clear(abut_terms *terms);
+
+/** The number of a term, -1: the model has none of that name. */
+int abut_terms_number(const abut_terms *terms, const char *name);
+/** The instance of the term of that name, or NULL. */
+void *abut_terms_find(const abut_terms *terms, const char *name);
+
+/* ---- energies of a program (energy/element_energy.h) as terms, and a check of their derivatives ---- */
+
+struct abut_element_energy;
+
+/** The term of an energy: *ops is filled and *row names it; e and *ops are borrowed for as long as the term lives.
+ * Its `make` fails with ABUT_E_ARG on a number of corners, of elements or of a node that cannot be. */
+void abut_element_term(const struct abut_element_energy *e, abut_term_ops *ops, abut_own_term *row);
+
+/** Compares the gradient and the second derivatives of every element at z with central differences of its value and its gradient
+ * over 1e-4 and 5e-5 of its size, extrapolated.  Tolerance: twice the difference of the two, plus rounding, plus 1e-6 of the
+ * largest entry.  Elements with infinite energy are left out, and so are axes along which the energy is infinite nearby.
+ *
+ * z  [3 nv]  m
+ * Fails  ABUT_E_ARG a derivative differs (names the element, its nodes, axes and both numbers), or is not a number */
+ABUT_MUST_USE abut_status abut_element_check(const struct abut_element_energy *e, const double *z, abut_err *err);
+
 #endif

@@ -1,4 +1,4 @@
-#include "energy/terms.h"
+#include "energy/term.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 
 #include "energy/membrane.h"
 #include "energy/membrane_inline.h"
-#include "energy/rod.h"
+#include "energy/rod_inline.h"
 #include "sparse/packed_lanes.h"
 
 #include <math.h>

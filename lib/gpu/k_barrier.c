@@ -1,6 +1,6 @@
 /* Energy, gradient and Hessian of each contact: barrier (energy/barrier.h) and lagged friction (energy/friction.h). */
 #include "contact/near_inline.h"
-#include "energy/barrier_gn_inline.h"
+#include "energy/barrier_inline.h"
 #include "energy/friction_inline.h"
 #include "gpu/kernel.h"
 

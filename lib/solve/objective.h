@@ -1,4 +1,4 @@
-/* The objective of one time step, without a method to minimise it: a list of terms (energy/terms.h), the unknowns, the weights
+/* The objective of one time step, without a method to minimise it: a list of terms (energy/term.h), the unknowns, the weights
  * of the time scheme.
  *
  *     E(x) = 1/2 |x - xhat|^2_M + psi Psi(z(x)) + kappa B(x) + D(x) + R(x) + A(x)          kg m^2
@@ -10,7 +10,7 @@
 #ifndef ABUT_SOLVE_OBJECTIVE_H
 #define ABUT_SOLVE_OBJECTIVE_H
 
-#include "energy/terms.h"
+#include "energy/term.h"
 #include "solve/integrator.h"
 
 typedef struct abut_objective {
@@ -41,7 +41,7 @@ typedef struct abut_energy {
     double sum, noise;          /* their sum; two sums that differ by less are equal in double precision */
 } abut_energy;
 
-/** own: terms of a program's own, which are borrowed (energy/terms.h); NULL: none. */
+/** own: terms of a program's own, which are borrowed (energy/term.h); NULL: none. */
 ABUT_MUST_USE abut_status abut_objective_init(abut_objective *o, const abut_model *model, const abut_own_term *own,
                                               abut_err *err);
 void abut_objective_clear(abut_objective *o);

@@ -20,7 +20,7 @@
 struct abut_barrier_hessian_ops;    /* energy/barrier_hessians.h */
 struct abut_search_ops;     /* solve/search/search_ops.h */
 struct abut_watch;          /* gpu/machine.h */
-struct abut_own_term;       /* energy/terms.h */
+struct abut_own_term;       /* energy/term.h */
 struct abut_ranks;          /* base/ranks.h */
 
 /* Rules that end a minimisation (solve/search/minimise.h). */

@@ -2,7 +2,7 @@
 #include "base/rng.h"
 #include "contact/pairs.h"
 #include "energy/barrier.h"
-#include "energy/mollified_gn.h"
+#include "energy/barrier_pair.h"
 #include "geom/dist.h"
 #include "math/spd.h"
 

@@ -2,7 +2,6 @@
 #include "scene_made.h"
 
 #include "base/rng.h"
-#include "energy/codim_apart.h"
 #include "energy/codim_elements.h"
 #include "energy/membrane.h"
 
@@ -27,8 +26,7 @@ static double value(const abut_codim_apart *a, size_t e, const double *y, const 
     for (int i = 0; i < 12; i++) d[i] = z[12 * e + (size_t)i] - y[i];
     abut_codim_apart_force(a, e, d, f);
     for (int i = 0; i < 12; i++) sum += 0.5 * d[i] * f[i];
-    return sum + a->scale * (kind == ABUT_CODIM_SHELL ? abut_codim_shell_energy(&ask, e, e + 1)
-                                                      : abut_codim_bend_energy(&ask, kind, e, e + 1));
+    return sum + a->scale * abut_codim_elements_energy(&ask, kind, e, e + 1);
 }
 
 static void try_material(const char *material)

@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "base/rng.h"
-#include "energy/codim_bound.h"
+#include "energy/stretch.h"
 #include "math/svd3.h"
 #include "sparse/packed_inline.h"
 

@@ -2,7 +2,7 @@
 #include "base/par.h"
 #include "base/rng.h"
 #include "energy/curved_rod.h"
-#include "energy/rod.h"
+#include "energy/rod_inline.h"
 #include "math/vec3.h"
 
 #include "check.h"
@@ -213,8 +213,7 @@ TEST(a_straight_rod_without_clamps_is_one_without_frames)
     double plain = 0, g[3 * MOST] = { 0 }, want[3 * MOST] = { 0 };
     for (int32_t i = 0; i < y.m.nbd; i++) {
         double one[9];
-        plain += abut_rod_bend_energy(y.stiffness[i], y.x + 3 * y.bend[3 * i]);
-        abut_rod_bend_gradient(y.stiffness[i], y.x + 3 * y.bend[3 * i], one);
+        plain += abut_rod_bend_of(y.stiffness[i], y.x + 3 * y.bend[3 * i], one);
         for (int d = 0; d < 9; d++) want[3 * y.bend[3 * i] + d] += one[d];
     }
     CHECK_NEAR(energy_at(&y, y.x), plain, 1e-12 * plain);

@@ -1,5 +1,6 @@
 /* The check of a program's derivatives: right ones pass at every size, one wrong entry is named. */
-#include "energy/element_term.h"
+#include "energy/element_energy.h"
+#include "energy/term.h"
 
 #include "check.h"
 

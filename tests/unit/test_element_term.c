@@ -1,9 +1,10 @@
-/* Energies of a program as terms (energy/element_term.h), over a cloud of points: against sums, differences, eigenvalues. */
+/* Energies of a program as terms (energy/element_energy.h), over a cloud of points: against sums, differences, eigenvalues. */
 #include "check.h"
 
 #include "base/par.h"
 #include "base/rng.h"
-#include "energy/element_term.h"
+#include "energy/element_energy.h"
+#include "energy/term.h"
 #include "math/spd.h"
 
 enum { NV = 900, N = 3000 };

@@ -1,10 +1,10 @@
-/* Shells and hinges on a machine against energy/codim.h and energy/codim_bound.h. */
+/* Shells and hinges on a machine against energy/codim.h and energy/stretch.h. */
 #include "base/par.h"
 #include "base/rng.h"
 #include "check.h"
 #include "energy/hinge.h"
 #include "energy/membrane.h"
-#include "energy/codim_bound.h"
+#include "energy/stretch.h"
 #include "gpu/elements.h"
 #include "math/elementary_inline.h"
 #include "math/lanes.h"

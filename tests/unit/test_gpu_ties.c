@@ -3,7 +3,7 @@
 #include "base/rng.h"
 #include "energy/spring.h"
 #include "energy/codim.h"
-#include "energy/terms.h"
+#include "energy/term.h"
 #include "gpu/elements.h"
 #include "machine_open.h"
 #include "sparse/packed_inline.h"

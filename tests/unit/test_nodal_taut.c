@@ -2,7 +2,8 @@
  * string, the capstan; and failed steps with their reports. */
 #include "run_made.h"
 
-#include "energy/element_term.h"
+#include "energy/element_energy.h"
+#include "energy/term.h"
 #include "solve/nodal/nodal.h"
 
 /* 0.5 m of nylon along y, whose node 0 a force of 1 N pulls down; the last one is fixed. */

@@ -1,7 +1,7 @@
 /* Barriers in the space of the simplex Jacobian (Huang et al. 2024, GIPC, 4 to 6): gap, eigenpairs and their numbers by numerical
  * differences there; what they say of a trapped pair; contacts where the closest feature changes. */
 #include "base/rng.h"
-#include "energy/mollified_gn.h"
+#include "energy/barrier_pair.h"
 #include "geom/dist.h"
 #include "math/spd.h"
 

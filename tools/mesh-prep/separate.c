@@ -6,7 +6,7 @@
 #include "model/naming.h"
 #include "model/tets.h"
 #include "repair/separate.h"
-#include "energy/codim_bound.h"
+#include "energy/stretch.h"
 #include "formats/scene/tree.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "energy/barrier.h"
 #include "energy/codim.h"
-#include "energy/codim_bound.h"
+#include "energy/stretch.h"
 #include "energy/damping.h"
 #include "energy/friction.h"
 #include "energy/prescribed.h"

@@ -7,12 +7,12 @@
  *     (M + h^2 sum w_e^2 D_e^T D_e) x = M xhat + h^2 sum w_e^2 D_e^T (z_e - u_e)
  *
  * from x = xhat, z_e = D_e x, and u_e = 0 or multipliers that balance the forces there.  The matrix is that of
- * solve/direction/initial_laplacian.h, with the additions of energy/codim_apart.h for thin elements.  The
+ * solve/direction/initial_laplacian.h, with the additions of energy/codim_elements.h for thin elements.  The
  * objective may rise between iterations, and convergence is not guaranteed for energies that are not convex. */
 #ifndef ABUT_SOLVE_LOCAL_GLOBAL_ADMM_H
 #define ABUT_SOLVE_LOCAL_GLOBAL_ADMM_H
 
-#include "energy/codim_apart.h"
+#include "energy/codim_elements.h"
 #include "energy/elastic.h"
 #include "energy/elastic_lanes.h"
 #include "solve/objective.h"

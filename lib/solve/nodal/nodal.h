@@ -69,7 +69,7 @@ typedef struct abut_split {
     abut_admm admm;
     double *r;              /* [3 nv] kg m */
     int32_t *row;           /* [4 n] of the corners of thin elements */
-    double *beyond;         /* [ABUT_PACKED n] (energy/codim_apart.h) */
+    double *beyond;         /* [ABUT_PACKED n] (energy/codim_elements.h) */
 } abut_split;
 
 /** Fails  ABUT_E_FORMAT the model has elements of high order, fibres, or a term that is not split (names it); ABUT_E_NOMEM */

@@ -4,7 +4,7 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/barrier.h"
-#include "energy/codim_bound.h"
+#include "energy/stretch.h"
 
 #include <math.h>
 #include <string.h>

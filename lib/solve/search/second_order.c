@@ -15,7 +15,7 @@
 #include "solve/search/search_parts.h"
 
 #include "energy/codim.h"
-#include "energy/codim_bound.h"
+#include "energy/stretch.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "contact/intersect.h"
 #include "energy/barrier.h"
 #include "energy/codim.h"
-#include "energy/codim_bound.h"
+#include "energy/stretch.h"
 #include "math/vec3.h"
 #include "solve/search/equilibrium.h"
 #include "solve/search/search_ops.h"

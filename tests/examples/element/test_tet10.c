@@ -1,7 +1,7 @@
 /* The term tet10 (lib/energy/tet10.c) on a box of distorted elements. */
 #include "base/rng.h"
 #include "check.h"
-#include "energy/terms.h"
+#include "energy/term.h"
 #include "kuhn.h"
 
 enum { MOST = 400, TETS = 48 };     /* 2^3 cells */

@@ -1,9 +1,9 @@
 /* An energy of one's own: no rod segment gets longer than STRETCH times its rest length.  With
  * u = (l / rest - 1) / (STRETCH - 1),
  *     E = sum w b(u),     b(u) = -u^4 ln(1 - u) for u > 0, 0 below,                        J
- * w a thousandth of the stiffness of the segment (energy/rod.h): four times continuously differentiable, infinite at the
+ * w a thousandth of the stiffness of the segment (energy/rod_inline.h): four times continuously differentiable, infinite at the
  * limit. */
-#include "energy/rod.h"
+#include "energy/rod_inline.h"
 #include "energy/term.h"
 
 #include <math.h>
