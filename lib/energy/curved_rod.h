@@ -79,7 +79,7 @@ ABUT_MUST_USE abut_status abut_curved_rods_frame(abut_curved_rods *r, const doub
 /** The curvature of bends at x with frames that are parallel along each rod, in the array's form: out[2 nbd], 1/m. */
 ABUT_MUST_USE abut_status abut_curved_rods_measure(abut_curved_rods *r, const double *x, double *out, abut_err *err);
 
-/* As a term (curved_rod_term.c), an instance is an abut_curved_rods. */
+/* As a term, an instance is an abut_curved_rods. */
 struct abut_term_ops;
 extern const struct abut_term_ops abut_term_curved_rods;
 

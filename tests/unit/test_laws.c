@@ -5,7 +5,7 @@
 #include "energy/friction.h"
 #include "energy/friction_laws.h"
 #include "energy/material/materials.h"
-#include "energy/material/principal_of.h"
+#include "energy/material/principal_inline.h"
 
 #include "check.h"
 

@@ -11,7 +11,7 @@ typedef struct abut_material_ops {
     const char *help;           /* formula of the energy density */
     abut_density_needs needs;   /* input of psi and P, of a material with forms */
     /** The principal form at stretches s (s[0] >= s[1] >= |s[2]|; s[2] > 0 if injective), with Lame's parameters, Pa; psi is 0 at
-     * rest.  NULL: the material has forms, or is a spline.  energy/material/principal_of.h completes a form with fewer
+     * rest.  NULL: the material has forms, or is a spline.  energy/material/principal_inline.h completes a form with fewer
      * derivatives. */
     void (*principal)(double mu, double lambda, const double s[3], abut_principal *out);
 } abut_material_ops;

@@ -6,7 +6,7 @@
  * 7.2), whose c'(1) leaves no stress at rest.  With these c and d it is linear elasticity of mu and lambda there; c is negative,
  * and there is no lower bound, where lambda is below 2/5 mu, Poisson's ratio below 1/7. */
 #include "energy/material/materials.h"
-#include "energy/material/principal_of.h"
+#include "energy/material/principal_inline.h"
 
 #include <math.h>
 

@@ -14,7 +14,6 @@
 
 #include "energy/codim_elements.h"
 #include "energy/elastic.h"
-#include "energy/elastic_lanes.h"
 #include "solve/objective.h"
 
 /* Local variables; zero-filled is empty. */

@@ -2,7 +2,7 @@
  * rows.diff names it in the table.  I, J: invariants of C.
  *     mu/2 (B - 3) + mu/20 (B - 3)^2 + K/4 (J^2 - 1 - 2 ln J),  B = I J^(-2/3),  K = lambda + 2/3 mu */
 #include "energy/material/materials.h"
-#include "energy/material/principal_of.h"
+#include "energy/material/principal_inline.h"
 
 #include <math.h>
 
