@@ -1,8 +1,7 @@
 #include "formats/scene/scene_read.h"
 
 #include "base/words.h"
-#include "energy/barrier_laws.h"
-#include "energy/friction_laws.h"
+#include "energy/contact_laws.h"
 #include "energy/material/materials.h"
 #include "model/laws.h"
 #include "model/schemes.h"

@@ -6,7 +6,7 @@
 
 #include "adjoint/adjoint.h"
 #include "base/par.h"
-#include "energy/barrier_hessians.h"
+#include "energy/barrier.h"
 #include "energy/elastic.h"
 #include "energy/friction.h"
 #include "solve/integrator.h"

@@ -21,7 +21,7 @@
 
 #include "base/words.h"
 #include "energy/barrier_pair.h"
-#include "energy/contact_basis_inline.h"
+#include "energy/barrier_inline.h"
 #include "math/vec3.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-#include "energy/barrier_hessians.h"
+#include "energy/barrier.h"
 
 #include "base/words.h"
-#include "energy/contact_basis_inline.h"
+#include "energy/barrier_inline.h"
 #include "math/vec3.h"
 #include "sparse/packed_inline.h"
 

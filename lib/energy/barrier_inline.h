@@ -4,9 +4,40 @@
 #define ABUT_ENERGY_BARRIER_INLINE_H
 
 #include "energy/barrier_law_inline.h"
-#include "energy/contact_basis_inline.h"
+#include "geom/dist.h"
 #include "geom/dist_inline.h"
 #include "math/spd_inline.h"
+
+/* Bases over the points of a stencil, in which projected Hessians of contacts are small matrices. */
+
+#define ABUT_ROOT_HALF 0.70710678118654752440
+#define ABUT_ROOT_6TH 0.40824829046386301637
+#define ABUT_ROOT_12TH 0.28867513459481288225
+
+/** Orthonormal vectors c_l over the points a of a stencil, sum c = 0: they span w and the columns of W_beta. */
+ABUT_FN_LITERAL double abut_zero_sum(abut_stencil kind, int l, int a)
+{
+    const double r2 = ABUT_ROOT_HALF, r6 = ABUT_ROOT_6TH, r12 = ABUT_ROOT_12TH;
+    if (kind == ABUT_EE) {
+        if (l == 2) return a < 2 ? 0.5 : -0.5;
+        return a / 2 != l ? 0 : a % 2 ? -r2 : r2;
+    }
+    if (l == 0) return a == 1 ? r2 : a == 2 ? -r2 : 0;
+    if (kind == ABUT_PE) return a == 0 ? 2 * r6 : a < 3 ? -r6 : 0;
+    if (l == 1) return a == 0 ? 0 : a < 3 ? r6 : -2 * r6;
+    return a == 0 ? 3 * r12 : -r12;
+}
+
+/** Column j of W_beta has +1 at one point and -1 at another, and A_j = dr/dbeta_j = x[plus] - x[minus]. */
+ABUT_FN_LITERAL int abut_beta_plus(abut_stencil kind, int j) { return kind == ABUT_EE ? 1 + j : 1; }
+ABUT_FN_LITERAL int abut_beta_minus(abut_stencil kind, int j) { return kind == ABUT_EE ? 3 * j : 2 + j; }
+/** c_l . column j of W_beta */
+ABUT_FN_LITERAL double abut_zero_sum_beta(abut_stencil kind, int l, int j)
+{
+    return abut_zero_sum(kind, l, abut_beta_plus(kind, j)) - abut_zero_sum(kind, l, abut_beta_minus(kind, j));
+}
+
+/* ---- one contact ---- */
 
 /** Separation, weights and squared distance of a stencil as its own active feature; NaN if it spans none. */
 ABUT_FN_LITERAL void abut_dist2_one(abut_stencil kind, double x[4][3], double w[4], double r[3], double *d2)
@@ -152,7 +183,7 @@ ABUT_FN void abut_pair_barrier_hess_fn(abut_barrier_law law, abut_stencil kind, 
     }
 }
 
-/* ---- Hessian by Gauss and Newton (energy/barrier_hessians.h) ---- */
+/* ---- Hessian by Gauss and Newton (energy/barrier.h) ---- */
 
 /* fraction of |e1|^2 |e2|^2: below it c is rounding */
 #define ABUT_GN_PARALLEL 1e-30

@@ -7,11 +7,11 @@
 
 typedef struct abut_barrier_law {
     double dhat2;       /* m^2: Dhat = (xi + dhat)^2 - xi^2 = (2 xi + dhat) dhat, at which the barrier ends */
-    int number;         /* ABUT_BARRIER_IPC, ...: energy/barrier_laws.h */
+    int number;         /* ABUT_BARRIER_IPC, ...: energy/contact_laws.h */
     double xi;          /* m: thickness of the pair */
 } abut_barrier_law;
 
-/* Hessians of contacts that a GPU has kernels for (energy/barrier_hessians.h). */
+/* Hessians of contacts that a GPU has kernels for (energy/barrier.h). */
 enum { ABUT_HESSIAN_WITHOUT_KERNEL = 0, ABUT_HESSIAN_PROJECTED, ABUT_HESSIAN_GN, ABUT_HESSIAN_IPC_GN };
 
 typedef struct abut_mollified_gn {

@@ -1,8 +1,7 @@
 #include "energy/barrier_pair.h"
 
 #include "energy/barrier_inline.h"
-#include "energy/barrier_laws.h"
-#include "energy/contact_basis_inline.h"
+#include "energy/contact_laws.h"
 #include "geom/dist.h"
 #include "geom/dist_lanes.h"
 #include "math/lanes.h"

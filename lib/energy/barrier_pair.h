@@ -14,7 +14,7 @@
 #include "math/lanes.h"
 #include "model/model.h"
 
-/** b, m^4, and its first and second derivative in D (NULL to skip), of a law of energy/barrier_laws.h: 0 from Dhat = dhat2 on;
+/** b, m^4, and its first and second derivative in D (NULL to skip), of a law of energy/contact_laws.h: 0 from Dhat = dhat2 on;
  * +inf for D <= 0 or not a number, with derivatives -inf and +inf. */
 double abut_barrier(abut_barrier_law law, double D, double *db, double *ddb);
 

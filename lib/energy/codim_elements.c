@@ -20,7 +20,9 @@
 
 #include "math/forms_lanes.h"
 
-#include "energy/shell_forms.h"
+#define FABRICS abut_fabrics
+#include "energy/membrane_forms.h"
+#undef FABRICS
 
 #include "math/forms_end.h"
 

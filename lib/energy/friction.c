@@ -3,7 +3,7 @@
 #include "base/par.h"
 #include "energy/barrier.h"
 #include "energy/friction_inline.h"
-#include "energy/friction_laws.h"
+#include "energy/contact_laws.h"
 #include "energy/term.h"
 #include "geom/dist.h"
 #include "sparse/packed_inline.h"

@@ -12,10 +12,10 @@
 typedef struct abut_stiction {
     double h;           /* s */
     double eps_v;       /* m/s: slower sliding counts as sticking */
-    int smoothing;      /* number of the law: ABUT_FRICTION_C1 (published), ... (energy/friction_laws.h) */
+    int smoothing;      /* number of the law: ABUT_FRICTION_C1 (published), ... (energy/contact_laws.h) */
 } abut_stiction;
 
-/** f0, m; f1_over_y = f0'/y, 1/m, finite at y = 0; f2 = f0'', 1/m (NULL to skip), of a law of energy/friction_laws.h.  w > 0, m.
+/** f0, m; f1_over_y = f0'/y, 1/m, finite at y = 0; f2 = f0'', 1/m (NULL to skip), of a law of energy/contact_laws.h.  w > 0, m.
  * f1_over_y and f2 are never negative.  The published laws have f0 = y for y >= w, below it (Li 2020, App. I)
  *     c0  y^2/(2 w) + w/2      c1  -y^3/(3 w^2) + y^2/w + w/3      c2  y^4/(4 w^3) - y^3/w^2 + 3 y^2/(2 w) + w/4 */
 double abut_friction_f0(int smoothing, double y, double w, double *f1_over_y, double *f2);

@@ -1,4 +1,4 @@
-#include "energy/jacobian_barrier.h"
+#include "energy/elastic_high.h"
 
 #include "contact/step_bound.h"
 #include "energy/elastic.h"

@@ -349,33 +349,42 @@ static void destroy(void *self)
     free(self);
 }
 
-static double node_energy(const abut_term_step *s, const double *x, int32_t i, double mass)
+/* *e = scale times the sum of what `add` adds for every node. */
+static abut_status sum_nodes(const void *self, const abut_at *at, int32_t nv,
+                             void (*add)(const void *self, const abut_at *at, int32_t i, abut_acc *sum), double scale, double *e,
+                             abut_arena *scratch, abut_err *err)
 {
-    double sum = 0;
-    for (int k = 3 * i; k < 3 * i + 3; k++)
-        sum += s->inertia ? 0.5 * ((x[k] - s->x_hat[k]) * (x[k] - s->x_hat[k])) : (s->x0[k] - s->x_hat[k]) * (x[k] - s->x0[k]);
-    return mass * sum;
-}
-
-static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
-{
-    const abut_mass *M = self;
-    const abut_model *m = M->model;
-    const size_t nv = (size_t)m->nv, nb = abut_blocks(nv);
+    const size_t nb = abut_blocks((size_t)nv);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_ROOM(scratch, double, nb + 1);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "inertia: %zu partial sums", nb);
-    #pragma omp parallel for schedule(static) if (nv >= ABUT_PAR_MIN)
+    #pragma omp parallel for schedule(static) if (nb > 2)
     for (size_t b = 0; b < nb; b++) {
-        const abut_range r = abut_block(nv, b);
+        const abut_range r = abut_block((size_t)nv, b);
         abut_acc sum = { 0, 0 };
-        for (int32_t i = (int32_t)r.lo; i < (int32_t)r.hi; i++)
-            if (!at->step->held[i] && !abut_mass_order(M, i)) abut_acc_add(&sum, node_energy(at->step, at->x, i, m->mass[i]));
+        for (int32_t i = (int32_t)r.lo; i < (int32_t)r.hi; i++) add(self, at, i, &sum);
         part[b] = sum.hi + sum.lo;
     }
     *e = scale * abut_sum(part, nb);
     abut_arena_release(scratch, mark);
     return ABUT_OK;
+}
+
+static void node_energy(const void *self, const abut_at *at, int32_t i, abut_acc *total)
+{
+    const abut_mass *M = self;
+    const abut_term_step *s = at->step;
+    const double *x = at->x;
+    double sum = 0;
+    if (s->held[i] || abut_mass_order(M, i)) return;
+    for (int k = 3 * i; k < 3 * i + 3; k++)
+        sum += s->inertia ? 0.5 * ((x[k] - s->x_hat[k]) * (x[k] - s->x_hat[k])) : (s->x0[k] - s->x_hat[k]) * (x[k] - s->x0[k]);
+    abut_acc_add(total, M->model->mass[i] * sum);
+}
+
+static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    return sum_nodes(self, at, ((const abut_mass *)self)->model->nv, node_energy, scale, e, scratch, err);
 }
 
 static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
@@ -402,6 +411,99 @@ static void diagonal(const void *self, const abut_term_step *s, double scale, do
 const abut_term_ops abut_term_inertia = { .name = "inertia", .kind = ABUT_TERM_INERTIA, .weight = ABUT_TERM_WEIGHED,
                                           .make = make, .energy = energy, .gradient = gradient,
                                           .diagonal = diagonal, .free = destroy };
+
+/* ---- prescribed nodes ---- */
+
+typedef struct prescribed {
+    abut_lagrangian al;     /* first: abut_lagrangian_of */
+    const abut_model *model;
+} prescribed;
+
+abut_lagrangian *abut_lagrangian_of(const abut_terms *terms) { return abut_terms_find(terms, "lagrangian"); }
+
+static abut_status held_make(void **self, const abut_term_world *w, abut_err *err)
+{
+    prescribed *p = *self = calloc(1, sizeof *p);
+    if (p) *p = (prescribed){ { .lam = calloc(3 * (size_t)w->model->nv + 1, sizeof(double)) }, w->model };
+    if (p && p->al.lam) return ABUT_OK;
+    free(p);
+    return *self = NULL, abut_fail(err, ABUT_E_NOMEM, "prescribed nodes: %d nodes", w->model->nv);
+}
+
+static void held_destroy(void *self)
+{
+    prescribed *p = self;
+    free(p->al.lam);
+    free(p);
+}
+
+static abut_status held_load(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err)
+{
+    prescribed *p = self;
+    (void)err;
+    p->al.on = as->pending && f->penalty;
+    if (!p->al.on) return ABUT_OK;
+    p->al.kap = f->penalty[0];
+    memcpy(p->al.lam, f->multiplier, 3 * (size_t)p->model->nv * sizeof *p->al.lam);
+    return ABUT_OK;
+}
+
+static abut_status held_store(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err)
+{
+    const prescribed *p = self;
+    if (!as->pending || !p->al.on) return ABUT_OK;
+    double *kap = abut_frame_put(out, "step/penalty", 1, err);
+    if (!kap) return err->code;
+    *kap = p->al.kap;
+    double *lam = abut_frame_put(out, "step/multiplier", p->model->nv, err);
+    if (!lam) return err->code;
+    memcpy(lam, p->al.lam, 3 * (size_t)p->model->nv * sizeof *lam);
+    return ABUT_OK;
+}
+
+static void held_node(const void *self, const abut_at *at, int32_t i, abut_acc *sum)
+{
+    const prescribed *p = self;
+    const double m = p->model->mass[i];
+    double d2 = 0, ld = 0;
+    if (!at->step->held[i]) return;
+    for (int k = 3 * i; k < 3 * i + 3; k++) {
+        const double d = at->x[k] - at->step->target[k];
+        d2 += d * d;
+        ld += p->al.lam[k] * d;
+    }
+    abut_acc_add(sum, 0.5 * p->al.kap * m * d2 - sqrt(m) * ld);
+}
+
+static abut_status held_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    const prescribed *p = self;
+    *e = 0;
+    return p->al.on ? sum_nodes(p, at, p->model->nv, held_node, scale, e, scratch, err) : ABUT_OK;
+}
+
+static abut_status held_gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
+{
+    const prescribed *p = self;
+    const abut_model *m = p->model;
+    (void)scratch, (void)err;
+    #pragma omp parallel for schedule(static) if ((size_t)m->nv >= ABUT_PAR_MIN)
+    for (int32_t i = 0; i < m->nv; i++)
+        for (int k = 3 * i; k < 3 * i + 3 && p->al.on && at->step->held[i]; k++)
+            g[k] += scale * (p->al.kap * m->mass[i] * (at->x[k] - at->step->target[k]) - sqrt(m->mass[i]) * p->al.lam[k]);
+    return ABUT_OK;
+}
+
+static void held_diagonal(const void *self, const abut_term_step *s, double scale, double *diag)
+{
+    const prescribed *p = self;
+    for (int32_t i = 0; i < p->model->nv && p->al.on; i++)
+        if (s->held[i]) diag[i] += scale * (p->model->mass[i] * p->al.kap);
+}
+
+const abut_term_ops abut_term_prescribed = { .name = "lagrangian", .kind = ABUT_TERM_CONSTRAINT, .weight = ABUT_TERM_WEIGHED,
+                                             .make = held_make, .load = held_load, .store = held_store, .energy = held_energy, .gradient = held_gradient,
+                                             .diagonal = held_diagonal, .free = held_destroy };
 
 /* ---- inertia of tets of higher order ---- */
 
@@ -438,33 +540,24 @@ static const double *difference(const inertia_high *t, const abut_at *at)
     return t->d;
 }
 
+static void high_node(const void *self, const abut_at *at, int32_t i, abut_acc *sum)
+{
+    const inertia_high *t = self;
+    const double *x0 = at->step->x0;
+    double f[3];
+    if (t->mass->order[i] != t->order) return;
+    abut_mass_row(t->mass, t->d, i, f);
+    for (int k = 0; k < 3; k++) {
+        const size_t at_k = 3 * (size_t)i + (size_t)k;
+        abut_acc_add(sum, at->step->inertia ? 0.5 * f[k] * t->d[at_k] : f[k] * (at->x[at_k] - x0[at_k]));
+    }
+}
+
 static abut_status high_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
 {
     const inertia_high *t = self;
-    const abut_mass *M = t->mass;
-    const size_t nv = (size_t)M->model->nv, nb = abut_blocks(nv);
-    const double *d = difference(t, at), *x0 = at->step->x0;
-    const abut_mark mark = abut_arena_mark(scratch);
-    double *part = ABUT_ROOM(scratch, double, nb + 1);
-    if (!part) return abut_fail(err, ABUT_E_NOMEM, "inertia: %zu partial sums", nb);
-    #pragma omp parallel for schedule(static) if (nb > 2)
-    for (size_t b = 0; b < nb; b++) {
-        const abut_range r = abut_block(nv, b);
-        abut_acc sum = { 0, 0 };
-        for (int32_t i = (int32_t)r.lo; i < (int32_t)r.hi; i++) {
-            double f[3];
-            if (M->order[i] != t->order) continue;
-            abut_mass_row(M, d, i, f);
-            for (int k = 0; k < 3; k++) {
-                const size_t at_k = 3 * (size_t)i + (size_t)k;
-                abut_acc_add(&sum, at->step->inertia ? 0.5 * f[k] * d[at_k] : f[k] * (at->x[at_k] - x0[at_k]));
-            }
-        }
-        part[b] = sum.hi + sum.lo;
-    }
-    *e = scale * abut_sum(part, nb);
-    abut_arena_release(scratch, mark);
-    return ABUT_OK;
+    (void)difference(t, at);
+    return sum_nodes(t, at, t->mass->model->nv, high_node, scale, e, scratch, err);
 }
 
 static abut_status high_gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)

@@ -60,4 +60,16 @@ void abut_mass_total(const abut_mass *M, const double *u, double sum[3]);
  * Fails     ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_mass_tet(int order, int geometry, const double (*X)[3], int degree, double *M, abut_err *err);
 
+/* Prescribed nodes that could not be moved to their targets at once: the augmented Lagrangian
+ *     A(x) = sum kap m/2 |x - target|^2 - sqrt(m) lam.(x - target)                         kg m^2
+ * over the prescribed nodes; while it is on, these nodes have unknowns (Li 2020, App. E, eq. 4). */
+typedef struct abut_lagrangian {
+    int on;
+    double kap;         /* dimensionless, 1e6 .. 1e8 */
+    double *lam;        /* [3 nv] kg^(1/2) m */
+} abut_lagrangian;
+
+/** Returns the Lagrangian of the list, which every model has. */
+abut_lagrangian *abut_lagrangian_of(const struct abut_terms *terms);
+
 #endif

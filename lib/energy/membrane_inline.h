@@ -187,7 +187,6 @@ typedef struct abut_fabrics_one {
 #define FABRICS abut_fabrics_one
 #include "energy/membrane_forms.h"
 #undef FABRICS
-#include "energy/shell_forms.h"
 
 #include "math/forms_end.h"
 

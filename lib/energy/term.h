@@ -123,7 +123,7 @@ typedef struct abut_term_ops {
     void (*hessian)(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val);
     /** val, filled with 0 by the caller: matrices of the set, constant in x, that replace the Hessian of a term with `elements`
      * in a constant matrix; each block is a multiple of the identity (solve/direction/initial_laplacian.h).
-     * fit      stretches over which materials are fitted (energy/stiffness.h) */
+     * fit      stretches over which materials are fitted (energy/elastic.h) */
     abut_status (*constant)(void *self, const double fit[2], double scale, double *val, abut_err *err);
     /** diag[nv] += scale times the part of the Hessian outside elements: equal for x, y, z. */
     void (*diagonal)(const void *self, const abut_term_step *step, double scale, double *diag);

@@ -40,7 +40,7 @@ void abut_gpu_tets_clear(abut_gpu_tets *t)
     *t = (abut_gpu_tets){ 0 };
 }
 
-/* Materials that are a density of energy/material/density.h and nothing else. */
+/* Materials that are a density of energy/material/materials.h and nothing else. */
 static abut_status check_materials(const abut_model *m, abut_err *err)
 {
     for (int32_t i = 0; i < m->nm; i++) {

@@ -219,7 +219,7 @@ typedef struct abut_plane_args {
 /* Contact i of n, or half-space contact i - n.
  * hessian: ABUT_HESSIAN_* (energy/barrier_law_inline.h).
  * barrier_energy: out[i].  barrier_push: out[12 i ..] its gradient.  barrier_hess: out[90 i ..] its projected Hessian;
- * barrier_gn: that by Gauss and Newton with `least` (energy/barrier_hessians.h).
+ * barrier_gn: that by Gauss and Newton with `least` (energy/barrier.h).
  * barrier_nodes: to[4 i ..] its nodes, -1 unused. */
 typedef struct abut_barrier_args {
     uint32_t n;

@@ -37,7 +37,7 @@ typedef struct abut_gpu_touch {
     int moves;
     int answers;            /* 1: obstacles answer forces like any other node */
     int hessian;            /* of contacts: ABUT_HESSIAN_GN, ABUT_HESSIAN_IPC_GN, all else is projected */
-    double least;           /* m: of these (energy/barrier_hessians.h) */
+    double least;           /* m: of these (energy/barrier.h) */
     unsigned searches;
     abut_gpu_tree of_tri, of_edge, of_seg, of_point;
     abut_buffer list[ABUT_CANDIDATE_LISTS];     /* int32_t * 2 */

@@ -1,5 +1,5 @@
 /* Laws that a MODEL names by number: barriers, friction laws, materials (model/laws_table.h), for readers and checks.  Formulas:
- * energy/barrier_laws.h, energy/friction_laws.h and energy/material/materials.h. */
+ * energy/contact_laws.h, energy/contact_laws.h and energy/material/materials.h. */
 #ifndef ABUT_MODEL_LAWS_H
 #define ABUT_MODEL_LAWS_H
 

@@ -1,7 +1,7 @@
 /* Barriers, friction laws and materials: a row each, in the order of their numbers, which stand in streams: append only.
  *
- * A row has the last part of the name of its operations (abut_barrier_law_ID of energy/barrier_laws.h, abut_friction_law_ID of
- * energy/friction_laws.h, abut_material_ID of energy/material/materials.h), its name in scenes, and for a material what is true
+ * A row has the last part of the name of its operations (abut_barrier_law_ID of energy/contact_laws.h, abut_friction_law_ID of
+ * energy/contact_laws.h, abut_material_ID of energy/material/materials.h), its name in scenes, and for a material what is true
  * of it (ABUT_MATERIAL_* of model/laws.h).  Include it for tables and declarations of the operations alone. */
 #ifndef ABUT_MODEL_LAWS_TABLE_H
 #define ABUT_MODEL_LAWS_TABLE_H

@@ -168,7 +168,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(length,        "scene/length",       double,  F64, 1, 0, "m",       NEED) /* l: length of the scene (scene/build.c) */ \
     F(dhat,          "contact/dhat",       double,  F64, 1, 0, "m",       NEED) /* activation distance, of the object that has the largest */ \
     F(continuity,    "contact/barrier-continuity", int32_t, I32, 1, 0, "", MAY)  /* absent: ABUT_BARRIER_IPC                */ \
-    F(barrier_filter, "contact/barrier-filter", double, F64, 1, 0, "",    MAY)  /* of dhat: see energy/barrier_hessians.h; absent: 0 */ \
+    F(barrier_filter, "contact/barrier-filter", double, F64, 1, 0, "",    MAY)  /* of dhat: see energy/barrier.h; absent: 0 */ \
     F(mollifier,     "contact/mollifier",  int32_t, I32, 1, 0, "",        MAY)  /* 0: nearly parallel edges are contacts as others; absent: 1 */ \
     F(bodies_meet,   "contact/bodies",     int32_t, I32, 1, 0, "",        MAY)  /* 0: bodies pass through themselves and each other; absent: 1 */ \
     F(eps_v,         "contact/eps-v",      double,  F64, 1, 0, "m/s",     NEED) /* stiction speed                         */ \

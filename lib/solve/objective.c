@@ -3,7 +3,7 @@
 #include "base/par.h"
 #include "energy/barrier.h"
 #include "energy/elastic.h"
-#include "energy/prescribed.h"
+#include "energy/mass.h"
 #include "model/check.h"
 #include "model/motion.h"
 

@@ -1,8 +1,8 @@
 #include "solve/options.h"
 
 #include "base/words.h"
-#include "energy/barrier_hessians.h"
-#include "energy/stiffness.h"
+#include "energy/barrier.h"
+#include "energy/elastic.h"
 #include "solve/device/device.h"
 #include "solve/solvers.h"
 #include "solve/without.h"

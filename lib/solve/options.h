@@ -17,7 +17,7 @@
 
 #include <stddef.h>
 
-struct abut_barrier_hessian_ops;    /* energy/barrier_hessians.h */
+struct abut_barrier_hessian_ops;    /* energy/barrier.h */
 struct abut_search_ops;     /* solve/search/search_ops.h */
 struct abut_watch;          /* gpu/machine.h */
 struct abut_own_term;       /* energy/term.h */

@@ -1,7 +1,7 @@
 #include "solve/solvers.h"
 
 #include "base/words.h"
-#include "energy/barrier_hessians.h"
+#include "energy/barrier.h"
 #include "solve/directions.h"
 #include "sparse/linear_solvers.h"
 #include "solve/local_global/local_global.h"

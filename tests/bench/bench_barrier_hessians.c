@@ -5,7 +5,7 @@
 #include "base/par.h"
 #include "base/rng.h"
 #include "base/timer.h"
-#include "energy/barrier_hessians.h"
+#include "energy/barrier.h"
 #include "energy/friction.h"
 #include "math/spd.h"
 #include "sparse/elements.h"

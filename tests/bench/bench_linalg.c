@@ -18,7 +18,7 @@
 #include "../unit/box_tets.h"
 #include "../unit/newton_system.h"
 #include "newton_start.h"
-#include "energy/prescribed.h"
+#include "energy/mass.h"
 
 #include <omp.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include "base/par.h"
 #include "base/rng.h"
 #include "base/timer.h"
-#include "energy/prescribed.h"
+#include "energy/mass.h"
 #include "formats/stream/state_io.h"
 #include "solve/step/barrier_stepper.h"
 #include "sparse/linear_solvers.h"

@@ -2,7 +2,7 @@
 #ifndef ABUT_BENCH_NEWTON_START_H
 #define ABUT_BENCH_NEWTON_START_H
 
-#include "energy/prescribed.h"
+#include "energy/mass.h"
 #include "read_frame.h"
 #include "solve/step/barrier_stepper.h"
 

@@ -3,8 +3,8 @@
 #define TEST_ALL_TERMS_H
 
 #include "base/rng.h"
-#include "energy/jacobian_barrier.h"
-#include "energy/prescribed.h"
+#include "energy/elastic_high.h"
+#include "energy/mass.h"
 #include "scene_world.h"
 
 /* Everything that an objective may hold, in one scene: a block with fibres that slides on the floor, a sheet with limits under

@@ -1,8 +1,8 @@
-/* Fitted stiffness (energy/stiffness.h) of one material. */
+/* Fitted stiffness (energy/elastic.h) of one material. */
 #ifndef ABUT_TESTS_FIT_ONE_H
 #define ABUT_TESTS_FIT_ONE_H
 
-#include "energy/stiffness.h"
+#include "energy/elastic.h"
 
 #include "check.h"
 

@@ -3,7 +3,6 @@
 #define ABUT_TESTS_PROJECTED_BARRIER_H
 
 #include "energy/barrier.h"
-#include "energy/barrier_hessians.h"
 
 /* slot[(n + n_plane) * 4] (NULL to skip), H[(n + n_plane) * abut_packed_size(4)] */
 static inline void projected_barrier(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,

@@ -1,6 +1,6 @@
 #include "adjoint_scenes.h"
 
-#include "energy/material/density.h"
+#include "energy/material/materials.h"
 
 TEST(implicit_euler_with_one_friction_pass) { blocks_agree("implicit-euler", "1", "", "", 1e-6); }
 /* materials whose stress goes by stretches, and has more than moduli */

@@ -1,4 +1,4 @@
-/* The rows of energy/barrier_hessians.h: what is true of every one, and of each the identity that defines it. */
+/* The rows of energy/barrier.h: what is true of every one, and of each the identity that defines it. */
 #include "base/rng.h"
 #include "contact/pairs.h"
 #include "energy/barrier.h"

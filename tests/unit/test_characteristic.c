@@ -1,4 +1,4 @@
-#include "energy/stiffness.h"
+#include "energy/elastic.h"
 #include "kuhn.h"
 
 #include "check.h"

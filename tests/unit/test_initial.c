@@ -2,7 +2,7 @@
 #include "base/rng.h"
 #include "energy/friction.h"
 #include "math/mat3.h"
-#include "energy/stiffness.h"
+#include "energy/elastic.h"
 #include "scene_world.h"
 #include "newton_system.h"
 #include "solve/direction/initial.h"

@@ -1,7 +1,7 @@
 /* The barrier of det F: against a closed form, differences, points of a lattice, and rotations. */
 #include "base/par.h"
 #include "energy/elastic.h"
-#include "energy/jacobian_barrier.h"
+#include "energy/elastic_high.h"
 #include "math/mat3.h"
 #include "model/tets.h"
 #include "sparse/packed_inline.h"

@@ -1,9 +1,8 @@
 /* The tables of laws: properties of every row, examples included. */
 #include "base/rng.h"
-#include "energy/barrier_laws.h"
+#include "energy/contact_laws.h"
 #include "energy/barrier_pair.h"
 #include "energy/friction.h"
-#include "energy/friction_laws.h"
 #include "energy/material/materials.h"
 #include "energy/material/principal_inline.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/par.h"
 #include "base/rng.h"
-#include "energy/stiffness.h"
+#include "energy/elastic.h"
 #include "math/mat3.h"
 #include "math/svd3.h"
 #include "solve/local_global/admm.h"

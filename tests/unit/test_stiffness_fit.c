@@ -1,4 +1,4 @@
-#include "energy/stiffness.h"
+#include "energy/elastic.h"
 
 #include "check.h"
 #include "fit_one.h"

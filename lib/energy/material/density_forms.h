@@ -1,4 +1,4 @@
-/* The formulas of energy/material/density.h for one number or four at a time: included between math/forms_one.h or
+/* The formulas of energy/material/materials.h for one number or four at a time: included between math/forms_one.h or
  * math/forms_lanes.h, which define REAL, and math/forms_end.h; PRINCIPAL is abut_principal or abut_principals. */
 
 /* ---- value and stress from F alone ---- */

@@ -1,4 +1,4 @@
-/* The densities of energy/material/density.h for one deformation gradient, with the bits of the functions for four. */
+/* The densities of energy/material/materials.h for one deformation gradient, with the bits of the functions for four. */
 #ifndef ABUT_ENERGY_MATERIAL_DENSITY_INLINE_H
 #define ABUT_ENERGY_MATERIAL_DENSITY_INLINE_H
 

@@ -3,7 +3,7 @@
 #ifndef ABUT_ENERGY_MATERIAL_MODEL_LAWS_H
 #define ABUT_ENERGY_MATERIAL_MODEL_LAWS_H
 
-#include "energy/material/density.h"
+#include "energy/material/materials.h"
 
 /* Squared distances of the deformation gradient to sets, as densities (Liu 2018, 6): k/2 |F - P(F)|^2 with P(F) the closest
  * point of the set, which depends on the principal stretches alone.
@@ -57,7 +57,7 @@ typedef struct abut_spline {
 ABUT_MUST_USE abut_status abut_spline_init(abut_spline *s, int32_t n, const double *knot, const double *slope, abut_err *err);
 void abut_spline_clear(abut_spline *s);
 
-/** The principal form at stretches s (energy/material/density.h). */
+/** The principal form at stretches s (energy/material/materials.h). */
 void abut_spline_principal(const abut_spline *p, const double s[3], abut_principal *out);
 
 /** y at x; dy/dx and the integral from 1 (NULL to skip). */

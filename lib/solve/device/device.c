@@ -5,7 +5,7 @@
 #include "energy/codim.h"
 #include "energy/damping.h"
 #include "energy/friction.h"
-#include "energy/prescribed.h"
+#include "energy/mass.h"
 #include "energy/pressure.h"
 #include "model/tets.h"
 

@@ -6,7 +6,7 @@
 #include "energy/stretch.h"
 #include "energy/damping.h"
 #include "energy/friction.h"
-#include "energy/prescribed.h"
+#include "energy/mass.h"
 
 #include <math.h>
 #include <string.h>

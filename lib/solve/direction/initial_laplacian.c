@@ -1,8 +1,8 @@
 #include "solve/direction/initial_laplacian.h"
 
 #include "energy/friction.h"
-#include "energy/prescribed.h"
-#include "energy/stiffness.h"
+#include "energy/mass.h"
+#include "energy/elastic.h"
 #include "graph/graph.h"
 #include "model/tets.h"
 #include "solve/direction/initial.h"

@@ -11,7 +11,7 @@
 
 #include "energy/elastic.h"
 #include "energy/friction.h"
-#include "energy/prescribed.h"
+#include "energy/mass.h"
 #include "math/mat3.h"
 #include "math/svd3.h"
 #include "sparse/own/cholesky.h"

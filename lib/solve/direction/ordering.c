@@ -1,7 +1,7 @@
 #include "solve/direction/ordering.h"
 
 #include "base/par.h"
-#include "energy/prescribed.h"
+#include "energy/mass.h"
 #include "graph/graph.h"
 #include "sparse/reuse.h"
 

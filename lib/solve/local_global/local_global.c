@@ -5,7 +5,7 @@
 #include "base/words.h"
 #include "contact/intersect.h"
 #include "energy/curved_rod.h"
-#include "energy/stiffness.h"
+#include "energy/elastic.h"
 #include "model/laws.h"
 #include "model/motion.h"
 #include "model/tets.h"

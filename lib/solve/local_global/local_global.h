@@ -54,7 +54,7 @@ typedef struct abut_local_global {
         const abut_lg_method *method;
         const abut_solve_options *user;
         int iterations;         /* of each step; 0: until it has converged: */
-        double norm;            /* ... |grad E| is at most this times h^2 and the characteristic force (energy/stiffness.h);
+        double norm;            /* ... |grad E| is at most this times h^2 and the characteristic force (energy/elastic.h);
                                  * 0: |x - x_last|_inf / h is at most the model's tolerance, and forces balance to a thousandth
                                  * of the largest on a body, or to the model's force_tolerance if that is less */
         int most;               /* iterations of a step that has to converge: reaching it is an error; 100000 */

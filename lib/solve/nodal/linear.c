@@ -4,7 +4,7 @@
 
 #include "energy/codim.h"
 #include "energy/curved_rod.h"
-#include "energy/stiffness.h"
+#include "energy/elastic.h"
 #include "model/tets.h"
 #include "solve/direction/initial_laplacian.h"
 

@@ -1,5 +1,5 @@
-#include "energy/prescribed.h"
-#include "energy/stiffness.h"
+#include "energy/mass.h"
+#include "energy/elastic.h"
 #include "solve/search/search_parts.h"
 
 #include "solve/direction/look_ahead.h"

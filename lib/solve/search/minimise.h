@@ -13,7 +13,7 @@
  *   gradient        |dE/dx|_inf / (s_I h^2 l) <= tolerance, N/m: the largest force out of balance for each metre of the length l
  *                   of the scene (Huang et al. 2024, supplement)
  *   characteristic  |dE/dx|_2 <= epsilon psi C (Li 2020, 3.5.2), C the characteristic force of the mesh
- *                   (energy/stiffness.h), psi the weight of the elastic energy
+ *                   (energy/elastic.h), psi the weight of the elastic energy
  * The last two need no Newton direction; the last is weak where contact forces are large.
  * A number of iterations in place of a rule ends a minimisation without a test of convergence, for real time (Liu 2018, 7.3);
  * sooner where no step lowers the objective. */

@@ -4,7 +4,7 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/friction.h"
-#include "energy/stiffness.h"
+#include "energy/elastic.h"
 #include "model/tets.h"
 #include "solve/search/equilibrium.h"
 #include "solve/search/search_parts.h"

@@ -1,7 +1,7 @@
 /* The start of a step: prescribed nodes on the way to their targets, and the motion of the others with them. */
 #include "solve/search/search_parts.h"
 
-#include "energy/prescribed.h"
+#include "energy/mass.h"
 
 #include <math.h>
 #include <string.h>

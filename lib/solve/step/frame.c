@@ -3,7 +3,7 @@
 
 #include "energy/barrier.h"
 #include "energy/codim.h"
-#include "energy/prescribed.h"
+#include "energy/mass.h"
 #include "model/motion.h"
 
 #include <assert.h>

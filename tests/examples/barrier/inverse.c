@@ -1,5 +1,5 @@
 /* A barrier of one's own, without a logarithm.  It goes to lib/energy; rows.diff names it in the table. */
-#include "energy/barrier_laws.h"
+#include "energy/contact_laws.h"
 
 static double inverse(double D, double Dhat, double *db, double *ddb)
 {

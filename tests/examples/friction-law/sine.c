@@ -1,6 +1,6 @@
 /* A friction law of one's own: the force grows as a sine until sliding begins.  It goes to lib/energy; rows.diff names it in the
  * table. */
-#include "energy/friction_laws.h"
+#include "energy/contact_laws.h"
 
 #include <math.h>
 
