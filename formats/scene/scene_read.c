@@ -4,7 +4,6 @@
 #include "base/words.h"
 #include "formats/scene/keys.h"
 #include "geom/quadrature.h"
-#include "model/check.h"
 #include "model/laws.h"
 #include "model/schemes.h"
 #include "solve/options.h"

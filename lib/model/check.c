@@ -1,4 +1,4 @@
-#include "model/check.h"
+#include "model/model.h"
 
 #include "base/order.h"
 #include "base/words.h"
@@ -12,79 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-abut_status abut_check_indices(const char *name, const int32_t *v, int32_t n, int width, int32_t low, int32_t high,
-                               abut_err *err)
-{
-    const size_t total = (size_t)n * (size_t)width;
-    for (size_t i = 0; i < total; i++)
-        if (v[i] < low || v[i] >= high)
-            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %d, expected %d <= value < %d", name,
-                             i / (size_t)width, v[i], low, high);
-    return ABUT_OK;
-}
-
-abut_status abut_check_domain(const char *name, const double *v, size_t n, double low, int closed, double high,
-                              abut_err *err)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!(closed ? v[i] >= low : v[i] > low) || !(v[i] < high))
-            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %.17g, expected %g %s value < %g", name, i, v[i],
-                             low, closed ? "<=" : "<", high);
-    return ABUT_OK;
-}
-
-abut_status abut_check_units(const char *name, const double *v, size_t n, double tol, abut_err *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        const double *p = v + 3 * i, length = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
-        if (!(fabs(length - 1) <= tol))
-            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: length %.17g, expected 1 within %g", name, i,
-                             length, tol);
-    }
-    return ABUT_OK;
-}
-
-abut_status abut_check_near(const char *name, const double *v, int32_t n, abut_err *err)
-{
-    for (size_t i = 0; v && i < 3 * (size_t)n; i++)
-        if (!(fabs(v[i]) <= ABUT_FARTHEST))
-            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %g, expected a number between -%g and %g", name, i / 3,
-                             v[i], ABUT_FARTHEST, ABUT_FARTHEST);
-    return ABUT_OK;
-}
-
-/* ---- the arrays of a model ---- */
-
-#define DISTANCE_MOST 1e30      /* m, within which pairs are looked for: boxes of floats hold it */
-
-/* Numbers of what has these names. */
-static abut_status law(const char *name, const int32_t *v, int32_t n, const char *const *names, abut_err *err)
-{
-    return abut_check_indices(name, v, n, 1, 0, abut_names_count(names), err);
-}
-
-static abut_status distinct(const char *name, const int32_t *v, int32_t n, int width, abut_err *err)
-{
-    for (int32_t i = 0; i < n; i++)
-        for (int a = 0; a < width; a++)
-            for (int b = a + 1; b < width; b++) {
-                const int32_t *row = v + (size_t)i * (size_t)width;
-                if (row[a] == row[b])
-                    return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %d: %d twice, expected distinct indices", name,
-                                     i, row[a]);
-            }
-    return ABUT_OK;
-}
+/* ---- relations between the arrays of a model, whose numbers are in range ---- */
 
 static abut_status check_nodes(const abut_model *m, abut_err *err)
 {
-    abut_status rc;
-    if ((rc = abut_check_near("node/X", m->X, m->nv, err))) return rc;
-    if (m->nv < 1) return abut_fail(err, ABUT_E_FORMAT, "array 'node/X' has no rows, expected a node or more");
-    if ((rc = abut_check_indices("node/role", m->role, m->nv, 1, 0, ABUT_NODE_OBSTACLE + 1, err)) ||
-        (rc = abut_check_indices("node/object", m->body, m->nv, 1, 0, m->no, err)) ||
-        (rc = abut_check_indices("object/friction", m->obj_friction, m->no, 1, 0, m->ng, err)))
-        return rc;
     for (int32_t i = 0; i < m->nv; i++) {
         const int massless = m->role[i] == ABUT_NODE_OBSTACLE && m->mass[i] == 0;
         if (!(m->mass[i] > 0) && !massless)
@@ -97,25 +28,13 @@ static abut_status check_nodes(const abut_model *m, abut_err *err)
 /* Terms that add to a material. */
 static abut_status check_terms(const abut_model *m, abut_err *err)
 {
-    abut_status rc;
-    const size_t nm = (size_t)m->nm;
-    if ((m->mat_fibre && (rc = abut_check_domain("material/fibre", m->mat_fibre, nm, 0, 1, INFINITY, err))) ||
-        (m->mat_volume && (rc = abut_check_domain("material/volume", m->mat_volume, nm, 0, 1, INFINITY, err))))
-        return rc;
-    for (size_t i = 0; m->mat_stretch && i < nm; i++) {
+    for (size_t i = 0; m->mat_stretch && i < (size_t)m->nm; i++) {
         const double *s = m->mat_stretch + 3 * i;
         if (!(s[0] >= 0 && s[1] >= 0 && s[1] <= 1 && s[2] >= 1))
             return abut_fail(err, ABUT_E_FORMAT,
                              "array 'material/stretch' row %zu: %g, %g, %g, expected a stiffness of 0 or more and "
                              "0 <= low <= 1 <= high",
                              i, s[0], s[1], s[2]);
-    }
-    if (m->mat_fibre && m->nt && !m->tet_fibre)
-        return abut_fail(err, ABUT_E_FORMAT, "array 'tet/fibre' is missing: there is 'material/fibre'");
-    for (int32_t t = 0; m->tet_fibre && t < m->nt; t++) {
-        const double *d = m->tet_fibre + 3 * (size_t)t, n2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-        if (!(fabs(n2 - 1) < 1e-9))
-            return abut_fail(err, ABUT_E_FORMAT, "array 'tet/fibre' row %d: length %.17g, expected 1", t, sqrt(n2));
     }
     return ABUT_OK;
 }
@@ -141,15 +60,6 @@ static abut_status check_splines(const abut_model *m, abut_err *err)
 static abut_status check_elements(const abut_model *m, abut_err *err)
 {
     abut_status rc;
-    const size_t nm = (size_t)m->nm;
-    if ((rc = abut_check_indices("tet/node", m->tet, m->nt, 4, 0, m->nv, err)) ||
-        (rc = distinct("tet/node", m->tet, m->nt, 4, err)) ||
-        (rc = abut_check_indices("tet/material", m->tet_mat, m->nt, 1, 0, m->nm, err)) ||
-        (rc = law("material/model", m->mat_model, m->nm, abut_material_names, err)) ||
-        (rc = abut_check_domain("material/density", m->mat_density, nm, 0, 0, INFINITY, err)) ||
-        (rc = abut_check_domain("material/young", m->mat_young, nm, 0, 0, INFINITY, err)) ||
-        (rc = abut_check_domain("material/poisson", m->mat_poisson, nm, -1, 0, 0.5, err)))
-        return rc;
     for (int32_t i = 0; i < m->nm; i++)
         if (!abut_material_bounded(m->mat_model[i], m->mat_poisson[i]))
             return abut_fail(err, ABUT_E_FORMAT, "array 'material/poisson' row %d: %g, expected " ABUT_MATERIAL_UNBOUNDED, i,
@@ -207,9 +117,6 @@ static abut_status check_vertices(const abut_model *m, abut_err *err)
         return abut_fail(err, ABUT_E_FORMAT, "array 'contact/map-first' is missing: 'contact/map-node' has %d row%s", m->nmap,
                          abut_s(m->nmap));
     abut_status rc = ABUT_OK;
-    if (m->coll_node) rc = abut_check_indices("contact/node", m->coll_node, m->nc, 1, 0, m->nv, err);
-    if (!rc && m->map_first) rc = abut_check_indices("contact/map-node", m->map_node, m->nmap, 1, 0, m->nv, err);
-    if (!rc) rc = abut_check_near("contact/offset", m->map_offset, m->nc, err);
     for (int32_t i = 0; m->map_first && i < m->nc && !rc; i++) rc = check_vertex(m, i, err);
     return rc ? rc : check_injective(m, err);
 }
@@ -240,16 +147,10 @@ static abut_status check_edges(const abut_model *m, abut_err *err)
 
 static abut_status check_contact(const abut_model *m, abut_err *err)
 {
-    abut_status rc;
-    const size_t nh = (size_t)m->nh, ng = (size_t)m->ng;
-    if ((rc = check_vertices(m, err)) ||
-        (rc = abut_check_indices("contact/edge", m->coll_edge, m->nce, 2, 0, m->nc, err)) || (rc = check_edges(m, err)) ||
-        (rc = abut_check_indices("contact/triangle", m->coll_tri, m->nct, 3, 0, m->nc, err)) ||
-        (rc = distinct("contact/triangle", m->coll_tri, m->nct, 3, err)) ||
-        (rc = abut_check_units("half-space/normal", m->hs_normal, nh, 1e-9, err)) ||
-        (rc = abut_check_indices("half-space/friction", m->hs_friction, m->nh, 1, 0, m->ng, err)) ||
-        (rc = abut_check_domain("contact/mu", m->mu, ng * ng, 0, 1, INFINITY, err)))
-        return rc;
+    const size_t ng = (size_t)m->ng;
+    abut_status rc = check_vertices(m, err);
+    if (!rc) rc = check_edges(m, err);
+    if (rc) return rc;
     for (size_t i = 0; i < ng; i++)
         for (size_t j = 0; j < i; j++)
             if (m->mu[i * ng + j] != m->mu[j * ng + i])
@@ -260,37 +161,17 @@ static abut_status check_contact(const abut_model *m, abut_err *err)
 
 static abut_status check_attachments(const abut_model *m, abut_err *err)
 {
-    abut_status rc;
-    if ((rc = abut_check_indices("attachment/node", m->attach_node, m->na, 5, -1, m->nv, err)) ||
-        (rc = abut_check_domain("attachment/stiffness", m->attach_stiffness, (size_t)m->na, 0, 0, INFINITY, err)))
-        return rc;
     for (int32_t i = 0; i < m->na; i++) {
-        const int32_t *v = m->attach_node + 5 * (size_t)i;
-        if (v[0] < 0 || m->role[v[0]] == ABUT_NODE_OBSTACLE)
-            return abut_fail(err, ABUT_E_FORMAT, "array 'attachment/node' row %d: starts with %d, expected a node of a body", i,
-                             v[0]);
-        for (int a = 0; a < 5; a++)
-            for (int b = 0; b < a; b++)
-                if (v[a] >= 0 && v[a] == v[b])
-                    return abut_fail(err, ABUT_E_FORMAT, "array 'attachment/node' row %d: %d twice, expected distinct nodes", i,
-                                     v[a]);
+        const int32_t v = m->attach_node[5 * (size_t)i];
+        if (v < 0 || m->role[v] == ABUT_NODE_OBSTACLE)
+            return abut_fail(err, ABUT_E_FORMAT, "array 'attachment/node' row %d: starts with %d, expected a node of a body", i, v);
     }
     return ABUT_OK;
 }
 
 static abut_status check_shells(const abut_model *m, abut_err *err)
 {
-    abut_status rc;
-    const size_t ns = (size_t)m->nsh;
-    if ((rc = abut_check_indices("shell/node", m->shell, m->nsh, 3, 0, m->nv, err)) ||
-        (rc = distinct("shell/node", m->shell, m->nsh, 3, err)) ||
-        (rc = abut_check_indices("shell/material", m->shell_mat, m->nsh, 1, 0, m->nm, err)) ||
-        (rc = abut_check_domain("shell/thickness", m->shell_thick, ns, 0, 0, INFINITY, err)) ||
-        (rc = abut_check_indices("hinge/node", m->hinge, m->nhg, 4, 0, m->nv, err)) ||
-        (rc = distinct("hinge/node", m->hinge, m->nhg, 4, err)) ||
-        (rc = abut_check_domain("hinge/stiffness", m->hinge_stiffness, (size_t)m->nhg, 0, 1, INFINITY, err)))
-        return rc;
-    for (size_t i = 0; i < ns; i++) {
+    for (size_t i = 0; i < (size_t)m->nsh; i++) {
         const double *R = m->shell_rest + 4 * i, area2 = R[0] * R[3] - R[1] * R[2];
         if (!(area2 > 0))
             return abut_fail(err, ABUT_E_FORMAT, "array 'shell/rest' row %zu: determinant %g, expected more than 0", i, area2);
@@ -303,37 +184,6 @@ static abut_status check_shells(const abut_model *m, abut_err *err)
                              "limit, or 0, 0", i, s[2], s[3]);
     }
     return ABUT_OK;
-}
-
-static abut_status check_rods(const abut_model *m, abut_err *err)
-{
-    abut_status rc;
-    const size_t nr = (size_t)m->nrd;
-    if ((rc = abut_check_indices("rod/node", m->rod, m->nrd, 2, 0, m->nv, err)) ||
-        (rc = distinct("rod/node", m->rod, m->nrd, 2, err)) ||
-        (rc = abut_check_indices("rod/material", m->rod_mat, m->nrd, 1, 0, m->nm, err)) ||
-        (rc = abut_check_domain("rod/radius", m->rod_radius, nr, 0, 0, INFINITY, err)) ||
-        (rc = abut_check_domain("rod/length", m->rod_length, nr, 0, 0, INFINITY, err)) ||
-        (rc = abut_check_indices("bend/node", m->bend, m->nbd, 3, 0, m->nv, err)) ||
-        (rc = distinct("bend/node", m->bend, m->nbd, 3, err)) ||
-        (rc = abut_check_domain("bend/stiffness", m->bend_stiffness, (size_t)m->nbd, 0, 1, INFINITY, err)) ||
-        (m->rod_twist && !m->rod_curvature &&
-         (rc = abut_fail(err, ABUT_E_FORMAT, "array 'rod/curvature' is missing: 'rod/twist' is there"))) ||
-        (rc = abut_check_indices("particle/node", m->particle, m->np, 1, 0, m->nv, err)) ||
-        (rc = abut_check_domain("particle/radius", m->particle_radius, (size_t)m->np, 0, 0, INFINITY, err)))
-        return rc;
-    return ABUT_OK;
-}
-
-static abut_status check_springs(const abut_model *m, abut_err *err)
-{
-    abut_status rc;
-    const size_t n = (size_t)m->nsp;
-    if ((rc = abut_check_indices("spring/node", m->spring, m->nsp, 2, 0, m->nv, err)) ||
-        (rc = distinct("spring/node", m->spring, m->nsp, 2, err)) ||
-        (rc = abut_check_domain("spring/length", m->spring_length, n, 0, 0, INFINITY, err)))
-        return rc;
-    return abut_check_domain("spring/stiffness", m->spring_stiffness, n, 0, 0, INFINITY, err);
 }
 
 static abut_status check_compression(const abut_model *m, int32_t i, abut_err *err)
@@ -349,7 +199,6 @@ static abut_status check_compression(const abut_model *m, int32_t i, abut_err *e
 static abut_status check_fabric(const abut_model *m, abut_err *err)
 {
     abut_status rc = ABUT_OK;
-    if (m->mat_membrane) rc = abut_check_indices("material/membrane", m->mat_membrane, m->nm, 1, 0, ABUT_MEMBRANES, err);
     for (int32_t i = 0; m->mat_membrane && i < m->nm && !rc; i++) {
         if (m->mat_membrane[i] == ABUT_MEMBRANE_ISOTROPIC) continue;
         const int cloth = m->mat_membrane[i] == ABUT_MEMBRANE_CLOTH;
@@ -360,7 +209,10 @@ static abut_status check_fabric(const abut_model *m, abut_err *err)
         if (!(a[0] > 0 && a[1] > 0 && a[3] > 0 && a[0] * a[1] > a[2] * a[2]))
             return abut_fail(err, ABUT_E_FORMAT, "array 'material/fabric' row %d: %g, %g, %g, %g, expected a11, a22, G12 > 0 and "
                              "a12^2 < a11 a22", i, a[0], a[1], a[2], a[3]);
-        if (cloth) rc = abut_check_domain("material/strain-limit", m->mat_strain + 3 * (size_t)i, 3, 0, 0, INFINITY, err);
+        const double *most = cloth ? m->mat_strain + 3 * (size_t)i : NULL;
+        if (cloth && !(most[0] > 0 && most[1] > 0 && most[2] > 0))
+            return abut_fail(err, ABUT_E_FORMAT, "array 'material/strain-limit' row %d: %g, %g, %g, expected more than 0", i, most[0],
+                             most[1], most[2]);
         if (!rc && m->mat_membrane[i] == ABUT_MEMBRANE_BARAFF_WITKIN) rc = check_compression(m, i, err);
     }
     return rc;
@@ -382,102 +234,33 @@ static abut_status one_thickness(const abut_model *m, const char *name, const in
     return ABUT_OK;
 }
 
-/* Lengths and masses of bodies, and their parts of dhat. */
+/* Lengths and masses of bodies. */
 static abut_status check_sizes(const abut_model *m, abut_err *err)
 {
-    const size_t n = (size_t)m->no;
-    if (!m->obj_length != !m->obj_node_mass)
-        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: bodies have a length and a mean mass of their nodes",
-                         m->obj_length ? "object/node-mass" : "object/length");
-    abut_status rc = m->obj_length ? abut_check_domain("object/length", m->obj_length, n, 0, 1, DISTANCE_MOST, err) : ABUT_OK;
-    if (!rc && m->obj_length) rc = abut_check_domain("object/node-mass", m->obj_node_mass, n, 0, 1, INFINITY, err);
-    if (!rc && m->obj_dhat) rc = abut_check_domain("object/dhat-part", m->obj_dhat, n, 0, 0, nextafter(1, 2), err);
-    for (int32_t i = 0; i < m->no && !rc && m->obj_length; i++)
+    for (int32_t i = 0; i < m->no && m->obj_length; i++)
         if ((m->obj_length[i] > 0) != (m->obj_node_mass[i] > 0))
-            rc = abut_fail(err, ABUT_E_FORMAT, "array 'object/node-mass' row %d: %g kg, and 'object/length' %g m, expected both "
-                           "above 0 or none", i, m->obj_node_mass[i], m->obj_length[i]);
-    return rc;
+            return abut_fail(err, ABUT_E_FORMAT, "array 'object/node-mass' row %d: %g kg, and 'object/length' %g m, expected both "
+                             "above 0 or none", i, m->obj_node_mass[i], m->obj_length[i]);
+    return ABUT_OK;
 }
 
 static abut_status check_thickness(const abut_model *m, abut_err *err)
 {
     if (!m->obj_thick) return ABUT_OK;
-    abut_status rc = abut_check_domain("object/thickness", m->obj_thick, (size_t)m->no, 0, 1, DISTANCE_MOST, err);
-    if (!rc) rc = one_thickness(m, "contact/edge", m->coll_edge, m->nce, 2, err);
-    if (!rc) rc = one_thickness(m, "contact/triangle", m->coll_tri, m->nct, 3, err);
-    return rc;
+    const abut_status rc = one_thickness(m, "contact/edge", m->coll_edge, m->nce, 2, err);
+    return rc ? rc : one_thickness(m, "contact/triangle", m->coll_tri, m->nct, 3, err);
 }
 
-static abut_status check_codim(const abut_model *m, abut_err *err)
-{
-    abut_status rc;
-    const size_t no = (size_t)m->no;
-    if ((rc = check_shells(m, err)) || (rc = check_rods(m, err)) || (rc = check_springs(m, err)) || (rc = check_fabric(m, err)) ||
-        (rc = check_thickness(m, err)) ||
-        (m->obj_drag && (rc = abut_check_domain("object/drag", m->obj_drag, no, 0, 1, INFINITY, err))))
-        return rc;
-    return ABUT_OK;
-}
-
-/* Checks the parameters of solvers without a barrier. */
-static abut_status check_nodal(const abut_model *m, abut_err *err)
-{
-    const size_t pairs = (size_t)m->ng * (size_t)m->ng;
-    const struct { const char *name; const double *at; size_t n; int or_zero, is_distance; } reals[] = {
-        { "nodal/tolerance", m->nodal_tolerance, 1, 0, 0 },      { "nodal/gap", m->nodal_gap, 1, 0, 1 },
-        { "nodal/beta", m->nodal_beta, 1, 0, 0 },                { "nodal/sigma", m->nodal_sigma, 1, 0, 0 },
-        { "nodal/freeze", m->nodal_freeze, 1, 1, 0 },            { "nodal/compliance", m->nodal_compliance, 1, 0, 0 },
-        { "nodal/cohesion-force", m->cohesion_force, pairs, 1, 0 }, { "nodal/cohesion-range", m->cohesion_range, pairs, 1, 1 },
-        { "sqp/offset", m->sqp_offset, 1, 1, 1 },
-    };
-    const struct { const char *name; const int32_t *at; int32_t lo, hi; } wholes[] = {
-        { "solve/solver", m->solver, 0, ABUT_SOLVED_BY },
-        { "nodal/newton", m->nodal_newton, 1, ABUT_NODAL_MOST + 1 },
-        { "nodal/iterations", m->nodal_iterations, 1, ABUT_NODAL_MOST + 1 },
-        { "nodal/sweeps", m->nodal_sweeps, 1, ABUT_NODAL_MOST + 1 },
-        { "nodal/return", m->nodal_return, 0, 2 }, { "nodal/integrator", m->nodal_integrator, 0, 2 },
-        { "nodal/accelerated", m->nodal_accelerated, 0, 2 }, { "sqp/constraints", m->sqp_constraints, 0, ABUT_CONSTRAINTS },
-        { "sqp/active-set", m->sqp_active_set, 0, ABUT_ACTIVE_SETS },
-    };
-    abut_status rc = ABUT_OK;
-    for (size_t i = 0; i < sizeof reals / sizeof *reals && !rc; i++)
-        if (reals[i].at)
-            rc = abut_check_domain(reals[i].name, reals[i].at, reals[i].n, 0, reals[i].or_zero,
-                                   reals[i].is_distance ? DISTANCE_MOST : INFINITY, err);
-    for (size_t i = 0; i < sizeof wholes / sizeof *wholes && !rc; i++)
-        if (wholes[i].at) rc = abut_check_indices(wholes[i].name, wholes[i].at, 1, 1, wholes[i].lo, wholes[i].hi, err);
-    if (rc || !m->cohesion_force == !m->cohesion_range) return rc;
-    return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: cohesion has a force and a range",
-                     m->cohesion_force ? "nodal/cohesion-range" : "nodal/cohesion-force");
-}
-
+/* Parameters that bound each other. */
 static abut_status check_parameters(const abut_model *m, abut_err *err)
 {
-    abut_status rc;
-    if ((rc = abut_check_domain("time/step", m->h, 1, 0, 0, INFINITY, err)) ||
-        (rc = abut_check_domain("scene/length", m->length, 1, 0, 0, INFINITY, err)) ||
-        (rc = abut_check_domain("contact/dhat", m->dhat, 1, 0, 0, DISTANCE_MOST, err)) ||
-        (rc = abut_check_domain("contact/eps-v", m->eps_v, 1, 0, 0, INFINITY, err)) ||
-        (m->scheme && (rc = abut_check_indices("time/scheme", m->scheme, 1, 1, 0, ABUT_ALL_SCHEMES, err))) ||
-        (m->newmark_gamma &&
-         (rc = abut_check_domain("time/newmark-gamma", m->newmark_gamma, 1, ABUT_NEWMARK_GAMMA, 1, INFINITY, err))) ||
-        (m->newmark_beta &&
-         (rc = abut_check_domain("time/newmark-beta", m->newmark_beta, 1,
-                                 0.5 * (m->newmark_gamma ? *m->newmark_gamma : ABUT_NEWMARK_GAMMA), 1, INFINITY, err))) ||
-        (m->damp_mass && (rc = abut_check_domain("damping/mass", m->damp_mass, 1, 0, 1, INFINITY, err))) ||
-        (m->damp_stiffness && (rc = abut_check_domain("damping/stiffness", m->damp_stiffness, 1, 0, 1, INFINITY, err))) ||
-        (m->continuity && (rc = law("contact/barrier-continuity", m->continuity, 1, abut_barrier_names, err))) ||
-        (m->barrier_filter && (rc = abut_check_domain("contact/barrier-filter", m->barrier_filter, 1, 0, 1, 1, err))) ||
-        (m->mollifier && (rc = abut_check_indices("contact/mollifier", m->mollifier, 1, 1, 0, 2, err))) ||
-        (m->bodies_meet && (rc = abut_check_indices("contact/bodies", m->bodies_meet, 1, 1, 0, 2, err))) ||
-        (m->smoothing && (rc = law("contact/friction-smoothing", m->smoothing, 1, abut_friction_names, err))) ||
-        (rc = abut_check_indices("contact/lags", m->lags, 1, 1, 0, INT32_MAX, err)) ||
-        (rc = abut_check_domain("solve/tolerance", m->tolerance, 1, 0, 0, INFINITY, err)) ||
-        (m->stiffen_below && (rc = abut_check_domain("contact/stiffen-below", m->stiffen_below, 1, 0, 0, INFINITY, err))) ||
-        (m->force_tolerance && (rc = abut_check_domain("solve/force-tolerance", m->force_tolerance, 1, 0, 0, INFINITY, err))) ||
-        (rc = abut_check_domain("contact/kappa-min", m->kappa_min, 1, 0, 1, INFINITY, err)) ||
-        (rc = abut_check_domain("contact/kappa-max", m->kappa_max, 1, *m->kappa_min, 1, INFINITY, err)))
-        return rc;
+    const double gamma = m->newmark_gamma ? *m->newmark_gamma : ABUT_NEWMARK_GAMMA;
+    if (m->newmark_beta && !(*m->newmark_beta >= 0.5 * gamma))
+        return abut_fail(err, ABUT_E_FORMAT, "array 'time/newmark-beta': %.17g, expected half of gamma, %g, or more",
+                         *m->newmark_beta, 0.5 * gamma);
+    if (!(*m->kappa_max >= *m->kappa_min))
+        return abut_fail(err, ABUT_E_FORMAT, "array 'contact/kappa-max': %.17g, expected 'contact/kappa-min', %g, or more",
+                         *m->kappa_max, *m->kappa_min);
     return ABUT_OK;
 }
 
@@ -486,7 +269,7 @@ abut_status abut_model_check(const abut_model *m, abut_err *err)
     abut_status rc;
     if ((rc = check_nodes(m, err)) || (rc = check_elements(m, err)) || (rc = check_contact(m, err)) ||
         (rc = abut_check_motions(m, err)) || (rc = abut_check_pressures(m, err)) || (rc = check_attachments(m, err)) ||
-        (rc = check_codim(m, err)) || (rc = check_nodal(m, err)) || (rc = check_sizes(m, err)))
+        (rc = check_shells(m, err)) || (rc = check_fabric(m, err)) || (rc = check_thickness(m, err)) || (rc = check_sizes(m, err)))
         return rc;
     return check_parameters(m, err);
 }

@@ -1,7 +1,8 @@
 #include "model/model.h"
 
 #include "base/words.h"
-#include "model/check.h"
+#include "geom/quadrature.h"
+#include "model/schemes.h"
 
 #include <assert.h>
 #include <math.h>
@@ -11,12 +12,37 @@
 
 enum { RULE_OPT, RULE_NEED, RULE_MAY, RULE_SIDE };
 
+/* Numbers that an array may have, in the words of the tables. */
+typedef struct range {
+    enum { ANY, ENDLESS, BETWEEN, NAMED, ROW, NEAR, UNIT } is;
+    double low, high;       /* BETWEEN; UNIT: high is the tolerance */
+    int open, closed;       /* BETWEEN: low is excluded; high is not */
+    int once;               /* ROW: not twice in a row */
+    const char *of;         /* ROW: the count of these rows */
+    const char *const *names;
+} range;
+#define RANGE_ANY { .is = ANY }
+#define RANGE_ENDLESS { .is = ENDLESS }
+#define RANGE_NEAR { .is = NEAR }
+#define RANGE_UNIT(e) { .is = UNIT, .high = e }
+#define RANGE_ABOVE(x) { .is = BETWEEN, .low = x, .high = INFINITY, .open = 1 }
+#define RANGE_FROM(x) { .is = BETWEEN, .low = x, .high = INFINITY }
+#define RANGE_IN(x, y) { .is = BETWEEN, .low = x, .high = y }
+#define RANGE_WITHIN(x, y) { .is = BETWEEN, .low = x, .high = y, .open = 1 }
+#define RANGE_PART { .is = BETWEEN, .high = 1, .open = 1, .closed = 1 }
+#define RANGE_NAMES(list) { .is = NAMED, .names = list }
+#define RANGE_ROW(n) { .is = ROW, .of = #n }
+#define RANGE_ROW_OR_NONE(n) { .is = ROW, .low = -1, .of = #n }
+#define RANGE_CORNERS(n) { .is = ROW, .once = 1, .of = #n }
+#define RANGE_CORNERS_OR_NONE(n) { .is = ROW, .low = -1, .once = 1, .of = #n }
+
 /* A line of a table, and a count; rows and width are kept in their spelling. */
 typedef struct field {
     const char *name;
     abut_dtype type;
     const char *rows, *width, *unit;
     int rule;           /* RULE_* */
+    range range;
     size_t member;      /* offset of the pointer in the view */
 } field;
 
@@ -32,12 +58,10 @@ typedef struct table {
     int nfields, ncounts;
 } table;
 
-#define FIELD(view, m, name, dtype, rows, width, unit, rule) \
-    { name, ABUT_##dtype, #rows, #width, unit, RULE_##rule, offsetof(view, m) },
-#define MODEL_FIELD(m, name, ctype, dtype, rows, width, unit, rule) \
-    FIELD(abut_model, m, name, dtype, rows, width, unit, rule)
-#define FRAME_FIELD(m, name, ctype, dtype, rows, width, unit, rule) \
-    FIELD(abut_frame, m, name, dtype, rows, width, unit, rule)
+#define MODEL_FIELD(m, name, ctype, dtype, rows, width, unit, rule, range) \
+    { name, ABUT_##dtype, #rows, #width, unit, RULE_##rule, RANGE_##range, offsetof(abut_model, m) },
+#define FRAME_FIELD(m, name, ctype, dtype, rows, width, unit, rule, range) \
+    { name, ABUT_##dtype, #rows, #width, unit, RULE_##rule, RANGE_##range, offsetof(abut_frame, m) },
 #define MODEL_COUNT(n) { #n, offsetof(abut_model, n) },
 #define FRAME_COUNT(n) { #n, offsetof(abut_frame, n) },
 
@@ -65,6 +89,13 @@ static int count_row(const table *t, const char *entry)
     for (int i = 0; i < t->ncounts; i++)
         if (!strcmp(t->counts[i].name, entry)) return i;
     return -1;
+}
+
+static const field *field_of(const table *t, const char *name)
+{
+    for (int i = 0; i < t->nfields; i++)
+        if (!strcmp(t->fields[i].name, name)) return &t->fields[i];
+    return NULL;
 }
 
 static int64_t entry_number(const char *entry)
@@ -115,15 +146,75 @@ static abut_status check_extent(const table *t, const field *f, const abut_array
     return ABUT_OK;
 }
 
+/* Numbers in a row of an array. */
+static size_t row_width(const abut_array *a) { return a->rank == 2 && a->shape[1] ? (size_t)a->shape[1] : 1; }
+
 static abut_status check_finite(const field *f, const abut_array *a, abut_err *err)
 {
     const double *v = a->data;
-    const int64_t n = abut_array_count(a), width = a->rank == 2 && a->shape[1] ? a->shape[1] : 1;
-    const int inf_ok = !strcmp(f->name, "motion/window");
-    for (int64_t i = 0; i < n; i++)
-        if (!isfinite(v[i]) && !(inf_ok && isinf(v[i])))
-            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %lld: %g, expected a finite number", f->name,
-                             (long long)(i / width), v[i]);
+    const size_t n = (size_t)abut_array_count(a);
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(v[i]) && !(f->range.is == ENDLESS && isinf(v[i])))
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %g, expected a finite number", f->name, i / row_width(a),
+                             v[i]);
+    return ABUT_OK;
+}
+
+/* Vectors of three numbers, or of four where a row has four. */
+static abut_status check_units(const field *f, const abut_array *a, abut_err *err)
+{
+    const size_t n = (size_t)abut_array_count(a), size = row_width(a) == 4 ? 4 : 3;
+    const double *v = a->data;
+    for (size_t i = 0; i < n; i += size) {
+        double sum = 0;
+        for (size_t k = i; k < i + size; k++) sum += v[k] * v[k];
+        if (!(fabs(sqrt(sum) - 1) <= f->range.high))
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: length %.17g, expected 1 within %g", f->name,
+                             i / row_width(a), sqrt(sum), f->range.high);
+    }
+    return ABUT_OK;
+}
+
+static abut_status wrong_real(const field *f, size_t row, double v, abut_err *err)
+{
+    const range *r = &f->range;
+    if (r->is == NEAR)
+        return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %g, expected a number between -%g and %g", f->name, row, v,
+                         ABUT_FARTHEST, ABUT_FARTHEST);
+    if (!(r->high < INFINITY))
+        return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %.17g, expected %s%g%s", f->name, row, v,
+                         r->open ? "more than " : "", r->low, r->open ? "" : " or more");
+    return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %.17g, expected %g %s value %s %g", f->name, row, v, r->low,
+                     r->open ? "<" : "<=", r->closed ? "<=" : "<", r->high);
+}
+
+static abut_status check_reals(const field *f, const abut_array *a, abut_err *err)
+{
+    const range *r = &f->range;
+    const double *v = a->data;
+    const size_t n = (size_t)abut_array_count(a);
+    for (size_t i = 0; i < n; i++) {
+        const int in = r->is == NEAR ? fabs(v[i]) <= ABUT_FARTHEST
+                                     : (r->open ? v[i] > r->low : v[i] >= r->low) && (r->closed ? v[i] <= r->high : v[i] < r->high);
+        if (!in) return wrong_real(f, i / row_width(a), v[i], err);
+    }
+    return ABUT_OK;
+}
+
+/* Whole numbers in [low, high). */
+static abut_status check_wholes(const field *f, const abut_array *a, double high, abut_err *err)
+{
+    const int32_t *v = a->data;
+    const size_t n = (size_t)abut_array_count(a), width = row_width(a);
+    for (size_t i = 0; i < n; i++) {
+        if (v[i] < f->range.low || v[i] >= high)
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %d, expected %.0f <= value < %.0f", f->name, i / width, v[i],
+                             f->range.low, high);
+        for (size_t k = i - i % width; k < i && f->range.once; k++)
+            if (v[k] == v[i] && v[i] >= 0)
+                return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %d twice, expected distinct indices", f->name, i / width,
+                                 v[i]);
+    }
     return ABUT_OK;
 }
 
@@ -166,9 +257,7 @@ const abut_array *abut_array_named(const abut_arrays *set, const char *name)
 static abut_status check_understood(const table *t, const abut_arrays *set, abut_err *err)
 {
     for (int i = 0; i < set->n; i++) {
-        int known = !(set->a[i].flags & ABUT_A_REQUIRED);
-        for (int k = 0; k < t->nfields && !known; k++) known = !strcmp(t->fields[k].name, present_name(set->a[i].name));
-        if (!known)
+        if (set->a[i].flags & ABUT_A_REQUIRED && !field_of(t, present_name(set->a[i].name)))
             return abut_fail(err, ABUT_E_FORMAT, "array '%s' must be understood, and this program does not know it",
                              set->a[i].name);
     }
@@ -201,6 +290,69 @@ static abut_status fill(const table *t, const abut_arrays *set, void *view, coun
     return ABUT_OK;
 }
 
+static int32_t count_in(const table *t, int k, const void *view)
+{
+    int32_t n;
+    memcpy(&n, (const char *)view + t->counts[k].member, sizeof n);
+    return n;
+}
+
+/* Arrays that need another one, if that has rows. */
+typedef struct need {
+    const char *has, *needs;
+} need;
+static const need model_needs[] = {
+    { "material/fibre", "tet/fibre" }, { "tet/order", "tet/first" }, { "tet/first", "tet/order" }, { "tet/more", "tet/order" },
+    { "geometry/order", "geometry/first" }, { "geometry/first", "geometry/order" }, { "geometry/X", "geometry/order" },
+    { "object/length", "object/node-mass" }, { "object/node-mass", "object/length" }, { "rod/twist", "rod/curvature" },
+    { "nodal/cohesion-force", "nodal/cohesion-range" }, { "nodal/cohesion-range", "nodal/cohesion-force" }, { NULL, NULL }
+};
+/* Positions and velocities of former states come together, and with all later ones. */
+static const need frame_needs[] = {
+    { "node/x1", "node/v1" }, { "node/v1", "node/x1" }, { "node/x2", "node/v2" }, { "node/v2", "node/x2" },
+    { "node/x3", "node/v3" }, { "node/v3", "node/x3" }, { "node/x4", "node/v4" }, { "node/v4", "node/x4" },
+    { "node/x5", "node/v5" }, { "node/v5", "node/x5" }, { "node/x2", "node/x1" }, { "node/x3", "node/x2" },
+    { "node/x4", "node/x3" }, { "node/x5", "node/x4" },
+    { "step/penalty", "step/multiplier" }, { "step/multiplier", "step/penalty" },
+    { "step/jacobian-tet", "step/jacobian-point" }, { "step/jacobian-point", "step/jacobian-tet" },
+    { "touch/first", "touch/node" }, { "touch/node", "touch/weight" }, { "touch/weight", "touch/point" },
+    { "touch/point", "touch/normal" }, { "touch/normal", "touch/impulse" }, { "touch/impulse", "touch/mu" },
+    { "touch/mu", "touch/state" }, { "touch/state", "touch/first" }, { "pass/x", "pass/count" }, { "pass/kappa", "pass/count" },
+    { "pass/strain-kappa", "pass/count" }, { NULL, NULL }
+};
+
+static abut_status check_needs(const table *t, const need *n, const abut_arrays *set, const void *view, abut_err *err)
+{
+    for (; n->has; n++) {
+        const int k = count_row(t, field_of(t, n->needs)->rows);
+        if (!abut_array_named(set, n->has) || abut_array_named(set, n->needs) || (k >= 0 && !count_in(t, k, view))) continue;
+        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: %s '%s'", n->needs,
+                         t == &frame_table ? "the frame has" : "there is", n->has);
+    }
+    return ABUT_OK;
+}
+
+/* Checks the numbers of all arrays of a view whose counts are known; m: the model. */
+static abut_status check_ranges(const table *t, const abut_arrays *set, const void *view, const abut_model *m, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (int i = 0; i < t->nfields && !rc; i++) {
+        const field *f = &t->fields[i];
+        const abut_array *a = abut_array_named(set, f->name);
+        if (!a || f->range.is == ANY || f->range.is == ENDLESS) continue;
+        if (f->range.is == UNIT) rc = check_units(f, a, err);
+        else if (f->type == ABUT_F64) rc = check_reals(f, a, err);
+        else if (f->range.is == BETWEEN) rc = check_wholes(f, a, f->range.high, err);
+        else if (f->range.is == NAMED) rc = check_wholes(f, a, abut_names_count(f->range.names), err);
+        else {
+            const int k = count_row(t, f->range.of);
+            rc = check_wholes(f, a, k < 0 ? count_in(&model_table, count_row(&model_table, f->range.of), m) : count_in(t, k, view),
+                              err);
+        }
+    }
+    return rc;
+}
+
 static counting no_counts(void)
 {
     counting c = { 0 };
@@ -220,6 +372,9 @@ abut_status abut_model_view(const abut_arrays *set, abut_model *view, abut_err *
     counting c = no_counts();
     abut_status rc = check_understood(&model_table, set, err);
     if (!rc) rc = fill(&model_table, set, &m, &c, err);
+    if (!rc && m.nv < 1) rc = abut_fail(err, ABUT_E_FORMAT, "array 'node/X' has no rows, expected a node or more");
+    if (!rc) rc = check_needs(&model_table, model_needs, set, &m, err);
+    if (!rc) rc = check_ranges(&model_table, set, &m, &m, err);
     if (!rc) rc = abut_model_check(&m, err);
     if (rc) {
         abut_wrap(err, "MODEL");
@@ -231,58 +386,7 @@ abut_status abut_model_view(const abut_arrays *set, abut_model *view, abut_err *
     return ABUT_OK;
 }
 
-/* ---- the numbers of a frame, whose arrays have their types and shapes ---- */
-
-/* Positions and velocities of former states come together, and with all later ones. */
-static abut_status check_past(const abut_frame *f, abut_err *err)
-{
-    const double *const x[] = { f->x1, f->x2, f->x3, f->x4, f->x5 }, *const v[] = { f->v1, f->v2, f->v3, f->v4, f->v5 };
-    for (int k = 0; k < ABUT_PAST; k++) {
-        char lacks[24], has[24];
-        const int later = k > 0 && x[k] && !x[k - 1];
-        if (!x[k] == !v[k] && !later) {
-            snprintf(has, sizeof has, "node/x%d", k + 1);
-            abut_status rc = abut_check_near(has, x[k], f->nv, err);
-            has[5] = 'v';
-            if (!rc) rc = abut_check_near(has, v[k], f->nv, err);
-            if (rc) return rc;
-            continue;
-        }
-        snprintf(lacks, sizeof lacks, "node/%c%d", later || v[k] ? 'x' : 'v', later ? k : k + 1);
-        snprintf(has, sizeof has, "node/%c%d", x[k] ? 'x' : 'v', k + 1);
-        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'", lacks, has);
-    }
-    return ABUT_OK;
-}
-
-static abut_status check_vectors(const abut_frame *f, abut_err *err)
-{
-    abut_status rc;
-    if ((rc = abut_check_near("node/x", f->x, f->nv, err)) || (rc = abut_check_near("node/v", f->v, f->nv, err)) ||
-        (rc = abut_check_near("node/a", f->a, f->nv, err)) || (rc = check_past(f, err)) ||
-        (rc = abut_check_near("step/waypoints", f->waypoints, f->nw, err)) ||
-        (rc = abut_check_near("node/contact-impulse", f->impulse, f->nv, err)) ||
-        (rc = abut_check_near("step/x0", f->x0, f->nv, err)))
-        return rc;
-    return abut_check_near("step/multiplier", f->multiplier, f->nv, err);
-}
-
-/* Checks counts and stiffnesses; the penalty of a Lagrangian grows from 1e6 to about 1e8. */
-static abut_status check_numbers(const abut_frame *f, abut_err *err)
-{
-    abut_status rc;
-    enum { MOST = 1 << 30 };
-    if ((f->pass && (rc = abut_check_indices("step/pass", f->pass, 1, 1, 0, MOST, err))) ||
-        (f->iterations && (rc = abut_check_indices("step/iterations", f->iterations, 1, 1, 0, MOST, err))) ||
-        (f->sticking && (rc = abut_check_indices("contact/sticking", f->sticking, 1, 1, 0, INT32_MAX, err))) ||
-        (f->sliding && (rc = abut_check_indices("contact/sliding", f->sliding, 1, 1, 0, INT32_MAX, err))) ||
-        (f->penalty && (rc = abut_check_domain("step/penalty", f->penalty, 1, 0, 0, 1e12, err))) ||
-        (f->strain_kappa && (rc = abut_check_domain("strain/kappa", f->strain_kappa, 1, 0, 0, INFINITY, err))) ||
-        (f->strain_kappa0 && (rc = abut_check_domain("step/strain-kappa", f->strain_kappa0, 1, 0, 0, INFINITY, err))) ||
-        (f->kappa && (rc = abut_check_domain("contact/kappa", f->kappa, 1, 0, 1, INFINITY, err))))
-        return rc;
-    return ABUT_OK;
-}
+/* ---- relations between the arrays of a frame, whose numbers are in range ---- */
 
 /* Frozen contacts name nodes, or collision vertices where those are no nodes. */
 static abut_status check_lag(const abut_frame *f, const abut_model *m, abut_err *err)
@@ -295,8 +399,6 @@ static abut_status check_lag(const abut_frame *f, const abut_model *m, abut_err 
                          mapped ? "sums of nodes" : "nodes");
     if (f->nl && !slot)
         return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: 'lag/mu' has %d row%s", name, f->nl, abut_s(f->nl));
-    const abut_status rc = abut_check_indices(name, slot, f->nl, 4, -1, mapped ? m->nc : m->nv, err);
-    if (rc) return rc;
     for (size_t i = 0; i < (size_t)f->nl; i++)
         if (slot[4 * i] < 0)
             return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: starts with %d, expected a %s", name, i, slot[4 * i],
@@ -311,13 +413,7 @@ static abut_status check_lag(const abut_frame *f, const abut_model *m, abut_err 
 /* Results of friction passes: of all but the last. */
 static abut_status check_passes(const abut_frame *f, abut_err *err)
 {
-    enum { MOST = 1 << 20 };
-    if (!f->passes) {
-        if (!f->pass_x && !f->pass_kappa && !f->pass_strain_kappa) return ABUT_OK;
-        return abut_fail(err, ABUT_E_FORMAT, "array 'pass/count' is missing: the frame has results of friction passes (pass/)");
-    }
-    abut_status rc = abut_check_indices("pass/count", f->passes, 1, 1, 1, MOST, err);
-    if (rc) return rc;
+    if (!f->passes) return ABUT_OK;
     const int64_t n = f->passes[0] - 1;
     if (f->nix != n * f->nv)
         return abut_fail(err, ABUT_E_FORMAT, "array 'pass/x' has %d row%s, expected %lld: %d %s but the last, %d node%s", f->nix,
@@ -329,48 +425,25 @@ static abut_status check_passes(const abut_frame *f, abut_err *err)
         return abut_fail(err, ABUT_E_FORMAT, "array '%s' has %d row%s, expected %lld: %d %s but the last",
                          f->pass_kappa ? "pass/kappa" : "pass/strain-kappa", f->nip, abut_s(f->nip), (long long)n, f->passes[0],
                          abut_plural(f->passes[0], "pass", "passes"));
-    rc = abut_check_near("pass/x", f->pass_x, f->nix, err);
-    if (!rc && f->pass_kappa) rc = abut_check_domain("pass/kappa", f->pass_kappa, (size_t)n, 0, 1, INFINITY, err);
-    if (!rc && f->pass_strain_kappa)
-        rc = abut_check_domain("pass/strain-kappa", f->pass_strain_kappa, (size_t)n, 0, 0, INFINITY, err);
-    return rc;
+    return ABUT_OK;
 }
 
-/* A table of hard contacts: all of it, or nothing. */
-static abut_status check_touch(const abut_frame *f, const abut_model *m, abut_err *err)
+/* Hard contacts have ranges of touch/node. */
+static abut_status check_touch(const abut_frame *f, abut_err *err)
 {
-    const size_t n = (size_t)f->ntc;
-    const void *const all[] = { f->touch_first, f->touch_node, f->touch_weight, f->touch_point, f->touch_normal,
-                                f->touch_impulse, f->touch_mu, f->touch_state };
-    int there = 0;
-    for (int i = 0; i < 8; i++) there += all[i] != NULL;
-    if (there == 0) return ABUT_OK;
-    if (there < 8)
-        return abut_fail(err, ABUT_E_FORMAT, "arrays 'touch/': %d of first, node, weight, point, normal, impulse, mu, state are "
-                         "there, expected all or none", there);
-    abut_status rc = ABUT_OK;
-    for (size_t c = 0; c < n && !rc; c++) {
+    for (size_t c = 0; f->touch_first && c < (size_t)f->ntc; c++) {
         const int32_t lo = f->touch_first[2 * c], hi = f->touch_first[2 * c + 1];
         if (!(0 <= lo && lo <= hi && hi <= f->ntn))
-            rc = abut_fail(err, ABUT_E_FORMAT,
-                           "array 'touch/first' row %zu: %d, %d, expected a range of the %d row%s of touch/node", c, lo, hi,
-                           f->ntn, abut_s(f->ntn));
+            return abut_fail(err, ABUT_E_FORMAT,
+                             "array 'touch/first' row %zu: %d, %d, expected a range of the %d row%s of touch/node", c, lo, hi,
+                             f->ntn, abut_s(f->ntn));
     }
-    if (!rc) rc = abut_check_indices("touch/node", f->touch_node, f->ntn, 1, 0, m->nv, err);
-    if (!rc) rc = abut_check_units("touch/normal", f->touch_normal, n, 1e-6, err);
-    if (!rc) rc = abut_check_domain("touch/mu", f->touch_mu, n, 0, 1, INFINITY, err);
-    return rc ? rc : abut_check_indices("touch/state", f->touch_state, f->ntc, 1, 0, 3, err);
+    return ABUT_OK;
 }
 
 /* Points in tets of order 2 and more. */
 static abut_status check_points(const abut_frame *f, const abut_model *m, abut_err *err)
 {
-    if (!f->point_tet != !f->point_at)
-        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'",
-                         f->point_tet ? "step/jacobian-point" : "step/jacobian-tet",
-                         f->point_tet ? "step/jacobian-tet" : "step/jacobian-point");
-    const abut_status rc = abut_check_indices("step/jacobian-tet", f->point_tet, f->njp, 1, 0, m->nt, err);
-    if (rc) return rc;
     for (size_t k = 0; k < (size_t)f->njp; k++) {
         const double *L = f->point_at + 4 * k, least = fmin(fmin(L[0], L[1]), fmin(L[2], L[3])), sum = L[0] + L[1] + L[2] + L[3];
         if (!m->tet_order || m->tet_order[f->point_tet[k]] < 2)
@@ -387,22 +460,9 @@ static abut_status check_frame(const abut_frame *f, const abut_model *m, abut_er
 {
     assert(f);
     abut_status rc;
-    const size_t nl = (size_t)f->nl;
-    if ((rc = check_vectors(f, err)) || (rc = check_numbers(f, err)) ||
-        (rc = check_lag(f, m, err)) || (rc = check_passes(f, err)) || (rc = check_touch(f, m, err)) ||
-        (rc = check_points(f, m, err)) ||
-        (rc = abut_check_units("rod/frame", f->rod_frame, f->rod_frame ? (size_t)m->nrd : 0, 1e-6, err)) ||
-        (rc = abut_check_units("lag/basis", f->lag_basis, 2 * nl, 1e-6, err)) ||
-        (rc = abut_check_domain("lag/normal-force", f->lag_force, nl, 0, 1, INFINITY, err)) ||
-        (rc = abut_check_domain("lag/mu", f->lag_mu, nl, 0, 1, INFINITY, err)))
+    if ((rc = check_lag(f, m, err)) || (rc = check_passes(f, err)) || (rc = check_touch(f, err)) ||
+        (rc = check_points(f, m, err)))
         return rc;
-    if ((f->gain && (rc = abut_check_domain("midpoint/gain", f->gain, 1, 0, 1, INFINITY, err))) ||
-        (f->euler_left && (rc = abut_check_indices("midpoint/damped-steps", f->euler_left, 1, 1, 0, 65, err))) ||
-        (f->euler_bout && (rc = abut_check_indices("midpoint/bout", f->euler_bout, 1, 1, 0, 65, err))))
-        return rc;
-    if (!f->penalty != !f->multiplier)
-        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: the frame has '%s'",
-                         f->penalty ? "step/multiplier" : "step/penalty", f->penalty ? "step/penalty" : "step/multiplier");
     if (f->nw % f->nv)
         return abut_fail(err, ABUT_E_FORMAT, "step/waypoints has %d row%s, expected a multiple of the %d node%s", f->nw,
                          abut_s(f->nw), f->nv, abut_s(f->nv));
@@ -426,6 +486,8 @@ abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abu
     }
     abut_status rc = check_understood(&frame_table, set, err);
     if (!rc) rc = fill(&frame_table, set, &f, &c, err);
+    if (!rc) rc = check_needs(&frame_table, frame_needs, set, &f, err);
+    if (!rc) rc = check_ranges(&frame_table, set, &f, model, err);
     if (!rc) rc = check_frame(&f, model, err);
     if (rc) {
         abut_wrap(err, "FRAME");
@@ -446,18 +508,14 @@ void abut_model_forget(abut_model *m)
 
 int abut_array_known(const char *name)
 {
-    const table *const all[] = { &model_table, &frame_table };
-    for (int t = 0; t < 2; t++)
-        for (int i = 0; i < all[t]->nfields; i++)
-            if (!strcmp(all[t]->fields[i].name, present_name(name))) return all[t]->fields[i].rule != RULE_SIDE;
-    return 0;
+    const field *f = field_of(&model_table, present_name(name));
+    if (!f) f = field_of(&frame_table, present_name(name));
+    return f && f->rule != RULE_SIDE;
 }
 
 static void *put(const table *t, const char *what, abut_arrays *set, const char *name, int64_t rows, abut_err *err)
 {
-    const field *f = NULL;
-    for (int i = 0; i < t->nfields && !f; i++)
-        if (!strcmp(t->fields[i].name, name)) f = &t->fields[i];
+    const field *f = field_of(t, name);
     if (!f) {
         abut_fail(err, ABUT_E_ARG, "'%.80s' is no array of a %s", name, what);
         return NULL;
@@ -483,9 +541,8 @@ void *abut_frame_put(abut_arrays *set, const char *name, int64_t rows, abut_err 
 
 static int frame_row(const char *name)
 {
-    int i = 0;
-    while (i < frame_table.nfields && strcmp(frame_table.fields[i].name, name) != 0) i++;
-    return i;
+    const field *f = field_of(&frame_table, name);
+    return f ? (int)(f - frame_fields) : frame_table.nfields;
 }
 
 void abut_frame_sort(abut_arrays *set, int first)

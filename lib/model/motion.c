@@ -2,7 +2,6 @@
 
 #include "base/words.h"
 #include "math/vec3.h"
-#include "model/check.h"
 #include "model/schemes.h"
 
 #include <math.h>
@@ -425,16 +424,6 @@ double abut_motion_last_event(const abut_model *m)
 
 /* ---- checks ---- */
 
-static abut_status check_quaternions(const char *name, const double *q, int32_t n, abut_err *err)
-{
-    for (int32_t i = 0; i < n; i++, q += 4) {
-        const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-        if (!(fabs(length - 1) <= 1e-9))
-            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %d: length %.17g, expected 1 within 1e-9", name, i, length);
-    }
-    return ABUT_OK;
-}
-
 /* Row i of the array `name`: rows of key/ in ascending time. */
 static abut_status check_key_rows(const abut_model *m, const char *name, const int32_t *rows, int32_t i, abut_err *err)
 {
@@ -472,16 +461,6 @@ static abut_status check_keys(const abut_model *m, int32_t i, abut_err *err)
 
 abut_status abut_check_motions(const abut_model *m, abut_err *err)
 {
-    abut_status rc;
-    if ((rc = abut_check_indices("motion/kind", m->mo_kind, m->nmo, 1, 0, ABUT_MOTION_KINDS, err)) ||
-        (rc = abut_check_indices("motion/node", m->mo_node, m->nmn, 1, 0, m->nv, err)) ||
-        (m->mo_newtons && (rc = abut_check_indices("motion/newtons", m->mo_newtons, m->nmo, 1, 0, 2, err))) ||
-        (m->mo_by_force && (rc = abut_check_indices("motion/by-force", m->mo_by_force, m->nmo, 1, 0, ABUT_BY_FORCES, err))) ||
-        (m->mo_entry && (rc = abut_check_indices("motion/entry", m->mo_entry, m->nmo, 1, -1, INT32_MAX, err))) ||
-        (m->mo_smooth && (rc = abut_check_indices("motion/smooth", m->mo_smooth, m->nmo, 1, 0, 2, err))) ||
-        (m->key_turn && (rc = check_quaternions("key/rotation", m->key_turn, m->nk, err))) ||
-        (m->key_scale && (rc = abut_check_domain("key/scale", m->key_scale, 3 * (size_t)m->nk, 0, 0, INFINITY, err))))
-        return rc;
     for (int32_t i = 0; i < m->nmo; i++) {
         const double *w = m->mo_window + 2 * (size_t)i;
         const int32_t *r = m->mo_first + 2 * (size_t)i;
@@ -495,7 +474,7 @@ abut_status abut_check_motions(const abut_model *m, abut_err *err)
             if (m->role[m->mo_node[k]] == ABUT_NODE_FREE)
                 return abut_fail(err, ABUT_E_FORMAT, "array 'motion/node' row %d: node %d is free, expected a handle or "
                                  "an obstacle, because motion %d prescribes its velocity", k, m->mo_node[k], i);
-        rc = check_keys(m, i, err);
+        const abut_status rc = check_keys(m, i, err);
         if (rc) return rc;
     }
     return ABUT_OK;

@@ -112,9 +112,6 @@ abut_status abut_partition_view(const abut_arrays *model, int32_t nt, abut_parti
 static abut_status check_rows(const abut_model *m, const char *name[3], const int32_t *order, const int32_t *first, int32_t n,
                               int32_t (*rows)(const abut_model *m, int32_t t), abut_err *err)
 {
-    if (!order || !first)
-        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: there is '%s'", order ? name[1] : name[0],
-                         order ? name[0] : first ? name[1] : name[2]);
     int64_t sum = 0;
     for (int32_t t = 0; t < m->nt; t++) {
         if (order[t] < 1 || order[t] > ABUT_ORDER_MAX)
@@ -175,22 +172,6 @@ static abut_status check_conforming(const abut_model *m, abut_err *err)
     return rc;
 }
 
-static abut_status check_numbers(const abut_model *m, abut_err *err)
-{
-    for (int32_t t = 0; t < m->nt; t++) {
-        if (m->tet_density && !(m->tet_density[t] > 0))
-            return abut_fail(err, ABUT_E_FORMAT, "array 'tet/density-scale' row %d: %.17g, expected more than 0", t,
-                             m->tet_density[t]);
-        if (m->tet_fill && !(m->tet_fill[t] > 0 && isfinite(m->tet_fill[t])))
-            return abut_fail(err, ABUT_E_FORMAT, "array 'tet/fill' row %d: %.17g, expected more than 0", t, m->tet_fill[t]);
-    }
-    for (int32_t i = 0; m->mat_quadrature && i < 2 * m->nm; i++)
-        if (m->mat_quadrature[i] < 0 || m->mat_quadrature[i] > ABUT_QUADRATURE_MAX)
-            return abut_fail(err, ABUT_E_FORMAT, "array 'material/quadrature' row %d: %d, expected a degree from 0 to %d", i / 2,
-                             m->mat_quadrature[i], ABUT_QUADRATURE_MAX);
-    return ABUT_OK;
-}
-
 /* Tets of order 1 are straight. */
 static abut_status check_shapes(const abut_model *m, abut_err *err)
 {
@@ -218,22 +199,15 @@ static abut_status check_degrees(const abut_model *m, abut_err *err)
 
 abut_status abut_tets_check(const abut_model *m, abut_err *err)
 {
-    abut_status rc = check_numbers(m, err);
-    if (!rc && (m->tet_order || m->tet_first || m->nmore))
+    abut_status rc = ABUT_OK;
+    if (m->tet_order)
         rc = check_rows(m, (const char *[3]){ "tet/order", "tet/first", "tet/more" }, m->tet_order, m->tet_first, m->nmore,
                         more_rows, err);
-    for (int32_t i = 0; i < m->nmore && !rc; i++)
-        if (m->tet_more[i] < 0 || m->tet_more[i] >= m->nv)
-            rc = abut_fail(err, ABUT_E_FORMAT, "array 'tet/more' row %d: %d, expected 0 <= value < %d", i, m->tet_more[i], m->nv);
     if (!rc && m->nmore) rc = check_objects(m, err);
     if (!rc && m->nmore) rc = check_conforming(m, err);
-    if (!rc && (m->geo_order || m->geo_first || m->ngx))
+    if (!rc && m->geo_order)
         rc = check_rows(m, (const char *[3]){ "geometry/order", "geometry/first", "geometry/X" }, m->geo_order, m->geo_first,
                         m->ngx, geometry_rows, err);
-    for (int32_t i = 0; i < 3 * m->ngx && !rc; i++)
-        if (!(fabs(m->geo_X[i]) <= ABUT_FARTHEST))
-            rc = abut_fail(err, ABUT_E_FORMAT, "array 'geometry/X' row %d: %g, expected a number between -%g and %g", i / 3,
-                           m->geo_X[i], ABUT_FARTHEST, ABUT_FARTHEST);
     if (!rc) rc = check_shapes(m, err);
     return rc ? rc : check_degrees(m, err);
 }

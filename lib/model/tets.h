@@ -64,8 +64,7 @@ typedef struct abut_partition {
 ABUT_MUST_USE abut_status abut_partition_view(const abut_arrays *model, int32_t nt, abut_partition *out, abut_err *err);
 
 /** Checks the arrays of tets of order 2 and more, after the corners of tets are in range: tet/order, tet/first and tet/more
- * agree, the nodes of a tet are of one object and its tets of one order; factors are positive; degrees of quadrature and
- * geometry/ are in range.
+ * agree, the nodes of a tet are of one object and its tets of one order; degrees of quadrature suffice.
  * Fails  ABUT_E_FORMAT naming the array, the row, the value and what was expected; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_tets_check(const abut_model *m, abut_err *err);
 

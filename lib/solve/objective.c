@@ -4,7 +4,7 @@
 #include "energy/barrier.h"
 #include "energy/elastic.h"
 #include "energy/mass.h"
-#include "model/check.h"
+#include "model/model.h"
 #include "model/motion.h"
 
 #include <assert.h>

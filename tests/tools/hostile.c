@@ -85,8 +85,8 @@ typedef struct row {
     int is_frame;
 } row;
 
-#define MODEL_ROW(m, name, ctype, dtype, rows, width, unit, rule) { name, #rule, #rows, 0 },
-#define FRAME_ROW(m, name, ctype, dtype, rows, width, unit, rule) { name, #rule, #rows, 1 },
+#define MODEL_ROW(m, name, ctype, dtype, rows, width, unit, rule, range) { name, #rule, #rows, 0 },
+#define FRAME_ROW(m, name, ctype, dtype, rows, width, unit, rule, range) { name, #rule, #rows, 1 },
 static const row rows[] = { ABUT_MODEL_FIELDS(MODEL_ROW) ABUT_FRAME_FIELDS(FRAME_ROW) };
 enum { ROWS = sizeof rows / sizeof *rows };
 

@@ -2,7 +2,7 @@
 #include "scene_world.h"
 
 #include "check.h"
-#include "model/check.h"
+#include "model/model.h"
 
 static const char scene[] =
     "abut: 1\n"

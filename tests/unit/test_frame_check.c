@@ -160,7 +160,7 @@ TEST(a_frame_is_checked_against_its_model)
     frame_refused(&s, &m, "lag/node", "row 0: 3 after -1, expected -1");
     sample_frame(&s, 1);
     f64(&s, "lag/basis")[5] = 2;
-    frame_refused(&s, &m, "lag/basis", "row 1: length 2");
+    frame_refused(&s, &m, "lag/basis", "row 0: length 2");
     sample_frame(&s, 1);
     f64(&s, "lag/normal-force")[0] = -1;
     frame_refused(&s, &m, "lag/normal-force", "row 0");

@@ -238,7 +238,7 @@ static int documented(const char *text, const char *name, const char *type, cons
     return 0;
 }
 
-#define DOCUMENTED(m, name, ctype, dtype, rows, width, unit, rule) \
+#define DOCUMENTED(m, name, ctype, dtype, rows, width, unit, rule, range) \
     CHECK(documented(text, name, abut_dtype_name(ABUT_##dtype), #rows, #width, unit));
 
 TEST(every_array_of_the_model_and_frame_tables_is_in_the_specification)

@@ -100,13 +100,13 @@ TEST(every_quantity_is_held_to_its_domain)
 {
     static const struct { const char *array; int at; double value; const char *why; } bad[] = {
         { "node/X", 4, (double)NAN, "row 1" },       { "node/mass", 0, 0, "more than 0" },
-        { "node/mass", 4, -1, "0 or more" },         { "material/density", 0, 0, "0 < value" },
+        { "node/mass", 4, -1, "0 or more" },         { "material/density", 0, 0, "more than 0" },
         { "material/young", 0, -1, "row 0: -1" },    { "material/poisson", 0, 0.5, "value < 0.5" },
         { "material/poisson", 0, -0.1, "no lower bound" },
         { "contact/mu", 0, -0.1, "row 0" },          { "contact/mu", 1, 0.2, "other way round" },
         { "half-space/normal", 1, 1.00001, "length" }, { "motion/window", 0, (double)NAN, "row 0" },
-        { "motion/linear", 2, (double)INFINITY, "finite" }, { "time/step", 0, 0, "0 < value" },
-        { "contact/dhat", 0, 0, "0 < value" },       { "contact/kappa-max", 0, 9, "10 <= value" },
+        { "motion/linear", 2, (double)INFINITY, "finite" }, { "time/step", 0, 0, "more than 0" },
+        { "contact/dhat", 0, 0, "more than 0" },       { "contact/kappa-max", 0, 9, "'contact/kappa-min', 10, or more" },
         { "motion/window", 1, -1, "expected the start first" },
         { "world/gravity", 0, (double)NAN, "finite" }, { "solve/tolerance", 0, -1, "row 0" },
     };
@@ -216,7 +216,7 @@ TEST(keys_are_held_to_their_order_and_size)
     refused(&s, "key/rotation", "row 1: length");
     sample_keys(&s, ABUT_MOTION_KEYS);
     f64(&s, "key/scale")[4] = 0;
-    refused(&s, "key/scale", "0 < value");
+    refused(&s, "key/scale", "more than 0");
     sample_keys(&s, ABUT_MOTION_KEYS);
     i32(&s, "motion/smooth")[0] = 2;
     refused(&s, "motion/smooth", "row 0: 2");
@@ -227,7 +227,7 @@ TEST(attachments_tie_nodes_of_bodies_to_others)
     static const struct { const char *array; int at; double value; const char *why; } bad[] = {
         { "attachment/node", 0, -1, "row 0: starts with -1, expected a node of a body" },
         { "attachment/node", 0, 5, "row 0: starts with 5" }, { "attachment/node", 3, 7, "row 0: 7" },
-        { "attachment/node", 6, 1, "row 1: 1 twice" },       { "attachment/stiffness", 1, 0, "0 < value" },
+        { "attachment/node", 6, 1, "row 1: 1 twice" },       { "attachment/stiffness", 1, 0, "more than 0" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad + 1; i++) {
         abut_arrays s = { 0 };
@@ -275,14 +275,14 @@ TEST(shells_rods_and_particles_are_checked)
 {
     static const struct { const char *array; int at; double value; const char *why; } bad[] = {
         { "shell/node", 0, 7, "row 0: 7" },           { "shell/node", 4, 1, "row 1: 1 twice" },
-        { "shell/material", 1, 1, "row 1: 1" },       { "shell/thickness", 0, 0, "0 < value" },
+        { "shell/material", 1, 1, "row 1: 1" },       { "shell/thickness", 0, 0, "more than 0" },
         { "shell/rest", 0, 0, "row 0: determinant" }, { "shell/stretch-limit", 0, 0.8, "row 0: lower 0.8, 0.7" },
         { "shell/stretch-limit", 3, 1, "row 0: upper 1, 1" }, { "hinge/node", 3, 2, "row 0: 2 twice" },
-        { "hinge/stiffness", 0, -1, "0 <= value" },   { "rod/node", 3, 1, "row 1: 1 twice" },
-        { "rod/material", 0, -1, "row 0: -1" },       { "rod/radius", 1, -1, "0 < value" },
-        { "rod/length", 1, 0, "0 < value" },          { "bend/node", 0, 2, "row 0: 2 twice" },
-        { "bend/stiffness", 0, -1, "0 <= value" },    { "particle/node", 0, 9, "row 0: 9" },
-        { "particle/radius", 0, 0, "0 < value" },
+        { "hinge/stiffness", 0, -1, "0 or more" },   { "rod/node", 3, 1, "row 1: 1 twice" },
+        { "rod/material", 0, -1, "row 0: -1" },       { "rod/radius", 1, -1, "more than 0" },
+        { "rod/length", 1, 0, "more than 0" },          { "bend/node", 0, 2, "row 0: 2 twice" },
+        { "bend/stiffness", 0, -1, "0 or more" },    { "particle/node", 0, 9, "row 0: 9" },
+        { "particle/radius", 0, 0, "more than 0" },
     };
     abut_arrays s = { 0 };
     abut_model m;
@@ -317,7 +317,7 @@ TEST(a_collision_primitive_has_one_thickness)
         }
         CHECK(!abut_model_view(&s, &m, NULL));
         f64(&s, "object/thickness")[1] = -1;
-        refused(&s, "object/thickness", "0 <= value");
+        refused(&s, "object/thickness", "0 or more");
     }
 }
 
@@ -435,7 +435,7 @@ TEST(terms_that_add_to_a_material_are_held_to_their_domain)
         v = abut_model_put(&s, "tet/fibre", nt, NULL);
         for (int32_t t = 0; t < nt; t++) v[3 * t + 1] = 1;
         v[3 * (nt - 1)] = wrong == 2 ? 0.01 : 0;
-        if (wrong == 1) refused(&s, "material/fibre", "0 <= value");
+        if (wrong == 1) refused(&s, "material/fibre", "0 or more");
         if (wrong == 2) refused(&s, "tet/fibre", "expected 1");
         if (!wrong) CHECK(!abut_model_view(&s, &m, NULL));
         abut_arrays_clear(&s);

@@ -1,4 +1,4 @@
-#include "model/check.h"
+#include "model/model.h"
 #include "base/words.h"
 #include "model/naming.h"
 #include "tools/cli/stream.h"
