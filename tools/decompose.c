@@ -3,7 +3,7 @@
  * Adds part/element (i32 [nt], the part of each tet) and part/count (i32) to the MODEL; by nodes part/node (i32 [nv]), too. */
 #include "graph/graph.h"
 #include "base/words.h"
-#include "model/reordered.h"
+#include "model/tets.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/stream.h"
 

@@ -3,7 +3,7 @@
 #define ABUT_CONTACT_START_CHECK_H
 
 #include "contact/collision_mesh.h"
-#include "model/offender.h"
+#include "model/naming.h"
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
 #define ABUT_ENERGY_BARRIER_LAW_INLINE_H
 
 #include "base/fn.h"
-#include "model/laws_inline.h"
+#include "model/laws.h"
 
 typedef struct abut_barrier_law {
     double dhat2;       /* m^2: Dhat = (xi + dhat)^2 - xi^2 = (2 xi + dhat) dhat, at which the barrier ends */

@@ -3,7 +3,7 @@
 #define ABUT_ENERGY_FRICTION_INLINE_H
 
 #include "base/fn.h"
-#include "model/laws_inline.h"
+#include "model/laws.h"
 
 #include <math.h>
 #include <stddef.h>

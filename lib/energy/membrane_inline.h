@@ -6,7 +6,7 @@
 #include "math/elementary_inline.h"
 #include "math/spd_inline.h"
 #include "math/svd3_inline.h"
-#include "model/laws_inline.h"
+#include "model/laws.h"
 #include "sparse/packed_inline.h"
 
 /* A function of the principal stretches and its derivatives. */

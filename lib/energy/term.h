@@ -11,7 +11,7 @@
 #include "contact/pairs.h"
 #include "contact/step_bound.h"
 #include "model/model.h"
-#include "model/reordered.h"
+#include "model/tets.h"
 #include "sparse/elements.h"
 
 #include <stdlib.h>

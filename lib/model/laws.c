@@ -1,6 +1,5 @@
 #include "model/laws.h"
 
-#include "model/laws_table.h"
 #include "model/model.h"
 
 #include <stdio.h>

@@ -1,11 +1,22 @@
-/* Laws that a MODEL names by number: barriers, friction laws, materials (model/laws_table.h), for readers and checks.  Formulas:
- * energy/contact_laws.h, energy/contact_laws.h and energy/material/materials.h. */
+/* Laws that a MODEL names by number: barriers, friction laws, materials.  Formulas: energy/contact_laws.h and
+ * energy/material/materials.h. */
 #ifndef ABUT_MODEL_LAWS_H
 #define ABUT_MODEL_LAWS_H
 
-#include "model/laws_inline.h"
+#include "base/fn.h"
 
 #include <stddef.h>
+
+/* Laws by number: those that have forms for four at a time and for a device (_FORMS: how many).  Others are functions of one
+ * number.  The numbers stand in streams. */
+enum { ABUT_BARRIER_IPC_C0 = 0, ABUT_BARRIER_IPC_C1 = 1, ABUT_BARRIER_IPC = 2, ABUT_BARRIER_LOG2 = 3,
+       ABUT_BARRIER_FORMS = 4 };
+enum { ABUT_FRICTION_C0 = 0, ABUT_FRICTION_C1 = 1, ABUT_FRICTION_C2 = 2, ABUT_FRICTION_FORMS = 3 };
+enum { ABUT_NEO_HOOKEAN = 0, ABUT_FIXED_COROTATED = 1, ABUT_STABLE_NEO_HOOKEAN = 2, ABUT_STVK = 3, ABUT_ARAP = 4,
+       ABUT_LINEAR_COROTATED = 5, ABUT_POLYNOMIAL = 6, ABUT_MATERIAL_FORMS = 7, ABUT_SPLINE = 7 };
+
+/** abut_material_injective of a material that has forms. */
+ABUT_FN int abut_form_injective(int model) { return model == ABUT_NEO_HOOKEAN; }
 
 /* Names in scenes and reports, by number; NULL at the end. */
 extern const char *const abut_barrier_names[], *const abut_friction_names[], *const abut_material_names[];
@@ -38,5 +49,34 @@ static inline int abut_material_bounded(int model, double poisson) { return pois
 
 /** text[n]: "stvk, neo-hookean or ...", the names of all materials with a trait. */
 const char *abut_materials_with(unsigned trait, char *text, size_t n);
+
+/* Barriers, friction laws and materials: a row each, in the order of their numbers, which stand in streams: append only.
+ *
+ * A row has the last part of the name of its operations (abut_barrier_law_ID and abut_friction_law_ID of energy/contact_laws.h,
+ * abut_material_ID of energy/material/materials.h), its name in scenes, and for a material what is true of it. */
+#define ABUT_BARRIER_LAWS(LAW) \
+    LAW(ipc_c0, "ipc-c0") \
+    LAW(ipc_c1, "ipc-c1") \
+    LAW(ipc, "ipc") \
+    LAW(log2, "log2") \
+    /* append here */
+
+#define ABUT_FRICTION_LAWS(LAW) \
+    LAW(c0, "c0") \
+    LAW(c1, "c1") \
+    LAW(c2, "c2") \
+    /* append here */
+
+#define ABUT_MATERIALS(MATERIAL) \
+    MATERIAL(neo_hookean, "neo-hookean", ABUT_MATERIAL_INJECTIVE | ABUT_MATERIAL_PLANE | ABUT_MATERIAL_LAMBDA) \
+    MATERIAL(fixed_corotated, "fixed-corotated", ABUT_MATERIAL_PLANE | ABUT_MATERIAL_LAMBDA) \
+    MATERIAL(stable_neo_hookean, "stable-neo-hookean", 0) \
+    MATERIAL(stvk, "stvk", ABUT_MATERIAL_PLANE) \
+    MATERIAL(arap, "arap", 0) \
+    MATERIAL(linear_corotated, "linear-corotated", 0) \
+    MATERIAL(polynomial, "polynomial", 0) \
+    MATERIAL(spline, "spline", 0) \
+    MATERIAL(mooney_rivlin, "mooney-rivlin", ABUT_MATERIAL_INJECTIVE | ABUT_MATERIAL_SEVENTH) \
+    /* append here */
 
 #endif

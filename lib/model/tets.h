@@ -41,7 +41,7 @@ static inline int abut_tet_geometry_order(const abut_model *m, int32_t t)
 /** Rest places of the nodes of its geometry, m, in the same order; returns how many. */
 int abut_tet_geometry(const abut_model *m, int32_t t, double X[3 * ABUT_TET_NODES_MAX]);
 
-/** Number of tets of order 1 before the first of another order; in a solver's order (model/reordered.h), all of order 1. */
+/** Number of tets of order 1 before the first of another order; in a solver's order (model/tets.h), all of order 1. */
 int32_t abut_linear_tets_first(const abut_model *m);
 
 /** The highest order among the tets; 1 without tets. */
@@ -67,5 +67,25 @@ ABUT_MUST_USE abut_status abut_partition_view(const abut_arrays *model, int32_t 
  * agree, the nodes of a tet are of one object and its tets of one order; degrees of quadrature suffice.
  * Fails  ABUT_E_FORMAT naming the array, the row, the value and what was expected; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_tets_check(const abut_model *m, abut_err *err);
+
+/* A model with its tets reordered for solvers.
+ *
+ * Mesh generators leave nodes and tets in no order: a thousand consecutive tets have some 2800 different nodes instead of 300.
+ * Loops over them wait for memory.  Here tets follow a curve through the rest shape, object by object, those of order 1 first.
+ * Nodes keep their numbers, which frames, messages and contacts use; `node` is an order for a solver's own numbering. */
+enum { ABUT_REORDERED_ROWS = 9 };
+typedef struct abut_reordered {
+    abut_model model;       /* arrays with a row for each tet are in row[]; all others are borrowed from the given model.
+                             * tet_first and geo_first do not ascend */
+    int32_t *number;        /* [nt] number of a tet there */
+    int32_t *node;          /* [nv] nodes as the tets come to them, then those without tets, ascending */
+    void *row[ABUT_REORDERED_ROWS];
+} abut_reordered;
+
+/** Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_reordered_new(abut_reordered **a, const abut_model *m, abut_err *err);
+/** The number of tet t of a->model within its object, in the order of the model that was given. */
+int32_t abut_reordered_tet_number(const abut_reordered *a, int32_t t);
+void abut_reordered_free(abut_reordered **a);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "mesh/proxy.h"
-#include "model/offender.h"
+#include "model/naming.h"
 #include "scene/scene.h"
 
 /* The contact surface of an object that has one of its own. */

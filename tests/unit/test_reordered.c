@@ -1,6 +1,6 @@
 #include "base/rng.h"
 #include "math/hilbert.h"
-#include "model/reordered.h"
+#include "model/tets.h"
 #include "solve/objective.h"
 
 #include "fixture.h"

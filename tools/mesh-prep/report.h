@@ -2,7 +2,7 @@
 #ifndef ABUT_TOOLS_MESH_PREP_REPORT_H
 #define ABUT_TOOLS_MESH_PREP_REPORT_H
 
-#include "model/offender.h"
+#include "model/naming.h"
 #include "tools/cli/cli.h"
 
 /** Lists the first 20 on stderr and writes all that were kept to `path` as an OBJ mesh (NULL: not wanted); a failure to

@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/arena.h"
-#include "model/offender.h"
+#include "model/naming.h"
 #include "tools/cli/cli.h"
 
 /* The two options as given: numbers with their unit; NULL: not given. */

@@ -4,7 +4,7 @@
 
 #include "energy/elastic_high.h"
 #include "energy/stretch.h"
-#include "model/reordered.h"
+#include "model/tets.h"
 #include "tools/cli/stream.h"
 
 /* Requested limits; NAN: none. */

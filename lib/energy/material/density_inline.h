@@ -5,7 +5,7 @@
 #include "energy/material/principal_inline.h"
 #include "math/spd_inline.h"
 #include "math/svd3_inline.h"
-#include "model/laws_inline.h"
+#include "model/laws.h"
 
 #include "math/forms_one.h"
 #define PRINCIPAL abut_principal
