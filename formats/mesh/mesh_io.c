@@ -1,6 +1,6 @@
 #include "formats/mesh/mesh_io.h"
 
-#include "geom/tet.h"
+#include "geom/lagrange.h"
 
 #include <ctype.h>
 #include <stdlib.h>

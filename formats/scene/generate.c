@@ -3,10 +3,8 @@
 
 #include "base/words.h"
 #include "formats/mesh/mesh_io.h"
-#include "mesh/generate/cage.h"
 #include "mesh/generate/generate.h"
-#include "mesh/generate/sheets.h"
-#include "mesh/moments.h"
+#include "mesh/mesh.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "formats/scene/keys.h"
 
 #include "base/words.h"
-#include "mesh/moments.h"
+#include "mesh/mesh.h"
 #include "model/schemes.h"
 
 #include <math.h>

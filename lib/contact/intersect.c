@@ -5,7 +5,7 @@
 #include "geom/ccd/ccd.h"
 #include "geom/exact/predicates.h"
 #include "geom/ccd/slab.h"
-#include "geom/tet.h"
+#include "geom/lagrange.h"
 
 #include <math.h>
 #include <stdlib.h>

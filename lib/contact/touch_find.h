@@ -19,7 +19,7 @@
 
 #include "contact/candidates.h"
 #include "contact/collision_mesh.h"
-#include "contact/impacts.h"
+#include "contact/step_bound.h"
 #include "contact/pairs.h"
 #include "contact/touching.h"
 

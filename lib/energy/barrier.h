@@ -12,8 +12,8 @@
 #include "contact/pairs.h"
 #include "energy/barrier_pair.h"
 
-/* The Hessians of contacts that a solver may take (step --barrier-hessian).  One is a file with an abut_barrier_hessian_ops and a
- * row in barrier_hessians.c.
+/* The Hessians of contacts that a solver may take (step --barrier-hessian).  One is an abut_barrier_hessian_ops and its place in
+ * the table of barrier_hessians.c.
  *
  * d is the distance of a contact, thickness included, v its gradient: v_i = w_i n of the closest-point weights w and the unit
  * normal n.  b_d = 2 d b' and b_dd = 4 d^2 b'' + 2 b' are the derivatives of the barrier (energy/contact_laws.h) along d.  The

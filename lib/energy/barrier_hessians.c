@@ -24,7 +24,7 @@ static void projected_mollified(const abut_barrier_law *law, double least, size_
     abut_pair_mollified_hess(law, n, x, eps_x, scale, val);
 }
 
-const abut_barrier_hessian_ops abut_barrier_hessian_projected = {
+static const abut_barrier_hessian_ops row_projected = {
     .name = "projected", .help = "positive semidefinite matrix nearest to the second derivative", .plain = projected,
     .kernel = ABUT_HESSIAN_PROJECTED, .mollified = projected_mollified,
 };
@@ -63,7 +63,7 @@ static void full_mollified(const abut_barrier_law *law, double least, size_t n, 
     }
 }
 
-const abut_barrier_hessian_ops abut_barrier_hessian_full = {
+static const abut_barrier_hessian_ops row_full = {
     .name = "full", .help = "second derivative, indefinite; the diagonal is shifted until the matrix factors",
     .indefinite = 1, .plain = full, .mollified = full_mollified,
 };
@@ -73,8 +73,8 @@ const abut_barrier_hessian_ops abut_barrier_hessian_full = {
  * In the distance d (Huang et al. 2024, GIPC, 5.3), which leaves b_dd v v^T, and in d^2, which leaves
  * 4 d^2 b'' v v^T = (b_dd + |b_d|/d) v v^T. */
 
-static void gauss_newton(int squared, int in_variables, const abut_barrier_law *law, double least, size_t n, const double (*x)[12],
-                         const double *eps_x, const double *scale, double *val)
+static void gauss_newton(int squared, int in_variables, const abut_barrier_law *law, double least, size_t n,
+                         const double (*x)[12], const double *eps_x, const double *scale, double *val)
 {
     for (size_t i = 0; i < n; i++) {
         abut_mollified_gn m;
@@ -105,15 +105,15 @@ GAUSS_NEWTON(gn, 0, 0)
 GAUSS_NEWTON(gn_j, 0, 1)
 GAUSS_NEWTON(ipc_gn, 1, 0)
 
-const abut_barrier_hessian_ops abut_barrier_hessian_gn = {
+static const abut_barrier_hessian_ops row_gn = {
     .name = "gn", .help = "second derivative along the normal alone, rank one (GIPC)", .rank = 1, .filters = 1,
     .plain = gn_plain, .kernel = ABUT_HESSIAN_GN, .mollified = gn_mollified, .normal = gn_normal,
 };
-const abut_barrier_hessian_ops abut_barrier_hessian_gn_j = {
+static const abut_barrier_hessian_ops row_gn_j = {
     .name = "gn-j", .help = "gn with nearly parallel edges projected as published; depends on the unit of length",
     .rank = 1, .filters = 1, .plain = gn_j_plain, .mollified = gn_j_mollified, .normal = gn_j_normal,
 };
-const abut_barrier_hessian_ops abut_barrier_hessian_ipc_gn = {
+static const abut_barrier_hessian_ops row_ipc_gn = {
     .name = "ipc-gn", .help = "gn by the squared distance; stiffer", .rank = 1, .filters = 1, .plain = ipc_gn_plain,
     .kernel = ABUT_HESSIAN_IPC_GN, .mollified = ipc_gn_mollified, .normal = ipc_gn_normal,
 };
@@ -237,22 +237,19 @@ static void without_sign(const abut_barrier_law *law, double least, abut_stencil
     for (size_t i = 0; i < n; i++) terms(0, law[i], least, kind, x[i], scale[i], val + SIZE * i);
 }
 
-const abut_barrier_hessian_ops abut_barrier_hessian_shi_kim = {
+static const abut_barrier_hessian_ops row_shi_kim = {
     .name = "shi-kim", .help = "projected in the frame of its primitives, rank three (Shi and Kim 2023, signed length)",
     .rank = RANK, .filters = 1, .plain = with_sign, .mollified = shi_kim_mollified, .normal = gn_normal,
 };
-const abut_barrier_hessian_ops abut_barrier_hessian_shi_kim_unsigned = {
+static const abut_barrier_hessian_ops row_shi_kim_unsigned = {
     .name = "shi-kim-unsigned", .help = "shi-kim by the unsigned length; resists sliding", .rank = RANK, .filters = 1,
     .plain = without_sign, .mollified = shi_kim_mollified, .normal = gn_normal,
 };
 
 /* ---- the table ---- */
 
-#define ROWS(ROW) ROW(projected) ROW(full) ROW(gn) ROW(gn_j) ROW(ipc_gn) ROW(shi_kim) ROW(shi_kim_unsigned)
-#define DECLARED(id) extern const abut_barrier_hessian_ops abut_barrier_hessian_##id;
-#define POINTER(id) &abut_barrier_hessian_##id,
-ROWS(DECLARED)
-const abut_barrier_hessian_ops *const abut_barrier_hessians[] = { ROWS(POINTER) NULL };
+const abut_barrier_hessian_ops *const abut_barrier_hessians[] = { &row_projected, &row_full, &row_gn, &row_gn_j, &row_ipc_gn,
+                                                                  &row_shi_kim, &row_shi_kim_unsigned, NULL };
 enum { KNOWN = sizeof abut_barrier_hessians / sizeof *abut_barrier_hessians };
 
 abut_status abut_barrier_hessian_find(const char *name, const abut_barrier_hessian_ops **ops, abut_err *err)

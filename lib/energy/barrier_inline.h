@@ -42,7 +42,7 @@ ABUT_FN_LITERAL double abut_zero_sum_beta(abut_stencil kind, int l, int j)
 /** Separation, weights and squared distance of a stencil as its own active feature; NaN if it spans none. */
 ABUT_FN_LITERAL void abut_dist2_one(abut_stencil kind, double x[4][3], double w[4], double r[3], double *d2)
 {
-    abut_solved f;
+    abut_dist_solved f;
     for (int i = 0; i < 4; i++) f.w[i] = 0;
     if (!dist_solve(kind, x[0], &f)) {
         for (int i = 0; i < abut_stencil_size(kind); i++) f.w[i] = (double)NAN;
@@ -202,8 +202,8 @@ ABUT_FN double abut_gn_length2(const double *x, int p, int q)
     return abut_v3_dot(e, e);
 }
 
-/** abut_mollified_gn_of (energy/barrier_pair.h) from c and d^2 with their gradients in m->a and m->v, the mollifier e with its derivatives and the
- * barrier b with its derivative; along: m22 over e. */
+/** abut_mollified_gn_of (energy/barrier_pair.h) from c and d^2 with their gradients in m->a and m->v, the mollifier e with its
+ * derivatives and the barrier b with its derivative; along: m22 over e. */
 ABUT_FN void abut_gn_put(const double *x, double c, double d2, const double e[3], double b, double db, double along,
                       abut_mollified_gn *m)
 {
@@ -228,8 +228,8 @@ ABUT_FN_LITERAL double abut_gn_length(int libm, double a, double b) { return lib
 /* (p q, q r) = Q^T diag(mu) Q; Q = (co si, -si co). */
 ABUT_FN_LITERAL void abut_gn_eigen2(int libm, double p, double q, double r, double mu[2], double *co, double *si)
 {
-    const double half = 0.5 * (p - r), sign = half < 0 ? -1 : 1, radius = abut_gn_length(libm, half, q), big = half + sign * radius;
-    const double norm = abut_gn_length(libm, big, q), mean = 0.5 * (p + r);
+    const double half = 0.5 * (p - r), sign = half < 0 ? -1 : 1, radius = abut_gn_length(libm, half, q);
+    const double big = half + sign * radius, norm = abut_gn_length(libm, big, q), mean = 0.5 * (p + r);
     *co = norm > 0 ? fabs(big) / norm : 1;
     *si = norm > 0 ? sign * q / norm : 0;
     mu[0] = mean + sign * radius;

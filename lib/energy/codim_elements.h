@@ -1,5 +1,5 @@
-/* The kinds of thin elements (energy/codim.h), lo .. hi - 1 of each: shells, four at a time; hinges, rod segments, bends.  Then elements
- * taken apart from each other, for methods that split an energy. */
+/* The kinds of thin elements (energy/codim.h), lo .. hi - 1 of each: shells, four at a time; hinges, rod segments, bends.  Then
+ * elements taken apart from each other, for methods that split an energy. */
 #ifndef ABUT_ENERGY_CODIM_ELEMENTS_H
 #define ABUT_ENERGY_CODIM_ELEMENTS_H
 
@@ -19,8 +19,8 @@ typedef struct abut_codim_ask {
     size_t base;            /* forces and Hessians begin with those of this element */
 } abut_codim_ask;
 
-/** Energy of the elements lo .. hi - 1, all of one kind, J; not finite when one is infeasible.  Only shells have bounds: of others
- * all results are 0 without ABUT_CODIM_ELASTIC in a->parts. */
+/** Energy of the elements lo .. hi - 1, all of one kind, J; not finite when one is infeasible.  Only shells have bounds: all
+ * results of other kinds are 0 without ABUT_CODIM_ELASTIC in a->parts. */
 double abut_codim_elements_energy(const abut_codim_ask *a, int kind, size_t lo, size_t hi);
 /** f[12 * (element - base) + 3 * corner + axis] = scale * dE/dx; 0 at unused corners. */
 void abut_codim_elements_gradient(const abut_codim_ask *a, int kind, size_t lo, size_t hi, double *f);

@@ -3,9 +3,12 @@
 #include "energy/barrier_inline.h"
 #include "energy/friction_inline.h"
 
-/* ---- barrier laws: those of Li et al. 2020, 4.6, with two that are less smooth at Dhat, made as large by powers of
- * Dhat, and the squared logarithm of Huang et al. 2024 (GIPC), Eq. 24: with equal stiffness, stronger than the barrier of Li 2020
- * at small distances, and weaker near Dhat.  Their formulas are in energy/contact_forms.h. */
+/* ---- barrier laws ----
+ *
+ * The barrier of Li et al. 2020, 4.6, with two that are less smooth at Dhat, made as large by powers of Dhat, and the squared
+ * logarithm of Huang et al. 2024 (GIPC), Eq. 24: with equal stiffness, stronger than the barrier of Li 2020 at small distances,
+ * and weaker near Dhat.  Formulas: energy/contact_forms.h. */
+
 /* ln(D / Dhat) to full precision near Dhat, too. */
 static double log_share(double D, double Dhat)
 {
@@ -13,7 +16,7 @@ static double log_share(double D, double Dhat)
     return gap < 0.5 * Dhat ? log1p(-gap / Dhat) : log(D / Dhat);
 }
 
-#define BARRIER(id, number, text)                                                                                   \
+#define BARRIER(id, number, text)                                                                               \
     static double id##_law(double D, double Dhat, double *db, double *ddb)                                      \
     {                                                                                                           \
         const double L = log_share(D, Dhat);                                                                    \
@@ -30,8 +33,9 @@ BARRIER(log2, ABUT_BARRIER_LOG2, "(D - Dhat)^2 ln^2(D/Dhat), C3 at Dhat: Huang 2
 #define BARRIER_ROW(id, name) &abut_barrier_law_##id,
 const abut_barrier_law_ops *const abut_barrier_laws[] = { ABUT_BARRIER_LAWS(BARRIER_ROW) };
 
-/* ---- friction laws: those of Li et al. 2020, App. I: polynomials below the threshold. */
-#define FRICTION(id, number, text)                                                                                   \
+/* ---- friction laws: the polynomials of Li et al. 2020, App. I, below the threshold ---- */
+
+#define FRICTION(id, number, text)                                                                              \
     static double id(double y, double w, double *f1_over_y, double *f2)                                         \
     {                                                                                                           \
         return abut_friction_f0_fn(number, y, w, f1_over_y, f2);                                                \

@@ -23,7 +23,7 @@
  *
  *     theta = (hA + hB)/2 m.K m + (uA - uB) t.K m - (uA (l - uA)/hA + uB (l - uB)/hB)/2 t.K t.
  *
- * With the weight of mesh/hinges.h (not that of a plate), D = E tau^3/(12 (1 - nu^2)), T = tr K, the energies per area are
+ * With the weight of mesh/surface.h (not that of a plate), D = E tau^3/(12 (1 - nu^2)), T = tr K, the energies per area are
  *
  *     equilateral triangles               D/2 (T^2 + 2 (K1 - K2)^2), K1 and K2 the principal curvatures
  *     squares, alternating diagonals      D/2 (3 (Kxx^2 + Kyy^2) + 12 Kxy^2 - T^2/2), h the side; nodes of four sides are in

@@ -502,8 +502,9 @@ static void held_diagonal(const void *self, const abut_term_step *s, double scal
 }
 
 const abut_term_ops abut_term_prescribed = { .name = "lagrangian", .kind = ABUT_TERM_CONSTRAINT, .weight = ABUT_TERM_WEIGHED,
-                                             .make = held_make, .load = held_load, .store = held_store, .energy = held_energy, .gradient = held_gradient,
-                                             .diagonal = held_diagonal, .free = held_destroy };
+                                             .make = held_make, .load = held_load, .store = held_store,
+                                             .energy = held_energy, .gradient = held_gradient, .diagonal = held_diagonal,
+                                             .free = held_destroy };
 
 /* ---- inertia of tets of higher order ---- */
 

@@ -8,15 +8,15 @@
 #include <stddef.h>
 
 /* A stencil solved for its closest points: separation r = sum_i w_i x_i, and A = dr/dbeta for the m free parameters. */
-typedef struct abut_solved {
+typedef struct abut_dist_solved {
     double d2;
     abut_vec3 r;
     double w[4];
     abut_vec3 A[2];
     double gram11, gram12, det;     /* A^T A, and its determinant |A_0 x A_1|^2 */
-} abut_solved;
+} abut_dist_solved;
 
-ABUT_FN double dist_solve_pp(const double *a, const double *b, abut_solved *f)
+ABUT_FN double dist_solve_pp(const double *a, const double *b, abut_dist_solved *f)
 {
     f->r = abut_v3_diff(a, b);
     f->w[0] = 1, f->w[1] = -1;
@@ -24,7 +24,7 @@ ABUT_FN double dist_solve_pp(const double *a, const double *b, abut_solved *f)
 }
 
 /* Distance to a line, the offset taken from the nearer end so that a long edge does not cost digits.  e1 != e0. */
-ABUT_FN double dist_solve_pe(const double *p, const double *e0, const double *e1, abut_solved *f)
+ABUT_FN double dist_solve_pe(const double *p, const double *e0, const double *e1, abut_dist_solved *f)
 {
     const abut_vec3 e = abut_v3_diff(e1, e0), r0 = abut_v3_diff(p, e0), r1 = abut_v3_diff(p, e1);
     const double ee = abut_v3_norm2(e), h0 = abut_v3_dot(r0, e), h1 = abut_v3_dot(r1, e);
@@ -41,7 +41,7 @@ ABUT_FN double dist_solve_pe(const double *p, const double *e0, const double *e1
 
 /* The offset r0 = q - origin against the plane through origin spanned by u and v: r = its normal part,
  * q's coordinates in the plane are (b, c).  0 when u and v span no plane. */
-ABUT_FN int dist_solve_plane(abut_vec3 r0, abut_vec3 u, abut_vec3 v, abut_solved *f, double *b, double *c)
+ABUT_FN int dist_solve_plane(abut_vec3 r0, abut_vec3 u, abut_vec3 v, abut_dist_solved *f, double *b, double *c)
 {
     const abut_vec3 n = abut_v3_cross(u, v);
     const double nn = abut_v3_norm2(n), uu = abut_v3_norm2(u), vv = abut_v3_norm2(v);
@@ -57,7 +57,7 @@ ABUT_FN int dist_solve_plane(abut_vec3 r0, abut_vec3 u, abut_vec3 v, abut_solved
     return 1;
 }
 
-ABUT_FN int dist_solve_pt(const double *x, abut_solved *f)
+ABUT_FN int dist_solve_pt(const double *x, abut_dist_solved *f)
 {
     const abut_vec3 u = abut_v3_diff(x + 6, x + 3), v = abut_v3_diff(x + 9, x + 3);
     double b, c;
@@ -68,7 +68,7 @@ ABUT_FN int dist_solve_pt(const double *x, abut_solved *f)
     return 1;
 }
 
-ABUT_FN int dist_solve_ee(const double *x, abut_solved *f)
+ABUT_FN int dist_solve_ee(const double *x, abut_dist_solved *f)
 {
     const abut_vec3 u = abut_v3_diff(x + 3, x), v = abut_v3_diff(x + 9, x + 6);
     double b, c;
@@ -81,7 +81,7 @@ ABUT_FN int dist_solve_ee(const double *x, abut_solved *f)
 }
 
 /* Solves the stencil as its own active feature; 0 when its points span no such feature. */
-ABUT_FN int dist_solve(abut_stencil s, const double *x, abut_solved *f)
+ABUT_FN int dist_solve(abut_stencil s, const double *x, abut_dist_solved *f)
 {
     switch (s) {
     case ABUT_PP: dist_solve_pp(x, x + 3, f); return 1;
@@ -124,7 +124,7 @@ ABUT_FN void dist_try_point_edge(const double *x, int p, int e0, int e1, abut_fe
     const abut_vec3 e = abut_v3_diff(x + 3 * e1, x + 3 * e0);
     const abut_vec3 r0 = abut_v3_diff(x + 3 * p, x + 3 * e0), r1 = abut_v3_diff(x + 3 * p, x + 3 * e1);
     abut_feature f = { ABUT_PE, { p, e0, e1, -1 } };
-    abut_solved s;
+    abut_dist_solved s;
     double d;
     if (!(abut_v3_dot(r0, e) > 0)) f = (abut_feature){ ABUT_PP, { p, e0, -1, -1 } }, d = abut_v3_norm2(r0);
     else if (!(abut_v3_dot(r1, e) < 0)) f = (abut_feature){ ABUT_PP, { p, e1, -1, -1 } }, d = abut_v3_norm2(r1);
@@ -141,7 +141,7 @@ ABUT_FN void dist_try_point_edge(const double *x, int p, int e0, int e1, abut_fe
 ABUT_FN abut_feature abut_nearest_fn(abut_stencil s, const double *x, double *dist2)
 {
     abut_feature best = { s, { 0, 1, 2, 3 } };
-    abut_solved f;
+    abut_dist_solved f;
     double d2 = INFINITY;
     if (s == ABUT_PP) {
         best = (abut_feature){ ABUT_PP, { 0, 1, -1, -1 } };
@@ -173,7 +173,7 @@ ABUT_FN abut_feature abut_nearest_fn(abut_stencil s, const double *x, double *di
 
 /* -- value and derivatives ---------------------------------------------------------------------------------------- */
 
-ABUT_FN void dist_put_gradient(int k, const abut_solved *f, double *g)
+ABUT_FN void dist_put_gradient(int k, const abut_dist_solved *f, double *g)
 {
     for (int i = 0; i < k; i++) abut_v3_put(g + 3 * i, abut_v3_scale(2 * f->w[i], f->r));
 }
@@ -187,7 +187,7 @@ ABUT_FN void dist_add_pair(double *q, int i, int j, abut_vec3 r2)
 
 /* Columns of Pm: block i of column j is 2 (w_i A_j + dw_i/dbeta_j r), where dw/dbeta_j is 1 at one point and -1 at another; then
  * orthogonalised so that Pm (2 A^T A)^-1 Pm^T = q0 q0^T + q1 q1^T. */
-ABUT_FN void dist_columns(abut_stencil s, const abut_solved *f, double q[2][12])
+ABUT_FN void dist_columns(abut_stencil s, const abut_dist_solved *f, double q[2][12])
 {
     const int k = abut_stencil_size(s), m = s == ABUT_PP ? 0 : s == ABUT_PE ? 1 : 2;
     const abut_vec3 r2 = abut_v3_scale(2, f->r);
@@ -220,7 +220,7 @@ ABUT_FN_LITERAL void dist_put_hessian(int n, int m, const double *w, double q[2]
         }
 }
 
-ABUT_FN void dist_hessian(abut_stencil s, const abut_solved *f, double *H)
+ABUT_FN void dist_hessian(abut_stencil s, const abut_dist_solved *f, double *H)
 {
     double q[2][12];
     dist_columns(s, f, q);
@@ -233,7 +233,7 @@ ABUT_FN void dist_hessian(abut_stencil s, const abut_solved *f, double *H)
 ABUT_FN double dist_reduced(abut_stencil s, const double *x, double *w, double *g, double *H)
 {
     double y[12], gf[12], Hf[81];
-    abut_solved part;
+    abut_dist_solved part;
     abut_feature f = dist_reduce(s, x);
     dist_gather(&f, x, y);
     for (int i = 0; i < 4; i++) part.w[i] = 0;
@@ -261,7 +261,7 @@ ABUT_FN double dist_reduced(abut_stencil s, const double *x, double *w, double *
 
 ABUT_FN double abut_dist2_all_fn(abut_stencil s, const double *x, double *w, double *g, double *H)
 {
-    abut_solved f;
+    abut_dist_solved f;
     for (int i = 0; i < 4; i++) f.w[i] = 0;
     if (!dist_solve(s, x, &f)) return dist_reduced(s, x, w, g, H);
     for (int i = 0; w && i < 4; i++) w[i] = f.w[i];

@@ -1,6 +1,6 @@
 #include "geom/jacobian.h"
 
-#include "geom/bernstein.h"
+#include "geom/lagrange.h"
 #include "geom/cubic_inline.h"
 
 #include <assert.h>

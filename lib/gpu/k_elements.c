@@ -1,5 +1,5 @@
 /* Kernels of elements, one an item: tets, shells, hinges, rod segments and bends, springs, attachments, damping; inertia. */
-#include "contact/tet_step_inline.h"
+#include "geom/cubic_inline.h"
 #include "energy/hinge_inline.h"
 #include "energy/membrane_inline.h"
 #include "energy/rod_inline.h"

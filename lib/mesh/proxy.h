@@ -2,7 +2,7 @@
  * points of the mesh; between them it is flat.
  *
  * Either it is the boundary itself, every face divided into n^2 triangles of the lattice with n segments on a side, or any
- * surface in the tets or near them (embed.c).  Source: Z. Ferguson et al., "High-Order Incremental Potential Contact for
+ * surface in the tets or near them.  Source: Z. Ferguson et al., "High-Order Incremental Potential Contact for
  * Elastodynamic Simulation on Curved Meshes", SIGGRAPH 2023, section 4.1. */
 #ifndef ABUT_MESH_PROXY_H
 #define ABUT_MESH_PROXY_H
@@ -64,7 +64,7 @@ ABUT_MUST_USE abut_status abut_proxy_longest_side(const abut_mesh *m, double *le
 /** The smallest altitude of a triangle, m; +inf without any. */
 double abut_proxy_altitude(const abut_proxy *p);
 
-/* ---- embed.c: any triangle surface as the contact surface.  Every vertex is found in a tet, by the inverse of its map from
+/* ---- any triangle surface as the contact surface.  Every vertex is found in a tet, by the inverse of its map from
  * barycentric coordinates, and moves with the nodes of it (Ferguson et al. 2023, section 4.1.2).  A vertex outside of all tets
  * goes with the one that it is outside of by the least sum of |L|, an extrapolation. ---- */
 

@@ -110,12 +110,6 @@ static abut_status check_vertices(const abut_model *m, abut_err *err)
 {
     if (m->coll_node && m->map_first)
         return abut_fail(err, ABUT_E_FORMAT, "arrays 'contact/node' and 'contact/map-first' are both there, expected one");
-    if (m->nc && !m->map_first && (!m->coll_node || m->map_offset))
-        return abut_fail(err, ABUT_E_FORMAT, "array 'contact/map-first' is missing: 'contact/offset' has %d row%s", m->nc,
-                         abut_s(m->nc));
-    if (m->nmap && !m->map_first)
-        return abut_fail(err, ABUT_E_FORMAT, "array 'contact/map-first' is missing: 'contact/map-node' has %d row%s", m->nmap,
-                         abut_s(m->nmap));
     abut_status rc = ABUT_OK;
     for (int32_t i = 0; m->map_first && i < m->nc && !rc; i++) rc = check_vertex(m, i, err);
     return rc ? rc : check_injective(m, err);
@@ -164,7 +158,8 @@ static abut_status check_attachments(const abut_model *m, abut_err *err)
     for (int32_t i = 0; i < m->na; i++) {
         const int32_t v = m->attach_node[5 * (size_t)i];
         if (v < 0 || m->role[v] == ABUT_NODE_OBSTACLE)
-            return abut_fail(err, ABUT_E_FORMAT, "array 'attachment/node' row %d: starts with %d, expected a node of a body", i, v);
+            return abut_fail(err, ABUT_E_FORMAT, "array 'attachment/node' row %d: starts with %d, expected a node of a body", i,
+                             v);
     }
     return ABUT_OK;
 }
@@ -211,8 +206,8 @@ static abut_status check_fabric(const abut_model *m, abut_err *err)
                              "a12^2 < a11 a22", i, a[0], a[1], a[2], a[3]);
         const double *most = cloth ? m->mat_strain + 3 * (size_t)i : NULL;
         if (cloth && !(most[0] > 0 && most[1] > 0 && most[2] > 0))
-            return abut_fail(err, ABUT_E_FORMAT, "array 'material/strain-limit' row %d: %g, %g, %g, expected more than 0", i, most[0],
-                             most[1], most[2]);
+            return abut_fail(err, ABUT_E_FORMAT, "array 'material/strain-limit' row %d: %g, %g, %g, expected more than 0", i,
+                             most[0], most[1], most[2]);
         if (!rc && m->mat_membrane[i] == ABUT_MEMBRANE_BARAFF_WITKIN) rc = check_compression(m, i, err);
     }
     return rc;
@@ -239,8 +234,8 @@ static abut_status check_sizes(const abut_model *m, abut_err *err)
 {
     for (int32_t i = 0; i < m->no && m->obj_length; i++)
         if ((m->obj_length[i] > 0) != (m->obj_node_mass[i] > 0))
-            return abut_fail(err, ABUT_E_FORMAT, "array 'object/node-mass' row %d: %g kg, and 'object/length' %g m, expected both "
-                             "above 0 or none", i, m->obj_node_mass[i], m->obj_length[i]);
+            return abut_fail(err, ABUT_E_FORMAT, "array 'object/node-mass' row %d: %g kg, and 'object/length' %g m, expected "
+                             "both above 0 or none", i, m->obj_node_mass[i], m->obj_length[i]);
     return ABUT_OK;
 }
 
@@ -269,7 +264,8 @@ abut_status abut_model_check(const abut_model *m, abut_err *err)
     abut_status rc;
     if ((rc = check_nodes(m, err)) || (rc = check_elements(m, err)) || (rc = check_contact(m, err)) ||
         (rc = abut_check_motions(m, err)) || (rc = abut_check_pressures(m, err)) || (rc = check_attachments(m, err)) ||
-        (rc = check_shells(m, err)) || (rc = check_fabric(m, err)) || (rc = check_thickness(m, err)) || (rc = check_sizes(m, err)))
+        (rc = check_shells(m, err)) || (rc = check_fabric(m, err)) || (rc = check_thickness(m, err)) ||
+        (rc = check_sizes(m, err)))
         return rc;
     return check_parameters(m, err);
 }

@@ -1,7 +1,6 @@
 #include "model/model.h"
 
 #include "base/words.h"
-#include "geom/quadrature.h"
 #include "model/schemes.h"
 
 #include <assert.h>
@@ -181,11 +180,10 @@ static abut_status wrong_real(const field *f, size_t row, double v, abut_err *er
     if (r->is == NEAR)
         return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %g, expected a number between -%g and %g", f->name, row, v,
                          ABUT_FARTHEST, ABUT_FARTHEST);
-    if (!(r->high < INFINITY))
-        return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %.17g, expected %s%g%s", f->name, row, v,
-                         r->open ? "more than " : "", r->low, r->open ? "" : " or more");
-    return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %.17g, expected %g %s value %s %g", f->name, row, v, r->low,
-                     r->open ? "<" : "<=", r->closed ? "<=" : "<", r->high);
+    char most[40] = "";
+    if (r->high < INFINITY) snprintf(most, sizeof most, ", %s %g", r->closed ? "at most" : "less than", r->high);
+    return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %.17g, expected %s%g%s%s", f->name, row, v,
+                     r->open ? "more than " : "", r->low, r->open ? "" : " or more", most);
 }
 
 static abut_status check_reals(const field *f, const abut_array *a, abut_err *err)
@@ -194,9 +192,8 @@ static abut_status check_reals(const field *f, const abut_array *a, abut_err *er
     const double *v = a->data;
     const size_t n = (size_t)abut_array_count(a);
     for (size_t i = 0; i < n; i++) {
-        const int in = r->is == NEAR ? fabs(v[i]) <= ABUT_FARTHEST
-                                     : (r->open ? v[i] > r->low : v[i] >= r->low) && (r->closed ? v[i] <= r->high : v[i] < r->high);
-        if (!in) return wrong_real(f, i / row_width(a), v[i], err);
+        const int above = r->open ? v[i] > r->low : v[i] >= r->low, below = r->closed ? v[i] <= r->high : v[i] < r->high;
+        if (!(r->is == NEAR ? fabs(v[i]) <= ABUT_FARTHEST : above && below)) return wrong_real(f, i / row_width(a), v[i], err);
     }
     return ABUT_OK;
 }
@@ -208,12 +205,12 @@ static abut_status check_wholes(const field *f, const abut_array *a, double high
     const size_t n = (size_t)abut_array_count(a), width = row_width(a);
     for (size_t i = 0; i < n; i++) {
         if (v[i] < f->range.low || v[i] >= high)
-            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %d, expected %.0f <= value < %.0f", f->name, i / width, v[i],
-                             f->range.low, high);
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %d, expected %.0f <= value < %.0f", f->name, i / width,
+                             v[i], f->range.low, high);
         for (size_t k = i - i % width; k < i && f->range.once; k++)
             if (v[k] == v[i] && v[i] >= 0)
-                return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %d twice, expected distinct indices", f->name, i / width,
-                                 v[i]);
+                return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: %d twice, expected distinct indices", f->name,
+                                 i / width, v[i]);
     }
     return ABUT_OK;
 }
@@ -297,38 +294,36 @@ static int32_t count_in(const table *t, int k, const void *view)
     return n;
 }
 
-/* Arrays that need another one, if that has rows. */
+/* Arrays that need another one; only_with: if this one is there. */
 typedef struct need {
-    const char *has, *needs;
+    const char *has, *needs, *only_with;
 } need;
+#define NEEDS(has, needs) { has, needs, NULL }
+#define TOGETHER(a, b) NEEDS(a, b), NEEDS(b, a)
 static const need model_needs[] = {
-    { "material/fibre", "tet/fibre" }, { "tet/order", "tet/first" }, { "tet/first", "tet/order" }, { "tet/more", "tet/order" },
-    { "geometry/order", "geometry/first" }, { "geometry/first", "geometry/order" }, { "geometry/X", "geometry/order" },
-    { "object/length", "object/node-mass" }, { "object/node-mass", "object/length" }, { "rod/twist", "rod/curvature" },
-    { "nodal/cohesion-force", "nodal/cohesion-range" }, { "nodal/cohesion-range", "nodal/cohesion-force" }, { NULL, NULL }
+    { "material/fibre", "tet/fibre", "tet/node" }, NEEDS("contact/map-node", "contact/map-first"),
+    NEEDS("contact/offset", "contact/map-first"), TOGETHER("tet/order", "tet/first"), NEEDS("tet/more", "tet/order"),
+    TOGETHER("geometry/order", "geometry/first"), NEEDS("geometry/X", "geometry/order"),
+    TOGETHER("object/length", "object/node-mass"), NEEDS("rod/twist", "rod/curvature"),
+    TOGETHER("nodal/cohesion-force", "nodal/cohesion-range"), NEEDS(NULL, NULL)
 };
-/* Positions and velocities of former states come together, and with all later ones. */
+/* Positions and velocities of former states come together, and with all later ones; hard contacts have all of touch/. */
 static const need frame_needs[] = {
-    { "node/x1", "node/v1" }, { "node/v1", "node/x1" }, { "node/x2", "node/v2" }, { "node/v2", "node/x2" },
-    { "node/x3", "node/v3" }, { "node/v3", "node/x3" }, { "node/x4", "node/v4" }, { "node/v4", "node/x4" },
-    { "node/x5", "node/v5" }, { "node/v5", "node/x5" }, { "node/x2", "node/x1" }, { "node/x3", "node/x2" },
-    { "node/x4", "node/x3" }, { "node/x5", "node/x4" },
-    { "step/penalty", "step/multiplier" }, { "step/multiplier", "step/penalty" },
-    { "step/jacobian-tet", "step/jacobian-point" }, { "step/jacobian-point", "step/jacobian-tet" },
-    { "touch/first", "touch/node" }, { "touch/node", "touch/weight" }, { "touch/weight", "touch/point" },
-    { "touch/point", "touch/normal" }, { "touch/normal", "touch/impulse" }, { "touch/impulse", "touch/mu" },
-    { "touch/mu", "touch/state" }, { "touch/state", "touch/first" }, { "pass/x", "pass/count" }, { "pass/kappa", "pass/count" },
-    { "pass/strain-kappa", "pass/count" }, { NULL, NULL }
+    TOGETHER("node/x1", "node/v1"), TOGETHER("node/x2", "node/v2"), TOGETHER("node/x3", "node/v3"),
+    TOGETHER("node/x4", "node/v4"), TOGETHER("node/x5", "node/v5"), NEEDS("node/x2", "node/x1"), NEEDS("node/x3", "node/x2"),
+    NEEDS("node/x4", "node/x3"), NEEDS("node/x5", "node/x4"), TOGETHER("step/penalty", "step/multiplier"),
+    TOGETHER("step/jacobian-tet", "step/jacobian-point"), NEEDS("touch/first", "touch/node"), NEEDS("touch/node", "touch/weight"),
+    NEEDS("touch/weight", "touch/point"), NEEDS("touch/point", "touch/normal"), NEEDS("touch/normal", "touch/impulse"),
+    NEEDS("touch/impulse", "touch/mu"), NEEDS("touch/mu", "touch/state"), NEEDS("touch/state", "touch/first"),
+    NEEDS("pass/x", "pass/count"), NEEDS("pass/kappa", "pass/count"), NEEDS("pass/strain-kappa", "pass/count"), NEEDS(NULL, NULL)
 };
 
-static abut_status check_needs(const table *t, const need *n, const abut_arrays *set, const void *view, abut_err *err)
+static abut_status check_needs(const need *n, const abut_arrays *set, const char *there_is, abut_err *err)
 {
-    for (; n->has; n++) {
-        const int k = count_row(t, field_of(t, n->needs)->rows);
-        if (!abut_array_named(set, n->has) || abut_array_named(set, n->needs) || (k >= 0 && !count_in(t, k, view))) continue;
-        return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: %s '%s'", n->needs,
-                         t == &frame_table ? "the frame has" : "there is", n->has);
-    }
+    for (; n->has; n++)
+        if (abut_array_named(set, n->has) && !abut_array_named(set, n->needs) &&
+            (!n->only_with || abut_array_named(set, n->only_with)))
+            return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: %s '%s'", n->needs, there_is, n->has);
     return ABUT_OK;
 }
 
@@ -345,9 +340,9 @@ static abut_status check_ranges(const table *t, const abut_arrays *set, const vo
         else if (f->range.is == BETWEEN) rc = check_wholes(f, a, f->range.high, err);
         else if (f->range.is == NAMED) rc = check_wholes(f, a, abut_names_count(f->range.names), err);
         else {
-            const int k = count_row(t, f->range.of);
-            rc = check_wholes(f, a, k < 0 ? count_in(&model_table, count_row(&model_table, f->range.of), m) : count_in(t, k, view),
-                              err);
+            const int own = count_row(t, f->range.of) >= 0;     /* rows of this set, else of the model */
+            const table *of = own ? t : &model_table;
+            rc = check_wholes(f, a, count_in(of, count_row(of, f->range.of), own ? view : m), err);
         }
     }
     return rc;
@@ -373,7 +368,7 @@ abut_status abut_model_view(const abut_arrays *set, abut_model *view, abut_err *
     abut_status rc = check_understood(&model_table, set, err);
     if (!rc) rc = fill(&model_table, set, &m, &c, err);
     if (!rc && m.nv < 1) rc = abut_fail(err, ABUT_E_FORMAT, "array 'node/X' has no rows, expected a node or more");
-    if (!rc) rc = check_needs(&model_table, model_needs, set, &m, err);
+    if (!rc) rc = check_needs(model_needs, set, "there is", err);
     if (!rc) rc = check_ranges(&model_table, set, &m, &m, err);
     if (!rc) rc = abut_model_check(&m, err);
     if (rc) {
@@ -389,16 +384,22 @@ abut_status abut_model_view(const abut_arrays *set, abut_model *view, abut_err *
 /* ---- relations between the arrays of a frame, whose numbers are in range ---- */
 
 /* Frozen contacts name nodes, or collision vertices where those are no nodes. */
-static abut_status check_lag(const abut_frame *f, const abut_model *m, abut_err *err)
+static abut_status check_lag_name(const abut_frame *f, const abut_model *m, abut_err *err)
 {
     const int mapped = m->map_first != NULL;
-    const int32_t *slot = mapped ? f->lag_vertex : f->lag_node;
     const char *name = mapped ? "lag/vertex" : "lag/node", *other = mapped ? "lag/node" : "lag/vertex";
     if (mapped ? f->lag_node != NULL : f->lag_vertex != NULL)
         return abut_fail(err, ABUT_E_FORMAT, "array '%s': expected '%s', as collision vertices are %s of the MODEL", other, name,
                          mapped ? "sums of nodes" : "nodes");
-    if (f->nl && !slot)
+    if (f->nl && !(mapped ? f->lag_vertex : f->lag_node))
         return abut_fail(err, ABUT_E_FORMAT, "array '%s' is missing: 'lag/mu' has %d row%s", name, f->nl, abut_s(f->nl));
+    return ABUT_OK;
+}
+
+static abut_status check_lag(const abut_frame *f, int mapped, abut_err *err)
+{
+    const int32_t *slot = mapped ? f->lag_vertex : f->lag_node;
+    const char *name = mapped ? "lag/vertex" : "lag/node";
     for (size_t i = 0; i < (size_t)f->nl; i++)
         if (slot[4 * i] < 0)
             return abut_fail(err, ABUT_E_FORMAT, "array '%s' row %zu: starts with %d, expected a %s", name, i, slot[4 * i],
@@ -460,7 +461,7 @@ static abut_status check_frame(const abut_frame *f, const abut_model *m, abut_er
 {
     assert(f);
     abut_status rc;
-    if ((rc = check_lag(f, m, err)) || (rc = check_passes(f, err)) || (rc = check_touch(f, err)) ||
+    if ((rc = check_lag(f, m->map_first != NULL, err)) || (rc = check_passes(f, err)) || (rc = check_touch(f, err)) ||
         (rc = check_points(f, m, err)))
         return rc;
     if (f->nw % f->nv)
@@ -486,7 +487,8 @@ abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abu
     }
     abut_status rc = check_understood(&frame_table, set, err);
     if (!rc) rc = fill(&frame_table, set, &f, &c, err);
-    if (!rc) rc = check_needs(&frame_table, frame_needs, set, &f, err);
+    if (!rc) rc = check_needs(frame_needs, set, "the frame has", err);
+    if (!rc) rc = check_lag_name(&f, model, err);
     if (!rc) rc = check_ranges(&frame_table, set, &f, model, err);
     if (!rc) rc = check_frame(&f, model, err);
     if (rc) {

@@ -83,7 +83,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(tet_more,      "tet/more",           int32_t, I32, nmore, 0, "",    OPT, ROW(nv))  /* nodes after the corners, tet by tet */ \
     F(tet_density,   "tet/density-scale",  double,  F64, nt, 0, "",       MAY, ABOVE(0))  /* factor on the density of the material; absent: 1 */ \
     F(tet_fill,      "tet/fill",           double,  F64, nt, 0, "",       MAY, ABOVE(0))  /* factor on mass and elastic energy: volume of the body over that of the tet; absent: 1 */ \
-    F(mat_quadrature, "material/quadrature", int32_t, I32, nm, 2, "",     MAY, IN(0, ABUT_QUADRATURE_MAX + 1))  /* degrees for tets of order 2 and more: elastic energy, mass; 0: by order */ \
+    F(mat_quadrature, "material/quadrature", int32_t, I32, nm, 2, "",     MAY, ANY)  /* degrees for tets of order 2 and more: elastic energy, mass; 0: by order */ \
     F(geo_order,     "geometry/order",     int32_t, I32, nt, 0, "",       MAY, ANY)  /* of the rest shape where it exceeds tet/order; absent: the same */ \
     F(geo_first,     "geometry/first",     int32_t, I32, nt, 0, "",       MAY, ANY)  /* first row of geometry/X; needed by geometry/order */ \
     F(geo_X,         "geometry/X",         double,  F64, ngx, 3, "m",     OPT, NEAR)  /* places of those nodes, tet by tet */ \

@@ -187,6 +187,10 @@ static abut_status check_shapes(const abut_model *m, abut_err *err)
 /* Rules of quadrature are exact for linear elasticity and for the mass where tets are straight: a curved shape may need more. */
 static abut_status check_degrees(const abut_model *m, abut_err *err)
 {
+    for (int32_t i = 0; m->mat_quadrature && i < 2 * m->nm; i++)
+        if (m->mat_quadrature[i] < 0 || m->mat_quadrature[i] > ABUT_QUADRATURE_MAX)
+            return abut_fail(err, ABUT_E_FORMAT, "array 'material/quadrature' row %d: %d, expected a degree from 0 to %d", i / 2,
+                             m->mat_quadrature[i], ABUT_QUADRATURE_MAX);
     for (int32_t t = 0; m->mat_quadrature && t < m->nt; t++) {
         const int order = abut_tet_order(m, t), i = m->tet_mat[t];
         const int32_t *d = m->mat_quadrature + 2 * (size_t)i;

@@ -2,7 +2,7 @@
 
 #include "energy/curved_rod.h"
 #include "math/vec3.h"
-#include "mesh/hinges.h"
+#include "mesh/surface.h"
 #include "model/model.h"
 
 #include <assert.h>

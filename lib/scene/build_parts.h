@@ -2,7 +2,7 @@
 #ifndef ABUT_SCENE_BUILD_PARTS_H
 #define ABUT_SCENE_BUILD_PARTS_H
 
-#include "mesh/hinges.h"
+#include "mesh/surface.h"
 #include "model/model.h"
 #include "scene/build.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/units.h"
 #include "geom/quadrature.h"
-#include "mesh/moments.h"
+#include "mesh/mesh.h"
 #include "mesh/tet_nodes.h"
 #include "model/model.h"
 

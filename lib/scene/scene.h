@@ -3,7 +3,7 @@
 #ifndef ABUT_SCENE_SCENE_H
 #define ABUT_SCENE_SCENE_H
 
-#include "mesh/curve.h"
+#include "mesh/tet_nodes.h"
 #include "mesh/mesh.h"
 #include "model/model.h"
 
@@ -111,7 +111,7 @@ typedef struct abut_scene_object {
     double *rod_length;             /* [ns] at rest, m */
     double particle_radius;         /* m: a body's isolated points are particles; 0: it has none */
     double contact_thickness;       /* m */
-    int is_frame;                   /* its mesh is the tet of an affine frame (mesh/moments.h) */
+    int is_frame;                   /* its mesh is the tet of an affine frame (mesh/mesh.h) */
     abut_scene_proxy proxy;
 } abut_scene_object;
 
@@ -324,10 +324,10 @@ const char *abut_scene_select_words(const abut_scene *s, const abut_scene_select
 
 /* ---- orders of tets: from the given mesh to the nodes of displacement ----
  *
- * A straight mesh whose surface approximates a smooth one (mesh/curve.h) gets the order of its rest shape before it is placed; so
- * curved tets are placed, scaled and repeated.  Last, tets get the nodes of the order of displacement.  Rigid motions and linear
- * fields are sums of the bases of order k on a shape of order g only if g <= k.  So the shape gets the order min(g, k) unless the
- * scene sets more (Ferguson et al. 2023 have shapes of order 4 with k = 1 and 2). */
+ * A straight mesh whose surface approximates a smooth one (mesh/tet_nodes.h) gets the order of its rest shape before it is
+ * placed; so curved tets are placed, scaled and repeated.  Last, tets get the nodes of the order of displacement.  Rigid motions
+ * and linear fields are sums of the bases of order k on a shape of order g only if g <= k.  So the shape gets the order min(g, k)
+ * unless the scene sets more (Ferguson et al. 2023 have shapes of order 4 with k = 1 and 2). */
 
 /** Makes the rest shape of an object: once, when its mesh has all its tets and before it is placed (a surface filled with tets:
  * after it is placed).

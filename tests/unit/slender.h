@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 #include "math/vec3.h"
-#include "mesh/hinges.h"
+#include "mesh/surface.h"
 #include "energy/barrier_pair.h"
 
 enum { SLENDER_NODES = 8192, SLENDER_ELEMENTS = 3 * SLENDER_NODES };

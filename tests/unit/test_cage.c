@@ -1,9 +1,7 @@
 /* Cages: coarse tets around fine surfaces. */
 #include "check.h"
 #include "geom/lagrange.h"
-#include "mesh/generate/cage.h"
 #include "mesh/generate/generate.h"
-#include "mesh/generate/sheets.h"
 #include "mesh/surface.h"
 #include "mesh/tet_nodes.h"
 

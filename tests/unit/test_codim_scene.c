@@ -3,8 +3,7 @@
 
 #include "energy/hinge.h"
 #include "formats/mesh/mesh_io.h"
-#include "mesh/generate/sheets.h"
-#include "mesh/hinges.h"
+#include "mesh/generate/generate.h"
 #include "mesh/surface.h"
 
 static const double PI = 3.14159265358979323846;

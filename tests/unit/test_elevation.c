@@ -3,9 +3,7 @@
 #include "check.h"
 #include "geom/jacobian.h"
 #include "geom/quadrature.h"
-#include "mesh/curve.h"
 #include "mesh/generate/generate.h"
-#include "mesh/generate/sheets.h"
 #include "mesh/surface.h"
 #include "mesh/tet_nodes.h"
 

@@ -1,6 +1,6 @@
 /* A body as one affine frame: closed forms of boxes, moments that four points have, surfaces that go with them. */
 #include "base/rng.h"
-#include "mesh/moments.h"
+#include "mesh/mesh.h"
 #include "mesh/proxy.h"
 #include "mesh/generate/generate.h"
 #include "mesh/surface.h"

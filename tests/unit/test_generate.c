@@ -3,7 +3,6 @@
 
 #include "base/rng.h"
 #include "mesh/generate/generate.h"
-#include "mesh/generate/sheets.h"
 #include "mesh/surface.h"
 
 static double volume(const abut_mesh *m, int32_t t)

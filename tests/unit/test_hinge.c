@@ -4,7 +4,7 @@
 #include "energy/hinge.h"
 #include "energy/hinge_inline.h"
 #include "energy/material/two_modes.h"
-#include "mesh/hinges.h"
+#include "mesh/surface.h"
 #include "sparse/bsr.h"
 
 /* four times the same hinge, and the first of four results */

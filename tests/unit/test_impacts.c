@@ -1,6 +1,6 @@
 /* All impacts of a motion against a loop over every candidate. */
 #include "base/par.h"
-#include "contact/impacts.h"
+#include "contact/step_bound.h"
 #include "geom/ccd/ccd.h"
 #include "thicket.h"
 

@@ -1,7 +1,6 @@
 /* Certified Jacobians against dense sampling, against integers of 128 bits, and against themselves on parts of a tet. */
-#include "geom/bernstein.h"
+#include "geom/lagrange.h"
 #include "geom/jacobian.h"
-#include "geom/tet.h"
 #include "check.h"
 
 #include <stdint.h>

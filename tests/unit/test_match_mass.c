@@ -1,6 +1,6 @@
 /* Densities that give a coarse body the mass and the centre of another. */
 #include "mesh/generate/generate.h"
-#include "mesh/moments.h"
+#include "mesh/mesh.h"
 #include "mesh/surface.h"
 #include "mesh/tet_nodes.h"
 #include "check.h"

@@ -2,7 +2,7 @@
 #include "stencil.h"
 
 #include "energy/rod_inline.h"
-#include "mesh/hinges.h"
+#include "mesh/surface.h"
 
 static double stretch_energy(double w, double rest, const double *x)
 {

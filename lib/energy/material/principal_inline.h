@@ -1,5 +1,5 @@
-/* Isotropic densities by principal stretches (energy/material/materials.h), and principal forms of densities that are given by less:
- * by invariants, or by stretches. */
+/* Isotropic densities by principal stretches (energy/material/materials.h), and principal forms of densities that are given by
+ * less: by invariants, or by stretches. */
 #ifndef ABUT_ENERGY_MATERIAL_PRINCIPAL_INLINE_H
 #define ABUT_ENERGY_MATERIAL_PRINCIPAL_INLINE_H
 

@@ -1,6 +1,6 @@
 #include "mesh/generate/generate.h"
 
-#include "geom/tet.h"
+#include "geom/lagrange.h"
 #include "mesh/surface.h"
 
 #include <assert.h>

@@ -1,4 +1,3 @@
-#include "mesh/generate/cage.h"
 
 #include "base/words.h"
 #include "math/vec3.h"

@@ -1,7 +1,8 @@
 #include "mesh/generate/generate.h"
 
+#include "base/rng.h"
 #include "base/words.h"
-#include "mesh/generate/sheets.h"
+#include "math/vec3.h"
 
 #include <assert.h>
 #include <float.h>
@@ -291,6 +292,218 @@ abut_status abut_generate_star(double radius, int32_t divisions, abut_mesh *m, a
         rc = abut_mesh_add_tet(m, 0, 1 + v[0], 1 + v[1], 1 + v[2], err);
     }
     abut_mesh_clear(&s);
+    if (rc) abut_mesh_clear(m);
+    return rc;
+}
+
+/* ---- arches ---- */
+
+/* y(x) = height - b (cosh(k x) - 1), of arc length s(x) from the crown; k = 0: the parabola height (1 - (x/half)^2) */
+typedef struct curve {
+    double half, height, b, k;
+} curve;
+
+static curve weighted_catenary(double span, double height, const double thickness[2])
+{
+    const double q = thickness[0] / thickness[1], half = 0.5 * span, c = acosh(q * q);
+    return (curve){ half, height, q > 1 ? height / (q * q - 1) : 0, c / half };
+}
+
+static double curve_y(const curve *c, double x)
+{
+    const double q = x / c->half;
+    return c->height - (c->k > 0 ? c->b * (cosh(c->k * x) - 1) : c->height * q * q);
+}
+
+static double curve_slope(const curve *c, double x)
+{
+    return c->k > 0 ? -c->b * c->k * sinh(c->k * x) : -2 * c->height * x / (c->half * c->half);
+}
+
+static double curve_arc(const curve *c, double x)
+{
+    enum { PANELS = 512 };      /* Simpson: of a smooth function to the last digits */
+    const double h = x / PANELS;
+    double sum = 0;
+    for (int i = 0; i <= PANELS; i++) {
+        const double y1 = curve_slope(c, i * h);
+        sum += (i == 0 || i == PANELS ? 1 : i % 2 ? 4 : 2) * sqrt(1 + y1 * y1);
+    }
+    return sum * h / 3;
+}
+
+/* x with s(x) = s >= 0: s is convex, so that Newton's method from the foot comes down to it without overshooting */
+static double curve_find(const curve *c, double s)
+{
+    double x = c->half;
+    for (int i = 0; i < 60; i++) {
+        const double y1 = curve_slope(c, x), step = (curve_arc(c, x) - s) / sqrt(1 + y1 * y1);
+        x -= step;
+        if (fabs(step) <= 1e-15 * c->half) break;
+    }
+    return x;
+}
+
+/* A cut through the arch: middle p, unit tangent t towards +x, thickness. */
+typedef struct cut {
+    double p[2], t[2], thickness;
+} cut;
+
+static cut cut_at(const curve *c, const double thickness[2], double s)
+{
+    const double x = copysign(curve_find(c, fabs(s)), s), y = curve_y(c, x), y1 = curve_slope(c, x), n = sqrt(1 + y1 * y1);
+    return (cut){ { x, y }, { 1 / n, y1 / n }, thickness[1] + (thickness[0] - thickness[1]) * (1 - y / c->height) };
+}
+
+/* The block between two cuts, its faces `in` and `out` along their normals inside them, as thick as the lower one, so that the
+ * corners of the upper neighbour lie inside its face; six tets of eight points. */
+static abut_status add_block(const cut *a, const cut *b, double in, double out, double depth, abut_mesh *m, abut_err *err)
+{
+    static const int straight[3] = { 0, 0, 0 };
+    const int32_t first = m->nv;
+    const double thickness = fmax(a->thickness, b->thickness);
+    int corner[6][4];
+    abut_status rc = ABUT_OK;
+    for (int i = 0; i < 8 && !rc; i++) {    /* bits: along the arch, outward, z */
+        const cut *at = i & 1 ? b : a;
+        const double along = i & 1 ? -out : in, across = (i & 2 ? 0.5 : -0.5) * thickness;
+        const double p[3] = { at->p[0] + along * at->t[0] - across * at->t[1], at->p[1] + along * at->t[1] + across * at->t[0],
+                              i & 4 ? 0.5 * depth : -0.5 * depth };
+        rc = abut_mesh_add_vertex(m, p, err);
+    }
+    abut_kuhn_cell(straight, corner);
+    for (int q = 0; q < 6 && !rc; q++)
+        rc = abut_mesh_add_tet(m, first + corner[q][0], first + corner[q][1], first + corner[q][2], first + corner[q][3], err);
+    return rc;
+}
+
+static abut_status check_arch(const double *positive, double gap, const double thickness[2], int32_t blocks, abut_err *err)
+{
+    for (int i = 0; i < 5; i++)
+        if (!(positive[i] > 0 && isfinite(positive[i])))
+            return abut_fail(err, ABUT_E_ARG, "arch: size %g m: expected more than 0", positive[i]);
+    if (!(gap >= 0 && isfinite(gap))) return abut_fail(err, ABUT_E_ARG, "arch: gap %g m: expected 0 or more", gap);
+    if (thickness[0] < thickness[1])
+        return abut_fail(err, ABUT_E_ARG, "arch: thickness %g m at the feet, %g m at the crown: expected no less at the feet",
+                         thickness[0], thickness[1]);
+    if (blocks < 1 || blocks > 4096) return abut_fail(err, ABUT_E_ARG, "arch: %d blocks: expected 1 to 4096", blocks);
+    return ABUT_OK;
+}
+
+abut_status abut_generate_arch(double span, double height, const double thickness[2], double depth, int32_t blocks, double gap,
+                               abut_mesh *m, abut_err *err)
+{
+    abut_status rc = check_arch((double[5]){ span, height, thickness[0], thickness[1], depth }, gap, thickness, blocks, err);
+    if (rc) return rc;
+    const curve c = weighted_catenary(span, height, thickness);
+    const double half = curve_arc(&c, c.half);
+    if (blocks > 1 && !(gap < 2 * half / blocks))
+        return abut_fail(err, ABUT_E_ARG, "arch: gap %g m: expected less than the length of a block, %g m", gap,
+                         2 * half / blocks);
+    cut a = cut_at(&c, thickness, -half);
+    for (int32_t k = 1; k <= blocks && !rc; k++) {
+        const cut b = cut_at(&c, thickness, half * (2.0 * k - blocks) / blocks);
+        rc = add_block(&a, &b, k == 1 ? 0 : 0.5 * gap, k == blocks ? 0 : 0.5 * gap, depth, m, err);
+        a = b;
+    }
+    if (rc) abut_mesh_clear(m);
+    return rc;
+}
+
+/* ---- hair ---- */
+
+#define PI 3.14159265358979323846
+
+/* One strand: its root, the normal there and two tangents, and its own curl. */
+typedef struct strand {
+    abut_vec3 root, n, a, b;
+    double l, rho, q, ramp, phi;
+} strand;
+
+static abut_status check(const abut_hair *h, abut_err *err)
+{
+    const double must[3] = { h->radius, h->offset, h->length };
+    static const char *const name[3] = { "radius", "offset", "length" };
+    for (int k = 0; k < 3; k++)
+        if (!(must[k] > 0 && isfinite(must[k])))
+            return abut_fail(err, ABUT_E_ARG, "hair: %s %g m: expected more than 0", name[k], must[k]);
+    if (h->count < 1 || h->cells < 1)
+        return abut_fail(err, ABUT_E_ARG, "hair: %d strand%s of %d cell%s: expected 1 or more", h->count, abut_s(h->count),
+                         h->cells, abut_s(h->cells));
+    const abut_status rc = abut_mesh_bound(h->count * (h->cells + 1.0), (double)h->count * h->cells, "hair", err);
+    if (rc) return rc;
+    if (!(h->curl >= 0 && isfinite(h->curl))) return abut_fail(err, ABUT_E_ARG, "hair: curl %g m: expected 0 or more", h->curl);
+    if (!(h->vary >= 0 && h->vary <= 0.9)) return abut_fail(err, ABUT_E_ARG, "hair: vary %g: expected 0 to 0.9", h->vary);
+    if (!(h->phase >= 0 && h->phase <= 1)) return abut_fail(err, ABUT_E_ARG, "hair: phase %g: expected 0 to 1", h->phase);
+    if (h->curl <= 0) return ABUT_OK;
+    if (!(h->wavelength > 0 && h->ramp > 0))
+        return abut_fail(err, ABUT_E_ARG, "hair: wavelength %g m, ramp %g m: expected more than 0", h->wavelength, h->ramp);
+    const double each = h->length / h->cells;
+    if (each * 6 <= h->wavelength * (1 - h->vary) * (1 + 1e-9)) return ABUT_OK;
+    return abut_fail(err, ABUT_E_ARG, "hair: edges of %g m on a wavelength of %g m: expected six or more on each", each,
+                     h->wavelength * (1 - h->vary));
+}
+
+static strand strand_of(const abut_hair *h, int32_t i)
+{
+    abut_rng rng = { (uint64_t)h->seed * 0x9e3779b97f4a7c15u + (uint64_t)i * 0xd1b54a32d192ed03u };
+    const double y = 1 - ((h->whole ? 2 * i + 1 : i + 0.5) / h->count), r = sqrt(fmax(0, 1 - y * y));
+    const double angle = i * PI * (3 - sqrt(5));
+    strand s = { .n = { r * cos(angle), y, r * sin(angle) }, .l = h->length / h->cells };
+    const abut_vec3 e = fabs(s.n.x) > 0.9 ? (abut_vec3){ 0, 0, 1 } : (abut_vec3){ 1, 0, 0 };
+    s.root = abut_v3_scale(h->radius + h->offset, s.n);
+    const abut_vec3 across = abut_v3_sub(e, abut_v3_scale(abut_v3_dot(e, s.n), s.n));
+    s.a = abut_v3_scale(1 / abut_v3_norm(across), across);
+    s.b = abut_v3_cross(s.n, s.a);
+    s.rho = h->curl * abut_rng_real(&rng, 1 - h->vary, 1 + h->vary);
+    const double wave = h->wavelength * abut_rng_real(&rng, 1 - h->vary, 1 + h->vary);
+    s.ramp = h->ramp * abut_rng_real(&rng, 1 - h->vary, 1 + h->vary);
+    s.phi = 2 * PI * h->phase * abut_rng_real(&rng, 0, 1);
+    s.q = s.rho > 0 ? 2 * PI / wave : 0;
+    return s;
+}
+
+static abut_vec3 point_at(const strand *s, double z)
+{
+    double wound = 0;
+    if (s->rho > 0) {
+        const double t = fmin(1, fmax(0, (z - s->l) / s->ramp));
+        wound = s->rho * t * t * (3 - 2 * t);
+    }
+    const double u = wound * cos(s->q * z + s->phi), v = wound * sin(s->q * z + s->phi);
+    const abut_vec3 beside = abut_v3_add(abut_v3_scale(u, s->a), abut_v3_scale(v, s->b));
+    return abut_v3_add(s->root, abut_v3_add(abut_v3_scale(z, s->n), beside));
+}
+
+/* The height above z at which the strand is one edge away, by bisection. */
+static double next_height(const strand *s, double z)
+{
+    const abut_vec3 from = point_at(s, z);
+    double lo = z, hi = z + s->l;
+    if (!(s->rho > 0)) return hi;
+    for (int k = 0; k < 200; k++) {
+        const double mid = lo + (hi - lo) / 2;
+        if (!(mid > lo && mid < hi)) break;
+        if (abut_v3_norm(abut_v3_sub(point_at(s, mid), from)) < s->l) lo = mid;
+        else hi = mid;
+    }
+    return hi;
+}
+
+abut_status abut_generate_hair(const abut_hair *h, abut_mesh *m, abut_err *err)
+{
+    assert(h && m);
+    abut_status rc = check(h, err);
+    for (int32_t i = 0; i < h->count && !rc; i++) {
+        const strand s = strand_of(h, i);
+        double z = 0, x[3];
+        for (int32_t k = 0; k <= h->cells && !rc; k++) {
+            if (k) z = k == 1 ? s.l : next_height(&s, z);
+            abut_v3_put(x, point_at(&s, z));
+            rc = abut_mesh_add_vertex(m, x, err);
+            if (!rc && k) rc = abut_mesh_add_seg(m, m->nv - 2, m->nv - 1, err);
+        }
+    }
     if (rc) abut_mesh_clear(m);
     return rc;
 }

@@ -1,4 +1,3 @@
-#include "mesh/generate/sheets.h"
 
 #include "base/rng.h"
 #include "base/words.h"

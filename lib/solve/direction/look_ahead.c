@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/par.h"
 #include "base/timer.h"
-#include "contact/impacts.h"
+#include "contact/step_bound.h"
 #include "energy/barrier.h"
 #include "geom/dist.h"
 #include "solve/direction/newton_solve.h"

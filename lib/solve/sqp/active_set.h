@@ -8,7 +8,7 @@
 #ifndef ABUT_SOLVE_SQP_ACTIVE_SET_H
 #define ABUT_SOLVE_SQP_ACTIVE_SET_H
 
-#include "contact/impacts.h"
+#include "contact/step_bound.h"
 #include "geom/dist.h"
 
 typedef struct abut_active_pair {

@@ -4,7 +4,7 @@
 #include "base/par.h"
 #include "energy/barrier.h"
 #include "energy/pressure.h"
-#include "geom/tet.h"
+#include "geom/lagrange.h"
 #include "model/laws.h"
 #include "solve/search/search_ops.h"
 #include "solve/step/measures.h"
