@@ -18,6 +18,36 @@ static void multiply_single(operator_world *w, const float *x, float *y)
     CHECK(!w->q.on->get(&w->q, y, w->ys.at, w->n * sizeof *y, &err));
 }
 
+/* An observer of kernels counts what it is shown. */
+typedef struct seen {
+    size_t calls, buffers, bytes;
+} seen;
+
+static void look(abut_queue *q, const char *name, void *of)
+{
+    seen *s = of;
+    s->calls += *name != 0, s->buffers = q->watch.n, s->bytes = 0;
+    for (size_t i = 0; i < q->watch.n; i++) s->bytes += q->watch.live[i].bytes;
+}
+
+TEST(an_observer_sees_every_kernel_with_the_buffers_that_live)
+{
+    abut_queue q = { 0 };
+    abut_buffer b[40] = { { 0 } };
+    seen s = { 0 };
+    const double one = 1;
+    CHECK(!machine_open(&q, &err));
+    q.watch = (abut_watch){ .look = look, .of = &s };
+    for (int k = 0; k < 40; k++) CHECK(!abut_buffer_put(&q, &b[k], "b", &one, 1, sizeof one, &err));
+    CHECK(!abut_buffer_need(&q, &b[7], "b", 5, sizeof one, &err));
+    abut_buffer_clear(&q, &b[0]);
+    CHECK(!q.on->dot(&q, b[1].at, b[2].at, 1, b[7].at, &err));
+    CHECK(s.calls == 1 && s.buffers == 39 && s.bytes == 38 * sizeof one + b[7].bytes && b[7].bytes >= 5 * sizeof one);
+    for (int k = 0; k < 40; k++) abut_buffer_clear(&q, &b[k]);
+    CHECK(q.watch.n == 0);
+    abut_queue_close(&q);
+}
+
 /* Products of the world in double and single precision are those of its matrix, to these parts of the largest entry. */
 static void check_products(operator_world *w, double part, double part_single)
 {
