@@ -80,6 +80,16 @@ static abut_status read_numbers(const abut_key *k, const abut_tree *t, const cha
     return rc;
 }
 
+static abut_status read_points(const abut_key *k, const abut_tree *t, const char *what, double *to, abut_err *err)
+{
+    const int n = (int)(k->size / (3 * sizeof *to));
+    if (k->form && (t->kind != ABUT_TREE_LIST || t->n != n)) return abut_tree_fail_kind(t, what, err, "%s", k->form);
+    abut_status rc = abut_tree_list(t, what, n, "[[0, 0, 0], [0, 1, 0]]", err);
+    const abut_tree *c = t->child;
+    for (int i = 0; i < n && !rc; i++, c = c->next) rc = abut_tree_vector(c, what, k->q, 3, to + 3 * i, err);
+    return rc;
+}
+
 static abut_status read_whole(const abut_key *k, const abut_tree *t, const char *what, void *to, abut_err *err)
 {
     const interval i = interval_of(k->range);
@@ -110,6 +120,7 @@ abut_status abut_key_value(const abut_scene_reader *r, const abut_keys *map, con
     case ABUT_KEY_NUMBER:
     case ABUT_KEY_AXES:
         return is_param(k) || k->size == sizeof(double) ? read_number(k, t, what, to, err) : read_numbers(k, t, what, to, err);
+    case ABUT_KEY_POINTS: return read_points(k, t, what, to, err);
     case ABUT_KEY_WHOLE: return read_whole(k, t, what, to, err);
     case ABUT_KEY_WORD: return read_word(k, t, what, to, err);
     case ABUT_KEY_TEXT: return abut_tree_word(t, what, k->form, to, err);
@@ -165,7 +176,7 @@ static const char *takes(const abut_key *k, char text[400])
 {
     char units[128] = "", words[300] = "";
     const int one = is_param(k) || k->kind == ABUT_KEY_AXES, n = one ? 1 : (int)(k->size / (k->kind == ABUT_KEY_WHOLE ? 4 : 8));
-    if (k->kind == ABUT_KEY_NUMBER || k->kind == ABUT_KEY_AXES) abut_unit_names(k->q, units, sizeof units);
+    if (k->kind >= ABUT_KEY_NUMBER && k->kind <= ABUT_KEY_AXES) abut_unit_names(k->q, units, sizeof units);
     if (k->kind == ABUT_KEY_WORD) abut_names_join(k->words, words, sizeof words);
     switch (k->kind) {
     case ABUT_KEY_NUMBER:
@@ -175,6 +186,7 @@ static const char *takes(const abut_key *k, char text[400])
         if (n == 1) snprintf(text, 400, "%s", name);
         break;
     }
+    case ABUT_KEY_POINTS: snprintf(text, 400, "%d points", (int)(k->size / 24)); break;
     case ABUT_KEY_AXES: snprintf(text, 400, "number, or 3 numbers"); break;
     case ABUT_KEY_WORD: snprintf(text, 400, k->words == abut_false_true ? "true or false" : "one of %s", words); break;
     case ABUT_KEY_TEXT: snprintf(text, 400, "text"); break;

@@ -22,6 +22,7 @@ typedef enum abut_key_kind {
     ABUT_KEY_LATER,     /* nothing: the value is read by others */
     ABUT_KEY_TREE,      /* const abut_tree *: the value as it stands */
     ABUT_KEY_NUMBER,    /* double, abut_param; double[n]: a list of n */
+    ABUT_KEY_POINTS,    /* double[n][3]: a list of n points */
     ABUT_KEY_AXES,      /* double[3]: one number for all axes, or three */
     ABUT_KEY_WHOLE,     /* int32_t, abut_param; int32_t[n]: a list of n */
     ABUT_KEY_WORD,      /* int, abut_param: the number of a word among `words` */
@@ -61,6 +62,7 @@ struct abut_keys {
 /* Rows of a structure T: key k, member m, quantity Q, range r, words w. */
 #define ABUT_AT(T, m) .at = offsetof(T, m), .size = sizeof(((T *)NULL)->m)
 #define ABUT_NUMBER(T, k, m, Q, r) .name = k, .kind = ABUT_KEY_NUMBER, .q = ABUT_Q_##Q, .range = r, ABUT_AT(T, m)
+#define ABUT_POINTS(T, k, m, Q) .name = k, .kind = ABUT_KEY_POINTS, .q = ABUT_Q_##Q, ABUT_AT(T, m)
 #define ABUT_WHOLE(T, k, m, r) .name = k, .kind = ABUT_KEY_WHOLE, .range = r, ABUT_AT(T, m)
 #define ABUT_WORD(T, k, m, ...) .name = k, .kind = ABUT_KEY_WORD, .words = __VA_ARGS__, ABUT_AT(T, m)
 #define ABUT_FLAG(T, k, m) ABUT_WORD(T, k, m, abut_false_true)

@@ -9,43 +9,29 @@
 
 /* ---- selections ---- */
 
-static abut_status read_box(const abut_tree *t, const char *what, abut_quantity q, double lo[3], double hi[3], abut_err *err)
+/* Fails unless the first corner, low[3], is the smaller one along every axis. */
+static abut_status check_box(const abut_tree *map, const char *key, double (*box)[3], abut_err *err)
 {
-    if (t->kind != ABUT_TREE_LIST || t->n != 2)
-        return abut_tree_fail_kind(t, what, err, "[[x, y, z], [x, y, z]], the smallest and the largest corner");
-    abut_status rc = abut_tree_vector(t->child, what, q, 3, lo, err);
-    if (!rc) rc = abut_tree_vector(t->child->next, what, q, 3, hi, err);
-    for (int k = 0; k < 3 && !rc; k++)
-        if (lo[k] > hi[k])
-            rc = abut_tree_fail(t, err, "%s: from %g to %g along axis %d: expected the smaller one first", what, lo[k], hi[k],
-                                k);
-    return rc;
+    const abut_tree *t = abut_tree_find(map, key);
+    for (int k = 0; k < 3; k++)
+        if (t && box[0][k] > box[1][k])
+            return abut_tree_fail(t, err, "%s: from %g to %g along axis %d: expected the smaller one first", key, box[0][k],
+                                  box[1][k], k);
+    return ABUT_OK;
 }
 
-static abut_status read_any_box(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
+static abut_status check_ends(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
-    abut_scene_select *const s = to;
+    double (*const axis)[3] = ((abut_scene_select *)to)->axis;
     (void)r;
-    return read_box(t, "box", ABUT_Q_LENGTH, s->lo, s->hi, err);
+    if (memcmp(axis[0], axis[1], sizeof axis[0]) != 0) return ABUT_OK;
+    return abut_tree_fail(abut_tree_find(t, "axis"), err, "axis: twice the same point: expected two ends");
 }
 
-static abut_status read_relative_box(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
+static abut_status check_normal(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
-    abut_scene_select *const s = to;
     (void)r;
-    return read_box(t, "relative-box", ABUT_Q_PURE, s->rlo, s->rhi, err);
-}
-
-/* The two ends of a cylinder. */
-static abut_status read_ends(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
-{
-    double (*const axis)[3] = to;
-    (void)r;
-    abut_status rc = abut_tree_list(t, "axis", 2, "[[0, 0, 0], [0, 1, 0]]", err);
-    for (int i = 0; i < 2 && !rc; i++) rc = abut_tree_vector(abut_tree_at(t, i), "axis", ABUT_Q_LENGTH, 3, axis[i], err);
-    if (!rc && !memcmp(axis[0], axis[1], sizeof axis[0]))
-        rc = abut_tree_fail(t, err, "axis: twice the same point: expected two ends");
-    return rc;
+    return abut_scene_nonzero(abut_tree_find(t, "normal"), "normal", ((const abut_scene_select *)to)->normal, err);
 }
 
 /* Points of the object's mesh by number, from 0, each once.  After the object. */
@@ -92,20 +78,22 @@ static const abut_key SPHERE_KEYS[] = { { ABUT_NUMBER(abut_scene_select, "center
                                         { ABUT_NUMBER(abut_scene_select, "radius", radius, LENGTH, "(0,)") }, { 0 } };
 static const abut_key HALF_KEYS[] = { { ABUT_NUMBER(abut_scene_select, "point", point, LENGTH, NULL) },
                                       { ABUT_NUMBER(abut_scene_select, "normal", normal, PURE, NULL) }, { 0 } };
-static const abut_key CYLINDER_KEYS[] = { { ABUT_READ(abut_scene_select, "axis", axis, read_ends), .form = "2 points" },
+static const abut_key CYLINDER_KEYS[] = { { ABUT_POINTS(abut_scene_select, "axis", axis, LENGTH) },
                                           { ABUT_NUMBER(abut_scene_select, "radius", axis_radius, LENGTH, "(0,)") }, { 0 } };
 static const abut_keys SPHERE = { "sphere", NULL, SPHERE_KEYS, 2, "{center: [x, y, z], radius: number}" };
 static const abut_keys HALF = { "half-space", NULL, HALF_KEYS, 2, "{point: [x, y, z], normal: [x, y, z]}" };
 static const abut_keys CYLINDER = { "cylinder", NULL, CYLINDER_KEYS, 2, "{axis: [[x, y, z], [x, y, z]], radius: number}" };
 
+#define CORNERS "[[x, y, z], [x, y, z]], the smallest and the largest corner"
 #define WHOLE_OF(k, f, words) .name = k, .kind = ABUT_KEY_READ, .read = f, .form = words
 static const abut_key SELECT_KEYS[] = {
     { WHOLE_OF("object", read_objects, "a name, or a list of names") },
-    { WHOLE_OF("box", read_any_box, "2 points (m, ...)"), ABUT_HAS(abut_scene_select, in_box) },
-    { WHOLE_OF("relative-box", read_relative_box, "2 points"), ABUT_HAS(abut_scene_select, in_relative_box) },
+    { ABUT_POINTS(abut_scene_select, "box", box, LENGTH), ABUT_HAS(abut_scene_select, in_box), .form = CORNERS },
+    { ABUT_POINTS(abut_scene_select, "relative-box", relative, PURE), ABUT_HAS(abut_scene_select, in_relative_box),
+      .form = CORNERS },
     { ABUT_MAP("sphere", &SPHERE), ABUT_HAS(abut_scene_select, in_sphere) },
-    { ABUT_MAP("half-space", &HALF), ABUT_HAS(abut_scene_select, in_half_space) },
-    { ABUT_MAP("cylinder", &CYLINDER), ABUT_HAS(abut_scene_select, in_cylinder) },
+    { ABUT_CHECKED("half-space", &HALF, check_normal), ABUT_HAS(abut_scene_select, in_half_space) },
+    { ABUT_CHECKED("cylinder", &CYLINDER, check_ends), ABUT_HAS(abut_scene_select, in_cylinder) },
     { ABUT_FLAG(abut_scene_select, "surface", on_surface) },
     { WHOLE_OF("nodes", read_points, "a list of integers") },
     { 0 }
@@ -118,9 +106,9 @@ static abut_status read_conditions(const abut_scene_reader *r, const abut_tree *
 {
     s->object = -1;
     abut_scene_from(t, s->from);
-    const abut_status rc = abut_keys_read(r, &SELECT, t, s, err);
-    return rc || !s->in_half_space ? rc : abut_scene_nonzero(abut_tree_find(abut_tree_find(t, "half-space"), "normal"), "normal",
-                                                             s->normal, err);
+    abut_status rc = abut_keys_read(r, &SELECT, t, s, err);
+    if (!rc) rc = check_box(t, "box", s->box, err);
+    return rc ? rc : check_box(t, "relative-box", s->relative, err);
 }
 
 /* Reads a map of conditions, or the name of one in the root's `selections`. */
@@ -279,27 +267,18 @@ static abut_status read_center(const abut_tree *t, abut_scene_motion *m, abut_er
     return m->center_of_box ? ABUT_OK : abut_tree_vector(t, "center", ABUT_Q_LENGTH, 3, m->center, err);
 }
 
-static abut_status read_turn(const abut_scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
-{
-    const abut_tree *center = NULL;
-    const abut_status rc = abut_scene_axis(r, &abut_scene_rate, t, m->angular, &center, err);
-    return rc ? rc : read_center(center, m, err);
-}
-
 static const abut_key GROW_KEYS[] = {
     { .name = "rate", .kind = ABUT_KEY_AXES, .q = ABUT_Q_PER_TIME, ABUT_AT(abut_scene_motion, scale) },
     { .name = "center", .kind = ABUT_KEY_LATER, .form = "[x, y, z] or box" }, { 0 }
 };
 static const abut_keys GROW = { "scale", NULL, GROW_KEYS, 1, "{rate: number or three (1/s), center: [x, y, z]}" };
 
-/* Velocities: translate, rotate, scale, any of them together. */
+/* rotate and scale beside translate. */
 static abut_status read_velocities(const abut_scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
-    const abut_tree *translate = abut_tree_find(t, "translate"), *rotate = abut_tree_find(t, "rotate");
-    const abut_tree *scale = abut_tree_find(t, "scale");
-    abut_status rc = ABUT_OK;
-    if (translate) rc = abut_tree_vector(translate, "translate", ABUT_Q_SPEED, 3, m->linear, err);
-    if (!rc && rotate) rc = read_turn(r, rotate, m, err);
+    const abut_tree *rotate = abut_tree_find(t, "rotate"), *scale = abut_tree_find(t, "scale"), *center = NULL;
+    abut_status rc = rotate ? abut_scene_axis(r, &abut_scene_rate, rotate, m->angular, &center, err) : ABUT_OK;
+    if (!rc) rc = read_center(center, m, err);
     if (rc || !scale) return rc;
     rc = abut_keys_read(r, &GROW, scale, m, err);
     if (!rc) rc = read_center(abut_tree_find(scale, "center"), m, err);
@@ -448,48 +427,32 @@ static abut_status read_positions(const abut_scene_reader *r, const abut_tree *t
     return rc;
 }
 
-/* Loads: a key, what it measures, its quantity. */
-static const struct push {
+/* Keys that say what nodes do.  The reader puts loads into `linear`. */
+static const struct act {
     const char *key;
-    int act, numbers;
-    abut_quantity q;
-} PUSH[] = {
-    { "acceleration", ABUT_ACT_ACCELERATE, 3, ABUT_Q_ACCELERATION }, { "force", ABUT_ACT_FORCE, 3, ABUT_Q_FORCE },
-    { "force-density", ABUT_ACT_DENSITY, 3, ABUT_Q_FORCE_DENSITY },  { "traction", ABUT_ACT_TRACTION, 3, ABUT_Q_PRESSURE },
-    { "pressure", ABUT_ACT_PRESSURE, 1, ABUT_Q_PRESSURE },
+    int act;
+} ACTS[] = {
+    { "keyframes", ABUT_ACT_KEYS }, { "sequence", ABUT_ACT_PATH }, { "fix", ABUT_ACT_MOVE },
+    { "acceleration", ABUT_ACT_ACCELERATE }, { "force", ABUT_ACT_FORCE }, { "force-density", ABUT_ACT_DENSITY },
+    { "traction", ABUT_ACT_TRACTION }, { "pressure", ABUT_ACT_PRESSURE },
 };
-enum { PUSHES = sizeof PUSH / sizeof *PUSH };
-
-static abut_status read_push(const abut_tree *t, const struct push *p, abut_scene_motion *m, abut_err *err)
-{
-    m->act = p->act;
-    return p->numbers == 1 ? abut_tree_real(t, p->key, p->q, m->linear, NULL, err)
-                           : abut_tree_vector(t, p->key, p->q, p->numbers, m->linear, err);
-}
+enum { NACTS = sizeof ACTS / sizeof *ACTS };
 
 static abut_status read_act(const abut_scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
-    const abut_tree *fix = abut_tree_find(t, "fix"), *keys = abut_tree_find(t, "keyframes"), *pushed = NULL;
-    const abut_tree *sequence = abut_tree_find(t, "sequence"), *center = abut_tree_find(t, "center");
+    const abut_tree *keys = abut_tree_find(t, "keyframes"), *center = abut_tree_find(t, "center");
     const int has_rates = abut_tree_find(t, "translate") || abut_tree_find(t, "rotate") || abut_tree_find(t, "scale");
-    int acts = has_rates + (fix != NULL) + (keys != NULL) + (sequence != NULL), push = 0, yes = 1;
-    for (int i = 0; i < PUSHES; i++) {
-        const abut_tree *found = abut_tree_find(t, PUSH[i].key);
-        if (found) pushed = found, push = i, acts++;
-    }
+    int acts = has_rates;
+    for (int i = 0; i < NACTS; i++)
+        if (abut_tree_find(t, ACTS[i].key)) m->act = ACTS[i].act, acts++;
     if (acts != 1)
         return abut_tree_fail(t, err, "a motion: expected one of translate and rotate and scale, keyframes, sequence, fix, "
                               "acceleration, force, force-density, traction, pressure; found %d", acts);
     if (center && !keys) return abut_tree_fail_key(center, err, "center: of keyframes; rotate and scale have their own");
-    if (keys) {
-        const abut_status rc = read_keyframes(r, keys, m, err);
-        return rc ? rc : read_center(center, m, err);
-    }
-    if (sequence) return read_positions(r, sequence, m, err);
     if (has_rates) return read_velocities(r, t, m, err);
-    if (pushed) return read_push(pushed, &PUSH[push], m, err);
-    const abut_status rc = abut_tree_flag(fix, "fix", &yes, err);
-    return rc || yes ? rc : abut_tree_fail(fix, err, "fix: expected true");
+    if (m->act == ABUT_ACT_PATH) return read_positions(r, abut_tree_find(t, "sequence"), m, err);
+    const abut_status rc = keys ? read_keyframes(r, keys, m, err) : ABUT_OK;
+    return rc ? rc : read_center(center, m, err);
 }
 
 /* Refuses keys that only some motions have. */
@@ -514,15 +477,20 @@ static abut_status check_options(const abut_tree *t, const abut_scene_motion *m,
 #define LATER(k, words) { .name = k, .kind = ABUT_KEY_LATER, .form = words }
 static const abut_key MOTION_KEYS[] = {
     { ABUT_READ(abut_scene_motion, "select", select, read_select), .keys = &SELECT, .form = "a name in selections, or a map" },
-    LATER("translate", "3 numbers (m/s, ...)"),
+    { ABUT_NUMBER(abut_scene_motion, "translate", linear, SPEED, NULL) },
     { .name = "rotate", .kind = ABUT_KEY_LATER, .keys = &abut_scene_rate },
     { .name = "scale", .kind = ABUT_KEY_LATER, .keys = &GROW },
     { .name = "keyframes", .kind = ABUT_KEY_LATER, .keys = &POSE, .form = "a list of maps" },
     { .name = "sequence", .kind = ABUT_KEY_LATER, .keys = &abut_scene_sequence },
     { ABUT_WORD(abut_scene_motion, "interpolation", smooth, ABUT_WORDS("linear", "smooth")), .fallback = "linear" },
-    LATER("center", "[x, y, z] or box"), LATER("fix", "true"), LATER("acceleration", "3 numbers (m/s^2, mm/s^2)"),
-    LATER("force", "3 numbers (N, mN, kN)"), LATER("force-density", "3 numbers (N/m^3)"),
-    LATER("traction", "3 numbers (Pa, ...)"), LATER("pressure", "number (Pa, ...)"), LATER("ramp", "time"),
+    LATER("center", "[x, y, z] or box"),
+    { ABUT_WORD(abut_scene_motion, "fix", act, ABUT_WORDS("true")) },
+    { ABUT_NUMBER(abut_scene_motion, "acceleration", linear, ACCELERATION, NULL) },
+    { ABUT_NUMBER(abut_scene_motion, "force", linear, FORCE, NULL) },
+    { ABUT_NUMBER(abut_scene_motion, "force-density", linear, FORCE_DENSITY, NULL) },
+    { ABUT_NUMBER(abut_scene_motion, "traction", linear, PRESSURE, NULL) },
+    { ABUT_NUMBER(abut_scene_motion, "pressure", linear[0], PRESSURE, NULL) },
+    LATER("ramp", "time"),
     { .name = "factor", .kind = ABUT_KEY_LATER, .keys = &abut_scene_factor_keys },
     { ABUT_NUMBER(abut_scene_motion, "from", window[0], TIME, NULL), .fallback = "0" },
     { .name = "until", .kind = ABUT_KEY_LATER, .keys = &STOP, .form = "time, or a map" },

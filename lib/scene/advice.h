@@ -6,7 +6,7 @@
 #include "model/model.h"
 #include "scene/build.h"
 
-/* ---- pressed.c: starts in which the barrier already acts between two bodies, or a body and an obstacle or half-space.  Its
+/* ---- starts in which the barrier already acts between two bodies, or a body and an obstacle or half-space.  Its
  * energy turns into kinetic energy. ---- */
 
 #define ABUT_GAP_TINY 1e-6      /* of dhat: rounding of positions decides forces at smaller gaps */
@@ -41,7 +41,7 @@ enum { ABUT_PRESSED_WORDS = 320 };
  * there is no pair. */
 const char *abut_pressed_words(const abut_pressed *p, const abut_model *m, char text[ABUT_PRESSED_WORDS]);
 
-/* ---- advice.c ---- */
+/* ---- advice ---- */
 
 enum { ABUT_ADVICE_MOST = 24, ABUT_ADVICE_TEXT = 320 };
 

@@ -1,5 +1,6 @@
 #include "scene/build_parts.h"
 
+#include "base/order.h"
 #include "base/words.h"
 #include "geom/jacobian.h"
 #include "math/vec3.h"
@@ -17,6 +18,20 @@
 static abut_status no_memory(abut_err *err, const char *what)
 {
     return abut_fail(err, ABUT_E_NOMEM, "building the model: no memory for %s", what);
+}
+
+abut_status abut_build_columns(abut_build *b, const abut_column *c, int n, const void *first, size_t stride, int64_t rows,
+                               uint32_t flags, abut_err *err)
+{
+    for (; n--; c++) {
+        char *to;
+        const char *from = (const char *)first + c->at;
+        const abut_status rc = abut_build_put(b->model, c->array, rows, &to, err);
+        if (rc) return rc;
+        for (int64_t i = 0; i < rows; i++, to += c->size, from += stride) memcpy(to, from, c->size);
+        abut_arrays_find(b->model, c->array)->flags |= flags;
+    }
+    return ABUT_OK;
 }
 
 /* ---- shapes of elements ---- */
@@ -53,9 +68,9 @@ static double tri_shape(const double *x)
 /* Rounding in the coordinates is about 1e-16 of their size: a shape below this is not known to be positive. */
 static const double FLAT = 1e-13;
 
-static void use(int32_t *number, const int32_t *point, size_t n)
+static void mark(int32_t *at, const int32_t *e, size_t n)
 {
-    for (size_t i = 0; i < n; i++) number[point[i]] = 0;
+    for (size_t i = 0; i < n; i++) at[e[i]] = 0;
 }
 
 /* The number of each point as a node of the object: of those that an element uses; -1: left out.  NULL: no memory. */
@@ -64,11 +79,11 @@ static int32_t *number_points(const abut_mesh *m)
     int32_t *number = malloc(((size_t)m->nv + 1) * sizeof *number), n = 0;
     if (!number) return NULL;
     memset(number, -1, (size_t)m->nv * sizeof *number);
-    use(number, m->tet, 4 * (size_t)m->nt);
-    use(number, m->more, (size_t)abut_mesh_more(m) * (size_t)m->nt);
-    use(number, m->tri, 3 * (size_t)m->nf);
-    use(number, m->seg, 2 * (size_t)m->ns);
-    use(number, m->point, (size_t)m->np);
+    mark(number, m->tet, 4 * (size_t)m->nt);
+    mark(number, m->more, (size_t)abut_mesh_more(m) * (size_t)m->nt);
+    mark(number, m->tri, 3 * (size_t)m->nf);
+    mark(number, m->seg, 2 * (size_t)m->ns);
+    mark(number, m->point, (size_t)m->np);
     for (int32_t i = 0; i < m->nv; i++)
         if (number[i] == 0) number[i] = n++;
     return number;
@@ -171,11 +186,6 @@ static abut_status check_shapes(const abut_build *b, abut_offenders *bad, abut_e
 }
 
 /* ---- objects ---- */
-
-static void mark(int32_t *at, const int32_t *e, size_t n)
-{
-    for (size_t i = 0; i < n; i++) at[e[i]] = 0;
-}
 
 /* All nodes of tets; returns how many are no corners. */
 static int32_t mark_tets(int32_t *at, const abut_mesh *m)
@@ -314,6 +324,121 @@ static abut_status put_nodes(abut_build *b, abut_err *err)
     return ABUT_OK;
 }
 
+/* ---- selected nodes ---- */
+
+static int inside(const double *x, const double lo[3], const double hi[3])
+{
+    for (int k = 0; k < 3; k++)
+        if (!(x[k] >= lo[k] && x[k] <= hi[k])) return 0;
+    return 1;
+}
+
+static int in_cylinder(const abut_scene_select *s, abut_vec3 x)
+{
+    const abut_vec3 a = abut_v3_get(s->axis[0]), u = abut_v3_sub(abut_v3_get(s->axis[1]), a), d = abut_v3_sub(x, a);
+    const double along = abut_v3_dot(d, u) / abut_v3_norm2(u);
+    const abut_vec3 across = abut_v3_axpy(d, -along, u);
+    return along >= 0 && along <= 1 && abut_v3_norm2(across) <= s->axis_radius * s->axis_radius;
+}
+
+static int selected(const abut_scene_select *s, const abut_part *p, const double box[2][3], int32_t i)
+{
+    const double *x = p->object->mesh.x + 3 * (size_t)i;
+    const abut_vec3 v = abut_v3_get(x);
+    if (p->node[i] < 0 || (s->on_surface && !p->surface[i])) return 0;
+    if (s->in_box && !inside(x, s->box[0], s->box[1])) return 0;
+    if (s->in_relative_box && !inside(x, box[0], box[1])) return 0;
+    if (s->in_sphere && abut_v3_norm2(abut_v3_sub(v, abut_v3_get(s->center))) > s->radius * s->radius) return 0;
+    if (s->in_half_space && abut_v3_dot(abut_v3_get(s->normal), abut_v3_sub(v, abut_v3_get(s->point))) > 0) return 0;
+    if (s->in_cylinder && !in_cylinder(s, v)) return 0;
+    const int32_t number = abut_part_number(p, i);
+    return !s->npoints || bsearch(&number, s->points, (size_t)s->npoints, sizeof number, abut_by_one) != NULL;
+}
+
+static int chosen(const abut_scene_select *s, const abut_build *b, int32_t i)
+{
+    for (int32_t k = 0; k < s->nobjects; k++)
+        if (s->objects[k] == i) return 1;
+    return !s->nobjects && (s->object == i || (s->object < 0 && !b->part[i].object->obstacle));
+}
+
+/* The box around all chosen objects. */
+static void whole_box(const abut_scene_select *s, const abut_build *b, double lo[3], double hi[3])
+{
+    for (int k = 0; k < 3; k++) {
+        lo[k] = INFINITY, hi[k] = -INFINITY;
+        for (int32_t i = 0; i < b->scene->nobjects; i++) {
+            if (!chosen(s, b, i)) continue;
+            lo[k] = fmin(lo[k], b->out->object[i].lo[k]);
+            hi[k] = fmax(hi[k], b->out->object[i].hi[k]);
+        }
+    }
+}
+
+/* The fraction 1 is the end itself: the largest coordinate is inside, however the sum would round. */
+static double at_fraction(double lo, double hi, double r) { return r == 1 ? hi : lo + r * (hi - lo); }
+
+static void relative_box(const abut_scene_select *s, const abut_build *b, double box[2][3])
+{
+    double lo[3], hi[3];
+    whole_box(s, b, lo, hi);
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < 2; i++) box[i][k] = at_fraction(lo[k], hi[k], s->relative[i][k]);
+    }
+}
+
+void abut_build_select_center(const abut_build *b, const abut_scene_select *s, double center[3])
+{
+    double lo[3], hi[3];
+    whole_box(s, b, lo, hi);
+    for (int k = 0; k < 3; k++) center[k] = 0.5 * (lo[k] + hi[k]);
+}
+
+const abut_part *abut_part_of(const abut_build *b, int32_t node)
+{
+    const abut_part *p = b->part;
+    while (node >= p->first + p->nodes) p++;
+    return p;
+}
+
+/* Numbers of nodes that are there; points that no element uses have none. */
+static abut_status check_numbers(const abut_scene_select *s, const abut_build *b, abut_err *err)
+{
+    if (!s->npoints || s->points[s->npoints - 1] < b->part[s->object].nodes) return ABUT_OK;
+    const abut_part *p = &b->part[s->object];
+    return abut_fail(err, ABUT_E_FORMAT, "%s: nodes: '%s' has no node %d: expected 0 to %d (points of its mesh that no "
+                     "element uses are left out: %d)", s->from, p->object->name, s->points[s->npoints - 1], p->nodes - 1,
+                     p->object->mesh.nv - p->nodes);
+}
+
+abut_status abut_build_select(const abut_build *b, const abut_scene_select *s, const char *what, abut_listed **list, int32_t *n,
+                              abut_err *err)
+{
+    double box[2][3];
+    int32_t asked = 0, found = 0;
+    const abut_status rc = check_numbers(s, b, err);
+    if (rc) return rc;
+    for (int32_t o = 0; o < b->scene->nobjects; o++) asked += chosen(s, b, o) ? b->part[o].nodes : 0;
+    abut_listed *to = malloc(((size_t)asked + 1) * sizeof *to);
+    if (!to) return abut_fail(err, ABUT_E_NOMEM, "selection: no memory for %d nodes", asked);
+    relative_box(s, b, box);
+    for (int32_t o = 0; o < b->scene->nobjects; o++) {
+        const abut_part *p = &b->part[o];
+        if (!chosen(s, b, o)) continue;
+        for (int32_t i = 0; i < p->object->mesh.nv; i++)
+            if (selected(s, p, (const double(*)[3])box, i)) to[found++] = (abut_listed){ p->node[i], i };
+    }
+    if (!found) {
+        char words[160];
+        free(to);
+        return abut_fail(err, ABUT_E_FORMAT, "%s selects no node: none of the %d node%s of %s satisfies %s", what, asked,
+                         abut_s(asked), abut_scene_select_words(b->scene, s, words, sizeof words), s->from);
+    }
+    *list = to;
+    *n = found;
+    return ABUT_OK;
+}
+
 /* ---- contact, materials, friction ---- */
 
 /* Without them nothing touches. */
@@ -344,19 +469,12 @@ static abut_status put_contact(abut_build *b, abut_err *err)
 
 static abut_status put_materials(abut_build *b, abut_err *err)
 {
+    static const abut_column columns[] = {
+        ABUT_COLUMN(abut_scene_material, model, "material/model"), ABUT_COLUMN(abut_scene_material, density, "material/density"),
+        ABUT_COLUMN(abut_scene_material, young, "material/young"), ABUT_COLUMN(abut_scene_material, poisson, "material/poisson")
+    };
     const abut_scene *s = b->scene;
-    int32_t *model;
-    double *density, *young, *poisson;
-    abut_status rc = abut_build_put(b->model, "material/model", s->nmaterials, &model, err);
-    if (!rc) rc = abut_build_put(b->model, "material/density", s->nmaterials, &density, err);
-    if (!rc) rc = abut_build_put(b->model, "material/young", s->nmaterials, &young, err);
-    if (!rc) rc = abut_build_put(b->model, "material/poisson", s->nmaterials, &poisson, err);
-    for (int32_t i = 0; i < s->nmaterials && !rc; i++) {
-        model[i] = s->material[i].model;
-        density[i] = s->material[i].density;
-        young[i] = s->material[i].young;
-        poisson[i] = s->material[i].poisson;
-    }
+    const abut_status rc = abut_build_columns(b, columns, 4, s->material, sizeof *s->material, s->nmaterials, 0, err);
     return rc ? rc : abut_build_fabrics(b, err);
 }
 
@@ -455,16 +573,10 @@ static abut_status put_friction(abut_build *b, abut_err *err)
 
 static abut_status put_planes(abut_build *b, abut_err *err)
 {
+    static const abut_column columns[] = { ABUT_COLUMN(abut_scene_plane, point, "half-space/point"),
+                                           ABUT_COLUMN(abut_scene_plane, normal, "half-space/normal") };
     const abut_scene *s = b->scene;
-    double *point, *normal = NULL;
-    if (!s->nplanes) return ABUT_OK;
-    abut_status rc = abut_build_put(b->model, "half-space/point", s->nplanes, &point, err);
-    if (!rc) rc = abut_build_put(b->model, "half-space/normal", s->nplanes, &normal, err);
-    for (int32_t i = 0; i < s->nplanes && !rc; i++) {
-        memcpy(point + 3 * (size_t)i, s->plane[i].point, 3 * sizeof *point);
-        memcpy(normal + 3 * (size_t)i, s->plane[i].normal, 3 * sizeof *normal);
-    }
-    return rc;
+    return s->nplanes ? abut_build_columns(b, columns, 2, s->plane, sizeof *s->plane, s->nplanes, 0, err) : ABUT_OK;
 }
 
 /* Puts a text of names, one per line, in the order of the rows. */

@@ -447,24 +447,11 @@ static abut_status sew(abut_build *b, const abut_scene_seam *s, attachments *all
 
 static abut_status put(abut_build *b, const attachments *all, abut_err *err)
 {
-    static const char *const name[] = { "attachment/node", "attachment/weight", "attachment/offset", "attachment/stiffness" };
-    void *data[4];
-    if (!all->n) return ABUT_OK;
-    for (int i = 0; i < 4; i++) {
-        data[i] = abut_model_put(b->model, name[i], all->n, err);
-        if (!data[i]) return err ? err->code : ABUT_E_NOMEM;
-        abut_arrays_find(b->model, name[i])->flags |= ABUT_A_REQUIRED;
-    }
-    int32_t *node = data[0];
-    double *weight = data[1], *offset = data[2], *stiffness = data[3];
-    for (int32_t i = 0; i < all->n; i++) {
-        const attachment *t = &all->tie[i];
-        memcpy(node + 5 * (size_t)i, t->node, sizeof t->node);
-        memcpy(weight + 4 * (size_t)i, t->weight, sizeof t->weight);
-        memcpy(offset + 3 * (size_t)i, t->offset, sizeof t->offset);
-        stiffness[i] = t->stiffness;
-    }
-    return ABUT_OK;
+    static const abut_column columns[] = {
+        ABUT_COLUMN(attachment, node, "attachment/node"), ABUT_COLUMN(attachment, weight, "attachment/weight"),
+        ABUT_COLUMN(attachment, offset, "attachment/offset"), ABUT_COLUMN(attachment, stiffness, "attachment/stiffness")
+    };
+    return all->n ? abut_build_columns(b, columns, 4, all->tie, sizeof *all->tie, all->n, ABUT_A_REQUIRED, err) : ABUT_OK;
 }
 
 abut_status abut_build_attachments(abut_build *b, abut_err *err)

@@ -338,24 +338,24 @@ abut_status abut_build_codim(abut_build *b, abut_err *err)
 abut_status abut_build_fabrics(abut_build *b, abut_err *err)
 {
     assert(b);
+    static const abut_column columns[] = {
+        ABUT_COLUMN(abut_scene_material, membrane, "material/membrane"),
+        ABUT_COLUMN(abut_scene_material, fabric, "material/fabric"),
+        ABUT_COLUMN(abut_scene_material, strain_limit, "material/strain-limit"),
+        ABUT_COLUMN(abut_scene_material, compression, "material/compression")
+    };
     const abut_scene *s = b->scene;
-    int fabric = 0, cloth = 0, squeezed = 0;
-    for (int32_t i = 0; i < s->nmaterials; i++)
-        fabric |= s->material[i].membrane != ABUT_MEMBRANE_ISOTROPIC,
-            cloth |= s->material[i].membrane == ABUT_MEMBRANE_CLOTH,
-            squeezed |= s->material[i].membrane == ABUT_MEMBRANE_BARAFF_WITKIN;
-    int32_t *membrane = fabric ? put(b, "material/membrane", s->nmaterials, err) : NULL;
-    double *moduli = membrane ? put(b, "material/fabric", s->nmaterials, err) : NULL;
-    double *limit = moduli && cloth ? put(b, "material/strain-limit", s->nmaterials, err) : NULL;
-    double *left = moduli && squeezed ? put(b, "material/compression", s->nmaterials, err) : NULL;
-    if ((fabric && !moduli) || (cloth && !limit) || (squeezed && !left)) return status(err);
-    for (int32_t i = 0; i < s->nmaterials && membrane; i++) {
-        membrane[i] = s->material[i].membrane;
-        memcpy(moduli + 4 * (size_t)i, s->material[i].fabric, 4 * sizeof *moduli);
-        if (left) left[i] = s->material[i].compression;
-        if (limit) memcpy(limit + 3 * (size_t)i, s->material[i].strain_limit, 3 * sizeof *limit);
+    int there[4] = { 0 };
+    for (int32_t i = 0; i < s->nmaterials; i++) {
+        there[0] = there[1] |= s->material[i].membrane != ABUT_MEMBRANE_ISOTROPIC;
+        there[2] |= s->material[i].membrane == ABUT_MEMBRANE_CLOTH;
+        there[3] |= s->material[i].membrane == ABUT_MEMBRANE_BARAFF_WITKIN;
     }
-    return ABUT_OK;
+    abut_status rc = ABUT_OK;
+    for (int k = 0; k < 4 && !rc; k++)
+        if (there[k])
+            rc = abut_build_columns(b, &columns[k], 1, s->material, sizeof *s->material, s->nmaterials, ABUT_A_REQUIRED, err);
+    return rc;
 }
 
 /* ---- bending, and elements without a meaning ---- */

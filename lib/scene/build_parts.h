@@ -6,6 +6,7 @@
 #include "model/model.h"
 #include "scene/build.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* An object while it becomes a part of the model. */
@@ -50,6 +51,17 @@ static inline abut_status abut_build_put(abut_arrays *set, const char *name, int
     memcpy(data, &p, sizeof p);
     return p ? ABUT_OK : err ? err->code : ABUT_E_NOMEM;
 }
+
+/* A member of a structure that becomes an array of the model, a row for each structure. */
+typedef struct abut_column {
+    const char *array;
+    size_t at, size;
+} abut_column;
+#define ABUT_COLUMN(T, m, array) { array, offsetof(T, m), sizeof(((T *)NULL)->m) }
+
+/** Puts n columns of `rows` structures from `first` on, `stride` bytes apart.  flags: of the arrays, too */
+ABUT_MUST_USE abut_status abut_build_columns(abut_build *b, const abut_column *c, int n, const void *first, size_t stride,
+                                             int64_t rows, uint32_t flags, abut_err *err);
 
 /** 1 when contact sees the part by a surface of its own. */
 int abut_part_has_proxy(const abut_part *p);

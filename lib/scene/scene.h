@@ -76,7 +76,7 @@ typedef struct abut_scene_order {
 } abut_scene_order;
 
 /* The contact surface of a body of tets; zero-filled, with extrapolation -1: the faces of its tets, or the default for their
- * order (scene/build_surface.c). */
+ * order (scene/build_tets.c). */
 typedef struct abut_scene_proxy {
     char from[ABUT_SCENE_FROM];     /* "": the scene does not say */
     int segments;                   /* on a side of a face; 0: by edge, then by tolerance */
@@ -129,8 +129,8 @@ typedef struct abut_scene_select {
     int32_t object;                 /* row of the scene's objects; -1: several, or all simulated ones */
     int32_t nobjects, *objects;     /* rows of the objects in a list; 0: `object` holds */
     int in_box, in_relative_box, in_sphere, in_half_space, in_cylinder, on_surface;
-    double lo[3], hi[3];            /* m: the box */
-    double rlo[3], rhi[3];          /* the box in fractions of the bounding box of the object, or of all bodies */
+    double box[2][3];               /* m: smallest and largest corner */
+    double relative[2][3];          /* corners of a box in fractions of the bounding box of the object, or of all bodies */
     double center[3], radius;       /* m: the sphere */
     double point[3], normal[3];     /* m; unit: the half-space on or behind the plane, as in an object */
     double axis[2][3], axis_radius; /* m: the cylinder around a segment, with flat ends */
