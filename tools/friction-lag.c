@@ -4,13 +4,13 @@
 #include "formats/stream/pass.h"
 #include "solve/step/barrier_stepper.h"
 #include "tools/cli/stream.h"
-#include "tools/cli/with.h"
 
 #include <math.h>
 #include <stdio.h>
 
 typedef struct options {
-    int commit, ask, with;
+    int commit, ask;
+    unsigned with;
     int lags;           /* -1 the scene's, 0 until they converge */
     double tolerance;   /* NAN: the scene's */
     const char *max_lags;
@@ -55,7 +55,7 @@ static abut_status decide(run *r, const options *o, abut_cli *cli, abut_err *err
         rc = abut_step_again(&r->stepper, limit, &rep, err);
         if (!rc) rc = abut_step_suspend(&r->stepper, &r->now.set, &r->next, err);
     } else {
-        rc = abut_step_commit(&r->stepper, &r->now.set, o->with, &r->next, &at, &rep, err);
+        rc = abut_step_commit(&r->stepper, &r->now.set, (int)o->with, &r->next, &at, &rep, err);
         head = (abut_frame_head){ at.step, at.time, ABUT_COMMITTED };
     }
     abut_report_clear(&rep);
@@ -83,11 +83,8 @@ static abut_status check(options *o, abut_err *err)
     if (o->tolerance <= 0) return abut_fail(err, ABUT_E_ARG, "--tolerance %g: want more than 0", o->tolerance);
     if (o->commit && asks) return abut_fail(err, ABUT_E_ARG, "--commit and --%s: it commits whatever the residual", asks);
     abut_status rc = abut_lags_parse("--max-lags", o->max_lags, &o->lags, err);
-    for (int i = 0; i < o->with_words.n && !rc; i++) {
-        int with;
-        rc = abut_with_parse(o->with_words.item[i], &with, err);
-        o->with |= with;
-    }
+    for (int i = 0; i < o->with_words.n && !rc; i++)
+        rc = abut_set_read("--with", o->with_words.item[i], abut_with_names, &o->with, NULL, err);
     if (!rc && o->with & ABUT_WITH_CONTACTS)
         rc = abut_fail(err, ABUT_E_ARG, "--with contacts: for step --solver nodal, whose steps have no friction passes");
     return rc;

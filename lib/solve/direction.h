@@ -12,10 +12,9 @@
 #include "solve/options.h"
 #include "solve/point.h"
 #include "solve/report.h"
-#include "solve/without.h"
 #include "sparse/linear_solver.h"
 
-/* Borrowed, with all pointers, until the direction is freed. */
+/* Its pointers are borrowed until the direction is freed. */
 typedef struct abut_direction_options {
     const abut_solve_options *user;
     const abut_linear_solver_ops *linear;   /* of Newton matrices; NULL: the first of abut_linear_solvers */

@@ -5,7 +5,6 @@
 #include "energy/elastic.h"
 #include "solve/device/device.h"
 #include "solve/solvers.h"
-#include "solve/without.h"
 #include "sparse/linear_solvers.h"
 
 #include <errno.h>
@@ -19,6 +18,9 @@ static const char *const ccd_names[] = { "full", "cfl", NULL };
 static const char *const guess_names[] = { "coast", "start", "inertia", "symplectic", "accelerated", "jacobi", NULL };
 static const char *const precond_names[] = { "jacobi", "clusters", "rigid", NULL };
 static const char *const contact_names[] = { "ignore", "springs", NULL };
+/* in the order of their bits */
+static const char *const without_names[] = { "look-ahead", "second-order", "lengthen", "reuse", "warm-start", "majorant",
+                                             "beyond", "rotations", "scale", NULL };
 static const char *const repair_names[] = { "barrier", "none", NULL };
 static const char *const line_search_names[] = { "penalty", "none", NULL };
 const char *const abut_constraint_names[ABUT_CONSTRAINTS + 1] = { "gap", "volume", "impact", NULL };
@@ -121,17 +123,6 @@ static abut_status read_stop(void *to, const char *word, char said[ABUT_OPTION_S
     return abut_name_find("--stop", said, stop_names, &((abut_solve_options *)to)->search.stop, err);
 }
 
-static abut_status read_without(void *to, const char *word, char said[ABUT_OPTION_SAID], abut_err *err)
-{
-    abut_search_options *o = &((abut_solve_options *)to)->search;
-    unsigned without;
-    const abut_status rc = abut_without_parse(word, &without, err);
-    if (rc) return abut_wrap(err, "--without"), rc;
-    o->without |= without;
-    abut_without_words(o->without, said);
-    return ABUT_OK;
-}
-
 abut_status abut_lags_parse(const char *option, const char *text, int *lags, abut_err *err)
 {
     *lags = -1;
@@ -189,7 +180,7 @@ enum { ALL = 0, BARRIER = ABUT_FOR_BARRIER, NEWTON = ABUT_FOR_NEWTON, FACTORS = 
 #define CHOICE(of) ABUT_OPTION_CHOICE, .names = of
 #define WORD(by) ABUT_OPTION_WORD, .read = by
 #define NAMED(by, of) ABUT_OPTION_WORD, .read = by, .names = of
-#define LIST(by) ABUT_OPTION_LIST, .read = by
+#define SET(of) ABUT_OPTION_SET, .names = of
 #define TEXT(words) .help = words
 #define TABLE(by) .describe = by
 #define DEFAULT(group, type, member, usual, ...) .group.member = usual,
@@ -237,14 +228,37 @@ abut_status abut_option_number(const abut_option *row, void *to, double value, c
     return check_range(row, value, err);
 }
 
+abut_status abut_set_read(const char *option, const char *list, const char *const *names, unsigned *set, char *said,
+                          abut_err *err)
+{
+    char known[160];
+    size_t used = 0;
+    for (const char *word = list; word;) {
+        const size_t n = strcspn(word, ",");
+        int k = 0;
+        while (names[k] && (strlen(names[k]) != n || memcmp(names[k], word, n))) k++;
+        if (!names[k])
+            return abut_fail(err, ABUT_E_ARG, "%s %.80s: '%.*s' is unknown: know %s", option, list, n < 80 ? (int)n : 80, word,
+                             abut_names_join(names, known, sizeof known));
+        *set |= 1u << k;
+        word = word[n] ? word + n + 1 : NULL;
+    }
+    for (int k = 0; said && names[k]; k++)
+        if (*set & 1u << k)
+            used += (size_t)snprintf(said + used, ABUT_OPTION_SAID - used, "%s%s", used ? "," : "", names[k]);
+    return ABUT_OK;
+}
+
 abut_status abut_option_word(const abut_option *row, void *to, const char *word, char said[ABUT_OPTION_SAID], abut_err *err)
 {
+    void *at = (char *)to + row->at;
     char option[40];
     snprintf(said, ABUT_OPTION_SAID, "%s", word);
     if (row->read) return row->read(to, word, said, err);
-    if (row->kind >= ABUT_OPTION_TEXT) return *(const char **)((char *)to + row->at) = word, ABUT_OK;
+    if (row->kind >= ABUT_OPTION_TEXT) return *(const char **)at = word, ABUT_OK;
     snprintf(option, sizeof option, "--%s", row->name);
-    return abut_name_find(option, word, row->names, (int *)((char *)to + row->at), err);
+    return row->kind == ABUT_OPTION_SET ? abut_set_read(option, word, row->names, at, said, err)
+                                        : abut_name_find(option, word, row->names, at, err);
 }
 
 void abut_option_note(const abut_option *row, const char *said, char *notes, size_t size)

@@ -4,7 +4,7 @@
  *     F(group, type, member, default, name, KIND, for, flags, unit, help)
  *
  * group   of members that one room reads, through a const pointer, under their names here
- * KIND    FLAG; WHOLE(least, most), most 0: any; POSITIVE(below), 0: any; CHOICE(names); WORD(read): by a function
+ * KIND    FLAG; WHOLE(least, most), most 0: any; POSITIVE(below), 0: any; CHOICE(names); SET(names); WORD(read): by a function
  * for     solvers that understand it: ABUT_FOR_* of solve/solvers.h without the prefix, ALL: every one
  * flags   SHAPES: the result, so the history of the stream has it;  USUAL: --help has it, not --help all alone
  * help    TEXT(words), lines after the first are a table; TABLE(describe): made of another table */
@@ -35,6 +35,19 @@ enum { ABUT_CONTACT_REFUSED = -1, ABUT_CONTACT_IGNORE, ABUT_CONTACT_BY_SPRINGS }
 enum { ABUT_REPAIR_BARRIER, ABUT_REPAIR_NONE };
 /* Line searches of sqp along the solution of a program. */
 enum { ABUT_SEARCH_PENALTY, ABUT_SEARCH_NONE };
+/* Features that a solver can do without: ablations of experiments, and reference variants of tests.  Every step ends by the same
+ * rule on the same objective, so its end differs within the tolerance, and its iterations show the value of a feature. */
+enum {
+    ABUT_WITHOUT_LOOK_AHEAD = 1,    /* look-ahead to contacts that directions run into */
+    ABUT_WITHOUT_SECOND_ORDER = 2,  /* correction of the stretch of rotating shells and rods */
+    ABUT_WITHOUT_LENGTHEN = 4,      /* longer steps after full ones whose curvature shows that they were too short */
+    ABUT_WITHOUT_REUSE = 8,         /* directions by older factors and by factors in single precision */
+    ABUT_WITHOUT_WARM_START = 16,   /* iterations that start at x + h v */
+    ABUT_WITHOUT_MAJORANT = 32,     /* majorising friction Hessian if a direction crosses stick-slip */
+    ABUT_WITHOUT_BEYOND = 64,       /* corrected steps beyond the bounds of shells on straight ones */
+    ABUT_WITHOUT_ROTATIONS = 128,   /* steps of stiff bodies along their rotations */
+    ABUT_WITHOUT_SCALE = 256        /* scale of constant matrices by the last step */
+};
 /* Names of ABUT_CONSTRAINT_* and ABUT_ACTIVE_* (model/model.h), NULL at the end. */
 extern const char *const abut_constraint_names[ABUT_CONSTRAINTS + 1], *const abut_active_set_names[ABUT_ACTIVE_SETS + 1];
 
@@ -115,7 +128,7 @@ typedef double abut_interval[2];
     F(search, double, force_tolerance, 0 /* the model's */, "force-tolerance", POSITIVE(0), BARRIER, SHAPES | USUAL, "X", \
       TEXT("tolerance of the force balance with --stop newton: unbalanced force on a body, a fraction of the largest force on " \
            "it (default: the scene's); a step above 10 times this is given up")) \
-    F(search, unsigned, without, 0 /* ABUT_WITHOUT_* */, "without", LIST(read_without), BARRIER, SHAPES, "LIST", \
+    F(search, unsigned, without, 0 /* ABUT_WITHOUT_* */, "without", SET(without_names), BARRIER, SHAPES, "LIST", \
       TEXT("features of the solver to switch off, comma separated, for experiments (formats/REPORT.md):" \
            "\nlook-ahead\tdirections that anticipate contacts and stretch limits" \
            "\nsecond-order\tsteps of shells and rods that follow rotations\nlengthen\textended full steps" \
@@ -212,8 +225,8 @@ typedef enum abut_option_kind {
     ABUT_OPTION_REAL,       /* double */
     ABUT_OPTION_POSITIVE,   /* double above 0, and below most; most 0: any */
     ABUT_OPTION_CHOICE,     /* int: place of the word among `names` */
+    ABUT_OPTION_SET,        /* unsigned: a bit for each of `names`, comma separated; it may be given again */
     ABUT_OPTION_WORD,       /* by `read` */
-    ABUT_OPTION_LIST,       /* the same, word by word: it may be given again */
     ABUT_OPTION_TEXT,       /* const char *, borrowed */
     ABUT_OPTION_OUTPUT,     /* the same: a file that a program writes, */
     ABUT_OPTION_OUTPUT_AFTER    /* after all input is read */
@@ -246,6 +259,10 @@ ABUT_MUST_USE abut_status abut_option_number(const abut_option *row, void *to, d
                                              abut_err *err);
 ABUT_MUST_USE abut_status abut_option_word(const abut_option *row, void *to, const char *word, char said[ABUT_OPTION_SAID],
                                            abut_err *err);
+/** Adds the bits of a list of names to *set; said[ABUT_OPTION_SAID]: the names of all, in their order (NULL to skip).
+ * Fails  ABUT_E_ARG naming the option and the unknown word, and all known ones */
+ABUT_MUST_USE abut_status abut_set_read(const char *option, const char *list, const char *const *names, unsigned *set,
+                                        char *said, abut_err *err);
 /** Appends ,"name":said to the history of a stage, JSON, if the option shapes the result. */
 void abut_option_note(const abut_option *row, const char *said, char *notes, size_t size);
 /** Fails  ABUT_E_ARG a number of the options is out of its range */

@@ -267,7 +267,7 @@ Y
     exits 3 "$BIN/step" -q -n 1 sheet.abut -o b.abut
     grep -F "solver nodal: shells with limits of their stretch (shell/stretch-limit), expected none" stderr
     exits 2 "$BIN/step" -q -n 1 --with friction a.abut -o b.abut
-    grep -F "'friction' is none of forces, energies, contacts" stderr
+    grep -F "'friction' is unknown: know forces, energies, contacts" stderr
 }
 
 @test "scene keys of hard contact: what is refused" {

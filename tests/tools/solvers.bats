@@ -154,7 +154,7 @@ assert a < 0.95 * b, (a, b)'
 @test "step --without: unknown features and solvers without the barrier are refused" {
     exits 2 "$BIN/step" --without reuse,speed "$pile"
     says "'speed'"
-    says "know look-ahead,second-order,lengthen,reuse,warm-start,majorant,beyond"
+    says "know look-ahead, second-order, lengthen, reuse, warm-start, majorant, beyond"
     exits 2 "$BIN/step" --without '' "$pile"
     exits 2 "$BIN/step" --without reuse --solver pd --contact ignore "$pile"
     says "--without"

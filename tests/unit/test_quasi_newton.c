@@ -6,7 +6,6 @@
 #include "newton_system.h"
 #include "solve/directions.h"
 #include "solve/local_global/local_global.h"
-#include "solve/without.h"
 
 #include "check.h"
 #include "dense.h"

@@ -93,7 +93,7 @@ TEST(every_option_of_the_table_is_read_into_its_member_and_refused_out_of_range)
             for (int i = 0; row->names[i]; i++)
                 CHECK(!abut_option_word(row, &o, row->names[i], said, &err) && *(const int *)at == i);
         }
-        if (row->kind == ABUT_OPTION_CHOICE || row->read) CHECK(abut_option_word(row, &o, "?", said, &err) == ABUT_E_ARG);
+        if (row->names || row->read) CHECK(abut_option_word(row, &o, "?", said, &err) == ABUT_E_ARG);
         abut_option_note(row, "a-b", notes, sizeof notes);
         CHECK(!(row->flags & ABUT_OPTION_SHAPES) == !*notes && !strchr(notes, '-') == !*notes);
     }

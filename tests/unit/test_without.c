@@ -6,21 +6,19 @@
 
 TEST(lists_of_features_are_read_in_any_order_and_written_in_one)
 {
-    unsigned without;
-    char text[ABUT_WITHOUT_WORDS];
+    const abut_option *row = &abut_solve_table[ABUT_OPTION_search_without];
+    abut_solve_options o = abut_solve_defaults;
+    char text[ABUT_OPTION_SAID];
     abut_err err = { 0 };
-    CHECK(!abut_without_parse(NULL, &without, &err) && without == 0);
-    CHECK(!abut_without_parse("beyond,look-ahead,reuse", &without, &err));
-    CHECK(without == (ABUT_WITHOUT_BEYOND | ABUT_WITHOUT_LOOK_AHEAD | ABUT_WITHOUT_REUSE));
-    CHECK(!strcmp(abut_without_words(without, text), "look-ahead,reuse,beyond"));
-    CHECK(!strcmp(abut_without_words(0, text), ""));
-    CHECK(!abut_without_parse("look-ahead,second-order,lengthen,reuse,warm-start,majorant,beyond,rotations,scale", &without,
-                              &err));
-    CHECK(without == 511);
+    CHECK(!abut_option_word(row, &o, "beyond,look-ahead", text, &err) && !abut_option_word(row, &o, "reuse", text, &err));
+    CHECK(o.search.without == (ABUT_WITHOUT_BEYOND | ABUT_WITHOUT_LOOK_AHEAD | ABUT_WITHOUT_REUSE));
+    CHECK(!strcmp(text, "look-ahead,reuse,beyond"));
+    CHECK(!abut_option_word(row, &o, "second-order,lengthen,warm-start,majorant,rotations,scale", text, &err));
+    CHECK(o.search.without == 511 && !strncmp(text, "look-ahead,second-order,lengthen,reuse,warm-start,majorant,beyond,", 66));
     const char *const bad[] = { "", "reuse,", ",reuse", "re", "reuses", "reuse beyond" };
     for (int i = 0; i < 6; i++) {
-        CHECK(abut_without_parse(bad[i], &without, &err) == ABUT_E_ARG);
-        CHECK(strstr(err.msg, "know look-ahead,second-order,lengthen,reuse,warm-start,majorant,beyond,rotations,scale") != NULL);
+        CHECK(abut_option_word(row, &o, bad[i], text, &err) == ABUT_E_ARG);
+        CHECK(strstr(err.msg, "know look-ahead, second-order, lengthen, reuse, warm-start, majorant, beyond, rotations, scale"));
     }
 }
 

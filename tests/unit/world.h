@@ -56,7 +56,7 @@ static inline void world_twin_close(world *twin)
     abut_report_clear(&twin->rep);
 }
 
-/* A new process whose solver does without these features (solve/without.h). */
+/* A new process whose solver does without these features (solve/options.h). */
 static inline void world_without(world *w, unsigned without)
 {
     w->o.search.without = without;

@@ -2,36 +2,14 @@
 
 #include "base/units.h"
 #include "energy/friction.h"
+#include "solve/step/record.h"
 #include "tools/cli/options.h"
-#include "tools/cli/with.h"
 #include "tools/step/stuck_file.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- words ---- */
-
-static void give(abut_step_command *c, const abut_option *row)
-{
-    c->given[c->n_given++] = row;
-}
-
-static abut_status read_with(void *to, const char *word, char said[ABUT_OPTION_SAID], abut_err *err)
-{
-    static const abut_option contacts = { .name = "with contacts", .solvers = ABUT_FOR_NODAL };
-    static const char *const words[] = { "", "forces", "energies", "forces,energies", "contacts", "forces,contacts",
-                                         "energies,contacts", "forces,energies,contacts" };
-    abut_step_command *c = to;
-    int with;
-    const abut_status rc = abut_with_parse(word, &with, err);
-    if (rc) return rc;
-    if (with & ~c->record & ABUT_WITH_CONTACTS) give(c, &contacts);
-    c->record |= with;
-    snprintf(said, ABUT_OPTION_SAID, "%s", words[c->record]);
-    return ABUT_OK;
-}
 
 static abut_status read_checkpoint(void *to, const char *word, char said[ABUT_OPTION_SAID], abut_err *err)
 {
@@ -87,7 +65,7 @@ static const abut_option first[] = {
     { "every", ABUT_OPTION_WHOLE, AT(every), .least = 1, .flags = USUAL, .unit = "N",
       .help = "write every N-th frame and the last; also one in between if the path to the next frame has more than 32 waypoints "
               "of more than 64 MB in all" },
-    { "with", ABUT_OPTION_LIST, .read = read_with, .solvers = STEPS, .flags = SHAPES | USUAL, .unit = "WHAT",
+    { "with", ABUT_OPTION_SET, AT(record), .names = abut_with_names, .solvers = STEPS, .flags = SHAPES | USUAL, .unit = "WHAT",
       .help = ABUT_WITH_HELP },
     { "solver", ABUT_OPTION_TEXT, AT(solver_name), .flags = USUAL, .unit = "NAME",
       .help = "solver (default: the scene's, which is newton unless it names another); --help solvers lists all" },
@@ -120,7 +98,7 @@ static abut_opt_kind kind_of(int i)
     static const abut_opt_kind kind[] = {
         [ABUT_OPTION_FLAG] = ABUT_OPT_FLAG, [ABUT_OPTION_WHOLE] = ABUT_OPT_INT, [ABUT_OPTION_REAL] = ABUT_OPT_REAL,
         [ABUT_OPTION_POSITIVE] = ABUT_OPT_REAL, [ABUT_OPTION_CHOICE] = ABUT_OPT_TEXT, [ABUT_OPTION_WORD] = ABUT_OPT_TEXT,
-        [ABUT_OPTION_LIST] = ABUT_OPT_LIST, [ABUT_OPTION_TEXT] = ABUT_OPT_TEXT, [ABUT_OPTION_OUTPUT] = ABUT_OPT_OUTPUT,
+        [ABUT_OPTION_SET] = ABUT_OPT_LIST, [ABUT_OPTION_TEXT] = ABUT_OPT_TEXT, [ABUT_OPTION_OUTPUT] = ABUT_OPT_OUTPUT,
         [ABUT_OPTION_OUTPUT_AFTER] = ABUT_OPT_OUTPUT_AFTER };
     return kind[row_of(i)->kind];
 }
@@ -147,6 +125,11 @@ void abut_step_line_init(abut_step_line *line)
 }
 
 /* ---- reading ---- */
+
+static void give(abut_step_command *c, const abut_option *row)
+{
+    c->given[c->n_given++] = row;
+}
 
 /* Reads option i, if it is given: into the command, or into the settings of its solver. */
 static abut_status read_option(abut_step_command *c, const abut_step_line *line, int i, abut_err *err)
@@ -212,10 +195,12 @@ static abut_status check_together(const abut_step_command *c, const abut_cli *cl
 
 abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli, abut_step_command *c, abut_err *err)
 {
+    static const abut_option contacts = { .name = "with contacts", .solvers = ABUT_FOR_NODAL };
     abut_status rc = ABUT_OK;
     *c = (abut_step_command){ .steps = -1, .every = 1, .from = -1, .until = INFINITY, .o = abut_solve_defaults };
     c->o.linear.threads = cli->threads;
     for (int i = 0; i < OPTIONS && !rc; i++) rc = read_option(c, line, i, err);
+    if (c->record & ABUT_WITH_CONTACTS) give(c, &contacts);
     if (!rc) rc = check_together(c, cli, err);
     if (rc) return rc;
     c->solver_said = c->solver_name != NULL;

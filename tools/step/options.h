@@ -13,7 +13,7 @@ typedef struct abut_step_command {
     double rest;                /* m/s: until no node is faster; 0: not asked for */
     double checkpoint;          /* s of wall clock between frames that the disk has; 0: no matter */
     int from;                   /* frame to start from; -1: the last */
-    int record;                 /* ABUT_WITH_* */
+    unsigned record;            /* ABUT_WITH_* */
     double until;               /* s; infinite: not given */
     const char *report, *dump_stuck;    /* files; NULL: none */
     const char *solver_name;

@@ -43,7 +43,7 @@ static abut_status advance_one(abut_step_run *r, const abut_step_command *c, int
         rc = abut_stepper_pass(r->ops, r->stepper, &r->now.set, pending, at, written, rep, err);
         if (!rc) rc = r->ops->suspend(r->stepper, &r->now.set, &r->next, err);
     } else {
-        rc = abut_stepper_advance(r->ops, r->stepper, &r->now.set, pending, &at, written, c->record, &r->next, rep, err);
+        rc = abut_stepper_advance(r->ops, r->stepper, &r->now.set, pending, &at, written, (int)c->record, &r->next, rep, err);
     }
     if (rc) return rc;
     const abut_arrays swap = r->now.set;

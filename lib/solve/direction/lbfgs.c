@@ -15,7 +15,6 @@
 #include "solve/direction/initial.h"
 #include "solve/direction/quasi.h"
 #include "solve/directions.h"
-#include "solve/without.h"
 #include "sparse/pcg.h"
 
 #include <math.h>

@@ -28,7 +28,6 @@
 #include "solve/search/path.h"
 #include "solve/search/rules.h"
 #include "solve/solvers.h"
-#include "solve/without.h"
 
 struct abut_search_ops;     /* solve/search/search_ops.h */
 struct abut_stop_rule;      /* solve/search/rules.c */

@@ -8,6 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
+const char *const abut_with_names[] = { "forces", "energies", "contacts", NULL };
+
 /* ---- forces ---- */
 
 static abut_status forces_new(const abut_solved *s, abut_forces *f, abut_arena *scratch, abut_err *err)
