@@ -1,4 +1,4 @@
-/* What all steps of abut_scene_build use: columns, parts, selected nodes. */
+/* Helpers of all steps of abut_scene_build: columns, parts, selected nodes. */
 #include "scene/build_parts.h"
 
 #include "base/order.h"

@@ -491,7 +491,7 @@ TEST(what_a_motion_must_not_say_is_refused_by_name)
     CHECK(refused(KEYED("[{time: 0, translate: [1, 0, 0]}, {time: 1}]"), "a keyframe at 0 s: the nodes are then where they are"));
     CHECK(refused(KEYED("[{translate: [1, 0, 0]}]"), "'time' is missing"));
     CHECK(refused(KEYED("[{time: 1, rotat: 3}]"), "did you mean 'rotate'"));
-    CHECK(refused(KEYED("[{time: 1, scale: [1, 0, 1]}]"), "scale is 0: expected more than 0"));
+    CHECK(refused(KEYED("[{time: 1, scale: [1, 0, 1]}]"), "scale is '0': expected more than 0"));
     CHECK(refused(KEYED("[{time: 1, quaternion: [0, 0, 0, 0]}]"), "not all 0"));
     CHECK(refused(KEYED("[{time: 1, quaternion: [1, 0, 0, 0], rotate: {axis: [1, 0, 0], angle: 1 rad}}]"),
                   "expected one of rotate and quaternion"));
