@@ -16,7 +16,7 @@ setup() {
     echo 'one' > lib/a.c
     {
         printf '# a comment\n'
-        printf 't\tt.md\t1\tsteps; its; came:\tV=7 ./run.sh t.md "$@"\tV=${V:-7} ./run.sh $NEW "A one"\n'
+        printf 't\tt.md\t1\tsteps; its; came:\tV=7 ./run.sh t.md "$@"\tV=${V:-7} ./run.sh $TO "A one"\n'
         printf 'u\tu.tsv u.md\t2\t-\tprintf "a\\tb\\tc\\n1\\t2\\t3\\n" > u.tsv; echo "| a |" > u.md\t-\n'
         printf 'd\tt.md\t1\tits\tfalse\techo "no data"; exit ${RC:-0}\n'
     } > pipelines/experiments/bin/tables.tsv

@@ -2,9 +2,9 @@
 # The experiments of GIPC (Huang et al. 2024): stiffness, tolerance, funnel, conjugate gradients, scenes, two cores against a
 # graphics card.  What is run, and what is published of it, is in pipelines/experiments/gipc/list.tsv.
 #
-#   ROWS="stiffness tolerance/1e-6"     groups, or GROUP/ROW as shell patterns (default: all groups but funnel-mesh and card;
-#                                       `all`; none: makes the table again from the runs)
-#   ROWS=card BUDGET=600 pipelines/experiments/gipc/gipc.sh         the published meshes, on two cores that do nothing else: half an hour
+#   pipelines/experiments/gipc/gipc.sh [GROUP[/ROW] ...]    shell patterns (default: all groups but funnel-mesh and card)
+#   ROWS="stiffness tolerance/1e-6"     the same by a variable; `all`; none: makes the table again from the runs
+#   ROWS=card BUDGET=600                the published meshes, on two cores that do nothing else: half an hour
 #   STEPS=20                            at most so many steps of each; BUDGET=60: seconds of processor time for each run
 #   THREADS=1                           of step, instead of those that the list says
 #   SEGMENT=100                         a run without a check goes in segments of so many steps, of which the last frame stays: one
@@ -20,7 +20,8 @@ bin=${BIN:-bin} out=${OUT:-out/gipc} python=${PYTHON:-/usr/bin/python3} budget=$
 runs=${RUNS:-pipelines/experiments/gipc/gipc.tsv} table=${TABLE:-pipelines/experiments/gipc/gipc.md} data=${ABUT_DATA:-../shared/data}
 [ ! -d "$data" ] || data=$(realpath "$data")    # meshes are looked for from the folder of the scene
 build=$(git rev-parse --short HEAD 2>/dev/null || echo -)
-read -ra wanted <<<"${ROWS-stiffness tolerance gradient pcg funnel cg scenes trajectories projection}"
+(($#)) || read -ra wanted <<<"${ROWS-stiffness tolerance gradient pcg funnel cg scenes trajectories projection}"
+(($# == 0)) || wanted=("$@")
 mkdir -p "$out"
 
 chosen() { # group, row
