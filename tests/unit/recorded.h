@@ -83,7 +83,7 @@ static inline int record(recorded *r, int judged)
     abut_err err = { 0 };
     w.model_set = r->model_set;
     world_start(&w);
-    w.st.kept.on = r->keeps;
+    w.o.passes.keep = r->keeps;
     int ok = 1;
     for (int n = 0; n < r->n && ok; n++) {
         abut_arrays_clear(&w.next);

@@ -47,7 +47,6 @@ static abut_status make(void **self, const abut_model *m, const abut_solver_row 
     b->model.h = &b->parts.h;
     abut_status rc = abut_stepper_init(&b->stepper, &b->model, row, o, err);
     if (rc) return free(b), rc;
-    b->stepper.kept.on = o->passes.keep;
     rc = abut_barrier_choose(abut_barrier_state_of(&b->stepper.solver.prob.terms), o->linear.hessian, err);
     if (rc) free_it(b);
     else *self = b;

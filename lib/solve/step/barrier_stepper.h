@@ -36,8 +36,7 @@ typedef struct abut_stepper {
     int pass;           /* passes solved so far in this step */
     int newton;         /* Newton iterations of these passes */
     struct abut_stepper_kept {
-        int on;         /* results of passes are kept for the frame, if 2 or more may occur that need not converge */
-        int n, room;    /* passes kept; capacity */
+        int n, room;    /* passes whose results are kept for the frame; capacity */
         double *x, *kappa, *strain_kappa;   /* [3 nv] m, kg/m^2 (of this step), Pa, of each */
     } kept;
     int start_checked;  /* the first frame of this process was free of intersections; later ones are by construction */

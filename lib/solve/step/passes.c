@@ -176,7 +176,7 @@ abut_status abut_step_lag_change(abut_stepper *s, abut_report *rep, abut_err *er
 int abut_step_keeps_passes(const abut_stepper *s)
 {
     const abut_model *m = s->solver.prob.model;
-    return s->kept.on && m->lags[0] > 1 && abut_friction_acts(m);
+    return s->solver.opt->passes.keep && m->lags[0] > 1 && abut_friction_acts(m);
 }
 
 static abut_status reserve(struct abut_stepper_kept *k, size_t n3, abut_err *err)
