@@ -1,7 +1,8 @@
-/* Lexicographic order of rows of whole numbers. */
+/* Whole numbers: lexicographic order of rows, lists by groups, joined sets. */
 #ifndef ABUT_BASE_ORDER_H
 #define ABUT_BASE_ORDER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /** Returns -1, 0, 1 if row a[n] is less than row b[n], equal, greater. */
@@ -17,5 +18,27 @@ int abut_by_one(const void *a, const void *b);
 int abut_by_two(const void *a, const void *b);
 int abut_by_three(const void *a, const void *b);
 int abut_by_int64(const void *a, const void *b);
+
+/** Lists i < n by group[i] in 0 .. groups - 1; a negative one is in no group.
+ *
+ * first  [groups + 1] out: where the list of each group begins
+ * item   [first[groups]] out: the list of group g is item[first[g]] .. item[first[g + 1] - 1], ascending */
+void abut_list_groups(const int32_t *group, size_t n, int32_t groups, int32_t *first, int32_t *item);
+
+/** Returns the root of i's set, its lowest number; root[i] = i: a set alone.  Shortens the way of later calls. */
+static inline int32_t abut_set_root(int32_t *root, int32_t i)
+{
+    while (root[i] != i) i = root[i] = root[root[i]];
+    return i;
+}
+
+/** Numbers the sets of n numbers in the order of their roots: root[i] becomes the number of i's set.  Returns the number of sets. */
+int32_t abut_set_numbers(int32_t *root, int32_t n);
+/** Makes one set of those of i and j. */
+static inline void abut_set_join(int32_t *root, int32_t i, int32_t j)
+{
+    const int32_t p = abut_set_root(root, i), q = abut_set_root(root, j);
+    root[p < q ? q : p] = p < q ? p : q;
+}
 
 #endif

@@ -1,5 +1,6 @@
 #include "energy/codim.h"
 
+#include "base/order.h"
 #include "base/par.h"
 #include "energy/stretch.h"
 #include "energy/codim_elements.h"
@@ -51,20 +52,6 @@ static void stencils(abut_codim *t)
                 t->node[4 * e + c] = c < corners[k] ? node[k][corners[k] * (e - t->first[k]) + c] : -1;
 }
 
-/* corners by node: count, sum up, fill; the fill runs in corner order, so every list ascends */
-static void incidence(abut_codim *t)
-{
-    const int32_t nv = t->model->nv, corners = (int32_t)(4 * t->n);
-    int32_t *first = t->inc_first;
-    for (int32_t c = 0; c < corners; c++)
-        if (t->node[c] >= 0) first[t->node[c] + 1]++;
-    for (int32_t i = 0; i < nv; i++) first[i + 1] += first[i];
-    for (int32_t c = 0; c < corners; c++)
-        if (t->node[c] >= 0) t->inc[first[t->node[c]]++] = c;
-    for (int32_t i = nv; i > 0; i--) first[i] = first[i - 1];
-    first[0] = 0;
-}
-
 static abut_status shells(abut_codim *t, abut_err *err)
 {
     const abut_model *m = t->model;
@@ -96,7 +83,7 @@ abut_status abut_codim_init(abut_codim *t, const abut_model *m, abut_err *err)
         return rc;
     }
     stencils(t);
-    incidence(t);
+    abut_list_groups(t->node, 4 * t->n, m->nv, t->inc_first, t->inc);
     return ABUT_OK;
 }
 

@@ -1,5 +1,6 @@
 #include "energy/elastic.h"
 
+#include "base/order.h"
 #include "base/par.h"
 #include "contact/step_bound.h"
 #include "energy/elastic_high.h"
@@ -64,19 +65,6 @@ static void rest_shapes(abut_elastic *e)
     }
 }
 
-/* corners by node: count, sum up, fill; the fill runs in corner order, so every list ascends */
-static void incidence(abut_elastic *e)
-{
-    const abut_model *m = e->model;
-    int32_t *first = e->inc_first;
-    const int32_t corners = 4 * e->n;
-    for (int32_t c = 0; c < corners; c++) first[m->tet[c] + 1]++;
-    for (int32_t i = 0; i < m->nv; i++) first[i + 1] += first[i];
-    for (int32_t c = 0; c < corners; c++) e->inc[first[m->tet[c]]++] = c;
-    for (int32_t i = m->nv; i > 0; i--) first[i] = first[i - 1];
-    first[0] = 0;
-}
-
 abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *err)
 {
     assert(m);
@@ -97,7 +85,7 @@ abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *er
     if (!rc) rc = abut_model_laws_init(&e->laws, m, err);
     if (rc) return abut_elastic_clear(e), rc;
     rest_shapes(e);
-    incidence(e);
+    abut_list_groups(m->tet, 4 * (size_t)e->n, m->nv, e->inc_first, e->inc);
     return ABUT_OK;
 }
 

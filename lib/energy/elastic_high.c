@@ -1,5 +1,6 @@
 #include "energy/elastic_high.h"
 
+#include "base/order.h"
 #include "base/par.h"
 #include "energy/elastic.h"
 #include "energy/material/density_inline.h"
@@ -156,18 +157,6 @@ static abut_status shapes(abut_elastic_high *e, const int32_t *number, abut_err 
     return rc;
 }
 
-/* corners by node, in the order of corners */
-static void incidence(abut_elastic_high *e)
-{
-    const int32_t corners = e->n * e->nodes, nv = e->model->nv;
-    int32_t *first = e->inc_first;
-    for (int32_t c = 0; c < corners; c++) first[e->node[c] + 1]++;
-    for (int32_t i = 0; i < nv; i++) first[i + 1] += first[i];
-    for (int32_t c = 0; c < corners; c++) e->inc[first[e->node[c]]++] = c;
-    for (int32_t i = nv; i > 0; i--) first[i] = first[i - 1];
-    first[0] = 0;
-}
-
 /* The tets of the order, which are neighbours. */
 static void range_of(abut_elastic_high *e)
 {
@@ -200,7 +189,7 @@ abut_status abut_elastic_high_init(abut_elastic_high *e, const abut_model *m, in
     if (!rc && !(e->shape = malloc((room + 1) * sizeof *e->shape)))
         rc = abut_fail(err, ABUT_E_NOMEM, "rest shapes of %d tets of order %d: %zu numbers", e->n, order, room);
     if (!rc) rc = shapes(e, number, err);
-    if (!rc) incidence(e);
+    if (!rc) abut_list_groups(e->node, (size_t)e->n * (size_t)e->nodes, m->nv, e->inc_first, e->inc);
     if (rc) abut_elastic_high_clear(e);
     return rc;
 }

@@ -1,5 +1,6 @@
 #include "gpu/elements.h"
 
+#include "base/order.h"
 #include "energy/membrane.h"
 #include "energy/membrane_inline.h"
 #include "energy/rod_inline.h"
@@ -402,28 +403,16 @@ void abut_gpu_ties_clear(abut_gpu_ties *t)
     *t = (abut_gpu_ties){ 0 };
 }
 
-/* Corners at each node, ascending: first[nv + 1], corner[first[nv]]. */
-static void corners_list(const int32_t *node, size_t corners, int32_t nv, uint32_t *first, uint32_t *corner)
-{
-    for (size_t c = 0; c < corners; c++)
-        if (node[c] >= 0) first[node[c] + 1]++;
-    for (int32_t i = 0; i < nv; i++) first[i + 1] += first[i];
-    for (size_t c = 0; c < corners; c++)
-        if (node[c] >= 0) corner[first[node[c]]++] = (uint32_t)c;
-    for (int32_t i = nv; i > 0; i--) first[i] = first[i - 1];
-    first[0] = 0;
-}
-
 static abut_status put_corners(abut_queue *q, tie_set *s, const int32_t *node, int32_t nv, abut_err *err)
 {
     const size_t corners = (size_t)s->corners * s->n;
-    uint32_t *first = calloc((size_t)nv + 1, sizeof *first), *corner = malloc(corners * sizeof *corner + 1);
+    int32_t *first = malloc(((size_t)nv + 1) * sizeof *first), *corner = malloc(corners * sizeof *corner + 1);
     abut_status rc = first && corner ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "springs of a device: %zu corners", corners);
     if (!rc) {
-        corners_list(node, corners, nv, first, corner);
+        abut_list_groups(node, corners, nv, first, corner);
         rc = abut_buffer_put(q, &s->first, "springs", first, (size_t)nv + 1, sizeof *first, err);
     }
-    if (!rc) rc = abut_buffer_put(q, &s->corner, "springs", corner, first[nv], sizeof *corner, err);
+    if (!rc) rc = abut_buffer_put(q, &s->corner, "springs", corner, (size_t)first[nv], sizeof *corner, err);
     free(first);
     free(corner);
     return rc;

@@ -1,3 +1,4 @@
+#include "base/order.h"
 #include "gpu/operator.h"
 
 #include "sparse/bsr_plan.h"
@@ -93,64 +94,36 @@ static void halve(pieces *p, int32_t *row, int32_t at, int32_t n)
     halve(p, row + left, at + left, n - left);
 }
 
-static int32_t root_of(int32_t *up, int32_t i)
+/* Lists all rows in member[n] by sets that A joins, in the order of their lowest: set j from first[j] on.  Returns how many there
+ * are.  set[n]: scratch */
+static int32_t joined_rows(const abut_bsr *A, int32_t *set, int32_t *member, int32_t *first)
 {
-    while (up[i] != i) i = up[i] = up[up[i]];
-    return i;
-}
-
-/* member: all rows, those that A joins together, in the order of their lowest; end[k] of each; returns k.  up[n]: scratch */
-static int32_t joined_rows(const abut_bsr *A, int32_t *up, int32_t *member, int32_t *end)
-{
-    int32_t k = 0;
-    for (int32_t i = 0; i < A->n; i++) up[i] = i;
+    for (int32_t i = 0; i < A->n; i++) set[i] = i;
     for (int32_t j = 0; j < A->n; j++)
-        for (size_t b = A->ptr[j] + 1; b < A->ptr[j + 1]; b++) {
-            const int32_t r = root_of(up, j), s = root_of(up, A->row[b]);
-            if (r < s) up[s] = r;
-            else up[r] = s;
-        }
-    /* a root comes before its rows: number roots, count, fill */
-    for (int32_t i = 0; i < A->n; i++) up[i] = root_of(up, i);
-    for (int32_t i = 0; i < A->n; i++) {
-        if (up[i] == i) {
-            end[k] = 0;
-            up[i] = -1 - k++;
-        } else {
-            up[i] = up[up[i]];
-        }
-        end[-1 - up[i]]++;
-    }
-    for (int32_t c = 0, sum = 0; c < k; c++) {
-        const int32_t count = end[c];
-        end[c] = sum;
-        sum += count;
-    }
-    for (int32_t i = 0; i < A->n; i++) member[end[-1 - up[i]]++] = i;
+        for (size_t b = A->ptr[j] + 1; b < A->ptr[j + 1]; b++) abut_set_join(set, j, A->row[b]);
+    const int32_t k = abut_set_numbers(set, A->n);
+    abut_list_groups(set, (size_t)A->n, k, first, member);
     return k;
 }
 
 static void *array(size_t n) { return malloc((n + 1) * sizeof(int32_t)); }
 
-static int64_t parts_of(const int32_t *end, int32_t k, int32_t size)
+static int64_t parts_of(const int32_t *first, int32_t k, int32_t size)
 {
     int64_t parts = 0;
-    for (int32_t c = 0; c < k; c++) parts += (end[c] - (c ? end[c - 1] : 0) + size - 1) / size;
+    for (int32_t j = 0; j < k; j++) parts += (first[j + 1] - first[j] + size - 1) / size;
     return parts;
 }
 
-static void bisect(abut_bisection *b, const abut_bsr *A, const double *x, int32_t rows, int32_t most, int32_t *up,
-                       int32_t *end)
+/* first[n + 1]: scratch */
+static void bisect(abut_bisection *b, const abut_bsr *A, const double *x, int32_t rows, int32_t most, int32_t *first)
 {
-    int32_t k = joined_rows(A, up, b->member, end);
+    int32_t k = joined_rows(A, b->part, b->member, first);
     const int32_t least = (A->n + most - 1) / most;
     pieces p = { x, rows > least ? rows : least, b->first + 1, 0 };
-    if (parts_of(end, k, p.size) > most && p.size == least) p.size += least / 8;    /* remainders of large pieces */
-    if (parts_of(end, k, p.size) > most) k = 1, end[0] = A->n;
-    for (int32_t c = 0; c < k; c++) {
-        const int32_t lo = c ? end[c - 1] : 0;
-        halve(&p, b->member + lo, lo, end[c] - lo);
-    }
+    if (parts_of(first, k, p.size) > most && p.size == least) p.size += least / 8;      /* remainders of large pieces */
+    if (parts_of(first, k, p.size) > most) k = 1, first[1] = A->n;
+    for (int32_t j = 0; j < k; j++) halve(&p, b->member + first[j], first[j], first[j + 1] - first[j]);
     b->first[0] = 0;
     b->parts = p.n;
     for (int32_t j = 0; j < p.n; j++)
@@ -160,15 +133,14 @@ static void bisect(abut_bisection *b, const abut_bsr *A, const double *x, int32_
 abut_status abut_bisect(abut_bisection *b, const abut_bsr *A, const double *x, int32_t rows, int32_t most, abut_err *err)
 {
     const size_t n = (size_t)A->n;
-    int32_t *up = array(n), *end = array(n);
+    int32_t *first = array(n);
     abut_bisection_clear(b);
     b->part = array(n);
     b->first = array(n + 1);
     b->member = array(n);
-    const int ok = up && end && b->part && b->first && b->member;
-    if (ok) bisect(b, A, x, rows, most, up, end);
-    free(up);
-    free(end);
+    const int ok = first && b->part && b->first && b->member;
+    if (ok) bisect(b, A, x, rows, most, first);
+    free(first);
     if (ok) return ABUT_OK;
     abut_bisection_clear(b);
     return abut_fail(err, ABUT_E_NOMEM, "parts of %zu rows: out of memory", n);

@@ -1,5 +1,7 @@
 #include "graph/dual.h"
 
+#include "base/order.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,19 +163,8 @@ static int32_t best_neighbour(const abut_dual *d, const int32_t *part, const int
 
 /* Scratch of one mending. */
 typedef struct mend {
-    int32_t *piece, *stack, *first, *elems, *size, *keep, *faces;
+    int32_t *piece, *stack, *first, *elems /* of each piece */, *size, *keep, *faces;
 } mend;
-
-/* Elements sorted by piece: piece p has elems[first[p] .. first[p+1]). */
-static void sort_by_piece(const abut_dual *d, int32_t np, mend *m)
-{
-    memset(m->first, 0, ((size_t)np + 1) * sizeof *m->first);
-    for (int32_t e = 0; e < d->nt; e++) m->first[m->piece[e] + 1]++;
-    for (int32_t p = 0; p < np; p++) m->first[p + 1] += m->first[p];
-    for (int32_t e = 0; e < d->nt; e++) m->elems[m->first[m->piece[e]]++] = e;
-    for (int32_t p = np; p > 0; p--) m->first[p] = m->first[p - 1];
-    m->first[0] = 0;
-}
 
 /* One round; returns the number of pieces given away. */
 static int32_t mend_once(const abut_dual *d, int32_t k, int32_t *part, mend *m)
@@ -181,7 +172,7 @@ static int32_t mend_once(const abut_dual *d, int32_t k, int32_t *part, mend *m)
     const int32_t np = abut_dual_pieces(d, part, m->piece, m->stack);
     int32_t moved = 0;
     largest_pieces(d, part, m->piece, np, k, m->size, m->keep);
-    sort_by_piece(d, np, m);
+    abut_list_groups(m->piece, (size_t)d->nt, np, m->first, m->elems);
     for (int32_t p = 0; p < np; p++) {
         const int32_t *elems = m->elems + m->first[p], count = m->first[p + 1] - m->first[p];
         if (m->keep[part[elems[0]]] == p) continue;

@@ -1,5 +1,6 @@
 #include "mesh/mesh.h"
 
+#include "base/order.h"
 #include "base/words.h"
 #include "geom/quadrature.h"
 #include "math/vec3.h"
@@ -285,12 +286,6 @@ static int by_x(const void *a, const void *b)
     return (p->i > q->i) - (p->i < q->i);
 }
 
-static int32_t root_of(int32_t *parent, int32_t i)
-{
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-}
-
 static int nearer(const double *p, const double *q, double distance)
 {
     const double d[3] = { p[0] - q[0], p[1] - q[1], p[2] - q[2] };
@@ -315,16 +310,13 @@ static void cluster(const abut_mesh *m, double distance, sorted_point *s, int32_
     for (int32_t i = 0; i < m->nv; i++) parent[i] = i, s[i] = (sorted_point){ m->x[3 * (size_t)i + (size_t)axis], i };
     qsort(s, (size_t)m->nv, sizeof *s, by_x);
     for (int32_t a = 0; a < m->nv; a++)
-        for (int32_t b = a + 1; b < m->nv && s[b].x - s[a].x < distance; b++) {
-            if (!nearer(m->x + 3 * (size_t)s[a].i, m->x + 3 * (size_t)s[b].i, distance)) continue;
-            const int32_t p = root_of(parent, s[a].i), q = root_of(parent, s[b].i);
-            parent[p > q ? p : q] = p > q ? q : p;
-        }
+        for (int32_t b = a + 1; b < m->nv && s[b].x - s[a].x < distance; b++)
+            if (nearer(m->x + 3 * (size_t)s[a].i, m->x + 3 * (size_t)s[b].i, distance)) abut_set_join(parent, s[a].i, s[b].i);
 }
 
 static void rename_points(int32_t *e, size_t n, int32_t *parent)
 {
-    for (size_t i = 0; i < n; i++) e[i] = root_of(parent, e[i]);
+    for (size_t i = 0; i < n; i++) e[i] = abut_set_root(parent, e[i]);
 }
 
 abut_status abut_mesh_weld(abut_mesh *m, double distance, abut_err *err)

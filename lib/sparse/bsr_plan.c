@@ -349,25 +349,6 @@ void abut_set_plan_clear(abut_set_plan *p)
     *p = (abut_set_plan){ 0 };
 }
 
-/* corner[first[r] .. first[r+1]) = corners e + a of the corners at row r, ascending */
-static void corners_by_row(int32_t n, const abut_elements *set, uint32_t *first, uint32_t *corner)
-{
-    const size_t corners = (size_t)set->corners * set->n;
-    memset(first, 0, ((size_t)n + 1) * sizeof *first);
-    for (size_t k = 0; k < corners; k++)
-        if (set->row[k] >= 0) first[set->row[k]]++;
-    uint32_t sum = 0;
-    for (int32_t r = 0; r <= n; r++) {
-        const uint32_t c = r < n ? first[r] : 0;
-        first[r] = sum;
-        sum += c;
-    }
-    for (size_t k = 0; k < corners; k++)
-        if (set->row[k] >= 0) corner[first[set->row[k]]++] = (uint32_t)k;
-    for (int32_t r = n; r > 0; r--) first[r] = first[r - 1];
-    if (n > 0) first[0] = 0;
-}
-
 typedef struct entry {
     int32_t row;
     uint32_t item;
@@ -383,13 +364,13 @@ static void number_blocks(int corners, uint16_t *number)
 
 /* All element blocks of the lower triangle by columns: rows ascending in a column, elements ascending in a block.
  * Rows are visited in order, so appending to columns sorts both.  end[c]: end of column c. */
-FIXED void entries_by_column(int32_t n, const uint32_t *first, const uint32_t *corner, const uint16_t *number, uint32_t *end,
+FIXED void entries_by_column(int32_t n, const int32_t *first, const int32_t *corner, const uint16_t *number, uint32_t *end,
                              entry *ent, const abut_elements *set, const uint32_t corners)
 {
     const uint32_t blocks = corners * (corners + 1) / 2;
     for (int32_t r = 0; r < n; r++)
-        for (uint32_t i = first[r]; i < first[r + 1]; i++) {
-            const uint32_t e = corner[i] / corners, a = corner[i] % corners;
+        for (int32_t i = first[r]; i < first[r + 1]; i++) {     /* corners at row r, ascending */
+            const uint32_t e = (uint32_t)corner[i] / corners, a = (uint32_t)corner[i] % corners;
             const int32_t *row = set->row + corners * (size_t)e;
             for (uint32_t b = 0; b < corners; b++)
                 if (row[b] >= 0 && row[b] <= r) {
@@ -463,14 +444,14 @@ static abut_status rows_plan_make(abut_set_plan *p, int32_t n, const abut_elemen
     if (set->n > most)
         return abut_fail(err, ABUT_E_ARG, "matrix: element set %d has %zu elements, at most %zu fit", s, set->n, most);
     uint16_t number[ABUT_CORNERS_MAX * ABUT_CORNERS_MAX];
-    uint32_t *first = new_array((size_t)n, sizeof *first), *end = new_array((size_t)n, sizeof *end);
-    uint32_t *corner = new_array((size_t)set->corners * set->n, sizeof *corner);
+    uint32_t *end = new_array((size_t)n, sizeof *end);
+    int32_t *first = new_array((size_t)n, sizeof *first), *corner = new_array((size_t)set->corners * set->n, sizeof *corner);
     entry *ent = NULL;
     abut_status rc;
     if (first && end && corner) ent = new_array(column_starts(n, set, end), sizeof *ent);
     if (ent) {
         number_blocks(set->corners, number);
-        corners_by_row(n, set, first, corner);
+        abut_list_groups(set->row, (size_t)set->corners * set->n, n, first, corner);
         BY_CORNERS(entries_by_column, set, n, first, corner, number, end, ent);
         rc = set_plan_fill(p, n, end, ent, err);
     } else {

@@ -1,6 +1,7 @@
 #include "sparse/incomplete/incomplete.h"
 
 #include "base/fn.h"
+#include "base/order.h"
 #include "base/par.h"
 
 #include <assert.h>
@@ -449,18 +450,9 @@ typedef struct joining {
     int has_matrix;
 } joining;
 
-static int32_t root_of(int32_t *root, int32_t i)
-{
-    while (root[i] != i) i = root[i] = root[root[i]];
-    return i;
-}
-
 static void join(joining *j, int32_t r, int32_t s)
 {
-    if (r / j->rows != s / j->rows) return;
-    const int32_t p = root_of(j->root, r), q = root_of(j->root, s);
-    if (p < q) j->root[q] = p;
-    else j->root[p] = q;
+    if (r / j->rows == s / j->rows) abut_set_join(j->root, r, s);
 }
 
 static void join_blocks(void *ctx, const abut_bsr *S)
@@ -487,27 +479,12 @@ static int32_t number_parts(joining *j, int32_t *size, int32_t *part)
 {
     int32_t k = 0;
     for (int32_t i = 0; i < j->n; i++) size[i] = 0;
-    for (int32_t i = 0; i < j->n; i++) size[root_of(j->root, i)]++;
+    for (int32_t i = 0; i < j->n; i++) size[abut_set_root(j->root, i)]++;
     for (int32_t i = 0; i < j->n; i++) {
-        const int32_t r = root_of(j->root, i);
+        const int32_t r = abut_set_root(j->root, i);
         part[i] = size[r] < 2 ? -1 : r == i ? k++ : part[r];
     }
     return k;
-}
-
-static abut_status list_rows(abut_row_parts *p, const int32_t *part, int32_t n, abut_err *err)
-{
-    p->first = calloc((size_t)p->k + 1, sizeof *p->first);
-    p->row = malloc(((size_t)n + 1) * sizeof *p->row);
-    if (!p->first || !p->row) return abut_fail(err, ABUT_E_NOMEM, "parts of %d rows", n);
-    for (int32_t i = 0; i < n; i++)
-        if (part[i] >= 0) p->first[part[i] + 1]++;
-    for (int32_t k = 0; k < p->k; k++) p->first[k + 1] += p->first[k];
-    for (int32_t i = 0; i < n; i++)
-        if (part[i] >= 0) p->row[p->first[part[i]]++] = i;
-    for (int32_t k = p->k; k > 0; k--) p->first[k] = p->first[k - 1];
-    p->first[0] = 0;
-    return ABUT_OK;
 }
 
 abut_status abut_row_parts_make(abut_row_parts *p, const abut_operator *A, int32_t rows, abut_err *err)
@@ -525,7 +502,10 @@ abut_status abut_row_parts_make(abut_row_parts *p, const abut_operator *A, int32
     else if (!rc) rc = A->read(A->self, 0, &(abut_operator_reader){ .elements = join_elements, .ctx = &j, .matrix = join_blocks },
                                err);
     if (!rc) p->k = number_parts(&j, size, part);
-    if (!rc) rc = list_rows(p, part, n, err);
+    if (!rc) p->first = malloc(((size_t)p->k + 1) * sizeof *p->first);
+    if (!rc) p->row = malloc(bytes);
+    if (!rc && !(p->first && p->row)) rc = abut_fail(err, ABUT_E_NOMEM, "parts of %d rows", n);
+    if (!rc) abut_list_groups(part, (size_t)n, p->k, p->first, p->row);
     free(j.root), free(size), free(part);
     if (rc) abut_row_parts_clear(p);
     return rc;

@@ -1,6 +1,7 @@
 #include "sparse/mas/mas.h"
 
 #include "base/fn.h"
+#include "base/order.h"
 #include "base/par.h"
 #include "math/hilbert.h"
 #include "sparse/schwarz/coarse_space.h"
@@ -126,20 +127,11 @@ typedef struct joining {
     int32_t *root;
 } joining;
 
-static int32_t root_of(int32_t *root, int32_t i)
-{
-    while (root[i] != i) i = root[i] = root[root[i]];
-    return i;
-}
-
 static void join(joining *j, int32_t row, int32_t other)
 {
     int32_t p = j->s->place[row], q = j->s->place[other];
     for (int l = 0; l < j->last; l++) p = j->s->level[l].up[p], q = j->s->level[l].up[q];
-    if (p / ABUT_MAS_ROWS != q / ABUT_MAS_ROWS) return;
-    p = root_of(j->root, p), q = root_of(j->root, q);
-    if (p < q) j->root[q] = p;
-    else j->root[p] = q;
+    if (p / ABUT_MAS_ROWS == q / ABUT_MAS_ROWS) abut_set_join(j->root, p, q);
 }
 
 static void join_elements(void *ctx, const abut_operator_elements *e)
@@ -173,46 +165,25 @@ static abut_status join_all(joining *j, const abut_operator *A, abut_err *err)
     return ABUT_OK;
 }
 
-/* Numbers the sets in the order of their roots: up of the nodes.  Returns how many. */
-static int32_t number_sets(int32_t *root, int32_t n, int32_t *up)
-{
-    int32_t sets = 0;
-    for (int32_t i = 0; i < n; i++) {
-        const int32_t r = root_of(root, i);
-        up[i] = r == i ? sets++ : up[r];
-    }
-    return sets;
-}
-
-static abut_status list_children(abut_mas_level *to, const int32_t *up, int32_t n, abut_err *err)
-{
-    to->first = calloc((size_t)to->n + 1, sizeof *to->first);
-    to->child = new_array(n);
-    if (!to->first || !to->child) return no_memory(err);
-    for (int32_t i = 0; i < n; i++) to->first[up[i] + 1]++;
-    for (int32_t g = 0; g < to->n; g++) to->first[g + 1] += to->first[g];
-    for (int32_t i = 0; i < n; i++) to->child[to->first[up[i]]++] = i;
-    for (int32_t g = to->n; g > 0; g--) to->first[g] = to->first[g - 1];
-    to->first[0] = 0;
-    return ABUT_OK;
-}
-
 /* The level above the last, unless it would have as many nodes. */
 static abut_status add_level(abut_mas_levels *s, const abut_operator *A, int *added, abut_err *err)
 {
     abut_mas_level *last = &s->level[s->levels - 1], *next = last + 1;
-    joining j = { s, s->levels - 1, new_array(last->n) };
-    int32_t *up = new_array(last->n);
-    abut_status rc = j.root && up ? ABUT_OK : no_memory(err);
-    for (int32_t i = 0; i < last->n && !rc; i++) j.root[i] = i;
+    const int32_t n = last->n;
+    joining j = { s, s->levels - 1, new_array(n) };
+    abut_status rc = j.root ? ABUT_OK : no_memory(err);
+    for (int32_t i = 0; i < n && !rc; i++) j.root[i] = i;
     if (!rc) rc = join_all(&j, A, err);
-    if (!rc) next->n = number_sets(j.root, last->n, up);
-    *added = !rc && next->n < last->n;
-    if (*added) rc = list_children(next, up, last->n, err);
-    if (*added) last->up = up, s->levels++;
-    else free(up);
-    free(j.root);
-    return rc;
+    if (!rc) next->n = abut_set_numbers(j.root, n);
+    *added = !rc && next->n < n;
+    if (!*added) return free(j.root), rc;
+    last->up = j.root;
+    s->levels++;
+    next->first = new_array(next->n);
+    next->child = new_array(n);
+    if (!next->first || !next->child) return no_memory(err);
+    abut_list_groups(last->up, (size_t)n, next->n, next->first, next->child);
+    return ABUT_OK;
 }
 
 abut_status abut_mas_levels_make(abut_mas_levels *s, const abut_operator *A, int most, abut_err *err)

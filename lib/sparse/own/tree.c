@@ -1,5 +1,6 @@
 #include "sparse/own/tree.h"
 
+#include "base/order.h"
 #include "base/par.h"
 
 #include <assert.h>
@@ -117,13 +118,7 @@ static abut_status make_children(abut_chol_tree *t, abut_err *err)
     t->child = new_array((size_t)t->ns, sizeof *t->child);
     t->inparent = new_array(t->rptr[t->ns], sizeof *t->inparent);
     if (!t->cptr || !t->child || !t->inparent) return no_memory(err);
-    for (int32_t s = 0; s < t->ns; s++)
-        if (t->parent[s] >= 0) t->cptr[t->parent[s] + 1]++;
-    for (int32_t s = 0; s < t->ns; s++) t->cptr[s + 1] += t->cptr[s];
-    for (int32_t s = 0; s < t->ns; s++)
-        if (t->parent[s] >= 0) t->child[t->cptr[t->parent[s]]++] = s;
-    for (int32_t s = t->ns; s > 0; s--) t->cptr[s] = t->cptr[s - 1];
-    t->cptr[0] = 0;
+    abut_list_groups(t->parent, (size_t)t->ns, t->ns, t->cptr, t->child);
     #pragma omp parallel for schedule(dynamic, 64) if ((size_t)t->n >= ABUT_PAR_MIN)
     for (int32_t s = 0; s < t->ns; s++) {
         const int32_t p = t->parent[s];

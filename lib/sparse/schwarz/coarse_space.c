@@ -306,20 +306,14 @@ static abut_status members_make(abut_coarse_space *c, const int32_t *first, cons
     const size_t m = (size_t)first[c->k];
     c->first = new_array((size_t)c->k, sizeof *c->first);
     c->in = new_array(m, sizeof *c->in);
-    c->at = calloc((size_t)c->n + 1, sizeof *c->at);
+    c->at = new_array((size_t)c->n, sizeof *c->at);
     c->of = new_array(m, sizeof *c->of);
     if (!c->first || !c->in || !c->at || !c->of) return no_memory(err);
     memcpy(c->first, first, ((size_t)c->k + 1) * sizeof *first);
-    for (size_t e = 0; e < m; e++) c->at[row[e] + 1]++;
-    for (int32_t i = 0; i < c->n; i++) c->at[i + 1] += c->at[i];
+    abut_list_groups(row, m, c->n, c->at, c->of);
     for (int32_t j = 0; j < c->k; j++)
-        for (int32_t e = first[j]; e < first[j + 1]; e++) {
-            c->in[e] = (member){ .row = row[e], .set = j };
-            c->of[c->at[row[e]]++] = e;
-        }
-    for (int32_t i = c->n; i > 0; i--) c->at[i] = c->at[i - 1];
-    c->at[0] = 0;
-    for (size_t e = 0; e < m; e++) c->in[e].weight = 1.0 / (c->at[row[e] + 1] - c->at[row[e]]);
+        for (int32_t e = first[j]; e < first[j + 1]; e++)
+            c->in[e] = (member){ .row = row[e], .set = j, .weight = 1.0 / (c->at[row[e] + 1] - c->at[row[e]]) };
     return ABUT_OK;
 }
 
