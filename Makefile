@@ -62,6 +62,8 @@ GL_LIBS  := $(if $(GL),$(shell pkg-config --libs egl gl))
 
 TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage adjoint export watch $(if $(GL),picture) $(if $(MPI),step-mpi)
 LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/picture/draw_gl.c tools/picture.c $(if $(GPU),lib/gpu/no_cuda.c) $(if $(PETSC),,$(wildcard lib/sparse/petsc/*.c)) $(if $(MPI),,$(wildcard lib/base/mpi/*.c) tools/step-mpi.c) $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c lib/*/*/*.c formats/*/*.c abut/*.c tools/*.c tools/*/*.c)))
+# the numeric phases of the sparse Cholesky once more, for floats (lib/sparse/own/real.h)
+LIB   += $(patsubst %,$B/lib/sparse/own/%_float.o,factor solve)
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
 AIDS  := $(patsubst tests/tools/%.c,$B/tests/%,$(wildcard tests/tools/*.c)) $(patsubst tests/preload/%.c,$B/tests/%.so,$(wildcard tests/preload/*.c))
 built := $(addprefix $(BIN)/,$(patsubst tools/%.c,%,$(filter $(TOOLS:%=tools/%.c),$(wildcard tools/*.c))))
@@ -122,8 +124,12 @@ $B/%.o: %.c Makefile
 # the page of export --html is made of files that this object embeds
 $B/formats/html/page_data.o: $(wildcard formats/html/*.html formats/html/*.css formats/html/*.js formats/html/viewer/*.js)
 
+$B/lib/sparse/own/%_float.o: lib/sparse/own/%.c Makefile
+	@mkdir -p $(@D)
+	$(call run,CC $< (float)) $(CC) $(ALL_CPP) -DABUT_FLOAT $(ALL_C) $(OPT_HOT) -c $< -o $@
+
 # products of factors: a multiplication and an addition in one instruction where the processor has it
-$B/lib/sparse/own/factor.o $B/lib/sparse/own/factor_single.o: ALL_C += -ffp-contract=fast
+$B/lib/sparse/own/factor.o $B/lib/sparse/own/factor_float.o: ALL_C += -ffp-contract=fast
 
 $B/%.o: %.cc Makefile
 	@mkdir -p $(@D)

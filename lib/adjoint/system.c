@@ -5,7 +5,7 @@
 #include "energy/barrier.h"
 #include "solve/direction/matrix.h"
 #include "solve/objective.h"
-#include "sparse/linear_solvers.h"
+#include "sparse/linear_solver.h"
 
 #include <math.h>
 #include <stdlib.h>

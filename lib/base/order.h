@@ -32,7 +32,7 @@ static inline int32_t abut_set_root(int32_t *root, int32_t i)
     return i;
 }
 
-/** Numbers the sets of n numbers in the order of their roots: root[i] becomes the number of i's set.  Returns the number of sets. */
+/** Numbers the sets of n numbers in the order of their roots: root[i] becomes the number of i's set.  Returns how many sets. */
 int32_t abut_set_numbers(int32_t *root, int32_t n);
 /** Makes one set of those of i and j. */
 static inline void abut_set_join(int32_t *root, int32_t i, int32_t j)

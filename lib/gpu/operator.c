@@ -1,6 +1,6 @@
 #include "gpu/operator.h"
 
-#include "sparse/bsr_plan.h"
+#include "sparse/bsr.h"
 #include "sparse/packed_inline.h"
 #include "sparse/packed_lanes.h"
 

@@ -1,7 +1,7 @@
 #include "base/order.h"
 #include "gpu/operator.h"
 
-#include "sparse/bsr_plan.h"
+#include "sparse/bsr.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -39,6 +39,28 @@ static abut_status metis_status(int rc, const char *doing, abut_err *err)
     return abut_fail(err, ABUT_E_NUMERIC, "METIS: %s failed with status %d", doing, rc);
 }
 
+abut_status abut_graph_neighbours(abut_graph G, size_t **first, int32_t **next, abut_err *err)
+{
+    const size_t n = (size_t)G.n;
+    size_t *at = *first = calloc(n + 2, sizeof *at);
+    int32_t *to = *next = malloc((2 * G.first[n] + 1) * sizeof *to);
+    if (!at || !to) {
+        free(at), free(to);
+        *first = NULL, *next = NULL;
+        return no_memory(err);
+    }
+    at++;       /* at[i] counts the neighbours of the vertices before i, then goes to the end of its own */
+    for (int32_t c = 0; c < G.n; c++)
+        for (size_t k = G.first[c] + 1; k < G.first[c + 1]; k++) at[c + 1]++, at[G.col[k] + 1]++;
+    for (size_t i = 0; i < n; i++) at[i + 1] += at[i];
+    for (int32_t c = 0; c < G.n; c++)
+        for (size_t k = G.first[c] + 1; k < G.first[c + 1]; k++) {
+            to[at[c]++] = G.col[k];
+            to[at[G.col[k]]++] = c;
+        }
+    return ABUT_OK;
+}
+
 /* ---- ordering ---- */
 
 /* Both directions of each edge, without the vertices themselves. */

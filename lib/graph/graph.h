@@ -19,6 +19,10 @@ typedef struct abut_graph {
     const int32_t *col;     /* [first[n]] */
 } abut_graph;
 
+/** Both directions of each edge of a graph whose rows may be empty here: neighbours of vertex i, ascending, i not among them, are
+ * next[first[i]] .. next[first[i + 1] - 1].  The caller frees both.  Fails  ABUT_E_NOMEM; both are then NULL */
+ABUT_MUST_USE abut_status abut_graph_neighbours(abut_graph G, size_t **first, int32_t **next, abut_err *err);
+
 /** Nested-dissection ordering of the vertices, rows of a symmetric matrix: perm[k] = row eliminated k-th.  The same bits for
  * every thread count.
  * Fails  ABUT_E_ARG more than 2^31 neighbours; ABUT_E_NOMEM; ABUT_E_NUMERIC METIS gives up */

@@ -5,7 +5,7 @@
 #include "energy/elastic.h"
 #include "solve/device/device.h"
 #include "solve/solvers.h"
-#include "sparse/linear_solvers.h"
+#include "sparse/linear_solver.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * All ranks have the same objective, positions and contacts of a search, to the bit.  These are divided:
  * candidates of contacts, their tests at a point, step bounds and proofs of the path (contact/candidates.h); energy and forces
  * of tets (energy/elastic.h); the Newton matrix, its products and its preconditioner (solve/direction/matrix.h,
- * sparse/petsc/petsc.h).  Energy, forces and bounds of other terms are computed by each rank whole. */
+ * sparse/petsc/petsc.c).  Energy, forces and bounds of other terms are computed by each rank whole. */
 #ifndef ABUT_SOLVE_OVER_RANKS_H
 #define ABUT_SOLVE_OVER_RANKS_H
 

@@ -3,7 +3,7 @@
 #include "base/words.h"
 #include "energy/barrier.h"
 #include "solve/directions.h"
-#include "sparse/linear_solvers.h"
+#include "sparse/linear_solver.h"
 #include "solve/local_global/local_global.h"
 #include "solve/nodal/failsafe.h"
 #include "solve/sqp/sqp.h"

@@ -1,4 +1,4 @@
-#include "sparse/bsr_plan.h"
+#include "sparse/bsr.h"
 
 #include "base/fn.h"
 #include "base/order.h"

@@ -8,37 +8,10 @@
 
 /* Neighbours of each row, and what a walk over it needs. */
 typedef struct graph {
-    int32_t n;
     size_t *first;          /* [n + 1] */
     int32_t *next;          /* [first[n]] */
     int32_t *seen;          /* [n] number of the last walk that met the row */
 } graph;
-
-static void graph_clear(graph *g)
-{
-    free(g->first);
-    free(g->next);
-    free(g->seen);
-}
-
-static abut_status graph_of(const abut_bsr *A, graph *g, abut_err *err)
-{
-    const size_t n = (size_t)A->n;
-    *g = (graph){ A->n, calloc(n + 2, sizeof *g->first), malloc((2 * A->nnz + 1) * sizeof *g->next),
-                  calloc(n + 1, sizeof *g->seen) };
-    if (!g->first || !g->next || !g->seen) return abut_fail(err, ABUT_E_NOMEM, "order of %zu rows", n);
-    size_t *end = g->first + 1;     /* of row i: end[i]; first it counts the rows before */
-    for (size_t c = 0; c < n; c++)
-        for (size_t b = A->ptr[c] + 1; b < A->ptr[c + 1]; b++) end[c + 1]++, end[(size_t)A->row[b] + 1]++;
-    for (size_t i = 0; i < n; i++) end[i + 1] += end[i];
-    for (size_t c = 0; c < n; c++)
-        for (size_t b = A->ptr[c] + 1; b < A->ptr[c + 1]; b++) {
-            const size_t r = (size_t)A->row[b];
-            g->next[end[c]++] = (int32_t)r;
-            g->next[end[r]++] = (int32_t)c;
-        }
-    return ABUT_OK;
-}
 
 static size_t degree(const graph *g, int32_t i)
 {
@@ -74,15 +47,18 @@ static int32_t walk(graph *g, int32_t from, int32_t mark, int32_t *list)
 
 abut_status abut_band_order(const abut_bsr *A, int32_t *order, abut_err *err)
 {
-    graph g;
-    abut_status rc = graph_of(A, &g, err);
+    graph g = { .seen = calloc((size_t)A->n + 1, sizeof *g.seen) };
+    abut_status rc = abut_graph_neighbours(abut_bsr_graph(A), &g.first, &g.next, err);
+    if (!rc && !g.seen) rc = abut_fail(err, ABUT_E_NOMEM, "order of %d rows", A->n);
     for (int32_t i = 0, done = 0; i < A->n && !rc; i++) {
         if (g.seen[i]) continue;
         const int32_t n = walk(&g, i, 1, order + done);
         (void)walk(&g, order[done + n - 1], 2, order + done);
         done += n;
     }
-    graph_clear(&g);
+    free(g.first);
+    free(g.next);
+    free(g.seen);
     for (int32_t a = 0, b = A->n - 1; a < b && !rc; a++, b--) {
         const int32_t t = order[a];
         order[a] = order[b], order[b] = t;

@@ -4,8 +4,7 @@
 #ifndef ABUT_SPARSE_ICHOL_H
 #define ABUT_SPARSE_ICHOL_H
 
-#include "sparse/bsr.h"
-#include "sparse/precond.h"
+#include "sparse/operator.h"
 
 /* Zero-filled is empty. */
 typedef struct abut_ichol {

@@ -8,7 +8,7 @@
 #ifndef ABUT_SPARSE_LBFGS_H
 #define ABUT_SPARSE_LBFGS_H
 
-#include "sparse/precond.h"
+#include "sparse/operator.h"
 
 #include <stddef.h>
 

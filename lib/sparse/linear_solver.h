@@ -1,5 +1,5 @@
 /* Linear solvers A x = b for a symmetric positive definite A of 3x3 blocks: analyse (pattern), factor (values), solve, each as
- * often as wanted.  A backend is a table of operations; `step --linear-solver NAME` chooses one (sparse/linear_solvers.h).
+ * often as wanted.  A backend is a table of operations; a new one is a file with its table and a row in linear_solver.c.
  *
  * A factor keeps no matrix: it may outlive the matrix that it came from and precondition a later one.  The results of every
  * backend have the same bits for every number of threads. */
@@ -7,7 +7,6 @@
 #define ABUT_SPARSE_LINEAR_SOLVER_H
 
 #include "sparse/operator.h"
-#include "sparse/precond.h"
 
 /* Stopping rule of iterations with the residual r: |r|_2 <= close |b|_2; or |r|_2 <= far |b|_2 and the estimated error of every
  * x_i (sparse/pcg.h) is at most `fraction` of max |x_i|, and at most `within` if max |x_i| <= near.  With `drop`, the only test
@@ -107,9 +106,24 @@ abut_precond abut_linear_precond(abut_linear_solver *s);
 int32_t abut_linear_bad_row(const abut_linear_solver *s);
 abut_linear_stats abut_linear_get_stats(const abut_linear_solver *s);
 
-/* Two that are used by name; all that there are: sparse/linear_solvers.h. */
+/* ---- the linear solvers of this build: what `step --linear-solver NAME` chooses from ---- */
+
+/* NULL at the end; the first is the default. */
+extern const abut_linear_solver_ops *const abut_linear_solvers[];
 extern const abut_linear_solver_ops abut_linear_own;        /* sparse/own/cholesky.h */
 extern const abut_linear_solver_ops abut_linear_cholmod;
+/** Conjugate gradients with a multilevel Schwarz preconditioner (sparse/mas/mas.h), without and with rigid motions. */
+extern const abut_linear_solver_ops abut_linear_mas, abut_linear_mas_rigid;
+/** Conjugate gradients with a two-level Schwarz preconditioner (sparse/schwarz/schwarz.h), and with inverted diagonal blocks. */
+extern const abut_linear_solver_ops abut_linear_cg_schwarz, abut_linear_cg;
+/** Conjugate gradients with incomplete Cholesky factors (sparse/incomplete/incomplete.h), without and with rigid motions. */
+extern const abut_linear_solver_ops abut_linear_ic, abut_linear_ic_rigid;
+/** Solvers of PETSc (sparse/petsc/petsc.c), in builds with PETSC=1. */
+extern const abut_linear_solver_ops abut_linear_petsc_schwarz, abut_linear_petsc_gamg;
+extern const abut_linear_solver_ops abut_linear_petsc_cholmod, abut_linear_petsc_mumps;
+
+/** Fails  ABUT_E_ARG: no solver of that name; the message lists all names */
+ABUT_MUST_USE abut_status abut_linear_solver_find(const char *name, const abut_linear_solver_ops **ops, abut_err *err);
 /** CHOLMOD's ordering.  perm[n]: block row perm[k] is eliminated k-th, by approximate minimum degree on the graph of blocks.
  * Fails  ABUT_E_NOMEM; ABUT_E_NUMERIC with CHOLMOD's status */
 ABUT_MUST_USE abut_status abut_cholmod_order(const abut_bsr *A, int32_t *perm, abut_err *err);

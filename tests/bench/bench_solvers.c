@@ -16,8 +16,8 @@
 #include "energy/mass.h"
 #include "formats/stream/state_io.h"
 #include "solve/step/barrier_stepper.h"
-#include "sparse/linear_solvers.h"
-#include "sparse/product.h"
+#include "sparse/linear_solver.h"
+#include "sparse/operator.h"
 
 #include "../unit/newton_system.h"
 #include "newton_start.h"

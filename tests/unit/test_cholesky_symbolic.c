@@ -3,7 +3,7 @@
 
 #include "base/rng.h"
 #include "box_tets.h"
-#include "sparse/own/symbolic.h"
+#include "sparse/own/tree.h"
 
 #include <cholmod.h>
 #include <string.h>

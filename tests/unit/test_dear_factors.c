@@ -1,7 +1,7 @@
 /* Newton's method without a choice of linear solver: iterations where the factor of the elements would be dear. */
 #include "scene_world.h"
 #include "solve/directions.h"
-#include "sparse/linear_solvers.h"
+#include "sparse/linear_solver.h"
 
 /* A box of so many cells that bounces on the floor, in its first contact. */
 static void open_box(world *w, int nx, int ny, int nz, const abut_linear_solver_ops *linear, double cg_tolerance)

@@ -1,7 +1,7 @@
 /* Sets of every kind, assembled and multiplied, against dense sums that know none of the code under test. */
 #include "base/par.h"
 #include "base/rng.h"
-#include "sparse/product.h"
+#include "sparse/operator.h"
 
 #include <math.h>
 #include <stdlib.h>

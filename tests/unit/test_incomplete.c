@@ -3,7 +3,7 @@
 #include "box_tets.h"
 #include "sparse/ichol.h"
 #include "sparse/incomplete/incomplete.h"
-#include "sparse/product.h"
+#include "sparse/operator.h"
 
 #include "check.h"
 

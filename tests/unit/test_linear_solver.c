@@ -3,8 +3,8 @@
 #include "base/par.h"
 #include "box_tets.h"
 #include "math/blas.h"
-#include "sparse/linear_solvers.h"
-#include "sparse/product.h"
+#include "sparse/linear_solver.h"
+#include "sparse/operator.h"
 
 #include "check.h"
 

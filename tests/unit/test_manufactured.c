@@ -6,7 +6,7 @@
 #include "energy/elastic_high.h"
 #include "math/mat3.h"
 #include "sparse/bsr.h"
-#include "sparse/linear_solvers.h"
+#include "sparse/linear_solver.h"
 
 #include "check.h"
 #include "high_box.h"

@@ -4,7 +4,7 @@
 #include "dense.h"
 #include "sparse/mas/mas.h"
 #include "sparse/pcg.h"
-#include "sparse/product.h"
+#include "sparse/operator.h"
 #include "sparse/schwarz/coarse_space.h"
 
 #include "check.h"

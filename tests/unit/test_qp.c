@@ -2,7 +2,7 @@
 #include "base/par.h"
 #include "box_tets.h"
 #include "dense.h"
-#include "sparse/linear_solvers.h"
+#include "sparse/linear_solver.h"
 #include "sparse/qp.h"
 
 #include "check.h"

@@ -1,6 +1,6 @@
 /* Factor reuse over every solver of the table that has factors. */
 #include "box_tets.h"
-#include "sparse/linear_solvers.h"
+#include "sparse/linear_solver.h"
 #include "sparse/reuse.h"
 
 #include "check.h"

@@ -2,7 +2,7 @@
 #include "world.h"
 
 #include "check.h"
-#include "sparse/linear_solvers.h"
+#include "sparse/linear_solver.h"
 #include "solve/solvers.h"
 #include "solve/options.h"
 

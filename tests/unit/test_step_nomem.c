@@ -3,7 +3,7 @@
 #include "base/par.h"
 #include "failing_malloc.h"
 #include "solve/solvers.h"
-#include "sparse/linear_solvers.h"
+#include "sparse/linear_solver.h"
 #include "solve/options.h"
 
 #include "check.h"

@@ -1,6 +1,6 @@
 #include "base/par.h"
 #include "box_tets.h"
-#include "sparse/schwarz/subdomains.h"
+#include "sparse/schwarz/schwarz.h"
 #include "sparse/pcg.h"
 
 #include "check.h"

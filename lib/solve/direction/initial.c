@@ -7,7 +7,7 @@
 #include "model/tets.h"
 #include "solve/direction/initial_laplacian.h"
 #include "sparse/ichol.h"
-#include "sparse/schwarz/subdomains.h"
+#include "sparse/schwarz/schwarz.h"
 
 #include <limits.h>
 #include <math.h>

@@ -15,7 +15,7 @@
 #include "base/order.h"
 #include "solve/direction/ordering.h"
 #include "sparse/schwarz/coarse_space.h"
-#include "sparse/schwarz/subdomains.h"
+#include "sparse/schwarz/schwarz.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The Newton matrix: masses, and the projected Hessians of all elements, summed into 3x3 blocks.  For linear solvers that need no
  * matrix it is a product: lasting elements are summed, in a pattern that no contact changes, and contacts are applied one by one
- * (sparse/product.h).
+ * (sparse/operator.h).
  *
  * Terms may have a majorant in it, after a direction that crosses a kink (energy/friction.h).  The solution of such a matrix
  * is a descent direction, but too short to show the distance to the minimum: a minimisation ends with an exact one. */
@@ -10,7 +10,7 @@
 #include "solve/direction.h"
 #include "solve/direction/ordering.h"
 #include "sparse/elements.h"
-#include "sparse/product.h"
+#include "sparse/operator.h"
 
 /* Zero-filled is empty. */
 typedef struct abut_newton_matrix {

@@ -3,7 +3,7 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/barrier.h"
-#include "sparse/linear_solvers.h"
+#include "sparse/linear_solver.h"
 
 #include <assert.h>
 #include <limits.h>

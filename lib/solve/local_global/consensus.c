@@ -10,7 +10,7 @@
 #include "solve/direction/ordering.h"
 #include "sparse/lbfgs.h"
 #include "sparse/pcg.h"
-#include "sparse/schwarz/subdomains.h"
+#include "sparse/schwarz/schwarz.h"
 
 #include <assert.h>
 #include <math.h>

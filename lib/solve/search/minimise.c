@@ -4,7 +4,7 @@
 
 #include "solve/direction/look_ahead.h"
 #include "solve/over_ranks.h"
-#include "sparse/linear_solvers.h"
+#include "sparse/linear_solver.h"
 
 #include <math.h>
 #include <stdio.h>

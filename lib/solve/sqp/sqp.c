@@ -13,7 +13,7 @@
 #include "solve/loads.h"
 #include "solve/search/equilibrium.h"
 #include "solve/step/measures.h"
-#include "sparse/linear_solvers.h"
+#include "sparse/linear_solver.h"
 
 #include <assert.h>
 #include <math.h>

@@ -11,7 +11,6 @@
 #define ABUT_SPARSE_INCOMPLETE_INCOMPLETE_H
 
 #include "sparse/operator.h"
-#include "sparse/precond.h"
 
 enum { ABUT_INCOMPLETE_ROWS = 2048 };
 

@@ -13,7 +13,6 @@
 #define ABUT_SPARSE_MAS_MAS_H
 
 #include "sparse/operator.h"
-#include "sparse/precond.h"
 
 /* ---- levels ----
  *

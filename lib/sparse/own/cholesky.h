@@ -1,14 +1,13 @@
 /* Sparse Cholesky of a block matrix, supernodal.
  *
- * The analysis (symbolic.h) runs on the graph of blocks, a ninth of the scalar matrix.  The numeric phases are our own, too:
+ * The analysis (tree.h) runs on the graph of blocks, a ninth of the scalar matrix.  The numeric phases are our own, too:
  * CHOLMOD's ask for a fixed number of threads, and with threads inside BLAS the bits of a factor would depend on their number.
  * Here they depend on the matrix and the ordering alone (and on whether the processor multiplies and adds in one).  A factor does
  * not refer to the matrix it came from, so it may outlive it and precondition a later one. */
 #ifndef ABUT_SPARSE_OWN_CHOLESKY_H
 #define ABUT_SPARSE_OWN_CHOLESKY_H
 
-#include "sparse/bsr.h"
-#include "sparse/precond.h"
+#include "sparse/operator.h"
 
 typedef struct abut_chol abut_chol;
 

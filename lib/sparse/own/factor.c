@@ -1,4 +1,4 @@
-#include "sparse/own/factor.h"
+#include "sparse/own/tree.h"
 
 #include "base/fn.h"
 #include "sparse/own/real.h"

@@ -1,5 +1,5 @@
-/* The numbers of a Cholesky factor: double, or float where ABUT_SINGLE is defined before.  factor.c and solve.c are
- * written once over `real`; factor_single.c and solve_single.c compile them again for floats.
+/* The numbers of a Cholesky factor: double, or float where ABUT_FLOAT is defined.  factor.c and solve.c are written once over
+ * `real` and compiled twice (Makefile).
  *
  * A panel (sparse/own/tree.h) is stored in groups of ABUT_GROUP block rows, one after the other.  A group is stored by columns,
  * 24 numbers each.  So a column of a group is a few vectors, and products and solves read a group in the order of memory.
@@ -11,7 +11,7 @@
 
 #include "sparse/own/tree.h"
 
-#ifdef ABUT_SINGLE
+#ifdef ABUT_FLOAT
 typedef float real;
 typedef int32_t real_bits;
 #define FOR_REAL(name) name##_single

@@ -6,10 +6,32 @@
 #ifndef ABUT_SPARSE_OWN_TREE_H
 #define ABUT_SPARSE_OWN_TREE_H
 
-#include "base/err.h"
+#include "sparse/bsr.h"
 
-#include <stddef.h>
-#include <stdint.h>
+#include <stdatomic.h>
+
+/* ---- supernodes ----
+ *
+ * Supernodal analysis of the graph of a block matrix: which rows the columns of its Cholesky factor have, and which columns share
+ * them.  The elimination tree is Liu's (1986), the lengths of columns are those of Gilbert, Ng and Peyton (1994), and supernodes
+ * are relaxed by the rule and the limits of CHOLMOD (Chen et al. 2008), which would give the same analysis, but permutes the
+ * graph three times over.  All counts are in blocks. */
+
+typedef struct abut_chol_symbolic {
+    int32_t n;
+    int32_t *perm;      /* [n] perm[k] = block row eliminated k-th: the order given, postordered, the longest child last */
+    int32_t count;      /* supernodes, children before parents */
+    int32_t *super;     /* [count + 1] first column of each */
+    int32_t *rptr;      /* [count + 1] rows of s: row[rptr[s] .. rptr[s+1]), ascending, its own columns first */
+    int32_t *row;
+} abut_chol_symbolic;
+
+/** Analyses the pattern of A in the order perm[n], a permutation.
+ * Fails  ABUT_E_NOMEM, also where 2^31 rows of supernodes or more are needed; out is then empty */
+ABUT_MUST_USE abut_status abut_chol_symbolic_make(abut_chol_symbolic *out, const abut_bsr *A, const int32_t *perm, abut_err *err);
+void abut_chol_symbolic_clear(abut_chol_symbolic *s);
+
+/* ---- their tree ---- */
 
 enum {
     ABUT_GROUP = 8,         /* rows that are stored together */
@@ -49,7 +71,7 @@ typedef struct abut_chol_tree {
     double nnz, flops;      /* of the scalar factor */
 } abut_chol_tree;
 
-/** Builds the tree from supernodes of the graph of blocks (symbolic.h): super[count + 1] first columns, the rows
+/** Builds the tree from supernodes of the graph of blocks: super[count + 1] first columns, the rows
  * of supernode s in rows[rptr[s] .. rptr[s+1]) with its own columns first.  Columns must be postordered.
  * Fails  ABUT_E_NOMEM; the tree is then empty */
 ABUT_MUST_USE abut_status abut_chol_tree_make(abut_chol_tree *t, int32_t n, int32_t count, const int32_t *super,
@@ -61,5 +83,58 @@ static inline int32_t abut_chol_nrows(const abut_chol_tree *t, int32_t s) { retu
 static inline int32_t abut_chol_groups(int32_t rows) { return (rows + ABUT_GROUP - 1) / ABUT_GROUP; }
 /* Numbers of a group of so many columns. */
 static inline size_t abut_chol_group_size(int32_t cols) { return 9 * ABUT_GROUP * (size_t)cols + ABUT_GROUP_PAD; }
+
+/* ---- numeric phases ----
+ *
+ * Numeric factorisation and solves on the supernodes: left-looking, parallel over independent subtrees and,
+ * above them, over nodes whose children are done and rows of wide ones.  All sums have the same operands in the same order for
+ * every thread count, so the factor has the same bits for every thread count.  The phases exist for factors of doubles and of
+ * floats.
+ *
+ * Products are our own, 24 rows by 3 columns at a time (real.h): supernodes are mostly too small for BLAS, which also copies
+ * what it multiplies; here a factor is stored as a product reads it. */
+
+/* Lower triangle of the permuted matrix.  Column c has the blocks first[c] .. first[c+1], the diagonal one first.
+ * Block k is in row row[k]; it is block source[k] / 2 of the matrix, transposed if source[k] is odd. */
+typedef struct abut_chol_pattern {
+    int32_t *first;
+    int32_t *row;
+    uint32_t *source;
+} abut_chol_pattern;
+
+enum { ABUT_PACKED_ROWS = 9 * ABUT_PANEL * ABUT_PANEL + 1 };
+
+/* Scratch of one thread. */
+typedef struct abut_chol_work {
+    int32_t *place;     /* [n] where rows are in the supernode at work; other entries are stale */
+    size_t *at;         /* [ABUT_TILE] where rows of the tile at work are in its panel */
+    void *packed;       /* [ABUT_PACKED_ROWS] numbers of the factor: rows of a panel without what is between them */
+} abut_chol_work;
+
+/** Factors the matrix of values val (blocks, row major) into L[xptr[ns]].
+ *
+ * work     one per thread
+ * pending  [ns] scratch
+ * returns  -1, or the first scalar column whose pivot is not positive or not finite: the lowest of those that do not
+ *          depend on another such; L is then unusable */
+int32_t abut_chol_numeric(const abut_chol_tree *t, const abut_chol_pattern *A, const double *val, double *L,
+                          const abut_chol_work *work, atomic_int *pending, int threads);
+/** Factors as abut_chol_numeric, with each number of the matrix and of the factor rounded to a float. */
+int32_t abut_chol_numeric_single(const abut_chol_tree *t, const abut_chol_pattern *A, const double *val, float *L,
+                                 const abut_chol_work *work, atomic_int *pending, int threads);
+
+/** x = (L L^T)^-1 x, x[3 n] in elimination order; z[3 ABUT_GROUP gptr[ns]] and pending[ns] are scratch.
+ * skip  [ns] 1: not that supernode, which is the same for all of a tree; NULL: none is skipped */
+void abut_chol_substitute(const abut_chol_tree *t, const double *L, const uint8_t *skip, double *x, double *z,
+                          atomic_int *pending, int threads);
+void abut_chol_substitute_single(const abut_chol_tree *t, const float *L, const uint8_t *skip, float *x, float *z,
+                                 atomic_int *pending, int threads);
+
+/** Y = L^-1 Y for some of ABUT_CHOL_FEW columns Y[.][3 n] in elimination order, mostly zeros; by the calling thread alone.
+ *
+ * reached  [ns] bit j: column j is not zero in the supernode; out: in it or in one below
+ * W        [ABUT_CHOL_FEW * 3 * ABUT_GROUP * (most groups of a supernode)] scratch */
+void abut_chol_forward(const abut_chol_tree *t, const double *L, double *Y, uint64_t *reached, double *W);
+void abut_chol_forward_single(const abut_chol_tree *t, const float *L, double *Y, uint64_t *reached, float *W);
 
 #endif

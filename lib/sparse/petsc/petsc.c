@@ -1,16 +1,282 @@
+/* PETSc in one process, behind the seam of linear solvers; built by `make PETSC=1`, which finds it by pkg-config.
+ *
+ * petsc-gamg    conjugate gradients of this library (sparse/pcg.h), preconditioned by a cycle of smoothed aggregation: PCGAMG on
+ *               scalar rows in blocks of three, with the rigid motions at the positions of the rows as near-null space (Vanek,
+ *               Mandel and Brezina 1996).  Interpolation lasts while the pattern of the matrix does, within a step.
+ * petsc-schwarz conjugate gradients likewise, preconditioned by Cholesky factors of parts of some hundred rows and by the rigid
+ *               motions of sets of them (sparse/petsc/petsc.h), made of each matrix; parts last for a step.
+ * petsc-cholmod, petsc-mumps    Cholesky of these libraries as PETSc offers them, in orders of their own.
+ *
+ * The matrix of ranks (sparse/operator.h) is PETSc's MPIAIJ over all processes of MPI.  All of them make and apply the
+ * preconditioner, products go by rows, and each has the whole vectors of the iterations.  Parts and motions of petsc-schwarz,
+ * and so its iterations, do not depend on the number of ranks; aggregates and sweeps of petsc-gamg do.
+ *
+ * Same matrices, same bytes, for every number of threads, with one version of PETSc and its libraries: one thread does all work.
+ * The code sets all options: option files are not read, and PETSC_OPTIONS is cleared after the start.  The first solver that is
+ * made starts PETSc, and MPI on one process unless MPI has been started. */
 #include "sparse/petsc/petsc.h"
 
+#include "sparse/linear_solver.h"
 #include "sparse/pcg.h"
-#include "sparse/petsc/gamg.h"
-#include "sparse/petsc/schwarz.h"
 
+#include <limits.h>
 #include <omp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WORD(n) #n
 #define NUMBER(n) WORD(n)
 #define VERSION NUMBER(PETSC_VERSION_MAJOR) "." NUMBER(PETSC_VERSION_MINOR) "." NUMBER(PETSC_VERSION_SUBMINOR)
+
+/* ---- PETSc itself ---- */
+
+static void finish(void)
+{
+    PetscBool done = PETSC_FALSE;
+    if (!PetscFinalized(&done) && !done) PetscFinalize();
+}
+
+/* Turns PETSc's code into a status, `what` in the message: ABUT_OK, ABUT_E_NOMEM, ABUT_E_NUMERIC for a pivot and all else. */
+static abut_status check(PetscErrorCode code, const char *what, abut_err *err)
+{
+    const char *text = NULL;
+    if (!code) return ABUT_OK;
+    if (code == PETSC_ERR_MEM) return abut_fail(err, ABUT_E_NOMEM, "PETSc: %s: out of memory", what);
+    if (code == PETSC_ERR_MAT_CH_ZRPVT || code == PETSC_ERR_MAT_LU_ZRPVT)
+        return abut_fail(err, ABUT_E_NUMERIC, "PETSc: %s: a pivot is not positive", what);
+    if (PetscErrorMessage(code, &text, NULL) || !text) text = "no message";
+    return abut_fail(err, ABUT_E_NUMERIC, "PETSc: %s failed with code %d: %s", what, (int)code, text);
+}
+
+/* Starts PETSc unless it runs; on one process unless MPI has been started: state of the process.
+ * Fails  ABUT_E_IO as PETSc says */
+static abut_status start(abut_err *err)
+{
+    static char name[] = "abut", no_file[] = "-skip_petscrc", no_signals[] = "-no_signal_handler";
+    char *words[] = { name, no_file, no_signals, NULL }, **argv = words;
+    int argc = 3;
+    PetscBool is_ready = PETSC_FALSE;
+    if (PetscInitialized(&is_ready)) return abut_fail(err, ABUT_E_IO, "PETSc does not answer");
+    if (is_ready) return ABUT_OK;
+    if (PetscInitialize(&argc, &argv, NULL, NULL)) return abut_fail(err, ABUT_E_IO, "PETSc does not start");
+    atexit(finish);
+    /* failures are returned, not printed; PETSC_OPTIONS is cleared */
+    PetscErrorCode code = PetscPushErrorHandler(PetscReturnErrorHandler, NULL);
+    if (!code) code = PetscOptionsClear(NULL);
+    if (!code) code = PetscOptionsSetValue(NULL, "-mat_no_inode", "1");
+    if (!code) code = PetscOptionsSetValue(NULL, "-mat_cholmod_print", "0");
+    return check(code, "the start", err);
+}
+
+/* ---- the matrix ---- */
+
+static void matrix_clear(abut_petsc_matrix *m)
+{
+    MatDestroy(&m->mat);
+    free(m->ptr);
+    free(m->row);
+    free(m->first);
+    free(m->col);
+    free(m->val);
+    free(m->slot);
+    *m = (abut_petsc_matrix){ 0 };
+}
+
+/* 1: m has the pattern of A. */
+static int matrix_fits(const abut_petsc_matrix *m, const abut_bsr *A)
+{
+    return m->mat && m->n == A->n && m->nnz == A->nnz && !memcmp(m->ptr, A->ptr, ((size_t)A->n + 1) * sizeof *A->ptr) &&
+           !memcmp(m->row, A->row, A->nnz * sizeof *A->row);
+}
+
+static abut_status reserve(abut_petsc_matrix *m, const abut_bsr *A, size_t blocks)
+{
+    const size_t n = m->rows.hi - m->rows.lo;
+    m->ptr = malloc(((size_t)A->n + 1) * sizeof *m->ptr);
+    m->row = malloc((A->nnz + 1) * sizeof *m->row);
+    m->first = malloc((3 * n + 1) * sizeof *m->first);
+    m->col = malloc((9 * blocks + 1) * sizeof *m->col);
+    m->val = calloc(9 * blocks + 1, sizeof *m->val);
+    m->slot = calloc(n + 1, sizeof *m->slot);
+    return m->ptr && m->row && m->first && m->col && m->val && m->slot ? ABUT_OK : ABUT_E_NOMEM;
+}
+
+static int is_here(const abut_petsc_matrix *m, int32_t r)
+{
+    return (size_t)r >= m->rows.lo && (size_t)r < m->rows.hi;
+}
+
+/* Takes the next free block of the r-th local block row: returns the index of its entry (0, 0); *row: entries of a scalar row. */
+static PetscInt take(abut_petsc_matrix *m, size_t r, PetscInt *row)
+{
+    *row = (m->first[3 * r + 1] - m->first[3 * r]);
+    return m->first[3 * r] + 3 * m->slot[r]++;
+}
+
+/* Columns ascend, so each block row gets its blocks left of the diagonal first, then its own column from the diagonal on. */
+static void each_block(abut_petsc_matrix *m, const abut_bsr *A, void (*put)(abut_petsc_matrix *m, PetscInt at, PetscInt row,
+                       int32_t column, const double *v, int transposed))
+{
+    const size_t lo = m->rows.lo;
+    PetscInt row;
+    memset(m->slot, 0, (m->rows.hi - lo) * sizeof *m->slot);
+    for (int32_t c = 0; c < A->n; c++)
+        for (size_t b = A->ptr[c]; b < A->ptr[c + 1]; b++) {
+            const int32_t r = A->row[b];
+            if (is_here(m, r)) {
+                const PetscInt own = take(m, (size_t)r - lo, &row);
+                put(m, own, row, c, A->val + 9 * b, 0);
+            }
+            if (r == c || !is_here(m, c)) continue;
+            const PetscInt other = take(m, (size_t)c - lo, &row);
+            put(m, other, row, r, A->val + 9 * b, 1);
+        }
+}
+
+static void put_columns(abut_petsc_matrix *m, PetscInt at, PetscInt row, int32_t column, const double *v, int transposed)
+{
+    (void)v, (void)transposed;
+    for (int d = 0; d < 3; d++)
+        for (int e = 0; e < 3; e++) m->col[at + d * row + e] = 3 * column + e;
+}
+
+static void put_values(abut_petsc_matrix *m, PetscInt at, PetscInt row, int32_t column, const double *v, int transposed)
+{
+    (void)column;
+    for (int d = 0; d < 3; d++)
+        for (int e = 0; e < 3; e++) m->val[at + d * row + e] = transposed ? v[3 * e + d] : v[3 * d + e];
+}
+
+static void set_pattern(abut_petsc_matrix *m, const abut_bsr *A)
+{
+    const size_t lo = m->rows.lo, n = m->rows.hi - lo;
+    PetscInt *blocks = m->slot, at = 0;
+    memcpy(m->ptr, A->ptr, ((size_t)A->n + 1) * sizeof *m->ptr);
+    memcpy(m->row, A->row, A->nnz * sizeof *m->row);
+    for (int32_t c = 0; c < A->n; c++)
+        for (size_t b = A->ptr[c]; b < A->ptr[c + 1]; b++) {
+            if (is_here(m, A->row[b])) blocks[(size_t)A->row[b] - lo]++;
+            if (is_here(m, c)) blocks[(size_t)c - lo] += A->row[b] != c;
+        }
+    for (size_t r = 0; r < n; r++)
+        for (size_t d = 0; d < 3; d++, at += 3 * blocks[r]) m->first[3 * r + d] = at;
+    m->first[3 * n] = at;
+    m->n = A->n;
+    m->nnz = A->nnz;
+    each_block(m, A, put_columns);
+}
+
+/* Blocks of the rows that are here. */
+static size_t count_blocks(const abut_petsc_matrix *m, const abut_bsr *A)
+{
+    size_t n = 0;
+    for (int32_t c = 0; c < A->n; c++)
+        for (size_t b = A->ptr[c]; b < A->ptr[c + 1]; b++)
+            n += (size_t)is_here(m, A->row[b]) + (size_t)(A->row[b] != c && is_here(m, c));
+    return n;
+}
+
+/* PETSc copies what it gets of a part. */
+static PetscErrorCode create_matrix(abut_petsc_matrix *m, const abut_bsr *A)
+{
+    const PetscInt n = (PetscInt)(3 * (m->rows.hi - m->rows.lo)), all = 3 * A->n;
+    if (!m->is_part) return MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, m->first, m->col, m->val, &m->mat);
+    const PetscErrorCode code =
+        MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, n, n, all, all, m->first, m->col, m->val, &m->mat);
+    free(m->col);
+    free(m->val);
+    m->col = NULL;
+    m->val = NULL;
+    return code;
+}
+
+/* The pattern of A, values zero, in the place of what m had.  ranks: A has the rows of this one whole, and all ranks come here;
+ * NULL: it has all rows.  Fails  ABUT_E_ARG more entries than PETSc numbers; ABUT_E_NOMEM */
+static abut_status matrix_set(abut_petsc_matrix *m, const abut_bsr *A, const abut_ranks *ranks, abut_err *err)
+{
+    matrix_clear(m);
+    m->is_part = ranks && ranks->size > 1;
+    m->rows = abut_ranks_part(ranks, (size_t)A->n);
+    const size_t blocks = count_blocks(m, A);
+    if (9 * blocks >= INT_MAX || A->n > (INT_MAX - 1) / 3)
+        return abut_fail(err, ABUT_E_ARG, "PETSc: %zu entries: its numbers have 32 bits, want less than 2^31", 9 * blocks);
+    if (reserve(m, A, blocks)) return matrix_clear(m), abut_fail(err, ABUT_E_NOMEM, "PETSc: %zu entries", 9 * blocks);
+    set_pattern(m, A);
+    PetscErrorCode code = create_matrix(m, A);
+    if (!code) code = MatSetBlockSize(m->mat, 3);
+    if (!code) code = MatSetOption(m->mat, MAT_SPD, PETSC_TRUE);
+    const abut_status rc = check(code, "the matrix", err);
+    if (rc) matrix_clear(m);
+    return rc;
+}
+
+/* PETSc copies them: they are here only meanwhile. */
+static abut_status fill_part(abut_petsc_matrix *m, const abut_bsr *A, abut_err *err)
+{
+    const size_t entries = (size_t)m->first[3 * (m->rows.hi - m->rows.lo)];
+    m->val = malloc((entries + 1) * sizeof *m->val);
+    if (!m->val) return abut_fail(err, ABUT_E_NOMEM, "PETSc: %zu values", entries);
+    each_block(m, A, put_values);
+    const abut_status rc = check(MatUpdateMPIAIJWithArray(m->mat, m->val), "the values", err);
+    free(m->val);
+    m->val = NULL;
+    return rc;
+}
+
+/* The values of A, which has the pattern. */
+static abut_status matrix_fill(abut_petsc_matrix *m, const abut_bsr *A, abut_err *err)
+{
+    PetscScalar *val;       /* m->val; that it was lent tells the library of new values */
+    if (m->is_part) return fill_part(m, A, err);
+    const abut_status rc = check(MatSeqAIJGetArray(m->mat, &val), "the values", err);
+    if (rc) return rc;
+    each_block(m, A, put_values);
+    return check(MatSeqAIJRestoreArray(m->mat, &val), "the values", err);
+}
+
+/* ---- PCGAMG as this library wants it ---- */
+
+#define DAMPED "0.4"        /* sweeps of ranks: below a half, as an element of four corners touches no more than four of them */
+
+static PetscErrorCode set_option(const char *name, const char *value)
+{
+    return PetscOptionsSetValue(NULL, name, value);
+}
+
+/* Smoothed aggregation of nodes; symmetric Gauss-Seidel sweeps, which converge for every positive definite matrix, so that the
+ * cycle is positive definite.  Chebyshev's, PETSc's default, need a bound on eigenvalues: its estimate is too low where contacts
+ * are stiff.  An aggregate of one or two nodes has fewer unknowns than rigid motions, hence rows of zeros on the coarse level:
+ * the shift, too small to be seen elsewhere, lets the sweeps divide there, 0 by it (start switches inodes off, of
+ * which blocks would be inverted).
+ *
+ * Ranks sweep side by side, each by its own rows, and with more than two of them such sweeps need not converge.  So theirs are
+ * accelerated by Chebyshev's polynomials, with more steps for the bound, which few rows between ranks exceed; where the estimate
+ * turns out too low all the same, they are damped. */
+static PetscErrorCode configure_gamg(PC pc, Mat A, int polynomials, int damped)
+{
+    char shift[32];
+    PetscReal most = 0;
+    Vec diagonal = NULL;
+    PetscErrorCode code = MatCreateVecs(A, &diagonal, NULL);
+    if (!code) code = MatGetDiagonal(A, diagonal);
+    if (!code) code = VecMax(diagonal, NULL, &most);
+    VecDestroy(&diagonal);
+    snprintf(shift, sizeof shift, "%.3e", 1e-13 * (most > 0 ? most : 1));
+    if (!code) code = PCSetType(pc, PCGAMG);
+    if (!code) code = set_option("-abut_mg_levels_pc_sor_diagonal_shift", shift);
+    if (!code) code = PCSetOptionsPrefix(pc, "abut_");
+    if (!code) code = set_option("-abut_pc_gamg_agg_nsmooths", "1");
+    if (!code) code = set_option("-abut_mg_levels_ksp_type", polynomials ? "chebyshev" : "richardson");
+    if (!code) code = set_option("-abut_mg_levels_ksp_chebyshev_esteig", "0,0.1,0,1.2");
+    if (!code) code = set_option("-abut_mg_levels_esteig_ksp_max_it", "20");
+    if (!code) code = set_option("-abut_mg_levels_ksp_richardson_scale", damped ? DAMPED : "1");
+    if (!code) code = set_option("-abut_mg_levels_pc_type", "sor");
+    if (!code) code = PCGAMGSetReuseInterpolation(pc, PETSC_TRUE);
+    return code ? code : PCSetFromOptions(pc);
+}
+
+/* ---- the solvers ---- */
 
 typedef struct backend {
     abut_petsc_matrix A;
@@ -46,7 +312,7 @@ static PetscErrorCode alone(PetscErrorCode (*what)(backend *s), backend *s)
 
 static abut_status make(void **self, MatSolverType direct, abut_err *err)
 {
-    const abut_status rc = abut_petsc_start(err);
+    const abut_status rc = start(err);
     if (rc) return rc;
     backend *s = calloc(1, sizeof *s);
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "PETSc: out of memory");
@@ -88,7 +354,7 @@ static void forget_matrix(backend *s)
     abut_petsc_schwarz_clear(&s->schwarz);
     VecDestroy(&s->b);
     VecDestroy(&s->x);
-    abut_petsc_matrix_clear(&s->A);
+    matrix_clear(&s->A);
     s->factored = 0;
 }
 
@@ -152,7 +418,7 @@ static PetscErrorCode create(backend *s)
     if (!code) code = PCSetOperators(s->pc, s->A.mat, s->A.mat);
     if (code) return code;
     if (s->by_parts) return abut_petsc_schwarz_create(&s->schwarz, s->pc, &s->A, &s->parts, s->where, s->ranks);
-    return s->direct ? configure_direct(s) : abut_petsc_gamg_configure(s->pc, s->A.mat, s->ranks && !s->damped, s->damped);
+    return s->direct ? configure_direct(s) : configure_gamg(s->pc, s->A.mat, s->ranks && !s->damped, s->damped);
 }
 
 static PetscErrorCode set_up(backend *s)
@@ -183,7 +449,7 @@ static abut_status factor_failed(backend *s, abut_err *err)
     PetscInt negative = 0;
     PetscErrorCode code = PCGetFailedReason(s->pc, &why);
     if (!code && why == PC_NOERROR && s->direct && !strcmp(s->direct, MATSOLVERMUMPS)) code = count_negative(s, &negative);
-    abut_status rc = abut_petsc_check(code, "the factorisation", err);
+    abut_status rc = check(code, "the factorisation", err);
     int failed = why != PC_NOERROR || s->schwarz.failed;
     if (!rc) rc = any_of_ranks(s->ranks, &failed, err);
     if (failed && why == PC_NOERROR) why = PC_SUBPC_ERROR;
@@ -198,18 +464,18 @@ static abut_status factor_failed(backend *s, abut_err *err)
 static abut_status renew_once(void *self, const abut_operator *A, abut_err *err)
 {
     backend *s = self;
-    int is_new = !abut_petsc_matrix_fits(&s->A, A->matrix);
+    int is_new = !matrix_fits(&s->A, A->matrix);
     abut_status rc = any_of_ranks(A->ranks, &is_new, err);
     s->factored = 0;
     s->ranks = A->ranks;
     if (!rc && s->by_parts && s->parts.n != s->n) rc = abut_strong_parts_cut(&s->parts, A, err);
     if (!rc && is_new) {
         forget_matrix(s);
-        rc = abut_petsc_matrix_set(&s->A, A->matrix, s->ranks, err);
+        rc = matrix_set(&s->A, A->matrix, s->ranks, err);
     }
-    if (!rc) rc = abut_petsc_matrix_fill(&s->A, A->matrix, err);
-    if (!rc && is_new && s->n) rc = abut_petsc_check(create(s), "the preconditioner", err);
-    if (!rc && s->n) rc = abut_petsc_check(alone(set_up, s), s->direct ? "the factorisation" : "the hierarchy", err);
+    if (!rc) rc = matrix_fill(&s->A, A->matrix, err);
+    if (!rc && is_new && s->n) rc = check(create(s), "the preconditioner", err);
+    if (!rc && s->n) rc = check(alone(set_up, s), s->direct ? "the factorisation" : "the hierarchy", err);
     if (!rc && s->n) rc = factor_failed(s, err);
     if (rc) forget_matrix(s);
     s->factored = !rc;
@@ -247,7 +513,7 @@ static abut_status apply(void *self, const double *b, double *x, abut_err *err)
     VecResetArray(s->b);
     VecResetArray(s->x);
     abut_ranks_join(s->ranks, x, (size_t)s->n, 3 * sizeof *x);
-    return abut_petsc_check(code, "the solution", err);
+    return check(code, "the solution", err);
 }
 
 /* ---- the operations ---- */

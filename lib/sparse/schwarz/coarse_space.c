@@ -317,45 +317,16 @@ static abut_status members_make(abut_coarse_space *c, const int32_t *first, cons
     return ABUT_OK;
 }
 
-/* Rows of A by rows: those that row i is joined with, i itself not, are row[ptr[i] .. ptr[i+1]). */
-typedef struct graph {
-    size_t *ptr;
-    int32_t *row;
-} graph;
-
-static void graph_clear(graph *g)
-{
-    free(g->ptr);
-    free(g->row);
-}
-
-static int graph_make(graph *g, const abut_bsr *A)
-{
-    g->ptr = calloc((size_t)A->n + 1, sizeof *g->ptr);
-    g->row = new_array(2 * A->nnz, sizeof *g->row);
-    if (!g->ptr || !g->row) return 0;
-    for (int32_t j = 0; j < A->n; j++)
-        for (size_t b = A->ptr[j] + 1; b < A->ptr[j + 1]; b++) g->ptr[j + 1]++, g->ptr[A->row[b] + 1]++;
-    for (int32_t i = 0; i < A->n; i++) g->ptr[i + 1] += g->ptr[i];
-    for (int32_t j = 0; j < A->n; j++)
-        for (size_t b = A->ptr[j] + 1; b < A->ptr[j + 1]; b++) {
-            g->row[g->ptr[j]++] = A->row[b];
-            g->row[g->ptr[A->row[b]]++] = j;
-        }
-    for (int32_t i = A->n; i > 0; i--) g->ptr[i] = g->ptr[i - 1];
-    g->ptr[0] = 0;
-    return 1;
-}
-
-/* Lists the rows of set j and the rows that g connects with them, in the order of the search; mark[n] < j on entry.  Returns
- * their number; near NULL: counts only. */
-static int32_t reach_of(const abut_coarse_space *c, const graph *g, int32_t j, int32_t *mark, int32_t *near)
+/* Lists the rows of set j and their neighbours, next[first[i]] .. of row i, in the order of the search; mark[n] < j on entry.
+ * Returns their number; near NULL: counts only. */
+static int32_t reach_of(const abut_coarse_space *c, const size_t *first, const int32_t *next, int32_t j, int32_t *mark,
+                        int32_t *near)
 {
     int32_t n = 0;
     for (int32_t e = c->first[j]; e < c->first[j + 1]; e++) {
         const int32_t i = c->in[e].row;
-        for (size_t a = g->ptr[i]; a <= g->ptr[i + 1]; a++) {
-            const int32_t r = a < g->ptr[i + 1] ? g->row[a] : i;
+        for (size_t a = first[i]; a <= first[i + 1]; a++) {
+            const int32_t r = a < first[i + 1] ? next[a] : i;
             if (mark[r] == j) continue;
             mark[r] = j;
             if (near) near[n] = r;
@@ -367,22 +338,24 @@ static int32_t reach_of(const abut_coarse_space *c, const graph *g, int32_t j, i
 
 static abut_status reach_make(abut_coarse_space *c, const abut_bsr *A, abut_err *err)
 {
-    graph g = { 0 };
-    int32_t *mark = new_array((size_t)c->n, sizeof *mark);
+    size_t *first;
+    int32_t *next, *mark = new_array((size_t)c->n, sizeof *mark);
     c->reach = new_array((size_t)c->k, sizeof *c->reach);
-    const int ok = graph_make(&g, A) && mark && c->reach;
-    if (ok) {
+    abut_status rc = abut_graph_neighbours(abut_bsr_graph(A), &first, &next, err);
+    if (!rc && mark && c->reach) {
         c->reach[0] = 0;
         memset(mark, -1, (size_t)c->n * sizeof *mark);
-        for (int32_t j = 0; j < c->k; j++) c->reach[j + 1] = c->reach[j] + reach_of(c, &g, j, mark, NULL);
+        for (int32_t j = 0; j < c->k; j++) c->reach[j + 1] = c->reach[j] + reach_of(c, first, next, j, mark, NULL);
         c->near = new_array((size_t)c->reach[c->k], sizeof *c->near);
         c->AZ = new_array((size_t)c->reach[c->k], sizeof *c->AZ);
         memset(mark, -1, (size_t)c->n * sizeof *mark);
-        for (int32_t j = 0; j < c->k && c->near; j++) (void)reach_of(c, &g, j, mark, c->near + c->reach[j]);
+        for (int32_t j = 0; j < c->k && c->near; j++) (void)reach_of(c, first, next, j, mark, c->near + c->reach[j]);
     }
-    graph_clear(&g);
+    if (!rc && !(c->near && c->AZ)) rc = no_memory(err);
+    free(first);
+    free(next);
     free(mark);
-    return ok && c->near && c->AZ ? ABUT_OK : no_memory(err);
+    return rc;
 }
 
 /* Near sets by rows. */

@@ -1,4 +1,4 @@
-#include "sparse/product.h"
+#include "sparse/operator.h"
 
 #include "base/fn.h"
 #include "base/par.h"

@@ -1,3 +1,0 @@
-/* solve.c once more, for floats (sparse/own/real.h). */
-#define ABUT_SINGLE
-#include "sparse/own/solve.c"
