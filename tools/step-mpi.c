@@ -1,7 +1,7 @@
 /* step-mpi: what step does, by processes that divide the work; built by `make MPI=1`. */
 #define _DEFAULT_SOURCE     /* on_exit */
 
-#include "base/mpi/ranks_mpi.h"
+#include "base/par.h"
 #include "sparse/petsc/petsc.h"
 #include "tools/step/run.h"
 

@@ -5,7 +5,6 @@
 #define ABUT_FORMATS_SCENE_TREE_H
 
 #include "base/arena.h"
-#include "base/units.h"
 #include "base/words.h"
 
 #include <stdint.h>

@@ -115,3 +115,13 @@ void abut_arena_clear(abut_arena *a)
     a->first = a->cur = NULL;
     a->total = 0;
 }
+
+void *abut_array_new(size_t n, size_t size)
+{
+    return n > SIZE_MAX / size - 1 ? NULL : malloc((n + 1) * size);
+}
+
+void abut_free_all(void *const *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) free(p[i]);
+}

@@ -1,4 +1,4 @@
-/* Scratch memory: mark, allocate, release.  Kernels and inner loops never call malloc. */
+/* Memory: scratch by mark, allocate, release; arrays of malloc.  Kernels and inner loops never call malloc. */
 #ifndef ABUT_BASE_ARENA_H
 #define ABUT_BASE_ARENA_H
 
@@ -29,5 +29,11 @@ void abut_arena_clear(abut_arena *a);
 
 #define ABUT_NEW(arena, type, n) ((type *)abut_arena_alloc((arena), (size_t)(n), sizeof(type)))
 #define ABUT_ROOM(arena, type, n) ((type *)abut_arena_room((arena), (size_t)(n), sizeof(type)))
+
+/** Returns malloc'ed room for n items of `size` bytes, at least one; NULL: out of memory, or more than there are addresses. */
+void *abut_array_new(size_t n, size_t size);
+/** Frees malloc'ed arrays; NULL is fine. */
+#define ABUT_FREE(...) abut_free_all((void *[]){ __VA_ARGS__ }, sizeof((void *[]){ __VA_ARGS__ }) / sizeof(void *))
+void abut_free_all(void *const *p, size_t n);
 
 #endif

@@ -5,7 +5,6 @@
 #include "geom/dist.h"
 #include "geom/dist_lanes.h"
 #include "math/lanes.h"
-#include "math/spd_lanes.h"
 #include "sparse/packed_lanes.h"
 
 #include <assert.h>

@@ -6,7 +6,7 @@
 #define ABUT_ENERGY_ELASTIC_H
 
 #include "base/arena.h"
-#include "base/ranks.h"
+#include "base/par.h"
 #include "energy/material/model_laws.h"
 
 struct abut_terms;

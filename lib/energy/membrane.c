@@ -1,6 +1,6 @@
 #include "energy/membrane.h"
 
-#include "math/spd_lanes.h"
+#include "math/lanes.h"
 
 #include <assert.h>
 #include <math.h>

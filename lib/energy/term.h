@@ -7,7 +7,7 @@
 #define ABUT_ENERGY_TERM_H
 
 #include "base/arena.h"
-#include "base/ranks.h"
+#include "base/par.h"
 #include "contact/pairs.h"
 #include "contact/step_bound.h"
 #include "model/model.h"

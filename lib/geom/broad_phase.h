@@ -7,7 +7,7 @@
 #ifndef ABUT_GEOM_BROAD_PHASE_H
 #define ABUT_GEOM_BROAD_PHASE_H
 
-#include "base/ranks.h"
+#include "base/par.h"
 #include "geom/broad_phase_inline.h"
 #include "geom/bvh.h"
 

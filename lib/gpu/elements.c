@@ -1,5 +1,6 @@
 #include "gpu/elements.h"
 
+#include "base/arena.h"
 #include "base/order.h"
 #include "energy/membrane.h"
 #include "energy/membrane_inline.h"
@@ -103,11 +104,7 @@ abut_status abut_gpu_tets_init(abut_gpu_tets *t, abut_queue *q, const abut_elast
     if (rc) return rc;
     rc = tet_columns_make(e, &c) ? tets_upload(t, e, &c, err)
                                  : abut_fail(err, ABUT_E_NOMEM, "tets of a device: %zu of them", t->nt);
-    free(c.node);
-    free(c.model);
-    free(c.B);
-    free(c.mu);
-    free(c.lambda);
+    ABUT_FREE(c.node, c.model, c.B, c.mu, c.lambda);
     if (rc) abut_gpu_tets_clear(t);
     return rc;
 }
@@ -247,12 +244,7 @@ abut_status abut_gpu_codim_init(abut_gpu_codim *s, abut_queue *q, const abut_cod
                             .nv = (size_t)thin->model->nv, .kappa = ABUT_STRAIN_KAPPA_MIN };
     const abut_status rc = codim_columns_make(thin, &c) ? codim_upload(s, &c, err)
                                                   : abut_fail(err, ABUT_E_NOMEM, "thin elements of a device: %zu", thin->n);
-    free(c.node);
-    free(c.model);
-    free(c.B);
-    free(c.law);
-    free(c.limit);
-    free(c.rod);
+    ABUT_FREE(c.node, c.model, c.B, c.law, c.limit, c.rod);
     if (rc) abut_gpu_codim_clear(s);
     return rc;
 }

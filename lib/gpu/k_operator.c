@@ -1,5 +1,6 @@
 /* The operator (gpu/operator.h): products with a block matrix and with element matrices, diagonal blocks, preconditioners. */
 #include "gpu/kernel.h"
+#include "math/elementary_inline.h"
 #include "math/mat3.h"
 
 enum { CHUNK = 32 /* rows of the operator */, PIECE = 16 /* terms that are summed apart */ };
@@ -218,26 +219,6 @@ enum { MEMBERS = 16, NUMBERS = WIDE * WIDE };
 
 enum { AXIS_BITS = 16 };
 
-/* Place on Hilbert's curve of a cube, by numbers of 16 bits along the axes (Skilling 2004, "Programming the Hilbert curve"). */
-ABUT_FN uint64_t hilbert_place(uint32_t v[3])
-{
-    uint32_t turned = 0;
-    for (uint32_t bit = 1u << (AXIS_BITS - 1); bit > 1; bit >>= 1)
-        for (int k = 0; k < 3; k++) {
-            const uint32_t low = bit - 1, swapped = v[k] & bit ? low : (v[0] ^ v[k]) & low;
-            v[0] ^= swapped;
-            if (!(v[k] & bit)) v[k] ^= swapped;
-        }
-    v[1] ^= v[0];
-    v[2] ^= v[1];
-    for (uint32_t bit = 1u << (AXIS_BITS - 1); bit > 1; bit >>= 1)
-        if (v[2] & bit) turned ^= bit - 1;
-    uint64_t place = 0;
-    for (int b = AXIS_BITS - 1; b >= 0; b--)
-        for (int k = 0; k < 3; k++) place = place << 1 | ((v[k] ^ turned) >> b & 1);
-    return place;
-}
-
 ABUT_KERNEL(cluster_key, abut_cluster_args)
 {
     const double *x = a->x + 3 * (size_t)a->node[i], half = 1 << (AXIS_BITS - 1);
@@ -246,7 +227,7 @@ ABUT_KERNEL(cluster_key, abut_cluster_args)
         const double at = floor((x[k] - a->origin[k]) / a->unit) + half;
         v[k] = at > 0 ? at < 2 * half ? (uint32_t)at : 2 * (uint32_t)half - 1 : 0;
     }
-    a->key[i] = hilbert_place(v);
+    a->key[i] = abut_hilbert(v, AXIS_BITS);
     a->row[i] = (int32_t)i;
 }
 

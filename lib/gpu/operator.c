@@ -1,5 +1,6 @@
 #include "gpu/operator.h"
 
+#include "base/arena.h"
 #include "sparse/bsr.h"
 #include "sparse/packed_inline.h"
 #include "sparse/packed_lanes.h"
@@ -37,18 +38,8 @@ typedef struct layout {
 
 static void layout_free(layout *l)
 {
-    free(l->corner_row);
-    free(l->node);
-    free(l->col);
-    free(l->first);
-    free(l->length);
-    free(l->below);
-    free(l->across);
-    free(l->diagonal);
-    free(l->part_first);
-    free(l->item);
-    free(l->at);
-    free(l->mirror);
+    ABUT_FREE(l->corner_row, l->node, l->col, l->first, l->length, l->below, l->across, l->diagonal, l->part_first, l->item,
+              l->at, l->mirror);
 }
 
 static void *array(size_t n, size_t size) { return calloc(n + 1, size); }

@@ -1,3 +1,4 @@
+#include "base/arena.h"
 #include "base/order.h"
 #include "gpu/operator.h"
 
@@ -15,9 +16,7 @@ enum { CLUSTER = 16, WIDE = 3 * CLUSTER, CLUSTERS_AT_ONCE = 4096, PLACE_BITS = 4
 
 void abut_bisection_clear(abut_bisection *b)
 {
-    free(b->part);
-    free(b->first);
-    free(b->member);
+    ABUT_FREE(b->part, b->first, b->member);
     *b = (abut_bisection){ 0 };
 }
 
@@ -156,10 +155,7 @@ typedef struct pairs {
 
 static void pairs_free(pairs *p)
 {
-    free(p->first);
-    free(p->at);
-    free(p->row);
-    free(p->col);
+    ABUT_FREE(p->first, p->at, p->row, p->col);
 }
 
 /* Visits all blocks, row by row: counts those of each pair of parts behind first[], or fills from there on. */

@@ -1,5 +1,6 @@
 #include "graph/graph.h"
 
+#include "base/arena.h"
 #include "base/order.h"
 #include "graph/dual.h"
 
@@ -95,9 +96,7 @@ abut_status abut_graph_order_nested_dissection(abut_graph G, int32_t *perm, abut
         errno = 0;
         rc = metis_status(METIS_NodeND(&nvtxs, ptr, adj, NULL, options, perm, inverse), "ordering", err);
     }
-    free(ptr);
-    free(adj);
-    free(inverse);
+    ABUT_FREE(ptr, adj, inverse);
     return rc;
 }
 
@@ -157,10 +156,7 @@ abut_status abut_graph_cut(abut_graph G, const int32_t *weight, int32_t k, int32
                                               part), "partition of rows", err);
     }
     if (!rc) fill_empty(G.n, k, part, size);
-    free(ptr);
-    free(adj);
-    free(heavy);
-    free(size);
+    ABUT_FREE(ptr, adj, heavy, size);
     return rc;
 }
 
@@ -211,12 +207,7 @@ typedef struct node_graph {
 
 static void node_graph_clear(node_graph *g)
 {
-    free(g->id);
-    free(g->first);
-    free(g->col);
-    free(g->mark);
-    free(g->at);
-    free(g->tet);
+    ABUT_FREE(g->id, g->first, g->col, g->mark, g->at, g->tet);
 }
 
 /* Row i of the graph into out (NULL: only counted); mark[n] holds no `seen` yet. */
@@ -286,10 +277,7 @@ static abut_status cut_nodes(int32_t nv, int32_t nt, const int32_t *tet, int32_t
     }
     for (int32_t v = 0; v < nv && !rc; v++) node[v] = g.id[v] < 0 ? -1 : part[g.id[v]];
     node_graph_clear(&g);
-    free(weight);
-    free(ptr);
-    free(adj);
-    free(part);
+    ABUT_FREE(weight, ptr, adj, part);
     return rc;
 }
 

@@ -1,5 +1,5 @@
-/* Doubles by their bits (exponents, powers of two), logarithms and angles, the same on every machine.  Logarithms and angles have
- * the bits of those of four numbers at once (math/lanes.h). */
+/* Doubles by their bits (exponents, powers of two), logarithms and angles, places on Hilbert's curve, the same on every machine.
+ * Logarithms and angles have the bits of those of four numbers at once (math/lanes.h). */
 #ifndef ABUT_MATH_ELEMENTARY_INLINE_H
 #define ABUT_MATH_ELEMENTARY_INLINE_H
 
@@ -107,6 +107,34 @@ ABUT_FN double abut_atan2(double y, double x)
     r = steep ? half_pi - (r - rest_of_it) : r;
     r = x < 0 ? 2 * half_pi - (r - 2 * rest_of_it) : r;
     return y < 0 || (y == 0 && 1 / y < 0) ? -r : r;
+}
+
+/** Place of a cell of the grid of 2^bits cells a side on its Hilbert curve; cell[k] < 2^bits, bits <= 21.  Consecutive places are
+ * cells with a common face.
+ * Source: Skilling 2004, Programming the Hilbert curve (AIP Conf. Proc. 707, 381). */
+ABUT_FN uint64_t abut_hilbert(const uint32_t cell[3], int bits)
+{
+    uint32_t c[3] = { cell[0], cell[1], cell[2] };
+    const uint32_t top = 1u << (bits - 1);
+    for (uint32_t q = top; q > 1; q >>= 1)      /* undo the rotations and reflections of the cubes around */
+        for (int i = 0; i < 3; i++) {
+            const uint32_t low = q - 1, t = (c[0] ^ c[i]) & low;
+            if (c[i] & q) {
+                c[0] ^= low;
+            } else {
+                c[0] ^= t;
+                c[i] ^= t;
+            }
+        }
+    c[1] ^= c[0];       /* Gray code */
+    c[2] ^= c[1];
+    uint32_t flip = 0;
+    for (uint32_t q = top; q > 1; q >>= 1)
+        if (c[2] & q) flip ^= q - 1;
+    uint64_t place = 0;
+    for (int b = bits - 1; b >= 0; b--)
+        for (int i = 0; i < 3; i++) place = place << 1 | ((c[i] ^ flip) >> b & 1);
+    return place;
 }
 
 #endif

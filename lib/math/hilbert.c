@@ -1,37 +1,13 @@
 #include "math/hilbert.h"
 
 #include "base/par.h"
+#include "math/elementary_inline.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { BITS = 10 /* of a coordinate */, DIGIT = 15 /* bits that are sorted at a time */, DIGITS = 1 << DIGIT };
-
-uint64_t abut_hilbert(const uint32_t cell[3], int bits)
-{
-    uint32_t c[3] = { cell[0], cell[1], cell[2] };
-    const uint32_t top = 1u << (bits - 1);
-    for (uint32_t q = top; q > 1; q >>= 1)      /* undo the rotations and reflections of the cubes around */
-        for (int i = 0; i < 3; i++) {
-            const uint32_t low = q - 1, t = (c[0] ^ c[i]) & low;
-            if (c[i] & q) {
-                c[0] ^= low;
-            } else {
-                c[0] ^= t;
-                c[i] ^= t;
-            }
-        }
-    c[1] ^= c[0];       /* Gray code */
-    c[2] ^= c[1];
-    uint32_t flip = 0;
-    for (uint32_t q = top; q > 1; q >>= 1)
-        if (c[2] & q) flip ^= q - 1;
-    uint64_t place = 0;
-    for (int b = bits - 1; b >= 0; b--)
-        for (int i = 0; i < 3; i++) place = place << 1 | ((c[i] ^ flip) >> b & 1);
-    return place;
-}
 
 /* The cube around the points of a group. */
 typedef struct cube {

@@ -7,11 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Place of a cell of the grid of 2^bits cells a side on its Hilbert curve; cell[k] < 2^bits, bits <= 21.  Consecutive places are
- * cells with a common face.
- * Source: Skilling 2004, Programming the Hilbert curve (AIP Conf. Proc. 707, 381). */
-uint64_t abut_hilbert(const uint32_t cell[3], int bits);
-
 /** order[n]: the points x[3 n] group by group; a group is ordered along a Hilbert curve through the cube around it, and points of
  * one cell keep their order.  The same for any thread count.
  *

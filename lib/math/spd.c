@@ -1,7 +1,7 @@
 #include "math/spd.h"
 
 #include "math/spd_inline.h"
-#include "math/spd_lanes.h"
+#include "math/lanes.h"
 
 #include <float.h>
 

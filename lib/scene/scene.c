@@ -1,6 +1,6 @@
 #include "scene/scene.h"
 
-#include "base/units.h"
+#include "base/words.h"
 #include "geom/quadrature.h"
 #include "mesh/mesh.h"
 #include "mesh/tet_nodes.h"

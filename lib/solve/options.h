@@ -21,7 +21,7 @@ struct abut_barrier_hessian_ops;    /* energy/barrier.h */
 struct abut_search_ops;     /* solve/search/search_ops.h */
 struct abut_watch;          /* gpu/machine.h */
 struct abut_own_term;       /* energy/term.h */
-struct abut_ranks;          /* base/ranks.h */
+struct abut_ranks;          /* base/par.h */
 
 /* Rules that end a minimisation (solve/search/minimise.h). */
 enum { ABUT_STOP_NEWTON, ABUT_STOP_PUBLISHED, ABUT_STOP_CHARACTERISTIC, ABUT_STOP_GRADIENT, ABUT_STOP_STEP, ABUT_STOPS };

@@ -1,4 +1,4 @@
-/* Division of the work of a step over ranks (base/ranks.h).
+/* Division of the work of a step over ranks (base/par.h).
  *
  * All ranks have the same objective, positions and contacts of a search, to the bit.  These are divided:
  * candidates of contacts, their tests at a point, step bounds and proofs of the path (contact/candidates.h); energy and forces

@@ -1,5 +1,6 @@
 #include "sparse/bsr.h"
 
+#include "base/arena.h"
 #include "base/fn.h"
 #include "base/par.h"
 
@@ -11,11 +12,6 @@
 static abut_status no_memory(abut_err *err)
 {
     return abut_fail(err, ABUT_E_NOMEM, "matrix: out of memory");
-}
-
-static void *new_array(size_t n, size_t size)
-{
-    return n > SIZE_MAX / size - 1 ? NULL : malloc((n + 1) * size);
 }
 
 /* ---- the pattern: the union of the sets ---- */
@@ -71,13 +67,13 @@ static size_t merge_column(const merge *m, int32_t c, int32_t *out)
 /* ptr and row of the union in fresh arrays. */
 static abut_status merge_sets(const merge *m, int32_t n, size_t **ptr_out, int32_t **row_out, abut_err *err)
 {
-    size_t *ptr = new_array((size_t)n, sizeof *ptr);
+    size_t *ptr = abut_array_new((size_t)n, sizeof *ptr);
     if (!ptr) return no_memory(err);
     ptr[0] = 0;
     #pragma omp parallel for schedule(static) if ((size_t)n >= ABUT_PAR_MIN)
     for (int32_t c = 0; c < n; c++) ptr[c + 1] = merge_column(m, c, NULL);
     for (int32_t c = 0; c < n; c++) ptr[c + 1] += ptr[c];
-    int32_t *row = ptr[n] < UINT32_MAX / 2 ? new_array(ptr[n], sizeof *row) : NULL;
+    int32_t *row = ptr[n] < UINT32_MAX / 2 ? abut_array_new(ptr[n], sizeof *row) : NULL;
     if (!row) {
         free(ptr);
         return no_memory(err);
@@ -142,28 +138,17 @@ static void transpose(const abut_bsr *A, int threads, size_t *start, size_t *tpt
 static abut_status set_pattern(abut_bsr *A, size_t *ptr, int32_t *row, abut_err *err)
 {
     const size_t n = (size_t)A->n, nnz = ptr[n];
-    size_t *tptr = new_array(n, sizeof *tptr);
-    uint32_t *tslot = new_array(nnz, sizeof *tslot);
-    int32_t *tcol = new_array(nnz, sizeof *tcol);
-    double *val = new_array(nnz, 9 * sizeof *val);
+    size_t *tptr = abut_array_new(n, sizeof *tptr);
+    uint32_t *tslot = abut_array_new(nnz, sizeof *tslot);
+    int32_t *tcol = abut_array_new(nnz, sizeof *tcol);
+    double *val = abut_array_new(nnz, 9 * sizeof *val);
     const int threads = n >= ABUT_PAR_MIN ? abut_threads() : 1;
     size_t *start = calloc((size_t)threads * n + 1, sizeof *start);
     if (!tptr || !tslot || !tcol || !val || !start) {
-        free(start);
-        free(tptr);
-        free(tslot);
-        free(tcol);
-        free(val);
-        free(ptr);
-        free(row);
+        ABUT_FREE(start, tptr, tslot, tcol, val, ptr, row);
         return no_memory(err);
     }
-    free(A->ptr);
-    free(A->row);
-    free(A->val);
-    free(A->plan->tptr);
-    free(A->plan->tslot);
-    free(A->plan->tcol);
+    ABUT_FREE(A->ptr, A->row, A->val, A->plan->tptr, A->plan->tslot, A->plan->tcol);
     A->ptr = ptr;
     A->row = row;
     A->val = val;
@@ -251,15 +236,9 @@ void abut_bsr_clear(abut_bsr *A)
 {
     if (A->plan) {
         for (int s = 0; s < A->plan->nsets; s++) abut_set_plan_clear(&A->plan->set[s]);
-        free(A->plan->set);
-        free(A->plan->tptr);
-        free(A->plan->tslot);
-        free(A->plan->tcol);
-        free(A->plan);
+        ABUT_FREE(A->plan->set, A->plan->tptr, A->plan->tslot, A->plan->tcol, A->plan);
     }
-    free(A->ptr);
-    free(A->row);
-    free(A->val);
+    ABUT_FREE(A->ptr, A->row, A->val);
     *A = (abut_bsr){ 0 };
 }
 

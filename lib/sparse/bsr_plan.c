@@ -1,3 +1,4 @@
+#include "base/arena.h"
 #include "sparse/bsr.h"
 
 #include "base/fn.h"
@@ -151,15 +152,7 @@ struct abut_chunks {
 static void chunks_free(struct abut_chunks **p)
 {
     if (!*p) return;
-    free((*p)->first);
-    free((*p)->block);
-    free((*p)->keep);
-    free((*p)->ptr);
-    free((*p)->transposed);
-    free((*p)->item);
-    free((*p)->kept);
-    free((*p)->sum);
-    free(*p);
+    ABUT_FREE((*p)->first, (*p)->block, (*p)->keep, (*p)->ptr, (*p)->transposed, (*p)->item, (*p)->kept, (*p)->sum, *p);
     *p = NULL;
 }
 
@@ -222,33 +215,31 @@ static void fill_parts(const abut_set_plan *s, struct abut_chunks *p, uint32_t *
     }
 }
 
-static void *array(size_t n, size_t size) { return malloc((n + 1) * size); }
-
 /* Makes s->chunks; the other members of *s must be made.  Fails  ABUT_E_NOMEM */
 static abut_status chunks_make(abut_set_plan *s, const abut_elements *set, abut_err *err)
 {
     const size_t each = abut_elements_at_once(set), n = (set->n + each - 1) / each;
     struct abut_chunks *p = calloc(1, sizeof *p);
-    uint32_t *items = calloc(n + 1, sizeof *items), *next = array(n, sizeof *next);
+    uint32_t *items = calloc(n + 1, sizeof *items), *next = abut_array_new(n, sizeof *next);
     int ok = p && items && next;
     if (ok) {
         p->n = n;
         p->elements = each;
         p->blocks = (uint32_t)(each * abut_packed_size(set->corners) / 9);
         p->first = calloc(n + 1, sizeof *p->first);
-        p->kept = array(s->nb, sizeof *p->kept);
+        p->kept = abut_array_new(s->nb, sizeof *p->kept);
         ok = p->first && p->kept;
     }
     if (ok) {
         count_parts(s, p, items);
         p->nparts = p->first[n] = sum_up(p->first, n);
         memcpy(next, p->first, n * sizeof *next);
-        p->block = array(p->nparts, sizeof *p->block);
-        p->keep = array(p->nparts, sizeof *p->keep);
-        p->ptr = array(p->nparts, sizeof *p->ptr);
-        p->transposed = array(p->nparts, sizeof *p->transposed);
-        p->item = array(sum_up(items, n), sizeof *p->item);
-        p->sum = array(p->nkept, 9 * sizeof *p->sum);
+        p->block = abut_array_new(p->nparts, sizeof *p->block);
+        p->keep = abut_array_new(p->nparts, sizeof *p->keep);
+        p->ptr = abut_array_new(p->nparts, sizeof *p->ptr);
+        p->transposed = abut_array_new(p->nparts, sizeof *p->transposed);
+        p->item = abut_array_new(sum_up(items, n), sizeof *p->item);
+        p->sum = abut_array_new(p->nkept, 9 * sizeof *p->sum);
         ok = p->block && p->keep && p->ptr && p->transposed && p->item && p->sum;
     }
     if (ok) {
@@ -331,18 +322,9 @@ static abut_status no_memory(abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "matrix: out of memory");
 }
 
-static void *new_array(size_t n, size_t size)
-{
-    return n > SIZE_MAX / size - 1 ? NULL : malloc((n + 1) * size);
-}
-
 void abut_set_plan_clear(abut_set_plan *p)
 {
-    free(p->col);
-    free(p->row);
-    free(p->slot);
-    free(p->ptr);
-    free(p->item);
+    ABUT_FREE(p->col, p->row, p->slot, p->ptr, p->item);
     chunks_free(&p->chunks);
     if (p->vertices) abut_bsr_clear(p->vertices);
     free(p->vertices);
@@ -414,11 +396,11 @@ static abut_status set_plan_fill(abut_set_plan *p, int32_t n, const uint32_t *en
         for (uint32_t k = c ? end[c - 1] : 0; k < end[c]; k++) nb += ent[k].row != last, last = ent[k].row;
     }
     p->nb = nb;
-    p->col = new_array((size_t)n, sizeof *p->col);
-    p->row = new_array(nb, sizeof *p->row);
-    p->slot = new_array(nb, sizeof *p->slot);
-    p->ptr = new_array(nb, sizeof *p->ptr);
-    p->item = new_array(total, sizeof *p->item);
+    p->col = abut_array_new((size_t)n, sizeof *p->col);
+    p->row = abut_array_new(nb, sizeof *p->row);
+    p->slot = abut_array_new(nb, sizeof *p->slot);
+    p->ptr = abut_array_new(nb, sizeof *p->ptr);
+    p->item = abut_array_new(total, sizeof *p->item);
     if (!p->col || !p->row || !p->slot || !p->ptr || !p->item) return no_memory(err);
     size_t b = 0;
     for (int32_t c = 0; c < n; c++) {
@@ -444,11 +426,12 @@ static abut_status rows_plan_make(abut_set_plan *p, int32_t n, const abut_elemen
     if (set->n > most)
         return abut_fail(err, ABUT_E_ARG, "matrix: element set %d has %zu elements, at most %zu fit", s, set->n, most);
     uint16_t number[ABUT_CORNERS_MAX * ABUT_CORNERS_MAX];
-    uint32_t *end = new_array((size_t)n, sizeof *end);
-    int32_t *first = new_array((size_t)n, sizeof *first), *corner = new_array((size_t)set->corners * set->n, sizeof *corner);
+    uint32_t *end = abut_array_new((size_t)n, sizeof *end);
+    int32_t *first = abut_array_new((size_t)n, sizeof *first);
+    int32_t *corner = abut_array_new((size_t)set->corners * set->n, sizeof *corner);
     entry *ent = NULL;
     abut_status rc;
-    if (first && end && corner) ent = new_array(column_starts(n, set, end), sizeof *ent);
+    if (first && end && corner) ent = abut_array_new(column_starts(n, set, end), sizeof *ent);
     if (ent) {
         number_blocks(set->corners, number);
         abut_list_groups(set->row, (size_t)set->corners * set->n, n, first, corner);
@@ -457,10 +440,7 @@ static abut_status rows_plan_make(abut_set_plan *p, int32_t n, const abut_elemen
     } else {
         rc = no_memory(err);
     }
-    free(first);
-    free(end);
-    free(corner);
-    free(ent);
+    ABUT_FREE(first, end, corner, ent);
     if (!rc && set->n && (set->make || set->rank)) rc = chunks_make(p, set, err);
     return rc;
 }
@@ -469,7 +449,7 @@ static abut_status rows_plan_make(abut_set_plan *p, int32_t n, const abut_elemen
 static abut_status selected_plan_make(abut_set_plan *p, int32_t n, const abut_elements *set, int s, abut_err *err)
 {
     const size_t corners = (size_t)set->corners * set->n;
-    int32_t *row = new_array(corners, sizeof *row);
+    int32_t *row = abut_array_new(corners, sizeof *row);
     if (!row) return no_memory(err);
     for (size_t k = 0; k < corners; k++) row[k] = set->row[k] < 0 ? -1 : set->map->col[set->row[k]];
     abut_elements selected = *set;

@@ -1,5 +1,6 @@
 #include "sparse/elements.h"
 
+#include "base/arena.h"
 #include "base/fn.h"
 #include "base/par.h"
 
@@ -25,9 +26,7 @@ static abut_status map_check_entries(const abut_row_map *W, abut_err *err)
 
 static void back_clear(abut_row_map *W)
 {
-    free(W->back_first);
-    free(W->back_row);
-    free(W->back_weight);
+    ABUT_FREE(W->back_first, W->back_row, W->back_weight);
     W->back_first = W->back_row = NULL;
     W->back_weight = NULL;
 }
@@ -93,9 +92,7 @@ void abut_row_map_apply_transposed(const abut_row_map *W, const double *y, doubl
 
 void abut_row_map_clear(abut_row_map *W)
 {
-    free(W->first);
-    free(W->col);
-    free(W->weight);
+    ABUT_FREE(W->first, W->col, W->weight);
     back_clear(W);
     *W = (abut_row_map){ 0 };
 }

@@ -8,7 +8,7 @@
 #define ABUT_SPARSE_ELEMENTS_H
 
 #include "base/err.h"
-#include "base/ranks.h"
+#include "base/par.h"
 #include "sparse/packed_inline.h"
 
 #include <stddef.h>
@@ -79,7 +79,7 @@ const double *abut_elements_packed(const abut_elements *e, size_t lo, size_t hi,
 
 /* ---- the elements of a rank ----
  *
- * The elements of sets that touch the rows of one rank (base/ranks.h), of which its part of a matrix is the sum.
+ * The elements of sets that touch the rows of one rank (base/par.h), of which its part of a matrix is the sum.
  *
  * Values are read in place.  Rows keep their numbers.  Rows of the rank are complete, rows that share an element with them are
  * partial, and all others are empty. */

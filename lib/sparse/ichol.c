@@ -1,5 +1,7 @@
 #include "sparse/ichol.h"
 
+#include "base/arena.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,9 +58,7 @@ abut_status abut_band_order(const abut_bsr *A, int32_t *order, abut_err *err)
         (void)walk(&g, order[done + n - 1], 2, order + done);
         done += n;
     }
-    free(g.first);
-    free(g.next);
-    free(g.seen);
+    ABUT_FREE(g.first, g.next, g.seen);
     for (int32_t a = 0, b = A->n - 1; a < b && !rc; a++, b--) {
         const int32_t t = order[a];
         order[a] = order[b], order[b] = t;

@@ -1,5 +1,6 @@
 #include "sparse/lbfgs.h"
 
+#include "base/arena.h"
 #include "base/par.h"
 #include "sparse/pcg.h"
 
@@ -33,10 +34,7 @@ abut_status abut_lbfgs_size(abut_lbfgs *l, size_t size, int most, abut_err *err)
 
 void abut_lbfgs_clear(abut_lbfgs *l)
 {
-    free(l->s);
-    free(l->y);
-    free(l->ys);
-    free(l->part);
+    ABUT_FREE(l->s, l->y, l->ys, l->part);
     *l = (abut_lbfgs){ 0 };
 }
 

@@ -1,5 +1,6 @@
 #include "sparse/operator.h"
 
+#include "base/arena.h"
 #include "base/fn.h"
 #include "base/par.h"
 
@@ -29,12 +30,7 @@ struct abut_product {
 
 static void corners_clear(set_corners *c)
 {
-    free(c->row);
-    free(c->first);
-    free(c->corner);
-    free(c->force);
-    free(c->x);
-    free(c->y);
+    ABUT_FREE(c->row, c->first, c->corner, c->force, c->x, c->y);
     *c = (set_corners){ 0 };
 }
 
@@ -45,8 +41,6 @@ void abut_product_free(abut_product **p)
     free(*p);
     *p = NULL;
 }
-
-static void *array(size_t n, size_t size) { return malloc((n + 1) * size); }
 
 static void corners_fill(set_corners *c, size_t corners)
 {
@@ -65,12 +59,12 @@ static abut_status corners_make(set_corners *c, int32_t n, const abut_elements *
     if (corners > UINT32_MAX) return abut_fail(err, ABUT_E_ARG, "product: element set %d has %zu corners", s, corners);
     c->map = e->map && e->map->first ? e->map : NULL;
     c->rows = c->map ? c->map->rows : n;
-    c->row = array(corners, sizeof *c->row);
+    c->row = abut_array_new(corners, sizeof *c->row);
     c->first = calloc((size_t)c->rows + 1, sizeof *c->first);
-    c->corner = array(corners, sizeof *c->corner);
-    c->force = array(corners, 3 * sizeof *c->force);
-    c->x = c->map ? array((size_t)c->rows, 3 * sizeof *c->x) : NULL;
-    c->y = c->map ? array((size_t)c->rows, 3 * sizeof *c->y) : NULL;
+    c->corner = abut_array_new(corners, sizeof *c->corner);
+    c->force = abut_array_new(corners, 3 * sizeof *c->force);
+    c->x = c->map ? abut_array_new((size_t)c->rows, 3 * sizeof *c->x) : NULL;
+    c->y = c->map ? abut_array_new((size_t)c->rows, 3 * sizeof *c->y) : NULL;
     if (!c->row || !c->first || !c->corner || !c->force || (c->map && (!c->x || !c->y)))
         return abut_fail(err, ABUT_E_NOMEM, "product: %zu corners of element set %d", corners, s);
     const int32_t *selected = e->map && !c->map ? e->map->col : NULL;
@@ -87,7 +81,7 @@ static abut_status corners_make(set_corners *c, int32_t n, const abut_elements *
 static abut_status rows_keep(set_corners *c, const abut_elements *e, abut_err *err)
 {
     const size_t corners = (size_t)e->corners * e->n;
-    c->row = array(corners, sizeof *c->row);
+    c->row = abut_array_new(corners, sizeof *c->row);
     if (!c->row) return abut_fail(err, ABUT_E_NOMEM, "product: %zu corners", corners);
     if (corners) memcpy(c->row, e->row, corners * sizeof *c->row);
     return ABUT_OK;

@@ -2,7 +2,7 @@
 #ifndef ABUT_SPARSE_OPERATOR_H
 #define ABUT_SPARSE_OPERATOR_H
 
-#include "base/ranks.h"
+#include "base/par.h"
 #include "sparse/bsr.h"
 
 /* Some of the element matrices that an operator is the sum of (sparse/elements.h). */

@@ -1,5 +1,7 @@
 #include "sparse/woodbury.h"
 
+#include "base/arena.h"
+
 #include <assert.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -200,9 +202,6 @@ abut_precond abut_woodbury_precond(abut_woodbury *s)
 
 void abut_woodbury_clear(abut_woodbury *s)
 {
-    free(s->row);
-    free(s->P);
-    free(s->K);
-    free(s->y);
+    ABUT_FREE(s->row, s->P, s->K, s->y);
     *s = (abut_woodbury){ 0 };
 }

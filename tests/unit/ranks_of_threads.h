@@ -1,9 +1,8 @@
-/* Ranks (base/ranks.h) that are threads of one process: what a loop over them calls `body` with sees them as processes. */
+/* Ranks (base/par.h) that are threads of one process: what a loop over them calls `body` with sees them as processes. */
 #ifndef ABUT_TESTS_RANKS_OF_THREADS_H
 #define ABUT_TESTS_RANKS_OF_THREADS_H
 
 #include "base/par.h"
-#include "base/ranks.h"
 
 #include <pthread.h>
 #include <stdlib.h>

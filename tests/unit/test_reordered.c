@@ -1,5 +1,5 @@
 #include "base/rng.h"
-#include "math/hilbert.h"
+#include "math/elementary_inline.h"
 #include "model/tets.h"
 #include "solve/objective.h"
 

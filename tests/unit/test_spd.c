@@ -1,6 +1,6 @@
 #include "base/rng.h"
 #include "math/spd.h"
-#include "math/spd_lanes.h"
+#include "math/lanes.h"
 
 #include "check.h"
 

@@ -1,5 +1,5 @@
 /* Units of quantities against their definitions. */
-#include "base/units.h"
+#include "base/words.h"
 
 #include "check.h"
 

@@ -31,7 +31,7 @@ typedef enum abut_opt_kind {
     ABUT_OPT_FLAG = 1,  /* int *: 1 when given                        */
     ABUT_OPT_MAY,       /* const char **: the next word if that is no option, else "" */
     ABUT_OPT_INT,       /* int *: decimal                             */
-    ABUT_OPT_REAL,      /* double *: finite, in the SI unit `unit`; other units of the quantity may be given (base/units.h) */
+    ABUT_OPT_REAL,      /* double *: finite, in the SI unit `unit`; other units of the quantity may be given (base/words.h) */
     ABUT_OPT_TEXT,      /* const char **                              */
     ABUT_OPT_OUTPUT,    /* const char **: a file that is written, no other one of the command line */
     ABUT_OPT_OUTPUT_TEXT,   /* the same; "-" is standard output */

@@ -1,6 +1,6 @@
 #include "tools/cli/options.h"
 
-#include "base/units.h"
+#include "base/words.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 #include "tools/step/options.h"
 
-#include "base/units.h"
+#include "base/words.h"
 #include "energy/friction.h"
 #include "solve/step/record.h"
 #include "tools/cli/options.h"

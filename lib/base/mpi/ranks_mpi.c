@@ -1,4 +1,4 @@
-#include "base/mpi/ranks_mpi.h"
+#include "base/par.h"
 
 #include "base/timer.h"
 

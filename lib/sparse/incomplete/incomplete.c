@@ -1,5 +1,6 @@
 #include "sparse/incomplete/incomplete.h"
 
+#include "base/arena.h"
 #include "base/fn.h"
 #include "base/order.h"
 #include "base/par.h"
@@ -26,9 +27,7 @@ typedef struct loose_blocks {
 
 static void loose_clear(loose_blocks *l)
 {
-    free(l->first);
-    free(l->row);
-    free(l->val);
+    ABUT_FREE(l->first, l->row, l->val);
     *l = (loose_blocks){ 0 };
 }
 
@@ -189,10 +188,7 @@ static abut_status no_memory(abut_err *err, size_t blocks)
 void abut_incomplete_free(abut_incomplete **f)
 {
     if (!*f) return;
-    free((*f)->ptr);
-    free((*f)->row);
-    free((*f)->val);
-    free(*f);
+    ABUT_FREE((*f)->ptr, (*f)->row, (*f)->val, *f);
     *f = NULL;
 }
 

@@ -1,5 +1,6 @@
 #include "sparse/mas/mas.h"
 
+#include "base/arena.h"
 #include "base/fn.h"
 #include "base/order.h"
 #include "base/par.h"
@@ -92,9 +93,7 @@ static void *new_array(int32_t n)
 void abut_mas_levels_clear(abut_mas_levels *s)
 {
     for (int l = 0; l < ABUT_MAS_LEVELS; l++) {
-        free(s->level[l].up);
-        free(s->level[l].first);
-        free(s->level[l].child);
+        ABUT_FREE(s->level[l].up, s->level[l].first, s->level[l].child);
     }
     free(s->row);
     free(s->place);
@@ -440,9 +439,7 @@ void abut_mas_free(abut_mas **out)
         free(m->level[l].v);
     }
     abut_coarse_space_free(&m->coarse);
-    free(m->first);
-    free(m->where);
-    free(m);
+    ABUT_FREE(m->first, m->where, m);
     *out = NULL;
 }
 

@@ -1,5 +1,6 @@
 #include "sparse/own/cholesky.h"
 
+#include "base/arena.h"
 #include "base/par.h"
 #include "math/blas.h"
 #include "sparse/linear_solver.h"
@@ -43,11 +44,6 @@ struct abut_chol {
 static abut_status no_memory(abut_err *err)
 {
     return abut_fail(err, ABUT_E_NOMEM, "Cholesky: out of memory");
-}
-
-static void *new_array(size_t n, size_t size)
-{
-    return n > SIZE_MAX / size - 1 ? NULL : malloc((n + 1) * size);
 }
 
 /* ---- analysis ---- */
@@ -117,10 +113,10 @@ static void place_blocks(abut_chol_pattern *to, const abut_bsr *A, const int32_t
 static abut_status make_pattern(abut_chol *c, const abut_bsr *A, abut_err *err)
 {
     const size_t n = (size_t)c->n;
-    c->A.first = new_array(n, sizeof *c->A.first);
-    c->A.row = new_array(A->nnz, sizeof *c->A.row);
-    c->A.source = new_array(A->nnz, sizeof *c->A.source);
-    int32_t *iperm = new_array(n, sizeof *iperm);
+    c->A.first = abut_array_new(n, sizeof *c->A.first);
+    c->A.row = abut_array_new(A->nnz, sizeof *c->A.row);
+    c->A.source = abut_array_new(A->nnz, sizeof *c->A.source);
+    int32_t *iperm = abut_array_new(n, sizeof *iperm);
     const int ok = c->A.first && c->A.row && c->A.source && iperm;
     if (ok) {
         for (int32_t k = 0; k < c->n; k++) iperm[c->perm[k]] = k;
@@ -146,16 +142,16 @@ static abut_status make_room(abut_chol *c, abut_err *err)
 {
     const abut_chol_tree *t = &c->tree;
     const size_t n = (size_t)c->n;
-    c->pending = new_array((size_t)t->ns, sizeof *c->pending);
+    c->pending = abut_array_new((size_t)t->ns, sizeof *c->pending);
     if (!reserve(&c->x, 3 * n, sizeof(double)) || !reserve(&c->z, 3 * ABUT_GROUP * t->gptr[t->ns], sizeof(double)) ||
         !c->pending)
         return no_memory(err);
     for (int i = 0; i < c->threads; i++) {
         abut_chol_work *w = &c->work[i];
         free(w->place);
-        w->place = new_array(n, sizeof *w->place);
-        if (!w->at) w->at = new_array(ABUT_TILE, sizeof *w->at);
-        if (!w->packed) w->packed = new_array(ABUT_PACKED_ROWS, sizeof(double));
+        w->place = abut_array_new(n, sizeof *w->place);
+        if (!w->at) w->at = abut_array_new(ABUT_TILE, sizeof *w->at);
+        if (!w->packed) w->packed = abut_array_new(ABUT_PACKED_ROWS, sizeof(double));
         if (!w->place || !w->at || !w->packed) return no_memory(err);
     }
     return ABUT_OK;
@@ -165,11 +161,7 @@ static abut_status make_room(abut_chol *c, abut_err *err)
 static void forget(abut_chol *c)
 {
     abut_chol_tree_clear(&c->tree);
-    free(c->A.first);
-    free(c->A.row);
-    free(c->A.source);
-    free(c->perm);
-    free(c->pending);
+    ABUT_FREE(c->A.first, c->A.row, c->A.source, c->perm, c->pending);
     c->pending = NULL;
     c->A = (abut_chol_pattern){ 0 };
     c->perm = NULL;
@@ -189,7 +181,7 @@ abut_status abut_chol_renew(abut_chol *c, const abut_bsr *A, const int32_t *perm
     if (rc) return rc;
     c->n = A->n;
     c->nnz = A->nnz;
-    c->perm = new_array((size_t)c->n, sizeof *c->perm);
+    c->perm = abut_array_new((size_t)c->n, sizeof *c->perm);
     rc = c->perm ? analyse(c, A, perm, err) : no_memory(err);
     if (!rc) rc = make_pattern(c, A, err);
     if (!rc) rc = make_room(c, err);
@@ -360,7 +352,7 @@ abut_status abut_chol_half_solve(abut_chol *c, int k, const int32_t *row, const 
     if (c->factored == NONE || k < 0 || k > ABUT_CHOL_FEW)
         return abut_fail(err, ABUT_E_ARG, "Cholesky: %d columns, at most %d, and a factor are wanted", k, ABUT_CHOL_FEW);
     const size_t panel = 3 * ABUT_GROUP * most_groups(&c->tree) * ABUT_CHOL_FEW;
-    int32_t *iperm = new_array((size_t)c->n, sizeof *iperm);
+    int32_t *iperm = abut_array_new((size_t)c->n, sizeof *iperm);
     const int ok = iperm && reserve(&c->few, panel, sizeof(double)) && reserve(&c->reached, (size_t)c->tree.ns, sizeof(uint64_t));
     if (ok) {
         for (int32_t i = 0; i < c->n; i++) iperm[c->perm[i]] = i;
@@ -418,19 +410,11 @@ void abut_chol_free(abut_chol **out)
     abut_chol *c = *out;
     if (!c) return;
     for (int i = 0; c->work && i < c->threads; i++) {
-        free(c->work[i].place);
-        free(c->work[i].at);
-        free(c->work[i].packed);
+        ABUT_FREE(c->work[i].place, c->work[i].at, c->work[i].packed);
     }
     free(c->work);
     forget(c);
-    free(c->L.v);
-    free(c->x.v);
-    free(c->z.v);
-    free(c->few.v);
-    free(c->reached.v);
-    free(c->skip.v);
-    free(c);
+    ABUT_FREE(c->L.v, c->x.v, c->z.v, c->few.v, c->reached.v, c->skip.v, c);
     *out = NULL;
 }
 

@@ -1,5 +1,6 @@
 #include "sparse/own/tree.h"
 
+#include "base/arena.h"
 #include "base/order.h"
 #include "base/par.h"
 
@@ -47,14 +48,7 @@ static int32_t *new_numbers(size_t n)
 
 static void graph_clear(graph *g)
 {
-    free(g->first);
-    free(g->low);
-    free(g->begin);
-    free(g->high);
-    free(g->parent);
-    free(g->length);
-    free(g->post);
-    free(g->work);
+    ABUT_FREE(g->first, g->low, g->begin, g->high, g->parent, g->length, g->post, g->work);
 }
 
 static int graph_new(graph *g, const abut_bsr *A)
@@ -397,10 +391,7 @@ abut_status abut_chol_symbolic_make(abut_chol_symbolic *out, const abut_bsr *A, 
 
 void abut_chol_symbolic_clear(abut_chol_symbolic *s)
 {
-    free(s->perm);
-    free(s->super);
-    free(s->rptr);
-    free(s->row);
+    ABUT_FREE(s->perm, s->super, s->rptr, s->row);
     *s = (abut_chol_symbolic){ 0 };
 }
 
@@ -584,21 +575,7 @@ abut_status abut_chol_tree_make(abut_chol_tree *t, int32_t n, int32_t count, con
 
 void abut_chol_tree_clear(abut_chol_tree *t)
 {
-    free(t->col);
-    free(t->rptr);
-    free(t->row);
-    free(t->xptr);
-    free(t->gptr);
-    free(t->parent);
-    free(t->cptr);
-    free(t->child);
-    free(t->inparent);
-    free(t->uptr);
-    free(t->upd);
-    free(t->first);
-    free(t->by_work.sub);
-    free(t->by_work.is_top);
-    free(t->by_size.sub);
-    free(t->by_size.is_top);
+    ABUT_FREE(t->col, t->rptr, t->row, t->xptr, t->gptr, t->parent, t->cptr, t->child, t->inparent, t->uptr, t->upd, t->first,
+              t->by_work.sub, t->by_work.is_top, t->by_size.sub, t->by_size.is_top);
     *t = (abut_chol_tree){ 0 };
 }

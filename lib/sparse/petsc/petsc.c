@@ -16,6 +16,7 @@
  * made starts PETSc, and MPI on one process unless MPI has been started. */
 #include "sparse/petsc/petsc.h"
 
+#include "base/arena.h"
 #include "sparse/linear_solver.h"
 #include "sparse/pcg.h"
 
@@ -74,12 +75,7 @@ static abut_status start(abut_err *err)
 static void matrix_clear(abut_petsc_matrix *m)
 {
     MatDestroy(&m->mat);
-    free(m->ptr);
-    free(m->row);
-    free(m->first);
-    free(m->col);
-    free(m->val);
-    free(m->slot);
+    ABUT_FREE(m->ptr, m->row, m->first, m->col, m->val, m->slot);
     *m = (abut_petsc_matrix){ 0 };
 }
 

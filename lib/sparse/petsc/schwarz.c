@@ -1,3 +1,4 @@
+#include "base/arena.h"
 #include "sparse/petsc/petsc.h"
 
 #include <math.h>
@@ -130,11 +131,7 @@ static PetscErrorCode motions_make(const abut_strong_parts *parts, const abut_pe
     if (!code) code = MatSetType(*Z, A->is_part ? MATMPIAIJ : MATSEQAIJ);
     if (!code) code = MatSeqAIJSetPreallocationCSR(*Z, z.first, z.col, z.val);
     if (!code) code = MatMPIAIJSetPreallocationCSR(*Z, z.first, z.col, z.val);
-    free(b);
-    free(z.first);
-    free(z.count);
-    free(z.col);
-    free(z.val);
+    ABUT_FREE(b, z.first, z.count, z.col, z.val);
     return code;
 }
 

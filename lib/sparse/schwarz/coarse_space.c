@@ -1,5 +1,6 @@
 #include "sparse/schwarz/coarse_space.h"
 
+#include "base/arena.h"
 #include "base/order.h"
 #include "base/par.h"
 #include "sparse/own/cholesky.h"
@@ -255,31 +256,15 @@ static abut_status no_memory(abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "coarse space: out of memory");
 }
 
-static void *new_array(size_t n, size_t size)
-{
-    return n > SIZE_MAX / size - 1 ? NULL : malloc((n + 1) * size);
-}
-
 static void pattern_clear(abut_bsr *E)
 {
-    free(E->ptr);
-    free(E->row);
-    free(E->val);
+    ABUT_FREE(E->ptr, E->row, E->val);
     *E = (abut_bsr){ 0 };
 }
 
 static void layout_clear(abut_coarse_space *c)
 {
-    free(c->first);
-    free(c->in);
-    free(c->at);
-    free(c->of);
-    free(c->reach);
-    free(c->near);
-    free(c->near_at);
-    free(c->near_of);
-    free(c->AZ);
-    free(c->v);
+    ABUT_FREE(c->first, c->in, c->at, c->of, c->reach, c->near, c->near_at, c->near_of, c->AZ, c->v);
     c->first = c->at = c->of = c->reach = c->near = c->near_at = NULL;
     c->in = NULL;
     c->near_of = NULL;
@@ -304,10 +289,10 @@ void abut_coarse_space_free(abut_coarse_space **out)
 static abut_status members_make(abut_coarse_space *c, const int32_t *first, const int32_t *row, abut_err *err)
 {
     const size_t m = (size_t)first[c->k];
-    c->first = new_array((size_t)c->k, sizeof *c->first);
-    c->in = new_array(m, sizeof *c->in);
-    c->at = new_array((size_t)c->n, sizeof *c->at);
-    c->of = new_array(m, sizeof *c->of);
+    c->first = abut_array_new((size_t)c->k, sizeof *c->first);
+    c->in = abut_array_new(m, sizeof *c->in);
+    c->at = abut_array_new((size_t)c->n, sizeof *c->at);
+    c->of = abut_array_new(m, sizeof *c->of);
     if (!c->first || !c->in || !c->at || !c->of) return no_memory(err);
     memcpy(c->first, first, ((size_t)c->k + 1) * sizeof *first);
     abut_list_groups(row, m, c->n, c->at, c->of);
@@ -339,22 +324,20 @@ static int32_t reach_of(const abut_coarse_space *c, const size_t *first, const i
 static abut_status reach_make(abut_coarse_space *c, const abut_bsr *A, abut_err *err)
 {
     size_t *first;
-    int32_t *next, *mark = new_array((size_t)c->n, sizeof *mark);
-    c->reach = new_array((size_t)c->k, sizeof *c->reach);
+    int32_t *next, *mark = abut_array_new((size_t)c->n, sizeof *mark);
+    c->reach = abut_array_new((size_t)c->k, sizeof *c->reach);
     abut_status rc = abut_graph_neighbours(abut_bsr_graph(A), &first, &next, err);
     if (!rc && mark && c->reach) {
         c->reach[0] = 0;
         memset(mark, -1, (size_t)c->n * sizeof *mark);
         for (int32_t j = 0; j < c->k; j++) c->reach[j + 1] = c->reach[j] + reach_of(c, first, next, j, mark, NULL);
-        c->near = new_array((size_t)c->reach[c->k], sizeof *c->near);
-        c->AZ = new_array((size_t)c->reach[c->k], sizeof *c->AZ);
+        c->near = abut_array_new((size_t)c->reach[c->k], sizeof *c->near);
+        c->AZ = abut_array_new((size_t)c->reach[c->k], sizeof *c->AZ);
         memset(mark, -1, (size_t)c->n * sizeof *mark);
         for (int32_t j = 0; j < c->k && c->near; j++) (void)reach_of(c, first, next, j, mark, c->near + c->reach[j]);
     }
     if (!rc && !(c->near && c->AZ)) rc = no_memory(err);
-    free(first);
-    free(next);
-    free(mark);
+    ABUT_FREE(first, next, mark);
     return rc;
 }
 
@@ -362,7 +345,7 @@ static abut_status reach_make(abut_coarse_space *c, const abut_bsr *A, abut_err 
 static abut_status near_by_rows(abut_coarse_space *c, abut_err *err)
 {
     c->near_at = calloc((size_t)c->n + 1, sizeof *c->near_at);
-    c->near_of = new_array((size_t)c->reach[c->k], sizeof *c->near_of);
+    c->near_of = abut_array_new((size_t)c->reach[c->k], sizeof *c->near_of);
     if (!c->near_at || !c->near_of) return no_memory(err);
     for (int32_t r = 0; r < c->reach[c->k]; r++) c->near_at[c->near[r] + 1]++;
     for (int32_t i = 0; i < c->n; i++) c->near_at[i + 1] += c->near_at[i];
@@ -396,9 +379,9 @@ static int32_t partners(const abut_coarse_space *c, int32_t j, size_t *pair, int
 /* Block columns 2 j and 2 j + 1 of E; of the diagonal pair the upper right block is not stored. */
 static abut_status pattern_make(const abut_coarse_space *c, abut_bsr *E, abut_err *err)
 {
-    int32_t *mark = new_array((size_t)c->k, sizeof *mark), *set = new_array((size_t)c->k, sizeof *set);
+    int32_t *mark = abut_array_new((size_t)c->k, sizeof *mark), *set = abut_array_new((size_t)c->k, sizeof *set);
     size_t cap = 0, pair = 0;
-    *E = (abut_bsr){ .n = 2 * c->k, .ptr = new_array(2 * (size_t)c->k, sizeof *E->ptr) };
+    *E = (abut_bsr){ .n = 2 * c->k, .ptr = abut_array_new(2 * (size_t)c->k, sizeof *E->ptr) };
     int ok = mark && set && E->ptr;
     if (ok) memset(mark, -1, (size_t)c->k * sizeof *mark);
     for (int32_t j = 0; j < c->k && ok; j++) {
@@ -435,7 +418,7 @@ static abut_status renew(abut_coarse_space *c, abut_err *err)
     if (!rc && c->chol && same_pattern(&E, &c->E)) return pattern_clear(&E), ABUT_OK;
     pattern_clear(&c->E);
     c->E = E;
-    c->E.val = new_array(9 * E.nnz, sizeof *E.val);
+    c->E.val = abut_array_new(9 * E.nnz, sizeof *E.val);
     if (!rc && !c->E.val) rc = no_memory(err);
     if (rc) return rc;
     return c->chol ? abut_chol_renew(c->chol, &c->E, NULL, err) : abut_chol_new(&c->chol, &c->E, NULL, 1, err);
@@ -475,7 +458,7 @@ abut_status abut_coarse_space_analyse(abut_coarse_space **out, const abut_operat
     if (!rc) rc = find_element_pairs(c, A, err);
     if (!rc) rc = renew(c, err);
     free(none);
-    c->v = new_array(MOTIONS * (size_t)k, sizeof *c->v);
+    c->v = abut_array_new(MOTIONS * (size_t)k, sizeof *c->v);
     if (!rc && !c->v) rc = no_memory(err);
     if (rc) abut_coarse_space_free(out);
     return rc;
@@ -555,8 +538,8 @@ static abut_status fill(abut_coarse_space *c, const abut_bsr *A, const double *x
     int failed = 0;
     #pragma omp parallel reduction(|| : failed)
     {
-        int32_t *place = new_array((size_t)c->n, sizeof *place), *own = new_array((size_t)c->n, sizeof *own);
-        size_t *at = new_array((size_t)c->k, sizeof *at);
+        int32_t *place = abut_array_new((size_t)c->n, sizeof *place), *own = abut_array_new((size_t)c->n, sizeof *own);
+        size_t *at = abut_array_new((size_t)c->k, sizeof *at);
         failed = !place || !own || !at;
         if (place) memset(place, -1, (size_t)c->n * sizeof *place);
         if (own) memset(own, -1, (size_t)c->n * sizeof *own);
@@ -565,9 +548,7 @@ static abut_status fill(abut_coarse_space *c, const abut_bsr *A, const double *x
         #pragma omp for schedule(dynamic)
         for (int32_t j = 0; j < c->k; j++)
             if (!failed) columns_fill(c, A, j, place, own), blocks_fill(c, j, at);
-        free(place);
-        free(own);
-        free(at);
+        ABUT_FREE(place, own, at);
     }
     return failed ? no_memory(err) : ABUT_OK;
 }

@@ -1,5 +1,6 @@
 #include "sparse/schwarz/schwarz.h"
 
+#include "base/arena.h"
 #include "graph/graph.h"
 #include "sparse/own/cholesky.h"
 #include "sparse/pcg.h"
@@ -39,18 +40,9 @@ static abut_status no_memory(abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "domains: out of memory");
 }
 
-static void *new_array(size_t n, size_t size)
-{
-    return n > SIZE_MAX / size - 1 ? NULL : malloc((n + 1) * size);
-}
-
 static void local_clear(domain *d)
 {
-    free(d->row);
-    free(d->local.ptr);
-    free(d->local.row);
-    free(d->block);
-    free(d->v);
+    ABUT_FREE(d->row, d->local.ptr, d->local.row, d->block, d->v);
     d->row = NULL;
     d->block = NULL;
     d->v = NULL;
@@ -86,10 +78,10 @@ static int local_pattern(domain *d, const abut_bsr *A, int32_t *place)
     for (int32_t i = 0; i < d->m; i++) place[d->row[i]] = i;
     for (int32_t i = 0; i < d->m; i++)
         for (size_t b = A->ptr[d->row[i]]; b < A->ptr[d->row[i] + 1]; b++) nnz += place[A->row[b]] >= 0;
-    d->local = (abut_bsr){ .n = d->m, .nnz = nnz, .ptr = new_array((size_t)d->m, sizeof *d->local.ptr),
-                           .row = new_array(nnz, sizeof *d->local.row) };
-    d->block = new_array(nnz, sizeof *d->block);
-    d->v = new_array(3 * (size_t)d->m, sizeof *d->v);
+    d->local = (abut_bsr){ .n = d->m, .nnz = nnz, .ptr = abut_array_new((size_t)d->m, sizeof *d->local.ptr),
+                           .row = abut_array_new(nnz, sizeof *d->local.row) };
+    d->block = abut_array_new(nnz, sizeof *d->block);
+    d->v = abut_array_new(3 * (size_t)d->m, sizeof *d->v);
     const int ok = d->local.ptr && d->local.row && d->block && d->v;
     size_t at = 0;
     for (int32_t i = 0; ok && i < d->m; i++) {
@@ -124,7 +116,7 @@ static abut_status check_rows(const abut_bsr *A, int32_t j, const int32_t *row, 
 /* Domain j of A; the analysis of the old one serves when the pattern is the same. */
 static abut_status domain_make(domain *old, const abut_bsr *A, const int32_t *row, int32_t m, int32_t *place, abut_err *err)
 {
-    domain d = { .m = m, .row = new_array((size_t)m, sizeof *d.row) };
+    domain d = { .m = m, .row = abut_array_new((size_t)m, sizeof *d.row) };
     if (!d.row) return no_memory(err);
     memcpy(d.row, row, (size_t)m * sizeof *row);
     if (!local_pattern(&d, A, place)) {
@@ -149,7 +141,7 @@ static abut_status occurrences(abut_subdomains *s, abut_err *err)
         if (!s->at[i + 1]) return abut_fail(err, ABUT_E_ARG, "domains: row %d is in none", i);
         s->at[i + 1] += s->at[i];
     }
-    s->occ = new_array((size_t)s->at[s->n], sizeof *s->occ);
+    s->occ = abut_array_new((size_t)s->at[s->n], sizeof *s->occ);
     if (!s->occ) return no_memory(err);
     for (int32_t j = 0; j < s->k; j++)
         for (int32_t i = 0; i < s->dom[j].m; i++) s->occ[s->at[s->dom[j].row[i]]++] = (occurrence){ j, i };
@@ -175,7 +167,7 @@ static abut_status analyse(abut_subdomains *s, const abut_bsr *A, const int32_t 
     failure f = { .domain = s->k };
     #pragma omp parallel
     {
-        int32_t *place = new_array((size_t)A->n, sizeof *place);
+        int32_t *place = abut_array_new((size_t)A->n, sizeof *place);
         if (place) memset(place, -1, (size_t)A->n * sizeof *place);
         #pragma omp for schedule(dynamic)
         for (int32_t j = 0; j < s->k; j++) {
@@ -232,7 +224,7 @@ abut_status abut_subdomains_factor(abut_subdomains *s, const abut_bsr *A, abut_p
     failure f = { .domain = s->k };
     #pragma omp parallel
     {
-        double *val = new_array(9 * most, sizeof *val);
+        double *val = abut_array_new(9 * most, sizeof *val);
         #pragma omp for schedule(dynamic)
         for (int32_t j = 0; j < s->k; j++) {
             abut_err e = { 0 };
@@ -363,9 +355,7 @@ static abut_status cut_graph(const block *b, size_t m, int32_t n, int32_t k, int
     abut_status rc = first && col && weight ? ABUT_OK : no_parts(n, err);
     if (!rc) graph_of(b, m, n, first, col, weight);
     if (!rc) rc = abut_graph_cut((abut_graph){ n, first, col }, weight, k, part, err);
-    free(first);
-    free(col);
-    free(weight);
+    ABUT_FREE(first, col, weight);
     return rc;
 }
 
@@ -425,9 +415,7 @@ abut_status abut_strong_parts_cut(abut_strong_parts *parts, const abut_operator 
     const int32_t *part = list;
     if (!rc && n) arrange(parts, part, where, at);
     for (int32_t i = 0; i < n && !rc; i++) parts->row[at[part[i]]++] = i;
-    free(list);
-    free(at);
-    free(where);
+    ABUT_FREE(list, at, where);
     if (rc) abut_strong_parts_clear(parts);
     return rc;
 }
@@ -450,9 +438,7 @@ void abut_schwarz_free(abut_schwarz **out)
     if (!s) return;
     abut_subdomains_free(&s->dom);
     abut_coarse_space_free(&s->coarse);
-    free(s->x);
-    free(s->rest);
-    free(s);
+    ABUT_FREE(s->x, s->rest, s);
     *out = NULL;
 }
 
