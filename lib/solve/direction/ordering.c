@@ -1,5 +1,6 @@
 #include "solve/direction/ordering.h"
 
+#include "base/order.h"
 #include "base/par.h"
 #include "energy/mass.h"
 #include "graph/graph.h"
@@ -329,10 +330,5 @@ abut_status abut_tet_parts(const abut_objective *p, const abut_partition *given,
 
 void abut_tets_by_part(const abut_partition *cut, int32_t nt, int32_t *at, int32_t *order)
 {
-    memset(at, 0, ((size_t)cut->k + 1) * sizeof *at);
-    for (int32_t t = 0; t < nt; t++) at[cut->part[t] + 1]++;
-    for (int32_t j = 0; j < cut->k; j++) at[j + 1] += at[j];
-    for (int32_t t = 0; t < nt; t++) order[at[cut->part[t]]++] = t;
-    for (int32_t j = cut->k; j > 0; j--) at[j] = at[j - 1];
-    at[0] = 0;
+    abut_list_groups(cut->part, (size_t)nt, cut->k, at, order);
 }

@@ -60,16 +60,6 @@ static int32_t number_copies(abut_copies *c, const abut_model *m, const int32_t 
     return n;
 }
 
-/* c->at, c->of of n copies. */
-static void list_copies(abut_copies *c, const abut_model *m, int32_t n)
-{
-    for (int32_t i = 0; i < n; i++) c->at[c->node[i] + 1]++;
-    for (int32_t i = 0; i < m->nv; i++) c->at[i + 1] += c->at[i];
-    for (int32_t i = 0; i < n; i++) c->of[c->at[c->node[i]]++] = i;
-    for (int32_t i = m->nv; i > 0; i--) c->at[i] = c->at[i - 1];
-    c->at[0] = 0;
-}
-
 /* Returns the copy of a node in a part; -1: the part does not have it. */
 static int32_t copy_in(const abut_copies *c, int32_t node, int32_t part)
 {
@@ -165,7 +155,7 @@ abut_status abut_copies_init(abut_copies *c, const abut_objective *p, int32_t k,
     c->of = malloc(room * sizeof *c->of), c->X = malloc(3 * room * sizeof *c->X), c->mass = malloc(room * sizeof *c->mass);
     c->role = malloc(room * sizeof *c->role), c->body = malloc(room * sizeof *c->body);
     ok = ok && bring && c->of && c->X && c->mass && c->role && c->body;
-    if (ok) list_copies(c, m, n), divide_masses(c, p, n, bring), make_model(c, m, n);
+    if (ok) abut_list_groups(c->node, (size_t)n, m->nv, c->at, c->of), divide_masses(c, p, n, bring), make_model(c, m, n);
     free(bring);
     abut_status rc = ok ? check_copies(c, m, err) : copies_no_memory(m, err);
     if (!rc) rc = find_beside(c, m, err);
