@@ -4,7 +4,8 @@
  *     F(group, type, member, default, name, KIND, for, flags, unit, help)
  *
  * group   of members that one room reads, through a const pointer, under their names here
- * KIND    FLAG; WHOLE(least, most), most 0: any; POSITIVE(below), 0: any; CHOICE(names); SET(names); WORD(read): by a function
+ * KIND    FLAG; WHOLE(least, most), most 0: any; POSITIVE(below), 0: any; CHOICE(names); SET(names); WORD(read): by a function;
+ *         NAMED(read, names): by a function that knows more words than `names`
  * for     solvers that understand it: ABUT_FOR_* of solve/solvers.h without the prefix, ALL: every one
  * flags   SHAPES: the result, so the history of the stream has it;  USUAL: --help has it, not --help all alone
  * help    TEXT(words), lines after the first are a table; TABLE(describe): made of another table */
@@ -56,8 +57,9 @@ typedef struct abut_device_place {
     int kind, number;
     const struct abut_search_ops *ops;
 } abut_device_place;
-typedef double abut_interval[2];
+typedef double abut_interval[2];    /* low, high */
 
+/* Solutions of Newton's equation (solve/direction/newton_solve.h). */
 #define ABUT_LINEAR_OPTIONS(F) \
     F(linear, const abut_linear_solver_ops *, solver, NULL /* by the solver */, "linear-solver", WORD(read_linear), \
       FACTORS, SHAPES, "NAME", TABLE(describe_linear)) \
@@ -70,6 +72,7 @@ typedef double abut_interval[2];
     F(linear, int, threads, 1, "factor-threads", WHOLE(1, 0), ALL, 0, "N", \
       TEXT("threads of the factorisation (default: -j); the bytes are the same for any number"))
 
+/* Minimisations on a device (solve/device/device.h). */
 #define ABUT_DEVICE_OPTIONS(F) \
     F(device, abut_device_place, place, { 0 }, "device", WORD(read_device), NEWTON, SHAPES | USUAL, "NAME", \
       TEXT("cpu (default); gpu or gpu:N: Newton iterations on a GPU, for tetrahedra, shells, rods and springs; twin: the " \
@@ -79,6 +82,7 @@ typedef double abut_interval[2];
       TEXT("preconditioner of conjugate gradients on gpu and twin: jacobi (default), clusters (of 16 nodes), rigid (clusters " \
            "and the rigid motions of parts, for stiff bodies)"))
 
+/* Steps that need not converge, nor see contact (solve/local_global/local_global.h). */
 #define ABUT_REAL_TIME_OPTIONS(F) \
     F(real_time, int, iterations, -1 /* the solver's; 0: until a minimisation converges */, "iterations", \
       WORD(read_iterations), BARRIER | CONSTANT, SHAPES, "N", \
@@ -88,6 +92,7 @@ typedef double abut_interval[2];
     F(real_time, int, contact, ABUT_CONTACT_REFUSED, "contact", CHOICE(contact_names), CONSTANT, SHAPES, "WHAT", \
       TEXT("contact in pd, mass-springs and admm-*, which do not prevent it: ignore, or springs (admm-dd: ignore alone)"))
 
+/* Quasi-Newton directions and constant matrices (solve/direction/initial.h, solve/local_global). */
 #define ABUT_QUASI_OPTIONS(F) \
     F(quasi, int, history, -1 /* the solver's */, "history", WHOLE(0, 0), HISTORY, SHAPES, "N", \
       TEXT("iterations that L-BFGS remembers: dot, lbfgs-*, gradient (default 5); pd, mass-springs (default 0, or 5 with " \
@@ -101,6 +106,7 @@ typedef double abut_interval[2];
     F(quasi, int, levels, 2, "levels", WHOLE(1, 2), LEVELS, SHAPES, "N", \
       TEXT("2 (default): dot with the rigid motions of its subdomains as a coarse space; 1: dot without them, as published"))
 
+/* Minimisations (solve/search/minimise.h). */
 #define ABUT_SEARCH_OPTIONS(F) \
     F(search, int, stop, ABUT_STOP_NEWTON, "stop", NAMED(read_stop, stop_names), \
       BARRIER | INEQUALITIES | CONSTANT, SHAPES, "RULE", \
@@ -139,6 +145,7 @@ typedef double abut_interval[2];
     F(search, int, max_newton, 10000, "max-newton", WHOLE(1, 0), BARRIER | INEQUALITIES, 0, "N", \
       TEXT("Newton iterations before a step is given up (default 10000)"))
 
+/* Friction passes of a step (solve/step/passes.c). */
 #define ABUT_PASSES_OPTIONS(F) \
     F(passes, int, lags, -1 /* the model's; 0: until they converge */, "lags", WORD(read_lags), BARRIER, SHAPES | USUAL, "N", \
       TEXT("friction lag iterations per step at most, or 'converged': until they converge, with halved steps if necessary " \
@@ -147,6 +154,7 @@ typedef double abut_interval[2];
       TEXT("write the results of all friction passes but the last into the frames (pass/), for runs with 2 or more that need " \
            "not converge; adjoint reads them and does not solve the steps again"))
 
+/* Steps without a barrier that are judged (solve/nodal/failsafe.h, solve/sqp/sqp.h). */
 #define ABUT_HARD_OPTIONS(F) \
     F(hard, int, repair, ABUT_REPAIR_BARRIER, "repair", CHOICE(repair_names), NODAL, SHAPES, "HOW", \
       TEXT("nodal: after a step that the judge still refuses after five more rounds of detection, or that leaves forces " \
@@ -158,6 +166,7 @@ typedef double abut_interval[2];
       TEXT("keep the steps that --strict gives up and say how many they are (default for sqp, qp, and nodal with " \
            "nodal.integrator: admm)"))
 
+/* Quadratic programs (solve/sqp/sqp.h). */
 #define ABUT_INEQUALITIES_OPTIONS(F) \
     F(inequalities, int, form, -1 /* the model's */, "constraints", CHOICE(abut_constraint_names), INEQUALITIES, SHAPES, \
       "FORM", \
