@@ -66,7 +66,8 @@ static const abut_option first[] = {
       .help = "write every N-th frame and the last; also one in between if the path to the next frame has more than 32 waypoints "
               "of more than 64 MB in all" },
     { "with", ABUT_OPTION_SET, AT(record), .names = abut_with_names, .solvers = STEPS, .flags = SHAPES | USUAL, .unit = "WHAT",
-      .help = ABUT_WITH_HELP },
+      .help = "add to new frames, comma separated: forces and their estimated error, which takes time; energies; contacts, with "
+              "--solver nodal (formats/STATE.md)" },
     { "solver", ABUT_OPTION_TEXT, AT(solver_name), .flags = USUAL, .unit = "NAME",
       .help = "solver (default: the scene's, which is newton unless it names another); --help solvers lists all" },
 }, last[] = {

@@ -17,8 +17,6 @@
 
 enum { ABUT_WITH_FORCES = 1, ABUT_WITH_ENERGIES = 2, ABUT_WITH_CONTACTS = 4 /* of hard contact: touch/ */ };
 extern const char *const abut_with_names[];     /* in the order of the bits, NULL at the end */
-#define ABUT_WITH_HELP "add to new frames, comma separated: forces and their estimated error, which takes time; energies; " \
-                       "contacts, with --solver nodal (formats/STATE.md)"
 
 /** Adds the records `with` to the frame `out` of a solved step.  before: the frame before, or the PENDING one of this
  * step; iterations: of Newton.  In Newmark, ENERGIES include FORCES, for the next step.
