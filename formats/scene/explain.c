@@ -1,3 +1,4 @@
+#include "formats/scene/keys.h"
 #include "formats/scene/scene_read.h"
 
 #include "base/words.h"
@@ -8,6 +9,7 @@
 #include "solve/options.h"
 
 #include <math.h>
+#include <string.h>
 
 static void line(FILE *f, const char *name, double value, const char *unit, const char *why)
 {
@@ -31,9 +33,13 @@ static void said(FILE *f, const char *name, double value, const char *unit, cons
 
 static double metres(const abut_param *p, const abut_built *b) { return p->per_length ? p->value * b->length : p->value; }
 
-static const char *unit_of(abut_quantity q)
+/* Writes the value of a row of scene.h with the SI unit of its quantity. */
+static void said_in(FILE *f, const char *label, abut_quantity q, const abut_param *p, const abut_built *b)
 {
-    return q == ABUT_Q_LENGTH_OR_L ? "m" : q == ABUT_Q_STIFFNESS ? "N/m" : "";
+    char units[128];
+    abut_unit_names(q, units, sizeof units);
+    units[strcspn(units, ",")] = 0;
+    said(f, label, metres(p, b), units, p);
 }
 
 /* Writes the parameters of solvers without a barrier that the scene sets. */
@@ -43,17 +49,20 @@ static void nodal(FILE *f, const abut_scene *s, const abut_built *b)
     if (s->solver) fprintf(f, "  %-16s %s\n", "solver", solver[s->solver]);
 #define WHOLE(type, member, key, range, array) if (s->nodal.member.from[0]) \
         said(f, array, s->nodal.member.value, "", &s->nodal.member);
-#define WORD(type, member, key, words, array) WHOLE(type, member, key, words, array)
+#define WORD(type, member, key, words, array) WHOLE(type, member, key, "", array)
 #define REAL(type, member, key, q, range, array) if (s->nodal.member.from[0]) \
-        said(f, array, metres(&s->nodal.member, b), unit_of(ABUT_Q_##q), &s->nodal.member);
+        said_in(f, array, ABUT_Q_##q, &s->nodal.member, b);
     ABUT_NODAL_KEYS(REAL, WORD, WHOLE)
 #undef WORD
 #undef REAL
 #define WORD(type, member, key, words, array) if (s->sqp.member.from[0]) \
         fprintf(f, "  %-16s %s (%s)\n", array, (words)[(int)s->sqp.member.value], s->sqp.member.from);
 #define REAL(type, member, key, q, range, array) if (s->sqp.member.from[0]) \
-        said(f, array, metres(&s->sqp.member, b), unit_of(ABUT_Q_##q), &s->sqp.member);
+        said_in(f, array, ABUT_Q_##q, &s->sqp.member, b);
     ABUT_SQP_KEYS(REAL, WORD, )
+#undef WHOLE
+#undef WORD
+#undef REAL
     for (const abut_scene_cohesion *c = s->cohesion; c < s->cohesion + s->ncohesions; c++)
         fprintf(f, "  %-16s %-14.9g %-8s up to a gap of %.9g m (%s)\n", "cohesion", c->force, "N", c->range, c->from);
 }
@@ -96,18 +105,29 @@ static void speed(FILE *f, const char *name, double value, const abut_param *p, 
     line(f, name, value, "m/s", why);
 }
 
+/* Rows of scene.h that have a label, and a value other than the default. */
+#define SAID_double(member, q, usual, label)
+#define SAID_abut_param(member, q, usual, label) do { \
+        const char *const name = label; \
+        if (name && s->member.value != (usual)) said_in(f, name, ABUT_Q_##q, &s->member, b); \
+    } while (0);
+#define SAID(type, member, key, q, range, usual, label) SAID_##type(member, q, usual, label)
+#define SAID_WORD(type, member, key, words, usual, label) do { \
+        const char *const name = label; \
+        if (name && s->member != (usual)) fprintf(f, "  %-16s %s\n", name, (words)[s->member]); \
+    } while (0);
+
 static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
 {
     fprintf(f, "parameters\n");
     said(f, "time step", s->step.value, "s", &s->step);
-    if (s->end.value > 0) said(f, "end", s->end.value, "s", &s->end);
+    ABUT_TIME_KEYS(SAID, SAID_WORD)
     fprintf(f, "  %-16s %s\n", "time scheme", abut_scheme_names[s->scheme]);
     if (abut_scheme_is(s->scheme, ABUT_SCHEME_BETA_GAMMA)) {
         said(f, "Newmark's beta", s->newmark_beta.value, "", &s->newmark_beta);
         said(f, "Newmark's gamma", s->newmark_gamma.value, "", &s->newmark_gamma);
     }
-    if (s->damp_mass.value > 0) said(f, "mass damping", s->damp_mass.value, "1/s", &s->damp_mass);
-    if (s->damp_stiffness.value > 0) said(f, "stiffness damping", s->damp_stiffness.value, "s", &s->damp_stiffness);
+    ABUT_DAMPING_KEYS(SAID)
     fprintf(f, "  %-16s %.9g, %.9g, %.9g m/s^2\n", "gravity", s->gravity[0], s->gravity[1], s->gravity[2]);
     length(f, s, b);
     if (s->contact_off) fprintf(f, "  %-16s off: everything passes through everything\n", "contact");
@@ -129,7 +149,7 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     else fprintf(f, "  %-16s until they converge; %s\n", "friction lags", s->lags.from);
     line(f, "mean mass", b->mean_mass, "kg", s->length_of_box ? "of a simulated node; obstacles' nodes get it too"
                                                          : "of a node of the lightest body; obstacles' nodes get it too");
-    if (s->kappa_scale.value != 1) said(f, "kappa scale", s->kappa_scale.value, "", &s->kappa_scale);
+    ABUT_CONTACT_KEYS(SAID, SAID_WORD)
     if (s->fixed_kappa.value > 0) said(f, "fixed kappa", s->fixed_kappa.value, "kg/m^2", &s->fixed_kappa);
     else line(f, "kappa min", b->kappa_min, "kg/m^2",
          s->length_of_box ? s->barrier_kappa ? "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)) of the law ipc: Huang 2024"
@@ -142,6 +162,9 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     const int is_mixed = b->heavy_mass > (1 + 1e-9) * b->mean_mass && s->kappa_range.value > 1;
     snprintf(times, sizeof times, "%.9g kappa min%s", s->kappa_range.value, is_mixed ? " of the heaviest body" : "");
     if (!(s->fixed_kappa.value > 0)) line(f, "kappa max", b->kappa_max, "kg/m^2", times);
+    ABUT_BARRIER_KEYS(SAID, SAID_WORD)
+    ABUT_FRICTION_KEYS(SAID, SAID_WORD)
+    ABUT_TOP_KEYS(SAID, SAID_WORD)
     nodal(f, s, b);
 }
 

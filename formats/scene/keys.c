@@ -125,7 +125,7 @@ abut_status abut_key_value(const abut_scene_reader *r, const abut_keys *map, con
     case ABUT_KEY_WORD: return read_word(k, t, what, to, err);
     case ABUT_KEY_TEXT: return abut_tree_word(t, what, k->form, to, err);
     case ABUT_KEY_MAP: {
-        if (k->instead && t->kind == ABUT_TREE_TEXT)
+        if (k->instead && (t->kind == ABUT_TREE_TEXT || (t->kind == ABUT_TREE_LIST && k->instead->kind == ABUT_KEY_NUMBER)))
             return abut_key_value(r, map, k->instead, t, (char *)to + k->instead->at, err);
         const abut_status rc = abut_keys_read(r, k->keys, t, to, err);
         return rc || !k->read ? rc : k->read(r, t, to, err);

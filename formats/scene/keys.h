@@ -42,7 +42,7 @@ typedef struct abut_key {
     const char *const *words;
     const abut_keys *keys;              /* of a map, or of the entries of what `read` reads; NULL: none */
     abut_key_read *read;
-    const struct abut_key *instead;     /* of a map: a text in its place; NULL: none */
+    const struct abut_key *instead;     /* of a map: the row of a value in its place; NULL: none */
     size_t at, size;                    /* member; size of an abut_param: with its place */
     size_t has;                         /* member, an int, that becomes 1 when the key is there; 0: none */
     const char *as;                     /* name in messages; NULL: the prefix of the map and `name` */

@@ -14,8 +14,8 @@
 #include <string.h>
 
 /* Rows of scene.h. */
-#define REAL(type, member, key, quantity, interval, value) { ABUT_NUMBER(abut_scene, key, member, quantity, interval) },
-#define WORD(type, member, key, list, value) { ABUT_WORD(abut_scene, key, member, list) },
+#define REAL(type, member, key, quantity, interval, value, label) { ABUT_NUMBER(abut_scene, key, member, quantity, interval) },
+#define WORD(type, member, key, list, value, label) { ABUT_WORD(abut_scene, key, member, list) },
 #define LATER(k, words) { .name = k, .kind = ABUT_KEY_LATER, .form = words }
 
 /* ---- materials ---- */

@@ -16,9 +16,9 @@
 #define DEFAULT_int(value, l) (value)
 #define DEFAULT_double(value, l) (value)
 #define DEFAULT_abut_param(value, l) (abut_param){ value, l, "default" }
-#define REAL(type, member, key, q, range, value) \
+#define REAL(type, member, key, q, range, value, label) \
     s.member = DEFAULT_##type(value, (value) > 0 && ABUT_Q_##q == ABUT_Q_LENGTH_OR_L);
-#define WORD(type, member, key, words, value) s.member = value;
+#define WORD(type, member, key, words, value, label) s.member = value;
 
 abut_scene abut_scene_defaults(void)
 {

@@ -216,41 +216,42 @@ typedef struct abut_scene_cohesion {
 } abut_scene_cohesion;
 
 /* Keys of a scene whose value is a number or a word, by the map that they are in: each row makes a member of abut_scene, its
- * default, and the row of the reader (formats/scene/scene_read.c).  REAL: type, member, key, quantity, range, default; WORD:
- * type, member, key, words, default. */
+ * default, and the row of the reader (formats/scene/scene_read.c).  REAL: type, member, key, quantity, range, default, label;
+ * WORD: type, member, key, words, default, label.  --explain writes values other than the default under the label; NULL: it has
+ * its own words for them. */
 #define ABUT_TIME_KEYS(REAL, WORD) \
-    REAL(abut_param, step, "step", TIME, "(0,)", 0.01)                      /* s */ \
-    REAL(abut_param, end, "end", TIME, "(0,)", 0)                           /* s; 0: not said */ \
-    WORD(int, scheme, "scheme", abut_scheme_names, 0)                       /* row of model/schemes.h */
+    REAL(abut_param, step, "step", TIME, "(0,)", 0.01, NULL)  /* s */ \
+    REAL(abut_param, end, "end", TIME, "(0,)", 0, "end")  /* s; 0: not said */ \
+    WORD(int, scheme, "scheme", abut_scheme_names, 0, NULL)  /* row of model/schemes.h */
 #define ABUT_NEWMARK_KEYS(REAL) \
-    REAL(abut_param, newmark_beta, "beta", PURE, "(0,)", ABUT_NEWMARK_BETA) \
-    REAL(abut_param, newmark_gamma, "gamma", PURE, "(0,)", ABUT_NEWMARK_GAMMA)
+    REAL(abut_param, newmark_beta, "beta", PURE, "(0,)", ABUT_NEWMARK_BETA, NULL) \
+    REAL(abut_param, newmark_gamma, "gamma", PURE, "(0,)", ABUT_NEWMARK_GAMMA, NULL)
 #define ABUT_DAMPING_KEYS(REAL) \
-    REAL(abut_param, damp_mass, "mass", PER_TIME, "[0,)", 0)                /* 1/s */ \
-    REAL(abut_param, damp_stiffness, "stiffness", TIME, "[0,)", 0)          /* s */
+    REAL(abut_param, damp_mass, "mass", PER_TIME, "[0,)", 0, "mass damping")  /* 1/s */ \
+    REAL(abut_param, damp_stiffness, "stiffness", TIME, "[0,)", 0, "stiffness damping")  /* s */
 #define ABUT_CONTACT_KEYS(REAL, WORD) \
-    WORD(int, bodies_off, "bodies", ABUT_WORDS("on", "off"), 0)             /* 1: bodies meet no body */ \
-    WORD(int, start_pressed, "start", ABUT_WORDS("apart", "pressed"), 0)    /* 1: a start may part bodies (scene/advice.h) */ \
-    REAL(abut_param, dhat, "dhat", LENGTH_OR_L, "(0,)", 1e-3)               /* m */ \
-    REAL(abut_param, kappa_scale, "kappa-scale", PURE, "(0,)", 1)           /* of the bounds of the barrier stiffness */ \
-    REAL(abut_param, kappa_range, "kappa-range", PURE, "[1,)", 100)         /* the upper of these over the lower */
+    WORD(int, bodies_off, "bodies", ABUT_WORDS("on", "off"), 0, NULL)  /* 1: bodies meet no body */ \
+    WORD(int, start_pressed, "start", ABUT_WORDS("apart", "pressed"), 0, NULL)  /* 1: a start may part bodies */ \
+    REAL(abut_param, dhat, "dhat", LENGTH_OR_L, "(0,)", 1e-3, NULL)  /* m */ \
+    REAL(abut_param, kappa_scale, "kappa-scale", PURE, "(0,)", 1, "kappa scale")  /* of the bounds of the barrier stiffness */ \
+    REAL(abut_param, kappa_range, "kappa-range", PURE, "[1,)", 100, NULL)  /* the upper of these over the lower */
 #define ABUT_BARRIER_KEYS(REAL, WORD) \
-    REAL(abut_param, stiffen_below, "stiffen-below", LENGTH_OR_L, "(0,)", 0)    /* m; 0: the solver's default */ \
-    REAL(abut_param, barrier_filter, "filter", PURE, "[0,1)", 0)            /* of dhat; 0: none */ \
-    WORD(int, barrier_kappa, "kappa", ABUT_WORDS("own", "ipc"), 0)          /* 1: bounds by ipc, for every law */ \
-    REAL(abut_param, fixed_kappa, "fixed-kappa", PURE, "(0,)", 0)           /* kg/m^2, in all steps; 0: between its bounds */ \
-    WORD(int, mollifier_off, "mollifier", ABUT_WORDS("on", "off"), 0)       /* 1: nearly parallel edges are contacts as others */
+    REAL(abut_param, stiffen_below, "stiffen-below", LENGTH_OR_L, "(0,)", 0, NULL)  /* m; 0: the solver's default */ \
+    REAL(abut_param, barrier_filter, "filter", PURE, "[0,1)", 0, NULL)  /* of dhat; 0: none */ \
+    WORD(int, barrier_kappa, "kappa", ABUT_WORDS("own", "ipc"), 0, NULL)  /* 1: bounds by ipc, for every law */ \
+    REAL(abut_param, fixed_kappa, "fixed-kappa", PURE, "(0,)", 0, NULL)  /* kg/m^2, in all steps; 0: between its bounds */ \
+    WORD(int, mollifier_off, "mollifier", ABUT_WORDS("on", "off"), 0, NULL)  /* 1: nearly parallel edges are contacts as others */
 #define ABUT_FRICTION_KEYS(REAL, WORD) \
-    REAL(abut_param, mu, "mu", PURE, "[0,)", 0) \
-    REAL(abut_param, eps_v, "eps_v", SPEED_OR_L, "(0,)", 0)                 /* m/s; 0: derived (scene/build_parameters.c) */ \
-    WORD(int, friction_law, "smoothing", abut_friction_names, ABUT_FRICTION_C1)
+    REAL(abut_param, mu, "mu", PURE, "[0,)", 0, NULL) \
+    REAL(abut_param, eps_v, "eps_v", SPEED_OR_L, "(0,)", 0, NULL)  /* m/s; 0: derived (scene/build_parameters.c) */ \
+    WORD(int, friction_law, "smoothing", abut_friction_names, ABUT_FRICTION_C1, NULL)
 #define ABUT_TOP_KEYS(REAL, WORD) \
-    REAL(abut_param, tolerance, "tolerance", SPEED_OR_L, "(0,)", 0)         /* m/s; 0: derived */ \
-    REAL(abut_param, force_tolerance, "force-tolerance", PURE, "(0,)", 0.1) /* of the largest force; 0: not tested */ \
-    WORD(int, length_of_box, "length", ABUT_WORDS("bodies", "bounding-box"), 0) /* 1: l: the diagonal of all */ \
-    WORD(int, solver, "solver", ABUT_WORDS("newton", "nodal", "sqp", "qp"), 0)  /* ABUT_SOLVED_BY_* */ \
-    REAL(double, fit, "fit", LENGTH, "(0,)", 0)     /* m: longest side, the lower corner goes to 0; 0: none */ \
-    REAL(abut_param, lift, "lift", LENGTH_OR_L, NULL, 0)    /* m: after fit, the scene without half-spaces is raised by this */
+    REAL(abut_param, tolerance, "tolerance", SPEED_OR_L, "(0,)", 0, NULL)  /* m/s; 0: derived */ \
+    REAL(abut_param, force_tolerance, "force-tolerance", PURE, "(0,)", 0.1, NULL) /* of the largest force; 0: not tested */ \
+    WORD(int, length_of_box, "length", ABUT_WORDS("bodies", "bounding-box"), 0, NULL) /* 1: l: the diagonal of all */ \
+    WORD(int, solver, "solver", ABUT_WORDS("newton", "nodal", "sqp", "qp"), 0, NULL)  /* ABUT_SOLVED_BY_* */ \
+    REAL(double, fit, "fit", LENGTH, "(0,)", 0, NULL)  /* m: longest side, the lower corner goes to 0; 0: none */ \
+    REAL(abut_param, lift, "lift", LENGTH_OR_L, NULL, 0, NULL)  /* m: after fit, along y; half-spaces stay */
 /* Keys that become an array of the model where the scene has them; the last column is its name.  WHOLE: a whole number. */
 #define ABUT_NODAL_KEYS(REAL, WORD, WHOLE) \
     WHOLE(abut_param, newton, "newton", "[1,100000]", "nodal/newton") \
