@@ -74,7 +74,7 @@ static abut_status mesh_intersections(const abut_collmesh *cm, const double *y, 
         rc = abut_fail(err, ABUT_E_NOMEM, "intersections: no memory for %d edges, %d triangles", (int)cm->ne, (int)cm->nt);
         goto done;
     }
-    rc = abut_bvh_pairs(&e, &t, &pairs, err);
+    rc = abut_box_pairs(&e, &t, &pairs, err);
     if (rc) {
         abut_wrap(err, "intersections: edges against triangles");
         goto done;

@@ -3,7 +3,7 @@
 #include "base/par.h"
 #include "base/words.h"
 #include "contact/intersect.h"
-#include "geom/bvh.h"
+#include "geom/boxes.h"
 #include "geom/dist.h"
 #include "geom/exact/predicates.h"
 #include "mesh/triangle_tree.h"
@@ -299,7 +299,7 @@ static abut_status list_inside(check *c, const double *x, abut_err *err)
     for (size_t i = 0; i < nc; i++) box[i] = abut_box_points(x, NULL, node + i, 1, 0);
     for (size_t t = 0; t < nt; t++) box[nc + t] = abut_box_points(x, NULL, m->tet + 4 * t, 4, 0);
     const abut_items a = { nc, 1, node, NULL, box }, b = { nt, 4, m->tet, NULL, box + nc };
-    abut_status rc = abut_bvh_pairs(&a, &b, &pairs, err);
+    abut_status rc = abut_box_pairs(&a, &b, &pairs, err);
     for (size_t i = 0; i < pairs.n && !rc; i++) {
         const int32_t v = pairs.ij[i][0], *tet = m->tet + 4 * (size_t)pairs.ij[i][1];
         double p[15];

@@ -9,7 +9,7 @@
 
 #include "base/par.h"
 #include "geom/broad_phase_inline.h"
-#include "geom/bvh.h"
+#include "geom/boxes.h"
 
 #include <stdatomic.h>
 

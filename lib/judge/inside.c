@@ -115,7 +115,7 @@ static abut_status look(const body *b, int32_t object, const double *x, abut_hit
 {
     const abut_items vert = { b->m, 1, b->vert, b->still, b->column }, tri = { b->n, 3, b->tri, b->tri_still, b->tri_box };
     abut_pair_list pairs = { 0 };
-    abut_status rc = abut_bvh_pairs(&vert, &tri, &pairs, err);
+    abut_status rc = abut_box_pairs(&vert, &tri, &pairs, err);
     for (size_t k = 0, end; k < pairs.n && !rc; k = end) {
         const int32_t i = pairs.ij[k][0];
         int winding = 0;

@@ -115,7 +115,7 @@ static abut_status find_pairs(const job *w, double reach, abut_pair_list *pairs,
     if (w->a->n == 0 || w->b->n == 0) return ABUT_OK;
     abut_status rc = make_items(w, w->a, reach, &a, err);
     if (!rc && w->b != w->a) rc = make_items(w, w->b, reach, &b, err);
-    if (!rc) rc = abut_bvh_pairs(&a, w->b == w->a ? &a : &b, pairs, err);
+    if (!rc) rc = abut_box_pairs(&a, w->b == w->a ? &a : &b, pairs, err);
     free_items(&a);
     free_items(&b);
     return rc;

@@ -3,7 +3,7 @@
 #ifndef ABUT_JUDGE_SHAPE_H
 #define ABUT_JUDGE_SHAPE_H
 
-#include "geom/bvh.h"
+#include "geom/boxes.h"
 #include "mesh/mesh.h"
 #include "model/model.h"
 

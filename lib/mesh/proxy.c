@@ -1,7 +1,7 @@
 #include "mesh/proxy.h"
 
 #include "base/words.h"
-#include "geom/bvh.h"
+#include "geom/boxes.h"
 #include "geom/lagrange.h"
 #include "math/vec3.h"
 #include "mesh/surface.h"
@@ -474,7 +474,7 @@ static abut_status look_inside(search *s, abut_err *err)
         }
         for (int32_t t = 0; t < s->m->nt; t++) apart[t] = (int32_t)n + t;    /* no common vertices */
         const abut_items a = { n, 1, number, NULL, point }, b = { (size_t)s->m->nt, 1, apart, NULL, s->box };
-        rc = abut_bvh_pairs(&a, &b, &pairs, err);
+        rc = abut_box_pairs(&a, &b, &pairs, err);
     }
     for (size_t i = 0; i < (rc ? 0 : pairs.n); i++) try_tet(s, pairs.ij[i][0], pairs.ij[i][1]);
     abut_pair_list_clear(&pairs);

@@ -1,7 +1,7 @@
 #include "mesh/surface.h"
 
 #include "base/order.h"
-#include "geom/bvh.h"
+#include "geom/boxes.h"
 #include "geom/ccd/slab.h"
 #include "geom/exact/predicates.h"
 #include "geom/lagrange.h"
@@ -431,7 +431,7 @@ static abut_status check_crossings(const surface *s, abut_err *err)
     abut_box *eb = boxes(s, s->edge, s->ne, 2), *tb = boxes(s, s->tri, s->nf, 3);
     abut_pair_list pairs = { 0 };
     const abut_items e = { (size_t)s->ne, 2, s->edge, NULL, eb }, t = { (size_t)s->nf, 3, s->tri, NULL, tb };
-    abut_status rc = eb && tb ? abut_bvh_pairs(&e, &t, &pairs, err)
+    abut_status rc = eb && tb ? abut_box_pairs(&e, &t, &pairs, err)
                               : abut_fail(err, ABUT_E_NOMEM, "surface: no memory for %d edges", s->ne);
     for (size_t i = 0; i < pairs.n && !rc; i++) {
         const int32_t *v = s->edge + 2 * (size_t)pairs.ij[i][0], *w = s->tri + 3 * (size_t)pairs.ij[i][1];

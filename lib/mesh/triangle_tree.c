@@ -1,6 +1,6 @@
 #include "mesh/triangle_tree.h"
 
-#include "geom/bvh.h"
+#include "geom/boxes.h"
 #include "geom/dist.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* Broad phase of the cloth-ball motion, boxes grown by 1e-3: TSV of threads, pairs, milliseconds (best of 5). */
 #include "base/par.h"
 #include "base/timer.h"
-#include "geom/bvh.h"
+#include "geom/boxes.h"
 #include "ply_mesh.h"
 
 struct pass { double wall, cpu; size_t vt, ee; };
@@ -22,7 +22,7 @@ static int pass_run(const ply_mesh *m, const double *x1, abut_box *box[3], abut_
     for (int32_t i = 0; i < m->nv; i++) self[i] = i;
     const abut_items v = { (size_t)m->nv, 1, self, NULL, box[0] }, e = { (size_t)m->ne, 2, m->edge, NULL, box[1] },
                      t = { (size_t)m->nt, 3, m->tri, NULL, box[2] };
-    const int bad = abut_bvh_pairs(&v, &t, &out[0], &err) || abut_bvh_pairs(&e, &e, &out[1], &err);
+    const int bad = abut_box_pairs(&v, &t, &out[0], &err) || abut_box_pairs(&e, &e, &out[1], &err);
     if (bad) fprintf(stderr, "%s\n", err.msg);
     free(self);
     *p = (struct pass){ abut_time_wall() - wall, abut_time_cpu() - cpu, out[0].n, out[1].n };

@@ -2,7 +2,7 @@
  * usage: bench_geom [repeat [name]]   a name runs only the rows that contain it */
 #include "base/rng.h"
 #include "base/timer.h"
-#include "geom/bvh.h"
+#include "geom/boxes.h"
 #include "geom/ccd/ccd.h"
 #include "geom/dist.h"
 #include "geom/jacobian.h"
@@ -69,7 +69,7 @@ static int cloth_pairs(const ply_mesh *m, const double *x1, abut_pair_list out[2
     }
     const abut_items v = { (size_t)m->nv, 1, self, NULL, box[0] }, e = { (size_t)m->ne, 2, m->edge, NULL, box[1] },
                      t = { (size_t)m->nt, 3, m->tri, NULL, box[2] };
-    const int bad = abut_bvh_pairs(&v, &t, &out[0], &err) || abut_bvh_pairs(&e, &e, &out[1], &err);
+    const int bad = abut_box_pairs(&v, &t, &out[0], &err) || abut_box_pairs(&e, &e, &out[1], &err);
     if (bad) fprintf(stderr, "%s\n", err.msg);
     free(self);
     for (int k = 0; k < 3; k++) free(box[k]);

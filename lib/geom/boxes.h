@@ -1,6 +1,7 @@
-/* Axis-aligned boxes and a tree over them: every overlapping pair, once, in an order that no thread count changes. */
-#ifndef ABUT_GEOM_BVH_H
-#define ABUT_GEOM_BVH_H
+/* Axis-aligned boxes, and a sweep over them: every overlapping pair, once, in an order that no thread count changes.  The judge and
+ * static tests use it, which share no search with the solver (geom/broad_phase.h). */
+#ifndef ABUT_GEOM_BOXES_H
+#define ABUT_GEOM_BOXES_H
 
 #include "base/err.h"
 #include "base/fn.h"
@@ -93,36 +94,11 @@ typedef struct abut_pair_list {
  * b == a (the same pointer): pairs i < j of one set.  Robust to huge items among tiny ones, outliers and equal boxes.
  * The same bytes for every thread count.  On failure out is empty.
  * Fails  ABUT_E_GEOM a box is not finite (names the lowest);  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_bvh_pairs(const abut_items *a, const abut_items *b, abut_pair_list *out, abut_err *err);
+ABUT_MUST_USE abut_status abut_box_pairs(const abut_items *a, const abut_items *b, abut_pair_list *out, abut_err *err);
 
 /** Allocates n pairs; the pairs of the list are lost if it must grow.
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_pair_list_reserve(abut_pair_list *list, size_t n, abut_err *err);
 void abut_pair_list_clear(abut_pair_list *list);
-
-/* Items in packs of 16 that lie close together, packs under nodes of 8 children: the shape of a static tree, independent of its
- * boxes. */
-
-enum { ABUT_PACK = 16, ABUT_WIDE = 8, ABUT_PACK_LEVELS = 12 };
-
-typedef struct abut_key {
-    float c[3];     /* centre of an item */
-    int32_t id;
-} abut_key;
-
-/* Zero-filled is empty. */
-typedef struct abut_tree_shape {
-    size_t n, n_pack, n_node;
-    int32_t (*item)[ABUT_PACK];     /* [n_pack]; all but the last are full, unused lanes hold -1 */
-    size_t level[ABUT_PACK_LEVELS]; /* first node of each level; child c of node i of level l is node 8 i + c of level l - 1, or
-                                     * pack 8 i + c at level 0 */
-    int n_level;
-} abut_tree_shape;
-
-/** Builds packs of n items by medians of their centres, robust to outliers and equal centres.  The same for any thread count.
- * Reorders k.
- * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_tree_shape_build(abut_key *k, size_t n, abut_tree_shape *out, abut_err *err);
-void abut_tree_shape_clear(abut_tree_shape *p);
 
 #endif

@@ -1,7 +1,7 @@
 #include "base/par.h"
 #include "base/rng.h"
 #include "check.h"
-#include "geom/bvh.h"
+#include "geom/boxes.h"
 
 #include <float.h>
 
@@ -91,7 +91,7 @@ TEST(pairs_of_two_sets_are_those_of_brute_force)
                 const int *k = ks[abut_rng_below(&r, 7)];
                 struct set a = set_make(&r, (enum shape)shape, sizes[s], k[0], still);
                 struct set b = set_make(&r, (enum shape)shape, sizes[abut_rng_below(&r, 9)], k[1], still);
-                CHECK(!abut_bvh_pairs(&a.items, &b.items, &out, NULL));
+                CHECK(!abut_box_pairs(&a.items, &b.items, &out, NULL));
                 CHECK(equals_brute_force(&a.items, &b.items, &out));
                 found += out.n;
                 set_free(&a);
@@ -110,7 +110,7 @@ TEST(pairs_of_one_set_are_those_of_brute_force)
     for (int shape = 0; shape < N_SHAPE; shape++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             struct set a = set_make(&r, (enum shape)shape, sizes[s], 1 + (int)abut_rng_below(&r, 3), shape & 1);
-            CHECK(!abut_bvh_pairs(&a.items, &a.items, &out, NULL));
+            CHECK(!abut_box_pairs(&a.items, &a.items, &out, NULL));
             CHECK(equals_brute_force(&a.items, &a.items, &out));
             found += out.n;
             set_free(&a);
@@ -126,11 +126,11 @@ SLOW_TEST(order_and_bytes_do_not_depend_on_the_thread_count)
         struct set a = set_make(&r, (enum shape)shape, shape == EQUAL ? 800 : 9000, 2, 1);
         abut_pair_list one = { 0 };
         abut_threads_set(1);
-        CHECK(!abut_bvh_pairs(&a.items, &a.items, &one, NULL));
+        CHECK(!abut_box_pairs(&a.items, &a.items, &one, NULL));
         for (int t = 2; t < 8; t += 5) {
             abut_pair_list many = { 0 };
             abut_threads_set(t);
-            CHECK(!abut_bvh_pairs(&a.items, &a.items, &many, NULL));
+            CHECK(!abut_box_pairs(&a.items, &a.items, &many, NULL));
             CHECK(many.n == one.n && one.n > 0 && !memcmp(many.ij, one.ij, one.n * sizeof *one.ij));
             abut_pair_list_clear(&many);
         }
@@ -152,7 +152,7 @@ TEST(boxes_that_share_one_point_are_a_pair_and_one_ulp_apart_are_none)
                 b[0].lo[d] = -1e301, b[0].hi[d] = at[k];
                 b[1].lo[d] = apart ? nextafter(at[k], INFINITY) : at[k], b[1].hi[d] = 1e301;
                 const abut_items one = { 1, 1, vert, NULL, b }, two = { 1, 1, vert + 1, NULL, b + 1 };
-                CHECK(!abut_bvh_pairs(&one, &two, &out, NULL) && out.n == (size_t)!apart);
+                CHECK(!abut_box_pairs(&one, &two, &out, NULL) && out.n == (size_t)!apart);
             }
     abut_pair_list_clear(&out);
 }
@@ -167,9 +167,9 @@ TEST(a_box_that_is_not_finite_is_named)
     for (int k = 0; k < 3; k++) {
         const abut_box keep = a.box[613];
         a.box[613].hi[k] = a.box[900].lo[0] = bad[k];
-        CHECK(abut_bvh_pairs(&a.items, &b.items, &out, &err) == ABUT_E_GEOM);
+        CHECK(abut_box_pairs(&a.items, &b.items, &out, &err) == ABUT_E_GEOM);
         CHECK(strstr(err.msg, "613") && strstr(err.msg, "first"));
-        CHECK(abut_bvh_pairs(&b.items, &a.items, &out, &err) == ABUT_E_GEOM && strstr(err.msg, "second"));
+        CHECK(abut_box_pairs(&b.items, &a.items, &out, &err) == ABUT_E_GEOM && strstr(err.msg, "second"));
         a.box[613] = keep;
     }
     abut_pair_list_clear(&out);
