@@ -3,8 +3,8 @@
 #include "base/par.h"
 #include "contact/step_bound.h"
 #include "geom/ccd/ccd.h"
-#include "geom/exact/predicates.h"
 #include "geom/ccd/slab.h"
+#include "geom/exact/predicates.h"
 #include "geom/lagrange.h"
 
 #include <math.h>

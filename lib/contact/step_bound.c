@@ -2,8 +2,8 @@
 
 #include "base/par.h"
 #include "contact/sweep.h"
-#include "geom/cubic_inline.h"
 #include "geom/ccd/ccd.h"
+#include "geom/cubic_inline.h"
 #include "math/lanes.h"
 #include "model/naming.h"
 

@@ -19,8 +19,8 @@
 
 #include "contact/candidates.h"
 #include "contact/collision_mesh.h"
-#include "contact/step_bound.h"
 #include "contact/pairs.h"
+#include "contact/step_bound.h"
 #include "contact/touching.h"
 
 /* Normals of surfaces, and not of primitives alone.

@@ -10,9 +10,9 @@
 #include "base/err.h"
 #include "energy/barrier_law_inline.h"
 #include "geom/dist.h"
-#include "sparse/packed_lanes.h"
 #include "math/lanes.h"
 #include "model/model.h"
+#include "sparse/packed_lanes.h"
 
 /** b, m^4, and its first and second derivative in D (NULL to skip), of a law of energy/contact_laws.h: 0 from Dhat = dhat2 on;
  * +inf for D <= 0 or not a number, with derivatives -inf and +inf. */

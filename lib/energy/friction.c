@@ -2,8 +2,8 @@
 
 #include "base/par.h"
 #include "energy/barrier.h"
-#include "energy/friction_inline.h"
 #include "energy/contact_laws.h"
+#include "energy/friction_inline.h"
 #include "energy/term.h"
 #include "geom/dist.h"
 #include "sparse/packed_inline.h"

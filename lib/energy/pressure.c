@@ -4,9 +4,9 @@
 #include "base/par.h"
 #include "energy/material/two_modes.h"
 #include "energy/term.h"
-#include "sparse/packed_inline.h"
 #include "math/vec3.h"
 #include "model/motion.h"
+#include "sparse/packed_inline.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+#include "base/order.h"
 #include "base/par.h"
 #include "energy/element_energy.h"
 #include "energy/term.h"
@@ -103,7 +104,7 @@ void *abut_terms_find(const abut_terms *terms, const char *name)
 enum { SIDE = 3 * ABUT_ELEMENT_CORNERS };   /* unknowns of an element at most */
 _Static_assert((int)SIDE <= (int)ABUT_SYM_MAX, "element matrices are projected");
 
-/* Corners at each node: node i has corner[first[i]] .. corner[first[i + 1] - 1], ascending. */
+/* Corners at each node: abut_list_groups. */
 typedef struct element_term {
     const abut_element_energy *e;
     int32_t nv, *first;
@@ -156,16 +157,13 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
     const size_t all = (size_t)e->n * (size_t)e->corners;
     element_term *t = calloc(1, sizeof *t);
     if (!t) return abut_fail(err, ABUT_E_NOMEM, "energy '%s'", e->name);
-    *t = (element_term){ .e = e, .nv = nv, .first = calloc((size_t)nv + 2, sizeof *t->first),
+    *t = (element_term){ .e = e, .nv = nv, .first = calloc((size_t)nv + 1, sizeof *t->first),
                          .corner = malloc((all + 1) * sizeof *t->corner) };
     if (!t->first || !t->corner) {
         release(t);
         return abut_fail(err, ABUT_E_NOMEM, "energy '%s': %d elements", e->name, e->n);
     }
-    /* counted one place further, so that filling moves each beginning to its place */
-    for (size_t k = 0; k < all; k++) t->first[e->node[k] + 2]++;
-    for (int32_t i = 0; i < nv; i++) t->first[i + 2] += t->first[i + 1];
-    for (size_t k = 0; k < all; k++) t->corner[t->first[e->node[k] + 1]++] = (int32_t)k;
+    abut_list_groups(e->node, all, nv, t->first, t->corner);
     *self = t;
     return ABUT_OK;
 }

@@ -1,5 +1,5 @@
-/* Axis-aligned boxes, and a sweep over them: every overlapping pair, once, in an order that no thread count changes.  The judge and
- * static tests use it, which share no search with the solver (geom/broad_phase.h). */
+/* Axis-aligned boxes, and a sweep over them: every overlapping pair, once, in an order that no thread count changes.  The judge
+ * and static tests use it; the solver's moving primitives have trees (geom/broad_phase.h), which share no code with it. */
 #ifndef ABUT_GEOM_BOXES_H
 #define ABUT_GEOM_BOXES_H
 

@@ -8,8 +8,8 @@
 #define ABUT_GEOM_BROAD_PHASE_H
 
 #include "base/par.h"
-#include "geom/broad_phase_inline.h"
 #include "geom/boxes.h"
+#include "geom/broad_phase_inline.h"
 
 #include <stdatomic.h>
 

@@ -3,8 +3,8 @@
 #define ABUT_GEOM_BROAD_TREE_H
 
 #include "base/fn.h"
-#include "geom/broad_phase.h"
 #include "geom/boxes.h"
+#include "geom/broad_phase.h"
 
 #include <string.h>
 

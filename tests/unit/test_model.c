@@ -103,7 +103,8 @@ TEST(every_quantity_is_held_to_its_domain)
         { "node/mass", 4, -1, "0 or more" },         { "material/density", 0, 0, "more than 0" },
         { "material/young", 0, -1, "row 0: -1" },    { "material/poisson", 0, 0.5, "less than 0.5" },
         { "material/poisson", 0, -0.1, "no lower bound" },
-        { "contact/mu", 0, -0.1, "row 0" },          { "contact/mu", 1, 0.2, "other way round" },
+        { "contact/mu", 0, -0.1, "row 0" },          { "contact/mu", 2, -0.1, "row 1: -0.1" },
+        { "contact/mu", 1, 0.2, "other way round" },
         { "half-space/normal", 1, 1.00001, "length" }, { "motion/window", 0, (double)NAN, "row 0" },
         { "motion/linear", 2, (double)INFINITY, "finite" }, { "time/step", 0, 0, "more than 0" },
         { "contact/dhat", 0, 0, "more than 0" },       { "contact/kappa-max", 0, 9, "'contact/kappa-min', 10, or more" },
@@ -216,7 +217,7 @@ TEST(keys_are_held_to_their_order_and_size)
     refused(&s, "key/rotation", "row 1: length");
     sample_keys(&s, ABUT_MOTION_KEYS);
     f64(&s, "key/scale")[4] = 0;
-    refused(&s, "key/scale", "more than 0");
+    refused(&s, "key/scale", "row 1: 0, expected more than 0");
     sample_keys(&s, ABUT_MOTION_KEYS);
     i32(&s, "motion/smooth")[0] = 2;
     refused(&s, "motion/smooth", "row 0: 2");

@@ -2,8 +2,8 @@
 #ifndef ABUT_MESH_GENERATE_GENERATE_H
 #define ABUT_MESH_GENERATE_GENERATE_H
 
-#include "mesh/tet_nodes.h"
 #include "mesh/mesh.h"
+#include "mesh/tet_nodes.h"
 
 /* Every generator appends to an empty mesh, fails with ABUT_E_ARG on a size that is not positive or a cell count out of
  * range, with ABUT_E_NOMEM without memory, and leaves the mesh empty then. */
