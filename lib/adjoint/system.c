@@ -41,7 +41,7 @@ void abut_adjoint_system_clear(abut_adjoint_system *s)
 static abut_status choose(abut_objective *o, int as_is, abut_err *err)
 {
     const abut_barrier_hessian_ops *ops = abut_barrier_hessians[0];
-    const abut_status rc = as_is ? abut_barrier_hessian_find("full", &ops, err) : ABUT_OK;
+    const abut_status rc = as_is ? abut_barrier_hessian_find("full", NULL, &ops, err) : ABUT_OK;
     if (rc) return rc;
     abut_barrier_state_of(&o->terms)->curvature = (abut_barrier_curvature){ ops, 0 };
     o->step.as_is = as_is;

@@ -47,8 +47,9 @@ typedef struct abut_barrier_curvature {
 
 /* The first is the default; NULL at the end. */
 extern const abut_barrier_hessian_ops *const abut_barrier_hessians[];
-/** Fails  ABUT_E_ARG there is none of that name (lists the names) */
-ABUT_MUST_USE abut_status abut_barrier_hessian_find(const char *name, const abut_barrier_hessian_ops **ops, abut_err *err);
+/** more: others beside these, NULL at the end; NULL: none.  Fails  ABUT_E_ARG there is none of that name (lists the names) */
+ABUT_MUST_USE abut_status abut_barrier_hessian_find(const char *name, const abut_barrier_hessian_ops *const *more,
+                                                    const abut_barrier_hessian_ops **ops, abut_err *err);
 
 /** Elements of a mollified pair, whose Gauss-Newton matrix has rank 2. */
 static inline size_t abut_mollified_elements(const abut_barrier_hessian_ops *ops) { return ops->rank == 1 ? 2 : 1; }

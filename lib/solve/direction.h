@@ -1,7 +1,7 @@
 /* Descent directions.  A direction proposes, and the search decides how far to follow it; this is the interface between them.
  * A direction forgets its state after each time step, but for state that a new process would recompute to the byte.
  *
- * A direction is a table of operations and an instance; solve/directions.h has the rows.  An operation may be NULL: its comment
+ * A direction is a table of operations and an instance; solve/solvers.c has the rows.  An operation may be NULL: its comment
  * says what that means. */
 #ifndef ABUT_SOLVE_DIRECTION_H
 #define ABUT_SOLVE_DIRECTION_H
@@ -87,5 +87,13 @@ static inline void abut_direction_clear(abut_direction *d)
     if (d->ops) d->ops->free(d->self);
     *d = (abut_direction){ 0 };
 }
+
+/* Directions that solvers of the first table have. */
+/** Newton: p = -H^-1 g, every element Hessian projected to positive semidefinite (Teran et al. 2005; Li 2020, 4.4.3), by any
+ * linear solver (solve/direction/newton.c). */
+extern const abut_direction_ops abut_direction_newton;
+/** L-BFGS on an initial matrix (solve/direction/lbfgs.c; solve/direction/initial.h): the Newton matrix, the Laplacian,
+ * subdomains. */
+extern const abut_direction_ops abut_direction_lbfgs_h, abut_direction_lbfgs_pd, abut_direction_dot;
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/words.h"
 #include "energy/barrier.h"
 #include "energy/elastic.h"
+#include "solve/baselines/baselines.h"
 #include "solve/device/device.h"
 #include "solve/solvers.h"
 #include "sparse/linear_solver.h"
@@ -64,7 +65,7 @@ static abut_status read_linear(void *to, const char *word, char said[ABUT_OPTION
 static abut_status read_hessian(void *to, const char *word, char said[ABUT_OPTION_SAID], abut_err *err)
 {
     (void)said;
-    return abut_barrier_hessian_find(word, &((abut_solve_options *)to)->linear.hessian, err);
+    return abut_barrier_hessian_find(word, abut_baseline_hessians, &((abut_solve_options *)to)->linear.hessian, err);
 }
 
 static abut_status read_device(void *to, const char *word, char said[ABUT_OPTION_SAID], abut_err *err)
@@ -163,8 +164,10 @@ static void describe_linear(char *text, size_t size)
 static void describe_hessians(char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "Hessian of contacts in newton and newton-cg:");
-    for (int i = 0; abut_barrier_hessians[i]; i++)
-        used = describe(text, size, used, i == 0, abut_barrier_hessians[i]->name, abut_barrier_hessians[i]->help);
+    for (const abut_barrier_hessian_ops *const *h = abut_barrier_hessians; *h; h++)
+        used = describe(text, size, used, h == abut_barrier_hessians, (*h)->name, (*h)->help);
+    for (const abut_barrier_hessian_ops *const *h = abut_baseline_hessians; *h; h++)
+        used = describe(text, size, used, 0, (*h)->name, (*h)->help);
 }
 
 /* ---- the table ---- */

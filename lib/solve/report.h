@@ -72,7 +72,7 @@ typedef struct abut_nodal_report {
     double detect, project, judge;  /* s */
 } abut_nodal_report;
 
-/* Figures of a step by linearised inequalities (solve/sqp). */
+/* Figures of a step by linearised inequalities (solve/baselines/sqp.h). */
 typedef struct abut_sqp_report {
     int solved;                 /* 1: this is one */
     int programs, qp_iterations;    /* quadratic programs, and the iterations of all of them */

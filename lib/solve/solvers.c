@@ -2,97 +2,82 @@
 
 #include "base/words.h"
 #include "energy/barrier.h"
-#include "solve/directions.h"
-#include "sparse/linear_solver.h"
+#include "solve/baselines/baselines.h"
+#include "solve/direction.h"
 #include "solve/local_global/local_global.h"
 #include "solve/nodal/failsafe.h"
-#include "solve/sqp/sqp.h"
 #include "solve/step/barrier_stepper.h"
+#include "sparse/linear_solver.h"
 
 #include <assert.h>
 
 enum {
     BARRIER = ABUT_FOR_BARRIER, NEWTON = ABUT_FOR_NEWTON, FACTORS = ABUT_FOR_FACTORS, HISTORY = ABUT_FOR_HISTORY,
-    PARTS = ABUT_FOR_PARTS, FIT = ABUT_FOR_FIT, CONSTANT = ABUT_FOR_CONSTANT, INEQUALITIES = ABUT_FOR_INEQUALITIES,
-    EVERY_RULE = (1 << ABUT_STOPS) - 1,
+    PARTS = ABUT_FOR_PARTS, FIT = ABUT_FOR_FIT, CONSTANT = ABUT_FOR_CONSTANT,
     DEVICE_RULES = 1 << ABUT_STOP_NEWTON | 1 << ABUT_STOP_PUBLISHED,
-    CONSTANT_RULES = 1 << ABUT_STOP_NEWTON | 1 << ABUT_STOP_CHARACTERISTIC,
-    EVERY_PROMISE = (1 << ABUT_PROMISES) - 1,
-    REPEATS = ABUT_KEEPS_RESTART | ABUT_KEEPS_BITS
+    MOST = 32   /* solvers */
 };
 
 const char *const abut_promise_names[ABUT_PROMISES] = { "intersections", "inversions", "convergence", "restarts",
                                                         "any number of threads" };
 
-#define BARRIER_ROW .stepper = &abut_barrier_stepper_ops, .stops = EVERY_RULE, .promises = EVERY_PROMISE
-#define CONSTANT_ROW .stops = CONSTANT_RULES, .promises = REPEATS
-
-const abut_solver_row abut_solver_table[] = {
-    { "newton", "any scene", "Newton's method; direct or iterative --linear-solver", BARRIER_ROW,
+static const abut_solver_row table[] = {
+    { "newton", "any scene", "Newton's method; direct or iterative --linear-solver", ABUT_BARRIER_ROW,
       .direction = &abut_direction_newton, .options = BARRIER | NEWTON | FACTORS },
     { "newton-cg", "large solid bodies, less memory", "Newton's method by conjugate gradients, two-level Schwarz preconditioner",
-      BARRIER_ROW, .direction = &abut_direction_newton, .linear = &abut_linear_cg_schwarz, .options = BARRIER | NEWTON },
-    { "lbfgs-h", "solid bodies with few contacts", "L-BFGS on the Hessian of the step's first iterate", BARRIER_ROW,
+      ABUT_BARRIER_ROW, .direction = &abut_direction_newton, .linear = &abut_linear_cg_schwarz, .options = BARRIER | NEWTON },
+    { "lbfgs-h", "solid bodies with few contacts", "L-BFGS on the Hessian of the step's first iterate", ABUT_BARRIER_ROW,
       .direction = &abut_direction_lbfgs_h, .linear_can = ABUT_CAN_PRECONDITION, .options = BARRIER | HISTORY | FACTORS },
-    { "dot", "large bodies with few contacts", "L-BFGS on Hessians of subdomains, completed at their interfaces", BARRIER_ROW,
-      .direction = &abut_direction_dot, .options = BARRIER | HISTORY | PARTS | ABUT_FOR_LEVELS },
-    { "lbfgs-pd", "short runs at moderate strain", "L-BFGS on a constant Laplacian", BARRIER_ROW,
+    { "dot", "large bodies with few contacts", "L-BFGS on Hessians of subdomains, completed at their interfaces",
+      ABUT_BARRIER_ROW, .direction = &abut_direction_dot, .options = BARRIER | HISTORY | PARTS | ABUT_FOR_LEVELS },
+    { "lbfgs-pd", "short runs at moderate strain", "L-BFGS on a constant Laplacian", ABUT_BARRIER_ROW,
       .direction = &abut_direction_lbfgs_pd, .options = BARRIER | HISTORY | FIT },
-    { "lbfgs-jh", "preconditioners", "L-BFGS on diagonal blocks of the Hessian", BARRIER_ROW,
-      .direction = &abut_direction_lbfgs_jh, .compared = 1, .options = BARRIER | HISTORY | PARTS },
-    { "lbfgs-ic", "preconditioners", "L-BFGS on an incomplete Cholesky factor of the Hessian", BARRIER_ROW,
-      .direction = &abut_direction_lbfgs_ic, .compared = 1, .options = BARRIER | HISTORY },
-    { "gradient", "preconditioners", "L-BFGS on the diagonal of the Hessian", BARRIER_ROW, .direction = &abut_direction_gradient,
-      .compared = 1, .options = BARRIER | HISTORY },
-    { "lbfgs-rest", "preconditioners", "L-BFGS on the Hessian at rest", BARRIER_ROW, .direction = &abut_direction_lbfgs_rest,
-      .compared = 1, .options = BARRIER | HISTORY },
-    { "lbfgs-warped", "preconditioners", "L-BFGS on the Hessian at rest, rotated with the nodes", BARRIER_ROW,
-      .direction = &abut_direction_lbfgs_warped, .compared = 1, .options = BARRIER | HISTORY },
-    { "lbfgs-id", "preconditioners", "L-BFGS on a multiple of the identity", BARRIER_ROW, .direction = &abut_direction_lbfgs_id,
-      .compared = 1, .options = BARRIER | HISTORY | FIT },
     { "nodal", "exact Coulomb friction", "hard contact without a barrier; every step is judged before it is written",
-      .stepper = &abut_failsafe_stepper_ops, .stops = 1 << ABUT_STOP_NEWTON, .promises = EVERY_PROMISE, .coheres = 1,
+      .stepper = &abut_failsafe_stepper_ops, .stops = 1 << ABUT_STOP_NEWTON, .promises = (1 << ABUT_PROMISES) - 1, .coheres = 1,
       .options = ABUT_FOR_NODAL | FACTORS },
-    { "sqp", "contact as inequalities",
-      "sequential quadratic programming; frictionless, may intersect, stops if a program has no solution",
-      .stepper = &abut_sqp_stepper_ops, .linear_can = ABUT_CAN_PRECONDITION, .stops = 1 << ABUT_STOP_NEWTON, .promises = REPEATS |
-      ABUT_KEEPS_CONVERGED, .compared = 1, .options = INEQUALITIES | ABUT_FOR_PENALTY | FACTORS },
-    { "qp", "contact as inequalities", "one quadratic program a step; frictionless, may intersect",
-      .stepper = &abut_qp_stepper_ops, .linear_can = ABUT_CAN_PRECONDITION, .stops = 1 << ABUT_STOP_NEWTON, .promises = REPEATS,
-      .compared = 1, .options = INEQUALITIES | FACTORS },
-    { "pd", "real time", "projective dynamics; does not prevent contact (--contact)", .stepper = &abut_pd_stepper_ops,
-      CONSTANT_ROW, .options = CONSTANT | HISTORY | FIT },
+    { "pd", "real time", "projective dynamics; does not prevent contact (--contact)", ABUT_CONSTANT_ROW,
+      .method = &abut_lg_projective, .options = CONSTANT | HISTORY | FIT },
     { "mass-springs", "real time, springs alone", "projective dynamics of springs; does not prevent contact (--contact)",
-      .stepper = &abut_mass_springs_stepper_ops, CONSTANT_ROW, .options = CONSTANT | HISTORY },
-    { "admm-pd", "local/global methods", "ADMM on elements; does not prevent contact (--contact)",
-      .stepper = &abut_admm_stepper_ops, CONSTANT_ROW, .compared = 1, .options = CONSTANT | FIT },
-    { "admm-dd", "domain decomposition", "ADMM on the subdomains of dot; does not prevent contact (--contact)",
-      .stepper = &abut_admm_dd_stepper_ops, CONSTANT_ROW, .compared = 1, .options = CONSTANT | PARTS },
+      ABUT_CONSTANT_ROW, .method = &abut_lg_springs, .options = CONSTANT | HISTORY },
     { 0 }
 };
 
-enum { ROWS = sizeof abut_solver_table / sizeof *abut_solver_table };
+const abut_solver_row *const abut_solver_tables[] = { table, abut_baseline_table, NULL };
 
 const char *const abut_scene_solvers[ABUT_SOLVED_BY] = { "newton", "nodal", "sqp", "qp" };
+
+/* Lists all rows and their names, NULL at the end; returns how many there are. */
+static int list(const abut_solver_row *row[MOST], const char *name[MOST + 1])
+{
+    int n = 0;
+    for (int k = 0; abut_solver_tables[k]; k++)
+        for (const abut_solver_row *r = abut_solver_tables[k]; r->name && n < MOST; r++) row[n] = r, name[n++] = r->name;
+    name[n] = NULL;
+    return n;
+}
 
 /* Writes the names of the rows that understand an option. */
 static const char *understand(const abut_option *option, char *text, size_t size)
 {
-    const char *names[ROWS] = { NULL };
+    const abut_solver_row *row[MOST];
+    const char *name[MOST + 1];
+    const int rows = list(row, name);
     int n = 0;
-    for (const abut_solver_row *r = abut_solver_table; r->name; r++)
-        if (r->options & option->solvers) names[n++] = r->name;
-    return abut_names_join(names, text, size);
+    for (int i = 0; i < rows; i++)
+        if (row[i]->options & option->solvers) name[n++] = name[i];
+    name[n] = NULL;
+    return abut_names_join(name, text, size);
 }
 
 const abut_solver_row *abut_solver_find(const char *name, const abut_option *const *given, abut_err *err)
 {
-    const char *names[ROWS] = { NULL };
+    const abut_solver_row *rows[MOST];
+    const char *names[MOST + 1];
     char text[200];
     int at;
-    for (int i = 0; i < ROWS; i++) names[i] = abut_solver_table[i].name;
+    (void)list(rows, names);
     if (abut_name_find("--solver", name, names, &at, err)) return NULL;
-    const abut_solver_row *row = &abut_solver_table[at];
+    const abut_solver_row *row = rows[at];
     while (given && *given && (!(*given)->solvers || (*given)->solvers & row->options)) given++;
     if (!given || !*given) return row;
     const int brings = row->linear && *given == &abut_solve_table[ABUT_OPTION_linear_solver];
@@ -111,7 +96,6 @@ static const char *word_of(int setting, const abut_solve_options *o)
 
 static abut_status needs_other(const abut_solver_row *row, const abut_linear_solver_ops *linear, abut_err *err)
 {
-    enum { MOST = 16 };
     const char *names[MOST + 1] = { NULL };
     char text[160];
     int n = 0;

@@ -1,5 +1,5 @@
-/* The table of solvers for `step --solver NAME`: the stepper of each, its options and its promises.  A new solver is a row of
- * solvers.c. */
+/* The tables of solvers for `step --solver NAME`: the stepper of each, its options and its promises.  A new solver is a row of
+ * solvers.c, one that others are compared with a row of baselines/baselines.c. */
 #ifndef ABUT_SOLVE_SOLVERS_H
 #define ABUT_SOLVE_SOLVERS_H
 
@@ -21,18 +21,25 @@ extern const char *const abut_promise_names[ABUT_PROMISES];
 typedef struct abut_solver_row {
     const char *name, *use, *notes;     /* use: what for, at most 32 letters */
     const abut_stepper_ops *stepper;
-    const struct abut_direction_ops *direction;     /* solve/directions.h; NULL: the stepper has none */
+    const struct abut_direction_ops *direction;     /* solve/direction.h; NULL: the stepper has none */
+    const struct abut_lg_method *method;    /* solve/local_global/local_global.h; NULL: the stepper has none */
     const abut_linear_solver_ops *linear;   /* its own linear solver; NULL: --linear-solver, by default the first of the table */
     unsigned linear_can;    /* ABUT_CAN_* that it needs of a linear solver */
     unsigned options;       /* ABUT_FOR_*: whose options it understands */
     unsigned stops;         /* 1 << ABUT_STOP_* of the rules that it has */
     unsigned promises;      /* ABUT_KEEPS_* */
     int coheres;            /* contacts may attract (nodal/cohesion-force) */
-    int compared;           /* for comparison with other solvers alone */
 } abut_solver_row;
 
-/* The first is the default; name NULL at the end. */
-extern const abut_solver_row abut_solver_table[];
+/* Parts of rows: those with the barrier, which take a direction; those with a constant matrix, which take a method. */
+#define ABUT_BARRIER_ROW \
+    .stepper = &abut_barrier_stepper_ops, .stops = (1 << ABUT_STOPS) - 1, .promises = (1 << ABUT_PROMISES) - 1
+#define ABUT_CONSTANT_ROW \
+    .stepper = &abut_lg_stepper_ops, .stops = 1 << ABUT_STOP_NEWTON | 1 << ABUT_STOP_CHARACTERISTIC, \
+    .promises = ABUT_KEEPS_RESTART | ABUT_KEEPS_BITS
+
+/* Solvers to choose, the first by default, and baselines; name NULL ends a table, NULL the list of tables. */
+extern const abut_solver_row *const abut_solver_tables[];
 
 /* Names of the solvers that a scene may choose, by ABUT_SOLVED_BY_*. */
 extern const char *const abut_scene_solvers[ABUT_SOLVED_BY];

@@ -2,6 +2,7 @@
  * ns a contact on one thread (best of the repeats).  bench_barrier_hessians [most contacts] [repeats]
  *
  * "expanded": the terms of rank one as packed blocks; "dense eigen": the Hessian projected by its eigenvectors, all rows. */
+#include "../unit/rows.h"
 #include "base/par.h"
 #include "base/rng.h"
 #include "base/timer.h"
@@ -134,8 +135,8 @@ int main(int argc, char **argv)
             for (int l = 0; l < ABUT_LANES; l++) b.law[l] = abut_barrier_law_of(DHAT, number, 0);
             for (b.n = 1000; b.n <= most; b.n *= 100) {
                 measure(&b, NULL, 0);
-                for (int i = 0; abut_barrier_hessians[i]; i++) {
-                    const abut_barrier_hessian_ops *ops = abut_barrier_hessians[i];
+                for (int i = 0; all_hessians()[i]; i++) {
+                    const abut_barrier_hessian_ops *ops = all_hessians()[i];
                     if (!strcmp(ops->name, "gn-j")) continue;       /* the same of plain contacts */
                     measure(&b, ops, 0);
                     if (ops->rank == 1) measure(&b, ops, 1);

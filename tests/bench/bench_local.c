@@ -27,7 +27,7 @@ int main(int argc, char **argv)
     for (int k = -1; k < frames; k++) {     /* the first frame factors */
         abut_report rep = { 0 };
         int written = 1;
-        if (abut_stepper_advance(&abut_mass_springs_stepper_ops, &s, &now, 0, &at, &written, 0, &next, &rep,
+        if (abut_stepper_advance(&abut_lg_stepper_ops, &s, &now, 0, &at, &written, 0, &next, &rep,
                                  &err)) return printf("%s\n", err.msg), 1;
         const abut_arrays swap = now;
         now = next;

@@ -115,7 +115,7 @@ for line in list(open("wide.jsonl")):
 
 @test "what does not take a Hessian of contacts, or a filter, refuses it by name" {
     exits 2 "$BIN/step" --barrier-hessian newton "$pile"
-    says "know projected, full, gn, gn-j, ipc-gn, shi-kim, shi-kim-unsigned"
+    says "know projected, full, gn, ipc-gn, gn-j, shi-kim, shi-kim-unsigned"
     exits 2 "$BIN/step" --barrier-hessian gn --solver lbfgs-h "$pile"
     says "--barrier-hessian: for --solver newton, newton-cg, not for lbfgs-h"
     exits 2 "$BIN/step" --barrier-hessian shi-kim --device twin "$pile"

@@ -15,7 +15,7 @@ claim() { "$ROOT/tests/examples/run" --test "$ROOT/build/examples/all" "$1"; }
     claim linear-solver
 }
 
-@test "a direction is one file and three rows: scaled gradient descent ends where Newton does, with contact" {
+@test "a direction is one file and two rows: scaled gradient descent ends where Newton does, with contact" {
     claim direction
 }
 

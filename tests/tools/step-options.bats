@@ -228,7 +228,7 @@ P
     for in in "$pile" hard.abut; do                                     # the scene asks for nodal as well as the option
         exits 2 "$BIN/step" --solver nodal --tolerance 1e-3 "$in" -o o.abut
         says "--tolerance: for --solver newton, newton-cg,"
-        says "pd, mass-springs, admm-pd, admm-dd, not for nodal"
+        says "admm-pd, admm-dd, not for nodal"
     done
     exits 2 "$BIN/step" --tolerance 1e-3 hard.abut -o o.abut
     says "not for nodal"

@@ -5,6 +5,7 @@
 #include "energy/barrier_pair.h"
 #include "geom/dist.h"
 #include "math/spd.h"
+#include "rows.h"
 
 #include "check.h"
 
@@ -15,7 +16,7 @@ static const double DHAT = 0.1;
 static const abut_barrier_hessian_ops *row(const char *name)
 {
     const abut_barrier_hessian_ops *ops = abut_barrier_hessians[0];
-    CHECK(!abut_barrier_hessian_find(name, &ops, NULL));
+    CHECK(!abut_barrier_hessian_find(name, abut_baseline_hessians, &ops, NULL));
     return ops;
 }
 
@@ -122,12 +123,14 @@ TEST(every_row_has_a_name_of_its_own_and_its_operations)
 {
     const abut_barrier_hessian_ops *ops;
     abut_err err;
-    for (int i = 0; abut_barrier_hessians[i]; i++) {
-        ops = abut_barrier_hessians[i];
+    for (int i = 0; all_hessians()[i]; i++) {
+        ops = all_hessians()[i];
         CHECK(ops->help && ops->plain && ops->mollified && ops->rank <= 3 && row(ops->name) == ops);
     }
     CHECK(!strcmp(abut_barrier_hessians[0]->name, "projected"));
-    CHECK(abut_barrier_hessian_find("gauss", &ops, &err) == ABUT_E_ARG && strstr(err.msg, "shi-kim-unsigned"));
+    CHECK(abut_barrier_hessian_find("gauss", abut_baseline_hessians, &ops, &err) == ABUT_E_ARG);
+    CHECK(strstr(err.msg, "shi-kim-unsigned"));
+    CHECK(abut_barrier_hessian_find("gn-j", NULL, &ops, &err) == ABUT_E_ARG && !strstr(err.msg, "shi-kim"));
 }
 
 TEST(every_row_but_full_is_semidefinite_blind_to_translation_and_linear_in_its_scale)
@@ -140,8 +143,8 @@ TEST(every_row_but_full_is_semidefinite_blind_to_translation_and_linear_in_its_s
         const double scale[4] = { 3, 0, 2, 7 };
         const abut_barrier_law laws[4] = { law, law, law, law };
         for (int i = 0; i < 4; i++) random_stencil(&r, kind, law.xi + DHAT * abut_rng_real(&r, 0.01, 0.99), x[i]);
-        for (int i = 0; abut_barrier_hessians[i]; i++) {
-            const abut_barrier_hessian_ops *ops = abut_barrier_hessians[i];
+        for (int i = 0; all_hessians()[i]; i++) {
+            const abut_barrier_hessian_ops *ops = all_hessians()[i];
             const size_t size = ops->rank ? (size_t)ops->rank * ABUT_RANK_ONE : ABUT_PACKED;
             double A[144], B[144];
             int positive, negative;
@@ -177,8 +180,8 @@ TEST(mollified_edges_have_the_same_of_every_row)
         double x[12], A[144], B[144], eps[2], val[4 * ABUT_PACKED];
         eps[0] = eps[1] = parallel_edges(law.xi + DHAT * abut_rng_real(&r, 0.05, 0.9), abut_rng_real(&r, -1.5, 1.5), x);
         if (abut_closest(ABUT_EE, x, A) >= (law.xi + DHAT) * (law.xi + DHAT)) continue;
-        for (int i = 0; abut_barrier_hessians[i]; i++) {
-            const abut_barrier_hessian_ops *ops = abut_barrier_hessians[i];
+        for (int i = 0; all_hessians()[i]; i++) {
+            const abut_barrier_hessian_ops *ops = all_hessians()[i];
             const size_t n = abut_mollified_elements(ops), size = ops->rank ? (size_t)ops->rank * ABUT_RANK_ONE : ABUT_PACKED;
             const abut_barrier_law laws[2] = { law, law };
             const double scale[2] = { 1, 3 };
@@ -326,8 +329,8 @@ TEST(a_filter_takes_the_curvature_at_its_gap_below_it_and_changes_nothing_above)
         const contact c = contact_of(law, kind, x);
         const double at = fmax(c.d, law.xi + least);
         (void)abut_barrier(law, (at - law.xi) * (at + law.xi), &db, &ddb);
-        for (int i = 0; abut_barrier_hessians[i]; i++) {
-            const abut_barrier_hessian_ops *ops = abut_barrier_hessians[i];
+        for (int i = 0; all_hessians()[i]; i++) {
+            const abut_barrier_hessian_ops *ops = all_hessians()[i];
             plain(ops, law, 0, kind, x, A);
             plain(ops, law, least, kind, x, B);
             const double squared = strcmp(ops->name, "ipc-gn") ? 1 : 0;
@@ -517,8 +520,8 @@ TEST(mollified_edges_of_known_geometry_have_the_known_numbers)
 TEST(elements_of_mollified_pairs_are_as_many_as_their_rank_needs)
 {
     const abut_pairs p = { .n = 7, .n_plain = 5, .n_plane = 3 };
-    for (int i = 0; abut_barrier_hessians[i]; i++) {
-        const abut_barrier_curvature c = { abut_barrier_hessians[i], 0 };
+    for (int i = 0; all_hessians()[i]; i++) {
+        const abut_barrier_curvature c = { all_hessians()[i], 0 };
         CHECK(abut_barrier_elements(&c, &p) == (size_t)(c.ops->rank == 1 ? 12 : 10));
     }
 }

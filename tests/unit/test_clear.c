@@ -1,7 +1,9 @@
 /* Functions that free do not read the model, which may have been freed before. */
+#include "rows.h"
 #include "scene_world.h"
 
 #include "check.h"
+#include "energy/elastic.h"
 #include "formats/result/measure.h"
 #include "solve/local_global/local_global.h"
 
@@ -43,7 +45,7 @@ TEST(elastic_energy_is_freed_without_its_model)
 
 TEST(a_stepper_is_freed_without_its_model_after_any_number_of_steps)
 {
-    for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++)
+    for (const abut_direction_ops *const *ops = all_directions(); *ops; ops++)
         for (int steps = 0; steps < 2; steps++) {
             world w = { 0 };
             scene_arrays(everything, &w.model_set, &w.frame);

@@ -2,8 +2,8 @@
 #include "world.h"
 
 #include "base/par.h"
-#include "solve/local_global/consensus.h"
-#include "solve/local_global/local_global.h"
+#include "solve/baselines/consensus.h"
+#include "solve/baselines/baselines.h"
 
 enum { PARTS = 4 };
 
@@ -140,7 +140,7 @@ static double differs_from_newton(world *w, const lg_choice *o, int n)
     CHECK(!world_run(w, n));
     for (int k = 0; k < n; k++) {
         abut_report rep = { 0 };
-        CHECK(!abut_stepper_advance(&abut_admm_dd_stepper_ops, &s, &here, 0, &at, &written, 0, &next, &rep, &w->err));
+        CHECK(!abut_stepper_advance(&abut_lg_stepper_ops, &s, &here, 0, &at, &written, 0, &next, &rep, &w->err));
         CHECK(rep.newton > 1 && rep.norm <= o->user.search.tolerance);
         const abut_arrays swap = here;
         here = next, next = swap;

@@ -1,6 +1,6 @@
 /* Newton's method without a choice of linear solver: iterations where the factor of the elements would be dear. */
 #include "scene_world.h"
-#include "solve/directions.h"
+#include "solve/direction.h"
 #include "sparse/linear_solver.h"
 
 /* A box of so many cells that bounces on the floor, in its first contact. */

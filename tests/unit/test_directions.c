@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "energy/friction.h"
 #include "newton_system.h"
+#include "rows.h"
 #include "scene_world.h"
 #include "solve/direction/look_ahead.h"
 
@@ -67,11 +68,11 @@ static double unsolved(world *w, const abut_search *s, const double *g, const do
 
 TEST(the_rows_have_names_and_what_every_direction_must_have)
 {
-    CHECK(!strcmp(abut_directions[0]->name, "newton"));
-    for (int k = 0; abut_directions[k]; k++) {
-        const abut_direction_ops *ops = abut_directions[k];
+    CHECK(!strcmp(all_directions()[0]->name, "newton"));
+    for (int k = 0; all_directions()[k]; k++) {
+        const abut_direction_ops *ops = all_directions()[k];
         CHECK(ops->name && ops->make && ops->begin_step && ops->find && ops->require_exact && ops->free);
-        for (int l = 0; l < k; l++) CHECK(strcmp(abut_directions[l]->name, ops->name));
+        for (int l = 0; l < k; l++) CHECK(strcmp(all_directions()[l]->name, ops->name));
     }
 }
 
@@ -79,7 +80,7 @@ TEST(every_direction_descends_at_a_point_with_contact_and_leaves_nodes_that_do_n
 {
     world w;
     abut_search *s = amid_step(&w);
-    for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++) {
+    for (const abut_direction_ops *const *ops = all_directions(); *ops; ops++) {
         abut_direction d;
         abut_direction_info info = { .bad_node = 7 };
         double p[N3_MOST];
@@ -106,7 +107,7 @@ TEST(a_direction_that_is_required_to_be_exact_is_newtons_and_so_is_each_that_say
     world w;
     abut_search *s = amid_step(&w);
     int others = 0;
-    for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++) {
+    for (const abut_direction_ops *const *ops = all_directions(); *ops; ops++) {
         abut_direction d;
         abut_direction_info info;
         double p[N3_MOST];
@@ -133,7 +134,7 @@ TEST(resolve_solves_with_the_matrix_of_the_last_direction_and_so_does_its_factor
     double g[N3_MOST], p[N3_MOST];
     int resolve = 0, factors = 0;
     for (int i = 0; i < N3_MOST; i++) g[i] = abut_rng_real(&rng, -1, 1);
-    for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++) {
+    for (const abut_direction_ops *const *ops = all_directions(); *ops; ops++) {
         abut_direction d;
         abut_direction_info info;
         if (!(*ops)->resolve) continue;
@@ -166,7 +167,7 @@ TEST(a_direction_has_the_same_bits_for_every_number_of_threads)
     const int before = omp_get_max_threads();
     world w;
     abut_search *s = amid_step(&w);
-    for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++) {
+    for (const abut_direction_ops *const *ops = all_directions(); *ops; ops++) {
         double p[3][2][N3_MOST];
         for (int k = 0; k < 3; k++) {
             abut_direction_options o = OPT;
@@ -193,7 +194,7 @@ TEST(look_ahead_passes_on_what_its_direction_answers_and_changes_nothing_that_co
 {
     world w;
     abut_search *s = amid_step(&w);
-    for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++) {
+    for (const abut_direction_ops *const *ops = all_directions(); *ops; ops++) {
         if (!(*ops)->factor) continue;
         abut_direction plain, d, inner;
         abut_direction_info info[2];

@@ -1,4 +1,5 @@
 /* A step that fails says the cause: every kind of failure, provoked. */
+#include "rows.h"
 #include "scene_world.h"
 
 #include "energy/barrier.h"
@@ -367,7 +368,7 @@ TEST(an_indefinite_matrix_is_named_by_the_node_of_its_pivot)
 
 TEST(an_indefinite_matrix_of_any_direction_names_a_node)
 {
-    for (const abut_direction_ops *const *ops = abut_directions; *ops; ops++) {
+    for (const abut_direction_ops *const *ops = all_directions(); *ops; ops++) {
         world w;
         meeting_damped(&w, 1);
         w.row.direction = *ops;

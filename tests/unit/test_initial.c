@@ -5,7 +5,7 @@
 #include "energy/elastic.h"
 #include "scene_world.h"
 #include "newton_system.h"
-#include "solve/direction/initial.h"
+#include "solve/baselines/baselines.h"
 #include "solve/direction/initial_laplacian.h"
 #include "sparse/schwarz/coarse_space.h"
 #include "sparse/packed_lanes.h"

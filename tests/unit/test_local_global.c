@@ -8,7 +8,7 @@
 #include "math/mat3.h"
 #include "math/svd3.h"
 #include "solve/local_global/admm.h"
-#include "solve/local_global/local_global.h"
+#include "solve/baselines/baselines.h"
 #include "sparse/packed_lanes.h"
 
 /* ---- a curtain ---- */
@@ -42,7 +42,7 @@ static abut_status advance(abut_local_global *s, const abut_arrays *frame, abut_
                            abut_err *err)
 {
     int written = 1;
-    return abut_stepper_advance(&abut_pd_stepper_ops, s, frame, 0, at, &written, 0, out, rep, err);
+    return abut_stepper_advance(&abut_lg_stepper_ops, s, frame, 0, at, &written, 0, out, rep, err);
 }
 
 /* E(s->x), kg m^2; +inf where it is not defined */

@@ -4,8 +4,7 @@
 
 #include "base/par.h"
 #include "newton_system.h"
-#include "solve/directions.h"
-#include "solve/local_global/local_global.h"
+#include "solve/baselines/baselines.h"
 
 #include "check.h"
 #include "dense.h"
@@ -205,7 +204,7 @@ TEST(a_constant_matrix_that_is_scaled_leaves_less_error)
     bar_close(&b);
 }
 
-/* The first scale of the identity is not a published one (solve/direction/initial.c); it affects all errors. */
+/* The first scale of the identity is not a published one (solve/baselines/initial.c); it affects all errors. */
 TEST(initial_matrices_are_ranked_as_published_and_the_warped_one_does_not_feel_how_the_bar_lies)
 {
     const lg_choice o = constant(0, 0.5, 1.5);

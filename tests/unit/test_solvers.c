@@ -3,7 +3,7 @@
 
 #include "check.h"
 #include "sparse/linear_solver.h"
-#include "solve/solvers.h"
+#include "rows.h"
 #include "solve/options.h"
 
 enum { ROWS = ABUT_SOLVE_OPTIONS_COUNT };
@@ -15,7 +15,8 @@ static int understands(const abut_solver_row *r, const abut_option *o) { return 
 
 TEST(every_row_is_found_with_what_it_understands_and_refused_with_anything_else)
 {
-    for (const abut_solver_row *r = abut_solver_table; r->name; r++) {
+    for (const abut_solver_row *const *at = all_solvers(); *at; at++) {
+        const abut_solver_row *r = *at;
         const abut_option *given[ROWS + 2] = { NULL };
         abut_err err = { 0 };
         int n = 0;
@@ -42,27 +43,27 @@ TEST(every_row_is_found_with_what_it_understands_and_refused_with_anything_else)
 TEST(every_trait_brings_an_option_and_the_message_names_the_solvers_that_understand_it)
 {
     unsigned traits = 0, used = 0;
-    for (const abut_solver_row *r = abut_solver_table; r->name; r++) traits |= r->options;
+    for (const abut_solver_row *const *r = all_solvers(); *r; r++) traits |= (*r)->options;
     for (int k = 0; k < ROWS; k++) {
         const abut_option *const given[] = { &abut_solve_table[k], NULL };
-        const abut_solver_row *r = abut_solver_table;
+        const abut_solver_row *const *at = all_solvers();
         char start[60];
         abut_err err = { 0 };
         used |= given[0]->solvers;
         CHECK(!(given[0]->solvers & ~traits));
         for (int i = 0; i < k; i++) CHECK(strcmp(abut_solve_table[i].name, given[0]->name) != 0);
-        while (r->name && understands(r, given[0])) r++;
+        while (*at && understands(*at, given[0])) at++;
         if (!given[0]->solvers) continue;
-        CHECK(r->name && !abut_solver_find(r->name, given, &err));
+        CHECK(*at && !abut_solver_find((*at)->name, given, &err));
         snprintf(start, sizeof start, "--%s: for --solver ", given[0]->name);
         CHECK(!strncmp(err.msg, start, strlen(start)));
         char *const rest = strstr(err.msg, ", not for ");
         CHECK(rest != NULL);
         rest[1] = 0;
-        for (const abut_solver_row *of = abut_solver_table; of->name; of++) {
+        for (const abut_solver_row *const *of = all_solvers(); *of; of++) {
             char word[40];
-            snprintf(word, sizeof word, " %s,", of->name);
-            CHECK(!understands(of, given[0]) == !strstr(err.msg, word));
+            snprintf(word, sizeof word, " %s,", (*of)->name);
+            CHECK(!understands(*of, given[0]) == !strstr(err.msg, word));
         }
     }
     CHECK(used == traits);
@@ -118,13 +119,14 @@ static abut_status check(const char *solver, abut_solve_options o, const char *s
 TEST(values_that_do_not_go_together_are_refused)
 {
     abut_solve_options o = abut_solve_defaults;
-    for (const abut_solver_row *r = abut_solver_table; r->name; r++) CHECK(!check(r->name, o, ""));
+    for (const abut_solver_row *const *r = all_solvers(); *r; r++) CHECK(!check((*r)->name, o, ""));
     o.search.stop = ABUT_STOP_PUBLISHED;
     CHECK(!check("dot", o, "") && check("pd", o, "--stop published does not go with --solver pd"));
     o.search.force_tolerance = 0.1;
     CHECK(check("newton", o, "--force-tolerance does not go with --stop published"));
     /* no test ends a fixed number of iterations, with any solver that has it */
-    for (const abut_solver_row *r = abut_solver_table; r->name; r++) {
+    for (const abut_solver_row *const *at = all_solvers(); *at; at++) {
+        const abut_solver_row *r = *at;
         if (!(r->options & (ABUT_FOR_BARRIER | ABUT_FOR_CONSTANT))) continue;
         o = abut_solve_defaults;
         o.real_time.iterations = 5;

@@ -2,7 +2,7 @@
  * refusals. */
 #include "run_made.h"
 
-#include "solve/sqp/sqp.h"
+#include "solve/baselines/sqp.h"
 
 static abut_solve_options with(int form, int set, double offset)
 {

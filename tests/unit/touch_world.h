@@ -199,7 +199,7 @@ static inline void check_gauss_newton(world *w, const char *name, double least)
     const double kappa = 2.5;
     abut_barrier_curvature by = { NULL, least };
     abut_gpu_blocks blocks;
-    CHECK(!abut_barrier_hessian_find(name, &by.ops, &err) && by.ops->rank == 1);
+    CHECK(!abut_barrier_hessian_find(name, NULL, &by.ops, &err) && by.ops->rank == 1);
     const size_t n = w->pairs.n + w->pairs.n_plane, elements = abut_barrier_elements(&by, &w->pairs);
     double *val = calloc(ABUT_RANK_ONE * elements, sizeof *val), *H = calloc(ABUT_PACKED * n, sizeof *H), *from = val;
     int32_t *slot = malloc(4 * elements * sizeof *slot), *node = malloc(4 * n * sizeof *node), *of = slot;

@@ -38,13 +38,12 @@ static size_t add(char *text, size_t size, size_t used, const char *name, const 
 static void describe_solvers(char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "Solvers for --solver NAME:\n\nname\tuse it for\tnotes");
-    for (int compared = 0; compared < 2; compared++) {
-        if (compared)
-            used = add(text, size, used, "\nBaselines that other solvers are compared with:\n\nname", "compares\tnotes");
-        for (const abut_solver_row *r = abut_solver_table; r->name; r++) {
+    for (int table = 0; abut_solver_tables[table]; table++) {
+        if (table) used = add(text, size, used, "\nBaselines that other solvers are compared with:\n\nname", "compares\tnotes");
+        for (const abut_solver_row *r = abut_solver_tables[table]; r->name; r++) {
             char help[200];
-            snprintf(help, sizeof help, "%s%s\t%s", r->use, r == abut_solver_table ? " (default)" : "", r->notes);
-            if (r->compared == compared) used = add(text, size, used, r->name, help);
+            snprintf(help, sizeof help, "%s%s\t%s", r->use, r == abut_solver_tables[0] ? " (default)" : "", r->notes);
+            used = add(text, size, used, r->name, help);
         }
     }
 }

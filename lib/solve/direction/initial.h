@@ -5,13 +5,7 @@
  *                             gradient, as nearly always; if factors would be expensive, by conjugate gradients as long
  *                             as these cost less
  *     dot        subdomains   A on overlapping sets of nodes, the nodes of the elements of one part each
- *     lbfgs-jh   blocks       A on disjoint sets of nodes: block Jacobi
- *     lbfgs-ic   ichol        A by incomplete Cholesky without fill, rows by its order of small bandwidth
  *     lbfgs-pd   laplacian    D + the Laplacian of the elements, and the Hessians of contact and friction
- *     gradient   diagonal     the diagonal blocks of A
- *     lbfgs-rest rest         the Hessian of elasticity at rest, and those of contact and friction
- *     lbfgs-warped warped     the same, rotated node by node as the tets around have rotated
- *     lbfgs-id   identity     a multiple of the identity
  *
  * State that an instance keeps beyond a minimisation depends on the mesh and the numbering alone. */
 #ifndef ABUT_SOLVE_DIRECTION_INITIAL_H
@@ -55,7 +49,25 @@ typedef struct abut_initial_ops {
     int scaled;         /* D is not of this step: L-BFGS scales it by the newest pair */
 } abut_initial_ops;
 
-extern const abut_initial_ops abut_initial_hessian, abut_initial_subdomains, abut_initial_blocks, abut_initial_ichol,
-    abut_initial_laplacian, abut_initial_diagonal, abut_initial_rest, abut_initial_warped, abut_initial_identity;
+extern const abut_initial_ops abut_initial_hessian, abut_initial_subdomains, abut_initial_laplacian;
+
+/* Operations of every quasi-Newton direction (solve/direction/lbfgs.c; solve/direction.h), and the direction by one matrix. */
+ABUT_MUST_USE abut_status abut_lbfgs_make(void **self, const abut_initial_ops *ops, const abut_objective *p,
+                                          const abut_direction_options *opt, abut_err *err);
+void abut_lbfgs_begin_step(void *self);
+ABUT_MUST_USE abut_status abut_lbfgs_find(void *self, const abut_point *at, double *dir, abut_direction_info *info,
+                                          abut_report *rep, abut_err *err);
+void abut_lbfgs_require_exact(void *self);
+ABUT_MUST_USE abut_status abut_lbfgs_resolve_exact(void *self, const double *g, double *dir, abut_report *rep,
+                                                   abut_err *err);
+void abut_lbfgs_free(void *self);
+#define ABUT_LBFGS_DIRECTION(id, text, matrix) \
+    static abut_status make_##id(void **self, const abut_objective *p, const abut_direction_options *opt, abut_err *err) \
+    { \
+        return abut_lbfgs_make(self, &matrix, p, opt, err); \
+    } \
+    const abut_direction_ops abut_direction_##id = { \
+        .name = text, .make = make_##id, .begin_step = abut_lbfgs_begin_step, .find = abut_lbfgs_find, \
+        .require_exact = abut_lbfgs_require_exact, .resolve_exact = abut_lbfgs_resolve_exact, .free = abut_lbfgs_free }
 
 #endif

@@ -14,7 +14,7 @@
 #include "base/timer.h"
 #include "solve/direction/initial.h"
 #include "solve/direction/quasi.h"
-#include "solve/directions.h"
+#include "solve/direction.h"
 #include "sparse/pcg.h"
 
 #include <math.h>
@@ -260,8 +260,8 @@ static abut_status direction(lbfgs *d, const abut_point *at, double *trial, abut
 
 /* Replaces a direction that does not descend: by one without history, then with a symmetric initial matrix, then by Newton's; rep
  * counts them. */
-static abut_status find(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
-                        abut_err *err)
+abut_status abut_lbfgs_find(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
+                            abut_err *err)
 {
     lbfgs *d = self;
     double trial = 1;
@@ -280,7 +280,7 @@ static abut_status find(void *self, const abut_point *at, double *dir, abut_dire
     return ABUT_OK;
 }
 
-static abut_status resolve_exact(void *self, const double *g, double *dir, abut_report *rep, abut_err *err)
+abut_status abut_lbfgs_resolve_exact(void *self, const double *g, double *dir, abut_report *rep, abut_err *err)
 {
     lbfgs *d = self;
     int done;
@@ -294,7 +294,7 @@ static abut_status resolve_exact(void *self, const double *g, double *dir, abut_
     return ABUT_OK;
 }
 
-static void begin_step(void *self)
+void abut_lbfgs_begin_step(void *self)
 {
     lbfgs *d = self;
     abut_newton_solve_begin_step(&d->solve, &d->matrix);
@@ -302,14 +302,14 @@ static void begin_step(void *self)
     abut_quasi_begin(&d->quasi);
 }
 
-static void require_exact(void *self)
+void abut_lbfgs_require_exact(void *self)
 {
     lbfgs *d = self;
     abut_objective_majorant_forget(d->p);
     d->quasi.required = d->solve.exact = 1;
 }
 
-static void release(void *self)
+void abut_lbfgs_free(void *self)
 {
     lbfgs *d = self;
     if (d->initial) d->ops->free(d->initial);
@@ -320,8 +320,8 @@ static void release(void *self)
     free(d);
 }
 
-static abut_status make(void **self, const abut_initial_ops *ops, const abut_objective *p, const abut_direction_options *opt,
-                        abut_err *err)
+abut_status abut_lbfgs_make(void **self, const abut_initial_ops *ops, const abut_objective *p, const abut_direction_options *opt,
+                            abut_err *err)
 {
     const abut_solve_options *o = opt->user;
     const int history = o->quasi.history >= 0 ? o->quasi.history : ABUT_LBFGS_PAIRS;
@@ -333,26 +333,11 @@ static abut_status make(void **self, const abut_initial_ops *ops, const abut_obj
     if (!rc && ops->needs & ABUT_NEEDS_FACTOR && opt->instead && !opt->proves && !(o->search.without & ABUT_WITHOUT_REUSE))
         rc = abut_newton_solve_iterate_instead(&d->solve, p, opt->instead, err);
     if (!rc) rc = ops->make(&d->initial, opt, err);
-    if (rc) release(d);
+    if (rc) abut_lbfgs_free(d);
     else *self = d;
     return rc;
 }
 
-#define ROW(id, text, matrix) \
-    static abut_status make_##id(void **self, const abut_objective *p, const abut_direction_options *opt, abut_err *err) \
-    { \
-        return make(self, &matrix, p, opt, err); \
-    } \
-    const abut_direction_ops abut_direction_##id = { .name = text, .make = make_##id, .begin_step = begin_step, .find = find, \
-                                                     .require_exact = require_exact, \
-                                                     .resolve_exact = resolve_exact, .free = release }
-
-ROW(lbfgs_h, "lbfgs-h", abut_initial_hessian);
-ROW(lbfgs_pd, "lbfgs-pd", abut_initial_laplacian);
-ROW(lbfgs_jh, "lbfgs-jh", abut_initial_blocks);
-ROW(lbfgs_ic, "lbfgs-ic", abut_initial_ichol);
-ROW(dot, "dot", abut_initial_subdomains);
-ROW(gradient, "gradient", abut_initial_diagonal);
-ROW(lbfgs_rest, "lbfgs-rest", abut_initial_rest);
-ROW(lbfgs_warped, "lbfgs-warped", abut_initial_warped);
-ROW(lbfgs_id, "lbfgs-id", abut_initial_identity);
+ABUT_LBFGS_DIRECTION(lbfgs_h, "lbfgs-h", abut_initial_hessian);
+ABUT_LBFGS_DIRECTION(lbfgs_pd, "lbfgs-pd", abut_initial_laplacian);
+ABUT_LBFGS_DIRECTION(dot, "dot", abut_initial_subdomains);

@@ -1,7 +1,7 @@
 /* Newton's direction: p = -H^-1 g, by a linear solver of the table. */
 #include "base/par.h"
 #include "solve/direction/newton_solve.h"
-#include "solve/directions.h"
+#include "solve/direction.h"
 
 #include <stdlib.h>
 #include <string.h>

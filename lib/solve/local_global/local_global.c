@@ -11,6 +11,8 @@
 #include "model/tets.h"
 #include "solve/direction/newton_solve.h"
 #include "solve/loads.h"
+#include "solve/solvers.h"
+#include "solve/step/measures.h"
 #include "sparse/pcg.h"
 
 #include <assert.h>
@@ -128,8 +130,7 @@ abut_status abut_lg_init(abut_local_global *s, const abut_model *m, const abut_l
 void abut_lg_clear(abut_local_global *s)
 {
     abut_linear_solver_clear(&s->A);
-    abut_admm_clear(&s->split.admm);
-    abut_consensus_free(&s->split.parts);
+    if (s->own) s->how.method->free(s->own);
     abut_collision_springs_clear(&s->collisions);
     abut_quasi_clear(&s->quasi);
     abut_arena_clear(&s->scratch);
@@ -451,3 +452,124 @@ abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, abut_err *err)
     return abut_fail(err, ABUT_E_NUMERIC, "not converged after %d iteration%s: residual %.3g m/s, want %.3g%s", made,
                      abut_s(made), speed, tolerance, why);
 }
+
+/* ---- the frame and the report of a step ---- */
+
+abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err)
+{
+    assert(s);
+    const abut_objective *p = &s->objective;
+    const abut_model *m = p->model;
+    const abut_start from = { .x = p->xn, .v = s->v, .acc = s->acc };
+    abut_integrator_finish(m, ABUT_FIRST_SCHEME, &from, p->held, p->xhat, s->x, s->v_end, NULL);
+    abut_arrays_clear(out);
+    const abut_status rc = abut_frame_carry(carry, out, err);
+    double *x = rc ? NULL : abut_frame_put(out, "node/x", m->nv, err), *v = x ? abut_frame_put(out, "node/v", m->nv, err) : NULL;
+    if (!v) return err->code;
+    memcpy(x, s->x, 3 * (size_t)m->nv * sizeof *x);
+    memcpy(v, s->v_end, 3 * (size_t)m->nv * sizeof *v);
+    return abut_curved_rods_store(&p->terms, out, err);
+}
+
+abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    rep->kinetic = abut_kinetic_energy(abut_mass_of(&p->terms), s->v_end);
+    rep->gravity = abut_gravity_energy(abut_mass_of(&p->terms), s->x);
+    abut_linear_momentum(abut_mass_of(&p->terms), s->v_end, rep->momentum);
+    abut_angular_momentum(abut_mass_of(&p->terms), s->x, s->v_end, rep->angular);
+    int32_t flattest;
+    abut_equilibrium e;
+    const abut_status rc = abut_lg_balance(s, s->x, &e, err);
+    if (rc) return rc;
+    rep->force_residual = e.left > 0 ? e.left / e.largest : 0;
+    rep->force_largest = e.of_all;
+    rep->min_jacobian = abut_smallest_jacobian(p->model, s->x, &flattest);
+    rep->min_jacobian_tet = abut_objective_tet(p, flattest);
+    const abut_lg_method *method = s->how.method;
+    const abut_linear_stats c = method->stats ? method->stats(s->own) : abut_linear_get_stats(&s->A);
+    rep->factor_nnz = c.nnz;
+    rep->factor_flops = c.flops;
+    rep->factor_bytes = (double)c.bytes;
+    rep->fixed_iterations = s->how.iterations;
+    rep->passes = 1;
+    rep->eta = 1;
+    rep->min_gap = rep->lag_residual = -1;
+    rep->contacts = (int32_t)s->collisions.n;
+    rep->contact = !p->cm.nc ? ABUT_CONTACT_OFF
+                   : has_springs(s) ? ABUT_CONTACT_SPRINGS : ABUT_CONTACT_IGNORED;
+    rep->memory_peak = abut_memory_peak();
+    return abut_objective_potential(p, s->x, &rep->elastic, &s->scratch, err);
+}
+
+/* ---- the methods ---- */
+
+static abut_status only_springs(const abut_model *m, abut_err *err)
+{
+    if (!m->nt && !m->nsh && !m->nrd) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT,
+                     "the model has %d tet%s, %d shell%s and %d rod%s, expected springs and attachments alone (pd takes all)",
+                     m->nt, abut_s(m->nt), m->nsh, abut_s(m->nsh), m->nrd, abut_s(m->nrd));
+}
+
+const abut_lg_method abut_lg_projective = { .name = "pd" };
+const abut_lg_method abut_lg_springs = { .name = "mass-springs", .check = only_springs };
+/* ---- as a stepper ---- */
+
+/* An instance; the solver comes first. */
+typedef struct local {
+    abut_local_global solver;
+    abut_model model;       /* as the options change it */
+} local;
+
+static abut_status make(void **self, const abut_model *m, const struct abut_solver_row *row, const abut_solve_options *o,
+                        abut_err *err)
+{
+    local *l = calloc(1, sizeof *l);
+    if (!l) return abut_fail(err, ABUT_E_NOMEM, "solver %s", row->name);
+    abut_solve_view(&l->model, m, o);
+    const abut_status rc = abut_lg_init(&l->solver, &l->model, row->method, o, err);
+    if (rc) free(l);
+    else *self = l;
+    return rc;
+}
+
+static abut_status name_step(const abut_local_global *s, abut_status rc, abut_err *err)
+{
+    return rc ? abut_wrap(err, "step %lld (t = %g s)", (long long)s->at.step + 1, s->at.time), rc : ABUT_OK;
+}
+
+static abut_status begin(void *self, const abut_arrays *frame, abut_instant at, int *written, abut_report *rep, abut_err *err)
+{
+    abut_local_global *s = self;
+    (void)written;
+    s->at = at;
+    return name_step(s, abut_lg_begin(s, frame, at, rep, err), err);
+}
+
+static abut_status solve(void *self, abut_report *rep, abut_err *err)
+{
+    return name_step(self, abut_lg_solve(self, rep, err), err);
+}
+
+static abut_status commit(void *self, const abut_arrays *carry, int record, abut_arrays *out, abut_instant *at, abut_report *rep,
+                          abut_err *err)
+{
+    abut_local_global *s = self;
+    (void)record;
+    abut_status rc = abut_lg_put_frame(s, carry, out, err);
+    if (!rc) rc = abut_lg_report(s, rep, err);
+    if (rc) return name_step(s, rc, err);
+    *at = abut_instant_next(s->at, s->objective.model->h[0]);
+    rep->step = at->step;
+    rep->time = at->time;
+    return ABUT_OK;
+}
+
+static void free_it(void *self)
+{
+    abut_lg_clear(self);
+    free(self);
+}
+
+const abut_stepper_ops abut_lg_stepper_ops = { .make = make, .begin = begin, .solve = solve, .commit = commit, .free = free_it };

@@ -8,8 +8,7 @@
  * dynamics: (M + h^2 L) x = M xhat + h^2 J p.  Then it never raises E, and its only fixed points are those of implicit Euler.
  * Other materials are fitted by one stiffness each, and a line search ensures descent (Liu 2018, 7.1).  With a history, A is the
  * initial matrix of L-BFGS with a line search (Liu 2018, 7.2, algorithm 4); it forgets its pairs if the set of collisions
- * changes.  admm-pd solves with the same matrix for local variables of its own (solve/local_global/admm.h); admm-dd has
- * matrices of parts (solve/local_global/consensus.h).
+ * changes.  A method may have local variables of its own, and matrices.
  *
  * A step that has to converge ends by its residual forces, since slowly converging iterations are short far from the minimum.
  * Near its minimum x*, E has Hessians of at least M, so |x - x*|_M <= |grad E|_M^-1: residual forces of a share of the largest
@@ -17,13 +16,11 @@
  * take thousands of iterations without.
  *
  * NOTHING is guaranteed about intersections or inversion: contact is not in E.  The caller chooses to ignore it, or to answer
- * penetrations by springs (solve/collision_springs.h).  The report names the choice. */
+ * penetrations by springs (collision_springs.h).  The report names the choice. */
 #ifndef ABUT_SOLVE_LOCAL_GLOBAL_LOCAL_GLOBAL_H
 #define ABUT_SOLVE_LOCAL_GLOBAL_LOCAL_GLOBAL_H
 
-#include "solve/local_global/admm.h"
-#include "solve/local_global/consensus.h"
-#include "solve/collision_springs.h"
+#include "solve/local_global/collision_springs.h"
 #include "solve/direction/initial_laplacian.h"
 #include "solve/direction/quasi.h"
 #include "solve/options.h"
@@ -37,16 +34,19 @@ typedef struct abut_lg_method {
     const char *name;
     /** Fails  ABUT_E_FORMAT elements that it cannot take */
     abut_status (*check)(const abut_model *m, abut_err *err);
-    /** Makes local variables, once, and starts them in each step; NULL: there are none, and no multipliers. */
+    /** Makes local variables, s->own, once, and starts them in each step; NULL: there are none, and no multipliers. */
     abut_status (*init)(struct abut_local_global *s, abut_err *err);
     abut_status (*start)(struct abut_local_global *s, abut_report *rep, abut_err *err);
     /** s->dx: right-hand side of A at s->x.  NULL: A is solved for the gradient of E in s->g, with a line search. */
     abut_status (*local_step)(struct abut_local_global *s, abut_report *rep, abut_err *err);
     int whole;              /* 1: local_step computes the step from s->x itself, and there is no A */
+    /** Entries, operations and bytes of its factors.  NULL: they are those of A. */
+    abut_linear_stats (*stats)(const void *own);
+    void (*free)(void *own);
 } abut_lg_method;
-extern const abut_lg_method abut_lg_projective, abut_lg_springs /* and attachments alone */, abut_lg_admm, abut_lg_consensus;
-/* Steppers by these methods. */
-extern const abut_stepper_ops abut_pd_stepper_ops, abut_mass_springs_stepper_ops, abut_admm_stepper_ops, abut_admm_dd_stepper_ops;
+extern const abut_lg_method abut_lg_projective, abut_lg_springs /* and attachments alone */;
+/* Stepper by the method of a row (solve/solvers.h). */
+extern const abut_stepper_ops abut_lg_stepper_ops;
 
 /* Zero-filled is empty. */
 typedef struct abut_local_global {
@@ -61,10 +61,7 @@ typedef struct abut_local_global {
     } how;
     abut_objective objective;
     abut_linear_solver A;
-    struct abut_lg_split {
-        abut_admm admm;
-        abut_consensus *parts;
-    } split;                    /* of methods with local variables */
+    void *own;                  /* local variables of the method; NULL: none */
     abut_collision_springs collisions;
     abut_instant at;            /* start of the step */
     abut_quasi quasi;           /* pairs of L-BFGS in this step */

@@ -17,7 +17,7 @@
 static abut_status init_direction(abut_search *s, const abut_model *model, const abut_solver_row *row, abut_err *err)
 {
     const abut_solve_options *o = s->opt;
-    const abut_direction_ops *ops = row && row->direction ? row->direction : abut_directions[0];
+    const abut_direction_ops *ops = row && row->direction ? row->direction : &abut_direction_newton;
     abut_direction_options opt = { .user = o, .linear = row && row->linear ? row->linear : o->linear.solver,
                                    .proves = abut_stop_by_directions(abut_search_stop_rule(s)) };
     if (!opt.linear) opt.instead = &abut_linear_cg_schwarz;

@@ -21,7 +21,7 @@
 #define ABUT_SOLVE_SEARCH_MINIMISE_H
 
 #include "contact/candidates.h"
-#include "solve/directions.h"
+#include "solve/direction.h"
 #include "solve/failure.h"
 #include "solve/point.h"
 #include "solve/report.h"

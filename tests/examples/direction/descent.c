@@ -2,7 +2,7 @@
  * Newton's direction is taken: it alone tells how far the minimum is. */
 #include "math/mat3.h"
 #include "solve/direction/matrix.h"
-#include "solve/directions.h"
+#include "solve/direction.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "solve/local_global/consensus.h"
+#include "solve/baselines/consensus.h"
 
 #include "base/order.h"
 #include "base/par.h"

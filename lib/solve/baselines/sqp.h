@@ -12,13 +12,13 @@
  * SQP: g and H are of the objective E at x, H projected; alpha is the first of 1, 1/2, ... that does not raise the exact penalty
  * E + rho sum max(0, -c_i) with rho twice the largest multiplier so far (Nocedal and Wright 2006, 18.3), or alpha = 1 of the
  * first finite E.  QP: E is its quadratic at the start of the step, and alpha = 1. */
-#ifndef ABUT_SOLVE_SQP_SQP_H
-#define ABUT_SOLVE_SQP_SQP_H
+#ifndef ABUT_SOLVE_BASELINES_SQP_H
+#define ABUT_SOLVE_BASELINES_SQP_H
 
 #include "solve/integrator.h"
 #include "solve/options.h"
 #include "solve/point.h"
-#include "solve/sqp/active_set.h"
+#include "solve/baselines/active_set.h"
 #include "solve/stepper.h"
 #include "sparse/qp.h"
 

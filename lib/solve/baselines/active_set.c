@@ -1,4 +1,4 @@
-#include "solve/sqp/active_set.h"
+#include "solve/baselines/active_set.h"
 
 #include "base/order.h"
 #include "base/par.h"

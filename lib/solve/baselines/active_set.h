@@ -5,8 +5,8 @@
  * from the start of the step to the iterate.  A pair is the stencil of its nearest features when it was found, so nearly parallel
  * edges become vertex-edge pairs; in the form `volume` it keeps its four points.  Pairs of fewer points have frozen normals in
  * all forms, and half-spaces are equal in all. */
-#ifndef ABUT_SOLVE_SQP_ACTIVE_SET_H
-#define ABUT_SOLVE_SQP_ACTIVE_SET_H
+#ifndef ABUT_SOLVE_BASELINES_ACTIVE_SET_H
+#define ABUT_SOLVE_BASELINES_ACTIVE_SET_H
 
 #include "contact/step_bound.h"
 #include "geom/dist.h"

@@ -1,4 +1,4 @@
-#include "solve/collision_springs.h"
+#include "solve/local_global/collision_springs.h"
 
 #include "base/par.h"
 #include "math/vec3.h"

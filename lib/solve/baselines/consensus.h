@@ -11,8 +11,8 @@
  *
  * Iterations start from x_j = x and u_j = 0.  The objective may rise between them, and convergence is not guaranteed for energies
  * that are not convex. */
-#ifndef ABUT_SOLVE_LOCAL_GLOBAL_CONSENSUS_H
-#define ABUT_SOLVE_LOCAL_GLOBAL_CONSENSUS_H
+#ifndef ABUT_SOLVE_BASELINES_CONSENSUS_H
+#define ABUT_SOLVE_BASELINES_CONSENSUS_H
 
 #include "model/tets.h"
 #include "solve/objective.h"

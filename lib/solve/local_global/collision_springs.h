@@ -7,8 +7,8 @@
  * next iteration cannot go back in.
  * Edges that pass through edges, self-collisions of bodies of tets, and penetrations deeper than `reach` are not found.  No
  * friction. */
-#ifndef ABUT_SOLVE_COLLISION_SPRINGS_H
-#define ABUT_SOLVE_COLLISION_SPRINGS_H
+#ifndef ABUT_SOLVE_LOCAL_GLOBAL_COLLISION_SPRINGS_H
+#define ABUT_SOLVE_LOCAL_GLOBAL_COLLISION_SPRINGS_H
 
 #include "contact/candidates.h"
 #include "solve/objective.h"
