@@ -4,7 +4,7 @@
 
 #include "base/par.h"
 #include "contact/candidates.h"
-#include "geom/ccd/slab.h"
+#include "geom/ccd/slab_lanes.h"
 
 #include <math.h>
 #include <string.h>

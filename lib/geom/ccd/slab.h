@@ -13,7 +13,6 @@
 #define ABUT_GEOM_CCD_SLAB_H
 
 #include "geom/dist.h"
-#include "math/lanes.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -63,14 +62,5 @@ ABUT_FN_LITERAL double abut_slab_centroids2(const double *y, const int32_t *a, i
 double abut_slab_advance(const abut_slab *l, double t, double target);
 /** The furthest that any careful direction at x, the configuration at time t, leads. */
 double abut_slab_furthest(abut_stencil s, const double *x, const double *x0, const double *x1, double t, double target);
-
-/* ---- four pairs at a time ---- */
-
-/** Bit l is set if abut_ccd_additive returns CLEAR for the stencil of vertices v[l] of y0 -> y1 by its first slab: in [0, t_max]
- * the pair stays beyond min_sep[l] + slack * (start gap - min_sep[l]).  Other pairs may be clear, too.
- *  tiny  m: slack * (start gap - min_sep) below it is left open; at least 1000 * 2^-53 of the largest coordinate
- * Source: abut_slab_quick, abut_slab_advance at t = 0, in lanes. */
-int abut_slab_clear_lanes(abut_stencil s, const double *y0, const double *y1, const int32_t v[ABUT_LANES][4],
-                          const double min_sep[ABUT_LANES], double slack, double tiny, double t_max);
 
 #endif
