@@ -2,6 +2,7 @@
 
 #include "energy/barrier_inline.h"
 #include "energy/friction_inline.h"
+#include "model/laws_table.h"
 
 /* ---- barrier laws ----
  *
@@ -30,6 +31,8 @@ BARRIER(ipc_c1, ABUT_BARRIER_IPC_C1, "Dhat (D - Dhat) ln(D/Dhat), C1 at Dhat")
 BARRIER(ipc, ABUT_BARRIER_IPC, "-(D - Dhat)^2 ln(D/Dhat), C2 at Dhat: Li 2020")
 BARRIER(log2, ABUT_BARRIER_LOG2, "(D - Dhat)^2 ln^2(D/Dhat), C3 at Dhat: Huang 2024")
 
+#define BARRIER_DECLARED(id, name) extern const abut_barrier_law_ops abut_barrier_law_##id;
+ABUT_BARRIER_LAWS(BARRIER_DECLARED)
 #define BARRIER_ROW(id, name) &abut_barrier_law_##id,
 const abut_barrier_law_ops *const abut_barrier_laws[] = { ABUT_BARRIER_LAWS(BARRIER_ROW) };
 
@@ -45,5 +48,7 @@ FRICTION(c0, ABUT_FRICTION_C0, "q = y/w, 1 from w on")
 FRICTION(c1, ABUT_FRICTION_C1, "2 q - q^2, q = y/w, 1 from w on: Li 2020, App. I")
 FRICTION(c2, ABUT_FRICTION_C2, "3 q - 3 q^2 + q^3, q = y/w, 1 from w on")
 
+#define FRICTION_DECLARED(id, name) extern const abut_friction_law_ops abut_friction_law_##id;
+ABUT_FRICTION_LAWS(FRICTION_DECLARED)
 #define FRICTION_ROW(id, name) &abut_friction_law_##id,
 const abut_friction_law_ops *const abut_friction_laws[] = { ABUT_FRICTION_LAWS(FRICTION_ROW) };

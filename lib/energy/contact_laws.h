@@ -2,10 +2,8 @@
 #ifndef ABUT_ENERGY_CONTACT_LAWS_H
 #define ABUT_ENERGY_CONTACT_LAWS_H
 
-#include "model/laws.h"
-
 /* Barrier laws: functions b(D) of the squared distance D beyond the thickness of a pair (energy/barrier_pair.h), that end at
- * Dhat.  A law is a file with one abut_barrier_law_ops and a row in model/laws.h.  Published laws have forms for four at a
+ * Dhat.  A law is a file with one abut_barrier_law_ops and a row in model/laws_table.h.  Published laws have forms for four at a
  * time and for a device (energy/contact_forms.h).  Others are evaluated one by one, and not on a device. */
 typedef struct abut_barrier_law_ops {
     const char *help;       /* its formula */
@@ -19,7 +17,7 @@ typedef struct abut_barrier_law_ops {
 extern const abut_barrier_law_ops *const abut_barrier_laws[];
 
 /* Friction laws: Coulomb's friction smoothed about rest, by f0(y) of the sliding distance y (energy/friction.h).  A law is a
- * file with one abut_friction_law_ops and a row in model/laws.h.  The published ones have forms for four at a time and
+ * file with one abut_friction_law_ops and a row in model/laws_table.h.  The published ones have forms for four at a time and
  * for a device, too (energy/friction_inline.h); others are taken one after the other, and a device refuses them.  A law that
  * is not radial is a term of its own. */
 typedef struct abut_friction_law_ops {
@@ -31,12 +29,5 @@ typedef struct abut_friction_law_ops {
 
 /** By number. */
 extern const abut_friction_law_ops *const abut_friction_laws[];
-
-#define ABUT_BARRIER(id, name) extern const abut_barrier_law_ops abut_barrier_law_##id;
-#define ABUT_FRICTION(id, name) extern const abut_friction_law_ops abut_friction_law_##id;
-ABUT_BARRIER_LAWS(ABUT_BARRIER)
-ABUT_FRICTION_LAWS(ABUT_FRICTION)
-#undef ABUT_BARRIER
-#undef ABUT_FRICTION
 
 #endif

@@ -1,5 +1,6 @@
 #include "model/laws.h"
 
+#include "model/laws_table.h"
 #include "model/model.h"
 
 #include <stdio.h>

@@ -357,7 +357,7 @@ TEST(injective_materials_are_infinite_when_flat_or_inverted_and_the_others_are_n
     CHECK(abut_material_injective(ABUT_NEO_HOOKEAN));
 }
 
-/* The traits of the row are what is true of the density (model/laws.h). */
+/* The traits of the row are what is true of the density (model/laws_table.h). */
 TEST(injective_materials_grow_without_bound_as_they_collapse_and_energies_have_the_lower_bound_of_their_row)
 {
     for EACH(model)

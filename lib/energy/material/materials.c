@@ -2,9 +2,13 @@
 
 #include "energy/material/density_inline.h"
 #include "math/svd3.h"
+#include "model/laws_table.h"
 
 /* ---- the table, with the materials that have forms (energy/material/density_forms.h), and the spline.  I = s0^2 + s1^2 + s2^2,
  * J = det F, L = ln J; the stable neo-Hookean is less its value at rest ---- */
+
+#define DECLARED(id, name, traits) extern const abut_material_ops abut_material_##id;
+ABUT_MATERIALS(DECLARED)
 
 #define FORM_OF(id, input, text) const abut_material_ops abut_material_##id = { text, ABUT_NEEDS_##input, NULL };
 FORM_OF(neo_hookean, F, "mu/2 (I - 3) - mu L + lambda/2 L^2: Li 2020, 2.2")

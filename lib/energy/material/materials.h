@@ -6,14 +6,13 @@
 
 #include "energy/material/principal_inline.h"
 #include "math/lanes.h"
-#include "model/laws.h"
 #include "model/model.h"
 
 /* Input of psi and P: F alone; the rotation in F; its singular values.  Several F at once share the cost of the latter two. */
 typedef enum abut_density_needs { ABUT_NEEDS_F, ABUT_NEEDS_ROTATION, ABUT_NEEDS_STRETCHES } abut_density_needs;
 
 /* Materials: isotropic hyperelastic densities by number.  A material is a file with one abut_material_ops and a row in
- * model/laws.h.  Materials below ABUT_MATERIAL_FORMS have forms for four at a time and for a device
+ * model/laws_table.h.  Materials below ABUT_MATERIAL_FORMS have forms for four at a time and for a device
  * (energy/material/density_forms.h).  Others are evaluated one by one from their stretches, and not on a device. */
 typedef struct abut_material_ops {
     const char *help;           /* formula of the energy density */
@@ -26,10 +25,6 @@ typedef struct abut_material_ops {
 
 /** By number. */
 extern const abut_material_ops *const abut_materials[];
-
-#define ABUT_DECLARE(id, name, traits) extern const abut_material_ops abut_material_##id;
-ABUT_MATERIALS(ABUT_DECLARE)
-#undef ABUT_DECLARE
 
 /* abut_principal of four, a lane each. */
 typedef struct abut_principals {
