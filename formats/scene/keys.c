@@ -1,6 +1,7 @@
 /* Values of a scene by the rows of its tables, the list of all keys, and names that values refer to. */
 #include "formats/scene/keys.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,7 +124,6 @@ abut_status abut_key_value(const abut_scene_reader *r, const abut_keys *map, con
     case ABUT_KEY_POINTS: return read_points(k, t, what, to, err);
     case ABUT_KEY_WHOLE: return read_whole(k, t, what, to, err);
     case ABUT_KEY_WORD: return read_word(k, t, what, to, err);
-    case ABUT_KEY_TEXT: return abut_tree_word(t, what, k->form, to, err);
     case ABUT_KEY_MAP: {
         if (k->instead && (t->kind == ABUT_TREE_TEXT || (t->kind == ABUT_TREE_LIST && k->instead->kind == ABUT_KEY_NUMBER)))
             return abut_key_value(r, map, k->instead, t, (char *)to + k->instead->at, err);
@@ -149,7 +149,7 @@ abut_status abut_keys_some(const abut_scene_reader *r, const abut_keys *map, con
 abut_status abut_keys_read(const abut_scene_reader *r, const abut_keys *map, const abut_tree *t, void *to, abut_err *err)
 {
     const char *names[KEYS_MOST + 1] = { NULL }, *const what = map->what ? map->what : t->key;
-    for (int i = 0; i < KEYS_MOST && map->row[i].name; i++) names[i] = map->row[i].name;
+    for (int i = 0; map->row[i].name; i++) assert(i < KEYS_MOST), names[i] = map->row[i].name;
     const abut_status rc = abut_tree_keys(t, what, names, err);
     if (rc) return rc;
     for (int i = 0; i < map->needs; i++)
@@ -189,7 +189,6 @@ static const char *takes(const abut_key *k, char text[400])
     case ABUT_KEY_POINTS: snprintf(text, 400, "%d points", (int)(k->size / 24)); break;
     case ABUT_KEY_AXES: snprintf(text, 400, "number, or 3 numbers"); break;
     case ABUT_KEY_WORD: snprintf(text, 400, k->words == abut_false_true ? "true or false" : "one of %s", words); break;
-    case ABUT_KEY_TEXT: snprintf(text, 400, "text"); break;
     default: snprintf(text, 400, "%s", k->form ? k->form : "map");
     }
     const size_t used = strlen(text);

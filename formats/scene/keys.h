@@ -26,7 +26,6 @@ typedef enum abut_key_kind {
     ABUT_KEY_AXES,      /* double[3]: one number for all axes, or three */
     ABUT_KEY_WHOLE,     /* int32_t, abut_param; int32_t[n]: a list of n */
     ABUT_KEY_WORD,      /* int, abut_param: the number of a word among `words` */
-    ABUT_KEY_TEXT,      /* const char *: a text that is not empty */
     ABUT_KEY_MAP,       /* a map whose keys go to members of the same structure, or of the member; then `read` checks it */
     ABUT_KEY_READ       /* `read` */
 } abut_key_kind;
@@ -147,19 +146,47 @@ typedef struct abut_scene_place_of {
     double scale[3], A[9], b[3];
 } abut_scene_place_of;
 
+/* Rows of a structure T whose place is the member p, which ends with a dot; then abut_scene_place_check. */
+#define ABUT_PLACE_KEYS(T, p) \
+    { .name = "scale", .kind = ABUT_KEY_AXES, ABUT_AT(T, p scale), .fallback = "1" }, \
+    { ABUT_READ(T, "rotate", p A, abut_scene_rotation), .keys = &abut_scene_angle, .form = "map, or a list of maps" }, \
+    { ABUT_NUMBER(T, "translate", p b, LENGTH, NULL), .fallback = "[0, 0, 0]" }
+#define ABUT_NO_PLACE { { 1, 1, 1 }, { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, { 0, 0, 0 } }
+
+/** Checks the scale, and multiplies the rotation by it. */
+ABUT_MUST_USE abut_status abut_scene_place_check(const abut_tree *object, abut_scene_place_of *p, abut_err *err);
+/** Reads the place of an object. */
 ABUT_MUST_USE abut_status abut_scene_placement(const abut_scene_reader *r, const abut_tree *object, abut_scene_place_of *p,
                                                abut_err *err);
+
+/* A lattice of copies. */
+typedef struct abut_scene_lattice {
+    int32_t count[3];
+    double spacing[3];
+    int objects;                /* every copy is one */
+} abut_scene_lattice;
+
+/* Values of the map of an object.  The object comes first, so that rows name its members. */
+typedef struct abut_object_said {
+    abut_scene_object o;
+    abut_scene_place_of place;
+    abut_scene_lattice repeat;
+    int has_use, use, flip, origin, unit, frame;
+    double weld;
+} abut_object_said;
+
 /** *n: number of objects that a `repeat` with `objects: true` makes of an object; 0: it has none. */
 ABUT_MUST_USE abut_status abut_scene_copies(const abut_scene_reader *r, const abut_tree *object, int32_t *n, abut_err *err);
-/** The mesh of an object: file or generator, scaled, rotated, moved, repeated.  copy: of `repeat` with `objects: true`, or 0. */
-ABUT_MUST_USE abut_status abut_scene_mesh(const abut_scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o,
+/** Makes the mesh of the object: file or generator, scaled, rotated, moved, repeated.  copy: of `repeat` with `objects: true`, or
+ * 0. */
+ABUT_MUST_USE abut_status abut_scene_mesh(const abut_scene_reader *r, const abut_tree *t, int32_t copy, abut_object_said *s,
                                           abut_err *err);
 /** `surface`, into an abut_scene_order; what it excludes. */
 abut_key_read abut_scene_read_surface;
 ABUT_MUST_USE abut_status abut_scene_check_surface(const abut_tree *object, const abut_scene_order *a, abut_err *err);
 /** `proxy` and `match-mass` of an object: after its mesh and its tets.  copy: as for abut_scene_mesh. */
 ABUT_MUST_USE abut_status abut_scene_read_proxy(const abut_scene_reader *r, const abut_tree *object, int32_t copy,
-                                                abut_scene_object *o, abut_err *err);
+                                                abut_object_said *s, abut_err *err);
 extern const abut_keys abut_scene_angle, abut_scene_rate, abut_scene_repeat, abut_scene_rest, abut_scene_surface,
     abut_scene_proxy_keys;
 

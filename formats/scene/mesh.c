@@ -33,14 +33,10 @@ static abut_status keep_edges(abut_mesh *m, abut_err *err)
     return rc;
 }
 
-static abut_status use_part(const abut_tree *t, abut_mesh *m, abut_err *err)
+static abut_status use_part(const abut_tree *t, int edges, abut_mesh *m, abut_err *err)
 {
-    static const char *const names[] = { "points", "edges", NULL };
-    int which = 0;
-    const abut_status rc = abut_tree_choice(t, "use", names, &which, err);
-    if (rc) return rc;
-    if (which == 1 && m->nt) return abut_tree_fail(t, err, "use: edges of a mesh of tets: expected a surface");
-    return which == 0 ? keep_points(m, err) : keep_edges(m, err);
+    if (edges && m->nt) return abut_tree_fail(t, err, "use: edges of a mesh of tets: expected a surface");
+    return edges ? keep_edges(m, err) : keep_points(m, err);
 }
 
 /* ---- where it is ---- */
@@ -115,19 +111,15 @@ static void vertex_mean(const abut_mesh *m, double mean[3])
 }
 
 /* The middle of the mesh takes the place of the file's origin: that of its box, or the mean of its points. */
-static abut_status move_origin(const abut_tree *t, abut_scene_object *o, abut_err *err)
+static abut_status move_origin(const abut_tree *t, int mean, abut_scene_object *o, abut_err *err)
 {
-    static const char *const names[] = { "file", "box-center", "vertex-mean", NULL };
     static const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     double lo[3], hi[3], b[3];
-    int which = 0;
-    const abut_status rc = abut_tree_choice(t, "origin", names, &which, err);
-    if (rc || which == 0) return rc;
     if (o->path.n)
-        return abut_tree_fail_key(t, err, "origin: a sequence says where the obstacle is; expected no %s", names[which]);
+        return abut_tree_fail_key(t, err, "origin: a sequence says where the obstacle is; expected no %s", t->text);
     abut_mesh_bounds(&o->mesh, lo, hi);
     for (int k = 0; k < 3; k++) b[k] = 0.5 * (lo[k] + hi[k]);
-    if (which == 2) vertex_mean(&o->mesh, b);
+    if (mean) vertex_mean(&o->mesh, b);
     for (int k = 0; k < 3; k++) b[k] = -b[k];
     abut_mesh_transform(&o->mesh, I, b);
     abut_mesh_transform(&o->order.snap.mesh, I, b);
@@ -139,9 +131,6 @@ static abut_status make_unit(const abut_tree *t, abut_scene_object *o, abut_err 
 {
     double lo[3], hi[3], side = 0, A[9] = { 0 };
     const double none[3] = { 0 };
-    int yes = 0;
-    const abut_status rc = abut_tree_flag(t, "unit-size", &yes, err);
-    if (rc || !yes) return rc;
     if (o->path.n) return abut_tree_fail_key(t, err, "unit-size: a sequence says how large the obstacle is; expected false");
     abut_mesh_bounds(&o->mesh, lo, hi);
     for (int k = 0; k < 3; k++) side = fmax(side, hi[k] - lo[k]);
@@ -152,48 +141,30 @@ static abut_status make_unit(const abut_tree *t, abut_scene_object *o, abut_err 
     return ABUT_OK;
 }
 
-static const abut_key PLACE_KEYS[] = {
-    { .name = "scale", .kind = ABUT_KEY_AXES, ABUT_AT(abut_scene_place_of, scale) },
-    { ABUT_READ(abut_scene_place_of, "rotate", A, abut_scene_rotation) },
-    { ABUT_NUMBER(abut_scene_place_of, "translate", b, LENGTH, NULL) },
-    { 0 }
-};
-static const abut_keys PLACE = { .row = PLACE_KEYS };
+abut_status abut_scene_place_check(const abut_tree *object, abut_scene_place_of *p, abut_err *err)
+{
+    for (int i = 0; i < 9; i++) p->A[i] *= p->scale[i % 3];
+    if (p->scale[0] != 0 && p->scale[1] != 0 && p->scale[2] != 0) return ABUT_OK;
+    return abut_tree_fail(abut_tree_find(object, "scale"), err, "scale: expected numbers that are not 0");
+}
 
 abut_status abut_scene_placement(const abut_scene_reader *r, const abut_tree *object, abut_scene_place_of *p, abut_err *err)
 {
-    *p = (abut_scene_place_of){ { 1, 1, 1 }, { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, { 0, 0, 0 } };
-    abut_status rc = abut_keys_some(r, &PLACE, object, p, err);
-    if (!rc && (p->scale[0] == 0 || p->scale[1] == 0 || p->scale[2] == 0))
-        rc = abut_tree_fail(abut_tree_find(object, "scale"), err, "scale: expected numbers that are not 0");
-    for (int i = 0; i < 9; i++) p->A[i] *= p->scale[i % 3];
-    return rc;
+    static const abut_key rows[] = { ABUT_PLACE_KEYS(abut_scene_place_of, ), { 0 } };
+    *p = (abut_scene_place_of)ABUT_NO_PLACE;
+    const abut_status rc = abut_keys_some(r, &(const abut_keys){ .row = rows }, object, p, err);
+    return rc ? rc : abut_scene_place_check(object, p, err);
 }
 
-/* A lattice of copies. */
-typedef struct lattice {
-    int32_t count[3];
-    double spacing[3];
-    int objects;            /* every copy is one */
-} lattice;
-
 static const abut_key REPEAT_KEYS[] = {
-    { ABUT_WHOLE(lattice, "count", count, "[1,4096]") },
-    { ABUT_NUMBER(lattice, "spacing", spacing, LENGTH, NULL) },
-    { ABUT_FLAG(lattice, "objects", objects), .fallback = "false" },
+    { ABUT_WHOLE(abut_scene_lattice, "count", count, "[1,4096]") },
+    { ABUT_NUMBER(abut_scene_lattice, "spacing", spacing, LENGTH, NULL) },
+    { ABUT_FLAG(abut_scene_lattice, "objects", objects), .fallback = "false" },
     { 0 }
 };
 const abut_keys abut_scene_repeat = { "repeat", NULL, REPEAT_KEYS, 2, "{count: [n, n, n], spacing: [x, y, z]}" };
 
-/* Reads `repeat` of an object; without it there is one copy. */
-static abut_status read_repeat(const abut_scene_reader *r, const abut_tree *object, lattice *l, abut_err *err)
-{
-    const abut_tree *t = abut_tree_find(object, "repeat");
-    *l = (lattice){ { 1, 1, 1 }, { 0, 0, 0 }, 0 };
-    return t ? abut_keys_read(r, &abut_scene_repeat, t, l, err) : ABUT_OK;
-}
-
-static int64_t copies_of(const lattice *l)
+static int64_t copies_of(const abut_scene_lattice *l)
 {
     return (int64_t)l->count[0] * l->count[1] * l->count[2];
 }
@@ -201,17 +172,18 @@ static int64_t copies_of(const lattice *l)
 abut_status abut_scene_copies(const abut_scene_reader *r, const abut_tree *object, int32_t *n, abut_err *err)
 {
     enum { MOST = 100000 };
-    lattice l;
-    const abut_status rc = read_repeat(r, object, &l, err);
+    const abut_tree *t = abut_tree_find(object, "repeat");
+    abut_scene_lattice l = { { 1, 1, 1 }, { 0, 0, 0 }, 0 };
+    const abut_status rc = t ? abut_keys_read(r, &abut_scene_repeat, t, &l, err) : ABUT_OK;
     const int64_t all = rc || !l.objects ? 0 : copies_of(&l);
     *n = (int32_t)all;
     if (all <= MOST) return rc;
-    return abut_tree_fail(abut_tree_find(object, "repeat"), err, "repeat: %lld object%s: expected at most %d", (long long)all,
+    return abut_tree_fail(t, err, "repeat: %lld object%s: expected at most %d", (long long)all,
                           abut_s(all), MOST);
 }
 
 /* at: offset of copy c from the first one, m. */
-static void copy_at(const lattice *l, int64_t c, double at[3])
+static void copy_at(const abut_scene_lattice *l, int64_t c, double at[3])
 {
     at[0] = (double)(c % l->count[0]) * l->spacing[0];
     at[1] = (double)(c / l->count[0] % l->count[1]) * l->spacing[1];
@@ -219,7 +191,7 @@ static void copy_at(const lattice *l, int64_t c, double at[3])
 }
 
 /* Puts all copies into the mesh; of copies that are objects, copy `which`. */
-static abut_status repeat(const lattice *l, const abut_tree *count, int32_t which, abut_mesh *m, abut_err *err)
+static abut_status repeat(const abut_scene_lattice *l, const abut_tree *count, int32_t which, abut_mesh *m, abut_err *err)
 {
     static const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     const int64_t first = l->objects ? which : 0, n = l->objects ? 1 : copies_of(l);
@@ -384,50 +356,39 @@ static abut_status source(const abut_scene_reader *r, const abut_tree *t, abut_s
 }
 
 /* Puts the mesh where it is, and makes its shape at rest. */
-static abut_status place(const abut_scene_reader *r, const abut_tree *t, int flipped, abut_scene_object *o, abut_err *err)
+static abut_status place(const abut_scene_reader *r, const abut_tree *t, abut_object_said *s, abut_err *err)
 {
-    abut_scene_place_of p;
-    abut_status rc = abut_scene_placement(r, t, &p, err);
-    if (rc) return rc;
+    const abut_scene_place_of *p = &s->place;
+    abut_scene_object *const o = &s->o;
     double *x = malloc(3 * ((size_t)o->mesh.nv + 1) * sizeof *x);
     if (!x) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d points", o->mesh.nv);
-    for (size_t i = 0; i < 3 * (size_t)o->mesh.nv; i++) x[i] = p.scale[i % 3] * o->mesh.x[i];
-    if (flipped) abut_mesh_flip(&o->mesh);
-    abut_mesh_transform(&o->mesh, p.A, p.b);
-    abut_mesh_transform(&o->order.snap.mesh, p.A, p.b);
-    abut_scene_path_transform(&o->path, o->mesh.nv, p.A, p.b);
-    rc = set_rest(r, t, x, p.scale, flipped, o, err);
+    for (size_t i = 0; i < 3 * (size_t)o->mesh.nv; i++) x[i] = p->scale[i % 3] * o->mesh.x[i];
+    if (s->flip) abut_mesh_flip(&o->mesh);
+    abut_mesh_transform(&o->mesh, p->A, p->b);
+    abut_mesh_transform(&o->order.snap.mesh, p->A, p->b);
+    abut_scene_path_transform(&o->path, o->mesh.nv, p->A, p->b);
+    const abut_status rc = set_rest(r, t, x, p->scale, s->flip, o, err);
     free(x);
     return rc;
 }
 
-static abut_status weld(const abut_tree *t, abut_mesh *m, abut_err *err)
+abut_status abut_scene_mesh(const abut_scene_reader *r, const abut_tree *t, int32_t copy, abut_object_said *s, abut_err *err)
 {
-    double distance = 0;
-    const abut_status rc = abut_tree_positive(t, "weld", ABUT_Q_LENGTH, &distance, NULL, err);
-    return rc ? rc : abut_scene_placed(t, abut_mesh_weld(m, distance, err), err);
-}
-
-abut_status abut_scene_mesh(const abut_scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o, abut_err *err)
-{
-    const abut_tree *use = abut_tree_find(t, "use"), *flip = abut_tree_find(t, "flip"), *copies = abut_tree_find(t, "repeat");
-    lattice l;
-    const abut_tree *origin = abut_tree_find(t, "origin"), *welded = abut_tree_find(t, "weld");
-    const abut_tree *unit = abut_tree_find(t, "unit-size"), *rest = abut_tree_find(t, "rest");
-    int flipped = 0;
+    const abut_tree *copies = abut_tree_find(t, "repeat"), *unit = abut_tree_find(t, "unit-size");
+    abut_scene_object *const o = &s->o;
     abut_status rc = source(r, t, o, err);
     if (!rc && !abut_tree_find(t, "tetrahedralize")) rc = abut_scene_shape(o, err);
-    if (!rc && use) rc = use_part(use, &o->mesh, err);
-    if (!rc && origin) rc = move_origin(origin, o, err);
-    if (!rc && unit && rest) rc = abut_tree_fail_key(unit, err, "unit-size and rest: expected one of them");
-    if (!rc && unit) rc = make_unit(unit, o, err);
-    if (!rc && flip) rc = abut_tree_flag(flip, "flip", &flipped, err);
-    if (!rc) rc = place(r, t, flipped, o, err);
+    if (!rc && s->has_use) rc = use_part(abut_tree_find(t, "use"), s->use, &o->mesh, err);
+    if (!rc && s->origin) rc = move_origin(abut_tree_find(t, "origin"), s->origin == 2, o, err);
+    if (!rc && s->unit && abut_tree_find(t, "rest"))
+        rc = abut_tree_fail_key(unit, err, "unit-size and rest: expected one of them");
+    if (!rc && s->unit) rc = make_unit(unit, o, err);
+    if (!rc) rc = place(r, t, s, err);
     const int32_t nf = o->mesh.nf, ns = o->mesh.ns;
-    if (!rc) rc = read_repeat(r, t, &l, err);
-    if (!rc && copies) rc = repeat(&l, abut_tree_find(copies, "count"), copy, &o->mesh, err);
+    if (!rc && copies) rc = repeat(&s->repeat, abut_tree_find(copies, "count"), copy, &o->mesh, err);
     if (!rc && copies) rc = repeat_rest(o, nf, ns, err);
-    return rc || !welded ? rc : weld(welded, &o->mesh, err);
+    if (rc || !(s->weld > 0)) return rc;
+    return abut_scene_placed(abut_tree_find(t, "weld"), abut_mesh_weld(&o->mesh, s->weld, err), err);
 }
 
 /* ---- curved surfaces ---- */
@@ -519,25 +480,21 @@ static abut_status keep_triangles(const abut_tree *t, abut_mesh *m, abut_err *er
 
 /* Loads a mesh that is placed as the body is. */
 static abut_status read_placed(const abut_scene_reader *r, const abut_tree *object, const abut_tree *t, int32_t copy,
-                               abut_mesh *m, abut_err *err)
+                               const abut_object_said *s, abut_mesh *m, abut_err *err)
 {
     static const char *const away[] = { "origin", "unit-size", "use", NULL };
     static const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
-    abut_scene_place_of p;
-    lattice l;
     double at[3];
     for (int i = 0; away[i]; i++)
         if (abut_tree_find(object, away[i]))
             return abut_tree_fail_key(t, err, "%s: the mesh is where its file says, as the body is: expected no %s", t->key,
                                       away[i]);
-    abut_status rc = read_repeat(r, object, &l, err);
-    if (!rc && abut_tree_find(object, "repeat") && !l.objects)
+    if (abut_tree_find(object, "repeat") && !s->repeat.objects)
         return abut_tree_fail_key(t, err, "%s: of one body: expected no repeat, or one with objects: true", t->key);
-    if (!rc) rc = abut_scene_load(r, t, m, err);
-    if (!rc) rc = abut_scene_placement(r, object, &p, err);
+    const abut_status rc = abut_scene_load(r, t, m, err);
     if (rc) return rc;
-    copy_at(&l, copy, at);
-    abut_mesh_transform(m, p.A, p.b);
+    copy_at(&s->repeat, copy, at);
+    abut_mesh_transform(m, s->place.A, s->place.b);
     abut_mesh_transform(m, I, at);
     return ABUT_OK;
 }
@@ -553,9 +510,10 @@ static const abut_key PROXY_KEYS[] = {
 _Static_assert(ABUT_SEGMENTS_MOST == 64, "the range of segments");
 const abut_keys abut_scene_proxy_keys = { "proxy", NULL, PROXY_KEYS, 0, NULL };
 
-static abut_status read_proxy(const abut_scene_reader *r, const abut_tree *object, int32_t copy, abut_scene_object *o,
+static abut_status read_proxy(const abut_scene_reader *r, const abut_tree *object, int32_t copy, abut_object_said *s,
                               abut_err *err)
 {
+    abut_scene_object *const o = &s->o;
     const abut_tree *t = abut_tree_find(object, "proxy");
     abut_scene_proxy *p = &o->proxy;
     p->extrapolation = -1;
@@ -574,17 +532,18 @@ static abut_status read_proxy(const abut_scene_reader *r, const abut_tree *objec
     if (p->extrapolation > limit)
         return abut_tree_fail(most, err, "max-extrapolation: %g, expected at most %g for tets of order %d, whose polynomials "
                               "grow fast outside of them", p->extrapolation, limit, abut_scene_order_of(o));
-    if (mesh) rc = read_placed(r, object, mesh, copy, &p->surface, err);
+    if (mesh) rc = read_placed(r, object, mesh, copy, s, &p->surface, err);
     return rc || !mesh ? rc : keep_triangles(mesh, &p->surface, err);
 }
 
-abut_status abut_scene_read_proxy(const abut_scene_reader *r, const abut_tree *object, int32_t copy, abut_scene_object *o,
+abut_status abut_scene_read_proxy(const abut_scene_reader *r, const abut_tree *object, int32_t copy, abut_object_said *s,
                                   abut_err *err)
 {
+    abut_scene_object *const o = &s->o;
     const abut_tree *t = abut_tree_find(object, "match-mass");
-    const abut_status rc = read_proxy(r, object, copy, o, err);
+    const abut_status rc = read_proxy(r, object, copy, s, err);
     if (rc || !t) return rc;
     if (o->obstacle || (!o->mesh.nt && !abut_tree_find(object, "tetrahedralize")))
         return abut_tree_fail_key(t, err, "match-mass: expected a body of tets");
-    return read_placed(r, object, t, copy, &o->reference, err);
+    return read_placed(r, object, t, copy, s, &o->reference, err);
 }

@@ -115,15 +115,11 @@ static abut_status check_frame(const abut_tree *object, const abut_tree *t, cons
     return ABUT_OK;
 }
 
-/* `frame` of an object: its mesh becomes one tet of control points, with the surface that it had.  After `proxy`. */
-static abut_status read_frame(const abut_tree *object, abut_scene_object *o, abut_err *err)
+/* The mesh becomes one tet of control points, with the surface that it had.  After `proxy`. */
+static abut_status make_frame(const abut_tree *object, abut_scene_object *o, abut_err *err)
 {
     const abut_tree *t = abut_tree_find(object, "frame");
-    int is_frame = 0;
-    if (!t) return ABUT_OK;
-    abut_status rc = abut_tree_flag(t, "frame", &is_frame, err);
-    if (rc || !is_frame) return rc;
-    rc = check_frame(object, t, o, err);
+    abut_status rc = check_frame(object, t, o, err);
     if (rc) return rc;
     abut_mesh frame = { 0 };
     if (!(o->fill = malloc(sizeof *o->fill))) return abut_fail(err, ABUT_E_NOMEM, "frame: no memory");
@@ -164,11 +160,13 @@ static const abut_key OBJECT_KEYS[] = {
     { .name = "sequence", .kind = ABUT_KEY_LATER, .keys = &abut_scene_sequence },
     { .name = "half-space", .kind = ABUT_KEY_LATER, .keys = &abut_scene_half_space },
     { ABUT_FLAG(abut_scene_object, "obstacle", obstacle), .fallback = "false" },
-    LATER("use", "points or edges"), LATER("flip", "true or false"), LATER("origin", "file, box-center or vertex-mean"),
-    LATER("unit-size", "true or false"), LATER("material", "name"), LATER("scale", "number, or 3 numbers"),
-    { .name = "rotate", .kind = ABUT_KEY_LATER, .keys = &abut_scene_angle, .form = "map, or a list of maps" },
-    LATER("translate", "3 numbers (m, ...)"),
-    { .name = "repeat", .kind = ABUT_KEY_LATER, .keys = &abut_scene_repeat },
+    { ABUT_WORD(abut_object_said, "use", use, ABUT_WORDS("points", "edges")), ABUT_HAS(abut_object_said, has_use) },
+    { ABUT_FLAG(abut_object_said, "flip", flip), .fallback = "false" },
+    { ABUT_WORD(abut_object_said, "origin", origin, ABUT_WORDS("file", "box-center", "vertex-mean")), .fallback = "file" },
+    { ABUT_FLAG(abut_object_said, "unit-size", unit), .fallback = "false" },
+    LATER("material", "name"),
+    ABUT_PLACE_KEYS(abut_object_said, place.),
+    { ABUT_MAP("repeat", &abut_scene_repeat), .at = offsetof(abut_object_said, repeat) },
     { ABUT_WORD(abut_scene_object, "fit", in_place, ABUT_WORDS("true", "false")), .fallback = "true" },
     { ABUT_NUMBER(abut_scene_object, "mu", mu, PURE, "[0,)"), ABUT_HAS(abut_scene_object, has_mu) },
     { ABUT_NUMBER(abut_scene_object, "velocity", velocity, SPEED, NULL), .fallback = "[0, 0, 0]" },
@@ -178,15 +176,17 @@ static const abut_key OBJECT_KEYS[] = {
     { ABUT_MAP("rod", &ROD) }, { ABUT_MAP("particle", &PARTICLE) },
     { .name = "rest", .kind = ABUT_KEY_LATER, .keys = &abut_scene_rest },
     { ABUT_NUMBER(abut_scene_object, "contact-thickness", contact_thickness, LENGTH, "[0,)"), .fallback = "0" },
-    LATER("weld", "length"),
+    { ABUT_NUMBER(abut_object_said, "weld", weld, LENGTH, "(0,)") },
     { ABUT_MAP("tetrahedralize", &FILL) },
     { ABUT_WHOLE(abut_scene_object, "order", order.order, "[1,4]") },
     { ABUT_WHOLE(abut_scene_object, "geometry", order.geometry, "[1,4]") },
     { ABUT_READ(abut_scene_object, "surface", order, abut_scene_read_surface), .keys = &abut_scene_surface },
     { .name = "proxy", .kind = ABUT_KEY_LATER, .keys = &abut_scene_proxy_keys },
-    LATER("match-mass", "file"), LATER("frame", "true or false"),
+    LATER("match-mass", "file"),
+    { ABUT_FLAG(abut_object_said, "frame", frame), .fallback = "false" },
     { 0 }
 };
+_Static_assert(offsetof(abut_object_said, o) == 0, "rows name members of the object");
 _Static_assert(ABUT_ORDER_MAX == 4, "the range of order and geometry");
 static const abut_keys BODY = { "object", NULL, OBJECT_KEYS, 0, NULL };
 static const abut_key NAME_KEYS[] = { { .name = "NAME", .kind = ABUT_KEY_LATER, .keys = &BODY }, { 0 } };
@@ -287,22 +287,29 @@ static abut_status name_copy(const abut_scene_reader *r, const abut_tree *t, int
 }
 
 /* copy: of an object whose copies are objects; -1: it is one. */
-static abut_status read_object(const abut_scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *o, abut_err *err)
+static abut_status read_object(const abut_scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *row,
+                               abut_err *err)
 {
+    abut_object_said s = { .place = ABUT_NO_PLACE, .repeat = { .count = { 1, 1, 1 } } };
+    abut_scene_object *const o = &s.o;
+    const int32_t number = copy < 0 ? 0 : copy;
+    o->shell.warp[0] = 1;
     abut_status rc = abut_scene_name(t, o->name, err);
     if (!rc && copy >= 0) rc = name_copy(r, t, copy, o, err);
     abut_scene_from(t, o->from);
-    o->shell.warp[0] = 1;
-    if (!rc) rc = abut_keys_read(r, &BODY, t, o, err);
+    if (!rc) rc = abut_keys_read(r, &BODY, t, &s, err);
     if (o->shell.limit[3] > 0 && !(o->shell.limit[2] > 0)) o->shell.limit[2] = 1;
+    if (!rc) rc = abut_scene_place_check(t, &s.place, err);
     if (!rc) rc = find_material(r, t, !o->obstacle, &o->material, err);
     if (!rc) rc = check_velocity(r, t, o, err);
     if (!rc) rc = check_kinds(r, t, o, err);
     if (!rc) rc = abut_scene_check_surface(t, &o->order, err);
-    if (!rc) rc = abut_scene_mesh(r, t, copy < 0 ? 0 : copy, o, err);
+    if (!rc) rc = abut_scene_mesh(r, t, number, &s, err);
     if (!rc) rc = check_fill(t, o, err);
-    if (!rc) rc = abut_scene_read_proxy(r, t, copy < 0 ? 0 : copy, o, err);
-    return rc ? rc : read_frame(t, o, err);
+    if (!rc) rc = abut_scene_read_proxy(r, t, number, &s, err);
+    if (!rc && s.frame) rc = make_frame(t, o, err);
+    *row = s.o;     /* also on failure: the scene owns its arrays */
+    return rc;
 }
 
 /* Sums over all objects read so far. */
