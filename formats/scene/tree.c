@@ -389,12 +389,6 @@ abut_status abut_tree_choice(const abut_tree *t, const char *what, const char *c
     return abut_tree_fail_kind(t, what, err, "one of %s", list);
 }
 
-abut_status abut_tree_flag(const abut_tree *t, const char *what, int *out, abut_err *err)
-{
-    static const char *const names[] = { "false", "true", NULL };
-    return abut_tree_choice(t, what, names, out, err);
-}
-
 /* ---- a tree written by hand ---- */
 
 /* Adds a value to its parent.  NULL after a failure: every caller passes it on as a parent, and nothing is added to it. */

@@ -81,8 +81,6 @@ ABUT_MUST_USE abut_status abut_tree_int(const abut_tree *t, const char *what, in
                                         abut_err *err);
 ABUT_MUST_USE abut_status abut_tree_ints(const abut_tree *t, const char *what, int n, int32_t lo, int32_t hi,
                                          int32_t *out, abut_err *err);
-/** true or false. */
-ABUT_MUST_USE abut_status abut_tree_flag(const abut_tree *t, const char *what, int *out, abut_err *err);
 /** A text that is not empty, for instance `example`. */
 ABUT_MUST_USE abut_status abut_tree_word(const abut_tree *t, const char *what, const char *example, const char **out,
                                          abut_err *err);
