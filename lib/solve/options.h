@@ -154,7 +154,7 @@ typedef double abut_interval[2];    /* low, high */
       TEXT("write the results of all friction passes but the last into the frames (pass/), for runs with 2 or more that need " \
            "not converge; adjoint reads them and does not solve the steps again"))
 
-/* Steps without a barrier that are judged (solve/nodal/failsafe.h, solve/sqp/sqp.h). */
+/* Steps without a barrier that are judged (solve/nodal/failsafe.h, solve/baselines/sqp.h). */
 #define ABUT_HARD_OPTIONS(F) \
     F(hard, int, repair, ABUT_REPAIR_BARRIER, "repair", CHOICE(repair_names), NODAL, SHAPES, "HOW", \
       TEXT("nodal: after a step that the judge still refuses after five more rounds of detection, or that leaves forces " \
@@ -166,7 +166,7 @@ typedef double abut_interval[2];    /* low, high */
       TEXT("keep the steps that --strict gives up and say how many they are (default for sqp, qp, and nodal with " \
            "nodal.integrator: admm)"))
 
-/* Quadratic programs (solve/sqp/sqp.h). */
+/* Quadratic programs (solve/baselines/sqp.h). */
 #define ABUT_INEQUALITIES_OPTIONS(F) \
     F(inequalities, int, form, -1 /* the model's */, "constraints", CHOICE(abut_constraint_names), INEQUALITIES, SHAPES, \
       "FORM", \

@@ -2,9 +2,14 @@
 
 #include "base/par.h"
 #include "base/timer.h"
+#include "energy/curved_rod.h"
+#include "energy/mass.h"
+#include "energy/pressure.h"
+#include "model/motion.h"
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 abut_instant abut_instant_next(abut_instant at, double h)
 {
@@ -57,4 +62,40 @@ abut_status abut_stepper_advance(const abut_stepper_ops *ops, void *self, const 
     rep->seconds.total += abut_time_wall() - clock;
     rep->cpu += abut_time_cpu() - cpu;
     return rc;
+}
+
+/* ---- steps of solvers of their own ---- */
+
+/* acc[3 nv], m/s^2: gravity, scripted forces, and the air of open surfaces at p->xn, in the step from `time` on: all loads that
+ * are no term of the objective.  room[3 nv]: scratch. */
+static abut_status explicit_loads(const abut_objective *p, double time, double *acc, double *room, abut_arena *scratch,
+                                  abut_err *err)
+{
+    const abut_air *air = abut_air_of(&p->terms);
+    const abut_mass *M = abut_mass_of(&p->terms);
+    const double at = abut_motion_load_time(p->model, time);
+    abut_motion_acceleration(p->model, time, at, acc);
+    abut_status rc = ABUT_OK;
+    if (abut_motion_load(p->model, time, at, room)) rc = abut_mass_accelerate(M, room, acc, scratch, err);
+    if (rc || !air || !air->open) return rc;
+    memset(room, 0, 3 * (size_t)p->model->nv * sizeof *room);
+    abut_air_load(air, p->xn, room);
+    return abut_mass_accelerate(M, room, acc, scratch, err);
+}
+
+abut_status abut_plain_begin(abut_objective *p, const abut_frame *f, double time, double *acc, double *room, abut_arena *scratch,
+                             abut_err *err)
+{
+    const abut_model *m = p->model;
+    memcpy(p->xn, f->x, 3 * (size_t)m->nv * sizeof *p->xn);
+    abut_motion_targets(m, time, p->xn, p->target, p->held);
+    abut_objective_weigh(p, abut_integrator_weights(m, ABUT_FIRST_SCHEME));
+    abut_status rc = abut_curved_rods_load(&p->terms, f, err);
+    if (!rc) rc = abut_objective_begin(p, time, err);
+    if (!rc) rc = explicit_loads(p, time, acc, room, scratch, err);
+    if (rc) return rc;
+    const abut_start from = { .x = p->xn, .v = f->v, .acc = acc };
+    abut_integrator_predict(m, ABUT_FIRST_SCHEME, &from, p->xhat);
+    abut_integrator_still(m, ABUT_FIRST_SCHEME, &from, p->held, p->target, p->still);
+    return ABUT_OK;
 }

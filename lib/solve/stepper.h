@@ -10,6 +10,7 @@
 
 #include "model/model.h"
 #include "solve/failure.h"
+#include "solve/objective.h"
 #include "solve/report.h"
 
 struct abut_solver_row;     /* solve/solvers.h */
@@ -63,5 +64,13 @@ ABUT_MUST_USE abut_status abut_stepper_pass(const abut_stepper_ops *ops, void *s
 ABUT_MUST_USE abut_status abut_stepper_advance(const abut_stepper_ops *ops, void *self, const abut_arrays *frame, int pending,
                                                abut_instant *at, int *written, int record, abut_arrays *out, abut_report *rep,
                                                abut_err *err);
+
+/** Starts a step of implicit Euler at a frame, of solvers with a step of their own: xn, targets, weights, terms, xhat and still
+ * of p; acc[3 nv], m/s^2: all loads that are no term of the objective.
+ *
+ * room   [3 nv] scratch
+ * Fails  as abut_objective_begin, and abut_mass_solve (energy/mass.h) */
+ABUT_MUST_USE abut_status abut_plain_begin(abut_objective *p, const abut_frame *f, double time, double *acc, double *room,
+                                           abut_arena *scratch, abut_err *err);
 
 #endif

@@ -10,7 +10,6 @@
 #include "model/laws.h"
 #include "model/motion.h"
 #include "solve/direction/newton_solve.h"
-#include "solve/loads.h"
 #include "solve/nodal/failsafe.h"
 #include "solve/search/equilibrium.h"
 #include "solve/solvers.h"
@@ -105,16 +104,9 @@ abut_status abut_sqp_begin(abut_sqp *s, const abut_arrays *frame, abut_instant a
     if (rc) return rc;
     s->from = at;
     s->rho = 0;
-    memcpy(p->xn, f.x, numbers(s) * sizeof(double));
     memcpy(s->of.v0, f.v, numbers(s) * sizeof(double));
-    abut_motion_targets(m, at.time, p->xn, p->target, p->held);
-    abut_objective_weigh(p, abut_integrator_weights(m, ABUT_FIRST_SCHEME));
-    rc = abut_objective_begin(p, at.time, err);
-    if (!rc) rc = abut_loads_explicit(p, at.time, s->of.acc, s->of.g, &s->scratch, err);
+    rc = abut_plain_begin(p, &f, at.time, s->of.acc, s->of.g, &s->scratch, err);
     if (rc) return rc;
-    const abut_start from = { .x = p->xn, .v = f.v, .acc = s->of.acc };
-    abut_integrator_predict(m, ABUT_FIRST_SCHEME, &from, p->xhat);
-    abut_integrator_still(m, ABUT_FIRST_SCHEME, &from, p->held, p->target, p->still);
     abut_objective_number(p);
     abut_linear_begin_step(&s->linear);
     for (int32_t i = 0; i < m->nv; i++)

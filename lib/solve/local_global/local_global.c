@@ -10,7 +10,6 @@
 #include "model/motion.h"
 #include "model/tets.h"
 #include "solve/direction/newton_solve.h"
-#include "solve/loads.h"
 #include "solve/solvers.h"
 #include "solve/step/measures.h"
 #include "sparse/pcg.h"
@@ -197,22 +196,12 @@ abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_i
 {
     abut_objective *p = &s->objective;
     const abut_model *m = p->model;
-    const size_t bytes = 3 * (size_t)m->nv * sizeof(double);
     abut_frame f;
     abut_status rc = abut_frame_view(frame, m, &f, err);
     if (rc) return rc;
-    memcpy(p->xn, f.x, bytes);
-    memcpy(s->v, f.v, bytes);
-    abut_motion_targets(m, at.time, p->xn, p->target, p->held);
-    abut_objective_weigh(p, abut_integrator_weights(m, ABUT_FIRST_SCHEME));
-    rc = abut_curved_rods_load(&p->terms, &f, err);
-    if (!rc) rc = abut_objective_begin(p, at.time, err);
-    if (!rc) rc = abut_loads_explicit(p, at.time, s->acc, s->g, &s->scratch, err);
-    if (rc) return rc;
-    const abut_start from = { .x = p->xn, .v = s->v, .acc = s->acc };
-    abut_integrator_predict(m, ABUT_FIRST_SCHEME, &from, p->xhat);
-    abut_integrator_still(m, ABUT_FIRST_SCHEME, &from, p->held, p->target, p->still);
-    rc = prepare(s, rep, err);
+    memcpy(s->v, f.v, 3 * (size_t)m->nv * sizeof(double));
+    rc = abut_plain_begin(p, &f, at.time, s->acc, s->g, &s->scratch, err);
+    if (!rc) rc = prepare(s, rep, err);
     if (!rc) rc = start(s, err);
     if (!rc && has_springs(s)) rc = abut_collision_springs_start(&s->collisions, p, s->x, err);
     if (!rc && s->how.method->start) rc = s->how.method->start(s, rep, err);

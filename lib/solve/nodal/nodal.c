@@ -5,7 +5,6 @@
 #include "energy/curved_rod.h"
 #include "model/laws.h"
 #include "model/motion.h"
-#include "solve/loads.h"
 
 #include <assert.h>
 #include <math.h>
@@ -119,19 +118,11 @@ abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_insta
     abut_status rc = abut_frame_view(frame, m, &f, err);
     if (rc) return rc;
     s->from = at;
-    memcpy(p->xn, f.x, numbers(s) * sizeof(double));
+    rc = abut_plain_begin(p, &f, at.time, of->acc, of->f, &s->scratch, err);
+    if (rc) return rc;
     memcpy(of->before, f.v, numbers(s) * sizeof(double));
-    abut_motion_targets(m, at.time, p->xn, p->target, p->held);
     for (size_t i = 0; i < numbers(s); i++) of->v0[i] = p->held[i / 3] ? (p->target[i] - p->xn[i]) / h : f.v[i];
     load_impulse(s, &f, at);
-    abut_objective_weigh(p, abut_integrator_weights(m, ABUT_FIRST_SCHEME));
-    rc = abut_curved_rods_load(&p->terms, &f, err);
-    if (!rc) rc = abut_objective_begin(p, at.time, err);
-    if (!rc) rc = abut_loads_explicit(p, at.time, of->acc, of->f, &s->scratch, err);
-    if (rc) return rc;
-    const abut_start from = { .x = p->xn, .v = f.v, .acc = of->acc };
-    abut_integrator_predict(m, ABUT_FIRST_SCHEME, &from, p->xhat);
-    abut_integrator_still(m, ABUT_FIRST_SCHEME, &from, p->held, p->target, p->still);
     abut_objective_number(p);
     abut_newton_solve_begin_step(&s->solve, &s->matrix);
     abut_collmesh_positions(&p->cm, p->xn, of->y0);

@@ -1,9 +1,8 @@
-#include "energy/mass.h"
 #include "energy/elastic.h"
-#include "solve/search/search_parts.h"
-
+#include "energy/mass.h"
+#include "model/tets.h"
 #include "solve/direction/look_ahead.h"
-#include "solve/over_ranks.h"
+#include "solve/search/search_parts.h"
 #include "sparse/linear_solver.h"
 
 #include <math.h>
@@ -28,13 +27,28 @@ static abut_status init_direction(abut_search *s, const abut_model *model, const
     return abut_look_ahead_make(&s->dir, &s->dir, &s->prob, err);
 }
 
+/* Fails with ABUT_E_FORMAT if ranks cannot divide the work of a term or of a contact surface (base/par.h).  All ranks have the
+ * same objective, positions and contacts of a search, to the bit.  These are divided: candidates of contacts, their tests at a
+ * point, step bounds and proofs of the path (contact/candidates.h); energy and forces of tets (energy/elastic.h); the Newton
+ * matrix, its products and its preconditioner (solve/direction/matrix.h, sparse/petsc/petsc.c).  Energy, forces and bounds of
+ * other terms are computed by each rank whole. */
+static abut_status check_ranks(const abut_objective *o, abut_err *err)
+{
+    const abut_model *m = o->model;
+    const char *what = m->nt > abut_linear_tets_first(m) ? "tets of order 2 or more"
+                       : abut_terms_number(&o->terms, "curved rods") >= 0 ? "curved rods" : NULL;
+    if (what)
+        return abut_fail(err, ABUT_E_FORMAT, "the scene has %s, whose work processes cannot divide yet: step has them", what);
+    return o->cm.nc ? abut_collmesh_expect_nodes(&o->cm, "work that processes divide", err) : ABUT_OK;
+}
+
 abut_status abut_search_init(abut_search *s, const abut_model *model, const abut_solver_row *row, const abut_solve_options *o,
                              abut_err *err)
 {
     *s = (abut_search){ .opt = o, .ops = &abut_search_processor };
     abut_status rc = abut_objective_init(&s->prob, model, o->terms, err);
     if (rc) return rc;
-    if (o->device.ranks) rc = abut_over_ranks_check(&s->prob, err);
+    if (o->device.ranks) rc = check_ranks(&s->prob, err);
     s->prob.step.ranks = s->near.ranks = o->device.ranks;
     abut_point *const point[] = { &s->here, &s->trial, &s->kept };
     for (int i = 0; i < 3 && !rc; i++) rc = abut_point_init(point[i], &s->prob, i + 1, err);
