@@ -119,7 +119,7 @@ Y
     exits 3 boxes --set sqp.constraints=gaps
     says "sqp.constraints is 'gaps'; did you mean 'gap'?"
     exits 3 boxes --set sqp.offset=-1mm
-    says "sqp.offset -0.001: expected 0 or more"
+    says "sqp.offset is '-1mm': expected 0 or more"
 }
 
 @test "options that are not known, and scenes that it cannot do, are refused by name" {
