@@ -12,14 +12,6 @@
 
 static const double PI = 3.14159265358979323846;
 
-/* An array that changes what others mean. */
-static void *put(abut_build *b, const char *name, int64_t rows, abut_err *err)
-{
-    void *p = abut_model_put(b->model, name, rows, err);
-    if (p) abut_arrays_find(b->model, name)->flags |= ABUT_A_REQUIRED;
-    return p;
-}
-
 static abut_status status(const abut_err *err)
 {
     return err ? err->code : ABUT_E_NOMEM;
@@ -153,11 +145,11 @@ static int any_limit(const abut_scene *s)
 static abut_status new_shells(abut_build *b, shell_arrays *a, abut_err *err)
 {
     const int64_t n = b->out->shells;
-    a->node = put(b, "shell/node", n, err);
-    a->material = a->node ? put(b, "shell/material", n, err) : NULL;
-    a->thickness = a->material ? put(b, "shell/thickness", n, err) : NULL;
-    a->rest = a->thickness ? put(b, "shell/rest", n, err) : NULL;
-    a->limit = a->rest && any_limit(b->scene) ? put(b, "shell/stretch-limit", n, err) : NULL;
+    a->node = abut_build_required(b, "shell/node", n, err);
+    a->material = a->node ? abut_build_required(b, "shell/material", n, err) : NULL;
+    a->thickness = a->material ? abut_build_required(b, "shell/thickness", n, err) : NULL;
+    a->rest = a->thickness ? abut_build_required(b, "shell/rest", n, err) : NULL;
+    a->limit = a->rest && any_limit(b->scene) ? abut_build_required(b, "shell/stretch-limit", n, err) : NULL;
     return !a->rest || (any_limit(b->scene) && !a->limit) ? status(err) : ABUT_OK;
 }
 
@@ -220,9 +212,9 @@ static double hinge_stiffness(const abut_build *b, const abut_scene_object *o, c
 static abut_status put_hinges(abut_build *b, abut_err *err)
 {
     if (!b->out->hinges) return ABUT_OK;
-    int32_t *node = put(b, "hinge/node", b->out->hinges, err);
-    double *angle = node ? put(b, "hinge/angle", b->out->hinges, err) : NULL;
-    double *stiffness = angle ? put(b, "hinge/stiffness", b->out->hinges, err) : NULL;
+    int32_t *node = abut_build_required(b, "hinge/node", b->out->hinges, err);
+    double *angle = node ? abut_build_required(b, "hinge/angle", b->out->hinges, err) : NULL;
+    double *stiffness = angle ? abut_build_required(b, "hinge/stiffness", b->out->hinges, err) : NULL;
     if (!stiffness) return status(err);
     for (int32_t i = 0; i < b->scene->nobjects; i++) {
         const abut_part *p = &b->part[i];
@@ -239,10 +231,10 @@ static abut_status put_hinges(abut_build *b, abut_err *err)
 static abut_status put_rods(abut_build *b, abut_err *err)
 {
     if (!b->out->rods) return ABUT_OK;
-    int32_t *node = put(b, "rod/node", b->out->rods, err),
-            *material = node ? put(b, "rod/material", b->out->rods, err) : NULL;
-    double *radius = material ? put(b, "rod/radius", b->out->rods, err) : NULL;
-    double *length = radius ? put(b, "rod/length", b->out->rods, err) : NULL;
+    int32_t *node = abut_build_required(b, "rod/node", b->out->rods, err);
+    int32_t *material = node ? abut_build_required(b, "rod/material", b->out->rods, err) : NULL;
+    double *radius = material ? abut_build_required(b, "rod/radius", b->out->rods, err) : NULL;
+    double *length = radius ? abut_build_required(b, "rod/length", b->out->rods, err) : NULL;
     if (!length) return status(err);
     for (int32_t i = 0; i < b->scene->nobjects; i++) {
         const abut_scene_object *o = &b->scene->object[i];
@@ -264,8 +256,8 @@ static abut_status put_rods(abut_build *b, abut_err *err)
 static abut_status put_bends(abut_build *b, abut_err *err)
 {
     if (!b->out->bends) return ABUT_OK;
-    int32_t *node = put(b, "bend/node", b->out->bends, err);
-    double *stiffness = node ? put(b, "bend/stiffness", b->out->bends, err) : NULL;
+    int32_t *node = abut_build_required(b, "bend/node", b->out->bends, err);
+    double *stiffness = node ? abut_build_required(b, "bend/stiffness", b->out->bends, err) : NULL;
     if (!stiffness) return status(err);
     for (int32_t i = 0; i < b->scene->nobjects; i++) {
         const abut_part *p = &b->part[i];
@@ -285,8 +277,8 @@ static abut_status put_bends(abut_build *b, abut_err *err)
 static abut_status put_particles(abut_build *b, abut_err *err)
 {
     if (!b->out->particles) return ABUT_OK;
-    int32_t *node = put(b, "particle/node", b->out->particles, err);
-    double *radius = node ? put(b, "particle/radius", b->out->particles, err) : NULL;
+    int32_t *node = abut_build_required(b, "particle/node", b->out->particles, err);
+    double *radius = node ? abut_build_required(b, "particle/radius", b->out->particles, err) : NULL;
     if (!radius) return status(err);
     for (int32_t i = 0; i < b->scene->nobjects; i++) {
         const abut_scene_object *o = &b->scene->object[i];
@@ -312,7 +304,7 @@ static abut_status put_of_objects(abut_build *b, const char *name, size_t offset
         double v;
         memcpy(&v, (const char *)&s->object[i] + offset, sizeof v);
         if (v == 0 || (s->object[i].obstacle && !all)) continue;
-        if (!any++ && !(out = put(b, name, s->nobjects, err))) return status(err);
+        if (!any++ && !(out = abut_build_required(b, name, s->nobjects, err))) return status(err);
         if (out) out[i] = v;
     }
     return ABUT_OK;
@@ -329,7 +321,7 @@ abut_status abut_build_codim(abut_build *b, abut_err *err)
         return rc;
     const double *w = b->scene->wind;
     if (w[0] == 0 && w[1] == 0 && w[2] == 0) return ABUT_OK;
-    double *wind = put(b, "world/wind", 3, err);
+    double *wind = abut_build_required(b, "world/wind", 3, err);
     if (!wind) return status(err);
     memcpy(wind, w, 3 * sizeof *w);
     return ABUT_OK;
@@ -434,9 +426,8 @@ abut_status abut_build_curved(abut_build *b, abut_err *err)
     if (some == s->nobjects || !b->out->bends) return ABUT_OK;
     abut_curved_rods r;
     const abut_model m = rods_of(b);
-    double *curvature = abut_model_put(b->model, "rod/curvature", m.nbd, err);
-    if (!curvature) return err->code;
-    abut_arrays_find(b->model, "rod/curvature")->flags |= ABUT_A_REQUIRED;
+    double *curvature = abut_build_required(b, "rod/curvature", m.nbd, err);
+    if (!curvature) return status(err);
     abut_status rc = abut_curved_rods_init(&r, &m, err);
     if (rc) return abut_wrap(err, "%s: rods of '%s' are curved", s->object[some].from, s->object[some].name), rc;
     rc = abut_curved_rods_measure(&r, b->X, curvature, err);

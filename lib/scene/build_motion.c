@@ -671,24 +671,21 @@ static abut_status put_poses(abut_build *b, const motion_rows *m, abut_err *err)
 /* Puts factors of loads; 1 in the rows of poses.  Required: a program that does not know them must refuse the model. */
 static abut_status put_factors(abut_build *b, const motion_rows *m, abut_err *err)
 {
-    double *factor;
-    int32_t *pressed = NULL, first = m->first_pressed;
-    abut_status rc = abut_build_put(b->model, "key/factor", m->nkeys, &factor, err);
-    if (!rc && first < m->nkeys) rc = abut_build_put(b->model, "object/pressure-key", b->scene->nobjects, &pressed, err);
-    if (rc) return rc;
+    int32_t first = m->first_pressed;
+    const int presses = first < m->nkeys;
+    double *factor = abut_build_required(b, "key/factor", m->nkeys, err);
+    int32_t *pressed = factor && presses ? abut_build_required(b, "object/pressure-key", b->scene->nobjects, err) : NULL;
+    if (!factor || (presses && !pressed)) return err ? err->code : ABUT_E_NOMEM;
     for (int32_t k = 0; k < m->nkeys; k++) factor[k] = k < first ? 1 : m->key[k].factor;
     for (int32_t r = 0; r < m->n; r++)
         for (int32_t k = m->row[r].key[0]; k < m->row[r].key[1] && m->row[r].kind == ABUT_MOTION_FORCE; k++)
             factor[k] = m->key[k].factor;
-    abut_arrays_find(b->model, "key/factor")->flags |= ABUT_A_REQUIRED;
-    if (!pressed) return ABUT_OK;
-    for (int32_t o = 0; o < b->scene->nobjects; o++) {
+    for (int32_t o = 0; o < (pressed ? b->scene->nobjects : 0); o++) {
         const abut_scene_object *of = &b->scene->object[o];
         pressed[2 * (size_t)o] = first;
         if (pressure_varies(of)) first += of->shell.factor.n;
         pressed[2 * (size_t)o + 1] = first;
     }
-    abut_arrays_find(b->model, "object/pressure-key")->flags |= ABUT_A_REQUIRED;
     return ABUT_OK;
 }
 

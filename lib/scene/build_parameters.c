@@ -118,23 +118,18 @@ abut_status abut_build_measure(abut_build *b, abut_err *err)
 static abut_status put_bodies(abut_build *b, abut_err *err)
 {
     const int32_t n = b->scene->nobjects;
-    double *length = NULL, *mass = NULL, *dhat = NULL;
     if (b->scene->length_of_box || b->scene->contact_off) return ABUT_OK;
-    const int weighs = !(b->scene->fixed_kappa.value > 0);
-    abut_status rc = weighs ? abut_build_put(b->model, "object/length", n, &length, err) : ABUT_OK;
-    if (!rc && weighs) rc = abut_build_put(b->model, "object/node-mass", n, &mass, err);
-    if (!rc && b->scene->dhat.per_length) rc = abut_build_put(b->model, "object/dhat-part", n, &dhat, err);
-    for (int32_t i = 0; i < n && !rc; i++) {
+    const int weighs = !(b->scene->fixed_kappa.value > 0), of_body = b->scene->dhat.per_length;
+    double *length = weighs ? abut_build_required(b, "object/length", n, err) : NULL;
+    double *mass = length ? abut_build_required(b, "object/node-mass", n, err) : NULL;
+    double *dhat = of_body && (mass || !weighs) ? abut_build_required(b, "object/dhat-part", n, err) : NULL;
+    if ((weighs && !mass) || (of_body && !dhat)) return err ? err->code : ABUT_E_NOMEM;
+    for (int32_t i = 0; i < n; i++) {
         const abut_object_facts *f = &b->out->object[i];
         if (weighs) length[i] = f->extent, mass[i] = f->node_mass;
         if (dhat) dhat[i] = f->extent > 0 ? f->extent / b->out->longest : 1;
     }
-    static const char *const name[] = { "object/length", "object/node-mass", "object/dhat-part" };
-    for (int i = 0; i < 3 && !rc; i++) {
-        abut_array *a = abut_arrays_find(b->model, name[i]);
-        if (a) a->flags |= ABUT_A_REQUIRED;
-    }
-    return rc;
+    return ABUT_OK;
 }
 
 static abut_status put_number(abut_build *b, const char *name, double value, abut_err *err)
@@ -145,38 +140,28 @@ static abut_status put_number(abut_build *b, const char *name, double value, abu
     return rc;
 }
 
-static abut_status put_choice(abut_build *b, const char *name, int value, abut_err *err)
-{
-    int32_t *p;
-    const abut_status rc = abut_build_put(b->model, name, 1, &p, err);
-    if (!rc) *p = value;
-    return rc;
-}
-
 /* Puts choices other than undamped implicit Euler and the published barrier and friction, as required arrays: a program that
  * does not know them must refuse the model. */
 static abut_status put_variants(abut_build *b, abut_err *err)
 {
     const abut_scene *s = b->scene;
-    abut_status rc = ABUT_OK;
-    if (s->scheme != ABUT_FIRST_SCHEME) rc = put_choice(b, "time/scheme", s->scheme, err);
-    if (!rc && s->newmark_beta.value != ABUT_NEWMARK_BETA) rc = put_number(b, "time/newmark-beta", s->newmark_beta.value, err);
-    if (!rc && s->newmark_gamma.value != ABUT_NEWMARK_GAMMA)
-        rc = put_number(b, "time/newmark-gamma", s->newmark_gamma.value, err);
-    if (!rc && s->barrier_law != ABUT_BARRIER_IPC) rc = put_choice(b, "contact/barrier-continuity", s->barrier_law, err);
-    if (!rc && s->friction_law != ABUT_FRICTION_C1) rc = put_choice(b, "contact/friction-smoothing", s->friction_law, err);
-    if (!rc && s->bodies_off) rc = put_choice(b, "contact/bodies", 0, err);
-    if (!rc && s->mollifier_off) rc = put_choice(b, "contact/mollifier", 0, err);
-    if (!rc && s->damp_mass.value > 0) rc = put_number(b, "damping/mass", s->damp_mass.value, err);
-    if (!rc && s->damp_stiffness.value > 0) rc = put_number(b, "damping/stiffness", s->damp_stiffness.value, err);
-    static const char *const name[] = { "time/scheme", "damping/mass", "damping/stiffness", "contact/barrier-continuity",
-                                        "contact/friction-smoothing", "contact/bodies", "contact/mollifier", "time/newmark-beta",
-                                        "time/newmark-gamma" };
-    for (size_t i = 0; i < sizeof name / sizeof *name && !rc; i++) {
-        abut_array *a = abut_arrays_find(b->model, name[i]);
-        if (a) a->flags |= ABUT_A_REQUIRED;
+    const struct { const char *array; int is_there, whole; double value; } all[] = {
+        { "time/scheme", s->scheme != ABUT_FIRST_SCHEME, 1, s->scheme },
+        { "time/newmark-beta", s->newmark_beta.value != ABUT_NEWMARK_BETA, 0, s->newmark_beta.value },
+        { "time/newmark-gamma", s->newmark_gamma.value != ABUT_NEWMARK_GAMMA, 0, s->newmark_gamma.value },
+        { "contact/barrier-continuity", s->barrier_law != ABUT_BARRIER_IPC, 1, s->barrier_law },
+        { "contact/friction-smoothing", s->friction_law != ABUT_FRICTION_C1, 1, s->friction_law },
+        { "contact/bodies", s->bodies_off, 1, 0 }, { "contact/mollifier", s->mollifier_off, 1, 0 },
+        { "damping/mass", s->damp_mass.value > 0, 0, s->damp_mass.value },
+        { "damping/stiffness", s->damp_stiffness.value > 0, 0, s->damp_stiffness.value },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        void *to = all[i].is_there ? abut_build_required(b, all[i].array, 1, err) : NULL;
+        if (all[i].is_there && !to) return err ? err->code : ABUT_E_NOMEM;
+        if (to && all[i].whole) *(int32_t *)to = (int32_t)all[i].value;
+        else if (to) *(double *)to = all[i].value;
     }
-    return rc;
+    return ABUT_OK;
 }
 
 /* Default tolerance: PART of the speed of the scene; without gravity, TOLERANCE l in a time step if that is less.  REACHED l in a
@@ -271,10 +256,9 @@ abut_status abut_build_stiffness(abut_build *b, abut_err *err)
 static abut_status put_solver(abut_build *b, abut_err *err)
 {
     if (b->scene->solver == ABUT_SOLVED_BY_BARRIER) return ABUT_OK;
-    int32_t *p = abut_model_put(b->model, "solve/solver", 1, err);
+    int32_t *p = abut_build_required(b, "solve/solver", 1, err);
     if (!p) return err->code;
     *p = b->scene->solver;
-    abut_arrays_find(b->model, "solve/solver")->flags |= ABUT_A_REQUIRED;
     return ABUT_OK;
 }
 

@@ -8,6 +8,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+void *abut_build_required(abut_build *b, const char *name, int64_t rows, abut_err *err)
+{
+    void *p = abut_model_put(b->model, name, rows, err);
+    if (p) abut_arrays_find(b->model, name)->flags |= ABUT_A_REQUIRED;
+    return p;
+}
+
 abut_status abut_build_columns(abut_build *b, const abut_column *c, int n, const void *first, size_t stride, int64_t rows,
                                uint32_t flags, abut_err *err)
 {

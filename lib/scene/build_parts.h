@@ -52,6 +52,9 @@ static inline abut_status abut_build_put(abut_arrays *set, const char *name, int
     return p ? ABUT_OK : err ? err->code : ABUT_E_NOMEM;
 }
 
+/** As abut_model_put, of an array that a program must know to use the model (ABUT_A_REQUIRED). */
+void *abut_build_required(abut_build *b, const char *name, int64_t rows, abut_err *err);
+
 /* A member of a structure that becomes an array of the model, a row for each structure. */
 typedef struct abut_column {
     const char *array;

@@ -20,14 +20,6 @@
 
 /* ---- tets ---- */
 
-/* abut_model_put; what 1.1 did not have must be understood. */
-static void *put(abut_build *b, const char *name, int64_t rows, int is_old, abut_err *err)
-{
-    void *p = abut_model_put(b->model, name, rows, err);
-    if (p && !is_old) abut_arrays_find(b->model, name)->flags |= ABUT_A_REQUIRED;
-    return p;
-}
-
 /* The arrays of tets; those of higher order are NULL in a scene without any. */
 typedef struct tets {
     int32_t *tet, *mat, *order, *first, *more, *geo_order, *geo_first;
@@ -41,21 +33,25 @@ static abut_status make_room(abut_build *b, tets *t, abut_err *err)
     int cages = 0, matched = 0;
     for (int32_t o = 0; o < b->scene->nobjects; o++) {
         const abut_scene_object *s = &b->scene->object[o];
-        const int64_t n = b->out->object[o].tets;
-        more += n * abut_mesh_more(&s->mesh);
-        cages |= n && s->fill;
-        matched |= n && s->density;
-        if (s->order.kept) shape += n * abut_tet_nodes(s->order.kept);
+        const int64_t own = b->out->object[o].tets;
+        more += own * abut_mesh_more(&s->mesh);
+        cages |= own && s->fill;
+        matched |= own && s->density;
+        if (s->order.kept) shape += own * abut_tet_nodes(s->order.kept);
     }
-    int ok = (t->tet = put(b, "tet/node", b->out->tets, 1, err)) && (t->mat = put(b, "tet/material", b->out->tets, 1, err));
+    const int64_t n = b->out->tets;
+    int ok = (t->tet = abut_model_put(b->model, "tet/node", n, err)) != NULL &&
+             (t->mat = abut_model_put(b->model, "tet/material", n, err)) != NULL;
     if (ok && more)
-        ok = (t->order = put(b, "tet/order", b->out->tets, 0, err)) && (t->first = put(b, "tet/first", b->out->tets, 0, err)) &&
-             (t->more = put(b, "tet/more", more, 0, err));
+        ok = (t->order = abut_build_required(b, "tet/order", n, err)) &&
+             (t->first = abut_build_required(b, "tet/first", n, err)) &&
+             (t->more = abut_build_required(b, "tet/more", more, err));
     if (ok && shape)
-        ok = (t->geo_order = put(b, "geometry/order", b->out->tets, 0, err)) &&
-             (t->geo_first = put(b, "geometry/first", b->out->tets, 0, err)) && (t->geo_X = put(b, "geometry/X", shape, 0, err));
-    if (ok && cages) ok = (t->fill = put(b, "tet/fill", b->out->tets, 0, err)) != NULL;
-    if (ok && matched) ok = (t->density = put(b, "tet/density-scale", b->out->tets, 0, err)) != NULL;
+        ok = (t->geo_order = abut_build_required(b, "geometry/order", n, err)) &&
+             (t->geo_first = abut_build_required(b, "geometry/first", n, err)) &&
+             (t->geo_X = abut_build_required(b, "geometry/X", shape, err));
+    if (ok && cages) ok = (t->fill = abut_build_required(b, "tet/fill", n, err)) != NULL;
+    if (ok && matched) ok = (t->density = abut_build_required(b, "tet/density-scale", n, err)) != NULL;
     return ok ? ABUT_OK : err ? err->code : ABUT_E_NOMEM;
 }
 
@@ -187,8 +183,9 @@ static abut_status put_splines(abut_build *b, abut_err *err)
     int32_t n = 0;
     for (int32_t i = 0; i < s->nmaterials; i++) n += s->material[i].nknots;
     if (!n) return ABUT_OK;
-    int32_t *rows = put(b, "material/spline", s->nmaterials, 0, err);
-    double *knot = rows ? put(b, "spline/knot", n, 0, err) : NULL, *slope = knot ? put(b, "spline/slope", n, 0, err) : NULL;
+    int32_t *rows = abut_build_required(b, "material/spline", s->nmaterials, err);
+    double *knot = rows ? abut_build_required(b, "spline/knot", n, err) : NULL;
+    double *slope = knot ? abut_build_required(b, "spline/slope", n, err) : NULL;
     if (!slope) return err->code;
     n = 0;
     for (int32_t i = 0; i < s->nmaterials; i++) {
@@ -213,8 +210,8 @@ static abut_status put_fibres(abut_build *b, abut_err *err)
     if (!some || !of) return ABUT_OK;
     const int64_t nt = of->shape[0];
     const int32_t *material = of->data;     /* stays where it is when arrays are added; *of does not */
-    double *kappa = put(b, "material/fibre", s->nmaterials, 0, err);
-    double *d = kappa ? put(b, "tet/fibre", nt, 0, err) : NULL;
+    double *kappa = abut_build_required(b, "material/fibre", s->nmaterials, err);
+    double *d = kappa ? abut_build_required(b, "tet/fibre", nt, err) : NULL;
     if (!d) return err->code;
     for (int32_t i = 0; i < s->nmaterials; i++) kappa[i] = s->material[i].fibre;
     for (int64_t t = 0; t < nt; t++) {
@@ -232,7 +229,7 @@ static abut_status put_degrees(abut_build *b, abut_err *err)
     int some = 0;
     for (int32_t i = 0; i < s->nmaterials; i++) some |= s->material[i].quadrature > 0;
     if (!some) return ABUT_OK;
-    int32_t *degree = put(b, "material/quadrature", s->nmaterials, 0, err);
+    int32_t *degree = abut_build_required(b, "material/quadrature", s->nmaterials, err);
     if (!degree) return err->code;
     for (int32_t i = 0; i < s->nmaterials; i++) degree[2 * i] = s->material[i].quadrature;
     return ABUT_OK;
@@ -544,13 +541,11 @@ abut_status abut_build_contact_rows(abut_build *b, abut_err *err)
         offset |= b->part[o].proxy && b->part[o].proxy->offset;
     }
     if (n > INT32_MAX / 4) return abut_fail(err, ABUT_E_FORMAT, "contact surfaces: more than %d entries", INT32_MAX / 4);
-    r.first = abut_model_put(b->model, "contact/map-first", b->out->collision_vertices, err);
-    r.node = r.first ? abut_model_put(b->model, "contact/map-node", (int64_t)n, err) : NULL;
-    r.weight = r.node ? abut_model_put(b->model, "contact/map-weight", (int64_t)n, err) : NULL;
-    r.offset = r.weight && offset ? abut_model_put(b->model, "contact/offset", b->out->collision_vertices, err) : NULL;
+    r.first = abut_build_required(b, "contact/map-first", b->out->collision_vertices, err);
+    r.node = r.first ? abut_build_required(b, "contact/map-node", (int64_t)n, err) : NULL;
+    r.weight = r.node ? abut_build_required(b, "contact/map-weight", (int64_t)n, err) : NULL;
+    r.offset = r.weight && offset ? abut_build_required(b, "contact/offset", b->out->collision_vertices, err) : NULL;
     if (!r.weight || (offset && !r.offset)) return err ? err->code : ABUT_E_NOMEM;
     for (int32_t o = 0; o < b->scene->nobjects; o++) put_part(&b->part[o], &r);
-    static const char *const name[] = { "contact/map-first", "contact/map-node", "contact/map-weight", "contact/offset" };
-    for (int i = 0; i < 3 + offset; i++) abut_arrays_find(b->model, name[i])->flags |= ABUT_A_REQUIRED;
     return ABUT_OK;
 }
