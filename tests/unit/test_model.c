@@ -334,6 +334,11 @@ TEST(a_fabric_has_its_moduli)
     SAMPLE_PUT(model, &s, "material/fabric", double, 1, 2, 2, 1, 1);
     refused(&s, "material/strain-limit", "material 0 is a fabric");
     sample_codim(&s);
+    SAMPLE_PUT(model, &s, "material/membrane", int32_t, 1, ABUT_MEMBRANE_CLOTH);
+    SAMPLE_PUT(model, &s, "material/fabric", double, 1, 2, 2, 1, 1);
+    SAMPLE_PUT(model, &s, "material/strain-limit", double, 1, 0.06, 0, 0.1);
+    refused(&s, "material/strain-limit", "row 0: 0.06, 0, 0.1, expected more than 0");
+    sample_codim(&s);
     SAMPLE_PUT(model, &s, "material/membrane", int32_t, 1, ABUT_MEMBRANE_ORTHOTROPIC);
     SAMPLE_PUT(model, &s, "material/fabric", double, 1, 2, 2, 2, 1);
     refused(&s, "material/fabric", "row 0: 2, 2, 2, 1, expected a11, a22, G12 > 0");
