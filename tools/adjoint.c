@@ -4,9 +4,8 @@
 #include "formats/result/gradient.h"
 #include "formats/result/out_file.h"
 #include "formats/stream/pass.h"
-#include "tools/cli/cli.h"
 #include "solve/options.h"
-#include "tools/cli/unfinished.h"
+#include "tools/cli/cli.h"
 
 #include <math.h>
 #include <stdlib.h>

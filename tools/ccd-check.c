@@ -1,6 +1,6 @@
 /* ccd-check: the judge.  Is every straight motion from one frame to the next free of collisions and inversions? */
 #include "formats/mesh/mesh_io.h"
-#include "tools/ccd-check/modes.h"
+#include "tools/ccd-check/verdict.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,10 @@
 /* decompose: cuts the tetrahedra of each MODEL into connected parts along few faces; frames pass through.
  *
  * Adds part/element (i32 [nt], the part of each tet) and part/count (i32) to the MODEL; by nodes part/node (i32 [nv]), too. */
-#include "graph/graph.h"
 #include "base/words.h"
+#include "graph/graph.h"
 #include "model/tets.h"
 #include "tools/cli/cli.h"
-#include "tools/cli/stream.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,7 +7,6 @@
 #include "formats/stream/dump.h"
 #include "mesh/proxy.h"
 #include "tools/cli/cli.h"
-#include "tools/cli/unfinished.h"
 
 #include <stdlib.h>
 #include <string.h>

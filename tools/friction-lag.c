@@ -1,9 +1,9 @@
 /* friction-lag: freezes friction again at a PENDING candidate, measures the lag residual, commits or asks for a pass. */
-#include "energy/friction.h"
 #include "base/words.h"
+#include "energy/friction.h"
 #include "formats/stream/pass.h"
 #include "solve/step/barrier_stepper.h"
-#include "tools/cli/stream.h"
+#include "tools/cli/cli.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,9 @@
 /* picture: draws frames, off screen. */
-#include "formats/picture/film.h"
-#include "formats/picture/picture.h"
 #include "base/words.h"
+#include "formats/picture/image.h"
+#include "formats/picture/picture.h"
 #include "formats/result/frame_views.h"
 #include "tools/cli/cli.h"
-#include "tools/cli/unfinished.h"
 
 #include <math.h>
 #include <stdlib.h>

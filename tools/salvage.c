@@ -1,6 +1,6 @@
 /* salvage: writes the intact, checksummed frames of an interrupted stream as a whole stream, and says how many. */
-#include "tools/cli/stream.h"
 #include "base/words.h"
+#include "tools/cli/cli.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* springs: puts springs on the edges of each MODEL; frames pass through. */
-#include "model/edge_springs.h"
 #include "base/words.h"
-#include "tools/cli/stream.h"
+#include "model/edge_springs.h"
+#include "tools/cli/cli.h"
 
 #include <math.h>
 

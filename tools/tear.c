@@ -1,7 +1,7 @@
 /* tear: the first frame with elements that are stretched too far is followed by a MODEL and FRAME without them. */
-#include "tear/tear.h"
 #include "base/words.h"
-#include "tools/cli/stream.h"
+#include "tear/tear.h"
+#include "tools/cli/cli.h"
 
 #include <math.h>
 #include <stdlib.h>

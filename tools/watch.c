@@ -3,7 +3,6 @@
 #include "formats/html/page_data.h"
 #include "formats/result/frame_views.h"
 #include "tools/cli/cli.h"
-#include "tools/cli/unfinished.h"
 #include "tools/watch/server.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "formats/html/page_data.h"
 
 #include "energy/barrier.h"
-#include "formats/stream/zlib_stream.h"
+#include "formats/stream/state_wire.h"
 #include "math/vec3.h"
 #include "model/naming.h"
 #include "solve/integrator.h"

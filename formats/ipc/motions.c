@@ -5,13 +5,10 @@
  * by name. */
 #include "formats/ipc/script_parts.h"
 
-#include "formats/scene/tree.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 
 static abut_status fail(const abut_ipc_script *s, abut_err *err, const char *why)
 {
@@ -137,43 +134,28 @@ static void assume(abut_ipc_script *s, const char *what, int n)
     abut_ipc_assume(s, text);
 }
 
-/* Li 2020, Fig. 4.13; direction and centre are the reference code's. */
-static abut_status twist(abut_ipc_script *s, abut_err *err)
-{
-    (void)err;
-    move_ends(s, &(act){ .rate = { -72, 0, 0 }, .about_box = 1 });
-    return ABUT_OK;
-}
+/* Motions of the two ends; what NULL: as published (Li 2020, Fig. 4.13; direction and centre are the reference code's). */
+static const struct ends {
+    const char *name;
+    act act;
+    const char *what;
+} ENDS[] = {
+    { "twist", { .rate = { -72, 0, 0 }, .about_box = 1 }, NULL },
+    { "stretch", { .out = 0.1 }, "the ends along x move apart, each at 0.1 m/s" },
+    { "squash", { .out = -0.03 }, "the ends along x move together, each at 0.03 m/s" },
+    { "bend", { .rate = { 0, 0, -9 } },
+      "the ends along x turn about z against each other, the upper one by 9 degrees per second" },
+    { "twistnstretch", { .out = 0.1, .rate = { -18, 0, 0 }, .about_box = 1 },
+      "the ends along x turn about x against each other at 18 degrees per second and move apart, each at 0.1 m/s" },
+};
 
-static abut_status stretch(abut_ipc_script *s, abut_err *err)
+static abut_status both_ends(abut_ipc_script *s, abut_err *err)
 {
+    const struct ends *e = ENDS;
     (void)err;
-    move_ends(s, &(act){ .out = 0.1 });
-    assume(s, "the ends along x move apart, each at 0.1 m/s", 2);
-    return ABUT_OK;
-}
-
-static abut_status squash(abut_ipc_script *s, abut_err *err)
-{
-    (void)err;
-    move_ends(s, &(act){ .out = -0.03 });
-    assume(s, "the ends along x move together, each at 0.03 m/s", 2);
-    return ABUT_OK;
-}
-
-static abut_status bend(abut_ipc_script *s, abut_err *err)
-{
-    (void)err;
-    move_ends(s, &(act){ .rate = { 0, 0, -9 } });
-    assume(s, "the ends along x turn about z against each other, the upper one by 9 degrees per second", 2);
-    return ABUT_OK;
-}
-
-static abut_status twist_and_stretch(abut_ipc_script *s, abut_err *err)
-{
-    (void)err;
-    move_ends(s, &(act){ .out = 0.1, .rate = { -18, 0, 0 }, .about_box = 1 });
-    assume(s, "the ends along x turn about x against each other at 18 degrees per second and move apart, each at 0.1 m/s", 2);
+    while (strcmp(e->name, s->script)) e++;
+    move_ends(s, &e->act);
+    if (e->what) assume(s, e->what, 2);
     return ABUT_OK;
 }
 
@@ -364,9 +346,8 @@ static const struct script {
     const char *refused;    /* why, when it is */
 } SCRIPTS[] = {
     { "null", nothing, NULL }, { "DCOFix", nothing, NULL }, { "fall", fall, NULL }, { "fallNoShift", nothing, NULL },
-    { "twist", twist, NULL },
-    { "stretch", stretch, NULL }, { "squash", squash, NULL }, { "bend", bend, NULL },
-    { "twistnstretch", twist_and_stretch, NULL }, { "topbottomfix", hold_top_and_bottom, NULL },
+    { "twist", both_ends, NULL }, { "stretch", both_ends, NULL }, { "squash", both_ends, NULL }, { "bend", both_ends, NULL },
+    { "twistnstretch", both_ends, NULL }, { "topbottomfix", hold_top_and_bottom, NULL },
     { "stretchAndPause", stretch_and_pause, NULL }, { "dragright", drag_right, NULL },
     { "pushRightMost1", push_rightmost, NULL }, { "DCOBallHitWall", ball_hits_wall, NULL },
     { "DCORotCylinders", turn_cylinders, NULL }, { "DCOSqueezeOut", squeeze_out, NULL }, { "DCOSegBedSquash", press, NULL },

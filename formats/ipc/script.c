@@ -1,5 +1,3 @@
-#include "formats/ipc/script.h"
-
 #include "formats/ipc/script_parts.h"
 #include "model/schemes.h"
 
@@ -48,12 +46,33 @@ abut_status abut_ipc_text(abut_ipc_script *s, const char *what, char *buf, size_
     return ABUT_OK;
 }
 
-/* ---- parameters ---- */
+/* ---- remarks ---- */
 
-static abut_status choice_fail(const abut_ipc_script *s, const char *command, abut_word w, const char *expected, abut_err *err)
+/* Adds to a list of remarks; between goes in front of all but the first. */
+static void remark(abut_ipc_script *s, const char **list, const char *between, const char *text)
 {
-    return abut_scan_fail(&s->scan, err, "%s '%.*s': expected %s", command, (int)(w.n < 40 ? w.n : 40), w.s, expected);
+    char *more = abut_arena_alloc(s->make.arena, strlen(*list) + strlen(between) + strlen(text) + 1, 1);
+    if (!more) {
+        s->make.failed = 1;
+        return;
+    }
+    sprintf(more, "%s%s%s", *list, **list ? between : "", text);
+    *list = more;
 }
+
+void abut_ipc_assume(abut_ipc_script *s, const char *text)
+{
+    remark(s, &s->notes.assumed, "\n", text);
+}
+
+void abut_ipc_unused(abut_ipc_script *s, const char *command, long line)
+{
+    char text[80];
+    snprintf(text, sizeof text, "%s (line %ld)", command, line);
+    remark(s, &s->notes.unused, ", ", text);
+}
+
+/* ---- parameters ---- */
 
 static abut_status set_time(abut_ipc_script *s, abut_err *err)
 {
@@ -76,7 +95,7 @@ static abut_status set_energy(abut_ipc_script *s, abut_err *err)
     const abut_word w = abut_ipc_word(s);
     if (abut_word_is(w, "NH")) s->energy = "neo-hookean";
     else if (abut_word_is(w, "FCR")) s->energy = "fixed-corotated";
-    else return choice_fail(s, "energy", w, "NH or FCR", err);
+    else return abut_scan_expected(&s->scan, "energy ", w, "NH or FCR", err);
     return ABUT_OK;
 }
 
@@ -88,7 +107,7 @@ static abut_status set_scheme(abut_ipc_script *s, abut_err *err)
     const abut_word w = abut_ipc_word(s);
     const int newmark = abut_word_is(w, "NM");
     if (!newmark && !abut_word_is(w, "BE"))
-        return choice_fail(s, "timeIntegration", w, "BE (implicit Euler) or NM (Newmark)", err);
+        return abut_scan_expected(&s->scan, "timeIntegration ", w, "BE (implicit Euler) or NM (Newmark)", err);
     s->scheme = newmark ? abut_scheme_with(ABUT_SCHEME_BETA_GAMMA) : ABUT_FIRST_SCHEME;
     for (int k = 0; k < 2 && newmark; k++) {
         const abut_word number = optional_word(s);
@@ -123,35 +142,6 @@ static abut_status set_no_gravity(abut_ipc_script *s, abut_err *err)
 {
     (void)err;
     s->gravity = 0;
-    return ABUT_OK;
-}
-
-static abut_status set_self(abut_ipc_script *s, abut_err *err)
-{
-    (void)err;
-    s->no_self = 0;
-    return ABUT_OK;
-}
-
-static abut_status set_no_self(abut_ipc_script *s, abut_err *err)
-{
-    (void)err;
-    s->no_self = 1;
-    return ABUT_OK;
-}
-
-/* dHat and epsv in m and m/s instead of fractions of l; tol has a command of its own. */
-static abut_status set_absolute(abut_ipc_script *s, abut_err *err)
-{
-    (void)err;
-    s->is_absolute = 1;
-    return ABUT_OK;
-}
-
-static abut_status set_absolute_tolerance(abut_ipc_script *s, abut_err *err)
-{
-    (void)err;
-    s->has_absolute_tolerance = 1;
     return ABUT_OK;
 }
 
@@ -227,6 +217,17 @@ static const struct number {
 };
 enum { NNUMBERS = sizeof NUMBERS / sizeof *NUMBERS };
 
+/* Commands without a number that set a flag.  Absolute: dHat and epsv in m and m/s instead of fractions of l; tol has its own. */
+static const struct flag {
+    const char *name;
+    size_t at;                      /* in abut_ipc_script */
+    int value;
+} FLAGS[] = { { "useAbsParameters", offsetof(abut_ipc_script, is_absolute), 1 },
+              { "useAbsTol", offsetof(abut_ipc_script, has_absolute_tolerance), 1 },
+              { "selfCollisionOff", offsetof(abut_ipc_script, no_self), 1 },
+              { "selfCollisionOn", offsetof(abut_ipc_script, no_self), 0 } };
+enum { NFLAGS = sizeof FLAGS / sizeof *FLAGS };
+
 static abut_status set_number(abut_ipc_script *s, const struct number *n, abut_err *err)
 {
     double v;
@@ -275,6 +276,75 @@ static abut_status half_space(abut_ipc_script *s, abut_err *err)
     return rc;
 }
 
+/* ---- the solvers SQP and QP, and what they need: the solvers sqp and qp here ---- */
+
+static const struct solver {
+    const char *word, *alias, *name;    /* name: in a scene; NULL: what happens anyway */
+} SOLVERS[] = { { "interiorPoint", "IP", NULL }, { "SQP", NULL, "sqp" }, { "QP", NULL, "qp" } };
+enum { NSOLVERS = sizeof SOLVERS / sizeof *SOLVERS };
+
+/* Why several published forms of constraints become one of ours. */
+static const struct form {
+    const char *word, *name, *because;
+} FORMS[] = {
+    { "volume", "volume", NULL }, { "nonsmoothNewmark", "volume", NULL }, { "gapFunction", "gap", NULL },
+    { "graphics", "impact", NULL },
+    { "STIV", "impact", "a space-time interference volume with a fixed normal has the linear part of the gap, times an area" },
+    { "CMR", "impact", "pairs stay in the active set of a step, as there" },
+    { "Verschoor", "impact", "what that code changes of constraints at impacts is not known here" },
+};
+enum { NFORMS = sizeof FORMS / sizeof *FORMS };
+
+static int is_solver(abut_word w, int i)
+{
+    return abut_word_is(w, SOLVERS[i].word) || (SOLVERS[i].alias && abut_word_is(w, SOLVERS[i].alias));
+}
+
+static abut_status set_solver(abut_ipc_script *s, abut_err *err)
+{
+    const abut_word w = abut_ipc_word(s);
+    for (int i = 0; i < NSOLVERS; i++)
+        if (is_solver(w, i)) return s->solver = i, ABUT_OK;
+    return abut_scan_expected(&s->scan, "constraintSolver ", w, "interiorPoint or IP, SQP or QP", err);
+}
+
+static abut_status set_constraint_type(abut_ipc_script *s, abut_err *err)
+{
+    const abut_word w = abut_ipc_word(s);
+    for (int i = 0; i < NFORMS; i++)
+        if (abut_word_is(w, FORMS[i].word)) return s->form = i + 1, s->form_line = s->scan.line, ABUT_OK;
+    return abut_scan_expected(&s->scan, "constraintType ", w, "volume, nonsmoothNewmark, gapFunction, graphics, STIV, CMR or "
+                              "Verschoor", err);
+}
+
+static abut_status set_constraint_offset(abut_ipc_script *s, abut_err *err)
+{
+    const abut_status rc = abut_ipc_reals(s, "constraintOffset", 1, &s->offset, err);
+    s->offset_line = s->scan.line;
+    return rc || s->offset >= 0 ? rc : abut_scan_fail(&s->scan, err, "constraintOffset %g: expected at least 0", s->offset);
+}
+
+static void finish_solver(abut_ipc_script *s)
+{
+    char text[240];
+    const char *name = SOLVERS[s->solver].name;
+    if (!name) {
+        if (s->form) abut_ipc_unused(s, "constraintType", s->form_line);
+        if (s->offset >= 0) abut_ipc_unused(s, "constraintOffset", s->offset_line);
+        return;
+    }
+    const struct form *form = &FORMS[s->form ? s->form - 1 : 0];
+    abut_make_text(&s->make, s->root, "solver", "%s", name);
+    abut_tree *sqp = abut_make_map(&s->make, s->root, "sqp");
+    abut_make_text(&s->make, sqp, "constraints", "%s", form->name);
+    abut_make_number(&s->make, sqp, "offset", s->offset >= 0 ? s->offset : 0, "m");
+    if (form->because) {
+        snprintf(text, sizeof text, "constraintType %s: sqp.constraints %s; %s", form->word, form->name, form->because);
+        abut_ipc_assume(s, text);
+    }
+    if (s->offset < 0) abut_ipc_assume(s, "sqp.offset 0 m: the script has no constraintOffset");
+}
+
 /* ---- sections ---- */
 
 /* "section SQP QP" ... "section end" (or a bare "section") holds commands for the solvers it names. */
@@ -284,7 +354,7 @@ static abut_status section(abut_ipc_script *s, abut_err *err)
     abut_word w = abut_ipc_word(s);
     if (!w.n || abut_word_is(w, "end")) return abut_scan_fail(&s->scan, err, "the end of a section that did not begin");
     for (; w.n; w = abut_ipc_word(s))
-        if (abut_ipc_is_solver(s, w)) {
+        if (is_solver(w, s->solver)) {
             s->open_section = line;
             abut_scan_rest(&s->scan);
             return ABUT_OK;
@@ -318,10 +388,8 @@ static const struct command {
     { "size", set_size, NULL }, { "rotateModel", rotate_model, NULL }, { "timeIntegration", set_scheme, NULL },
     { "script", abut_ipc_script_command, NULL }, { "section", section_end, NULL }, { "turnOffGravity", set_no_gravity, NULL },
     { "fricIterAmt", set_lags, NULL }, { "tol", set_tolerance, NULL }, { "tuning", set_tuning, NULL },
-    { "useAbsParameters", set_absolute, NULL }, { "useAbsTol", set_absolute_tolerance, NULL },
-    { "constraintSolver", abut_ipc_solver, NULL }, { "constraintType", abut_ipc_constraint_type, NULL },
-    { "constraintOffset", abut_ipc_constraint_offset, NULL },
-    { "selfCollisionOff", set_no_self, NULL }, { "selfCollisionOn", set_self, NULL },
+    { "constraintSolver", set_solver, NULL }, { "constraintType", set_constraint_type, NULL },
+    { "constraintOffset", set_constraint_offset, NULL },
     /* display and files */
     { "zoom", NULL, NULL }, { "view", NULL, NULL }, { "cameraTracking", NULL, NULL }, { "playBackSpeed", NULL, NULL },
     { "appendStr", NULL, NULL }, { "disableCout", NULL, NULL },
@@ -335,41 +403,18 @@ enum { NCOMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 
 static abut_status unknown(const abut_ipc_script *s, abut_word w, abut_err *err)
 {
-    const char *names[NCOMMANDS + NNUMBERS + 1];
+    const char *names[NCOMMANDS + NNUMBERS + NFLAGS + 1];
     char word[41];
     const size_t n = w.n < 40 ? w.n : 40;
     memcpy(word, w.s, n);
     word[n] = 0;
     for (int i = 0; i < NCOMMANDS; i++) names[i] = COMMANDS[i].name;
     for (int i = 0; i < NNUMBERS; i++) names[NCOMMANDS + i] = NUMBERS[i].name;
-    names[NCOMMANDS + NNUMBERS] = NULL;
+    for (int i = 0; i < NFLAGS; i++) names[NCOMMANDS + NNUMBERS + i] = FLAGS[i].name;
+    names[NCOMMANDS + NNUMBERS + NFLAGS] = NULL;
     const char *near = abut_name_nearest(word, names);
     if (near) return abut_scan_fail(&s->scan, err, "unsupported command '%s'; the nearest known one is '%s'", word, near);
     return abut_scan_fail(&s->scan, err, "unsupported command '%s'", word);
-}
-
-/* Adds to a list of remarks; between goes in front of all but the first. */
-static void remark(abut_ipc_script *s, const char **list, const char *between, const char *text)
-{
-    char *more = abut_arena_alloc(s->make.arena, strlen(*list) + strlen(between) + strlen(text) + 1, 1);
-    if (!more) {
-        s->make.failed = 1;
-        return;
-    }
-    sprintf(more, "%s%s%s", *list, **list ? between : "", text);
-    *list = more;
-}
-
-void abut_ipc_assume(abut_ipc_script *s, const char *text)
-{
-    remark(s, &s->notes.assumed, "\n", text);
-}
-
-void abut_ipc_unused(abut_ipc_script *s, const char *command, long line)
-{
-    char text[80];
-    snprintf(text, sizeof text, "%s (line %ld)", command, line);
-    remark(s, &s->notes.unused, ", ", text);
 }
 
 static abut_status without_effect(abut_ipc_script *s, const struct command *c, abut_err *err)
@@ -394,6 +439,11 @@ static abut_status command(abut_ipc_script *s, abut_err *err)
         if (!abut_word_is(w, NUMBERS[i].name)) continue;
         const abut_status rc = set_number(s, &NUMBERS[i], err);
         return rc ? rc : nothing_follows(s, NUMBERS[i].name, err);
+    }
+    for (int i = 0; i < NFLAGS; i++) {
+        if (!abut_word_is(w, FLAGS[i].name)) continue;
+        memcpy((char *)s + FLAGS[i].at, &FLAGS[i].value, sizeof FLAGS[i].value);
+        return nothing_follows(s, FLAGS[i].name, err);
     }
     for (int i = 0; i < NCOMMANDS; i++) {
         if (!abut_word_is(w, COMMANDS[i].name)) continue;
@@ -449,7 +499,7 @@ static void finish(abut_ipc_script *s)
     if (s->lags > 0) abut_make_text(m, friction, "lags", "%d", s->lags);
     else abut_make_text(m, friction, "lags", "converged");
     abut_make_number(m, s->root, "tolerance", s->tolerance, s->has_absolute_tolerance ? "m/s" : "l/s");
-    abut_ipc_finish_solver(s);
+    finish_solver(s);
     abut_tree *common = abut_make_map(m, s->materials, "script");
     abut_make_number(m, common, "density", s->density, NULL);
     abut_make_number(m, common, "young", s->young, NULL);

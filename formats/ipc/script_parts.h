@@ -3,8 +3,6 @@
 #define ABUT_FORMATS_IPC_SCRIPT_PARTS_H
 
 #include "formats/ipc/script.h"
-#include "formats/mesh/scan.h"
-#include "formats/scene/tree.h"
 
 /* A script while it is read; parameters start as the reference code's defaults. */
 typedef struct abut_ipc_script {
@@ -25,7 +23,7 @@ typedef struct abut_ipc_script {
     int script_line, script_args;
     double script_arg[2], handle_ratio;
     long open_section;      /* line of a section that is being obeyed */
-    int solver, form;       /* of inequalities.c; form 0: not said */
+    int solver, form;       /* rows of tables in script.c; form 0: not said */
     double offset;          /* m; below 0: not said */
     long form_line, offset_line;
 } abut_ipc_script;
@@ -48,14 +46,6 @@ ABUT_MUST_USE abut_status abut_ipc_shape_matrix(abut_ipc_script *s, abut_err *er
 ABUT_MUST_USE abut_status abut_ipc_one_shape(abut_ipc_script *s, abut_err *err);
 /** "meshCO path x y z scale stiffness friction [rotate rx ry rz]": an obstacle that the scene's placement leaves alone. */
 ABUT_MUST_USE abut_status abut_ipc_mesh_obstacle(abut_ipc_script *s, abut_err *err);
-
-/** "constraintSolver NAME", and whether a word names that; "constraintType NAME", "constraintOffset NUMBER"; what
- * they make of the scene. */
-ABUT_MUST_USE abut_status abut_ipc_solver(abut_ipc_script *s, abut_err *err);
-int abut_ipc_is_solver(const abut_ipc_script *s, abut_word w);
-ABUT_MUST_USE abut_status abut_ipc_constraint_type(abut_ipc_script *s, abut_err *err);
-ABUT_MUST_USE abut_status abut_ipc_constraint_offset(abut_ipc_script *s, abut_err *err);
-void abut_ipc_finish_solver(abut_ipc_script *s);
 
 /** "script NAME [numbers]" is remembered, and obeyed once all shapes are known. */
 ABUT_MUST_USE abut_status abut_ipc_script_command(abut_ipc_script *s, abut_err *err);

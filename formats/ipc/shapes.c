@@ -156,8 +156,8 @@ static abut_status keyword(abut_ipc_script *s, shape *sh, abut_word w, abut_word
     else if (abut_word_is(w, "linearVelocity")) rc = velocity(s, sh, 1, 0, "linearVelocity", err), sh->is_moving = 1;
     else if (abut_word_is(w, "angularVelocity")) rc = velocity(s, sh, 0, 1, "angularVelocity", err), sh->is_moving = 1;
     else if (abut_word_is(w, "meshSeq")) rc = abut_ipc_text(s, "meshSeq: a folder", sh->sequence, sizeof sh->sequence, err);
-    else return abut_scan_fail(&s->scan, err, "'%.*s': expected material, initVel, DBC, NBC, linearVelocity, "
-                               "angularVelocity or meshSeq", (int)(w.n < 40 ? w.n : 40), w.s);
+    else return abut_scan_expected(&s->scan, "", w, "material, initVel, DBC, NBC, linearVelocity, angularVelocity or meshSeq",
+                                   err);
     *next = rc ? (abut_word){ 0 } : abut_ipc_word(s);
     return rc;
 }
@@ -203,13 +203,13 @@ static abut_status expect_input(abut_ipc_script *s, const char *command, abut_er
 {
     const abut_word w = abut_ipc_word(s);
     if (abut_word_is(w, "input")) return ABUT_OK;
-    return abut_scan_fail(&s->scan, err, "%s '%.*s': expected input", command, (int)(w.n < 40 ? w.n : 40), w.s);
+    return abut_scan_expected(&s->scan, command, w, "input", err);
 }
 
 abut_status abut_ipc_one_shape(abut_ipc_script *s, abut_err *err)
 {
     shape sh = { .scale = { 1, 1, 1 } };
-    abut_status rc = expect_input(s, "shape", err);
+    abut_status rc = expect_input(s, "shape ", err);
     if (!rc) rc = abut_ipc_text(s, "the mesh of a shape", sh.path, sizeof sh.path, err);
     if (rc) return rc;
     s->make.line = (int)s->scan.line;
@@ -229,7 +229,7 @@ abut_status abut_ipc_mesh_obstacle(abut_ipc_script *s, abut_err *err)
     const abut_word w = rc ? (abut_word){ 0 } : abut_ipc_word(s);
     if (abut_word_is(w, "rotate")) rc = abut_ipc_reals(s, "meshCO: angles", 3, sh.angle, err);
     else if (w.n && *w.s != '#')
-        rc = abut_scan_fail(&s->scan, err, "meshCO: '%.*s': expected rotate", (int)(w.n < 40 ? w.n : 40), w.s);
+        rc = abut_scan_expected(&s->scan, "meshCO: ", w, "rotate", err);
     if (rc) return rc;
     for (int k = 0; k < 3; k++) sh.scale[k] = v[0];
     s->make.line = (int)s->scan.line;
@@ -268,7 +268,7 @@ static abut_status read_line(abut_ipc_script *s, shape *sh, abut_err *err)
 abut_status abut_ipc_shapes(abut_ipc_script *s, abut_err *err)
 {
     int64_t n;
-    abut_status rc = expect_input(s, "shapes", err);
+    abut_status rc = expect_input(s, "shapes ", err);
     if (!rc) rc = abut_scan_int(&s->scan, abut_ipc_word(s), "the number of shapes", 1, 100000, &n, err);
     for (int64_t i = 0; !rc && i < n; i++) {
         shape sh;
@@ -287,7 +287,7 @@ abut_status abut_ipc_shape_matrix(abut_ipc_script *s, abut_err *err)
     double offset[3] = { 0 };
     int64_t n[3];
     shape sh;
-    abut_status rc = expect_input(s, "shapeMatrix", err);
+    abut_status rc = expect_input(s, "shapeMatrix ", err);
     for (int k = 0; k < 3 && !rc; k++)
         rc = abut_scan_int(&s->scan, abut_ipc_word(s), "shapeMatrix: shapes along each axis", 1, 4096, &n[k], err);
     if (rc) return rc;

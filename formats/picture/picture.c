@@ -1,12 +1,9 @@
 #include "formats/picture/picture.h"
 
-#include "formats/picture/draw.h"
-#include "formats/picture/film.h"
 #include "formats/picture/image.h"
 #include "formats/result/object_parts.h"
 #include "formats/result/out_file.h"
 #include "formats/result/point_fields.h"
-#include "formats/stream/spool.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 typedef struct abut_picture_opts {
     const char *dir;        /* a PNG per frame there; NULL: none */
     const char *strip;      /* a strip of several frames in this file; NULL: none */
-    const char *film;       /* all pictures after each other in this file (film.h); NULL: none */
+    const char *film;       /* all pictures after each other in this file (image.h); NULL: none */
     int keep;               /* files that appear meanwhile under these names stay (formats/result/out_file.h) */
     double per_second;      /* pictures of the film; NAN: real time where that is 5 to 60, else 25 */
     int w, h;               /* pixels of a picture of dir and film */

@@ -15,7 +15,6 @@
 
 #include "formats/result/object_parts.h"
 #include "formats/result/point_fields.h"
-#include "formats/stream/spool.h"
 #include "model/naming.h"
 
 #include <stdio.h>

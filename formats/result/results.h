@@ -5,6 +5,7 @@
 #include "formats/result/frame_views.h"
 #include "formats/result/out_file.h"
 #include "formats/result/table_write.h"
+#include "solve/report.h"
 
 /* VTK grids for ParaView (vtu.c). */
 typedef struct abut_vtu abut_vtu;
@@ -65,5 +66,9 @@ void abut_results_clear(abut_results *r);
 ABUT_MUST_USE abut_status abut_msh_write(const char *dir, int keep, const abut_shot *s, int binary, abut_err *err);
 ABUT_MUST_USE abut_status abut_obj_write(const char *dir, int keep, const abut_shot *s, abut_err *err);
 ABUT_MUST_USE abut_status abut_ply_write(const char *dir, int keep, const abut_shot *s, abut_err *err);
+
+/** Writes one object and a newline.  Keys are fixed (formats/REPORT.md); numbers that do not exist are null.
+ * Fails  ABUT_E_IO */
+ABUT_MUST_USE abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f, abut_err *err);
 
 #endif

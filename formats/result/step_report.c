@@ -1,4 +1,5 @@
-#include "formats/result/step_report.h"
+/* The report of a time step as one line of JSON. */
+#include "formats/result/results.h"
 
 #include "formats/result/out_file.h"
 #include "model/naming.h"

@@ -11,7 +11,6 @@
 
 #include "base/array.h"
 #include "formats/stream/state_wire.h"
-#include "formats/stream/zlib_stream.h"
 #include "model/model.h"
 #include "model/naming.h"
 #include "model/tets.h"

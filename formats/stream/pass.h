@@ -10,7 +10,7 @@
  *     abut_stream_clear(&s);
  *
  * Arrays may be added to s.model_set and s.frame_set before they are written; all others pass through unchanged, unknown ones
- * included.  tools/cli/stream.h opens one for a program. */
+ * included.  tools/cli/cli.h opens one for a program. */
 #ifndef ABUT_FORMATS_STREAM_PASS_H
 #define ABUT_FORMATS_STREAM_PASS_H
 

@@ -3,7 +3,7 @@
  * Writing:  open; prov (as many as there are); model; frame ...; close.  Without close there is no end mark and
  *           every reader refuses the stream.
  * Reading:  open; next -> ABUT_ITEM_MODEL, ABUT_ITEM_FRAME ..., ABUT_ITEM_END.
- * tools/cli/stream.h does both for a program that passes a stream on. */
+ * tools/cli/cli.h does both for a program that passes a stream on. */
 #ifndef ABUT_FORMATS_STREAM_STATE_IO_H
 #define ABUT_FORMATS_STREAM_STATE_IO_H
 
@@ -78,8 +78,7 @@ ABUT_MUST_USE abut_status abut_writer_prov(abut_writer *w, const char *tool, con
                                            abut_err *err);
 ABUT_MUST_USE abut_status abut_writer_model(abut_writer *w, const abut_arrays *set, abut_err *err);
 /** Writes a frame and flushes, so that a reader at the other end of a pipe can start on it. */
-ABUT_MUST_USE abut_status abut_writer_frame(abut_writer *w, const abut_frame_head *head, const abut_arrays *set,
-                                            abut_err *err);
+ABUT_MUST_USE abut_status abut_writer_frame(abut_writer *w, const abut_frame_head *head, const abut_arrays *set, abut_err *err);
 /** Copies the sections of unknown kind with the flag to be kept that r has read since the last call.  A program that passes
  * a stream on calls it before it writes each item of abut_reader_next, and before close. */
 ABUT_MUST_USE abut_status abut_writer_kept(abut_writer *w, abut_reader *r, abut_err *err);

@@ -2,7 +2,6 @@
  *
  * The first byte chooses: odd, the bytes are taken as they are; even, the head and every checksum are first made right,
  * so that the search gets past them. */
-#include "formats/stream/zlib_stream.h"
 #include "formats/stream/dump.h"
 #include "formats/stream/state_io.h"
 #include "formats/stream/state_wire.h"

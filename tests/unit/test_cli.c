@@ -3,7 +3,7 @@
 #define CHECK_OWN_MAIN
 #include "check.h"
 #include "sample.h"
-#include "tools/cli/stream.h"
+#include "tools/cli/cli.h"
 
 #include <stdarg.h>
 #include <sys/stat.h>

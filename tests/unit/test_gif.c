@@ -1,6 +1,6 @@
-/* GIF files of film.h, read back by a decoder of its own (GIF89a): pixels are those of the pictures. */
+/* GIF files of image.h, read back by a decoder of its own (GIF89a): pixels are those of the pictures. */
 #include "check.h"
-#include "formats/picture/film.h"
+#include "formats/picture/image.h"
 
 enum { W = 61, H = 47, ROOM = 1 << 22 };
 

@@ -1,6 +1,6 @@
 /* Requests as `watch` reads them: what is good, and why each other one is refused; cut at every byte. */
 #include "check.h"
-#include "tools/watch/http.h"
+#include "tools/watch/board.h"
 
 #define HOST "Host: 127.0.0.1:8000\r\n"
 

@@ -5,8 +5,8 @@
 #include "formats/picture/draw.h"
 #include "formats/picture/picture.h"
 #include "formats/result/object_parts.h"
+#include "formats/result/out_file.h"
 #include "formats/result/point_fields.h"
-#include "formats/stream/spool.h"
 #include "mesh/surface.h"
 
 /* The surface of n^3 cells as one part whose points are all nodes. */

@@ -1,8 +1,7 @@
 #include "base/rng.h"
 #include "check.h"
-#include "formats/stream/state_wire.h"
-#include "formats/stream/zlib_stream.h"
 #include "formats/stream/state_io.h"
+#include "formats/stream/state_wire.h"
 #include "sample.h"
 #include "stream_bytes.h"
 

@@ -10,7 +10,7 @@ typedef struct abut_place {
     int64_t step;
     double time;        /* s */
     const char *file;   /* NULL: a frame; borrowed */
-    int64_t leg;        /* of a motion through the positions in step/waypointspoints, from 1; 0: straight */
+    int64_t leg;        /* of a motion through the positions in step/waypoints, from 1; 0: straight */
     int pending;        /* the candidate of a step that is being solved */
 } abut_place;
 
@@ -87,5 +87,32 @@ ABUT_MUST_USE abut_status abut_verdict_model(abut_verdict *v, const abut_model *
 /** Says the summary and writes the files that were asked for. */
 ABUT_MUST_USE abut_status abut_verdict_end(abut_verdict *v, abut_err *err);
 void abut_verdict_clear(abut_verdict *v);
+
+/* Score of a method on queries with known truth */
+typedef struct abut_score {
+    abut_judge_method method;
+    size_t hits, clears, false_hits, false_clears;
+    double seconds;     /* CPU */
+} abut_score;
+
+/** The scores of n methods over these files of queries. */
+ABUT_MUST_USE abut_status abut_scores_json(const abut_cli *cli, const abut_score *s, int n, const char *const *files, int n_files,
+                                           const char *path, abut_err *err);
+
+/* The inputs: a state stream, mesh files, CCD queries (modes.c). */
+
+/** Judges the committed frames of the stream in cli->in and passes the stream on to cli->out (NULL: nowhere).
+ * options  JSON object for the history of the stream */
+ABUT_MUST_USE abut_status abut_judge_stream(abut_verdict *v, const char *options, abut_err *err);
+
+/** Judges mesh files as configurations of one mesh: the first (or, with `apart`, each) alone, then the straight motions from
+ * each to the next.  The elements may come in any order.  Fails ABUT_E_FORMAT when those of two files differ. */
+ABUT_MUST_USE abut_status abut_judge_meshes(abut_verdict *v, const char *const *files, int n, int apart, abut_err *err);
+
+/** Runs a method over CSV files of queries (formats/mesh/ccd_csv.h).
+ * kind  ABUT_PT, ABUT_EE for all of them, or -1: by "vertex-face" or "edge-edge" in the path
+ * Fails  ABUT_E_ARG the kind is not known; as abut_ccd_csv_next */
+ABUT_MUST_USE abut_status abut_judge_queries(const abut_judge_opts *o, const char *const *files, int n, int kind,
+                                             abut_score *score, abut_err *err);
 
 #endif

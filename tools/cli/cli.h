@@ -20,45 +20,11 @@
 #ifndef ABUT_TOOLS_CLI_CLI_H
 #define ABUT_TOOLS_CLI_CLI_H
 
-#include "base/err.h"
-#include "formats/stream/state_io.h"
+#include "formats/stream/pass.h"
+#include "tools/cli/options.h"
 
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
-
-typedef enum abut_opt_kind {
-    ABUT_OPT_FLAG = 1,  /* int *: 1 when given                        */
-    ABUT_OPT_MAY,       /* const char **: the next word if that is no option, else "" */
-    ABUT_OPT_INT,       /* int *: decimal                             */
-    ABUT_OPT_REAL,      /* double *: finite, in the SI unit `unit`; other units of the quantity may be given (base/words.h) */
-    ABUT_OPT_TEXT,      /* const char **                              */
-    ABUT_OPT_OUTPUT,    /* const char **: a file that is written, no other one of the command line */
-    ABUT_OPT_OUTPUT_TEXT,   /* the same; "-" is standard output */
-    ABUT_OPT_OUTPUT_AFTER,  /* the same, written after all input is read: it may be the input */
-    ABUT_OPT_FOLDER,    /* const char **: a folder into which files are written */
-    ABUT_OPT_LIST,      /* abut_opt_list *: may be given again        */
-    ABUT_OPT_ELSEWHERE, /* of another program: `unit` is its name, `help` what it does; refused with these, and not in the help */
-    ABUT_OPT_TOPIC      /* no option: `--help name` prints `help`.  Options after the first topic are in --help all alone */
-} abut_opt_kind;
-
-#define ABUT_OPT_LIST_MAX 64
-#define ABUT_NOT_GIVEN INT_MIN  /* initial value of an INT for which every number is valid */
-
-typedef struct abut_opt_list {
-    const char *item[ABUT_OPT_LIST_MAX];
-    int n;
-} abut_opt_list;
-
-typedef struct abut_opt {
-    char letter;        /* 0: long name only */
-    const char *name;   /* NULL ends a table */
-    abut_opt_kind kind;
-    void *value;        /* holds the default, for FILE and DIR NULL.  Given twice, the last one counts; a list collects, and two
-                         * of FILE or DIR are refused */
-    const char *unit;   /* placeholder of the value in the help: "s", "FILE"; NULL for flags */
-    const char *help;   /* lines after the first are a table, tabs end cells.  NULL: not in the help: a former name, --manual */
-} abut_opt;
 
 /* Files that are there before the run.  Zero-filled is empty. */
 typedef struct abut_existing {
@@ -137,5 +103,31 @@ void abut_cli_sum(abut_cli *cli, const char *fmt, ...) ABUT_PRINTF(2, 3);
  * If the reader of standard output has gone, the program ends by SIGPIPE without a message, as filters do (141 in a shell).
  * Returns the exit code: 0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 the solver gave up, 5 system. */
 int abut_cli_end(abut_cli *cli, int answer_is_no, const abut_err *err);
+
+/** Adds to the message of a stream without an end mark how its frames are saved, where the input is a file. */
+void abut_unfinished_advise(const abut_cli *cli, abut_err *err);
+
+/* A program that reads a state stream and passes it on: formats/stream/pass.h between cli.in and cli.out.
+ *
+ *     abut_stream s = { 0 };
+ *     if (!abut_stream_open(&s, &cli, "{}", &err)) ... the loop of formats/stream/pass.h ...
+ *     abut_stream_clear(&s);
+ *     return abut_cli_end(&cli, answer_is_no, &err); */
+
+/** Opens cli->in and, if there is one, cli->out; copies the history and adds this program to it.  The program says what the
+ * reader leaves out, and how the frames of a stream without an end mark are saved.
+ * options  JSON object with the options that shape the result; NULL for a program that changes nothing: no record */
+ABUT_MUST_USE abut_status abut_stream_open(abut_stream *s, abut_cli *cli, const char *options, abut_err *err);
+
+/** Opens as abut_stream_open, with options that depend on the MODEL: abut_stream_ask. */
+ABUT_MUST_USE abut_status abut_stream_open_asking(abut_stream *s, abut_cli *cli,
+                                                  abut_status (*options)(void *ctx, const abut_model *m, const char **options,
+                                                                         abut_err *err), void *ctx, abut_err *err);
+
+/** The program of a stream that abut_stream_open has opened. */
+static inline abut_cli *abut_stream_cli(const abut_stream *s)
+{
+    return (abut_cli *)s->io.who;
+}
 
 #endif

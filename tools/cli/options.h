@@ -1,8 +1,44 @@
-/* Command lines: parsing by a table of options, and the help text made from the same table.  For tools/cli/cli.c. */
+/* Command lines: parsing by a table of options, and the help text and the manual page made from the same table. */
 #ifndef ABUT_TOOLS_CLI_OPTIONS_H
 #define ABUT_TOOLS_CLI_OPTIONS_H
 
-#include "tools/cli/cli.h"
+#include "base/err.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+typedef enum abut_opt_kind {
+    ABUT_OPT_FLAG = 1,  /* int *: 1 when given                        */
+    ABUT_OPT_MAY,       /* const char **: the next word if that is no option, else "" */
+    ABUT_OPT_INT,       /* int *: decimal                             */
+    ABUT_OPT_REAL,      /* double *: finite, in the SI unit `unit`; other units of the quantity may be given (base/words.h) */
+    ABUT_OPT_TEXT,      /* const char **                              */
+    ABUT_OPT_OUTPUT,    /* const char **: a file that is written, no other one of the command line */
+    ABUT_OPT_OUTPUT_TEXT,   /* the same; "-" is standard output */
+    ABUT_OPT_OUTPUT_AFTER,  /* the same, written after all input is read: it may be the input */
+    ABUT_OPT_FOLDER,    /* const char **: a folder into which files are written */
+    ABUT_OPT_LIST,      /* abut_opt_list *: may be given again        */
+    ABUT_OPT_ELSEWHERE, /* of another program: `unit` is its name, `help` what it does; refused with these, and not in the help */
+    ABUT_OPT_TOPIC      /* no option: `--help name` prints `help`.  Options after the first topic are in --help all alone */
+} abut_opt_kind;
+
+#define ABUT_OPT_LIST_MAX 64
+#define ABUT_NOT_GIVEN INT_MIN  /* initial value of an INT for which every number is valid */
+
+typedef struct abut_opt_list {
+    const char *item[ABUT_OPT_LIST_MAX];
+    int n;
+} abut_opt_list;
+
+typedef struct abut_opt {
+    char letter;        /* 0: long name only */
+    const char *name;   /* NULL ends a table */
+    abut_opt_kind kind;
+    void *value;        /* holds the default, for FILE and DIR NULL.  Given twice, the last one counts; a list collects, and two
+                         * of FILE or DIR are refused */
+    const char *unit;   /* placeholder of the value in the help: "s", "FILE"; NULL for flags */
+    const char *help;   /* lines after the first are a table, tabs end cells.  NULL: not in the help: a former name, --manual */
+} abut_opt;
 
 /** Parses argv[1..] by two tables (the program's first, then the common one).
  *
@@ -30,5 +66,13 @@ const char *abut_option_value(const abut_opt *o);
 const abut_opt *abut_options_help(FILE *f, const abut_opt *opts);
 /** Writes lines of cells, each ended by a tab but the last, from column `at` on. */
 void abut_options_table(FILE *f, int at, const char *text);
+
+/** Writes n characters of a pipeline with "abut " before each program, as users of an installation type it.  line has no
+ * backslash. */
+void abut_manual_command(FILE *f, const char *line, int n);
+/** Writes the manual page as mdoc source, to which docs/man/page adds the written text: from the line of the name in section NAME
+ * to the end of section EXIT STATUS. */
+void abut_manual_write(FILE *f, const char *tool, const char *summary, const char *args_help, const abut_opt *own,
+                       const abut_opt *common);
 
 #endif

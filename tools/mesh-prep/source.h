@@ -28,4 +28,10 @@ ABUT_MUST_USE abut_status abut_prep_source_read(abut_prep_source *p, abut_cli *c
 ABUT_MUST_USE abut_status abut_prep_source_write(abut_prep_source *p, FILE *f, int json, abut_err *err);
 void abut_prep_source_clear(abut_prep_source *p);
 
+/* Commented scenes to begin with (mesh-prep --new): one for each kind of body and of contact.  They name no file. */
+
+/** Writes the scene of this name as YAML.
+ * Fails  ABUT_E_ARG an unknown name; the message lists all */
+ABUT_MUST_USE abut_status abut_prep_first_scene(const char *name, FILE *f, abut_err *err);
+
 #endif

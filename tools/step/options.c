@@ -2,9 +2,9 @@
 
 #include "base/words.h"
 #include "energy/friction.h"
+#include "formats/result/out_file.h"
 #include "solve/step/record.h"
 #include "tools/cli/options.h"
-#include "tools/step/stuck_file.h"
 
 #include <limits.h>
 #include <math.h>
@@ -193,6 +193,16 @@ static abut_status check_together(const abut_step_command *c, const abut_cli *cl
     return ABUT_OK;
 }
 
+/* Whether the file could be made now; leaves none. */
+static abut_status try_stuck(const char *path, abut_err *err)
+{
+    abut_out_file f;
+    const abut_status rc = abut_out_open(&f, path, 0, err);
+    if (rc) return abut_wrap(err, "--dump-stuck"), rc;
+    abut_out_drop(&f);
+    return ABUT_OK;
+}
+
 abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli, abut_step_command *c, abut_err *err)
 {
     static const abut_option contacts = { .name = "with contacts", .solvers = ABUT_FOR_NODAL };
@@ -209,7 +219,7 @@ abut_status abut_step_line_read(const abut_step_line *line, const abut_cli *cli,
     abut_err other = { 0 };
     for (int k = 1; k < ABUT_SOLVED_BY && rc && !c->solver_said; k++)
         if (abut_solver_find(abut_scene_solvers[k], c->given, &other)) rc = ABUT_OK, *err = (abut_err){ 0 };
-    return rc || !c->dump_stuck ? rc : abut_stuck_file_try(c->dump_stuck, err);
+    return rc || !c->dump_stuck ? rc : try_stuck(c->dump_stuck, err);
 }
 
 /* --keep-passes is for steps of several passes that need not converge. */

@@ -3,7 +3,7 @@
 #define ABUT_TOOLS_STEP_RUN_H
 
 #include "formats/stream/pass.h"
-#include "tools/cli/stream.h"
+#include "tools/cli/cli.h"
 #include "tools/step/options.h"
 
 /* Tally of the steps of a run, for the remarks at its end. */
@@ -51,13 +51,5 @@ void abut_step_keep_memory(void);
 /** Reads the stream, makes the steps and writes everything on.  Fails as its parts do, with the name of the input. */
 ABUT_MUST_USE abut_status abut_step_run_all(abut_step_run *r, abut_step_command *c, abut_cli *cli, abut_err *err);
 void abut_step_run_clear(abut_step_run *r);
-
-/** Add a step to the tally; say the remarks at the end of a run, broken promises included; set its last line (abut_cli_sum). */
-void abut_step_tally_add(abut_step_tally *t, const abut_step_command *c, const abut_model *m, const abut_report *rep);
-void abut_step_tally_say(const abut_step_tally *t, const abut_step_command *c, const abut_model *m, abut_cli *cli);
-void abut_step_tally_sum(const abut_step_run *r, const abut_step_command *c, abut_cli *cli, abut_status rc);
-
-/** --dry-run: says time and memory of the step just made, and the estimate for `steps` steps. */
-void abut_step_dry_say(const abut_step_run *r, const abut_step_command *c, const abut_report *rep, int64_t steps, abut_cli *cli);
 
 #endif

@@ -1,7 +1,5 @@
 #include "tools/watch/server.h"
 
-#include "tools/watch/http.h"
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
