@@ -43,7 +43,8 @@ static abut_status check_range(const abut_key *k, const abut_tree *t, const char
     if (!k->range) return ABUT_OK;
     const interval i = interval_of(k->range);
     if ((i.with_lo ? v >= i.lo : v > i.lo) && (i.with_hi ? v <= i.hi : v < i.hi)) return ABUT_OK;
-    return abut_tree_fail(t, err, "%s is '%s': expected %s", what, t->text, interval_words(k->range, words));
+    return abut_tree_fail(t, err, "%s is '%s': expected %s%s%s", what, t->text, interval_words(k->range, words),
+                          k->form ? ", " : "", k->form ? k->form : "");
 }
 
 static int is_param(const abut_key *k) { return k->size == sizeof(abut_param); }

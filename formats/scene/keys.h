@@ -45,7 +45,7 @@ typedef struct abut_key {
     size_t at, size;                    /* member; size of an abut_param: with its place */
     size_t has;                         /* member, an int, that becomes 1 when the key is there; 0: none */
     const char *as;                     /* name in messages; NULL: the prefix of the map and `name` */
-    const char *form;                   /* what it takes, for people; NULL: by the other columns */
+    const char *form;                   /* what it takes, for people; of a number the meaning of its range; NULL: none */
     const char *fallback;               /* value of a key that is not there; NULL: none */
 } abut_key;
 

@@ -44,7 +44,8 @@ static abut_status check_limits(const abut_scene_reader *r, const abut_tree *t, 
     return said[0] || said[1] ? ABUT_OK : abut_tree_fail(t, err, "stretch-limit: expected upper or lower");
 }
 
-static const abut_key STRETCH = { ABUT_NUMBER(abut_scene_shell, "stretch-limit", limit[3], PURE, "(1,)") };
+static const abut_key STRETCH = { ABUT_NUMBER(abut_scene_shell, "stretch-limit", limit[3], PURE, "(1,)"),
+                                  .form = "the length at rest" };
 
 static const abut_key PRESSURE_KEYS[] = {
     { ABUT_NUMBER(abut_scene_shell, "value", pressure, PRESSURE, NULL) },

@@ -91,7 +91,8 @@ static const abut_key WITKIN_KEYS[] = { MATERIAL("warp", fabric[0], PRESSURE, "(
 static const abut_key STRAIN_KEYS[] = { MATERIAL("warp", strain_limit[0], PURE, "(0,)"),
                                         MATERIAL("weft", strain_limit[1], PURE, "(0,)"),
                                         MATERIAL("shear", strain_limit[2], PURE, "(0,)"), { 0 } };
-static const abut_keys FABRIC = { "fabric", NULL, FABRIC_KEYS, 4, NULL }, STRAIN = { "strain-limit", NULL, STRAIN_KEYS, 3, NULL };
+static const abut_keys FABRIC = { "fabric", NULL, FABRIC_KEYS, 4, NULL };
+static const abut_keys STRAIN = { "strain-limit", "strain-limit.", STRAIN_KEYS, 3, NULL };
 static const abut_keys WITKIN = { "fabric", NULL, WITKIN_KEYS, 3, NULL };
 static const char *const MEMBRANES[] = { "isotropic", "orthotropic", "cloth", "baraff-witkin", NULL };
 
