@@ -92,7 +92,7 @@ static inline void abut_direction_clear(abut_direction *d)
 /** Newton: p = -H^-1 g, every element Hessian projected to positive semidefinite (Teran et al. 2005; Li 2020, 4.4.3), by any
  * linear solver (solve/direction/newton.c). */
 extern const abut_direction_ops abut_direction_newton;
-/** L-BFGS on an initial matrix (solve/direction/lbfgs.c; solve/direction/initial.h): the Newton matrix, the Laplacian,
+/** L-BFGS on an initial matrix (solve/direction/lbfgs.h, initial.h): the Newton matrix, the Laplacian,
  * subdomains. */
 extern const abut_direction_ops abut_direction_lbfgs_h, abut_direction_lbfgs_pd, abut_direction_dot;
 

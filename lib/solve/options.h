@@ -59,7 +59,7 @@ typedef struct abut_device_place {
 } abut_device_place;
 typedef double abut_interval[2];    /* low, high */
 
-/* Solutions of Newton's equation (solve/direction/newton_solve.h). */
+/* Solutions of Newton's equation (solve/direction/newton.h). */
 #define ABUT_LINEAR_OPTIONS(F) \
     F(linear, const abut_linear_solver_ops *, solver, NULL /* by the solver */, "linear-solver", WORD(read_linear), \
       FACTORS, SHAPES, "NAME", TABLE(describe_linear)) \

@@ -3,7 +3,7 @@
 #ifndef ABUT_TESTS_NEWTON_SYSTEM_H
 #define ABUT_TESTS_NEWTON_SYSTEM_H
 
-#include "solve/direction/newton_solve.h"
+#include "solve/direction/newton.h"
 #include "solve/search/minimise.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "energy/barrier.h"
 #include "ranks_of_threads.h"
 #include "sheets.h"
-#include "solve/direction/newton_solve.h"
+#include "solve/direction/newton.h"
 #include "solve/search/path.h"
 #include "solve/search/search_ops.h"
 #include "sparse/schwarz/schwarz.h"

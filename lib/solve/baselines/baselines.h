@@ -4,7 +4,7 @@
 #define ABUT_SOLVE_BASELINES_BASELINES_H
 
 #include "energy/barrier.h"
-#include "solve/direction/initial.h"
+#include "solve/direction/lbfgs.h"
 #include "solve/local_global/local_global.h"
 #include "solve/solvers.h"
 

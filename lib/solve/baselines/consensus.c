@@ -6,7 +6,7 @@
 #include "base/words.h"
 #include "energy/elastic.h"
 #include "model/tets.h"
-#include "solve/direction/newton_solve.h"
+#include "solve/direction/newton.h"
 #include "solve/direction/ordering.h"
 #include "sparse/lbfgs.h"
 #include "sparse/pcg.h"

@@ -9,7 +9,7 @@
 #include "energy/term.h"
 #include "model/laws.h"
 #include "model/motion.h"
-#include "solve/direction/newton_solve.h"
+#include "solve/direction/newton.h"
 #include "solve/nodal/failsafe.h"
 #include "solve/search/equilibrium.h"
 #include "solve/solvers.h"

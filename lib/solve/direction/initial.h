@@ -12,7 +12,7 @@
 #define ABUT_SOLVE_DIRECTION_INITIAL_H
 
 #include "solve/direction/matrix.h"
-#include "solve/direction/newton_solve.h"
+#include "solve/direction/newton.h"
 
 /* Inputs of an initial matrix: objective, iterate, and the Newton matrix and its solver. */
 typedef struct abut_initial_at {
@@ -50,24 +50,5 @@ typedef struct abut_initial_ops {
 } abut_initial_ops;
 
 extern const abut_initial_ops abut_initial_hessian, abut_initial_subdomains, abut_initial_laplacian;
-
-/* Operations of every quasi-Newton direction (solve/direction/lbfgs.c; solve/direction.h), and the direction by one matrix. */
-ABUT_MUST_USE abut_status abut_lbfgs_make(void **self, const abut_initial_ops *ops, const abut_objective *p,
-                                          const abut_direction_options *opt, abut_err *err);
-void abut_lbfgs_begin_step(void *self);
-ABUT_MUST_USE abut_status abut_lbfgs_find(void *self, const abut_point *at, double *dir, abut_direction_info *info,
-                                          abut_report *rep, abut_err *err);
-void abut_lbfgs_require_exact(void *self);
-ABUT_MUST_USE abut_status abut_lbfgs_resolve_exact(void *self, const double *g, double *dir, abut_report *rep,
-                                                   abut_err *err);
-void abut_lbfgs_free(void *self);
-#define ABUT_LBFGS_DIRECTION(id, text, matrix) \
-    static abut_status make_##id(void **self, const abut_objective *p, const abut_direction_options *opt, abut_err *err) \
-    { \
-        return abut_lbfgs_make(self, &matrix, p, opt, err); \
-    } \
-    const abut_direction_ops abut_direction_##id = { \
-        .name = text, .make = make_##id, .begin_step = abut_lbfgs_begin_step, .find = abut_lbfgs_find, \
-        .require_exact = abut_lbfgs_require_exact, .resolve_exact = abut_lbfgs_resolve_exact, .free = abut_lbfgs_free }
 
 #endif

@@ -9,17 +9,265 @@
  * A short quasi-Newton direction does not prove that a minimum is near.  If the stopping rule reads Newton directions and p is
  * short, Newton's direction is computed by conjugate gradients with the initial matrix as preconditioner.  It replaces p, and it
  * alone can end the minimisation.  The threshold for "short" adapts to comparisons with Newton's directions that were long. */
-#include "base/arena.h"
+#include "solve/direction/lbfgs.h"
+
 #include "base/par.h"
 #include "base/timer.h"
-#include "solve/direction/initial.h"
-#include "solve/direction/quasi.h"
+#include "energy/friction.h"
 #include "solve/direction.h"
+#include "solve/direction/initial.h"
+#include "solve/direction/newton.h"
 #include "sparse/pcg.h"
 
+#include <assert.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- the state of a minimisation ---- */
+
+/* as contacts change the initial matrix becomes stale: it is replaced when this many iterations have not reduced the decrement
+ * by this factor; */
+#define PATIENCE 5
+#define PROGRESS 0.1
+/* or this many, if the curvature of the last step is BENT times larger or smaller than that of the matrix: strong deformation in
+ * one step makes the Hessian of its start obsolete */
+#define PATIENCE_BENT 3
+#define BENT 2
+#define SAME_GAP 1.25       /* barriers whose smallest gap has changed by less are as stiff as they were */
+
+void abut_quasi_begin(abut_quasi *q)
+{
+    abut_lbfgs_forget(&q->pairs);
+    q->started = q->has_last = q->required = 0;
+    q->trust = 1;
+}
+
+void abut_quasi_clear(abut_quasi *q)
+{
+    abut_lbfgs_clear(&q->pairs);
+    free(q->x0);
+    free(q->g0);
+    free(q->x1);
+    free(q->g1);
+}
+
+static abut_status reserve(abut_quasi *q, int32_t nrow, abut_err *err)
+{
+    const size_t n = 3 * (size_t)nrow;
+    if (n > q->cap) {
+        double **const field[] = { &q->x0, &q->g0, &q->x1, &q->g1 };
+        q->cap = 0;
+        for (int i = 0; i < 4; i++) {
+            free(*field[i]);
+            *field[i] = malloc(n * sizeof(double));
+            if (!*field[i]) return abut_fail(err, ABUT_E_NOMEM, "quasi-Newton direction: %d nodes", nrow);
+        }
+        q->cap = n;
+    }
+    return abut_lbfgs_size(&q->pairs, n, q->history, err);
+}
+
+/* Curvature along the youngest pair, over the squared length. */
+static double curvature_met(const abut_lbfgs *l)
+{
+    const double *s = l->s + (size_t)l->newest * l->size;
+    return l->ys[l->newest] / abut_dot(s, s, l->size, l->part);
+}
+
+abut_status abut_quasi_learn(abut_quasi *q, const abut_objective *p, const abut_point *at, abut_report *rep, abut_err *err)
+{
+    assert(q && p);
+    if (!q->started || q->nrow != p->nrow || q->changes != p->changes) {
+        const abut_status rc = reserve(q, p->nrow, err);
+        if (rc) return rc;
+        q->started = q->has_last = 0;
+        q->nrow = p->nrow;
+        q->changes = p->changes;
+    }
+    abut_rows_gather(p, at->x, 1, q->x1);
+    abut_rows_gather(p, at->g, 1, q->g1);
+    q->bend = 1;
+    if (q->has_last) {
+        const int kept = abut_lbfgs_push(&q->pairs, q->x0, q->x1, q->g0, q->g1);
+        if (kept && q->curvature > 0) q->bend = curvature_met(&q->pairs) / q->curvature;
+        rep->pairs_skipped += !kept && q->history;
+    }
+    q->curvature = 0;
+    double *const x0 = q->x0, *const g0 = q->g0;
+    q->x0 = q->x1;
+    q->g0 = q->g1;
+    q->x1 = x0;
+    q->g1 = g0;
+    q->has_last = 1;
+    return ABUT_OK;
+}
+
+static uint64_t mix(uint64_t key, int32_t value)
+{
+    return (key ^ (uint32_t)value) * 0x100000001b3;     /* FNV-1a, by numbers */
+}
+
+static struct abut_contacts_seen contacts_at(const abut_objective *p, const abut_pairs *pairs)
+{
+    uint64_t key = 0xcbf29ce484222325;
+    for (size_t i = 0; i < pairs->n; i++)
+        for (int k = 0; k < 4; k++) key = mix(key, pairs->vert[i][k]);
+    for (size_t i = 0; i < pairs->n_plane; i++) key = mix(key, pairs->plane_vert[i]);
+    return (struct abut_contacts_seen){ key, abut_pairs_smallest_gap(&p->cm, pairs, NULL) };
+}
+
+/* Returns 1 with friction, or if the contacts differ from those that the initial matrix was found with. */
+static int contacts_changed(const abut_quasi *q, const abut_objective *p, const abut_pairs *pairs)
+{
+    if (abut_lag_of(&p->terms)->n) return 1;
+    if (pairs->n + pairs->n_plane == 0) return 0;
+    const struct abut_contacts_seen now = contacts_at(p, pairs);
+    return now.key != q->contacts.key || now.gap > SAME_GAP * q->contacts.gap || q->contacts.gap > SAME_GAP * now.gap;
+}
+
+void abut_quasi_renew(abut_quasi *q, const abut_objective *p, const abut_pairs *pairs)
+{
+    abut_lbfgs_forget(&q->pairs);
+    q->started = 1;
+    q->contacts = contacts_at(p, pairs);
+    q->age = q->mark_age = 0;
+    q->mark_slope = INFINITY;
+}
+
+int abut_quasi_is_stale(abut_quasi *q, const abut_objective *p, const abut_pairs *pairs, double slope)
+{
+    q->age++;
+    if (!(slope > PROGRESS * q->mark_slope)) {
+        q->mark_slope = slope;
+        q->mark_age = q->age;
+    }
+    const int idle = q->age - q->mark_age, bent = !(q->bend * BENT >= 1 && q->bend <= BENT);
+    return (bent && idle >= PATIENCE_BENT) || (idle >= PATIENCE && contacts_changed(q, p, pairs));
+}
+
+/* ---- the Newton matrix as an initial matrix ---- */
+
+/* The Newton matrix as an initial matrix, by sparse Cholesky, in single precision if that is exact enough.  If the factor would
+ * be expensive (ordering.h), conjugate gradients apply the inverse, for as many iterations as the factor would cost.  The factor
+ * is made for the next iteration, or if conjugate gradients on the Newton matrix need a preconditioner. */
+
+#define LEFT 0.03       /* largest residual of conjugate gradients, relative to the right-hand side */
+
+typedef struct hessian {
+    abut_newton_solve *solve;   /* of the direction: it has the factor */
+    abut_newton_matrix *matrix;
+    const abut_objective *p;
+    abut_report *rep;           /* of the minimisation, borrowed */
+    int single;                 /* in single precision */
+    int left;                   /* iterations until a factor is made, where they apply the inverse */
+} hessian;
+
+static abut_status hessian_make(void **self, const abut_direction_options *opt, abut_err *err)
+{
+    (void)opt;
+    *self = calloc(1, sizeof(hessian));
+    return *self ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "initial matrix");
+}
+
+/* Returns 1 if iterations apply the inverse. */
+static int iterates(const hessian *h)
+{
+    return h->solve->order.by_iterations;
+}
+
+static abut_status begin_iterations(hessian *h, abut_err *err)
+{
+    const abut_operator A = abut_newton_solve_operator(h->solve, h->matrix);
+    const abut_status rc = abut_linear_factor(&h->solve->instead, &A, ABUT_DOUBLE, err);
+    const size_t bytes = abut_linear_get_stats(&h->solve->instead).bytes;
+    h->left = 1 + (int)fmin(abut_iterations_worth(abut_ordering_spared(&h->solve->order), bytes, h->matrix->A.nnz), INT_MAX / 2);
+    h->single = 1;
+    return rc;
+}
+
+static abut_status hessian_factor(void *self, const abut_initial_at *at, abut_report *rep, abut_err *err)
+{
+    hessian *h = self;
+    h->solve = at->solve;
+    h->matrix = at->matrix;
+    h->p = at->p;
+    h->rep = rep;
+    if (iterates(h)) return begin_iterations(h, err);
+    return abut_newton_factor_single(at->solve, at->matrix, at->p, &h->single, rep, err);
+}
+
+/* Changes the rest of the step to factors. */
+static abut_status give_up_iterations(hessian *h, abut_err *err)
+{
+    h->rep->iterations_given_up++;
+    return abut_ordering_factor_after_all(&h->solve->order, &h->matrix->A, err);
+}
+
+/* Changes the rest of the step to factors, the first one of the last matrix. */
+static abut_status make_factor(hessian *h, abut_err *err)
+{
+    const abut_status rc = give_up_iterations(h, err);
+    return rc ? rc : abut_newton_factor_single(h->solve, h->matrix, h->p, &h->single, h->rep, err);
+}
+
+static abut_status hessian_apply(void *self, const double *r, double *z, abut_err *err)
+{
+    hessian *h = self;
+    abut_linear_solver *instead = &h->solve->instead;
+    if (iterates(h) && h->left > 0) {
+        const abut_operator A = abut_newton_solve_operator(h->solve, h->matrix);
+        const abut_solve_goal goal = { .far = LEFT, .close = LEFT, .fraction = 1, .most = h->left };
+        const abut_status rc = abut_linear_solve(instead, &A, r, &goal, z, err);
+        const int took = abut_linear_get_stats(instead).iterations;
+        h->rep->cg_iterations += took;
+        h->left -= took;
+        if (rc != ABUT_E_NUMERIC) return rc;
+    }
+    const abut_status rc = iterates(h) ? make_factor(h, err) : ABUT_OK;
+    if (rc) return rc;
+    const abut_precond M = abut_linear_precond(&h->solve->linear);
+    return M.apply(M.of, r, z, err);
+}
+
+static abut_status hessian_settle(void *self, abut_err *err)
+{
+    return iterates(self) ? make_factor(self, err) : ABUT_OK;
+}
+
+static abut_precond hessian_precond(void *self, int symmetric)
+{
+    hessian *h = self;
+    (void)symmetric;
+    return iterates(h) ? (abut_precond){ hessian_apply, h, h->matrix->A.n } : abut_linear_precond(&h->solve->linear);
+}
+
+static int hessian_is_exact(const void *self)
+{
+    return !((const hessian *)self)->single;
+}
+
+static abut_status hessian_refine(void *self, const abut_initial_at *at, abut_report *rep, abut_err *err)
+{
+    hessian *h = self;
+    h->single = 0;
+    at->solve->no_single = 1;    /* single precision is not tried again in this step */
+    const abut_status rc = iterates(h) ? give_up_iterations(h, err) : ABUT_OK;
+    return rc ? rc : abut_newton_factor(at->solve, at->matrix, at->p, rep, err);
+}
+
+static void hessian_stats(const void *self, abut_report *rep)
+{
+    abut_newton_solve_stats(((const hessian *)self)->solve, rep);
+}
+
+const abut_initial_ops abut_initial_hessian = { .needs = ABUT_NEEDS_MATRIX | ABUT_NEEDS_FACTOR, .make = hessian_make,
+                                                .factor = hessian_factor, .settle = hessian_settle, .precond = hessian_precond,
+                                                .is_exact = hessian_is_exact, .refine = hessian_refine,
+                                                .stats = hessian_stats, .free = free };
+
+/* ---- directions ---- */
 
 #define SHORTEST_TRIAL 0.1  /* first trial of the search: Li 2020, eq. 3.14 */
 /* factor by which the next direction has to be shorter before a comparison, after one that was short while Newton's was not; and

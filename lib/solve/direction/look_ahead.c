@@ -6,7 +6,7 @@
 #include "contact/step_bound.h"
 #include "energy/barrier.h"
 #include "geom/dist.h"
-#include "solve/direction/newton_solve.h"
+#include "solve/direction/newton.h"
 
 #include <assert.h>
 #include <math.h>

@@ -16,16 +16,44 @@
  * take thousands of iterations without.
  *
  * NOTHING is guaranteed about intersections or inversion: contact is not in E.  The caller chooses to ignore it, or to answer
- * penetrations by springs (collision_springs.h).  The report names the choice. */
+ * penetrations by springs (abut_collision_springs).  The report names the choice. */
 #ifndef ABUT_SOLVE_LOCAL_GLOBAL_LOCAL_GLOBAL_H
 #define ABUT_SOLVE_LOCAL_GLOBAL_LOCAL_GLOBAL_H
 
-#include "solve/local_global/collision_springs.h"
+#include "contact/candidates.h"
 #include "solve/direction/initial_laplacian.h"
-#include "solve/direction/quasi.h"
+#include "solve/direction/lbfgs.h"
 #include "solve/options.h"
 #include "solve/search/equilibrium.h"
 #include "solve/stepper.h"
+
+/* Springs that answer collisions after the fact (Liu 2018, 8.5): fast, and without any guarantee.  A vertex that has gone
+ * through a half-space, or a little behind a triangle, is pulled back along the normal, with the triangle's corners pushed
+ * in the opposite direction.  Behind a triangle that bounds a body of tets is its inside; behind any other, the side that the
+ * vertex was not on at the start of the step:
+ *     E = h^2 sum k/2 d^2,   d = n . (x_v - sum w_j x_j) - o < 0                               kg m^2
+ * A spring keeps its normal and weights w for the rest of the step.  It stays in the set at d >= 0, without a force, so that the
+ * next iteration cannot go back in.
+ * Edges that pass through edges, self-collisions of bodies of tets, and penetrations deeper than `reach` are not found.  No
+ * friction. */
+typedef struct abut_collision_spring {
+    int32_t node[4];        /* -1 unused */
+    double weight[4];       /* 1, then -w */
+    double normal[3], offset;   /* unit; m */
+} abut_collision_spring;
+
+/* Zero-filled is empty. */
+typedef struct abut_collision_springs {
+    double stiffness;       /* k, N/m */
+    abut_collision_spring *spring;
+    size_t n, cap;
+    abut_candidates near;   /* of this step */
+    uint8_t *seen;          /* has a spring: vertex and half-space [nc * nh], then candidates */
+    size_t seen_cap;
+    double *y0, *y1;        /* [3 nc] */
+    uint8_t *outward;       /* [nct] the triangle bounds a body of tets */
+    double reach;           /* m: the furthest behind a triangle that counts, half a mean edge */
+} abut_collision_springs;
 
 struct abut_local_global;
 
@@ -97,4 +125,7 @@ ABUT_MUST_USE abut_status abut_lg_balance(abut_local_global *s, const double *x,
 /** Writes the next frame, at s->x, into out (cleared first).  abut_lg_report writes its figures into the report. */
 ABUT_MUST_USE abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err);
 ABUT_MUST_USE abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err);
+/** Energy of the springs of collisions at x[3 nv], kg m^2. */
+double abut_collision_springs_energy(const abut_collision_springs *c, const abut_objective *p, const double *x);
+
 #endif

@@ -18,7 +18,7 @@
 
 #include "contact/touch_find.h"
 #include "solve/direction/matrix.h"
-#include "solve/direction/newton_solve.h"
+#include "solve/direction/newton.h"
 #include "solve/local_global/admm.h"
 #include "solve/nodal/coulomb.h"
 #include "solve/options.h"

@@ -1,8 +1,8 @@
 /* Newton's equation A p = -g by a linear solver of the table: by iterations, or by factors, which are not made for every matrix
  * (sparse/reuse.h); or by factors, and by iterations in steps whose factors would be expensive (ordering.h).  In such a step,
  * iterations that cost more than a factor are given up for the rest of it. */
-#ifndef ABUT_SOLVE_DIRECTION_NEWTON_SOLVE_H
-#define ABUT_SOLVE_DIRECTION_NEWTON_SOLVE_H
+#ifndef ABUT_SOLVE_DIRECTION_NEWTON_H
+#define ABUT_SOLVE_DIRECTION_NEWTON_H
 
 #include "solve/direction.h"
 #include "solve/direction/matrix.h"

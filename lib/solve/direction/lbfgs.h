@@ -1,10 +1,10 @@
-/* State of a quasi-Newton direction in a minimisation: its last pairs, and the age and quality of its initial matrix.  The matrix
- * is stale if its directions bring little, and contacts have changed since it was found, or the curvature along the last step
- * differed from the one that it has. */
-#ifndef ABUT_SOLVE_DIRECTION_QUASI_H
-#define ABUT_SOLVE_DIRECTION_QUASI_H
+/* Quasi-Newton directions by an initial matrix (solve/direction/initial.h), and their state in a minimisation: the last pairs,
+ * and the age and quality of the matrix.  It is stale if its directions bring little, and contacts have changed since it was
+ * found, or the curvature along the last step differed from the one that it has. */
+#ifndef ABUT_SOLVE_DIRECTION_LBFGS_H
+#define ABUT_SOLVE_DIRECTION_LBFGS_H
 
-#include "solve/direction.h"
+#include "solve/direction/initial.h"
 #include "sparse/lbfgs.h"
 
 /* Zero-filled is empty; the owner sets history and proves. */
@@ -42,5 +42,24 @@ void abut_quasi_renew(abut_quasi *q, const abut_objective *p, const abut_pairs *
 /** Returns 1 if contacts or curvature have changed too much for the initial matrix, judged by the progress of its directions.
  * slope = g B g, kg m^2, is twice the decrease that they promise.  Call once for each iterate. */
 int abut_quasi_is_stale(abut_quasi *q, const abut_objective *p, const abut_pairs *pairs, double slope);
+
+/* Operations of every quasi-Newton direction (solve/direction/lbfgs.c; solve/direction.h), and the direction by one matrix. */
+ABUT_MUST_USE abut_status abut_lbfgs_make(void **self, const abut_initial_ops *ops, const abut_objective *p,
+                                          const abut_direction_options *opt, abut_err *err);
+void abut_lbfgs_begin_step(void *self);
+ABUT_MUST_USE abut_status abut_lbfgs_find(void *self, const abut_point *at, double *dir, abut_direction_info *info,
+                                          abut_report *rep, abut_err *err);
+void abut_lbfgs_require_exact(void *self);
+ABUT_MUST_USE abut_status abut_lbfgs_resolve_exact(void *self, const double *g, double *dir, abut_report *rep,
+                                                   abut_err *err);
+void abut_lbfgs_free(void *self);
+#define ABUT_LBFGS_DIRECTION(id, text, matrix) \
+    static abut_status make_##id(void **self, const abut_objective *p, const abut_direction_options *opt, abut_err *err) \
+    { \
+        return abut_lbfgs_make(self, &matrix, p, opt, err); \
+    } \
+    const abut_direction_ops abut_direction_##id = { \
+        .name = text, .make = make_##id, .begin_step = abut_lbfgs_begin_step, .find = abut_lbfgs_find, \
+        .require_exact = abut_lbfgs_require_exact, .resolve_exact = abut_lbfgs_resolve_exact, .free = abut_lbfgs_free }
 
 #endif
