@@ -10,7 +10,7 @@
 #include "contact/step_bound.h"
 #include "model/tets.h"
 #include "solve/options.h"
-#include "solve/point.h"
+#include "solve/objective.h"
 #include "solve/report.h"
 #include "sparse/linear_solver.h"
 

@@ -3,7 +3,7 @@
 #define ABUT_SOLVE_FAILURE_H
 
 #include "contact/step_bound.h"
-#include "solve/point.h"
+#include "solve/objective.h"
 
 typedef enum abut_failure_kind {
     ABUT_FAILED_NOT = 0,

@@ -17,7 +17,7 @@
 
 #include "solve/integrator.h"
 #include "solve/options.h"
-#include "solve/point.h"
+#include "solve/objective.h"
 #include "solve/baselines/active_set.h"
 #include "solve/stepper.h"
 #include "sparse/qp.h"

@@ -11,7 +11,7 @@
 #ifndef ABUT_SOLVE_SEARCH_EQUILIBRIUM_H
 #define ABUT_SOLVE_SEARCH_EQUILIBRIUM_H
 
-#include "solve/point.h"
+#include "solve/objective.h"
 
 typedef struct abut_equilibrium {
     double left, largest;   /* N: of the object where left / largest is largest; largest is 0 only without a body */

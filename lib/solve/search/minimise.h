@@ -23,7 +23,7 @@
 #include "contact/candidates.h"
 #include "solve/direction.h"
 #include "solve/failure.h"
-#include "solve/point.h"
+#include "solve/objective.h"
 #include "solve/report.h"
 #include "solve/search/path.h"
 #include "solve/search/rules.h"
