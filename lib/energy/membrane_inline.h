@@ -428,7 +428,7 @@ ABUT_FN double abut_shell_energy_one(int model, const double *law, double k, abu
 {
     double F[6], U[6], s[2], V[4], P[4];
     abut_shell_deform(x, x + 3, x + 6, B, F);
-    abut_svd32(F, U, s, V);
+    abut_thin_svd_one(F, U, s, V);
     for (int i = 0; i < 12; i++) f[i] = 0;
     if (!(s[0] > 0 && s[1] > 0)) return (double)INFINITY;
     abut_plane_principal p = { 0, { 0, 0 }, { 0, 0, 0 }, 0, 0 };
@@ -448,7 +448,7 @@ ABUT_FN void abut_shell_hessian_one(int model, const double *law, double k, abut
     abut_plane_frame f;
     for (size_t i = 0; i < abut_packed_size(4); i++) H[i] = 0;
     abut_shell_deform(x, x + 3, x + 6, B, F);
-    abut_svd32(F, U, s, V);
+    abut_thin_svd_one(F, U, s, V);
     if (!(s[0] > 0 && s[1] > 0)) return;
     abut_plane_hessian_one(model, law, k, limit, s, V, &f);
     for (int i = 0; i < 16; i++) f.G[i] *= weight;

@@ -5,6 +5,8 @@
 #undef NAME
 #undef ALL
 #undef PICK
+#undef NOT
+#undef ANY_OF
 #undef ABS
 #undef LOG
 #undef COFACTORS

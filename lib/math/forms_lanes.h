@@ -7,6 +7,8 @@
 #define NAME(f) f##_lanes
 #define ALL(v) ABUT_LANES_ALL(v)
 #define PICK(m, yes, no) ABUT_LANES_PICK(m, yes, no)
+#define NOT(m) (~(m))
+#define ANY_OF(m) abut_lanes_any(&(m))
 #define ABS(v) ABUT_LANES_ABS(v)
 #define LOG(x, y) abut_lanes_log(x, y)
 #define COFACTORS(A, C) abut_lanes_cofactors(A, C)

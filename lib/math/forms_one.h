@@ -9,6 +9,8 @@
 #define NAME(f) f##_one
 #define ALL(v) (v)
 #define PICK(m, yes, no) ((m) ? (yes) : (no))
+#define NOT(m) (!(m))
+#define ANY_OF(m) (m)
 #define ABS(v) fabs(v)
 #define LOG(x, y) (void)(*(y) = abut_log(*(x)))
 #define COFACTORS(A, C) abut_m3_cofactor(C, A)

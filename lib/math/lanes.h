@@ -42,21 +42,6 @@ ABUT_LANES_INLINE void abut_lanes_sqrt(abut_lanes *v)
     *v = *(abut_lanes *)a;
 }
 
-/** Computes, in lanes set in `need`, cosine and sine of the smaller rotation that makes [app apq; apq aqq] diagonal (columns
- * rotate by a_p <- c a_p - s a_q, a_q <- s a_p + c a_q); 1 and 0 in other lanes. */
-ABUT_LANES_INLINE void abut_lanes_jacobi(const abut_lane_mask *need, const abut_lanes *app, const abut_lanes *apq,
-                                         const abut_lanes *aqq, abut_lanes *c, abut_lanes *s)
-{
-    const abut_lanes x = *aqq - *app, y = 2 * *apq;
-    abut_lanes h = x * x + y * y;
-    abut_lanes_sqrt(&h);
-    h = ABUT_LANES_ABS(x) + h;
-    abut_lanes n = h * h + y * y;
-    abut_lanes_sqrt(&n);
-    *c = ABUT_LANES_PICK(*need, h / n, ABUT_LANES_ALL(1.));
-    *s = ABUT_LANES_PICK(*need, ABUT_LANES_PICK(x < 0, -y, y) / n, ABUT_LANES_ALL(0.));
-}
-
 /** C[9] = cofactors of A[9], row major. */
 ABUT_LANES_INLINE void abut_lanes_cofactors(const abut_lanes *A, abut_lanes *C)
 {

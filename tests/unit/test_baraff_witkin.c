@@ -26,7 +26,7 @@ static double psi_of(const double *law, const double F[6])
 static double stress(const double *law, const double F[6], double P[6])
 {
     double U[6], s[2], V[4], T[4], UT[6];
-    abut_svd32(F, U, s, V);
+    abut_thin_svd_one(F, U, s, V);
     const double psi = abut_bw_stress(law, s, V, T);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 2; j++) UT[2 * i + j] = U[2 * i] * T[j] + U[2 * i + 1] * T[2 + j];
@@ -39,7 +39,7 @@ static double stress(const double *law, const double F[6], double P[6])
 static void hessian(const double *law, const double F[6], double H[36])
 {
     double U[6], s[2], V[4], G[16], R[3], T[6][6], M[6][6] = { { 0 } };
-    abut_svd32(F, U, s, V);
+    abut_thin_svd_one(F, U, s, V);
     abut_bw_hessian(law, s, V, 1, G, R);
     const double n[3] = { U[2] * U[5] - U[4] * U[3], U[4] * U[1] - U[0] * U[5], U[0] * U[3] - U[2] * U[1] };
     for (int c = 0; c < 2; c++)         /* entry i of column c, in the frame */

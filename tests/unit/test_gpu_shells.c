@@ -419,7 +419,7 @@ TEST(angles_and_singular_values_of_one_have_the_bits_of_four)
         for (int i = 0; i < 6; i++) F[i] = abut_rng_real(&r, -1, 1) * (k % 5 == 0 && i % 2 ? 1e-9 : 1);
         if (k % 7 == 0) F[1] = F[3] = F[4] = 0;         /* columns at a right angle */
         for (int i = 0; i < 6; i++) f[i] = ABUT_LANES_ALL(F[i]);
-        abut_svd32(F, u, t, v);
+        abut_thin_svd_one(F, u, t, v);
         abut_svd32_lanes(f, U, s, V);
         for (int i = 0; i < 6; i++) CHECK(u[i] == U[i][0]);
         for (int i = 0; i < 4; i++) CHECK(v[i] == V[i][0]);
