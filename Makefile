@@ -32,7 +32,8 @@ BIN     := $(if $(filter gcc,$(variant)),bin,$B/bin)
 WARN := $(if $(findstring clang,$(notdir $(CC))),-Wno-pass-failed) -Wall -Wextra -Wpedantic -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wwrite-strings $(if $(WERROR),-Werror)
 OPT  := $(if $(DEBUG),-O0,$(if $(SANITIZE)$(THREADSAN),-O1,-O2)) -g -fno-math-errno
 # the kernels: short loops over the entries of small matrices are written out.  No bit changes
-HOT  := lib/math/% lib/sparse/% lib/geom/% lib/energy/% lib/contact/% lib/judge/% lib/repair/% lib/gpu/% lib/solve/nodal/%
+HOT  := lib/math/% lib/sparse/% lib/geom/% lib/energy/% lib/contact/% lib/judge/% lib/repair/% lib/gpu/% lib/solve/nodal/% \
+        lib/solve/baselines/barrier_hessians.c
 OPT_HOT := $(if $(DEBUG)$(SANITIZE)$(THREADSAN),,-O3)
 SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)$(if $(THREADSAN),-fsanitize=thread -fno-omit-frame-pointer)
 
