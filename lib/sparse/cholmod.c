@@ -200,8 +200,8 @@ static abut_status cholmod_analyse_pattern(void *self, const abut_operator *A, c
     return rc;
 }
 
-/* Factorises on one thread: CHOLMOD would take a fixed number of threads, BLAS all of them. */
-static int factorise_serial(backend *s)
+/* Calls `what` with one thread: CHOLMOD would take a fixed number of threads, BLAS all of them. */
+static int alone(int (*what)(backend *s), backend *s)
 {
     int done = 0;
     #pragma omp parallel num_threads(1)
@@ -209,11 +209,13 @@ static int factorise_serial(backend *s)
         const int levels = omp_get_max_active_levels();
         omp_set_num_threads(1);
         omp_set_max_active_levels(0);
-        done = s->lib.factorize(s->A, s->L, &s->com);
+        done = what(s);
         omp_set_max_active_levels(levels);
     }
     return done;
 }
+
+static int factorise(backend *s) { return s->lib.factorize(s->A, s->L, &s->com); }
 
 /* CHOLMOD reports a matrix that is not positive definite as a positive status of a call that returns true. */
 static abut_status cholmod_factor_values(void *self, const abut_operator *A, abut_precision precision, abut_err *err)
@@ -228,7 +230,7 @@ static abut_status cholmod_factor_values(void *self, const abut_operator *A, abu
     if (!s->n) return s->factored = 1, ABUT_OK;
     if (s->scalar) first_entries(A->matrix, s->A->x);
     else scalar_values(A->matrix, s->A->x);
-    const int done = factorise_serial(s);
+    const int done = alone(factorise, s);
     if (done && s->com.status == CHOLMOD_OK && s->L->minor == s->L->n) return s->factored = 1, ABUT_OK;
     if (s->com.status != CHOLMOD_NOT_POSDEF && s->L->minor == s->L->n) return library_failed(&s->com, "the factorisation", err);
     const int *perm = s->L->Perm;
@@ -237,18 +239,9 @@ static abut_status cholmod_factor_values(void *self, const abut_operator *A, abu
     return abut_fail(err, ABUT_E_NUMERIC, "pivot %d is not positive", pivot);
 }
 
-static int solve_serial(backend *s)
+static int solve(backend *s)
 {
-    int done = 0;
-    #pragma omp parallel num_threads(1)
-    {
-        const int levels = omp_get_max_active_levels();
-        omp_set_num_threads(1);
-        omp_set_max_active_levels(0);
-        done = s->lib.solve2(CHOLMOD_A, s->L, s->b, NULL, &s->x, NULL, &s->Y, &s->E, &s->com);
-        omp_set_max_active_levels(levels);
-    }
-    return done;
+    return s->lib.solve2(CHOLMOD_A, s->L, s->b, NULL, &s->x, NULL, &s->Y, &s->E, &s->com);
 }
 
 static abut_status cholmod_apply(void *self, const double *b, double *x, abut_err *err)
@@ -261,7 +254,7 @@ static abut_status cholmod_apply(void *self, const double *b, double *x, abut_er
     double *to = s->b->x;
     for (size_t i = 0; i < n; i++)
         for (size_t d = 0; d < 3; d++) to[row * i + column * d] = b[3 * i + d];
-    if (!solve_serial(s)) return library_failed(&s->com, "the solution", err);
+    if (!alone(solve, s)) return library_failed(&s->com, "the solution", err);
     const double *from = s->x->x;
     for (size_t i = 0; i < n; i++)
         for (size_t d = 0; d < 3; d++) x[3 * i + d] = from[row * i + column * d];

@@ -524,26 +524,21 @@ typedef struct cg {
     abut_cg_state state;
 } cg;
 
-static abut_status make(void **self, int rigid, abut_err *err)
+static abut_status make_plain(void **self, int threads, abut_err *err)
 {
     cg *s = calloc(1, sizeof *s);
+    (void)threads;
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: out of memory");
-    s->rigid = rigid;
     s->n = -1;
     *self = s;
     return ABUT_OK;
 }
 
-static abut_status make_plain(void **self, int threads, abut_err *err)
-{
-    (void)threads;
-    return make(self, 0, err);
-}
-
 static abut_status make_rigid(void **self, int threads, abut_err *err)
 {
-    (void)threads;
-    return make(self, 1, err);
+    const abut_status rc = make_plain(self, threads, err);
+    if (!rc) ((cg *)*self)->rigid = 1;
+    return rc;
 }
 
 static void begin_step(void *self)

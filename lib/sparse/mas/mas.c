@@ -644,25 +644,18 @@ typedef struct cg {
     abut_cg_state state;
 } cg;
 
-static abut_status make(void **self, abut_mas_opts opts, abut_err *err)
-{
-    cg *s = calloc(1, sizeof *s);
-    if (!s) return abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: out of memory");
-    s->opts = opts;
-    *self = s;
-    return ABUT_OK;
-}
-
 static abut_status make_levels(void **self, int threads, abut_err *err)
 {
     (void)threads;
-    return make(self, (abut_mas_opts){ 0 }, err);
+    *self = calloc(1, sizeof(cg));
+    return *self ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: out of memory");
 }
 
 static abut_status make_rigid(void **self, int threads, abut_err *err)
 {
-    (void)threads;
-    return make(self, (abut_mas_opts){ .levels = 1, .rigid = 1 }, err);
+    const abut_status rc = make_levels(self, threads, err);
+    if (!rc) ((cg *)*self)->opts = (abut_mas_opts){ .levels = 1, .rigid = 1 };
+    return rc;
 }
 
 static void begin_step(void *self)

@@ -306,22 +306,16 @@ static PetscErrorCode alone(PetscErrorCode (*what)(backend *s), backend *s)
     return code;
 }
 
-static abut_status make(void **self, MatSolverType direct, abut_err *err)
+static abut_status make_gamg(void **self, int threads, abut_err *err)
 {
+    (void)threads;
     const abut_status rc = start(err);
     if (rc) return rc;
     backend *s = calloc(1, sizeof *s);
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "PETSc: out of memory");
-    s->direct = direct;
     s->n = -1;
     *self = s;
     return ABUT_OK;
-}
-
-static abut_status make_gamg(void **self, int threads, abut_err *err)
-{
-    (void)threads;
-    return make(self, NULL, err);
 }
 
 static abut_status make_schwarz(void **self, int threads, abut_err *err)
@@ -333,14 +327,16 @@ static abut_status make_schwarz(void **self, int threads, abut_err *err)
 
 static abut_status make_cholmod(void **self, int threads, abut_err *err)
 {
-    (void)threads;
-    return make(self, MATSOLVERCHOLMOD, err);
+    const abut_status rc = make_gamg(self, threads, err);
+    if (!rc) ((backend *)*self)->direct = MATSOLVERCHOLMOD;
+    return rc;
 }
 
 static abut_status make_mumps(void **self, int threads, abut_err *err)
 {
-    (void)threads;
-    return make(self, MATSOLVERMUMPS, err);
+    const abut_status rc = make_gamg(self, threads, err);
+    if (!rc) ((backend *)*self)->direct = MATSOLVERMUMPS;
+    return rc;
 }
 
 /* Without preconditioner and matrix; the analysis stays. */

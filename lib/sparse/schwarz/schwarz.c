@@ -542,25 +542,18 @@ typedef struct cg {
     abut_cg_state state;
 } cg;
 
-static abut_status make(void **self, int by_blocks, abut_err *err)
-{
-    cg *s = calloc(1, sizeof *s);
-    if (!s) return abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: out of memory");
-    s->by_blocks = by_blocks;
-    *self = s;
-    return ABUT_OK;
-}
-
 static abut_status make_schwarz(void **self, int threads, abut_err *err)
 {
     (void)threads;
-    return make(self, 0, err);
+    *self = calloc(1, sizeof(cg));
+    return *self ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: out of memory");
 }
 
 static abut_status make_blocks(void **self, int threads, abut_err *err)
 {
-    (void)threads;
-    return make(self, 1, err);
+    const abut_status rc = make_schwarz(self, threads, err);
+    if (!rc) ((cg *)*self)->by_blocks = 1;
+    return rc;
 }
 
 static void cg_begin_step(void *self)
