@@ -251,7 +251,7 @@ bench-solvers: all $B/bench/bench_solvers
 bench-geometry: $B/bench/bench_geom $B/bench/bench_broad $B/bench/bench_contact $B/bench/bench_barrier_hessians $B/bench/bench_elements
 	@tests/bench/geometry $B
 
-# the smallest scene of each experiment beside its table, in a minute or two; `pipelines/experiments/bin/tables NAME` makes a table
+# the smallest scene of each experiment beside its table, in a minute or two
 results-check: all
 	@BIN=$(BIN) pipelines/experiments/bin/tables --check
 

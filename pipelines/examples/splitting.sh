@@ -2,7 +2,8 @@
 # What it is worth to solve for limits of stretch together with everything else: a cloth with weights, once with the limits in the
 # step, once in two steps as is classical (predict without limits, project onto them), in time steps of several lengths.
 #
-#   pipelines/examples/splitting.sh [--set KEY=VALUE ...]      STEPS="0.04 0.02 0.01" UPPER=1.0608 UNTIL=0.4 SCENE=pipelines/experiments/codimensional/scenes/weights.yaml
+#   pipelines/examples/splitting.sh [--set KEY=VALUE ...]
+#   STEPS="0.04 0.02 0.01" UPPER=1.0608 UNTIL=0.4 SCENE=pipelines/experiments/codimensional/scenes/weights.yaml
 # Writes $OUT/splitting.tsv: time step, largest and smallest stretch of both, largest distance of a node between the two at the end.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

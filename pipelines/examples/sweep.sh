@@ -4,11 +4,12 @@
 #
 #   [SCENE=FILE CASES=FILE.tsv UNTIL=SECONDS OUT=DIR JOBS=N] pipelines/examples/sweep.sh [option of step ...]
 #
-# OUT/joblog has start, seconds, exit code and signal of each run, OUT/table.tsv the results.  What pipelines/examples/sweep_case says of one
+# OUT/joblog has start, seconds, exit code and signal of each run, OUT/table.tsv the results.  What sweep_case says of one
 # run holds.  Exit code 1: some runs failed; those are tried again next time.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-scene=${SCENE:-pipelines/examples/slope.yaml} cases=${CASES:-pipelines/examples/sweep.tsv} until=${UNTIL:-0.2} out=${OUT:-out/sweep}
+scene=${SCENE:-pipelines/examples/slope.yaml} cases=${CASES:-pipelines/examples/sweep.tsv}
+until=${UNTIL:-0.2} out=${OUT:-out/sweep}
 mkdir -p "$out"
 export PARALLEL_SHELL=/bin/bash
 parallel --will-cite --quote --jobs "${JOBS:-$(nproc)}" --joblog "$out/joblog" --resume-failed --colsep '\t' --header : \

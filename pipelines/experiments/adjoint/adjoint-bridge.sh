@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The shape of a bridge that lies on two piers and carries a block: how thick it shall be along its length, from the same volume,
 # so that its deck sags least.  The loss is half the squared sag of all nodes of the deck, in equilibrium with contact and friction;
-# unknown are the thicknesses of 13 stations, up to the factor that keeps their sum (pipelines/experiments/adjoint/adjoint_minimise.sh).
+# unknown are the thicknesses of 13 stations, up to the factor that keeps their sum (adjoint_minimise.sh).
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 name=bridge bin=${BIN:-bin} out=${OUT:-out/adjoint-bridge} steps=3

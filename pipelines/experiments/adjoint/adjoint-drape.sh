@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The bending stiffness of a cloth from how it drapes over a ball: the loss is half the squared distance of all nodes to where they
 # were recorded in four frames; unknown is the logarithm of the bending modulus, four times too small at the start
-# (pipelines/experiments/adjoint/adjoint_minimise.sh).
+# (adjoint_minimise.sh).
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 name=drape bin=${BIN:-bin} out=${OUT:-out/adjoint-drape} steps=40

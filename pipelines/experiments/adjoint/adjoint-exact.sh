@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # How exact derivatives of runs are, and what they cost: tables on standard output.
-#     pipelines/experiments/adjoint/adjoint-exact.sh differences      every number of lib/adjoint's tests beside central differences of runs (TSV)
-#     pipelines/experiments/adjoint/adjoint-exact.sh tolerance        errors of derivatives against the tolerance of the run, true and estimated
-#     pipelines/experiments/adjoint/adjoint-exact.sh cost             processor seconds forwards and backwards, memory for runs of two lengths
+#     adjoint-exact.sh differences    every number of lib/adjoint's tests beside central differences of runs (TSV)
+#     adjoint-exact.sh tolerance      errors of derivatives against the tolerance of the run, true and estimated
+#     adjoint-exact.sh cost           processor seconds forwards and backwards, memory for runs of two lengths
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 bin=${BIN:-bin} unit=${UNIT:-build/gcc/unit} out=${OUT:-out/adjoint-exact} python=${PYTHON:-/usr/bin/python3}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Young's modulus and the friction coefficient of a sliding block from its recorded trajectory: the loss is half the squared distance
-# of all nodes to where they were recorded in all frames, unknown are ln E and mu (pipelines/experiments/adjoint/adjoint_minimise.sh).  What sways has a
+# of all nodes to where they were recorded in all frames, unknown are ln E and mu (adjoint_minimise.sh).  What sways has a
 # minimum for every phase that fits: windows of growing length (WINDOWS, frames) lead to the right one.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

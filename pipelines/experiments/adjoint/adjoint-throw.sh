@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # How a ball must be thrown at a wall to come back into a bowl: the loss is half the squared distance of the ball's centre from a
-# place over the middle of the bowl after 0.54 s; unknown are the three numbers of its velocity (pipelines/experiments/adjoint/adjoint_minimise.sh).
+# place over the middle of the bowl after 0.54 s; unknown are the three numbers of its velocity (adjoint_minimise.sh).
 # The best throw is followed for 1.6 s: the ball stays in the bowl.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."

@@ -2,7 +2,7 @@
 # Losses that go down by the derivatives of runs: identify, throw, bridge, drape (adjoint-NAME.sh), by L-BFGS in awk and by
 # scipy's.  Into INTO (out/adjoint): adjoint-losses.tsv, the loss of every evaluation; adjoint.md, a table of them beside published
 # counts; adjoint.svg, the curves; pictures of the first run and of the last, NAME-start.png and NAME-end.png, in PICTURES_TO.
-#     pipelines/experiments/adjoint/adjoint.sh [NAME ...]
+#     adjoint.sh [NAME ...]
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 out=${OUT:-out/adjoint} into=${INTO:-$out} to=${PICTURES_TO:-$out}

@@ -1,5 +1,5 @@
 """adjoint_table.py FROM INTO: the table, the curves and the losses of the descents in FROM/NAME/{awk,scipy}.tsv, which
-pipelines/experiments/adjoint/adjoint.sh makes."""
+adjoint.sh makes."""
 import os
 import sys
 
@@ -9,7 +9,7 @@ from curves import panels   # noqa: E402
 FROM, INTO = sys.argv[1:]
 HEAD = """# Losses that go down by derivatives of runs
 
-Made by `pipelines/experiments/adjoint/adjoint.sh`; the loss of every evaluation is in [adjoint-losses.tsv](adjoint-losses.tsv), curves are
+Made by `adjoint.sh`; the loss of every evaluation is in [adjoint-losses.tsv](adjoint-losses.tsv), curves are
 [beside](adjoint.svg). An evaluation is a run and its backward pass; *steps* are those of the descent, the others shorten one. The
 descent ends at a loss, or where the largest derivative is small beside the first (the scripts say which). Figures of others are
 those of their files; the scenes are not the same.

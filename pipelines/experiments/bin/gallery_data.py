@@ -1,4 +1,4 @@
-"""Data of the curves of pipelines/experiments/bin/gallery: blocks of numbers for gnuplot, taken from tables and from runs."""
+"""Data of the curves of gallery: blocks of numbers for gnuplot, taken from tables and from runs."""
 import glob
 import re
 import sys

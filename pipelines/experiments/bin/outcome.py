@@ -1,7 +1,7 @@
 """What came of a run, in numbers, and whether it is what was expected.
 
-    pipelines/experiments/bin/outcome.py TABLE.csv CONDITION [VERDICT]      TABLE: of `export --csv`;  prints "yes: end(ball.y) 0.312" or "**no**: ..."
-    pipelines/experiments/bin/outcome.py --again CELL CONDITION VERDICT     the same of the numbers in what was printed before; status 1 where some lack
+    outcome.py TABLE.csv CONDITION [VERDICT]     TABLE: of `export --csv`;  prints "yes: end(ball.y) 0.312" or "**no**: ..."
+    outcome.py --again CELL CONDITION VERDICT    the same of the numbers in what was printed before; status 1 where some lack
 
 A condition is Python of numbers, compared, added, joined by `and`, `or`, `abs`; a number may be FUNCTION(COLUMN): start, end, least
 or most of a column over all frames, of `ball.y` (m), `ball.vy` (m/s), or any name at the head of the table (`gap_m`, `contacts`).

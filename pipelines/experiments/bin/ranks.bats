@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # bats file_tags=experiment
-# pipelines/experiments/bin/ranks.py: counts of a run cut over many processes, against sets that are counted one by one.
+# ranks.py: counts of a run cut over many processes, against sets that are counted one by one.
 load ../../../tests/tools/helpers
 
 @test "ranks, ghosts, blocks, tets and neighbours are those of sets counted one by one; one rank has none of others" {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Counts of one run cut over many processes, and the times that they predict.  No message is sent: counts need no cluster.
 
-    pipelines/experiments/bin/ranks.py FILE.abut [RANKS ...]            counts of the last frame, as TSV (1 2 4 16 64)
-    pipelines/experiments/bin/ranks.py --predict ROW SETUP HOP ITERATIONS GROWTH [JOIN WHOLE OWN]   times, memory, efficiency
+    ranks.py FILE.abut [RANKS ...]                  counts of the last frame, as TSV (1 2 4 16 64)
+    ranks.py --predict ROW SETUP HOP ITERATIONS GROWTH [JOIN WHOLE OWN]    times, memory, efficiency
 
 Nodes are put along a Hilbert curve through the frame and cut into ranges with equally many.  A node belongs to the rank of its
 range; a rank holds every tet that has one of its nodes, and the other nodes of those are its ghosts.

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What a step takes by processes that divide it, beside step with threads: two boxes pressed together on a floor.
 
-    pipelines/experiments/bin/step_mpi.py CELLS OUT WHO...      CELLS: x,y,z of each box; WHO: a linear solver of step -j 2, or a number of processes
-                                                        and perhaps theirs
-    pipelines/experiments/bin/step_mpi.py 30,20,30 out/ranks ic-rigid petsc-gamg 1 2 4 2:petsc-gamg
+    step_mpi.py CELLS OUT WHO...    CELLS: x,y,z of each box; WHO: a linear solver of step -j 2, or a number of processes and
+                                    perhaps theirs
+    step_mpi.py 30,20,30 out/ranks ic-rigid petsc-gamg 1 2 4 2:petsc-gamg
 
 Prints tab separated: who, Newton's iterations, conjugate gradients, candidates, contacts; for each process (of threads: the one) the
 most processor seconds, wall clock seconds, the most memory, GB.  Needs make MPI=1; MPI_BIN: its folder of programs.  Processes

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # bats file_tags=experiment
-# Outcomes of shells, rods and particles beside the published ones (pipelines/experiments/codimensional/codim_outcomes.py).
+# Outcomes of shells, rods and particles beside the published ones (codim_outcomes.py).
 load ../../../tests/tools/helpers
 
 outcomes() { BIN=$BIN OUT=$TMP/out TABLE=$TMP/table.md "$PYTHON" "$ROOT/pipelines/experiments/codimensional/codim_outcomes.py" "$@"; }

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Outcomes of shells, rods and particles (Li 2020, chapter 5) beside what the source says of them; every run passes ccd-check.
 
-    pipelines/experiments/codimensional/codim_outcomes.py [ROW ...]                   rows whose names begin so, or all
-    TABLE=pipelines/experiments/codimensional/codim-outcomes.md               rows that are run replace those of the same name; the others stay
-    REASONS=1       runs nothing: what is published and reasons of the list into rows of the table, whose outcomes stay
-    OUT=out/judged  BIN=bin  FRESH=1  JOBS=1        see pipelines/experiments/bin/judged_run.py
+    codim_outcomes.py [ROW ...]    rows whose names begin so, or all
+    TABLE=FILE                     (default: codim-outcomes.md) rows that are run replace those of the same name; the others stay
+    REASONS=1                      runs nothing: what is published and reasons of the list into rows of the table, whose outcomes
+                                   stay
+    OUT=out/judged                 BIN=bin  FRESH=1  JOBS=1        see pipelines/experiments/bin/judged_run.py
 
 Status 1 where an outcome is not the published one and has no reason.
 """
@@ -158,7 +159,7 @@ RESULTS = [
 
 HEAD = """# Outcomes of shells, rods and particles
 
-Made by `TABLE=pipelines/experiments/codimensional/codim-outcomes.md pipelines/experiments/codimensional/codim_outcomes.py`: scenes of Li 2020 (dissertation, ch. 5) with
+Made by `codim_outcomes.py`: scenes of Li 2020 (dissertation, ch. 5) with
 fewer elements, and what the source says becomes of them. Every run passed `ccd-check`. Iterations are in [thin.md](thin.md).
 
 - *As published*: whether it came so; empty where the source gives a number of another scene. *Reason*: why not, or "unexplained".

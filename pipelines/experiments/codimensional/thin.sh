@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Runs the scenes of shells, rods and particles and writes a table of what was measured.
 #
-#   pipelines/experiments/codimensional/thin.sh [NAME ...]            rows of pipelines/experiments/codimensional/thin.tsv whose names begin so, or all ("C1", "C4 split")
-#   BUDGET=120                              seconds of processor time for each scene: it is stepped as far as they go
-#   TABLE=pipelines/experiments/codimensional/thin.md         rows that are run replace those of the same name; the others stay
-#   OUT=out/thin                            reports and messages; KEEP=1 leaves the streams there, too
+#   thin.sh [NAME ...]    rows of thin.tsv whose names begin so, or all ("C1", "C4 split")
+#   BUDGET=120            seconds of processor time for each scene: it is stepped as far as they go
+#   TABLE=FILE            (default: thin.md) rows that are run replace those of the same name; the others stay
+#   OUT=out/thin          reports and messages; KEEP=1 leaves the streams there, too
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
-bin=${BIN:-bin} out=${OUT:-out/thin} budget=${BUDGET:-120} table=${TABLE:-pipelines/experiments/codimensional/thin.md} list=${LIST:-pipelines/experiments/codimensional/thin.tsv}
+bin=${BIN:-bin} out=${OUT:-out/thin} budget=${BUDGET:-120} table=${TABLE:-pipelines/experiments/codimensional/thin.md}
+list=${LIST:-pipelines/experiments/codimensional/thin.tsv}
 mkdir -p "$out"
 [[ $bin == /* ]] || bin=$PWD/$bin
 . pipelines/experiments/bin/advance.sh
@@ -50,7 +51,7 @@ head_of_table() {
     cat <<'H'
 # Shells, rods and particles
 
-Made by `pipelines/experiments/codimensional/thin.sh` from the list in `pipelines/experiments/codimensional/thin.tsv`: the scenes of Li 2020 (dissertation, ch. 5) with fewer elements.
+Made by `thin.sh` from the list in `thin.tsv`: the scenes of Li 2020 (dissertation, ch. 5) with fewer elements.
 Each runs through `mesh-prep | step -j 1 | ccd-check` and `strain-limit --audit` for the processor time given to it (`BUDGET`).
 Sizes and moduli that the literature does not give were chosen.
 

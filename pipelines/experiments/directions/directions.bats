@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # bats file_tags=experiment
-# All directions on the same steps: pipelines/experiments/directions/directions.sh fails when ccd-check finds a collision; a row says which step did not converge.
+# All directions on the same steps: directions.sh fails when ccd-check finds a collision; a row says which step did not converge.
 load ../../../tests/tools/helpers
 
 @test "every solver makes the steps of the comparison, and its row" {

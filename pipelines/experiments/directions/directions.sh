@@ -2,15 +2,16 @@
 # Every direction of `step --solver` on the same steps, with the same rule that ends them: iterations and processor seconds per
 # step.  Every trajectory passes through ccd-check.
 #
-#   pipelines/experiments/directions/directions.sh [smoke|published|shapes|large|parts|sweep|contact ...]     smoke alone
-#   STEPS=12              steps of each run (shapes, large, parts, sweep)
-#   SOLVERS="newton dot"  only these; admm-pd, which knows no contact, for published alone
-#   ABUT_DATA=../shared/data     the public meshes: ipc/input/tetMeshes/*.msh; without them the generated ones alone
-#   OUT=out/directions    streams and reports;  TABLE=$OUT/table.md  the table
+#   directions.sh [smoke|published|shapes|large|parts|sweep|contact ...]    smoke alone
+#   STEPS=12                                        steps of each run (shapes, large, parts, sweep)
+#   SOLVERS="newton dot"                            only these; admm-pd, which knows no contact, for published alone
+#   ABUT_DATA=../shared/data                        the public meshes: ipc/input/tetMeshes/*.msh; without them the generated ones
+#                                                   alone
+#   OUT=out/directions                              streams and reports;  TABLE=$OUT/table.md  the table
 #
 # smoke: a coarse twisted bar.  shapes: bodies twisted and stretched by their ends, characteristic norm 1e-5.  published: scenes of
-# decomposed optimisation as they are published (pipelines/experiments/directions/dot_scenes.py), without contact, and the bunny with it; errors beside the
-# seconds: pipelines/experiments/directions/equal_error.py.  large: a doll of 30 000 and of 100 000 nodes.  parts: dot over the number of subdomains,
+# decomposed optimisation as they are published (dot_scenes.py), without contact, and the bunny with it; errors beside the
+# seconds: equal_error.py.  large: a doll of 30 000 and of 100 000 nodes.  parts: dot over the number of subdomains,
 # without and with its coarse space.  sweep: over time step, Young's modulus and Poisson's ratio.  contact: a ball thrown on a floor, boxes that fall on each
 # other, with friction, Newton rule.
 set -euo pipefail
@@ -39,7 +40,7 @@ H
 } > "$table"
 echo "$head"
 
-# The ends of any body rotate about x and go apart (pipelines/experiments/directions/dot_scenes.py).
+# The ends of any body rotate about x and go apart (dot_scenes.py).
 pulled() {  # OBJECT OUTFILE [mesh-prep options]
     local object=$1 to=$2
     shift 2

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """Experiments of decomposed optimisation (Li 2020, 3.5) over whole motions: iterations, time, what becomes of the end.
 
-    pipelines/experiments/directions/dot_motions.py [EXPERIMENT ...]   motion growth step band start examples (default: all of them); rows as TSV, those of
-                                                the same name replaced
-    RESULTS=OUT/dot-motions     the table to write, .tsv, and curves of `step`, .svg
-    OUT=out/dot-motions         streams and reports
-    STEPS=n                     that many steps at most;  SCENES="bunny5K"  other scenes of pipelines/experiments/directions/dot_scenes.py
+    dot_motions.py [EXPERIMENT ...]    motion growth step band start examples (default: all of them); rows as TSV, those of the
+                                       same name replaced
+    RESULTS=OUT/dot-motions            the table to write, .tsv, and curves of `step`, .svg
+    OUT=out/dot-motions                streams and reports
+    STEPS=n                            that many steps at most;  SCENES="bunny5K"  other scenes of dot_scenes.py
 
 motion  a scene as long as published (10 s; the bar 5 s): every solver; the first ten steps after an end has reversed beside all others
 growth  the same by dot over the number of subdomains, without and with the coarse space; the exponent of iterations in that number

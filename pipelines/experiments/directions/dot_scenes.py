@@ -1,10 +1,10 @@
 """Scenes of decomposed optimisation (Li 2020, chapter 3, and the public scripts of it): bodies of 1 m whose ends are twisted, stretched
 and squashed, or that are pulled like a rubber band.
 
-    pipelines/experiments/directions/dot_scenes.py                 names the scenes
-    pipelines/experiments/directions/dot_scenes.py NAME [MOTION]   a scene as YAML
-    pipelines/experiments/directions/dot_scenes.py --pull OBJECT   one of any body: OBJECT is the key of an object that makes its mesh
-    ABUT_DATA=../shared/data                meshes of the public IPC code, ipc/input/tetMeshes; a scene without its mesh ends with status 3
+    dot_scenes.py                  names the scenes
+    dot_scenes.py NAME [MOTION]    a scene as YAML
+    dot_scenes.py --pull OBJECT    one of any body: OBJECT is the key of an object that makes its mesh
+    ABUT_DATA=../shared/data       meshes of the public IPC code, ipc/input/tetMeshes; a scene without its mesh ends with status 3
 
 Common to all: h 25 ms, fixed corotated, 1000 kg/m^3, E 1e5 Pa, nu 0.4, g 9.80665 along -y, no contact; handles are the outermost 1 % at
 both ends along x (monkey: 2 %).  What is published of a scene, and where ours is another mesh, is in SCENES."""

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 """Error and time: solvers beside the figures of the public codes, at the rule that these use and at the error that it leaves there.
 
-    pipelines/experiments/directions/equal_error.py dot|ipc [SCENE ...]    rows as TSV, as they are made; those of the same name are replaced in RESULTS
-    pipelines/experiments/directions/equal_error.py page                   no run: the page of the rows as the table has them
-    RESULTS=OUT/equal-error     the table to write, .tsv and .md
-    OUT=out/equal-error         streams and reports; converged runs are kept (FRESH=1: not)
-    ABUT_DATA=../shared/data    meshes of the public codes; a scene without its mesh is skipped by name
-    STEPS=n                     that many steps at most;  SOLVERS="newton dot"  these alone (dot)
-    LEAST=n                     times are the least of n runs (default 3), which matters beside other work
+    equal_error.py dot|ipc [SCENE ...]    rows as TSV, as they are made; those of the same name are replaced in RESULTS
+    equal_error.py page                   no run: the page of the rows as the table has them
+    RESULTS=OUT/equal-error               the table to write, .tsv and .md
+    OUT=out/equal-error                   streams and reports; converged runs are kept (FRESH=1: not)
+    ABUT_DATA=../shared/data              meshes of the public codes; a scene without its mesh is skipped by name
+    STEPS=n                               that many steps at most;  SOLVERS="newton dot"  these alone (dot)
+    LEAST=n                               times are the least of n runs (default 3), which matters beside other work
 
 Every run begins at the first frame of its scene.  Its error is the root of the mean square, over all nodes and steps, of the distance
 to a converged run of the same steps (characteristic norm 1e-8, or 1e-7 m/s with contact): what a rule leaves adds up as it does in a
@@ -15,7 +15,7 @@ simulation.  Three rows for each solver:
   published form   the method as published (--without, one level), by the rule of the public code: what error that rule leaves
   default          the solver as it is, by the same rule
   equal error      the solver as it is, by the loosest rule that leaves no more error than the first row, of a ladder
-                   (a factor of 3 each) and the middle of its last rung
+                                          (a factor of 3 each) and the middle of its last rung
 ccd-check judges every run.  Figures of public codes: tests/bench/reference.tsv, NAME or NAME/SOLVER."""
 import json
 import os
@@ -166,8 +166,8 @@ def ipc(name):
 
 PAGE = """# Error and time
 
-Made by `RESULTS=pipelines/experiments/directions/equal-error pipelines/experiments/directions/equal_error.py dot` and `ipc`. What an error is and how rows are made: `pipelines/experiments/directions/equal_error.py`. Where a mesh is not the published one:
-`pipelines/experiments/directions/dot_scenes.py`. *Equal error* is the figure to compare with the public codes: the rule ends ours with more error, because
+Made by `equal_error.py dot` and `ipc`, which says what an error is. Where a mesh is not the published one: `dot_scenes.py`. *Equal
+error* is the figure to compare with the public codes: the rule ends ours with more error, because
 its first guess is better.
 
 - *published form*: the method as published, by the rule of the public code. Its iterations beside the published ones say how alike
@@ -179,7 +179,7 @@ its first guess is better.
 - *equal error*: the same by the loosest rule that leaves no more error than the published form, of a ladder of factors of 3 and the
   middle of its last rung.
 - *times faster*: published seconds a step over ours. Of what machine the published ones are, and of which rule:
-  [reference.tsv](../../tests/bench/reference.tsv).
+  [reference.tsv](../../../tests/bench/reference.tsv).
 
 """
 

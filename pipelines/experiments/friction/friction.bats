@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Friction against closed forms and limit analysis: pipelines/experiments/friction/friction.sh fails when a number is off.
+# Friction against closed forms and limit analysis: friction.sh fails when a number is off.
 load ../../../tests/tools/helpers
 
 friction() { OUT=$BATS_TEST_TMPDIR BIN=$BIN "$ROOT/pipelines/experiments/friction/friction.sh" "$1"; }

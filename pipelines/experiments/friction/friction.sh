@@ -3,9 +3,9 @@
 # for leaning boards; the stick-slip of a rod under refinement of the time step.  Every trajectory passes through
 # ccd-check; every number is compared with its prediction, and the first that is off ends the run with 1.
 #
-#   pipelines/experiments/friction/friction.sh [slope|arch|cards|house|rod ...]    all of them
-#   FULL=1                the lengths and meshes of pipelines/experiments/friction/friction.md instead of shorter ones
-#   OUT=out/friction      tables of every run;  TABLE=$OUT/table.md  the table of all
+#   friction.sh [slope|arch|cards|house|rod ...]    all of them
+#   FULL=1                                          the lengths and meshes of friction.md instead of shorter ones
+#   OUT=out/friction                                tables of every run;  TABLE=$OUT/table.md  the table of all
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 bin=${BIN:-bin} out=${OUT:-out/friction} full=${FULL:-}
@@ -14,7 +14,7 @@ mkdir -p "$out"
 cat > "$table" <<'H'
 # Friction against closed forms and limit analysis
 
-Made by `FULL=1 TABLE=pipelines/experiments/friction/friction.md pipelines/experiments/friction/friction.sh`, which fails when a number is off; `make check` runs
+Made by `friction.sh`, which fails when a number is off; `make check` runs
 shorter versions. Every trajectory passed `ccd-check`. All scenes but the rod make friction passes until they converge.
 
 - **slope**: a block on a slope of tangent 0.5. Sticking, it creeps at the speed q eps_v at which the smoothed law carries the

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # bats file_tags=experiment
-# pipelines/experiments/gipc/gipc.sh: what it runs, what becomes of a run that fails or is cut, and the table beside the published figures.
+# gipc.sh: what it runs, what becomes of a run that fails or is cut, and the table beside the published figures.
 load ../../../tests/tools/helpers
 
 SCENES=$ROOT/pipelines/experiments/gipc/scenes

@@ -1,9 +1,9 @@
-"""What pipelines/experiments/gipc/gipc.sh measures, and its table.
+"""What gipc.sh measures, and its table.
 
     gipc.py run RUNS GROUP ROW RULES VARIANT STEPS THREADS CHECK FILES EXIT VERDICT COMMIT SIZES
-                                    a line of RUNS, made or replaced
-    gipc.py last STREAM OUT         the stream with its last frame alone
-    gipc.py table LIST RUNS         the table, of the runs and what is published beside them
+                               a line of RUNS, made or replaced
+    gipc.py last STREAM OUT    the stream with its last frame alone
+    gipc.py table LIST RUNS    the table, of the runs and what is published beside them
 """
 import collections, csv, json, os, sys
 
@@ -254,7 +254,7 @@ def table(listing, path):
     t = Table(listing, path)
     print("""# Experiments of GIPC beside the published figures
 
-Made by `pipelines/experiments/gipc/gipc.sh` from the list in `pipelines/experiments/gipc/list.tsv`; every run with its figures is a line of [gipc.tsv](gipc.tsv).
+Made by `gipc.sh` from the list in `list.tsv`; every run with its figures is a line of [gipc.tsv](gipc.tsv).
 What follows from them: [experiments](../contact/README.md#gipc-beside-its-published-figures).
 
 - *Variants*: law of the barrier, then `step --barrier-hessian`. `ipc projected` is the published "standard IPC" and our default,

@@ -1,22 +1,24 @@
 #!/usr/bin/env bash
 # The experiments of GIPC (Huang et al. 2024): stiffness, tolerance, funnel, conjugate gradients, scenes, two cores against a
-# graphics card.  What is run, and what is published of it, is in pipelines/experiments/gipc/list.tsv.
+# graphics card.  What is run, and what is published of it, is in list.tsv.
 #
-#   pipelines/experiments/gipc/gipc.sh [GROUP[/ROW] ...]    shell patterns (default: all groups but funnel-mesh and card)
-#   ROWS="stiffness tolerance/1e-6"     the same by a variable; `all`; none: makes the table again from the runs
-#   ROWS=card BUDGET=600                the published meshes, on two cores that do nothing else: half an hour
-#   STEPS=20                            at most so many steps of each; BUDGET=60: seconds of processor time for each run
-#   THREADS=1                           of step, instead of those that the list says
-#   SEGMENT=100                         a run without a check goes in segments of so many steps, of which the last frame stays: one
-#                                       that was cut goes on from there; BUDGET is then that of a segment
-#   NEW=1                               only runs that RUNS does not have;  NEW=quiet: and those that others disturbed
-#   RUNS=pipelines/experiments/gipc/gipc.tsv     a line for each run; runs of the same name are replaced, others stay
-#   TABLE=pipelines/experiments/gipc/gipc.md     made of it beside the published figures;  OUT=out/gipc: reports and messages
+#   gipc.sh [GROUP[/ROW] ...]          shell patterns (default: all groups but funnel-mesh and card)
+#   ROWS="stiffness tolerance/1e-6"    the same by a variable; `all`; none: makes the table again from the runs
+#   ROWS=card BUDGET=600               the published meshes, on two cores that do nothing else: half an hour
+#   STEPS=20                           at most so many steps of each; BUDGET=60: seconds of processor time for each run
+#   THREADS=1                          of step, instead of those that the list says
+#   SEGMENT=100                        a run without a check goes in segments of so many steps, of which the last frame stays: one
+#                                      that was cut goes on from there; BUDGET is then that of a segment
+#   NEW=1                              only runs that RUNS does not have;  NEW=quiet: and those that others disturbed
+#   RUNS=FILE                          (default: gipc.tsv) a line for each run; runs of the same name are replaced, others stay
+#   TABLE=FILE                         (default: gipc.md) made of it beside the published figures;  OUT=out/gipc: reports and
+#                                      messages
 # Every run is judged by ccd-check, also one that was cut short.  Scenes whose file or data (ABUT_DATA) is not there are skipped
 # by name.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
-bin=${BIN:-bin} out=${OUT:-out/gipc} python=${PYTHON:-/usr/bin/python3} budget=${BUDGET:-60} list=${LIST:-pipelines/experiments/gipc/list.tsv}
+bin=${BIN:-bin} out=${OUT:-out/gipc} python=${PYTHON:-/usr/bin/python3} budget=${BUDGET:-60}
+list=${LIST:-pipelines/experiments/gipc/list.tsv}
 runs=${RUNS:-pipelines/experiments/gipc/gipc.tsv} table=${TABLE:-pipelines/experiments/gipc/gipc.md} data=${ABUT_DATA:-../shared/data}
 [ ! -d "$data" ] || data=$(realpath "$data")    # meshes are looked for from the folder of the scene
 build=$(git rev-parse --short HEAD 2>/dev/null || echo -)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # bats file_tags=experiment
-# Solvers of hard contact side by side on one linear problem (pipelines/experiments/hard-contact/nodal_ablation.sh).
+# Solvers of hard contact side by side on one linear problem (nodal_ablation.sh).
 load ../../../tests/tools/helpers
 
 # the bench of the variant that is tested: a rule of the make that runs this

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# pipelines/experiments/hard-contact/nodal.sh: rows of hard contact, quick versions of its scenes, rules that say no.
+# nodal.sh: rows of hard contact, quick versions of its scenes, rules that say no.
 load ../../../tests/tools/helpers
 
 rows() { OUT=$PWD/out BIN=${BIN} "$ROOT/pipelines/experiments/hard-contact/nodal.sh" "$@"; }

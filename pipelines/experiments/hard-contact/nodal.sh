@@ -3,13 +3,14 @@
 # were mended; and the same scenes by the barrier beside it.  Every trajectory is judged by ccd-check; status 1 where one is not
 # clean, or an outcome does not keep its rule.
 #
-#   pipelines/experiments/hard-contact/nodal.sh [NAME ...]       rows of this name: slope-0.52, capstan-2.4, ... (all of them)
-#   pipelines/experiments/hard-contact/nodal.sh side [NAME ...]  the scenes that both solvers take, side by side
-#   OUT=out/nodal     runs, rows and tables;  TABLE=$OUT/table.md, TABLE_SIDE=$OUT/side.md: rows that are not run again stay
-#   JOBS=1            rows at the same time, one thread each
-#   BUDGET=600        seconds of processor time for a row: it stops there, and its row says after how many steps, "cut" in
-#                     place of whether its rule is kept
-#   STEPS=n           shorter runs, whose outcomes are not held to their rules (for tests)
+#   nodal.sh [NAME ...]         rows of this name: slope-0.52, capstan-2.4, ... (all of them)
+#   nodal.sh side [NAME ...]    the scenes that both solvers take, side by side
+#   OUT=out/nodal               runs, rows and tables;  TABLE=$OUT/table.md, TABLE_SIDE=$OUT/side.md: rows that are not run again
+#                               stay
+#   JOBS=1                      rows at the same time, one thread each
+#   BUDGET=600                  seconds of processor time for a row: it stops there, and its row says after how many steps, "cut"
+#                               in place of whether its rule is kept
+#   STEPS=n                     shorter runs, whose outcomes are not held to their rules (for tests)
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 bin=${BIN:-bin} out=${OUT:-out/nodal} jobs=${JOBS:-1} budget=${BUDGET:-600}
@@ -65,7 +66,7 @@ head_of_rows() {
     cat <<'H'
 # Hard contact: outcomes
 
-Made by `TABLE=pipelines/experiments/hard-contact/nodal.md pipelines/experiments/hard-contact/nodal.sh`; every trajectory passed `ccd-check`. Refused: how many steps the
+Made by `nodal.sh`; every trajectory passed `ccd-check`. Refused: how many steps the
 judge refused at first; they passed after more rounds of detection, or the barrier took them. Seconds of processor time, one
 thread, depend on the machine and on what else it does.
 
@@ -85,7 +86,7 @@ head_of_sides() {
     cat <<'H'
 # Hard contact and the barrier side by side
 
-Made by `TABLE_SIDE=pipelines/experiments/hard-contact/nodal-side.md pipelines/experiments/hard-contact/nodal.sh side`. The same scene, the same step. Creep: the largest
+Made by `nodal.sh side`. The same scene, the same step. Creep: the largest
 speed of a contact that sticks, at the end (of hard contact: by how much its law is missed); gap: the smallest distance less
 thickness of all frames; penetration: by how much a step ended beyond its linear gaps, which keep a reserve. Iterations: of
 ADMM, of Newton. Refused: steps that were mended by more rounds, by the barrier. Every trajectory passed `ccd-check`.

@@ -2,10 +2,10 @@
 # One linear problem of hard contact, hair on a ball, by several solvers: iterations, visits of contacts, processor time
 # (tests/bench/bench_nodal.c).  The frames before it pass through ccd-check.
 #
-#   pipelines/experiments/hard-contact/nodal_ablation.sh [HAIRS ...]     1000, 2000, 4000 hairs (all of them)
-#   OUT=out/nodal     runs;  TABLE=$OUT/ablation.md  the table: rows that are run again are replaced
-#   JOBS=1            threads of the steps;  STEPS=n  fewer steps
-#   SCENE=FILE.yaml   another scene, after STEPS steps
+#   nodal_ablation.sh [HAIRS ...]    1000, 2000, 4000 hairs (all of them)
+#   OUT=out/nodal                    runs;  TABLE=$OUT/ablation.md  the table: rows that are run again are replaced
+#   JOBS=1                           threads of the steps;  STEPS=n  fewer steps
+#   SCENE=FILE.yaml                  another scene, after STEPS steps
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 bin=${BIN:-bin} out=${OUT:-out/nodal} jobs=${JOBS:-1} bench=${BENCH:-build/gcc/bench/bench_nodal}
@@ -28,7 +28,7 @@ head_of_table() {
     cat <<'H'
 # Hard contact: one linear problem by several solvers
 
-Made by `TABLE=pipelines/experiments/hard-contact/nodal-ablation.md pipelines/experiments/hard-contact/nodal_ablation.sh`: hair on a ball that rotates
+Made by `nodal_ablation.sh`: hair on a ball that rotates
 (`tests/bench/hair.yaml`), the first linearisation of the step after 60, 45 and 35 of them. Until the residual is below 0.01 mm:
 iterations, visits of contacts, seconds of projections, seconds of all with the linear solutions. Then the residual after 25
 iterations; ns a visit, loops over nodes and contacts that sleep counted in; what is left of Coulomb's law at the end. Processor

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""One row of the tables of pipelines/experiments/hard-contact/nodal.sh, of a run whose reports and table are RUN.jsonl and RUN.csv.  VERDICT: "clean", or how
+"""One row of the tables of nodal.sh, of a run whose reports and table are RUN.jsonl and RUN.csv.  VERDICT: "clean", or how
 the run ended.
 
-    pipelines/experiments/hard-contact/nodal_outcome.py [--short] NAME SCENE RUN VERDICT [STEPS]
+    nodal_outcome.py [--short] NAME SCENE RUN VERDICT [STEPS]
         outcome, its rule and whether it is kept, steps, seconds, contacts, iterations, refused steps; --short: without a rule.
         A run of fewer than STEPS steps is cut: its end is not the one that the rule is about
-    pipelines/experiments/hard-contact/nodal_outcome.py --side NAME SCENE RUN VERDICT
+    nodal_outcome.py --side NAME SCENE RUN VERDICT
         speed, creep, gap, penetration, iterations, seconds, memory, refused steps
 
 Status 1: the rule is not kept, or the verdict is not the one expected."""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the scenes of pipelines/experiments/hard-contact/nodal.sh whose places have to be computed: card house, capstan, rope.
+"""Writes the scenes of nodal.sh whose places have to be computed: card house, capstan, rope.
 
-    pipelines/experiments/hard-contact/nodal_scenes.py FOLDER        card-house.yaml, capstan.yaml, rope.yaml there
+    nodal_scenes.py FOLDER    card-house.yaml, capstan.yaml, rope.yaml there
 """
 import math, os, sys
 
@@ -35,7 +35,7 @@ def card_house(storeys=3, lean=math.radians(20), length=0.2, width=0.1, xi=1e-3,
         f"  {n + ':':9} {{generate: {{cloth: {{size: [{length:g}, {width:g}], cells: [8, 4]}}}}, material: card, shell: {{thickness: 0.1 mm}},"
         f" contact-thickness: {1000 * xi:g} mm, rotate: {{axis: [0, 0, 1], angle: {a:g} deg}}, translate: [{x:.6f}, {h:.6f}, 0]}}"
         for n, x, h, a in out)
-    return f"""# A house of fifteen cards that lean by 20 degrees, storeys of 3, 2 and 1 pairs; made by pipelines/experiments/hard-contact/nodal_scenes.py.  A rigid
+    return f"""# A house of fifteen cards that lean by 20 degrees, storeys of 3, 2 and 1 pairs; made by nodal_scenes.py.  A rigid
 # pair stands where mu is at least tan(20 degrees)/2 = 0.182: at 0.6 the house stands, at 0.2 it comes down.
 abut: 1
 solver: nodal
@@ -66,7 +66,7 @@ def capstan(edges=12, radius=0.1):
     rows += [(r, -step * k, 0) for k in (1, 2, 3, 4, 5, 6)]
     last = len(rows) - 1
     segs = ", ".join(f"[{i}, {i + 1}]" for i in range(last))
-    return f"""# A rope over half a cylinder, pulled at both ends; made by pipelines/experiments/hard-contact/nodal_scenes.py.  It slides where the forces differ by
+    return f"""# A rope over half a cylinder, pulled at both ends; made by nodal_scenes.py.  It slides where the forces differ by
 # more than a factor of about exp(mu pi): 2.57 at mu 0.3.
 abut: 1
 solver: nodal
@@ -119,7 +119,7 @@ def rope(radius=0.05):
         f" rotate: {{axis: [1, 0, 0], angle: 90 deg}}, translate: [{cx:.6f}, {cy:.6f}, 0], contact-thickness: {1000 * xi:g} mm}}"
         for i, (cx, cy, _) in enumerate(centres))
     return f"""# A rope over, under and over three cylinders, a heavy block at one end and a light weight at the other; made by
-# pipelines/experiments/hard-contact/nodal_scenes.py.  Three half circles hold a ratio of exp(3 pi mu): 111 at mu 0.5, 6.6 at mu 0.2.  The forces differ
+# nodal_scenes.py.  Three half circles hold a ratio of exp(3 pi mu): 111 at mu 0.5, 6.6 at mu 0.2.  The forces differ
 # by a factor of 25: the rope locks at 0.5 and runs off at 0.2.
 abut: 1
 solver: nodal

@@ -2,9 +2,9 @@
 # Linear problems of hard contact of whole scenes by three solvers, beside the seconds that were published for scenes of the same
 # kind (Daviet 2020, Table 1): mean over sampled steps of iterations and processor time until 0.01 mm (tests/bench/bench_nodal.c).
 #
-#   pipelines/experiments/hard-contact/nodal_solvers.sh [NAME ...]   belt, cards-0.2, cards-0.6, drag, box-and-cone (all of them)
-#   OUT=out/nodal     runs;  TABLE=$OUT/solvers.md  the table: rows of other scenes stay
-#   JOBS=1            threads of the steps;  STEPS=n  shorter runs
+#   nodal_solvers.sh [NAME ...]    belt, cards-0.2, cards-0.6, drag, box-and-cone (all of them)
+#   OUT=out/nodal                  runs;  TABLE=$OUT/solvers.md  the table: rows of other scenes stay
+#   JOBS=1                         threads of the steps;  STEPS=n  shorter runs
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 bin=${BIN:-bin} out=${OUT:-out/nodal} jobs=${JOBS:-1} bench=${BENCH:-build/gcc/bench/bench_nodal}
@@ -28,7 +28,7 @@ head_of_table() {
     cat <<'H'
 # Hard contact: linear problems of five scenes by three solvers
 
-Made by `TABLE=pipelines/experiments/hard-contact/nodal-solvers.md pipelines/experiments/hard-contact/nodal_solvers.sh`: the first linearisation of five steps, evenly
+Made by `nodal_solvers.sh`: the first linearisation of five steps, evenly
 spread over a run, each from the velocities without contact and no impulses until the residual is below 0.01 mm, or 1000
 iterations (`tests/bench/bench_nodal.c`). Means: contacts; milliseconds of processor time of one thread, and beside them those of
 the factor of A + W, which they do not include; iterations; in how many of the five 0.01 mm was reached. Copies take contacts of

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # bats file_tags=experiment
-# pipelines/experiments/high-order/high-order-error.sh: errors of tets of order 1 to 4 fall as they must; runs that are there are not made again.
+# high-order-error.sh: errors of tets of order 1 to 4 fall as they must; runs that are there are not made again.
 load ../../../tests/tools/helpers
 
 errors() { OUT=$TMP/out RESULTS=$TMP/results BIN=$BIN "$ROOT/pipelines/experiments/high-order/high-order-error.sh" "$@"; }

@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # Error against unknowns and against seconds of tets of order 1 to 4: a table, rates, curves.
 #
-#   pipelines/experiments/high-order/high-order-error.sh [CASE ...]   beam, twist (with contact of a body with itself), hertz (a ball between plates),
-#                                              ball (its shape); all of them
-#   UNKNOWNS=8000       largest system of a run; the reference of a case has at least twice as many as its largest run
-#   BUDGET=300          seconds of processor time for each run: where they do not suffice, its row says how far it came
-#   SEGMENTS=6          twist: divisions of a coarse cell that contact sees; meshes have 1 to that many cells for it
-#   DEPTH=0.01          hertz: how far a plate presses, m; another one wants RESULTS of its own
-#   RESULTS=out/high-order-error/results   .tsv, .md and .svg; runs that the .tsv has are not made again, unless FRESH=1
-#   OUT=out/high-order-error               scenes, reports, messages
+#   high-order-error.sh [CASE ...]          beam, twist (with contact of a body with itself), hertz (a ball between plates), ball
+#                                           (its shape); all of them
+#   UNKNOWNS=8000                           largest system of a run; the reference of a case has at least twice as many as its
+#                                           largest run
+#   BUDGET=300                              seconds of processor time for each run: where they do not suffice, its row says how
+#                                           far it came
+#   SEGMENTS=6                              twist: divisions of a coarse cell that contact sees; meshes have 1 to that many cells
+#                                           for it
+#   DEPTH=0.01                              hertz: how far a plate presses, m; another one wants RESULTS of its own
+#   RESULTS=out/high-order-error/results    .tsv, .md and .svg; runs that the .tsv has are not made again, unless FRESH=1
+#   OUT=out/high-order-error                scenes, reports, messages
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 bin=${BIN:-bin} out=${OUT:-out/high-order-error} budget=${BUDGET:-300} unknowns=${UNKNOWNS:-8000} python=${PYTHON:-/usr/bin/python3}

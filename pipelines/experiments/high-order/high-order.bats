@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The scenes of pipelines/experiments/high-order/high-order.sh: each judged, the small ones to their end.
+# The scenes of high-order.sh: each judged, the small ones to their end.
 load ../../../tests/tools/helpers
 
 HIGH=$ROOT/pipelines/experiments/high-order/scenes

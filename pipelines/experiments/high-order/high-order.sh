@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Runs scenes with tets of order 1 to 4 and writes a table: what is published of each, and what was measured here.
 #
-#   pipelines/experiments/high-order/high-order.sh [NAME ...]       rows of pipelines/experiments/high-order/high-order.tsv whose names begin so, or all ("Beam", "Ball P2")
-#   BUDGET=120                               seconds of processor time for each scene: it is stepped as far as they go
-#   JOBS=1                                   rows at a time, one processor each; more than one: the last rows of the list, which
-#                                            take longest, begin first
-#   TABLE=pipelines/experiments/high-order/high-order.md    rows that are run replace those of the same name; the others stay
-#   REASONS=1                                runs nothing: what the list has published and its reasons into rows as they are
-#   OUT=out/high-order                       surfaces, reports, messages; KEEP=1 leaves the streams there, too
+#   high-order.sh [NAME ...]    rows of high-order.tsv whose names begin so, or all ("Beam", "Ball P2")
+#   BUDGET=120                  seconds of processor time for each scene: it is stepped as far as they go
+#   JOBS=1                      rows at a time, one processor each; more than one: the last rows of the list, which take longest,
+#                               begin first
+#   TABLE=FILE                  (default: high-order.md) rows that are run replace those of the same name; the others stay
+#   REASONS=1                   runs nothing: what the list has published and its reasons into rows as they are
+#   OUT=out/high-order          surfaces, reports, messages; KEEP=1 leaves the streams there, too
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 bin=${BIN:-bin} out=${OUT:-out/high-order} budget=${BUDGET:-120} table=${TABLE:-pipelines/experiments/high-order/high-order.md}
@@ -72,7 +72,7 @@ head_of_table() {
     cat <<'H'
 # Tets of order 1 to 4
 
-Made by `pipelines/experiments/high-order/high-order.sh` from the list in `pipelines/experiments/high-order/high-order.tsv`: the scenes of Ferguson et al. 2023 (high-order
+Made by `high-order.sh` from the list in `high-order.tsv`: the scenes of Ferguson et al. 2023 (high-order
 incremental potential contact) with generated meshes (`pipelines/experiments/high-order/scenes/`). Each runs through `mesh-prep | step -j 1 |
 ccd-check` for the processor time given to it (`BUDGET`). A scene that was cut short has run its start only.
 

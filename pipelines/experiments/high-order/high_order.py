@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""pipelines/experiments/high-order/high_order.py NAME STREAM: in a few words, what became of a scene of pipelines/experiments/high-order/high-order.sh; NAME begins with its kind."""
+"""high_order.py NAME STREAM: in a few words, what became of a scene of high-order.sh; NAME begins with its kind."""
 import os
 import sys
 

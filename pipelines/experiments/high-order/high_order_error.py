@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""The cases of pipelines/experiments/high-order/high-order-error.sh, whose solutions or references are known.
+"""The cases of high-order-error.sh, whose solutions or references are known.
 
-    high_order_error.py runs CASE UNKNOWNS          lines "order cells unknowns", the reference last: "order cells unknowns reference"
+    high_order_error.py runs CASE UNKNOWNS          lines "order cells unknowns", the reference last: "order cells unknowns
+                                                    reference"
     high_order_error.py scene CASE ORDER CELLS DIR  writes DIR/CASE.msh where the case has one; the scene to standard output
-    high_order_error.py measure CASE STREAM REPORT  the two figures of the case; triangles that may touch, Newton iterations, seconds
+    high_order_error.py measure CASE STREAM REPORT  the two figures of the case; triangles that may touch, Newton iterations,
+                                                    seconds
 """
 import itertools
 import json

@@ -140,7 +140,7 @@ def section(case, finest, runs):
 
 HEAD = """# Error of tets of order 1 to 4 against their cost
 
-Made by `UNKNOWNS=%s BUDGET=%s pipelines/experiments/high-order/high-order-error.sh`, which keeps the runs in the .tsv beside this table. Seconds are processor
+Made by `UNKNOWNS=%s BUDGET=%s high-order-error.sh`, which keeps the runs in the .tsv beside this table. Seconds are processor
 time of one thread. The reference has at least twice as many unknowns as any row; what it is off by itself follows from the rate of
 its order. Costs between two meshes are interpolated; "<=": the coarsest mesh has a smaller error, "-": no mesh has. *Clean*: `ccd-check` found no
 collision in any frame or on the path between two, judged exactly, and no tet whose Jacobian determinant is not positive.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""pipelines/experiments/high-order/thread.py BOLT.obj NUT.obj: a bolt with a thread, closed, and the threaded inside of a nut around it, in metres.
+"""thread.py BOLT.obj NUT.obj: a bolt with a thread, closed, and the threaded inside of a nut around it, in metres.
 
 At the angle a and the height y the bolt has the radius R + D cos(a + 2 pi y / P), the nut the same and a clearance.  Rows of vertices
 follow the helices a + 2 pi y / P = const.  Triangles of the bolt are outward, those of the nut towards the axis.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # bats file_tags=experiment
-# Relative error over iterations of fast mass-springs: pipelines/experiments/local-global/local-global.sh.
+# Relative error over iterations of fast mass-springs: local-global.sh.
 load ../../../tests/tools/helpers
 
 @test "more local/global iterations come nearer to the converged solution" {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A curtain of springs, solved by fast mass-springs with 1 to 1000 iterations a step: how far each is from the converged solution after
 # 10 and FRAMES steps, and what a step costs on one thread.  A table (TSV) on standard output; the streams stay in OUT.
-#     CELLS=20 FRAMES=30 pipelines/experiments/local-global/local-global.sh
+#     CELLS=20 FRAMES=30 local-global.sh
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 bin=${BIN:-bin} out=${OUT:-out/local-global} frames=${FRAMES:-30} cells=${CELLS:-20} python=${PYTHON:-/usr/bin/python3}

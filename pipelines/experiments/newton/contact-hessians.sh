@@ -2,7 +2,7 @@
 # Barrier laws, Hessians of contacts and filters on small scenes of tests/corpus.tsv, at the tolerances of the scenes, with and
 # without look-ahead: Newton iterations, processor time, the smallest gap, the verdict of ccd-check.  A table (TSV) on standard
 # output.
-#     SCENES="drop squeeze" pipelines/experiments/newton/contact-hessians.sh >pipelines/experiments/newton/contact-hessians.tsv
+#     SCENES="drop squeeze" contact-hessians.sh > TABLE.tsv
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 bin=${BIN:-bin} out=${OUT:-out/contact-hessians} python=${PYTHON:-/usr/bin/python3}

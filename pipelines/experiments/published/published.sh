@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Runs the scenes of the literature and writes a table: what is published of each, and what was measured here.
 #
-#   pipelines/experiments/published/published.sh [NAME ...]       rows of pipelines/experiments/published/published.tsv whose names begin so, or all ("S1", "U4 spike")
-#   BUDGET=600                              seconds of processor time for each scene: it is stepped as far as they go
-#   TABLE=pipelines/experiments/published/published.md    rows that are run replace those of the same name; the others stay
-#   OUT=out/published                       reports and messages; KEEP=1 leaves the streams there, too
-#   RESUME=1                                runs whose streams are in OUT go on to BUDGET seconds in all; streams stay there
-#   AGAIN=1                                 makes rows of the runs that KEEP=1 has left in OUT
-#   REASONS=1                               runs nothing: what the list has published, its conditions and reasons into rows as they
-#                                           are, whose numbers stay (a condition that asks for others wants a run)
+#   published.sh [NAME ...]    rows of published.tsv whose names begin so, or all ("S1", "U4 spike")
+#   BUDGET=600                 seconds of processor time for each scene: it is stepped as far as they go
+#   TABLE=FILE                 (default: published.md) rows that are run replace those of the same name; the others stay
+#   OUT=out/published          reports and messages; KEEP=1 leaves the streams there, too
+#   RESUME=1                   runs whose streams are in OUT go on to BUDGET seconds in all; streams stay there
+#   AGAIN=1                    makes rows of the runs that KEEP=1 has left in OUT
+#   REASONS=1                  runs nothing: what the list has published, its conditions and reasons into rows as they are, whose
+#                              numbers stay (a condition that asks for others wants a run)
 # A line of the list: name, arguments of mesh-prep [-- of step], what is published of the mesh, contacts, iterations, seconds, the
 # outcome; the condition of it (pipelines/experiments/bin/outcome.py), and why ours is another.
 # Scenes whose file or data (ABUT_DATA) is not there are skipped by name.
@@ -91,7 +91,7 @@ head_of_table() {
     cat <<'H'
 # Scenes of the literature
 
-Made by `pipelines/experiments/published/published.sh` from the list in `pipelines/experiments/published/published.tsv`: the scenes of Li 2020 (dissertation) with generated
+Made by `published.sh` from the list in `published.tsv`: the scenes of Li 2020 (dissertation) with generated
 meshes (`scenes/`; "its mesh": the script and mesh of its public release). Each runs through `mesh-prep | step -j 1 |
 ccd-check` for the processor time given to it (`BUDGET`). A scene that was cut short has run its start only, so its means are not
 those of the whole.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # bats file_tags=experiment
-# The experiments of pipelines/experiments/quasi-newton/quasi-newton.sh that are short: a brush with and without the barrier, fibres; the table that they leave.
+# The experiments of quasi-newton.sh that are short: a brush with and without the barrier, fibres; the table that they leave.
 load ../../../tests/tools/helpers
 
 @test "experiments write rows, keep those of others, and the page and the curves made of them" {

@@ -1,4 +1,4 @@
-"""Scenes, runs and measures of pipelines/experiments/quasi-newton/quasi-newton.sh.  Objectives are computed here again, from positions alone.
+"""Scenes, runs and measures of quasi-newton.sh.  Objectives are computed here again, from positions alone.
 
 A row is experiment, case, measure, value, other: what another implementation of the same scene has, or the source says; - where
 it says nothing."""

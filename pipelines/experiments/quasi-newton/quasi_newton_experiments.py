@@ -1,4 +1,4 @@
-"""The experiments of pipelines/experiments/quasi-newton/quasi-newton.sh: Q1 to Q3 curtains, Q4 and Q5 contact, Q6 to Q9 materials, Q10 and Q11 initial
+"""The experiments of quasi-newton.sh: Q1 to Q3 curtains, Q4 and Q5 contact, Q6 to Q9 materials, Q10 and Q11 initial
 matrices, Q12 fibres, Q13 tearing, Q14 contact."""
 import re
 

@@ -1,4 +1,4 @@
-"""Markdown and curves of the table of pipelines/experiments/quasi-newton/quasi-newton.sh."""
+"""Markdown and curves of the table of quasi-newton.sh."""
 import re
 
 TITLES = {
@@ -15,7 +15,7 @@ TITLES = {
 def page(table, name):
     """One table for each experiment: cases down, measures across; `other` beside the value where there is one."""
     out = ["# Quasi-Newton and projective dynamics", "",
-           f"Made by `pipelines/experiments/quasi-newton/quasi-newton.sh` of [{name}.tsv]({name}.tsv); curves: [{name}.svg]({name}.svg).",
+           f"Made by `quasi-newton.sh` of [{name}.tsv]({name}.tsv); curves: [{name}.svg]({name}.svg).",
            "In brackets: what another implementation of the same scene has, or what is promised. What the numbers say:",
            "[experiments](README.md).", ""]
     for experiment, title in TITLES.items():

@@ -2,12 +2,15 @@
 # Runs the scene scripts of the public IPC code and writes a table of them.  The scripts are not part of this project: they
 # are looked for under ${ABUT_DATA:-../shared/data}/ipc/input.
 #
-#   pipelines/experiments/scene-scripts/scenes.sh [NAME|FILE ...]     all scripts, or those given: 10_tetTet, or a path
-#   BUDGET=60                               seconds of processor time for each scene: it is stepped as far as they go
-#   OUT=out/scenes                          table, streams' reports and messages; KEEP=1 leaves the streams there, too
-#   RESUME=1                                runs whose streams are in OUT go on to BUDGET seconds in all; streams stay there
-#   INTO=pipelines/experiments/scene-scripts/scenes.md        puts the rows into that table instead, each in place of the one of its scene
-#   REASONS=1                               runs nothing: what is published and reasons of deviations into the rows of INTO
+#   pipelines/experiments/scene-scripts/scenes.sh [NAME|FILE ...]    all scripts, or those given: 10_tetTet, or a path
+#   BUDGET=60                                       seconds of processor time for each scene: it is stepped as far as they go
+#   OUT=out/scenes                                  table, streams' reports and messages; KEEP=1 leaves the streams there, too
+#   RESUME=1                                        runs whose streams are in OUT go on to BUDGET seconds in all; streams stay
+#                                                   there
+#   INTO=FILE                                       (default: scenes.md) puts the rows into that table instead, each in place of
+#                                                   the one of its scene
+#   REASONS=1                                       runs nothing: what is published and reasons of deviations into the rows of
+#                                                   INTO
 set -euo pipefail
 for a; do [[ $a != *.txt ]] || a=$(realpath "$a"); set -- "$@" "$a"; shift; done
 into=${INTO:+$(realpath "$INTO")}
@@ -33,8 +36,8 @@ declare -A published=([2_spherePoints]='6.6; 182' [2_matKnives]='5.5; 472' [13_d
     [17_pinCushionBall]='9.5; 496' [19_golfBall]='9.3; 4K' [1_squeezeOut]='42.5; 277K' [8_rollerBall]='58.6; 5.6K'
     [7_masonryArch]='5.7; 118')
 # where iterations or contacts are beyond half or twice the published ones: why
-roller=$'our rules of the search save half of them, the rest is unexplained: row *S10 ball roller, its mesh* of [published.md](published.md)'
-declare -A reason=([13_dolphinFunnel]='its tip is let go where it leaves the funnel: row *S3* of [published.md](published.md)'
+roller=$'our rules of the search save half of them, the rest is unexplained: row *S10 ball roller, its mesh* of [published.md](../published/published.md)'
+declare -A reason=([13_dolphinFunnel]='its tip is let go where it leaves the funnel: row *S3* of [published.md](../published/published.md)'
     [19_golfBall]='a mesh of a quarter of the tets' [1_squeezeOut]='its first steps alone' [8_rollerBall]=$roller)
 # what is set, one a line: meshes that the copy of the release lacks, and where what stands in for them is
 declare -A chosen=([19_golfBall]='objects.sphere19K-1.mesh=input/tetMeshes/sphere5K.msh'
@@ -103,7 +106,7 @@ fi
     cat <<'H'
 # Scene scripts of the public IPC code
 
-Made by `pipelines/experiments/scene-scripts/scenes.sh`: every script runs through `mesh-prep --ipc-script | step -j 1 | ccd-check` for as many of its steps as
+Made by `scenes.sh`: every script runs through `mesh-prep --ipc-script | step -j 1 | ccd-check` for as many of its steps as
 fit in the processor time given (`BUDGET`, default 60 s for each scene). `INTO=pipelines/experiments/scene-scripts/scenes.md BUDGET=600
 pipelines/experiments/scene-scripts/scenes.sh 17_pinCushionBall` runs one row again and replaces it.
 
@@ -113,7 +116,7 @@ pipelines/experiments/scene-scripts/scenes.sh 17_pinCushionBall` runs one row ag
 - *Deviation*: where iterations or contacts are beyond half or twice the published ones: the reason, or "unexplained".
 - *Clean*: `ccd-check` found no collision in any frame or on the path between two, judged exactly, and no inverted element of a
   material that promises none.
-- *Assumed*: a value that is neither in a script nor in a publication ([formats/IPC.md](../../formats/IPC.md)); `mesh-prep` names the
+- *Assumed*: a value that is neither in a script nor in a publication ([formats/IPC.md](../../../formats/IPC.md)); `mesh-prep` names the
   key that changes it.
 - *With --set*: another mesh of the release replaces one that the copy of the release lacked: such a row says that the commands
   run, not what the published scene does.

@@ -2,12 +2,13 @@
 # Contact as linearised inequalities beside the barrier: the same scenes by sequential quadratic programs, by one quadratic a step,
 # and by Newton's method with the barrier.  What becomes of each run is what `ccd-check` says of it, and why step stopped.
 #
-#   pipelines/experiments/sqp/sqp.sh [SCENE ...]     rows of scenes whose names begin so (all of them)
-#   H="0.01" OFFSET="1e-3"           time steps, s; offsets, m: every pair of them is a row of each scene
-#   COLUMNS="newton sqp-gap ..."     solvers and forms; SET=both: the active set
-#   SECONDS_EACH=1                   simulated seconds of a unit scene;  STEPS=n: that many steps at most (for tests)
-#   BUDGET=60                        seconds of processor time for a run: it stops there, and its cell says after how many steps
-#   OUT=out/sqp  TABLE=$OUT/table.md  RESULTS=$OUT/results.tsv    runs that are made again replace their lines; the others stay
+#   sqp.sh [SCENE ...]              rows of scenes whose names begin so (all of them)
+#   H="0.01" OFFSET="1e-3"          time steps, s; offsets, m: every pair of them is a row of each scene
+#   COLUMNS="newton sqp-gap ..."    solvers and forms; SET=both: the active set
+#   SECONDS_EACH=1                  simulated seconds of a unit scene;  STEPS=n: that many steps at most (for tests)
+#   BUDGET=60                       seconds of processor time for a run: it stops there, and its cell says after how many steps
+#   OUT=out/sqp                     TABLE=$OUT/table.md  RESULTS=$OUT/results.tsv    runs that are made again replace their lines;
+#                                   the others stay
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 bin=${BIN:-bin} out=${OUT:-out/sqp} budget=${BUDGET:-60} set=${SET:-both} seconds=${SECONDS_EACH:-1}

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What became of a run of pipelines/experiments/sqp/sqp.sh, and the table of all of them.
+"""What became of a run of sqp.sh, and the table of all of them.
 
-    pipelines/experiments/sqp/sqp_outcome.py line SCENE H OFFSET COLUMN STEPS STATUS VERDICT RUN
+    sqp_outcome.py line SCENE H OFFSET COLUMN STEPS STATUS VERDICT RUN
         one line: scene, h, offset, column, outcome, at step, steps made, steps, iterations a step, seconds a step.  STATUS of step,
         VERDICT of ccd-check on what was written (0: no collision); RUN.jsonl, RUN.log: report and messages
-    pipelines/experiments/sqp/sqp_outcome.py table RESULTS NEW
+    sqp_outcome.py table RESULTS NEW
         lines of NEW replace those of RESULTS; the table on standard output"""
 import json, os, re, sys
 
@@ -13,10 +13,10 @@ WHY = (("exclude each other", "infeasible"), ("quadratic program of", "program u
 COLUMNS = ["newton", "sqp-gap", "sqp-volume", "sqp-impact", "qp-gap", "qp-volume", "qp-impact"]
 HEAD = """# Linearised inequalities beside the barrier
 
-Made by `H="0.025 0.01" OFFSET=1e-3 RESULTS=pipelines/experiments/sqp/sqp.tsv TABLE=pipelines/experiments/sqp/sqp.md pipelines/experiments/sqp/sqp.sh`, with other
+Made by `sqp.sh`, with other
 `H` and `OFFSET` for some scenes, and `H=0.04 BUDGET=15` for the mat; an empty cell was not run, and the barrier has no offset.
 `sqp`: a quadratic program with the objective and the inequalities of each iterate; `qp`: one fixed quadratic a step.
-`gap`, `volume`, `impact`: what a pair may not do ([keys](../../formats/SCENE.md#linearised-inequalities)). `newton`: the barrier.
+`gap`, `volume`, `impact`: what a pair may not do ([keys](../../../formats/SCENE.md#linearised-inequalities)). `newton`: the barrier.
 A cell has the outcome, iterations a step (quadratic programs, or Newton's), and ms of processor time a step.
 
 - *converged*: all steps were made, and `ccd-check` found no collision in any frame or between two.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Small scenes against closed forms, each judged by ccd-check (pipelines/experiments/truth/truth.py).
+# Small scenes against closed forms, each judged by ccd-check (truth.py).
 load ../../../tests/tools/helpers
 
 truth() { BIN=$BIN OUT=$TMP/out TABLE=$TMP/table.md /usr/bin/python3 "$ROOT/pipelines/experiments/truth/truth.py" "$@"; }

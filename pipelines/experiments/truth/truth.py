@@ -1,7 +1,8 @@
 """Small scenes against closed forms: a table of what was expected and what came out; status 1 where one is off by more than said.
 
-    pipelines/experiments/truth/truth.py [stop|roll|torsion|column|catenary|eps_v|dhat|order|silo ...]     all of them
-    TABLE=out/truth/table.md    the table (pipelines/experiments/bin/tables truth: pipelines/experiments/truth/truth.md);  OUT=out/truth: scenes and frames
+    truth.py [stop|roll|torsion|column|catenary|eps_v|dhat|order|silo ...]    all of them
+    TABLE=out/truth/table.md                        the table (pipelines/experiments/bin/tables truth: truth.md);  OUT=out/truth:
+                                                    scenes and frames
 Every trajectory passes through ccd-check.
 """
 import csv, json, math, os, subprocess, sys
@@ -13,7 +14,7 @@ import abut_stream
 BIN, OUT = os.environ.get("BIN", "bin"), os.environ.get("OUT", "out/truth")
 HEAD = """# Small scenes against closed forms
 
-Made by `pipelines/experiments/bin/tables truth` (`pipelines/experiments/truth/truth.py`), which fails where a number is off by more than the part in the last column,
+Made by `tables truth` (`truth.py`), which fails where a number is off by more than the part in the last column,
 or, of an interval (`0 to 1`), outside of it.
 Every trajectory passed `ccd-check`.
 
