@@ -164,8 +164,7 @@ int main(int argc, char **argv)
     } else if (!rc) {
         if (o.single || all_meshes(&cli))
             rc = abut_judge_meshes(&v, cli.args, cli.nargs, o.single || v.path == ABUT_PATH_NONE, &err);
-        else
-            rc = run_stream(&v, &o, &err);
+        else rc = run_stream(&v, &o, &err);
         if (!rc) rc = abut_verdict_end(&v, &err);
         no = v.collisions > 0;
     }

@@ -1,6 +1,7 @@
 /* decompose: cuts the tetrahedra of each MODEL into connected parts along few faces; frames pass through.
  *
  * Adds part/element (i32 [nt], the part of each tet) and part/count (i32) to the MODEL; by nodes part/node (i32 [nv]), too. */
+#include "base/arena.h"
 #include "base/words.h"
 #include "graph/graph.h"
 #include "model/tets.h"
@@ -129,8 +130,7 @@ static abut_status cut(const request *r, const abut_model *m, const double *weig
     }
     for (size_t t = 0; t < nt && !rc; t++) part[o->number[t]] = of[t];
     abut_reordered_free(&o);
-    free(of);
-    free(w);
+    ABUT_FREE(of, w);
     return rc;
 }
 
@@ -158,9 +158,7 @@ static abut_status decompose(abut_stream *st, const request *r, abut_err *err)
     if (!rc) rc = put_parts(st, "part/element", part, m.nt, err);
     if (!r->how.by_nodes) abut_arrays_remove(&st->model_set, "part/node");
     if (!rc && r->how.by_nodes) rc = put_parts(st, "part/node", node, m.nv, err);
-    free(part);
-    free(node);
-    free(weight);
+    ABUT_FREE(part, node, weight);
     return rc;
 }
 

@@ -70,10 +70,8 @@ static abut_status work(run *r, const options *o, abut_cli *cli, abut_err *err)
     abut_status rc = abut_stream_open(&r->s, cli, prov, err);
     if (!rc) rc = abut_last_read(&r->now, &r->s, -1, err);
     if (rc) return rc;
-    if (r->now.head.phase == ABUT_PENDING)
-        rc = decide(r, o, cli, err);
-    else
-        abut_cli_say(cli, "no step is pending; nothing to refresh");
+    if (r->now.head.phase == ABUT_PENDING) rc = decide(r, o, cli, err);
+    else abut_cli_say(cli, "no step is pending; nothing to refresh");
     return rc ? rc : abut_stream_close(&r->s, err);
 }
 
@@ -107,8 +105,7 @@ int main(int argc, char **argv)
                    "[FILE]", opts, ABUT_CLI_IN | ABUT_CLI_OUT);
     run r = { 0 };
     abut_err err = { 0 };
-    if (!check(&o, &err) && work(&r, &o, &cli, &err) == ABUT_OK)
-        err = (abut_err){ 0 };
+    if (!check(&o, &err) && work(&r, &o, &cli, &err) == ABUT_OK) err = (abut_err){ 0 };
     abut_stepper_clear(&r.stepper);
     abut_last_clear(&r.now);
     abut_arrays_clear(&r.next);

@@ -275,10 +275,7 @@ static abut_status write_stream(prep *p, abut_err *err)
 }
 
 /* Without -o a terminal has no stream, but may have text. */
-static FILE *text_out(const prep *p)
-{
-    return p->cli.out ? p->cli.out : stderr;
-}
+static FILE *text_out(const prep *p) { return p->cli.out ? p->cli.out : stderr; }
 
 /* The scene as it was understood is not needed for this: a value that is missing may be seen in the text. */
 static abut_status write_scene(prep *p, abut_err *err)

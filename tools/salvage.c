@@ -35,10 +35,8 @@ static void say(const salvage *v, abut_cut cut, unsigned long long at, const cha
     if (!cut && cli->quiet) return;
     if (cut == ABUT_CUT_ENDS)
         fprintf(stderr, "%s: %s ends after %llu byte%s without an end mark", cli->tool, cli->in_name, at, abut_s(at));
-    else if (cut == ABUT_CUT_DAMAGED)
-        fprintf(stderr, "%s: %s", cli->tool, why);
-    else
-        fprintf(stderr, "%s: %s is whole", cli->tool, cli->in_name);
+    else if (cut == ABUT_CUT_DAMAGED) fprintf(stderr, "%s: %s", cli->tool, why);
+    else fprintf(stderr, "%s: %s is whole", cli->tool, cli->in_name);
     fprintf(stderr, ": %lld whole frame%s, the last one step %lld (%.9g s)%s\n", v->frames, v->frames == 1 ? "" : "s",
             (long long)v->last.step, v->last.time, v->last.phase == ABUT_PENDING ? ", PENDING" : "");
 }

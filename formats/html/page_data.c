@@ -31,10 +31,7 @@ typedef struct block_counts {
 } block_counts;
 
 /* Begins a list; its first number is stored itself. */
-static void block_restart(block *b)
-{
-    b->before = 0;
-}
+static void block_restart(block *b) { b->before = 0; }
 
 /* Puts v as its difference from the number before. */
 static void block_put(block *b, uint32_t v)
@@ -549,10 +546,7 @@ abut_status abut_page_data_frame(abut_page_data *d, const abut_shot *s, abut_pag
     extern const char abut_asset_##label[], abut_asset_##label##_end[];
 ASSETS(EMBED)
 
-static void put(FILE *f, const char *begin, const char *end)
-{
-    fwrite(begin, 1, (size_t)(end - begin), f);
-}
+static void put(FILE *f, const char *begin, const char *end) { fwrite(begin, 1, (size_t)(end - begin), f); }
 
 void abut_page_begin(FILE *f)
 {

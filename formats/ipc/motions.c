@@ -17,10 +17,7 @@ static abut_status fail(const abut_ipc_script *s, abut_err *err, const char *why
 
 /* ---- what is there ---- */
 
-static int is_shape(const abut_tree *o)
-{
-    return !abut_tree_find(o, "half-space") && !abut_tree_find(o, "fit");
-}
+static int is_shape(const abut_tree *o) { return !abut_tree_find(o, "half-space") && !abut_tree_find(o, "fit"); }
 
 /* Obstacle i of the shapes; NULL: there are fewer. */
 static abut_tree *obstacle(const abut_ipc_script *s, int i)

@@ -60,10 +60,7 @@ static void remark(abut_ipc_script *s, const char **list, const char *between, c
     *list = more;
 }
 
-void abut_ipc_assume(abut_ipc_script *s, const char *text)
-{
-    remark(s, &s->notes.assumed, "\n", text);
-}
+void abut_ipc_assume(abut_ipc_script *s, const char *text) { remark(s, &s->notes.assumed, "\n", text); }
 
 void abut_ipc_unused(abut_ipc_script *s, const char *command, long line)
 {

@@ -108,10 +108,7 @@ static abut_status velocity(abut_ipc_script *s, shape *sh, int linear, int angul
     return rc || !angular ? rc : abut_ipc_reals(s, what, 3, sh->spin, err);
 }
 
-static int is_number(abut_word w)
-{
-    return w.n && strchr("+-.0123456789", *w.s) != NULL;
-}
+static int is_number(abut_word w) { return w.n && strchr("+-.0123456789", *w.s) != NULL; }
 
 /* Optional numbers before the next keyword: start and end of a window. */
 static abut_status window(abut_ipc_script *s, abut_tree *motion, abut_word *next, abut_err *err)
@@ -228,8 +225,7 @@ abut_status abut_ipc_mesh_obstacle(abut_ipc_script *s, abut_err *err)
     if (!rc) rc = abut_ipc_reals(s, "meshCO: scale, stiffness, friction", 3, v, err);
     const abut_word w = rc ? (abut_word){ 0 } : abut_ipc_word(s);
     if (abut_word_is(w, "rotate")) rc = abut_ipc_reals(s, "meshCO: angles", 3, sh.angle, err);
-    else if (w.n && *w.s != '#')
-        rc = abut_scan_expected(&s->scan, "meshCO: ", w, "rotate", err);
+    else if (w.n && *w.s != '#') rc = abut_scan_expected(&s->scan, "meshCO: ", w, "rotate", err);
     if (rc) return rc;
     for (int k = 0; k < 3; k++) sh.scale[k] = v[0];
     s->make.line = (int)s->scan.line;

@@ -24,10 +24,7 @@ static const struct mesh_kind *kind_of(const char *path)
     return NULL;
 }
 
-int abut_mesh_is_file(const char *path)
-{
-    return kind_of(path) != NULL;
-}
+int abut_mesh_is_file(const char *path) { return kind_of(path) != NULL; }
 
 /* name.node and name.ele, whichever of the two was named. */
 static abut_status load_pair(const char *path, abut_mesh *out, abut_err *err)
@@ -52,8 +49,7 @@ static abut_status load_pair(const char *path, abut_mesh *out, abut_err *err)
 abut_status abut_mesh_load(const char *path, abut_mesh *out, abut_err *err)
 {
     const struct mesh_kind *kind = kind_of(path);
-    if (!kind)
-        return abut_fail(err, ABUT_E_FORMAT, "%s: expected a mesh file: " ABUT_MESH_KINDS, path);
+    if (!kind) return abut_fail(err, ABUT_E_FORMAT, "%s: expected a mesh file: " ABUT_MESH_KINDS, path);
     if (!kind->read) return load_pair(path, out, err);
     abut_bytes in = { 0 };
     abut_status rc = abut_bytes_load(path, &in, err);
@@ -131,15 +127,9 @@ static abut_status read_lines(const abut_bytes *in, int is_points, abut_mesh *ou
     return abut_mesh_read_end(rc, in, &m, out, err);
 }
 
-abut_status abut_seg_read(const abut_bytes *in, abut_mesh *out, abut_err *err)
-{
-    return read_lines(in, 0, out, err);
-}
+abut_status abut_seg_read(const abut_bytes *in, abut_mesh *out, abut_err *err) { return read_lines(in, 0, out, err); }
 
-abut_status abut_pt_read(const abut_bytes *in, abut_mesh *out, abut_err *err)
-{
-    return read_lines(in, 1, out, err);
-}
+abut_status abut_pt_read(const abut_bytes *in, abut_mesh *out, abut_err *err) { return read_lines(in, 1, out, err); }
 
 /* ---- TetGen's two files ---- */
 

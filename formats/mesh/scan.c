@@ -92,10 +92,7 @@ abut_status abut_scan_fail(const abut_scan *s, abut_err *err, const char *fmt, .
     return abut_fail(err, ABUT_E_FORMAT, "%s:%ld: %s", s->name, s->line, text);
 }
 
-static int is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
-}
+static int is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
 
 int abut_scan_next_line(abut_scan *s)
 {
@@ -134,10 +131,7 @@ abut_word abut_scan_rest(abut_scan *s)
     return (abut_word){ w, (size_t)(e - w) };
 }
 
-int abut_word_is(abut_word w, const char *text)
-{
-    return strlen(text) == w.n && !memcmp(w.s, text, w.n);
-}
+int abut_word_is(abut_word w, const char *text) { return strlen(text) == w.n && !memcmp(w.s, text, w.n); }
 
 abut_status abut_scan_expected(const abut_scan *s, const char *what, abut_word w, const char *expected, abut_err *err)
 {

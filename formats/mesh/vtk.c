@@ -39,10 +39,7 @@ typedef struct vtk {
     abut_mesh mesh;
 } vtk;
 
-static int is(abut_word w, const char *text)
-{
-    return strlen(text) == w.n && !strncasecmp(w.s, text, w.n);
-}
+static int is(abut_word w, const char *text) { return strlen(text) == w.n && !strncasecmp(w.s, text, w.n); }
 
 /* ---- numbers ---- */
 
@@ -266,13 +263,11 @@ static abut_status head(vtk *v, abut_err *err)
     abut_scan_next_line(&v->s);
     const abut_word form = abut_scan_word(&v->s);
     v->binary = is(form, "BINARY");
-    if (!v->binary && !is(form, "ASCII"))
-        return abut_scan_expected(&v->s, "", form, "ASCII or BINARY", err);
+    if (!v->binary && !is(form, "ASCII")) return abut_scan_expected(&v->s, "", form, "ASCII or BINARY", err);
     v->swap = !ABUT_HOST_BIG_ENDIAN;
     if (!is(abut_scan_token(&v->s), "DATASET")) return abut_scan_fail(&v->s, err, "expected DATASET");
     const abut_word set = abut_scan_word(&v->s);
-    if (!is(set, "UNSTRUCTURED_GRID"))
-        return abut_scan_expected(&v->s, "data set ", set, "UNSTRUCTURED_GRID", err);
+    if (!is(set, "UNSTRUCTURED_GRID")) return abut_scan_expected(&v->s, "data set ", set, "UNSTRUCTURED_GRID", err);
     return ABUT_OK;
 }
 

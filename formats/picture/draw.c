@@ -1,5 +1,6 @@
 #include "formats/picture/draw.h"
 
+#include "base/arena.h"
 #include "formats/result/point_fields.h"
 
 #include <math.h>
@@ -205,13 +206,9 @@ void abut_draw_mesh_clear(abut_draw_mesh *m)
 {
     for (int32_t i = 0; i < m->n; i++) {
         abut_shading_mesh_clear(&m->part[i].skin);
-        free(m->part[i].seg);
-        free(m->part[i].ball);
+        ABUT_FREE(m->part[i].seg, m->part[i].ball);
     }
-    free(m->part);
-    free(m->vertex);
-    free(m->tri);
-    free(m->normal);
+    ABUT_FREE(m->part, m->vertex, m->tri, m->normal);
     *m = (abut_draw_mesh){ 0 };
 }
 

@@ -167,10 +167,7 @@ typedef struct lamp {
     float dir[3], row[3][4];
 } lamp;
 
-static float dot3(const float a[3], const float b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
+static float dot3(const float a[3], const float b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 static void cross3(const float a[3], const float b[3], float c[3])
 {

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE     /* environ */
 #include "formats/picture/image.h"
 
+#include "base/arena.h"
 #include "formats/result/out_file.h"
 #include "formats/stream/state_wire.h"
 
@@ -75,10 +76,7 @@ int abut_image_text_width(const char *text, int scale)
     return n ? (n * ADVANCE - 1) * scale : 0;
 }
 
-int abut_image_text_height(int scale)
-{
-    return ROWS * scale;
-}
+int abut_image_text_height(int scale) { return ROWS * scale; }
 
 void abut_image_text(abut_image *im, int x, int y, int scale, const char *text, const uint8_t rgb[3])
 {
@@ -101,10 +99,7 @@ void abut_image_text(abut_image *im, int x, int y, int scale, const char *text, 
 
 enum { PIXEL = 3, FILTERS = 5, LEVEL = 6 };
 
-static void put_be32(uint8_t *p, uint32_t v)
-{
-    for (int i = 0; i < 4; i++) p[i] = (uint8_t)(v >> (24 - 8 * i));
-}
+static void put_be32(uint8_t *p, uint32_t v) { for (int i = 0; i < 4; i++) p[i] = (uint8_t)(v >> (24 - 8 * i)); }
 
 static void put_chunk(FILE *f, const char *type, const uint8_t *data, size_t n)
 {
@@ -174,9 +169,7 @@ abut_status abut_image_png(const abut_image *im, FILE *f, abut_err *err)
         put_chunk(f, "IDAT", z, nz);
         put_chunk(f, "IEND", NULL, 0);
     }
-    free(filtered);
-    free(trial);
-    free(z);
+    ABUT_FREE(filtered, trial, z);
     return rc;
 }
 
@@ -257,19 +250,13 @@ void abut_gif_free(abut_gif **pg)
     abut_gif *g = *pg;
     if (!g) return;
     abut_image_clear(&g->before);
-    free(g->index);
-    free(g->bins);
-    free(g->order);
-    free(g);
+    ABUT_FREE(g->index, g->bins, g->order, g);
     *pg = NULL;
 }
 
 /* ---- colours ---- */
 
-static int bin_of(const uint8_t *rgb)
-{
-    return (rgb[0] >> 3) << 10 | (rgb[1] >> 3) << 5 | rgb[2] >> 3;
-}
+static int bin_of(const uint8_t *rgb) { return (rgb[0] >> 3) << 10 | (rgb[1] >> 3) << 5 | rgb[2] >> 3; }
 
 static int along(int b, int axis) { return b >> (10 - 5 * axis) & 31; }
 
@@ -458,10 +445,7 @@ abut_status abut_gif_picture(abut_gif *g, const abut_image *im, abut_err *err)
     return ABUT_OK;
 }
 
-void abut_gif_close(abut_gif *g)
-{
-    if (g->n) fputc(0x3b, g->f);
-}
+void abut_gif_close(abut_gif *g) { if (g->n) fputc(0x3b, g->f); }
 
 /* ---- films ---- */
 

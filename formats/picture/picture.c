@@ -1,5 +1,6 @@
 #include "formats/picture/picture.h"
 
+#include "base/arena.h"
 #include "formats/picture/image.h"
 #include "formats/result/object_parts.h"
 #include "formats/result/out_file.h"
@@ -94,10 +95,7 @@ abut_picture_opts abut_picture_defaults(void)
                                 .per_second = NAN, .label = 1 };
 }
 
-int abut_picture_want(const abut_picture_opts *opt)
-{
-    return opt->field ? abut_point_field_want(opt->field) : 0;
-}
+int abut_picture_want(const abut_picture_opts *opt) { return opt->field ? abut_point_field_want(opt->field) : 0; }
 
 abut_status abut_size_parse(const char *text, int *w, int *h, abut_err *err)
 {
@@ -141,12 +139,7 @@ void abut_picture_free(abut_picture **pp)
     abut_image_clear(&p->strip);
     abut_draw_mesh_clear(&p->mesh);
     abut_spool_clear(&p->spool);
-    free(p->node);
-    free(p->record);
-    free(p->plane);
-    free(p->taken);
-    free(p->value);
-    free(p);
+    ABUT_FREE(p->node, p->record, p->plane, p->taken, p->value, p);
     *pp = NULL;
 }
 

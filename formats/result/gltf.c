@@ -13,6 +13,7 @@
  *   animation float: times [n], weights [n * (n - 1)] */
 #include "formats/result/results.h"
 
+#include "base/arena.h"
 #include "formats/result/object_parts.h"
 #include "formats/result/point_fields.h"
 #include "model/naming.h"
@@ -65,10 +66,7 @@ typedef struct sections {
     int times, weights;     /* accessors of the animation */
 } sections;
 
-static size_t mesh_rows(const gltf_mesh *g)
-{
-    return 2 * (size_t)g->skin.nv + (size_t)g->n_loose;
-}
+static size_t mesh_rows(const gltf_mesh *g) { return 2 * (size_t)g->skin.nv + (size_t)g->n_loose; }
 
 /* Bytes of the four views. */
 static void find_sizes(const gltf_doc *d, size_t size[4])
@@ -356,10 +354,7 @@ abut_status abut_gltf_open(const char *path, int keep, abut_gltf **out, abut_err
     return rc;
 }
 
-int abut_gltf_count(const abut_gltf *w)
-{
-    return (int)w->doc.n;
-}
+int abut_gltf_count(const abut_gltf *w) { return (int)w->doc.n; }
 
 /* ---- the first frame: meshes ---- */
 
@@ -726,21 +721,9 @@ void abut_gltf_free(abut_gltf **pw)
     for (int32_t i = 0; i < w->doc.n_mesh; i++) {
         gltf_mesh *g = &w->doc.mesh[i];
         abut_shading_mesh_clear(&g->skin);
-        free(g->loose);
-        free(g->seg);
-        free(g->vert);
-        free(g->skin_morph);
-        free(g->loose_morph);
+        ABUT_FREE(g->loose, g->seg, g->vert, g->skin_morph, g->loose_morph);
     }
-    free(w->doc.mesh);
-    free(w->doc.plane);
-    free(w->doc.time);
-    free(w->base);
-    free(w->now);
-    free(w->vec);
-    free(w->hs_point);
-    free(w->hs_normal);
-    free(w->doc.plane_name);
+    ABUT_FREE(w->doc.mesh, w->doc.plane, w->doc.time, w->base, w->now, w->vec, w->hs_point, w->hs_normal, w->doc.plane_name);
     abut_spool_clear(&w->spool);
     abut_out_drop(&w->out);
     free(w);

@@ -1,5 +1,6 @@
 #include "formats/result/measure.h"
 
+#include "base/arena.h"
 #include "base/par.h"
 #include "energy/barrier.h"
 #include "energy/codim.h"
@@ -49,19 +50,8 @@ void abut_measure_clear(abut_measure *ms)
     abut_collmesh_clear(&ms->cm);
     abut_candidates_clear(&ms->cand);
     abut_pairs_clear(&ms->pairs);
-    free(ms->J);
-    free(ms->stress);
-    free(ms->F);
-    free(ms->sigma);
-    free(ms->strain);
-    free(ms->bend);
-    free(ms->force);
-    free(ms->plane);
-    free(ms->y);
-    free(ms->center);
-    free(ms->velocity);
-    free(ms->mass);
-    free(ms->held);
+    ABUT_FREE(ms->J, ms->stress, ms->F, ms->sigma, ms->strain, ms->bend, ms->force, ms->plane, ms->y, ms->center, ms->velocity,
+              ms->mass, ms->held);
     abut_arena_clear(&ms->scratch);
     *ms = (abut_measure){ 0 };
 }

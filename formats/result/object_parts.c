@@ -1,5 +1,6 @@
 #include "formats/result/object_parts.h"
 
+#include "base/arena.h"
 #include "base/order.h"
 #include "math/vec3.h"
 #include "mesh/surface.h"
@@ -24,10 +25,7 @@ enum { SHAPE_SPRINGS, SHAPE_ELEMENTS, SHAPE_NODES, SHAPE_SUMS };
 
 static void gather_clear(gather *g)
 {
-    free(g->tri);
-    free(g->seg);
-    free(g->point);
-    free(g->shape);
+    ABUT_FREE(g->tri, g->seg, g->point, g->shape);
     *g = (gather){ 0 };
 }
 
@@ -153,8 +151,7 @@ static abut_status gather_lists(const abut_model *m, int32_t n_points, gather *g
         for (int32_t i = 0; i < 2 * g->nseg; i++) used[g->seg[i]] = 1;
         gather_points(m, used, g);
     }
-    free(edges);
-    free(used);
+    ABUT_FREE(edges, used);
     if (rc) gather_clear(g);
     return rc;
 }
@@ -244,10 +241,7 @@ static abut_status fill_part(const abut_model *m, const abut_parts *all, const g
     return ABUT_OK;
 }
 
-static void mark(const int32_t *list, int32_t n, int32_t *local)
-{
-    for (int32_t i = 0; i < n; i++) local[list[i]] = 0;
-}
+static void mark(const int32_t *list, int32_t n, int32_t *local) { for (int32_t i = 0; i < n; i++) local[list[i]] = 0; }
 
 abut_status abut_parts_make(const abut_arrays *set, const abut_model *m, const char *const *names, int n_names,
                             abut_parts *out, abut_err *err)
@@ -289,8 +283,7 @@ abut_status abut_parts_make(const abut_arrays *set, const abut_model *m, const c
         for (int32_t t = 0; t < m->nt && !made.part[k].solid; t++)
             made.part[k].solid = m->body[m->tet[4 * t]] == made.part[k].object;
     gather_clear(&g);
-    free(local);
-    free(take);
+    ABUT_FREE(local, take);
     if (rc) abut_parts_clear(&made);
     else *out = made;
     return rc;
@@ -299,16 +292,9 @@ abut_status abut_parts_make(const abut_arrays *set, const abut_model *m, const c
 void abut_parts_clear(abut_parts *p)
 {
     for (int32_t i = 0; i < p->n; i++) {
-        free(p->part[i].node);
-        free(p->part[i].tri);
-        free(p->part[i].seg);
-        free(p->part[i].point);
+        ABUT_FREE(p->part[i].node, p->part[i].tri, p->part[i].seg, p->part[i].point);
     }
-    free(p->part);
-    free(p->lead);
-    free(p->chosen);
-    free(p->number);
-    free(p->plane);
+    ABUT_FREE(p->part, p->lead, p->chosen, p->number, p->plane);
     *p = (abut_parts){ 0 };
 }
 
@@ -330,12 +316,7 @@ typedef struct fans {
     abut_vec3 *normal;      /* of each triangle at rest, unit */
 } fans;
 
-static void fans_clear(fans *f)
-{
-    free(f->first);
-    free(f->list);
-    free(f->normal);
-}
+static void fans_clear(fans *f) { ABUT_FREE(f->first, f->list, f->normal); }
 
 static abut_vec3 rest_normal(const abut_part *p, const double *X, int32_t t)
 {
@@ -419,8 +400,7 @@ abut_status abut_shading_mesh_make(const abut_part *p, const double *X, double c
 
 void abut_shading_mesh_clear(abut_shading_mesh *s)
 {
-    free(s->point);
-    free(s->tri);
+    ABUT_FREE(s->point, s->tri);
     *s = (abut_shading_mesh){ 0 };
 }
 

@@ -153,10 +153,7 @@ void abut_out_lend(abut_out_file *o, FILE *f)
 enum { PATH_SIZE = 4096 };  /* of Linux */
 
 /* A file system may have nothing to wait for. */
-static int sync_failed(int fd)
-{
-    return fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != EROFS;
-}
+static int sync_failed(int fd) { return fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != EROFS; }
 
 abut_status abut_out_sync(FILE *f, const char *path, abut_err *err)
 {

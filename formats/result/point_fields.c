@@ -101,10 +101,7 @@ static abut_status force(const abut_shot *s, double *value, abut_err *err)
     return ABUT_OK;
 }
 
-static void lower(double *value, double gap)
-{
-    if (!(*value <= gap)) *value = gap;
-}
+static void lower(double *value, double gap) { if (!(*value <= gap)) *value = gap; }
 
 /* The smallest gap among the contacts of each collision vertex. */
 static abut_status gap(const abut_shot *s, double *value, abut_err *err)
@@ -229,7 +226,4 @@ void abut_palette_scale(double u, float rgb[3])
     for (int d = 0; d < 3; d++) rgb[d] = a[d] + w * (b[d] - a[d]);
 }
 
-float abut_srgb_to_linear(float c)
-{
-    return c <= 0.04045f ? c / 12.92f : powf((c + 0.055f) / 1.055f, 2.4f);
-}
+float abut_srgb_to_linear(float c) { return c <= 0.04045f ? c / 12.92f : powf((c + 0.055f) / 1.055f, 2.4f); }

@@ -11,10 +11,8 @@
 
 static void number(FILE *f, const char *key, double v)
 {
-    if (isfinite(v))
-        fprintf(f, "\"%s\":%.17g,", key, v);
-    else
-        fprintf(f, "\"%s\":null,", key);
+    if (isfinite(v)) fprintf(f, "\"%s\":%.17g,", key, v);
+    else fprintf(f, "\"%s\":null,", key);
 }
 
 /* Numbers of nodes within their objects under a key, and under the other the name of the object of each; the last place may be a

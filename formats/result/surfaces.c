@@ -1,5 +1,6 @@
 #include "formats/result/surfaces.h"
 
+#include "base/arena.h"
 #include "math/vec3.h"
 #include "mesh/proxy.h"
 #include "mesh/surface.h"
@@ -349,8 +350,7 @@ static abut_status surface(const abut_part *p, abut_thick_part *t, abut_part *to
         for (int32_t i = 0; i < p->npoint; i++, first += lathe_points(BALL)) tri = lathe(tri, first, BALL);
         for (int32_t i = 0; i < to->nv; i++) to->node[i] = t->first + i;
     }
-    free(at);
-    free(e);
+    ABUT_FREE(at, e);
     return rc;
 }
 
@@ -498,13 +498,8 @@ void abut_thick_clear(abut_thick *t)
     for (int32_t k = 0; t->part && t->parts.part && k < t->parts.n; k++) {
         free(t->part[k].sheet);
         if (!(t->part[k].radius > 0)) continue;
-        free(t->parts.part[k].node);
-        free(t->parts.part[k].tri);
+        ABUT_FREE(t->parts.part[k].node, t->parts.part[k].tri);
     }
-    free(t->part);
-    free(t->parts.part);
-    free(t->parts.lead);
-    free(t->own);
-    free(t->X), free(t->x), free(t->v), free(t->normal);
+    ABUT_FREE(t->part, t->parts.part, t->parts.lead, t->own, t->X, t->x, t->v, t->normal);
     *t = (abut_thick){ .part = NULL };
 }

@@ -137,10 +137,7 @@ static abut_status set_vector(abut_table *t, const char *prefix, const char *kin
 }
 
 /* Whether the row may have columns of forces: the frame has its own, and not those of the frame before. */
-static int has_forces(const abut_shot *s)
-{
-    return s->frame->f_contact && s->head->phase == ABUT_COMMITTED;
-}
+static int has_forces(const abut_shot *s) { return s->frame->f_contact && s->head->phase == ABUT_COMMITTED; }
 
 /* PREFIXcontact_x_N, ...: the resultants of the forces of a frame. */
 static abut_status set_forces(abut_table *t, const abut_shot *s, const char *prefix, int32_t object, abut_err *err)

@@ -9,6 +9,7 @@
  * under their names, when their first dimension is the number of nodes or of tets.  EXPORT.md has the details. */
 #include "formats/result/results.h"
 
+#include "base/arena.h"
 #include "base/array.h"
 #include "formats/stream/state_wire.h"
 #include "model/model.h"
@@ -43,8 +44,7 @@ static abut_status compress_blocks(const uint8_t *data, size_t bytes, uint64_t *
             grown = realloc(all, cap);
         }
         if (rc || !grown) {
-            free(all);
-            free(z);
+            ABUT_FREE(all, z);
             return rc ? rc : abut_fail(err, ABUT_E_NOMEM, "no memory to compress %zu bytes", bytes);
         }
         all = grown;
@@ -103,8 +103,7 @@ static abut_status put_array(FILE *f, const char *name, abut_dtype type, const v
         abut_base64(f, joined, size);
         fputs("\n</DataArray>\n", f);
     }
-    free(head);
-    free(joined);
+    ABUT_FREE(head, joined);
     return rc;
 }
 
@@ -132,12 +131,7 @@ enum { VTK_VERTEX = 1, VTK_LINE = 3, VTK_TRIANGLE = 5, VTK_TETRA = 10, VTK_QUADR
 
 static void grid_clear(vtu_grid *g)
 {
-    free(g->node);
-    free(g->lead);
-    free(g->conn);
-    free(g->offset);
-    free(g->type);
-    free(g->row);
+    ABUT_FREE(g->node, g->lead, g->conn, g->offset, g->type, g->row);
     *g = (vtu_grid){ 0 };
 }
 
@@ -238,10 +232,7 @@ static abut_status shell_grid(const abut_shot *s, const char *stem, vtu_grid *g,
     return make_elements(s, stem, (elements){ s->model->nsh, 3, read_shell }, g, err);
 }
 
-static int32_t other_triangles(const abut_part *p)
-{
-    return p->obstacle || p->proxy ? p->ntri : 0;
-}
+static int32_t other_triangles(const abut_part *p) { return p->obstacle || p->proxy ? p->ntri : 0; }
 
 /* Makes the grid of the rest: triangles of obstacles, and of contact surfaces that are no faces; segments, isolated points. */
 static abut_status other_grid(const abut_shot *s, const char *stem, vtu_grid *g, abut_err *err)
@@ -284,9 +275,7 @@ static abut_status put_cells(FILE *out, size_t n, abut_err *err)
     if (!rc) rc = put_array(out, "connectivity", ABUT_I64, point, n, 1, err);
     if (!rc) rc = put_array(out, "offsets", ABUT_I64, end, n, 1, err);
     if (!rc) rc = put_array(out, "types", ABUT_U8, type, n, 1, err);
-    free(point);
-    free(end);
-    free(type);
+    ABUT_FREE(point, end, type);
     return rc;
 }
 
@@ -606,9 +595,6 @@ void abut_vtu_free(abut_vtu **w)
 {
     if (!*w) return;
     for (int k = 0; k < GRIDS; k++) grid_clear(&(*w)->grid[k]);
-    free((*w)->dir);
-    free((*w)->entry);
-    free((*w)->rows);
-    free(*w);
+    ABUT_FREE((*w)->dir, (*w)->entry, (*w)->rows, *w);
     *w = NULL;
 }

@@ -58,10 +58,7 @@ static void put_byte(FILE *out, unsigned char c)
     else putc(c, out);
 }
 
-void abut_print_line(FILE *out, const char *text)
-{
-    for (; *text; text++) put_byte(out, (unsigned char)*text);
-}
+void abut_print_line(FILE *out, const char *text) { for (; *text; text++) put_byte(out, (unsigned char)*text); }
 
 /* Lines of text in quotes: nothing in them can be mistaken for the dump's own lines, or hide. */
 static void print_text(FILE *out, const abut_array *a)
@@ -186,8 +183,7 @@ abut_status abut_dump(abut_reader *r, FILE *out, const abut_dump_opts *opts, abu
     abut_status rc = shown_init(&s, opts, err);
     while (!rc && !(rc = abut_reader_next(r, &item, &head, &set, err)) && item != ABUT_ITEM_END) {
         char time[ABUT_NUMBER_MAX];
-        if (item == ABUT_ITEM_MODEL)
-            fputs("model\n", out);
+        if (item == ABUT_ITEM_MODEL) fputs("model\n", out);
         else
             fprintf(out, "frame step %" PRId64 " time %s %s\n", head.step, abut_print_f64(time, head.time),
                     head.phase == ABUT_PENDING ? "pending" : "committed");

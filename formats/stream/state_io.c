@@ -1,5 +1,6 @@
 #include "formats/stream/state_io.h"
 
+#include "base/arena.h"
 #include "formats/stream/state_wire.h"
 
 #include <assert.h>
@@ -43,10 +44,7 @@ struct abut_writer {
     abut_prov last;     /* provenance record */
 };
 
-static int tag_is(const abut_section *s, const char *tag)
-{
-    return !strcmp(s->tag, tag);
-}
+static int tag_is(const abut_section *s, const char *tag) { return !strcmp(s->tag, tag); }
 
 static void prov_clear(abut_prov *p)
 {
@@ -246,8 +244,7 @@ abut_status abut_reader_open(FILE *f, const char *name, abut_reader **r, abut_er
     char *own_name = malloc(strlen(name) + 1);
     *r = NULL;
     if (!fresh || !own_name) {
-        free(fresh);
-        free(own_name);
+        ABUT_FREE(fresh, own_name);
         return abut_fail(err, ABUT_E_NOMEM, "%s: no memory", name);
     }
     strcpy(own_name, name);
@@ -348,10 +345,7 @@ void abut_reader_free(abut_reader **r)
     if (!*r) return;
     for (int i = 0; i < (*r)->nprov; i++) prov_clear(&(*r)->prov[i]);
     kept_clear(*r);
-    free((*r)->prov);
-    free((*r)->kept);
-    free((char *)(*r)->source.name);
-    free(*r);
+    ABUT_FREE((*r)->prov, (*r)->kept, (char *)(*r)->source.name, *r);
     *r = NULL;
 }
 
@@ -403,8 +397,7 @@ abut_status abut_writer_prov(abut_writer *w, const char *tool, const char *versi
     unsigned char *b = calloc(1, PROV_FIXED_BYTES + nt + nv + no);
     char *copy = malloc(no + 1);
     if (!b || !copy) {
-        free(b);
-        free(copy);
+        ABUT_FREE(b, copy);
         return abut_fail(err, ABUT_E_NOMEM, "output: no memory for provenance");
     }
     b[0] = (unsigned char)nt;
@@ -414,8 +407,7 @@ abut_status abut_writer_prov(abut_writer *w, const char *tool, const char *versi
     memcpy(b + PROV_FIXED_BYTES + nt, version, nv);
     memcpy(b + PROV_FIXED_BYTES + nt + nv, options, no);
     rc = write_section(w, "PROV", b, PROV_FIXED_BYTES + nt + nv + no, err);
-    free(b);
-    free(w->last.options);
+    ABUT_FREE(b, w->last.options);
     strcpy(copy, options);
     w->last.options = copy;
     strcpy(w->last.tool, tool);

@@ -13,10 +13,7 @@
 
 enum { PIECE_MOST = 1 << 30 };  /* zlib counts in unsigned int */
 
-static uInt piece(size_t left)
-{
-    return left < PIECE_MOST ? (uInt)left : PIECE_MOST;
-}
+static uInt piece(size_t left) { return left < PIECE_MOST ? (uInt)left : PIECE_MOST; }
 
 abut_status abut_deflate(const void *src, size_t n, int level, unsigned char **dst, size_t *m, abut_err *err)
 {
@@ -89,10 +86,7 @@ abut_status abut_inflate(const void *src, size_t m, void *dst, size_t n, abut_er
     return ABUT_OK;
 }
 
-size_t abut_inflate_bound(size_t m)
-{
-    return m > (SIZE_MAX - 1032) / 1032 ? SIZE_MAX : 1032 * m + 1032;
-}
+size_t abut_inflate_bound(size_t m) { return m > (SIZE_MAX - 1032) / 1032 ? SIZE_MAX : 1032 * m + 1032; }
 
 uint32_t abut_crc32(uint32_t crc, const void *data, size_t n)
 {
@@ -431,10 +425,8 @@ static abut_status expand(const abut_array *a, const unsigned char *packed, size
     abut_status rc = ABUT_OK;
     if (!shuffled || !plain)
         rc = abut_fail(err, ABUT_E_NOMEM, "array '%s': no memory for %zu bytes", a->name, bytes);
-    else if (abut_inflate(packed, m, shuffled, bytes, err))
-        rc = abut_wrap(err, "array '%s'", a->name);
-    else
-        abut_bytes_unshuffle(plain, shuffled, bytes / size, size);
+    else if (abut_inflate(packed, m, shuffled, bytes, err)) rc = abut_wrap(err, "array '%s'", a->name);
+    else abut_bytes_unshuffle(plain, shuffled, bytes / size, size);
     free(shuffled);
     if (rc) {
         free(plain);

@@ -1,5 +1,6 @@
 #include "adjoint/bars.h"
 
+#include "base/arena.h"
 #include "model/motion.h"
 #include "solve/integrator.h"
 
@@ -34,9 +35,7 @@ void abut_state_bar_zero(abut_state_bar *s, const abut_model *m)
 
 void abut_state_bar_clear(abut_state_bar *s)
 {
-    free(s->x);
-    free(s->v);
-    free(s->a);
+    ABUT_FREE(s->x, s->v, s->a);
     for (int k = 0; k < ABUT_PAST; k++) free(s->past_x[k]), free(s->past_v[k]);
     *s = (abut_state_bar){ 0 };
 }

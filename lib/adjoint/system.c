@@ -1,6 +1,7 @@
 /* H p = b with the second derivative H of the objective of a step, without projection, majorant or shift. */
 #include "adjoint/adjoint_parts.h"
 
+#include "base/arena.h"
 #include "base/words.h"
 #include "energy/barrier.h"
 #include "solve/direction/matrix.h"
@@ -29,9 +30,7 @@ void abut_adjoint_system_clear(abut_adjoint_system *s)
 {
     abut_bsr_clear(&s->A);
     abut_linear_solver_clear(&s->linear);
-    free(s->rows);
-    free(s->diag);
-    free(s->work);
+    ABUT_FREE(s->rows, s->diag, s->work);
     *s = (abut_adjoint_system){ 0 };
 }
 

@@ -1,6 +1,7 @@
 /* Collisions of a motion, of a configuration, and the smallest gap. */
 #include "judge/judge.h"
 
+#include "base/arena.h"
 #include "base/order.h"
 #include "base/par.h"
 #include "geom/exact/predicates.h"
@@ -55,10 +56,7 @@ static int in_order(const void *pa, const void *pb)
     return by ? by : (a->item > b->item) - (a->item < b->item);
 }
 
-void abut_hits_sort(abut_hits *h)
-{
-    if (h->n) qsort(h->hit, h->n, sizeof *h->hit, in_order);
-}
+void abut_hits_sort(abut_hits *h) { if (h->n) qsort(h->hit, h->n, sizeof *h->hit, in_order); }
 
 void abut_hits_clear(abut_hits *h)
 {
@@ -102,11 +100,7 @@ static abut_status make_items(const job *w, const abut_simplices *e, double reac
     return ABUT_OK;
 }
 
-static void free_items(abut_items *items)
-{
-    free((void *)(uintptr_t)items->box);
-    free((void *)(uintptr_t)items->still);
-}
+static void free_items(abut_items *items) { ABUT_FREE((void *)(uintptr_t)items->box, (void *)(uintptr_t)items->still); }
 
 /* The pairs whose boxes, grown by the separation and by reach, overlap. */
 static abut_status find_pairs(const job *w, double reach, abut_pair_list *pairs, abut_err *err)
@@ -183,8 +177,7 @@ static abut_status decide_all(const job *w, const abut_pair_list *pairs, abut_hi
         for (size_t i = 0; !rc && i < part[b].n; i++) rc = abut_hits_add(out, &part[b].hit[i], err);
     }
     for (size_t b = 0; part && b < nb; b++) abut_hits_clear(&part[b]);
-    free(part);
-    free(failed);
+    ABUT_FREE(part, failed);
     return rc;
 }
 

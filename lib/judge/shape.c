@@ -2,6 +2,8 @@
 #include "base/order.h"
 #include "mesh/surface.h"
 
+#include "base/arena.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -89,9 +91,7 @@ static abut_status find_folds(abut_judge_shape *s, abut_err *err)
             s->folds.ij[s->folds.n++][1] = at[k];
         }
     }
-    free(edges);
-    free(first);
-    free(at);
+    ABUT_FREE(edges, first, at);
     return rc;
 }
 
@@ -215,8 +215,7 @@ abut_status abut_judge_shape_model(abut_judge_shape *s, const abut_model *m, abu
     for (int32_t i = 0; !rc && i < m->nt; i++)
         s->injective[i] = (uint8_t)abut_material_injective(m->mat_model[m->tet_mat[i]]);
     for (int32_t i = 0; !rc && i < s->nv; i++) s->still[i] = m->role[node_of(m, i)] == ABUT_NODE_OBSTACLE;
-    free(seg.node);
-    free(all.node);
+    ABUT_FREE(seg.node, all.node);
     if (rc) abut_judge_shape_clear(s);
     return rc;
 }
@@ -269,10 +268,6 @@ void abut_judge_shape_clear(abut_judge_shape *s)
     abut_simplices *const e[] = { &s->vert, &s->point, &s->loose, &s->tip, &s->edge, &s->side, &s->rod, &s->tri, &s->tet };
     for (size_t i = 0; i < sizeof e / sizeof *e; i++) free(e[i]->node);
     abut_pair_list_clear(&s->folds);
-    free(s->injective);
-    free(s->still);
-    free(s->thick);
-    free(s->plane_point);
-    free(s->plane_normal);
+    ABUT_FREE(s->injective, s->still, s->thick, s->plane_point, s->plane_normal);
     *s = (abut_judge_shape){ .nv = 0 };
 }

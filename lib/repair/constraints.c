@@ -1,5 +1,6 @@
 #include "repair/constraints.h"
 
+#include "base/arena.h"
 #include "base/order.h"
 #include "geom/dist.h"
 #include "math/vec3.h"
@@ -196,14 +197,7 @@ abut_status abut_wrong_side_init(abut_wrong_side *t, const abut_collmesh *cm, ab
 
 void abut_wrong_side_clear(abut_wrong_side *t)
 {
-    free(t->whole);
-    free(t->side);
-    free(t->tris_of_edge);
-    free(t->region);
-    free(t->size);
-    free(t->largest);
-    free(t->beyond);
-    free(t->cut);
+    ABUT_FREE(t->whole, t->side, t->tris_of_edge, t->region, t->size, t->largest, t->beyond, t->cut);
     *t = (abut_wrong_side){ 0 };
 }
 
@@ -394,8 +388,7 @@ static abut_status region_constraints(const abut_wrong_side *t, const abut_inter
         const abut_constraint r = through_face(t, y, v, face, gap);
         rc = abut_constraints_add(list, &r, err);
     }
-    free(met.ij);
-    free(targets.ij);
+    ABUT_FREE(met.ij, targets.ij);
     return rc;
 }
 

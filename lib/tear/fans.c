@@ -1,5 +1,6 @@
 #include "tear/fans.h"
 
+#include "base/arena.h"
 #include "math/vec3.h"
 #include "model/naming.h"
 
@@ -141,16 +142,7 @@ abut_status abut_tearing_init(abut_tearing *w, const abut_model *m, const uint8_
 
 void abut_tearing_clear(abut_tearing *w)
 {
-    free(w->c.node);
-    free(w->c.now);
-    free(w->c.gone);
-    free(w->c.touched);
-    free(w->c.kept);
-    free(w->c.first);
-    free(w->c.inc);
-    free(w->no_bend);
-    free(w->copy);
-    free(w->draw);
+    ABUT_FREE(w->c.node, w->c.now, w->c.gone, w->c.touched, w->c.kept, w->c.first, w->c.inc, w->no_bend, w->copy, w->draw);
     *w = (abut_tearing){ 0 };
 }
 

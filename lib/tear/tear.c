@@ -1,6 +1,7 @@
 /* Stretches beyond the limit, and the model and frame without the elements that have them. */
 #include "tear/tear.h"
 
+#include "base/arena.h"
 #include "base/order.h"
 #include "contact/intersect.h"
 #include "energy/codim.h"
@@ -202,8 +203,7 @@ static abut_status put_elements(const abut_tearing *w, const abut_arrays *old, a
         if (!strncmp(old->a[i].name, "hinge/", 6)) rc = put_rows(set, &old->a[i], rows, kept, err);
     abut_array *hinge = abut_arrays_find(set, "hinge/node");
     if (!rc && hinge) memcpy(hinge->data, node, 4 * (size_t)kept * sizeof *node);
-    free(rows);
-    free(node);
+    ABUT_FREE(rows, node);
     return rc;
 }
 
@@ -271,10 +271,7 @@ static abut_status find_segments(const abut_tearing *w, surface *s, abut_err *er
         s->seg[2 * s->nseg] = a;
         s->seg[2 * s->nseg++ + 1] = b;
     }
-    free(tri);
-    free(rod);
-    free(stay.node);
-    free(other.node);
+    ABUT_FREE(tri, rod, stay.node, other.node);
     return rc;
 }
 
@@ -304,8 +301,7 @@ static abut_status find_surface(const abut_tearing *w, surface *s, abut_err *err
     }
     if (!rc) rc = find_segments(w, s, err);
     if (!rc) rc = abut_surface_edges(s->tri, s->ntri, s->seg, s->nseg, nv, &s->edge, &s->nedge, err);
-    free(tet);
-    free(outer);
+    ABUT_FREE(tet, outer);
     return rc;
 }
 
@@ -342,12 +338,7 @@ static abut_status put_surface(const abut_tearing *w, abut_arrays *set, abut_err
         if (!rc) rc = put_index(set, "contact/edge", s.edge, 2, s.nedge, vertex, err);
         if (!rc) rc = put_index(set, "contact/triangle", s.tri, 3, s.ntri, vertex, err);
     }
-    free(s.tri);
-    free(s.edge);
-    free(s.seg);
-    free(vertex);
-    free(node);
-    free(in_old);
+    ABUT_FREE(s.tri, s.edge, s.seg, vertex, node, in_old);
     return rc;
 }
 

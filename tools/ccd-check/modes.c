@@ -168,12 +168,9 @@ static abut_status judge_all(judge *j, abut_stream *s, abut_err *err)
         abut_status rc = abut_stream_next(s, err);
         if (rc) return rc;
         if (s->item == ABUT_ITEM_END) return abut_stream_close(s, err);
-        if (s->item == ABUT_ITEM_MODEL)
-            rc = new_model(j, s, err);
-        else if (!abut_verdict_done(j->v))
-            rc = judge_frame(j, s, err);
-        else
-            j->v->not_judged++;
+        if (s->item == ABUT_ITEM_MODEL) rc = new_model(j, s, err);
+        else if (!abut_verdict_done(j->v)) rc = judge_frame(j, s, err);
+        else j->v->not_judged++;
         if (!rc) rc = abut_stream_write(s, err);
         if (rc) return rc;
     }
@@ -358,8 +355,7 @@ abut_status abut_judge_queries(const abut_judge_opts *o, const char *const *file
         const int k = kind < 0 ? kind_of(files[i]) : kind;
         if (k < 0)
             rc = abut_fail(err, ABUT_E_ARG, "%s: the path holds neither edge-edge nor vertex-face: say --kind", files[i]);
-        else
-            rc = judge_file(o, files[i], (abut_stencil)k, q, score, &scratch, err);
+        else rc = judge_file(o, files[i], (abut_stencil)k, q, score, &scratch, err);
     }
     abut_arena_clear(&scratch);
     free(q);

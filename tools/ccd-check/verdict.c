@@ -1,5 +1,6 @@
 #include "tools/ccd-check/verdict.h"
 
+#include "base/arena.h"
 #include "base/words.h"
 #include "formats/result/out_file.h"
 #include "model/naming.h"
@@ -42,8 +43,7 @@ static void name_object(const abut_model *m, int32_t point, char *name, size_t s
 
 abut_status abut_verdict_model(abut_verdict *v, const abut_model *m, abut_err *err)
 {
-    free(v->node_number);
-    free(v->tet_number);
+    ABUT_FREE(v->node_number, v->tet_number);
     v->model = NULL;
     v->node_number = malloc(((size_t)m->nv + 1) * sizeof *v->node_number);
     v->tet_number = malloc(((size_t)m->nt + 1) * sizeof *v->tet_number);
@@ -164,8 +164,7 @@ static abut_status open_file(abut_out_file *w, const char *path, const abut_cli 
 static void put_place(FILE *f, const char *key, const abut_place *p)
 {
     fprintf(f, ", \"%s\": ", key);
-    if (p->file)
-        abut_json_string(f, p->file);
+    if (p->file) abut_json_string(f, p->file);
     else
         fprintf(f, "{\"step\": %lld, \"time\": %.17g%s}", (long long)p->step, p->time, p->pending ? ", \"pending\": true" : "");
 }
@@ -369,9 +368,7 @@ abut_status abut_verdict_end(abut_verdict *v, abut_err *err)
 
 void abut_verdict_clear(abut_verdict *v)
 {
-    free(v->finding);
-    free(v->node_number);
-    free(v->tet_number);
+    ABUT_FREE(v->finding, v->node_number, v->tet_number);
     v->finding = NULL;
     v->node_number = v->tet_number = NULL;
     v->n = v->cap = 0;

@@ -349,15 +349,9 @@ void abut_cli_progress(abut_cli *cli, const char *fmt, ...)
 
 /* ---- streams ---- */
 
-static void say_note(void *who, const char *text)
-{
-    abut_cli_say(who, "%s", text);
-}
+static void say_note(void *who, const char *text) { abut_cli_say(who, "%s", text); }
 
-static void advise(void *who, abut_err *err)
-{
-    abut_unfinished_advise(who, err);
-}
+static void advise(void *who, abut_err *err) { abut_unfinished_advise(who, err); }
 
 abut_status abut_stream_open(abut_stream *s, abut_cli *cli, const char *options, abut_err *err)
 {

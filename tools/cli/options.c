@@ -75,10 +75,7 @@ static abut_status bad_value(const abut_opt *o, const char *text, const char *ex
     return abut_fail(err, ABUT_E_ARG, "--%s: '%.80s' is not %s", o->name, text, expected);
 }
 
-static int is_file(const abut_opt *o)
-{
-    return o->kind != ABUT_OPT_LIST && o->unit && !strcmp(o->unit, "FILE");
-}
+static int is_file(const abut_opt *o) { return o->kind != ABUT_OPT_LIST && o->unit && !strcmp(o->unit, "FILE"); }
 
 /* A number of the SI unit that the help names, or with another unit of the same quantity. */
 static abut_status store_real(const abut_opt *o, const char *text, abut_err *err)
@@ -332,10 +329,8 @@ const abut_opt *abut_options_help(FILE *f, const abut_opt *o)
         const int is_unit = islower((unsigned char)value[0]) || strchr(value, '/');
         const int n = snprintf(head, sizeof head, "  %s--%s%s%s%s%s", letter, o->name, *value ? " " : "",
                                *value && is_unit ? "<" : "", value, *value && is_unit ? ">" : "");
-        if (n < AT)
-            fprintf(f, "%-*s", AT, head);
-        else
-            fprintf(f, "%s\n%*s", head, AT, "");
+        if (n < AT) fprintf(f, "%-*s", AT, head);
+        else fprintf(f, "%s\n%*s", head, AT, "");
         abut_options_table(f, AT + 2, wrap(f, AT, o->help));
     }
     return o;

@@ -2,6 +2,7 @@
 /* The output of a program: FILE.part and its name, outputs that are there before the run, unfinished streams. */
 #include "tools/cli/cli_parts.h"
 
+#include "base/arena.h"
 #include "base/words.h"
 #include "formats/result/out_file.h"
 #include "formats/stream/state_wire.h"
@@ -156,9 +157,7 @@ void abut_output_clear(abut_cli *cli)
 {
     abut_existing *e = &cli->existing;
     for (int i = 0; i < e->n; i++) free(e->file[i].path);
-    free(e->file);
-    free(cli->part_path);
-    free(cli->final_path);
+    ABUT_FREE(e->file, cli->part_path, cli->final_path);
     *e = (abut_existing){ 0 };
     cli->part_path = cli->final_path = NULL;
 }
@@ -305,10 +304,7 @@ static void watch_unfinished(abut_cli *cli)
 }
 
 /* Ends this watch, when the output is closed. */
-static void unwatch_unfinished(void)
-{
-    watch.cli = NULL;
-}
+static void unwatch_unfinished(void) { watch.cli = NULL; }
 
 /* ---- output ---- */
 

@@ -17,10 +17,7 @@
 
 #define _XOPEN_SOURCE 700   /* realpath */
 
-static abut_status no_memory(abut_err *err)
-{
-    return abut_fail(err, ABUT_E_NOMEM, "no memory for the scene");
-}
+static abut_status no_memory(abut_err *err) { return abut_fail(err, ABUT_E_NOMEM, "no memory for the scene"); }
 
 /* The folder of a path, with its last '/'. */
 static abut_status folder_of(const char *path, char *base, size_t size, abut_err *err)

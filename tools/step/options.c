@@ -126,10 +126,7 @@ void abut_step_line_init(abut_step_line *line)
 
 /* ---- reading ---- */
 
-static void give(abut_step_command *c, const abut_option *row)
-{
-    c->given[c->n_given++] = row;
-}
+static void give(abut_step_command *c, const abut_option *row) { c->given[c->n_given++] = row; }
 
 /* Reads option i, if it is given: into the command, or into the settings of its solver. */
 static abut_status read_option(abut_step_command *c, const abut_step_line *line, int i, abut_err *err)
