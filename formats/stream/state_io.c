@@ -228,7 +228,7 @@ static abut_status read_end(abut_reader *r, abut_err *err)
 
 static abut_status open_source(abut_reader *r, abut_err *err)
 {
-    abut_status rc = abut_source_head(&r->source, err);
+    abut_status rc = abut_source_head(&r->source, ABUT_STATE_MAJOR, err);
     while (!rc && !(rc = next_section(r, err))) {
         const abut_section *s = &r->source.section;
         if (tag_is(s, "PROV")) rc = read_prov(r, err);
@@ -359,7 +359,7 @@ abut_status abut_writer_open(FILE *f, int level, abut_writer **w, abut_err *err)
     if (!fresh) return abut_fail(err, ABUT_E_NOMEM, "output: no memory");
     fresh->sink.f = f;
     fresh->level = level;
-    const abut_status rc = abut_sink_head(&fresh->sink, err);
+    const abut_status rc = abut_sink_head(&fresh->sink, ABUT_STATE_MAJOR, ABUT_STATE_MINOR, err);
     if (rc) abut_writer_free(&fresh);
     *w = fresh;
     return rc;

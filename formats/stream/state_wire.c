@@ -1,7 +1,5 @@
 #include "formats/stream/state_wire.h"
 
-#include "formats/stream/state_io.h"
-
 #include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -194,7 +192,7 @@ static abut_status not_a_stream(const abut_source *s, const unsigned char *b, si
 
 int abut_is_state_stream(const void *bytes, size_t n) { return n >= sizeof magic && !memcmp(bytes, magic, sizeof magic); }
 
-abut_status abut_source_head(abut_source *s, abut_err *err)
+abut_status abut_source_head(abut_source *s, int major, abut_err *err)
 {
     unsigned char b[ABUT_HEAD_BYTES - 4];
     size_t got;
@@ -204,12 +202,11 @@ abut_status abut_source_head(abut_source *s, abut_err *err)
     if (got < 8 || memcmp(b, magic, 8)) return not_a_stream(s, b, got, err);
     rc = take_all(s, b + 8, 8, err);
     if (rc) return rc;
-    const unsigned major = (unsigned)abut_get_le(b + 8, 2), minor = (unsigned)abut_get_le(b + 10, 2);
+    const int is = (int)abut_get_le(b + 8, 2), minor = (int)abut_get_le(b + 10, 2);
     const uint32_t order = (uint32_t)abut_get_le(b + 12, 4);
     if (order == 0x04030201)
         return abut_source_fail(s, err, "the stream is big-endian; version 1 is little-endian on every machine");
-    if (major != ABUT_STATE_MAJOR)
-        return abut_source_fail(s, err, "version %u.%u, this program reads %d.x", major, minor, ABUT_STATE_MAJOR);
+    if (is != major) return abut_source_fail(s, err, "version %d.%d, this program reads %d.x", is, minor, major);
     if (order != BYTE_ORDER_MARK)
         return abut_source_fail(s, err, "byte-order mark %08x, expected %08x", order, BYTE_ORDER_MARK);
     s->crc = abut_crc32(0, b, sizeof b);
@@ -330,12 +327,12 @@ static abut_status give_crc(abut_sink *s, abut_err *err)
     return give(s, b, 4, err);
 }
 
-abut_status abut_sink_head(abut_sink *s, abut_err *err)
+abut_status abut_sink_head(abut_sink *s, int major, int minor, abut_err *err)
 {
     unsigned char b[ABUT_HEAD_BYTES - 4];
     memcpy(b, magic, 8);
-    abut_put_le(b + 8, ABUT_STATE_MAJOR, 2);
-    abut_put_le(b + 10, ABUT_STATE_MINOR, 2);
+    abut_put_le(b + 8, (uint64_t)major, 2);
+    abut_put_le(b + 10, (uint64_t)minor, 2);
     abut_put_le(b + 12, BYTE_ORDER_MARK, 4);
     s->crc = abut_crc32(0, b, sizeof b);
     const abut_status rc = give(s, b, sizeof b, err);

@@ -37,9 +37,9 @@ typedef struct abut_source {
 
 /** Whether bytes begin like a stream. */
 int abut_is_state_stream(const void *bytes, size_t n);
-/** Reads and checks magic, version and byte order.
+/** Reads and checks magic, version (its major number) and byte order.
  * Fails  ABUT_E_FORMAT what it is instead, or which version; ABUT_E_IO */
-ABUT_MUST_USE abut_status abut_source_head(abut_source *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_source_head(abut_source *s, int major, abut_err *err);
 /** Reads the head of the next section into s->section. */
 ABUT_MUST_USE abut_status abut_source_section(abut_source *s, abut_err *err);
 /** Reads exactly n bytes of the section's payload. */
@@ -63,7 +63,7 @@ typedef struct abut_sink {
     uint32_t crc;
 } abut_sink;
 
-ABUT_MUST_USE abut_status abut_sink_head(abut_sink *s, abut_err *err);
+ABUT_MUST_USE abut_status abut_sink_head(abut_sink *s, int major, int minor, abut_err *err);
 ABUT_MUST_USE abut_status abut_sink_section(abut_sink *s, const char tag[4], uint16_t version, uint16_t flags,
                                             uint64_t length, abut_err *err);
 ABUT_MUST_USE abut_status abut_sink_bytes(abut_sink *s, const void *from, size_t n, abut_err *err);
