@@ -150,7 +150,10 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     line(f, "mean mass", b->mean_mass, "kg", s->length_of_box ? "of a simulated node; obstacles' nodes get it too"
                                                          : "of a node of the lightest body; obstacles' nodes get it too");
     ABUT_CONTACT_KEYS(SAID, SAID_WORD)
-    if (s->fixed_kappa.value > 0) said(f, "fixed kappa", s->fixed_kappa.value, "kg/m^2", &s->fixed_kappa);
+    const char *derived = "stiffness of contact weighed by area: a tenth of the least Young's modulus";
+    if (s->formulation == ABUT_CONTACT_AREA)
+        line(f, "contact pressure", b->pressure, "Pa", s->pressure.value > 0 ? s->pressure.from : derived);
+    else if (s->fixed_kappa.value > 0) said(f, "fixed kappa", s->fixed_kappa.value, "kg/m^2", &s->fixed_kappa);
     else line(f, "kappa min", b->kappa_min, "kg/m^2",
          s->length_of_box ? s->barrier_kappa ? "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)) of the law ipc: Huang 2024"
                                              : "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)): Li 2020, App. F"
@@ -161,7 +164,7 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     char times[64];
     const int is_mixed = b->heavy_mass > (1 + 1e-9) * b->mean_mass && s->kappa_range.value > 1;
     snprintf(times, sizeof times, "%.9g kappa min%s", s->kappa_range.value, is_mixed ? " of the heaviest body" : "");
-    if (!(s->fixed_kappa.value > 0)) line(f, "kappa max", b->kappa_max, "kg/m^2", times);
+    if (!(s->fixed_kappa.value > 0) && s->formulation == ABUT_CONTACT_IPC) line(f, "kappa max", b->kappa_max, "kg/m^2", times);
     ABUT_BARRIER_KEYS(SAID, SAID_WORD)
     ABUT_FRICTION_KEYS(SAID, SAID_WORD)
     ABUT_TOP_KEYS(SAID, SAID_WORD)

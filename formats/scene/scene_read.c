@@ -328,10 +328,34 @@ static const abut_keys CONTACT = { "contact", "contact.", CONTACT_KEYS, 0, NULL 
 
 static const abut_key CONTACT_OFF = { ABUT_WORD(abut_scene, "contact", contact_off, ABUT_WORDS("on", "off")), .as = "contact" };
 
+/* Refuses keys of the formulation that the scene does not have.  Contact weighed by area is soft where it begins, and what
+ * presses on it lightly is left above its balance: the default of the force tolerance is smaller. */
+static abut_status check_formulation(abut_scene *s, const abut_tree *contact, abut_err *err)
+{
+    static const struct formulation_key {
+        const char *map, *key;
+        int area;
+    } rows[] = { { "", "kappa-scale", 0 }, { "", "kappa-range", 0 }, { "barrier.", "kappa", 0 }, { "barrier.", "fixed-kappa", 0 },
+                 { "barrier.", "stiffen-below", 0 }, { "", "edge-share", 1 }, { "", "reach", 1 }, { "barrier.", "pressure", 1 } };
+    const abut_tree *barrier = abut_tree_find(contact, "barrier");
+    if (s->formulation == ABUT_CONTACT_AREA && s->force_tolerance.value > 0.01) {
+        s->force_tolerance.value = 0.01;
+        snprintf(s->force_tolerance.from, ABUT_SCENE_FROM, "default of contact.formulation area");
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const abut_tree *map = *rows[i].map ? barrier : contact, *key = map ? abut_tree_find(map, rows[i].key) : NULL;
+        if (!key || rows[i].area == (s->formulation == ABUT_CONTACT_AREA)) continue;
+        return abut_tree_fail_key(key, err, "contact.%s%s: contact.formulation is %s, expected %s", rows[i].map, rows[i].key,
+                                  rows[i].area ? "ipc" : "area, whose stiffness is contact.barrier.pressure",
+                                  rows[i].area ? "area" : "ipc");
+    }
+    return ABUT_OK;
+}
+
 /* Refuses two keys of which each excludes the other. */
 static abut_status check_contact(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
-    const abut_scene *const s = to;
+    abut_scene *const s = to;
     const abut_tree *barrier = abut_tree_find(t, "barrier"), *scale = abut_tree_find(t, "kappa-scale");
     const abut_tree *kappa = barrier ? abut_tree_find(barrier, "kappa") : NULL;
     const abut_tree *below = barrier ? abut_tree_find(barrier, "stiffen-below") : NULL;
@@ -340,7 +364,7 @@ static abut_status check_contact(const abut_scene_reader *r, const abut_tree *t,
     if (barrier && abut_tree_find(barrier, "law") && abut_tree_find(barrier, "continuity"))
         return abut_tree_fail_key(abut_tree_find(barrier, "continuity"), err,
                                   "contact.barrier.continuity: contact.barrier.law is there; expected one of them");
-    if (!(s->fixed_kappa.value > 0) || !other) return ABUT_OK;
+    if (!(s->fixed_kappa.value > 0) || !other) return check_formulation(s, t, err);
     return abut_tree_fail_key(other, err, "contact.%s%s: contact.barrier.fixed-kappa is there, which has no bounds; expected one "
                               "of them", other == scale ? "" : "barrier.", other->key);
 }

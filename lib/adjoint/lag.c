@@ -41,8 +41,8 @@ static void force_of(abut_frozen *f, abut_barrier_law law, double dhat, double s
     /* no law has its derivative by Dhat: a central difference, over the same */
     double more, less;
     const double step = ABUT_DHAT_STEP * law.dhat2;
-    (void)abut_barrier((abut_barrier_law){ law.dhat2 + step, law.number, law.xi }, D, &more, NULL);
-    (void)abut_barrier((abut_barrier_law){ law.dhat2 - step, law.number, law.xi }, D, &less, NULL);
+    (void)abut_barrier((abut_barrier_law){ law.dhat2 + step, law.number, law.xi, 0, 0 }, D, &more, NULL);
+    (void)abut_barrier((abut_barrier_law){ law.dhat2 - step, law.number, law.xi, 0, 0 }, D, &less, NULL);
     f->per_dhat = db < 0 ? (more - less) / (2 * step) / db * 2 * (law.xi + dhat) : 0;
 }
 

@@ -262,7 +262,7 @@ static double dhat_of(const abut_objective *o, abut_stencil kind, const double x
     double along[2] = { 0, 0 }, q[3];
     for (int side = 0; side < 2; side++) {
         double g[12];
-        abut_pair_barrier_grad((abut_barrier_law){ law.dhat2 + (side ? step : -step), law.number, xi }, kind, x, eps_x, g);
+        abut_pair_barrier_grad((abut_barrier_law){ law.dhat2 + (side ? step : -step), law.number, xi, 0, 0 }, kind, x, eps_x, g);
         for (int j = 0; j < moving; j++) {
             abut_collmesh_motion(&o->cm, p, vert[j], q);
             for (int d = 0; d < 3; d++) along[side] += g[3 * j + d] * q[d];

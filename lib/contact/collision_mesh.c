@@ -1,6 +1,7 @@
 #include "contact/collision_mesh.h"
 
 #include "base/par.h"
+#include "contact/area.h"
 
 #include <assert.h>
 #include <math.h>
@@ -196,6 +197,7 @@ abut_status abut_collmesh_init(abut_collmesh *cm, const abut_model *model, abut_
     if (!rc) rc = lower_dimensions(cm, err);
     if (!rc) rc = thickness(cm, err);
     if (!rc) rc = scales(cm, err);
+    if (!rc) rc = abut_area_init(cm, err);
     if (rc) abut_collmesh_clear(cm);
     return rc;
 }
@@ -210,6 +212,7 @@ void abut_collmesh_clear(abut_collmesh *cm)
     free(cm->point);
     free(cm->xi);
     free(cm->body_scale);
+    abut_area_clear(cm->area);
     *cm = (abut_collmesh){ 0 };
 }
 

@@ -34,6 +34,7 @@ typedef struct abut_collmesh {
     double *xi;                 /* [nc] contact thickness of each vertex, m; NULL: 0 everywhere */
     double *body_scale;         /* scale.of */
     abut_pair_scale scale;
+    struct abut_area *area;     /* contact/area.h; NULL: contacts are counted */
 } abut_collmesh;
 
 /** The smallest dhat of a body, m. */

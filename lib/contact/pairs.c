@@ -2,6 +2,7 @@
 
 #include "base/order.h"
 #include "base/par.h"
+#include "contact/area.h"
 #include "geom/dist.h"
 #include "geom/dist_lanes.h"
 #include "model/naming.h"
@@ -16,11 +17,16 @@
 
 enum { MOLLIFIED = 4, N_CLASS = 5 };    /* classes 0..3 are the plain stencils of that kind */
 
-/* A contact before merging. */
+/* A contact before merging.  Weighed by area, v[2] of a PP stencil is the vertex whose area it has, v[3] of a PE stencil the
+ * guard that it is, -1: none. */
 struct raw {
     int32_t v[4];
     int32_t class;
-    double dist2, eps_x;
+    double dist2;
+    union {
+        double eps_x;
+        int32_t of[2];      /* weighed by area: net integer and patch of a vertex's contact; edges of an EE contact */
+    };
 };
 
 /* Contacts that one thread found, and the place of the contacts of a block of candidates. */
@@ -129,13 +135,257 @@ static inline __attribute__((always_inline)) void block_of_kind(const abut_collm
     }
 }
 
+/* ---- contacts weighed by area ---- */
+
+/* A set of cells with a number each: open addressing, emptied by the list of its members. */
+struct tally {
+    int32_t *id, *count;    /* [cap] -1: free */
+    size_t *member;         /* [n] places */
+    size_t n, cap;
+};
+
+static void tally_free(struct tally *t)
+{
+    free(t->id), free(t->count), free(t->member);
+}
+
+static void tally_empty(struct tally *t)
+{
+    for (size_t k = 0; k < t->n; k++) t->id[t->member[k]] = -1;
+    t->n = 0;
+}
+
+static size_t tally_place(const struct tally *t, int32_t id)
+{
+    size_t at = (size_t)id * 0x9E3779B97F4A7C15u >> 20 & (t->cap - 1);
+    while (t->id[at] >= 0 && t->id[at] != id) at = (at + 1) & (t->cap - 1);
+    return at;
+}
+
+/* Room for n cells; what is in the set is lost. */
+static int tally_reserve(struct tally *t, size_t n)
+{
+    if (t->cap >= 2 * n) return 1;
+    size_t cap = 256;
+    while (cap < 4 * n) cap *= 2;
+    tally_free(t);
+    *t = (struct tally){ malloc(cap * sizeof *t->id), malloc(cap * sizeof *t->count), malloc(cap * sizeof *t->member), 0, cap };
+    if (!t->id || !t->count || !t->member) return t->cap = 0;
+    memset(t->id, 0xff, cap * sizeof *t->id);
+    return 1;
+}
+
+static void tally_add(struct tally *t, int32_t id, int32_t count)
+{
+    const size_t at = tally_place(t, id);
+    if (t->id[at] < 0) {
+        t->id[at] = id, t->count[at] = 0;
+        t->member[t->n++] = at;
+    }
+    t->count[at] += count;
+}
+
+/* Cells near one vertex, that a thread collects. */
+struct near_vertex {
+    struct tally edges, vertices;
+};
+
+static void emit(struct finds *f, int32_t class, const int32_t v[4], double d2, int32_t of, int32_t other)
+{
+    f->c[f->n++] = (struct raw){ { v[0], v[1], v[2], v[3] }, class, d2, { .of = { of, other } } };
+}
+
+/* Patches of vertex p that are contacts of their own, at least 1. */
+static size_t shares_of(const abut_area *a, int32_t p)
+{
+    const int32_t n = a->first[p + 1] - a->first[p];
+    return n ? (size_t)n : 1;
+}
+
+/* A contact of vertex p, once for each of its patches. */
+static void emit_owned(const abut_area *a, int32_t p, struct finds *f, int32_t class, const int32_t v[4], double d2,
+                       int32_t count)
+{
+    if (a->first[p + 1] == a->first[p]) emit(f, class, v, d2, count, -1);
+    for (int32_t k = a->first[p]; k < a->first[p + 1]; k++) emit(f, class, v, d2, count, k);
+}
+
+/* Triangle j is near vertex v[0], at feature f: the feature counts 1, and its sides and corners are known. */
+static void take_triangle(const abut_area *a, int32_t j, const int32_t v[4], const abut_feature *f, double d2,
+                          struct near_vertex *near, struct finds *out)
+{
+    for (int k = 0; k < 3; k++) tally_add(&near->edges, a->side[j][k], 0), tally_add(&near->vertices, v[1 + k], 0);
+    if (f->kind == ABUT_PT) emit_owned(a, v[0], out, ABUT_PT, v, d2, 1);
+    else if (f->kind == ABUT_PP) tally_add(&near->vertices, v[f->idx[1]], 1);
+    else tally_add(&near->edges, a->side[j][f->idx[1] + f->idx[2] == 3 ? 0 : f->idx[1] + f->idx[2] == 5 ? 1 : 2], 1);
+}
+
+/* 1: vertex p meets what is at vertex q at the squared distance d2. */
+static int meets(const abut_collmesh *cm, int32_t p, int32_t q, double d2)
+{
+    const double reach = abut_area_vertex_reach(cm, p, q), xi = abut_collmesh_xi(cm, ABUT_PP, (const int32_t[2]){ p, q });
+    return abut_beyond2(d2, xi) < (2 * xi + reach) * reach;
+}
+
+/* The edges near vertex p count at their feature, then those that have a number left are contacts. */
+static void take_edges(const abut_collmesh *cm, int32_t p, const double *y, struct near_vertex *near, struct finds *out)
+{
+    for (size_t k = 0; k < near->edges.n; k++) {
+        const size_t at = near->edges.member[k];
+        const int32_t e = near->edges.id[at], c = cm->area->of_edge[e], *ends = cm->edge + 2 * (size_t)e;
+        const int32_t v[4] = { p, ends[0] < ends[1] ? ends[0] : ends[1], ends[0] < ends[1] ? ends[1] : ends[0], -1 };
+        double x[12];
+        if (!c && !near->edges.count[at]) continue;
+        gather(y, v, 3, x);
+        const abut_feature f = c ? abut_nearest(ABUT_PE, x, NULL) : (abut_feature){ ABUT_PE, { 0, 1, 2, 0 } };
+        if (f.kind == ABUT_PP) tally_add(&near->vertices, v[f.idx[1]], c);
+        const int32_t left = near->edges.count[at] + (f.kind == ABUT_PE ? c : 0);
+        const double d2 = left ? abut_dist2(ABUT_PE, x, NULL) : 0;
+        if (left && meets(cm, p, v[1], d2)) emit_owned(cm->area, p, out, ABUT_PE, v, d2, left);
+    }
+}
+
+static void take_vertices(const abut_collmesh *cm, int32_t p, const double *y, const struct near_vertex *near, struct finds *out)
+{
+    for (size_t k = 0; k < near->vertices.n; k++) {
+        const size_t at = near->vertices.member[k];
+        const int32_t q = near->vertices.id[at], left = near->vertices.count[at] + cm->area->of_vertex[q];
+        const int32_t v[4] = { p < q ? p : q, p < q ? q : p, p, -1 };   /* the third is the owner, until contacts are merged */
+        double x[12];
+        if (!left) continue;
+        gather(y, v, 2, x);
+        const double d2 = abut_dist2(ABUT_PP, x, NULL);
+        if (meets(cm, p, q, d2)) emit_owned(cm->area, p, out, ABUT_PP, v, d2, left);
+    }
+}
+
+/* Candidates [lo, hi) are those of one vertex; bad places count from `from`. */
+static void vertex_find(const abut_collmesh *cm, const abut_pair_list *list, abut_range r, size_t from, const double *y,
+                        struct near_vertex *near, struct finds *f, struct spot *spot)
+{
+    abut_candidate_four four;
+    abut_nearest_four of;
+    const int32_t p = list->ij[r.lo][0];
+    for (size_t k = r.lo; k < r.hi; k += ABUT_LANES) {
+        abut_candidates_take(cm, ABUT_PT, list, k, r.hi, &four);
+        abut_nearest_lanes(ABUT_PT, y, (const int32_t (*)[4])four.v, &of);
+        for (size_t l = 0; l < four.n; l++) {
+            if (!(abut_beyond2(of.dist2[l], four.xi[l]) > 0) && spot->bad < 0) spot->bad = (int32_t)(k + l - from);
+            if (meets(cm, p, four.v[l][1], of.dist2[l]))
+                take_triangle(cm->area, list->ij[k + l][1], four.v[l], of.feature[l], of.dist2[l], near, f);
+        }
+    }
+    take_edges(cm, p, y, near, f);
+    take_vertices(cm, p, y, near, f);
+    tally_empty(&near->edges);
+    tally_empty(&near->vertices);
+}
+
+/* The vertices whose candidates begin in block b. */
+static void block_of_vertices(const abut_collmesh *cm, const abut_pair_list *list, size_t b, const double *y,
+                              struct near_vertex *near, struct finds *f, struct spot *spot)
+{
+    const abut_range r = abut_block(list->n, b);
+    size_t lo = r.lo;
+    while (lo && lo < r.hi && list->ij[lo][0] == list->ij[lo - 1][0]) lo++;
+    while (lo < r.hi) {
+        size_t hi = lo + 1;
+        while (hi < list->n && list->ij[hi][0] == list->ij[lo][0]) hi++;
+        if (!tally_reserve(&near->edges, 3 * (hi - lo)) || !tally_reserve(&near->vertices, 3 * (hi - lo))) f->full = 1;
+        if (!finds_reserve(f, 7 * (hi - lo) * shares_of(cm->area, list->ij[lo][0]))) return;
+        vertex_find(cm, list, (abut_range){ lo, hi }, r.lo, y, near, f, spot);
+        lo = hi;
+    }
+}
+
+/* Block b of vertices in no triangle with edges in no triangle, each vertex where its candidates begin; or of bare points. */
+static void block_of_thin(const abut_collmesh *cm, const abut_pair_list *list, abut_stencil s, size_t b, const double *y,
+                          struct near_vertex *near, struct finds *f, struct spot *spot)
+{
+    const abut_range r = abut_block(list->n, b);
+    size_t lo = r.lo;
+    while (s == ABUT_PE && lo && lo < r.hi && list->ij[lo][0] == list->ij[lo - 1][0]) lo++;
+    while (lo < r.hi) {
+        const int32_t p = list->ij[lo][0];
+        size_t hi = lo + 1;
+        while (s == ABUT_PE && hi < list->n && list->ij[hi][0] == p) hi++;
+        if (!tally_reserve(&near->edges, hi - lo) || !tally_reserve(&near->vertices, 2 * (hi - lo))) f->full = 1;
+        if (!finds_reserve(f, 3 * (hi - lo) * shares_of(cm->area, p))) return;
+        for (size_t k = lo; k < hi; k++) {
+            int32_t v[4];
+            double x[12], d2;
+            abut_candidate_vertices(cm, s, list->ij[k], v);
+            gather(y, v, abut_stencil_size(s), x);
+            if (s == ABUT_PE) (void)abut_nearest(s, x, &d2);
+            else d2 = abut_dist2(s, x, NULL);
+            if (!(abut_beyond2(d2, abut_candidate_xi(cm, s, list->ij[k])) > 0) && spot->bad < 0) spot->bad = (int32_t)(k - r.lo);
+            if (s == ABUT_PP) {
+                const int32_t own[2][4] = { { v[0], v[1], v[0], -1 }, { v[0], v[1], v[1], -1 } };
+                for (int side = 0; side < 2; side++)
+                    if (meets(cm, v[side], v[1 - side], d2)) emit_owned(cm->area, v[side], f, ABUT_PP, own[side], d2, 1);
+            } else if (meets(cm, p, v[1], d2)) {
+                tally_add(&near->edges, list->ij[k][1], 0);
+                for (int e = 1; e < 3; e++) tally_add(&near->vertices, v[e], 0);
+            }
+        }
+        if (s == ABUT_PE) {
+            take_edges(cm, p, y, near, f);
+            take_vertices(cm, p, y, near, f);
+            tally_empty(&near->edges);
+            tally_empty(&near->vertices);
+        }
+        lo = hi;
+    }
+}
+
+/* The crossings of block b: edge pairs whose nearest points are inside. */
+static void block_of_crossings(const abut_collmesh *cm, const abut_pair_list *list, size_t b, const double *y, struct finds *f,
+                               struct spot *spot)
+{
+    const abut_range r = abut_block(list->n, b);
+    abut_candidate_four four;
+    abut_nearest_four near;
+    for (size_t k = r.lo; k < r.hi; k += ABUT_LANES) {
+        abut_candidates_take(cm, ABUT_EE, list, k, r.hi, &four);
+        abut_nearest_lanes(ABUT_EE, y, (const int32_t (*)[4])four.v, &near);
+        for (size_t l = 0; l < four.n; l++) {
+            const double xi = four.xi[l], D = abut_beyond2(near.dist2[l], xi);
+            if (!(D > 0) && spot->bad < 0) spot->bad = (int32_t)(k + l - r.lo);
+            if (near.feature[l]->kind != ABUT_EE || !(D > 0)) continue;
+            const double reach = abut_area_edge_reach(cm, list->ij[k + l][0], list->ij[k + l][1]);
+            if (D < (2 * xi + reach) * reach) emit(f, ABUT_EE, four.v[l], near.dist2[l], list->ij[k + l][0], list->ij[k + l][1]);
+        }
+    }
+}
+
+/* The guards that act. */
+static void find_guards(const abut_collmesh *cm, const double *y, struct finds *f, struct spot *spot)
+{
+    const abut_area *a = cm->area;
+    *spot = (struct spot){ .at = f->n, .bad = -1 };
+    for (size_t k = 0; k < a->n_guard; k++) {
+        const int32_t *g = a->guard[k], v[4] = { g[0], g[1], g[2], (int32_t)k };
+        const double xi = abut_collmesh_xi(cm, ABUT_PE, g), reach = a->guard_reach[k];
+        double x[12];
+        gather(y, v, 3, x);
+        const double d2 = abut_dist2(ABUT_PE, x, NULL);
+        if (!(abut_beyond2(d2, xi) < (2 * xi + reach) * reach)) continue;
+        if (!finds_reserve(f, 1)) return;
+        emit(f, ABUT_PE, v, d2, 1, 0);
+    }
+    spot->n = (int32_t)(f->n - spot->at);
+}
+
 static void block_find(const abut_collmesh *cm, const abut_pair_list *list, abut_stencil s, size_t b, const double *y,
-                       struct finds *f, struct spot *spot)
+                       struct near_vertex *near, struct finds *f, struct spot *spot)
 {
     const abut_range r = abut_block(list->n, b);
     *spot = (struct spot){ .at = f->n, .thread = omp_get_thread_num(), .bad = -1 };
     if (!finds_reserve(f, r.hi - r.lo)) return;
-    switch (s) {
+    if (cm->area && s == ABUT_PT) block_of_vertices(cm, list, b, y, near, f, spot);
+    else if (cm->area && s != ABUT_EE) block_of_thin(cm, list, s, b, y, near, f, spot);
+    else if (cm->area) block_of_crossings(cm, list, b, y, f, spot);
+    else switch (s) {
     case ABUT_PT: block_of_kind(cm, list, ABUT_PT, b, y, f, spot); break;
     case ABUT_EE: block_of_kind(cm, list, ABUT_EE, b, y, f, spot); break;
     case ABUT_PE: block_of_kind(cm, list, ABUT_PE, b, y, f, spot); break;
@@ -179,7 +429,8 @@ abut_status abut_pairs_check(const abut_collmesh *cm, const double *y, abut_err 
 static int raw_order(const void *p, const void *q)
 {
     const struct raw *a = p, *b = q;
-    return abut_compare(a->v, b->v, 4);
+    const int order = abut_compare(a->v, b->v, 4);
+    return order ? order : (a->of[1] > b->of[1]) - (a->of[1] < b->of[1]);
 }
 
 static void bucket_sort(struct raw *c, size_t n)
@@ -240,6 +491,36 @@ static void merge(const struct raw *c, size_t n, abut_pairs *out)
     }
 }
 
+/* Contacts weighed by area: only those of two vertices may have a twin, of the other's area. */
+static void merge_owned(const abut_collmesh *cm, const struct raw *c, size_t n, abut_pairs *out)
+{
+    out->n = n;
+    for (size_t i = 0; i < n; i++) {
+        const int32_t kind = c[i].class, *v = c[i].v;
+        const int guard = kind == ABUT_PE && v[3] >= 0, edges = kind == ABUT_EE;
+        out->kind[i] = (uint8_t)kind;
+        memcpy(out->vert[i], v, sizeof c[i].v);
+        if (kind == ABUT_PP) out->vert[i][2] = -1;
+        if (guard) out->vert[i][3] = -1;
+        out->of[i][0] = edges ? c[i].of[0] : kind == ABUT_PP ? v[2] : v[0];
+        out->of[i][1] = guard ? ABUT_AREA_GUARD : c[i].of[1];
+        out->mult[i] = edges ? 1 : c[i].of[0];
+        out->dist2[i] = c[i].dist2;
+        out->reach[i] = guard   ? cm->area->guard_reach[v[3]]
+                        : edges ? abut_area_edge_reach(cm, c[i].of[0], c[i].of[1])
+                                : abut_area_vertex_reach(cm, out->of[i][0], out->of[i][0] == v[0] ? v[1] : v[0]);
+    }
+}
+
+static abut_status owned_reserve(abut_pairs *p, size_t cap, abut_err *err)
+{
+    free(p->reach), free(p->of), free(p->bent);
+    p->reach = malloc(cap * sizeof *p->reach);
+    p->of = malloc(cap * sizeof *p->of);
+    p->bent = malloc(cap * sizeof *p->bent);
+    return p->reach && p->of && p->bent ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "contact: no memory for %zu contacts", cap);
+}
+
 static abut_status pairs_reserve(abut_pairs *p, size_t n, abut_err *err)
 {
     if (n <= p->cap) return ABUT_OK;
@@ -265,7 +546,7 @@ static void weigh(const abut_collmesh *cm, abut_pairs *p)
     }
 }
 
-static abut_status join(const abut_collmesh *cm, const struct finds *f, const struct spot *spot, size_t n_spot,
+static abut_status join(const abut_collmesh *cm, const struct finds *f, const struct spot *spot, size_t n_spot, const double *y,
                         abut_pairs *out, abut_err *err)
 {
     size_t n = 0;
@@ -276,8 +557,12 @@ static abut_status join(const abut_collmesh *cm, const struct finds *f, const st
     abut_status rc = ABUT_OK;
     if (!row || !sorted) rc = abut_fail(err, ABUT_E_NOMEM, "contact: no memory for %zu contacts", n);
     if (!rc) rc = pairs_reserve(out, n, err);
-    if (!rc) {
-        raw_sort(cm, f, spot, n_spot, row, sorted);
+    if (!rc && cm->area) rc = owned_reserve(out, out->cap, err);
+    if (!rc) raw_sort(cm, f, spot, n_spot, row, sorted);
+    if (!rc && cm->area) {
+        merge_owned(cm, sorted, n, out);
+        abut_area_weigh(cm, y, out);
+    } else if (!rc) {
         merge(sorted, n, out);
         weigh(cm, out);
     }
@@ -361,9 +646,10 @@ static abut_status mesh_pairs(const abut_collmesh *cm, const abut_candidates *ca
     for (int k = 0; k < ABUT_CANDIDATE_LISTS; k++) end[k] = n_spot += abut_blocks(abut_candidates_list(cand, k)->n);
     const int threads = n_spot > 4 ? abut_threads() : 1;
     struct finds *f = calloc((size_t)threads, sizeof *f);
+    struct near_vertex *near = calloc((size_t)threads, sizeof *near);
     struct spot *spot = malloc((n_spot + 1) * sizeof *spot);
     abut_status rc = ABUT_OK;
-    if (!f || !spot) {
+    if (!f || !near || !spot) {
         rc = abut_fail(err, ABUT_E_NOMEM, "contact: no memory for %zu blocks", n_spot);
         goto done;
     }
@@ -371,16 +657,20 @@ static abut_status mesh_pairs(const abut_collmesh *cm, const abut_candidates *ca
     for (size_t b = 0; b < n_spot; b++) {
         size_t at;
         const int k = list_of_block(end, b, &at);
-        block_find(cm, abut_candidates_list(cand, k), abut_candidates_kind(k), at, y, &f[omp_get_thread_num()], &spot[b]);
+        const int own = omp_get_thread_num();
+        block_find(cm, abut_candidates_list(cand, k), abut_candidates_kind(k), at, y, &near[own], &f[own], &spot[b]);
     }
     for (int t = 0; t < threads && !rc; t++)
         if (f[t].full) rc = abut_fail(err, ABUT_E_NOMEM, "contact: no memory, after %zu contacts of one thread", f[t].n);
     if (!rc) rc = check_bad(cm, cand, end, spot, n_spot, y, err);
+    if (!rc && cm->area) find_guards(cm, y, &f[0], &spot[n_spot++]);
     if (!rc) rc = join_ranks(cand->ranks, threads, f, spot, &n_spot, err);
-    if (!rc) rc = join(cm, f, spot, n_spot, out, err);
+    if (!rc) rc = join(cm, f, spot, n_spot, y, out, err);
 done:
     for (int t = 0; f && t < threads; t++) free(f[t].c);
+    for (int t = 0; near && t < threads; t++) tally_free(&near[t].edges), tally_free(&near[t].vertices);
     free(f);
+    free(near);
     free(spot);
     return rc;
 }
@@ -399,7 +689,9 @@ static abut_status planes_reserve(abut_pairs *p, size_t n, abut_err *err)
     if (dist) p->plane_dist = dist;
     double *mult = realloc(p->plane_mult, cap * sizeof *mult);
     if (mult) p->plane_mult = mult;
-    if (!vert || !plane || !dist || !mult)
+    int32_t *patch = realloc(p->plane_patch, cap * sizeof *patch);
+    if (patch) p->plane_patch = patch;
+    if (!patch || !vert || !plane || !dist || !mult)
         return abut_fail(err, ABUT_E_NOMEM, "contact: no memory for %zu half-space contacts", n);
     p->cap_plane = cap;
     return ABUT_OK;
@@ -414,6 +706,22 @@ abut_status abut_pairs_plane_too_close(const abut_collmesh *cm, int32_t v, int32
                      abut_half_space_words(m, h, two), abut_collmesh_plane_xi(cm, v));
 }
 
+static void add_plane(abut_pairs *out, int32_t v, int32_t h, double d, double mult, int32_t patch)
+{
+    const size_t k = out->n_plane++;
+    out->plane_vert[k] = v, out->plane[k] = h, out->plane_dist[k] = d, out->plane_mult[k] = mult, out->plane_patch[k] = patch;
+}
+
+/* Each patch of a sharp vertex, or the vertex, with its area. */
+static void owned_plane(const abut_collmesh *cm, int32_t v, int32_t h, double d, const double *y, abut_pairs *out)
+{
+    const int32_t *first = cm->area->first + v, lo = first[0] < first[1] ? first[0] : -1, hi = first[0] < first[1] ? first[1] : 0;
+    for (int32_t k = lo; k < hi; k++) {
+        const double G = abut_area_plane_factor(cm, v, k, cm->model->hs_normal + 3 * (size_t)h, y, NULL);
+        if (G > 0) add_plane(out, v, h, d, G * abut_area_plane_weight(cm, v, k), k);
+    }
+}
+
 static abut_status plane_pairs(const abut_collmesh *cm, const double *y, const uint8_t *fixed, abut_pairs *out, abut_err *err)
 {
     const abut_model *m = cm->model;
@@ -426,12 +734,10 @@ static abut_status plane_pairs(const abut_collmesh *cm, const double *y, const u
             if (!(d - xi < dhat)) continue;
             if (!(d > xi))
                 return abut_pairs_plane_too_close(cm, v, h, d, err);
-            const abut_status rc = planes_reserve(out, out->n_plane + 1, err);
+            const abut_status rc = planes_reserve(out, out->n_plane + (cm->area ? shares_of(cm->area, v) : 1), err);
             if (rc) return rc;
-            out->plane_vert[out->n_plane] = v;
-            out->plane[out->n_plane] = h;
-            out->plane_mult[out->n_plane] = abut_pair_weight(&cm->scale, v, -1, xi);
-            out->plane_dist[out->n_plane++] = d;
+            if (cm->area) owned_plane(cm, v, h, d, y, out);
+            else add_plane(out, v, h, d, abut_pair_weight(&cm->scale, v, -1, xi), -1);
         }
     }
     return ABUT_OK;
@@ -441,7 +747,7 @@ static abut_status plane_pairs(const abut_collmesh *cm, const double *y, const u
 
 abut_status abut_pairs_reserve(abut_pairs *p, size_t n, size_t n_plane, abut_err *err)
 {
-    p->n = p->n_plain = p->n_plane = 0;
+    p->n = p->n_plain = p->n_plane = p->n_bent = 0;
     const abut_status rc = pairs_reserve(p, n, err);
     return rc ? rc : planes_reserve(p, n_plane, err);
 }
@@ -449,11 +755,11 @@ abut_status abut_pairs_reserve(abut_pairs *p, size_t n, size_t n_plane, abut_err
 abut_status abut_pairs_find(const abut_collmesh *cm, const abut_candidates *cand, const double *y, const uint8_t *fixed,
                             abut_pairs *out, abut_err *err)
 {
-    out->n = out->n_plain = out->n_plane = 0;
+    out->n = out->n_plain = out->n_plane = out->n_bent = 0;
     abut_status rc = abut_pairs_check(cm, y, err);
     if (!rc) rc = mesh_pairs(cm, cand, y, out, err);
     if (!rc) rc = plane_pairs(cm, y, fixed, out, err);
-    if (rc) out->n = out->n_plain = out->n_plane = 0;
+    if (rc) out->n = out->n_plain = out->n_plane = out->n_bent = 0;
     return rc;
 }
 
@@ -493,5 +799,6 @@ void abut_pairs_clear(abut_pairs *p)
     free(p->plane);
     free(p->plane_dist);
     free(p->plane_mult);
+    free(p->reach), free(p->of), free(p->bent), free(p->plane_patch);
     *p = (abut_pairs){ 0 };
 }

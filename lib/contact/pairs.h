@@ -17,12 +17,18 @@ typedef struct abut_pairs {
     double *mult;           /* [n] multiplicity, times the weight of the pair (abut_pair_weight) */
     double *dist2;          /* [n] m^2; plain: the bits of abut_dist2; mollified: nearest distance of the two edges */
     double *eps_x;          /* [n] m^4 mollifier threshold; 0 for plain stencils */
+    /* of contacts weighed by area (contact/area.h), whose mult has either sign */
+    double *reach;          /* [n] m: dhat of the contact */
+    int32_t (*of)[2];       /* [n] EE: its edges; else the vertex whose area it has, and its patch, -1: none (contact/area.h) */
+    int32_t *bent;          /* [n_bent] EE contacts whose factor varies */
+    size_t n_bent;
 
     size_t n_plane, cap_plane;
     int32_t *plane_vert;    /* [n_plane] collision vertex, ascending, not fixed */
     int32_t *plane;         /* [n_plane] half-space, ascending for one vertex */
     double *plane_dist;     /* [n_plane] m, height less thickness is < dhat */
     double *plane_mult;     /* [n_plane] weight of the pair */
+    int32_t *plane_patch;   /* [n_plane] patch of a vertex whose contact is weighed by area, -1: none */
 } abut_pairs;
 
 /** The contacts at y among the candidates: distance < dhat + thickness, both of the pair.  Order and bits do not depend on the
@@ -46,7 +52,7 @@ static inline double abut_pairs_plane_xi(const abut_collmesh *cm, const abut_pai
 /** dhat of contact i, of half-space contact i, m. */
 static inline double abut_pairs_dhat(const abut_collmesh *cm, const abut_pairs *p, size_t i)
 {
-    return abut_collmesh_dhat(cm, (abut_stencil)p->kind[i], p->vert[i]);
+    return cm->area ? p->reach[i] : abut_collmesh_dhat(cm, (abut_stencil)p->kind[i], p->vert[i]);
 }
 static inline double abut_pairs_plane_dhat(const abut_collmesh *cm, const abut_pairs *p, size_t i)
 {

@@ -428,6 +428,7 @@ abut_status abut_touch_find_near(abut_touch_search *s, const abut_touch_step *st
     seen.model = &wide;
     wide.dhat = &reach;
     seen.scale.of = NULL;
+    seen.area = NULL;
     wide.nh = 0;
     s->opening = 0;
     abut_status rc = begin(s, step, err);

@@ -1,6 +1,7 @@
 #include "energy/barrier.h"
 
 #include "base/par.h"
+#include "contact/area.h"
 #include "energy/term.h"
 #include "geom/dist.h"
 #include "sparse/packed_inline.h"
@@ -13,7 +14,13 @@
 /* The law of contact i; of half-space contact i, with D there. */
 static inline abut_barrier_law pair_law(const abut_collmesh *cm, const abut_pairs *pairs, size_t i)
 {
-    return abut_model_barrier(cm->model, abut_pairs_dhat(cm, pairs, i), abut_pairs_xi(cm, pairs, i));
+    const double xi = abut_pairs_xi(cm, pairs, i);
+    abut_barrier_law law = abut_model_barrier(cm->model, abut_pairs_dhat(cm, pairs, i), xi);
+    if (cm->area) {
+        const double inner = abut_area_inner(cm, pairs, i, &law.inner_part);
+        law.inner2 = (2 * xi + inner) * inner;
+    }
+    return law;
 }
 
 static inline abut_barrier_law plane_law(const abut_collmesh *cm, const abut_pairs *pairs, size_t i, double *D)
@@ -108,6 +115,36 @@ static void block_gradient(const abut_collmesh *cm, const abut_pairs *pairs, con
     }
 }
 
+static void add_corners(const abut_collmesh *cm, int n, const int32_t *v, double by, const double *g, double *f)
+{
+    for (int c = 0; c < n; c++)
+        for (int d = 0; d < (v[c] < 0 ? 0 : 3); d++) f[3 * abut_collmesh_slot(cm, v[c]) + d] += by * g[3 * c + d];
+}
+
+/* f += kappa w b grad F of the contacts whose factor F varies (contact/area.h). */
+static void add_bent(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double *f)
+{
+    int32_t v[ABUT_AREA_CORNERS];
+    double g[3 * ABUT_AREA_CORNERS];
+    for (size_t k = 0; k < pairs->n_bent; k++) {
+        const size_t i = (size_t)pairs->bent[k];
+        const abut_barrier_law law = pair_law(cm, pairs, i);
+        const double F = abut_area_factor_of(cm, pairs, i, y, v, g, NULL);
+        const double b = abut_barrier(law, abut_beyond2(pairs->dist2[i], law.xi), NULL, NULL);
+        add_corners(cm, ABUT_AREA_CORNERS, v, kappa * b * pairs->mult[i] / F, g, f);
+    }
+    for (size_t i = 0; i < pairs->n_plane; i++) {
+        const int32_t patch = pairs->plane_patch[i];
+        if (patch < 0) continue;
+        double D;
+        const abut_barrier_law law = plane_law(cm, pairs, i, &D);
+        const double *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
+        const double F = abut_area_plane_factor(cm, pairs->plane_vert[i], patch, normal, y, g);
+        const int32_t corner[3] = { pairs->plane_vert[i], cm->area->normal[patch][0], cm->area->normal[patch][1] };
+        add_corners(cm, 3, corner, kappa * abut_barrier(law, D, NULL, NULL) * pairs->plane_mult[i] / F, g, f);
+    }
+}
+
 abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                                   double *g, abut_arena *scratch, abut_err *err)
 {
@@ -125,6 +162,7 @@ abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pai
             double *to = f + 3 * (size_t)abut_collmesh_slot(cm, pairs->vert[i][c]);
             for (int d = 0; d < 3; d++) to[d] += kappa * pairs->mult[i] * part[12 * i + 3 * (size_t)c + d];
         }
+    if (cm->area) add_bent(cm, pairs, y, kappa, f);
     for (size_t i = 0; i < pairs->n_plane; i++) {
         const double dist = pairs->plane_dist[i], *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
         double D, db, *to = f + 3 * (size_t)abut_collmesh_slot(cm, pairs->plane_vert[i]);
@@ -162,7 +200,7 @@ static void block_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
     for (size_t i = r.lo; i < r.hi; i += four.n) {
         double *to = val + element_size(c) * element_of(c, pairs, i);
         group_take(cm, pairs, y, i, r.hi, &four);
-        for (size_t l = 0; l < four.n; l++) scale[l] = kappa * pairs->mult[i + l];
+        for (size_t l = 0; l < four.n; l++) scale[l] = kappa * fmax(pairs->mult[i + l], c->ops->indefinite ? -INFINITY : 0);
         const double (*x)[12] = (const double (*)[12])four.x;
         if (four.mollified) c->ops->mollified(four.law, c->least, four.n, x, pairs->eps_x + i, scale, to);
         else c->ops->plain(four.law, c->least, four.kind, four.n, x, scale, to);
@@ -341,6 +379,7 @@ double abut_barrier_stiffer(double kappa, double most, double below, double gap_
 int abut_barrier_stiffen(abut_barrier_state *b, double gap_before, double gap_after)
 {
     const abut_model *m = b->model;
+    if (b->cm->area) return 0;
     const double below = m->stiffen_below ? m->stiffen_below[0] : STIFFEN_BELOW * m->length[0], kappa = b->kappa;
     b->kappa = abut_barrier_stiffer(kappa, m->kappa_max[0], below, gap_before, gap_after);
     return b->kappa > kappa;

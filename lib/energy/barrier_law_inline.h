@@ -9,6 +9,8 @@ typedef struct abut_barrier_law {
     double dhat2;       /* m^2: Dhat = (xi + dhat)^2 - xi^2 = (2 xi + dhat) dhat, at which the barrier ends */
     int number;         /* ABUT_BARRIER_IPC, ...: energy/contact_laws.h */
     double xi;          /* m: thickness of the pair */
+    double inner2;      /* m^2 */
+    double inner_part;  /* the law is b(D; Dhat) - inner_part b(D; inner2); 0: b alone */
 } abut_barrier_law;
 
 /* Hessians of contacts that a GPU has kernels for (energy/barrier.h). */
@@ -22,7 +24,7 @@ typedef struct abut_mollified_gn {
 
 ABUT_FN abut_barrier_law abut_barrier_law_of(double dhat, int number, double xi)
 {
-    abut_barrier_law law = { (2 * xi + dhat) * dhat, number, xi };
+    abut_barrier_law law = { (2 * xi + dhat) * dhat, number, xi, 0, 0 };
     return law;
 }
 

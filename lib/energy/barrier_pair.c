@@ -33,6 +33,11 @@ double abut_barrier(abut_barrier_law law, double D, double *db, double *ddb)
     if (!(D > 0)) b = INFINITY, first = -INFINITY, second = INFINITY;
     else if (D >= law.dhat2) b = first = second = 0;
     else b = abut_barrier_laws[law.number]->value(D, law.dhat2, &first, &second);
+    if (law.inner_part > 0 && D > 0 && D < law.inner2) {
+        double inner_first, inner_second;
+        b -= law.inner_part * abut_barrier_laws[law.number]->value(D, law.inner2, &inner_first, &inner_second);
+        first -= law.inner_part * inner_first, second -= law.inner_part * inner_second;
+    }
     if (db) *db = first;
     if (ddb) *ddb = second;
     return b;
@@ -109,12 +114,28 @@ INLINE void barrier_of(int number, const abut_lanes *Dhat, const abut_lanes *D, 
     }
 }
 
+/* Takes off what the laws of n <= ABUT_LANES contacts leave to others (energy/barrier_law_inline.h). */
+INLINE void take_inner(const abut_barrier_law *law, size_t n, const abut_lanes *D, abut_lanes *b, abut_lanes *db, abut_lanes *ddb)
+{
+    abut_lanes part, Dhat, in, din, ddin;
+    double most = 0;
+    for (size_t l = 0; l < ABUT_LANES; l++) {
+        const abut_barrier_law *of = law + (l < n ? l : 0);
+        part[l] = of->inner_part, Dhat[l] = of->inner_part > 0 ? of->inner2 : of->dhat2;
+        most = of->inner_part > most ? of->inner_part : most;
+    }
+    if (!(most > 0)) return;
+    barrier_of(law->number, &Dhat, D, &in, &din, &ddin);
+    *b = *b - part * in, *db = *db - part * din, *ddb = *ddb - part * ddin;
+}
+
 ABUT_LANES_CLONES
 void abut_barrier_four(const abut_barrier_law law[ABUT_LANES], const double D[ABUT_LANES], double b[ABUT_LANES])
 {
     const abut_lanes at = { D[0], D[1], D[2], D[3] }, Dhat = { law[0].dhat2, law[1].dhat2, law[2].dhat2, law[3].dhat2 };
     abut_lanes value, db, ddb;
     barrier_of(law[0].number, &Dhat, &at, &value, &db, &ddb);
+    take_inner(law, ABUT_LANES, &at, &value, &db, &ddb);
     for (int l = 0; l < ABUT_LANES; l++) b[l] = value[l];
 }
 
@@ -141,6 +162,7 @@ INLINE void slopes(const abut_barrier_law *law, size_t n, const abut_lanes *d2, 
         Dhat[l] = law[i].dhat2;
     }
     barrier_of(law->number, &Dhat, &D, &b, db, ddb);
+    take_inner(law, n, &D, &b, db, ddb);
 }
 
 /* b' times grad d^2, 2 w_i r at point i. */

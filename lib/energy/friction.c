@@ -78,7 +78,7 @@ abut_status abut_lag_freeze(const abut_collmesh *cm, const abut_pairs *pairs, co
     for (size_t i = 0; i < pairs->n_plain; i++) {
         const int32_t *v = pairs->vert[i];
         const double mu = cm->model->mu[abut_collmesh_classes(cm, v[0], v[pairs->kind[i] == ABUT_EE ? 2 : 1])];
-        if (mu == 0) continue;
+        if (mu == 0 || !(pairs->mult[i] > 0)) continue;
         freeze_pair(cm, pairs, y, i, lag);
         lag->force[lag->n] = abut_barrier_force(cm, pairs, y, kappa, h, i);
         lag->mu[lag->n++] = mu;
@@ -98,6 +98,7 @@ void abut_lag_slopes(const abut_collmesh *cm, const abut_pairs *pairs, const dou
     size_t n = 0;
     for (size_t i = 0; i < pairs->n_plain; i++) {
         const int32_t *v = pairs->vert[i];
+        if (!(pairs->mult[i] > 0)) continue;
         if (cm->model->mu[abut_collmesh_classes(cm, v[0], v[pairs->kind[i] == ABUT_EE ? 2 : 1])] == 0) continue;
         double x[12], w[4], s[3] = { 0 };
         const abut_stencil kind = abut_pairs_get(pairs, i, y, x);

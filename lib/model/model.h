@@ -42,6 +42,11 @@ enum { ABUT_CONSTRAINT_GAP = 0, ABUT_CONSTRAINT_VOLUME = 1, ABUT_CONSTRAINT_IMPA
 /* Pairs that solvers sqp and qp take.  The numbers stand in streams: append only. */
 enum { ABUT_ACTIVE_BOTH = 0, ABUT_ACTIVE_IMPACTS = 1, ABUT_ACTIVE_NEAR = 2, ABUT_ACTIVE_SETS };
 
+/* Contacts are weighed by the number of their pairs, or the area that they stand for (contact/area.h).  The numbers stand in
+ * streams: append only. */
+enum { ABUT_CONTACT_IPC = 0, ABUT_CONTACT_AREA = 1, ABUT_CONTACT_FORMULATIONS };
+#define ABUT_EDGE_SHARE 0.1
+
 /* Kinds of motions (model/motion.h).  The numbers stand in streams: append only. */
 enum { ABUT_MOTION_MOVE = 0 /* prescribed velocity */, ABUT_MOTION_FORCE = 1 /* acceleration added to gravity */,
        ABUT_MOTION_KEYS = 2 /* poses at given times */, ABUT_MOTION_PATH = 3 /* positions at given times */,
@@ -205,6 +210,10 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(sqp_constraints, "sqp/constraints",  int32_t, I32, 1, 0, "",        MAY, IN(0, ABUT_CONSTRAINTS))  /* ABUT_CONSTRAINT_*; absent: the first     */ \
     F(sqp_active_set, "sqp/active-set",    int32_t, I32, 1, 0, "",        MAY, IN(0, ABUT_ACTIVE_SETS))  /* ABUT_ACTIVE_*; absent: the first         */ \
     F(sqp_offset,    "sqp/offset",         double,  F64, 1, 0, "m",       MAY, IN(0, ABUT_DISTANCE_MOST))  /* that gaps keep beyond their thickness; absent: dhat */ \
+    F(formulation,   "contact/formulation", int32_t, I32, 1, 0, "",       MAY, IN(0, ABUT_CONTACT_FORMULATIONS)) /* ABUT_CONTACT_*; absent: the first */ \
+    F(pressure,      "contact/pressure",   double,  F64, 1, 0, "Pa",      MAY, ABOVE(0)) /* stiffness of the barrier of ABUT_CONTACT_AREA */ \
+    F(edge_share,    "contact/edge-share", double,  F64, 1, 0, "",        MAY, WITHIN(0, 1)) /* share of the edges; absent: ABUT_EDGE_SHARE */ \
+    F(fixed_reach,   "contact/fixed-reach", int32_t, I32, 1, 0, "",       MAY, IN(0, 2)) /* 1: dhat within a surface, however near it is to itself at rest */ \
     F(kappa_min,     "contact/kappa-min",  double,  F64, 1, 0, "kg/m^2",  NEED, FROM(0)) /* barrier stiffness, lower bound         */ \
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED, ANY)
 

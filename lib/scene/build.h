@@ -48,6 +48,7 @@ typedef struct abut_built {
     double speed;                           /* m/s: what bounds default speeds */
     abut_speed_of speed_of;
     int is_bounded;                         /* 1: default speeds are fractions of `speed`; 0: of l in a time step */
+    double pressure;                        /* Pa, stiffness of contact weighed by area; else 0 */
     double kappa_min, kappa_max;            /* kg/m^2, bounds of the barrier's stiffness for the least lengths and masses */
     int32_t shells, hinges, rods, bends, particles;
     int32_t nodes, tets, collision_vertices, edges, triangles, handles, friction_classes;

@@ -119,7 +119,8 @@ static abut_status put_bodies(abut_build *b, abut_err *err)
 {
     const int32_t n = b->scene->nobjects;
     if (b->scene->length_of_box || b->scene->contact_off) return ABUT_OK;
-    const int weighs = !(b->scene->fixed_kappa.value > 0), of_body = b->scene->dhat.per_length;
+    const int weighs = !(b->scene->fixed_kappa.value > 0) && b->scene->formulation == ABUT_CONTACT_IPC;
+    const int of_body = b->scene->dhat.per_length;
     double *length = weighs ? abut_build_required(b, "object/length", n, err) : NULL;
     double *mass = length ? abut_build_required(b, "object/node-mass", n, err) : NULL;
     double *dhat = of_body && (mass || !weighs) ? abut_build_required(b, "object/dhat-part", n, err) : NULL;
@@ -230,6 +231,30 @@ abut_status abut_build_parameters(abut_build *b, abut_err *err)
 
 #define STIFFER 2   /* lower bound over the published one: gaps are wider, and sliding primitives meet fewer edges */
 
+#define PRESSURE_OF_YOUNG 0.1   /* stiffness of contact weighed by area over the least Young's modulus */
+
+/* Contact weighed by area: its arrays, and its stiffness in the time step of the scene as both bounds. */
+static abut_status put_area(abut_build *b, abut_err *err)
+{
+    const abut_scene *s = b->scene;
+    abut_built *o = b->out;
+    double young = INFINITY;
+    for (int32_t i = 0; i < s->nmaterials; i++)
+        if (s->material[i].young > 0) young = fmin(young, s->material[i].young);
+    o->pressure = s->pressure.value > 0 ? s->pressure.value : PRESSURE_OF_YOUNG * young;
+    if (!isfinite(o->pressure))
+        return abut_fail(err, ABUT_E_FORMAT, "contact.formulation is area: no material has a Young's modulus, of which the "
+                         "stiffness is a tenth; expected contact.barrier.pressure");
+    o->kappa_min = o->kappa_max = o->pressure * (s->step.value * s->step.value);
+    abut_status rc = abut_arrays_put_i32(b->model, "contact/formulation", ABUT_CONTACT_AREA, err);
+    if (!rc) rc = abut_arrays_put_f64(b->model, "contact/pressure", o->pressure, "Pa", err);
+    if (!rc) rc = put_number(b, "contact/edge-share", s->edge_share.value, err);
+    if (!rc && s->fixed_reach) rc = abut_arrays_put_i32(b->model, "contact/fixed-reach", 1, err);
+    abut_array *a = rc ? NULL : abut_arrays_find(b->model, "contact/formulation");
+    if (a) a->flags |= ABUT_A_REQUIRED;
+    return rc;
+}
+
 abut_status abut_build_stiffness(abut_build *b, abut_err *err)
 {
     const abut_scene *s = b->scene;
@@ -247,7 +272,8 @@ abut_status abut_build_stiffness(abut_build *b, abut_err *err)
     const double range = s->kappa_range.value;
     o->kappa_max = range * (range > 1 ? o->heavy_mass / o->mean_mass : 1) * o->kappa_min;
     if (s->fixed_kappa.value > 0) o->kappa_min = o->kappa_max = s->fixed_kappa.value;
-    rc = put_number(b, "contact/kappa-min", o->kappa_min, err);
+    if (s->formulation == ABUT_CONTACT_AREA) rc = put_area(b, err);
+    if (!rc) rc = put_number(b, "contact/kappa-min", o->kappa_min, err);
     return rc ? rc : put_number(b, "contact/kappa-max", o->kappa_max, err);
 }
 

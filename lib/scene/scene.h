@@ -233,12 +233,16 @@ typedef struct abut_scene_cohesion {
     WORD(int, bodies_off, "bodies", ABUT_WORDS("on", "off"), 0, NULL)  /* 1: bodies meet no body */ \
     WORD(int, start_pressed, "start", ABUT_WORDS("apart", "pressed"), 0, NULL)  /* 1: a start may part bodies */ \
     REAL(abut_param, dhat, "dhat", LENGTH_OR_L, "(0,)", 1e-3, NULL)  /* m */ \
+    WORD(int, formulation, "formulation", ABUT_WORDS("ipc", "area"), 0, "formulation")  /* ABUT_CONTACT_*: weights */ \
+    REAL(abut_param, edge_share, "edge-share", PURE, "(0,1)", ABUT_EDGE_SHARE, "edge share")  /* of contact weighed by area */ \
+    WORD(int, fixed_reach, "reach", ABUT_WORDS("adaptive", "fixed"), 0, "reach")  /* 1: a surface meets itself within dhat */ \
     REAL(abut_param, kappa_scale, "kappa-scale", PURE, "(0,)", 1, "kappa scale")  /* of the bounds of the barrier stiffness */ \
     REAL(abut_param, kappa_range, "kappa-range", PURE, "[1,)", 100, NULL)  /* the upper of these over the lower */
 #define ABUT_BARRIER_KEYS(REAL, WORD) \
     REAL(abut_param, stiffen_below, "stiffen-below", LENGTH_OR_L, "(0,)", 0, NULL)  /* m; 0: the solver's default */ \
     REAL(abut_param, barrier_filter, "filter", PURE, "[0,1)", 0, NULL)  /* of dhat; 0: none */ \
     WORD(int, barrier_kappa, "kappa", ABUT_WORDS("own", "ipc"), 0, NULL)  /* 1: bounds by ipc, for every law */ \
+    REAL(abut_param, pressure, "pressure", PRESSURE, "(0,)", 0, NULL)  /* Pa, of contact weighed by area; 0: derived */ \
     REAL(abut_param, fixed_kappa, "fixed-kappa", PURE, "(0,)", 0, NULL)  /* kg/m^2, in all steps; 0: between its bounds */ \
     WORD(int, mollifier_off, "mollifier", ABUT_WORDS("on", "off"), 0, NULL)  /* 1: nearly parallel edges are contacts as others */
 #define ABUT_FRICTION_KEYS(REAL, WORD) \

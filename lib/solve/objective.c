@@ -405,13 +405,17 @@ abut_status abut_objective_stiffen(abut_objective *o, const abut_at *from, const
 
 /* ---- the stiffness of the barrier ---- */
 
-abut_status abut_objective_kappa(const abut_objective *o, const abut_at *at, double *kappa, abut_arena *scratch, abut_err *err)
+void abut_objective_kappa_bounds(const abut_objective *o, double *least, double *most)
 {
-    const double lo = o->model->kappa_min[0], hi = o->model->kappa_max[0];
-    const size_t n3 = 3 * (size_t)o->model->nv;
-    *kappa = lo;
-    if (at->pairs->n + at->pairs->n_plane == 0) return ABUT_OK;
+    const abut_model *m = o->model;
+    const double fixed = o->cm.area ? m->pressure[0] * (o->w.h_force * o->w.h_force) : 0;
+    *least = fixed > 0 ? fixed : m->kappa_min[0], *most = fixed > 0 ? fixed : m->kappa_max[0];
+}
 
+abut_status abut_objective_balance(const abut_objective *o, const abut_at *at, double *kappa, abut_arena *scratch, abut_err *err)
+{
+    const size_t n3 = 3 * (size_t)o->model->nv;
+    *kappa = 0;
     const abut_mark mark = abut_arena_mark(scratch);
     double *gc = ABUT_NEW(scratch, double, n3), *ge = ABUT_NEW(scratch, double, n3);
     if (!gc || !ge) return abut_fail(err, ABUT_E_NOMEM, "barrier stiffness: %zu numbers", 2 * n3);
@@ -424,10 +428,20 @@ abut_status abut_objective_kappa(const abut_objective *o, const abut_at *at, dou
             abut_acc_add(&ce, gc[i] * ge[i]);
             abut_acc_add(&cc, gc[i] * gc[i]);
         }
-        const double balance = cc.hi > 0 ? -(ce.hi + ce.lo) / (cc.hi + cc.lo) : 0;
-        *kappa = fmin(hi, fmax(lo, balance));
+        *kappa = cc.hi > 0 ? -(ce.hi + ce.lo) / (cc.hi + cc.lo) : 0;
     }
     abut_arena_release(scratch, mark);
+    return rc;
+}
+
+abut_status abut_objective_kappa(const abut_objective *o, const abut_at *at, double *kappa, abut_arena *scratch, abut_err *err)
+{
+    double lo, hi, balance;
+    abut_objective_kappa_bounds(o, &lo, &hi);
+    *kappa = lo;
+    if (at->pairs->n + at->pairs->n_plane == 0 || o->cm.area) return ABUT_OK;
+    const abut_status rc = abut_objective_balance(o, at, &balance, scratch, err);
+    if (!rc) *kappa = fmin(hi, fmax(lo, balance));
     return rc;
 }
 

@@ -134,6 +134,13 @@ ABUT_MUST_USE abut_status abut_objective_correction(const abut_objective *o, con
 ABUT_MUST_USE abut_status abut_objective_stiffen(abut_objective *o, const abut_at *from, const abut_at *to, abut_arena *scratch,
                                                  abut_err *err);
 
+/** Bounds of the stiffness of the barrier in this step, kg/m^2: the model's; of contact weighed by area both are contact/pressure
+ * h_force^2, so that its force does not depend on the time step. */
+void abut_objective_kappa_bounds(const abut_objective *o, double *least, double *most);
+/** *kappa: stiffness with which barrier and other forces balance best on the free nodes, kg/m^2; of either sign, 0 without
+ * contact. */
+ABUT_MUST_USE abut_status abut_objective_balance(const abut_objective *o, const abut_at *at, double *kappa, abut_arena *scratch,
+                                                 abut_err *err);
 /** *kappa: stiffness of the barrier for the start of a step, which balances barrier and other forces on the free nodes, within
  * bounds (Li 2020, App. F). */
 ABUT_MUST_USE abut_status abut_objective_kappa(const abut_objective *o, const abut_at *at, double *kappa, abut_arena *scratch,

@@ -6,7 +6,7 @@
 #include "check.h"
 
 static const double DHAT = 0.1, DHAT2 = 0.01;
-static abut_barrier_law law = { 0.01, ABUT_BARRIER_IPC, 0 };    /* of the case that a test is at */
+static abut_barrier_law law = { 0.01, ABUT_BARRIER_IPC, 0, 0, 0 };    /* of the case that a test is at */
 
 static int laws_known(void) { return abut_names_count(abut_barrier_names); }
 
@@ -74,7 +74,7 @@ TEST(barrier_has_the_values_of_its_definition)
                                       { 1.381548292696e1, -2.000051261989e3, 1.999956738110e6 } };
     for (size_t i = 0; i < sizeof f / sizeof *f; i++) {
         double db, ddb;
-        const double b = abut_barrier((abut_barrier_law){ 1, ABUT_BARRIER_IPC, 0 }, f[i] * f[i], &db, &ddb);
+        const double b = abut_barrier((abut_barrier_law){ 1, ABUT_BARRIER_IPC, 0, 0, 0 }, f[i] * f[i], &db, &ddb);
         CHECK_NEAR(b, want[i][0], 2e-12 * fabs(want[i][0]));
         CHECK_NEAR(2 * f[i] * db, want[i][1], 2e-12 * fabs(want[i][1]));
         CHECK_NEAR(4 * f[i] * f[i] * ddb + 2 * db, want[i][2], 2e-12 * fabs(want[i][2]));
@@ -92,7 +92,7 @@ TEST(squared_logarithm_has_the_values_of_its_definition)
                                       { 1.908679502407e2, -5.526269518039e4, 6.326159433269e7 } };
     for (size_t i = 0; i < sizeof f / sizeof *f; i++) {
         double db, ddb;
-        const double b = abut_barrier((abut_barrier_law){ 1, ABUT_BARRIER_LOG2, 0 }, f[i] * f[i], &db, &ddb);
+        const double b = abut_barrier((abut_barrier_law){ 1, ABUT_BARRIER_LOG2, 0, 0, 0 }, f[i] * f[i], &db, &ddb);
         CHECK_NEAR(b, want[i][0], 2e-12 * fabs(want[i][0]));
         CHECK_NEAR(2 * f[i] * db, want[i][1], 2e-12 * fabs(want[i][1]));
         CHECK_NEAR(4 * f[i] * f[i] * ddb + 2 * db, want[i][2], 2e-12 * fabs(want[i][2]));
@@ -103,9 +103,9 @@ TEST(squared_logarithm_has_the_values_of_its_definition)
 TEST(the_three_barriers_differ_by_powers_of_the_relative_gap)
 {
     for (double q = 1e-9; q < 1; q *= 1.3) {
-        const double b2 = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC, 0 }, q * DHAT2, NULL, NULL);
-        const double b1 = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC_C1, 0 }, q * DHAT2, NULL, NULL);
-        const double b0 = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC_C0, 0 }, q * DHAT2, NULL, NULL);
+        const double b2 = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC, 0, 0, 0 }, q * DHAT2, NULL, NULL);
+        const double b1 = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC_C1, 0, 0, 0 }, q * DHAT2, NULL, NULL);
+        const double b0 = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC_C0, 0, 0, 0 }, q * DHAT2, NULL, NULL);
         CHECK_NEAR(b1 * (1 - q) / b2, 1, 1e-13);
         CHECK_NEAR(b0 * (1 - q) * (1 - q) / b2, 1, 1e-13);
     }
@@ -130,15 +130,15 @@ TEST(barrier_vanishes_at_dhat_as_smoothly_as_its_name_says_and_is_infinite_at_co
     for (double t = 1e-3; t > 1e-15; t *= 0.1) {   /* b ~ (dhat2 - d2)^3 / dhat2, relatively exact to the last digits */
         double db, ddb;
         const double d2 = DHAT2 * (1 - t), gap = DHAT2 - d2, q = gap / DHAT2;
-        double b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC, 0 }, d2, &db, &ddb);
+        double b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC, 0, 0, 0 }, d2, &db, &ddb);
         CHECK_NEAR(b / (gap * gap * q), 1, t + 1e-14);
         CHECK_NEAR(db / (-3 * gap * q), 1, 2 * t + 1e-14);
         CHECK_NEAR(ddb / (6 * q), 1, 3 * t + 1e-14);
-        b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC_C1, 0 }, d2, &db, &ddb);
+        b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC_C1, 0, 0, 0 }, d2, &db, &ddb);
         CHECK_NEAR(b / (gap * gap), 1, t + 1e-14);
         CHECK_NEAR(db / (-2 * gap), 1, 2 * t + 1e-14);
         CHECK_NEAR(ddb / 2, 1, 3 * t + 1e-14);
-        b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC_C0, 0 }, d2, &db, &ddb);
+        b = abut_barrier((abut_barrier_law){ DHAT2, ABUT_BARRIER_IPC_C0, 0, 0, 0 }, d2, &db, &ddb);
         CHECK_NEAR(b / (gap * DHAT2), 1, t + 1e-14);
         CHECK_NEAR(db / -DHAT2, 1, 2 * t + 1e-14);
         CHECK_NEAR(ddb, 1, 3 * t + 1e-14);
@@ -179,7 +179,7 @@ TEST(kappa_min_has_its_tabulated_values)
 {
     for (int k = 3; k <= 6; k++) {   /* kappa_min l^2 / mass = 2.5 (l / dhat)^4 10^-6 for dhat >> 1e-8 l */
         const double l = 2, mass = 0.3, dhat = l * pow(10, -k), want = 2.5 * pow(10, 4 * k - 6);
-        const double kappa = abut_kappa_min(l, (abut_barrier_law){ dhat * dhat, ABUT_BARRIER_IPC, 0 }, mass);
+        const double kappa = abut_kappa_min(l, (abut_barrier_law){ dhat * dhat, ABUT_BARRIER_IPC, 0, 0, 0 }, mass);
         CHECK_NEAR(kappa * l * l / mass, want, 2e-3 * want);
     }
 }
@@ -248,7 +248,7 @@ TEST(kappa_min_of_thick_pairs_has_its_tabulated_values_and_the_largest_counts)
     most = fmax(most, abut_kappa_min(1, abut_barrier_law_of(1e-3, ABUT_BARRIER_IPC, 0), 1));
     CHECK(!abut_kappa_min_of(1, 1e-3, ABUT_BARRIER_IPC, 1, xi, 4, 1, &kappa, NULL) && kappa == most);
     CHECK(!abut_kappa_min_of(1, 1e-3, ABUT_BARRIER_IPC, 1, NULL, 4, 1, &kappa, NULL));
-    CHECK(kappa == abut_kappa_min(1, (abut_barrier_law){ 1e-3 * 1e-3, ABUT_BARRIER_IPC, 0 }, 1));
+    CHECK(kappa == abut_kappa_min(1, (abut_barrier_law){ 1e-3 * 1e-3, ABUT_BARRIER_IPC, 0, 0, 0 }, 1));
 }
 
 /* the energy of a plain or a mollified pair, from scratch */

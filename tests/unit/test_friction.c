@@ -491,7 +491,7 @@ static void check_recorded(const char *text, const char *name)
         for (int c = 0; c < 3 * abut_stencil_size(kind); c++) x[c] = xl[3 * lag.node[i][c / 3] + c % 3];
         const double d2 = abut_dist2(kind, x, lag.weight[i]);
         abut_tangent(kind, x, P);
-        (void)abut_barrier((abut_barrier_law){ dhat2, ABUT_BARRIER_IPC, 0 }, d2, &db, NULL);
+        (void)abut_barrier((abut_barrier_law){ dhat2, ABUT_BARRIER_IPC, 0, 0, 0 }, d2, &db, NULL);
         lag.force[i] = -2 * sqrt(d2) * kappa * db * mult;
         lag.mu[i] = mu;
         CHECK_NEAR(lag.force[i] / forces[i], 1, 1e-11);

@@ -25,7 +25,7 @@ TEST(barriers_have_the_bits_of_four)
     abut_rng r = { 1 };
     for (int k = 0; k < 20000; k++) {
         const double D = k == 0 ? 0 : pow(10, abut_rng_real(&r, -12, 1)), four_D[4] = { D, 1, 2, D };
-        const abut_barrier_law law = { k % 2 || !k ? 1 : D * abut_rng_real(&r, 0.5, 2), k % 3, 0 };
+        const abut_barrier_law law = { k % 2 || !k ? 1 : D * abut_rng_real(&r, 0.5, 2), k % 3, 0, 0, 0 };
         const abut_barrier_law four[4] = { law, law, law, law };
         double b[4], db, ddb, exact_db, exact_ddb;
         abut_barrier_four(four, four_D, b);

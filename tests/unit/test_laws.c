@@ -48,7 +48,7 @@ TEST(every_barrier_falls_is_convex_ends_at_dhat_and_scales_with_its_square)
         for (double q = 1e-9; q < 0.999; q = q < 0.5 ? q * 1.7 : q + 0.0173) {
             double db, ddb, up, down, big[2], none;
             const double Dhat = 1e-3, D = q * Dhat, h = 1e-5 * fmin(D, Dhat - D);
-            const abut_barrier_law law = { Dhat, n, 0 }, grown = { 8 * Dhat, n, 0 };
+            const abut_barrier_law law = { Dhat, n, 0, 0, 0 }, grown = { 8 * Dhat, n, 0, 0, 0 };
             const double b = abut_barrier(law, D, &db, &ddb);
             CHECK(b > 0 && db < 0 && ddb > 0);
             const double vu = abut_barrier(law, D + h, &up, NULL), vd = abut_barrier(law, D - h, &down, NULL);

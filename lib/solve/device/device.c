@@ -125,9 +125,11 @@ static abut_status bring_passes(abut_device *d, const abut_collmesh *cm, abut_er
     return rc;
 }
 
-/* The device has the mollifier of nearly parallel edges, and no contacts without. */
-static abut_status expect_mollifier(const abut_model *m, abut_err *err)
+/* The device has contacts that are counted, with the mollifier of nearly parallel edges. */
+static abut_status expect_contact(const abut_model *m, abut_err *err)
 {
+    if (m->formulation && m->formulation[0] == ABUT_CONTACT_AREA)
+        return refuse("contact is weighed by area (contact.formulation)", NULL, -1, err);
     if (!m->mollifier || m->mollifier[0]) return ABUT_OK;
     return abut_fail(err, ABUT_E_FORMAT, "--device: contact.barrier.mollifier is off, which a device does not know: expected on");
 }
@@ -138,7 +140,7 @@ static abut_status bring_model(abut_device *d, const abut_objective *p, abut_err
     const size_t nv = (size_t)p->model->nv;
     abut_buffer *const field[] = { &d->x, &d->xt, &d->kept_x, &d->p, &d->g, &d->v, &d->target,
                                    &d->xn, &d->xhat, &d->still, &d->z };
-    abut_status rc = expect_mollifier(p->model, err);
+    abut_status rc = expect_contact(p->model, err);
     for (size_t i = 0; i < sizeof field / sizeof *field && !rc; i++) rc = abut_buffer_need(q, field[i], "nodes", 3 * nv, 8, err);
     if (!rc) rc = abut_buffer_need(q, &d->part, "parts of sums", nv, sizeof(double), err);
     if (!rc) rc = abut_buffer_need(q, &d->pulse, "scalars", ABUT_PULSE, sizeof(double), err);

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/par.h"
 #include "base/timer.h"
+#include "contact/area.h"
 #include "contact/step_bound.h"
 #include "energy/barrier.h"
 #include "geom/dist.h"
@@ -367,7 +368,9 @@ static void add(const abut_objective *p, const bounded *b, met_pairs *f, const a
     const int32_t second = hit->plane >= 0 ? -1 : hit->vert[abut_stencil_second(hit->kind)];
     const double xi = thickness(p, hit);
     const double dhat = second < 0 ? abut_collmesh_plane_dhat(cm, hit->vert[0]) : abut_collmesh_dhat(cm, hit->kind, hit->vert);
-    const double share = abut_pair_weight(&cm->scale, hit->vert[0], second, xi);
+    const double share = !cm->area   ? abut_pair_weight(&cm->scale, hit->vert[0], second, xi)
+                         : second < 0 ? abut_area_plane_weight(cm, hit->vert[0], -1)
+                                      : abut_area_weight_met(cm, hit->vert[0], second);
     const abut_barrier_law law = abut_model_barrier(p->model, dhat, xi);
     met m;
     double gap = look_at(p, b, hit, 0, &m) - xi, mult = gap < dhat ? multiplicity(&b->at->pairs, &m, share) : 0;

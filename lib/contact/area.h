@@ -1,0 +1,113 @@
+/* Contact weighed by area: a quadrature of the surface integral kappa Int beta(distance to what is nearest), whose energy between
+ * parallel surfaces is area times beta(gap) for any two meshes (convergent IPC, Li et al. 2023, 3-4).
+ *
+ *     beta(d) = dhat / Dhat^2 b(D)    m, b a law of energy/barrier_laws.h, so that kappa is a pressure
+ *
+ * Vertices.  Vertex p of area A_p meets every cell sigma (triangle, edge, vertex) of a part of the surface with the integer
+ * c(sigma), the Euler coefficient:
+ *
+ *     c(sigma) = 1 - sum c(tau) over the cells tau that contain sigma properly
+ *
+ * (triangle 1; inner edge -1, rim edge 0; inner vertex 1, rim vertex 0).  Where the surface within dhat of p is one disc the sum
+ * over sigma is beta(distance of p from the surface): by the nerve theorem sum c(sigma) [ball meets sigma] is the Euler
+ * characteristic of the surface in the ball.  Cells that contain p are left out, so a disc around p has sum 0: a flat sheet does
+ * not repel itself at any dhat.  A contact is an active feature with its net integer, 0 for most.  Its weight is
+ *
+ *     s_AB A_p,    s_AB = a_B / (a_A + a_B),  a the mean area of the vertices of a part (a connected surface)
+ *
+ * so that the finer of two surfaces is integrated, and 1/2 within one surface.  A half-space has weight A_p.
+ *
+ * Sharp vertices.  Where triangles at p meet at more than 50 degrees at rest, the area of each smooth patch of them counts by
+ * itself, times S((n.N)^2): n leads to the contact, N is the normal of the patch now, S a smooth step from 0 at 77 degrees to
+ * 1 at 45.  So the side of a block does not press on its floor.  A sharp edge has half of its width.
+ *
+ * Edges.  Two edges meet where both nearest points are inside, with weight
+ *
+ *     eta_AB pi/2 u_e u_e' F,    u_e = A_e / L_e,    F = e(c) M gamma gamma'    (abut_area_factor)
+ *
+ * eta_AB is eta times the smaller over the larger mean length of the edges of the two parts: few edges of a coarse mesh must not
+ * carry the force of the wide strips that they stand for.  u_e is the width of the strip that an edge stands for: straight
+ * networks of length 1/u a unit of area, in isotropic relative direction, cross 2/(pi u u') times.  M fades a crossing out at
+ * the ends of the edges, so that the energy is C1; gamma where the crossing is no minimum of the distance because a triangle of
+ * the edge leads towards the other edge (Huang et al. 2025, GCP, 4); e(c) where the edges are parallel (geom/dist.h).  Edges act
+ * within
+ *
+ *     r = min(dhat, l / 2),   l the smaller mean length of the edges of the two parts
+ *
+ * because the gradient of M moves forces from vertex to vertex, 10 d / l times as large as the force itself.  What they add on
+ * average the law of a vertex leaves out: beta(d; dhat) - eta_AB beta(d; r), so that both together are beta(d; dhat).
+ *
+ * Guard.  The sum over vertices does not see a vertex that runs into the edge opposite to it in its own triangle: the pair gets
+ * weight A_p / 2 within min(dhat, a quarter of its rest distance).
+ *
+ * Rods and particles.  A rod is a chain of vertices of area diameter times length and of edges of width diameter; a particle has
+ * the area of its cross-section.  Against a surface they are integrated alone (s = 1).  Two rods that cross have the weight
+ * u u' F, without eta pi/2.  Bare points and edges of obstacles take the mean area of what they meet.
+ *
+ * Reach.  Within one part contact acts within half the rest distance of what is nearest there and counts, at most dhat: thin
+ * walls and narrow slits rest. */
+#ifndef ABUT_CONTACT_AREA_H
+#define ABUT_CONTACT_AREA_H
+
+#include "contact/pairs.h"
+
+/* Areas, coefficients and reach of a collision mesh at rest.  Owns its arrays. */
+typedef struct abut_area {
+    double eta;                 /* share of the edges, in (0, 1) */
+    int32_t parts;
+    int32_t *part;              /* [nc] connected part */
+    uint8_t *thin;              /* [nc] 1: in no triangle */
+    double *mean;               /* [parts] m^2, mean area of its vertices */
+    double *length;             /* [parts] m, mean length of its edges */
+    double *vertex, *width;     /* [nc] m^2: A_v, a third of the triangles at it; [ne] m: u_e */
+    int32_t *of_vertex, *of_edge;   /* [nc], [ne] Euler coefficients */
+    int32_t *first;             /* [nc + 1] patches of a sharp vertex, none of others */
+    double *patch;              /* [patches] m^2 */
+    int32_t (*normal)[2];       /* [patches] a, b: (a - p) x (b - p) is the normal of the patch */
+    int32_t (*side)[3];         /* [nt] edges 01, 12, 20 of a triangle */
+    int32_t (*wing)[2];         /* [ne] vertices opposite to the edge in its first two triangles, -1: none */
+    double *vertex_reach, *edge_reach;  /* [nc], [ne] m: reach within the part, +inf: dhat; NULL: dhat everywhere */
+    size_t n_guard;
+    int32_t (*guard)[3];        /* [n_guard] vertex, and the edge opposite to it; PE stencils */
+    double *guard_reach;        /* [n_guard] m */
+} abut_area;
+
+/** Computes cm->area of the rest shape of a model whose contact is weighed by area; does nothing if it is not.
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_area_init(abut_collmesh *cm, abut_err *err);
+void abut_area_clear(abut_area *a);
+
+/** Distance within which vertex p, and edge e, meets what is at vertex q; edges e and e' meet; m. */
+double abut_area_vertex_reach(const abut_collmesh *cm, int32_t p, int32_t q);
+double abut_area_edge_reach(const abut_collmesh *cm, int32_t e, int32_t other);
+
+/** r of contact i of a vertex, m, and eta_AB beta(d; r) / beta(d; dhat) in terms of b, which is inner_part of
+ * energy/barrier_law_inline.h; 0 where the weight says it. */
+double abut_area_inner(const abut_collmesh *cm, const abut_pairs *p, size_t i, double *part);
+
+enum { ABUT_AREA_GUARD = -2 };     /* second entry of `of` of a guard */
+
+/* Corners of two edges: a0 a1, b0 b1, the wings of the first and of the second. */
+enum { ABUT_AREA_CORNERS = 8 };
+/** F of two edges whose nearest points are inside, at points x[3 * ABUT_AREA_CORNERS], in [0, 1].
+ * wings  bit k: corner 4 + k is there;  eps_x: threshold of e(c), m^4, 0: e = 1;  length of the shorter edge at rest, m
+ * g[3 * ABUT_AREA_CORNERS] (NULL to skip): its gradient, 1/m
+ * bends (NULL to skip) out: 1 if F is not 1 around x. */
+double abut_area_factor(const double *x, int wings, double eps_x, double length, double *g, int *bends);
+/** F of contact i at y, with its corners v (-1: none): of an EE contact, of the patch of a sharp vertex, else 1. */
+double abut_area_factor_of(const abut_collmesh *cm, const abut_pairs *p, size_t i, const double *y,
+                           int32_t v[ABUT_AREA_CORNERS], double *g, int *bends);
+/** Its weight over F, 1/m as mult; net: the integer of a vertex's contact. */
+double abut_area_weight(const abut_collmesh *cm, const abut_pairs *p, size_t i, double net);
+
+/** Turns the net integers in mult of contacts found at y into weights times dhat / Dhat^2, 1/m; leaves out those of weight 0 and
+ * lists the edges whose factor varies. */
+void abut_area_weigh(const abut_collmesh *cm, const double *y, abut_pairs *p);
+/** About the weight of a contact that is not there yet, of vertices p and q of its two primitives, 1/m. */
+double abut_area_weight_met(const abut_collmesh *cm, int32_t p, int32_t q);
+/** Weight of vertex v, or of its patch, -1: none, at a half-space of normal n, 1/m: over its factor, and that factor at y with
+ * the gradient g[9] in v and the corners of the patch (NULL to skip). */
+double abut_area_plane_weight(const abut_collmesh *cm, int32_t v, int32_t patch);
+double abut_area_plane_factor(const abut_collmesh *cm, int32_t v, int32_t patch, const double n[3], const double *y, double *g);
+
+#endif

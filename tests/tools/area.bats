@@ -1,0 +1,110 @@
+#!/usr/bin/env bats
+# Contact weighed by area: gaps and forces that do not depend on the mesh.
+load helpers
+
+# block CELLS PRESSURE TABLE: a rigid block, 1 kPa on its lower face, above a half-space or a table of triangles, at rest.
+block() {
+    cat <<Y
+abut: 1
+time: {scheme: quasi-static, step: 1 s}
+contact: {formulation: area, dhat: 1 mm, barrier: {pressure: $2 Pa}, friction: {mu: 0.5}}
+materials: {steel: {model: neo-hookean, density: 1019.367992, young: 1e9, poisson: 0.3}}
+objects:
+  block: {material: steel, generate: {box: {size: [0.2, 0.1, 0.2], cells: [$1, 1, $1]}}, frame: true,
+          translate: [0.013, 0.0509, 0.007]}
+  table: $3
+Y
+}
+
+gap() { # between the lower face of the block of run.abut and the floor, in mm: the block is 0.1 m high
+    "$BIN/export" -q --csv - -f -1 run.abut | python3 -c 'import csv, sys
+print(1e3 * (float(list(csv.DictReader(sys.stdin))[-1]["block.y_m"]) - 0.05))'
+}
+
+@test "area: the gap under a pressure is that of the law, on four meshes and two floors" {
+    local floor='{half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}'
+    local table='{obstacle: true, generate: {box: {size: [0.5, 0.1, 0.5], cells: [7, 1, 7]}}, translate: [0, -0.05, 0]}'
+    # pressure of the barrier, gap over dhat, and what a block may be off that tilts on a table whose vertices are few
+    for row in 100000:0.9794:0.01 10000:0.9340:0.01 1000:0.7800:0.01 100:0.2395:0.1; do
+        IFS=: read -r kappa want off <<<"$row"
+        for cells in 1 2 3 5; do
+            block $cells $kappa "$floor" | "$BIN/mesh-prep" -q | "$BIN/step" -q -j 1 -n 1 -o run.abut
+            awk -v got="$(gap)" -v want=$want 'BEGIN { exit !(got > 0.99 * want && got < 1.01 * want) }'
+        done
+        block 5 $kappa "$table" | "$BIN/mesh-prep" -q | "$BIN/step" -q -j 1 -n 1 -o run.abut
+        awk -v got="$(gap)" -v want=$want -v off=$off 'BEGIN { exit !(got > (1 - off) * want && got < (1 + off) * want) }'
+        "$BIN/ccd-check" -q --no-output run.abut
+    done
+}
+
+@test "area: a flat cloth whose edges are shorter than dhat does not move; counted contacts blow it up" {
+    for form in area ipc; do
+        cat >cloth.yaml <<Y
+abut: 1
+time: {step: 0.01 s}
+gravity: [0, 0, 0]
+tolerance: 1e-6 m/s
+contact: {formulation: $form, dhat: 2 cm}
+materials: {cloth: {model: neo-hookean, density: 400, young: 1e5, poisson: 0.3}}
+objects: {sheet: {material: cloth, generate: {cloth: {size: [0.2, 0.2], cells: [20, 20]}}, shell: {thickness: 1 mm}}}
+Y
+        "$BIN/mesh-prep" -q cloth.yaml | "$BIN/step" -q -j 1 -n 2 -o $form.abut
+    done
+    for form in area ipc; do "$BIN/export" -q --csv - -f -1 $form.abut >$form.csv; done
+    python3 - <<'P'
+import csv
+energy = {f: [float(r["kinetic_J"]) for r in csv.DictReader(open(f + ".csv"))][-1] for f in ("area", "ipc")}
+assert energy["area"] < 1e-20 < energy["ipc"], energy
+P
+}
+
+# heap FORM: a block, a ball of curved tets, a cloth, hair and grains fall onto a table.
+heap() {
+    cat <<Y
+abut: 1
+time: {step: 0.01 s}
+contact: {formulation: $1, friction: {mu: 0.3}}
+materials: {rubber: {model: neo-hookean, density: 1000, young: 5e4, poisson: 0.4}}
+objects:
+  ball:   {material: rubber, generate: {sphere: {radius: 0.1, cells: 2}}, order: 2, proxy: {segments: 2},
+           translate: [0, 0.105, 0], velocity: [0, -1, 0]}
+  block:  {material: rubber, generate: {box: {size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}}, translate: [0.2, 0.06, 0]}
+  sheet:  {material: rubber, generate: {cloth: {size: [0.5, 0.3], cells: [10, 6]}}, shell: {thickness: 1 mm},
+           translate: [0.05, 0.22, 0]}
+  hair:   {material: rubber, generate: {rod: {length: 0.2, cells: 10}}, rod: {radius: 2 mm},
+           translate: [0, 0.24, 0.02]}
+  hair2:  {material: rubber, generate: {rod: {length: 0.2, cells: 10}}, rod: {radius: 2 mm},
+           rotate: {axis: [0, 1, 0], angle: 80 deg}, translate: [0.02, 0.26, 0]}
+  grains: {material: rubber, generate: {particles: {size: [0.06, 0.001, 0.06], count: [3, 1, 3]}}, particle: {radius: 2 mm},
+           translate: [0.1, 0.25, 0]}
+  table:  {obstacle: true, generate: {box: {size: [1, 0.1, 1], cells: [3, 1, 3]}}, translate: [0, -0.05, 0]}
+  needle: {obstacle: true, generate: {rod: {length: 0.4, cells: 2}}, translate: [0.3, 0.16, 0.03]}
+Y
+}
+
+@test "area: solids, curved tets, a cloth, hair, grains and a needle meet: frames are clean, and equal for all threads" {
+    heap area | "$BIN/mesh-prep" -q -o start.abut
+    "$BIN/step" -q -j 1 -n 14 start.abut -o run.abut
+    "$BIN/ccd-check" -q --no-output run.abut
+    "$BIN/step" -q -j 3 -n 6 start.abut | "$BIN/step" -q -j 2 -n 8 | cmp - run.abut
+}
+
+@test "area: keys of the other formulation are refused, and what has no contact weighed by area" {
+    heap ipc | sed 's/formulation: ipc/edge-share: 0.2/' >scene.yaml
+    exits 3 "$BIN/mesh-prep" scene.yaml -o x.abut
+    grep "contact.edge-share: contact.formulation is ipc, expected area" "$BATS_TEST_TMPDIR/stderr"
+    for key in 'kappa-scale: 2' 'kappa-range: 2' 'barrier: {fixed-kappa: 1}' \
+        'barrier: {stiffen-below: 1 mm}' 'barrier: {kappa: own}'; do
+        heap area | sed "s/formulation: area/&, $key/" >scene.yaml
+        exits 3 "$BIN/mesh-prep" scene.yaml -o x.abut
+        grep "contact.formulation is area, whose stiffness is contact.barrier.pressure, expected ipc" "$BATS_TEST_TMPDIR/stderr"
+    done
+    block 2 1000 '{half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}' | sed 's/, frame: true//; s/quasi-static/implicit-euler/' |
+        "$BIN/mesh-prep" -q -o start.abut
+    exits 3 "$BIN/step" --device twin start.abut -o x.abut
+    grep "contact is weighed by area" "$BATS_TEST_TMPDIR/stderr"
+    "$BIN/step" -q -j 1 -n 1 start.abut -o run.abut
+    printf '%s\n' step,object,x,y,z,weight 1,block,0,,0,1 >target.csv
+    exits 3 "$BIN/adjoint" --target target.csv run.abut
+    grep "contact.formulation 'area' is not differentiated" "$BATS_TEST_TMPDIR/stderr"
+}

@@ -1,0 +1,504 @@
+/* Contact weighed by area (contact/area.h), against what it is a quadrature of.  Values of folds: tables of an own program. */
+#include "base/par.h"
+#include "check.h"
+#include "contact/area.h"
+#include "energy/barrier.h"
+#include "sheets.h"
+
+#define PI 3.14159265358979323846
+
+static int32_t weighed_by_area[1] = { ABUT_CONTACT_AREA }, no_reach[1] = { 1 };
+
+/* A surface of given vertices and triangles, all of one object, that moves. */
+static sheets surface(int32_t nc, const double *X, int32_t nt, const int32_t *tri, double dhat)
+{
+    sheets s = { .dhat = dhat };
+    s.X = malloc(3 * (size_t)nc * sizeof *s.X), s.y1 = malloc(3 * (size_t)nc * sizeof *s.y1);
+    s.node = malloc((size_t)nc * sizeof *s.node), s.body = calloc((size_t)nc, sizeof *s.body), s.fixed = calloc((size_t)nc, 1);
+    s.tri = malloc(3 * (size_t)nt * sizeof *s.tri);
+    memcpy(s.X, X, 3 * (size_t)nc * sizeof *X);
+    memcpy(s.tri, tri, 3 * (size_t)nt * sizeof *tri);
+    for (int32_t v = 0; v < nc; v++) s.node[v] = v;
+    s.model = (abut_model){ .nv = nc, .nc = nc, .nct = nt, .X = s.X };
+    sheets_edges(&s);
+    return s;
+}
+
+static int by_area(sheets *s, int reach)
+{
+    s->model.formulation = weighed_by_area;
+    s->model.fixed_reach = reach ? NULL : no_reach;
+    return sheets_init(s);
+}
+
+/* A flat sheet of n x n cells of size 1 about the origin: inner vertices are moved in the plane by `noise`; bumps. */
+static void flat(int n, double noise, double bump, abut_rng *r, double *X, int32_t *tri)
+{
+    for (int i = 0, v = 0; i <= n; i++)
+        for (int j = 0; j <= n; j++, v++) {
+            const int inner = i && j && i < n && j < n;
+            X[3 * v] = i - 0.5 * n + (inner ? noise * abut_rng_real(r, -1, 1) : 0);
+            X[3 * v + 1] = bump * abut_rng_real(r, -1, 1);
+            X[3 * v + 2] = j - 0.5 * n + (inner ? noise * abut_rng_real(r, -1, 1) : 0);
+            if (i == n || j == n) continue;
+            const int32_t t[6] = { v, v + 1, v + n + 1, v + n + 1, v + 1, v + n + 2 };
+            memcpy(tri + 6 * (i * n + j), t, sizeof t);
+        }
+}
+
+/* The contacts at y, dhat apart at most. */
+static int contacts(const sheets *s, const double *y, abut_pairs *p)
+{
+    abut_candidates c = { 0 };
+    const int ok = !abut_candidates_find(&s->cm, y, NULL, s->dhat, NULL, &c, NULL) &&
+                   !abut_pairs_find(&s->cm, &c, y, NULL, p, NULL);
+    abut_candidates_clear(&c);
+    return ok;
+}
+
+static double energy(const sheets *s, const double *y, abut_pairs *p)
+{
+    abut_arena scratch = { 0 };
+    double e = NAN;
+    if (contacts(s, y, p)) CHECK(!abut_barrier_energy(&s->cm, p, y, 1, &e, &scratch, NULL));
+    abut_arena_clear(&scratch);
+    return e;
+}
+
+/* beta(d), m. */
+static double beta(double d, double dhat)
+{
+    const double D = d * d, Dhat = dhat * dhat;
+    return d < dhat ? -dhat / (Dhat * Dhat) * (D - Dhat) * (D - Dhat) * log(D / Dhat) : 0;
+}
+
+static abut_barrier_law law_of(const sheets *s, const abut_pairs *p, size_t i)
+{
+    abut_barrier_law law = abut_barrier_law_of(p->reach[i], ABUT_BARRIER_IPC, 0);
+    const double r = abut_area_inner(&s->cm, p, i, &law.inner_part);
+    law.inner2 = r * r;
+    return law;
+}
+
+/* The part that edges leave to the vertices of a pair of parts of edges of mean lengths a and b. */
+static double rest_of(double d, double dhat, double a, double b)
+{
+    const double r = fmin(dhat, 0.5 * fmin(a, b));
+    return beta(d, dhat) - 0.1 * fmin(a, b) / fmax(a, b) * beta(d, r);
+}
+
+/* The part of the energy that is of the area of vertex p, over what its share of its area gives for beta = 1; *n contacts. */
+static double of_vertex(const sheets *s, const double *y, int32_t p, double share, int *n)
+{
+    abut_pairs pairs = { 0 };
+    double sum = 0;
+    *n = 0;
+    CHECK(contacts(s, y, &pairs));
+    for (size_t i = 0; i < pairs.n; i++) {
+        if (pairs.kind[i] == ABUT_EE || pairs.of[i][0] != p) continue;
+        sum += pairs.mult[i] * abut_barrier(law_of(s, &pairs, i), pairs.dist2[i], NULL, NULL);
+        (*n)++;
+    }
+    abut_pairs_clear(&pairs);
+    return sum / (share * s->cm.area->vertex[p]);
+}
+
+/* A sheet and a triangle that stands on its tip, the last three vertices, tip first; the tip at (a, height, b). */
+static sheets sheet_and_tip(int n, double noise, double dhat, abut_rng *r)
+{
+    const int32_t nc = (n + 1) * (n + 1) + 3, nt = 2 * n * n + 1;
+    double *X = malloc(3 * (size_t)nc * sizeof *X);
+    int32_t *tri = malloc(3 * (size_t)nt * sizeof *tri);
+    flat(n, noise, 0, r, X, tri);
+    const double tip[9] = { 0, 1, 0, -1, 100, 0, 1, 100, 0 };
+    memcpy(X + 3 * (nc - 3), tip, sizeof tip);
+    for (int k = 0; k < 3; k++) tri[3 * (nt - 1) + k] = nc - 3 + k;
+    sheets s = surface(nc, X, nt, tri, dhat);
+    free(X);
+    free(tri);
+    return s;
+}
+
+TEST(euler_coefficients_are_those_of_their_definition)
+{
+    /* a book of three pages: triangles at the edge 0 1; a closed tet; a sheet */
+    const double book[15] = { 0, 0, 0, 0, 0, 1, 1, 0, 0, -1, 1, 0, -1, -1, 0 };
+    const int32_t pages[9] = { 0, 1, 2, 0, 1, 3, 0, 1, 4 };
+    const double corner[12] = { 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    const int32_t sides[12] = { 0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3 };
+    double X[75];
+    int32_t tri[96];
+    abut_rng r = { 5 };
+    flat(4, 0.1, 0, &r, X, tri);
+    sheets s[3] = { surface(5, book, 3, pages, 0.1), surface(4, corner, 4, sides, 0.1), surface(25, X, 32, tri, 0.1) };
+    for (int k = 0; k < 3; k++) {
+        CHECK(by_area(&s[k], 1));
+        const abut_area *a = s[k].cm.area;
+        int32_t sum = s[k].cm.nt;
+        for (int32_t e = 0; e < s[k].cm.ne; e++) sum += a->of_edge[e];
+        for (int32_t v = 0; v < s[k].cm.nc; v++) sum += a->of_vertex[v];
+        CHECK(sum == (k == 1 ? 2 : 1));     /* Euler characteristic */
+        CHECK(a->parts == 1);
+        double area = 0, strips = 0;
+        for (int32_t v = 0; v < s[k].cm.nc; v++) area += a->vertex[v];
+        for (int32_t e = 0; e < s[k].cm.ne; e++) strips += a->width[e] * sqrt(s[k].cm.rest2[e]);
+        if (k == 2) CHECK_NEAR(strips, area, 1e-14 * area);
+        if (k == 2) CHECK_NEAR(area, 16, 1e-13);
+        CHECK(a->first[s[k].cm.nc] == (k == 0 ? 6 : k == 1 ? 12 : 0));     /* patches */
+    }
+    for (int32_t e = 0; e < s[0].cm.ne; e++) {
+        const int spine = s[0].edge[2 * e] == 0 && s[0].edge[2 * e + 1] == 1;
+        CHECK(s[0].cm.area->of_edge[e] == (spine ? -2 : 0));
+    }
+    for (int32_t e = 0; e < s[1].cm.ne; e++) CHECK(s[1].cm.area->of_edge[e] == -1);
+    for (int32_t v = 0; v < 4; v++) CHECK(s[1].cm.area->of_vertex[v] == 1);
+    for (int32_t v = 0; v < 25; v++) {
+        const int inner = v / 5 % 4 && v % 5 % 4;
+        CHECK(s[2].cm.area->of_vertex[v] == inner);
+    }
+    for (int k = 0; k < 3; k++) sheets_free(&s[k]);
+}
+
+TEST(over_a_flat_sheet_a_vertex_has_one_contact_and_the_barrier_of_its_height)
+{
+    abut_rng r = { 3 };
+    for (int k = 0; k < 4; k++) {
+        const double dhat = (double[4]){ 0.5, 1, 2, 4 }[k];
+        sheets s = sheet_and_tip(16, 0.2, dhat, &r);
+        CHECK(by_area(&s, 1));
+        const int32_t tip = s.cm.nc - 3;
+        const double *a = s.cm.area->mean, share = a[0] / (a[0] + a[1]);
+        for (int trial = 0; trial < 25; trial++) {
+            int n;
+            double *x = s.X + 3 * tip;
+            x[0] = abut_rng_real(&r, -2, 2), x[1] = dhat * abut_rng_real(&r, 0.01, 0.99), x[2] = abut_rng_real(&r, -2, 2);
+            const double *l = s.cm.area->length, want = rest_of(x[1], dhat, l[0], l[1]);
+            const double got = of_vertex(&s, s.X, tip, share, &n);
+            CHECK(n == 1);
+            CHECK_NEAR(got, want, 1e-12 * want);
+        }
+        sheets_free(&s);
+    }
+}
+
+/* A wedge of two half-planes of opening angle `open` about the z axis, large against the reach. */
+TEST(in_a_wedge_a_vertex_has_both_faces_less_their_edge)
+{
+    for (int k = 0; k < 14; k++) {
+        const double open = PI * (40 + 10 * k) / 180, c = cos(open / 2), d = sin(open / 2), far = 50;
+        const double X[27] = { 0, 0, -far, 0, 0, far, far * c, far * d, -far, far * c, far * d, far, far * c, -far * d, -far,
+                               far * c, -far * d, far, 1, 0, 0, 2 * far, 1, 0, 2 * far, -1, 1 };
+        const int32_t tri[15] = { 0, 1, 2, 2, 1, 3, 0, 4, 1, 4, 5, 1, 6, 7, 8 };
+        sheets s = surface(9, X, 5, tri, 1.3);
+        CHECK(by_area(&s, 0));
+        const double *a = s.cm.area->mean;
+        int n;
+        const double got = of_vertex(&s, s.X, 6, a[0] / (a[0] + a[1]), &n);
+        const double *l = s.cm.area->length, want = 2 * rest_of(d, 1.3, l[0], l[1]) - rest_of(1, 1.3, l[0], l[1]);
+        CHECK_NEAR(got, want, 1e-12);
+        CHECK(n == 3);
+        sheets_free(&s);
+    }
+}
+
+/* A surface at rest does nothing to itself, however large dhat is. */
+TEST(flat_bumpy_and_bent_sheets_do_not_repel_themselves)
+{
+    abut_rng r = { 8 };
+    for (int kind = 0; kind < 3; kind++)
+        for (int k = 0; k < 3; k++) {
+            double X[3 * 169];
+            int32_t tri[6 * 144];
+            flat(12, 0.2, kind == 1 ? 0.1 : 0, &r, X, tri);
+            for (int v = 0; v < 169 && kind == 2; v++) {
+                const double at = X[3 * v] / 4;
+                X[3 * v] = 4 * sin(at), X[3 * v + 1] = 4 * cos(at);
+            }
+            sheets s = surface(169, X, 288, tri, (double[3]){ 1, 2, 4 }[kind == 2 ? k % 2 : k]);
+            CHECK(by_area(&s, 0));
+            abut_pairs p = { 0 };
+            CHECK(contacts(&s, s.X, &p));
+            CHECK(p.n == 0);
+            abut_pairs_clear(&p);
+            sheets_free(&s);
+        }
+}
+
+TEST(a_fold_repels_itself_beyond_a_right_angle)
+{
+    const double want[6] = { 0, 0.1976, 1.1328, 3.5964, 5.1372, 0 }, angle[5] = { 90, 120, 150, 178, 179.8 };
+    for (int k = 0; k < 5; k++) {
+        const double X[12] = { 0, 0, 0, 0, 2, 0, -1, 1, 0, 1.5, 1, 0 };
+        const int32_t tri[6] = { 0, 1, 2, 1, 0, 3 };
+        sheets s = surface(4, X, 2, tri, 2);
+        double eta = 1e-300;
+        s.model.edge_share = &eta;
+        CHECK(by_area(&s, 0));
+        for (int32_t v = 0; v < 4; v++) s.cm.area->n_guard = 0;
+        const double a = PI * angle[k] / 180;
+        double y[12];
+        memcpy(y, X, sizeof y);
+        y[6] = -cos(a), y[8] = sin(a);
+        abut_pairs p = { 0 };
+        const double got = energy(&s, y, &p);
+        CHECK_NEAR(got, want[k], 2e-4);
+        abut_pairs_clear(&p);
+        sheets_free(&s);
+    }
+}
+
+/* Two flat sheets of unlike meshes, gap apart, turned by an angle. */
+static sheets two_sheets(int n, int m, double size, double gap, double turn, double noise, double dhat, uint64_t seed)
+{
+    abut_rng r = { seed };
+    const int32_t nv[2] = { (n + 1) * (n + 1), (m + 1) * (m + 1) }, nt[2] = { 2 * n * n, 2 * m * m };
+    double *X = malloc(3 * (size_t)(nv[0] + nv[1]) * sizeof *X);
+    int32_t *tri = malloc(3 * (size_t)(nt[0] + nt[1]) * sizeof *tri);
+    flat(n, noise, 0, &r, X, tri);
+    flat(m, noise, 0, &r, X + 3 * nv[0], tri + 3 * nt[0]);
+    for (int32_t k = 0; k < 3 * nt[1]; k++) tri[3 * nt[0] + k] += nv[0];
+    for (int32_t v = 0; v < nv[0] + nv[1]; v++) {
+        const int up = v >= nv[0];
+        const double h = size / (up ? m : n) * (up ? 1.0 : 1.3), x = h * X[3 * v], z = h * X[3 * v + 2], a = up ? turn : 0;
+        X[3 * v] = cos(a) * x - sin(a) * z, X[3 * v + 2] = sin(a) * x + cos(a) * z, X[3 * v + 1] = up ? gap : 0;
+    }
+    sheets s = surface(nv[0] + nv[1], X, nt[0] + nt[1], tri, dhat);
+    free(X);
+    free(tri);
+    return s;
+}
+
+/* Gradient at y for kappa = 1: g[3 nc]. */
+static int gradient(const sheets *s, const double *y, double *g, abut_pairs *p)
+{
+    abut_arena scratch = { 0 };
+    memset(g, 0, 3 * (size_t)s->cm.nc * sizeof *g);
+    const int ok = contacts(s, y, p) && !abut_barrier_gradient(&s->cm, p, y, 1, g, &scratch, NULL);
+    abut_arena_clear(&scratch);
+    return ok;
+}
+
+/* Mean pressure on vertices of the upper sheet away from its rim, over that of the gap, and its standard deviation. */
+static void pressures(const sheets *s, int32_t from, double inside, double want, double *mean, double *deviation)
+{
+    double *g = malloc(3 * (size_t)s->cm.nc * sizeof *g), sum = 0, square = 0, area = 0;
+    abut_pairs p = { 0 };
+    CHECK(gradient(s, s->X, g, &p));
+    for (int32_t v = from; v < s->cm.nc; v++) {
+        const double *x = s->X + 3 * v, A = s->cm.area->vertex[v], q = -g[3 * v + 1] / A / want;
+        if (x[0] * x[0] + x[2] * x[2] > inside * inside) continue;
+        sum += A * q, square += A * q * q, area += A;
+    }
+    *mean = sum / area, *deviation = sqrt(fmax(0, square / area - *mean * *mean));
+    abut_pairs_clear(&p);
+    free(g);
+}
+
+TEST(between_parallel_sheets_the_pressure_is_that_of_the_gap_for_any_two_meshes)
+{
+    for (int k = 0; k < 12; k++) {
+        const int n = 16, m = (int[4]){ 16, 24, 32, 48 }[k % 4];
+        const double dhat = (double[3]){ 0.0125, 0.0625, 0.2 }[k / 4], turn = (double[3]){ 0.3, 0, 0.8 }[k / 4], h = 1e-4 * dhat;
+        sheets s = two_sheets(n, m, 1, 0.5 * dhat, turn, 0.1, dhat, 77 + (uint64_t)k);
+        double mean, deviation;
+        CHECK(by_area(&s, 1));
+        const double want = (beta(0.5 * dhat - h, dhat) - beta(0.5 * dhat + h, dhat)) / (2 * h);
+        pressures(&s, (n + 1) * (n + 1), 0.3, want, &mean, &deviation);
+        CHECK_NEAR(mean, 1, 0.03);
+        CHECK(deviation < 0.26);
+        sheets_free(&s);
+    }
+}
+
+/* Crumpled sheets close together, so that factors of all kinds are between 0 and 1. */
+static sheets crumpled(uint64_t seed)
+{
+    sheets s = two_sheets(6, 9, 1, 0.06, 0.4, 0.2, 0.12, seed);
+    abut_rng r = { seed };
+    for (int32_t v = 0; v < s.model.nc; v++) s.X[3 * v + 1] += 0.02 * abut_rng_real(&r, -1, 1);
+    return s;
+}
+
+TEST(forces_are_the_derivative_of_the_energy_and_balance)
+{
+    size_t bent = 0, negative = 0, seen[4] = { 0 };
+    for (uint64_t seed = 1; seed < 9; seed++) {
+        sheets s = crumpled(seed);
+        CHECK(by_area(&s, 0));
+        abut_rng r = { seed };
+        const int32_t n = 3 * s.cm.nc;
+        double *g = malloc((size_t)n * sizeof *g), *to = malloc((size_t)n * sizeof *to), *y = malloc((size_t)n * sizeof *y);
+        double sum[6] = { 0 }, size = 0, along = 0, want = 0;
+        abut_pairs p = { 0 };
+        for (int32_t i = 0; i < n; i++) y[i] = s.X[i] + 0.004 * abut_rng_real(&r, -1, 1), to[i] = abut_rng_real(&r, -1, 1);
+        CHECK(gradient(&s, y, g, &p));
+        bent += p.n_bent;
+        for (size_t i = 0; i < p.n; i++) negative += p.mult[i] < 0, seen[p.kind[i]]++;
+        for (int32_t i = 0; i < n; i++) {
+            along += g[i] * to[i], size = fmax(size, fabs(g[i])), sum[i % 3] += g[i];
+        }
+        for (int32_t v = 0; v < s.cm.nc; v++)
+            for (int a = 0; a < 3; a++) {
+                const int b = (a + 1) % 3, c = (a + 2) % 3;
+                sum[3 + a] += y[3 * v + b] * g[3 * v + c] - y[3 * v + c] * g[3 * v + b];
+            }
+        for (int a = 0; a < 6; a++) CHECK_NEAR(sum[a], 0, 1e-11 * size);
+        const double h = 1e-7;
+        for (int k = 0; k < 2; k++) {
+            const double e = k ? -1. : 1.;
+            for (int32_t i = 0; i < n; i++) y[i] += (k ? -2 : 1) * h * to[i];
+            want += e * energy(&s, y, &p) / (2 * h);
+        }
+        CHECK_NEAR(along, want, 1e-6 * fabs(want));
+        free(g), free(to), free(y);
+        abut_pairs_clear(&p);
+        sheets_free(&s);
+    }
+    CHECK(bent > 100 && negative > 50);
+    for (int k = 0; k < 4; k++) CHECK(seen[k] > 5);
+}
+
+/* The triangles of a cube whose vertex is at the bits of its number. */
+static const int32_t face[36] = { 0, 1, 3, 0, 3, 2, 4, 6, 7, 4, 7, 5, 0, 4, 5, 0, 5, 1,
+                                  2, 3, 7, 2, 7, 6, 0, 2, 6, 0, 6, 4, 1, 5, 7, 1, 7, 3 };
+
+/* Cubes of edge 1 near each other's corners, edges and faces. */
+TEST(forces_at_sharp_edges_are_the_derivative_of_the_energy)
+{
+    size_t bent = 0, seen[4] = { 0 };
+    for (uint64_t seed = 1; seed < 200; seed++) {
+        abut_rng r = { seed };
+        double X[48], y[48], g[48], to[48], q[4], size = 0, along = 0, want = 0;
+        int32_t tri[72];
+        for (int k = 0; k < 4; k++) q[k] = abut_rng_real(&r, -1, 1), size += q[k] * q[k];
+        for (int k = 0; k < 4; k++) q[k] /= sqrt(size);
+        const double u[3] = { abut_rng_real(&r, -1.2, 1.2), abut_rng_real(&r, -1.2, 1.2), abut_rng_real(&r, -1.2, 1.2) };
+        for (int v = 0; v < 16; v++) {
+            double x[3], c[3];
+            for (int d = 0; d < 3; d++) x[d] = (v >> d & 1) - 0.5 + 0.02 * abut_rng_real(&r, -1, 1);
+            for (int d = 0; d < 3; d++) {
+                const int e = (d + 1) % 3, f = (d + 2) % 3;
+                c[d] = q[e] * x[f] - q[f] * x[e] + q[3] * x[d];
+            }
+            for (int d = 0; d < 3; d++) {
+                const int e = (d + 1) % 3, f = (d + 2) % 3;
+                X[3 * v + d] = v < 8 ? x[d] : x[d] + 2 * (q[e] * c[f] - q[f] * c[e]) + u[d];
+            }
+        }
+        for (int k = 0; k < 72; k++) tri[k] = face[k % 36] + (k < 36 ? 0 : 8);
+        sheets s = surface(16, X, 24, tri, 0.3);
+        CHECK(by_area(&s, 1));
+        abut_pairs p = { 0 };
+        memcpy(y, X, sizeof y);
+        for (int i = 0; i < 48; i++) y[i] += 0.05 * abut_rng_real(&r, -1, 1), to[i] = abut_rng_real(&r, -1, 1);
+        if (gradient(&s, y, g, &p) && p.n) {
+            bent += p.n_bent;
+            for (size_t i = 0; i < p.n; i++) seen[p.kind[i]]++;
+            size = 0;
+            for (int i = 0; i < 48; i++) along += g[i] * to[i], size = fmax(size, fabs(g[i]));
+            for (int k = 0; k < 2; k++) {
+                for (int i = 0; i < 48; i++) y[i] += (k ? -2 : 1) * 1e-7 * to[i];
+                want += (k ? -1. : 1.) * energy(&s, y, &p) / 2e-7;
+            }
+            CHECK_NEAR(along, want, 1e-6 * fmax(fabs(want), size));
+        }
+        abut_pairs_clear(&p);
+        sheets_free(&s);
+    }
+    CHECK(bent > 100);
+    for (int k = 0; k < 4; k++) CHECK(seen[k] > 20);
+}
+
+TEST(the_floor_of_a_box_has_the_area_of_its_lower_face)
+{
+    double X[24], normal[3] = { 0, 1, 0 }, point[3] = { 0, -0.05, 0 }, g[24], sum = 0;
+    for (int k = 0; k < 24; k++) X[k] = (k / 3 >> k % 3 & 1) * (k % 3 == 1 ? 5 : 1);
+    sheets s = surface(8, X, 12, face, 0.1);
+    s.model.nh = 1, s.model.hs_normal = normal, s.model.hs_point = point;
+    CHECK(by_area(&s, 1));
+    abut_pairs p = { 0 };
+    CHECK(gradient(&s, X, g, &p));
+    for (int v = 0; v < 8; v++) sum += g[3 * v + 1];
+    CHECK(p.n_plane == 4 && p.n == 0);
+    CHECK_NEAR(-sum, (beta(0.05 - 1e-7, 0.1) - beta(0.05 + 1e-7, 0.1)) / 2e-7, 1e-6);
+    /* the derivative where it stands on an edge */
+    abut_rng r = { 9 };
+    double to[24], y[24], along = 0, want = 0;
+    normal[0] = 0.6, normal[1] = 0.8, point[0] = -0.6 * 0.05, point[1] = -0.8 * 0.05;
+    for (int k = 0; k < 24; k++) y[k] = X[k] + 0.004 * abut_rng_real(&r, -1, 1), to[k] = abut_rng_real(&r, -1, 1);
+    CHECK(gradient(&s, y, g, &p) && p.n_plane == 4);
+    for (int k = 0; k < 24; k++) along += g[k] * to[k];
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < 24; i++) y[i] += (k ? -2 : 1) * 1e-7 * to[i];
+        want += (k ? -1. : 1.) * energy(&s, y, &p) / 2e-7;
+    }
+    CHECK_NEAR(along, want, 1e-6 * fabs(want));
+    abut_pairs_clear(&p);
+    sheets_free(&s);
+}
+
+/* The energy along straight paths is C1: between samples four times as close its slope changes less than half as much. */
+TEST(the_energy_has_a_continuous_derivative_along_every_path)
+{
+    for (uint64_t seed = 20; seed < 22; seed++) {
+        sheets s = crumpled(seed);
+        CHECK(by_area(&s, 1));
+        const int32_t n = 3 * s.cm.nc;
+        double *g = malloc((size_t)n * sizeof *g), *y = malloc((size_t)n * sizeof *y), jump[2] = { 0 }, last = 0;
+        abut_pairs p = { 0 };
+        for (int fine = 0; fine < 2; fine++) {
+            const int steps = fine ? 400 : 100;
+            for (int k = 0; k <= steps; k++) {
+                double slope = 0;
+                memcpy(y, s.X, (size_t)n * sizeof *y);
+                for (int32_t v = 49; v < s.cm.nc; v++) y[3 * v] += 0.2 * k / steps, y[3 * v + 2] += 0.13 * k / steps;
+                if (!gradient(&s, y, g, &p)) break;
+                for (int32_t v = 49; v < s.cm.nc; v++) slope += 0.2 * g[3 * v] + 0.13 * g[3 * v + 2];
+                if (k) jump[fine] = fmax(jump[fine], fabs(slope - last));
+                last = slope;
+            }
+        }
+        CHECK(jump[1] < 0.5 * jump[0] && jump[0] > 0);
+        free(g), free(y);
+        abut_pairs_clear(&p);
+        sheets_free(&s);
+    }
+}
+
+TEST(a_vertex_that_runs_into_the_opposite_edge_of_its_triangle_is_held)
+{
+    const double X[12] = { 0, 0, 0, 0, 2, 0, -1, 1, 0, 1.5, 1, 0 };
+    const int32_t tri[6] = { 0, 1, 2, 1, 0, 3 };
+    double last = 0;
+    for (int k = 0; k < 5; k++) {
+        sheets s = surface(4, X, 2, tri, 0.5);
+        CHECK(by_area(&s, 1));
+        double y[12];
+        memcpy(y, X, sizeof y);
+        y[6] = -(double[5]){ 0.5, 0.2501, 0.1, 1e-3, 1e-6 }[k];
+        abut_pairs p = { 0 };
+        const double e = energy(&s, y, &p);
+        CHECK(k < 2 ? e == 0 : e > last + 0.01);
+        last = e;
+        abut_pairs_clear(&p);
+        sheets_free(&s);
+    }
+}
+
+TEST(bytes_of_areas_do_not_depend_on_the_thread_count)
+{
+    abut_pairs p[3] = { 0 };
+    sheets s = two_sheets(30, 41, 1, 0.006, 0.4, 0.2, 0.04, 5);
+    CHECK(by_area(&s, 1));
+    for (int k = 0; k < 3; k++) {
+        abut_threads_set((int[]){ 1, 2, 7 }[k]);
+        CHECK(contacts(&s, s.X, &p[k]));
+        CHECK(p[k].n == p[0].n && p[k].n > 1000 && p[k].n_bent == p[0].n_bent && p[k].n_bent > 0);
+        CHECK(!memcmp(p[k].vert, p[0].vert, p[0].n * sizeof *p[0].vert) && !memcmp(p[k].of, p[0].of, p[0].n * sizeof *p[0].of));
+        CHECK(!memcmp(p[k].mult, p[0].mult, p[0].n * sizeof *p[0].mult));
+        CHECK(!memcmp(p[k].bent, p[0].bent, p[0].n_bent * sizeof *p[0].bent));
+    }
+    abut_threads_set(2);
+    for (int k = 0; k < 3; k++) abut_pairs_clear(&p[k]);
+    sheets_free(&s);
+}
