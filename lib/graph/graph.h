@@ -1,5 +1,5 @@
-/* Graphs of nodes and elements, ordered and cut by METIS, or ordered by AMD.  The only file that includes metis.h and amd.h is
- * graph.c.
+/* Graphs of nodes and elements, ordered and cut by METIS, or ordered by AMD; points ordered along a curve.  The only file that
+ * includes metis.h and amd.h is graph.c.
  *
  * The seed is fixed and METIS runs on one thread: the same input gives the same answer, always.  METIS draws from the C
  * library's rand and, while it runs, catches SIGABRT and SIGTERM: one call at a time in a process. */
@@ -36,6 +36,14 @@ typedef struct abut_graph_fill {
  * but not for large bodies.  fill: size and cost of a factor in that order, before small supernodes are merged.
  * Fails  ABUT_E_ARG more than 2^31 edges; ABUT_E_NOMEM; ABUT_E_NUMERIC AMD gives up */
 ABUT_MUST_USE abut_status abut_graph_order_amd(abut_graph G, int32_t *perm, abut_graph_fill *fill, abut_err *err);
+
+/** order[n]: the points x[3 n] group by group; a group is ordered along a Hilbert curve through the cube around it, and points of
+ * one cell keep their order.  The same for any thread count.
+ *
+ * group    [n] in 0 .. ngroups - 1
+ * Fails    ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_curve_order(size_t n, const double *x, const int32_t *group, int32_t ngroups, int32_t *order,
+                                           abut_err *err);
 
 /** Cuts the vertices into k parts of about the same size along few edges: part[n] in 0 .. k-1, none empty.
  * Multilevel k-way cut of the graph (Karypis and Kumar 1998).  weight[first[n]], by rows as G.col: weights > 0 of edges, of which

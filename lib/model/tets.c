@@ -2,7 +2,7 @@
 
 #include "base/words.h"
 #include "geom/quadrature.h"
-#include "math/hilbert.h"
+#include "graph/graph.h"
 #include "mesh/tet_nodes.h"
 
 #include <assert.h>

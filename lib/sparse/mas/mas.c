@@ -4,7 +4,7 @@
 #include "base/fn.h"
 #include "base/order.h"
 #include "base/par.h"
-#include "math/hilbert.h"
+#include "graph/graph.h"
 #include "sparse/pcg.h"
 #include "sparse/schwarz/coarse_space.h"
 
