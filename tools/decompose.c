@@ -172,9 +172,7 @@ static abut_status run(abut_stream *st, abut_cli *cli, const request *r, abut_er
     if (r->weights) n += (size_t)snprintf(options + n, sizeof options - n, ", \"weights\": \"%.63s\"", r->weights);
     snprintf(options + n, sizeof options - n, "}");
     abut_status rc = abut_stream_open(st, cli, options, err);
-    while (!rc) {
-        rc = abut_stream_next(st, err);
-        if (rc || st->item == ABUT_ITEM_END) break;
+    while (!rc && !(rc = abut_stream_next(st, err)) && st->item != ABUT_ITEM_END) {
         if (st->item == ABUT_ITEM_MODEL) rc = decompose(st, r, err);
         if (!rc) rc = abut_stream_write(st, err);
     }

@@ -21,9 +21,7 @@ static abut_status run(abut_stream *s, abut_cli *cli, const abut_edge_springs_op
     snprintf(history, sizeof history, "{\"stiffness\":%.17g,\"across\":%.17g,\"replace\":%s}", o->stiffness, o->across,
              o->replace ? "true" : "false");
     abut_status rc = abut_stream_open(s, cli, history, err);
-    while (!rc) {
-        rc = abut_stream_next(s, err);
-        if (rc || s->item == ABUT_ITEM_END) break;
+    while (!rc && !(rc = abut_stream_next(s, err)) && s->item != ABUT_ITEM_END) {
         int32_t added = 0;
         if (s->item == ABUT_ITEM_MODEL) {
             rc = abut_edge_springs_add(&s->model_set, o, &added, err);

@@ -474,9 +474,7 @@ static abut_status run(request *r, abut_stream *s, abut_cli *cli, abut_err *err)
 {
     char options[256];
     abut_status rc = abut_stream_open(s, cli, options_json(r, options, sizeof options), err);
-    while (!rc) {
-        rc = abut_stream_next(s, err);
-        if (rc || s->item == ABUT_ITEM_END) break;
+    while (!rc && !(rc = abut_stream_next(s, err)) && s->item != ABUT_ITEM_END) {
         rc = s->item == ABUT_ITEM_MODEL ? take_model(r, s, err) : take_frame(r, s, err);
         if (!rc && s->item == ABUT_ITEM_MODEL) rc = abut_stream_write(s, err);
     }

@@ -68,9 +68,7 @@ static abut_status run(request *r, abut_stream *s, abut_cli *cli, abut_err *err)
     char history[64];
     snprintf(history, sizeof history, "{\"stretch\":%.17g}", r->stretch);
     abut_status rc = abut_stream_open(s, cli, history, err);
-    while (!rc) {
-        rc = abut_stream_next(s, err);
-        if (rc || s->item == ABUT_ITEM_END) break;
+    while (!rc && !(rc = abut_stream_next(s, err)) && s->item != ABUT_ITEM_END) {
         if (s->item == ABUT_ITEM_FRAME) {
             rc = pass_frame(r, s, err);
         } else {

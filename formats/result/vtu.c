@@ -265,16 +265,35 @@ static abut_status other_grid(const abut_shot *s, const char *stem, vtu_grid *g,
 
 /* ---- the table of hard contacts of a frame (touch/) as a grid of points ---- */
 
+/* The head of a grid, up to its points; time in s. */
+static void put_grid(FILE *f, double time, int32_t points, int32_t cells)
+{
+    put_head(f, "UnstructuredGrid");
+    fprintf(f, "<UnstructuredGrid>\n<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
+            "format=\"ascii\">%.17g</DataArray>\n</FieldData>\n<Piece NumberOfPoints=\"%d\" NumberOfCells=\"%d\">\n<Points>\n",
+            time, points, cells);
+}
+
+/* Cells over the points, and the data of the cells begin. */
+static abut_status put_cells(FILE *f, const int64_t *conn, size_t corners, const int64_t *end, const uint8_t *type, size_t n,
+                             abut_err *err)
+{
+    fputs("<Cells>\n", f);
+    abut_status rc = put_array(f, "connectivity", ABUT_I64, conn, corners, 1, err);
+    if (!rc) rc = put_array(f, "offsets", ABUT_I64, end, n, 1, err);
+    if (!rc) rc = put_array(f, "types", ABUT_U8, type, n, 1, err);
+    fputs("</Cells>\n", f);
+    return rc;
+}
+
 /* A cell of one point for each contact. */
-static abut_status put_cells(FILE *out, size_t n, abut_err *err)
+static abut_status put_vertices(FILE *out, size_t n, abut_err *err)
 {
     int64_t *point = malloc((n + 1) * sizeof *point), *end = malloc((n + 1) * sizeof *end);
     uint8_t *type = malloc(n + 1);
     abut_status rc = point && end && type ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "no memory for %zu contacts", n);
     for (size_t i = 0; i < n && !rc; i++) point[i] = (int64_t)i, end[i] = (int64_t)i + 1, type[i] = 1 /* VTK_VERTEX */;
-    if (!rc) rc = put_array(out, "connectivity", ABUT_I64, point, n, 1, err);
-    if (!rc) rc = put_array(out, "offsets", ABUT_I64, end, n, 1, err);
-    if (!rc) rc = put_array(out, "types", ABUT_U8, type, n, 1, err);
+    if (!rc) rc = put_cells(out, point, n, end, type, n, err);
     ABUT_FREE(point, end, type);
     return rc;
 }
@@ -285,19 +304,16 @@ static abut_status put_touches(FILE *out, const abut_frame *f, double time, abut
 {
     assert(f->touch_point);
     const size_t n = (size_t)f->ntc;
-    put_head(out, "UnstructuredGrid");
-    fprintf(out, "<UnstructuredGrid>\n<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
-            "format=\"ascii\">%.17g</DataArray>\n</FieldData>\n<Piece NumberOfPoints=\"%zu\" NumberOfCells=\"%zu\">\n"
-            "<Points>\n", time, n, n);
+    put_grid(out, time, f->ntc, f->ntc);
     abut_status rc = put_array(out, "Points", ABUT_F64, f->touch_point, n, 3, err);
     fputs("</Points>\n<PointData>\n", out);
     if (!rc) rc = put_array(out, "normal", ABUT_F64, f->touch_normal, n, 3, err);
     if (!rc) rc = put_array(out, "impulse", ABUT_F64, f->touch_impulse, n, 3, err);
     if (!rc) rc = put_array(out, "mu", ABUT_F64, f->touch_mu, n, 1, err);
     if (!rc) rc = put_array(out, "state", ABUT_I32, f->touch_state, n, 1, err);
-    fputs("</PointData>\n<Cells>\n", out);
-    if (!rc) rc = put_cells(out, n, err);
-    fputs("</Cells>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n", out);
+    fputs("</PointData>\n", out);
+    if (!rc) rc = put_vertices(out, n, err);
+    fputs("</Piece>\n</UnstructuredGrid>\n</VTKFile>\n", out);
     return rc;
 }
 
@@ -397,7 +413,6 @@ static abut_status put_forces(abut_vtu *w, FILE *f, const vtu_grid *g, const abu
 
 static abut_status put_points(abut_vtu *w, FILE *f, const vtu_grid *g, const abut_shot *s, abut_err *err)
 {
-    fputs("<Points>\n", f);
     abut_status rc = put_rows(w, f, "Points", ABUT_F64, s->x, g->node, g->np, 3, err);
     fputs("</Points>\n<PointData>\n", f);
     if (!rc) rc = put_displacement(f, g, s, err);
@@ -481,17 +496,10 @@ static abut_status put_cell_data(abut_vtu *w, FILE *f, const vtu_grid *g, const 
 
 static abut_status write_grid(abut_vtu *w, FILE *f, const vtu_grid *g, const abut_shot *s, abut_err *err)
 {
-    put_head(f, "UnstructuredGrid");
-    fprintf(f, "<UnstructuredGrid>\n<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
-            "format=\"ascii\">%.17g</DataArray>\n</FieldData>\n<Piece NumberOfPoints=\"%d\" NumberOfCells=\"%d\">\n",
-            s->head->time, g->np, g->nc);
+    put_grid(f, s->head->time, g->np, g->nc);
     abut_status rc = put_points(w, f, g, s, err);
     const size_t corners = g->nc ? (size_t)g->offset[g->nc - 1] : 0;
-    fputs("<Cells>\n", f);
-    if (!rc) rc = put_array(f, "connectivity", ABUT_I64, g->conn, corners, 1, err);
-    if (!rc) rc = put_array(f, "offsets", ABUT_I64, g->offset, (size_t)g->nc, 1, err);
-    if (!rc) rc = put_array(f, "types", ABUT_U8, g->type, (size_t)g->nc, 1, err);
-    fputs("</Cells>\n", f);
+    if (!rc) rc = put_cells(f, g->conn, corners, g->offset, g->type, (size_t)g->nc, err);
     if (!rc) rc = put_cell_data(w, f, g, s, err);
     fputs("</Piece>\n</UnstructuredGrid>\n</VTKFile>\n", f);
     return rc;
@@ -528,14 +536,14 @@ static abut_status take_model(abut_vtu *w, const abut_shot *s, abut_err *err)
     return rc;
 }
 
-/* The table of hard contacts as points. */
-static abut_status write_touches(abut_vtu *w, const abut_shot *s, struct entry *e, abut_err *err)
+/* A file of the frame: grid k, or the table of hard contacts as points. */
+static abut_status write_file(abut_vtu *w, const abut_shot *s, int k, struct entry *e, abut_err *err)
 {
     abut_out_file o;
-    abut_status rc = abut_out_open_numbered(&o, w->dir, STEM[TOUCHES], s->index, ".vtu", w->keep, err);
+    abut_status rc = abut_out_open_numbered(&o, w->dir, STEM[k], s->index, ".vtu", w->keep, err);
     if (rc) return rc;
-    rc = put_touches(o.f, s->frame, s->head->time, err);
-    e->has[TOUCHES] = 1;
+    rc = k == TOUCHES ? put_touches(o.f, s->frame, s->head->time, err) : write_grid(w, o.f, &w->grid[k], s, err);
+    e->has[k] = 1;
     if (rc) abut_out_drop(&o);
     else rc = abut_out_close(&o, err);
     return rc;
@@ -554,18 +562,9 @@ abut_status abut_vtu_frame(abut_vtu *w, const abut_shot *s, abut_err *err)
     }
     struct entry *e = &w->entry[w->n];
     *e = (struct entry){ .time = s->head->time, .index = s->index };
-    for (int k = 0; k < GRIDS && !rc; k++) {
-        const vtu_grid *g = &w->grid[k];
-        if (!g->nc) continue;
-        abut_out_file o;
-        rc = abut_out_open_numbered(&o, w->dir, g->stem, s->index, ".vtu", w->keep, err);
-        if (rc) break;
-        rc = write_grid(w, o.f, g, s, err);
-        if (rc) abut_out_drop(&o);
-        else rc = abut_out_close(&o, err);
-        e->has[k] = 1;
-    }
-    if (!rc && s->frame->ntc && s->frame->touch_point) rc = write_touches(w, s, e, err);
+    for (int k = 0; k < GRIDS && !rc; k++)
+        if (w->grid[k].nc) rc = write_file(w, s, k, e, err);
+    if (!rc && s->frame->ntc && s->frame->touch_point) rc = write_file(w, s, TOUCHES, e, err);
     if (!rc) w->n++;
     return rc;
 }
