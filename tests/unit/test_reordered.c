@@ -1,4 +1,5 @@
 #include "base/rng.h"
+#include "graph/graph.h"
 #include "math/elementary_inline.h"
 #include "model/tets.h"
 #include "solve/objective.h"
