@@ -232,12 +232,20 @@ static abut_status find_guards(const abut_collmesh *cm, const double *Y, abut_ar
     return ABUT_OK;
 }
 
+/* 1: contact i is one of edges e and f. */
+static int edges_of(const abut_pairs *p, size_t i, int32_t *e, int32_t *f)
+{
+    const int rod = p->of[i][1] <= ABUT_AREA_ROD;
+    *e = p->of[i][0], *f = rod ? abut_area_of_rod(p->of[i][1]) : p->of[i][1];
+    return rod || p->kind[i] == ABUT_EE;
+}
+
 /* The reach of contact i of the rest shape is half its gap at most. */
 static void shorten(const abut_collmesh *cm, const abut_pairs *p, size_t i, double *vertex, double *edge)
 {
     const double reach = REACH_AT_REST * abut_pairs_gap(cm, p, i);
-    if (p->kind[i] == ABUT_EE)
-        for (int k = 0; k < 2; k++) edge[p->of[i][k]] = fmin(edge[p->of[i][k]], reach);
+    int32_t e, f;
+    if (edges_of(p, i, &e, &f)) edge[e] = fmin(edge[e], reach), edge[f] = fmin(edge[f], reach);
     else vertex[p->of[i][0]] = fmin(vertex[p->of[i][0]], reach);
 }
 
@@ -375,6 +383,9 @@ double abut_area_vertex_reach(const abut_collmesh *cm, int32_t p, int32_t q)
     return a->vertex_reach && a->part[p] == a->part[q] ? fmin(dhat, a->vertex_reach[p]) : dhat;
 }
 
+/* 1: edge e is a side of no triangle: of a rod. */
+static int is_thin(const abut_area *a, int32_t e) { return a->wing[e][0] < 0; }
+
 /* The reach of edges of the parts of vertices p and q, m. */
 static double crossing_reach(const abut_collmesh *cm, int32_t p, int32_t q)
 {
@@ -387,7 +398,8 @@ double abut_area_edge_reach(const abut_collmesh *cm, int32_t e, int32_t other)
 {
     const abut_area *a = cm->area;
     const int32_t p = cm->edge[2 * e], q = cm->edge[2 * other];
-    const double r = crossing_reach(cm, p, q);
+    const int rod = is_thin(a, e) || is_thin(a, other);
+    const double r = rod ? abut_collmesh_dhat(cm, ABUT_PP, (const int32_t[2]){ p, q }) : crossing_reach(cm, p, q);
     return a->edge_reach && a->part[p] == a->part[q] ? fmin(r, fmin(a->edge_reach[e], a->edge_reach[other])) : r;
 }
 
@@ -547,9 +559,6 @@ static double over_law(double reach, double xi)
     return reach / (Dhat * Dhat);
 }
 
-/* 1: edge e is a side of no triangle: of a rod. */
-static int is_thin(const abut_area *a, int32_t e) { return a->wing[e][0] < 0; }
-
 /* eta of the parts of vertices p and q: less where one mesh is coarser, whose few edges stand for wide strips. */
 static double edge_share(const abut_area *a, int32_t p, int32_t q)
 {
@@ -578,17 +587,27 @@ static int32_t other_of(const abut_pairs *p, size_t i)
     return p->kind[i] == ABUT_PP && p->of[i][0] == v[1] ? v[0] : v[1];
 }
 
+/* The weight of two edges over the product of their widths, first vertices p and q. */
+static double edges_part(const abut_area *a, int32_t e, int32_t f, int32_t p, int32_t q)
+{
+    const int thin = is_thin(a, e);
+    if (thin && is_thin(a, f)) return 1;
+    if (!thin && !is_thin(a, f)) return edge_share(a, p, q) * (PI / 2) / MEAN_OF_M;
+    const double l = a->length[a->part[thin ? p : q]], of_surface = a->length[a->part[thin ? q : p]];
+    return fmin(1, a->eta * l / of_surface) * (PI / 2);
+}
+
 double abut_area_weight(const abut_collmesh *cm, const abut_pairs *p, size_t i, double net)
 {
     const abut_area *a = cm->area;
-    const int32_t e = p->of[i][0], f = p->of[i][1], *v = p->vert[i];
     const double over = over_law(p->reach[i], abut_pairs_xi(cm, p, i));
-    if (p->kind[i] == ABUT_EE) {
-        const double part = is_thin(a, e) && is_thin(a, f) ? 1 : edge_share(a, v[0], v[2]) * (PI / 2) / MEAN_OF_M;
-        return part * width_at(a, e, v[2]) * width_at(a, f, v[0]) * over;
+    int32_t e, f;
+    if (edges_of(p, i, &e, &f)) {
+        const int32_t v = cm->edge[2 * e], w = cm->edge[2 * f];
+        return edges_part(a, e, f, v, w) * width_at(a, e, w) * width_at(a, f, v) * over;
     }
     const int32_t other = other_of(p, i);
-    const int whole = f == ABUT_AREA_GUARD || (a->thin[e] && a->thin[other]) || crossing_reach(cm, e, other) < p->reach[i];
+    const int whole = f == ABUT_AREA_GUARD || a->thin[e] || crossing_reach(cm, e, other) < p->reach[i];
     const double area = f >= 0 ? a->patch[f] : area_at(a, e, other);
     return net * (whole ? 1 : 1 - edge_share(a, e, other)) * share(a, e, other) * area * over;
 }
@@ -596,10 +615,10 @@ double abut_area_weight(const abut_collmesh *cm, const abut_pairs *p, size_t i, 
 double abut_area_inner(const abut_collmesh *cm, const abut_pairs *p, size_t i, double *part)
 {
     *part = 0;
-    if (p->kind[i] == ABUT_EE || p->of[i][1] == ABUT_AREA_GUARD) return 0;
+    if (p->kind[i] == ABUT_EE || p->of[i][1] <= ABUT_AREA_GUARD) return 0;
     const int32_t other = other_of(p, i);
     const double r = crossing_reach(cm, p->of[i][0], other), xi = abut_pairs_xi(cm, p, i);
-    if (r < p->reach[i] && !(cm->area->thin[p->of[i][0]] && cm->area->thin[other]))
+    if (r < p->reach[i] && !cm->area->thin[p->of[i][0]])
         *part = edge_share(cm->area, p->of[i][0], other) * over_law(r, xi) / over_law(p->reach[i], xi);
     return r;
 }
@@ -651,8 +670,9 @@ double abut_area_factor_of(const abut_collmesh *cm, const abut_pairs *p, size_t 
                            int32_t v[ABUT_AREA_CORNERS], double *g, int *bends)
 {
     int varies = 0;
-    const double F = p->kind[i] == ABUT_EE ? edges_factor(cm, p, i, y, v, g, &varies)
-                     : p->of[i][1] >= 0    ? vertex_factor(cm, p, i, y, v, g, &varies) : 1;
+    const double F = p->of[i][1] < 0         ? 1
+                     : p->kind[i] == ABUT_EE ? edges_factor(cm, p, i, y, v, g, &varies)
+                                             : vertex_factor(cm, p, i, y, v, g, &varies);
     if (bends) *bends = varies;
     return F;
 }
@@ -679,19 +699,20 @@ void abut_area_weigh(const abut_collmesh *cm, const double *y, abut_pairs *p)
         int bends;
         const double F = abut_area_factor_of(cm, p, i, y, v, NULL, &bends);
         p->mult[i] = F > 0 ? F * abut_area_weight(cm, p, i, p->mult[i]) : 0;
-        p->eps_x[i] = bends;
+        p->bent[i] = bends;
     }
     size_t n = 0;
-    p->n_bent = 0;
+    p->n_plain = p->n_bent = 0;
     for (size_t i = 0; i < p->n; i++) {
         if (p->mult[i] == 0) continue;
         p->kind[n] = p->kind[i], p->mult[n] = p->mult[i], p->dist2[n] = p->dist2[i], p->reach[n] = p->reach[i];
         memmove(p->vert[n], p->vert[i], sizeof *p->vert);
         memmove(p->of[n], p->of[i], sizeof *p->of);
-        if (p->eps_x[i] > 0) p->bent[p->n_bent++] = (int32_t)n;
-        p->eps_x[n++] = 0;
+        if (p->bent[i]) p->bent[p->n_bent++] = (int32_t)n;      /* no further than i */
+        p->eps_x[n++] = p->eps_x[i];
+        if (!(p->eps_x[i] > 0)) p->n_plain = n;
     }
-    p->n = p->n_plain = n;
+    p->n = n;
 }
 
 double abut_area_weight_met(const abut_collmesh *cm, int32_t p, int32_t q)

@@ -41,8 +41,10 @@
  * weight A_p / 2 within min(dhat, a quarter of its rest distance).
  *
  * Rods and particles.  A rod is a chain of vertices of area diameter times length and of edges of width diameter; a particle has
- * the area of its cross-section.  Against a surface they are integrated alone (s = 1).  Two rods that cross have the weight
- * u u' F, without eta pi/2.  Bare points and edges of obstacles take the mean area of what they meet.
+ * the area of its cross-section.  Against a surface they are integrated alone (s = 1).  Edges of rods have the barrier of their
+ * nearest features, as in Li 2020, with the mollifier of parallel edges, M = gamma = 1: two rods with the weight u u', a rod and
+ * the side of a triangle with min(1, eta l / l') pi/2 u u', l and l' their mean lengths: where vertices of the rod are far apart
+ * its edges bear.  Bare points and edges of obstacles take the mean area of what they meet.
  *
  * Reach.  Within one part contact acts within half the rest distance of what is nearest there and counts, at most dhat: thin
  * walls and narrow slits rest. */
@@ -85,7 +87,10 @@ double abut_area_edge_reach(const abut_collmesh *cm, int32_t e, int32_t other);
  * energy/barrier_law_inline.h; 0 where the weight says it. */
 double abut_area_inner(const abut_collmesh *cm, const abut_pairs *p, size_t i, double *part);
 
-enum { ABUT_AREA_GUARD = -2 };     /* second entry of `of` of a guard */
+/* Second entry of `of`: of a guard; of a pair of edges, one of them of a rod, whose nearest feature the contact is: the second
+ * edge f. */
+enum { ABUT_AREA_GUARD = -2, ABUT_AREA_ROD = -4 };
+static inline int32_t abut_area_of_rod(int32_t f) { return ABUT_AREA_ROD - f; }
 
 /* Corners of two edges: a0 a1, b0 b1, the wings of the first and of the second. */
 enum { ABUT_AREA_CORNERS = 8 };

@@ -338,7 +338,14 @@ static void block_of_thin(const abut_collmesh *cm, const abut_pair_list *list, a
     }
 }
 
-/* The crossings of block b: edge pairs whose nearest points are inside. */
+/* |u x v|^2 from which on two edges are not parallel (geom/dist.h), m^4. */
+static double parallel_from(const abut_collmesh *cm, int32_t e, int32_t f)
+{
+    const int32_t *mollifier = cm->model->mollifier;
+    return !mollifier || *mollifier ? abut_mollify_eps(cm->rest2[e], cm->rest2[f]) : 0;
+}
+
+/* Block b of the edges: pairs whose nearest points are inside; with an edge of a rod, all near ones by their nearest feature. */
 static void block_of_crossings(const abut_collmesh *cm, const abut_pair_list *list, size_t b, const double *y, struct finds *f,
                                struct spot *spot)
 {
@@ -349,11 +356,21 @@ static void block_of_crossings(const abut_collmesh *cm, const abut_pair_list *li
         abut_candidates_take(cm, ABUT_EE, list, k, r.hi, &four);
         abut_nearest_lanes(ABUT_EE, y, (const int32_t (*)[4])four.v, &near);
         for (size_t l = 0; l < four.n; l++) {
-            const double xi = four.xi[l], D = abut_beyond2(near.dist2[l], xi);
+            const int32_t e = list->ij[k + l][0], other = list->ij[k + l][1], *v = four.v[l];
+            const double xi = four.xi[l], D = abut_beyond2(near.dist2[l], xi), reach = abut_area_edge_reach(cm, e, other);
             if (!(D > 0) && spot->bad < 0) spot->bad = (int32_t)(k + l - r.lo);
-            if (near.feature[l]->kind != ABUT_EE || !(D > 0)) continue;
-            const double reach = abut_area_edge_reach(cm, list->ij[k + l][0], list->ij[k + l][1]);
-            if (D < (2 * xi + reach) * reach) emit(f, ABUT_EE, four.v[l], near.dist2[l], list->ij[k + l][0], list->ij[k + l][1]);
+            if (!(D > 0) || !(D < (2 * xi + reach) * reach)) continue;
+            if (cm->area->thin[v[0]] || cm->area->thin[v[2]]) {
+                struct raw *c = &f->c[f->n++];
+                if (near.cross2[l] < parallel_from(cm, e, other)) {
+                    memcpy(c->v, v, sizeof c->v);
+                    c->class = MOLLIFIED, c->dist2 = near.dist2[l];
+                } else {
+                    reduce(near.feature[l], v, y, near.dist2[l], c);
+                    if (c->class != ABUT_EE) c->v[3] = ABUT_AREA_ROD;
+                }
+                c->of[0] = e, c->of[1] = abut_area_of_rod(other);
+            } else if (near.feature[l]->kind == ABUT_EE) emit(f, ABUT_EE, v, near.dist2[l], e, other);
         }
     }
 }
@@ -496,18 +513,19 @@ static void merge_owned(const abut_collmesh *cm, const struct raw *c, size_t n, 
 {
     out->n = n;
     for (size_t i = 0; i < n; i++) {
-        const int32_t kind = c[i].class, *v = c[i].v;
-        const int guard = kind == ABUT_PE && v[3] >= 0, edges = kind == ABUT_EE;
+        const int32_t *v = c[i].v, *of = c[i].of, mollified = c[i].class == MOLLIFIED, kind = mollified ? ABUT_EE : c[i].class;
+        const int rod = of[1] <= ABUT_AREA_ROD, edges = kind == ABUT_EE || rod, guard = kind == ABUT_PE && v[3] >= 0;
+        const int32_t other = rod ? abut_area_of_rod(of[1]) : of[1];
         out->kind[i] = (uint8_t)kind;
         memcpy(out->vert[i], v, sizeof c[i].v);
-        if (kind == ABUT_PP) out->vert[i][2] = -1;
-        if (guard) out->vert[i][3] = -1;
-        out->of[i][0] = edges ? c[i].of[0] : kind == ABUT_PP ? v[2] : v[0];
-        out->of[i][1] = guard ? ABUT_AREA_GUARD : c[i].of[1];
-        out->mult[i] = edges ? 1 : c[i].of[0];
+        for (int k = abut_stencil_size((abut_stencil)kind); k < 4; k++) out->vert[i][k] = -1;
+        out->of[i][0] = edges ? of[0] : kind == ABUT_PP ? v[2] : v[0];
+        out->of[i][1] = guard ? ABUT_AREA_GUARD : of[1];
+        out->mult[i] = edges ? 1 : of[0];
         out->dist2[i] = c[i].dist2;
+        out->eps_x[i] = mollified ? parallel_from(cm, of[0], other) : 0;
         out->reach[i] = guard   ? cm->area->guard_reach[v[3]]
-                        : edges ? abut_area_edge_reach(cm, c[i].of[0], c[i].of[1])
+                        : edges ? abut_area_edge_reach(cm, of[0], other)
                                 : abut_area_vertex_reach(cm, out->of[i][0], out->of[i][0] == v[0] ? v[1] : v[0]);
     }
 }

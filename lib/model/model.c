@@ -305,7 +305,8 @@ static const need model_needs[] = {
     NEEDS("contact/offset", "contact/map-first"), TOGETHER("tet/order", "tet/first"), NEEDS("tet/more", "tet/order"),
     TOGETHER("geometry/order", "geometry/first"), NEEDS("geometry/X", "geometry/order"),
     TOGETHER("object/length", "object/node-mass"), NEEDS("rod/twist", "rod/curvature"),
-    TOGETHER("nodal/cohesion-force", "nodal/cohesion-range"), NEEDS(NULL, NULL)
+    TOGETHER("nodal/cohesion-force", "nodal/cohesion-range"), TOGETHER("contact/formulation", "contact/pressure"),
+    NEEDS("contact/edge-share", "contact/formulation"), NEEDS("contact/fixed-reach", "contact/formulation"), NEEDS(NULL, NULL)
 };
 /* Positions and velocities of former states come together, and with all later ones; hard contacts have all of touch/. */
 static const need frame_needs[] = {

@@ -56,12 +56,12 @@ Y
     hostile_curved && hostile_hard && hostile_inequalities
 }
 
-# high.abut: what is of order 2 and 3, Newmark's method, rods with rest curvature, cloth of Baraff and Witkin
+# high.abut: what is of order 2 and 3, contact weighed by area, Newmark's method, rods with rest curvature, cloth of Baraff and Witkin
 hostile_curved() {
     cat >curved.yaml <<'Y'
 abut: 1
 time: {step: 0.01 s, scheme: implicit-newmark, newmark: {beta: 0.3, gamma: 0.55}}
-contact: {barrier: {mollifier: off}}
+contact: {formulation: area, edge-share: 0.2, reach: fixed, barrier: {mollifier: off}}
 materials:
   firm: {}
   wire: {density: 1000, young: 1e6, poisson: 0.4, bending-young: 1e9}
