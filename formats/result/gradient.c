@@ -50,7 +50,7 @@ static abut_status read_head(abut_scan *s, int given, int *of, int *n, abut_err 
     }
     if (!has[STEP] && !has[TIME]) return abut_scan_fail(s, err, "no column step or time");
     if (!has[NODE] && !has[OBJECT]) return abut_scan_fail(s, err, given ? "no column node" : "no column node or object");
-    if (!has[X] && !has[Y] && !has[Z] && !has[VX]) 
+    if (!has[X] && !has[Y] && !has[Z] && !has[VX])
         return abut_scan_fail(s, err, "no column %s, %s or %s", names[given][X], names[given][Y], names[given][Z]);
     return ABUT_OK;
 }

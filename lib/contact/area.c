@@ -273,17 +273,20 @@ static abut_status reach_of_rest(const abut_collmesh *cm, const double *Y, doubl
 {
     abut_candidates cand = { 0 };
     abut_pairs pairs = { 0 };
-    uint8_t *touches = calloc((size_t)cm->area->parts + 1, 1);
-    abut_status rc = touches ? abut_candidates_find(cm, Y, NULL, cm->model->dhat[0], NULL, &cand, err) : no_memory(cm, err);
+    uint8_t *touches = calloc((size_t)cm->area->parts + 1, 1), *fixed = malloc((size_t)cm->nc + 1);
+    abut_status rc = touches && fixed ? ABUT_OK : no_memory(cm, err);
+    if (!rc) rc = abut_candidates_find(cm, Y, NULL, cm->model->dhat[0], NULL, &cand, err);
     if (!rc) {
+        memset(fixed, 1, (size_t)cm->nc);       /* the rest shape does not meet half-spaces: it may be anywhere */
         abut_pair_list *const list[] = { &cand.vt, &cand.ee, &cand.ve, &cand.vv };
         for (int k = 0; k < 2 * ABUT_CANDIDATE_LISTS; k++)
             keep_apart(cm, abut_candidates_kind(k % ABUT_CANDIDATE_LISTS), Y, k < ABUT_CANDIDATE_LISTS ? NULL : touches,
                        k < ABUT_CANDIDATE_LISTS ? touches : NULL, list[k % ABUT_CANDIDATE_LISTS]);
-        rc = abut_pairs_find(cm, &cand, Y, NULL, &pairs, err);
+        rc = abut_pairs_find(cm, &cand, Y, fixed, &pairs, err);
     }
     for (size_t i = 0; i < pairs.n && !rc; i++) shorten(cm, &pairs, i, vertex, edge);
     free(touches);
+    free(fixed);
     abut_candidates_clear(&cand);
     abut_pairs_clear(&pairs);
     return rc;

@@ -485,6 +485,40 @@ TEST(a_vertex_that_runs_into_the_opposite_edge_of_its_triangle_is_held)
     }
 }
 
+TEST(a_rest_shape_may_be_below_a_half_space)
+{
+    double normal[3] = { 0, 1, 0 }, point[3] = { 0, 2, 0 };
+    sheets s = surface(8, (double[24]){ 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 1, 1 }, 12, face, 0.1);
+    s.model.nh = 1, s.model.hs_normal = normal, s.model.hs_point = point;
+    CHECK(by_area(&s, 1));
+    sheets_free(&s);
+}
+
+/* A sheet folded back over itself at a distance below dhat does not part its sides; nearer than half of that it does. */
+TEST(sides_of_one_surface_meet_within_half_their_distance_at_rest)
+{
+    double X[3 * 169], radius = 2 / PI;
+    int32_t tri[6 * 144];
+    abut_rng r = { 4 };
+    flat(12, 0.1, 0, &r, X, tri);
+    for (int v = 0; v < 169; v++) {
+        double *x = X + 3 * v;
+        const double u = x[0], a = PI / 2 * (u + 1);
+        x[1] = u < -1 ? 0 : u > 1 ? 2 * radius : radius * (1 - cos(a));
+        x[0] = u < -1 ? u : u > 1 ? -u : -1 + radius * sin(a);
+    }
+    sheets s = surface(169, X, 288, tri, 2);
+    CHECK(by_area(&s, 1));
+    for (int k = 0; k < 2; k++) {
+        abut_pairs p = { 0 };
+        CHECK(contacts(&s, X, &p));
+        CHECK((p.n > 0) == k);
+        for (int v = 0; v < 169; v++) X[3 * v + 1] *= 0.45;
+        abut_pairs_clear(&p);
+    }
+    sheets_free(&s);
+}
+
 TEST(bytes_of_areas_do_not_depend_on_the_thread_count)
 {
     abut_pairs p[3] = { 0 };

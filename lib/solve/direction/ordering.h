@@ -33,7 +33,7 @@ typedef struct abut_ordering {
     double ordered_cost;    /* of the factor of the pattern that perm was found for */
     double overspent;       /* sum over the factors since then of their cost beyond ordered_cost */
     struct abut_degree_order {  /* by minimum degree: of the last pattern whose first factor after a begin was better so */
-        int on;             /* set by a user who factors all that is analysed after abut_ordering_analyse_to_factor */
+        int on;             /* 1: every analysis by abut_ordering_analyse_to_factor is followed by a factor; set by the user */
         int first;          /* the analysis at hand is in the elements' order, and the next factor is the first one */
         int single;         /* abut_factor_may_be_single of it */
         size_t *ptr;        /* [n + 1] the graph of the pattern (graph/graph.h) */

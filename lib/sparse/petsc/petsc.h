@@ -17,7 +17,7 @@ typedef struct abut_petsc_matrix {
     size_t *ptr;            /* [n + 1] and [nnz]: the pattern that it has */
     int32_t *row;
     PetscInt *first, *col;  /* [3 rows + 1], [entries] scalar columns, ascending in each row; of a part NULL, once it is made */
-    PetscScalar *val;       /* likewise, but while it is filled */
+    PetscScalar *val;       /* [entries]; of a part NULL but while it is filled */
     PetscInt *slot;         /* [rows] blocks of each block row that are filled, while they are */
 } abut_petsc_matrix;
 
