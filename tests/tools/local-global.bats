@@ -151,6 +151,29 @@ Y
     [ "$("$BIN/export" --dump --no-data y.abut | grep -c ^frame)" -eq 1 ]
 }
 
+@test "the report of a free body that turns has its momenta and kinetic energy, by pd as by newton" {
+    cat >turns.yaml <<'Y'
+abut: 1
+contact: off
+time: {step: 1 ms}
+gravity: [0, 0, 0]
+materials: {soft: {model: arap, density: 1000, young: 1e6}}
+objects: {box: {material: soft, velocity: [1, 2, 3], generate: {box: {size: [0.3, 0.2, 0.1], cells: [2, 2, 1]}},
+                angular-velocity: {axis: [1, 2, 3], rate: 2 rad/s}}}
+Y
+    "$BIN/mesh-prep" -q turns.yaml -o turns.abut
+    for solver in newton pd; do "$BIN/step" -q --solver $solver -n 3 --report $solver.jsonl turns.abut -o run.abut; done
+    python3 - <<'P'
+import json
+newton, pd = ([r for r in map(json.loads, open(f + ".jsonl")) if "kinetic_energy" in r][-1] for f in ("newton", "pd"))
+for key in ("momentum", "angular_momentum"):
+    for a, b in zip(newton[key], pd[key]):
+        assert abs(a - b) < 1e-3 * max(map(abs, newton[key])), (key, newton[key], pd[key])
+assert max(map(abs, newton["angular_momentum"])) > 1e-3
+assert abs(newton["kinetic_energy"] - pd["kinetic_energy"]) < 1e-3 * newton["kinetic_energy"]
+P
+}
+
 @test "pd goes on until nothing moves faster than --tolerance" {
     skip_without_numpy
     for t in 1e-2 1e-6; do
