@@ -92,7 +92,7 @@ typedef struct abut_pair_list {
 
 /** Finds all pairs (i of a, j of b) of overlapping boxes, sorted by (i, j); out is emptied first.
  * b == a (the same pointer): pairs i < j of one set.  Robust to huge items among tiny ones, outliers and equal boxes.
- * The same bytes for every thread count.  On failure out is empty.
+ * Bytes do not depend on the thread count.  On failure out is empty.
  * Fails  ABUT_E_GEOM a box is not finite (names the lowest);  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_box_pairs(const abut_items *a, const abut_items *b, abut_pair_list *out, abut_err *err);
 

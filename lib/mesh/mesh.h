@@ -90,7 +90,7 @@ ABUT_MUST_USE abut_status abut_mesh_solid_check(const abut_mesh *m, abut_err *er
 
 /** A body as one affine frame: four control points, whose motion is that of all of it.
  *
- * Of volume V, with its centre c and S = 1/V int (X - c)(X - c)^T = L L^T,
+ * The body has the volume V, the centre c and S = 1/V int (X - c)(X - c)^T = L L^T,
  *
  *     X_k = c + L s_k,    s = (1,1,1), (-1,1,-1), (1,-1,-1), (-1,-1,1),    l_k(X) = (1 + s_k . L^-1 (X - c))/4
  *

@@ -286,7 +286,7 @@ typedef struct abut_scene {
     ABUT_FRICTION_KEYS(ABUT_MEMBER, ABUT_MEMBER)
     ABUT_TOP_KEYS(ABUT_MEMBER, ABUT_MEMBER)
     struct abut_scene_nodal { ABUT_NODAL_KEYS(ABUT_MEMBER, ABUT_MEMBER, ABUT_MEMBER) } nodal;    /* from "": not said */
-    struct abut_scene_sqp { ABUT_SQP_KEYS(ABUT_MEMBER, ABUT_MEMBER, ABUT_MEMBER) } sqp;          /* likewise */
+    struct abut_scene_sqp { ABUT_SQP_KEYS(ABUT_MEMBER, ABUT_MEMBER, ABUT_MEMBER) } sqp;          /* from "": not said */
     double gravity[3];              /* m/s^2 */
     double wind[3];                 /* m/s */
     int contact_off;                /* nothing has a collision surface */

@@ -140,7 +140,7 @@ ABUT_MUST_USE abut_status abut_generate_sheet(const abut_sheet *s, abut_mesh *m,
 void abut_sheet_cells(const double size[2], double edge, int layout, int32_t cells[2]);
 
 /** Bends a sheet along a curve: its points keep z, and x, counted from its left border, becomes the length along the polyline
- * curve[n * 2] in the plane (x, y).  The sheet as it was stays as the pattern, u = x, v = z.  No stretch exceeds 1 (a chord
+ * curve[n * 2] in the plane (x, y).  The flat sheet stays as the pattern, u = x, v = z.  No stretch exceeds 1 (a chord
  * is no longer than its arc). Fails  ABUT_E_ARG the curve is shorter than the sheet, or a line of it has no length;
  * ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_sheet_follow(abut_mesh *m, const double *curve, int32_t n, abut_err *err);
