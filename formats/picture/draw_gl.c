@@ -476,7 +476,7 @@ static void draw_bodies(abut_painter *p, const abut_draw *d, const float view[16
     const GLint line = glGetUniformLocation(p->body_program, "line");
     glUniform1f(line, 0);
     /* faces seen from behind are moved back a little, so that they do not shine through along silhouettes; the lines of a
-     * wireframe get room in front of their faces likewise */
+     * wireframe get room in front of their faces by it */
     glEnable(GL_POLYGON_OFFSET_FILL);
     glEnable(GL_CULL_FACE);
     for (int back = 1; back >= 0; back--) {

@@ -18,7 +18,7 @@ typedef struct abut_fields {
     const double *strain;   /* [5 nsh] of shells: principal stretches, the larger first; Green strain E11, E22, E12 */
     const double *bend;     /* [nsh] rad: angle of the hinge of the shell that is furthest from rest, less that at rest */
     const double *force;    /* [3 nv] N, of the contact barrier; NaN when the frame does not tell its stiffness */
-    const double *plane_force;  /* [3 nh] N, on half-spaces, likewise; the frame's own where hard contact has left them */
+    const double *plane_force;  /* [3 nh] N, on half-spaces, NaN where `force` is; the frame's own of hard contact */
     const double *plane_friction;   /* [3 nh] N; NaN where the frame does not tell whose it is; NULL without friction forces */
 
     int contacts_known;     /* 1 when the next two are filled */

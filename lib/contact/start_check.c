@@ -91,7 +91,7 @@ typedef struct check {
     const abut_arrays *set;
     double *y;              /* [nc * 3] collision vertices */
     uint8_t *vert_hit;      /* [nc] the vertex is in a listed intersection: its other touches are the same place */
-    uint8_t *edge_hit;      /* [ne] likewise */
+    uint8_t *edge_hit;      /* [ne] the edge is in a listed intersection */
     abut_intersection *found;
     abut_offenders *bad;
     double reach;

@@ -179,7 +179,7 @@ INLINE void packs_of_kind(const struct search *s, const struct pack *a, int ka, 
     const uint32_t all = (1u << ABUT_PACK) - 1;
     for (uint32_t bits = lanes_meet(a->f[0], ABUT_PACK, query_b, s->times2); bits; bits &= bits - 1) {
         const int l = __builtin_ctz(bits);
-        if (a->item[l] < 0) continue;       /* likewise */
+        if (a->item[l] < 0) continue;       /* no item: the pack is not full */
         lane_pairs(s, a, ka, l, qa[l], b, kb, a == b ? all & ~((2u << l) - 1) : all, f);
     }
 }
@@ -212,7 +212,7 @@ static void pack_search(const struct search *s, const struct tree *ta, size_t p,
         uint32_t bits = lanes_meet(tb->node[tb->packs.level[level] + node].f[0], ABUT_WIDE, ta->query[p], s->times2);
         for (; bits; bits &= bits - 1) {
             const size_t child = ABUT_WIDE * node + (size_t)__builtin_ctz(bits);
-            /* all its packs come before, or it is unused, likewise */
+            /* all its packs come before the first one, or none is below it */
             if (((child + 1) << 3 * level) <= first || child << 3 * level >= tb->packs.n_pack) continue;
             if (level) {
                 stack[depth].node = child;

@@ -34,7 +34,7 @@ enum { ABUT_PAST = 5 };
 
 /* Solver that a scene chooses.  The numbers stand in streams: append only. */
 enum { ABUT_SOLVED_BY_BARRIER = 0, ABUT_SOLVED_BY_NODAL = 1 /* exact Coulomb friction on nodes */,
-       ABUT_SOLVED_BY_SQP = 2 /* linearised inequalities */, ABUT_SOLVED_BY_QP = 3 /* likewise, one quadratic */,
+       ABUT_SOLVED_BY_SQP = 2 /* linearised inequalities */, ABUT_SOLVED_BY_QP = 3 /* as one quadratic program */,
        ABUT_SOLVED_BY = 4 /* how many */ };
 
 /* The inequality that solvers sqp and qp have for a pair (geom/dist.h).  The numbers stand in streams: append only. */

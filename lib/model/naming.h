@@ -1,5 +1,5 @@
 /* Names in messages and tables: objects and half-spaces by their name, nodes and elements by their number within their object,
- * from 0, in the order of the model.  Points of a mesh that a scene selects are numbered likewise. */
+ * from 0, in the order of the model.  Points of a mesh that a scene selects are numbered from 0, in its order. */
 #ifndef ABUT_MODEL_NAMING_H
 #define ABUT_MODEL_NAMING_H
 

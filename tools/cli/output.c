@@ -329,7 +329,7 @@ static abut_status keep_leftover(abut_cli *cli, abut_err *err)
     if (cli->in && first != EOF) ungetc(first, cli->in);
     if (first == EOF)
         return abut_fail(err, ABUT_E_FORMAT, "%s is not an abut state stream: it is empty; the stage that should write it failed "
-                         "(%s is left as it is)", cli->in_name, cli->part_path);
+                         "(%s is not touched)", cli->in_name, cli->part_path);
     if ((size_t)snprintf(old, sizeof old, "%s.old", cli->part_path) >= sizeof old)
         return abut_cli_write_error(cli->part_path, ENAMETOOLONG, err);
     if (rename(cli->part_path, old)) return abut_cli_write_error(old, errno, err);

@@ -3,8 +3,8 @@
  * petsc-gamg    conjugate gradients of this library (sparse/pcg.h), preconditioned by a cycle of smoothed aggregation: PCGAMG on
  *               scalar rows in blocks of three, with the rigid motions at the positions of the rows as near-null space (Vanek,
  *               Mandel and Brezina 1996).  Interpolation lasts while the pattern of the matrix does, within a step.
- * petsc-schwarz conjugate gradients likewise, preconditioned by Cholesky factors of parts of some hundred rows and by the rigid
- *               motions of sets of them (sparse/petsc/petsc.h), made of each matrix; parts last for a step.
+ * petsc-schwarz conjugate gradients of this library, preconditioned by Cholesky factors of parts of some hundred rows and by
+ *               the rigid motions of sets of them (sparse/petsc/petsc.h), made of each matrix; parts last for a step.
  * petsc-cholmod, petsc-mumps    Cholesky of these libraries as PETSc offers them, in orders of their own.
  *
  * The matrix of ranks (sparse/operator.h) is PETSc's MPIAIJ over all processes of MPI.  All of them make and apply the

@@ -14,7 +14,7 @@ enum { MOTIONS = 6, SETS_OF_PART = 2, SETS = 2000 };    /* of a part at most; in
 typedef struct columns {
     PetscInt lo, rows, wide, own;   /* first scalar row, and how many; columns, and those of this rank */
     PetscInt *first, *count, *col;  /* [rows + 1], [rows], [MOTIONS rows] */
-    PetscScalar *val;               /* likewise */
+    PetscScalar *val;               /* [MOTIONS rows] */
 } columns;
 
 /* v[3 m]: motion q, translations first, of rows about the point c.  Returns its square. */

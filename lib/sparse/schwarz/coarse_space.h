@@ -29,7 +29,7 @@ ABUT_MUST_USE abut_status abut_coarse_space_factor(abut_coarse_space *c, const a
 ABUT_MUST_USE abut_status abut_coarse_space_add(abut_coarse_space *c, const double *r, double *z, abut_err *err);
 /** z += C (r - A z), with the A last factored, a matrix: Z^T A z = Z^T r then. */
 ABUT_MUST_USE abut_status abut_coarse_space_correct(abut_coarse_space *c, const double *r, double *z, abut_err *err);
-/** q = r - A C r, A a matrix likewise: Z^T q = 0. */
+/** q = r - A C r, with the A last factored, a matrix: Z^T q = 0. */
 ABUT_MUST_USE abut_status abut_coarse_space_project(abut_coarse_space *c, const double *r, double *q, abut_err *err);
 abut_coarse_space_stats abut_coarse_space_get_stats(const abut_coarse_space *c);
 void abut_coarse_space_free(abut_coarse_space **c);
