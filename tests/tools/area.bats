@@ -58,6 +58,63 @@ assert energy["area"] < 1e-20 < energy["ipc"], energy
 P
 }
 
+# pressed TURN: two blocks of unlike meshes, the upper one turned and pressed by 1 kPa without inertia, 0.95 dhat apart.
+pressed() {
+    cat <<Y
+abut: 1
+time: {scheme: quasi-static, step: 1 s}
+gravity: [0, 0, 0]
+contact: {formulation: area, dhat: 5 mm, friction: {mu: 0.5}, barrier: {pressure: 1000}}
+tolerance: 1e-7 l/s
+materials: {m: {model: neo-hookean, density: 1000, young: 1e6, poisson: 0.0001}}
+objects:
+  low: {generate: {box: {size: [1.3, 0.25, 1.3], cells: [10, 2, 10]}}, material: m, translate: [0, -0.125, 0]}
+  top: {generate: {box: {size: [1, 0.25, 1], cells: [8, 2, 8]}}, material: m, rotate: {axis: [0, 1, 0], angle: $1 deg},
+        translate: [0.003, 0.12975, 0.002]}
+motion:
+  - {select: {object: low, box: [[-2, -0.251, -2], [2, -0.249, 2]]}, fix: true}
+  - {select: {object: top, box: [[-2, 0.2537, -2], [2, 0.2557, 2]]}, traction: [0, -1000, 0]}
+Y
+}
+
+@test "area: a first frame has the friction of the forces that balance, whatever its gaps say" {
+    # every interface of a stack bears what is above it: one pass finds the speeds of converged passes
+    for heights in '0.05095 0.1519' '0.0509 0.1518'; do      # gaps of 0.95 and 0.9 dhat
+        read -r low high <<<"$heights"
+        cat >stack.yaml <<Y
+abut: 1
+time: {step: 0.001 s}
+gravity: [6.9367, -6.9367, 0]
+tolerance: 1e-6 l/s
+contact: {formulation: area, dhat: 1 mm, friction: {mu: 0.5, eps_v: 1e-4 m/s}}
+materials: {m: {model: neo-hookean, density: 1000, young: 1e6, poisson: 0.3}}
+objects:
+  a: {material: m, generate: {box: {size: [0.2, 0.1, 0.2], cells: [2, 2, 2]}}, translate: [0, $low, 0]}
+  b: {material: m, generate: {box: {size: [0.2, 0.1, 0.2], cells: [3, 2, 3]}}, translate: [0, $high, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+        "$BIN/mesh-prep" -q stack.yaml -o stack.abut
+        for lags in 10 1; do
+            "$BIN/step" -q -j 1 -n 1 --lags $lags stack.abut -o run.abut
+            "$BIN/export" -q --csv - -f -1 run.abut >$lags.csv
+        done
+        "$BIN/step" -q -j 1 --one-pass stack.abut | "$BIN/friction-lag" -q --max-lags 1 -o stages.abut
+        cmp <("$BIN/export" --dump run.abut | sed -n '/^model/,$p') <("$BIN/export" --dump stages.abut | sed -n '/^model/,$p')
+        python3 - <<'P'
+import csv
+one, many = (list(csv.DictReader(open(f"{n}.csv")))[-1] for n in (1, 10))
+for b in "ab":
+    got, want = float(one[b + ".vx_m/s"]), float(many[b + ".vx_m/s"])
+    assert abs(got - want) < 0.02 * want, (b, got, want)
+    assert want < 0.985 * 6.9367e-3, (b, want)
+P
+    done
+    # no inertia holds the upper block: without friction it floats for 93 iterations
+    pressed 17 | "$BIN/mesh-prep" -q | "$BIN/step" -q -j 1 -n 1 --report run.tsv -o run.abut
+    python3 -c 'import json; n = [json.loads(l)["newton_iterations"] for l in open("run.tsv") if "newton_iterations" in l]; assert n[0] <= 8, n'
+    "$BIN/ccd-check" -q --no-output run.abut
+}
+
 # heap FORM: a block, a ball of curved tets, a cloth, hair and grains fall onto a table.
 heap() {
     cat <<Y

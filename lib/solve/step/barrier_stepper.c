@@ -169,29 +169,13 @@ static abut_status freeze_friction(abut_search *s, abut_err *err)
                            abut_lag_of(&o->terms), err);
 }
 
-/* Freezes them with the stiffness that balances the other forces, if it is less than that of the barrier: where no step has been,
- * gaps are not yet those of forces. */
-static abut_status freeze_balanced(abut_search *s, abut_err *err)
-{
-    abut_barrier_state *b = abut_barrier_state_of(&s->prob.terms);
-    const abut_at at = abut_point_at(&s->here, &s->prob);
-    const double kappa = b->kappa;
-    double balance;
-    abut_status rc = abut_objective_balance(&s->prob, &at, &balance, &s->scratch, err);
-    if (rc) return rc;
-    b->kappa = fmin(kappa, fmax(0, balance));
-    rc = freeze_friction(s, err);
-    b->kappa = kappa;
-    return rc;
-}
-
 abut_status abut_step_first_friction(abut_stepper *s, const abut_arrays *frame, abut_report *rep, abut_err *err)
 {
     const int frozen = abut_arrays_find(frame, "lag/node") || abut_arrays_find(frame, "lag/vertex");
     if (frozen || !abut_friction_acts(s->solver.prob.model)) return ABUT_OK;
     abut_status rc = abut_search_contacts_before(&s->solver, s->v, rep, err);
     if (!rc) rc = abut_search_kappa(&s->solver, err);
-    return rc ? rc : s->solver.prob.cm.area ? freeze_balanced(&s->solver, err) : freeze_friction(&s->solver, err);
+    return rc ? rc : s->solver.prob.cm.area ? abut_step_balance_first(&s->solver, err) : freeze_friction(&s->solver, err);
 }
 
 /* Starts the step that follows a COMMITTED frame, for the first time or again. */

@@ -5,6 +5,8 @@
 #include "base/timer.h"
 #include "energy/barrier.h"
 #include "energy/codim.h"
+#include "math/svd3.h"
+#include "model/tets.h"
 #include "solve/search/search_ops.h"
 
 #include <assert.h>
@@ -133,6 +135,237 @@ abut_status abut_step_follow(abut_stepper *s, abut_report *rep, abut_err *err)
     if (!rc) rc = follow(so, d, err);
     free(d);
     rep->seconds.friction += abut_time_wall() - clock;
+    return rc;
+}
+
+/* ---- the first frame ---- */
+
+/* Normal forces of a first frame, where gaps are not yet those of forces.  Contact forces between two bodies keep their
+ * proportions; k_j, the size of those of meeting j over what the gaps say, is such that bodies balance as if they were rigid:
+ *
+ *     F_b + sum over meetings j of body b of k_j G_jb = 0,    0 <= k_j <= most_j
+ *
+ * F_b   sum of the forces on body b but those of contact, with inertia
+ * G_jb  sum of those of the contacts of meeting j at k_j = 1
+ * Bodies are nodes that elements connect; one with prescribed nodes takes any force.  Kaczmarz' method from k = 1, body by body,
+ * leaves squeezes that no force on a body tells.  Contacts push, so no gap ends the step below where inertia leads: most_j is
+ * what acts there.  Meetings without a free body, or
+ * whose forces cancel, take the least squares of abut_objective_balance, at most 1. */
+
+enum { SWEEPS_MOST = 2000 };
+#define SWEEPS_CLOSE 1e-6       /* largest change of a k, over its value */
+#define TOLD 0.01               /* |G| over the sum of the normal forces, from which on equilibrium tells k */
+#define RANK 1e-6               /* singular values of sum G G^T over the largest: less is 0 */
+
+/* Forces in kg m, as in the gradient of the objective. */
+typedef struct meeting {
+    int32_t body[2];            /* -1: takes any force */
+    double force[3];            /* on the first body at k = 1 */
+    double now, ahead;          /* sums of the normal forces at k = 1, and where inertia leads */
+    double k, most;
+} meeting;
+
+/* One of a sorted list: a contact of two bodies, or a body in one of its meetings. */
+typedef struct entry {
+    int32_t by[2];
+    size_t at;
+} entry;
+
+static int by_bodies(const void *a, const void *b)
+{
+    const entry *p = a, *q = b;
+    for (int k = 0; k < 2; k++)
+        if (p->by[k] != q->by[k]) return p->by[k] < q->by[k] ? -1 : 1;
+    return (p->at > q->at) - (p->at < q->at);
+}
+
+static int32_t root(int32_t *of, int32_t i)
+{
+    while (of[i] != i) i = of[i] = of[of[i]];
+    return i;
+}
+
+static void join(int32_t *of, const int32_t *node, int n)
+{
+    for (int k = 1; k < n; k++) {
+        const int32_t p = root(of, node[0]), q = node[k] < 0 ? p : root(of, node[k]);
+        of[p > q ? p : q] = p < q ? p : q;
+    }
+}
+
+/* of[nv]: the first node of the body of a node, -1 if the body has prescribed nodes */
+static void find_bodies(const abut_objective *o, int32_t *of)
+{
+    const abut_model *m = o->model;
+    const struct { const int32_t *node; int32_t n, width; } sets[] = {
+        { m->shell, m->nsh, 3 }, { m->rod, m->nrd, 2 }, { m->spring, m->nsp, 2 }, { m->attach_node, m->na, 5 } };
+    int32_t node[ABUT_TET_NODES_MAX];
+    for (int32_t i = 0; i < m->nv; i++) of[i] = i;
+    for (int32_t t = 0; t < m->nt; t++) join(of, node, abut_tet_corners(m, t, node));
+    for (int k = 0; k < 4; k++)
+        for (int32_t e = 0; e < sets[k].n; e++) join(of, sets[k].node + sets[k].width * (size_t)e, sets[k].width);
+    for (int32_t i = 0; i < m->nv; i++) of[i] = root(of, i);
+    for (int32_t i = 0; i < m->nv; i++)
+        if (o->held[i]) of[of[i] < 0 ? i : of[i]] = -1;
+    for (int32_t i = 0; i < m->nv; i++)
+        if (of[i] >= 0 && of[of[i]] < 0) of[i] = -1;
+}
+
+/* n[3]: the unit vector from the second primitive of a contact to the first.  Returns the change of their distance if nodes
+ * move by p. */
+static double apart(const abut_objective *o, const abut_point *at, size_t i, const double *p, double n[3])
+{
+    const abut_pairs *pairs = &at->pairs;
+    double x[12], w[4] = { 1 }, q[3], change = 0;
+    const int plane = i >= pairs->n, corners = plane ? 1 : abut_stencil_size((abut_stencil)pairs->kind[i]);
+    const int32_t *v = plane ? pairs->plane_vert + (i - pairs->n) : pairs->vert[i];
+    if (plane) memcpy(n, o->model->hs_normal + 3 * (size_t)pairs->plane[i - pairs->n], 3 * sizeof *n);
+    else {
+        (void)abut_dist2(abut_pairs_get(pairs, i, at->y, x), x, w);
+        for (int d = 0; d < 3; d++) n[d] = 0;
+        for (int k = 0; k < 3 * corners; k++) n[k % 3] += w[k / 3] * x[k];
+        const double size = sqrt(dot(3, n, n));
+        for (int d = 0; d < 3; d++) n[d] /= size;
+    }
+    for (int k = 0; k < corners; k++) {
+        abut_collmesh_motion(&o->cm, p, v[k], q);
+        change += w[k] * dot(3, n, q);
+    }
+    return change;
+}
+
+/* the normal force of contact i if its distance changes; the pairs of `at` are as before after it */
+static double force_beyond(const abut_objective *o, abut_point *at, size_t i, double kappa, double change)
+{
+    abut_pairs *p = &at->pairs;
+    const int plane = i >= p->n;
+    double *to = plane ? p->plane_dist + (i - p->n) : p->dist2 + i;
+    const double was = *to, d = (plane ? was : sqrt(was)) + change;
+    if (!(d > (plane ? abut_pairs_plane_xi(&o->cm, p, i - p->n) : abut_pairs_xi(&o->cm, p, i)))) return INFINITY;
+    *to = plane ? d : d * d;
+    const double force = abut_barrier_force(&o->cm, p, at->y, kappa, 1, i);
+    *to = was;
+    return force;
+}
+
+/* The meetings of the contacts at a point, sorted by bodies; of[n + n_plane]: that of each contact.  motion[3 nv], m: of nodes,
+ * by inertia. */
+static size_t find_meetings(const abut_objective *o, abut_point *at, const int32_t *body, const double *motion, entry *list,
+                            size_t *of, meeting *meet)
+{
+    const abut_pairs *p = &at->pairs;
+    const size_t n = p->n + p->n_plane;
+    const double kappa = abut_barrier_state_of(&o->terms)->kappa;
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        const int plane = i >= p->n;
+        const int32_t a = plane ? p->plane_vert[i - p->n] : p->vert[i][0];
+        const int32_t b = plane ? -1 : p->vert[i][abut_stencil_second((abut_stencil)p->kind[i])];
+        list[i] = (entry){ { body[abut_collmesh_node(&o->cm, a)], b < 0 ? -1 : body[abut_collmesh_node(&o->cm, b)] }, i };
+        if (list[i].by[0] < list[i].by[1]) list[i] = (entry){ { list[i].by[1], list[i].by[0] }, i };
+    }
+    qsort(list, n, sizeof *list, by_bodies);
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = list[k].at;
+        double normal[3];
+        if (!k || memcmp(list[k].by, list[k - 1].by, sizeof list[k].by))
+            meet[count++] = (meeting){ .body = { list[k].by[0], list[k].by[1] } };
+        meeting *to = &meet[of[i] = count - 1];
+        const int32_t first = i < p->n ? p->vert[i][0] : p->plane_vert[i - p->n];
+        const double change = apart(o, at, i, motion, normal);
+        const double force = abut_barrier_force(&o->cm, p, at->y, kappa, 1, i);
+        const double sign = body[abut_collmesh_node(&o->cm, first)] == to->body[0] ? 1 : -1;
+        for (int d = 0; d < 3; d++) to->force[d] += sign * force * normal[d];
+        if (!(force > 0)) continue;
+        to->now += force;
+        to->ahead += o->w.inertia ? force_beyond(o, at, i, kappa, change) : INFINITY;
+    }
+    return count;
+}
+
+/* Changes k of the meetings of one body least, so that the forces on it, F with them, balance. */
+static double balance_body(const double F[3], const entry *side, size_t n, int32_t body, meeting *meet)
+{
+    double r[3] = { -F[0], -F[1], -F[2] }, A[9] = { 0 }, U[9], s[3], V[9], z[3] = { 0 }, moved = 0;
+    for (size_t k = 0; k < n; k++) {
+        const meeting *j = &meet[side[k].at];
+        const double sign = j->body[0] == body ? 1 : -1;
+        for (int d = 0; d < 3; d++) r[d] -= sign * j->k * j->force[d];
+        for (int d = 0; d < 9; d++) A[d] += j->force[d / 3] * j->force[d % 3];
+    }
+    abut_svd3(A, U, s, V);
+    for (int c = 0; c < 3; c++) {
+        if (!(fabs(s[c]) > RANK * fabs(s[0]))) continue;
+        const double by = (U[c] * r[0] + U[3 + c] * r[1] + U[6 + c] * r[2]) / s[c];
+        for (int d = 0; d < 3; d++) z[d] += by * V[3 * d + c];
+    }
+    for (size_t k = 0; k < n; k++) {
+        meeting *j = &meet[side[k].at];
+        const double was = j->k, sign = j->body[0] == body ? 1 : -1;
+        j->k = fmin(fmax(was + sign * dot(3, j->force, z), 0), j->most);
+        moved = fmax(moved, fabs(j->k - was) / fmax(j->k, was));
+    }
+    return moved;
+}
+
+/* F[3 nv]: the force on a body at its first node; side[2 count]: scratch. */
+static void balance_bodies(const double *F, entry *side, meeting *meet, size_t count)
+{
+    size_t n = 0;
+    for (size_t j = 0; j < count; j++)
+        for (int b = 0; b < 2; b++)
+            if (meet[j].body[b] >= 0 && meet[j].body[0] != meet[j].body[1])
+                side[n++] = (entry){ { meet[j].body[b], 0 }, j };
+    qsort(side, n, sizeof *side, by_bodies);
+    double moved = 1;
+    for (int sweep = 0; sweep < SWEEPS_MOST && moved > SWEEPS_CLOSE; sweep++) {
+        moved = 0;
+        for (size_t lo = 0, hi = 0; lo < n; lo = hi) {
+            const int32_t body = side[lo].by[0];
+            while (hi < n && side[hi].by[0] == body) hi++;
+            moved = fmax(moved, balance_body(F + 3 * (size_t)body, side + lo, hi - lo, body, meet));
+        }
+    }
+}
+
+abut_status abut_step_balance_first(abut_search *s, abut_err *err)
+{
+    abut_objective *o = &s->prob;
+    abut_pairs *p = &s->here.pairs, weighed = *p;
+    const size_t n3 = 3 * (size_t)o->model->nv, n = p->n + p->n_plane;
+    const double kappa = abut_barrier_state_of(&o->terms)->kappa;
+    const abut_at at = abut_point_at(&s->here, o);
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double *F = ABUT_NEW(&s->scratch, double, n3), *g = ABUT_NEW(&s->scratch, double, n3);
+    double *mult = ABUT_NEW(&s->scratch, double, n);
+    int32_t *body = ABUT_NEW(&s->scratch, int32_t, n3);
+    entry *list = ABUT_NEW(&s->scratch, entry, 2 * n);
+    size_t *of = ABUT_NEW(&s->scratch, size_t, n);
+    meeting *meet = ABUT_NEW(&s->scratch, meeting, n);
+    double local;
+    abut_status rc = F && g && mult && body && list && of && meet
+                         ? abut_objective_balance(o, &at, &local, &s->scratch, err)
+                         : abut_fail(err, ABUT_E_NOMEM, "friction: %zu contacts of the first frame", n);
+    if (!rc) rc = abut_objective_gradient(o, &at, ABUT_KINDS_SMOOTH, g, &s->scratch, err);
+    if (!rc) {
+        find_bodies(o, body);
+        for (size_t i = 0; i < n3; i++) {
+            if (body[i / 3] >= 0) F[3 * (size_t)body[i / 3] + i % 3] -= g[i];
+            g[i] = (o->held[i / 3] ? o->target[i] : o->xhat[i]) - o->xn[i];
+        }
+        const size_t count = find_meetings(o, &s->here, body, g, list, of, meet);
+        for (meeting *j = meet; j < meet + count; j++) {
+            const int told = j->body[0] != j->body[1] && dot(3, j->force, j->force) > TOLD * TOLD * (j->now * j->now);
+            if (!told) j->body[0] = j->body[1] = -1;
+            j->most = o->w.inertia ? j->ahead / j->now : INFINITY;
+            j->k = told ? fmin(1, j->most) : fmin(1, fmax(0, local / kappa));
+        }
+        balance_bodies(F, list, meet, count);
+        weighed.mult = mult, weighed.plane_mult = mult + p->n;
+        for (size_t i = 0; i < n; i++) mult[i] = meet[of[i]].k * (i < p->n ? p->mult[i] : p->plane_mult[i - p->n]);
+        rc = abut_lag_freeze(&o->cm, &weighed, s->here.y, kappa, o->w.h_force, abut_lag_of(&o->terms), err);
+    }
+    abut_arena_release(&s->scratch, mark);
     return rc;
 }
 

@@ -13,8 +13,7 @@
  * Fails  as abut_frame_view, `load` and `begin` of terms, abut_step_load_past */
 ABUT_MUST_USE abut_status abut_step_load(abut_stepper *s, const abut_arrays *frame, const double *x0, abut_instant at,
                                          abut_frame *f, abut_err *err);
-/** Freezes the friction of the contacts at the iterate, with the stiffness that balances there, if the first frame of a scene
- * with friction has no friction data yet. */
+/** Freezes the friction of the contacts at the iterate, if the first frame of a scene with friction has no friction data yet. */
 ABUT_MUST_USE abut_status abut_step_first_friction(abut_stepper *s, const abut_arrays *frame, abut_report *rep, abut_err *err);
 /** Proves by exact arithmetic that no pair touches and no injective element is inverted at that point, and tests bounds of terms.
  *
@@ -83,6 +82,9 @@ int abut_step_can_follow(const abut_stepper *s);
 ABUT_MUST_USE abut_status abut_step_follow(abut_stepper *s, abut_report *rep, abut_err *err);
 /** Fills rep->lags, after a refresh.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_step_lag_change(abut_stepper *s, abut_report *rep, abut_err *err);
+/** Freezes the friction of the contacts at the iterate of a first frame with the normal forces that balance the other forces on
+ * bodies.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_step_balance_first(abut_search *s, abut_err *err);
 /** Returns 1 if the frame shall hold the results of friction passes. */
 int abut_step_keeps_passes(const abut_stepper *s);
 /** Keeps the result of a solved pass.  Fails  ABUT_E_NOMEM */
