@@ -1,7 +1,6 @@
 #include "contact/area.h"
 
-#include "base/par.h"
-#include "geom/dist_lanes.h"
+#include "math/vec3.h"
 
 #include <assert.h>
 #include <math.h>
@@ -13,7 +12,6 @@
 #define PI 3.14159265358979323846
 #define REACH_AT_REST 0.5       /* reach within a part over the distance at rest */
 #define REACH_OF_GUARD 0.25
-#define REACH_OF_EDGES 0.5      /* over the mean length of edges */
 
 static abut_status no_memory(const abut_collmesh *cm, abut_err *err)
 {
@@ -53,17 +51,19 @@ static void count_cells(const abut_collmesh *cm, abut_area *a)
     for (int32_t v = 0; v < cm->nc; v++) a->of_vertex[v]++;
 }
 
+/* Twice the area of triangle t, along its normal. */
+static abut_vec3 normal_of(const abut_collmesh *cm, const double *Y, int32_t t)
+{
+    const int32_t *v = cm->tri + 3 * (size_t)t;
+    const double *p = Y + 3 * (size_t)v[0];
+    return abut_v3_cross(abut_v3_diff(Y + 3 * (size_t)v[1], p), abut_v3_diff(Y + 3 * (size_t)v[2], p));
+}
+
 static void add_areas(const abut_collmesh *cm, const double *Y, abut_area *a)
 {
     for (int32_t t = 0; t < cm->nt; t++) {
         const int32_t *v = cm->tri + 3 * (size_t)t;
-        double u[3], w[3];
-        for (int d = 0; d < 3; d++) {
-            u[d] = Y[3 * (size_t)v[1] + (size_t)d] - Y[3 * (size_t)v[0] + (size_t)d];
-            w[d] = Y[3 * (size_t)v[2] + (size_t)d] - Y[3 * (size_t)v[0] + (size_t)d];
-        }
-        const double n[3] = { u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0] };
-        const double third = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / 6;
+        const double third = abut_v3_norm(normal_of(cm, Y, t)) / 6;
         for (int k = 0; k < 3; k++) {
             const int32_t e = a->side[t][k], opposite = v[(k + 2) % 3];
             a->vertex[v[k]] += third;
@@ -115,25 +115,12 @@ static abut_status find_means(const abut_collmesh *cm, abut_area *a, abut_err *e
 /* cos of the angle of two triangles, from which on they are one patch. */
 #define SMOOTH 0.6427876096865394
 
-static void normal_of(const abut_collmesh *cm, const double *Y, int32_t t, double n[3])
-{
-    const int32_t *v = cm->tri + 3 * (size_t)t;
-    double u[3], w[3];
-    for (int d = 0; d < 3; d++) {
-        u[d] = Y[3 * (size_t)v[1] + (size_t)d] - Y[3 * (size_t)v[0] + (size_t)d];
-        w[d] = Y[3 * (size_t)v[2] + (size_t)d] - Y[3 * (size_t)v[0] + (size_t)d];
-    }
-    n[0] = u[1] * w[2] - u[2] * w[1], n[1] = u[2] * w[0] - u[0] * w[2], n[2] = u[0] * w[1] - u[1] * w[0];
-}
-
 /* 1: the triangles are parts of one smooth surface; a triangle without area is of any. */
 static int is_smooth(const abut_collmesh *cm, const double *Y, int32_t t, int32_t other)
 {
-    double n[3], m[3], nm = 0, nn = 0, mm = 0;
-    normal_of(cm, Y, t, n);
-    normal_of(cm, Y, other, m);
-    for (int d = 0; d < 3; d++) nm += n[d] * m[d], nn += n[d] * n[d], mm += m[d] * m[d];
-    return !(nn > 0 && mm > 0) || nm > SMOOTH * sqrt(nn * mm);
+    const abut_vec3 n = normal_of(cm, Y, t), m = normal_of(cm, Y, other);
+    const double nn = abut_v3_norm2(n), mm = abut_v3_norm2(m);
+    return !(nn > 0 && mm > 0) || abut_v3_dot(n, m) > SMOOTH * sqrt(nn * mm);
 }
 
 /* The patches among n triangles at vertex p: of[n] is the first triangle of each; returns their number. */
@@ -167,9 +154,7 @@ static void add_patches(const abut_collmesh *cm, const double *Y, int32_t p, con
             if (of[i] != g) continue;
             const int32_t *v = cm->tri + 3 * (size_t)tri[i];
             const int k = v[0] == p ? 0 : v[1] == p ? 1 : 2;
-            double m[3];
-            normal_of(cm, Y, tri[i], m);
-            const double third = sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]) / 6;
+            const double third = abut_v3_norm(normal_of(cm, Y, tri[i])) / 6;
             sum += third;
             if (third > most) most = third, corner[0] = v[(k + 1) % 3], corner[1] = v[(k + 2) % 3];
         }
@@ -232,20 +217,12 @@ static abut_status find_guards(const abut_collmesh *cm, const double *Y, abut_ar
     return ABUT_OK;
 }
 
-/* 1: contact i is one of edges e and f. */
-static int edges_of(const abut_pairs *p, size_t i, int32_t *e, int32_t *f)
-{
-    const int rod = p->of[i][1] <= ABUT_AREA_ROD;
-    *e = p->of[i][0], *f = rod ? abut_area_of_rod(p->of[i][1]) : p->of[i][1];
-    return rod || p->kind[i] == ABUT_EE;
-}
-
 /* The reach of contact i of the rest shape is half its gap at most. */
 static void shorten(const abut_collmesh *cm, const abut_pairs *p, size_t i, double *vertex, double *edge)
 {
     const double reach = REACH_AT_REST * abut_pairs_gap(cm, p, i);
     int32_t e, f;
-    if (edges_of(p, i, &e, &f)) edge[e] = fmin(edge[e], reach), edge[f] = fmin(edge[f], reach);
+    if (abut_area_edges(p, i, &e, &f)) edge[e] = fmin(edge[e], reach), edge[f] = fmin(edge[f], reach);
     else vertex[p->of[i][0]] = fmin(vertex[p->of[i][0]], reach);
 }
 
@@ -379,348 +356,3 @@ void abut_area_clear(abut_area *a)
     free(a);
 }
 
-double abut_area_vertex_reach(const abut_collmesh *cm, int32_t p, int32_t q)
-{
-    const abut_area *a = cm->area;
-    const double dhat = abut_collmesh_dhat(cm, ABUT_PP, (const int32_t[2]){ p, q });
-    return a->vertex_reach && a->part[p] == a->part[q] ? fmin(dhat, a->vertex_reach[p]) : dhat;
-}
-
-/* 1: edge e is a side of no triangle: of a rod. */
-static int is_thin(const abut_area *a, int32_t e) { return a->wing[e][0] < 0; }
-
-/* The reach of edges of the parts of vertices p and q, m. */
-static double crossing_reach(const abut_collmesh *cm, int32_t p, int32_t q)
-{
-    const abut_area *a = cm->area;
-    const double dhat = abut_collmesh_dhat(cm, ABUT_PP, (const int32_t[2]){ p, q });
-    return fmin(dhat, REACH_OF_EDGES * fmin(a->length[a->part[p]], a->length[a->part[q]]));
-}
-
-double abut_area_edge_reach(const abut_collmesh *cm, int32_t e, int32_t other)
-{
-    const abut_area *a = cm->area;
-    const int32_t p = cm->edge[2 * e], q = cm->edge[2 * other];
-    const int rod = is_thin(a, e) || is_thin(a, other);
-    const double r = rod ? abut_collmesh_dhat(cm, ABUT_PP, (const int32_t[2]){ p, q }) : crossing_reach(cm, p, q);
-    return a->edge_reach && a->part[p] == a->part[q] ? fmin(r, fmin(a->edge_reach[e], a->edge_reach[other])) : r;
-}
-
-/* ---- the factor of two edges ---- */
-
-#define BEFORE_END 0.01         /* M is 1 from there on: D' - D = BEFORE_END D + (ZONE l)^2, l the shorter edge */
-#define ZONE 0.05
-#define MEAN_OF_M ((1 - ZONE * 2 / 3) * (1 - ZONE * 2 / 3))    /* at small distances, between edges of one length */
-#define LEADS_TO 0.5            /* gamma is 0 where n.t/|t| is above */
-
-typedef double point[3];
-
-static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-static void diff(const double *a, const double *b, double *d) { for (int k = 0; k < 3; k++) d[k] = a[k] - b[k]; }
-static void cross(const double *a, const double *b, double *c)
-{
-    c[0] = a[1] * b[2] - a[2] * b[1];
-    c[1] = a[2] * b[0] - a[0] * b[2];
-    c[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-/* A product of factors with its gradient in the corners. */
-typedef struct product {
-    double value, g[3 * ABUT_AREA_CORNERS];
-    int varies;
-} product;
-
-/* Multiplies by a factor with the gradient g of `points` points, corners idx. */
-static void multiply(product *p, double factor, const double *g, int points, const int *idx)
-{
-    for (int k = 0; k < 3 * ABUT_AREA_CORNERS; k++) p->g[k] *= factor;
-    for (int k = 0; k < 3 * points; k++) p->g[3 * idx[k / 3] + k % 3] += p->value * g[k];
-    p->value *= factor;
-    p->varies |= factor < 1;
-}
-
-/* M of an end of one edge against the other edge: corners idx of the stencil PE; D, gD[12] of the nearest points; zone2 m^2. */
-static void multiply_end(product *p, const double *x, const int idx[3], double D, const double gD[12], double zone2)
-{
-    double e[9], d2, g[9], f[12] = { 0 };
-    for (int k = 0; k < 9; k++) e[k] = x[3 * idx[k / 3] + k % 3];
-    const abut_feature near = abut_nearest(ABUT_PE, e, &d2);
-    const double width = BEFORE_END * D + zone2, z = (d2 - D) / width;
-    if (z >= 1 || !(p->value > 0)) return;
-    const int n = abut_stencil_size(near.kind);
-    const double by = 2 * (1 - fmax(z, 0)) / width;
-    double ends[9];
-    for (int k = 0; k < 3 * n; k++) ends[k] = e[3 * near.idx[k / 3] + k % 3];
-    (void)abut_dist2_all(near.kind, ends, NULL, g, NULL);
-    for (int k = 0; k < 12; k++) f[k] = -by * (1 + BEFORE_END * z) * gD[k];
-    for (int k = 0; k < 3 * n; k++) f[3 * idx[near.idx[k / 3]] + k % 3] += by * g[k];
-    multiply(p, z > 0 ? z * (2 - z) : 0, f, 4, (const int[4]){ 0, 1, 2, 3 });
-}
-
-/* A cubic spline that rises from 0 at -LEADS_TO to 1 at 0, C2 (Huang et al. 2025, GCP). */
-static double rise(double x, double *slope)
-{
-    const double z = 3 * x / LEADS_TO;
-    *slope = 0;
-    if (z <= -3) return 0;
-    if (z >= 0) return 1;
-    *slope = 3 / LEADS_TO * (z <= -2 ? (3 + z) * (3 + z) / 2 : z <= -1 ? -(z * z + 3 * z + 1.5) : z * z / 2);
-    return z <= -2 ? (3 + z) * (3 + z) * (3 + z) / 6 : z <= -1 ? (3 - 9 * z - 9 * z * z - 2 * z * z * z) / 6 : 1 + z * z * z / 6;
-}
-
-/* The unit vector n from the first edge to the second, s u x v / |u x v|. */
-typedef struct normal {
-    double n[3], u[3], v[3], size, sign;
-} normal;
-
-/* g[12] of corners a0 a1 b0 b1: the gradient of n.w for a constant w. */
-static void normal_slope(const normal *c, const double w[3], double g[12])
-{
-    double along[3], gu[3], gv[3];
-    const double in_n = dot(c->n, w);
-    for (int k = 0; k < 3; k++) along[k] = c->sign * (w[k] - in_n * c->n[k]) / c->size;
-    cross(c->v, along, gu);     /* d (u x v).along = du.(v x along) + dv.(along x u) */
-    cross(along, c->u, gv);
-    for (int k = 0; k < 3; k++) g[k] = -gu[k], g[3 + k] = gu[k], g[6 + k] = -gv[k], g[9 + k] = gv[k];
-}
-
-/* gamma of wing `corner` of the edge of corners e, e + 1; out: 1 the normal leads away from that edge, -1 to it. */
-static void multiply_wing(product *p, const double *x, const normal *c, int e, int corner, double out)
-{
-    const double *u = e ? c->v : c->u;
-    double w[3], t[3], g[15], slope;
-    diff(x + 3 * corner, x + 3 * e, w);
-    const double tau = dot(w, u) / dot(u, u);
-    for (int k = 0; k < 3; k++) t[k] = w[k] - tau * u[k];
-    const double height = sqrt(dot(t, t)), q = out * dot(c->n, w) / height, value = rise(-q, &slope);
-    if (!(height > 0) || value >= 1) return;
-    normal_slope(c, w, g);
-    for (int k = 0; k < 12; k++) g[k] *= out / height;
-    for (int k = 0; k < 3; k++) {
-        const double dn = out * c->n[k] / height, dt = q * t[k] / (height * height);
-        g[3 * e + k] += -dn + (1 - tau) * dt;
-        g[3 * e + 3 + k] += tau * dt;
-        g[12 + k] = dn - dt;
-    }
-    for (int k = 0; k < 15; k++) g[k] *= -slope;
-    multiply(p, value, g, 5, (const int[5]){ 0, 1, 2, 3, corner });
-}
-
-/* ---- the factor of a patch ---- */
-
-#define PATCH_FROM 0.05         /* (n.N)^2 */
-#define PATCH_TO 0.5
-
-/* S((n.N)^2) for the unit vector n at p and the patch p, a, b; *gn[3]: its gradient by n, g[9] by p, a, b without that. */
-static double patch_factor(const double n[3], const double *p, const double *a, const double *b, double gn[3], double g[9])
-{
-    double u[3], v[3], N[3], c[3], ga[3], gb[3];
-    diff(a, p, u);
-    diff(b, p, v);
-    cross(u, v, N);
-    const double size = sqrt(dot(N, N)), along = size > 0 ? dot(n, N) / size : 1, q = along * along;
-    const double z = fmin(fmax((q - PATCH_FROM) / (PATCH_TO - PATCH_FROM), 0), 1);
-    const double by = size > 0 ? 12 * z * (1 - z) / (PATCH_TO - PATCH_FROM) * along / size : 0;
-    for (int k = 0; k < 3; k++) gn[k] = by * N[k], c[k] = size > 0 ? by * (n[k] - along * N[k] / size) : 0;
-    cross(v, c, ga);
-    cross(c, u, gb);
-    for (int k = 0; k < 3; k++) g[k] = -ga[k] - gb[k], g[3 + k] = ga[k], g[6 + k] = gb[k];
-    return z * z * (3 - 2 * z);
-}
-
-double abut_area_factor(const double *x, int wings, double eps_x, double length, double *g, int *bends)
-{
-    product p = { .value = 1 };
-    normal c;
-    double gD[12], gc[12], r[3], de, N[3];
-    const double D = abut_dist2_all(ABUT_EE, x, NULL, gD, NULL), zone2 = ZONE * length * (ZONE * length);
-    diff(x + 3, x, c.u);
-    diff(x + 9, x + 6, c.v);
-    diff(x + 6, x, r);
-    cross(c.u, c.v, N);
-    c.size = sqrt(dot(N, N)), c.sign = dot(N, r) < 0 ? -1 : 1;
-    for (int k = 0; k < 3; k++) c.n[k] = c.sign * N[k] / c.size;
-    const double e = eps_x > 0 ? abut_mollify(abut_cross2(x, gc, NULL), eps_x, &de, NULL) : 1;
-    if (e < 1) {
-        for (int k = 0; k < 12; k++) gc[k] *= de;
-        multiply(&p, e, gc, 4, (const int[4]){ 0, 1, 2, 3 });
-    }
-    for (int k = 0; k < 4; k++) multiply_end(&p, x, (const int[3]){ k, k < 2 ? 2 : 0, k < 2 ? 3 : 1 }, D, gD, zone2);
-    for (int k = 0; k < 4; k++)
-        if (wings >> k & 1) multiply_wing(&p, x, &c, k < 2 ? 0 : 2, 4 + k, k < 2 ? 1 : -1);
-    if (g) memcpy(g, p.g, sizeof p.g);
-    if (bends) *bends = p.varies;
-    return p.value;
-}
-
-/* ---- weights ---- */
-
-/* m: beta over b for a pair of thickness xi that acts within reach (energy/barrier_pair.h). */
-static double over_law(double reach, double xi)
-{
-    const double Dhat = (2 * xi + reach) * reach;
-    return reach / (Dhat * Dhat);
-}
-
-/* eta of the parts of vertices p and q: less where one mesh is coarser, whose few edges stand for wide strips. */
-static double edge_share(const abut_area *a, int32_t p, int32_t q)
-{
-    const double l = a->length[a->part[p]], m = a->length[a->part[q]];
-    return a->eta * (l < m ? l / m : m / l);
-}
-
-/* The share of vertex p in contact with what is at q: all of it where that has no vertices that meet p. */
-static double share(const abut_area *a, int32_t p, int32_t q)
-{
-    const double own = a->mean[a->part[p]], theirs = a->mean[a->part[q]];
-    return a->thin[p] && !a->thin[q] ? 1 : theirs > 0 ? theirs / (own + theirs) : 0;
-}
-
-/* Area of vertex p, and width of edge e: bare points and edges of obstacles take those of what they meet. */
-static double area_at(const abut_area *a, int32_t p, int32_t q) { return a->vertex[p] > 0 ? a->vertex[p] : a->mean[a->part[q]]; }
-static double width_at(const abut_area *a, int32_t e, int32_t q)
-{
-    return a->width[e] > 0 ? a->width[e] : sqrt(a->mean[a->part[q]]);
-}
-
-/* The vertex that contact i, no EE, meets beside the one whose area it has. */
-static int32_t other_of(const abut_pairs *p, size_t i)
-{
-    const int32_t *v = p->vert[i];
-    return p->kind[i] == ABUT_PP && p->of[i][0] == v[1] ? v[0] : v[1];
-}
-
-/* The weight of two edges over the product of their widths, first vertices p and q. */
-static double edges_part(const abut_area *a, int32_t e, int32_t f, int32_t p, int32_t q)
-{
-    const int thin = is_thin(a, e);
-    if (thin && is_thin(a, f)) return 1;
-    if (!thin && !is_thin(a, f)) return edge_share(a, p, q) * (PI / 2) / MEAN_OF_M;
-    const double l = a->length[a->part[thin ? p : q]], of_surface = a->length[a->part[thin ? q : p]];
-    return fmin(1, a->eta * l / of_surface) * (PI / 2);
-}
-
-double abut_area_weight(const abut_collmesh *cm, const abut_pairs *p, size_t i, double net)
-{
-    const abut_area *a = cm->area;
-    const double over = over_law(p->reach[i], abut_pairs_xi(cm, p, i));
-    int32_t e, f;
-    if (edges_of(p, i, &e, &f)) {
-        const int32_t v = cm->edge[2 * e], w = cm->edge[2 * f];
-        return edges_part(a, e, f, v, w) * width_at(a, e, w) * width_at(a, f, v) * over;
-    }
-    const int32_t other = other_of(p, i);
-    const int whole = f == ABUT_AREA_GUARD || a->thin[e] || crossing_reach(cm, e, other) < p->reach[i];
-    const double area = f >= 0 ? a->patch[f] : area_at(a, e, other);
-    return net * (whole ? 1 : 1 - edge_share(a, e, other)) * share(a, e, other) * area * over;
-}
-
-double abut_area_inner(const abut_collmesh *cm, const abut_pairs *p, size_t i, double *part)
-{
-    *part = 0;
-    if (p->kind[i] == ABUT_EE || p->of[i][1] <= ABUT_AREA_GUARD) return 0;
-    const int32_t other = other_of(p, i);
-    const double r = crossing_reach(cm, p->of[i][0], other), xi = abut_pairs_xi(cm, p, i);
-    if (r < p->reach[i] && !cm->area->thin[p->of[i][0]])
-        *part = edge_share(cm->area, p->of[i][0], other) * over_law(r, xi) / over_law(p->reach[i], xi);
-    return r;
-}
-
-static double edges_factor(const abut_collmesh *cm, const abut_pairs *p, size_t i, const double *y,
-                           int32_t v[ABUT_AREA_CORNERS], double *g, int *bends)
-{
-    const abut_area *a = cm->area;
-    const int32_t e = p->of[i][0], f = p->of[i][1], *mollifier = cm->model->mollifier;
-    const double eps_x = !mollifier || *mollifier ? abut_mollify_eps(cm->rest2[e], cm->rest2[f]) : 0;
-    double x[3 * ABUT_AREA_CORNERS] = { 0 };
-    int wings = 0;
-    memcpy(v, cm->edge + 2 * (size_t)e, 2 * sizeof *v);
-    memcpy(v + 2, cm->edge + 2 * (size_t)f, 2 * sizeof *v);
-    memcpy(v + 4, a->wing[e], 2 * sizeof *v);
-    memcpy(v + 6, a->wing[f], 2 * sizeof *v);
-    for (int k = 0; k < ABUT_AREA_CORNERS; k++)
-        if (v[k] >= 0) {
-            memcpy(x + 3 * k, y + 3 * (size_t)v[k], 3 * sizeof *x);
-            wings |= k >= 4 ? 1 << (k - 4) : 0;
-        }
-    return abut_area_factor(x, wings, eps_x, sqrt(fmin(cm->rest2[e], cm->rest2[f])), g, bends);
-}
-
-/* The direction n at the owner, point `at` of the stencil, changes by the rows of the Hessian of the distance. */
-static double vertex_factor(const abut_collmesh *cm, const abut_pairs *p, size_t i, const double *y,
-                            int32_t v[ABUT_AREA_CORNERS], double *g, int *bends)
-{
-    const abut_area *a = cm->area;
-    const int32_t patch = p->of[i][1], owner = p->of[i][0], *corner = a->normal[patch];
-    const int at = p->kind[i] == ABUT_PP && owner == p->vert[i][1];
-    double x[12], gd[12], H[144], n[3], gn[3], gp[9];
-    const abut_stencil kind = abut_pairs_get(p, i, y, x);
-    const int points = abut_stencil_size(kind);
-    const double d = sqrt(abut_dist2_all(kind, x, NULL, gd, g ? H : NULL));
-    for (int k = 0; k < 3 * points; k++) gd[k] /= 2 * d;
-    for (int k = 0; k < 3; k++) n[k] = gd[3 * at + k];
-    const double G = patch_factor(n, y + 3 * (size_t)owner, y + 3 * (size_t)corner[0], y + 3 * (size_t)corner[1], gn, gp);
-    for (int k = 0; k < ABUT_AREA_CORNERS; k++) v[k] = k < points ? p->vert[i][k] : -1;
-    v[4] = owner, v[5] = corner[0], v[6] = corner[1];
-    *bends = G > 0 && G < 1;
-    for (int k = 0; k < (g ? 3 * ABUT_AREA_CORNERS : 0); k++) g[k] = k >= 12 && k < 21 ? gp[k - 12] : 0;
-    for (int k = 0; k < (g ? 3 * points : 0); k++)
-        for (int c = 0; c < 3; c++) g[k] += gn[c] * (H[3 * points * (3 * at + c) + k] / 2 - n[c] * gd[k]) / d;
-    return G;
-}
-
-double abut_area_factor_of(const abut_collmesh *cm, const abut_pairs *p, size_t i, const double *y,
-                           int32_t v[ABUT_AREA_CORNERS], double *g, int *bends)
-{
-    int varies = 0;
-    const double F = p->of[i][1] < 0         ? 1
-                     : p->kind[i] == ABUT_EE ? edges_factor(cm, p, i, y, v, g, &varies)
-                                             : vertex_factor(cm, p, i, y, v, g, &varies);
-    if (bends) *bends = varies;
-    return F;
-}
-
-double abut_area_plane_weight(const abut_collmesh *cm, int32_t v, int32_t patch)
-{
-    return (patch < 0 ? cm->area->vertex[v] : cm->area->patch[patch]) *
-           over_law(abut_collmesh_plane_dhat(cm, v), abut_collmesh_plane_xi(cm, v));
-}
-
-double abut_area_plane_factor(const abut_collmesh *cm, int32_t v, int32_t patch, const double n[3], const double *y, double *g)
-{
-    double gn[3], own[9];
-    if (patch < 0) return 1;
-    const int32_t *corner = cm->area->normal[patch];
-    return patch_factor(n, y + 3 * (size_t)v, y + 3 * (size_t)corner[0], y + 3 * (size_t)corner[1], gn, g ? g : own);
-}
-
-void abut_area_weigh(const abut_collmesh *cm, const double *y, abut_pairs *p)
-{
-    #pragma omp parallel for schedule(static) if (p->n >= ABUT_PAR_MIN)
-    for (size_t i = 0; i < p->n; i++) {
-        int32_t v[ABUT_AREA_CORNERS];
-        int bends;
-        const double F = abut_area_factor_of(cm, p, i, y, v, NULL, &bends);
-        p->mult[i] = F > 0 ? F * abut_area_weight(cm, p, i, p->mult[i]) : 0;
-        p->bent[i] = bends;
-    }
-    size_t n = 0;
-    p->n_plain = p->n_bent = 0;
-    for (size_t i = 0; i < p->n; i++) {
-        if (p->mult[i] == 0) continue;
-        p->kind[n] = p->kind[i], p->mult[n] = p->mult[i], p->dist2[n] = p->dist2[i], p->reach[n] = p->reach[i];
-        memmove(p->vert[n], p->vert[i], sizeof *p->vert);
-        memmove(p->of[n], p->of[i], sizeof *p->of);
-        if (p->bent[i]) p->bent[p->n_bent++] = (int32_t)n;      /* no further than i */
-        p->eps_x[n++] = p->eps_x[i];
-        if (!(p->eps_x[i] > 0)) p->n_plain = n;
-    }
-    p->n = n;
-}
-
-double abut_area_weight_met(const abut_collmesh *cm, int32_t p, int32_t q)
-{
-    const int32_t pair[2] = { p, q };
-    const double over = over_law(abut_collmesh_dhat(cm, ABUT_PP, pair), abut_collmesh_xi(cm, ABUT_PP, pair));
-    return share(cm->area, p, q) * area_at(cm->area, p, q) * over;
-}

@@ -53,6 +53,8 @@
 
 #include "contact/pairs.h"
 
+/* ---- area.c: the rest shape ---- */
+
 /* Areas, coefficients and reach of a collision mesh at rest.  Owns its arrays. */
 typedef struct abut_area {
     double eta;                 /* share of the edges, in (0, 1) */
@@ -79,6 +81,8 @@ typedef struct abut_area {
 ABUT_MUST_USE abut_status abut_area_init(abut_collmesh *cm, abut_err *err);
 void abut_area_clear(abut_area *a);
 
+/* ---- area_weight.c: reach, weights and factors ---- */
+
 /** Distance within which vertex p, and edge e, meets what is at vertex q; edges e and e' meet; m. */
 double abut_area_vertex_reach(const abut_collmesh *cm, int32_t p, int32_t q);
 double abut_area_edge_reach(const abut_collmesh *cm, int32_t e, int32_t other);
@@ -91,6 +95,13 @@ double abut_area_inner(const abut_collmesh *cm, const abut_pairs *p, size_t i, d
  * edge f. */
 enum { ABUT_AREA_GUARD = -2, ABUT_AREA_ROD = -4 };
 static inline int32_t abut_area_of_rod(int32_t f) { return ABUT_AREA_ROD - f; }
+/** 1: contact i is one of edges e and f. */
+static inline int abut_area_edges(const abut_pairs *p, size_t i, int32_t *e, int32_t *f)
+{
+    const int rod = p->of[i][1] <= ABUT_AREA_ROD;
+    *e = p->of[i][0], *f = rod ? abut_area_of_rod(p->of[i][1]) : p->of[i][1];
+    return rod || p->kind[i] == ABUT_EE;
+}
 
 /* Corners of two edges: a0 a1, b0 b1, the wings of the first and of the second. */
 enum { ABUT_AREA_CORNERS = 8 };
@@ -114,5 +125,23 @@ double abut_area_weight_met(const abut_collmesh *cm, int32_t p, int32_t q);
  * the gradient g[9] in v and the corners of the patch (NULL to skip). */
 double abut_area_plane_weight(const abut_collmesh *cm, int32_t v, int32_t patch);
 double abut_area_plane_factor(const abut_collmesh *cm, int32_t v, int32_t patch, const double n[3], const double *y, double *g);
+
+/* ---- area_find.c: contacts among the candidates ---- */
+
+/** Patches of vertex p that are contacts of their own, at least 1. */
+static inline size_t abut_area_shares(const abut_area *a, int32_t p)
+{
+    const int32_t n = a->first[p + 1] - a->first[p];
+    return n ? (size_t)n : 1;
+}
+/** Adds the contacts of block b of a list of candidates of kind s, each vertex with the block where its candidates begin; sets
+ * spot->bad.  f->full is set if memory is missing. */
+void abut_area_find_block(const abut_collmesh *cm, const abut_pair_list *list, abut_stencil s, size_t b, const double *y,
+                          abut_finds *f, abut_spot *spot);
+/** Adds the guards that act, at *spot. */
+void abut_area_find_guards(const abut_collmesh *cm, const double *y, abut_finds *f, abut_spot *spot);
+/** Fills out, which has room, with n sorted contacts and their net integers in mult.  Only two vertices may have a twin, with
+ * the area of the other. */
+void abut_area_merge(const abut_collmesh *cm, const abut_raw *c, size_t n, abut_pairs *out);
 
 #endif

@@ -15,38 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOLLIFIED = 4, N_CLASS = 5 };    /* classes 0..3 are the plain stencils of that kind */
-
-/* A contact before merging.  Weighed by area, v[2] of a PP stencil is the vertex whose area it has, v[3] of a PE stencil the
- * guard that it is, -1: none. */
-struct raw {
-    int32_t v[4];
-    int32_t class;
-    double dist2;
-    union {
-        double eps_x;
-        int32_t of[2];      /* weighed by area: net integer and patch of a vertex's contact; edges of an EE contact */
-    };
-};
-
-/* Contacts that one thread found, and the place of the contacts of a block of candidates. */
-struct finds {
-    struct raw *c;
-    size_t n, cap;
-    int full;
-};
-struct spot {
-    size_t at;
-    int32_t n, thread;
-    int32_t bad;            /* first candidate of the block at distance 0, -1: none */
-};
-
 /* ---- one candidate ---- */
-
-static inline void gather(const double *y, const int32_t v[4], int n, double x[12])
-{
-    for (int k = 0; k < n; k++) memcpy(x + 3 * k, y + 3 * (size_t)v[k], 3 * sizeof *x);
-}
 
 static int swap_if_less(int32_t *a, int32_t *b)
 {
@@ -65,8 +34,7 @@ int abut_pairs_order(const abut_feature *f, const int32_t v[4], int32_t out[4])
     return f->kind == ABUT_PE && swap_if_less(&out[1], &out[2]);
 }
 
-/* The active feature in its one canonical order, so that equal stencils are equal to the bit wherever they come from. */
-static void reduce(const abut_feature *f, const int32_t v[4], const double *y, double d2, struct raw *c)
+void abut_raw_reduce(const abut_feature *f, const int32_t v[4], const double *y, double d2, abut_raw *c)
 {
     double x[12];
     const int swapped = abut_pairs_order(f, v, c->v);
@@ -74,7 +42,7 @@ static void reduce(const abut_feature *f, const int32_t v[4], const double *y, d
     c->dist2 = d2;
     c->eps_x = 0;
     if (!swapped) return;
-    gather(y, c->v, 3, x);
+    abut_raw_points(y, c->v, 3, x);
     c->dist2 = abut_dist2(ABUT_PE, x, NULL);
 }
 
@@ -82,7 +50,7 @@ static void reduce(const abut_feature *f, const int32_t v[4], const double *y, d
  * apart than their thickness. */
 static inline __attribute__((always_inline)) int classify(const abut_collmesh *cm, abut_stencil s, const int32_t ij[2],
                                                           const int32_t v[4], const double *y, double xi,
-                                                          const abut_nearest_four *near, size_t l, struct raw *c)
+                                                          const abut_nearest_four *near, size_t l, abut_raw *c)
 {
     const double dhat = abut_collmesh_dhat(cm, s, v), D = abut_beyond2(near->dist2[l], xi);
     if (!(D < (2 * xi + dhat) * dhat)) return 0;
@@ -91,22 +59,22 @@ static inline __attribute__((always_inline)) int classify(const abut_collmesh *c
     const double eps_x = s == ABUT_EE && (!mollifier || *mollifier) ? abut_mollify_eps(cm->rest2[ij[0]], cm->rest2[ij[1]]) : 0;
     if (s == ABUT_EE && near->cross2[l] < eps_x) {
         memcpy(c->v, v, sizeof c->v);
-        c->class = MOLLIFIED;
+        c->class = ABUT_RAW_MOLLIFIED;
         c->dist2 = near->dist2[l];
         c->eps_x = eps_x;
     } else {
-        reduce(near->feature[l], v, y, near->dist2[l], c);
+        abut_raw_reduce(near->feature[l], v, y, near->dist2[l], c);
     }
     return abut_beyond2(c->dist2, xi) > 0 ? 1 : -1;
 }
 
 /* ---- all candidates ---- */
 
-static int finds_reserve(struct finds *f, size_t more)
+int abut_finds_reserve(abut_finds *f, size_t more)
 {
     if (f->full || f->cap - f->n >= more) return !f->full;
     const size_t cap = f->n + more + f->cap / 2;
-    struct raw *grown = realloc(f->c, cap * sizeof *grown);
+    abut_raw *grown = realloc(f->c, cap * sizeof *grown);
     if (!grown) {
         f->full = 1;
         return 0;
@@ -118,8 +86,8 @@ static int finds_reserve(struct finds *f, size_t more)
 
 /* Candidates of block b, four at a time; the kind is a literal at every call. */
 static inline __attribute__((always_inline)) void block_of_kind(const abut_collmesh *cm, const abut_pair_list *list,
-                                                                abut_stencil s, size_t b, const double *y, struct finds *f,
-                                                                struct spot *spot)
+                                                                abut_stencil s, size_t b, const double *y, abut_finds *f,
+                                                                abut_spot *spot)
 {
     const abut_range r = abut_block(list->n, b);
     abut_candidate_four four;
@@ -135,273 +103,13 @@ static inline __attribute__((always_inline)) void block_of_kind(const abut_collm
     }
 }
 
-/* ---- contacts weighed by area ---- */
-
-/* A set of cells with a number each: open addressing, emptied by the list of its members. */
-struct tally {
-    int32_t *id, *count;    /* [cap] -1: free */
-    size_t *member;         /* [n] places */
-    size_t n, cap;
-};
-
-static void tally_free(struct tally *t)
-{
-    free(t->id), free(t->count), free(t->member);
-}
-
-static void tally_empty(struct tally *t)
-{
-    for (size_t k = 0; k < t->n; k++) t->id[t->member[k]] = -1;
-    t->n = 0;
-}
-
-static size_t tally_place(const struct tally *t, int32_t id)
-{
-    size_t at = (size_t)id * 0x9E3779B97F4A7C15u >> 20 & (t->cap - 1);
-    while (t->id[at] >= 0 && t->id[at] != id) at = (at + 1) & (t->cap - 1);
-    return at;
-}
-
-/* Room for n cells; what is in the set is lost. */
-static int tally_reserve(struct tally *t, size_t n)
-{
-    if (t->cap >= 2 * n) return 1;
-    size_t cap = 256;
-    while (cap < 4 * n) cap *= 2;
-    tally_free(t);
-    *t = (struct tally){ malloc(cap * sizeof *t->id), malloc(cap * sizeof *t->count), malloc(cap * sizeof *t->member), 0, cap };
-    if (!t->id || !t->count || !t->member) return t->cap = 0;
-    memset(t->id, 0xff, cap * sizeof *t->id);
-    return 1;
-}
-
-static void tally_add(struct tally *t, int32_t id, int32_t count)
-{
-    const size_t at = tally_place(t, id);
-    if (t->id[at] < 0) {
-        t->id[at] = id, t->count[at] = 0;
-        t->member[t->n++] = at;
-    }
-    t->count[at] += count;
-}
-
-/* Cells near one vertex, that a thread collects. */
-struct near_vertex {
-    struct tally edges, vertices;
-};
-
-static void emit(struct finds *f, int32_t class, const int32_t v[4], double d2, int32_t of, int32_t other)
-{
-    f->c[f->n++] = (struct raw){ { v[0], v[1], v[2], v[3] }, class, d2, { .of = { of, other } } };
-}
-
-/* Patches of vertex p that are contacts of their own, at least 1. */
-static size_t shares_of(const abut_area *a, int32_t p)
-{
-    const int32_t n = a->first[p + 1] - a->first[p];
-    return n ? (size_t)n : 1;
-}
-
-/* A contact of vertex p, once for each of its patches. */
-static void emit_owned(const abut_area *a, int32_t p, struct finds *f, int32_t class, const int32_t v[4], double d2,
-                       int32_t count)
-{
-    if (a->first[p + 1] == a->first[p]) emit(f, class, v, d2, count, -1);
-    for (int32_t k = a->first[p]; k < a->first[p + 1]; k++) emit(f, class, v, d2, count, k);
-}
-
-/* Triangle j is near vertex v[0], at feature f: the feature counts 1, and its sides and corners are known. */
-static void take_triangle(const abut_area *a, int32_t j, const int32_t v[4], const abut_feature *f, double d2,
-                          struct near_vertex *near, struct finds *out)
-{
-    for (int k = 0; k < 3; k++) tally_add(&near->edges, a->side[j][k], 0), tally_add(&near->vertices, v[1 + k], 0);
-    if (f->kind == ABUT_PT) emit_owned(a, v[0], out, ABUT_PT, v, d2, 1);
-    else if (f->kind == ABUT_PP) tally_add(&near->vertices, v[f->idx[1]], 1);
-    else tally_add(&near->edges, a->side[j][f->idx[1] + f->idx[2] == 3 ? 0 : f->idx[1] + f->idx[2] == 5 ? 1 : 2], 1);
-}
-
-/* 1: vertex p meets what is at vertex q at the squared distance d2. */
-static int meets(const abut_collmesh *cm, int32_t p, int32_t q, double d2)
-{
-    const double reach = abut_area_vertex_reach(cm, p, q), xi = abut_collmesh_xi(cm, ABUT_PP, (const int32_t[2]){ p, q });
-    return abut_beyond2(d2, xi) < (2 * xi + reach) * reach;
-}
-
-/* The edges near vertex p count at their feature, then those that have a number left are contacts. */
-static void take_edges(const abut_collmesh *cm, int32_t p, const double *y, struct near_vertex *near, struct finds *out)
-{
-    for (size_t k = 0; k < near->edges.n; k++) {
-        const size_t at = near->edges.member[k];
-        const int32_t e = near->edges.id[at], c = cm->area->of_edge[e], *ends = cm->edge + 2 * (size_t)e;
-        const int32_t v[4] = { p, ends[0] < ends[1] ? ends[0] : ends[1], ends[0] < ends[1] ? ends[1] : ends[0], -1 };
-        double x[12];
-        if (!c && !near->edges.count[at]) continue;
-        gather(y, v, 3, x);
-        const abut_feature f = c ? abut_nearest(ABUT_PE, x, NULL) : (abut_feature){ ABUT_PE, { 0, 1, 2, 0 } };
-        if (f.kind == ABUT_PP) tally_add(&near->vertices, v[f.idx[1]], c);
-        const int32_t left = near->edges.count[at] + (f.kind == ABUT_PE ? c : 0);
-        const double d2 = left ? abut_dist2(ABUT_PE, x, NULL) : 0;
-        if (left && meets(cm, p, v[1], d2)) emit_owned(cm->area, p, out, ABUT_PE, v, d2, left);
-    }
-}
-
-static void take_vertices(const abut_collmesh *cm, int32_t p, const double *y, const struct near_vertex *near, struct finds *out)
-{
-    for (size_t k = 0; k < near->vertices.n; k++) {
-        const size_t at = near->vertices.member[k];
-        const int32_t q = near->vertices.id[at], left = near->vertices.count[at] + cm->area->of_vertex[q];
-        const int32_t v[4] = { p < q ? p : q, p < q ? q : p, p, -1 };   /* the third is the owner, until contacts are merged */
-        double x[12];
-        if (!left) continue;
-        gather(y, v, 2, x);
-        const double d2 = abut_dist2(ABUT_PP, x, NULL);
-        if (meets(cm, p, q, d2)) emit_owned(cm->area, p, out, ABUT_PP, v, d2, left);
-    }
-}
-
-/* Candidates [lo, hi) are those of one vertex; bad places count from `from`. */
-static void vertex_find(const abut_collmesh *cm, const abut_pair_list *list, abut_range r, size_t from, const double *y,
-                        struct near_vertex *near, struct finds *f, struct spot *spot)
-{
-    abut_candidate_four four;
-    abut_nearest_four of;
-    const int32_t p = list->ij[r.lo][0];
-    for (size_t k = r.lo; k < r.hi; k += ABUT_LANES) {
-        abut_candidates_take(cm, ABUT_PT, list, k, r.hi, &four);
-        abut_nearest_lanes(ABUT_PT, y, (const int32_t (*)[4])four.v, &of);
-        for (size_t l = 0; l < four.n; l++) {
-            if (!(abut_beyond2(of.dist2[l], four.xi[l]) > 0) && spot->bad < 0) spot->bad = (int32_t)(k + l - from);
-            if (meets(cm, p, four.v[l][1], of.dist2[l]))
-                take_triangle(cm->area, list->ij[k + l][1], four.v[l], of.feature[l], of.dist2[l], near, f);
-        }
-    }
-    take_edges(cm, p, y, near, f);
-    take_vertices(cm, p, y, near, f);
-    tally_empty(&near->edges);
-    tally_empty(&near->vertices);
-}
-
-/* The vertices whose candidates begin in block b. */
-static void block_of_vertices(const abut_collmesh *cm, const abut_pair_list *list, size_t b, const double *y,
-                              struct near_vertex *near, struct finds *f, struct spot *spot)
-{
-    const abut_range r = abut_block(list->n, b);
-    size_t lo = r.lo;
-    while (lo && lo < r.hi && list->ij[lo][0] == list->ij[lo - 1][0]) lo++;
-    while (lo < r.hi) {
-        size_t hi = lo + 1;
-        while (hi < list->n && list->ij[hi][0] == list->ij[lo][0]) hi++;
-        if (!tally_reserve(&near->edges, 3 * (hi - lo)) || !tally_reserve(&near->vertices, 3 * (hi - lo))) f->full = 1;
-        if (!finds_reserve(f, 7 * (hi - lo) * shares_of(cm->area, list->ij[lo][0]))) return;
-        vertex_find(cm, list, (abut_range){ lo, hi }, r.lo, y, near, f, spot);
-        lo = hi;
-    }
-}
-
-/* Block b of vertices in no triangle with edges in no triangle, each vertex where its candidates begin; or of bare points. */
-static void block_of_thin(const abut_collmesh *cm, const abut_pair_list *list, abut_stencil s, size_t b, const double *y,
-                          struct near_vertex *near, struct finds *f, struct spot *spot)
-{
-    const abut_range r = abut_block(list->n, b);
-    size_t lo = r.lo;
-    while (s == ABUT_PE && lo && lo < r.hi && list->ij[lo][0] == list->ij[lo - 1][0]) lo++;
-    while (lo < r.hi) {
-        const int32_t p = list->ij[lo][0];
-        size_t hi = lo + 1;
-        while (s == ABUT_PE && hi < list->n && list->ij[hi][0] == p) hi++;
-        if (!tally_reserve(&near->edges, hi - lo) || !tally_reserve(&near->vertices, 2 * (hi - lo))) f->full = 1;
-        if (!finds_reserve(f, 3 * (hi - lo) * shares_of(cm->area, p))) return;
-        for (size_t k = lo; k < hi; k++) {
-            int32_t v[4];
-            double x[12], d2;
-            abut_candidate_vertices(cm, s, list->ij[k], v);
-            gather(y, v, abut_stencil_size(s), x);
-            if (s == ABUT_PE) (void)abut_nearest(s, x, &d2);
-            else d2 = abut_dist2(s, x, NULL);
-            if (!(abut_beyond2(d2, abut_candidate_xi(cm, s, list->ij[k])) > 0) && spot->bad < 0) spot->bad = (int32_t)(k - r.lo);
-            if (s == ABUT_PP) {
-                const int32_t own[2][4] = { { v[0], v[1], v[0], -1 }, { v[0], v[1], v[1], -1 } };
-                for (int side = 0; side < 2; side++)
-                    if (meets(cm, v[side], v[1 - side], d2)) emit_owned(cm->area, v[side], f, ABUT_PP, own[side], d2, 1);
-            } else if (meets(cm, p, v[1], d2)) {
-                tally_add(&near->edges, list->ij[k][1], 0);
-                for (int e = 1; e < 3; e++) tally_add(&near->vertices, v[e], 0);
-            }
-        }
-        if (s == ABUT_PE) {
-            take_edges(cm, p, y, near, f);
-            take_vertices(cm, p, y, near, f);
-            tally_empty(&near->edges);
-            tally_empty(&near->vertices);
-        }
-        lo = hi;
-    }
-}
-
-/* |u x v|^2 from which on two edges are not parallel (geom/dist.h), m^4. */
-static double parallel_from(const abut_collmesh *cm, int32_t e, int32_t f)
-{
-    const int32_t *mollifier = cm->model->mollifier;
-    return !mollifier || *mollifier ? abut_mollify_eps(cm->rest2[e], cm->rest2[f]) : 0;
-}
-
-/* Block b of the edges: pairs whose nearest points are inside; with an edge of a rod, all near ones by their nearest feature. */
-static void block_of_crossings(const abut_collmesh *cm, const abut_pair_list *list, size_t b, const double *y, struct finds *f,
-                               struct spot *spot)
-{
-    const abut_range r = abut_block(list->n, b);
-    abut_candidate_four four;
-    abut_nearest_four near;
-    for (size_t k = r.lo; k < r.hi; k += ABUT_LANES) {
-        abut_candidates_take(cm, ABUT_EE, list, k, r.hi, &four);
-        abut_nearest_lanes(ABUT_EE, y, (const int32_t (*)[4])four.v, &near);
-        for (size_t l = 0; l < four.n; l++) {
-            const int32_t e = list->ij[k + l][0], other = list->ij[k + l][1], *v = four.v[l];
-            const double xi = four.xi[l], D = abut_beyond2(near.dist2[l], xi), reach = abut_area_edge_reach(cm, e, other);
-            if (!(D > 0) && spot->bad < 0) spot->bad = (int32_t)(k + l - r.lo);
-            if (!(D > 0) || !(D < (2 * xi + reach) * reach)) continue;
-            if (cm->area->thin[v[0]] || cm->area->thin[v[2]]) {
-                struct raw *c = &f->c[f->n++];
-                if (near.cross2[l] < parallel_from(cm, e, other)) {
-                    memcpy(c->v, v, sizeof c->v);
-                    c->class = MOLLIFIED, c->dist2 = near.dist2[l];
-                } else {
-                    reduce(near.feature[l], v, y, near.dist2[l], c);
-                    if (c->class != ABUT_EE) c->v[3] = ABUT_AREA_ROD;
-                }
-                c->of[0] = e, c->of[1] = abut_area_of_rod(other);
-            } else if (near.feature[l]->kind == ABUT_EE) emit(f, ABUT_EE, v, near.dist2[l], e, other);
-        }
-    }
-}
-
-/* The guards that act. */
-static void find_guards(const abut_collmesh *cm, const double *y, struct finds *f, struct spot *spot)
-{
-    const abut_area *a = cm->area;
-    *spot = (struct spot){ .at = f->n, .bad = -1 };
-    for (size_t k = 0; k < a->n_guard; k++) {
-        const int32_t *g = a->guard[k], v[4] = { g[0], g[1], g[2], (int32_t)k };
-        const double xi = abut_collmesh_xi(cm, ABUT_PE, g), reach = a->guard_reach[k];
-        double x[12];
-        gather(y, v, 3, x);
-        const double d2 = abut_dist2(ABUT_PE, x, NULL);
-        if (!(abut_beyond2(d2, xi) < (2 * xi + reach) * reach)) continue;
-        if (!finds_reserve(f, 1)) return;
-        emit(f, ABUT_PE, v, d2, 1, 0);
-    }
-    spot->n = (int32_t)(f->n - spot->at);
-}
-
 static void block_find(const abut_collmesh *cm, const abut_pair_list *list, abut_stencil s, size_t b, const double *y,
-                       struct near_vertex *near, struct finds *f, struct spot *spot)
+                       abut_finds *f, abut_spot *spot)
 {
     const abut_range r = abut_block(list->n, b);
-    *spot = (struct spot){ .at = f->n, .thread = omp_get_thread_num(), .bad = -1 };
-    if (!finds_reserve(f, r.hi - r.lo)) return;
-    if (cm->area && s == ABUT_PT) block_of_vertices(cm, list, b, y, near, f, spot);
-    else if (cm->area && s != ABUT_EE) block_of_thin(cm, list, s, b, y, near, f, spot);
-    else if (cm->area) block_of_crossings(cm, list, b, y, f, spot);
+    *spot = (abut_spot){ .at = f->n, .thread = omp_get_thread_num(), .bad = -1 };
+    if (!abut_finds_reserve(f, r.hi - r.lo)) return;
+    if (cm->area) abut_area_find_block(cm, list, s, b, y, f, spot);
     else switch (s) {
     case ABUT_PT: block_of_kind(cm, list, ABUT_PT, b, y, f, spot); break;
     case ABUT_EE: block_of_kind(cm, list, ABUT_EE, b, y, f, spot); break;
@@ -420,7 +128,7 @@ abut_status abut_pairs_too_close(const abut_collmesh *cm, abut_stencil s, const 
     const int first = abut_stencil_second(s), size = abut_stencil_size(s);
     const double xi = abut_candidate_xi(cm, s, ij);
     abut_candidate_vertices(cm, s, ij, v);
-    gather(y, v, size, x);
+    abut_raw_points(y, v, size, x);
     (void)abut_nearest(s, x, &d2);
     if (xi > 0) snprintf(far, sizeof far, "distance %.9g m, expected more than the thickness, %.9g m", sqrt(d2), xi);
     return abut_fail(err, ABUT_E_GEOM, "contact: %s touches %s, %s", abut_collmesh_words(cm, v, first, one),
@@ -445,19 +153,19 @@ abut_status abut_pairs_check(const abut_collmesh *cm, const double *y, abut_err 
 
 static int raw_order(const void *p, const void *q)
 {
-    const struct raw *a = p, *b = q;
+    const abut_raw *a = p, *b = q;
     const int order = abut_compare(a->v, b->v, 4);
     return order ? order : (a->of[1] > b->of[1]) - (a->of[1] < b->of[1]);
 }
 
-static void bucket_sort(struct raw *c, size_t n)
+static void bucket_sort(abut_raw *c, size_t n)
 {
     if (n > 24) {
         qsort(c, n, sizeof *c, raw_order);
         return;
     }
     for (size_t i = 1; i < n; i++) {
-        const struct raw key = c[i];
+        const abut_raw key = c[i];
         size_t k = i;
         for (; k > 0 && raw_order(&c[k - 1], &key) > 0; k--) c[k] = c[k - 1];
         c[k] = key;
@@ -465,14 +173,14 @@ static void bucket_sort(struct raw *c, size_t n)
 }
 
 /* Scatters the contacts into buckets of equal (class, first vertex), then sorts each: buckets are small.
- * row[N_CLASS * nc + 1] comes zeroed and leaves as the ends of the buckets. */
-static void raw_sort(const abut_collmesh *cm, const struct finds *f, const struct spot *spot, size_t n_spot, size_t *row,
-                     struct raw *sorted)
+ * row[ABUT_RAW_CLASSES * nc + 1] comes zeroed and leaves as the ends of the buckets. */
+static void raw_sort(const abut_collmesh *cm, const abut_finds *f, const abut_spot *spot, size_t n_spot, size_t *row,
+                     abut_raw *sorted)
 {
-    const size_t nb = N_CLASS * (size_t)cm->nc;
+    const size_t nb = ABUT_RAW_CLASSES * (size_t)cm->nc;
     for (int fill = 0; fill < 2; fill++) {
         for (size_t s = 0; s < n_spot; s++) {
-            const struct raw *c = f[spot[s].thread].c + spot[s].at;
+            const abut_raw *c = f[spot[s].thread].c + spot[s].at;
             for (int32_t k = 0; k < spot[s].n; k++) {
                 const size_t b = (size_t)c[k].class * (size_t)cm->nc + (size_t)c[k].v[0];
                 if (fill) sorted[row[b]++] = c[k];
@@ -489,44 +197,22 @@ static void raw_sort(const abut_collmesh *cm, const struct finds *f, const struc
     }
 }
 
-static void merge(const struct raw *c, size_t n, abut_pairs *out)
+static void merge(const abut_raw *c, size_t n, abut_pairs *out)
 {
     out->n = out->n_plain = 0;
     for (size_t i = 0; i < n; i++) {
         const size_t last = out->n - 1;
-        if (i && c[i].class == c[i - 1].class && c[i].class != MOLLIFIED && !raw_order(&c[i], &c[i - 1])) {
+        if (i && c[i].class == c[i - 1].class && c[i].class != ABUT_RAW_MOLLIFIED && !raw_order(&c[i], &c[i - 1])) {
             out->mult[last] += 1;
             continue;
         }
         const size_t k = out->n++;
-        out->kind[k] = (uint8_t)(c[i].class == MOLLIFIED ? ABUT_EE : c[i].class);
+        out->kind[k] = (uint8_t)(c[i].class == ABUT_RAW_MOLLIFIED ? ABUT_EE : c[i].class);
         memcpy(out->vert[k], c[i].v, sizeof c[i].v);
         out->mult[k] = 1;
         out->dist2[k] = c[i].dist2;
         out->eps_x[k] = c[i].eps_x;
-        if (c[i].class != MOLLIFIED) out->n_plain = out->n;
-    }
-}
-
-/* Contacts weighed by area: only those of two vertices may have a twin, of the other's area. */
-static void merge_owned(const abut_collmesh *cm, const struct raw *c, size_t n, abut_pairs *out)
-{
-    out->n = n;
-    for (size_t i = 0; i < n; i++) {
-        const int32_t *v = c[i].v, *of = c[i].of, mollified = c[i].class == MOLLIFIED, kind = mollified ? ABUT_EE : c[i].class;
-        const int rod = of[1] <= ABUT_AREA_ROD, edges = kind == ABUT_EE || rod, guard = kind == ABUT_PE && v[3] >= 0;
-        const int32_t other = rod ? abut_area_of_rod(of[1]) : of[1];
-        out->kind[i] = (uint8_t)kind;
-        memcpy(out->vert[i], v, sizeof c[i].v);
-        for (int k = abut_stencil_size((abut_stencil)kind); k < 4; k++) out->vert[i][k] = -1;
-        out->of[i][0] = edges ? of[0] : kind == ABUT_PP ? v[2] : v[0];
-        out->of[i][1] = guard ? ABUT_AREA_GUARD : of[1];
-        out->mult[i] = edges ? 1 : of[0];
-        out->dist2[i] = c[i].dist2;
-        out->eps_x[i] = mollified ? parallel_from(cm, of[0], other) : 0;
-        out->reach[i] = guard   ? cm->area->guard_reach[v[3]]
-                        : edges ? abut_area_edge_reach(cm, of[0], other)
-                                : abut_area_vertex_reach(cm, out->of[i][0], out->of[i][0] == v[0] ? v[1] : v[0]);
+        if (c[i].class != ABUT_RAW_MOLLIFIED) out->n_plain = out->n;
     }
 }
 
@@ -564,21 +250,21 @@ static void weigh(const abut_collmesh *cm, abut_pairs *p)
     }
 }
 
-static abut_status join(const abut_collmesh *cm, const struct finds *f, const struct spot *spot, size_t n_spot, const double *y,
+static abut_status join(const abut_collmesh *cm, const abut_finds *f, const abut_spot *spot, size_t n_spot, const double *y,
                         abut_pairs *out, abut_err *err)
 {
     size_t n = 0;
     for (size_t s = 0; s < n_spot; s++) n += (size_t)spot[s].n;
     if (!n) return ABUT_OK;
-    size_t *row = calloc(N_CLASS * (size_t)cm->nc + 1, sizeof *row);
-    struct raw *sorted = malloc((n + 1) * sizeof *sorted);
+    size_t *row = calloc(ABUT_RAW_CLASSES * (size_t)cm->nc + 1, sizeof *row);
+    abut_raw *sorted = malloc((n + 1) * sizeof *sorted);
     abut_status rc = ABUT_OK;
     if (!row || !sorted) rc = abut_fail(err, ABUT_E_NOMEM, "contact: no memory for %zu contacts", n);
     if (!rc) rc = pairs_reserve(out, n, err);
     if (!rc && cm->area) rc = owned_reserve(out, out->cap, err);
     if (!rc) raw_sort(cm, f, spot, n_spot, row, sorted);
     if (!rc && cm->area) {
-        merge_owned(cm, sorted, n, out);
+        abut_area_merge(cm, sorted, n, out);
         abut_area_weigh(cm, y, out);
     } else if (!rc) {
         merge(sorted, n, out);
@@ -612,7 +298,7 @@ static int is_before(const struct culprit *a, const struct culprit *b)
 
 /* Fails for the first candidate of all ranks that is too close. */
 static abut_status check_bad(const abut_collmesh *cm, const abut_candidates *cand, const size_t end[ABUT_CANDIDATE_LISTS],
-                             const struct spot *spot, size_t n_spot, const double *y, abut_err *err)
+                             const abut_spot *spot, size_t n_spot, const double *y, abut_err *err)
 {
     struct culprit bad = { .list = -1 };
     for (size_t b = 0; b < n_spot && bad.list < 0; b++) {
@@ -634,10 +320,10 @@ static abut_status check_bad(const abut_collmesh *cm, const abut_candidates *can
 }
 
 /* Collects the finds of all threads of all ranks in f[0], with one spot for all of them. */
-static abut_status join_ranks(const abut_ranks *r, int threads, struct finds *f, struct spot *spot, size_t *n_spot, abut_err *err)
+static abut_status join_ranks(const abut_ranks *r, int threads, abut_finds *f, abut_spot *spot, size_t *n_spot, abut_err *err)
 {
     if (!r) return ABUT_OK;
-    struct finds all = { .n = 0 };
+    abut_finds all = { .n = 0 };
     for (int t = 0; t < threads; t++) all.n += f[t].n;
     all.c = malloc((all.n + 1) * sizeof *all.c);
     if (!all.c) return abut_fail(err, ABUT_E_NOMEM, "contact: no memory for %zu contacts", all.n);
@@ -652,7 +338,7 @@ static abut_status join_ranks(const abut_ranks *r, int threads, struct finds *f,
     free(f[0].c);
     f[0] = all;
     f[0].c = list;
-    spot[0] = (struct spot){ .n = (int32_t)all.n };
+    spot[0] = (abut_spot){ .n = (int32_t)all.n };
     *n_spot = 1;
     return rc;
 }
@@ -663,11 +349,10 @@ static abut_status mesh_pairs(const abut_collmesh *cm, const abut_candidates *ca
     size_t end[ABUT_CANDIDATE_LISTS], n_spot = 0;
     for (int k = 0; k < ABUT_CANDIDATE_LISTS; k++) end[k] = n_spot += abut_blocks(abut_candidates_list(cand, k)->n);
     const int threads = n_spot > 4 ? abut_threads() : 1;
-    struct finds *f = calloc((size_t)threads, sizeof *f);
-    struct near_vertex *near = calloc((size_t)threads, sizeof *near);
-    struct spot *spot = malloc((n_spot + 1) * sizeof *spot);
+    abut_finds *f = calloc((size_t)threads, sizeof *f);
+    abut_spot *spot = malloc((n_spot + 1) * sizeof *spot);
     abut_status rc = ABUT_OK;
-    if (!f || !near || !spot) {
+    if (!f || !spot) {
         rc = abut_fail(err, ABUT_E_NOMEM, "contact: no memory for %zu blocks", n_spot);
         goto done;
     }
@@ -676,19 +361,17 @@ static abut_status mesh_pairs(const abut_collmesh *cm, const abut_candidates *ca
         size_t at;
         const int k = list_of_block(end, b, &at);
         const int own = omp_get_thread_num();
-        block_find(cm, abut_candidates_list(cand, k), abut_candidates_kind(k), at, y, &near[own], &f[own], &spot[b]);
+        block_find(cm, abut_candidates_list(cand, k), abut_candidates_kind(k), at, y, &f[own], &spot[b]);
     }
     for (int t = 0; t < threads && !rc; t++)
         if (f[t].full) rc = abut_fail(err, ABUT_E_NOMEM, "contact: no memory, after %zu contacts of one thread", f[t].n);
     if (!rc) rc = check_bad(cm, cand, end, spot, n_spot, y, err);
-    if (!rc && cm->area) find_guards(cm, y, &f[0], &spot[n_spot++]);
+    if (!rc && cm->area) abut_area_find_guards(cm, y, &f[0], &spot[n_spot++]);
     if (!rc) rc = join_ranks(cand->ranks, threads, f, spot, &n_spot, err);
     if (!rc) rc = join(cm, f, spot, n_spot, y, out, err);
 done:
-    for (int t = 0; f && t < threads; t++) free(f[t].c);
-    for (int t = 0; near && t < threads; t++) tally_free(&near[t].edges), tally_free(&near[t].vertices);
+    for (int t = 0; f && t < threads; t++) free(f[t].c), abut_tally_clear(&f[t].edges), abut_tally_clear(&f[t].vertices);
     free(f);
-    free(near);
     free(spot);
     return rc;
 }
@@ -752,7 +435,7 @@ static abut_status plane_pairs(const abut_collmesh *cm, const double *y, const u
             if (!(d - xi < dhat)) continue;
             if (!(d > xi))
                 return abut_pairs_plane_too_close(cm, v, h, d, err);
-            const abut_status rc = planes_reserve(out, out->n_plane + (cm->area ? shares_of(cm->area, v) : 1), err);
+            const abut_status rc = planes_reserve(out, out->n_plane + (cm->area ? abut_area_shares(cm->area, v) : 1), err);
             if (rc) return rc;
             if (cm->area) owned_plane(cm, v, h, d, y, out);
             else add_plane(out, v, h, d, abut_pair_weight(&cm->scale, v, -1, xi), -1);

@@ -7,6 +7,9 @@
 #include "contact/candidates.h"
 #include "geom/dist.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 /* n contacts, arrays owned here, sorted by (mollified, kind, vertices).  Zero-filled is empty; the memory is kept from call
  * to call. */
 typedef struct abut_pairs {
@@ -78,5 +81,51 @@ ABUT_MUST_USE abut_status abut_pairs_too_close(const abut_collmesh *cm, abut_ste
                                               abut_err *err);
 ABUT_MUST_USE abut_status abut_pairs_plane_too_close(const abut_collmesh *cm, int32_t v, int32_t h, double d, abut_err *err);
 ABUT_MUST_USE abut_status abut_pairs_check(const abut_collmesh *cm, const double *y, abut_err *err);
+
+/* ---- between the finders of contacts and pairs.c, which sorts and merges them ---- */
+
+enum { ABUT_RAW_MOLLIFIED = 4, ABUT_RAW_CLASSES = 5 };      /* classes 0..3 are the plain stencils of that kind */
+
+/* A contact before merging.  Weighed by area, v[2] of a PP stencil is the vertex whose area it has, v[3] of a PE stencil the
+ * guard that it is, -1: none. */
+typedef struct abut_raw {
+    int32_t v[4];
+    int32_t class;
+    double dist2;
+    union {
+        double eps_x;
+        int32_t of[2];      /* weighed by area: net integer and patch of a vertex's contact; edges of an EE contact */
+    };
+} abut_raw;
+
+/* A set of cells with a number each: open addressing, emptied by the list of its members (contact/area_find.c). */
+typedef struct abut_tally {
+    int32_t *id, *count;    /* [cap] -1: free */
+    size_t *member;         /* [n] places */
+    size_t n, cap;
+} abut_tally;
+static inline void abut_tally_clear(abut_tally *t) { free(t->id), free(t->count), free(t->member); }
+
+/* Contacts that one thread found, with its scratch, and the place of the contacts of a block of candidates. */
+typedef struct abut_finds {
+    abut_raw *c;
+    size_t n, cap;
+    int full;
+    abut_tally edges, vertices;     /* cells near one vertex */
+} abut_finds;
+typedef struct abut_spot {
+    size_t at;
+    int32_t n, thread;
+    int32_t bad;            /* first candidate of the block at distance 0, -1: none */
+} abut_spot;
+
+static inline void abut_raw_points(const double *y, const int32_t v[4], int n, double x[12])
+{
+    for (int k = 0; k < n; k++) memcpy(x + 3 * k, y + 3 * (size_t)v[k], 3 * sizeof *x);
+}
+/** Stores the active feature in its one canonical order: equal stencils are equal to the bit wherever they come from. */
+void abut_raw_reduce(const abut_feature *f, const int32_t v[4], const double *y, double d2, abut_raw *c);
+/** Returns 1 with room for `more` contacts; 0, with f->full set, if memory is missing. */
+int abut_finds_reserve(abut_finds *f, size_t more);
 
 #endif

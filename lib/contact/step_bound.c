@@ -1,7 +1,6 @@
 #include "contact/step_bound.h"
 
 #include "base/par.h"
-#include "contact/sweep.h"
 #include "geom/ccd/ccd.h"
 #include "geom/cubic_inline.h"
 #include "math/lanes.h"

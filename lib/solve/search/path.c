@@ -2,7 +2,7 @@
 
 #include "base/par.h"
 #include "contact/intersect.h"
-#include "contact/sweep.h"
+#include "contact/step_bound.h"
 #include "geom/ccd/ccd.h"
 
 #include <stdatomic.h>

@@ -1,0 +1,283 @@
+#include "contact/area.h"
+
+#include "base/par.h"
+#include "geom/dist_lanes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- cells near a vertex ---- */
+
+static void tally_empty(abut_tally *t)
+{
+    for (size_t k = 0; k < t->n; k++) t->id[t->member[k]] = -1;
+    t->n = 0;
+}
+
+static size_t tally_place(const abut_tally *t, int32_t id)
+{
+    size_t at = (size_t)id * 0x9E3779B97F4A7C15u >> 20 & (t->cap - 1);
+    while (t->id[at] >= 0 && t->id[at] != id) at = (at + 1) & (t->cap - 1);
+    return at;
+}
+
+/* Room for n cells; what is in the set is lost. */
+static int tally_reserve(abut_tally *t, size_t n)
+{
+    if (t->cap >= 2 * n) return 1;
+    size_t cap = 256;
+    while (cap < 4 * n) cap *= 2;
+    abut_tally_clear(t);
+    *t = (abut_tally){ malloc(cap * sizeof *t->id), malloc(cap * sizeof *t->count), malloc(cap * sizeof *t->member), 0, cap };
+    if (!t->id || !t->count || !t->member) return t->cap = 0;
+    memset(t->id, 0xff, cap * sizeof *t->id);
+    return 1;
+}
+
+static void tally_add(abut_tally *t, int32_t id, int32_t count)
+{
+    const size_t at = tally_place(t, id);
+    if (t->id[at] < 0) {
+        t->id[at] = id, t->count[at] = 0;
+        t->member[t->n++] = at;
+    }
+    t->count[at] += count;
+}
+
+static void emit(abut_finds *f, int32_t class, const int32_t v[4], double d2, int32_t of, int32_t other)
+{
+    f->c[f->n++] = (abut_raw){ { v[0], v[1], v[2], v[3] }, class, d2, { .of = { of, other } } };
+}
+
+/* A contact of vertex p, once for each of its patches. */
+static void emit_owned(const abut_area *a, int32_t p, abut_finds *f, int32_t class, const int32_t v[4], double d2,
+                       int32_t count)
+{
+    if (a->first[p + 1] == a->first[p]) emit(f, class, v, d2, count, -1);
+    for (int32_t k = a->first[p]; k < a->first[p + 1]; k++) emit(f, class, v, d2, count, k);
+}
+
+/* Triangle j is near vertex v[0], at feature f: the feature counts 1, and its sides and corners are known. */
+static void take_triangle(const abut_area *a, int32_t j, const int32_t v[4], const abut_feature *f, double d2,
+                          abut_finds *out)
+{
+    for (int k = 0; k < 3; k++) tally_add(&out->edges, a->side[j][k], 0), tally_add(&out->vertices, v[1 + k], 0);
+    if (f->kind == ABUT_PT) emit_owned(a, v[0], out, ABUT_PT, v, d2, 1);
+    else if (f->kind == ABUT_PP) tally_add(&out->vertices, v[f->idx[1]], 1);
+    else tally_add(&out->edges, a->side[j][f->idx[1] + f->idx[2] == 3 ? 0 : f->idx[1] + f->idx[2] == 5 ? 1 : 2], 1);
+}
+
+/* 1: vertex p meets what is at vertex q at the squared distance d2. */
+static int meets(const abut_collmesh *cm, int32_t p, int32_t q, double d2)
+{
+    const double reach = abut_area_vertex_reach(cm, p, q), xi = abut_collmesh_xi(cm, ABUT_PP, (const int32_t[2]){ p, q });
+    return abut_beyond2(d2, xi) < (2 * xi + reach) * reach;
+}
+
+/* The edges near vertex p count at their feature, then those that have a number left are contacts. */
+static void take_edges(const abut_collmesh *cm, int32_t p, const double *y, abut_finds *out)
+{
+    for (size_t k = 0; k < out->edges.n; k++) {
+        const size_t at = out->edges.member[k];
+        const int32_t e = out->edges.id[at], c = cm->area->of_edge[e], *ends = cm->edge + 2 * (size_t)e;
+        const int32_t v[4] = { p, ends[0] < ends[1] ? ends[0] : ends[1], ends[0] < ends[1] ? ends[1] : ends[0], -1 };
+        double x[12];
+        if (!c && !out->edges.count[at]) continue;
+        abut_raw_points(y, v, 3, x);
+        const abut_feature f = c ? abut_nearest(ABUT_PE, x, NULL) : (abut_feature){ ABUT_PE, { 0, 1, 2, 0 } };
+        if (f.kind == ABUT_PP) tally_add(&out->vertices, v[f.idx[1]], c);
+        const int32_t left = out->edges.count[at] + (f.kind == ABUT_PE ? c : 0);
+        const double d2 = left ? abut_dist2(ABUT_PE, x, NULL) : 0;
+        if (left && meets(cm, p, v[1], d2)) emit_owned(cm->area, p, out, ABUT_PE, v, d2, left);
+    }
+}
+
+static void take_vertices(const abut_collmesh *cm, int32_t p, const double *y, abut_finds *out)
+{
+    for (size_t k = 0; k < out->vertices.n; k++) {
+        const size_t at = out->vertices.member[k];
+        const int32_t q = out->vertices.id[at], left = out->vertices.count[at] + cm->area->of_vertex[q];
+        const int32_t v[4] = { p < q ? p : q, p < q ? q : p, p, -1 };   /* the third is the owner, until contacts are merged */
+        double x[12];
+        if (!left) continue;
+        abut_raw_points(y, v, 2, x);
+        const double d2 = abut_dist2(ABUT_PP, x, NULL);
+        if (meets(cm, p, q, d2)) emit_owned(cm->area, p, out, ABUT_PP, v, d2, left);
+    }
+}
+
+/* The features of the cells near vertex p, which are collected, become contacts. */
+static void take_cells(const abut_collmesh *cm, int32_t p, const double *y, abut_finds *f)
+{
+    take_edges(cm, p, y, f);
+    take_vertices(cm, p, y, f);
+    tally_empty(&f->edges);
+    tally_empty(&f->vertices);
+}
+
+/* ---- blocks of candidates ---- */
+
+static void mark_bad(abut_spot *spot, size_t k, double d2, double xi)
+{
+    if (!(abut_beyond2(d2, xi) > 0) && spot->bad < 0) spot->bad = (int32_t)k;
+}
+
+/* Candidates r of the list are those of one vertex with triangles; bad places count from `from`. */
+static void vertex_find(const abut_collmesh *cm, const abut_pair_list *list, abut_range r, size_t from, const double *y,
+                        abut_finds *f, abut_spot *spot)
+{
+    abut_candidate_four four;
+    abut_nearest_four of;
+    const int32_t p = list->ij[r.lo][0];
+    for (size_t k = r.lo; k < r.hi; k += ABUT_LANES) {
+        abut_candidates_take(cm, ABUT_PT, list, k, r.hi, &four);
+        abut_nearest_lanes(ABUT_PT, y, (const int32_t (*)[4])four.v, &of);
+        for (size_t l = 0; l < four.n; l++) {
+            mark_bad(spot, k + l - from, of.dist2[l], four.xi[l]);
+            if (meets(cm, p, four.v[l][1], of.dist2[l]))
+                take_triangle(cm->area, list->ij[k + l][1], four.v[l], of.feature[l], of.dist2[l], f);
+        }
+    }
+    take_cells(cm, p, y, f);
+}
+
+/* Candidates r of the list are those of one vertex in no triangle with edges in no triangle. */
+static void thin_find(const abut_collmesh *cm, const abut_pair_list *list, abut_range r, size_t from, const double *y,
+                      abut_finds *f, abut_spot *spot)
+{
+    const int32_t p = list->ij[r.lo][0];
+    for (size_t k = r.lo; k < r.hi; k++) {
+        int32_t v[4];
+        double x[12], d2;
+        abut_candidate_vertices(cm, ABUT_PE, list->ij[k], v);
+        abut_raw_points(y, v, 3, x);
+        (void)abut_nearest(ABUT_PE, x, &d2);
+        mark_bad(spot, k - from, d2, abut_candidate_xi(cm, ABUT_PE, list->ij[k]));
+        if (!meets(cm, p, v[1], d2)) continue;
+        tally_add(&f->edges, list->ij[k][1], 0);
+        for (int e = 1; e < 3; e++) tally_add(&f->vertices, v[e], 0);
+    }
+    take_cells(cm, p, y, f);
+}
+
+/* The vertices whose candidates begin in block b. */
+static void block_of_vertices(const abut_collmesh *cm, const abut_pair_list *list, abut_stencil s, size_t b, const double *y,
+                              abut_finds *f, abut_spot *spot)
+{
+    const abut_range r = abut_block(list->n, b);
+    size_t lo = r.lo;
+    while (lo && lo < r.hi && list->ij[lo][0] == list->ij[lo - 1][0]) lo++;
+    while (lo < r.hi) {
+        size_t hi = lo + 1;
+        while (hi < list->n && list->ij[hi][0] == list->ij[lo][0]) hi++;
+        const size_t n = hi - lo;
+        if (!tally_reserve(&f->edges, 3 * n) || !tally_reserve(&f->vertices, 3 * n)) f->full = 1;
+        if (!abut_finds_reserve(f, 7 * n * abut_area_shares(cm->area, list->ij[lo][0]))) return;
+        if (s == ABUT_PT) vertex_find(cm, list, (abut_range){ lo, hi }, r.lo, y, f, spot);
+        else thin_find(cm, list, (abut_range){ lo, hi }, r.lo, y, f, spot);
+        lo = hi;
+    }
+}
+
+/* Block b of two bare points each: either has its contact. */
+static void block_of_points(const abut_collmesh *cm, const abut_pair_list *list, size_t b, const double *y, abut_finds *f,
+                            abut_spot *spot)
+{
+    const abut_range r = abut_block(list->n, b);
+    for (size_t k = r.lo; k < r.hi; k++) {
+        int32_t v[4];
+        double x[12];
+        abut_candidate_vertices(cm, ABUT_PP, list->ij[k], v);
+        abut_raw_points(y, v, 2, x);
+        const double d2 = abut_dist2(ABUT_PP, x, NULL);
+        mark_bad(spot, k - r.lo, d2, abut_candidate_xi(cm, ABUT_PP, list->ij[k]));
+        if (!abut_finds_reserve(f, abut_area_shares(cm->area, v[0]) + abut_area_shares(cm->area, v[1]))) return;
+        const int32_t own[2][4] = { { v[0], v[1], v[0], -1 }, { v[0], v[1], v[1], -1 } };
+        for (int side = 0; side < 2; side++)
+            if (meets(cm, v[side], v[1 - side], d2)) emit_owned(cm->area, v[side], f, ABUT_PP, own[side], d2, 1);
+    }
+}
+
+/* |u x v|^2 from which on two edges are not parallel (geom/dist.h), m^4. */
+static double parallel_from(const abut_collmesh *cm, int32_t e, int32_t f)
+{
+    const int32_t *mollifier = cm->model->mollifier;
+    return !mollifier || *mollifier ? abut_mollify_eps(cm->rest2[e], cm->rest2[f]) : 0;
+}
+
+/* Block b of the edges: pairs whose nearest points are inside; with an edge of a rod, all near ones by their nearest feature. */
+static void block_of_crossings(const abut_collmesh *cm, const abut_pair_list *list, size_t b, const double *y, abut_finds *f,
+                               abut_spot *spot)
+{
+    const abut_range r = abut_block(list->n, b);
+    abut_candidate_four four;
+    abut_nearest_four near;
+    for (size_t k = r.lo; k < r.hi; k += ABUT_LANES) {
+        abut_candidates_take(cm, ABUT_EE, list, k, r.hi, &four);
+        abut_nearest_lanes(ABUT_EE, y, (const int32_t (*)[4])four.v, &near);
+        for (size_t l = 0; l < four.n; l++) {
+            const int32_t e = list->ij[k + l][0], other = list->ij[k + l][1], *v = four.v[l];
+            const double xi = four.xi[l], D = abut_beyond2(near.dist2[l], xi), reach = abut_area_edge_reach(cm, e, other);
+            mark_bad(spot, k + l - r.lo, near.dist2[l], xi);
+            if (!(D > 0) || !(D < (2 * xi + reach) * reach)) continue;
+            if (cm->area->thin[v[0]] || cm->area->thin[v[2]]) {
+                abut_raw *c = &f->c[f->n++];
+                if (near.cross2[l] < parallel_from(cm, e, other)) {
+                    memcpy(c->v, v, sizeof c->v);
+                    c->class = ABUT_RAW_MOLLIFIED, c->dist2 = near.dist2[l];
+                } else {
+                    abut_raw_reduce(near.feature[l], v, y, near.dist2[l], c);
+                    if (c->class != ABUT_EE) c->v[3] = ABUT_AREA_ROD;
+                }
+                c->of[0] = e, c->of[1] = abut_area_of_rod(other);
+            } else if (near.feature[l]->kind == ABUT_EE) emit(f, ABUT_EE, v, near.dist2[l], e, other);
+        }
+    }
+}
+
+void abut_area_find_block(const abut_collmesh *cm, const abut_pair_list *list, abut_stencil s, size_t b, const double *y,
+                          abut_finds *f, abut_spot *spot)
+{
+    if (s == ABUT_EE) block_of_crossings(cm, list, b, y, f, spot);
+    else if (s == ABUT_PP) block_of_points(cm, list, b, y, f, spot);
+    else block_of_vertices(cm, list, s, b, y, f, spot);
+}
+
+void abut_area_find_guards(const abut_collmesh *cm, const double *y, abut_finds *f, abut_spot *spot)
+{
+    const abut_area *a = cm->area;
+    *spot = (abut_spot){ .at = f->n, .bad = -1 };
+    for (size_t k = 0; k < a->n_guard; k++) {
+        const int32_t *g = a->guard[k], v[4] = { g[0], g[1], g[2], (int32_t)k };
+        const double xi = abut_collmesh_xi(cm, ABUT_PE, g), reach = a->guard_reach[k];
+        double x[12];
+        abut_raw_points(y, v, 3, x);
+        const double d2 = abut_dist2(ABUT_PE, x, NULL);
+        if (!(abut_beyond2(d2, xi) < (2 * xi + reach) * reach)) continue;
+        if (!abut_finds_reserve(f, 1)) return;
+        emit(f, ABUT_PE, v, d2, 1, 0);
+    }
+    spot->n = (int32_t)(f->n - spot->at);
+}
+
+void abut_area_merge(const abut_collmesh *cm, const abut_raw *c, size_t n, abut_pairs *out)
+{
+    out->n = n;
+    for (size_t i = 0; i < n; i++) {
+        const int32_t *v = c[i].v, *of = c[i].of, mollified = c[i].class == ABUT_RAW_MOLLIFIED;
+        const int32_t kind = mollified ? ABUT_EE : c[i].class;
+        const int rod = of[1] <= ABUT_AREA_ROD, edges = kind == ABUT_EE || rod, guard = kind == ABUT_PE && v[3] >= 0;
+        const int32_t other = rod ? abut_area_of_rod(of[1]) : of[1];
+        out->kind[i] = (uint8_t)kind;
+        memcpy(out->vert[i], v, sizeof c[i].v);
+        for (int k = abut_stencil_size((abut_stencil)kind); k < 4; k++) out->vert[i][k] = -1;
+        out->of[i][0] = edges ? of[0] : kind == ABUT_PP ? v[2] : v[0];
+        out->of[i][1] = guard ? ABUT_AREA_GUARD : of[1];
+        out->mult[i] = edges ? 1 : of[0];
+        out->dist2[i] = c[i].dist2;
+        out->eps_x[i] = mollified ? parallel_from(cm, of[0], other) : 0;
+        out->reach[i] = guard   ? cm->area->guard_reach[v[3]]
+                        : edges ? abut_area_edge_reach(cm, of[0], other)
+                                : abut_area_vertex_reach(cm, out->of[i][0], out->of[i][0] == v[0] ? v[1] : v[0]);
+    }
+}
