@@ -13,9 +13,11 @@
  * characteristic of the surface in the ball.  Cells that contain p are left out, so a disc around p has sum 0: a flat sheet does
  * not repel itself at any dhat.  A contact is an active feature with its net integer, 0 for most.  Its weight is
  *
- *     s_AB A_p,    s_AB = a_B / (a_A + a_B),  a the mean area of the vertices of a part (a connected surface)
+ *     s_AB A_p,    s_AB = a_B^2 / (a_A^2 + a_B^2),  a the mean area of the vertices of a part (a connected surface)
  *
- * so that the finer of two surfaces is integrated, and 1/2 within one surface.  A half-space has weight A_p.
+ * so that the finer of two surfaces is integrated, and 1/2 within one surface.  A half-space has weight A_p.  Where a_B = r a_A,
+ * the vertices of B, one for r of A, put r s_BA A_p on as few as one of them: pressures on A deviate by s_BA sqrt(r - 1),
+ * which is 0.22 at most; without the squares it would be 0.36.
  *
  * Sharp vertices.  Where triangles at p meet at more than 50 degrees at rest, the area of each smooth patch of them counts by
  * itself, times S((n.N)^2): n leads to the contact, N is the normal of the patch now, S a smooth step from 0 at 77 degrees to

@@ -204,7 +204,7 @@ static double edge_share(const abut_area *a, int32_t p, int32_t q)
 static double share(const abut_area *a, int32_t p, int32_t q)
 {
     const double own = a->mean[a->part[p]], theirs = a->mean[a->part[q]];
-    return a->thin[p] && !a->thin[q] ? 1 : theirs > 0 ? theirs / (own + theirs) : 0;
+    return a->thin[p] && !a->thin[q] ? 1 : theirs > 0 ? theirs * theirs / (own * own + theirs * theirs) : 0;
 }
 
 /* Area of vertex p, and width of edge e: bare points and edges of obstacles take those of what they meet. */
