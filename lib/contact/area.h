@@ -121,8 +121,6 @@ double abut_area_weight(const abut_collmesh *cm, const abut_pairs *p, size_t i, 
 /** Turns the net integers in mult of contacts found at y into weights times dhat / Dhat^2, 1/m; leaves out those of weight 0 and
  * lists the edges whose factor varies. */
 void abut_area_weigh(const abut_collmesh *cm, const double *y, abut_pairs *p);
-/** About the weight of a contact that is not there yet, of vertices p and q of its two primitives, 1/m. */
-double abut_area_weight_met(const abut_collmesh *cm, int32_t p, int32_t q);
 /** Weight of vertex v, or of its patch, -1: none, at a half-space of normal n, 1/m: over its factor, and that factor at y with
  * the gradient g[9] in v and the corners of the patch (NULL to skip). */
 double abut_area_plane_weight(const abut_collmesh *cm, int32_t v, int32_t patch);

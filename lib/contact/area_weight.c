@@ -348,10 +348,3 @@ void abut_area_weigh(const abut_collmesh *cm, const double *y, abut_pairs *p)
     }
     p->n = n;
 }
-
-double abut_area_weight_met(const abut_collmesh *cm, int32_t p, int32_t q)
-{
-    const int32_t pair[2] = { p, q };
-    const double over = over_law(abut_collmesh_dhat(cm, ABUT_PP, pair), abut_collmesh_xi(cm, ABUT_PP, pair));
-    return share(cm->area, p, q) * area_at(cm->area, p, q) * over;
-}

@@ -494,16 +494,3 @@ abut_status abut_impacts_all(const abut_collmesh *cm, const abut_candidates *can
     sort_by_time(*out, *n, room);
     return ABUT_OK;
 }
-
-abut_status abut_impacts_find(const abut_collmesh *cm, const abut_candidates *cand, const double *y, const double *y1,
-                              double slack, double until, const uint8_t *fixed, size_t most, abut_impact *out, size_t *n,
-                              abut_arena *scratch, abut_err *err)
-{
-    const abut_mark mark = abut_arena_mark(scratch);
-    abut_impact *all;
-    const abut_status rc = abut_impacts_all(cm, cand, y, y1, slack, until, fixed, &all, n, scratch, err);
-    if (*n > most) *n = most;
-    if (!rc) memcpy(out, all, *n * sizeof *out);
-    abut_arena_release(scratch, mark);
-    return rc;
-}

@@ -6,8 +6,6 @@
 #ifndef ABUT_SOLVE_DIRECTION_H
 #define ABUT_SOLVE_DIRECTION_H
 
-#include "contact/candidates.h"
-#include "contact/step_bound.h"
 #include "model/tets.h"
 #include "solve/options.h"
 #include "solve/objective.h"
@@ -32,20 +30,11 @@ typedef struct abut_direction_info {
     int guessed;            /* the matrix failed as a whole, and bad_node has the worst diagonal block */
 } abut_direction_info;
 
-/* Bound of a direction, and the sweep that found it. */
-typedef struct abut_direction_bound {
-    abut_limit limit;       /* alpha -1: gaps are so small that no bound can be computed */
-    double swept;           /* part of p that the candidates are for */
-    double slack;           /* of the gap of a pair, which a step must leave */
-    const abut_candidates *cand;
-} abut_direction_bound;
-
 typedef struct abut_direction_ops {
     const char *name;
     /** p: the objective, borrowed.  Fails  ABUT_E_ARG, ABUT_E_NOMEM */
     abut_status (*make)(void **self, const abut_objective *p, const abut_direction_options *opt, abut_err *err);
     void (*begin_step)(void *self);             /* forgets its state of the time step */
-    void (*begin_minimisation)(void *self);     /* NULL: nothing ends with it */
     /** dir[3 nv] at `at`, which has contacts and gradient, downhill; 0 for nodes that do not move.
      * Fails  ABUT_E_NUMERIC no shift of the diagonal makes a matrix positive definite, or iterations do not converge */
     abut_status (*find)(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
@@ -57,12 +46,6 @@ typedef struct abut_direction_ops {
     /** dir[3 nv] = -H^-1 g to a relative 1e-3, after a find that was exact, for the error of a step; asked only if resolve is
      * NULL.  NULL: that error is not known. */
     abut_status (*resolve_exact)(void *self, const double *g, double *dir, abut_report *rep, abut_err *err);
-    /** Returns the solver with a factor of the matrix of the last find, *A; NULL: it has none.  Itself NULL: never. */
-    abut_linear_solver *(*factor)(void *self, abut_operator *A);
-    /** Replaces a dir that contact bounds: sets *changed to 1, and the search bounds the new dir and calls again, until *changed
-     * is 0.  NULL: never changes. */
-    abut_status (*refine)(void *self, const abut_point *at, const abut_direction_bound *bound, double *dir, int *changed,
-                          abut_report *rep, abut_err *err);
     void (*free)(void *self);
 } abut_direction_ops;
 

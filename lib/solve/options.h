@@ -39,7 +39,7 @@ enum { ABUT_SEARCH_PENALTY, ABUT_SEARCH_NONE };
 /* Features that a solver can do without: ablations of experiments, and reference variants of tests.  Every step ends by the same
  * rule on the same objective, so its end differs within the tolerance, and its iterations show the value of a feature. */
 enum {
-    ABUT_WITHOUT_LOOK_AHEAD = 1,    /* look-ahead to contacts that directions run into */
+    ABUT_WITHOUT_LOOK_AHEAD = 1,    /* stretch limits of shells that directions run into */
     ABUT_WITHOUT_SECOND_ORDER = 2,  /* correction of the stretch of rotating shells and rods */
     ABUT_WITHOUT_LENGTHEN = 4,      /* longer steps after full ones whose curvature shows that they were too short */
     ABUT_WITHOUT_REUSE = 8,         /* directions by older factors and by factors in single precision */
@@ -136,7 +136,7 @@ typedef double abut_interval[2];    /* low, high */
            "it (default: the scene's); a step above 10 times this is given up")) \
     F(search, unsigned, without, 0 /* ABUT_WITHOUT_* */, "without", SET(without_names), BARRIER, SHAPES, "LIST", \
       TEXT("features of the solver to switch off, comma separated, for experiments (formats/REPORT.md):" \
-           "\nlook-ahead\tdirections that anticipate contacts and stretch limits" \
+           "\nlook-ahead\tdirections of shells that anticipate stretch limits" \
            "\nsecond-order\tsteps of shells and rods that follow rotations\nlengthen\textended full steps" \
            "\nreuse\tolder factors, factors in single precision\nwarm-start\titerations that start at x + h v" \
            "\nmajorant\tmajorising friction Hessian if a step crosses stick-slip" \

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #ifdef ABUT_PETSC
@@ -93,46 +92,6 @@ abut_status abut_linear_solve_parts(abut_linear_solver *s, const abut_operator *
 {
     assert(!abut_linear_can(s, ABUT_IS_ITERATIVE) && b != x);
     return s->ops->solve_parts ? s->ops->solve_parts(s->self, wanted, b, x, err) : s->ops->solve(s->self, A, b, NULL, x, err);
-}
-
-/* Column j of B, written out: b[3 n]. */
-static void column(const abut_columns *B, int j, double *b, size_t n3)
-{
-    memset(b, 0, n3 * sizeof *b);
-    for (int c = 0; c < 4; c++) {
-        const int32_t row = B->row[4 * j + c];
-        for (int d = 0; row >= 0 && d < 3; d++) b[3 * (size_t)row + (size_t)d] += B->val[12 * j + 3 * c + d];
-    }
-}
-
-/* B_i . y */
-static double dot_column(const abut_columns *B, int i, const double *y)
-{
-    double sum = 0;
-    for (int c = 0; c < 4; c++) {
-        const int32_t row = B->row[4 * i + c];
-        for (int d = 0; row >= 0 && d < 3; d++) sum += B->val[12 * i + 3 * c + d] * y[3 * (size_t)row + (size_t)d];
-    }
-    return sum;
-}
-
-abut_status abut_linear_compliance(abut_linear_solver *s, const abut_operator *A, abut_columns *B, double *G, abut_err *err)
-{
-    if (B->k > ABUT_COLUMNS_MAX || B->fresh > B->k)
-        return abut_fail(err, ABUT_E_ARG, "compliance: %d of %d columns, at most %d", B->fresh, B->k, ABUT_COLUMNS_MAX);
-    if (s->ops->compliance) return s->ops->compliance(s->self, B, G, err);
-    const size_t n3 = 3 * (size_t)s->n;
-    const abut_solve_goal exact = { .far = 1e-10, .close = 1e-10 };
-    double *b = malloc((n3 + 1) * sizeof *b);
-    abut_status rc = b ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "compliance: %d rows", s->n);
-    for (int j = 0; j < B->fresh && !rc; j++) {
-        column(B, B->which[j], b, n3);
-        rc = abut_linear_solve(s, A, b, &exact, B->Y + (size_t)B->which[j] * n3, err);
-    }
-    for (int i = 0; i < B->k && !rc; i++)
-        for (int j = 0; j <= i; j++) G[i * B->k + j] = G[j * B->k + i] = dot_column(B, i, B->Y + (size_t)j * n3);
-    free(b);
-    return rc;
 }
 
 static abut_status apply(void *of, const double *r, double *z, abut_err *err)

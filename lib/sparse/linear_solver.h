@@ -21,17 +21,6 @@ typedef struct abut_solve_goal {
     int most;               /* iterations, after which the solution is given up; 0: as many as the solver thinks fit */
 } abut_solve_goal;
 
-/* Columns of B with at most four block rows each, as contacts have, and what a solver keeps of them between calls. */
-typedef struct abut_columns {
-    int k;                  /* columns, at most ABUT_COLUMNS_MAX */
-    const int32_t *row;     /* [4 k] block rows of each, -1: unused */
-    const double *val;      /* [12 k] their blocks */
-    int fresh;              /* columns that are new or changed; the others are in Y */
-    const int *which;       /* [fresh] their numbers, all different */
-    double *Y;              /* [k][3 n] the solver's: half solutions L^-1 P B, or whole ones A^-1 B */
-} abut_columns;
-enum { ABUT_COLUMNS_MAX = 64 };
-
 typedef struct abut_linear_stats {
     double nnz, flops;      /* of the factors; 0: none */
     size_t bytes;           /* of the factors, in the precision that they have */
@@ -70,8 +59,6 @@ typedef struct abut_linear_solver_ops {
     abut_status (*solve_parts)(void *self, const uint8_t *wanted, const double *b, double *x, abut_err *err);
     /** x = M^-1 b by the factor alone, x not b; NULL: it cannot precondition. */
     abut_status (*apply)(void *self, const double *b, double *x, abut_err *err);
-    /** G[k * k] = B^T A^-1 B; NULL: abut_linear_compliance solves for the columns. */
-    abut_status (*compliance)(void *self, abut_columns *B, double *G, abut_err *err);
     /** Block row of the pivot that failed in the last factor, -1: none or not known; NULL: never known. */
     int32_t (*bad_row)(const void *self);
     abut_linear_stats (*stats)(const void *self);
@@ -98,9 +85,6 @@ ABUT_MUST_USE abut_status abut_linear_solve(abut_linear_solver *s, const abut_op
 /** Calls `solve_parts` of a direct solver. */
 ABUT_MUST_USE abut_status abut_linear_solve_parts(abut_linear_solver *s, const abut_operator *A, const uint8_t *wanted,
                                                   const double *b, double *x, abut_err *err);
-/** Calls `compliance`, or solves for the columns one by one.  The factor is of A.  Fails  ABUT_E_ARG too many columns */
-ABUT_MUST_USE abut_status abut_linear_compliance(abut_linear_solver *s, const abut_operator *A, abut_columns *B, double *G,
-                                                 abut_err *err);
 /** The factor as a preconditioner, of its matrix or of a later one; good as long as s. */
 abut_precond abut_linear_precond(abut_linear_solver *s);
 int32_t abut_linear_bad_row(const abut_linear_solver *s);

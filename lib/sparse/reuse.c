@@ -231,13 +231,6 @@ static abut_status reuse_apply(void *self, const double *b, double *x, abut_err 
     return r->inner.ops->apply(r->inner.self, b, x, err);
 }
 
-static abut_status reuse_compliance(void *self, abut_columns *B, double *G, abut_err *err)
-{
-    reuse *r = self;
-    if (!r->own) return abut_fail(err, ABUT_E_ARG, "compliance: the factor is of another matrix");
-    return abut_linear_compliance(&r->inner, &(abut_operator){ 0 }, B, G, err);
-}
-
 static int32_t reuse_bad_row(const void *self) { return abut_linear_bad_row(&((const reuse *)self)->inner); }
 
 static abut_linear_stats reuse_stats(const void *self)
@@ -260,7 +253,7 @@ static const abut_linear_solver_ops reuse_ops = {
     .name = "factor reuse", .help = "older factors, and those in single precision, before new ones",
     .can = ABUT_CAN_PRECONDITION,
     .begin_step = reuse_begin_step, .analyse = reuse_analyse, .factor = reuse_factor_values, .solve = reuse_solve,
-    .apply = reuse_apply, .compliance = reuse_compliance, .bad_row = reuse_bad_row, .stats = reuse_stats, .free = reuse_free,
+    .apply = reuse_apply, .bad_row = reuse_bad_row, .stats = reuse_stats, .free = reuse_free,
 };
 
 abut_status abut_reuse_make(abut_linear_solver *out, abut_linear_solver *inner, const abut_reuse_order *order, abut_err *err)
@@ -282,12 +275,6 @@ abut_status abut_reuse_make(abut_linear_solver *out, abut_linear_solver *inner, 
 abut_linear_solver *abut_reuse_inner(const abut_linear_solver *s)
 {
     return &((reuse *)s->self)->inner;
-}
-
-abut_linear_solver *abut_reuse_factor(const abut_linear_solver *s)
-{
-    reuse *r = s->self;
-    return r->own && !r->noted ? &r->inner : NULL;
 }
 
 abut_reuse_info abut_reuse_last(const abut_linear_solver *s)

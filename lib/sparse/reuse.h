@@ -39,8 +39,6 @@ ABUT_MUST_USE abut_status abut_reuse_make(abut_linear_solver *out, abut_linear_s
                                           abut_err *err);
 /** The solver underneath, for factors that are wanted at once. */
 abut_linear_solver *abut_reuse_inner(const abut_linear_solver *s);
-/** Returns that solver if it holds a factor of the very matrix of the last solution, in either precision; else NULL. */
-abut_linear_solver *abut_reuse_factor(const abut_linear_solver *s);
 abut_reuse_info abut_reuse_last(const abut_linear_solver *s);
 
 /** Cost of a factorisation, in operations of a large one: as analysed by s, or of a factor with nnz entries and flops. */

@@ -368,54 +368,6 @@ SLOW_TEST(a_solution_through_wide_panels_has_the_same_bits_for_every_thread_coun
     free(b), free(x), free(first);
 }
 
-/* Columns of a few blocks by halves, and of all blocks by solutions. */
-TEST(half_solutions_multiply_to_the_compliance_in_either_precision)
-{
-    enum { K = 40 };
-    fixture f = fixture_make(15, 14, 13);
-    const size_t n3 = 3 * (size_t)f.box.nv;
-    int32_t *perm = malloc((size_t)f.box.nv * sizeof *perm), row[4 * K];
-    double *Y = malloc(K * n3 * sizeof *Y), G[K * K], val[12 * K];
-    int which[K];
-    abut_rng r = { 21 };
-    abut_chol *c = NULL;
-    CHECK(abut_graph_order_nested_dissection(abut_bsr_graph(&f.A), perm, NULL) == ABUT_OK);
-    CHECK(abut_chol_new(&c, &f.A, perm, 2, NULL) == ABUT_OK);
-    for (int i = 0; i < 4 * K; i++)
-        row[i] = i % 4 && abut_rng_below(&r, 4) == 0 ? -1 : (int32_t)abut_rng_below(&r, (uint32_t)f.box.nv);
-    row[4] = row[5];                                /* a block twice */
-    for (int i = 0; i < 12 * K; i++) val[i] = abut_rng_real(&r, -1, 1);
-    for (int j = 0; j < K; j++) which[j] = K - 1 - j;
-    CHECK(abut_chol_half_solve(c, 1, row, val, which, Y, NULL) == ABUT_E_ARG);      /* no factor yet */
-    for (int single = 0; single < 2; single++) {
-        CHECK((single ? abut_chol_factor_single(c, &f.A, NULL) : abut_chol_factor(c, &f.A, NULL)) == ABUT_OK);
-        CHECK(abut_chol_half_solve(c, ABUT_CHOL_FEW + 1, row, val, which, Y, NULL) == ABUT_E_ARG);
-        /* the second half of the columns later than the first */
-        CHECK(abut_chol_half_solve(c, K / 2, row, val, which, Y, NULL) == ABUT_OK);
-        CHECK(abut_chol_half_solve(c, K / 2, row + 2 * K, val + 6 * K, which + K / 2, Y, NULL) == ABUT_OK);
-        CHECK(!abut_chol_gram(c, K, Y, G, NULL));
-        double worst = 0, most = 0;
-        for (int j = 0; j < K; j++) {
-            memset(f.b, 0, n3 * sizeof *f.b);
-            for (int i = 12 * j; i < 12 * j + 12; i++)
-                if (row[i / 3] >= 0) f.b[3 * row[i / 3] + i % 3] += val[i];
-            CHECK(abut_chol_solve(c, f.b, f.x, NULL) == ABUT_OK);
-            for (int i = 0; i < K; i++) {
-                double g = 0;
-                for (int k = 12 * i; k < 12 * i + 12; k++)
-                    if (row[k / 3] >= 0) g += val[k] * f.x[3 * row[k / 3] + k % 3];
-                worst = fmax(worst, fabs(g - G[which[i] * K + which[j]]));
-                most = fmax(most, fabs(g));
-            }
-        }
-        CHECK(most > 0 && worst < (single ? 1e-4 : 1e-12) * most);
-    }
-    abut_chol_free(&c);
-    free(perm);
-    free(Y);
-    fixture_free(&f);
-}
-
 /* Five boxes that do not touch, their rows mixed. */
 TEST(parts_that_are_wanted_have_the_bits_of_the_whole_solution_and_the_others_stay)
 {

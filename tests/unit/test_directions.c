@@ -5,7 +5,6 @@
 #include "newton_system.h"
 #include "rows.h"
 #include "scene_world.h"
-#include "solve/direction/look_ahead.h"
 
 #include "check.h"
 
@@ -126,13 +125,13 @@ TEST(a_direction_that_is_required_to_be_exact_is_newtons_and_so_is_each_that_say
     world_close(&w);
 }
 
-TEST(resolve_solves_with_the_matrix_of_the_last_direction_and_so_does_its_factor)
+TEST(resolve_solves_with_the_matrix_of_the_last_direction)
 {
     world w;
     abut_search *s = amid_step(&w);
     abut_rng rng = { 3 };
     double g[N3_MOST], p[N3_MOST];
-    int resolve = 0, factors = 0;
+    int resolve = 0;
     for (int i = 0; i < N3_MOST; i++) g[i] = abut_rng_real(&rng, -1, 1);
     for (const abut_direction_ops *const *ops = all_directions(); *ops; ops++) {
         abut_direction d;
@@ -145,19 +144,9 @@ TEST(resolve_solves_with_the_matrix_of_the_last_direction_and_so_does_its_factor
         CHECK(!d.ops->resolve(d.self, g, p, &w.rep, &w.err));
         CHECK(unsolved(&w, s, g, p) < 1e-9);
         resolve++;
-        abut_operator A;
-        abut_linear_solver *linear = d.ops->factor ? d.ops->factor(d.self, &A) : NULL;
-        if (linear) {
-            double b[N3_MOST], q[N3_MOST];
-            abut_rows_gather(&s->prob, g, -1, b);
-            CHECK(A.matrix->n == s->prob.nrow && !abut_linear_solve(linear, &A, b, NULL, b, &w.err));
-            abut_rows_scatter(&s->prob, b, 1, q);
-            CHECK(!memcmp(p, q, 3 * (size_t)w.model.nv * sizeof *p));
-            factors++;
-        }
         abut_direction_clear(&d);
     }
-    CHECK(resolve > 0 && factors > 0);
+    CHECK(resolve > 0);
     world_close(&w);
 }
 
@@ -187,80 +176,5 @@ TEST(a_direction_has_the_same_bits_for_every_number_of_threads)
         }
     }
     omp_set_num_threads(before);
-    world_close(&w);
-}
-
-TEST(look_ahead_passes_on_what_its_direction_answers_and_changes_nothing_that_contact_does_not_bound)
-{
-    world w;
-    abut_search *s = amid_step(&w);
-    for (const abut_direction_ops *const *ops = all_directions(); *ops; ops++) {
-        if (!(*ops)->factor) continue;
-        abut_direction plain, d, inner;
-        abut_direction_info info[2];
-        double p[2][N3_MOST], q[2][N3_MOST];
-        CHECK(!abut_direction_make(&plain, *ops, &s->prob, &OPT, &w.err));
-        CHECK(!abut_direction_make(&inner, *ops, &s->prob, &OPT, &w.err));
-        CHECK(!abut_look_ahead_make(&d, &inner, &s->prob, &w.err) && !inner.ops);
-        const abut_direction both[2] = { plain, d };
-        for (int k = 0; k < 2; k++) {
-            const abut_direction *a = &both[k];
-            a->ops->begin_step(a->self);
-            if (a->ops->begin_minimisation) a->ops->begin_minimisation(a->self);
-            CHECK(!a->ops->find(a->self, &s->here, p[k], &info[k], &w.rep, &w.err));
-            CHECK(!a->ops->resolve == !plain.ops->resolve);
-            if (a->ops->resolve) CHECK(!a->ops->resolve(a->self, s->here.x, q[k], &w.rep, &w.err));
-            abut_operator A;
-            CHECK(a->ops->factor(a->self, &A) != NULL && A.matrix->n == s->prob.nrow);
-        }
-        const size_t bytes = 3 * (size_t)w.model.nv * sizeof(double);
-        CHECK(!strcmp(d.ops->name, plain.ops->name) && !memcmp(p[0], p[1], bytes) && !memcmp(q[0], q[1], bytes));
-        CHECK(info[0].exact == info[1].exact);
-        int changed = 1;
-        const abut_direction_bound bound = { { .alpha = 0.01, .kind = ABUT_LIMIT_TET }, 1, 0.2, &s->cand };
-        CHECK(!d.ops->refine(d.self, &s->here, &bound, p[1], &changed, &w.rep, &w.err) && !changed && !memcmp(p[0], p[1], bytes));
-        abut_direction_clear(&plain);
-        abut_direction_clear(&d);
-    }
-    world_close(&w);
-}
-
-/* A direction far into the floor: look-ahead answers it, and gives Newton's back when the search cannot bound the answer. */
-TEST(look_ahead_descends_where_contact_bounds_and_gives_up_a_direction_that_cannot_be_bounded)
-{
-    world w;
-    abut_search *s = amid_step(&w);
-    const size_t n3 = 3 * (size_t)w.model.nv, bytes = n3 * sizeof(double);
-    abut_direction d, inner;
-    abut_direction_info info;
-    double g[N3_MOST], newton[N3_MOST], p[N3_MOST];
-    for (size_t i = 0; i < n3; i++) g[i] = i % 3 == 1 ? w.model.mass[i / 3] : 0;
-    abut_point at = s->here;    /* with another gradient */
-    at.g = g;
-    CHECK(!abut_direction_make(&inner, &abut_direction_newton, &s->prob, &OPT, &w.err));
-    CHECK(!abut_look_ahead_make(&d, &inner, &s->prob, &w.err));
-    d.ops->begin_step(d.self);
-    d.ops->begin_minimisation(d.self);
-    const double then[3] = { 1, 0, -1 };    /* followed whole, not at all, and not to be told */
-    for (int k = 0; k < 3; k++) {
-        const int blocked = then[k] < 0;
-        int changed = 0;
-        d.ops->begin_minimisation(d.self);
-        CHECK(!d.ops->find(d.self, &at, newton, &info, &w.rep, &w.err));
-        memcpy(p, newton, bytes);
-        abut_direction_bound bound = { { .alpha = 0.01, .kind = ABUT_LIMIT_PLANE }, 1, 0.2, &s->cand };
-        CHECK(!d.ops->refine(d.self, &at, &bound, p, &changed, &w.rep, &w.err) && changed);
-        CHECK(dot(p, g, (int32_t)n3) < 0 && memcmp(p, newton, bytes));
-        bound.limit.alpha = then[k];
-        CHECK(!d.ops->refine(d.self, &at, &bound, p, &changed, &w.rep, &w.err) && changed == blocked);
-        CHECK(blocked == !memcmp(p, newton, bytes));
-        if (!blocked) continue;
-        bound.limit.alpha = 0.01;
-        CHECK(!d.ops->refine(d.self, &at, &bound, p, &changed, &w.rep, &w.err) && !changed && !memcmp(p, newton, bytes));
-        /* the next one is left out, as it was not worth it */
-        CHECK(!d.ops->find(d.self, &at, p, &info, &w.rep, &w.err));
-        CHECK(!d.ops->refine(d.self, &at, &bound, p, &changed, &w.rep, &w.err) && !changed);
-    }
-    abut_direction_clear(&d);
     world_close(&w);
 }

@@ -188,36 +188,6 @@ TEST(direct_solvers_name_the_row_of_a_pivot_that_is_not_positive)
     equation_free(&q);
 }
 
-/* G = B^T A^-1 B of contact-like columns: half solutions of `own`, whole ones elsewhere, in two rounds */
-TEST(compliances_of_all_solvers_agree_and_columns_may_come_in_rounds)
-{
-    enum { K = 6 };
-    equation q = equation_make(5, 5, 5, 76);
-    const abut_operator A = operator_of(&q);
-    abut_rng r = { 77 };
-    int32_t row[4 * K];
-    double val[12 * K], first[K * K], G[K * K], *Y = calloc(ABUT_COLUMNS_MAX * q.n, sizeof *Y);
-    for (int i = 0; i < 4 * K; i++)
-        row[i] = i % 4 && abut_rng_below(&r, 4) == 0 ? -1 : (int32_t)abut_rng_below(&r, (uint32_t)q.A.n);
-    for (int i = 0; i < 12 * K; i++) val[i] = abut_rng_real(&r, -1, 1);
-    for (int k = 0; abut_linear_solvers[k]; k++) {
-        abut_linear_solver s;
-        const int early[3] = { 0, 1, 3 }, late[3] = { 2, 5, 4 };
-        CHECK(!abut_linear_solver_init(&s, abut_linear_solvers[k], 1, NULL));
-        CHECK(!abut_linear_analyse(&s, &A, NULL, NULL) && !abut_linear_factor(&s, &A, ABUT_DOUBLE, NULL));
-        abut_columns B = { .k = K, .row = row, .val = val, .fresh = 3, .which = early, .Y = Y };
-        CHECK(!abut_linear_compliance(&s, &A, &B, G, NULL));
-        B.which = late;
-        CHECK(!abut_linear_compliance(&s, &A, &B, k ? G : first, NULL));
-        for (int i = 0; k && i < K * K; i++) CHECK_NEAR(G[i], first[i], 1e-8 * first[0]);
-        B.k = ABUT_COLUMNS_MAX + 1;
-        CHECK(abut_linear_compliance(&s, &A, &B, G, NULL) == ABUT_E_ARG);
-        abut_linear_solver_clear(&s);
-    }
-    free(Y);
-    equation_free(&q);
-}
-
 TEST(an_old_factor_of_a_direct_solver_preconditions_and_names_are_found)
 {
     equation q = equation_make(4, 3, 5, 78);

@@ -153,11 +153,6 @@ static abut_linear_solver *prompt_solver(abut_newton_solve *s)
     return abut_newton_solve_iterates(s) ? &s->linear : abut_reuse_inner(&s->linear);
 }
 
-abut_linear_solver *abut_newton_solve_factor(const abut_newton_solve *s)
-{
-    return abut_newton_solve_iterates(s) ? NULL : abut_reuse_factor(&s->linear);
-}
-
 int abut_newton_solve_is_approximate(const abut_newton_solve *s)
 {
     return !abut_newton_solve_iterates(s) && abut_reuse_last(&s->linear).approximate;
@@ -489,14 +484,7 @@ static abut_status resolve(void *self, const double *g, double *dir, abut_report
     return ABUT_OK;
 }
 
-static abut_linear_solver *factor(void *self, abut_operator *A)
-{
-    newton *n = self;
-    *A = abut_newton_solve_operator(&n->solve, &n->matrix);
-    return abut_newton_solve_factor(&n->solve);
-}
-
 const abut_direction_ops abut_direction_newton = {
     .name = "newton", .make = make, .begin_step = begin_step, .find = find, .require_exact = require_exact,
-    .resolve = resolve, .factor = factor, .free = release,
+    .resolve = resolve, .free = release,
 };

@@ -52,8 +52,7 @@ ABUT_MUST_USE abut_status abut_newton_factor(abut_newton_solve *s, abut_newton_m
 /** Factors A in single precision, *single 1, unless the factor is small or would have no positive pivots; then in double. */
 ABUT_MUST_USE abut_status abut_newton_factor_single(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
                                                     int *single, abut_report *rep, abut_err *err);
-/** Returns the solver if it has a factor of the matrix of the last solution; whether that solution is by iterations on it. */
-abut_linear_solver *abut_newton_solve_factor(const abut_newton_solve *s);
+/** Returns 1 if the last solution is by iterations on a factor that is older, or in single precision. */
 int abut_newton_solve_is_approximate(const abut_newton_solve *s);
 /** Writes entries, operations and bytes of the factor into the report. */
 void abut_newton_solve_stats(const abut_newton_solve *s, abut_report *rep);

@@ -18,7 +18,7 @@ static abut_status sweep(abut_search *s, double fraction, abut_limit *swept, abu
     return rc ? rc : s->ops->bound.ccd(s, swept, rep, err);
 }
 
-abut_status abut_search_bound(abut_search *s, double first, double most, abut_limit *lim, double *reached, abut_report *rep,
+abut_status abut_search_bound(abut_search *s, double first, double most, abut_limit *lim, abut_report *rep,
                               abut_err *err)
 {
     *lim = (abut_limit){ .alpha = most, .node = { -1, -1, -1, -1 }, .tet = -1 };
@@ -35,7 +35,6 @@ abut_status abut_search_bound(abut_search *s, double first, double most, abut_li
         rc = sweep(s, fraction, &swept, rep, err);
     }
     if (rc) return rc;
-    if (reached) *reached = fraction;
     if (swept.alpha < 1) {
         swept.alpha *= fraction;
         *lim = swept;
@@ -46,7 +45,7 @@ abut_status abut_search_bound(abut_search *s, double first, double most, abut_li
 /* Bound by the CFL rule (Huang et al. 2024, and their code): only pairs nearer than dhat are tested: others cannot meet while no
  * point moves further than dhat/2.  A direction that may lead much further is bounded by all pairs, but not below the CFL
  * bound. */
-static abut_status bound_by_cfl(abut_search *s, double most, abut_limit *lim, double *reached, abut_report *rep, abut_err *err)
+static abut_status bound_by_cfl(abut_search *s, double most, abut_limit *lim, abut_report *rep, abut_err *err)
 {
     *lim = (abut_limit){ .alpha = most, .kind = most < 1 ? ABUT_LIMIT_LENGTH : ABUT_LIMIT_NONE, .node = { -1, -1, -1, -1 },
                          .tet = -1 };
@@ -62,28 +61,20 @@ static abut_status bound_by_cfl(abut_search *s, double most, abut_limit *lim, do
         swept.alpha *= lim->alpha;
         *lim = swept;
     }
-    *reached = lim->alpha > 2 * safe ? lim->alpha : fmin(lim->alpha, safe);
     const int all = lim->alpha > 2 * safe;
     if (all) {
-        rc = sweep(s, *reached, &swept, rep, err);
+        const double reached = lim->alpha;
+        rc = sweep(s, reached, &swept, rep, err);
         if (!rc && swept.alpha < 1) {
-            swept.alpha *= *reached;
+            swept.alpha *= reached;
             *lim = swept;
         }
     } else {
-        rc = s->ops->bound.candidates(s, *reached, rep, err);
+        rc = s->ops->bound.candidates(s, fmin(lim->alpha, safe), rep, err);
     }
     if (all ? lim->alpha < safe : lim->alpha > safe)
         *lim = (abut_limit){ .alpha = safe, .kind = ABUT_LIMIT_CFL, .node = { -1, -1, -1, -1 }, .tet = -1 };
     return rc;
-}
-
-/* Bound of a direction, by the rule of the options. */
-static abut_status bound_of(abut_search *s, double first, double most, abut_limit *lim, double *reached, abut_report *rep,
-                            abut_err *err)
-{
-    if (s->opt->search.ccd == ABUT_CCD_CFL) return bound_by_cfl(s, most, lim, reached, rep, err);
-    return abut_search_bound(s, first, most, lim, reached, rep, err);
 }
 
 double abut_search_longest(const abut_search *s, double speed)
@@ -93,31 +84,14 @@ double abut_search_longest(const abut_search *s, double speed)
     return !s->prob.w.inertia && length > m->length[0] ? m->length[0] / length : 1;
 }
 
-/* Refines a direction while contact bounds it, and bounds each new one, swept first beyond the last bound. */
-static abut_status refine(abut_search *s, double swept, abut_limit *lim, abut_report *rep, abut_err *err)
-{
-    abut_status bounded = ABUT_OK;
-    for (int changed = 1;;) {
-        abut_limit seen = *lim;
-        if (bounded) seen.alpha = -1;
-        const abut_status rc = s->ops->aim.refine(s, swept, &seen, &changed, rep, err);
-        if (rc || !changed) return rc ? rc : bounded;
-        const double most = abut_search_longest(s, s->aim.speed);
-        bounded = bound_of(s, fmin(most, MORE_THAN_LAST * lim->alpha), most, lim, &swept, rep, err);
-        if (bounded && bounded != ABUT_E_GEOM) return bounded;
-    }
-}
-
 abut_status abut_search_bound_direction(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err)
 {
     const double speed = s->aim.speed, last = s->progress.speed, longer = speed > MORE_THAN_LAST * last ? speed / last : 1;
-    double swept;
-    abut_status rc = bound_of(s, MORE_THAN_LAST * s->progress.bound / longer, abut_search_longest(s, speed), lim, &swept, rep,
-                              err);
+    const double first = MORE_THAN_LAST * s->progress.bound / longer, most = abut_search_longest(s, speed);
+    const abut_status rc = s->opt->search.ccd == ABUT_CCD_CFL ? bound_by_cfl(s, most, lim, rep, err)
+                                                              : abut_search_bound(s, first, most, lim, rep, err);
     s->progress.bound = lim->alpha;
     s->progress.speed = speed;
-    if (!rc && s->ops->aim.refine && !abut_rule_is_short(speed, s->prob.model->tolerance[0]))
-        rc = refine(s, swept, lim, rep, err);
     return rc;
 }
 
@@ -139,7 +113,7 @@ abut_status abut_search_try_along(abut_search *s, double **p, double most, doubl
     abut_limit lim;
     s->trial.e.sum = INFINITY;
     abut_search_swap(&s->p, p);
-    abut_status rc = abut_search_bound(s, 1, most, &lim, NULL, rep, err);
+    abut_status rc = abut_search_bound(s, 1, most, &lim, rep, err);
     if (lim.alpha < 1) lim.alpha *= of_bound;
     *fraction = lim.alpha;
     if (rc == ABUT_E_GEOM) {
@@ -205,7 +179,7 @@ abut_status abut_move_lengthen(abut_search *s, abut_move *m, abut_report *rep, a
     abut_limit lim;
     abut_search_exchange(s, &s->kept);
     s->ops->aim.scale(s, length);
-    abut_status rc = abut_search_bound(s, 1, abut_search_longest(s, length * m->it->residual), &lim, NULL, rep, err);
+    abut_status rc = abut_search_bound(s, 1, abut_search_longest(s, length * m->it->residual), &lim, rep, err);
     const double alpha = lim.alpha < 1 ? OF_BOUND * lim.alpha : 1;
     if (!rc && alpha * length > 1) {
         rc = abut_search_try(s, alpha, m->it, rep, err);

@@ -1,7 +1,7 @@
 #include "energy/elastic.h"
 #include "energy/mass.h"
 #include "model/tets.h"
-#include "solve/direction/look_ahead.h"
+#include "solve/direction.h"
 #include "solve/search/search_parts.h"
 #include "sparse/linear_solver.h"
 
@@ -12,7 +12,6 @@
 /* lengths of the scene that a body may move without an obstacle, before it counts as not held */
 #define UNBOUNDED 100
 
-/* Makes the direction.  It looks ahead to contacts, unless rods are corrected: in piles of rods that costs iterations. */
 static abut_status init_direction(abut_search *s, const abut_model *model, const abut_solver_row *row, abut_err *err)
 {
     const abut_solve_options *o = s->opt;
@@ -21,10 +20,7 @@ static abut_status init_direction(abut_search *s, const abut_model *model, const
                                    .proves = abut_stop_by_directions(abut_search_stop_rule(s)) };
     if (!opt.linear) opt.instead = &abut_linear_cg_schwarz;
     abut_status rc = o->names && !o->quasi.parts ? abut_partition_view(o->names, model->nt, &opt.cut, err) : ABUT_OK;
-    if (!rc) rc = abut_direction_make(&s->dir, ops, &s->prob, &opt, err);
-    if (rc || !ops->factor || (o->search.without & ABUT_WITHOUT_LOOK_AHEAD)) return rc;
-    if (model->nrd && ops->resolve && abut_second_order_is_wanted(s)) return rc;
-    return abut_look_ahead_make(&s->dir, &s->dir, &s->prob, err);
+    return rc ? rc : abut_direction_make(&s->dir, ops, &s->prob, &opt, err);
 }
 
 /* Fails with ABUT_E_FORMAT if ranks cannot divide the work of a term or of a contact surface (base/par.h).  All ranks have the
@@ -281,7 +277,6 @@ static abut_status begin(abut_search *s, abut_err *err)
     s->failed = (abut_failure){ .residual = NAN, .bound = 1, .node = -1 };
     s->progress = (abut_progress){ .norm = INFINITY, .speed = INFINITY, .bound = 1, .changes = s->prob.changes };
     s->second_order.beyond = (abut_rule_wait){ 0 };
-    if (s->dir.ops->begin_minimisation) s->dir.ops->begin_minimisation(s->dir.self);
     s->scripted = (abut_rule_blocked){ 0 };
     s->aim = (struct abut_aim){ .exact = 1 };
     abut_objective_start(&s->prob);

@@ -135,16 +135,6 @@ static abut_status find_newton(abut_search *s, abut_report *rep, abut_err *err)
     return find(s, rep, err);
 }
 
-static abut_status refine(abut_search *s, double swept, const abut_limit *lim, int *changed, abut_report *rep, abut_err *err)
-{
-    const abut_direction_bound bound = { *lim, swept, ABUT_SLACK_CCD, &s->cand };
-    *changed = 0;
-    if (!s->dir.ops->refine) return ABUT_OK;
-    const abut_status rc = s->dir.ops->refine(s->dir.self, &s->here, &bound, s->p, changed, rep, err);
-    if (!rc && *changed) s->aim.speed = speed(s);
-    return rc;
-}
-
 static abut_status resolve(abut_search *s, const double *g, double *q, abut_report *rep, abut_err *err)
 {
     return s->dir.ops->resolve(s->dir.self, g, q, rep, err);
@@ -307,7 +297,7 @@ const abut_search_ops abut_search_processor = {
     .points = { .contacts = contacts, .count = count, .kappa = kappa, .evaluate = evaluate, .try_at = try_at,
                 .record = record, .stiffen = stiffen },
     .aim = { .find = find, .find_newton = find_newton, .require_exact = require_exact,
-             .next_speed = next_speed, .refine = refine, .forecast_start = forecast_start, .forecast_step = forecast_step,
+             .next_speed = next_speed, .forecast_start = forecast_start, .forecast_step = forecast_step,
              .slope = slope, .slopes = slopes, .scale = scale, .fastest = fastest },
     .correct = { .can = can_correct, .resolve = resolve, .excess = excess },
     .bound = { .limits = limits, .candidates = candidates, .ccd = ccd, .motion = motion },

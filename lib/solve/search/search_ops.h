@@ -41,10 +41,6 @@ typedef struct abut_search_ops {
         void (*require_exact)(abut_search *s);      /* the next one shall be; or NULL: it is without majorants */
         /** *speed, m/s: of the direction by the last matrix for the gradient at here; 0: unknown. */
         abut_status (*next_speed)(abut_search *s, double *speed, abut_report *rep, abut_err *err);
-        /** Replaces p, bounded at lim (alpha -1: gaps are too small for a bound) and swept to a fraction of it: sets *changed
-         * to 1 for a new p, to be bounded and refined again.  NULL: never changes. */
-        abut_status (*refine)(abut_search *s, double swept, const abut_limit *lim, int *changed, abut_report *rep,
-                              abut_err *err);
         /* Forecasts of the terms (energy/term.h): they start at here; alpha of the direction leads from here to `led`, on a
          * device to trial. */
         abut_status (*forecast_start)(abut_search *s, abut_err *err);

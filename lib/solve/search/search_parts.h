@@ -24,11 +24,10 @@ ABUT_MUST_USE abut_status abut_search_accept(abut_search *s, abut_err *err);
 /* ---- line.c: bounds ---- */
 
 /** Finds the largest feasible step along s->p, no longer than `most` (in (0, 1]; below 1 its kind is ABUT_LIMIT_LENGTH), and the
- * candidates of that sweep in s->cand.  The fraction `first` of s->p is swept first, which may save sweeping it all; *reached
- * (NULL to skip): the fraction that s->cand is for. */
-ABUT_MUST_USE abut_status abut_search_bound(abut_search *s, double first, double most, abut_limit *lim, double *reached,
-                                            abut_report *rep, abut_err *err);
-/** Bounds a new direction s->p.  If contacts bound it, they may be taken into it, which changes s->p. */
+ * candidates of that sweep in s->cand.  The fraction `first` of s->p is swept first, which may save sweeping it all. */
+ABUT_MUST_USE abut_status abut_search_bound(abut_search *s, double first, double most, abut_limit *lim, abut_report *rep,
+                                            abut_err *err);
+/** Bounds a new direction s->p, by the rule of the options. */
 ABUT_MUST_USE abut_status abut_search_bound_direction(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err);
 /** Returns the longest step along s->p, whose speed is given: 1; without inertia at most the length of the scene, since nothing
  * else bounds a body that is not held. */
@@ -91,9 +90,8 @@ int abut_move_may_lengthen(const abut_search *s, const abut_move *m);
 
 ABUT_MUST_USE abut_status abut_second_order_init(abut_second_order *so, const abut_model *model, abut_err *err);
 void abut_second_order_clear(abut_second_order *so);
-/** Returns 1 if the model has shells or rods, and the options allow corrections. */
-int abut_second_order_is_wanted(const abut_search *s);
-/** Returns 1 if it is wanted, the direction's matrix can be used again, and the step has unknowns. */
+/** Returns 1 if the model has shells or rods, the options allow corrections, the direction's matrix can be used again, and the
+ * step has unknowns. */
 int abut_second_order_applies(const abut_search *s);
 
 /* ---- rotate.c ---- */

@@ -56,14 +56,10 @@ void abut_second_order_clear(abut_second_order *so)
     *so = (abut_second_order){ 0 };
 }
 
-int abut_second_order_is_wanted(const abut_search *s)
-{
-    return s->second_order.p && !(s->opt->search.without & ABUT_WITHOUT_SECOND_ORDER);
-}
-
 int abut_second_order_applies(const abut_search *s)
 {
-    return abut_second_order_is_wanted(s) && s->ops->correct.can && s->ops->correct.can(s);
+    const int wanted = s->second_order.p && !(s->opt->search.without & ABUT_WITHOUT_SECOND_ORDER);
+    return wanted && s->ops->correct.can && s->ops->correct.can(s);
 }
 
 static size_t numbers(const abut_search *s) { return 3 * (size_t)s->prob.model->nv; }

@@ -2,14 +2,12 @@
 
 #include "base/arena.h"
 #include "base/par.h"
-#include "math/blas.h"
 #include "sparse/linear_solver.h"
 #include "sparse/own/tree.h"
 
 #include <assert.h>
 #include <limits.h>
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +33,6 @@ struct abut_chol {
     abut_chol_pattern A;
     room L;                 /* [tree.xptr[ns]] doubles or floats */
     room x, z;              /* of a solve: [3 n], [3 ABUT_GROUP gptr[ns]] of the same */
-    room few, reached;      /* of a half solve: the widest panel for ABUT_CHOL_FEW columns, [tree.ns] */
     room skip;              /* [tree.ns] of a solution for parts */
     abut_chol_work *work;   /* [threads] */
     atomic_int *pending;    /* [tree.ns] */
@@ -308,79 +305,6 @@ abut_status abut_chol_solve_parts(abut_chol *c, const uint8_t *wanted, const dou
     return ABUT_OK;
 }
 
-/* Supernode of block column col. */
-static int32_t node_of(const abut_chol_tree *t, int32_t col)
-{
-    int32_t lo = 0, hi = t->ns;
-    while (hi - lo > 1) {
-        const int32_t mid = lo + (hi - lo) / 2;
-        if (t->col[mid] <= col) lo = mid;
-        else hi = mid;
-    }
-    return lo;
-}
-
-/* Columns of P B into Y, and where they are not zero. */
-static void put_columns(const abut_chol *c, int k, const int32_t *row, const double *val, const int *which, const int32_t *iperm,
-                        double *Y, uint64_t *reached)
-{
-    const size_t n3 = 3 * (size_t)c->n;
-    memset(reached, 0, (size_t)c->tree.ns * sizeof *reached);
-    for (int j = 0; j < k; j++) {
-        double *y = Y + (size_t)which[j] * n3;
-        memset(y, 0, n3 * sizeof *y);
-        for (int i = 4 * j; i < 4 * j + 4; i++) {
-            if (row[i] < 0) continue;
-            const int32_t at = iperm[row[i]];
-            for (size_t d = 0; d < 3; d++) y[3 * (size_t)at + d] += val[3 * (size_t)i + d];
-            reached[node_of(&c->tree, at)] |= (uint64_t)1 << which[j];
-        }
-    }
-}
-
-/* Groups of rows of the largest supernode. */
-static size_t most_groups(const abut_chol_tree *t)
-{
-    size_t most = 0;
-    for (int32_t s = 0; s < t->ns; s++) most = t->gptr[s + 1] - t->gptr[s] > most ? t->gptr[s + 1] - t->gptr[s] : most;
-    return most;
-}
-
-abut_status abut_chol_half_solve(abut_chol *c, int k, const int32_t *row, const double *val, const int *which, double *Y,
-                                 abut_err *err)
-{
-    if (c->factored == NONE || k < 0 || k > ABUT_CHOL_FEW)
-        return abut_fail(err, ABUT_E_ARG, "Cholesky: %d columns, at most %d, and a factor are wanted", k, ABUT_CHOL_FEW);
-    const size_t panel = 3 * ABUT_GROUP * most_groups(&c->tree) * ABUT_CHOL_FEW;
-    int32_t *iperm = abut_array_new((size_t)c->n, sizeof *iperm);
-    const int ok = iperm && reserve(&c->few, panel, sizeof(double)) && reserve(&c->reached, (size_t)c->tree.ns, sizeof(uint64_t));
-    if (ok) {
-        for (int32_t i = 0; i < c->n; i++) iperm[c->perm[i]] = i;
-        put_columns(c, k, row, val, which, iperm, Y, c->reached.v);
-        if (c->factored == SINGLE) abut_chol_forward_single(&c->tree, c->L.v, Y, c->reached.v, c->few.v);
-        else abut_chol_forward(&c->tree, c->L.v, Y, c->reached.v, c->few.v);
-    }
-    free(iperm);
-    return ok ? ABUT_OK : no_memory(err);
-}
-
-abut_status abut_chol_gram(const abut_chol *c, int k, const double *Y, double *G, abut_err *err)
-{
-    const double one = 1, zero = 0;
-    const int rows = 3 * c->n;
-    abut_blas blas;
-    const abut_status rc = abut_blas_open(&blas, err);
-    if (rc) return rc;
-    #pragma omp parallel num_threads(1)
-    {
-        omp_set_num_threads(1);     /* for BLAS, inside this region: its bits would know the threads */
-        blas.syrk("L", "T", &k, &rows, &one, Y, &rows, &zero, G, &k);
-    }
-    for (int i = 0; i < k; i++)
-        for (int j = 0; j < i; j++) G[i * k + j] = G[j * k + i];
-    return ABUT_OK;
-}
-
 int32_t abut_chol_bad_row(const abut_chol *c)
 {
     return c->bad_row;
@@ -414,7 +338,7 @@ void abut_chol_free(abut_chol **out)
     }
     free(c->work);
     forget(c);
-    ABUT_FREE(c->L.v, c->x.v, c->z.v, c->few.v, c->reached.v, c->skip.v, c);
+    ABUT_FREE(c->L.v, c->x.v, c->z.v, c->skip.v, c);
     *out = NULL;
 }
 
@@ -471,19 +395,6 @@ static abut_status own_solve_parts(void *self, const uint8_t *wanted, const doub
     return abut_chol_solve_parts(s->chol, wanted, b, x, err);
 }
 
-static abut_status own_compliance(void *self, abut_columns *B, double *G, abut_err *err)
-{
-    own *s = self;
-    int32_t row[4 * ABUT_COLUMNS_MAX];
-    double val[12 * ABUT_COLUMNS_MAX];
-    for (int j = 0; j < B->fresh; j++) {
-        for (int c = 0; c < 4; c++) row[4 * j + c] = B->row[4 * B->which[j] + c];
-        for (int c = 0; c < 12; c++) val[12 * j + c] = B->val[12 * B->which[j] + c];
-    }
-    const abut_status rc = abut_chol_half_solve(s->chol, B->fresh, row, val, B->which, B->Y, err);
-    return rc ? rc : abut_chol_gram(s->chol, B->k, B->Y, G, err);
-}
-
 static int32_t own_bad_row(const void *self)
 {
     const own *s = self;
@@ -509,5 +420,5 @@ const abut_linear_solver_ops abut_linear_own = {
     .name = "own", .help = "supernodal Cholesky of this library",
     .can = ABUT_CAN_SINGLE | ABUT_CAN_PRECONDITION,
     .make = own_make, .analyse = own_analyse, .factor = own_factor, .solve = own_solve, .solve_parts = own_solve_parts,
-    .apply = own_apply, .compliance = own_compliance, .bad_row = own_bad_row, .stats = own_stats, .free = own_free,
+    .apply = own_apply, .bad_row = own_bad_row, .stats = own_stats, .free = own_free,
 };

@@ -38,20 +38,6 @@ ABUT_MUST_USE abut_status abut_chol_solve(abut_chol *c, const double *b, double 
  * other parts stays unchanged or is solved for. */
 ABUT_MUST_USE abut_status abut_chol_solve_parts(abut_chol *c, const uint8_t *wanted, const double *b, double *x, abut_err *err);
 
-/* Right-hand sides of at most four blocks each, as contacts have. */
-enum { ABUT_CHOL_FEW = 64 };
-/** Columns of Y = L^-1 P B: half of what solutions take, and that only for the part of the factor that a column reaches.
- *
- * k       columns of B, at most ABUT_CHOL_FEW
- * row     [4 k] block rows of each that are not zero, -1: unused
- * val     [12 k] their blocks
- * which   [k] the column of Y that each makes, below ABUT_CHOL_FEW, all different
- * Y       [.][3 n], in the order of elimination; sums in double, products in the precision of the factor
- * Fails   ABUT_E_ARG no factor, too many columns; ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_chol_half_solve(abut_chol *c, int k, const int32_t *row, const double *val, const int *which,
-                                               double *Y, abut_err *err);
-/** G[k * k] = Y^T Y = B^T A^-1 B for the first k columns.  Fails  as abut_blas_open */
-ABUT_MUST_USE abut_status abut_chol_gram(const abut_chol *c, int k, const double *Y, double *G, abut_err *err);
 /** Block row of A whose pivot was not positive in the last abut_chol_factor; -1 when it succeeded. */
 int32_t abut_chol_bad_row(const abut_chol *c);
 /** The factor as a preconditioner, of this matrix or of a later one; good as long as c. */

@@ -130,11 +130,5 @@ void abut_chol_substitute(const abut_chol_tree *t, const double *L, const uint8_
 void abut_chol_substitute_single(const abut_chol_tree *t, const float *L, const uint8_t *skip, float *x, float *z,
                                  atomic_int *pending, int threads);
 
-/** Y = L^-1 Y for some of ABUT_CHOL_FEW columns Y[.][3 n] in elimination order, mostly zeros; by the calling thread alone.
- *
- * reached  [ns] bit j: column j is not zero in the supernode; out: in it or in one below
- * W        [ABUT_CHOL_FEW * 3 * ABUT_GROUP * (most groups of a supernode)] scratch */
-void abut_chol_forward(const abut_chol_tree *t, const double *L, double *Y, uint64_t *reached, double *W);
-void abut_chol_forward_single(const abut_chol_tree *t, const float *L, double *Y, uint64_t *reached, float *W);
 
 #endif

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Barrier laws, Hessians of contacts and filters on small scenes of tests/corpus.tsv, at the tolerances of the scenes, with and
-# without look-ahead: Newton iterations, processor time, the smallest gap, the verdict of ccd-check.  A table (TSV) on standard
-# output.
+# Barrier laws, Hessians of contacts and filters on small scenes of tests/corpus.tsv, at the tolerances of the scenes: Newton
+# iterations, processor time, the smallest gap, the verdict of ccd-check.  A table (TSV) on standard output.
 #     SCENES="drop squeeze" contact-hessians.sh > TABLE.tsv
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -31,17 +30,16 @@ log2, kappa of ipc	0.1	{law: log2, kappa: ipc, filter: 0.1}	gn
 V
 }
 
-run() { # scene steps prep law filter barrier hessian options...
-    local name=$1 n=$2 prep=$3 law=$4 filter=$5 barrier=$6 hessian=$7 rc=0 verdict=- ahead=yes; shift 7
-    [ $# = 0 ] || ahead=no
+run() { # scene steps prep law filter barrier hessian
+    local name=$1 n=$2 prep=$3 law=$4 filter=$5 barrier=$6 hessian=$7 rc=0 verdict=-
     local at=$out/$name.$((++runs))
     # shellcheck disable=SC2086     # arguments of the table are words
     "$bin/mesh-prep" -q $prep --set contact.barrier="$barrier" -o "$at.start.abut"
-    "$bin/step" -q -j 1 -n "$n" --barrier-hessian "$hessian" "$@" --report "$at.jsonl" "$at.start.abut" -o "$at.abut" 2>"$at.err" ||
+    "$bin/step" -q -j 1 -n "$n" --barrier-hessian "$hessian" --report "$at.jsonl" "$at.start.abut" -o "$at.abut" 2>"$at.err" ||
         rc=$?
     [ $rc != 0 ] || { verdict=clean; "$bin/ccd-check" -q --no-output "$at.abut" || verdict=touches; }
     rm -f "$at.abut" "$at.abut.part" "$at.start.abut"
-    "$python" - "$at.jsonl" "$name" "$law" "$filter" "$hessian" "$ahead" "$n" "$rc" "$verdict" <<'P'
+    "$python" - "$at.jsonl" "$name" "$law" "$filter" "$hessian" "$n" "$rc" "$verdict" <<'P'
 import json, sys
 path, *words, steps, rc, verdict = sys.argv[1:]
 rows = [json.loads(l) for l in open(path)]
@@ -53,15 +51,12 @@ P
 }
 
 runs=0
-printf 'scene\tlaw\tfilter\thessian\tlook-ahead\tsteps\titerations\tshifts\tcpu s\tcontacts\tsmallest gap, m\texit\tverdict\n'
+printf 'scene\tlaw\tfilter\thessian\tsteps\titerations\tshifts\tcpu s\tcontacts\tsmallest gap, m\texit\tverdict\n'
 for scene in $scenes; do
     while IFS=$'\t' read -r name steps _ prep _; do
         [ "$name" = "$scene" ] || continue
         while IFS=$'\t' read -r law filter barrier hessian; do
-            for ahead in "" "--without look-ahead"; do
-                # shellcheck disable=SC2086
-                run "$name" "${STEPS:-$steps}" "$prep" "$law" "$filter" "$barrier" "$hessian" $ahead
-            done
+            run "$name" "${STEPS:-$steps}" "$prep" "$law" "$filter" "$barrier" "$hessian"
         done < <(variants)
     done < <(grep -v '^#' tests/corpus.tsv)
 done
