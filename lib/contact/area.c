@@ -92,23 +92,22 @@ static void find_parts(const abut_collmesh *cm, abut_area *a)
     for (int32_t v = 0; v < cm->nc; v++) a->part[v] = a->part[v] == v ? a->parts++ : a->part[a->part[v]];
 }
 
-/* Mean areas of vertices and lengths of edges. */
+/* Mean areas of vertices, whose number is in a->mean, and lengths of edges. */
 static abut_status find_means(const abut_collmesh *cm, abut_area *a, abut_err *err)
 {
-    size_t (*count)[2] = calloc((size_t)a->parts + 1, sizeof *count);
-    a->mean = calloc((size_t)a->parts + 1, sizeof *a->mean);
+    struct { double area; size_t edges; } *of = calloc((size_t)a->parts + 1, sizeof *of);
     a->length = calloc((size_t)a->parts + 1, sizeof *a->length);
-    const abut_status rc = count && a->mean && a->length ? ABUT_OK : no_memory(cm, err);
-    for (int32_t v = 0; v < (rc ? 0 : cm->nc); v++) a->mean[a->part[v]] += a->vertex[v], count[a->part[v]][0]++;
+    const abut_status rc = of && a->length ? ABUT_OK : no_memory(cm, err);
+    for (int32_t v = 0; v < (rc ? 0 : cm->nc); v++) of[a->part[v]].area += a->vertex[v];
     for (int32_t e = 0; e < (rc ? 0 : cm->ne); e++) {
         const int32_t p = a->part[cm->edge[2 * e]];
-        a->length[p] += sqrt(cm->rest2[e]), count[p][1]++;
+        a->length[p] += sqrt(cm->rest2[e]), of[p].edges++;
     }
     for (int32_t p = 0; p < (rc ? 0 : a->parts); p++) {
-        a->mean[p] /= (double)count[p][0];
-        a->length[p] = count[p][1] ? a->length[p] / (double)count[p][1] : sqrt(a->mean[p]);
+        a->mean[p] = of[p].area / fmax(a->mean[p], 1);
+        a->length[p] = of[p].edges ? a->length[p] / (double)of[p].edges : sqrt(a->mean[p]);
     }
-    free(count);
+    free(of);
     return rc;
 }
 
@@ -165,7 +164,27 @@ static void add_patches(const abut_collmesh *cm, const double *Y, int32_t p, con
     }
 }
 
-/* Patches of sharp vertices, and half the width of sharp edges. */
+#define FLAT 1e-6               /* sine of an angle */
+
+/* 1: no straight line through a vertex with these triangles lies in all of their planes. */
+static int is_corner(const abut_collmesh *cm, const double *Y, const int32_t *tri, int n)
+{
+    const abut_vec3 a = n ? normal_of(cm, Y, tri[0]) : abut_v3(0, 0, 0);
+    abut_vec3 axis = a;
+    double most = 0;
+    for (int i = 1; i < n; i++) {
+        const abut_vec3 b = normal_of(cm, Y, tri[i]), c = abut_v3_cross(a, b);
+        const double sine = abut_v3_norm(c) / (abut_v3_norm(a) * abut_v3_norm(b));
+        if (sine > most) axis = c, most = sine;
+    }
+    for (int i = 1; i < n && most > FLAT; i++) {
+        const abut_vec3 b = normal_of(cm, Y, tri[i]);
+        if (fabs(abut_v3_dot(axis, b)) > FLAT * abut_v3_norm(axis) * abut_v3_norm(b)) return 1;
+    }
+    return 0;
+}
+
+/* Patches of sharp vertices, half the width of sharp edges, and in a->mean the vertices of parts: of obstacles the corners. */
 static abut_status find_patches(const abut_collmesh *cm, const double *Y, abut_area *a, abut_err *err)
 {
     const size_t n = 3 * (size_t)cm->nt;
@@ -173,13 +192,16 @@ static abut_status find_patches(const abut_collmesh *cm, const double *Y, abut_a
     int32_t *of_edge = malloc((2 * (size_t)cm->ne + 1) * sizeof *of_edge);
     a->first = calloc((size_t)cm->nc + 2, sizeof *a->first);
     a->patch = malloc((n + 1) * sizeof *a->patch), a->normal = malloc((n + 1) * sizeof *a->normal);
-    const abut_status rc = first && at && of_edge && a->first && a->patch && a->normal ? ABUT_OK : no_memory(cm, err);
+    a->mean = calloc((size_t)a->parts + 1, sizeof *a->mean);
+    const int all = first && at && of_edge && a->first && a->patch && a->normal && a->mean;
+    const abut_status rc = all ? ABUT_OK : no_memory(cm, err);
     for (size_t i = 0; i < (rc ? 0 : n); i++) first[cm->tri[i] + 2]++;
     for (int32_t v = 0; v < (rc ? 0 : cm->nc); v++) first[v + 2] += first[v + 1];
     for (size_t i = 0; i < (rc ? 0 : n); i++) at[first[cm->tri[i] + 1]++] = (int32_t)(i / 3);
     for (int32_t v = 0; v < (rc ? 0 : cm->nc); v++) {
         a->first[v + 1] = a->first[v];
         add_patches(cm, Y, v, at + first[v], first[v + 1] - first[v], a);
+        a->mean[a->part[v]] += !cm->obstacle[v] || is_corner(cm, Y, at + first[v], first[v + 1] - first[v]);
     }
     for (size_t e = 0; e < (rc ? 0 : 2 * (size_t)cm->ne); e++) of_edge[e] = -1;
     for (size_t i = 0; i < (rc ? 0 : n); i++) {

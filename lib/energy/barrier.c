@@ -191,6 +191,30 @@ static size_t element_size(const abut_barrier_curvature *c)
     return c->ops->rank ? ABUT_RANK_ONE * (size_t)c->ops->rank : abut_packed_size(4);
 }
 
+/* 1: contact i is of a vertex of a body and an obstacle, whose curvature has no unknowns: the matrix nearest to the Hessian of
+ * all corners would hold the vertex along the obstacle, too. */
+static int vertex_of_body(const abut_collmesh *cm, const abut_pairs *pairs, size_t i)
+{
+    const int32_t *v = pairs->vert[i];
+    if (pairs->kind[i] == ABUT_EE || cm->obstacle[v[0]] == cm->obstacle[v[1]]) return 0;
+    return !cm->obstacle[v[0]] || pairs->kind[i] == ABUT_PP;
+}
+
+/* The matrix of rank one along the normal, whose part of the vertex is the positive semidefinite one nearest to the Hessian. */
+static void normal_hessian(abut_barrier_law law, abut_stencil kind, const double x[12], double scale, double *to)
+{
+    const int corners = abut_stencil_size(kind);
+    double w[4], n[3] = { 0 }, db, ddb;
+    const double d2 = abut_dist2(kind, x, w);
+    (void)abut_barrier(law, abut_beyond2(d2, law.xi), &db, &ddb);
+    for (int k = 0; k < 3 * corners; k++) n[k % 3] += w[k / 3] * x[k];
+    const double by = scale * fmax(4 * d2 * ddb + 2 * db, 0) / d2;
+    for (int a = 0; a < corners; a++)
+        for (int b = a; b < corners; b++)
+            for (int k = 0; k < 9; k++)
+                to[9 * abut_packed_block(4, a, b) + (size_t)k] = by * w[a] * w[b] * n[k / 3] * n[k % 3];
+}
+
 /* Hessians of the contacts of r */
 static void block_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const abut_barrier_curvature *c, const double *y,
                           double kappa, abut_range r, double *val)
@@ -204,6 +228,10 @@ static void block_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
         const double (*x)[12] = (const double (*)[12])four.x;
         if (four.mollified) c->ops->mollified(four.law, c->least, four.n, x, pairs->eps_x + i, scale, to);
         else c->ops->plain(four.law, c->least, four.kind, four.n, x, scale, to);
+        if (!cm->area || four.mollified || c->ops->kernel != ABUT_HESSIAN_PROJECTED) continue;
+        for (size_t l = 0; l < four.n; l++)
+            if (vertex_of_body(cm, pairs, i + l))
+                normal_hessian(four.law[l], four.kind, x[l], scale[l], to + l * element_size(c));
     }
 }
 

@@ -115,6 +115,24 @@ P
     "$BIN/ccd-check" -q --no-output run.abut
 }
 
+@test "area: what slides without friction keeps its velocity, whatever the triangles of a flat table are" {
+    cat >slide.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+contact: {formulation: area, dhat: 0.5 mm}
+materials: {m: {model: neo-hookean, density: 2500, young: 1e7, poisson: 0.3}}
+objects:
+  b: {generate: {box: {size: [0.1, 0.06, 0.1], cells: [2, 1, 2]}}, order: 2, translate: [-0.3, 0.0803, 0.013], material: m,
+      velocity: [1, 0, 0.2]}
+  table: {obstacle: true, generate: {box: {size: [1.2, 0.1, 0.4], cells: [40, 1, 13]}}}
+Y
+    "$BIN/mesh-prep" -q slide.yaml | "$BIN/step" -q -j 1 -n 40 -o run.abut
+    "$BIN/ccd-check" -q --no-output run.abut
+    "$BIN/export" -q --csv - -f -1 run.abut | python3 -c 'import csv, sys
+r = list(csv.DictReader(sys.stdin))[-1]
+assert abs(float(r["b.vx_m/s"]) - 1) < 1e-4 > abs(float(r["b.vz_m/s"]) - 0.2), (r["b.vx_m/s"], r["b.vz_m/s"])'
+}
+
 # heap FORM: a block, a ball of curved tets, a cloth, hair and grains fall onto a table.
 heap() {
     cat <<Y
