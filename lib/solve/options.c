@@ -155,8 +155,8 @@ static size_t describe(char *text, size_t size, size_t used, int first, const ch
 static void describe_linear(char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "linear solver of newton, lbfgs-h, nodal, sqp and qp. Without this option newton "
-                                   "takes cg-schwarz if a factor is expensive (large bodies, thick in all directions), lbfgs-h "
-                                   "takes cg-schwarz if no Newton direction ends a step:");
+                                   "takes ic-rigid if a factor is expensive (large bodies, thick in all directions), lbfgs-h "
+                                   "takes ic-rigid if no Newton direction ends a step:");
     for (int i = 0; abut_linear_solvers[i]; i++)
         used = describe(text, size, used, i == 0, abut_linear_solvers[i]->name, abut_linear_solvers[i]->help);
 }

@@ -233,7 +233,7 @@ static abut_status apply(void *of, const double *r, double *z, abut_err *err)
 
 abut_precond abut_ichol_precond(abut_ichol *f)
 {
-    return (abut_precond){ apply, f, f->L.n };
+    return (abut_precond){ apply, f, f->L.n, NULL };
 }
 
 void abut_ichol_clear(abut_ichol *f)

@@ -102,7 +102,7 @@ static abut_status apply(void *of, const double *r, double *z, abut_err *err)
 
 abut_precond abut_linear_precond(abut_linear_solver *s)
 {
-    return (abut_precond){ apply, s, s->n };
+    return (abut_precond){ apply, s, s->n, NULL };
 }
 
 int32_t abut_linear_bad_row(const abut_linear_solver *s)

@@ -94,6 +94,7 @@ typedef struct abut_precond {
     abut_status (*apply)(void *of, const double *r, double *z, abut_err *err);  /* r, z: [3 rows], not overlapping */
     void *of;
     int32_t rows;       /* blocks */
+    abut_status (*guess)(void *of, const double *b, double *x, abut_err *err);  /* x ~ A^-1 b, from 0; NULL: none */
 } abut_precond;
 
 /* ---- products without a matrix ----

@@ -207,7 +207,7 @@ static int is_near(const pcg *s, const double *x, int k, double residual, const 
     return last <= allowed && last <= allowed * smallest_ritz(s, k);
 }
 
-/* Iterates from x = 0 and r = b until x is close enough, or to the last iteration. */
+/* Iterates from x, with its residual in r, until x is close enough, or to the last iteration. */
 static abut_status reach_for(pcg *s, double *x, double b_norm, const abut_pcg_reach *reach, abut_pcg_report *rep, abut_err *err)
 {
     double rz = 0, first = 0, now;
@@ -238,6 +238,19 @@ typedef struct request {
     const abut_pcg_reach *reach;
 } request;
 
+/* x: the multiple of M's guess that is nearest to A^-1 b in the norm of A, 0 without one; r = b - A x. */
+static abut_status start(pcg *s, const double *b, double *x, abut_err *err)
+{
+    memcpy(s->r, b, s->n * sizeof *b);
+    const abut_status rc = s->M && s->M->guess ? s->M->guess(s->M->of, b, x, err) : ABUT_OK;
+    if (rc || !s->M || !s->M->guess) return rc;
+    abut_operator_multiply(s->A, x, s->q);
+    const double xq = abut_dot(x, s->q, s->n, s->part), length = xq > 0 ? abut_dot(x, b, s->n, s->part) / xq : 0;
+    for (size_t i = 0; i < s->n; i++) x[i] *= length;
+    axpy(s->n, -length, s->q, s->r);
+    return ABUT_OK;
+}
+
 static abut_status solve(pcg *s, const double *b, double *x, request want, abut_pcg_report *rep, abut_err *err)
 {
     const double b_norm = norm(s, b);
@@ -248,7 +261,9 @@ static abut_status solve(pcg *s, const double *b, double *x, request want, abut_
     abut_status rc = s->inverse ? invert_diagonal(s, err) : ABUT_OK;
     if (rc) return rc;
     if (want.goal || want.reach) {
-        memcpy(s->r, b, s->n * sizeof *b);
+        if (want.reach && !(want.reach->drop > 0)) rc = start(s, b, x, err);
+        else memcpy(s->r, b, s->n * sizeof *b);
+        if (rc) return rc;
         return want.goal ? approach(s, x, b_norm, *want.goal, rep, err) : reach_for(s, x, b_norm, want.reach, rep, err);
     }
     abut_operator_multiply(s->A, x, s->r);

@@ -31,7 +31,8 @@ typedef struct abut_pcg_reach {
     int max_iterations;
 } abut_pcg_reach;
 
-/** Solves A x = b from x = 0 until `reach` is met; otherwise as abut_pcg_solve. */
+/** Solves A x = b until `reach` is met, from the best multiple of the guess of M, or from 0 without one or with `drop`; otherwise
+ * as abut_pcg_solve. */
 ABUT_MUST_USE abut_status abut_pcg_solve_near(const abut_operator *A, const abut_precond *M, const double *b, double *x,
                                               abut_pcg_reach reach, abut_pcg_report *report, abut_arena *scratch,
                                               abut_err *err);

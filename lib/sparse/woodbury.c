@@ -197,7 +197,7 @@ static abut_status apply(void *of, const double *r, double *z, abut_err *err)
 
 abut_precond abut_woodbury_precond(abut_woodbury *s)
 {
-    return (abut_precond){ apply, s, s->n };
+    return (abut_precond){ apply, s, s->n, NULL };
 }
 
 void abut_woodbury_clear(abut_woodbury *s)

@@ -80,7 +80,7 @@ static void check_against_dense(int most)
     random_spd(s.D, 1);
     random_spd(H, 2);
     const path p = random_path(H, 3);
-    const abut_precond D = { start_apply, &s, ROWS };
+    const abut_precond D = { start_apply, &s, ROWS, NULL };
     abut_lbfgs l = { 0 };
     CHECK(!abut_lbfgs_size(&l, N, most, NULL));
     for (int k = 0; k < PAIRS; k++) {
@@ -114,7 +114,7 @@ TEST(without_history_it_is_the_start_operator_to_the_bit)
     double q[N], r[N], want[N];
     abut_rng rng = { 8 };
     random_spd(s.D, 4);
-    const abut_precond D = { start_apply, &s, ROWS };
+    const abut_precond D = { start_apply, &s, ROWS, NULL };
     abut_lbfgs l = { 0 };
     for (int most = 0; most < 3; most++) {
         CHECK(!abut_lbfgs_size(&l, N, most, NULL));
@@ -133,7 +133,7 @@ TEST(the_newest_step_satisfies_the_secant_equation)
     random_spd(s.D, 6);
     random_spd(H, 7);
     const path p = random_path(H, 9);
-    const abut_precond D = { start_apply, &s, ROWS };
+    const abut_precond D = { start_apply, &s, ROWS, NULL };
     abut_lbfgs l = { 0 };
     CHECK(!abut_lbfgs_size(&l, N, 4, NULL));
     for (int k = 0; k < PAIRS; k++) {
@@ -189,7 +189,7 @@ TEST(thread_counts_give_the_same_bits)
         CHECK(abut_lbfgs_push(&l, zero, v + 2 * BIG, zero, v + 3 * BIG));
         memcpy(q, v + 4 * BIG, BIG * sizeof *q);
         size_t big = BIG;
-        const abut_precond D = { copy_apply, &big, BIG / 3 };
+        const abut_precond D = { copy_apply, &big, BIG / 3, NULL };
         CHECK(!abut_lbfgs_apply(&l, &D, q, r[t], NULL));
         CHECK(!memcmp(r[0], r[t], BIG * sizeof *r[0]));
         abut_lbfgs_clear(&l);

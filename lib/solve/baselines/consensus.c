@@ -503,7 +503,7 @@ static abut_status apply_factors(void *of, const double *r, double *z, abut_err 
 /* -c->d is the direction, *slope = c->d . c->g. */
 static abut_status find_direction(abut_consensus *c, double *slope, abut_report *rep, abut_err *err)
 {
-    const abut_precond D = { apply_factors, c, c->parts.nrow };
+    const abut_precond D = { apply_factors, c, c->parts.nrow, NULL };
     abut_status rc = ABUT_OK;
     *slope = 0;
     for (int tries = 0; !rc && !(*slope > 0) && tries < 2; tries++) {

@@ -67,7 +67,7 @@ static abut_status diagonal_apply(void *of, const double *r, double *z, abut_err
 static abut_precond diagonal_precond(void *self, int symmetric)
 {
     (void)symmetric;
-    return (abut_precond){ diagonal_apply, self, ((diagonal *)self)->rows };
+    return (abut_precond){ diagonal_apply, self, ((diagonal *)self)->rows, NULL };
 }
 
 static void diagonal_stats(const void *self, abut_report *rep)
@@ -146,7 +146,7 @@ static abut_status blocks_apply(void *self, const double *r, double *z, abut_err
 static abut_precond blocks_precond(void *self, int symmetric)
 {
     (void)symmetric;
-    return (abut_precond){ blocks_apply, self, abut_subdomains_rows(((blocks *)self)->domains) };
+    return (abut_precond){ blocks_apply, self, abut_subdomains_rows(((blocks *)self)->domains), NULL };
 }
 
 static void blocks_stats(const void *self, abut_report *rep)
@@ -225,7 +225,7 @@ static abut_status ichol_apply(void *of, const double *r, double *z, abut_err *e
 static abut_precond ichol_precond(void *self, int symmetric)
 {
     (void)symmetric;
-    return (abut_precond){ ichol_apply, self, ((ordered *)self)->factor.L.n };
+    return (abut_precond){ ichol_apply, self, ((ordered *)self)->factor.L.n, NULL };
 }
 
 static void ichol_stats(const void *self, abut_report *rep)
@@ -319,7 +319,7 @@ static abut_status identity_apply(void *of, const double *r, double *z, abut_err
 static abut_precond identity_precond(void *self, int symmetric)
 {
     (void)symmetric;
-    return (abut_precond){ identity_apply, self, ((identity *)self)->rows };
+    return (abut_precond){ identity_apply, self, ((identity *)self)->rows, NULL };
 }
 
 static void identity_stats(const void *self, abut_report *rep)
@@ -582,7 +582,7 @@ static abut_precond precond(void *self, int symmetric)
 {
     rest *s = self;
     (void)symmetric;
-    return s->around ? (abut_precond){ apply_rotated, s, s->nrow } : abut_chol_precond(s->factor);
+    return s->around ? (abut_precond){ apply_rotated, s, s->nrow, NULL } : abut_chol_precond(s->factor);
 }
 
 static void stats(const void *self, abut_report *rep)

@@ -288,7 +288,7 @@ static abut_status apply_even(void *self, const double *r, double *z, abut_err *
 static abut_precond precond(void *self, int symmetric)
 {
     const subdomains *s = self;
-    return (abut_precond){ symmetric || s->rigid ? apply_even : apply_mean, self, abut_subdomains_rows(s->domains) };
+    return (abut_precond){ symmetric || s->rigid ? apply_even : apply_mean, self, abut_subdomains_rows(s->domains), NULL };
 }
 
 static void stats(const void *self, abut_report *rep)

@@ -240,7 +240,7 @@ static abut_precond hessian_precond(void *self, int symmetric)
 {
     hessian *h = self;
     (void)symmetric;
-    return iterates(h) ? (abut_precond){ hessian_apply, h, h->matrix->A.n } : abut_linear_precond(&h->solve->linear);
+    return iterates(h) ? (abut_precond){ hessian_apply, h, h->matrix->A.n, NULL } : abut_linear_precond(&h->solve->linear);
 }
 
 static int hessian_is_exact(const void *self)
@@ -339,7 +339,7 @@ static abut_status apply(lbfgs *d, int symmetric, double *slope, abut_err *err)
     if (d->ops->scaled && !(d->solve.user->search.without & ABUT_WITHOUT_SCALE)) {
         const abut_status rc = scale_of(d, &D, &fitted.by, err);
         if (rc) return rc;
-        D = (abut_precond){ scaled_apply, &fitted, D.rows };
+        D = (abut_precond){ scaled_apply, &fitted, D.rows, NULL };
     }
     memcpy(d->solve.rhs, q->g0, 3 * (size_t)q->nrow * sizeof *d->solve.rhs);
     const abut_status rc = abut_lbfgs_apply(&q->pairs, &D, d->solve.rhs, d->solve.sol, err);

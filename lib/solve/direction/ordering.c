@@ -15,7 +15,7 @@
  * minimum degree: measured once. */
 #define ORDER_BLOCK 4e4
 #define ORDER_BLOCK_QUICKLY 1e4
-#define DEAR_ROW 1e6        /* such operations per row above which a factor counts as expensive */
+#define DEAR_ROW 3e5        /* such operations per row above which a factor counts as expensive */
 
 /* Returns 1 if o->linear factors; o->instead does not matter. */
 static int factors(const abut_ordering *o)

@@ -18,7 +18,7 @@ static abut_status init_direction(abut_search *s, const abut_model *model, const
     const abut_direction_ops *ops = row && row->direction ? row->direction : &abut_direction_newton;
     abut_direction_options opt = { .user = o, .linear = row && row->linear ? row->linear : o->linear.solver,
                                    .proves = abut_stop_by_directions(abut_search_stop_rule(s)) };
-    if (!opt.linear) opt.instead = &abut_linear_cg_schwarz;
+    if (!opt.linear) opt.instead = &abut_linear_ic_rigid;
     abut_status rc = o->names && !o->quasi.parts ? abut_partition_view(o->names, model->nt, &opt.cut, err) : ABUT_OK;
     return rc ? rc : abut_direction_make(&s->dir, ops, &s->prob, &opt, err);
 }

@@ -422,7 +422,7 @@ static abut_status apply(void *of, const double *r, double *z, abut_err *err)
 
 abut_precond abut_incomplete_precond(abut_incomplete *f)
 {
-    return (abut_precond){ apply, f, f->n };
+    return (abut_precond){ apply, f, f->n, NULL };
 }
 
 abut_incomplete_stats abut_incomplete_get_stats(const abut_incomplete *f)
@@ -445,12 +445,16 @@ void abut_row_parts_clear(abut_row_parts *p)
 typedef struct joining {
     int32_t n, rows;
     int32_t *root;
+    int32_t *part;          /* [n] of each row, -1: alone; NULL until the sets are known */
     int has_matrix;
 } joining;
 
 static void join(joining *j, int32_t r, int32_t s)
 {
-    if (r / j->rows == s / j->rows) abut_set_join(j->root, r, s);
+    int32_t *part = j->part;
+    if (!part && r / j->rows == s / j->rows) abut_set_join(j->root, r, s);
+    if (part && part[r] < 0) part[r] = part[s];
+    if (part && part[s] < 0) part[s] = part[r];
 }
 
 static void join_blocks(void *ctx, const abut_bsr *S)
@@ -476,6 +480,7 @@ static void join_elements(void *ctx, const abut_operator_elements *e)
 static int32_t number_parts(joining *j, int32_t *size, int32_t *part)
 {
     int32_t k = 0;
+    j->part = part;
     for (int32_t i = 0; i < j->n; i++) size[i] = 0;
     for (int32_t i = 0; i < j->n; i++) size[abut_set_root(j->root, i)]++;
     for (int32_t i = 0; i < j->n; i++) {
@@ -485,6 +490,14 @@ static int32_t number_parts(joining *j, int32_t *size, int32_t *part)
     return k;
 }
 
+static abut_status join_all(joining *j, const abut_operator *A, abut_err *err)
+{
+    const abut_operator_reader reader = { .elements = join_elements, .ctx = j, .matrix = join_blocks };
+    if (!A->matrix) return A->read(A->self, 0, &reader, err);
+    join_blocks(j, A->matrix);
+    return ABUT_OK;
+}
+
 abut_status abut_row_parts_make(abut_row_parts *p, const abut_operator *A, int32_t rows, abut_err *err)
 {
     assert(p && A && rows > 0);
@@ -492,14 +505,13 @@ abut_status abut_row_parts_make(abut_row_parts *p, const abut_operator *A, int32
     const int32_t n = abut_operator_rows(A);
     const size_t bytes = ((size_t)n + 1) * sizeof(int32_t);
     if (!A->matrix && !A->read) return abut_fail(err, ABUT_E_ARG, "parts: an operator without a matrix and without elements");
-    joining j = { n, rows, malloc(bytes), 0 };
+    joining j = { n, rows, malloc(bytes), NULL, 0 };
     int32_t *size = malloc(bytes), *part = malloc(bytes);
     abut_status rc = j.root && size && part ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "parts of %d rows", n);
     for (int32_t i = 0; i < n && !rc; i++) j.root[i] = i;
-    if (!rc && A->matrix) join_blocks(&j, A->matrix);
-    else if (!rc) rc = A->read(A->self, 0, &(abut_operator_reader){ .elements = join_elements, .ctx = &j, .matrix = join_blocks },
-                               err);
+    if (!rc) rc = join_all(&j, A, err);
     if (!rc) p->k = number_parts(&j, size, part);
+    if (!rc) rc = join_all(&j, A, err);
     if (!rc) p->first = malloc(((size_t)p->k + 1) * sizeof *p->first);
     if (!rc) p->row = malloc(bytes);
     if (!rc && !(p->first && p->row)) rc = abut_fail(err, ABUT_E_NOMEM, "parts of %d rows", n);
@@ -611,12 +623,19 @@ static abut_status precondition(void *of, const double *r, double *z, abut_err *
     return rc || !is_rigid(s) ? rc : abut_coarse_space_add(s->coarse, r, z, err);
 }
 
+/* The part of the solution in the coarse space: all of it where a body moves as a whole. */
+static abut_status guess(void *of, const double *b, double *x, abut_err *err)
+{
+    const cg *s = of;
+    return is_rigid(s) ? abut_coarse_space_add(s->coarse, b, x, err) : ABUT_OK;
+}
+
 static abut_status solve(void *self, const abut_operator *A, const double *b, const abut_solve_goal *goal, double *x,
                          abut_err *err)
 {
     cg *s = self;
     if (!s->state.matrices) return abut_fail(err, ABUT_E_ARG, "conjugate gradients: no factor");
-    const abut_precond M = { precondition, s, s->n };
+    const abut_precond M = { precondition, s, s->n, s->rigid ? guess : NULL };
     return abut_cg_solve(&s->state, A, &M, renew, s, b, goal, x, err);
 }
 

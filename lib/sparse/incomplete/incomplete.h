@@ -34,8 +34,9 @@ void abut_incomplete_free(abut_incomplete **f);
 /* ---- parts of rows ----
  *
  * Parts of rows for rigid motions: rows among ABUT_PART_ROWS consecutive ones that an operator's blocks connect, directly or by
- * other rows among them.  So bodies, or ends of one, that are not connected there do not move as one.  A row alone is in no part:
- * its diagonal block suffices. */
+ * other rows among them.  So bodies, or ends of one, that are not connected there do not move as one.  A row that none of them
+ * connects is of the part of a row beyond that one connects, so that the parts of a body move as the body does.  A row that
+ * no block connects is in no part: its diagonal block suffices. */
 
 enum { ABUT_PART_ROWS = 128 };
 

@@ -614,7 +614,7 @@ static abut_status apply(void *of, const double *r, double *z, abut_err *err)
 
 abut_precond abut_mas_precond(abut_mas *m)
 {
-    return (abut_precond){ apply, m, m->at.n };
+    return (abut_precond){ apply, m, m->at.n, NULL };
 }
 
 abut_mas_stats abut_mas_get_stats(const abut_mas *m)

@@ -317,7 +317,7 @@ static abut_status apply(void *of, const double *r, double *z, abut_err *err)
 
 abut_precond abut_chol_precond(abut_chol *c)
 {
-    return (abut_precond){ apply, c, c->n };
+    return (abut_precond){ apply, c, c->n, NULL };
 }
 
 abut_chol_stats abut_chol_get_stats(const abut_chol *c)

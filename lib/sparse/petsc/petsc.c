@@ -562,7 +562,7 @@ static abut_status solve_gamg(void *self, const abut_operator *A, const double *
                               abut_err *err)
 {
     backend *s = self;
-    const abut_precond M = { apply, s, s->n };
+    const abut_precond M = { apply, s, s->n, NULL };
     if (!s->factored) return abut_fail(err, ABUT_E_ARG, "PETSc: a solution without a factor");
     if (!A->ranks) return abut_cg_solve(&s->state, A, &M, renew, s, b, goal, x, err);
     divided d = { s, A };

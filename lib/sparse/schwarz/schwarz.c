@@ -514,7 +514,7 @@ static abut_status apply(void *of, const double *r, double *z, abut_err *err)
 
 abut_precond abut_schwarz_precond(abut_schwarz *s)
 {
-    return (abut_precond){ apply, s, s->n };
+    return (abut_precond){ apply, s, s->n, NULL };
 }
 
 abut_schwarz_stats abut_schwarz_get_stats(const abut_schwarz *s)
