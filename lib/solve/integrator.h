@@ -41,7 +41,7 @@
  * shift M is added to the Hessian, never to E: nodes without stiffness get a direction, and the minimum stays.
  *
  * Rows of model/schemes.h have the numbers; a form of equations that none of them has is a case of each switch in integrator.c,
- * and solve/step/frame.c writes the arrays that it reads of a frame besides x and v.
+ * and solve/step/record.c writes the arrays that it reads of a frame besides x and v.
  * Sources: Li 2020, 2.1 and 5.3 (Euler, the family); Newmark 1959; Hairer and Wanner 1996, III.1 (BDF), II.1. */
 #ifndef ABUT_SOLVE_INTEGRATOR_H
 #define ABUT_SOLVE_INTEGRATOR_H

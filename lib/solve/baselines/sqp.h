@@ -6,7 +6,7 @@
  *     repeat
  *         p = argmin g.p + 1/2 p^T H p   subject to   c_i(x) + dc_i/dx p >= 0,  i in the active set       (sparse/qp.h)
  *         x += alpha p
- *         active set += pairs that the motion x_n -> x meets, pairs near at x                           (active_set.h)
+ *         active set += pairs that the motion x_n -> x meets, pairs near at x
  *     until |p|_inf / h <= tolerance and nothing has joined the active set
  *
  * SQP: g and H are of the objective E at x, H projected; alpha is the first of 1, 1/2, ... that does not raise the exact penalty
@@ -15,12 +15,40 @@
 #ifndef ABUT_SOLVE_BASELINES_SQP_H
 #define ABUT_SOLVE_BASELINES_SQP_H
 
+#include "contact/step_bound.h"
 #include "solve/integrator.h"
 #include "solve/options.h"
 #include "solve/objective.h"
-#include "solve/baselines/active_set.h"
 #include "solve/stepper.h"
 #include "sparse/qp.h"
+
+/* The active set of quadratic programs: pairs of primitives, and vertices above half-spaces, that have an
+ * inequality c(x) >= 0 in the programs of a step.  It grows within a step and ends with it.
+ *
+ * Proximity finds pairs nearer than dhat beyond the offset; CCD finds pairs that lose all but a tenth of their gap on the motion
+ * from the start of the step to the iterate.  A pair is the stencil of its nearest features when it was found, so nearly parallel
+ * edges become vertex-edge pairs; in the form `volume` it keeps its four points.  Pairs of fewer points have frozen normals in
+ * all forms, and half-spaces are equal in all. */
+typedef struct abut_active_pair {
+    int32_t vert[4];        /* collision vertices, -1 unused */
+    int32_t plane;          /* half-space, -1: none; then kind is ABUT_PP and vert[0] alone is used */
+    int32_t kind;           /* abut_stencil */
+    double w[4], n[3];      /* frozen where the pair was found */
+} abut_active_pair;
+
+/* Owns its arrays.  The owner sets form, by and offset.  Zero-filled is empty; the memory is kept from step to step. */
+typedef struct abut_active_set {
+    int form, by;               /* ABUT_CONSTRAINT_*, ABUT_ACTIVE_* (model/model.h) */
+    double offset;              /* m: least gaps beyond the thickness, 0 or more */
+    size_t n, cap;
+    abut_active_pair *pair;     /* [n] ascending in (plane, kind, vert) */
+    int32_t *row;               /* [4 cap] nodes of the pairs, -1: unused, or held */
+    double *a, *c;              /* [12 cap], [cap] */
+    uint8_t *fixed;             /* [nc] vertices whose nodes are held */
+    abut_candidates cand;
+    abut_candidate_search search;
+    abut_arena scratch;
+} abut_active_set;
 
 /* Zero-filled is empty. */
 typedef struct abut_sqp {

@@ -392,7 +392,7 @@ static abut_status leave(abut_search *s, abut_report *rep, abut_err *err)
     return rc ? rc : end_trail(s, err);
 }
 
-/* ---- the start of a step (solve/search/start.c) ---- */
+/* ---- the start of a step (solve/search/minimise.c) ---- */
 
 static double *at(abut_buffer b) { return ABUT_AT(b, double); }
 static double *pulse(abut_device *d, int k) { return at(d->pulse) + k; }

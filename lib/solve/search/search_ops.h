@@ -65,7 +65,7 @@ typedef struct abut_search_ops {
         abut_status (*ccd)(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err);
         double (*motion)(const abut_search *s);     /* m: how far the fastest vertex goes from here to trial; NULL on a device */
     } bound;
-    struct abut_start_ops {     /* of a step (start.c); v[3 nv] as enter got it */
+    struct abut_start_ops {     /* of a step (minimise.c); v[3 nv] as enter got it */
         /** trial: prescribed nodes at their targets, the others at x + fraction h v. */
         void (*warm)(abut_search *s, const double *v, double fraction);
         void (*aim_at_trial)(abut_search *s);       /* p = trial - here, trial = here + p */

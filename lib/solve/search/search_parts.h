@@ -1,5 +1,5 @@
 /* Shared by the files of the minimiser: minimise.c iterates, rules.c has the stopping rules, line.c searches along a direction,
- * rotate.c and second_order.c are the other moves, start.c starts a step, processor.c has the operations of the processor. */
+ * rotate.c and second_order.c are the other moves, processor.c has the operations of the processor. */
 #ifndef ABUT_SOLVE_SEARCH_SEARCH_PARTS_H
 #define ABUT_SOLVE_SEARCH_SEARCH_PARTS_H
 
@@ -100,7 +100,7 @@ int abut_second_order_applies(const abut_search *s);
 ABUT_MUST_USE abut_status abut_rotations_make(abut_rotations **out, const abut_objective *p, abut_err *err);
 void abut_rotations_free(abut_rotations *r);
 
-/* ---- start.c ---- */
+/* ---- minimise.c: the start of a step ---- */
 
 enum { ABUT_SCRIPT_DONE, ABUT_SCRIPT_WAITS };
 

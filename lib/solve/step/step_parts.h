@@ -92,7 +92,7 @@ ABUT_MUST_USE abut_status abut_step_keep_pass(abut_stepper *s, abut_err *err);
 /** Writes pass/ of a COMMITTED frame: all passes kept but the last. */
 ABUT_MUST_USE abut_status abut_step_put_passes(const abut_stepper *s, abut_arrays *out, abut_err *err);
 
-/* ---- frame.c ---- */
+/* ---- record.c ---- */
 
 /** Writes the arrays of both phases of a frame: x, v[3 nv], the past, the state of the terms, the waypoints. */
 ABUT_MUST_USE abut_status abut_step_put_state(const abut_stepper *s, const double *v, int pending, abut_arrays *out,
