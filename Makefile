@@ -99,7 +99,26 @@ endif
 # one short line a command; V=1 shows the commands
 run = $(if $(V),,@$(if $(findstring s,$(firstword -$(MAKEFLAGS))),,echo "  $1";))
 
-all: $(built)
+# what a program of one's own includes, from the folders of the floors it is of, as <abut/NAME.h> in the checkout and where installed
+PUBLIC := lib/base/err.h lib/base/array.h formats/stream/state_io.h lib/energy/element_energy.h abut/run.h abut/abut.h
+HEADERS := $(addprefix include/abut/,$(notdir $(PUBLIC)))
+
+all: $(built) $(BIN)/abut $(HEADERS)
+
+define header
+include/abut/$(notdir $1): $1 Makefile
+	@mkdir -p $$(@D)
+	@sed 's|^#include "\([a-z_]*/\)*|#include "|' $$< > $$@
+endef
+$(foreach h,$(PUBLIC),$(eval $(call header,$h)))
+
+# abut NAME ...: the dispatcher, beside its programs here and on the PATH where installed
+$(BIN)/abut: tools/abut.in Makefile
+	@mkdir -p $(@D)
+	@$(fill) -e 's|@programs@|"$$(dirname -- "$$(readlink -f -- "$$0")")"|' -e 's|@manuals@|Documents: README.md, docs/COOKBOOK.md, formats/SCENE.md|' \
+	    $< > $@.new
+	@chmod 755 $@.new
+	@mv $@.new $@
 
 $B/libabut.a: $(LIB)
 	@rm -f $@
@@ -107,7 +126,6 @@ $B/libabut.a: $(LIB)
 
 # what is installed of it: all but what only the programs of the toolkit are made of.  The names of the shared library are those of
 # the public headers (ABUT_PUBLIC_BEGIN), which change with its soname
-PUBLIC := lib/base/err.h lib/base/array.h formats/stream/state_io.h lib/energy/element_energy.h abut/run.h abut/abut.h
 SONAME := libabut.so.0
 $B/installed/libabut.a: $(filter-out $B/tools/%,$(LIB))
 	@mkdir -p $(@D)
@@ -285,7 +303,8 @@ $B/man/abut-stream.5: docs/man/abut-stream.5.in CHANGELOG.md Makefile
 install: all $B/installed/libabut.a $B/installed/libabut.so.$(VERSION) $(PAGES)
 	install -d $(DESTDIR)$(libexecdir)/abut $(DESTDIR)$(bindir)
 	install -m 755 $(TOOLS:%=$(BIN)/%) $(DESTDIR)$(libexecdir)/abut/
-	$(fill) tools/abut.in > $(DESTDIR)$(bindir)/abut
+	$(fill) -e 's|@programs@|$(libexecdir)/abut|' -e 's|@manuals@|Manual pages: abut, abut-NAME, abut-stream.  Documents: $(docdir)|' \
+	    tools/abut.in > $(DESTDIR)$(bindir)/abut
 	chmod 755 $(DESTDIR)$(bindir)/abut
 	install -D -m 644 tools/abut.bash $(DESTDIR)$(datadir)/bash-completion/completions/abut
 	install -D -m 644 tools/abut.zsh $(DESTDIR)$(datadir)/zsh/site-functions/_abut
@@ -298,8 +317,7 @@ install: all $B/installed/libabut.a $B/installed/libabut.so.$(VERSION) $(PAGES)
 	ln -sf $(SONAME) $(DESTDIR)$(libdir)/libabut.so
 	$(fill) tools/abut.pc.in > $(DESTDIR)$(libdir)/pkgconfig/abut.pc
 	install -d $(DESTDIR)$(includedir)/abut
-	for h in $(PUBLIC); do \
-	    sed 's|^#include "\([a-z_]*/\)*|#include "|' $$h > $(DESTDIR)$(includedir)/abut/$${h##*/} || exit 1; done
+	install -m 644 $(HEADERS) $(DESTDIR)$(includedir)/abut/
 	for p in $(PYTHON_FILES); do install -D -m 644 formats/python/$$p $(DESTDIR)$(pythondir)/$$p || exit 1; done
 
 # commands of the shell have them as words
@@ -323,7 +341,7 @@ deb:
 	@packaging/deb build/deb
 
 clean:
-	rm -rf build bin
+	rm -rf build bin include
 
 .PHONY: all what-tests-run aids unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check check-all check-experiments demo deps bench \
         bench-solvers bench-geometry results-check format install uninstall deb clean

@@ -33,11 +33,26 @@ pass_on() {
 @test "every program shows its options with --help and its version with --version" {
     for t in $every; do
         exits 0 "$BIN/$t" --help
-        writes "usage: $t"
+        writes "usage: abut $t"
         writes "Exit codes: 0 done"
         exits 0 "$BIN/$t" --version
         writes "$t (abut) "
     done
+}
+
+@test "abut beside the programs runs them, from every folder and through a link, and lists them" {
+    local t
+    ln -s "$BIN/abut" linked
+    for t in $every; do
+        exits 0 ./linked $t --version
+        writes "$t (abut) "
+    done
+    exits 0 "$BIN/abut" --help
+    for t in $every; do writes "  $t "; done
+    exits 2 "$BIN/abut" stpe
+    says "no program 'stpe'; did you mean step?"
+    exits 2 ./linked step --stps </dev/null
+    says "step: 'abut step --help' lists the options"
 }
 
 @test "every program refuses an unknown option with exit 2 and proposes the nearest" {
@@ -227,6 +242,7 @@ W
     local p o rc
     [[ -w /dev/full ]] || skip "no /dev/full"
     for p in "$BIN"/*; do
+        [[ $p != */abut ]] || continue      # its own messages: install.bats
         for o in --help --version; do
             "$p" $o >/dev/full 2>stderr && rc=0 || rc=$?
             [ "$rc" -eq 5 ]

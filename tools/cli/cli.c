@@ -31,21 +31,12 @@ static int exit_code(abut_status s)
     return EXIT_SYSTEM;
 }
 
-/* ---- how a program was called ---- */
-
-const char *abut_cli_before(const abut_cli *cli)
-{
-    static const char installed[] = "libexec/abut/";
-    const int n = (int)(cli->tool - cli->called), end = (int)sizeof installed - 1;
-    return n >= end && !strncmp(cli->tool - end, installed, (size_t)end) ? "abut " : "";
-}
-
 static void complain(abut_cli *cli, const abut_err *err)
 {
     abut_cli_progress_clear(cli);
     fprintf(stderr, "%s: %s\n", cli->tool, err->msg);
     if (err->code != ABUT_E_ARG) return;
-    fprintf(stderr, "%s: '%s%s --help' lists the options\n", cli->tool, abut_cli_before(cli), cli->tool);
+    fprintf(stderr, "%s: 'abut %s --help' lists the options\n", cli->tool, cli->tool);
 }
 
 /* The program's name until it ends by itself. */
@@ -125,7 +116,7 @@ static void end_as_filter(void)
 /* ---- begin and end ---- */
 
 /* A line of help that is a command and, after three spaces or more, what it does. */
-static void put_installed(const char *s, int n)
+static void put_command(const char *s, int n)
 {
     const char *gap = strstr(s + 4, "   ");
     const int command = gap && gap < s + n ? (int)(gap - s) : n, rest = command + (int)strspn(s + command, " ");
@@ -136,15 +127,14 @@ static void put_installed(const char *s, int n)
 
 static void print_options(const abut_cli *cli, const abut_opt *opts, const abut_opt *common, int all)
 {
-    const char *before = abut_cli_before(cli);
     for (const char *s = cli->summary; *s;) {
         const int n = (int)strcspn(s, "\n");
-        if (*before && !strncmp(s, "    ", 4)) put_installed(s, n);
+        if (!strncmp(s, "    ", 4)) put_command(s, n);
         else printf("%.*s", n, s);
         s += n + (s[n] == '\n');
         putchar('\n');
     }
-    printf("\nusage: %s%s [options] %s\n\n", before, cli->tool, cli->args_help);
+    printf("\nusage: abut %s [options] %s\n\n", cli->tool, cli->args_help);
     opts = abut_options_help(stdout, opts);
     abut_options_help(stdout, common);
     if (all && opts && opts->name) printf("\nMore options:\n\n"), abut_options_help(stdout, opts + 1);

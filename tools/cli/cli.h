@@ -77,8 +77,6 @@ void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, c
 ABUT_MUST_USE abut_status abut_cli_refuse_terminal(abut_err *err);
 /** Opens a file for text; with --no-clobber a new one.  Returns NULL, with ABUT_E_IO in err, if that fails. */
 FILE *abut_cli_create(const abut_cli *cli, const char *path, abut_err *err);
-/** Returns what a user types before the name of a program: "abut " if the installed dispatcher runs it, else "". */
-const char *abut_cli_before(const abut_cli *cli);
 /** Closes cli->out, to which nothing was written: the program writes no stream after all. */
 void abut_cli_drop_output(abut_cli *cli);
 /** Notes that the output so far only copies the input: if the input is a file and the program fails, FILE.part is removed. */

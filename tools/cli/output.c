@@ -185,15 +185,17 @@ static void quote(char *text, const char *name)
     text[n] = 0;
 }
 
-/* Writes the command of `salvage` beside this program, through the dispatcher if that has called this one. */
+/* Writes the command of `salvage` beside this program; of installed programs, `abut` runs it. */
 static void name_program(const abut_cli *cli, char *text)
 {
+    static const char installed[] = "libexec/abut/";
     char path[COMMAND_MAX];
-    if (*abut_cli_before(cli)) {
+    const int n = (int)(cli->tool - cli->called), end = (int)sizeof installed - 1;
+    if (n >= end && !strncmp(cli->tool - end, installed, (size_t)end)) {
         strcpy(text, "abut salvage");
         return;
     }
-    snprintf(path, sizeof path, "%.*ssalvage", (int)(cli->tool - cli->called), cli->called);
+    snprintf(path, sizeof path, "%.*ssalvage", n, cli->called);
     quote(text, path);
 }
 
