@@ -150,7 +150,8 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     line(f, "mean mass", b->mean_mass, "kg", s->length_of_box ? "of a simulated node; obstacles' nodes get it too"
                                                          : "of a node of the lightest body; obstacles' nodes get it too");
     ABUT_CONTACT_KEYS(SAID, SAID_WORD)
-    const char *derived = "stiffness of contact weighed by area: a tenth of the least Young's modulus";
+    const char *derived = "stiffness of contact weighed by area: a tenth of the least Young's modulus; without tets at most "
+                          "100 times the weight of the heaviest object on its area";
     if (s->formulation == ABUT_CONTACT_AREA)
         line(f, "contact pressure", b->pressure, "Pa", s->pressure.value > 0 ? s->pressure.from : derived);
     else if (s->fixed_kappa.value > 0) said(f, "fixed kappa", s->fixed_kappa.value, "kg/m^2", &s->fixed_kappa);

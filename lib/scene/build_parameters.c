@@ -232,6 +232,23 @@ abut_status abut_build_parameters(abut_build *b, abut_err *err)
 #define STIFFER 2   /* lower bound over the published one: gaps are wider, and sliding primitives meet fewer edges */
 
 #define PRESSURE_OF_YOUNG 0.1   /* stiffness of contact weighed by area over the least Young's modulus */
+#define LAYERS 100              /* over the weight of the heaviest thin object on its area: rests at 0.98 dhat, LAYERS at 0.78 */
+
+/* Returns the largest weight of a shell, rod or particle on its contact area, Pa; +inf if an object has tets, or without gravity.
+ * A thin object bends long before a tenth of Young's modulus presses on it: with that stiffness all gaps lie in the last
+ * hundredth of dhat, where contacts open and close alternately. */
+static double thin_weight(const abut_scene *s, const abut_built *o)
+{
+    double most = 0;
+    for (int32_t i = 0; i < s->nobjects; i++) {
+        const abut_object_facts *f = &o->object[i];
+        const double r = s->object[i].particle_radius;
+        const double area = f->area + 2 * s->object[i].rod_radius * f->length + 3.14159265358979 * r * r * f->particles;
+        if (f->volume > 0) return INFINITY;
+        if (area > 0) most = fmax(most, f->mass / area * abut_v3_norm(abut_v3_get(s->gravity)));
+    }
+    return most > 0 ? most : INFINITY;
+}
 
 /* Contact weighed by area: its arrays, and its stiffness in the time step of the scene as both bounds. */
 static abut_status put_area(abut_build *b, abut_err *err)
@@ -241,7 +258,7 @@ static abut_status put_area(abut_build *b, abut_err *err)
     double young = INFINITY;
     for (int32_t i = 0; i < s->nmaterials; i++)
         if (s->material[i].young > 0) young = fmin(young, s->material[i].young);
-    o->pressure = s->pressure.value > 0 ? s->pressure.value : PRESSURE_OF_YOUNG * young;
+    o->pressure = s->pressure.value > 0 ? s->pressure.value : fmin(PRESSURE_OF_YOUNG * young, LAYERS * thin_weight(s, o));
     if (!isfinite(o->pressure))
         return abut_fail(err, ABUT_E_FORMAT, "contact.formulation is area: no material has a Young's modulus, of which the "
                          "stiffness is a tenth; expected contact.barrier.pressure");

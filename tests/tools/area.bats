@@ -58,6 +58,23 @@ assert energy["area"] < 1e-20 < energy["ipc"], energy
 P
 }
 
+@test "area: the stiffness between thin objects is a hundred times the weight of the heaviest, of bodies a tenth of Young's modulus" {
+    # want, Pa: 100 times 9.81 m/s^2 times 0.5, 1 kg/m^2 (density times thickness, pi/4 diameter, 4/3 radius); a tenth of 1e5, 300
+    local sheet='{generate: {cloth: {size: [1, 1], cells: [2, 2]}}, material: m, shell: {thickness: 0.5 mm}}'
+    local rod='{generate: {strands: {count: [2, 1], spacing: 0.1, length: 1, cells: 2}}, material: m, rod: {radius: 1 mm}, translate: [0, 1, 0]}'
+    local beads='{generate: {particles: {size: [1, 0, 1], count: [2, 1, 2]}}, material: m, particle: {radius: 1 mm}, translate: [0, 2, 0]}'
+    local box='{generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: m, translate: [0, -1, 0]}'
+    for row in "490.5 1e5 a: $sheet" "1540.951 1e5 a: $sheet, b: $rod" "1308 1e5 a: $sheet, b: $beads" "10000 1e5 a: $sheet, b: $box" \
+               "30 300 a: $sheet, b: $rod"; do
+        read -r want young objects <<<"$row"
+        echo "{abut: 1, contact: {formulation: area, dhat: 1 mm}, objects: {$objects},
+               materials: {m: {model: neo-hookean, density: 1000, young: $young, poisson: 0.3}}}" >scene.yaml
+        "$BIN/mesh-prep" --explain scene.yaml -o scene.abut 2>explain.txt
+        awk -v want=$want '$1 == "contact" && $2 == "pressure" { n++; ok = $3 > 0.9999 * want && $3 < 1.0001 * want }
+                           END { exit !(n == 1 && ok) }' explain.txt
+    done
+}
+
 # pressed TURN: two blocks of unlike meshes, the upper one turned and pressed by 1 kPa without inertia, 0.95 dhat apart.
 pressed() {
     cat <<Y
