@@ -3,13 +3,228 @@
 #include "formats/html/page_data.h"
 #include "formats/result/frame_views.h"
 #include "tools/cli/cli.h"
-#include "tools/watch/server.h"
+#include "tools/watch/board.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 static const double SILENCE = 1.5;      /* s without a request: a page asks more often while something is missing */
+
+/* -- server: on the loopback address, in a thread of its own; answers requests for what is on the board ------------- */
+
+enum { MOST = 32 /* connections at once */ };
+static const double PATIENCE = 10;  /* s: for a whole request, and for each part of an answer to be taken */
+
+typedef struct connection {
+    int fd;                 /* -1: free */
+    double since;           /* s: when it came, or took something last */
+    size_t got, sent, size;
+    char *answer;           /* NULL until the request is whole */
+    char request[ABUT_HTTP_REQUEST_MAX];
+} connection;
+
+typedef struct server {
+    abut_board *board;
+    int port, listen, stop[2];
+    pthread_t thread;
+    int runs;
+    pthread_mutex_t lock;   /* of last */
+    double last;            /* s: of the last request that is served, or of a part of its answer */
+    connection c[MOST];
+} server;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A refusal does not count. */
+static void touch(server *s, const connection *c)
+{
+    static const char good[] = "HTTP/1.1 200 ";
+    if (c->size < sizeof good || memcmp(c->answer, good, sizeof good - 1)) return;
+    pthread_mutex_lock(&s->lock);
+    s->last = now();
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Seconds since the last request that is served came, or took a part of its answer; infinite before the first. */
+static double server_idle(server *s)
+{
+    pthread_mutex_lock(&s->lock);
+    const double last = s->last;
+    pthread_mutex_unlock(&s->lock);
+    return now() - last;
+}
+
+static void hang_up(connection *c)
+{
+    close(c->fd);
+    free(c->answer);
+    *c = (connection){ .fd = -1 };
+}
+
+static void set_nonblocking(int fd)
+{
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+static void take_call(server *s)
+{
+    const int fd = accept(s->listen, NULL, NULL);
+    if (fd < 0) return;
+    set_nonblocking(fd);
+    for (int i = 0; i < MOST; i++)
+        if (s->c[i].fd < 0) {
+            s->c[i].fd = fd;
+            s->c[i].since = now();
+            return;
+        }
+    close(fd);
+}
+
+static void give_answer(server *s, connection *c, int status, const abut_http_request *r)
+{
+    c->answer = status == 200 ? abut_board_answer(s->board, r->target, r->head_only, &c->size)
+                              : abut_board_refuse(status, &c->size);
+    c->since = now();
+    if (c->answer) touch(s, c);
+    else hang_up(c);
+}
+
+static void listen_to(server *s, connection *c)
+{
+    abut_http_request r;
+    const ssize_t n = recv(c->fd, c->request + c->got, sizeof c->request - c->got, 0);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (n <= 0) {
+        hang_up(c);
+        return;
+    }
+    c->got += (size_t)n;
+    const int status = abut_http_read(c->request, c->got, s->port, &r);
+    if (status) give_answer(s, c, status, &r);
+}
+
+static void speak(server *s, connection *c)
+{
+    const ssize_t n = send(c->fd, c->answer + c->sent, c->size - c->sent, MSG_NOSIGNAL);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (n > 0) {
+        c->sent += (size_t)n;
+        c->since = now();
+        touch(s, c);
+    }
+    if (n < 0 || c->sent == c->size) {
+        shutdown(c->fd, SHUT_WR);
+        hang_up(c);
+    }
+}
+
+/* Answers an incomplete request with an error; drops an answer that the client does not read. */
+static void lose_patience(server *s, connection *c)
+{
+    const abut_http_request none = { 0 };
+    if (c->answer) hang_up(c);
+    else give_answer(s, c, 408, &none);
+}
+
+static void *serve(void *of)
+{
+    server *s = of;
+    struct pollfd p[MOST + 2];
+    for (;;) {
+        p[0] = (struct pollfd){ .fd = s->stop[0], .events = POLLIN };
+        p[1] = (struct pollfd){ .fd = s->listen, .events = POLLIN };
+        for (int i = 0; i < MOST; i++)      /* negative descriptors are passed over */
+            p[i + 2] = (struct pollfd){ .fd = s->c[i].fd, .events = s->c[i].answer ? POLLOUT : POLLIN };
+        if (poll(p, MOST + 2, 500) < 0 && errno != EINTR) return NULL;
+        if (p[0].revents) return NULL;
+        for (int i = 0; i < MOST; i++) {
+            connection *c = &s->c[i];
+            if (c->fd < 0 || c->fd != p[i + 2].fd) continue;
+            if (p[i + 2].revents & (POLLOUT | POLLIN)) (c->answer ? speak : listen_to)(s, c);
+            else if (p[i + 2].revents) hang_up(c);
+            else if (now() - c->since > PATIENCE) lose_patience(s, c);
+        }
+        if (p[1].revents & POLLIN) take_call(s);
+    }
+}
+
+static abut_status listen_at(server *s, int port, abut_err *err)
+{
+    struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof a;
+    const int yes = 1;
+    s->listen = socket(AF_INET, SOCK_STREAM, 0);
+    if (s->listen >= 0) setsockopt(s->listen, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (s->listen < 0 || bind(s->listen, (struct sockaddr *)&a, sizeof a) || listen(s->listen, MOST) ||
+        getsockname(s->listen, (struct sockaddr *)&a, &size))
+        return abut_fail(err, ABUT_E_IO, "127.0.0.1:%d: %s", port, strerror(errno));
+    set_nonblocking(s->listen);
+    s->port = ntohs(a.sin_port);
+    return ABUT_OK;
+}
+
+/* Ends the thread at once; requests in progress are dropped. */
+static void server_stop(server **ps)
+{
+    server *s = *ps;
+    if (!s) return;
+    if (s->runs) {
+        close(s->stop[1]);      /* which the thread sees */
+        s->stop[1] = -1;
+        pthread_join(s->thread, NULL);
+    }
+    for (int i = 0; i < MOST; i++)
+        if (s->c[i].fd >= 0) hang_up(&s->c[i]);
+    for (int k = 0; k < 2; k++)
+        if (s->stop[k] >= 0) close(s->stop[k]);
+    if (s->listen >= 0) close(s->listen);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+    *ps = NULL;
+}
+
+/* Listens at 127.0.0.1.  port: 0 for any that is free; *at: which it is.  Borrows the board.
+ * Fails  ABUT_E_IO the port is taken, or not to be had */
+static abut_status server_start(abut_board *b, int port, int *at, server **out, abut_err *err)
+{
+    server *s = calloc(1, sizeof *s);
+    if (!s) return abut_fail(err, ABUT_E_NOMEM, "no memory for a server");
+    s->board = b;
+    s->listen = s->stop[0] = s->stop[1] = -1;
+    s->last = -INFINITY;
+    for (int i = 0; i < MOST; i++) s->c[i].fd = -1;
+    pthread_mutex_init(&s->lock, NULL);
+    abut_status rc = listen_at(s, port, err);
+    if (!rc && pipe(s->stop)) rc = abut_fail(err, ABUT_E_IO, "no pipe for the server: %s", strerror(errno));
+    if (!rc) {
+        const int failed = pthread_create(&s->thread, NULL, serve, s);
+        s->runs = !failed;
+        if (failed) rc = abut_fail(err, ABUT_E_IO, "no thread for the server: %s", strerror(failed));
+    }
+    *at = s->port;
+    *out = s;
+    if (rc) server_stop(out);
+    return rc;
+}
+
+/* -- stream --------------------------------------------------------------------------------------------------------- */
 
 typedef struct watch {
     abut_cli *cli;
@@ -20,7 +235,7 @@ typedef struct watch {
     abut_writer *writer;        /* NULL: no output */
     abut_text_file page;
     abut_board *board;
-    abut_server *server;
+    server *server;
     abut_page_data data;
     abut_shots shots;
     FILE *lines;                /* of the report, once it is there */
@@ -46,7 +261,7 @@ static abut_status open_page(watch *w, abut_err *err)
 /* Page and server, before a byte of the stream has come. */
 static abut_status open_server(watch *w, abut_err *err)
 {
-    int at;
+    int at = 0;
     if (w->port < 0 || w->port > 65535)
         return abut_fail(err, ABUT_E_ARG, "--port %d: expected 1 to 65535, 0 for a free one", w->port);
     if (w->keep && !w->cli->out_path && abut_cli_output_is_device(w->cli)) abut_cli_drop_output(w->cli);
@@ -55,7 +270,7 @@ static abut_status open_server(watch *w, abut_err *err)
                          "the output at a terminal or > /dev/null");
     abut_status rc = open_page(w, err);
     if (!rc) rc = abut_board_open(&w->page, &w->board, err);
-    if (!rc) rc = abut_server_start(w->board, w->port, &at, &w->server, err);
+    if (!rc) rc = server_start(w->board, w->port, &at, &w->server, err);
     if (!rc) abut_cli_say(w->cli, "http://127.0.0.1:%d/", at);
     return rc;
 }
@@ -128,12 +343,12 @@ static void end(watch *w, const abut_err *err)
              abut_s(w->shots.seen), err->msg);
     abut_board_end(w->board, message);
     const struct timespec moment = { .tv_nsec = 50000000 };
-    while (w->keep || abut_server_idle(w->server) < SILENCE) nanosleep(&moment, NULL);
+    while (w->keep || server_idle(w->server) < SILENCE) nanosleep(&moment, NULL);
 }
 
 static void clear(watch *w)
 {
-    abut_server_stop(&w->server);
+    server_stop(&w->server);
     abut_board_free(&w->board);
     abut_shots_clear(&w->shots);
     abut_page_data_clear(&w->data);

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/par.h"
 #include "contact/candidates.h"
-#include "geom/ccd/slab_lanes.h"
+#include "geom/ccd/ccd.h"
 #include "geom/jacobian.h"
 #include "model/tets.h"
 

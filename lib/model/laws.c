@@ -2,17 +2,22 @@
 
 #include "model/laws_table.h"
 #include "model/model.h"
+#include "model/schemes.h"
 
 #include <stdio.h>
 
 #define LAW_NAME(id, name) name,
 #define MATERIAL_NAME(id, name, traits) name,
 #define MATERIAL_TRAITS(id, name, traits) traits,
+#define SCHEME_ROW(id, name, order, is, ...) { name, order, is, __VA_ARGS__ },
+#define SCHEME_NAME(id, name, ...) name,
 
 const char *const abut_barrier_names[] = { ABUT_BARRIER_LAWS(LAW_NAME) NULL };
 const char *const abut_friction_names[] = { ABUT_FRICTION_LAWS(LAW_NAME) NULL };
 const char *const abut_material_names[] = { ABUT_MATERIALS(MATERIAL_NAME) NULL };
 const unsigned char abut_material_traits[] = { ABUT_MATERIALS(MATERIAL_TRAITS) };
+const abut_scheme abut_schemes[ABUT_ALL_SCHEMES] = { ABUT_TIME_SCHEMES(SCHEME_ROW) };
+const char *const abut_scheme_names[] = { ABUT_TIME_SCHEMES(SCHEME_NAME) NULL };
 
 /* the numbers of laws are their rows */
 #define BARRIER_ROW(id, name) BARRIER_##id,
@@ -56,4 +61,13 @@ const char *abut_materials_with(unsigned trait, char *text, size_t n)
         used += snprintf(text + used, n - (size_t)used, "%s%s", abut_material_names[k], left > 1 ? ", " : left ? " or " : "");
     }
     return text;
+}
+
+int abut_scheme_with(unsigned property)
+{
+    int best = ABUT_FIRST_SCHEME;
+    for (int k = 0; k < ABUT_ALL_SCHEMES; k++)
+        if (abut_scheme_is(k, property) &&
+            (!abut_scheme_is(best, property) || abut_schemes[k].order > abut_schemes[best].order)) best = k;
+    return best;
 }

@@ -9,8 +9,8 @@
 #include "math/svd3.h"
 #include "math/vec3.h"
 #include "mesh/surface.h"
+#include "model/naming.h"
 #include "model/tets.h"
-#include "tear/fans.h"
 
 #include <assert.h>
 #include <math.h>
@@ -65,6 +65,284 @@ abut_status abut_tear_find(const abut_model *m, const double *x, double limit, u
     return rc;
 }
 
+/* ---- cells and fans ----
+ *
+ * The elements of a torn model as cells, and its nodes split where those that remain no longer hold together.  Cells have up to
+ * four corners: tets first, then triangles; those are shells, or the contact triangles of a model that has neither tets nor
+ * shells.  At a node the cells that stay form fans: tets joined by faces, others by edges. */
+
+typedef struct cells {
+    int32_t n, nt;          /* all; tets among them */
+    int32_t *node;          /* [4 n] -1 unused; as they were */
+    int32_t *now;           /* [4 n] the same with copies */
+    uint8_t *gone;          /* [n] */
+    uint8_t *touched;       /* [nv] by one that is gone */
+    uint8_t *kept;          /* [nv] is never split */
+    int32_t *first, *inc;   /* [nv + 1] cells at each node: inc[first[i] .. first[i + 1]) */
+} cells;
+
+typedef struct tearing {
+    const abut_model *m;
+    const uint8_t *gone;    /* as in abut_tear_find */
+    const uint8_t *no_rod;  /* [nrd] its rods */
+    uint8_t *no_bend;       /* [nbd] bends that go with them */
+    cells c;
+    int32_t ncopies, cap;
+    struct tear_copy {
+        int32_t from;       /* node it was */
+        double share;       /* of the mass */
+    } *copy;
+    double *draw;           /* [3 (nv + copies)] m, where a part of a node draws to, from the node */
+} tearing;
+
+/* Whether some corner of a contact triangle, v[3] vertices, is of a body. */
+static int is_simulated(const abut_model *m, const int32_t *v)
+{
+    for (int k = 0; k < 3; k++)
+        if (m->role[abut_model_contact_node(m, v[k])] != ABUT_NODE_OBSTACLE) return 1;
+    return 0;
+}
+
+static int joins(const int32_t *segment, int32_t a, int32_t b)
+{
+    return (segment[0] == a && segment[1] == b) || (segment[0] == b && segment[1] == a);
+}
+
+/* whether a spring between these two nodes is gone */
+static int torn_between(const tearing *w, int32_t a, int32_t b)
+{
+    const abut_model *m = w->m;
+    for (int32_t s = 0; s < m->nsp; s++) {
+        if (w->gone[m->nt + m->nsh + s] && joins(m->spring + 2 * (size_t)s, a, b)) return 1;
+    }
+    return 0;
+}
+
+static abut_status allocate(tearing *w, size_t most, abut_err *err)
+{
+    const abut_model *m = w->m;
+    cells *c = &w->c;
+    const size_t nv = (size_t)m->nv + 1;
+    c->node = malloc(4 * most * sizeof *c->node);
+    c->now = malloc(4 * most * sizeof *c->now);
+    c->gone = calloc(most, 1);
+    c->touched = calloc(nv, 1);
+    c->kept = calloc(nv, 1);
+    c->first = calloc(nv + 1, sizeof *c->first);
+    c->inc = malloc(4 * most * sizeof *c->inc);
+    w->no_bend = calloc((size_t)m->nbd + 1, 1);
+    w->draw = calloc(3 * nv, sizeof *w->draw);
+    if (c->node && c->now && c->gone && c->touched && c->kept && c->first && c->inc && w->no_bend && w->draw) return ABUT_OK;
+    return abut_fail(err, ABUT_E_NOMEM, "tearing: %zu elements, %d nodes", most, m->nv);
+}
+
+static void list_tets_and_shells(tearing *w)
+{
+    const abut_model *m = w->m;
+    cells *c = &w->c;
+    for (int32_t t = 0; t < m->nt; t++, c->n++) {
+        memcpy(c->node + 4 * (size_t)c->n, m->tet + 4 * (size_t)t, 4 * sizeof *c->node);
+        c->gone[c->n] = w->gone[t];
+    }
+    c->nt = c->n;
+    for (int32_t t = 0; t < m->nsh; t++, c->n++) {
+        memcpy(c->node + 4 * (size_t)c->n, m->shell + 3 * (size_t)t, 3 * sizeof *c->node);
+        c->node[4 * (size_t)c->n + 3] = -1;
+        c->gone[c->n] = w->gone[m->nt + t];
+    }
+}
+
+/* The contact triangles of bodies; those on a spring that is gone go.  at_end[nv]: work space of zeros, left so. */
+static void list_contact_triangles(tearing *w, uint8_t *at_end, int32_t *triangles)
+{
+    const abut_model *m = w->m;
+    cells *c = &w->c;
+    for (int32_t s = 0; s < m->nsp; s++)
+        if (w->gone[m->nt + m->nsh + s]) at_end[m->spring[2 * s]] = at_end[m->spring[2 * s + 1]] = 1;
+    for (int32_t t = 0; t < m->nct; t++) {
+        const int32_t *v = m->coll_tri + 3 * (size_t)t;
+        if (!is_simulated(m, v)) continue;
+        int32_t *to = c->node + 4 * (size_t)c->n;
+        for (int k = 0; k < 3; k++) to[k] = abut_model_contact_node(m, v[k]);
+        to[3] = -1;
+        for (int k = 0; k < 3; k++)
+            if (at_end[to[k]] && at_end[to[(k + 1) % 3]] && torn_between(w, to[k], to[(k + 1) % 3])) c->gone[c->n] = 1;
+        *triangles += c->gone[c->n++];
+    }
+    memset(at_end, 0, (size_t)m->nv);
+}
+
+/* The cells at each node, and which nodes one that is gone has touched. */
+static void index_cells(cells *c, int32_t nv)
+{
+    for (int32_t i = 0; i < 4 * c->n; i++) {
+        if (c->node[i] < 0) continue;
+        c->first[c->node[i] + 1]++;
+        if (c->gone[i / 4]) c->touched[c->node[i]] = 1;
+    }
+    for (int32_t i = 0; i < nv; i++) c->first[i + 1] += c->first[i];
+    for (int32_t i = 0; i < 4 * c->n; i++)
+        if (c->node[i] >= 0) c->inc[c->first[c->node[i]]++] = i / 4;
+    for (int32_t i = nv; i > 0; i--) c->first[i] = c->first[i - 1];
+    c->first[0] = 0;
+}
+
+/* Nodes of motions and attachments. */
+static void mark_kept(const abut_model *m, uint8_t *kept)
+{
+    for (int32_t i = 0; i < m->nmn; i++) kept[m->mo_node[i]] = 1;
+    for (int32_t i = 0; i < 5 * m->na; i++)
+        if (m->attach_node[i] >= 0) kept[m->attach_node[i]] = 1;
+}
+
+/* Bends over a segment that is gone. */
+static void mark_bends(tearing *w)
+{
+    const abut_model *m = w->m;
+    for (int32_t r = 0; r < m->nrd; r++) {
+        if (!w->no_rod[r]) continue;
+        const int32_t *s = m->rod + 2 * (size_t)r;
+        for (int32_t b = 0; b < m->nbd; b++) {
+            const int32_t *v = m->bend + 3 * (size_t)b;
+            w->no_bend[b] |= joins(s, v[0], v[1]) || joins(s, v[1], v[2]);
+        }
+    }
+}
+
+/* The cells of a model, every node whole.  gone: as abut_tear_find has it, stays; *triangles counts contact triangles that
+ * go with springs.
+ * Fails  ABUT_E_NOMEM; w is then to be cleared all the same */
+static abut_status tearing_init(tearing *w, const abut_model *m, const uint8_t *gone, int32_t *triangles, abut_err *err)
+{
+    assert(m);
+    *w = (tearing){ .m = m, .gone = gone, .no_rod = gone + m->nt + m->nsh + m->nsp };
+    const int by_contact = !m->nt && !m->nsh;
+    const abut_status rc = allocate(w, (size_t)m->nt + (size_t)(by_contact ? m->nct : m->nsh) + 1, err);
+    if (rc) return rc;
+    list_tets_and_shells(w);
+    if (by_contact) list_contact_triangles(w, w->c.kept, triangles);
+    memcpy(w->c.now, w->c.node, 4 * (size_t)w->c.n * sizeof *w->c.now);
+    index_cells(&w->c, m->nv);
+    mark_kept(m, w->c.kept);
+    mark_bends(w);
+    return ABUT_OK;
+}
+
+static void tearing_clear(tearing *w)
+{
+    ABUT_FREE(w->c.node, w->c.now, w->c.gone, w->c.touched, w->c.kept, w->c.first, w->c.inc, w->no_bend, w->copy, w->draw);
+    *w = (tearing){ 0 };
+}
+
+/* ---- fans ---- */
+
+static int joined(const cells *c, int32_t a, int32_t b)
+{
+    const int32_t *p = c->node + 4 * (size_t)a, *q = c->node + 4 * (size_t)b;
+    int common = 0;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) common += p[i] >= 0 && p[i] == q[j];
+    return common >= (a < c->nt && b < c->nt ? 3 : 2);
+}
+
+static double rest_volume(const tearing *w, int32_t cell)
+{
+    const int32_t *v = w->c.node + 4 * (size_t)cell;
+    const double *X = w->m->X;
+    const abut_vec3 a = abut_v3_get(X + 3 * (size_t)v[0]), e = abut_v3_sub(abut_v3_get(X + 3 * (size_t)v[1]), a),
+                    f = abut_v3_sub(abut_v3_get(X + 3 * (size_t)v[2]), a), n = abut_v3_cross(e, f);
+    if (v[3] < 0)
+        return 0.5 * abut_v3_norm(n) * (cell < w->c.nt + w->m->nsh && w->m->nsh ? w->m->shell_thick[cell - w->c.nt] : 1) / 3;
+    return fabs(abut_v3_dot(n, abut_v3_sub(abut_v3_get(X + 3 * (size_t)v[3]), a))) / 24;
+}
+
+/* From node `from` at x towards the middle of a cell. */
+static void add_draw(const tearing *w, const double *x, int32_t cell, int32_t from, double *sum)
+{
+    const int32_t *v = w->c.node + 4 * (size_t)cell;
+    const int n = v[3] < 0 ? 3 : 4;
+    for (int k = 0; k < n; k++)
+        for (int d = 0; d < 3; d++) sum[d] += (x[3 * (size_t)v[k] + (size_t)d] - x[3 * (size_t)from + (size_t)d]) / n;
+}
+
+static abut_status add_copy(tearing *w, int32_t from, double share, int32_t *node, abut_err *err)
+{
+    if (w->ncopies == w->cap) {
+        const int32_t cap = 2 * w->cap + 64;
+        struct tear_copy *copy = realloc(w->copy, (size_t)cap * sizeof *copy);
+        if (copy) w->copy = copy;
+        double *draw = realloc(w->draw, 3 * ((size_t)w->m->nv + (size_t)cap) * sizeof *draw);
+        if (draw) w->draw = draw;
+        if (!copy || !draw) return abut_fail(err, ABUT_E_NOMEM, "tearing: %d copies", cap);
+        w->cap = cap;
+    }
+    w->copy[w->ncopies] = (struct tear_copy){ from, share };
+    *node = w->m->nv + w->ncopies++;
+    memset(w->draw + 3 * (size_t)*node, 0, 3 * sizeof *w->draw);
+    return ABUT_OK;
+}
+
+/* The fans of one node: fan[k] of its k-th remaining cell list[k], numbered from 0 in the order of their first cells. */
+static int find_fans(const cells *c, const int32_t *list, int n, int *fan)
+{
+    int fans = 0;
+    for (int k = 0; k < n; k++) fan[k] = -1;
+    for (int k = 0; k < n; k++) {
+        if (fan[k] >= 0) continue;
+        fan[k] = fans++;
+        for (int grew = 1; grew;) {
+            grew = 0;
+            for (int i = 0; i < n; i++)
+                for (int j = 0; j < n && fan[i] == fan[k]; j++)
+                    if (fan[j] < 0 && joined(c, list[i], list[j])) fan[j] = fan[k], grew = 1;
+        }
+    }
+    return fans;
+}
+
+static abut_status split_node(tearing *w, const double *x, int32_t i, abut_err *err)
+{
+    enum { MOST = 512 };
+    cells *c = &w->c;
+    int32_t list[MOST];
+    int fan[MOST], n = 0;
+    for (int32_t k = c->first[i]; k < c->first[i + 1]; k++) {
+        if (c->gone[c->inc[k]]) continue;
+        if (n == MOST) return abut_fail(err, ABUT_E_FORMAT, "%s has more than %d elements",
+                                        abut_nodes_words(w->m, &i, 1, (char[ABUT_NODES_WORDS]){ 0 }), MOST);
+        list[n++] = c->inc[k];
+    }
+    const int fans = find_fans(c, list, n, fan);
+    if (fans < 2) return ABUT_OK;
+    double total = 0;
+    for (int k = 0; k < n; k++) total += rest_volume(w, list[k]);
+    for (int f = 0; f < fans; f++) {
+        double part = 0, sum[3] = { 0 };
+        int32_t node = i, members = 0;
+        for (int k = 0; k < n; k++)
+            if (fan[k] == f) part += rest_volume(w, list[k]), add_draw(w, x, list[k], i, sum), members++;
+        if (f) {
+            const abut_status rc = add_copy(w, i, part / total, &node, err);
+            if (rc) return rc;
+        }
+        for (int d = 0; d < 3; d++) w->draw[3 * (size_t)node + (size_t)d] = sum[d] / members;
+        for (int k = 0; k < n && f; k++)
+            for (int q = 0; q < 4 && fan[k] == f; q++)
+                if (c->now[4 * (size_t)list[k] + (size_t)q] == i) c->now[4 * (size_t)list[k] + (size_t)q] = node;
+    }
+    return ABUT_OK;
+}
+
+/* Splits the nodes of what is removed at x[3 nv]: the first fan keeps the node, each other one gets a copy with the share of the
+ * mass that its cells have of the rest volume (or area) there.  w->draw: from each part to the middle of its cells.
+ * Fails  ABUT_E_FORMAT a node has more than 512 cells (names it); ABUT_E_NOMEM */
+static abut_status tearing_split(tearing *w, const double *x, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (int32_t i = 0; i < w->m->nv && !rc; i++)
+        if (w->c.touched[i] && !w->c.kept[i]) rc = split_node(w, x, i, err);
+    return rc;
+}
 
 /* ---- arrays of the torn model and of its frame ---- */
 
@@ -89,7 +367,7 @@ static abut_status put_rows(abut_arrays *set, const abut_array *a, const int32_t
 
 /* Copies all arrays but those of contact, hinges, parts, friction and the step: rows of node/ go to copies too, and of a model
  * (not of a frame) those of elements stay with them. */
-static abut_status copy_arrays(const abut_tearing *w, const abut_arrays *from, int is_frame, abut_arrays *to, abut_err *err)
+static abut_status copy_arrays(const tearing *w, const abut_arrays *from, int is_frame, abut_arrays *to, abut_err *err)
 {
     const abut_model *m = w->m;
     const struct { const char *prefix; int32_t n; const uint8_t *gone; } family[] = {
@@ -133,7 +411,7 @@ static abut_status copy_arrays(const abut_tearing *w, const abut_arrays *from, i
 }
 
 /* The node that a cell with both a and b has in place of a; a itself when no cell that stays has both. */
-static int32_t seen_from(const abut_tear_cells *c, int32_t a, int32_t b)
+static int32_t seen_from(const cells *c, int32_t a, int32_t b)
 {
     for (int32_t k = c->first[a]; k < c->first[a + 1]; k++) {
         const int32_t cell = c->inc[k], *v = c->node + 4 * (size_t)cell;
@@ -148,7 +426,7 @@ static int32_t seen_from(const abut_tear_cells *c, int32_t a, int32_t b)
 }
 
 /* the shell with these three corners, -1: none that stays */
-static int32_t shell_of(const abut_tear_cells *c, int32_t a, int32_t b, int32_t d)
+static int32_t shell_of(const cells *c, int32_t a, int32_t b, int32_t d)
 {
     for (int32_t k = c->first[a]; k < c->first[a + 1]; k++) {
         const int32_t cell = c->inc[k], *v = c->node + 4 * (size_t)cell;
@@ -160,7 +438,7 @@ static int32_t shell_of(const abut_tear_cells *c, int32_t a, int32_t b, int32_t 
     return -1;
 }
 
-static int32_t corner_now(const abut_tear_cells *c, int32_t cell, int32_t node)
+static int32_t corner_now(const cells *c, int32_t cell, int32_t node)
 {
     for (int q = 0; q < 4; q++)
         if (c->node[4 * (size_t)cell + (size_t)q] == node) return c->now[4 * (size_t)cell + (size_t)q];
@@ -168,10 +446,10 @@ static int32_t corner_now(const abut_tear_cells *c, int32_t cell, int32_t node)
 }
 
 /* Elements of `set` by their new corners; hinges of `old` as far as they hold. */
-static abut_status put_elements(const abut_tearing *w, const abut_arrays *old, abut_arrays *set, abut_err *err)
+static abut_status put_elements(const tearing *w, const abut_arrays *old, abut_arrays *set, abut_err *err)
 {
     const abut_model *m = w->m;
-    const abut_tear_cells *c = &w->c;
+    const cells *c = &w->c;
     abut_array *tet = abut_arrays_find(set, "tet/node"), *shell = abut_arrays_find(set, "shell/node"),
                *spring = abut_arrays_find(set, "spring/node");
     size_t n = 0;
@@ -208,7 +486,7 @@ static abut_status put_elements(const abut_tearing *w, const abut_arrays *old, a
 }
 
 /* Shares the impulses of hard contact in a frame, where there are any, in the parts of the mass. */
-static void share_impulse(const abut_tearing *w, abut_arrays *frame)
+static void share_impulse(const tearing *w, abut_arrays *frame)
 {
     const abut_array *a = abut_arrays_find(frame, "node/contact-impulse");
     double *impulse = a ? a->data : NULL;
@@ -221,7 +499,7 @@ static void share_impulse(const abut_tearing *w, abut_arrays *frame)
 }
 
 /* A copy has its part of the mass of the node that it was. */
-static void put_mass(const abut_tearing *w, abut_arrays *set)
+static void put_mass(const tearing *w, abut_arrays *set)
 {
     double *mass = abut_arrays_find(set, "node/mass")->data;
     for (int32_t k = 0; k < w->ncopies; k++) {
@@ -251,7 +529,7 @@ static int has_edge(const edges *e, int32_t a, int32_t b)
 
 /* Finds the contact edges that stay independently of triangles: remaining rods, and edges that are neither a side of a triangle
  * nor a rod, such as segments of obstacles. */
-static abut_status find_segments(const abut_tearing *w, surface *s, abut_err *err)
+static abut_status find_segments(const tearing *w, surface *s, abut_err *err)
 {
     const abut_model *m = w->m;
     int32_t *tri = malloc((3 * (size_t)m->nct + 1) * sizeof *tri), *rod = malloc((2 * (size_t)m->nrd + 1) * sizeof *rod);
@@ -275,10 +553,10 @@ static abut_status find_segments(const abut_tearing *w, surface *s, abut_err *er
     return rc;
 }
 
-static abut_status find_surface(const abut_tearing *w, surface *s, abut_err *err)
+static abut_status find_surface(const tearing *w, surface *s, abut_err *err)
 {
     const abut_model *m = w->m;
-    const abut_tear_cells *c = &w->c;
+    const cells *c = &w->c;
     int32_t *tet = malloc((4 * (size_t)c->nt + 1) * sizeof *tet), *outer = NULL, n = 0, nouter = 0;
     const int32_t nv = m->nv + w->ncopies;
     abut_status rc = tet ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "tearing: surface");
@@ -294,7 +572,7 @@ static abut_status find_surface(const abut_tearing *w, surface *s, abut_err *err
             if (!c->gone[t]) memcpy(s->tri + 3 * (size_t)s->ntri++, c->now + 4 * (size_t)t, 3 * sizeof *s->tri);
         for (int32_t t = 0; t < m->nct; t++) {
             const int32_t *v = m->coll_tri + 3 * (size_t)t;
-            if (abut_tear_simulated(m, v)) continue;
+            if (is_simulated(m, v)) continue;
             for (int k = 0; k < 3; k++) s->tri[3 * (size_t)s->ntri + (size_t)k] = abut_model_contact_node(m, v[k]);
             s->ntri++;
         }
@@ -316,7 +594,7 @@ static abut_status put_index(abut_arrays *set, const char *name, const int32_t *
 
 /* contact/node, contact/edge and contact/triangle: the boundary of the tets, shells or triangles of springs, rods, and what no
  * tear changes: obstacles and points.  None where contact is off. */
-static abut_status put_surface(const abut_tearing *w, abut_arrays *set, abut_err *err)
+static abut_status put_surface(const tearing *w, abut_arrays *set, abut_err *err)
 {
     const abut_model *m = w->m;
     const int32_t nv = m->nv + w->ncopies;
@@ -345,7 +623,7 @@ static abut_status put_surface(const abut_tearing *w, abut_arrays *set, abut_err
 /* ---- all of it ---- */
 
 /* Draws the fans apart by a fraction of their draws; 0 when something then touches or is inverted. */
-static abut_status part_fans(const abut_tearing *w, double share, const abut_arrays *model, abut_arrays *frame,
+static abut_status part_fans(const tearing *w, double share, const abut_arrays *model, abut_arrays *frame,
                              int *free_of_contact, abut_err *err)
 {
     abut_model m;
@@ -379,9 +657,9 @@ abut_status abut_tear_apply(const abut_arrays *model, const abut_arrays *frame, 
     if (m.map_first)
         return abut_fail(err, ABUT_E_FORMAT, "tearing: the contact surface is a map of nodes (array 'contact/map-first'), "
                          "expected nodes themselves ('contact/node')");
-    abut_tearing w;
-    rc = abut_tearing_init(&w, &m, gone, &torn->triangles, err);
-    if (!rc) rc = abut_tearing_split(&w, f.x, err);
+    tearing w;
+    rc = tearing_init(&w, &m, gone, &torn->triangles, err);
+    if (!rc) rc = tearing_split(&w, f.x, err);
     torn->copies = w.ncopies;
     abut_arrays_clear(new_model);
     abut_arrays_clear(new_frame);
@@ -400,6 +678,6 @@ abut_status abut_tear_apply(const abut_arrays *model, const abut_arrays *frame, 
         abut_arrays_clear(new_model);
         abut_arrays_clear(new_frame);
     }
-    abut_tearing_clear(&w);
+    tearing_clear(&w);
     return rc;
 }

@@ -6,7 +6,7 @@
 #include "geom/ccd/ccd.h"
 #include "geom/ccd/slab.h"
 #include "geom/ccd/slab_inline.h"
-#include "geom/ccd/slab_lanes.h"
+#include "math/lanes.h"
 
 static double power(abut_rng *r, double lo, double hi) { return pow(10, abut_rng_real(r, lo, hi)); }
 

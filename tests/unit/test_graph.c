@@ -2,7 +2,6 @@
 #include "base/rng.h"
 #include "box_tets.h"
 #include "sparse/own/cholesky.h"
-#include "graph/dual.h"
 #include "graph/graph.h"
 #include "model/tets.h"
 

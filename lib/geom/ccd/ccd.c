@@ -4,7 +4,6 @@
 #include "geom/ccd/ccd_inline.h"
 #include "geom/ccd/slab.h"
 #include "geom/ccd/slab_inline.h"
-#include "geom/ccd/slab_lanes.h"
 #include "geom/dist_lanes.h"
 
 #include <math.h>

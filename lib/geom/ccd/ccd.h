@@ -6,6 +6,8 @@
 #include "base/arena.h"
 #include "geom/dist.h"
 
+#include <stdint.h>
+
 typedef enum abut_ccd_answer {
     ABUT_CCD_CLEAR,  /* no contact in [0, t_max]                                                        */
     ABUT_CCD_HIT,    /* *toi is a time up to which the motion is safe; contact later is possible        */
@@ -29,6 +31,13 @@ double abut_separation(abut_stencil s, const double *x);
  *  min_sep >= 0, m;   0 < slack < 1;   t_max in (0, 1];   *toi = t_max when CLEAR, 0 when BAD */
 abut_ccd_answer abut_ccd_additive(abut_stencil s, const double *x0, const double *x1, double min_sep, double slack,
                                   double t_max, double *toi);
+
+/** For four pairs at once: bit l is set if abut_ccd_additive returns CLEAR for the stencil of vertices v[l] of y0 -> y1 by its
+ * first slab: in [0, t_max] the pair stays beyond min_sep[l] + slack * (start gap - min_sep[l]).  Other pairs may be clear, too.
+ *  tiny  m: slack * (start gap - min_sep) below it is left open; at least 1000 * 2^-53 of the largest coordinate
+ * Source: abut_slab_quick, abut_slab_advance at t = 0, in lanes. */
+int abut_slab_clear_lanes(abut_stencil s, const double *y0, const double *y1, const int32_t v[4][4],
+                          const double min_sep[4], double slack, double tiny, double t_max);
 
 /** Inclusion-based CCD (Wang et al. 2021): bisects (t, u, v), drops boxes whose image is proved to miss a cube of
  * half-width min_sep (plus the rounding error: 12 or 24 times 2^-53 of the largest coordinate of an axis; the published
