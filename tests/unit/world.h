@@ -4,6 +4,7 @@
 
 #include "fixture.h"
 #include "solve/step/barrier_stepper.h"
+#include "solve/step/record.h"
 
 typedef struct world {
     fixture *f;

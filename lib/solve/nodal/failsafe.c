@@ -13,6 +13,7 @@
 #include "solve/search/path.h"
 #include "solve/solvers.h"
 #include "solve/step/barrier_stepper.h"
+#include "solve/step/record.h"
 #include "solve/step/step_parts.h"
 #include "solve/stepper.h"
 

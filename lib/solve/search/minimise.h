@@ -1,6 +1,6 @@
 /* The minimiser of one objective: a direction and a feasible line search (Li 2020, algorithms 1 and 3).
  *
- * It decides by numbers alone: the loop (minimise.c), its stopping rules (rules.c) and its moves (rotate.c, second_order.c,
+ * It decides by numbers alone: the loop with its stopping rules (minimise.c) and its moves (rotate.c, second_order.c,
  * line.c) reach positions through a table of operations (search_ops.h), of which the processor has one and a device another.
  *
  * Stopping rules.
@@ -30,7 +30,7 @@
 #include "solve/solvers.h"
 
 struct abut_search_ops;     /* solve/search/search_ops.h */
-struct abut_stop_rule;      /* solve/search/rules.c */
+struct abut_stop_rule;      /* solve/search/search_parts.h */
 
 /* Fractions of the gap of a mesh pair, and of a half-space gap, that a step must leave. */
 #define ABUT_SLACK_CCD 0.2

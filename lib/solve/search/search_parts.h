@@ -1,4 +1,4 @@
-/* Shared by the files of the minimiser: minimise.c iterates, rules.c has the stopping rules, line.c searches along a direction,
+/* Shared by the files of the minimiser: minimise.c starts, iterates and stops, line.c searches along a direction,
  * rotate.c and second_order.c are the other moves, processor.c has the operations of the processor. */
 #ifndef ABUT_SOLVE_SEARCH_SEARCH_PARTS_H
 #define ABUT_SOLVE_SEARCH_SEARCH_PARTS_H
@@ -33,7 +33,7 @@ ABUT_MUST_USE abut_status abut_search_bound_direction(abut_search *s, abut_limit
  * else bounds a body that is not held. */
 double abut_search_longest(const abut_search *s, double speed);
 
-/* ---- rules.c ---- */
+/* ---- minimise.c: stopping rules ---- */
 
 /* A stopping rule; NULL operations do not apply. */
 typedef struct abut_stop_rule {

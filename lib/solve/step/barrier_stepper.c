@@ -9,6 +9,7 @@
 #include "model/motion.h"
 #include "model/naming.h"
 #include "solve/step/measures.h"
+#include "solve/step/record.h"
 #include "solve/search/search_ops.h"
 
 #include <assert.h>

@@ -13,7 +13,6 @@
 
 #include "energy/friction.h"
 #include "solve/search/minimise.h"
-#include "solve/step/record.h"
 #include "solve/stepper.h"
 
 /* Passes after which a step fails whose friction has to converge; passes by Newton's method before plain ones. */

@@ -11,6 +11,7 @@
 #include "solve/search/equilibrium.h"
 #include "solve/search/search_ops.h"
 #include "solve/search/search_parts.h"
+#include "solve/step/measures.h"
 
 #include <assert.h>
 #include <float.h>
