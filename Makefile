@@ -56,13 +56,21 @@ PETSC := 1
 endif
 PETSC_PC := $(if $(PETSC),PETSc mpi-c)
 ifdef PETSC
-ALL_CPP  += -DABUT_PETSC $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PETSC_PC) 2>/dev/null))
+ALL_CPP  += $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PETSC_PC) 2>/dev/null))
 LIBS     += $(shell pkg-config --libs $(PETSC_PC) 2>/dev/null)
 endif
 GL_LIBS  := $(if $(GL),$(shell pkg-config --libs egl gl))
 
 TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-check salvage adjoint export watch $(if $(GL),picture) $(if $(MPI),step-mpi)
-LIB   := $(patsubst %.c,$B/%.o,$(filter-out formats/picture/draw_gl.c tools/picture.c $(if $(GPU),lib/gpu/no_cuda.c) $(if $(PETSC),,$(wildcard lib/sparse/petsc/*.c)) $(if $(MPI),,$(wildcard lib/base/mpi/*.c) tools/step-mpi.c) $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c lib/*/*/*.c formats/*/*.c abut/*.c tools/*.c tools/*/*.c)))
+# the core, libabut.a, and parts beside it, libabut_NAME.a: a program is linked with the parts that it uses (PULL), and the core
+# refers to none but by weak names.  `make layers` proves that it includes nothing of them
+PARTS := gpu picture $(if $(PETSC),petsc)
+SOURCES_gpu     := $(filter-out $(if $(GPU),lib/gpu/no_cuda.c),$(wildcard lib/gpu/*.c lib/solve/device/*.c))
+SOURCES_picture := $(filter-out %/draw_gl.c,$(wildcard formats/picture/*.c))
+SOURCES_petsc   := $(wildcard lib/sparse/petsc/*.c) $(if $(MPI),$(wildcard lib/base/mpi/*.c))
+NOT_CORE := lib/gpu/% lib/solve/device/% lib/sparse/petsc/% lib/base/mpi/% formats/picture/% tools/picture.c tools/step-mpi.c
+LIB   := $(patsubst %.c,$B/%.o,$(filter-out $(NOT_CORE) $(TOOLS:%=tools/%.c),$(wildcard lib/*/*.c lib/*/*/*.c formats/*/*.c abut/*.c tools/*.c tools/*/*.c)))
+ARCHIVES := $(PARTS:%=$B/libabut_%.a) $B/libabut.a
 # the numeric phases of the sparse Cholesky once more, for floats (lib/sparse/own/real.h)
 LIB   += $(patsubst %,$B/lib/sparse/own/%_float.o,factor solve)
 UNIT  := $(patsubst tests/unit/%.c,$B/unit/%,$(wildcard tests/unit/test_*.c))
@@ -77,7 +85,6 @@ ALL_CU := -std=c++17 -O3 -lineinfo -fmad=false -ftz=false -prec-div=true -prec-s
           -Xcompiler -ffp-contract=off,-fPIC,-Wall $(CODE) $(NVCCFLAGS)
 CU     := $(patsubst lib/gpu/k_%.c,$B/cuda/k_%.o,$(wildcard lib/gpu/k_*.c)) $B/cuda/cuda.o
 ifdef GPU
-LIB    += $(CU)
 LIBS   += -L$(patsubst %/bin/nvcc,%/lib64,$(NVCC)) -lcudart_static -ldl -lrt -lpthread -lstdc++
 endif
 
@@ -121,8 +128,15 @@ $(BIN)/abut: tools/abut.in Makefile
 	@mv $@.new $@
 
 $B/libabut.a: $(LIB)
+$(foreach p,$(PARTS),$(eval $B/libabut_$p.a: $(SOURCES_$p:%.c=$B/%.o)))
+$B/libabut_gpu.a: $(if $(GPU),$(CU))
+$(ARCHIVES):
 	@rm -f $@
 	@ar cqs $@ $^
+
+# steps have every device and linear solver that is built
+$(if $(PETSC),$(BIN)/step $(BIN)/step-mpi $(UNIT) $B/gpu/trace $B/bench/bench_solvers: PULL += -Wl$(,)-u$(,)abut_linear_petsc_schwarz)
+$(BIN)/step $(BIN)/step-mpi $B/unit/test_device $B/gpu/trace: PULL += -Wl,-u,abut_device_parse
 
 # what is installed of it: all but what only the programs of the toolkit are made of.  The names of the shared library are those of
 # the public headers (ABUT_PUBLIC_BEGIN), which change with its soname
@@ -165,16 +179,32 @@ $B/cuda/%.o: lib/gpu/%.cu Makefile
 # all that nvcc compiles, without linking: where it is installed
 gpu-compile: $(CU)
 
-$(filter-out $(BIN)/mesh-prep $(BIN)/picture,$(TOOLS:%=$(BIN)/%)): $(BIN)/%: $B/tools/%.o $B/libabut.a
+$(filter-out $(BIN)/mesh-prep $(BIN)/picture,$(TOOLS:%=$(BIN)/%)): $(BIN)/%: $B/tools/%.o $(ARCHIVES)
 	@mkdir -p $(@D)
-	$(call run,LD $@) $(CC) $(ALL_LD) $< $B/libabut.a $(LIBS) -o $@
+	$(call run,LD $@) $(CC) $(ALL_LD) $(PULL) $^ $(LIBS) -o $@
+
+# the same programs with the core alone
+core: $(patsubst %,$B/core/%,$(filter-out picture step-mpi,$(TOOLS)))
+$B/core/%: $B/tools/%.o $B/libabut.a
+	@mkdir -p $(@D)
+	$(call run,LD $@) $(CC) $(ALL_LD) $^ $(LIBS) -o $@
+$B/core/mesh-prep: $B/tools/mesh-prep.o $B/lib/mesh/tetra.o $B/libabut.a
+	@mkdir -p $(@D)
+	$(call run,LD $@) $(CXX) $(ALL_LD) $^ -ltet $(LIBS) -o $@
+# and its unit programs
+PARTLY := $(shell grep -lE '"(gpu|solve/device|formats/picture|machine_open)|abut_device_parse' tests/unit/test_*.c)
+core-unit: $(patsubst tests/unit/%.c,$B/core/unit/%,$(filter-out $(PARTLY),$(wildcard tests/unit/test_*.c)))
+	@tests/run-unit $^
+$B/core/unit/%: $B/unit/%.o $B/libabut.a
+	@mkdir -p $(@D)
+	$(call run,LD $@) $(CC) $(ALL_LD) $^ $(LIBS) -o $@
 
 # tetgen is C++ and AGPL: mesh-prep alone links it
-$(BIN)/mesh-prep: $B/tools/mesh-prep.o $B/lib/mesh/tetra.o $B/libabut.a
+$(BIN)/mesh-prep: $B/tools/mesh-prep.o $B/lib/mesh/tetra.o $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call run,LD $@) $(CXX) $(ALL_LD) $^ -ltet $(LIBS) -o $@
 
-$(BIN)/picture: $B/tools/picture.o $B/formats/picture/draw_gl.o $B/libabut.a
+$(BIN)/picture: $B/tools/picture.o $B/formats/picture/draw_gl.o $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call run,LD $@) $(CC) $(ALL_LD) $^ $(LIBS) $(GL_LIBS) -o $@
 
@@ -183,21 +213,21 @@ $B/unit/%.o: tests/unit/%.c Makefile
 	@mkdir -p $(@D)
 	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C:-O2=-O1) -Itests/unit -c $< -o $@
 
-$B/unit/%: $B/unit/%.o $B/libabut.a
-	$(call run,LD $@) $(CC) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+$B/unit/%: $B/unit/%.o $(ARCHIVES)
+	$(call run,LD $@) $(CC) $< $(ALL_LD) $(PULL) $(ARCHIVES) $(LIBS) -o $@
 
-$B/unit/test_cholesky_symbolic: LIBS += -lcholmod
+$B/unit/test_cholesky_symbolic $B/core/unit/test_cholesky_symbolic: LIBS += -lcholmod
 $B/bench/bench_linalg: LIBS += -lopenblas
 
 # programs that the tool tests run
-$B/tests/%: tests/tools/%.c $B/libabut.a Makefile
+$B/tests/%: tests/tools/%.c $(ARCHIVES) Makefile
 	@mkdir -p $(@D)
-	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $(PULL) $(ARCHIVES) $(LIBS) -o $@
 
 # programs for a machine with a GPU
-$B/gpu/%: tests/gpu/%.c $B/libabut.a Makefile
+$B/gpu/%: tests/gpu/%.c $(ARCHIVES) Makefile
 	@mkdir -p $(@D)
-	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) -Itests/gpu $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) -Itests/gpu $< $(ALL_LD) $(PULL) $(ARCHIVES) $(LIBS) -o $@
 
 gpu-tests: all $B/gpu/trace $B/gpu/compare $(filter $B/unit/test_machine $B/unit/test_device $B/unit/test_gpu_%,$(UNIT))
 
@@ -208,13 +238,13 @@ $B/tests/%.so: tests/preload/%.c Makefile
 
 # fuzz targets: the engine is tests/fuzz/driver.c, or libFuzzer (tests/fuzz/run chooses)
 ENGINE ?= tests/fuzz/driver.c
-$B/fuzz/%: tests/fuzz/%.c tests/fuzz/seed.c tests/fuzz/fuzz.h $B/libabut.a Makefile
+$B/fuzz/%: tests/fuzz/%.c tests/fuzz/seed.c tests/fuzz/fuzz.h $(ARCHIVES) Makefile
 	@mkdir -p $(@D)
-	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $< tests/fuzz/seed.c $(ENGINE) $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $< tests/fuzz/seed.c $(ENGINE) $(ALL_LD) $(PULL) $(ARCHIVES) $(LIBS) -o $@
 
-$B/bench/%: tests/bench/%.c $B/libabut.a Makefile
+$B/bench/%: tests/bench/%.c $(ARCHIVES) Makefile
 	@mkdir -p $(@D)
-	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $B/libabut.a $(LIBS) -o $@
+	$(call run,CC $<) $(CC) $(ALL_CPP) $(ALL_C) $< $(ALL_LD) $(PULL) $(ARCHIVES) $(LIBS) -o $@
 
 unit: $(UNIT)
 	@tests/run-unit $(UNIT)
@@ -343,7 +373,7 @@ deb:
 clean:
 	rm -rf build bin include
 
-.PHONY: all what-tests-run aids unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check check-all check-experiments demo deps bench \
+.PHONY: all core core-unit what-tests-run aids unit gpu-compile gpu-tests layers fuzz attack check-long long-unit check check-all check-experiments demo deps bench \
         bench-solvers bench-geometry results-check format install uninstall deb clean
 .SECONDARY:
 -include $(shell find $B -name '*.d' 2>/dev/null)

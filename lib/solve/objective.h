@@ -185,7 +185,7 @@ ABUT_MUST_USE abut_status abut_point_contacts(abut_point *p, const abut_objectiv
  * If a pair touches, the sum is +inf, without a failure, and the point has no gradient.  Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_point_evaluate(abut_point *p, const abut_objective *o, unsigned what, const abut_candidates *cand,
                                               abut_arena *scratch, abut_err *err);
-/** Sets missing energies to e, computed elsewhere (solve/device/device.h); NULL: a pair touches. */
+/** Sets missing energies to e, computed elsewhere (solve/device); NULL: a pair touches. */
 void abut_point_put_energy(abut_point *p, const abut_energy *e);
 
 /** Returns the point for the terms. */

@@ -4,7 +4,6 @@
 #include "energy/barrier.h"
 #include "energy/elastic.h"
 #include "solve/baselines/baselines.h"
-#include "solve/device/device.h"
 #include "solve/solvers.h"
 #include "sparse/linear_solver.h"
 
@@ -71,9 +70,12 @@ static abut_status read_hessian(void *to, const char *word, char said[ABUT_OPTIO
 static abut_status read_device(void *to, const char *word, char said[ABUT_OPTION_SAID], abut_err *err)
 {
     abut_device_place *place = &((abut_solve_options *)to)->device.place;
+    *place = (abut_device_place){ .ops = NULL };
+    if (!strcmp(word, "cpu")) return *said = 0, ABUT_OK;
+    if (!abut_device_parse)
+        return abut_fail(err, ABUT_E_ARG, "--device %s: this program is linked without devices; know cpu", word);
     const abut_status rc = abut_device_parse(word, place, err);
-    if (place->kind == ABUT_DEVICE_CPU) *said = 0;
-    else if (place->kind == ABUT_DEVICE_GPU) snprintf(said, ABUT_OPTION_SAID, "gpu");
+    if (place->kind == ABUT_DEVICE_GPU) snprintf(said, ABUT_OPTION_SAID, "gpu");
     return rc;
 }
 

@@ -52,9 +52,13 @@ enum {
 /* Names of ABUT_CONSTRAINT_* and ABUT_ACTIVE_* (model/model.h), NULL at the end. */
 extern const char *const abut_constraint_names[ABUT_CONSTRAINTS + 1], *const abut_active_set_names[ABUT_ACTIVE_SETS + 1];
 
-/* Device of minimisations: abut_device_kind, which of several (solve/device/device.h); ops NULL: the processor. */
+/* Computing device of a step: the processor, a GPU, or its twin on the processor. */
+typedef enum abut_device_kind { ABUT_DEVICE_CPU, ABUT_DEVICE_TWIN, ABUT_DEVICE_GPU } abut_device_kind;
+
+/* Device of minimisations and its number among several; ops NULL: the processor. */
 typedef struct abut_device_place {
-    int kind, number;
+    abut_device_kind kind;
+    int number;
     const struct abut_search_ops *ops;
 } abut_device_place;
 typedef double abut_interval[2];    /* low, high */
@@ -72,7 +76,7 @@ typedef double abut_interval[2];    /* low, high */
     F(linear, int, threads, 1, "factor-threads", WHOLE(1, 0), ALL, 0, "N", \
       TEXT("threads of the factorisation (default: -j); the bytes are the same for any number"))
 
-/* Minimisations on a device (solve/device/device.h). */
+/* Minimisations on a device, in programs that are linked with devices (abut_device_parse). */
 #define ABUT_DEVICE_OPTIONS(F) \
     F(device, abut_device_place, place, { 0 }, "device", WORD(read_device), NEWTON, SHAPES | USUAL, "NAME", \
       TEXT("cpu (default); gpu or gpu:N: Newton iterations on a GPU, for tetrahedra, shells, rods and springs; twin: the " \
@@ -214,6 +218,12 @@ typedef struct abut_solve_options {
     const abut_arrays *names;   /* the arrays of the model, for names in messages and the partition; NULL: without */
 } abut_solve_options;
 extern const abut_solve_options abut_solve_defaults;
+
+/** Reads a device: "twin", "gpu" or "gpu:N".  lib/solve/device defines it, in the library libabut_gpu.a, which programs with
+ * devices are linked with; without it the pointer is NULL.
+ * Fails  ABUT_E_ARG another name */
+__attribute__((weak)) ABUT_MUST_USE abut_status abut_device_parse(const char *text, abut_device_place *place, abut_err *err);
+
 enum { ABUT_LBFGS_PAIRS = 5 /* of L-BFGS by default, where steps converge by it */ };
 
 /** Returns the bound of a rule on gradients: epsilon of the characteristic norm, or N/m; 0 for other rules. */

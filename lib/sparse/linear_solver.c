@@ -4,12 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifdef ABUT_PETSC
-#define MORE ""
-#else
-#define MORE "; this build has no PETSc, whose solvers are in one by make PETSC=1"
-#endif
-
 const abut_linear_solver_ops *const abut_linear_solvers[] = {
     &abut_linear_own,
     &abut_linear_cholmod,
@@ -19,12 +13,11 @@ const abut_linear_solver_ops *const abut_linear_solvers[] = {
     &abut_linear_cg,
     &abut_linear_ic,
     &abut_linear_ic_rigid,
-#ifdef ABUT_PETSC
+    /* of another library, at the end: without it these are NULL */
     &abut_linear_petsc_schwarz,
     &abut_linear_petsc_gamg,
     &abut_linear_petsc_cholmod,
     &abut_linear_petsc_mumps,
-#endif
     NULL,
 };
 
@@ -37,7 +30,9 @@ abut_status abut_linear_solver_find(const char *name, const abut_linear_solver_o
         const int wrote = snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", abut_linear_solvers[i]->name);
         n += wrote > 0 && (size_t)wrote < sizeof known - n ? (size_t)wrote : 0;
     }
-    return abut_fail(err, ABUT_E_ARG, "linear solver %s: know %s%s", name, known, strncmp(name, "petsc", 5) ? "" : MORE);
+    return abut_fail(err, ABUT_E_ARG, "linear solver %s: know %s%s", name, known,
+                     strncmp(name, "petsc", 5) || &abut_linear_petsc_schwarz ? "" :
+                     "; this build has no PETSc, whose solvers are in one by make PETSC=1");
 }
 
 abut_status abut_linear_solver_init(abut_linear_solver *s, const abut_linear_solver_ops *ops, int threads, abut_err *err)

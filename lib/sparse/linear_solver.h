@@ -102,9 +102,9 @@ extern const abut_linear_solver_ops abut_linear_mas, abut_linear_mas_rigid;
 extern const abut_linear_solver_ops abut_linear_cg_schwarz, abut_linear_cg;
 /** Conjugate gradients with incomplete Cholesky factors (sparse/incomplete/incomplete.h), without and with rigid motions. */
 extern const abut_linear_solver_ops abut_linear_ic, abut_linear_ic_rigid;
-/** Solvers of PETSc (sparse/petsc/petsc.c), in builds with PETSC=1. */
-extern const abut_linear_solver_ops abut_linear_petsc_schwarz, abut_linear_petsc_gamg;
-extern const abut_linear_solver_ops abut_linear_petsc_cholmod, abut_linear_petsc_mumps;
+/** Solvers of PETSc (sparse/petsc/petsc.c), in the library libabut_petsc.a of builds with PETSC=1; without it not there. */
+__attribute__((weak)) extern const abut_linear_solver_ops abut_linear_petsc_schwarz, abut_linear_petsc_gamg,
+    abut_linear_petsc_cholmod, abut_linear_petsc_mumps;
 
 /** Fails  ABUT_E_ARG: no solver of that name; the message lists all names */
 ABUT_MUST_USE abut_status abut_linear_solver_find(const char *name, const abut_linear_solver_ops **ops, abut_err *err);

@@ -1,7 +1,6 @@
 /* Which kernel is the first whose outcome two machines see differently: trace DEVICE STEPS STREAM prints a line for every kernel
  * and function that the device (twin, gpu, gpu:N) runs, with a sum of all of its buffers, oldest first.  diff does the rest. */
 #include "gpu/machine.h"
-#include "solve/device/device.h"
 #include "solve/step/barrier_stepper.h"
 #include "stream_last.h"
 

@@ -346,3 +346,14 @@ deps() {
     grep -A20 '^Build-Depends' "$deb/control" | sed -n '1,/^[A-Z].*: /p' >needs
     for p in $(sed -n '/^packages=/,/)$/p' "$ROOT/.ci/deps" | grep -oE '[a-z0-9.+-]+-dev'); do grep -qw -- "$p" needs || { echo "$p"; return 1; }; done
 }
+
+@test "make core: the core links without devices and pictures, computes the same bytes, and says what it is without" {
+    make_alone core >log 2>&1 || { cat log; return 1; }
+    local core=${AIDS%/tests}/core
+    "$BIN/mesh-prep" --new drop | "$core/mesh-prep" - | tee start.abut | "$core/step" -q -n 2 | "$core/export" --dump - | grep -v '^prov' >got
+    "$BIN/step" -q -n 2 start.abut | "$BIN/export" --dump - | grep -v '^prov' >expected
+    cmp got expected
+    exits 2 "$core/step" --device twin -n 1 start.abut
+    says "--device twin: this program is linked without devices; know cpu"
+    exits 0 "$core/step" -q --device cpu -n 1 start.abut
+}

@@ -1,7 +1,7 @@
 /* Steps on a device, the twin, against those of the processor, both solved so far that only rounding is left between them. */
 #include "check.h"
 #include "machine_open.h"
-#include "solve/device/device.h"
+#include "solve/options.h"
 #include "tied_scene.h"
 
 static const char drop[] = "abut: 1\n"

@@ -14,21 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-abut_status abut_device_parse(const char *text, abut_device_place *place, abut_err *err)
-{
-    char *end;
-    *place = (abut_device_place){ .ops = &abut_device_ops };
-    place->kind = !strcmp(text, "cpu") ? ABUT_DEVICE_CPU : !strcmp(text, "twin") ? ABUT_DEVICE_TWIN : ABUT_DEVICE_GPU;
-    if (place->kind == ABUT_DEVICE_CPU) place->ops = NULL;
-    if (place->kind != ABUT_DEVICE_GPU || !strcmp(text, "gpu")) return ABUT_OK;
-    if (!strncmp(text, "gpu:", 4) && text[4] >= '0' && text[4] <= '9') {
-        const long n = strtol(text + 4, &end, 10);
-        place->number = n < 1024 ? (int)n : 1024;
-        if (!*end) return ABUT_OK;
-    }
-    return abut_fail(err, ABUT_E_ARG, "--device %s: know cpu, twin, gpu and gpu:N", text);
-}
-
 /* ---- models that a device does not support ---- */
 
 static abut_status refuse(const char *what, const abut_arrays *names, int32_t object, abut_err *err)
@@ -505,7 +490,7 @@ static abut_status start_kappa(abut_search *s, abut_err *err)
 
 /* ---- operations ---- */
 
-const abut_search_ops abut_device_ops = {
+static const abut_search_ops on_device = {
     .place = { .open = open_device, .close = close_device, .enter = enter, .fetch = fetch, .leave = leave },
     .points = { .contacts = start_contacts, .count = abut_device_count, .kappa = start_kappa,
                 .evaluate = abut_device_evaluate, .try_at = abut_device_try_at, .exchange = abut_device_exchange,
@@ -518,3 +503,16 @@ const abut_search_ops abut_device_ops = {
     .start = { .warm = warm, .aim_at_trial = aim_at_trial, .staying = staying,
                .aim_at_targets = aim_at_targets, .move_held = move_held }
 };
+
+abut_status abut_device_parse(const char *text, abut_device_place *place, abut_err *err)
+{
+    char *end;
+    *place = (abut_device_place){ .kind = strcmp(text, "twin") ? ABUT_DEVICE_GPU : ABUT_DEVICE_TWIN, .ops = &on_device };
+    if (place->kind == ABUT_DEVICE_TWIN || !strcmp(text, "gpu")) return ABUT_OK;
+    if (!strncmp(text, "gpu:", 4) && text[4] >= '0' && text[4] <= '9') {
+        const long n = strtol(text + 4, &end, 10);
+        place->number = n < 1024 ? (int)n : 1024;
+        if (!*end) return ABUT_OK;
+    }
+    return abut_fail(err, ABUT_E_ARG, "--device %s: know cpu, twin, gpu and gpu:N", text);
+}

@@ -1,10 +1,16 @@
-/* Shared by the files of a minimisation on a device: device.c opens it, brings a step there and back, starts it, keeps its path,
- * and has the table of operations; terms.c computes. */
+/* Minimisations on a GPU, or on its twin (gpu/machine.h): a table of the operations of solve/search/search_ops.h.  The iterate,
+ * its contacts, the matrix and the direction live there; the search stays on the processor and sees numbers.
+ *
+ * From enter to leave the device has the positions of the points here and trial, the direction p and the gradient of the search;
+ * the search's own arrays do not follow, but here.x does while an augmented Lagrangian moves prescribed nodes.
+ *
+ * device.c opens a device, brings a step there and back, starts it, keeps its path, and has the table of operations; terms.c
+ * computes. */
 #ifndef ABUT_SOLVE_DEVICE_PARTS_H
 #define ABUT_SOLVE_DEVICE_PARTS_H
 
 #include "gpu/touch.h"
-#include "solve/device/device.h"
+#include "solve/search/search_ops.h"
 
 /* Scalars that are fetched together. */
 enum { ABUT_PULSE_INERTIA, ABUT_PULSE_ELASTIC, ABUT_PULSE_BARRIER, ABUT_PULSE_FRICTION, ABUT_PULSE_LAGRANGIAN, ABUT_PULSE_CODIM,

@@ -1,4 +1,4 @@
-/* Operations of a search on positions: on the processor, or on a device that has them (solve/device/device.h).
+/* Operations of a search on positions: on the processor, or on a device that has them (solve/device/parts.h).
  *
  * The search itself keeps the numbers of its points here, trial and kept (energies, sum, noise, `has`); a device may have their
  * positions.  Operations of one side alone are NULL on the other. */
