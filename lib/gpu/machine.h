@@ -8,9 +8,7 @@
 #define ABUT_GPU_MACHINE_H
 
 #include "base/err.h"
-#include "gpu/kernels_contact.h"
-#include "gpu/kernels_elements.h"
-#include "gpu/kernels_linear.h"
+#include "gpu/kernels.h"
 
 #include <stddef.h>
 #include <stdint.h>

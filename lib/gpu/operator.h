@@ -57,13 +57,13 @@ typedef struct abut_gpu_operator {
     abut_queue *q;
     abut_gpu_tets *tets;
     abut_bsr pattern;               /* host: lower triangle, no values */
-    uint32_t *chunk;                /* host: `first` of kernels_linear.h */
+    uint32_t *chunk;                /* host: `first` of kernels.h */
     size_t n, nv, chunks, blocks /* with padding */;
     int lasting;                    /* sets of elements beside the tets */
     size_t n_pieces, at_once;       /* tets whose matrices are in memory together */
     abut_gpu_piece *piece;          /* [n_pieces] of the tets, [lasting] */
     abut_buffer row_of, node;       /* [nv], [n] */
-    abut_buffer first, length, col; /* kernels_linear.h */
+    abut_buffer first, length, col; /* kernels.h */
     abut_buffer val, val_single;
     abut_buffer part_first, item, at, mirror, diagonal;
     abut_buffer H;                  /* of a piece */
