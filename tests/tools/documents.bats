@@ -51,7 +51,7 @@ documents() { "$PYTHON" "$ROOT/tests/tools/documents.py" "$1"; }
 @test "the first scene of the README runs as it is written, and the judge says what is written there" {
     sed -n '/^<!-- first scene/,/^```$/p' "$ROOT/README.md" | sed '/^<!--/d; /^```/d' > first.sh
     [ "$(wc -l < first.sh)" -gt 10 ]
-    bin=$BIN bash -euo pipefail first.sh > out 2> err
+    PATH=$BIN:$PATH bash -euo pipefail first.sh > out 2> err
     grep '^101 frames: steps 0 to 100' out
     grep -c . run.csv | grep -x 102
     [ -s run.html ]
@@ -60,7 +60,7 @@ documents() { "$PYTHON" "$ROOT/tests/tools/documents.py" "$1"; }
 }
 
 # blocks FILE: its framed blocks of shell commands run in their order in one folder, each ended by the first command that fails;
-# $bin and bin/ are the programs, python3 is $PYTHON.  What the judge says is in err.N.  Lines of a program that need not be there
+# abut and bin/ are the programs, python3 is $PYTHON.  What the judge says is in err.N.  Lines of a program that need not be there
 # (picture, ffmpeg, pandas) are left out where it is not.
 blocks() {
     awk '/^```sh$/ { n++; on = 1; next } /^```$/ { on = 0 } on { print > ("block." n) }' "$1"
@@ -70,10 +70,10 @@ blocks() {
     ln -s "$ROOT/pipelines" pipelines
     for ((n = 1; ; n++)); do
         [ -e block.$n ] || break
-        [ -x "$BIN/picture" ] || sed -i '\|bin/picture|d' block.$n
+        [ -x "$BIN/picture" ] || sed -i '\|abut picture|d' block.$n
         command -v ffmpeg >/dev/null || sed -i '/\.mp4/d' block.$n
         "$PYTHON" -c 'import pandas' 2>/dev/null || sed -i '/import pandas/d' block.$n
-        PATH=$PWD/path:$PATH bin=$BIN timeout 300 bash -euo pipefail block.$n > out.$n 2> err.$n || { cat block.$n err.$n; return 1; }
+        PATH=$PWD/path:$BIN:$PATH timeout 300 bash -euo pipefail block.$n > out.$n 2> err.$n || { cat block.$n err.$n; return 1; }
         grep -q ccd-check block.$n || continue
         grep -q 'ccd-check: .*: no collision' err.$n || { cat block.$n err.$n; return 1; }
     done
@@ -163,7 +163,7 @@ cooked() {
     ln -s "$DATA/ipc/input" input
     sed -n '/^```sh data$/,/^```$/p' "$ROOT/docs/COOKBOOK.md" | sed '/^```/d' > block
     grep -q ipc-script block
-    bash -euo pipefail block 2> err
+    PATH=$BIN:$PATH bash -euo pipefail block 2> err
     grep -q 'no collision' err
     mv cubes.glb shell.glb
     PYTHONPATH=$ROOT/formats/python PYTHONDONTWRITEBYTECODE=1 ABUT_BIN=$BIN "$PYTHON" "$ROOT/formats/python/recipes.py" scripts_of_the_public_ipc_code
@@ -193,8 +193,8 @@ cooked() {
     cat > known <<'K'
 README.md:     make demo       # installs
 README.md:     make check      # installs
-README.md:     make -s all && bin=$PWD/bin && cd "$(mktemp -d)"
-README.md:     mesh-prep scene.yaml | step -n 100 | ccd-check | export --vtu out/
+README.md:     make -s all && PATH=$PWD/bin:$PATH && cd "$(mktemp -d)"
+README.md:     abut mesh-prep scene.yaml | abut step -n 100 | abut ccd-check | abut export --vtu out/
 docs/COOKBOOK.md:     TABLE=out/published/table.md BUDGET=60 pipelines/experiments/published/published.sh "S2 ball on points"
 docs/COOKBOOK.md:     TABLE=out/thin/table.md BUDGET=60 pipelines/experiments/codimensional/thin.sh "C19"
 K
