@@ -17,7 +17,7 @@
 
 /* The terms that are differentiated. */
 static const char *const covered[] = { "inertia", "lagrangian", "elastic", "spring", "attachment", "codim", "codim bounds",
-                                       "friction", "damping", "barrier", "pressure", "drag", NULL };
+                                       "friction", "damping", "barrier", "barrier factors", "pressure", "drag", NULL };
 
 /* Words for users about terms that are not differentiated; a term that a program adds keeps its own name. */
 static const struct refused {
@@ -40,8 +40,6 @@ static abut_status refuse(const abut_model *m, const abut_terms *terms, abut_err
     if (order != 1) return abut_fail(err, ABUT_E_FORMAT, "tets of order %d are not differentiated, expected order 1", order);
     if (m->solver && m->solver[0] == ABUT_SOLVED_BY_NODAL)
         return abut_fail(err, ABUT_E_FORMAT, "hard contact (solver nodal) is not differentiated, expected the barrier");
-    if (m->formulation && m->formulation[0] == ABUT_CONTACT_AREA)
-        return abut_fail(err, ABUT_E_FORMAT, "contact.formulation 'area' is not differentiated, expected 'ipc'");
     const int scheme = abut_scheme_of(m);
     if (accelerates(m) && m->damp_stiffness && m->damp_stiffness[0] > 0)
         return abut_fail(err, ABUT_E_FORMAT, "damping.stiffness is %g s: it is not differentiated in %s",
@@ -374,6 +372,10 @@ static abut_status freeze(abut_adjoint *a, const abut_adjoint_pass *pass, const 
     abut_lag in_frame = { 0 };
     if (!abut_friction_acts(a->model)) return ABUT_OK;
     abut_status rc = abut_adjoint_freeze(a, pass->from, pass->from_kappa, err);
+    if (!rc && o->cm.area && start && !start->lag_node && !start->lag_vertex && a->frozen.n)
+        return abut_fail(err, ABUT_E_FORMAT, "contact.formulation is area: the friction of a first frame that touches has normal "
+                         "forces that balance, which are not differentiated; expected --from a later frame, or "
+                         "contact.friction.lags: converged");
     if (rc || a->opt.refined || !start || !(start->lag_node || start->lag_vertex)) return rc;
     rc = abut_lag_from_frame(&o->cm, start, &in_frame, err);
     if (!rc) rc = abut_frozen_agree(&a->frozen, &o->cm, &in_frame, err);

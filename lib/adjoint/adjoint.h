@@ -79,7 +79,8 @@ void abut_adjoint_free(abut_adjoint **a);
 /** Goes back through the step from frame `start` at the instant `at` to frame `end`.  bar of the state of `end`, to which the
  * caller has added the derivatives of L by that state, becomes bar of the state of `start`.
  * Fails  ABUT_E_FORMAT the frames are not those of one step: forces do not balance at its end, or friction is not frozen
- *        by its rules; ABUT_E_NUMERIC H p = -bar is not solved; ABUT_E_NOMEM */
+ *        by its rules, or is that of a first frame that touches, by area;
+ *        ABUT_E_NUMERIC H p = -bar is not solved; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_adjoint_step(abut_adjoint *a, const abut_arrays *start, abut_instant at, const abut_arrays *end,
                                             abut_state_bar *bar, abut_adjoint_report *rep, abut_err *err);
 /** Refines a run, forwards from frame to frame, so that forces balance better at the ends of its steps.  Newton's method starts

@@ -6,6 +6,7 @@
 
 #include "adjoint/adjoint.h"
 #include "base/par.h"
+#include "contact/area.h"
 #include "energy/barrier.h"
 #include "energy/elastic.h"
 #include "energy/friction.h"
@@ -78,6 +79,9 @@ typedef struct abut_frozen {
     double lambda, mu;      /* N */
     double per_D;           /* 1/m^2: dlambda/dD over lambda */
     double per_dhat;        /* 1/m: dlambda/d dhat over lambda */
+    int bends;              /* 1: lambda has a factor F (contact/area.h) of corners corner[], -1: none */
+    int32_t corner[ABUT_AREA_CORNERS];
+    double per_F[3 * ABUT_AREA_CORNERS];    /* 1/m: gradient of F over F */
     size_t classes[2];      /* in contact/mu, the entry and its mirror image */
 } abut_frozen;
 

@@ -58,6 +58,9 @@ const char *abut_parameter_bar_lacks(const abut_model *m, const char *name)
     if (cloth && young) return "the strain bounds of cloth are no factor of it";
     const int rest = !strcmp(name, "node/X") || !strcmp(name, "mesh/X");
     if (rest && (m->nsh || m->nrd)) return "shells and rods have rest shapes of their own, which it would have to move";
+    const int area = m->formulation && m->formulation[0] == ABUT_CONTACT_AREA;
+    if (rest && area) return "contacts are weighed by areas of the rest shape, which it would have to change";
+    if (area && !strcmp(name, "contact/dhat")) return "edges meet within a distance of their own where contact is by area";
     if (rest && m->map_first) return "the contact surface is made of weights, which it would have to move";
     if (rest && m->mat_fibre) return "fibres are not differentiated by the shape";
     if (rest && m->damp_stiffness && m->damp_stiffness[0] > 0) return "damping by stiffness is not differentiated by the shape";

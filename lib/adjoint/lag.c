@@ -16,7 +16,8 @@
  *     bar of xL_j += (bar of lambda) dlambda/dD 2 w_j s + w_j Q + sum_k (z_k + a_k.Q) (c_k)_j
  *
  * lambda is -kappa times 2 d b'(D) over the force scale, so dlambda/dD = lambda (b''/b' + 1/(2 d^2)), d^2 beyond the thickness
- * being D.  The normal and the weights at a half-space are constants.  Derived for this library; checked against differences. */
+ * being D.  Of contact by area lambda has a factor F of the positions, too: bar of xL_j += (S/F) dF/dx_j at its corners.
+ * The normal and the weights at a half-space are constants.  Derived for this library; checked against differences. */
 #include "adjoint/adjoint_parts.h"
 
 #include "base/words.h"
@@ -41,8 +42,10 @@ static void force_of(abut_frozen *f, abut_barrier_law law, double dhat, double s
     /* no law has its derivative by Dhat: a central difference, over the same */
     double more, less;
     const double step = ABUT_DHAT_STEP * law.dhat2;
-    (void)abut_barrier((abut_barrier_law){ law.dhat2 + step, law.number, law.xi, 0, 0 }, D, &more, NULL);
-    (void)abut_barrier((abut_barrier_law){ law.dhat2 - step, law.number, law.xi, 0, 0 }, D, &less, NULL);
+    abut_barrier_law wide = law, narrow = law;
+    wide.dhat2 += step, narrow.dhat2 -= step;
+    (void)abut_barrier(wide, D, &more, NULL);
+    (void)abut_barrier(narrow, D, &less, NULL);
     f->per_dhat = db < 0 ? (more - less) / (2 * step) / db * 2 * (law.xi + dhat) : 0;
 }
 
@@ -57,11 +60,14 @@ static void take_pair(const abut_collmesh *cm, const abut_pairs *pairs, const do
         for (int d = 0; d < 3; d++) s[d] += f->w[j] * f->x[3 * j + d];
     for (int d = 0; d < 3; d++) f->n[d] = s[d] / f->d;
     const double dhat = abut_pairs_dhat(cm, pairs, i);
-    force_of(f, abut_model_barrier(m, dhat, abut_pairs_xi(cm, pairs, i)), dhat, scale * pairs->mult[i]);
+    force_of(f, abut_barrier_law_of_contact(cm, pairs, i), dhat, scale * pairs->mult[i]);
     f->per_dhat *= dhat / m->dhat[0];
+    if (!cm->area) return;
+    const double F = abut_area_factor_of(cm, pairs, i, y, f->corner, f->per_F, NULL, &f->bends);
+    for (int k = 0; k < (f->bends ? 3 * ABUT_AREA_CORNERS : 0); k++) f->per_F[k] /= F;
 }
 
-static void take_plane(const abut_collmesh *cm, const abut_pairs *pairs, size_t i, double scale, abut_frozen *f)
+static void take_plane(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, size_t i, double scale, abut_frozen *f)
 {
     static const double alone[4] = { 1, 0, 0, 0 };
     const abut_model *m = cm->model;
@@ -74,6 +80,12 @@ static void take_plane(const abut_collmesh *cm, const abut_pairs *pairs, size_t 
     const double dhat = abut_pairs_plane_dhat(cm, pairs, i);
     force_of(f, abut_model_barrier(m, dhat, abut_pairs_plane_xi(cm, pairs, i)), dhat, scale * pairs->plane_mult[i]);
     f->per_dhat *= dhat / m->dhat[0];
+    const int32_t patch = cm->area ? pairs->plane_patch[i] : -1;
+    if (patch < 0) return;
+    const double F = abut_area_plane_factor(cm, f->vert[0], patch, f->n, y, f->per_F, NULL);
+    f->bends = 1;
+    for (int k = 0; k < ABUT_AREA_CORNERS; k++) f->corner[k] = k == 0 ? f->vert[0] : k < 3 ? cm->area->normal[patch][k - 1] : -1;
+    for (int k = 0; k < 9; k++) f->per_F[k] /= F;
 }
 
 /* an entry of contact/mu and its mirror image */
@@ -104,8 +116,8 @@ abut_status abut_frozen_take(abut_frozen_list *list, const abut_collmesh *cm, co
                                 : abut_collmesh_classes(cm, v[0], v[abut_stencil_second((abut_stencil)pairs->kind[k])]);
         abut_frozen f = { .plane = 0 };
         put_classes(cm->model, at, &f);
-        if (f.mu == 0) continue;
-        if (plane) take_plane(cm, pairs, k, kappa / (h * h), &f);
+        if (f.mu == 0 || !(plane || pairs->mult[k] > 0)) continue;
+        if (plane) take_plane(cm, pairs, y, k, kappa / (h * h), &f);
         else take_pair(cm, pairs, y, k, kappa / (h * h), &f);
         list->of[list->n++] = f;
     }
@@ -248,6 +260,9 @@ abut_status abut_frozen_back(const abut_frozen_list *list, const abut_collmesh *
             double *at = to + 3 * (size_t)abut_collmesh_slot(cm, f->vert[j]);
             at[0] += xb[j].x, at[1] += xb[j].y, at[2] += xb[j].z;
         }
+        for (int j = 0; j < 3 * ABUT_AREA_CORNERS && f->bends; j++)
+            if (f->corner[j / 3] >= 0)
+                to[3 * abut_collmesh_slot(cm, f->corner[j / 3]) + j % 3] += b.S * f->per_F[j];
     }
     if (to) abut_collmesh_sum_end(cm, to, bars->x);
     abut_arena_release(scratch, mark);

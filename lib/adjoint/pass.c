@@ -372,7 +372,7 @@ abut_status abut_adjoint_pass_back(abut_adjoint *a, const abut_adjoint_pass *pas
     for (size_t i = 0; i < n3; i++) a->work.p[i] += q[i];
     abut_arena_release(&a->s.solver.scratch, mark);
     if (!rc) rc = barrier_back(a, &at, rep, err);
-    if (!rc) dhat_back(a, &at);
+    if (!rc && !o->cm.area) dhat_back(a, &at);
     memset(a->work.next, 0, n3 * sizeof *a->work.next);
     if (!rc) rc = friction_back(a, pass->x, a->opt.lag_constant ? NULL : a->work.next, 1, rep, err);
     if (!converged) return rc;

@@ -43,6 +43,7 @@ static abut_status choose(abut_objective *o, int as_is, abut_err *err)
     const abut_status rc = as_is ? abut_barrier_hessian_find("full", NULL, &ops, err) : ABUT_OK;
     if (rc) return rc;
     abut_barrier_state_of(&o->terms)->curvature = (abut_barrier_curvature){ ops, 0 };
+    abut_barrier_state_of(&o->terms)->bends = 1;
     o->step.as_is = as_is;
     o->step.shift = as_is ? 0 : o->w.shift;
     return ABUT_OK;
@@ -51,6 +52,7 @@ static abut_status choose(abut_objective *o, int as_is, abut_err *err)
 void abut_adjoint_system_leave(const abut_adjoint_system *s)
 {
     abut_barrier_state_of(&s->o->terms)->curvature = s->of_run;
+    abut_barrier_state_of(&s->o->terms)->bends = 0;
     s->o->step.as_is = 0;
     s->o->step.shift = s->o->w.shift;
 }

@@ -111,12 +111,13 @@ static inline int abut_area_edges(const abut_pairs *p, size_t i, int32_t *e, int
 enum { ABUT_AREA_CORNERS = 8 };
 /** F of two edges whose nearest points are inside, at points x[3 * ABUT_AREA_CORNERS], in [0, 1].
  * wings  bit k: corner 4 + k is there;  eps_x: threshold of e(c), m^4, 0: e = 1;  length of the shorter edge at rest, m
- * g[3 * ABUT_AREA_CORNERS] (NULL to skip): its gradient, 1/m
+ * g[3 * ABUT_AREA_CORNERS], H[(3 * ABUT_AREA_CORNERS)^2] (NULL to skip): its gradient, 1/m, and Hessian, 1/m^2
  * bends (NULL to skip) out: 1 if F is not 1 around x. */
-double abut_area_factor(const double *x, int wings, double eps_x, double length, double *g, int *bends);
-/** F of contact i at y, with its corners v (-1: none): of an EE contact, of the patch of a sharp vertex, else 1. */
+double abut_area_factor(const double *x, int wings, double eps_x, double length, double *g, double *H, int *bends);
+/** F of contact i at y, with its corners v (-1: none): of an EE contact, of the patch of a sharp vertex, else 1.
+ * H: nothing is written if bends is 0. */
 double abut_area_factor_of(const abut_collmesh *cm, const abut_pairs *p, size_t i, const double *y,
-                           int32_t v[ABUT_AREA_CORNERS], double *g, int *bends);
+                           int32_t v[ABUT_AREA_CORNERS], double *g, double *H, int *bends);
 /** Its weight over F, 1/m as mult; net: the integer of a vertex's contact. */
 double abut_area_weight(const abut_collmesh *cm, const abut_pairs *p, size_t i, double net);
 
@@ -124,9 +125,10 @@ double abut_area_weight(const abut_collmesh *cm, const abut_pairs *p, size_t i, 
  * lists the edges whose factor varies. */
 void abut_area_weigh(const abut_collmesh *cm, const double *y, abut_pairs *p);
 /** Weight of vertex v, or of its patch, -1: none, at a half-space of normal n, 1/m: over its factor, and that factor at y with
- * the gradient g[9] in v and the corners of the patch (NULL to skip). */
+ * the gradient g[9] and Hessian H[81] in v and the corners of the patch (NULL to skip). */
 double abut_area_plane_weight(const abut_collmesh *cm, int32_t v, int32_t patch);
-double abut_area_plane_factor(const abut_collmesh *cm, int32_t v, int32_t patch, const double n[3], const double *y, double *g);
+double abut_area_plane_factor(const abut_collmesh *cm, int32_t v, int32_t patch, const double n[3], const double *y, double *g,
+                              double *H);
 
 /* ---- area_find.c: contacts among the candidates ---- */
 

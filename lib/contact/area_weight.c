@@ -55,25 +55,40 @@ static void cross(const double *a, const double *b, double *c)
     c[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* A product of factors with its gradient in the corners. */
+enum { NUMBERS = 3 * ABUT_AREA_CORNERS, OF_WING = 15 };
+
+/* A product of factors with its gradient and Hessian in the corners. */
 typedef struct product {
-    double value, g[3 * ABUT_AREA_CORNERS];
+    double value, g[NUMBERS];
+    double *H;          /* [NUMBERS^2], or NULL */
     int varies;
 } product;
 
-/* Multiplies by a factor with the gradient g of `points` points, corners idx. */
-static void multiply(product *p, double factor, const double *g, int points, const int *idx)
+/* Multiplies by a factor with the gradient g of `points` points, corners idx, and the Hessian H, if p has one. */
+static void multiply(product *p, double factor, const double *g, const double *H, int points, const int *idx)
 {
+    for (int k = 0; k < (p->H ? NUMBERS * NUMBERS : 0); k++) p->H[k] *= factor;
+    for (int k = 0; k < (p->H ? 3 * points : 0); k++) {
+        const int row = 3 * idx[k / 3] + k % 3;
+        for (int l = 0; l < 3 * points; l++)
+            p->H[NUMBERS * row + 3 * idx[l / 3] + l % 3] += p->value * H[3 * points * k + l];
+        for (int l = 0; l < NUMBERS; l++) {
+            p->H[NUMBERS * row + l] += g[k] * p->g[l];
+            p->H[NUMBERS * l + row] += g[k] * p->g[l];
+        }
+    }
     for (int k = 0; k < 3 * ABUT_AREA_CORNERS; k++) p->g[k] *= factor;
     for (int k = 0; k < 3 * points; k++) p->g[3 * idx[k / 3] + k % 3] += p->value * g[k];
     p->value *= factor;
     p->varies |= factor < 1;
 }
 
-/* M of an end of one edge against the other edge: corners idx of the stencil PE; D, gD[12] of the nearest points; zone2 m^2. */
-static void multiply_end(product *p, const double *x, const int idx[3], double D, const double gD[12], double zone2)
+/* M of an end of one edge against the other edge: corners idx of the stencil PE; D, gD[12], HD[144] of the nearest points;
+ * zone2 m^2. */
+static void multiply_end(product *p, const double *x, const int idx[3], double D, const double gD[12], const double *HD,
+                         double zone2)
 {
-    double e[9], d2, g[9], f[12] = { 0 };
+    double e[9], d2, g[9], h[81], f[12] = { 0 }, H[144];
     for (int k = 0; k < 9; k++) e[k] = x[3 * idx[k / 3] + k % 3];
     const abut_feature near = abut_nearest(ABUT_PE, e, &d2);
     const double width = BEFORE_END * D + zone2, z = (d2 - D) / width;
@@ -82,19 +97,30 @@ static void multiply_end(product *p, const double *x, const int idx[3], double D
     const double by = 2 * (1 - fmax(z, 0)) / width;
     double ends[9];
     for (int k = 0; k < 3 * n; k++) ends[k] = e[3 * near.idx[k / 3] + k % 3];
-    (void)abut_dist2_all(near.kind, ends, NULL, g, NULL);
+    (void)abut_dist2_all(near.kind, ends, NULL, g, p->H ? h : NULL);
     for (int k = 0; k < 12; k++) f[k] = -by * (1 + BEFORE_END * z) * gD[k];
     for (int k = 0; k < 3 * n; k++) f[3 * idx[near.idx[k / 3]] + k % 3] += by * g[k];
-    multiply(p, z > 0 ? z * (2 - z) : 0, f, 4, (const int[4]){ 0, 1, 2, 3 });
+    /* (z width)'' = (d2 - D)'';  f = by width grad z of M' = by width */
+    for (int k = 0; k < (p->H ? 144 : 0); k++) {
+        const int i = k / 12, j = k % 12;
+        H[k] = -by * (1 + BEFORE_END * z) * HD[k] - BEFORE_END / width * (f[i] * gD[j] + gD[i] * f[j]);
+        if (by > 0) H[k] -= 2 / (by * width * by * width) * f[i] * f[j];
+    }
+    for (int k = 0; k < (p->H ? 9 * n * n : 0); k++) {
+        const int i = k / (3 * n), j = k % (3 * n);
+        H[12 * (3 * idx[near.idx[i / 3]] + i % 3) + 3 * idx[near.idx[j / 3]] + j % 3] += by * h[k];
+    }
+    multiply(p, z > 0 ? z * (2 - z) : 0, f, H, 4, (const int[4]){ 0, 1, 2, 3 });
 }
 
 /* A cubic spline that rises from 0 at -LEADS_TO to 1 at 0, C2 (Huang et al. 2025, GCP). */
-static double rise(double x, double *slope)
+static double rise(double x, double *slope, double *curvature)
 {
     const double z = 3 * x / LEADS_TO;
-    *slope = 0;
+    *slope = *curvature = 0;
     if (z <= -3) return 0;
     if (z >= 0) return 1;
+    *curvature = 9 / (LEADS_TO * LEADS_TO) * (z <= -2 ? 3 + z : z <= -1 ? -(2 * z + 3) : z);
     *slope = 3 / LEADS_TO * (z <= -2 ? (3 + z) * (3 + z) / 2 : z <= -1 ? -(z * z + 3 * z + 1.5) : z * z / 2);
     return z <= -2 ? (3 + z) * (3 + z) * (3 + z) / 6 : z <= -1 ? (3 - 9 * z - 9 * z * z - 2 * z * z * z) / 6 : 1 + z * z * z / 6;
 }
@@ -115,15 +141,120 @@ static void normal_slope(const normal *c, const double w[3], double g[12])
     for (int k = 0; k < 3; k++) g[k] = -gu[k], g[3 + k] = gu[k], g[6 + k] = -gv[k], g[9 + k] = gv[k];
 }
 
+/* ---- second derivatives ----
+ *
+ * Numbers made of at most four vectors, with their derivatives by these: exact, by the rules of sums, products and powers. */
+
+enum { OF_JET = 12 };
+typedef struct jet {
+    double v, g[OF_JET], h[OF_JET][OF_JET];
+} jet;
+
+/* The three numbers of vector k; k -1: of a constant. */
+static void jet_vector(const double x[3], int k, jet out[3])
+{
+    for (int d = 0; d < 3; d++) {
+        out[d] = (jet){ .v = x[d] };
+        if (k >= 0) out[d].g[3 * k + d] = 1;
+    }
+}
+
+/* c += by a b */
+static void jet_add_product(double by, const jet *a, const jet *b, jet *c)
+{
+    c->v += by * a->v * b->v;
+    for (int i = 0; i < OF_JET; i++) {
+        c->g[i] += by * (a->v * b->g[i] + b->v * a->g[i]);
+        for (int j = 0; j < OF_JET; j++)
+            c->h[i][j] += by * (a->v * b->h[i][j] + b->v * a->h[i][j] + a->g[i] * b->g[j] + b->g[i] * a->g[j]);
+    }
+}
+
+static void jet_times(jet *a, const jet *b)
+{
+    const jet was = *a;
+    *a = (jet){ 0 };
+    jet_add_product(1, &was, b, a);
+}
+
+static jet jet_dot(const jet a[3], const jet b[3])
+{
+    jet c = { 0 };
+    for (int d = 0; d < 3; d++) jet_add_product(1, a + d, b + d, &c);
+    return c;
+}
+
+static void jet_cross(const jet a[3], const jet b[3], jet c[3])
+{
+    for (int d = 0; d < 3; d++) {
+        c[d] = (jet){ 0 };
+        jet_add_product(1, a + (d + 1) % 3, b + (d + 2) % 3, c + d);
+        jet_add_product(-1, a + (d + 2) % 3, b + (d + 1) % 3, c + d);
+    }
+}
+
+/* a becomes f(a), from the value and the derivatives of f there. */
+static void jet_chain(jet *a, double f, double slope, double curvature)
+{
+    for (int i = 0; i < OF_JET; i++)
+        for (int j = 0; j < OF_JET; j++) a->h[i][j] = slope * a->h[i][j] + curvature * a->g[i] * a->g[j];
+    for (int i = 0; i < OF_JET; i++) a->g[i] *= slope;
+    a->v = f;
+}
+
+static void jet_power(jet *a, double p)
+{
+    const double f = pow(a->v, p);
+    jet_chain(a, f, p * f / a->v, p * (p - 1) * f / (a->v * a->v));
+}
+
+/* H[(3 points)^2] of points, of which vector k is the sum of of[k][i] times point i. */
+static void jet_to_points(const jet *a, int vectors, int points, const signed char of[4][ABUT_AREA_CORNERS], double *H)
+{
+    for (int k = 0; k < 9 * points * points; k++) {
+        const int i = k / (3 * points), j = k % (3 * points);
+        H[k] = 0;
+        for (int m = 0; m < vectors; m++)
+            for (int n = 0; n < vectors; n++)
+                H[k] += of[m][i / 3] * of[n][j / 3] * a->h[3 * m + i % 3][3 * n + j % 3];
+    }
+}
+
+/* H[OF_WING^2] of gamma(q), q = s (u x v).w |e| / (|u x v| |e x w|), e: u or v. */
+static void wing_hessian(const normal *c, const double w[3], int e, double s, double slope, double curvature, double *H)
+{
+    static const signed char of[2][4][ABUT_AREA_CORNERS] = {
+        { { -1, 1 }, { 0, 0, -1, 1 }, { -1, 0, 0, 0, 1 } }, { { -1, 1 }, { 0, 0, -1, 1 }, { 0, 0, -1, 0, 1 } } };
+    jet u[3], v[3], to[3], n[3], across[3], q, f;
+    jet_vector(c->u, 0, u);
+    jet_vector(c->v, 1, v);
+    jet_vector(w, 2, to);
+    jet_cross(u, v, n);
+    jet_cross(e ? v : u, to, across);
+    q = jet_dot(n, n);
+    f = jet_dot(across, across);
+    jet_times(&q, &f);
+    jet_power(&q, -0.5);
+    f = jet_dot(e ? v : u, e ? v : u);
+    jet_power(&f, 0.5);
+    jet_times(&q, &f);
+    f = jet_dot(n, to);
+    jet_times(&q, &f);
+    jet_chain(&q, 0, s * slope, curvature);
+    jet_to_points(&q, 3, 5, of[e != 0], H);
+}
+
+/* ---- the factor of two edges, gathered ---- */
+
 /* gamma of wing `corner` of the edge of corners e, e + 1; out: 1 the normal leads away from that edge, -1 to it. */
 static void multiply_wing(product *p, const double *x, const normal *c, int e, int corner, double out)
 {
     const double *u = e ? c->v : c->u;
-    double w[3], t[3], g[15], slope;
+    double w[3], t[3], g[OF_WING], H[OF_WING * OF_WING], slope, curvature;
     diff(x + 3 * corner, x + 3 * e, w);
     const double tau = dot(w, u) / dot(u, u);
     for (int k = 0; k < 3; k++) t[k] = w[k] - tau * u[k];
-    const double height = sqrt(dot(t, t)), q = out * dot(c->n, w) / height, value = rise(-q, &slope);
+    const double height = sqrt(dot(t, t)), q = out * dot(c->n, w) / height, value = rise(-q, &slope, &curvature);
     if (!(height > 0) || value >= 1) return;
     normal_slope(c, w, g);
     for (int k = 0; k < 12; k++) g[k] *= out / height;
@@ -133,8 +264,9 @@ static void multiply_wing(product *p, const double *x, const normal *c, int e, i
         g[3 * e + 3 + k] += tau * dt;
         g[12 + k] = dn - dt;
     }
-    for (int k = 0; k < 15; k++) g[k] *= -slope;
-    multiply(p, value, g, 5, (const int[5]){ 0, 1, 2, 3, corner });
+    for (int k = 0; k < OF_WING; k++) g[k] *= -slope;
+    if (p->H) wing_hessian(c, w, e, -out * c->sign, slope, curvature, H);
+    multiply(p, value, g, H, 5, (const int[5]){ 0, 1, 2, 3, corner });
 }
 
 /* ---- the factor of a patch ---- */
@@ -159,24 +291,53 @@ static double patch_factor(const double n[3], const double *p, const double *a, 
     return z * z * (3 - 2 * z);
 }
 
-double abut_area_factor(const double *x, int wings, double eps_x, double length, double *g, int *bends)
+/* H[(3 points)^2] of S(q), q = (m.N)^2 / (|m|^2 |N|^2), N the cross product of vectors 2 and 3.  m leads to the contact: vector
+ * 0 of PP and, a constant, of half-spaces; vector 1 across vector 0, PE; the cross product of both, PT. */
+static void patch_hessian(abut_stencil kind, int is_plane, double x[4][3], int points,
+                          const signed char of[4][ABUT_AREA_CORNERS], double *H)
 {
-    product p = { .value = 1 };
+    jet r[4][3], m[3], across[3], N[3], q, f;
+    for (int k = 0; k < 4; k++) jet_vector(x[k], is_plane && !k ? -1 : k, r[k]);
+    memcpy(m, r[0], sizeof m);
+    if (kind == ABUT_PT || kind == ABUT_PE) jet_cross(r[0], r[1], m);
+    if (kind == ABUT_PE) {
+        memcpy(across, m, sizeof m);
+        jet_cross(r[1], across, m);
+    }
+    jet_cross(r[2], r[3], N);
+    q = jet_dot(m, m);
+    f = jet_dot(N, N);
+    jet_times(&q, &f);
+    jet_power(&q, -1);
+    f = jet_dot(m, N);
+    jet_times(&q, &f);
+    jet_times(&q, &f);
+    const double z = (q.v - PATCH_FROM) / (PATCH_TO - PATCH_FROM), by = 6 / (PATCH_TO - PATCH_FROM);
+    const int inside = z > 0 && z < 1;
+    jet_chain(&q, 0, inside ? by * z * (1 - z) : 0, inside ? by * (1 - 2 * z) / (PATCH_TO - PATCH_FROM) : 0);
+    jet_to_points(&q, 4, points, of, H);
+}
+
+double abut_area_factor(const double *x, int wings, double eps_x, double length, double *g, double *H, int *bends)
+{
+    product p = { .value = 1, .H = H };
     normal c;
-    double gD[12], gc[12], r[3], de, N[3];
-    const double D = abut_dist2_all(ABUT_EE, x, NULL, gD, NULL), zone2 = ZONE * length * (ZONE * length);
+    double gD[12], HD[144], gc[12], Hc[144], r[3], de, dde, N[3];
+    for (int k = 0; k < (H ? NUMBERS * NUMBERS : 0); k++) H[k] = 0;
+    const double D = abut_dist2_all(ABUT_EE, x, NULL, gD, H ? HD : NULL), zone2 = ZONE * length * (ZONE * length);
     diff(x + 3, x, c.u);
     diff(x + 9, x + 6, c.v);
     diff(x + 6, x, r);
     cross(c.u, c.v, N);
     c.size = sqrt(dot(N, N)), c.sign = dot(N, r) < 0 ? -1 : 1;
     for (int k = 0; k < 3; k++) c.n[k] = c.sign * N[k] / c.size;
-    const double e = eps_x > 0 ? abut_mollify(abut_cross2(x, gc, NULL), eps_x, &de, NULL) : 1;
+    const double e = eps_x > 0 ? abut_mollify(abut_cross2(x, gc, H ? Hc : NULL), eps_x, &de, &dde) : 1;
     if (e < 1) {
+        for (int k = 0; k < (H ? 144 : 0); k++) Hc[k] = de * Hc[k] + dde * gc[k / 12] * gc[k % 12];
         for (int k = 0; k < 12; k++) gc[k] *= de;
-        multiply(&p, e, gc, 4, (const int[4]){ 0, 1, 2, 3 });
+        multiply(&p, e, gc, Hc, 4, (const int[4]){ 0, 1, 2, 3 });
     }
-    for (int k = 0; k < 4; k++) multiply_end(&p, x, (const int[3]){ k, k < 2 ? 2 : 0, k < 2 ? 3 : 1 }, D, gD, zone2);
+    for (int k = 0; k < 4; k++) multiply_end(&p, x, (const int[3]){ k, k < 2 ? 2 : 0, k < 2 ? 3 : 1 }, D, gD, HD, zone2);
     for (int k = 0; k < 4; k++)
         if (wings >> k & 1) multiply_wing(&p, x, &c, k < 2 ? 0 : 2, 4 + k, k < 2 ? 1 : -1);
     if (g) memcpy(g, p.g, sizeof p.g);
@@ -258,7 +419,7 @@ double abut_area_inner(const abut_collmesh *cm, const abut_pairs *p, size_t i, d
 }
 
 static double edges_factor(const abut_collmesh *cm, const abut_pairs *p, size_t i, const double *y,
-                           int32_t v[ABUT_AREA_CORNERS], double *g, int *bends)
+                           int32_t v[ABUT_AREA_CORNERS], double *g, double *H, int *bends)
 {
     const abut_area *a = cm->area;
     const int32_t e = p->of[i][0], f = p->of[i][1], *mollifier = cm->model->mollifier;
@@ -274,12 +435,28 @@ static double edges_factor(const abut_collmesh *cm, const abut_pairs *p, size_t 
             memcpy(x + 3 * k, y + 3 * (size_t)v[k], 3 * sizeof *x);
             wings |= k >= 4 ? 1 << (k - 4) : 0;
         }
-    return abut_area_factor(x, wings, eps_x, sqrt(fmin(cm->rest2[e], cm->rest2[f])), g, bends);
+    return abut_area_factor(x, wings, eps_x, sqrt(fmin(cm->rest2[e], cm->rest2[f])), g, H, bends);
+}
+
+/* H[NUMBERS^2] of S of a sharp vertex: corners 0 to 3 are its contact, of points x, 4 to 6 the vertex and its patch. */
+static void stencil_hessian(abut_stencil kind, int points, const double x[12], const double *y,
+                            const int32_t v[ABUT_AREA_CORNERS], double *H)
+{
+    static const signed char of[3][4][ABUT_AREA_CORNERS] = {
+        { { 1, -1 }, { 0 }, { 0, 0, 0, 0, -1, 1 }, { 0, 0, 0, 0, -1, 0, 1 } },
+        { { 1, -1 }, { 0, -1, 1 }, { 0, 0, 0, 0, -1, 1 }, { 0, 0, 0, 0, -1, 0, 1 } },
+        { { 0, -1, 1 }, { 0, -1, 0, 1 }, { 0, 0, 0, 0, -1, 1 }, { 0, 0, 0, 0, -1, 0, 1 } } };
+    double r[4][3] = { { 0 } };
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < 7; i++)
+            for (int d = 0; d < (of[kind][k][i] ? 3 : 0); d++)
+                r[k][d] += of[kind][k][i] * (i < points ? x[3 * i + d] : y[3 * (size_t)v[i] + (size_t)d]);
+    patch_hessian(kind, 0, r, ABUT_AREA_CORNERS, of[kind], H);
 }
 
 /* The direction n at the owner, point `at` of the stencil, changes by the rows of the Hessian of the distance. */
 static double vertex_factor(const abut_collmesh *cm, const abut_pairs *p, size_t i, const double *y,
-                            int32_t v[ABUT_AREA_CORNERS], double *g, int *bends)
+                            int32_t v[ABUT_AREA_CORNERS], double *g, double *second, int *bends)
 {
     const abut_area *a = cm->area;
     const int32_t patch = p->of[i][1], owner = p->of[i][0], *corner = a->normal[patch];
@@ -297,16 +474,17 @@ static double vertex_factor(const abut_collmesh *cm, const abut_pairs *p, size_t
     for (int k = 0; k < (g ? 3 * ABUT_AREA_CORNERS : 0); k++) g[k] = k >= 12 && k < 21 ? gp[k - 12] : 0;
     for (int k = 0; k < (g ? 3 * points : 0); k++)
         for (int c = 0; c < 3; c++) g[k] += gn[c] * (H[3 * points * (3 * at + c) + k] / 2 - n[c] * gd[k]) / d;
+    if (second) stencil_hessian(kind, points, x, y, v, second);
     return G;
 }
 
 double abut_area_factor_of(const abut_collmesh *cm, const abut_pairs *p, size_t i, const double *y,
-                           int32_t v[ABUT_AREA_CORNERS], double *g, int *bends)
+                           int32_t v[ABUT_AREA_CORNERS], double *g, double *H, int *bends)
 {
     int varies = 0;
     const double F = p->of[i][1] < 0         ? 1
-                     : p->kind[i] == ABUT_EE ? edges_factor(cm, p, i, y, v, g, &varies)
-                                             : vertex_factor(cm, p, i, y, v, g, &varies);
+                     : p->kind[i] == ABUT_EE ? edges_factor(cm, p, i, y, v, g, H, &varies)
+                                             : vertex_factor(cm, p, i, y, v, g, H, &varies);
     if (bends) *bends = varies;
     return F;
 }
@@ -317,12 +495,18 @@ double abut_area_plane_weight(const abut_collmesh *cm, int32_t v, int32_t patch)
            over_law(abut_collmesh_plane_dhat(cm, v), abut_collmesh_plane_xi(cm, v));
 }
 
-double abut_area_plane_factor(const abut_collmesh *cm, int32_t v, int32_t patch, const double n[3], const double *y, double *g)
+double abut_area_plane_factor(const abut_collmesh *cm, int32_t v, int32_t patch, const double n[3], const double *y, double *g,
+                              double *H)
 {
-    double gn[3], own[9];
+    static const signed char of[4][ABUT_AREA_CORNERS] = { { 0 }, { 0 }, { -1, 1 }, { -1, 0, 1 } };
+    double gn[3], own[9], r[4][3] = { { n[0], n[1], n[2] } };
     if (patch < 0) return 1;
     const int32_t *corner = cm->area->normal[patch];
-    return patch_factor(n, y + 3 * (size_t)v, y + 3 * (size_t)corner[0], y + 3 * (size_t)corner[1], gn, g ? g : own);
+    const double *p = y + 3 * (size_t)v, *a = y + 3 * (size_t)corner[0], *b = y + 3 * (size_t)corner[1];
+    diff(a, p, r[2]);
+    diff(b, p, r[3]);
+    if (H) patch_hessian(ABUT_PP, 1, r, 3, of, H);
+    return patch_factor(n, p, a, b, gn, g ? g : own);
 }
 
 void abut_area_weigh(const abut_collmesh *cm, const double *y, abut_pairs *p)
@@ -331,7 +515,7 @@ void abut_area_weigh(const abut_collmesh *cm, const double *y, abut_pairs *p)
     for (size_t i = 0; i < p->n; i++) {
         int32_t v[ABUT_AREA_CORNERS];
         int bends;
-        const double F = abut_area_factor_of(cm, p, i, y, v, NULL, &bends);
+        const double F = abut_area_factor_of(cm, p, i, y, v, NULL, NULL, &bends);
         p->mult[i] = F > 0 ? F * abut_area_weight(cm, p, i, p->mult[i]) : 0;
         p->bent[i] = bends;
     }

@@ -418,7 +418,7 @@ static void owned_plane(const abut_collmesh *cm, int32_t v, int32_t h, double d,
 {
     const int32_t *first = cm->area->first + v, lo = first[0] < first[1] ? first[0] : -1, hi = first[0] < first[1] ? first[1] : 0;
     for (int32_t k = lo; k < hi; k++) {
-        const double G = abut_area_plane_factor(cm, v, k, cm->model->hs_normal + 3 * (size_t)h, y, NULL);
+        const double G = abut_area_plane_factor(cm, v, k, cm->model->hs_normal + 3 * (size_t)h, y, NULL, NULL);
         if (G > 0) add_plane(out, v, h, d, G * abut_area_plane_weight(cm, v, k), k);
     }
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* The law of contact i; of half-space contact i, with D there. */
-static inline abut_barrier_law pair_law(const abut_collmesh *cm, const abut_pairs *pairs, size_t i)
+abut_barrier_law abut_barrier_law_of_contact(const abut_collmesh *cm, const abut_pairs *pairs, size_t i)
 {
     const double xi = abut_pairs_xi(cm, pairs, i);
     abut_barrier_law law = abut_model_barrier(cm->model, abut_pairs_dhat(cm, pairs, i), xi);
@@ -23,7 +23,7 @@ static inline abut_barrier_law pair_law(const abut_collmesh *cm, const abut_pair
     return law;
 }
 
-static inline abut_barrier_law plane_law(const abut_collmesh *cm, const abut_pairs *pairs, size_t i, double *D)
+static abut_barrier_law plane_law(const abut_collmesh *cm, const abut_pairs *pairs, size_t i, double *D)
 {
     const double xi = abut_pairs_plane_xi(cm, pairs, i), d = pairs->plane_dist[i];
     *D = d > xi ? (d - xi) * (d + xi) : 0;
@@ -39,7 +39,7 @@ static double block_energy(const abut_collmesh *cm, const abut_pairs *pairs, con
         const size_t n = r.hi - i < ABUT_LANES ? r.hi - i : ABUT_LANES;
         for (size_t l = 0; l < ABUT_LANES; l++) {
             const size_t k = i + (l < n ? l : 0);
-            law[l] = pair_law(cm, pairs, k);
+            law[l] = abut_barrier_law_of_contact(cm, pairs, k);
             D[l] = abut_beyond2(pairs->dist2[k], law[l].xi);
         }
         abut_barrier_four(law, D, b);
@@ -99,7 +99,7 @@ static void group_take(const abut_collmesh *cm, const abut_pairs *pairs, const d
     for (g->n = 0; g->n < ABUT_LANES && i < hi; g->n++, i++) {
         if (g->n && ((pairs->eps_x[i] > 0) != g->mollified || (abut_stencil)pairs->kind[i] != g->kind)) return;
         g->kind = abut_pairs_get(pairs, i, y, g->x[g->n]);
-        g->law[g->n] = pair_law(cm, pairs, i);
+        g->law[g->n] = abut_barrier_law_of_contact(cm, pairs, i);
     }
 }
 
@@ -128,8 +128,8 @@ static void add_bent(const abut_collmesh *cm, const abut_pairs *pairs, const dou
     double g[3 * ABUT_AREA_CORNERS];
     for (size_t k = 0; k < pairs->n_bent; k++) {
         const size_t i = (size_t)pairs->bent[k];
-        const abut_barrier_law law = pair_law(cm, pairs, i);
-        const double F = abut_area_factor_of(cm, pairs, i, y, v, g, NULL);
+        const abut_barrier_law law = abut_barrier_law_of_contact(cm, pairs, i);
+        const double F = abut_area_factor_of(cm, pairs, i, y, v, g, NULL, NULL);
         const double b = abut_barrier(law, abut_beyond2(pairs->dist2[i], law.xi), NULL, NULL);
         add_corners(cm, ABUT_AREA_CORNERS, v, kappa * b * pairs->mult[i] / F, g, f);
     }
@@ -139,7 +139,7 @@ static void add_bent(const abut_collmesh *cm, const abut_pairs *pairs, const dou
         double D;
         const abut_barrier_law law = plane_law(cm, pairs, i, &D);
         const double *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
-        const double F = abut_area_plane_factor(cm, pairs->plane_vert[i], patch, normal, y, g);
+        const double F = abut_area_plane_factor(cm, pairs->plane_vert[i], patch, normal, y, g, NULL);
         const int32_t corner[3] = { pairs->plane_vert[i], cm->area->normal[patch][0], cm->area->normal[patch][1] };
         add_corners(cm, 3, corner, kappa * abut_barrier(law, D, NULL, NULL) * pairs->plane_mult[i] / F, g, f);
     }
@@ -290,7 +290,7 @@ double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, cons
         (void)abut_pairs_get(pairs, i, y, x);
         e = abut_mollify(abut_cross2(x, NULL, NULL), pairs->eps_x[i], NULL, NULL);
     }
-    const abut_barrier_law law = pair_law(cm, pairs, i);
+    const abut_barrier_law law = abut_barrier_law_of_contact(cm, pairs, i);
     (void)abut_barrier(law, abut_beyond2(pairs->dist2[i], law.xi), &db, NULL);
     return -kappa * e * db * 2 * sqrt(pairs->dist2[i]) * pairs->mult[i] / (h * h);
 }
@@ -299,7 +299,7 @@ double abut_barrier_force_slope(const abut_collmesh *cm, const abut_pairs *pairs
 {
     const int plane = i >= pairs->n;
     double D, db, ddb;
-    const abut_barrier_law law = plane ? plane_law(cm, pairs, i - pairs->n, &D) : pair_law(cm, pairs, i);
+    const abut_barrier_law law = plane ? plane_law(cm, pairs, i - pairs->n, &D) : abut_barrier_law_of_contact(cm, pairs, i);
     const double d2 = plane ? pairs->plane_dist[i - pairs->n] * pairs->plane_dist[i - pairs->n] : pairs->dist2[i];
     if (!plane) D = abut_beyond2(d2, law.xi);
     (void)abut_barrier(law, D, &db, &ddb);
@@ -426,3 +426,124 @@ const abut_term_ops abut_term_barrier = { .name = "barrier", .kind = ABUT_TERM_C
                                           .load = load, .store = store, .energy = energy, .gradient = gradient,
                                           .set = "contacts", .elements = elements, .hessian = hessian, .stiffen = stiffen,
                                           .free = destroy };
+
+/* ---- the factors of contact by area ----
+ *
+ * E = kappa w F b: the barrier has the part F b'' of the second derivative, with w F as its multiplicity; the rest is here.  Four
+ * corners are those of the contact, the others those of its factor (contact/area.h). */
+
+enum { BENT_NUMBERS = 3 * ABUT_AREA_CORNERS };
+
+typedef struct bent_state {
+    const abut_barrier_state *barrier;
+    int32_t *slot;          /* [ABUT_AREA_CORNERS cap] */
+    size_t cap;
+} bent_state;
+
+static abut_status bent_make(void **self, const abut_term_world *w, abut_err *err)
+{
+    if (!w->cm->area) return ABUT_OK;
+    bent_state *b = *self = calloc(1, sizeof *b);
+    if (!b) return abut_fail(err, ABUT_E_NOMEM, "barrier");
+    b->barrier = abut_barrier_state_of(w->before);
+    return ABUT_OK;
+}
+
+/* Returns the multiplicity over F of bent contact k, of a half-space if k >= n_bent; its corners v; g, H of F; b and the
+ * gradient gb of b in the corners; 0: there is no factor. */
+static double bent_contact(const abut_collmesh *cm, const abut_pairs *p, const double *y, size_t k, int32_t v[ABUT_AREA_CORNERS],
+                           double *g, double *H, double *b, double gb[BENT_NUMBERS])
+{
+    double x[12], D, db;
+    for (int c = 0; c < ABUT_AREA_CORNERS; c++) v[c] = -1;
+    memset(gb, 0, BENT_NUMBERS * sizeof *gb);
+    if (k < p->n_bent) {
+        const size_t i = (size_t)p->bent[k];
+        const abut_barrier_law law = abut_barrier_law_of_contact(cm, p, i);
+        const double F = abut_area_factor_of(cm, p, i, y, v, g, H, NULL);
+        const abut_stencil kind = (abut_stencil)p->kind[i];
+        for (int c = 0; c < 3 * abut_stencil_size(kind); c++) x[c] = y[3 * (size_t)v[c / 3] + (size_t)(c % 3)];
+        const double d2 = abut_dist2_all(kind, x, NULL, gb, NULL);
+        *b = abut_barrier(law, abut_beyond2(d2, law.xi), &db, NULL);
+        for (int c = 0; c < BENT_NUMBERS; c++) gb[c] *= db;
+        return p->mult[i] / F;
+    }
+    const size_t i = k - p->n_bent;
+    const int32_t patch = p->plane_patch[i];
+    if (patch < 0) return 0;
+    const double *normal = cm->model->hs_normal + 3 * (size_t)p->plane[i];
+    double H9[81];
+    const abut_barrier_law law = plane_law(cm, p, i, &D);
+    const double F = abut_area_plane_factor(cm, p->plane_vert[i], patch, normal, y, g, H9);
+    v[0] = p->plane_vert[i], v[1] = cm->area->normal[patch][0], v[2] = cm->area->normal[patch][1];
+    for (int r = 0; r < 9; r++) memcpy(H + BENT_NUMBERS * r, H9 + 9 * r, 9 * sizeof *H);
+    *b = abut_barrier(law, D, &db, NULL);
+    for (int d = 0; d < 3; d++) gb[d] = db * 2 * p->plane_dist[i] * normal[d];
+    return p->plane_mult[i] / F;
+}
+
+/* The barrier has them. */
+static abut_status bent_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    (void)self, (void)at, (void)scale, (void)scratch, (void)err;
+    return *e = 0, ABUT_OK;
+}
+
+static abut_status bent_gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
+{
+    (void)self, (void)at, (void)scale, (void)g, (void)scratch, (void)err;
+    return ABUT_OK;
+}
+
+static abut_status bent_elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
+{
+    bent_state *s = self;
+    const abut_collmesh *cm = s->barrier->cm;
+    const abut_pairs *p = at->pairs;
+    const size_t n = p && s->barrier->bends ? p->n_bent + p->n_plane : 0;
+    double g[BENT_NUMBERS], H[BENT_NUMBERS * BENT_NUMBERS], b, gb[BENT_NUMBERS];
+    if (n > s->cap) {
+        free(s->slot);
+        s->cap = n + n / 2;
+        s->slot = malloc(ABUT_AREA_CORNERS * s->cap * sizeof *s->slot);
+        if (!s->slot) return s->cap = 0, abut_fail(err, ABUT_E_NOMEM, "barrier: %zu contacts", n);
+    }
+    for (size_t k = 0; k < n; k++) {
+        int32_t v[ABUT_AREA_CORNERS];
+        (void)bent_contact(cm, p, at->y, k, v, g, H, &b, gb);
+        for (int c = 0; c < ABUT_AREA_CORNERS; c++) s->slot[ABUT_AREA_CORNERS * k + (size_t)c] = abut_collmesh_slot(cm, v[c]);
+    }
+    set->corners = ABUT_AREA_CORNERS, set->n = n, set->row = s->slot;
+    set->map = abut_collmesh_selects(cm) ? NULL : &cm->W;
+    return ABUT_OK;
+}
+
+static void bent_hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
+{
+    const bent_state *s = self;
+    const double kappa = scale * s->barrier->kappa;
+    memset(val, 0, (hi - lo) * abut_packed_size(ABUT_AREA_CORNERS) * sizeof *val);
+    for (size_t k = lo; k < (at->step->as_is ? hi : lo); k++) {     /* positive definite without it */
+        int32_t v[ABUT_AREA_CORNERS];
+        double g[BENT_NUMBERS], H[BENT_NUMBERS * BENT_NUMBERS], b, gb[BENT_NUMBERS];
+        const double w = kappa * bent_contact(s->barrier->cm, at->pairs, at->y, k, v, g, H, &b, gb);
+        double *to = val + abut_packed_size(ABUT_AREA_CORNERS) * (k - lo);
+        for (int c = 0; c < ABUT_AREA_CORNERS; c++)
+            for (int d = c; d < ABUT_AREA_CORNERS; d++, to += 9)
+                for (int e = 0; e < (v[c] < 0 || v[d] < 0 ? 0 : 9); e++) {
+                    const int i = 3 * c + e / 3, j = 3 * d + e % 3;
+                    to[e] = w * (gb[i] * g[j] + g[i] * gb[j] + b * H[BENT_NUMBERS * i + j]);
+                }
+    }
+}
+
+static void bent_destroy(void *self)
+{
+    free(((bent_state *)self)->slot);
+    free(self);
+}
+
+const abut_term_ops abut_term_barrier_factors = { .name = "barrier factors", .kind = ABUT_TERM_CONTACT,
+                                                  .weight = ABUT_TERM_WEIGHED, .make = bent_make, .energy = bent_energy,
+                                                  .gradient = bent_gradient, .set = "factors of contacts",
+                                                  .elements = bent_elements, .hessian = bent_hessian, .free = bent_destroy };

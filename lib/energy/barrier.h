@@ -80,6 +80,8 @@ void abut_barrier_hessian_by(const abut_collmesh *cm, const abut_pairs *pairs, c
  * A scheme that weighs forces with s h^2 instead of h^2 passes h sqrt(s). */
 double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h,
                           size_t i);
+/** The law of contact i. */
+abut_barrier_law abut_barrier_law_of_contact(const abut_collmesh *cm, const abut_pairs *pairs, size_t i);
 /** Derivative of that force by the distance, N/m, of a plain contact. */
 double abut_barrier_force_slope(const abut_collmesh *cm, const abut_pairs *pairs, double kappa, double h, size_t i);
 
@@ -96,6 +98,7 @@ typedef struct abut_barrier_state {
     abut_barrier_curvature curvature;
     int32_t *slot;              /* [4 cap] of the elements at the last point (contact/collision_mesh.h) */
     size_t cap;
+    int bends;                  /* 1: the second derivative has that of the factors of contact by area: 0 in solvers */
 } abut_barrier_state;
 
 /** Returns the barrier of the list, which every model has. */

@@ -36,7 +36,8 @@
     TERM(damping_4) \
     TERM(codim_damping) \
     TERM(drag) \
-    TERM(barrier)
+    TERM(barrier) \
+    TERM(barrier_factors)
 
 #define DECLARED(name) extern const abut_term_ops abut_term_##name;
 #define ROW(name) &abut_term_##name,

@@ -198,5 +198,11 @@ Y
     "$BIN/step" -q -j 1 -n 1 start.abut -o run.abut
     printf '%s\n' step,object,x,y,z,weight 1,block,0,,0,1 >target.csv
     exits 3 "$BIN/adjoint" --target target.csv run.abut
-    grep "contact.formulation 'area' is not differentiated" "$BATS_TEST_TMPDIR/stderr"
+    grep "friction of a first frame that touches .* expected --from a later frame" "$BATS_TEST_TMPDIR/stderr"
+    "$BIN/step" -q -j 1 -n 2 start.abut -o run.abut
+    printf '%s\n' step,object,x,y,z,weight 2,block,0,,0,1 >target.csv
+    "$BIN/adjoint" -q --error none --from 1 --target target.csv run.abut --csv out.csv --by 'contact/*' >/dev/null
+    grep -q contact/kappa-scale out.csv
+    exits 2 "$BIN/adjoint" -q --error none --from 1 --target target.csv run.abut --csv out.csv --by contact/dhat
+    grep "contact/dhat: it is not differentiated here: edges meet within a distance of their own" "$BATS_TEST_TMPDIR/stderr"
 }

@@ -319,6 +319,34 @@ static sheets crumpled(uint64_t seed)
     return s;
 }
 
+/* The Hessian of the factors of contacts, times a direction, against the difference of their gradients; how many. */
+static size_t factors_agree(const sheets *s, const abut_pairs *p, const double *y, const double *to)
+{
+    enum { N = 3 * ABUT_AREA_CORNERS };
+    const size_t n = 3 * (size_t)s->cm.nc;
+    double *z = malloc(n * sizeof *z), g[2][N], H[N * N];
+    for (size_t k = 0; k < p->n_bent; k++) {
+        int32_t v[ABUT_AREA_CORNERS];
+        double size = 0;
+        for (int side = 0; side < 2; side++) {
+            for (size_t i = 0; i < n; i++) z[i] = y[i] + (side ? 1e-7 : -1e-7) * to[i];
+            (void)abut_area_factor_of(&s->cm, p, (size_t)p->bent[k], z, v, g[side], NULL, NULL);
+        }
+        (void)abut_area_factor_of(&s->cm, p, (size_t)p->bent[k], y, v, z, H, NULL);
+        for (int i = 0; i < N * N; i++) size = fmax(size, fabs(H[i]));
+        for (int i = 0; i < N; i++) {
+            double along = 0;
+            for (int j = 0; j < N; j++) {
+                along += v[j / 3] < 0 ? 0 : H[N * i + j] * to[3 * v[j / 3] + j % 3];
+                CHECK_NEAR(H[N * i + j], H[N * j + i], 1e-12 * size);
+            }
+            CHECK_NEAR(along, (g[1][i] - g[0][i]) / 2e-7, 1e-5 * size);
+        }
+    }
+    free(z);
+    return p->n_bent;
+}
+
 TEST(forces_are_the_derivative_of_the_energy_and_balance)
 {
     size_t bent = 0, negative = 0, seen[4] = { 0 };
@@ -332,7 +360,7 @@ TEST(forces_are_the_derivative_of_the_energy_and_balance)
         abut_pairs p = { 0 };
         for (int32_t i = 0; i < n; i++) y[i] = s.X[i] + 0.004 * abut_rng_real(&r, -1, 1), to[i] = abut_rng_real(&r, -1, 1);
         CHECK(gradient(&s, y, g, &p));
-        bent += p.n_bent;
+        bent += factors_agree(&s, &p, y, to);
         for (size_t i = 0; i < p.n; i++) negative += p.mult[i] < 0, seen[p.kind[i]]++;
         for (int32_t i = 0; i < n; i++) {
             along += g[i] * to[i], size = fmax(size, fabs(g[i])), sum[i % 3] += g[i];
@@ -392,7 +420,7 @@ TEST(forces_at_sharp_edges_are_the_derivative_of_the_energy)
         memcpy(y, X, sizeof y);
         for (int i = 0; i < 48; i++) y[i] += 0.05 * abut_rng_real(&r, -1, 1), to[i] = abut_rng_real(&r, -1, 1);
         if (gradient(&s, y, g, &p) && p.n) {
-            bent += p.n_bent;
+            bent += factors_agree(&s, &p, y, to);
             for (size_t i = 0; i < p.n; i++) seen[p.kind[i]]++;
             size = 0;
             for (int i = 0; i < 48; i++) along += g[i] * to[i], size = fmax(size, fabs(g[i]));

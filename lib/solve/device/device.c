@@ -55,6 +55,7 @@ static abut_status check_model(const abut_objective *p, const abut_arrays *names
     if (abut_model_order(m) > 1) return refuse("the scene has tets of order 2 and more", names, -1, err);
     if (!abut_collmesh_selects(&p->cm))
         return refuse("the contact surface is a map of nodes (array 'contact/map-first')", names, -1, err);
+    if (p->cm.area) return refuse("contact is weighed by area (contact.formulation)", NULL, -1, err);
     if (m->rod_curvature) return refuse("has rods that are curved at rest", names, m->body[m->rod[0]], err);
     if (air && air->presses) return refuse("the scene has pressures", names, -1, err);
     if (abut_air_acts(air)) return refuse("the scene has wind or drag", names, -1, err);
@@ -110,11 +111,9 @@ static abut_status bring_passes(abut_device *d, const abut_collmesh *cm, abut_er
     return rc;
 }
 
-/* The device has contacts that are counted, with the mollifier of nearly parallel edges. */
+/* The device has the mollifier of nearly parallel edges. */
 static abut_status expect_contact(const abut_model *m, abut_err *err)
 {
-    if (m->formulation && m->formulation[0] == ABUT_CONTACT_AREA)
-        return refuse("contact is weighed by area (contact.formulation)", NULL, -1, err);
     if (!m->mollifier || m->mollifier[0]) return ABUT_OK;
     return abut_fail(err, ABUT_E_FORMAT, "--device: contact.barrier.mollifier is off, which a device does not know: expected on");
 }
