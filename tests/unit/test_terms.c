@@ -77,17 +77,18 @@ TEST(every_row_is_a_term_of_the_scene_under_a_name_of_its_own)
 {
     abut_rng rng = { 3 };
     setup q;
-    int rows = 0;
+    int rows = 0, made = 0;
     setup_open(&q, 0, &rng);
     for (; abut_term_table[rows]; rows++) {
         const abut_term_ops *ops = abut_term_table[rows];
-        CHECK(q.o->terms.term[rows].ops == ops && q.o->terms.term[rows].self);
-        CHECK(abut_terms_number(&q.o->terms, ops->name) == rows);   /* the first of that name */
+        if (!strcmp(ops->name, "barrier factors")) continue;        /* of contact by area: test_area */
+        CHECK(q.o->terms.term[made].ops == ops && q.o->terms.term[made].self);
+        CHECK(abut_terms_number(&q.o->terms, ops->name) == made++);     /* the first of that name */
         CHECK(ops->energy && ops->gradient && ops->make);
         CHECK(!ops->set == !ops->hessian && (!ops->elements || ops->set));
         CHECK(!ops->set_is || ops->elements);
     }
-    CHECK(q.o->terms.n == rows && rows <= ABUT_TERMS_MAX);
+    CHECK(q.o->terms.n == made && rows <= ABUT_TERMS_MAX);
     CHECK(abut_terms_number(&q.o->terms, "no such term") == -1 && !abut_terms_find(&q.o->terms, "no such term"));
     setup_close(&q);
 }
