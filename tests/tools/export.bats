@@ -379,6 +379,8 @@ P
     writes 'odd\x0aend'
     cp stdout said
     exits 1 grep -P '[\x00-\x09\x0b-\x1f\x7f]' said
+    exits 0 "$BIN/export" "$run" --summary      # a line for each program of the history
+    [ "$(sed '/^$/q' stdout | grep -cE '^(mesh-prep|step) ')" -eq 2 ]
 }
 
 @test "a model that changes on the way starts new grids; glTF refuses it" {

@@ -212,6 +212,21 @@ TEST(a_half_space_square_lies_in_its_plane_and_faces_out)
     CHECK_NEAR(facing, 16, 1e-12);     /* sides of 4 m */
 }
 
+TEST(a_minus_is_a_row_of_dots_and_a_blank_has_none)
+{
+    abut_err err = { 0 };
+    for (int k = 0; k < 2; k++) {
+        abut_image a = { 0 };
+        int lit[8] = { 0 }, rows = 0, dots = 0;
+        CHECK(!abut_image_make(&a, 6, 8, (uint8_t[3]){ 0, 0, 0 }, &err));
+        abut_image_text(&a, 0, 0, 1, k ? "-" : " ", (uint8_t[3]){ 9, 9, 9 });
+        for (int i = 0; i < 6 * 8; i++) lit[i / 6] += a.rgb[3 * i] == 9;
+        for (int y = 0; y < 8; y++) rows += lit[y] > 0, dots += lit[y];
+        CHECK(rows == k && (k ? dots >= 3 : dots == 0));
+        abut_image_clear(&a);
+    }
+}
+
 TEST(images_are_clipped_at_every_side)
 {
     abut_image a = { 0 }, b = { 0 };
