@@ -124,7 +124,7 @@ pass_on() {
         [ ! -s stderr ] || { cat stderr; false; }
     done
     rm -f code
-    { "$BIN/step" -n 200 "$first" 2>stderr || echo $? >code; } | head -c 1000 >/dev/null
+    { "$BIN/step" -n 200 "$first" 2>stderr || echo $? >code; } | { head -c 1000 >/dev/null; sleep 0.3; }    # meanwhile the pipe fills
     [ "$(cat code)" -eq 141 ]
     [ ! -s stderr ] || { cat stderr; false; }
     rm -f code

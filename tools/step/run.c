@@ -379,7 +379,7 @@ static abut_status simulate(abut_step_run *r, const abut_step_command *c, abut_c
         }
         abut_report_clear(&rep);
     }
-    tally_say(&r->tally, c, &r->model, cli);
+    if (rc != ABUT_E_IO) tally_say(&r->tally, c, &r->model, cli);   /* a reader that has gone asks for nothing */
     if (!c->dry && !c->one_pass) tally_sum(r, c, cli, rc);
     return rc;
 }
