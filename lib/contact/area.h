@@ -18,8 +18,8 @@
  * so that the finer of two surfaces is integrated, and 1/2 within one surface.  A half-space has weight A_p.  Where a_B = r a_A,
  * the vertices of B, one for r of A, put r s_BA A_p on as few as one of them: pressures on A deviate by s_BA sqrt(r - 1),
  * which is 0.22 at most; without the squares it would be 0.36.
- * Of an obstacle a is the area over the number of corners, vertices at which it is neither flat nor a straight edge: a flat table
- * is one polygon for all of its triangulations, and what slides on it feels none of its vertices.
+ * An obstacle has the a of its corners alone: area over the number of vertices where it is neither flat nor a straight edge.
+ * Every triangulation of a flat table is then one polygon, and a body that slides on it feels none of its vertices.
  *
  * Sharp vertices.  Where triangles at p meet at more than 50 degrees at rest, the area of each smooth patch of them counts by
  * itself, times S((n.N)^2): n leads to the contact, N is the normal of the patch now, S a smooth step from 0 at 77 degrees to

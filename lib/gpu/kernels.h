@@ -558,7 +558,7 @@ enum { ABUT_CG_RUNS = 0, ABUT_CG_DONE = 1, ABUT_CG_BROKEN = 2 /* p . A p is not 
  * cg_begin: x = p = ap = 0, r = scale from, z = inverse r (inverse NULL: not).
  * cg_step: p = z + b p, ap = q + b ap, x += a p, r -= a ap, z = inverse r; item 0 sees to the scalars (Chronopoulos and Gear
  * 1989, algorithm 2.2: the sums of an iteration come together).
- * Those that end in _single have the vectors with that name. */
+ * A kernel whose name ends in _single takes the vectors whose names do. */
 typedef struct abut_cg_args {
     abut_cg_scalars *s;
     uint32_t odd;           /* k % 2 */
