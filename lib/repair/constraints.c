@@ -206,8 +206,7 @@ void abut_wrong_side_find(abut_wrong_side *t, const abut_intersection *hit, size
     const abut_collmesh *cm = t->cm;
     memset(t->cut, 0, (size_t)cm->ne);
     memset(t->beyond, 0, (size_t)cm->nc);
-    for (size_t i = 0; i < n; i++)
-        if (hit[i].tri >= 0) t->cut[hit[i].edge] = 1;
+    for (size_t i = 0; i < n; i++) t->cut[hit[i].edge] = 1;
     components(cm, t->cut, t->region);
 
     /* the largest region of each surface is where the surface belongs */
@@ -339,7 +338,6 @@ static abut_status find_targets(const abut_wrong_side *t, const abut_intersectio
     const abut_collmesh *cm = t->cm;
     abut_status rc = ABUT_OK;
     for (size_t i = 0; i < n && !rc; i++) {
-        if (hit[i].tri < 0) continue;
         const int32_t *e = cm->edge + 2 * (size_t)hit[i].edge, *tri = cm->tri + 3 * (size_t)hit[i].tri;
         for (int p = 0; p < 2 && !rc; p++) {
             if (!t->beyond[e[p]]) continue;
@@ -457,7 +455,6 @@ abut_status abut_wrong_side_constraints(const abut_wrong_side *t, const abut_int
     abut_status rc = region_constraints(t, hit, n, y, gap, list, err);
     for (size_t lo = 0, hi; lo < n && !rc; lo = hi) {
         for (hi = lo + 1; hi < n && hit[hi].edge == hit[lo].edge;) hi++;
-        if (hit[lo].tri < 0) continue;
         const int32_t *e = t->cm->edge + 2 * (size_t)hit[lo].edge;
         if (!t->beyond[e[0]] && !t->beyond[e[1]]) rc = edge_constraints(t, hit, lo, hi, y, gap, last, list, err);
     }

@@ -69,7 +69,7 @@ typedef struct abut_wrong_side {
 ABUT_MUST_USE abut_status abut_wrong_side_init(abut_wrong_side *t, const abut_collmesh *cm, abut_err *err);
 void abut_wrong_side_clear(abut_wrong_side *t);
 
-/** Regions of the intersections hit[n] (of triangles; half-space entries are skipped) at y[3 nc]. */
+/** Regions of the intersections hit[n] of edges and triangles at y[3 nc]. */
 void abut_wrong_side_find(abut_wrong_side *t, const abut_intersection *hit, size_t n);
 
 /** Appends constraints that undo the intersections to list: motions along unit vectors until the parts are `gap` (m) and their

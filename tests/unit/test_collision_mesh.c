@@ -331,6 +331,66 @@ TEST(rows_of_one_node_and_weight_1_are_what_the_selection_of_it_is)
     CHECK(!memcmp(y[0], y[1], sizeof y[0]) && !memcmp(g[0], g[1], sizeof g[0]));
 }
 
+/* A triangle, a rod of two edges that hangs on its last corner, a rod of its own and two particles. */
+TEST(what_no_triangle_has_is_listed_and_what_no_edge_has)
+{
+    const double P[27] = { 0 };
+    const int32_t node[9] = { 0, 1, 2, 3, 4, 5, 6, 7, 8 }, tri[3] = { 2, 0, 1 };
+    const int32_t edge[12] = { 0, 1, 5, 6, 0, 2, 4, 3, 1, 2, 2, 3 };
+    const abut_model m = { .nv = 9, .nc = 9, .nce = 6, .nct = 1, .X = P, .coll_node = node, .coll_edge = edge, .coll_tri = tri };
+    abut_collmesh cm;
+    CHECK(!abut_collmesh_init(&cm, &m, NULL));
+    CHECK(cm.n_loose == 6 && !memcmp(cm.loose, node + 3, 6 * sizeof *node));
+    CHECK(cm.n_seg == 3 && cm.seg[0] == 1 && cm.seg[1] == 3 && cm.seg[2] == 5);
+    CHECK(cm.n_point == 2 && cm.point[0] == 7 && cm.point[1] == 8);
+    abut_collmesh_clear(&cm);
+}
+
+/* Objects 0 and 2 are bodies, 1 an obstacle: it has no length, and no part in the least of all. */
+TEST(a_pair_goes_by_the_sizes_of_its_bodies_and_an_obstacle_has_the_largest)
+{
+    const double P[9] = { 0 }, dhat = 0x1p-10, part[3] = { 0.5, 0.25, 3 }, length[3] = { 4, 0, 5 }, mass[3] = { 7, 0, 6 };
+    const int32_t node[3] = { 0, 1, 2 }, object[3] = { 0, 1, 2 };
+    abut_model m = { .nv = 3, .nc = 3, .no = 3, .X = P, .coll_node = node, .body = object, .dhat = &dhat, .obj_dhat = part,
+                     .obj_length = length, .obj_node_mass = mass };
+    abut_collmesh cm;
+    CHECK(!abut_collmesh_init(&cm, &m, NULL));
+    CHECK(cm.scale.dhat == 0.5 * dhat && cm.scale.length == 4 && cm.scale.mass == 6 && abut_least_dhat(&m) == 0.5 * dhat);
+    const double want[9] = { 0.5 * dhat, 4, 7, 0.25 * dhat, 5, 0, 3 * dhat, 5, 6 };
+    CHECK(cm.scale.of && !memcmp(cm.scale.of, want, sizeof want));
+    CHECK(abut_collmesh_plane_dhat(&cm, 2) == 3 * dhat && abut_collmesh_dhat(&cm, ABUT_PP, (int32_t[4]){ 2, 0 }) == 0.5 * dhat);
+    abut_collmesh_clear(&cm);
+    /* where all bodies are alike there is nothing to keep; dhat is no more than the model's */
+    const double twos[3] = { 2, 2, 2 };
+    m.obj_dhat = m.obj_length = m.obj_node_mass = twos;
+    CHECK(!abut_collmesh_init(&cm, &m, NULL));
+    CHECK(!cm.scale.of && cm.scale.dhat == dhat && cm.scale.length == 2 && cm.scale.mass == 2 && abut_least_dhat(&m) == dhat);
+    abut_collmesh_clear(&cm);
+    /* one of the three that differs is enough */
+    for (int k = 0; k < 3; k++) {
+        const double *of[3] = { twos, twos, twos };
+        of[k] = (const double[3]){ 2, 2, 2.5 };
+        m.obj_dhat = of[0], m.obj_length = of[1], m.obj_node_mass = of[2];
+        CHECK(!abut_collmesh_init(&cm, &m, NULL) && cm.scale.of && cm.scale.of[6 + k] == (k ? 2.5 : 2.5 * dhat));
+        abut_collmesh_clear(&cm);
+    }
+    m.obj_dhat = NULL;
+    CHECK(abut_least_dhat(&m) == dhat);
+}
+
+TEST(sums_of_nodes_are_named_by_their_own_numbers_and_nodes_by_theirs)
+{
+    world w;
+    char buf[ABUT_NODES_WORDS];
+    const int32_t v[3] = { 12, 11, 19 };
+    world_make(&w, 1, 0, 0);
+    CHECK(!strncmp(abut_collmesh_words(&w.cm, v, 1, buf), "vertex 12 of ", 13));
+    CHECK(!strncmp(abut_collmesh_words(&w.cm, v, 2, buf), "edge of vertices 12 11 of ", 26));
+    CHECK(!strncmp(abut_collmesh_words(&w.cm, v, 3, buf), "triangle of vertices 12 11 19 of ", 33));
+    CHECK(abut_collmesh_expect_nodes(&w.cm, "repair", NULL) == ABUT_E_FORMAT);
+    abut_collmesh_clear(&w.cm);
+}
+
 TEST(positions_and_sums_of_many_rows_have_the_same_bits_for_every_thread_count)
 {
     enum { N = 9000, M = 5000, ENTRIES = 3 };

@@ -51,34 +51,37 @@ static int share(const int32_t *a, int na, const int32_t *b, int nb)
     return 0;
 }
 
-static int collide(abut_stencil s, const int32_t *a, int na, const int32_t *b, int nb, const double *x0, const double *x1,
-                   double sep)
+static int collide(const abut_judge_shape *shape, abut_stencil s, const int32_t *a, int na, const int32_t *b, int nb,
+                   const double *x0, const double *x1, double sep)
 {
     double p[12], q[12];
     for (int i = 0; i < na + nb; i++) {
         const int32_t n = i < na ? a[i] : b[i - na];
         memcpy(p + 3 * i, x0 + 3 * n, 24), memcpy(q + 3 * i, x1 + 3 * n, 24);
     }
-    if (share(a, na, b, nb)) return 0;
+    const int still = shape->still[*a] + shape->still[*b];
+    if (share(a, na, b, nb) || still == 2 || (shape->bodies_pass && !still)) return 0;
     return sep > 0 ? abut_ccd_exact_within(s, p, q, sep, NULL, NULL) : abut_ccd_exact(s, p, q, NULL, NULL);
 }
 
 /* collisions of each kind by testing everything against everything */
-static void brute_motion(const abut_mesh *m, const double *x1, double sep, size_t count[4])
+static void brute_motion(const abut_judge_shape *s, const double *x1, double sep, const abut_mesh *m, size_t count[4])
 {
     memset(count, 0, 4 * sizeof *count);
     const int ne = m->ns + 3 * m->nf;
     for (int32_t v = 0; v < NV - 4; v++)
-        for (int f = 0; f < m->nf; f++) count[ABUT_PT] += (size_t)collide(ABUT_PT, &v, 1, m->tri + 3 * f, 3, m->x, x1, sep);
+        for (int f = 0; f < m->nf; f++)
+            count[ABUT_PT] += (size_t)collide(s, ABUT_PT, &v, 1, m->tri + 3 * f, 3, m->x, x1, sep);
     for (int i = 0; i < ne; i++) {
         int32_t e[2], g[2];
         if (edge_of(m, i, e) < 1) continue;
         for (int j = 0; j < i; j++)
-            if (edge_of(m, j, g) == 1) count[ABUT_EE] += (size_t)collide(ABUT_EE, e, 2, g, 2, m->x, x1, sep);
-        for (int p = 0; p < m->np; p++) count[ABUT_PE] += (size_t)collide(ABUT_PE, m->point + p, 1, e, 2, m->x, x1, sep);
+            if (edge_of(m, j, g) == 1) count[ABUT_EE] += (size_t)collide(s, ABUT_EE, e, 2, g, 2, m->x, x1, sep);
+        for (int p = 0; p < m->np; p++) count[ABUT_PE] += (size_t)collide(s, ABUT_PE, m->point + p, 1, e, 2, m->x, x1, sep);
     }
     for (int p = 0; p < m->np; p++)
-        for (int q = 0; q < p; q++) count[ABUT_PP] += (size_t)collide(ABUT_PP, m->point + p, 1, m->point + q, 1, m->x, x1, sep);
+        for (int q = 0; q < p; q++)
+            count[ABUT_PP] += (size_t)collide(s, ABUT_PP, m->point + p, 1, m->point + q, 1, m->x, x1, sep);
 }
 
 static size_t count_kind(const abut_hits *h, abut_hit_kind kind)
@@ -88,11 +91,17 @@ static size_t count_kind(const abut_hits *h, abut_hit_kind kind)
     return n;
 }
 
-TEST(motion_of_a_soup_equals_all_pairs_for_every_kind_of_primitive)
+/* Every other piece of the soup is an obstacle: nodes 0 to 5, 24 and 25 hang together. */
+static void make_obstacles(abut_judge_shape *s)
+{
+    for (int i = 0; i < NV; i++) s->still[i] = i < 24 ? i / 3 > 1 && i / 3 % 2 : i < 32 ? i > 25 && i / 2 % 2 : i % 2;
+}
+
+TEST(motion_of_a_soup_equals_all_pairs_for_every_kind_of_primitive_less_those_of_obstacles_and_of_bodies_that_do_not_meet)
 {
     abut_rng r = { 41 };
     size_t total[4] = { 0 };
-    for (int it = 0; it < 40; it++) {
+    for (int it = 0; it < 70; it++) {
         double x1[3 * NV];
         abut_mesh m = soup(&r, it % 3 == 0, x1, it % 2 ? 0.3 : 2);
         abut_judge_shape s;
@@ -100,9 +109,12 @@ TEST(motion_of_a_soup_equals_all_pairs_for_every_kind_of_primitive)
         abut_err err = { 0 };
         abut_judge_opts o = abut_judge_defaults();
         o.min_sep = it % 8 == 1 ? 0.1 : 0;
-        CHECK(!abut_judge_shape_mesh(&s, &m, &err) && !abut_judge_motion(&s, m.x, x1, &o, &hits, &err));
+        CHECK(!abut_judge_shape_mesh(&s, &m, &err));
+        if (it % 5 > 2) make_obstacles(&s);
+        s.bodies_pass = it % 5 == 4;
+        CHECK(!abut_judge_motion(&s, m.x, x1, &o, &hits, &err));
         size_t want[4];
-        brute_motion(&m, x1, o.min_sep, want);
+        brute_motion(&s, x1, o.min_sep, &m, want);
         CHECK(hits.n <= hits.pairs && hits.pairs <= NV * NV * NV);
         for (int k = 0; k < 4; k++) {
             CHECK(count_kind(&hits, (abut_hit_kind)k) == want[k]);
@@ -114,6 +126,65 @@ TEST(motion_of_a_soup_equals_all_pairs_for_every_kind_of_primitive)
         abut_mesh_clear(&m);
     }
     CHECK(total[ABUT_PP] > 0 && total[ABUT_PE] > 3 && total[ABUT_PT] > 30 && total[ABUT_EE] > 30);
+}
+
+TEST(a_list_of_any_length_is_sorted_by_time_then_kind_then_nodes_then_item)
+{
+    /* eight digits of two values each: time, kind, five nodes, item */
+    abut_hits h = { 0 };
+    for (int i = 0; i < 256; i++) {
+        const int k = 37 * i % 256;
+        const abut_hit hit = { (abut_hit_kind)(ABUT_HIT_EDGE_EDGE + (k >> 6 & 1)),
+                               { k >> 5 & 1, k >> 4 & 1, k >> 3 & 1, k >> 2 & 1, k >> 1 & 1 }, k & 1, 0.25 * (k >> 7), k };
+        CHECK(!abut_hits_add(&h, &hit, NULL));
+    }
+    CHECK(h.n == 256);
+    abut_hits_sort(&h);
+    for (int i = 0; i < 256; i++) CHECK(h.hit[i].t_hi == i);
+    abut_hits_clear(&h);
+    CHECK(h.n == 0 && h.cap == 0);
+    abut_hits_sort(&h);
+}
+
+TEST(a_kind_of_hit_has_the_nodes_of_its_two_primitives)
+{
+    static const struct { abut_hit_kind kind; const char *name; int nodes, first; } of[] = {
+        { ABUT_HIT_POINT_POINT, "vertex-vertex", 1 + 1, 1 }, { ABUT_HIT_POINT_EDGE, "vertex-edge", 1 + 2, 1 },
+        { ABUT_HIT_POINT_TRI, "vertex-triangle", 1 + 3, 1 }, { ABUT_HIT_EDGE_EDGE, "edge-edge", 2 + 2, 2 },
+        { ABUT_HIT_EDGE_TRI, "edge-triangle", 2 + 3, 2 },    { ABUT_HIT_POINT_TET, "vertex in tet", 1 + 4, 1 },
+        { ABUT_HIT_POINT_BODY, "vertex in body", 1, 1 },     { ABUT_HIT_PLANE, "vertex-half-space", 1, 1 },
+        { ABUT_HIT_FOLD, "folded triangles", 2 + 1 + 1, 2 }, { ABUT_HIT_DUPLICATE, "duplicate triangle", 3, 3 },
+        { ABUT_HIT_INVERTED, "inverted tet", 4, 4 },         { ABUT_HIT_FLAT_TRI, "triangle without area", 3, 3 },
+        { ABUT_HIT_FLAT_EDGE, "edge without length", 2, 2 },
+    };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        int first = 0;
+        CHECK(of[i].kind == (abut_hit_kind)i && !strcmp(abut_hit_name(of[i].kind), of[i].name));
+        CHECK(abut_hit_nodes(of[i].kind, &first) == of[i].nodes && first == of[i].first);
+    }
+}
+
+TEST(a_pair_alone_has_no_thickness_and_collides_at_its_separation_by_every_method)
+{
+    const double side[] = { 0, 0, 0, 1, 0, 0, 0, 1, 0 };
+    double x0[12] = { 0.25, 0.25, 1 }, x1[12] = { 0.25, 0.25, -1 };
+    abut_arena scratch = { 0 };
+    memcpy(x0 + 3, side, sizeof side), memcpy(x1 + 3, side, sizeof side);
+    for (int method = ABUT_JUDGE_EXACT; method <= ABUT_JUDGE_ADDITIVE; method++)
+        for (int k = 0; k < 3; k++) {
+            abut_judge_opts o = abut_judge_defaults();
+            o.method = (abut_judge_method)method;
+            o.min_sep = (double[]){ -1, 0, 0.125 }[k];
+            x1[2] = -1;
+            CHECK(abut_judge_pair(ABUT_PT, x0, x1, &o, &scratch) == 1);
+            x1[2] = 0.25;
+            CHECK(abut_judge_pair(ABUT_PT, x0, x1, &o, &scratch) == 0);
+            x1[2] = 0.125;
+            CHECK(abut_judge_pair(ABUT_PT, x0, x1, &o, &scratch) == (k == 2));
+            x1[2] = 0.124;
+            CHECK(abut_judge_pair(ABUT_PT, x0, x1, &o, &scratch) == (k == 2));
+        }
+    abut_arena_clear(&scratch);
 }
 
 TEST(conservative_methods_find_whatever_the_exact_one_finds)
@@ -323,6 +394,87 @@ TEST(a_half_space_is_kept_away_from_whatever_its_normal_and_the_time_is_brackete
         abut_judge_shape_clear(&s);
         abut_mesh_clear(&m);
     }
+}
+
+/* Grains 0, 1, 2, of which 2 is an obstacle; above the floor and before a wall. */
+static void grains(abut_mesh *m, abut_judge_shape *s)
+{
+    static const double x[3][3] = { { 0, 0, 1 }, { 9, 0, 0.5 }, { 20, 0, -1 } };
+    static double point[6] = { 0, 0, 0, 10, 0, 0 }, normal[6] = { 0, 0, 1, -1, 0, 0 };
+    for (int i = 0; i < 3; i++) CHECK(!abut_mesh_add_vertex(m, x[i], NULL) && !abut_mesh_add_point(m, i, NULL));
+    CHECK(!abut_judge_shape_mesh(s, m, NULL));
+    free(s->plane_point), free(s->plane_normal);
+    s->plane_point = malloc(sizeof point), s->plane_normal = malloc(sizeof normal);
+    memcpy(s->plane_point, point, sizeof point), memcpy(s->plane_normal, normal, sizeof normal);
+    s->n_plane = 2, s->still[2] = 1;
+}
+
+TEST(each_half_space_stops_each_grain_that_is_no_obstacle)
+{
+    abut_mesh m = { 0 };
+    abut_judge_shape s;
+    abut_hits h = { 0 };
+    abut_judge_opts o = abut_judge_defaults();
+    grains(&m, &s);
+    const double x1[9] = { 0, 0, -1, 13, 0, 0.5, 20, 0, -1 };
+    CHECK(!abut_judge_motion(&s, m.x, x1, &o, &h, NULL));
+    CHECK(h.n == 2 && h.pairs == 4);                            /* two grains, two half-spaces */
+    CHECK(h.hit[0].kind == ABUT_HIT_PLANE && h.hit[0].item == 1 && h.hit[0].node[0] == 1 && h.hit[0].node[1] == -1);
+    CHECK(h.hit[1].kind == ABUT_HIT_PLANE && h.hit[1].item == 0 && h.hit[1].node[0] == 0 && h.hit[1].node[1] == -1);
+    CHECK(h.hit[0].t_lo <= 0.25 && 0.25 <= h.hit[0].t_hi && h.hit[0].t_hi - h.hit[0].t_lo < 1e-13);
+    CHECK(h.hit[1].t_lo <= 0.5 && 0.5 <= h.hit[1].t_hi && h.hit[1].t_hi - h.hit[1].t_lo < 1e-13);
+    /* down to the plane, and up from it: at the end, and at the start */
+    const double on[9] = { 0, 0, 0, 9, 0, 0.5, 20, 0, -1 };
+    CHECK(!abut_judge_motion(&s, m.x, on, &o, &h, NULL) && h.n == 1);
+    CHECK(h.hit[0].t_hi == 1 && h.hit[0].t_lo > 1 - 1e-13);
+    CHECK(!abut_judge_motion(&s, on, m.x, &o, &h, NULL) && h.n == 1 && h.hit[0].t_lo == 0 && h.hit[0].t_hi == 0);
+    o.min_sep = 0.5;
+    CHECK(!abut_judge_motion(&s, m.x, m.x, &o, &h, NULL) && h.n == 1 && h.hit[0].node[0] == 1 && h.hit[0].item == 0);
+    o.min_sep = 0.5 - 1e-12;
+    CHECK(!abut_judge_motion(&s, m.x, m.x, &o, &h, NULL) && h.n == 0);
+    abut_hits_clear(&h);
+    abut_judge_shape_clear(&s);
+    abut_mesh_clear(&m);
+}
+
+TEST(the_smallest_gap_is_of_the_half_space_and_the_grain_that_have_it_or_there_is_none_within_reach)
+{
+    abut_mesh m = { 0 };
+    abut_judge_shape s;
+    abut_judge_gap g;
+    abut_judge_opts o = abut_judge_defaults();
+    grains(&m, &s);
+    CHECK(!abut_judge_smallest_gap(&s, m.x, 1, &o, &g, NULL));
+    CHECK_NEAR(g.gap, 0.5, 1e-14);
+    CHECK(g.gap <= 0.5 && g.at.kind == ABUT_HIT_PLANE && g.at.item == 0 && g.at.node[0] == 1 && g.at.node[1] == -1);
+    CHECK(!abut_judge_smallest_gap(&s, m.x, 0.5 - 1e-12, &o, &g, NULL) && g.gap == INFINITY);
+    o.min_sep = 0.125;
+    CHECK(!abut_judge_smallest_gap(&s, m.x, 0.5, &o, &g, NULL));
+    CHECK_NEAR(g.gap, 0.375, 1e-14);
+    m.x[3] = 9.75;                                              /* now the wall is nearer */
+    CHECK(!abut_judge_smallest_gap(&s, m.x, 0.5, &o, &g, NULL) && g.at.item == 1 && g.at.node[0] == 1);
+    CHECK_NEAR(g.gap, 0.125, 1e-14);
+    s.still[2] = 0;
+    CHECK(!abut_judge_smallest_gap(&s, m.x, 0.5, &o, &g, NULL) && g.at.node[0] == 2 && g.at.item == 1);
+    CHECK_NEAR(g.gap, -10.125, 1e-13);
+    abut_judge_shape_clear(&s);
+    abut_mesh_clear(&m);
+}
+
+TEST(nothing_is_near_unless_a_separation_is_asked_for_and_what_is_near_is_appended)
+{
+    abut_mesh m = { 0 };
+    abut_judge_shape s;
+    abut_hits h = { 0 };
+    abut_judge_opts o = abut_judge_defaults();
+    for (int i = 0; i < 2; i++) CHECK(!abut_mesh_add_vertex(&m, (double[3]){ 0 }, NULL) && !abut_mesh_add_point(&m, i, NULL));
+    CHECK(!abut_judge_shape_mesh(&s, &m, NULL));
+    for (int k = 0; k < 2; k++, o.min_sep = 0) CHECK(!abut_judge_near(&s, m.x, &o, &h, NULL) && h.n == 0 && h.pairs == 0);
+    o.min_sep = 1e-3;
+    for (size_t k = 1; k < 3; k++) CHECK(!abut_judge_near(&s, m.x, &o, &h, NULL) && h.n == k && h.pairs == k);
+    abut_hits_clear(&h);
+    abut_judge_shape_clear(&s);
+    abut_mesh_clear(&m);
 }
 
 /* Triangles on few nodes with small integer coordinates, so that plain arithmetic decides exactly. */

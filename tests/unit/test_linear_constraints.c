@@ -95,3 +95,80 @@ TEST(equal_keys_keep_the_first_and_all_are_found)
     CHECK(!abut_constraints_find(&rows, ABUT_CONSTRAINT_TET, 7, 0) && !abut_constraints_find(&rows, ABUT_CONSTRAINT_VT, 8, 0));
     abut_constraints_clear(&rows);
 }
+
+TEST(many_constraints_are_sorted_by_kind_and_both_numbers_and_each_is_found)
+{
+    enum { MANY = 3 * 20 * 10 };
+    abut_constraints rows = { 0 };
+    for (int k = 0; k < MANY; k++) {
+        const int i = 7 * k % MANY;         /* 7 and MANY have no common factor */
+        const abut_constraint row = { .kind = (abut_constraint_kind)(i / 200), .id = { i / 10 % 20, i % 10 }, .b = i };
+        CHECK(!abut_constraints_add(&rows, &row, NULL));
+    }
+    abut_constraints_sort(&rows);
+    CHECK(rows.n == MANY);
+    for (int i = 0; i < MANY; i++) {
+        const abut_constraint *r = abut_constraints_find(&rows, (abut_constraint_kind)(i / 200), i / 10 % 20, i % 10);
+        CHECK(r == &rows.constraint[i] && r->b == i && r->lambda == 0);
+    }
+    CHECK(!abut_constraints_find(&rows, ABUT_CONSTRAINT_VT, 19, 10) && !abut_constraints_find(&rows, ABUT_CONSTRAINT_VE, 20, 0));
+    abut_constraints_clear(&rows);
+    CHECK(!abut_constraints_find(&rows, ABUT_CONSTRAINT_VT, 0, 0));
+}
+
+TEST(a_multiplier_is_kept_by_the_same_constraint_alone)
+{
+    abut_constraints old = { 0 }, rows = { 0 };
+    for (int k = 0; k < 10; k++) {
+        if (k % 2 == 0) CHECK(!abut_constraints_add(&old, &(abut_constraint){ .id = { 3, k }, .lambda = 1 + k }, NULL));
+        if (k % 3 == 0) CHECK(!abut_constraints_add(&rows, &(abut_constraint){ .id = { 3, k } }, NULL));
+    }
+    CHECK(!abut_constraints_add(&rows, &(abut_constraint){ .kind = ABUT_CONSTRAINT_TET, .id = { 3, 4 } }, NULL));
+    abut_constraints_warm(&rows, &old);
+    for (size_t i = 0; i < 4; i++) CHECK(rows.constraint[i].lambda == (i % 2 ? 0 : 1 + 3. * (double)i));
+    CHECK(rows.constraint[4].lambda == 0);
+    abut_constraints_clear(&old);
+    abut_constraints_clear(&rows);
+}
+
+TEST(what_no_displacement_meets_is_returned)
+{
+    /* u >= 1 and -u >= 1 of one node miss 2 together; a node that does not move misses all */
+    abut_constraints rows = { 0 };
+    double weight[2] = { 2, 0 }, u[6];
+    size_t active[2];
+    for (int k = 0; k < 2; k++) {
+        const abut_constraint row = { .id = { k, 0 }, .node = { 0, -1, -1, -1 }, .a = { { k ? -1 : 1, 0, 0 } }, .b = 1 };
+        CHECK(!abut_constraints_add(&rows, &row, NULL));
+    }
+    const double worst = abut_constraints_solve(&rows, weight, 2, 10, 1e-9, active, u);
+    CHECK(worst >= 1 && worst <= 2 + 1e-12);
+    for (int i = 1; i < 6; i++) CHECK(u[i] == 0);
+    rows.n = 1, rows.constraint[0].node[0] = 1, rows.constraint[0].lambda = 0;
+    CHECK(abut_constraints_solve(&rows, weight, 2, 10, 1e-9, active, u) == 1);
+    for (int i = 0; i < 6; i++) CHECK(u[i] == 0);
+    abut_constraints_clear(&rows);
+}
+
+/* The condition on changes of positions: with the change, the stencil is the distance apart along the direction. */
+TEST(a_stencil_kept_apart_lacks_the_distance_less_what_it_has)
+{
+    abut_rng r = { 3 };
+    for (int it = 0; it < 20; it++) {
+        const int n = 2 + it % 3;
+        const int32_t vert[4] = { 4, 1, n > 2 ? 3 : -1, n > 3 ? 0 : -1 };
+        double y[15], w[4] = { 1, 0, 0, 0 }, dir[3], has = 0, of[3] = { 0 };
+        for (int i = 0; i < 15; i++) y[i] = abut_rng_real(&r, -1, 1);
+        for (int c = 0; c < 3; c++) dir[c] = abut_rng_real(&r, -1, 1);
+        for (int i = 1; i < n; i++) w[i] = -1. / (n - 1);
+        for (int i = 0; i < n; i++)
+            for (int c = 0; c < 3; c++) of[c] += w[i] * y[3 * vert[i] + c];
+        for (int c = 0; c < 3; c++) has += dir[c] * of[c];
+        const abut_constraint row = abut_constraint_apart(ABUT_CONSTRAINT_VE, 6, 5, vert, w, dir, y, 0.7);
+        CHECK(row.kind == ABUT_CONSTRAINT_VE && row.id[0] == 6 && row.id[1] == 5 && row.lambda == 0);
+        CHECK_NEAR(row.b, 0.7 - has, 1e-14);
+        for (int i = 0; i < 4; i++) CHECK(row.node[i] == vert[i]);
+        for (int i = 0; i < n; i++)
+            for (int c = 0; c < 3; c++) CHECK(row.a[i][c] == w[i] * dir[c]);
+    }
+}

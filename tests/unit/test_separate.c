@@ -465,9 +465,15 @@ TEST(options_and_states_out_of_range_are_refused)
     scene_make(&s, &a);
     abut_separate_opts o = abut_separate_defaults(&s.m, 0);
     CHECK(abut_separate(&s.cm, s.mesh.x, &o, s.x, &s.report, &s.err) == ABUT_E_ARG && strstr(s.err.msg, "gap"));
-    o = abut_separate_defaults(&s.m, 1e-3);
-    o.min_volume = 1;
-    CHECK(abut_separate(&s.cm, s.mesh.x, &o, s.x, &s.report, &s.err) == ABUT_E_ARG);
+    static const struct { double gap, move, volume; int rounds; const char *says; } of[] = {
+        { -1, 1, 0.2, 1, "the gap is -1 m" },           { INFINITY, 1, 0.2, 1, "the gap is inf m" },
+        { 1e-3, 0, 0.2, 1, "the largest move is 0 m" }, { 1e-3, 1, 1, 1, "volume fraction 1 " },
+        { 1e-3, 1, 0, 1, "volume fraction 0 " },        { 1e-3, 1, 0.2, 0, "0 rounds" },
+    };
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        o = (abut_separate_opts){ of[k].gap, of[k].move, of[k].volume, of[k].rounds };
+        CHECK(abut_separate(&s.cm, s.mesh.x, &o, s.x, &s.report, &s.err) == ABUT_E_ARG && strstr(s.err.msg, of[k].says));
+    }
     o = abut_separate_defaults(&s.m, 1e-3);
     for (int k = 0; k < 3; k++) s.mesh.x[k] += 5;   /* one corner through the opposite one */
     CHECK(abut_separate(&s.cm, s.mesh.x, &o, s.x, &s.report, &s.err) == ABUT_E_GEOM && strstr(s.err.msg, "tet"));

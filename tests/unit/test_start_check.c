@@ -149,3 +149,26 @@ TEST(a_mesh_finer_than_its_own_contact_is_remarked)
     CHECK(abut_start_check(&m, &set, X, dhat, &bad, &gap, NULL) == ABUT_E_GEOM && bad.total > 0);
     abut_offenders_clear(&bad);
 }
+
+/* A particle on the side that two triangles share; two rods that cross once. */
+TEST(one_place_that_touches_in_several_ways_is_listed_once)
+{
+    const double X[] = { 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 0.5, 0.5, 0, 9, -1, 0, 9, 1, 0, 8, 0, 0, 10, 0, 0 };
+    const int32_t node[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8 }, body[] = { 0, 0, 0, 0, 1, 2, 2, 3, 3 }, role[9] = { 0 };
+    const int32_t tri[] = { 0, 1, 2, 1, 3, 2 }, edge[] = { 0, 1, 0, 2, 1, 2, 1, 3, 2, 3, 5, 6, 7, 8 };
+    const double thick[4] = { 0 }, dhat = 1e-3;
+    const abut_model m = { .nv = 9, .nc = 9, .nce = 7, .nct = 2, .no = 4, .X = X, .coll_node = node, .coll_edge = edge,
+                           .coll_tri = tri, .body = body, .role = role, .obj_thick = thick, .dhat = &dhat };
+    abut_arrays set = { 0 };
+    abut_offenders bad = { 0 };
+    abut_start_gap gap;
+    abut_err err = { 0 };
+    CHECK(!abut_arrays_put_text(&set, "object/name", "sheet\ngrain\nrod\nbar\n", NULL));
+    CHECK(abut_start_check(&m, &set, X, dhat, &bad, &gap, &err) == ABUT_E_GEOM && bad.total == 2 && bad.n == 2);
+    CHECK(strstr(bad.item[0].text, "point of 'grain' (node 0) at (0.5, 0.5, 0) touches triangle of 'sheet'"));
+    CHECK(strstr(bad.item[1].text, "edge of 'rod' (nodes 0, 1) at (9, -1, 0) touches edge of 'bar' (nodes 0, 1) at (8, 0, 0)"));
+    CHECK(strstr(err.msg, "2 contacts at the start without a gap; expected every distance to be more than 0"));
+    CHECK(isinf(gap.gap) && !gap.text[0] && !gap.is_short);
+    abut_offenders_clear(&bad);
+    abut_arrays_clear(&set);
+}
