@@ -219,11 +219,6 @@ void abut_limit_planes(const abut_collmesh *cm, const double *y, const double *y
 
 /* ---- inversions ---- */
 
-double abut_tet_max_step(const double x[12], const double p[12], double slack)
-{
-    return abut_tet_step(x, p, slack);
-}
-
 /* Straight, of a material that forbids inversion. */
 static int injective(const abut_model *m, size_t t)
 {
@@ -238,7 +233,7 @@ static double tet_bound(const abut_model *m, const double *x, const double *p, s
         memcpy(a + 3 * k, x + v, 3 * sizeof *a);
         memcpy(b + 3 * k, p + v, 3 * sizeof *b);
     }
-    return abut_tet_max_step(a, b, slack);
+    return abut_tet_step(a, b, slack);
 }
 
 /* edges[9] of n tets from t on, as edges_of; with the first one again in lanes without one */

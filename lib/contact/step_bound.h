@@ -51,12 +51,6 @@ ABUT_MUST_USE abut_status abut_limit_too_close(const abut_collmesh *cm, abut_ste
 /** The abut_stencil of a limit by mesh primitives, -1 for the others. */
 int abut_limit_stencil(abut_limit_kind kind);
 
-/** Largest alpha in [0, 1] up to which det(d + t p) >= slack det(d) for the tet x[12] moving by p[12]; 1 when none binds.
- * Never beyond it, and short of it by about 1e-6 of it, or where the volume is within 1e-7 det(d) of the limit; the
- * determinant of the rounded points at alpha is checked, and alpha halved until it holds.  0 when det(d) is not positive.
- * Source: Li 2020, App. D: the smallest positive root of  a3 t^3 + a2 t^2 + a1 t + (1 - slack) a0. */
-double abut_tet_max_step(const double x[12], const double p[12], double slack);
-
 /* Tets of order 2 to 4 that must not invert: det F > 0 everywhere in them, by certificates (geom/jacobian.h).  Called for such
  * tets by abut_limit_inversion and by the functions of contact/intersect.h. */
 

@@ -310,8 +310,6 @@ static void project_dense(size_t n, const double (*D)[144], const double *scale,
     abut_packed_spread(K, n, H);
 }
 
-double abut_pair_edges_dist2(const double *x, double g[12]) { return abut_edges_dist2(x, g, NULL); }
-
 void abut_pair_mollified_full(abut_barrier_law law, const double *x, double eps_x, double *H)
 {
     double g[12], db, ddb;
@@ -349,7 +347,7 @@ void abut_mollified_gn_of(abut_barrier_law law, double least, int squared, const
 {
     double e[3], db;
     *m = (abut_mollified_gn){ .dhat = sqrt(law.dhat2 + law.xi * law.xi) - law.xi };
-    const double c = abut_cross2(x, m->a, NULL), d2 = abut_pair_edges_dist2(x, m->v);
+    const double c = abut_cross2(x, m->a, NULL), d2 = abut_edges_dist2(x, m->v, NULL);
     e[0] = abut_mollify(c, eps_x, &e[1], &e[2]);
     const double b = abut_barrier(law, abut_beyond2(d2, law.xi), &db, NULL);
     abut_gn_put(x, c, d2, e, b, db, abut_barrier_along(law, sqrt(d2), least, squared), m);

@@ -57,8 +57,6 @@ enum { ABUT_RANK_ONE = 13 /* numbers s, v[12] of a term s v v^T of four corners 
  * distance, 0 at unused corners. */
 void abut_pair_barrier_rank_one(const abut_barrier_law *law, double least, int squared, abut_stencil kind, size_t n,
                                 const double (*x)[12], const double *scale, double *val);
-/** d^2 of two edges, and its gradient g[12] by the feature that carries it. */
-double abut_pair_edges_dist2(const double *x, double g[12]);
 /** H[144]: the Hessian of one mollified edge pair, not projected. */
 void abut_pair_mollified_full(abut_barrier_law law, const double *x, double eps_x, double *H);
 /** Projected Hessians of n mollified edge pairs. */

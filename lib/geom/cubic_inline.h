@@ -66,7 +66,10 @@ ABUT_FN void abut_tet_cubic(const double d[9], const double q[9], double c[4])
     c[3] = abut_tet_det(q, q + 3, q + 6);
 }
 
-/** abut_tet_max_step (contact/step_bound.h). */
+/** Largest alpha in [0, 1] up to which det(d + t p) >= slack det(d) for the tet x[12] moving by p[12]; 1 when none binds.
+ * Never beyond it, and short of it by about 1e-6 of it, or where the volume is within 1e-7 det(d) of the limit; the
+ * determinant of the rounded points at alpha is checked, and alpha halved until it holds.  0 when det(d) is not positive.
+ * Source: Li 2020, App. D: the smallest positive root of  a3 t^3 + a2 t^2 + a1 t + (1 - slack) a0. */
 ABUT_FN double abut_tet_step(const double x[12], const double p[12], double slack)
 {
     double d[9], q[9], c[4], moved[12], e[9];

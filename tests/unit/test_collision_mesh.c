@@ -374,8 +374,10 @@ TEST(a_pair_goes_by_the_sizes_of_its_bodies_and_an_obstacle_has_the_largest)
         CHECK(!abut_collmesh_init(&cm, &m, NULL) && cm.scale.of && cm.scale.of[6 + k] == (k ? 2.5 : 2.5 * dhat));
         abut_collmesh_clear(&cm);
     }
-    m.obj_dhat = NULL;
-    CHECK(abut_least_dhat(&m) == dhat);
+    m.obj_dhat = NULL, m.obj_length = length;
+    CHECK(abut_least_dhat(&m) == dhat && !abut_collmesh_init(&cm, &m, NULL));
+    for (int v = 0; v < 3; v++) CHECK(cm.scale.of[3 * v] == dhat);
+    abut_collmesh_clear(&cm);
 }
 
 TEST(sums_of_nodes_are_named_by_their_own_numbers_and_nodes_by_theirs)

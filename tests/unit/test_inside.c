@@ -174,3 +174,78 @@ TEST(of_a_curved_body_the_surface_holds_what_it_winds_around)
     CHECK(judged(&s, again) == count);
     discard(&s);
 }
+
+/* ---- depth of the true boundary ---- */
+
+/* A tet of order 2 and one of order 1 that holds the middle of its face z = 0, of two objects. */
+typedef struct pair_of_tets {
+    double x[3 * 14];
+    int32_t tet[8], order[2], first[2], more[6], body[14], role[14], node[8], tri[24];
+    abut_model m;
+} pair_of_tets;
+
+static void two_tets(pair_of_tets *p, const double move[3])
+{
+    static const int32_t face[4][3] = { { 1, 2, 3 }, { 0, 3, 2 }, { 0, 1, 3 }, { 0, 2, 1 } };
+    static const double corner[4][3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+    memset(p, 0, sizeof *p);
+    for (int k = 0; k < 12; k++) p->x[k] = corner[k / 3][k % 3], p->x[30 + k] = 4 * corner[k / 3][k % 3] + move[k % 3];
+    for (int k = 0; k < 4; k++) p->tet[k] = p->node[k] = k, p->tet[4 + k] = p->node[4 + k] = 10 + k, p->body[10 + k] = 1;
+    static const int side[6][2] = { { 0, 1 }, { 1, 2 }, { 2, 0 }, { 3, 0 }, { 3, 2 }, { 3, 1 } };
+    for (int e = 0; e < 6; e++) {
+        p->more[e] = 4 + e;
+        for (int c = 0; c < 3; c++) p->x[3 * (4 + e) + c] = 0.5 * (corner[side[e][0]][c] + corner[side[e][1]][c]);
+    }
+    p->order[0] = 2, p->order[1] = 1, p->first[1] = 6;
+    for (int i = 0; i < 24; i++) p->tri[i] = 4 * (i / 12) + face[i / 3 % 4][i % 3];
+    p->m = (abut_model){ .nv = 14, .nt = 2, .no = 2, .nc = 8, .nct = 8, .nmore = 6, .X = p->x, .tet = p->tet,
+                         .tet_order = p->order, .tet_first = p->first, .tet_more = p->more, .body = p->body, .role = p->role,
+                         .coll_node = p->node, .coll_tri = p->tri };
+}
+
+/* The middle of the side 0 1 hangs down by a quarter: at t of it the boundary is t (1 - t) deep. */
+TEST(a_bulge_is_as_deep_in_what_it_meets_as_its_deepest_sample)
+{
+    pair_of_tets p;
+    abut_boundary_depth d;
+    two_tets(&p, (double[3]){ -1, -1, 0 });
+    for (int k = 0; k < 4; k++) p.x[30 + 3 * k + 2] = k == 3 ? -8 : 0;      /* below z = 0 */
+    const int32_t swapped = p.tet[5];
+    p.tet[5] = p.tet[6], p.tet[6] = swapped;
+    for (int i = 12; i < 24; i += 3) {
+        const int32_t v = p.tri[i];
+        p.tri[i] = p.tri[i + 1], p.tri[i + 1] = v;
+    }
+    CHECK(!abut_judge_boundary(&p.m, p.x, NULL, 4, &d, NULL));
+    CHECK(d.depth == 0 && d.tet == -1 && d.object == -1 && d.plane == -1 && d.samples == 4 * 15);
+    for (int e = 4; e < 10; e++)
+        if (p.x[3 * e] == 0.5 && p.x[3 * e + 1] == 0 && p.x[3 * e + 2] == 0) p.x[3 * e + 2] = -0.25;
+    static const double most[] = { 0, 0, 0.25, 2 / 9., 0.25, 0.24 };
+    for (int n = 2; n < 6; n++) {
+        CHECK(!abut_judge_boundary(&p.m, p.x, NULL, n, &d, NULL));
+        CHECK_NEAR(d.depth, most[n], 1e-14);
+        CHECK(d.tet == 0 && d.object == 1 && d.plane == -1 && d.samples == (size_t)(4 * (n + 1) * (n + 2) / 2));
+        CHECK(d.at[1] == 0 && fabs(d.at[2] + most[n]) < 1e-14);
+        CHECK_NEAR(d.at[0] * (1 - d.at[0]), most[n], 1e-14);
+    }
+    CHECK(!abut_judge_boundary(&p.m, p.x, NULL, 1, &d, NULL) && d.depth == 0 && d.samples == 4 * 3);
+    /* obstacles may meet, bodies where they are said to; a hull with a hole holds nothing */
+    for (int i = 0; i < 14; i++) p.role[i] = ABUT_NODE_OBSTACLE;
+    CHECK(!abut_judge_boundary(&p.m, p.x, NULL, 2, &d, NULL) && d.depth == 0);
+    for (int i = 0; i < 10; i++) p.role[i] = ABUT_NODE_FREE;
+    CHECK(!abut_judge_boundary(&p.m, p.x, NULL, 2, &d, NULL) && d.object == 1);
+    const int32_t meet = 0;
+    p.m.bodies_meet = &meet;
+    CHECK(!abut_judge_boundary(&p.m, p.x, NULL, 2, &d, NULL) && d.object == 1);
+    for (int i = 10; i < 14; i++) p.role[i] = ABUT_NODE_FREE;
+    CHECK(!abut_judge_boundary(&p.m, p.x, NULL, 2, &d, NULL) && d.depth == 0);
+    p.m.bodies_meet = NULL, p.m.nct--;
+    CHECK(!abut_judge_boundary(&p.m, p.x, NULL, 2, &d, NULL) && d.depth == 0);
+    /* the deepest in two half-spaces; an obstacle may be under them */
+    const double point[6] = { 0, 0, 0, 0, 0, -0.125 }, normal[6] = { 0, 1, 0, 0, 0, 1 };
+    p.m.nh = 2, p.m.hs_point = point, p.m.hs_normal = normal;
+    CHECK(!abut_judge_boundary(&p.m, p.x, NULL, 2, &d, NULL));
+    CHECK(d.depth == 0.125 && d.plane == 1 && d.object == -1 && d.tet == 0 && d.at[0] == 0.5 && d.at[2] == -0.25);
+    for (int i = 0; i < 10; i++) p.role[i] = ABUT_NODE_OBSTACLE;
+    CHECK(!abut_judge_boundary(&p.m, p.x, NULL, 2, &d, NULL) && d.depth == 0);
+}

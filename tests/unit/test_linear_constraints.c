@@ -172,3 +172,145 @@ TEST(a_stencil_kept_apart_lacks_the_distance_less_what_it_has)
             for (int c = 0; c < 3; c++) CHECK(row.a[i][c] == w[i] * dir[c]);
     }
 }
+
+/* ---- wrong sides ---- */
+
+enum { PLACES = 8, SIDES = 16 };
+static const double GAP = 0.01;
+
+/* A contact surface of nodes; its edges are the sides of its triangles as they come. */
+typedef struct surface {
+    int32_t node[PLACES], edge[2 * SIDES];
+    abut_model m;
+    abut_collmesh cm;
+    abut_wrong_side sides;
+} surface;
+
+static int32_t edge_of(const surface *s, int32_t a, int32_t b)
+{
+    int32_t e = 0;
+    while (e < s->m.nce && (s->edge[2 * e] != (a < b ? a : b) || s->edge[2 * e + 1] != (a < b ? b : a))) e++;
+    return e;
+}
+
+static void surface_make(surface *s, const double *X, int32_t nv, const int32_t *tri, int32_t nt)
+{
+    *s = (surface){ .m = { .nv = nv, .nc = nv, .nct = nt, .X = X, .coll_node = s->node, .coll_edge = s->edge, .coll_tri = tri } };
+    for (int32_t v = 0; v < nv; v++) s->node[v] = v;
+    for (int32_t i = 0; i < 3 * nt; i++) {
+        const int32_t a = tri[i], b = tri[i % 3 == 2 ? i - 2 : i + 1], e = edge_of(s, a, b);
+        s->edge[2 * e] = a < b ? a : b, s->edge[2 * e + 1] = a < b ? b : a;
+        s->m.nce += e == s->m.nce;
+    }
+    CHECK(!abut_collmesh_init(&s->cm, &s->m, NULL) && !abut_wrong_side_init(&s->sides, &s->cm, NULL));
+}
+
+static void surface_clear(surface *s)
+{
+    abut_wrong_side_clear(&s->sides);
+    abut_collmesh_clear(&s->cm);
+}
+
+/* The constraints that undo n intersections. */
+static void undo(surface *s, const abut_intersection *hit, size_t n, const abut_constraints *last, abut_constraints *rows)
+{
+    abut_constraints_clear(rows);
+    abut_wrong_side_find(&s->sides, hit, n);
+    CHECK(!abut_wrong_side_constraints(&s->sides, hit, n, s->m.X, GAP, last, rows, NULL));
+}
+
+/* Whether a constraint moves its first primitive by `up` along z against the second, which lacks so much. */
+static int asks(const abut_constraint *r, abut_constraint_kind kind, int32_t id0, int32_t id1, double up, double missing)
+{
+    double sum = 0;
+    int first = kind == ABUT_CONSTRAINT_EE ? 2 : 1, ok = r->kind == kind && r->id[0] == id0 && r->id[1] == id1;
+    for (int i = 0; i < first; i++) sum += r->a[i][2];
+    ok = ok && fabs(sum - up) < 1e-14;
+    for (int i = first; i < 4; i++) sum += r->a[i][2];
+    return ok && fabs(sum) < 1e-14 && fabs(r->b - (ABUT_SEPARATE_AIM * GAP + missing)) < 1e-14;
+}
+
+/* A corner of a triangle is 0.3 below a wide one. */
+TEST(the_smaller_part_of_a_surface_goes_back_through_the_triangle_that_its_edges_cross)
+{
+    const double X[18] = { -9, -9, 0, 9, -9, 0, 0, 9, 0, -1, 0, 2, 1, 0, 2, 0, 0, -0.3 };
+    const int32_t tri[6] = { 0, 1, 2, 3, 4, 5 };
+    surface s;
+    abut_constraints rows = { 0 }, none = { 0 };
+    surface_make(&s, X, 6, tri, 2);
+    const abut_intersection hit[2] = { { edge_of(&s, 4, 5), 0, -1, -1 }, { edge_of(&s, 3, 5), 0, -1, -1 } };
+    undo(&s, hit, 2, &none, &rows);
+    for (int32_t v = 0; v < 6; v++)
+        CHECK(s.sides.whole[v] == v / 3 * 3 && s.sides.beyond[v] == (v == 5) && s.sides.region[v] == (v == 5 ? 5 : v / 3 * 3));
+    CHECK(rows.n == 1 && asks(&rows.constraint[0], ABUT_CONSTRAINT_VT, 5, 0, 1, 0.3) && rows.constraint[0].node[0] == 5);
+    /* nothing is beyond where nothing crosses */
+    undo(&s, hit, 0, &none, &rows);
+    for (int32_t v = 0; v < 6; v++) CHECK(!s.sides.beyond[v] && s.sides.region[v] == v / 3 * 3);
+    CHECK(rows.n == 0);
+    abut_constraints_clear(&rows);
+    surface_clear(&s);
+}
+
+/* A roof, and a triangle across it whose lower side is 0.1 under the ridge: either edge goes to the far side of the other. */
+TEST(an_edge_that_crosses_both_faces_of_a_ridge_goes_over_it)
+{
+    const double X[21] = { -1, 0, 0, 1, 0, 0, 0, -1, -1, 0, 1, -1, 0, -2, -0.1, 0, 2, -0.1, 0, 0, 5 };
+    const int32_t tri[9] = { 0, 1, 3, 1, 0, 2, 4, 5, 6 };
+    surface s;
+    abut_constraints rows = { 0 }, none = { 0 };
+    surface_make(&s, X, 7, tri, 3);
+    const int32_t ridge = edge_of(&s, 0, 1), low = edge_of(&s, 4, 5);
+    const abut_intersection hit[3] = { { ridge, 2, -1, -1 }, { low, 0, -1, -1 }, { low, 1, -1, -1 } };
+    CHECK(ridge < low);
+    undo(&s, hit, 3, &none, &rows);
+    for (int32_t v = 0; v < 7; v++) CHECK(!s.sides.beyond[v]);
+    CHECK(rows.n == 2);
+    CHECK(asks(&rows.constraint[0], ABUT_CONSTRAINT_EE, ridge, low, -1, 0.1) && rows.constraint[0].node[0] == 0);
+    CHECK(asks(&rows.constraint[1], ABUT_CONSTRAINT_EE, ridge, low, 1, 0.1) && rows.constraint[1].node[0] == 4);
+    abut_constraints_clear(&rows);
+    surface_clear(&s);
+}
+
+/* An edge 3 4 with one end 0.2 under, the other 0.5 over a wide triangle; node 5 joins both, so that neither end is beyond. */
+TEST(without_a_ridge_the_nearer_end_goes_back_and_the_other_if_that_end_came_from_there)
+{
+    const double X[18] = { -9, -9, 0, 9, -9, 0, 0, 9, 0, 0, 0, -0.2, 0, 0, 0.5, 30, 0, 0 };
+    const int32_t tri[6] = { 0, 1, 2, 3, 4, 5 };
+    surface s;
+    abut_constraints rows = { 0 }, last = { 0 };
+    surface_make(&s, X, 6, tri, 2);
+    const int32_t e = edge_of(&s, 3, 4);
+    const abut_intersection hit = { e, 0, -1, -1 };
+    undo(&s, &hit, 1, &last, &rows);
+    CHECK(rows.n == 1 && asks(&rows.constraint[0], ABUT_CONSTRAINT_VT, 3, 0, 1, 0.2));
+    CHECK(!abut_constraints_add(&last, &(abut_constraint){ .kind = ABUT_CONSTRAINT_VT, .id = { 3, 0 } }, NULL));
+    undo(&s, &hit, 1, &last, &rows);
+    CHECK(rows.n == 1 && asks(&rows.constraint[0], ABUT_CONSTRAINT_VT, 4, 0, -1, 0.5));
+    /* both came: over the border */
+    CHECK(!abut_constraints_add(&last, &(abut_constraint){ .kind = ABUT_CONSTRAINT_VT, .id = { 4, 0 } }, NULL));
+    undo(&s, &hit, 1, &last, &rows);
+    CHECK(rows.n == 1 && rows.constraint[0].kind == ABUT_CONSTRAINT_EE && rows.constraint[0].b > 3);
+    abut_constraints_clear(&rows);
+    surface_clear(&s);
+    /* with a second triangle on the other side of it there is no border, and the nearer end goes back */
+    const int32_t both[9] = { 0, 1, 2, 3, 4, 5, 0, 2, 1 };
+    surface_make(&s, X, 6, both, 3);
+    undo(&s, &hit, 1, &last, &rows);
+    CHECK(rows.n == 1 && asks(&rows.constraint[0], ABUT_CONSTRAINT_VT, 3, 0, 1, 0.2));
+    abut_constraints_clear(&rows), abut_constraints_clear(&last);
+    surface_clear(&s);
+}
+
+TEST(a_triangle_without_its_side_among_the_edges_is_refused_by_name)
+{
+    const double X[9] = { 0, 0, 0, 1, 0, 0, 0, 1, 0 };
+    const int32_t tri[3] = { 0, 1, 2 };
+    surface s;
+    abut_err err = { 0 };
+    surface_make(&s, X, 3, tri, 1);
+    abut_wrong_side_clear(&s.sides);
+    s.cm.ne = 2;
+    CHECK(abut_wrong_side_init(&s.sides, &s.cm, &err) == ABUT_E_FORMAT);
+    CHECK(strstr(err.msg, "contact/triangle row 0: side 2 0 is not in contact/edge"));
+    surface_clear(&s);
+}

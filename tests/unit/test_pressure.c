@@ -191,6 +191,42 @@ TEST(the_pressure_hessian_is_semidefinite_and_not_less_than_the_true_one)
     world_close(&w);
 }
 
+TEST(without_projection_the_pressure_hessian_of_a_closed_shell_is_the_derivative_of_its_forces)
+{
+    slender *s = slender_new();
+    world w;
+    icosphere(s, 1);
+    enum { N = 3 * 42 };
+    double x[N], d[N], column[N], y[N];
+    abut_rng r = { 10 };
+    crumpled(s, x);
+    s->pressure = 3;
+    slender_open(&w, s);
+    abut_air *air = abut_air_of(&w.st.solver.prob.terms);
+    abut_air_start(air, x);
+    const size_t n = (size_t)w.model.nsh;
+    double *H = calloc(n * ABUT_PACKED, sizeof *H);
+    const abut_elements set = { .corners = 4, .n = n, .row = abut_codim_of(&w.st.solver.prob.terms)->node, .val = H };
+    abut_bsr A = { 0 };
+    CHECK(!abut_bsr_pattern(&A, w.model.nv, &set, 1, NULL));
+    abut_air_hessian_as_is(air, x, 0.25, H);
+    abut_air_hessian_as_is(air, x, 0.25, H);    /* it adds */
+    abut_bsr_assemble(&A, NULL, &set, 1);
+    for (int k = 0; k < 5; k++) {
+        double more[N] = { 0 }, fewer[N] = { 0 };
+        for (int i = 0; i < N; i++) d[i] = abut_rng_real(&r, -1, 1);
+        abut_bsr_multiply(&A, d, column);
+        for (int i = 0; i < N; i++) y[i] = x[i] + 0.5 * d[i];
+        abut_air_gradient(air, y, 0.5, more);
+        for (int i = 0; i < N; i++) y[i] = x[i] - 0.5 * d[i];
+        abut_air_gradient(air, y, 0.5, fewer);      /* quadratic: differences are exact */
+        for (int i = 0; i < N; i++) CHECK_NEAR(column[i], more[i] - fewer[i], 1e-12);
+    }
+    abut_bsr_clear(&A);
+    free(H);
+    world_close(&w);
+}
+
 /* ---- balloons ---- */
 
 /* mean distance from the centre */

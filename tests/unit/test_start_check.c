@@ -172,3 +172,94 @@ TEST(one_place_that_touches_in_several_ways_is_listed_once)
     abut_offenders_clear(&bad);
     abut_arrays_clear(&set);
 }
+
+/* A tet, object 1, inside of a large one, object 0, which comes after it. */
+typedef struct nested {
+    double X[24], weight[8], dhat, thick[2];
+    int32_t tet[8], body[8], role[8], node[8], first[16], edge[24], tri[24], meet;
+    abut_model m;
+} nested;
+
+static void nest(nested *n)
+{
+    static const double unit[12] = { 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1 };
+    static const int32_t face[12] = { 1, 2, 3, 0, 3, 2, 0, 1, 3, 0, 2, 1 }, side[12] = { 0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 2, 3 };
+    *n = (nested){ .dhat = 1e-3 };
+    for (int k = 0; k < 12; k++) n->X[k] = 1 + unit[k], n->X[12 + k] = 9 * unit[k];
+    for (int v = 0; v < 8; v++)
+        n->tet[v] = n->node[v] = v, n->body[v] = v < 4, n->first[2 * v] = v, n->first[2 * v + 1] = v + 1, n->weight[v] = 1;
+    for (int k = 0; k < 24; k++) n->tri[k] = face[k % 12] + k / 12 * 4, n->edge[k] = side[k % 12] + k / 12 * 4;
+    n->m = (abut_model){ .nv = 8, .nt = 2, .nc = 8, .nce = 12, .nct = 8, .no = 2, .X = n->X, .tet = n->tet, .body = n->body,
+                         .role = n->role, .coll_node = n->node, .coll_edge = n->edge, .coll_tri = n->tri, .dhat = &n->dhat,
+                         .obj_thick = n->thick };
+}
+
+static abut_status nest_check(const nested *n, abut_offenders *bad)
+{
+    abut_arrays set = { 0 };
+    abut_start_gap gap;
+    *bad = (abut_offenders){ 0 };
+    CHECK(!abut_arrays_put_text(&set, "object/name", "shell\nkernel\n", NULL));
+    const abut_status rc = abut_start_check(&n->m, &set, n->X, n->dhat, bad, &gap, NULL);
+    CHECK(isinf(gap.gap));
+    abut_arrays_clear(&set);
+    return rc;
+}
+
+TEST(every_vertex_inside_of_another_body_is_listed_once_with_the_tet_or_the_surface_around_it)
+{
+    for (int sums = 0; sums < 2; sums++) {
+        nested n;
+        abut_offenders bad;
+        nest(&n);
+        if (sums) n.m.coll_node = NULL, n.m.map_first = n.first, n.m.map_node = n.node, n.m.map_weight = n.weight, n.m.nmap = 8;
+        CHECK(nest_check(&n, &bad) == ABUT_E_GEOM && bad.total == 4 && bad.n == 4);
+        const abut_offender *last = &bad.item[3];
+        CHECK(strstr(last->text, sums ? "point of 'kernel' (vertex 3) at (1, 1, 2) is inside of object 0"
+                                      : "point of 'kernel' (node 3) at (1, 1, 2) is inside tet 0 of 'shell' (nodes 0, 1, 2, 3)"));
+        CHECK(last->size[0] == 1 && last->size[1] == (sums ? 0 : 4) && !memcmp(last->x, n.X + 9, 3 * sizeof *n.X));
+        CHECK(sums || !memcmp(last->x + 3, n.X + 12, 12 * sizeof *n.X));
+        abut_offenders_clear(&bad);
+        for (int v = 0; v < 4; v++) n.role[v] = ABUT_NODE_OBSTACLE;
+        n.m.bodies_meet = &n.meet;              /* bodies pass through bodies, not through obstacles */
+        CHECK(nest_check(&n, &bad) == ABUT_E_GEOM && bad.total == 4);
+        abut_offenders_clear(&bad);
+        for (int v = 0; v < 4; v++) n.role[v] = ABUT_NODE_FREE;
+        CHECK(!nest_check(&n, &bad) && bad.total == 0);
+        n.m.bodies_meet = NULL;
+        for (int k = 0; k < 12; k++) n.X[k] += k % 3 == 0 ? 10 : 0;      /* beside it */
+        CHECK(!nest_check(&n, &bad) && bad.total == 0);
+    }
+    nested n;
+    abut_offenders bad;
+    nest(&n);
+    n.m.coll_node = NULL, n.m.map_first = n.first, n.m.map_node = n.node, n.m.map_weight = n.weight, n.m.nmap = 8;
+    n.m.nct--;                                  /* a surface with a hole holds nothing */
+    CHECK(!nest_check(&n, &bad) && bad.total == 0);
+}
+
+/* Segments of 3, 1 and 1 m in a row, and one of 0.5 m without a neighbour. */
+TEST(the_first_of_the_shortest_edges_with_a_neighbour_is_named_if_its_thickness_is_no_less)
+{
+    double X[18] = { 0, 0, 0, 3, 0, 0, 4, 0, 0, 5, 0, 0, 0, 9, 0, 0.5, 9, 0 }, thick = 1, dhat = 1e-3;
+    const int32_t node[6] = { 0, 1, 2, 3, 4, 5 }, body[6] = { 0 }, role[6] = { 0 }, edge[8] = { 0, 1, 1, 2, 2, 3, 4, 5 };
+    const abut_model m = { .nv = 6, .nc = 6, .nce = 4, .no = 1, .X = X, .coll_node = node, .coll_edge = edge, .body = body,
+                           .role = role, .obj_thick = &thick, .dhat = &dhat };
+    abut_arrays set = { 0 };
+    abut_collmesh cm;
+    char text[480];
+    CHECK(!abut_arrays_put_text(&set, "object/name", "rod\n", NULL) && !abut_collmesh_init(&cm, &m, NULL));
+    CHECK(abut_start_short_edge(&cm, &set, X, text, sizeof text) == 1);
+    CHECK(!strncmp(text, "edge of 'rod' (nodes 1, 2) at (3, 0, 0) is 1 m long, no more than the contact thickness, 1 m,", 93));
+    X[9] = 4.75;
+    CHECK(abut_start_short_edge(&cm, &set, X, text, sizeof text) == 1);
+    CHECK(!strncmp(text, "edge of 'rod' (nodes 2, 3) at (4, 0, 0) is 0.75 m long,", 55));
+    abut_collmesh_clear(&cm);
+    thick = 0.74;
+    CHECK(!abut_collmesh_init(&cm, &m, NULL) && !abut_start_short_edge(&cm, &set, X, text, sizeof text) && !*text);
+    abut_collmesh_clear(&cm);
+    thick = 0;
+    CHECK(!abut_collmesh_init(&cm, &m, NULL) && !abut_start_short_edge(&cm, &set, X, text, sizeof text) && !*text);
+    abut_collmesh_clear(&cm);
+    abut_arrays_clear(&set);
+}
