@@ -98,14 +98,6 @@ void abut_codim_clear(abut_codim *t)
     *t = (abut_codim){ 0 };
 }
 
-double abut_codim_stiffness(const abut_codim *t)
-{
-    abut_acc sum = { 0, 0 };
-    for (int32_t i = 0; i < (t->n ? t->model->nsh : 0); i++)
-        abut_acc_add(&sum, t->vol[i] * abut_membrane_stiffness(&t->membrane[t->model->shell_mat[i]]));
-    return sum.hi + sum.lo + abut_codim_bend_stiffness(t);
-}
-
 /* ---- sums ---- */
 
 /* the part of [lo, hi) that is of kind k */
@@ -328,7 +320,18 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
     return rc;
 }
 
-static double stiffness(const void *self) { return abut_codim_stiffness(&((const abut_codim_state *)self)->t); }
+static double stiffness(const void *self, double *each)
+{
+    const abut_codim *t = &((const abut_codim_state *)self)->t;
+    const abut_model *m = t->model;
+    abut_acc sum = { 0, 0 };
+    for (int32_t i = 0; i < (t->n ? m->nsh : 0); i++) {
+        const double k = t->vol[i] * abut_membrane_stiffness(&t->membrane[m->shell_mat[i]]);
+        abut_acc_add(&sum, k);
+        each[m->body[m->shell[3 * i]]] += k;
+    }
+    return sum.hi + sum.lo + abut_codim_bend_stiffness(t, each);
+}
 
 static int parts(const abut_at *at) { return at->z == at->x ? ABUT_CODIM_ALL : ABUT_CODIM_ELASTIC; }
 

@@ -77,9 +77,6 @@ ABUT_MUST_USE abut_status abut_codim_turn(const abut_codim *t, const double *z, 
                                           double reach,
                                          const double *H, double *g, double *cost, abut_arena *scratch, abut_err *err);
 
-/** Sum over the elements of the size of the numbers whose difference is the energy, J. */
-double abut_codim_stiffness(const abut_codim *t);
-
 /** F of a shell, 3x2 row major: linear in x, so of a direction p it is the derivative. */
 void abut_shell_gradient_of(const abut_codim *t, const double *x, size_t shell, double F[6]);
 /** Computes F of a shell and its singular values s[2], in no order. */

@@ -443,7 +443,7 @@ void abut_codim_tension_forecast(const abut_codim *t, const double *z, const dou
     }
 }
 
-double abut_codim_bend_stiffness(const abut_codim *t)
+double abut_codim_bend_stiffness(const abut_codim *t, double *each)
 {
     abut_acc sum = { 0, 0 };
     for (int kind = ABUT_CODIM_HINGE; kind < ABUT_CODIM_KINDS; kind++)
@@ -451,6 +451,7 @@ double abut_codim_bend_stiffness(const abut_codim *t)
             double stiffness, rest;
             numbers(t, kind, e, &stiffness, &rest);
             abut_acc_add(&sum, stiffness);
+            each[t->model->body[t->node[4 * e]]] += stiffness;
         }
     return sum.hi + sum.lo;
 }

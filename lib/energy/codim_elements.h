@@ -27,8 +27,8 @@ void abut_codim_elements_gradient(const abut_codim_ask *a, int kind, size_t lo, 
 /** H[ABUT_PACKED * (element - base)] = scale * d2E/dx2, projected unless a->as_is; += if a->add.  Blocks of the unused corner of
  * shells are not written. */
 void abut_codim_elements_hessian(const abut_codim_ask *a, int kind, size_t lo, size_t hi, double *H);
-/** Sum of the stiffnesses of the elements that are no shells, J. */
-double abut_codim_bend_stiffness(const abut_codim *t);
+/** Sum of the stiffnesses of the elements that are no shells, J, each added to each[no] of its object, too. */
+double abut_codim_bend_stiffness(const abut_codim *t, double *each);
 
 /* Stretch of an element by a displacement d beyond the first-order strain of an intended displacement: mainly that of a rotation.
  *

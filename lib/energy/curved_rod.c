@@ -615,11 +615,14 @@ static void free_it(void *self)
     free(self);
 }
 
-static double stiffness(const void *self)
+static double stiffness(const void *self, double *each)
 {
     const abut_model *m = ((const abut_curved_rods *)self)->model;
     double sum = 0;
-    for (int32_t i = 0; i < m->nbd; i++) sum += m->bend_stiffness[i];
+    for (int32_t i = 0; i < m->nbd; i++) {
+        sum += m->bend_stiffness[i];
+        each[m->body[m->bend[3 * i]]] += m->bend_stiffness[i];
+    }
     return sum;
 }
 

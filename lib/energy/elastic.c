@@ -651,11 +651,15 @@ static void destroy(void *self)
 }
 
 /* psi of a stiff element at rest is a difference of numbers of the size of its moduli */
-static double stiffness(const void *self)
+static double stiffness(const void *self, double *each)
 {
     const abut_elastic *e = self;
     abut_acc sum = { 0, 0 };
-    for (int32_t t = 0; t < e->n; t++) abut_acc_add(&sum, e->vol[t] * (e->lame[2 * t] + e->lame[2 * t + 1]));
+    for (int32_t t = 0; t < e->n; t++) {
+        const double k = e->vol[t] * (e->lame[2 * t] + e->lame[2 * t + 1]);
+        abut_acc_add(&sum, k);
+        each[e->model->body[e->model->tet[4 * t]]] += k;
+    }
     return sum.hi + sum.lo;
 }
 

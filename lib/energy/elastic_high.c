@@ -218,16 +218,6 @@ double abut_elastic_high_volume(const abut_elastic_high *e, int32_t t)
     return sum;
 }
 
-double abut_elastic_high_stiffness(const abut_elastic_high *e)
-{
-    abut_acc sum = { 0, 0 };
-    for (int32_t t = 0; t < e->n; t++) {
-        const double *lame = e->laws.lame + 2 * e->model->tet_mat[e->first + t];
-        abut_acc_add(&sum, abut_elastic_high_volume(e, t) * (lame[0] + lame[1]));
-    }
-    return sum.hi + sum.lo;
-}
-
 /* ---- four points at a time ---- */
 
 /* Displacements of the nodes of tet t, less that of its first: u[3 nodes]. */
@@ -641,7 +631,18 @@ static abut_status make(void **self, const abut_term_world *w, int order, abut_e
     return abut_fail(err, ABUT_E_NOMEM, "elasticity: forces of %d tets of order %d", w->model->nt, order);
 }
 
-static double stiffness(const void *self) { return abut_elastic_high_stiffness(self); }
+static double stiffness(const void *self, double *each)
+{
+    const abut_elastic_high *e = self;
+    abut_acc sum = { 0, 0 };
+    for (int32_t t = 0; t < e->n; t++) {
+        const double *lame = e->laws.lame + 2 * e->model->tet_mat[e->first + t];
+        const double k = abut_elastic_high_volume(e, t) * (lame[0] + lame[1]);
+        abut_acc_add(&sum, k);
+        each[e->model->body[e->node[t * e->nodes]]] += k;
+    }
+    return sum.hi + sum.lo;
+}
 
 static abut_status recall(elastic_high *t, const double *x, abut_arena *scratch, abut_err *err)
 {

@@ -72,8 +72,6 @@ static inline int abut_elastic_high_is_large(const abut_elastic_high *e)
 
 /** Volume of tet t (counted from e->first) at rest, m^3, by its quadrature. */
 double abut_elastic_high_volume(const abut_elastic_high *e, int32_t t);
-/** The sum over tets of volume times lambda + mu, J: size of the numbers whose differences are energies. */
-double abut_elastic_high_stiffness(const abut_elastic_high *e);
 
 /** *energy, J, and f[n * nodes * 3], N: dE/dx at the nodes of each tet.  energy +inf: an injective material at a point with
  * det F <= 0, or a number is not finite; f is then undefined.  scratch: one double per tet. */

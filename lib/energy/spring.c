@@ -149,11 +149,15 @@ static void destroy(void *self)
     free(self);
 }
 
-static double stiffness(const void *self)
+static double stiffness(const void *self, double *each)
 {
     const abut_model *m = ((const abut_springs *)self)->model;
     abut_acc sum = { 0, 0 };
-    for (int32_t i = 0; i < m->nsp; i++) abut_acc_add(&sum, m->spring_stiffness[i] * m->spring_length[i] * m->spring_length[i]);
+    for (int32_t i = 0; i < m->nsp; i++) {
+        const double k = m->spring_stiffness[i] * m->spring_length[i] * m->spring_length[i];
+        abut_acc_add(&sum, k);
+        each[m->body[m->spring[2 * i]]] += k;
+    }
     return sum.hi + sum.lo;
 }
 

@@ -102,8 +102,9 @@ typedef struct abut_term_ops {
     unsigned set_is;            /* ABUT_SET_*, of the term that has `elements` */
     /** *self NULL: the model has no such term. */
     abut_status (*make)(void **self, const abut_term_world *w, abut_err *err);
-    /** J: size of the numbers whose difference is the energy, for its rounding. */
-    double (*stiffness)(const void *self);
+    /** Returns the size of the numbers whose difference is the energy, J, for its rounding, and adds that of each element to
+     * each[no] of the object of its first node. */
+    double (*stiffness)(const void *self, double *each);
     /** Arrays of the term in a frame.  `load` reads them before a step begins, once for each value of `pending` that applies; a
      * missing array has the value of a first frame.  `store` writes them after the step; `out` has node/x. */
     abut_status (*load)(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err);

@@ -4,6 +4,7 @@
 #include "energy/barrier.h"
 #include "energy/elastic.h"
 #include "energy/mass.h"
+#include "math/vec3.h"
 #include "model/model.h"
 #include "model/motion.h"
 
@@ -81,6 +82,33 @@ static abut_status allocate(abut_objective *o, abut_err *err)
     return missing ? abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", o->model->nv) : ABUT_OK;
 }
 
+/* Sets o->stiffness and o->object.  An object that is a point has the length of the scene. */
+static abut_status measure_objects(abut_objective *o, abut_err *err)
+{
+    const abut_model *m = o->model;
+    const size_t no = (size_t)m->no;
+    struct abut_object_sizes *s = &o->object;
+    double (*mean)[4] = calloc(no + 1, sizeof *mean);
+    s->stiffness = calloc(3 * no + 1, sizeof *s->stiffness);
+    if (!mean || !s->stiffness) return free(mean), abut_fail(err, ABUT_E_NOMEM, "sizes of %zu objects", no);
+    s->length = s->stiffness + no, s->mass = s->length + no;
+    for (size_t i = 0; i < (size_t)m->nv; i++) {
+        for (size_t k = 0; k < 3; k++) mean[m->body[i]][k] += m->X[3 * i + k];
+        mean[m->body[i]][3]++;
+        s->mass[m->body[i]] += m->role[i] == ABUT_NODE_OBSTACLE ? 0 : m->mass[i];
+    }
+    for (size_t i = 0; i < (size_t)m->nv; i++) {
+        const double *of = mean[m->body[i]];
+        const abut_vec3 r = abut_v3_sub(abut_v3_get(m->X + 3 * i), abut_v3_scale(1 / of[3], abut_v3_get(of)));
+        s->length[m->body[i]] = fmax(s->length[m->body[i]], 2 * abut_v3_norm(r));
+    }
+    for (size_t b = 0; b < no; b++) s->length[b] = s->length[b] > 0 ? s->length[b] : m->length[0];
+    free(mean);
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (t->ops->stiffness) o->stiffness += t->ops->stiffness(t->self, s->stiffness);
+    return ABUT_OK;
+}
+
 abut_status abut_objective_init(abut_objective *o, const abut_model *model, const abut_own_term *own, abut_err *err)
 {
     *o = (abut_objective){ .model = model };
@@ -93,13 +121,10 @@ abut_status abut_objective_init(abut_objective *o, const abut_model *model, cons
     if (!rc) rc = abut_terms_init(&o->terms, &world, own, err);
     if (!rc) rc = allocate(o, err);
     if (!rc) rc = sets_new(o, err);
+    if (!rc) rc = measure_objects(o, err);
     if (rc) {
         abut_objective_clear(o);
         return rc;
-    }
-    for (int i = 0; i < o->terms.n; i++) {
-        const abut_term *t = &o->terms.term[i];
-        if (t->ops->stiffness) o->stiffness += t->ops->stiffness(t->self);
     }
     abut_objective_weigh(o, abut_integrator_weights(model, ABUT_FIRST_SCHEME));
     return ABUT_OK;
@@ -116,6 +141,7 @@ void abut_objective_clear(abut_objective *o)
     free(o->still);
     free(o->z);
     free(o->held);
+    free(o->object.stiffness);
     free(o->row);
     abut_reordered_free(&o->reordered);     /* last: the others borrow it */
     *o = (abut_objective){ 0 };

@@ -19,6 +19,10 @@ typedef struct abut_objective {
     abut_collmesh cm;
     abut_terms terms;
     double stiffness;           /* J: rounding level of the terms, over the machine precision */
+    struct abut_object_sizes {
+        double *stiffness;      /* [no] J: its part of each object, which owns the next two */
+        double *length, *mass;  /* [no] twice the distance of the farthest node from their mean at rest; kg, 0: an obstacle */
+    } object;
 
     abut_weights w;             /* of the scheme of this step: set by abut_objective_weigh */
     abut_term_step step;        /* view for the terms: the arrays below and the weights */

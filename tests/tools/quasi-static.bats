@@ -112,6 +112,23 @@ Y
     "$BIN/export" run.abut | grep -qE 'forces balance to (0\.000|[0-9.]+e-).* of the largest'
 }
 
+@test "the weight of a gram balances to the force tolerance beside a block of steel" {
+    cat > gram.yaml <<'Y'
+time: {step: 0.1 s, scheme: quasi-static}
+contact: {formulation: area}
+materials:
+  light: {young: 1e6, poisson: 0.3, density: 1000}
+  steel: {young: 2e11, poisson: 0.3, density: 7800}
+objects:
+  cube:  {generate: {box: {size: [0.01, 0.01, 0.01], cells: [2, 2, 2]}}, translate: [0, 0.0051, 0], material: light}
+  block: {generate: {box: {size: [0.5, 0.5, 0.5], cells: [2, 2, 2]}}, translate: [1, 0.2501, 0], material: steel}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}, mu: 0.3}
+Y
+    "$BIN/mesh-prep" -q gram.yaml | "$BIN/step" -q -n 1 --with forces | "$BIN/export" -q -f -1 --csv last.csv
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { off = $at["cube.contact_y_N"] / 9.81e-3 - 1 } END { exit !(NR == 2 && off < 1e-3 && off > -1e-3) }' last.csv
+}
+
 # bats test_tags=slow
 @test "forces balance as well as --force-tolerance says, in a scheme with inertia too; what rounding leaves is said" {
     balls --set time.scheme=bdf2 --set time.step=0.02 --set 'motion.1.translate=[0, -0.025, 0]'

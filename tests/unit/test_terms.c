@@ -100,6 +100,7 @@ TEST(the_gradient_of_every_term_is_the_derivative_of_its_energy)
         setup q;
         setup_open(&q, k, &rng);
         double *g = malloc((size_t)q.n3 * sizeof *g), *d = malloc((size_t)q.n3 * sizeof *d);
+        double *each = malloc((size_t)q.o->model->no * sizeof *each);
         for (int i = 0; i < q.o->terms.n; i++) {
             const abut_term *t = &q.o->terms.term[i];
             const double h = 2e-7;
@@ -108,14 +109,15 @@ TEST(the_gradient_of_every_term_is_the_derivative_of_its_energy)
             const double slope = dot(g, d, q.n3), size = sqrt(dot(g, g, q.n3) * dot(d, d, q.n3));
             const double e[4] = { energy(&q, t, -2 * h, d), energy(&q, t, -h, d), energy(&q, t, h, d), energy(&q, t, 2 * h, d) };
             /* rounding of numbers of that size in a difference over h */
-            const double own = t->ops->stiffness ? t->ops->stiffness(t->self) : 0, noise = 1e-16 * (own + fabs(e[0])) / h;
+            memset(each, 0, (size_t)q.o->model->no * sizeof *each);
+            const double own = t->ops->stiffness ? t->ops->stiffness(t->self, each) : 0, noise = 1e-16 * (own + fabs(e[0])) / h;
             const double difference = (e[0] - e[3] + 8 * (e[2] - e[1])) / (12 * h);
             if (!(fabs(difference - slope) <= 1e-7 * size + 4 * noise))
                 check_bad++, printf("# %s, %s: %g, difference %g of %g\n", SCHEMES[k], t->ops->name, slope, difference, size);
             if (!is_silent(&q, t) && !(size > 100 * noise))
                 check_bad++, printf("# %s, %s: too small for this test\n", SCHEMES[k], t->ops->name);
         }
-        free(g), free(d);
+        free(g), free(d), free(each);
         setup_close(&q);
     }
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define FAINT 1e-9  /* of the force that strains everything by 1, or moves it by the length of the scene */
+#define FAINT 1e-9  /* of the force that strains a body by 1, or moves it by its length */
 
 /* the kinds of nodal forces that are summed up by object; nodes whose forces are taken at a time */
 enum { LEFT, CONTACT, LOAD, WEIGHT, PRESSURE, HOLD, ROUNDING, KINDS, AT_ONCE = 1 << 16 };
@@ -63,28 +63,26 @@ static abut_status add_sizes(const abut_objective *p, const double *x, const for
     return ABUT_OK;
 }
 
-/* Returns the force, N, below which positions cannot be distinguished from rounding; by inertia without elasticity. */
-static double faint_force(const abut_objective *p)
+/* Returns the force on object b, N, below which its positions cannot be distinguished from rounding; by inertia without
+ * elasticity; 0: an obstacle. */
+static double faint_force(const abut_objective *p, int32_t b)
 {
-    const abut_model *m = p->model;
-    double mass = 0;
-    if (p->stiffness > 0) return FAINT * p->stiffness / m->length[0];
-    for (int32_t i = 0; i < m->nv; i++) mass += m->role[i] == ABUT_NODE_OBSTACLE ? 0 : m->mass[i];
-    return FAINT * mass * m->length[0] / (p->w.h_force * p->w.h_force);
+    const struct abut_object_sizes *o = &p->object;
+    if (o->stiffness[b] > 0) return FAINT * o->stiffness[b] / o->length[b];
+    return FAINT * o->mass[b] * o->length[b] / (p->w.h_force * p->w.h_force);
 }
 
 static void largest_sums(const abut_objective *p, const double (*sum)[KINDS], abut_equilibrium *e, double *each)
 {
     const double scale = p->w.h_force * p->w.h_force;
-    const double faint = faint_force(p);
-    *e = (abut_equilibrium){ .largest = faint, .of_all = faint };
+    *e = (abut_equilibrium){ .left = 0 };
     for (int32_t b = 0; b < p->model->no; b++) {
         const double left = sum[b][LEFT] / scale;
-        double largest = faint;
+        double largest = faint_force(p, b);
         for (int k = CONTACT; k < KINDS; k++) largest = fmax(largest, sum[b][k] / scale);
         e->of_all = fmax(e->of_all, largest);
         if (each) each[b] = largest;
-        if (!(left * e->largest > e->left * largest)) continue;
+        if (e->largest > 0 && !(left * e->largest > e->left * largest)) continue;
         e->left = left, e->largest = largest;
         e->object = b;
     }

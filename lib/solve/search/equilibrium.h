@@ -19,8 +19,8 @@ typedef struct abut_equilibrium {
     double of_all;          /* N: the largest of all objects */
 } abut_equilibrium;
 
-/** Finds it at a point with contacts and gradient.  `largest` is at least 1e-9 of the force for a strain of 1, below which `left`
- * is rounding.  Without an elastic element it is 1e-9 of the force that moves all bodies by the scene's length in a step.
+/** Finds it at a point with contacts and gradient.  `largest` is at least 1e-9 of the force that strains the object by 1, below
+ * which `left` is rounding.  For an object without elements it is 1e-9 of the force that moves it by its length in a step.
  * near: a point whose positions differ by rounding, with gradient; NULL: none.  The change of the forces between the two is
  * rounding; divided by the force tolerance of the model, its sum over an object counts as a force on the object.
  * each: [no] N, receives the largest of every object; NULL: not wanted.  Fails  ABUT_E_NOMEM */

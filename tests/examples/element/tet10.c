@@ -144,13 +144,14 @@ static void stiffness_of(const tet10 *t, const double *x, size_t e, double scale
 
 /* ---- the term ---- */
 
-static double stiffness(const void *self)
+static double stiffness(const void *self, double *each)
 {
     const tet10 *t = self;
     double mu, lambda, total = 0;
     for (size_t q = 0; q < POINTS * (size_t)t->m->ntt; q++) {
         (void)material(t, q / POINTS, &mu, &lambda);
         total += t->weight[q] * (mu + lambda);
+        each[t->m->body[t->node[NODES * (q / POINTS)]]] += t->weight[q] * (mu + lambda);
     }
     return total;
 }
