@@ -18,12 +18,14 @@ typedef struct track {
     double push, stiff, hard, bend;
     double takes;           /* part of the stretch that a correction takes back */
     double ends;            /* at this x and beyond the objective is infinite */
+    double least;           /* value of the objective */
     double plane;           /* largest fraction of a direction, by what is no pair */
     double wall, post;      /* x that pairs stop at: near ones, and those that a sweep of no length does not find */
     abut_status fails;      /* of tests of pairs */
     double swept[16];       /* fractions whose candidates were sought */
     int sweeps, slopes, resolves;
     int pairs_of_sweep;     /* the last sweep has a length */
+    abut_status no_solution;    /* of corrections */
 } track;
 
 static track *of(abut_search *s) { return (track *)s; }
@@ -32,7 +34,7 @@ static double energy(const track *t, const double *x)
 {
     const double stretch = x[1] + t->bend * x[0] * x[0];
     if (!(x[0] < t->ends)) return INFINITY;
-    return -t->push * x[0] + 0.5 * t->stiff * x[0] * x[0] + 0.5 * t->hard * stretch * stretch;
+    return fmax(-t->push * x[0] + 0.5 * t->stiff * x[0] * x[0] + 0.5 * t->hard * stretch * stretch, t->least);
 }
 
 static abut_status evaluate(abut_search *s, abut_point *at, unsigned what, abut_report *rep, abut_err *err)
@@ -77,7 +79,7 @@ static abut_status excess(abut_search *s, const double *d, const double *linear_
     const track *t = of(s);
     const double stretch = d[1] + t->bend * linear_step[0] * linear_step[0];
     (void)err;
-    g[1] = t->hard * stretch;
+    g[1] += t->hard * stretch;
     *cost = 0.5 * t->hard * stretch * stretch;
     return ABUT_OK;
 }
@@ -86,9 +88,8 @@ static abut_status resolve(abut_search *s, const double *g, double *q, abut_repo
 {
     (void)rep, (void)err;
     of(s)->resolves++;
-    q[0] = q[2] = 0;
-    q[1] = -of(s)->takes * g[1] / of(s)->hard;
-    return ABUT_OK;
+    for (int i = 0; i < 3; i++) q[i] = -of(s)->takes * g[i] / of(s)->hard;
+    return of(s)->no_solution;
 }
 
 static abut_status limits(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err)
@@ -140,6 +141,7 @@ static track *lay(void)
     t->model = (abut_model){ .nv = 1, .h = &t->h, .length = &t->length, .tolerance = &t->tolerance, .dhat = &t->dhat };
     t->push = t->stiff = t->takes = 1;
     t->plane = t->wall = t->post = t->ends = INFINITY;
+    t->least = -INFINITY;
     s->opt = &t->user;
     s->ops = &on_a_track;
     s->prob.model = &t->model;
@@ -289,6 +291,13 @@ TEST(the_cfl_rule_bounds_short_directions_by_half_of_dhat_and_long_ones_by_all_p
     t->user.search.ccd = ABUT_CCD_CFL;
     t->dhat = 1, t->s.p[0] = 1 - 1e-9;
     CHECK(!abut_search_bound_direction(&t->s, &lim, &t->rep, &t->err) && lim.kind == ABUT_LIMIT_CFL && lim.alpha == 0.5);
+    t->s.p[0] /= 2;     /* and a direction of half of dhat is not bounded */
+    CHECK(!abut_search_bound_direction(&t->s, &lim, &t->rep, &t->err) && lim.kind == ABUT_LIMIT_NONE && lim.alpha == 1);
+    t->dhat = 0.5, t->s.p[0] = 1, t->post = 0.25 * (1 - 1e-9);
+    CHECK(!abut_search_bound_direction(&t->s, &lim, &t->rep, &t->err) && lim.kind == ABUT_LIMIT_VT && lim.alpha == t->post);
+    t->post = INFINITY, t->wall = 0.6, t->plane = 0.8;      /* near pairs bound a part of the direction */
+    CHECK(!abut_search_bound_direction(&t->s, &lim, &t->rep, &t->err) && lim.kind == ABUT_LIMIT_VT);
+    CHECK_NEAR(lim.alpha, 0.6, 1e-15);
     lift(t);
 }
 
@@ -303,7 +312,7 @@ TEST(a_trial_along_another_line_leaves_the_direction_alone_and_goes_a_part_of_it
     CHECK(!abut_search_try_along(&t->s, &t->s.second_order.p, 1, 0.5, &fraction, &t->it, &t->rep, &t->err));
     CHECK(t->s.p == p && t->s.second_order.p == q && p[0] == 1);
     CHECK_NEAR(fraction, 0.5 * 0.75, 1e-15);
-    CHECK(t->it.alpha == fraction && t->it.trials == 1 && t->rep.trials == 1);
+    CHECK(t->it.alpha == 0 && t->it.trials == 1 && t->rep.trials == 1);    /* it is no step yet */
     CHECK_NEAR(t->s.trial.e.sum, -0.75 + 0.5 * 0.75 * 0.75, 1e-15);
     t->wall = INFINITY;
     CHECK(!abut_search_try_along(&t->s, &t->s.second_order.p, 1, 0.5, &fraction, &t->it, &t->rep, &t->err));
@@ -337,6 +346,9 @@ TEST(a_change_within_rounding_is_judged_by_slopes_if_the_direction_is_long)
     CHECK(!falls(t, 2, 10) && t->slopes == 1);          /* as high as at the start, behind the minimum */
     CHECK(falls(t, 1e-13, 10) && t->slopes == 2);
     CHECK(falls(t, 2, t->tolerance) && t->slopes == 2);  /* short: rounding decides nothing */
+    t->s.here.e.noise = 0.5;    /* the full step falls by no more */
+    CHECK(falls(t, 1, 10) && t->slopes == 3);
+    t->s.here.e.noise = 1e-12;
     t->user.search.armijo = 0.25;                       /* x - x^2/2 >= x/4 up to 1.5 */
     CHECK(falls(t, 1.49, 10) && !falls(t, 1.51, 10));
     lift(t);
@@ -387,10 +399,12 @@ TEST(full_steps_alone_are_lengthened_and_short_ones_not_where_they_end_the_step)
 
 TEST(a_direction_that_was_too_short_is_lengthened_as_its_curvature_says)
 {
-    for (int k = 0; k < 7; k++) {
+    for (int k = 0; k < 9; k++) {
         track *t = lay();
-        straighten(t);
+        if (k == 7) t->hard = 1;            /* corrected steps are lengthened by their own move */
+        else straighten(t);
         t->stiff = k == 6 ? 1 : 0.25;       /* the minimum is at 1 or 4 */
+        if (k == 8) t->least = -0.875;      /* the full step has it already */
         if (k == 1) t->wall = 3;            /* half of what is left to the wall, of the longer direction: 1.5 */
         if (k == 2) t->wall = 2;            /* that is where the full step is */
         if (k == 3) t->fails = ABUT_E_GEOM;
@@ -404,7 +418,7 @@ TEST(a_direction_that_was_too_short_is_lengthened_as_its_curvature_says)
         CHECK_NEAR(t->it.alpha, at, 1e-15);
         CHECK_NEAR(t->s.trial.e.sum, energy(t, t->s.trial.x), 1e-15);
         CHECK(m.moved && (at > 1 ? t->s.trial.e.sum < full && t->s.kept.x[0] == 1 : t->s.p[0] == 1));
-        CHECK(t->it.trials == (k < 2 || k == 4 ? 2 : 1) && (t->sweeps > 0) == (k < 5));
+        CHECK(t->it.trials == (k < 2 || k == 4 || k == 8 ? 2 : 1) && (t->sweeps > 0) == (k < 5 || k == 8));
         lift(t);
     }
     track *t = lay();
@@ -430,12 +444,12 @@ TEST(a_step_whose_rotation_costs_a_tenth_of_what_it_promises_is_corrected)
 {
     for (int k = 0; k < 2; k++) {
         track *t = lay();
-        t->hard = 1, t->bend = sqrt(2 * (k ? 0.0501 : 0.0499));     /* the full step promises 1/2 */
+        t->hard = k ? 1 : 0.1, t->bend = k ? sqrt(2 * 0.0501) : 1;      /* the full step promises 1/2 */
         const abut_move m = correct(t, 1);
         CHECK(m.searched && m.moved && m.corrected == k && t->resolves == k && t->it.trials == 1 && t->it.alpha == 1);
         CHECK(t->s.trial.x[0] == 1);
         CHECK_NEAR(t->s.trial.x[1], k ? -t->bend : 0, 1e-15);
-        CHECK_NEAR(t->s.trial.e.sum, -0.5 + (k ? 0 : 0.0499), 1e-15);
+        CHECK_NEAR(t->s.trial.e.sum, -0.5 + (k ? 0 : 0.05), 1e-15);
         CHECK(t->s.second_order.linear_step[0] == 1 && t->s.second_order.linear_step[1] == 0);
         lift(t);
     }
@@ -494,6 +508,11 @@ TEST(moves_with_corrections_leave_a_search_alone_that_has_none_or_has_been_made)
         if (k == 3) m.searched = 1;
         CHECK(!abut_move_second_order(&t->s, &m, &t->rep, &t->err));
         CHECK(m.searched == (k == 3) && !m.moved && t->it.trials == 0);
+        if (k < 3) {
+            t->stiff = 0.25;
+            m = full_step(t);
+            CHECK(!abut_move_lengthen_second_order(&t->s, &m, &t->rep, &t->err) && t->it.trials == 1 && t->s.trial.x[0] == 1);
+        }
         lift(t);
     }
 }
@@ -501,7 +520,7 @@ TEST(moves_with_corrections_leave_a_search_alone_that_has_none_or_has_been_made)
 /* The full step is corrected, then the one of the length that its curvature says. */
 TEST(a_corrected_step_that_was_too_short_is_lengthened_or_stays_as_it_was)
 {
-    enum { TAKEN, AT_MOST, WALL, NEAR_WALL, TOUCHES, NO_LOWER, HARDLY, KINDS };
+    enum { TAKEN, AT_MOST, WALL, NEAR_WALL, TOUCHES, NO_LOWER, HARDLY, AS_LOW, KINDS };
     for (int k = 0; k < KINDS; k++) {
         track *t = lay();
         const int near = k == NEAR_WALL;
@@ -513,6 +532,7 @@ TEST(a_corrected_step_that_was_too_short_is_lengthened_or_stays_as_it_was)
         if (near) t->wall = 2.9;                /* half of that of a step of 3 */
         if (k == TOUCHES) t->fails = ABUT_E_GEOM;
         if (k == NO_LOWER) t->ends = 1.75;
+        if (k == AS_LOW) t->least = -0.75;      /* as low as the full step */
         const double full = t->s.trial.e.sum;
         t->resolves = 0;
         CHECK(!abut_move_lengthen_second_order(&t->s, &m, &t->rep, &t->err));
@@ -528,4 +548,36 @@ TEST(a_corrected_step_that_was_too_short_is_lengthened_or_stays_as_it_was)
         CHECK((t->resolves > 0) == (k != HARDLY));
         lift(t);
     }
+}
+
+TEST(corrections_that_fail_and_tests_that_fail_end_the_search)
+{
+    track *t = lay();
+    abut_move m = { .it = &t->it, .lim = { .alpha = 1 } };
+    t->hard = 1, t->bend = 1;
+    t->no_solution = ABUT_E_NUMERIC;
+    CHECK(abut_move_second_order(&t->s, &m, &t->rep, &t->err) == ABUT_E_NUMERIC && !m.moved && t->it.trials == 0);
+    t->no_solution = ABUT_OK, t->fails = ABUT_E_NOMEM;
+    m.searched = 0;
+    CHECK(abut_move_second_order(&t->s, &m, &t->rep, &t->err) == ABUT_E_NOMEM && !m.moved && t->it.trials == 0);
+    t->fails = ABUT_OK;
+    t->stiff = 0.5, t->bend = 0.5;
+    m = correct(t, 1);
+    CHECK(m.moved && t->it.alpha == 1);
+    t->no_solution = ABUT_E_NUMERIC;
+    CHECK(abut_move_lengthen_second_order(&t->s, &m, &t->rep, &t->err) == ABUT_E_NUMERIC);
+    CHECK(t->it.alpha == 1 && t->s.trial.x[0] == 1 && t->s.second_order.p[1] == -0.5);
+    m.moved = 0, t->no_solution = ABUT_OK, t->it.trials = 0;    /* and without a full step there is none longer */
+    CHECK(!abut_move_lengthen_second_order(&t->s, &m, &t->rep, &t->err) && t->it.trials == 0);
+    lift(t);
+}
+
+TEST(the_stretch_that_is_corrected_is_that_of_one_step_alone)
+{
+    track *t = lay();
+    t->hard = 1, t->bend = 1;
+    t->s.second_order.g[0] = t->s.second_order.g[1] = t->s.second_order.g[2] = 7;     /* of another step */
+    const abut_move m = correct(t, 1);
+    CHECK(m.moved && t->s.trial.x[0] == 1 && t->s.trial.x[1] == -1 && t->s.trial.x[2] == 0);
+    lift(t);
 }

@@ -26,7 +26,7 @@ TEST(what_is_left_is_the_sum_of_directions_that_shrink_by_one_ratio)
     CHECK(abut_rule_near(0.1, 1, 0) && !abut_rule_near(0.11, 1, 0) && !abut_rule_near(INFINITY, 1, 0));
     /* directions of 9, 3, 1: the one of 3 may be the last */
     CHECK(!abut_rule_may_be_last(27, 9, 1) && abut_rule_may_be_last(9, 3, 1));
-    CHECK(abut_rule_may_be_last(INFINITY, 100, 1) && !abut_rule_may_be_last(1, 1.5, 1));
+    CHECK(abut_rule_may_be_last(INFINITY, 100, 1) && !abut_rule_may_be_last(1, 1.5, 1) && !abut_rule_may_be_last(1, 1, 1));
 }
 
 TEST(friction_lets_go_where_a_contact_that_sticks_would_slide)
@@ -44,6 +44,8 @@ TEST(forces_balance_to_a_share_of_the_largest_and_stall_when_they_come_no_closer
     for (int i = 0; i < 30; i++) CHECK(!abut_rule_stalls(&s, pow(0.7, i)));     /* halved in every second iteration */
     for (int i = 2; i < ABUT_STALL_ITERATIONS; i++) CHECK(!abut_rule_stalls(&s, pow(0.7, 29)));
     CHECK(abut_rule_stalls(&s, pow(0.7, 29)));
+    s = (abut_rule_stall){ .best = 1, .since = ABUT_STALL_ITERATIONS - 1 };
+    CHECK(abut_rule_stalls(&s, 0.5) && s.best == 1 && !abut_rule_stalls(&s, 0.49) && s.best == 0.49);     /* more than halved */
 }
 
 TEST(iterations_stagnate_while_neither_directions_nor_the_objective_say_otherwise)
@@ -57,6 +59,9 @@ TEST(iterations_stagnate_while_neither_directions_nor_the_objective_say_otherwis
     CHECK(abut_rule_stagnates(&s, 0.89 * shortest, 0, 0, 1e-9) == 0 && s.went == 0);
     for (int i = 1; i < 100; i++) CHECK(abut_rule_stagnates(&s, 1, 1, i % 2 ? 1e-10 : -1e-10, 1e-9) == i);  /* rounding */
     CHECK(abut_rule_stagnates(&s, 1, 1, 2e-9, 1e-9) == 0);                      /* and now the objective has fallen */
+    s = (abut_rule_stagnation){ .speed = 1 };
+    CHECK(abut_rule_stagnates(&s, 0.9, 0, 0, 1e-9) == 1 && abut_rule_stagnates(&s, 1, 1, 1e-9, 1e-9) == 2);    /* just not */
+    CHECK(abut_rule_stagnates(&s, 1, 0, 1e-9, 1e-9) == 0);      /* a whole direction, and more than rounding */
     int most = 0;
     for (int i = 0; i < 1000; i++) most = (int)fmax(most, abut_rule_stagnates(&s, 1, 0.01, 1, 1e-9));
     CHECK(most == 99);          /* steps of a hundredth of a direction are slow, not stuck */
@@ -83,6 +88,7 @@ TEST(a_full_step_that_was_too_short_says_how_much_longer_it_should_be)
     /* f(t) = start - slope t + c/2 slope t^2 */
     for (double c = 0; c < 2; c += 0.25) CHECK_NEAR(abut_rule_curvature(4, 10, 10 - 4 + 2 * c, 1e-12), c, 1e-14);
     CHECK(abut_rule_curvature(4, 10, 6, 5e-3) == 1);            /* its rounding hides it */
+    CHECK(abut_rule_curvature(1000, 10, -990, 1) == 1 && abut_rule_curvature(1001, 10, -991, 1) == 0);
     CHECK(abut_rule_length(1, 0) == 1 && abut_rule_length(0.51, 0) == 1 && abut_rule_length(0.5, 0) == 2);
     CHECK(abut_rule_length(0.25, 0) == 4 && abut_rule_length(0, 0) == 8 && abut_rule_length(-3, 0) == 8);
     CHECK(abut_rule_length(0.5, 1) == 1 && abut_rule_length(0.25, 1) == 4);     /* a short one has to ask for much */
@@ -103,12 +109,12 @@ TEST(a_line_that_ends_far_beyond_its_minimum_is_known_by_its_slopes)
     /* the parabola -slope t + curvature t^2 / 2 falls at its end by slope - curvature: the minimum is at slope / curvature */
     for (double minimum = 0.25; minimum < 3; minimum += 0.25)
         CHECK(abut_rule_not_beyond(4, 4 - 4 / minimum) == (1 <= 1.8 * minimum));
-    CHECK(!abut_rule_not_beyond(1, NAN));
+    CHECK(!abut_rule_not_beyond(1, NAN) && abut_rule_not_beyond(1, -0.8) && !abut_rule_not_beyond(1, -0.81));
 }
 
 TEST(points_dhat_apart_do_not_meet_on_the_fraction_of_the_cfl_rule)
 {
-    CHECK(abut_rule_cfl(0.1, 1, 0) == INFINITY);
+    CHECK(abut_rule_cfl(0.1, 1, 0) == INFINITY && abut_rule_cfl(0.1, 0, 0) == INFINITY);
     for (double motion = 1e-3; motion < 1e3; motion *= 7) {
         const double most = abut_rule_cfl(0.1, 0.5, motion), per = motion / 0.5;    /* m for the whole direction */
         CHECK(2 * most * per < 0.1 && 2 * most * per > 0.1 * (1 - 1e-8));
@@ -137,6 +143,8 @@ TEST(scripted_motion_is_blocked_when_many_updates_bring_nothing)
     for (int i = 1; i < ABUT_BLOCKED_UPDATES; i++) CHECK(!abut_rule_is_blocked(&b, 0.999 + 1e-9 * i));
     CHECK(abut_rule_is_blocked(&b, 0.999));
     CHECK(!abut_rule_is_blocked(&b, 0.9991));
+    b = (abut_rule_blocked){ .updates = ABUT_BLOCKED_UPDATES - 1 };
+    CHECK(abut_rule_is_blocked(&b, 1e-6) && !abut_rule_is_blocked(&b, 1.01e-6));    /* a millionth is nothing */
 }
 
 /* A block without held nodes falls on the floor: the residual of its forces is m (v' - v)/h - m g - contact, summed up. */

@@ -111,16 +111,14 @@ abut_status abut_search_try_along(abut_search *s, double **p, double most, doubl
                                   abut_report *rep, abut_err *err)
 {
     abut_limit lim;
-    s->trial.e.sum = INFINITY;
     abut_search_swap(&s->p, p);
-    abut_status rc = abut_search_bound(s, 1, most, &lim, rep, err);
+    abut_status rc = abut_search_bound(s, 0, most, &lim, rep, err);
     if (lim.alpha < 1) lim.alpha *= of_bound;
     *fraction = lim.alpha;
     if (rc == ABUT_E_GEOM) {
         s->trial.e.sum = INFINITY;
         rc = ABUT_OK;   /* a gap too small to move along this one */
     } else if (!rc) {
-        it->alpha = lim.alpha;
         rc = abut_search_try(s, lim.alpha, it, rep, err);
     }
     abut_search_swap(&s->p, p);
@@ -179,7 +177,7 @@ abut_status abut_move_lengthen(abut_search *s, abut_move *m, abut_report *rep, a
     abut_limit lim;
     abut_search_exchange(s, &s->kept);
     s->ops->aim.scale(s, length);
-    abut_status rc = abut_search_bound(s, 1, abut_search_longest(s, length * m->it->residual), &lim, rep, err);
+    abut_status rc = abut_search_bound(s, 0, abut_search_longest(s, length * m->it->residual), &lim, rep, err);
     const double alpha = lim.alpha < 1 ? OF_BOUND * lim.alpha : 1;
     if (!rc && alpha * length > 1) {
         rc = abut_search_try(s, alpha, m->it, rep, err);

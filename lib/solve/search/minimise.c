@@ -228,7 +228,7 @@ static abut_status carry_held(abut_search *s, double *alpha, abut_report *rep, a
     *alpha = 1;
     abut_status rc = s->ops->start.aim_at_targets(s, &moves, err);
     if (rc || !moves) return rc;
-    rc = abut_search_bound(s, 1, 1, &lim, rep, err);
+    rc = abut_search_bound(s, 0, 1, &lim, rep, err);
     if (rc == ABUT_E_GEOM) lim.alpha = 0, rc = ABUT_OK;     /* a gap too small to move along this line */
     if (!rc) rc = s->ops->start.move_held(s, lim.alpha, err);
     if (rc) return rc;
@@ -305,7 +305,7 @@ abut_status abut_search_warm_start(abut_search *s, const double *v, int *taken, 
     *taken = 0;
     stop_script(s);
     aim_at_warm_start(s, v);
-    abut_status rc = abut_search_bound(s, 1, 1, &lim, rep, err);
+    abut_status rc = abut_search_bound(s, 0, 1, &lim, rep, err);
     if (rc == ABUT_E_GEOM) return ABUT_OK;   /* a gap too small to move at all: the minimiser names it */
     if (rc || lim.alpha < 1) return rc;
 
@@ -534,7 +534,6 @@ static abut_status take_step(abut_search *s, abut_iteration *it, abut_report *re
     note_limit(s, &m.lim, it, rep);
     for (size_t i = 0; i < sizeof moves / sizeof *moves && !rc; i++) rc = moves[i](s, &m, rep, err);
     if (rc) return rc;
-    if (!m.moved) it->alpha = 0;        /* the last one that was tried */
     s->failed.alpha = it->alpha;
     it->bound = fmax(it->bound, fmin(it->alpha, 1));    /* corrected steps may go further */
     rc = m.moved ? arrive_at_trial(s, &m, err) : stay_here(s, it->residual, err);

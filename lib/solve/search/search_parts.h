@@ -24,7 +24,8 @@ ABUT_MUST_USE abut_status abut_search_accept(abut_search *s, abut_err *err);
 /* ---- line.c: bounds ---- */
 
 /** Finds the largest feasible step along s->p, no longer than `most` (in (0, 1]; below 1 its kind is ABUT_LIMIT_LENGTH), and the
- * candidates of that sweep in s->cand.  The fraction `first` of s->p is swept first, which may save sweeping it all. */
+ * candidates of that sweep in s->cand.  The fraction `first` of s->p is swept first, which may save sweeping it all; 0: all of
+ * it at once. */
 ABUT_MUST_USE abut_status abut_search_bound(abut_search *s, double first, double most, abut_limit *lim, abut_report *rep,
                                             abut_err *err);
 /** Bounds a new direction s->p, by the rule of the options. */

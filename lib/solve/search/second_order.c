@@ -173,7 +173,6 @@ static abut_status search_corrected(abut_search *s, abut_move *m, double slope, 
         if (!rc && (corrects || alpha < bound)) {
             rc = abut_search_try_along(s, &s->second_order.p, 1, 1, &fraction, m->it, rep, err);
         } else if (!rc) {
-            m->it->alpha = alpha;
             rc = abut_search_try(s, alpha, m->it, rep, err);
         }
         int falls = 0;
@@ -205,7 +204,6 @@ static abut_status try_longer(abut_search *s, abut_move *m, double length, doubl
     const double promised = 0.5 * length * slope, enough = fmax(WORTH_CORRECTING * promised, s->kept.e.noise);
     double costs, fraction = 0;
     *longer = 0;
-    s->trial.e.sum = INFINITY;
     abut_status rc = straight(s, length, &costs, err);
     if (!rc) rc = correct(s, enough, &costs, rep, err);
     if (!rc && costs < promised)
@@ -233,7 +231,6 @@ abut_status abut_move_lengthen_second_order(abut_search *s, abut_move *m, abut_r
     if (longer) return ABUT_OK;
     abut_search_swap(&so->p, &so->full);
     abut_search_swap(&so->linear_step, &so->full_linear);
-    m->it->alpha = 1;
     abut_search_exchange(s, &s->kept);
     return rc;
 }
