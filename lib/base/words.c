@@ -93,8 +93,10 @@ const abut_unit *abut_unit_find(abut_quantity q, const char *name)
     return NULL;
 }
 
+enum { SPELT = 48 };    /* 31 bytes, of which two become at most three, and the end */
+
 /* Name in lower case, without spaces and ^, words and signs as the table has them. */
-static void spell(const char *name, char text[32])
+static void spell(const char *name, char text[SPELT])
 {
     static const char *const said[][2] = {
         { "milli", "m" }, { "micro", "u" }, { "centi", "c" }, { "nano", "n" }, { "kilo", "k" }, { "mega", "m" }, { "giga", "g" },
@@ -112,7 +114,7 @@ static void spell(const char *name, char text[32])
     for (const char *s = low; *s;) {
         size_t i = 0;
         while (i < N && strncmp(s, said[i][0], strlen(said[i][0]))) i++;
-        n += (size_t)snprintf(text + n, 32 - n, "%.*s", i < N ? 3 : 1, i < N ? said[i][1] : s);
+        n += (size_t)snprintf(text + n, SPELT - n, "%.*s", i < N ? 3 : 1, i < N ? said[i][1] : s);
         s += i < N ? strlen(said[i][0]) : 1;
     }
     text[n] = '\0';
@@ -120,7 +122,7 @@ static void spell(const char *name, char text[32])
 
 const abut_unit *abut_unit_like(abut_quantity q, const char *name)
 {
-    char a[32], b[32];
+    char a[SPELT], b[SPELT];
     spell(name, a);
     for (int i = 0; i < NUNITS; i++) {
         spell(UNITS[i].name, b);

@@ -8,6 +8,8 @@
 #include "base/timer.h"
 #include "check.h"
 
+#include <errno.h>
+
 /* ---- err ---- */
 
 TEST(a_message_is_kept_wrapped_and_cut_at_its_limit)
@@ -20,6 +22,13 @@ TEST(a_message_is_kept_wrapped_and_cut_at_its_limit)
     CHECK(strlen(e.msg) == sizeof e.msg - 1 && !strncmp(e.msg, "a context", 9));
     abut_fail(&e, ABUT_E_ARG, "%0*d", 2000, 0);
     CHECK(strlen(e.msg) == sizeof e.msg - 1);
+}
+
+TEST(a_file_that_is_not_opened_for_want_of_memory_or_by_a_broken_disk_is_no_fault_of_its_name)
+{
+    static const int ours[] = { ENOMEM, EMFILE, ENFILE, EIO }, names[] = { ENOENT, EACCES, EISDIR, ENOTDIR, ENAMETOOLONG };
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) CHECK(abut_open_status(ours[i]) == ABUT_E_IO);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) CHECK(abut_open_status(names[i]) == ABUT_E_FORMAT);
 }
 
 /* ---- arena ---- */
@@ -97,6 +106,41 @@ TEST(arena_says_no_at_its_limit_and_at_absurd_sizes)
     abut_arena_clear(&a);
 }
 
+TEST(arena_pieces_of_no_bytes_are_distinct_and_one_that_fits_exactly_takes_no_other_chunk)
+{
+    abut_arena a = { .limit = 8 << 20 };
+    char *p[4];
+    for (int i = 0; i < 4; i++) p[i] = abut_arena_alloc(&a, i % 2 ? 8 : 0, i % 2 ? 0 : 8);
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < i; k++) CHECK(p[i] && p[i] != p[k]);
+    char *const q = abut_arena_alloc(&a, 64, 1);
+    CHECK(q == p[3] + 64 && (char *)abut_arena_alloc(&a, 1, 1) == q + 64);      /* whole lines of 64, no more */
+    abut_arena_clear(&a);
+    for (size_t n = 1; n <= 3; n++) CHECK(abut_arena_room(&a, 1 << 20, 1) && a.total == n << 20);
+    abut_arena_clear(&a);
+    CHECK(a.limit == 8 << 20);
+    CHECK(!abut_arena_room(&a, (8 << 20) + 1, 1) && abut_arena_room(&a, 8 << 20, 1) && a.total == 8 << 20);
+    CHECK(!abut_arena_room(&a, 1, 1));
+    abut_arena_clear(&a);
+}
+
+TEST(arena_marks_of_an_empty_arena_and_of_a_full_chunk_give_back_what_came_after)
+{
+    abut_arena a = { 0 };
+    const abut_mark empty = abut_arena_mark(&a);
+    CHECK(!empty.chunk);
+    abut_arena_release(&a, empty);
+    char *const first = abut_arena_alloc(&a, 100, 1);
+    const abut_mark one = abut_arena_mark(&a);
+    char *const second = abut_arena_alloc(&a, 100, 1), *const third = abut_arena_alloc(&a, 2 << 20, 1);
+    CHECK(third && (third < first || third >= first + (1 << 20)));
+    abut_arena_release(&a, one);
+    CHECK((char *)abut_arena_alloc(&a, 1, 1) == second && (char *)abut_arena_alloc(&a, 2 << 20, 1) == third);
+    abut_arena_release(&a, empty);
+    CHECK((char *)abut_arena_alloc(&a, 1, 1) == first);
+    abut_arena_clear(&a);
+}
+
 /* ---- array ---- */
 
 TEST(arrays_keep_their_order_and_are_replaced_in_place)
@@ -131,6 +175,52 @@ TEST(array_shapes_count_elements_and_bytes)
     CHECK(!abut_arrays_put_text(&s, "text", "ab\n", NULL) && abut_array_count(&s.a[4]) == 3);
     CHECK(abut_dtype_size(ABUT_I32) == 4 && !abut_dtype_size((abut_dtype)9) && !strcmp(abut_dtype_name((abut_dtype)9), "?"));
     abut_arrays_clear(&s);
+}
+
+TEST(numbers_of_every_type_are_read_as_doubles_and_those_of_a_text_are_none)
+{
+    abut_arrays s = { 0 };
+    double *f64 = abut_arrays_put_rows(&s, "f64", ABUT_F64, 2, 0, "", NULL);
+    float *f32 = abut_arrays_put_rows(&s, "f32", ABUT_F32, 2, 0, "", NULL);
+    int32_t *i32 = abut_arrays_put_rows(&s, "i32", ABUT_I32, 2, 0, "", NULL);
+    int64_t *i64 = abut_arrays_put_rows(&s, "i64", ABUT_I64, 2, 0, "", NULL);
+    uint8_t *u8 = abut_arrays_put_rows(&s, "u8", ABUT_U8, 2, 0, "", NULL);
+    CHECK(!abut_arrays_put_text(&s, "text", "12", NULL) && s.n == 6);
+    f64[1] = -1.5, f32[1] = 0.25f, i32[1] = -7, i64[1] = (int64_t)1 << 40, u8[1] = 200;
+    static const double value[] = { -1.5, 0.25, -7, 1099511627776., 200 };
+    static const char *const name[] = { "f64", "f32", "i32", "i64", "u8", "text" };
+    static const size_t size[] = { 8, 4, 4, 8, 1, 1 };
+    for (int i = 0; i < 6; i++) {
+        CHECK(!strcmp(abut_dtype_name(s.a[i].type), name[i]) && abut_dtype_size(s.a[i].type) == size[i]);
+        if (i < 5) CHECK(abut_array_real(&s.a[i], 1) == value[i] && abut_array_real(&s.a[i], 0) == 0);
+    }
+    CHECK(isnan(abut_array_real(&s.a[5], 1)));
+    abut_arrays_clear(&s);
+}
+
+TEST(names_units_ranks_and_flags_at_their_limits_are_kept)
+{
+    abut_arrays s = { 0 };
+    abut_err e = { 0 };
+    char name[ABUT_NAME_MAX + 2], unit[ABUT_UNIT_MAX + 2];
+    memset(name, 'n', sizeof name), memset(unit, 'u', sizeof unit);
+    name[ABUT_NAME_MAX + 1] = unit[ABUT_UNIT_MAX + 1] = '\0';
+    CHECK(!abut_arrays_put(&s, name, ABUT_U8, 0, NULL, unit + 1, 0, &e) && e.code == ABUT_E_ARG);
+    CHECK(!abut_arrays_put(&s, name + 1, ABUT_U8, 0, NULL, unit, 0, &e) && strstr(e.msg, "too long"));
+    const int64_t shape[ABUT_RANK_MAX] = { 2, 3, 1, 2 };
+    double *p = abut_arrays_put(&s, name + 1, ABUT_F64, ABUT_RANK_MAX, shape, unit + 1, ABUT_A_CARRY, &e);
+    CHECK(p && s.n == 1 && abut_array_count(s.a) == 12 && s.a->flags == ABUT_A_CARRY);
+    for (int i = 0; p && i < 12; p[i] = i, i++) CHECK(p[i] == 0);
+    abut_arrays t = { 0 };
+    CHECK(!abut_arrays_copy(&t, s.a, &e) && !strcmp(t.a->name, name + 1) && !strcmp(t.a->unit, unit + 1));
+    CHECK(t.a->flags == ABUT_A_CARRY && t.a->rank == 4 && !memcmp(t.a->shape, shape, sizeof shape));
+    CHECK(t.a->type == ABUT_F64 && !memcmp(t.a->data, p, 12 * sizeof *p));
+    CHECK(!abut_arrays_put(&s, "x", ABUT_F64, -1, NULL, "", 0, &e) && strstr(e.msg, "rank -1"));
+    CHECK(!abut_arrays_put(&s, "x", ABUT_F64, 2, (int64_t[]){ 1, -4 }, "", 0, &e) && strstr(e.msg, "dimension 1 is -4"));
+    unsigned char *large = abut_arrays_put_rows(&t, "large", ABUT_U8, 1 << 20, 0, "", &e);
+    for (int i = 0; large && i < 1 << 20; large[i++] = 1) CHECK(!large[i]);
+    abut_arrays_clear(&s);
+    abut_arrays_clear(&t);
 }
 
 TEST(arrays_refuse_bad_names_shapes_and_sizes_and_stay_as_they_were)
@@ -196,11 +286,11 @@ TEST(compensated_sums_survive_cancellation_and_length)
 
 TEST(the_largest_absolute_value_is_found_at_every_place)
 {
-    double v[11] = { 0 };
+    double v[12] = { 9 };
     CHECK(abut_largest(v, 0) == 0);
     for (size_t n = 1; n <= 11; n++)
         for (size_t at = 0; at < n; at++) {
-            for (size_t i = 0; i < n; i++) v[i] = i % 2 ? -1.5 : 0.5;
+            for (size_t i = 0; i < 12; i++) v[i] = i >= n ? 9 : i % 2 ? -1.5 : 0.5;
             v[at] = at % 3 ? -2 : 2;
             CHECK(abut_largest(v, n) == 2);
             v[at] = at % 3 ? NAN : -INFINITY;
@@ -294,6 +384,47 @@ TEST(rows_of_numbers_have_the_order_of_their_first_number_that_differs)
     CHECK(abut_by_one(&least, &most) == -1 && abut_by_one(&most, &least) == 1 && abut_by_one(&most, &most) == 0);
     const int64_t low = INT64_MIN, high = INT64_MAX;
     CHECK(abut_by_int64(&low, &high) == -1 && abut_by_int64(&high, &low) == 1 && abut_by_int64(&low, &low) == 0);
+}
+
+TEST(lists_of_groups_are_ascending_leave_out_what_has_no_group_and_end_where_they_should)
+{
+    enum { N = 200, GROUPS = 9 };
+    int32_t group[N], first[GROUPS + 3], item[N + 1];
+    abut_rng r = { 8 };
+    for (int round = 0; round < 20; round++) {
+        const int n = round ? (int)abut_rng_below(&r, N + 1) : 0;
+        for (int i = 0; i < n; i++) group[i] = (int32_t)abut_rng_below(&r, GROUPS) - 1;     /* the last group has none */
+        memset(first, 0x7f, sizeof first), memset(item, 0x7f, sizeof item);
+        abut_list_groups(group, (size_t)n, GROUPS, first, item);
+        int at = 0;
+        for (int32_t g = 0; g < GROUPS; g++) {
+            CHECK(first[g] == at);
+            for (int i = 0; i < n; i++)
+                if (group[i] == g) CHECK(item[at++] == i);
+        }
+        CHECK(first[GROUPS] == at && first[GROUPS + 1] == 0x7f7f7f7f && item[at] == 0x7f7f7f7f);
+    }
+}
+
+TEST(joined_sets_are_numbered_by_their_lowest_members)
+{
+    enum { N = 60 };
+    abut_rng r = { 10 };
+    for (int round = 0; round < 50; round++) {
+        int32_t root[N], set[N];
+        for (int32_t i = 0; i < N; i++) root[i] = set[i] = i;
+        for (int k = 0; k < round; k++) {
+            const int32_t i = (int32_t)abut_rng_below(&r, N), j = (int32_t)abut_rng_below(&r, N);
+            abut_set_join(root, i, j);
+            const int32_t low = set[i] < set[j] ? set[i] : set[j], high = set[i] < set[j] ? set[j] : set[i];
+            for (int l = 0; l < N; l++)
+                if (set[l] == high) set[l] = low;
+            CHECK(abut_set_root(root, j) == low);
+        }
+        int32_t sets = 0, number[N];
+        for (int i = 0; i < N; i++) number[i] = set[i] == i ? sets++ : number[set[i]];
+        CHECK(abut_set_numbers(root, N) == sets && !memcmp(root, number, sizeof root));
+    }
 }
 
 /* ---- timer ---- */

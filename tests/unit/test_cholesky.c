@@ -259,6 +259,9 @@ TEST(bad_orderings_thread_counts_and_other_patterns_are_refused)
     CHECK(abut_chol_new(&c, &f.A, f.perm, 1, &err) == ABUT_E_ARG && strstr(err.msg, "met before"));
     f.perm[3] = f.box.nv;
     CHECK(abut_chol_new(&c, &f.A, f.perm, 1, &err) == ABUT_E_ARG && !c);
+    const abut_bsr many_rows = { .n = INT32_MAX / 3 + 1 }, many_blocks = { .n = 1, .nnz = (size_t)INT32_MAX + 1 };
+    CHECK(abut_chol_new(&c, &many_rows, NULL, 1, &err) == ABUT_E_ARG && strstr(err.msg, "715827883 block rows"));
+    CHECK(abut_chol_new(&c, &many_blocks, NULL, 1, &err) == ABUT_E_ARG && strstr(err.msg, "2147483648 blocks: too many"));
     CHECK(abut_chol_new(&c, &f.A, NULL, 1, &err) == ABUT_OK);
     CHECK(abut_chol_factor(c, &g.A, &err) == ABUT_E_ARG);
     abut_chol_free(&c);

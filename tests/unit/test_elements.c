@@ -463,6 +463,10 @@ TEST(corners_ranks_maps_and_numbers_of_sets_out_of_range_are_refused)
     CHECK(abut_row_map_transpose(&W, &err) == ABUT_E_ARG && strstr(err.msg, "entry 1: column 14 is not in -1 .. 13"));
     first[1] = 3;
     CHECK(abut_row_map_transpose(&W, &err) == ABUT_E_ARG && strstr(err.msg, "row 1 ends at 2, before its begin 3"));
+    const int32_t begins = W.first[0];
+    W.first[0] = 1;
+    CHECK(abut_row_map_transpose(&W, &err) == ABUT_E_ARG && strstr(err.msg, "the first row begins at 1, want 0"));
+    W.first[0] = begins;
     const abut_elements many[ABUT_SETS_MAX + 1] = { { 0 } };
     abut_bsr A = { 0 };
     CHECK(!abut_bsr_pattern(&A, N, many, ABUT_SETS_MAX, NULL));

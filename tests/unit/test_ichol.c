@@ -113,9 +113,9 @@ TEST(a_pivot_that_is_not_positive_is_mended_by_a_shift_and_a_hopeless_matrix_ref
     double H[ABUT_PACKED] = { 0 };
     const int32_t row[4] = { 0, 1, -1, -1 };
     const abut_elements set = { .corners = 4, .n = 1, .row = row, .val = H };
-    const double couplings[] = { 0.5, 1.2, 3, NAN };
+    const double couplings[] = { 0.5, 1.2, 3, NAN, 1 };
     abut_err err = { 0 };
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         for (int d = 0; d < 9; d += 4) H[d] = H[36 + d] = 1, H[9 + d] = couplings[i];
         abut_bsr A = { 0 };
         abut_ichol f = { 0 };
@@ -124,7 +124,8 @@ TEST(a_pivot_that_is_not_positive_is_mended_by_a_shift_and_a_hopeless_matrix_ref
         const abut_status rc = abut_ichol_factor(&f, &A, &err);
         if (i == 0) CHECK(!rc && f.shift == 0);
         if (i == 1) CHECK(!rc && f.shift > 0.2 && f.shift < 0.6);
-        if (i > 1) CHECK(rc == ABUT_E_NUMERIC && !f.L.val);
+        if (i == 4) CHECK(!rc && f.shift > 0 && f.shift < 0.01);       /* a pivot of 0 */
+        else if (i > 1) CHECK(rc == ABUT_E_NUMERIC && !f.L.val);
         abut_ichol_clear(&f);
         abut_bsr_clear(&A);
     }

@@ -139,6 +139,36 @@ TEST(a_matrix_that_is_not_definite_and_bad_options_are_refused)
     fixture_free(&f);
 }
 
+static abut_status negate(void *of, const double *r, double *z, abut_err *err)
+{
+    (void)err;
+    for (size_t i = 0; i < *(size_t *)of; i++) z[i] = -r[i];
+    return ABUT_OK;
+}
+
+TEST(preconditioners_that_are_negative_or_of_other_rows_are_refused_and_a_drop_that_is_not_reached_is_told)
+{
+    fixture f = fixture_make();
+    abut_pcg_report rep;
+    abut_err err = { 0 };
+    abut_precond M = { negate, &f.n, f.box.nv, NULL };
+    const abut_pcg_opts opts = { 1e-6, 1000 };
+    CHECK(abut_pcg_solve(OF(&f.A), &M, f.b, f.x, opts, &rep, &f.scratch, &err) == ABUT_E_NUMERIC);
+    CHECK(strstr(err.msg, "iteration 0: the preconditioner is not positive definite (r . z = -"));
+    M.rows--;
+    CHECK(abut_pcg_solve(OF(&f.A), &M, f.b, f.x, opts, &rep, &f.scratch, &err) == ABUT_E_ARG);
+    CHECK(strstr(err.msg, "matrix of 504 block rows, preconditioner of 503"));
+    abut_cg_state s = { 0 };
+    abut_solve_goal close = { .far = 1, .close = 1e-9, .most = 3 }, drop = close;
+    drop.drop = 1e-20;
+    CHECK(abut_cg_solve(&s, OF(&f.A), NULL, NULL, NULL, f.b, &drop, f.x, &err) == ABUT_E_NUMERIC && s.iterations == 3);
+    CHECK(strstr(err.msg, "after 3 iterations, want its square in the norm of the preconditioner at 1e-20"));
+    CHECK(abut_cg_solve(&s, OF(&f.A), NULL, NULL, NULL, f.b, &close, f.x, &err) == ABUT_E_NUMERIC);
+    CHECK(strstr(err.msg, "after 3 iterations, want 1e-09"));
+    abut_cg_clear(&s);
+    fixture_free(&f);
+}
+
 TEST(a_zero_right_hand_side_gives_zero)
 {
     fixture f = fixture_make();

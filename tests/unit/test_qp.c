@@ -285,6 +285,34 @@ TEST(the_same_bits_for_every_number_of_threads_and_an_honest_limit)
     program_free(&q);
 }
 
+TEST(residuals_of_the_start_are_in_metres_whatever_the_lengths_of_the_rows)
+{
+    program q;
+    program_make(&q, 8, 30, 5);
+    program_sum(&q);
+    const abut_operator A = { .matrix = &q.H };
+    abut_linear_solver s;
+    CHECK(!abut_linear_solver_init(&s, abut_linear_solvers[0], 1, NULL) && !abut_linear_analyse(&s, &A, NULL, NULL));
+    CHECK(!abut_qp_solve(&q.H, q.g, q.w, &q.rows, &(abut_qp_options){ 1e-10, 1e4, 0 }, &s, q.p, q.lambda, &q.r, NULL));
+    CHECK(q.r.answer == ABUT_QP_LIMIT && q.r.iterations == 0);
+    double lacks = 0, force = 0;        /* p is the minimum without the rows, so the multipliers alone push */
+    for (size_t i = 0; i < q.rows.n; i++) {
+        double size2 = 0;
+        for (size_t j = 0; j < q.n; j++) size2 += row_entry(&q, i, j) * row_entry(&q, i, j);
+        lacks = fmax(lacks, -row_value(&q, i, q.p) / sqrt(size2));
+    }
+    for (size_t j = 0; j < q.n; j++) {
+        double f = 0;
+        for (size_t i = 0; i < q.rows.n; i++) f += row_entry(&q, i, j) * q.lambda[i];
+        force = fmax(force, fabs(f) / q.w[j / 3]);
+    }
+    CHECK(lacks > 0.1 && force > 0.1);
+    CHECK_NEAR(q.r.feasible, lacks, 1e-12);
+    CHECK_NEAR(q.r.stationary, force, 1e-12 * force);
+    abut_linear_solver_clear(&s);
+    program_free(&q);
+}
+
 TEST(a_program_with_what_is_not_a_number_has_no_solution)
 {
     for (int which = 0; which < 2; which++) {

@@ -46,6 +46,19 @@ TEST(points_are_ordered_by_group_and_those_of_one_place_stay_as_they_were)
     CHECK(way < 0.25 * 2 * N / 3 * 1.32);   /* two points of such a cube are 1.32 apart on the average */
 }
 
+TEST(points_of_more_groups_than_one_digit_counts_are_ordered_by_all_digits_of_their_group)
+{
+    enum { N = 80000, GROUPS = 40000 };     /* two points of each, in one place */
+    double *x = calloc(3 * N, sizeof *x);
+    int32_t *group = malloc(N * sizeof *group), *order = malloc(N * sizeof *order);
+    for (int32_t i = 0; i < N; i++) group[i] = (int32_t)(7919ll * i % GROUPS);      /* 7919 is a prime */
+    CHECK(!abut_curve_order(N, x, group, GROUPS, order, NULL));
+    int bad = 0;
+    for (int32_t k = 0; k < N; k++) bad += group[order[k]] != k / 2 || (k % 2 && order[k] != order[k - 1] + GROUPS);
+    CHECK(!bad);
+    free(x), free(group), free(order);
+}
+
 /* a box whose tets come in no order */
 static void shuffled_box(fixture *f)
 {

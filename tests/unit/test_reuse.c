@@ -242,6 +242,15 @@ TEST(factor_reuse_is_refused_over_iterations_and_small_factors_are_made_for_ever
     abut_bsr_assemble(&A, diag, &set, 1);
     const abut_operator of = { .matrix = &A };
     const abut_solve_goal goal = { .far = 0.1, .near = 1, .fraction = 0.1, .within = 1 };
+    CHECK(!abut_linear_solver_init(&inner, &abut_linear_cholmod, 1, NULL));
+    const int applies = abut_linear_can(&inner, ABUT_CAN_PRECONDITION);
+    CHECK(!abut_reuse_make(&s, &inner, NULL, NULL) && !abut_linear_analyse(&s, &of, NULL, NULL));
+    const abut_precond M = abut_linear_precond(&s);
+    CHECK(M.rows == 27);
+    if (!applies) CHECK(M.apply(M.of, b, x, &err) == ABUT_E_ARG && strstr(err.msg, "solver cholmod: does not precondition"));
+    const abut_operator free_of_it = { .n = 27 };
+    CHECK(abut_linear_factor(&s, &free_of_it, ABUT_DOUBLE, &err) == ABUT_E_ARG && strstr(err.msg, "needs a matrix"));
+    abut_linear_solver_clear(&s);
     CHECK(!abut_linear_solver_init(&inner, &abut_linear_own, 1, NULL) && !abut_reuse_make(&s, &inner, NULL, NULL));
     CHECK(!abut_linear_analyse(&s, &of, NULL, NULL));
     for (int k = 0; k < 2; k++) {

@@ -238,6 +238,9 @@ TEST(what_cannot_be_is_refused_by_name)
     memset(f.part, 0, (size_t)f.box.nv * sizeof *f.part);
     sort_parts(&f, 1);
     CHECK(abut_schwarz_analyse(&s, &f.A, &f.parts, f.x, &err) == ABUT_OK);
+    abut_bsr other = f.A;
+    other.nnz--;
+    CHECK(abut_schwarz_factor(s, &other, &err) == ABUT_E_ARG && strstr(err.msg, "matrix of 64 rows"));
     f.A.val[9 * f.A.ptr[5]] = -1e3;
     CHECK(abut_schwarz_factor(s, &f.A, &err) == ABUT_E_NUMERIC && strstr(err.msg, "Schwarz"));
     const abut_precond M = abut_schwarz_precond(s);

@@ -61,3 +61,17 @@ TEST(names_of_units_are_listed_as_far_as_they_fit)
     CHECK(!strcmp(abut_unit_names(ABUT_Q_TIME, few, sizeof few), "s, ms"));
     CHECK(!strcmp(abut_unit_names(ABUT_Q_PURE, text, sizeof text), ""));
 }
+
+TEST(words_of_any_length_and_spelling_are_compared_with_units)
+{
+    char degrees[2 * 16 + 1] = "";
+    for (int n = 1; n <= 16; n++) {     /* of two bytes, spelt with three letters */
+        strcat(degrees, "\xc2\xb0");
+        const abut_unit *u = abut_unit_like(ABUT_Q_ANGLE, degrees);
+        CHECK(n == 1 ? u && !strcmp(u->name, "deg") : !u);
+    }
+    /* a word is not taken for the one asked for before */
+    CHECK(abut_unit_like(ABUT_Q_TIME, "sec") && !abut_unit_like(ABUT_Q_TIME, ""));
+    CHECK(abut_unit_like(ABUT_Q_TIME, "minutes") && !abut_unit_like(ABUT_Q_TIME, "m"));
+    CHECK(!abut_unit_like(ABUT_Q_LENGTH, "sec") && !abut_unit_like(ABUT_Q_PURE, "m"));
+}
