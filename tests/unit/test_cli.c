@@ -247,6 +247,59 @@ TEST(a_stream_cut_at_any_section_is_refused_by_the_next_stage)
     CHECK(sh("cat in in | $P >out") == 3 && says("follows the end mark"));
 }
 
+TEST(a_manual_page_has_each_sentence_on_a_line_commands_as_they_are_typed_and_every_option)
+{
+    int n = 0;
+    const char *text = NULL;
+    const abut_opt own[] = {
+        { 'n', "steps", ABUT_OPT_INT, &n, NULL, "time steps, of which each one has a length that the scene gives, in all more than 8" },
+        { 0, "kind", ABUT_OPT_TEXT, &text, "a|b", "one of these\n\na\tthe first\nb\tthe second\tof two\nc" },
+        { 0, "former", ABUT_OPT_FLAG, &n, NULL, NULL },
+        { 0, "far", ABUT_OPT_ELSEWHERE, NULL, "watch", "opens a page" },
+        { 0, "rules", ABUT_OPT_TOPIC, NULL, NULL, "\nfirst\tof all" },
+        { 0, "rare", ABUT_OPT_FLAG, &n, NULL, "more" },
+        { 0 }
+    };
+    const abut_opt common[] = { { 'q', "quiet", ABUT_OPT_FLAG, &n, NULL, ".part is removed" }, { 0 } };
+    static const char *const summary = "Passes a stream on, 1.5 times: .x is kept.  'y' is too (it\nsays a. b) and \\ too.)\n"
+        "Last line 3. of it.\n\n    step a | export b     shows \\ it\n    step c\n\n'z' begins.";
+    static const char *const page = ".Nd passes a stream on, 1.5 times\n"
+        ".Sh SYNOPSIS\n.Nm abut probe\n.Op Ar option ...\n.Op Ar SCENE.yaml \\*(Ba Ar MESH ...\n"
+        ".Sh DESCRIPTION\nPasses a stream on, 1.5 times: .x is kept.\n\\&'y' is too (it says a. b) and \\e too.)\n"
+        "Last line 3. of it.\n.Bd -literal -offset indent\nabut step a | abut export b   # shows \\e it\nabut step c\n.Ed\n"
+        ".Pp\n\\&'z' begins.\n.Pp\nOptions:\n.Bl -tag -width Ds\n"
+        ".It Fl n , Fl -steps Ar N\n"     /* 78 columns and not one more: */
+        "time steps, of which each one has a length that the scene gives, in all more\nthan 8\n"
+        ".It Fl -kind Ar a\\*(Bab\none of these\n.Bl -tag -width Ds\n.It a\nthe first\n.It b\nthe second: of two\n.It c\n.El\n"
+        ".It Fl -rare\nmore\n.It Fl q , Fl -quiet\n\\&.part is removed\n.El\n"
+        ".Bl -tag -width Ds\n.It first\nof all\n.El\n"
+        ".Sh EXIT STATUS\n0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 the solver gave up,\n5 system.\n";
+    char got[4096] = "";
+    FILE *f = fmemopen(got, sizeof got, "w");
+    CHECK(f != NULL);
+    if (!f) return;
+    abut_manual_write(f, "probe", summary, "[SCENE.yaml | MESH ...]", own, common);
+    fclose(f);
+    CHECK(!strcmp(got, page));
+    if (strcmp(got, page)) printf("# %s", got);
+}
+
+TEST(lines_of_a_manual_page_have_78_columns_at_most)
+{
+    for (int more = 0; more < 2; more++) {
+        char help[120], got[400] = "";
+        snprintf(help, sizeof help, "%070d %0*d z", 0, 7 + more, 0);
+        const abut_opt own[] = { { 0, "x", ABUT_OPT_FLAG, NULL, NULL, help }, { 0 } }, none[] = { { 0 } };
+        FILE *f = fmemopen(got, sizeof got, "w");
+        if (!f) abort();
+        abut_manual_write(f, "probe", "Does it.", "", own, none);
+        fclose(f);
+        const char *line = strstr(got, "000");
+        CHECK(line && strcspn(line, "\n") == (more ? 70 : 78) && strspn(line + (more ? 71 : 79), "0") == (more ? 8 : 0));
+        CHECK(strstr(got, ".Op Ar option ...\n.Sh DESCRIPTION\nDoes it.\n.Pp\nOptions:") != NULL);
+    }
+}
+
 TEARDOWN
 {
     if (check_failed) printf("# files: %s\n", folder);

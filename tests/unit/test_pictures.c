@@ -1,13 +1,18 @@
-/* Parts of pictures without OpenGL: split normals, tubes and balls, the camera, colours, images. */
+/* Parts of pictures without OpenGL: split normals, tubes and balls, the camera, colours, images, films by another program. */
+#define _XOPEN_SOURCE 700   /* mkdtemp */
 #include "check.h"
 #include "kuhn.h"
 
 #include "formats/picture/draw.h"
+#include "formats/picture/image.h"
 #include "formats/picture/picture.h"
 #include "formats/result/object_parts.h"
 #include "formats/result/out_file.h"
 #include "formats/result/point_fields.h"
 #include "mesh/surface.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* The surface of n^3 cells as one part whose points are all nodes. */
 static void box_part(kuhn_box *b, int n, double jitter, abut_part *p)
@@ -225,6 +230,144 @@ TEST(a_minus_is_a_row_of_dots_and_a_blank_has_none)
         CHECK(rows == k && (k ? dots >= 3 : dots == 0));
         abut_image_clear(&a);
     }
+}
+
+TEST(letters_are_dots_of_7_rows_whose_lines_begin_below_each_other)
+{
+    /* rows of an F, the next line 10 rows below, the next letter 6 columns to the right */
+    static const char *const f[7] = { "#####", "#....", "#....", "####.", "#....", "#....", "#...." };
+    static const int at[3][2] = { { 1, 2 }, { 7, 2 }, { 1, 12 } };
+    abut_err err = { 0 };
+    for (int scale = 1; scale <= 2; scale++) {
+        abut_image a = { 0 };
+        int wrong = 0;
+        CHECK(!abut_image_make(&a, 14 * scale, 20 * scale, (uint8_t[3]){ 0, 0, 0 }, &err));
+        abut_image_text(&a, scale, 2 * scale, scale, "FF\nF", (uint8_t[3]){ 7, 8, 9 });
+        for (int y = 0; y < a.h; y++)
+            for (int x = 0; x < a.w; x++) {
+                int lit = 0;
+                for (int k = 0; k < 3; k++) {
+                    const int c = x / scale - at[k][0], r = y / scale - at[k][1];
+                    lit |= c >= 0 && c < 5 && r >= 0 && r < 7 && f[r][c] == '#';
+                }
+                wrong += memcmp(a.rgb + 3 * (y * a.w + x), lit ? (uint8_t[]){ 7, 8, 9 } : (uint8_t[]){ 0, 0, 0 }, 3) != 0;
+            }
+        CHECK(wrong == 0);
+        CHECK(abut_image_text_width("FF\nFFF", scale) == 11 * scale && abut_image_text_width("\n", scale) == 0);
+        CHECK(abut_image_text_height(scale) == 7 * scale);
+        abut_image_clear(&a);
+    }
+}
+
+TEST(letters_beyond_ascii_are_a_box)
+{
+    abut_err err = { 0 };
+    for (const char *c = "\x1f\x7f\xe9"; *c; c++) {
+        abut_image a = { 0 };
+        int lit = 0;
+        CHECK(!abut_image_make(&a, 5, 7, (uint8_t[3]){ 0, 0, 0 }, &err));
+        abut_image_text(&a, 0, 0, 1, (char[]){ *c, 0 }, (uint8_t[3]){ 1, 1, 1 });
+        for (int i = 0; i < 35; i++) {
+            const int edge = i % 5 == 0 || i % 5 == 4 || i < 5 || i >= 30;
+            lit += a.rgb[3 * i] == edge;
+        }
+        CHECK(lit == 35);
+        abut_image_clear(&a);
+    }
+}
+
+TEST(a_colour_laid_over_another_is_their_weighted_mean)
+{
+    abut_image a = { 0 };
+    abut_err err = { 0 };
+    CHECK(!abut_image_make(&a, 3, 2, (uint8_t[3]){ 10, 200, 0 }, &err));
+    abut_image_fill(&a, 1, 0, 1, 1, (uint8_t[3]){ 20, 100, 255 }, 0.25);
+    CHECK(!memcmp(a.rgb + 3, (uint8_t[]){ 13, 175, 64 }, 3));      /* 12.5, 175 and 63.75, rounded */
+    for (int i = 0; i < 6; i++) CHECK(i == 1 || !memcmp(a.rgb + 3 * i, (uint8_t[]){ 10, 200, 0 }, 3));
+    abut_image_clear(&a);
+}
+
+TEST(a_picture_pasted_keeps_each_pixel_where_it_goes)
+{
+    for (int y = -3; y < 7; y++)
+        for (int x = -4; x < 9; x++) {
+            abut_image a = { 0 }, b = { 0 };
+            abut_err err = { 0 };
+            int wrong = 0;
+            CHECK(!abut_image_make(&a, 8, 6, (uint8_t[3]){ 255, 255, 255 }, &err));
+            CHECK(!abut_image_make(&b, 3, 2, (uint8_t[3]){ 0, 0, 0 }, &err));
+            for (int i = 0; i < 18; i++) b.rgb[i] = (uint8_t)i;
+            abut_image_paste(&a, &b, x, y);
+            for (int i = 0; i < 48; i++) {
+                const int c = i % 8 - x, r = i / 8 - y, inside = c >= 0 && c < 3 && r >= 0 && r < 2;
+                for (int d = 0; d < 3; d++) wrong += a.rgb[3 * i + d] != (inside ? 3 * (3 * r + c) + d : 255);
+            }
+            CHECK(wrong == 0);
+            abut_image_clear(&a);
+            abut_image_clear(&b);
+        }
+}
+
+/* Makes `folder`/ffmpeg a shell script, and looks for programs there alone. */
+static void ffmpeg_is(const char *folder, const char *script)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/ffmpeg", folder);
+    FILE *f = fopen(path, "w");
+    if (!f || fprintf(f, "#!/bin/sh\n%s\n", script) < 0 || fclose(f) || chmod(path, 0755) || setenv("PATH", folder, 1)) abort();
+}
+
+TEST(films_other_than_gif_are_what_ffmpeg_makes_of_their_pixels_and_fail_as_it_does)
+{
+    char folder[] = "/tmp/abut-film.XXXXXX", name[64], said[64], got[600] = "", words[600];
+    const char *before = getenv("PATH");
+    char *path = before ? strdup(before) : NULL;
+    abut_film *film = NULL;
+    abut_image im[2] = { { 0 }, { 0 } };
+    abut_err err = { 0 };
+    if (!mkdtemp(folder)) abort();
+    snprintf(name, sizeof name, "%s/run.webm", folder);
+    snprintf(said, sizeof said, "%s/said", folder);
+    for (int k = 0; k < 2; k++) CHECK(!abut_image_make(&im[k], 3, 2, (uint8_t[3]){ (uint8_t)(10 * k), 1, 2 }, &err));
+
+    ffmpeg_is(folder, "echo \"$@\" > \"${0%/*}/said\"; for last; do :; done; exec /bin/cat > \"${last#file:}\"");
+    CHECK(!abut_film_open(name, 0, 3, 2, 12.5, &film, &err));
+    for (int k = 0; k < 2; k++) CHECK(!abut_film_picture(film, &im[k], &err));
+    CHECK(!abut_film_close(film, &err));
+    abut_film_free(&film);
+    FILE *f = fopen(name, "rb");
+    CHECK(f && fread(got, 1, sizeof got, f) == 36 && !memcmp(got, im[0].rgb, 18) && !memcmp(got + 18, im[1].rgb, 18));
+    if (f) fclose(f);
+    f = fopen(said, "r");
+    snprintf(words, sizeof words, "-nostdin -y -loglevel error -f rawvideo -pix_fmt rgb24 -s 3x2 -r 12.5 -i pipe:0 "
+             "-vf pad=ceil(iw/2)*2:ceil(ih/2)*2 -pix_fmt yuv420p -c:v libvpx-vp9 -crf 20 -threads 2 -fflags +bitexact "
+             "-flags:v +bitexact -f webm file:%s.part\n", name);
+    CHECK(f && fgets(got, sizeof got, f) && !strcmp(got, words));
+    if (f) fclose(f);
+    remove(name);
+
+    ffmpeg_is(folder, "/bin/cat > /dev/null; exit 3");
+    CHECK(!abut_film_open(name, 0, 3, 2, 12.5, &film, &err) && !abut_film_picture(film, &im[0], &err));
+    CHECK(abut_film_close(film, &err) == ABUT_E_IO && strstr(err.msg, "run.webm: ffmpeg ended with 3"));
+    abut_film_free(&film);
+    err = (abut_err){ 0 };
+    ffmpeg_is(folder, "exit 0");
+    CHECK(!abut_film_open(name, 0, 3, 2, 12.5, &film, &err));
+    abut_status rc = ABUT_OK;
+    for (int i = 0; i < 1000000 && !rc; i++) rc = abut_film_picture(film, &im[0], &err);
+    CHECK(rc == ABUT_E_IO && strstr(err.msg, "run.webm: ffmpeg has ended before the film"));
+    abut_film_free(&film);
+    f = fopen(name, "rb");
+    CHECK(!f);      /* nothing is left of films that failed */
+    if (f) fclose(f);
+
+    snprintf(got, sizeof got, "%s/ffmpeg", folder);
+    remove(got);
+    remove(said);
+    CHECK(!rmdir(folder));
+    if (path) setenv("PATH", path, 1);
+    free(path);
+    for (int k = 0; k < 2; k++) abut_image_clear(&im[k]);
 }
 
 TEST(images_are_clipped_at_every_side)
