@@ -341,6 +341,87 @@ assert row == list(range(row[0], row[0] + 5)) and row[0] > 64 and all(int(r["nod
     writes "7 frames: steps 0 to 6, 0 s to 0.06 s"; writes "rubber"; writes "step "
 }
 
+@test "the summary counts what a scene has, and names its materials, half-spaces and motions" {
+    cat > all.yaml <<'Y'
+time: {step: 0.01 s}
+contact: {dhat: 2 mm, friction: {mu: 0.2, eps_v: 1 mm/s}}
+tolerance: 2 mm/s
+force-tolerance: 0.25
+materials:
+  m: {model: fixed-corotated, density: 500, young: 20 kPa, poisson: 0.25}
+  a much longer name: {density: 900, young: 1e5, poisson: 0.4}
+objects:
+  box:   {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: m, translate: [0, 1, 0]}
+  cloth: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, shell: {thickness: 1 mm, stretch-limit: 1.1}, material: m, translate: [0, 3, 0]}
+  rope:  {generate: {rod: {length: 1, cells: 2}}, rod: {radius: 1 cm}, material: m, translate: [3, 1, 0]}
+  sand:  {generate: {particles: {size: [0, 0, 0], count: [1, 1, 1]}}, particle: {radius: 5 mm}, material: a much longer name, translate: [5, 1, 0]}
+  board: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, obstacle: true, translate: [7, 1, 0]}
+  floor: {half-space: {point: [0, -1, 0], normal: [0, 2, 0]}}
+motion:
+  - {select: {object: box, box: [[-2, 0.4, -2], [2, 0.6, 2]]}, fix: true}
+  - {select: {object: board}, translate: [0, 0.5, 0], until: 1 s}
+  - {select: {object: rope}, scale: {rate: [0, 0, 0.5]}}
+  - {select: {object: sand}, force: [0, 0, 0]}
+Y
+    "$BIN/mesh-prep" -q all.yaml | "$BIN/export" -q | tail -n +2 > summary     # behind the history
+    diff summary - <<'E'
+
+object                              nodes      tets triangles segments   points
+box                        body         8         6        12        0        0
+cloth                      body         4         0         2        0        0
+rope                       body         3         0         0        2        0
+sand                       body         1         0         0        0        1
+board                  obstacle         4         0         2        0        0
+shells: 2 triangles, 1 hinge, limits of stretch
+rods: 2 segments, 1 bend
+particles: 1
+half-space 'floor': point (0, -1, 0) m, normal (0, 1, 0)
+material m           fixed-corotated, density 500 kg/m^3, Young's modulus 20000 Pa, Poisson's ratio 0.25
+material a much longer name neo-hookean, density 900 kg/m^3, Young's modulus 100000 Pa, Poisson's ratio 0.4
+time step 0.01 s, gravity (0, -9.81, 0) m/s^2, length of the scene 1 m
+contact within 0.002 m, stiction speed 0.001 m/s, tolerance 0.002 m/s, 3 motions, nodes fixed or held 1 time
+forces are to balance to 0.25 of the largest on a body
+
+1 frame: steps 0 to 0, 0 s to 0 s
+its arrays: node/x 20x3, node/v 20x3
+E
+    "$BIN/mesh-prep" -q all.yaml --set contact=off --set 'motion=[]' --set 'objects.floor={half-space: {normal: [1, 0, 0]}}' |
+        "$BIN/export" -q > summary
+    grep '^contact off; contact within' summary
+    grep ', 0 motions$' summary
+    grep -x "half-space 'floor': point (0, 0, 0) m, normal (1, 0, 0)" summary
+}
+
+@test "the summary has the times of all frames, the largest force left, and arrays in lines of 100 letters" {
+    skip_without_numpy
+    printf 'objects: {t: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], tets: [[0, 1, 2, 3]]}}}}\n' |
+        "$BIN/mesh-prep" -q - -o t.abut
+    PYTHONPATH=$ROOT/formats/python "$PYTHON" - <<'P'
+import abut_stream as s
+model, frame = s.read("t.abut")
+for name, widths in (("full", (31, 30, 4, 31, 31, 23, 3)), ("over", (31, 31, 31, 30, 3))):
+    with s.Writer(name + ".abut") as w:
+        w.model(model.arrays)
+        for k, left in enumerate((0.125, 0.5, 0.25)):
+            a = {"node/x": frame.arrays["node/x"], "node/v": frame.arrays["node/v"]}
+            for i, n in enumerate(widths):
+                a["%d/" % i + "a" * (n - 2)] = s.Array(1.0, "")
+            if name == "full" and k < 2:
+                a["step/force-residual"] = s.Array(left, "")
+            w.frame(7 + k, 0.5 * k, a)
+P
+    "$BIN/export" -q full.abut > full
+    grep -x '3 frames: steps 7 to 9, 0 s to 1 s' full
+    grep -x 'forces balance to 0.5 of the largest on a body, or better' full
+    "$BIN/export" -q over.abut > over
+    exits 1 grep 'forces balance to' over
+    # "its arrays: node/x 4x3, node/v 4x3," has 35 letters; lines after it begin with four blanks, and all but the last name end
+    # with a comma
+    widths() { sed -n '/^its arrays:/,$p' "$1" | awk '{ printf "%d ", length($0) }'; }
+    [ "$(widths full)" = "100 100 7 " ]
+    [ "$(widths over)" = "68 69 39 " ]
+}
+
 @test "the summary names every array of the last frame, in lines that end between names" {
     exits 0 "$BIN/export" "$BATS_FILE_TMPDIR/forces.abut"
     "$BIN/export" "$BATS_FILE_TMPDIR/forces.abut" --dump --no-data > dump

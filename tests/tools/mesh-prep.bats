@@ -626,6 +626,26 @@ Y
     "$BIN/step" -q -n 2 all.abut | "$BIN/ccd-check" -q --no-output
 }
 
+@test "a cage of cells holds its surface, has the mass inside of it, and follows it at a twentieth of a cell if asked" {
+    printf '%s\n' 'v 0 0 0' 'v 1 0 0' 'v 1 1 0' 'v 0 1 0' 'v 0 0 1' 'v 1 0 1' 'v 1 1 1' 'v 0 1 1' 'f 4 3 2 1' 'f 5 6 7 8' \
+        'f 1 2 6 5' 'f 2 3 7 6' 'f 3 4 8 7' 'f 4 1 5 8' > cube.obj
+    # cage KEYS: cage.abut; its least and largest x, mass and volume
+    cage() {
+        printf 'objects: {cube: {generate: {cage: {mesh: cube.obj, cell: 0.5%s}}}}\n' "$1" > cage.yaml
+        exits 0 "$BIN/mesh-prep" -e cage.yaml -o cage.abut
+        awk '$1 == "mass" || $1 == "volume" { print $2 } $1 == "from," { gsub(/[],[]/, ""); print $3, $7 }' stderr | xargs
+    }
+    cage '' > loose
+    awk '{ exit !($1 < 0 && $2 > 1 && $3 > 999 && $3 < 1001 && $4 > 2) }' loose        # a cube of 1 m^3; cells of the grid
+    cage ', fit: true' > close
+    awk '{ exit !($1 < -0.0249 && $2 > 1.0249 && $3 > 999 && $3 < 1001 && $4 > 1 && $4 < 1.25) }' close
+    mv cage.abut fit.abut
+    cage ', fit: true, inflate: 25 mm' > same
+    cmp fit.abut cage.abut
+    cage ', fit: true, inflate: 50 mm' > wider
+    awk '{ exit !($1 < -0.0499 && $2 > 1.0499 && $4 > 1.25) }' wider
+}
+
 @test "friction of pairs, passes until they settle, cloth, grains and obstacles on their way are explained" {
     printf '%s\n' 'v 9 0 0' 'v 10 0 0' 'v 9 1 0' 'f 1 2 3' > g0.obj
     sed 's/ 0$/ 1/' g0.obj > g1.obj
@@ -647,6 +667,174 @@ Y
     says "less than 0.1, 0.2, 0.3: warp, weft, shear"
     grep -E 'particles +8$' stderr
     says "2 positions, from 0.5 s to 2 s"
+}
+
+@test "--explain prints every parameter, object, motion and spring of a scene with its number, its unit and its place" {
+    cat > e.yaml <<'Y'
+time: {step: 10 ms, scheme: implicit-newmark, newmark: {beta: 0.3, gamma: 0.6}}
+gravity: [0, -10, 0]
+wind: [1, 2, 3]
+damping: {mass: 0.5 1/s, stiffness: 2 ms}
+lift: 1 mm
+contact:
+  dhat: 2 mm
+  start: pressed
+  barrier: {filter: 0.5, mollifier: off}
+  friction: {mu: 0.2, lags: 3, eps_v: 1e-3 l/s, pairs: [{between: [box, floor], mu: 0.4}, {materials: [m, n], mu: 0.7}]}
+force-tolerance: 0.25
+tolerance: 2 mm/s
+materials:
+  m: {model: fixed-corotated, density: 500, young: 20 kPa, poisson: 0.25, bending-young: 30 kPa}
+  n: {density: 900, young: 1e5, poisson: 0.4}
+objects:
+  box: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, material: m, translate: [0, 1, 0]}
+  cloth:
+    generate: {cloth: {size: [1, 1], cells: [1, 1]}}
+    shell: {thickness: 1 mm, bending: plate, stretch-limit: {lower: 0.5, lower-threshold: 0.75, upper: 1.25, upper-threshold: 1.125},
+            pressure: {value: 10 Pa, factor: {times: [1, 3], values: [0, 2]}}, drag: 0.6}
+    material: m
+    translate: [0, 3, 0]
+  rope: {generate: {rod: {length: 1, cells: 2}}, rod: {radius: 1 cm}, material: m, translate: [3, 1, 0], contact-thickness: 3 mm}
+  sand: {generate: {particles: {size: [0, 0, 0], count: [1, 1, 1]}}, particle: {radius: 5 mm}, material: n, translate: [5, 1, 0], mu: 0.3}
+  board: {generate: {cloth: {size: [1, 1], cells: [1, 1]}}, obstacle: true, translate: [7, 1, 0], material: n}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 2, 0]}, mu: 0.1, material: m}
+motion:
+  - {select: {object: box, box: [[-2, 0.4, -2], [2, 0.6, 2]]}, fix: true, from: 1 s, until: 2 s}
+  - {select: {object: board}, keyframes: [{time: 0 s}, {time: 2 s, translate: [1, 0, 0], rotate: {axis: [0, 0, 1], angle: 90 deg}, scale: 2}], from: 1 s, hold: true, interpolation: smooth}
+  - {select: {object: sand}, force: [0, 1, 0], factor: {times: [0, 2], values: [0.5, 1]}, from: 1 s}
+  - {select: {object: rope}, rotate: {axis: [1, 0, 0], rate: 2 rad/s}, scale: {rate: 0.5}, until: 1 s}
+attachments:
+  - {from: {object: cloth, nodes: [1]}, to: {object: box}, stiffness: 5 N/m, within: 9 m}
+  - {from: {object: sand}, to: {point: [5, 2, 0]}, stiffness: 6 N/m}
+Y
+    exits 0 "$BIN/mesh-prep" --explain e.yaml -o e.abut
+    # sand is the lightest body: 4/3 pi 5^3 mm^3 of 900 kg/m^3; kappa min is its mass times 2e11 / (4e-16 (dhat^2 / 1e-16)^2), and
+    # kappa max 100 times that of a node of the box, 500 kg / 8
+    diff <(sed '/^mesh-prep:/d; s/ *$//' stderr) - <<'E'
+parameters
+  time step        0.01           s        e.yaml:1:14
+  time scheme      implicit-newmark
+  Newmark's beta   0.3                     e.yaml:1:63
+  Newmark's gamma  0.6                     e.yaml:1:75
+  mass damping     0.5            1/s      e.yaml:4:17
+  stiffness damping 0.002          s        e.yaml:4:37
+  gravity          0, -10, 0 m/s^2
+  l                1              m        largest distance of two nodes of 'rope', the smallest body
+  start            pressed: the barrier may part bodies at any speed
+  dhat             0.002          m        e.yaml:7:9
+  box              l 1.73205081 m, dhat 0.002 m, mean mass of a node 62.5 kg
+  cloth            l 1.41421356 m, dhat 0.002 m, mean mass of a node 0.125 kg
+  rope             l 1 m, dhat 0.002 m, mean mass of a node 0.0523598776 kg
+  sand             l 1 m, dhat 0.002 m, mean mass of a node 0.000471238898 kg
+  barrier          ipc                     -(D - Dhat)^2 ln(D/Dhat), C2 at Dhat: Li 2020
+  barrier filter   0.5            dhat     e.yaml:9:21
+  mollifier        off: forces of nearly parallel edges may jump
+  eps_v            0.001          m/s      0.001 l (e.yaml:10:39)
+  tolerance        0.002          m/s      e.yaml:12:12
+  force tolerance  0.25                    e.yaml:11:18
+  mu               0.2                     e.yaml:10:18
+  wind             1, 2, 3 m/s
+  friction         c1                      2 q - q^2, q = y/w, 1 from w on: Li 2020, App. I
+  friction lags    3                       e.yaml:10:29
+  mean mass        0.000471238898 kg       of a node of the lightest body; obstacles' nodes get it too
+  kappa min        147.262156     kg/m^2   2e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)) of this l, mass and dhat; of other pairs by theirs
+  kappa max        1.953125e+09   kg/m^2   100 kappa min of the heaviest body
+model
+  size             20 nodes, 6 tets; contact: 20 vertices, 30 edges, 16 triangles
+  shells           2 triangles, 1 hinge
+  rods             2 segments, 1 bend
+  particles        1
+  scripts          4 motions, 7 handle nodes; 5 friction classes
+  mu               0.4                     objects box and floor (e.yaml:10:57)
+  mu               0.7                     materials m and n (e.yaml:10:91)
+  lift             0.001          m        e.yaml:5:7
+  start gap        more than 0.002 m everywhere
+body box (e.yaml:17:8)
+  mesh             8 nodes, 6 tets; surface: 12 triangles, 18 edges, 0 isolated points
+  from, to         [-0.5, 0.501, -0.5] to [0.5, 1.501, 0.5] m
+  shortest edge    1              m        of the surface
+  material         m: fixed-corotated, 500 kg/m^3, E 20000 Pa, nu 0.25 (e.yaml:14:6)
+  mass             500            kg       density times volume
+  energy density   fixed-corotated         mu sum (s_i - 1)^2 + lambda/2 (J - 1)^2: Stomakhin 2012
+  volume           1              m^3
+  smallest tet     0.166666667    m^3
+body cloth (e.yaml:19:5)
+  mesh             4 nodes, 0 tets; surface: 2 triangles, 5 edges, 0 isolated points
+  from, to         [-0.5, 3.001, -0.5] to [0.5, 3.001, 0.5] m
+  shortest edge    1              m        of the surface
+  material         m: fixed-corotated, 500 kg/m^3, E 20000 Pa, nu 0.25 (e.yaml:14:6)
+  shell            2 triangles, 1 hinge; isotropic, in plane stress; bends like a plate; rest: a mesh, angles of the mesh
+  thickness        0.001          m        of the material; contact does not see it
+  area             1              m^2      at rest
+  largest stretch  less than 1.25; the barrier begins at 1.125
+  smallest stretch more than 0.5; the barrier begins at 0.75
+  pressure         10             Pa       along the normals, which turn with the shell
+  factor           1 s: 0
+  factor           3 s: 2
+  drag             0.6            kg/m^3   half the density of air times the coefficient
+  bending modulus  30000          Pa       of hinges and bends
+  mass             0.5            kg       density times volume
+body rope (e.yaml:24:9)
+  mesh             3 nodes, 0 tets; surface: 0 triangles, 2 edges, 0 isolated points
+  from, to         [2.5, 1.001, 0] to [3.5, 1.001, 0] m
+  shortest edge    0.5            m        of the surface
+  contact thickness 0.003          m        two things keep the mean of theirs apart
+  material         m: fixed-corotated, 500 kg/m^3, E 20000 Pa, nu 0.25 (e.yaml:14:6)
+  rods             2 segments, 1 bend
+  radius           0.01           m        of the material; contact does not see it
+  length           1              m        of all segments at rest
+  bending modulus  30000          Pa       of hinges and bends
+  mass             0.157079633    kg       density times volume
+body sand (e.yaml:25:9)
+  mesh             1 node, 0 tets; surface: 0 triangles, 0 edges, 1 isolated point
+  from, to         [5, 1.001, 0] to [5, 1.001, 0] m
+  mu               0.3                     its own; of two objects with their own, the mean
+  material         n: neo-hookean, 900 kg/m^3, E 100000 Pa, nu 0.4 (e.yaml:15:6)
+  particles        1
+  radius           0.005          m        of the material; contact does not see it
+  mass             0.000471238898 kg       density times volume
+obstacle board (e.yaml:26:10)
+  mesh             4 nodes, 0 tets; surface: 2 triangles, 5 edges, 0 isolated points
+  from, to         [6.5, 1.001, -0.5] to [7.5, 1.001, 0.5] m
+  shortest edge    1              m        of the surface
+  material         n, for friction
+motion (e.yaml:29:5)
+  nodes            4 of box (e.yaml:29:14)
+  what             fixed: the nodes stay where they are
+  when             1 s to 2 s, then let go (obstacles rest)
+motion (e.yaml:30:5)
+  nodes            4 of board (e.yaml:30:14)
+  what             keyframes
+  when             1 s to 3 s, then held
+  pose             1 s: shift 0, 0, 0 m; rotation 1, 0, 0, 0; scale 1, 1, 1
+  pose             3 s: shift 1, 0, 0 m; rotation 0.707106781, 0, 0, 0.707106781; scale 2, 2, 2
+  in between       smooth
+motion (e.yaml:31:5)
+  nodes            1 of sand (e.yaml:31:14)
+  what             force
+  when             from 1 s on
+  value            0, 1, 0 N, shared out by mass
+  factor           1 s: 0.5
+  factor           3 s: 1
+  in between       linear
+motion (e.yaml:32:5)
+  nodes            3 of rope (e.yaml:32:14)
+  what             prescribed velocity
+  when             0 s to 1 s, then let go (obstacles rest)
+  rotate           2, 0, 0 rad/s
+  scale            0.5, 0.5, 0.5 1/s
+attachment (e.yaml:34:5)
+  springs          1, from cloth (e.yaml:34:12) to box
+  stiffness        5              N/m      of each spring
+  within           9              m        of the object or point
+attachment (e.yaml:35:5)
+  springs          1, from sand (e.yaml:35:12) to a point
+  stiffness        6              N/m      of each spring
+half-space floor (e.yaml:27:10)
+  point            0, 0, 0 m, normal 0, 1, 0
+  mu               0.1                     its own; of two objects with their own, the mean
+  material         m, for friction
+E
 }
 
 @test "--to-json writes a scene that JSON reads, and that becomes the same bytes" {
