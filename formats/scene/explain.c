@@ -227,7 +227,8 @@ static void thin(FILE *f, const abut_scene_object *o, const abut_scene_material 
         fprintf(f, "  %-16s %d\n", "particles", a->particles);
         line(f, "radius", o->particle_radius, "m", "of the material; contact does not see it");
     }
-    if (m->bending_young > 0 && (a->hinges || a->bends)) line(f, "bending modulus", m->bending_young, "Pa", "of hinges and bends");
+    if (m->bending_young > 0 && (a->hinges || a->bends))
+        line(f, "bending modulus", m->bending_young, "Pa", "of hinges and bends");
 }
 
 /* Orders of tets, and what became of their surface. */

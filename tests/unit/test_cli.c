@@ -270,7 +270,8 @@ TEST(a_manual_page_has_each_sentence_on_a_line_commands_as_they_are_typed_and_ev
         ".Pp\n\\&'z' begins.\n.Pp\nOptions:\n.Bl -tag -width Ds\n"
         ".It Fl n , Fl -steps Ar N\n"     /* 78 columns and not one more: */
         "time steps, of which each one has a length that the scene gives, in all more\nthan 8\n"
-        ".It Fl -kind Ar a\\*(Bab\none of these\n.Bl -tag -width Ds\n.It a\nthe first\n.It b\nthe second: of two\n.It c\n.El\n"
+        ".It Fl -kind Ar a\\*(Bab\none of these\n.Bl -tag -width Ds\n.It a\nthe first\n.It b\nthe second: of two\n"
+        ".It c\n.El\n"
         ".It Fl -rare\nmore\n.It Fl q , Fl -quiet\n\\&.part is removed\n.El\n"
         ".Bl -tag -width Ds\n.It first\nof all\n.El\n"
         ".Sh EXIT STATUS\n0 done, 1 the answer is no, 2 usage, 3 unusable input, 4 the solver gave up,\n5 system.\n";

@@ -9,7 +9,8 @@
 static const int32_t body[] = { 0, 0, 0, 0, 1, 1, 1, 1 }, tet[] = { 0, 1, 2, 3 }, shell[] = { 4, 5, 6, 4, 6, 7 };
 static const char objects[] = "ball\nthe \"sheet\"\n", planes[] = "floor\n";
 static const abut_model model = { .nv = 8, .nt = 1, .nsh = 2, .no = 2, .nh = 1, .body = body, .tet = tet, .shell = shell,
-                                  .object_name = { objects, sizeof objects - 1 }, .half_space_name = { planes, sizeof planes - 1 } };
+                                  .object_name = { objects, sizeof objects - 1 },
+                                  .half_space_name = { planes, sizeof planes - 1 } };
 
 /* Whether the line of a report is `want`; says where it is not. */
 static int is_line(const abut_report *r, const char *want)
@@ -69,7 +70,8 @@ TEST(every_number_is_under_its_key)
         .lags = { .change = 118, .largest = 119, .friction = 120, .speed = 121, .parts = 4 }, .eta = 0.5, .kappa = 122,
         .fixed_iterations = 123, .promises = ABUT_KEEPS_VOLUME | ABUT_KEEPS_RESTART, .contact = ABUT_CONTACT_HARD,
         .contacts = 124, .mollified = 125, .planes = 126, .candidates = 127, .sticking = 128, .sliding = 129,
-        .creep_max = 130, .creep_mean = 131, .min_gap = 0, .gap_node = { 1, 5, 6, 7 }, .min_jacobian = 132, .min_jacobian_tet = 0,
+        .creep_max = 130, .creep_mean = 131, .min_gap = 0, .gap_node = { 1, 5, 6, 7 }, .min_jacobian = 132,
+        .min_jacobian_tet = 0,
         .max_stretch = 133, .min_stretch = 134, .stretch_room = 135, .strain_kappa = 136, .max_stretch_shell = 1,
         .limit = { .alpha = 0.125, .kind = ABUT_LIMIT_STRETCH, .node = { 4, 6, 7, -1 }, .tet = 1 }, .limit_iteration = 2,
         .kinetic = 137, .elastic = 138, .gravity = -139, .barrier = 140, .energy_growth = 141, .energy_grows = 1,
@@ -96,7 +98,8 @@ TEST(every_number_is_under_its_key)
         "\"sliding_contacts\":129,\"creep_max\":130,\"creep_mean\":131,\"min_gap\":0,\"min_gap_nodes\":[1,1,2,3],"
         "\"min_gap_objects\":[\"ball\",\"the \\\"sheet\\\"\",\"the \\\"sheet\\\"\",\"the \\\"sheet\\\"\"],\"min_jacobian\":132,"
         "\"min_jacobian_tet\":0,\"min_jacobian_object\":\"ball\",\"max_stretch\":133,\"min_stretch\":134,\"stretch_margin\":135,"
-        "\"strain_kappa\":136,\"max_stretch_shell\":1,\"max_stretch_object\":\"the \\\"sheet\\\"\",\"limit\":{\"kind\":\"stretch\","
+        "\"strain_kappa\":136,\"max_stretch_shell\":1,\"max_stretch_object\":\"the \\\"sheet\\\"\","
+        "\"limit\":{\"kind\":\"stretch\","
         "\"alpha\":0.125,\"iteration\":2,\"nodes\":[0,2,3,-1],\"objects\":[\"the \\\"sheet\\\"\",\"the \\\"sheet\\\"\","
         "\"the \\\"sheet\\\"\",null],\"tet\":1},\"kinetic_energy\":137,\"elastic_energy\":138,\"gravity_energy\":-139,"
         "\"barrier_energy\":140,\"energy_growth\":141,\"energy_grows\":1,\"spin_taken\":142,\"momentum\":[143,144,145],"
@@ -125,7 +128,8 @@ TEST(a_half_space_is_the_last_of_four_nodes)
     r.limit_iteration = 1;
 #define ABOVE_FLOOR(nodes, objects) "\"" nodes "\":[2,-1,-1,0],\"" objects "\":[\"the \\\"sheet\\\"\",null,null,\"floor\"]"
     CHECK(is_line(&r, HEAD(0) "\"min_gap\":0.5," ABOVE_FLOOR("min_gap_nodes", "min_gap_objects") "," MEASURED
-                  "\"limit\":{\"kind\":\"half-space\",\"alpha\":1,\"iteration\":1," ABOVE_FLOOR("nodes", "objects") ",\"tet\":-1},"
+                  "\"limit\":{\"kind\":\"half-space\",\"alpha\":1,\"iteration\":1," ABOVE_FLOOR("nodes", "objects")
+                  ",\"tet\":-1},"
                   ENERGIES NO_ROWS REST SECONDS));
 }
 
