@@ -252,7 +252,8 @@ TEST(a_manual_page_has_each_sentence_on_a_line_commands_as_they_are_typed_and_ev
     int n = 0;
     const char *text = NULL;
     const abut_opt own[] = {
-        { 'n', "steps", ABUT_OPT_INT, &n, NULL, "time steps, of which each one has a length that the scene gives, in all more than 8" },
+        { 'n', "steps", ABUT_OPT_INT, &n, NULL, "time steps, of which each one has a length that the scene gives, in "
+          "all more than 8" },
         { 0, "kind", ABUT_OPT_TEXT, &text, "a|b", "one of these\n\na\tthe first\nb\tthe second\tof two\nc" },
         { 0, "former", ABUT_OPT_FLAG, &n, NULL, NULL },
         { 0, "far", ABUT_OPT_ELSEWHERE, NULL, "watch", "opens a page" },
