@@ -163,3 +163,31 @@ TEST(a_point_of_a_curved_tet_has_the_jacobian_of_differences)
         for (int d = 0; d < 3; d++) CHECK_NEAR(mid[d], (X[0][d] + X[1][d] + X[2][d] + X[3][d]) / 4, 1e-15);
     }
 }
+
+/* x_d of a polynomial of total degree `degree` that is none of a lower one. */
+static double curved(int degree, int d, const double *p)
+{
+    double v = p[d];
+    for (int k = 2; k <= degree; k++) v += 0.1 * pow(p[0] - 0.3 * p[(d + 1) % 3] + 0.2, k) * (k == degree || k == 2);
+    return v;
+}
+
+TEST(the_least_order_of_a_tet_is_the_degree_of_its_map_whatever_its_size_and_place)
+{
+    for (int order = 1; order <= 4; order++)
+        for (int degree = 1; degree <= order; degree++)
+            for (int far = 0; far < 3; far++) {
+                const double size = far == 2 ? 1e-3 : 1;
+                double X[35][3];
+                for (int i = 0; i < abut_tet_nodes(order); i++) {
+                    double p[3];
+                    for (int d = 0; d < 3; d++) p[d] = abut_tet_lattice(order)[i][d + 1] / (double)order;
+                    for (int d = 0; d < 3; d++) X[i][d] = size * (curved(degree, d, p) + (far == 1 ? 10 : 0));
+                }
+                CHECK(abut_tet_least_order(order, (const double(*)[3])X) == degree);
+                if (order == 1) continue;
+                /* one node off by more than rounding: of the full order */
+                X[abut_tet_nodes(order) - 1][1] += 1e-9 * size;
+                CHECK(abut_tet_least_order(order, (const double(*)[3])X) == order);
+            }
+}

@@ -392,3 +392,86 @@ TEST(a_residual_that_is_close_enough_ends_iterations_whatever_the_error_and_a_fa
     CHECK(strstr(err.msg, "close 0"));
     fixture_free(&f);
 }
+
+/* ---- factors that serve several matrices ---- */
+
+/* Counts what a solver is asked for; `renew` brings the exact factor, before it M is the identity. */
+typedef struct served {
+    abut_chol *chol;
+    size_t n;
+    int renewed, applied, exact;
+    abut_status fails;
+} served;
+
+static abut_status served_renew(void *self, const abut_operator *A, abut_err *err)
+{
+    served *s = self;
+    (void)A;
+    s->renewed++;
+    if (s->fails) return abut_fail(err, s->fails, "as told");
+    s->exact = 1;
+    return ABUT_OK;
+}
+
+static abut_status served_apply(void *of, const double *r, double *z, abut_err *err)
+{
+    served *s = of;
+    s->applied++;
+    if (s->exact) return abut_chol_solve(s->chol, r, z, err);
+    memcpy(z, r, s->n * sizeof *z);
+    return ABUT_OK;
+}
+
+TEST(factors_serve_eight_matrices_unless_iterations_become_a_third_more)
+{
+    const abut_operator A = { .n = 0 };
+    abut_cg_state s = { 0 };
+    served by = { 0 };
+    abut_err err = { 0 };
+    for (int k = 0; k < 17; k++) {
+        CHECK(!abut_cg_factor(&s, &A, served_renew, &by, &err));
+        CHECK(by.renewed == 1 + k / 8 && s.matrices == 1 + k % 8);
+        s.fresh = 10, s.last = 13;      /* 1.3 times them */
+    }
+    s.last = 13.01;
+    CHECK(!abut_cg_factor(&s, &A, served_renew, &by, &err) && by.renewed == 4 && s.matrices == 1 && s.fresh == 0 && s.last == 0);
+    abut_cg_forget(&s);
+    CHECK(!abut_cg_factor(&s, &A, served_renew, &by, &err) && by.renewed == 5);
+    s.last = 1, by.fails = ABUT_E_NUMERIC;
+    CHECK(abut_cg_factor(&s, &A, served_renew, &by, &err) == ABUT_E_NUMERIC && by.renewed == 6 && !s.matrices);
+    by.fails = ABUT_OK;
+    CHECK(!abut_cg_factor(&s, &A, served_renew, &by, &err) && by.renewed == 7 && s.matrices == 1);
+    abut_cg_clear(&s);
+}
+
+/* Patience: three times the iterations of fresh factors for all digits that are asked for, and one more. */
+TEST(old_factors_are_given_up_after_three_times_the_iterations_of_fresh_ones)
+{
+    fixture f = fixture_make();
+    served by = { .chol = factor_of(&f.A), .n = f.n };
+    const abut_precond M = { served_apply, &by, f.box.nv, NULL };
+    abut_err err = { 0 };
+    const struct { abut_solve_goal goal; int most; } tried[] = {
+        { { .far = 1, .close = 1e-6 }, 3 * 6 + 1 },
+        { { .far = 1, .close = 1e-6, .most = 5 }, 5 },
+        { { .far = 1, .close = 1e-6, .drop = 1e-8 }, 3 * 4 + 1 },     /* of a square */
+    };
+    for (size_t k = 0; k < sizeof tried / sizeof *tried; k++) {
+        abut_cg_state s = { .matrices = 2, .fresh = 1 };
+        by.renewed = by.applied = by.exact = 0;
+        CHECK(!abut_cg_solve(&s, OF(&f.A), &M, served_renew, &by, f.b, &tried[k].goal, f.x, &err));
+        CHECK(by.renewed == 1 && s.matrices == 1 && residual(&f) < 1e-4);
+        CHECK(s.iterations >= 1 && s.iterations <= 4 && by.applied - tried[k].most >= s.iterations);
+        CHECK(by.applied - tried[k].most <= s.iterations + 1);      /* the last application only measures */
+        CHECK(s.fresh == s.last);
+        /* its own factors are not made again, however slow */
+        s.fresh = 1, s.matrices = 1, by.exact = by.applied = 0;
+        const abut_solve_goal close = { .far = 1, .close = 1e-6 };
+        CHECK(!abut_cg_solve(&s, OF(&f.A), &M, served_renew, &by, f.b, &close, f.x, &err) && by.renewed == 1);
+        CHECK(s.iterations > 3 * 6 + 1 && residual(&f) < 1.01e-6 && s.fresh == 1);
+        CHECK(s.last > 1 && s.last < s.iterations / 6.);       /* iterations for a tenth of the residual */
+        abut_cg_clear(&s);
+    }
+    abut_chol_free(&by.chol);
+    fixture_free(&f);
+}

@@ -2,6 +2,7 @@
 #include "box_tets.h"
 #include "dense.h"
 #include "sparse/pcg.h"
+#include "sparse/schwarz/coarse_space.h"
 #include "sparse/schwarz/schwarz.h"
 #include "graph/graph.h"
 
@@ -264,5 +265,32 @@ TEST(rows_in_a_line_and_parts_of_one_row_have_a_coarse_space_too)
     const abut_precond two = abut_schwarz_precond(s);
     CHECK(iterations(&f, &two) > 0);
     abut_schwarz_free(&s);
+    fixture_free(&f);
+}
+
+TEST(its_counts_are_those_of_its_parts_and_its_coarse_space_together)
+{
+    fixture f = fixture_make(4, 3, 3, 3, 0.1);
+    abut_schwarz *s = schwarz_of(&f);
+    abut_subdomains *d = NULL;
+    abut_coarse_space *c = NULL;
+    const abut_operator A = { .matrix = &f.A };
+    int32_t half[7], most = 0;
+    for (int32_t p = 0; p < 3; p++) {
+        const int32_t *first = f.parts.first + p, rows = first[1] - first[0];
+        half[2 * p] = first[0], half[2 * p + 1] = first[0] + rows / 2;
+        most = rows > most ? rows : most;
+    }
+    half[6] = f.box.nv;
+    CHECK(!abut_subdomains_analyse(&d, &f.A, 3, f.parts.first, f.parts.row, NULL));
+    CHECK(!abut_subdomains_factor(d, &f.A, ABUT_SINGLE, NULL));
+    CHECK(!abut_coarse_space_analyse(&c, &A, 6, half, f.parts.row, NULL) && !abut_coarse_space_factor(c, &A, f.x, NULL));
+    const abut_schwarz_stats all = abut_schwarz_get_stats(s);
+    const abut_subdomains_stats parts = abut_subdomains_get_stats(d);
+    const abut_coarse_space_stats coarse = abut_coarse_space_get_stats(c);
+    CHECK(all.parts == 3 && all.largest == most && all.bytes == parts.bytes + coarse.bytes);
+    CHECK_NEAR(all.factor_nnz, parts.factor_nnz + coarse.factor_nnz, 0);
+    CHECK_NEAR(all.factor_flops, parts.factor_flops + coarse.factor_flops, 0);
+    abut_schwarz_free(&s), abut_subdomains_free(&d), abut_coarse_space_free(&c);
     fixture_free(&f);
 }

@@ -286,3 +286,46 @@ TEST(bad_lists_and_indefinite_domains_are_refused)
     abut_subdomains_free(&d);
     fixture_free(&f);
 }
+
+TEST(the_counts_of_domains_are_the_sums_of_those_of_their_factors)
+{
+    fixture f = fixture_make(3);
+    abut_subdomains *d = domains_of(&f);
+    abut_subdomains_stats s = abut_subdomains_get_stats(d);
+    int32_t most = 0;
+    for (int32_t j = 0; j < 3; j++) most = f.first[j + 1] - f.first[j] > most ? f.first[j + 1] - f.first[j] : most;
+    CHECK(s.domains == 3 && s.largest == most && s.copies == f.first[3]);
+    abut_subdomains_free(&d);
+    /* every row a domain of its own: triangles of three rows, and one of them has so many bytes */
+    const int32_t nv = f.box.nv;
+    int32_t *first = malloc(((size_t)nv + 1) * sizeof *first), *row = malloc((size_t)nv * sizeof *row);
+    for (int32_t i = 0; i < nv; i++) first[i] = row[i] = i;
+    first[nv] = nv;
+    CHECK(!abut_subdomains_analyse(&d, &f.A, nv, first, row, NULL) && !abut_subdomains_factor(d, &f.A, ABUT_DOUBLE, NULL));
+    s = abut_subdomains_get_stats(d);
+    CHECK(s.domains == nv && s.largest == 1 && s.copies == nv);
+    CHECK_NEAR(s.factor_nnz, 6.0 * nv, 0);
+    CHECK_NEAR(s.factor_flops, (1 + 4 + 9.0) * nv, 0);
+    CHECK(s.bytes > 9 * sizeof(double) * (size_t)nv && s.bytes % (size_t)nv == 0);
+    abut_subdomains_free(&d);
+    free(first), free(row);
+    fixture_free(&f);
+}
+
+TEST(no_domains_too_many_blocks_and_other_matrices_are_refused_with_their_numbers)
+{
+    fixture f = fixture_make(2);
+    abut_subdomains *d = NULL;
+    abut_err err = { 0 };
+    CHECK(abut_subdomains_analyse(&d, &f.A, 0, f.first, f.row, &err) == ABUT_E_ARG && !d && strstr(err.msg, "domains: 0 of "));
+    const abut_bsr many = { .n = f.A.n, .nnz = (size_t)UINT32_MAX + 1 };
+    CHECK(abut_subdomains_analyse(&d, &many, 2, f.first, f.row, &err) == ABUT_E_ARG && strstr(err.msg, "2 of 4294967296 blocks"));
+    d = domains_of(&f);
+    abut_bsr other = f.A;
+    other.nnz--;
+    CHECK(abut_subdomains_factor(d, &other, ABUT_DOUBLE, &err) == ABUT_E_ARG && strstr(err.msg, "were analysed"));
+    other = f.A, other.n--;
+    CHECK(abut_subdomains_factor(d, &other, ABUT_DOUBLE, &err) == ABUT_E_ARG && strstr(err.msg, "matrix of 59 rows"));
+    abut_subdomains_free(&d);
+    fixture_free(&f);
+}
