@@ -456,3 +456,33 @@ TEST(running_out_of_iterations_is_an_error_that_says_so)
     CHECK(w.next.n == 0);
     world_close(&w);
 }
+
+/* ---- frames that no step starts from ---- */
+
+TEST(an_element_that_is_inverted_at_the_start_is_named)
+{
+    fixture *f = fixture_new();
+    f->material = ABUT_NEO_HOOKEAN;
+    fixture_box(f, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0);
+    fixture_tet(f, (const double[12]){ 3, 0, 0, 4, 0, 0, 3, 1, 0, 3, 0, 1 });
+    world w;
+    world_open(&w, f, NULL);
+    get(&w, "node/x")[3 * 8 + 2] = 2;      /* the first corner beyond the others */
+    CHECK(abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err) == ABUT_E_GEOM);
+    CHECK(strstr(w.err.msg, "frame 0: tet 0 of object 1 is inverted at the start"));
+    world_close(&w);
+}
+
+TEST(a_shell_that_is_beyond_its_limit_at_the_start_is_named_with_its_nodes)
+{
+    fixture *f = fixture_new();
+    f->limit[2] = 1.05, f->limit[3] = 1.2;
+    for (int k = 0; k < 2; k++) fixture_sheet(f, 2 * k, 0, 0, 1, 1, 1, 1);
+    world w;
+    world_open(&w, f, NULL);
+    for (int32_t i = 4; i < 8; i++) get(&w, "node/x")[3 * i] = 2 + 1.5 * (w.model.X[3 * i] - 2);
+    CHECK(abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err) == ABUT_E_GEOM);
+    CHECK(!strcmp(w.err.msg, "frame 0: shell 0 of object 1 (nodes 0, 2, 3): largest stretch 1.5, expected less than 1.2, at the "
+                             "start"));
+    world_close(&w);
+}

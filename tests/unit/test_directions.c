@@ -178,3 +178,41 @@ TEST(a_direction_has_the_same_bits_for_every_number_of_threads)
     omp_set_num_threads(before);
     world_close(&w);
 }
+
+/* Compares the diagonal blocks of the matrix before and after, as products and as a sum. */
+TEST(shifts_of_a_matrix_replace_each_other_and_add_their_share_of_its_diagonal)
+{
+    world w;
+    abut_search *s = amid_step(&w);
+    newton_system n;
+    abut_linear_solver linear;
+    const abut_linear_solver_ops *const *ops = abut_linear_solvers;
+    while (!((*ops)->can & ABUT_CAN_MATRIX_FREE)) ops++;
+    const size_t rows = (size_t)s->prob.nrow;
+    double *D = malloc(9 * rows * sizeof *D), *to = malloc(9 * rows * sizeof *to), *whole = malloc(3 * rows * sizeof *whole);
+    for (int products = 0; products < 2; products++) {
+        newton_system_open(&n, &s->prob, 0, 0);
+        CHECK(!abut_linear_solver_init(&linear, *ops, 1, &w.err));
+        CHECK(!(products ? abut_newton_matrix_products(&n.matrix, &linear, &s->prob, &s->here, &w.rep, &w.err)
+                         : newton_system_sum(&n, s, &w.rep, &w.err)));
+        const abut_operator A = abut_newton_matrix_operator(&n.matrix, NULL);
+        CHECK((size_t)abut_operator_rows(&A) == rows);
+        abut_operator_diagonal(&A, D);
+        for (int k = 0; k < 2; k++) {
+            const double shift = k ? 0.25 : 4;
+            CHECK(!abut_newton_matrix_shift(&n.matrix, shift, !k, whole, &w.err));
+            abut_operator_diagonal(&A, to);
+            for (size_t j = 0; j < rows; j++) {
+                const double *d = D + 9 * j, big = fmax(fabs(d[0]), fmax(fabs(d[4]), fabs(d[8])));
+                for (int i = 0; i < 9; i++) {
+                    const double more = i % 4 ? 0 : shift * (products ? big : fabs(d[i]));
+                    CHECK_NEAR(to[9 * j + (size_t)i], d[i] + more, 1e-14 * (1 + shift) * big);
+                }
+            }
+        }
+        newton_system_close(&n);
+        abut_linear_solver_clear(&linear);
+    }
+    free(D), free(to), free(whole);
+    world_close(&w);
+}

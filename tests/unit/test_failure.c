@@ -446,3 +446,36 @@ TEST(an_iteration_says_what_bounded_it)
     CHECK(bounded > 0 && fell > 0);
     world_close(&w);
 }
+
+/* The words of numbers set by hand. */
+static const char *words_of(world *w, const abut_failure *f)
+{
+    const abut_search *s = &w->st.solver;
+    const abut_failure_view view = { .prob = &s->prob, .here = &s->here, .names = w->o.names, .progress = 1 };
+    CHECK(abut_failure_say(f, &view, &w->err) == ABUT_E_NUMERIC);
+    return w->err.msg;
+}
+
+TEST(contacts_are_counted_and_the_closest_and_what_floats_are_named)
+{
+    world w;
+    fixture *f = fixture_new();
+    f->plane = 1;
+    fixture_box(f, 0, 5e-4, 0, 0.2, 0.1, 0.2, 2, 1, 2, 0);
+    fixture_box(f, 1, 1, 1, 0.2, 0.1, 0.2, 1, 1, 1, 0);
+    world_open(&w, f, NULL);
+    name_objects(&w);
+    CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err) && !abut_search_contacts(&w.st.solver, &w.rep, &w.err));
+    abut_failure bad = { .kind = ABUT_FAILED_ITERATIONS, .iterations = 3, .residual = 1, .bound = 1, .alpha = 0.5, .node = -1 };
+    CHECK(w.st.solver.here.pairs.n == 0 && w.st.solver.here.pairs.n_plane == 9);
+    CHECK(strstr(words_of(&w, &bad), "; of 9 contacts the closest is node ") && strstr(w.err.msg, " of 'left' "));
+    CHECK(strstr(w.err.msg, "half-space 0 (gap 0.000") && !strstr(w.err.msg, "bounded"));
+    bad.limit = (abut_limit){ .alpha = 0.5, .kind = ABUT_LIMIT_CFL }, bad.bound = 0.5;
+    CHECK(strstr(words_of(&w, &bad), ", bounded at 0.5 by half of dhat for a point"));
+    bad.limit.kind = ABUT_LIMIT_LENGTH;
+    CHECK(strstr(words_of(&w, &bad), ", bounded at 0.5 by the length of the scene"));
+    bad = (abut_failure){ .kind = ABUT_FAILED_FLOATING, .iterations = 1, .bound = 1, .node = 18 };
+    CHECK(strstr(words_of(&w, &bad), "'right' floats: nothing holds it against its load, after 1 Newton iteration"));
+    CHECK(!strstr(w.err.msg, "iterations"));
+    world_close(&w);
+}

@@ -571,6 +571,132 @@ TEST(a_block_that_sticks_creeps_as_smoothed_friction_makes_it)
     }
 }
 
+/* ---- rotation ---- */
+
+/* Velocities of the nodes of an object: `move`, a turn about its middle by `turn` with velocities aside by `angle`, a growth. */
+static void swing(const world *w, int32_t object, const double middle[3], const double move[3], double turn, double angle,
+                  double growth, double *v)
+{
+    for (int32_t i = 0; i < w->model.nv; i++) {
+        if (w->model.body[i] != object) continue;
+        const double *X = w->model.X + 3 * i, x = X[0] - middle[0], y = X[1] - middle[1], u = -turn * y, q = turn * x;
+        v[3 * i] = move[0] + cos(angle) * u - sin(angle) * q + growth * x;
+        v[3 * i + 1] = move[1] + sin(angle) * u + cos(angle) * q + growth * y;
+        v[3 * i + 2] = move[2] + growth * (X[2] - middle[2]);
+    }
+}
+
+/* Four boxes of 6 kg: the first alone rotates freely and fast; the others are slow, held or swell. */
+static void boxes_open(world *w, int order)
+{
+    world_scene(w, "time: {step: 0.01}\ngravity: [0, 0, 0]\nmaterials: {m: {density: 1000}}\nobjects:\n"
+                "  a: {generate: {box: {size: [0.1, 0.2, 0.3], cells: [1, 1, 1]}}, order: %d, translate: [4, 1, -2]}\n"
+                "  b: {generate: {box: {size: [0.1, 0.2, 0.3], cells: [1, 1, 1]}}, translate: [1, 0, 0]}\n"
+                "  c: {generate: {box: {size: [0.1, 0.2, 0.3], cells: [1, 1, 1]}}, translate: [2, 0, 3]}\n"
+                "  d: {generate: {box: {size: [0.1, 0.2, 0.3], cells: [1, 1, 1]}}, translate: [-3, 0, 0]}\n"
+                "motion: [{select: {object: c, nodes: [0]}, fix: true}]\n", order);
+    CHECK(!abut_step_begin(&w->st, &w->frame, w->at, &w->rep, &w->err));
+}
+
+/* L[3]: moments of the first box that turns about z by 1, over its middle: sums over nodes, or of the continuum. */
+static void turned(const world *w, int order, double L[3])
+{
+    L[0] = L[1] = 0, L[2] = order == 2 ? 6 * (0.01 + 0.04) / 12 : 0;
+    for (int32_t i = 0; i < w->model.nv && order == 1; i++) {
+        const double *X = w->model.X + 3 * i, d[3] = { X[0] - 4, X[1] - 1, X[2] + 2 };
+        if (w->model.body[i]) continue;
+        for (int k = 0; k < 2; k++) L[k] -= w->model.mass[i] * d[k] * d[2];
+        L[2] += w->model.mass[i] * (d[0] * d[0] + d[1] * d[1]);
+    }
+}
+
+/* The velocities of a body turn by an angle: their cross products with the former ones are -sin(angle) w^2 Izz along z, and the
+ * step takes h times what is of that along L = w (Ixz, Iyz, Izz). */
+TEST(a_step_takes_of_rotations_what_its_change_of_velocities_turns_aside)
+{
+    static const double at[4][3] = { { 4, 1, -2 }, { 1, 0, 0 }, { 2, 0, 3 }, { -3, 0, 0 } };
+    for (int order = 1; order <= 2; order++) {
+        world w;
+        double taken = NAN, L[3];
+        boxes_open(&w, order);
+        const abut_objective *p = &w.st.solver.prob;
+        double *v = calloc(6 * (size_t)w.model.nv, sizeof *v), *v1 = v + 3 * w.model.nv;
+        const double turn[4] = { 3, 0.1, 3, 0 }, growth[4] = { 0, 0, 0, 5 };
+        for (int32_t o = 0; o < 4; o++) {
+            swing(&w, o, at[o], (double[]){ 7, -2, 1 }, turn[o], 0, growth[o], v);
+            swing(&w, o, at[o], (double[]){ -1, 4, 2 }, turn[o], o ? 0.9 : 0.2, growth[o], v1);
+        }
+        turned(&w, order, L);
+        const double share = L[2] * L[2] / (L[0] * L[0] + L[1] * L[1] + L[2] * L[2]), half = 0.5 * 9 * L[2];
+        CHECK(!abut_spin_taken(p, v, v1, 0.999 * half, &taken, &w.st.solver.scratch, &w.err));
+        CHECK_NEAR(taken, 0.01 * 3 * sin(0.2) * share, 1e-13);
+        CHECK(!abut_spin_taken(p, v, v1, 1.001 * half, &taken, &w.st.solver.scratch, &w.err) && taken == 0);
+        free(v);
+        world_close(&w);
+    }
+}
+
+TEST(moments_of_a_state_are_those_of_the_continuum_with_consistent_masses_and_of_the_nodes_with_lumped_ones)
+{
+    for (int order = 1; order <= 2; order++) {
+        world w;
+        double c[3], l[3], L[3];
+        boxes_open(&w, order);
+        const abut_mass *M = abut_mass_of(&w.st.solver.prob.terms);
+        double *v = calloc(3 * (size_t)w.model.nv, sizeof *v);
+        swing(&w, 0, (double[]){ 4, 1, -2 }, (double[]){ 7, -2, 1 }, 3, 0, 0, v);
+        turned(&w, order, L);
+        abut_mass_center(M, w.model.X, c);
+        abut_angular_momentum(M, w.model.X, v, l);
+        CHECK_NEAR(c[0], 1, 1e-13);
+        CHECK_NEAR(c[1], 0.25, 1e-13);
+        CHECK_NEAR(c[2], 0.25, 1e-13);
+        /* 6 kg times (4, 1, -2) x (7, -2, 1), and the turn */
+        CHECK_NEAR(l[0], 6 * (1 * 1 - -2 * -2) + 3 * L[0], 1e-11);
+        CHECK_NEAR(l[1], 6 * (-2 * 7 - 4 * 1) + 3 * L[1], 1e-11);
+        CHECK_NEAR(l[2], 6 * (4 * -2 - 1 * 7) + 3 * L[2], 1e-11);
+        CHECK_NEAR(abut_kinetic_energy(M, v), 0.5 * 6 * (49 + 4 + 1) + 0.5 * 9 * L[2], 1e-11);
+        free(v);
+        world_close(&w);
+    }
+}
+
+/* ---- growth ---- */
+
+/* A body that flies by itself keeps its energy: what was before is made less by hand. */
+TEST(a_step_that_ends_with_a_tenth_more_energy_than_ever_is_refused_and_another_scheme_is_named)
+{
+    static const char *const better[LOW_SCHEMES] = { [ABUT_IMPLICIT_EULER] = "time.step may help",
+        [ABUT_IMPLICIT_NEWMARK] = "may help, or bdf2, which damps every oscillation",
+        [ABUT_BDF2] = "may help, or implicit-euler",
+        [ABUT_MIDPOINT] = "may help, or bdf2, which damps every oscillation" };
+    for (int32_t scheme = 0; scheme < LOW_SCHEMES; scheme++) {
+        fixture *f = fixture_new();
+        world w;
+        f->scheme = scheme;
+        f->gravity[1] = 0;
+        f->tol = 1e-9;
+        fixture_box(f, 0, 0, 0, 0.3, 0.2, 0.2, 1, 1, 1, 0);
+        world_open(&w, f, (const double[3]){ 2, 0, 0 });
+        CHECK(!world_run(&w, 3));
+        const double E = 0.5 * 12 * 4;
+        w.st.watch.most = 0.91 * E;
+        CHECK(!world_run(&w, 1));
+        CHECK_NEAR(w.rep.energy_growth, 1.09, 1e-9);
+        w.st.watch.most = 0.88 * E;
+        w.o.real_time.iterations = 3;       /* such steps need not converge */
+        CHECK(!world_run(&w, 1) && w.rep.energy_grows);
+        w.o.real_time.iterations = 0;
+        CHECK(world_run(&w, 1) == ABUT_E_NUMERIC);
+        CHECK_NEAR(w.rep.energy_growth, 1.12, 1e-9);
+        CHECK(strstr(w.err.msg, "step 6 (t = 0.05 s): total energy has grown to 1.12 times what it was"));
+        CHECK(strstr(w.err.msg, "accepted up to 1.1; the time scheme "));
+        const size_t n = strlen(w.err.msg), m = strlen(better[scheme]);
+        CHECK(n > m && !strcmp(w.err.msg + n - m, better[scheme]));
+        world_close(&w);
+    }
+}
+
 TEARDOWN
 {
     stories_end();

@@ -216,3 +216,40 @@ TEST(a_body_sleeps_until_the_contacts_of_a_step_reach_it_and_no_bit_shows_that)
     close_run(&r);
     close_run(&w);
 }
+
+/* A block that is led over a board and down beside it, 0.1 m in a step: the straight line of four steps cuts the board. */
+TEST(frames_of_several_steps_have_the_points_that_their_way_needs)
+{
+    static const char text[] =
+        "abut: 1\nsolver: nodal\ntime: {step: 0.01 s}\ncontact: {dhat: 1 mm}\n"
+        "materials: {rubber: {model: fixed-corotated, density: 1000, young: 1e6, poisson: 0.4}}\nobjects:\n"
+        "  led: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, material: rubber}\n"
+        "  board: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, obstacle: true, translate: [0.04, -0.12, 0]}\n"
+        "motion:\n  - {select: {object: led}, hold: true, keyframes: [{time: 20 ms, translate: [0.2, 0, 0]},\n"
+        "      {time: 40 ms, translate: [0.2, -0.2, 0]}]}\n";
+    run r;
+    double x[5][48];
+    open_run(&r, text);
+    CHECK(r.scene.m.nv == 16);
+    for (int k = 0; k < 9; k++) {
+        int written = k == 3 || k >= 7;     /* four steps to a frame, twice, and one */
+        abut_report_clear(&r.rep);
+        r.rep = (abut_report){ 0 };
+        if (k <= 4) memcpy(x[k], r.f.x, sizeof x[k]);
+        CHECK(!abut_stepper_advance(r.ops, r.stepper, &r.now, 0, &r.at, &written, 0, &r.next, &r.rep, &r.scene.err));
+        CHECK(!pass_on(&r));
+        if (k != 3 && k < 7) continue;
+        const abut_array *way = abut_arrays_find(&r.now, "step/waypoints");
+        CHECK((way != NULL) == (k == 3) && r.rep.waypoints == (way ? way->shape[0] / 16 : 0));
+        if (!way) continue;
+        int met = 0;
+        for (int64_t i = 0, at = 1; i < r.rep.waypoints; i++, at++) {
+            while (at < 4 && memcmp(x[at], (const double *)way->data + 48 * i, sizeof x[at])) at++;
+            met += at < 4;      /* where a step has ended */
+        }
+        CHECK(r.rep.waypoints > 0 && met == r.rep.waypoints);
+        const double *first = way->data, *last = first + 48 * (r.rep.waypoints - 1);
+        CHECK(first[1] == -0.05 && last[0] > 0.14);     /* beyond the board before it goes down */
+    }
+    close_run(&r);
+}

@@ -147,3 +147,15 @@ TEST(a_minimisation_computes_the_energy_of_an_iterate_once_and_its_gradient_once
     CHECK(s->ops == &abut_search_processor);
     world_close(&w);
 }
+
+TEST(the_motion_of_a_trial_is_that_of_its_fastest_vertex)
+{
+    world w;
+    abut_search *s = touching(&w);
+    double most = 0;
+    for (int32_t i = 0; i < 3 * w.model.nv; i++) s->p[i] = 1e-5 * sin(2 * i);
+    for (int32_t i = 0; i < w.model.nv; i++) most = fmax(most, hypot(hypot(s->p[3 * i], s->p[3 * i + 1]), s->p[3 * i + 2]));
+    s->ops->points.try_at(s, 0.25);
+    CHECK_NEAR(s->ops->bound.motion(s), 0.25 * most, 1e-15);
+    world_close(&w);
+}
