@@ -471,6 +471,13 @@ TEST(corners_ranks_maps_and_numbers_of_sets_out_of_range_are_refused)
     abut_bsr A = { 0 };
     CHECK(!abut_bsr_pattern(&A, N, many, ABUT_SETS_MAX, NULL));
     CHECK(abut_bsr_pattern(&A, N, many, ABUT_SETS_MAX + 1, &err) == ABUT_E_ARG && strstr(err.msg, "17 element sets, at most 16"));
+    CHECK(!abut_bsr_pattern(&A, N, many, ABUT_SETS_MAX, &err) && A.nnz == N);
+    abut_product *p = NULL;
+    CHECK(abut_product_make(&p, N, many, ABUT_SETS_MAX + 1, 0, &err) == ABUT_E_ARG && !p);
+    CHECK(strstr(err.msg, "product: 17 element sets, at most 16"));
+    for (int lasted, again = 0; again < 2; again++)
+        CHECK(!abut_product_renew(&p, N, many, ABUT_SETS_MAX, 0, &lasted, &err) && p && lasted == again);
+    abut_product_free(&p);
 }
 
 TEST(a_row_map_and_its_transpose_are_adjoint_and_equal_the_dense_product)

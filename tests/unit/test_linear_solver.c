@@ -259,3 +259,30 @@ TEST(a_library_that_is_not_installed_is_named_with_its_package_and_a_function_th
     CHECK(!abut_blas_open(&blas, NULL) && !abut_library_open(&library, "libopenblas.so.0", 0, "libopenblas0", NULL));
     CHECK(abut_library_function(library, "abut_none", &function, &err) == ABUT_E_IO && strstr(err.msg, "abut_none") && !function);
 }
+
+/* One element of four corners: a dense matrix of 12 rows. */
+TEST(direct_solvers_count_the_numbers_and_the_operations_of_a_dense_factor)
+{
+    double val[ABUT_PACKED] = { 0 }, diag[4] = { 1, 1, 1, 1 };
+    const int32_t row[4] = { 0, 1, 2, 3 };
+    const abut_elements set = { .corners = 4, .n = 1, .row = row, .val = val };
+    abut_bsr A = { 0 };
+    CHECK(!abut_bsr_pattern(&A, 4, &set, 1, NULL));
+    abut_bsr_assemble(&A, diag, &set, 1);
+    const abut_operator of = { .matrix = &A };
+    for (int k = 0; k < 2; k++) {
+        abut_linear_solver s;
+        CHECK(!abut_linear_solver_init(&s, k ? &abut_linear_cholmod : &abut_linear_own, 1, NULL));
+        abut_linear_stats has = abut_linear_get_stats(&s);
+        CHECK(has.nnz == 0 && has.flops == 0 && has.bytes == 0 && abut_linear_bad_row(&s) == -1);
+        CHECK(!abut_linear_analyse(&s, &of, NULL, NULL) && !abut_linear_factor(&s, &of, ABUT_DOUBLE, NULL));
+        has = abut_linear_get_stats(&s);
+        CHECK_NEAR(has.nnz, k ? 12 * 12 : 12 * 13 / 2, 0);      /* CHOLMOD keeps the square */
+        CHECK_NEAR(has.flops, 12 * 13 * 25 / 6, 0);             /* sum of the squares of the column lengths */
+        CHECK(has.bytes >= 12 * 13 / 2 * sizeof(double) && (!k || has.bytes == 144 * sizeof(double)) && has.iterations == 0);
+        abut_linear_solver_clear(&s);
+        has = abut_linear_get_stats(&s);
+        CHECK(has.nnz == 0 && !abut_linear_can(&s, 0) && abut_linear_bad_row(&s) == -1);
+    }
+    abut_bsr_clear(&A);
+}

@@ -393,6 +393,36 @@ TEST(a_domain_that_rounding_leaves_indefinite_falls_back_to_its_diagonal_blocks_
     fixture_free(f);
 }
 
+TEST(its_counts_are_those_of_all_domains_of_all_levels_and_of_the_coarse_space)
+{
+    fixture *f = fixture_make(12, 11, 10, 0.1);
+    const abut_operator A = matrix_of(f);
+    abut_mas_levels s = { 0 };
+    CHECK(!abut_mas_levels_make(&s, &A, ABUT_MAS_LEVELS, NULL) && s.levels == 3);
+    abut_mas_stats one = { 0 };
+    for (int levels = 1; levels <= 3; levels += 2) {
+        abut_mas *m = mas_of(&A, (abut_mas_opts){ .levels = levels });
+        const abut_mas_stats has = abut_mas_get_stats(m);
+        int32_t domains = 0, groups = 0;
+        for (int l = 0; l < levels; l++) {
+            domains += (s.level[l].n + 15) / 16;
+            groups += ((s.level[l].n + 15) / 16 + 7) / 8;      /* eight domains side by side */
+        }
+        CHECK(has.levels == levels && has.domains == domains && !has.fallen);
+        CHECK(has.bytes == (size_t)groups * 8 * (48 * 49 / 2) * sizeof(float));
+        CHECK_NEAR(has.nnz, groups * 8.0 * (48 * 49 / 2), 0);
+        CHECK_NEAR(has.flops, groups * 8.0 * 48 * 48 * 48 / 3, 0);
+        if (levels == 1) one = has;
+        abut_mas_free(&m);
+    }
+    abut_mas *m = mas_of(&A, (abut_mas_opts){ .levels = 1, .rigid = 1 });
+    const abut_mas_stats rigid = abut_mas_get_stats(m);
+    CHECK(rigid.domains == one.domains && rigid.nnz > one.nnz && rigid.flops > one.flops && rigid.bytes > one.bytes);
+    abut_mas_free(&m);
+    abut_mas_levels_clear(&s);
+    fixture_free(f);
+}
+
 TEST(operators_that_give_no_elements_other_rows_and_levels_out_of_range_are_refused)
 {
     fixture *f = fixture_make(3, 3, 3, 1), *g = fixture_make(4, 3, 3, 1);
