@@ -109,6 +109,10 @@ TEST(running_out_of_iterations_is_reported_and_keeps_the_iterate)
     abut_pcg_report rep;
     CHECK(abut_pcg_solve(OF(&f.A), NULL, f.b, f.x, (abut_pcg_opts){ 1e-12, 5 }, &rep, &f.scratch, NULL) == ABUT_OK);
     CHECK(!rep.converged && rep.iterations == 5 && rep.residual > 1e-12);
+    const abut_mark before = abut_arena_mark(&f.scratch);       /* all is given back */
+    memset(f.x, 0, f.n * sizeof *f.x);
+    CHECK(abut_pcg_solve(OF(&f.A), NULL, f.b, f.x, (abut_pcg_opts){ 1e-12, 5 }, &rep, &f.scratch, NULL) == ABUT_OK);
+    CHECK(abut_arena_mark(&f.scratch).chunk == before.chunk && abut_arena_mark(&f.scratch).used == before.used);
     CHECK_NEAR(rep.residual, residual(&f), 1e-12);
     CHECK(residual(&f) < 1);
     fixture_free(&f);
