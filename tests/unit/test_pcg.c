@@ -394,6 +394,13 @@ TEST(a_residual_that_is_close_enough_ends_iterations_whatever_the_error_and_a_fa
     CHECK(!rep.converged && rep.iterations == 5 && few.iterations > 5);
     CHECK(abut_pcg_solve_near(OF(&f.A), NULL, f.b, f.x, (abut_pcg_reach){ .far = 1 }, &rep, &f.scratch, &err) == ABUT_E_ARG);
     CHECK(strstr(err.msg, "close 0"));
+    const abut_pcg_reach bad[] = { { .far = 0, .close = 1 }, { .far = 1, .close = 1, .drop = -1 },
+                                   { .far = 1, .close = 1, .max_iterations = -1 } };
+    for (int k = 0; k < 3; k++)
+        CHECK(abut_pcg_solve_near(OF(&f.A), NULL, f.b, f.x, bad[k], &rep, &f.scratch, &err) == ABUT_E_ARG);
+    const abut_pcg_reach none = { .far = 1, .close = 1e-3 };     /* no iteration: the report tells where x is */
+    CHECK(!abut_pcg_solve_near(OF(&f.A), NULL, f.b, f.x, none, &rep, &f.scratch, &err) && !rep.converged && !rep.iterations);
+    CHECK_NEAR(rep.residual, 1, 1e-14);
     fixture_free(&f);
 }
 
@@ -477,5 +484,52 @@ TEST(old_factors_are_given_up_after_three_times_the_iterations_of_fresh_ones)
         abut_cg_clear(&s);
     }
     abut_chol_free(&by.chol);
+    fixture_free(&f);
+}
+
+/* ---- a first guess of the preconditioner ---- */
+
+/* The identity, and `factor` times a known vector. */
+typedef struct guesser {
+    size_t n;
+    double factor;
+    const double *x;
+} guesser;
+
+static abut_status guesser_apply(void *of, const double *r, double *z, abut_err *err)
+{
+    (void)err;
+    memcpy(z, r, ((const guesser *)of)->n * sizeof *z);
+    return ABUT_OK;
+}
+
+static abut_status guesser_guess(void *of, const double *b, double *x, abut_err *err)
+{
+    const guesser *g = of;
+    (void)b, (void)err;
+    for (size_t i = 0; i < g->n; i++) x[i] = g->factor * g->x[i];
+    return ABUT_OK;
+}
+
+TEST(the_best_multiple_of_a_guess_is_taken_and_a_guess_of_zero_changes_nothing)
+{
+    fixture f = fixture_make();
+    abut_chol *c = factor_of(&f.A);
+    double *exact = malloc(f.n * sizeof *exact), *plain = malloc(f.n * sizeof *plain);
+    CHECK(!abut_chol_solve(c, f.b, exact, NULL));
+    guesser g = { f.n, 0, exact };
+    abut_precond M = { guesser_apply, &g, f.box.nv, NULL };
+    const abut_pcg_reach reach = { .far = 1, .close = 1e-10, .max_iterations = 2000 };
+    abut_pcg_report rep, without;
+    CHECK(!abut_pcg_solve_near(OF(&f.A), &M, f.b, plain, reach, &without, &f.scratch, NULL) && without.converged);
+    M.guess = guesser_guess;
+    for (int k = 0; k < 3; k++) {
+        g.factor = k == 0 ? 0 : k == 1 ? 0.37 : -5;
+        CHECK(!abut_pcg_solve_near(OF(&f.A), &M, f.b, f.x, reach, &rep, &f.scratch, NULL) && rep.converged);
+        CHECK(rep.iterations == (k ? 0 : without.iterations) && residual(&f) < 1.01e-10);
+        if (k == 0) CHECK(!memcmp(f.x, plain, f.n * sizeof *plain));
+    }
+    free(exact), free(plain);
+    abut_chol_free(&c);
     fixture_free(&f);
 }

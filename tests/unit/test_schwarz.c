@@ -202,7 +202,19 @@ TEST(a_new_analysis_of_another_pattern_gives_the_bits_of_a_fresh_one)
     M = abut_schwarz_precond(s);
     CHECK(M.apply(M.of, b.r, a.z, NULL) == ABUT_OK);
     CHECK(memcmp(a.z, b.z, b.n * sizeof *b.z) == 0);
-    abut_schwarz_free(&s), abut_schwarz_free(&fresh);
+    abut_schwarz_free(&fresh);
+    for (int32_t k = 3; k < 9; k += 5) {        /* other numbers of parts, fewer and more */
+        cut(&b, k);
+        fresh = schwarz_of(&b);
+        M = abut_schwarz_precond(fresh);
+        CHECK(M.apply(M.of, b.r, b.z, NULL) == ABUT_OK);
+        CHECK(!abut_schwarz_analyse(&s, &b.A, &b.parts, b.x, NULL) && !abut_schwarz_factor(s, &b.A, NULL));
+        M = abut_schwarz_precond(s);
+        CHECK(M.apply(M.of, b.r, a.z, NULL) == ABUT_OK && !memcmp(a.z, b.z, b.n * sizeof *b.z));
+        CHECK(abut_schwarz_get_stats(s).parts == k);
+        abut_schwarz_free(&fresh);
+    }
+    abut_schwarz_free(&s);
     fixture_free(&a), fixture_free(&b);
 }
 

@@ -476,7 +476,6 @@ abut_status abut_schwarz_analyse(abut_schwarz **out, const abut_bsr *A, const ab
                                  abut_err *err)
 {
     assert(A && parts);
-    if (*out && (*out)->k != parts->k) abut_schwarz_free(out);
     if (parts->k < 1 || parts->n != A->n)
         return abut_schwarz_free(out), abut_fail(err, ABUT_E_ARG, "Schwarz preconditioner: %d parts of %d rows, want %d rows",
                                                  parts->k, parts->n, A->n);
