@@ -222,6 +222,43 @@ TEST(pairs_are_those_that_plain_loops_ask_for_whatever_the_trees_were)
     CHECK(bad == 0 && points > 300);
 }
 
+TEST(a_pair_by_itself_is_found_where_the_search_finds_it_with_the_same_bound_on_rounding)
+{
+    static const int kinds[][2] = { { 1, 3 }, { 2, 2 }, { 1, 2 }, { 1, 1 } };
+    static struct world w;
+    abut_rng r = { 15 };
+    size_t bad = 0, found = 0, left_out = 0;
+    for (int shape = 0; shape < N_SHAPE; shape++)
+        for (int kind = 0; kind < 4; kind++) {
+            const int ka = kinds[kind][0], kb = kinds[kind][1];
+            abut_broad_phase s = { .cap = 0 };
+            abut_pair_list out = { 0 };
+            world_make(&w, &r, (enum shape)shape, ka, kb);
+            for (int round = 0; round < 5; round++) {
+                abut_broad_trees *ta = NULL, *tb = NULL;
+                abut_motion m = world_motion(&w, round);
+                m.anywhere = round == 4;
+                CHECK(!abut_broad_init(&s, &m, NULL) && !abut_broad_pairs(&s, &w.a, &ta, &w.b, &tb, &out, NULL));
+                const double rounding = abut_broad_rounding_of(&m);
+                CHECK(rounding == s.rounding && rounding > 0);
+                for (int32_t i = 0; i < PRIMS; i++)
+                    for (int32_t j = 0; j < PRIMS; j++) {
+                        int32_t v[4];
+                        memcpy(v, w.va + ka * i, (size_t)ka * sizeof *v), memcpy(v + ka, w.vb + kb * j, (size_t)kb * sizeof *v);
+                        if (never_a_pair(&m, v, ka, v + ka, kb)) continue;
+                        const int alone = abut_broad_finds(&m, rounding, ka, kb, v);
+                        bad += alone != has(&out, i, j);
+                        found += alone != 0, left_out += !alone;
+                    }
+                abut_broad_trees_free(&ta);
+                abut_broad_trees_free(&tb);
+            }
+            abut_pair_list_clear(&out);
+            abut_broad_clear(&s);
+        }
+    CHECK(!bad && found > 1000 && left_out > 10000);
+}
+
 /* Fixed vertices that stay where they are while searches of three kinds follow each other, and move now and then. */
 TEST(boxes_of_fixed_vertices_that_are_kept_are_those_of_this_search)
 {

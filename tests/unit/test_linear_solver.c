@@ -179,7 +179,7 @@ TEST(direct_solvers_name_the_row_of_a_pivot_that_is_not_positive)
             q.A.val[9 * q.A.ptr[row] + 4] = -1;
             CHECK(abut_linear_factor(&s, &A, ABUT_DOUBLE, &err) == ABUT_E_NUMERIC);
             CHECK(abut_linear_bad_row(&s) == (s.ops->bad_row ? row : -1) && strstr(err.msg, "not positive"));
-            char pivot[64];
+            char pivot[96];
             snprintf(pivot, sizeof pivot, "pivot %d is not positive (block row %d, component 1)", 3 * row + 1, row);
             if (s.ops == &abut_linear_own) CHECK(strstr(err.msg, pivot));
             CHECK(abut_linear_solve(&s, &A, q.b, NULL, q.x, &err) == ABUT_E_ARG);
