@@ -478,3 +478,41 @@ TEST(a_contact_that_is_renewed_keeps_its_impulse_and_gets_the_new_normal)
         net_clear(&e);
     }
 }
+
+/* The measures of a set of contacts, one by one, by the law itself; some yield. */
+TEST(the_quality_of_a_projection_counts_and_sums_its_contacts)
+{
+    net e;
+    net_make(&e, 11, 150, 90, 0.4);
+    for (size_t c = 0; c < e.t.n; c += 3) e.t.give[c] = 0.2 / e.t.s[c];
+    for (int sweeps = 0; sweeps <= 400; sweeps += 400) {    /* none: every contact is open */
+        if (sweeps) project(&e, sweeps, e.v);
+        else memcpy(e.p, e.v, 3 * (size_t)e.nodes * sizeof *e.p);
+        const abut_coulomb_quality q = abut_coulomb_quality_at(&e.t, e.p);
+        size_t count[3] = { 0 };
+        double depth = 0, friction = 0, normal = 0, off = 0, size = 0;
+        for (size_t c = 0; c < e.t.n; c++) {
+            const double *n = e.t.normal + 3 * c, *rbar = e.t.rbar + 3 * c;
+            double u[3], star[3], now[3], uN = 0, rN = 0, both = 0;
+            abut_touching_velocity(&e.t, c, e.p, u);
+            for (int d = 0; d < 3; d++) {
+                u[d] += e.t.give[c] * rbar[d] / e.t.s[c];
+                star[d] = u[d] - rbar[d];
+                uN += u[d] * n[d], rN += rbar[d] * n[d], both += u[d] * rbar[d];
+            }
+            const abut_touch_state state = abut_coulomb_velocity(star, n, e.t.mu[c], now);
+            count[sweeps ? state : ABUT_TOUCH_OPEN]++;
+            depth = fmax(depth, -uN);
+            friction += (both - uN * rN) / e.t.s[c], normal += uN * rN / e.t.s[c], size += fabs(both) / e.t.s[c] + 1e-3;
+            off = fmax(off, abut_coulomb_residual(u, rbar, n, e.t.mu[c]));
+        }
+        CHECK(q.open == count[ABUT_TOUCH_OPEN] && q.stick == count[ABUT_TOUCH_STICKS] && q.slide == count[ABUT_TOUCH_SLIDES]);
+        CHECK(sweeps ? q.open > 2 && q.stick > 2 && q.slide > 2 : q.open == e.t.n);
+        CHECK_NEAR(q.penetration, depth, 1e-14);
+        CHECK_NEAR(q.residual, off, 1e-14);
+        CHECK_NEAR(q.friction_work, friction, 1e-12 * size);
+        CHECK_NEAR(q.normal_work, normal, 1e-12 * size);
+        CHECK(sweeps ? q.residual < 1e-9 && q.friction_work < -1e-3 : q.penetration > 0.1);
+    }
+    net_clear(&e);
+}

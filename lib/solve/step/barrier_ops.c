@@ -161,10 +161,9 @@ static abut_status go_on(barrier *b, abut_report *rep, abut_err *err)
 static abut_status judge(abut_stepper *s, int *settled, abut_report *rep, abut_err *err)
 {
     const abut_model *m = s->solver.prob.model;
-    const int only = m->lags[0] == 1;
     *settled = 1;
-    abut_status rc = abut_step_refresh(s, !only, rep, err);
-    if (!rc && !only) rc = abut_step_settled(s, rep, m->lags[0], m->tolerance[0], settled, err);
+    abut_status rc = abut_step_refresh(s, m->lags[0] != 1, rep, err);
+    if (!rc) rc = abut_step_settled(s, rep, m->lags[0], m->tolerance[0], settled, err);
     return reported(s, rc, rep);
 }
 
