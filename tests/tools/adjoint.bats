@@ -47,6 +47,14 @@ slope() { awk -v a="$1" -v b="$2" -v h="$3" 'BEGIN { printf "%.17g", (a - b) / (
     near "$v" "$(slope "$(V=1.00001 loss)" "$(V=0.99999 loss)" 1e-5)"
 }
 
+@test "a run from a pipe has the derivatives that it has from a file; one table goes to standard output" {
+    "$BIN/adjoint" -q --target "$target" --csv table.csv --by contact/mu "$run"
+    cat "$run" | "$BIN/adjoint" -q --target "$target" --csv piped.csv --by contact/mu -
+    cmp table.csv piped.csv
+    exits 2 "$BIN/adjoint" --target "$target" --csv - --json - "$run"
+    says "only one of --csv - and --json - can go to standard output"
+}
+
 @test "of the density the stiffness of the barrier is left out, which is made of masses: contact/kappa-scale is the rest" {
     "$BIN/adjoint" -q --error none --target "$target" --report r.jsonl --csv table.csv --by material/density --by contact/kappa-scale "$run"
     near "$(grep -o '"kappa": [^,]*' r.jsonl | awk '{ s += $2 } END { printf "%.17g", s }')" "$(of contact/kappa-scale 0)"

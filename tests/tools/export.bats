@@ -261,6 +261,80 @@ near() { awk -v a="$1" -v b="$2" -v t="$3" 'BEGIN { if (a !~ /[0-9]/ || (a - b)^
     [ "$(last floor.contact_y_N)" = none ]
 }
 
+@test "friction on the one half-space that has some is what holds the bodies, if the frame does not say it" {
+    skip_without_numpy
+    PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$BATS_FILE_TMPDIR/forces.abut" less.abut <<'P'
+import sys
+import abut_stream as s
+with s.Writer(sys.argv[2]) as w:
+    for i in s.read(sys.argv[1]):
+        if i.kind == "model":
+            w.model(i.arrays)
+            continue
+        i.arrays.pop("half-space/friction-force", None)
+        w.frame(i.step, i.time, i.arrays, i.phase)
+P
+    "$BIN/export" -q "$BATS_FILE_TMPDIR/forces.abut" --csv all.csv
+    "$BIN/export" -q less.abut --csv less.csv
+    "$PYTHON" - <<'P'
+import csv
+a, b = (list(csv.DictReader(open(n))) for n in ("all.csv", "less.csv"))
+told = [k for k in a[0] if k.startswith("floor.")]
+assert a[0].keys() == b[0].keys() and len(told) == 9, told
+for r, q in zip(a[1:], b[1:]):
+    for k in told:
+        assert abs(float(r[k]) - float(q[k])) < 1e-9, (k, r[k], q[k])
+assert max(abs(float(r["floor.friction_x_N"])) for r in b[1:]) > 1e-3
+P
+}
+
+@test "a state in which things touch has no number of contacts, the gap 0 and no forces of contact" {
+    skip_without_numpy
+    PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$run" touch.abut <<'P'
+import sys
+import numpy as np
+import abut_stream as s
+with s.Writer(sys.argv[2]) as w:
+    for i in s.read(sys.argv[1]):
+        if i.kind == "model":
+            low = np.flatnonzero(i["node/X"][:, 1] == i["node/X"][:, 1].min())[0]
+            w.model(i.arrays)
+            continue
+        if i.step == 3:
+            x = i["node/x"].copy()
+            x[np.argmin(x[:, 1]), 1] = 0
+            i.arrays["node/x"] = s.Array(x, "m")
+        w.frame(i.step, i.time, i.arrays, i.phase)
+P
+    exits 0 "$BIN/export" touch.abut --csv t.csv --nodes nodes
+    "$PYTHON" - <<'P'
+import csv
+rows = list(csv.DictReader(open("t.csv")))
+assert [r["contacts"] == "" for r in rows] == [k == 3 for k in range(7)], [r["contacts"] for r in rows]
+assert float(rows[3]["gap_m"]) == 0 and float(rows[4]["gap_m"]) > 0
+assert all(r["contact_force_x_N"] == "" for r in csv.DictReader(open("nodes/nodes_0003.csv")))
+assert any(r["contact_force_y_N"] != "" for r in csv.DictReader(open("nodes/nodes_0004.csv")))
+P
+}
+
+@test "glTF says which frames a viewer plays if 256 morphs are too few" {
+    skip_without_numpy
+    printf 'objects: {t: {generate: {explicit: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], tets: [[0, 1, 2, 3]]}}}}\n' |
+        "$BIN/mesh-prep" -q - -o t.abut
+    PYTHONPATH=$ROOT/formats/python "$PYTHON" - <<'P'
+import abut_stream as s
+model, frame = s.read("t.abut")
+with s.Writer("many.abut") as w:
+    w.model(model.arrays)
+    for k in range(258):
+        w.frame(k, 0.01 * k, {"node/x": s.Array(frame["node/x"] + 0.01 * k, "m"), "node/v": frame.arrays["node/v"]})
+P
+    exits 0 "$BIN/export" many.abut --gltf many.glb
+    grep -E 'many.glb: some viewers cannot play 25[78] frames; --frames ::2 would make it 129$' stderr
+    exits 0 "$BIN/export" many.abut --frames ::2 --gltf few.glb
+    exits 1 grep 'cannot play' stderr
+}
+
 @test "a name under /dev or /proc that leads to a file is written directly, and not replaced" {
     exits 0 "$BIN/export" "$run" --csv t.csv
     "$BIN/export" "$run" --csv /proc/self/fd/3 3> direct.csv

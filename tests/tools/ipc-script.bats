@@ -684,3 +684,26 @@ S
     exits 3 "$BIN/mesh-prep" s.yaml -o out.abut
     says "contact.bodies"
 }
+
+@test "fricIterAmt is the number of friction lags, and as many as it takes from 0 down" {
+    for n in 3 0 -1; do
+        release <<< $'shapes input 1\ninput/t.msh 0 9 0  0 0 0  1 1 1\nfricIterAmt '"$n"
+        yaml
+        tr -d ' \n' < s.yaml | grep -o 'lags:[a-z0-9]*' >> lags
+    done
+    diff lags - <<< $'lags:3tolerance\nlags:convergedtolerance\nlags:convergedtolerance'
+    refused "s.txt:3: fricIterAmt" <<< $'shapes input 1\ninput/t.msh 0 9 0  0 0 0  1 1 1\nfricIterAmt 1.5'
+}
+
+@test "cylinders that rotate against each other are four obstacles, two by two side by side, without velocities of their own" {
+    t=$'\ninput/t.msh 0 9 0  0 0 0  1 1 1'
+    o() { printf '\ninput/tri.obj %s  0 0 0  1 1 1  %s' "$1" "$2"; }
+    three=$(o '2 0 0' '')$(o '-2 -3 0' '')$(o '2 -3 0' '')
+    refused "script 'DCORotCylinders': expected four obstacles among the shapes" <<< "shapes input 4$t$(o '-2 0 0' '')${three%$'\n'*}"$'\nscript DCORotCylinders'
+    refused "script 'DCORotCylinders': expected the shapes of a pair side by side at one height" \
+        <<< "shapes input 5$t$(o '-2 0.5 0' '')$three"$'\nscript DCORotCylinders'
+    refused "script 'DCORotCylinders': expected the shapes of a pair side by side at one height" \
+        <<< "shapes input 5$t$(o '2 0 0' '')$three"$'\nscript DCORotCylinders'
+    refused "script 'DCORotCylinders': a shape has a velocity of its own" \
+        <<< "shapes input 5$t$(o '-2 0 0' 'linearVelocity 1 0 0')$three"$'\nscript DCORotCylinders'
+}

@@ -837,6 +837,25 @@ half-space floor (e.yaml:27:10)
 E
 }
 
+@test "--explain says of what l is if no body has two nodes, what was left out, and how fabrics and barriers stiffen" {
+    printf '%s\n' 'v 0 0 0' 'v 1 0 0' 'v 0 0 1' 'v 5 5 5' 'f 1 3 2' > lone.obj
+    cat > e.yaml <<'Y'
+contact: {dhat: 2 mm, barrier: {stiffen-below: 1e-3 l}}
+materials:
+  silk: {membrane: baraff-witkin, fabric: {warp: 3000, weft: 2000, shear: 500}, density: 300}
+objects:
+  sand: {generate: {particles: {size: [0, 0, 0], count: [1, 1, 1]}}, particle: {radius: 5 mm}, translate: [0, 5, 0], material: silk}
+  wall: {mesh: lone.obj, obstacle: true, translate: [0, -2, 0]}
+Y
+    exits 0 "$BIN/mesh-prep" -e e.yaml -o e.abut
+    # from the grain to the corners of the wall: sqrt(1 + 7^2)
+    says "l                7.07106781     m        largest distance of two nodes: no body has two"
+    says "stiffen below    0.00707106781  m        0.001 l (e.yaml:1:"
+    says "left out         1 point of the mesh inside the obstacle, or in no element"
+    exits 0 "$BIN/mesh-prep" -e e.yaml --set 'objects.sail={generate: {cloth: {size: [1, 1], cells: [1, 1]}}, shell: {thickness: 1 mm}, material: silk}' -o e.abut
+    grep -E '^  fabric +3000, 2000, 500 Pa: warp, weft, shear; [01](\.[0-9]+)? of warp and weft in compression$' stderr
+}
+
 @test "--to-json writes a scene that JSON reads, and that becomes the same bytes" {
     cat > odd.yaml <<'Y'
 materials: {'1.50': {density: 1e3, young: 1.0e5, poisson: .4}, 'a "b\': {density: 007, young: 1e5 Pa, poisson: 0.3}}
@@ -931,6 +950,63 @@ no_scene() {
     exits 3 "$BIN/mesh-prep" bad.yaml -o no.abut
     says "$1"
     [ ! -e no.abut ]
+}
+
+@test "keys of an object that exclude each other are refused at their place with what was expected" {
+    printf '%s\n' 'v 0 0 0' 'v 1 0 0' 'v 0 1 0' 'v 0 0 1' 'f 1 3 2' 'f 1 2 4' 'f 1 4 3' 'f 2 3 4' > tet.obj
+    printf '%s\n' 'v 0 2 0' 'v 0 2 1' 'v 0 2 2' 'l 1 2 3' > hair.obj
+    no_scene "bad.yaml:1:81: origin: a sequence says where the obstacle is; expected no box-center" \
+        <<< 'objects: {a: {sequence: {files: [tet.obj, tet.obj], step: 1 s}, obstacle: true, origin: box-center}}'
+    for k in 'repeat: {count: [2, 1, 1], spacing: [3, 0, 0]}' 'velocity: [1, 0, 0]' 'angular-velocity: {axis: [0, 1, 0], rate: 1 rad/s}'; do
+        no_scene "sequence: says where the obstacle is; expected no repeat or velocity" \
+            <<< "objects: {a: {sequence: {files: [tet.obj, tet.obj], step: 1 s}, obstacle: true, $k}}"
+    done
+    no_scene "rest: rods of 'a' are at rest as curved as their mesh: expected \`rest\` or rod.curved" \
+        <<< 'objects: {a: {mesh: hair.obj, rod: {radius: 1 mm, curved: true}, rest: {mesh: hair.obj}}}'
+    no_scene "unit-size and rest: expected one of them" \
+        <<< 'objects: {a: {mesh: hair.obj, rod: {radius: 1 mm}, rest: {mesh: hair.obj}, unit-size: true}}'
+    no_scene "surface: of copies that are filled with tets: expected no repeat" \
+        <<< 'objects: {a: {mesh: tet.obj, tetrahedralize: {max-volume: 1}, order: 2, surface: {snap: tet.obj}, repeat: {count: [2, 1, 1], spacing: [3, 0, 0]}}}'
+    no_scene "mesh: expected triangles alone, this one has 0 tets, 0 triangles, 2 segments, 0 points" \
+        <<< 'objects: {a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, proxy: {mesh: hair.obj}}}'
+    no_scene "mesh: of one body: expected no repeat, or one with objects: true" \
+        <<< 'objects: {a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, proxy: {mesh: tet.obj}, repeat: {count: [2, 1, 1], spacing: [3, 0, 0]}}}'
+    for k in 'proxy: {segments: 2}' 'match-mass: tet.obj'; do
+        no_scene "${k%%:*}: expected a body of tets" <<< "objects: {a: {mesh: hair.obj, rod: {radius: 1 mm}, $k}}"
+    done
+    for k in lower upper; do
+        no_scene "$k-threshold without $k" \
+            <<< "objects: {a: {mesh: tet.obj, shell: {thickness: 1 mm, stretch-limit: {$k-threshold: 1}}}}"
+    done
+    no_scene "frame: expected tets alone or triangles alone, this mesh has 0 tets, 0 triangles, 2 segments, 0 points" \
+        <<< 'objects: {a: {mesh: hair.obj, frame: true}}'
+    no_scene "bad.yaml:1:30: center without angular-velocity" <<< 'objects: {a: {mesh: tet.obj, center: [0, 0, 0]}}'
+    no_scene "edge is '1 um': a side of 2 m would have more than" \
+        <<< 'objects: {a: {generate: {cloth: {size: [1, 2], edge: 1 um}}, shell: {thickness: 1 mm}}}'
+}
+
+@test "a scene is one document of texts, maps and lists; a path of --set ends at a value" {
+    no_scene 'bad.yaml:1:21: a text with a NUL in it' <<< 'objects: {a: {mesh: "a\0b"}}'
+    no_scene 'bad.yaml:1:11: a key must be plain text' <<< 'objects: {"a\0b": {}}'
+    no_scene 'bad.yaml:3:1: a second document: expected one' <<< $'gravity: [0, 0, 0]\n# none\n---\ngravity: [0, 0, 0]'
+    no_scene 'aliases are not read: write the value again' <<< $'gravity: &g [0, 0, 0]\nwind: *g'
+    printf 'objects: {a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}}}\ntime: {step: 0.02 s}\n' > good.yaml
+    exits 2 "$BIN/mesh-prep" good.yaml --set time.step.unit=s -o no.abut
+    says "--set time.step.unit: 'unit' is looked up in the plain value '0.02 s'"
+    exits 2 "$BIN/mesh-prep" good.yaml --set objects.a.generate.box.size.3=1 -o no.abut
+    [ ! -e no.abut ]
+}
+
+@test "curved surfaces are those of capsules as they are those of a ball" {
+    for snap in 'sphere: {radius: 0.5}' 'capsules: {capsules: [{from: [0, 0, 0], radius: 0.5}]}'; do
+        printf 'objects: {a: {generate: {box: {size: [0.6, 0.6, 0.6], cells: [1, 1, 1]}}, order: 2, surface: {snap: {%s}}}}\n' "$snap" > a.yaml
+        "$BIN/mesh-prep" -q a.yaml | "$BIN/export" --dump --array node/X |
+            awk '/^ / && NF == 3 { r = sqrt($1 * $1 + $2 * $2 + $3 * $3); n[r > 1e-9 ? int(r * 1e6 + 0.5) : 0]++ }
+                 END { for (k in n) print k, n[k] }' | sort -n > "${snap%%:*}"
+    done
+    # 8 corners, 12 edges and 6 diagonals of faces on the ball, and the middle of the box
+    diff sphere - <<< $'0 1\n500000 26'
+    diff capsules sphere
 }
 
 @test "shells, rods and particles that cannot be are refused by name, place and number" {
