@@ -3,7 +3,7 @@
  * formats/IPC.md explains each name, with the reason for every choice.  Numbers are from the publications if these have them;
  * abut_ipc_assume says every other number chosen here, with the key that changes it.  A script with an unknown motion is refused
  * by name. */
-#include "formats/ipc/script_parts.h"
+#include "formats/ipc/script.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "formats/ipc/script_parts.h"
+#include "formats/ipc/script.h"
 #include "model/schemes.h"
 
 #include <math.h>

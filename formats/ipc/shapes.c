@@ -4,7 +4,7 @@
  * scales, the angles about z, then y, then x, and the translation, all about the origin of the mesh file: only so are the
  * scenes of the release as described (blades upright under the mat, the ball over the points).
  * A .pt or .seg file that does not exist means the points or the edges of the .obj file of that name. */
-#include "formats/ipc/script_parts.h"
+#include "formats/ipc/script.h"
 
 #include <math.h>
 #include <stdio.h>

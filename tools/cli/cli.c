@@ -1,5 +1,5 @@
 #define _XOPEN_SOURCE 700
-#include "tools/cli/cli_parts.h"
+#include "tools/cli/cli.h"
 
 #include "base/par.h"
 #include "base/timer.h"

@@ -1,6 +1,6 @@
 #define _XOPEN_SOURCE 700   /* realpath */
 /* The output of a program: FILE.part and its name, outputs that are there before the run, unfinished streams. */
-#include "tools/cli/cli_parts.h"
+#include "tools/cli/cli.h"
 
 #include "base/arena.h"
 #include "base/words.h"

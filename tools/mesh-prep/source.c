@@ -143,11 +143,11 @@ static abut_status read_ipc_script(abut_prep_source *p, abut_cli *cli, const cha
     return ABUT_OK;
 }
 
-abut_status abut_prep_source_read(abut_prep_source *p, abut_cli *cli, const char *abut_ipc_script, const abut_opt_list *set,
+abut_status abut_prep_source_read(abut_prep_source *p, abut_cli *cli, const char *script, const abut_opt_list *set,
                                   int explain, abut_err *err)
 {
     abut_status rc;
-    if (abut_ipc_script) rc = read_ipc_script(p, cli, abut_ipc_script, explain, err);
+    if (script) rc = read_ipc_script(p, cli, script, explain, err);
     else if (cli->nargs == 0 && isatty(STDIN_FILENO))
         rc = abut_fail(err, ABUT_E_ARG, "no scene: expected a file, or a scene on standard input");
     else if (cli->nargs == 0) rc = read_yaml(p, "-", err);

@@ -16,11 +16,11 @@ typedef struct abut_prep_source {
     abut_tree *tree;
 } abut_prep_source;
 
-/** Reads the scene that the arguments and abut_ipc_script (NULL: none) name, standard input without any, and applies the
+/** Reads the scene that the arguments and script (NULL: none) name, standard input without any, and applies the
  * KEY=VALUE items of set.  Says which commands of a script have no effect, and which values were assumed; the latter with
  * explain even if the command line has -q.
  * Fails  ABUT_E_ARG an error of the command line; ABUT_E_FORMAT an error of the files */
-ABUT_MUST_USE abut_status abut_prep_source_read(abut_prep_source *p, abut_cli *cli, const char *abut_ipc_script,
+ABUT_MUST_USE abut_status abut_prep_source_read(abut_prep_source *p, abut_cli *cli, const char *script,
                                                 const abut_opt_list *set, int explain, abut_err *err);
 /** Writes the scene as YAML (mesh-prep --to-yaml), or as JSON (--to-json).  Paths become absolute, so that the text may be in
  * any folder.

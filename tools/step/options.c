@@ -1,4 +1,4 @@
-#include "tools/step/options.h"
+#include "tools/step/run.h"
 
 #include "base/words.h"
 #include "energy/friction.h"
