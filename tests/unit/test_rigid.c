@@ -91,6 +91,46 @@ TEST(to_first_order_a_rotated_motion_is_the_motion)
     }
 }
 
+/* R of the rotation about w by |w|, from its quaternion. */
+static void matrix_of(const double w[3], double R[3][3])
+{
+    const double a = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), s = a > 0 ? sin(a / 2) / a : 0.5, c = cos(a / 2);
+    const double q[3] = { s * w[0], s * w[1], s * w[2] };
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const int k = 3 - i - j;
+            R[i][j] = 2 * q[i] * q[j];
+            if (i == j) R[i][j] += 2 * c * c - 1;
+            else R[i][j] += 2 * c * q[k] * ((i + 1) % 3 == j ? -1 : 1);
+        }
+}
+
+TEST(what_is_not_rigid_of_a_motion_is_turned_with_it)
+{
+    cloud c;
+    for (uint64_t seed = 20; seed < 30; seed++) {
+        cloud_make(&c, seed);
+        const abut_rigid r = abut_rigid_part(N, c.node, c.mass, c.x, c.p);
+        double R[3][3];
+        matrix_of(r.spin, R);
+        for (int i = 0; i < N; i++) {
+            const double *x = c.x + 3 * i, *p = c.p + 3 * i;
+            double q[3], arm[3], rest[3];
+            for (int k = 0; k < 3; k++) arm[k] = x[k] - r.centre[k];
+            for (int k = 0; k < 3; k++) {
+                const int l = (k + 1) % 3, m = (k + 2) % 3;
+                rest[k] = p[k] - r.shift[k] - (r.spin[l] * arm[m] - r.spin[m] * arm[l]);
+            }
+            abut_rigid_rotate(&r, x, p, q);
+            for (int k = 0; k < 3; k++) {
+                double want = r.shift[k] - arm[k];
+                for (int l = 0; l < 3; l++) want += R[k][l] * (arm[l] + rest[l]);
+                CHECK_NEAR(q[k], want, 1e-14);
+            }
+        }
+    }
+}
+
 TEST(points_on_a_line_or_without_mass_do_not_spin)
 {
     cloud c;
@@ -99,6 +139,11 @@ TEST(points_on_a_line_or_without_mass_do_not_spin)
         for (int k = 0; k < 3; k++) c.x[3 * i + k] = (k + 1) * 0.1 * i;
     abut_rigid r = abut_rigid_part(N, c.node, c.mass, c.x, c.p);
     CHECK(r.spin[0] == 0 && r.spin[1] == 0 && r.spin[2] == 0);
+    for (int i = 0; i < N; i++) {
+        double q[3];
+        abut_rigid_rotate(&r, c.x + 3 * i, c.p + 3 * i, q);
+        for (int k = 0; k < 3; k++) CHECK_NEAR(q[k], c.p[3 * i + k], 1e-15);
+    }
     r = abut_rigid_part(0, c.node, c.mass, c.x, c.p);
     CHECK(r.spin[0] == 0 && r.shift[0] == 0 && r.centre[0] == 0);
     memset(c.mass, 0, sizeof c.mass);
