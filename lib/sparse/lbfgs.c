@@ -14,7 +14,7 @@ abut_status abut_lbfgs_size(abut_lbfgs *l, size_t size, int most, abut_err *err)
 {
     if (most < 0) return abut_fail(err, ABUT_E_ARG, "L-BFGS: %d pairs, want 0 or more", most);
     const size_t need = size * (size_t)most;
-    if (need > l->cap || size != l->size || most != l->most) {
+    if (need > l->cap || most != l->most) {
         abut_lbfgs_clear(l);
         l->s = malloc((need + 1) * sizeof *l->s);
         l->y = malloc((need + 1) * sizeof *l->y);

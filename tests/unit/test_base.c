@@ -24,6 +24,23 @@ TEST(a_message_is_kept_wrapped_and_cut_at_its_limit)
     CHECK(strlen(e.msg) == sizeof e.msg - 1);
 }
 
+TEST(contexts_of_every_length_keep_what_fits_of_a_message_and_nothing_behind_it)
+{
+    for (int n = 0; n < 2 * (int)sizeof ((abut_err *)0)->msg; n++) {
+        struct { abut_err e; char guard[8]; } s;
+        char want[1024];
+        memset(&s, 'g', sizeof s);
+        CHECK(abut_fail(&s.e, ABUT_E_IO, "%0*d", n / 2, 0) == ABUT_E_IO);
+        CHECK(abut_wrap(&s.e, "%0*d", n, 1) == ABUT_E_IO && s.e.code == ABUT_E_IO);
+        const int inner = n / 2 > 0 ? n / 2 : 1;
+        snprintf(want, sizeof want, "%0*d: %.*s", n, 1, (int)sizeof s.e.msg - 1, "");
+        for (int k = 0; k < inner && strlen(want) < sizeof s.e.msg - 1; k++) strcat(want, "0");
+        want[sizeof s.e.msg - 1] = 0;
+        CHECK(!strcmp(s.e.msg, want) && !memcmp(s.guard, "gggggggg", 8));
+    }
+    CHECK(abut_wrap(NULL, "no caller") == ABUT_OK);
+}
+
 TEST(a_file_that_is_not_opened_for_want_of_memory_or_by_a_broken_disk_is_no_fault_of_its_name)
 {
     static const int ours[] = { ENOMEM, EMFILE, ENFILE, EIO }, names[] = { ENOENT, EACCES, EISDIR, ENOTDIR, ENAMETOOLONG };

@@ -165,6 +165,25 @@ TEST(a_pair_without_curvature_is_not_kept)
     abut_lbfgs_clear(&l);
 }
 
+TEST(another_size_or_number_of_pairs_and_the_same_ones_begin_with_an_empty_history)
+{
+    static const struct { size_t size; int most; } asked[] = { { N, 3 }, { N, 3 }, { 6, 3 }, { N, 3 }, { 3, 8 }, { 12, 2 },
+                                                               { N, 1 } };
+    double H[N * N];
+    random_spd(H, 9);
+    const path p = random_path(H, 10);
+    abut_lbfgs l = { 0 };
+    for (size_t k = 0; k < sizeof asked / sizeof *asked; k++) {
+        CHECK(!abut_lbfgs_size(&l, asked[k].size, asked[k].most, NULL));
+        CHECK(l.n == 0 && l.newest == -1 && l.size == asked[k].size && l.most == asked[k].most);
+        for (int i = 0; i < 3; i++) CHECK(abut_lbfgs_push(&l, p.x[i], p.x[i + 1], p.x[i], p.x[i + 1]));
+        CHECK(l.n == (asked[k].most < 3 ? asked[k].most : 3));
+    }
+    abut_err err = { 0 };
+    CHECK(abut_lbfgs_size(&l, N, -1, &err) == ABUT_E_ARG && strstr(err.msg, "-1 pairs, want 0 or more"));
+    abut_lbfgs_clear(&l);
+}
+
 static abut_status copy_apply(void *of, const double *r, double *z, abut_err *err)
 {
     (void)err;

@@ -131,6 +131,25 @@ TEST(what_is_not_rigid_of_a_motion_is_turned_with_it)
     }
 }
 
+/* Points of mass 1 at +-1 on an axis, and beside it: moments of inertia 2, 2 and 2 w^2 about the axis, nearly. */
+TEST(points_beside_a_line_spin_if_their_inertia_about_it_is_more_than_rounding)
+{
+    for (int axis = 0; axis < 3; axis++)
+        for (int wide = 0; wide < 2; wide++) {
+            const int side = (axis + 1) % 3, other = (axis + 2) % 3;
+            const double w = wide ? 1e-4 : 1e-7, mass[4] = { 1, 1, 1, 1 };      /* w^2/8 above and below 1e-12 */
+            const int32_t node[4] = { 0, 1, 2, 3 };
+            double x[12] = { 0 }, p[12] = { 0 };
+            x[axis] = 1, x[3 + axis] = -1, x[6 + side] = w, x[9 + side] = -w;
+            p[6 + other] = w, p[9 + other] = -w;        /* turns about the axis */
+            p[other] = 0.5, p[3 + other] = -0.5;        /* and about `side` */
+            const abut_rigid r = abut_rigid_part(4, node, mass, x, p);
+            CHECK_NEAR(r.spin[axis], wide ? 1 : 0, 1e-9);
+            CHECK_NEAR(fabs(r.spin[side]), wide ? 0.5 : 0, 1e-9);
+            CHECK_NEAR(r.spin[other], 0, 1e-9);
+        }
+}
+
 TEST(points_on_a_line_or_without_mass_do_not_spin)
 {
     cloud c;

@@ -75,3 +75,36 @@ TEST(words_of_any_length_and_spelling_are_compared_with_units)
     CHECK(abut_unit_like(ABUT_Q_TIME, "minutes") && !abut_unit_like(ABUT_Q_TIME, "m"));
     CHECK(!abut_unit_like(ABUT_Q_LENGTH, "sec") && !abut_unit_like(ABUT_Q_PURE, "m"));
 }
+
+TEST(every_unit_has_its_factor_and_those_of_l_alone_follow_the_length_of_the_scene)
+{
+    static const struct { const char *name; double factor; } all[] = {
+        { "s", 1 }, { "ms", 1e-3 }, { "us", 1e-6 }, { "min", 60 }, { "h", 3600 }, { "1/s", 1 },
+        { "m", 1 }, { "cm", 1e-2 }, { "mm", 1e-3 }, { "um", 1e-6 }, { "nm", 1e-9 }, { "l", 1 },
+        { "m/s", 1 }, { "cm/s", 1e-2 }, { "mm/s", 1e-3 }, { "um/s", 1e-6 }, { "km/h", 1000. / 3600 }, { "l/s", 1 },
+        { "m/s^2", 1 }, { "mm/s^2", 1e-3 }, { "N", 1 }, { "mN", 1e-3 }, { "kN", 1e3 }, { "N/m", 1 }, { "kN/m", 1e3 },
+        { "N/mm", 1e3 }, { "N/m^3", 1 }, { "kg/m^3", 1 }, { "g/cm^3", 1e3 }, { "t/mm^3", 1e12 }, { "Pa", 1 }, { "kPa", 1e3 },
+        { "MPa", 1e6 }, { "GPa", 1e9 }, { "N/mm^2", 1e6 }, { "bar", 1e5 }, { "m^3", 1 }, { "cm^3", 1e-6 }, { "mm^3", 1e-9 },
+        { "deg", 3.141592653589793 / 180 }, { "rad", 1 }, { "deg/s", 3.141592653589793 / 180 }, { "rad/s", 1 },
+        { "rpm", 3.141592653589793 / 30 } };
+    enum { ALL = sizeof all / sizeof *all };
+    int seen[ALL] = { 0 };
+    for (int q = ABUT_Q_PURE; q <= ABUT_Q_RATE; q++) {
+        char text[256];
+        abut_unit_names((abut_quantity)q, text, sizeof text);
+        for (char *name = strtok(text, ","); name; name = strtok(NULL, ",")) {
+            name += *name == ' ';
+            const abut_unit *u = abut_unit_find((abut_quantity)q, name);
+            int at = 0;
+            while (at < ALL && strcmp(all[at].name, name)) at++;
+            CHECK(u && at < ALL);
+            if (!u || at == ALL) continue;
+            seen[at]++;
+            CHECK(fabs(u->factor - all[at].factor) <= 1e-15 * all[at].factor && u->per_length == (*name == 'l'));
+            /* an SI unit measures one quantity, the one without l */
+            const int is_si = u->factor == 1 && !u->per_length;
+            if (q != ABUT_Q_LENGTH_OR_L && q != ABUT_Q_SPEED_OR_L) CHECK((int)abut_unit_measures(name) == is_si * q);
+        }
+    }
+    for (int i = 0; i < ALL; i++) CHECK(seen[i] > 0);
+}
