@@ -208,8 +208,8 @@ static sums of_barrier(world *w, double low, double high)
     return of;
 }
 
-/* A block over the floor and a smaller one on it, with gaps of this part of dhat; velocities up. */
-static void stack(world *w, double gap, const double up[2])
+/* A block over the floor and a smaller one on it, with gaps of this part of dhat; velocities up; more of the scene. */
+static void stack(world *w, double gap, const double up[2], const char *more)
 {
     world_scene(w, "time: {step: 1 ms}\ntolerance: 1e-6 m/s\n"
                 "contact: {formulation: area, dhat: 1 mm, friction: {mu: 0.5}, barrier: {pressure: 3e4 Pa}}\n"
@@ -218,8 +218,8 @@ static void stack(world *w, double gap, const double up[2])
                 "      velocity: [0, %.17g, 0]}\n"
                 "  b: {material: m, generate: {box: {size: [0.1, 0.05, 0.13], cells: [1, 1, 1]}},\n"
                 "      translate: [0.011, %.17g, 0.017], velocity: [0, %.17g, 0]}\n"
-                "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n",
-                0.05 + 1e-3 * gap, up[0], 0.125 + 2e-3 * gap, up[1]);
+                "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n%s",
+                0.05 + 1e-3 * gap, up[0], 0.125 + 2e-3 * gap, up[1], more);
     CHECK(!abut_step_begin(&w->st, &w->frame, w->at, &w->rep, &w->err));
 }
 
@@ -235,7 +235,7 @@ TEST(normal_forces_of_a_first_frame_bear_what_is_above_them_up_to_what_acts_wher
     for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
         world w;
         const double h = 1e-3, *up = row[k].up, g = 9.81;
-        stack(&w, row[k].gap, up);
+        stack(&w, row[k].gap, up, "");
         const sums got = frozen(&w), now = of_barrier(&w, 0, 0);
         const sums ahead = of_barrier(&w, h * up[0] - g * h * h, h * up[1] - g * h * h);
         const double needs = fmax(0, mass_of(&w, 1) * (g - up[1] / h)), between = fmin(needs, ahead.between);
@@ -247,4 +247,22 @@ TEST(normal_forces_of_a_first_frame_bear_what_is_above_them_up_to_what_acts_wher
                ahead.between, got.floor, ahead.floor);
         world_close(&w);
     }
+}
+
+/* The last node of the lower block is prescribed, at its upper side: what it bears the floor does not tell. */
+TEST(the_floor_below_a_held_body_bears_what_balances_the_scene_and_what_lies_on_it_its_weight)
+{
+    world w;
+    double local;
+    stack(&w, 0.6, (double[]){ 0, 0 }, "motion: [{select: {object: a, nodes: [17]}, fix: true}]\n");
+    CHECK(w.model.X[3 * 17 + 1] > 0.1 && w.model.body[17] == 0 && w.model.role[17] == ABUT_NODE_HANDLE);
+    const sums got = frozen(&w), now = of_barrier(&w, 0, 0);
+    abut_search *s = &w.st.solver;
+    const double kappa = abut_barrier_state_of(&s->prob.terms)->kappa;
+    const abut_at here = abut_point_at(&s->here, &s->prob);
+    CHECK(!abut_objective_balance(&s->prob, &here, &local, &s->scratch, &w.err) && local > 0 && local < kappa);
+    CHECK_NEAR(got.between, 9.81 * mass_of(&w, 1), 1e-5 * now.between);
+    CHECK_NEAR(got.floor / now.floor, local / kappa, 1e-12);
+    CHECK(fabs(got.floor - 9.81 * (mass_of(&w, 0) + mass_of(&w, 1))) > 1);      /* which is not the weight of both */
+    world_close(&w);
 }
