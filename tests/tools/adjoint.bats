@@ -55,6 +55,17 @@ slope() { awk -v a="$1" -v b="$2" -v h="$3" 'BEGIN { printf "%.17g", (a - b) / (
     says "only one of --csv - and --json - can go to standard output"
 }
 
+@test "a target without a coordinate, and an object that is not there, are refused at their line" {
+    printf '%s\n' step,node 3,0 >bad.csv
+    exits 3 "$BIN/adjoint" --target bad.csv "$run"
+    says "no column x, y or z"
+    for object in nobody 1 -1; do
+        printf '%s\n' step,object,x 3,$object,0 >bad.csv
+        exits 3 "$BIN/adjoint" --target bad.csv "$run"
+        says "object '$object': expected a name or a number below 1"
+    done
+}
+
 @test "of the density the stiffness of the barrier is left out, which is made of masses: contact/kappa-scale is the rest" {
     "$BIN/adjoint" -q --error none --target "$target" --report r.jsonl --csv table.csv --by material/density --by contact/kappa-scale "$run"
     near "$(grep -o '"kappa": [^,]*' r.jsonl | awk '{ s += $2 } END { printf "%.17g", s }')" "$(of contact/kappa-scale 0)"

@@ -292,6 +292,31 @@ query() {
     done
 }
 
+@test "a half-space that a vertex goes through is named in the report" {
+    printf 'v 0 1 0\nv 1 1 0\nv 0 1 1\nv 0 2 0\nf 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n' > tet.obj
+    printf 'objects: {falls: {generate: {explicit: {points: [[0, 1, 0], [1, 1.5, 0], [0, 1.5, 1], [0, 2, 0]], tets: [[0, 2, 1, 3]]}}}, "a \\"floor\\"": {half-space: {normal: [0, 1, 0]}}}' > fall.yaml
+    "$BIN/mesh-prep" -q fall.yaml -o fall.abut
+    PYTHONPATH=$BATS_TEST_DIRNAME/../../formats/python "${PYTHON:-/usr/bin/python3}" - <<'P' || skip "no numpy"
+import abut_stream as s
+model, frame = s.read("fall.abut")
+with s.Writer("through.abut") as w:
+    w.model(model.arrays)
+    for k in range(2):
+        w.frame(k, 0.01 * k, {"node/x": s.Array(frame["node/x"] - [0, 1.25 * k, 0], "m"), "node/v": frame.arrays["node/v"]})
+P
+    run "$BIN/ccd-check" --no-output --motion-only --json r.json through.abut
+    [ "$status" -eq 1 ]
+    python3 -c '
+import json
+c = json.load(open("r.json"))["collisions"]
+assert c[0]["half_space"] == "a \"floor\"", c
+assert c[0]["toi"][0] <= 0.8 <= c[0]["toi"][1] + 1e-9 and c[0]["primitives"][0]["nodes"] == [0], c'
+    for o in --static "--csv-queries --kind vf"; do
+        run "$BIN/ccd-check" $o --curved 2 tet.obj; [ "$status" -eq 2 ]; [[ $output == *"--curved: expected a stream"* ]]
+    done
+    run "$BIN/ccd-check" --curved 2 tet.obj tet.obj; [ "$status" -eq 2 ]; [[ $output == *"--curved: expected a stream"* ]]
+}
+
 @test "--csv-queries --json writes the scores, and options of motions do not go with it" {
     { query 1,4 1; query 5,4 0; } > vertex-face.csv
     run "$BIN/ccd-check" --csv-queries vertex-face.csv --json scores.json

@@ -95,6 +95,36 @@ needs_opengl() {
     check png s.png 492 120
 }
 
+# bats test_tags=slow
+@test "a strip beside pictures of another size is the strip alone" {
+    needs_opengl
+    exits 0 "$BIN/picture" "$run" -f 0,-1 --strip alone.png
+    exits 0 "$BIN/picture" "$run" -f 0,-1 --strip beside.png --png png      # 360x360 each, and 960x720
+    [ "$(ls png)" = $'frame_0000.png\nframe_0004.png' ]
+    cmp alone.png beside.png
+    check png alone.png 726 360
+    check png png/frame_0004.png 960 720
+}
+
+@test "pictures of a model that changes on the way are refused" {
+    needs_opengl
+    skip_without_numpy
+    PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$run" two.abut <<'P'
+import sys
+import abut_stream as s
+with s.Writer(sys.argv[2]) as w:
+    for _ in range(2):
+        for i in s.read(sys.argv[1]):
+            if i.kind == "model":
+                w.model(i.arrays)
+            else:
+                w.frame(i.step, i.time, i.arrays, i.phase)
+P
+    exits 3 "$BIN/picture" two.abut --png no --size 64x48
+    says "pictures: the model changes at frame 5; choose frames of one model with --frames"
+    exits 0 "$BIN/picture" two.abut --png yes --size 64x48 --frames 3:5
+}
+
 # scales LABELLED PLAIN PANELS: for each panel, 1 if its lower left corner has what the picture without labels has not
 scales() {
     "$PYTHON" - "$@" <<'P'

@@ -49,6 +49,45 @@ rod() { echo "$BATS_FILE_TMPDIR/rod.abut"; }
     says "0 outside the limits"
 }
 
+@test "a stream without frames is audited, and one whose last steps do not follow each other is not projected" {
+    skip_without_numpy
+    PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$(rod)" "$(hang)" <<'P'
+import sys
+import abut_stream as s
+with s.Writer("none.abut") as w:
+    w.model(next(iter(s.read(sys.argv[1]))).arrays)
+model, frame = s.read(sys.argv[2])
+for name, steps in (("one", [3]), ("apart", [3, 5])):
+    with s.Writer(name + ".abut") as w:
+        w.model(model.arrays)
+        for k in steps:
+            w.frame(k, 0.02 * k, frame.arrays)
+P
+    exits 0 "$BIN/strain-limit" --audit none.abut
+    says "the stream has no frames"
+    exits 3 "$BIN/strain-limit" --project --upper 1.02 one.abut -o no.abut
+    says "1 frame: the projection needs a start and its next step"
+    exits 3 "$BIN/strain-limit" --project --upper 1.02 apart.abut -o no.abut
+    says "step 5 after step 3: the projection needs two in a row, COMMITTED"
+}
+
+@test "20 frames outside the limits are named, further ones are only counted" {
+    skip_without_numpy
+    PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$(rod)" <<'P'
+import sys
+import abut_stream as s
+items = list(s.read(sys.argv[1]))
+with s.Writer("many.abut") as w:
+    w.model(items[0].arrays)
+    for k in range(22):
+        w.frame(k, 0.01 * k, items[-1].arrays)
+P
+    exits 1 "$BIN/strain-limit" --audit --upper 1.05 many.abut
+    [ "$(grep -c 'is above the limit 1.05' stderr)" -eq 20 ]
+    [ "$(grep -c 'further frames outside the limits are only counted' stderr)" -eq 1 ]
+    says "22 outside the limits"
+}
+
 @test "the stream passes through unchanged" {
     "$BIN/strain-limit" -q --audit "$(rod)" -o out.abut
     cmp "$(rod)" out.abut

@@ -198,6 +198,80 @@ TEST(colors_are_told_apart_and_linear_light_goes_there_and_back)
     CHECK(none[0] == none[1] && none[1] == none[2]);
 }
 
+/* Two tets with a common face and a node beside them; points 6 and 7 are sums of nodes, for which nodes 1 and 5 speak. */
+static const int32_t two_tets[] = { 0, 1, 2, 3, 1, 2, 3, 4 }, spoken_for[] = { 0, 1, 2, 3, 4, 5, 1, 5 };
+
+TEST(fields_are_those_that_a_model_can_have_then_numbers_of_nodes_by_other_programs)
+{
+    static const char *const want[] = { "displacement", "speed", "stress", "J", "mine/heat" };
+    static const char *const unit[] = { "m", "m/s", "Pa", "", "K" };
+    const abut_parts parts = { .n_points = 6 };
+    const abut_model model = { .nv = 6, .nt = 2, .tet = two_tets };
+    abut_arrays set = { 0 };
+    abut_err err = { 0 };
+    CHECK(abut_arrays_put_rows(&set, "node/x", ABUT_F64, 6, 3, "m", &err));
+    CHECK(abut_arrays_put_rows(&set, "mine/heat", ABUT_F32, 6, 0, "K", &err));
+    CHECK(abut_arrays_put_rows(&set, "mine/pair", ABUT_F64, 6, 2, "", &err));
+    CHECK(abut_arrays_put_rows(&set, "mine/tet", ABUT_F64, 2, 0, "", &err));
+    const abut_shot s = { .model = &model, .parts = &parts, .frame_set = &set };
+    abut_point_field field[ABUT_FIELDS_MAX], one;
+    CHECK(abut_point_fields(&s, field) == 5);
+    for (int i = 0; i < 5; i++) {
+        CHECK(!strcmp(field[i].name, want[i]) && !strcmp(field[i].unit, unit[i]) && field[i].from_zero == (i < 3));
+        CHECK(!abut_point_field_find(&s, want[i], &one, &err) && !strcmp(one.name, want[i]) && !strcmp(one.unit, unit[i]));
+    }
+    CHECK(!strcmp(field[2].label, "von Mises stress") && !field[4].label);
+    CHECK(abut_point_field_find(&s, "gap", &one, &err) == ABUT_E_ARG);
+    CHECK(strstr(err.msg, "field 'gap': this model has none of that name: expected displacement, speed, stress, J, mine/heat"));
+    CHECK(abut_point_field_want("stress") == ABUT_WANT_STRESS && abut_point_field_want("gap") == ABUT_WANT_CONTACT);
+    CHECK(abut_point_field_want("mine/heat") == 0 && abut_point_field_want("speed") == 0);
+
+    const abut_model shell = { .nv = 6, .nsh = 1, .nc = 1 }, empty = { .nt = 0 };
+    const abut_shot t = { .model = &shell, .parts = &parts, .frame_set = &set }, u = { .model = &empty, .frame_set = &set };
+    CHECK(abut_point_fields(&t, field) == 6 && !strcmp(field[2].name, "stretch") && !strcmp(field[3].name, "contact-force"));
+    CHECK(!strcmp(field[4].name, "gap") && !strcmp(field[5].name, "mine/heat"));
+    CHECK(abut_point_fields(&u, field) == 0);
+    CHECK(abut_point_field_find(&u, "speed", &one, &err) == ABUT_E_ARG && strstr(err.msg, "expected a model with nodes"));
+    abut_arrays_clear(&set);
+}
+
+TEST(a_point_has_the_mean_of_its_tets_and_a_sum_of_nodes_the_number_of_the_one_that_speaks_for_it)
+{
+    static const double stress[] = { 2, 5 }, J[] = { 0.5, 1.5 }, strain[] = { 1.25, 9, 9, 9, 9, 2.25, 9, 9, 9, 9 };
+    static const double force[18] = { 3, 4, 0, 0, 0, 0, 0, 0, -2 };
+    static const int32_t shell[] = { 4, 5, 0, 5, 0, 3 };
+    const double none = NAN;
+    const double at_points[][8] = { { 2, 3.5, 3.5, 3.5, 5, none, 3.5, none }, { 0.5, 1, 1, 1, 1.5, none, 1, none },
+                                    { 1.75, none, none, 2.25, 1.25, 1.75, none, 1.75 }, { 5, 0, 2, 0, 0, 0, 0, 0 },
+                                    { 10, 11, 12, 13, 14, 15, 11, 15 }, { 0, 1, 2, 3, 4, 5, 6, 7 },
+                                    { 0, 2, 4, 6, 8, 10, 12, 14 } };
+    static const char *const name[] = { "stress", "J", "stretch", "contact-force", "mine/heat", "displacement", "speed" };
+    double X[24], x[24], v[24], value[8];
+    for (int i = 0; i < 24; i++) X[i] = 0.5 * i, x[i] = X[i] + (i % 3 == 1 ? i / 3 : 0), v[i] = i % 3 == 2 ? -2 * (i / 3) : 0;
+    const abut_parts parts = { .n_points = 8, .lead = (int32_t *)spoken_for };
+    const abut_model model = { .nv = 6, .nt = 2, .tet = two_tets, .nsh = 2, .shell = shell, .nc = 1 };
+    abut_fields fields = { .stress = stress, .J = J, .strain = strain, .force = force };
+    abut_arrays set = { 0 };
+    abut_err err = { 0 };
+    float *heat = abut_arrays_put_rows(&set, "mine/heat", ABUT_F32, 6, 0, "K", &err);
+    for (int i = 0; heat && i < 6; i++) heat[i] = 10 + (float)i;
+    const abut_shot s = { .model = &model, .parts = &parts, .frame_set = &set, .fields = &fields, .X = X, .x = x, .v = v };
+    for (int known = 1; known >= 0; known--) {
+        for (int k = 0; k < 7; k++) {
+            abut_point_field f;
+            CHECK(!abut_point_field_find(&s, name[k], &f, &err) && !abut_point_field_values(&s, &f, value, &err));
+            for (int i = 0; i < 8; i++) {
+                const double want = known || k > 3 ? at_points[k][i] : NAN;
+                CHECK(isnan(want) ? isnan(value[i]) : fabs(value[i] - want) < 1e-14);
+            }
+        }
+        fields = (abut_fields){ 0 };    /* not measured */
+    }
+    CHECK(!abut_point_field_values(&s, &(abut_point_field){ .name = "mine/other" }, value, &err));     /* of an earlier frame */
+    for (int i = 0; i < 8; i++) CHECK(isnan(value[i]));
+    abut_arrays_clear(&set);
+}
+
 TEST(a_half_space_square_lies_in_its_plane_and_faces_out)
 {
     const double point[3] = { 0.1, -0.4, 2 }, normal[3] = { 0.6, 0, 0.8 }, center[3] = { 3, 1, -1 };
