@@ -266,3 +266,27 @@ TEST(the_floor_below_a_held_body_bears_what_balances_the_scene_and_what_lies_on_
     CHECK(fabs(got.floor - 9.81 * (mass_of(&w, 0) + mass_of(&w, 1))) > 1);      /* which is not the weight of both */
     world_close(&w);
 }
+
+/* Two blocks on the floor that run into each other with opposite momenta: the floor bears each, and what is between them stops
+ * both. */
+TEST(normal_forces_of_a_first_frame_balance_bodies_along_every_axis)
+{
+    world w;
+    const double h = 1e-3, p = 4 * 0.01, c = sqrt(0.75), s = 0.5;     /* kg m/s; along x turned about y by 30 degrees */
+    world_scene(&w, "time: {step: 1 ms}\ntolerance: 1e-6 m/s\n"
+                "contact: {formulation: area, dhat: 1 mm, friction: {mu: 0.5}, barrier: {pressure: 3e4 Pa}}\n"
+                "materials: {m: {model: neo-hookean, density: 1000, young: 1e6}}\nobjects:\n"
+                "  a: {material: m, generate: {box: {size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}}, translate: [0, 0.0506, 0],\n"
+                "      rotate: {axis: [0, 1, 0], angle: 30 deg}, velocity: [%.17g, 0, %.17g]}\n"
+                "  b: {material: m, generate: {box: {size: [0.1, 0.05, 0.13], cells: [1, 1, 1]}},\n"
+                "      rotate: {axis: [0, 1, 0], angle: 30 deg}, translate: [%.17g, 0.0256, %.17g],\n"
+                "      velocity: [%.17g, 0, %.17g]}\n"
+                "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n",
+                p / 4 * c, -p / 4 * s, 0.1506 * c + 0.017 * s, 0.017 * c - 0.1506 * s, -p / 0.65 * c, p / 0.65 * s);
+    CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
+    const sums got = frozen(&w), now = of_barrier(&w, 0, 0);
+    printf("# floor %.6g N, between %.6g N of %.6g\n", got.floor, got.between, now.between);
+    CHECK_NEAR(got.between, p / h, 1e-4 * now.between);
+    CHECK_NEAR(got.floor, 9.81 * 4.65, 1e-4 * now.floor);
+    world_close(&w);
+}
