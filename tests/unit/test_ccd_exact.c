@@ -330,6 +330,42 @@ TEST(random_doubles_filter_and_integers_agree)
     for (int i = ABUT_FILTER_BOX; i < ABUT_FILTER_STAGES; i++) CHECK(decided[i] > 100);
 }
 
+/* A point well through the middle of a triangle, an edge well through that of another, in every direction. */
+TEST(clear_crossings_are_certified_in_every_direction_and_one_end_of_their_time_is_that_of_both)
+{
+    abut_rng r = { 25 };
+    for (int it = 0; it < 288; it++) {
+        query q = it & 1 ? edge_query(.5, .5, -1) : face_query(.3, .3, .5, -1);      /* at t = 1/3 */
+        double R[3][3], shift[3];
+        for (int i = 0; i < 3; i++)             /* rows near those of a permutation and signs, of full rank */
+            for (int k = 0; k < 3; k++)
+                R[i][k] = ((it / 2 % 3 + i) % 3 == k ? (it / 6 >> i & 1 ? -1 : 1) : 0) + abut_rng_real(&r, -0.3, 0.3);
+        for (int k = 0; k < 3; k++) shift[k] = abut_rng_real(&r, -1, 1);
+        query m = { q.s, { 0 }, { 0 } };
+        for (int i = 0; i < 12; i++)
+            for (int k = 0; k < 3; k++) {
+                m.x0[i] += R[i % 3][k] * q.x0[i / 3 * 3 + k] + shift[k] / 3;
+                m.x1[i] += R[i % 3][k] * q.x1[i / 3 * 3 + k] + shift[(k + 1) % 3] / 3;
+            }
+        int stage = -1;
+        double lo = -1, hi = -1, low = -1, high = -1;
+        CHECK(abut_ccd_filter(m.s, m.x0, m.x1, &stage) == 1 && stage == ABUT_FILTER_CROSS);
+        CHECK(abut_ccd_exact(m.s, m.x0, m.x1, &lo, &hi) == 1 && lo <= hi && fabs(lo - 1 / 3.) < 1e-12 && hi - lo < 1e-15);
+        CHECK(abut_ccd_exact(m.s, m.x0, m.x1, &low, NULL) == 1 && abut_ccd_exact(m.s, m.x0, m.x1, NULL, &high) == 1);
+        CHECK(low == lo && high == hi);
+        low = high = -1;
+        CHECK(abut_ccd_exact_within(m.s, m.x0, m.x1, 1e-3, &lo, &hi) == 1 && lo <= hi && hi < 1 / 3.);
+        CHECK(abut_ccd_exact_within(m.s, m.x0, m.x1, 1e-3, &low, NULL) == 1);
+        CHECK(abut_ccd_exact_within(m.s, m.x0, m.x1, 1e-3, NULL, &high) == 1 && low == lo && high == hi);
+    }
+    /* a tet whose corner goes through the opposite face at t = 1/2 */
+    const double x0[12] = { 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1 }, x1[12] = { 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, -1 };
+    double lo = -1, hi = -1;
+    CHECK(abut_ccd_exact_inverts(x0, x1, &lo, NULL) && lo == 0.5);
+    CHECK(abut_ccd_exact_inverts(x0, x1, NULL, &hi) && hi == 0.5);
+    CHECK(abut_ccd_exact_inverts(x0, x1, NULL, NULL));
+}
+
 /* Motions in a plane that slopes, but for rounding: every determinant is of the size of its error, and every sign is in doubt.
  * Every third goes across an edge, but for rounding, at t = 1/2, or straight down along it all the way: the plane is crossed for
  * sure, at a place in doubt. */

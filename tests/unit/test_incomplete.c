@@ -192,3 +192,16 @@ TEST(parts_are_what_is_joined_among_rows_that_follow_each_other)
     }
     free((void *)(uintptr_t)set.val);
 }
+
+TEST(one_row_is_a_chunk)
+{
+    abut_bsr A = { 0 };
+    const double diag = 4, r[3] = { 8, -2, 1 };
+    double z[3];
+    CHECK(!abut_bsr_pattern(&A, 1, NULL, 0, NULL));
+    abut_bsr_assemble(&A, &diag, NULL, 0);
+    const abut_incomplete_stats s = solve_by(&(abut_operator){ .matrix = &A }, r, z);
+    CHECK(s.chunks == 1 && s.raised == 0);
+    for (int d = 0; d < 3; d++) CHECK_NEAR(z[d], r[d] / 4, 1e-6);
+    abut_bsr_clear(&A);
+}
