@@ -326,6 +326,27 @@ P
     says "expected --gltf, --html, --obj, --ply or --vtu"
 }
 
+@test "export --smooth divides curved surfaces alone: obstacles and rods beside them stay as they are" {
+    cat > beside.yaml <<'Y'
+contact: {dhat: 1 mm}
+objects:
+  ball: {generate: {ball: {radius: 0.5, divisions: 1}}, order: 2}
+  wall: {generate: {cloth: {size: [1, 1], cells: [2, 2]}}, obstacle: true, translate: [0, -2, 0]}
+  rope: {generate: {rod: {length: 1, cells: 5}}, rod: {radius: 1 cm}, translate: [0, 2, 0]}
+Y
+    "$BIN/mesh-prep" -q beside.yaml -o beside.abut
+    "$BIN/export" -q beside.abut --obj plain
+    "$BIN/export" -q beside.abut --obj smooth --smooth 3
+    # vertices, and triangles and segments as numbers within their object
+    told() { awk '$1 == "o" { name = $2; first = n; print } $1 == "v" { n++ } name == "ball" || $1 == "o" { next }
+                  $1 == "v" { print } $1 == "f" { print "f", $2 - first, $3 - first, $4 - first } $1 == "l" { print "l", $2 - first, $3 - first }' "$1"; }
+    diff <(told plain/frame_0000.obj) <(told smooth/frame_0000.obj)
+    [ "$(told smooth/frame_0000.obj | grep -c '^[vfl]')" -eq $((9 + 8 + 6 + 5)) ]
+    # 20 faces of the ball in 3^2 triangles each
+    [ "$(grep -c '^f' smooth/frame_0000.obj)" -eq $((8 + 20 * 9)) ]
+    [ "$(grep -c '^v' smooth/frame_0000.obj)" -eq $((9 + 6 + 10 * 9 + 2)) ]
+}
+
 # bats test_tags=slow
 @test "a cage holds a surface and has the mass inside of it" {
     printf 'abut: 1\nobjects: {s: {generate: {icosphere: {radius: 1, divisions: 8}}, shell: {thickness: 1 mm}}}\n' > s.yaml

@@ -707,3 +707,15 @@ S
     refused "script 'DCORotCylinders': a shape has a velocity of its own" \
         <<< "shapes input 5$t$(o '-2 0 0' 'linearVelocity 1 0 0')$three"$'\nscript DCORotCylinders'
 }
+
+@test "a matrix of shapes has its spacing in the place of its shape, and may be shifted as a whole" {
+    release <<< $'shapeMatrix input 2 1 3  1 9 0.5\ninput/t.msh 3 4 5  0 0 0  1 1 1'
+    explained
+    # tets of 1 m: the first at the offset, the last 3 m and 2 x 5 m further
+    grep -F "[1, 9, 0.5] to [5, 10, 11.5] m" text
+    grep -E "^  mesh +24 nodes, 6 tets" text
+    release <<< $'shapeMatrix input 2 1 3\ninput/t.msh 3 4 5  0 0 0  1 1 1'
+    explained
+    grep -F "[0, 0, 0] to [4, 1, 11] m" text
+    refused "shapeMatrix: the offset" <<< $'shapeMatrix input 2 1 3  1 9\ninput/t.msh 3 4 5  0 0 0  1 1 1'
+}

@@ -646,6 +646,29 @@ Y
     awk '{ exit !($1 < -0.0499 && $2 > 1.0499 && $4 > 1.25) }' wider
 }
 
+@test "a cloth is folded to a length or rolled on a radius, a gap apart, and stays as large at rest" {
+    # bent KEYS: least and largest x, y and distance from the axis z, of the vertices; the area at rest is 1 m^2
+    bent() {
+        printf 'objects: {a: {generate: {cloth: {size: [1, 1], cells: [20, 2], %s}}, shell: {thickness: 1 mm}}}\n' "$1" > bent.yaml
+        exits 0 "$BIN/mesh-prep" -e bent.yaml -o bent.abut
+        grep -E '^  area +1 +m\^2' stderr > area
+        "$BIN/export" -q bent.abut --obj obj
+        awk '$1 == "v" { v[1] = $2; v[2] = $3; v[3] = sqrt($2 * $2 + $3 * $3)
+                 for (k = 1; k < 4; k++) { if (!n || v[k] < lo[k]) lo[k] = v[k]; if (!n || v[k] > hi[k]) hi[k] = v[k] } n++ }
+             END { print lo[1], hi[1], lo[2], hi[2], lo[3], hi[3], n }' obj/frame_0000.obj
+    }
+    bent 'fold: {length: 0.5, gap: 0.05}' > folded
+    awk '{ exit !($1 == 0 && $2 > 0.5 && $2 <= 0.525 && $3 == 0 && $4 > 0.0499 && $4 < 0.0501 && $7 == 63) }' folded
+    # a spiral of 1 m: pi (r^2 - 0.1^2) = 1 m * 0.05 m at its end, r = 0.161 m
+    bent 'roll: {radius: 0.1, gap: 0.05}' > rolled
+    awk '{ exit !($5 > 0.0999 && $5 < 0.101 && $6 > 0.155 && $6 < 0.165 && $7 == 63) }' rolled
+    for k in 'roll: {radius: 0.1, gap: 0.05}, fold: {length: 0.5, gap: 0.05}' 'fold: {length: 0.5, gap: 0.05}, along: [[0, 0], [1, 0]]'; do
+        sed "s/fold: {[^}]*}\|roll: {[^}]*}/$k/" bent.yaml > two.yaml
+        exits 3 "$BIN/mesh-prep" two.yaml
+        says "cloth: expected one of 'roll', 'fold' and 'along'"
+    done
+}
+
 @test "friction of pairs, passes until they settle, cloth, grains and obstacles on their way are explained" {
     printf '%s\n' 'v 9 0 0' 'v 10 0 0' 'v 9 1 0' 'f 1 2 3' > g0.obj
     sed 's/ 0$/ 1/' g0.obj > g1.obj

@@ -390,6 +390,8 @@ TEST(stl_text_and_binary_merge_equal_corners_in_order_of_first_use)
                   "test.file:4: a coordinate is 'nan'"));
     CHECK(refused(abut_stl_read, "solid a\n", "without endsolid"));
     CHECK(refused(abut_stl_read, "solid a\nendsolid\n", "no triangle"));
+    CHECK(refused(abut_stl_read, "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\n"
+                  "endfacet\nendsolid a\nsolid b\n", "more text after endsolid: expected one solid"));
 }
 
 /* ---- TetGen, segments, points ---- */
