@@ -295,9 +295,9 @@ TEST(the_cfl_rule_bounds_short_directions_by_half_of_dhat_and_long_ones_by_all_p
     CHECK(!abut_search_bound_direction(&t->s, &lim, &t->rep, &t->err) && lim.kind == ABUT_LIMIT_NONE && lim.alpha == 1);
     t->dhat = 0.5, t->s.p[0] = 1, t->post = 0.25 * (1 - 1e-9);
     CHECK(!abut_search_bound_direction(&t->s, &lim, &t->rep, &t->err) && lim.kind == ABUT_LIMIT_VT && lim.alpha == t->post);
-    t->post = INFINITY, t->wall = 0.6, t->plane = 0.8;      /* near pairs bound a part of the direction */
+    t->post = INFINITY, t->wall = 0.2, t->plane = 0.8;      /* near pairs bound a part of the direction */
     CHECK(!abut_search_bound_direction(&t->s, &lim, &t->rep, &t->err) && lim.kind == ABUT_LIMIT_VT);
-    CHECK_NEAR(lim.alpha, 0.6, 1e-15);
+    CHECK_NEAR(lim.alpha, 0.2, 1e-15);
     lift(t);
 }
 
