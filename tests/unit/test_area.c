@@ -466,6 +466,34 @@ TEST(the_floor_of_a_box_has_the_area_of_its_lower_face)
 }
 
 /* The energy along straight paths is C1: between samples four times as close its slope changes less than half as much. */
+/* s_AB A + s_BA B = (A B^2 + B A^2) / (A^2 + B^2) for cross-sections A and B. */
+TEST(two_particles_have_the_barrier_of_their_gap_on_both_of_their_shares)
+{
+    const double r[3] = { 0.2, 0.3, 0.5 }, X[9] = { 0, 0, 0, 5, 0, 0, 10, 0, 0 };
+    const int32_t particle[3] = { 0, 1, 2 };
+    sheets s = surface(3, X, 0, particle, 0.25);
+    s.model.np = 3, s.model.particle = particle, s.model.particle_radius = r, s.model.nct = s.model.nce = 0;
+    for (int v = 0; v < 3; v++) s.body[v] = v;
+    s.model.no = 3;
+    CHECK(by_area(&s, 1));
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < a; b++) {
+            const double A = PI * r[a] * r[a], B = PI * r[b] * r[b], d = 0.0625 * (1 + a + b);
+            double y[9];
+            abut_pairs p = { 0 };
+            memcpy(y, X, sizeof y);
+            for (int k = 0; k < 3; k++) y[3 * b + k] = y[3 * a + k] + (k == 1 ? d : 0);
+            const double want = (A * B * B + B * A * A) / (A * A + B * B) * beta(d, 0.25);
+            CHECK_NEAR(energy(&s, y, &p), want, 1e-13 * A);
+            CHECK(p.n == (d < 0.25 ? 2 : 0));
+            abut_pairs_clear(&p);
+            y[3 * b + 1] = y[3 * a + 1];
+            CHECK(!contacts(&s, y, &p));
+            abut_pairs_clear(&p);
+        }
+    sheets_free(&s);
+}
+
 TEST(the_energy_has_a_continuous_derivative_along_every_path)
 {
     for (uint64_t seed = 20; seed < 22; seed++) {

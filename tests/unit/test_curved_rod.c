@@ -344,3 +344,21 @@ TEST(rods_that_do_not_run_on_or_are_closed_are_refused)
     memcpy(y.bend + 3, y.bend, 3 * sizeof(int32_t));
     CHECK(abut_curved_rods_init(&y.r, &y.m, &err) == ABUT_E_FORMAT && strstr(err.msg, "row 1 (bend 0 1 2 of object 0)"));
 }
+
+TEST(the_shape_at_rest_of_a_rod_without_a_segment_or_that_folds_is_refused_by_its_first_segment)
+{
+    abut_rng rng = { 2 };
+    yarn y;
+    abut_err err = { 0 };
+    double out[3 * MOST];
+    yarn_make(&y, 2, 4, &rng);
+    CHECK(!abut_curved_rods_measure(&y.r, y.x, out, &err));
+    for (int fold = 0; fold < 2; fold++) {
+        double x[3 * MOST];
+        memcpy(x, y.x, sizeof x);
+        memcpy(x + 3 * 6, x + 3 * (fold ? 4 : 5), 3 * sizeof *x);      /* of the second rod, nodes 4 to 7 */
+        CHECK(abut_curved_rods_measure(&y.r, x, out, &err) == ABUT_E_GEOM);
+        CHECK(strstr(err.msg, "the rod that begins with edge 4 5 of object 0 has a segment without length or one that lies on"));
+    }
+    abut_curved_rods_clear(&y.r);
+}

@@ -101,3 +101,20 @@ TEST(infinite_energies_are_left_out_and_what_is_no_number_is_said)
     e.n = 1;
     CHECK(!abut_element_check(&e, x, &err));
 }
+
+static double nothing(const void *own, int32_t element, const double *x, double *g, double *H)
+{
+    (void)own, (void)x, (void)g, (void)H;
+    return element ? NAN : 0;
+}
+
+TEST(a_value_that_is_no_number_is_said_with_its_element)
+{
+    const double x[] = { 1, 0, 0, 2, 0, 0 };
+    const int32_t all[] = { 0, 1 };
+    abut_err err = { 0 };
+    abut_element_energy e = { "void", 1, 2, all, nothing, NULL };
+    CHECK(abut_element_check(&e, x, &err) == ABUT_E_ARG && strstr(err.msg, "element 1: its value is not a number"));
+    e.n = 1;
+    CHECK(!abut_element_check(&e, x, &err));
+}

@@ -165,3 +165,33 @@ TEST(a_frame_is_checked_against_its_model)
     f64(&s, "lag/normal-force")[0] = -1;
     frame_refused(&s, &m, "lag/normal-force", "row 0");
 }
+
+TEST(hard_contacts_have_ranges_of_the_nodes_that_move)
+{
+    static const struct { int at, value; const char *why; } wrong[] = {
+        { 0, -1, "row 0: -1, 2, expected a range of the 3 rows of touch/node" }, { 1, 4, "row 0: 0, 4, expected" },
+        { 2, 4, "row 1: 4, 3, expected" }, { 3, 1, "row 1: 2, 1, expected" },
+    };
+    const abut_model m = { .nv = 7 };
+    abut_frame f;
+    for (int k = -1; k < 4; k++) {
+        abut_arrays s = { 0 };
+        sample_frame(&s, 1);
+        SAMPLE_PUT(frame, &s, "touch/first", int32_t, 2, 0, 2, 2, 3);
+        SAMPLE_PUT(frame, &s, "touch/node", int32_t, 3, 0, 1, 2);
+        SAMPLE_PUT(frame, &s, "touch/weight", double, 3, 1, 1, 1);
+        SAMPLE_PUT(frame, &s, "touch/point", double, 2, 0, 0, 0, 0, 0, 0);
+        SAMPLE_PUT(frame, &s, "touch/normal", double, 2, 0, 1, 0, 0, 1, 0);
+        SAMPLE_PUT(frame, &s, "touch/impulse", double, 2, 0, 1, 0, 0, 1, 0);
+        SAMPLE_PUT(frame, &s, "touch/mu", double, 2, 0, 1);
+        SAMPLE_PUT(frame, &s, "touch/state", int32_t, 2, 0, 1);
+        if (k >= 0) {
+            i32(&s, "touch/first")[wrong[k].at] = wrong[k].value;
+            frame_refused(&s, &m, "touch/first", wrong[k].why);
+            continue;
+        }
+        i32(&s, "touch/first")[2] = i32(&s, "touch/first")[3];      /* an empty range is one */
+        CHECK(!abut_frame_view(&s, &m, &f, NULL) && f.ntc == 2 && f.ntn == 3);
+        abut_arrays_clear(&s);
+    }
+}

@@ -110,6 +110,31 @@ TEST(elements_that_last_are_in_the_matrix)
     world_free(&w);
 }
 
+/* Matrices of all tets at once, as damping has them, in pieces of 100: twice those of elasticity make three of it. */
+TEST(matrices_of_tets_are_added_to_those_that_are_there)
+{
+    operator_world w;
+    world_make(&w, 4, 0);
+    const size_t nt = (size_t)w.box.model.nt;
+    double *K = malloc(nt * ABUT_PACKED * sizeof *K), *x = world_random(w.n, 7), *y = malloc(w.n * sizeof *y);
+    double *z = malloc(w.n * sizeof *z);
+    abut_buffer dK = { 0 };
+    abut_elastic_hessian(&w.e, w.x, 0.2, K);
+    memset(w.diag, 0, w.nv * sizeof *w.diag);
+    CHECK(!abut_buffer_put(&w.q, &w.ddiag, "diag", w.diag, w.nv, sizeof(double), &err));
+    CHECK(!abut_buffer_put(&w.q, &dK, "K", K, nt * ABUT_PACKED, sizeof *K, &err));
+    world_matrix(&w, 0.3);
+    CHECK(!abut_gpu_operator_init_with(&w.A, &w.q, &w.t, w.row, NULL, 0, 100, &err) && w.A.n_pieces > 1);
+    CHECK(!abut_gpu_operator_tets(&w.A, w.dx.at, 0.1, w.ddiag.at, &err));
+    CHECK(!abut_gpu_operator_add_tets(&w.A, dK.at, &err) && !abut_gpu_operator_ready(&w.A, &err));
+    abut_bsr_multiply(&w.matrix, x, y);
+    multiply(&w, x, z);
+    for (size_t i = 0; i < w.n; i++) CHECK_NEAR(z[i], y[i], 1e-14 * abut_largest(y, w.n));
+    abut_buffer_clear(&w.q, &dK);
+    free(K), free(x), free(y), free(z);
+    world_free(&w);
+}
+
 TEST(inverted_diagonal_blocks_are_those_of_the_matrix)
 {
     operator_world w;

@@ -184,6 +184,25 @@ TEST(a_pair_too_close_to_move_is_named_as_without_a_machine)
     sheets_free(&s);
 }
 
+/* A vertex in the plane of a triangle of the sheet below it, at its middle: no contact has a distance of 0. */
+TEST(a_contact_that_touches_is_named_as_without_a_machine)
+{
+    world w;
+    abut_err mine = { 0 };
+    sheets s = sheets_make(4, 2, 6, 0.05, 0, 0);
+    const int32_t *t = s.tri, v = (s.model.nc / 2) + 20;
+    for (int k = 0; k < 3; k++) s.X[3 * v + k] = 0;
+    for (int k = 0; k < 9; k++) s.X[3 * v + k % 3] += (double[3]){ 0.5, 0.25, 0.25 }[k / 3] * s.X[3 * t[k / 3] + k % 3];
+    CHECK(sheets_init(&s));
+    world_open(&w, &s.cm, NULL, s.X, s.X, 1);
+    candidates(&w, 0);
+    CHECK(abut_pairs_find(w.cm, &w.cand, w.x, NULL, &w.pairs, &err) == ABUT_E_GEOM);
+    CHECK(abut_gpu_touch_find(&w.c, ABUT_AT(w.dx, double), &w.set, &mine) == ABUT_E_GEOM);
+    CHECK(!strcmp(mine.msg, err.msg) && strstr(err.msg, "node "));
+    world_close(&w);
+    sheets_free(&s);
+}
+
 /* ---- contacts ---- */
 
 static size_t kinds[5];

@@ -218,6 +218,9 @@ TEST(memory_that_is_not_there_is_named)
     CHECK(abut_buffer_need(&q, &b, "candidates", 1000, 8, &err) == ABUT_E_NOMEM);
     CHECK(strstr(err.msg, "candidates") != NULL);
     CHECK(b.at == before && b.bytes == 80);
+    q.limit = q.bytes + 240;
+    CHECK(abut_buffer_need(&q, &b, "candidates", 31, 8, &err) == ABUT_E_NOMEM && b.bytes == 80);
+    CHECK(!abut_buffer_need(&q, &b, "candidates", 30, 8, &err) && b.bytes == 240 && q.bytes_peak >= 320);
     q.limit = 0;
     CHECK(abut_buffer_need(&q, &b, "candidates", SIZE_MAX / 8, 8, &err) == ABUT_E_NOMEM);
     abut_buffer_clear(&q, &b);
@@ -239,5 +242,23 @@ TEST(time_is_counted_by_stages)
     CHECK(q.seconds[ABUT_STAGE_SOLVE] > 0 && q.seconds[ABUT_STAGE_SOLVE] < 10);
     CHECK(q.seconds[ABUT_STAGE_ENERGY] == 0);
     abut_buffer_clear(&q, &b);
+    abut_queue_close(&q);
+}
+
+TEST(a_kernel_that_fails_breaks_the_queue_and_is_named)
+{
+    abut_queue q;
+    abut_err err = { 0 };
+    abut_buffer y = { 0 };
+    if (check_is_set("ABUT_GPU")) SKIP("the fault would outlive this test");
+    CHECK(!machine_open(&q, &err) && !abut_buffer_need(&q, &y, "y", 9, sizeof(double), &err));
+    const int32_t node[3] = { 2, 0, 1 };
+    const double x[9] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+    const abut_pick_args a = { node, x, y.at };
+    q.faults_after = 2;
+    CHECK(!ABUT_RUN(&q, pick, &a, 3, &err) && !q.broken && ((const double *)y.at)[0] == 7 && ((const double *)y.at)[8] == 6);
+    CHECK(ABUT_RUN(&q, pick, &a, 3, &err) == ABUT_E_IO && q.broken);
+    CHECK(strstr(err.msg, "pick: an illegal memory access was encountered"));
+    abut_buffer_clear(&q, &y);
     abut_queue_close(&q);
 }

@@ -322,6 +322,31 @@ TEST(a_collision_primitive_has_one_thickness)
     }
 }
 
+TEST(sizes_of_bodies_and_the_numbers_of_newmark_bound_each_other)
+{
+    for (int k = 0; k < 3; k++) {       /* either has both or none */
+        abut_arrays s = { 0 };
+        abut_model m;
+        sample_model(&s);
+        SAMPLE_PUT(model, &s, "object/length", double, 2, 1, k == 1 ? 1 : 0);
+        SAMPLE_PUT(model, &s, "object/node-mass", double, 2, k == 2 ? 0 : 3, 0);
+        if (!k) CHECK(!abut_model_view(&s, &m, NULL) && m.obj_length[0] == 1);
+        if (!k) abut_arrays_clear(&s);
+        else refused(&s, "object/node-mass", k == 1 ? "row 1: 0 kg, and 'object/length' 1 m, expected both above 0 or none"
+                                                    : "row 0: 0 kg, and 'object/length' 1 m");
+    }
+    for (int k = 0; k < 4; k++) {
+        abut_arrays s = { 0 };
+        abut_model m;
+        sample_model(&s);
+        if (k > 1) SAMPLE_PUT(model, &s, "time/newmark-gamma", double, 1, 0.75);
+        SAMPLE_PUT(model, &s, "time/newmark-beta", double, 1, (k > 1 ? 0.375 : 0.25) - (k % 2 ? 1e-9 : 0));
+        if (k % 2) refused(&s, "time/newmark-beta", k == 1 ? "expected half of gamma, 0.25, or more" : "half of gamma, 0.375");
+        else CHECK(!abut_model_view(&s, &m, NULL));
+        if (!(k % 2)) abut_arrays_clear(&s);
+    }
+}
+
 TEST(a_fabric_has_its_moduli)
 {
     abut_arrays s = { 0 };

@@ -480,6 +480,22 @@ TEST(options_and_states_out_of_range_are_refused)
     scene_clear(&s);
 }
 
+/* Two cloths in one plane: more crossings than a first guess has room for. */
+TEST(any_number_of_crossings_is_counted)
+{
+    abut_mesh a = cloth(1, 1, 8), b = cloth(1, 1, 8);
+    move(&b, 0.013, 0, 0.017);
+    add(&a, &b);
+    scene s;
+    scene_make(&s, &a);
+    const size_t all = crossings(&s, s.mesh.x);
+    abut_separate_opts o = abut_separate_defaults(&s.m, 1e-3);
+    o.max_rounds = 1;
+    CHECK(!abut_separate(&s.cm, s.mesh.x, &o, s.x, &s.report, &s.err));
+    CHECK(all > 300 && s.report.intersections_start == all && s.report.rounds == 1);
+    scene_clear(&s);
+}
+
 TEST(the_result_has_the_same_bits_for_every_thread_count)
 {
     double *first = NULL;

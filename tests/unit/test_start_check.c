@@ -263,3 +263,26 @@ TEST(the_first_of_the_shortest_edges_with_a_neighbour_is_named_if_its_thickness_
     abut_collmesh_clear(&cm);
     abut_arrays_clear(&set);
 }
+
+TEST(all_vertices_inside_are_counted_and_the_first_thousand_kept)
+{
+    enum { MANY = ABUT_OFFENDERS_KEPT + 20, NODES = MANY + 4 };
+    static double X[3 * NODES];
+    static int32_t body[NODES], role[NODES], node[NODES];
+    const int32_t tet[4] = { MANY, MANY + 1, MANY + 2, MANY + 3 };
+    const double dhat = 1e-3, thick[2] = { 0 };
+    abut_arrays set = { 0 };
+    abut_offenders bad = { 0 };
+    abut_start_gap gap;
+    for (int v = 0; v < NODES; v++) node[v] = v, body[v] = v < MANY;
+    for (int v = 0; v < MANY; v++)
+        X[3 * v] = 1 + 0.125 * (v % 16), X[3 * v + 1] = 1 + 0.125 * (v / 16 % 16), X[3 * v + 2] = 1 + v / 256;
+    for (int k = 0; k < 3; k++) X[3 * (MANY + 1 + k) + k] = 99;
+    const abut_model m = { .nv = NODES, .nt = 1, .nc = NODES, .no = 2, .X = X, .tet = tet, .body = body, .role = role,
+                           .coll_node = node, .obj_thick = thick, .dhat = &dhat };
+    CHECK(!abut_arrays_put_text(&set, "object/name", "shell\ndust\n", NULL));
+    CHECK(abut_start_check(&m, &set, X, dhat, &bad, &gap, NULL) == ABUT_E_GEOM);
+    CHECK(bad.total == MANY && bad.n == ABUT_OFFENDERS_KEPT && abut_offenders_full(&bad));
+    abut_offenders_clear(&bad);
+    abut_arrays_clear(&set);
+}

@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "check.h"
 #include "energy/barrier.h"
+#include "energy/elastic.h"
 #include "solve/step/step_parts.h"
 
 /* Every row of the table of terms, one by one, at a point where all are at work. */
@@ -490,6 +491,27 @@ TEST(state_that_outlives_a_step_is_apart_from_that_of_a_step_and_frames_have_it_
     const double kappa = abut_barrier_state_of(&q.o->terms)->kappa;
     CHECK(*(const double *)lasting.a[1].data == 3 * kappa && kappa > 0);
     abut_arrays_clear(&lasting);
+    setup_close(&q);
+}
+
+/* All at half its size has an eighth of its volume; det F of tets of higher order is bounded from below. */
+TEST(a_tet_that_bounds_a_step_is_said_with_the_volume_that_is_left)
+{
+    abut_rng rng = { 41 };
+    setup q;
+    setup_open(&q, 0, &rng);
+    double *half = malloc((size_t)q.n3 * sizeof *half);
+    for (int32_t i = 0; i < q.n3; i++) half[i] = 0.5 * q.w.model.X[i];
+    const abut_term *t = &q.o->terms.term[abut_terms_number(&q.o->terms, "elastic")];
+    const abut_model *m = abut_elastic_of(&q.o->terms)->model;
+    for (int32_t tet = 0; tet < m->nt; tet++) {
+        const abut_limit lim = { .kind = ABUT_LIMIT_TET, .tet = tet };
+        abut_bound_words w = { .what = NULL };
+        t->ops->limit_words(t->self, half, &lim, &w);
+        CHECK(!strcmp(w.what, "element") && w.object == m->body[m->tet[4 * tet]] && w.number >= 0 && w.number < 6);
+        CHECK(!strcmp(w.detail, m->tet_order[tet] > 1 ? "det F at least 0.125" : "0.125 of its rest volume left"));
+    }
+    free(half);
     setup_close(&q);
 }
 

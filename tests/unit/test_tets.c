@@ -92,6 +92,39 @@ TEST(a_rest_shape_of_a_higher_order_has_nodes_of_its_own)
     abut_arrays_clear(&s);
 }
 
+/* The displacement is affine: for every order it is that of the corners at each place of the shape. */
+TEST(a_shape_of_a_higher_order_moves_as_its_displacement)
+{
+    static const double A[9] = { 0.9, 0.2, 0, -0.1, 1.1, 0.3, 0.25, 0, 1.2 }, b[3] = { 3, -2, 5 };
+    double out[ABUT_TET_NODES_MAX][3], x[90];
+    abut_arrays s = { 0 };
+    abut_model m;
+    box_model(2, &s);
+    int32_t *order = put(&s, "geometry/order", 6), *first = put(&s, "geometry/first", 6);
+    double *own = put(&s, "geometry/X", 35);
+    for (int t = 0; t < 6; t++) order[t] = t == 1 ? 4 : 2, first[t] = t < 2 ? 0 : 35;
+    for (int i = 0; i < 105; i++) own[i] = i % 7 - 0.125 * i;
+    CHECK(!abut_model_view(&s, &m, NULL) && m.nv == 30);
+    for (int i = 0; i < 90; i++) {
+        x[i] = m.X[i] + b[i % 3];
+        for (int k = 0; k < 3; k++) x[i] += A[3 * (i % 3) + k] * m.X[i - i % 3 + k];
+    }
+    CHECK(abut_tet_shape(&m, 1, x, out) == 4);
+    for (int j = 0; j < 35; j++) {
+        double at[3] = { 0 };
+        for (int c = 0; c < 4; c++)
+            for (int k = 0; k < 3; k++) at[k] += abut_tet_lattice(4)[j][c] / 4. * m.X[3 * m.tet[4 + c] + k];
+        for (int k = 0; k < 3; k++) {
+            const double moved = A[3 * k] * at[0] + A[3 * k + 1] * at[1] + A[3 * k + 2] * at[2] + b[k];
+            CHECK_NEAR(out[j][k], own[3 * j + k] + moved, 2e-13);
+        }
+    }
+    CHECK(abut_tet_shape(&m, 0, x, out) == 2);
+    for (int k = 0; k < 3; k++) CHECK(out[3][k] == x[3 * m.tet[3] + k] && out[9][k] == x[3 * m.tet_more[5] + k]);
+    CHECK(abut_tet_motion(&m, 0, x, out) == 2 && out[9][0] == x[3 * m.tet_more[5]]);
+    abut_arrays_clear(&s);
+}
+
 /* A model of order 2 after one change is refused with both texts. */
 static void refused(abut_arrays *s, const char *array, const char *why)
 {
@@ -133,6 +166,17 @@ TEST(what_is_wrong_with_the_arrays_of_tets_is_named)
         abut_arrays_remove(&s, name[k]);
         refused(&s, name[k], k < 2 ? "is missing" : "has 0 rows, expected 36");
     }
+}
+
+TEST(tets_of_one_object_have_one_order)
+{
+    abut_arrays s = { 0 };
+    box_model(2, &s);
+    abut_arrays_remove(&s, "tet/more");
+    int32_t *more = put(&s, "tet/more", 46);
+    for (int i = 0; i < 46; i++) more[i] = 8 + i % 19;
+    NODES(&s, "tet/order")[5] = 3;
+    refused(&s, "tet/order", "row 5: 3, expected 2 as other tets of object 0");
 }
 
 TEST(a_node_that_two_tets_do_not_share_is_a_crack_and_is_refused)
