@@ -8,8 +8,8 @@
     "Advances the state by implicit time steps without intersections.\n\n" \
     "    step -n 100 start.abut -o run.abut                       100 steps\n" \
     "    mesh-prep scene.yaml | step --until 2 | ccd-check        two seconds, judged\n" \
-    "    step --from 10 -n 5 --lags 4 run.abut -o branch.abut     otherwise from frame 10 on\n" \
-    "    step --solver lbfgs-h --report steps.jsonl run.abut      another solver, and what it did\n" \
+    "    step --from 10 -n 5 --lags 4 run.abut -o branch.abut     from frame 10 on\n" \
+    "    step --solver lbfgs-h --report steps.jsonl run.abut      another solver, reported\n" \
     "    step --help all                                          every option\n" \
     "    step --help solvers                                      which solver for what"
 

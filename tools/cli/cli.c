@@ -115,21 +115,28 @@ static void end_as_filter(void)
 
 /* ---- begin and end ---- */
 
-/* A line of help that is a command and, after three spaces or more, what it does. */
-static void put_command(const char *s, int n)
+/* Writes a line of help that is a command and, after three spaces or more, what it does, which begins behind the widest command.
+ * f  NULL: writes nothing.  Returns  the width of the command */
+static int put_command(FILE *f, const char *s, int n, int widest)
 {
     const char *gap = strstr(s + 4, "   ");
     const int command = gap && gap < s + n ? (int)(gap - s) : n, rest = command + (int)strspn(s + command, " ");
-    fputs("    ", stdout);
-    abut_manual_command(stdout, s + 4, command - 4);
-    if (rest < n) printf("   # %.*s", n - rest, s + rest);
+    if (f) fputs("    ", f);
+    const int width = abut_manual_command(f, s + 4, command - 4);
+    if (f && rest < n) fprintf(f, "%*s   # %.*s", widest - width, "", n - rest, s + rest);
+    return width;
 }
 
 static void print_options(const abut_cli *cli, const abut_opt *opts, const abut_opt *common, int all)
 {
+    int widest = 0;
+    for (const char *s = cli->summary; (s = strstr(s, "\n    ")) != NULL; s++) {
+        const int width = put_command(NULL, s + 1, (int)strcspn(s + 1, "\n"), 0);
+        if (width > widest) widest = width;
+    }
     for (const char *s = cli->summary; *s;) {
         const int n = (int)strcspn(s, "\n");
-        if (!strncmp(s, "    ", 4)) put_command(s, n);
+        if (!strncmp(s, "    ", 4)) put_command(stdout, s, n, widest);
         else printf("%.*s", n, s);
         s += n + (s[n] == '\n');
         putchar('\n');

@@ -395,12 +395,15 @@ static void put_table(FILE *f, const char *s)
     fputs(".El\n", f);
 }
 
-void abut_manual_command(FILE *f, const char *line, int n)
+int abut_manual_command(FILE *f, const char *line, int n)
 {
+    int width = n;
     for (int i = 0; i < n; i++) {
-        if (i == 0 || (i > 1 && line[i - 1] == ' ' && line[i - 2] == '|')) fputs("abut ", f);
-        putc(line[i], f);
+        const int is_program = i == 0 || (i > 1 && line[i - 1] == ' ' && line[i - 2] == '|');
+        width += is_program ? 5 : 0;
+        if (f) fprintf(f, "%s%c", is_program ? "abut " : "", line[i]);
     }
+    return width;
 }
 
 /* Writes lines of the summary that are indented by four literally; text after several spaces becomes a comment of the shell. */

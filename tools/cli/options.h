@@ -67,9 +67,10 @@ const abut_opt *abut_options_help(FILE *f, const abut_opt *opts);
 /** Writes lines of cells, each ended by a tab but the last, from column `at` on. */
 void abut_options_table(FILE *f, int at, const char *text);
 
-/** Writes n characters of a pipeline with "abut " before each program, as users of an installation type it.  line has no
- * backslash. */
-void abut_manual_command(FILE *f, const char *line, int n);
+/** Writes n characters of a pipeline with "abut " before each program, as users type it; line has no backslash.
+ * f  NULL: writes nothing
+ * Returns  the number of characters written */
+int abut_manual_command(FILE *f, const char *line, int n);
 /** Writes the manual page as mdoc source, to which docs/man/page adds the written text: from the line of the name in section NAME
  * to the end of section EXIT STATUS. */
 void abut_manual_write(FILE *f, const char *tool, const char *summary, const char *args_help, const abut_opt *own,
