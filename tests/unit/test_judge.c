@@ -477,6 +477,29 @@ TEST(nothing_is_near_unless_a_separation_is_asked_for_and_what_is_near_is_append
     abut_mesh_clear(&m);
 }
 
+/* Grains in the box of a tilted triangle, sqrt(3) / 4 m from it on either side; all 1 m thick. */
+TEST(a_separation_of_zero_leaves_thickness_aside)
+{
+    static const double x[5][3] = { { 3, 0, 0 }, { 0, 3, 0 }, { 0, 0, 3 }, { 0.75, 0.75, 0.75 }, { 1.25, 1.25, 1.25 } };
+    abut_mesh m = { 0 };
+    abut_judge_shape s;
+    abut_judge_gap g;
+    abut_hits h = { 0 };
+    abut_judge_opts o = abut_judge_defaults();
+    for (int i = 0; i < 5; i++) CHECK(!abut_mesh_add_vertex(&m, x[i], NULL) && (i < 3 || !abut_mesh_add_point(&m, i, NULL)));
+    CHECK(!abut_mesh_add_tri(&m, 0, 1, 2, NULL) && !abut_judge_shape_mesh(&s, &m, NULL));
+    s.thick = malloc(5 * sizeof *s.thick);
+    for (int i = 0; i < 5; i++) s.thick[i] = 1;
+    CHECK(!abut_judge_motion(&s, m.x, m.x, &o, &h, NULL) && count_kind(&h, ABUT_HIT_POINT_TRI) == 2);
+    o.min_sep = 0;
+    CHECK(!abut_judge_motion(&s, m.x, m.x, &o, &h, NULL) && h.n == 0);
+    CHECK(!abut_judge_smallest_gap(&s, m.x, 1, &o, &g, NULL) && g.at.kind == ABUT_HIT_POINT_TRI);
+    CHECK_NEAR(g.gap, sqrt(3) / 4, 1e-14);
+    abut_hits_clear(&h);
+    abut_judge_shape_clear(&s);
+    abut_mesh_clear(&m);
+}
+
 /* Triangles on few nodes with small integer coordinates, so that plain arithmetic decides exactly. */
 enum { CORNERS = 9, LEAVES = 14 };
 
