@@ -538,6 +538,27 @@ P
     [ "$(sed '/^$/q' stdout | grep -cE '^(mesh-prep|step) ')" -eq 2 ]
 }
 
+@test "a section of a later version is left out by its name, and without one nothing is said" {
+    skip_without_numpy
+    PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$ROOT/tests/golden/stored-1.0.abut" <<'P'
+import struct, sys
+import abut_stream as s
+class Later(s.Writer):
+    def _section(self, tag, payload):
+        if tag == b"MODL":
+            self._put(struct.pack("<4sHHQ", b"MINE", 1, 0, 5) + b"hello")
+            self._count[0] += 1
+        super()._section(tag, payload)
+with Later("later.abut") as w:
+    for i in s.read(sys.argv[1]):
+        w.model(i.arrays) if i.kind == "model" else w.frame(i.step, i.time, i.arrays, i.phase)
+P
+    exits 0 "$BIN/export" later.abut --csv t.csv
+    [ "$(grep -v taken stderr)" = "export: later.abut: left out section MINE (5 bytes), which this program does not know" ]
+    exits 0 "$BIN/export" "$ROOT/tests/golden/stored-1.0.abut" --csv t.csv
+    [ -z "$(grep -v 'taken\|replaced' stderr)" ]
+}
+
 @test "a model that changes on the way starts new grids; glTF refuses it" {
     skip_without_numpy
     PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$run" "$ROOT/tests/golden/stored-1.0.abut" two.abut <<'P'
