@@ -64,6 +64,18 @@ static void gradient(world *w, const double *x, double *g)
     abut_elastic_high_gather(&w->e, w->f, 1, g);
 }
 
+/* Sum over the tets of volume times lambda + mu, J: the unit of energies of strain 1. */
+static double stiffness(const world *w)
+{
+    const abut_elastic_high *e = &w->e;
+    double sum = 0;
+    for (int32_t t = 0; t < e->n; t++) {
+        const double *lame = e->laws.lame + 2 * e->model->tet_mat[e->first + t];
+        sum += abut_elastic_high_volume(e, t) * (lame[0] + lame[1]);
+    }
+    return sum;
+}
+
 TEST(gradient_is_the_derivative_of_the_energy_for_all_orders_and_materials)
 {
     for (int k = 2; k <= 4; k++)
@@ -214,7 +226,7 @@ TEST(t6_rest_has_no_energy_and_a_rigid_motion_none_to_speak_of)
             const size_t n3 = 3 * (size_t)w.box.model.nv;
             double *x = moved(&w.box.model, turned, 0, 1), *y = moved(&w.box.model, identity, 0, 1);
             double *force = malloc(n3 * sizeof *force), most = 0;
-            const double scale = abut_elastic_high_stiffness(&w.e);
+            const double scale = stiffness(&w);
             memcpy(y, w.box.model.X, n3 * sizeof *y);
             CHECK_NEAR(energy(&w, y), 0, 1e-30 * scale);
             CHECK_NEAR(energy(&w, x), 0, 1e-12 * scale * 1e-3);
@@ -361,7 +373,7 @@ TEST(a_shape_beyond_the_order_of_displacement_is_at_rest_where_it_is_said_to_be)
     w.f = malloc(3 * sizeof *w.f * (size_t)nt * 10);
     double *x = moved(&b.model, turned, 0, 1), *g = malloc(3 * sizeof *g * (size_t)b.model.nv);
     CHECK(w.e.degree[0] == abut_degree_elastic(2, 4) && energy(&w, b.model.X) == 0);
-    CHECK(energy(&w, x) > 1e-7 * abut_elastic_high_stiffness(&w.e));
+    CHECK(energy(&w, x) > 1e-7 * stiffness(&w));
     gradient(&w, x, g);
     const double h = 1e-6, at = x[4];
     x[4] = at + h;
