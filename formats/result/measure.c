@@ -219,7 +219,8 @@ static abut_status measure_contact(abut_measure *ms, const abut_arrays *set, con
 {
     abut_err touch = { 0 };
     abut_collmesh_positions(&ms->cm, f->x, ms->y);
-    abut_status rc = abut_candidates_find(&ms->cm, ms->y, NULL, ms->model->dhat[0], ms->cm.obstacle, &ms->cand, err);
+    abut_status rc = abut_collmesh_part(&ms->cm, f->kappa_part, err);
+    if (!rc) rc = abut_candidates_find(&ms->cm, ms->y, NULL, ms->model->dhat[0], ms->cm.obstacle, &ms->cand, err);
     if (rc) return rc;
     out->contacts_known = 1;
     out->cm = &ms->cm;

@@ -70,6 +70,8 @@ static abut_status allocate(abut_adjoint *a, abut_err *err)
     for (int i = 0; i < ABUT_ADJOINT_PASSES && !rc; i++)
         if (!(a->passes.of[i].x = calloc(3 * nv + 1, sizeof(double))))
             rc = abut_fail(err, ABUT_E_NOMEM, "backward pass: %zu nodes", nv);
+    a->passes.start_part = calloc((size_t)a->model->no + 1, sizeof(double));
+    if (!rc && !a->passes.start_part) rc = abut_fail(err, ABUT_E_NOMEM, "backward pass: %d objects", a->model->no);
     return rc ? rc : abut_parameter_bar_init(&a->bars, a->model, err);
 }
 
@@ -104,6 +106,7 @@ void abut_adjoint_free(abut_adjoint **out)
     double *field[] = { a->work.end, a->work.next, a->work.acc, a->work.target, a->work.p, a->work.q, a->work.g, a->work.u };
     for (size_t i = 0; i < sizeof field / sizeof *field; i++) free(field[i]);
     for (int i = 0; i < ABUT_ADJOINT_PASSES; i++) free(a->passes.of[i].x);
+    free(a->passes.start_part);
     abut_report_clear(&a->report);
     abut_stepper_clear(&a->s);
     free(a);
@@ -124,8 +127,8 @@ static abut_adjoint_pass last_pass(abut_adjoint *a, const abut_frame *end, doubl
 {
     const abut_objective *o = &a->s.solver.prob;
     memcpy(x, end->x, 3 * (size_t)a->model->nv * sizeof *x);
-    return (abut_adjoint_pass){ .x = x, .kappa = end->kappa[0] / abut_step_end_weight(o),
-                                .strain_kappa = end->strain_kappa ? end->strain_kappa[0]
+    return (abut_adjoint_pass){ .x = x, .kappa = end->kappa[0] / abut_step_end_weight(o), .part = end->kappa_part,
+                                .from_part = end->kappa_part, .strain_kappa = end->strain_kappa ? end->strain_kappa[0]
                                                                   : abut_codim_state_of(&o->terms)->strain_kappa };
 }
 
@@ -146,6 +149,7 @@ static abut_status take_passes(abut_adjoint *a, const abut_frame *end, int most,
         of[k] = last_pass(a, end, of[k].x);
         of[k].from = k ? of[k - 1].x : o->xn;
         of[k].from_kappa = k ? of[k - 1].kappa : kappa;
+        if (!k) of[k].from_part = a->passes.start_part;
         if (k == n - 1) break;
         memcpy(of[k].x, end->pass_x + (size_t)k * n3, n3 * sizeof *of[k].x);
         of[k].kappa = end->pass_kappa[k] / abut_step_end_weight(o);
@@ -156,7 +160,7 @@ static abut_status take_passes(abut_adjoint *a, const abut_frame *end, int most,
 }
 
 /* Keeps the end of a pass. */
-static void keep(abut_adjoint *a, double from_kappa)
+static void keep(abut_adjoint *a, const abut_frame *end, double from_kappa)
 {
     const abut_search *so = &a->s.solver;
     abut_adjoint_pass *p = a->passes.of + a->passes.n;
@@ -165,6 +169,8 @@ static void keep(abut_adjoint *a, double from_kappa)
     p->strain_kappa = abut_codim_state_of(&so->prob.terms)->strain_kappa;
     p->from = a->passes.n ? a->passes.of[a->passes.n - 1].x : so->prob.xn;
     p->from_kappa = from_kappa;
+    p->part = end->kappa_part;
+    p->from_part = a->passes.n ? end->kappa_part : a->passes.start_part;
     a->passes.n++;
 }
 
@@ -202,7 +208,7 @@ static abut_status replay(abut_adjoint *a, const abut_arrays *start, abut_instan
     while (!rc && !settled) {
         rc = abut_step_solve(s, &a->report, err);
         if (rc) break;
-        keep(a, kappa);
+        keep(a, end, kappa);
         kappa = b->kappa;
         rc = abut_step_refresh(s, 1, &a->report, err);
         if (!rc) rc = abut_step_settled(s, &a->report, most, a->model->tolerance[0], &settled, err);
@@ -223,6 +229,7 @@ static abut_status start_friction(abut_adjoint *a, const abut_arrays *start, dou
     const int first = !abut_arrays_find(start, "lag/node") && !abut_arrays_find(start, "lag/vertex");
     abut_status rc = abut_step_first_friction(&a->s, start, &a->report, err);
     *kappa = first ? b->kappa : b->in_frame;
+    memcpy(a->passes.start_part, o->object.kappa_part, (size_t)a->model->no * sizeof(double));
     return rc;
 }
 
@@ -239,6 +246,7 @@ static abut_status find_passes(abut_adjoint *a, const abut_arrays *start, abut_i
     of[0] = last_pass(a, end, of[0].x);
     of[0].from = lags ? a->s.solver.prob.xn : of[0].x;
     of[0].from_kappa = lags ? kappa : of[0].kappa;
+    if (lags) of[0].from_part = a->passes.start_part;
     return ABUT_OK;
 }
 
@@ -272,7 +280,7 @@ static abut_status go_closer(abut_adjoint *a, abut_adjoint_pass *pass, int conve
     for (int k = 0; ; k++) {
         abut_at at;
         abut_adjoint_solution how;
-        abut_status rc = converged ? abut_adjoint_freeze(a, pass->from, pass->from_kappa, err) : ABUT_OK;
+        abut_status rc = converged ? abut_adjoint_freeze(a, pass, err) : ABUT_OK;
         if (!rc) rc = abut_adjoint_arrive(a, pass, &at, err);
         if (rc) return rc;
         const double F = abut_largest(a->work.g, n3);
@@ -322,7 +330,7 @@ static abut_status closer(abut_adjoint *a, abut_err *err)
     abut_status rc = ABUT_OK;
     for (int k = 0; k < a->passes.n && !rc; k++) {
         abut_adjoint_pass *pass = a->passes.of + k;
-        if (frozen && !converged) rc = abut_adjoint_freeze(a, pass->from, pass->from_kappa, err);
+        if (frozen && !converged) rc = abut_adjoint_freeze(a, pass, err);
         if (!rc) rc = go_closer(a, pass, converged, err);
     }
     return rc;
@@ -371,7 +379,7 @@ static abut_status freeze(abut_adjoint *a, const abut_adjoint_pass *pass, const 
     const abut_objective *o = &a->s.solver.prob;
     abut_lag in_frame = { 0 };
     if (!abut_friction_acts(a->model)) return ABUT_OK;
-    abut_status rc = abut_adjoint_freeze(a, pass->from, pass->from_kappa, err);
+    abut_status rc = abut_adjoint_freeze(a, pass, err);
     if (!rc && o->cm.area && start && !start->lag_node && !start->lag_vertex && a->frozen.n)
         return abut_fail(err, ABUT_E_FORMAT, "contact.formulation is area: the friction of a first frame that touches has normal "
                          "forces that balance, which are not differentiated; expected --from a later frame, or "

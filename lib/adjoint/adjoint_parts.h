@@ -155,8 +155,10 @@ enum { ABUT_ADJOINT_PASSES = 9 /* later ones are relaxed */ };
 typedef struct abut_adjoint_pass {
     double *x;              /* [3 nv] m */
     double kappa, strain_kappa;
+    const double *part;     /* [no] parts of kappa; NULL: 1 */
     const double *from;     /* [3 nv] m: x of the pass before, or of the start; x itself if friction has converged */
     double from_kappa;      /* of the barrier at `from` */
+    const double *from_part;    /* [no] its parts; NULL: 1 */
 } abut_adjoint_pass;
 
 struct abut_adjoint {
@@ -180,12 +182,13 @@ struct abut_adjoint {
     struct {
         int n;                          /* of this step */
         int again;                      /* 1: they were solved again, because the frame does not have them */
+        double *start_part;             /* [no] parts of kappa where the friction of the first was frozen */
         abut_adjoint_pass of[ABUT_ADJOINT_PASSES];
     } passes;
 };
 
-/** Freezes friction contacts at `from` with that stiffness, for the objective and in a->frozen. */
-ABUT_MUST_USE abut_status abut_adjoint_freeze(abut_adjoint *a, const double *from, double kappa, abut_err *err);
+/** Freezes the friction contacts of a pass, for the objective and in a->frozen. */
+ABUT_MUST_USE abut_status abut_adjoint_freeze(abut_adjoint *a, const abut_adjoint_pass *pass, abut_err *err);
 /** Sets the objective to the end of a pass, with the stiffnesses and contacts there: *at, and its gradient F in work.g. */
 ABUT_MUST_USE abut_status abut_adjoint_arrive(abut_adjoint *a, const abut_adjoint_pass *pass, abut_at *at, abut_err *err);
 /** Goes back through one pass: from work.end, bar of its end, to work.next, bar of the positions at which its friction was

@@ -72,12 +72,14 @@ enum { ROUNDS_MOST = 400 };
 #define ROUNDS_CLOSE 1e-13
 #define RESIDUAL_MOST 1e3   /* tolerances that an end may be off: more is no end of this step */
 
-abut_status abut_adjoint_freeze(abut_adjoint *a, const double *from, double kappa, abut_err *err)
+abut_status abut_adjoint_freeze(abut_adjoint *a, const abut_adjoint_pass *pass, abut_err *err)
 {
     abut_search *so = &a->s.solver;
-    const abut_objective *o = &so->prob;
-    abut_search_place(so, from);
-    abut_status rc = abut_search_contacts(so, &a->report, err);
+    abut_objective *o = &so->prob;
+    const double kappa = pass->from_kappa;
+    abut_search_place(so, pass->from);
+    abut_status rc = abut_objective_part(o, pass->from_part, err);
+    if (!rc) rc = abut_search_contacts(so, &a->report, err);
     if (!rc) rc = abut_lag_freeze(&o->cm, &so->here.pairs, so->here.y, kappa, o->w.h_force, abut_lag_of(&o->terms), err);
     return rc ? rc : abut_frozen_take(&a->frozen, &o->cm, &so->here.pairs, so->here.y, kappa, o->w.h_force, err);
 }
@@ -87,7 +89,8 @@ abut_status abut_adjoint_arrive(abut_adjoint *a, const abut_adjoint_pass *pass, 
     abut_search *so = &a->s.solver;
     abut_objective *o = &so->prob;
     abut_search_place(so, pass->x);
-    const abut_status rc = abut_search_contacts(so, &a->report, err);
+    abut_status rc = abut_objective_part(o, pass->part, err);
+    if (!rc) rc = abut_search_contacts(so, &a->report, err);
     if (rc) return rc;
     abut_barrier_state_of(&o->terms)->kappa = pass->kappa;
     abut_codim_state_of(&o->terms)->strain_kappa = pass->strain_kappa;

@@ -131,7 +131,7 @@ static abut_status scales(abut_collmesh *cm, abut_err *err)
     double least[3], most[3];
     if (!m->obj_length && !m->obj_dhat) return ABUT_OK;
     bounds_of_bodies(m, least, most);
-    cm->scale = (abut_pair_scale){ NULL, fmin(least[0], m->dhat[0]), least[1], least[2] };
+    cm->scale = (abut_pair_scale){ NULL, fmin(least[0], m->dhat[0]), least[1], least[2], NULL };
     if (!(most[0] > least[0] || most[1] > least[1] || most[2] > least[2])) return ABUT_OK;
     cm->scale.of = cm->body_scale = malloc(3 * ((size_t)cm->nc + 1) * sizeof *cm->body_scale);
     if (!cm->body_scale) return no_memory(m, err);
@@ -141,6 +141,19 @@ static abut_status scales(abut_collmesh *cm, abut_err *err)
         scale_of(m, o, of);
         if (m->obj_length && !(m->obj_length[o] > 0)) of[1] = most[1];
     }
+    return ABUT_OK;
+}
+
+abut_status abut_collmesh_part(abut_collmesh *cm, const double *part, abut_err *err)
+{
+    int32_t o = 0;
+    while (part && o < cm->model->no && part[o] == 1) o++;
+    cm->scale.part = NULL;
+    if (!part || o == cm->model->no) return ABUT_OK;
+    if (!cm->body_part) cm->body_part = malloc(((size_t)cm->nc + 1) * sizeof *cm->body_part);
+    if (!cm->body_part) return no_memory(cm->model, err);
+    for (int32_t v = 0; v < cm->nc; v++) cm->body_part[v] = cm->obstacle[v] ? 0 : part[abut_collmesh_object(cm, v)];
+    cm->scale.part = cm->body_part;
     return ABUT_OK;
 }
 
@@ -212,6 +225,7 @@ void abut_collmesh_clear(abut_collmesh *cm)
     free(cm->point);
     free(cm->xi);
     free(cm->body_scale);
+    free(cm->body_part);
     abut_area_clear(cm->area);
     *cm = (abut_collmesh){ 0 };
 }

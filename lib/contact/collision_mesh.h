@@ -32,7 +32,7 @@ typedef struct abut_collmesh {
     int32_t *point;             /* [n_point] vertices in no edge and no triangle, ascending */
     double rounding;            /* |error| of a coordinate of y over the largest of x; 0 where W selects */
     double *xi;                 /* [nc] contact thickness of each vertex, m; NULL: 0 everywhere */
-    double *body_scale;         /* scale.of */
+    double *body_scale, *body_part;     /* scale.of; room for scale.part */
     abut_pair_scale scale;
     struct abut_area *area;     /* contact/area.h; NULL: contacts are counted */
 } abut_collmesh;
@@ -40,6 +40,8 @@ typedef struct abut_collmesh {
 /** The smallest dhat of a body, m. */
 double abut_least_dhat(const abut_model *m);
 ABUT_MUST_USE abut_status abut_collmesh_init(abut_collmesh *cm, const abut_model *model, abut_err *err);
+/** Sets the parts of kappa that contacts found from now on have: part[no], object/kappa-part of a frame; NULL: 1. */
+ABUT_MUST_USE abut_status abut_collmesh_part(abut_collmesh *cm, const double *part, abut_err *err);
 void abut_collmesh_clear(abut_collmesh *cm);
 
 /** 1 when W selects nodes: every vertex is one. */

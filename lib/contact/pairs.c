@@ -244,7 +244,7 @@ static abut_status pairs_reserve(abut_pairs *p, size_t n, abut_err *err)
 
 static void weigh(const abut_collmesh *cm, abut_pairs *p)
 {
-    for (size_t i = 0; i < (cm->scale.of ? p->n : 0); i++) {
+    for (size_t i = 0; i < (cm->scale.of || cm->scale.part ? p->n : 0); i++) {
         const int32_t *v = p->vert[i], other = v[abut_stencil_second((abut_stencil)p->kind[i])];
         p->mult[i] *= abut_pair_weight(&cm->scale, v[0], other, abut_pairs_xi(cm, p, i));
     }

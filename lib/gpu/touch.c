@@ -77,10 +77,16 @@ abut_status abut_gpu_touch_pass(abut_gpu_touch *c, const uint8_t *passes, abut_e
     return abut_buffer_put(c->q, &c->passes, "objects that pass", passes, (size_t)c->cm->nc, 1, err);
 }
 
+abut_status abut_gpu_touch_part(abut_gpu_touch *c, abut_err *err)
+{
+    const double *part = c->cm->scale.part;
+    return part ? abut_buffer_put(c->q, &c->part, "parts of kappa", part, (size_t)c->cm->nc, sizeof *part, err) : ABUT_OK;
+}
+
 void abut_gpu_touch_clear(abut_gpu_touch *c)
 {
-    ABUT_BUFFERS_CLEAR(c->q, &c->node, &c->edge, &c->tri, &c->xi, &c->scale, &c->rest2, &c->seg_edge, &c->loose, &c->seg,
-                       &c->point, &c->fixed, &c->passes, &c->drop, &c->hs_point, &c->hs_normal, &c->xt, &c->y0, &c->y1,
+    ABUT_BUFFERS_CLEAR(c->q, &c->node, &c->edge, &c->tri, &c->xi, &c->scale, &c->part, &c->rest2, &c->seg_edge, &c->loose,
+                       &c->seg, &c->point, &c->fixed, &c->passes, &c->drop, &c->hs_point, &c->hs_normal, &c->xt, &c->y0, &c->y1,
                        &c->box, &c->size, &c->side, &c->pulse, &c->y, &c->key, &c->order, &c->count, &c->first, &c->walked,
                        &c->value, &c->head, &c->start, &c->node_of, &c->slots, &c->blocks, &c->slot_first, &c->lag.node,
                        &c->lag.weight, &c->lag.basis, &c->lag.force, &c->lag.mu, &c->lag.above, &c->lag.blocks,
@@ -109,6 +115,7 @@ abut_pair_scale abut_gpu_scale(const abut_gpu_touch *c)
     abut_pair_scale s = c->cm->scale;
     if (s.of) s.of = ABUT_AT(c->scale, double);
     else s.dhat = c->cm->model->dhat[0];
+    if (s.part) s.part = ABUT_AT(c->part, double);
     return s;
 }
 

@@ -30,7 +30,7 @@ typedef struct abut_gpu_tree {
 typedef struct abut_gpu_touch {
     abut_queue *q;
     const abut_collmesh *cm;
-    abut_buffer node, edge, tri, xi, scale, rest2, seg_edge, loose, seg, point, fixed, passes, drop, hs_point, hs_normal;
+    abut_buffer node, edge, tri, xi, scale, part, rest2, seg_edge, loose, seg, point, fixed, passes, drop, hs_point, hs_normal;
 
     /* the motion that the candidates are of */
     abut_buffer xt, y0, y1, box, size;
@@ -64,6 +64,8 @@ ABUT_MUST_USE abut_status abut_gpu_touch_init(abut_gpu_touch *c, abut_queue *q, 
                                               abut_err *err);
 /** passes [nc], host: vertices of objects that pass through each other, of a primitive all or none: two of them are no pair. */
 ABUT_MUST_USE abut_status abut_gpu_touch_pass(abut_gpu_touch *c, const uint8_t *passes, abut_err *err);
+/** Takes scale.part of cm, for contacts found from now on.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_gpu_touch_part(abut_gpu_touch *c, abut_err *err);
 void abut_gpu_touch_clear(abut_gpu_touch *c);
 void abut_gpu_contacts_clear(abut_queue *q, abut_gpu_contacts *set);
 

@@ -236,6 +236,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(x5,         "node/x5",          double,  F64, nv, 3, "m",    MAY, NEAR)  \
     F(v5,         "node/v5",          double,  F64, nv, 3, "m/s",  MAY, NEAR)  \
     F(kappa,      "contact/kappa",    double,  F64, 1, 0, "kg/m^2", OPT, FROM(0)) /* barrier stiffness at the end of the step */ \
+    F(kappa_part, "object/kappa-part", double, F64, no, 0, "",    MAY, PART)  /* its part of contact/kappa; a contact has the larger part of its two bodies; absent: 1 */ \
     F(strain_kappa, "strain/kappa",   double,  F64, 1, 0, "Pa",   MAY, ABOVE(0))  /* stiffness of the stretch limits at the end of the step */ \
     F(gain,       "midpoint/gain",    double,  F64, 1, 0, "J",    MAY, FROM(0))  /* of midpoint and Newmark: energy created since a step was damped */ \
     F(euler_left, "midpoint/damped-steps", int32_t, I32, 1, 0, "", MAY, IN(0, 65))  /* steps that implicit Euler takes from here */ \

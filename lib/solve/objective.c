@@ -89,9 +89,9 @@ static abut_status measure_objects(abut_objective *o, abut_err *err)
     const size_t no = (size_t)m->no;
     struct abut_object_sizes *s = &o->object;
     double (*mean)[4] = calloc(no + 1, sizeof *mean);
-    s->stiffness = calloc(3 * no + 1, sizeof *s->stiffness);
+    s->stiffness = calloc(4 * no + 1, sizeof *s->stiffness);
     if (!mean || !s->stiffness) return free(mean), abut_fail(err, ABUT_E_NOMEM, "sizes of %zu objects", no);
-    s->length = s->stiffness + no, s->mass = s->length + no;
+    s->length = s->stiffness + no, s->mass = s->length + no, s->kappa_part = s->mass + no;
     for (size_t i = 0; i < (size_t)m->nv; i++) {
         for (size_t k = 0; k < 3; k++) mean[m->body[i]][k] += m->X[3 * i + k];
         mean[m->body[i]][3]++;
@@ -102,7 +102,7 @@ static abut_status measure_objects(abut_objective *o, abut_err *err)
         const abut_vec3 r = abut_v3_sub(abut_v3_get(m->X + 3 * i), abut_v3_scale(1 / of[3], abut_v3_get(of)));
         s->length[m->body[i]] = fmax(s->length[m->body[i]], 2 * abut_v3_norm(r));
     }
-    for (size_t b = 0; b < no; b++) s->length[b] = s->length[b] > 0 ? s->length[b] : m->length[0];
+    for (size_t b = 0; b < no; b++) s->length[b] = s->length[b] > 0 ? s->length[b] : m->length[0], s->kappa_part[b] = 1;
     free(mean);
     for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
         if (t->ops->stiffness) o->stiffness += t->ops->stiffness(t->self, s->stiffness);
@@ -171,7 +171,7 @@ abut_status abut_objective_load(abut_objective *o, const abut_frame *f, const ab
     abut_status rc = ABUT_OK;
     for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n && !rc; t++)
         if (t->ops->load) rc = t->ops->load(t->self, f, as, err);
-    return rc;
+    return rc || as->pending ? rc : abut_objective_part(o, f->kappa_part, err);
 }
 
 abut_status abut_objective_store(const abut_objective *o, const abut_term_frame *as, abut_arrays *out, abut_err *err)
@@ -179,7 +179,12 @@ abut_status abut_objective_store(const abut_objective *o, const abut_term_frame 
     abut_status rc = ABUT_OK;
     for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n && !rc; t++)
         if (t->ops->store) rc = t->ops->store(t->self, as, out, err);
-    return rc;
+    if (rc || as->pending || !o->cm.scale.part) return rc;
+    double *part = abut_frame_put(out, "object/kappa-part", o->model->no, err);
+    if (!part) return err->code;
+    memcpy(part, o->object.kappa_part, (size_t)o->model->no * sizeof *part);
+    abut_arrays_find(out, "object/kappa-part")->flags |= ABUT_A_REQUIRED;
+    return ABUT_OK;
 }
 
 abut_status abut_objective_begin(abut_objective *o, double time, abut_err *err)
@@ -431,13 +436,6 @@ abut_status abut_objective_stiffen(abut_objective *o, const abut_at *from, const
 
 /* ---- the stiffness of the barrier ---- */
 
-void abut_objective_kappa_bounds(const abut_objective *o, double *least, double *most)
-{
-    const abut_model *m = o->model;
-    const double fixed = o->cm.area ? m->pressure[0] * (o->w.h_force * o->w.h_force) : 0;
-    *least = fixed > 0 ? fixed : m->kappa_min[0], *most = fixed > 0 ? fixed : m->kappa_max[0];
-}
-
 abut_status abut_objective_balance(const abut_objective *o, const abut_at *at, double *kappa, abut_arena *scratch, abut_err *err)
 {
     const size_t n3 = 3 * (size_t)o->model->nv;
@@ -460,15 +458,105 @@ abut_status abut_objective_balance(const abut_objective *o, const abut_at *at, d
     return rc;
 }
 
-abut_status abut_objective_kappa(const abut_objective *o, const abut_at *at, double *kappa, abut_arena *scratch, abut_err *err)
+/* Returns 1 if clusters of bodies have a stiffness each. */
+static int by_cluster(const abut_objective *o)
 {
-    double lo, hi, balance;
-    abut_objective_kappa_bounds(o, &lo, &hi);
-    *kappa = lo;
-    if (at->pairs->n + at->pairs->n_plane == 0 || o->cm.area) return ABUT_OK;
-    const abut_status rc = abut_objective_balance(o, at, &balance, scratch, err);
-    if (!rc) *kappa = fmin(hi, fmax(lo, balance));
+    const abut_model *m = o->model;
+    return m->obj_node_mass && m->obj_length && !o->cm.area && m->kappa_max[0] > m->kappa_min[0];
+}
+
+static int32_t root_of(int32_t *root, int32_t b)
+{
+    while (root[b] != b) b = root[b] = root[root[b]];
+    return b;
+}
+
+/* Sets root[no] to the cluster of each object, -1: it has no contact. */
+static void find_clusters(const abut_objective *o, const abut_pairs *p, int32_t *root)
+{
+    const abut_model *m = o->model;
+    const int apart = by_cluster(o);
+    for (int32_t b = 0; b < m->no; b++) root[b] = m->no + b;        /* no contact yet */
+    for (size_t i = 0; i < p->n + p->n_plane; i++) {
+        const int plane = i >= p->n;
+        const int32_t *v = plane ? p->plane_vert + (i - p->n) : p->vert[i];
+        const int32_t w = plane ? *v : v[abut_stencil_second((abut_stencil)p->kind[i])];
+        int32_t a = abut_collmesh_object(&o->cm, *v), b = abut_collmesh_object(&o->cm, w);
+        if (o->cm.obstacle[*v]) a = b;
+        if (o->cm.obstacle[w]) b = a;
+        if (root[a] >= m->no) root[a] = a;
+        if (root[b] >= m->no) root[b] = b;
+        a = root_of(root, a), b = root_of(root, b);
+        if (a < b) root[b] = a;
+        else root[a] = b;
+    }
+    for (int32_t b = 0; b < m->no; b++) root[b] = !apart ? 0 : root[b] < m->no ? root_of(root, b) : -1;
+}
+
+/* Sums of a cluster over its free nodes, and the least and the largest mean mass of a node of its bodies. */
+typedef struct cluster {
+    abut_acc ce, cc;
+    double light, heavy;
+} cluster;
+
+/* Fills of[no] for the clusters, and of[no] for the scene, which has no sums. */
+static void sum_clusters(const abut_objective *o, const int32_t *root, const double *gc, const double *ge, cluster *of)
+{
+    const abut_model *m = o->model;
+    for (int32_t b = 0; b <= m->no; b++) of[b] = (cluster){ .light = INFINITY };
+    for (size_t i = 0; i < (gc ? 3 * (size_t)m->nv : 0); i++) {
+        const int32_t c = root[m->body[i / 3]];
+        if (o->held[i / 3] || c < 0) continue;
+        abut_acc_add(&of[c].ce, gc[i] * ge[i]);
+        abut_acc_add(&of[c].cc, gc[i] * gc[i]);
+    }
+    for (int32_t b = 0; b < (by_cluster(o) ? m->no : 0); b++) {
+        const double mass = m->obj_node_mass[b];
+        cluster *const in[] = { &of[m->no], &of[root[b] < 0 ? m->no : root[b]] };
+        for (int k = 0; k < 2 && mass > 0; k++) in[k]->light = fmin(in[k]->light, mass), in[k]->heavy = fmax(in[k]->heavy, mass);
+    }
+}
+
+abut_status abut_objective_set_kappa(abut_objective *o, const abut_pairs *pairs, const double *gc, const double *ge, int *changed,
+                                     abut_arena *scratch, abut_err *err)
+{
+    const abut_model *m = o->model;
+    const double fixed = o->cm.area ? m->pressure[0] * (o->w.h_force * o->w.h_force) : 0;
+    const double least = fixed > 0 ? fixed : m->kappa_min[0], most = fixed > 0 ? fixed : m->kappa_max[0];
+    const abut_mark mark = abut_arena_mark(scratch);
+    const size_t no = (size_t)m->no;
+    int32_t *root = ABUT_NEW(scratch, int32_t, no);
+    cluster *of = ABUT_NEW(scratch, cluster, no + 1);
+    double *part = ABUT_NEW(scratch, double, no), *kappa = &abut_barrier_state_of(&o->terms)->kappa, largest = least;
+    if (!root || !of || !part) return abut_fail(err, ABUT_E_NOMEM, "barrier stiffness: %zu objects", no);
+    find_clusters(o, pairs, root);
+    sum_clusters(o, root, gc, ge, of);
+    for (size_t b = 0; b < no; b++) {
+        const cluster *c = &of[root[b] < 0 ? m->no : root[b]];
+        part[b] = least;
+        if (root[b] < 0 || pairs->n + pairs->n_plane == 0) continue;
+        const double balance = c->cc.hi > 0 ? -(c->ce.hi + c->ce.lo) / (c->cc.hi + c->cc.lo) : 0;
+        /* the upper bound of the scene grows with the ratio of its masses (scene/build_parameters.c) */
+        const double high = c->heavy > 0 ? fmax(least, most * (c->heavy / c->light / (of[no].heavy / of[no].light))) : most;
+        part[b] = fmin(high, fmax(least, gc ? balance : *kappa * o->object.kappa_part[b]));
+        largest = fmax(largest, part[b]);
+    }
+    *changed = 0;
+    for (size_t b = 0; b < no; b++) {
+        part[b] = by_cluster(o) && m->obj_node_mass[b] > 0 ? part[b] / largest : 1;
+        *changed |= part[b] != o->object.kappa_part[b];
+    }
+    *kappa = largest;
+    const abut_status rc = *changed ? abut_objective_part(o, part, err) : ABUT_OK;
+    abut_arena_release(scratch, mark);
     return rc;
+}
+
+abut_status abut_objective_part(abut_objective *o, const double *part, abut_err *err)
+{
+    o->changes++;
+    for (int32_t b = 0; b < o->model->no; b++) o->object.kappa_part[b] = part ? part[b] : 1;
+    return abut_collmesh_part(&o->cm, part, err);
 }
 
 /* ---- rows of element sets ---- */

@@ -20,8 +20,9 @@ typedef struct abut_objective {
     abut_terms terms;
     double stiffness;           /* J: rounding level of the terms, over the machine precision */
     struct abut_object_sizes {
-        double *stiffness;      /* [no] J: its part of each object, which owns the next two */
+        double *stiffness;      /* [no] J: its part of each object, which owns the next three */
         double *length, *mass;  /* [no] twice the distance of the farthest node from their mean at rest; kg, 0: an obstacle */
+        double *kappa_part;     /* [no] the part of kappa of contacts of each object, of two the larger; 1: an obstacle */
     } object;
 
     abut_weights w;             /* of the scheme of this step: set by abut_objective_weigh */
@@ -138,17 +139,22 @@ ABUT_MUST_USE abut_status abut_objective_correction(const abut_objective *o, con
 ABUT_MUST_USE abut_status abut_objective_stiffen(abut_objective *o, const abut_at *from, const abut_at *to, abut_arena *scratch,
                                                  abut_err *err);
 
-/** Bounds of the stiffness of the barrier in this step, kg/m^2: the model's; of contact weighed by area both are contact/pressure
- * h_force^2, so that its force does not depend on the time step. */
-void abut_objective_kappa_bounds(const abut_objective *o, double *least, double *most);
 /** *kappa: stiffness with which barrier and other forces balance best on the free nodes, kg/m^2; of either sign, 0 without
  * contact. */
 ABUT_MUST_USE abut_status abut_objective_balance(const abut_objective *o, const abut_at *at, double *kappa, abut_arena *scratch,
                                                  abut_err *err);
-/** *kappa: stiffness of the barrier for the start of a step, which balances barrier and other forces on the free nodes, within
- * bounds (Li 2020, App. F). */
-ABUT_MUST_USE abut_status abut_objective_kappa(const abut_objective *o, const abut_at *at, double *kappa, abut_arena *scratch,
-                                               abut_err *err);
+/** Sets the stiffness of the barrier for the start of a step.  A cluster is a set of bodies joined by contacts.  In each cluster
+ * the stiffness balances barrier and other forces on the free nodes (Li 2020, App. F), within bounds: kappa-min, and kappa-max of
+ * a scene of these bodies alone.  Bodies without contact have the lower bound.  Kappa is the largest, the others are parts of it.
+ * If the model has no masses of bodies, all are one cluster.  Of contact weighed by area both bounds are contact/pressure
+ * h_force^2, so that its force does not depend on the time step.
+ * pairs  the contacts;  gc, ge  [3 nv] gradients of the barrier at kappa 1 with all parts 1, and of the other terms; NULL: bodies
+ * with contact keep their stiffness, within bounds
+ * *changed 1: parts are not what they were, contacts must be found again.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_objective_set_kappa(abut_objective *o, const abut_pairs *pairs, const double *gc, const double *ge,
+                                                   int *changed, abut_arena *scratch, abut_err *err);
+/** Sets the parts of kappa to part[no], of a frame; NULL: 1.  Counts a change. */
+ABUT_MUST_USE abut_status abut_objective_part(abut_objective *o, const double *part, abut_err *err);
 
 /* ---- points ---- */
 

@@ -348,3 +348,60 @@ END
         NR == 1 { for (i = 1; i <= NF; i++) if ($i == "b.contact_y_N") at = i }
         END { print $at; exit !(NR == 62 && $at > 9.2e-4 && $at < 9.3e-4) }'
 }
+
+# meet [MORE]: a ball meets a cloth over a floor, 0.12 s
+meet() {
+    cat > meet.yaml <<Y
+time: {step: 5 ms, scheme: $scheme}
+tolerance: 1e-7 m/s
+contact: {friction: {mu: 0.2}}
+materials: {m: {model: neo-hookean, density: 2500, young: 1e7, poisson: 0.3}}
+objects:
+  ball:  {generate: {sphere: {radius: 0.04, cells: 4}}, translate: [-0.03, 0.065, 0.004], velocity: [0.5, 0, 0]}
+  cloth: {generate: {cloth: {size: [0.12, 0.12], cells: [5, 5]}}, rotate: {axis: [0, 0, 1], angle: 80 deg},
+          shell: {thickness: 1 mm}, translate: [0.03, 0.075, -0.007], velocity: [-0.5, 0, 0.1]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+$1
+Y
+    "$BIN/mesh-prep" -q meet.yaml -o meet.abut
+}
+
+@test "each cluster of bodies has a stiffness of its own: a body that rests elsewhere changes no gap, force or derivative" {
+    local far='  far: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [10, 0.0502, 0]}' run scheme
+    printf '%s\n' step,object,x,y,z,weight 24,cloth,0.3,,0.1,2 6,ball,0.1,,,1 >target.csv
+    for scheme in implicit-euler bdf2; do
+        meet
+        "$BIN/step" -q -n 24 --with forces meet.abut -o alone.abut
+        meet "$far"
+        "$BIN/step" -q -n 24 --with forces meet.abut -o both.abut
+        "$BIN/step" -q -j 2 -n 11 --with forces meet.abut | "$BIN/step" -q -n 13 --with forces -o parts.abut
+        cmp both.abut parts.abut
+        "$BIN/step" -q -n 4 --with forces --device twin meet.abut -o twin.abut
+        "$BIN/step" -q -n 10 meet.abut | "$BIN/ccd-check" -q -o plain.abut     # without forces: export computes them
+        for run in alone both twin plain; do
+            "$BIN/export" -q --csv $run.csv $run.abut
+            "$BIN/export" -q -f 4 --nodes $run.nodes $run.abut
+        done
+        for run in alone both; do
+            "$BIN/adjoint" -q --error none --target target.csv --by material/young --by contact/mu --csv $run.table $run.abut >/dev/null
+        done
+        python3 - $scheme <<'P'
+import csv, glob, sys
+
+alone, both, twin = [list(csv.DictReader(open(f + ".csv"))) for f in ("alone", "both", "twin")]
+off = lambda a, b, k: max(abs(float(p[k] or 0) - float(q[k] or 0)) for p, q in zip(a, b))
+for other, allowed in ((both, 1), (twin, 10)):
+    for k in ("ball.x_m", "cloth.y_m", "cloth.z_m"):
+        assert off(alone, other, k) < 1e-8 * allowed, (k, off(alone, other, k))
+    for k in ("ball.contact_x_N", "cloth.friction_y_N"):
+        assert off(alone, other, k) < 1e-5 * allowed, (k, off(alone, other, k))
+if sys.argv[1] == "implicit-euler":         # the largest stiffness is not that of the two in every step
+    assert off(alone, both, "kappa") > 1e5
+rows = lambda f: [float(r["contact_force_%s_N" % k]) for r in csv.DictReader(open(glob.glob(f + ".nodes/*")[0])) for k in "xyz"]
+recorded, computed = rows("both"), rows("plain")
+assert max(recorded) > 1e-3 and max(abs(a - b) for a, b in zip(recorded, computed)) < 1e-9, max(recorded)
+slopes = [[float(r["derivative"]) for r in csv.DictReader(open(f + ".table")) if r["derivative"]] for f in ("alone", "both")]
+assert len(slopes[0]) == 2 and all(abs(a - b) < 1e-4 * abs(a) for a, b in zip(*slopes)), slopes
+P
+    done
+}

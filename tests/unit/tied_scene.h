@@ -9,7 +9,7 @@
 static const char TIED[] = "abut: 1\n"
                            "time: {step: 0.01 s, scheme: %s}\n"
                            "gravity: [0, -9.81, 0]\n"
-                           "tolerance: 1e-9 m/s\n"
+                           "tolerance: 1e-10 m/s\n"
                            "damping: {mass: 2, stiffness: 2 ms}\n"
                            "contact: {dhat: 1 mm, friction: {mu: 0.2, eps_v: 1e-3 m/s}}\n"
                            "materials:\n"

@@ -300,6 +300,7 @@ static abut_status bring_step(abut_search *s, const double *v, abut_err *err)
     if (!rc) rc = abut_buffer_put(q, &d->still, "nodes", p->still, n3, sizeof(double), err);
     if (!rc) rc = abut_buffer_put(q, &d->target, "nodes", p->target, n3, sizeof(double), err);
     if (!rc && v) rc = abut_buffer_put(q, &d->v, "nodes", v, n3, sizeof(double), err);
+    if (!rc) rc = abut_gpu_touch_part(&d->touch, err);
     if (!rc) rc = abut_buffer_put(q, &d->held, "held nodes", p->held, nv, 1, err);
     const double *from = ABUT_AT(p->w.share < 1 ? d->xn : d->still, double);    /* as x_damp of the step */
     if (!rc) rc = abut_gpu_damping_freeze(&d->damping, ABUT_AT(d->xn, double), from, p->step.damping, err);
@@ -379,7 +380,6 @@ static abut_status leave(abut_search *s, abut_report *rep, abut_err *err)
 /* ---- the start of a step (solve/search/minimise.c) ---- */
 
 static double *at(abut_buffer b) { return ABUT_AT(b, double); }
-static double *pulse(abut_device *d, int k) { return at(d->pulse) + k; }
 
 static size_t numbers(const abut_search *s) { return 3 * (size_t)s->prob.model->nv; }
 
@@ -464,27 +464,47 @@ static abut_status move_held(abut_search *s, double alpha, abut_err *err)
     return rc ? rc : d->q.on->get(&d->q, s->here.x, d->x.at, numbers(s) * sizeof *s->here.x, err);
 }
 
-static abut_status start_kappa(abut_search *s, abut_err *err)
+/* Finds the contacts at the iterate again, with the present parts of kappa. */
+static abut_status weigh(abut_search *s, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    d->forces_of = NULL;
+    const abut_status rc = abut_gpu_touch_part(&d->touch, err);
+    return rc ? rc : abut_device_find(d, at(d->x), &d->at, err);
+}
+
+/* Copies the gradients that kappa balances to the host: gc of the barrier at kappa 1, ge of the other terms. */
+static abut_status start_gradients(abut_search *s, double *gc, double *ge, abut_err *err)
 {
     abut_device *d = abut_device_of(s);
     abut_queue *q = &d->q;
-    const abut_model *m = s->prob.model;
-    const uint8_t *held = ABUT_AT(d->held, uint8_t);
-    double *const smooth = at(d->g), *const barrier = at(d->kept_x), got[2];
-    double *const balance = pulse(d, 0);
-    double *kappa = &abut_barrier_state_of(&s->prob.terms)->kappa;
-    *kappa = m->kappa_min[0];
-    if (!d->at.n && !d->at.n_plane) return ABUT_OK;
-    abut_status rc = abut_device_smooth(s, at(d->x), smooth, err);
-    if (!rc) rc = q->on->fill(q, barrier, 0, numbers(s) * sizeof(double), err);
-    if (!rc) rc = abut_gpu_barrier_gradient(&d->touch, at(d->x), &d->at, 1, barrier, err);
-    if (!rc) rc = abut_gpu_nodes_hold(q, held, barrier, (size_t)m->nv, err);
-    if (!rc) rc = q->on->dot(q, barrier, smooth, numbers(s), balance, err);
-    if (!rc) rc = q->on->dot(q, barrier, barrier, numbers(s), balance + 1, err);
-    if (!rc) rc = q->on->get(q, got, balance, sizeof got, err);
-    if (rc) return rc;
-    *kappa = fmin(m->kappa_max[0], fmax(m->kappa_min[0], got[1] > 0 ? -got[0] / got[1] : 0));
-    return ABUT_OK;
+    const size_t bytes = numbers(s) * sizeof *gc;
+    abut_status rc = abut_device_smooth(s, at(d->x), at(d->g), err);
+    if (!rc) rc = q->on->fill(q, at(d->kept_x), 0, bytes, err);
+    if (!rc) rc = abut_gpu_barrier_gradient(&d->touch, at(d->x), &d->at, 1, at(d->kept_x), err);
+    if (!rc) rc = q->on->get(q, gc, d->kept_x.at, bytes, err);
+    return rc ? rc : q->on->get(q, ge, d->g.at, bytes, err);
+}
+
+static abut_status start_kappa(abut_search *s, int keep, abut_err *err)
+{
+    abut_device *d = abut_device_of(s);
+    abut_objective *p = &s->prob;
+    const int balances = !keep && d->at.n + d->at.n_plane > 0;
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double *gc = balances ? ABUT_ROOM(&s->scratch, double, 2 * numbers(s)) : NULL, *ge = gc ? gc + numbers(s) : NULL;
+    int changed = 0;
+    abut_status rc = balances && !gc ? abut_fail(err, ABUT_E_NOMEM, "barrier stiffness: %zu numbers", numbers(s)) : ABUT_OK;
+    if (!rc && balances && p->cm.scale.part) {
+        rc = abut_objective_part(p, NULL, err);
+        if (!rc) rc = weigh(s, err);
+    }
+    if (!rc) rc = abut_gpu_contacts_get(&d->q, &d->at, &s->here.pairs, err);
+    if (!rc && balances) rc = start_gradients(s, gc, ge, err);
+    if (!rc) rc = abut_objective_set_kappa(p, &s->here.pairs, gc, ge, &changed, &s->scratch, err);
+    if (!rc && changed) rc = weigh(s, err);
+    abut_arena_release(&s->scratch, mark);
+    return rc;
 }
 
 /* ---- operations ---- */

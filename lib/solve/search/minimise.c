@@ -131,9 +131,9 @@ size_t abut_search_count(const abut_search *s)
     return s->ops->points.count(s);
 }
 
-abut_status abut_search_kappa(abut_search *s, abut_err *err)
+abut_status abut_search_kappa(abut_search *s, int keep, abut_err *err)
 {
-    return s->ops->points.kappa(s, err);
+    return s->ops->points.kappa(s, keep, err);
 }
 
 void abut_search_exchange(abut_search *s, abut_point *with)

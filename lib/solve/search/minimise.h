@@ -119,8 +119,9 @@ ABUT_MUST_USE abut_status abut_search_warm_start(abut_search *s, const double *v
 
 /** Returns the number of contacts at s->here, including half-spaces. */
 size_t abut_search_count(const abut_search *s);
-/** Sets the stiffness of the barrier to abut_objective_kappa at s->here. */
-ABUT_MUST_USE abut_status abut_search_kappa(abut_search *s, abut_err *err);
+/** Sets the stiffness of the barrier by abut_objective_set_kappa at s->here, whose contacts are known; keep 1: bodies with
+ * contact keep theirs. */
+ABUT_MUST_USE abut_status abut_search_kappa(abut_search *s, int keep, abut_err *err);
 
 /** Returns the part of the scripted motion that prescribed nodes have covered (Li 2020, App. E, eq. 5); 1 if none moves. */
 double abut_search_progress(const abut_search *s);

@@ -34,10 +34,34 @@ static abut_status contacts(abut_search *s, int along, abut_report *rep, abut_er
 
 static size_t count(const abut_search *s) { return s->here.pairs.n + s->here.pairs.n_plane; }
 
-static abut_status kappa(abut_search *s, abut_err *err)
+/* Finds the contacts at the iterate again, after their stiffnesses have changed. */
+static abut_status weigh(abut_search *s, abut_err *err)
 {
-    const abut_at at = abut_point_at(&s->here, &s->prob);
-    return abut_objective_kappa(&s->prob, &at, &abut_barrier_state_of(&s->prob.terms)->kappa, &s->scratch, err);
+    s->here.has = 0;
+    return abut_point_contacts(&s->here, &s->prob, &s->cand, err);
+}
+
+static abut_status kappa(abut_search *s, int keep, abut_err *err)
+{
+    abut_objective *p = &s->prob;
+    const size_t n3 = 3 * (size_t)p->model->nv;
+    const int balances = !keep && count(s) && !p->cm.area;
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double *gc = balances ? ABUT_NEW(&s->scratch, double, n3) : NULL, *ge = gc ? ABUT_NEW(&s->scratch, double, n3) : NULL;
+    int changed = 0;
+    abut_status rc = ABUT_OK;
+    if (balances && !ge) return abut_fail(err, ABUT_E_NOMEM, "barrier stiffness: %zu numbers", 2 * n3);
+    if (balances && p->cm.scale.part) {
+        rc = abut_objective_part(p, NULL, err);
+        if (!rc) rc = weigh(s, err);
+    }
+    const abut_at at = abut_point_at(&s->here, p);
+    if (!rc && balances) rc = abut_barrier_unit_gradient(abut_barrier_state_of(&p->terms), &at, gc, &s->scratch, err);
+    if (!rc && balances) rc = abut_objective_gradient(p, &at, ABUT_KINDS_SMOOTH, ge, &s->scratch, err);
+    if (!rc) rc = abut_objective_set_kappa(p, &s->here.pairs, gc, ge, &changed, &s->scratch, err);
+    if (!rc && changed) rc = weigh(s, err);
+    abut_arena_release(&s->scratch, mark);
+    return rc;
 }
 
 static abut_status evaluate(abut_search *s, abut_point *at, unsigned what, abut_report *rep, abut_err *err)

@@ -24,7 +24,7 @@ typedef struct abut_search_ops {
         /** Finds the contacts of here among the candidates at it (along 0), or on the line to trial = here + p. */
         abut_status (*contacts)(abut_search *s, int along, abut_report *rep, abut_err *err);
         size_t (*count)(const abut_search *s);      /* contacts of here */
-        abut_status (*kappa)(abut_search *s, abut_err *err);        /* abut_objective_kappa at here */
+        abut_status (*kappa)(abut_search *s, int keep, abut_err *err);      /* abut_search_kappa */
         /** Computes missing values at here or trial; the contacts of trial are found among the candidates of the last sweep. */
         abut_status (*evaluate)(abut_search *s, abut_point *at, unsigned what, abut_report *rep, abut_err *err);
         void (*try_at)(abut_search *s, double alpha);               /* trial = here + alpha p */

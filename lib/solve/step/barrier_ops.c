@@ -324,7 +324,8 @@ static abut_status towards_predictor(const abut_arrays *start, const abut_arrays
 /* The predictor with the arrays that the projection changes. */
 static abut_status put_projected(const abut_arrays *predictor, const abut_arrays *projected, abut_arrays *out, abut_err *err)
 {
-    static const char *const changed[] = { "node/x", "node/v", "step/waypoints", "contact/kappa", "strain/kappa" };
+    static const char *const changed[] = { "node/x", "node/v", "step/waypoints", "contact/kappa", "object/kappa-part",
+                                           "strain/kappa" };
     abut_status rc = copy_all(predictor, out, err);
     for (size_t i = 0; i < sizeof changed / sizeof *changed && !rc; i++) {
         const abut_array *a = abut_arrays_find(projected, changed[i]);

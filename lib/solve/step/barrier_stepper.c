@@ -132,19 +132,13 @@ abut_status abut_step_load(abut_stepper *s, const abut_arrays *frame, const doub
     return abut_step_load_past(s, f, err);
 }
 
-/* Sets the stiffness of the barrier: implicit Euler balances it in every step; other schemes keep that of the frame during
- * contact, because a change does work that they hardly dissipate. */
+/* Sets the stiffness of the barrier: implicit Euler balances it in every step; in other schemes bodies keep that of the frame
+ * during contact, because a change does work that they hardly dissipate. */
 static abut_status start_kappa(abut_stepper *s, abut_err *err)
 {
-    abut_search *so = &s->solver;
-    const abut_model *m = so->prob.model;
-    abut_barrier_state *b = abut_barrier_state_of(&so->prob.terms);
-    if (abut_scheme_is(abut_scheme_of(m), ABUT_SCHEME_PLAIN) || isnan(b->in_frame) || abut_search_count(so) == 0)
-        return abut_search_kappa(so, err);
-    double least, most;
-    abut_objective_kappa_bounds(&so->prob, &least, &most);
-    b->kappa = fmin(most, fmax(least, b->in_frame));
-    return ABUT_OK;
+    const abut_objective *p = &s->solver.prob;
+    const int plain = abut_scheme_is(abut_scheme_of(p->model), ABUT_SCHEME_PLAIN);
+    return abut_search_kappa(&s->solver, !plain && !isnan(abut_barrier_state_of(&p->terms)->in_frame), err);
 }
 
 /* Finds the first iterate of a step, and the stiffness of the barrier there. */
@@ -175,7 +169,7 @@ abut_status abut_step_first_friction(abut_stepper *s, const abut_arrays *frame, 
     const int frozen = abut_arrays_find(frame, "lag/node") || abut_arrays_find(frame, "lag/vertex");
     if (frozen || !abut_friction_acts(s->solver.prob.model)) return ABUT_OK;
     abut_status rc = abut_search_contacts_before(&s->solver, s->v, rep, err);
-    if (!rc) rc = abut_search_kappa(&s->solver, err);
+    if (!rc) rc = abut_search_kappa(&s->solver, 0, err);
     return rc ? rc : s->solver.prob.cm.area ? abut_step_balance_first(&s->solver, err) : freeze_friction(&s->solver, err);
 }
 
@@ -199,9 +193,9 @@ static abut_status begin(abut_stepper *s, const abut_arrays *frame, abut_instant
     if (!rc) rc = abut_step_first_friction(s, frame, rep, err);
     if (!rc) rc = abut_search_enter(&s->solver, s->v, err);
     if (!rc && !(s->solver.here.has & ABUT_HAS_CONTACTS)) rc = abut_search_contacts_before(&s->solver, s->v, rep, err);
-    if (!rc) rc = abut_step_watch_begin(s, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     s->start_checked = 1;
+    abut_step_watch_begin(s, 0);
     rc = start(s, rep, err);
     rep->seconds.predict += abut_time_wall() - clock;
     return rc;
@@ -258,7 +252,7 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
                          "frame %lld: it is PENDING, and the results of its %d friction %s cannot be kept (--keep-passes)",
                          (long long)at.step, s->pass, abut_plural(s->pass, "pass", "passes"));
     s->newton = f.iterations ? f.iterations[0] : 0;
-    if (!s->watch.on || s->watch.step != at.step) s->watch = (struct abut_energy_watch){ .step = at.step, .contact = NAN };
+    abut_step_watch_begin(s, 1);
     rc = resume_path(&s->solver, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     return abut_search_contacts(&s->solver, rep, err);

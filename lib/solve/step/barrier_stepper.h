@@ -52,7 +52,6 @@ typedef struct abut_stepper {
         int on, driven; /* a step was watched; number of next steps not judged, because loads or motions have worked */
         int learns;     /* number of next steps that only find `most`, after a start from a later frame */
         int64_t step;   /* number of the frame of the watched step */
-        double contact; /* energy of the contacts there over kappa; NAN: not known */
         double end;     /* J: total energy there */
         double most, motion;    /* J: largest total energy; without gravity then, less energy created */
         double lately, lately_motion;   /* J: these two over the last steps, all below `most` */

@@ -185,12 +185,11 @@ static abut_status unit_energy(abut_stepper *s, double *unit, abut_err *err)
     return rc;
 }
 
-abut_status abut_step_watch_begin(abut_stepper *s, abut_err *err)
+void abut_step_watch_begin(abut_stepper *s, int resumes)
 {
     struct abut_energy_watch *w = &s->watch;
-    if (w->on && w->step == s->at.step) return ABUT_OK;
-    *w = (struct abut_energy_watch){ .step = s->at.step, .contact = NAN };
-    return s->solver.ops == &abut_search_processor ? unit_energy(s, &w->contact, err) : ABUT_OK;
+    if (!w->on || w->step != s->at.step)
+        *w = (struct abut_energy_watch){ .step = s->at.step, .driven = resumes ? REACH : 0 };
 }
 
 /* *driven 1: loads, wind or prescribed motions may have done work in this step. */
@@ -227,29 +226,29 @@ static void take(struct abut_energy_watch *w, double most, double motion)
     w->below = 0;
 }
 
-/* Energy at the start of the step, J, with the terms of this step: stiffnesses, pressures, seams may differ from the step before.
- * `unit`: energy of contacts there over kappa; *motion: without gravity. */
-static abut_status start_energy(abut_stepper *s, double unit, double *energy, double *motion, abut_err *err)
+/* Energy at the start of the step, J, with the terms of this step: stiffnesses, pressures, seams may differ from the step before;
+ * *motion: without gravity. */
+static abut_status start_energy(abut_stepper *s, double *energy, double *motion, abut_err *err)
 {
     const abut_objective *p = &s->solver.prob;
     const abut_mass *M = abut_mass_of(&p->terms);
-    const double other = abut_kinetic_energy(M, s->v) + (s->watch.contact > 0 ? s->watch.contact * unit : 0);
-    double elastic = 0;
-    const abut_status rc = abut_objective_potential(p, p->xn, &elastic, &s->solver.scratch, err);
+    double elastic = 0, contact = 0;
+    const abut_status rc = abut_start_potentials(p, &elastic, &contact, &s->solver.scratch, err);
+    const double other = abut_kinetic_energy(M, s->v) + contact;
     *energy = other + elastic + abut_gravity_energy(M, p->xn);
     *motion = other + fabs(elastic);
     return rc;
 }
 
 /* Judges a step that has ended with `energy`, of which `motion` is without gravity. */
-static abut_status judge(abut_stepper *s, double unit, double energy, double motion, abut_report *rep, abut_err *err)
+static abut_status judge(abut_stepper *s, double energy, double motion, abut_report *rep, abut_err *err)
 {
     struct abut_energy_watch *w = &s->watch;
     const double least = abut_step_least_motion(s->solver.prob.model);
     double start = w->end, start_motion = 0;
     abut_status rc = ABUT_OK;
-    if (!w->on) rc = start_energy(s, unit, &start, &start_motion, err), take(w, start, start_motion);
-    else if (energy - w->most > LOOKS * fmax(w->motion, least)) rc = start_energy(s, unit, &start, &start_motion, err);
+    if (!w->on) rc = start_energy(s, &start, &start_motion, err), take(w, start, start_motion);
+    else if (energy - w->most > LOOKS * fmax(w->motion, least)) rc = start_energy(s, &start, &start_motion, err);
     if (w->on) w->most += start - w->end, w->lately += start - w->end;
     const double excess = fmax(0, energy - w->most);
     w->motion = fmax(w->motion, motion - excess);
@@ -294,13 +293,12 @@ abut_status abut_step_watch_energy(abut_stepper *s, abut_report *rep, abut_err *
     const double end = rep->kinetic + rep->elastic + rep->barrier + rep->gravity;
     int driven = 0;
     rc = find_driven(s, &driven, err);
-    if (driven || isnan(w->contact)) w->driven = REACH;
+    if (driven) w->driven = REACH;
     if (!w->on && s->at.step > 0) w->learns = REACH;
     if (rc || w->driven > 0) take(w, end, motion), w->driven--;
-    else rc = judge(s, unit, end, motion, rep, err);
+    else rc = judge(s, end, motion, rep, err);
     w->on = 1;
     w->step = s->at.step + 1;
-    w->contact = contact;
     w->end = end;
     return rc ? rc : refuse(s, rep, err);
 }

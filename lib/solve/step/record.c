@@ -218,10 +218,9 @@ static abut_status reaction_work(const abut_solved *s, const double *balance, do
     return rc;
 }
 
-/* Finds the contacts at the start of the step again: the solver has those of its end. */
-static abut_status start_potentials(const abut_solved *s, double *elastic, double *barrier, abut_arena *scratch, abut_err *err)
+abut_status abut_start_potentials(const abut_objective *p, double *elastic, double *barrier, abut_arena *scratch, abut_err *err)
 {
-    const abut_objective *p = s->objective;
+    const abut_solved s = { .objective = p };
     const abut_mark mark = abut_arena_mark(scratch);
     abut_candidates cand = { 0 };
     abut_pairs pairs = { 0 };
@@ -232,7 +231,7 @@ static abut_status start_potentials(const abut_solved *s, double *elastic, doubl
         rc = abut_candidates_find(&p->cm, y, NULL, p->model->dhat[0], p->cm.obstacle, &cand, err);
     }
     if (!rc) rc = abut_pairs_find(&p->cm, &cand, y, p->cm.obstacle, &pairs, err);
-    if (!rc) rc = abut_potentials(s, p->xn, y, &pairs, elastic, barrier, scratch, err);
+    if (!rc) rc = abut_potentials(&s, p->xn, y, &pairs, elastic, barrier, scratch, err);
     abut_pairs_clear(&pairs);
     abut_candidates_clear(&cand);
     abut_arena_release(scratch, mark);
@@ -267,7 +266,7 @@ static abut_status put_energies(const abut_solved *s, const abut_forces *now, co
 {
     const abut_mass *M = abut_mass_of(&s->objective->terms);
     double elastic[2], barrier[2], load = 0, reaction;
-    abut_status rc = start_potentials(s, &elastic[0], &barrier[0], scratch, err);
+    abut_status rc = abut_start_potentials(s->objective, &elastic[0], &barrier[0], scratch, err);
     if (!rc) rc = abut_potentials(s, s->x, s->y, s->pairs, &elastic[1], &barrier[1], scratch, err);
     if (!rc) rc = abut_work_load(s, &load, scratch, err);
     if (!rc) rc = reaction_work(s, balance, &reaction, err);

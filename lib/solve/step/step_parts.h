@@ -68,8 +68,11 @@ ABUT_MUST_USE abut_status abut_step_put_damping(const abut_stepper *s, abut_arra
 double abut_step_kappa_weight(const abut_objective *p);
 /** Returns the energy of motion, J, below which motion is the residual of the solver. */
 double abut_step_least_motion(const abut_model *m);
-/** Begins to watch a step, once the contacts of its start are found. */
-ABUT_MUST_USE abut_status abut_step_watch_begin(abut_stepper *s, abut_err *err);
+/** Begins to watch a step; resumes 1: that of a PENDING frame, which is not judged. */
+void abut_step_watch_begin(abut_stepper *s, int resumes);
+/** Finds elastic energy and that of contacts, J, at the start of the step with the terms of this step. */
+ABUT_MUST_USE abut_status abut_start_potentials(const abut_objective *p, double *elastic, double *barrier, abut_arena *scratch,
+                                                abut_err *err);
 /** After the energies of a report: that of the barrier, and whether all energy has grown without work of loads and motions. */
 ABUT_MUST_USE abut_status abut_step_watch_energy(abut_stepper *s, abut_report *rep, abut_err *err);
 
