@@ -488,6 +488,7 @@ static void finish(abut_ipc_script *s)
     abut_make_number(m, contact, "dhat", s->dhat, s->is_absolute ? "m" : "l");
     if (s->kappa_multiplier != KAPPA_MULTIPLIER)
         abut_make_number(m, contact, "kappa-scale", s->kappa_multiplier / KAPPA_MULTIPLIER, NULL);
+    abut_make_text(m, abut_make_map(m, contact, "barrier"), "stiffen-below", "1e-9 l");
     if (s->no_self) abut_make_text(m, contact, "bodies", "off");
     abut_make_text(m, contact, "start", "pressed");
     abut_tree *friction = abut_make_map(m, contact, "friction");

@@ -159,9 +159,8 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
          s->length_of_box ? s->barrier_kappa ? "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)) of the law ipc: Huang 2024"
                                              : "1e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)): Li 2020, App. F"
                           : "2e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)) of this l, mass and dhat; of other pairs by theirs");
-    if (s->stiffen_below.value > 0) {
-        said(f, "stiffen below", metres(&s->stiffen_below, b), "m", &s->stiffen_below);
-    }
+    if (b->stiffen_below > 0 && s->stiffen_below.value > 0) said(f, "stiffen below", b->stiffen_below, "m", &s->stiffen_below);
+    else if (b->stiffen_below > 0) line(f, "stiffen below", b->stiffen_below, "m", "a tenth of dhat (default)");
     char times[64];
     const int is_mixed = b->heavy_mass > (1 + 1e-9) * b->mean_mass && s->kappa_range.value > 1;
     snprintf(times, sizeof times, "%.9g kappa min%s", s->kappa_range.value, is_mixed ? " of the heaviest body" : "");

@@ -328,6 +328,13 @@ static const abut_keys CONTACT = { "contact", "contact.", CONTACT_KEYS, 0, NULL 
 
 static const abut_key CONTACT_OFF = { ABUT_WORD(abut_scene, "contact", contact_off, ABUT_WORDS("on", "off")), .as = "contact" };
 
+/* Returns the key of a scene; NULL: the map is NULL or has none, or the reader of a script assumes its value. */
+static const abut_tree *key_of(const abut_tree *map, const char *key)
+{
+    const abut_tree *t = map ? abut_tree_find(map, key) : NULL;
+    return t && t->line > 0 ? t : NULL;
+}
+
 /* Refuses keys of the formulation that the scene does not have.  Contact weighed by area is soft where it begins, and what
  * presses on it lightly is left above its balance: the default of the force tolerance is smaller. */
 static abut_status check_formulation(abut_scene *s, const abut_tree *contact, abut_err *err)
@@ -343,7 +350,7 @@ static abut_status check_formulation(abut_scene *s, const abut_tree *contact, ab
         snprintf(s->force_tolerance.from, ABUT_SCENE_FROM, "default of contact.formulation area");
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const abut_tree *map = *rows[i].map ? barrier : contact, *key = map ? abut_tree_find(map, rows[i].key) : NULL;
+        const abut_tree *key = key_of(*rows[i].map ? barrier : contact, rows[i].key);
         if (!key || rows[i].area == (s->formulation == ABUT_CONTACT_AREA)) continue;
         return abut_tree_fail_key(key, err, "contact.%s%s: contact.formulation is %s, expected %s", rows[i].map, rows[i].key,
                                   rows[i].area ? "ipc" : "area, whose stiffness is contact.barrier.pressure",
@@ -357,8 +364,7 @@ static abut_status check_contact(const abut_scene_reader *r, const abut_tree *t,
 {
     abut_scene *const s = to;
     const abut_tree *barrier = abut_tree_find(t, "barrier"), *scale = abut_tree_find(t, "kappa-scale");
-    const abut_tree *kappa = barrier ? abut_tree_find(barrier, "kappa") : NULL;
-    const abut_tree *below = barrier ? abut_tree_find(barrier, "stiffen-below") : NULL;
+    const abut_tree *kappa = key_of(barrier, "kappa"), *below = key_of(barrier, "stiffen-below");
     const abut_tree *other = kappa ? kappa : below ? below : scale;
     (void)r;
     if (barrier && abut_tree_find(barrier, "law") && abut_tree_find(barrier, "continuity"))

@@ -309,6 +309,7 @@ double abut_barrier_force_slope(const abut_collmesh *cm, const abut_pairs *pairs
 /* ---- term ---- */
 
 #define STIFFEN_BELOW 1e-9  /* fraction of the length of the scene (Li 2020, App. F) */
+#define CREEPS 0.9          /* least part of a gap that an iteration leaves where Newton's method converges */
 
 abut_barrier_state *abut_barrier_state_of(const abut_terms *terms) { return abut_terms_find(terms, "barrier"); }
 
@@ -400,8 +401,8 @@ abut_status abut_barrier_unit_gradient(const abut_barrier_state *b, const abut_a
 
 double abut_barrier_stiffer(double kappa, double most, double below, double gap_before, double gap_after)
 {
-    const int shrinks = gap_before < below && gap_after < below && gap_after < gap_before;
-    return shrinks ? fmin(most, 2 * kappa) : kappa;
+    const int collapses = gap_before < below && gap_after < below && gap_after < CREEPS * gap_before;
+    return collapses ? fmin(most, 2 * kappa) : kappa;
 }
 
 int abut_barrier_stiffen(abut_barrier_state *b, double gap_before, double gap_after)

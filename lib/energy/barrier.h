@@ -109,8 +109,8 @@ ABUT_MUST_USE abut_status abut_barrier_choose(abut_barrier_state *b, const abut_
 /** g[3 nv] += the gradient at kappa = 1. */
 ABUT_MUST_USE abut_status abut_barrier_unit_gradient(const abut_barrier_state *b, const struct abut_at *at, double *g,
                                                      abut_arena *scratch, abut_err *err);
-/** Returns kappa for the next step: doubled, up to `most`, if the smallest gap, m, was below `below`, still is, and has shrunk
- * (Li 2020, App. F); else kappa. */
+/** Returns kappa for the next iteration: doubled, up to `most`, if the smallest gap, m, was below `below`, still is, and has lost
+ * more than a tenth (Li 2020, App. F: any part), which one that rests under a load does not; else kappa. */
 double abut_barrier_stiffer(double kappa, double most, double below, double gap_before, double gap_after);
 /** Sets b->kappa to abut_barrier_stiffer with the bounds of its model; 1: it has grown. */
 int abut_barrier_stiffen(abut_barrier_state *b, double gap_before, double gap_after);

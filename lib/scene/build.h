@@ -50,6 +50,7 @@ typedef struct abut_built {
     int is_bounded;                         /* 1: default speeds are fractions of `speed`; 0: of l in a time step */
     double pressure;                        /* Pa, stiffness of contact weighed by area; else 0 */
     double kappa_min, kappa_max;            /* kg/m^2, bounds of the barrier's stiffness for the least lengths and masses */
+    double stiffen_below;                   /* m: smallest gap below which it is doubled; 0: the bounds are equal */
     int32_t shells, hinges, rods, bends, particles;
     int32_t nodes, tets, collision_vertices, edges, triangles, handles, friction_classes;
     int32_t motions;                        /* of the scene and of its obstacles; rests that `hold` adds do not count */

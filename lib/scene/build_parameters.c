@@ -220,8 +220,6 @@ abut_status abut_build_parameters(abut_build *b, abut_err *err)
     if (!rc) *lags = (int32_t)s->lags.value;
     if (!rc) rc = put_number(b, "solve/tolerance", o->tolerance, err);
     if (!rc && s->barrier_filter.value > 0) rc = put_number(b, "contact/barrier-filter", s->barrier_filter.value, err);
-    if (!rc && s->stiffen_below.value > 0)
-        rc = put_number(b, "contact/stiffen-below", in_metres(&s->stiffen_below, o->length), err);
     if (!rc && s->force_tolerance.value > 0) rc = put_number(b, "solve/force-tolerance", s->force_tolerance.value, err);
     if (!rc && s->end.value > 0) rc = abut_arrays_put_f64(b->model, "time/end", s->end.value, "s", err);
     return rc;
@@ -230,6 +228,7 @@ abut_status abut_build_parameters(abut_build *b, abut_err *err)
 /* ---- stiffness of the barrier ---- */
 
 #define STIFFER 2   /* lower bound over the published one: gaps are wider, and sliding primitives meet fewer edges */
+#define STIFFEN_BELOW 0.1   /* of dhat: the force of smaller gaps is that of 1/gap within 7 %, and gaps bound steps */
 
 #define PRESSURE_OF_YOUNG 0.1   /* stiffness of contact weighed by area over the least Young's modulus */
 #define LAYERS 100              /* over the weight of the heaviest thin object on its area: rests at 0.98 dhat, LAYERS at 0.78 */
@@ -291,6 +290,10 @@ abut_status abut_build_stiffness(abut_build *b, abut_err *err)
     if (s->fixed_kappa.value > 0) o->kappa_min = o->kappa_max = s->fixed_kappa.value;
     if (s->formulation == ABUT_CONTACT_AREA) rc = put_area(b, err);
     if (!rc) rc = put_number(b, "contact/kappa-min", o->kappa_min, err);
+    if (!rc && o->kappa_max > o->kappa_min) {
+        o->stiffen_below = s->stiffen_below.value > 0 ? in_metres(&s->stiffen_below, o->length) : STIFFEN_BELOW * o->dhat;
+        rc = put_number(b, "contact/stiffen-below", o->stiffen_below, err);
+    }
     return rc ? rc : put_number(b, "contact/kappa-max", o->kappa_max, err);
 }
 

@@ -239,7 +239,7 @@ typedef struct abut_scene_cohesion {
     REAL(abut_param, kappa_scale, "kappa-scale", PURE, "(0,)", 1, "kappa scale")  /* of the bounds of the barrier stiffness */ \
     REAL(abut_param, kappa_range, "kappa-range", PURE, "[1,)", 100, NULL)  /* the upper of these over the lower */
 #define ABUT_BARRIER_KEYS(REAL, WORD) \
-    REAL(abut_param, stiffen_below, "stiffen-below", LENGTH_OR_L, "(0,)", 0, NULL)  /* m; 0: the solver's default */ \
+    REAL(abut_param, stiffen_below, "stiffen-below", LENGTH_OR_L, "(0,)", 0, NULL)  /* m; 0: derived */ \
     REAL(abut_param, barrier_filter, "filter", PURE, "[0,1)", 0, NULL)  /* of dhat; 0: none */ \
     WORD(int, barrier_kappa, "kappa", ABUT_WORDS("own", "ipc"), 0, NULL)  /* 1: bounds by ipc, for every law */ \
     REAL(abut_param, pressure, "pressure", PRESSURE, "(0,)", 0, NULL)  /* Pa, of contact weighed by area; 0: derived */ \

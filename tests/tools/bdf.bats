@@ -82,6 +82,35 @@ P
     says "contact.barrier.fixed-kappa"
 }
 
+@test "an impact stiffens the barrier below a tenth of dhat; a load at rest does not, however small its gaps" {
+    local knives=$ROOT/pipelines/experiments/published/scenes/mat-on-knives.yaml
+    "$BIN/mesh-prep" -q "$knives" --explain -o knives.abut 2>text
+    grep -E 'stiffen below +0.0001212[0-9]* +m +a tenth of dhat \(default\)' text
+    "$BIN/mesh-prep" -q "$knives" --set contact.barrier.stiffen-below='1e-9 l' -o published.abut
+    for s in knives published; do "$BIN/step" -q -n 3 $s.abut | "$BIN/ccd-check" -q | "$BIN/export" -q --csv $s.csv; done
+    # rises FILE: the stiffness of the last frame over that of the first
+    rises() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 3 { k = $(at["kappa"]) } END { print $(at["kappa"]) / k }' "$1"; }
+    awk -v own="$(rises knives.csv)" -v published="$(rises published.csv)" 'BEGIN { exit !(own > 1.9 && published < 1.5) }'
+    cat >press.yaml <<'Y'
+gravity: [0, 0, 0]
+contact: {friction: {mu: 0.5}}
+materials: {m: {density: 2500, young: 1e7, poisson: 0}}
+objects:
+  b: {generate: {box: {size: [0.1, 0.03, 0.1], cells: [2, 1, 2]}}, translate: [0, 0.0151, 0], material: m}
+  c: {generate: {box: {size: [0.1, 0.03, 0.1], cells: [2, 1, 2]}}, translate: [0, -0.0151, 0], material: m}
+  top: {generate: {box: {size: [0.3, 0.02, 0.3], cells: [1, 1, 1]}}, obstacle: true, translate: [0, 0.0404, 0]}
+  low: {generate: {box: {size: [0.3, 0.02, 0.3], cells: [1, 1, 1]}}, obstacle: true, translate: [0, -0.0404, 0]}
+motion:
+  - {select: {object: top}, translate: [0, -0.0235, 0], until: 0.2 s, hold: true}
+  - {select: {object: low}, translate: [0, 0.0235, 0], until: 0.2 s, hold: true}
+Y
+    "$BIN/mesh-prep" -q press.yaml -o press.abut
+    "$BIN/step" -q -n 30 --with forces press.abut | "$BIN/ccd-check" -q | "$BIN/export" -q --csv press.csv
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } ++n == 22 { k = $(at["kappa"]) }
+        END { x = $(at["top.contact_x_N"]); y = $(at["top.contact_y_N"]); z = $(at["top.contact_z_N"])
+            exit !(y > 1.5e4 && sqrt(x * x + z * z) < 0.01 * y && $(at["kappa"]) < 1.01 * k && $(at["gap_m"]) < 1e-6) }' press.csv
+}
+
 @test "time.newmark takes what is stable for every step, and implicit-newmark alone" {
     newmark() { "$BIN/mesh-prep" -q "$ROOT/pipelines/examples/drop.yaml" --set time.scheme=implicit-newmark --set "time.newmark=$1" -o n.abut; }
     newmark '{beta: 0.25, gamma: 0.5}'

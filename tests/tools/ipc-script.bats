@@ -685,6 +685,20 @@ S
     says "contact.bodies"
 }
 
+@test "scripts stiffen the barrier below 1e-9 l, as published, unless a key of --set excludes it" {
+    release <<< $'shapes input 1\ninput/t.msh 0 9 0  0 0 0  1 1 1'
+    explained
+    grep -E 'stiffen below .* 1e-09 l' text
+    explained --set contact.barrier.stiffen-below='1 mm'
+    grep -E 'stiffen below +0.001 ' text
+    for other in contact.barrier.fixed-kappa=1e-3 contact.formulation=area; do
+        explained --set $other
+        exits 1 grep 'stiffen below' text
+    done
+    exits 3 explained --set contact.formulation=area --set contact.barrier.stiffen-below='1 mm'
+    grep -F "contact.barrier.stiffen-below: contact.formulation is area" text
+}
+
 @test "fricIterAmt is the number of friction lags, and as many as it takes from 0 down" {
     for n in 3 0 -1; do
         release <<< $'shapes input 1\ninput/t.msh 0 9 0  0 0 0  1 1 1\nfricIterAmt '"$n"

@@ -761,6 +761,7 @@ parameters
   friction lags    3                       e.yaml:10:29
   mean mass        0.000471238898 kg       of a node of the lightest body; obstacles' nodes get it too
   kappa min        147.262156     kg/m^2   2e11 mean mass / (4e-16 l^2 b''(1e-16 l^2)) of this l, mass and dhat; of other pairs by theirs
+  stiffen below    0.0002         m        a tenth of dhat (default)
   kappa max        1.953125e+09   kg/m^2   100 kappa min of the heaviest body
 model
   size             20 nodes, 6 tets; contact: 20 vertices, 30 edges, 16 triangles

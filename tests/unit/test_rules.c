@@ -7,11 +7,12 @@
 
 #include <math.h>
 
-TEST(the_barrier_is_stiffened_when_a_gap_below_the_bound_shrinks)
+TEST(the_barrier_is_stiffened_when_a_gap_below_the_bound_loses_more_than_a_tenth)
 {
     CHECK(abut_barrier_stiffer(3, 100, 1e-9, 5e-10, 4e-10) == 6);
     CHECK(abut_barrier_stiffer(3, 5, 1e-9, 5e-10, 4e-10) == 5);              /* not beyond its upper bound */
     CHECK(abut_barrier_stiffer(3, 100, 1e-9, 5e-10, 5e-10) == 3);            /* it has not shrunk */
+    CHECK(abut_barrier_stiffer(3, 100, 1e-9, 5e-10, 4.6e-10) == 3);          /* it creeps */
     CHECK(abut_barrier_stiffer(3, 100, 1e-9, 2e-9, 4e-10) == 3);             /* it was not below */
     CHECK(abut_barrier_stiffer(3, 100, 1e-9, INFINITY, 4e-10) == 3);         /* nothing touched */
     CHECK(abut_barrier_stiffer(3, 100, 1e-9, 4e-10, INFINITY) == 3);
