@@ -51,6 +51,7 @@ abut_status abut_stepper_advance(const abut_stepper_ops *ops, void *self, const 
                                  int *written, int record, abut_arrays *out, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall(), cpu = abut_time_cpu();
+    const abut_instant from = *at;
     abut_status rc = start(ops, self, frame, pending, *at, written, rep, err);
     for (int again = 1; !rc && again;) {
         again = 0;
@@ -58,7 +59,7 @@ abut_status abut_stepper_advance(const abut_stepper_ops *ops, void *self, const 
         if (!rc && ops->settle) rc = ops->settle(self, &again, rep, err);
     }
     if (!rc) rc = ops->commit(self, frame, record, out, at, rep, err);
-    if (!rc) rc = check_end(out, err);
+    if (!rc && (rc = check_end(out, err))) abut_wrap(err, "step %lld (t = %g s)", (long long)from.step + 1, from.time);
     rep->seconds.total += abut_time_wall() - clock;
     rep->cpu += abut_time_cpu() - cpu;
     return rc;

@@ -322,11 +322,6 @@ static abut_status make(void **self, const abut_model *m, const struct abut_solv
 
 /* ---- a step ---- */
 
-static abut_status name_step(const failsafe *f, abut_status rc, abut_err *err)
-{
-    return rc ? abut_wrap(err, "step %lld (t = %g s)", (long long)f->at.step + 1, f->at.time), rc : ABUT_OK;
-}
-
 /* Judges the first frame of a process, which may come from any program; later frames are the end of a judged step. */
 static abut_status check_start(failsafe *f, const abut_arrays *frame, abut_err *err)
 {
@@ -401,7 +396,7 @@ static abut_status begin(void *self, const abut_arrays *frame, abut_instant at, 
     *written |= abut_path_is_full(&f->path.points);
     f->path.end_unwritten = !*written;
     abut_status rc = f->start_checked ? ABUT_OK : check_start(f, frame, err);
-    if (!rc) rc = name_step(f, abut_nodal_begin(&f->nodal, frame, at, err), err);
+    if (!rc) rc = abut_step_name(f->at, abut_nodal_begin(&f->nodal, frame, at, err), err);
     if (!rc) rc = begin_path(f, err);
     rep->seconds.predict += abut_time_wall() - clock;
     return rc;
@@ -542,7 +537,7 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
     const int kept = clean && (is_lenient(f) || balances(f));
     if (!rc && kept) rc = go_on_to(f, f->x1, err);
     if (!rc && !kept) rc = f->hard->repair == ABUT_REPAIR_NONE ? refuse(f, clean, rep, err) : mend(f, clean, rep, err);
-    return name_step(f, rc, err);
+    return abut_step_name(f->at, rc, err);
 }
 
 static abut_status commit(void *self, const abut_arrays *carry, int record, abut_arrays *out, abut_instant *at, abut_report *rep,
@@ -557,7 +552,7 @@ static abut_status commit(void *self, const abut_arrays *carry, int record, abut
     abut_status rc = abut_nodal_put_frame(&f->nodal, carry, out, rep, err);
     if (!rc) rc = end_path(f, out, rep, err);
     if (!rc) rc = abut_touch_record_put(&f->nodal, record, out, err);
-    if (rc) return name_step(f, rc, err);
+    if (rc) return abut_step_name(f->at, rc, err);
     *at = abut_instant_next(f->at, f->model.h[0]);
     rep->step = at->step;
     rep->time = at->time;

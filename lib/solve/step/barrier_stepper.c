@@ -101,6 +101,11 @@ abut_status abut_step_check(const abut_objective *p, const abut_point *at, int j
     return check_bounds(p, at->x, code, when, err);
 }
 
+abut_status abut_step_name(abut_instant at, abut_status rc, abut_err *err)
+{
+    return rc ? abut_wrap(err, "step %lld (t = %g s)", (long long)at.step + 1, at.time), rc : ABUT_OK;
+}
+
 /* ---- stages ---- */
 
 abut_status abut_step_load(abut_stepper *s, const abut_arrays *frame, const double *x0, abut_instant at, abut_frame *f,
@@ -198,7 +203,7 @@ static abut_status begin(abut_stepper *s, const abut_arrays *frame, abut_instant
     abut_step_watch_begin(s, 0);
     rc = start(s, rep, err);
     rep->seconds.predict += abut_time_wall() - clock;
-    return rc;
+    return abut_step_name(s->at, rc, err);
 }
 
 abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_instant at, abut_report *rep, abut_err *err)
@@ -272,7 +277,7 @@ static abut_status minimise(abut_stepper *s, abut_report *rep, abut_err *err)
     s->solver.pass.others_follow = s->pass >= WHOLE_PASSES;
     abut_status rc = abut_search_minimise(&s->solver, rep, err);
     s->newton += rep->newton - before;
-    if (rc) return abut_wrap(err, "step %lld (t = %g s)", (long long)s->at.step + 1, s->at.time), rc;
+    if (rc) return abut_step_name(s->at, rc, err);
     rep->passes = ++s->pass;
     if (abut_step_keeps_passes(s) && (rc = abut_step_keep_pass(s, err))) return rc;
     const double clock = abut_time_wall();
@@ -320,7 +325,7 @@ abut_status abut_step_refresh(abut_stepper *s, int measure, abut_report *rep, ab
         if (!rc) s->about_to_slide = count_about_to_slide(&s->solver);
     }
     rep->seconds.friction += abut_time_wall() - clock;
-    return rc;
+    return abut_step_name(s->at, rc, err);
 }
 
 abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int limit, double tol, int *settled, abut_err *err)
@@ -329,10 +334,11 @@ abut_status abut_step_settled(const abut_stepper *s, const abut_report *rep, int
     const int waits = s->about_to_slide && s->pass < WHOLE_PASSES;
     *settled = (rep->lag_residual <= tol && !waits) || (limit > 0 && s->pass >= limit);
     if (*settled || s->pass < ABUT_LAGS_MAX || limit > 0) return ABUT_OK;
-    return abut_fail(err, ABUT_E_NUMERIC, "step %lld (t = %g s): friction has not converged after %d %s: lag residual %.3g m/s, "
-                     "want %.3g; a smaller time step may let the passes settle, a number of them (lags: 20, step --lags 20) "
-                     "accepts what so many have found", (long long)s->at.step + 1, s->at.time, s->pass,
-                     abut_plural(s->pass, "pass", "passes"), rep->lag_residual, tol);
+    const abut_status rc =
+        abut_fail(err, ABUT_E_NUMERIC, "friction has not converged after %d %s: lag residual %.3g m/s, want %.3g; a smaller time "
+                  "step may let the passes settle, a number of them (lags: 20, step --lags 20) accepts what so many have found",
+                  s->pass, abut_plural(s->pass, "pass", "passes"), rep->lag_residual, tol);
+    return abut_step_name(s->at, rc, err);
 }
 
 /* Returns the share of the change of normal forces that a pass takes: 1 at first, as published; later at most 1/2, because
@@ -355,7 +361,7 @@ static abut_status check_candidate(abut_stepper *s, abut_report *rep, abut_err *
     const int joined = s->start_checked && s->solver.path.proven;
     const abut_status rc = abut_step_check(&s->solver.prob, &s->solver.here, joined, ABUT_E_NUMERIC, "after the step", err);
     rep->seconds.check += abut_time_wall() - clock;
-    return rc ? abut_wrap(err, "step %lld", (long long)s->at.step + 1), rc : ABUT_OK;
+    return rc;
 }
 
 /* Joins the path of the steps since the last frame that was written. */
@@ -381,7 +387,7 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
     abut_status rc = check_candidate(s, rep, err);
     if (!rc) rc = abut_step_equilibrium(s, rep, err);
     if (!rc && !s->end_unwritten) rc = join_steps(s, rep, err);
-    if (rc) return rc;
+    if (rc) return abut_step_name(s->at, rc, err);
     s->path_continues = s->end_unwritten;
     abut_lag_exchange(&s->solver.prob.terms, &s->solved_lag);
     rc = abut_step_finish(s, err);
@@ -393,7 +399,7 @@ abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with
     if (!rc) rc = abut_step_put_record(s, with, rep, carry, out, err);
     if (!rc) rc = abut_step_report(s, rep, err);
     if (!rc && with & ABUT_WITH_FORCES && !s->end_unwritten) rc = put_error(s, out, rep, err);
-    if (rc) return rc;
+    if (rc) return abut_step_name(s->at, rc, err);
     *at = abut_instant_next(s->at, s->solver.prob.model->h[0]);
     rep->step = at->step;
     rep->time = at->time;

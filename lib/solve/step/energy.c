@@ -273,10 +273,9 @@ static abut_status refuse(const abut_stepper *s, const abut_report *rep, abut_er
         snprintf(better, sizeof better, ", or %s%s",
                  abut_scheme_names[damps ? ABUT_FIRST_SCHEME : abut_scheme_with(ABUT_SCHEME_DAMPS)],
                  damps ? "" : ", which damps every oscillation");
-    return abut_fail(err, ABUT_E_NUMERIC, "step %lld (t = %g s): total energy has grown to %.3g times what it was, without work "
-                     "of loads or motions, accepted up to %g; the time scheme %s creates energy here: a smaller time.step may "
-                     "help%s",
-                     (long long)s->at.step + 1, s->at.time, rep->energy_growth, 1 + GROWS, abut_scheme_names[scheme], better);
+    return abut_fail(err, ABUT_E_NUMERIC, "total energy has grown to %.3g times what it was, without work of loads or motions, "
+                     "accepted up to %g; the time scheme %s creates energy here: a smaller time.step may help%s",
+                     rep->energy_growth, 1 + GROWS, abut_scheme_names[scheme], better);
 }
 
 abut_status abut_step_watch_energy(abut_stepper *s, abut_report *rep, abut_err *err)

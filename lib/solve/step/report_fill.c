@@ -134,8 +134,7 @@ abut_status abut_step_equilibrium(abut_stepper *s, abut_report *rep, abut_err *e
     rep->force_residual = e.left > 0 ? e.left / e.largest : 0;
     rep->force_largest = e.of_all;
     if (!refused) return ABUT_OK;
-    rc = abut_search_fail(so, ABUT_FAILED_UNBALANCED, err);
-    return abut_wrap(err, "step %lld (t = %g s)", (long long)s->at.step + 1, s->at.time), rc;
+    return abut_search_fail(so, ABUT_FAILED_UNBALANCED, err);
 }
 
 /* Reports elements, contacts and scripted motion, at the iterate. */

@@ -8,6 +8,9 @@
 
 /* ---- barrier_stepper.c ---- */
 
+/** Returns rc; of a failure, err begins with the number and the time of the step that starts at `at`. */
+abut_status abut_step_name(abut_instant at, abut_status rc, abut_err *err);
+
 /** Loads the step that follows a COMMITTED frame, or with its start x0[3 nv] that of a PENDING one: start values, inertial
  * target, state of the terms.  The iterate is at the frame, without contacts.
  * Fails  as abut_frame_view, `load` and `begin` of terms, abut_step_load_past */
