@@ -236,6 +236,26 @@ static int listed(check *c, abut_stencil s, const int32_t ij[2], const int32_t *
     return known;
 }
 
+/* Two primitives at x are apart, within their thickness xi, or touch.  *d2, m^2: their squared distance. */
+typedef enum meeting { APART, WITHIN_THICKNESS, TOUCH } meeting;
+static meeting meet(abut_stencil s, const double *x, double xi, double *d2)
+{
+    abut_nearest(s, x, d2);
+    return !(*d2 > 0) || touch(s, x) ? TOUCH : abut_beyond2(*d2, xi) > 0 ? APART : WITHIN_THICKNESS;
+}
+
+/* Marks the vertices v[n] that meet the other primitive w[m] themselves: their pairs with it are at the same place. */
+static void mark_meeting(check *c, const int32_t *v, int n, const int32_t *w, int m, double xi)
+{
+    static const abut_stencil with[] = { ABUT_PP, ABUT_PP, ABUT_PE, ABUT_PT };
+    for (int k = 0; k < n; k++) {
+        double x[12], d2;
+        gather(c, v + k, 1, x);
+        gather(c, w, m, x + 3);
+        if (meet(with[m], x, xi, &d2)) c->vert_hit[v[k]] = 1;
+    }
+}
+
 static abut_status look_at(check *c, abut_stencil s, const int32_t ij[2], abut_err *err)
 {
     const int32_t *va, *vb;
@@ -244,14 +264,15 @@ static abut_status look_at(check *c, abut_stencil s, const int32_t ij[2], abut_e
     const double xi = abut_candidate_xi(&c->cm, s, ij);
     gather(c, va, a, x);
     gather(c, vb, b, x + 3 * a);
-    abut_nearest(s, x, &d2);
-    const int touches = !(d2 > 0) || touch(s, x);
-    if (!touches && abut_beyond2(d2, xi) > 0) {
+    const meeting met = meet(s, x, xi, &d2);
+    if (met == APART) {
         closer(c, abut_beyond(d2, xi), xi, va, a, vb, b);
         return ABUT_OK;
     }
     if (listed(c, s, ij, va, vb)) return ABUT_OK;
-    return touches ? report(c, "touches", va, a, vb, b, err) : report_thin(c, sqrt(d2), xi, va, a, vb, b, err);
+    mark_meeting(c, va, a, vb, b, xi);
+    mark_meeting(c, vb, b, va, a, xi);
+    return met == TOUCH ? report(c, "touches", va, a, vb, b, err) : report_thin(c, sqrt(d2), xi, va, a, vb, b, err);
 }
 
 static abut_status plane_gaps(check *c, abut_err *err)

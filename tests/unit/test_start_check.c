@@ -173,6 +173,47 @@ TEST(one_place_that_touches_in_several_ways_is_listed_once)
     abut_arrays_clear(&set);
 }
 
+/* A rod and a bar of two segments each, a sheet of one triangle, of that thickness; the places of the bar and of the sheet. */
+static int64_t count_listed(double thickness, const double bar[9], const double sheet[9])
+{
+    double X[27] = { 0, -1, 0, 0, 0, 0, 0, 1, 0 };
+    const int32_t node[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8 }, body[] = { 0, 0, 0, 1, 1, 1, 2, 2, 2 }, role[9] = { 0 };
+    const int32_t edge[] = { 0, 1, 1, 2, 3, 4, 4, 5, 6, 7, 6, 8, 7, 8 }, tri[] = { 6, 7, 8 };
+    const double thick[3] = { thickness, thickness, thickness }, dhat = 1e-3;
+    const abut_model m = { .nv = 9, .nc = 9, .nce = 7, .nct = 1, .no = 3, .X = X, .coll_node = node, .coll_edge = edge,
+                           .coll_tri = tri, .body = body, .role = role, .obj_thick = thick, .dhat = &dhat };
+    abut_arrays set = { 0 };
+    abut_offenders bad = { 0 };
+    abut_start_gap gap;
+    memcpy(X + 9, bar, 9 * sizeof *X);
+    memcpy(X + 18, sheet, 9 * sizeof *X);
+    CHECK(!abut_arrays_put_text(&set, "object/name", "rod\nbar\nsheet\n", NULL));
+    const abut_status rc = abut_start_check(&m, &set, X, dhat, &bad, &gap, NULL);
+    const int64_t total = bad.total;
+    CHECK(rc == (total ? ABUT_E_GEOM : ABUT_OK));
+    abut_offenders_clear(&bad);
+    abut_arrays_clear(&set);
+    return total;
+}
+
+TEST(a_vertex_that_touches_or_is_within_the_thickness_is_listed_once_with_the_edges_and_triangles_that_end_there)
+{
+    static const double far_bar[9] = { 0, 0, 70, 1, 0, 70, 2, 0, 70 }, far_sheet[9] = { 50, 0, 0, 60, 0, 0, 50, 10, 0 };
+    CHECK(count_listed(0, far_bar, far_sheet) == 0);
+    /* the inner vertex of the rod in a segment of the bar; at the inner vertex of the bar; the end of the bar in the rod */
+    CHECK(count_listed(0, (double[9]){ -0.5, 0, 0, 1, 0, 0, 2, 0, 1 }, far_sheet) == 1);
+    CHECK(count_listed(0, (double[9]){ -1, 0, 0, 0, 0, 0, 1, 0, 1 }, far_sheet) == 1);
+    CHECK(count_listed(0, (double[9]){ 0, 0.5, 0, 1, 0.5, 0, 2, 0, 1 }, far_sheet) == 1);
+    /* the same within a thickness; two places count twice */
+    for (int k = 0; k < 2; k++) {
+        const double x = k ? -0.3 : 0.01, z = k ? 0.05 : 0;
+        CHECK(count_listed(0.1, (double[9]){ x, 0, z, x + 1, 0, z, x + 2, 0, z }, far_sheet) == 1);
+    }
+    CHECK(count_listed(0.1, (double[9]){ 0.05, -0.8, 0, 1, 0, 0, 0.05, 0.8, 0 }, far_sheet) == 2);
+    /* a corner of the sheet beside the end of the rod, as near as both sides of the corner */
+    CHECK(count_listed(0.1, far_bar, (double[9]){ 0, 1.05, 0, 3, 4, 0, -3, 4, 0 }) == 1);
+}
+
 /* A tet, object 1, inside of a large one, object 0, which comes after it. */
 typedef struct nested {
     double X[24], weight[8], dhat, thick[2];
