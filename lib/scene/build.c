@@ -210,10 +210,18 @@ static abut_status part_number(abut_part *p, abut_built *out, abut_object_facts 
     const abut_status rc = abut_build_mark_surface(p, err);
     if (rc) return rc;
     p->first = out->nodes;
+    for (int k = 0; k < 3; k++) f->lo[k] = INFINITY, f->hi[k] = -INFINITY;
     for (int32_t i = 0; i < m->nv; i++) {
         if (p->vertex[i] == 0) p->vertex[i] = proxy ? 0 : out->collision_vertices++, p->node[i] = 0;
-        if (p->node[i] == 0) p->node[i] = out->nodes++;
-        else f->dropped++;
+        if (p->node[i] != 0) {
+            f->dropped++;
+            continue;
+        }
+        p->node[i] = out->nodes++;
+        for (int k = 0; k < 3; k++) {
+            f->lo[k] = fmin(f->lo[k], m->x[3 * (size_t)i + (size_t)k]);
+            f->hi[k] = fmax(f->hi[k], m->x[3 * (size_t)i + (size_t)k]);
+        }
     }
     p->nodes = f->nodes = out->nodes - p->first;
     f->tets = p->object->obstacle ? 0 : m->nt;
@@ -222,7 +230,6 @@ static abut_status part_number(abut_part *p, abut_built *out, abut_object_facts 
     out->rods += f->rods, out->bends += f->bends, out->particles += f->particles;
     out->tets += f->tets;
     if (!proxy) out->edges += p->nedge, out->triangles += p->ntri;
-    abut_mesh_bounds(m, f->lo, f->hi);
     return ABUT_OK;
 }
 

@@ -876,6 +876,14 @@ Y
     says "l                7.07106781     m        largest distance of two nodes: no body has two"
     says "stiffen below    0.00707106781  m        0.001 l (e.yaml:1:"
     says "left out         1 point of the mesh inside the obstacle, or in no element"
+    # the box of what is in the model, about whose centre a body turns as an obstacle does
+    says "from, to         [0, -2, 0] to [1, -2, 1] m"
+    cat > turn.yaml <<'Y'
+objects: {wall: {mesh: lone.obj, shell: {thickness: 1 mm}, angular-velocity: {axis: [0, 1, 0], rate: 6 rad/s}}}
+Y
+    "$BIN/mesh-prep" -q turn.yaml | "$BIN/export" -q --csv turn.csv
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        NR == 2 { x = $at["wall.vx_m/s"] + 1; z = $at["wall.vz_m/s"] - 1; exit !(x * x + z * z < 1e-24) }' turn.csv
     exits 0 "$BIN/mesh-prep" -e e.yaml --set 'objects.sail={generate: {cloth: {size: [1, 1], cells: [1, 1]}}, shell: {thickness: 1 mm}, material: silk}' -o e.abut
     grep -E '^  fabric +3000, 2000, 500 Pa: warp, weft, shear; [01](\.[0-9]+)? of warp and weft in compression$' stderr
 }
