@@ -237,7 +237,14 @@ P
     "$BIN/export" -q b.abut --csv b.csv
     paste -d, <(sed 1,2d b.csv) <(figure min_gap r.jsonl) > both
     awk -F, -v at="$(head -1 b.csv | tr , '\n' | grep -nx gap_m | cut -d: -f1)" '
+        $at == "" { bad += $NF != "null" }
         $at != "" { n++; d = $at - $NF; if (d * d > 1e-18 * $at * $at) { print NR, $at, $NF; bad = 1 } } END { exit bad || n < 15 }' both
+    # as the judge finds it, which searches by itself
+    "$BIN/ccd-check" -q --gap --json gap.json --no-output b.abut
+    "$PYTHON" -c 'import json, sys
+least = min(g for g in (json.loads(l)["min_gap"] for l in open("r.jsonl")) if g is not None)
+judged = json.load(open("gap.json"))["smallest_gap"]["m"]
+assert abs(judged - least) <= 1e-9 * least, (judged, least)'
     least=$(figure min_gap r.jsonl | sort -g | head -1)
     grep -F ", smallest gap $(printf '%.3g' "$least") m" said
     [ "$(grep -c '"min_gap_objects":\["ball","bar"' r.jsonl)" -gt 0 ]

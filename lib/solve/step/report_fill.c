@@ -18,6 +18,19 @@
 #include <math.h>
 #include <string.h>
 
+void abut_step_report_gap(const abut_collmesh *cm, const abut_pairs *q, abut_report *rep)
+{
+    size_t i;
+    const double gap = abut_pairs_smallest_gap(cm, q, &i);
+    rep->min_gap = -1;
+    if (!isfinite(gap)) return;
+    rep->min_gap = gap;
+    for (int k = 0; k < 4; k++) rep->gap_node[k] = i >= q->n || q->vert[i][k] < 0 ? -1 : abut_collmesh_node(cm, q->vert[i][k]);
+    if (i < q->n) return;
+    rep->gap_node[0] = abut_collmesh_node(cm, q->plane_vert[i - q->n]);
+    rep->gap_node[3] = q->plane[i - q->n];
+}
+
 static void report_contacts(const abut_search *so, abut_report *rep)
 {
     const abut_pairs *q = &so->here.pairs;
@@ -27,15 +40,7 @@ static void report_contacts(const abut_search *so, abut_report *rep)
     rep->contacts = (int32_t)q->n;
     rep->mollified = (int32_t)(q->n - q->n_plain);
     rep->planes = (int32_t)q->n_plane;
-    rep->min_gap = -1;
-    size_t i;
-    const double gap = abut_pairs_smallest_gap(cm, q, &i);
-    if (!isfinite(gap)) return;
-    rep->min_gap = gap;
-    for (int k = 0; k < 4; k++) rep->gap_node[k] = i >= q->n || q->vert[i][k] < 0 ? -1 : abut_collmesh_node(cm, q->vert[i][k]);
-    if (i < q->n) return;
-    rep->gap_node[0] = abut_collmesh_node(cm, q->plane_vert[i - q->n]);
-    rep->gap_node[3] = q->plane[i - q->n];
+    abut_step_report_gap(cm, q, rep);
 }
 
 static abut_status report_stretch(abut_stepper *s, abut_report *rep, abut_err *err)
