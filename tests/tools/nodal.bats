@@ -255,6 +255,32 @@ assert abs(judged - least) <= 1e-9 * least, (judged, least)'
     grep -F '"min_gap":null' r.jsonl
 }
 
+@test "step --with forces writes the error of hard contact forces, for every thread count and on no other byte; its summary says law" {
+    ball
+    for j in 1 2; do "$BIN/step" -j $j -n 22 --with forces --report r.jsonl a.abut -o j$j.abut 2> said; done
+    cmp j1.abut j2.abut
+    "$BIN/export" -q j1.abut --csv all.csv
+    "$PYTHON" - r.jsonl said all.csv <<'P'
+import csv, json, re, sys
+steps = [json.loads(l) for l in open(sys.argv[1])]
+worst = max((s for s in steps if s["contact_error"]), key=lambda s: s["contact_error"])
+assert 0 < worst["contact_error"] < 3e-3 and all(s["contact_error_newton"] in (None, 0) for s in steps), worst
+said = re.search(r"contact forces within (\S+) % of the largest force on a body \((.*)\)", open(sys.argv[2]).read())
+assert abs(float(said[1]) - 100 * worst["contact_error"]) <= 0.05 * float(said[1]), (said[0], worst)
+parts = {"balance": "balance", "law": "passes"}
+assert dict(p.split() for p in said[2].split(", ")).keys() == {n for n in parts
+    if worst["contact_error_" + parts[n]] > 0.01 * worst["contact_error"]}, said[0]
+for row, step in zip(list(csv.DictReader(open(sys.argv[3])))[1:], steps):
+    of = [float(row[n + ".contact_error_N"]) for n in ("ball", "bar")]
+    assert (step["contact_error"] is None) == (max(of) == 0), row
+    if step["contact_error"]: assert float(row["bar.contact_error_N"]) == sum(float(row["bar.contact_error_%s_N" % p]) for p in
+                                                                              ("balance", "passes", "newton"))
+P
+    "$BIN/step" -q -n 22 a.abut -o plain.abut
+    for f in j1 plain; do "$BIN/export" --dump --array node/x $f.abut | grep -v '^prov\|^frame' > $f.x; done
+    cmp j1.x plain.x
+}
+
 @test "what hard contact cannot take is refused by name" {
     ball --set time.scheme=bdf2
     exits 3 "$BIN/step" -q -n 1 a.abut -o b.abut

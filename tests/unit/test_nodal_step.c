@@ -217,6 +217,75 @@ TEST(a_body_sleeps_until_the_contacts_of_a_step_reach_it_and_no_bit_shows_that)
     close_run(&w);
 }
 
+/* f[o]: the sum of contact and friction forces on each object in a frame, N. */
+static void forces_in(run *r, const abut_arrays *frame, double (*f)[3])
+{
+    abut_frame v;
+    CHECK(!abut_frame_view(frame, &r->scene.m, &v, &r->scene.err));
+    memset(f, 0, 4 * sizeof *f);
+    for (int32_t i = 0; i < 3 * r->scene.m.nv; i++) f[r->scene.m.body[i / 3]][i % 3] += v.f_contact[i] + v.f_friction[i];
+}
+
+/* Takes the same step of both, one of which iterates until nothing changes, and compares their forces with the estimate. */
+static void compare_step(run *r, run *exact, const char *name, int *seen)
+{
+    double f[4][3], g[4][3];
+    abut_arrays_clear(&exact->now);
+    for (int i = 0; i < r->now.n; i++) CHECK(!abut_arrays_copy(&exact->now, &r->now.a[i], NULL));
+    exact->at = r->at;
+    CHECK(!advance_run_with(exact, ABUT_WITH_FORCES) && !advance_run_with(r, ABUT_WITH_FORCES));
+    forces_in(r, &r->next, f);
+    forces_in(exact, &exact->next, g);
+    const double (*part)[3] = (const double (*)[3])abut_arrays_find(&r->next, "object/contact-error")->data;
+    double worst = 0;
+    for (int32_t o = 0; o < r->scene.m.no; o++) {
+        const double d[3] = { f[o][0] - g[o][0], f[o][1] - g[o][1], f[o][2] - g[o][2] };
+        const double error = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), estimate = part[o][0] + part[o][1] + part[o][2];
+        const double size = sqrt(g[o][0] * g[o][0] + g[o][1] * g[o][1] + g[o][2] * g[o][2]);
+        printf("# %-8s step %2d, %d: %.4g N, error %.2g, estimate %.2g (law %.1g, balance %.1g)\n", name, (int)r->rep.step, o,
+               size, error, estimate, part[o][1], part[o][0]);
+        CHECK(part[o][2] == 0);
+        worst = fmax(worst, estimate);
+        if (error <= 1e-9 * size) continue;     /* rounding */
+        CHECK(error <= 3 * estimate);
+        CHECK(estimate <= 30 * error || estimate < 1e-6 * size);
+        *seen += error > 1e-6 * size;
+    }
+    CHECK((worst > 0) == (abut_error_sum(r->rep.contact_error) > 0));
+    CHECK(!pass_on(r));
+}
+
+TEST(contact_forces_are_as_wrong_as_their_estimate_says)
+{
+#define CUBE "{generate: {box: {size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}}, translate: "
+    static const struct { const char *name, *gravity, *objects; } of[] = {
+        { "rest", "[0, -9.81, 0]", "  block: " CUBE "[0, 0.0502, 0]}\n" },
+        { "slope", "[3.4, -9.2, 0]", "  block: " CUBE "[0, 0.0502, 0], velocity: [0.5, 0, 0]}\n" },
+        { "stack", "[0, -9.81, 0]", "  low: " CUBE "[0, 0.0502, 0]}\n  high: " CUBE "[0.01, 0.1507, 0.005]}\n" },
+        { "shell", "[0, -9.81, 0]", "  sheet: {generate: {cloth: {size: [0.2, 0.2], cells: [4, 4]}}, translate: [0, 0.0006, 0],\n"
+                                    "      shell: {thickness: 1 mm}}\n  block: " CUBE "[0.013, 0.0514, 0.007]}\n" } };
+    int seen = 0;
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        char text[1200], exact[1200];
+        run r, e;
+        for (int j = 0; j < 2; j++)
+            snprintf(j ? exact : text, sizeof text, "abut: 1\nsolver: nodal\ntime: {step: 0.01 s}\ngravity: %s\n%s"
+                     "contact: {dhat: 1 mm, friction: {mu: 0.3}}\n"
+                     "materials: {rubber: {model: neo-hookean, density: 1000, young: 1e5, poisson: 0.4}}\n"
+                     "objects:\n%s  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n", of[k].gravity,
+                     j ? "nodal: {tolerance: 1e-13 m, iterations: 1000}\n" : "", of[k].objects);
+        open_run(&r, text);
+        open_run(&e, exact);
+        for (int j = 0; j < 3; j++) {
+            compare_step(&r, &e, of[k].name, &seen);
+            steps(&r, j ? 10 : 2);
+        }
+        close_run(&r);
+        close_run(&e);
+    }
+    CHECK(seen >= 4);
+}
+
 /* A block that is led over a board and down beside it, 0.1 m in a step: the straight line of four steps cuts the board. */
 TEST(frames_of_several_steps_have_the_points_that_their_way_needs)
 {

@@ -28,7 +28,10 @@ static void tally_add(abut_step_tally *t, const abut_step_command *c, const abut
     t->damped += rep->damped;
     t->spin = 1 - (1 - t->spin) * (1 - rep->spin_taken);
     t->worst_balance = fmax(t->worst_balance, rep->force_residual);
-    if (abut_error_sum(rep->contact_error) > abut_error_sum(t->error)) memcpy(t->error, rep->contact_error, sizeof t->error);
+    if (abut_error_sum(rep->contact_error) > abut_error_sum(t->error)) {
+        memcpy(t->error, rep->contact_error, sizeof t->error);
+        t->error_is_hard = rep->contact == ABUT_CONTACT_HARD;
+    }
     t->worst_momentum = fmax(t->worst_momentum, rep->nodal.balance_residual);   /* fmax leaves NAN out */
     t->balanced += rep->force_largest > 0;
     const int replaced = rep->nodal.unconverged && rep->nodal.repaired == 2;
@@ -62,15 +65,16 @@ static void say_promises(const abut_step_command *c, abut_cli *cli)
 }
 
 /* Says the error of contact forces with those of its parts that count. */
-static void say_error(const double *error, abut_cli *cli)
+static void say_error(const abut_step_tally *t, abut_cli *cli)
 {
+    const double *error = t->error;
     const double sum = abut_error_sum(error);
     char text[96] = "";
     size_t used = 0;
     for (int k = 0; k < ABUT_ERRORS && sum > 0; k++)
         if (error[k] > SLIGHT * sum)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.2g", used ? ", " : "", abut_error_names[k],
-                                     100 * error[k]);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.2g", used ? ", " : "",
+                                     t->error_is_hard && k == ABUT_ERROR_PASSES ? "law" : abut_error_names[k], 100 * error[k]);
     if (used) abut_cli_say(cli, "contact forces within %.2g %% of the largest force on a body (%s)", 100 * sum, text);
 }
 
@@ -86,7 +90,7 @@ static void tally_say(const abut_step_tally *t, const abut_step_command *c, cons
                      t->worst_balance);
     else if (t->steps && t->balanced && (c->record & ABUT_WITH_FORCES))
         abut_cli_say(cli, "forces balance to %.2g of the largest on a body, or better", t->worst_balance);
-    say_error(t->error, cli);
+    say_error(t, cli);
     if (t->worst_momentum > ROUGH && (c->record & ABUT_WITH_FORCES))
         abut_cli_say(cli, "contact forces are rough: momentum of a node balances to %.2g of the largest impulse in the worst "
                      "step; a nodal.tolerance, a length, or more nodal.iterations better it", t->worst_momentum);

@@ -72,6 +72,7 @@ typedef struct abut_step_tally {
     int unbalanced;             /* steps whose forces rounding kept from balancing */
     double worst_balance;       /* the largest force residual of a step */
     double error[ABUT_ERRORS];  /* of contact forces, of the step where their sum is the largest */
+    int error_is_hard;          /* 1: of that error, passes are the laws of hard contact */
     double worst_momentum;      /* hard contact: the largest residual of the balance of momentum */
 } abut_step_tally;
 

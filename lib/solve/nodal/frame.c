@@ -4,8 +4,10 @@
 #include "contact/intersect.h"
 #include "energy/curved_rod.h"
 #include "energy/term.h"
+#include "math/vec3.h"
 #include "solve/nodal/coulomb_inline.h"
 #include "solve/nodal/nodal.h"
+#include "solve/search/equilibrium.h"
 #include "solve/step/measures.h"
 #include "solve/step/record.h"
 #include "solve/step/step_parts.h"
@@ -366,5 +368,82 @@ abut_status abut_touch_record_put(abut_nodal *s, int with, abut_arrays *out, abu
     if (!rc && with & ABUT_WITH_FORCES) rc = put_reaction(s, out, err);
     if (!rc && with & ABUT_WITH_ENERGIES) rc = put_energies(s, out, err);
     if (!rc) abut_frame_sort(out, first);
+    return rc;
+}
+
+/* ---- error of contact forces ---- */
+
+/* Estimates how far the contact forces of a step are from those of its last linear problem solved exactly.
+ *
+ * F is the sum of contact and friction forces on an object.  The iterations go on: F' is the sum after one more projection of the
+ * same q, with more sweeps; F" after iterations that lower the residual of momentum and the law to SMALLER of what it was.
+ *
+ *     law     = |F' - F|                  change by further sweeps over the laws of contact
+ *     balance = |F" - F'| / (1 - q)       change by further iterations.  Those after it go on by q, the last residual over the
+ *                                         first, at most 1/2 */
+
+#define SMALLER 0.01
+#define HALF 0.5
+#define FAINT 1e-10     /* residual beyond which rounding counts */
+enum { MORE = 2 };      /* iterations at most: so many times those of a linearisation */
+
+/* Writes to f[no], N, the sums of contact and friction forces, and raises most[no] to the sums of their magnitudes. */
+static void sum_forces(const abut_nodal *s, double (*f)[3], double *most)
+{
+    const abut_touching *t = &s->contacts;
+    const double h = s->objective.model->h[0];
+    const int32_t no = s->objective.model->no;
+    double *size = f[no];
+    memset(f, 0, 4 * (size_t)no * sizeof **f);
+    for (size_t c = 0; c < t->n; c++) {
+        double r[3];
+        abut_touching_impulse(t, c, r);
+        for (int k = 0; k < 4 && t->key[c].vert[k] >= 0; k++) {
+            const int32_t o = abut_collmesh_object(&s->objective.cm, t->key[c].vert[k]);
+            const double w = t->w[c][k] / h;
+            for (int d = 0; d < 3; d++) f[o][d] += w * r[d];
+            size[o] += fabs(w) * sqrt(abut_v3_norm2(abut_v3_get(r)));
+        }
+    }
+    for (int32_t o = 0; o < no; o++) most[o] = fmax(most[o], size[o]);
+}
+
+/* Writes to most[no], N, the largest force on each object but for contact, at the end of the step. */
+static abut_status find_largest(abut_nodal *s, double *most, abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    abut_equilibrium unread;
+    abut_nodal_end(s, s->of.x);
+    abut_point_set(&s->at, p, s->of.x, 0, NULL);
+    s->at.has |= ABUT_HAS_CONTACTS;     /* none: the objective is without them here */
+    const abut_status rc = abut_point_evaluate(&s->at, p, ABUT_HAS_GRADIENT, NULL, &s->scratch, err);
+    return rc ? rc : abut_equilibrium_find(p, &s->at, NULL, &unread, most, &s->scratch, err);
+}
+
+abut_status abut_nodal_put_error(abut_nodal *s, abut_arrays *out, abut_report *rep, abut_err *err)
+{
+    const size_t no = (size_t)s->objective.model->no;
+    double (*error)[3] = (double (*)[3])abut_frame_put(out, "object/contact-error", (int64_t)no, err);
+    if (!error) return err->code;
+    memset(error, 0, no * sizeof *error);
+    if (!s->contacts.n) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double *room = ABUT_NEW(&s->scratch, double, 12 * no), *most = ABUT_NEW(&s->scratch, double, no);
+    if (!room || !most) return abut_fail(err, ABUT_E_NOMEM, "error of contact forces: %zu objects", no);
+    double (*f)[3] = (double (*)[3])room, (*law)[3] = (double (*)[3])(room + 4 * no), (*to)[3] = (double (*)[3])(room + 8 * no);
+    abut_status rc = find_largest(s, most, err);
+    sum_forces(s, f, most);
+    if (!rc) rc = abut_nodal_refine(s, 1, 1, err);
+    const double first = s->state.unbalanced;
+    sum_forces(s, law, most);
+    if (!rc && first > FAINT) rc = abut_nodal_refine(s, SMALLER * first, MORE * s->opt.admm.iterations, err);
+    const double q = first > FAINT ? fmin(s->state.unbalanced / first, HALF) : 0;
+    sum_forces(s, to, most);
+    for (size_t o = 0; o < no && !rc; o++) {
+        error[o][ABUT_ERROR_BALANCE] = abut_v3_norm(abut_v3_diff(to[o], law[o])) / (1 - q);
+        error[o][ABUT_ERROR_PASSES] = abut_v3_norm(abut_v3_diff(law[o], f[o]));
+    }
+    if (!rc) abut_step_report_error((const double (*)[3])error, most, (int32_t)no, rep);
+    abut_arena_release(&s->scratch, mark);
     return rc;
 }

@@ -502,6 +502,21 @@ abut_status abut_nodal_go_on(abut_nodal *s, int iterations, int sweeps, abut_rep
     return rc ? rc : iterate(s, &o, err);
 }
 
+abut_status abut_nodal_refine(abut_nodal *s, double balance, int iterations, abut_err *err)
+{
+    const abut_coulomb_system y = system_of(s);
+    abut_report unread = { 0 }, *const rep = s->rep;
+    abut_coulomb_options o = s->opt.admm;
+    o.iterations = iterations;
+    o.balance = balance;
+    o.tolerance = o.refresh = 0;
+    s->rep = &unread;
+    const abut_status rc = abut_coulomb_iterate(&s->state, &y, &s->contacts, &o, err);
+    abut_report_clear(&unread);
+    s->rep = rep;
+    return rc;
+}
+
 void abut_nodal_end(const abut_nodal *s, double *x)
 {
     lead(s, s->of.end, x);

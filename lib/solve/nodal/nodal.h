@@ -142,6 +142,9 @@ ABUT_MUST_USE abut_status abut_nodal_solve(abut_nodal *s, abut_report *rep, abut
 /** Iterates on with the last linear problem, for contacts that the caller has appended to s->contacts since.
  * sweeps: of each projection */
 ABUT_MUST_USE abut_status abut_nodal_go_on(abut_nodal *s, int iterations, int sweeps, abut_report *rep, abut_err *err);
+/** Iterates on with the last linear problem and the contacts that it has, until s->state.unbalanced is at most `balance`;
+ * s->of.end stays.  For measures of a step that is taken. */
+ABUT_MUST_USE abut_status abut_nodal_refine(abut_nodal *s, double balance, int iterations, abut_err *err);
 /** Sets s->rising if s->of.end leads to an element without finite energy. */
 ABUT_MUST_USE abut_status abut_nodal_check(abut_nodal *s, abut_err *err);
 /** Solves v = M^-1 rhs at the nodes that move, M the matrix, by the factor at hand, or by iterations to a residual of 1e-8 of
@@ -165,5 +168,9 @@ ABUT_MUST_USE abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays 
  *     ENERGIES   energy/kinetic, energy/elastic, energy/gravity, momenta, and work/friction = sum r_T . u_T, J
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_touch_record_put(abut_nodal *s, int with, abut_arrays *out, abut_err *err);
+/** Writes object/contact-error: the error of the sum of contact and friction forces on each object, against the last linear
+ * problem solved exactly.  Reports the largest.  Called last, because the impulses of the contacts change.
+ * Fails  as abut_nodal_refine */
+ABUT_MUST_USE abut_status abut_nodal_put_error(abut_nodal *s, abut_arrays *out, abut_report *rep, abut_err *err);
 
 #endif

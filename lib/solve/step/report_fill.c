@@ -280,8 +280,7 @@ static int turns(abut_search *so)
 
 static double norm(const double *a, const double *b) { return abut_v3_norm(abut_v3_diff(a, b)); }
 
-/* Error parts of the body whose error is the largest, over the largest force on it. */
-static void report(const double (*error)[3], const double *largest, int32_t no, abut_report *rep)
+void abut_step_report_error(const double (*error)[3], const double *largest, int32_t no, abut_report *rep)
 {
     double worst = 0;
     for (int32_t i = 0; i < no; i++) {
@@ -323,7 +322,7 @@ abut_status abut_step_force_error(abut_stepper *s, double (*error)[3], abut_repo
     if (!rc && lags) rc = forecast(so, &speed, f, next, err);
     if (!rc && lags && (speed > so->prob.model->tolerance[0] || turns(so))) rc = pass(so, next, err);
     for (int32_t i = 0; i < no && !rc && lags; i++) error[i][ABUT_ERROR_PASSES] = norm(next[i], to[i]);
-    if (!rc) report((const double (*)[3])error, largest, no, rep);
+    if (!rc) abut_step_report_error((const double (*)[3])error, largest, no, rep);
     so->opt = opt;
     so->here.has &= ABUT_HAS_CONTACTS;
     abut_arena_release(&so->scratch, mark);

@@ -135,6 +135,8 @@ void abut_step_report_failed(abut_stepper *s, abut_report *rep);
 /** error[no] N: error of the sum of contact and friction forces on each object, against a step solved exactly: by residual
  * forces, by friction passes, by Newton's linear model.  After a refresh.  Fails  as abut_search_residual */
 ABUT_MUST_USE abut_status abut_step_force_error(abut_stepper *s, double (*error)[3], abut_report *rep, abut_err *err);
+/** Reports error[no], N, of the object where it is the largest part of largest[no], N. */
+void abut_step_report_error(const double (*error)[3], const double *largest, int32_t no, abut_report *rep);
 /** Reports the smallest gap of the pairs, and its nodes; -1: there are none. */
 void abut_step_report_gap(const abut_collmesh *cm, const abut_pairs *pairs, abut_report *rep);
 
