@@ -1,4 +1,5 @@
 /* springs: puts springs on the edges of each MODEL; frames pass through. */
+#include "base/arena.h"
 #include "base/words.h"
 #include "model/model.h"
 #include "model/naming.h"
@@ -140,9 +141,7 @@ static abut_status put(abut_arrays *set, const abut_model *m, const options *o, 
         else memcpy(to, from[k], abut_array_bytes(abut_arrays_find(set, name[k])));
         if (!rc) abut_arrays_find(set, name[k])->flags |= ABUT_A_REQUIRED;
     }
-    free(node);
-    free(length);
-    free(stiffness);
+    ABUT_FREE(node, length, stiffness);
     return rc;
 }
 

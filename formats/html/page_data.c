@@ -173,8 +173,7 @@ void abut_page_item_clear(abut_page_item *item)
 
 void abut_page_data_clear(abut_page_data *d)
 {
-    free(d->value);
-    free(d->raw);
+    ABUT_FREE(d->value, d->raw);
     clear_contacts(&d->contacts);
     *d = (abut_page_data){ 0 };
 }

@@ -318,8 +318,7 @@ void abut_table_json(const abut_table *t, FILE *f)
 void abut_table_clear(abut_table *t)
 {
     for (int r = 0; r < t->n_rows; r++) free(t->row[r].cell);
-    free(t->row);
-    free(t->column);
+    ABUT_FREE(t->row, t->column);
     *t = (abut_table){ 0 };
 }
 

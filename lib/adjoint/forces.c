@@ -19,8 +19,7 @@
 void abut_adjoint_forces_clear(abut_adjoint_forces *f)
 {
     abut_elastic_memo_clear(&f->memo);
-    free(f->lame);
-    free(f->law_lame);
+    ABUT_FREE(f->lame, f->law_lame);
     *f = (abut_adjoint_forces){ 0 };
 }
 

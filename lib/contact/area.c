@@ -34,8 +34,7 @@ static abut_status find_sides(const abut_collmesh *cm, abut_area *a, abut_err *e
             for (int32_t i = first[low]; i < first[low + 1]; i++)
                 if (edge[2 * at[i]] + edge[2 * at[i] + 1] == p + q) a->side[t][k] = at[i];
         }
-    free(first);
-    free(at);
+    ABUT_FREE(first, at);
     return rc;
 }
 
@@ -211,9 +210,7 @@ static abut_status find_patches(const abut_collmesh *cm, const double *Y, abut_a
     }
     for (int32_t e = 0; e < (rc ? 0 : cm->ne); e++)
         if (of_edge[2 * e + 1] >= 0 && !is_smooth(cm, Y, of_edge[2 * e], of_edge[2 * e + 1])) a->width[e] *= 0.5;
-    free(first);
-    free(at);
-    free(of_edge);
+    ABUT_FREE(first, at, of_edge);
     return rc;
 }
 
@@ -284,8 +281,7 @@ static abut_status reach_of_rest(const abut_collmesh *cm, const double *Y, doubl
         rc = abut_pairs_find(cm, &cand, Y, fixed, &pairs, err);
     }
     for (size_t i = 0; i < pairs.n && !rc; i++) shorten(cm, &pairs, i, vertex, edge);
-    free(touches);
-    free(fixed);
+    ABUT_FREE(touches, fixed);
     abut_candidates_clear(&cand);
     abut_pairs_clear(&pairs);
     return rc;
@@ -339,8 +335,7 @@ static abut_status add_thin_areas(const abut_collmesh *cm, abut_area *a, abut_er
         for (int k = 0; k < 2; k++) a->vertex[v[k]] += 0.5 * a->width[e] * sqrt(cm->rest2[e]);
     }
     for (int32_t i = 0; i < (rc ? 0 : cm->n_point); i++) a->vertex[cm->point[i]] = PI / 4 * d[cm->point[i]] * d[cm->point[i]];
-    free(node);
-    free(d);
+    ABUT_FREE(node, d);
     return rc;
 }
 

@@ -37,8 +37,7 @@ static void lists_empty(abut_candidates *c)
 static abut_status names_make(const abut_collmesh *cm, abut_candidate_search *s, abut_err *err)
 {
     if (s->self && s->nc == cm->nc && s->n_seg == cm->n_seg) return ABUT_OK;
-    free(s->self);
-    free(s->seg);
+    ABUT_FREE(s->self, s->seg);
     s->self = malloc(((size_t)cm->nc + 1) * sizeof *s->self);
     s->seg = malloc((2 * (size_t)cm->n_seg + 1) * sizeof *s->seg);
     if (!s->self || !s->seg) return abut_fail(err, ABUT_E_NOMEM, "candidates: no memory for %d vertices", (int)cm->nc);
@@ -206,8 +205,7 @@ void abut_candidate_search_clear(abut_candidate_search *s)
     abut_broad_trees_free(&s->of_loose);
     abut_broad_trees_free(&s->of_segs);
     abut_broad_trees_free(&s->of_points);
-    free(s->self);
-    free(s->seg);
+    ABUT_FREE(s->self, s->seg);
     *s = (abut_candidate_search){ .self = NULL };
 }
 
@@ -232,8 +230,7 @@ typedef struct part {
 
 static void part_clear(part *p)
 {
-    free(p->vert);
-    free(p->number);
+    ABUT_FREE(p->vert, p->number);
     *p = (part){ .number = NULL };
 }
 
@@ -350,11 +347,7 @@ abut_status abut_candidates_extend(const abut_collmesh *cm, const double *y0, co
 void abut_repeated_search_clear(abut_repeated_search *s)
 {
     abut_candidates_clear(&s->wide);
-    free(s->start);
-    free(s->low);
-    free(s->high);
-    free(s->fixed);
-    free(s->changed);
+    ABUT_FREE(s->start, s->low, s->high, s->fixed, s->changed);
     *s = (abut_repeated_search){ .known = 0 };
 }
 

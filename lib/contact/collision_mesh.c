@@ -50,8 +50,7 @@ static abut_status mark_sides(const abut_collmesh *cm, uint8_t *is_side, abut_er
         const int32_t p = cm->edge[2 * e], q = cm->edge[2 * e + 1], low = p < q ? p : q;
         for (size_t k = first[low]; k < first[low + 1] && !is_side[e]; k++) is_side[e] = upper[k] == (p < q ? q : p);
     }
-    free(first);
-    free(upper);
+    ABUT_FREE(first, upper);
     return rc;
 }
 
@@ -78,8 +77,7 @@ static abut_status lower_dimensions(abut_collmesh *cm, abut_err *err)
         cm->point = without(used, cm->nc, &cm->n_point);
         if (!cm->loose || !cm->seg || !cm->point) rc = no_memory(cm->model, err);
     }
-    free(side);
-    free(used);
+    ABUT_FREE(side, used);
     return rc;
 }
 
@@ -218,14 +216,7 @@ abut_status abut_collmesh_init(abut_collmesh *cm, const abut_model *model, abut_
 void abut_collmesh_clear(abut_collmesh *cm)
 {
     abut_row_map_clear(&cm->W);
-    free(cm->obstacle);
-    free(cm->rest2);
-    free(cm->loose);
-    free(cm->seg);
-    free(cm->point);
-    free(cm->xi);
-    free(cm->body_scale);
-    free(cm->body_part);
+    ABUT_FREE(cm->obstacle, cm->rest2, cm->loose, cm->seg, cm->point, cm->xi, cm->body_scale, cm->body_part);
     abut_area_clear(cm->area);
     *cm = (abut_collmesh){ 0 };
 }

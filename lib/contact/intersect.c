@@ -36,8 +36,7 @@ static int items_make(const int32_t *vert, int32_t n, int k, const double *y, co
 
 static void items_free(struct items_memory *memory)
 {
-    free(memory->box);
-    free(memory->still);
+    ABUT_FREE(memory->box, memory->still);
 }
 
 /* The slab along the line of the centroids separates most neighbours, which on a flat sheet else need exact arithmetic. */

@@ -270,8 +270,7 @@ static abut_status join(const abut_collmesh *cm, const abut_finds *f, const abut
         merge(sorted, n, out);
         weigh(cm, out);
     }
-    free(row);
-    free(sorted);
+    ABUT_FREE(row, sorted);
     return rc;
 }
 
@@ -371,8 +370,7 @@ static abut_status mesh_pairs(const abut_collmesh *cm, const abut_candidates *ca
     if (!rc) rc = join(cm, f, spot, n_spot, y, out, err);
 done:
     for (int t = 0; f && t < threads; t++) free(f[t].c), abut_tally_clear(&f[t].edges), abut_tally_clear(&f[t].vertices);
-    free(f);
-    free(spot);
+    ABUT_FREE(f, spot);
     return rc;
 }
 
@@ -491,15 +489,7 @@ abut_stencil abut_pairs_get(const abut_pairs *p, size_t i, const double *y, doub
 
 void abut_pairs_clear(abut_pairs *p)
 {
-    free(p->kind);
-    free(p->vert);
-    free(p->mult);
-    free(p->dist2);
-    free(p->eps_x);
-    free(p->plane_vert);
-    free(p->plane);
-    free(p->plane_dist);
-    free(p->plane_mult);
+    ABUT_FREE(p->kind, p->vert, p->mult, p->dist2, p->eps_x, p->plane_vert, p->plane, p->plane_dist, p->plane_mult);
     free(p->reach), free(p->of), free(p->bent), free(p->plane_patch);
     *p = (abut_pairs){ 0 };
 }

@@ -11,10 +11,7 @@
 
 void abut_rings_clear(abut_rings *rings)
 {
-    free(rings->edge_first);
-    free(rings->edge);
-    free(rings->tri_first);
-    free(rings->tri);
+    ABUT_FREE(rings->edge_first, rings->edge, rings->tri_first, rings->tri);
     *rings = (abut_rings){ 0 };
 }
 
@@ -160,11 +157,7 @@ void abut_touch_search_clear(abut_touch_search *s)
     abut_repeated_search_clear(&s->motions);
     abut_arena_clear(&s->scratch);
     abut_rings_clear(&s->rings);
-    free(s->start.y);
-    free(s->start.held);
-    free(s->fixed);
-    free(s->node);
-    free(s->b);
+    ABUT_FREE(s->start.y, s->start.held, s->fixed, s->node, s->b);
     *s = (abut_touch_search){ 0 };
 }
 
@@ -200,8 +193,7 @@ static abut_status make_room(abut_touch_search *s, const abut_collmesh *cm, abut
             most = n > most ? n : most;
         }
     if (s->cap_node >= 4 * most) return ABUT_OK;
-    free(s->node);
-    free(s->b);
+    ABUT_FREE(s->node, s->b);
     s->cap_node = 0;
     s->node = malloc(4 * most * sizeof *s->node);
     s->b = malloc(4 * most * sizeof *s->b);

@@ -1,5 +1,6 @@
 #include "contact/touching.h"
 
+#include "base/arena.h"
 #include "base/order.h"
 #include "base/par.h"
 
@@ -33,8 +34,7 @@ void abut_touching_clear(abut_touching *t)
     field f[BY_CONTACT + BY_NODE];
     fields_of(t, f);
     for (int i = 0; i < BY_CONTACT + BY_NODE; i++) free(*f[i].array);
-    free(t->first);
-    free(t->taken);
+    ABUT_FREE(t->first, t->taken);
     *t = (abut_touching){ 0 };
 }
 
@@ -182,8 +182,7 @@ static abut_status arrange(abut_touching *t, int renews, int32_t *order, size_t 
     ordered *o = malloc((late + 1) * sizeof *o);
     int32_t *table = malloc(size * sizeof *table);
     if (!o || !table) {
-        free(o);
-        free(table);
+        ABUT_FREE(o, table);
         return abut_fail(err, ABUT_E_NOMEM, "the order of %zu contacts", t->n);
     }
     memset(table, -1, size * sizeof *table);
@@ -196,8 +195,7 @@ static abut_status arrange(abut_touching *t, int renews, int32_t *order, size_t 
     }
     for (size_t i = 0; i < late; i++)
         if (joins(t, table, size - 1, o[i].number, renews)) order[(*n)++] = o[i].number;
-    free(o);
-    free(table);
+    ABUT_FREE(o, table);
     return ABUT_OK;
 }
 

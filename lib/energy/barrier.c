@@ -377,8 +377,7 @@ static void hessian(void *self, const abut_at *at, double scale, size_t lo, size
 
 static void destroy(void *self)
 {
-    free(((abut_barrier_state *)self)->slot);
-    free(self);
+    ABUT_FREE(((abut_barrier_state *)self)->slot, self);
 }
 
 abut_status abut_barrier_choose(abut_barrier_state *b, const abut_barrier_hessian_ops *ops, abut_err *err)
@@ -540,8 +539,7 @@ static void bent_hessian(void *self, const abut_at *at, double scale, size_t lo,
 
 static void bent_destroy(void *self)
 {
-    free(((bent_state *)self)->slot);
-    free(self);
+    ABUT_FREE(((bent_state *)self)->slot, self);
 }
 
 const abut_term_ops abut_term_barrier_factors = { .name = "barrier factors", .kind = ABUT_TERM_CONTACT,

@@ -89,12 +89,7 @@ abut_status abut_codim_init(abut_codim *t, const abut_model *m, abut_err *err)
 
 void abut_codim_clear(abut_codim *t)
 {
-    free(t->node);
-    free(t->inc_first);
-    free(t->inc);
-    free(t->B);
-    free(t->vol);
-    free(t->membrane);
+    ABUT_FREE(t->node, t->inc_first, t->inc, t->B, t->vol, t->membrane);
     *t = (abut_codim){ 0 };
 }
 
@@ -301,8 +296,7 @@ static void destroy(void *self)
     abut_codim_state *s = self;
     abut_codim_clear(&s->t);
     abut_stretch_ahead_clear(&s->ahead);
-    free(s->tension);
-    free(s);
+    ABUT_FREE(s->tension, s);
 }
 
 static abut_status make(void **self, const abut_term_world *w, abut_err *err)

@@ -582,8 +582,7 @@ abut_status abut_codim_apart_init(abut_codim_apart *a, const abut_codim *t, doub
 
 void abut_codim_apart_clear(abut_codim_apart *a)
 {
-    free(a->t.node);
-    free(a->K);
+    ABUT_FREE(a->t.node, a->K);
     *a = (abut_codim_apart){ 0 };
 }
 

@@ -27,11 +27,7 @@ void abut_curved_rods_clear(abut_curved_rods *r)
     double *all[] = { r->frame, r->rest, r->twist, r->t0, r->u0, r->spin, r->m0, r->work.t, r->work.u, r->work.length, r->work.kb,
                       r->work.mref, r->work.theta, r->work.m, r->work.matrix, r->work.f };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
-    free(r->first);
-    free(r->edge);
-    free(r->bend);
-    free(r->clamped);
-    free(r->owner);
+    ABUT_FREE(r->first, r->edge, r->bend, r->clamped, r->owner);
     *r = (abut_curved_rods){ 0 };
 }
 
@@ -117,9 +113,7 @@ static abut_status find_rods(abut_curved_rods *r, abut_err *err)
         rc = abut_fail(err, ABUT_E_FORMAT, "a rod of %s is closed, expected two ends, as with rod/curvature all rods have",
                        abut_object_words(m, m->body[m->rod[0]], words));
     }
-    free(out);
-    free(next);
-    free(by);
+    ABUT_FREE(out, next, by);
     return rc;
 }
 

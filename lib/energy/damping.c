@@ -26,8 +26,7 @@ abut_status abut_damping_init(abut_damping *d, const abut_mass *M, const abut_co
 
 void abut_damping_clear(abut_damping *d)
 {
-    free(d->K);
-    free(d->codim_K);
+    ABUT_FREE(d->K, d->codim_K);
     *d = (abut_damping){ 0 };
 }
 
@@ -290,11 +289,7 @@ typedef struct damping_high {
 static void high_destroy(void *self)
 {
     damping_high *s = self;
-    free(s->first);
-    free(s->K);
-    free(s->f);
-    free(s->u);
-    free(s);
+    ABUT_FREE(s->first, s->K, s->f, s->u, s);
 }
 
 static abut_status high_make(void **self, const abut_term_world *w, int order, abut_err *err)

@@ -91,11 +91,7 @@ abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *er
 
 void abut_elastic_clear(abut_elastic *e)
 {
-    free(e->B);
-    free(e->vol);
-    free(e->lame);
-    free(e->inc_first);
-    free(e->inc);
+    ABUT_FREE(e->B, e->vol, e->lame, e->inc_first, e->inc);
     abut_model_laws_clear(&e->laws);
     *e = (abut_elastic){ 0 };
 }
@@ -396,9 +392,7 @@ abut_status abut_elastic_recall(const abut_elastic *e, const double *x, abut_ela
 
 void abut_elastic_memo_clear(abut_elastic_memo *memo)
 {
-    free(memo->x);
-    free(memo->f);
-    free(memo->by.wanted);
+    ABUT_FREE(memo->x, memo->f, memo->by.wanted);
     *memo = (abut_elastic_memo){ 0 };
 }
 

@@ -59,11 +59,7 @@ abut_status abut_basis_table_init(abut_basis_table *b, int order, int degree, ab
 
 void abut_basis_table_clear(abut_basis_table *b)
 {
-    free(b->w);
-    free(b->L);
-    free(b->phi);
-    free(b->by_node);
-    free(b->by_point);
+    ABUT_FREE(b->w, b->L, b->phi, b->by_node, b->by_point);
     *b = (abut_basis_table){ 0 };
 }
 
@@ -198,13 +194,7 @@ void abut_elastic_high_clear(abut_elastic_high *e)
 {
     abut_model_laws_clear(&e->laws);
     for (int k = 0; k <= ABUT_QUADRATURE_MAX; k++) abut_basis_table_clear(&e->table[k]);
-    free(e->node);
-    free(e->degree);
-    free(e->straight);
-    free(e->rest);
-    free(e->shape);
-    free(e->inc_first);
-    free(e->inc);
+    ABUT_FREE(e->node, e->degree, e->straight, e->rest, e->shape, e->inc_first, e->inc);
     *e = (abut_elastic_high){ 0 };
 }
 
@@ -613,9 +603,7 @@ static void destroy(void *self)
 {
     elastic_high *t = self;
     abut_elastic_high_clear(&t->e);
-    free(t->x);
-    free(t->f);
-    free(t);
+    ABUT_FREE(t->x, t->f, t);
 }
 
 static abut_status make(void **self, const abut_term_world *w, int order, abut_err *err)

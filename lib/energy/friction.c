@@ -18,11 +18,7 @@
 
 void abut_lag_clear(abut_lag *lag)
 {
-    free(lag->node);
-    free(lag->weight);
-    free(lag->basis);
-    free(lag->force);
-    free(lag->mu);
+    ABUT_FREE(lag->node, lag->weight, lag->basis, lag->force, lag->mu);
     *lag = (abut_lag){ 0 };
 }
 
@@ -182,8 +178,7 @@ static pair *match(const abut_lag *now, const abut_lag *before, abut_err *err)
         free(at);
         at = NULL;
     }
-    free(a);
-    free(b);
+    ABUT_FREE(a, b);
     return at;
 }
 
@@ -225,8 +220,7 @@ abut_status abut_lag_compare(const abut_lag *now, const abut_lag *before, double
         *change = fmax(*change, fabs(now->force[i] - was[i]));
         *largest = fmax(*largest, now->force[i]);
     }
-    free(at);
-    free(was);
+    ABUT_FREE(at, was);
     return rc;
 }
 
@@ -650,8 +644,7 @@ static void destroy(void *self)
 {
     abut_friction_state *f = self;
     abut_lag_clear(&f->lag);
-    free(f->above);
-    free(f);
+    ABUT_FREE(f->above, f);
 }
 
 int abut_friction_acts(const abut_model *m)

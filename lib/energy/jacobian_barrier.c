@@ -37,8 +37,7 @@ abut_status abut_jacobian_barriers_init(abut_jacobian_barriers *b, const abut_el
 
 void abut_jacobian_barriers_clear(abut_jacobian_barriers *b)
 {
-    free(b->point);
-    free(b->least);
+    ABUT_FREE(b->point, b->least);
     *b = (abut_jacobian_barriers){ 0 };
 }
 

@@ -200,10 +200,7 @@ abut_status abut_mass_init(abut_mass *M, const abut_model *m, abut_err *err)
 void abut_mass_clear(abut_mass *M)
 {
     for (int k = 0; k <= ABUT_ORDER_MAX; k++) free(M->element[k]);
-    free(M->order);
-    free(M->first);
-    free(M->col);
-    free(M->val);
+    ABUT_FREE(M->order, M->first, M->col, M->val);
     *M = (abut_mass){ 0 };
 }
 
@@ -433,8 +430,7 @@ static abut_status held_make(void **self, const abut_term_world *w, abut_err *er
 static void held_destroy(void *self)
 {
     prescribed *p = self;
-    free(p->al.lam);
-    free(p);
+    ABUT_FREE(p->al.lam, p);
 }
 
 static abut_status held_load(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err)
@@ -529,8 +525,7 @@ static abut_status high_make(void **self, const abut_term_world *w, int order, a
 
 static void high_destroy(void *self)
 {
-    free(((inertia_high *)self)->d);
-    free(self);
+    ABUT_FREE(((inertia_high *)self)->d, self);
 }
 
 /* x - x_hat; without inertia x_0 - x_hat */

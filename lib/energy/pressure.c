@@ -86,10 +86,7 @@ abut_status abut_air_init(abut_air *a, const abut_model *m, abut_err *err)
 
 void abut_air_clear(abut_air *a)
 {
-    free(a->rim);
-    free(a->origin);
-    free(a->pressure);
-    free(a->facing);
+    ABUT_FREE(a->rim, a->origin, a->pressure, a->facing);
     *a = (abut_air){ 0 };
 }
 

@@ -53,10 +53,7 @@ abut_status abut_springs_init(abut_springs *s, const abut_model *m, abut_err *er
 
 void abut_springs_clear(abut_springs *s)
 {
-    free(s->first);
-    free(s->other);
-    free(s->stiffness);
-    free(s->length);
+    ABUT_FREE(s->first, s->other, s->stiffness, s->length);
     *s = (abut_springs){ 0 };
 }
 

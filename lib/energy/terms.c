@@ -144,9 +144,7 @@ static abut_status not_a_number(const abut_element_energy *e, const char *what, 
 static void release(void *self)
 {
     element_term *t = self;
-    free(t->first);
-    free(t->corner);
-    free(t);
+    ABUT_FREE(t->first, t->corner, t);
 }
 
 static abut_status make(void **self, const abut_term_world *w, abut_err *err)

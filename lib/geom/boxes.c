@@ -1,6 +1,7 @@
 /* Boxes are dealt into strips along one axis; in each strip a sweep along another axis finds the pairs. */
 #include "geom/boxes.h"
 
+#include "base/arena.h"
 #include "base/par.h"
 
 #include <assert.h>
@@ -139,8 +140,7 @@ static void strips_make(const abut_items *a, const abut_items *b, strips *g)
 
 static void dealt_clear(dealt *d)
 {
-    free(d->at);
-    free(d->first);
+    ABUT_FREE(d->at, d->first);
 }
 
 static abut_box turned(const strips *g, const abut_box *b)
@@ -273,8 +273,7 @@ static abut_status join(size_t na, size_t nb, const finds *f, int threads, abut_
         sort_by(1, out->ij, total, mixed, first, nb);
         sort_by(0, mixed, total, out->ij, first, na);
     }
-    free(first);
-    free(mixed);
+    ABUT_FREE(first, mixed);
     return rc;
 }
 

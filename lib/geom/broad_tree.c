@@ -1,5 +1,6 @@
 #include "geom/broad_tree.h"
 
+#include "base/arena.h"
 #include "base/fn.h"
 #include "base/par.h"
 #include "base/rng.h"
@@ -308,10 +309,7 @@ static float large_extent(const abut_broad_phase *s, const abut_prims *p)
 static void tree_clear(struct tree *t, int owns_packs)
 {
     if (owns_packs) abut_tree_shape_clear(&t->packs);
-    free(t->pack);
-    free(t->query);
-    free(t->node);
-    free(t->slack);
+    ABUT_FREE(t->pack, t->query, t->node, t->slack);
     *t = (struct tree){ .pack = NULL };
 }
 
@@ -319,8 +317,7 @@ void abut_broad_trees_free(abut_broad_trees **trees)
 {
     if (!*trees) return;
     for (int q = 0; q < ABUT_SORTS; q++) tree_clear(&(*trees)->tree[q], 1), tree_clear(&(*trees)->other[q], 0);
-    free((*trees)->fixed);
-    free(*trees);
+    ABUT_FREE((*trees)->fixed, *trees);
     *trees = NULL;
 }
 
@@ -397,9 +394,7 @@ static abut_status trees_build(const abut_broad_phase *s, const abut_prims *p, a
     }
 done:
     if (rc) abut_broad_trees_free(out);
-    free(key);
-    free(some);
-    free(sort);
+    ABUT_FREE(key, some, sort);
     return rc;
 }
 

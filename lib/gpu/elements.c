@@ -405,8 +405,7 @@ static abut_status put_corners(abut_queue *q, tie_set *s, const int32_t *node, i
         rc = abut_buffer_put(q, &s->first, "springs", first, (size_t)nv + 1, sizeof *first, err);
     }
     if (!rc) rc = abut_buffer_put(q, &s->corner, "springs", corner, (size_t)first[nv], sizeof *corner, err);
-    free(first);
-    free(corner);
+    ABUT_FREE(first, corner);
     return rc;
 }
 

@@ -18,8 +18,7 @@ void abut_gpu_operator_clear(abut_gpu_operator *A)
                        &A->touch_single, &A->t, &A->t_single, &A->pieces, &A->piece_first, &A->piece_row, &A->sum,
                        &A->sum_single, &A->inverse);
     abut_bsr_clear(&A->pattern);
-    free(A->piece);
-    free(A->chunk);
+    ABUT_FREE(A->piece, A->chunk);
     *A = (abut_gpu_operator){ 0 };
 }
 
@@ -184,8 +183,7 @@ static abut_status parts_make(abut_gpu_operator *A, const abut_gpu_lasting *more
         l->part_first[parts] = (uint32_t)items;
         l->parts = parts;
     }
-    free(part);
-    free(item);
+    ABUT_FREE(part, item);
     return ok ? ABUT_OK : no_memory(err);
 }
 

@@ -288,8 +288,7 @@ abut_status abut_gpu_precond_init_by(abut_gpu_operator *A, abut_gpu_precond_kind
     if (!rc) rc = reserve(A, err);
     if (!rc && kind == ABUT_GPU_RIGID) rc = parts_make(A, where, rows, err);
     if (rc) abut_gpu_precond_clear(A);
-    free(where);
-    free(row);
+    ABUT_FREE(where, row);
     return rc;
 }
 

@@ -55,8 +55,7 @@ static abut_status put_made(abut_gpu_touch *c, const uint8_t *obstacle, abut_err
         rc = abut_buffer_put(c->q, &c->fixed, "obstacles", obstacle, (size_t)cm->nc, 1, err);
         if (!rc) rc = abut_buffer_put(c->q, &c->drop, "obstacles", drop, (size_t)cm->model->nv, 1, err);
     }
-    free(ends);
-    free(drop);
+    ABUT_FREE(ends, drop);
     return rc;
 }
 

@@ -1,4 +1,5 @@
 /* The twin of a GPU: memory, sums, scans and sorts on the processor, by the definitions of gpu/machine.h. */
+#include "base/arena.h"
 #include "base/par.h"
 #include "base/timer.h"
 #include "gpu/kernel.h"
@@ -195,8 +196,7 @@ static abut_status twin_sort(abut_queue *q, uint64_t *key, uint32_t *val, size_t
     uint64_t *k2 = malloc((n + 1) * sizeof *k2);
     uint32_t *v2 = val ? malloc((n + 1) * sizeof *v2) : NULL;
     if (!k2 || (val && !v2)) {
-        free(k2);
-        free(v2);
+        ABUT_FREE(k2, v2);
         return abut_fail(err, ABUT_E_NOMEM, "twin memory: %zu keys to sort", n);
     }
     for (int shift = 0; shift < bits; shift += DIGIT) {
@@ -217,8 +217,7 @@ static abut_status twin_sort(abut_queue *q, uint64_t *key, uint32_t *val, size_t
         memcpy(key, k2, n * sizeof *key);
         if (val) memcpy(val, v2, n * sizeof *val);
     }
-    free(k2);
-    free(v2);
+    ABUT_FREE(k2, v2);
     return done(q, "sort");
 }
 
@@ -264,8 +263,7 @@ static abut_status twin_times(abut_queue *q, abut_err *err)
 static void twin_close(abut_queue *q)
 {
     twin *tw = q->own;
-    free(tw->part);
-    free(tw);
+    ABUT_FREE(tw->part, tw);
 }
 
 static const abut_machine twin_machine = {

@@ -185,10 +185,7 @@ abut_status abut_curve_order(size_t n, const double *x, const int32_t *group, in
             memcpy(order, other, n * sizeof *order);
         }
     }
-    free(c);
-    free(key);
-    free(other);
-    free(start);
+    ABUT_FREE(c, key, other, start);
     return ok ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "order of %zu points along a curve: out of memory", n);
 }
 
@@ -474,8 +471,7 @@ abut_status abut_dual_make(abut_dual *d, int32_t nv, int32_t nt, const int32_t *
         for (int32_t e = nt; e > 0; e--) d->ptr[e] = d->ptr[e - 1];
         d->ptr[0] = 0;
     }
-    free(end);
-    free(f);
+    ABUT_FREE(end, f);
     if (rc) abut_dual_clear(d);
     return rc;
 }
@@ -580,8 +576,7 @@ int64_t abut_dual_cut(const abut_dual *d, const int32_t *part)
 
 void abut_dual_clear(abut_dual *d)
 {
-    free(d->ptr);
-    free(d->adj);
+    ABUT_FREE(d->ptr, d->adj);
     *d = (abut_dual){ 0 };
 }
 
@@ -615,8 +610,7 @@ static abut_status measure(const abut_dual *d, int32_t nv, const int32_t *tet, i
         s->faces = d->ptr[d->nt] / 2;
         s->cut = abut_dual_cut(d, part);
     }
-    free(owner);
-    free(pool);
+    ABUT_FREE(owner, pool);
     if (!rc && s->smallest == 0)
         rc = abut_fail(err, ABUT_E_ARG, "METIS: cutting %d tets into %d parts leaves one empty: want fewer parts", d->nt, k);
     return rc;

@@ -1,5 +1,6 @@
 #include "mesh/surface.h"
 
+#include "base/arena.h"
 #include "base/order.h"
 #include "geom/boxes.h"
 #include "geom/ccd/slab.h"
@@ -38,8 +39,7 @@ typedef struct buckets {
 
 static void buckets_free(buckets *b)
 {
-    free(b->e);
-    free(b->row);
+    ABUT_FREE(b->e, b->row);
 }
 
 static abut_status buckets_new(buckets *b, int64_t n, int32_t nv, abut_err *err)
@@ -243,8 +243,7 @@ static abut_status merge(surface *s, abut_err *err)
         first[p[i].v] = same ? first[p[i - 1].v] : p[i].v;
     }
     for (size_t i = 0; ok && i < 3 * (size_t)s->nf; i++) s->tri[i] = first[s->said[i]];
-    free(p);
-    free(first);
+    ABUT_FREE(p, first);
     return ok ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "surface: no memory for %d points, %d triangles", s->nv, s->nf);
 }
 
@@ -440,8 +439,7 @@ static abut_status check_crossings(const surface *s, abut_err *err)
             rc = meet_fail(s, "touch or cross", s->owner[pairs.ij[i][0]], pairs.ij[i][1], err);
     }
     abut_pair_list_clear(&pairs);
-    free(eb);
-    free(tb);
+    ABUT_FREE(eb, tb);
     return rc;
 }
 

@@ -1,3 +1,4 @@
+#include "base/arena.h"
 #include "model/model.h"
 
 #include "base/order.h"
@@ -379,10 +380,6 @@ abut_status abut_contact_check(const abut_model *m, int sides, abut_err *err)
     if (!rc && nodes) rc = covered(&j, "shell", m->shell, m->nsh, 3, err);
     if (!rc && nodes) rc = covered(&j, "rod segment", m->rod, m->nrd, 2, err);
     if (!rc && nodes) rc = covered(&j, "particle", m->particle, m->np, 1, err);
-    free(j.vertex);
-    free(j.edge.first);
-    free(j.edge.list);
-    free(j.triangle.first);
-    free(j.triangle.list);
+    ABUT_FREE(j.vertex, j.edge.first, j.edge.list, j.triangle.first, j.triangle.list);
     return rc;
 }

@@ -1,5 +1,6 @@
 #include "model/tets.h"
 
+#include "base/arena.h"
 #include "base/words.h"
 #include "geom/quadrature.h"
 #include "graph/graph.h"
@@ -237,8 +238,7 @@ static abut_status order_tets(const abut_model *m, int32_t *number, abut_err *er
         }
     }
     if (!rc) rc = abut_curve_order(nt, middle, object, m->no * abut_model_order(m), number, err);
-    free(middle);
-    free(object);
+    ABUT_FREE(middle, object);
     return rc;
 }
 
@@ -313,8 +313,7 @@ void abut_reordered_free(abut_reordered **a)
 {
     if (!*a) return;
     abut_model_forget(&(*a)->model);
-    free((*a)->number);
-    free((*a)->node);
+    ABUT_FREE((*a)->number, (*a)->node);
     for (int k = 0; k < ABUT_REORDERED_ROWS; k++) free((*a)->row[k]);
     free(*a);
     *a = NULL;

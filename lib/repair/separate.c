@@ -281,8 +281,7 @@ static void run_clear(run *s)
 {
     double *const arrays[] = { s->base, s->u, s->y, s->weight, s->volume };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
-    free(s->fixed);
-    free(s->hits);
+    ABUT_FREE(s->fixed, s->hits);
     abut_wrong_side_clear(&s->wrong);
     abut_candidates_clear(&s->cand);
     abut_constraints_clear(&s->constraints);

@@ -354,8 +354,7 @@ static abut_status find_deep(const abut_model *m, uint8_t *is_deep, abut_err *er
     }
     for (int32_t i = 0; i < 4 * m->nt && !rc; i++)
         if (where[m->tet[i]] == INSIDE) is_deep[m->body[m->tet[i]]] = 1;
-    free(where);
-    free(tri);
+    ABUT_FREE(where, tri);
     return rc;
 }
 

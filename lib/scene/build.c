@@ -1,3 +1,4 @@
+#include "base/arena.h"
 #include "scene/build_parts.h"
 
 #include "base/words.h"
@@ -443,8 +444,7 @@ static abut_status put_friction(abut_build *b, abut_err *err)
         }
         b->out->friction_classes = classes;
     }
-    free(class_of);
-    free(first);
+    ABUT_FREE(class_of, first);
     return rc;
 }
 
@@ -528,9 +528,6 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
 
 void abut_built_clear(abut_built *b)
 {
-    free(b->object);
-    free(b->selected);
-    free(b->attached);
-    free(b->sewn);
+    ABUT_FREE(b->object, b->selected, b->attached, b->sewn);
     memset(b, 0, sizeof *b);
 }

@@ -1,4 +1,5 @@
 /* Motions of a scene: which nodes they move, from when to when. */
+#include "base/arena.h"
 #include "scene/build_parts.h"
 
 #include "base/words.h"
@@ -741,9 +742,6 @@ abut_status abut_build_motions(abut_build *b, abut_err *err)
     if (!rc) rc = resolve_times(b, &m, err);
     if (!rc) rc = pressures(b, &m, err);
     if (!rc) rc = put_rows(b, &m, err);
-    free(m.row);
-    free(m.node);
-    free(m.key);
-    free(m.path);
+    ABUT_FREE(m.row, m.node, m.key, m.path);
     return rc;
 }

@@ -1,5 +1,6 @@
 #include "scene/scene.h"
 
+#include "base/arena.h"
 #include "base/words.h"
 #include "geom/quadrature.h"
 #include "mesh/mesh.h"
@@ -137,8 +138,7 @@ void abut_scene_place(abut_scene *s)
 
 void abut_scene_select_clear(abut_scene_select *s)
 {
-    free(s->points);
-    free(s->objects);
+    ABUT_FREE(s->points, s->objects);
     *s = (abut_scene_select){ .object = -1 };
 }
 
@@ -157,24 +157,15 @@ void abut_scene_clear(abut_scene *s)
         abut_mesh_clear(&s->object[i].mesh);
         abut_mesh_clear(&s->object[i].proxy.surface);
         abut_mesh_clear(&s->object[i].reference);
-        free(s->object[i].density);
-        free(s->object[i].path.time);
-        free(s->object[i].path.x);
-        free(s->object[i].shell.rest);
-        free(s->object[i].shell.factor.time);
-        free(s->object[i].shell.factor.value);
-        free(s->object[i].rod_length);
+        ABUT_FREE(s->object[i].density, s->object[i].path.time, s->object[i].path.x, s->object[i].shell.rest,
+                  s->object[i].shell.factor.time, s->object[i].shell.factor.value, s->object[i].rod_length);
         abut_snap_clear(&s->object[i].order.snap);
-        free(s->object[i].order.rest);
-        free(s->object[i].fill);
+        ABUT_FREE(s->object[i].order.rest, s->object[i].fill);
     }
     for (int32_t i = 0; i < s->nmotions; i++) {
         abut_scene_select_clear(&s->motion[i].select);
-        free(s->motion[i].pose);
-        free(s->motion[i].path.time);
-        free(s->motion[i].path.x);
-        free(s->motion[i].factor.time);
-        free(s->motion[i].factor.value);
+        ABUT_FREE(s->motion[i].pose, s->motion[i].path.time, s->motion[i].path.x, s->motion[i].factor.time,
+                  s->motion[i].factor.value);
     }
     for (int32_t i = 0; i < s->nattachments; i++) abut_scene_select_clear(&s->attachment[i].select);
     for (int32_t i = 0; i < s->nseams; i++)

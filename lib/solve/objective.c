@@ -61,9 +61,7 @@ static abut_status sets_new(abut_objective *o, abut_err *err)
 static void sets_free(abut_objective *o)
 {
     if (!o->sets) return;
-    free(o->sets->node);
-    free(o->sets->row);
-    free(o->sets->val);
+    ABUT_FREE(o->sets->node, o->sets->row, o->sets->val);
     abut_row_map_clear(&o->sets->W);
     free(o->sets);
     o->sets = NULL;
@@ -135,14 +133,7 @@ void abut_objective_clear(abut_objective *o)
     sets_free(o);
     abut_terms_clear(&o->terms);
     abut_collmesh_clear(&o->cm);
-    free(o->xn);
-    free(o->xhat);
-    free(o->target);
-    free(o->still);
-    free(o->z);
-    free(o->held);
-    free(o->object.stiffness);
-    free(o->row);
+    ABUT_FREE(o->xn, o->xhat, o->target, o->still, o->z, o->held, o->object.stiffness, o->row);
     abut_reordered_free(&o->reordered);     /* last: the others borrow it */
     *o = (abut_objective){ 0 };
 }
@@ -702,10 +693,7 @@ abut_status abut_point_init(abut_point *p, const abut_objective *o, int which, a
 
 void abut_point_clear(abut_point *p)
 {
-    free(p->x);
-    free(p->z);
-    free(p->g);
-    free(p->y);
+    ABUT_FREE(p->x, p->z, p->g, p->y);
     abut_pairs_clear(&p->pairs);
     *p = (abut_point){ 0 };
 }

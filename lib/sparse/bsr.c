@@ -183,8 +183,7 @@ static abut_status pattern_of(abut_bsr *A, abut_set_plan *set, int nsets, int fi
         rc = set_pattern(A, ptr, row, err);
         if (rc) return rc;
     } else {
-        free(ptr);
-        free(row);
+        ABUT_FREE(ptr, row);
     }
     for (int s = differs ? 0 : first; s < nsets; s++) find_slots(A, &set[s]);
     *changed = differs;

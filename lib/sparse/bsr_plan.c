@@ -72,8 +72,7 @@ static abut_status map_plan_make(abut_set_plan *s, const abut_elements *set, abu
     }
     if (ok) s->col[n] = (uint32_t)s->nb;
     s->slot = ok ? malloc((s->nb + 1) * sizeof *s->slot) : NULL;
-    free(seen);
-    free(found);
+    ABUT_FREE(seen, found);
     return s->slot ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "matrix: %zu blocks of a mapped set", s->nb);
 }
 
@@ -249,8 +248,7 @@ static abut_status chunks_make(abut_set_plan *s, const abut_elements *set, abut_
     } else {
         chunks_free(&p);
     }
-    free(items);
-    free(next);
+    ABUT_FREE(items, next);
     return ok ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "matrix: chunks of %zu elements: out of memory", set->n);
 }
 

@@ -181,8 +181,7 @@ enum { FOUR = 4 };
 void abut_owned_elements_clear(abut_owned_elements *o)
 {
     for (int k = 0; k < ABUT_SETS_MAX; k++) {
-        free(o->set[k].group);
-        free(o->set[k].row);
+        ABUT_FREE(o->set[k].group, o->set[k].row);
     }
     *o = (abut_owned_elements){ 0 };
 }
@@ -233,8 +232,7 @@ static void make_groups(void *ctx, size_t lo, size_t hi, double *val)
 static abut_status reserve(struct abut_owned_set *s, size_t groups, size_t corners, abut_err *err)
 {
     if (groups > s->cap) {
-        free(s->group);
-        free(s->row);
+        ABUT_FREE(s->group, s->row);
         s->cap = groups + groups / 4;
         s->group = malloc(s->cap * sizeof *s->group);
         s->row = malloc(s->cap * FOUR * corners * sizeof *s->row);

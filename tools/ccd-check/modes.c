@@ -218,8 +218,7 @@ static int same(const int32_t *a, int32_t na, const int32_t *b, int32_t nb, int 
     if (na == 0 || !memcmp(a, b, (size_t)na * (size_t)k * sizeof *a)) return 1;
     int32_t(*ra)[5] = in_order(a, na, k), (*rb)[5] = in_order(b, nb, k);
     const int equal = ra && rb ? !memcmp(ra, rb, (size_t)na * sizeof *ra) : -1;
-    free(ra);
-    free(rb);
+    ABUT_FREE(ra, rb);
     return equal;
 }
 

@@ -1,3 +1,4 @@
+#include "base/arena.h"
 #include "base/par.h"
 
 #include "base/timer.h"
@@ -135,7 +136,5 @@ void abut_mpi_end(abut_ranks *r)
     MPI_Comm_free(&s->work);
     MPI_Comm_free(&s->parting);
     MPI_Finalize();
-    free(s->count);
-    free(s->first);
-    free(s);
+    ABUT_FREE(s->count, s->first, s);
 }

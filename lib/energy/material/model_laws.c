@@ -1,5 +1,6 @@
 #include "energy/material/model_laws.h"
 
+#include "base/arena.h"
 #include "math/svd3.h"
 
 #include <assert.h>
@@ -248,10 +249,7 @@ static int curve_init(abut_curve *c, int32_t n, const double *knot, const double
 
 static void curve_clear(abut_curve *c)
 {
-    free(c->x);
-    free(c->y);
-    free(c->slope);
-    free(c->area);
+    ABUT_FREE(c->x, c->y, c->slope, c->area);
     *c = (abut_curve){ 0 };
 }
 
@@ -358,8 +356,7 @@ abut_status abut_model_laws_init(abut_model_laws *l, const abut_model *m, abut_e
 
 void abut_model_laws_clear(abut_model_laws *l)
 {
-    free(l->lame);
-    free(l->needs);
+    ABUT_FREE(l->lame, l->needs);
     for (int32_t i = 0; i < l->nspline; i++) abut_spline_clear(&l->spline[i]);
     free(l->spline);
     *l = (abut_model_laws){ 0 };

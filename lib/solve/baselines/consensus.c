@@ -21,17 +21,7 @@
 
 void abut_copies_clear(abut_copies *c)
 {
-    free(c->node);
-    free(c->part);
-    free(c->at);
-    free(c->of);
-    free(c->beside_tet);
-    free(c->beside_copy);
-    free(c->X);
-    free(c->mass);
-    free(c->role);
-    free(c->body);
-    free(c->tet);
+    ABUT_FREE(c->node, c->part, c->at, c->of, c->beside_tet, c->beside_copy, c->X, c->mass, c->role, c->body, c->tet);
     *c = (abut_copies){ 0 };
 }
 
@@ -147,9 +137,7 @@ abut_status abut_copies_init(abut_copies *c, const abut_objective *p, int32_t k,
             *order = malloc(most * sizeof *order), n = 0;
     int ok = c->node && c->part && c->tet && c->at && last && first && order;
     if (ok) n = number_copies(c, m, part, last, first, order);
-    free(last);
-    free(first);
-    free(order);
+    ABUT_FREE(last, first, order);
     const size_t room = (size_t)n + 1;
     double *bring = calloc(room, sizeof *bring);
     c->of = malloc(room * sizeof *c->of), c->X = malloc(3 * room * sizeof *c->X), c->mass = malloc(room * sizeof *c->mass);

@@ -79,8 +79,7 @@ static void diagonal_stats(const void *self, abut_report *rep)
 
 static void diagonal_release(void *self)
 {
-    free(((diagonal *)self)->inverse);
-    free(self);
+    ABUT_FREE(((diagonal *)self)->inverse, self);
 }
 
 const abut_initial_ops abut_initial_diagonal = { .needs = ABUT_NEEDS_MATRIX, .make = diagonal_make, .factor = diagonal_factor,
@@ -130,9 +129,7 @@ static abut_status blocks_factor(void *self, const abut_initial_at *at, abut_rep
                                           : abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * A->n);
     if (!rc) rc = abut_subdomains_analyse(&b->domains, A, k, first, row, err);
     if (!rc) rc = abut_subdomains_factor(b->domains, A, ABUT_SINGLE, err);
-    free(first);
-    free(row);
-    free(part);
+    ABUT_FREE(first, row, part);
     return rc;
 }
 
@@ -178,9 +175,7 @@ typedef struct ordered {
 static void empty(ordered *o)
 {
     abut_ichol_clear(&o->factor);
-    free(o->order);
-    free(o->r);
-    free(o->z);
+    ABUT_FREE(o->order, o->r, o->z);
     *o = (ordered){ 0 };
 }
 
@@ -383,9 +378,7 @@ static void release(void *self)
     rest *s = self;
     abut_chol_free(&s->factor);
     abut_made_for_clear(&s->made_for);
-    free(s->R);
-    free(s->rotated);
-    free(s);
+    ABUT_FREE(s->R, s->rotated, s);
 }
 
 static abut_status no_memory(const abut_objective *p, abut_err *err)
@@ -415,8 +408,7 @@ static void rotation_of_node(const abut_elastic *e, const double *x, int32_t nod
 static abut_status rotate_nodes(rest *s, const abut_objective *p, const double *x, abut_err *err)
 {
     const abut_elastic *e = abut_elastic_of(&p->terms);
-    free(s->R);
-    free(s->rotated);
+    ABUT_FREE(s->R, s->rotated);
     s->R = malloc((9 * (size_t)p->nrow + 1) * sizeof *s->R);
     s->rotated = malloc((6 * (size_t)p->nrow + 1) * sizeof *s->rotated);
     if (!s->R || !s->rotated) return no_memory(p, err);
@@ -501,9 +493,7 @@ static abut_status sum_sets(const rest *s, const abut_objective *p, abut_element
         abut_bsr_assemble(A, NULL, some, n);
         add_rotated(s, K, A);
     }
-    free(diag);
-    free(K);
-    free(zeros);
+    ABUT_FREE(diag, K, zeros);
     return rc;
 }
 

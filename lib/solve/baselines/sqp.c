@@ -35,11 +35,7 @@ enum { HALVINGS = 30, QP_ITERATIONS = 200 };
 
 static void clear_set(abut_active_set *s)
 {
-    free(s->pair);
-    free(s->row);
-    free(s->a);
-    free(s->c);
-    free(s->fixed);
+    ABUT_FREE(s->pair, s->row, s->a, s->c, s->fixed);
     abut_candidates_clear(&s->cand);
     abut_candidate_search_clear(&s->search);
     abut_arena_clear(&s->scratch);

@@ -95,8 +95,7 @@ static void free_device(abut_device *d)
         abut_gpu_touch_clear(&d->touch);
         abut_queue_close(q);
     }
-    free(d->row);
-    free(d);
+    ABUT_FREE(d->row, d);
 }
 
 /* Copies to the device which vertices are of bodies that pass through each other, if the scene has any. */

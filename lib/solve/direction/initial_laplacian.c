@@ -59,8 +59,7 @@ static abut_status term_set(const abut_objective *p, const abut_term *term, cons
 void abut_laplacian_sets_clear(abut_elements *sets, int n)
 {
     for (int i = 0; i < n; i++) {
-        free((void *)sets[i].row);
-        free((void *)sets[i].val);
+        ABUT_FREE((void *)sets[i].row, (void *)sets[i].val);
     }
 }
 

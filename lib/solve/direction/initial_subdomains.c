@@ -49,9 +49,7 @@ static void release(void *self)
     free(s->part);
     abut_subdomains_free(&s->domains);
     abut_coarse_space_free(&s->rigid);
-    free(s->where);
-    free(s->rest);
-    free(s);
+    ABUT_FREE(s->where, s->rest, s);
 }
 
 static abut_status no_memory(const abut_objective *p, abut_err *err)
@@ -88,8 +86,7 @@ typedef struct lists {
 
 static void lists_clear(lists *l)
 {
-    free(l->first);
-    free(l->row);
+    ABUT_FREE(l->first, l->row);
 }
 
 /* Rows of the nodes of each part, ascending; parts without any are left out; rows of no tet make one more list.
@@ -126,9 +123,7 @@ static abut_status lists_of_tets(const abut_objective *p, const abut_partition *
         *order = malloc((nt + 1) * sizeof *order);
     const int ok = l->first && l->row && mark && at && order;
     if (ok) fill_lists(p, cut, l, mark, at, order);
-    free(mark);
-    free(at);
-    free(order);
+    ABUT_FREE(mark, at, order);
     return ok ? ABUT_OK : no_memory(p, err);
 }
 
@@ -223,9 +218,7 @@ static abut_status add_overlap(const abut_objective *p, const abut_newton_matrix
         if (g) (void)find_overlaps(p, m, l, at, of, g);
     }
     const abut_status rc = g ? n ? merge_overlap(p, l, g, n, err) : ABUT_OK : no_memory(p, err);
-    free(at);
-    free(of);
-    free(g);
+    ABUT_FREE(at, of, g);
     return rc;
 }
 
@@ -235,8 +228,7 @@ static abut_status coarse_make(subdomains *s, const abut_objective *p, const abu
 {
     const size_t n3 = 3 * (size_t)A->n;
     if (A->n > s->room) {
-        free(s->where);
-        free(s->rest);
+        ABUT_FREE(s->where, s->rest);
         s->where = malloc(n3 * sizeof *s->where);
         s->rest = malloc(n3 * sizeof *s->rest);
         s->room = s->where && s->rest ? A->n : 0;

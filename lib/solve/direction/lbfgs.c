@@ -47,10 +47,7 @@ void abut_quasi_begin(abut_quasi *q)
 void abut_quasi_clear(abut_quasi *q)
 {
     abut_lbfgs_clear(&q->pairs);
-    free(q->x0);
-    free(q->g0);
-    free(q->x1);
-    free(q->g1);
+    ABUT_FREE(q->x0, q->g0, q->x1, q->g1);
 }
 
 static abut_status reserve(abut_quasi *q, int32_t nrow, abut_err *err)

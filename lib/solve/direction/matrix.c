@@ -21,8 +21,7 @@ void abut_newton_matrix_clear(abut_newton_matrix *d)
     abut_bsr_clear(&d->A);
     abut_owned_elements_clear(&d->owned);
     abut_product_free(&d->products.product);
-    free(d->products.where);
-    free(d->diag);
+    ABUT_FREE(d->products.where, d->diag);
     *d = (abut_newton_matrix){ 0 };
 }
 

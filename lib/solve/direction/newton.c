@@ -84,8 +84,7 @@ void abut_newton_solve_clear(abut_newton_solve *s)
     abut_ordering_clear(&s->order);
     abut_linear_solver_clear(&s->linear);
     abut_linear_solver_clear(&s->instead);
-    free(s->rhs);
-    free(s->sol);
+    ABUT_FREE(s->rhs, s->sol);
     *s = (abut_newton_solve){ 0 };
 }
 
@@ -362,8 +361,7 @@ static void release(void *self)
     newton *n = self;
     abut_newton_solve_clear(&n->solve);
     abut_newton_matrix_clear(&n->matrix);
-    free(n->ahead);
-    free(n);
+    ABUT_FREE(n->ahead, n);
 }
 
 static abut_status make(void **self, const abut_objective *p, const abut_direction_options *opt, abut_err *err)

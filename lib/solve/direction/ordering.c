@@ -61,13 +61,7 @@ abut_status abut_ordering_iterate_instead(abut_ordering *o, int32_t nv, abut_lin
 void abut_ordering_clear(abut_ordering *o)
 {
     for (int k = 0; k < 2; k++) free(o->elements[k].node_row), free(o->elements[k].perm);
-    free(o->where);
-    free(o->perm);
-    free(o->planned);
-    free(o->seen.row);
-    free(o->degree.ptr);
-    free(o->degree.col);
-    free(o->degree.perm);
+    ABUT_FREE(o->where, o->perm, o->planned, o->seen.row, o->degree.ptr, o->degree.col, o->degree.perm);
     *o = (abut_ordering){ 0 };
 }
 

@@ -218,10 +218,7 @@ abut_status abut_admm_init_thin(abut_admm *a, const abut_objective *p, double fi
 void abut_admm_clear(abut_admm *a)
 {
     abut_codim_apart_clear(&a->thin);
-    free(a->side);
-    free(a->k);
-    free(a->z);
-    free(a->u);
+    ABUT_FREE(a->side, a->k, a->z, a->u);
     *a = (abut_admm){ 0 };
 }
 

@@ -51,11 +51,7 @@ static abut_status survey(abut_collision_springs *c, const abut_objective *p, ab
 static void springs_clear(abut_collision_springs *c)
 {
     abut_candidates_clear(&c->near);
-    free(c->spring);
-    free(c->seen);
-    free(c->y0);
-    free(c->y1);
-    free(c->outward);
+    ABUT_FREE(c->spring, c->seen, c->y0, c->y1, c->outward);
     *c = (abut_collision_springs){ 0 };
 }
 
@@ -319,15 +315,7 @@ void abut_lg_clear(abut_local_global *s)
     springs_clear(&s->collisions);
     abut_quasi_clear(&s->quasi);
     abut_arena_clear(&s->scratch);
-    free(s->factored);
-    free(s->x);
-    free(s->xt);
-    free(s->v);
-    free(s->v_end);
-    free(s->acc);
-    free(s->g);
-    free(s->dx);
-    free(s->rhs);
+    ABUT_FREE(s->factored, s->x, s->xt, s->v, s->v_end, s->acc, s->g, s->dx, s->rhs);
     abut_objective_clear(&s->objective);   /* last: the others borrow it */
     *s = (abut_local_global){ 0 };
 }

@@ -1,5 +1,6 @@
 #include "solve/nodal/coulomb.h"
 
+#include "base/arena.h"
 #include "base/par.h"
 #include "base/timer.h"
 #include "math/lanes.h"
@@ -38,8 +39,7 @@ enum { CHUNK = 64, LARGE = 8192 };
 
 void abut_projection_clear(abut_projection *q)
 {
-    free(q->block);
-    free(q->asleep);
+    ABUT_FREE(q->block, q->asleep);
     *q = (abut_projection){ 0 };
 }
 
@@ -431,8 +431,7 @@ static abut_status sum_affine(abut_coulomb_state *s, const abut_coulomb_system *
     }
     for (size_t b = first; b < n; b++)
         if (are_apart(y, &sum[b])) sum[b].momentum = fmax(sum[b].momentum, affine_size(&affine[b]));
-    free(affine);
-    free(lacks);
+    ABUT_FREE(affine, lacks);
     return ABUT_OK;
 }
 

@@ -41,8 +41,7 @@ void abut_guard_clear(abut_guard *g)
 {
     abut_judge_shape_clear(&g->shape);
     abut_hits_clear(&g->hits);
-    free(g->room0);
-    free(g->room1);
+    ABUT_FREE(g->room0, g->room1);
     *g = (abut_guard){ 0 };
 }
 
@@ -275,8 +274,7 @@ static void free_it(void *self)
     mender_clear(&f->mend);
     abut_path_clear(&f->path.points);
     abut_candidate_search_clear(&f->path.near);
-    free(f->x1);
-    free(f);
+    ABUT_FREE(f->x1, f);
 }
 
 /* Options by the scene, the command line and the solver's defaults. */

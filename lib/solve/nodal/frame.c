@@ -236,8 +236,7 @@ static abut_status put_contacts(abut_nodal *s, abut_arrays *out, abut_err *err)
         abut_touching_impulse(t, c, r.impulse + 3 * i);
         r.mu[i] = t->mu[c];
     }
-    free(order);
-    free(x);
+    ABUT_FREE(order, x);
     return rc;
 }
 

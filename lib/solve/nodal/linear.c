@@ -17,12 +17,7 @@
 
 void abut_components_clear(abut_components *c)
 {
-    free(c->of);
-    free(c->wanted);
-    free(c->woken);
-    free(c->awake.node);
-    free(c->body);
-    free(c->mass);
+    ABUT_FREE(c->of, c->wanted, c->woken, c->awake.node, c->body, c->mass);
     *c = (abut_components){ 0 };
 }
 
@@ -138,9 +133,7 @@ abut_status abut_split_init(abut_split *s, const abut_objective *p, abut_err *er
 void abut_split_clear(abut_split *s)
 {
     abut_admm_clear(&s->admm);
-    free(s->r);
-    free(s->row);
-    free(s->beyond);
+    ABUT_FREE(s->r, s->row, s->beyond);
     *s = (abut_split){ 0 };
 }
 

@@ -29,10 +29,7 @@ static void forget(abut_path *p)
 void abut_path_clear(abut_path *p)
 {
     forget(p);
-    free(p->point);
-    free(p->steps);
-    free(p->y0);
-    free(p->y1);
+    ABUT_FREE(p->point, p->steps, p->y0, p->y1);
     abut_candidates_clear(&p->cand);
     *p = (abut_path){ 0 };
 }

@@ -35,10 +35,7 @@ struct abut_rotations {
 void abut_rotations_free(abut_rotations *r)
 {
     if (!r) return;
-    free(r->of);
-    free(r->node);
-    free(r->p);
-    free(r);
+    ABUT_FREE(r->of, r->node, r->p, r);
 }
 
 /* Stiffnesses of objects. */

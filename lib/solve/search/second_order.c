@@ -47,12 +47,7 @@ abut_status abut_second_order_init(abut_second_order *so, const abut_model *mode
 
 void abut_second_order_clear(abut_second_order *so)
 {
-    free(so->linear_step);
-    free(so->p);
-    free(so->full_linear);
-    free(so->full);
-    free(so->q);
-    free(so->g);
+    ABUT_FREE(so->linear_step, so->p, so->full_linear, so->full, so->q, so->g);
     *so = (abut_second_order){ 0 };
 }
 

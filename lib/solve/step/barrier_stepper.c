@@ -41,18 +41,10 @@ abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_s
 void abut_stepper_clear(abut_stepper *s)
 {
     abut_search_clear(&s->solver);
-    free(s->v);
-    free(s->acc);
-    free(s->air);
-    free(s->acc0);
-    free(s->v_end);
-    free(s->a);
-    free(s->a_end);
+    ABUT_FREE(s->v, s->acc, s->air, s->acc0, s->v_end, s->a, s->a_end);
     for (int k = 0; k < ABUT_PAST; k++) free(s->past.x[k]), free(s->past.v[k]);
     abut_lag_clear(&s->solved_lag);
-    free(s->kept.x);
-    free(s->kept.kappa);
-    free(s->kept.strain_kappa);
+    ABUT_FREE(s->kept.x, s->kept.kappa, s->kept.strain_kappa);
     *s = (abut_stepper){ 0 };
 }
 

@@ -210,8 +210,7 @@ static abut_status pattern(abut_incomplete *f, const loose_blocks *l, abut_err *
     if (!f->ptr || !many) return free(many), no_memory(err, 0);
     for (int32_t c = 0; c < f->n; c++) f->ptr[c] = most, most += (size_t)column_most(l, c);
     if (most > f->cap) {
-        free(f->row);
-        free(f->val);
+        ABUT_FREE(f->row, f->val);
         f->cap = most + most / 8;
         f->row = malloc(f->cap * sizeof *f->row);
         f->val = malloc(9 * f->cap * sizeof *f->val);
@@ -346,8 +345,7 @@ static abut_status factor_chunks(abut_incomplete *f, const loose_blocks *l, abut
             rc = abut_fail(err, ABUT_E_NUMERIC, "incomplete factor: no shift of the diagonal makes rows %d to %d positive"
                            " definite", chunk_begin(f, j), chunk_begin(f, j + 1) - 1);
     }
-    free(result);
-    free(flops);
+    ABUT_FREE(result, flops);
     return rc;
 }
 
@@ -436,8 +434,7 @@ abut_incomplete_stats abut_incomplete_get_stats(const abut_incomplete *f)
 
 void abut_row_parts_clear(abut_row_parts *p)
 {
-    free(p->first);
-    free(p->row);
+    ABUT_FREE(p->first, p->row);
     *p = (abut_row_parts){ 0 };
 }
 

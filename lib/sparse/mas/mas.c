@@ -95,8 +95,7 @@ void abut_mas_levels_clear(abut_mas_levels *s)
     for (int l = 0; l < ABUT_MAS_LEVELS; l++) {
         ABUT_FREE(s->level[l].up, s->level[l].first, s->level[l].child);
     }
-    free(s->row);
-    free(s->place);
+    ABUT_FREE(s->row, s->place);
     *s = (abut_mas_levels){ 0 };
 }
 
@@ -435,8 +434,7 @@ void abut_mas_free(abut_mas **out)
     if (!m) return;
     abut_mas_levels_clear(&m->at);
     for (int l = 0; l < ABUT_MAS_LEVELS; l++) {
-        free(m->level[l].L);
-        free(m->level[l].v);
+        ABUT_FREE(m->level[l].L, m->level[l].v);
     }
     abut_coarse_space_free(&m->coarse);
     ABUT_FREE(m->first, m->where, m);

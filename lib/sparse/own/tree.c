@@ -550,8 +550,7 @@ static abut_status make_cuts(abut_chol_tree *t, abut_err *err)
     }
     if (!rc) rc = make_cut(t, SHARES_OF_WORK, work, &t->by_work, err);
     if (!rc) rc = make_cut(t, SHARES_OF_SIZE, size, &t->by_size, err);
-    free(work);
-    free(size);
+    ABUT_FREE(work, size);
     return rc;
 }
 

@@ -180,8 +180,7 @@ static PetscErrorCode create_matrix(abut_petsc_matrix *m, const abut_bsr *A)
     if (!m->is_part) return MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, m->first, m->col, m->val, &m->mat);
     const PetscErrorCode code =
         MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, n, n, all, all, m->first, m->col, m->val, &m->mat);
-    free(m->col);
-    free(m->val);
+    ABUT_FREE(m->col, m->val);
     m->col = NULL;
     m->val = NULL;
     return code;
@@ -366,8 +365,7 @@ static void release(void *self)
     forget_matrix(s);
     abut_strong_parts_clear(&s->parts);
     abut_cg_clear(&s->state);
-    free(s->where);
-    free(s);
+    ABUT_FREE(s->where, s);
 }
 
 /* ---- the preconditioner ---- */

@@ -279,8 +279,7 @@ void abut_coarse_space_free(abut_coarse_space **out)
     layout_clear(c);
     pattern_clear(&c->E);
     abut_chol_free(&c->chol);
-    free(c->pairs.key);
-    free(c);
+    ABUT_FREE(c->pairs.key, c);
     *out = NULL;
 }
 
@@ -399,8 +398,7 @@ static abut_status pattern_make(const abut_coarse_space *c, abut_bsr *E, abut_er
         }
     }
     if (ok) E->ptr[E->n] = E->nnz;
-    free(mark);
-    free(set);
+    ABUT_FREE(mark, set);
     return ok ? ABUT_OK : no_memory(err);
 }
 

@@ -51,8 +51,7 @@ static void local_clear(domain *d)
 
 static void layout_clear(abut_subdomains *s)
 {
-    free(s->at);
-    free(s->occ);
+    ABUT_FREE(s->at, s->occ);
     s->at = NULL;
     s->occ = NULL;
 }
@@ -307,8 +306,7 @@ typedef struct mean_row {
 
 void abut_strong_parts_clear(abut_strong_parts *parts)
 {
-    free(parts->first);
-    free(parts->row);
+    ABUT_FREE(parts->first, parts->row);
     *parts = (abut_strong_parts){ 0 };
 }
 
@@ -461,8 +459,7 @@ static abut_status place(abut_schwarz *s, int32_t n, const double *x, abut_err *
 {
     const size_t bytes = 3 * (size_t)n * sizeof *x;
     if (s->n != n) {
-        free(s->x);
-        free(s->rest);
+        ABUT_FREE(s->x, s->rest);
         s->x = malloc(bytes);
         s->rest = malloc(bytes);
     }
