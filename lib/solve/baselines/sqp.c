@@ -10,13 +10,9 @@
 #include "energy/mass.h"
 #include "energy/term.h"
 #include "geom/dist.h"
-#include "model/laws.h"
-#include "model/motion.h"
 #include "model/naming.h"
 #include "solve/direction/newton.h"
-#include "solve/nodal/failsafe.h"
 #include "solve/search/equilibrium.h"
-#include "solve/solvers.h"
 #include "solve/step/measures.h"
 #include "sparse/linear_solver.h"
 
@@ -311,28 +307,7 @@ static abut_status allocate(abut_sqp *s, abut_err *err)
     return ABUT_OK;
 }
 
-abut_status abut_sqp_init(abut_sqp *s, const abut_model *m, int fixed, const abut_solve_options *o, abut_err *err)
-{
-    const abut_linear_options *l = &o->linear;
-    *s = (abut_sqp){ .user = o, .fixed = fixed };
-    s->set.form = m->sqp_constraints ? m->sqp_constraints[0] : ABUT_CONSTRAINT_GAP;
-    s->set.by = m->sqp_active_set ? m->sqp_active_set[0] : ABUT_ACTIVE_BOTH;
-    s->set.offset = m->sqp_offset ? m->sqp_offset[0] : abut_least_dhat(m);
-    const char *name = fixed ? "solver qp" : "solver sqp";
-    abut_status rc = check_model(m, name + strlen("solver "), err);
-    if (!rc) rc = abut_objective_init(&s->objective, m, o->terms, err);
-    if (!rc) rc = abut_collmesh_expect_nodes(&s->objective.cm, name, err);
-    if (!rc && abut_terms_find(&s->objective.terms, abut_term_curved_rods.name))
-        rc = abut_fail(err, ABUT_E_FORMAT, "%s: rods that are curved at rest, expected none", name);
-    if (!rc) rc = abut_point_init(&s->at, &s->objective, 0, err);
-    if (!rc) rc = abut_point_init(&s->trial, &s->objective, 1, err);
-    if (!rc) rc = abut_linear_solver_init(&s->linear, l->solver ? l->solver : abut_linear_solvers[0], l->threads, err);
-    if (!rc) rc = allocate(s, err);
-    if (rc) abut_sqp_clear(s);
-    return rc;
-}
-
-void abut_sqp_clear(abut_sqp *s)
+static void sqp_clear(abut_sqp *s)
 {
     const struct abut_sqp_fields f = s->of;
     double *all[] = { f.v0, f.v, f.acc, f.x, f.p, f.g, f.rows_g, f.rows_p, f.w, f.diag, f.y0, f.y, s->lambda };
@@ -343,13 +318,14 @@ void abut_sqp_clear(abut_sqp *s)
     abut_point_clear(&s->at);
     abut_point_clear(&s->trial);
     abut_arena_clear(&s->scratch);
+    abut_guard_clear(&s->guard);
     abut_objective_clear(&s->objective);    /* last: the others borrow it */
     *s = (abut_sqp){ 0 };
 }
 
 /* ---- where a step starts ---- */
 
-abut_status abut_sqp_begin(abut_sqp *s, const abut_arrays *frame, abut_instant at, abut_err *err)
+static abut_status sqp_begin(abut_sqp *s, const abut_arrays *frame, abut_instant at, abut_err *err)
 {
     abut_objective *p = &s->objective;
     const abut_model *m = p->model;
@@ -583,7 +559,8 @@ static abut_status balance(abut_sqp *s, abut_report *rep, abut_err *err)
     return ABUT_OK;
 }
 
-abut_status abut_sqp_solve(abut_sqp *s, abut_report *rep, abut_err *err)
+/* Solves the step: s->of.x, its end, and rep->sqp. */
+static abut_status sqp_solve(abut_sqp *s, abut_report *rep, abut_err *err)
 {
     const double tolerance = s->objective.model->tolerance[0];
     double speed = INFINITY;
@@ -653,8 +630,8 @@ static abut_status report(abut_sqp *s, abut_report *rep, abut_err *err)
     return abut_objective_potential(p, x, &rep->elastic, &s->scratch, err);
 }
 
-abut_status abut_sqp_put_frame(abut_sqp *s, const abut_arrays *carry, size_t hits, abut_arrays *out, abut_report *rep,
-                               abut_err *err)
+/* Writes the next frame into out (cleared first), and its figures into the report. */
+static abut_status sqp_put_frame(abut_sqp *s, const abut_arrays *carry, abut_arrays *out, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->objective;
     const abut_model *m = p->model;
@@ -667,36 +644,41 @@ abut_status abut_sqp_put_frame(abut_sqp *s, const abut_arrays *carry, size_t hit
     if (!number) return err->code;
     memcpy(x, s->of.x, numbers(s) * sizeof *x);
     memcpy(v, s->of.v, numbers(s) * sizeof *v);
-    *number = (int32_t)(hits < INT32_MAX ? hits : INT32_MAX);
+    *number = (int32_t)(s->hits < INT32_MAX ? s->hits : INT32_MAX);
     return report(s, rep, err);
 }
 
 /* ---- as a stepper: every step is judged, and the hits are reported ---- */
 
-/* An instance. */
-typedef struct sqp {
-    abut_sqp solver;
-    abut_model model;   /* as the options change it */
-    abut_guard guard;
-    int unwritten;      /* no frame shows the end of the present step */
-    size_t hits;        /* of the steps since the last frame that was written */
-} sqp;
-
 static void free_it(void *self)
 {
-    sqp *s = self;
-    abut_sqp_clear(&s->solver);
-    abut_guard_clear(&s->guard);
-    free(s);
+    sqp_clear(self);
+    free(self);
 }
 
-static abut_status make(void **self, const abut_model *m, const abut_solve_options *o, int fixed, abut_err *err)
+static abut_status make(void **self, const abut_model *model, const abut_solve_options *o, int fixed, abut_err *err)
 {
-    sqp *s = calloc(1, sizeof *s);
+    abut_sqp *s = calloc(1, sizeof *s);
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "step: a stepper");
-    abut_solve_view(&s->model, m, o);
-    abut_status rc = abut_sqp_init(&s->solver, &s->model, fixed, o, err);
-    if (!rc) rc = abut_guard_init(&s->guard, &s->model, &s->solver.objective.cm, err);
+    abut_solve_view(&s->model, model, o);
+    const abut_model *m = &s->model;
+    const abut_linear_options *l = &o->linear;
+    s->user = o;
+    s->fixed = fixed;
+    s->set.form = m->sqp_constraints ? m->sqp_constraints[0] : ABUT_CONSTRAINT_GAP;
+    s->set.by = m->sqp_active_set ? m->sqp_active_set[0] : ABUT_ACTIVE_BOTH;
+    s->set.offset = m->sqp_offset ? m->sqp_offset[0] : abut_least_dhat(m);
+    const char *name = fixed ? "solver qp" : "solver sqp";
+    abut_status rc = check_model(m, name + strlen("solver "), err);
+    if (!rc) rc = abut_objective_init(&s->objective, m, o->terms, err);
+    if (!rc) rc = abut_collmesh_expect_nodes(&s->objective.cm, name, err);
+    if (!rc && abut_terms_find(&s->objective.terms, abut_term_curved_rods.name))
+        rc = abut_fail(err, ABUT_E_FORMAT, "%s: rods that are curved at rest, expected none", name);
+    if (!rc) rc = abut_point_init(&s->at, &s->objective, 0, err);
+    if (!rc) rc = abut_point_init(&s->trial, &s->objective, 1, err);
+    if (!rc) rc = abut_linear_solver_init(&s->linear, l->solver ? l->solver : abut_linear_solvers[0], l->threads, err);
+    if (!rc) rc = allocate(s, err);
+    if (!rc) rc = abut_guard_init(&s->guard, m, &s->objective.cm, err);
     if (rc) free_it(s);
     else *self = s;
     return rc;
@@ -716,40 +698,40 @@ static abut_status make_qp(void **self, const abut_model *m, const struct abut_s
     return make(self, m, o, 1, err);
 }
 
-static abut_status name_step(const sqp *s, abut_status rc, abut_err *err)
+static abut_status name_step(const abut_sqp *s, abut_status rc, abut_err *err)
 {
-    const abut_instant *at = &s->solver.from;
+    const abut_instant *at = &s->from;
     return rc ? abut_wrap(err, "step %lld (t = %g s)", (long long)at->step + 1, at->time), rc : ABUT_OK;
 }
 
 static abut_status begin(void *self, const abut_arrays *frame, abut_instant at, int *written, abut_report *rep, abut_err *err)
 {
-    sqp *s = self;
+    abut_sqp *s = self;
     const double clock = abut_time_wall();
     s->unwritten = !*written;
-    const abut_status rc = abut_sqp_begin(&s->solver, frame, at, err);
+    const abut_status rc = sqp_begin(s, frame, at, err);
     rep->seconds.predict += abut_time_wall() - clock;
     return name_step(s, rc, err);
 }
 
 /* Reports pairs that meet and elements that invert on the motion of the step; with --strict they are an error. */
-static abut_status judge(sqp *s, abut_report *rep, abut_err *err)
+static abut_status judge(abut_sqp *s, abut_report *rep, abut_err *err)
 {
     const double clock = abut_time_wall();
     char words[ABUT_GUARD_WORDS];
     int clean;
-    const abut_status rc = abut_guard_motion(&s->guard, s->solver.objective.xn, s->solver.of.x, &clean, err);
+    const abut_status rc = abut_guard_motion(&s->guard, s->objective.xn, s->of.x, &clean, err);
     rep->seconds.check += abut_time_wall() - clock;
     rep->sqp.hits = rc ? 0 : s->guard.hits.n;
-    if (rc || clean || !s->solver.user->hard.strict) return rc;
+    if (rc || clean || !s->user->hard.strict) return rc;
     return abut_fail(err, ABUT_E_NUMERIC, "%s (--strict)", abut_guard_words(&s->guard, words));
 }
 
 static abut_status solve(void *self, abut_report *rep, abut_err *err)
 {
-    sqp *s = self;
-    rep->contact = !s->solver.objective.cm.nc ? ABUT_CONTACT_OFF : ABUT_CONTACT_LINEARISED;
-    abut_status rc = abut_sqp_solve(&s->solver, rep, err);
+    abut_sqp *s = self;
+    rep->contact = !s->objective.cm.nc ? ABUT_CONTACT_OFF : ABUT_CONTACT_LINEARISED;
+    abut_status rc = sqp_solve(s, rep, err);
     if (!rc) rc = judge(s, rep, err);
     return name_step(s, rc, err);
 }
@@ -757,13 +739,13 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
 static abut_status commit(void *self, const abut_arrays *carry, int record, abut_arrays *out, abut_instant *at, abut_report *rep,
                           abut_err *err)
 {
-    sqp *s = self;
+    abut_sqp *s = self;
     (void)record;
     s->hits += rep->sqp.hits;
-    const abut_status rc = abut_sqp_put_frame(&s->solver, carry, s->hits, out, rep, err);
+    const abut_status rc = sqp_put_frame(s, carry, out, rep, err);
     if (rc) return name_step(s, rc, err);
     if (!s->unwritten) s->hits = 0;
-    *at = abut_instant_next(s->solver.from, s->model.h[0]);
+    *at = abut_instant_next(s->from, s->model.h[0]);
     rep->step = at->step;
     rep->time = at->time;
     return ABUT_OK;

@@ -17,6 +17,7 @@
 
 #include "contact/step_bound.h"
 #include "solve/integrator.h"
+#include "solve/nodal/failsafe.h"
 #include "solve/options.h"
 #include "solve/objective.h"
 #include "solve/stepper.h"
@@ -54,6 +55,7 @@ typedef struct abut_active_set {
 typedef struct abut_sqp {
     const abut_solve_options *user;
     int fixed;                  /* 1: one quadratic a step */
+    abut_model model;           /* as the options change it */
     abut_objective objective;
     abut_point at, trial;       /* points at which E is linearised, and evaluated */
     abut_active_set set;
@@ -70,21 +72,11 @@ typedef struct abut_sqp {
     double *lambda;             /* [set.n] multipliers of the last program */
     size_t cap_lambda;
     double rho;                 /* of the penalty */
+    abut_guard guard;
+    int unwritten;              /* no frame shows the end of the present step */
+    size_t hits;                /* of the steps since the last frame that was written */
     abut_arena scratch;
 } abut_sqp;
-
-/** Fails  ABUT_E_FORMAT an unsupported model (names it): another time scheme than implicit Euler, friction, limits of stretches,
- *         curved rods, contact surfaces that are no nodes; ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_sqp_init(abut_sqp *s, const abut_model *m, int fixed, const abut_solve_options *o, abut_err *err);
-void abut_sqp_clear(abut_sqp *s);
-ABUT_MUST_USE abut_status abut_sqp_begin(abut_sqp *s, const abut_arrays *frame, abut_instant at, abut_err *err);
-/** Solves the step: s->of.x, its end, and rep->sqp.
- * Fails  ABUT_E_NUMERIC a program is infeasible or does not converge, nor do the iterations; no step lowers the penalty; a matrix
- * has no factor; an element no finite energy */
-ABUT_MUST_USE abut_status abut_sqp_solve(abut_sqp *s, abut_report *rep, abut_err *err);
-/** Writes the next frame into out (cleared first), and its figures into the report.  hits: of the judge on the path to it */
-ABUT_MUST_USE abut_status abut_sqp_put_frame(abut_sqp *s, const abut_arrays *carry, size_t hits, abut_arrays *out,
-                                             abut_report *rep, abut_err *err);
 
 /* Steppers of `step --solver sqp` and `qp`.  Every step is judged like by ccd-check, and written in any case.  The number of hits
  * is in the report and in the frame (sqp/hits); with abut_hard_options.strict a step with hits fails. */
