@@ -1,7 +1,6 @@
 #include "abut/run.h"
 
 #include "base/par.h"
-#include "energy/element_energy.h"
 #include "energy/term.h"
 #include "formats/stream/pass.h"
 #include "solve/solvers.h"

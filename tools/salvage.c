@@ -2,8 +2,6 @@
 #include "base/words.h"
 #include "tools/cli/cli.h"
 
-#include <string.h>
-
 /* A MODEL waits for its first FRAME: one without would hide the frames before it from a program that continues from there. */
 typedef struct salvage {
     abut_stream s;

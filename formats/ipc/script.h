@@ -52,8 +52,6 @@ abut_word abut_ipc_word(abut_ipc_script *s);
 ABUT_MUST_USE abut_status abut_ipc_reals(abut_ipc_script *s, const char *what, int n, double *v, abut_err *err);
 ABUT_MUST_USE abut_status abut_ipc_text(abut_ipc_script *s, const char *what, char *buf, size_t size, abut_err *err);
 
-/** Notes a command that changes nothing here. */
-void abut_ipc_unused(abut_ipc_script *s, const char *command, long line);
 /** Notes a value that is chosen here (abut_ipc_notes). */
 void abut_ipc_assume(abut_ipc_script *s, const char *text);
 

@@ -7,7 +7,6 @@
 #include "energy/elastic.h"
 #include "energy/elastic_high.h"
 #include "energy/hinge.h"
-#include "energy/membrane.h"
 #include "geom/lagrange.h"
 #include "model/tets.h"
 #include "solve/step/measures.h"

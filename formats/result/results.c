@@ -237,7 +237,9 @@ static void put_data(const writer *w, const char *name, const double *a, const d
     put_end(w, "NodeData");
 }
 
-abut_status abut_msh_write(const char *dir, int keep, const abut_shot *s, int binary, abut_err *err)
+/* Writes one frame into folder dir, which must exist.  binary: 1 eight-byte numbers of this machine, 0 text with 17 digits:
+ * both are exact. */
+static abut_status msh_write(const char *dir, int keep, const abut_shot *s, int binary, abut_err *err)
 {
     writer w = { .binary = binary, .s = s };
     abut_out_file o = { 0 };
@@ -274,7 +276,7 @@ static void put_lines(FILE *f, char key, const int32_t *list, int32_t n, int wid
     }
 }
 
-abut_status abut_obj_write(const char *dir, int keep, const abut_shot *s, abut_err *err)
+static abut_status obj_write(const char *dir, int keep, const abut_shot *s, abut_err *err)
 {
     abut_out_file o;
     const abut_status rc = abut_out_open_numbered(&o, dir, "frame", s->index, ".obj", keep, err);
@@ -364,7 +366,7 @@ static void put_edges(FILE *f, const abut_part *p, int32_t first)
     }
 }
 
-abut_status abut_ply_write(const char *dir, int keep, const abut_shot *s, abut_err *err)
+static abut_status ply_write(const char *dir, int keep, const abut_shot *s, abut_err *err)
 {
     abut_out_file o;
     const abut_status rc = abut_out_open_numbered(&o, dir, "frame", s->index, ".ply", keep, err);
@@ -416,10 +418,10 @@ abut_status abut_results_frame(abut_results *r, const abut_shot *s, abut_err *er
 {
     abut_status rc = ABUT_OK;
     if (r->vtu) rc = abut_vtu_frame(r->vtu, s, err);
-    if (!rc && r->opt.msh) rc = abut_msh_write(r->opt.msh, r->opt.keep, s, 1, err);
-    if (!rc && r->opt.msh_text) rc = abut_msh_write(r->opt.msh_text, r->opt.keep, s, 0, err);
-    if (!rc && r->opt.obj) rc = abut_obj_write(r->opt.obj, r->opt.keep, s, err);
-    if (!rc && r->opt.ply) rc = abut_ply_write(r->opt.ply, r->opt.keep, s, err);
+    if (!rc && r->opt.msh) rc = msh_write(r->opt.msh, r->opt.keep, s, 1, err);
+    if (!rc && r->opt.msh_text) rc = msh_write(r->opt.msh_text, r->opt.keep, s, 0, err);
+    if (!rc && r->opt.obj) rc = obj_write(r->opt.obj, r->opt.keep, s, err);
+    if (!rc && r->opt.ply) rc = ply_write(r->opt.ply, r->opt.keep, s, err);
     if (!rc && r->opt.nodes) rc = abut_node_table_write(r->opt.nodes, r->opt.keep, s, err);
     if (!rc && r->gltf) rc = abut_gltf_frame(r->gltf, s, err);
     if (!rc && (r->opt.csv || r->opt.json)) rc = abut_table_frame(&r->table, s, err);

@@ -61,12 +61,6 @@ ABUT_MUST_USE abut_status abut_results_frame(abut_results *r, const abut_shot *s
 ABUT_MUST_USE abut_status abut_results_close(abut_results *r, abut_err *err);
 void abut_results_clear(abut_results *r);
 
-/** Writers of one frame into folder dir, which must exist.
- * binary: 1 eight-byte numbers of this machine, 0 text with 17 digits: both are exact.  Fails  ABUT_E_IO, ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_msh_write(const char *dir, int keep, const abut_shot *s, int binary, abut_err *err);
-ABUT_MUST_USE abut_status abut_obj_write(const char *dir, int keep, const abut_shot *s, abut_err *err);
-ABUT_MUST_USE abut_status abut_ply_write(const char *dir, int keep, const abut_shot *s, abut_err *err);
-
 /** Writes one object and a newline.  Keys are fixed (formats/REPORT.md); numbers that do not exist are null.
  * Fails  ABUT_E_IO */
 ABUT_MUST_USE abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f, abut_err *err);

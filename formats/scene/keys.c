@@ -111,8 +111,9 @@ static abut_status read_word(const abut_key *k, const abut_tree *t, const char *
     return rc;
 }
 
-abut_status abut_key_value(const abut_scene_reader *r, const abut_keys *map, const abut_key *k, const abut_tree *t, void *to,
-                           abut_err *err)
+/* Reads one value as its row says. */
+static abut_status key_value(const abut_scene_reader *r, const abut_keys *map, const abut_key *k, const abut_tree *t, void *to,
+                             abut_err *err)
 {
     char what[WORDS_MOST];
     snprintf(what, sizeof what, "%s%s", k->as || !map->prefix ? "" : map->prefix, k->as ? k->as : k->name);
@@ -127,7 +128,7 @@ abut_status abut_key_value(const abut_scene_reader *r, const abut_keys *map, con
     case ABUT_KEY_WORD: return read_word(k, t, what, to, err);
     case ABUT_KEY_MAP: {
         if (k->instead && (t->kind == ABUT_TREE_TEXT || (t->kind == ABUT_TREE_LIST && k->instead->kind == ABUT_KEY_NUMBER)))
-            return abut_key_value(r, map, k->instead, t, (char *)to + k->instead->at, err);
+            return key_value(r, map, k->instead, t, (char *)to + k->instead->at, err);
         const abut_status rc = abut_keys_read(r, k->keys, t, to, err);
         return rc || !k->read ? rc : k->read(r, t, to, err);
     }
@@ -142,7 +143,7 @@ abut_status abut_keys_some(const abut_scene_reader *r, const abut_keys *map, con
     for (const abut_key *k = map->row; k->name && !rc; k++) {
         const abut_tree *c = abut_tree_find(t, k->name);
         if (c && k->has) *(int *)((char *)to + k->has) = 1;
-        if (c) rc = abut_key_value(r, map, k, c, (char *)to + k->at, err);
+        if (c) rc = key_value(r, map, k, c, (char *)to + k->at, err);
     }
     return rc;
 }

@@ -80,9 +80,6 @@ ABUT_MUST_USE abut_status abut_keys_read(const abut_scene_reader *r, const abut_
 /** As abut_keys_read of some of the keys of a map, which has others, too. */
 ABUT_MUST_USE abut_status abut_keys_some(const abut_scene_reader *r, const abut_keys *map, const abut_tree *t, void *to,
                                          abut_err *err);
-/** Reads one value as its row says. */
-ABUT_MUST_USE abut_status abut_key_value(const abut_scene_reader *r, const abut_keys *map, const abut_key *k, const abut_tree *t,
-                                         void *to, abut_err *err);
 /** Reads a list into *rows, which it makes: *n zero-filled rows of `size` bytes.  entry: an example, as for abut_tree_list. */
 ABUT_MUST_USE abut_status abut_scene_list(const abut_scene_reader *r, const abut_tree *t, const char *what, const char *entry,
                                           abut_key_read *read, size_t size, void *rows, int32_t *n, abut_err *err);

@@ -5,7 +5,6 @@
 #include "mesh/mesh.h"
 #include "model/schemes.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

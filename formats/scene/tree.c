@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,7 +157,8 @@ abut_status abut_tree_fail_key(const abut_tree *t, abut_err *err, const char *fm
     return rc;
 }
 
-const char *abut_tree_path(const abut_tree *t, char *buf, size_t size)
+/* The path of a value from the root, as --set takes it: "motion.0.select.object"; its end, where it is long.  Returns buf. */
+static const char *tree_path(const abut_tree *t, char *buf, size_t size)
 {
     char *at = buf + size - 1;      /* written from its end, so that the end is what is kept */
     *at = 0;
@@ -195,7 +195,7 @@ abut_status abut_tree_fail_kind(const abut_tree *t, const char *what, abut_err *
     else if (!t->n) snprintf(is, sizeof is, "an empty %s", t->kind == ABUT_TREE_LIST ? "list" : "map");
     else if (t->kind == ABUT_TREE_LIST) snprintf(is, sizeof is, "a list of %d", t->n);
     else snprintf(is, sizeof is, "a map with the key '%.40s'", t->child->key);
-    if (*abut_tree_path(t, path, sizeof path)) snprintf(key, sizeof key, " (key %s)", path);
+    if (*tree_path(t, path, sizeof path)) snprintf(key, sizeof key, " (key %s)", path);
     return abut_tree_fail(t, err, "%s is %s: expected %s%s", what, is, want, key);
 }
 

@@ -47,8 +47,6 @@ const char *abut_tree_place(const abut_tree *t, char *buf, size_t size);
 abut_status abut_tree_fail(const abut_tree *t, abut_err *err, const char *fmt, ...) ABUT_PRINTF(3, 4);
 abut_status abut_tree_fail_key(const abut_tree *t, abut_err *err, const char *fmt, ...) ABUT_PRINTF(3, 4);
 
-/** The path of a value from the root, as --set takes it: "motion.0.select.object"; its end, where it is long.  Returns buf. */
-const char *abut_tree_path(const abut_tree *t, char *buf, size_t size);
 /** Fails as abut_tree_fail, for a value of the wrong kind (text, list or map): the message has its kind, the expected one with an
  * example, and its path. */
 abut_status abut_tree_fail_kind(const abut_tree *t, const char *what, abut_err *err, const char *expected, ...) ABUT_PRINTF(4, 5);

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 abut_status abut_stream_start(abut_stream *s, const abut_stream_io *io, const char *options, abut_err *err)
 {

@@ -1,10 +1,8 @@
 #include "adjoint/bars.h"
 
-#include "base/arena.h"
 #include "model/motion.h"
 #include "solve/integrator.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,10 +3,8 @@
 
 #include "energy/codim.h"
 #include "energy/codim_elements.h"
-#include "energy/damping.h"
 #include "energy/hinge.h"
 #include "energy/pressure.h"
-#include "energy/spring.h"
 #include "energy/spring_inline.h"
 #include "math/svd3.h"
 #include "math/vec3.h"

@@ -2,7 +2,6 @@
 
 #include "math/vec3.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -27,7 +27,7 @@
  *
  * Edges.  Two edges meet where both nearest points are inside, with weight
  *
- *     eta_AB pi/2 u_e u_e' F,    u_e = A_e / L_e,    F = e(c) M gamma gamma'    (abut_area_factor)
+ *     eta_AB pi/2 u_e u_e' F,    u_e = A_e / L_e,    F = e(c) M gamma gamma'
  *
  * eta_AB is eta times the smaller over the larger mean length of the edges of the two parts: few edges of a coarse mesh must not
  * carry the force of the wide strips that they stand for.  u_e is the width of the strip that an edge stands for: straight
@@ -109,17 +109,10 @@ static inline int abut_area_edges(const abut_pairs *p, size_t i, int32_t *e, int
 
 /* Corners of two edges: a0 a1, b0 b1, the wings of the first and of the second. */
 enum { ABUT_AREA_CORNERS = 8 };
-/** F of two edges whose nearest points are inside, at points x[3 * ABUT_AREA_CORNERS], in [0, 1].
- * wings  bit k: corner 4 + k is there;  eps_x: threshold of e(c), m^4, 0: e = 1;  length of the shorter edge at rest, m
- * g[3 * ABUT_AREA_CORNERS], H[(3 * ABUT_AREA_CORNERS)^2] (NULL to skip): its gradient, 1/m, and Hessian, 1/m^2
- * bends (NULL to skip) out: 1 if F is not 1 around x. */
-double abut_area_factor(const double *x, int wings, double eps_x, double length, double *g, double *H, int *bends);
 /** F of contact i at y, with its corners v (-1: none): of an EE contact, of the patch of a sharp vertex, else 1.
  * H: nothing is written if bends is 0. */
 double abut_area_factor_of(const abut_collmesh *cm, const abut_pairs *p, size_t i, const double *y,
                            int32_t v[ABUT_AREA_CORNERS], double *g, double *H, int *bends);
-/** Its weight over F, 1/m as mult; net: the integer of a vertex's contact. */
-double abut_area_weight(const abut_collmesh *cm, const abut_pairs *p, size_t i, double net);
 
 /** Turns the net integers in mult of contacts found at y into weights times dhat / Dhat^2, 1/m; leaves out those of weight 0 and
  * lists the edges whose factor varies. */

@@ -318,7 +318,11 @@ static void patch_hessian(abut_stencil kind, int is_plane, double x[4][3], int p
     jet_to_points(&q, 4, points, of, H);
 }
 
-double abut_area_factor(const double *x, int wings, double eps_x, double length, double *g, double *H, int *bends)
+/* F of two edges whose nearest points are inside, at points x[3 * ABUT_AREA_CORNERS], in [0, 1].
+ * wings  bit k: corner 4 + k is there;  eps_x: threshold of e(c), m^4, 0: e = 1;  length of the shorter edge at rest, m
+ * g[3 * ABUT_AREA_CORNERS], H[(3 * ABUT_AREA_CORNERS)^2] (NULL to skip): its gradient, 1/m, and Hessian, 1/m^2
+ * bends (NULL to skip) out: 1 if F is not 1 around x. */
+static double area_factor(const double *x, int wings, double eps_x, double length, double *g, double *H, int *bends)
 {
     product p = { .value = 1, .H = H };
     normal c;
@@ -392,7 +396,8 @@ static double edges_part(const abut_area *a, int32_t e, int32_t f, int32_t p, in
     return fmin(1, a->eta * l / of_surface) * (PI / 2);
 }
 
-double abut_area_weight(const abut_collmesh *cm, const abut_pairs *p, size_t i, double net)
+/* Its weight over F, 1/m as mult; net: the integer of a vertex's contact. */
+static double area_weight(const abut_collmesh *cm, const abut_pairs *p, size_t i, double net)
 {
     const abut_area *a = cm->area;
     const double over = over_law(p->reach[i], abut_pairs_xi(cm, p, i));
@@ -435,7 +440,7 @@ static double edges_factor(const abut_collmesh *cm, const abut_pairs *p, size_t 
             memcpy(x + 3 * k, y + 3 * (size_t)v[k], 3 * sizeof *x);
             wings |= k >= 4 ? 1 << (k - 4) : 0;
         }
-    return abut_area_factor(x, wings, eps_x, sqrt(fmin(cm->rest2[e], cm->rest2[f])), g, H, bends);
+    return area_factor(x, wings, eps_x, sqrt(fmin(cm->rest2[e], cm->rest2[f])), g, H, bends);
 }
 
 /* H[NUMBERS^2] of S of a sharp vertex: corners 0 to 3 are its contact, of points x, 4 to 6 the vertex and its patch. */
@@ -516,7 +521,7 @@ void abut_area_weigh(const abut_collmesh *cm, const double *y, abut_pairs *p)
         int32_t v[ABUT_AREA_CORNERS];
         int bends;
         const double F = abut_area_factor_of(cm, p, i, y, v, NULL, NULL, &bends);
-        p->mult[i] = F > 0 ? F * abut_area_weight(cm, p, i, p->mult[i]) : 0;
+        p->mult[i] = F > 0 ? F * area_weight(cm, p, i, p->mult[i]) : 0;
         p->bent[i] = bends;
     }
     size_t n = 0;

@@ -9,7 +9,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 abut_status abut_candidates_check(const abut_collmesh *cm, const double *y, abut_err *err)
 {
@@ -94,7 +93,8 @@ static void drop_passing(const abut_collmesh *cm, abut_stencil kind, abut_pair_l
     list->n = kept;
 }
 
-void abut_candidates_drop_passing(const abut_collmesh *cm, abut_candidates *out)
+/* Leaves out the pairs of bodies that pass through each other (abut_collmesh_passes). */
+static void candidates_drop_passing(const abut_collmesh *cm, abut_candidates *out)
 {
     if (!cm->model->bodies_meet || cm->model->bodies_meet[0]) return;
     drop_passing(cm, ABUT_PT, &out->vt), drop_passing(cm, ABUT_EE, &out->ee);
@@ -112,7 +112,7 @@ static abut_status find(const abut_collmesh *cm, const abut_motion *m, abut_cand
     if (!rc) rc = abut_broad_init(&s->broad, m, err);
     if (!rc) rc = search(cm, s, out, err);
     if (rc) lists_empty(out);
-    abut_candidates_drop_passing(cm, out);
+    candidates_drop_passing(cm, out);
     out->ranks = m->ranks;
     return rc ? rc : abut_ranks_count(out->ranks, abut_candidates_count(out), &out->total, err);
 }
@@ -138,8 +138,10 @@ abut_status abut_candidates_around(const abut_collmesh *cm, const double *y0, co
     return find(cm, &m, &out->search, out, err);
 }
 
-abut_status abut_candidates_between(const abut_collmesh *cm, const double *y0, const double *y1, const double *y2, double reach,
-                                    const uint8_t *fixed, abut_candidates *out, abut_err *err)
+/* abut_candidates_find for all motions that end between y1 and y2, each coordinate by itself: contains the pairs of every such
+ * motion. */
+static abut_status candidates_between(const abut_collmesh *cm, const double *y0, const double *y1, const double *y2, double reach,
+                                      const uint8_t *fixed, abut_candidates *out, abut_err *err)
 {
     abut_motion m = motion(cm, y0, y1, reach, fixed);
     m.y2 = y2;
@@ -317,8 +319,10 @@ static abut_status extend(const abut_broad_phase *s, const side *a, const side *
     return rc || a->prims.vert == b->prims.vert ? rc : pairs_of(s, a, b, changed, 0, room, list, err);
 }
 
-abut_status abut_candidates_extend(const abut_collmesh *cm, const double *y0, const double *y1, const double *y2, double reach,
-                                   const uint8_t *fixed, const uint8_t *changed, abut_candidates *out, abut_err *err)
+/* Adds to `out`, a result of candidates_between with the same y0, reach and fixed, the pairs of further ends.
+ * changed[nc]: 1: the vertex may end outside its y1 and y2 of that call.  On failure out is unusable. */
+static abut_status candidates_extend(const abut_collmesh *cm, const double *y0, const double *y1, const double *y2, double reach,
+                                     const uint8_t *fixed, const uint8_t *changed, abut_candidates *out, abut_err *err)
 {
     abut_candidate_search *of = &out->search;
     const abut_motion m = { .nv = (size_t)cm->nc, .y0 = y0, .y1 = y1, .y2 = y2, .reach = reach, .xi = cm->xi, .fixed = fixed,
@@ -337,7 +341,7 @@ abut_status abut_candidates_extend(const abut_collmesh *cm, const double *y0, co
     if (!rc) rc = extend(&of->broad, &e, &e, changed, &room, &out->ee, err);
     if (!rc) rc = extend(&of->broad, &loose, &seg, changed, &room, &out->ve, err);
     if (!rc) rc = extend(&of->broad, &point, &point, changed, &room, &out->vv, err);
-    abut_candidates_drop_passing(cm, out);
+    candidates_drop_passing(cm, out);
     abut_pair_list_clear(&room);
     return rc;
 }
@@ -410,9 +414,9 @@ abut_status abut_repeated_search_find(abut_repeated_search *s, const abut_collme
         memcpy(s->fixed, fixed, nc);
         enclose(s, nc, y1, margin);
     }
-    if (!known) rc = abut_candidates_between(cm, y0, s->low, s->high, 0, fixed, &s->wide, err);
+    if (!known) rc = candidates_between(cm, y0, s->low, s->high, 0, fixed, &s->wide, err);
     else if (repeated_extend(s, nc, y1, margin))
-        rc = abut_candidates_extend(cm, y0, s->low, s->high, 0, fixed, s->changed, &s->wide, err);
+        rc = candidates_extend(cm, y0, s->low, s->high, 0, fixed, s->changed, &s->wide, err);
     s->known = !rc;
     return rc;
 }

@@ -114,16 +114,6 @@ ABUT_MUST_USE abut_status abut_candidates_find(const abut_collmesh *cm, const do
 /** abut_candidates_find for vertices that may be anywhere in the box of their line: many more pairs. */
 ABUT_MUST_USE abut_status abut_candidates_around(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                                  const uint8_t *fixed, abut_candidates *out, abut_err *err);
-/** abut_candidates_find for all motions that end between y1 and y2, each coordinate by itself: contains the pairs of every such
- * motion. */
-ABUT_MUST_USE abut_status abut_candidates_between(const abut_collmesh *cm, const double *y0, const double *y1, const double *y2,
-                                                  double reach, const uint8_t *fixed, abut_candidates *out, abut_err *err);
-/** Adds to `out`, a result of abut_candidates_between with the same y0, reach and fixed, the pairs of further ends.
- * changed[nc]  1: the vertex may end outside its y1 and y2 of that call; 0: it does not
- * On failure out is unusable. */
-ABUT_MUST_USE abut_status abut_candidates_extend(const abut_collmesh *cm, const double *y0, const double *y1, const double *y2,
-                                                 double reach, const uint8_t *fixed, const uint8_t *changed,
-                                                 abut_candidates *out, abut_err *err);
 /** abut_candidates_find with trees that several lists share; each of kept->ranks finds a part.  Does nothing if it has made `out`
  * for the same y0, y1 and reach.  `kept` serves one collision mesh and one set of fixed vertices. */
 ABUT_MUST_USE abut_status abut_candidates_again(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
@@ -134,9 +124,6 @@ ABUT_MUST_USE abut_status abut_candidates_again(const abut_collmesh *cm, const d
 ABUT_MUST_USE abut_status abut_candidates_few(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
                                               const uint8_t *fixed, size_t most, abut_candidate_search *kept,
                                               abut_candidates *out, int *too_many, abut_err *err);
-
-/** Leaves out the pairs of bodies that pass through each other (abut_collmesh_passes). */
-void abut_candidates_drop_passing(const abut_collmesh *cm, abut_candidates *out);
 
 void abut_candidate_search_clear(abut_candidate_search *s);
 void abut_candidates_clear(abut_candidates *c);

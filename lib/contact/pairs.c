@@ -3,7 +3,6 @@
 #include "base/order.h"
 #include "base/par.h"
 #include "contact/area.h"
-#include "geom/dist.h"
 #include "geom/dist_lanes.h"
 #include "model/naming.h"
 
@@ -12,8 +11,6 @@
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- one candidate ---- */
 

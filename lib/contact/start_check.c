@@ -7,7 +7,6 @@
 #include "geom/dist.h"
 #include "geom/exact/predicates.h"
 #include "mesh/triangle_tree.h"
-#include "model/naming.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,16 +1,12 @@
 #include "contact/step_bound.h"
 
-#include "base/par.h"
-#include "geom/ccd/ccd.h"
 #include "geom/cubic_inline.h"
 #include "math/lanes.h"
 #include "model/naming.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- collisions ---- */
 
@@ -268,39 +264,6 @@ static void bounded_tets(const abut_model *m, const double *x, const double *p, 
     *bounded = ~((c[0] > 0) & ((1 - (slack + 1e-7 * (1 - slack))) * c[0] > sum));
 }
 
-void abut_limit_inversion(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim)
-{
-    double least = lim->alpha;
-    int32_t which = INT32_MAX;
-    #pragma omp parallel if ((size_t)m->nt >= ABUT_PAR_MIN)
-    {
-        /* least bound, then lowest tet: an order in which any thread may come first */
-        double mine = lim->alpha;
-        int32_t tet = INT32_MAX;
-        #pragma omp for schedule(static) nowait
-        for (int32_t t = 0; t < m->nt; t += ABUT_LANES) {
-            const int32_t n = m->nt - t < ABUT_LANES ? m->nt - t : ABUT_LANES;
-            int32_t l = 0;
-            abut_lane_mask bounded;
-            while (l < n && !injective(m, (size_t)(t + l))) l++;
-            if (l == n) continue;
-            bounded_tets(m, x, p, (size_t)t, (size_t)n, slack, &bounded);
-            for (; l < n; l++) {
-                if (!bounded[l] || !injective(m, (size_t)(t + l))) continue;
-                const double bound = tet_bound(m, x, p, (size_t)(t + l), slack);
-                if (bound < mine) mine = bound, tet = t + l;
-            }
-        }
-        #pragma omp critical(abut_limit_inversion)
-        if (mine < least || (mine <= least && tet < which)) least = mine, which = tet;
-    }
-    if (which != INT32_MAX) {
-        *lim = (abut_limit){ .alpha = least, .kind = ABUT_LIMIT_TET, .tet = which };
-        memcpy(lim->node, m->tet + 4 * (size_t)which, sizeof lim->node);
-    }
-    abut_limit_curved(m, x, p, slack, lim);
-}
-
 /* ---- tets of higher order ---- */
 
 typedef const double (*places)[3];
@@ -336,7 +299,8 @@ static double curved_bound(const abut_model *m, int32_t t, const double *x, cons
     return abut_jacobian_max_step(order, (places)at, (places)along, slack);
 }
 
-void abut_limit_curved(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim)
+/* abut_limit_inversion for tets of order 2 and more alone. */
+static void limit_curved(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim)
 {
     if (!m->tet_order && !m->geo_order) return;
     double least = lim->alpha;
@@ -352,12 +316,45 @@ void abut_limit_curved(const abut_model *m, const double *x, const double *p, do
             const double bound = curved_bound(m, t, x, p, slack);
             if (bound < mine) mine = bound, tet = t;
         }
-        #pragma omp critical(abut_limit_curved)
+        #pragma omp critical(limit_curved)
         if (mine < least || (mine <= least && tet < which)) least = mine, which = tet;
     }
     if (which == INT32_MAX) return;
     *lim = (abut_limit){ .alpha = least, .kind = ABUT_LIMIT_TET, .tet = which };
     memcpy(lim->node, m->tet + 4 * (size_t)which, sizeof lim->node);
+}
+
+void abut_limit_inversion(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim)
+{
+    double least = lim->alpha;
+    int32_t which = INT32_MAX;
+    #pragma omp parallel if ((size_t)m->nt >= ABUT_PAR_MIN)
+    {
+        /* least bound, then lowest tet: an order in which any thread may come first */
+        double mine = lim->alpha;
+        int32_t tet = INT32_MAX;
+        #pragma omp for schedule(static) nowait
+        for (int32_t t = 0; t < m->nt; t += ABUT_LANES) {
+            const int32_t n = m->nt - t < ABUT_LANES ? m->nt - t : ABUT_LANES;
+            int32_t l = 0;
+            abut_lane_mask bounded;
+            while (l < n && !injective(m, (size_t)(t + l))) l++;
+            if (l == n) continue;
+            bounded_tets(m, x, p, (size_t)t, (size_t)n, slack, &bounded);
+            for (; l < n; l++) {
+                if (!bounded[l] || !injective(m, (size_t)(t + l))) continue;
+                const double bound = tet_bound(m, x, p, (size_t)(t + l), slack);
+                if (bound < mine) mine = bound, tet = t + l;
+            }
+        }
+        #pragma omp critical(abut_limit_inversion)
+        if (mine < least || (mine <= least && tet < which)) least = mine, which = tet;
+    }
+    if (which != INT32_MAX) {
+        *lim = (abut_limit){ .alpha = least, .kind = ABUT_LIMIT_TET, .tet = which };
+        memcpy(lim->node, m->tet + 4 * (size_t)which, sizeof lim->node);
+    }
+    limit_curved(m, x, p, slack, lim);
 }
 
 /* ---- all impacts along a motion ---- */

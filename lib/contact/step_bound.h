@@ -40,7 +40,7 @@ ABUT_MUST_USE abut_status abut_limit_ccd(const abut_collmesh *cm, const abut_can
 void abut_limit_planes(const abut_collmesh *cm, const double *y, const double *y1, const uint8_t *fixed, double slack,
                        abut_limit *lim);
 /** Lowers lim so that every tet of an injective material (neo-Hookean) keeps `slack` of its current volume; a tet of order 2 or
- * more keeps `slack` of det F at every point (abut_limit_curved).
+ * more keeps `slack` of det F at every point.
  * x, p [3 nv]: node positions and direction. */
 void abut_limit_inversion(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim);
 
@@ -61,8 +61,6 @@ int abut_curved_inverted(const abut_model *m, int32_t t, const double *x);
 int abut_curved_inverting(const abut_model *m, int32_t t, const double *x0, const double *x1);
 /** Lower bound of det F over the tet; enough, at: of abut_jacobian_least_ratio, where `det` is det F. */
 double abut_curved_jacobian(const abut_model *m, int32_t t, const double *x, double enough, abut_jacobian_at *at);
-/** abut_limit_inversion for tets of order 2 and more alone. */
-void abut_limit_curved(const abut_model *m, const double *x, const double *p, double slack, abut_limit *lim);
 
 /* All collisions along a straight motion, not the first alone. */
 /* A pair of primitives that does not keep its slack, or a vertex and a half-space. */

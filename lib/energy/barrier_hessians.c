@@ -2,11 +2,7 @@
 
 #include "base/words.h"
 #include "energy/barrier_inline.h"
-#include "math/vec3.h"
 #include "sparse/packed_inline.h"
-
-#include <math.h>
-#include <string.h>
 
 /* ---- the Hessian, and the positive semidefinite matrix nearest to it (energy/barrier_pair.h) ---- */
 

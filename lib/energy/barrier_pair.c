@@ -2,15 +2,11 @@
 
 #include "energy/barrier_inline.h"
 #include "energy/contact_laws.h"
-#include "geom/dist.h"
 #include "geom/dist_lanes.h"
-#include "math/lanes.h"
-#include "sparse/packed_lanes.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define INLINE ABUT_LANES_INLINE
 

@@ -4,7 +4,6 @@
 #include "base/par.h"
 #include "energy/stretch.h"
 #include "energy/codim_elements.h"
-#include "energy/membrane.h"
 #include "energy/rod_inline.h"
 #include "energy/term.h"
 #include "model/naming.h"
@@ -278,7 +277,8 @@ void abut_codim_hessian_ahead(const abut_codim *t, const double *x, int parts, d
                                 .limits = limits }, H);
 }
 
-void abut_codim_hessian_as_is(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *H)
+/* H += scale * d2E/dx2 of each element at x, not projected. */
+static void codim_hessian_as_is(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *H)
 {
     hessians(&(abut_codim_ask){ .t = t, .x = x, .parts = parts, .kappa = kappa, .scale = scale, .add = 1, .as_is = 1 }, H);
 }
@@ -357,7 +357,7 @@ static void hessian(void *self, const abut_at *at, double scale, size_t lo, size
     (void)lo, (void)hi;
     if (at->step->as_is) {
         memset(val, 0, abut_packed_size(4) * s->t.n * sizeof *val);
-        abut_codim_hessian_as_is(&s->t, at->z, parts(at), s->strain_kappa, scale, val);
+        codim_hessian_as_is(&s->t, at->z, parts(at), s->strain_kappa, scale, val);
     } else {
         abut_codim_hessian_ahead(&s->t, at->z, parts(at), s->strain_kappa, scale, s->tension, &s->ahead, val);
     }
@@ -523,7 +523,7 @@ static void bounds_hessian(void *self, const abut_at *at, double scale, size_t l
     const abut_codim_state *s = self;
     (void)lo, (void)hi;
     if (at->z == at->x) return;
-    if (at->step->as_is) abut_codim_hessian_as_is(&s->t, at->x, ABUT_CODIM_BOUNDED, s->strain_kappa, scale, val);
+    if (at->step->as_is) codim_hessian_as_is(&s->t, at->x, ABUT_CODIM_BOUNDED, s->strain_kappa, scale, val);
     else abut_codim_hessian(&s->t, at->x, ABUT_CODIM_BOUNDED, s->strain_kappa, scale, val);
 }
 

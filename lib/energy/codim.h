@@ -58,8 +58,6 @@ struct abut_stretch_ahead;
  * gradient and the rest of its matrix are unchanged (Tournier et al. 2015). */
 void abut_codim_hessian_ahead(const abut_codim *t, const double *x, int parts, double kappa, double scale, const double *tension,
                               const struct abut_stretch_ahead *limits, double *H);
-/** H += scale * d2E/dx2 of each element at x, not projected. */
-void abut_codim_hessian_as_is(const abut_codim *t, const double *x, int parts, double kappa, double scale, double *H);
 /** tension[nrd] at x, N. */
 void abut_codim_tension(const abut_codim *t, const double *x, double *tension);
 /** Updates tension[nrd] to the forecast of a step x0 -> x1, which is the part `share` <= 1 of a direction: (1 - share) of its old

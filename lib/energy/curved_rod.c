@@ -208,7 +208,8 @@ void abut_curved_rods_start(abut_curved_rods *r, const double *x0, const uint8_t
     }
 }
 
-void abut_curved_rods_turn(abut_curved_rods *r, double time)
+/* Call after abut_curved_rods_start: clamps rotate as the motions of the step from `time`, s, rotate their two nodes. */
+static void curved_rods_turn(abut_curved_rods *r, double time)
 {
     const abut_model *m = r->model;
     abut_motion_owners(m, time, r->owner);
@@ -636,7 +637,7 @@ static abut_status begin(void *self, const abut_term_step *step, abut_err *err)
     abut_curved_rods *r = self;
     (void)err;
     abut_curved_rods_start(r, step->x0, step->held, r->has_frame ? r->frame : NULL);
-    if (step->target) abut_curved_rods_turn(r, step->time);
+    if (step->target) curved_rods_turn(r, step->time);
     return ABUT_OK;
 }
 

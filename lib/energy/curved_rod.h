@@ -61,8 +61,6 @@ void abut_curved_rods_clear(abut_curved_rods *r);
  * from a direction that its first tangent determines. */
 void abut_curved_rods_start(abut_curved_rods *r, const double *x0, const uint8_t *held, const double *frame);
 
-/** Call after abut_curved_rods_start: clamps rotate as the motions of the step from `time`, s, rotate their two nodes. */
-void abut_curved_rods_turn(abut_curved_rods *r, double time);
 /** *work, J: work of the moments that rotate clamps about their tangents in this step, with the moments at x.
  * Fails as abut_curved_rods_energy. */
 ABUT_MUST_USE abut_status abut_curved_rods_work(abut_curved_rods *r, const double *x, double *work, abut_err *err);

@@ -1,16 +1,21 @@
 #include "energy/damping.h"
 
 #include "base/par.h"
-#include "energy/codim.h"
 #include "energy/elastic_high.h"
-#include "energy/mass.h"
 #include "energy/term.h"
 #include "sparse/packed_inline.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-abut_status abut_damping_init(abut_damping *d, const abut_mass *M, const abut_codim *t, abut_err *err)
+static void damping_clear(abut_damping *d)
+{
+    ABUT_FREE(d->K, d->codim_K);
+    *d = (abut_damping){ 0 };
+}
+
+/* Takes the coefficients of the model and allocates K; M is borrowed. */
+static abut_status damping_init(abut_damping *d, const abut_mass *M, const abut_codim *t, abut_err *err)
 {
     assert(M && t);
     const abut_model *m = M->model;
@@ -20,14 +25,8 @@ abut_status abut_damping_init(abut_damping *d, const abut_mass *M, const abut_co
     d->K = malloc(((size_t)m->nt * abut_packed_size(4) + 1) * sizeof *d->K);
     d->codim_K = malloc((t->n * abut_packed_size(4) + 1) * sizeof *d->codim_K);
     if (d->K && d->codim_K) return ABUT_OK;
-    abut_damping_clear(d);
+    damping_clear(d);
     return abut_fail(err, ABUT_E_NOMEM, "damping: stiffness of %d tets, %zu thin elements", m->nt, t->n);
-}
-
-void abut_damping_clear(abut_damping *d)
-{
-    ABUT_FREE(d->K, d->codim_K);
-    *d = (abut_damping){ 0 };
 }
 
 void abut_damping_freeze(abut_damping *d, const abut_elastic *e, const abut_codim *t, const double *x)
@@ -183,7 +182,7 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
     damped *s = malloc(sizeof *s);
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "damping");
     *s = (damped){ .elastic = abut_elastic_of(w->before), .codim = abut_codim_of(w->before) };
-    const abut_status rc = abut_damping_init(&s->d, abut_mass_of(w->before), s->codim, err);
+    const abut_status rc = damping_init(&s->d, abut_mass_of(w->before), s->codim, err);
     if (rc) return free(s), rc;
     *self = s;
     return ABUT_OK;
@@ -191,7 +190,7 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
 
 static void destroy(void *self)
 {
-    abut_damping_clear(self);
+    damping_clear(self);
     free(self);
 }
 

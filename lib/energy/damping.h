@@ -24,10 +24,6 @@ struct abut_terms;
 /** Returns the damping of the list, which "damping" (mass and tets) and "codim damping" share; NULL: none. */
 abut_damping *abut_damping_of(const struct abut_terms *terms);
 
-/** Takes the coefficients of the model and allocates K; M is borrowed.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_damping_init(abut_damping *d, const abut_mass *M, const abut_codim *t, abut_err *err);
-void abut_damping_clear(abut_damping *d);
-
 /** Computes K at the start of a step, x[3 nv] of finite energy. */
 void abut_damping_freeze(abut_damping *d, const abut_elastic *e, const abut_codim *t, const double *x);
 

@@ -1,16 +1,13 @@
 #include "energy/elastic.h"
 
 #include "base/order.h"
-#include "base/par.h"
 #include "contact/step_bound.h"
 #include "energy/elastic_high.h"
 #include "energy/material/density_inline.h"
-#include "energy/material/model_laws.h"
 #include "energy/term.h"
 #include "math/mat3.h"
 #include "math/svd3.h"
 #include "math/vec3.h"
-#include "model/naming.h"
 #include "model/tets.h"
 #include "sparse/packed_inline.h"
 #include "sparse/packed_lanes.h"
@@ -457,7 +454,8 @@ void abut_elastic_hessian_some(const abut_elastic *e, const double *x, double sc
     hessians(e, x, scale, 1, lo, hi, H);
 }
 
-void abut_elastic_hessian_as_is(const abut_elastic *e, const double *x, double scale, size_t lo, size_t hi, double *H)
+/* Hessians of tets [lo, hi), H[(hi - lo) * ABUT_PACKED], not projected. */
+static void elastic_hessian_as_is(const abut_elastic *e, const double *x, double scale, size_t lo, size_t hi, double *H)
 {
     hessians(e, x, scale, 0, lo, hi, H);
 }
@@ -690,7 +688,7 @@ static abut_status elements(void *self, const abut_at *at, abut_elements *set, a
 
 static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
 {
-    if (at->step->as_is) abut_elastic_hessian_as_is(self, at->z, scale, lo, hi, val);
+    if (at->step->as_is) elastic_hessian_as_is(self, at->z, scale, lo, hi, val);
     else abut_elastic_hessian_some(self, at->z, scale, lo, hi, val);
 }
 

@@ -68,9 +68,6 @@ void abut_elastic_hessian(const abut_elastic *e, const double *x, double scale, 
 /** Hessians of tets [lo, hi), H[(hi - lo) * ABUT_PACKED], on one thread; with lo a multiple of ABUT_LANES the same bits. */
 void abut_elastic_hessian_some(const abut_elastic *e, const double *x, double scale, size_t lo, size_t hi, double *H);
 
-/** Hessians of tets [lo, hi), H[(hi - lo) * ABUT_PACKED], not projected. */
-void abut_elastic_hessian_as_is(const abut_elastic *e, const double *x, double scale, size_t lo, size_t hi, double *H);
-
 /** F of tet t at x, row major; returns det F. */
 double abut_elastic_deformation(const abut_elastic *e, const double *x, int32_t t, double F[9]);
 /** Cauchy stress sigma[9] = P F^T / J, Pa, of tet t at x (for export); returns J.  All NaN where J = 0, and where a

@@ -4,10 +4,7 @@
 #include "base/par.h"
 #include "energy/elastic.h"
 #include "energy/material/density_inline.h"
-#include "energy/material/model_laws.h"
 #include "energy/term.h"
-#include "geom/lagrange.h"
-#include "geom/quadrature.h"
 #include "math/mat3.h"
 #include "math/svd3.h"
 #include "model/tets.h"
@@ -34,7 +31,14 @@ static void fill(abut_basis_table *b, const abut_quadrature *q)
     }
 }
 
-abut_status abut_basis_table_init(abut_basis_table *b, int order, int degree, abut_err *err)
+static void basis_table_clear(abut_basis_table *b)
+{
+    ABUT_FREE(b->w, b->L, b->phi, b->by_node, b->by_point);
+    *b = (abut_basis_table){ 0 };
+}
+
+/* Tabulates the bases of `order` at the points of a quadrature of at least `degree`. */
+static abut_status basis_table_init(abut_basis_table *b, int order, int degree, abut_err *err)
 {
     assert(order >= 1 && order <= ABUT_ORDER_MAX);
     abut_quadrature q;
@@ -52,15 +56,9 @@ abut_status abut_basis_table_init(abut_basis_table *b, int order, int degree, ab
     b->by_point = calloc(points * 3 * (size_t)b->wide, sizeof *b->by_point);
     const int ok = b->w && b->L && b->phi && b->by_node && b->by_point;
     if (ok) fill(b, &q);
-    else abut_basis_table_clear(b);
+    else basis_table_clear(b);
     abut_quadrature_clear(&q);
     return ok ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "bases of order %d at %zu points", order, points);
-}
-
-void abut_basis_table_clear(abut_basis_table *b)
-{
-    ABUT_FREE(b->w, b->L, b->phi, b->by_node, b->by_point);
-    *b = (abut_basis_table){ 0 };
 }
 
 /* ---- rest shape ---- */
@@ -126,7 +124,7 @@ static abut_status rules(abut_elastic_high *e, const int32_t *number, size_t *ro
         const int g = abut_tet_least_order(abut_tet_geometry_order(e->model, of), (const double(*)[3])X);
         int degree = 1;
         rc = degree_of(e, of, g, number ? number[of] : of, &degree, err);
-        if (!rc && !e->table[degree].n) rc = abut_basis_table_init(&e->table[degree], e->order, degree, err);
+        if (!rc && !e->table[degree].n) rc = basis_table_init(&e->table[degree], e->order, degree, err);
         if (rc) break;
         e->degree[t] = (uint8_t)degree;
         e->straight[t] = g == 1;
@@ -193,7 +191,7 @@ abut_status abut_elastic_high_init(abut_elastic_high *e, const abut_model *m, in
 void abut_elastic_high_clear(abut_elastic_high *e)
 {
     abut_model_laws_clear(&e->laws);
-    for (int k = 0; k <= ABUT_QUADRATURE_MAX; k++) abut_basis_table_clear(&e->table[k]);
+    for (int k = 0; k <= ABUT_QUADRATURE_MAX; k++) basis_table_clear(&e->table[k]);
     ABUT_FREE(e->node, e->degree, e->straight, e->rest, e->shape, e->inc_first, e->inc);
     *e = (abut_elastic_high){ 0 };
 }

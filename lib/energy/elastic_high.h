@@ -29,10 +29,6 @@ typedef struct abut_basis_table {
     double *by_point;   /* [groups * 4 * 3 * wide] dphi/dxi by point, axis, node */
 } abut_basis_table;
 
-/** Tabulates the bases of `order` at the points of a quadrature of at least `degree`.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_basis_table_init(abut_basis_table *b, int order, int degree, abut_err *err);
-void abut_basis_table_clear(abut_basis_table *b);
-
 struct abut_terms;
 
 /* The tets of one order of a model; borrows the model.  Zero-filled is empty. */

@@ -3,7 +3,6 @@
 #include "energy/material/two_modes.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "math/forms_lanes.h"
 

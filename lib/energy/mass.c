@@ -21,7 +21,9 @@ static void add_point(int nodes, const double *phi, double weight, double *M)
         for (int b = a; b < nodes; b++) *M++ += weight * phi[a] * phi[b];
 }
 
-abut_status abut_mass_tet(int order, int geometry, const double (*X)[3], int degree, double *M, abut_err *err)
+/* M[nodes (nodes + 1)/2]: matrix of a tet of order `order` with density 1, by the quadrature of degree `degree`, 0: that which
+ * is exact.  geometry: order of its rest shape X, at least `order`. */
+static abut_status mass_tet(int order, int geometry, const double (*X)[3], int degree, double *M, abut_err *err)
 {
     const int nodes = abut_tet_nodes(order), least = abut_tet_least_order(geometry, X);
     abut_quadrature q;
@@ -63,12 +65,12 @@ static abut_status element(const abut_model *m, int32_t t, unit_matrices *unit, 
     abut_tet_geometry(m, t, X);
     const double (*place)[3] = (const double(*)[3])X;
     if (abut_tet_least_order(g, place) == 1) {
-        if (!unit->there[order]) rc = abut_mass_tet(order, 1, corner, 0, unit->of[order], err);
+        if (!unit->there[order]) rc = mass_tet(order, 1, corner, 0, unit->of[order], err);
         unit->there[order] = !rc;
         scale *= abut_tet_point(1, place, centre, NULL, J);
         memcpy(M, unit->of[order], sizeof *M * (size_t)(nodes * (nodes + 1) / 2));
     } else {
-        rc = abut_mass_tet(order, g, place, degree, M, err);
+        rc = mass_tet(order, g, place, degree, M, err);
     }
     for (int k = 0; k < nodes * (nodes + 1) / 2; k++) M[k] *= scale;
     return rc;

@@ -53,13 +53,6 @@ void abut_mass_total(const abut_mass *M, const double *u, double sum[3]);
 
 /* ---- one tet ---- */
 
-/** M[nodes (nodes + 1)/2]: matrix of a tet of order `order` with density 1, by the quadrature of degree `degree`, 0: that which
- * is exact.
- *
- * geometry  order of its rest shape X, at least `order`
- * Fails     ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_mass_tet(int order, int geometry, const double (*X)[3], int degree, double *M, abut_err *err);
-
 /* Prescribed nodes that could not be moved to their targets at once: the augmented Lagrangian
  *     A(x) = sum kap m/2 |x - target|^2 - sqrt(m) lam.(x - target)                         kg m^2
  * over the prescribed nodes; while it is on, these nodes have unknowns (Li 2020, App. E, eq. 4). */

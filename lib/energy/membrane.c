@@ -1,7 +1,5 @@
 #include "energy/membrane.h"
 
-#include "math/lanes.h"
-
 #include <assert.h>
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 static double of_object(const double *value, const abut_model *m, int32_t shell)
 {
@@ -61,7 +60,13 @@ static abut_status find_rims(abut_air *a, abut_err *err)
     return ABUT_OK;
 }
 
-abut_status abut_air_init(abut_air *a, const abut_model *m, abut_err *err)
+static void air_clear(abut_air *a)
+{
+    ABUT_FREE(a->rim, a->origin, a->pressure, a->facing);
+    *a = (abut_air){ 0 };
+}
+
+static abut_status air_init(abut_air *a, const abut_model *m, abut_err *err)
 {
     assert(m);
     *a = (abut_air){ .model = m };
@@ -80,14 +85,8 @@ abut_status abut_air_init(abut_air *a, const abut_model *m, abut_err *err)
         rc = room ? find_rims(a, err) : abut_fail(err, ABUT_E_NOMEM, "pressure: %d nodes", m->nv);
         if (!rc) abut_air_press(a, 0);
     }
-    if (rc) abut_air_clear(a);
+    if (rc) air_clear(a);
     return rc;
-}
-
-void abut_air_clear(abut_air *a)
-{
-    ABUT_FREE(a->rim, a->origin, a->pressure, a->facing);
-    *a = (abut_air){ 0 };
 }
 
 /* ---- loads at rims ---- */
@@ -294,7 +293,7 @@ abut_air *abut_air_of(const abut_terms *terms) { return abut_terms_find(terms, "
 static abut_status make(void **self, const abut_term_world *w, abut_err *err)
 {
     abut_air *a = malloc(sizeof *a);
-    const abut_status rc = a ? abut_air_init(a, w->model, err) : abut_fail(err, ABUT_E_NOMEM, "pressure");
+    const abut_status rc = a ? air_init(a, w->model, err) : abut_fail(err, ABUT_E_NOMEM, "pressure");
     if (rc) return free(a), rc;
     if (a->presses || a->drags) *self = a;
     else free(a);
@@ -303,7 +302,7 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
 
 static void destroy(void *self)
 {
-    abut_air_clear(self);
+    air_clear(self);
     free(self);
 }
 

@@ -40,10 +40,6 @@ struct abut_terms;
 /** Returns the air of the list, which "pressure" and "drag" share; NULL: still air. */
 abut_air *abut_air_of(const struct abut_terms *terms);
 
-/** Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_air_init(abut_air *a, const abut_model *m, abut_err *err);
-void abut_air_clear(abut_air *a);
-
 /** 1 when there are loads or drag: forces besides those of a potential of the positions alone.  NULL is still air. */
 static inline int abut_air_acts(const abut_air *a) { return a && (a->drags || a->open); }
 

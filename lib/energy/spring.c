@@ -6,7 +6,6 @@
 #include "math/lanes.h"
 #include "sparse/elements.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 
 #include <assert.h>
 #include <float.h>
-#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>

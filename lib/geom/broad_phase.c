@@ -1,8 +1,6 @@
-#include "geom/broad_phase_inline.h"
 #include "geom/broad_tree.h"
 
 #include "base/fn.h"
-#include "base/par.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,16 +1,13 @@
 #include "geom/broad_tree.h"
 
 #include "base/arena.h"
-#include "base/fn.h"
 #include "base/par.h"
 #include "base/rng.h"
 #include "geom/broad_phase_inline.h"
 
 #include <assert.h>
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the shape of a tree ---- */
 

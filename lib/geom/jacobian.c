@@ -1,7 +1,6 @@
 #include "geom/jacobian.h"
 
 #include "geom/cubic_inline.h"
-#include "geom/lagrange.h"
 
 #include <assert.h>
 #include <math.h>

@@ -129,7 +129,8 @@ abut_status abut_gpu_tets_gradient(abut_gpu_tets *t, const double *z, double sca
     return rc ? rc : add_forces(t->q, &t->first, &t->corner, &t->force, scale, g, t->nv, err);
 }
 
-abut_status abut_gpu_tets_hessian(abut_gpu_tets *t, const double *z, double scale, double *H, abut_err *err)
+/* H[90 nt] = scale times the Hessians at z. */
+static abut_status gpu_tets_hessian(abut_gpu_tets *t, const double *z, double scale, double *H, abut_err *err)
 {
     abut_tet_args a = abut_gpu_tets_args(t, z);
     a.scale = scale;
@@ -538,7 +539,7 @@ abut_status abut_gpu_damping_freeze(abut_gpu_damping *p, const double *x0, const
     if (rc || !(scale > 0)) return rc;
     rc = abut_buffer_need(q, &p->force, "damping", 12 * most, sizeof(double), err);
     if (!rc && nt) rc = abut_buffer_need(q, &p->K, "damping of tets", ABUT_PACKED * nt, sizeof(double), err);
-    if (!rc && nt) rc = abut_gpu_tets_hessian(p->tets, x0, scale, p->K.at, err);
+    if (!rc && nt) rc = gpu_tets_hessian(p->tets, x0, scale, p->K.at, err);
     if (!rc && n) rc = abut_buffer_need(q, &p->codim_K, "damping of thin elements", ABUT_PACKED * n, sizeof(double), err);
     if (!rc && n) rc = codim_frozen(p->codim, x0, scale, p->codim_K.at, err);
     return rc;

@@ -32,8 +32,6 @@ ABUT_MUST_USE abut_status abut_gpu_tets_energy(abut_gpu_tets *t, const double *z
 ABUT_MUST_USE abut_status abut_gpu_tets_gradient(abut_gpu_tets *t, const double *z, double scale, double *g, abut_err *err);
 /** Arguments of the kernels of tets at x. */
 abut_tet_args abut_gpu_tets_args(const abut_gpu_tets *t, const double *x);
-/** H[90 nt] = scale times the Hessians at z. */
-ABUT_MUST_USE abut_status abut_gpu_tets_hessian(abut_gpu_tets *t, const double *z, double scale, double *H, abut_err *err);
 /** abut_limit_inversion, to the bits. */
 ABUT_MUST_USE abut_status abut_gpu_tets_bound(abut_gpu_tets *t, const double *x, const double *p, double slack, abut_limit *lim,
                                               abut_err *err);

@@ -1,12 +1,10 @@
 #include "gpu/operator.h"
 
 #include "base/arena.h"
-#include "sparse/bsr.h"
 #include "sparse/packed_inline.h"
 #include "sparse/packed_lanes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { CHUNK = 32, TETS_AT_ONCE = 1 << 18 };
 

@@ -566,7 +566,8 @@ abut_status abut_dual_mend(const abut_dual *d, int32_t k, int32_t *part, abut_er
     return ABUT_OK;
 }
 
-int64_t abut_dual_cut(const abut_dual *d, const int32_t *part)
+/* Dual edges between different parts. */
+static int64_t dual_cut(const abut_dual *d, const int32_t *part)
 {
     int64_t cut = 0;
     for (int32_t e = 0; e < d->nt; e++)
@@ -608,7 +609,7 @@ static abut_status measure(const abut_dual *d, int32_t nv, const int32_t *tet, i
         count_parts(d, k, part, pool, pool + nk, pool + 2 * nk, pool + 2 * nk + nt, s);
         s->interface_nodes = count_interface(nv, d->nt, tet, part, owner);
         s->faces = d->ptr[d->nt] / 2;
-        s->cut = abut_dual_cut(d, part);
+        s->cut = dual_cut(d, part);
     }
     ABUT_FREE(owner, pool);
     if (!rc && s->smallest == 0)

@@ -103,9 +103,6 @@ int32_t abut_dual_pieces(const abut_dual *d, const int32_t *part, int32_t *piece
  * neighbours (separate bodies) stay. */
 ABUT_MUST_USE abut_status abut_dual_mend(const abut_dual *d, int32_t k, int32_t *part, abut_err *err);
 
-/** Dual edges between different parts. */
-int64_t abut_dual_cut(const abut_dual *d, const int32_t *part);
-
 void abut_dual_clear(abut_dual *d);
 
 #endif

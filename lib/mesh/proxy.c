@@ -78,7 +78,8 @@ static void barycentric(const abut_mesh *m, const place *p, int segments, double
     }
 }
 
-void abut_proxy_row(const abut_mesh *m, int32_t t, const double L[4], abut_proxy *out, int32_t v)
+/* Writes row v, after the rows before: the nodes of tet t whose basis is 1e-12 or more at L, ascending. */
+static void proxy_row(const abut_mesh *m, int32_t t, const double L[4], abut_proxy *out, int32_t v)
 {
     double phi[ABUT_TET_NODES_MAX];
     int32_t node[ABUT_TET_NODES_MAX], k = out->first[v];
@@ -111,10 +112,11 @@ static void write_vertex(const abut_mesh *m, abut_rest_shape shape, const place 
     const int order = shape_of(m, shape, t, X);
     barycentric(m, p, segments, L);
     abut_tet_point(order, (const double(*)[3])X, L, out->X + 3 * (size_t)v, NULL);
-    abut_proxy_row(m, t, L, out, v);
+    proxy_row(m, t, L, out, v);
 }
 
-abut_status abut_proxy_offset(const abut_mesh *m, abut_proxy *p, double *largest, abut_err *err)
+/* Puts the offset X - W x; none if all are at most 1e-12 of the size of the mesh.  *largest, m: the largest. */
+static abut_status proxy_offset(const abut_mesh *m, abut_proxy *p, double *largest, abut_err *err)
 {
     double lo[3], hi[3], *offset = malloc((3 * (size_t)p->nv + 1) * sizeof *offset);
     if (!offset) return no_memory("offsets", (size_t)p->nv, err);
@@ -149,7 +151,8 @@ static void write_triangles(int32_t faces, int segments, const int32_t *vertex, 
             }
 }
 
-abut_status abut_proxy_room(abut_proxy *p, int32_t nv, int32_t nf, int32_t width, abut_err *err)
+/* Room for so many vertices, with up to `width` points in a row, and triangles. */
+static abut_status proxy_room(abut_proxy *p, int32_t nv, int32_t nf, int32_t width, abut_err *err)
 {
     const size_t entries = (size_t)nv * (size_t)width + 1;
     *p = (abut_proxy){ nv, nf, calloc((size_t)nv + 1, sizeof *p->first), malloc(entries * sizeof *p->point),
@@ -172,7 +175,7 @@ abut_status abut_proxy_upsample(const abut_mesh *m, abut_rest_shape shape, int s
     if (!rc) rc = list_places(m, face, n, segments, &list, err);
     for (size_t i = 0; i < (rc ? 0 : all); i++) nv += i == 0 || abut_node_key_compare(&list[i - 1].key, &list[i].key) != 0;
     if (!rc && !(vertex = malloc((all + 1) * sizeof *vertex))) rc = no_memory("vertices of faces", all, err);
-    if (!rc) rc = abut_proxy_room(out, nv, n * segments * segments, abut_triangle_nodes(abut_mesh_order(m)), err);
+    if (!rc) rc = proxy_room(out, nv, n * segments * segments, abut_triangle_nodes(abut_mesh_order(m)), err);
     for (size_t i = 0; i < (rc ? 0 : all); i++) {
         const int is_new = i == 0 || abut_node_key_compare(&list[i - 1].key, &list[i].key) != 0;
         if (is_new) nv = i ? nv + 1 : 0;
@@ -181,7 +184,7 @@ abut_status abut_proxy_upsample(const abut_mesh *m, abut_rest_shape shape, int s
     }
     if (!rc) write_triangles(n, segments, vertex, out->tri);
     double largest;
-    if (!rc && shape.order) rc = abut_proxy_offset(m, out, &largest, err);
+    if (!rc && shape.order) rc = proxy_offset(m, out, &largest, err);
     if (rc) abut_proxy_clear(out);
     free(face), free(list), free(vertex);
     return rc;
@@ -616,12 +619,12 @@ static abut_status make(search *s, abut_proxy *out, abut_embedding *facts, abut_
         if (s->tet[v] < 0 || least_of(s->L + 4 * (size_t)v) < -1e-10) look_outside(s, v);
     if (!rc) rc = check_places(s, facts, err);
     if (!rc) rc = check_sides(s, err);
-    if (!rc) rc = abut_proxy_room(out, S->nv, S->nf, abut_tet_nodes(abut_mesh_order(s->m)), err);
+    if (!rc) rc = proxy_room(out, S->nv, S->nf, abut_tet_nodes(abut_mesh_order(s->m)), err);
     if (rc) return rc;
     memcpy(out->X, S->x, 3 * n * sizeof *out->X);
     memcpy(out->tri, S->tri, 3 * (size_t)S->nf * sizeof *out->tri);
-    for (int32_t v = 0; v < S->nv; v++) abut_proxy_row(s->m, s->tet[v], s->L + 4 * (size_t)v, out, v);
-    return abut_proxy_offset(s->m, out, &facts->offset, err);
+    for (int32_t v = 0; v < S->nv; v++) proxy_row(s->m, s->tet[v], s->L + 4 * (size_t)v, out, v);
+    return proxy_offset(s->m, out, &facts->offset, err);
 }
 
 abut_status abut_proxy_embed(const abut_mesh *m, const abut_mesh *surface, double most, abut_proxy *out, abut_embedding *facts,

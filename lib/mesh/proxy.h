@@ -36,14 +36,6 @@ ABUT_MUST_USE abut_status abut_proxy_upsample(const abut_mesh *m, abut_rest_shap
                                               abut_err *err);
 void abut_proxy_clear(abut_proxy *p);
 
-/** Room for so many vertices, with up to `width` points in a row, and triangles.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_proxy_room(abut_proxy *p, int32_t nv, int32_t nf, int32_t width, abut_err *err);
-/** Writes row v, after the rows before: the nodes of tet t whose basis is 1e-12 or more at L, ascending. */
-void abut_proxy_row(const abut_mesh *m, int32_t t, const double L[4], abut_proxy *p, int32_t v);
-/** Puts the offset X - W x; none if all are at most 1e-12 of the size of the mesh.
- * largest  out: m, the largest offset  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_proxy_offset(const abut_mesh *m, abut_proxy *p, double *largest, abut_err *err);
-
 /* Distance of flat triangles on the lattice of the boundary from it. */
 typedef struct abut_chord {
     double measured;    /* m: the largest distance of the boundary from its triangle, at middles of sides and triangles */

@@ -2,7 +2,6 @@
 #include "model/model.h"
 
 #include "base/order.h"
-#include "base/words.h"
 #include "mesh/surface.h"
 #include "model/motion.h"
 #include "model/schemes.h"

@@ -7,7 +7,6 @@
 #include "mesh/tet_nodes.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -37,9 +37,6 @@ ABUT_MUST_USE abut_status abut_pressed_find(const abut_scene *s, const abut_mode
 ABUT_MUST_USE abut_status abut_pressed_refuse(const abut_pressed *p, const abut_model *m, abut_err *err);
 
 enum { ABUT_PRESSED_WORDS = 320 };
-/** "'a' and half-space 'floor' start 1e-05 m apart, within dhat, 0.001 m: the barrier parts them at 0.2 m/s"; returns text, "" if
- * there is no pair. */
-const char *abut_pressed_words(const abut_pressed *p, const abut_model *m, char text[ABUT_PRESSED_WORDS]);
 
 /* ---- advice ---- */
 

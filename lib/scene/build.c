@@ -1,7 +1,6 @@
 #include "base/arena.h"
 #include "scene/build_parts.h"
 
-#include "base/words.h"
 #include "geom/jacobian.h"
 #include "math/vec3.h"
 #include "mesh/tet_nodes.h"

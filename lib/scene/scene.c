@@ -3,9 +3,6 @@
 #include "base/arena.h"
 #include "base/words.h"
 #include "geom/quadrature.h"
-#include "mesh/mesh.h"
-#include "mesh/tet_nodes.h"
-#include "model/model.h"
 
 #include <assert.h>
 #include <math.h>

@@ -2,7 +2,6 @@
 
 #include "base/words.h"
 #include "energy/barrier.h"
-#include "energy/contact_laws.h"
 #include "math/rigid.h"
 #include "math/vec3.h"
 #include "model/naming.h"

@@ -5,10 +5,8 @@
 #include "energy/elastic.h"
 #include "solve/baselines/baselines.h"
 #include "solve/solvers.h"
-#include "sparse/linear_solver.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,8 @@
 #include "solve/solvers.h"
 
 #include "base/words.h"
-#include "energy/barrier.h"
 #include "solve/baselines/baselines.h"
 #include "solve/direction.h"
-#include "solve/local_global/local_global.h"
 #include "solve/nodal/failsafe.h"
 #include "solve/step/barrier_stepper.h"
 #include "sparse/linear_solver.h"

@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/fn.h"
-#include "base/par.h"
 
 #include <assert.h>
 #include <stdlib.h>

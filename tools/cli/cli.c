@@ -4,17 +4,14 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "base/words.h"
-#include "tools/cli/options.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { EXIT_NO = 1, EXIT_USAGE = 2, EXIT_INPUT = 3, EXIT_GAVE_UP = 4, EXIT_SYSTEM = 5, THREADS_MOST = 4096 };

@@ -4,9 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -218,7 +216,8 @@ static int find_folder(const char *path, const char **name, struct stat *folder)
     return snprintf(dir, sizeof dir, "%.*s.", (int)(*name - path), path) < (int)sizeof dir && !stat(dir, folder);
 }
 
-int abut_options_same_file(const char *a, const char *b)
+/* Whether both names lead to one regular file, which need not exist; devices may be named twice. */
+static int options_same_file(const char *a, const char *b)
 {
     struct stat p, q;
     const char *m, *n;
@@ -236,12 +235,12 @@ static abut_status check_output(const abut_opt *o, const abut_opt *const tables[
     if (!strcmp(path, "-") && o->kind == ABUT_OPT_OUTPUT_TEXT) return ABUT_OK;
     if (!strcmp(path, "-")) return abut_fail(err, ABUT_E_ARG, "--%s -: expected the name of a file or folder", o->name);
     for (; *args && o->kind != ABUT_OPT_OUTPUT_AFTER; args++)
-        if (abut_options_same_file(path, *args))
+        if (options_same_file(path, *args))
             return abut_fail(err, ABUT_E_ARG, "--%s %.200s: is the input, too", o->name, path);
     for (int t = 0; t < 2; t++)
         for (const abut_opt *p = tables[t]; p->name; p++) {
             const char *other = is_output(p) || is_file(p) ? *(const char **)p->value : NULL;
-            if (p != o && other && abut_options_same_file(path, other))
+            if (p != o && other && options_same_file(path, other))
                 return abut_fail(err, ABUT_E_ARG, "--%s %.200s: is that of --%s, too", o->name, path, p->name);
         }
     return ABUT_OK;
@@ -310,7 +309,8 @@ void abut_options_table(FILE *f, int at, const char *text)
     }
 }
 
-const char *abut_option_value(const abut_opt *o)
+/* Returns the placeholder of an option's value in the help: its unit, or a word for its kind; "" for flags. */
+static const char *option_value(const abut_opt *o)
 {
     static const char *const fallback[] = { "", "", "", "N", "NUMBER", "TEXT", "TEXT" };
     return o->kind == ABUT_OPT_FLAG ? "" : o->unit && *o->unit ? o->unit : fallback[o->kind];
@@ -322,7 +322,7 @@ const abut_opt *abut_options_help(FILE *f, const abut_opt *o)
     for (; o && o->name && o->kind != ABUT_OPT_TOPIC; o++) {
         if (o->kind == ABUT_OPT_ELSEWHERE || !o->help) continue;
         char head[80];
-        const char *value = abut_option_value(o);
+        const char *value = option_value(o);
         char letter[5] = "    ";
         if (o->letter) memcpy(letter, (char[]){ '-', o->letter, ',', ' ' }, 4);
         /* a unit is no word to type: <s>; a placeholder is: FILE */
@@ -471,7 +471,7 @@ static void put_options(FILE *f, const abut_opt *o)
         fputs(".It", f);
         if (o->letter) fprintf(f, " Fl %c ,", o->letter);
         fprintf(f, " Fl -%s", o->name);
-        const char *value = abut_option_value(o);
+        const char *value = option_value(o);
         if (*value) fputs(" Ar ", f);
         for (; *value; value++) fprintf(f, *value == '|' ? "\\*(Ba" : "%c", *value);
         putc('\n', f);

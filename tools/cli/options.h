@@ -52,14 +52,8 @@ ABUT_MUST_USE abut_status abut_options_parse(int argc, char **argv, const abut_o
  * option reads or writes. */
 ABUT_MUST_USE abut_status abut_options_files(const abut_opt *own, const abut_opt *common, const char *const *args, abut_err *err);
 
-/** Whether both names lead to one regular file, which need not exist; devices may be named twice. */
-int abut_options_same_file(const char *a, const char *b);
-
 /** Fails with ABUT_E_ARG unless the number of arguments agrees with what args_help describes (see abut_cli_begin). */
 ABUT_MUST_USE abut_status abut_options_count(const char *args_help, const char *const *args, int nargs, abut_err *err);
-
-/** Returns the placeholder of an option's value in the help: its unit, or a word for its kind; "" for flags. */
-const char *abut_option_value(const abut_opt *o);
 
 /** Writes the options before the next topic as lines of the help text, at most 96 columns wide.  Returns the row of the topic, or
  * the end of the table (NULL if opts is). */

@@ -6,7 +6,6 @@
 #include "solve/step/record.h"
 #include "tools/cli/options.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -131,6 +131,33 @@ void abut_board_end(abut_board *b, const char *message)
     pthread_mutex_unlock(&b->lock);
 }
 
+static const char *reason(int status)
+{
+    switch (status) {
+    case 200: return "OK";
+    case 400: return "Bad Request";
+    case 403: return "Forbidden";
+    case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
+    case 408: return "Request Timeout";
+    case 413: return "Content Too Large";
+    case 414: return "URI Too Long";
+    case 431: return "Request Header Fields Too Large";
+    case 503: return "Service Unavailable";
+    case 505: return "HTTP Version Not Supported";
+    default: return "Internal Server Error";
+    }
+}
+
+/* Status line and headers of an answer with a body of n bytes; the connection ends with it. */
+static void http_head(FILE *f, int status, const char *type, size_t n)
+{
+    fprintf(f, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n", status, reason(status), type, n);
+    if (status == 405) fputs("Allow: GET, HEAD\r\n", f);
+    fputs("Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
+          "Cross-Origin-Resource-Policy: same-origin\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n\r\n", f);
+}
+
 /* ---- answers ---- */
 
 /* Head and body in one piece. */
@@ -140,7 +167,7 @@ static char *answer(int status, const char *type, int head_only, const char *bod
     abut_err err = { 0 };
     *n = 0;
     if (abut_text_file_open(&t, &err)) return NULL;
-    abut_http_head(t.f, status, type, size);
+    http_head(t.f, status, type, size);
     if (!head_only) fwrite(body, 1, size, t.f);
     if (abut_text_file_end(&t, "an answer", &err)) return NULL;
     *n = t.size;
@@ -333,28 +360,3 @@ long abut_http_number(const char *target, const char *key)
     return -1;
 }
 
-static const char *reason(int status)
-{
-    switch (status) {
-    case 200: return "OK";
-    case 400: return "Bad Request";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 408: return "Request Timeout";
-    case 413: return "Content Too Large";
-    case 414: return "URI Too Long";
-    case 431: return "Request Header Fields Too Large";
-    case 503: return "Service Unavailable";
-    case 505: return "HTTP Version Not Supported";
-    default: return "Internal Server Error";
-    }
-}
-
-void abut_http_head(FILE *f, int status, const char *type, size_t n)
-{
-    fprintf(f, "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n", status, reason(status), type, n);
-    if (status == 405) fputs("Allow: GET, HEAD\r\n", f);
-    fputs("Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nX-Frame-Options: DENY\r\n"
-          "Cross-Origin-Resource-Policy: same-origin\r\nReferrer-Policy: no-referrer\r\nConnection: close\r\n\r\n", f);
-}

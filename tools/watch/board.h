@@ -45,7 +45,4 @@ int abut_http_read(const char *bytes, size_t n, int port, abut_http_request *r);
 /** Returns the value of `key` in the query of a target, a decimal number from 0 to 2^31 - 1; -1 if there is no such number. */
 long abut_http_number(const char *target, const char *key);
 
-/** Status line and headers of an answer with a body of n bytes; the connection ends with it. */
-void abut_http_head(FILE *f, int status, const char *type, size_t n);
-
 #endif

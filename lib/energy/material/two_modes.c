@@ -1,6 +1,5 @@
 #include "energy/material/two_modes.h"
 
-#include "sparse/packed_lanes.h"
 #include "math/lanes.h"
 
 #include <string.h>

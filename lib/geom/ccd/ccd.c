@@ -7,7 +7,6 @@
 #include "geom/dist_lanes.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 double abut_separation(abut_stencil s, const double *x)
@@ -31,7 +30,8 @@ double abut_slab_advance(const abut_slab *l, double t, double target)
     return abut_slab_advance_fn(l, t, target);
 }
 
-double abut_slab_furthest(abut_stencil s, const double *x, const double *x0, const double *x1, double t, double target)
+/* The furthest that any careful direction at x, the configuration at time t, leads. */
+static double slab_furthest(abut_stencil s, const double *x, const double *x0, const double *x1, double t, double target)
 {
     return abut_slab_furthest_fn(s, x, x0, x1, t, target);
 }
@@ -431,7 +431,7 @@ static double clear_by_slabs(abut_stencil s, const double *x0, const double *x1,
         for (int i = 0; i < 3 * abut_stencil_size(s); i++) x[i] = x0[i] + t * (x1[i] - x0[i]);
         abut_slab_quick(s, x, x0, x1, &l);
         double next = abut_slab_advance(&l, t, target);
-        if (!(next > t)) next = abut_slab_furthest(s, x, x0, x1, t, target);
+        if (!(next > t)) next = slab_furthest(s, x, x0, x1, t, target);
         if (!(next - t > 1e-6)) return fmax(t, next);
         t = next;
     }

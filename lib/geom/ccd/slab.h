@@ -60,7 +60,5 @@ ABUT_FN_LITERAL double abut_slab_centroids2(const double *y, const int32_t *a, i
 
 /** The latest time in [t, 1] up to which the slab proves a distance >= target (m, > 0); t when it proves none at t. */
 double abut_slab_advance(const abut_slab *l, double t, double target);
-/** The furthest that any careful direction at x, the configuration at time t, leads. */
-double abut_slab_furthest(abut_stencil s, const double *x, const double *x0, const double *x1, double t, double target);
 
 #endif

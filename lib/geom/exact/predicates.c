@@ -86,7 +86,8 @@ int abut_expansion_times2(const double *e, int m, const double *f, int n, double
     return abut_expansion_sum(scratch, a, high, b, h);
 }
 
-void abut_expansion_negate(double *e, int n)
+/* Negates in place. */
+static void expansion_negate(double *e, int n)
 {
     for (int i = 0; i < n; i++) e[i] = -e[i];
 }
@@ -120,7 +121,7 @@ static int cross2(const double *x0, int nx0, const double *y1, int ny1, const do
     double p[8], q[8], scratch[8];
     const int np = abut_expansion_times2(x0, nx0, y1, ny1, p, scratch);
     const int nq = abut_expansion_times2(x1, nx1, y0, ny0, q, scratch);
-    abut_expansion_negate(q, nq);
+    expansion_negate(q, nq);
     return abut_expansion_sum(p, np, q, nq, h);
 }
 

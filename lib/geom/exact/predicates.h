@@ -37,8 +37,6 @@ int abut_expansion_diff(double a, double b, double e[2]);
 int abut_expansion_sum(const double *e, int m, const double *f, int n, double *h);
 /** h = e f for f of at most two components; h[4 m], scratch[4 m].  Returns its length. */
 int abut_expansion_times2(const double *e, int m, const double *f, int n, double *h, double *scratch);
-/** Negates in place. */
-void abut_expansion_negate(double *e, int n);
 /** Sign of the number: that of its largest component. */
 int abut_expansion_sign(const double *e, int n);
 

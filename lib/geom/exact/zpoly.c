@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <limits.h>
-#include <math.h>
 #include <stdint.h>
 
 /* -- doubles as big integers --------------------------------------------------------------------------------------- */
@@ -105,7 +104,8 @@ int abut_zpoly_equal(const abut_zpoly *p, const abut_zpoly *q)
     return 1;
 }
 
-int abut_zpoly_sign(const abut_zpoly *p, const mpz_t a, mp_bitcnt_t k)
+/* Sign of p(a / 2^k). */
+static int zpoly_sign(const abut_zpoly *p, const mpz_t a, mp_bitcnt_t k)
 {
     if (p->deg < 0) return 0;
     mpz_t v, t;
@@ -237,7 +237,7 @@ static void record_ends(abut_roots *r)
     mpz_init(a);
     for (unsigned long end = 0; end <= 1; end++) {
         mpz_set_ui(a, end);
-        if (r->f.deg < 1 || abut_zpoly_sign(&r->f, a, 0)) continue;
+        if (r->f.deg < 1 || zpoly_sign(&r->f, a, 0)) continue;
         record(r, 1, a, 0);
         divide_root(&r->f, a, 0);
     }
@@ -249,7 +249,7 @@ static void bisect(abut_roots *r, mpz_t left, mpz_t right, mp_bitcnt_t k)
 {
     mpz_mul_2exp(left, left, 1);
     mpz_add_ui(right, left, 1);
-    if (abut_zpoly_sign(&r->f, right, k + 1) == 0) {
+    if (zpoly_sign(&r->f, right, k + 1) == 0) {
         record(r, 1, right, k + 1);
         divide_root(&r->f, right, k + 1);
     }
@@ -302,11 +302,11 @@ void abut_roots_clear(abut_roots *r)
 /* Halves the interval of a root that is not known as a dyadic number */
 static void refine(const abut_zpoly *f, abut_root *t)
 {
-    const int left = abut_zpoly_sign(f, t->a, t->k);
+    const int left = zpoly_sign(f, t->a, t->k);
     mpz_mul_2exp(t->a, t->a, 1);
     mpz_add_ui(t->a, t->a, 1);
     t->k++;
-    const int mid = abut_zpoly_sign(f, t->a, t->k);
+    const int mid = zpoly_sign(f, t->a, t->k);
     if (mid == 0)
         t->dyadic = 1;
     else if (mid != left)
@@ -336,7 +336,7 @@ static int common_root(const abut_zpoly *f, const abut_zpoly *q, const abut_root
         mpz_t right;
         mpz_init(right);
         mpz_add_ui(right, t->a, 1);
-        common = abut_zpoly_sign(&g, t->a, t->k) != abut_zpoly_sign(&g, right, t->k);
+        common = zpoly_sign(&g, t->a, t->k) != zpoly_sign(&g, right, t->k);
         mpz_clear(right);
     }
     abut_zpoly_clear(&g);
@@ -347,14 +347,14 @@ int abut_roots_sign(abut_roots *r, int i, const abut_zpoly *q)
 {
     abut_root *const t = &r->root[i];
     if (q->deg <= 0) return q->deg < 0 ? 0 : mpz_sgn(q->c[0]);
-    if (t->dyadic) return abut_zpoly_sign(q, t->a, t->k);
+    if (t->dyadic) return zpoly_sign(q, t->a, t->k);
     abut_zpoly w;
     abut_zpoly_init(&w);
     int sign = sign_inside(q, t, &w);
     if (!sign && !common_root(&r->f, q, t)) {
         while (!sign) {
             refine(&r->f, t);
-            sign = t->dyadic ? abut_zpoly_sign(q, t->a, t->k) : sign_inside(q, t, &w);
+            sign = t->dyadic ? zpoly_sign(q, t->a, t->k) : sign_inside(q, t, &w);
         }
     }
     abut_zpoly_clear(&w);

@@ -29,8 +29,6 @@ void abut_zpoly_sub(abut_zpoly *p, const abut_zpoly *q, const abut_zpoly *r);
 void abut_zpoly_primitive(abut_zpoly *p);
 /** Equal coefficients. */
 int abut_zpoly_equal(const abut_zpoly *p, const abut_zpoly *q);
-/** Sign of p(a / 2^k). */
-int abut_zpoly_sign(const abut_zpoly *p, const mpz_t a, mp_bitcnt_t k);
 
 typedef struct abut_root {
     int dyadic;     /* 1: the root is a / 2^k;  0: it lies in the open interval (a, a + 1) / 2^k */

@@ -1,11 +1,9 @@
 #include "solve/baselines/consensus.h"
 
 #include "base/order.h"
-#include "base/par.h"
 #include "base/timer.h"
 #include "base/words.h"
 #include "energy/elastic.h"
-#include "model/tets.h"
 #include "solve/direction/newton.h"
 #include "solve/direction/ordering.h"
 #include "sparse/lbfgs.h"

@@ -1,6 +1,5 @@
 #include "solve/device/parts.h"
 
-#include "base/timer.h"
 #include "energy/barrier.h"
 #include "energy/codim.h"
 #include "energy/damping.h"

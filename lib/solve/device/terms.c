@@ -4,7 +4,6 @@
 #include "energy/barrier.h"
 #include "energy/codim.h"
 #include "energy/stretch.h"
-#include "energy/damping.h"
 #include "energy/friction.h"
 #include "energy/mass.h"
 

@@ -2,11 +2,9 @@
 
 #include "energy/friction.h"
 #include "energy/mass.h"
-#include "energy/elastic.h"
 #include "graph/graph.h"
 #include "model/tets.h"
 #include "solve/direction/initial.h"
-#include "solve/objective.h"
 #include "sparse/own/cholesky.h"
 #include "sparse/woodbury.h"
 

@@ -15,7 +15,6 @@
 #include "base/timer.h"
 #include "energy/friction.h"
 #include "solve/direction.h"
-#include "solve/direction/initial.h"
 #include "solve/direction/newton.h"
 #include "sparse/pcg.h"
 
@@ -124,7 +123,8 @@ static int contacts_changed(const abut_quasi *q, const abut_objective *p, const 
     return now.key != q->contacts.key || now.gap > SAME_GAP * q->contacts.gap || q->contacts.gap > SAME_GAP * now.gap;
 }
 
-void abut_quasi_renew(abut_quasi *q, const abut_objective *p, const abut_pairs *pairs)
+/* Notes a new initial matrix, of the iterate with these contacts. */
+static void quasi_renew(abut_quasi *q, const abut_objective *p, const abut_pairs *pairs)
 {
     abut_lbfgs_forget(&q->pairs);
     q->started = 1;
@@ -133,7 +133,9 @@ void abut_quasi_renew(abut_quasi *q, const abut_objective *p, const abut_pairs *
     q->mark_slope = INFINITY;
 }
 
-int abut_quasi_is_stale(abut_quasi *q, const abut_objective *p, const abut_pairs *pairs, double slope)
+/* Returns 1 if contacts or curvature have changed too much for the initial matrix, judged by the progress of its directions.
+ * slope = g B g, kg m^2, is twice the decrease that they promise.  Call once for each iterate. */
+static int quasi_is_stale(abut_quasi *q, const abut_objective *p, const abut_pairs *pairs, double slope)
 {
     q->age++;
     if (!(slope > PROGRESS * q->mark_slope)) {
@@ -366,7 +368,7 @@ static abut_status renew(lbfgs *d, const abut_point *at, abut_report *rep, abut_
     if (!rc) rc = d->ops->factor(d->initial, &where, rep, err);
     if (!(d->ops->needs & ABUT_NEEDS_FACTOR)) rep->seconds.factor += abut_time_wall() - clock;
     if (rc) return rc;
-    abut_quasi_renew(&d->quasi, d->p, &at->pairs);
+    quasi_renew(&d->quasi, d->p, &at->pairs);
     return ABUT_OK;
 }
 
@@ -445,7 +447,7 @@ static abut_status direct(lbfgs *d, const abut_point *at, double *slope, int *fr
     const double clock = abut_time_wall();
     if (!rc) rc = apply_down(d, slope, rep, err);
     rep->seconds.solve += abut_time_wall() - clock;
-    if (rc || *fresh || !abut_quasi_is_stale(q, d->p, &at->pairs, *slope)) return rc;
+    if (rc || *fresh || !quasi_is_stale(q, d->p, &at->pairs, *slope)) return rc;
     *fresh = 1;
     rc = renew(d, at, rep, err);
     return rc ? rc : apply_down(d, slope, rep, err);

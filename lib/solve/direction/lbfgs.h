@@ -37,11 +37,6 @@ void abut_quasi_begin(abut_quasi *q);
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_quasi_learn(abut_quasi *q, const abut_objective *p, const abut_point *at, abut_report *rep,
                                            abut_err *err);
-/** Notes a new initial matrix, of the iterate with these contacts. */
-void abut_quasi_renew(abut_quasi *q, const abut_objective *p, const abut_pairs *pairs);
-/** Returns 1 if contacts or curvature have changed too much for the initial matrix, judged by the progress of its directions.
- * slope = g B g, kg m^2, is twice the decrease that they promise.  Call once for each iterate. */
-int abut_quasi_is_stale(abut_quasi *q, const abut_objective *p, const abut_pairs *pairs, double slope);
 
 /* Operations of every quasi-Newton direction (solve/direction/lbfgs.c; solve/direction.h), and the direction by one matrix. */
 ABUT_MUST_USE abut_status abut_lbfgs_make(void **self, const abut_initial_ops *ops, const abut_objective *p,

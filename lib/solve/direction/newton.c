@@ -3,7 +3,6 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/barrier.h"
-#include "solve/direction.h"
 #include "sparse/linear_solver.h"
 
 #include <assert.h>
@@ -101,8 +100,9 @@ abut_operator abut_newton_solve_operator(const abut_newton_solve *s, const abut_
     return abut_newton_matrix_operator(A, s->order.where);
 }
 
-abut_status abut_newton_solve_sum(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, const abut_point *at,
-                                  abut_report *rep, abut_err *err)
+/* Sums A at the iterate in the form for the linear solver: as products if it takes them, else as a matrix. */
+static abut_status newton_solve_sum(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, const abut_point *at,
+                                    abut_report *rep, abut_err *err)
 {
     if (abut_linear_can(&s->linear, ABUT_IS_ITERATIVE | ABUT_CAN_MATRIX_FREE))
         return abut_newton_matrix_products(A, &s->linear, p, at, rep, err);
@@ -120,7 +120,8 @@ int abut_newton_solve_iterates(const abut_newton_solve *s)
     return abut_linear_can(solver_of(s), ABUT_IS_ITERATIVE);
 }
 
-int abut_descends(const abut_objective *p, const double *g, const double *dir)
+/* Returns 1 if dir[3 nv] descends along the gradient g[3 nv]. */
+static int descends(const abut_objective *p, const double *g, const double *dir)
 {
     double slope = 0;
     for (size_t i = 0; i < 3 * (size_t)p->model->nv; i++) slope += g[i] * dir[i];
@@ -152,7 +153,8 @@ static abut_linear_solver *prompt_solver(abut_newton_solve *s)
     return abut_newton_solve_iterates(s) ? &s->linear : abut_reuse_inner(&s->linear);
 }
 
-int abut_newton_solve_is_approximate(const abut_newton_solve *s)
+/* Returns 1 if the last solution is by iterations on a factor that is older, or in single precision. */
+static int newton_solve_is_approximate(const abut_newton_solve *s)
 {
     return !abut_newton_solve_iterates(s) && abut_reuse_last(&s->linear).approximate;
 }
@@ -334,8 +336,9 @@ abut_status abut_newton_solve_first(abut_newton_solve *s, abut_newton_matrix *A,
     return rc ? rc : solve_whole(s, A, p, s->exact || !may_reuse(s), rep, err);
 }
 
-abut_status abut_newton_solve_again(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, abut_report *rep,
-                                    abut_err *err)
+/* Solves again with the matrix of the last solve; fails as abut_newton_solve_first. */
+static abut_status newton_solve_again(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p, abut_report *rep,
+                                      abut_err *err)
 {
     int solved = 0;
     if (s->order.by_iterations) {
@@ -416,7 +419,7 @@ static abut_status solve(newton *n, const abut_point *at, const double *g, doubl
                          abut_report *rep, abut_err *err)
 {
     const abut_objective *p = n->p;
-    abut_status rc = abut_newton_solve_sum(&n->solve, &n->matrix, p, at, rep, err);
+    abut_status rc = newton_solve_sum(&n->solve, &n->matrix, p, at, rep, err);
     if (rc) return rc;
     abut_rows_gather(p, g, -1, n->solve.rhs);
     rc = abut_newton_solve_first(&n->solve, &n->matrix, p, rep, err);
@@ -446,7 +449,7 @@ static abut_status look_at_bounds(newton *n, const abut_point *at, double *dir, 
     abut_objective_ahead_gradient(p, &here, g);
     const abut_status rc = solve(n, at, g, dir, info, rep, err);
     info->exact = 0, info->ahead = 1;
-    if (rc || abut_descends(p, at->g, dir)) return rc;
+    if (rc || descends(p, at->g, dir)) return rc;
     abut_objective_ahead_forget(p);
     memcpy(dir, plain, n3 * sizeof *dir);
     info->ahead = 0;
@@ -466,7 +469,7 @@ static abut_status find(void *self, const abut_point *at, double *dir, abut_dire
     info->exact = n->matrix.exact && !n->solve.shifted;
     if (!rc && !exact) rc = look_at_bounds(n, at, dir, info, rep, err);
     if (rc) return rc;
-    info->approximate = abut_newton_solve_is_approximate(&n->solve);
+    info->approximate = newton_solve_is_approximate(&n->solve);
     abut_newton_matrix_majorise(&n->matrix, n->p, at, dir);
     abut_newton_solve_stats(&n->solve, rep);
     return ABUT_OK;
@@ -476,7 +479,7 @@ static abut_status resolve(void *self, const double *g, double *dir, abut_report
 {
     newton *n = self;
     abut_rows_gather(n->p, g, -1, n->solve.rhs);
-    const abut_status rc = abut_newton_solve_again(&n->solve, &n->matrix, n->p, rep, err);
+    const abut_status rc = newton_solve_again(&n->solve, &n->matrix, n->p, rep, err);
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * n->p->nrow), rc;
     abut_rows_scatter(n->p, n->solve.sol, 1, dir);
     return ABUT_OK;

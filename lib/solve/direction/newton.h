@@ -31,9 +31,6 @@ void abut_newton_solve_clear(abut_newton_solve *s);
 void abut_newton_solve_begin_step(abut_newton_solve *s, abut_newton_matrix *A);
 /** Returns 1 if Newton's equation is solved by iterations, in this step. */
 int abut_newton_solve_iterates(const abut_newton_solve *s);
-/** Sums A at the iterate in the form for the linear solver: as products if it takes them, else as a matrix. */
-ABUT_MUST_USE abut_status abut_newton_solve_sum(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
-                                                const abut_point *at, abut_report *rep, abut_err *err);
 /** Returns the matrix in that form. */
 abut_operator abut_newton_solve_operator(const abut_newton_solve *s, const abut_newton_matrix *A);
 
@@ -43,22 +40,15 @@ abut_operator abut_newton_solve_operator(const abut_newton_solve *s, const abut_
  *        conjugate gradients do not converge */
 ABUT_MUST_USE abut_status abut_newton_solve_first(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
                                                   abut_report *rep, abut_err *err);
-/** Solves again with the matrix of the last solve; fails as abut_newton_solve_first. */
-ABUT_MUST_USE abut_status abut_newton_solve_again(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
-                                                  abut_report *rep, abut_err *err);
 /** Factors A in double precision; fails as a solve. */
 ABUT_MUST_USE abut_status abut_newton_factor(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
                                              abut_report *rep, abut_err *err);
 /** Factors A in single precision, *single 1, unless the factor is small or would have no positive pivots; then in double. */
 ABUT_MUST_USE abut_status abut_newton_factor_single(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
                                                     int *single, abut_report *rep, abut_err *err);
-/** Returns 1 if the last solution is by iterations on a factor that is older, or in single precision. */
-int abut_newton_solve_is_approximate(const abut_newton_solve *s);
 /** Writes entries, operations and bytes of the factor into the report. */
 void abut_newton_solve_stats(const abut_newton_solve *s, abut_report *rep);
 
-/** Returns 1 if dir[3 nv] descends along the gradient g[3 nv]. */
-int abut_descends(const abut_objective *p, const double *g, const double *dir);
 /** rows[3 nrow] = scale v[3 nv] at the nodes that move; and back, 0 at the others. */
 void abut_rows_gather(const abut_objective *p, const double *v, double scale, double *rows);
 void abut_rows_scatter(const abut_objective *p, const double *rows, double scale, double *v);

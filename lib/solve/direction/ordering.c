@@ -1,7 +1,6 @@
 #include "solve/direction/ordering.h"
 
 #include "base/order.h"
-#include "base/par.h"
 #include "energy/mass.h"
 #include "graph/graph.h"
 #include "sparse/reuse.h"

@@ -2,7 +2,6 @@
 
 #include "energy/codim.h"
 #include "energy/spring.h"
-#include "energy/elastic.h"
 #include "math/mat3.h"
 #include "math/spd.h"
 #include "math/svd3.h"

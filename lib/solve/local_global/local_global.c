@@ -8,7 +8,6 @@
 #include "energy/elastic.h"
 #include "math/vec3.h"
 #include "model/laws.h"
-#include "model/motion.h"
 #include "model/tets.h"
 #include "solve/direction/newton.h"
 #include "solve/solvers.h"
@@ -551,7 +550,8 @@ static abut_status step_back(abut_local_global *s, abut_report *rep)
     return ABUT_OK;
 }
 
-abut_status abut_lg_balance(abut_local_global *s, const double *x, abut_equilibrium *e, abut_err *err)
+/* Computes the residual of the momentum balance of E at x.  s->g is lost. */
+static abut_status lg_balance(abut_local_global *s, const double *x, abut_equilibrium *e, abut_err *err)
 {
     const abut_objective *p = &s->objective;
     const abut_at at = abut_objective_at(p, x, NULL, &s->none);
@@ -568,7 +568,7 @@ static abut_status look(abut_local_global *s, double *left, int *stop, abut_err 
     const abut_model *m = s->objective.model;
     const double want = m->force_tolerance && m->force_tolerance[0] > 0 ? fmin(m->force_tolerance[0], BALANCED) : BALANCED;
     abut_equilibrium e;
-    const abut_status rc = abut_lg_balance(s, s->progress.moved ? s->xt : s->x, &e, err);
+    const abut_status rc = lg_balance(s, s->progress.moved ? s->xt : s->x, &e, err);
     if (rc) return rc;
     *left = e.left / e.largest;
     *stop = *left <= want;
@@ -585,7 +585,8 @@ static int is_stuck(abut_local_global *s)
     return !forgets && !has_springs(s);
 }
 
-abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, abut_err *err)
+/* Iterates as the options say. */
+static abut_status lg_solve(abut_local_global *s, abut_report *rep, abut_err *err)
 {
     const double tolerance = s->objective.model->tolerance[0];
     const int most = s->how.iterations ? s->how.iterations : s->how.most;
@@ -618,7 +619,8 @@ abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, abut_err *err)
 
 /* ---- the frame and the report of a step ---- */
 
-abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err)
+/* Writes the next frame, at s->x, into out (cleared first).  lg_report writes its figures into the report. */
+static abut_status lg_put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err)
 {
     assert(s);
     const abut_objective *p = &s->objective;
@@ -634,7 +636,7 @@ abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, ab
     return abut_curved_rods_store(&p->terms, out, err);
 }
 
-abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err)
+static abut_status lg_report(abut_local_global *s, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->objective;
     rep->kinetic = abut_kinetic_energy(abut_mass_of(&p->terms), s->v_end);
@@ -643,7 +645,7 @@ abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err
     abut_angular_momentum(abut_mass_of(&p->terms), s->x, s->v_end, rep->angular);
     int32_t flattest;
     abut_equilibrium e;
-    const abut_status rc = abut_lg_balance(s, s->x, &e, err);
+    const abut_status rc = lg_balance(s, s->x, &e, err);
     if (rc) return rc;
     rep->force_residual = e.left > 0 ? e.left / e.largest : 0;
     rep->force_largest = e.of_all;
@@ -712,7 +714,7 @@ static abut_status begin(void *self, const abut_arrays *frame, abut_instant at, 
 
 static abut_status solve(void *self, abut_report *rep, abut_err *err)
 {
-    return name_step(self, abut_lg_solve(self, rep, err), err);
+    return name_step(self, lg_solve(self, rep, err), err);
 }
 
 static abut_status commit(void *self, const abut_arrays *carry, int record, abut_arrays *out, abut_instant *at, abut_report *rep,
@@ -720,8 +722,8 @@ static abut_status commit(void *self, const abut_arrays *carry, int record, abut
 {
     abut_local_global *s = self;
     (void)record;
-    abut_status rc = abut_lg_put_frame(s, carry, out, err);
-    if (!rc) rc = abut_lg_report(s, rep, err);
+    abut_status rc = lg_put_frame(s, carry, out, err);
+    if (!rc) rc = lg_report(s, rep, err);
     if (rc) return name_step(s, rc, err);
     *at = abut_instant_next(s->at, s->objective.model->h[0]);
     rep->step = at->step;

@@ -118,13 +118,6 @@ void abut_lg_clear(abut_local_global *s);
 ABUT_MUST_USE abut_status abut_lg_begin(abut_local_global *s, const abut_arrays *frame, abut_instant at, abut_report *rep,
                                         abut_err *err);
 ABUT_MUST_USE abut_status abut_lg_iterate(abut_local_global *s, double *speed, abut_report *rep, abut_err *err);
-/** Iterates as the options say.  Fails  ABUT_E_NUMERIC the step had to converge and did not */
-ABUT_MUST_USE abut_status abut_lg_solve(abut_local_global *s, abut_report *rep, abut_err *err);
-/** Computes the residual of the momentum balance of E at x.  s->g is lost.  Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_lg_balance(abut_local_global *s, const double *x, abut_equilibrium *e, abut_err *err);
-/** Writes the next frame, at s->x, into out (cleared first).  abut_lg_report writes its figures into the report. */
-ABUT_MUST_USE abut_status abut_lg_put_frame(abut_local_global *s, const abut_arrays *carry, abut_arrays *out, abut_err *err);
-ABUT_MUST_USE abut_status abut_lg_report(abut_local_global *s, abut_report *rep, abut_err *err);
 /** Energy of the springs of collisions at x[3 nv], kg m^2. */
 double abut_collision_springs_energy(const abut_collision_springs *c, const abut_objective *p, const double *x);
 

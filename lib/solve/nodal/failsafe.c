@@ -4,7 +4,6 @@
 
 #include "base/timer.h"
 #include "base/words.h"
-#include "contact/collision_mesh.h"
 #include "contact/touching.h"
 #include "energy/friction.h"
 #include "geom/dist.h"
@@ -15,7 +14,6 @@
 #include "solve/step/barrier_stepper.h"
 #include "solve/step/record.h"
 #include "solve/step/step_parts.h"
-#include "solve/stepper.h"
 
 #include <assert.h>
 #include <math.h>

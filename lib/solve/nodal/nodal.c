@@ -3,10 +3,7 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/curved_rod.h"
-#include "model/laws.h"
-#include "model/motion.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

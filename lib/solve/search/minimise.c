@@ -6,7 +6,6 @@
 #include "energy/friction.h"
 #include "energy/mass.h"
 #include "model/tets.h"
-#include "solve/direction.h"
 #include "solve/search/equilibrium.h"
 #include "solve/search/search_parts.h"
 #include "sparse/linear_solver.h"
@@ -142,7 +141,8 @@ void abut_search_exchange(abut_search *s, abut_point *with)
     abut_point_swap(&s->trial, with);
 }
 
-abut_status abut_search_accept(abut_search *s, abut_err *err)
+/* Makes the trial point the iterate, and adds it to the path of the step. */
+static abut_status search_accept(abut_search *s, abut_err *err)
 {
     abut_search_exchange(s, &s->here);
     const abut_status rc = s->ops->points.accepted ? s->ops->points.accepted(s, err) : ABUT_OK;
@@ -255,7 +255,9 @@ static abut_status al_finish(abut_search *s, abut_report *rep, abut_err *err)
     return rc ? rc : abut_search_contacts(s, rep, err);
 }
 
-abut_status abut_script_update(abut_search *s, double speed, int *script, abut_report *rep, abut_err *err)
+/* Updates the augmented Lagrangian after an iteration (Li 2020, App. E, but relative to the scripted speed: a residual of 1e-2
+ * l per second depends on the unit of time).  *script: ABUT_SCRIPT_WAITS while targets are out of reach. */
+static abut_status script_update(abut_search *s, double speed, int *script, abut_report *rep, abut_err *err)
 {
     abut_objective *p = &s->prob;
     abut_lagrangian *al = abut_lagrangian_of(&p->terms);
@@ -317,7 +319,7 @@ abut_status abut_search_warm_start(abut_search *s, const double *v, int *taken, 
     }
     if (rc || !(move < stay)) return rc;
     *taken = 1;
-    return abut_search_accept(s, err);
+    return search_accept(s, err);
 }
 
 /* ---- stopping rules ---- */
@@ -329,7 +331,6 @@ static abut_status fetch(abut_search *s, abut_err *err)
 {
     return s->ops->place.fetch ? s->ops->place.fetch(s, err) : ABUT_OK;
 }
-
 
 /* *next: speed of the next direction by the last matrix, m/s; infinite if friction turned on the last step, which that matrix
  * does not contain. */
@@ -496,7 +497,7 @@ static abut_status arrive_at_trial(abut_search *s, const abut_move *m, abut_err 
     if (patience && s->progress.stalled >= patience) return abut_search_fail(s, ABUT_FAILED_STALLED, err);
     const double *led = m->corrected ? s->second_order.linear_step : s->trial.x;
     abut_status rc = s->ops->aim.forecast_step(s, led, m->it->alpha, err);
-    if (!rc) rc = abut_search_accept(s, err);
+    if (!rc) rc = search_accept(s, err);
     return rc ? rc : s->ops->points.stiffen(s, err);
 }
 
@@ -580,7 +581,7 @@ static int may_be_last(const abut_search *s, const abut_stop_rule *rule, double 
 static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop, abut_report *rep, abut_err *err)
 {
     const double last = s->progress.speed;
-    int script;
+    int script = ABUT_SCRIPT_DONE;
     *stop = 0;
     abut_status rc = s->ops->points.evaluate(s, &s->here, ABUT_HAS_ENERGY | ABUT_HAS_GRADIENT, rep, err);
     if (!rc && rule->at_iterate) rc = rule->at_iterate(s, stop, rep, err);
@@ -597,7 +598,7 @@ static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop
     *stop = ends_before(s, rule);
     if (*stop) return it->contacts = (int32_t)abut_search_count(s), ABUT_OK;
     rc = take_step(s, it, rep, err);
-    if (!rc) rc = abut_script_update(s, speed, &script, rep, err);
+    if (!rc) rc = script_update(s, speed, &script, rep, err);
     *stop = abut_fixed_iterations(s->opt) && !(it->alpha > 0);     /* further iterations would repeat it */
     const int is_short = abut_rule_is_short(speed, s->prob.model->tolerance[0]);
     if (rc || *stop || !(is_short || may_be_last(s, rule, last, it))) return rc;

@@ -1,10 +1,9 @@
 /* The operations of a search whose points are where they seem to be. */
-#include "solve/search/search_parts.h"
 
+#include "solve/search/search_parts.h"
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/barrier.h"
-#include "energy/stretch.h"
 
 #include <math.h>
 #include <string.h>

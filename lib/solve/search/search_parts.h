@@ -18,8 +18,6 @@ static inline void abut_search_swap(double **a, double **b)
 abut_status abut_search_fail(abut_search *s, abut_failure_kind kind, abut_err *err);
 /** Exchanges trial and another point. */
 void abut_search_exchange(abut_search *s, abut_point *with);
-/** Makes the trial point the iterate, and adds it to the path of the step. */
-ABUT_MUST_USE abut_status abut_search_accept(abut_search *s, abut_err *err);
 
 /* ---- line.c: bounds ---- */
 
@@ -104,10 +102,5 @@ void abut_rotations_free(abut_rotations *r);
 /* ---- minimise.c: the start of a step ---- */
 
 enum { ABUT_SCRIPT_DONE, ABUT_SCRIPT_WAITS };
-
-/** Updates the augmented Lagrangian after an iteration (Li 2020, App. E, but relative to the scripted speed: a residual of 1e-2 l
- * per second depends on the unit of time).  *script: ABUT_SCRIPT_WAITS while targets are out of reach.  Fails  ABUT_E_NUMERIC
- * they will stay so */
-ABUT_MUST_USE abut_status abut_script_update(abut_search *s, double speed, int *script, abut_report *rep, abut_err *err);
 
 #endif

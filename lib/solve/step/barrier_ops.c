@@ -2,7 +2,6 @@
 #include "solve/step/barrier_stepper.h"
 
 #include "energy/barrier.h"
-#include "solve/solvers.h"
 #include "solve/step/step_parts.h"
 
 #include <assert.h>

@@ -4,7 +4,6 @@
 #include "base/words.h"
 #include "contact/intersect.h"
 #include "energy/barrier.h"
-#include "energy/friction.h"
 #include "energy/pressure.h"
 #include "model/motion.h"
 #include "model/naming.h"

@@ -5,7 +5,6 @@
 #include "energy/barrier.h"
 #include "energy/pressure.h"
 #include "geom/lagrange.h"
-#include "model/laws.h"
 #include "solve/search/search_ops.h"
 #include "solve/step/measures.h"
 

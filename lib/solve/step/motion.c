@@ -21,8 +21,10 @@ static int drags(const abut_objective *p)
     return air && air->drags && p->w.inertia;
 }
 
-abut_status abut_step_free_acceleration(abut_stepper *s, const double *x, const double *v, const double *acc, double *a,
-                                        abut_err *err)
+/* a[3 nv] m/s^2: the acceleration without contact at x with v, acc - M^-1 (dPsi/dx + C v + dR/dv), with acc by loads; of
+ * obstacles 0. */
+static abut_status step_free_acceleration(abut_stepper *s, const double *x, const double *v, const double *acc, double *a,
+                                          abut_err *err)
 {
     abut_objective *p = &s->solver.prob;
     const abut_model *m = p->model;
@@ -113,7 +115,7 @@ abut_status abut_step_load_forces(abut_stepper *s, abut_err *err)
 static abut_status first_acceleration(abut_stepper *s, abut_err *err)
 {
     const abut_objective *p = &s->solver.prob;
-    if (!p->model->key_factor) return abut_step_free_acceleration(s, p->xn, s->v, s->acc, s->a, err);
+    if (!p->model->key_factor) return step_free_acceleration(s, p->xn, s->v, s->acc, s->a, err);
     abut_air *air = abut_air_of(&p->terms);
     const abut_mark mark = abut_arena_mark(&s->solver.scratch);
     double *f = ABUT_ROOM(&s->solver.scratch, double, 3 * (size_t)p->model->nv + 1);
@@ -124,7 +126,7 @@ static abut_status first_acceleration(abut_stepper *s, abut_err *err)
         air_at_start(s, f);
         rc = add_force(s, f, s->acc0, err);
     }
-    if (!rc) rc = abut_step_free_acceleration(s, p->xn, s->v, s->acc0, s->a, err);
+    if (!rc) rc = step_free_acceleration(s, p->xn, s->v, s->acc0, s->a, err);
     if (air) abut_air_press(air, p->step.load_time);
     abut_arena_release(&s->solver.scratch, mark);
     return rc;
@@ -212,7 +214,7 @@ abut_status abut_step_finish(abut_stepper *s, abut_err *err)
     abut_objective *p = &s->solver.prob;
     abut_step_velocities(s);
     if (!accelerates(p)) return ABUT_OK;
-    const abut_status rc = abut_step_free_acceleration(s, s->solver.here.x, s->v_end, s->acc, s->a_end, err);
+    const abut_status rc = step_free_acceleration(s, s->solver.here.x, s->v_end, s->acc, s->a_end, err);
     const int keeps = abut_integrator_weights(p->model, abut_scheme_of(p->model)).late_contact != 1;
     if (rc) return rc;
     if (!abut_scheme_is(p->w.scheme, ABUT_SCHEME_ACCELERATION)) return keeps ? add_contact(s, 1, err) : ABUT_OK;
@@ -268,7 +270,7 @@ abut_status abut_step_guess(abut_stepper *s, double *v, int *none, abut_report *
         return ABUT_OK;
     }
     const double part = so->opt->search.guess == ABUT_GUESS_SYMPLECTIC ? h : h / 2;
-    rc = abut_step_free_acceleration(s, p->xn, s->v, s->acc, v, err);
+    rc = step_free_acceleration(s, p->xn, s->v, s->acc, v, err);
     for (int32_t i = 0; i < n3 && !rc; i++) v[i] = s->v[i] + part * v[i];
     return rc;
 }

@@ -3,11 +3,9 @@
 
 #include "base/par.h"
 #include "contact/candidates.h"
-#include "energy/barrier.h"
 #include "energy/codim.h"
 #include "energy/mass.h"
 #include "energy/pressure.h"
-#include "model/motion.h"
 #include "solve/step/step_parts.h"
 
 #include <assert.h>
@@ -311,8 +309,10 @@ static abut_status put_momenta(const abut_solved *s, abut_arrays *out, abut_err 
     return rc;
 }
 
-abut_status abut_record_put(const abut_solved *s, int with, int iterations, const abut_arrays *before, abut_arrays *out,
-                            abut_arena *scratch, abut_err *err)
+/* Adds the records `with` to the frame `out` of a solved step.  before: the frame before, or the PENDING one of this step;
+ * iterations: of Newton.  In Newmark, ENERGIES include FORCES, for the next step. */
+static abut_status record_put(const abut_solved *s, int with, int iterations, const abut_arrays *before, abut_arrays *out,
+                              abut_arena *scratch, abut_err *err)
 {
     assert(s);
     if (!with) return ABUT_OK;
@@ -367,7 +367,7 @@ abut_status abut_step_put_record(abut_stepper *s, int with, const abut_report *r
     if (!rc && with && s->air) rc = abut_step_finish_drag(s, before, err);
     if (rc) return rc;
     abut_lag_exchange(&so->prob.terms, &s->solved_lag);
-    rc = abut_record_put(&done, with, s->newton, before, out, &so->scratch, err);
+    rc = record_put(&done, with, s->newton, before, out, &so->scratch, err);
     abut_lag_exchange(&so->prob.terms, &s->solved_lag);
     return rc;
 }

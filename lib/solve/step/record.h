@@ -18,13 +18,7 @@
 enum { ABUT_WITH_FORCES = 1, ABUT_WITH_ENERGIES = 2, ABUT_WITH_CONTACTS = 4 /* of hard contact: touch/ */ };
 extern const char *const abut_with_names[];     /* in the order of the bits, NULL at the end */
 
-/** Adds the records `with` to the frame `out` of a solved step.  before: the frame before, or the PENDING one of this
- * step; iterations: of Newton.  In Newmark, ENERGIES include FORCES, for the next step.
- * Fails  ABUT_E_FORMAT an array of `before` has another form (names it); ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_record_put(const abut_solved *s, int with, int iterations, const abut_arrays *before,
-                                          abut_arrays *out, abut_arena *scratch, abut_err *err);
-
-/** Copies into a PENDING frame the arrays that abut_record_put reads from the frame before the step. */
+/** Copies into a PENDING frame the arrays that the records read from the frame before the step. */
 ABUT_MUST_USE abut_status abut_record_keep(const abut_arrays *before, abut_arrays *out, abut_err *err);
 
 #endif

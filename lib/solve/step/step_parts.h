@@ -39,10 +39,6 @@ ABUT_MUST_USE abut_status abut_step_load_forces(abut_stepper *s, abut_err *err);
  * abut_step_load_forces.
  * Fails  ABUT_E_GEOM the elastic force on a node is not finite (names it); ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_step_load_past(abut_stepper *s, const abut_frame *f, abut_err *err);
-/** a[3 nv] m/s^2: the acceleration without contact at x with v, acc - M^-1 (dPsi/dx + C v + dR/dv), with acc by loads; of
- * obstacles 0.  Fails  ABUT_E_GEOM the elastic force on a node is not finite (names it); as abut_mass_solve */
-ABUT_MUST_USE abut_status abut_step_free_acceleration(abut_stepper *s, const double *x, const double *v,
-                                                      const double *acc, double *a, abut_err *err);
 /** Computes s->v_end, and s->a_end in Newmark, of a step that ends at the iterate. */
 void abut_step_velocities(abut_stepper *s);
 /** Computes velocities and, in Newmark, accelerations (of beta = gamma/2 without contact); at a prescribed node, those after its
@@ -53,7 +49,8 @@ ABUT_MUST_USE abut_status abut_step_finish(abut_stepper *s, abut_err *err);
  * start. */
 ABUT_MUST_USE abut_status abut_step_finish_drag(abut_stepper *s, const abut_arrays *before, abut_err *err);
 /** v[3 nv] m/s: the first iterate of the step is x + h v (ABUT_GUESS_*); *none 1: it is x.  s->solver.here has
- * contacts.  Fails  as abut_step_free_acceleration; ABUT_E_NUMERIC a diagonal block is not positive definite; ABUT_E_NOMEM */
+ * contacts.  Fails  ABUT_E_GEOM the elastic force on a node is not finite (names it); ABUT_E_NUMERIC a diagonal block is not
+ * positive definite; ABUT_E_NOMEM; as abut_mass_solve */
 ABUT_MUST_USE abut_status abut_step_guess(abut_stepper *s, double *v, int *none, abut_report *rep, abut_err *err);
 
 /* ---- energy.c ---- */

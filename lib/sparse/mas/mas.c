@@ -470,6 +470,12 @@ static abut_status parts_make(abut_mas *m, const abut_operator *A, abut_err *err
     return ABUT_OK;
 }
 
+/* Analyses another pattern of these rows, for C; does nothing without C. */
+static abut_status mas_analyse(abut_mas *m, const abut_operator *A, abut_err *err)
+{
+    return m->parts ? abut_coarse_space_analyse(&m->coarse, A, m->parts, m->first, m->at.row, err) : ABUT_OK;
+}
+
 abut_status abut_mas_make(abut_mas **out, const abut_operator *A, abut_mas_opts opts, abut_err *err)
 {
     assert(out && A);
@@ -479,14 +485,9 @@ abut_status abut_mas_make(abut_mas **out, const abut_operator *A, abut_mas_opts 
     abut_status rc = abut_mas_levels_make(&m->at, A, opts.levels ? opts.levels : ABUT_MAS_LEVELS, err);
     if (!rc) rc = levels_reserve(m, err);
     if (!rc && opts.rigid) rc = parts_make(m, A, err);
-    if (!rc) rc = abut_mas_analyse(m, A, err);
+    if (!rc) rc = mas_analyse(m, A, err);
     if (rc) abut_mas_free(out);
     return rc;
-}
-
-abut_status abut_mas_analyse(abut_mas *m, const abut_operator *A, abut_err *err)
-{
-    return m->parts ? abut_coarse_space_analyse(&m->coarse, A, m->parts, m->first, m->at.row, err) : ABUT_OK;
 }
 
 /* ---- factors ---- */
@@ -685,7 +686,7 @@ static abut_status analyse(void *self, const abut_operator *A, const int32_t *or
 static abut_status renew(void *self, const abut_operator *A, abut_err *err)
 {
     cg *s = self;
-    const abut_status rc = abut_mas_analyse(s->mas, A, err);
+    const abut_status rc = mas_analyse(s->mas, A, err);
     return rc ? rc : abut_mas_factor(s->mas, A, err);
 }
 

@@ -104,8 +104,6 @@ typedef struct abut_mas_stats {
 /** Makes the levels for the rows of A, which has a matrix or `read`.
  * Fails  as abut_mas_levels_make; ABUT_E_ARG rigid without a matrix */
 ABUT_MUST_USE abut_status abut_mas_make(abut_mas **m, const abut_operator *A, abut_mas_opts opts, abut_err *err);
-/** Analyses another pattern of these rows, for C; does nothing without C. */
-ABUT_MUST_USE abut_status abut_mas_analyse(abut_mas *m, const abut_operator *A, abut_err *err);
 /** Factors the values of A.  Fails  ABUT_E_ARG other rows; ABUT_E_NUMERIC a diagonal block is not positive definite */
 ABUT_MUST_USE abut_status abut_mas_factor(abut_mas *m, const abut_operator *A, abut_err *err);
 /** As a preconditioner; good as long as m.  Scratch of m: one application at a time. */

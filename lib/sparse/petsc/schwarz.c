@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the rigid motions of sets of rows as columns of a matrix: a coarse space (Toselli and Widlund 2005, 6.2.3) ---- */
 
