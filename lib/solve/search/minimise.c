@@ -166,7 +166,8 @@ abut_status abut_search_fail(abut_search *s, abut_failure_kind kind, abut_err *e
 static abut_status find_direction(abut_search *s, abut_report *rep, abut_err *err)
 {
     char why[200] = "";
-    const abut_status rc = s->ops->aim.find(s, rep, err);
+    abut_status rc = s->ops->aim.find(s, rep, err);
+    if (!rc) rc = abut_rotations_limit(s, rep, err);
     if (rc != ABUT_E_NUMERIC || s->failed.kind != ABUT_FAILED_INDEFINITE) return rc;
     if (err) snprintf(why, sizeof why, "%.199s", err->msg);
     (void)abut_search_fail(s, ABUT_FAILED_INDEFINITE, err);

@@ -3,6 +3,10 @@
  * the rigid part of the direction, body by body, is replaced by a rotation, and the deforming part is rotated with it.  The step
  * is then the straight line from here to the rotated point, bounded and judged like any other.
  *
+ * Where nothing but its stress resists the rotation of a body, as of a free one in equilibrium, the projected matrix is singular
+ * up to stresses: it pairs a small strain with a rotation by thousands of radians, and no step along that direction deforms the
+ * body enough.  Then the direction is the best one of the quadratic model that rotates the body less.
+ *
  * It applies only if the straight step would store more energy by rotations than a part of the decrease that the quadratic model
  * promises, and only in scenes whose contact surface is not that of their tets, as with cages.  Objects with prescribed nodes do
  * not rotate freely. */
@@ -15,9 +19,13 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define WORTH_ROTATING 0.1      /* least energy of rotations in the straight step, over the decrease of the quadratic model */
 #define LARGEST 1.              /* rad: longer steps are halved first */
+#define LIMITED 0.5             /* rad: of a body that a direction would rotate by more than LARGEST */
+#define WORTH_TURNING 0.1       /* least decrease by that rotation, over the decrease without it */
+#define MOST_LIMITS 12          /* of one direction */
 
 typedef struct body {
     double stiffness;           /* J: volume times (lambda + mu)/2; a linear rotation by a strains by a^2/2 across its axis */
@@ -30,6 +38,7 @@ struct abut_rotations {
     body *of;                   /* [n] objects with tets */
     int32_t *node;              /* their nodes */
     double *p;                  /* [3 nv] the rotated step */
+    int32_t furthest;           /* of the bodies, rotated by the largest angle */
 };
 
 void abut_rotations_free(abut_rotations *r)
@@ -90,7 +99,7 @@ static int is_held(const abut_objective *p, const abut_rotations *r, const body 
     return 0;
 }
 
-/* Returns the energy that the straight step s->p stores by rotations, kg m^2; *angle: the largest. */
+/* Returns the energy that the straight step s->p stores by rotations, kg m^2; *angle: the largest, of body r->furthest. */
 static double fit(const abut_search *s, double *angle)
 {
     abut_rotations *r = s->rotations;
@@ -103,10 +112,82 @@ static double fit(const abut_search *s, double *angle)
         b->motion = abut_rigid_part((size_t)b->n, r->node + b->first, p->model->mass, s->here.x, s->p);
         if (is_held(p, r, b)) b->motion.spin[0] = b->motion.spin[1] = b->motion.spin[2] = 0;
         const double a2 = abut_v3_norm2(abut_v3_get(b->motion.spin));
-        *angle = fmax(*angle, sqrt(a2));
+        if (sqrt(a2) > *angle) *angle = sqrt(a2), r->furthest = k;
         cost += p->step.weight_z2 * reach2 * b->stiffness * a2 * a2;
     }
     return cost;
+}
+
+/* momentum[3 nv]: of body b if it rotates as in s->p.  Returns the decrease of the objective by that, to first order. */
+static double momentum_of(const abut_search *s, const body *b, double *momentum)
+{
+    double decrease = 0;
+    memset(momentum, 0, 3 * (size_t)s->prob.model->nv * sizeof *momentum);
+    for (int32_t k = 0; k < b->n; k++) {
+        const int32_t i = s->rotations->node[b->first + k];
+        const abut_vec3 arm = abut_v3_diff(s->here.x + 3 * (size_t)i, b->motion.centre);
+        const abut_vec3 move = abut_v3_cross(abut_v3_get(b->motion.spin), arm);
+        decrease -= abut_v3_dot(abut_v3_get(s->here.g + 3 * (size_t)i), move);
+        abut_v3_put(momentum + 3 * (size_t)i, abut_v3_scale(s->prob.model->mass[i], move));
+    }
+    return decrease;
+}
+
+static double dot(const double *a, const double *b, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+static void subtract(double *a, double c, const double *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) a[i] -= c * b[i];
+}
+
+/* Limits the rotation of body b by s->p, which is `angle`: s->p becomes the minimiser of the quadratic model with a given part
+ * beta of its momentum about this axis, m' p.  That is p - (1 - beta) z m' p / m' z with H z = m.  m[n], z[n]: this limit and
+ * those before it, which it keeps, since z[n] is conjugate to theirs: m[k]' z[n] = 0.  *done: there is such a minimiser. */
+static abut_status limit(abut_search *s, const body *b, double angle, double **m, double **z, int n, int *done, abut_report *rep,
+                         abut_err *err)
+{
+    const size_t n3 = 3 * (size_t)s->prob.model->nv;
+    const double decrease = momentum_of(s, b, m[n]);
+    const abut_status rc = s->ops->correct.resolve(s, m[n], z[n], rep, err);
+    if (rc) return rc;
+    for (int k = 0; k < n; k++) subtract(z[n], dot(m[k], z[n], n3) / dot(m[k], z[k], n3), z[k], n3);
+    const double c = dot(m[n], s->p, n3) / dot(m[n], z[n], n3), held = c * dot(s->here.g, z[n], n3) - dot(s->here.g, s->p, n3);
+    *done = isfinite(c);
+    if (!*done) return ABUT_OK;
+    const double beta = decrease * LIMITED / angle > WORTH_TURNING * held ? LIMITED / angle : 0;
+    subtract(s->p, (1 - beta) * c, z[n], n3);
+    return ABUT_OK;
+}
+
+abut_status abut_rotations_limit(abut_search *s, abut_report *rep, abut_err *err)
+{
+    abut_rotations *r = s->rotations;
+    if (!r || (s->opt->search.without & ABUT_WITHOUT_ROTATIONS)) return ABUT_OK;
+    if (!s->ops->correct.can || !s->ops->correct.can(s)) return ABUT_OK;
+    const size_t n3 = 3 * (size_t)s->prob.model->nv;
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    double angle = 0, *m[MOST_LIMITS], *z[MOST_LIMITS];
+    int n = 0, done = isfinite(s->aim.speed);
+    abut_status rc = ABUT_OK;
+    for (; done && n < MOST_LIMITS && !rc; n++) {
+        fit(s, &angle);
+        if (!(angle > LARGEST)) break;
+        if (!n) memcpy(r->p, s->p, n3 * sizeof *r->p);
+        m[n] = ABUT_ROOM(&s->scratch, double, n3);
+        z[n] = ABUT_ROOM(&s->scratch, double, n3);
+        if (m[n] && z[n]) rc = limit(s, r->of + r->furthest, angle, m, z, n, &done, rep, err);
+        else rc = abut_fail(err, ABUT_E_NOMEM, "rotations of bodies: %zu numbers", n3);
+    }
+    abut_arena_release(&s->scratch, mark);
+    if (rc || !n) return rc;
+    if (!(s->ops->aim.slope(s) > 0)) memcpy(s->p, r->p, n3 * sizeof *r->p);
+    s->aim.speed = abut_largest(s->p, n3) / s->prob.model->h[0];
+    return ABUT_OK;
 }
 
 /* r->p: alpha of s->p, rotated. */

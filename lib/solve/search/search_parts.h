@@ -98,6 +98,8 @@ int abut_second_order_applies(const abut_search *s);
 /** Makes the rotations of stiff bodies; *out NULL: the scene has none. */
 ABUT_MUST_USE abut_status abut_rotations_make(abut_rotations **out, const abut_objective *p, abut_err *err);
 void abut_rotations_free(abut_rotations *r);
+/** Replaces a direction s->p that rotates bodies too far by the best one of its model that does not, and sets its speed. */
+ABUT_MUST_USE abut_status abut_rotations_limit(abut_search *s, abut_report *rep, abut_err *err);
 
 /* ---- minimise.c: the start of a step ---- */
 
