@@ -57,14 +57,47 @@ static void emit_owned(const abut_area *a, int32_t p, abut_finds *f, int32_t cla
     for (int32_t k = a->first[p]; k < a->first[p + 1]; k++) emit(f, class, v, d2, count, k);
 }
 
+/* A part of the border of a cell is its nearest feature if it is as near as the cell: which of both rounding finds does not
+ * matter, and the integers of all cells there meet at one feature.  Relative to the squared distance; values differ by no more. */
+#define TIE 1e-12
+
+/* The side of a triangle that is as near to vertex v[0] as the triangle, 0 to 2, or -1. */
+static int side_as_near(const int32_t v[4], const double *y, double d2)
+{
+    for (int k = 0; k < 3; k++) {
+        double x[12], side2;
+        abut_raw_points(y, (const int32_t[4]){ v[0], v[1 + k], v[1 + (k + 1) % 3], -1 }, 3, x);
+        (void)abut_nearest(ABUT_PE, x, &side2);
+        if (side2 <= (1 + TIE) * d2) return k;
+    }
+    return -1;
+}
+
 /* Triangle j is near vertex v[0], at feature f: the feature counts 1, and its sides and corners are known. */
-static void take_triangle(const abut_area *a, int32_t j, const int32_t v[4], const abut_feature *f, double d2,
+static void take_triangle(const abut_area *a, int32_t j, const int32_t v[4], const abut_feature *f, const double *y, double d2,
                           abut_finds *out)
 {
     for (int k = 0; k < 3; k++) tally_add(&out->edges, a->side[j][k], 0), tally_add(&out->vertices, v[1 + k], 0);
-    if (f->kind == ABUT_PT) emit_owned(a, v[0], out, ABUT_PT, v, d2, 1);
-    else if (f->kind == ABUT_PP) tally_add(&out->vertices, v[f->idx[1]], 1);
-    else tally_add(&out->edges, a->side[j][f->idx[1] + f->idx[2] == 3 ? 0 : f->idx[1] + f->idx[2] == 5 ? 1 : 2], 1);
+    if (f->kind == ABUT_PP) {
+        tally_add(&out->vertices, v[f->idx[1]], 1);
+        return;
+    }
+    const int corners = f->idx[1] + f->idx[2];
+    const int side = f->kind == ABUT_PT ? side_as_near(v, y, d2) : corners == 3 ? 0 : corners == 5 ? 1 : 2;
+    if (side < 0) emit_owned(a, v[0], out, ABUT_PT, v, d2, 1);
+    else tally_add(&out->edges, a->side[j][side], 1);
+}
+
+/* The end of an edge v[1] v[2] that is nearest to v[0], 1 or 2, or 0: its inside is; x: the three points. */
+static int nearest_end(const double *x, double *d2)
+{
+    const abut_feature f = abut_nearest(ABUT_PE, x, d2);
+    if (f.kind == ABUT_PP) return f.idx[1];
+    for (int k = 1; k < 3; k++) {
+        const double end[6] = { x[0], x[1], x[2], x[3 * k], x[3 * k + 1], x[3 * k + 2] };
+        if (abut_dist2(ABUT_PP, end, NULL) <= (1 + TIE) * *d2) return k;
+    }
+    return 0;
 }
 
 /* 1: vertex p meets what is at vertex q at the squared distance d2. */
@@ -81,14 +114,13 @@ static void take_edges(const abut_collmesh *cm, int32_t p, const double *y, abut
         const size_t at = out->edges.member[k];
         const int32_t e = out->edges.id[at], c = cm->area->of_edge[e], *ends = cm->edge + 2 * (size_t)e;
         const int32_t v[4] = { p, ends[0] < ends[1] ? ends[0] : ends[1], ends[0] < ends[1] ? ends[1] : ends[0], -1 };
-        double x[12];
-        if (!c && !out->edges.count[at]) continue;
+        const int32_t left = out->edges.count[at] + c;
+        double x[12], d2;
+        if (!left) continue;
         abut_raw_points(y, v, 3, x);
-        const abut_feature f = c ? abut_nearest(ABUT_PE, x, NULL) : (abut_feature){ ABUT_PE, { 0, 1, 2, 0 } };
-        if (f.kind == ABUT_PP) tally_add(&out->vertices, v[f.idx[1]], c);
-        const int32_t left = out->edges.count[at] + (f.kind == ABUT_PE ? c : 0);
-        const double d2 = left ? abut_dist2(ABUT_PE, x, NULL) : 0;
-        if (left && meets(cm, p, v[1], d2)) emit_owned(cm->area, p, out, ABUT_PE, v, d2, left);
+        const int end = nearest_end(x, &d2);
+        if (end) tally_add(&out->vertices, v[end], left);
+        else if (left && meets(cm, p, v[1], d2)) emit_owned(cm->area, p, out, ABUT_PE, v, d2, left);
     }
 }
 
@@ -135,7 +167,7 @@ static void vertex_find(const abut_collmesh *cm, const abut_pair_list *list, abu
         for (size_t l = 0; l < four.n; l++) {
             mark_bad(spot, k + l - from, of.dist2[l], four.xi[l]);
             if (meets(cm, p, four.v[l][1], of.dist2[l]))
-                take_triangle(cm->area, list->ij[k + l][1], four.v[l], of.feature[l], of.dist2[l], f);
+                take_triangle(cm->area, list->ij[k + l][1], four.v[l], of.feature[l], y, of.dist2[l], f);
         }
     }
     take_cells(cm, p, y, f);

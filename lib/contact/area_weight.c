@@ -514,6 +514,9 @@ double abut_area_plane_factor(const abut_collmesh *cm, int32_t v, int32_t patch,
     return patch_factor(n, p, a, b, gn, g ? g : own);
 }
 
+/* Factors of edges above each other, and of crossings at the ends of edges, are 0 but for rounding. */
+#define NEGLIGIBLE 1e-12
+
 void abut_area_weigh(const abut_collmesh *cm, const double *y, abut_pairs *p)
 {
     #pragma omp parallel for schedule(static) if (p->n >= ABUT_PAR_MIN)
@@ -521,7 +524,7 @@ void abut_area_weigh(const abut_collmesh *cm, const double *y, abut_pairs *p)
         int32_t v[ABUT_AREA_CORNERS];
         int bends;
         const double F = abut_area_factor_of(cm, p, i, y, v, NULL, NULL, &bends);
-        p->mult[i] = F > 0 ? F * area_weight(cm, p, i, p->mult[i]) : 0;
+        p->mult[i] = F > NEGLIGIBLE ? F * area_weight(cm, p, i, p->mult[i]) : 0;
         p->bent[i] = bends;
     }
     size_t n = 0;

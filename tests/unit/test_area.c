@@ -592,3 +592,29 @@ TEST(bytes_of_areas_do_not_depend_on_the_thread_count)
     for (int k = 0; k < 3; k++) abut_pairs_clear(&p[k]);
     sheets_free(&s);
 }
+
+/* Grids whose vertices, edges and diagonals lie above each other, turned by an angle that rounds. */
+TEST(ties_of_regular_grids_have_few_contacts)
+{
+    for (int k = 0; k < 8; k++) {
+        const double turn = (double[4]){ 0, 0.3, 1.1, 2.3 }[k % 4];
+        sheets s = two_sheets(13, k < 4 ? 20 : 26, 1, 0.006, 0, 0, 0.01, 1);
+        for (int32_t v = 0; v < s.model.nc; v++) {
+            double *x = s.X + 3 * v, a = x[0], b = x[2];
+            x[0] = cos(turn) * a - sin(turn) * b, x[2] = sin(turn) * a + cos(turn) * b;
+        }
+        abut_pairs p = { 0 };
+        CHECK(by_area(&s, 1) && contacts(&s, s.X, &p));
+        size_t of_edges = 0;
+        int32_t *n = calloc((size_t)s.cm.nc, sizeof *n), twice = 0;
+        for (size_t i = 0; i < p.n; i++) {
+            if (p.kind[i] == ABUT_EE) of_edges++;
+            else twice += ++n[p.of[i][0]] > 1;
+        }
+        CHECK(twice == 0);
+        CHECK(k < 4 ? of_edges == 0 : of_edges > 1000);
+        free(n);
+        abut_pairs_clear(&p);
+        sheets_free(&s);
+    }
+}
