@@ -137,13 +137,32 @@ static int group(const abut_collmesh *cm, const double *Y, const int32_t *tri, i
     return groups;
 }
 
+#define STRAIGHT 0.8660254037844387
+
+/* 1: the rim of the n triangles at vertex p turns there by more than 30 degrees. */
+static int is_rim_corner(const abut_collmesh *cm, const double *Y, int32_t p, const int32_t *tri, int n)
+{
+    abut_vec3 along[2];
+    int rim = 0;
+    for (int i = 0; i < 3 * n; i++) {
+        const int32_t q = cm->tri[3 * tri[i / 3] + i % 3];
+        int times = 0;
+        for (int k = 0; k < 3 * n; k++) times += cm->tri[3 * tri[k / 3] + k % 3] == q;
+        if (q == p || times > 1) continue;
+        if (rim < 2) along[rim] = abut_v3_diff(Y + 3 * (size_t)q, Y + 3 * (size_t)p);
+        rim++;
+    }
+    return rim == 2 && abut_v3_dot(along[0], along[1]) > -STRAIGHT * abut_v3_norm(along[0]) * abut_v3_norm(along[1]);
+}
+
 enum { MOST_AT_VERTEX = 64 };   /* triangles at a vertex with patches */
 
-/* Adds the patches of vertex p; its areas are a third of those of its triangles. */
+/* Adds the patches of vertex p, of which there are two or more, or that of a corner of a rim; its areas are a third of those of
+ * its triangles. */
 static void add_patches(const abut_collmesh *cm, const double *Y, int32_t p, const int32_t *tri, int n, abut_area *a)
 {
     int of[MOST_AT_VERTEX];
-    if (n > MOST_AT_VERTEX || group(cm, Y, tri, n, of) < 2) return;
+    if (n > MOST_AT_VERTEX || (group(cm, Y, tri, n, of) < 2 && !is_rim_corner(cm, Y, p, tri, n))) return;
     for (int g = 0; g < n; g++) {
         double most = 0, sum = 0;
         int32_t corner[2] = { -1, -1 };
@@ -208,7 +227,8 @@ static abut_status find_patches(const abut_collmesh *cm, const double *Y, abut_a
         else if (t[1] < 0) t[1] = (int32_t)(i / 3);
     }
     for (int32_t e = 0; e < (rc ? 0 : cm->ne); e++)
-        if (of_edge[2 * e + 1] >= 0 && !is_smooth(cm, Y, of_edge[2 * e], of_edge[2 * e + 1])) a->width[e] *= 0.5;
+        if (of_edge[2 * e + 1] >= 0 && !is_smooth(cm, Y, of_edge[2 * e], of_edge[2 * e + 1])) a->width[e] *= 0.5, a->sharp[e] = 1;
+        else if (of_edge[2 * e] >= 0 && of_edge[2 * e + 1] < 0) a->sharp[e] = 1;
     ABUT_FREE(first, at, of_edge);
     return rc;
 }
@@ -304,8 +324,9 @@ static abut_status make_room(const abut_collmesh *cm, abut_area *a, abut_err *er
     a->part = malloc(nc * sizeof *a->part), a->thin = calloc(nc, 1);
     a->vertex = calloc(nc, sizeof *a->vertex), a->width = calloc(ne, sizeof *a->width);
     a->of_vertex = calloc(nc, sizeof *a->of_vertex), a->of_edge = calloc(ne, sizeof *a->of_edge);
-    a->side = malloc(nt * sizeof *a->side), a->wing = malloc(ne * sizeof *a->wing);
-    if (!a->part || !a->thin || !a->vertex || !a->width || !a->of_vertex || !a->of_edge || !a->side || !a->wing)
+    a->side = malloc(nt * sizeof *a->side), a->wing = malloc(ne * sizeof *a->wing), a->sharp = calloc(ne, 1);
+    if (!a->part || !a->thin || !a->vertex || !a->width || !a->of_vertex || !a->of_edge || !a->side || !a->wing ||
+        !a->sharp)
         return no_memory(cm, err);
     for (int32_t e = 0; e < cm->ne; e++) a->wing[e][0] = a->wing[e][1] = -1;
     for (int32_t i = 0; i < cm->n_loose; i++) a->thin[cm->loose[i]] = 1;
@@ -368,7 +389,7 @@ void abut_area_clear(abut_area *a)
     free(a->part), free(a->thin), free(a->mean), free(a->length), free(a->vertex), free(a->width), free(a->of_vertex);
     free(a->of_edge), free(a->side);
     free(a->wing), free(a->vertex_reach), free(a->edge_reach), free(a->guard), free(a->guard_reach);
-    free(a->first), free(a->patch), free(a->normal);
+    free(a->first), free(a->patch), free(a->normal), free(a->sharp);
     free(a);
 }
 

@@ -24,6 +24,21 @@
  * Sharp vertices.  Where triangles at p meet at more than 50 degrees at rest, the area of each smooth patch of them counts by
  * itself, times S((n.N)^2): n leads to the contact, N is the normal of the patch now, S a smooth step from 0 at 77 degrees to
  * 1 at 45.  So the side of a block does not press on its floor.  A sharp edge has half of its width.
+ * Beside another part the share s of a patch is
+ *
+ *     s + (1 - s) min(1, a_B / area of the patch) (1 - T((n.N)^2)),     T from 0 at 33 degrees to 1 at 13,
+ *
+ * because no vertex of the other part need be near what points away from its faces.  A corner of a rim, where it turns by more
+ * than 30 degrees, is one patch without S.
+ *
+ * Sharp edges and rims.  Where n leads away from their faces they bear: in place of eta_AB they have
+ *
+ *     eta_AB + (theta - eta_AB) (a + a') + (1 - 2 theta + eta_AB) a a',    a = product of 1 - T((n.N)^2) over the faces
+ *
+ * (with the theta of each of both edges), 0 for an edge that is not sharp.  theta = min(1, eta l / l'), at least eta_AB, is the
+ * share of an edge of length l beside a smooth surface of mean length l', as of a rod; two sharp edges that both point away from
+ * their faces bear all.  What is beyond eta_AB has gamma = 1, and an M that is 1 from a tenth of the reach before the ends on:
+ * beside the end of an edge its vertex is then within reach.
  *
  * Edges.  Two edges meet where both nearest points are inside, with weight
  *
@@ -67,6 +82,7 @@ typedef struct abut_area {
     uint8_t *thin;              /* [nc] 1: in no triangle */
     double *mean;               /* [parts] m^2, mean area of its vertices, of an obstacle of its corners */
     double *length;             /* [parts] m, mean length of its edges */
+    uint8_t *sharp;             /* [ne] 1: an edge of one triangle, or of two that are not one smooth surface */
     double *vertex, *width;     /* [nc] m^2: A_v, a third of the triangles at it; [ne] m: u_e */
     int32_t *of_vertex, *of_edge;   /* [nc], [ne] Euler coefficients */
     int32_t *first;             /* [nc + 1] patches of a sharp vertex, none of others */

@@ -58,7 +58,7 @@ static void emit_owned(const abut_area *a, int32_t p, abut_finds *f, int32_t cla
 }
 
 /* A part of the border of a cell is its nearest feature if it is as near as the cell: which of both rounding finds does not
- * matter, and the integers of all cells there meet at one feature.  Relative to the squared distance; values differ by no more. */
+ * matter, and the integers of all cells there meet at one feature.  Relative to the squared distance, as values then differ. */
 #define TIE 1e-12
 
 /* The side of a triangle that is as near to vertex v[0] as the triangle, 0 to 2, or -1. */

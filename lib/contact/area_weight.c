@@ -220,6 +220,15 @@ static void jet_to_points(const jet *a, int vectors, int points, const signed ch
     }
 }
 
+/* g[3 points], likewise. */
+static void jet_slope(const jet *a, int vectors, int points, const signed char of[4][ABUT_AREA_CORNERS], double *g)
+{
+    for (int k = 0; k < 3 * points; k++) {
+        g[k] = 0;
+        for (int m = 0; m < vectors; m++) g[k] += of[m][k / 3] * a->g[3 * m + k % 3];
+    }
+}
+
 /* H[OF_WING^2] of gamma(q), q = s (u x v).w |e| / (|u x v| |e x w|), e: u or v. */
 static void wing_hessian(const normal *c, const double w[3], int e, double s, double slope, double curvature, double *H)
 {
@@ -273,33 +282,60 @@ static void multiply_wing(product *p, const double *x, const normal *c, int e, i
 
 #define PATCH_FROM 0.05         /* (n.N)^2 */
 #define PATCH_TO 0.5
+#define FACE_FROM 0.7
+#define FACE_TO 0.95
 
-/* S((n.N)^2) for the unit vector n at p and the patch p, a, b; *gn[3]: its gradient by n, g[9] by p, a, b without that. */
-static double patch_factor(const double n[3], const double *p, const double *a, const double *b, double gn[3], double g[9])
+/* A smooth step from 0 at `from` to 1 at `to`. */
+static double step(double q, double from, double to, double *slope, double *curvature)
 {
-    double u[3], v[3], N[3], c[3], ga[3], gb[3];
+    const double z = fmin(fmax((q - from) / (to - from), 0), 1), by = 6 / (to - from);
+    *slope = by * z * (1 - z);
+    *curvature = z > 0 && z < 1 ? by * (1 - 2 * z) / (to - from) : 0;
+    return z * z * (3 - 2 * z);
+}
+
+/* S (share + more (1 - T)) of q = (n.N)^2: S rises between PATCH_FROM and PATCH_TO, or is 1, alone; T between those of a face. */
+typedef struct facing {
+    int alone;
+    double share, more;
+} facing;
+
+static double facing_at(const facing *of, double q, double *slope, double *curvature)
+{
+    double dS = 0, ddS = 0, dT, ddT;
+    const double S = of->alone ? 1 : step(q, PATCH_FROM, PATCH_TO, &dS, &ddS), T = step(q, FACE_FROM, FACE_TO, &dT, &ddT);
+    const double Q = of->share + of->more * (1 - T);
+    *slope = dS * Q - of->more * dT * S;
+    *curvature = ddS * Q - 2 * of->more * dS * dT - of->more * ddT * S;
+    return S * Q;
+}
+
+/* The value of a patch for the unit vector n at p and the patch p, a, b; *gn[3]: its gradient by n, g[9] by p, a, b without
+ * that. */
+static double patch_factor(const facing *of, const double n[3], const double *p, const double *a, const double *b, double gn[3],
+                           double g[9])
+{
+    double u[3], v[3], N[3], c[3], ga[3], gb[3], slope, curvature;
     diff(a, p, u);
     diff(b, p, v);
     cross(u, v, N);
-    const double size = sqrt(dot(N, N)), along = size > 0 ? dot(n, N) / size : 1, q = along * along;
-    const double z = fmin(fmax((q - PATCH_FROM) / (PATCH_TO - PATCH_FROM), 0), 1);
-    const double by = size > 0 ? 12 * z * (1 - z) / (PATCH_TO - PATCH_FROM) * along / size : 0;
+    const double size = sqrt(dot(N, N)), along = size > 0 ? dot(n, N) / size : 1;
+    const double F = facing_at(of, along * along, &slope, &curvature), by = size > 0 ? 2 * slope * along / size : 0;
     for (int k = 0; k < 3; k++) gn[k] = by * N[k], c[k] = size > 0 ? by * (n[k] - along * N[k] / size) : 0;
     cross(v, c, ga);
     cross(c, u, gb);
     for (int k = 0; k < 3; k++) g[k] = -ga[k] - gb[k], g[3 + k] = ga[k], g[6 + k] = gb[k];
-    return z * z * (3 - 2 * z);
+    return F;
 }
 
-/* H[(3 points)^2] of S(q), q = (m.N)^2 / (|m|^2 |N|^2), N the cross product of vectors 2 and 3.  m leads to the contact: vector
- * 0 of PP and, a constant, of half-spaces; vector 1 across vector 0, PE; the cross product of both, PT. */
-static void patch_hessian(abut_stencil kind, int is_plane, double x[4][3], int points,
-                          const signed char of[4][ABUT_AREA_CORNERS], double *H)
+/* The value at q = (m.N)^2 / (|m|^2 |N|^2), N the cross product of vectors 2 and 3.  m leads to the contact: vector
+ * 0 of PP and, a constant, of half-spaces; vector 1 across vector 0, PE; the cross product of both, PT and EE. */
+static jet facing_of(const facing *of, abut_stencil kind, int is_plane, double x[4][3])
 {
     jet r[4][3], m[3], across[3], N[3], q, f;
     for (int k = 0; k < 4; k++) jet_vector(x[k], is_plane && !k ? -1 : k, r[k]);
     memcpy(m, r[0], sizeof m);
-    if (kind == ABUT_PT || kind == ABUT_PE) jet_cross(r[0], r[1], m);
+    if (kind != ABUT_PP) jet_cross(r[0], r[1], m);
     if (kind == ABUT_PE) {
         memcpy(across, m, sizeof m);
         jet_cross(r[1], across, m);
@@ -312,41 +348,98 @@ static void patch_hessian(abut_stencil kind, int is_plane, double x[4][3], int p
     f = jet_dot(m, N);
     jet_times(&q, &f);
     jet_times(&q, &f);
-    const double z = (q.v - PATCH_FROM) / (PATCH_TO - PATCH_FROM), by = 6 / (PATCH_TO - PATCH_FROM);
-    const int inside = z > 0 && z < 1;
-    jet_chain(&q, 0, inside ? by * z * (1 - z) : 0, inside ? by * (1 - 2 * z) / (PATCH_TO - PATCH_FROM) : 0);
-    jet_to_points(&q, 4, points, of, H);
+    double slope, curvature;
+    const double F = facing_at(of, q.v, &slope, &curvature);
+    jet_chain(&q, F, slope, curvature);
+    return q;
 }
 
-/* F of two edges whose nearest points are inside, at points x[3 * ABUT_AREA_CORNERS], in [0, 1].
- * wings  bit k: corner 4 + k is there;  eps_x: threshold of e(c), m^4, 0: e = 1;  length of the shorter edge at rest, m
- * g[3 * ABUT_AREA_CORNERS], H[(3 * ABUT_AREA_CORNERS)^2] (NULL to skip): its gradient, 1/m, and Hessian, 1/m^2
- * bends (NULL to skip) out: 1 if F is not 1 around x. */
-static double area_factor(const double *x, int wings, double eps_x, double length, double *g, double *H, int *bends)
+/* ---- the share of two edges ---- */
+
+#define ZONE_OF_SHARP 0.1       /* over the reach: a vertex beside the end of an edge is within reach before M is small */
+
+/* Two edges of surfaces.  Corners of both and of their wings: x; which wings there are: bit k, corner 4 + k. */
+typedef struct crossing {
+    double x[NUMBERS];
+    int wings;
+    double eps_x;           /* threshold of e(c), m^4, 0: e = 1 */
+    double length, reach;   /* of the shorter edge at rest; of the contact; m */
+    int sharp[2];
+    double eta, bears[2];   /* eta_AB; theta of either edge */
+} crossing;
+
+/* 1 - T of the faces of the edge of corners e and e + 1: 0 where n is the normal of one. */
+static void take_faces(const crossing *c, int e, product *p)
 {
-    product p = { .value = 1, .H = H };
+    static const signed char of[2][4][ABUT_AREA_CORNERS] = {
+        { { -1, 1 }, { 0, 0, -1, 1 }, { -1, 1 }, { -1, 0, 0, 0, 1 } },
+        { { -1, 1 }, { 0, 0, -1, 1 }, { 0, 0, -1, 1 }, { 0, 0, -1, 0, 1 } } };
+    for (int k = e; k < e + 2; k++) {
+        if (!(c->wings >> k & 1) || !(p->value > 0)) continue;
+        const int idx[5] = { 0, 1, 2, 3, 4 + k };
+        double r[4][3] = { { 0 } }, g[OF_WING], H[OF_WING * OF_WING];
+        for (int i = 0; i < 60; i++) r[i / 15][i % 3] += of[e != 0][i / 15][i / 3 % 5] * c->x[3 * idx[i / 3 % 5] + i % 3];
+        const jet away = facing_of(&(facing){ 1, 0, 1 }, ABUT_EE, 0, r);
+        jet_slope(&away, 4, 5, of[e != 0], g);
+        if (p->H) jet_to_points(&away, 4, 5, of[e != 0], H);
+        multiply(p, away.v, g, H, 5, idx);
+    }
+}
+
+/* p becomes what sharp edges bear beyond eta where n leads away from their faces. */
+static void take_share(const crossing *c, product *p)
+{
+    double HA[NUMBERS * NUMBERS], HB[NUMBERS * NUMBERS];
+    product A = { .H = p->H ? HA : NULL }, B = { .H = p->H ? HB : NULL };
+    for (int k = 0; k < (p->H ? NUMBERS * NUMBERS : 0); k++) HA[k] = HB[k] = 0;
+    if (c->sharp[0]) A.value = 1, take_faces(c, 0, &A);
+    if (c->sharp[1]) B.value = 1, take_faces(c, 2, &B);
+    const double by = 1 - c->bears[0] - c->bears[1] + c->eta;
+    const double per_A = c->bears[0] - c->eta + by * B.value, per_B = c->bears[1] - c->eta + by * A.value;
+    p->value = (c->bears[0] - c->eta) * A.value + per_B * B.value;
+    p->varies = A.value > 0 || B.value > 0;
+    for (int k = 0; k < NUMBERS; k++) p->g[k] = per_A * A.g[k] + per_B * B.g[k];
+    for (int k = 0; k < (p->H ? NUMBERS * NUMBERS : 0); k++) {
+        const int i = k / NUMBERS, j = k % NUMBERS;
+        p->H[k] = per_A * HA[k] + per_B * HB[k] + by * (A.g[i] * B.g[j] + B.g[i] * A.g[j]);
+    }
+}
+
+/* F of two edges whose nearest points are inside, in [0, 1]; g[NUMBERS], H[NUMBERS^2] (NULL to skip): its gradient, 1/m, and
+ * Hessian, 1/m^2; *bends: 1 if F is not constant around x. */
+static double crossing_factor(const crossing *two, double *g, double *H, int *bends)
+{
+    const double *x = two->x, end = fmin(ZONE * two->length, ZONE_OF_SHARP * two->reach);
+    const double zone2[2] = { ZONE * two->length * (ZONE * two->length), end * end };
+    double gD[12], HD[144], gc[12], Hc[144], H_sharp[NUMBERS * NUMBERS], r[3], de, dde, N[3];
+    product p[2] = { { .value = 1, .H = H }, { .H = H ? H_sharp : NULL } };
     normal c;
-    double gD[12], HD[144], gc[12], Hc[144], r[3], de, dde, N[3];
     for (int k = 0; k < (H ? NUMBERS * NUMBERS : 0); k++) H[k] = 0;
-    const double D = abut_dist2_all(ABUT_EE, x, NULL, gD, H ? HD : NULL), zone2 = ZONE * length * (ZONE * length);
+    const double D = abut_dist2_all(ABUT_EE, x, NULL, gD, H ? HD : NULL);
     diff(x + 3, x, c.u);
     diff(x + 9, x + 6, c.v);
     diff(x + 6, x, r);
     cross(c.u, c.v, N);
     c.size = sqrt(dot(N, N)), c.sign = dot(N, r) < 0 ? -1 : 1;
     for (int k = 0; k < 3; k++) c.n[k] = c.sign * N[k] / c.size;
-    const double e = eps_x > 0 ? abut_mollify(abut_cross2(x, gc, H ? Hc : NULL), eps_x, &de, &dde) : 1;
+    take_share(two, &p[1]);
+    const double e = two->eps_x > 0 ? abut_mollify(abut_cross2(x, gc, H ? Hc : NULL), two->eps_x, &de, &dde) : 1;
     if (e < 1) {
         for (int k = 0; k < (H ? 144 : 0); k++) Hc[k] = de * Hc[k] + dde * gc[k / 12] * gc[k % 12];
         for (int k = 0; k < 12; k++) gc[k] *= de;
-        multiply(&p, e, gc, Hc, 4, (const int[4]){ 0, 1, 2, 3 });
     }
-    for (int k = 0; k < 4; k++) multiply_end(&p, x, (const int[3]){ k, k < 2 ? 2 : 0, k < 2 ? 3 : 1 }, D, gD, HD, zone2);
+    for (int i = 0; i < 2; i++) {
+        if (!(p[i].value > 0)) continue;
+        if (e < 1) multiply(&p[i], e, gc, Hc, 4, (const int[4]){ 0, 1, 2, 3 });
+        for (int k = 0; k < 4; k++)
+            multiply_end(&p[i], x, (const int[3]){ k, k < 2 ? 2 : 0, k < 2 ? 3 : 1 }, D, gD, HD, zone2[i]);
+    }
     for (int k = 0; k < 4; k++)
-        if (wings >> k & 1) multiply_wing(&p, x, &c, k < 2 ? 0 : 2, 4 + k, k < 2 ? 1 : -1);
-    if (g) memcpy(g, p.g, sizeof p.g);
-    if (bends) *bends = p.varies;
-    return p.value;
+        if (two->wings >> k & 1) multiply_wing(&p[0], x, &c, k < 2 ? 0 : 2, 4 + k, k < 2 ? 1 : -1);
+    for (int k = 0; k < (g ? NUMBERS : 0); k++) g[k] = two->eta * p[0].g[k] + p[1].g[k];
+    for (int k = 0; k < (H ? NUMBERS * NUMBERS : 0); k++) H[k] = two->eta * H[k] + H_sharp[k];
+    *bends = p[0].varies || p[1].varies;
+    return two->eta * p[0].value + p[1].value;
 }
 
 /* ---- weights ---- */
@@ -386,12 +479,12 @@ static int32_t other_of(const abut_pairs *p, size_t i)
     return p->kind[i] == ABUT_PP && p->of[i][0] == v[1] ? v[0] : v[1];
 }
 
-/* The weight of two edges over the product of their widths, first vertices p and q. */
+/* The weight of two edges over the product of their widths and their factor, first vertices p and q. */
 static double edges_part(const abut_area *a, int32_t e, int32_t f, int32_t p, int32_t q)
 {
     const int thin = is_thin(a, e);
     if (thin && is_thin(a, f)) return 1;
-    if (!thin && !is_thin(a, f)) return edge_share(a, p, q) * (PI / 2) / MEAN_OF_M;
+    if (!thin && !is_thin(a, f)) return (a->sharp[e] || a->sharp[f] ? 1 : edge_share(a, p, q)) * (PI / 2) / MEAN_OF_M;
     const double l = a->length[a->part[thin ? p : q]], of_surface = a->length[a->part[thin ? q : p]];
     return fmin(1, a->eta * l / of_surface) * (PI / 2);
 }
@@ -408,8 +501,8 @@ static double area_weight(const abut_collmesh *cm, const abut_pairs *p, size_t i
     }
     const int32_t other = other_of(p, i);
     const int whole = f == ABUT_AREA_GUARD || a->thin[e] || crossing_reach(cm, e, other) < p->reach[i];
-    const double area = f >= 0 ? a->patch[f] : area_at(a, e, other);
-    return net * (whole ? 1 : 1 - edge_share(a, e, other)) * share(a, e, other) * area * over;
+    const double area = f >= 0 ? a->patch[f] : share(a, e, other) * area_at(a, e, other);
+    return net * (whole ? 1 : 1 - edge_share(a, e, other)) * area * over;
 }
 
 double abut_area_inner(const abut_collmesh *cm, const abut_pairs *p, size_t i, double *part)
@@ -423,28 +516,39 @@ double abut_area_inner(const abut_collmesh *cm, const abut_pairs *p, size_t i, d
     return r;
 }
 
+/* What a sharp edge e bears beside a smooth surface at vertex q: all where its own vertices are far apart. */
+static double bears(const abut_area *a, double rest2, int32_t q, double eta)
+{
+    return fmax(eta, fmin(1, a->eta * sqrt(rest2) / a->length[a->part[q]]));
+}
+
 static double edges_factor(const abut_collmesh *cm, const abut_pairs *p, size_t i, const double *y,
                            int32_t v[ABUT_AREA_CORNERS], double *g, double *H, int *bends)
 {
     const abut_area *a = cm->area;
     const int32_t e = p->of[i][0], f = p->of[i][1], *mollifier = cm->model->mollifier;
-    const double eps_x = !mollifier || *mollifier ? abut_mollify_eps(cm->rest2[e], cm->rest2[f]) : 0;
-    double x[3 * ABUT_AREA_CORNERS] = { 0 };
-    int wings = 0;
+    const int has_e = !mollifier || *mollifier;
     memcpy(v, cm->edge + 2 * (size_t)e, 2 * sizeof *v);
     memcpy(v + 2, cm->edge + 2 * (size_t)f, 2 * sizeof *v);
     memcpy(v + 4, a->wing[e], 2 * sizeof *v);
     memcpy(v + 6, a->wing[f], 2 * sizeof *v);
+    crossing c = { .eps_x = has_e ? abut_mollify_eps(cm->rest2[e], cm->rest2[f]) : 0, .eta = 1, .bears = { 1, 1 },
+                   .length = sqrt(fmin(cm->rest2[e], cm->rest2[f])), .reach = p->reach[i],
+                   .sharp = { a->sharp[e], a->sharp[f] } };
+    if (a->sharp[e] || a->sharp[f]) {
+        c.eta = edge_share(a, v[0], v[2]);
+        c.bears[0] = bears(a, cm->rest2[e], v[2], c.eta), c.bears[1] = bears(a, cm->rest2[f], v[0], c.eta);
+    }
     for (int k = 0; k < ABUT_AREA_CORNERS; k++)
         if (v[k] >= 0) {
-            memcpy(x + 3 * k, y + 3 * (size_t)v[k], 3 * sizeof *x);
-            wings |= k >= 4 ? 1 << (k - 4) : 0;
+            memcpy(c.x + 3 * k, y + 3 * (size_t)v[k], 3 * sizeof *c.x);
+            c.wings |= k >= 4 ? 1 << (k - 4) : 0;
         }
-    return area_factor(x, wings, eps_x, sqrt(fmin(cm->rest2[e], cm->rest2[f])), g, H, bends);
+    return crossing_factor(&c, g, H, bends);
 }
 
-/* H[NUMBERS^2] of S of a sharp vertex: corners 0 to 3 are its contact, of points x, 4 to 6 the vertex and its patch. */
-static void stencil_hessian(abut_stencil kind, int points, const double x[12], const double *y,
+/* H[NUMBERS^2] of the factor of a sharp vertex: corners 0 to 3 are its contact, of points x, 4 to 6 the vertex and its patch. */
+static void stencil_hessian(const facing *by, abut_stencil kind, int points, const double x[12], const double *y,
                             const int32_t v[ABUT_AREA_CORNERS], double *H)
 {
     static const signed char of[3][4][ABUT_AREA_CORNERS] = {
@@ -456,7 +560,17 @@ static void stencil_hessian(abut_stencil kind, int points, const double x[12], c
         for (int i = 0; i < 7; i++)
             for (int d = 0; d < (of[kind][k][i] ? 3 : 0); d++)
                 r[k][d] += of[kind][k][i] * (i < points ? x[3 * i + d] : y[3 * (size_t)v[i] + (size_t)d]);
-    patch_hessian(kind, 0, r, ABUT_AREA_CORNERS, of[kind], H);
+    const jet F = facing_of(by, kind, 0, r);
+    jet_to_points(&F, 4, ABUT_AREA_CORNERS, of[kind], H);
+}
+
+/* The share of a patch: where n leads away from it, vertices of the other surface may be far apart, so all of it counts, of the
+ * area of one of theirs at most. */
+static facing facing_patch(const abut_area *a, int32_t p, int32_t patch, int32_t q)
+{
+    const double s = share(a, p, q), theirs = a->mean[a->part[q]];
+    const double most = a->part[p] == a->part[q] ? 0 : theirs > 0 ? fmin(1, theirs / a->patch[patch]) : 1;
+    return (facing){ a->first[p + 1] - a->first[p] == 1, s, (1 - s) * most };
 }
 
 /* The direction n at the owner, point `at` of the stencil, changes by the rows of the Hessian of the distance. */
@@ -472,14 +586,15 @@ static double vertex_factor(const abut_collmesh *cm, const abut_pairs *p, size_t
     const double d = sqrt(abut_dist2_all(kind, x, NULL, gd, g ? H : NULL));
     for (int k = 0; k < 3 * points; k++) gd[k] /= 2 * d;
     for (int k = 0; k < 3; k++) n[k] = gd[3 * at + k];
-    const double G = patch_factor(n, y + 3 * (size_t)owner, y + 3 * (size_t)corner[0], y + 3 * (size_t)corner[1], gn, gp);
+    const facing by = facing_patch(a, owner, patch, other_of(p, i));
+    const double G = patch_factor(&by, n, y + 3 * (size_t)owner, y + 3 * (size_t)corner[0], y + 3 * (size_t)corner[1], gn, gp);
     for (int k = 0; k < ABUT_AREA_CORNERS; k++) v[k] = k < points ? p->vert[i][k] : -1;
     v[4] = owner, v[5] = corner[0], v[6] = corner[1];
-    *bends = G > 0 && G < 1;
+    *bends = G > 0 && G != by.share;
     for (int k = 0; k < (g ? 3 * ABUT_AREA_CORNERS : 0); k++) g[k] = k >= 12 && k < 21 ? gp[k - 12] : 0;
     for (int k = 0; k < (g ? 3 * points : 0); k++)
         for (int c = 0; c < 3; c++) g[k] += gn[c] * (H[3 * points * (3 * at + c) + k] / 2 - n[c] * gd[k]) / d;
-    if (second) stencil_hessian(kind, points, x, y, v, second);
+    if (second) stencil_hessian(&by, kind, points, x, y, v, second);
     return G;
 }
 
@@ -504,14 +619,18 @@ double abut_area_plane_factor(const abut_collmesh *cm, int32_t v, int32_t patch,
                               double *H)
 {
     static const signed char of[4][ABUT_AREA_CORNERS] = { { 0 }, { 0 }, { -1, 1 }, { -1, 0, 1 } };
+    const facing whole = { 0, 1, 0 };
     double gn[3], own[9], r[4][3] = { { n[0], n[1], n[2] } };
     if (patch < 0) return 1;
     const int32_t *corner = cm->area->normal[patch];
     const double *p = y + 3 * (size_t)v, *a = y + 3 * (size_t)corner[0], *b = y + 3 * (size_t)corner[1];
     diff(a, p, r[2]);
     diff(b, p, r[3]);
-    if (H) patch_hessian(ABUT_PP, 1, r, 3, of, H);
-    return patch_factor(n, p, a, b, gn, g ? g : own);
+    if (H) {
+        const jet F = facing_of(&whole, ABUT_PP, 1, r);
+        jet_to_points(&F, 4, 3, of, H);
+    }
+    return patch_factor(&whole, n, p, a, b, gn, g ? g : own);
 }
 
 /* Factors of edges above each other, and of crossings at the ends of edges, are 0 but for rounding. */

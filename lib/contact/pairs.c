@@ -408,10 +408,11 @@ static void add_plane(abut_pairs *out, int32_t v, int32_t h, double d, double mu
     out->plane_vert[k] = v, out->plane[k] = h, out->plane_dist[k] = d, out->plane_mult[k] = mult, out->plane_patch[k] = patch;
 }
 
-/* Each patch of a sharp vertex, or the vertex, with its area. */
+/* Each patch of a sharp vertex, or the vertex, with its area: that of a corner of a rim, too. */
 static void owned_plane(const abut_collmesh *cm, int32_t v, int32_t h, double d, const double *y, abut_pairs *out)
 {
-    const int32_t *first = cm->area->first + v, lo = first[0] < first[1] ? first[0] : -1, hi = first[0] < first[1] ? first[1] : 0;
+    const int32_t *first = cm->area->first + v, many = first[0] + 1 < first[1];
+    const int32_t lo = many ? first[0] : -1, hi = many ? first[1] : 0;
     for (int32_t k = lo; k < hi; k++) {
         const double G = abut_area_plane_factor(cm, v, k, cm->model->hs_normal + 3 * (size_t)h, y, NULL, NULL);
         if (G > 0) add_plane(out, v, h, d, G * abut_area_plane_weight(cm, v, k), k);

@@ -150,6 +150,16 @@ r = list(csv.DictReader(sys.stdin))[-1]
 assert abs(float(r["b.vx_m/s"]) - 1) < 1e-4 > abs(float(r["b.vz_m/s"]) - 0.2), (r["b.vx_m/s"], r["b.vz_m/s"])'
 }
 
+@test "area: a ball rests on the rim and the corners of a blade of two triangles" {
+    "$BIN/mesh-prep" -q --set contact.formulation=area --set objects.ball.generate.sphere.cells=4 "$ROOT/pipelines/examples/bed.yaml" |
+        "$BIN/step" -q -j 1 -n 14 --report run.jsonl -o run.abut
+    "$BIN/ccd-check" -q --no-output run.abut
+    python3 -c 'import json
+r = [r for r in map(json.loads, open("run.jsonl")) if "newton_iterations" in r]
+gap, n = min(r["min_gap"] for r in r if r["min_gap"]), [r["newton_iterations"] for r in r]
+assert gap > 1e-5 and max(n) <= 20, (gap, n)'
+}
+
 # heap FORM: a block, a ball of curved tets, a cloth, hair and grains fall onto a table.
 heap() {
     cat <<Y

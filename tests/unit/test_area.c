@@ -144,7 +144,7 @@ TEST(euler_coefficients_are_those_of_their_definition)
         for (int32_t e = 0; e < s[k].cm.ne; e++) strips += a->width[e] * sqrt(s[k].cm.rest2[e]);
         if (k == 2) CHECK_NEAR(strips, area, 1e-14 * area);
         if (k == 2) CHECK_NEAR(area, 16, 1e-13);
-        CHECK(a->first[s[k].cm.nc] == (k == 0 ? 6 : k == 1 ? 12 : 0));     /* patches */
+        CHECK(a->first[s[k].cm.nc] == (k == 0 ? 9 : k == 1 ? 12 : 4));     /* patches; corners of rims */
     }
     for (int32_t e = 0; e < s[0].cm.ne; e++) {
         const int spine = s[0].edge[2 * e] == 0 && s[0].edge[2 * e + 1] == 1;
@@ -159,6 +159,13 @@ TEST(euler_coefficients_are_those_of_their_definition)
     for (int k = 0; k < 3; k++) sheets_free(&s[k]);
 }
 
+/* The share of a tip that leads away from its own triangle: where its part has less, as much as one vertex of the other part. */
+static double share_of_tip(const sheets *s, int32_t tip)
+{
+    const double *a = s->cm.area->mean, own = a[0] * a[0] / (a[0] * a[0] + a[1] * a[1]);
+    return own + (1 - own) * fmin(1, a[0] / s->cm.area->vertex[tip]);
+}
+
 TEST(over_a_flat_sheet_a_vertex_has_one_contact_and_the_barrier_of_its_height)
 {
     abut_rng r = { 3 };
@@ -167,7 +174,7 @@ TEST(over_a_flat_sheet_a_vertex_has_one_contact_and_the_barrier_of_its_height)
         sheets s = sheet_and_tip(16, 0.2, dhat, &r);
         CHECK(by_area(&s, 1));
         const int32_t tip = s.cm.nc - 3;
-        const double *a = s.cm.area->mean, share = a[0] * a[0] / (a[0] * a[0] + a[1] * a[1]);
+        const double share = share_of_tip(&s, tip);
         for (int trial = 0; trial < 25; trial++) {
             int n;
             double *x = s.X + 3 * tip;
@@ -191,9 +198,8 @@ TEST(in_a_wedge_a_vertex_has_both_faces_less_their_edge)
         const int32_t tri[15] = { 0, 1, 2, 2, 1, 3, 0, 4, 1, 4, 5, 1, 6, 7, 8 };
         sheets s = surface(9, X, 5, tri, 1.3);
         CHECK(by_area(&s, 0));
-        const double *a = s.cm.area->mean;
         int n;
-        const double got = of_vertex(&s, s.X, 6, a[0] * a[0] / (a[0] * a[0] + a[1] * a[1]), &n);
+        const double got = of_vertex(&s, s.X, 6, share_of_tip(&s, 6), &n);
         const double *l = s.cm.area->length, want = 2 * rest_of(d, 1.3, l[0], l[1]) - rest_of(1, 1.3, l[0], l[1]);
         CHECK_NEAR(got, want, 1e-12);
         CHECK(n == 3);
@@ -425,8 +431,8 @@ TEST(forces_at_sharp_edges_are_the_derivative_of_the_energy)
             size = 0;
             for (int i = 0; i < 48; i++) along += g[i] * to[i], size = fmax(size, fabs(g[i]));
             for (int k = 0; k < 2; k++) {
-                for (int i = 0; i < 48; i++) y[i] += (k ? -2 : 1) * 1e-7 * to[i];
-                want += (k ? -1. : 1.) * energy(&s, y, &p) / 2e-7;
+                for (int i = 0; i < 48; i++) y[i] += (k ? -2 : 1) * 3e-8 * to[i];
+                want += (k ? -1. : 1.) * energy(&s, y, &p) / 6e-8;
             }
             CHECK_NEAR(along, want, 1e-6 * fmax(fabs(want), size));
         }
@@ -591,6 +597,39 @@ TEST(bytes_of_areas_do_not_depend_on_the_thread_count)
     abut_threads_set(2);
     for (int k = 0; k < 3; k++) abut_pairs_clear(&p[k]);
     sheets_free(&s);
+}
+
+/* A blade of rim length l in the plane of n, or flat, and an edge of a small sheet above it: F of the crossing. */
+static double rim_under_an_edge(double l, int is_flat, double *eta)
+{
+    const double X[21] = { 0, 0, -0.1, 0, 0, 0.1, -0.15, 0, 0, 0.15, 0, 0,
+                           -l / 2, -0.02, 0.01, l / 2, -0.02, 0.01, 0, is_flat ? -0.02 : -3, is_flat ? 3 : 0.01 };
+    const int32_t tri[9] = { 0, 1, 2, 1, 0, 3, 4, 5, 6 };
+    sheets s = surface(7, X, 3, tri, 0.04);
+    abut_pairs p = { 0 };
+    double F = 0;
+    CHECK(by_area(&s, 1) && contacts(&s, s.X, &p));
+    const double *length = s.cm.area->length;
+    *eta = 0.1 * fmin(length[0], length[1]) / fmax(length[0], length[1]);
+    for (size_t i = 0; i < p.n; i++) {
+        const int32_t *v = p.vert[i];
+        if (p.kind[i] == ABUT_EE && v[0] + v[1] == 1 && v[2] + v[3] == 9) F = p.mult[i] / abut_area_weight(&s.cm, &p, i, 1);
+    }
+    abut_pairs_clear(&p);
+    sheets_free(&s);
+    return F;
+}
+
+TEST(a_rim_bears_what_no_vertex_is_near)
+{
+    double eta;
+    for (int k = 1; k < 4; k++) {
+        const double l = 0.6 * k, mean = (0.2 + 4 * sqrt(0.1 * 0.1 + 0.15 * 0.15)) / 5;
+        const double F = rim_under_an_edge(l, 0, &eta);
+        CHECK_NEAR(F, fmin(1, 0.1 * l / mean), 1e-12);
+        CHECK(F > 5 * eta);
+        CHECK_NEAR(rim_under_an_edge(l, 1, &eta), eta, 1e-12);
+    }
 }
 
 /* Grids whose vertices, edges and diagonals lie above each other, turned by an angle that rounds. */
