@@ -516,7 +516,7 @@ double abut_area_inner(const abut_collmesh *cm, const abut_pairs *p, size_t i, d
     return r;
 }
 
-/* What a sharp edge e bears beside a smooth surface at vertex q: all where its own vertices are far apart. */
+/* The share that a sharp edge e bears beside a smooth surface at vertex q: all where its own vertices are far apart. */
 static double bears(const abut_area *a, double rest2, int32_t q, double eta)
 {
     return fmax(eta, fmin(1, a->eta * sqrt(rest2) / a->length[a->part[q]]));
