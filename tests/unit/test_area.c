@@ -613,7 +613,9 @@ static double rim_under_an_edge(double l, int is_flat, double *eta)
     *eta = 0.1 * fmin(length[0], length[1]) / fmax(length[0], length[1]);
     for (size_t i = 0; i < p.n; i++) {
         const int32_t *v = p.vert[i];
-        if (p.kind[i] == ABUT_EE && v[0] + v[1] == 1 && v[2] + v[3] == 9) F = p.mult[i] / abut_area_weight(&s.cm, &p, i, 1);
+        int32_t corner[ABUT_AREA_CORNERS];
+        if (p.kind[i] == ABUT_EE && v[0] + v[1] == 1 && v[2] + v[3] == 9)
+            F = abut_area_factor_of(&s.cm, &p, i, s.X, corner, NULL, NULL, NULL);
     }
     abut_pairs_clear(&p);
     sheets_free(&s);
