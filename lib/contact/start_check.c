@@ -235,6 +235,8 @@ static int listed(check *c, abut_stencil s, const int32_t ij[2], const int32_t *
     return known;
 }
 
+#define NEARLY 1e-9    /* of a squared distance: rounding of one point from two stencils */
+
 /* Two primitives at x are apart, within their thickness xi, or touch.  *d2, m^2: their squared distance. */
 typedef enum meeting { APART, WITHIN_THICKNESS, TOUCH } meeting;
 static meeting meet(abut_stencil s, const double *x, double xi, double *d2)
@@ -243,15 +245,17 @@ static meeting meet(abut_stencil s, const double *x, double xi, double *d2)
     return !(*d2 > 0) || touch(s, x) ? TOUCH : abut_beyond2(*d2, xi) > 0 ? APART : WITHIN_THICKNESS;
 }
 
-/* Marks the vertices v[n] that meet the other primitive w[m] themselves: their pairs with it are at the same place. */
-static void mark_meeting(check *c, const int32_t *v, int n, const int32_t *w, int m, double xi)
+/* Marks the vertices v[n] that touch the other primitive w[m], or are as near as the pair, d2, m^2: their pairs with it are at
+ * the same place. */
+static void mark_meeting(check *c, const int32_t *v, int n, const int32_t *w, int m, double xi, double d2)
 {
     static const abut_stencil with[] = { ABUT_PP, ABUT_PP, ABUT_PE, ABUT_PT };
     for (int k = 0; k < n; k++) {
-        double x[12], d2;
+        double x[12], own;
         gather(c, v + k, 1, x);
         gather(c, w, m, x + 3);
-        if (meet(with[m], x, xi, &d2)) c->vert_hit[v[k]] = 1;
+        const meeting met = meet(with[m], x, xi, &own);
+        if (met == TOUCH || (met && own <= (1 + NEARLY) * d2)) c->vert_hit[v[k]] = 1;
     }
 }
 
@@ -269,8 +273,8 @@ static abut_status look_at(check *c, abut_stencil s, const int32_t ij[2], abut_e
         return ABUT_OK;
     }
     if (listed(c, s, ij, va, vb)) return ABUT_OK;
-    mark_meeting(c, va, a, vb, b, xi);
-    mark_meeting(c, vb, b, va, a, xi);
+    mark_meeting(c, va, a, vb, b, xi, d2);
+    mark_meeting(c, vb, b, va, a, xi, d2);
     return met == TOUCH ? report(c, "touches", va, a, vb, b, err) : report_thin(c, sqrt(d2), xi, va, a, vb, b, err);
 }
 

@@ -464,7 +464,7 @@ Y
 abut: 1
 time: {step: 0.01 s}
 tolerance: 1e-5 m/s
-contact: {dhat: 1 mm}
+contact: {dhat: 1 mm, barrier: {stiffen-below: 1e-9 l}}     # else the stiffness depends on the iterations
 materials: {steel: {model: neo-hookean, density: 8000, young: 2e11, poisson: 0.3}}
 objects:
   bar:  {generate: {box: {size: [0.2, 0.02, 0.02], cells: [4, 1, 1]}}, order: 2, proxy: {segments: 2}, translate: [0.05, 0.0315, 0]}

@@ -26,8 +26,8 @@ objects:
   sail:  {generate: {cloth: {size: [0.1, 0.1], cells: [1, 1]}}, material: skin, translate: [0.6, 0.2, 0],
           shell: {thickness: 1 mm, stretch-limit: 1.1, pressure: {value: 1, ramp: 20 ms}, drag: 0.5}}
   hair:  {generate: {rod: {length: 0.1, cells: 2}}, material: skin, translate: [0.9, 0.2, 0], rod: {radius: 1 mm}}
-  sand:  {generate: {particles: {size: [0.1, 0, 0], count: [2, 1, 1]}}, material: skin, translate: [1.2, 0.2, 0],
-          particle: {radius: 1 mm}}
+  sand:  {generate: {particles: {size: [0.1, 0, 0], count: [2, 1, 1]}}, material: skin,
+          translate: [1.2, 0.0035, 0], particle: {radius: 1 mm}}
   knife: {generate: {explicit: {points: [[0, 0, 0], [0.1, 0, 0], [0, 0, 0.1]], triangles: [[0, 1, 2]]}}, obstacle: true,
           translate: [1.5, 0.2, 0]}
   plate: {generate: {explicit: {points: [[0, 0, 0], [0.1, 0, 0], [0, 0, 0.1]], triangles: [[0, 1, 2]]}}, obstacle: true,
