@@ -45,9 +45,7 @@ void abut_projection_clear(abut_projection *q)
 
 static abut_status reserve(abut_projection *q, const abut_touching *t, abut_err *err)
 {
-    if (q->nodes != t->nodes || !q->block) {
-        free(q->block);
-        q->nodes = t->nodes;
+    if (!q->block) {
         q->block = malloc(((size_t)t->nodes + 1) * 4 * sizeof(double) + 32);
         q->p = q->block ? (double *)(((uintptr_t)q->block + 31) / 32 * 32) : NULL;
     }

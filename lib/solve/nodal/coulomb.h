@@ -51,9 +51,8 @@ typedef struct abut_project_options {
 
 /* Memory of projections, kept between them.  Zero-filled is empty. */
 typedef struct abut_projection {
-    double *p;          /* [4 nodes], aligned to 32 bytes: p of a node, m/s, and its 1/w, 1/kg */
+    double *p;          /* [4 nodes], aligned to 32 bytes: p of a node, m/s, and its 1/w, 1/kg; nodes never change */
     void *block;        /* allocation of p */
-    int32_t nodes;
     uint8_t *asleep;    /* [cap] */
     size_t cap;
     size_t visits, skipped;     /* contacts visited, and those not because they slept, since the counters were set to 0 */
