@@ -220,7 +220,7 @@ static void jet_to_points(const jet *a, int vectors, int points, const signed ch
     }
 }
 
-/* g[3 points], likewise. */
+/* g[3 points]: the gradient by the points, whose combinations `of` are the vectors of the jet. */
 static void jet_slope(const jet *a, int vectors, int points, const signed char of[4][ABUT_AREA_CORNERS], double *g)
 {
     for (int k = 0; k < 3 * points; k++) {

@@ -3,9 +3,9 @@
  * the rigid part of the direction, body by body, is replaced by a rotation, and the deforming part is rotated with it.  The step
  * is then the straight line from here to the rotated point, bounded and judged like any other.
  *
- * Where nothing but its stress resists the rotation of a body, as of a free one in equilibrium, the projected matrix is singular
- * up to stresses: it pairs a small strain with a rotation by thousands of radians, and no step along that direction deforms the
- * body enough.  Then the direction is the best one of the quadratic model that rotates the body less.
+ * Only stress resists the rotation of a free body in equilibrium.  Its projected matrix is then nearly singular: a direction has
+ * a small strain and a rotation by thousands of radians, and no step along it deforms the body enough.  The direction becomes the
+ * best one of the quadratic model that rotates the body less.
  *
  * It applies only if the straight step would store more energy by rotations than a part of the decrease that the quadratic model
  * promises, and only in scenes whose contact surface is not that of their tets, as with cages.  Objects with prescribed nodes do
