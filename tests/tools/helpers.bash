@@ -138,3 +138,18 @@ motion:
 Y
     "$BIN/mesh-prep" -q twist.yaml --set objects.mat.order="$1" "${@:2}" -o twist.abut
 }
+
+# twice STREAM OUT: its model and frames two times, one after the other
+twice() {
+    PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$@" <<'P'
+import sys
+import abut_stream as s
+with s.Writer(sys.argv[2]) as w:
+    for _ in range(2):
+        for i in s.read(sys.argv[1]):
+            if i.kind == "model":
+                w.model(i.arrays)
+            else:
+                w.frame(i.step, i.time, i.arrays, i.phase)
+P
+}

@@ -104,17 +104,7 @@ P
     grep -q '"name":"low"' few.html
     exits 1 grep -q '"name":"high"' few.html
     skip_without_numpy
-    PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$run" twice.abut <<'P'
-import sys
-import abut_stream as s
-with s.Writer(sys.argv[2]) as w:
-    for _ in range(2):
-        for i in s.read(sys.argv[1]):
-            if i.kind == "model":
-                w.model(i.arrays)
-            else:
-                w.frame(i.step, i.time, i.arrays, i.phase)
-P
+    twice "$run" twice.abut
     exits 0 "$BIN/export" twice.abut --html twice.html
     [ "$(grep -c 'class="model"' twice.html)" = 2 ]
     [ "$(grep -c '"model":1' twice.html)" = 13 ]

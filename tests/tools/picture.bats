@@ -109,17 +109,7 @@ needs_opengl() {
 @test "pictures of a model that changes on the way are refused" {
     needs_opengl
     skip_without_numpy
-    PYTHONPATH=$ROOT/formats/python "$PYTHON" - "$run" two.abut <<'P'
-import sys
-import abut_stream as s
-with s.Writer(sys.argv[2]) as w:
-    for _ in range(2):
-        for i in s.read(sys.argv[1]):
-            if i.kind == "model":
-                w.model(i.arrays)
-            else:
-                w.frame(i.step, i.time, i.arrays, i.phase)
-P
+    twice "$run" two.abut
     exits 3 "$BIN/picture" two.abut --png no --size 64x48
     says "pictures: the model changes at frame 5; choose frames of one model with --frames"
     exits 0 "$BIN/picture" two.abut --png yes --size 64x48 --frames 3:5
