@@ -46,7 +46,7 @@ static struct abut_chunk *chunk_free(abut_arena *a, struct abut_chunk *c)
 
 static void *take(abut_arena *a, size_t n, size_t size, size_t *taken)
 {
-    if (size && n > (SIZE_MAX - ALIGN) / size) return NULL;
+    if (size && n > SIZE_MAX / 2 / size) return NULL;
     const size_t bytes = (n * size + ALIGN - 1) / ALIGN * ALIGN + (n == 0 || size == 0 ? ALIGN : 0);
     struct abut_chunk *c = a->cur;
     while (c && c->size - c->used < bytes) {

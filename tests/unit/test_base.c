@@ -121,6 +121,10 @@ TEST(arena_says_no_at_its_limit_and_at_absurd_sizes)
     CHECK(!abut_arena_alloc(&a, SIZE_MAX / 4, 8) && !abut_arena_alloc(&a, SIZE_MAX, 1));
     CHECK(abut_arena_alloc(&a, 0, 8) && abut_arena_alloc(&a, 10, 8));
     abut_arena_clear(&a);
+    /* the spare eighth of such a request would make a small number of its bytes */
+    abut_arena empty = { 0 };
+    CHECK(!abut_arena_room(&empty, SIZE_MAX / 9 * 8 + 4096, 1));
+    abut_arena_clear(&empty);
 }
 
 TEST(arena_pieces_of_no_bytes_are_distinct_and_one_that_fits_exactly_takes_no_other_chunk)
