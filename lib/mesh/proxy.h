@@ -70,7 +70,7 @@ typedef struct abut_embedding {
 
 /** Finds barycentric coordinates L at which the map of a tet with nodes X has the value s.  Damped Newton starts from those of
  * the straight tet, and from points inside if that leads outside.  Of several solutions, takes the one of least sum of |L|.
- * returns  m: the remaining distance; +inf: no solution was found */
+ * returns  m: the remaining distance; more than rounding: no solution was found */
 double abut_tet_invert(int order, const double (*X)[3], const double s[3], double L[4]);
 
 /** Embeds the triangles of `surface`, whose points all belong to triangles, in the tets of m.  If several tets contain a vertex,

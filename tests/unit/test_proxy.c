@@ -182,6 +182,32 @@ TEST(t12_the_inverse_of_the_map_finds_points_of_curved_tets)
     }
 }
 
+TEST(the_inverse_finds_most_points_outside_of_wavy_tets_though_newton_fails_from_some_starts)
+{
+    static const double share[ABUT_ORDER_MAX + 1] = { 0, 1, 0.99, 0.78, 0.7 };
+    for (int order = 1; order <= ABUT_ORDER_MAX; order++) {
+        abut_mesh m = bent(order, 0);
+        int found = 0;
+        for (int k = 0; k < 1000; k++) {
+            double X[ABUT_TET_NODES_MAX][3], L[4], s[3], back[4], x[3], extent = 0, left = 0;
+            abut_mesh_tet_places(&m, (int32_t)(fabs(random_unit()) * (m.nt - 1)), X);
+            for (int d = 0; d < 3; d++) extent += fabs(X[1][d] - X[0][d]);
+            for (int i = 4; i < abut_tet_nodes(order); i++)
+                for (int d = 0; d < 3; d++) X[i][d] += 0.05 * extent * random_unit();
+            for (int c = 1; c < 4; c++) L[c] = 1.2 * random_unit();
+            L[0] = 1 - L[1] - L[2] - L[3];
+            abut_tet_point(order, (const double(*)[3])X, L, s, NULL);
+            const double said = abut_tet_invert(order, (const double(*)[3])X, s, back);
+            abut_tet_point(order, (const double(*)[3])X, back, x, NULL);
+            for (int d = 0; d < 3; d++) left += (x[d] - s[d]) * (x[d] - s[d]);
+            CHECK_NEAR(said, sqrt(left), 1e-12);
+            found += said <= 1e-10 * extent;
+        }
+        CHECK(found >= 1000 * share[order]);
+        abut_mesh_clear(&m);
+    }
+}
+
 /* The triangles of a proxy as a mesh. */
 static abut_mesh surface_of(const abut_proxy *p, double scale)
 {
