@@ -212,6 +212,8 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
     number(f, "stretch_margin", shells ? r->stretch_room : none);
     number(f, "strain_kappa", shells ? r->strain_kappa : none);
     element(f, m, "max_stretch_shell", "max_stretch_object", m->shell, 3, r->max_stretch_shell);
+    number(f, "rigid_strain", m->rigid_range ? r->rigid_strain : none);
+    fprintf(f, "\"stiffened\":%d,", r->stiffened);
     limit(f, r, m);
     number(f, "kinetic_energy", r->kinetic);
     number(f, "elastic_energy", r->elastic);

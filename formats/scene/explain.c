@@ -269,6 +269,21 @@ static void proxy(FILE *f, const abut_scene_object *o, const abut_object_facts *
     line(f, "largest offset", e->offset, "m", "added to W x; does not rotate with the body");
 }
 
+/* The stiffness of a rigid body, and what loads will strain it. */
+static void rigid(FILE *f, const abut_scene_object *o, const abut_rigid_facts *r)
+{
+    line(f, "stiffness K", r->stiffness, "J", o->rigid.stiffness > 0 ? "of K |F^T F - 1|^2; of the scene"
+                                                                     : "of K |F^T F - 1|^2, by the loads; steps may raise it");
+    line(f, "largest K", r->most, "J", "1e9 times the largest second moment of the mass over 8 h^2");
+    line(f, "kappa", r->kappa, "Pa", "K over the volume");
+    line(f, "strain by spin", r->spin, "", "expected; steps end below the next");
+    line(f, "strain allowed", o->rigid.strain, "", "largest change of a length over that length");
+    line(f, "strain by weight", r->weight, "", "on a support at the largest distance from the centre");
+    line(f, "strain by a stop", r->stop, "", "from the largest speed that bodies may meet at, in a time step");
+    if (r->angle > 0) line(f, "angle in a step", r->angle, "rad", "by the rate at the start, or of scripts");
+    if (o->rigid.ratio > 1) line(f, "inertia, ratio", o->rigid.ratio, "", "of its principal moments to those of the mesh, or inverse");
+}
+
 static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, const abut_object_facts *a)
 {
     fprintf(f, "%s %s (%s)\n", o->obstacle ? "obstacle" : "body", o->name, o->from);
@@ -291,15 +306,21 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
     if (o->contact_thickness > 0)
         line(f, "contact thickness", o->contact_thickness, "m", "two things keep the mean of theirs apart");
     if (o->obstacle) return;
-    const abut_scene_material *m = &s->material[o->material];
-    fprintf(f, "  %-16s %s: %s, %g kg/m^3, E %g Pa, nu %g (%s)\n", "material", m->name, abut_material_names[m->model], m->density,
+    const abut_scene_material *m = &s->material[o->rigid.is ? o->rigid.material : o->material];
+    if (o->rigid.is) fprintf(f, "  %-16s %s: %g kg/m^3 (%s)\n", "material", m->name, m->density, m->from);
+    else fprintf(f, "  %-16s %s: %s, %g kg/m^3, E %g Pa, nu %g (%s)\n", "material", m->name, abut_material_names[m->model], m->density,
             m->young, m->poisson, m->from);
     thin(f, o, m, a);
-    line(f, "mass", a->mass, "kg", a->density[1] > 0 ? "that of another mesh, and its centre" : "density times volume");
+    line(f, "mass", a->mass, "kg", o->rigid.has_mass ? "of the scene" : a->density[1] > 0 ?
+         "that of another mesh, and its centre" : "density times volume");
     if (a->density[1] > 0)
         fprintf(f, "  %-16s %.6g to %.6g of the material's in the tets\n", "densities", a->density[0], a->density[1]);
     if (!a->tets) return;
     law(f, "energy density", abut_material_names[m->model], abut_materials[m->model]->help);
+    if (o->rigid.is) {
+        rigid(f, o, &a->rigid);
+        return;
+    }
     line(f, "volume", a->volume, "m^3", "");
     line(f, "smallest tet", a->least_volume, "m^3", "");
 }

@@ -174,6 +174,8 @@ typedef struct abut_object_said {
 
 /** *n: number of objects that a `repeat` with `objects: true` makes of an object; 0: it has none. */
 ABUT_MUST_USE abut_status abut_scene_copies(const abut_scene_reader *r, const abut_tree *object, int32_t *n, abut_err *err);
+/** at: offset of copy c from the first one, m. */
+void abut_scene_copy_at(const abut_scene_lattice *l, int64_t c, double at[3]);
 /** Makes the mesh of the object: file or generator, scaled, rotated, moved, repeated.  copy: of `repeat` with `objects: true`, or
  * 0. */
 ABUT_MUST_USE abut_status abut_scene_mesh(const abut_scene_reader *r, const abut_tree *t, int32_t copy, abut_object_said *s,

@@ -181,8 +181,7 @@ abut_status abut_scene_copies(const abut_scene_reader *r, const abut_tree *objec
                           abut_s(all), MOST);
 }
 
-/* at: offset of copy c from the first one, m. */
-static void copy_at(const abut_scene_lattice *l, int64_t c, double at[3])
+void abut_scene_copy_at(const abut_scene_lattice *l, int64_t c, double at[3])
 {
     at[0] = (double)(c % l->count[0]) * l->spacing[0];
     at[1] = (double)(c / l->count[0] % l->count[1]) * l->spacing[1];
@@ -199,7 +198,7 @@ static abut_status repeat(const abut_scene_lattice *l, const abut_tree *count, i
     abut_mesh all = { 0 }, copy = { 0 };
     for (int64_t c = first; c < first + n && !rc; c++) {
         double at[3];
-        copy_at(l, c, at);
+        abut_scene_copy_at(l, c, at);
         rc = abut_mesh_append(&copy, m, err);
         abut_mesh_transform(&copy, I, at);
         if (!rc) rc = abut_mesh_append(&all, &copy, err);
@@ -492,7 +491,7 @@ static abut_status read_placed(const abut_scene_reader *r, const abut_tree *obje
         return abut_tree_fail_key(t, err, "%s: of one body: expected no repeat, or one with objects: true", t->key);
     const abut_status rc = abut_scene_load(r, t, m, err);
     if (rc) return rc;
-    copy_at(&s->repeat, copy, at);
+    abut_scene_copy_at(&s->repeat, copy, at);
     abut_mesh_transform(m, s->place.A, s->place.b);
     abut_mesh_transform(m, I, at);
     return ABUT_OK;

@@ -2,6 +2,8 @@
 #include "formats/scene/keys.h"
 
 #include "base/words.h"
+#include "math/mat3.h"
+#include "math/svd3.h"
 #include "mesh/mesh.h"
 #include "model/schemes.h"
 
@@ -92,38 +94,87 @@ static const abut_keys ROD = { .row = ROD_KEYS, .needs = 1 }, PARTICLE = { .row 
 
 #define OUTSIDE 1e3         /* coordinates of the surface in the tet of a frame are exact, however far outside it is */
 
+static const abut_key RIGID_KEYS[] = {
+    { ABUT_NUMBER(abut_scene_object, "mass", rigid.mass, MASS, "(0,)"), ABUT_HAS(abut_scene_object, rigid.has_mass) },
+    { ABUT_NUMBER(abut_scene_object, "center", rigid.center, LENGTH, NULL), ABUT_HAS(abut_scene_object, rigid.has_center) },
+    { ABUT_NUMBER(abut_scene_object, "inertia", rigid.inertia, INERTIA, NULL), ABUT_HAS(abut_scene_object, rigid.has_inertia) },
+    { ABUT_NUMBER(abut_scene_object, "strain", rigid.strain, PURE, "(0,)"), .fallback = "1e-4" },
+    { ABUT_NUMBER(abut_scene_object, "stiffness", rigid.stiffness, PRESSURE, "(0,)") },
+    { 0 }
+};
+static const abut_keys RIGID = { "rigid", NULL, RIGID_KEYS, 0, NULL };
+static const abut_key RIGID_FLAG = { ABUT_FLAG(abut_scene_object, "rigid", rigid.is) };
+
+static abut_status check_rigid(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
+{
+    (void)r, (void)t, (void)err;
+    ((abut_scene_object *)to)->rigid.is = 1;
+    return ABUT_OK;
+}
+
+/* The frame of a rigid body; a given centre and tensor are placed as the mesh was.  From then on its mass says what it is made
+ * of. */
+static abut_status stiff_frame(const abut_scene_reader *r, int32_t copy, abut_object_said *said, abut_mesh *frame,
+                               abut_err *err)
+{
+    abut_scene_object *const o = &said->o;
+    const double *A = said->place.A;
+    const abut_scene_rigid *g = &o->rigid;
+    const double density = r->scene->material[o->material].density, s = o->particle_radius, det = abut_m3_det(A);
+    const double *v = g->inertia, I[9] = { v[0], v[3], v[4], v[3], v[1], v[5], v[4], v[5], v[2] };
+    double U[9], stretch[3], V[9], R[9], RI[9], at[3];
+    abut_body b = { .thickness = o->shell.thickness, .section = 3.14159265358979 * o->rod_radius * o->rod_radius,
+                    .point = 4. / 3 * 3.14159265358979 * s * s * s, .has_mass = g->has_mass, .has_center = g->has_center,
+                    .has_inertia = g->has_inertia, .density = density, .mass = g->mass };
+    abut_scene_copy_at(&said->repeat, copy, at);
+    abut_svd3(A, U, stretch, V);
+    abut_m3_mul_nt(R, U, V);
+    for (int i = 0; i < 9 && det < 0; i++) R[i] = -R[i];   /* a mirrored tensor */
+    abut_m3_mul(RI, R, I);
+    abut_m3_mul_nt(b.inertia, RI, R);
+    for (int i = 0; i < 3; i++)
+        b.center[i] = A[3 * i] * g->center[0] + A[3 * i + 1] * g->center[1] + A[3 * i + 2] * g->center[2] + said->place.b[i] + at[i];
+    const abut_status rc = abut_mesh_stiff_frame(&o->mesh, &b, frame, &o->proxy.surface, o->fill, &o->rigid.ratio, err);
+    o->shell.thickness = o->rod_radius = o->particle_radius = 0;
+    return rc;
+}
+
 static abut_status check_frame(const abut_tree *object, const abut_tree *t, const abut_scene_object *o, abut_err *err)
 {
-    static const char *const others[] = { "tetrahedralize", "proxy", "match-mass", "shell", "rod", "particle", "rest", NULL };
+    static const char *const others[] = { "tetrahedralize", "proxy", "match-mass", "rest", "shell", "rod", "particle", NULL };
     const abut_tree *copies = abut_tree_find(object, "repeat");
-    for (int i = 0; others[i]; i++)
+    const abut_mesh *m = &o->mesh;
+    for (int i = 0; others[i] && !(o->rigid.is && i > 3); i++)
         if (abut_tree_find(object, others[i]))
-            return abut_tree_fail_key(t, err, "frame: a body of four control points has its own surface and mass: expected no %s",
-                                      others[i]);
-    if (o->obstacle) return abut_tree_fail_key(t, err, "frame: of a body; an obstacle moves as its motion says");
-    if (abut_scene_order_of(o) > 1) return abut_tree_fail_key(t, err, "frame: expected tets of order 1, these have order %d",
-                                                              abut_scene_order_of(o));
-    if (o->fill) return abut_tree_fail_key(t, err, "frame: a cage is partly solid: expected the surface that it is around");
+            return abut_tree_fail_key(t, err, "%s: a body of four control points has its own surface and mass: expected no %s",
+                                      t->key, others[i]);
+    if (o->obstacle) return abut_tree_fail_key(t, err, "%s: of a body; an obstacle moves as its motion says", t->key);
+    if (abut_scene_order_of(o) > 1) return abut_tree_fail_key(t, err, "%s: expected tets of order 1, these have order %d",
+                                                              t->key, abut_scene_order_of(o));
+    if (o->fill) return abut_tree_fail_key(t, err, "%s: a cage is partly solid: expected the surface that it is around", t->key);
     if (copies && !abut_tree_find(copies, "objects"))
         return abut_tree_fail_key(copies, err, "repeat: of a frame: expected objects: true");
-    if ((o->mesh.nt != 0) == (o->mesh.nf != 0) || o->mesh.ns || o->mesh.np)
+    if (o->rigid.is ? !m->nt && !m->nf : (m->nt != 0) == (m->nf != 0) || m->ns || m->np)
         return abut_tree_fail_key(
             t, err,
-            "frame: expected tets alone or triangles alone, this mesh has %d tet%s, %d triangle%s, %d segment%s, %d point%s",
-            o->mesh.nt, abut_s(o->mesh.nt), o->mesh.nf, abut_s(o->mesh.nf), o->mesh.ns, abut_s(o->mesh.ns), o->mesh.np,
-            abut_s(o->mesh.np));
+            "%s: expected tets alone or triangles alone, this mesh has %d tet%s, %d triangle%s, %d segment%s, %d point%s",
+            t->key, m->nt, abut_s(m->nt), m->nf, abut_s(m->nf), m->ns, abut_s(m->ns), m->np, abut_s(m->np));
     return ABUT_OK;
 }
 
 /* The mesh becomes one tet of control points, with the surface that it had.  After `proxy`. */
-static abut_status make_frame(const abut_tree *object, abut_scene_object *o, abut_err *err)
+static abut_status make_frame(const abut_scene_reader *r, const abut_tree *object, int32_t copy, abut_object_said *said,
+                              abut_err *err)
 {
-    const abut_tree *t = abut_tree_find(object, "frame");
+    abut_scene_object *const o = &said->o;
+    const abut_tree *t = abut_tree_find(object, o->rigid.is ? "rigid" : "frame");
     abut_status rc = check_frame(object, t, o, err);
     if (rc) return rc;
     abut_mesh frame = { 0 };
     if (!(o->fill = malloc(sizeof *o->fill))) return abut_fail(err, ABUT_E_NOMEM, "frame: no memory");
-    rc = abut_scene_placed(t, abut_mesh_frame(&o->mesh, &frame, &o->proxy.surface, o->fill, err), err);
+    if (o->rigid.is) rc = stiff_frame(r, copy, said, &frame, err);
+    else rc = abut_mesh_frame(&o->mesh, &frame, &o->proxy.surface, o->fill, err);
+    rc = abut_scene_placed(t, rc, err);
     if (rc) return abut_mesh_clear(&frame), rc;
     abut_mesh_clear(&o->mesh);
     o->mesh = frame;
@@ -184,6 +235,7 @@ static const abut_key OBJECT_KEYS[] = {
     { .name = "proxy", .kind = ABUT_KEY_LATER, .keys = &abut_scene_proxy_keys },
     LATER("match-mass", "file"),
     { ABUT_FLAG(abut_object_said, "frame", frame), .fallback = "false" },
+    { ABUT_CHECKED("rigid", &RIGID, check_rigid), .instead = &RIGID_FLAG, .form = "true or false, or map", .fallback = "false" },
     { 0 }
 };
 _Static_assert(offsetof(abut_object_said, o) == 0, "rows name members of the object");
@@ -294,6 +346,7 @@ static abut_status read_object(const abut_scene_reader *r, const abut_tree *t, i
     abut_scene_object *const o = &s.o;
     const int32_t number = copy < 0 ? 0 : copy;
     o->shell.warp[0] = 1;
+    o->rigid.strain = ABUT_RIGID_STRAIN;
     abut_status rc = abut_scene_name(t, o->name, err);
     if (!rc && copy >= 0) rc = name_copy(r, t, copy, o, err);
     abut_scene_from(t, o->from);
@@ -307,7 +360,8 @@ static abut_status read_object(const abut_scene_reader *r, const abut_tree *t, i
     if (!rc) rc = abut_scene_mesh(r, t, number, &s, err);
     if (!rc) rc = check_fill(t, o, err);
     if (!rc) rc = abut_scene_read_proxy(r, t, number, &s, err);
-    if (!rc && s.frame) rc = make_frame(t, o, err);
+    if (!rc && s.frame && o->rigid.is) rc = abut_tree_fail_key(abut_tree_find(t, "frame"), err, "frame: and rigid: expected one");
+    if (!rc && (s.frame || o->rigid.is)) rc = make_frame(r, t, number, &s, err);
     *row = s.o;     /* also on failure: the scene owns its arrays */
     return rc;
 }
@@ -368,5 +422,5 @@ abut_status abut_scene_objects(const abut_scene_reader *r, const abut_tree *obje
         if (abut_tree_find(c, "half-space")) rc = read_plane(r, c, &r->scene->plane[plane++], err);
         else rc = read_copies(r, c, r->scene->object, &body, &all, err);
     }
-    return rc;
+    return rc ? rc : abut_scene_rigid_materials(r->scene, err);
 }

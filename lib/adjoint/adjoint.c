@@ -40,6 +40,7 @@ static abut_status refuse(const abut_model *m, const abut_terms *terms, abut_err
     if (order != 1) return abut_fail(err, ABUT_E_FORMAT, "tets of order %d are not differentiated, expected order 1", order);
     if (m->solver && m->solver[0] == ABUT_SOLVED_BY_NODAL)
         return abut_fail(err, ABUT_E_FORMAT, "hard contact (solver nodal) is not differentiated, expected the barrier");
+    if (m->rigid_range) return abut_fail(err, ABUT_E_FORMAT, "rigid objects are not differentiated, expected `frame`");
     const int scheme = abut_scheme_of(m);
     if (accelerates(m) && m->damp_stiffness && m->damp_stiffness[0] > 0)
         return abut_fail(err, ABUT_E_FORMAT, "damping.stiffness is %g s: it is not differentiated in %s",

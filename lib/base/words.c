@@ -80,6 +80,8 @@ static const abut_unit UNITS[] = {
     { ABUT_Q_PRESSURE, "Pa", 1, 0 },        { ABUT_Q_PRESSURE, "kPa", 1e3, 0 },     { ABUT_Q_PRESSURE, "MPa", 1e6, 0 },
     { ABUT_Q_PRESSURE, "GPa", 1e9, 0 },     { ABUT_Q_PRESSURE, "N/mm^2", 1e6, 0 },  { ABUT_Q_PRESSURE, "bar", 1e5, 0 },
     { ABUT_Q_VOLUME, "m^3", 1, 0 },         { ABUT_Q_VOLUME, "cm^3", 1e-6, 0 },     { ABUT_Q_VOLUME, "mm^3", 1e-9, 0 },
+    { ABUT_Q_MASS, "kg", 1, 0 },            { ABUT_Q_MASS, "g", 1e-3, 0 },          { ABUT_Q_MASS, "t", 1e3, 0 },
+    { ABUT_Q_INERTIA, "kg m^2", 1, 0 },     { ABUT_Q_INERTIA, "g cm^2", 1e-7, 0 },
     { ABUT_Q_ANGLE, "deg", DEGREE, 0 },     { ABUT_Q_ANGLE, "rad", 1, 0 },
     { ABUT_Q_RATE, "deg/s", DEGREE, 0 },    { ABUT_Q_RATE, "rad/s", 1, 0 },
     { ABUT_Q_RATE, "rpm", 6 * DEGREE, 0 },

@@ -46,6 +46,8 @@ typedef enum abut_quantity {
     ABUT_Q_DENSITY,         /* kg/m^3                                   */
     ABUT_Q_PRESSURE,        /* Pa                                       */
     ABUT_Q_VOLUME,          /* m^3                                      */
+    ABUT_Q_MASS,            /* kg                                       */
+    ABUT_Q_INERTIA,         /* kg m^2                                   */
     ABUT_Q_ANGLE,           /* unit: deg or rad                         */
     ABUT_Q_RATE             /* unit: deg/s or rad/s                     */
 } abut_quantity;

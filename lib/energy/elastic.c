@@ -52,6 +52,22 @@ abut_status abut_elastic_check(const abut_model *m, abut_err *err)
     return ABUT_OK;
 }
 
+/* 1: tet t is a rigid object. */
+static int is_rigid(const abut_elastic *e, int32_t t)
+{
+    return e->rigid && e->model->rigid_range[2 * e->model->body[e->model->tet[4 * t]]] > 0;
+}
+
+/* K of rigid objects: K[no], NULL: those of the model; no less than e->rigid asks for. */
+static void set_rigid(abut_elastic *e, const double *K)
+{
+    const abut_model *m = e->model;
+    if (!e->rigid) return;
+    for (int32_t o = 0; o < m->no; o++) e->rigid[o] = fmax(K ? K[o] : m->rigid_range[2 * o], e->rigid[m->no + o]);
+    for (int32_t t = 0; t < e->n; t++)
+        if (is_rigid(e, t)) e->lame[2 * t] = 4 * e->rigid[m->body[m->tet[4 * t]]] / e->vol[t], e->lame[2 * t + 1] = 0;
+}
+
 static void rest_shapes(abut_elastic *e)
 {
     const abut_model *m = e->model;
@@ -60,6 +76,7 @@ static void rest_shapes(abut_elastic *e)
         e->vol[t] = rest_shape(m, t, e->B + 9 * (size_t)t) * (m->tet_fill ? m->tet_fill[t] : 1);
         abut_lame(m->mat_young[mat], m->mat_poisson[mat], &e->lame[2 * (size_t)t], &e->lame[2 * (size_t)t + 1]);
     }
+    set_rigid(e, NULL);
 }
 
 abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *err)
@@ -77,6 +94,8 @@ abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *er
     e->lame = malloc(nt * 2 * sizeof *e->lame);
     e->inc_first = calloc((size_t)m->nv + 1, sizeof *e->inc_first);
     e->inc = malloc(nt * 4 * sizeof *e->inc);
+    if (m->rigid_range && !(e->rigid = calloc(2 * (size_t)m->no + 1, sizeof *e->rigid)))
+        rc = abut_fail(err, ABUT_E_NOMEM, "rigid objects: %d", m->no);
     if (!e->B || !e->vol || !e->lame || !e->inc_first || !e->inc)
         rc = abut_fail(err, ABUT_E_NOMEM, "rest shapes of %d tets", e->n);
     if (!rc) rc = abut_model_laws_init(&e->laws, m, err);
@@ -88,7 +107,7 @@ abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *er
 
 void abut_elastic_clear(abut_elastic *e)
 {
-    ABUT_FREE(e->B, e->vol, e->lame, e->inc_first, e->inc);
+    ABUT_FREE(e->B, e->vol, e->lame, e->rigid, e->inc_first, e->inc);
     abut_model_laws_clear(&e->laws);
     *e = (abut_elastic){ 0 };
 }
@@ -106,7 +125,9 @@ static inline void deformation(const abut_elastic *e, const double *x, size_t t,
 
 void abut_elastic_principal(const abut_elastic *e, size_t t, const double s[3], abut_principal *out)
 {
-    abut_model_law_principal(&e->laws, e->model->tet_mat[t], s, out);
+    const int32_t material = e->model->tet_mat[t];
+    if (!is_rigid(e, (int32_t)t)) abut_model_law_principal(&e->laws, material, s, out);
+    else abut_density_principal(e->model->mat_model[material], e->lame[2 * t], e->lame[2 * t + 1], s, out);
 }
 
 /* 1 when the tets have one material, of a density that has moduli and nothing added. */
@@ -527,6 +548,54 @@ double abut_von_mises(const double s[9])
     return sqrt(0.5 * (a * a + b * b + c * c) + 3 * (s[1] * s[1] + s[2] * s[2] + s[5] * s[5]));
 }
 
+/* ---- rigid objects ---- */
+
+static double strain_of(const abut_elastic *e, const double *x, int32_t t)
+{
+    double F[9], U[9], s[3], V[9];
+    (void)abut_elastic_deformation(e, x, t, F);
+    abut_svd3(F, U, s, V);
+    return fmax(fabs(s[0] - 1), fabs(s[2] - 1));
+}
+
+double abut_rigid_strain(const abut_elastic *e, const double *x, int32_t *object, double *excess)
+{
+    double most = 0, worst = 0;
+    if (object) *object = -1;
+    for (int32_t t = 0; t < e->n && e->rigid; t++) {
+        const int32_t o = e->model->body[e->model->tet[4 * t]];
+        if (!is_rigid(e, t)) continue;
+        const double strain = strain_of(e, x, t), over = strain / e->model->rigid_strain[o];
+        most = fmax(most, strain);
+        if (over > worst && object) *object = o;
+        worst = fmax(worst, over);
+    }
+    if (excess) *excess = worst;
+    return most;
+}
+
+int abut_rigid_raise(abut_elastic *e, const double *x, int32_t *object)
+{
+    const abut_model *m = e->model;
+    int raised = 0;
+    for (int32_t t = 0; t < e->n && e->rigid; t++) {
+        if (!is_rigid(e, t)) continue;
+        const int32_t o = m->body[m->tet[4 * t]];
+        const double over = strain_of(e, x, t) / m->rigid_strain[o], most = m->rigid_range[2 * o + 1];
+        if (!(over > 1)) continue;
+        *object = o;
+        if (e->rigid[o] >= most) return -1;
+        e->rigid[m->no + o] = fmin(most, e->rigid[o] * fmax(4, 2 * over));
+        raised++;
+    }
+    return raised;
+}
+
+void abut_rigid_lower(abut_elastic *e)
+{
+    if (e->rigid) memset(e->rigid + e->model->no, 0, (size_t)e->model->no * sizeof *e->rigid);
+}
+
 /* ---- stiffness of a body ---- */
 
 /* |d2psi/dF2|_F of all terms of tet t at F = I: A, flip and twist are the entries of d2psi/dF2 in an orthonormal basis. */
@@ -648,11 +717,34 @@ static double stiffness(const void *self, double *each)
     const abut_elastic *e = self;
     abut_acc sum = { 0, 0 };
     for (int32_t t = 0; t < e->n; t++) {
-        const double k = e->vol[t] * (e->lame[2 * t] + e->lame[2 * t + 1]);
+        const int32_t o = e->model->body[e->model->tet[4 * t]];
+        const double part = is_rigid(e, t) ? 4 * e->model->rigid_strain[o] : 1;     /* the energy is its square */
+        const double k = part * e->vol[t] * (e->lame[2 * t] + e->lame[2 * t + 1]);
         abut_acc_add(&sum, k);
-        each[e->model->body[e->model->tet[4 * t]]] += k;
+        each[o] += k;
     }
     return sum.hi + sum.lo;
+}
+
+static abut_status load(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err)
+{
+    elastic *t = self;
+    (void)err;
+    if (as->pending || !t->e.rigid) return ABUT_OK;
+    set_rigid(&t->e, f->rigid_stiffness);
+    t->memo.holds = 0;
+    return ABUT_OK;
+}
+
+static abut_status store(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err)
+{
+    const abut_elastic *e = self;
+    if (as->pending || !e->rigid) return ABUT_OK;
+    double *K = abut_frame_put(out, "rigid/stiffness", e->model->no, err);
+    if (!K) return err ? err->code : ABUT_E_NOMEM;
+    memcpy(K, e->rigid, (size_t)e->model->no * sizeof *K);
+    abut_arrays_find(out, "rigid/stiffness")->flags |= ABUT_A_REQUIRED;
+    return ABUT_OK;
 }
 
 /* The memo at a point. */
@@ -697,7 +789,8 @@ static void constant_tets(const abut_elastic *e, const double *k, double scale, 
 {
     const abut_model *m = e->model;
     for (size_t t = 0; t < (size_t)e->n; t++) {
-        const double *B = e->B + 9 * t, w = scale * e->vol[t] * k[m->tet_mat[t]];
+        const double *B = e->B + 9 * t, rigid = is_rigid(e, (int32_t)t) ? 2 * e->lame[2 * t] / m->mat_young[m->tet_mat[t]] : 1;
+        const double w = scale * e->vol[t] * k[m->tet_mat[t]] * rigid;
         double g[12];
         for (int d = 0; d < 3; d++) {
             for (int a = 0; a < 3; a++) g[3 * (a + 1) + d] = B[3 * a + d];
@@ -758,7 +851,7 @@ static void limit_words(const void *self, const double *x, const abut_limit *lim
 }
 
 const abut_term_ops abut_term_elastic = { .name = "elastic", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,
-                                          .stiffness = stiffness, .energy = energy, .gradient = gradient, .set = "tets",
+                                          .stiffness = stiffness, .load = load, .store = store, .energy = energy, .gradient = gradient, .set = "tets",
                                           .set_is = ABUT_SET_LASTS | ABUT_SET_FUSED, .elements = elements,
                                           .hessian = hessian, .constant = constant, .limit = limit,
                                           .limit_words = limit_words, .free = destroy };

@@ -19,7 +19,8 @@ typedef struct abut_elastic {
     int32_t n;          /* tets of order 1, which come first in the model */
     double *B;          /* [n * 9] inverse of the rest edge matrix, row major */
     double *vol;        /* [n] m^3 that are solid */
-    double *lame;       /* [n * 2] mu, lambda, Pa */
+    double *lame;       /* [n * 2] mu, lambda, Pa; of rigid objects by K */
+    double *rigid;      /* [2 no] J: K of rigid objects, and the least that the next load gives them; NULL: there are none */
     int32_t *inc_first; /* [nv + 1], inc [4 n]: tet corners at each node, ascending (4 * tet + corner) */
     int32_t *inc;
     abut_model_laws laws;
@@ -35,6 +36,18 @@ ABUT_MUST_USE abut_status abut_elastic_check(const abut_model *m, abut_err *err)
  *        ABUT_E_GEOM a rest volume is not positive (names the tet); ABUT_E_NOMEM; ABUT_E_ARG tets of order 1 do not come first */
 ABUT_MUST_USE abut_status abut_elastic_init(abut_elastic *e, const abut_model *m, abut_err *err);
 void abut_elastic_clear(abut_elastic *e);
+
+/* Rigid objects: one tet each, with V psi = K |F^T F - 1|^2 (energy/material/orthogonal.c).  A step whose end strains one of them
+ * by more than rigid/strain is repeated with a larger K, which the frames after it keep. */
+
+/** Returns the largest strain |s_i - 1| of rigid objects at x; 0: there are none.  *object: the one with the largest strain over
+ * its bound, which is *excess; NULL to skip. */
+double abut_rigid_strain(const abut_elastic *e, const double *x, int32_t *object, double *excess);
+/** Raises K, from the next load on, of objects strained beyond their bound at x: by the larger of 4 and twice the excess.  Returns
+ * their number; -1: K of *object is the largest already. */
+int abut_rigid_raise(abut_elastic *e, const double *x, int32_t *object);
+/** Makes K that of the frame from the next load on. */
+void abut_rigid_lower(abut_elastic *e);
 
 /** The principal form of all isotropic terms of tet t: its density, distance to volume 1, to a range of stretches. */
 void abut_elastic_principal(const abut_elastic *e, size_t t, const double s[3], abut_principal *out);

@@ -3,6 +3,7 @@
 #include "base/order.h"
 #include "base/words.h"
 #include "geom/quadrature.h"
+#include "math/spd.h"
 #include "math/vec3.h"
 #include "mesh/surface.h"
 #include "mesh/tet_nodes.h"
@@ -434,13 +435,13 @@ static abut_status boundary(const abut_mesh *m, abut_mesh *surface, abut_err *er
     return rc;
 }
 
-abut_status abut_mesh_frame(const abut_mesh *m, abut_mesh *frame, abut_mesh *surface, double *fill, abut_err *err)
+/* The four points of a body of these moments, and its surface. */
+static abut_status frame_of(const abut_mesh *m, double volume, const double center[3], const double S[9], abut_mesh *frame,
+                            abut_mesh *surface, double *fill, abut_err *err)
 {
     static const double s[4][3] = { { 1, 1, 1 }, { -1, 1, -1 }, { 1, -1, -1 }, { -1, -1, 1 } };
-    double volume, center[3], S[9], L[9];
-    abut_status rc = abut_mesh_solid_check(m, err);
-    if (!rc) rc = abut_mesh_moments(m, &volume, center, S, err);
-    if (!rc && !factor(S, L)) rc = abut_fail(err, ABUT_E_GEOM, "a flat body: expected an extent in every direction");
+    double L[9];
+    abut_status rc = factor(S, L) ? ABUT_OK : abut_fail(err, ABUT_E_GEOM, "a flat body: expected an extent in every direction");
     for (int k = 0; k < 4 && !rc; k++) {
         double x[3];
         for (int i = 0; i < 3; i++) x[i] = center[i] + L[3 * i] * s[k][0] + L[3 * i + 1] * s[k][1] + L[3 * i + 2] * s[k][2];
@@ -450,6 +451,126 @@ abut_status abut_mesh_frame(const abut_mesh *m, abut_mesh *frame, abut_mesh *sur
     if (rc) return rc;
     *fill = volume / (8. / 3 * L[0] * L[4] * L[8]);
     return boundary(m, surface, err);
+}
+
+abut_status abut_mesh_frame(const abut_mesh *m, abut_mesh *frame, abut_mesh *surface, double *fill, abut_err *err)
+{
+    double volume, center[3], S[9];
+    abut_status rc = abut_mesh_solid_check(m, err);
+    if (!rc) rc = abut_mesh_moments(m, &volume, center, S, err);
+    return rc ? rc : frame_of(m, volume, center, S, frame, surface, fill, err);
+}
+
+/* Adds a cell with n corners at a, of volume V: V/n sum x, V/(n (n + 1)) (sum x sum x^T + sum x x^T). */
+static void add_cell(int n, const abut_vec3 *a, double V, double *volume, double first[3], double second[9])
+{
+    double sum[3] = { 0 }, x[3][3];
+    for (int k = 0; k < n; k++) {
+        abut_v3_put(x[k], a[k]);
+        for (int d = 0; d < 3; d++) sum[d] += x[k][d];
+    }
+    *volume += V;
+    for (int i = 0; i < 3; i++) {
+        first[i] += V / n * sum[i];
+        for (int j = 0; j < 3; j++) {
+            double own = sum[i] * sum[j];
+            for (int k = 0; k < n; k++) own += x[k][i] * x[k][j];
+            second[3 * i + j] += V / (n * (n + 1)) * own;
+        }
+    }
+}
+
+/* Moments of what is thin: triangles with their own across the thickness, segments, points. */
+static abut_status thin_moments(const abut_mesh *m, const abut_body *b, double *volume, double center[3], double S[9],
+                                abut_err *err)
+{
+    double lo[3], hi[3], V = 0, first[3] = { 0 }, second[9] = { 0 };
+    abut_mesh_bounds(m, lo, hi);
+    const abut_vec3 mid = abut_v3_scale(0.5, abut_v3_add(abut_v3_get(lo), abut_v3_get(hi)));
+    const struct { int n, corners; const int32_t *of; } kind[4] = { { b->thickness > 0 ? m->nf : 0, 3, m->tri },
+        { b->section > 0 ? m->ns : 0, 2, m->seg }, { b->point > 0 ? m->np : 0, 1, m->point }, { m->nt, 4, m->tet } };
+    for (int q = 0; q < 4; q++)
+        for (int32_t t = 0; t < kind[q].n; t++) {
+            abut_vec3 a[4];
+            for (int k = 0; k < kind[q].corners; k++)
+                a[k] = abut_v3_sub(abut_v3_get(m->x + 3 * (size_t)kind[q].of[kind[q].corners * (size_t)t + (size_t)k]), mid);
+            if (q == 3) add_tet(a, &V, first, second);
+            if (q == 2) add_cell(1, a, b->point, &V, first, second);
+            if (q == 1) add_cell(2, a, b->section * abut_v3_norm(abut_v3_sub(a[1], a[0])), &V, first, second);
+            if (q != 0) continue;
+            double n[3];
+            const abut_vec3 area = abut_v3_scale(0.5, abut_v3_cross(abut_v3_sub(a[1], a[0]), abut_v3_sub(a[2], a[0])));
+            const double A = abut_v3_norm(area), d = b->thickness;
+            add_cell(3, a, A * d, &V, first, second);
+            abut_v3_put(n, area);
+            for (int i = 0; i < 9 && A > 0; i++) second[i] += d * d * d / 12 / A * n[i / 3] * n[i % 3];
+        }
+    if (!(V > 0)) return abut_fail(err, ABUT_E_GEOM, "no mass: expected tets, a closed surface, or a thickness of shell, rod or "
+                                   "particle");
+    *volume = V;
+    for (int i = 0; i < 9; i++) S[i] = second[i] / V - first[i / 3] / V * (first[i % 3] / V);
+    for (int d = 0; d < 3; d++) center[d] = first[d] / V;
+    abut_v3_put(center, abut_v3_add(abut_v3_get(center), mid));
+    return ABUT_OK;
+}
+
+#define LEAST_MOMENT 1e-6   /* of the largest: S of a body that is thinner is raised to that */
+
+/* Raises small eigenvalues of S; a body with none of them keeps its bits. */
+static abut_status raise_small(double S[9], abut_err *err)
+{
+    double w[3], Q[9];
+    abut_sym_eigen(3, S, w, Q);
+    const double most = fmax(w[0], fmax(w[1], w[2]));
+    if (!(most > 0)) return abut_fail(err, ABUT_E_GEOM, "a single point: expected a body with an extent, or a particle");
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 9 && w[k] < LEAST_MOMENT * most; i++)
+            S[i] += (LEAST_MOMENT * most - w[k]) * Q[3 * k + i / 3] * Q[3 * k + i % 3];
+    return ABUT_OK;
+}
+
+/* Ascending eigenvalues. */
+static void principal_moments(const double I[9], double w[3])
+{
+    double Q[9], v[3];
+    abut_sym_eigen(3, I, v, Q);
+    w[0] = fmin(v[0], fmin(v[1], v[2])), w[2] = fmax(v[0], fmax(v[1], v[2]));
+    w[1] = v[0] + v[1] + v[2] - w[0] - w[2];
+}
+
+/* S of a given tensor I and mass: (tr I/2 - I)/mass; ratio: of its principal moments to those of the mesh, unless S is NULL. */
+static abut_status given_inertia(const double I[9], double mass, const double *of_mesh, double S[9], double *ratio, abut_err *err)
+{
+    double given[3], own[9], other[3];
+    const double half = 0.5 * (I[0] + I[4] + I[8]);
+    principal_moments(I, given);
+    if (given[0] + given[1] - given[2] < -2e-6 * half)  /* twice the least eigenvalue of mass S, whose trace is half */
+        return abut_fail(err, ABUT_E_FORMAT, "an inertia that no body has: %.6g + %.6g < %.6g kg m^2", given[0], given[1], given[2]);
+    for (int i = 0; of_mesh && i < 9; i++)
+        own[i] = mass * ((i % 4 ? 0 : of_mesh[0] + of_mesh[4] + of_mesh[8]) - of_mesh[i]);
+    if (of_mesh) principal_moments(own, other);
+    for (int k = 0; of_mesh && k < 3; k++) *ratio = fmax(*ratio, fmax(given[k] / other[k], other[k] / given[k]));
+    for (int i = 0; i < 9; i++) S[i] = ((i % 4 ? 0 : half) - I[i]) / mass;
+    return ABUT_OK;
+}
+
+abut_status abut_mesh_stiff_frame(const abut_mesh *m, const abut_body *b, abut_mesh *frame, abut_mesh *surface, double *fill,
+                                  double *ratio, abut_err *err)
+{
+    const int given = b->has_mass && b->has_center && b->has_inertia;
+    const int solid = !(b->thickness > 0 || b->section > 0 || b->point > 0);
+    double volume = 0, center[3], S[9];
+    *ratio = 1;
+    abut_status rc = solid ? abut_mesh_solid_check(m, given ? NULL : err) : ABUT_OK;
+    if (!rc) rc = solid ? abut_mesh_moments(m, &volume, center, S, given ? NULL : err)
+                        : thin_moments(m, b, &volume, center, S, given ? NULL : err);
+    const int known = !rc;
+    if (rc && !given) return rc;
+    if (b->has_mass) volume = b->mass / b->density;
+    if (b->has_center) memcpy(center, b->center, sizeof center);
+    rc = b->has_inertia ? given_inertia(b->inertia, b->density * volume, known ? S : NULL, S, ratio, err) : ABUT_OK;
+    if (!rc) rc = raise_small(S, err);
+    return rc ? rc : frame_of(m, volume, center, S, frame, surface, fill, err);
 }
 
 void abut_tet_moments(int order, const double (*X)[3], const double *L, const double *w, int n, double *volume, double center[3])

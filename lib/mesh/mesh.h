@@ -103,6 +103,24 @@ ABUT_MUST_USE abut_status abut_mesh_solid_check(const abut_mesh *m, abut_err *er
  * Fails  ABUT_E_GEOM as above, a body that is flat, a boundary of no solid; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_mesh_frame(const abut_mesh *m, abut_mesh *frame, abut_mesh *surface, double *fill, abut_err *err);
 
+/* Material of a body beside its solids, and mass, centre and inertia that replace those of its mesh. */
+typedef struct abut_body {
+    double thickness, section;  /* m of triangles, m^2 of segments, the volume of each point; 0: triangles bound a solid, no */
+    double point;               /* ... material on segments and points */
+    int has_mass, has_center, has_inertia;
+    double density;             /* kg/m^3 */
+    double mass, center[3];     /* kg, m */
+    double inertia[9];          /* kg m^2: tensor about the centre, row major */
+} abut_body;
+
+/** abut_mesh_frame of a stiff body: of solids, triangles with a thickness, segments and points, which add up (overlaps count
+ * twice); of given moments any mesh.  Eigenvalues of S below 1e-6 of the largest, of flat bodies and lines, are raised to that.
+ *
+ * ratio: the largest of given principal moments of inertia over those of the mesh, or its inverse; 1 without either
+ * Fails  ABUT_E_GEOM as abut_mesh_frame, a single point; ABUT_E_FORMAT moments of inertia that no body has */
+ABUT_MUST_USE abut_status abut_mesh_stiff_frame(const abut_mesh *m, const abut_body *body, abut_mesh *frame, abut_mesh *surface,
+                                                double *fill, double *ratio, abut_err *err);
+
 /** Volume (m^3) and centre (m) of a mesh: of its tets, or of what its closed triangles, normals outward, hold.
  * Fails  ABUT_E_GEOM no volume; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_mesh_volume(const abut_mesh *m, double *volume, double center[3], abut_err *err);

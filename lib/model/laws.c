@@ -42,6 +42,7 @@ AT(MATERIAL_arap, ABUT_ARAP);
 AT(MATERIAL_linear_corotated, ABUT_LINEAR_COROTATED);
 AT(MATERIAL_polynomial, ABUT_POLYNOMIAL);
 AT(MATERIAL_spline, ABUT_SPLINE);
+AT(MATERIAL_orthogonal, ABUT_ORTHOGONAL);
 
 int abut_names_count(const char *const *names)
 {

@@ -13,7 +13,8 @@ enum { ABUT_BARRIER_IPC_C0 = 0, ABUT_BARRIER_IPC_C1 = 1, ABUT_BARRIER_IPC = 2, A
        ABUT_BARRIER_FORMS = 4 };
 enum { ABUT_FRICTION_C0 = 0, ABUT_FRICTION_C1 = 1, ABUT_FRICTION_C2 = 2, ABUT_FRICTION_FORMS = 3 };
 enum { ABUT_NEO_HOOKEAN = 0, ABUT_FIXED_COROTATED = 1, ABUT_STABLE_NEO_HOOKEAN = 2, ABUT_STVK = 3, ABUT_ARAP = 4,
-       ABUT_LINEAR_COROTATED = 5, ABUT_POLYNOMIAL = 6, ABUT_MATERIAL_FORMS = 7, ABUT_SPLINE = 7 };
+       ABUT_LINEAR_COROTATED = 5, ABUT_POLYNOMIAL = 6, ABUT_MATERIAL_FORMS = 7, ABUT_SPLINE = 7,
+       ABUT_ORTHOGONAL = 9 };
 
 /** abut_material_injective of a material that has forms. */
 ABUT_FN int abut_form_injective(int model) { return model == ABUT_NEO_HOOKEAN; }
@@ -25,7 +26,7 @@ int abut_names_count(const char *const *names);
 
 /* Traits of a material, by its number. */
 enum {
-    ABUT_MATERIAL_INJECTIVE = 1,    /* its energy goes to infinity as an element collapses: an inverted one is refused */
+    ABUT_MATERIAL_INJECTIVE = 1,    /* no element collapses, an inverted one is refused; the energy goes to infinity, or jumps */
     ABUT_MATERIAL_PLANE = 2,        /* an isotropic shell can be of it (energy/membrane.h) */
     ABUT_MATERIAL_SEVENTH = 8,      /* no lower bound with a Poisson's ratio below 1/7: lambda < 2/5 mu */
     ABUT_MATERIAL_LAMBDA = 4        /* no lower bound with a negative Poisson's ratio, which makes lambda negative: lambda/2

@@ -31,6 +31,7 @@
     MATERIAL(polynomial, "polynomial", 0) \
     MATERIAL(spline, "spline", 0) \
     MATERIAL(mooney_rivlin, "mooney-rivlin", ABUT_MATERIAL_INJECTIVE | ABUT_MATERIAL_SEVENTH) \
+    MATERIAL(orthogonal, "orthogonal", ABUT_MATERIAL_INJECTIVE) \
     /* append here */
 
 #endif

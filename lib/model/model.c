@@ -304,7 +304,7 @@ static const need model_needs[] = {
     { "material/fibre", "tet/fibre", "tet/node" }, NEEDS("contact/map-node", "contact/map-first"),
     NEEDS("contact/offset", "contact/map-first"), TOGETHER("tet/order", "tet/first"), NEEDS("tet/more", "tet/order"),
     TOGETHER("geometry/order", "geometry/first"), NEEDS("geometry/X", "geometry/order"),
-    TOGETHER("object/length", "object/node-mass"), NEEDS("rod/twist", "rod/curvature"),
+    TOGETHER("object/length", "object/node-mass"), TOGETHER("rigid/range", "rigid/strain"), NEEDS("rod/twist", "rod/curvature"),
     TOGETHER("nodal/cohesion-force", "nodal/cohesion-range"), TOGETHER("contact/formulation", "contact/pressure"),
     NEEDS("contact/edge-share", "contact/formulation"), NEEDS("contact/fixed-reach", "contact/formulation"), NEEDS(NULL, NULL)
 };

@@ -169,6 +169,8 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(obj_node_mass, "object/node-mass",   double,  F64, no, 0, "kg",     MAY, FROM(0))  /* mean of its nodes; 0: an obstacle */ \
     F(obj_dhat,      "object/dhat-part",   double,  F64, no, 0, "",       MAY, PART)  /* its part of contact/dhat, at most 1; absent: 1 */ \
     F(obj_thick,     "object/thickness",   double,  F64, no, 0, "m",      MAY, IN(0, ABUT_DISTANCE_MOST))  /* contact thickness xi: a pair keeps more than the mean of its two apart; absent: 0 */ \
+    F(rigid_range,   "rigid/range",        double,  F64, no, 2, "J",      MAY, FROM(0))  /* with the next. Of a rigid object: stiffness K of its one tet at the start, and at most; 0, 0: not rigid */ \
+    F(rigid_strain,  "rigid/strain",       double,  F64, no, 0, "",       MAY, FROM(0))  /* largest |stretch - 1| at the end of a step; 0: not rigid */ \
     F(obj_pressure,  "object/pressure",    double,  F64, no, 0, "Pa",     MAY, ANY)  /* pushes the shells of the object along their normals */ \
     F(obj_pressure_key, "object/pressure-key", int32_t, I32, no, 2, "",   MAY, ANY)  /* [lo, hi) rows of key/ with its factors; lo = hi: none. Absent: none */ \
     F(obj_drag,      "object/drag",        double,  F64, no, 0, "kg/m^3", MAY, FROM(0))  /* of shells in the wind: half the density of air times the coefficient */ \
@@ -237,6 +239,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(v5,         "node/v5",          double,  F64, nv, 3, "m/s",  MAY, NEAR)  \
     F(kappa,      "contact/kappa",    double,  F64, 1, 0, "kg/m^2", OPT, FROM(0)) /* barrier stiffness at the end of the step */ \
     F(kappa_part, "object/kappa-part", double, F64, no, 0, "",    MAY, PART)  /* its part of contact/kappa; a contact has the larger part of its two bodies; absent: 1 */ \
+    F(rigid_stiffness, "rigid/stiffness", double, F64, no, 0, "J", MAY, FROM(0)) /* K of rigid objects at the end of the step; absent: that of the start */ \
     F(strain_kappa, "strain/kappa",   double,  F64, 1, 0, "Pa",   MAY, ABOVE(0))  /* stiffness of the stretch limits at the end of the step */ \
     F(gain,       "midpoint/gain",    double,  F64, 1, 0, "J",    MAY, FROM(0))  /* of midpoint and Newmark: energy created since a step was damped */ \
     F(euler_left, "midpoint/damped-steps", int32_t, I32, 1, 0, "", MAY, IN(0, 65))  /* steps that implicit Euler takes from here */ \

@@ -515,6 +515,7 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     if (!rc) rc = abut_build_stiffness(&b, err);
     if (!rc) rc = abut_build_nodal(&b, err);
     if (!rc) rc = put_velocities(&b, err);
+    if (!rc) rc = abut_build_rigid(&b, err);
     if (!rc) abut_build_bound_speeds(&b);
     parts_free(&b);
     if (rc) {

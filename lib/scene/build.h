@@ -17,6 +17,13 @@ typedef struct abut_proxy_facts {
     abut_embedding embedding;   /* of another surface */
 } abut_proxy_facts;
 
+/* A rigid body: its stiffness, and the strains that loads would cause. */
+typedef struct abut_rigid_facts {
+    double stiffness, most, kappa;          /* J: K at the start, and at most; Pa: K over the volume */
+    double spin, weight, stop;              /* strains: of the rotation at the start, its weight, a stop in one time step */
+    double angle;                           /* rad: largest rotation in a time step that is known at the start */
+} abut_rigid_facts;
+
 /* Facts about one object as built. */
 typedef struct abut_object_facts {
     int32_t nodes, tets, triangles, edges, points;  /* triangles, edges: of its surface; points: isolated ones */
@@ -33,6 +40,7 @@ typedef struct abut_object_facts {
     abut_proxy_facts proxy;
     double extent, node_mass;   /* of a body: l, m; mean mass of its nodes, kg; 0: an obstacle, or there is one l of all */
     double dhat;                /* m: within which its contact acts */
+    abut_rigid_facts rigid;     /* stiffness 0: it is not */
     double density[2];          /* least and largest factor on the material's density, of a body with a reference; else 0 */
 } abut_object_facts;
 

@@ -129,6 +129,10 @@ ABUT_MUST_USE abut_status abut_build_attachments(abut_build *b, abut_err *err);
 /** Puts the motion arrays; marks handles in role. */
 ABUT_MUST_USE abut_status abut_build_motions(abut_build *b, abut_err *err);
 
+/** Puts the stiffness of rigid bodies, by their loads; last, after motions and first velocities.
+ * Fails  ABUT_E_FORMAT a time scheme that is none for them; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_build_rigid(abut_build *b, abut_err *err);
+
 /* ---- build_parameters.c ---- */
 
 /** Measures the bodies: the length l, dhat and the mean mass, which obstacles get, too.

@@ -57,7 +57,7 @@ static abut_status make_room(abut_build *b, tets *t, abut_err *err)
 /* The part of tet t that counts as solid: one without any would have no mass. */
 static double fill_of(const abut_scene_object *s, int32_t t)
 {
-    return s->fill ? fmax(s->fill[t], 1e-3) : 1;
+    return s->is_frame ? s->fill[t] : s->fill ? fmax(s->fill[t], 1e-3) : 1;
 }
 
 /* Returns the ratio of the mass of tet t to its volume times the material's density. */
@@ -135,7 +135,7 @@ static void put_rows(const abut_part *p, int32_t n, tets *to)
         int32_t node[ABUT_TET_NODES_MAX];
         const int nodes = abut_mesh_tet_nodes(&s->mesh, t, node);
         for (int c = 0; c < 4; c++) to->tet[4 * (size_t)to->row + (size_t)c] = p->node[node[c]];
-        to->mat[to->row] = s->material;
+        to->mat[to->row] = s->rigid.is ? s->rigid.material : s->material;
         if (to->fill) to->fill[to->row] = fill_of(s, t);
         if (to->density) to->density[to->row] = s->density ? s->density[t] : 1;
         if (to->order) to->order[to->row] = abut_mesh_order(&s->mesh), to->first[to->row] = to->nmore;

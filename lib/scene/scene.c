@@ -43,6 +43,27 @@ abut_status abut_scene_rows(void *rows, int32_t *count, int32_t n, size_t size, 
     return ABUT_OK;
 }
 
+abut_status abut_scene_rigid_materials(abut_scene *s, abut_err *err)
+{
+    for (int32_t i = 0; i < s->nobjects; i++) {
+        abut_scene_object *o = &s->object[i];
+        int32_t k = 0;
+        if (!o->rigid.is) continue;
+        for (; k < i && !(s->object[k].rigid.is && s->object[k].material == o->material);) k++;
+        o->rigid.material = k < i ? s->object[k].rigid.material : s->nmaterials;
+        if (k < i) continue;
+        abut_scene_material *all = realloc(s->material, ((size_t)s->nmaterials + 1) * sizeof *all);
+        if (!all) return abut_fail(err, ABUT_E_NOMEM, "materials of rigid objects");
+        const abut_scene_material *of = &all[o->material];
+        abut_scene_material m = { .model = ABUT_ORTHOGONAL, .density = of->density, .young = of->young };
+        memcpy(m.name, of->name, sizeof m.name);
+        memcpy(m.from, of->from, sizeof m.from);
+        s->material = all;
+        s->material[s->nmaterials++] = m;
+    }
+    return ABUT_OK;
+}
+
 void abut_scene_path_transform(abut_scene_path *path, int32_t nv, const double A[9], const double b[3])
 {
     for (size_t i = 0; i < (size_t)path->n * (size_t)nv; i++) {

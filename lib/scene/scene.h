@@ -86,6 +86,19 @@ typedef struct abut_scene_proxy {
     double extrapolation;           /* how far it may be outside of the tets (mesh/proxy.h); below 0: not said */
 } abut_scene_proxy;
 
+/* A body that does not bend: a frame with the orthogonality energy, whose stiffness follows from its loads. */
+typedef struct abut_scene_rigid {
+    int is;                         /* 1: the object is rigid */
+    int has_mass, has_center, has_inertia;
+    double mass, center[3];         /* kg, m: in the place of those of the mesh */
+    double inertia[6];              /* kg m^2 about the centre: xx, yy, zz, xy, xz, yz */
+    double strain;                  /* largest |stretch - 1| at the end of a step */
+    double stiffness;               /* Pa: kappa at the start; 0: by the loads */
+    double ratio;                   /* of given principal moments of inertia to those of the mesh, or its inverse */
+    int32_t material;               /* row of the scene's materials that has the orthogonality energy */
+} abut_scene_rigid;
+#define ABUT_RIGID_STRAIN 1e-4
+
 /* A body or an obstacle; the mesh is where the scene starts. */
 typedef struct abut_scene_object {
     char name[ABUT_SCENE_NAME], from[ABUT_SCENE_FROM];
@@ -112,6 +125,7 @@ typedef struct abut_scene_object {
     double particle_radius;         /* m: a body's isolated points are particles; 0: it has none */
     double contact_thickness;       /* m */
     int is_frame;                   /* its mesh is the tet of an affine frame (mesh/mesh.h) */
+    abut_scene_rigid rigid;
     abut_scene_proxy proxy;
 } abut_scene_object;
 
@@ -318,6 +332,10 @@ ABUT_MUST_USE abut_status abut_scene_rows(void *rows, int32_t *count, int32_t n,
  * `fit` (longest side of the common bounding box = fit, its lower corner at 0); then raises it by `lift`, which may be a fraction
  * of the diagonal of the bounding box of the simulated nodes. */
 void abut_scene_place(abut_scene *s);
+
+/** Adds materials with the orthogonality energy for rigid objects, of which they have the names and densities; once, after the
+ * objects.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_scene_rigid_materials(abut_scene *s, abut_err *err);
 
 /** x -> A x + b for all positions of nv points each. */
 void abut_scene_path_transform(abut_scene_path *path, int32_t nv, const double A[9], const double b[3]);

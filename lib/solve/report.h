@@ -127,6 +127,8 @@ typedef struct abut_report {
     int32_t max_stretch_shell;  /* -1 without shells */
     double stretch_room;        /* smallest remaining fraction of a stretch barrier's width, or of a strain bound; 1: none acts */
     double strain_kappa;        /* Pa */
+    double rigid_strain;        /* largest |stretch - 1| of rigid objects; 0: there are none */
+    int stiffened;              /* times that the step was repeated with a larger stiffness of rigid objects */
     double residual;            /* m/s: last |p|_inf / h */
     double force_residual, force_largest;   /* solve/search/equilibrium.h: left / largest; largest, N; 0: not measured */
     double contact_error[ABUT_ERRORS];  /* of the contact forces on a body, over the largest force on it; 0: not estimated */

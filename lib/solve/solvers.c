@@ -170,5 +170,8 @@ abut_status abut_solver_make(void **self, const abut_model *m, const abut_solver
         if (m->cohesion_force[i] > 0)
             return abut_fail(err, ABUT_E_FORMAT, "solver %s: cohesion of %g N (contact.cohesion), expected none: only hard "
                              "contact, --solver nodal, has it", row->name, m->cohesion_force[i]);
+    if (m->rigid_range && !row->rigid)
+        return abut_fail(err, ABUT_E_FORMAT, "solver %s: rigid objects (array 'rigid/range'), expected none: it does not keep them "
+                         "from strain; --solver newton and nodal do", row->name);
     return row->stepper->make(self, m, row, o, err);
 }

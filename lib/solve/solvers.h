@@ -28,12 +28,13 @@ typedef struct abut_solver_row {
     unsigned options;       /* ABUT_FOR_*: whose options it understands */
     unsigned stops;         /* 1 << ABUT_STOP_* of the rules that it has */
     unsigned promises;      /* ABUT_KEEPS_* */
+    int rigid;              /* rigid objects are kept from strain */
     int coheres;            /* contacts may attract (nodal/cohesion-force) */
 } abut_solver_row;
 
 /* Parts of rows: those with the barrier, which take a direction; those with a constant matrix, which take a method. */
 #define ABUT_BARRIER_ROW \
-    .stepper = &abut_barrier_stepper_ops, .stops = (1 << ABUT_STOPS) - 1, .promises = (1 << ABUT_PROMISES) - 1
+    .stepper = &abut_barrier_stepper_ops, .rigid = 1, .stops = (1 << ABUT_STOPS) - 1, .promises = (1 << ABUT_PROMISES) - 1
 #define ABUT_CONSTANT_ROW \
     .stepper = &abut_lg_stepper_ops, .stops = 1 << ABUT_STOP_NEWTON | 1 << ABUT_STOP_CHARACTERISTIC, \
     .promises = ABUT_KEEPS_RESTART | ABUT_KEEPS_BITS

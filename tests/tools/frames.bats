@@ -170,3 +170,89 @@ Y
     refused objects.brick.repeat='{count: [2, 1, 1], spacing: [1, 0, 0]}' "expected objects: true"
     refused objects.brick.frame=perhaps "frame"
 }
+
+# figures of a report: greatest strain of rigid bodies, how often it was above its bound, mean and greatest number of iterations
+strains() {
+    paste <(figure rigid_strain "$1") <(figure stiffened "$1") <(figure newton_iterations "$1") |
+        awk '{ if ($1 > most) most = $1; again += $2; n += $3; if ($3 > worst) worst = $3 }
+            END { print most, again + 0, n / NR, worst, NR }'
+}
+
+spinner() { # OPTIONS
+    cat > spin.yaml <<'Y'
+abut: 1
+gravity: [0, 0, 0]
+time: {step: 0.01 s}
+contact: off
+tolerance: 1e-9 m/s
+objects: {brick: {generate: {box: {size: [0.3, 0.2, 0.1], cells: [1, 1, 1]}}, rigid: true, angular-velocity: {axis: [0, 0, 1], rate: 10 rad/s}}}
+Y
+    "$BIN/mesh-prep" -q spin.yaml "$@"
+}
+
+@test "a rigid body that spins is strained by w^2 S / 8K, and loses of its rotation what its time scheme takes" {
+    spinner --explain 2> why | "$BIN/step" -q -n 100 --report euler.jsonl -o euler.abut
+    # w'^2 = w^2 / (1 + 2 h w^2 t)
+    figure kinetic_energy euler.jsonl | tail -1 | awk '{ want = 3.25 / (1 + 2 * 0.01 * 100); print $1, want; exit !(($1 / want - 1) ^ 2 < 1e-4) }'
+    # S = m a^2 / 12 = 0.045 kg m^2; the rate is that of the end of the first step, where it was greatest
+    K=$(awk '/stiffness K/ { print $3; exit }' why)
+    strains euler.jsonl | awk -v K="$K" '{ want = 100 * 0.045 / (8 * K); print; exit !(($1 / want - 1) ^ 2 < 4e-4 && $2 == 0 && $1 < 1e-4) }'
+    # w' = w / (1 + 2 h^3 w^4 t)^(1/4), after the first steps, which Euler starts
+    spinner --set time.scheme=bdf2 | "$BIN/step" -q -n 400 --report bdf2.jsonl -o bdf2.abut
+    figure kinetic_energy bdf2.jsonl | awk 'NR == 10 { a = $1 } { b = $1 }
+        END { w2 = 100 * a / 3.25; want = a / sqrt(1 + 2 * 1e-6 * w2 * w2 * 3.9); print b, want; exit !((b / want - 1) ^ 2 < 1e-5) }'
+    # four iterations a step, for the first point has rotated
+    strains bdf2.jsonl | awk '{ print; exit !($1 < 1e-4 && $2 == 0 && $3 < 4.5) }'
+    exits 3 spinner --set time.scheme=implicit-newmark
+    says "'brick' is rigid, and time.scheme is implicit-newmark, in which a stretch rings without end: expected implicit-euler or bdf2"
+    exits 3 spinner --set time.scheme=midpoint
+    says "rotates by 0.1 rad in a time step, and time.scheme is midpoint: expected at most 0.05 rad"
+}
+
+@test "rigid bodies that fall on each other end every step below their strain, judged, to the same bytes when restarted" {
+    cat > heap.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+contact: {dhat: 1 mm, friction: {mu: 0.4}}
+materials: {wood: {density: 700}}
+objects:
+  brick: {generate: {box: {size: [0.3, 0.1, 0.2], cells: [3, 1, 2]}}, rigid: true, rotate: {axis: [1, 2, 3], angle: 30 deg}, translate: [0, 0.5, 0]}
+  other: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [0.05, 0.2, 0]}
+  soft:  {generate: {box: {size: [0.1, 0.05, 0.1], cells: [2, 1, 2]}}, translate: [0.1, 0.06, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+Y
+    "$BIN/mesh-prep" -q heap.yaml -o start.abut
+    "$BIN/step" -q -j 1 -n 60 --report r.jsonl start.abut | "$BIN/ccd-check" -q -o whole.abut
+    strains r.jsonl | awk '{ print; exit !($1 < 1e-4 && $2 <= 3 && $5 == 60) }'
+    # of a stiffness far too small the steps are repeated, and the larger one is in the frames
+    weak=(--set objects.other.rigid='{stiffness: 1 kPa}')
+    "$BIN/mesh-prep" -q heap.yaml "${weak[@]}" | "$BIN/step" -q -j 1 -n 40 --report w.jsonl -o weak.abut
+    strains w.jsonl | awk '{ print; exit !($1 < 1e-4 && $2 > 0) }'
+    "$BIN/mesh-prep" -q heap.yaml "${weak[@]}" -o first.abut
+    "$BIN/step" -q -j 3 -n 20 first.abut | "$BIN/step" -q -j 1 -n 20 -o halves.abut
+    cmp weak.abut halves.abut
+    # 1 J at the start
+    last weak.abut rigid/stiffness | awk '{ for (i = 1; i <= NF; i++) K[n++] = $i } END { print K[0], K[1], K[2]; exit !(K[0] > 1 && K[1] >= 4 && K[2] == 0) }'
+}
+
+@test "what is no rigid body is refused by name" {
+    refused() { # OBJECT MESSAGE
+        exits 3 spinner --set objects.brick="$1"
+        grep -F -- "$2" stderr
+    }
+    cube='generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}'
+    refused "{$cube, rigid: true, frame: true}" "frame: and rigid: expected one"
+    refused "{$cube, rigid: true, obstacle: true}" "rigid: of a body; an obstacle moves as its motion says"
+    refused "{$cube, rigid: {mass: 1, inertia: [0.1, 0.2, 0.4, 0, 0, 0]}}" "an inertia that no body has: 0.1 + 0.2 < 0.4"
+    refused "{$cube, rigid: {mass: 1, inertia: [1, 1, 1]}}" "inertia"
+    refused "{$cube, rigid: {strain: 0}}" "strain"
+    spinner -o spin.abut
+    for solver in nodal sqp pd; do
+        exits 3 "$BIN/step" -q -n 1 --solver $solver spin.abut
+        says "solver $solver: rigid objects (array 'rigid/range'), expected none"
+    done
+    "$BIN/step" -q -n 2 spin.abut -o two.abut
+    printf '%s\n' step,object,x,y,z,weight 2,brick,0,,,1 > target.csv
+    exits 3 "$BIN/adjoint" -q --target target.csv --json - two.abut
+    says "rigid objects are not differentiated"
+}

@@ -2,7 +2,7 @@
 #   $BIN folder of the programs, $AIDS that of hostile; works in the current folder
 
 # The streams of hostile_base, which hold every array of both tables between them.
-hostile_streams=(committed.abut pending.abut mapped.abut high.abut hard.abut inequalities.abut)
+hostile_streams=(committed.abut pending.abut mapped.abut high.abut hard.abut inequalities.abut rigid.abut)
 hostile_base() {
     cat >every.yaml <<'Y'
 abut: 1
@@ -53,7 +53,7 @@ Y
     "$AIDS/hostile" complete 3.abut >committed.abut || return
     "$AIDS/hostile" complete 4.abut >pending.abut || return
     "$AIDS/hostile" map committed.abut >mapped.abut || return
-    hostile_curved && hostile_hard && hostile_inequalities
+    hostile_curved && hostile_hard && hostile_inequalities && hostile_rigid
 }
 
 # high.abut: what is of order 2 and 3, contact weighed by area, Newmark's method, rods with rest curvature, cloth of Baraff and Witkin
@@ -98,6 +98,13 @@ Y
     "$BIN/mesh-prep" -q inequalities.yaml | "$BIN/step" -q -n 2 -o inequalities.abut
 }
 
+# rigid.abut: two rigid bodies
+hostile_rigid() {
+    printf '%s\n' 'abut: 1' 'objects:' '  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, rigid: true}' \
+        '  b: {generate: {sphere: {radius: 1, cells: 2}}, rigid: true, translate: [0, 3, 0]}' >rigid.yaml
+    "$BIN/mesh-prep" -q rigid.yaml | "$BIN/step" -q -n 2 -o rigid.abut
+}
+
 # hard.abut: contacts of boxes on each other and on the ground by `step --solver nodal`
 hostile_hard() {
     cat >hard.yaml <<'Y'
@@ -128,6 +135,7 @@ hostile_lists() {
         grep -E ' (tet/|geometry/|rod/|bend/|material/(quadrature|membrane|fabric|compression)|motion/newtons|contact/mollifier)' |
         sed 's/^/high.abut /'
     "$AIDS/hostile" list hard.abut | grep -E ' (solve/solver|nodal/|touch/|node/contact-impulse|half-space/[a-z]*-force)' | sed 's/^/hard.abut /'
+    "$AIDS/hostile" list rigid.abut | grep ' rigid/' | sed 's/^/rigid.abut /'
     "$AIDS/hostile" list mapped.abut | grep -E ' (contact/(map-|offset)|lag/vertex)' | sed 's/^/mapped.abut /'
 }
 

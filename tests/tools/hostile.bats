@@ -32,9 +32,9 @@ refused() {
 
 @test "the streams are what programs take before one array is spoilt: each array alone is at fault in what follows" {
     local s p
-    for s in committed.abut mapped.abut high.abut hard.abut inequalities.abut; do
+    for s in committed.abut mapped.abut high.abut hard.abut inequalities.abut rigid.abut; do
         for p in "$(hostile_stepper $s)" "${hostile_programs[@]:1}"; do
-            [[ $p != tear || ($s != mapped.abut && $s != high.abut) ]] || continue      # it refuses both kinds
+            [[ $p != tear || ($s != mapped.abut && $s != high.abut && $s != rigid.abut) ]] || continue      # it refuses both kinds
             [[ $p != one-pass || $s != hard.abut ]] || continue     # passes are of the barrier, which refuses cohesion
             [[ $p != springs || $s != high.abut ]] || continue
             exits 0 hostile_program "$p" $s

@@ -85,6 +85,7 @@ TEST(every_unit_has_its_factor_and_those_of_l_alone_follow_the_length_of_the_sce
         { "m/s^2", 1 }, { "mm/s^2", 1e-3 }, { "N", 1 }, { "mN", 1e-3 }, { "kN", 1e3 }, { "N/m", 1 }, { "kN/m", 1e3 },
         { "N/mm", 1e3 }, { "N/m^3", 1 }, { "kg/m^3", 1 }, { "g/cm^3", 1e3 }, { "t/mm^3", 1e12 }, { "Pa", 1 }, { "kPa", 1e3 },
         { "MPa", 1e6 }, { "GPa", 1e9 }, { "N/mm^2", 1e6 }, { "bar", 1e5 }, { "m^3", 1 }, { "cm^3", 1e-6 }, { "mm^3", 1e-9 },
+        { "kg", 1 }, { "g", 1e-3 }, { "t", 1e3 }, { "kg m^2", 1 }, { "g cm^2", 1e-7 },
         { "deg", 3.141592653589793 / 180 }, { "rad", 1 }, { "deg/s", 3.141592653589793 / 180 }, { "rad/s", 1 },
         { "rpm", 3.141592653589793 / 30 } };
     enum { ALL = sizeof all / sizeof *all };

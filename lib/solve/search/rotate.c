@@ -13,7 +13,7 @@
 
 #include "solve/search/search_parts.h"
 
-#include "energy/material/model_laws.h"
+#include "energy/elastic.h"
 #include "math/rigid.h"
 #include "math/vec3.h"
 
@@ -48,12 +48,15 @@ void abut_rotations_free(abut_rotations *r)
 }
 
 /* Stiffnesses of objects. */
-static void weigh(const abut_model *m, body *of)
+static void weigh(const abut_objective *p, body *of)
 {
+    const abut_model *m = p->model;
+    const abut_elastic *e = abut_elastic_of(&p->terms);
     for (int32_t t = 0; t < m->nt; t++) {
         const int32_t *v = m->tet + 4 * (size_t)t;
         double mu, lambda;
-        abut_lame(m->mat_young[m->tet_mat[t]], m->mat_poisson[m->tet_mat[t]], &mu, &lambda);
+        if (t < e->n) mu = e->lame[2 * t], lambda = e->lame[2 * t + 1];
+        else abut_lame(m->mat_young[m->tet_mat[t]], m->mat_poisson[m->tet_mat[t]], &mu, &lambda);
         const abut_vec3 a = abut_v3_get(m->X + 3 * (size_t)v[0]);
         const abut_vec3 b = abut_v3_sub(abut_v3_get(m->X + 3 * (size_t)v[1]), a);
         const abut_vec3 c = abut_v3_sub(abut_v3_get(m->X + 3 * (size_t)v[2]), a);
@@ -80,7 +83,7 @@ abut_status abut_rotations_make(abut_rotations **out, const abut_objective *p, a
         abut_rotations_free(r);
         return abut_fail(err, ABUT_E_NOMEM, "rotations of bodies: %d nodes", m->nv);
     }
-    weigh(m, all);
+    weigh(p, all);
     for (int32_t i = 0; i < m->nv; i++) all[m->body[i]].n += m->role[i] != ABUT_NODE_OBSTACLE;
     for (int32_t o = 0; o < m->no; o++) all[o + 1].first = all[o].first + all[o].n;
     for (int32_t o = 0; o < m->no; o++) all[o].n = 0;

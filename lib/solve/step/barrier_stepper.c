@@ -4,6 +4,7 @@
 #include "base/words.h"
 #include "contact/intersect.h"
 #include "energy/barrier.h"
+#include "energy/elastic.h"
 #include "energy/pressure.h"
 #include "model/motion.h"
 #include "model/naming.h"
@@ -201,6 +202,7 @@ abut_status abut_step_begin(abut_stepper *s, const abut_arrays *frame, abut_inst
 {
     assert(s);
     s->damping.again = 0;
+    abut_rigid_lower(abut_elastic_of(&s->solver.prob.terms));
     return begin(s, frame, at, rep, err);
 }
 
@@ -236,6 +238,8 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
     abut_objective *p = &s->solver.prob;
     abut_frame f;
     s->damping.again = 0;
+    s->damping.frame = NULL;
+    abut_rigid_lower(abut_elastic_of(&p->terms));
     abut_status rc = abut_frame_view(frame, p->model, &f, err);
     const char *missing = rc ? NULL : !f.x0 ? "step/x0" : !f.pass ? "step/pass" : !f.kappa ? "contact/kappa" : NULL;
     if (missing) rc = abut_fail(err, ABUT_E_FORMAT, "it is PENDING but has no %s", missing);
@@ -277,17 +281,46 @@ static abut_status minimise(abut_stepper *s, abut_report *rep, abut_err *err)
     return rc;
 }
 
+/* Takes the step again from its frame. */
+static abut_status take_again(abut_stepper *s, abut_report *rep, abut_err *err)
+{
+    abut_path_back(&s->solver.path);    /* drops the path of the attempt before */
+    s->path_continues = 2;
+    const abut_status rc = begin(s, s->damping.frame, s->at, rep, err);
+    return rc ? rc : minimise(s, rep, err);
+}
+
+/* Gives a step up whose end strains a rigid object beyond its bound. */
+static abut_status too_strained(abut_stepper *s, int32_t object, abut_err *err)
+{
+    const abut_elastic *e = abut_elastic_of(&s->solver.prob.terms);
+    const abut_model *m = s->solver.prob.model;
+    char name[ABUT_OBJECT_WORDS];
+    double over;
+    const double strain = abut_rigid_strain(e, s->solver.here.x, NULL, &over);
+    return abut_step_name(s->at, abut_fail(err, ABUT_E_NUMERIC, "%s is rigid, and strained by %.3g, %.3g of what it may be%s; "
+                                           "its stiffness is %.3g J, at most %.3g J; expected %s",
+                                           abut_object_words(m, object, name), strain, over,
+                                           s->damping.frame ? ", with the largest stiffness for this time step" : "",
+                                           e->rigid[object], m->rigid_range[2 * object + 1],
+                                           s->damping.frame ? "a smaller time step, lower speeds or loads, or a larger strain"
+                                                            : "a step without --one-pass"), err);
+}
+
 abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
 {
-    int creates = 0;
+    abut_elastic *e = abut_elastic_of(&s->solver.prob.terms);
+    int creates = 0, raised = 0;
+    int32_t object = -1;
     abut_status rc = minimise(s, rep, err);
     if (!rc && s->pass == 1 && s->damping.frame) rc = abut_step_creates(s, &creates, err);
-    if (rc || !creates) return rc;
-    abut_path_back(&s->solver.path);    /* drops the path of the first attempt */
-    s->path_continues = 2;
-    s->damping.again = 1;
-    rc = begin(s, s->damping.frame, s->at, rep, err);
-    return rc ? rc : minimise(s, rep, err);
+    if (creates) s->damping.again = 1;
+    if (creates && !rc) rc = take_again(s, rep, err);
+    while (!rc && (raised = abut_rigid_raise(e, s->solver.here.x, &object)) > 0 && s->damping.frame) {
+        rep->stiffened++;
+        rc = take_again(s, rep, err);
+    }
+    return rc || !raised ? rc : too_strained(s, object, err);
 }
 
 /* Returns the number of friction contacts that stick, and slide at the end of s->p. */

@@ -6,6 +6,7 @@
 #include "contact/intersect.h"
 #include "energy/barrier.h"
 #include "energy/codim.h"
+#include "energy/elastic.h"
 #include "energy/stretch.h"
 #include "math/vec3.h"
 #include "solve/search/equilibrium.h"
@@ -54,6 +55,7 @@ static abut_status report_stretch(abut_stepper *s, abut_report *rep, abut_err *e
     rep->max_stretch_shell = now.max_shell;
     rep->stretch_room = now.room;
     rep->strain_kappa = abut_codim_state_of(&p->terms)->strain_kappa;
+    rep->rigid_strain = abut_rigid_strain(abut_elastic_of(&p->terms), s->solver.here.x, NULL, NULL);
     return ABUT_OK;
 }
 

@@ -1,0 +1,192 @@
+/* Rigid bodies: the stiffness K of the orthogonality energy K |F^T F - 1|^2 of their frames, from the loads that strain them.
+ *
+ * A load with the generalised force G (N m) strains by G / 8K.  Those that are known at the start are
+ *
+ *     spin      w^2 S             w the rate, S the largest second moment of the mass, kg m^2
+ *     weight    m (a + |f|/m) r   on a support at the largest distance r from the centre of mass
+ *     stop      m v r / h         from the largest speed v of the scene, in one time step
+ *
+ * and 8K is the largest of them over a fifth of the strain that is allowed, at least 1e3 S / h^2, so that schemes that damp
+ * oscillations damp those of a stretch, and at most 1e9 S / h^2, which bounds the condition of a step. */
+#include "scene/build_parts.h"
+
+#include "math/rigid.h"
+#include "math/spd.h"
+#include "math/vec3.h"
+#include "model/motion.h"
+#include "model/schemes.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const double DESIGN = 0.2;               /* of the allowed strain */
+static const double LEAST = 1e3, MOST = 1e9;    /* 8 K over S / h^2 */
+static const double ANGLE_MOST = 0.05;          /* rad in a step of a scheme whose elasticity is not at its end */
+
+/* A rigid body at rest, and loads on it. */
+typedef struct body {
+    const abut_part *part;
+    abut_vec3 center;
+    double mass, S, r;      /* kg; kg m^2, largest; m */
+    double rate, pull;      /* rad/s, m/s^2: largest, known at the start */
+} body;
+
+static body measure(const abut_build *b, const abut_part *p, const abut_model *m, const double *v)
+{
+    body o = { .part = p };
+    const abut_mesh *surface = &p->object->proxy.surface;
+    double S[9] = { 0 }, w[3], Q[9];
+    int32_t node[4];
+    for (int32_t k = 0; k < 4; k++) {
+        node[k] = p->first + k;
+        o.mass += b->mass[node[k]];
+        o.center = abut_v3_axpy(o.center, 0.25, abut_v3_get(b->X + 3 * (size_t)node[k]));
+    }
+    for (int k = 0; k < 4; k++) {
+        double d[3];
+        abut_v3_put(d, abut_v3_sub(abut_v3_get(b->X + 3 * (size_t)node[k]), o.center));
+        for (int i = 0; i < 9; i++) S[i] += o.mass / 4 * d[i / 3] * d[i % 3];
+    }
+    abut_sym_eigen(3, S, w, Q);
+    o.S = fmax(w[0], fmax(w[1], w[2]));
+    for (int32_t i = 0; i < surface->nv; i++)
+        o.r = fmax(o.r, abut_v3_norm(abut_v3_sub(abut_v3_get(surface->x + 3 * (size_t)i), o.center)));
+    const abut_rigid motion = abut_rigid_part(4, node, b->mass, b->X, v);
+    o.rate = abut_v3_norm(abut_v3_get(motion.spin));
+    o.pull = abut_v3_norm(abut_v3_get(m->gravity));
+    return o;
+}
+
+/* Speed, m/s, and rate, rad/s, that motion k gives its nodes at most; the largest factor of a load. */
+static double speed_of(const abut_build *b, const abut_model *m, int32_t k, double *rate)
+{
+    double reach = 0, most = 0;
+    const int32_t *rows = m->mo_key ? m->mo_key + 2 * k : (const int32_t[2]){ 0, 0 }, nodes = m->mo_first[2 * k + 1];
+    const abut_vec3 c = abut_v3_get(m->mo_center + 3 * (size_t)k);
+    for (int32_t i = m->mo_first[2 * k]; i < nodes; i++)
+        reach = fmax(reach, abut_v3_norm(abut_v3_sub(abut_v3_get(b->X + 3 * (size_t)m->mo_node[i]), c)));
+    *rate = 0;
+    if (m->mo_kind[k] == ABUT_MOTION_MOVE) *rate = abut_v3_norm(abut_v3_get(m->mo_angular + 3 * (size_t)k));
+    if (m->mo_kind[k] == ABUT_MOTION_MOVE) most = abut_v3_norm(abut_v3_get(m->mo_linear + 3 * (size_t)k));
+    for (int32_t i = rows[0]; i + 1 < rows[1]; i++) {
+        const double dt = m->key_time[i + 1] - m->key_time[i];
+        if (m->mo_kind[k] == ABUT_MOTION_KEYS) {
+            const double *p = m->key_turn + 4 * (size_t)i, *T = m->key_shift + 3 * (size_t)i;
+            const double half = fmin(1, fabs(p[0] * p[4] + p[1] * p[5] + p[2] * p[6] + p[3] * p[7]));
+            *rate = fmax(*rate, 2 * acos(half) / dt);
+            most = fmax(most, abut_v3_norm(abut_v3_sub(abut_v3_get(T + 3), abut_v3_get(T))) / dt);
+        }
+        for (int32_t j = 0; j < nodes - m->mo_first[2 * k] && m->mo_kind[k] == ABUT_MOTION_PATH; j++) {
+            const size_t at = (size_t)m->mo_path[k] + (size_t)(i - rows[0]) * (size_t)(nodes - m->mo_first[2 * k]) + (size_t)j;
+            const double *x = m->path_x + 3 * at, *y = x + 3 * (size_t)(nodes - m->mo_first[2 * k]);
+            most = fmax(most, abut_v3_norm(abut_v3_sub(abut_v3_get(y), abut_v3_get(x))) / dt);
+        }
+    }
+    return most + *rate * reach;
+}
+
+/* The largest absolute factor of a load. */
+static double largest_factor(const abut_model *m, int32_t k)
+{
+    double most = 0;
+    if (!m->key_factor || !m->mo_key || m->mo_key[2 * k] == m->mo_key[2 * k + 1]) return 1;
+    for (int32_t i = m->mo_key[2 * k]; i < m->mo_key[2 * k + 1]; i++) most = fmax(most, fabs(m->key_factor[i]));
+    return most;
+}
+
+/* Adds motion k to the loads of the bodies of its nodes. */
+static void add_motion(const abut_build *b, const abut_model *m, int32_t k, body *all)
+{
+    const double factor = largest_factor(m, k), *a = m->mo_linear + 3 * (size_t)k;
+    const int newtons = m->mo_newtons && m->mo_newtons[k];
+    double rate;
+    (void)speed_of(b, m, k, &rate);
+    for (int32_t i = m->mo_first[2 * k]; i < m->mo_first[2 * k + 1]; i++) {
+        body *o = &all[m->body[m->mo_node[i]]];
+        if (!o->part) continue;
+        o->rate = fmax(o->rate, rate);
+        if (m->mo_kind[k] != ABUT_MOTION_FORCE) continue;
+        const double *share = m->mo_share ? m->mo_share + 3 * (size_t)i : (const double[3]){ 1, 1, 1 };
+        const double by = factor * (newtons ? 1 : b->mass[m->mo_node[i]]) / o->mass;
+        o->pull += by * abut_v3_norm((abut_vec3){ share[0] * a[0], share[1] * a[1], share[2] * a[2] });
+    }
+}
+
+/* The largest speed that bodies may meet at: at the start, of a script, of a fall through the scene. */
+static double meeting_speed(const abut_build *b, const abut_model *m, const double *v)
+{
+    double most = 0, lo[3], hi[3], rate, d2 = 0;
+    if (b->scene->contact_off) return 0;
+    for (int k = 0; k < 3; k++) lo[k] = INFINITY, hi[k] = -INFINITY;
+    for (int32_t i = 0; i < m->nv; i++) {
+        most = fmax(most, abut_v3_norm(abut_v3_get(v + 3 * (size_t)i)));
+        for (int k = 0; k < 3; k++) lo[k] = fmin(lo[k], b->X[3 * i + k]), hi[k] = fmax(hi[k], b->X[3 * i + k]);
+    }
+    for (int k = 0; k < 3; k++) d2 += (hi[k] - lo[k]) * (hi[k] - lo[k]);
+    for (int32_t k = 0; k < m->nmo; k++) most = fmax(most, speed_of(b, m, k, &rate));
+    return fmax(most, sqrt(2 * abut_v3_norm(abut_v3_get(m->gravity)) * sqrt(d2)));
+}
+
+/* Chooses K of a body. */
+static void choose(const abut_build *b, const body *o, double speed, abut_rigid_facts *f)
+{
+    const abut_scene_rigid *g = &o->part->object->rigid;
+    const double h = b->scene->step.value, least = LEAST * o->S / (h * h), most = MOST * o->S / (h * h);
+    const abut_object_facts *of = &b->out->object[o->part->object - b->scene->object];
+    const double V = of->volume * o->part->object->fill[0];
+    const double spin = o->rate * o->rate * o->S, weight = o->mass * o->pull * o->r, stop = o->mass * speed * o->r / h;
+    const double K8 = fmin(most, fmax(least, fmax(spin, fmax(weight, stop)) / (DESIGN * g->strain)));
+    f->stiffness = g->stiffness > 0 ? g->stiffness * V : K8 / 8;
+    f->most = fmax(most / 8, f->stiffness);
+    f->kappa = f->stiffness / V;
+    f->spin = spin / (8 * f->stiffness), f->weight = weight / (8 * f->stiffness);
+    f->stop = fmin(stop / (8 * f->stiffness), speed * sqrt(o->mass / (8 * f->stiffness)));
+    f->angle = o->rate * h;
+}
+
+/* Refuses time schemes in which rotations of a stiff body do not keep their energy. */
+static abut_status check_scheme(const abut_build *b, const abut_scene_object *o, double angle, abut_err *err)
+{
+    const abut_scheme *s = &abut_schemes[b->scene->scheme];
+    if (s->is & ABUT_SCHEME_ACCELERATION)
+        return abut_fail(err, ABUT_E_FORMAT, "%s: '%s' is rigid, and time.scheme is %s, in which a stretch rings without end: "
+                         "expected %s or %s", o->from, o->name, s->name, abut_scheme_names[ABUT_FIRST_SCHEME],
+                         abut_scheme_names[abut_scheme_with(ABUT_SCHEME_DAMPS)]);
+    if (s->share < 1 && angle > ANGLE_MOST)
+        return abut_fail(err, ABUT_E_FORMAT, "%s: '%s' is rigid, rotates by %.3g rad in a time step, and time.scheme is %s: "
+                         "expected at most %g rad, a smaller time.step, or %s", o->from, o->name, angle, s->name, ANGLE_MOST,
+                         abut_scheme_names[abut_scheme_with(ABUT_SCHEME_DAMPS)]);
+    return ABUT_OK;
+}
+
+abut_status abut_build_rigid(abut_build *b, abut_err *err)
+{
+    assert(b);
+    const abut_scene *s = b->scene;
+    abut_model m;
+    double *range = NULL, *strain = NULL;
+    int32_t n = 0;
+    for (int32_t i = 0; i < s->nobjects; i++) n += s->object[i].rigid.is;
+    if (!n) return ABUT_OK;
+    if (!(range = abut_build_required(b, "rigid/range", s->nobjects, err)) ||
+        !(strain = abut_build_required(b, "rigid/strain", s->nobjects, err)))
+        return err ? err->code : ABUT_E_NOMEM;
+    abut_status rc = abut_model_view(b->model, &m, err);
+    if (rc) return rc;
+    body *all = calloc((size_t)s->nobjects + 1, sizeof *all);
+    if (!all) return abut_fail(err, ABUT_E_NOMEM, "rigid bodies: %d", n);
+    const double *v = abut_arrays_find(b->frame, "node/v")->data, speed = meeting_speed(b, &m, v);
+    for (int32_t i = 0; i < s->nobjects; i++)
+        if (s->object[i].rigid.is) all[i] = measure(b, &b->part[i], &m, v);
+    for (int32_t k = 0; k < m.nmo; k++) add_motion(b, &m, k, all);
+    for (int32_t i = 0; i < s->nobjects && !rc; i++) {
+        abut_rigid_facts *f = &b->out->object[i].rigid;
+        if (!all[i].part) continue;
+        choose(b, &all[i], speed, f);
+        rc = check_scheme(b, &s->object[i], f->angle, err);
+        range[2 * i] = f->stiffness, range[2 * i + 1] = f->most, strain[i] = s->object[i].rigid.strain;
+    }
+    free(all);
+    return rc;
+}
