@@ -188,7 +188,7 @@ TEST(the_inverse_finds_most_points_outside_of_wavy_tets_though_newton_fails_from
     for (int order = 1; order <= ABUT_ORDER_MAX; order++) {
         abut_mesh m = bent(order, 0);
         int found = 0;
-        for (int k = 0; k < 1000; k++) {
+        for (int k = 0; k < 300; k++) {
             double X[ABUT_TET_NODES_MAX][3], L[4], s[3], back[4], x[3], extent = 0, left = 0;
             abut_mesh_tet_places(&m, (int32_t)(fabs(random_unit()) * (m.nt - 1)), X);
             for (int d = 0; d < 3; d++) extent += fabs(X[1][d] - X[0][d]);
@@ -203,7 +203,7 @@ TEST(the_inverse_finds_most_points_outside_of_wavy_tets_though_newton_fails_from
             CHECK_NEAR(said, sqrt(left), 1e-12);
             found += said <= 1e-10 * extent;
         }
-        CHECK(found >= 1000 * share[order]);
+        CHECK(found >= 300 * share[order]);
         abut_mesh_clear(&m);
     }
 }
