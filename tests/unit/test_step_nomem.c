@@ -61,28 +61,34 @@ static int exhaust(const char *name, const char *text)
     return n;
 }
 
-/* Two boxes above a floor, the centre of the upper one at height y. */
-#define TWO(y) \
-    "{time: {step: 10 ms}, contact: {dhat: 4 mm, friction: {mu: 0.3}},\n" \
+/* Two boxes above a floor, the centre of the upper one at height y; more keys of contact, more objects. */
+#define TWO(y, keys, more) \
+    "{time: {step: 10 ms}, contact: {dhat: 4 mm, friction: {mu: 0.3}" keys "},\n" \
     " objects: {\n" \
     "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}},\n" \
     "  low: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0, 0.052, 0]},\n" \
-    "  high: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0.02, " y ", 0.01]}}}\n"
+    "  high: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, translate: [0.02, " y ", 0.01]}" more "}}\n"
+#define BOXES(y) TWO(y, "", "")
+/* with a rod and a grain beside them, in contact by area */
+#define BY_AREA(y) TWO(y, ", formulation: area", ",\n" \
+    "  rod: {generate: {rod: {length: 0.1, cells: 2}}, rod: {radius: 1 mm}, translate: [0.2, 0.003, 0]},\n" \
+    "  grain: {generate: {particles: {size: [1 mm, 1 mm, 1 mm], count: [1, 1, 1]}}, particle: {radius: 1 mm},\n" \
+    "          translate: [0.3, 0.003, 0]}")
 
 TEST(every_failing_allocation_of_a_step_is_reported_and_nothing_leaks)
 {
     static const char *const solver[] = { "newton", "newton-cg", "lbfgs-h", "nodal" };
     const int threads = abut_threads();
     abut_threads_set(1);
-    for (int k = 0; k < 4; k++) CHECK(exhaust(solver[k], TWO("0.154")) > 400);
+    for (int k = 0; k < 4; k++) CHECK(exhaust(solver[k], BOXES("0.154")) > 400);
     CHECK(!abut_linear_solver_find("ic", &linear, NULL));
-    CHECK(exhaust("newton", TWO("0.154")) > 300);
+    CHECK(exhaust("newton", BOXES("0.154")) > 300);
     linear = NULL;
     abut_threads_set(threads);
 }
 
 /* Eight steps in which bodies fall onto the floor and onto each other: contacts come, and the rooms for them grow. */
-static void fall(const char *solver)
+static void fall(const char *solver, const char *text)
 {
     abut_arrays model_set = { 0 }, frame[2] = { { 0 } };
     abut_model m;
@@ -91,7 +97,7 @@ static void fall(const char *solver)
     abut_solve_options o = abut_solve_defaults;
     abut_instant at = { 0, 0 };
     int written = 1;
-    scene_arrays(TWO("0.158"), &model_set, &frame[0]);
+    scene_arrays(text, &model_set, &frame[0]);
     CHECK(!abut_model_view(&model_set, &m, &err));
     const abut_solver_row *row = abut_solver_find(solver, 0, &err);
     CHECK(row && !abut_solver_make(&self, &m, row, &o, &err));
@@ -108,13 +114,14 @@ static void fall(const char *solver)
 
 TEST(steps_in_which_contacts_come_leave_no_memory)
 {
-    static const char *const solver[] = { "newton", "lbfgs-h", "dot", "nodal" };
+    static const char *const solver[] = { "newton", "lbfgs-h", "dot", "nodal", "newton" };
     const int threads = abut_threads();
     abut_threads_set(1);
-    for (int k = 0; k < 4; k++) {
-        fall(solver[k]);    /* makes all that is made once in a process */
+    for (int k = 0; k < 5; k++) {
+        const char *text = k < 4 ? BOXES("0.158") : BY_AREA("0.158");
+        fall(solver[k], text);    /* makes all that is made once in a process */
         const int before = live;
-        fall(solver[k]);
+        fall(solver[k], text);
         CHECK(live == before);
     }
     abut_threads_set(threads);
@@ -127,6 +134,7 @@ SLOW_TEST(every_failing_allocation_of_a_step_with_every_term_is_reported_and_not
     abut_threads_set(1);
     snprintf(text, sizeof text, ALL, "implicit-euler", "", "");
     CHECK(exhaust("newton", text) > 600);
+    CHECK(exhaust("newton", BY_AREA("0.154")) > 600);
     abut_threads_set(threads);
 }
 
