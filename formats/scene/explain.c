@@ -131,6 +131,7 @@ static void parameters(FILE *f, const abut_scene *s, const abut_built *b)
     fprintf(f, "  %-16s %.9g, %.9g, %.9g m/s^2\n", "gravity", s->gravity[0], s->gravity[1], s->gravity[2]);
     length(f, s, b);
     if (s->contact_off) fprintf(f, "  %-16s off: everything passes through everything\n", "contact");
+    if (s->nexcluded) fprintf(f, "  %-16s %d pair%s of objects that do not meet\n", "groups", s->nexcluded, abut_s(s->nexcluded));
     if (s->bodies_off) fprintf(f, "  %-16s off: they pass through themselves and each other\n", "bodies");
     if (s->start_pressed) fprintf(f, "  %-16s pressed: the barrier may part bodies at any speed\n", "start");
     said(f, "dhat", b->dhat, "m", &s->dhat);
@@ -346,8 +347,9 @@ static void stop(FILE *f, const abut_scene *s, const abut_scene_motion *m)
 static void motion(FILE *f, const abut_scene *s, const abut_scene_motion *m, int32_t nodes)
 {
     static const char *const act[] = { "prescribed velocity", "acceleration", "force", "keyframes", "sequence", "force density",
-                                      "traction", "pressure" };
-    static const char *const unit[] = { "m/s", "m/s^2", "N, shared out by mass", "", "", "N/m^3", "Pa", "Pa, inwards" };
+                                      "traction", "pressure", "torque" };
+    static const char *const unit[] = { "m/s", "m/s^2", "N, shared out by mass", "", "", "N/m^3", "Pa", "Pa, inwards",
+                                       "N m about the centre of mass" };
     char words[160];
     const int keys = m->act == ABUT_ACT_KEYS, path = m->act == ABUT_ACT_PATH;
     const double length = keys ? m->pose[m->nposes - 1].time : path ? m->path.time[m->path.n - 1] : 0;

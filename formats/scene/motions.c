@@ -434,6 +434,7 @@ static const struct act {
 } ACTS[] = {
     { "keyframes", ABUT_ACT_KEYS }, { "sequence", ABUT_ACT_PATH }, { "fix", ABUT_ACT_MOVE },
     { "acceleration", ABUT_ACT_ACCELERATE }, { "force", ABUT_ACT_FORCE }, { "force-density", ABUT_ACT_DENSITY },
+    { "torque", ABUT_ACT_TORQUE },
     { "traction", ABUT_ACT_TRACTION }, { "pressure", ABUT_ACT_PRESSURE },
 };
 enum { NACTS = sizeof ACTS / sizeof *ACTS };
@@ -447,7 +448,7 @@ static abut_status read_act(const abut_scene_reader *r, const abut_tree *t, abut
         if (abut_tree_find(t, ACTS[i].key)) m->act = ACTS[i].act, acts++;
     if (acts != 1)
         return abut_tree_fail(t, err, "a motion: expected one of translate and rotate and scale, keyframes, sequence, fix, "
-                              "acceleration, force, force-density, traction, pressure; found %d", acts);
+                              "acceleration, force, torque, force-density, traction, pressure; found %d", acts);
     if (center && !keys) return abut_tree_fail_key(center, err, "center: of keyframes; rotate and scale have their own");
     if (has_rates) return read_velocities(r, t, m, err);
     if (m->act == ABUT_ACT_PATH) return read_positions(r, abut_tree_find(t, "sequence"), m, err);
@@ -464,7 +465,8 @@ static abut_status check_options(const abut_tree *t, const abut_scene_motion *m,
     const int keys = m->act == ABUT_ACT_KEYS || m->act == ABUT_ACT_PATH;
     if (until && keys) return abut_tree_fail_key(until, err, "until: the last key ends the motion");
     if (varies && abut_act_moves(m->act))
-        return abut_tree_fail_key(varies, err, "%s: of a load: expected acceleration, force, force-density, traction or pressure",
+        return abut_tree_fail_key(varies, err, "%s: of a load: expected acceleration, force, torque, force-density, traction or "
+                                  "pressure",
                                   varies->key);
     if (rule && !keys && !varies)
         return abut_tree_fail_key(rule, err, "interpolation: of keyframes, sequences and loads that change in time");
@@ -487,6 +489,7 @@ static const abut_key MOTION_KEYS[] = {
     { ABUT_WORD(abut_scene_motion, "fix", act, ABUT_WORDS("true")) },
     { ABUT_NUMBER(abut_scene_motion, "acceleration", linear, ACCELERATION, NULL) },
     { ABUT_NUMBER(abut_scene_motion, "force", linear, FORCE, NULL) },
+    { ABUT_NUMBER(abut_scene_motion, "torque", linear, TORQUE, NULL) },
     { ABUT_NUMBER(abut_scene_motion, "force-density", linear, FORCE_DENSITY, NULL) },
     { ABUT_NUMBER(abut_scene_motion, "traction", linear, PRESSURE, NULL) },
     { ABUT_NUMBER(abut_scene_motion, "pressure", linear[0], PRESSURE, NULL) },

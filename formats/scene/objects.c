@@ -1,6 +1,7 @@
 /* Objects of a scene: bodies, obstacles and half-spaces; what their shells, rods and particles are; affine frames. */
 #include "formats/scene/keys.h"
 
+#include "base/order.h"
 #include "base/words.h"
 #include "math/mat3.h"
 #include "math/svd3.h"
@@ -184,6 +185,54 @@ static abut_status make_frame(const abut_scene_reader *r, const abut_tree *objec
     return ABUT_OK;
 }
 
+/* ---- locks ---- */
+
+static const char *const LOCK_NAMES[] = { "translate", "rotate" };
+static const abut_key LOCK_KEYS[] = { { .name = "translate", .kind = ABUT_KEY_LATER, .form = "[true or false, ..., ...]" },
+                                      { .name = "rotate", .kind = ABUT_KEY_LATER, .form = "[true or false, ..., ...]" }, { 0 } };
+static const abut_keys LOCK = { "lock", NULL, LOCK_KEYS, 0, NULL };
+
+/* `all`, or {translate: three flags, rotate: three flags}. */
+static abut_status read_lock(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
+{
+    int *const lock = ((abut_scene_object *)to)->lock;
+    if (t->kind == ABUT_TREE_TEXT && !strcmp(t->text, "all")) {
+        for (int k = 0; k < 6; k++) lock[k] = 1;
+        return ABUT_OK;
+    }
+    if (t->kind != ABUT_TREE_MAP)
+        return abut_tree_fail_kind(t, "lock", err, "all, or {translate: [true, false, true], rotate: [true, true, false]}");
+    abut_status rc = abut_keys_read(r, &LOCK, t, to, err);
+    for (int k = 0; k < 2 && !rc; k++) {
+        const abut_tree *flags = abut_tree_find(t, LOCK_NAMES[k]);
+        if (!flags) continue;
+        rc = abut_tree_list(flags, LOCK_NAMES[k], 3, "true", err);
+        int *flag = lock + 3 * k;
+        for (const abut_tree *c = flags->child; c && !rc; c = c->next)
+            rc = abut_tree_choice(c, LOCK_NAMES[k], abut_false_true, flag++, err);
+    }
+    if (rc || lock[3] + lock[4] + lock[5] != 1) return rc;
+    return abut_tree_fail(abut_tree_find(t, "rotate"), err, "lock.rotate: one rotation alone is no linear condition, a universal "
+                          "joint holds it; expected none, two (the body turns about the third axis) or three");
+}
+
+/* Checks a lock against its object: locked is what does not move at the start. */
+static abut_status check_lock(const abut_tree *object, const abut_scene_object *o, abut_err *err)
+{
+    const abut_tree *t = abut_tree_find(object, "lock");
+    static const char axis[] = "xyz";
+    if (!t) return ABUT_OK;
+    if (!o->is_frame) return abut_tree_fail_key(t, err, "lock: of a body with `frame` or `rigid: true`; a motion fixes nodes of others");
+    for (int k = 0; k < 3; k++) {
+        if (o->lock[k] && o->velocity[k] != 0)
+            return abut_tree_fail(abut_tree_find(object, "velocity"), err, "velocity along %c, which is locked: expected 0", axis[k]);
+        if (o->lock[3 + k] && o->spin[k] != 0)
+            return abut_tree_fail(abut_tree_find(object, "angular-velocity"), err, "angular-velocity about %c, which is locked: "
+                                  "expected none about it", axis[k]);
+    }
+    return ABUT_OK;
+}
+
 /* ---- objects ---- */
 
 /* {axis, rate, center} */
@@ -226,6 +275,7 @@ static const abut_key OBJECT_KEYS[] = {
     { ABUT_CHECKED("shell", &SHELL, check_shell), .at = offsetof(abut_scene_object, shell) },
     { ABUT_MAP("rod", &ROD) }, { ABUT_MAP("particle", &PARTICLE) },
     { .name = "rest", .kind = ABUT_KEY_LATER, .keys = &abut_scene_rest },
+    LATER("groups", "[name, ...]"),
     { ABUT_NUMBER(abut_scene_object, "contact-thickness", contact_thickness, LENGTH, "[0,)"), .fallback = "0" },
     { ABUT_NUMBER(abut_object_said, "weld", weld, LENGTH, "(0,)") },
     { ABUT_MAP("tetrahedralize", &FILL) },
@@ -236,6 +286,7 @@ static const abut_key OBJECT_KEYS[] = {
     LATER("match-mass", "file"),
     { ABUT_FLAG(abut_object_said, "frame", frame), .fallback = "false" },
     { ABUT_CHECKED("rigid", &RIGID, check_rigid), .instead = &RIGID_FLAG, .form = "true or false, or map", .fallback = "false" },
+    { .name = "lock", .kind = ABUT_KEY_READ, .read = read_lock, .keys = &LOCK, .form = "all, or a map" },
     { 0 }
 };
 _Static_assert(offsetof(abut_object_said, o) == 0, "rows name members of the object");
@@ -362,14 +413,75 @@ static abut_status read_object(const abut_scene_reader *r, const abut_tree *t, i
     if (!rc) rc = abut_scene_read_proxy(r, t, number, &s, err);
     if (!rc && s.frame && o->rigid.is) rc = abut_tree_fail_key(abut_tree_find(t, "frame"), err, "frame: and rigid: expected one");
     if (!rc && (s.frame || o->rigid.is)) rc = make_frame(r, t, number, &s, err);
+    if (!rc) rc = check_lock(t, o, err);
     *row = s.o;     /* also on failure: the scene owns its arrays */
     return rc;
 }
 
+/* A group that an object is in. */
+typedef struct member {
+    const char *group;
+    int32_t object;
+} member;
+
 /* Sums over all objects read so far. */
 typedef struct total {
     double points, elements;
+    member *member;
+    size_t members, room;
 } total;
+
+/* ---- groups: objects with a name in common do not meet ---- */
+
+/* Adds the groups of an object. */
+static abut_status join_groups(const abut_tree *object, int32_t row, total *all, abut_err *err)
+{
+    const abut_tree *t = abut_tree_find(object, "groups");
+    if (t && t->kind != ABUT_TREE_LIST) return abut_tree_fail_kind(t, "groups", err, "a list of names, [links, frame]");
+    for (const abut_tree *c = t ? t->child : NULL; c; c = c->next) {
+        if (c->kind != ABUT_TREE_TEXT) return abut_tree_fail_kind(c, "groups", err, "a name");
+        if (all->members == all->room) {
+            member *more = realloc(all->member, (2 * all->room + 16) * sizeof *more);
+            if (!more) return abut_fail(err, ABUT_E_NOMEM, "groups: no memory for %zu objects", all->members);
+            all->member = more, all->room = 2 * all->room + 16;
+        }
+        all->member[all->members++] = (member){ c->text, row };
+    }
+    return ABUT_OK;
+}
+
+static int by_group(const void *a, const void *b)
+{
+    const member *p = a, *q = b;
+    const int by = strcmp(p->group, q->group);
+    return by ? by : (p->object > q->object) - (p->object < q->object);
+}
+
+/* The pairs of objects in one group, each once. */
+static abut_status exclude(abut_scene *s, const total *all, abut_err *err)
+{
+    enum { PAIRS_MOST = 10000000 };
+    double pairs = 0;
+    const member *m = all->member;
+    if (all->members) qsort(all->member, all->members, sizeof *m, by_group);
+    for (size_t i = 0, k = 0; i < all->members; i++) {
+        while (strcmp(m[k].group, m[i].group)) k++;
+        pairs += (double)(i - k);
+    }
+    if (pairs > PAIRS_MOST)
+        return abut_fail(err, ABUT_E_FORMAT, "groups: %.0f pairs of objects in one group, expected at most %d", pairs, PAIRS_MOST);
+    if (!(pairs > 0)) return ABUT_OK;
+    int32_t (*e)[2] = malloc((size_t)pairs * sizeof *e);
+    if (!e) return abut_fail(err, ABUT_E_NOMEM, "groups: no memory for %.0f pairs", pairs);
+    size_t n = 0, kept = 0;
+    for (size_t i = 0; i < all->members; i++)
+        for (size_t k = i; k > 0 && !strcmp(m[k - 1].group, m[i].group); k--) e[n][0] = m[k - 1].object, e[n++][1] = m[i].object;
+    qsort(e, n, sizeof *e, abut_by_two);
+    for (size_t i = 0; i < n; i++)
+        if (e[i][0] != e[i][1] && (!kept || abut_by_two(e[kept - 1], e[i]))) memmove(e[kept++], e[i], sizeof *e);
+    s->excluded = e, s->nexcluded = (int32_t)kept;
+    return ABUT_OK;
+}
 
 /* The object, or all objects that its `repeat` makes of it, at the rows from *row. */
 static abut_status read_copies(const abut_scene_reader *r, const abut_tree *t, abut_scene_object *object, int32_t *row,
@@ -378,8 +490,10 @@ static abut_status read_copies(const abut_scene_reader *r, const abut_tree *t, a
     int32_t n;
     abut_status rc = abut_scene_copies(r, t, &n, err);
     for (int32_t i = 0; i < (n ? n : 1) && !rc; i++) {
-        abut_scene_object *o = &object[(*row)++];
+        abut_scene_object *o = &object[*row];
         rc = read_object(r, t, n ? i : -1, o, err);
+        if (!rc) rc = join_groups(t, *row, all, err);
+        ++*row;
         if (rc) break;
         all->points += o->mesh.nv;
         all->elements += abut_mesh_elements(&o->mesh);
@@ -411,7 +525,7 @@ static abut_status reserve(const abut_scene_reader *r, const abut_tree *objects,
 abut_status abut_scene_objects(const abut_scene_reader *r, const abut_tree *objects, abut_err *err)
 {
     int32_t body = 0, plane = 0;
-    total all = { 0, 0 };
+    total all = { 0 };
     if (!objects) return abut_tree_fail(r->root, err, "expected 'objects: {name: {...}, ...}'");
     if (objects->kind != ABUT_TREE_MAP)
         return abut_tree_fail_kind(objects, "objects", err, "a map of names, {ball: {mesh: ball.msh}, ...}");
@@ -422,5 +536,7 @@ abut_status abut_scene_objects(const abut_scene_reader *r, const abut_tree *obje
         if (abut_tree_find(c, "half-space")) rc = read_plane(r, c, &r->scene->plane[plane++], err);
         else rc = read_copies(r, c, r->scene->object, &body, &all, err);
     }
+    if (!rc) rc = exclude(r->scene, &all, err);
+    free(all.member);
     return rc ? rc : abut_scene_rigid_materials(r->scene, err);
 }

@@ -74,6 +74,7 @@ static const abut_unit UNITS[] = {
     { ABUT_Q_SPEED_OR_L, "um/s", 1e-6, 0 }, { ABUT_Q_SPEED_OR_L, "l/s", 1, 1 },
     { ABUT_Q_ACCELERATION, "m/s^2", 1, 0 }, { ABUT_Q_ACCELERATION, "mm/s^2", 1e-3, 0 },
     { ABUT_Q_FORCE, "N", 1, 0 },            { ABUT_Q_FORCE, "mN", 1e-3, 0 },        { ABUT_Q_FORCE, "kN", 1e3, 0 },
+    { ABUT_Q_TORQUE, "N m", 1, 0 },         { ABUT_Q_TORQUE, "mN m", 1e-3, 0 },     { ABUT_Q_TORQUE, "kN m", 1e3, 0 },
     { ABUT_Q_STIFFNESS, "N/m", 1, 0 },      { ABUT_Q_STIFFNESS, "kN/m", 1e3, 0 },   { ABUT_Q_STIFFNESS, "N/mm", 1e3, 0 },
     { ABUT_Q_FORCE_DENSITY, "N/m^3", 1, 0 },
     { ABUT_Q_DENSITY, "kg/m^3", 1, 0 },     { ABUT_Q_DENSITY, "g/cm^3", 1e3, 0 },   { ABUT_Q_DENSITY, "t/mm^3", 1e12, 0 },

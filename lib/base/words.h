@@ -41,6 +41,7 @@ typedef enum abut_quantity {
     ABUT_Q_SPEED_OR_L,      /* unit: m/s or l/s                         */
     ABUT_Q_ACCELERATION,    /* m/s^2                                    */
     ABUT_Q_FORCE,           /* N                                        */
+    ABUT_Q_TORQUE,          /* N m                                      */
     ABUT_Q_STIFFNESS,       /* N/m                                      */
     ABUT_Q_FORCE_DENSITY,   /* N/m^3                                    */
     ABUT_Q_DENSITY,         /* kg/m^3                                   */

@@ -98,10 +98,12 @@ static inline double abut_collmesh_plane_dhat(const abut_collmesh *cm, int32_t v
 {
     return cm->scale.of ? abut_pair_dhat(&cm->scale, v, -1) : cm->model->dhat[0];
 }
-/** 1 if primitives with these vertices pass through each other: both belong to bodies, in a scene whose bodies do not meet. */
+/** 1 if primitives with these vertices pass through each other: both belong to bodies, in a scene whose bodies do not meet, or
+ * to two objects that do not. */
 static inline int abut_collmesh_passes(const abut_collmesh *cm, int32_t va, int32_t vb)
 {
     const abut_model *m = cm->model;
+    if (m->nex && abut_model_excludes(m, abut_collmesh_object(cm, va), abut_collmesh_object(cm, vb))) return 1;
     return m->bodies_meet && !m->bodies_meet[0] && !cm->obstacle[va] && !cm->obstacle[vb];
 }
 /** Index into a table of two friction classes, such as contact/mu, for two vertices; for a vertex and a half-space. */

@@ -38,7 +38,8 @@ static void look(const abut_collmesh *cm, const double *y, int32_t object, const
     #pragma omp parallel for schedule(dynamic, 64) if ((size_t)cm->nc >= ABUT_PAR_MIN)
     for (int32_t v = 0; v < cm->nc; v++) {
         const double *p = y + 3 * (size_t)v;
-        int near = in[v] < 0 && abut_collmesh_object(cm, v) != object && !abut_collmesh_passes(cm, v, v);
+        const int32_t own = abut_collmesh_object(cm, v);
+        int near = in[v] < 0 && own != object && !abut_collmesh_passes(cm, v, v) && !abut_model_excludes(cm->model, own, object);
         for (int d = 0; d < 3; d++) near = near && p[d] > lo[d] && p[d] < hi[d];
         if (near && abut_triangles_inside(tree, abut_v3_get(p))) in[v] = object;
     }
@@ -330,6 +331,7 @@ static abut_status list_inside(check *c, const double *x, abut_err *err)
         memcpy(p, c->y + 3 * (size_t)v, 3 * sizeof *p);
         for (int k = 0; k < 4; k++) memcpy(p + 3 + 3 * k, x + 3 * (size_t)tet[k], 3 * sizeof *p);
         if (abut_collmesh_passes(&c->cm, v, v) || c->vert_hit[v]) continue;
+        if (abut_model_excludes(m, abut_collmesh_object(&c->cm, v), m->body[tet[0]])) continue;
         if (!abut_touch_point_tet(p, p + 3, p + 6, p + 9, p + 12)) continue;
         c->vert_hit[v] = 1;
         if (abut_offenders_full(c->bad)) {

@@ -234,7 +234,7 @@ static void look_at(const scene *s, int32_t tet, const double p[3], abut_boundar
     for (int32_t k = 0; k < m->no; k++) {
         const hull *b = &s->body[k];
         abut_vec3 near;
-        int in_box = k != own && b->tree != NULL && !may_meet(m, still, b->still);
+        int in_box = k != own && b->tree != NULL && !may_meet(m, still, b->still) && !abut_model_excludes(m, own, k);
         for (int d = 0; d < 3; d++) in_box = in_box && p[d] > b->lo[d] && p[d] < b->hi[d];
         if (!in_box || !abut_triangles_inside(b->tree, abut_v3_get(p))) continue;
         if (abut_triangle_nearest(b->tree, abut_v3_get(p), NULL, 0, 0, INFINITY, &near) < 0) continue;

@@ -153,6 +153,16 @@ double abut_judge_thickness(const abut_judge_shape *s, const abut_simplices *e, 
     return most;
 }
 
+static abut_status copy_objects(abut_judge_shape *s, const abut_model *m, abut_err *err)
+{
+    if (!m->nex) return ABUT_OK;
+    s->excluding = m;
+    s->object = malloc(((size_t)s->nv + 1) * sizeof *s->object);
+    if (!s->object) return abut_fail(err, ABUT_E_NOMEM, "judge: objects of %d points", s->nv);
+    for (int32_t i = 0; i < s->nv; i++) s->object[i] = m->body[node_of(m, i)];
+    return ABUT_OK;
+}
+
 /* The point that a collision vertex is. */
 static int32_t point_of(const abut_model *m, int32_t vert)
 {
@@ -208,6 +218,7 @@ abut_status abut_judge_shape_model(abut_judge_shape *s, const abut_model *m, abu
     s->curved = m->tet_order || m->geo_order ? m : NULL;
     if (!rc) rc = copy_planes(s, m, err);
     if (!rc) rc = copy_thickness(s, m, err);
+    if (!rc) rc = copy_objects(s, m, err);
     if (!rc) rc = gather(&s->tri, 3, m, m->coll_tri, m->nct, err);
     if (!rc) rc = gather(&seg, 2, m, m->coll_edge, m->nce, err);
     if (!rc) rc = gather_all(&all, m, err);
@@ -268,6 +279,6 @@ void abut_judge_shape_clear(abut_judge_shape *s)
     abut_simplices *const e[] = { &s->vert, &s->point, &s->loose, &s->tip, &s->edge, &s->side, &s->rod, &s->tri, &s->tet };
     for (size_t i = 0; i < sizeof e / sizeof *e; i++) free(e[i]->node);
     abut_pair_list_clear(&s->folds);
-    ABUT_FREE(s->injective, s->still, s->thick, s->plane_point, s->plane_normal);
+    ABUT_FREE(s->injective, s->still, s->object, s->thick, s->plane_point, s->plane_normal);
     *s = (abut_judge_shape){ .nv = 0 };
 }

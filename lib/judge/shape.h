@@ -32,6 +32,8 @@ typedef struct abut_judge_shape {
     uint8_t *injective;         /* [tet.n] 1: its material forbids inversion */
     uint8_t *still;             /* [nv] 1: of an obstacle; obstacles may touch each other */
     int bodies_pass;            /* 1: nodes of bodies pass through each other */
+    const abut_model *excluding;    /* the model whose contact/excluded names pairs of objects; borrowed; NULL: there are none */
+    int32_t *object;            /* [nv] of a point; NULL: no two objects are excluded */
     double *thick;              /* [nv] m: contact thickness of the node's object; NULL: none has any */
     int32_t n_plane;
     double *plane_point, *plane_normal;     /* [n_plane * 3] */
@@ -40,6 +42,7 @@ typedef struct abut_judge_shape {
 /** 1 when elements with these nodes are of bodies that do not meet. */
 static inline int abut_judge_passes(const abut_judge_shape *s, int32_t a, int32_t b)
 {
+    if (s->excluding && abut_model_excludes(s->excluding, s->object[a], s->object[b])) return 1;
     return s->bodies_pass && !s->still[a] && !s->still[b];
 }
 
@@ -47,7 +50,7 @@ static inline int abut_judge_passes(const abut_judge_shape *s, int32_t a, int32_
 double abut_judge_thickness(const abut_judge_shape *s, const abut_simplices *e, size_t i);
 
 /** Takes the collision mesh, tets, half-spaces and thicknesses of a model.  The model must outlive s if its collision vertices
- * are sums of nodes or its tets are curved.  Fails ABUT_E_NOMEM. */
+ * are sums of nodes, its tets are curved, or two of its objects do not meet.  Fails ABUT_E_NOMEM. */
 ABUT_MUST_USE abut_status abut_judge_shape_model(abut_judge_shape *s, const abut_model *m, abut_err *err);
 /** Takes the triangles, segments and points of a mesh, and the boundary of its tets (no tet may be inverted).
  * Fails  ABUT_E_FORMAT a bad index, an element that names a point twice;  ABUT_E_NOMEM */

@@ -139,11 +139,28 @@ static abut_status check_edges(const abut_model *m, abut_err *err)
     return rc;
 }
 
+static abut_status check_excluded(const abut_model *m, abut_err *err)
+{
+    const int32_t *e = m->excluded;
+    for (int32_t i = 0; i < m->nex; i++, e += 2)
+        if (e[0] >= e[1] || (i && (e[-2] > e[0] || (e[-2] == e[0] && e[-1] >= e[1]))))
+            return abut_fail(err, ABUT_E_FORMAT, "array 'contact/excluded' row %d: %d, %d, expected ascending pairs, the smaller "
+                             "object first", i, e[0], e[1]);
+    return ABUT_OK;
+}
+
+int abut_model_excludes(const abut_model *m, int32_t a, int32_t b)
+{
+    const int32_t pair[2] = { a < b ? a : b, a < b ? b : a };
+    return m->nex && bsearch(pair, m->excluded, (size_t)m->nex, sizeof pair, abut_by_two) != NULL;
+}
+
 static abut_status check_contact(const abut_model *m, abut_err *err)
 {
     const size_t ng = (size_t)m->ng;
     abut_status rc = check_vertices(m, err);
     if (!rc) rc = check_edges(m, err);
+    if (!rc) rc = check_excluded(m, err);
     if (rc) return rc;
     for (size_t i = 0; i < ng; i++)
         for (size_t j = 0; j < i; j++)
@@ -287,7 +304,7 @@ abut_status abut_model_check(const abut_model *m, abut_err *err)
 {
     abut_status rc;
     if ((rc = check_nodes(m, err)) || (rc = check_elements(m, err)) || (rc = check_contact(m, err)) ||
-        (rc = abut_check_motions(m, err)) || (rc = abut_check_pressures(m, err)) || (rc = check_attachments(m, err)) ||
+        (rc = abut_check_motions(m, err)) || (rc = abut_check_locks(m, err)) || (rc = abut_check_pressures(m, err)) || (rc = check_attachments(m, err)) ||
         (rc = check_shells(m, err)) || (rc = check_fabric(m, err)) || (rc = check_thickness(m, err)) ||
         (rc = check_sizes(m, err)) || (rc = check_rigid(m, err)))
         return rc;

@@ -59,9 +59,10 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
 /* Counts of the MODEL: nodes, tets, materials, objects; collision vertices, edges, triangles; friction classes,
  * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments; shell triangles, hinges between
  * them, rod segments, bends between those, particles, springs, knots of splines; entries of the map of collision vertices; nodes of
- * tets beyond their corners, nodes of the geometry of tets (model/tets.h). */
+ * tets beyond their corners, nodes of the geometry of tets (model/tets.h); pairs of objects that do not meet;
+ * locked combinations. */
 #define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx) C(na) \
-    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn) C(nmap) C(nmore) C(ngx)
+    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn) C(nmap) C(nmore) C(ngx) C(nex) C(nlk)
 
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule, range)
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
@@ -104,6 +105,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(map_offset,    "contact/offset",     double,  F64, nc, 3, "m",      MAY, NEAR)  /* added to that                          */ \
     F(coll_edge,     "contact/edge",       int32_t, I32, nce, 2, "",      OPT, ROW(nc))  /* collision vertices; unique, a < b      */ \
     F(coll_tri,      "contact/triangle",   int32_t, I32, nct, 3, "",      OPT, CORNERS(nc))  /* collision vertices, outward            */ \
+    F(excluded,      "contact/excluded",   int32_t, I32, nex, 2, "",      OPT, CORNERS(no))  /* objects that do not meet; ascending, the smaller first */ \
     F(mu,            "contact/mu",         double,  F64, ng, ng, "",      NEED, FROM(0)) /* friction coefficient of two classes    */ \
     F(hs_point,      "half-space/point",   double,  F64, nh, 3, "m",      OPT, ANY)  \
     F(hs_normal,     "half-space/normal",  double,  F64, nh, 3, "",       OPT, UNIT(1e-9))  /* unit, out of the solid                 */ \
@@ -129,6 +131,9 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(key_scale,     "key/scale",          double,  F64, nk, 3, "",       MAY, ABOVE(0))  /* > 0                                    */ \
     F(key_factor,    "key/factor",         double,  F64, nk, 0, "",       MAY, ANY)  /* of loads: what is multiplied by it at that time; absent: 1 */ \
     F(path_x,        "path/x",             double,  F64, npx, 3, "m",     OPT, ANY)  \
+    F(mo_torque,     "motion/torque",      double,  F64, nmo, 3, "N m",   MAY, ANY)  /* FORCE: of accelerations that turn its nodes about their centre of mass; absent: 0 */ \
+    F(lock_node,     "lock/node",          int32_t, I32, nlk, 4, "",      OPT, CORNERS(nv))  /* nodes of a frame, a combination of which does not change */ \
+    F(lock_row,      "lock/row",           double,  F64, nlk, 12, "",     OPT, ANY)  /* of their coordinates, node by node; unit rows, orthogonal to others of these nodes */ \
     F(attach_node,      "attachment/node",    int32_t, I32, na, 5, "",       OPT, CORNERS_OR_NONE(nv))  /* a node, and up to four that carry the place it is tied to; -1 unused */ \
     F(attach_weight,    "attachment/weight",  double,  F64, na, 4, "",       OPT, ANY)  /* of the four                            */ \
     F(tie_offset,    "attachment/offset",  double,  F64, na, 3, "m",      OPT, ANY)  /* added to their weighted sum            */ \
@@ -365,6 +370,9 @@ static inline int32_t abut_model_contact_node(const abut_model *m, int32_t verte
 {
     return m->map_first ? m->map_node[m->map_first[2 * (size_t)vertex]] : m->coll_node[vertex];
 }
+
+/** 1: contact/excluded has the pair of objects a and b, in any order. */
+int abut_model_excludes(const abut_model *m, int32_t a, int32_t b);
 
 /** Empties a view whose arrays are freed.  Builds with ABUT_POISON (DEBUG, SANITIZE) fill it with numbers that no reader gets far
  * with. */

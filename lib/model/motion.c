@@ -1,6 +1,7 @@
 #include "model/motion.h"
 
 #include "base/words.h"
+#include "math/mat3.h"
 #include "math/vec3.h"
 #include "model/schemes.h"
 
@@ -383,11 +384,50 @@ static int32_t add_forces(const abut_model *m, double t, double at, int newtons,
     return n;
 }
 
-void abut_motion_acceleration(const abut_model *m, double t, double at, double *acc)
+/* Centre of mass and tensor of inertia about it of the nodes of motion k. */
+static abut_vec3 inertia_of(const abut_model *m, int32_t k, const double *x, double I[9])
+{
+    const int32_t *node = m->mo_node + m->mo_first[2 * k], n = m->mo_first[2 * k + 1] - m->mo_first[2 * k];
+    abut_vec3 c = abut_v3(0, 0, 0);
+    double mass = 0;
+    for (int32_t j = 0; j < n; j++) {
+        mass += m->mass[node[j]];
+        c = abut_v3_axpy(c, m->mass[node[j]], abut_v3_get(x + 3 * (size_t)node[j]));
+    }
+    c = abut_v3_scale(1 / mass, c);
+    memset(I, 0, 9 * sizeof *I);
+    for (int32_t j = 0; j < n; j++) {
+        double d[3];
+        abut_v3_put(d, abut_v3_sub(abut_v3_get(x + 3 * (size_t)node[j]), c));
+        const double w = m->mass[node[j]], d2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        for (int e = 0; e < 9; e++) I[e] += w * ((e % 4 ? 0 : d2) - d[e / 3] * d[e % 3]);
+    }
+    return c;
+}
+
+static void add_torque(const abut_model *m, int32_t k, const double *x, double factor, double *acc)
+{
+    const double *T = m->mo_torque + 3 * (size_t)k;
+    double I[9], inverse[9], a[3];
+    if (T[0] == 0 && T[1] == 0 && T[2] == 0) return;
+    const abut_vec3 c = inertia_of(m, k, x, I);
+    (void)abut_m3_inverse(inverse, I);
+    for (int e = 0; e < 3; e++) a[e] = factor * (inverse[3 * e] * T[0] + inverse[3 * e + 1] * T[1] + inverse[3 * e + 2] * T[2]);
+    for (int32_t j = m->mo_first[2 * k]; j < m->mo_first[2 * k + 1]; j++) {
+        double *of = acc + 3 * (size_t)m->mo_node[j];
+        const abut_vec3 d = abut_v3_sub(abut_v3_get(x + 3 * (size_t)m->mo_node[j]), c);
+        abut_v3_put(of, abut_v3_add(abut_v3_get(of), abut_v3_cross(abut_v3_get(a), d)));
+    }
+}
+
+void abut_motion_acceleration(const abut_model *m, double t, const double *x, double at, double *acc)
 {
     for (int32_t i = 0; i < m->nv; i++)
         for (int k = 0; k < 3; k++) acc[3 * i + k] = m->gravity[k];
     (void)add_forces(m, t, at, 0, acc);
+    for (int32_t k = 0; k < (m->mo_torque ? m->nmo : 0); k++)
+        if (m->mo_kind[k] == ABUT_MOTION_FORCE && abut_motion_has_step(m, k, t))
+            add_torque(m, k, x, abut_motion_factor(m, k, at).value, acc);
 }
 
 int abut_motion_load(const abut_model *m, double t, double at, double *f)
@@ -420,6 +460,58 @@ double abut_motion_last_event(const abut_model *m)
     }
     for (size_t o = 0; m->obj_pressure_key && o < (size_t)m->no; o++) last = fmax(last, last_key(m, m->obj_pressure_key + 2 * o));
     return last;
+}
+
+/* ---- locks ---- */
+
+void abut_locks_keep(const abut_model *m, const int32_t *row, const double *from, double *to)
+{
+    for (int32_t k = 0; k < m->nlk; k++) {
+        const double *n = m->lock_row + 12 * (size_t)k;
+        size_t at[12];
+        double sum = 0;
+        for (size_t i = 0; i < 12; i++) {
+            const int32_t node = m->lock_node[4 * (size_t)k + i / 3];
+            at[i] = 3 * (size_t)(row ? row[node] : node) + i % 3;
+            sum += n[i] * (to[at[i]] - (from ? from[at[i]] : 0));
+        }
+        for (int i = 0; i < 12; i++) to[at[i]] -= sum * n[i];
+    }
+}
+
+int abut_locks_have(const abut_model *m, int32_t node)
+{
+    for (size_t i = 0; i < 4 * (size_t)m->nlk; i++)
+        if (m->lock_node[i] == node) return 1;
+    return 0;
+}
+
+abut_status abut_check_locks(const abut_model *m, abut_err *err)
+{
+    for (int32_t k = 0, first = 0; k < m->nlk; k++) {
+        const int32_t *node = m->lock_node + 4 * (size_t)k;
+        if (k && memcmp(node, node - 4, 4 * sizeof *node)) first = k;
+        for (int i = 0; i < 4; i++) {
+            if (m->role[node[i]] != ABUT_NODE_FREE)
+                return abut_fail(err, ABUT_E_FORMAT, "array 'lock/node' row %d: node %d has node/role %d, expected a free node", k,
+                                 node[i], m->role[node[i]]);
+            if (m->body[node[i]] != m->body[node[0]])
+                return abut_fail(err, ABUT_E_FORMAT, "array 'lock/node' row %d: nodes %d and %d, expected nodes of one object", k,
+                                 node[0], node[i]);
+            for (const int32_t *other = m->lock_node; other < m->lock_node + 4 * (size_t)first; other++)
+                if (*other == node[i])
+                    return abut_fail(err, ABUT_E_FORMAT, "array 'lock/node' row %d: node %d is in an earlier row beside other "
+                                     "nodes, expected the same four in rows that follow each other", k, node[i]);
+        }
+        for (int32_t l = first; l <= k; l++) {
+            double sum = 0;
+            for (size_t i = 0; i < 12; i++) sum += m->lock_row[12 * (size_t)l + i] * m->lock_row[12 * (size_t)k + i];
+            if (!(fabs(sum - (l == k)) <= 1e-9))
+                return abut_fail(err, ABUT_E_FORMAT, "array 'lock/row' row %d: product %.17g with row %d, expected %d", k, sum, l,
+                                 l == k);
+        }
+    }
+    return ABUT_OK;
 }
 
 /* ---- checks ---- */

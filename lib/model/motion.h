@@ -61,10 +61,21 @@ abut_factor abut_motion_factor(const abut_model *m, int32_t k, double at);
 abut_factor abut_pressure_factor(const abut_model *m, int32_t object, double at);
 
 /** acc[3 nv] m/s^2: gravity plus the FORCE motions of the step from t to t + h, without those in newtons, with their factors at
- * the time `at`. */
-void abut_motion_acceleration(const abut_model *m, double t, double at, double *acc);
+ * the time `at`.  x[3 nv] m: where the step starts.  A torque T turns its nodes about their centre of mass c: node i gets
+ * (I^-1 T) x (x_i - c), I their tensor of inertia at x.  These forces have the sum 0 and the moment T, and deform nothing. */
+void abut_motion_acceleration(const abut_model *m, double t, const double *x, double at, double *acc);
 /** f[3 nv] N: the FORCE motions of that step in newtons, with their factors; returns 1 if there is one. */
 int abut_motion_load(const abut_model *m, double t, double at, double *f);
+
+/** Takes the locked combinations (lock/) out of to - from, both [3 nv] m; from NULL: 0.  row[nv]: where a node is in both; NULL:
+ * at its number. */
+void abut_locks_keep(const abut_model *m, const int32_t *row, const double *from, double *to);
+/** 1: a lock has the node. */
+int abut_locks_have(const abut_model *m, int32_t node);
+
+/** Checks lock/: free nodes of one object, unit rows that are orthogonal to others of these nodes.
+ * Fails  ABUT_E_FORMAT naming the array and the row */
+ABUT_MUST_USE abut_status abut_check_locks(const abut_model *m, abut_err *err);
 
 /** Checks motion/ and key/ of a model whose nodes are checked: kinds, windows, nodes that may be moved, keys in ascending time
  * with what each kind needs.

@@ -318,6 +318,14 @@ static abut_status put_nodes(abut_build *b, abut_err *err)
 
 /* ---- contact, materials, friction ---- */
 
+static abut_status put_excluded(abut_build *b, abut_err *err)
+{
+    const abut_scene *s = b->scene;
+    int32_t *e = s->nexcluded ? abut_build_required(b, "contact/excluded", s->nexcluded, err) : NULL;
+    if (e) memcpy(e, s->excluded, (size_t)s->nexcluded * sizeof *s->excluded);
+    return e || !s->nexcluded ? ABUT_OK : err ? err->code : ABUT_E_NOMEM;
+}
+
 /* Without them nothing touches. */
 static abut_status put_contact(abut_build *b, abut_err *err)
 {
@@ -332,6 +340,7 @@ static abut_status put_contact(abut_build *b, abut_err *err)
                              : abut_build_put(b->model, "contact/node", b->out->collision_vertices, &node, err);
     if (!rc && b->out->edges) rc = abut_build_put(b->model, "contact/edge", b->out->edges, &edge, err);
     if (!rc && b->out->triangles) rc = abut_build_put(b->model, "contact/triangle", b->out->triangles, &tri, err);
+    if (!rc) rc = put_excluded(b, err);
     if (rc) return rc;
     for (int32_t o = 0; o < b->scene->nobjects; o++) {
         const abut_part *p = &b->part[o];

@@ -4,6 +4,7 @@
 
 #include "base/words.h"
 #include "geom/quadrature.h"
+#include "math/mat3.h"
 #include "math/vec3.h"
 #include "mesh/surface.h"
 #include "model/model.h"
@@ -22,7 +23,7 @@ typedef struct motion_row {
     int hold;
     int32_t newtons;        /* FORCE: linear times share is a force */
     int32_t by_force;       /* ABUT_BY_FORCE_* */
-    double window[2], linear[3], angular[3], scale[3], center[3];
+    double window[2], linear[3], angular[3], scale[3], center[3], torque[3];
     const char *from;
 } motion_row;
 
@@ -344,6 +345,30 @@ static int has_high(const abut_build *b, const motion_rows *m, const motion_row 
     return 0;
 }
 
+/* A torque, which turns nodes about their centre of mass. */
+static abut_status set_torque(const abut_build *b, const motion_rows *m, const abut_scene_motion *s, motion_row *r, abut_err *err)
+{
+    const abut_scene_object *o = s->select.object < 0 ? NULL : &b->scene->object[s->select.object];
+    const abut_vec3 first = abut_v3_get(b->X + 3 * (size_t)m->node[r->lo].node);
+    abut_vec3 along = abut_v3(0, 0, 0);
+    double across = 0;
+    if (!o) return abut_fail(err, ABUT_E_FORMAT, "%s: torque: turns one body: expected 'object' in select", s->from);
+    if (abut_mesh_order(&o->mesh) > 1)
+        return abut_fail(err, ABUT_E_FORMAT, "%s: torque on '%s', whose tets have order %d: expected order 1", s->from, o->name,
+                         abut_mesh_order(&o->mesh));
+    for (int32_t i = r->lo; i < r->hi; i++) {
+        const abut_vec3 d = abut_v3_sub(abut_v3_get(b->X + 3 * (size_t)m->node[i].node), first);
+        across = fmax(across, abut_v3_norm(abut_v3_cross(along, d)));
+        if (abut_v3_norm2(d) > abut_v3_norm2(along)) along = d;
+    }
+    if (!(across > 1e-12 * abut_v3_norm2(along)))
+        return abut_fail(err, ABUT_E_FORMAT, "%s: torque on %d %s of '%s' on one line: expected three that span a plane", s->from,
+                         r->hi - r->lo, abut_plural(r->hi - r->lo, "node", "nodes"), o->name);
+    memcpy(r->torque, r->linear, sizeof r->torque);
+    memset(r->linear, 0, sizeof r->linear);
+    return ABUT_OK;
+}
+
 /* Forces as what each node gets of an acceleration of 1 m/s^2 along every axis, or one acceleration for all; in newtons where the
  * mass matrix is not diagonal. */
 static abut_status set_force(abut_build *b, motion_rows *m, const abut_scene_motion *s, motion_row *r, abut_err *err)
@@ -355,6 +380,7 @@ static abut_status set_force(abut_build *b, motion_rows *m, const abut_scene_mot
         mass += b->mass[m->node[i].node];
     }
     r->kind = ABUT_MOTION_FORCE;
+    if (s->act == ABUT_ACT_TORQUE) return set_torque(b, m, s, r, err);
     r->newtons = s->act != ABUT_ACT_ACCELERATE && s->act != ABUT_ACT_DENSITY && has_high(b, m, r);
     for (int32_t i = r->lo; i < r->hi && r->newtons && s->act == ABUT_ACT_FORCE; i++)
         for (int k = 0; k < 3; k++) m->node[i].share[k] = b->mass[m->node[i].node] / mass;
@@ -642,11 +668,12 @@ static abut_status put_column(abut_build *b, const motion_rows *m, abut_column c
 static abut_status put_rare(abut_build *b, const motion_rows *m, abut_err *err)
 {
     static const abut_column share = ABUT_COLUMN(moved, share, "motion/share");
-    int grows = 0, differ = 0, newtons = 0, by_force = 0, shifted = 0;
+    int grows = 0, differ = 0, newtons = 0, by_force = 0, shifted = 0, turned = 0;
     for (int32_t k = 0; k < m->n; k++) {
         grows |= abut_v3_norm2(abut_v3_get(m->row[k].scale)) > 0;
         newtons |= m->row[k].newtons, by_force |= m->row[k].by_force;
         shifted |= m->row[k].entry != k;
+        turned |= abut_v3_norm2(abut_v3_get(m->row[k].torque)) > 0;
     }
     for (int32_t i = 0; i < m->nnodes; i++)
         for (int k = 0; k < 3; k++) differ |= m->node[i].share[k] != 1;
@@ -654,6 +681,7 @@ static abut_status put_rare(abut_build *b, const motion_rows *m, abut_err *err)
     if (grows) rc = put_column(b, m, (abut_column)MOTION(scale, "motion/scale"), ABUT_A_REQUIRED, err);
     if (!rc && differ) rc = abut_build_columns(b, &share, 1, m->node, sizeof *m->node, m->nnodes, ABUT_A_REQUIRED, err);
     if (!rc && newtons) rc = put_column(b, m, (abut_column)MOTION(newtons, "motion/newtons"), ABUT_A_REQUIRED, err);
+    if (!rc && turned) rc = put_column(b, m, (abut_column)MOTION(torque, "motion/torque"), ABUT_A_REQUIRED, err);
     if (!rc && by_force) rc = put_column(b, m, (abut_column)MOTION(by_force, "motion/by-force"), 0, err);
     return rc || !shifted ? rc : put_column(b, m, (abut_column)MOTION(entry, "motion/entry"), 0, err);
 }
@@ -731,6 +759,66 @@ static abut_status put_rows(abut_build *b, const motion_rows *m, abut_err *err)
     return rc ? rc : put_keys(b, m, err);
 }
 
+/* ---- locks ---- */
+
+/* Unit rows that hold a frame: e_d / 2 at each node for a translation of the centre; s_k . y for the affine map of a direction, y
+ * that direction in the frame's axes L (mesh/mesh.h): of all directions, if no rotation is free, else of the free axis. */
+static int32_t locked_rows(const double *X, const int lock[6], double (*row)[12])
+{
+    static const double s[4][3] = { { 1, 1, 1 }, { -1, 1, -1 }, { 1, -1, -1 }, { -1, -1, 1 } };
+    const int rotations = lock[3] + lock[4] + lock[5];
+    double L[9] = { 0 }, inverse[9], y[3] = { 0 };
+    int32_t n = 0;
+    for (int d = 0; d < 3; d++) {
+        if (!lock[d]) continue;
+        memset(row[n], 0, sizeof row[n]);
+        for (int k = 0; k < 4; k++) row[n][3 * k + d] = 0.5;
+        n++;
+    }
+    for (int i = 0; i < 9; i++)
+        for (int k = 0; k < 4; k++) L[i] += 0.25 * X[3 * k + i / 3] * s[k][i % 3];
+    (void)abut_m3_inverse(inverse, L);
+    for (int axis = 0; axis < 3 && rotations == 2; axis++)
+        for (int i = 0; i < 3 && !lock[3 + axis]; i++) y[i] = inverse[3 * i + axis];
+    const double length = abut_v3_norm(abut_v3_get(y));
+    for (int j = 0; j < (rotations == 3 ? 3 : rotations == 2); j++)
+        for (int d = 0; d < 3; d++) {
+            memset(row[n], 0, sizeof row[n]);
+            for (int k = 0; k < 4; k++)
+                row[n][3 * k + d] = rotations == 3 ? 0.5 * s[k][j] : (s[k][0] * y[0] + s[k][1] * y[1] + s[k][2] * y[2]) / (2 * length);
+            n++;
+        }
+    return n;
+}
+
+static abut_status put_locks(abut_build *b, abut_err *err)
+{
+    double row[12][12];
+    int32_t n = 0, *node = NULL;
+    double *out = NULL;
+    for (int fill = 0; fill < 2; fill++) {
+        n = 0;
+        for (int32_t o = 0; o < b->scene->nobjects; o++) {
+            const abut_part *p = &b->part[o];
+            const int32_t rows = p->object->is_frame ? locked_rows(b->X + 3 * (size_t)p->first, p->object->lock, row) : 0;
+            if (!rows) continue;
+            for (int32_t r = 0; r < rows && fill; r++) {
+                for (int k = 0; k < 4; k++) node[4 * (size_t)(n + r) + (size_t)k] = p->first + k;
+                memcpy(out + 12 * (size_t)(n + r), row[r], sizeof row[r]);
+            }
+            n += rows;
+            if (b->role[p->first] != ABUT_NODE_FREE)
+                return abut_fail(err, ABUT_E_FORMAT, "%s: '%s' has a lock, and a motion moves it: expected one of them",
+                                 p->object->from, p->object->name);
+        }
+        if (!n || fill) return ABUT_OK;
+        node = abut_build_required(b, "lock/node", n, err);
+        out = node ? abut_build_required(b, "lock/row", n, err) : NULL;
+        if (!out) return err ? err->code : ABUT_E_NOMEM;
+    }
+    return ABUT_OK;
+}
+
 abut_status abut_build_motions(abut_build *b, abut_err *err)
 {
     assert(b);
@@ -742,6 +830,7 @@ abut_status abut_build_motions(abut_build *b, abut_err *err)
     if (!rc) rc = resolve_times(b, &m, err);
     if (!rc) rc = pressures(b, &m, err);
     if (!rc) rc = put_rows(b, &m, err);
+    if (!rc) rc = put_locks(b, err);
     ABUT_FREE(m.row, m.node, m.key, m.path);
     return rc;
 }

@@ -126,7 +126,7 @@ double abut_rest_edge(const abut_scene_object *o, int32_t t, int32_t a, int32_t 
  * Fails  ABUT_E_FORMAT an attachment that ties no node, or a node of an obstacle; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_build_attachments(abut_build *b, abut_err *err);
 
-/** Puts the motion arrays; marks handles in role. */
+/** Puts the arrays of motions and of locks; marks handles in role. */
 ABUT_MUST_USE abut_status abut_build_motions(abut_build *b, abut_err *err);
 
 /** Puts the stiffness of rigid bodies, by their loads; last, after motions and first velocities.

@@ -191,7 +191,7 @@ void abut_scene_clear(abut_scene *s)
     free(s->attachment), free(s->seam);
     free(s->cohesion);
     for (int32_t i = 0; s->material && i < s->nmaterials; i++) free(s->material[i].knot), free(s->material[i].slope);
-    free(s->material), free(s->object), free(s->plane), free(s->motion), free(s->pair);
+    free(s->material), free(s->object), free(s->plane), free(s->motion), free(s->pair), free(s->excluded);
     memset(s, 0, sizeof *s);
 }
 

@@ -126,6 +126,7 @@ typedef struct abut_scene_object {
     double contact_thickness;       /* m */
     int is_frame;                   /* its mesh is the tet of an affine frame (mesh/mesh.h) */
     abut_scene_rigid rigid;
+    int lock[6];                    /* of a frame: translation of its centre along x, y, z, rotation about them */
     abut_scene_proxy proxy;
 } abut_scene_object;
 
@@ -179,7 +180,8 @@ enum { ABUT_STOP_TIME = 0,
 
 enum { ABUT_ACT_MOVE = 0, ABUT_ACT_ACCELERATE = 1, ABUT_ACT_FORCE = 2 /* N over all nodes, divided by mass */,
        ABUT_ACT_KEYS = 3, ABUT_ACT_PATH = 4, ABUT_ACT_DENSITY = 5 /* force per volume at rest */,
-       ABUT_ACT_TRACTION = 6 /* force per area at rest */, ABUT_ACT_PRESSURE = 7 /* the same, inwards */ };
+       ABUT_ACT_TRACTION = 6 /* force per area at rest */, ABUT_ACT_PRESSURE = 7 /* the same, inwards */,
+       ABUT_ACT_TORQUE = 8 /* N m about the centre of mass */ };
 
 /** 1 if the act prescribes positions of nodes, 0 if it acts on them by a force. */
 static inline int abut_act_moves(int act) { return act == ABUT_ACT_MOVE || act == ABUT_ACT_KEYS || act == ABUT_ACT_PATH; }
@@ -197,7 +199,7 @@ typedef struct abut_scene_motion {
     char from[ABUT_SCENE_FROM];
     abut_scene_select select;
     int act;
-    double linear[3];               /* m/s, m/s^2, N, N/m^3 or Pa; a pressure is the first */
+    double linear[3];               /* m/s, m/s^2, N, N m, N/m^3 or Pa; a pressure is the first */
     double angular[3];              /* rad/s */
     double scale[3];                /* 1/s: growth along each axis about the centre */
     int has_center, center_of_box;  /* ... of the box that a relative one is a fraction of */
@@ -319,7 +321,8 @@ typedef struct abut_scene {
     int32_t nseams;
     abut_scene_cohesion *cohesion;
     int32_t ncohesions;
-    int32_t nmaterials, nobjects, nplanes, nmotions, npairs;
+    int32_t nmaterials, nobjects, nplanes, nmotions, npairs, nexcluded;
+    int32_t (*excluded)[2];         /* objects that do not meet: ascending pairs, the smaller first */
 } abut_scene;
 
 /** The defaults: 0.01 s, gravity -9.81 m/s^2 along y, dhat 1e-3 l, speeds derived, no friction, 1 lag. */

@@ -276,6 +276,7 @@ static void clear_fixed(const abut_objective *o, double *g)
     #pragma omp parallel for schedule(static) if ((size_t)o->model->nv >= 8 * ABUT_PAR_MIN)
     for (int32_t i = 0; i < o->model->nv; i++)
         if (o->row[i] < 0) g[3 * i] = g[3 * i + 1] = g[3 * i + 2] = 0;
+    abut_locks_keep(o->model, NULL, NULL, g);
 }
 
 abut_status abut_objective_gradient(const abut_objective *o, const abut_at *at, int kinds, double *g, abut_arena *scratch,

@@ -83,7 +83,8 @@ void abut_objective_sum(const abut_objective *o, abut_energy *e);
 /** Sets e->e of the term of that name to a value computed elsewhere.  The model must have it. */
 void abut_objective_put(const abut_objective *o, abut_energy *e, const char *term, double value);
 
-/** g[3 nv], kg m, of the terms whose kind k has its bit 1 << k in kinds; rows of nodes that do not move are zero. */
+/** g[3 nv], kg m, of the terms whose kind k has its bit 1 << k in kinds; rows of nodes that do not move are zero, and so are its
+ * products with locked combinations. */
 ABUT_MUST_USE abut_status abut_objective_gradient(const abut_objective *o, const abut_at *at, int kinds, double *g,
                                                   abut_arena *scratch, abut_err *err);
 /** g[3 nv] += that gradient at every node, prescribed or not. */

@@ -1,6 +1,7 @@
 #include "solve/solvers.h"
 
 #include "base/words.h"
+#include "model/schemes.h"
 #include "solve/baselines/baselines.h"
 #include "solve/direction.h"
 #include "solve/nodal/failsafe.h"
@@ -162,6 +163,20 @@ abut_status abut_solver_check(const abut_solver_row *row, const abut_solve_optio
     return rc || !o->device.place.kind ? rc : check_device(o, err);
 }
 
+/* Newton's method alone knows locked combinations, in a matrix of one process. */
+static abut_status check_locks(const abut_model *m, const abut_solver_row *row, const abut_solve_options *o, abut_err *err)
+{
+    const abut_linear_solver_ops *linear = row->linear ? row->linear : o->linear.solver ? o->linear.solver : abut_linear_solvers[0];
+    const char *scheme = abut_scheme_is(abut_scheme_of(m), ABUT_SCHEME_ACCELERATION) ? abut_scheme_names[abut_scheme_of(m)] : NULL;
+    if (!m->nlk) return ABUT_OK;
+    if (row->direction != &abut_direction_newton || linear->can & ABUT_CAN_MATRIX_FREE || o->device.place.kind || o->device.ranks)
+        return abut_fail(err, ABUT_E_FORMAT, "locks (array 'lock/node'): expected --solver newton with a linear solver that takes a "
+                         "matrix, on one processor without --device");
+    if (!scheme) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "locks (array 'lock/node') do not go with time.scheme %s, which accelerates what is locked",
+                     scheme);
+}
+
 abut_status abut_solver_make(void **self, const abut_model *m, const abut_solver_row *row, const abut_solve_options *o,
                              abut_err *err)
 {
@@ -173,5 +188,6 @@ abut_status abut_solver_make(void **self, const abut_model *m, const abut_solver
     if (m->rigid_range && !row->rigid)
         return abut_fail(err, ABUT_E_FORMAT, "solver %s: rigid objects (array 'rigid/range'), expected none: it does not keep them "
                          "from strain; --solver newton and nodal do", row->name);
-    return row->stepper->make(self, m, row, o, err);
+    const abut_status rc = check_locks(m, row, o, err);
+    return rc ? rc : row->stepper->make(self, m, row, o, err);
 }

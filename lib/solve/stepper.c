@@ -75,7 +75,7 @@ static abut_status explicit_loads(const abut_objective *p, double time, double *
     const abut_air *air = abut_air_of(&p->terms);
     const abut_mass *M = abut_mass_of(&p->terms);
     const double at = abut_motion_load_time(p->model, time);
-    abut_motion_acceleration(p->model, time, at, acc);
+    abut_motion_acceleration(p->model, time, p->xn, at, acc);
     abut_status rc = ABUT_OK;
     if (abut_motion_load(p->model, time, at, room)) rc = abut_mass_accelerate(M, room, acc, scratch, err);
     if (rc || !air || !air->open) return rc;

@@ -362,3 +362,38 @@ assert all(m["queries"] == 2 and m["false_negative"] == 0 for m in s["methods"])
     [ "$(awk '$1 == "exact" { print $5 + $6 }' <<< "$output")" -eq 0 ]
     [ "$(awk 'NR > 1 { miss += $6; n++ } END { print miss + 100 * (n != 3) }' <<< "$output")" -eq 0 ]
 }
+
+@test "objects in one group may overlap, and ccd-check says how many pairs it leaves out, by the array of the model" {
+    cat > in.yaml <<'Y'
+time: {step: 0.01 s}
+contact: {dhat: 1 mm}
+objects:
+  a: {generate: {box: {size: [0.3, 0.2, 0.3], cells: [1, 1, 1]}}, translate: [0, 1, 0], groups: [one]}
+  b: {generate: {box: {size: [0.3, 0.2, 0.3], cells: [1, 1, 1]}}, frame: true, translate: [0.1, 1.1, 0.05], groups: [one]}
+  c: {generate: {box: {size: [0.3, 0.2, 0.3], cells: [1, 1, 1]}}, frame: true, translate: [0.1, 0.8, 0.05], groups: [other]}
+Y
+    exits 3 "$BIN/mesh-prep" in.yaml -o x.abut
+    sed -i 's/other/other, one/' in.yaml
+    exits 0 "$BIN/mesh-prep" -e in.yaml -o x.abut
+    says "3 pairs of objects that do not meet"
+    "$BIN/step" -q -n 3 x.abut -o run.abut
+    exits 0 "$BIN/ccd-check" --json report.json --no-output run.abut
+    says "3 pairs of objects that do not meet (groups) left out"
+    grep -F '"excluded_pairs": 3,' report.json
+    "$PYTHON" - "$ROOT" <<'P'
+import sys
+sys.path.insert(0, sys.argv[1] + "/formats/python")
+import abut_stream
+model, *frames = list(abut_stream.read("run.abut"))
+del model.arrays["contact/excluded"]
+with abut_stream.Writer("all.abut") as out:
+    out.prov("all", "1.0")
+    out.model(model.arrays)
+    for f in frames:
+        out.frame(f.step, f.time, f.arrays)
+P
+    exits 1 "$BIN/ccd-check" --no-output all.abut
+    sed 's/frame: true, //' in.yaml | "$BIN/mesh-prep" -q -o soft.abut
+    exits 3 "$BIN/step" -n 1 soft.abut --device twin -o y.abut
+    says "expected no groups"
+}

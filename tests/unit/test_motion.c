@@ -155,7 +155,7 @@ TEST(a_step_whose_middle_is_the_end_of_a_motion_is_no_longer_of_it_but_of_the_ne
                 "  - {select: {object: a}, acceleration: [0, 3, 0], from: 0.625}\n");
     double acc[24];
     for (int k = 0; k < 4; k++) {
-        abut_motion_acceleration(&w.model, 0.25 * k, 0.25 * k, acc);
+        abut_motion_acceleration(&w.model, 0.25 * k, w.model.X, 0.25 * k, acc);
         for (int i = 0; i < 8; i++) CHECK(acc[3 * i] == (k < 2) && acc[3 * i + 1] == (k < 2 ? 0 : 3) && acc[3 * i + 2] == 0);
     }
     world_close(&w);
@@ -312,7 +312,7 @@ static void resultant(const world *w, double t, abut_vec3 c, double force[3], do
     double *acc = malloc(3 * (size_t)w->model.nv * sizeof *acc);
     memset(force, 0, 3 * sizeof *force);
     memset(moment, 0, 3 * sizeof *moment);
-    abut_motion_acceleration(&w->model, t, t, acc);
+    abut_motion_acceleration(&w->model, t, w->model.X, t, acc);
     for (int32_t i = 0; i < w->model.nv; i++) {
         const abut_vec3 a = abut_v3_sub(abut_v3_get(acc + 3 * i), abut_v3_get(w->model.gravity));
         const abut_vec3 f = abut_v3_scale(w->model.mass[i], a), l = abut_v3_cross(abut_v3_sub(at_rest(w, i), c), f);
@@ -360,7 +360,7 @@ TEST(forces_add_up_to_what_is_said_whatever_the_mesh_and_the_density)
 static double along_x(const world *w, double t, double at)
 {
     double sum = 0, *acc = malloc(3 * (size_t)w->model.nv * sizeof *acc);
-    abut_motion_acceleration(&w->model, t, at, acc);
+    abut_motion_acceleration(&w->model, t, w->model.X, at, acc);
     for (int32_t i = 0; i < w->model.nv; i++) sum += w->model.role[i] == ABUT_NODE_OBSTACLE ? 0 : w->model.mass[i] * acc[3 * i];
     free(acc);
     return sum;

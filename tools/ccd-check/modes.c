@@ -53,6 +53,7 @@ static abut_status new_model(judge *j, const abut_stream *s, abut_err *err)
     if (!rc) rc = abut_verdict_model(j->v, &s->model, err);
     j->v->contact_off |= !rc && !j->shape.vert.n;
     j->v->bodies_pass |= !rc && j->shape.bodies_pass;
+    if (!rc && s->model.nex > j->v->excluded) j->v->excluded = s->model.nex;
     return rc;
 }
 

@@ -240,8 +240,8 @@ static abut_status write_json(const abut_verdict *v, const char *path, abut_err 
             ABUT_VERSION, abut_method_name(v->opts.method), abut_separation_json(v->opts.min_sep, sep, sizeof sep));
     fprintf(w.f, "  \"configurations\": %lld, \"pending\": %lld, \"not_judged\": %lld,\n", (long long)v->frames,
             (long long)v->pending, (long long)v->not_judged);
-    fprintf(w.f, "  \"motions\": %lld, \"pairs\": %zu, \"inverted_allowed\": %lld,\n", (long long)v->motions, v->pairs,
-            (long long)v->inverted_allowed);
+    fprintf(w.f, "  \"motions\": %lld, \"pairs\": %zu, \"excluded_pairs\": %lld, \"inverted_allowed\": %lld,\n", (long long)v->motions,
+            v->pairs, (long long)v->excluded, (long long)v->inverted_allowed);
     if (v->want_gap) put_gap(w.f, v);
     fprintf(w.f, "  \"clean\": %s, \"all\": %s,\n  \"collisions\": [", v->collisions ? "false" : "true",
             v->all ? "true" : "false");
@@ -339,6 +339,9 @@ abut_status abut_verdict_end(abut_verdict *v, abut_err *err)
     if (v->bodies_pass)
         abut_cli_say(v->cli, "contact.bodies is off in this scene: bodies were judged against obstacles and half-spaces, not "
                      "against bodies");
+    if (v->excluded)
+        abut_cli_say(v->cli, "%lld pair%s of objects that do not meet (groups) left out", (long long)v->excluded,
+                     abut_s(v->excluded));
     if (v->inverted_allowed)
         abut_cli_say(v->cli, "%lld inverted tet%s over all frames, which their materials allow", (long long)v->inverted_allowed,
                      abut_s(v->inverted_allowed));

@@ -50,6 +50,7 @@ typedef struct abut_verdict {
     size_t pairs;
     int contact_off;            /* a model had nothing that can collide */
     int bodies_pass;            /* a model had bodies that pass through each other */
+    int64_t excluded;           /* pairs of objects that do not meet, of the model that has most */
     int64_t inverted_allowed;   /* inverted tets whose material allows it, over all frames */
     int want_gap;               /* look for the smallest gap of all frames */
     abut_judge_gap gap;         /* it, where one is below dhat; +inf otherwise */

@@ -1,7 +1,9 @@
 #include "solve/direction/matrix.h"
 
+#include "base/order.h"
 #include "base/timer.h"
 #include "math/mat3.h"
+#include "model/naming.h"
 
 #include <assert.h>
 #include <math.h>
@@ -44,6 +46,133 @@ void abut_newton_matrix_majorise(const abut_newton_matrix *d, const abut_objecti
     if (!d->without_majorant) abut_objective_majorant_learn(p, &here, dir);
 }
 
+/* ---- locks: A becomes P A P + s N N^T, N the locked combinations, P = 1 - N N^T, s the mean of the body's diagonal ---- */
+
+enum { LOCKED = 12 };       /* numbers of the four nodes of a body */
+
+/* The locked combinations of one body, and the block rows of its nodes. */
+typedef struct locked {
+    const double *N;        /* [n * 12] */
+    int n;
+    int32_t row[4];
+} locked;
+
+/* The block of rows a and b, *transposed 1: it is stored as that of b and a; NULL: it is zero. */
+static double *block_at(const abut_bsr *A, int32_t a, int32_t b, int *transposed)
+{
+    const int32_t low = a < b ? a : b, high = a < b ? b : a;
+    const int32_t *first = A->row + A->ptr[low];
+    const int32_t *found = bsearch(&high, first, A->ptr[low + 1] - A->ptr[low], sizeof high, abut_by_one);
+    *transposed = a < b;
+    return found ? A->val + 9 * (A->ptr[low] + (size_t)(found - first)) : NULL;
+}
+
+/* B[12 * 3]: the blocks of the body's rows and row j; back 1: writes them.  Returns 0 if a block that is not stored is not zero. */
+static int blocks_of(const abut_bsr *A, const locked *l, int32_t j, int back, double *B)
+{
+    int fits = 1;
+    for (int k = 0; k < 4; k++) {
+        int transposed;
+        double *block = block_at(A, l->row[k], j, &transposed), *of = B + 9 * k;
+        for (int e = 0; e < 9; e++) {
+            const int at = transposed ? 3 * (e % 3) + e / 3 : e;
+            if (!back) of[e] = block ? block[at] : 0;
+            else if (block) block[at] = of[e];
+            else fits &= of[e] == 0;
+        }
+    }
+    return fits;
+}
+
+/* B[12 * width] -= N N^T B */
+static void without_locked(const locked *l, int width, double *B)
+{
+    for (int r = 0; r < l->n; r++) {
+        const double *n = l->N + LOCKED * r;
+        for (int c = 0; c < width; c++) {
+            double sum = 0;
+            for (int i = 0; i < LOCKED; i++) sum += n[i] * B[width * i + c];
+            for (int i = 0; i < LOCKED; i++) B[width * i + c] -= sum * n[i];
+        }
+    }
+}
+
+/* The rows and columns of the body itself. */
+static void lock_own(const abut_bsr *A, const locked *l)
+{
+    double D[LOCKED * LOCKED], T[LOCKED * LOCKED], B[LOCKED * 3], mean = 0;
+    for (int k = 0; k < 4; k++) {
+        (void)blocks_of(A, l, l->row[k], 0, B);
+        for (int i = 0; i < LOCKED; i++) memcpy(D + LOCKED * i + 3 * k, B + 3 * i, 3 * sizeof *D);
+    }
+    for (int i = 0; i < LOCKED; i++) mean += D[(LOCKED + 1) * i] / LOCKED;
+    without_locked(l, LOCKED, D);
+    for (int i = 0; i < LOCKED * LOCKED; i++) T[i] = D[LOCKED * (i % LOCKED) + i / LOCKED];
+    without_locked(l, LOCKED, T);
+    for (int i = 0; i < LOCKED; i++)
+        for (int j = 0; j <= i; j++) {
+            double sum = 0.5 * (T[LOCKED * i + j] + T[LOCKED * j + i]);
+            for (int r = 0; r < l->n; r++) sum += mean * l->N[LOCKED * r + i] * l->N[LOCKED * r + j];
+            D[LOCKED * i + j] = D[LOCKED * j + i] = sum;
+        }
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < LOCKED; i++) memcpy(B + 3 * i, D + LOCKED * i + 3 * k, 3 * sizeof *D);
+        (void)blocks_of(A, l, l->row[k], 1, B);
+    }
+}
+
+/* Block rows that have a block with the body, without its own: room[], whose number is returned. */
+static size_t neighbours_of(const abut_bsr *A, const locked *l, int32_t *room)
+{
+    const struct abut_bsr_plan *plan = A->plan;
+    size_t n = 0, kept = 0;
+    for (int k = 0; k < 4; k++) {
+        const size_t r = (size_t)l->row[k];
+        for (size_t e = A->ptr[r]; e < A->ptr[r + 1]; e++) room[n++] = A->row[e];
+        for (size_t e = plan->tptr[r]; e < plan->tptr[r + 1]; e++) room[n++] = plan->tcol[e];
+    }
+    qsort(room, n, sizeof *room, abut_by_one);
+    for (size_t i = 0; i < n; i++) {
+        int own = kept && room[kept - 1] == room[i];
+        for (int k = 0; k < 4; k++) own |= room[i] == l->row[k];
+        if (!own) room[kept++] = room[i];
+    }
+    return kept;
+}
+
+static abut_status lock_body(const abut_bsr *A, const abut_model *m, const locked *l, int32_t first, int32_t *room, abut_err *err)
+{
+    const size_t n = neighbours_of(A, l, room);
+    int fits = 1;
+    for (size_t i = 0; i < n; i++) {
+        double B[LOCKED * 3];
+        (void)blocks_of(A, l, room[i], 0, B);
+        without_locked(l, 3, B);
+        fits &= blocks_of(A, l, room[i], 1, B);
+    }
+    lock_own(A, l);
+    if (fits) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "array 'lock/node' row %d: something is tied to one node of %s alone; expected locks of a "
+                     "body that others meet by its contact surface", first,
+                     abut_object_words(m, m->body[m->lock_node[4 * (size_t)first]], (char[ABUT_OBJECT_WORDS]){ 0 }));
+}
+
+static abut_status lock_bodies(const abut_bsr *A, const abut_objective *p, abut_err *err)
+{
+    const abut_model *m = p->model;
+    int32_t *room = m->nlk ? malloc((8 * (size_t)A->n + 1) * sizeof *room) : NULL;
+    abut_status rc = room || !m->nlk ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "locks: %d rows", A->n);
+    for (int32_t k = 0, next; k < m->nlk && !rc; k = next) {
+        const int32_t *node = m->lock_node + 4 * (size_t)k;
+        locked l = { .N = m->lock_row + LOCKED * (size_t)k };
+        for (next = k; next < m->nlk && !memcmp(node, m->lock_node + 4 * (size_t)next, 4 * sizeof *node); next++) l.n++;
+        for (int i = 0; i < 4; i++) l.row[i] = p->row[node[i]];
+        rc = lock_body(A, m, &l, k, room, err);
+    }
+    free(room);
+    return rc;
+}
+
 abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, const abut_objective *p, const abut_point *at,
                                    abut_report *rep, abut_err *err)
 {
@@ -62,8 +191,9 @@ abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, 
     if (rc) return rc;
     abut_objective_diagonal(p, d->diag);
     abut_bsr_assemble(&d->A, d->diag, d->sets, d->nsets);
+    rc = lock_bodies(&d->A, p, err);
     rep->seconds.assemble += abut_time_lap(&clock);
-    return ABUT_OK;
+    return rc;
 }
 
 int32_t abut_newton_matrix_node_of_row(const abut_objective *p, int32_t row)

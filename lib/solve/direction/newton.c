@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/barrier.h"
+#include "model/motion.h"
 #include "sparse/linear_solver.h"
 
 #include <assert.h>
@@ -133,6 +134,7 @@ void abut_rows_gather(const abut_objective *p, const double *v, double scale, do
     #pragma omp parallel for schedule(static) if ((size_t)p->model->nv >= 2 * ABUT_PAR_MIN)
     for (int32_t i = 0; i < p->model->nv; i++)
         for (int k = 0; k < 3 && p->row[i] >= 0; k++) rows[3 * p->row[i] + k] = scale * v[3 * i + k];
+    abut_locks_keep(p->model, p->row, NULL, rows);
 }
 
 void abut_rows_scatter(const abut_objective *p, const double *rows, double scale, double *v)
@@ -140,6 +142,7 @@ void abut_rows_scatter(const abut_objective *p, const double *rows, double scale
     #pragma omp parallel for schedule(static) if ((size_t)p->model->nv >= 2 * ABUT_PAR_MIN)
     for (int32_t i = 0; i < p->model->nv; i++)
         for (int k = 0; k < 3; k++) v[3 * i + k] = p->row[i] < 0 ? 0 : scale * rows[3 * p->row[i] + k];
+    abut_locks_keep(p->model, NULL, NULL, v);
 }
 
 static int may_reuse(const abut_newton_solve *s)

@@ -4,6 +4,7 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/barrier.h"
+#include "model/motion.h"
 
 #include <math.h>
 #include <string.h>
@@ -266,6 +267,7 @@ static void warm(abut_search *s, const double *v, double fraction)
     #pragma omp parallel for schedule(static) if ((size_t)p->model->nv >= 2 * ABUT_PAR_MIN)
     for (int32_t i = 0; i < 3 * p->model->nv; i++)
         to[i] = p->held[i / 3] ? p->target[i] : p->row[i / 3] >= 0 ? x[i] + h * v[i] : x[i];
+    abut_locks_keep(p->model, NULL, x, to);
     abut_point_set(&s->trial, p, to, 0, NULL);
 }
 

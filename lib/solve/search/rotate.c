@@ -16,6 +16,7 @@
 #include "energy/elastic.h"
 #include "math/rigid.h"
 #include "math/vec3.h"
+#include "model/motion.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -98,7 +99,9 @@ abut_status abut_rotations_make(abut_rotations **out, const abut_objective *p, a
 static int is_held(const abut_objective *p, const abut_rotations *r, const body *b)
 {
     for (int32_t k = 0; k < b->n; k++)
-        if (p->held[r->node[b->first + k]] || p->row[r->node[b->first + k]] < 0) return 1;
+        if (p->held[r->node[b->first + k]] || p->row[r->node[b->first + k]] < 0 ||
+            abut_locks_have(p->model, r->node[b->first + k]))
+            return 1;
     return 0;
 }
 

@@ -275,6 +275,7 @@ static void drop_forces(abut_arrays *set)
 {
     const abut_array *kind = abut_arrays_find(set, "motion/kind");
     abut_array *linear = abut_arrays_find(set, "motion/linear");
+    fill(set, "motion/torque", 0);
     for (int64_t i = 0; kind && linear && i < abut_array_count(kind); i++)
         if (((const int32_t *)kind->data)[i] == ABUT_MOTION_FORCE) memset((double *)linear->data + 3 * i, 0, 3 * sizeof(double));
 }

@@ -76,7 +76,7 @@ static abut_status add_force(abut_stepper *s, double *f, double *acc, abut_err *
 abut_status abut_step_accelerate(abut_stepper *s, double time, double at, double *acc, abut_err *err)
 {
     const abut_model *m = s->solver.prob.model;
-    abut_motion_acceleration(m, time, at, acc);
+    abut_motion_acceleration(m, time, s->solver.prob.xn, at, acc);
     if (!m->mo_newtons) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(&s->solver.scratch);
     double *f = ABUT_ROOM(&s->solver.scratch, double, 3 * (size_t)m->nv + 1);
