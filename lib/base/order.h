@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /** Returns -1, 0, 1 if row a[n] is less than row b[n], equal, greater. */
 static inline int abut_compare(const int32_t *a, const int32_t *b, int n)
@@ -14,16 +15,30 @@ static inline int abut_compare(const int32_t *a, const int32_t *b, int n)
 }
 
 /** Comparisons for qsort and bsearch: items that are, or begin with, one int32_t, an array of two, of three; an int64_t. */
-int abut_by_one(const void *a, const void *b);
-int abut_by_two(const void *a, const void *b);
-int abut_by_three(const void *a, const void *b);
-int abut_by_int64(const void *a, const void *b);
+static inline int abut_by_one(const void *a, const void *b) { return abut_compare(a, b, 1); }
+static inline int abut_by_two(const void *a, const void *b) { return abut_compare(a, b, 2); }
+static inline int abut_by_three(const void *a, const void *b) { return abut_compare(a, b, 3); }
+static inline int abut_by_int64(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
 
 /** Lists i < n by group[i] in 0 .. groups - 1; a negative one is in no group.
  *
  * first  [groups + 1] out: where the list of each group begins
  * item   [first[groups]] out: the list of group g is item[first[g]] .. item[first[g + 1] - 1], ascending */
-void abut_list_groups(const int32_t *group, size_t n, int32_t groups, int32_t *first, int32_t *item);
+static inline void abut_list_groups(const int32_t *group, size_t n, int32_t groups, int32_t *first, int32_t *item)
+{
+    memset(first, 0, ((size_t)groups + 1) * sizeof *first);
+    for (size_t i = 0; i < n; i++)
+        if (group[i] >= 0) first[group[i] + 1]++;
+    for (int32_t g = 0; g < groups; g++) first[g + 1] += first[g];
+    for (size_t i = 0; i < n; i++)
+        if (group[i] >= 0) item[first[group[i]]++] = (int32_t)i;
+    for (int32_t g = groups; g > 0; g--) first[g] = first[g - 1];
+    first[0] = 0;
+}
 
 /** Returns the root of i's set, its lowest number; root[i] = i: a set alone.  Shortens the way of later calls. */
 static inline int32_t abut_set_root(int32_t *root, int32_t i)
@@ -33,7 +48,14 @@ static inline int32_t abut_set_root(int32_t *root, int32_t i)
 }
 
 /** Numbers the sets of n numbers in the order of their roots: root[i] becomes the number of i's set.  Returns how many sets. */
-int32_t abut_set_numbers(int32_t *root, int32_t n);
+static inline int32_t abut_set_numbers(int32_t *root, int32_t n)
+{
+    int32_t sets = 0;
+    for (int32_t i = 0; i < n; i++) root[i] = abut_set_root(root, i);
+    for (int32_t i = 0; i < n; i++) root[i] = root[i] == i ? sets++ : root[root[i]];
+    return sets;
+}
+
 /** Makes one set of those of i and j. */
 static inline void abut_set_join(int32_t *root, int32_t i, int32_t j)
 {

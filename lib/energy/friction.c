@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- frozen contacts ---- */
+/* ---- lagged contacts ---- */
 
 void abut_lag_clear(abut_lag *lag)
 {
@@ -22,8 +22,8 @@ void abut_lag_clear(abut_lag *lag)
     *lag = (abut_lag){ 0 };
 }
 
-/* memory for n contacts; lag is empty */
-static abut_status make_room(abut_lag *lag, size_t n, abut_err *err)
+/* Reserves memory for n contacts, and empties lag. */
+static abut_status reserve(abut_lag *lag, size_t n, abut_err *err)
 {
     lag->n = 0;
     if (n <= lag->cap) return ABUT_OK;
@@ -41,7 +41,7 @@ static abut_status make_room(abut_lag *lag, size_t n, abut_err *err)
     return ABUT_OK;
 }
 
-/* the map of the slots of contacts */
+/* Returns the map from slots of contacts to nodes; NULL: slots are nodes. */
 static const abut_row_map *map_of(const abut_collmesh *cm) { return abut_collmesh_selects(cm) ? NULL : &cm->W; }
 
 static void freeze_pair(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, size_t i, abut_lag *lag)
@@ -64,17 +64,24 @@ static void freeze_plane(const abut_collmesh *cm, const abut_pairs *pairs, size_
     abut_tangent_plane(cm->model->hs_normal + 3 * (size_t)pairs->plane[i], lag->basis[n]);
 }
 
+/* Returns the friction coefficient of a pair; 0 if it has no friction. */
+static double pair_mu(const abut_collmesh *cm, const abut_pairs *pairs, size_t i)
+{
+    const int32_t *v = pairs->vert[i];
+    if (!(pairs->mult[i] > 0)) return 0;
+    return cm->model->mu[abut_collmesh_classes(cm, v[0], v[pairs->kind[i] == ABUT_EE ? 2 : 1])];
+}
+
 abut_status abut_lag_freeze(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h,
                             abut_lag *lag, abut_err *err)
 {
     assert(pairs && lag);
-    const abut_status rc = make_room(lag, pairs->n_plain + pairs->n_plane, err);
+    const abut_status rc = reserve(lag, pairs->n_plain + pairs->n_plane, err);
     if (rc) return rc;
     lag->map = map_of(cm);
     for (size_t i = 0; i < pairs->n_plain; i++) {
-        const int32_t *v = pairs->vert[i];
-        const double mu = cm->model->mu[abut_collmesh_classes(cm, v[0], v[pairs->kind[i] == ABUT_EE ? 2 : 1])];
-        if (mu == 0 || !(pairs->mult[i] > 0)) continue;
+        const double mu = pair_mu(cm, pairs, i);
+        if (mu == 0) continue;
         freeze_pair(cm, pairs, y, i, lag);
         lag->force[lag->n] = abut_barrier_force(cm, pairs, y, kappa, h, i);
         lag->mu[lag->n++] = mu;
@@ -93,9 +100,7 @@ void abut_lag_slopes(const abut_collmesh *cm, const abut_pairs *pairs, const dou
 {
     size_t n = 0;
     for (size_t i = 0; i < pairs->n_plain; i++) {
-        const int32_t *v = pairs->vert[i];
-        if (!(pairs->mult[i] > 0)) continue;
-        if (cm->model->mu[abut_collmesh_classes(cm, v[0], v[pairs->kind[i] == ABUT_EE ? 2 : 1])] == 0) continue;
+        if (pair_mu(cm, pairs, i) == 0) continue;
         double x[12], w[4], s[3] = { 0 };
         const abut_stencil kind = abut_pairs_get(pairs, i, y, x);
         (void)abut_dist2(kind, x, w);
@@ -112,10 +117,10 @@ void abut_lag_slopes(const abut_collmesh *cm, const abut_pairs *pairs, const dou
     }
 }
 
-/* A contact by its nodes, with a half-space by its tangents, too, and its place in its list. */
+/* The name of a contact, which identifies it in other lists, and its place in its own list. */
 typedef struct named {
     int32_t node[4];
-    double tangents[6];     /* of a half-space; a pair has 0 */
+    double tangents[6];     /* of a half-space; 0 for a pair */
     size_t at;
 } named;
 
@@ -156,11 +161,12 @@ static void copy_contact(const abut_lag *from, size_t i, double share, abut_lag 
     to->mu[n] = from->mu[i];
 }
 
-/* at[before->n], contacts of before in the order of their names: the contact of now, or now->n if it has none */
+/* A contact of `before`, and the contact of `now` with its name; now->n: none. */
 typedef struct pair {
     size_t before, now;
 } pair;
 
+/* Returns the pairs of all contacts of `before`, in the order of their names; NULL without memory. */
 static pair *match(const abut_lag *now, const abut_lag *before, abut_err *err)
 {
     named *a = malloc((now->n + 1) * sizeof *a), *b = malloc((before->n + 1) * sizeof *b);
@@ -187,7 +193,7 @@ abut_status abut_lag_relax(abut_lag *now, const abut_lag *before, double w, abut
     assert(now && before);
     abut_lag both = { 0 };
     pair *at = match(now, before, err);
-    const abut_status rc = at ? make_room(&both, now->n + before->n, err) : ABUT_E_NOMEM;
+    const abut_status rc = at ? reserve(&both, now->n + before->n, err) : ABUT_E_NOMEM;
     if (!rc) {
         both.map = now->map;
         for (size_t i = 0; i < now->n; i++) copy_contact(now, i, w, &both);
@@ -227,7 +233,7 @@ abut_status abut_lag_compare(const abut_lag *now, const abut_lag *before, double
 abut_status abut_lag_from_frame(const abut_collmesh *cm, const abut_frame *f, abut_lag *lag, abut_err *err)
 {
     const size_t n = (size_t)f->nl;
-    const abut_status rc = make_room(lag, n, err);
+    const abut_status rc = reserve(lag, n, err);
     lag->map = map_of(cm);
     if (rc || n == 0) return rc;
     memcpy(lag->node, lag->map ? f->lag_vertex : f->lag_node, n * sizeof *lag->node);
@@ -270,7 +276,7 @@ double abut_friction_f0(int smoothing, double y, double w, double *f1_over_y, do
     return abut_friction_laws[smoothing]->f0(y, w, f1_over_y ? f1_over_y : &first, f2 ? f2 : &second);
 }
 
-/* Relative motion of contact i, whose points are rows of a map. */
+/* Writes the relative motion of contact i, whose points are rows of a map. */
 static void relative(const abut_lag *lag, size_t i, const double *x, const double *xn, double r[3])
 {
     const abut_row_map *W = lag->map;
@@ -323,10 +329,10 @@ int abut_friction_turns(const abut_lag *lag, double threshold, const double *sti
 
 /* ---- four contacts at a time ---- */
 
-/* Lane l: contact i + l, the first one again from n on. */
+/* Returns the contact of lane l: i + l, or i in the lanes from n on. */
 INLINE size_t in_lane(size_t i, size_t n, size_t l) { return i + (l < n ? l : 0); }
 
-/* Weights of corner c, 0 where it is not used; bases of the frozen planes. */
+/* Weights of corner c, 0 if it is unused; bases of the tangent planes. */
 INLINE double weight_of(const abut_lag *lag, size_t k, int c) { return lag->node[k][c] < 0 ? 0 : lag->weight[k][c]; }
 INLINE void weight4(const abut_lag *lag, size_t i, size_t n, int c, abut_lanes *w)
 {
@@ -370,7 +376,7 @@ INLINE void slide4(const abut_lag *lag, size_t i, size_t n, const double *x, con
     u[1] = P[3] * r[0] + P[4] * r[1] + P[5] * r[2];
 }
 
-/* lane after lane: of a law without forms; apart, so that the numbers of the others stay in registers */
+/* A law without forms, lane by lane.  Not inlined, so that numbers of laws with forms stay in registers. */
 __attribute__((noinline, cold))
 static void one_by_one(int smoothing, const double y[ABUT_LANES], double w, double out[3 * ABUT_LANES])
 {
@@ -404,7 +410,7 @@ INLINE void law4(int smoothing, const abut_lanes *y, double w, abut_lanes *f0, a
     *f2 = PICK(slides, ALL(0.), c / w);
 }
 
-/* |u|, and the direction of u, (1, 0) if u = 0 */
+/* Writes y = |u| and the direction (c, s) of u, (1, 0) if u = 0. */
 INLINE void polar4(const abut_lanes u[2], abut_lanes *y, abut_lanes *c, abut_lanes *s)
 {
     *y = u[0] * u[0] + u[1] * u[1];
@@ -446,7 +452,7 @@ abut_status abut_friction_energy(const abut_lag *lag, const abut_stiction *law, 
     return ABUT_OK;
 }
 
-/* dD/dr of contact i, r its relative motion */
+/* Writes dD/dr of contact i; r: its relative motion. */
 static void pull_of(const abut_lag *lag, const abut_stiction *law, size_t i, const double *x, const double *xn, double pull[3])
 {
     const double h = law->h, w = law->eps_v * h;
@@ -479,7 +485,7 @@ abut_status abut_friction_gradient(const abut_lag *lag, const abut_stiction *law
     return ABUT_OK;
 }
 
-/* The half-space of contact i, -1: none.  A contact does not keep its number, but the tangents of its normal; of several half-
+/* Returns the half-space of contact i; -1: none.  A contact stores the tangents of its normal, not its number; of several half-
  * spaces with this normal, the nearest to the node is taken. */
 static int32_t half_space_of(const abut_lag *lag, const abut_collmesh *cm, size_t i, const double *x, const double *y)
 {
@@ -529,7 +535,7 @@ INLINE void sliding_stiffness(size_t i, size_t n, const abut_lanes P[6], const a
     for (int k = 0; k < 9; k++) K[k] = f2 * (along[k / 3] * along[k % 3]) + f1_over_y * (across[k / 3] * across[k % 3]);
 }
 
-/* f w_a w_b K in the blocks of the first `corners` corners, a literal */
+/* Writes the blocks f w_a w_b K of the first `corners` corners, a literal at each call. */
 INLINE void spread4(size_t n, int corners, const abut_lanes *f, const abut_lanes weight[4], const abut_lanes K[9], double *H)
 {
     abut_packed_lanes all;
@@ -577,7 +583,7 @@ void abut_friction_hessian(const abut_lag *lag, const abut_stiction *law, const 
     for (size_t b = 0; b < nb; b++) block_hessian(lag, law, x, xn, above, abut_block(lag->n, b), H);
 }
 
-/* f0(|u|) + grad . v + 1/2 v^T H v, the model at u of f0(|u + v|) */
+/* Writes f0(|u|) + grad . v + 1/2 v^T H v, the second-order model of f0(|u + v|) at u. */
 INLINE void second_order(int smoothing, double w, const abut_lanes u[2], const abut_lanes v[2], abut_lanes *model)
 {
     abut_lanes y, c, s, f0, f1_over_y, f2;
@@ -682,7 +688,7 @@ static abut_status gradient(void *self, const abut_at *at, double scale, double 
     return abut_friction_gradient(&f->lag, &law, f->model->nv, at->x, at->step->x_ref, g, scratch, err);
 }
 
-/* The set of contacts, with a flag for each; clears all flags if the number of contacts has changed. */
+/* Describes the set of contacts.  Keeps a flag for each, and clears all flags if their number has changed. */
 static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
 {
     abut_friction_state *f = self;

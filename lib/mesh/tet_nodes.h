@@ -1,4 +1,4 @@
-/* Nodes of tets of order 1 to 4: the keys that tets share them by, and the change from one order to another. */
+/* Nodes of tets of order 1 to 4: keys by which tets share them, changes of the order, and tets curved after a shape (curve.c). */
 #ifndef ABUT_MESH_TET_NODES_H
 #define ABUT_MESH_TET_NODES_H
 
@@ -27,7 +27,7 @@ int abut_node_key_compare(const abut_node_key *a, const abut_node_key *b);
 /* Writes all nodes of tet t, corners first; returns how many: 4, 10, 20 or 35. */
 typedef int abut_tet_reader(const void *of, int32_t t, int32_t node[ABUT_TET_NODES_MAX]);
 
-/** Every node is at one place of the tets that have it, and every place (abut_node_key) has one node.
+/** Checks that every node is at one place of the tets that have it, and that every place (abut_node_key) has one node.
  * Fails  ABUT_E_FORMAT naming two tets and their nodes; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_tets_conforming(const void *of, abut_tet_reader *read, int32_t nt, int32_t nv, abut_err *err);
 
@@ -46,14 +46,15 @@ ABUT_MUST_USE abut_status abut_mesh_set_order(abut_mesh *m, int order, abut_err 
  * Fails  ABUT_E_FORMAT with the number and the bound */
 ABUT_MUST_USE abut_status abut_mesh_order_bound(const abut_mesh *m, int order, double *points, abut_err *err);
 
-/** The places of all nodes of tet t, m; returns how many. */
+/** Writes the positions of all nodes of tet t, m; returns their number. */
 int abut_mesh_tet_places(const abut_mesh *m, int32_t t, double X[ABUT_TET_NODES_MAX][3]);
 
-/** Conforming: every node is at one place of the tets that have it, and every place has one node.
- * Fails  ABUT_E_FORMAT naming two tets and their nodes; ABUT_E_NOMEM */
+/** Calls abut_tets_conforming for the tets of a mesh. */
 ABUT_MUST_USE abut_status abut_mesh_conforming(const abut_mesh *m, abut_err *err);
 
-/* The surface of a mesh of tets put onto the smooth shape that it approximates, and the tets curved after it.
+/* ---- curve.c ----
+ *
+ * The surface of a mesh of tets put onto the smooth shape that it approximates, and the tets curved after it.
  *
  * 1. Corners on the surface move to the shape, half as far where a tet would keep less than a fifth of its volume, and so on.
  * 2. Nodes of edges and faces of the surface move from the straight element to the shape.
@@ -63,11 +64,12 @@ ABUT_MUST_USE abut_status abut_mesh_conforming(const abut_mesh *m, abut_err *err
  *    nothing.
  * 4. Where the Jacobian determinant of a tet is not proven positive in all of it (geom/jacobian.h), its edges and faces on the
  *    surface move half as far, up to six times, then not at all. */
+
 /* Points within `radius` of the segment from a to b. */
 typedef struct abut_capsule { double a[3], b[3], radius; } abut_capsule;
 
 /* Capsules joined smoothly, an implicit shape: f = -blend ln sum_i exp(-f_i / blend) of the distances f_i to
- * n capsules (blend 0: the least f_i), m; inside f < 0. */
+ * n capsules (blend 0: the least f_i), m; f < 0 inside. */
 typedef struct abut_capsules { const abut_capsule *capsule; int32_t n; double blend; } abut_capsules;
 
 /** f and its gradient. */

@@ -1,4 +1,4 @@
-/* Motions of a scene: which nodes they move, from when to when. */
+/* Motions and loads of a scene, as rows: their nodes, times, keys and factors; motions of one node that exclude each other. */
 #include "base/arena.h"
 #include "scene/build_parts.h"
 
@@ -42,13 +42,13 @@ typedef struct motion_rows {
     double *path;               /* [3 npath] */
 } motion_rows;
 
-/* 1 when an object has a pressure that changes in time. */
+/* Returns whether an object has a pressure that changes in time. */
 static int pressure_varies(const abut_scene_object *o)
 {
     return !o->obstacle && o->shell.pressure != 0 && o->shell.factor.n > 0;
 }
 
-/* p with room for `more` rows of `size` bytes after the n that are there; NULL without memory, and p is as it was. */
+/* Grows p for `more` rows of `size` bytes after the first n.  Returns NULL without memory; p is then unchanged. */
 static void *grow(void *p, int32_t *cap, int32_t n, int64_t more, size_t size, abut_err *err)
 {
     if (p && n + more <= *cap) return p;
@@ -84,8 +84,8 @@ static abut_status reserve_path(motion_rows *m, int64_t more, abut_err *err)
     return ABUT_OK;
 }
 
-/* A new motion whose nodes are those added from now on until close. */
-static abut_status open(motion_rows *m, const char *from, motion_row **row, abut_err *err)
+/* Adds a row; the nodes that are added next are its own, and the caller sets r->hi. */
+static abut_status add_row(motion_rows *m, const char *from, motion_row **row, abut_err *err)
 {
     motion_row *grown = grow(m->row, &m->cap, m->n, 1, sizeof *grown, err);
     if (!grown) return ABUT_E_NOMEM;
@@ -111,7 +111,7 @@ static void box_center(const abut_build *b, const motion_rows *m, const motion_r
     }
 }
 
-/* The farthest of n nodes (NULL: first, first + 1, ...) along d, times sign. */
+/* Returns the largest coordinate along d, times sign, of n nodes (NULL: first, first + 1, ...). */
 static double farthest(const abut_build *b, const moved *node, int32_t first, int32_t n, abut_vec3 d, double sign)
 {
     double most = -INFINITY;
@@ -120,7 +120,7 @@ static double farthest(const abut_build *b, const moved *node, int32_t first, in
     return most;
 }
 
-/* The distance along d at which the motion stops, m. */
+/* Finds the distance along d, m, at which the motion stops. */
 static abut_status travel_to_stop(const abut_build *b, const moved *node, int32_t n, const abut_scene_motion *s, abut_vec3 d,
                                   double *travel, abut_err *err)
 {
@@ -149,7 +149,7 @@ static abut_status travel_to_stop(const abut_build *b, const moved *node, int32_
     }
 }
 
-/* The end of a motion that its surroundings stop: the distance over the speed; or the end of an earlier one. */
+/* Finds the end of a motion that its surroundings stop, the distance over the speed, or that ends with an earlier one. */
 static abut_status find_stop(const abut_build *b, const motion_rows *m, const abut_scene_motion *s, motion_row *r,
                              abut_err *err)
 {
@@ -196,7 +196,7 @@ static abut_status set_poses(motion_rows *m, const abut_scene_motion *s, motion_
     return ABUT_OK;
 }
 
-/* The positions of the row's nodes at every key; nv points a key are given, times count from `start`. */
+/* Sets the positions of the row's nodes at every key, from nv points of the path; its times count from `start`. */
 static abut_status set_path(motion_rows *m, const abut_scene_path *path, int32_t nv, double start, motion_row *r,
                             abut_err *err)
 {
@@ -232,10 +232,10 @@ static abut_status add_factor(motion_rows *m, const abut_scene_table *factor, do
     return ABUT_OK;
 }
 
-/* ---- forces: what each node gets of a load on a body, a surface or a volume ---- */
+/* ---- loads on bodies, surfaces and volumes, as shares of nodes ---- */
 
-/* Forces on the faces of tets of higher order whose nodes are all selected: the integral of each basis times the load, which the
- * bases of the face on the map of the face make a polynomial. */
+/* Loads the faces of tets of higher order whose nodes are all selected: a node gets the integral of its basis times the load, a
+ * polynomial on the face. */
 static abut_status load_faces(motion_rows *m, const abut_part *p, const abut_scene_motion *s, const int32_t *at,
                               int32_t *loaded, abut_err *err)
 {
@@ -329,11 +329,10 @@ static abut_status load_surface(abut_build *b, motion_rows *m, const abut_scene_
     }
     if (rc) return rc;
     return loaded ? ABUT_OK : abut_fail(err, ABUT_E_FORMAT, "%s: no triangle of a surface has all its corners among the %d "
-                                        "selected "
-                                        "nodes", s->from, r->hi - r->lo);
+                                        "selected nodes", s->from, r->hi - r->lo);
 }
 
-/* 1 when a node of the row is of tets of order 2 and more: no acceleration of it alone is a force on it alone. */
+/* Returns whether a node of the row belongs to tets of order 2 or more: there a force on one node accelerates others, too. */
 static int has_high(const abut_build *b, const motion_rows *m, const motion_row *r)
 {
     for (int32_t o = 0; o < b->scene->nobjects; o++) {
@@ -369,8 +368,8 @@ static abut_status set_torque(const abut_build *b, const motion_rows *m, const a
     return ABUT_OK;
 }
 
-/* Forces as what each node gets of an acceleration of 1 m/s^2 along every axis, or one acceleration for all; in newtons where the
- * mass matrix is not diagonal. */
+/* Makes a load of the row: one acceleration of all nodes, or a share for each of 1 m/s^2 along every axis; in newtons if the mass
+ * matrix is not diagonal. */
 static abut_status set_force(abut_build *b, motion_rows *m, const abut_scene_motion *s, motion_row *r, abut_err *err)
 {
     double mass = 0;
@@ -402,7 +401,7 @@ static abut_status set_force(abut_build *b, motion_rows *m, const abut_scene_mot
 
 /* ---- one motion ---- */
 
-/* An angle of very many turns has no digits left that mean anything. */
+/* Refuses angles of so many turns that rounding leaves no digit of the direction. */
 static abut_status check_turns(const abut_build *b, const motion_row *r, const char *from, abut_err *err)
 {
     const double turns = abut_v3_norm(abut_v3_get(r->angular)) * b->scene->step.value / ABUT_TURN;
@@ -414,7 +413,7 @@ static abut_status check_turns(const abut_build *b, const motion_row *r, const c
 static abut_status scripted(abut_build *b, motion_rows *m, const abut_scene_motion *s, abut_err *err)
 {
     motion_row *r;
-    abut_status rc = open(m, s->from, &r, err);
+    abut_status rc = add_row(m, s->from, &r, err);
     if (!rc) rc = select_nodes(b, m, &s->select, r, err);
     if (rc) return rc;
     b->out->selected[s - b->scene->motion] = r->hi - r->lo;
@@ -445,14 +444,14 @@ static abut_status add_all_nodes(motion_rows *m, const abut_part *p, motion_row 
     return rc;
 }
 
-/* An obstacle's own velocity and spin, kept for the whole run, or the positions it passes through. */
+/* Adds the row of an obstacle's own velocity and spin, for the whole run, or of its path. */
 static abut_status obstacle_motion(abut_build *b, motion_rows *m, const abut_part *p, abut_err *err)
 {
     const abut_scene_object *o = p->object;
     motion_row *r;
     const int still = abut_v3_norm2(abut_v3_get(o->velocity)) == 0 && abut_v3_norm2(abut_v3_get(o->spin)) == 0;
     if (!o->obstacle || (still && !o->path.n)) return ABUT_OK;
-    abut_status rc = open(m, o->from, &r, err);
+    abut_status rc = add_row(m, o->from, &r, err);
     if (!rc) rc = add_all_nodes(m, p, r, err);
     if (!rc && o->path.n) r->window[0] = o->path.time[0];
     if (rc || o->path.n) return rc ? rc : set_path(m, &o->path, o->mesh.nv, 0, r, err);
@@ -499,9 +498,8 @@ static abut_status check_overlap(const abut_build *b, const motion_rows *m, cons
         if (s[i].node == s[i - 1].node && s[i].t0 < s[i - 1].t1) {
             const abut_part *p = abut_part_of(b, s[i].node);
             return abut_fail(err, ABUT_E_FORMAT, "%s: node %d of '%s' is moved by another motion (%s) at the same time, from "
-                             "%g s",
-                             m->row[s[i].motion].from, s[i].node - p->first, p->object->name, m->row[s[i - 1].motion].from,
-                             s[i].t0);
+                             "%g s", m->row[s[i].motion].from, s[i].node - p->first, p->object->name,
+                             m->row[s[i - 1].motion].from, s[i].t0);
         }
     return ABUT_OK;
 }
@@ -515,7 +513,7 @@ static int by_motion_and_end(const void *a, const void *b)
 }
 
 /* Nodes that are held after their motion rest from its end until the next one takes them: a motion of their own, which does
- * not move them, for all that are taken at the same time.  s is used up. */
+ * not move them, for all that are taken at the same time.  Overwrites s. */
 static abut_status add_holds(motion_rows *m, span *s, size_t n, abut_err *err)
 {
     abut_status rc = ABUT_OK;
@@ -528,7 +526,7 @@ static abut_status add_holds(motion_rows *m, span *s, size_t n, abut_err *err)
     qsort(s, held, sizeof *s, by_motion_and_end);
     for (size_t i = 0; i < held && !rc; i++) {
         if (i == 0 || s[i].motion != s[i - 1].motion || s[i].t1 != s[i - 1].t1) {
-            rc = open(m, m->row[s[i].motion].from, &r, err);
+            rc = add_row(m, m->row[s[i].motion].from, &r, err);
             if (rc) break;
             r->entry = m->row[s[i].motion].entry;
             r->window[0] = s[i].t0, r->window[1] = s[i].t1;
@@ -543,7 +541,7 @@ static abut_status add_holds(motion_rows *m, span *s, size_t n, abut_err *err)
 
 #define ON_AXIS 1e-9    /* of the scene's length: a node that is as near to an axis does not move about it */
 
-/* 1 when the rotation of key k, or with k < 0 of the row's rate, moves a node of the row. */
+/* Returns whether the rotation of key k, or of the row's rate if k < 0, moves a node of the row. */
 static int sweeps(const abut_build *b, const motion_rows *m, const motion_row *r, int32_t k)
 {
     const abut_vec3 axis = abut_v3_get(k < 0 ? r->angular : m->key[k].rotation + 1);
@@ -572,7 +570,7 @@ static int actions_of(const abut_build *b, const motion_rows *m, const motion_ro
 
 static int by_node(const void *key, const void *s) { return *(const int32_t *)key - ((const span *)s)->node; }
 
-/* The spans of a node: [*lo, *hi) of s[n]. */
+/* Finds the spans of a node, [*lo, *hi) of s[n]. */
 static void spans_of(const span *s, size_t n, int32_t node, size_t *lo, size_t *hi)
 {
     const span *found = bsearch(&node, s, n, sizeof *s, by_node);
@@ -686,7 +684,7 @@ static abut_status put_rare(abut_build *b, const motion_rows *m, abut_err *err)
     return rc || !shifted ? rc : put_column(b, m, (abut_column)MOTION(entry, "motion/entry"), 0, err);
 }
 
-/* Poses of keys, and the positions of paths. */
+/* Puts poses of keys, and positions of paths. */
 static abut_status put_poses(abut_build *b, const motion_rows *m, abut_err *err)
 {
     static const abut_column columns[] = { ABUT_COLUMN(abut_scene_pose, shift, "key/translation"),
