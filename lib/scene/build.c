@@ -445,7 +445,7 @@ static abut_status put_friction(abut_build *b, abut_err *err)
     if (!rc && s->nplanes) rc = abut_build_put(b->model, "half-space/friction", s->nplanes, &plane, err);
     if (!rc) {
         for (int32_t i = 0; i < classes; i++)
-            for (int32_t k = 0; k < classes; k++) mu[(size_t)i * (size_t)classes + (size_t)k] = pair_mu(s, first[i], first[k]);
+            for (int32_t k = 0; k < classes; k++) *mu++ = pair_mu(s, first[i], first[k]);
         for (int32_t i = 0; i < n; i++) {
             if (i < s->nobjects) object[i] = class_of[i];
             else if (plane) plane[i - s->nobjects] = class_of[i];

@@ -6,7 +6,7 @@ load helpers
 
 setup_file() {
     "$ROOT/tests/examples/run" --build "$ROOT/build/examples/all" linear-solver direction barrier friction-law material term \
-        time-scheme option
+        time-scheme option key
 }
 
 claim() { "$ROOT/tests/examples/run" --test "$ROOT/build/examples/all" "$1"; }
@@ -37,6 +37,10 @@ claim() { "$ROOT/tests/examples/run" --test "$ROOT/build/examples/all" "$1"; }
 
 @test "an option of step is one row and its use: read, bounded, refused, explained and recorded" {
     claim option
+}
+
+@test "a key of scenes is one row and its use: listed, read, bounded, explained and recorded" {
+    claim key
 }
 
 @test "an energy with a bound is one file and one row: no segment of a rod gets longer than its limit" {
