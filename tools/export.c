@@ -1,7 +1,7 @@
 /* export: files that other programs read, tables, text. */
 #include "base/words.h"
 #include "formats/html/page_data.h"
-#include "formats/result/frame_views.h"
+#include "formats/result/shots.h"
 #include "formats/result/results.h"
 #include "formats/result/table_write.h"
 #include "formats/stream/dump.h"

@@ -2,7 +2,7 @@
 #include "base/words.h"
 #include "formats/picture/image.h"
 #include "formats/picture/picture.h"
-#include "formats/result/frame_views.h"
+#include "formats/result/shots.h"
 #include "tools/cli/cli.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* watch: shows a run while it goes on, in a browser at the loopback address. */
 #include "base/words.h"
 #include "formats/html/page_data.h"
-#include "formats/result/frame_views.h"
+#include "formats/result/shots.h"
 #include "tools/cli/cli.h"
 #include "tools/watch/board.h"
 

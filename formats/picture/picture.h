@@ -6,7 +6,7 @@
 #define ABUT_FORMATS_PICTURE_PICTURE_H
 
 #include "formats/picture/draw.h"
-#include "formats/result/frame_views.h"
+#include "formats/result/shots.h"
 
 typedef struct abut_picture_opts {
     const char *dir;        /* a PNG per frame there; NULL: none */

@@ -7,6 +7,7 @@
 #include "energy/elastic.h"
 #include "energy/elastic_high.h"
 #include "energy/hinge.h"
+#include "energy/stretch_step_inline.h"
 #include "geom/lagrange.h"
 #include "model/tets.h"
 #include "solve/step/measures.h"
@@ -55,7 +56,7 @@ void abut_measure_clear(abut_measure *ms)
     *ms = (abut_measure){ 0 };
 }
 
-static abut_status tensor_room(abut_measure *ms, abut_err *err)
+static abut_status make_tensors(abut_measure *ms, abut_err *err)
 {
     const size_t n = 9 * (size_t)ms->model->nt + 1;
     if (!ms->F) ms->F = malloc(n * sizeof *ms->F);
@@ -63,7 +64,7 @@ static abut_status tensor_room(abut_measure *ms, abut_err *err)
     return ms->F && ms->sigma ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "no memory for the tensors of %d tets", ms->model->nt);
 }
 
-/* tensors: their arrays have room. */
+/* tensors: 1: writes F and sigma, too, whose arrays exist. */
 static void measure_stress(abut_measure *ms, const double *x, int tensors, abut_fields *out)
 {
     const abut_elastic *elastic = abut_elastic_of(&ms->terms);
@@ -98,14 +99,10 @@ static void measure_strain(abut_measure *ms, const double *x, abut_fields *out)
 {
     #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < ms->model->nsh; i++) {
-        double F[6], s[2], C[3] = { 0 }, *e = ms->strain + 5 * (size_t)i;
+        double F[6], s[2], *e = ms->strain + 5 * (size_t)i;
         abut_shell_deformation(abut_codim_of(&ms->terms), x, i, F, s);
-        for (int k = 0; k < 3; k++) {
-            C[0] += F[2 * k] * F[2 * k], C[1] += F[2 * k + 1] * F[2 * k + 1];
-            C[2] += F[2 * k] * F[2 * k + 1];
-        }
         e[0] = fmax(s[0], s[1]), e[1] = fmin(s[0], s[1]);
-        e[2] = 0.5 * (C[0] - 1), e[3] = 0.5 * (C[1] - 1), e[4] = 0.5 * C[2];
+        for (int k = 0; k < 3; k++) e[2 + k] = abut_green_strain(F, k);
     }
     out->strain = ms->strain;
 }
@@ -118,7 +115,7 @@ static int has_nodes(const int32_t *tri, const int32_t *v, int n)
     return found == n;
 }
 
-/* Shells by their first node, so that those of a hinge are found near it. */
+/* Lists the shells of each node; those of a hinge are among the shells of its first node. */
 static abut_status measure_bend(abut_measure *ms, const double *x, abut_fields *out, abut_err *err)
 {
     const abut_model *m = ms->model;
@@ -148,25 +145,22 @@ static abut_status measure_bend(abut_measure *ms, const double *x, abut_fields *
 
 /* ---- contact ---- */
 
-/* f = -kappa dB/dx / (s_I h^2): the objective is in kg m^2, a force in N (Li 2020, 4.3) */
-static abut_status barrier_force(abut_measure *ms, const abut_frame *f, abut_err *err)
+/* f = -kappa dB/dx / (s_I h^2): the objective is in kg m^2, a force in N (Li 2020, 4.3); NaN if primitives touch */
+static abut_status barrier_force(abut_measure *ms, const abut_frame *f, int touching, abut_err *err)
 {
     const abut_model *m = ms->model;
     const size_t n = 3 * (size_t)m->nv;
-    memset(ms->force, 0, n * sizeof *ms->force);
-    if (!ms->pairs.n && !ms->pairs.n_plane) return ABUT_OK;
     const double kappa = f->kappa ? f->kappa[0] : NAN;
-    if (isnan(kappa)) {
-        for (size_t i = 0; i < n; i++) ms->force[i] = NAN;
-        return ABUT_OK;
-    }
+    const int none = !touching && !ms->pairs.n && !ms->pairs.n_plane, unknown = touching || (!none && isnan(kappa));
+    for (size_t i = 0; i < n; i++) ms->force[i] = unknown ? NAN : 0;
+    if (none || unknown) return ABUT_OK;
     abut_status rc = abut_barrier_gradient(&ms->cm, &ms->pairs, ms->y, kappa, ms->force, &ms->scratch, err);
     const double scale = -abut_integrator_force_scale(m, f);
     for (size_t i = 0; i < n && !rc; i++) ms->force[i] /= scale;
     return rc;
 }
 
-/* The opposite of the barrier's force on the vertices above each half-space. */
+/* Writes minus the sum of the barrier's forces on the vertices near each half-space; NaN if primitives touch. */
 static void barrier_on_planes(const abut_measure *ms, const abut_frame *f, int touching, double *force)
 {
     const abut_model *m = ms->model;
@@ -179,7 +173,7 @@ static void barrier_on_planes(const abut_measure *ms, const abut_frame *f, int t
     }
 }
 
-/* Whether a half-space has friction with a body; obstacles pass through half-spaces. */
+/* Returns whether a half-space has friction with a body; obstacles pass through half-spaces. */
 static int has_friction(const abut_model *m, int32_t plane)
 {
     const double *mu = m->mu + (size_t)m->ng * (size_t)m->hs_friction[plane];
@@ -203,7 +197,7 @@ static void friction_on_planes(const abut_model *m, const double *node, double *
     }
 }
 
-/* touching: something does, and there are no pairs. */
+/* touching: 1: primitives touch, and there are no pairs. */
 static void measure_planes(abut_measure *ms, const abut_frame *f, int touching, abut_fields *out)
 {
     const abut_model *m = ms->model;
@@ -227,27 +221,20 @@ static abut_status measure_contact(abut_measure *ms, const abut_arrays *set, con
     /* a PENDING frame keeps the forces at the start of its step */
     out->force = abut_arrays_find(set, "step/x0") ? NULL : f->f_contact;
     rc = abut_pairs_find(&ms->cm, &ms->cand, ms->y, ms->cm.obstacle, &ms->pairs, &touch);
-    if (!rc || rc == ABUT_E_GEOM) measure_planes(ms, f, rc != ABUT_OK, out);
-    if (rc == ABUT_E_GEOM) {    /* a broken state may be looked at, too */
-        out->contacts = -1;
-        out->gap = 0;
-        if (out->force) return ABUT_OK;
-        for (size_t i = 0; i < 3 * (size_t)ms->model->nv; i++) ms->force[i] = NAN;
-        out->force = ms->force;
-        return ABUT_OK;
-    }
-    if (rc) return abut_fail(err, touch.code, "%s", touch.msg);
-    out->contacts = (int32_t)(ms->pairs.n + ms->pairs.n_plane);
-    out->gap = abut_pairs_smallest_gap(&ms->cm, &ms->pairs, NULL);
-    out->pairs = &ms->pairs;
+    const int touching = rc == ABUT_E_GEOM;     /* a broken state is measured, too */
+    if (rc && !touching) return abut_fail(err, touch.code, "%s", touch.msg);
+    measure_planes(ms, f, touching, out);
+    out->contacts = touching ? -1 : (int32_t)(ms->pairs.n + ms->pairs.n_plane);
+    out->gap = touching ? 0 : abut_pairs_smallest_gap(&ms->cm, &ms->pairs, NULL);
+    out->pairs = touching ? NULL : &ms->pairs;
     if (out->force) return ABUT_OK;
     out->force = ms->force;
-    return barrier_force(ms, f, err);
+    return barrier_force(ms, f, touching, err);
 }
 
 /* ---- totals ---- */
 
-/* Centre of mass of every object and its velocity; obstacles by their (unused) nodal masses. */
+/* Finds the centre of mass of every object and its velocity, also of obstacles, whose masses only this uses. */
 static void centers(abut_measure *ms, const abut_frame *f, abut_fields *out)
 {
     const abut_model *m = ms->model;
@@ -275,8 +262,8 @@ static void centers(abut_measure *ms, const abut_frame *f, abut_fields *out)
     out->velocity = ms->velocity;
 }
 
-/* J: the terms that depend on positions alone, as a step from this frame begins.  Every segment of a curved rod counts as held:
- * its directions are those of the frame. */
+/* Sums the energies, J, of the terms that depend on positions alone, at the start of a step from this frame.  Every segment of a
+ * curved rod counts as held: its directions are those of the frame. */
 static abut_status potential(abut_measure *ms, const abut_frame *f, double time, double *sum, abut_err *err)
 {
     const abut_term_step step = { .x0 = f->x, .held = ms->held, .load_time = time };
@@ -307,10 +294,7 @@ static abut_status measure_totals(abut_measure *ms, const abut_frame *f, double 
     out->min_J = NAN;
     out->min_J_tet = -1;
     for (int32_t t = 0; t < ms->model->nt; t++)
-        if (!(ms->J[t] >= out->min_J)) {
-            out->min_J = ms->J[t];
-            out->min_J_tet = t;
-        }
+        if (!(ms->J[t] >= out->min_J)) out->min_J = ms->J[t], out->min_J_tet = t;
     out->totals_known = 1;
     return ABUT_OK;
 }
@@ -320,7 +304,7 @@ abut_status abut_measure_frame(abut_measure *ms, const abut_arrays *set, const a
 {
     *out = (abut_fields){ 0 };
     abut_status rc = ABUT_OK;
-    if (want & ABUT_WANT_TENSORS) rc = tensor_room(ms, err);
+    if (want & ABUT_WANT_TENSORS) rc = make_tensors(ms, err);
     if (rc) return rc;
     if (want & (ABUT_WANT_STRESS | ABUT_WANT_TOTALS | ABUT_WANT_TENSORS))
         measure_stress(ms, f->x, want & ABUT_WANT_TENSORS, out);

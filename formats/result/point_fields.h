@@ -3,7 +3,7 @@
 #ifndef ABUT_FORMATS_RESULT_POINT_FIELDS_H
 #define ABUT_FORMATS_RESULT_POINT_FIELDS_H
 
-#include "formats/result/frame_views.h"
+#include "formats/result/shots.h"
 
 enum { ABUT_FIELDS_MAX = 24 };
 

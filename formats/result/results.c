@@ -1,4 +1,4 @@
-/* Results of chosen frames: their writers, and those of one file per frame (Gmsh MSH, Wavefront OBJ, Stanford PLY). */
+/* Writers of one file per frame (Gmsh MSH, Wavefront OBJ, Stanford PLY); then all results of a pass over a stream. */
 #include "formats/result/results.h"
 
 #include "formats/result/point_fields.h"
@@ -13,11 +13,11 @@
  * DIR/frame_0012.msh   nodes at rest; tets (types 4, 11, 29, 30), triangles of shells and obstacles, segments, isolated points;
  *                      an entity and a physical group for each object and kind; `displacement`, `velocity` as $NodeData */
 
-/* Elements of one object and kind.  node: of all elements, `nodes` of each; NULL: tets of the model from `first` on. */
+/* Elements of one object and kind. */
 typedef struct block {
     int dim, type, nodes;
     int32_t object, n;
-    int32_t *node;          /* [n * nodes] nodes of the model */
+    int32_t *node;          /* [n * nodes] of the model: `nodes` of each element */
 } block;
 
 typedef struct writer {
@@ -82,7 +82,7 @@ static abut_status tet_block(writer *w, const abut_part *p, abut_err *err)
     return ABUT_OK;
 }
 
-/* Elements of n rows of `nodes` points of a part that are nodes. */
+/* Adds elements of dim + 1 nodes each: n rows of `point`, points of the part. */
 static abut_status part_block(writer *w, const abut_part *p, int dim, int type, const int32_t *point, int32_t n, abut_err *err)
 {
     const int nodes = dim + 1;
@@ -95,8 +95,8 @@ static abut_status part_block(writer *w, const abut_part *p, int dim, int type, 
     return ABUT_OK;
 }
 
-/* Triangles, segments and points of an object; the triangles of a body of tets are faces of those. */
-static abut_status find_blocks(writer *w, abut_err *err)
+/* Makes the blocks of all objects: tets, triangles without faces of tets, segments, points. */
+static abut_status make_blocks(writer *w, abut_err *err)
 {
     const abut_parts *all = w->s->parts;
     w->block = calloc(4 * (size_t)all->n + 1, sizeof *w->block);
@@ -112,8 +112,8 @@ static abut_status find_blocks(writer *w, abut_err *err)
     return rc;
 }
 
-/* Tags follow the nodes of the model. */
-static abut_status find_tags(writer *w, abut_err *err)
+/* Numbers the nodes of all blocks from 1, in the order of the model. */
+static abut_status make_tags(writer *w, abut_err *err)
 {
     const abut_model *m = w->s->model;
     w->tag = calloc((size_t)m->nv + 1, sizeof *w->tag);
@@ -162,7 +162,7 @@ static void box_of(const writer *w, const block *b, double box[6])
         }
 }
 
-/* An entity for each block, in the physical group of its object. */
+/* Writes an entity for each block, in the physical group of its object. */
 static void put_entities(const writer *w)
 {
     fputs("$Entities\n", w->f);
@@ -221,7 +221,7 @@ static void put_elements(const writer *w)
     put_end(w, "Elements");
 }
 
-/* a - b (NULL: 0) at every node. */
+/* Writes a - b at every node with a tag; b NULL: a. */
 static void put_data(const writer *w, const char *name, const double *a, const double *b)
 {
     const abut_shot *s = w->s;
@@ -243,8 +243,8 @@ static abut_status msh_write(const char *dir, int keep, const abut_shot *s, int 
 {
     writer w = { .binary = binary, .s = s };
     abut_out_file o = { 0 };
-    abut_status rc = find_blocks(&w, err);
-    if (!rc) rc = find_tags(&w, err);
+    abut_status rc = make_blocks(&w, err);
+    if (!rc) rc = make_tags(&w, err);
     if (!rc) rc = abut_out_open_numbered(&o, dir, "frame", s->index, ".msh", keep, err);
     if (!rc) {
         w.f = o.f;
@@ -305,9 +305,10 @@ static abut_status obj_write(const char *dir, int keep, const abut_shot *s, abut
  * colour), object, node (int, rows of the stream); face: vertex_indices; edge: vertex1 vertex2.  Isolated points are
  * vertices of no face and no edge. */
 
-enum { VERTEX_BYTES = 3 * 8 + 3 * 4 + 3 + 2 * 4, FACE_BYTES = 1 + 3 * 4, EDGE_BYTES = 2 * 4 };
+enum { AT_VELOCITY = 3 * 8, AT_COLOUR = AT_VELOCITY + 3 * 4, AT_OBJECT = AT_COLOUR + 3, AT_NODE = AT_OBJECT + 4,
+       VERTEX_BYTES = AT_NODE + 4, FACE_BYTES = 1 + 3 * 4, EDGE_BYTES = 2 * 4 };
 
-static void header(FILE *f, const abut_shot *s)
+static void put_header(FILE *f, const abut_shot *s)
 {
     int64_t nv = 0, ntri = 0, nseg = 0;
     for (int32_t k = 0; k < s->parts->n; k++) {
@@ -336,12 +337,12 @@ static void put_vertices(FILE *f, const abut_shot *s, const abut_part *p)
         float v[3];
         for (int d = 0; d < 3; d++) {
             v[d] = (float)s->v[3 * node + d];
-            row[36 + d] = (uint8_t)(255 * rgb[d] + 0.5f);
+            row[AT_COLOUR + d] = (uint8_t)(255 * rgb[d] + 0.5f);
         }
-        memcpy(row, s->x + 3 * node, 24);
-        memcpy(row + 24, v, 12);
-        memcpy(row + 39, &p->object, 4);
-        memcpy(row + 43, &s->parts->number[s->parts->lead[node]], 4);
+        memcpy(row, s->x + 3 * node, AT_VELOCITY);
+        memcpy(row + AT_VELOCITY, v, sizeof v);
+        memcpy(row + AT_OBJECT, &p->object, 4);
+        memcpy(row + AT_NODE, &s->parts->number[s->parts->lead[node]], 4);
         fwrite(row, 1, sizeof row, f);
     }
 }
@@ -372,14 +373,14 @@ static abut_status ply_write(const char *dir, int keep, const abut_shot *s, abut
     const abut_status rc = abut_out_open_numbered(&o, dir, "frame", s->index, ".ply", keep, err);
     if (rc) return rc;
     const abut_part *p = s->parts->part;
-    header(o.f, s);
+    put_header(o.f, s);
     for (int32_t k = 0; k < s->parts->n; k++) put_vertices(o.f, s, &p[k]);
     for (int32_t k = 0, first = 0; k < s->parts->n; first += p[k++].nv) put_faces(o.f, &p[k], first);
     for (int32_t k = 0, first = 0; k < s->parts->n; first += p[k++].nv) put_edges(o.f, &p[k], first);
     return abut_out_close(&o, err);
 }
 
-/* ---- all results that were asked for ---- */
+/* ---- all results of a pass ---- */
 
 int abut_results_want(const abut_results_opts *opt)
 {

@@ -2,7 +2,7 @@
 #ifndef ABUT_FORMATS_RESULT_RESULTS_H
 #define ABUT_FORMATS_RESULT_RESULTS_H
 
-#include "formats/result/frame_views.h"
+#include "formats/result/shots.h"
 #include "formats/result/out_file.h"
 #include "formats/result/table_write.h"
 #include "solve/report.h"

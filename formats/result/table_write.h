@@ -4,7 +4,7 @@
 #ifndef ABUT_FORMATS_RESULT_TABLE_WRITE_H
 #define ABUT_FORMATS_RESULT_TABLE_WRITE_H
 
-#include "formats/result/frame_views.h"
+#include "formats/result/shots.h"
 
 #include <stdio.h>
 

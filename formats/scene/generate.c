@@ -137,7 +137,7 @@ static abut_status read_listed(const abut_scene_reader *r, const abut_tree *t, c
     return rc || p->n ? rc : abut_tree_fail(s->files, err, "files: an empty list");
 }
 
-abut_status abut_read_scene_path(const abut_scene_reader *r, const abut_tree *t, abut_mesh *mesh, abut_scene_path *p,
+abut_status abut_scene_read_path(const abut_scene_reader *r, const abut_tree *t, abut_mesh *mesh, abut_scene_path *p,
                                  abut_err *err)
 {
     sequence s = { 0 };

@@ -53,7 +53,7 @@ static int is_param(const abut_key *k) { return k->size == sizeof(abut_param); }
 static void put(const abut_key *k, const abut_tree *t, double v, int per_length, void *to)
 {
     abut_param *const p = to;
-    if (is_param(k)) p->value = v, p->per_length = per_length, abut_scene_from(t, p->from);
+    if (is_param(k)) p->value = v, p->per_length = per_length, abut_scene_copy_place(t, p->from);
     else if (k->kind == ABUT_KEY_NUMBER) *(double *)to = v;
     else *(int32_t *)to = (int32_t)v;
 }
@@ -227,7 +227,7 @@ void abut_keys_write(FILE *f, const char *path, const abut_keys *map, const void
 
 /* ---- names and places ---- */
 
-void abut_scene_from(const abut_tree *t, char from[ABUT_SCENE_FROM])
+void abut_scene_copy_place(const abut_tree *t, char from[ABUT_SCENE_FROM])
 {
     abut_tree_place(t, from, ABUT_SCENE_FROM);
 }
@@ -259,7 +259,7 @@ abut_status abut_scene_named(const abut_tree *t, const char *what, const char *w
     return rc;
 }
 
-abut_status abut_scene_find(const abut_scene_reader *r, const abut_tree *t, int planes, int32_t *row, abut_err *err)
+abut_status abut_scene_find_object(const abut_scene_reader *r, const abut_tree *t, int planes, int32_t *row, abut_err *err)
 {
     const abut_scene *s = r->scene;
     const char *word = NULL;
@@ -276,7 +276,7 @@ abut_status abut_scene_find(const abut_scene_reader *r, const abut_tree *t, int 
     return abut_scene_named(t, "object", word, names, NULL, row, err);
 }
 
-abut_status abut_read_scene_material(const abut_scene_reader *r, const abut_tree *t, int32_t *row, abut_err *err)
+abut_status abut_scene_find_material(const abut_scene_reader *r, const abut_tree *t, int32_t *row, abut_err *err)
 {
     const abut_scene *s = r->scene;
     const char *word = NULL;

@@ -140,19 +140,19 @@ static abut_status make_unit(const abut_tree *t, abut_scene_object *o, abut_err 
     return ABUT_OK;
 }
 
-abut_status abut_scene_place_check(const abut_tree *object, abut_scene_place_of *p, abut_err *err)
+abut_status abut_scene_transform_check(const abut_tree *object, abut_scene_transform *p, abut_err *err)
 {
     for (int i = 0; i < 9; i++) p->A[i] *= p->scale[i % 3];
     if (p->scale[0] != 0 && p->scale[1] != 0 && p->scale[2] != 0) return ABUT_OK;
     return abut_tree_fail(abut_tree_find(object, "scale"), err, "scale: expected numbers that are not 0");
 }
 
-abut_status abut_scene_placement(const abut_scene_reader *r, const abut_tree *object, abut_scene_place_of *p, abut_err *err)
+abut_status abut_scene_read_transform(const abut_scene_reader *r, const abut_tree *object, abut_scene_transform *p, abut_err *err)
 {
-    static const abut_key rows[] = { ABUT_PLACE_KEYS(abut_scene_place_of, ), { 0 } };
-    *p = (abut_scene_place_of)ABUT_NO_PLACE;
+    static const abut_key rows[] = { ABUT_TRANSFORM_KEYS(abut_scene_transform, ), { 0 } };
+    *p = (abut_scene_transform)ABUT_NO_TRANSFORM;
     const abut_status rc = abut_keys_some(r, &(const abut_keys){ .row = rows }, object, p, err);
-    return rc ? rc : abut_scene_place_check(object, p, err);
+    return rc ? rc : abut_scene_transform_check(object, p, err);
 }
 
 static const abut_key REPEAT_KEYS[] = {
@@ -350,13 +350,13 @@ static abut_status source(const abut_scene_reader *r, const abut_tree *t, abut_s
     if (!o->obstacle) return abut_tree_fail_key(sequence, err, "sequence: only an obstacle follows one (obstacle: true)");
     if (abut_tree_find(t, "repeat") || abut_tree_find(t, "velocity") || abut_tree_find(t, "angular-velocity"))
         return abut_tree_fail_key(sequence, err, "sequence: says where the obstacle is; expected no repeat or velocity");
-    return abut_read_scene_path(r, sequence, &o->mesh, &o->path, err);
+    return abut_scene_read_path(r, sequence, &o->mesh, &o->path, err);
 }
 
 /* Puts the mesh where it is, and makes its shape at rest. */
 static abut_status place(const abut_scene_reader *r, const abut_tree *t, abut_object_said *s, abut_err *err)
 {
-    const abut_scene_place_of *p = &s->place;
+    const abut_scene_transform *p = &s->place;
     abut_scene_object *const o = &s->o;
     double *x = malloc(3 * ((size_t)o->mesh.nv + 1) * sizeof *x);
     if (!x) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d points", o->mesh.nv);
@@ -516,7 +516,7 @@ static abut_status read_proxy(const abut_scene_reader *r, const abut_tree *objec
     abut_scene_proxy *p = &o->proxy;
     p->extrapolation = -1;
     if (!t) return ABUT_OK;
-    abut_scene_from(t, p->from);
+    abut_scene_copy_place(t, p->from);
     abut_status rc = abut_keys_read(r, &abut_scene_proxy_keys, t, p, err);
     const abut_tree *mesh = abut_tree_find(t, "mesh"), *most = abut_tree_find(t, "max-extrapolation");
     const double limit = abut_scene_order_of(o) > 1 ? 0.5 : 10;

@@ -57,14 +57,14 @@ static abut_status read_points(const abut_scene_reader *r, const abut_tree *t, v
 static abut_status read_objects(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
     abut_scene_select *const s = to;
-    if (t->kind == ABUT_TREE_TEXT) return abut_scene_find(r, t, 0, &s->object, err);
+    if (t->kind == ABUT_TREE_TEXT) return abut_scene_find_object(r, t, 0, &s->object, err);
     if (t->kind == ABUT_TREE_MAP || !t->n)
         return abut_tree_fail_kind(t, "object", err, "a name, or a list of names, [ball, bar]");
     s->objects = malloc((size_t)t->n * sizeof *s->objects);
     if (!s->objects) return abut_fail(err, ABUT_E_NOMEM, "no memory for %d objects", t->n);
     for (const abut_tree *c = t->child; c; c = c->next) {
         int32_t *const row = &s->objects[s->nobjects];
-        const abut_status rc = abut_scene_find(r, c, 0, row, err);
+        const abut_status rc = abut_scene_find_object(r, c, 0, row, err);
         if (rc) return rc;
         for (int32_t i = 0; i < s->nobjects; i++)
             if (s->objects[i] == *row) return abut_tree_fail(c, err, "object: '%s' twice", c->text);
@@ -105,7 +105,7 @@ const abut_keys abut_scene_selection_names = { .row = SELECTION_KEYS };
 static abut_status read_conditions(const abut_scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err)
 {
     s->object = -1;
-    abut_scene_from(t, s->from);
+    abut_scene_copy_place(t, s->from);
     abut_status rc = abut_keys_read(r, &SELECT, t, s, err);
     if (!rc) rc = check_box(t, "box", s->box, err);
     return rc ? rc : check_box(t, "relative-box", s->relative, err);
@@ -220,7 +220,7 @@ static abut_status read_place_of_stop(const abut_scene_reader *r, const abut_tre
     m->gap.value = s->has_gap ? s->gap.value : s->past ? s->has_share ? s->share : 1 : s->at;
     m->gap.per_length = s->has_gap ? s->gap.per_length : 0;
     m->stop = s->has_gap ? ABUT_STOP_GAP : s->past ? ABUT_STOP_PAST : ABUT_STOP_AT;
-    if (s->to || s->past) return abut_scene_find(r, s->to ? s->to : s->past, 0, &m->to, err);
+    if (s->to || s->past) return abut_scene_find_object(r, s->to ? s->to : s->past, 0, &m->to, err);
     return axes == 1 ? ABUT_OK : abut_tree_fail(t, err, "until a coordinate: expected 'translate' along one axis");
 }
 
@@ -234,7 +234,7 @@ static abut_status read_stop(const abut_scene_reader *r, const abut_tree *t, abu
     if (gap + past + s.has_at + (s.motion != NULL) != 1 || t->n != used)
         return abut_tree_fail(t, err, "until: expected a time, or {gap: length, to: name}, {past: name, share: number}, "
                               "{coordinate: length} or {motion: number}");
-    abut_scene_from(t->child, m->gap.from);
+    abut_scene_copy_place(t->child, m->gap.from);
     if (!s.motion) return read_place_of_stop(r, t, &s, m, err);
     const int32_t own = (int32_t)(m - r->scene->motion);
     m->stop = ABUT_STOP_WITH;
@@ -408,7 +408,7 @@ static abut_status read_keyframes(const abut_scene_reader *r, const abut_tree *t
 static abut_status read_positions(const abut_scene_reader *r, const abut_tree *t, abut_scene_motion *m, abut_err *err)
 {
     static const char *const moved[] = { "origin", "unit-size", "repeat", "tetrahedralize" };
-    abut_scene_place_of at;
+    abut_scene_transform at;
     m->act = ABUT_ACT_PATH;
     if (m->select.object < 0) return abut_tree_fail_key(t, err, "sequence: moves points of one mesh: expected 'object' in "
                                                         "select");
@@ -419,8 +419,8 @@ static abut_status read_positions(const abut_scene_reader *r, const abut_tree *t
             return abut_tree_fail_key(t, err, "sequence: the points of object '%s' are not those of its file, because of '%s'",
                                       o->name,
                                       moved[i]);
-    abut_status rc = abut_scene_placement(r, object, &at, err);
-    if (!rc) rc = abut_read_scene_path(r, t, &o->mesh, &m->path, err);
+    abut_status rc = abut_scene_read_transform(r, object, &at, err);
+    if (!rc) rc = abut_scene_read_path(r, t, &o->mesh, &m->path, err);
     if (!rc && m->path.time[m->path.n - 1] == 0)
         rc = abut_tree_fail_key(t, err, "sequence: one mesh, at 0 s, moves nothing: expected a mesh at a later time");
     if (!rc) abut_scene_path_transform(&m->path, o->mesh.nv, at.A, at.b);
@@ -505,7 +505,7 @@ const abut_keys abut_scene_motion_keys = { "motion", NULL, MOTION_KEYS, 1, NULL 
 abut_status abut_scene_read_motion(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
     abut_scene_motion *const m = to;
-    abut_scene_from(t, m->from);
+    abut_scene_copy_place(t, m->from);
     abut_status rc = abut_keys_read(r, &abut_scene_motion_keys, t, m, err);
     if (!rc) rc = read_act(r, t, m, err);
     if (!rc) rc = read_window(r, t, m, err);
@@ -529,7 +529,7 @@ static abut_status read_target(const abut_scene_reader *r, const abut_tree *t, v
     if (rc) return rc;
     if (t->n != 1) return abut_tree_fail(t, err, "to: expected {object: name} or {point: [x, y, z]}");
     a->to = -1;
-    return object ? abut_scene_find(r, object, 0, &a->to, err) : ABUT_OK;
+    return object ? abut_scene_find_object(r, object, 0, &a->to, err) : ABUT_OK;
 }
 
 static const abut_key ATTACHMENT_KEYS[] = {
@@ -546,7 +546,7 @@ const abut_keys abut_scene_attachment_keys = {
 abut_status abut_scene_read_attachment(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
     abut_scene_attachment *const a = to;
-    abut_scene_from(t, a->from);
+    abut_scene_copy_place(t, a->from);
     a->within = INFINITY;
     const abut_status rc = abut_keys_read(r, &abut_scene_attachment_keys, t, a, err);
     if (rc || a->to < 0) return rc;
@@ -568,7 +568,7 @@ const abut_keys abut_scene_seam_keys = { "seam", NULL, SEAM_KEYS, 2, "{from: con
 abut_status abut_scene_read_seam(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
     abut_scene_seam *const s = to;
-    abut_scene_from(t, s->from);
+    abut_scene_copy_place(t, s->from);
     abut_status rc = abut_keys_read(r, &abut_scene_seam_keys, t, s, err);
     for (int i = 0; i < 2 && !rc; i++) {
         const int32_t o = s->side[i].object;

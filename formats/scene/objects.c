@@ -181,7 +181,7 @@ static abut_status make_frame(const abut_scene_reader *r, const abut_tree *objec
     o->mesh = frame;
     o->is_frame = 1;
     o->proxy.extrapolation = OUTSIDE;
-    abut_scene_from(t, o->proxy.from);
+    abut_scene_copy_place(t, o->proxy.from);
     return ABUT_OK;
 }
 
@@ -265,7 +265,7 @@ static const abut_key OBJECT_KEYS[] = {
     { ABUT_WORD(abut_object_said, "origin", origin, ABUT_WORDS("file", "box-center", "vertex-mean")), .fallback = "file" },
     { ABUT_FLAG(abut_object_said, "unit-size", unit), .fallback = "false" },
     LATER("material", "name"),
-    ABUT_PLACE_KEYS(abut_object_said, place.),
+    ABUT_TRANSFORM_KEYS(abut_object_said, place.),
     { ABUT_MAP("repeat", &abut_scene_repeat), .at = offsetof(abut_object_said, repeat) },
     { ABUT_WORD(abut_scene_object, "fit", in_place, ABUT_WORDS("true", "false")), .fallback = "true" },
     { ABUT_NUMBER(abut_scene_object, "mu", mu, PURE, "[0,)"), ABUT_HAS(abut_scene_object, has_mu) },
@@ -300,7 +300,7 @@ static abut_status find_material(const abut_scene_reader *r, const abut_tree *ob
 {
     const abut_tree *t = abut_tree_find(object, "material");
     *row = body ? 0 : -1;
-    if (t) return abut_read_scene_material(r, t, row, err);
+    if (t) return abut_scene_find_material(r, t, row, err);
     if (!body || r->scene->nmaterials == 1) return ABUT_OK;
     return abut_tree_fail_key(object, err, "object '%s' names no material, and there are %d", object->key,
                               r->scene->nmaterials);
@@ -324,7 +324,7 @@ static const abut_keys PLANE = { "half-space object", NULL, PLANE_KEYS, 0, NULL 
 static abut_status read_plane(const abut_scene_reader *r, const abut_tree *t, abut_scene_plane *p, abut_err *err)
 {
     abut_status rc = abut_scene_name(t, p->name, err);
-    abut_scene_from(t, p->from);
+    abut_scene_copy_place(t, p->from);
     if (!rc) rc = abut_keys_read(r, &PLANE, t, p, err);
     if (rc) return rc;
     rc = abut_scene_nonzero(abut_tree_find(abut_tree_find(t, "half-space"), "normal"), "normal", p->normal, err);
@@ -393,17 +393,17 @@ static abut_status name_copy(const abut_scene_reader *r, const abut_tree *t, int
 static abut_status read_object(const abut_scene_reader *r, const abut_tree *t, int32_t copy, abut_scene_object *row,
                                abut_err *err)
 {
-    abut_object_said s = { .place = ABUT_NO_PLACE, .repeat = { .count = { 1, 1, 1 } } };
+    abut_object_said s = { .place = ABUT_NO_TRANSFORM, .repeat = { .count = { 1, 1, 1 } } };
     abut_scene_object *const o = &s.o;
     const int32_t number = copy < 0 ? 0 : copy;
     o->shell.warp[0] = 1;
     o->rigid.strain = ABUT_RIGID_STRAIN;
     abut_status rc = abut_scene_name(t, o->name, err);
     if (!rc && copy >= 0) rc = name_copy(r, t, copy, o, err);
-    abut_scene_from(t, o->from);
+    abut_scene_copy_place(t, o->from);
     if (!rc) rc = abut_keys_read(r, &BODY, t, &s, err);
     if (o->shell.limit[3] > 0 && !(o->shell.limit[2] > 0)) o->shell.limit[2] = 1;
-    if (!rc) rc = abut_scene_place_check(t, &s.place, err);
+    if (!rc) rc = abut_scene_transform_check(t, &s.place, err);
     if (!rc) rc = find_material(r, t, !o->obstacle, &o->material, err);
     if (!rc) rc = check_velocity(r, t, o, err);
     if (!rc) rc = check_kinds(r, t, o, err);

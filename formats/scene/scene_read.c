@@ -169,7 +169,7 @@ static abut_status read_materials(const abut_scene_reader *r, const abut_tree *t
                                     .compression = 1, .stretch = { 0, 0, 1 }, .from = "default" };
         if (!c) break;
         rc = abut_scene_name(c, m->name, err);
-        abut_scene_from(c, m->from);
+        abut_scene_copy_place(c, m->from);
         if (!rc) rc = abut_keys_read(r, &ONE_MATERIAL, c, m, err);
         if (!rc) rc = check_material(c, m, err);
         c = c->next;
@@ -203,11 +203,11 @@ static abut_status read_pair(const abut_scene_reader *r, const abut_tree *t, voi
                               "{materials: [material, material], mu: number}");
     rc = abut_tree_list(two, two->key, 2, materials ? "[rubber, steel]" : "[ball, floor]", err);
     p->of_materials = materials != NULL;
-    abut_scene_from(t, p->from);
+    abut_scene_copy_place(t, p->from);
     for (int k = 0; k < 2 && !rc; k++) {
         const abut_tree *name = abut_tree_at(two, k);
         int32_t *const row = k ? &p->b : &p->a;
-        rc = materials ? abut_read_scene_material(r, name, row, err) : abut_scene_find(r, name, 1, row, err);
+        rc = materials ? abut_scene_find_material(r, name, row, err) : abut_scene_find_object(r, name, 1, row, err);
     }
     for (const abut_scene_pair *q = r->scene->pair; q < p && !rc; q++)
         if (q->of_materials == p->of_materials && same_two(q->a, q->b, p->a, p->b))
@@ -227,10 +227,10 @@ static abut_status read_cohesion(const abut_scene_reader *r, const abut_tree *t,
     abut_scene_cohesion *const c = to;
     abut_status rc = abut_keys_read(r, &COHESION, t, c, err);
     const abut_tree *two = abut_tree_find(t, "between");
-    abut_scene_from(t, c->from);
+    abut_scene_copy_place(t, c->from);
     if (!rc) rc = abut_tree_list(two, "between", 2, "[ball, floor]", err);
-    if (!rc) rc = abut_scene_find(r, two->child, 1, &c->a, err);
-    if (!rc) rc = abut_scene_find(r, two->child->next, 1, &c->b, err);
+    if (!rc) rc = abut_scene_find_object(r, two->child, 1, &c->a, err);
+    if (!rc) rc = abut_scene_find_object(r, two->child->next, 1, &c->b, err);
     for (const abut_scene_cohesion *q = r->scene->cohesion; q < c && !rc; q++)
         if (same_two(q->a, q->b, c->a, c->b)) rc = abut_tree_fail(t, err, "contact.cohesion: the same two as in %s", q->from);
     return rc;
@@ -284,7 +284,7 @@ static abut_status read_lags(const abut_scene_reader *r, const abut_tree *t, voi
     abut_param *const lags = to;
     int32_t n = 0;
     (void)r;
-    abut_scene_from(t, lags->from);
+    abut_scene_copy_place(t, lags->from);
     if (t->kind == ABUT_TREE_TEXT && !strcmp(t->text, "converged")) return lags->value = 0, ABUT_OK;
     const abut_status rc = abut_tree_int(t, "contact.friction.lags (a number, or 'converged')", 1, 1000000, &n, err);
     lags->value = n;

@@ -54,11 +54,11 @@ abut_status abut_stretch_find(const abut_elastic *e, const double *x, abut_stret
 
 static void count_stretch(abut_shell_span *s, double stretch)
 {
-    const double at = floor((stretch - s->from) / s->width);
-    s->bin[at < 0 ? 0 : at < ABUT_SPAN_BINS ? (int)at : ABUT_SPAN_BINS - 1]++;     /* the last, too, where it is no number */
+    const double bin = floor((stretch - s->from) / s->width);
+    s->bin[bin < 0 ? 0 : bin < ABUT_SPAN_BINS ? (int)bin : ABUT_SPAN_BINS - 1]++;  /* NaN: the last */
 }
 
-/* |E11|, |E22|, |E12| of E = (F^T F - 1) / 2 as shares of the limits of cloth; 1 when one is reached. */
+/* Takes |E11|, |E22|, |E12| of E = (F^T F - 1) / 2 as fractions of the limits of cloth; returns 1 if one is reached. */
 static int take_strain(abut_shell_span *s, const double F[6], const double limit[3], int32_t row)
 {
     double C[3] = { -1, -1, 0 };
@@ -119,15 +119,20 @@ static const abut_membrane *law_of(const abut_codim *t, size_t shell)
     return &t->membrane[t->model->shell_mat[shell]];
 }
 
-/* whether the energy of a shell becomes infinite as its area goes to 0 */
+/* Returns whether the energy of a shell becomes infinite as its area goes to 0. */
 static int injective(const abut_membrane *law)
 {
     return law->kind == ABUT_MEMBRANE_ISOTROPIC && abut_material_injective(law->model);
 }
 
+static const double *limits_of(const abut_codim *t, size_t shell)
+{
+    return t->model->shell_limit ? t->model->shell_limit + 4 * shell : NULL;
+}
+
 static double shell_step(const abut_codim *t, const double *x, const double *p, size_t shell, double slack)
 {
-    const double *row = t->model->shell_limit ? t->model->shell_limit + 4 * shell : NULL;
+    const double *row = limits_of(t, shell);
     const abut_membrane *law = law_of(t, shell);
     double F[6], G[6];
     if (!abut_stretch_acts(row, 0) && !abut_stretch_acts(row, 1) && !injective(law) && !law->strain) return 1;
@@ -143,7 +148,7 @@ void abut_limit_stretch(const abut_codim *t, const double *x, const double *p, d
     int32_t which = INT32_MAX;
     #pragma omp parallel if ((size_t)n >= ABUT_PAR_MIN)
     {
-        /* least bound, then lowest shell: an order in which any thread may come first */
+        /* ordered by bound, then shell: the same result in any order of threads */
         double mine = lim->alpha;
         int32_t shell = INT32_MAX;
         #pragma omp for schedule(static) nowait
@@ -159,21 +164,18 @@ void abut_limit_stretch(const abut_codim *t, const double *x, const double *p, d
     memcpy(lim->node, t->model->shell + 3 * (size_t)which, 3 * sizeof *lim->node);
 }
 
-/* ---- where shells stand ---- */
+/* ---- shells that are not inside their bounds, and extremes ---- */
 
 static int exceeds(abut_codim_excess *out, const char *what, double value, double limit, int below)
 {
-    out->what = what;
-    out->value = value;
-    out->limit = limit;
-    out->below = below;
+    *out = (abut_codim_excess){ .shell = out->shell, .what = what, .value = value, .limit = limit, .below = below };
     return 1;
 }
 
 static int shell_outside(const abut_codim *t, const double *x, size_t shell, abut_codim_excess *out)
 {
     static const char *const strain[] = { "strain along warp", "strain along weft", "shear strain" };
-    const double *row = t->model->shell_limit ? t->model->shell_limit + 4 * shell : NULL, *bound = law_of(t, shell)->strain;
+    const double *row = limits_of(t, shell), *bound = law_of(t, shell)->strain;
     double F[6], s[2];
     abut_shell_deformation(t, x, (int32_t)shell, F, s);
     const double low = fmin(s[0], s[1]), high = fmax(s[0], s[1]);
@@ -213,8 +215,8 @@ static abut_codim_stretch stretch_of(const abut_codim *t, const double *x, size_
     abut_shell_gradient_of(t, x, shell, F);
     abut_singular_values32(F, &s[0], &s[1]);
     abut_codim_stretch o = { s[0], s[1], (int32_t)shell, (int32_t)shell, 1, (int32_t)shell };
-    if (t->model->shell_limit) o.room = abut_stretch_room(t->model->shell_limit + 4 * shell, s);
-    const double *strain = law_of(t, shell)->strain;
+    const double *row = limits_of(t, shell), *strain = law_of(t, shell)->strain;
+    if (row) o.room = abut_stretch_room(row, s);
     if (strain) o.room = fmin(o.room, abut_strain_room(F, strain));
     return o;
 }
@@ -247,9 +249,10 @@ abut_status abut_codim_stretch_find(const abut_codim *t, const double *x, abut_c
 
 /* ---- limits that a direction meets ---- */
 
-#define AS_FAR 0.05     /* fraction of a barrier's width at which a slack shell is in balance */
-#define PART 0.4        /* fraction of the distance to a limit */
-#define WORTH 2         /* multiple of that distance: a direction that leads every shell less far needs no tangents */
+/* A tangent lies at most here, the larger of both */
+#define DEPTH 0.05      /* from the begin of the barrier, as a fraction of its width: a slack shell is in balance there */
+#define WAY 0.4         /* from the stretch, as a fraction of the distance to the limit */
+#define FAR 2           /* a direction that leads every shell less than FAR times that far needs no tangents */
 
 abut_status abut_stretch_ahead_init(abut_stretch_ahead *a, const abut_model *m, abut_err *err)
 {
@@ -267,7 +270,7 @@ void abut_stretch_ahead_clear(abut_stretch_ahead *a)
     *a = (abut_stretch_ahead){ 0 };
 }
 
-/* [0], [1], [2]: the entries 0 0, 0 1, 1 1 of F^T F, and what a step with the gradient G adds to first order. */
+/* Writes the entries 00, 01, 11 of C = F^T F, and their derivatives along the gradient G of a step. */
 static void metrics(const double F[6], const double G[6], double C[3], double dC[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -277,27 +280,27 @@ static void metrics(const double F[6], const double G[6], double C[3], double dC
     }
 }
 
-static double along(const double C[3], const double q[2])
+static double quadratic_form(const double C[3], const double q[2])
 {
     return C[0] * q[0] * q[0] + 2 * C[1] * q[0] * q[1] + C[2] * q[1] * q[1];
 }
 
-/* The tangent along an axis q of a shell with the limits row; returns how far the step leads, in times of how far it may. */
+/* Writes the tangent along the axis q of a shell; returns the stretch that a step adds as a multiple of what it may add. */
 static double tangent(const double row[4], const double C[3], const double dC[3], const double q[2], double *d2b, double *db)
 {
-    const double s = sqrt(along(C, q)), d = along(dC, q) / (2 * s), begins = row[ABUT_STRETCH_HIGH_BEGINS];
+    const double s = sqrt(quadratic_form(C, q)), d = quadratic_form(dC, q) / (2 * s), begins = row[ABUT_STRETCH_HIGH_BEGINS];
     const double limit = row[ABUT_STRETCH_HIGH], width = limit - begins;
-    const double most = fmax(s + PART * (limit - s), begins + AS_FAR * width) - s, c = s + fmin(d, most);
-    double here1 = 0, here2 = 0, there1 = 0, there2 = 0;
-    (void)abut_stretch_barrier(s, begins, limit, &here1, &here2);
-    (void)abut_stretch_barrier(c, begins, limit, &there1, &there2);
-    const int stiffer = there2 > here2;
-    *d2b = stiffer ? there2 - here2 : 0;
-    *db = stiffer ? there1 - there2 * (c - s) - here1 : 0;
+    const double most = fmax(s + WAY * (limit - s), begins + DEPTH * width) - s, c = s + fmin(d, most);
+    double db_s = 0, d2b_s = 0, db_c = 0, d2b_c = 0;
+    (void)abut_stretch_barrier(s, begins, limit, &db_s, &d2b_s);
+    (void)abut_stretch_barrier(c, begins, limit, &db_c, &d2b_c);
+    const int stiffer = d2b_c > d2b_s;
+    *d2b = stiffer ? d2b_c - d2b_s : 0;
+    *db = stiffer ? db_c - d2b_c * (c - s) - db_s : 0;
     return d / most;
 }
 
-/* Takes the tangents of one shell; 1: the step leads too far. */
+/* Writes the tangents of one shell; returns whether the step leads it too far. */
 static int ahead_take(abut_stretch_tangent *of, const abut_codim *t, const double *x, const double *p, size_t shell)
 {
     const double *row = t->model->shell_limit + 4 * shell;
@@ -312,7 +315,7 @@ static int ahead_take(abut_stretch_tangent *of, const abut_codim *t, const doubl
     of->axis[0] = q[0], of->axis[1] = q[1];
     const double first = tangent(row, C, dC, q, &of->d2b[0], &of->db[0]);
     const double second = tangent(row, C, dC, across, &of->d2b[1], &of->db[1]);
-    return fmax(first, second) > WORTH;
+    return fmax(first, second) > FAR;
 }
 
 int abut_stretch_ahead_take(abut_stretch_ahead *a, const abut_codim *t, const double *x, const double *p)
@@ -363,9 +366,9 @@ void abut_stretch_ahead_frame(const abut_stretch_tangent *of, double kappa, cons
         const double q[2] = { k ? -of->axis[1] : of->axis[0], of->axis[k ? 0 : 1] };
         const double r[2] = { V[0] * q[0] + V[2] * q[1], V[1] * q[0] + V[3] * q[1] };   /* V^T q */
         const double length = abut_norm_of2(r[0] * s[0], r[1] * s[1]);
-        double by[4];           /* d stretch / d entries */
+        double ds[4];           /* derivatives of the stretch by the entries */
         for (int i = 0; i < 2; i++)
-            for (int j = 0; j < 2; j++) by[2 * i + j] = r[i] * s[i] * r[j] / length;
-        for (int i = 0; i < 16; i++) G[i] += kappa * of->d2b[k] * by[i / 4] * by[i % 4];
+            for (int j = 0; j < 2; j++) ds[2 * i + j] = r[i] * s[i] * r[j] / length;
+        for (int i = 0; i < 16; i++) G[i] += kappa * of->d2b[k] * ds[i / 4] * ds[i % 4];
     }
 }

@@ -39,7 +39,7 @@ claim() { "$ROOT/tests/examples/run" --test "$ROOT/build/examples/all" "$1"; }
     claim option
 }
 
-@test "a key of scenes is one row and its use: listed, read, bounded, explained and recorded" {
+@test "a key of scenes is one row and its use: listed, read, bounded and explained, and it acts" {
     claim key
 }
 

@@ -1,6 +1,6 @@
 #include "check.h"
 
-#include "formats/result/frame_views.h"
+#include "formats/result/shots.h"
 
 /* Does a list of numbers name frame i of n?  As the tests mean it, spelled out. */
 static int listed(const int *list, int n, int i)

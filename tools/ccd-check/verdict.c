@@ -33,7 +33,7 @@ const char *abut_separation_json(double min_sep, char *buf, size_t size)
 
 int abut_verdict_done(const abut_verdict *v) { return v->collisions > 0 && !v->all; }
 
-/* The name without quotes of a point's object; "" without one. */
+/* Writes the name of a point's object, without quotes; "" if it has none. */
 static void name_object(const abut_model *m, int32_t point, char *name, size_t size)
 {
     const int32_t node = point < m->nv ? point : abut_model_contact_node(m, point - m->nv);
@@ -54,13 +54,28 @@ abut_status abut_verdict_model(abut_verdict *v, const abut_model *m, abut_err *e
     return rc;
 }
 
+/* Names both primitives of a finding of n points, the first `split` of them those of the first primitive. */
+static void name_primitives(const abut_model *m, int n, int split, abut_finding *f)
+{
+    const abut_hit *hit = &f->hit;
+    name_object(m, hit->node[0], f->object[0], sizeof f->object[0]);
+    if (split < n) name_object(m, hit->node[split], f->object[1], sizeof f->object[1]);
+    if (hit->kind == ABUT_HIT_PLANE) {
+        char name[ABUT_OBJECT_WORDS];
+        abut_half_space_words(m, hit->item, f->plane);
+        snprintf(f->object[1], sizeof f->object[1], "%.*s", (int)sizeof f->object[1] - 1,
+                 abut_half_space_name(m, hit->item, name));
+    }
+    if (hit->kind == ABUT_HIT_POINT_BODY) abut_text_line(&m->object_name, hit->item, f->object[1], sizeof f->object[1]);
+}
+
 abut_finding abut_finding_make(const abut_verdict *v, const abut_hit *hit, abut_place from, abut_place to, const double *x0,
                                const double *x1)
 {
     const abut_model *m = v->model;
     abut_finding f = { .hit = *hit, .from = from, .to = to, .item = hit->item };
-    int first;
-    const int n = abut_hit_nodes(hit->kind, &first);
+    int split;
+    const int n = abut_hit_nodes(hit->kind, &split);
     f.vertices = m && hit->node[0] >= m->nv;
     for (int i = 0; i < n; i++) {
         f.number[i] = !m ? hit->node[i] : f.vertices ? hit->node[i] - m->nv : v->node_number[hit->node[i]];
@@ -69,16 +84,8 @@ abut_finding abut_finding_make(const abut_verdict *v, const abut_hit *hit, abut_
             f.x[i][k] = (1 - hit->t_lo) * x0[at] + hit->t_lo * x1[at];
         }
     }
-    if (!m) return f;
-    name_object(m, hit->node[0], f.object[0], sizeof f.object[0]);
-    if (first < n) name_object(m, hit->node[first], f.object[1], sizeof f.object[1]);
-    if (hit->kind == ABUT_HIT_PLANE) {
-        char name[ABUT_OBJECT_WORDS];
-        abut_half_space_words(m, hit->item, f.plane);
-        snprintf(f.object[1], sizeof f.object[1], "%.*s", (int)sizeof f.object[1] - 1, abut_half_space_name(m, hit->item, name));
-    }
-    if (hit->kind == ABUT_HIT_POINT_BODY) abut_text_line(&m->object_name, hit->item, f.object[1], sizeof f.object[1]);
-    if (hit->kind == ABUT_HIT_INVERTED) f.item = v->tet_number[hit->item];
+    if (m && hit->kind == ABUT_HIT_INVERTED) f.item = v->tet_number[hit->item];
+    if (m) name_primitives(m, n, split, &f);
     return f;
 }
 
@@ -198,12 +205,9 @@ static void put_finding(FILE *f, const abut_finding *d)
         put_primitive(f, d, split, n, 1);
     }
     putc(']', f);
-    if (d->hit.kind == ABUT_HIT_PLANE) {
-        fprintf(f, ", \"half_space\": ");
-        abut_json_string(f, d->object[1]);
-    }
-    if (d->hit.kind == ABUT_HIT_POINT_BODY) {
-        fprintf(f, ", \"inside_of\": ");
+    const char *second = d->hit.kind == ABUT_HIT_PLANE ? "half_space" : d->hit.kind == ABUT_HIT_POINT_BODY ? "inside_of" : NULL;
+    if (second) {
+        fprintf(f, ", \"%s\": ", second);
         abut_json_string(f, d->object[1]);
     }
     if (d->hit.kind == ABUT_HIT_INVERTED) fprintf(f, ", \"tet\": %d", d->item);
@@ -276,7 +280,7 @@ abut_status abut_scores_json(const abut_cli *cli, const abut_score *s, int n, co
     return abut_out_close(&w, err);
 }
 
-/* points lo .. hi of a finding as a point, a line, a triangle or the faces of a tet; base is the OBJ index of point 0 */
+/* Writes points lo .. hi of a finding as a point, a line, a triangle or the faces of a tet; base: OBJ index of point 0. */
 static void put_element(FILE *f, size_t base, int lo, int hi)
 {
     const size_t b = base + (size_t)lo;
@@ -317,7 +321,7 @@ static abut_status write_obj(const abut_verdict *v, const char *path, abut_err *
 
 /* ---- the end ---- */
 
-/* Says how far the curved boundary penetrates, which contact does not resolve: no part of the answer. */
+/* Says how far the curved boundary penetrates: it is no finding, because contact acts on flat triangles. */
 static void say_curved(const abut_verdict *v)
 {
     char where[256];
@@ -332,7 +336,8 @@ static void say_curved(const abut_verdict *v)
                      v->deepest.at[2]);
 }
 
-abut_status abut_verdict_end(abut_verdict *v, abut_err *err)
+/* Says what was not judged. */
+static void say_left_out(const abut_verdict *v)
 {
     if (v->contact_off)
         abut_cli_say(v->cli, "contact is off in this scene: what passes through what was not judged, inverted tets were");
@@ -345,24 +350,33 @@ abut_status abut_verdict_end(abut_verdict *v, abut_err *err)
     if (v->inverted_allowed)
         abut_cli_say(v->cli, "%lld inverted tet%s over all frames, which their materials allow", (long long)v->inverted_allowed,
                      abut_s(v->inverted_allowed));
-    char pending[80] = "";
-    if (v->pending) snprintf(pending, sizeof pending, " (%lld of them PENDING candidates)", (long long)v->pending);
     if (v->not_judged)
-        abut_cli_say(v->cli, "%lld %s not judged (--all judges them)",
-                     (long long)v->not_judged,
+        abut_cli_say(v->cli, "%lld %s not judged (--all judges them)", (long long)v->not_judged,
                      abut_plural(v->not_judged, "frame after the first collision was", "frames after the first collision were"));
+}
+
+static void say_gap(const abut_verdict *v)
+{
+    char where[256];
+    if (!isfinite(v->gap.gap)) {
+        abut_cli_say(v->cli, "smallest gap: above dhat in every frame");
+        return;
+    }
+    print_place(where, sizeof where, &v->gap_at);
+    abut_cli_say(v->cli, "smallest gap %.9g m: %s, %s of %s %d of %s", v->gap.gap, where, abut_hit_name(v->gap.at.kind),
+                 v->gap_found.vertices ? "vertex" : "node", v->gap_found.number[0], v->gap_found.object[0]);
+}
+
+abut_status abut_verdict_end(abut_verdict *v, abut_err *err)
+{
+    char pending[80] = "";
+    say_left_out(v);
+    if (v->pending) snprintf(pending, sizeof pending, " (%lld of them PENDING candidates)", (long long)v->pending);
     abut_cli_say(v->cli, "%lld configuration%s%s, %lld motion%s, %zu pair%s, method %s: %s", (long long)v->frames,
                  abut_s(v->frames), pending, (long long)v->motions, abut_s(v->motions), v->pairs, abut_s(v->pairs),
                  abut_method_name(v->opts.method),
                  v->collisions == 0 ? "no collision" : v->all ? "collisions" : "a collision");
-    if (v->want_gap && isfinite(v->gap.gap)) {
-        char where[256];
-        print_place(where, sizeof where, &v->gap_at);
-        abut_cli_say(v->cli, "smallest gap %.9g m: %s, %s of %s %d of %s", v->gap.gap, where, abut_hit_name(v->gap.at.kind),
-                     v->gap_found.vertices ? "vertex" : "node", v->gap_found.number[0], v->gap_found.object[0]);
-    } else if (v->want_gap) {
-        abut_cli_say(v->cli, "smallest gap: above dhat in every frame");
-    }
+    if (v->want_gap) say_gap(v);
     if (v->curved) say_curved(v);
     abut_status rc = v->json ? write_json(v, v->json, err) : ABUT_OK;
     if (!rc && v->obj) rc = write_obj(v, v->obj, err);

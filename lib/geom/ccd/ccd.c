@@ -43,7 +43,7 @@ static double slab_furthest(abut_stencil s, const double *x, const double *x0, c
 #define PICK ABUT_LANES_PICK
 #define DOT ABUT_LANES_DOT
 
-/* ---- the quick guess: abut_axis_nearest, case by case ---- */
+/* ---- the quick guess: axis_nearest, case by case ---- */
 
 /* Parameter of the point of e nearest to r, from the same origin; 0 for an edge without length. */
 INLINE void along(const abut_lanes *r, const abut_lanes *e, abut_lanes *t)

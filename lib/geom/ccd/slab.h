@@ -24,8 +24,8 @@
 #define ABUT_SLAB_DOT_ERROR (6 * (1 + 0x1p-20) * ABUT_SLAB_EPS)
 #define ABUT_SLAB_DOT_TINY 0x1p-1020
 
-/* Lower bounds of n.(a_i - b_j), m, at t = 0 and t = 1 for one unit vector n; their minima.  Not-a-number in any
- * coordinate makes a minimum not-a-number. */
+/* Lower bounds of n.(a_i - b_j), m, for one unit vector n: a line for each pair of vertices, its values at t = 0 and t = 1, their
+ * minima.  Not-a-number in any coordinate makes a minimum not-a-number. */
 typedef struct abut_slab {
     int n;                      /* vertex pairs */
     double h0[4], h1[4];

@@ -1,4 +1,4 @@
-/* geom/ccd/slab.h, for the processor and for a GPU. */
+/* Slabs (geom/ccd/slab.h) and the directions that they try, for the processor and for a GPU. */
 #ifndef ABUT_GEOM_CCD_SLAB_INLINE_H
 #define ABUT_GEOM_CCD_SLAB_INLINE_H
 
@@ -60,8 +60,8 @@ ABUT_FN abut_vec3 axis_pt(const double *x)
     return side[d[2] < d[k] ? 2 : k];
 }
 
-/** n[3]: from the nearest point of the second primitive to that of the first, roughly, m; 0 when they meet. */
-ABUT_FN void abut_axis_nearest(abut_stencil s, const double *x, double n[3])
+/* Writes n[3], m: roughly from the nearest point of the second primitive to that of the first; 0 if they meet. */
+ABUT_FN void axis_nearest(abut_stencil s, const double *x, double n[3])
 {
     if (s == ABUT_PT) abut_v3_put(n, axis_pt(x));
     else if (s == ABUT_EE) abut_v3_put(n, axis_ee(x));
@@ -73,7 +73,7 @@ ABUT_FN void abut_axis_nearest(abut_stencil s, const double *x, double n[3])
 
 /* -- the careful set ---------------------------------------------------------------------------------------------- */
 
-/* a b - c d with one rounding's error (Kahan); plain products lose the normal of nearly parallel vectors. */
+/* Returns a b - c d with one rounding's error (Kahan); plain products lose the normal of nearly parallel vectors. */
 ABUT_FN double axis_product_difference(double a, double b, double c, double d)
 {
     const double w = c * d;
@@ -86,7 +86,7 @@ ABUT_FN abut_vec3 axis_exact_cross(abut_vec3 u, abut_vec3 v)
                    axis_product_difference(u.x, v.y, u.y, v.x));
 }
 
-/* r without its part along e.  One pass leaves a tilt of eps |r| / distance; the next ones take it away. */
+/* Returns r without its part along e.  One pass leaves a tilt of eps |r| / distance, which further passes remove. */
 ABUT_FN abut_vec3 axis_without(abut_vec3 r, abut_vec3 e, int passes)
 {
     const double ee = abut_v3_norm2(e);
@@ -111,9 +111,9 @@ ABUT_FN abut_vec3 axis_face_normal(const double *t)
     return axis_exact_cross(e[(longest + 1) % 3], e[(longest + 2) % 3]);
 }
 
-/** All the directions of the closed forms, found as well as double allows: vertex differences, vertex-edge residuals
- * orthogonalised three times, the normal of the face or of the two edges with products taken exactly.  Returns how many. */
-ABUT_FN int abut_axis_all(abut_stencil s, const double *x, double n[ABUT_AXES_MAX][3])
+/* Writes the directions of all closed forms of the distance, as exactly as double allows: vertex differences, vertex-edge
+ * residuals orthogonalised three times, the normal of the face or of both edges.  Returns their number. */
+ABUT_FN int axis_all(abut_stencil s, const double *x, double n[ABUT_AXES_MAX][3])
 {
     const int k = abut_stencil_size(s), na = s == ABUT_EE ? 2 : 1;
     int m = 0;
@@ -136,7 +136,7 @@ ABUT_FN int abut_axis_all(abut_stencil s, const double *x, double n[ABUT_AXES_MA
 
 /* -- slabs --------------------------------------------------------------------------------------------------------- */
 
-/* n scaled to length 1; 0 when it has no direction. */
+/* Scales n to length 1; returns 0 if it has no direction. */
 ABUT_FN int slab_normalise(double n[3])
 {
     double nn = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
@@ -151,6 +151,7 @@ ABUT_FN int slab_normalise(double n[3])
     return 1;
 }
 
+/* Returns a lower bound of n.(a - b). */
 ABUT_FN double slab_low_dot(const double *n, const double *a, const double *b)
 {
     const double p = n[0] * (a[0] - b[0]), q = n[1] * (a[1] - b[1]), r = n[2] * (a[2] - b[2]);
@@ -182,7 +183,7 @@ ABUT_FN void slab_project(abut_stencil s, const double *x0, const double *x1, co
 
 /* -- distance ----------------------------------------------------------------------------------------------------- */
 
-/* Points n from the second primitive to the first, as far as it separates them at all. */
+/* Turns n from the second primitive to the first, by the sum over pairs of vertices. */
 ABUT_FN void slab_orient(abut_stencil s, const double *x, double n[3])
 {
     const int k = abut_stencil_size(s), na = s == ABUT_EE ? 2 : 1;
@@ -193,10 +194,10 @@ ABUT_FN void slab_orient(abut_stencil s, const double *x, double n[3])
     for (int c = 0; c < 3 && sum < 0; c++) n[c] = -n[c];
 }
 
-/* Unit directions worth trying at x; returns how many. */
+/* Writes the careful set of unit directions at x; returns their number. */
 ABUT_FN int slab_directions(abut_stencil s, const double *x, double n[ABUT_AXES_MAX][3])
 {
-    const int all = abut_axis_all(s, x, n);
+    const int all = axis_all(s, x, n);
     int m = 0;
     for (int k = 0; k < all; k++) {
         double *to = n[m];
@@ -208,7 +209,7 @@ ABUT_FN int slab_directions(abut_stencil s, const double *x, double n[ABUT_AXES_
     return m;
 }
 
-/* *l: the lines with the largest certified distance at x0 over the careful set of directions, if larger than that of *l. */
+/* Replaces *l by the slab of the careful set that proves the largest distance at x0, if it is larger than that of *l. */
 ABUT_FN void abut_slab_best_fn(abut_stencil s, const double *x0, const double *x1, abut_slab *l)
 {
     double n[ABUT_AXES_MAX][3];
@@ -220,12 +221,10 @@ ABUT_FN void abut_slab_best_fn(abut_stencil s, const double *x0, const double *x
     }
 }
 
-/* Lines of the quick guess at x (x0 or a configuration between); d = length of the guess, an upper bound of the distance
- * but for rounding.  No direction: the lines certify nothing. */
 ABUT_FN double abut_slab_quick_fn(abut_stencil s, const double *x, const double *x0, const double *x1, abut_slab *l)
 {
     double n[3];
-    abut_axis_nearest(s, x, n);
+    axis_nearest(s, x, n);
     const double d = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
     if (slab_normalise(n)) slab_project(s, x0, x1, n, l);
     else l->n = 1, l->h0[0] = l->h1[0] = l->least0 = l->least1 = -1;
@@ -234,13 +233,13 @@ ABUT_FN double abut_slab_quick_fn(abut_stencil s, const double *x, const double 
 
 /* -- motion ------------------------------------------------------------------------------------------------------- */
 
-/* Lower bound at time t of line k. */
+/* Returns line k at time t, less its rounding. */
 ABUT_FN double slab_at(const abut_slab *l, int k, double t)
 {
     return l->h0[k] + t * (l->h1[k] - l->h0[k]) - 8 * ABUT_SLAB_EPS * (fabs(l->h0[k]) + fabs(l->h1[k]));
 }
 
-/* Separation that the lines prove at time t: their least value; NaN if a line is NaN. */
+/* Returns the distance that a slab proves at time t: its least line; NaN if a line is NaN. */
 ABUT_FN double slab_least_at(const abut_slab *l, double t)
 {
     double least = INFINITY;
@@ -251,8 +250,8 @@ ABUT_FN double slab_least_at(const abut_slab *l, double t)
     return least;
 }
 
-/* Lines of the quick guess at x, the configuration at time t; or of the best careful direction at x, if rounding has tilted the
- * guess.  The tilt grows with the size of the pair over its gap. */
+/* Makes the slab of the quick guess at x, the configuration at time t; or the best of the careful set, if the guess proves less
+ * than half of its length: rounding tilts it by the size of the pair over its gap. */
 ABUT_FN void abut_slab_careful_fn(abut_stencil s, const double *x, const double *x0, const double *x1, double t, abut_slab *l)
 {
     const double d = abut_slab_quick_fn(s, x, x0, x1, l);
@@ -267,7 +266,7 @@ ABUT_FN void abut_slab_careful_fn(abut_stencil s, const double *x, const double 
     }
 }
 
-/* The latest time in [t, 1] up to which every line stays at or above target; t itself when one is below it there. */
+/* Returns the latest time in [t, 1] up to which every line is at least target; t if one is less there. */
 ABUT_FN double abut_slab_advance_fn(const abut_slab *l, double t, double target)
 {
     double end = 1;
@@ -283,7 +282,7 @@ ABUT_FN double abut_slab_advance_fn(const abut_slab *l, double t, double target)
     return end > t ? end : t;
 }
 
-/* 1: the directions from that of a, at time t, to that of b, at time u, prove a distance >= target from t to u. */
+/* Returns whether a direction that moves from that of a at time t to that of b at time u proves a distance >= target between. */
 ABUT_FN int abut_slab_between_fn(const abut_slab *a, const abut_slab *b, double t, double u, double target)
 {
     int proved = a->n == b->n;
@@ -294,7 +293,7 @@ ABUT_FN int abut_slab_between_fn(const abut_slab *a, const abut_slab *b, double 
     return proved;
 }
 
-/* The furthest any careful direction at the configuration of time t leads. */
+/* Returns the latest time that abut_slab_advance_fn reaches by the careful set at x, the configuration at time t. */
 ABUT_FN double abut_slab_furthest_fn(abut_stencil s, const double *x, const double *x0, const double *x1, double t, double target)
 {
     double n[ABUT_AXES_MAX][3], end = t;

@@ -547,7 +547,7 @@ static abut_status commit(void *self, const abut_arrays *carry, int record, abut
     }
     abut_status rc = abut_nodal_put_frame(&f->nodal, carry, out, rep, err);
     if (!rc) rc = end_path(f, out, rep, err);
-    if (!rc) rc = abut_touch_record_put(&f->nodal, record, out, err);
+    if (!rc) rc = abut_nodal_put_record(&f->nodal, record, out, err);
     if (!rc && record & ABUT_WITH_FORCES && !f->path.end_unwritten) rc = abut_nodal_put_error(&f->nodal, out, rep, err);
     if (rc) return abut_step_name(f->at, rc, err);
     *at = abut_instant_next(f->at, f->model.h[0]);

@@ -28,8 +28,9 @@ static abut_status put_impulse(const abut_nodal *s, int64_t step, abut_arrays *o
     return ABUT_OK;
 }
 
-/* Residual of momentum at x, the end of the step: dE/dx / h - B^T r, over its parts (inertia and loads, all other forces,
- * impulses of contacts) and over the momentum of a node; largest entries. */
+/* Writes the largest entry of the residual of momentum at x, the end of the step: dE/dx / h - B^T r; as a fraction of the largest
+ * entry of its parts (inertia and loads, all other forces, impulses of contacts) and of the momenta of nodes.  Overwrites of.x,
+ * state.rhs and state.next. */
 static abut_status balance(abut_nodal *s, const double *x, double *residual, abut_err *err)
 {
     const abut_objective *p = &s->objective;
@@ -50,7 +51,7 @@ static abut_status balance(abut_nodal *s, const double *x, double *residual, abu
     return rc;
 }
 
-/* Reports the smallest gap of the pairs that are nearer than dhat at the end of the step, contacts of its laws or not. */
+/* Reports the smallest gap of all pairs nearer than dhat at the end of the step, also of those that the step did not solve. */
 static abut_status report_gap(const abut_nodal *s, const double *x, abut_report *rep, abut_err *err)
 {
     const abut_collmesh *cm = &s->objective.cm;
@@ -139,7 +140,7 @@ abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays *carry, abut_a
     return rc ? rc : report(s, x, rep, err);
 }
 
-/* ---- records ---- */
+/* ---- the table of contacts ---- */
 
 /* A contact and its index among all contacts. */
 typedef struct placed {
@@ -161,12 +162,12 @@ static int in_order(const void *pa, const void *pb)
     return (a->at > b->at) - (a->at < b->at);
 }
 
-/* Impulse r[3] of contact c without cohesion, its normal part, and its velocity u[3] in the law. */
-static abut_touch_state law_of(const abut_nodal *s, size_t c, double r[3], double *normal, double u[3])
+/* Writes the impulse r[3] of contact c without cohesion, its normal part, and the velocity u[3] of its law; returns its state. */
+static abut_touch_state contact_state(const abut_nodal *s, size_t c, double r[3], double *normal, double u[3])
 {
     const abut_touching *t = &s->contacts;
     const double *rbar = t->rbar + 3 * c, *n = t->normal + 3 * c;
-    double star[3], law[3];
+    double star[3], unread[3];
     abut_touching_velocity(t, c, s->state.p, u);
     for (int d = 0; d < 3; d++) {
         r[d] = rbar[d] / t->s[c];
@@ -174,12 +175,10 @@ static abut_touch_state law_of(const abut_nodal *s, size_t c, double r[3], doubl
         star[d] = u[d] - rbar[d];
     }
     *normal = r[0] * n[0] + r[1] * n[1] + r[2] * n[2];
-    return abut_coulomb_velocity(star, n, t->mu[c], law);
+    return abut_coulomb_velocity(star, n, t->mu[c], unread);
 }
 
-/* ---- contacts ---- */
-
-/* Point of the first primitive of a contact that is nearest to the second, at y[3 nc]. */
+/* Writes the point of the first primitive of a contact that is nearest to the second, at y[3 nc]. */
 static void nearest(const abut_touch_key *k, const double *y, double point[3])
 {
     double x[12], w[4] = { 1, 0, 0, 0 };
@@ -226,8 +225,8 @@ static abut_status put_contacts(abut_nodal *s, abut_arrays *out, abut_err *err)
     if (!rc) abut_collmesh_positions(&s->objective.cm, x, s->of.y1);
     for (size_t i = 0; i < t->n && !rc; i++) {
         const size_t c = order[i].at;
-        double normal, u[3], law[3];
-        r.state[i] = (int32_t)law_of(s, c, law, &normal, u);
+        double normal, u[3], impulse[3];
+        r.state[i] = (int32_t)contact_state(s, c, impulse, &normal, u);
         r.first[2 * i] = at;
         for (int32_t e = t->first[c]; e < t->first[c + 1]; e++, at++) r.node[at] = t->node[e], r.weight[at] = t->b[e];
         r.first[2 * i + 1] = at;
@@ -277,21 +276,21 @@ static abut_status put_contact_forces(abut_nodal *s, abut_arrays *out, abut_err 
     const abut_collmesh *cm = &s->objective.cm;
     const double h = s->objective.model->h[0];
     const abut_mark mark = abut_arena_mark(&s->scratch);
-    received press, rub;
-    abut_status rc = put_received(s, "node/contact-force", "half-space/contact-force", out, &s->scratch, &press, err);
-    if (!rc) rc = put_received(s, "node/friction-force", "half-space/friction-force", out, &s->scratch, &rub, err);
+    received normal, friction;
+    abut_status rc = put_received(s, "node/contact-force", "half-space/contact-force", out, &s->scratch, &normal, err);
+    if (!rc) rc = put_received(s, "node/friction-force", "half-space/friction-force", out, &s->scratch, &friction, err);
     if (rc) return rc;
     for (size_t c = 0; c < t->n; c++) {
         const double *n = t->normal + 3 * c;
         double r[3], along[3], across[3];
         abut_touching_impulse(t, c, r);
-        const double normal = r[0] * n[0] + r[1] * n[1] + r[2] * n[2];
-        for (int d = 0; d < 3; d++) along[d] = normal * n[d] / h, across[d] = (r[d] - normal * n[d]) / h;
-        receive(s, c, along, &press);
-        receive(s, c, across, &rub);
+        const double r_n = r[0] * n[0] + r[1] * n[1] + r[2] * n[2];
+        for (int d = 0; d < 3; d++) along[d] = r_n * n[d] / h, across[d] = (r[d] - r_n * n[d]) / h;
+        receive(s, c, along, &normal);
+        receive(s, c, across, &friction);
     }
-    abut_collmesh_sum_end(cm, press.slot, press.node);
-    abut_collmesh_sum_end(cm, rub.slot, rub.node);
+    abut_collmesh_sum_end(cm, normal.slot, normal.node);
+    abut_collmesh_sum_end(cm, friction.slot, friction.node);
     abut_arena_release(&s->scratch, mark);
     return ABUT_OK;
 }
@@ -327,14 +326,14 @@ static abut_status put_number(abut_arrays *out, const char *name, double value, 
     return ABUT_OK;
 }
 
-/* sum r_T . u_T, J: never above 0 but for rounding. */
+/* Returns sum r_T . u_T, J: at most 0, up to rounding. */
 static double friction_work(const abut_nodal *s)
 {
     double sum = 0;
     for (size_t c = 0; c < s->contacts.n; c++) {
         const double *n = s->contacts.normal + 3 * c;
         double r[3], u[3], normal;
-        (void)law_of(s, c, r, &normal, u);
+        (void)contact_state(s, c, r, &normal, u);
         for (int d = 0; d < 3; d++) sum += (r[d] - normal * n[d]) * u[d];
     }
     return sum;
@@ -359,7 +358,7 @@ static abut_status put_energies(abut_nodal *s, abut_arrays *out, abut_err *err)
     return rc ? rc : c ? ABUT_OK : err->code;
 }
 
-abut_status abut_touch_record_put(abut_nodal *s, int with, abut_arrays *out, abut_err *err)
+abut_status abut_nodal_put_record(abut_nodal *s, int with, abut_arrays *out, abut_err *err)
 {
     const int first = out->n;
     abut_status rc = with & ABUT_WITH_CONTACTS ? put_contacts(s, out, err) : ABUT_OK;
@@ -374,17 +373,17 @@ abut_status abut_touch_record_put(abut_nodal *s, int with, abut_arrays *out, abu
 
 /* Estimates how far the contact forces of a step are from those of its last linear problem solved exactly.
  *
- * F is the sum of contact and friction forces on an object.  The iterations go on: F' is the sum after one more projection of the
- * same q, with more sweeps; F" after iterations that lower the residual of momentum and the law to SMALLER of what it was.
+ * F is the sum of contact and friction forces on an object.  The iterations go on: F1 is the sum after one more projection, with
+ * more sweeps; F2 after iterations that lower the residual of momentum and of the law to SMALLER of its value.
  *
- *     law     = |F' - F|                  change by further sweeps over the laws of contact
- *     balance = |F" - F'| / (1 - q)       change by further iterations.  Those after it go on by q, the last residual over the
- *                                         first, at most 1/2 */
+ *     law     = |F1 - F|              change by further sweeps over the laws of contact
+ *     balance = |F2 - F1| / (1 - q)   change by further iterations, continued as a geometric series; q is the last residual
+ *                                     divided by the first, at most RATIO_MAX */
 
 #define SMALLER 0.01
-#define HALF 0.5
-#define FAINT 1e-10     /* residual beyond which rounding counts */
-enum { MORE = 2 };      /* iterations at most: so many times those of a linearisation */
+#define RATIO_MAX 0.5
+#define FAINT 1e-10     /* residual below which rounding counts */
+enum { MORE = 2 };      /* iterations at most, as a multiple of those of a linearisation */
 
 /* Writes to f[no], N, the sums of contact and friction forces, and raises most[no] to the sums of their magnitudes. */
 static void sum_forces(const abut_nodal *s, double (*f)[3], double *most)
@@ -407,14 +406,14 @@ static void sum_forces(const abut_nodal *s, double (*f)[3], double *most)
     for (int32_t o = 0; o < no; o++) most[o] = fmax(most[o], size[o]);
 }
 
-/* Writes to most[no], N, the largest force on each object but for contact, at the end of the step. */
+/* Writes to most[no], N, the largest force on each object, without contact, at the end of the step. */
 static abut_status find_largest(abut_nodal *s, double *most, abut_err *err)
 {
     const abut_objective *p = &s->objective;
     abut_equilibrium unread;
     abut_nodal_end(s, s->of.x);
     abut_point_set(&s->at, p, s->of.x, 0, NULL);
-    s->at.has |= ABUT_HAS_CONTACTS;     /* none: the objective is without them here */
+    s->at.has |= ABUT_HAS_CONTACTS;     /* none: the objective of this stepper has no contacts */
     const abut_status rc = abut_point_evaluate(&s->at, p, ABUT_HAS_GRADIENT, NULL, &s->scratch, err);
     return rc ? rc : abut_equilibrium_find(p, &s->at, NULL, &unread, most, &s->scratch, err);
 }
@@ -427,20 +426,20 @@ abut_status abut_nodal_put_error(abut_nodal *s, abut_arrays *out, abut_report *r
     memset(error, 0, no * sizeof *error);
     if (!s->contacts.n) return ABUT_OK;
     const abut_mark mark = abut_arena_mark(&s->scratch);
-    double *room = ABUT_NEW(&s->scratch, double, 12 * no), *most = ABUT_NEW(&s->scratch, double, no);
-    if (!room || !most) return abut_fail(err, ABUT_E_NOMEM, "error of contact forces: %zu objects", no);
-    double (*f)[3] = (double (*)[3])room, (*law)[3] = (double (*)[3])(room + 4 * no), (*to)[3] = (double (*)[3])(room + 8 * no);
+    double *sums = ABUT_NEW(&s->scratch, double, 12 * no), *most = ABUT_NEW(&s->scratch, double, no);
+    if (!sums || !most) return abut_fail(err, ABUT_E_NOMEM, "error of contact forces: %zu objects", no);
+    double (*F)[3] = (double (*)[3])sums, (*F1)[3] = (double (*)[3])(sums + 4 * no), (*F2)[3] = (double (*)[3])(sums + 8 * no);
     abut_status rc = find_largest(s, most, err);
-    sum_forces(s, f, most);
+    sum_forces(s, F, most);
     if (!rc) rc = abut_nodal_refine(s, 1, 1, err);
     const double first = s->state.unbalanced;
-    sum_forces(s, law, most);
+    sum_forces(s, F1, most);
     if (!rc && first > FAINT) rc = abut_nodal_refine(s, SMALLER * first, MORE * s->opt.admm.iterations, err);
-    const double q = first > FAINT ? fmin(s->state.unbalanced / first, HALF) : 0;
-    sum_forces(s, to, most);
+    const double q = first > FAINT ? fmin(s->state.unbalanced / first, RATIO_MAX) : 0;
+    sum_forces(s, F2, most);
     for (size_t o = 0; o < no && !rc; o++) {
-        error[o][ABUT_ERROR_BALANCE] = abut_v3_norm(abut_v3_diff(to[o], law[o])) / (1 - q);
-        error[o][ABUT_ERROR_PASSES] = abut_v3_norm(abut_v3_diff(law[o], f[o]));
+        error[o][ABUT_ERROR_BALANCE] = abut_v3_norm(abut_v3_diff(F2[o], F1[o])) / (1 - q);
+        error[o][ABUT_ERROR_PASSES] = abut_v3_norm(abut_v3_diff(F1[o], F[o]));
     }
     if (!rc) abut_step_report_error((const double (*)[3])error, most, (int32_t)no, rep);
     abut_arena_release(&s->scratch, mark);

@@ -167,7 +167,7 @@ ABUT_MUST_USE abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays 
  *                node/reaction-force: residual of the balance of momentum at prescribed nodes (solve/step/measures.h)
  *     ENERGIES   energy/kinetic, energy/elastic, energy/gravity, momenta, and work/friction = sum r_T . u_T, J
  * Fails  ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_touch_record_put(abut_nodal *s, int with, abut_arrays *out, abut_err *err);
+ABUT_MUST_USE abut_status abut_nodal_put_record(abut_nodal *s, int with, abut_arrays *out, abut_err *err);
 /** Writes object/contact-error: the error of the sum of contact and friction forces on each object, against the last linear
  * problem solved exactly.  Reports the largest.  Called last, because the impulses of the contacts change.
  * Fails  as abut_nodal_refine */

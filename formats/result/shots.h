@@ -1,12 +1,12 @@
-/* The chosen frames of a stream, one after another, each with its model and what was measured on it.
+/* Shots: the chosen frames of a stream, one after another, each with its model and its measured quantities.
  *
  *     abut_shots shots;
  *     const abut_shot *s;
  *     abut_shots_open(&shots, reader, &opt);
  *     while (!abut_shots_next(&shots, &s, &err) && s) { ... *s is good until the next call ... }
  *     abut_shots_clear(&shots); */
-#ifndef ABUT_FORMATS_RESULT_FRAME_VIEWS_H
-#define ABUT_FORMATS_RESULT_FRAME_VIEWS_H
+#ifndef ABUT_FORMATS_RESULT_SHOTS_H
+#define ABUT_FORMATS_RESULT_SHOTS_H
 
 #include "formats/result/measure.h"
 #include "formats/result/object_parts.h"
@@ -33,8 +33,8 @@ enum { ABUT_PICK_MAX = 64 };
  *     A:B:C      from A up to but without B, every C-th, each may be left out: as in Python, C > 0
  *     0,10,40:   several of these; frames come in stream order, each once
  *
- * A stream's length is known only at its end, so frames named from the end are decided late: a reader holds back the
- * last `hold` frames, and asks about the frame that leaves with the number of frames seen until then. */
+ * A stream's length is known only at its end, so frames counted from the end are decided late: the reader holds back the last
+ * `hold` frames.  When a frame leaves these, it calls abut_pick_takes with the number of frames read. */
 typedef struct abut_pick {
     int n;                      /* 0: every frame */
     int32_t hold;               /* frames to hold back */
@@ -48,7 +48,7 @@ typedef struct abut_pick {
 /** Fails  ABUT_E_ARG naming the part that is no frame, range or positive stride */
 ABUT_MUST_USE abut_status abut_pick_parse(const char *text, abut_pick *p, abut_err *err);
 
-/** True when frame i is wanted, `total` frames having been seen: all of them, or at least i + hold + 1. */
+/** Returns whether frame i is wanted; total: frames read, all of the stream or at least i + hold + 1. */
 int abut_pick_takes(const abut_pick *p, int32_t i, int32_t total);
 
 /** Checks, at the end of the stream, that every frame named alone exists and that a frame was chosen.
@@ -70,11 +70,11 @@ typedef struct abut_shots {
     abut_reader *reader;            /* borrowed */
     abut_shots_opts opt;
     struct abut_held *first, *last; /* frames held back, oldest first */
-    struct abut_scene *scene;       /* of the last MODEL */
+    struct abut_shot_model *scene;  /* the last MODEL */
     int n_models;
     int32_t n_held, seen;           /* frames held back; frames read */
     int ended;
-    struct abut_held *given;        /* behind the shot given last */
+    struct abut_held *given;        /* the frame of `shot` */
     abut_shot shot;
     abut_fields fields;
     int smoothed, thickened;        /* whether `segments` and `thick` changed a surface of any model */

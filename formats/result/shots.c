@@ -1,4 +1,4 @@
-#include "formats/result/frame_views.h"
+#include "formats/result/shots.h"
 
 #include "base/words.h"
 #include "formats/result/surfaces.h"
@@ -11,7 +11,7 @@
 
 enum { FRAME_MAX = 1 << 30 };
 
-/* A whole number at *s, if there is one; *s moves past it.  Returns 0 when the number is out of range. */
+/* Reads a whole number at *s, if there is one (*given), and moves *s past it.  Returns 0 if it is out of range. */
 static int number(const char **s, int32_t *v, int *given)
 {
     char *end;
@@ -95,29 +95,29 @@ abut_status abut_pick_check(const abut_pick *p, int32_t total, abut_err *err)
 
 /* ---- frames, one after another ---- */
 
-/* One MODEL; kept as long as a frame of it is held back. */
-struct abut_scene {
+/* One MODEL; kept until it is neither the last one nor that of a frame held back. */
+struct abut_shot_model {
     int users, index, ready;
     abut_arrays set;
     abut_model model;
-    abut_smooth shown;      /* its view: what parts and points are of */
+    abut_smooth shown;      /* its view is the model that parts and points belong to */
     abut_parts parts;
-    abut_thick thick;       /* their surfaces, if requested */
+    abut_thick thick;       /* surfaces of the parts, if requested */
     abut_measure measure;
-    abut_collmesh cm;       /* if points are more than nodes; their positions at rest and in the last frame returned */
-    double *X, *x, *v;
+    abut_collmesh cm;       /* if there are points besides nodes */
+    double *X, *x, *v;      /* of these points: at rest, and in the last shot */
 };
 
 struct abut_held {
     struct abut_held *next;
-    struct abut_scene *scene;
+    struct abut_shot_model *scene;
     abut_arrays set;
     abut_frame frame;
     abut_frame_head head;
     int32_t index;
 };
 
-static void scene_leave(struct abut_scene *s)
+static void scene_leave(struct abut_shot_model *s)
 {
     if (!s || --s->users > 0) return;
     abut_measure_clear(&s->measure);
@@ -143,15 +143,15 @@ void abut_shots_open(abut_shots *q, abut_reader *reader, const abut_shots_opts *
     *q = (abut_shots){ .reader = reader, .opt = *opt };
 }
 
-/* to[3 nv + 3 nc]: of nodes, then of collision vertices */
-static void positions(const struct abut_scene *s, const double *x, double *to)
+/* Writes to[3 nv + 3 nc], m: positions of nodes, then of collision vertices. */
+static void positions(const struct abut_shot_model *s, const double *x, double *to)
 {
     const size_t n3 = 3 * (size_t)s->model.nv;
     memcpy(to, x, n3 * sizeof *to);
     abut_collmesh_positions(&s->cm, x, to + n3);
 }
 
-static abut_status make_points(struct abut_scene *s, abut_err *err)
+static abut_status make_points(struct abut_shot_model *s, abut_err *err)
 {
     const size_t bytes = 3 * (size_t)s->parts.n_points * sizeof(double) + 1;
     if (!s->shown.view.map_first) return ABUT_OK;
@@ -162,10 +162,10 @@ static abut_status make_points(struct abut_scene *s, abut_err *err)
     return rc;
 }
 
-/* Takes the set, also on failure. */
+/* Makes `set` the model of the next frames; takes it over, also on failure. */
 static abut_status take_model(abut_shots *q, abut_arrays *set, abut_err *err)
 {
-    struct abut_scene *s = calloc(1, sizeof *s);
+    struct abut_shot_model *s = calloc(1, sizeof *s);
     if (!s) {
         abut_arrays_clear(set);
         return abut_fail(err, ABUT_E_NOMEM, "no memory for a model");
@@ -243,7 +243,7 @@ static abut_status read_item(abut_shots *q, abut_err *err)
     return ABUT_OK;
 }
 
-/* The oldest frame, out of the queue. */
+/* Takes the oldest frame out of the queue. */
 static struct abut_held *pop(abut_shots *q)
 {
     struct abut_held *h = q->first;
@@ -255,7 +255,7 @@ static struct abut_held *pop(abut_shots *q)
 
 static abut_status give(abut_shots *q, struct abut_held *h, const abut_shot **s, abut_err *err)
 {
-    struct abut_scene *scene = h->scene;
+    struct abut_shot_model *scene = h->scene;
     q->given = h;
     q->fields = (abut_fields){ 0 };
     if (q->opt.want && abut_measure_frame(&scene->measure, &h->set, &h->frame, h->head.time, q->opt.want, &q->fields, err))
