@@ -1,4 +1,4 @@
-/* Named arrays with type, shape and unit, and sets of them: the content of a MODEL or a FRAME. */
+/* Named, self-describing arrays, and sets of them: what a stream carries and what every tool passes on. */
 #ifndef ABUT_BASE_ARRAY_H
 #define ABUT_BASE_ARRAY_H
 
@@ -49,11 +49,11 @@ size_t abut_dtype_size(abut_dtype type);
 /** Name of a type as the dump prints it ("f64", "i32", ...); "?" if unknown. */
 const char *abut_dtype_name(abut_dtype type);
 
-/** Number of entries, the product of the shape (1 for rank 0), and of bytes. */
+/** Product of the shape; 1 for rank 0. */
 int64_t abut_array_count(const abut_array *a);
 size_t abut_array_bytes(const abut_array *a);
 
-/** Entry i of an array, in C order, as a double; NaN for a text. */
+/** Number i of an array, in C order, as a double; NaN in a text. */
 double abut_array_real(const abut_array *a, int64_t i);
 
 /** The array of that name, or NULL.  Adding another array moves the structure, but not its data. */
@@ -64,7 +64,7 @@ abut_array *abut_arrays_find(const abut_arrays *set, const char *name);
 void *abut_arrays_put(abut_arrays *set, const char *name, abut_dtype type, int rank, const int64_t *shape,
                       const char *unit, uint32_t flags, abut_err *err);
 
-/** abut_arrays_put for common shapes: one number; n rows of `width` numbers (width 0: a plain vector); a text. */
+/** abut_arrays_put for common shapes: one number; n rows of `width` numbers (width 0: a plain vector). */
 ABUT_MUST_USE abut_status abut_arrays_put_f64(abut_arrays *set, const char *name, double value, const char *unit,
                                               abut_err *err);
 ABUT_MUST_USE abut_status abut_arrays_put_i32(abut_arrays *set, const char *name, int32_t value, abut_err *err);

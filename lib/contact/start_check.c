@@ -10,41 +10,9 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- primitives that cannot be simulated ---- */
-
-abut_status abut_offenders_add(abut_offenders *list, int size0, int size1, const double *x, abut_err *err,
-                               const char *fmt, ...)
-{
-    list->total++;
-    if (list->n == ABUT_OFFENDERS_KEPT) return ABUT_OK;
-    if (list->n == list->cap) {
-        const int cap = list->cap ? 2 * list->cap : 16;
-        abut_offender *p = realloc(list->item, (size_t)cap * sizeof *p);
-        if (!p) return abut_fail(err, ABUT_E_NOMEM, "no memory for a list of %d unusable primitives", cap);
-        list->item = p;
-        list->cap = cap;
-    }
-    abut_offender *o = &list->item[list->n++];
-    o->size[0] = size0;
-    o->size[1] = size1;
-    memcpy(o->x, x, 3 * (size_t)(size0 + size1) * sizeof *x);
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(o->text, sizeof o->text, fmt, ap);
-    va_end(ap);
-    return ABUT_OK;
-}
-
-void abut_offenders_clear(abut_offenders *list)
-{
-    free(list->item);
-    memset(list, 0, sizeof *list);
-}
 
 /* ---- vertices inside closed surfaces: a primitive wholly inside a body touches no surface ---- */
 
@@ -53,7 +21,7 @@ static abut_status no_memory(const abut_collmesh *cm, abut_err *err)
     return abut_fail(err, ABUT_E_NOMEM, "closed surfaces: no memory for %d triangles", cm->nt);
 }
 
-/* Lists the triangles of an object in tri and returns their number; 0 unless every side belongs to two of them. */
+/* The triangles of an object into tri; 0 unless every side is of two of them. */
 static int32_t closed_surface(const abut_collmesh *cm, int32_t object, const uint8_t *is_rod, int32_t *tri)
 {
     int32_t n = 0, sides = 0;
@@ -157,7 +125,7 @@ static void take_two(const check *c, const int32_t *va, int a, const int32_t *vb
     gather(c, vb, b, t->x + 3 * a);
 }
 
-/* Reports two primitives that touch or cross. */
+/* Reports two primitives that touch or cross ... */
 static abut_status report(const check *c, const char *verb, const int32_t *va, int a, const int32_t *vb, int b,
                           abut_err *err)
 {
@@ -166,7 +134,7 @@ static abut_status report(const check *c, const char *verb, const int32_t *va, i
     return abut_offenders_add(c->bad, a, b, t.x, err, "%s %s %s", t.one, verb, t.other);
 }
 
-/* Reports two primitives that are no further apart than their thickness. */
+/* ... or that are no further apart than their thickness. */
 static abut_status report_thin(const check *c, double d, double xi, const int32_t *va, int a, const int32_t *vb, int b,
                                abut_err *err)
 {

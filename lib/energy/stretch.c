@@ -249,9 +249,8 @@ abut_status abut_codim_stretch_find(const abut_codim *t, const double *x, abut_c
 
 /* ---- limits that a direction meets ---- */
 
-/* A tangent lies at most here, the larger of both */
-#define DEPTH 0.05      /* from the begin of the barrier, as a fraction of its width: a slack shell is in balance there */
-#define WAY 0.4         /* from the stretch, as a fraction of the distance to the limit */
+#define DEPTH 0.05      /* bound of a tangent from the begin of the barrier, a fraction of its width: a slack shell balances there */
+#define WAY 0.4         /* bound from the stretch, a fraction of the distance to the limit; the larger bound counts */
 #define FAR 2           /* a direction that leads every shell less than FAR times that far needs no tangents */
 
 abut_status abut_stretch_ahead_init(abut_stretch_ahead *a, const abut_model *m, abut_err *err)

@@ -3,8 +3,8 @@
 #define ABUT_SCENE_BUILD_H
 
 #include "base/array.h"
-#include "contact/start_check.h"
 #include "mesh/proxy.h"
+#include "model/naming.h"
 #include "scene/scene.h"
 
 /* The contact surface of an object that has one of its own. */
