@@ -205,7 +205,8 @@ static int is_corner(const abut_collmesh *cm, const double *Y, const int32_t *tr
 static abut_status find_patches(const abut_collmesh *cm, const double *Y, abut_area *a, abut_err *err)
 {
     const size_t n = 3 * (size_t)cm->nt;
-    int32_t *first = calloc((size_t)cm->nc + 2, sizeof *first), *at = malloc((n + 1) * sizeof *at);
+    int32_t *first = a->around_first = calloc((size_t)cm->nc + 2, sizeof *first);
+    int32_t *at = a->around = malloc((n + 1) * sizeof *at);
     int32_t *of_edge = malloc((2 * (size_t)cm->ne + 1) * sizeof *of_edge);
     a->first = calloc((size_t)cm->nc + 2, sizeof *a->first);
     a->patch = malloc((n + 1) * sizeof *a->patch), a->normal = malloc((n + 1) * sizeof *a->normal);
@@ -229,7 +230,7 @@ static abut_status find_patches(const abut_collmesh *cm, const double *Y, abut_a
     for (int32_t e = 0; e < (rc ? 0 : cm->ne); e++)
         if (of_edge[2 * e + 1] >= 0 && !is_smooth(cm, Y, of_edge[2 * e], of_edge[2 * e + 1])) a->width[e] *= 0.5, a->sharp[e] = 1;
         else if (of_edge[2 * e] >= 0 && of_edge[2 * e + 1] < 0) a->sharp[e] = 1;
-    ABUT_FREE(first, at, of_edge);
+    free(of_edge);
     return rc;
 }
 
@@ -290,6 +291,7 @@ static abut_status reach_of_rest(const abut_collmesh *cm, const double *Y, doubl
     abut_pairs pairs = { 0 };
     uint8_t *touches = calloc((size_t)cm->area->parts + 1, 1), *fixed = malloc((size_t)cm->nc + 1);
     abut_status rc = touches && fixed ? ABUT_OK : no_memory(cm, err);
+    cand.search.by_area = 1;
     if (!rc) rc = abut_candidates_find(cm, Y, NULL, cm->model->dhat[0], NULL, &cand, err);
     if (!rc) {
         memset(fixed, 1, (size_t)cm->nc);       /* the rest shape does not meet half-spaces: it may be anywhere */
@@ -377,6 +379,7 @@ abut_status abut_area_init(abut_collmesh *cm, abut_err *err)
     }
     if (!rc) rc = find_patches(cm, Y, a, err);
     if (!rc) rc = find_means(cm, a, err);
+    if (!rc) rc = abut_flat_init(cm, Y, err);
     if (!rc && !(m->fixed_reach && m->fixed_reach[0])) rc = find_reach(cm, Y, a, err);
     if (!rc) rc = find_guards(cm, Y, a, err);
     free(Y);
@@ -389,7 +392,8 @@ void abut_area_clear(abut_area *a)
     free(a->part), free(a->thin), free(a->mean), free(a->length), free(a->vertex), free(a->width), free(a->of_vertex);
     free(a->of_edge), free(a->side);
     free(a->wing), free(a->vertex_reach), free(a->edge_reach), free(a->guard), free(a->guard_reach);
-    free(a->first), free(a->patch), free(a->normal), free(a->sharp);
+    free(a->first), free(a->patch), free(a->normal), free(a->sharp), free(a->around_first), free(a->around);
+    abut_flat_free(&a->flat);
     free(a);
 }
 

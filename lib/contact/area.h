@@ -88,18 +88,48 @@ typedef struct abut_area {
     int32_t *first;             /* [nc + 1] patches of a sharp vertex, none of others */
     double *patch;              /* [patches] m^2 */
     int32_t (*normal)[2];       /* [patches] a, b: (a - p) x (b - p) is the normal of the patch */
+    int32_t *around_first, *around;     /* [nc + 1], [3 nt] triangles at each vertex */
     int32_t (*side)[3];         /* [nt] edges 01, 12, 20 of a triangle */
     int32_t (*wing)[2];         /* [ne] vertices opposite to the edge in its first two triangles, -1: none */
     double *vertex_reach, *edge_reach;  /* [nc], [ne] m: reach within the part, +inf: dhat; NULL: dhat everywhere */
     size_t n_guard;
     int32_t (*guard)[3];        /* [n_guard] vertex, and the edge opposite to it; PE stencils */
     double *guard_reach;        /* [n_guard] m */
+    struct abut_flat *flat;     /* NULL: no part is flat at rest */
 } abut_area;
 
 /** Computes cm->area of the rest shape of a model whose contact is weighed by area; does nothing if it is not.
  * Fails  ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_area_init(abut_collmesh *cm, abut_err *err);
 void abut_area_clear(abut_area *a);
+
+/* ---- area_flat.c: parts that are flat at rest, whose neighbours need no search ----
+ *
+ * A part is flat if its rest shape is plane, every edge has one or two triangles, and nothing of it touches or overlaps.  u is the
+ * place of a point of it in that plane, F = dx/du of a triangle.  In a square of cells of the plane let
+ *
+ *     |t.(F - A) v| <= p |v| along the plane of A,   |n.(F - A) v| <= q |v| across it,   s1 >= s2 the singular values of A
+ *
+ * for all triangles that meet the square, at all times of a motion, and let rims turn only outward there, so that the part of the
+ * surface in it is convex.  Then any chord and any edge in it are A u + r, |r| bounded so, and the product of two differs from that
+ * of A u and A u' by d |A u| |A u'| at most, d = (2 s1 p + p^2 + q^2) / s2^2.  With d < 1/4 and 2 d s1 / s2 below the least sine of
+ * an angle of a triangle, the features of any two cells are those of a plane triangulation: of a vertex and a face, foot outside; of
+ * an edge, one of its triangles leads to the vertex and the other away; around a vertex, those edges that lead there follow each
+ * other.  So all Euler coefficients add up to 0, gamma of two edges is 0, and distances change by a quarter in the motion: there is
+ * neither a contact nor a collision.  Sharp edges, whose share has no gamma, act within half a mean edge, less than a cell. */
+
+/** Finds the flat parts of the rest shape Y.
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_flat_init(abut_collmesh *cm, const double *Y, abut_err *err);
+void abut_flat_free(struct abut_flat **f);
+/** *quiet: the squares that are certified for the motion y0 -> y1 (NULL: at y0); NULL if no part is flat.
+ * room  memory for the next call, of the caller
+ * Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_flat_certify(const abut_collmesh *cm, const double *y0, const double *y1,
+                                            struct abut_flat_room **room, const abut_quiet **quiet, abut_err *err);
+void abut_flat_room_free(struct abut_flat_room **room);
+/** 1: vertices p and q are of one flat part. */
+int abut_flat_has(const abut_area *a, int32_t p, int32_t q);
 
 /* ---- area_weight.c: reach, weights and factors ---- */
 

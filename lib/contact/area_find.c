@@ -107,8 +107,33 @@ static int meets(const abut_collmesh *cm, int32_t p, int32_t q, double d2)
     return abut_beyond2(d2, xi) < (2 * xi + reach) * reach;
 }
 
+/* Candidates r of a list, of one vertex. */
+typedef struct near_vertex {
+    const abut_pair_list *list;
+    abut_range r;
+} near_vertex;
+
+/* 1: all triangles with vertices q and w (-1: any) are among those near vertex p, or have p.  In a flat part a search leaves
+ * triangles out whose features have coefficient 0; what it leaves out elsewhere has no feature here. */
+static int is_whole(const abut_collmesh *cm, int32_t p, int32_t q, int32_t w, const near_vertex *near)
+{
+    const abut_area *a = cm->area;
+    for (int32_t k = a->around_first[q]; k < (abut_flat_has(a, p, q) ? a->around_first[q + 1] : 0); k++) {
+        const int32_t t = a->around[k], *v = cm->tri + 3 * (size_t)t;
+        if ((w >= 0 && v[0] != w && v[1] != w && v[2] != w) || v[0] == p || v[1] == p || v[2] == p) continue;
+        size_t lo = near->r.lo, hi = near->r.hi;
+        while (lo < hi) {
+            const size_t mid = lo + (hi - lo) / 2;
+            if (near->list->ij[mid][1] < t) lo = mid + 1;
+            else hi = mid;
+        }
+        if (lo == near->r.hi || near->list->ij[lo][1] != t) return 0;
+    }
+    return 1;
+}
+
 /* The edges near vertex p count at their feature, then those that have a number left are contacts. */
-static void take_edges(const abut_collmesh *cm, int32_t p, const double *y, abut_finds *out)
+static void take_edges(const abut_collmesh *cm, int32_t p, const near_vertex *near, const double *y, abut_finds *out)
 {
     for (size_t k = 0; k < out->edges.n; k++) {
         const size_t at = out->edges.member[k];
@@ -120,11 +145,11 @@ static void take_edges(const abut_collmesh *cm, int32_t p, const double *y, abut
         abut_raw_points(y, v, 3, x);
         const int end = nearest_end(x, &d2);
         if (end) tally_add(&out->vertices, v[end], left);
-        else if (left && meets(cm, p, v[1], d2)) emit_owned(cm->area, p, out, ABUT_PE, v, d2, left);
+        else if (meets(cm, p, v[1], d2) && is_whole(cm, p, v[1], v[2], near)) emit_owned(cm->area, p, out, ABUT_PE, v, d2, left);
     }
 }
 
-static void take_vertices(const abut_collmesh *cm, int32_t p, const double *y, abut_finds *out)
+static void take_vertices(const abut_collmesh *cm, int32_t p, const near_vertex *near, const double *y, abut_finds *out)
 {
     for (size_t k = 0; k < out->vertices.n; k++) {
         const size_t at = out->vertices.member[k];
@@ -134,15 +159,15 @@ static void take_vertices(const abut_collmesh *cm, int32_t p, const double *y, a
         if (!left) continue;
         abut_raw_points(y, v, 2, x);
         const double d2 = abut_dist2(ABUT_PP, x, NULL);
-        if (meets(cm, p, q, d2)) emit_owned(cm->area, p, out, ABUT_PP, v, d2, left);
+        if (meets(cm, p, q, d2) && is_whole(cm, p, q, -1, near)) emit_owned(cm->area, p, out, ABUT_PP, v, d2, left);
     }
 }
 
 /* The features of the cells near vertex p, which are collected, become contacts. */
-static void take_cells(const abut_collmesh *cm, int32_t p, const double *y, abut_finds *f)
+static void take_cells(const abut_collmesh *cm, int32_t p, const near_vertex *near, const double *y, abut_finds *f)
 {
-    take_edges(cm, p, y, f);
-    take_vertices(cm, p, y, f);
+    take_edges(cm, p, near, y, f);
+    take_vertices(cm, p, near, y, f);
     tally_empty(&f->edges);
     tally_empty(&f->vertices);
 }
@@ -170,7 +195,7 @@ static void vertex_find(const abut_collmesh *cm, const abut_pair_list *list, abu
                 take_triangle(cm->area, list->ij[k + l][1], four.v[l], of.feature[l], y, of.dist2[l], f);
         }
     }
-    take_cells(cm, p, y, f);
+    take_cells(cm, p, &(near_vertex){ list, r }, y, f);
 }
 
 /* Candidates r of the list are those of one vertex in no triangle with edges in no triangle. */
@@ -189,7 +214,7 @@ static void thin_find(const abut_collmesh *cm, const abut_pair_list *list, abut_
         tally_add(&f->edges, list->ij[k][1], 0);
         for (int e = 1; e < 3; e++) tally_add(&f->vertices, v[e], 0);
     }
-    take_cells(cm, p, y, f);
+    take_cells(cm, p, &(near_vertex){ list, r }, y, f);
 }
 
 /* The vertices whose candidates begin in block b. */
@@ -282,8 +307,12 @@ void abut_area_find_guards(const abut_collmesh *cm, const double *y, abut_finds 
     for (size_t k = 0; k < a->n_guard; k++) {
         const int32_t *g = a->guard[k], v[4] = { g[0], g[1], g[2], (int32_t)k };
         const double xi = abut_collmesh_xi(cm, ABUT_PE, g), reach = a->guard_reach[k];
-        double x[12];
+        double x[12], u[3], w[3], c[3];
         abut_raw_points(y, v, 3, x);
+        for (int d = 0; d < 3; d++) u[d] = x[6 + d] - x[3 + d], w[d] = x[d] - x[3 + d];
+        for (int d = 0; d < 3; d++) c[d] = u[(d + 1) % 3] * w[(d + 2) % 3] - u[(d + 2) % 3] * w[(d + 1) % 3];
+        const double uu = u[0] * u[0] + u[1] * u[1] + u[2] * u[2], cc = c[0] * c[0] + c[1] * c[1] + c[2] * c[2];
+        if (cc > (1 + 1e-9) * (xi + reach) * (xi + reach) * uu) continue;   /* the line of the edge is beyond */
         const double d2 = abut_dist2(ABUT_PE, x, NULL);
         if (!(abut_beyond2(d2, xi) < (2 * xi + reach) * reach)) continue;
         if (!abut_finds_reserve(f, 1)) return;

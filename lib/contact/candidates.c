@@ -2,6 +2,7 @@
 
 #include "base/order.h"
 #include "base/par.h"
+#include "contact/area.h"
 #include "geom/broad_tree.h"
 #include "model/naming.h"
 
@@ -104,12 +105,15 @@ static void candidates_drop_passing(const abut_collmesh *cm, abut_candidates *ou
 static abut_status find(const abut_collmesh *cm, const abut_motion *m, abut_candidate_search *s, abut_candidates *out,
                         abut_err *err)
 {
+    abut_motion of = *m;
     lists_empty(out);
     abut_status rc = abut_candidates_check(cm, m->y0, err);
     if (!rc && m->y1) rc = abut_candidates_check(cm, m->y1, err);
     if (!rc && m->y2) rc = abut_candidates_check(cm, m->y2, err);
     if (!rc) rc = names_make(cm, s, err);
-    if (!rc) rc = abut_broad_init(&s->broad, m, err);
+    if (!rc && s->by_area && cm->area && !m->y2 && !m->anywhere)
+        rc = abut_flat_certify(cm, m->y0, m->y1, &s->flat, &of.quiet, err);
+    if (!rc) rc = abut_broad_init(&s->broad, &of, err);
     if (!rc) rc = search(cm, s, out, err);
     if (rc) lists_empty(out);
     candidates_drop_passing(cm, out);
@@ -208,6 +212,7 @@ void abut_candidate_search_clear(abut_candidate_search *s)
     abut_broad_trees_free(&s->of_segs);
     abut_broad_trees_free(&s->of_points);
     ABUT_FREE(s->self, s->seg);
+    abut_flat_room_free(&s->flat);
     *s = (abut_candidate_search){ .self = NULL };
 }
 

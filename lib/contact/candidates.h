@@ -20,6 +20,9 @@ typedef struct abut_candidate_search {
     int32_t nc, n_seg;
     int32_t *self, *seg;    /* [nc] 0, 1, 2, ...; [2 n_seg] ends of the edges cm->seg */
     const abut_ranks *ranks;    /* ranks that divide the search, set by the owner; NULL: none */
+    int by_area;            /* set by the owner.  1: contacts are weighed by area, if they are (contact/area.h): pairs within flat
+                             * parts of a surface that have neither a contact nor a collision are left out */
+    struct abut_flat_room *flat;
 } abut_candidate_search;
 
 /* Zero-filled is empty.  Keeps its memory from call to call. */

@@ -171,25 +171,51 @@ INLINE void lane_pairs(const struct search *s, const struct pack *a, int ka, int
     }
 }
 
-INLINE void packs_of_kind(const struct search *s, const struct pack *a, int ka, pack_queries qa, const struct pack *b, int kb,
-                          const float *query_b, struct finds *f)
+#define ALL_LANES ((1u << ABUT_PACK) - 1)
+
+/* The lanes of two packs that are to be searched against all of the other: all, or what is kept of a certified square. */
+static void packs_quiet(const abut_quiet *q, const struct pack_cells *a, const struct pack_cells *b, uint32_t lanes[2])
 {
-    const uint32_t all = (1u << ABUT_PACK) - 1;
-    for (uint32_t bits = lanes_meet(a->f[0], ABUT_PACK, query_b, s->times2); bits; bits &= bits - 1) {
+    int32_t low[2], size = 0, gap = 0;
+    lanes[0] = lanes[1] = ALL_LANES;
+    if (a->low[0] < 0 || b->low[0] < 0) return;
+    for (int d = 0; d < 2; d++) {
+        low[d] = a->low[d] < b->low[d] ? a->low[d] : b->low[d];
+        const int32_t of = (a->high[d] > b->high[d] ? a->high[d] : b->high[d]) - low[d] + 1;
+        size = of > size ? of : size;
+        const int32_t up = b->low[d] - a->high[d], down = a->low[d] - b->high[d];
+        gap = up > gap ? up : gap, gap = down > gap ? down : gap;
+    }
+    if (size > q->side[low[1] * (size_t)q->columns + (size_t)low[0]]) return;
+    lanes[0] = gap > 1 ? 0 : a->kept, lanes[1] = gap > 1 ? 0 : b->kept;
+}
+
+/* lanes: of a against all of b, and of b against all of a. */
+INLINE void packs_of_kind(const struct search *s, const struct pack *a, int ka, pack_queries qa, const struct pack *b, int kb,
+                          const float *query_b, const uint32_t lanes[2], struct finds *f)
+{
+    uint32_t bits = lanes_meet(a->f[0], ABUT_PACK, query_b, s->times2);
+    for (bits &= lanes[1] ? ALL_LANES : lanes[0]; bits; bits &= bits - 1) {
         const int l = __builtin_ctz(bits);
         if (a->item[l] < 0) continue;       /* no item: the pack is not full */
-        lane_pairs(s, a, ka, l, qa[l], b, kb, a == b ? all & ~((2u << l) - 1) : all, f);
+        const uint32_t of = lanes[0] >> l & 1 ? ALL_LANES : lanes[1];
+        lane_pairs(s, a, ka, l, qa[l], b, kb, a == b ? of & ~((2u << l) - 1) : of, f);
     }
 }
 
 /* All pairs of two packs; of one pack with itself each once. */
-INLINE void packs_pairs(const struct search *s, const struct pack *a, pack_queries qa, const struct pack *b, const float *query_b,
+INLINE void packs_pairs(const struct search *s, const struct tree *ta, size_t p, pack_queries qa, const struct tree *tb, size_t q,
                         struct finds *f)
 {
-    if (s->a->k == 2) packs_of_kind(s, a, 2, qa, b, 2, query_b, f);
-    else if (s->b->k == 3) packs_of_kind(s, a, 1, qa, b, 3, query_b, f);
-    else if (s->b->k == 2) packs_of_kind(s, a, 1, qa, b, 2, query_b, f);
-    else packs_of_kind(s, a, 1, qa, b, 1, query_b, f);
+    const struct pack *a = &ta->pack[p], *b = &tb->pack[q];
+    const float *query_b = tb->query[q];
+    uint32_t lanes[2] = { ALL_LANES, ALL_LANES };
+    if (s->s->m.quiet && ta->cells && tb->cells) packs_quiet(s->s->m.quiet, &ta->cells[p], &tb->cells[q], lanes);
+    if (!(lanes[0] | lanes[1])) return;
+    if (s->a->k == 2) packs_of_kind(s, a, 2, qa, b, 2, query_b, lanes, f);
+    else if (s->b->k == 3) packs_of_kind(s, a, 1, qa, b, 3, query_b, lanes, f);
+    else if (s->b->k == 2) packs_of_kind(s, a, 1, qa, b, 2, query_b, lanes, f);
+    else packs_of_kind(s, a, 1, qa, b, 1, query_b, lanes, f);
 }
 
 /* Pack p of tree ta against the packs of tb from the first-th on. */
@@ -216,7 +242,7 @@ static void pack_search(const struct search *s, const struct tree *ta, size_t p,
                 stack[depth].node = child;
                 stack[depth++].level = level - 1;
             } else {
-                packs_pairs(s, &ta->pack[p], queries, &tb->pack[child], tb->query[child], f);
+                packs_pairs(s, ta, p, queries, tb, child, f);
             }
         }
     }

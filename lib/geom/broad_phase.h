@@ -20,6 +20,16 @@ typedef struct abut_pair_budget {
     atomic_size_t n;
 } abut_pair_budget;
 
+/* Flat parts of surfaces whose neighbours are of no interest.  Their vertices have cells of one grid.  Two packs whose vertices all
+ * lie in one certified square of cells are not searched, but for primitives that are kept, where the packs are less than a cell
+ * apart.  Borrowed. */
+typedef struct abut_quiet {
+    const int32_t (*cell)[2];   /* [nv] column and row; column -1: of no flat part */
+    int32_t columns;
+    const uint8_t *side;        /* [cells] side of a certified square that begins at this cell, 0: none */
+    const uint8_t *kept;        /* [edges] 1: kept */
+} abut_quiet;
+
 /* Vertices in motion.  Borrowed. */
 typedef struct abut_motion {
     size_t nv;
@@ -32,6 +42,7 @@ typedef struct abut_motion {
     const uint8_t *changed; /* [nv] or NULL.  Vertices whose boxes this motion enlarges.  All other boxes, and the trees without
                              * these vertices, are reused from the last search; the result has all pairs of these vertices */
     abut_pair_budget *budget;   /* NULL: any number of pairs */
+    const abut_quiet *quiet;    /* NULL: all pairs are searched */
     const abut_ranks *ranks;    /* ranks that divide the pairs; each pair is found by one rank; NULL: all pairs are found */
     int anywhere;           /* 1: a vertex may be anywhere in the box of its motion at any time, independent of the others */
 } abut_motion;

@@ -306,7 +306,7 @@ static float large_extent(const abut_broad_phase *s, const abut_prims *p)
 static void tree_clear(struct tree *t, int owns_packs)
 {
     if (owns_packs) abut_tree_shape_clear(&t->packs);
-    ABUT_FREE(t->pack, t->query, t->node, t->slack);
+    ABUT_FREE(t->pack, t->query, t->node, t->slack, t->cells);
     *t = (struct tree){ .pack = NULL };
 }
 
@@ -525,6 +525,28 @@ static abut_status trees_fit(const abut_broad_phase *s, const abut_prims *p, con
     return ABUT_OK;
 }
 
+/* The cells of each pack of moving primitives. */
+static abut_status cells_find(const abut_quiet *q, int k, struct tree *t, abut_err *err)
+{
+    if (t->cells || !t->packs.n) return ABUT_OK;
+    t->cells = malloc(t->packs.n_pack * sizeof *t->cells);
+    if (!t->cells) return abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for cells of %zu packs", t->packs.n_pack);
+    for (size_t p = 0; p < t->packs.n_pack; p++) {
+        const struct pack *pack = &t->pack[p];
+        struct pack_cells c = { { INT32_MAX, INT32_MAX }, { -1, -1 }, 0 };
+        for (int l = 0; l < ABUT_PACK && pack->item[l] >= 0; l++) {
+            for (int i = 0; i < 2 * k; i++) {
+                const int32_t at = q->cell[pack->vert[i / 2][l]][i % 2];
+                c.low[i % 2] = at < c.low[i % 2] ? at : c.low[i % 2];
+                c.high[i % 2] = at > c.high[i % 2] ? at : c.high[i % 2];
+            }
+            if (k == 2) c.kept |= (uint32_t)q->kept[pack->item[l]] << l;
+        }
+        t->cells[p] = c;
+    }
+    return ABUT_OK;
+}
+
 /* Made of primitives as many, and moving where these do. */
 static int trees_serve(const abut_broad_phase *s, const abut_prims *p, const abut_broad_trees *f)
 {
@@ -542,6 +564,7 @@ abut_status abut_broad_trees_of(const abut_broad_phase *s, const abut_prims *p, 
         rc = trees_build(s, p, f, err);
         if (!rc) rc = trees_fit(s, p, NULL, *f, &good, err);
     }
+    for (int q = 0; q < ABUT_STILL && s->m.quiet && !rc; q++) rc = cells_find(s->m.quiet, p->k, &(*f)->tree[q], err);
     if (rc) abut_broad_trees_free(f);
     return rc;
 }

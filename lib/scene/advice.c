@@ -257,6 +257,7 @@ static abut_status prepare(search *s, const double *x, abut_err *err)
     for (size_t i = 0; i < n; i++) s->mass[i] = i < (size_t)m->no ? 0 : INFINITY;
     for (size_t i = 0; i < nv; i++) s->mass[m->body[i]] += m->role[i] == ABUT_NODE_FREE ? m->mass[i] : INFINITY;
     abut_collmesh_positions(&s->cm, x, s->y);
+    s->cand.search.by_area = 1;
     abut_status rc = abut_candidates_find(&s->cm, s->y, NULL, m->dhat[0], s->cm.obstacle, &s->cand, err);
     if (!rc) rc = abut_pairs_find(&s->cm, &s->cand, s->y, s->cm.obstacle, &s->pairs, err);
     if (rc) return rc;

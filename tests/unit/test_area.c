@@ -2,6 +2,7 @@
 #include "base/par.h"
 #include "check.h"
 #include "contact/area.h"
+#include "contact/step_bound.h"
 #include "energy/barrier.h"
 #include "sheets.h"
 
@@ -228,6 +229,143 @@ TEST(flat_bumpy_and_bent_sheets_do_not_repel_themselves)
             abut_pairs_clear(&p);
             sheets_free(&s);
         }
+}
+
+/* ---- searches that leave out the neighbours of flat parts ---- */
+
+enum { CELLS = 20, PLACES = (CELLS + 1) * (CELLS + 1) };
+
+/* Outlines of a sheet of cells of size 1: a rectangle, a hole, a slit, an L, a disc, a strip; the last has
+ * cells three times as long, whose rims are longer than the mean of its edges. */
+static int is_cut(int outline, int i, int j)
+{
+    const int x = i - CELLS / 2, y = j - CELLS / 2;
+    return outline == 1   ? x >= -2 && x < 2 && y >= -1 && y < 1
+           : outline == 2 ? x == 0 && y > -6
+           : outline == 3 ? x > 1 && y > 2
+           : outline == 4 ? (2 * x + 1) * (2 * x + 1) + (2 * y + 1) * (2 * y + 1) > 289
+           : outline == 5 ? y < -2 || y > 1
+                          : 0;
+}
+
+static sheets outlined(int outline, double noise, double turn, double dhat, abut_rng *r)
+{
+    double *X = malloc(3 * PLACES * sizeof *X);
+    int32_t *tri = malloc(6 * CELLS * CELLS * sizeof *tri), nt = 0, name[PLACES], nc = 0;
+    flat(CELLS, noise, 0, r, X, tri);
+    for (int k = 0; k < CELLS * CELLS; k++) {
+        if (is_cut(outline, k / CELLS, k % CELLS)) continue;
+        memmove(tri + 3 * nt, tri + 6 * k, 6 * sizeof *tri);
+        nt += 2;
+    }
+    for (int v = 0; v < PLACES; v++) name[v] = -1;
+    for (int32_t k = 0; k < 3 * nt; k++) name[tri[k]] = 0;
+    for (int32_t v = 0; v < PLACES; v++) {
+        if (name[v] < 0) continue;
+        const double x = (outline == 6 ? 3 : 1) * X[3 * v], z = X[3 * v + 2];
+        name[v] = nc;
+        X[3 * nc] = cos(turn) * x - sin(turn) * z, X[3 * nc + 1] = 0.3 * x * sin(turn), X[3 * nc + 2] = sin(turn) * x + cos(turn) * z;
+        nc++;
+    }
+    for (int32_t k = 0; k < 3 * nt; k++) tri[k] = name[tri[k]];
+    sheets s = surface(nc, X, nt, tri, dhat);
+    free(X);
+    free(tri);
+    return s;
+}
+
+/* Shapes of a flat sheet: flat, stretched, bent to a radius, rolled to a spiral of layers `gap` apart, folded over, twisted. */
+static void shape(int kind, double radius, double gap, const double *X, double *y)
+{
+    const double x = X[0], z = X[2], a = x / radius, R = radius + gap * a / (2 * PI);
+    y[0] = x, y[1] = X[1], y[2] = z;
+    if (kind == 1) y[0] = 1.2 * x + 0.1 * z, y[2] = 0.9 * z;
+    if (kind == 2) y[0] = radius * sin(a), y[1] += radius * cos(a);
+    if (kind == 3) y[0] = R * sin(a), y[1] += R * cos(a);
+    if (kind == 4 && x > 0) y[0] = x < PI * gap / 2 ? gap / 2 * sin(2 * x / gap) : PI * gap / 2 - x,
+                            y[1] += x < PI * gap / 2 ? gap / 2 * (1 - cos(2 * x / gap)) : gap;
+    if (kind == 5) y[1] += sin(a) * z, y[2] = cos(a) * z;
+    if (kind == 6) y[1] += gap * sin(x) * sin(z);
+}
+
+/* 1: both find the same contacts at y, to the bit. */
+static int same_contacts(const sheets *s, const double *y, const abut_candidates c[2], size_t *n)
+{
+    abut_pairs p[2] = { { 0 } };
+    const int failed[2] = { abut_pairs_find(&s->cm, &c[0], y, NULL, &p[0], NULL) != ABUT_OK,
+                            abut_pairs_find(&s->cm, &c[1], y, NULL, &p[1], NULL) != ABUT_OK };
+    int same = failed[0] == failed[1] && p[0].n == p[1].n && p[0].n_bent == p[1].n_bent && p[0].n_plain == p[1].n_plain;
+    same = same && !memcmp(p[0].kind, p[1].kind, p[0].n) && !memcmp(p[0].vert, p[1].vert, p[0].n * sizeof *p[0].vert) &&
+           !memcmp(p[0].mult, p[1].mult, p[0].n * sizeof *p[0].mult) && !memcmp(p[0].of, p[1].of, p[0].n * sizeof *p[0].of) &&
+           !memcmp(p[0].dist2, p[1].dist2, p[0].n * sizeof *p[0].dist2) &&
+           !memcmp(p[0].reach, p[1].reach, p[0].n * sizeof *p[0].reach) &&
+           !memcmp(p[0].bent, p[1].bent, p[0].n_bent * sizeof *p[0].bent);
+    *n += p[0].n;
+    abut_pairs_clear(&p[0]);
+    abut_pairs_clear(&p[1]);
+    return same;
+}
+
+/* Candidates of the motion X -> y1 from y, with and without flat parts: contacts on the way and the bound of the step are the same.
+ * Counts candidates and contacts. */
+static int same_motion(const sheets *s, const double *y, const double *y1, size_t count[2], size_t *contacts_met)
+{
+    abut_candidates c[2] = { { .of = { .y = NULL } }, { .search = { .by_area = 1 } } };
+    abut_limit limit[2] = { { .alpha = 1, .tet = -1 }, { .alpha = 1, .tet = -1 } };
+    double *at = malloc(3 * (size_t)s->cm.nc * sizeof *at);
+    abut_status failed[2];
+    for (int k = 0; k < 2; k++) {
+        CHECK(!abut_candidates_find(&s->cm, y, y1, s->dhat, NULL, &c[k], NULL));
+        count[k] += abut_candidates_count(&c[k]);
+        failed[k] = abut_limit_ccd(&s->cm, &c[k], y, y1, 0.2, &limit[k], NULL);
+    }
+    int same = failed[0] == failed[1] && !memcmp(&limit[0].alpha, &limit[1].alpha, sizeof limit[0].alpha) &&
+               limit[0].kind == limit[1].kind;
+    for (int t = 0; t < 3 && same; t++) {
+        for (int32_t i = 0; i < 3 * s->cm.nc; i++) at[i] = y[i] + 0.5 * t * limit[0].alpha * (y1[i] - y[i]);
+        same &= same_contacts(s, at, c, contacts_met);
+    }
+    free(at);
+    abut_candidates_clear(&c[0]);
+    abut_candidates_clear(&c[1]);
+    return same;
+}
+
+TEST(what_a_search_leaves_out_of_a_flat_part_has_neither_a_contact_nor_a_bound)
+{
+    abut_rng r = { 31 };
+    size_t met = 0;
+    const double radius[3] = { 60, 25, 5 }, dhats[4] = { 1, 2, 3, 0.5 };
+    size_t most[2] = { 0 };
+    for (int outline = 0; outline < 7; outline++)
+        for (int kind = 0; kind < 7; kind++)
+            for (int trial = 0; trial < 4; trial++) {
+                sheets s = outlined(outline, 0.15 * (trial % 2), 0.4 * (trial / 2), dhats[(trial + kind) % 4], &r);
+                double thickness = 0.1;
+                s.model.no = 1;
+                if (trial == 3) s.model.obj_thick = &thickness;
+                CHECK(by_area(&s, trial % 2));
+                CHECK(s.cm.area->flat != NULL);
+                const size_t n3 = 3 * (size_t)s.cm.nc;
+                double *y = malloc(n3 * sizeof *y), *y1 = malloc(n3 * sizeof *y1);
+                const double rough = (double[5]){ 0, 0.01, 0.02, 0, 0.2 }[(trial + 2 * outline + kind) % 5];
+                const double fast = (double[3]){ 0, 0.03, 0.4 }[(trial + 3 * kind + outline) % 4 % 3];
+                const double c = cos(fast), d = sin(fast);
+                size_t count[2] = { 0 };
+                for (size_t v = 0; v < n3; v += 3) {
+                    shape(kind, radius[(trial + outline) % 3], 0.7, s.X + v, y + v);
+                    for (size_t k = v; k < v + 3; k++) y[k] += rough * abut_rng_real(&r, -1, 1);
+                    y1[v] = c * y[v] - d * y[v + 1], y1[v + 1] = d * y[v] + c * y[v + 1], y1[v + 2] = y[v + 2];
+                    for (size_t k = v; k < v + 3; k++) y1[k] += 1.5 * fast * abut_rng_real(&r, -1, 1);
+                }
+                CHECK(same_motion(&s, y, fast > 0 ? y1 : y, count, &met));
+                for (int k = 0; k < 2; k++) most[k] += !outline && kind < 2 && !trial ? count[k] : 0;
+                free(y);
+                free(y1);
+                sheets_free(&s);
+            }
+    CHECK(met > 5000);
+    CHECK(most[0] > 0 && 10 * most[1] < most[0]);
 }
 
 TEST(a_fold_repels_itself_beyond_a_right_angle)

@@ -54,6 +54,7 @@ abut_status abut_search_init(abut_search *s, const abut_model *model, const abut
     if (rc) return rc;
     if (o->device.ranks) rc = check_ranks(&s->prob, err);
     s->prob.step.ranks = s->near.ranks = o->device.ranks;
+    s->near.by_area = 1;
     abut_point *const point[] = { &s->here, &s->trial, &s->kept };
     for (int i = 0; i < 3 && !rc; i++) rc = abut_point_init(point[i], &s->prob, i + 1, err);
     s->p = calloc(3 * (size_t)model->nv, sizeof *s->p);

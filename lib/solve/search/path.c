@@ -254,7 +254,7 @@ static abut_status bridge(abut_path *p, const abut_collmesh *cm, const uint8_t *
                           abut_err *err)
 {
     int is_free = 0, stride = 1;
-    if (p->n - first <= 2) return ABUT_OK;
+    if (p->n - first < 2) return ABUT_OK;
     abut_status rc = line_is_free(p, cm, fixed, first, p->n - 1, 0, near, &is_free, err);
     if (rc || is_free) {
         if (!rc) drop(p, first + 1, p->n - 1);

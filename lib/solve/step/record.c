@@ -226,6 +226,7 @@ abut_status abut_start_potentials(const abut_objective *p, double *elastic, doub
     abut_status rc = y ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "energies: %d collision vertices", p->model->nc);
     if (!rc) {
         abut_collmesh_positions(&p->cm, p->xn, y);
+        cand.search.by_area = 1;
         rc = abut_candidates_find(&p->cm, y, NULL, p->model->dhat[0], p->cm.obstacle, &cand, err);
     }
     if (!rc) rc = abut_pairs_find(&p->cm, &cand, y, p->cm.obstacle, &pairs, err);
