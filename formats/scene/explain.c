@@ -282,7 +282,8 @@ static void rigid(FILE *f, const abut_scene_object *o, const abut_rigid_facts *r
     line(f, "strain by weight", r->weight, "", "on a support at the largest distance from the centre");
     line(f, "strain by a stop", r->stop, "", "from the largest speed that bodies may meet at, in a time step");
     if (r->angle > 0) line(f, "angle in a step", r->angle, "rad", "by the rate at the start, or of scripts");
-    if (o->rigid.ratio > 1) line(f, "inertia, ratio", o->rigid.ratio, "", "of its principal moments to those of the mesh, or inverse");
+    if (o->rigid.ratio > 1) line(f, "inertia, ratio", o->rigid.ratio, "",
+                                 "of its principal moments to those of the mesh, or inverse");
 }
 
 static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, const abut_object_facts *a)
@@ -309,7 +310,8 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
     if (o->obstacle) return;
     const abut_scene_material *m = &s->material[o->rigid.is ? o->rigid.material : o->material];
     if (o->rigid.is) fprintf(f, "  %-16s %s: %g kg/m^3 (%s)\n", "material", m->name, m->density, m->from);
-    else fprintf(f, "  %-16s %s: %s, %g kg/m^3, E %g Pa, nu %g (%s)\n", "material", m->name, abut_material_names[m->model], m->density,
+    else fprintf(f, "  %-16s %s: %s, %g kg/m^3, E %g Pa, nu %g (%s)\n", "material", m->name, abut_material_names[m->model],
+                 m->density,
             m->young, m->poisson, m->from);
     thin(f, o, m, a);
     line(f, "mass", a->mass, "kg", o->rigid.has_mass ? "of the scene" : a->density[1] > 0 ?

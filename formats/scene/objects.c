@@ -134,7 +134,8 @@ static abut_status stiff_frame(const abut_scene_reader *r, int32_t copy, abut_ob
     abut_m3_mul(RI, R, I);
     abut_m3_mul_nt(b.inertia, RI, R);
     for (int i = 0; i < 3; i++)
-        b.center[i] = A[3 * i] * g->center[0] + A[3 * i + 1] * g->center[1] + A[3 * i + 2] * g->center[2] + said->place.b[i] + at[i];
+        b.center[i] = A[3 * i] * g->center[0] + A[3 * i + 1] * g->center[1] + A[3 * i + 2] * g->center[2] + said->place.b[i] +
+            at[i];
     const abut_status rc = abut_mesh_stiff_frame(&o->mesh, &b, frame, &o->proxy.surface, o->fill, &o->rigid.ratio, err);
     o->shell.thickness = o->rod_radius = o->particle_radius = 0;
     return rc;
@@ -222,10 +223,12 @@ static abut_status check_lock(const abut_tree *object, const abut_scene_object *
     const abut_tree *t = abut_tree_find(object, "lock");
     static const char axis[] = "xyz";
     if (!t) return ABUT_OK;
-    if (!o->is_frame) return abut_tree_fail_key(t, err, "lock: of a body with `frame` or `rigid: true`; a motion fixes nodes of others");
+    if (!o->is_frame) return abut_tree_fail_key(t, err,
+                                                "lock: of a body with `frame` or `rigid: true`; a motion fixes nodes of others");
     for (int k = 0; k < 3; k++) {
         if (o->lock[k] && o->velocity[k] != 0)
-            return abut_tree_fail(abut_tree_find(object, "velocity"), err, "velocity along %c, which is locked: expected 0", axis[k]);
+            return abut_tree_fail(abut_tree_find(object, "velocity"), err, "velocity along %c, which is locked: expected 0",
+                                  axis[k]);
         if (o->lock[3 + k] && o->spin[k] != 0)
             return abut_tree_fail(abut_tree_find(object, "angular-velocity"), err, "angular-velocity about %c, which is locked: "
                                   "expected none about it", axis[k]);
@@ -469,7 +472,8 @@ static abut_status exclude(abut_scene *s, const total *all, abut_err *err)
         pairs += (double)(i - k);
     }
     if (pairs > PAIRS_MOST)
-        return abut_fail(err, ABUT_E_FORMAT, "groups: %.0f pairs of objects in one group, expected at most %d", pairs, PAIRS_MOST);
+        return abut_fail(err, ABUT_E_FORMAT, "groups: %.0f pairs of objects in one group, expected at most %d", pairs,
+                         PAIRS_MOST);
     if (!(pairs > 0)) return ABUT_OK;
     int32_t (*e)[2] = malloc((size_t)pairs * sizeof *e);
     if (!e) return abut_fail(err, ABUT_E_NOMEM, "groups: no memory for %.0f pairs", pairs);

@@ -105,18 +105,19 @@ void abut_area_clear(abut_area *a);
 
 /* ---- area_flat.c: parts that are flat at rest, whose neighbours need no search ----
  *
- * A part is flat if its rest shape is plane, every edge has one or two triangles, and nothing of it touches or overlaps.  u is the
- * place of a point of it in that plane, F = dx/du of a triangle.  In a square of cells of the plane let
+ * A part is flat if its rest shape is plane, every edge has one or two triangles, and nothing of it touches or overlaps.  u is
+ * the place of a point of it in that plane, F = dx/du of a triangle.  In a square of cells of the plane let
  *
  *     |t.(F - A) v| <= p |v| along the plane of A,   |n.(F - A) v| <= q |v| across it,   s1 >= s2 the singular values of A
  *
- * for all triangles that meet the square, at all times of a motion, and let rims turn only outward there, so that the part of the
- * surface in it is convex.  Then any chord and any edge in it are A u + r, |r| bounded so, and the product of two differs from that
- * of A u and A u' by d |A u| |A u'| at most, d = (2 s1 p + p^2 + q^2) / s2^2.  With d < 1/4 and 2 d s1 / s2 below the least sine of
- * an angle of a triangle, the features of any two cells are those of a plane triangulation: of a vertex and a face, foot outside; of
- * an edge, one of its triangles leads to the vertex and the other away; around a vertex, those edges that lead there follow each
- * other.  So all Euler coefficients add up to 0, gamma of two edges is 0, and distances change by a quarter in the motion: there is
- * neither a contact nor a collision.  Sharp edges, whose share has no gamma, act within half a mean edge, less than a cell. */
+ * for all triangles that meet the square, at all times of a motion, and let rims turn only outward there, so that the part of
+ * the surface in it is convex.  Then any chord and any edge in it are A u + r, |r| bounded so, and the product of two differs
+ * from that of A u and A u' by d |A u| |A u'| at most, d = (2 s1 p + p^2 + q^2) / s2^2.  With d < 1/4 and 2 d s1 / s2 below the
+ * least sine of an angle of a triangle, the features of any two cells are those of a plane triangulation: of a vertex and a
+ * face, foot outside; of an edge, one of its triangles leads to the vertex and the other away; around a vertex, those edges that
+ * lead there follow each other.  So all Euler coefficients add up to 0, gamma of two edges is 0, and distances change by a
+ * quarter in the motion: there is neither a contact nor a collision.  Sharp edges, whose share has no gamma, act within half a
+ * mean edge, less than a cell. */
 
 /** Finds the flat parts of the rest shape Y.
  * Fails  ABUT_E_NOMEM */

@@ -22,8 +22,8 @@ typedef struct abut_flat {
     int32_t *tri;               /* [n] triangles of flat parts */
     double (*inverse)[4];       /* [n] 1/m, F = (x1 - x0, x2 - x0) times it */
     int32_t *first, *at;        /* [cells + 1]; numbers among tri of the triangles that meet a cell */
-    float *least[2];            /* [cells] least sine of an angle in the small, in the large square that begins at a cell; 0: never
-                                 * certified */
+    float *least[2];            /* [cells] least sine of an angle in the small, in the large square that begins at a cell; 0:
+                                 * never certified */
 } abut_flat;
 
 typedef struct abut_flat_room {
@@ -172,7 +172,7 @@ static void cells_meet(const sheet *s, const double (*u)[2], const int32_t *v, i
 /* Least sine of an angle of a triangle; 0 where its thickness is more than a third of its least height. */
 static double least_sine(const abut_collmesh *cm, const double (*u)[2], const int32_t *v)
 {
-    const double twice = fabs(beside(u[v[0]], u[v[1]], u[v[2]])), xi = abut_collmesh_xi(cm, ABUT_PT, (const int32_t[2]){ v[0], v[1] });
+    const double twice = fabs(beside(u[v[0]], u[v[1]], u[v[2]])), xi = cm->xi ? cm->xi[v[0]] : 0;
     double l[3], most = 0, sine = 1;
     for (int k = 0; k < 3; k++) {
         const double *b = u[v[(k + 1) % 3]], *c = u[v[(k + 2) % 3]];

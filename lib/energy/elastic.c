@@ -851,7 +851,8 @@ static void limit_words(const void *self, const double *x, const abut_limit *lim
 }
 
 const abut_term_ops abut_term_elastic = { .name = "elastic", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,
-                                          .stiffness = stiffness, .load = load, .store = store, .energy = energy, .gradient = gradient, .set = "tets",
+                                          .stiffness = stiffness, .load = load, .store = store, .energy = energy,
+                                              .gradient = gradient, .set = "tets",
                                           .set_is = ABUT_SET_LASTS | ABUT_SET_FUSED, .elements = elements,
                                           .hessian = hessian, .constant = constant, .limit = limit,
                                           .limit_words = limit_words, .free = destroy };

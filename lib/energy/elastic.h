@@ -43,8 +43,8 @@ void abut_elastic_clear(abut_elastic *e);
 /** Returns the largest strain |s_i - 1| of rigid objects at x; 0: there are none.  *object: the one with the largest strain over
  * its bound, which is *excess; NULL to skip. */
 double abut_rigid_strain(const abut_elastic *e, const double *x, int32_t *object, double *excess);
-/** Raises K, from the next load on, of objects strained beyond their bound at x: by the larger of 4 and twice the excess.  Returns
- * their number; -1: K of *object is the largest already. */
+/** Raises K, from the next load on, of objects strained beyond their bound at x: by the larger of 4 and twice the excess.
+ * Returns their number; -1: K of *object is the largest already. */
 int abut_rigid_raise(abut_elastic *e, const double *x, int32_t *object);
 /** Makes K that of the frame from the next load on. */
 void abut_rigid_lower(abut_elastic *e);

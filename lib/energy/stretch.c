@@ -249,7 +249,7 @@ abut_status abut_codim_stretch_find(const abut_codim *t, const double *x, abut_c
 
 /* ---- limits that a direction meets ---- */
 
-#define DEPTH 0.05      /* bound of a tangent from the begin of the barrier, a fraction of its width: a slack shell balances there */
+#define DEPTH 0.05      /* bound of a tangent from the barrier's begin, a share of its width: a slack shell balances there */
 #define WAY 0.4         /* bound from the stretch, a fraction of the distance to the limit; the larger bound counts */
 #define FAR 2           /* a direction that leads every shell less than FAR times that far needs no tangents */
 

@@ -20,9 +20,9 @@ typedef struct abut_pair_budget {
     atomic_size_t n;
 } abut_pair_budget;
 
-/* Flat parts of surfaces whose neighbours are of no interest.  Their vertices have cells of one grid.  Two packs whose vertices all
- * lie in one certified square of cells are not searched, but for primitives that are kept, where the packs are less than a cell
- * apart.  Borrowed. */
+/* Flat parts of surfaces whose neighbours are of no interest.  Their vertices have cells of one grid.  Two packs whose
+ * vertices all lie in one certified square of cells are not searched, but for primitives that are kept, where the packs are
+ * less than a cell apart.  Borrowed. */
 typedef struct abut_quiet {
     const int32_t (*cell)[2];   /* [nv] column and row; column -1: of no flat part */
     int32_t columns;

@@ -545,7 +545,8 @@ static abut_status given_inertia(const double I[9], double mass, const double *o
     const double half = 0.5 * (I[0] + I[4] + I[8]);
     principal_moments(I, given);
     if (given[0] + given[1] - given[2] < -2e-6 * half)  /* twice the least eigenvalue of mass S, whose trace is half */
-        return abut_fail(err, ABUT_E_FORMAT, "an inertia that no body has: %.6g + %.6g < %.6g kg m^2", given[0], given[1], given[2]);
+        return abut_fail(err, ABUT_E_FORMAT, "an inertia that no body has: %.6g + %.6g < %.6g kg m^2", given[0], given[1],
+                         given[2]);
     for (int i = 0; of_mesh && i < 9; i++)
         own[i] = mass * ((i % 4 ? 0 : of_mesh[0] + of_mesh[4] + of_mesh[8]) - of_mesh[i]);
     if (of_mesh) principal_moments(own, other);

@@ -264,13 +264,15 @@ static abut_status check_rigid(const abut_model *m, abut_err *err)
     if (!tet) return abut_fail(err, ABUT_E_NOMEM, "rigid objects: %d", m->no);
     for (int32_t i = 0; i < m->nv; i++) node[m->body[i]]++;
     for (int32_t t = 0; t < m->nt; t++)
-        tet[m->body[m->tet[4 * (size_t)t]]] += m->mat_model[m->tet_mat[t]] == ABUT_ORTHOGONAL && abut_tet_order(m, t) == 1 ? 1 : 2;
+        tet[m->body[m->tet[4 * (size_t)t]]] += m->mat_model[m->tet_mat[t]] == ABUT_ORTHOGONAL && abut_tet_order(m, t) == 1 ? 1
+            : 2;
     abut_status rc = ABUT_OK;
     for (int32_t i = 0; i < m->no && !rc; i++) {
         const double *K = m->rigid_range + 2 * (size_t)i;
         if (K[0] == 0 && K[1] == 0) continue;
         if (!(K[0] > 0 && K[1] >= K[0] && m->rigid_strain[i] > 0))
-            rc = abut_fail(err, ABUT_E_FORMAT, "array 'rigid/range' row %d: %g, %g J, strain %g, expected 0 < start <= most and a "
+            rc = abut_fail(err, ABUT_E_FORMAT,
+                           "array 'rigid/range' row %d: %g, %g J, strain %g, expected 0 < start <= most and a "
                            "strain above 0", i, K[0], K[1], m->rigid_strain[i]);
         else if (tet[i] != 1 || node[i] != 4)
             rc = abut_fail(err, ABUT_E_FORMAT, "array 'rigid/range' row %d: expected an object of four nodes and one tet of a "
@@ -304,7 +306,8 @@ abut_status abut_model_check(const abut_model *m, abut_err *err)
 {
     abut_status rc;
     if ((rc = check_nodes(m, err)) || (rc = check_elements(m, err)) || (rc = check_contact(m, err)) ||
-        (rc = abut_check_motions(m, err)) || (rc = abut_check_locks(m, err)) || (rc = abut_check_pressures(m, err)) || (rc = check_attachments(m, err)) ||
+        (rc = abut_check_motions(m, err)) || (rc = abut_check_locks(m, err)) || (rc = abut_check_pressures(m, err)) ||
+            (rc = check_attachments(m, err)) ||
         (rc = check_shells(m, err)) || (rc = check_fabric(m, err)) || (rc = check_thickness(m, err)) ||
         (rc = check_sizes(m, err)) || (rc = check_rigid(m, err)))
         return rc;

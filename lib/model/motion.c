@@ -493,7 +493,8 @@ abut_status abut_check_locks(const abut_model *m, abut_err *err)
         if (k && memcmp(node, node - 4, 4 * sizeof *node)) first = k;
         for (int i = 0; i < 4; i++) {
             if (m->role[node[i]] != ABUT_NODE_FREE)
-                return abut_fail(err, ABUT_E_FORMAT, "array 'lock/node' row %d: node %d has node/role %d, expected a free node", k,
+                return abut_fail(err, ABUT_E_FORMAT, "array 'lock/node' row %d: node %d has node/role %d, expected a free node",
+                                 k,
                                  node[i], m->role[node[i]]);
             if (m->body[node[i]] != m->body[node[0]])
                 return abut_fail(err, ABUT_E_FORMAT, "array 'lock/node' row %d: nodes %d and %d, expected nodes of one object", k,

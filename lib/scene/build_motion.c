@@ -783,7 +783,8 @@ static int32_t locked_rows(const double *X, const int lock[6], double (*row)[12]
         for (int d = 0; d < 3; d++) {
             memset(row[n], 0, sizeof row[n]);
             for (int k = 0; k < 4; k++)
-                row[n][3 * k + d] = rotations == 3 ? 0.5 * s[k][j] : (s[k][0] * y[0] + s[k][1] * y[1] + s[k][2] * y[2]) / (2 * length);
+                row[n][3 * k + d] = rotations == 3 ? 0.5 * s[k][j] : (s[k][0] * y[0] + s[k][1] * y[1] +
+                                                                      s[k][2] * y[2]) / (2 * length);
             n++;
         }
     return n;

@@ -166,14 +166,18 @@ abut_status abut_solver_check(const abut_solver_row *row, const abut_solve_optio
 /* Newton's method alone knows locked combinations, in a matrix of one process. */
 static abut_status check_locks(const abut_model *m, const abut_solver_row *row, const abut_solve_options *o, abut_err *err)
 {
-    const abut_linear_solver_ops *linear = row->linear ? row->linear : o->linear.solver ? o->linear.solver : abut_linear_solvers[0];
-    const char *scheme = abut_scheme_is(abut_scheme_of(m), ABUT_SCHEME_ACCELERATION) ? abut_scheme_names[abut_scheme_of(m)] : NULL;
+    const abut_linear_solver_ops *linear = row->linear ? row->linear : o->linear.solver ? o->linear.solver
+        : abut_linear_solvers[0];
+    const char *scheme = abut_scheme_is(abut_scheme_of(m), ABUT_SCHEME_ACCELERATION) ? abut_scheme_names[abut_scheme_of(m)]
+        : NULL;
     if (!m->nlk) return ABUT_OK;
     if (row->direction != &abut_direction_newton || linear->can & ABUT_CAN_MATRIX_FREE || o->device.place.kind || o->device.ranks)
-        return abut_fail(err, ABUT_E_FORMAT, "locks (array 'lock/node'): expected --solver newton with a linear solver that takes a "
+        return abut_fail(err, ABUT_E_FORMAT,
+                         "locks (array 'lock/node'): expected --solver newton with a linear solver that takes a "
                          "matrix, on one processor without --device");
     if (!scheme) return ABUT_OK;
-    return abut_fail(err, ABUT_E_FORMAT, "locks (array 'lock/node') do not go with time.scheme %s, which accelerates what is locked",
+    return abut_fail(err, ABUT_E_FORMAT,
+                     "locks (array 'lock/node') do not go with time.scheme %s, which accelerates what is locked",
                      scheme);
 }
 
@@ -186,7 +190,8 @@ abut_status abut_solver_make(void **self, const abut_model *m, const abut_solver
             return abut_fail(err, ABUT_E_FORMAT, "solver %s: cohesion of %g N (contact.cohesion), expected none: only hard "
                              "contact, --solver nodal, has it", row->name, m->cohesion_force[i]);
     if (m->rigid_range && !row->rigid)
-        return abut_fail(err, ABUT_E_FORMAT, "solver %s: rigid objects (array 'rigid/range'), expected none: it does not keep them "
+        return abut_fail(err, ABUT_E_FORMAT,
+                         "solver %s: rigid objects (array 'rigid/range'), expected none: it does not keep them "
                          "from strain; --solver newton and nodal do", row->name);
     const abut_status rc = check_locks(m, row, o, err);
     return rc ? rc : row->stepper->make(self, m, row, o, err);

@@ -264,8 +264,8 @@ static sheets outlined(int outline, double noise, double turn, double dhat, abut
         if (name[v] < 0) continue;
         const double x = (outline == 6 ? 3 : 1) * X[3 * v], z = X[3 * v + 2];
         name[v] = nc;
-        X[3 * nc] = cos(turn) * x - sin(turn) * z, X[3 * nc + 1] = 0.3 * x * sin(turn), X[3 * nc + 2] = sin(turn) * x + cos(turn) * z;
-        nc++;
+        double *to = X + 3 * nc++;
+        to[0] = cos(turn) * x - sin(turn) * z, to[1] = 0.3 * x * sin(turn), to[2] = sin(turn) * x + cos(turn) * z;
     }
     for (int32_t k = 0; k < 3 * nt; k++) tri[k] = name[tri[k]];
     sheets s = surface(nc, X, nt, tri, dhat);
@@ -306,7 +306,7 @@ static int same_contacts(const sheets *s, const double *y, const abut_candidates
     return same;
 }
 
-/* Candidates of the motion X -> y1 from y, with and without flat parts: contacts on the way and the bound of the step are the same.
+/* Candidates of the motion y -> y1, with and without flat parts: contacts on the way and the bound of the step are the same.
  * Counts candidates and contacts. */
 static int same_motion(const sheets *s, const double *y, const double *y1, size_t count[2], size_t *contacts_met)
 {

@@ -244,7 +244,8 @@ static abut_status write_json(const abut_verdict *v, const char *path, abut_err 
             ABUT_VERSION, abut_method_name(v->opts.method), abut_separation_json(v->opts.min_sep, sep, sizeof sep));
     fprintf(w.f, "  \"configurations\": %lld, \"pending\": %lld, \"not_judged\": %lld,\n", (long long)v->frames,
             (long long)v->pending, (long long)v->not_judged);
-    fprintf(w.f, "  \"motions\": %lld, \"pairs\": %zu, \"excluded_pairs\": %lld, \"inverted_allowed\": %lld,\n", (long long)v->motions,
+    fprintf(w.f, "  \"motions\": %lld, \"pairs\": %zu, \"excluded_pairs\": %lld, \"inverted_allowed\": %lld,\n",
+            (long long)v->motions,
             v->pairs, (long long)v->excluded, (long long)v->inverted_allowed);
     if (v->want_gap) put_gap(w.f, v);
     fprintf(w.f, "  \"clean\": %s, \"all\": %s,\n  \"collisions\": [", v->collisions ? "false" : "true",

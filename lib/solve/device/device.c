@@ -114,7 +114,8 @@ static abut_status bring_passes(abut_device *d, const abut_collmesh *cm, abut_er
 static abut_status expect_contact(const abut_model *m, abut_err *err)
 {
     if (m->nex)
-        return abut_fail(err, ABUT_E_FORMAT, "--device: %d %s in groups, which a device does not know: expected no groups", m->nex,
+        return abut_fail(err, ABUT_E_FORMAT, "--device: %d %s in groups, which a device does not know: expected no groups",
+                         m->nex,
                          abut_plural(m->nex, "pair of objects is", "pairs of objects are"));
     if (!m->mollifier || m->mollifier[0]) return ABUT_OK;
     return abut_fail(err, ABUT_E_FORMAT, "--device: contact.barrier.mollifier is off, which a device does not know: expected on");

@@ -67,7 +67,8 @@ static double *block_at(const abut_bsr *A, int32_t a, int32_t b, int *transposed
     return found ? A->val + 9 * (A->ptr[low] + (size_t)(found - first)) : NULL;
 }
 
-/* B[12 * 3]: the blocks of the body's rows and row j; back 1: writes them.  Returns 0 if a block that is not stored is not zero. */
+/* B[12 * 3]: the blocks of the body's rows and row j; back 1: writes them.  Returns 0 if a block that is not stored is not
+ * zero. */
 static int blocks_of(const abut_bsr *A, const locked *l, int32_t j, int back, double *B)
 {
     int fits = 1;
@@ -152,7 +153,8 @@ static abut_status lock_body(const abut_bsr *A, const abut_model *m, const locke
     }
     lock_own(A, l);
     if (fits) return ABUT_OK;
-    return abut_fail(err, ABUT_E_FORMAT, "array 'lock/node' row %d: something is tied to one node of %s alone; expected locks of a "
+    return abut_fail(err, ABUT_E_FORMAT,
+                     "array 'lock/node' row %d: something is tied to one node of %s alone; expected locks of a "
                      "body that others meet by its contact surface", first,
                      abut_object_words(m, m->body[m->lock_node[4 * (size_t)first]], (char[ABUT_OBJECT_WORDS]){ 0 }));
 }
