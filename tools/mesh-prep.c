@@ -281,7 +281,7 @@ typedef struct prep {
     abut_cli cli;
     abut_opt_list set;
     const char *ipc_script, *report, *first;
-    int explain, to_yaml, to_json, check, keys;
+    int explain, to_yaml, to_json, check, keys, published;
     separation separate;
 
     abut_prep_source source;
@@ -503,7 +503,7 @@ static abut_status write_scene(prep *p, abut_err *err)
 static abut_status write_first(prep *p, abut_err *err)
 {
     const char *other = p->first && p->keys ? "--keys" : p->cli.nargs ? p->cli.args[0] : p->set.n ? "--set" :
-                        p->ipc_script ? "--ipc-script" :
+                        p->ipc_script ? "--ipc-script" : p->published ? "--as-published" :
                         p->to_yaml ? "--to-yaml" : p->to_json ? "--to-json" : p->explain ? "--explain" :
                         p->separate.gap ? "--separate" : p->separate.max_move ? "--max-move" :
                         p->report ? "--report" : p->check ? "--check" : p->cli.compress ? "--compress" : NULL;
@@ -567,6 +567,8 @@ int main(int argc, char **argv)
         { 0, "check", ABUT_OPT_FLAG, &p.check, NULL,
           "write nothing: say whether the solver of the scene can simulate it, and which results will be inaccurate" },
         { 0, "ipc-script", ABUT_OPT_TEXT, &p.ipc_script, "FILE", "read a scene script of the public IPC code" },
+        { 0, "as-published", ABUT_OPT_FLAG, &p.published, NULL,
+          "a scene of the public rigid IPC code: torques act twice, as there" },
         { 0, "to-yaml", ABUT_OPT_FLAG, &p.to_yaml, NULL, "write the scene as YAML, paths absolute, instead of a stream" },
         { 0, "to-json", ABUT_OPT_FLAG, &p.to_json, NULL, "write the scene as JSON, paths absolute, instead of a stream" },
         { 0, "separate", ABUT_OPT_TEXT, &p.separate.gap, "GAP",
@@ -585,7 +587,7 @@ int main(int argc, char **argv)
     else if (p.check) abut_cli_drop_output(&p.cli);
     const int reads_none = p.first || p.keys;
     abut_status rc = err.code ? err.code : reads_none ? ABUT_OK :
-                     abut_prep_source_read(&p.source, &p.cli, p.ipc_script, &p.set, p.explain, &err);
+                     abut_prep_source_read(&p.source, &p.cli, p.ipc_script, p.published, &p.set, p.explain, &err);
     if (!rc) rc = reads_none ? write_first(&p, &err) : p.to_yaml || p.to_json ? write_scene(&p, &err) : make_stream(&p, &err);
     if (p.bad.total) report(&p.cli, &p.bad, p.report, &err);
     clear(&p);

@@ -62,8 +62,7 @@ static void remark(abut_ipc_script *s, const char **list, const char *between, c
 
 void abut_ipc_assume(abut_ipc_script *s, const char *text) { remark(s, &s->notes.assumed, "\n", text); }
 
-/* Notes a command that changes nothing here. */
-static void ipc_unused(abut_ipc_script *s, const char *command, long line)
+void abut_ipc_unused(abut_ipc_script *s, const char *command, long line)
 {
     char text[80];
     snprintf(text, sizeof text, "%s (line %ld)", command, line);
@@ -327,8 +326,8 @@ static void finish_solver(abut_ipc_script *s)
     char text[240];
     const char *name = SOLVERS[s->solver].name;
     if (!name) {
-        if (s->form) ipc_unused(s, "constraintType", s->form_line);
-        if (s->offset >= 0) ipc_unused(s, "constraintOffset", s->offset_line);
+        if (s->form) abut_ipc_unused(s, "constraintType", s->form_line);
+        if (s->offset >= 0) abut_ipc_unused(s, "constraintOffset", s->offset_line);
         return;
     }
     const struct form *form = &FORMS[s->form ? s->form - 1 : 0];
@@ -418,7 +417,7 @@ static abut_status unknown(const abut_ipc_script *s, abut_word w, abut_err *err)
 static abut_status without_effect(abut_ipc_script *s, const struct command *c, abut_err *err)
 {
     if (c->refused) return abut_scan_fail(&s->scan, err, "%s is not supported: %s", c->name, c->refused);
-    ipc_unused(s, c->name, s->scan.line);
+    abut_ipc_unused(s, c->name, s->scan.line);
     return ABUT_OK;
 }
 

@@ -20,6 +20,17 @@ typedef struct abut_ipc_notes {
 ABUT_MUST_USE abut_status abut_ipc_script_read(abut_arena *arena, const abut_bytes *in, const char *base,
                                                abut_tree **root, abut_ipc_notes *notes, abut_err *err);
 
+/** 1: the document is a scene of the public rigid IPC code. */
+int abut_rigid_scene_is(const abut_tree *root);
+/** Translates such a scene, whose comments (keys with '#') it drops.
+ *
+ * in         the document; the tree borrows it
+ * base       folder that the mesh names are relative to, "" or ending in '/'
+ * published  1: torques act as in the public code, twice
+ * Fails      ABUT_E_FORMAT with file and line: an unknown or unsupported key, a wrong value, a mesh; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_rigid_scene_read(abut_arena *arena, abut_tree *in, const char *base, int published,
+                                                abut_tree **root, abut_ipc_notes *notes, abut_err *err);
+
 /* ---- of script.c, shapes.c and motions.c ---- */
 
 /* A script while it is read; parameters start as the reference code's defaults. */
@@ -52,8 +63,9 @@ abut_word abut_ipc_word(abut_ipc_script *s);
 ABUT_MUST_USE abut_status abut_ipc_reals(abut_ipc_script *s, const char *what, int n, double *v, abut_err *err);
 ABUT_MUST_USE abut_status abut_ipc_text(abut_ipc_script *s, const char *what, char *buf, size_t size, abut_err *err);
 
-/** Notes a value that is chosen here (abut_ipc_notes). */
+/** Notes a value that is chosen here, a command that changes nothing (abut_ipc_notes). */
 void abut_ipc_assume(abut_ipc_script *s, const char *text);
+void abut_ipc_unused(abut_ipc_script *s, const char *command, long line);
 
 /** "shapes input N" and N lines of shapes; "shapeMatrix input nx ny nz [offset]" and one line. */
 ABUT_MUST_USE abut_status abut_ipc_shapes(abut_ipc_script *s, abut_err *err);

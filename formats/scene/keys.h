@@ -197,6 +197,8 @@ extern const abut_keys abut_scene_object_names, abut_scene_half_space;
 
 /* ---- motions.c: after the objects ---- */
 
+/** q[4]: the rotation R[9] as a unit quaternion, real part first. */
+void abut_scene_quaternion(const double R[9], double q[4]);
 /** Checks all of `selections`, also unused ones. */
 ABUT_MUST_USE abut_status abut_scene_selections(const abut_scene_reader *r, abut_err *err);
 /** Reads the key `ramp` or `factor` of the map of a load; without either the table stays empty. */

@@ -288,7 +288,7 @@ static abut_status read_velocities(const abut_scene_reader *r, const abut_tree *
     return rc;
 }
 
-static void quaternion_of(const double R[9], double q[4])
+void abut_scene_quaternion(const double R[9], double q[4])
 {
     /* the largest of w^2, x^2, y^2, z^2 first, so that nothing small is divided by (Shepperd 1978) */
     const double square[4] = { 1 + R[0] + R[4] + R[8], 1 + R[0] - R[4] - R[8], 1 - R[0] + R[4] - R[8], 1 - R[0] - R[4] + R[8] };
@@ -316,7 +316,7 @@ static abut_status read_rotation(const abut_scene_reader *r, const abut_tree *t,
 {
     double R[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     const abut_status rc = abut_scene_rotation(r, t, R, err);
-    if (!rc) quaternion_of(R, to);
+    if (!rc) abut_scene_quaternion(R, to);
     return rc;
 }
 

@@ -156,7 +156,7 @@ static abut_status check_frame(const abut_tree *object, const abut_tree *t, cons
     if (o->fill) return abut_tree_fail_key(t, err, "%s: a cage is partly solid: expected the surface that it is around", t->key);
     if (copies && !abut_tree_find(copies, "objects"))
         return abut_tree_fail_key(copies, err, "repeat: of a frame: expected objects: true");
-    if (o->rigid.is ? !m->nt && !m->nf : (m->nt != 0) == (m->nf != 0) || m->ns || m->np)
+    if (o->rigid.is ? !m->nt && !m->nf && !m->ns && !m->np : (m->nt != 0) == (m->nf != 0) || m->ns || m->np)
         return abut_tree_fail_key(
             t, err,
             "%s: expected tets alone or triangles alone, this mesh has %d tet%s, %d triangle%s, %d segment%s, %d point%s",

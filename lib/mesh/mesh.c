@@ -413,7 +413,7 @@ static int factor(const double S[9], double L[9])
     return 1;
 }
 
-/* The boundary: points that a triangle has, in their order. */
+/* The boundary, and segments and points: the points that one of these has, in their order. */
 static abut_status boundary(const abut_mesh *m, abut_mesh *surface, abut_err *err)
 {
     int32_t *made = NULL, n = m->nf, *number = malloc(((size_t)m->nv + 1) * sizeof *number);
@@ -423,6 +423,8 @@ static abut_status boundary(const abut_mesh *m, abut_mesh *surface, abut_err *er
     if (made) tri = made;
     for (int32_t i = 0; i < m->nv && !rc; i++) number[i] = -1;
     for (size_t i = 0; i < 3 * (size_t)n && !rc; i++) number[tri[i]] = 0;
+    for (size_t i = 0; i < 2 * (size_t)m->ns && !rc; i++) number[m->seg[i]] = 0;
+    for (int32_t i = 0; i < m->np && !rc; i++) number[m->point[i]] = 0;
     for (int32_t i = 0; i < m->nv && !rc; i++) {
         if (number[i] < 0) continue;
         number[i] = surface->nv;
@@ -430,6 +432,9 @@ static abut_status boundary(const abut_mesh *m, abut_mesh *surface, abut_err *er
     }
     for (int32_t t = 0; t < n && !rc; t++)
         rc = abut_mesh_add_tri(surface, number[tri[3 * t]], number[tri[3 * t + 1]], number[tri[3 * t + 2]], err);
+    for (int32_t i = 0; i < m->ns && !rc; i++)
+        rc = abut_mesh_add_seg(surface, number[m->seg[2 * (size_t)i]], number[m->seg[2 * (size_t)i + 1]], err);
+    for (int32_t i = 0; i < m->np && !rc; i++) rc = abut_mesh_add_point(surface, number[m->point[i]], err);
     free(made);
     free(number);
     return rc;

@@ -347,7 +347,7 @@ int abut_part_has_proxy(const abut_part *p)
     const abut_scene_object *o = p->object;
     const abut_scene_proxy *y = &o->proxy;
     return !o->obstacle && o->mesh.nt &&
-           (abut_mesh_order(&o->mesh) > 1 || y->segments > 1 || y->edge > 0 || y->tolerance.value > 0 || y->surface.nf);
+           (abut_mesh_order(&o->mesh) > 1 || y->segments > 1 || y->edge > 0 || y->tolerance.value > 0 || y->surface.nv);
 }
 
 /* Places of errors; a number that is too large is one of the scene. */
@@ -423,7 +423,7 @@ static abut_status make_proxy(const abut_build *b, const abut_scene_object *o, a
         return abut_fail(err, ABUT_E_FORMAT,
                          "the body has %d triangle%s, %d segment%s and %d point%s of its own: expected tets alone", o->mesh.nf,
                          abut_s(o->mesh.nf), o->mesh.ns, abut_s(o->mesh.ns), o->mesh.np, abut_s(o->mesh.np));
-    if (o->proxy.surface.nf) {
+    if (o->proxy.surface.nv) {
         const double most = o->proxy.extrapolation >= 0 ? o->proxy.extrapolation : order > 1 ? 0.1 : 0.5;
         rc = abut_proxy_embed(&o->mesh, &o->proxy.surface, most, p, &f->embedding, err);
     } else {
@@ -479,7 +479,8 @@ abut_status abut_build_proxies(abut_build *b, abut_err *err)
         rc = placed(o, make_proxy(b, o, p->proxy, &f->proxy, err), err);
         free(p->edge);
         p->edge = NULL;
-        if (!rc) rc = abut_surface_edges(p->proxy->tri, p->proxy->nf, NULL, 0, p->proxy->nv, &p->edge, &p->nedge, err);
+        const abut_mesh *s = &o->proxy.surface;
+        if (!rc) rc = abut_surface_edges(p->proxy->tri, p->proxy->nf, s->seg, s->ns, p->proxy->nv, &p->edge, &p->nedge, err);
         if (rc) break;
         rc = placed(o, abut_mesh_bound((double)b->out->collision_vertices + p->proxy->nv,
                                        (double)b->out->triangles + p->proxy->nf, "all objects up to this one", err), err);

@@ -102,18 +102,18 @@ static abut_status apply_set(abut_prep_source *p, const char *item, abut_err *er
     return rc ? rc : abut_tree_set(&p->arena, p->tree, name + 6, value, err);
 }
 
-/* The folder above the script that holds `input/`: base gets one "../" after another until it is there. */
-static abut_status find_input(abut_prep_source *p, const char *script, abut_err *err)
+/* The folder above the script that holds the folder `input`: base gets one "../" after another until it is there. */
+static abut_status find_input(abut_prep_source *p, const char *script, const char *input, abut_err *err)
 {
     enum { LEVELS = 32 };
-    char probe[sizeof p->base + 8];
+    char probe[sizeof p->base + 16];
     abut_status rc = folder_of(script, p->base, sizeof p->base - 3 * LEVELS, err);
     for (int level = 0; level < LEVELS && !rc; level++) {
-        snprintf(probe, sizeof probe, "%sinput", p->base);
+        snprintf(probe, sizeof probe, "%s%s", p->base, input);
         if (!access(probe, F_OK)) return ABUT_OK;
         strcat(p->base, "../");
     }
-    return rc ? rc : abut_fail(err, ABUT_E_FORMAT, "%s: no folder above it holds 'input', where its meshes are", script);
+    return rc ? rc : abut_fail(err, ABUT_E_FORMAT, "%s: no folder above it holds '%s', where its meshes are", script, input);
 }
 
 /* Writes a line on stderr for each assumed value; with --explain, also under -q. */
@@ -134,7 +134,7 @@ static abut_status read_ipc_script(abut_prep_source *p, abut_cli *cli, const cha
     abut_ipc_notes notes = { "", "" };
     if (cli->nargs) return abut_fail(err, ABUT_E_ARG, "--ipc-script and %s: expected one of them", cli->args[0]);
     abut_status rc = load_text(p, script, err);
-    if (!rc) rc = find_input(p, script, err);
+    if (!rc) rc = find_input(p, script, "input", err);
     if (!rc) rc = abut_ipc_script_read(&p->arena, &p->text, p->base, &p->tree, &notes, err);
     if (rc) return rc;
     if (*notes.unused) abut_cli_say(cli, "commands without effect: %s", notes.unused);
@@ -142,7 +142,22 @@ static abut_status read_ipc_script(abut_prep_source *p, abut_cli *cli, const cha
     return ABUT_OK;
 }
 
-abut_status abut_prep_source_read(abut_prep_source *p, abut_cli *cli, const char *script, const abut_opt_list *set,
+/* A scene of the public rigid code, read as YAML, becomes the scene that it means. */
+static abut_status read_rigid_scene(abut_prep_source *p, abut_cli *cli, const char *path, int published, int explain,
+                                    abut_err *err)
+{
+    abut_ipc_notes notes = { "", "" };
+    abut_status rc = find_input(p, path, "meshes", err);
+    if (!rc && strlen(p->base) + sizeof "meshes/" > sizeof p->base) rc = abut_fail(err, ABUT_E_FORMAT, "%s: a path too long", path);
+    if (!rc) strcat(p->base, "meshes/");
+    if (!rc) rc = abut_rigid_scene_read(&p->arena, p->tree, p->base, published, &p->tree, &notes, err);
+    if (rc) return rc;
+    if (*notes.unused) abut_cli_say(cli, "keys without effect: %s", notes.unused);
+    say_assumed(cli, notes.assumed, explain);
+    return ABUT_OK;
+}
+
+abut_status abut_prep_source_read(abut_prep_source *p, abut_cli *cli, const char *script, int published, const abut_opt_list *set,
                                   int explain, abut_err *err)
 {
     abut_status rc;
@@ -152,6 +167,10 @@ abut_status abut_prep_source_read(abut_prep_source *p, abut_cli *cli, const char
     else if (cli->nargs == 0) rc = read_yaml(p, "-", err);
     else if (cli->nargs == 1 && !abut_mesh_is_file(cli->args[0])) rc = read_yaml(p, cli->args[0], err);
     else rc = scene_of_meshes(p, cli, err);
+    const int is_rigid = !rc && abut_rigid_scene_is(p->tree);
+    if (is_rigid) rc = read_rigid_scene(p, cli, cli->nargs ? cli->args[0] : "", published, explain, err);
+    else if (!rc && published)
+        rc = abut_fail(err, ABUT_E_ARG, "--as-published: of scenes of the public rigid IPC code, which have a rigid_body_problem");
     for (int i = 0; i < set->n && !rc; i++) rc = apply_set(p, set->item[i], err);
     return rc;
 }
