@@ -21,10 +21,10 @@
  * An obstacle has the a of its corners alone: area over the number of vertices where it is neither flat nor a straight edge.
  * Every triangulation of a flat table is then one polygon, and a body that slides on it feels none of its vertices.
  *
- * Sharp vertices.  Where triangles at p meet at more than 50 degrees at rest, the area of each smooth patch of them counts by
- * itself, times S((n.N)^2): n leads to the contact, N is the normal of the patch now, S a smooth step from 0 at 77 degrees to
- * 1 at 45.  So the side of a block does not press on its floor.  A sharp edge has half of its width.
- * Beside another part the share s of a patch is
+ * Sharp vertices.  Where triangles at p meet at more than 50 degrees at rest, each smooth patch of them counts by itself beside
+ * another part, times S((n.N)^2): n leads to the contact, N is the normal of the patch now, S a smooth step from 0 at 77 degrees
+ * to 1 at 45.  So the side of a block does not press on its floor.  In its own part p has its whole area: where the nearest
+ * feature changes n turns otherwise, and S makes forces jump.  A sharp edge has half of its width.  The share s of a patch is
  *
  *     s + (1 - s) min(1, a_B / area of the patch) (1 - T((n.N)^2)),     T from 0 at 33 degrees to 1 at 13,
  *

@@ -49,12 +49,12 @@ static void emit(abut_finds *f, int32_t class, const int32_t v[4], double d2, in
     f->c[f->n++] = (abut_raw){ { v[0], v[1], v[2], v[3] }, class, d2, { .of = { of, other } } };
 }
 
-/* A contact of vertex p, once for each of its patches. */
+/* A contact of vertex p, once for each of its patches if it is one with another part. */
 static void emit_owned(const abut_area *a, int32_t p, abut_finds *f, int32_t class, const int32_t v[4], double d2,
                        int32_t count)
 {
-    if (a->first[p + 1] == a->first[p]) emit(f, class, v, d2, count, -1);
-    for (int32_t k = a->first[p]; k < a->first[p + 1]; k++) emit(f, class, v, d2, count, k);
+    const int whole = a->first[p + 1] == a->first[p] || a->part[p] == a->part[v[v[0] == p]];
+    for (int32_t k = whole ? -1 : a->first[p]; k < (whole ? 0 : a->first[p + 1]); k++) emit(f, class, v, d2, count, k);
 }
 
 /* A part of the border of a cell is its nearest feature if it is as near as the cell: which of both rounding finds does not

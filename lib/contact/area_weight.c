@@ -569,7 +569,7 @@ static void stencil_hessian(const facing *by, abut_stencil kind, int points, con
 static facing facing_patch(const abut_area *a, int32_t p, int32_t patch, int32_t q)
 {
     const double s = share(a, p, q), theirs = a->mean[a->part[q]];
-    const double most = a->part[p] == a->part[q] ? 0 : theirs > 0 ? fmin(1, theirs / a->patch[patch]) : 1;
+    const double most = theirs > 0 ? fmin(1, theirs / a->patch[patch]) : 1;
     return (facing){ a->first[p + 1] - a->first[p] == 1, s, (1 - s) * most };
 }
 

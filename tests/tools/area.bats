@@ -150,6 +150,14 @@ r = list(csv.DictReader(sys.stdin))[-1]
 assert abs(float(r["b.vx_m/s"]) - 1) < 1e-4 > abs(float(r["b.vz_m/s"]) - 0.2), (r["b.vx_m/s"], r["b.vz_m/s"])'
 }
 
+@test "area: a cylinder has the force, the peak pressure and the width of Hertz, on a floor and on a body" {
+    skip_without_numpy
+    BIN="$BIN" OUT="$PWD" TABLE="$PWD/hertz.tsv" /usr/bin/python3 "$ROOT/pipelines/experiments/contact/area_scenes.py" \
+        cylinder-1-half-space-6 cylinder-1-body
+    awk -F'\t' 'NR > 1 { n++; e = $7 < 0 ? -$7 : $7; ok += e < ($4 ~ /pressure/ ? 5 : 2) && $9 <= 500 && $12 == "clean" }
+                END { exit !(n == 6 && ok == 6) }' hertz.tsv
+}
+
 @test "area: a ball rests on the rim and the corners of a blade of two triangles" {
     "$BIN/mesh-prep" -q --set contact.formulation=area --set objects.ball.generate.sphere.cells=4 "$ROOT/pipelines/examples/bed.yaml" |
         "$BIN/step" -q -j 1 -n 14 --report run.jsonl -o run.abut

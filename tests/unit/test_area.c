@@ -189,6 +189,87 @@ TEST(over_a_flat_sheet_a_vertex_has_one_contact_and_the_barrier_of_its_height)
     }
 }
 
+/* Whether x is within dhat of the cell of n vertices v, and its foot inside. */
+static int foot_inside(const sheets *s, const int32_t *v, int n, const double *x)
+{
+    const abut_stencil kind = n == 3 ? ABUT_PT : n == 2 ? ABUT_PE : ABUT_PP;
+    double to[12] = { x[0], x[1], x[2] }, dist2;
+    for (int k = 0; k < n; k++) memcpy(to + 3 * (k + 1), s->X + 3 * v[k], 3 * sizeof *x);
+    return abut_nearest(kind, to, &dist2).kind == kind && dist2 < s->dhat * s->dhat;
+}
+
+/* Whether x, whose foot on the cell of n vertices v is f, is in its normal cone: above a triangle; (x - f).(f - q) >= 0
+ * for each opposite vertex q, f its foot on the line of an edge, and for the neighbours q of a vertex.  -1: x is in the opposite
+ * cone of a vertex, where its distance is largest. */
+static int in_cone(const sheets *s, const int32_t *v, int n, const double *x)
+{
+    int in = 1, out = n == 1;
+    const double *a = s->X + 3 * v[0], *b = s->X + 3 * v[n == 2];
+    for (int32_t t = 0; t < s->cm.nt && n < 3; t++) {
+        const int32_t *w = s->tri + 3 * t;
+        int common = 0;
+        for (int k = 0; k < 3; k++) common += w[k] == v[0] || (n == 2 && w[k] == v[1]);
+        if (common < n) continue;
+        for (int k = 0; k < 3; k++) {
+            const double *q = s->X + 3 * w[k];
+            double along[2] = { 0 }, bb = 0, dot = 0;
+            if (w[k] == v[0] || (n == 2 && w[k] == v[1])) continue;
+            for (int d = 0; d < 3; d++) {
+                along[0] += (x[d] - a[d]) * (b[d] - a[d]), along[1] += (q[d] - a[d]) * (b[d] - a[d]);
+                bb += (b[d] - a[d]) * (b[d] - a[d]);
+            }
+            for (int d = 0; d < 3; d++) {
+                const double e = n == 2 ? (b[d] - a[d]) / bb : 0;
+                dot += (x[d] - a[d] - along[0] * e) * (a[d] + along[1] * e - q[d]);
+            }
+            in &= dot >= 0, out &= dot < 0;
+        }
+    }
+    return in - out;
+}
+
+/* Offset geometric contact (Chen et al. 2025) counts minima of the distance, by cones that know no coefficients. */
+TEST(what_counts_of_a_rough_sheet_are_its_minima_and_maxima_less_its_saddles)
+{
+    enum { N = 16, TIP = (N + 1) * (N + 1) };
+    int32_t seen[3] = { 0 };
+    abut_rng r = { 12 };
+    for (int k = 0; k < 5; k++) {
+        const double bump = (double[5]){ 0, 0.1, 0.2, 0.4, 0.8 }[k];
+        sheets s = sheet_and_tip(N, 0.2, 1.5, &r);
+        for (int32_t v = 0; v < TIP; v++) s.X[3 * v + 1] = bump * abut_rng_real(&r, -1, 1);
+        CHECK(by_area(&s, 0));
+        for (int trial = 0; trial < 50; trial++) {
+            double *x = s.X + 3 * TIP;
+            x[0] = abut_rng_real(&r, -2, 2), x[1] = abut_rng_real(&r, 0.01, 1.4), x[2] = abut_rng_real(&r, -2, 2);
+            abut_pairs p = { 0 };
+            int minima = 0, cones = 0, saddles = 0, maxima = 0;
+            CHECK(contacts(&s, s.X, &p));
+            for (size_t i = 0; i < p.n; i++) {
+                if (p.kind[i] == ABUT_EE || p.of[i][0] != TIP) continue;
+                int32_t v[3];
+                int n = 0;
+                for (int j = 0; j < 4; j++)
+                    if (p.vert[i][j] >= 0 && p.vert[i][j] != TIP) v[n++] = p.vert[i][j];
+                const int in = in_cone(&s, v, n, x);
+                CHECK(p.mult[i] > 0 ? in != 0 : in != 1);
+                minima += in > 0, maxima += p.mult[i] > 0 && in < 0, saddles += p.mult[i] < 0;
+            }
+            /* every cell whose foot is inside and whose cone has x, by brute force */
+            for (int32_t t = 0; t < s.cm.nt - 1; t++) cones += foot_inside(&s, s.tri + 3 * t, 3, x);
+            for (int32_t e = 0; e < s.cm.ne; e++)
+                if (s.edge[2 * e] < TIP && s.edge[2 * e + 1] < TIP)
+                    cones += foot_inside(&s, s.edge + 2 * e, 2, x) && in_cone(&s, s.edge + 2 * e, 2, x) > 0;
+            for (int32_t v = 0; v < TIP; v++) cones += foot_inside(&s, &v, 1, x) && in_cone(&s, &v, 1, x) > 0;
+            CHECK(cones == minima && (k || minima == 1));
+            seen[0] += minima, seen[1] += saddles, seen[2] += maxima;
+            abut_pairs_clear(&p);
+        }
+        sheets_free(&s);
+    }
+    CHECK(seen[0] > 300 && seen[1] > 50 && seen[2] > 2);
+}
+
 /* A wedge of two half-planes of opening angle `open` about the z axis, large against the reach. */
 TEST(in_a_wedge_a_vertex_has_both_faces_less_their_edge)
 {
@@ -609,7 +690,6 @@ TEST(the_floor_of_a_box_has_the_area_of_its_lower_face)
     sheets_free(&s);
 }
 
-/* The energy along straight paths is C1: between samples four times as close its slope changes less than half as much. */
 /* s_AB A + s_BA B = (A B^2 + B A^2) / (A^2 + B^2) for cross-sections A and B. */
 TEST(two_particles_have_the_barrier_of_their_gap_on_both_of_their_shares)
 {
@@ -638,6 +718,57 @@ TEST(two_particles_have_the_barrier_of_their_gap_on_both_of_their_shares)
     sheets_free(&s);
 }
 
+/* The largest change of the slope of the energy between samples of a straight path of the vertices from v on, over its size. */
+static double change_of_slope(const sheets *s, int32_t v, const double to[3], int samples)
+{
+    const int32_t n = 3 * s->cm.nc;
+    double *g = malloc((size_t)n * sizeof *g), *y = malloc((size_t)n * sizeof *y), change = 0, size = 0, last = 0;
+    abut_pairs p = { 0 };
+    for (int k = 0; k <= samples; k++) {
+        double slope = 0;
+        for (int32_t i = 0; i < n; i++) y[i] = s->X[i] + (i < 3 * v ? 0 : to[i % 3] * k / samples);
+        CHECK(gradient(s, y, g, &p));
+        for (int32_t i = 3 * v; i < n; i++) slope += to[i % 3] * g[i];
+        if (k) change = fmax(change, fabs(slope - last));
+        size = fmax(size, fabs(slope)), last = slope;
+    }
+    free(g), free(y);
+    abut_pairs_clear(&p);
+    return change / size;
+}
+
+/* Cubes that two triangles join far away: it moves past edges and corners of the other. */
+TEST(sharp_vertices_of_one_surface_have_forces_without_jumps)
+{
+    for (uint64_t seed = 1; seed < 7; seed++) {
+        abut_rng r = { seed };
+        double X[54] = { [24] = -30, 20, -30, -30, 20, -31 }, q[4], size = 0, low = 1e9;
+        int32_t tri[78], top = 10;
+        for (int k = 0; k < 4; k++) q[k] = abut_rng_real(&r, -1, 1), size += q[k] * q[k];
+        for (int v = 0; v < 18; v++) {
+            double x[3], c[3];
+            if (v == 8 || v == 9) continue;
+            for (int d = 0; d < 3; d++) x[d] = ((v < 8 ? v : v - 10) >> d & 1) - 0.5;
+            for (int d = 0; d < 3; d++) c[d] = q[(d + 1) % 3] * x[(d + 2) % 3] - q[(d + 2) % 3] * x[(d + 1) % 3] + q[3] * x[d];
+            for (int d = 0; d < 3; d++) {
+                const double turn = 2 * (q[(d + 1) % 3] * c[(d + 2) % 3] - q[(d + 2) % 3] * c[(d + 1) % 3]) / size;
+                X[3 * v + d] = x[d] + (v < 8 ? 0 : turn);
+            }
+            if (v > 9) low = fmin(low, X[3 * v + 1]), top = X[3 * v + 1] > X[3 * top + 1] ? v : top;
+        }
+        for (int v = 10; v < 18; v++) X[3 * v] -= 0.6, X[3 * v + 1] += 0.6 - low, X[3 * v + 2] += 0.6;
+        const int32_t joint[6] = { 0, 8, 9, top, 9, 8 };
+        for (int k = 0; k < 78; k++) tri[k] = k < 72 ? face[k % 36] + (k < 36 ? 0 : 10) : joint[k - 72];
+        sheets s = surface(18, X, 26, tri, 0.3);
+        CHECK(by_area(&s, 0));
+        CHECK(s.cm.area->parts == 1 && s.cm.area->first[18] > 40);
+        const double to[3] = { 1.4, 0, 0.3 }, coarse = change_of_slope(&s, 10, to, 200), fine = change_of_slope(&s, 10, to, 1600);
+        CHECK(fine < 0.4 * coarse && fine < 0.05);
+        sheets_free(&s);
+    }
+}
+
+/* The energy along straight paths is C1: between samples four times as close its slope changes less than half as much. */
 TEST(the_energy_has_a_continuous_derivative_along_every_path)
 {
     for (uint64_t seed = 20; seed < 22; seed++) {
