@@ -63,8 +63,7 @@ static abut_status window(const request *r, sweep *s, abut_err *err)
     const int64_t from = r->from != ABUT_NOT_GIVEN ? r->from : first, to = r->to != ABUT_NOT_GIVEN ? r->to : last;
     if (from < first || to > last || from > to)
         return abut_fail(err, ABUT_E_ARG, "--from %lld --to %lld: expected steps from %lld to %lld in their order",
-                         (long long)from,
-                         (long long)to, (long long)first, (long long)last);
+                         (long long)from, (long long)to, (long long)first, (long long)last);
     s->lo = from - first, s->hi = to - first;
     return ABUT_OK;
 }
@@ -97,11 +96,9 @@ static void tell(sweep *s, const abut_frame_head *h, const abut_adjoint_report *
     if (!s->report.f) return;
     fprintf(s->report.f, "{\"step\": %lld, \"seconds\": %.6g, \"residual\": %.6g, \"correction\": %.17g, \"kappa\": %.17g, "
             "\"unreached\": %.6g, \"solve_error\": %.3g, \"indefinite\": %d, \"iterations\": %d, \"passes\": %d, \"rounds\": %d, "
-            "\"contacts\": %d, \"frozen\": %d, \"size\": %.9g}\n", (long long)h->step, rep->seconds, rep->residual,
-                rep->correction,
-            rep->kappa, rep->unreached, rep->solve_error, rep->indefinite, rep->iterations, rep->passes, rep->rounds,
-                rep->contacts,
-            rep->frozen, size);
+            "\"contacts\": %d, \"frozen\": %d, \"size\": %.9g}\n",
+            (long long)h->step, rep->seconds, rep->residual, rep->correction, rep->kappa, rep->unreached, rep->solve_error,
+            rep->indefinite, rep->iterations, rep->passes, rep->rounds, rep->contacts, rep->frozen, size);
 }
 
 static abut_status go_back(abut_cli *cli, sweep *s, const abut_adjoint_options *opt, abut_err *err)
@@ -188,8 +185,7 @@ static abut_status estimate(abut_cli *cli, const request *r, sweep *s, sweep *t,
 static void say(abut_cli *cli, const sweep *s)
 {
     abut_cli_say(cli, "L %.9g, at exact ends of the steps %.3g more; residual up to %.3g m/s, %.2g |dL/d ln kappa| of steps",
-                 s->L,
-                 s->correction, s->residual, s->kappa);
+                 s->L, s->correction, s->residual, s->kappa);
     if (fabs(s->correction) > 1e-3 * fabs(s->L) && !s->loss.given)
         abut_cli_say(cli, "warning: the tolerance of the run leaves %.2g of L, more of derivatives: a smaller --tolerance helps",
                      fabs(s->correction / s->L));

@@ -68,8 +68,7 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_judge_opt
         return abut_fail(err, ABUT_E_ARG, "--curved %d: expected 1 to 64 segments", o->curved);
     if (o->curved && (o->queries || o->single || all_meshes(cli)))
         return abut_fail(err, ABUT_E_ARG, "--curved: expected a stream");
-    if (o->gap && (o->queries || o->single || all_meshes(cli)))
-        return abut_fail(err, ABUT_E_ARG, "--gap: expected a stream");
+    if (o->gap && (o->queries || o->single || all_meshes(cli))) return abut_fail(err, ABUT_E_ARG, "--gap: expected a stream");
     if ((o->queries || o->single) && cli->nargs == 0)
         return abut_fail(err, ABUT_E_ARG, "--%s: name the files", o->queries ? "csv-queries" : "static");
     if (o->no_output && cli->out_path) return abut_fail(err, ABUT_E_ARG, "--no-output and -o exclude each other");
@@ -77,8 +76,7 @@ static abut_status check_options(options *o, const abut_cli *cli, abut_judge_opt
 }
 
 /* a table, one line a method; the answer is no when a contact is missed, or the exact method errs at all */
-static abut_status run_queries(abut_cli *cli, const options *o, const abut_judge_opts *asked, int kind, int *no,
-                               abut_err *err)
+static abut_status run_queries(abut_cli *cli, const options *o, const abut_judge_opts *asked, int kind, int *no, abut_err *err)
 {
     FILE *const f = cli->out ? cli->out : stdout;
     abut_score all[3];
@@ -103,8 +101,7 @@ static abut_status run_queries(abut_cli *cli, const options *o, const abut_judge
 static abut_status run_stream(abut_verdict *v, const options *o, abut_err *err)
 {
     char history[200];
-    if (v->cli->nargs > 1)
-        return abut_fail(err, ABUT_E_ARG, "%s: not a mesh file; a stream is one file alone", v->cli->args[1]);
+    if (v->cli->nargs > 1) return abut_fail(err, ABUT_E_ARG, "%s: not a mesh file; a stream is one file alone", v->cli->args[1]);
     if (o->no_output) abut_cli_drop_output(v->cli);
     char sep[40];
     snprintf(history, sizeof history, "{\"method\":\"%s\",\"min_separation\":%s,\"motion\":\"%s\"%s}",

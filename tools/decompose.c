@@ -146,9 +146,7 @@ static abut_status decompose(abut_stream *st, const request *r, abut_err *err)
     int32_t *part = malloc((size_t)m.nt * sizeof *part), *node = malloc(((size_t)m.nv + 1) * sizeof *node);
     abut_partition_stats stats = { 0 };
     double *weight = weights_of(st, r, r->how.by_nodes ? m.nv : m.nt, err);
-    rc = r->weights && !weight ? err->code
-       : part && node          ? ABUT_OK
-                               : abut_fail(err, ABUT_E_NOMEM, "no memory for %d tets", m.nt);
+    rc = r->weights && !weight ? err->code : part && node ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "no memory for %d tets", m.nt);
     if (!rc) rc = cut(r, &m, weight, &k, part, node, &stats, err);
     if (!rc) {
         say(abut_stream_cli(st), k, m.nt, nodes, &stats);

@@ -31,13 +31,7 @@ typedef struct pairs {
 
 static int add(pairs *p, int32_t a, int32_t b, int32_t corner, int across)
 {
-    if (p->n == p->cap) {
-        const size_t cap = p->cap ? 2 * p->cap : 1024;
-        pair *v = realloc(p->v, cap * sizeof *v);
-        if (!v) return 0;
-        p->v = v;
-        p->cap = cap;
-    }
+    if (!ABUT_GROW(p->v, p->n + 1, p->cap)) return 0;
     p->v[p->n++] = (pair){ a < b ? a : b, a < b ? b : a, corner, across };
     return 1;
 }

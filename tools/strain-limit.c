@@ -146,8 +146,7 @@ static void remark_shells(const audit *a, const abut_stream *s, const abut_shell
     for (int k = 0; k < 3; k++)
         if (span->strain_row[k] >= 0 && !(span->strain[k] < 1))
             abut_cli_say(abut_stream_cli(s), "step %" PRId64 ", %g s: strain %s of %s is %.6g times its limit", s->head.step,
-                         s->head.time, along[k], shell_name(s, span->strain_row[k], element, sizeof element),
-                         span->strain[k]);
+                         s->head.time, along[k], shell_name(s, span->strain_row[k], element, sizeof element), span->strain[k]);
 }
 
 /* *tets: those of order 2 and more, too, by the numbers of the stream. */

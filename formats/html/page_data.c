@@ -1,5 +1,6 @@
 #include "formats/html/page_data.h"
 
+#include "base/arena.h"
 #include "energy/barrier.h"
 #include "formats/stream/state_wire.h"
 #include "math/vec3.h"
@@ -94,9 +95,7 @@ static abut_status room(abut_contact_points *p, size_t n, abut_err *err)
 {
     p->n = 0;
     if (n <= (size_t)p->cap) return ABUT_OK;
-    void *grown = n <= INT32_MAX ? realloc(p->at, n * sizeof *p->at) : NULL;
-    if (!grown) return abut_fail(err, ABUT_E_NOMEM, "no memory for %zu contacts", n);
-    p->at = grown;
+    if (n > INT32_MAX || !ABUT_RESIZE(p->at, n)) return abut_fail(err, ABUT_E_NOMEM, "no memory for %zu contacts", n);
     p->cap = (int32_t)n;
     return ABUT_OK;
 }

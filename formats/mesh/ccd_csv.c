@@ -87,10 +87,9 @@ static abut_status read_query(abut_ccd_csv *r, char *row, mpq_t q, mpq_t back, a
             return ABUT_OK;
         }
         if (len < 0)
-            return abut_fail(err, ABUT_E_FORMAT, "%s, line %ld: the file ends after %d of %d rows of a query", r->name,
-                             r->line, i, (int)ROWS);
-        if (memchr(row, 0, (size_t)len))
-            return abut_fail(err, ABUT_E_FORMAT, "%s, line %ld: a zero byte", r->name, r->line);
+            return abut_fail(err, ABUT_E_FORMAT, "%s, line %ld: the file ends after %d of %d rows of a query", r->name, r->line,
+                             i, (int)ROWS);
+        if (memchr(row, 0, (size_t)len)) return abut_fail(err, ABUT_E_FORMAT, "%s, line %ld: a zero byte", r->name, r->line);
         rc = parse_row(r, row, q, back, i < 4 ? out->x0 + 3 * i : out->x1 + 3 * (i - 4), &truth, err);
         if (rc) return rc;
         if (i && truth != out->truth)

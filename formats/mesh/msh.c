@@ -327,8 +327,7 @@ static abut_status head(msh *m, abut_err *err)
         if (one != 1 && one != 0x01000000) return abut_scan_fail(&m->s, err, "the byte order mark is not 1");
         m->swap = one != 1;
     }
-    if (!abut_word_is(abut_scan_token(&m->s), "$EndMeshFormat"))
-        return abut_scan_fail(&m->s, err, "expected $EndMeshFormat");
+    if (!abut_word_is(abut_scan_token(&m->s), "$EndMeshFormat")) return abut_scan_fail(&m->s, err, "expected $EndMeshFormat");
     m->binary = (int)binary;
     return ABUT_OK;
 }

@@ -1,5 +1,6 @@
 #include "formats/mesh/mesh_io.h"
 
+#include "base/arena.h"
 #include "base/words.h"
 
 #include <stdlib.h>
@@ -11,20 +12,11 @@ static const char *const IGNORED[] = { "vn", "vp", "g", "o", "s", "usemtl", "mtl
 /* Places in a texture, and those of the corners of the triangles: the pattern, if every corner has one. */
 typedef struct texture {
     double *uv;             /* [n * 2] */
-    int32_t n, cap;
+    int32_t n;
     int32_t *corner;        /* [corners], rows of uv; -1: none */
-    int32_t corners, corner_cap;
+    int32_t corners;
+    size_t cap, corner_cap;
 } texture;
-
-static void *grown(void *data, int32_t n, int32_t *cap, size_t row, abut_err *err)
-{
-    if (n < *cap) return data;
-    const int32_t want = *cap ? 2 * *cap : 64;
-    void *p = want < INT32_MAX / 4 ? realloc(data, (size_t)want * row) : NULL;
-    if (p) *cap = want;
-    else abut_fail(err, ABUT_E_NOMEM, "no memory for %d places of a texture", want);
-    return p;
-}
 
 /* The next word of a statement; a lone backslash at the end of a line continues it on the next one. */
 static abut_word next(abut_scan *s)
@@ -52,10 +44,10 @@ static abut_status texture_place(abut_scan *s, texture *t, abut_err *err)
     abut_status rc = abut_scan_real(s, next(s), "u of a texture", &p[0], err);
     const abut_word v = rc ? (abut_word){ 0 } : next(s);
     if (v.n && *v.s != '#') rc = abut_scan_real(s, v, "v of a texture", &p[1], err);
-    double *uv = rc ? NULL : grown(t->uv, t->n, &t->cap, sizeof p, err);
-    if (!uv) return rc ? rc : ABUT_E_NOMEM;
-    t->uv = uv;
-    memcpy(uv + 2 * (size_t)t->n++, p, sizeof p);
+    if (!rc && (t->n >= INT32_MAX / 4 || !ABUT_GROW(t->uv, 2 * (size_t)(t->n + 1), t->cap)))
+        rc = abut_fail(err, ABUT_E_NOMEM, "no memory for %d places of a texture", t->n);
+    if (rc) return rc;
+    memcpy(t->uv + 2 * (size_t)t->n++, p, sizeof p);
     return ABUT_OK;
 }
 
@@ -90,12 +82,10 @@ static abut_status corner_texture(const abut_scan *s, abut_word w, const texture
 
 static abut_status add_corners(texture *t, const int32_t at[3], abut_err *err)
 {
-    for (int k = 0; k < 3; k++) {
-        int32_t *p = grown(t->corner, t->corners, &t->corner_cap, sizeof *p, err);
-        if (!p) return ABUT_E_NOMEM;
-        t->corner = p;
-        p[t->corners++] = at[k];
-    }
+    if (t->corners >= INT32_MAX / 4 || !ABUT_GROW(t->corner, t->corners + 3, t->corner_cap))
+        return abut_fail(err, ABUT_E_NOMEM, "no memory for %d places of a texture", t->corners);
+    memcpy(t->corner + t->corners, at, 3 * sizeof *at);
+    t->corners += 3;
     return ABUT_OK;
 }
 

@@ -43,16 +43,14 @@ static abut_status read_all(FILE *f, abut_bytes *out, abut_err *err)
         out->size += got;
         if (got == 0) break;
         if (out->size < cap) continue;
-        if (cap >= most)
-            return abut_fail(err, ABUT_E_FORMAT, "%s: does not end within %zu GiB", out->name, most >> 30);
+        if (cap >= most) return abut_fail(err, ABUT_E_FORMAT, "%s: does not end within %zu GiB", out->name, most >> 30);
         cap = cap < most / 2 ? 2 * cap : most;
         char *p = realloc(out->data, cap + 1);
         if (!p) free(out->data);
         out->data = p;
     }
     if (!out->data) return abut_fail(err, ABUT_E_NOMEM, "%s: no memory for %zu bytes", out->name, cap);
-    if (ferror(f))
-        return abut_fail(err, errno == EISDIR ? ABUT_E_FORMAT : ABUT_E_IO, "%s: %s", out->name, strerror(errno));
+    if (ferror(f)) return abut_fail(err, errno == EISDIR ? ABUT_E_FORMAT : ABUT_E_IO, "%s: %s", out->name, strerror(errno));
     out->data[out->size] = 0;
     return ABUT_OK;
 }

@@ -85,8 +85,7 @@ abut_status abut_view_parse(const char *text, abut_view *v, abut_err *err)
         s = end;
         if (*end != ',') break;
     }
-    if (n < 2 || n > 3 || *s)
-        return abut_fail(err, ABUT_E_ARG, "'%.60s': expected yaw,pitch or yaw,pitch,zoom", text);
+    if (n < 2 || n > 3 || *s) return abut_fail(err, ABUT_E_ARG, "'%.60s': expected yaw,pitch or yaw,pitch,zoom", text);
     if (!isfinite(number[0]) || !(fabs(number[1]) <= 89))
         return abut_fail(err, ABUT_E_ARG, "'%.60s': yaw must be finite and pitch between -89 and 89 degrees", text);
     if (!(number[2] >= 0.01 && number[2] <= 1000))

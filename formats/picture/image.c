@@ -489,8 +489,7 @@ static int is_on_path(const char *name)
 abut_status abut_film_check(const char *path, abut_err *err)
 {
     const struct kind *k = kind_of(path);
-    if (!k)
-        return abut_fail(err, ABUT_E_ARG, "'%.200s': expected a name that ends in .gif, .mp4, .mov, .mkv or .webm", path);
+    if (!k) return abut_fail(err, ABUT_E_ARG, "'%.200s': expected a name that ends in .gif, .mp4, .mov, .mkv or .webm", path);
     if (k->container && !is_on_path("ffmpeg"))
         return abut_fail(err, ABUT_E_IO, "'%.200s' needs the program ffmpeg (Debian package ffmpeg); .gif needs none", path);
     return ABUT_OK;

@@ -177,13 +177,8 @@ static abut_status take_model(abut_picture *p, const abut_shot *s, abut_err *err
 
 static abut_status keep_time(abut_picture *p, const abut_shot *s, abut_err *err)
 {
-    if (p->spool.n == p->cap) {
-        const size_t cap = p->cap ? 2 * p->cap : 128;
-        struct taken *grown = realloc(p->taken, cap * sizeof *grown);
-        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "no memory for pictures of %zu frames", cap);
-        p->taken = grown;
-        p->cap = cap;
-    }
+    if (!ABUT_GROW(p->taken, p->spool.n + 1, p->cap))
+        return abut_fail(err, ABUT_E_NOMEM, "no memory for pictures of %zu frames", p->spool.n + 1);
     p->taken[p->spool.n] = (struct taken){ s->head->time, s->index };
     return ABUT_OK;
 }

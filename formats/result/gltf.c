@@ -437,13 +437,7 @@ static abut_status take_time(abut_gltf *w, const abut_shot *s, abut_err *err)
     gltf_doc *d = &w->doc;
     if (d->n == ABUT_GLTF_FRAMES_MAX)
         return abut_fail(err, ABUT_E_ARG, "glTF: more than %d frames; choose fewer with --frames", ABUT_GLTF_FRAMES_MAX);
-    if (d->n == w->cap) {
-        const size_t cap = w->cap ? 2 * w->cap : 128;
-        double *grown = realloc(d->time, cap * sizeof *grown);
-        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "glTF: no memory for %zu frames", cap);
-        d->time = grown;
-        w->cap = cap;
-    }
+    if (!ABUT_GROW(d->time, d->n + 1, w->cap)) return abut_fail(err, ABUT_E_NOMEM, "glTF: no memory for %zu frames", d->n + 1);
     if (d->n && !((float)(s->head->time - d->time[0]) > (float)(d->time[d->n - 1] - d->time[0])))
         return abut_fail(err, ABUT_E_FORMAT, "glTF: frame %d is at %g s, not after the frame before it (%g s); choose frames "
                          "with rising times with --frames", s->index, s->head->time, d->time[d->n - 1]);

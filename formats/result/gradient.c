@@ -1,5 +1,6 @@
 #include "formats/result/gradient.h"
 
+#include "base/arena.h"
 #include "formats/mesh/scan.h"
 #include "formats/result/out_file.h"
 #include "model/naming.h"
@@ -103,12 +104,7 @@ static abut_status read_row(abut_scan *s, abut_loss *loss, const int *of, int n,
                                                k < n ? "fewer" : "more", n);
     if (r.step < 0 && isnan(r.time)) return abut_scan_fail(s, err, "no step and no time");
     if ((r.node < 0) == (r.object < 0)) return abut_scan_fail(s, err, "expected a node or an object, and one of them");
-    if (loss->n == loss->cap) {
-        const size_t cap = 2 * loss->cap + 64;
-        abut_loss_row *grown = realloc(loss->row, cap * sizeof *grown);
-        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "%zu rows of a loss", cap);
-        loss->row = grown, loss->cap = cap;
-    }
+    if (!ABUT_GROW(loss->row, loss->n + 1, loss->cap)) return abut_fail(err, ABUT_E_NOMEM, "%zu rows of a loss", loss->n + 1);
     loss->row[loss->n++] = r;
     return ABUT_OK;
 }

@@ -306,8 +306,7 @@ abut_status abut_measure_frame(abut_measure *ms, const abut_arrays *set, const a
     abut_status rc = ABUT_OK;
     if (want & ABUT_WANT_TENSORS) rc = make_tensors(ms, err);
     if (rc) return rc;
-    if (want & (ABUT_WANT_STRESS | ABUT_WANT_TOTALS | ABUT_WANT_TENSORS))
-        measure_stress(ms, f->x, want & ABUT_WANT_TENSORS, out);
+    if (want & (ABUT_WANT_STRESS | ABUT_WANT_TOTALS | ABUT_WANT_TENSORS)) measure_stress(ms, f->x, want & ABUT_WANT_TENSORS, out);
     if (want & ABUT_WANT_CONTACT) rc = measure_contact(ms, set, f, out, err);
     if (want & ABUT_WANT_STRAIN) measure_strain(ms, f->x, out);
     if (!rc && (want & ABUT_WANT_STRAIN)) rc = measure_bend(ms, f->x, out, err);

@@ -1,5 +1,6 @@
 #include "formats/result/table_write.h"
 
+#include "base/arena.h"
 #include "base/par.h"
 #include "base/words.h"
 #include "formats/result/out_file.h"
@@ -16,13 +17,7 @@ static int column_find(abut_table *t, const char *name)
 {
     for (int i = 0; i < t->n_columns; i++)
         if (!strcmp(t->column[i], name)) return i;
-    if (t->n_columns == t->cap_columns) {
-        const int cap = t->cap_columns ? 2 * t->cap_columns : 64;
-        void *grown = realloc(t->column, (size_t)cap * sizeof *t->column);
-        if (!grown) return -1;
-        t->column = grown;
-        t->cap_columns = cap;
-    }
+    if (!ABUT_GROW(t->column, t->n_columns + 1, t->cap_columns)) return -1;
     snprintf(t->column[t->n_columns], sizeof *t->column, "%s", name);
     return t->n_columns++;
 }
@@ -34,10 +29,8 @@ static abut_status set(abut_table *t, const char *name, double v, abut_err *err)
     const int c = column_find(t, name);
     if (c < 0) return abut_fail(err, ABUT_E_NOMEM, "no memory for a table of %d rows", t->n_rows);
     if (c >= r->n) {
-        double *grown = realloc(r->cell, (size_t)(c + 32) * sizeof *grown);
-        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "no memory for a table of %d rows", t->n_rows);
-        for (int i = r->n; i < c + 32; i++) grown[i] = NAN;
-        r->cell = grown;
+        if (!ABUT_RESIZE(r->cell, c + 32)) return abut_fail(err, ABUT_E_NOMEM, "no memory for a table of %d rows", t->n_rows);
+        for (int i = r->n; i < c + 32; i++) r->cell[i] = NAN;
         r->n = c + 32;
     }
     r->cell[c] = v;
@@ -46,13 +39,8 @@ static abut_status set(abut_table *t, const char *name, double v, abut_err *err)
 
 static abut_status add_row(abut_table *t, abut_err *err)
 {
-    if (t->n_rows == t->cap_rows) {
-        const int cap = t->cap_rows ? 2 * t->cap_rows : 128;
-        struct abut_table_row *grown = realloc(t->row, (size_t)cap * sizeof *grown);
-        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "no memory for a table of %d rows", cap);
-        t->row = grown;
-        t->cap_rows = cap;
-    }
+    if (!ABUT_GROW(t->row, t->n_rows + 1, t->cap_rows))
+        return abut_fail(err, ABUT_E_NOMEM, "no memory for a table of %d rows", t->n_rows + 1);
     t->row[t->n_rows++] = (struct abut_table_row){ 0 };
     return ABUT_OK;
 }
@@ -438,9 +426,8 @@ abut_status abut_summary_frame(abut_summary *s, FILE *f, const abut_shot *shot, 
 
 void abut_summary_end(abut_summary *s, FILE *f)
 {
-    fprintf(f, "\n%d frame%s: steps %lld to %lld, %g s to %g s%s\n", s->n, s->n == 1 ? "" : "s",
-            (long long)s->first.step, (long long)s->last.step, s->first.time, s->last.time,
-            s->last.phase == ABUT_PENDING ? ", the last one pending" : "");
+    fprintf(f, "\n%d frame%s: steps %lld to %lld, %g s to %g s%s\n", s->n, s->n == 1 ? "" : "s", (long long)s->first.step,
+            (long long)s->last.step, s->first.time, s->last.time, s->last.phase == ABUT_PENDING ? ", the last one pending" : "");
     if (s->force_residual >= 0) fprintf(f, "forces balance to %.2g of the largest on a body, or better\n", s->force_residual);
     fprintf(f, "its arrays:%s\n", s->arrays ? s->arrays : "");
     s->n = 0;

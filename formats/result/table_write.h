@@ -11,12 +11,14 @@
 /* Columns appear as frames bring them; a row without a column has no value there.  Zero-filled is empty. */
 typedef struct abut_table {
     char (*column)[2 * ABUT_PART_NAME];
-    int n_columns, cap_columns;
+    int n_columns;
+    size_t cap_columns;
     struct abut_table_row {
         double *cell;       /* [n]; NaN: not known */
         int n;
     } *row;
-    int n_rows, cap_rows;
+    int n_rows;
+    size_t cap_rows;
 } abut_table;
 
 /** Adds the row of one frame; uses the totals and contacts of its fields.  Fails  ABUT_E_NOMEM */

@@ -36,18 +36,14 @@ static abut_status compress_blocks(const uint8_t *data, size_t bytes, uint64_t *
     if (!all) return abut_fail(err, ABUT_E_NOMEM, "no memory to compress %zu bytes", bytes);
     for (size_t b = 0; b < blocks; b++) {
         const size_t lo = b * BLOCK, len = bytes - lo < BLOCK ? bytes - lo : BLOCK;
-        uint8_t *z, *grown = all;
+        uint8_t *z;
         size_t nz;
-        const abut_status rc = abut_zlib_stream(data + lo, len, LEVEL, &z, &nz, err);
-        if (!rc && n + nz > cap) {
-            cap = 2 * (n + nz);
-            grown = realloc(all, cap);
-        }
-        if (rc || !grown) {
+        abut_status rc = abut_zlib_stream(data + lo, len, LEVEL, &z, &nz, err);
+        if (!rc && !ABUT_GROW(all, n + nz, cap)) rc = abut_fail(err, ABUT_E_NOMEM, "no memory to compress %zu bytes", bytes);
+        if (rc) {
             ABUT_FREE(all, z);
-            return rc ? rc : abut_fail(err, ABUT_E_NOMEM, "no memory to compress %zu bytes", bytes);
+            return rc;
         }
-        all = grown;
         for (size_t i = 0; i < nz; i++) all[n + i] = z[i];
         free(z);
         n += nz;
@@ -63,14 +59,9 @@ static abut_status compress_blocks(const uint8_t *data, size_t bytes, uint64_t *
 
 static const char *vtk_type(abut_dtype type)
 {
-    switch (type) {
-    case ABUT_F64: return "Float64";
-    case ABUT_F32: return "Float32";
-    case ABUT_I32: return "Int32";
-    case ABUT_I64: return "Int64";
-    case ABUT_U8: case ABUT_TEXT: return "UInt8";
-    }
-    return "UInt8";
+    static const char *const name[] = { [ABUT_F64] = "Float64", [ABUT_F32] = "Float32", [ABUT_I32] = "Int32", [ABUT_I64] = "Int64",
+                                        [ABUT_U8] = "UInt8", [ABUT_TEXT] = "UInt8" };
+    return name[type];
 }
 
 /* text with the five characters of XML escaped */
@@ -449,12 +440,9 @@ static abut_status put_tet_data(abut_vtu *w, FILE *f, const vtu_grid *g, const a
 {
     abut_status rc = ABUT_OK;
     if (s->fields->J) rc = put_rows(w, f, "J", ABUT_F64, s->fields->J, g->row, g->nc, 1, err);
-    if (!rc && s->fields->stress)
-        rc = put_rows(w, f, "von_mises_stress", ABUT_F64, s->fields->stress, g->row, g->nc, 1, err);
-    if (!rc && s->fields->sigma)
-        rc = put_rows(w, f, "cauchy_stress", ABUT_F64, s->fields->sigma, g->row, g->nc, 9, err);
-    if (!rc && s->fields->F)
-        rc = put_rows(w, f, "deformation_gradient", ABUT_F64, s->fields->F, g->row, g->nc, 9, err);
+    if (!rc && s->fields->stress) rc = put_rows(w, f, "von_mises_stress", ABUT_F64, s->fields->stress, g->row, g->nc, 1, err);
+    if (!rc && s->fields->sigma) rc = put_rows(w, f, "cauchy_stress", ABUT_F64, s->fields->sigma, g->row, g->nc, 9, err);
+    if (!rc && s->fields->F) rc = put_rows(w, f, "deformation_gradient", ABUT_F64, s->fields->F, g->row, g->nc, 9, err);
     if (!rc) rc = put_rows(w, f, "material", ABUT_I32, s->model->tet_mat, g->row, g->nc, 1, err);
     if (!rc) rc = put_element_numbers(f, g, s->model, "tet", s->model->tet, 4, s->model->nt, err);
     if (!rc) rc = put_unknown(w, f, g, s->model, s->model_set, 0, err);
@@ -553,13 +541,8 @@ abut_status abut_vtu_frame(abut_vtu *w, const abut_shot *s, abut_err *err)
 {
     abut_status rc = take_model(w, s, err);
     if (rc) return rc;
-    if (w->n == w->cap) {
-        const size_t cap = w->cap ? 2 * w->cap : 64;
-        struct entry *grown = realloc(w->entry, cap * sizeof *grown);
-        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "%s: no memory for %zu frames", w->dir, cap);
-        w->entry = grown;
-        w->cap = cap;
-    }
+    if (!ABUT_GROW(w->entry, w->n + 1, w->cap))
+        return abut_fail(err, ABUT_E_NOMEM, "%s: no memory for %zu frames", w->dir, w->n + 1);
     struct entry *e = &w->entry[w->n];
     *e = (struct entry){ .time = s->head->time, .index = s->index };
     for (int k = 0; k < GRIDS && !rc; k++)

@@ -84,8 +84,7 @@ static void length(FILE *f, const abut_scene *s, const abut_built *b)
     if (!s->length_of_box && b->smallest < 0)
         snprintf(why, sizeof why, "largest distance of two nodes: no body has two");
     else if (!s->length_of_box)
-        snprintf(why, sizeof why, "largest distance of two nodes of '%s', the smallest body",
-                 s->object[b->smallest].name);
+        snprintf(why, sizeof why, "largest distance of two nodes of '%s', the smallest body", s->object[b->smallest].name);
     line(f, "l", b->length, "m", why);
 }
 
@@ -406,9 +405,8 @@ void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const
     for (int32_t i = 0; i < s->nattachments; i++) {
         const abut_scene_attachment *a = &s->attachment[i];
         fprintf(f, "attachment (%s)\n", a->from);
-        fprintf(f, "  %-16s %d, from %s (%s) to %s\n", "springs", b->attached[i],
-                s->object[a->select.object].name, a->select.from,
-                a->to < 0 ? "a point" : s->object[a->to].name);
+        fprintf(f, "  %-16s %d, from %s (%s) to %s\n", "springs", b->attached[i], s->object[a->select.object].name,
+                a->select.from, a->to < 0 ? "a point" : s->object[a->to].name);
         line(f, "stiffness", a->stiffness, "N/m", "of each spring");
         if (isfinite(a->within)) line(f, "within", a->within, "m", "of the object or point");
     }

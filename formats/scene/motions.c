@@ -417,8 +417,7 @@ static abut_status read_positions(const abut_scene_reader *r, const abut_tree *t
     for (int i = 0; i < 4; i++)
         if (abut_tree_find(object, moved[i]))
             return abut_tree_fail_key(t, err, "sequence: the points of object '%s' are not those of its file, because of '%s'",
-                                      o->name,
-                                      moved[i]);
+                                      o->name, moved[i]);
     abut_status rc = abut_scene_read_transform(r, object, &at, err);
     if (!rc) rc = abut_scene_read_path(r, t, &o->mesh, &m->path, err);
     if (!rc && m->path.time[m->path.n - 1] == 0)

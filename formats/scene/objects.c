@@ -33,8 +33,7 @@ static abut_status check_limits(const abut_scene_reader *r, const abut_tree *t, 
     (void)r;
     for (int k = 1; k >= 0; k--) {
         double *const l = &limit[3 * k], *const from = &limit[1 + k];
-        if (!said[k] && begin[k])
-            return abut_tree_fail_key(begin[k], err, "%s without %s", begin[k]->key, k ? "upper" : "lower");
+        if (!said[k] && begin[k]) return abut_tree_fail_key(begin[k], err, "%s without %s", begin[k]->key, k ? "upper" : "lower");
         if (!begin[k]) *from = said[k] != NULL;
         if (k && said[k] && !(*from >= 1 && *l > *from))
             return abut_tree_fail(begin[k] ? begin[k] : said[k], err,
@@ -305,8 +304,7 @@ static abut_status find_material(const abut_scene_reader *r, const abut_tree *ob
     *row = body ? 0 : -1;
     if (t) return abut_scene_find_material(r, t, row, err);
     if (!body || r->scene->nmaterials == 1) return ABUT_OK;
-    return abut_tree_fail_key(object, err, "object '%s' names no material, and there are %d", object->key,
-                              r->scene->nmaterials);
+    return abut_tree_fail_key(object, err, "object '%s' names no material, and there are %d", object->key, r->scene->nmaterials);
 }
 
 /* ---- half-spaces ---- */

@@ -277,8 +277,7 @@ static abut_status too_large(const abut_tree *t, const char *what, abut_quantity
                           q == ABUT_Q_RATE ? " a second" : "");
 }
 
-abut_status abut_tree_real(const abut_tree *t, const char *what, abut_quantity q, double *out, int *per_length,
-                           abut_err *err)
+abut_status abut_tree_real(const abut_tree *t, const char *what, abut_quantity q, double *out, int *per_length, abut_err *err)
 {
     if (t->kind != ABUT_TREE_TEXT || !*t->text) return wrong(t, what, q, err);
     char *end;
@@ -295,8 +294,7 @@ abut_status abut_tree_real(const abut_tree *t, const char *what, abut_quantity q
     return ABUT_OK;
 }
 
-abut_status abut_tree_positive(const abut_tree *t, const char *what, abut_quantity q, double *out, int *per_length,
-                               abut_err *err)
+abut_status abut_tree_positive(const abut_tree *t, const char *what, abut_quantity q, double *out, int *per_length, abut_err *err)
 {
     double v;
     int l = 0;
@@ -355,8 +353,7 @@ abut_status abut_tree_int(const abut_tree *t, const char *what, int32_t lo, int3
     return abut_tree_fail_kind(t, what, err, lo == hi ? "%d" : "an integer from %d to %d", lo, hi);
 }
 
-abut_status abut_tree_ints(const abut_tree *t, const char *what, int n, int32_t lo, int32_t hi, int32_t *out,
-                           abut_err *err)
+abut_status abut_tree_ints(const abut_tree *t, const char *what, int n, int32_t lo, int32_t hi, int32_t *out, abut_err *err)
 {
     static const char *const example[] = { NULL, "[4]", "[4, 4]", "[4, 4, 4]", "[4, 5, 6, 7]" };
     abut_status rc = list_of(t, what, n, n < 5 ? example[n] : NULL, err);
@@ -382,8 +379,7 @@ abut_status abut_tree_choice(const abut_tree *t, const char *what, const char *c
             *out = i;
             return ABUT_OK;
         }
-        if (used < sizeof list)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
+        if (used < sizeof list) used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
     }
     const char *near = word ? abut_name_nearest(word, names) : NULL;
     if (near) return abut_tree_fail(t, err, "%s is '%.60s'; did you mean '%s'?", what, word, near);

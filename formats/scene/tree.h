@@ -38,8 +38,7 @@ abut_tree *abut_tree_at(const abut_tree *list, int i);
 /** Puts value at a dotted path ("objects.ball.mu", "motion.0.until"); maps along the path are made, list entries must exist.
  * If existing keys have dots ("ball.msh"), the longest one that matches the path is taken.
  * Fails  ABUT_E_ARG the path leads through a text, past the end of a list, or holds an empty name; ABUT_E_NOMEM */
-ABUT_MUST_USE abut_status abut_tree_set(abut_arena *arena, abut_tree *root, const char *path, abut_tree *value,
-                                        abut_err *err);
+ABUT_MUST_USE abut_status abut_tree_set(abut_arena *arena, abut_tree *root, const char *path, abut_tree *value, abut_err *err);
 
 /** "file:line:col" of a value; the short form is "file" when line is 0.  Returns buf. */
 const char *abut_tree_place(const abut_tree *t, char *buf, size_t size);

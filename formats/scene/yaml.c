@@ -127,16 +127,14 @@ static abut_status document(reader *r, abut_tree **root)
         if (ev.type == YAML_STREAM_END_EVENT) done = 1;
         else if (ev.type == YAML_DOCUMENT_START_EVENT && ++documents > 1)
             rc = fail_at(r, ev.start_mark, "a second document: expected one");
-        else if (ev.type != YAML_STREAM_START_EVENT && ev.type != YAML_DOCUMENT_START_EVENT &&
-                 ev.type != YAML_DOCUMENT_END_EVENT)
+        else if (ev.type != YAML_STREAM_START_EVENT && ev.type != YAML_DOCUMENT_START_EVENT && ev.type != YAML_DOCUMENT_END_EVENT)
             rc = value(r, &ev, 0, root);
         yaml_event_delete(&ev);
     }
     return rc;
 }
 
-abut_status abut_yaml_read(abut_arena *arena, const char *name, const char *text, size_t size, abut_tree **root,
-                           abut_err *err)
+abut_status abut_yaml_read(abut_arena *arena, const char *name, const char *text, size_t size, abut_tree **root, abut_err *err)
 {
     reader r = { .arena = arena, .name = name, .text = text, .size = size, .err = err };
     abut_tree *t = NULL;

@@ -1,5 +1,6 @@
 #include "formats/stream/dump.h"
 
+#include "base/arena.h"
 #include "base/words.h"
 #include "formats/stream/state_wire.h"
 
@@ -123,12 +124,7 @@ static abut_status note_name(shown *s, const char *name, abut_err *err)
 {
     for (size_t i = 0; i < s->names; i++)
         if (!strcmp(s->name[i], name)) return ABUT_OK;
-    if (s->names + 1 >= s->room) {
-        char **to = realloc(s->name, (2 * s->room + 64) * sizeof *to);
-        if (!to) return abut_fail(err, ABUT_E_NOMEM, "dump: %zu names", s->names);
-        s->name = to;
-        s->room = 2 * s->room + 64;
-    }
+    if (!ABUT_GROW(s->name, s->names + 2, s->room)) return abut_fail(err, ABUT_E_NOMEM, "dump: %zu names", s->names);
     s->name[s->names] = strdup(name);
     if (!s->name[s->names]) return abut_fail(err, ABUT_E_NOMEM, "dump: %zu names", s->names);
     s->name[++s->names] = NULL;

@@ -1,3 +1,4 @@
+#include "base/arena.h"
 #include "formats/stream/pass.h"
 
 #include <math.h>
@@ -206,12 +207,7 @@ static abut_status take_frame(abut_backward *b, const abut_frame_head *head, abu
     if (last && fabs(head->time - last->time - b->model.h[0]) > 1e-6 * b->model.h[0])
         return abut_fail(err, ABUT_E_FORMAT, "%s: frame %lld is %.9g s after the one before, expected the time step %.9g s", name,
                          (long long)head->step, head->time - last->time, b->model.h[0]);
-    if (b->n == b->cap) {
-        const int64_t cap = 2 * b->cap + 64;
-        struct abut_backward_frame *grown = realloc(b->frame, (size_t)cap * sizeof *grown);
-        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "%s: %lld frames", name, (long long)cap);
-        b->frame = grown, b->cap = cap;
-    }
+    if (!ABUT_GROW(b->frame, b->n + 1, b->cap)) return abut_fail(err, ABUT_E_NOMEM, "%s: %lld frames", name, (long long)b->n + 1);
     b->frame[b->n].head = *head;
     b->frame[b->n++].at = at;
     return ABUT_OK;

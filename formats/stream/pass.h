@@ -106,7 +106,8 @@ typedef struct abut_backward {
         abut_frame_head head;
         abut_stream_place at;
     } *frame;
-    int64_t n, cap;
+    int64_t n;
+    size_t cap;
 } abut_backward;
 
 /** Reads the stream to its end.

@@ -109,9 +109,7 @@ static abut_status read_prov(abut_reader *r, abut_err *err)
         return abut_source_fail(&r->source, err, "texts of %d, %d and %zu bytes, at most 31, 31 and %d", b[0], b[1], noptions,
                                 OPTIONS_MAX);
     p.options = malloc(noptions + 1);
-    abut_prov *grown = realloc(r->prov, (size_t)(r->nprov + 1) * sizeof *grown);
-    if (grown) r->prov = grown;
-    if (!p.options || !grown) {
+    if (!p.options || !ABUT_RESIZE(r->prov, r->nprov + 1)) {
         free(p.options);
         return abut_fail(err, ABUT_E_NOMEM, "%s: no memory for its history", r->source.name);
     }
@@ -133,13 +131,12 @@ static abut_status keep(abut_reader *r, abut_err *err)
     abut_status rc = abut_source_block(&r->source, k.section.length, &k.payload, err);
     if (rc) return rc;
     rc = end_section(r, err);
-    kept *grown = rc ? NULL : realloc(r->kept, (size_t)(r->nkept + 1) * sizeof *grown);
-    if (!rc && !grown) rc = abut_fail(err, ABUT_E_NOMEM, "%s: no memory for section %s", r->source.name, k.section.tag);
+    if (!rc && !ABUT_RESIZE(r->kept, r->nkept + 1))
+        rc = abut_fail(err, ABUT_E_NOMEM, "%s: no memory for section %s", r->source.name, k.section.tag);
     if (rc) {
         free(k.payload);
         return rc;
     }
-    r->kept = grown;
     r->kept[r->nkept++] = k;
     return ABUT_OK;
 }
@@ -165,8 +162,7 @@ static abut_status read_arrays(abut_reader *r, uint32_t n, abut_arrays *set, abu
     for (uint32_t i = 0; i < n; i++) {
         abut_status rc = next_section(r, err);
         if (rc) return rc;
-        if (!tag_is(&r->source.section, "ARRY"))
-            return abut_source_fail(&r->source, err, "expected array %u of %u", i + 1, n);
+        if (!tag_is(&r->source.section, "ARRY")) return abut_source_fail(&r->source, err, "expected array %u of %u", i + 1, n);
         if ((rc = accept(r, err)) || (rc = abut_array_read(&r->source, set, err))) return rc;
         r->seen.sections++;
         r->seen.arrays++;
@@ -184,8 +180,7 @@ static abut_status read_model(abut_reader *r, abut_arrays *set, abut_err *err)
 {
     unsigned char b[MODL_BYTES];
     abut_status rc;
-    if ((rc = accept(r, err)) || (rc = abut_source_bytes(&r->source, b, sizeof b, err)) || (rc = end_section(r, err)))
-        return rc;
+    if ((rc = accept(r, err)) || (rc = abut_source_bytes(&r->source, b, sizeof b, err)) || (rc = end_section(r, err))) return rc;
     r->seen.models++;
     const uint32_t n = (uint32_t)abut_get_le(b, 4);
     rc = check_array_count(r, n, err);
@@ -196,8 +191,7 @@ static abut_status read_frame(abut_reader *r, abut_frame_head *head, abut_arrays
 {
     unsigned char b[FRAM_BYTES];
     abut_status rc;
-    if ((rc = accept(r, err)) || (rc = abut_source_bytes(&r->source, b, sizeof b, err)) || (rc = end_section(r, err)))
-        return rc;
+    if ((rc = accept(r, err)) || (rc = abut_source_bytes(&r->source, b, sizeof b, err)) || (rc = end_section(r, err))) return rc;
     if (!r->seen.models) return abut_source_fail(&r->source, err, "a FRAME before the MODEL");
     r->seen.frames++;
     const uint64_t step = abut_get_le(b, 8), phase = abut_get_le(b + 16, 4);
@@ -296,8 +290,7 @@ abut_status abut_reader_next(abut_reader *r, abut_item *item, abut_frame_head *h
         abut_arrays_clear(&fresh);
         return abut_fail(err, r->bad, "%s", r->why.msg);
     }
-    if (what == ABUT_ITEM_END)
-        r->bad = abut_fail(&r->why, ABUT_E_ARG, "%s: a read after the end mark", r->source.name);
+    if (what == ABUT_ITEM_END) r->bad = abut_fail(&r->why, ABUT_E_ARG, "%s: a read after the end mark", r->source.name);
     *item = what;
     if (what == ABUT_ITEM_FRAME && head) *head = h;
     *set = fresh;

@@ -207,8 +207,7 @@ abut_status abut_source_head(abut_source *s, int major, abut_err *err)
     if (order == 0x04030201)
         return abut_source_fail(s, err, "the stream is big-endian; version 1 is little-endian on every machine");
     if (is != major) return abut_source_fail(s, err, "version %d.%d, this program reads %d.x", is, minor, major);
-    if (order != BYTE_ORDER_MARK)
-        return abut_source_fail(s, err, "byte-order mark %08x, expected %08x", order, BYTE_ORDER_MARK);
+    if (order != BYTE_ORDER_MARK) return abut_source_fail(s, err, "byte-order mark %08x, expected %08x", order, BYTE_ORDER_MARK);
     s->crc = abut_crc32(0, b, sizeof b);
     return check_crc(s, err);
 }

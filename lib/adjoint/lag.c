@@ -261,8 +261,7 @@ abut_status abut_frozen_back(const abut_frozen_list *list, const abut_collmesh *
             at[0] += xb[j].x, at[1] += xb[j].y, at[2] += xb[j].z;
         }
         for (int j = 0; j < 3 * ABUT_AREA_CORNERS && f->bends; j++)
-            if (f->corner[j / 3] >= 0)
-                to[3 * abut_collmesh_slot(cm, f->corner[j / 3]) + j % 3] += b.S * f->per_F[j];
+            if (f->corner[j / 3] >= 0) to[3 * abut_collmesh_slot(cm, f->corner[j / 3]) + j % 3] += b.S * f->per_F[j];
     }
     if (to) abut_collmesh_sum_end(cm, to, bars->x);
     abut_arena_release(scratch, mark);

@@ -121,6 +121,24 @@ void *abut_array_new(size_t n, size_t size)
     return n > SIZE_MAX / size - 1 ? NULL : malloc((n + 1) * size);
 }
 
+int abut_resize(void *list, size_t n, size_t size)
+{
+    void *at;
+    memcpy(&at, list, sizeof at);
+    at = n <= SIZE_MAX / size ? realloc(at, n * size) : NULL;
+    if (at) memcpy(list, &at, sizeof at);
+    return at != NULL;
+}
+
+int abut_grow(void *list, size_t n, size_t *cap, size_t size)
+{
+    const size_t want = n > 2 * *cap + 16 ? n : 2 * *cap + 16;
+    if (n <= *cap) return 1;
+    if (!abut_resize(list, want, size)) return 0;
+    *cap = want;
+    return 1;
+}
+
 void abut_free_all(void *const *p, size_t n)
 {
     for (size_t i = 0; i < n; i++) free(p[i]);

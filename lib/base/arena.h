@@ -32,6 +32,13 @@ void abut_arena_clear(abut_arena *a);
 
 /** Returns malloc'ed room for n items of `size` bytes, at least one; NULL: out of memory, or more than there are addresses. */
 void *abut_array_new(size_t n, size_t size);
+/** Gives a malloc'ed list, or NULL, room for n items.  Returns 0 if memory is out; then the list is as before.
+ * list  address of the pointer to it */
+int abut_resize(void *list, size_t n, size_t size);
+/** As abut_resize, if *cap is less than n: *cap becomes n or more, so that adding items one by one takes linear time. */
+int abut_grow(void *list, size_t n, size_t *cap, size_t size);
+#define ABUT_RESIZE(list, n) abut_resize(&(list), (size_t)(n), sizeof *(list))
+#define ABUT_GROW(list, n, cap) abut_grow(&(list), (size_t)(n), &(cap), sizeof *(list))
 /** Frees malloc'ed arrays; NULL is fine. */
 #define ABUT_FREE(...) abut_free_all((void *[]){ __VA_ARGS__ }, sizeof((void *[]){ __VA_ARGS__ }) / sizeof(void *))
 void abut_free_all(void *const *p, size_t n);

@@ -65,8 +65,7 @@ void *abut_arrays_put(abut_arrays *set, const char *name, abut_dtype type, int r
                       const char *unit, uint32_t flags, abut_err *err);
 
 /** abut_arrays_put for common shapes: one number; n rows of `width` numbers (width 0: a plain vector). */
-ABUT_MUST_USE abut_status abut_arrays_put_f64(abut_arrays *set, const char *name, double value, const char *unit,
-                                              abut_err *err);
+ABUT_MUST_USE abut_status abut_arrays_put_f64(abut_arrays *set, const char *name, double value, const char *unit, abut_err *err);
 ABUT_MUST_USE abut_status abut_arrays_put_i32(abut_arrays *set, const char *name, int32_t value, abut_err *err);
 void *abut_arrays_put_rows(abut_arrays *set, const char *name, abut_dtype type, int64_t n, int64_t width,
                            const char *unit, abut_err *err);

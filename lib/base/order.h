@@ -14,14 +14,47 @@ static inline int abut_compare(const int32_t *a, const int32_t *b, int n)
     return 0;
 }
 
-/** Comparisons for qsort and bsearch: items that are, or begin with, one int32_t, an array of two, of three; an int64_t. */
+/** Comparisons for qsort and bsearch: items that are, or begin with, one int32_t, two, three, four; an int64_t; a
+ * double. */
 static inline int abut_by_one(const void *a, const void *b) { return abut_compare(a, b, 1); }
 static inline int abut_by_two(const void *a, const void *b) { return abut_compare(a, b, 2); }
 static inline int abut_by_three(const void *a, const void *b) { return abut_compare(a, b, 3); }
+static inline int abut_by_four(const void *a, const void *b) { return abut_compare(a, b, 4); }
 static inline int abut_by_int64(const void *a, const void *b)
 {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
+}
+
+static inline int abut_by_double(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/** Returns the place of `key` in n items of `size` bytes, ascending in the order `by`: how many are before it. */
+static inline size_t abut_place_of(const void *key, const void *items, size_t n, size_t size,
+                                   int (*by)(const void *, const void *))
+{
+    size_t lo = 0;
+    while (lo < n) {
+        const size_t mid = lo + (n - lo) / 2;
+        if (by((const char *)items + mid * size, key) < 0) lo = mid + 1;
+        else n = mid;
+    }
+    return lo;
+}
+
+/** Returns how many of v[n], ascending, are at most x. */
+static inline size_t abut_count_at_most(const double *v, size_t n, double x)
+{
+    size_t lo = 0;
+    while (lo < n) {
+        const size_t mid = lo + (n - lo) / 2;
+        if (v[mid] <= x) lo = mid + 1;
+        else n = mid;
+    }
+    return lo;
 }
 
 /** Lists i < n by group[i] in 0 .. groups - 1; a negative one is in no group.

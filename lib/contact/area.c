@@ -1,5 +1,6 @@
 #include "contact/area.h"
 
+#include "base/order.h"
 #include "math/vec3.h"
 
 #include <math.h>
@@ -72,22 +73,12 @@ static void add_areas(const abut_collmesh *cm, const double *Y, abut_area *a)
     }
 }
 
-static int32_t root(int32_t *part, int32_t v)
-{
-    while (part[v] != v) v = part[v] = part[part[v]];
-    return v;
-}
-
 /* Connected parts, numbered by their first vertices. */
 static void find_parts(const abut_collmesh *cm, abut_area *a)
 {
     for (int32_t v = 0; v < cm->nc; v++) a->part[v] = v;
-    for (int32_t e = 0; e < cm->ne; e++) {
-        const int32_t p = root(a->part, cm->edge[2 * e]), q = root(a->part, cm->edge[2 * e + 1]);
-        a->part[p > q ? p : q] = p < q ? p : q;
-    }
-    for (int32_t v = 0; v < cm->nc; v++) a->part[v] = root(a->part, v);
-    for (int32_t v = 0; v < cm->nc; v++) a->part[v] = a->part[v] == v ? a->parts++ : a->part[a->part[v]];
+    for (int32_t e = 0; e < cm->ne; e++) abut_set_join(a->part, cm->edge[2 * e], cm->edge[2 * e + 1]);
+    a->parts = abut_set_numbers(a->part, cm->nc);
 }
 
 /* Mean areas of vertices, whose number is in a->mean, and lengths of edges. */
@@ -327,8 +318,7 @@ static abut_status make_room(const abut_collmesh *cm, abut_area *a, abut_err *er
     a->vertex = calloc(nc, sizeof *a->vertex), a->width = calloc(ne, sizeof *a->width);
     a->of_vertex = calloc(nc, sizeof *a->of_vertex), a->of_edge = calloc(ne, sizeof *a->of_edge);
     a->side = malloc(nt * sizeof *a->side), a->wing = malloc(ne * sizeof *a->wing), a->sharp = calloc(ne, 1);
-    if (!a->part || !a->thin || !a->vertex || !a->width || !a->of_vertex || !a->of_edge || !a->side || !a->wing ||
-        !a->sharp)
+    if (!a->part || !a->thin || !a->vertex || !a->width || !a->of_vertex || !a->of_edge || !a->side || !a->wing || !a->sharp)
         return no_memory(cm, err);
     for (int32_t e = 0; e < cm->ne; e++) a->wing[e][0] = a->wing[e][1] = -1;
     for (int32_t i = 0; i < cm->n_loose; i++) a->thin[cm->loose[i]] = 1;

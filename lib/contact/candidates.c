@@ -175,9 +175,8 @@ static abut_status remember(abut_candidates *c, size_t n3, const double *y0, con
     return ABUT_OK;
 }
 
-abut_status abut_candidates_again(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
-                                  const uint8_t *fixed, abut_candidate_search *kept, abut_candidates *out,
-                                  abut_err *err)
+abut_status abut_candidates_again(const abut_collmesh *cm, const double *y0, const double *y1, double reach, const uint8_t *fixed,
+                                  abut_candidate_search *kept, abut_candidates *out, abut_err *err)
 {
     const size_t n3 = 3 * (size_t)cm->nc;
     if (is_answered(out, n3, y0, y1, reach)) return ABUT_OK;
@@ -189,9 +188,8 @@ abut_status abut_candidates_again(const abut_collmesh *cm, const double *y0, con
     return rc;
 }
 
-abut_status abut_candidates_few(const abut_collmesh *cm, const double *y0, const double *y1, double reach,
-                                const uint8_t *fixed, size_t most, abut_candidate_search *kept, abut_candidates *out,
-                                int *too_many, abut_err *err)
+abut_status abut_candidates_few(const abut_collmesh *cm, const double *y0, const double *y1, double reach, const uint8_t *fixed,
+                                size_t most, abut_candidate_search *kept, abut_candidates *out, int *too_many, abut_err *err)
 {
     abut_pair_budget budget = { .most = most };
     abut_motion m = motion(cm, y0, y1, reach, fixed);

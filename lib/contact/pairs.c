@@ -1,5 +1,6 @@
 #include "contact/pairs.h"
 
+#include "base/arena.h"
 #include "base/order.h"
 #include "base/par.h"
 #include "contact/area.h"
@@ -69,21 +70,13 @@ static inline __attribute__((always_inline)) int classify(const abut_collmesh *c
 
 int abut_finds_reserve(abut_finds *f, size_t more)
 {
-    if (f->full || f->cap - f->n >= more) return !f->full;
-    const size_t cap = f->n + more + f->cap / 2;
-    abut_raw *grown = realloc(f->c, cap * sizeof *grown);
-    if (!grown) {
-        f->full = 1;
-        return 0;
-    }
-    f->c = grown;
-    f->cap = cap;
-    return 1;
+    f->full |= !ABUT_GROW(f->c, f->n + more, f->cap);
+    return !f->full;
 }
 
 /* Candidates of block b, four at a time; the kind is a literal at every call. */
-static inline __attribute__((always_inline)) void block_of_kind(const abut_collmesh *cm, const abut_pair_list *list,
-                                                                abut_stencil s, size_t b, const double *y, abut_finds *f,
+static inline __attribute__((always_inline)) void block_of_kind(abut_stencil s, const abut_collmesh *cm,
+                                                                const abut_pair_list *list, size_t b, const double *y, abut_finds *f,
                                                                 abut_spot *spot)
 {
     const abut_range r = abut_block(list->n, b);
@@ -107,12 +100,7 @@ static void block_find(const abut_collmesh *cm, const abut_pair_list *list, abut
     *spot = (abut_spot){ .at = f->n, .thread = omp_get_thread_num(), .bad = -1 };
     if (!abut_finds_reserve(f, r.hi - r.lo)) return;
     if (cm->area) abut_area_find_block(cm, list, s, b, y, f, spot);
-    else switch (s) {
-    case ABUT_PT: block_of_kind(cm, list, ABUT_PT, b, y, f, spot); break;
-    case ABUT_EE: block_of_kind(cm, list, ABUT_EE, b, y, f, spot); break;
-    case ABUT_PE: block_of_kind(cm, list, ABUT_PE, b, y, f, spot); break;
-    case ABUT_PP: block_of_kind(cm, list, ABUT_PP, b, y, f, spot); break;
-    }
+    else ABUT_OF_KIND(s, block_of_kind, cm, list, b, y, f, spot);
     spot->n = (int32_t)(f->n - spot->at);
 }
 
@@ -377,17 +365,8 @@ static abut_status planes_reserve(abut_pairs *p, size_t n, abut_err *err)
 {
     if (n <= p->cap_plane) return ABUT_OK;
     const size_t cap = 2 * n;
-    int32_t *vert = realloc(p->plane_vert, cap * sizeof *vert);
-    if (vert) p->plane_vert = vert;
-    int32_t *plane = realloc(p->plane, cap * sizeof *plane);
-    if (plane) p->plane = plane;
-    double *dist = realloc(p->plane_dist, cap * sizeof *dist);
-    if (dist) p->plane_dist = dist;
-    double *mult = realloc(p->plane_mult, cap * sizeof *mult);
-    if (mult) p->plane_mult = mult;
-    int32_t *patch = realloc(p->plane_patch, cap * sizeof *patch);
-    if (patch) p->plane_patch = patch;
-    if (!patch || !vert || !plane || !dist || !mult)
+    if (!ABUT_RESIZE(p->plane_vert, cap) || !ABUT_RESIZE(p->plane, cap) || !ABUT_RESIZE(p->plane_dist, cap) ||
+        !ABUT_RESIZE(p->plane_mult, cap) || !ABUT_RESIZE(p->plane_patch, cap))
         return abut_fail(err, ABUT_E_NOMEM, "contact: no memory for %zu half-space contacts", n);
     p->cap_plane = cap;
     return ABUT_OK;
@@ -429,8 +408,7 @@ static abut_status plane_pairs(const abut_collmesh *cm, const double *y, const u
             const double *o = m->hs_point + 3 * h, *n = m->hs_normal + 3 * h, *p = y + 3 * (size_t)v;
             const double d = n[0] * (p[0] - o[0]) + n[1] * (p[1] - o[1]) + n[2] * (p[2] - o[2]);
             if (!(d - xi < dhat)) continue;
-            if (!(d > xi))
-                return abut_pairs_plane_too_close(cm, v, h, d, err);
+            if (!(d > xi)) return abut_pairs_plane_too_close(cm, v, h, d, err);
             const abut_status rc = planes_reserve(out, out->n_plane + (cm->area ? abut_area_shares(cm->area, v) : 1), err);
             if (rc) return rc;
             if (cm->area) owned_plane(cm, v, h, d, y, out);

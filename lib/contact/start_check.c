@@ -126,8 +126,7 @@ static void take_two(const check *c, const int32_t *va, int a, const int32_t *vb
 }
 
 /* Reports two primitives that touch or cross ... */
-static abut_status report(const check *c, const char *verb, const int32_t *va, int a, const int32_t *vb, int b,
-                          abut_err *err)
+static abut_status report(const check *c, const char *verb, const int32_t *va, int a, const int32_t *vb, int b, abut_err *err)
 {
     two t;
     take_two(c, va, a, vb, b, &t);

@@ -339,9 +339,8 @@ static abut_status reserve(abut_touch_search *s, const abut_collmesh *cm, abut_e
     abut_touch_search_clear(s);
     *start = (struct abut_touch_start){ malloc((n3 + 1) * sizeof *start->y), -1, malloc(nv + 1), n3, nv, 0 };
     s->fixed = malloc((size_t)cm->nc + 1);
-    const abut_status rc = start->y && start->held && s->fixed
-                               ? abut_rings_init(&s->rings, cm, err)
-                               : abut_fail(err, ABUT_E_NOMEM, "contacts of %d vertices", cm->nc);
+    const abut_status rc = start->y && start->held && s->fixed ? abut_rings_init(&s->rings, cm, err)
+                                                               : abut_fail(err, ABUT_E_NOMEM, "contacts of %d vertices", cm->nc);
     if (rc) abut_touch_search_clear(s);
     return rc;
 }
@@ -353,8 +352,7 @@ static abut_status begin(abut_touch_search *s, const abut_touch_step *step, abut
     struct abut_touch_start *start = &s->start;
     abut_status rc = reserve(s, cm, err);
     if (rc) return rc;
-    if (start->known && !memcmp(start->y, step->y, start->n3 * sizeof *step->y) &&
-        !memcmp(start->held, step->held, start->nv))
+    if (start->known && !memcmp(start->y, step->y, start->n3 * sizeof *step->y) && !memcmp(start->held, step->held, start->nv))
         return ABUT_OK;
     start->known = 0;
     memcpy(start->y, step->y, start->n3 * sizeof *step->y);
@@ -491,8 +489,7 @@ abut_status abut_touch_find_hits(abut_touch_search *s, const abut_touch_step *st
     abut_status rc = begin(s, step, err);
     if (!rc) rc = abut_repeated_search_find(&s->motions, cm, step->y, y1, s->fixed, ABUT_TOUCH_MARGIN * step->reserve, err);
     const abut_mark mark = abut_arena_mark(&s->scratch);
-    if (!rc)
-        rc = abut_impacts_all(cm, &s->motions.wide, step->y, y1, ABUT_TOUCH_SLACK, 1, s->fixed, &hit, n, &s->scratch, err);
+    if (!rc) rc = abut_impacts_all(cm, &s->motions.wide, step->y, y1, ABUT_TOUCH_SLACK, 1, s->fixed, &hit, n, &s->scratch, err);
     if (!rc) *n = keep_candidates(cm, step->y, y1, hit, *n);
     for (size_t i = 0; i < *n && !rc; i++) {
         abut_touch c = { .key = { .toi = hit[i].toi, .round = number_of(round) } };

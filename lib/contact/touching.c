@@ -38,13 +38,6 @@ void abut_touching_clear(abut_touching *t)
     *t = (abut_touching){ 0 };
 }
 
-static int grown(void **array, size_t n, size_t size)
-{
-    void *more = realloc(*array, n * size);
-    if (more) *array = more;
-    return more != NULL;
-}
-
 static abut_status reserve(abut_touching *t, size_t n, size_t m, abut_err *err)
 {
     field f[BY_CONTACT + BY_NODE];
@@ -53,11 +46,11 @@ static abut_status reserve(abut_touching *t, size_t n, size_t m, abut_err *err)
     int ok = 1;
     if (m > INT32_MAX) return abut_fail(err, ABUT_E_NOMEM, "contacts: %zu nodes of contacts, expected less than 2^31", m);
     if (cap > t->cap) {
-        ok = grown((void **)&t->first, cap + 1, sizeof *t->first);
-        for (int i = 0; i < BY_CONTACT && ok; i++) ok = grown(f[i].array, cap, f[i].size);
+        ok = ABUT_RESIZE(t->first, cap + 1);
+        for (int i = 0; i < BY_CONTACT && ok; i++) ok = abut_resize(f[i].array, cap, f[i].size);
     }
     if (ok && cap_m > t->cap_m)
-        for (int i = BY_CONTACT; i < BY_CONTACT + BY_NODE && ok; i++) ok = grown(f[i].array, cap_m, f[i].size);
+        for (int i = BY_CONTACT; i < BY_CONTACT + BY_NODE && ok; i++) ok = abut_resize(f[i].array, cap_m, f[i].size);
     if (!ok) return abut_fail(err, ABUT_E_NOMEM, "%zu contacts", n);
     t->cap = cap;
     t->cap_m = cap_m;

@@ -276,8 +276,7 @@ void abut_barrier_hessian_by(const abut_collmesh *cm, const abut_pairs *pairs, c
     for (size_t i = 0; i < pairs->n_plane; i++) plane_hessian(cm, pairs, c, kappa, i, plane + element_size(c) * i);
 }
 
-double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h,
-                          size_t i)
+double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h, size_t i)
 {
     double D, db, e = 1;
     if (i >= pairs->n) {

@@ -78,8 +78,7 @@ void abut_barrier_hessian_by(const abut_collmesh *cm, const abut_pairs *pairs, c
 /** Normal force magnitude of contact i, N, for a step of length h: -kappa e b' 2 d mult / h^2 (i >= n: half-space i - n); d is
  * the whole distance, thickness included.
  * A scheme that weighs forces with s h^2 instead of h^2 passes h sqrt(s). */
-double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h,
-                          size_t i);
+double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h, size_t i);
 /** The law of contact i. */
 abut_barrier_law abut_barrier_law_of_contact(const abut_collmesh *cm, const abut_pairs *pairs, size_t i);
 /** Derivative of that force by the distance, N/m, of a plain contact. */

@@ -6,6 +6,7 @@
 #include "energy/codim_elements.h"
 #include "energy/rod_inline.h"
 #include "energy/term.h"
+#include "math/mat3.h"
 #include "model/naming.h"
 #include "sparse/packed_inline.h"
 
@@ -187,30 +188,19 @@ static void edges(const abut_codim *t, size_t e, int k, const double *x, double 
         for (int i = 0; i < 3; i++) to[3 * (c - 1) + i] = by * (x[3 * (size_t)t->node[4 * e + (size_t)c] + (size_t)i] - first[i]);
 }
 
-/* f += h u, and f += h^T u. */
-static inline void pull_block(const double *h, const double *u, double *f)
-{
-    for (int i = 0; i < 3; i++) f[i] += h[3 * i] * u[0] + h[3 * i + 1] * u[1] + h[3 * i + 2] * u[2];
-}
-
-static inline void pull_transposed(const double *h, const double *u, double *f)
-{
-    for (int i = 0; i < 3; i++) f[i] += h[i] * u[0] + h[3 + i] * u[1] + h[6 + i] * u[2];
-}
-
 /* f[12] = H (0, u), corners of the element; returns half of u.f.  u[3 k], H packed. */
 static double pull(int k, const double *H, const double *u, double f[12])
 {
     enum { B01 = 9, B02 = 18, B11 = 36, B12 = 45, B22 = 63 };
     double work = 0;
     memset(f, 0, 12 * sizeof *f);
-    pull_block(H + B01, u, f);
-    pull_block(H + B11, u, f + 3);
+    abut_m3_add_times(f, H + B01, u);
+    abut_m3_add_times(f + 3, H + B11, u);
     if (k == 2) {
-        pull_block(H + B02, u + 3, f);
-        pull_block(H + B12, u + 3, f + 3);
-        pull_transposed(H + B12, u, f + 6);
-        pull_block(H + B22, u + 3, f + 6);
+        abut_m3_add_times(f, H + B02, u + 3);
+        abut_m3_add_times(f + 3, H + B12, u + 3);
+        abut_m3_add_t_times(f + 6, H + B12, u);
+        abut_m3_add_times(f + 6, H + B22, u + 3);
     }
     for (int i = 0; i < 3 * k; i++) work += 0.5 * u[i] * f[3 + i];
     return work;
@@ -433,8 +423,7 @@ static void forecast_start(void *self, const abut_at *at)
 static void forecast_step(void *self, const abut_at *from, const double *to, double alpha)
 {
     abut_codim_state *s = self;
-    if (s->t.model->nrd)
-        abut_codim_tension_forecast(&s->t, from->z, from->x, to, from->step->reach, fmin(alpha, 1), s->tension);
+    if (s->t.model->nrd) abut_codim_tension_forecast(&s->t, from->z, from->x, to, from->step->reach, fmin(alpha, 1), s->tension);
 }
 
 /* 1: the forecast makes no segment much stiffer across than its tension at this point does */

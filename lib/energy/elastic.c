@@ -441,8 +441,7 @@ static void hessian_group(const abut_elastic *e, const double *x, double scale, 
 }
 
 /* The fibres of tets [t0, t1), added to their packed blocks: (g_a . d)(g_b . d) M */
-static void add_fibre_hessians(const abut_elastic *e, const double *x, double scale, int project, size_t t0, size_t t1,
-                               double *H)
+static void add_fibre_hessians(const abut_elastic *e, const double *x, double scale, int project, size_t t0, size_t t1, double *H)
 {
     const abut_model *m = e->model;
     for (size_t t = t0; t < t1; t++) {

@@ -127,7 +127,8 @@ typedef struct abut_jacobian_point {
 typedef struct abut_jacobian_barriers {
     const abut_elastic_high *tets;
     abut_jacobian_point *point;     /* by tets; points of a tet in the order in which they were found */
-    int32_t n, cap;
+    int32_t n;
+    size_t cap;
     double *least;                  /* [5 tets->n] scratch: results of the certificate */
 } abut_jacobian_barriers;
 

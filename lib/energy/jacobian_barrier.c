@@ -1,5 +1,7 @@
 #include "energy/elastic_high.h"
 
+#include "base/arena.h"
+#include "base/order.h"
 #include "contact/step_bound.h"
 #include "energy/elastic.h"
 #include "energy/material/density_inline.h"
@@ -46,13 +48,7 @@ void abut_jacobian_barriers_clear(abut_jacobian_barriers *b)
 /* Index of the first point of tet t, or the index at which it is inserted. */
 static int32_t first_of(const abut_jacobian_barriers *b, int32_t t)
 {
-    int32_t lo = 0, hi = b->n;
-    while (lo < hi) {
-        const int32_t mid = lo + (hi - lo) / 2;
-        if (b->point[mid].tet < t) lo = mid + 1;
-        else hi = mid;
-    }
-    return lo;
+    return (int32_t)abut_place_of(&t, b->point, (size_t)b->n, sizeof *b->point, abut_by_one);
 }
 
 static void fill(const abut_elastic_high *e, int32_t t, const double L[4], abut_jacobian_point *p)
@@ -72,13 +68,7 @@ static void fill(const abut_elastic_high *e, int32_t t, const double L[4], abut_
 
 abut_status abut_jacobian_barriers_add(abut_jacobian_barriers *b, int32_t tet, const double L[4], abut_err *err)
 {
-    if (b->n == b->cap) {
-        const int32_t cap = 2 * b->cap + 16;
-        abut_jacobian_point *more = realloc(b->point, (size_t)cap * sizeof *more);
-        if (!more) return abut_fail(err, ABUT_E_NOMEM, "barrier of det F: %d points", cap);
-        b->point = more;
-        b->cap = cap;
-    }
+    if (!ABUT_GROW(b->point, b->n + 1, b->cap)) return abut_fail(err, ABUT_E_NOMEM, "barrier of det F: %d points", b->n + 1);
     const int32_t at = first_of(b, tet + 1);
     memmove(b->point + at + 1, b->point + at, (size_t)(b->n - at) * sizeof *b->point);
     fill(b->tets, tet, L, &b->point[at]);

@@ -136,13 +136,8 @@ static int32_t columns(const abut_model *m, const tets_at *at, int32_t i, int32_
 /* Returns the index in val of an entry that the matrix has. */
 static int32_t entry(const abut_mass *M, int32_t row, int32_t col)
 {
-    int32_t lo = M->first[row], hi = M->first[row + 1];
-    while (hi - lo > 1) {
-        const int32_t mid = lo + (hi - lo) / 2;
-        if (M->col[mid] <= col) lo = mid;
-        else hi = mid;
-    }
-    return lo;
+    const int32_t first = M->first[row], n = M->first[row + 1] - first;
+    return first + (int32_t)abut_place_of(&col, M->col + first, (size_t)n, sizeof col, abut_by_one);
 }
 
 static void add_tet(abut_mass *M, int32_t t)

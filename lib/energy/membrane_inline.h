@@ -41,8 +41,7 @@ ABUT_FN void abut_plane_stvk(double mu, double lambda, const double s[2], abut_p
 }
 
 /* L = ln(s_0 s_1) */
-ABUT_FN void abut_plane_neo_hookean(double mu, double lambda, const double s[2], double L,
-                                   abut_plane_principal *p)
+ABUT_FN void abut_plane_neo_hookean(double mu, double lambda, const double s[2], double L, abut_plane_principal *p)
 {
     const double c = mu - lambda * L, r[2] = { 1 / s[0], 1 / s[1] };
     p->psi = 0.5 * mu * ((s[0] - 1) * (s[0] + 1) + (s[1] - 1) * (s[1] + 1)) + L * (0.5 * lambda * L - mu);
@@ -167,8 +166,7 @@ ABUT_FN_LITERAL void abut_stretch_limit_add_of(int libm, const double row[4], do
 {
     if (abut_stretch_acts(row, 1))
         abut_stretch_side_add(libm, row[ABUT_STRETCH_HIGH_BEGINS], row[ABUT_STRETCH_HIGH], kappa, s, p);
-    if (abut_stretch_acts(row, 0))
-        abut_stretch_side_add(libm, row[ABUT_STRETCH_LOW_BEGINS], row[ABUT_STRETCH_LOW], kappa, s, p);
+    if (abut_stretch_acts(row, 0)) abut_stretch_side_add(libm, row[ABUT_STRETCH_LOW_BEGINS], row[ABUT_STRETCH_LOW], kappa, s, p);
 }
 
 /* A row of limits, NULL: none, and their stiffness, Pa. */
@@ -382,8 +380,7 @@ ABUT_FN void abut_plane_hessian_one(int model, const double *law, double k, abut
     const int isotropic = model != ABUT_PLANE_WOVEN && model != ABUT_PLANE_BARAFF_WITKIN;
     abut_plane_principal p = { 0, { 0, 0 }, { 0, 0, 0 }, 0, 0 };
     abut_plane_frame woven;
-    if (isotropic)
-        abut_plane_principal_of(model, law[0], law[1], s, model == ABUT_NEO_HOOKEAN ? abut_log(s[0] * s[1]) : 0, &p);
+    if (isotropic) abut_plane_principal_of(model, law[0], law[1], s, model == ABUT_NEO_HOOKEAN ? abut_log(s[0] * s[1]) : 0, &p);
     if (limit.row) abut_stretch_limit_add_of(0, limit.row, limit.kappa, s, &p);
     if (isotropic || limit.row) abut_plane_isotropic_one(&p, s, f);
     if (isotropic) return;

@@ -29,8 +29,7 @@ ABUT_FN void abut_tet_forces(const double P[9], const double B[9], double volume
 }
 
 /** H, packed (sparse/elements.h): weight d2psi/dx2 at F, projected to positive semidefinite. */
-ABUT_FN void abut_tet_hessian(int model, double mu, double lambda, const double F[9], const double B[9], double weight,
-                              double *H)
+ABUT_FN void abut_tet_hessian(int model, double mu, double lambda, const double F[9], const double B[9], double weight, double *H)
 {
     double U[9], s[3], V[9];
     abut_principal p;

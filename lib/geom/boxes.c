@@ -2,6 +2,7 @@
 #include "geom/boxes.h"
 
 #include "base/arena.h"
+#include "base/order.h"
 #include "base/par.h"
 
 #include <assert.h>
@@ -80,31 +81,19 @@ typedef struct dealt {
     size_t *first;          /* [n + 1] */
 } dealt;
 
-static int by_number(const void *p, const void *q)
-{
-    const double a = *(const double *)p, b = *(const double *)q;
-    return (a > b) - (a < b);
-}
-
 /* c: a sample of the centres along an axis, sorted; returns how many. */
 static size_t sample(const abut_items *s, int axis, double c[SAMPLE])
 {
     size_t n = 0;
     for (size_t i = 0; i < s->n; i += s->n / SAMPLE + 1) c[n++] = 0.5 * s->box[i].lo[axis] + 0.5 * s->box[i].hi[axis];
-    qsort(c, n, sizeof *c, by_number);
+    qsort(c, n, sizeof *c, abut_by_double);
     return n;
 }
 
 /* The strip that a coordinate lies in. */
 static size_t strip_of(const strips *g, double v)
 {
-    size_t lo = 0, hi = g->n;
-    while (hi - lo > 1) {
-        const size_t mid = lo + (hi - lo) / 2;
-        if (g->begin[mid] <= v) lo = mid;
-        else hi = mid;
-    }
-    return lo;
+    return abut_count_at_most(g->begin + 1, g->n - 1, v);
 }
 
 static size_t entries_of(const strips *g, const abut_items *s)
@@ -197,16 +186,8 @@ static int share_a_vertex(const abut_items *a, int32_t i, const abut_items *b, i
 
 static void keep(finds *f, int32_t i, int32_t j)
 {
-    if (f->n == f->cap) {
-        const size_t cap = 2 * f->cap + 1024;
-        void *more = f->full ? NULL : realloc(f->ij, cap * sizeof *f->ij);
-        if (!more) {
-            f->full = 1;
-            return;
-        }
-        f->ij = more;
-        f->cap = cap;
-    }
+    f->full |= !ABUT_GROW(f->ij, f->n + 1, f->cap);
+    if (f->full) return;
     f->ij[f->n][0] = i;
     f->ij[f->n++][1] = j;
 }

@@ -1,5 +1,6 @@
 #include "geom/broad_tree.h"
 
+#include "base/arena.h"
 #include "base/fn.h"
 
 #include <assert.h>
@@ -95,16 +96,8 @@ INLINE uint32_t lanes_overlap(const struct pack *b, int kb, const float *restric
 
 static int finds_reserve(struct finds *f, size_t more)
 {
-    if (f->full || f->cap - f->n >= more) return !f->full;
-    const size_t cap = f->n + more + f->cap / 2 + 1024;
-    int32_t (*grown)[2] = realloc(f->ij, cap * sizeof *grown);
-    if (!grown) {
-        f->full = 1;
-        return 0;
-    }
-    f->ij = grown;
-    f->cap = cap;
-    return 1;
+    f->full |= !ABUT_GROW(f->ij, f->n + more, f->cap);
+    return !f->full;
 }
 
 /* far[k]: the slab separates pair k by its relative motion and by the reach. */

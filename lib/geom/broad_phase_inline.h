@@ -87,8 +87,7 @@ ABUT_FN_LITERAL float abut_broad_gap2(const float *ABUT_RESTRICT f, size_t w, si
 
 ABUT_FN_LITERAL float abut_broad_span2(const float *ABUT_RESTRICT f, size_t w, size_t l, const float *ABUT_RESTRICT q)
 {
-    const float x = broad_span(f, w, l, q, 0), y = broad_span(f, w, l, q, 1),
-                z = broad_span(f, w, l, q, 2);
+    const float x = broad_span(f, w, l, q, 0), y = broad_span(f, w, l, q, 1), z = broad_span(f, w, l, q, 2);
     return x * x + y * y + z * z;
 }
 

@@ -17,6 +17,11 @@ ABUT_FN int abut_stencil_size(abut_stencil s) { return s == ABUT_PP ? 2 : s == A
 /** Index of the first point of the second primitive: 1, 1, 1, 2. */
 ABUT_FN int abut_stencil_second(abut_stencil s) { return s == ABUT_EE ? 2 : 1; }
 
+/* of(kind, ...) with a literal kind: the compiler makes a version for each. */
+#define ABUT_OF_KIND(kind, of, ...) \
+    ((kind) == ABUT_PT ? of(ABUT_PT, __VA_ARGS__) : (kind) == ABUT_EE ? of(ABUT_EE, __VA_ARGS__) : \
+     (kind) == ABUT_PE ? of(ABUT_PE, __VA_ARGS__) : of(ABUT_PP, __VA_ARGS__))
+
 /** D = d^2 - xi^2, m^2: how far a pair at the squared distance d2 is beyond its thickness xi, rounded once. */
 ABUT_FN double abut_beyond2(double d2, double xi) { return xi > 0 ? fma(-xi, xi, d2) : d2; }
 /** d - xi, m, without cancellation beyond the rounding of d2 itself. */

@@ -503,8 +503,7 @@ void abut_gpu_damping_clear(abut_gpu_damping *p)
 }
 
 /* H[90 n] = Hessians for damping: with the tensions at z, and without the stiffening by bounds. */
-static abut_status codim_frozen(abut_gpu_codim *s, const double *z, double scale, double *H,
-                                abut_err *err)
+static abut_status codim_frozen(abut_gpu_codim *s, const double *z, double scale, double *H, abut_err *err)
 {
     abut_codim_args a = codim_args(s, z);
     a.scale = scale;

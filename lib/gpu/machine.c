@@ -1,3 +1,4 @@
+#include "base/arena.h"
 #include "gpu/machine.h"
 
 #include <stdlib.h>
@@ -12,13 +13,7 @@ static void drop_live(abut_watch *w, const void *at)
 
 static abut_status add_live(abut_watch *w, const void *at, size_t bytes, abut_err *err)
 {
-    if (w->n == w->cap) {
-        const size_t cap = 2 * w->cap + 16;
-        struct abut_live *more = realloc(w->live, cap * sizeof *more);
-        if (!more) return abut_fail(err, ABUT_E_NOMEM, "watch of %zu buffers", cap);
-        w->live = more;
-        w->cap = cap;
-    }
+    if (!ABUT_GROW(w->live, w->n + 1, w->cap)) return abut_fail(err, ABUT_E_NOMEM, "watch of %zu buffers", w->n + 1);
     w->live[w->n++] = (struct abut_live){ at, bytes };
     return ABUT_OK;
 }

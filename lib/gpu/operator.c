@@ -20,11 +20,6 @@ void abut_gpu_operator_clear(abut_gpu_operator *A)
     *A = (abut_gpu_operator){ 0 };
 }
 
-static abut_status no_memory(abut_err *err)
-{
-    return abut_fail(err, ABUT_E_NOMEM, "operator of a device: out of memory");
-}
-
 /* Arrays made on the host, to be copied to the machine. */
 typedef struct layout {
     int32_t *corner_row, *node, *col;
@@ -53,7 +48,7 @@ static abut_status pattern_make(abut_gpu_operator *A, const int32_t *row, const 
     for (size_t i = 0; i < A->nv; i++) n = row[i] >= n ? row[i] + 1 : n;
     l->corner_row = array(corners, sizeof *l->corner_row);
     l->node = array((size_t)n, sizeof *l->node);
-    if (!l->corner_row || !l->node) return no_memory(err);
+    if (!l->corner_row || !l->node) return abut_no_memory("operator of a device", err);
     for (int s = -1; s < A->lasting; s++) {
         const int32_t *node = s < 0 ? m->tet : more[s].node;
         sets[s + 1] = (abut_elements){ .corners = s < 0 ? 4 : more[s].corners, .n = s < 0 ? A->tets->nt : more[s].n,
@@ -102,7 +97,7 @@ static abut_status rows_make(abut_gpu_operator *A, layout *l, abut_err *err)
     l->below = array(P->nnz, sizeof *l->below);
     l->across = array(P->nnz, sizeof *l->across);
     l->diagonal = array(A->n, sizeof *l->diagonal);
-    if (!l->first || !l->length || !l->below || !l->across || !l->diagonal) return no_memory(err);
+    if (!l->first || !l->length || !l->below || !l->across || !l->diagonal) return abut_no_memory("operator of a device", err);
     size_t width = 0, sum = 0;
     for (size_t r = 0; r < A->n; r++) {
         l->length[r] = (uint32_t)(P->plan->tptr[r + 1] - P->plan->tptr[r] + P->ptr[r + 1] - P->ptr[r]);
@@ -117,7 +112,7 @@ static abut_status rows_make(abut_gpu_operator *A, layout *l, abut_err *err)
     if (9 * A->blocks > UINT32_MAX)
         return abut_fail(err, ABUT_E_NOMEM, "operator of a device: %zu blocks, at most %u", A->blocks, UINT32_MAX / 9);
     l->col = array(A->blocks, sizeof *l->col);
-    if (!l->col) return no_memory(err);
+    if (!l->col) return abut_no_memory("operator of a device", err);
     rows_fill(P, l);
     return ABUT_OK;
 }
@@ -182,7 +177,7 @@ static abut_status parts_make(abut_gpu_operator *A, const abut_gpu_lasting *more
         l->parts = parts;
     }
     ABUT_FREE(part, item);
-    return ok ? ABUT_OK : no_memory(err);
+    return ok ? ABUT_OK : abut_no_memory("operator of a device", err);
 }
 
 static abut_status upload(abut_gpu_operator *A, const int32_t *row, const layout *l, abut_err *err)

@@ -109,8 +109,7 @@ ABUT_MUST_USE abut_status abut_gpu_operator_multiply_single(abut_gpu_operator *A
 
 /** Sets the kind for an operator that has its pattern, x[3 nv] (host) where its nodes are: near ones share parts.
  * Fails  ABUT_E_NOMEM; the operator has JACOBI then */
-ABUT_MUST_USE abut_status abut_gpu_precond_init(abut_gpu_operator *A, abut_gpu_precond_kind kind, const double *x,
-                                                abut_err *err);
+ABUT_MUST_USE abut_status abut_gpu_precond_init(abut_gpu_operator *A, abut_gpu_precond_kind kind, const double *x, abut_err *err);
 /** Sets the kind as abut_gpu_precond_init, with parts of about `rows` rows. */
 ABUT_MUST_USE abut_status abut_gpu_precond_init_by(abut_gpu_operator *A, abut_gpu_precond_kind kind, const double *x,
                                                 int32_t rows, abut_err *err);

@@ -106,12 +106,7 @@ static abut_status tree(abut_queue *q, terms t, size_t n, double *out, abut_err 
 {
     twin *tw = q->own;
     size_t nb = abut_blocks(n);
-    if (2 * nb > tw->cap) {
-        double *more = realloc(tw->part, 2 * nb * sizeof *more);
-        if (!more) return abut_fail(err, ABUT_E_NOMEM, "twin memory: %zu partial sums", nb);
-        tw->part = more;
-        tw->cap = 2 * nb;
-    }
+    if (!ABUT_GROW(tw->part, 2 * nb, tw->cap)) return abut_fail(err, ABUT_E_NOMEM, "twin memory: %zu partial sums", nb);
     double *from = tw->part, *to = tw->part + nb;
     #pragma omp parallel for schedule(static) if (n >= 8 * ABUT_PAR_MIN)
     for (size_t b = 0; b < nb; b++) from[b] = block_sum(&t, abut_block(n, b));

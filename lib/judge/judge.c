@@ -36,13 +36,7 @@ int abut_hit_nodes(abut_hit_kind kind, int *first)
 
 abut_status abut_hits_add(abut_hits *h, const abut_hit *hit, abut_err *err)
 {
-    if (h->n == h->cap) {
-        const size_t cap = h->cap ? 2 * h->cap : 64;
-        abut_hit *more = realloc(h->hit, cap * sizeof *more);
-        if (!more) return abut_fail(err, ABUT_E_NOMEM, "judge: a list of %zu collisions", cap);
-        h->hit = more;
-        h->cap = cap;
-    }
+    if (!ABUT_GROW(h->hit, h->n + 1, h->cap)) return abut_fail(err, ABUT_E_NOMEM, "judge: a list of %zu collisions", h->n + 1);
     h->hit[h->n++] = *hit;
     return ABUT_OK;
 }
@@ -252,8 +246,7 @@ int abut_judge_pair(abut_stencil s, const double *x0, const double *x1, const ab
     const abut_judge_opts *const o = &alone;
     alone.min_sep = opts->min_sep > 0 ? opts->min_sep : 0;
     if (o->method != ABUT_JUDGE_EXACT) return conservative(s, x0, x1, o, scratch, &toi);
-    return o->min_sep > 0 ? abut_ccd_exact_within(s, x0, x1, o->min_sep, NULL, NULL)
-                          : abut_ccd_exact(s, x0, x1, NULL, NULL);
+    return o->min_sep > 0 ? abut_ccd_exact_within(s, x0, x1, o->min_sep, NULL, NULL) : abut_ccd_exact(s, x0, x1, NULL, NULL);
 }
 
 /* abut_judge_pair with the time of a collision, which costs more: the exact time is computed for collisions only */

@@ -34,6 +34,24 @@ ABUT_FN void abut_m3_mul_tn(double C[9], const double A[9], const double B[9])
         for (int j = 0; j < 3; j++) C[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
 }
 
+/** C -= A B^T */
+ABUT_FN void abut_m3_subtract_nt(double C[9], const double A[9], const double B[9])
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            C[3 * i + j] -= A[3 * i] * B[3 * j] + A[3 * i + 1] * B[3 * j + 1] + A[3 * i + 2] * B[3 * j + 2];
+}
+
+/** y[3] += A x, and y += A^T x */
+ABUT_FN void abut_m3_add_times(double *y, const double *A, const double *x)
+{
+    for (int i = 0; i < 3; i++) y[i] += A[3 * i] * x[0] + A[3 * i + 1] * x[1] + A[3 * i + 2] * x[2];
+}
+ABUT_FN void abut_m3_add_t_times(double *y, const double *A, const double *x)
+{
+    for (int i = 0; i < 3; i++) y[i] += A[i] * x[0] + A[3 + i] * x[1] + A[6 + i] * x[2];
+}
+
 /** C = cofactors of A = d det A / dA; C = det(A) A^-T where the inverse exists. */
 ABUT_FN void abut_m3_cofactor(double C[9], const double A[9])
 {
@@ -50,8 +68,7 @@ ABUT_FN void abut_m3_cofactor(double C[9], const double A[9])
 
 ABUT_FN double abut_m3_det(const double A[9])
 {
-    return A[0] * (A[4] * A[8] - A[5] * A[7]) + A[1] * (A[5] * A[6] - A[3] * A[8]) +
-           A[2] * (A[3] * A[7] - A[4] * A[6]);
+    return A[0] * (A[4] * A[8] - A[5] * A[7]) + A[1] * (A[5] * A[6] - A[3] * A[8]) + A[2] * (A[3] * A[7] - A[4] * A[6]);
 }
 
 /** C = A^-1 by cofactors; returns det A.  Not finite when det A is 0. */

@@ -108,8 +108,7 @@ abut_status abut_triangle_tree_new(abut_triangle_tree **out, const double *x, co
     if (n < 1) return abut_fail(err, ABUT_E_ARG, "a surface without triangles: expected one or more");
     abut_triangle_tree *t = calloc(1, sizeof *t);
     if (t)
-        *t = (abut_triangle_tree){ x, tri, n, 0, malloc((size_t)n * sizeof *t->item),
-                                   malloc(2 * (size_t)n * sizeof *t->node) };
+        *t = (abut_triangle_tree){ x, tri, n, 0, malloc((size_t)n * sizeof *t->item), malloc(2 * (size_t)n * sizeof *t->node) };
     if (!t || !t->item || !t->node) {
         abut_triangle_tree_free(&t);
         return abut_fail(err, ABUT_E_NOMEM, "surface: no memory for a tree of %d triangles", n);

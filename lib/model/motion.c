@@ -1,5 +1,6 @@
 #include "model/motion.h"
 
+#include "base/order.h"
 #include "base/words.h"
 #include "math/mat3.h"
 #include "math/vec3.h"
@@ -87,11 +88,8 @@ static between find_rows(const abut_model *m, const int32_t row[2], int smooth, 
     int32_t lo = row[0], hi = row[1] - 1;
     if (t <= m->key_time[lo]) return (between){ lo, lo, 0 };
     if (t >= m->key_time[hi]) return (between){ hi, hi, 0 };
-    while (hi - lo > 1) {
-        const int32_t mid = lo + (hi - lo) / 2;
-        if (m->key_time[mid] <= t) lo = mid;
-        else hi = mid;
-    }
+    lo += (int32_t)abut_count_at_most(m->key_time + lo + 1, (size_t)(hi - lo - 1), t);
+    hi = lo + 1;
     const double u = (t - m->key_time[lo]) / (m->key_time[hi] - m->key_time[lo]);
     return (between){ lo, hi, smooth ? u * u * (3 - 2 * u) : u };
 }

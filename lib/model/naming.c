@@ -1,3 +1,4 @@
+#include "base/arena.h"
 #include "model/naming.h"
 
 #include <assert.h>
@@ -80,18 +81,12 @@ const char *abut_nodes_words(const abut_model *m, const int32_t *node, int n, ch
 
 /* ---- primitives that cannot be simulated ---- */
 
-abut_status abut_offenders_add(abut_offenders *list, int size0, int size1, const double *x, abut_err *err,
-                               const char *fmt, ...)
+abut_status abut_offenders_add(abut_offenders *list, int size0, int size1, const double *x, abut_err *err, const char *fmt, ...)
 {
     list->total++;
     if (list->n == ABUT_OFFENDERS_KEPT) return ABUT_OK;
-    if (list->n == list->cap) {
-        const int cap = list->cap ? 2 * list->cap : 16;
-        abut_offender *p = realloc(list->item, (size_t)cap * sizeof *p);
-        if (!p) return abut_fail(err, ABUT_E_NOMEM, "no memory for a list of %d unusable primitives", cap);
-        list->item = p;
-        list->cap = cap;
-    }
+    if (!ABUT_GROW(list->item, list->n + 1, list->cap))
+        return abut_fail(err, ABUT_E_NOMEM, "no memory for a list of %d unusable primitives", list->n + 1);
     abut_offender *o = &list->item[list->n++];
     o->size[0] = size0;
     o->size[1] = size1;

@@ -43,7 +43,8 @@ typedef struct abut_offender {
 /* Zero-filled is empty.  All are counted, the first ABUT_OFFENDERS_KEPT are kept. */
 typedef struct abut_offenders {
     abut_offender *item;
-    int n, cap;
+    int n;
+    size_t cap;
     int64_t total;
 } abut_offenders;
 

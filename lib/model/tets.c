@@ -97,8 +97,7 @@ abut_status abut_partition_view(const abut_arrays *model, int32_t nt, abut_parti
     int32_t k;
     memcpy(&k, count->data, sizeof k);
     const int32_t *p = part->data;
-    if (k < 1 || k > nt)
-        return abut_fail(err, ABUT_E_FORMAT, "part/count is %d, expected 1 to %d, the number of tets", k, nt);
+    if (k < 1 || k > nt) return abut_fail(err, ABUT_E_FORMAT, "part/count is %d, expected 1 to %d, the number of tets", k, nt);
     for (int32_t t = 0; t < nt; t++)
         if (p[t] < 0 || p[t] >= k)
             return abut_fail(err, ABUT_E_FORMAT, "part/element: tet %d is in part %d, expected 0 .. %d (part/count)", t, p[t],

@@ -14,19 +14,15 @@
 
 abut_status abut_constraints_add(abut_constraints *list, const abut_constraint *one, abut_err *err)
 {
-    if (list->n == list->cap) {
-        const size_t cap = list->cap ? 2 * list->cap : 256;
-        abut_constraint *more = realloc(list->constraint, cap * sizeof *more);
-        if (!more) return abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %zu conditions", cap);
-        list->constraint = more;
-        list->cap = cap;
-    }
+    if (!ABUT_GROW(list->constraint, list->n + 1, list->cap))
+        return abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %zu conditions", list->n + 1);
     list->constraint[list->n++] = *one;
     return ABUT_OK;
 }
 
-static int key_order(const abut_constraint *p, const abut_constraint *q)
+static int by_key(const void *a, const void *b)
 {
+    const abut_constraint *p = a, *q = b;
     if (p->kind != q->kind) return p->kind < q->kind ? -1 : 1;
     return abut_compare(p->id, q->id, 2);
 }
@@ -35,7 +31,7 @@ static int key_order(const abut_constraint *p, const abut_constraint *q)
 static int add_order(const void *p, const void *q)
 {
     const abut_constraint *a = p, *b = q;
-    const int k = key_order(a, b);
+    const int k = by_key(a, b);
     return k ? k : (a->lambda > b->lambda) - (a->lambda < b->lambda);
 }
 
@@ -46,7 +42,7 @@ void abut_constraints_sort(abut_constraints *list)
     qsort(list->constraint, list->n, sizeof *list->constraint, add_order);
     size_t n = 0;
     for (size_t i = 0; i < list->n; i++)
-        if (!n || key_order(&list->constraint[n - 1], &list->constraint[i])) list->constraint[n++] = list->constraint[i];
+        if (!n || by_key(&list->constraint[n - 1], &list->constraint[i])) list->constraint[n++] = list->constraint[i];
     list->n = n;
     for (size_t i = 0; i < n; i++) list->constraint[i].lambda = 0;
 }
@@ -54,15 +50,7 @@ void abut_constraints_sort(abut_constraints *list)
 const abut_constraint *abut_constraints_find(const abut_constraints *list, abut_constraint_kind kind, int32_t id0, int32_t id1)
 {
     const abut_constraint key = { .kind = kind, .id = { id0, id1 } };
-    size_t lo = 0, hi = list->n;
-    while (lo < hi) {
-        const size_t mid = lo + (hi - lo) / 2;
-        const int k = key_order(&list->constraint[mid], &key);
-        if (k == 0) return &list->constraint[mid];
-        if (k < 0) lo = mid + 1;
-        else hi = mid;
-    }
-    return NULL;
+    return list->n ? bsearch(&key, list->constraint, list->n, sizeof key, by_key) : NULL;
 }
 
 void abut_constraints_clear(abut_constraints *list)
@@ -94,8 +82,8 @@ static double relax(abut_constraint *r, const double *weight, double *u)
 void abut_constraints_warm(abut_constraints *list, const abut_constraints *old)
 {
     for (size_t i = 0, j = 0; i < list->n; i++) {
-        while (j < old->n && key_order(&old->constraint[j], &list->constraint[i]) < 0) j++;
-        if (j < old->n && !key_order(&old->constraint[j], &list->constraint[i]))
+        while (j < old->n && by_key(&old->constraint[j], &list->constraint[i]) < 0) j++;
+        if (j < old->n && !by_key(&old->constraint[j], &list->constraint[i]))
             list->constraint[i].lambda = old->constraint[j].lambda;
     }
 }
@@ -136,23 +124,13 @@ double abut_constraints_solve(abut_constraints *list, const double *weight, int3
 
 /* -- connectivity ------------------------------------------------------------------------------------------------- */
 
-static int32_t root(int32_t *parent, int32_t v)
-{
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-}
-
 /* Components of the vertices under the edges that are not cut; the lowest vertex names each. */
 static void components(const abut_collmesh *cm, const uint8_t *cut, int32_t *label)
 {
     for (int32_t v = 0; v < cm->nc; v++) label[v] = v;
-    for (int32_t e = 0; e < cm->ne; e++) {
-        if (cut && cut[e]) continue;
-        const int32_t a = root(label, cm->edge[2 * (size_t)e]), b = root(label, cm->edge[2 * (size_t)e + 1]);
-        if (a < b) label[b] = a;
-        else label[a] = b;
-    }
-    for (int32_t v = 0; v < cm->nc; v++) label[v] = root(label, v);
+    for (int32_t e = 0; e < cm->ne; e++)
+        if (!cut || !cut[e]) abut_set_join(label, cm->edge[2 * (size_t)e], cm->edge[2 * (size_t)e + 1]);
+    for (int32_t v = 0; v < cm->nc; v++) label[v] = abut_set_root(label, v);
 }
 
 typedef struct named_edge {
@@ -299,12 +277,7 @@ typedef struct pair_set {
 
 static abut_status pair_add(pair_set *s, int32_t i, int32_t j, abut_err *err)
 {
-    if (s->n == s->cap) {
-        const size_t cap = s->cap ? 2 * s->cap : 256;
-        int32_t (*more)[2] = realloc(s->ij, cap * sizeof *more);
-        if (!more) return abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %zu pairs", cap);
-        s->ij = more, s->cap = cap;
-    }
+    if (!ABUT_GROW(s->ij, s->n + 1, s->cap)) return abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %zu pairs", s->n + 1);
     s->ij[s->n][0] = i, s->ij[s->n++][1] = j;
     return ABUT_OK;
 }
@@ -321,13 +294,7 @@ static void pair_sort(pair_set *s)
 /* First pair whose first member is not below i. */
 static size_t pair_first(const pair_set *s, int32_t i)
 {
-    size_t lo = 0, hi = s->n;
-    while (lo < hi) {
-        const size_t mid = lo + (hi - lo) / 2;
-        if (s->ij[mid][0] < i) lo = mid + 1;
-        else hi = mid;
-    }
-    return lo;
+    return abut_place_of(&i, s->ij, s->n, sizeof *s->ij, abut_by_one);
 }
 
 /* targets: (region, triangle it may go back through): triangles that its own edges cross, and triangles of the wrong-side regions

@@ -1,5 +1,6 @@
 #include "repair/separate.h"
 
+#include "base/arena.h"
 #include "contact/candidates.h"
 #include "contact/intersect.h"
 #include "geom/ccd/ccd.h"
@@ -107,9 +108,8 @@ static abut_status look(run *s, abut_err *err)
     abut_collmesh_positions(s->cm, s->x, s->y);
     abut_status rc = abut_intersections_find(s->cm, s->y, s->fixed, s->cap_hits, s->hits, &found, err);
     if (!rc && found > s->cap_hits) {
-        abut_intersection *more = realloc(s->hits, 2 * found * sizeof *more);
-        if (!more) return abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %zu intersections", found);
-        s->hits = more, s->cap_hits = 2 * found;
+        if (!ABUT_GROW(s->hits, found, s->cap_hits))
+            return abut_fail(err, ABUT_E_NOMEM, "separation: no memory for %zu intersections", found);
         rc = abut_intersections_find(s->cm, s->y, s->fixed, s->cap_hits, s->hits, &found, err);
     }
     if (rc) return rc;

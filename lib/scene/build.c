@@ -465,8 +465,7 @@ static abut_status put_planes(abut_build *b, abut_err *err)
 }
 
 /* Puts a text of names, one per line, in the order of the rows. */
-static abut_status put_names(abut_arrays *set, const char *array, const char *first, size_t stride, int32_t n,
-                             abut_err *err)
+static abut_status put_names(abut_arrays *set, const char *array, const char *first, size_t stride, int32_t n, abut_err *err)
 {
     if (!n) return ABUT_OK;
     char *text = malloc((size_t)n * (ABUT_SCENE_NAME + 1) + 1), *p = text;

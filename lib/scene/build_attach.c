@@ -1,5 +1,7 @@
 #include "scene/build_parts.h"
 
+#include "base/arena.h"
+#include "base/order.h"
 #include "base/words.h"
 #include "geom/dist.h"
 #include "math/mat3.h"
@@ -19,7 +21,8 @@ typedef struct attachment {
 } attachment;
 
 typedef struct attachments {
-    int32_t n, cap;
+    int32_t n;
+    size_t cap;
     attachment *tie;
 } attachments;
 
@@ -27,13 +30,8 @@ typedef struct attachments {
 
 static abut_status add_attachment(attachments *t, const attachment *tie, abut_err *err)
 {
-    if (t->n == t->cap) {
-        const int32_t cap = t->cap ? 2 * t->cap : 64;
-        attachment *grown = cap > INT32_MAX / 4 ? NULL : realloc(t->tie, (size_t)cap * sizeof *grown);
-        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "attachments: no memory for %d springs", cap);
-        t->tie = grown;
-        t->cap = cap;
-    }
+    if (t->n >= INT32_MAX / 4 || !ABUT_GROW(t->tie, t->n + 1, t->cap))
+        return abut_fail(err, ABUT_E_NOMEM, "attachments: no memory for %d springs", t->n + 1);
     t->tie[t->n++] = *tie;
     return ABUT_OK;
 }
@@ -175,8 +173,7 @@ static void carry_by_point(const double point[3], const double *x, attachment *t
     *distance = abut_v3_norm(abut_v3_sub(abut_v3_get(x), abut_v3_get(point)));
 }
 
-static abut_status attach_nodes(abut_build *b, attachments *all, const abut_scene_attachment *s, int32_t *attached,
-                                abut_err *err)
+static abut_status attach_nodes(abut_build *b, attachments *all, const abut_scene_attachment *s, int32_t *attached, abut_err *err)
 {
     abut_listed *list = NULL;
     int32_t n = 0;
@@ -229,14 +226,6 @@ static void chain_clear(chain *c)
 /* A side of a triangle, smaller point first. */
 typedef struct tri_side { int32_t a, b, tri; } tri_side;
 
-static int by_points(const void *x, const void *y)
-{
-    const tri_side *p = x, *q = y;
-    if (p->a != q->a) return p->a < q->a ? -1 : 1;
-    if (p->b != q->b) return p->b < q->b ? -1 : 1;
-    return (p->tri > q->tri) - (p->tri < q->tri);
-}
-
 /* Sides whose ends both have a mark; border: those of one triangle alone. */
 static abut_status marked_sides(const abut_mesh *m, const uint8_t *mark, int border, tri_side **out, int32_t *n, abut_err *err)
 {
@@ -247,7 +236,7 @@ static abut_status marked_sides(const abut_mesh *m, const uint8_t *mark, int bor
         const int32_t a = m->tri[i], b = m->tri[i - i % 3 + (i + 1) % 3];
         s[i] = (tri_side){ a < b ? a : b, a < b ? b : a, (int32_t)(i / 3) };
     }
-    qsort(s, sides, sizeof *s, by_points);
+    qsort(s, sides, sizeof *s, abut_by_three);
     *n = 0;
     for (size_t i = 0, end; i < sides; i = end) {
         end = i + 1;

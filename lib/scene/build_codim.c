@@ -78,8 +78,7 @@ static double rest_angle(const abut_scene_object *o, const abut_hinge *h)
     double x[12];
     if (o->shell.flat) return 0;
     for (int k = 0; k < 4; k++)
-        memcpy(x + 3 * k, o->shell.has_pattern ? at(o, h->node[k]) : rest_corner(o, h->tri[k == 3], h->node[k]),
-               3 * sizeof *x);
+        memcpy(x + 3 * k, o->shell.has_pattern ? at(o, h->node[k]) : rest_corner(o, h->tri[k == 3], h->node[k]), 3 * sizeof *x);
     return abut_hinge_angle(x);
 }
 
@@ -352,8 +351,7 @@ abut_status abut_build_fabrics(abut_build *b, abut_err *err)
 
 /* ---- bending, and elements without a meaning ---- */
 
-static abut_status check_kind(const abut_scene_object *o, int32_t n, const char *what, int said, const char *key,
-                              abut_err *err)
+static abut_status check_kind(const abut_scene_object *o, int32_t n, const char *what, int said, const char *key, abut_err *err)
 {
     if (n && !said)
         return abut_fail(err, ABUT_E_FORMAT, "%s: body '%s' has %d %s: expected %s, or an obstacle (obstacle: true)",
@@ -380,10 +378,9 @@ abut_status abut_build_bending(abut_part *p, abut_object_facts *f, abut_err *err
     const abut_scene_object *o = p->object;
     const abut_mesh *m = &o->mesh;
     int32_t tri[2];
-    abut_status rc =
-        check_kind(o, m->nf, "triangles", o->shell.thickness > 0,
-                   m->nt ? "shell: {thickness: length}"
-                         : "shell: {thickness: length}, a solid (tetrahedralize: {max-volume: volume})", err);
+    abut_status rc = check_kind(
+        o, m->nf, "triangles", o->shell.thickness > 0,
+        m->nt ? "shell: {thickness: length}" : "shell: {thickness: length}, a solid (tetrahedralize: {max-volume: volume})", err);
     if (!rc) rc = check_kind(o, m->ns, "segments", o->rod_radius > 0, "rod: {radius: length}", err);
     if (!rc) rc = check_kind(o, m->np, "isolated points", o->particle_radius > 0, "particle: {radius: length}", err);
     if (!rc && (rc = abut_hinges_find(m->tri, m->nf, m->nv, &p->hinge, &p->nhinge, err)))

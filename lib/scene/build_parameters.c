@@ -191,10 +191,8 @@ void abut_build_bound_speeds(const abut_build *b)
     const double step = TOLERANCE * o->length / b->scene->step.value, part = PART * o->speed;
     const double bound = fmax(o->speed_of == ABUT_SPEED_OF_FALL ? part : fmin(step, part), REACHED / TOLERANCE * step);
     o->is_bounded = bound == part;
-    if (!(b->scene->tolerance.value > 0))
-        *(double *)abut_arrays_find(b->model, "solve/tolerance")->data = o->tolerance = bound;
-    if (!(b->scene->eps_v.value > 0))
-        *(double *)abut_arrays_find(b->model, "contact/eps-v")->data = o->eps_v = STICKS * bound;
+    if (!(b->scene->tolerance.value > 0)) *(double *)abut_arrays_find(b->model, "solve/tolerance")->data = o->tolerance = bound;
+    if (!(b->scene->eps_v.value > 0)) *(double *)abut_arrays_find(b->model, "contact/eps-v")->data = o->eps_v = STICKS * bound;
 }
 
 abut_status abut_build_parameters(abut_build *b, abut_err *err)

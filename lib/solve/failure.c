@@ -255,8 +255,7 @@ static const char *stagnation_advice(const abut_failure *f, const abut_failure_v
                "log2 is";
     if (is_pressed(s)) return pressed_advice(s);
     if (is_narrow(s)) return narrow;
-    if (is_unbalanced(s, f))
-        return "it is the forces that do not balance: a larger force-tolerance, a smaller time step";
+    if (is_unbalanced(s, f)) return "it is the forces that do not balance: a larger force-tolerance, a smaller time step";
     if (f->idle.went < 1) return "a smaller time step or a larger dhat may help; more iterations will not";
     return "a larger tolerance may help: rounding lets it go no further; more iterations will not";
 }
@@ -348,8 +347,7 @@ abut_status abut_failure_say(const abut_failure *f, const abut_failure_view *s, 
         else say(&w, "; residual %.3g m/s, want %.3g", f->residual, s->prob->model->tolerance[0]);
         const double *want = s->prob->model->force_tolerance;
         if (!n->words && is_unbalanced(s, f)) say(&w, "; forces balance to %.3g, want %.3g", f->unbalanced, *want);
-        if (f->kind == ABUT_FAILED_UNBALANCED)
-            say(&w, ", accepted up to %.3g", ABUT_UNBALANCED * *want);
+        if (f->kind == ABUT_FAILED_UNBALANCED) say(&w, ", accepted up to %.3g", ABUT_UNBALANCED * *want);
         say(&w, "; step length %.3g", f->alpha);
         say_limit(&w, s, &f->limit, f->bound);
     }

@@ -1,5 +1,6 @@
 #include "solve/objective.h"
 
+#include "base/order.h"
 #include "base/par.h"
 #include "energy/barrier.h"
 #include "energy/elastic.h"
@@ -184,10 +185,8 @@ abut_status abut_objective_begin(abut_objective *o, double time, abut_err *err)
     o->step.time = time;
     o->step.load_time = abut_motion_load_time(o->model, time);
     abut_status rc = ABUT_OK;
-    for (int i = 0; i < o->terms.n && !rc; i++) {
-        const abut_term *t = &o->terms.term[i];
-        if (t->ops->begin) rc = t->ops->begin(t->self, &o->step, err);
-    }
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (!rc && t->ops->begin) rc = t->ops->begin(t->self, &o->step, err);
     return rc;
 }
 
@@ -264,10 +263,9 @@ abut_status abut_objective_gradient_add(const abut_objective *o, const abut_at *
                                         abut_err *err)
 {
     abut_status rc = ABUT_OK;
-    for (int i = 0; i < o->terms.n && !rc; i++) {
-        const abut_term *t = &o->terms.term[i];
-        if (kinds & 1 << t->ops->kind) rc = t->ops->gradient(t->self, at, abut_objective_weight(o, t->ops, 1), g, scratch, err);
-    }
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (!rc && kinds & 1 << t->ops->kind)
+            rc = t->ops->gradient(t->self, at, abut_objective_weight(o, t->ops, 1), g, scratch, err);
     return rc;
 }
 
@@ -307,10 +305,8 @@ abut_status abut_objective_potential_gradient(const abut_objective *o, const abu
                                               abut_arena *scratch, abut_err *err)
 {
     abut_status rc = ABUT_OK;
-    for (int i = 0; i < o->terms.n && !rc; i++) {
-        const abut_term *t = &o->terms.term[i];
-        if (ABUT_KINDS_POTENTIAL & 1 << t->ops->kind) rc = t->ops->gradient(t->self, at, scale, g, scratch, err);
-    }
+    for (const abut_term *t = o->terms.term; t < o->terms.term + o->terms.n; t++)
+        if (!rc && ABUT_KINDS_POTENTIAL & 1 << t->ops->kind) rc = t->ops->gradient(t->self, at, scale, g, scratch, err);
     return rc;
 }
 
@@ -457,12 +453,6 @@ static int by_cluster(const abut_objective *o)
     return m->obj_node_mass && m->obj_length && !o->cm.area && m->kappa_max[0] > m->kappa_min[0];
 }
 
-static int32_t root_of(int32_t *root, int32_t b)
-{
-    while (root[b] != b) b = root[b] = root[root[b]];
-    return b;
-}
-
 /* Sets root[no] to the cluster of each object, -1: it has no contact. */
 static void find_clusters(const abut_objective *o, const abut_pairs *p, int32_t *root)
 {
@@ -478,11 +468,9 @@ static void find_clusters(const abut_objective *o, const abut_pairs *p, int32_t 
         if (o->cm.obstacle[w]) b = a;
         if (root[a] >= m->no) root[a] = a;
         if (root[b] >= m->no) root[b] = b;
-        a = root_of(root, a), b = root_of(root, b);
-        if (a < b) root[b] = a;
-        else root[a] = b;
+        abut_set_join(root, a, b);
     }
-    for (int32_t b = 0; b < m->no; b++) root[b] = !apart ? 0 : root[b] < m->no ? root_of(root, b) : -1;
+    for (int32_t b = 0; b < m->no; b++) root[b] = !apart ? 0 : root[b] < m->no ? abut_set_root(root, b) : -1;
 }
 
 /* Sums of a cluster over its free nodes, and the least and the largest mean mass of a node of its bodies. */

@@ -247,8 +247,7 @@ abut_status abut_set_read(const char *option, const char *list, const char *cons
         word = word[n] ? word + n + 1 : NULL;
     }
     for (int k = 0; said && names[k]; k++)
-        if (*set & 1u << k)
-            used += (size_t)snprintf(said + used, ABUT_OPTION_SAID - used, "%s%s", used ? "," : "", names[k]);
+        if (*set & 1u << k) used += (size_t)snprintf(said + used, ABUT_OPTION_SAID - used, "%s%s", used ? "," : "", names[k]);
     return ABUT_OK;
 }
 

@@ -1,3 +1,4 @@
+#include "base/arena.h"
 #include "solve/report.h"
 
 #include <stdlib.h>
@@ -21,13 +22,7 @@ const char *const abut_error_names[ABUT_ERRORS] = { "balance", "passes", "newton
 abut_iteration *abut_report_iteration(abut_report *r)
 {
     const int at = slot(r->newton);
-    if (at >= r->it_cap) {
-        const int cap = r->it_cap ? 2 * r->it_cap : 32;
-        abut_iteration *it = realloc(r->it, (size_t)cap * sizeof *it);
-        if (!it) return NULL;
-        r->it = it;
-        r->it_cap = cap;
-    }
+    if (!ABUT_GROW(r->it, at + 1, r->it_cap)) return NULL;
     r->newton++;
     r->it[at] = (abut_iteration){ 0 };
     return &r->it[at];

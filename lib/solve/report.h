@@ -112,7 +112,7 @@ typedef struct abut_report {
                                  * entry as a force for each metre of the scene, N/m.  Else 0 */
     int shifts;                 /* factorisations that needed a larger diagonal */
     abut_iteration *it;         /* kept iterations: abut_report_row */
-    int it_cap;
+    size_t it_cap;
 
     unsigned promises;          /* ABUT_KEEPS_* of the solver (solve/solvers.h) */
     int contact;                /* ABUT_CONTACT_* */

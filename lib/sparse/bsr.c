@@ -3,16 +3,12 @@
 #include "base/arena.h"
 #include "base/fn.h"
 #include "base/par.h"
+#include "math/mat3.h"
 
 #include <assert.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-
-static abut_status no_memory(abut_err *err)
-{
-    return abut_fail(err, ABUT_E_NOMEM, "matrix: out of memory");
-}
 
 /* ---- the pattern: the union of the sets ---- */
 
@@ -68,7 +64,7 @@ static size_t merge_column(const merge *m, int32_t c, int32_t *out)
 static abut_status merge_sets(const merge *m, int32_t n, size_t **ptr_out, int32_t **row_out, abut_err *err)
 {
     size_t *ptr = abut_array_new((size_t)n, sizeof *ptr);
-    if (!ptr) return no_memory(err);
+    if (!ptr) return abut_no_memory("matrix", err);
     ptr[0] = 0;
     #pragma omp parallel for schedule(static) if ((size_t)n >= ABUT_PAR_MIN)
     for (int32_t c = 0; c < n; c++) ptr[c + 1] = merge_column(m, c, NULL);
@@ -76,7 +72,7 @@ static abut_status merge_sets(const merge *m, int32_t n, size_t **ptr_out, int32
     int32_t *row = ptr[n] < UINT32_MAX / 2 ? abut_array_new(ptr[n], sizeof *row) : NULL;
     if (!row) {
         free(ptr);
-        return no_memory(err);
+        return abut_no_memory("matrix", err);
     }
     #pragma omp parallel for schedule(static) if ((size_t)n >= ABUT_PAR_MIN)
     for (int32_t c = 0; c < n; c++) merge_column(m, c, row + ptr[c]);
@@ -146,7 +142,7 @@ static abut_status set_pattern(abut_bsr *A, size_t *ptr, int32_t *row, abut_err 
     size_t *start = calloc((size_t)threads * n + 1, sizeof *start);
     if (!tptr || !tslot || !tcol || !val || !start) {
         ABUT_FREE(start, tptr, tslot, tcol, val, ptr, row);
-        return no_memory(err);
+        return abut_no_memory("matrix", err);
     }
     ABUT_FREE(A->ptr, A->row, A->val, A->plan->tptr, A->plan->tslot, A->plan->tcol);
     A->ptr = ptr;
@@ -166,8 +162,7 @@ static abut_status set_pattern(abut_bsr *A, size_t *ptr, int32_t *row, abut_err 
 static int same_pattern(const abut_bsr *A, const size_t *ptr, const int32_t *row)
 {
     const size_t n = (size_t)A->n;
-    return A->ptr && memcmp(A->ptr, ptr, (n + 1) * sizeof *ptr) == 0 &&
-           memcmp(A->row, row, ptr[n] * sizeof *row) == 0;
+    return A->ptr && memcmp(A->ptr, ptr, (n + 1) * sizeof *ptr) == 0 && memcmp(A->row, row, ptr[n] * sizeof *row) == 0;
 }
 
 /* The pattern of the set plans into A, and their slots; those before `first` are A's own. */
@@ -190,8 +185,7 @@ static abut_status pattern_of(abut_bsr *A, abut_set_plan *set, int nsets, int fi
     return ABUT_OK;
 }
 
-abut_status abut_bsr_update(abut_bsr *A, const abut_elements *sets, int nsets, int first, int keep, int *changed,
-                            abut_err *err)
+abut_status abut_bsr_update(abut_bsr *A, const abut_elements *sets, int nsets, int first, int keep, int *changed, abut_err *err)
 {
     assert(A);
     struct abut_bsr_plan *plan = A->plan;
@@ -201,7 +195,7 @@ abut_status abut_bsr_update(abut_bsr *A, const abut_elements *sets, int nsets, i
     if (nsets > ABUT_SETS_MAX)
         return abut_fail(err, ABUT_E_ARG, "matrix: %d element sets, at most %d", nsets, (int)ABUT_SETS_MAX);
     abut_set_plan *set = calloc((size_t)nsets + 1, sizeof *set);
-    if (!set) return no_memory(err);
+    if (!set) return abut_no_memory("matrix", err);
     for (int s = 0; s < first; s++) set[s] = plan->set[s];
     abut_status rc = ABUT_OK;
     for (int s = first; s < nsets && !rc; s++) rc = abut_set_plan_make(&set[s], A->n, &sets[s], s, err);
@@ -223,7 +217,7 @@ abut_status abut_bsr_pattern(abut_bsr *A, int32_t n, const abut_elements *sets, 
     abut_bsr_clear(A);
     if (n < 0 || nsets < 0) return abut_fail(err, ABUT_E_ARG, "matrix: %d rows, %d element sets", n, nsets);
     A->plan = calloc(1, sizeof *A->plan);
-    if (!A->plan) return no_memory(err);
+    if (!A->plan) return abut_no_memory("matrix", err);
     A->n = n;
     int changed;
     const abut_status rc = abut_bsr_update(A, sets, nsets, 0, 0, &changed, err);
@@ -286,16 +280,6 @@ void abut_bsr_assemble(abut_bsr *A, const double *diag, const abut_elements *set
     } while (s < nsets);
 }
 
-static inline void add_product(double y[3], const double *B, const double *x)
-{
-    for (int i = 0; i < 3; i++) y[i] += B[3 * i] * x[0] + B[3 * i + 1] * x[1] + B[3 * i + 2] * x[2];
-}
-
-static inline void add_product_t(double y[3], const double *B, const double *x)
-{
-    for (int i = 0; i < 3; i++) y[i] += B[i] * x[0] + B[3 + i] * x[1] + B[6 + i] * x[2];
-}
-
 void abut_bsr_multiply(const abut_bsr *A, const double *x, double *y)
 {
     const struct abut_bsr_plan *plan = A->plan;
@@ -303,10 +287,10 @@ void abut_bsr_multiply(const abut_bsr *A, const double *x, double *y)
     for (int32_t r = 0; r < A->n; r++) {
         double s[3] = { 0, 0, 0 };
         for (size_t k = plan->tptr[r]; k < plan->tptr[r + 1]; k++)
-            add_product(s, A->val + 9 * (size_t)plan->tslot[k], x + 3 * (size_t)plan->tcol[k]);
+            abut_m3_add_times(s, A->val + 9 * (size_t)plan->tslot[k], x + 3 * (size_t)plan->tcol[k]);
         size_t k = A->ptr[r];
-        add_product(s, A->val + 9 * k, x + 3 * (size_t)r);
-        for (k++; k < A->ptr[r + 1]; k++) add_product_t(s, A->val + 9 * k, x + 3 * (size_t)A->row[k]);
+        abut_m3_add_times(s, A->val + 9 * k, x + 3 * (size_t)r);
+        for (k++; k < A->ptr[r + 1]; k++) abut_m3_add_t_times(s, A->val + 9 * k, x + 3 * (size_t)A->row[k]);
         memcpy(y + 3 * (size_t)r, s, sizeof s);
     }
 }

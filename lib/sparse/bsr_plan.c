@@ -42,12 +42,7 @@ static size_t find_rows(const abut_bsr *H, const abut_row_map *W, int32_t c, int
 /* Appends the rows found[n] to s->row, whose room is `room`; 0 when memory or numbers are out. */
 static int append_rows(abut_set_plan *s, const int32_t *found, size_t n, size_t *room)
 {
-    if (s->nb + n > *room) {
-        *room = 2 * *room + n;
-        int32_t *row = realloc(s->row, *room * sizeof *row);
-        if (!row) return 0;
-        s->row = row;
-    }
+    if (!ABUT_GROW(s->row, s->nb + n, *room)) return 0;
     memcpy(s->row + s->nb, found, n * sizeof *found);
     s->nb += n;
     return s->nb < UINT32_MAX;
@@ -315,11 +310,6 @@ void abut_chunks_finish(const abut_bsr *A, const abut_set_plan *s, int add, int3
 #define FIXED static inline __attribute__((always_inline))
 #define BY_CORNERS(f, set, ...) ((set)->corners == 4 ? f(__VA_ARGS__, set, 4) : f(__VA_ARGS__, set, (uint32_t)(set)->corners))
 
-static abut_status no_memory(abut_err *err)
-{
-    return abut_fail(err, ABUT_E_NOMEM, "matrix: out of memory");
-}
-
 void abut_set_plan_clear(abut_set_plan *p)
 {
     ABUT_FREE(p->col, p->row, p->slot, p->ptr, p->item);
@@ -399,7 +389,7 @@ static abut_status set_plan_fill(abut_set_plan *p, int32_t n, const uint32_t *en
     p->slot = abut_array_new(nb, sizeof *p->slot);
     p->ptr = abut_array_new(nb, sizeof *p->ptr);
     p->item = abut_array_new(total, sizeof *p->item);
-    if (!p->col || !p->row || !p->slot || !p->ptr || !p->item) return no_memory(err);
+    if (!p->col || !p->row || !p->slot || !p->ptr || !p->item) return abut_no_memory("matrix", err);
     size_t b = 0;
     for (int32_t c = 0; c < n; c++) {
         int32_t last = -1;
@@ -436,7 +426,7 @@ static abut_status rows_plan_make(abut_set_plan *p, int32_t n, const abut_elemen
         BY_CORNERS(entries_by_column, set, n, first, corner, number, end, ent);
         rc = set_plan_fill(p, n, end, ent, err);
     } else {
-        rc = no_memory(err);
+        rc = abut_no_memory("matrix", err);
     }
     ABUT_FREE(first, end, corner, ent);
     if (!rc && set->n && (set->make || set->rank)) rc = chunks_make(p, set, err);
@@ -448,7 +438,7 @@ static abut_status selected_plan_make(abut_set_plan *p, int32_t n, const abut_el
 {
     const size_t corners = (size_t)set->corners * set->n;
     int32_t *row = abut_array_new(corners, sizeof *row);
-    if (!row) return no_memory(err);
+    if (!row) return abut_no_memory("matrix", err);
     for (size_t k = 0; k < corners; k++) row[k] = set->row[k] < 0 ? -1 : set->map->col[set->row[k]];
     abut_elements selected = *set;
     selected.row = row;
@@ -464,7 +454,7 @@ static abut_status mapped_plan_make(abut_set_plan *p, const abut_elements *set, 
     abut_elements on_vertices = *set;
     on_vertices.map = NULL;
     p->vertices = calloc(1, sizeof *p->vertices);
-    if (!p->vertices) return no_memory(err);
+    if (!p->vertices) return abut_no_memory("matrix", err);
     const abut_status rc = abut_bsr_pattern(p->vertices, set->map->rows, &on_vertices, 1, err);
     return rc ? rc : map_plan_make(p, set, err);
 }

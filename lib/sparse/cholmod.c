@@ -51,14 +51,9 @@ typedef struct backend {
     cholmod_dense *b, *x, *Y, *E;   /* right-hand side, solution, CHOLMOD's work space */
 } backend;
 
-static abut_status no_memory(abut_err *err)
-{
-    return abut_fail(err, ABUT_E_NOMEM, "CHOLMOD: out of memory");
-}
-
 static abut_status library_failed(const cholmod_common *com, const char *what, abut_err *err)
 {
-    if (com->status == CHOLMOD_OUT_OF_MEMORY || com->status == CHOLMOD_TOO_LARGE) return no_memory(err);
+    if (com->status == CHOLMOD_OUT_OF_MEMORY || com->status == CHOLMOD_TOO_LARGE) return abut_no_memory("CHOLMOD", err);
     return abut_fail(err, ABUT_E_NUMERIC, "CHOLMOD: %s failed with status %d", what, com->status);
 }
 
@@ -130,7 +125,7 @@ static abut_status cholmod_make(void **self, int threads, abut_err *err)
 {
     (void)threads;
     backend *s = calloc(1, sizeof *s);
-    if (!s) return no_memory(err);
+    if (!s) return abut_no_memory("CHOLMOD", err);
     const abut_status rc = load(&s->lib, err);
     if (rc) return free(s), rc;
     s->lib.start(&s->com);
@@ -173,7 +168,7 @@ static abut_status analyse(backend *s, const abut_bsr *A, const int32_t *order, 
     const size_t n = (size_t)rows * (size_t)A->n;
     s->b = s->A ? s->lib.allocate_dense(n, s->scalar ? 3 : 1, n, CHOLMOD_REAL, &s->com) : NULL;
     int *perm = order ? scalar_order(order, A->n, rows) : NULL;
-    if (!s->A || !s->b || (order && !perm)) return free(perm), no_memory(err);
+    if (!s->A || !s->b || (order && !perm)) return free(perm), abut_no_memory("CHOLMOD", err);
     s->com.method[0].ordering = order ? CHOLMOD_GIVEN : CHOLMOD_AMD;
     s->L = s->lib.analyze_p(s->A, perm, NULL, 0, &s->com);
     free(perm);
@@ -186,7 +181,7 @@ static abut_status analyse(backend *s, const abut_bsr *A, const int32_t *order, 
     s->x = s->lib.allocate_dense(n, sides, n, CHOLMOD_REAL, &s->com);
     s->Y = s->lib.allocate_dense(n, sides, n, CHOLMOD_REAL, &s->com);
     s->E = s->lib.allocate_dense(sides, s->L->maxesize, sides, CHOLMOD_REAL, &s->com);
-    return s->x && s->Y && s->E ? ABUT_OK : no_memory(err);
+    return s->x && s->Y && s->E ? ABUT_OK : abut_no_memory("CHOLMOD", err);
 }
 
 static abut_status cholmod_analyse_pattern(void *self, const abut_operator *A, const int32_t *order, abut_err *err)

@@ -101,10 +101,8 @@ void abut_row_map_clear(abut_row_map *W)
 static abut_status map_check(const abut_elements *e, int s, int32_t n, abut_err *err)
 {
     const abut_row_map *W = e->map;
-    if (W->cols != n)
-        return abut_fail(err, ABUT_E_ARG, "matrix: element set %d: its map has %d columns, want %d", s, W->cols, n);
-    if (W->first && !W->back_first)
-        return abut_fail(err, ABUT_E_ARG, "matrix: element set %d: its map has no transpose", s);
+    if (W->cols != n) return abut_fail(err, ABUT_E_ARG, "matrix: element set %d: its map has %d columns, want %d", s, W->cols, n);
+    if (W->first && !W->back_first) return abut_fail(err, ABUT_E_ARG, "matrix: element set %d: its map has no transpose", s);
     return ABUT_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "sparse/ichol.h"
 
 #include "base/arena.h"
+#include "math/mat3.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -139,14 +140,6 @@ static void divide(double B[9], const double D[9])
         }
 }
 
-/* C -= A B^T */
-static void subtract(const double A[9], const double B[9], double C[9])
-{
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            C[3 * i + j] -= A[3 * i] * B[3 * j] + A[3 * i + 1] * B[3 * j + 1] + A[3 * i + 2] * B[3 * j + 2];
-}
-
 /* Subtracts the finished column c from later ones: block (i, j) -= L_ic L_jc^T for each such block of the pattern. */
 static void update(abut_bsr *L, int32_t c)
 {
@@ -157,7 +150,7 @@ static void update(abut_bsr *L, int32_t c)
         for (size_t a = b; a < end; a++) {
             while (to < L->ptr[j + 1] && L->row[to] < L->row[a]) to++;
             if (to == L->ptr[j + 1]) break;
-            if (L->row[to] == L->row[a]) subtract(L->val + 9 * a, L->val + 9 * b, L->val + 9 * to);
+            if (L->row[to] == L->row[a]) abut_m3_subtract_nt(L->val + 9 * to, L->val + 9 * a, L->val + 9 * b);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/fn.h"
+#include "math/mat3.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -136,17 +137,6 @@ abut_status abut_product_renew(abut_product **out, int32_t n, const abut_element
     return rc;
 }
 
-/* f += H u, or H^T u */
-static inline void add_product(const double *H, const double *u, double *f)
-{
-    for (int i = 0; i < 3; i++) f[i] += H[3 * i] * u[0] + H[3 * i + 1] * u[1] + H[3 * i + 2] * u[2];
-}
-
-static inline void add_product_transposed(const double *H, const double *u, double *f)
-{
-    for (int i = 0; i < 3; i++) f[i] += H[i] * u[0] + H[3 + i] * u[1] + H[6 + i] * u[2];
-}
-
 /* f[3 corners] = H x of a packed element on its rows. */
 ABUT_SIMD
 static void element_force(int corners, const double *H, const int32_t *row, const double *x, double *f)
@@ -155,8 +145,8 @@ static void element_force(int corners, const double *H, const int32_t *row, cons
     for (int a = 0; a < corners; a++)
         for (int b = a; b < corners; b++, H += 9) {
             if (row[a] < 0 || row[b] < 0) continue;
-            add_product(H, x + 3 * (size_t)row[b], f + 3 * a);
-            if (b > a) add_product_transposed(H, x + 3 * (size_t)row[a], f + 3 * b);
+            abut_m3_add_times(f + 3 * a, H, x + 3 * (size_t)row[b]);
+            if (b > a) abut_m3_add_t_times(f + 3 * b, H, x + 3 * (size_t)row[a]);
         }
 }
 

@@ -34,8 +34,7 @@ typedef struct abut_pcg_reach {
 /** Solves A x = b until `reach` is met, from the best multiple of the guess of M, or from 0 without one or with `drop`; otherwise
  * as abut_pcg_solve. */
 ABUT_MUST_USE abut_status abut_pcg_solve_near(const abut_operator *A, const abut_precond *M, const double *b, double *x,
-                                              abut_pcg_reach reach, abut_pcg_report *report, abut_arena *scratch,
-                                              abut_err *err);
+                                              abut_pcg_reach reach, abut_pcg_report *report, abut_arena *scratch, abut_err *err);
 
 /** Solves A x = b, starting from x.
  *
@@ -94,9 +93,8 @@ ABUT_MUST_USE abut_status abut_cg_factor(abut_cg_state *s, const abut_operator *
 /** x = A^-1 b to the goal, by M (NULL: the inverted diagonal blocks, and `renew` is not called).  Factors of another matrix with
  * which that takes too long are made again.
  * Fails  ABUT_E_NUMERIC the goal is out of reach, A or M is not positive definite; ABUT_E_NOMEM; as renew */
-ABUT_MUST_USE abut_status abut_cg_solve(abut_cg_state *s, const abut_operator *A, const abut_precond *M,
-                                        abut_cg_renew_fn *renew, void *self, const double *b, const abut_solve_goal *goal,
-                                        double *x, abut_err *err);
+ABUT_MUST_USE abut_status abut_cg_solve(abut_cg_state *s, const abut_operator *A, const abut_precond *M, abut_cg_renew_fn *renew,
+                                        void *self, const double *b, const abut_solve_goal *goal, double *x, abut_err *err);
 /** Drops the factors, at the beginning of a step. */
 void abut_cg_forget(abut_cg_state *s);
 void abut_cg_clear(abut_cg_state *s);

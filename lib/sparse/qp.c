@@ -1,5 +1,6 @@
 #include "sparse/qp.h"
 
+#include "base/order.h"
 #include "base/words.h"
 
 #include <assert.h>
@@ -54,14 +55,9 @@ static void times_back(const program *q, const double *l, double factor, double 
 /* Returns the index of block (i, j), i >= j, of the lower triangle of K. */
 static size_t find_block(const abut_bsr *K, int32_t i, int32_t j)
 {
-    size_t lo = K->ptr[j], hi = K->ptr[j + 1];
-    while (hi - lo > 1) {
-        const size_t mid = (lo + hi) / 2;
-        if (K->row[mid] <= i) lo = mid;
-        else hi = mid;
-    }
-    assert(K->row[lo] == i);
-    return lo;
+    const int32_t *at = bsearch(&i, K->row + K->ptr[j], K->ptr[j + 1] - K->ptr[j], sizeof i, abut_by_one);
+    assert(at);
+    return (size_t)(at - K->row);
 }
 
 static void scale_rows(program *q)

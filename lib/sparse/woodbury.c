@@ -112,8 +112,7 @@ static void sum(abut_woodbury *s, const abut_elements *e, const int32_t *at)
         const double *H = val + size * (k % each);
         for (size_t a = 0; a < corners; a++)
             for (size_t b = a; b < corners; b++, H += 9)
-                if (row[a] >= 0 && row[b] >= 0)
-                    add_block(s->K, ld, (size_t)at[row[a]] - 1, (size_t)at[row[b]] - 1, a == b, H);
+                if (row[a] >= 0 && row[b] >= 0) add_block(s->K, ld, (size_t)at[row[a]] - 1, (size_t)at[row[b]] - 1, a == b, H);
     }
 }
 

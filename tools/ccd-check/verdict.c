@@ -91,13 +91,7 @@ abut_finding abut_finding_make(const abut_verdict *v, const abut_hit *hit, abut_
 
 static abut_status keep(abut_verdict *v, const abut_finding *f, abut_err *err)
 {
-    if (v->n == v->cap) {
-        const size_t cap = v->cap ? 2 * v->cap : 16;
-        abut_finding *more = realloc(v->finding, cap * sizeof *more);
-        if (!more) return abut_fail(err, ABUT_E_NOMEM, "a list of %zu collisions", cap);
-        v->finding = more;
-        v->cap = cap;
-    }
+    if (!ABUT_GROW(v->finding, v->n + 1, v->cap)) return abut_fail(err, ABUT_E_NOMEM, "a list of %zu collisions", v->n + 1);
     v->finding[v->n++] = *f;
     return ABUT_OK;
 }

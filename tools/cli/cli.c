@@ -90,16 +90,14 @@ static abut_status open_in(abut_cli *cli, abut_err *err)
     const char *path = cli->nargs > 0 && strcmp(cli->args[0], "-") ? cli->args[0] : NULL;
     cli->in_name = path ? path : "standard input";
     if (!path) {
-        if (isatty(0))
-            return abut_fail(err, ABUT_E_ARG, "standard input is a terminal: name a file, or pipe a stream in");
+        if (isatty(0)) return abut_fail(err, ABUT_E_ARG, "standard input is a terminal: name a file, or pipe a stream in");
         cli->in = stdin;
         return ABUT_OK;
     }
     struct stat st;
     cli->in = fopen(path, "rb");
     if (!cli->in) return abut_fail(err, abut_open_status(errno), "%s: %s", path, strerror(errno));
-    if (!fstat(fileno(cli->in), &st) && S_ISDIR(st.st_mode))
-        return abut_fail(err, ABUT_E_FORMAT, "%s: is a directory", path);
+    if (!fstat(fileno(cli->in), &st) && S_ISDIR(st.st_mode)) return abut_fail(err, ABUT_E_FORMAT, "%s: is a directory", path);
     return ABUT_OK;
 }
 
@@ -179,8 +177,7 @@ static void check_numbers(abut_cli *cli, abut_err *err)
         abut_fail(err, ABUT_E_ARG, "--threads: %d is not between 1 and %d", cli->threads, THREADS_MOST);
     if (cli->compress < 0 || cli->compress > 9)
         abut_fail(err, ABUT_E_ARG, "--compress: %d is not between 0 and 9", cli->compress);
-    if (!(cli->progress_every >= 0))
-        abut_fail(err, ABUT_E_ARG, "--progress-every %g: expected 0 or more", cli->progress_every);
+    if (!(cli->progress_every >= 0)) abut_fail(err, ABUT_E_ARG, "--progress-every %g: expected 0 or more", cli->progress_every);
 }
 
 void abut_cli_begin(abut_cli *cli, int argc, char **argv, const char *summary, const char *args_help,

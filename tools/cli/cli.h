@@ -29,7 +29,8 @@
 /* Files that are there before the run.  Zero-filled is empty. */
 typedef struct abut_existing {
     struct abut_existing_file *file;
-    int n, room;
+    int n;
+    size_t room;
 } abut_existing;
 
 typedef struct abut_cli {

@@ -123,8 +123,7 @@ static abut_status store(const abut_opt *o, const char *text, abut_err *err)
         if (is_place && !*text)
             return abut_fail(err, ABUT_E_ARG, "--%s '': expected the name of a %s", o->name,
                              o->kind == ABUT_OPT_FOLDER ? "folder" : "file");
-        if (is_place && *word)
-            return abut_fail(err, ABUT_E_ARG, "--%s: given twice, %.80s and %.80s", o->name, *word, text);
+        if (is_place && *word) return abut_fail(err, ABUT_E_ARG, "--%s: given twice, %.80s and %.80s", o->name, *word, text);
         *word = text;
         break;
     }
@@ -235,8 +234,7 @@ static abut_status check_output(const abut_opt *o, const abut_opt *const tables[
     if (!strcmp(path, "-") && o->kind == ABUT_OPT_OUTPUT_TEXT) return ABUT_OK;
     if (!strcmp(path, "-")) return abut_fail(err, ABUT_E_ARG, "--%s -: expected the name of a file or folder", o->name);
     for (; *args && o->kind != ABUT_OPT_OUTPUT_AFTER; args++)
-        if (options_same_file(path, *args))
-            return abut_fail(err, ABUT_E_ARG, "--%s %.200s: is the input, too", o->name, path);
+        if (options_same_file(path, *args)) return abut_fail(err, ABUT_E_ARG, "--%s %.200s: is the input, too", o->name, path);
     for (int t = 0; t < 2; t++)
         for (const abut_opt *p = tables[t]; p->name; p++) {
             const char *other = is_output(p) || is_file(p) ? *(const char **)p->value : NULL;

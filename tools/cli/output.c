@@ -62,12 +62,8 @@ static long long frames_of(const char *path, off_t size)
 static abut_status add_existing(abut_existing *e, const char *folder, const char *name, const struct stat *st, abut_err *err)
 {
     const size_t room = (folder ? strlen(folder) : 0) + strlen(name) + 2;
-    if (e->n == e->room) {
-        struct abut_existing_file *grown = realloc(e->file, (2 * (size_t)e->room + 8) * sizeof *grown);
-        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "no memory for the files in %s", folder ? folder : name);
-        e->file = grown;
-        e->room = 2 * e->room + 8;
-    }
+    if (!ABUT_GROW(e->file, e->n + 1, e->room))
+        return abut_fail(err, ABUT_E_NOMEM, "no memory for the files in %s", folder ? folder : name);
     char *path = malloc(room);
     if (!path) return abut_fail(err, ABUT_E_NOMEM, "no memory for the files in %s", folder ? folder : name);
     snprintf(path, room, "%s%s%s", folder ? folder : "", folder ? "/" : "", name);
@@ -118,8 +114,7 @@ abut_status abut_output_find_existing(abut_cli *cli, const abut_opt *own, abut_e
     const int refuse = cli->no_clobber;
     abut_status rc = find_outputs(e, "output", cli->out_path, 0, refuse, err);
     for (const abut_opt *o = own; o && o->name && !rc; o++)
-        if (is_output(o))
-            rc = find_outputs(e, o->name, *(const char **)o->value, o->kind == ABUT_OPT_FOLDER, refuse, err);
+        if (is_output(o)) rc = find_outputs(e, o->name, *(const char **)o->value, o->kind == ABUT_OPT_FOLDER, refuse, err);
     return rc;
 }
 

@@ -118,8 +118,7 @@ static void tally_say(const abut_step_tally *t, const abut_step_command *c, cons
         abut_cli_say(cli, "friction passes of %d of %d step%s did not converge: these steps were taken in parts", t->divided,
                      t->steps, abut_s(t->steps));
     if (t->damped)
-        abut_cli_say(cli,
-                     "implicit Euler took %d of %d step%s of %s, which created energy%s: %g s is too long for it here",
+        abut_cli_say(cli, "implicit Euler took %d of %d step%s of %s, which created energy%s: %g s is too long for it here",
                      t->damped, t->steps, abut_s(t->steps), abut_scheme_names[m->scheme[0]],
                      abut_schemes[m->scheme[0]].share < 1 ? " or let volumes swing" : "", m->h[0]);
     if (t->mended[0] || t->mended[1])
@@ -129,9 +128,8 @@ static void tally_say(const abut_step_tally *t, const abut_step_command *c, cons
         abut_cli_say(cli, "the barrier took %d of %d step%s whose linearisations led to more energy, less the work of contacts",
                      t->rising, t->steps, abut_s(t->steps));
     if (t->meeting)
-        abut_cli_say(cli, "%d of %d step%s %s something: the frames at their ends are not free of it (sqp/hits)",
-                     t->meeting, t->steps, abut_s(t->steps),
-                     abut_plural(t->meeting, "intersects or inverts", "intersect or invert"));
+        abut_cli_say(cli, "%d of %d step%s %s something: the frames at their ends are not free of it (sqp/hits)", t->meeting,
+                     t->steps, abut_s(t->steps), abut_plural(t->meeting, "intersects or inverts", "intersect or invert"));
     say_promises(c, cli);
 }
 

@@ -1,6 +1,7 @@
 #define _XOPEN_SOURCE 700   /* pread */
 #include "tools/watch/board.h"
 
+#include "base/arena.h"
 #include "formats/result/out_file.h"
 
 #include <errno.h>
@@ -68,13 +69,7 @@ void abut_board_free(abut_board **pb)
 
 static abut_status add(list *l, const char *text, off_t at, size_t size, abut_err *err)
 {
-    if (l->n == l->cap) {
-        const size_t cap = l->cap ? 2 * l->cap : 64;
-        struct entry *grown = realloc(l->item, cap * sizeof *grown);
-        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "no memory to keep %zu frames", cap);
-        l->item = grown;
-        l->cap = cap;
-    }
+    if (!ABUT_GROW(l->item, l->n + 1, l->cap)) return abut_fail(err, ABUT_E_NOMEM, "no memory to keep %zu frames", l->n + 1);
     char *copy = malloc(strlen(text) + 1);
     if (!copy) return abut_fail(err, ABUT_E_NOMEM, "no memory to keep a frame");
     strcpy(copy, text);
@@ -247,8 +242,7 @@ static char *give_block(abut_board *b, const list *l, long i, int head_only, siz
 
 char *abut_board_answer(abut_board *b, const char *target, int head_only, size_t *n)
 {
-    if (!strcmp(target, "/"))
-        return answer(200, "text/html; charset=utf-8", head_only, b->page->text, b->page->size, n);
+    if (!strcmp(target, "/")) return answer(200, "text/html; charset=utf-8", head_only, b->page->text, b->page->size, n);
     if (!strncmp(target, "/status", 7) && (!target[7] || target[7] == '?')) return status(b, target, head_only, n);
     long i = block_number(target, "/frame/");
     if (i >= 0) return give_block(b, &b->frames, i, head_only, n);

@@ -42,8 +42,7 @@ void abut_density_direct(int model, const abut_lanes *mu, const abut_lanes *lamb
 }
 
 ABUT_LANES_CLONES
-void abut_density_principals(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *s,
-                             abut_principals *out)
+void abut_density_principals(int model, const abut_lanes *mu, const abut_lanes *lambda, const abut_lanes *s, abut_principals *out)
 {
     if (model < ABUT_MATERIAL_FORMS) {
         abut_form_principal_lanes(model, mu, lambda, s, out);

@@ -1,6 +1,7 @@
 #include "energy/material/model_laws.h"
 
 #include "base/arena.h"
+#include "base/order.h"
 #include "math/svd3.h"
 
 #include <assert.h>
@@ -137,13 +138,7 @@ void abut_fibre_hessian(double kappa, const double d[3], const double F[9], int 
 /* Piece of x: 0 .. n - 2 between knots, -1 below, n - 1 above. */
 static int32_t piece_of(const abut_curve *c, double x)
 {
-    int32_t lo = -1, hi = c->n;
-    while (hi - lo > 1) {
-        const int32_t mid = lo + (hi - lo) / 2;
-        if (c->x[mid] <= x) lo = mid;
-        else hi = mid;
-    }
-    return lo;
+    return (int32_t)abut_count_at_most(c->x, (size_t)c->n, x) - 1;
 }
 
 /* y = p[0] + p[1] t + p[2] t^2 + p[3] t^3 on a piece, t from its first knot (below the first: from that) */
@@ -319,8 +314,7 @@ abut_status abut_model_laws_check(const abut_model *m, abut_err *err)
         if (!(m->mat_young[i] > 0))
             return abut_fail(err, ABUT_E_FORMAT, "material %d: Young's modulus %g Pa, expected > 0", i, m->mat_young[i]);
         if (!(m->mat_poisson[i] > -1 && m->mat_poisson[i] < 0.5))
-            return abut_fail(err, ABUT_E_FORMAT, "material %d: Poisson's ratio %g, expected in (-1, 0.5)", i,
-                             m->mat_poisson[i]);
+            return abut_fail(err, ABUT_E_FORMAT, "material %d: Poisson's ratio %g, expected in (-1, 0.5)", i, m->mat_poisson[i]);
     }
     return ABUT_OK;
 }

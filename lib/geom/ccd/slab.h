@@ -39,8 +39,7 @@ double abut_slab_quick(abut_stencil s, const double *x, const double *x0, const 
 /** Squared lower bound of the distance of the hulls of a[na] and b[nb], vertices of y, m^2: the gap of the slab along the line
  * of their centroids; 0 if that slab does not separate them.  A fraction of the cost of the distance, and sufficient for most
  * neighbours on a surface.  na, nb are literals at the calls, so the loops unroll. */
-ABUT_FN_LITERAL double abut_slab_centroids2(const double *y, const int32_t *a, int na,
-                                                                         const int32_t *b, int nb)
+ABUT_FN_LITERAL double abut_slab_centroids2(const double *y, const int32_t *a, int na, const int32_t *b, int nb)
 {
     const double rounding = 8 * 0x1p-53;
     double r[9][3], n[3] = { 0, 0, 0 }, least = INFINITY, nn = 0;

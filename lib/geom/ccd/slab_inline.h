@@ -47,14 +47,12 @@ ABUT_FN abut_vec3 axis_pt(const double *x)
     const double uu = abut_v3_norm2(u), vv = abut_v3_norm2(v), uv = abut_v3_dot(u, v);
     const double ru = abut_v3_dot(r, u), rv = abut_v3_dot(r, v), det = uu * vv - uv * uv;
     const double b = vv * ru - uv * rv, c = uu * rv - uv * ru;
-    if (b > 0 && c > 0 && b + c < det)
-        return abut_v3_axpy(abut_v3_axpy(r, -b / det, u), -c / det, v);
+    if (b > 0 && c > 0 && b + c < det) return abut_v3_axpy(abut_v3_axpy(r, -b / det, u), -c / det, v);
 
     /* outside: the nearest of the three sides */
     const abut_vec3 w = abut_v3_sub(v, u), q = abut_v3_sub(r, u);
     const abut_vec3 side[3] = { abut_v3_axpy(r, uu > 0 ? -axis_clamp01(ru / uu) : 0, u),
-                                abut_v3_axpy(r, vv > 0 ? -axis_clamp01(rv / vv) : 0, v),
-                                abut_v3_axpy(q, -axis_along(q, w), w) };
+                                abut_v3_axpy(r, vv > 0 ? -axis_clamp01(rv / vv) : 0, v), abut_v3_axpy(q, -axis_along(q, w), w) };
     const double d[3] = { abut_v3_norm2(side[0]), abut_v3_norm2(side[1]), abut_v3_norm2(side[2]) };
     const int k = d[1] < d[0] ? 1 : 0;
     return side[d[2] < d[k] ? 2 : k];

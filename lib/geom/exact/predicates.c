@@ -319,8 +319,7 @@ static int in_triangle_along(int k, const double p[3], const double a[3], const 
 /* coplanar segments, not all on one line, along an axis that keeps their plane */
 static int cross_along(int k, const double p[3], const double q[3], const double a[3], const double b[3])
 {
-    return orient_axis(k, p, q, a) * orient_axis(k, p, q, b) <= 0
-        && orient_axis(k, a, b, p) * orient_axis(k, a, b, q) <= 0;
+    return orient_axis(k, p, q, a) * orient_axis(k, p, q, b) <= 0 && orient_axis(k, a, b, p) * orient_axis(k, a, b, q) <= 0;
 }
 
 int abut_touch_point_edge(const double p[3], const double a[3], const double b[3])
@@ -357,8 +356,7 @@ int abut_touch_edge_tri(const double p[3], const double q[3], const double a[3],
 {
     const int sp = abut_orient3d(a, b, c, p), sq = abut_orient3d(a, b, c, q);
     if (sp * sq > 0) return 0;
-    if (sp || sq)
-        return one_sign(abut_orient3d(p, q, a, b), abut_orient3d(p, q, b, c), abut_orient3d(p, q, c, a));
+    if (sp || sq) return one_sign(abut_orient3d(p, q, a, b), abut_orient3d(p, q, b, c), abut_orient3d(p, q, c, a));
 
     /* both in the plane, or the triangle has no plane and is the union of its sides */
     const int k = valid_axis(a, b, c);

@@ -124,8 +124,7 @@ abut_status abut_generate_sphere(double radius, int32_t cells, abut_mesh *m, abu
     return rc;
 }
 
-abut_status abut_generate_cylinder(double radius, double height, int32_t across, int32_t along, abut_mesh *m,
-                                   abut_err *err)
+abut_status abut_generate_cylinder(double radius, double height, int32_t across, int32_t along, abut_mesh *m, abut_err *err)
 {
     const lattice l = { .n = { across, along, across }, .radial = { 1, 0, 1 } };
     abut_status rc = check_size("cylinder", (double[2]){ radius, height }, 2, err);
@@ -259,8 +258,7 @@ static abut_status ring_triangles(ring lo, ring up, int32_t around, int32_t row,
     return rc;
 }
 
-abut_status abut_generate_revolution(const double *profile, int32_t n, int32_t around, int32_t along, abut_mesh *m,
-                                     abut_err *err)
+abut_status abut_generate_revolution(const double *profile, int32_t n, int32_t around, int32_t along, abut_mesh *m, abut_err *err)
 {
     abut_status rc = check_profile(profile, n, err);
     if (!rc) rc = check_cells("revolution", (int32_t[2]){ around, along }, 2, err);

@@ -42,8 +42,7 @@ ABUT_MUST_USE abut_status abut_generate_cloth(const double size[2], const int32_
 ABUT_MUST_USE abut_status abut_generate_rod(double length, int32_t cells, abut_mesh *m, abut_err *err);
 
 /** Grid of isolated points; a count of 1 puts the points of that axis at 0. */
-ABUT_MUST_USE abut_status abut_generate_particles(const double size[3], const int32_t count[3], abut_mesh *m,
-                                                  abut_err *err);
+ABUT_MUST_USE abut_status abut_generate_particles(const double size[3], const int32_t count[3], abut_mesh *m, abut_err *err);
 
 /** Surface of triangles about the y axis: the profile, n >= 2 points (radius, y), rotated once around in `around` >= 3 steps;
  * each of its lines is divided into `along` parts.  A radius may be 0 at the first and the last point alone: the surface is

@@ -1,4 +1,5 @@
 
+#include "base/order.h"
 #include "base/rng.h"
 #include "base/words.h"
 #include "mesh/generate/generate.h"
@@ -15,8 +16,7 @@ static const double PI = 3.14159265358979323846, ROW = 0.86602540378443864676; /
 static abut_status need_positive(const char *what, const double *v, int n, abut_err *err)
 {
     for (int k = 0; k < n; k++)
-        if (!(v[k] > 0 && isfinite(v[k])))
-            return abut_fail(err, ABUT_E_ARG, "%s: length %g m: expected more than 0", what, v[k]);
+        if (!(v[k] > 0 && isfinite(v[k]))) return abut_fail(err, ABUT_E_ARG, "%s: length %g m: expected more than 0", what, v[k]);
     return ABUT_OK;
 }
 
@@ -25,8 +25,7 @@ static abut_status need_counts(const char *what, const int32_t *n, int dims, abu
 {
     double total = 1;
     for (int k = 0; k < dims; k++) {
-        if (n[k] < 1 || n[k] > CELLS_MAX)
-            return abut_fail(err, ABUT_E_ARG, "%s: %d: expected 1 to %d", what, n[k], CELLS_MAX);
+        if (n[k] < 1 || n[k] > CELLS_MAX) return abut_fail(err, ABUT_E_ARG, "%s: %d: expected 1 to %d", what, n[k], CELLS_MAX);
         total *= n[k] + 1.0;
     }
     return total <= 5e6 ? ABUT_OK : abut_fail(err, ABUT_E_ARG, "%s: %.3g points: expected at most 5e6", what, total);
@@ -155,14 +154,7 @@ static abut_status measure_curve(const double *curve, int32_t n, double *arc, ab
 /* The point of the curve after the length s. */
 static void on_curve(const double *curve, const double *arc, int32_t n, double s, double p[2])
 {
-    int32_t lo = 0, hi = n - 1;
-    while (hi - lo > 1) {
-        const int32_t mid = (lo + hi) / 2;
-        if (arc[mid] <= s)
-            lo = mid;
-        else
-            hi = mid;
-    }
+    const size_t hi = 1 + abut_count_at_most(arc + 1, (size_t)n - 2, s), lo = hi - 1;
     const double f = (s - arc[lo]) / (arc[hi] - arc[lo]);
     for (int k = 0; k < 2; k++)
         p[k] = curve[2 * lo + k] + f * (curve[2 * hi + k] - curve[2 * lo + k]);
@@ -256,8 +248,7 @@ static abut_status tube_triangle(const int32_t ring[3], const double place[3], i
 
 /* Two triangles of cell i between the rings k and k + 1.  Of shifted rows the upper point of cell i is half a place
  * further or behind, so that the diagonal leads there; of a grid they alternate. */
-static abut_status tube_cell(int32_t k, int32_t i, int32_t around, const double step[2], int layout, abut_mesh *m,
-                             abut_err *err)
+static abut_status tube_cell(int32_t k, int32_t i, int32_t around, const double step[2], int layout, abut_mesh *m, abut_err *err)
 {
     const double s0 = layout == ABUT_LAYOUT_ROWS && k % 2 ? 0.5 : 0, s1 = layout == ABUT_LAYOUT_ROWS && k % 2 == 0 ? 0.5 : 0;
     const int falling = layout == ABUT_LAYOUT_ROWS ? s1 > s0 : (i + k) % 2; /* the diagonal from above here to below next */
@@ -399,8 +390,7 @@ static abut_status ico_face(const ico *g, int face, double radius, abut_mesh *m,
             const int32_t u = ico_point(g, face, (int32_t[3]){ a + 1, b, w[2] - 1 });
             const int32_t v = ico_point(g, face, (int32_t[3]){ a, b + 1, w[2] - 1 });
             rc = abut_mesh_add_tri(m, i, u, v, err);
-            if (!rc && w[2] > 1)
-                rc = abut_mesh_add_tri(m, u, ico_point(g, face, (int32_t[3]){ a + 1, b + 1, w[2] - 2 }), v, err);
+            if (!rc && w[2] > 1) rc = abut_mesh_add_tri(m, u, ico_point(g, face, (int32_t[3]){ a + 1, b + 1, w[2] - 2 }), v, err);
         }
     return rc;
 }
@@ -463,8 +453,7 @@ abut_status abut_generate_strands(const int32_t count[2], double spacing, double
     abut_rng rng = { (uint64_t)seed };
     abut_status rc = need_positive("strands", (double[2]){ spacing, length }, 2, err);
     if (!rc) rc = need_counts("strands", (int32_t[3]){ count[0], count[1], cells }, 3, err);
-    if (!rc && !(lean >= 0 && isfinite(lean)))
-        rc = abut_fail(err, ABUT_E_ARG, "strands: lean %g m: expected 0 or more", lean);
+    if (!rc && !(lean >= 0 && isfinite(lean))) rc = abut_fail(err, ABUT_E_ARG, "strands: lean %g m: expected 0 or more", lean);
     for (int32_t k = 0; !rc && k < count[1]; k++)
         for (int32_t i = 0; i < count[0] && !rc; i++) {
             const double x = centred(i, count[0], spacing), z = centred(k, count[1], spacing);
@@ -474,8 +463,7 @@ abut_status abut_generate_strands(const int32_t count[2], double spacing, double
     return done(rc, m);
 }
 
-abut_status abut_generate_net(const int32_t count[2], double spacing, double offset, int32_t cells, abut_mesh *m,
-                              abut_err *err)
+abut_status abut_generate_net(const int32_t count[2], double spacing, double offset, int32_t cells, abut_mesh *m, abut_err *err)
 {
     abut_status rc = need_positive("net", (double[2]){ spacing, offset }, 2, err);
     if (!rc) rc = need_counts("net", (int32_t[3]){ count[0], count[1], cells }, 3, err);
@@ -504,8 +492,7 @@ abut_status abut_generate_sprinkles(const int32_t count[3], const double spacing
     abut_status rc = need_positive("sprinkles", &length, 1, err);
     if (!rc) rc = need_positive("sprinkles", spacing, 3, err);
     if (!rc) rc = need_counts("sprinkles", count, 3, err);
-    if (!rc && !(tilt >= 0 && tilt <= PI))
-        rc = abut_fail(err, ABUT_E_ARG, "sprinkles: tilt %g: expected 0 to half a turn", tilt);
+    if (!rc && !(tilt >= 0 && tilt <= PI)) rc = abut_fail(err, ABUT_E_ARG, "sprinkles: tilt %g: expected 0 to half a turn", tilt);
     for (int32_t i = 0; !rc && i < count[0] * count[1] * count[2]; i++) {
         const int32_t at[3] = { i % count[0], i / count[0] % count[1], i / count[0] / count[1] };
         const double lean = abut_rng_real(&rng, 0, tilt), angle = abut_rng_real(&rng, 0, 2 * PI);

@@ -1,5 +1,6 @@
 #include "solve/baselines/sqp.h"
 
+#include "base/arena.h"
 #include "base/order.h"
 #include "base/par.h"
 #include "base/timer.h"
@@ -7,7 +8,6 @@
 #include "contact/intersect.h"
 #include "contact/pairs.h"
 #include "energy/curved_rod.h"
-#include "energy/mass.h"
 #include "energy/term.h"
 #include "geom/dist.h"
 #include "model/naming.h"
@@ -51,15 +51,8 @@ static abut_status reserve(abut_active_set *s, size_t n, abut_err *err)
 {
     const size_t cap = s->cap ? 2 * s->cap : 64;
     if (n <= s->cap) return ABUT_OK;
-    abut_active_pair *pair = realloc(s->pair, cap * sizeof *pair);
-    if (pair) s->pair = pair;
-    int32_t *row = realloc(s->row, 4 * cap * sizeof *row);
-    if (row) s->row = row;
-    double *a = realloc(s->a, 12 * cap * sizeof *a);
-    if (a) s->a = a;
-    double *c = realloc(s->c, cap * sizeof *c);
-    if (c) s->c = c;
-    if (!pair || !row || !a || !c) return abut_fail(err, ABUT_E_NOMEM, "%zu constraints", n);
+    if (!ABUT_RESIZE(s->pair, cap) || !ABUT_RESIZE(s->row, 4 * cap) || !ABUT_RESIZE(s->a, 12 * cap) || !ABUT_RESIZE(s->c, cap))
+        return abut_fail(err, ABUT_E_NOMEM, "%zu constraints", n);
     s->cap = cap;
     return ABUT_OK;
 }
@@ -135,8 +128,7 @@ static abut_status find_near(abut_active_set *s, const abut_collmesh *cm, const 
             abut_candidate_vertices(cm, kind, list->ij[k], v);
             gather(y, abut_stencil_size(kind), v, z);
             (void)abut_nearest(kind, z, &d2);
-            if (sqrt(d2) < reach + abut_candidate_xi(cm, kind, list->ij[k]))
-                rc = put_stencil(s, kind, v, y0, z, settled, 0, err);
+            if (sqrt(d2) < reach + abut_candidate_xi(cm, kind, list->ij[k])) rc = put_stencil(s, kind, v, y0, z, settled, 0, err);
         }
     }
     for (int32_t v = 0; v < cm->nc && cm->model->nh; v++)
@@ -419,12 +411,7 @@ static abut_status solve_program(abut_sqp *s, abut_report *rep, abut_err *err)
     if (s->set.offset > 0) o.within = fmin(o.within, QP_SHARE * s->set.offset);
     for (size_t i = 0; i < 4 * s->set.n; i++)
         if (s->set.row[i] >= 0) s->set.row[i] = p->row[s->set.row[i]];
-    if (s->cap_lambda < s->set.cap) {
-        double *room = realloc(s->lambda, s->set.cap * sizeof *room);
-        if (!room) return abut_fail(err, ABUT_E_NOMEM, "%zu constraints", s->set.n);
-        s->lambda = room;
-        s->cap_lambda = s->set.cap;
-    }
+    if (!ABUT_GROW(s->lambda, s->set.cap, s->cap_lambda)) return abut_fail(err, ABUT_E_NOMEM, "%zu constraints", s->set.n);
     abut_status rc = sum_matrix(s, rep, err);
     if (rc) return rc;
     abut_rows_gather(p, s->at.g, 1, s->of.rows_g);
@@ -602,9 +589,7 @@ static void report_gap(const abut_sqp *s, abut_report *rep)
 static abut_status report(abut_sqp *s, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->objective;
-    const abut_mass *mass = abut_mass_of(&p->terms);
     const double *x = s->of.x;
-    int32_t flattest;
     abut_collmesh_positions(&p->cm, x, s->of.y);
     evaluate_set(&s->set, &p->cm, s->of.y0, s->of.y);
     for (size_t i = 0; i < s->set.n; i++) {
@@ -612,17 +597,8 @@ static abut_status report(abut_sqp *s, abut_report *rep, abut_err *err)
         rep->planes += s->set.pair[i].plane >= 0;
     }
     rep->contacts = (int32_t)s->set.n - rep->planes;
-    rep->kinetic = abut_kinetic_energy(mass, s->of.v);
-    rep->gravity = abut_gravity_energy(mass, x);
-    abut_linear_momentum(mass, s->of.v, rep->momentum);
-    abut_angular_momentum(mass, x, s->of.v, rep->angular);
-    rep->min_jacobian = abut_smallest_jacobian(p->model, x, &flattest);
-    rep->min_jacobian_tet = abut_objective_tet(p, flattest);
-    rep->passes = 1;
-    rep->eta = 1;
-    rep->lag_residual = -1;
+    abut_report_plain(p, x, s->of.v, rep);
     report_gap(s, rep);
-    rep->memory_peak = abut_memory_peak();
     const abut_linear_stats c = abut_linear_get_stats(&s->linear);
     rep->factor_nnz = c.nnz;
     rep->factor_flops = c.flops;

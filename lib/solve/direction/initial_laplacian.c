@@ -93,8 +93,7 @@ abut_status abut_laplacian(const abut_objective *p, const double fit[2], const a
 }
 
 /* Mean of the diagonal of L, N/m. */
-static abut_status mean_stiffness(const abut_objective *p, const abut_bsr *A, double *mean,
-                                  abut_err *err)
+static abut_status mean_stiffness(const abut_objective *p, const abut_bsr *A, double *mean, abut_err *err)
 {
     double *diag = malloc(((size_t)A->n + 1) * sizeof *diag), sum = 0;
     if (!diag) return abut_fail(err, ABUT_E_NOMEM, "constant matrix: %d nodes", A->n);

@@ -132,13 +132,6 @@ typedef struct overlap {
     int32_t list, row;
 } overlap;
 
-static int by_list(const void *a, const void *b)
-{
-    const overlap *x = a, *y = b;
-    if (x->list != y->list) return x->list < y->list ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
-}
-
 /* The lists that each row is in: of[at[i] .. at[i+1]); at[nrow + 1], zero on entry. */
 static void lists_by_row(const lists *l, int32_t nrow, int32_t *at, int32_t *of)
 {
@@ -175,7 +168,7 @@ static size_t find_overlap(const lists *l, const int32_t *at, const int32_t *of,
 /* Adds these rows to the lists, ascending again. */
 static abut_status merge_overlap(const abut_objective *p, lists *l, overlap *g, size_t n, abut_err *err)
 {
-    qsort(g, n, sizeof *g, by_list);
+    qsort(g, n, sizeof *g, abut_by_two);
     int32_t *first = malloc(((size_t)l->k + 2) * sizeof *first),
             *row = malloc(((size_t)l->first[l->k] + n + 1) * sizeof *row), m = 0;
     if (!first || !row) return free(first), free(row), no_memory(p, err);
@@ -186,7 +179,7 @@ static abut_status merge_overlap(const abut_objective *p, lists *l, overlap *g, 
         memcpy(row + m, l->row + l->first[j], (size_t)own * sizeof *row);
         m += own;
         for (; next < n && g[next].list == j; next++)
-            if (!next || by_list(&g[next], &g[next - 1])) row[m++] = g[next].row;
+            if (!next || abut_by_two(&g[next], &g[next - 1])) row[m++] = g[next].row;
         qsort(row + first[j], (size_t)(m - first[j]), sizeof *row, abut_by_one);
     }
     first[l->k] = m;

@@ -45,8 +45,7 @@ void abut_lbfgs_begin_step(void *self);
 ABUT_MUST_USE abut_status abut_lbfgs_find(void *self, const abut_point *at, double *dir, abut_direction_info *info,
                                           abut_report *rep, abut_err *err);
 void abut_lbfgs_require_exact(void *self);
-ABUT_MUST_USE abut_status abut_lbfgs_resolve_exact(void *self, const double *g, double *dir, abut_report *rep,
-                                                   abut_err *err);
+ABUT_MUST_USE abut_status abut_lbfgs_resolve_exact(void *self, const double *g, double *dir, abut_report *rep, abut_err *err);
 void abut_lbfgs_free(void *self);
 #define ABUT_LBFGS_DIRECTION(id, text, matrix) \
     static abut_status make_##id(void **self, const abut_objective *p, const abut_direction_options *opt, abut_err *err) \

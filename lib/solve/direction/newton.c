@@ -459,8 +459,7 @@ static abut_status look_at_bounds(newton *n, const abut_point *at, double *dir, 
     return ABUT_OK;
 }
 
-static abut_status find(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep,
-                        abut_err *err)
+static abut_status find(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep, abut_err *err)
 {
     newton *n = self;
     const int exact = n->solve.exact;

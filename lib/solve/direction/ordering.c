@@ -1,5 +1,6 @@
 #include "solve/direction/ordering.h"
 
+#include "base/arena.h"
 #include "base/order.h"
 #include "energy/mass.h"
 #include "graph/graph.h"
@@ -153,16 +154,11 @@ static abut_status keep_degree(abut_ordering *o, const abut_bsr *A, abut_err *er
     const size_t n = (size_t)A->n;
     d->n = 0;
     if (abut_factor_may_be_single(o->linear) != d->single) return ABUT_OK;
-    size_t *ptr = realloc(d->ptr, (n + 1) * sizeof *ptr);
-    if (ptr) d->ptr = ptr;
-    int32_t *col = realloc(d->col, (A->ptr[n] + 1) * sizeof *col);
-    if (col) d->col = col;
-    int32_t *perm = realloc(d->perm, (n + 1) * sizeof *perm);
-    if (perm) d->perm = perm;
-    if (!ptr || !col || !perm) return abut_fail(err, ABUT_E_NOMEM, "ordering of %d rows", A->n);
-    memcpy(ptr, A->ptr, (n + 1) * sizeof *ptr);
-    memcpy(col, A->row, A->ptr[n] * sizeof *col);
-    memcpy(perm, o->perm, n * sizeof *perm);
+    if (!ABUT_RESIZE(d->ptr, n + 1) || !ABUT_RESIZE(d->col, A->ptr[n] + 1) || !ABUT_RESIZE(d->perm, n + 1))
+        return abut_fail(err, ABUT_E_NOMEM, "ordering of %d rows", A->n);
+    memcpy(d->ptr, A->ptr, (n + 1) * sizeof *d->ptr);
+    memcpy(d->col, A->row, A->ptr[n] * sizeof *d->col);
+    memcpy(d->perm, o->perm, n * sizeof *d->perm);
     d->cost = o->ordered_cost;
     d->n = A->n;
     return ABUT_OK;
@@ -205,8 +201,7 @@ static abut_status order_amd(abut_ordering *o, const abut_bsr *A, abut_err *err)
 {
     abut_graph_fill fill;
     int32_t *perm = malloc(((size_t)A->n + 1) * sizeof *perm);
-    abut_status rc = perm ? abut_graph_order_amd(abut_bsr_graph(A), perm, &fill, err)
-                          : abut_fail(err, ABUT_E_NOMEM, "ordering");
+    abut_status rc = perm ? abut_graph_order_amd(abut_bsr_graph(A), perm, &fill, err) : abut_fail(err, ABUT_E_NOMEM, "ordering");
     if (!rc) o->by_degree = abut_factor_cost_of(fill.nnz, fill.flops) < abut_factor_cost(o->linear);
     if (!rc && o->by_degree) {
         memcpy(o->perm, perm, (size_t)A->n * sizeof *perm);
@@ -264,12 +259,7 @@ static abut_status see(abut_ordering *o, const abut_elements *sets, int nsets, i
         all += rows;
     }
     if (*same) return ABUT_OK;
-    if (all > s->cap) {
-        int32_t *grown = realloc(s->row, 2 * all * sizeof *grown);
-        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu rows of contacts", all);
-        s->row = grown;
-        s->cap = 2 * all;
-    }
+    if (!ABUT_GROW(s->row, all, s->cap)) return abut_fail(err, ABUT_E_NOMEM, "Newton direction: %zu rows of contacts", all);
     all = 0;
     for (int k = 0; k < nsets; k++) {
         const size_t rows = (size_t)sets[k].corners * sets[k].n;

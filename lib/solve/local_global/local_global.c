@@ -1,5 +1,6 @@
 #include "solve/local_global/local_global.h"
 
+#include "base/arena.h"
 #include "base/par.h"
 #include "base/timer.h"
 #include "base/words.h"
@@ -60,9 +61,8 @@ static abut_status springs_init(abut_collision_springs *c, const abut_objective 
     const size_t n3 = 3 * (size_t)p->model->nc + 1;
     *c = (abut_collision_springs){ .y0 = malloc(n3 * sizeof(double)), .y1 = malloc(n3 * sizeof(double)),
                                    .outward = malloc((size_t)p->model->nct + 1) };
-    abut_status rc = c->y0 && c->y1 && c->outward
-                         ? abut_collmesh_expect_nodes(&p->cm, "collision springs", err)
-                         : abut_fail(err, ABUT_E_NOMEM, "collision springs: %d vertices", p->model->nc);
+    abut_status rc = c->y0 && c->y1 && c->outward ? abut_collmesh_expect_nodes(&p->cm, "collision springs", err)
+                                                  : abut_fail(err, ABUT_E_NOMEM, "collision springs: %d vertices", p->model->nc);
     if (!rc) rc = survey(c, p, err);
     if (rc) springs_clear(c);
     return rc;
@@ -89,13 +89,7 @@ static abut_status springs_start(abut_collision_springs *c, const abut_objective
 
 static abut_status add(abut_collision_springs *c, const abut_collision_spring *s, abut_err *err)
 {
-    if (c->n == c->cap) {
-        const size_t cap = 2 * c->cap + 64;
-        abut_collision_spring *grown = realloc(c->spring, cap * sizeof *grown);
-        if (!grown) return abut_fail(err, ABUT_E_NOMEM, "%zu collision springs", cap);
-        c->spring = grown;
-        c->cap = cap;
-    }
+    if (!ABUT_GROW(c->spring, c->n + 1, c->cap)) return abut_fail(err, ABUT_E_NOMEM, "%zu collision springs", c->n + 1);
     c->spring[c->n++] = *s;
     return ABUT_OK;
 }
@@ -639,31 +633,21 @@ static abut_status lg_put_frame(abut_local_global *s, const abut_arrays *carry, 
 static abut_status lg_report(abut_local_global *s, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->objective;
-    rep->kinetic = abut_kinetic_energy(abut_mass_of(&p->terms), s->v_end);
-    rep->gravity = abut_gravity_energy(abut_mass_of(&p->terms), s->x);
-    abut_linear_momentum(abut_mass_of(&p->terms), s->v_end, rep->momentum);
-    abut_angular_momentum(abut_mass_of(&p->terms), s->x, s->v_end, rep->angular);
-    int32_t flattest;
+    abut_report_plain(p, s->x, s->v_end, rep);
     abut_equilibrium e;
     const abut_status rc = lg_balance(s, s->x, &e, err);
     if (rc) return rc;
     rep->force_residual = e.left > 0 ? e.left / e.largest : 0;
     rep->force_largest = e.of_all;
-    rep->min_jacobian = abut_smallest_jacobian(p->model, s->x, &flattest);
-    rep->min_jacobian_tet = abut_objective_tet(p, flattest);
     const abut_lg_method *method = s->how.method;
     const abut_linear_stats c = method->stats ? method->stats(s->own) : abut_linear_get_stats(&s->A);
     rep->factor_nnz = c.nnz;
     rep->factor_flops = c.flops;
     rep->factor_bytes = (double)c.bytes;
     rep->fixed_iterations = s->how.iterations;
-    rep->passes = 1;
-    rep->eta = 1;
-    rep->min_gap = rep->lag_residual = -1;
+    rep->min_gap = -1;
     rep->contacts = (int32_t)s->collisions.n;
-    rep->contact = !p->cm.nc ? ABUT_CONTACT_OFF
-                   : has_springs(s) ? ABUT_CONTACT_SPRINGS : ABUT_CONTACT_IGNORED;
-    rep->memory_peak = abut_memory_peak();
+    rep->contact = !p->cm.nc ? ABUT_CONTACT_OFF : has_springs(s) ? ABUT_CONTACT_SPRINGS : ABUT_CONTACT_IGNORED;
     return abut_objective_potential(p, s->x, &rep->elastic, &s->scratch, err);
 }
 

@@ -1,6 +1,5 @@
 /* Results of a step of hard contact: the next frame, the report, and the records of its contacts. */
 #include "base/order.h"
-#include "base/timer.h"
 #include "contact/intersect.h"
 #include "energy/curved_rod.h"
 #include "energy/term.h"
@@ -101,20 +100,8 @@ static void report_contacts(const abut_nodal *s, abut_report *rep)
 static abut_status report(abut_nodal *s, const double *x, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->objective;
-    const abut_model *m = p->model;
-    const abut_mass *mass = abut_mass_of(&p->terms);
-    int32_t flattest;
-    rep->kinetic = abut_kinetic_energy(mass, s->of.end);
-    rep->gravity = abut_gravity_energy(mass, x);
-    abut_linear_momentum(mass, s->of.end, rep->momentum);
-    abut_angular_momentum(mass, x, s->of.end, rep->angular);
-    rep->min_jacobian = abut_smallest_jacobian(m, x, &flattest);
-    rep->min_jacobian_tet = abut_objective_tet(p, flattest);
-    rep->passes = 1;
-    rep->eta = 1;
-    rep->lag_residual = -1;
+    abut_report_plain(p, x, s->of.end, rep);
     rep->contact = !p->cm.nc ? ABUT_CONTACT_OFF : ABUT_CONTACT_HARD;
-    rep->memory_peak = abut_memory_peak();
     report_contacts(s, rep);
     abut_newton_solve_stats(&s->solve, rep);
     abut_status rc = report_gap(s, x, rep, err);

@@ -224,8 +224,7 @@ static abut_status factor_weighed(abut_nodal *s, size_t first, abut_err *err)
 abut_touch_step abut_nodal_touch_step(const abut_nodal *s)
 {
     const abut_objective *p = &s->objective;
-    return (abut_touch_step){ &p->cm, s->of.y0, p->held, s->of.v0, p->model->h[0], s->opt.reserve,
-                              s->opt.compliance };
+    return (abut_touch_step){ &p->cm, s->of.y0, p->held, s->of.v0, p->model->h[0], s->opt.reserve, s->opt.compliance };
 }
 
 /* Appends the contacts that the motion by v meets and, in round 0, the pairs near at the start. */

@@ -18,8 +18,7 @@ static abut_status sweep(abut_search *s, double fraction, abut_limit *swept, abu
     return rc ? rc : s->ops->bound.ccd(s, swept, rep, err);
 }
 
-abut_status abut_search_bound(abut_search *s, double first, double most, abut_limit *lim, abut_report *rep,
-                              abut_err *err)
+abut_status abut_search_bound(abut_search *s, double first, double most, abut_limit *lim, abut_report *rep, abut_err *err)
 {
     *lim = (abut_limit){ .alpha = most, .node = { -1, -1, -1, -1 }, .tet = -1 };
     if (most < 1) lim->kind = ABUT_LIMIT_LENGTH;

@@ -1,5 +1,6 @@
 #include "solve/search/path.h"
 
+#include "base/arena.h"
 #include "base/par.h"
 #include "contact/intersect.h"
 #include "contact/step_bound.h"
@@ -36,15 +37,9 @@ void abut_path_clear(abut_path *p)
 
 static abut_status append(abut_path *p, const double *x, abut_err *err)
 {
-    if (p->n == p->cap) {
-        const int cap = p->cap ? 2 * p->cap : 16;
-        double **grown = realloc(p->point, (size_t)cap * sizeof *grown);
-        if (grown) p->point = grown;
-        int *steps = grown ? realloc(p->steps, (size_t)cap * sizeof *steps) : NULL;
-        if (!steps) return abut_fail(err, ABUT_E_NOMEM, "path of a step: %d points", cap);
-        p->steps = steps;
-        p->cap = cap;
-    }
+    size_t points = p->cap;
+    if (!ABUT_GROW(p->point, p->n + 1, points) || !ABUT_GROW(p->steps, p->n + 1, p->cap))
+        return abut_fail(err, ABUT_E_NOMEM, "path of a step: %d points", p->n + 1);
     double *copy = malloc(p->n3 * sizeof *copy);
     if (!copy) return abut_fail(err, ABUT_E_NOMEM, "path of a step: %zu numbers", p->n3);
     memcpy(copy, x, p->n3 * sizeof *copy);
@@ -201,9 +196,8 @@ static abut_status line_is_free(abut_path *p, const abut_collmesh *cm, const uin
     abut_collmesh_positions(cm, p->point[to], p->y1);
     *free_ = 0;
     if (old_hit_touches(p, cm) || tet_inverts(p, cm->model, p->point[from], p->point[to])) return ABUT_OK;
-    const abut_status rc =
-        most ? abut_candidates_few(cm, p->y0, p->y1, 0, fixed, most, &p->cand.search, &p->cand, &too_many, err)
-             : abut_candidates_again(cm, p->y0, p->y1, 0, fixed, near, &p->cand, err);
+    const abut_status rc = most ? abut_candidates_few(cm, p->y0, p->y1, 0, fixed, most, &p->cand.search, &p->cand, &too_many, err)
+                                : abut_candidates_again(cm, p->y0, p->y1, 0, fixed, near, &p->cand, err);
     *free_ = !rc && !too_many;
     const abut_sweep m = abut_sweep_of(cm, p->y0, p->y1, KEPT);
     if (rc || !*free_) return rc;

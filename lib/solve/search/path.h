@@ -23,7 +23,8 @@ enum { ABUT_PATH_HITS = 16 };
 /* Points of 3 nv numbers: the start, iterates, the present end.  Zero-filled is empty. */
 typedef struct abut_path {
     double **point;
-    int n, cap;
+    int n;
+    size_t cap;
     int *steps;             /* [cap] number of steps that the line to a point from the point before bridges; negative: as many,
                              * and no line crosses the point */
     int step;               /* the point from which the present step starts */

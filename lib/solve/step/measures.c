@@ -1,6 +1,8 @@
 #include "solve/step/measures.h"
 
 #include "base/par.h"
+#include "base/timer.h"
+#include "contact/intersect.h"
 #include "energy/curved_rod.h"
 #include "energy/friction.h"
 #include "math/vec3.h"
@@ -331,4 +333,25 @@ int32_t abut_creep_about_to_slide(const abut_objective *p, const double *x, cons
     for (size_t i = 0; i < lag->n; i++)
         n += abut_rule_lets_go(abut_friction_slid(lag, i, x, p->still), abut_friction_slid(lag, i, to, p->still), threshold);
     return n;
+}
+
+void abut_report_motion(const abut_objective *p, const double *x, const double *v, abut_report *rep)
+{
+    const abut_mass *mass = abut_mass_of(&p->terms);
+    int32_t flattest;
+    rep->kinetic = abut_kinetic_energy(mass, v);
+    rep->gravity = abut_gravity_energy(mass, x);
+    abut_linear_momentum(mass, v, rep->momentum);
+    abut_angular_momentum(mass, x, v, rep->angular);
+    rep->min_jacobian = abut_smallest_jacobian(p->model, x, &flattest);
+    rep->min_jacobian_tet = abut_objective_tet(p, flattest);
+}
+
+void abut_report_plain(const abut_objective *p, const double *x, const double *v, abut_report *rep)
+{
+    abut_report_motion(p, x, v, rep);
+    rep->passes = 1;
+    rep->eta = 1;
+    rep->lag_residual = -1;
+    rep->memory_peak = abut_memory_peak();
 }

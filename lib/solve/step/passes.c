@@ -1,6 +1,8 @@
 /* The friction passes of a step: the normal forces of the next one, and results that are kept. */
 #include "solve/step/step_parts.h"
 
+#include "base/arena.h"
+#include "base/order.h"
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/barrier.h"
@@ -179,18 +181,10 @@ static int by_bodies(const void *a, const void *b)
     return (p->at > q->at) - (p->at < q->at);
 }
 
-static int32_t root(int32_t *of, int32_t i)
-{
-    while (of[i] != i) i = of[i] = of[of[i]];
-    return i;
-}
-
 static void join(int32_t *of, const int32_t *node, int n)
 {
-    for (int k = 1; k < n; k++) {
-        const int32_t p = root(of, node[0]), q = node[k] < 0 ? p : root(of, node[k]);
-        of[p > q ? p : q] = p < q ? p : q;
-    }
+    for (int k = 1; k < n; k++)
+        if (node[k] >= 0) abut_set_join(of, node[0], node[k]);
 }
 
 /* of[nv]: the first node of the body of a node, -1 if the body has prescribed nodes */
@@ -204,7 +198,7 @@ static void find_bodies(const abut_objective *o, int32_t *of)
     for (int32_t t = 0; t < m->nt; t++) join(of, node, abut_tet_corners(m, t, node));
     for (int k = 0; k < 4; k++)
         for (int32_t e = 0; e < sets[k].n; e++) join(of, sets[k].node + sets[k].width * (size_t)e, sets[k].width);
-    for (int32_t i = 0; i < m->nv; i++) of[i] = root(of, i);
+    for (int32_t i = 0; i < m->nv; i++) of[i] = abut_set_root(of, i);
     for (int32_t i = 0; i < m->nv; i++)
         if (o->held[i]) of[of[i] < 0 ? i : of[i]] = -1;
     for (int32_t i = 0; i < m->nv; i++)
@@ -416,12 +410,8 @@ static abut_status reserve(struct abut_stepper_kept *k, size_t n3, abut_err *err
 {
     if (k->n < k->room) return ABUT_OK;
     const size_t room = 2 * (size_t)k->room + 2;
-    double **const field[] = { &k->x, &k->kappa, &k->strain_kappa };
-    for (int i = 0; i < 3; i++) {
-        double *const to = realloc(*field[i], room * (i ? 1 : n3) * sizeof *to);
-        if (!to) return abut_fail(err, ABUT_E_NOMEM, "results of %zu friction passes", room);
-        *field[i] = to;
-    }
+    if (!ABUT_RESIZE(k->x, room * n3) || !ABUT_RESIZE(k->kappa, room) || !ABUT_RESIZE(k->strain_kappa, room))
+        return abut_fail(err, ABUT_E_NOMEM, "results of %zu friction passes", room);
     k->room = (int)room;
     return ABUT_OK;
 }

@@ -66,10 +66,7 @@ static abut_status report_physics(abut_stepper *s, abut_report *rep, abut_err *e
     abut_lag_exchange(&p->terms, &s->solved_lag);
     const abut_creep creep = abut_creep_find(p, x);
     abut_lag_exchange(&p->terms, &s->solved_lag);
-    rep->kinetic = abut_kinetic_energy(abut_mass_of(&p->terms), s->v_end);
-    rep->gravity = abut_gravity_energy(abut_mass_of(&p->terms), x);
-    abut_linear_momentum(abut_mass_of(&p->terms), s->v_end, rep->momentum);
-    abut_angular_momentum(abut_mass_of(&p->terms), x, s->v_end, rep->angular);
+    abut_report_motion(p, x, s->v_end, rep);
     rep->sticking = creep.sticking;
     rep->sliding = creep.sliding;
     rep->creep_max = creep.max;
@@ -149,11 +146,8 @@ static abut_status report_iterate(abut_stepper *s, abut_report *rep, abut_err *e
 {
     const abut_objective *p = &s->solver.prob;
     const abut_path *path = &s->solver.path;
-    int32_t flattest;
     const abut_status rc = report_stretch(s, rep, err);
     if (rc) return rc;
-    rep->min_jacobian = abut_smallest_jacobian(p->model, s->solver.here.x, &flattest);
-    rep->min_jacobian_tet = abut_objective_tet(p, flattest);
     rep->kappa = abut_barrier_state_of(&p->terms)->kappa;
     rep->waypoints = path->n - path->step > 2 ? path->n - path->step - 2 : 0;
     rep->eta = abut_search_progress(&s->solver);

@@ -4,6 +4,7 @@
 #include "base/fn.h"
 #include "base/order.h"
 #include "base/par.h"
+#include "math/mat3.h"
 #include "sparse/pcg.h"
 #include "sparse/schwarz/coarse_space.h"
 
@@ -262,14 +263,6 @@ static inline void divide(double B[9], const double I[9])
     }
 }
 
-/* C -= A B^T */
-static inline void subtract(const double A[9], const double B[9], double C[9])
-{
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            C[3 * i + j] -= A[3 * i] * B[3 * j] + A[3 * i + 1] * B[3 * j + 1] + A[3 * i + 2] * B[3 * j + 2];
-}
-
 /* Subtracts the finished column c from later ones, within their pattern.  Returns the number of blocks updated. */
 ABUT_SIMD
 static size_t update(const abut_incomplete *f, double *val, int32_t c, size_t begin)
@@ -283,7 +276,7 @@ static size_t update(const abut_incomplete *f, double *val, int32_t c, size_t be
             while (to < f->ptr[j + 1] && f->row[to] < f->row[a]) to++;
             if (to == f->ptr[j + 1]) break;
             if (f->row[to] != f->row[a]) continue;
-            subtract(val + 9 * (a - begin), val + 9 * (b - begin), val + 9 * (to - begin));
+            abut_m3_subtract_nt(val + 9 * (to - begin), val + 9 * (a - begin), val + 9 * (b - begin));
             many++;
         }
     }

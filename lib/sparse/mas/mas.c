@@ -15,11 +15,6 @@
 
 enum { ROWS = ABUT_MAS_ROWS, LANES = ABUT_MAS_LANES, SIDE = ABUT_MAS_SIDE, GROUP_ROWS = ROWS * LANES };
 
-static abut_status no_memory(abut_err *err)
-{
-    return abut_fail(err, ABUT_E_NOMEM, "multilevel Schwarz preconditioner: out of memory");
-}
-
 /* ---- Cholesky factors of eight matrices side by side ---- */
 
 /* Returns the index of entry (i, j), i >= j, of a lower triangle. */
@@ -105,12 +100,12 @@ static abut_status order_rows(abut_mas_levels *s, const double *where, abut_err 
 {
     s->row = new_array(s->n);
     s->place = new_array(s->n);
-    if (!s->row || !s->place) return no_memory(err);
+    if (!s->row || !s->place) return abut_no_memory("multilevel Schwarz", err);
     for (int32_t k = 0; k < s->n; k++) s->row[k] = k;
     abut_status rc = ABUT_OK;
     if (where) {
         int32_t *group = calloc((size_t)s->n + 1, sizeof *group);
-        rc = group ? abut_curve_order((size_t)s->n, where, group, 1, s->row, err) : no_memory(err);
+        rc = group ? abut_curve_order((size_t)s->n, where, group, 1, s->row, err) : abut_no_memory("multilevel Schwarz", err);
         free(group);
     }
     for (int32_t k = 0; k < s->n && !rc; k++) s->place[s->row[k]] = k;
@@ -170,7 +165,7 @@ static abut_status add_level(abut_mas_levels *s, const abut_operator *A, int *ad
     abut_mas_level *last = &s->level[s->levels - 1], *next = last + 1;
     const int32_t n = last->n;
     joining j = { s, s->levels - 1, new_array(n) };
-    abut_status rc = j.root ? ABUT_OK : no_memory(err);
+    abut_status rc = j.root ? ABUT_OK : abut_no_memory("multilevel Schwarz", err);
     for (int32_t i = 0; i < n && !rc; i++) j.root[i] = i;
     if (!rc) rc = join_all(&j, A, err);
     if (!rc) next->n = abut_set_numbers(j.root, n);
@@ -180,7 +175,7 @@ static abut_status add_level(abut_mas_levels *s, const abut_operator *A, int *ad
     s->levels++;
     next->first = new_array(next->n);
     next->child = new_array(n);
-    if (!next->first || !next->child) return no_memory(err);
+    if (!next->first || !next->child) return abut_no_memory("multilevel Schwarz", err);
     abut_list_groups(last->up, (size_t)n, next->n, next->first, next->child);
     return ABUT_OK;
 }
@@ -267,8 +262,7 @@ static inline void add(const summing *t, int mine, int from, int32_t row, int32_
     int32_t p = t->s->place[row], q = t->s->place[other];
     for (int l = 0; l < t->s->levels; l++) {
         const int32_t domain = p / ROWS, g = domain / LANES;
-        if (l >= from && domain == q / ROWS && (g + l) % t->stripes == mine)
-            add_block(sum_of(t, l, g), p, q, H, w, alone);
+        if (l >= from && domain == q / ROWS && (g + l) % t->stripes == mine) add_block(sum_of(t, l, g), p, q, H, w, alone);
         if (l + 1 < t->s->levels) p = t->s->level[l].up[p], q = t->s->level[l].up[q];
     }
 }
@@ -350,7 +344,7 @@ static abut_status find_places(abut_mas_sums *m, const abut_mas_levels *s, const
     marking mark = { s, m };
     m->rows = A->matrix;
     m->place = malloc(((size_t)groups + 1) * sizeof *m->place);
-    if (!m->place) return abut_fail(err, ABUT_E_NOMEM, "multilevel Schwarz preconditioner: out of memory");
+    if (!m->place) return abut_no_memory("multilevel Schwarz", err);
     for (int32_t g = 0; g < groups; g++) m->place[g] = -1;
     const abut_operator_reader to = { .elements = mark_elements, .ctx = &mark, .matrix = note_matrix };
     const abut_status rc = A->matrix ? ABUT_OK : A->read(A->self, 0, &to, err);
@@ -448,7 +442,7 @@ static abut_status levels_reserve(abut_mas *m, abut_err *err)
         m->level[l].groups = groups;
         m->level[l].L = malloc(((size_t)groups * ABUT_MAS_GROUP + 1) * sizeof *m->level[l].L);
         m->level[l].v = malloc((3 * (size_t)n + 1) * sizeof *m->level[l].v);
-        if (!m->level[l].L || !m->level[l].v) return no_memory(err);
+        if (!m->level[l].L || !m->level[l].v) return abut_no_memory("multilevel Schwarz", err);
     }
     return ABUT_OK;
 }
@@ -463,7 +457,7 @@ static abut_status parts_make(abut_mas *m, const abut_operator *A, abut_err *err
     if (!m->parts) m->parts = 1;
     m->first = malloc(((size_t)m->parts + 1) * sizeof *m->first);
     m->where = malloc((3 * (size_t)n + 1) * sizeof *m->where);
-    if (!m->first || !m->where) return no_memory(err);
+    if (!m->first || !m->where) return abut_no_memory("multilevel Schwarz", err);
     for (int32_t p = 0; p < m->parts; p++) m->first[p] = p * ABUT_MAS_PART;
     m->first[m->parts] = n;
     memcpy(m->where, A->where, 3 * (size_t)n * sizeof *m->where);
@@ -481,7 +475,7 @@ abut_status abut_mas_make(abut_mas **out, const abut_operator *A, abut_mas_opts 
     assert(out && A);
     abut_mas *m = calloc(1, sizeof *m);
     *out = m;
-    if (!m) return no_memory(err);
+    if (!m) return abut_no_memory("multilevel Schwarz", err);
     abut_status rc = abut_mas_levels_make(&m->at, A, opts.levels ? opts.levels : ABUT_MAS_LEVELS, err);
     if (!rc) rc = levels_reserve(m, err);
     if (!rc && opts.rigid) rc = parts_make(m, A, err);

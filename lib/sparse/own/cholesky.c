@@ -38,17 +38,12 @@ struct abut_chol {
     atomic_int *pending;    /* [tree.ns] */
 };
 
-static abut_status no_memory(abut_err *err)
-{
-    return abut_fail(err, ABUT_E_NOMEM, "Cholesky: out of memory");
-}
-
 /* ---- analysis ---- */
 
 static abut_status perm_check(int32_t n, const int32_t *perm, abut_err *err)
 {
     unsigned char *seen = calloc((size_t)n + 1, 1);
-    if (!seen) return no_memory(err);
+    if (!seen) return abut_no_memory("Cholesky", err);
     abut_status rc = ABUT_OK;
     for (int32_t k = 0; k < n && !rc; k++) {
         if (perm[k] < 0 || perm[k] >= n || seen[perm[k]])
@@ -120,7 +115,7 @@ static abut_status make_pattern(abut_chol *c, const abut_bsr *A, abut_err *err)
         place_blocks(&c->A, A, iperm);
     }
     free(iperm);
-    return ok ? ABUT_OK : no_memory(err);
+    return ok ? ABUT_OK : abut_no_memory("Cholesky", err);
 }
 
 /* ---- memory of the numeric phases ---- */
@@ -140,16 +135,15 @@ static abut_status make_room(abut_chol *c, abut_err *err)
     const abut_chol_tree *t = &c->tree;
     const size_t n = (size_t)c->n;
     c->pending = abut_array_new((size_t)t->ns, sizeof *c->pending);
-    if (!reserve(&c->x, 3 * n, sizeof(double)) || !reserve(&c->z, 3 * ABUT_GROUP * t->gptr[t->ns], sizeof(double)) ||
-        !c->pending)
-        return no_memory(err);
+    if (!reserve(&c->x, 3 * n, sizeof(double)) || !reserve(&c->z, 3 * ABUT_GROUP * t->gptr[t->ns], sizeof(double)) || !c->pending)
+        return abut_no_memory("Cholesky", err);
     for (int i = 0; i < c->threads; i++) {
         abut_chol_work *w = &c->work[i];
         free(w->place);
         w->place = abut_array_new(n, sizeof *w->place);
         if (!w->at) w->at = abut_array_new(ABUT_TILE, sizeof *w->at);
         if (!w->packed) w->packed = abut_array_new(ABUT_PACKED_ROWS, sizeof(double));
-        if (!w->place || !w->at || !w->packed) return no_memory(err);
+        if (!w->place || !w->at || !w->packed) return abut_no_memory("Cholesky", err);
     }
     return ABUT_OK;
 }
@@ -179,7 +173,7 @@ abut_status abut_chol_renew(abut_chol *c, const abut_bsr *A, const int32_t *perm
     c->n = A->n;
     c->nnz = A->nnz;
     c->perm = abut_array_new((size_t)c->n, sizeof *c->perm);
-    rc = c->perm ? analyse(c, A, perm, err) : no_memory(err);
+    rc = c->perm ? analyse(c, A, perm, err) : abut_no_memory("Cholesky", err);
     if (!rc) rc = make_pattern(c, A, err);
     if (!rc) rc = make_room(c, err);
     if (rc) forget(c);
@@ -190,10 +184,10 @@ abut_status abut_chol_new(abut_chol **out, const abut_bsr *A, const int32_t *per
 {
     if (threads < 1) return abut_fail(err, ABUT_E_ARG, "Cholesky: %d threads, want at least 1", threads);
     abut_chol *c = calloc(1, sizeof *c);
-    if (!c) return no_memory(err);
+    if (!c) return abut_no_memory("Cholesky", err);
     c->threads = threads;
     c->work = calloc((size_t)threads, sizeof *c->work);
-    const abut_status rc = c->work ? abut_chol_renew(c, A, perm, err) : no_memory(err);
+    const abut_status rc = c->work ? abut_chol_renew(c, A, perm, err) : abut_no_memory("Cholesky", err);
     if (rc) abut_chol_free(&c);
     else *out = c;
     return rc;
@@ -295,7 +289,7 @@ abut_status abut_chol_solve_parts(abut_chol *c, const uint8_t *wanted, const dou
     const abut_chol_tree *t = &c->tree;
     double *y = c->x.v;
     if (c->factored != DOUBLE) return abut_chol_solve(c, b, x, err);
-    if (!reserve(&c->skip, (size_t)t->ns, 1)) return no_memory(err);
+    if (!reserve(&c->skip, (size_t)t->ns, 1)) return abut_no_memory("Cholesky", err);
     uint8_t *skip = c->skip.v;
     gather_wanted(c, wanted, b, skip, y);
     abut_chol_substitute(t, c->L.v, skip, y, c->z.v, c->pending, c->threads);
@@ -362,8 +356,7 @@ static abut_status own_make(void **self, int threads, abut_err *err)
 static abut_status own_analyse(void *self, const abut_operator *A, const int32_t *order, abut_err *err)
 {
     own *s = self;
-    return s->chol ? abut_chol_renew(s->chol, A->matrix, order, err)
-                   : abut_chol_new(&s->chol, A->matrix, order, s->threads, err);
+    return s->chol ? abut_chol_renew(s->chol, A->matrix, order, err) : abut_chol_new(&s->chol, A->matrix, order, s->threads, err);
 }
 
 static abut_status own_factor(void *self, const abut_operator *A, abut_precision precision, abut_err *err)

@@ -9,11 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static abut_status no_memory(abut_err *err)
-{
-    return abut_fail(err, ABUT_E_NOMEM, "Cholesky: out of memory in the analysis");
-}
-
 static void *new_array(size_t n, size_t size)
 {
     return n >= PTRDIFF_MAX / size ? NULL : calloc(n + 1, size);
@@ -312,7 +307,7 @@ static abut_status supernodes(const graph *g, abut_chol_symbolic *out, int32_t *
 {
     int32_t count = fundamental(g, out->super, owner);
     merging *v = malloc(((size_t)count + 1) * sizeof *v);
-    if (!v) return no_memory(err);
+    if (!v) return abut_no_memory("Cholesky", err);
     owners(out->super, count, owner);
     for (int32_t s = 0; s < count; s++) {
         const int32_t up = g->parent[out->super[s + 1] - 1];
@@ -368,7 +363,7 @@ static abut_status analyse(graph *g, const abut_bsr *A, const int32_t *perm, abu
     const abut_status rc = supernodes(g, out, owner, err);
     if (rc) return rc;
     out->row = new_numbers((size_t)out->rptr[out->count]);
-    if (!out->row) return no_memory(err);
+    if (!out->row) return abut_no_memory("Cholesky", err);
     fill_rows(g, place, owner, out);
     return ABUT_OK;
 }
@@ -382,7 +377,7 @@ abut_status abut_chol_symbolic_make(abut_chol_symbolic *out, const abut_bsr *A, 
     out->perm = new_numbers(n);
     out->super = new_numbers(n);
     out->rptr = new_numbers(n);
-    abut_status rc = graph_new(&g, A) && out->perm && out->super && out->rptr ? ABUT_OK : no_memory(err);
+    abut_status rc = graph_new(&g, A) && out->perm && out->super && out->rptr ? ABUT_OK : abut_no_memory("Cholesky", err);
     if (!rc) rc = analyse(&g, A, perm, out, err);
     graph_clear(&g);
     if (rc) abut_chol_symbolic_clear(out);
@@ -426,7 +421,7 @@ static abut_status make_panels(abut_chol_tree *t, int32_t count, const int32_t *
     t->xptr = new_array((size_t)ns, sizeof *t->xptr);
     t->gptr = new_array((size_t)ns, sizeof *t->gptr);
     t->row = new_array(nrows, sizeof *t->row);
-    if (!t->col || !t->rptr || !t->xptr || !t->gptr || !t->row) return no_memory(err);
+    if (!t->col || !t->rptr || !t->xptr || !t->gptr || !t->row) return abut_no_memory("Cholesky", err);
     int32_t p = 0;
     for (int32_t s = 0; s < count; s++) {
         const int32_t cols = super[s + 1] - super[s], k = panels(cols);
@@ -464,7 +459,7 @@ static abut_status make_updates(abut_chol_tree *t, const int32_t *owner, abut_er
 {
     t->uptr = new_array((size_t)t->ns, sizeof *t->uptr);
     t->parent = new_array((size_t)t->ns, sizeof *t->parent);
-    if (!t->uptr || !t->parent) return no_memory(err);
+    if (!t->uptr || !t->parent) return abut_no_memory("Cholesky", err);
     walk_updates(t, owner, 0);
     size_t sum = 0;
     for (int32_t s = 0; s <= t->ns; s++) {
@@ -473,7 +468,7 @@ static abut_status make_updates(abut_chol_tree *t, const int32_t *owner, abut_er
         sum += k;
     }
     t->upd = new_array(sum, sizeof *t->upd);
-    if (!t->upd) return no_memory(err);
+    if (!t->upd) return abut_no_memory("Cholesky", err);
     walk_updates(t, owner, 1);
     for (int32_t s = t->ns; s > 0; s--) t->uptr[s] = t->uptr[s - 1];
     t->uptr[0] = 0;
@@ -490,7 +485,7 @@ static abut_status make_children(abut_chol_tree *t, abut_err *err)
     t->cptr = new_array((size_t)t->ns, sizeof *t->cptr);
     t->child = new_array((size_t)t->ns, sizeof *t->child);
     t->inparent = new_array(t->rptr[t->ns], sizeof *t->inparent);
-    if (!t->cptr || !t->child || !t->inparent) return no_memory(err);
+    if (!t->cptr || !t->child || !t->inparent) return abut_no_memory("Cholesky", err);
     abut_list_groups(t->parent, (size_t)t->ns, t->ns, t->cptr, t->child);
     #pragma omp parallel for schedule(dynamic, 64) if ((size_t)t->n >= ABUT_PAR_MIN)
     for (int32_t s = 0; s < t->ns; s++) {
@@ -525,7 +520,7 @@ static abut_status make_cut(const abut_chol_tree *t, int shares, double *weight,
     const size_t ns = (size_t)t->ns;
     cut->sub = new_array(ns, sizeof *cut->sub);
     cut->is_top = new_array(ns, sizeof *cut->is_top);
-    if (!cut->sub || !cut->is_top) return no_memory(err);
+    if (!cut->sub || !cut->is_top) return abut_no_memory("Cholesky", err);
     double most = 0;
     for (int32_t s = 0; s < t->ns; s++) most += weight[s] / shares;
     for (int32_t s = 0; s < t->ns; s++)
@@ -541,7 +536,7 @@ static abut_status make_cuts(abut_chol_tree *t, abut_err *err)
     enum { SHARES_OF_WORK = 64, SHARES_OF_SIZE = 32 };
     double *work = new_array((size_t)t->ns, sizeof *work), *size = new_array((size_t)t->ns, sizeof *size);
     t->first = new_array((size_t)t->ns, sizeof *t->first);
-    abut_status rc = work && size && t->first ? ABUT_OK : no_memory(err);
+    abut_status rc = work && size && t->first ? ABUT_OK : abut_no_memory("Cholesky", err);
     t->nnz = t->flops = 0;
     for (int32_t s = 0; s < t->ns && !rc; s++) {
         t->flops += work[s] = count_work(t, s, &t->nnz);
@@ -560,7 +555,7 @@ abut_status abut_chol_tree_make(abut_chol_tree *t, int32_t n, int32_t count, con
     assert(n >= 0 && count >= 0);
     *t = (abut_chol_tree){ .n = n };
     int32_t *owner = new_array((size_t)n, sizeof *owner);
-    abut_status rc = owner ? make_panels(t, count, super, rptr, rows, err) : no_memory(err);
+    abut_status rc = owner ? make_panels(t, count, super, rptr, rows, err) : abut_no_memory("Cholesky", err);
     if (!rc) {
         owners(t->col, t->ns, owner);
         rc = make_updates(t, owner, err);

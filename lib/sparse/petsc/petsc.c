@@ -178,8 +178,7 @@ static PetscErrorCode create_matrix(abut_petsc_matrix *m, const abut_bsr *A)
 {
     const PetscInt n = (PetscInt)(3 * (m->rows.hi - m->rows.lo)), all = 3 * A->n;
     if (!m->is_part) return MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, n, n, m->first, m->col, m->val, &m->mat);
-    const PetscErrorCode code =
-        MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, n, n, all, all, m->first, m->col, m->val, &m->mat);
+    const PetscErrorCode code = MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, n, n, all, all, m->first, m->col, m->val, &m->mat);
     ABUT_FREE(m->col, m->val);
     m->col = NULL;
     m->val = NULL;

@@ -95,14 +95,8 @@ static void pair_add(finding *f, int32_t p, int32_t q)
     struct set_pairs *s = &f->c->pairs;
     const uint64_t key = (uint64_t)(p < q ? p : q) * (uint64_t)f->c->k + (uint64_t)(p < q ? q : p);
     if (p == q || key == f->last || f->failed) return;
-    if (s->n == s->cap) {
-        const size_t cap = 2 * s->cap + 256;
-        uint64_t *grown = realloc(s->key, cap * sizeof *grown);
-        f->failed = !grown;
-        if (!grown) return;
-        s->key = grown;
-        s->cap = cap;
-    }
+    f->failed = !ABUT_GROW(s->key, s->n + 1, s->cap);
+    if (f->failed) return;
     f->last = s->key[s->n++] = key;
 }
 
@@ -251,11 +245,6 @@ static abut_status sum_elements(abut_coarse_space *c, const abut_operator *A, ab
 
 /* ---- analysis ---- */
 
-static abut_status no_memory(abut_err *err)
-{
-    return abut_fail(err, ABUT_E_NOMEM, "coarse space: out of memory");
-}
-
 static void pattern_clear(abut_bsr *E)
 {
     ABUT_FREE(E->ptr, E->row, E->val);
@@ -292,7 +281,7 @@ static abut_status members_make(abut_coarse_space *c, const int32_t *first, cons
     c->in = abut_array_new(m, sizeof *c->in);
     c->at = abut_array_new((size_t)c->n, sizeof *c->at);
     c->of = abut_array_new(m, sizeof *c->of);
-    if (!c->first || !c->in || !c->at || !c->of) return no_memory(err);
+    if (!c->first || !c->in || !c->at || !c->of) return abut_no_memory("coarse space", err);
     memcpy(c->first, first, ((size_t)c->k + 1) * sizeof *first);
     abut_list_groups(row, m, c->n, c->at, c->of);
     for (int32_t j = 0; j < c->k; j++)
@@ -335,7 +324,7 @@ static abut_status reach_make(abut_coarse_space *c, const abut_bsr *A, abut_err 
         memset(mark, -1, (size_t)c->n * sizeof *mark);
         for (int32_t j = 0; j < c->k && c->near; j++) (void)reach_of(c, first, next, j, mark, c->near + c->reach[j]);
     }
-    if (!rc && !(c->near && c->AZ)) rc = no_memory(err);
+    if (!rc && !(c->near && c->AZ)) rc = abut_no_memory("coarse space", err);
     ABUT_FREE(first, next, mark);
     return rc;
 }
@@ -345,7 +334,7 @@ static abut_status near_by_rows(abut_coarse_space *c, abut_err *err)
 {
     c->near_at = calloc((size_t)c->n + 1, sizeof *c->near_at);
     c->near_of = abut_array_new((size_t)c->reach[c->k], sizeof *c->near_of);
-    if (!c->near_at || !c->near_of) return no_memory(err);
+    if (!c->near_at || !c->near_of) return abut_no_memory("coarse space", err);
     for (int32_t r = 0; r < c->reach[c->k]; r++) c->near_at[c->near[r] + 1]++;
     for (int32_t i = 0; i < c->n; i++) c->near_at[i + 1] += c->near_at[i];
     for (int32_t j = 0; j < c->k; j++)
@@ -385,13 +374,8 @@ static abut_status pattern_make(const abut_coarse_space *c, abut_bsr *E, abut_er
     if (ok) memset(mark, -1, (size_t)c->k * sizeof *mark);
     for (int32_t j = 0; j < c->k && ok; j++) {
         const int32_t n = partners(c, j, &pair, mark, set);
-        if (E->nnz + 4 * (size_t)n > cap) {
-            cap = 2 * (E->nnz + 4 * (size_t)n);
-            int32_t *grown = realloc(E->row, cap * sizeof *grown);
-            ok = grown != NULL;
-            if (!ok) break;
-            E->row = grown;
-        }
+        ok = ABUT_GROW(E->row, E->nnz + 4 * (size_t)n, cap);
+        if (!ok) break;
         for (int half = 0; half < 2; half++) {
             E->ptr[2 * j + half] = E->nnz;
             for (int32_t i = half; i < 2 * n; i++) E->row[E->nnz++] = 2 * set[i / 2] + i % 2;
@@ -399,7 +383,7 @@ static abut_status pattern_make(const abut_coarse_space *c, abut_bsr *E, abut_er
     }
     if (ok) E->ptr[E->n] = E->nnz;
     ABUT_FREE(mark, set);
-    return ok ? ABUT_OK : no_memory(err);
+    return ok ? ABUT_OK : abut_no_memory("coarse space", err);
 }
 
 static int same_pattern(const abut_bsr *a, const abut_bsr *b)
@@ -417,7 +401,7 @@ static abut_status renew(abut_coarse_space *c, abut_err *err)
     pattern_clear(&c->E);
     c->E = E;
     c->E.val = abut_array_new(9 * E.nnz, sizeof *E.val);
-    if (!rc && !c->E.val) rc = no_memory(err);
+    if (!rc && !c->E.val) rc = abut_no_memory("coarse space", err);
     if (rc) return rc;
     return c->chol ? abut_chol_renew(c->chol, &c->E, NULL, err) : abut_chol_new(&c->chol, &c->E, NULL, 1, err);
 }
@@ -435,14 +419,14 @@ static abut_status blocks_of(const abut_operator *A, abut_bsr *S, size_t **none,
     const abut_status rc = A->read(A->self, 0, &to, err);
     if (rc || S->ptr) return rc;
     S->ptr = *none = calloc((size_t)S->n + 1, sizeof **none);
-    return *none ? ABUT_OK : no_memory(err);
+    return *none ? ABUT_OK : abut_no_memory("coarse space", err);
 }
 
 abut_status abut_coarse_space_analyse(abut_coarse_space **out, const abut_operator *A, int32_t k, const int32_t *first,
                                       const int32_t *row, abut_err *err)
 {
     abut_coarse_space *c = *out ? *out : calloc(1, sizeof *c);
-    if (!c) return no_memory(err);
+    if (!c) return abut_no_memory("coarse space", err);
     *out = c;
     layout_clear(c);
     c->n = abut_operator_rows(A);
@@ -457,7 +441,7 @@ abut_status abut_coarse_space_analyse(abut_coarse_space **out, const abut_operat
     if (!rc) rc = renew(c, err);
     free(none);
     c->v = abut_array_new(MOTIONS * (size_t)k, sizeof *c->v);
-    if (!rc && !c->v) rc = no_memory(err);
+    if (!rc && !c->v) rc = abut_no_memory("coarse space", err);
     if (rc) abut_coarse_space_free(out);
     return rc;
 }
@@ -548,7 +532,7 @@ static abut_status fill(abut_coarse_space *c, const abut_bsr *A, const double *x
             if (!failed) columns_fill(c, A, j, place, own), blocks_fill(c, j, at);
         ABUT_FREE(place, own, at);
     }
-    return failed ? no_memory(err) : ABUT_OK;
+    return failed ? abut_no_memory("coarse space", err) : ABUT_OK;
 }
 
 /* Sets in a line or a point have rotations that move nothing. */

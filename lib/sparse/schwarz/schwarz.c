@@ -35,11 +35,6 @@ struct abut_subdomains {
     occurrence *occ;    /* [at[n]] ascending domains of a row */
 };
 
-static abut_status no_memory(abut_err *err)
-{
-    return abut_fail(err, ABUT_E_NOMEM, "domains: out of memory");
-}
-
 static void local_clear(domain *d)
 {
     ABUT_FREE(d->row, d->local.ptr, d->local.row, d->block, d->v);
@@ -116,11 +111,11 @@ static abut_status check_rows(const abut_bsr *A, int32_t j, const int32_t *row, 
 static abut_status domain_make(domain *old, const abut_bsr *A, const int32_t *row, int32_t m, int32_t *place, abut_err *err)
 {
     domain d = { .m = m, .row = abut_array_new((size_t)m, sizeof *d.row) };
-    if (!d.row) return no_memory(err);
+    if (!d.row) return abut_no_memory("domains", err);
     memcpy(d.row, row, (size_t)m * sizeof *row);
     if (!local_pattern(&d, A, place)) {
         local_clear(&d);
-        return no_memory(err);
+        return abut_no_memory("domains", err);
     }
     const int same = same_pattern(old, &d);
     d.chol = old->chol;
@@ -133,7 +128,7 @@ static abut_status domain_make(domain *old, const abut_bsr *A, const int32_t *ro
 static abut_status occurrences(abut_subdomains *s, abut_err *err)
 {
     s->at = calloc((size_t)s->n + 1, sizeof *s->at);
-    if (!s->at) return no_memory(err);
+    if (!s->at) return abut_no_memory("domains", err);
     for (int32_t j = 0; j < s->k; j++)
         for (int32_t i = 0; i < s->dom[j].m; i++) s->at[s->dom[j].row[i] + 1]++;
     for (int32_t i = 0; i < s->n; i++) {
@@ -141,7 +136,7 @@ static abut_status occurrences(abut_subdomains *s, abut_err *err)
         s->at[i + 1] += s->at[i];
     }
     s->occ = abut_array_new((size_t)s->at[s->n], sizeof *s->occ);
-    if (!s->occ) return no_memory(err);
+    if (!s->occ) return abut_no_memory("domains", err);
     for (int32_t j = 0; j < s->k; j++)
         for (int32_t i = 0; i < s->dom[j].m; i++) s->occ[s->at[s->dom[j].row[i]]++] = (occurrence){ j, i };
     for (int32_t i = s->n; i > 0; i--) s->at[i] = s->at[i - 1];
@@ -172,7 +167,7 @@ static abut_status analyse(abut_subdomains *s, const abut_bsr *A, const int32_t 
         for (int32_t j = 0; j < s->k; j++) {
             abut_err e = { 0 };
             const int32_t *rows = row + first[j], m = first[j + 1] - first[j];
-            abut_status rc = place ? check_rows(A, j, rows, m, &e) : no_memory(&e);
+            abut_status rc = place ? check_rows(A, j, rows, m, &e) : abut_no_memory("domains", &e);
             if (!rc) rc = domain_make(&s->dom[j], A, rows, m, place, &e);
             if (rc) note(&f, j, &e);
         }
@@ -191,14 +186,14 @@ abut_status abut_subdomains_analyse(abut_subdomains **out, const abut_bsr *A, in
     if (k < 1 || A->nnz > UINT32_MAX)
         return abut_subdomains_free(out), abut_fail(err, ABUT_E_ARG, "domains: %d of %zu blocks", k, A->nnz);
     abut_subdomains *s = *out ? *out : calloc(1, sizeof *s);
-    if (!s) return no_memory(err);
+    if (!s) return abut_no_memory("domains", err);
     *out = s;
     s->n = A->n;
     s->k = k;
     s->nnz = A->nnz;
     layout_clear(s);
     if (!s->dom) s->dom = calloc((size_t)k, sizeof *s->dom);
-    const abut_status rc = s->dom ? analyse(s, A, first, row, err) : no_memory(err);
+    const abut_status rc = s->dom ? analyse(s, A, first, row, err) : abut_no_memory("domains", err);
     if (rc) abut_subdomains_free(out);
     return rc;
 }
@@ -227,7 +222,7 @@ abut_status abut_subdomains_factor(abut_subdomains *s, const abut_bsr *A, abut_p
         #pragma omp for schedule(dynamic)
         for (int32_t j = 0; j < s->k; j++) {
             abut_err e = { 0 };
-            if (val ? domain_factor(&s->dom[j], A, precision, val, &e) : no_memory(&e)) note(&f, j, &e);
+            if (val ? domain_factor(&s->dom[j], A, precision, val, &e) : abut_no_memory("domains", &e)) note(&f, j, &e);
         }
         free(val);
     }
